@@ -1,0 +1,3 @@
+module github.com/gramengine/gram
+
+go 1.26.8

@@ -1,0 +1,54 @@
+package sparse
+
+// Corpus is a set of documents as they were read: raw counts or values, labels, and the vocabulary where there is one.
+type Corpus struct {
+	Source     string    // what was read, as the user named it
+	Documents  *CSR      // one row a document: term counts, or the values of a vector file
+	Vocabulary []string  // Vocabulary[t] is the text of term t; nil where the source has indices only
+	Classes    []string  // names of the classes, in the order of their first document
+	Labels     Labels    // the classes of each document
+	Names      []string  // Names[i] is the file a document came from; nil where documents are lines of one file
+	Warnings   []Warning // what was read but deserves notice, such as empty documents, each kind once with its count
+}
+
+// Labels holds the classes of each document, none, one or several.
+type Labels struct {
+	Offsets []int64 // document i has the classes IDs[Offsets[i]:Offsets[i+1]]
+	IDs     []int32 // indices into Corpus.Classes
+}
+
+// Of returns the classes of document i, which the caller must not change.
+func (l Labels) Of(i int) []int32 { return l.IDs[l.Offsets[i]:l.Offsets[i+1]] }
+
+// Add appends a document with the given classes.
+func (l *Labels) Add(ids ...int32) {
+	if len(l.Offsets) == 0 {
+		l.Offsets = append(l.Offsets, 0)
+	}
+	l.IDs = append(l.IDs, ids...)
+	l.Offsets = append(l.Offsets, int64(len(l.IDs)))
+}
+
+// Warning is one kind of thing that deserves notice in what was read.
+type Warning struct {
+	Message string // such as "empty document"
+	Count   int64  // how often
+	First   string // where it occurred first, such as "train.svm:12"
+}
+
+// Select returns the corpus of the given documents, in the given order, with the same vocabulary and classes.
+func (c *Corpus) Select(documents []int) *Corpus {
+	out := *c
+	out.Documents = c.Documents.SelectRows(documents)
+	out.Labels = Labels{}
+	if c.Names != nil {
+		out.Names = make([]string, 0, len(documents))
+	}
+	for _, i := range documents {
+		out.Labels.Add(c.Labels.Of(i)...)
+		if c.Names != nil {
+			out.Names = append(out.Names, c.Names[i])
+		}
+	}
+	return &out
+}

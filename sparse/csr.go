@@ -1,0 +1,90 @@
+package sparse
+
+import (
+	"fmt"
+	"math"
+)
+
+// CSR is a sparse matrix in compressed sparse row form: row i, a document, holds the value Values[k] in column Terms[k] for
+// Offsets[i] <= k < Offsets[i+1], columns strictly ascending within a row.
+//
+// Values are finite; a stored zero is allowed and means the same as an absent value. Offsets are 64-bit, so that the number of
+// stored values may exceed 2³¹.
+type CSR struct {
+	Cols    int       // number of columns; every term index is below it
+	Offsets []int64   // Rows()+1 offsets into Terms and Values, the first of them 0
+	Terms   []uint32  // column of each stored value
+	Values  []float32 // the stored values
+}
+
+// Rows returns the number of rows.
+func (m *CSR) Rows() int { return max(len(m.Offsets)-1, 0) }
+
+// NNZ returns the number of stored values.
+func (m *CSR) NNZ() int64 { return int64(len(m.Values)) }
+
+// Row returns the columns and values of row i, which the caller must not change.
+func (m *CSR) Row(i int) (terms []uint32, values []float32) {
+	lo, hi := m.Offsets[i], m.Offsets[i+1]
+	return m.Terms[lo:hi:hi], m.Values[lo:hi:hi]
+}
+
+// Bytes returns the memory that the matrix holds, in bytes.
+func (m *CSR) Bytes() int64 { return int64(len(m.Offsets))*8 + int64(len(m.Terms))*4 + int64(len(m.Values))*4 }
+
+// SelectRows returns a new matrix with the given rows of m, in the given order; a row may occur more than once.
+func (m *CSR) SelectRows(rows []int) *CSR {
+	out := &CSR{Cols: m.Cols, Offsets: make([]int64, 1, len(rows)+1)}
+	var nnz int64
+	for _, i := range rows {
+		nnz += m.Offsets[i+1] - m.Offsets[i]
+	}
+	out.Terms = make([]uint32, 0, nnz)
+	out.Values = make([]float32, 0, nnz)
+	for _, i := range rows {
+		t, v := m.Row(i)
+		out.Terms = append(out.Terms, t...)
+		out.Values = append(out.Values, v...)
+		out.Offsets = append(out.Offsets, int64(len(out.Terms)))
+	}
+	return out
+}
+
+// DocumentFrequency returns, for each column, the number of rows that hold a value other than zero in it.
+func (m *CSR) DocumentFrequency() []int32 {
+	df := make([]int32, m.Cols)
+	for k, t := range m.Terms {
+		if m.Values[k] != 0 {
+			df[t]++
+		}
+	}
+	return df
+}
+
+// Validate reports the first violation of the invariants that are stated at [CSR], or nil. It takes one pass.
+func (m *CSR) Validate() error {
+	if len(m.Offsets) == 0 || m.Offsets[0] != 0 {
+		return fmt.Errorf("sparse: offsets must begin with 0")
+	}
+	if len(m.Terms) != len(m.Values) || m.Offsets[m.Rows()] != int64(len(m.Values)) {
+		return fmt.Errorf("sparse: %d terms and %d values for a last offset of %d", len(m.Terms), len(m.Values), m.Offsets[m.Rows()])
+	}
+	for i := range m.Rows() {
+		if m.Offsets[i+1] < m.Offsets[i] || m.Offsets[i+1] > int64(len(m.Values)) {
+			return fmt.Errorf("sparse: row %d: offset %d is below %d", i, m.Offsets[i+1], m.Offsets[i])
+		}
+		terms, values := m.Row(i)
+		for k, t := range terms {
+			if k > 0 && t <= terms[k-1] {
+				return fmt.Errorf("sparse: row %d: index %d is not above %d", i, t, terms[k-1])
+			}
+			if int64(t) >= int64(m.Cols) {
+				return fmt.Errorf("sparse: row %d: index %d is not below the number of columns, %d", i, t, m.Cols)
+			}
+			if v := float64(values[k]); math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("sparse: row %d, index %d: value %v is not finite", i, t, v)
+			}
+		}
+	}
+	return nil
+}
