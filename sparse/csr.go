@@ -30,7 +30,9 @@ func (m *CSR) Row(i int) (terms []uint32, values []float32) {
 }
 
 // Bytes returns the memory that the matrix holds, in bytes.
-func (m *CSR) Bytes() int64 { return int64(len(m.Offsets))*8 + int64(len(m.Terms))*4 + int64(len(m.Values))*4 }
+func (m *CSR) Bytes() int64 {
+	return int64(len(m.Offsets))*8 + int64(len(m.Terms))*4 + int64(len(m.Values))*4
+}
 
 // SelectRows returns a new matrix with the given rows of m, in the given order; a row may occur more than once.
 func (m *CSR) SelectRows(rows []int) *CSR {

@@ -1,0 +1,69 @@
+package asm
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ISA names an instruction set that kernels are written for.
+type ISA string
+
+// The instruction sets.
+const (
+	Generic ISA = "generic" // portable Go
+	AVX2    ISA = "avx2"    // x86-64 with AVX2 and FMA
+	AVX512  ISA = "avx512"  // x86-64 with AVX-512 F, BW, DQ and VL
+)
+
+// Kernels is a table of kernels for one instruction set. The fields' equations, preconditions and accuracy are stated at the
+// generic functions of the same names.
+type Kernels struct {
+	ISA ISA
+
+	PanelDot func(out, panel []float32, start []int64, offset []uint16, value []float32)
+	TailAdd  func(out []float32, doc []uint32, value []float32, scale float32)
+
+	Finish func(c, s []float32)
+
+	ArcCos     func(dst, c []float32)
+	ArcCosSq   func(dst, c []float32)
+	Exp        func(dst, x []float32)
+	Diffusion  func(dst, c []float32, invT float32)
+	NGD        func(dst, c []float32, shift float32)
+	NGDExp     func(dst, c []float32, invT float32)
+	Dot        func(dst, c, y []float32, x float32)
+	Gaussian   func(dst, c, y []float32, x, gamma float32)
+	ArcCosine0 func(dst, c []float32)
+	ArcCosine1 func(dst, c, y []float32, x float32)
+	ArcCosine2 func(dst, c, y []float32, x float32)
+}
+
+// tables lists what is built in and what this processor can run, best last.
+func tables() []*Kernels { return append([]*Kernels{&generic}, native()...) }
+
+// Available returns the instruction sets that this program holds kernels for and that this processor can run, the best one last.
+func Available() []ISA {
+	var out []ISA
+	for _, k := range tables() {
+		out = append(out, k.ISA)
+	}
+	return out
+}
+
+// For returns the kernels of the given instruction set, or an error that says what this processor can run.
+func For(isa ISA) (*Kernels, error) {
+	var have []string
+	for _, k := range tables() {
+		if k.ISA == isa {
+			return k, nil
+		}
+		have = append(have, string(k.ISA))
+	}
+	return nil, fmt.Errorf("asm: instruction set %q can't run here, expected one of %s", isa, strings.Join(have, ", "))
+}
+
+// Best returns the kernels of the best instruction set available.
+func Best() *Kernels {
+	t := tables()
+	return t[len(t)-1]
+}
