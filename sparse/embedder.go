@@ -1,0 +1,108 @@
+package sparse
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// Embedder is an embedding with what it learnt from the training documents: the terms that occur in them and their weights.
+//
+// Its columns are the terms seen at training, in ascending order, and behind them one column of its own for documents without
+// any of these terms (see [Embedder.Transform]). It is immutable and may be used concurrently.
+type Embedder struct {
+	Embedding
+	Documents int       // number of training documents, D
+	Terms     []uint32  // Terms[j] is the term index, in the corpus, of column j
+	DF        []int32   // DF[j] is the number of training documents with the term of column j
+	Weights   []float64 // Weights[j] is the weight of column j; nil for tf, where it is 1
+
+	column []uint32 // column+1 of each term index, 0 for unknown terms; nil where Terms is searched instead
+}
+
+// denseLimit bounds the table from term indices to columns: with hashed features the greatest index says nothing about how many there are.
+func denseLimit(nnz int64) int64 { return 8*nnz + 1<<20 }
+
+// Fit learns the terms and, for tfidf, the weights log(D/df) from the training documents.
+func (e Embedding) Fit(train *CSR) *Embedder {
+	f := &Embedder{Embedding: e, Documents: train.Rows()}
+	if int64(train.Cols) <= denseLimit(train.NNZ()) {
+		for t, n := range train.DocumentFrequency() {
+			if n > 0 {
+				f.Terms = append(f.Terms, uint32(t))
+				f.DF = append(f.DF, n)
+			}
+		}
+	} else {
+		seen := make([]uint32, 0, len(train.Terms))
+		for k, t := range train.Terms {
+			if train.Values[k] != 0 {
+				seen = append(seen, t)
+			}
+		}
+		slices.Sort(seen)
+		for k := 0; k < len(seen); {
+			n := sort.Search(len(seen)-k, func(i int) bool { return seen[k+i] > seen[k] })
+			f.Terms = append(f.Terms, seen[k])
+			f.DF = append(f.DF, int32(n))
+			k += n
+		}
+	}
+	f.index(train.NNZ())
+	if e.Weighting == TFIDF {
+		f.Weights = make([]float64, len(f.DF))
+		for j, df := range f.DF {
+			f.Weights[j] = logRatio(float64(f.Documents), float64(df))
+		}
+	}
+	return f
+}
+
+// index makes the table from term indices to columns where that takes no more memory than a few times the values.
+func (f *Embedder) index(nnz int64) {
+	if len(f.Terms) == 0 {
+		return
+	}
+	if last := int64(f.Terms[len(f.Terms)-1]); last < denseLimit(nnz) {
+		f.column = make([]uint32, last+1)
+		for j, t := range f.Terms {
+			f.column[t] = uint32(j) + 1
+		}
+	}
+}
+
+// Column returns the column of a term, or false where the term wasn't seen at training.
+func (f *Embedder) Column(term uint32) (column uint32, ok bool) {
+	if f.column != nil {
+		if int(term) >= len(f.column) {
+			return 0, false
+		}
+		c := f.column[term]
+		return c - 1, c > 0
+	}
+	j, ok := slices.BinarySearch(f.Terms, term)
+	return uint32(j), ok
+}
+
+// Cols returns the number of columns of an embedded matrix: one a known term and one for documents without any.
+func (f *Embedder) Cols() int { return len(f.Terms) + 1 }
+
+// logRatio returns log(a/b) for a, b > 0 to within 2 ulp, by the same operations, each rounded once, on every platform: weights enter
+// digests, and the logarithm of package math is not the same everywhere.
+//
+// With a/b = 2ᵉ·m, m in [√½, √2), and f = (m-1)/(m+1), log m = 2(f + f³/3 + f⁵/5 + …); |f| < 0.172, so that the terms left out
+// from f²⁵ on are below 10⁻²⁰.
+func logRatio(a, b float64) float64 {
+	m, e := math.Frexp(a / b)
+	if m < math.Sqrt2/2 {
+		m *= 2
+		e--
+	}
+	f := (m - 1) / (m + 1)
+	g := f * f
+	sum := 0.0
+	for k := 23; k >= 3; k -= 2 {
+		sum = float64((sum + 1/float64(k)) * g)
+	}
+	return float64(float64(e)*math.Ln2) + float64(2*float64(f+float64(f*sum)))
+}

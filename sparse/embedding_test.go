@@ -1,0 +1,212 @@
+package sparse
+
+import (
+	"encoding/hex"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// csrOf builds a matrix from dense rows.
+func csrOf(rows [][]float32) *CSR {
+	m := &CSR{Offsets: []int64{0}}
+	for _, r := range rows {
+		m.Cols = max(m.Cols, len(r))
+		for t, v := range r {
+			if v != 0 {
+				m.Terms = append(m.Terms, uint32(t))
+				m.Values = append(m.Values, v)
+			}
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Values)))
+	}
+	return m
+}
+
+func mustTransform(t *testing.T, f *Embedder, m *CSR) *Embedded {
+	t.Helper()
+	x, err := f.Transform(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestEmbeddingNames(t *testing.T) {
+	for _, e := range Embeddings() {
+		if got, err := ParseEmbedding(e.String()); err != nil || got != e {
+			t.Errorf("ParseEmbedding(%q) = %v, %v", e.String(), got, err)
+		}
+	}
+	if _, err := ParseEmbedding("tf-l3"); err == nil || !strings.Contains(err.Error(), "tf-l1-sqrt") {
+		t.Errorf("an unknown embedding is answered with %v", err)
+	}
+}
+
+// Each embedding against the definition, written out densely in float64.
+func TestTransformDefinition(t *testing.T) {
+	rows := [][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {0, 0, 7, 1}, {4, 0, 1, 0}}
+	df := []float64{3, 1, 3, 2}
+	m := csrOf(rows)
+	for _, e := range Embeddings() {
+		x := mustTransform(t, e.Fit(m), m)
+		for i, r := range rows {
+			v := make([]float64, len(r))
+			for j, c := range r {
+				v[j] = float64(c)
+				if e.Weighting == TFIDF {
+					v[j] *= math.Log(4 / df[j])
+				}
+			}
+			length := func(v []float64, p float64) float64 {
+				var s float64
+				for _, a := range v {
+					s += math.Pow(math.Abs(a), p)
+				}
+				return math.Pow(s, 1/p)
+			}
+			if e.Norm != NormNone {
+				n := length(v, float64(e.Norm))
+				for j := range v {
+					v[j] /= n
+				}
+			}
+			if e.Sqrt {
+				for j := range v {
+					v[j] = math.Sqrt(v[j])
+				}
+			}
+			// The definition above takes about 20 roundings and two powers; 10⁻¹⁴ holds them.
+			norm := length(v, 2)
+			if err := math.Abs(x.Norms[i]-norm) / norm; !(err <= 1e-14) {
+				t.Errorf("%v: norm of row %d is %v, expected %v", e, i, x.Norms[i], norm)
+			}
+			terms, values := x.Row(i)
+			for k, u := range x.Unit64(i, nil) {
+				want := v[terms[k]] / norm
+				if err := math.Abs(u-want) / want; !(err <= 1e-14) {
+					t.Errorf("%v: row %d, column %d is %v, expected %v", e, i, terms[k], u, want)
+				}
+				if values[k] != float32(u) {
+					t.Errorf("%v: row %d, column %d: %v isn't %v rounded", e, i, terms[k], values[k], u)
+				}
+			}
+		}
+	}
+}
+
+func TestTransformDocumentsWithoutTerms(t *testing.T) {
+	train := csrOf([][]float32{{1, 0, 2, 0, 0}, {0, 0, 3, 0, 1}})
+	test := csrOf([][]float32{{0, 4, 0, 0, 0}, {}, {1, 9, 0, 9, 0}, {0, 0, 2, 0, 0}})
+	test.Cols = 9
+	for _, e := range []Embedding{Sphere, {TFIDF, NormL1, true}, {TF, NormNone, false}} {
+		f := e.Fit(train)
+		x := mustTransform(t, f, test)
+		last := uint32(f.Cols() - 1)
+		for _, i := range []int{0, 1} { // only unknown terms, none at all
+			if terms, values := x.Row(i); !slices.Equal(terms, []uint32{last}) || values[0] != 1 {
+				t.Errorf("%v: row %d is %v %v, expected the last column alone", e, i, terms, values)
+			}
+			if want := map[bool]float64{true: 1, false: 0}[e.Norm != NormNone]; x.Norms[i] != want {
+				t.Errorf("%v: norm of row %d is %v, expected %v", e, i, x.Norms[i], want)
+			}
+		}
+		if terms, values := x.Row(2); len(terms) != 1 || terms[0] != 0 || values[0] != 1 {
+			t.Errorf("%v: the unknown terms of row 2 aren't left out: %v %v", e, terms, values)
+		}
+		// Term 2 is in both training documents: its idf is 0, so a document of it alone has nothing left.
+		if terms, _ := x.Row(3); (terms[0] == last) != (e.Weighting == TFIDF) {
+			t.Errorf("%v: row 3 has columns %v", e, terms)
+		}
+	}
+}
+
+func TestTransformErrors(t *testing.T) {
+	m := csrOf([][]float32{{1}, {0, -2}})
+	if _, err := Sphere.Fit(m).Transform(m); err == nil || !strings.Contains(err.Error(), "row 1, term 1: found -2") {
+		t.Errorf("a negative count under the square root is answered with %v", err)
+	}
+	if _, err := (Embedding{}).Fit(m).Transform(m); err != nil {
+		t.Errorf("a negative value without square root is answered with %v", err)
+	}
+	m.Values[0] = float32(math.NaN())
+	if _, err := (Embedding{}).Fit(m).Transform(m); err == nil {
+		t.Error("NaN passes")
+	}
+}
+
+// Indices far above the number of values must cost no memory in proportion to the index.
+func TestFitHashedIndices(t *testing.T) {
+	m := &CSR{Cols: math.MaxUint32, Offsets: []int64{0, 2, 4}, Terms: []uint32{5, 4_000_000_000, 5, 9}, Values: []float32{1, 2, 3, 4}}
+	f := Sphere.Fit(m)
+	if !slices.Equal(f.Terms, []uint32{5, 9, 4_000_000_000}) || !slices.Equal(f.DF, []int32{2, 1, 1}) || f.column != nil {
+		t.Fatalf("terms %v, df %v", f.Terms, f.DF)
+	}
+	for j, term := range f.Terms {
+		if c, ok := f.Column(term); !ok || int(c) != j {
+			t.Errorf("Column(%d) = %d, %v", term, c, ok)
+		}
+	}
+	if _, ok := f.Column(6); ok {
+		t.Error("an unknown term has a column")
+	}
+	mustTransform(t, f, m)
+}
+
+func TestProportionalDocumentsCoincide(t *testing.T) {
+	m := csrOf([][]float32{{1, 2, 3}, {7, 14, 21}, {3, 6, 9}})
+	x := mustTransform(t, Sphere.Fit(m), m)
+	for i := 1; i < 3; i++ {
+		if !slices.Equal(x.Unit64(0, nil), x.Unit64(i, nil)) {
+			t.Errorf("rows 0 and %d differ", i)
+		}
+	}
+}
+
+// Derived: f carries 2 roundings, the series about 1 more in its leading term and e·ln 2 two; after cancellation between e·ln 2 and log m
+// (|log m| <= 0.35 < ln 2 / 2·1.001, so at most a factor 2) 4 ulp hold.
+func TestLogRatio(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 100000 {
+		a := float64(1 + r.IntN(1<<r.IntN(31)))
+		b := float64(1 + r.IntN(int(a)))
+		want := math.Log(a / b)
+		if err := math.Abs(logRatio(a, b) - want); !(err <= 4*(math.Nextafter(want, 99)-want)) {
+			t.Fatalf("logRatio(%v, %v) = %v, expected %v", a, b, logRatio(a, b), want)
+		}
+	}
+	// An independent value: log 2 to 60 bits, as Σ 1/(k 2ᵏ).
+	sum, p := new(big.Rat), big.NewRat(1, 1)
+	for k := int64(1); k < 80; k++ {
+		p.Mul(p, big.NewRat(1, 2))
+		sum.Add(sum, new(big.Rat).Mul(p, big.NewRat(1, k)))
+	}
+	if want, _ := sum.Float64(); !(math.Abs(logRatio(2, 1)-want) <= 2e-16) {
+		t.Errorf("logRatio(2, 1) = %v, expected %v", logRatio(2, 1), want)
+	}
+}
+
+// The digest is part of file names and of results that people compare across machines, so it may not change unnoticed.
+func TestEmbeddedDigest(t *testing.T) {
+	m := csrOf([][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {}, {0, 0, 7, 1}})
+	want := map[string]string{
+		"tf-l1-sqrt":    "10e72a322811e7ccb933271412db0f7d03d8e06afbd08278e22961106024c55d",
+		"tfidf-l1-sqrt": "837f7ca570f31c271a778d886cce519657b36a518649bf270e0b6d134ce6e299",
+	}
+	for name, digest := range want {
+		e, err := ParseEmbedding(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := mustTransform(t, e.Fit(m), m).Digest()
+		if hex.EncodeToString(got[:]) != digest {
+			t.Errorf("digest of %s is %x, expected %s", name, got, digest)
+		}
+	}
+}
