@@ -18,12 +18,14 @@ const (
 // Kernels is a table of kernels for one instruction set. The fields' equations, preconditions and accuracy are stated at the
 // generic functions of the same names.
 type Kernels struct {
-	ISA ISA
+	ISA   ISA
+	Panel int  // R, the number of documents in a panel
+	Cost  Cost // what the parts of a dot product cost, for choosing the head
 
-	PanelDot func(out, panel []float32, start []int64, offset []uint16, value []float32)
-	TailAdd  func(out []float32, doc []uint32, value []float32, scale float32)
-
-	Finish func(c, s []float32)
+	PanelDot  func(out, panel []float32, start []int64, offset []uint16, value []float32)
+	TailAdd   func(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32)
+	Finish    func(c, s []float32)
+	Transpose func(dst []float32, stride int, src []float32)
 
 	ArcCos     func(dst, c []float32)
 	ArcCosSq   func(dst, c []float32)
@@ -36,6 +38,12 @@ type Kernels struct {
 	ArcCosine0 func(dst, c []float32)
 	ArcCosine1 func(dst, c, y []float32, x float32)
 	ArcCosine2 func(dst, c, y []float32, x float32)
+}
+
+// Cost holds what a kernel table was measured to take on one core, in nanoseconds. Only ratios matter.
+type Cost struct {
+	HeadValue float64 // PanelDot, one value of a document against a whole panel
+	TailMatch float64 // TailAdd, one match
 }
 
 // tables lists what is built in and what this processor can run, best last.
