@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"math"
+
+	"github.com/gramengine/gram/asm"
+)
+
+// The kernels of this file are functions of the inner product ⟨x, y⟩ = ‖x‖‖y‖(1-c), with the parameters that LIBSVM gives them.
+
+// linear is the inner product itself,
+//
+//	k = ⟨x, y⟩ = x y (1-c)
+type linear struct{ in }
+
+func (k linear) String() string { return format("linear", k.in) }
+
+// Eval implements [Kernel].
+func (linear) Eval(c, x, y float64) float64 { return float64(x*y) * (1 - c) }
+
+// Map implements [Kernel].
+func (linear) Map(asm *asm.Kernels, dst, c, x, y []float32) {
+	n := len(y)
+	for i, xi := range x {
+		asm.Dot(dst[i*n:][:n], c[i*n:][:n], y, xi)
+	}
+}
+
+// Error implements [Kernel]: 1-c, the product of the norms and the product of both are rounded once each.
+func (k linear) Error(c, x, y float64) float64 {
+	return 3*unit*math.Abs(k.Eval(c, x, y)) + underflow*(1+math.Abs(1-c))
+}
+
+// polynomial is the polynomial kernel,
+//
+//	k = (gamma ⟨x, y⟩ + r)^degree,   gamma > 0, degree a whole number from 0 on
+type polynomial struct {
+	in
+	gamma, r float64
+	degree   int
+}
+
+func (k polynomial) String() string {
+	return format("polynomial", k.in, pair{"gamma", k.gamma}, pair{"r", k.r}, pair{"degree", float64(k.degree)})
+}
+
+func (k polynomial) resolve(terms int) Kernel {
+	k.gamma = resolveGamma(k.gamma, terms)
+	return k
+}
+
+// Eval implements [Kernel].
+func (k polynomial) Eval(c, x, y float64) float64 {
+	return power(affine(k.gamma, k.r, c, x, y), k.degree)
+}
+
+// Map implements [Kernel]. It works in float64, so that only the result is rounded to float32: a power would multiply the error of its base by
+// the degree.
+func (k polynomial) Map(_ *asm.Kernels, dst, c, x, y []float32) {
+	n := len(y)
+	for i, xi := range x {
+		dst, c := dst[i*n:][:n], c[i*n:][:n]
+		for j, yj := range y {
+			dst[j] = float32(k.Eval(float64(c[j]), float64(xi), float64(yj)))
+		}
+	}
+}
+
+// Error implements [Kernel]: rounding of the result; the float64 arithmetic before it is the reference's own.
+func (k polynomial) Error(c, x, y float64) float64 {
+	return unit*math.Abs(k.Eval(c, x, y)) + underflow
+}
+
+// sigmoid is the sigmoid kernel, which is not positive definite for most of its parameters,
+//
+//	k = tanh(gamma ⟨x, y⟩ + r),   gamma > 0
+type sigmoid struct {
+	in
+	gamma, r float64
+}
+
+func (k sigmoid) String() string {
+	return format("sigmoid", k.in, pair{"gamma", k.gamma}, pair{"r", k.r})
+}
+
+func (k sigmoid) resolve(terms int) Kernel {
+	k.gamma = resolveGamma(k.gamma, terms)
+	return k
+}
+
+// Eval implements [Kernel].
+func (k sigmoid) Eval(c, x, y float64) float64 { return math.Tanh(affine(k.gamma, k.r, c, x, y)) }
+
+// Map implements [Kernel], in float64 as [polynomial] does: there is no vector tanh, and the kernel is here for comparison, not for speed.
+func (k sigmoid) Map(_ *asm.Kernels, dst, c, x, y []float32) {
+	n := len(y)
+	for i, xi := range x {
+		dst, c := dst[i*n:][:n], c[i*n:][:n]
+		for j, yj := range y {
+			dst[j] = float32(k.Eval(float64(c[j]), float64(xi), float64(yj)))
+		}
+	}
+}
+
+// Error implements [Kernel]: rounding of the result.
+func (k sigmoid) Error(c, x, y float64) float64 {
+	return unit*math.Abs(k.Eval(c, x, y)) + underflow
+}
+
+// gaussian is the Gaussian kernel, LIBSVM's rbf,
+//
+//	k = exp(-gamma ‖x-y‖²),   ‖x-y‖² = (x-y)² + 2 x y c in terms of the norms,   gamma > 0
+//
+// The second form has no negative terms, so it keeps its digits for vectors that are close; x²+y²-2⟨x, y⟩ doesn't.
+type gaussian struct {
+	in
+	gamma float64
+}
+
+func (k gaussian) String() string { return format("rbf", k.in, pair{"gamma", k.gamma}) }
+
+func (k gaussian) resolve(terms int) Kernel {
+	k.gamma = resolveGamma(k.gamma, terms)
+	return k
+}
+
+// Eval implements [Kernel].
+func (k gaussian) Eval(c, x, y float64) float64 { return math.Exp(-k.exponent(c, x, y)) }
+
+func (k gaussian) exponent(c, x, y float64) float64 {
+	if k.gamma == 0 {
+		return math.NaN()
+	}
+	d := x - y
+	return k.gamma * (float64(d*d) + float64(2*c*float64(x*y)))
+}
+
+// Map implements [Kernel].
+func (k gaussian) Map(asm *asm.Kernels, dst, c, x, y []float32) {
+	n := len(y)
+	gamma := float32(k.gamma)
+	if gamma == 0 {
+		gamma = float32(math.NaN())
+	}
+	for i, xi := range x {
+		asm.Gaussian(dst[i*n:][:n], c[i*n:][:n], y, xi, gamma)
+	}
+}
+
+// Error implements [Kernel]. With z = gamma ‖x-y‖², asm.Gaussian is stated to be within 4 ulp × (1+z) for a gamma that is exact; rounding
+// gamma to float32 moves z by z units more. Squares too small for float32 are lost by less than underflow each.
+func (k gaussian) Error(c, x, y float64) float64 {
+	z := k.exponent(c, x, y)
+	return expError(z, 8+9*z+4*k.gamma*underflow/unit)
+}
+
+// resolveGamma returns gamma, or where it is not set svm-train's default, one divided by the number of terms.
+func resolveGamma(gamma float64, terms int) float64 {
+	if gamma == 0 {
+		return 1 / float64(max(terms, 1))
+	}
+	return gamma
+}
+
+// affine returns gamma ⟨x, y⟩ + r, NaN where gamma is not set. The conversions keep compilers from fusing a multiplication and an addition, so
+// that the bits are the same on every platform; x*y comes first, so that they are the same for (y, x).
+func affine(gamma, r, c, x, y float64) float64 {
+	if gamma == 0 {
+		return math.NaN()
+	}
+	return float64(gamma*float64(float64(x*y)*(1-c))) + r
+}
+
+// power returns v^n by repeated squaring, n >= 0.
+func power(v float64, n int) float64 {
+	p := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			p *= v
+		}
+		v *= v
+	}
+	return p
+}
