@@ -1,17 +1,23 @@
 package sparse
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+)
 
 // Options says how [Read] reads. The zero value works.
 type Options struct {
 	Format       Format         // default FormatAuto: from the name and the first bytes
 	Workers      int            // goroutines; default runtime.GOMAXPROCS(0)
-	MinDF        int            // least document frequency of a term; default 2 for text, 1 for vectors
-	MaxDF        int            // greatest document frequency of a term; default no limit
+	MinDF        int            // least document frequency of a term; default 2 for text, 1 for vectors; no meaning beside Vocabulary
+	MaxDF        int            // greatest document frequency of a term; default no limit; no meaning beside Vocabulary
 	Vocabulary   []string       // if not nil: the terms to count, all others are left out (test documents)
 	Signed       bool           // accept negative values; by default a negative count is an error
 	MaxLineBytes int            // longest line accepted; default 64 MiB
-	Progress     func(Progress) // called at most every 100 ms, never concurrently; default none
+	Progress     func(Progress) // called at most every 100 ms and once at the end, never concurrently; default none
 }
 
 // Progress tells how far a reader is.
@@ -29,10 +35,126 @@ const (
 	FormatSVMLight     Format = "svmlight"     // label index:value ..., as svm-train reads it
 	FormatTSV          Format = "tsv"          // label<TAB>text, one document a line
 	FormatFolder       Format = "folder"       // one sub-folder a class, one file a document
-	FormatMatrixMarket Format = "matrixmarket" // coordinate or array, real, integer or pattern
+	FormatMatrixMarket Format = "matrixmarket" // coordinate, real, integer or pattern, general
 )
 
-// Read reads the corpus that source names: a file, a folder, "goroot" or "synthetic:...".
+const (
+	defaultMaxLineBytes = 64 << 20
+	defaultTextMinDF    = 2 // a word of one document matches nothing
+)
+
+// Read reads the corpus that source names:
+//
+//	goroot                       the .go files of the local Go installation, labelled by the top folder below src
+//	synthetic:docs=,terms=,...   documents drawn from class-wise Zipf-Mandelbrot multinomials, see [Synthetic]
+//	a folder                     one sub-folder a class, one file a document
+//	a file                       svmlight/LIBSVM, label<TAB>text lines, or MatrixMarket, which Options.Format or the name or the first bytes tell
+//
+// Files may be gzipped, which the first bytes tell. A file or folder that is itself called goroot is read as ./goroot.
+//
+// Text becomes counts of terms, a term being a run of lower-cased letters; the vocabulary is sorted. In an svmlight file an index
+// is the number of its column (so column 0 stays empty in files that count from 1, and training and test files agree whatever
+// they count from). In a MatrixMarket file row i, column j, both from 1, is document i−1, column j−1, and there are no classes.
+// Where Options.Vocabulary is given for vectors it names the columns, and columns beyond it are left out.
+//
+// Nothing is dropped in silence: documents without terms stay as empty rows, and they, blank lines, words outside
+// Options.Vocabulary and the like are counted in Corpus.Warnings. The corpus doesn't depend on the number of workers.
+//
+// Errors: a [*SyntaxError] for the first bad line of the source, an error of the operating system, or ctx.Err(), within a second of
+// cancellation.
 func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
-	panic("not written yet")
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	if opt.Workers == 0 {
+		opt.Workers = runtime.GOMAXPROCS(0)
+	}
+	if opt.MaxLineBytes == 0 {
+		opt.MaxLineBytes = defaultMaxLineBytes
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	meter := startMeter(opt.Progress)
+	c, err := read(ctx, source, &opt, meter)
+	meter.stop()
+	if ctxErr := ctx.Err(); err != nil && ctxErr != nil {
+		return nil, ctxErr // a file closed under the reader by cancellation reports something else
+	}
+	return c, err
+}
+
+func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corpus, error) {
+	if source == "goroot" {
+		return readGoroot(ctx, opt, meter)
+	}
+	if parameters, ok := strings.CutPrefix(source, "synthetic:"); ok || source == "synthetic" {
+		s, err := ParseSynthetic(parameters)
+		if err != nil {
+			return nil, err
+		}
+		return readSynthetic(ctx, source, s, opt, meter)
+	}
+	info, err := os.Stat(source)
+	if err != nil {
+		return nil, fmt.Errorf("sparse: %w", err)
+	}
+	switch {
+	case info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatFolder):
+		return readFolder(ctx, source, opt, meter)
+	case info.IsDir():
+		return nil, fmt.Errorf("sparse: %s: a folder, expected a file in the format %s", source, opt.Format)
+	case opt.Format == FormatFolder:
+		return nil, fmt.Errorf("sparse: %s: a file, expected a folder with one sub-folder a class", source)
+	}
+	if info.Mode().IsRegular() {
+		meter.total.Store(info.Size())
+	}
+	in, err := openInput(source, meter, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	format := opt.Format
+	if format == FormatAuto {
+		if format, err = in.detect(); err != nil {
+			return nil, err
+		}
+	}
+	switch format {
+	case FormatTSV:
+		return readTSV(ctx, in, opt, meter)
+	case FormatMatrixMarket:
+		return readMatrixMarket(ctx, in, opt, meter)
+	default:
+		return readSVMLight(ctx, in, opt, meter)
+	}
+}
+
+// check reports options that contradict themselves.
+func (o *Options) check() error {
+	switch o.Format {
+	case FormatAuto, FormatSVMLight, FormatTSV, FormatFolder, FormatMatrixMarket:
+	default:
+		return fmt.Errorf("sparse: format %q, expected %s, %s, %s or %s", string(o.Format), FormatSVMLight, FormatTSV, FormatFolder, FormatMatrixMarket)
+	}
+	for _, x := range []struct {
+		name  string
+		value int
+	}{{"Workers", o.Workers}, {"MinDF", o.MinDF}, {"MaxDF", o.MaxDF}, {"MaxLineBytes", o.MaxLineBytes}} {
+		if x.value < 0 {
+			return fmt.Errorf("sparse: %s is %d, expected at least 0", x.name, x.value)
+		}
+	}
+	if o.MaxDF > 0 && o.MaxDF < o.MinDF {
+		return fmt.Errorf("sparse: MaxDF is %d, expected at least MinDF, %d", o.MaxDF, o.MinDF)
+	}
+	seen := make(map[string]bool, len(o.Vocabulary))
+	for _, term := range o.Vocabulary {
+		if seen[term] {
+			return fmt.Errorf("sparse: the vocabulary holds %s twice, expected every term once", quote(term))
+		}
+		seen[term] = true
+	}
+	return nil
 }

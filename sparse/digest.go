@@ -1,0 +1,84 @@
+package sparse
+
+import (
+	"encoding/binary"
+	"hash"
+	"math"
+
+	"github.com/minio/sha256-simd"
+)
+
+// Digest returns the SHA-256 of what the corpus holds, the same on every platform and for any number of workers: of the bytes
+//
+//	"gram corpus 1\n"
+//	rows, columns, stored values                         uint64 each
+//	Documents.Offsets, Terms, Values                     int64, uint32, bits of float32
+//	Labels.Offsets, Labels.IDs                           int64, int32
+//	len(Classes), then each length and text              uint64 and bytes
+//	len(Vocabulary), then each length and text           uint64 and bytes
+//
+// all numbers little-endian. A corpus without labels counts as one whose Labels.Offsets are all 0, one without offsets at all as one
+// of 0 rows. Source, Names and Warnings don't enter: the same documents have the same digest wherever they lie.
+func (c *Corpus) Digest() [32]byte {
+	d := digester{hash: sha256.New()}
+	m := c.Documents
+	rows := m.Rows()
+	d.text("gram corpus 1\n")
+	d.uint64(uint64(rows))
+	d.uint64(uint64(m.Cols))
+	d.uint64(uint64(m.NNZ()))
+	for i := range rows + 1 {
+		d.uint64(uint64(at(m.Offsets, i)))
+	}
+	for _, t := range m.Terms {
+		d.uint32(t)
+	}
+	for _, v := range m.Values {
+		d.uint32(math.Float32bits(v))
+	}
+	for i := range rows + 1 {
+		d.uint64(uint64(at(c.Labels.Offsets, i)))
+	}
+	for _, id := range c.Labels.IDs {
+		d.uint32(uint32(id))
+	}
+	for _, list := range [][]string{c.Classes, c.Vocabulary} {
+		d.uint64(uint64(len(list)))
+		for _, s := range list {
+			d.uint64(uint64(len(s)))
+			d.text(s)
+		}
+	}
+	d.flush()
+	return [32]byte(d.hash.Sum(nil))
+}
+
+func at(offsets []int64, i int) int64 {
+	if i >= len(offsets) {
+		return 0
+	}
+	return offsets[i]
+}
+
+// digester gathers what is hashed, so that the hash sees long runs.
+type digester struct {
+	hash hash.Hash
+	buf  []byte
+}
+
+func (d *digester) uint64(x uint64) { d.buf = binary.LittleEndian.AppendUint64(d.room(), x) }
+func (d *digester) uint32(x uint32) { d.buf = binary.LittleEndian.AppendUint32(d.room(), x) }
+func (d *digester) text(s string)   { d.buf = append(d.room(), s...) }
+
+// room returns the buffer, emptied if it is nearly full.
+func (d *digester) room() []byte {
+	if len(d.buf) >= 32<<10 {
+		d.flush()
+	}
+	return d.buf
+}
+
+func (d *digester) flush() {
+	d.hash.Write(d.buf)
+	d.buf = d.buf[:0]
+}

@@ -1,0 +1,73 @@
+package sparse
+
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// SyntaxError tells where a source is not what its format asks for.
+type SyntaxError struct {
+	File     string // as the user named it
+	Line     int64  // counted from 1; 0 where the error belongs to the whole file
+	Found    string // such as "index 7 is not above 9"
+	Expected string // such as "ascending indices"
+	Err      error  // the error below, such as io.ErrUnexpectedEOF for a truncated gzip file; nil where there is none
+}
+
+// Error returns "sparse: FILE:LINE: FOUND, expected EXPECTED".
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("sparse: %s: %s, expected %s", place(e.File, e.Line), e.Found, e.Expected)
+}
+
+// Unwrap returns the error below, or nil.
+func (e *SyntaxError) Unwrap() error { return e.Err }
+
+// place returns file:line, or the file alone for line 0.
+func place(file string, line int64) string {
+	if line == 0 {
+		return file
+	}
+	return file + ":" + strconv.FormatInt(line, 10)
+}
+
+// lineError is a [SyntaxError] before the name of the file and the number of its first line are known.
+type lineError struct {
+	line            int // counted from 0 in the block
+	found, expected string
+	err             error
+}
+
+func (e *lineError) at(file string, firstLine int64) *SyntaxError {
+	return &SyntaxError{File: file, Line: firstLine + int64(e.line), Found: e.found, Expected: e.expected, Err: e.err}
+}
+
+// quote quotes what was found, cut to a length that a message can bear.
+func quote[T string | []byte](s T) string {
+	const most = 40
+	if len(s) <= most {
+		return strconv.Quote(string(s))
+	}
+	cut := most
+	for cut > most-utf8.UTFMax && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return strconv.Quote(string(s[:cut])) + "..."
+}
+
+// warnings collects warnings, each kind once.
+type warnings []Warning
+
+// add counts what happened count times, first at the given place; calls come in the order of the source.
+func (w *warnings) add(message string, count int64, first string) {
+	if count == 0 {
+		return
+	}
+	for i := range *w {
+		if (*w)[i].Message == message {
+			(*w)[i].Count += count
+			return
+		}
+	}
+	*w = append(*w, Warning{Message: message, Count: count, First: first})
+}

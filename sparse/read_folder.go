@@ -1,0 +1,222 @@
+package sparse
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// fileDocument is a file that is one document.
+type fileDocument struct {
+	path, name, class string // path to open, name relative to the root with slashes
+}
+
+// readFolder reads a folder with one sub-folder a class; every file in a sub-folder, at any depth, is one document, in the order of
+// their names. Each must be UTF-8 text. Files and folders whose name begins with a dot, files outside the sub-folders, and
+// links to folders are left out, with a warning.
+func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
+	files, warn, err := listFiles(ctx, root, m, "")
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, &SyntaxError{File: root, Found: "no documents", Expected: "one sub-folder a class with one file a document"}
+	}
+	c := &Corpus{Source: root, Warnings: warn}
+	return c, c.readFiles(ctx, files, opt, m, strictText)
+}
+
+// listFiles lists the files below the folders of root, sorted by name: those with the suffix, or without one those that aren't hidden.
+func listFiles(ctx context.Context, root string, m *meter, suffix string) ([]fileDocument, warnings, error) {
+	var files []fileDocument
+	var warn warnings
+	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow a link, and Debian's Go has its src behind one
+	if err != nil {
+		return nil, nil, fmt.Errorf("sparse: %w", err)
+	}
+	err = filepath.WalkDir(real, func(path string, entry fs.DirEntry, err error) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err != nil {
+			return fmt.Errorf("sparse: %w", err)
+		}
+		relative, err := filepath.Rel(real, path)
+		if err != nil || relative == "." {
+			return err
+		}
+		name := filepath.ToSlash(relative)
+		class, _, inFolder := strings.Cut(name, "/")
+		shown := filepath.Join(root, relative)
+		switch {
+		case suffix == "" && strings.HasPrefix(entry.Name(), "."):
+			warn.add("name that begins with a dot, left out", 1, shown)
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case entry.IsDir() || !strings.HasSuffix(name, suffix):
+			return nil
+		}
+		info, err := os.Stat(path)
+		switch {
+		case entry.Type()&fs.ModeSymlink != 0 && (err != nil || !info.Mode().IsRegular()):
+			warn.add("link to something other than a file, left out", 1, shown)
+			return nil
+		case err != nil:
+			return fmt.Errorf("sparse: %w", err)
+		case !info.Mode().IsRegular():
+			warn.add("neither file nor folder, left out", 1, shown)
+			return nil
+		case !inFolder:
+			warn.add("file outside the class folders, left out", 1, shown)
+			return nil
+		}
+		m.total.Add(info.Size())
+		files = append(files, fileDocument{path: shown, name: name, class: class})
+		return nil
+	})
+	slices.SortFunc(files, func(a, b fileDocument) int { return cmp.Compare(a.name, b.name) })
+	return files, warn, err
+}
+
+// textRule says what becomes of bytes that are not UTF-8 text.
+type textRule bool
+
+const (
+	strictText  textRule = false // they are an error
+	lenientText textRule = true  // they separate terms, and the document is counted in a warning
+)
+
+// readFiles reads one document a file. The first bad file in their order becomes the error, however the workers were scheduled.
+func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *meter, rule textRule) error {
+	counters := make([]*termCounter, opt.Workers)
+	documents := make([]countedDocument, len(files))
+	dirty := make([]bool, len(files))
+	var next atomic.Int64
+	var mu sync.Mutex
+	firstBad, firstErr := len(files), error(nil)
+	var group sync.WaitGroup
+	for w := range counters {
+		r := &fileReader{counter: &termCounter{}, meter: m, maxLine: opt.MaxLineBytes, rule: rule, buf: make([]byte, 0, 64<<10), buffer: bufio.NewReaderSize(nil, 64<<10)}
+		counters[w] = r.counter
+		group.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1) - 1)
+				mu.Lock()
+				stop := i >= firstBad // numbers are given out in order, so every file before a bad one is read
+				mu.Unlock()
+				if stop {
+					return
+				}
+				var err error
+				if dirty[i], err = r.read(ctx, files[i].path); err != nil {
+					mu.Lock()
+					if i < firstBad {
+						firstBad, firstErr = i, err
+					}
+					mu.Unlock()
+					return
+				}
+				documents[i] = r.counter.endDocument()
+				m.documents.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if firstErr != nil {
+		return firstErr
+	}
+	classes := newClassTable()
+	warn := warnings(c.Warnings)
+	for i, f := range files {
+		classes.labels.Add(classes.id(f.class))
+		c.Names = append(c.Names, f.name)
+		if dirty[i] {
+			warn.add("file with bytes that are not UTF-8 text, which separate terms", 1, f.path)
+		}
+	}
+	c.Classes, c.Labels, c.Warnings = classes.classes, classes.labels, warn
+	return c.fillText(ctx, opt, counters, documents, func(i int) string { return files[i].path })
+}
+
+// fileReader reads documents that are files of their own, a block of lines at a time.
+type fileReader struct {
+	counter *termCounter
+	meter   *meter
+	maxLine int
+	rule    textRule
+	buf     []byte
+	buffer  *bufio.Reader
+}
+
+// read counts the terms of a file in the open document and tells whether it holds bytes that are not UTF-8 text.
+func (r *fileReader) read(ctx context.Context, path string) (dirty bool, err error) {
+	in, err := openInput(path, r.meter, r.buffer)
+	if err != nil {
+		return false, err
+	}
+	defer in.close()
+	cutter := lineCutter{r: in.r, most: r.maxLine}
+	for {
+		data, fault, tail := cutter.next(ctx, r.buf)
+		if cap(data) > cap(r.buf) && cap(data) <= 2*blockBytes {
+			r.buf = data[:0]
+		}
+		dirtyBlock, bad := r.check(data)
+		if bad != nil {
+			return true, bad.at(in.name, in.line)
+		}
+		dirty = dirty || dirtyBlock
+		r.counter.add(data)
+		in.line += int64(bytes.Count(data, []byte{'\n'}))
+		switch {
+		case fault != nil:
+			return dirty, fault.at(in.name, in.line)
+		case tail == io.EOF:
+			return dirty, nil
+		case errors.Is(tail, context.Canceled), errors.Is(tail, context.DeadlineExceeded):
+			return dirty, tail
+		case tail != nil:
+			return dirty, in.readError(in.line, tail)
+		}
+	}
+}
+
+// check finds the first line that isn't text or is too long.
+func (r *fileReader) check(data []byte) (dirty bool, bad *lineError) {
+	dirty = !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0
+	if (!dirty || r.rule == lenientText) && len(data) <= r.maxLine {
+		return dirty, nil
+	}
+	for line := 0; len(data) > 0; line++ {
+		var l []byte
+		l, data = nextLine(data)
+		if r.rule == strictText && dirty {
+			bad = textFault(l)
+		}
+		if len(l) > r.maxLine {
+			bad = lineTooLong(r.maxLine)
+		}
+		if bad != nil {
+			bad.line = line
+			return dirty, bad
+		}
+	}
+	return dirty, nil
+}

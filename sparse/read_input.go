@@ -1,0 +1,134 @@
+package sparse
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// input is an open file, decompressed where its first bytes are those of gzip.
+type input struct {
+	name string // as the user named it
+	file *os.File
+	r    *bufio.Reader
+	line int64 // number of the line that comes next, from 1
+}
+
+// blockBytes is how much of a file one worker parses at a time: enough to hide the hand-over, little enough to stay in the
+// second-level cache.
+const blockBytes = 512 << 10
+
+// openInput opens a file and passes over a byte order mark. buffer may be nil; it serves one input at a time.
+func openInput(name string, m *meter, buffer *bufio.Reader) (*input, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("sparse: %w", err)
+	}
+	in := &input{name: name, file: f, line: 1}
+	if err := in.decode(countingReader{f, m}, buffer); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return in, nil
+}
+
+// decode makes in read from r, decompressing by magic bytes.
+func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
+	if buffer == nil {
+		buffer = bufio.NewReaderSize(nil, 64<<10)
+	}
+	in.r = buffer
+	in.r.Reset(r)
+	magic, err := in.r.Peek(2)
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("sparse: %s: %w", in.name, err)
+	}
+	if bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		gz, err := gzip.NewReader(in.r)
+		if err != nil {
+			return in.readError(0, err)
+		}
+		in.r = bufio.NewReaderSize(gz, 64<<10)
+	}
+	if mark, err := in.r.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
+		in.r.Discard(3)
+	}
+	return nil
+}
+
+// close may be called more than once, and while another goroutine reads, whose reading then fails.
+func (in *input) close() { in.file.Close() }
+
+// readError says what an error of the reader below means at the given line.
+func (in *input) readError(line int64, err error) error {
+	if e := gzipFault(err); e != nil {
+		return e.at(in.name, line)
+	}
+	return fmt.Errorf("sparse: %s: %w", place(in.name, line), err)
+}
+
+// gzipFault returns what is wrong with a gzip file, or nil where err is of another kind.
+func gzipFault(err error) *lineError {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return &lineError{found: "the gzip data end early", expected: "a complete gzip file", err: err}
+	case errors.Is(err, gzip.ErrChecksum):
+		return &lineError{found: "the gzip checksum does not match", expected: "an undamaged gzip file", err: err}
+	}
+	if s := err.Error(); strings.HasPrefix(s, "gzip: ") || strings.HasPrefix(s, "flate: ") {
+		return &lineError{found: s, expected: "an undamaged gzip file", err: err}
+	}
+	return nil
+}
+
+// detect tells the format from the first bytes where they are a MatrixMarket banner, else from the name, else from the first line.
+func (in *input) detect() (Format, error) {
+	head, err := in.r.Peek(32 << 10)
+	if err != nil && err != io.EOF && len(head) == 0 {
+		return "", in.readError(in.line, err)
+	}
+	if len(head) >= len(matrixMarketBanner) && bytes.EqualFold(head[:len(matrixMarketBanner)], []byte(matrixMarketBanner)) {
+		return FormatMatrixMarket, nil
+	}
+	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(in.name), ".gz")) {
+	case ".tsv":
+		return FormatTSV, nil
+	case ".svm", ".svmlight", ".libsvm":
+		return FormatSVMLight, nil
+	case ".mtx", ".mm":
+		return FormatMatrixMarket, nil
+	}
+	line := in.line
+	for l := range bytes.Lines(head) {
+		if t := bytes.TrimSpace(l); len(t) == 0 || t[0] == '#' {
+			line++
+			continue
+		}
+		return in.detectLine(l, line)
+	}
+	return FormatSVMLight, nil // nothing but comments: the reader says that the file is empty
+}
+
+// detectLine tells svmlight from TSV: in svmlight what follows the label begins with a number and a colon.
+func (in *input) detectLine(l []byte, line int64) (Format, error) {
+	fields := bytes.Fields(l)
+	pair := fields[0]
+	if len(fields) > 1 {
+		pair = fields[1]
+	}
+	index, _, colon := bytes.Cut(pair, []byte(":"))
+	if _, digits := scanUint(index); colon && (string(index) == "qid" || digits > 0 && digits == len(index)) {
+		return FormatSVMLight, nil
+	}
+	if bytes.IndexByte(l, '\t') >= 0 {
+		return FormatTSV, nil
+	}
+	return "", &SyntaxError{File: in.name, Line: line, Found: quote(bytes.TrimSpace(l)),
+		Expected: "label index:value ..., label<TAB>text, or a MatrixMarket banner (a format can be named too)"}
+}

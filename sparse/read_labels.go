@@ -1,0 +1,110 @@
+package sparse
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// noLabel stands for no class where a format needs something to stand there.
+const noLabel = "-"
+
+// labelPiece holds the labels of the documents of one block, with a table of names of its own.
+type labelPiece struct {
+	names  []string
+	index  map[string]int32
+	ids    []int32
+	counts []int32 // labels of each document
+	last   string  // the field before, which is often the same again
+	lastN  int
+}
+
+const labelExpected = `a label, several with commas between, or "-" for none`
+
+// add appends a document whose label field is given: names with commas between.
+func (p *labelPiece) add(field []byte) *lineError {
+	if len(p.counts) > 0 && string(field) == p.last {
+		p.ids = append(p.ids, p.ids[len(p.ids)-p.lastN:]...)
+		p.counts = append(p.counts, int32(p.lastN))
+		return nil
+	}
+	start := len(p.ids)
+	if s := string(bytes.TrimSpace(field)); s != noLabel {
+		if !utf8.ValidString(s) {
+			return &lineError{found: "label " + quote(s) + " is not UTF-8", expected: "UTF-8"}
+		}
+		for name := range strings.SplitSeq(s, ",") {
+			if name = strings.TrimSpace(name); name == "" || name == noLabel {
+				p.ids = p.ids[:start]
+				return &lineError{found: "label " + quote(s), expected: labelExpected}
+			}
+			id := p.id(name)
+			for _, other := range p.ids[start:] {
+				if other == id {
+					p.ids = p.ids[:start]
+					return &lineError{found: "label " + quote(name) + " twice", expected: "every label of a document once"}
+				}
+			}
+			p.ids = append(p.ids, id)
+		}
+	}
+	p.last, p.lastN = string(field), len(p.ids)-start
+	p.counts = append(p.counts, int32(p.lastN))
+	return nil
+}
+
+// addNone appends a document without a label.
+func (p *labelPiece) addNone() {
+	p.last, p.lastN = noLabel, 0
+	p.counts = append(p.counts, 0)
+}
+
+func (p *labelPiece) id(name string) int32 {
+	id, ok := p.index[name]
+	if !ok {
+		if p.index == nil {
+			p.index = map[string]int32{}
+		}
+		id = int32(len(p.names))
+		p.names = append(p.names, name)
+		p.index[name] = id
+	}
+	return id
+}
+
+// classTable gathers labels of all documents; classes are numbered in the order in which they are met.
+type classTable struct {
+	classes []string
+	index   map[string]int32
+	labels  Labels
+}
+
+func newClassTable() *classTable {
+	return &classTable{index: map[string]int32{}, labels: Labels{Offsets: []int64{0}}}
+}
+
+func (t *classTable) id(name string) int32 {
+	id, ok := t.index[name]
+	if !ok {
+		id = int32(len(t.classes))
+		t.classes = append(t.classes, name)
+		t.index[name] = id
+	}
+	return id
+}
+
+// append adds the documents of a block; blocks come in the order of the file.
+func (t *classTable) append(p *labelPiece) {
+	ids := make([]int32, len(p.names))
+	for i, name := range p.names {
+		ids[i] = t.id(name)
+	}
+	for _, id := range p.ids {
+		t.labels.IDs = append(t.labels.IDs, ids[id])
+	}
+	end := t.labels.Offsets[len(t.labels.Offsets)-1]
+	for _, n := range p.counts {
+		end += int64(n)
+		t.labels.Offsets = append(t.labels.Offsets, end)
+	}
+}

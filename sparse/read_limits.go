@@ -1,0 +1,61 @@
+package sparse
+
+// emptyMessage is the warning for documents that hold nothing, be it that nothing was there or that the limits left nothing.
+const emptyMessage = "document without terms, kept as an empty row"
+
+// emptyRows warns of rows without terms; at names the place of a row.
+func (w *warnings) emptyRows(m *CSR, at func(row int) string) {
+	var count int64
+	first := -1
+	for i := range m.Rows() {
+		if m.Offsets[i] == m.Offsets[i+1] {
+			if count == 0 {
+				first = i
+			}
+			count++
+		}
+	}
+	if count > 0 {
+		w.add(emptyMessage, count, at(first))
+	}
+}
+
+// limitVectors names the columns by Options.Vocabulary, or else takes out the terms whose document frequency is outside MinDF and
+// MaxDF. Columns keep their numbers.
+func limitVectors(c *Corpus, opt *Options) {
+	m := c.Documents
+	if opt.Vocabulary != nil {
+		c.Vocabulary, m.Cols = opt.Vocabulary, len(opt.Vocabulary)
+		return
+	}
+	if opt.MinDF <= 1 && opt.MaxDF == 0 {
+		return
+	}
+	keep := func(df int32) bool { return int(df) >= opt.MinDF && (opt.MaxDF == 0 || int(df) <= opt.MaxDF) }
+	// A table of all columns would be out of proportion where a few values lie far out.
+	var frequency func(t uint32) int32
+	if int64(m.Cols) <= 1<<20+8*m.NNZ() {
+		df := m.DocumentFrequency()
+		frequency = func(t uint32) int32 { return df[t] }
+	} else {
+		df := map[uint32]int32{}
+		for k, t := range m.Terms {
+			if m.Values[k] != 0 {
+				df[t]++
+			}
+		}
+		frequency = func(t uint32) int32 { return df[t] }
+	}
+	var to, from int64
+	for i := range m.Rows() {
+		end := m.Offsets[i+1]
+		for ; from < end; from++ {
+			if keep(frequency(m.Terms[from])) {
+				m.Terms[to], m.Values[to] = m.Terms[from], m.Values[from]
+				to++
+			}
+		}
+		m.Offsets[i+1] = to
+	}
+	m.Terms, m.Values = m.Terms[:to:to], m.Values[:to:to]
+}

@@ -1,0 +1,324 @@
+package sparse
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+const matrixMarketBanner = "%%MatrixMarket"
+
+// sortRow sorts one row by term.
+func sortRow(terms []uint32, values []float32) {
+	if !slices.IsSorted(terms) {
+		sort.Sort(&rowOrder{terms, values})
+	}
+}
+
+type rowOrder struct {
+	terms  []uint32
+	values []float32
+}
+
+func (r *rowOrder) Len() int           { return len(r.terms) }
+func (r *rowOrder) Less(i, j int) bool { return r.terms[i] < r.terms[j] }
+func (r *rowOrder) Swap(i, j int) {
+	r.terms[i], r.terms[j] = r.terms[j], r.terms[i]
+	r.values[i], r.values[j] = r.values[j], r.values[i]
+}
+
+// marketHeader is what the begin of a MatrixMarket file says.
+type marketHeader struct {
+	pattern, integer    bool
+	rows, cols, entries uint64
+}
+
+// entryPiece is what one block of entry lines becomes.
+type entryPiece struct {
+	rows, cols []uint32 // from 0
+	values     []float32
+	blank      []int32 // lines without an entry, from 0 in the block
+	firstLine  int64
+}
+
+// line returns the line of entry k, from 0 in the block.
+func (p *entryPiece) line(k int) int {
+	for _, b := range p.blank {
+		if int(b) <= k {
+			k++
+		}
+	}
+	return k
+}
+
+// maxEmptyRows is how many rows a matrix may declare whatever it holds. Above it there must be an entry for every 64 rows: a
+// mistaken header must not take all memory.
+const maxEmptyRows = 1 << 20
+
+// readMarketHeader reads the banner, the comments and the line of sizes.
+func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
+	fail := func(found, expected string) error {
+		return &SyntaxError{File: in.name, Line: in.line, Found: found, Expected: expected}
+	}
+	l, err := in.headerLine(maxLine)
+	if err != nil {
+		return h, err
+	}
+	const banner = matrixMarketBanner + " matrix coordinate real|integer|pattern general"
+	words := strings.Fields(strings.ToLower(string(l)))
+	if len(words) != 5 || words[0] != strings.ToLower(matrixMarketBanner) || words[1] != "matrix" || words[2] != "coordinate" || words[4] != "general" {
+		return h, fail(quote(l), banner)
+	}
+	switch words[3] {
+	case "real":
+	case "integer":
+		h.integer = true
+	case "pattern":
+		h.pattern = true
+	default:
+		return h, fail(quote(l), banner)
+	}
+	in.line++
+	for {
+		if l, err = in.headerLine(maxLine); err != nil {
+			return h, err
+		}
+		if l = bytes.TrimSpace(l); len(l) > 0 && l[0] != '%' {
+			break
+		}
+		in.line++
+	}
+	fields := bytes.Fields(l)
+	if len(fields) != 3 {
+		return h, fail(quote(l), "rows columns entries")
+	}
+	for i, to := range []*uint64{&h.rows, &h.cols, &h.entries} {
+		x, digits := scanUint(fields[i])
+		if digits == 0 || digits != len(fields[i]) {
+			return h, fail(quote(l), "rows columns entries")
+		}
+		*to = x
+	}
+	switch {
+	case h.rows == 0 || h.rows > 1<<31-1:
+		return h, fail(fmt.Sprintf("%s rows", fields[0]), "from 1 to 2147483647")
+	case h.cols > maxIndex+1:
+		return h, fail(fmt.Sprintf("%s columns", fields[1]), "at most "+strconv.FormatUint(maxIndex+1, 10))
+	case h.rows > maxEmptyRows && h.rows/64 > h.entries:
+		return h, fail(fmt.Sprintf("%d rows for %d entries", h.rows, h.entries), fmt.Sprintf("at most %d rows, or an entry for every 64 rows", maxEmptyRows))
+	}
+	in.line++
+	return h, nil
+}
+
+// headerLine returns the next line.
+func (in *input) headerLine(maxLine int) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxLine:
+			return nil, lineTooLong(maxLine).at(in.name, in.line)
+		case err == nil, err == io.EOF && len(line) > 0:
+			return bytes.TrimRight(line, "\r\n"), nil
+		case err == io.EOF:
+			return nil, &SyntaxError{File: in.name, Line: in.line, Found: "the end of the file", Expected: "a MatrixMarket banner and a line rows columns entries"}
+		case len(part) == 0 || err != bufio.ErrBufferFull:
+			return nil, in.readError(in.line, err)
+		}
+	}
+}
+
+// marketParser parses lines row column [value].
+type marketParser struct {
+	header  marketHeader
+	maxLine int
+	signed  bool
+}
+
+func (p *marketParser) parse(data []byte) (*entryPiece, *lineError) {
+	out := &entryPiece{}
+	for line := 0; len(data) > 0; line++ {
+		var l []byte
+		l, data = nextLine(data)
+		if bad := p.parseLine(l, int32(line), out); bad != nil {
+			bad.line = line
+			return out, bad
+		}
+	}
+	return out, nil
+}
+
+func (p *marketParser) parseLine(l []byte, line int32, out *entryPiece) *lineError {
+	if len(l) > p.maxLine {
+		return lineTooLong(p.maxLine)
+	}
+	l = bytes.TrimRight(l, " \t")
+	row, i := p.index(l, 0)
+	if i == len(l) && len(bytes.TrimLeft(l, " \t")) == 0 {
+		out.blank = append(out.blank, line)
+		return nil
+	}
+	col, j := p.index(l, i)
+	if i == 0 || j == i {
+		return p.badEntry(l)
+	}
+	value := float32(1)
+	if !p.header.pattern {
+		for j < len(l) && space(l[j]) {
+			j++
+		}
+		token := tokenAt(l, j)
+		if len(token) == 0 {
+			return p.badEntry(l)
+		}
+		var bad *lineError
+		if value, bad = parseFloat(token); bad != nil {
+			return bad
+		}
+		if p.header.integer && bytes.ContainsAny(token, ".eE") {
+			return &lineError{found: "value " + quote(token), expected: "a whole number, as the banner says"}
+		}
+		if value, bad = checkSign(value, p.signed); bad != nil {
+			return bad
+		}
+		j += len(token)
+	}
+	switch {
+	case j < len(l):
+		return p.badEntry(l)
+	case row == 0 || row > p.header.rows:
+		return &lineError{found: fmt.Sprintf("row %d", row), expected: fmt.Sprintf("from 1 to %d", p.header.rows)}
+	case col == 0 || col > p.header.cols:
+		return &lineError{found: fmt.Sprintf("column %d", col), expected: fmt.Sprintf("from 1 to %d", p.header.cols)}
+	}
+	out.rows, out.cols, out.values = append(out.rows, uint32(row-1)), append(out.cols, uint32(col-1)), append(out.values, value)
+	return nil
+}
+
+// index reads a number and the white space before it from l[i:], and returns where it ends, or i where there is none.
+func (p *marketParser) index(l []byte, i int) (uint64, int) {
+	start := i
+	for i < len(l) && space(l[i]) {
+		i++
+	}
+	x, digits := scanUint(l[i:])
+	if end := i + digits; digits > 0 && (end == len(l) || space(l[end])) {
+		return x, end
+	}
+	return 0, start
+}
+
+func (p *marketParser) badEntry(l []byte) *lineError {
+	if p.header.pattern {
+		return &lineError{found: quote(l), expected: "row column"}
+	}
+	return &lineError{found: quote(l), expected: "row column value"}
+}
+
+func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	h, err := in.readMarketHeader(opt.MaxLineBytes)
+	if err != nil {
+		return nil, err
+	}
+	var pieces []*entryPiece
+	var warn warnings
+	var entries uint64
+	err = scanBlocks(ctx, in, opt, func(int) parser[*entryPiece] {
+		return (&marketParser{header: h, maxLine: opt.MaxLineBytes, signed: opt.Signed}).parse
+	}, func(p *entryPiece, firstLine int64) error {
+		p.firstLine = firstLine
+		if len(p.blank) > 0 {
+			warn.add("blank line, skipped", int64(len(p.blank)), place(in.name, firstLine+int64(p.blank[0])))
+		}
+		pieces = append(pieces, p)
+		if entries+uint64(len(p.rows)) > h.entries {
+			k := int(h.entries - entries)
+			line := firstLine + int64(p.line(k))
+			p.rows, p.cols, p.values = p.rows[:k], p.cols[:k], p.values[:k]
+			return &SyntaxError{File: in.name, Line: line, Found: "one entry more", Expected: fmt.Sprintf("%d entries, as the header says", h.entries)}
+		}
+		entries += uint64(len(p.rows))
+		return nil
+	})
+	if err == nil && entries < h.entries {
+		err = &SyntaxError{File: in.name, Line: in.line, Found: fmt.Sprintf("the end of the file after %d entries", entries), Expected: fmt.Sprintf("%d entries, as the header says", h.entries)}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	matrix, duplicate := joinEntries(h, pieces)
+	if duplicate != nil { // lies before any other error
+		duplicate.File = in.name
+		return nil, duplicate
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.documents.Store(int64(h.rows))
+	c := &Corpus{Source: in.name, Documents: matrix, Labels: Labels{Offsets: make([]int64, h.rows+1)}}
+	if opt.Vocabulary != nil {
+		if n := uint64(len(opt.Vocabulary)); n != h.cols {
+			return nil, &SyntaxError{File: in.name, Found: fmt.Sprintf("%d columns", h.cols), Expected: fmt.Sprintf("%d, one for each term of the vocabulary", n)}
+		}
+	}
+	limitVectors(c, opt)
+	warn.emptyRows(matrix, func(i int) string { return fmt.Sprintf("%s, row %d", in.name, i+1) })
+	c.Warnings = warn
+	return c, nil
+}
+
+// joinEntries sorts the entries into rows. Where an entry occurs twice it reports the first that repeats another.
+func joinEntries(h marketHeader, pieces []*entryPiece) (*CSR, *SyntaxError) {
+	m := &CSR{Cols: int(h.cols), Offsets: make([]int64, h.rows+1)}
+	for _, p := range pieces {
+		for _, row := range p.rows {
+			m.Offsets[row+1]++
+		}
+	}
+	for i := range h.rows {
+		m.Offsets[i+1] += m.Offsets[i]
+	}
+	nnz := m.Offsets[h.rows]
+	m.Terms, m.Values = make([]uint32, nnz), make([]float32, nnz)
+	next := slices.Clone(m.Offsets)
+	for _, p := range pieces {
+		for k, row := range p.rows {
+			at := next[row]
+			next[row]++
+			m.Terms[at], m.Values[at] = p.cols[k], p.values[k]
+		}
+	}
+	twice := map[[2]uint32]bool{} // entries that occur twice; true once the first of them was passed
+	for i := range m.Rows() {
+		terms, values := m.Row(i)
+		sortRow(terms, values)
+		for k := 1; k < len(terms); k++ {
+			if terms[k] == terms[k-1] {
+				twice[[2]uint32{uint32(i), terms[k]}] = false
+			}
+		}
+	}
+	if len(twice) == 0 {
+		return m, nil
+	}
+	for _, p := range pieces {
+		for k, row := range p.rows {
+			entry := [2]uint32{row, p.cols[k]}
+			switch passed, is := twice[entry]; {
+			case passed:
+				return nil, &SyntaxError{Line: p.firstLine + int64(p.line(k)), Found: fmt.Sprintf("row %d, column %d again", entry[0]+1, entry[1]+1), Expected: "every entry once"}
+			case is:
+				twice[entry] = true
+			}
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,267 @@
+package sparse
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// maxIndex leaves room for the number of columns in 32 bits.
+const maxIndex = math.MaxUint32 - 1
+
+// vectorPiece is what one block of vectors becomes.
+type vectorPiece struct {
+	labels labelPiece
+	ends   []int64 // end of each row in terms and values
+	lines  []int32 // line of each row, from 0 in the block
+	terms  []uint32
+	values []float32
+	top    uint32 // greatest term
+
+	blank, qid, beyond             int64 // blank lines, qid tokens left out, values beyond the vocabulary left out
+	firstBlank, firstQid, firstOut int32
+}
+
+// svmParser parses lines
+//
+//	label[,label...] [qid:N] index:value ... [# comment]
+//
+// with ascending indices, as svm_learn and svm-train define them. A line that begins with white space and an index has no label,
+// as in the multi-label files of LIBSVM.
+type svmParser struct {
+	maxLine int
+	signed  bool
+	columns uint64 // values with this index and above are left out
+	nnz     int    // of the block before: the next is likely to have as many
+}
+
+func (p *svmParser) parse(data []byte) (*vectorPiece, *lineError) {
+	out := &vectorPiece{terms: make([]uint32, 0, p.nnz+p.nnz/8), values: make([]float32, 0, p.nnz+p.nnz/8)}
+	for line := 0; len(data) > 0; line++ {
+		var l []byte
+		l, data = nextLine(data)
+		if bad := p.parseLine(l, int32(line), out); bad != nil {
+			bad.line = line
+			return out, bad
+		}
+	}
+	p.nnz = len(out.terms)
+	return out, nil
+}
+
+func space(c byte) bool { return c == ' ' || c == '\t' }
+
+func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *lineError {
+	if len(l) > p.maxLine {
+		return lineTooLong(p.maxLine)
+	}
+	comment := bytes.IndexByte(l, '#')
+	if comment >= 0 {
+		l = l[:comment]
+	}
+	i := 0
+	for i < len(l) && space(l[i]) {
+		i++
+	}
+	if i == len(l) {
+		if comment < 0 {
+			if out.blank == 0 {
+				out.firstBlank = line
+			}
+			out.blank++
+		}
+		return nil
+	}
+	start := i
+	for i < len(l) && !space(l[i]) {
+		i++
+	}
+	label := l[start:i]
+	if bytes.IndexByte(label, ':') >= 0 {
+		if start == 0 {
+			return &lineError{found: quote(label) + " where the label belongs", expected: "label index:value ... (without a label the line begins with a space)"}
+		}
+		out.labels.addNone()
+		i = start
+	} else if bad := out.labels.add(label); bad != nil {
+		return bad
+	}
+	if bad := p.parsePairs(l, i, line, out); bad != nil {
+		out.labels.dropLast()
+		return bad
+	}
+	out.ends = append(out.ends, int64(len(out.terms)))
+	out.lines = append(out.lines, line)
+	return nil
+}
+
+// parsePairs appends the index:value pairs of l[i:] to out if all of them are good.
+func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *lineError {
+	terms, values := out.terms, out.values
+	before := int64(-1)
+	for {
+		for i < len(l) && space(l[i]) {
+			i++
+		}
+		if i == len(l) {
+			out.terms, out.values = terms, values
+			return nil
+		}
+		index, digits := scanUint(l[i:])
+		if colon := i + digits; digits == 0 || colon == len(l) || l[colon] != ':' {
+			token := tokenAt(l, i)
+			if before < 0 && bytes.HasPrefix(token, []byte("qid:")) {
+				if out.qid == 0 {
+					out.firstQid = line
+				}
+				out.qid++
+				i += len(token)
+				continue
+			}
+			return badPair(token)
+		}
+		switch {
+		case index > maxIndex:
+			return &lineError{found: "index " + string(cut(l[i:i+digits])), expected: "at most " + strconv.FormatUint(maxIndex, 10)}
+		case int64(index) <= before:
+			return &lineError{found: fmt.Sprintf("index %d is not above %d", index, before), expected: "ascending indices"}
+		}
+		i += digits + 1
+		v, n, ok := scanFloat(l[i:])
+		if !ok || i+n < len(l) && !space(l[i+n]) {
+			token := tokenAt(l, i)
+			var bad *lineError
+			if v, bad = parseFloat(token); bad != nil {
+				bad.found = fmt.Sprintf("index %d: %s", index, bad.found)
+				return bad
+			}
+			n = len(token)
+		}
+		i += n
+		if v <= 0 {
+			var bad *lineError
+			if v, bad = checkSign(v, p.signed); bad != nil {
+				bad.found = fmt.Sprintf("index %d: %s", index, bad.found)
+				return bad
+			}
+		}
+		before = int64(index)
+		if index >= p.columns {
+			if out.beyond == 0 {
+				out.firstOut = line
+			}
+			out.beyond++
+			continue
+		}
+		out.top = max(out.top, uint32(index))
+		terms, values = append(terms, uint32(index)), append(values, v)
+	}
+}
+
+// tokenAt returns what stands at l[i] up to the next white space.
+func tokenAt(l []byte, i int) []byte {
+	end := i
+	for end < len(l) && !space(l[end]) {
+		end++
+	}
+	return l[i:end]
+}
+
+// cut shortens what a message quotes.
+func cut(b []byte) []byte { return b[:min(len(b), 40)] }
+
+func badPair(token []byte) *lineError {
+	e := &lineError{found: quote(token), expected: "index:value"}
+	switch index, _, colon := bytes.Cut(token, []byte(":")); {
+	case !colon:
+		e.found += " has no colon"
+	case len(index) > 1 && index[0] == '-':
+		e.found, e.expected = "index "+string(cut(index)), "an index of at least 0"
+	}
+	return e
+}
+
+// dropLast removes the document that was added last.
+func (p *labelPiece) dropLast() {
+	n := len(p.counts) - 1
+	p.ids = p.ids[:len(p.ids)-int(p.counts[n])]
+	p.counts = p.counts[:n]
+	p.last, p.lastN = noLabel, 0
+}
+
+func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	columns := uint64(maxIndex) + 1
+	if opt.Vocabulary != nil {
+		columns = uint64(len(opt.Vocabulary))
+	}
+	var pieces []*vectorPiece
+	var firstLines []int64
+	var warn warnings
+	var rows int64
+	classes := newClassTable()
+	err := scanBlocks(ctx, in, opt, func(int) parser[*vectorPiece] {
+		return (&svmParser{maxLine: opt.MaxLineBytes, signed: opt.Signed, columns: columns}).parse
+	}, func(p *vectorPiece, firstLine int64) error {
+		pieces, firstLines = append(pieces, p), append(firstLines, firstLine)
+		warn.add("blank line, skipped", p.blank, place(in.name, firstLine+int64(p.firstBlank)))
+		warn.add("qid, left out", p.qid, place(in.name, firstLine+int64(p.firstQid)))
+		warn.add("value in a column beyond the vocabulary, left out", p.beyond, place(in.name, firstLine+int64(p.firstOut)))
+		classes.append(&p.labels)
+		rows += int64(len(p.ends))
+		m.documents.Store(rows)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if rows == 0 {
+		return nil, &SyntaxError{File: in.name, Found: "no documents", Expected: "lines label index:value ..."}
+	}
+	matrix, err := joinVectors(ctx, opt, pieces)
+	if err != nil {
+		return nil, err
+	}
+	c := &Corpus{Source: in.name, Documents: matrix, Classes: classes.classes, Labels: classes.labels}
+	limitVectors(c, opt)
+	warn.emptyRows(matrix, func(i int) string {
+		k := 0
+		for i >= len(pieces[k].lines) {
+			i -= len(pieces[k].lines)
+			k++
+		}
+		return place(in.name, firstLines[k]+int64(pieces[k].lines[i]))
+	})
+	c.Warnings = warn
+	return c, nil
+}
+
+// joinVectors puts the pieces behind one another and lets go of their terms and values.
+func joinVectors(ctx context.Context, opt *Options, pieces []*vectorPiece) (*CSR, error) {
+	var rows int
+	var nnz int64
+	var top uint32
+	for _, p := range pieces {
+		rows += len(p.ends)
+		nnz += int64(len(p.terms))
+		top = max(top, p.top)
+	}
+	matrix := &CSR{Offsets: make([]int64, 1, rows+1), Terms: make([]uint32, nnz), Values: make([]float32, nnz)}
+	starts := make([]int64, len(pieces))
+	for k, p := range pieces {
+		starts[k] = matrix.Offsets[len(matrix.Offsets)-1]
+		for _, end := range p.ends {
+			matrix.Offsets = append(matrix.Offsets, starts[k]+end)
+		}
+	}
+	if nnz > 0 {
+		matrix.Cols = int(top) + 1
+	}
+	err := parallel(ctx, opt.Workers, len(pieces), func(k int) {
+		copy(matrix.Terms[starts[k]:], pieces[k].terms)
+		copy(matrix.Values[starts[k]:], pieces[k].values)
+		pieces[k].terms, pieces[k].values = nil, nil
+	})
+	return matrix, err
+}

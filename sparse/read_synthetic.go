@@ -1,0 +1,288 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+// Synthetic describes a corpus that is drawn at random, the same on every platform, by any number of workers.
+//
+// A document of class c has between Length/2 and 3·Length/2 words, evenly distributed, each drawn for itself from
+//
+//	p_c(t) = ¾ z(rank(t)) + ¼ z(rank_c(t)),  z(r) ∝ 1/(r + 2.7),  r = 0, 1, ..., Terms−1
+//
+// where z is the Zipf-Mandelbrot law (Mandelbrot 1953; 2.7 is the usual offset for English), rank(t) = t is the same for all
+// classes and rank_c is a random order for each class. Document i has class i mod Classes. Drawing uses integers only, with
+// the weights scaled to 2⁴⁰/(10 r + 27), so no rounding of the platform matters.
+type Synthetic struct {
+	Documents int    // docs=, default 2000
+	Terms     int    // terms=, size of the vocabulary, default 20000
+	Length    int    // length=, mean number of words of a document, default 200
+	Classes   int    // classes=, default 10
+	Seed      uint64 // seed=, default 1
+}
+
+// DefaultSynthetic is what parameters that aren't given are.
+var DefaultSynthetic = Synthetic{Documents: 2000, Terms: 20000, Length: 200, Classes: 10, Seed: 1}
+
+// String returns the source that [Read] reads for s.
+func (s Synthetic) String() string {
+	return fmt.Sprintf("synthetic:docs=%d,terms=%d,length=%d,classes=%d,seed=%d", s.Documents, s.Terms, s.Length, s.Classes, s.Seed)
+}
+
+const syntheticExpected = "synthetic:docs=N,terms=N,length=N,classes=N,seed=N"
+
+// ParseSynthetic reads docs=N,terms=N,length=N,classes=N,seed=N, each of them optional, in any order.
+func ParseSynthetic(parameters string) (Synthetic, error) {
+	s := DefaultSynthetic
+	if parameters == "" {
+		return s, nil
+	}
+	seen := map[string]bool{}
+	for parameter := range strings.SplitSeq(parameters, ",") {
+		key, text, _ := strings.Cut(parameter, "=")
+		least, most := uint64(1), uint64(1<<31-1)
+		var to *int
+		switch key {
+		case "docs":
+			to = &s.Documents
+		case "terms":
+			to, most = &s.Terms, 1<<26
+		case "length":
+			to, most = &s.Length, 1<<24
+		case "classes":
+			to, most = &s.Classes, 1<<16
+		case "seed":
+			least, most = 0, 1<<64-1
+		default:
+			return s, fmt.Errorf("sparse: synthetic:%s: parameter %s, expected %s", parameters, quote(key), syntheticExpected)
+		}
+		if seen[key] {
+			return s, fmt.Errorf("sparse: synthetic:%s: parameter %s twice, expected %s", parameters, quote(key), syntheticExpected)
+		}
+		seen[key] = true
+		x, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || x < least || x > most {
+			return s, fmt.Errorf("sparse: synthetic:%s: %s is %s, expected a whole number from %d to %d", parameters, key, quote(text), least, most)
+		}
+		if to != nil {
+			*to = int(x)
+		} else {
+			s.Seed = x
+		}
+	}
+	if s.Terms*s.Classes > 1<<30 {
+		return s, fmt.Errorf("sparse: %s: terms times classes is %d, expected at most %d", s, s.Terms*s.Classes, 1<<30)
+	}
+	return s, nil
+}
+
+// drawer draws integers below a bound. It takes only raw words of the generator, whose stream is fixed for good.
+type drawer struct{ *rand.PCG }
+
+// below draws a number below n; its bias, below n/2⁶⁴, is beyond noticing.
+func (d drawer) below(n uint64) uint64 {
+	hi, _ := bits.Mul64(d.Uint64(), n)
+	return hi
+}
+
+// newDrawer returns the generator of one stream, with seed and stream scattered (SplitMix64), so that neighbours have nothing in common.
+func newDrawer(seed, stream uint64) drawer {
+	return drawer{rand.NewPCG(scatter(seed), scatter(stream+0x632be59bd9b4e019))}
+}
+
+func scatter(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// aliasTable draws from a fixed distribution in constant time (Walker 1977, Vose 1991), in integers.
+type aliasTable struct {
+	total   uint64   // capacity of a column
+	keep    []uint64 // how much of column k is k itself
+	instead []uint32 // what the rest of it is
+}
+
+// newZipfTable returns the table of weights 2⁴⁰/(10 r + 27).
+func newZipfTable(n int) *aliasTable {
+	t := &aliasTable{keep: make([]uint64, n), instead: make([]uint32, n)}
+	for r := range n {
+		w := uint64(1) << 40 / uint64(10*r+27)
+		t.keep[r] = w * uint64(n) // below 2⁶³ for n <= 2²⁶
+		t.total += w
+	}
+	var small, large []uint32
+	for r := n - 1; r >= 0; r-- {
+		if t.keep[r] < t.total {
+			small = append(small, uint32(r))
+		} else {
+			large = append(large, uint32(r))
+		}
+	}
+	for len(small) > 0 && len(large) > 0 {
+		s, l := small[len(small)-1], large[len(large)-1]
+		small = small[:len(small)-1]
+		t.instead[s] = l
+		t.keep[l] -= t.total - t.keep[s]
+		if t.keep[l] < t.total {
+			large = large[:len(large)-1]
+			small = append(small, l)
+		}
+	}
+	return t
+}
+
+func (t *aliasTable) draw(d drawer) uint32 {
+	k := d.below(uint64(len(t.keep)))
+	if d.below(t.total) < t.keep[k] {
+		return uint32(k)
+	}
+	return t.instead[k]
+}
+
+// readSynthetic draws the corpus. Options.MinDF and MaxDF take out values, not columns, as for vectors.
+func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options, m *meter) (*Corpus, error) {
+	zipf := newZipfTable(s.Terms)
+	orders := make([][]uint32, s.Classes) // orders[c][r] is the term of rank r in class c
+	if err := parallel(ctx, opt.Workers, s.Classes, func(c int) { orders[c] = randomOrder(s.Terms, newDrawer(s.Seed, uint64(c))) }); err != nil {
+		return nil, err
+	}
+	const chunk = 256
+	pieces := make([]*vectorPiece, (s.Documents+chunk-1)/chunk)
+	columns, vocabulary := syntheticVocabulary(s.Terms, opt.Vocabulary)
+	var unknown, firstUnknown atomic.Int64
+	firstUnknown.Store(int64(s.Documents))
+	scratch := make(chan []uint32, opt.Workers) // counts of one document, all zero between documents
+	err := parallel(ctx, opt.Workers, len(pieces), func(k int) {
+		var count []uint32
+		select {
+		case count = <-scratch:
+		default:
+			count = make([]uint32, s.Terms)
+		}
+		p := &vectorPiece{}
+		var drawn []uint32
+		for i := k * chunk; i < min(s.Documents, (k+1)*chunk) && ctx.Err() == nil; i++ {
+			drawn = s.draw(newDrawer(s.Seed, uint64(s.Classes)+uint64(i)), zipf, orders[i%s.Classes], count, drawn[:0])
+			lost := p.addCounts(count, drawn, columns)
+			if lost > 0 {
+				unknown.Add(lost)
+				for old := firstUnknown.Load(); int64(i) < old && !firstUnknown.CompareAndSwap(old, int64(i)); old = firstUnknown.Load() {
+				}
+			}
+		}
+		pieces[k] = p
+		m.documents.Add(int64(len(p.ends)))
+		scratch <- count
+	})
+	if err != nil {
+		return nil, err
+	}
+	matrix, err := joinVectors(ctx, opt, pieces)
+	if err != nil {
+		return nil, err
+	}
+	matrix.Cols = len(vocabulary)
+	c := &Corpus{Source: source, Documents: matrix, Vocabulary: vocabulary, Labels: Labels{Offsets: []int64{0}}}
+	for i := range min(s.Classes, s.Documents) {
+		c.Classes = append(c.Classes, "class"+strconv.Itoa(i+1))
+	}
+	for i := range s.Documents {
+		c.Labels.Add(int32(i % s.Classes))
+	}
+	limitVectors(c, opt)
+	at := func(i int) string { return fmt.Sprintf("%s, document %d", source, i+1) }
+	var warn warnings
+	if n := unknown.Load(); n > 0 {
+		warn.add(unknownMessage, n, at(int(firstUnknown.Load())))
+	}
+	warn.emptyRows(matrix, at)
+	c.Warnings = warn
+	return c, nil
+}
+
+// randomOrder returns the numbers below n in random order (Fisher and Yates).
+func randomOrder(n int, d drawer) []uint32 {
+	order := make([]uint32, n)
+	for i := range order {
+		j := d.below(uint64(i) + 1)
+		order[i] = order[j]
+		order[j] = uint32(i)
+	}
+	return order
+}
+
+// draw draws one document into count and returns its terms, sorted.
+func (s *Synthetic) draw(d drawer, zipf *aliasTable, order, count, drawn []uint32) []uint32 {
+	words := uint64(s.Length-s.Length/2) + d.below(2*uint64(s.Length/2)+1)
+	for range words {
+		own := d.below(4) == 0
+		t := zipf.draw(d)
+		if own {
+			t = order[t]
+		}
+		if count[t] == 0 {
+			drawn = append(drawn, t)
+		}
+		count[t]++
+	}
+	slices.Sort(drawn)
+	return drawn
+}
+
+// addCounts appends a document to the piece, clears its counts, and returns the number of words that have no column. columns is
+// nil where a term is its own column.
+func (p *vectorPiece) addCounts(count, drawn, columns []uint32) (lost int64) {
+	start := len(p.terms)
+	for _, t := range drawn {
+		n := count[t]
+		count[t] = 0
+		if columns != nil {
+			if t = columns[t]; t == leftOut {
+				lost += int64(n)
+				continue
+			}
+		}
+		p.terms = append(p.terms, t)
+		p.values = append(p.values, float32(n))
+	}
+	if columns != nil {
+		sortRow(p.terms[start:], p.values[start:])
+	}
+	p.ends = append(p.ends, int64(len(p.terms)))
+	return lost
+}
+
+// syntheticVocabulary names the terms t0, t1, ..., with as many digits as make the order of the names that of the numbers. Where a
+// vocabulary is given, columns says where in it each term is.
+func syntheticVocabulary(n int, given []string) (columns []uint32, vocabulary []string) {
+	digits := len(strconv.Itoa(n - 1))
+	vocabulary = make([]string, n)
+	for t := range vocabulary {
+		vocabulary[t] = fmt.Sprintf("t%0*d", digits, t)
+	}
+	if given == nil {
+		return nil, vocabulary
+	}
+	index := make(map[string]uint32, len(given))
+	for column, term := range given {
+		index[term] = uint32(column)
+	}
+	columns = make([]uint32, n)
+	for t, term := range vocabulary {
+		column, ok := index[term]
+		if !ok {
+			column = leftOut
+		}
+		columns[t] = column
+	}
+	return columns, given
+}

@@ -1,0 +1,170 @@
+package sparse
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// termCounter counts the terms of documents. Each worker has one, with a numbering of terms of its own, in the order in which the
+// worker met them; [joinCounters] makes one sorted vocabulary of them.
+type termCounter struct {
+	index  map[string]uint32
+	terms  []string
+	df     []uint32 // documents with the term
+	count  []uint32 // of each term, in the open document
+	opened []uint32 // terms of the open document
+	ids    []uint32 // of all closed documents, one after another
+	counts []float32
+	buf    []byte // of the tokenizer
+}
+
+// countedDocument says where the terms of a document lie.
+type countedDocument struct {
+	counter *termCounter
+	lo, hi  int64 // in ids and counts
+}
+
+// add counts the terms of text, which is UTF-8, in the open document.
+func (c *termCounter) add(text []byte) {
+	if c.index == nil {
+		c.index = map[string]uint32{}
+	}
+	t := tokenizer{text: text, buf: c.buf}
+	for term := t.next(); term != nil; term = t.next() {
+		id, ok := c.index[string(term)]
+		if !ok {
+			s := string(term)
+			id = uint32(len(c.terms))
+			c.terms = append(c.terms, s)
+			c.index[s] = id
+			c.df = append(c.df, 0)
+			c.count = append(c.count, 0)
+		}
+		if c.count[id] == 0 {
+			c.opened = append(c.opened, id)
+		}
+		c.count[id]++
+	}
+	c.buf = t.buf
+}
+
+// endDocument closes the open document and opens the next.
+func (c *termCounter) endDocument() countedDocument {
+	lo := int64(len(c.ids))
+	for _, id := range c.opened {
+		c.ids = append(c.ids, id)
+		c.counts = append(c.counts, float32(c.count[id]))
+		c.count[id] = 0
+		c.df[id]++
+	}
+	c.opened = c.opened[:0]
+	return countedDocument{c, lo, int64(len(c.ids))}
+}
+
+// leftOut marks terms that the vocabulary doesn't hold.
+const leftOut = math.MaxUint32
+
+// joinCounters makes the matrix of the documents and its vocabulary: Options.Vocabulary if given, else the terms within MinDF and MaxDF,
+// sorted byte by byte. unknown is the number of words outside Options.Vocabulary, firstUnknown the first document with one.
+func joinCounters(ctx context.Context, opt *Options, counters []*termCounter, documents []countedDocument) (m *CSR, vocabulary []string, unknown int64, firstUnknown int, err error) {
+	vocabulary = opt.Vocabulary
+	if vocabulary == nil {
+		vocabulary = commonTerms(opt, counters)
+	}
+	index := make(map[string]uint32, len(vocabulary))
+	for t, term := range vocabulary {
+		index[term] = uint32(t)
+	}
+	columns := make(map[*termCounter][]uint32, len(counters)) // column of each term of each counter
+	for _, c := range counters {
+		of := make([]uint32, len(c.terms))
+		for id, term := range c.terms {
+			column, ok := index[term]
+			if !ok {
+				column = leftOut
+			}
+			of[id] = column
+		}
+		columns[c] = of
+		c.index, c.terms = nil, nil
+	}
+
+	m = &CSR{Cols: len(vocabulary), Offsets: make([]int64, len(documents)+1)}
+	lost := make([]int64, len(documents)) // words left out
+	const chunk = 256
+	chunks := (len(documents) + chunk - 1) / chunk
+	err = parallel(ctx, opt.Workers, chunks, func(k int) {
+		for i := k * chunk; i < min(len(documents), (k+1)*chunk); i++ {
+			d := documents[i]
+			of := columns[d.counter]
+			var n int64
+			for p := d.lo; p < d.hi; p++ {
+				if of[d.counter.ids[p]] != leftOut {
+					n++
+				} else {
+					lost[i] += int64(d.counter.counts[p])
+				}
+			}
+			m.Offsets[i+1] = n
+		}
+	})
+	if err != nil {
+		return nil, nil, 0, 0, err
+	}
+	for i := range documents {
+		m.Offsets[i+1] += m.Offsets[i]
+	}
+	nnz := m.Offsets[len(documents)]
+	m.Terms, m.Values = make([]uint32, nnz), make([]float32, nnz)
+	err = parallel(ctx, opt.Workers, chunks, func(k int) {
+		var row []uint64 // term and count in one word, so that sorting moves both
+		for i := k * chunk; i < min(len(documents), (k+1)*chunk); i++ {
+			d := documents[i]
+			of := columns[d.counter]
+			row = row[:0]
+			for p := d.lo; p < d.hi; p++ {
+				if t := of[d.counter.ids[p]]; t != leftOut {
+					row = append(row, uint64(t)<<32|uint64(math.Float32bits(d.counter.counts[p])))
+				}
+			}
+			slices.Sort(row)
+			for j, x := range row {
+				m.Terms[m.Offsets[i]+int64(j)] = uint32(x >> 32)
+				m.Values[m.Offsets[i]+int64(j)] = math.Float32frombits(uint32(x))
+			}
+		}
+	})
+	if opt.Vocabulary != nil {
+		firstUnknown = slices.IndexFunc(lost, func(n int64) bool { return n > 0 })
+		for _, n := range lost {
+			unknown += n
+		}
+	}
+	return m, vocabulary, unknown, firstUnknown, err
+}
+
+// commonTerms returns the terms within MinDF and MaxDF over all counters, sorted.
+func commonTerms(opt *Options, counters []*termCounter) []string {
+	least := uint64(defaultTextMinDF)
+	if opt.MinDF > 0 {
+		least = uint64(opt.MinDF)
+	}
+	df := map[string]uint64{}
+	for _, c := range counters {
+		for id, term := range c.terms {
+			df[term] += uint64(c.df[id])
+		}
+	}
+	terms := []string{}
+	for term, n := range df {
+		if n >= least && (opt.MaxDF == 0 || n <= uint64(opt.MaxDF)) {
+			terms = append(terms, term)
+		}
+	}
+	slices.Sort(terms)
+	return terms
+}
+
+// unknownMessage is the warning for words outside Options.Vocabulary.
+const unknownMessage = "word outside the vocabulary, left out"
