@@ -4,6 +4,7 @@ go 1.26.8
 
 require (
 	github.com/minio/sha256-simd v1.0.1
+	golang.org/x/sync v0.24.0
 	gonum.org/v1/gonum v0.17.0
 )
 

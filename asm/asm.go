@@ -23,9 +23,9 @@ type Kernels struct {
 	Cost  Cost // what the parts of a dot product cost, for choosing the head
 
 	PanelDot  func(out, panel []float32, start []int64, offset []uint16, value []float32)
-	TailAdd   func(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32)
+	TailAdd   func(out []float32, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32)
 	Finish    func(c, s []float32)
-	Transpose func(dst []float32, stride int, src []float32)
+	Transpose func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)
 
 	ArcCos     func(dst, c []float32)
 	ArcCosSq   func(dst, c []float32)

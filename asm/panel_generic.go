@@ -1,6 +1,6 @@
 package asm
 
-// panelDotGeneric adds, for each of the documents j, 0 <= j < len(start)-1, the dot products with the R = 32 documents of a dense panel to
+// panelDotGeneric adds, for each of the documents j, 0 <= j < len(start)-1, the dot products with the R = genericPanel documents of a dense panel to
 // out:
 //
 //	s[r] = Σ_k value[k] * panel[offset[k]+r], start[j] <= k < start[j+1], summed in the order of k
@@ -20,35 +20,38 @@ func panelDotGeneric(out, panel []float32, start []int64, offset []uint16, value
 		if lo == hi {
 			continue
 		}
-		offset := offset[lo:hi]
-		value := value[lo:hi]
-		row := out[j*32 : j*32+32]
-		// Eight sums at a time stay in registers.
-		for r := 0; r < 32; r += 8 {
-			var s0, s1, s2, s3, s4, s5, s6, s7 float32
-			from := panel[r:]
-			for k, o := range offset {
-				v := value[k]
-				p := (*[8]float32)(from[o:])
-				s0 += float32(v * p[0])
-				s1 += float32(v * p[1])
-				s2 += float32(v * p[2])
-				s3 += float32(v * p[3])
-				s4 += float32(v * p[4])
-				s5 += float32(v * p[5])
-				s6 += float32(v * p[6])
-				s7 += float32(v * p[7])
-			}
-			o := (*[8]float32)(row[r:])
-			o[0] += s0
-			o[1] += s1
-			o[2] += s2
-			o[3] += s3
-			o[4] += s4
-			o[5] += s5
-			o[6] += s6
-			o[7] += s7
-		}
+		row := (*[genericPanel]float32)(out[j*genericPanel:])
+		addDots7((*[7]float32)(row[0:]), panel, offset[lo:hi], value[lo:hi])
+		addDots7((*[7]float32)(row[7:]), panel[7:], offset[lo:hi], value[lo:hi])
+		addDots7((*[7]float32)(row[14:]), panel[14:], offset[lo:hi], value[lo:hi])
+		addDots7((*[7]float32)(row[21:]), panel[21:], offset[lo:hi], value[lo:hi])
 	}
 }
 
+// genericPanel is R of the portable kernels, four times as many sums as the compiler keeps in registers.
+const genericPanel = 28
+
+// addDots7 adds one document's dot products with seven columns of a panel to out. It stands alone because the compiler keeps seven sums and
+// the seven products that are added to them in registers only where little else is alive.
+func addDots7(out *[7]float32, panel []float32, offset []uint16, value []float32) {
+	var s0, s1, s2, s3, s4, s5, s6 float32
+	value = value[:len(offset)]
+	for k, o := range offset {
+		v := value[k]
+		p := (*[7]float32)(panel[o:])
+		s0 += float32(v * p[0])
+		s1 += float32(v * p[1])
+		s2 += float32(v * p[2])
+		s3 += float32(v * p[3])
+		s4 += float32(v * p[4])
+		s5 += float32(v * p[5])
+		s6 += float32(v * p[6])
+	}
+	out[0] += s0
+	out[1] += s1
+	out[2] += s2
+	out[3] += s3
+	out[4] += s4
+	out[5] += s5
+	out[6] += s6
+}

@@ -3,9 +3,14 @@ package asm
 // generic is the table of the portable kernels.
 var generic = Kernels{
 	ISA:       Generic,
-	Panel:     32,
-	Cost:      Cost{HeadValue: 9, TailMatch: 1.6},
+	Panel:     genericPanel,
+	Cost:      Cost{HeadValue: 10, TailMatch: 2},
 	PanelDot:  panelDotGeneric,
 	TailAdd:   tailAddGeneric,
 	Transpose: transposeGeneric,
+	Finish: func(c, s []float32) {
+		for i, v := range s {
+			c[i] = min(max(1-v, 0), 2)
+		}
+	},
 }

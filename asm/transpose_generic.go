@@ -1,24 +1,25 @@
 package asm
 
-// transposeGeneric turns a tile of len(src)/R documents by R = 32 panel columns around:
+// transposeGeneric transposes a tile of rows×cols values:
 //
-//	dst[r*stride+j] = src[j*R+r],  0 <= j < len(src)/R, 0 <= r < R
+//	dst[j*dstStride+i] = src[i*srcStride+j],  0 <= i < rows, 0 <= j < cols
 //
-// dst has at least (R-1)*stride + len(src)/R values and doesn't overlap src.
-func transposeGeneric(dst []float32, stride int, src []float32) {
-	n := len(src) / 32
-	j := 0
-	for ; j+8 <= n; j += 8 {
-		for r := range 32 {
-			d := (*[8]float32)(dst[r*stride+j:])
-			s := src[j*32+r:]
-			d[0], d[1], d[2], d[3] = s[0], s[32], s[64], s[96]
-			d[4], d[5], d[6], d[7] = s[128], s[160], s[192], s[224]
+// dstStride >= rows, srcStride >= cols, and dst doesn't overlap src.
+func transposeGeneric(dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
+	i := 0
+	for ; i+4 <= rows; i += 4 { // four rows at a time, so that every line of dst is written once
+		s0 := src[i*srcStride:][:cols]
+		s1 := src[(i+1)*srcStride:][:cols]
+		s2 := src[(i+2)*srcStride:][:cols]
+		s3 := src[(i+3)*srcStride:][:cols]
+		for j, v := range s0 {
+			d := (*[4]float32)(dst[j*dstStride+i:])
+			d[0], d[1], d[2], d[3] = v, s1[j], s2[j], s3[j]
 		}
 	}
-	for ; j < n; j++ {
-		for r := range 32 {
-			dst[r*stride+j] = src[j*32+r]
+	for ; i < rows; i++ {
+		for j, v := range src[i*srcStride:][:cols] {
+			dst[j*dstStride+i] = v
 		}
 	}
 }

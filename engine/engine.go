@@ -1,97 +1,155 @@
 package engine
 
 import (
-	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/sparse"
-	"gonum.org/v1/gonum/mat"
 )
 
 // Options says how an engine works. The zero value works.
 type Options struct {
-	ISA         string         // instruction set: "generic", "avx2", "avx512"; default the best available
+	ISA         string         // instruction set, "generic", "avx2" or "avx512"; default the best that the processor can run
 	Workers     int            // goroutines; default runtime.GOMAXPROCS(0)
-	MemoryBytes int64          // bound on what the engine allocates, results included; default none
-	HeadTerms   int            // number of terms in the dense head; default from the cost model
-	Progress    func(Progress) // called at most every 100 ms and once at the end, never concurrently
+	MemoryBytes int64          // bound on what the engine holds at a time, its documents and results included; default none
+	HeadTerms   int            // number of terms in the dense head, below 0 for none; default from a cost model
+	Progress    func(Progress) // called every 100 ms and at the end of a computation, never concurrently by one; default none
 }
 
-// Progress tells how far a computation is.
-type Progress struct {
-	Done, Total int64 // pairs
+// Engine computes kernels on one set of documents, in float32 from head/tail panels.
+//
+// Values carry an absolute error of at most 1e-6 in c and a relative one of at most 1e-5; c is exactly 0 for identical documents. On one instruction set they
+// are the same bits from any number of workers, for (i, j) and (j, i), and from Gram, Rows, Stripes and Cross.
+// An Engine may be used concurrently.
+type Engine struct {
+	kernels  *asm.Kernels
+	workers  int
+	memory   int64
+	progress func(Progress)
+
+	layout   *sparse.Layout
+	own      *side
+	postings *sparse.CSR // of the tail of the documents
+	stats    Stats
+
+	mu   sync.Mutex
+	idle []*panel // scratch space of earlier computations
 }
 
-// Engine computes kernels on one set of documents.
-type Engine struct{}
-
-// New makes an engine for the documents x.
-func New(x *sparse.Embedded, opt Options) (*Engine, error) { panic("not written yet") }
-
-// Len returns the number of documents.
-func (e *Engine) Len() int { panic("not written yet") }
-
-// Dense is a row-major matrix of float32 values; it implements mat.Matrix.
-type Dense struct {
-	RowsN, ColsN int
-	Data         []float32 // RowsN*ColsN values
-}
-
-// Symmetric is a symmetric n×n matrix, all n² values stored, row-major; it implements mat.Symmetric.
-type Symmetric struct {
-	N    int
-	Data []float32
-}
-
-func (s *Symmetric) Dims() (r, c int)    { return s.N, s.N }
-func (s *Symmetric) At(i, j int) float64 { return float64(s.Data[i*s.N+j]) }
-func (s *Symmetric) T() mat.Matrix       { return s }
-func (s *Symmetric) SymmetricDim() int   { return s.N }
-func (d *Dense) Dims() (r, c int)        { return d.RowsN, d.ColsN }
-func (d *Dense) At(i, j int) float64     { return float64(d.Data[i*d.ColsN+j]) }
-func (d *Dense) T() mat.Matrix           { return mat.Transpose{Matrix: d} }
-func (d *Dense) Row(i int) []float32     { return d.Data[i*d.ColsN : (i+1)*d.ColsN] }
-func (s *Symmetric) Row(i int) []float32 { return s.Data[i*s.N : (i+1)*s.N] }
-
-// Gram returns the symmetric matrix of k over all pairs of documents.
-func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) { panic("not written yet") }
-
-// Rows writes the rows of the Gram matrix of the given documents: dst has len(rows) rows and Len() columns.
-func (e *Engine) Rows(ctx context.Context, k Kernel, rows []int, dst *Dense) error {
-	panic("not written yet")
-}
-
-// Cross returns the matrix of k between test documents (rows) and the engine's documents (columns).
-func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*Dense, error) {
-	panic("not written yet")
-}
-
-// Stripes computes all rows of the Gram matrix in order, a stripe at a time, and hands each to yield, which must not keep it. It needs
-// memory for one stripe (and one in the making), not for the matrix.
-func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, stripe *Dense) error) error {
-	panic("not written yet")
-}
-
-// GramBytes returns what Gram allocates, StripeBytes the least that Stripes does.
-func (e *Engine) GramBytes() int64    { panic("not written yet") }
-func (e *Engine) StripesBytes() int64 { panic("not written yet") }
-
-// Stats counts what the engine has computed since it was made.
+// Stats counts what an engine has computed since it was made.
 type Stats struct {
 	Pairs      int64 // dot products
-	Recomputed int64 // pairs recomputed by the exact difference form
+	Recomputed int64 // those of them that were recomputed by the exact difference form
 }
 
+// MemoryError says that a computation needs more memory than was allowed, before any of it was done.
+type MemoryError struct {
+	What        string // what was asked for
+	Need, Limit int64  // bytes
+}
+
+// Error names what was asked for and both numbers.
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("engine: %s needs %d bytes of memory, expected at most %d", e.What, e.Need, e.Limit)
+}
+
+// New makes an engine for the documents x. It copies them into head/tail form, which takes about as much memory as x; x must stay unchanged.
+func New(x *sparse.Embedded, opt Options) (*Engine, error) {
+	e := &Engine{kernels: asm.Best(), workers: opt.Workers, memory: opt.MemoryBytes, progress: opt.Progress}
+	if opt.ISA != "" {
+		var err error
+		if e.kernels, err = asm.For(asm.ISA(opt.ISA)); err != nil {
+			return nil, fmt.Errorf("engine: %w", err)
+		}
+	}
+	switch {
+	case e.workers < 0:
+		return nil, fmt.Errorf("engine: %d workers, expected a positive number, or 0 for all cores", e.workers)
+	case e.workers == 0:
+		e.workers = runtime.GOMAXPROCS(0)
+	}
+	if int64(x.Rows()) > 1<<32-1 {
+		return nil, fmt.Errorf("engine: %d documents, expected at most %d", x.Rows(), int64(1<<32-1))
+	}
+	df := x.DocumentFrequency()
+	order := sparse.Order(df)
+	head := opt.HeadTerms
+	if head == 0 {
+		falling := make([]int32, len(df))
+		for r, j := range order {
+			falling[r] = df[j]
+		}
+		head = headTerms(e.kernels, falling, x.Rows())
+	}
+	if need := x.Bytes() + splitBytes(x) + int64(e.workers)*panelBytes(e.kernels, max(head, 0)); e.memory > 0 && need > e.memory {
+		return nil, &MemoryError{"an engine for these documents", need, e.memory}
+	}
+	e.layout = sparse.NewLayout(order, e.kernels.Panel, max(head, 0), firstTerms, segmentTerms)
+	e.own = newSide(x, e.layout)
+	e.postings = e.own.split.Postings()
+	return e, nil
+}
+
+// splitBytes is the greatest that the head/tail form of x and its posting lists can take, and what making them takes in passing.
+func splitBytes(x *sparse.Embedded) int64 { return 24*x.NNZ() + 32*int64(x.Rows()) + 16*int64(x.Cols) }
+
+// Len returns the number of documents.
+func (e *Engine) Len() int { return e.own.x.Rows() }
+
+// ISA returns the instruction set that the engine uses.
+func (e *Engine) ISA() asm.ISA { return e.kernels.ISA }
+
+// Workers returns the number of goroutines that the engine uses.
+func (e *Engine) Workers() int { return e.workers }
+
+// HeadTerms returns the number of terms in the dense head.
+func (e *Engine) HeadTerms() int { return e.layout.Head }
+
 // Stats returns the counts so far; it may be called at any time.
-func (e *Engine) Stats() Stats { panic("not written yet") }
+func (e *Engine) Stats() Stats {
+	return Stats{atomic.LoadInt64(&e.stats.Pairs), atomic.LoadInt64(&e.stats.Recomputed)}
+}
 
-// Reference computes kernels in float64 from the difference form c = ½ Σ (aᵢ-bᵢ)², with compensated sums.
-type Reference struct{}
+// Bytes returns the memory that the engine holds for its documents and its workers' scratch space, in bytes.
+func (e *Engine) Bytes() int64 {
+	return e.own.x.Bytes() + e.own.split.Bytes() + e.postings.Bytes() + int64(e.workers)*panelBytes(e.kernels, e.layout.Head)
+}
 
-// NewReference makes a reference for the documents x.
-func NewReference(x *sparse.Embedded) *Reference { panic("not written yet") }
+// fits returns a MemoryError where bytes beyond what the engine holds are more than was allowed.
+func (e *Engine) fits(what string, bytes int64) error {
+	if need := e.Bytes() + bytes; e.memory > 0 && need > e.memory {
+		return &MemoryError{what, need, e.memory}
+	}
+	return nil
+}
 
-// C returns c = 1 - cosine of documents i and j.
-func (r *Reference) C(i, j int) float64 { panic("not written yet") }
+// borrow hands out scratch space for one worker; giveBack takes it back.
+func (e *Engine) borrow() *panel {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n := len(e.idle); n > 0 {
+		p := e.idle[n-1]
+		e.idle = e.idle[:n-1]
+		return p
+	}
+	return newPanel(e)
+}
 
-// Value returns k's value for documents i and j.
-func (r *Reference) Value(k Kernel, i, j int) float64 { panic("not written yet") }
+func (e *Engine) giveBack(p *panel) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.idle) < e.workers {
+		e.idle = append(e.idle, p)
+	}
+}
+
+// bind checks that a kernel and documents fit and fills in what the kernel takes from the documents.
+func bind(k Kernel, x *sparse.Embedded) (Kernel, error) {
+	if want, have := k.Embedding(), x.Embedder.Embedding; want != have {
+		return nil, fmt.Errorf("engine: kernel %s wants documents embedded as %s, found %s; its specification takes embed=%s", k, want, have, have)
+	}
+	return Resolve(k, len(x.Embedder.Terms)), nil
+}

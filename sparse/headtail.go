@@ -3,20 +3,21 @@ package sparse
 import "sort"
 
 // Layout is the order and the division of the columns that panel dot products want: columns renumbered by falling document frequency,
-// so that a column's number is its rank; the first Head ranks, in segments of SegmentTerms, are multiplied through dense panels of Panel documents; the others, the
+// so that a column's number is its rank; the first Head ranks, in segments, are multiplied through dense panels of Panel documents; the others, the
 // tail, through posting lists.
 //
-// Words are distributed by Zipf's law: nearly all matches between two documents come from the few most frequent terms.
+// Words are distributed by Zipf's law: nearly all matches between two documents come from the few most frequent terms. Sums are
+// taken from the rarest term to the most frequent one, so that small products meet small sums.
 type Layout struct {
-	Panel        int // documents in a panel
-	SegmentTerms int // terms in a segment; SegmentTerms*Panel <= 65536, so that an offset into a segment of a panel fits 16 bits
-	Head         int // ranks below Head are the head; at most Cols
-	Cols         int
-	Rank         []uint32 // Rank[column]
+	Panel  int      // documents in a panel
+	Head   int      // ranks below Head are the head; at most Cols
+	Bounds []int    // segment s of the head holds the ranks Bounds[s] <= rank < Bounds[s+1]; from 0 to Head
+	Cols   int      // number of columns
+	Rank   []uint32 // Rank[column]
 }
 
 // Segments returns the number of segments that the head has.
-func (l *Layout) Segments() int { return (l.Head + l.SegmentTerms - 1) / l.SegmentTerms }
+func (l *Layout) Segments() int { return len(l.Bounds) - 1 }
 
 // Order returns the columns in the order of falling document frequency, equal ones in their own order.
 func Order(df []int32) []uint32 {
@@ -28,11 +29,16 @@ func Order(df []int32) []uint32 {
 	return order
 }
 
-// NewLayout makes a layout whose ranks follow order, as [Order] returns it.
-func NewLayout(order []uint32, panel, segmentTerms, head int) *Layout {
-	l := &Layout{Panel: panel, SegmentTerms: segmentTerms, Head: min(head, len(order)), Cols: len(order), Rank: make([]uint32, len(order))}
+// NewLayout makes a layout whose ranks follow order, as [Order] returns it. Its first segment has first terms and the others at most
+// others; others*panel <= 65536, so that an offset into a segment of a panel fits 16 bits.
+func NewLayout(order []uint32, panel, head, first, others int) *Layout {
+	l := &Layout{Panel: panel, Head: min(head, len(order)), Bounds: []int{0}, Cols: len(order), Rank: make([]uint32, len(order))}
 	for r, j := range order {
 		l.Rank[j] = uint32(r)
+	}
+	for size, at := first, 0; at < l.Head; size = others {
+		at = min(at+size, l.Head)
+		l.Bounds = append(l.Bounds, at)
 	}
 	return l
 }
@@ -42,10 +48,10 @@ type HeadTail struct {
 	Layout *Layout
 	Rows   int
 	Head   []Segment // the head's values, a segment after the other
-	Tail   CSR       // the tail's values, ranks less Layout.Head as columns, ascending
+	Tail   CSR       // the tail's values, ranks less Layout.Head as columns, descending within a row
 }
 
-// Segment holds the values of all documents in the terms of one segment of the head. Document i has Value[k] at Offset[k] for
+// Segment holds the values of all documents in the terms of one segment of the head, rarest term first. Document i has Value[k] at Offset[k] for
 // Start[i] <= k < Start[i+1], where an offset is the rank within the segment times Layout.Panel: the place of the term's row in the segment of a dense panel.
 type Segment struct {
 	Start  []int64
@@ -61,21 +67,20 @@ func (l *Layout) Split(x *Embedded) *HeadTail {
 	byRank := transpose(&x.CSR, l.Rank)
 	headEnd := byRank.Offsets[l.Head]
 	for s := range h.Head {
-		lo := byRank.Offsets[s*l.SegmentTerms]
-		hi := byRank.Offsets[min((s+1)*l.SegmentTerms, l.Head)]
+		lo, hi := byRank.Offsets[l.Bounds[s]], byRank.Offsets[l.Bounds[s+1]]
 		h.Head[s] = Segment{Start: rowStarts(byRank.Terms[lo:hi], n), Offset: make([]uint16, hi-lo), Value: make([]float32, hi-lo)}
 	}
 	tailStart := rowStarts(byRank.Terms[headEnd:], n)
 	tailLen := tailStart[n]
 	h.Tail = CSR{Cols: l.Cols - l.Head, Offsets: tailStart, Terms: make([]uint32, tailLen), Values: make([]float32, tailLen)}
 
-	// Walking the ranks in order leaves every row sorted by rank, without a sort.
+	// Walking the ranks downwards leaves every row sorted by falling rank, without a sort.
 	next := make([]int64, n)
 	for s := range h.Head {
 		seg := &h.Head[s]
 		copy(next, seg.Start)
-		for rank := s * l.SegmentTerms; rank < min((s+1)*l.SegmentTerms, l.Head); rank++ {
-			offset := uint16((rank - s*l.SegmentTerms) * l.Panel)
+		for rank := l.Bounds[s+1] - 1; rank >= l.Bounds[s]; rank-- {
+			offset := uint16((rank - l.Bounds[s]) * l.Panel)
 			docs, values := byRank.Row(rank)
 			for k, d := range docs {
 				seg.Offset[next[d]] = offset
@@ -85,7 +90,7 @@ func (l *Layout) Split(x *Embedded) *HeadTail {
 		}
 	}
 	copy(next, tailStart)
-	for rank := l.Head; rank < l.Cols; rank++ {
+	for rank := l.Cols - 1; rank >= l.Head; rank-- {
 		docs, values := byRank.Row(rank)
 		for k, d := range docs {
 			h.Tail.Terms[next[d]] = uint32(rank - l.Head)

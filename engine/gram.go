@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents. Each pair is computed once and stored twice.
+//
+// It allocates GramBytes. It returns within a second of the end of ctx, with its error.
+func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
+	k, err := bind(k, e.own.x)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.fits("the Gram matrix", e.GramBytes()); err != nil {
+		return nil, err
+	}
+	n, width := e.Len(), e.kernels.Panel
+	g := &Symmetric{N: n, Data: make([]float32, n*n)}
+	report := startProgress(e.progress, int64(n)*int64(n+1)/2)
+	defer report.finish()
+	err = e.panels(ctx, e.own, n, func(p *panel, first int) error {
+		return p.run(ctx, first, n, func(lo, hi int, c []float32) {
+			k.Map(e.kernels, c, c, e.own.norms[lo:hi], p.norms)
+			cols := len(p.docs)
+			for j := lo; j < hi; j++ {
+				copy(g.Data[j*n+first:j*n+first+cols], c[(j-lo)*width:])
+			}
+			p.storeColumns(g.Data[first*n+lo:], n, c)
+			report.done.Add(pairsFrom(first, cols, lo, hi))
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// pairsFrom counts the pairs of documents lo <= j < hi with the cols documents of a panel from first on that belong to the half j >= i.
+func pairsFrom(first, cols, lo, hi int) int64 {
+	var pairs int64
+	for i := first; i < first+cols; i++ {
+		pairs += int64(max(hi-max(lo, i), 0))
+	}
+	return pairs
+}
+
+// storeColumns writes the columns of a tile that belong to documents as rows of dst.
+func (p *panel) storeColumns(dst []float32, stride int, tile []float32) {
+	width := p.e.kernels.Panel
+	p.e.kernels.Transpose(dst, stride, tile, width, len(tile)/width, len(p.docs))
+}
+
+// panels runs work on the documents of from, a panel at a time in their own order, with first the panel's first document.
+func (e *Engine) panels(ctx context.Context, from *side, rows int, work func(p *panel, first int) error) error {
+	docs := make([]int, rows)
+	for i := range docs {
+		docs[i] = i
+	}
+	return e.panelsOf(ctx, from, docs, work)
+}
+
+// panelsOf is panels for any documents; first is the number, in docs, of the panel's first.
+func (e *Engine) panelsOf(ctx context.Context, from *side, docs []int, work func(p *panel, first int) error) error {
+	width := e.kernels.Panel
+	held := make([]*panel, e.workers)
+	defer func() {
+		for _, p := range held {
+			if p != nil {
+				e.giveBack(p)
+			}
+		}
+	}()
+	return tiles.Run(ctx, e.workers, (len(docs)+width-1)/width, func(ctx context.Context, w, task int) error {
+		if held[w] == nil {
+			held[w] = e.borrow()
+		}
+		p := held[w]
+		first := task * width
+		p.load(from, docs[first:min(first+width, len(docs))])
+		defer p.unload()
+		return work(p, first)
+	})
+}
+
+// Rows writes the rows of the Gram matrix of the given documents, in any order: dst has len(rows) rows and Len columns.
+func (e *Engine) Rows(ctx context.Context, k Kernel, rows []int, dst *Dense) error {
+	k, err := bind(k, e.own.x)
+	if err != nil {
+		return err
+	}
+	if dst.Rows != len(rows) || dst.Cols != e.Len() || len(dst.Data) != dst.Rows*dst.Cols {
+		return fmt.Errorf("engine: destination of %d×%d with %d values, expected %d×%d", dst.Rows, dst.Cols, len(dst.Data), len(rows), e.Len())
+	}
+	for _, i := range rows {
+		if i < 0 || i >= e.Len() {
+			return fmt.Errorf("engine: row %d, expected one from 0 to %d", i, e.Len()-1)
+		}
+	}
+	report := startProgress(e.progress, int64(len(rows))*int64(e.Len()))
+	defer report.finish()
+	return e.rows(ctx, k, e.own, rows, dst, report)
+}
+
+// rows is Rows for the documents docs of any side.
+func (e *Engine) rows(ctx context.Context, k Kernel, from *side, docs []int, dst *Dense, report *progress) error {
+	n := e.Len()
+	return e.panelsOf(ctx, from, docs, func(p *panel, first int) error {
+		return p.run(ctx, 0, n, func(lo, hi int, c []float32) {
+			k.Map(e.kernels, c, c, e.own.norms[lo:hi], p.norms)
+			p.storeColumns(dst.Data[first*n+lo:], n, c)
+			report.done.Add(int64(hi-lo) * int64(len(p.docs)))
+		})
+	})
+}
+
+// Cross returns the matrix of k between test documents, its rows, and the engine's documents, its columns. Both must have been embedded
+// by the same embedder.
+func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*Dense, error) {
+	if test.Embedder != e.own.x.Embedder {
+		return nil, fmt.Errorf("engine: test documents were embedded by another embedder, expected the one fitted on the training documents")
+	}
+	k, err := bind(k, e.own.x)
+	if err != nil {
+		return nil, err
+	}
+	n, m := e.Len(), test.Rows()
+	if err := e.fits("the cross matrix", 4*int64(n)*int64(m)+test.Bytes()+splitBytes(test)); err != nil {
+		return nil, err
+	}
+	docs := make([]int, m)
+	for i := range docs {
+		docs[i] = i
+	}
+	dst := NewDense(m, n)
+	report := startProgress(e.progress, int64(m)*int64(n))
+	defer report.finish()
+	if err := e.rows(ctx, k, newSide(test, e.layout), docs, dst, report); err != nil {
+		return nil, err
+	}
+	return dst, nil
+}
+
+// GramBytes returns the memory that Gram allocates, in bytes.
+func (e *Engine) GramBytes() int64 { return 4 * int64(e.Len()) * int64(e.Len()) }

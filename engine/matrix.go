@@ -1,0 +1,48 @@
+package engine
+
+import "gonum.org/v1/gonum/mat"
+
+// Dense is a row-major matrix of float32 values; it implements mat.Matrix. A goroutine may write one row while others write other rows.
+type Dense struct {
+	Rows, Cols int
+	Data       []float32 // Rows*Cols values
+}
+
+// NewDense returns a matrix of zeros.
+func NewDense(rows, cols int) *Dense {
+	return &Dense{Rows: rows, Cols: cols, Data: make([]float32, rows*cols)}
+}
+
+// Dims returns the number of rows and columns.
+func (d *Dense) Dims() (r, c int) { return d.Rows, d.Cols }
+
+// At returns the value in row i and column j.
+func (d *Dense) At(i, j int) float64 { return float64(d.Row(i)[j]) }
+
+// T returns the transpose, which shares d's values.
+func (d *Dense) T() mat.Matrix { return mat.Transpose{Matrix: d} }
+
+// Row returns row i, which shares d's values.
+func (d *Dense) Row(i int) []float32 { return d.Data[i*d.Cols : (i+1)*d.Cols : (i+1)*d.Cols] }
+
+// Symmetric is a symmetric n×n matrix with all n² values stored, row-major; it implements mat.Symmetric, so that gonum's
+// Cholesky and eigenvalue routines take it.
+type Symmetric struct {
+	N    int
+	Data []float32 // N*N values; those at (i, j) and (j, i) have the same bits
+}
+
+// Dims returns the number of rows and columns.
+func (s *Symmetric) Dims() (r, c int) { return s.N, s.N }
+
+// At returns the value in row i and column j.
+func (s *Symmetric) At(i, j int) float64 { return float64(s.Row(i)[j]) }
+
+// T returns the transpose, which is s itself.
+func (s *Symmetric) T() mat.Matrix { return s }
+
+// SymmetricDim returns the number of rows.
+func (s *Symmetric) SymmetricDim() int { return s.N }
+
+// Row returns row i, which shares s's values.
+func (s *Symmetric) Row(i int) []float32 { return s.Data[i*s.N : (i+1)*s.N : (i+1)*s.N] }

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// stripeRows is the number of rows in a stripe: two panels a worker, so that no worker waits long for the others at its end.
+func (e *Engine) stripeRows() int { return min(2*e.workers*e.kernels.Panel, max(e.Len(), 1)) }
+
+// StripesBytes returns the memory that Stripes allocates, in bytes.
+func (e *Engine) StripesBytes() int64 { return 2 * 4 * int64(e.stripeRows()) * int64(e.Len()) }
+
+// Stripes computes all rows of the Gram matrix of k in order, a stripe of rows at a time, and hands each to yield with the number of its first row;
+// yield must not keep the stripe. The next stripe is computed while yield runs. An error of yield ends the computation.
+//
+// It allocates StripesBytes, two stripes, however large the matrix is; in return every pair is computed twice, for (i, j) and for (j, i).
+func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, stripe *Dense) error) error {
+	k, err := bind(k, e.own.x)
+	if err != nil {
+		return err
+	}
+	if err := e.fits("two stripes of the Gram matrix", e.StripesBytes()); err != nil {
+		return err
+	}
+	n, height := e.Len(), e.stripeRows()
+	report := startProgress(e.progress, int64(n)*int64(n))
+	defer report.finish()
+
+	type stripe struct {
+		first int
+		data  *Dense
+	}
+	free := make(chan *Dense, 2)
+	free <- NewDense(height, n)
+	free <- NewDense(height, n)
+	ready := make(chan stripe)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(ready)
+		for first := 0; first < n; first += height {
+			rows := make([]int, min(height, n-first))
+			for i := range rows {
+				rows[i] = first + i
+			}
+			select {
+			case whole := <-free:
+				d := &Dense{Rows: len(rows), Cols: n, Data: whole.Data[:len(rows)*n]}
+				if err := e.rows(ctx, k, e.own, rows, d, report); err != nil {
+					return err
+				}
+				select {
+				case ready <- stripe{first, d}:
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				}
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		return nil
+	})
+	group.Go(func() error {
+		for s := range ready {
+			if err := yield(s.first, s.data); err != nil {
+				return err
+			}
+			free <- &Dense{Rows: height, Cols: n, Data: s.data.Data[:cap(s.data.Data)]}
+		}
+		return nil
+	})
+	return group.Wait()
+}
