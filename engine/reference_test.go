@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// embed makes the embedded form of dense rows of counts.
+func embed(t testing.TB, e sparse.Embedding, rows [][]float32) *sparse.Embedded {
+	t.Helper()
+	m := &sparse.CSR{Offsets: []int64{0}}
+	for _, r := range rows {
+		m.Cols = max(m.Cols, len(r))
+		for term, v := range r {
+			if v != 0 {
+				m.Terms = append(m.Terms, uint32(term))
+				m.Values = append(m.Values, v)
+			}
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Values)))
+	}
+	x, err := e.Fit(m).Transform(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// testRows returns rows of counts: random ones of different density, near duplicates at every distance, a duplicate, a multiple, rows without
+// a common term, and empty ones.
+func testRows() [][]float32 {
+	r := rand.New(rand.NewPCG(7, 1))
+	const terms = 200
+	var rows [][]float32
+	for i := range 20 {
+		row := make([]float32, terms)
+		for t := range row {
+			if r.IntN(1+i) < 3 {
+				row[t] = float32(1 + r.IntN(9))
+			}
+		}
+		rows = append(rows, row)
+	}
+	for _, big := range []float32{10, 1e3, 1e5, 1 << 23} {
+		near := append([]float32(nil), rows[5]...)
+		near[3] = big
+		next := append([]float32(nil), near...)
+		next[3]++
+		rows = append(rows, near, next)
+	}
+	double := make([]float32, terms)
+	for t, v := range rows[5] {
+		double[t] = 2 * v
+	}
+	alone, empty := make([]float32, terms+1), make([]float32, terms)
+	alone[terms] = 3
+	return append(rows, rows[5], double, alone, empty, empty)
+}
+
+// bigC returns c = 1 - Σ √(θᵢ θ′ᵢ) for rows of counts in 300 bits: not the form that Reference uses, and no rounding that matters.
+func bigC(a, b []float32) float64 {
+	number := func(v float32) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(float64(v)) }
+	total := func(row []float32) *big.Float {
+		s := number(0)
+		for _, v := range row {
+			s.Add(s, number(v))
+		}
+		return s
+	}
+	s := number(0)
+	for t := range min(len(a), len(b)) {
+		if p := number(a[t]); a[t] != 0 && b[t] != 0 {
+			s.Add(s, p.Sqrt(p.Mul(p, number(b[t]))))
+		}
+	}
+	n := total(a)
+	n.Sqrt(n.Mul(n, total(b)))
+	if n.Sign() == 0 { // two empty documents are the same point, one alone has nothing in common with any other
+		return map[bool]float64{true: 0, false: 1}[total(a).Cmp(total(b)) == 0]
+	}
+	c, _ := new(big.Float).Sub(number(1), s.Quo(s, n)).Float64()
+	if math.Abs(c) < 1e-80 {
+		return 0
+	}
+	return c
+}
+
+// Derived, with u = 2⁻⁵³: a value of a unit row under the square root is within 1.5u of exact relative to itself (a quotient and a root), so the
+// difference of two is off by 1.5u(a+b) and c by 1.5u Σ |d|(a+b) <= 3u √(2c), by Cauchy; difference, square and sum add 5u relative to c.
+func TestReferenceAgainstExact(t *testing.T) {
+	const u = 0x1p-53
+	rows := testRows()
+	r := NewReference(embed(t, sparse.Sphere, rows))
+	least := 1.0
+	for i := range rows {
+		for j := range rows {
+			got, want := r.C(i, j), bigC(rows[i], rows[j])
+			if err := math.Abs(got - want); !(err <= 3*u*math.Sqrt(2*want)+5*u*want) {
+				t.Errorf("c of documents %d and %d is %v, expected %v", i, j, got, want)
+			}
+			if back := r.C(j, i); back != got {
+				t.Errorf("c of documents %d and %d is %v, the other way round %v", i, j, got, back)
+			}
+			if want > 0 {
+				least = min(least, want)
+			}
+		}
+	}
+	if !(least < 1e-14) {
+		t.Errorf("the closest pair of different documents has c = %v, too far apart to test anything", least)
+	}
+}
+
+// Both forms add the same squares in different orders; each compensated sum is within u(1 + small) of exact, halving is exact: 2u relative to
+// each other, taken as 4u.
+func TestReferenceRow(t *testing.T) {
+	rows := testRows()
+	for _, e := range []sparse.Embedding{sparse.Sphere, {}, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}} {
+		r := NewReference(embed(t, e, rows))
+		dst := make([]float64, r.Len())
+		for i := range rows {
+			if err := r.Row(context.Background(), i, dst); err != nil {
+				t.Fatal(err)
+			}
+			for j, got := range dst {
+				if want := r.C(i, j); !(math.Abs(got-want) <= 0x1p-51*want) {
+					t.Errorf("%v: Row(%d)[%d] = %v, C = %v", e, i, j, got, want)
+				}
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r := NewReference(embed(t, sparse.Sphere, rows))
+	if err := r.Row(ctx, 0, make([]float64, r.Len())); !errors.Is(err, context.Canceled) {
+		t.Errorf("Row under a cancelled context returns %v", err)
+	}
+}
+
+// The kernels of inner products on raw counts, against sums over the counts themselves, in whole numbers: c carries some 2⁻⁵⁰ of 1, so an
+// inner product as much of ‖x‖‖y‖; 10⁻¹² of that holds all of it.
+func TestReferenceValue(t *testing.T) {
+	rows := testRows()
+	r := NewReference(embed(t, sparse.Embedding{}, rows))
+	linear, rbf := MustParseKernel("linear"), MustParseKernel("rbf")
+	for i, a := range rows {
+		for j, b := range rows {
+			var dot, aa, bb float64
+			for t := range max(len(a), len(b)) {
+				var p, q float64
+				if t < len(a) {
+					p = float64(a[t])
+				}
+				if t < len(b) {
+					q = float64(b[t])
+				}
+				dot, aa, bb = dot+p*q, aa+p*p, bb+q*q
+			}
+			if got := r.Value(linear, i, j); !(math.Abs(got-dot) <= 1e-12*math.Sqrt(aa*bb)) {
+				t.Errorf("linear kernel of documents %d and %d is %v, expected %v", i, j, got, dot)
+			}
+			// 201 terms occur, so gamma is 1/201.
+			want := math.Exp(-(aa + bb - 2*dot) / 201)
+			if got := r.Value(rbf, i, j); !(math.Abs(got-want) <= 1e-12*(1+(aa+bb)/201)) {
+				t.Errorf("rbf kernel of documents %d and %d is %v, expected %v", i, j, got, want)
+			}
+		}
+	}
+}
+
+func BenchmarkReferenceRow(b *testing.B) {
+	r := rand.New(rand.NewPCG(3, 1))
+	rows := make([][]float32, 500)
+	for i := range rows {
+		rows[i] = make([]float32, 4000)
+		for range 200 {
+			rows[i][int(4000*math.Pow(r.Float64(), 3))]++
+		}
+	}
+	ref := NewReference(embed(b, sparse.Sphere, rows))
+	dst := make([]float64, ref.Len())
+	for b.Loop() {
+		if err := ref.Row(context.Background(), 0, dst); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(len(dst))*float64(b.N)/b.Elapsed().Seconds(), "pairs/s")
+}
