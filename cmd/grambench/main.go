@@ -1,4 +1,132 @@
 // Command grambench computes, verifies and benchmarks Gram matrices of kernels on sparse documents.
+//
+//	grambench COMMAND [flags]
+//
+// What lives here is wiring: flags, reading, progress, tables and files. The mathematics is in package engine, the documents are in package
+// sparse. Each command is one file; a command fills a report, which is then printed as a table or as one JSON object. Results go to
+// standard output, progress and diagnostics to standard error. Exit status: 0 done, 1 failed, 2 wrong usage.
 package main
 
-func main() {}
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+// version is the version of the program.
+const version = "0.1.0"
+
+// Exit statuses.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// env is the world as a command sees it.
+type env struct {
+	stdout, stderr io.Writer
+}
+
+// command is one of grambench's commands.
+type command struct {
+	name    string
+	summary string // for the list of commands
+	help    string // what comes between the usage line and the flags
+	// setup declares the flags and returns what runs once they are parsed.
+	setup func(f *flags) func(ctx context.Context, e *env) error
+}
+
+// commands returns the commands in the order of the help text.
+func commands() []command {
+	return []command{infoCommand, corpusCommand, gramCommand, verifyCommand, benchCommand}
+}
+
+// usageError is a mistake in how the program was called.
+type usageError struct{ err error }
+
+func (u usageError) Error() string { return u.err.Error() }
+func (u usageError) Unwrap() error { return u.err }
+
+// usagef makes a usageError.
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// errReported says that the command failed and has said so already.
+var errReported = errors.New("failed")
+
+// run is the whole program; stdin is there for commands that will read it.
+func run(args []string, _ io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// After the first signal the default behaviour is back, so a second ^C kills at once.
+	context.AfterFunc(ctx, stop)
+
+	if len(args) == 0 {
+		writeOverview(stderr)
+		return exitUsage
+	}
+	name, rest := args[0], args[1:]
+	switch name {
+	case "-h", "-help", "--help", "help":
+		if name == "help" && len(rest) == 1 {
+			name, rest = rest[0], []string{"-help"}
+			break
+		}
+		writeOverview(stdout)
+		return exitDone
+	case "version", "-version", "--version":
+		fmt.Fprintln(stdout, "grambench", version)
+		return exitDone
+	}
+	for _, c := range commands() {
+		if c.name == name {
+			return c.execute(ctx, rest, &env{stdout: stdout, stderr: stderr})
+		}
+	}
+	fmt.Fprintf(stderr, "grambench: unknown command %q, expected one of %s\n", name, commandNames())
+	return exitUsage
+}
+
+// execute parses the command's flags, runs it and turns its error into an exit status.
+func (c command) execute(ctx context.Context, args []string, e *env) int {
+	f := newFlags(c.name)
+	work := c.setup(f)
+	err := f.parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		writeCommandHelp(e.stdout, c, f)
+		return exitDone
+	}
+	if err == nil {
+		err = work(ctx, e)
+	}
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &usage):
+		fmt.Fprintf(e.stderr, "grambench %s: %v\nRun 'grambench %s -help' for what is allowed.\n", c.name, err, c.name)
+		return exitUsage
+	case ctx.Err() != nil:
+		fmt.Fprintf(e.stderr, "grambench %s: interrupted, nothing was left behind\n", c.name)
+	case !errors.Is(err, errReported):
+		fmt.Fprintf(e.stderr, "grambench %s: %v\n", c.name, err)
+	}
+	return exitFailed
+}
+
+// commandNames lists the commands for an error message.
+func commandNames() string {
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// flags are the flags that commands share. A command declares the groups that it needs; the others keep their zero values.
+type flags struct {
+	set *flag.FlagSet
+
+	in, format   string
+	minDF, maxDF int
+	signed       bool
+
+	kernels stringList
+	embed   string
+
+	isa, backend string
+	workers      int
+	memory       byteSize
+
+	seed uint64
+	json bool
+}
+
+func newFlags(name string) *flags {
+	f := &flags{set: flag.NewFlagSet(name, flag.ContinueOnError)}
+	f.set.SetOutput(io.Discard) // errors and help are printed by the caller, each to its own stream
+	f.set.BoolVar(&f.json, "json", false, "print one JSON object instead of the table")
+	return f
+}
+
+// sourceFlags declares what to read and how.
+func (f *flags) sourceFlags() {
+	f.set.StringVar(&f.in, "in", "goroot", "read the documents from `SOURCE`: a file, a folder, goroot or synthetic:...")
+	f.set.StringVar(&f.format, "format", "", "`FORMAT` of a file: svmlight, tsv, folder or matrixmarket (default: from the name and the first bytes)")
+	f.set.IntVar(&f.minDF, "min-df", 0, "leave out terms that fewer than `N` documents have (default 2 for text, 1 for vectors)")
+	f.set.IntVar(&f.maxDF, "max-df", 0, "leave out terms that more than `N` documents have (default: no limit)")
+	f.set.BoolVar(&f.signed, "signed", false, "accept negative values")
+	f.set.Var(&f.memory, "m", "use at most this much memory, such as 500M or 4G; a plain number means MB (default: three quarters of what is free)")
+}
+
+// kernelFlags declares the kernels; fallback is the text that says which are taken when none is given.
+func (f *flags) kernelFlags(fallback string) {
+	f.set.Var(&f.kernels, "kernel", "compute the kernel `SPEC`, such as diffusion:t=0.5; may be given several times where a command takes several (default: "+fallback+")")
+	f.set.StringVar(&f.embed, "embed", "", "embed documents as `EMBEDDING`, such as tfidf-l2, for all kernels that don't name their own (default: what each kernel wants)")
+}
+
+// computeFlags declares how to compute; workers is the default number of goroutines, 0 for all processors.
+func (f *flags) computeFlags(workers int) {
+	text := "compute with `N` goroutines"
+	if workers == 0 {
+		text += " (default: all processors)"
+	}
+	f.set.IntVar(&f.workers, "workers", workers, text)
+	f.set.StringVar(&f.isa, "isa", "", "use the instruction set `ISA`: generic, avx2 or avx512; one that this processor lacks is an error (default: the best)")
+	f.set.StringVar(&f.backend, "backend", "cpu", "compute on `BACKEND`; this build has cpu only")
+}
+
+// seedFlag declares the seed of a random choice.
+func (f *flags) seedFlag(of string) {
+	f.set.Uint64Var(&f.seed, "seed", 1, "seed of "+of)
+}
+
+// parse reads the flags and checks what can be checked without reading anything.
+func (f *flags) parse(args []string) error {
+	if err := f.set.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return err
+		}
+		return usageError{err}
+	}
+	if f.set.NArg() > 0 {
+		return usagef("unexpected argument %q, expected flags only (a source is given by -in)", f.set.Arg(0))
+	}
+	if f.workers < 0 {
+		return usagef("-workers %d is below 0", f.workers)
+	}
+	if f.minDF < 0 || f.maxDF < 0 {
+		return usagef("-min-df and -max-df can't be negative")
+	}
+	if f.maxDF > 0 && f.maxDF < f.minDF {
+		return usagef("-max-df %d is below -min-df %d: no term could stay", f.maxDF, f.minDF)
+	}
+	if f.embed != "" {
+		if _, err := sparse.ParseEmbedding(f.embed); err != nil {
+			return usageError{fmt.Errorf("-embed: %w", err)}
+		}
+	}
+	if known := []string{"", "auto", "svmlight", "libsvm", "tsv", "folder", "matrixmarket"}; !slices.Contains(known, f.format) {
+		return usagef("-format %q, expected svmlight, tsv, folder or matrixmarket", f.format)
+	}
+	return f.checkBackend()
+}
+
+// checkBackend holds that a back end that is asked for is there.
+func (f *flags) checkBackend() error {
+	switch f.backend {
+	case "", "cpu":
+	case "cuda", "gpu":
+		return fmt.Errorf("-backend %s: this build holds no GPU back end, expected cpu", f.backend)
+	default:
+		return usagef("-backend %q, expected cpu", f.backend)
+	}
+	if f.isa == "" {
+		return nil
+	}
+	known := []asm.ISA{asm.Generic, asm.AVX2, asm.AVX512}
+	if !slices.Contains(known, asm.ISA(f.isa)) {
+		return usagef("-isa %q, expected one of %s", f.isa, join(known))
+	}
+	_, err := asm.For(asm.ISA(f.isa))
+	return err
+}
+
+// isas returns the instruction sets to go through: the one that was asked for, or all that can run here.
+func (f *flags) isas() []asm.ISA {
+	if f.isa != "" {
+		return []asm.ISA{asm.ISA(f.isa)}
+	}
+	return asm.Available()
+}
+
+// chosenISA returns the instruction set that an engine takes.
+func (f *flags) chosenISA() string {
+	if f.isa != "" {
+		return f.isa
+	}
+	return string(asm.Best().ISA)
+}
+
+// parseKernels parses the kernels that were asked for, or else the given ones.
+func (f *flags) parseKernels(fallback ...string) ([]engine.Kernel, error) {
+	specs := []string(f.kernels)
+	if len(specs) == 0 {
+		specs = fallback
+	}
+	var out []engine.Kernel
+	for _, spec := range specs {
+		if f.embed != "" && !strings.Contains(spec, "embed=") {
+			sep := ":"
+			if strings.Contains(spec, ":") {
+				sep = ","
+			}
+			spec += sep + "embed=" + f.embed
+		}
+		k, err := engine.ParseKernel(spec)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		out = append(out, k)
+	}
+	return out, nil
+}
+
+// sparseFormat returns the format as package sparse names it.
+func (f *flags) sparseFormat() sparse.Format {
+	switch f.format {
+	case "auto":
+		return sparse.FormatAuto
+	case "libsvm":
+		return sparse.FormatSVMLight
+	}
+	return sparse.Format(f.format)
+}
+
+// stringList is a flag that may be given several times.
+type stringList []string
+
+func (s *stringList) String() string     { return strings.Join(*s, " ") }
+func (s *stringList) Set(v string) error { *s = append(*s, v); return nil }
+
+// byteSize is a number of bytes, written with a unit: 500M, 4G, 1.5g, 2GiB. Units are powers of 1024. A plain number is in MB, as
+// svm-train's -m has it. Zero means that none was given.
+type byteSize int64
+
+func (b *byteSize) String() string {
+	if b == nil || *b == 0 {
+		return ""
+	}
+	return formatBytes(int64(*b))
+}
+
+func (b *byteSize) Set(s string) error {
+	digits := strings.TrimRight(s, "BIKMGTbikmgt")
+	unit := strings.ToUpper(s[len(digits):])
+	shifts := map[string]int{"": 20, "B": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+	shift, ok := shifts[strings.TrimSuffix(strings.TrimSuffix(unit, "B"), "I")]
+	if unit == "B" {
+		shift = 0
+	}
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil || !ok || !(v > 0) || !(math.Ldexp(v, shift) < math.MaxInt64) {
+		return fmt.Errorf("%q is not a size, expected a positive number with K, M, G or T, such as 4G", s)
+	}
+	*b = byteSize(math.Ldexp(v, shift))
+	return nil
+}
+
+// join writes names separated by commas.
+func join[S ~string](names []S) string {
+	var b strings.Builder
+	for i, n := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(n))
+	}
+	return b.String()
+}

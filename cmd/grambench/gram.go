@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+var gramCommand = command{
+	name:    "gram",
+	summary: "write a Gram matrix (.npy, LIBSVM precomputed, MatrixMarket)",
+	help: `
+Computes the Gram matrix of one kernel and writes it to a file:
+  npy     NumPy: float32, little-endian, all n x n values, row by row; numpy.load reads it, also with mmap_mode='r'
+  libsvm  LIBSVM's precomputed kernel, for svm-train -t 4; class names that aren't numbers are numbered, standard error says how
+  mm      MatrixMarket: array real symmetric, the lower triangle column by column
+Text formats hold the fewest digits that give the same float32 back.
+
+The file appears under its name only when it is complete; until then it has a temporary name in the same folder, which is removed on an
+error or ^C. A regular file of that name is replaced; a folder, a link or a device is left alone and is an error.
+
+Where memory holds the matrix it is computed as one, each pair once; otherwise in stripes, each pair twice, and written as it comes.
+
+Examples:
+  grambench gram -in train.svm -kernel diffusion:t=0.5 -o K.npy
+  grambench gram -in folder/ -kernel rbf:gamma=1,embed=tfidf-l2 -m 2G -o K.npy
+  grambench gram -in train.svm -kernel ngd-exp:t=1 -to libsvm -o train.precomputed && svm-train -t 4 train.precomputed
+`,
+	setup: func(f *flags) func(context.Context, *env) error {
+		f.sourceFlags()
+		f.kernelFlags("diffusion:t=0.5")
+		f.computeFlags(0)
+		out := f.set.String("o", "", "write to `FILE`; must be given")
+		to := f.set.String("to", "", "write the format `FORMAT`: npy, libsvm or mm (default: from the ending .npy, .svm, .libsvm, .mtx or .mm)")
+		return func(ctx context.Context, e *env) error { return f.gram(ctx, e, *out, *to) }
+	},
+}
+
+// gramReport is the report of the command gram.
+type gramReport struct {
+	Corpus corpusLine `json:"corpus"`
+	Rows   []gramRow  `json:"rows"`
+}
+
+// gramRow is one matrix that was written.
+type gramRow struct {
+	File      string  `json:"file"`
+	Format    string  `json:"format"`
+	Kernel    string  `json:"kernel"`
+	Embedding string  `json:"embedding"`
+	ISA       string  `json:"isa"`
+	Method    string  `json:"method"` // "matrix" or "stripes"
+	Documents int     `json:"documents"`
+	FileBytes int64   `json:"file_bytes"`
+	Seconds   float64 `json:"seconds"` // computing and writing, without reading
+	PeakBytes int64   `json:"peak_bytes"`
+}
+
+func (r *gramReport) writeText(w io.Writer) {
+	fmt.Fprintln(w, r.Corpus)
+	for _, row := range r.Rows {
+		fmt.Fprintf(w, "%s: %s, %s x %s, %s, %s, %s, %.2f s, peak memory %s\n", row.File, row.Kernel, formatCount(row.Documents),
+			formatCount(row.Documents), row.Format, formatBytes(row.FileBytes), row.ISA, row.Seconds, formatBytes(row.PeakBytes))
+	}
+}
+
+func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
+	if out == "" {
+		return usagef("-o FILE is missing")
+	}
+	if format == "" {
+		if format = matrixio.FormatOf(out); format == "" {
+			return usagef("-o %s: the ending says no format, expected .npy, .svm, .libsvm, .mtx or .mm, or -to", out)
+		}
+	}
+	if _, err := matrixio.NewWriter(format, io.Discard, matrixio.Header{}); err != nil {
+		return usageError{fmt.Errorf("-to: %w", err)}
+	}
+	kernels, err := f.parseKernels("diffusion:t=0.5")
+	if err != nil {
+		return err
+	}
+	if len(kernels) > 1 {
+		return usagef("%d kernels, expected one: a file holds one matrix", len(kernels))
+	}
+	// Tried out now, so that a folder that is missing or not writable is noticed before the work and not after it.
+	if probe, err := matrixio.Create(out); err != nil {
+		return err
+	} else {
+		probe.Abort()
+	}
+
+	p := newProgress(e.stderr)
+	defer p.clear()
+	corpus, err := f.read(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	header := matrixio.Header{N: corpus.Documents.Rows()}
+	if format == "libsvm" {
+		if header.Labels, err = numericLabels(corpus, e.stderr); err != nil {
+			return err
+		}
+	}
+	x, err := embed(corpus, kernels[0].Embedding())
+	if err != nil {
+		return err
+	}
+	k := engine.Resolve(kernels[0], x.Cols)
+	header.Comment = fmt.Sprintf("%s of %s", k, filepath.Base(corpus.Source))
+	line := newCorpusLine(corpus)
+	corpus = nil // the matrix needs the room
+
+	row := gramRow{File: out, Format: format, Kernel: k.String(), Embedding: k.Embedding().String(), Documents: x.Rows()}
+	begin := time.Now()
+	if err := f.writeGram(ctx, p, x, k, header, &row); err != nil {
+		return err
+	}
+	row.Seconds = time.Since(begin).Seconds()
+	row.PeakBytes = peakBytes()
+	p.clear()
+	return writeReport(e.stdout, &gramReport{line, []gramRow{row}}, f.json)
+}
+
+// writeGram computes and writes the matrix: whole where the memory holds it, otherwise stripe by stripe.
+func (f *flags) writeGram(ctx context.Context, p *progress, x *sparse.Embedded, k engine.Kernel, h matrixio.Header, row *gramRow) error {
+	eng, err := f.newEngine(x, f.isa, f.workers, p)
+	if err != nil {
+		return err
+	}
+	row.ISA, row.Method = f.chosenISA(), "matrix"
+	base := x.Bytes() + runtimeBytes
+	budget := f.budget()
+	if budget > 0 && base+eng.GramBytes() > budget {
+		row.Method = "stripes"
+		if err := f.fits(fmt.Sprintf("a Gram matrix of %s", counted(x.Rows(), "document", "documents")), base+eng.StripesBytes()); err != nil {
+			return err
+		}
+	}
+	file, err := matrixio.Create(row.File)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	w, err := matrixio.NewWriter(row.Format, file, h)
+	if err != nil {
+		return err
+	}
+	writeRow := func(values []float32) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return w.WriteRow(values)
+	}
+	p.stage("computing " + k.String())
+	if row.Method == "matrix" {
+		m, err := eng.Gram(ctx, k)
+		if err != nil {
+			return err
+		}
+		p.stage("writing " + filepath.Base(row.File))
+		for i := range m.N {
+			if err := writeRow(m.Row(i)); err != nil {
+				return err
+			}
+			p.update(int64(i+1), int64(m.N))
+		}
+	} else {
+		err := eng.Stripes(ctx, k, func(_ int, stripe *engine.Dense) error {
+			for i := range stripe.RowsN {
+				if err := writeRow(stripe.Row(i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	row.FileBytes, err = file.Commit()
+	return err
+}
+
+// numericLabels returns the class of each document as a number: the name itself where all names are numbers, otherwise 1, 2, ... in the order
+// of the corpus's classes, which is then told to the user. Documents of a corpus without classes get none.
+func numericLabels(c *sparse.Corpus, stderr io.Writer) ([]string, error) {
+	if len(c.Classes) == 0 {
+		return nil, nil
+	}
+	names, numbered := c.Classes, false
+	for _, name := range c.Classes {
+		if v, err := strconv.ParseFloat(name, 64); err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			numbered = true
+		}
+	}
+	if numbered {
+		names = make([]string, len(c.Classes))
+		for id, name := range c.Classes {
+			names[id] = strconv.Itoa(id + 1)
+			fmt.Fprintf(stderr, "grambench: label %d stands for class %s\n", id+1, name)
+		}
+	}
+	labels := make([]string, c.Documents.Rows())
+	for i := range labels {
+		of := labelsOf(c, i)
+		if len(of) != 1 {
+			return nil, fmt.Errorf("%s has %s, expected 1: the libsvm format holds one label a row", documentName(c, i), counted(len(of), "class", "classes"))
+		}
+		labels[i] = names[of[0]]
+	}
+	return labels, nil
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gramengine/gram/engine"
+)
+
+// writeOverview prints what the program is and which commands it has.
+func writeOverview(w io.Writer) {
+	fmt.Fprint(w, `grambench computes Gram matrices of kernels on sparse documents, verifies them and measures how fast that goes.
+
+Usage: grambench COMMAND [flags]
+
+Commands:
+`)
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %-8s %s\n", c.name, c.summary)
+	}
+	fmt.Fprint(w, `  help     this text, or that of a command: grambench help gram
+
+Examples:
+  grambench verify                                    every back end and kernel against the reference, on Go's own source files
+  grambench corpus -in train.svm                      what is in a file
+  grambench gram -in train.svm -kernel diffusion:t=0.5 -o K.npy
+  grambench bench -in synthetic:docs=5000,terms=20000
+
+Results go to standard output, progress and diagnostics to standard error.
+Exit status: 0 done, 1 failed, 2 wrong usage.
+`)
+}
+
+// sourcesHelp says what -in takes.
+const sourcesHelp = `
+Sources for -in (files may be gzipped):
+  FILE              svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, or MatrixMarket; see -format
+  FOLDER            one sub-folder a class, one file a document
+  goroot            the Go source files of the local installation, labelled by top folder (the default)
+  synthetic:...     docs=N,terms=N,length=N,classes=N,seed=N: random documents with Zipfian word frequencies
+Several labels of a document are separated by commas.
+`
+
+// kernelsHelp says what -kernel takes.
+func kernelsHelp() string {
+	var b strings.Builder
+	b.WriteString("\nKernels for -kernel, NAME or NAME:KEY=VALUE,...:\n")
+	for _, n := range engine.Names() {
+		fmt.Fprintf(&b, "  %s\n", n)
+	}
+	b.WriteString("Every kernel also takes embed=EMBEDDING: tf or tfidf, then optionally -l1 or -l2, then optionally -sqrt.\n")
+	return b.String()
+}
+
+// writeCommandHelp prints the help of one command: usage, text, flags, and what sources and kernels there are where they apply.
+func writeCommandHelp(w io.Writer, c command, f *flags) {
+	fmt.Fprintf(w, "Usage: grambench %s [flags]\n\n%s\nFlags:\n", c.name, strings.TrimLeft(c.help, "\n"))
+	f.set.VisitAll(func(fl *flag.Flag) {
+		arg, text := flag.UnquoteUsage(fl)
+		name := "-" + fl.Name
+		if arg != "" {
+			name += " " + arg
+		}
+		if fl.DefValue != "" && fl.DefValue != "0" && fl.DefValue != "false" {
+			text += " (default: " + fl.DefValue + ")"
+		}
+		writeWrapped(w, fmt.Sprintf("  %-20s ", name), text, 110)
+	})
+	if f.set.Lookup("in") != nil {
+		fmt.Fprint(w, sourcesHelp)
+	}
+	if f.set.Lookup("kernel") != nil {
+		fmt.Fprint(w, kernelsHelp())
+	}
+}
+
+// writeWrapped prints text after head, broken into lines of at most width columns that are indented as deep as head.
+func writeWrapped(w io.Writer, head, text string, width int) {
+	line := head
+	indent := strings.Repeat(" ", len(head))
+	begun := false
+	for _, word := range strings.Fields(text) {
+		if begun && len(line)+1+len(word) > width {
+			fmt.Fprintln(w, line)
+			line, begun = indent, false
+		}
+		if begun {
+			line += " "
+		}
+		line += word
+		begun = true
+	}
+	fmt.Fprintln(w, line)
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"github.com/klauspost/cpuid/v2"
+
+	"github.com/gramengine/gram/asm"
+)
+
+var infoCommand = command{
+	name:    "info",
+	summary: "this machine: processor, instruction sets, the one chosen and why",
+	help: `
+Prints the version, what the processor offers and which instruction set the engine takes.
+
+Examples:
+  grambench info
+  grambench info -json
+`,
+	setup: func(f *flags) func(context.Context, *env) error {
+		return func(_ context.Context, e *env) error { return writeReport(e.stdout, newInfo(), f.json) }
+	},
+}
+
+// wantedFeatures are the processor features that kernels are written for, or may be one day.
+var wantedFeatures = []cpuid.FeatureID{
+	cpuid.SSE2, cpuid.AVX, cpuid.F16C, cpuid.FMA3, cpuid.AVX2, cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL,
+	cpuid.AVX512VNNI, cpuid.AVX512BF16, cpuid.AVX512FP16, cpuid.AMXTILE, cpuid.ASIMD, cpuid.SVE,
+}
+
+// info is the report of the command info.
+type info struct {
+	Version     string    `json:"version"`
+	Go          string    `json:"go"`
+	OS          string    `json:"os"`
+	Arch        string    `json:"arch"`
+	CPU         string    `json:"cpu"`
+	Features    []string  `json:"features"`
+	Cores       int       `json:"logical_cores"`
+	Workers     int       `json:"workers"`
+	L1D         int       `json:"l1d_bytes"`
+	L2          int       `json:"l2_bytes"`
+	L3          int       `json:"l3_bytes"`
+	MemoryBytes int64     `json:"memory_bytes"`
+	FreeBytes   int64     `json:"memory_free_bytes"`
+	Chosen      string    `json:"isa"`
+	Reason      string    `json:"isa_reason"`
+	GPU         string    `json:"gpu"`
+	Rows        []infoRow `json:"rows"`
+}
+
+// infoRow is one instruction set.
+type infoRow struct {
+	ISA       string `json:"isa"`
+	Needs     string `json:"needs"`
+	Available bool   `json:"available"`
+	Chosen    bool   `json:"chosen"`
+}
+
+func newInfo() *info {
+	cpu := cpuid.CPU
+	r := &info{
+		Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		CPU: strings.TrimSpace(cpu.BrandName), Cores: runtime.NumCPU(), Workers: runtime.GOMAXPROCS(0),
+		L1D: max(cpu.Cache.L1D, 0), L2: max(cpu.Cache.L2, 0), L3: max(cpu.Cache.L3, 0),
+		MemoryBytes: procBytes("/proc/meminfo", "MemTotal:"), FreeBytes: procBytes("/proc/meminfo", "MemAvailable:"),
+		Features: []string{}, GPU: "not built in", Chosen: string(asm.Best().ISA),
+	}
+	for _, id := range wantedFeatures {
+		if cpu.Supports(id) {
+			r.Features = append(r.Features, id.String())
+		}
+	}
+	have := map[asm.ISA]bool{}
+	for _, isa := range asm.Available() {
+		have[isa] = true
+	}
+	needs := map[asm.ISA]string{asm.Generic: "nothing: portable Go", asm.AVX2: "AVX2, FMA", asm.AVX512: "AVX-512 F, BW, DQ, VL"}
+	for _, isa := range []asm.ISA{asm.Generic, asm.AVX2, asm.AVX512} {
+		r.Rows = append(r.Rows, infoRow{string(isa), needs[isa], have[isa], string(isa) == r.Chosen})
+	}
+	r.Reason = "the best of those that this build holds and this processor can run"
+	if len(have) == 1 {
+		r.Reason = "the only one that this build holds and this processor can run"
+	}
+	return r
+}
+
+func (r *info) writeText(w io.Writer) {
+	line := func(name, value string) { fmt.Fprintf(w, "%-16s  %s\n", name, value) }
+	line("grambench", r.Version+", "+r.Go+", "+r.OS+"/"+r.Arch)
+	line("processor", orUnknown(r.CPU))
+	line("features", orUnknown(strings.Join(r.Features, " ")))
+	line("cores", fmt.Sprintf("%d logical, %d workers by default", r.Cores, r.Workers))
+	line("caches", fmt.Sprintf("L1 data %s, L2 %s, L3 %s", bytesOrUnknown(int64(r.L1D)), bytesOrUnknown(int64(r.L2)), bytesOrUnknown(int64(r.L3))))
+	line("memory", bytesOrUnknown(r.MemoryBytes)+", "+bytesOrUnknown(r.FreeBytes)+" free")
+	line("GPU", r.GPU)
+	line("chosen", r.Chosen+": "+r.Reason)
+	fmt.Fprintln(w)
+	t := newTable("instruction set", "needs", "available", "chosen")
+	for _, row := range r.Rows {
+		t.add(row.ISA, row.Needs, yesNo(row.Available), map[bool]string{true: "<--"}[row.Chosen])
+	}
+	t.write(w)
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+func bytesOrUnknown(n int64) string {
+	if n <= 0 {
+		return "unknown"
+	}
+	return formatBytes(n)
+}
+
+func yesNo(b bool) string { return map[bool]string{true: "yes", false: "no"}[b] }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// read reads the corpus and prints its warnings.
+func (f *flags) read(ctx context.Context, e *env, p *progress) (*sparse.Corpus, error) {
+	if limit := f.budget(); limit > 0 {
+		debug.SetMemoryLimit(limit) // the collector works harder before the bound is reached
+		if f.memory > 0 && limit < runtimeBytes {
+			return nil, f.fits("any command", runtimeBytes)
+		}
+	}
+	p.stage("reading " + shorten(f.in, 40))
+	corpus, err := sparse.Read(ctx, f.in, sparse.Options{
+		Format: f.sparseFormat(), Workers: f.workers, MinDF: f.minDF, MaxDF: f.maxDF, Signed: f.signed, Progress: p.reading,
+	})
+	p.clear()
+	if err != nil {
+		return nil, err
+	}
+	writeWarnings(e.stderr, corpus)
+	if err := f.fits("the corpus that was read", corpus.Documents.Bytes()+runtimeBytes); err != nil {
+		return nil, err
+	}
+	return corpus, nil
+}
+
+// writeWarnings prints what was read but deserves notice.
+func writeWarnings(w io.Writer, c *sparse.Corpus) {
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(w, "grambench: warning: %s", warning.Message)
+		if warning.Count > 1 {
+			fmt.Fprintf(w, " (%s times)", formatCount(warning.Count))
+		}
+		if warning.First != "" {
+			fmt.Fprintf(w, ", first at %s", warning.First)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// embed fits an embedding on the corpus and embeds it.
+func embed(c *sparse.Corpus, emb sparse.Embedding) (*sparse.Embedded, error) {
+	x, err := emb.Fit(c.Documents).Transform(c.Documents)
+	if err != nil {
+		return nil, fmt.Errorf("embedding %s: %w", emb, err)
+	}
+	return x, nil
+}
+
+// newEngine makes an engine on x for the instruction set isa.
+func (f *flags) newEngine(x *sparse.Embedded, isa string, workers int, p *progress) (*engine.Engine, error) {
+	return engine.New(x, engine.Options{ISA: isa, Workers: workers, MemoryBytes: int64(f.memory), Progress: p.computing})
+}
+
+// documentName returns what document i is called: its file, or its number counted from 1, as lines are.
+func documentName(c *sparse.Corpus, i int) string {
+	if c.Names != nil {
+		return c.Names[i]
+	}
+	return fmt.Sprintf("document %d", i+1)
+}
+
+// corpusLine is what all reports say about the corpus.
+type corpusLine struct {
+	Source    string `json:"source"`
+	Documents int    `json:"documents"`
+	Classes   int    `json:"classes"`
+	Terms     int    `json:"terms"`
+	Values    int64  `json:"values"`
+	Digest    string `json:"sha256"`
+}
+
+func newCorpusLine(c *sparse.Corpus) corpusLine {
+	d := c.Digest()
+	return corpusLine{c.Source, c.Documents.Rows(), len(c.Classes), usedTerms(c.Documents.DocumentFrequency()), c.Documents.NNZ(), hex.EncodeToString(d[:])}
+}
+
+func (l corpusLine) String() string {
+	return fmt.Sprintf("%s: %s, %s, %s, %s", l.Source, counted(l.Documents, "document", "documents"), counted(l.Classes, "class", "classes"),
+		counted(l.Terms, "term", "terms"), counted(l.Values, "value", "values"))
+}
+
+// usedTerms counts the terms that occur.
+func usedTerms(df []int32) int {
+	n := 0
+	for _, d := range df {
+		if d > 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,46 @@
+package matrixio
+
+import (
+	"io"
+	"strconv"
+)
+
+// libsvm writes LIBSVM's format of precomputed kernels, which svm-train reads with -t 4. Row i is
+//
+//	label 0:i 1:k(i,1) 2:k(i,2) ... n:k(i,n)
+//
+// with i counted from 1. Values have the fewest digits that give the same float32 back. Source: the README of LIBSVM, "Precomputed Kernels".
+type libsvm struct {
+	counter
+	w      io.Writer
+	labels []string
+	buf    []byte
+}
+
+// WriteRow implements Writer.
+func (w *libsvm) WriteRow(row []float32) error {
+	i, err := w.next(row)
+	if err != nil {
+		return err
+	}
+	b := w.buf[:0]
+	if w.labels == nil {
+		b = append(b, '0')
+	} else {
+		b = append(b, w.labels[i]...)
+	}
+	b = append(b, " 0:"...)
+	b = strconv.AppendInt(b, int64(i+1), 10)
+	for j, v := range row {
+		b = append(b, ' ')
+		b = strconv.AppendInt(b, int64(j+1), 10)
+		b = append(b, ':')
+		b = appendFloat(b, v)
+	}
+	w.buf = append(b, '\n')
+	_, err = w.w.Write(w.buf)
+	return err
+}
+
+// appendFloat writes v with the fewest digits that give the same float32 back.
+func appendFloat(b []byte, v float32) []byte { return strconv.AppendFloat(b, float64(v), 'g', -1, 32) }

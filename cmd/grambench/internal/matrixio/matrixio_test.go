@@ -1,0 +1,187 @@
+package matrixio
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A third has no short decimal form, 1e-40 is below the normal range: both must come back as they were.
+var example = [][]float32{{1, 1.0 / 3, 1e-40}, {1.0 / 3, 1, -2.5}, {1e-40, -2.5, 16777216}}
+
+func write(t *testing.T, format string, h Header, rows [][]float32) string {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := NewWriter(format, &b, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if err := w.WriteRow(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestNPY(t *testing.T) {
+	for n := range 12 {
+		rows := make([][]float32, n)
+		for i := range rows {
+			rows[i] = make([]float32, n)
+			for j := range rows[i] {
+				rows[i][j] = float32(i*n+j) / 3
+			}
+		}
+		got := write(t, "npy", Header{N: n}, rows)
+		if !strings.HasPrefix(got, "\x93NUMPY\x01\x00") {
+			t.Fatalf("n=%d: magic is %q", n, got[:8])
+		}
+		begin := 10 + int(binary.LittleEndian.Uint16([]byte(got[8:10])))
+		if begin%64 != 0 || got[begin-1] != '\n' {
+			t.Errorf("n=%d: the header ends at %d with %q, expected a multiple of 64 and a line end", n, begin, got[begin-1])
+		}
+		if len(got) != begin+4*n*n {
+			t.Fatalf("n=%d: %d bytes, expected %d", n, len(got), begin+4*n*n)
+		}
+		for i := range rows {
+			for j, want := range rows[i] {
+				v := math.Float32frombits(binary.LittleEndian.Uint32([]byte(got[begin+4*(i*n+j):])))
+				if v != want {
+					t.Errorf("n=%d: value %d, %d is %v, expected %v", n, i, j, v, want)
+				}
+			}
+		}
+	}
+}
+
+func TestLIBSVM(t *testing.T) {
+	want := "7 0:1 1:1 2:0.33333334 3:1e-40\n-1.5 0:2 1:0.33333334 2:1 3:-2.5\n7 0:3 1:1e-40 2:-2.5 3:1.6777216e+07\n"
+	if got := write(t, "libsvm", Header{N: 3, Labels: []string{"7", "-1.5", "7"}}, example); got != want {
+		t.Errorf("got\n%sexpected\n%s", got, want)
+	}
+	if got := write(t, "libsvm", Header{N: 1}, [][]float32{{2}}); got != "0 0:1 1:2\n" {
+		t.Errorf("without labels: %q", got)
+	}
+}
+
+func TestMatrixMarket(t *testing.T) {
+	want := "%%MatrixMarket matrix array real symmetric\n% a comment\n3 3\n1\n0.33333334\n1e-40\n1\n-2.5\n1.6777216e+07\n"
+	if got := write(t, "mm", Header{N: 3, Comment: "a\ncomment"}, example); got != want {
+		t.Errorf("got\n%sexpected\n%s", got, want)
+	}
+}
+
+func TestWriterErrors(t *testing.T) {
+	for _, format := range Formats() {
+		w, err := NewWriter(format, &bytes.Buffer{}, Header{N: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inf, nan := float32(math.Inf(1)), float32(math.NaN())
+		for _, row := range [][]float32{{1}, {1, 2, 3}, {1, nan}, {inf, 1}, {-inf, 1}} {
+			if err := w.WriteRow(row); err == nil {
+				t.Errorf("%s: the row %v passes", format, row)
+			}
+		}
+		if err := w.WriteRow([]float32{1, nan}); err == nil || !strings.Contains(err.Error(), "documents 1 and 2 is NaN") {
+			t.Errorf("%s: NaN is answered with %v", format, err)
+		}
+		if err := w.WriteRow([]float32{1, 2}); err != nil {
+			t.Errorf("%s: a row behind a refused one: %v", format, err)
+		}
+		if err := w.Close(); err == nil {
+			t.Errorf("%s: a missing row passes", format)
+		}
+		w.WriteRow([]float32{1, 2})
+		if err := w.WriteRow([]float32{1, 2}); err == nil {
+			t.Errorf("%s: a row too many passes", format)
+		}
+	}
+	if _, err := NewWriter("csv", &bytes.Buffer{}, Header{}); err == nil || !strings.Contains(err.Error(), "npy, libsvm, mm") {
+		t.Errorf("an unknown format is answered with %v", err)
+	}
+}
+
+func entries(t *testing.T, folder string) []string {
+	t.Helper()
+	list, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestFileAppearsWhole(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "k.npy")
+	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Write(bytes.Repeat([]byte("new"), 1<<20))
+	if got, _ := os.ReadFile(path); string(got) != "old" {
+		t.Error("the old file is touched before the new one is complete")
+	}
+	if n, err := f.Commit(); err != nil || n != 3<<20 {
+		t.Fatalf("Commit() = %d, %v", n, err)
+	}
+	f.Abort()
+	if got, _ := os.ReadFile(path); len(got) != 3<<20 {
+		t.Errorf("the file has %d bytes", len(got))
+	}
+	if names := entries(t, folder); len(names) != 1 {
+		t.Errorf("the folder holds %v", names)
+	}
+}
+
+func TestFileAborted(t *testing.T) {
+	folder := t.TempDir()
+	f, err := Create(filepath.Join(folder, "k.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := entries(t, folder); len(names) != 1 || names[0] == "k.npy" {
+		t.Errorf("in the making, the folder holds %v", names)
+	}
+	f.Write([]byte("half"))
+	f.Abort()
+	if names := entries(t, folder); len(names) != 0 {
+		t.Errorf("the folder holds %v", names)
+	}
+}
+
+func TestFileRefused(t *testing.T) {
+	folder := t.TempDir()
+	link := filepath.Join(folder, "link")
+	if err := os.Symlink("elsewhere", link); err != nil {
+		t.Skip(err)
+	}
+	for path, want := range map[string]string{folder: "is a folder", link: "is a link", os.DevNull: "is a special file", filepath.Join(folder, "no", "k"): "no such"} {
+		if f, err := Create(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Create(%s) = %v, %v, expected an error with %q", path, f, err, want)
+		}
+	}
+}
+
+func TestFormatOf(t *testing.T) {
+	for path, want := range map[string]string{"a/K.npy": "npy", "K.MTX": "mm", "k.svm": "libsvm", "k.libsvm": "libsvm", "k.txt": "", "npy": ""} {
+		if got := FormatOf(path); got != want {
+			t.Errorf("FormatOf(%q) = %q, expected %q", path, got, want)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package matrixio
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+)
+
+// npy writes NumPy's format, version 1.0: magic, version, length of the header, header, then the values row by row as little-endian
+// float32. numpy.load reads it, and maps it into memory on request, which is why the header ends on a multiple of 64 bytes.
+// Source: NumPy Enhancement Proposal 1.
+type npy struct {
+	counter
+	w   io.Writer
+	buf []byte
+}
+
+func newNPY(w io.Writer, c counter) (*npy, error) {
+	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", c.n, c.n)
+	const before = 6 + 2 + 2 // magic, version, length
+	for (before+len(header)+1)%64 != 0 {
+		header += " "
+	}
+	header += "\n"
+	b := append([]byte("\x93NUMPY\x01\x00"), 0, 0)
+	binary.LittleEndian.PutUint16(b[8:], uint16(len(header)))
+	_, err := w.Write(append(b, header...))
+	return &npy{counter: c, w: w}, err
+}
+
+// WriteRow implements Writer.
+func (w *npy) WriteRow(row []float32) error {
+	if _, err := w.next(row); err != nil {
+		return err
+	}
+	w.buf = w.buf[:0]
+	for _, v := range row {
+		w.buf = binary.LittleEndian.AppendUint32(w.buf, math.Float32bits(v))
+	}
+	_, err := w.w.Write(w.buf)
+	return err
+}

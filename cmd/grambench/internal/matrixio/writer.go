@@ -1,0 +1,77 @@
+package matrixio
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Writer writes the rows of a symmetric n×n matrix, in order.
+type Writer interface {
+	// WriteRow writes the next row, of n values, all finite.
+	WriteRow(row []float32) error
+	// Close writes what comes behind the last row; it is an error when rows are missing. It doesn't close what is below.
+	Close() error
+}
+
+// Header is what a format wants to know beforehand.
+type Header struct {
+	N       int      // number of rows and columns
+	Labels  []string // one a row, for libsvm: numbers as text; nil stands for 0 everywhere
+	Comment string   // one line, for formats with comments
+}
+
+// Formats lists the names that NewWriter knows.
+func Formats() []string { return []string{"npy", "libsvm", "mm"} }
+
+// NewWriter returns a writer of the given format, having written the format's header to w.
+func NewWriter(format string, w io.Writer, h Header) (Writer, error) {
+	c := counter{n: h.N}
+	switch format {
+	case "npy":
+		return newNPY(w, c)
+	case "libsvm":
+		if h.Labels != nil && len(h.Labels) != h.N {
+			return nil, fmt.Errorf("matrixio: %d labels for %d rows", len(h.Labels), h.N)
+		}
+		return &libsvm{counter: c, w: w, labels: h.Labels}, nil
+	case "mm":
+		return newMatrixMarket(w, c, h.Comment)
+	}
+	return nil, fmt.Errorf("format %q is unknown, expected one of %s", format, strings.Join(Formats(), ", "))
+}
+
+// FormatOf returns the format that a file name's ending stands for, or "".
+func FormatOf(path string) string {
+	for _, e := range []struct{ ending, format string }{{".npy", "npy"}, {".mtx", "mm"}, {".mm", "mm"}, {".svm", "libsvm"}, {".libsvm", "libsvm"}} {
+		if strings.HasSuffix(strings.ToLower(path), e.ending) {
+			return e.format
+		}
+	}
+	return ""
+}
+
+// counter checks the rows as they come.
+type counter struct{ n, row int }
+
+// next checks the next row and returns its number.
+func (c *counter) next(row []float32) (int, error) {
+	if c.row == c.n || len(row) != c.n {
+		return 0, fmt.Errorf("matrixio: row %d has %d values, expected %d rows of %d", c.row, len(row), c.n, c.n)
+	}
+	if j := slices.IndexFunc(row, func(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }); j >= 0 {
+		return 0, fmt.Errorf("the value of documents %d and %d is %v, expected a finite number", c.row+1, j+1, row[j])
+	}
+	c.row++
+	return c.row - 1, nil
+}
+
+// Close implements Writer.
+func (c *counter) Close() error {
+	if c.row != c.n {
+		return fmt.Errorf("matrixio: %d rows were written, expected %d", c.row, c.n)
+	}
+	return nil
+}

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+var verifyCommand = command{
+	name:    "verify",
+	summary: "every back end and kernel against the float64 reference; fails when out of tolerance",
+	help: `
+Compares what the engine computes in float32, for every instruction set that can run here and for every kernel, with the float64 reference,
+and exits with status 1 when a value is out of tolerance.
+
+Pairs: all of them up to 2,000 documents. Above that whole rows of the matrix are chosen at random (-seed), about 4 million pairs together, and
+added to them are rows that between them hold the 1,000 closest pairs of the corpus, exact duplicates included. Kernels of one embedding share
+the reference; c = 1 - cosine itself is always verified, for every embedding in use: within 1e-6, and within 1e-5 relative where it isn't 0.
+
+Also checked, for every instruction set and embedding: c is exactly 0 for identical documents; (i, j) and (j, i) have the same bits; a
+matrix has the same bits from 1, 2 and 7 workers, and by rows and stripes as a whole.
+
+Errors in the table: the greatest absolute error and where it is, with the tolerance at that place; the greatest relative error among values
+other than 0; the greatest error in units of the last place (ulp) of float32; how many pairs took the exact form. -json has full digests and the
+places of all three.
+
+Examples:
+  grambench verify
+  grambench verify -in train.svm -kernel diffusion:t=0.1 -kernel rbf:gamma=1,embed=tfidf-l2
+  grambench verify -in synthetic:docs=1000,terms=5000 -isa generic -json
+`,
+	setup: func(f *flags) func(context.Context, *env) error {
+		f.sourceFlags()
+		f.kernelFlags("the examples of every kernel, and linear and rbf on tfidf-l2")
+		f.computeFlags(0)
+		f.seedFlag("the choice of rows")
+		return func(ctx context.Context, e *env) error { return f.verify(ctx, e) }
+	},
+}
+
+// verifyReport is the report of the command verify.
+type verifyReport struct {
+	Corpus     corpusLine        `json:"corpus"`
+	Embeddings []verifyEmbedding `json:"embeddings"`
+	Rows       []verifyRow       `json:"rows"`
+	Checks     []verifyCheck     `json:"checks"`
+	Tolerance  string            `json:"tolerance_reason"`
+	Seconds    float64           `json:"seconds"`
+	NumPassed  int               `json:"checks_passed"`
+	NumFailed  int               `json:"checks_failed"`
+	Passed     bool              `json:"passed"`
+}
+
+// verifyEmbedding says which pairs were compared in one embedding.
+type verifyEmbedding struct {
+	Embedding    string `json:"embedding"`
+	Digest       string `json:"sha256"`
+	Pairs        int64  `json:"pairs"`
+	SampledRows  int    `json:"rows"`
+	ClosestPairs int    `json:"closest_pairs"`
+	Identical    int64  `json:"identical_pairs"` // pairs i < j of identical documents in the corpus
+	LeastC       number `json:"least_c_above_0"`
+	GreatestC    number `json:"greatest_closest_c"` // the farthest of the closest pairs
+}
+
+// verifyRow is one instruction set and kernel.
+type verifyRow struct {
+	ISA        string `json:"isa"`
+	Kernel     string `json:"kernel"`
+	Embedding  string `json:"embedding"`
+	Pairs      int64  `json:"pairs"`
+	MaxAbsErr  number `json:"max_abs_err"`
+	AbsAt      place  `json:"max_abs_err_at"`
+	Tolerance  number `json:"tolerance"` // at the place of the greatest absolute error
+	MaxRelErr  number `json:"max_rel_err"`
+	RelAt      place  `json:"max_rel_err_at"`
+	MaxULP     number `json:"max_err_ulp"`
+	ULPAt      place  `json:"max_err_ulp_at"`
+	Failures   int64  `json:"out_of_tolerance"`
+	FailedAt   *place `json:"first_out_of_tolerance_at,omitempty"`
+	Recomputed int64  `json:"recomputed_pairs"`
+	Digest     string `json:"sha256"`
+	Passed     bool   `json:"passed"`
+}
+
+// place is a pair of documents and what was found there.
+type place struct {
+	I     int    `json:"i"`
+	J     int    `json:"j"`
+	NameI string `json:"name_i"`
+	NameJ string `json:"name_j"`
+	Got   number `json:"got"`
+	Want  number `json:"want"`
+}
+
+// verifyCheck is a check other than the comparison with the reference.
+type verifyCheck struct {
+	ISA       string `json:"isa"`
+	Embedding string `json:"embedding"`
+	Check     string `json:"check"`
+	Found     string `json:"found"`
+	Passed    bool   `json:"passed"`
+}
+
+// verifier is one run of the command.
+type verifier struct {
+	*flags
+	p      *progress
+	corpus *sparse.Corpus
+	report *verifyReport
+}
+
+func (f *flags) verify(ctx context.Context, e *env) error {
+	kernels, err := f.parseKernels(defaultKernels()...)
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	p := newProgress(e.stderr)
+	defer p.clear()
+	corpus, err := f.read(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	if corpus.Documents.Rows() == 0 {
+		return fmt.Errorf("%s holds no document, so there is nothing to verify", corpus.Source)
+	}
+	v := &verifier{f, p, corpus, &verifyReport{Corpus: newCorpusLine(corpus), Tolerance: engine.ToleranceReason}}
+	for _, group := range groupByEmbedding(kernels) {
+		if err := v.embedding(ctx, group); err != nil {
+			return err
+		}
+	}
+	v.report.Seconds = time.Since(begin).Seconds()
+	v.report.count()
+	p.clear()
+	if err := writeReport(e.stdout, v.report, f.json); err != nil {
+		return err
+	}
+	if !v.report.Passed {
+		return errReported
+	}
+	return nil
+}
+
+// defaultKernels returns the specifications that verify takes: all that the engine gives as examples, and two as they are used on text.
+func defaultKernels() []string {
+	var specs []string
+	for _, info := range engine.Catalogue() {
+		specs = append(specs, info.Examples...)
+	}
+	return append(specs, "linear:embed=tfidf-l2", "rbf:gamma=1,embed=tfidf-l2")
+}
+
+// groupByEmbedding groups kernels in the order of the first of each embedding, without repetitions, and puts c at the head of each group.
+func groupByEmbedding(kernels []engine.Kernel) [][]engine.Kernel {
+	var groups [][]engine.Kernel
+	seen := map[string]bool{}
+	index := map[sparse.Embedding]int{}
+	for _, k := range kernels {
+		e := k.Embedding()
+		at, ok := index[e]
+		if !ok {
+			at = len(groups)
+			index[e] = at
+			c := engine.MustParseKernel("c:embed=" + e.String())
+			seen[c.String()] = true
+			groups = append(groups, []engine.Kernel{c})
+		}
+		if !seen[k.String()] {
+			seen[k.String()] = true
+			groups[at] = append(groups[at], k)
+		}
+	}
+	return groups
+}
+
+// embedding verifies the kernels of one embedding; the first of them is c.
+func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error {
+	emb := kernels[0].Embedding()
+	x, err := embed(v.corpus, emb)
+	if err != nil {
+		return err
+	}
+	engines := map[asm.ISA]*engine.Engine{}
+	for _, isa := range v.isas() {
+		if engines[isa], err = v.newEngine(x, string(isa), v.workers, v.p); err != nil {
+			return err
+		}
+	}
+	s, err := v.choose(ctx, x, engines[v.isas()[len(engines)-1]], kernels[0])
+	if err != nil {
+		return err
+	}
+	if err := v.reference(ctx, x, s); err != nil {
+		return err
+	}
+	v.report.Embeddings = append(v.report.Embeddings, s.describe(x))
+
+	asymmetric := map[asm.ISA]int64{}
+	for n, k := range kernels {
+		k = engine.Resolve(k, x.Cols)
+		v.p.stage(fmt.Sprintf("%-28s", shorten(k.String(), 28)))
+		results, err := v.compare(ctx, x, s, engines, k)
+		if err != nil {
+			return err
+		}
+		for _, isa := range v.isas() {
+			r := results[isa]
+			v.report.Rows = append(v.report.Rows, r.row)
+			asymmetric[isa] += r.asymmetric
+			if n == 0 {
+				v.check(isa, emb, "c is exactly 0 for identical documents", r.notZero == 0,
+					fmt.Sprintf("%s, %s not 0", counted(r.identical, "pair", "pairs"), formatCount(r.notZero)))
+			}
+		}
+	}
+	for _, isa := range v.isas() {
+		v.check(isa, emb, "(i, j) and (j, i) have the same bits", asymmetric[isa] == 0,
+			fmt.Sprintf("%s of %s, %s differ", counted(s.mirrored(), "pair", "pairs"), counted(len(kernels), "kernel", "kernels"), formatCount(asymmetric[isa])))
+	}
+	return v.sameBits(ctx, emb, kernels[0])
+}
+
+func (v *verifier) check(isa asm.ISA, emb sparse.Embedding, what string, passed bool, found string) {
+	v.report.Checks = append(v.report.Checks, verifyCheck{string(isa), emb.String(), what, found, passed})
+}
+
+// count sums up what passed.
+func (r *verifyReport) count() {
+	tally := func(passed bool) {
+		if passed {
+			r.NumPassed++
+		} else {
+			r.NumFailed++
+		}
+	}
+	for _, row := range r.Rows {
+		tally(row.Passed)
+	}
+	for _, c := range r.Checks {
+		tally(c.Passed)
+	}
+	r.Passed = r.NumFailed == 0 && r.NumPassed > 0
+}
+
+func (r *verifyReport) writeText(w io.Writer) {
+	fmt.Fprintln(w, r.Corpus)
+	for _, e := range r.Embeddings {
+		fmt.Fprintf(w, "%s: %s in %s, %s closest with c up to %.2g, %s\n", e.Embedding, counted(e.Pairs, "pair", "pairs"),
+			counted(e.SampledRows, "row", "rows"), formatCount(e.ClosestPairs), float64(e.GreatestC), counted(e.Identical, "identical pair", "identical pairs"))
+	}
+	fmt.Fprintln(w)
+	t := newTable("isa", "kernel", ">max abs err", ">tolerance", "at (i, j)", ">max rel err", ">max ulp", ">exact form", "sha256", "")
+	for _, row := range r.Rows {
+		t.add(row.ISA, shorten(row.Kernel, 34), formatErr(float64(row.MaxAbsErr)), formatErr(float64(row.Tolerance)),
+			fmt.Sprintf("%d, %d", row.AbsAt.I, row.AbsAt.J), formatErr(float64(row.MaxRelErr)), fmt.Sprintf("%.1f", float64(row.MaxULP)),
+			formatCount(row.Recomputed), row.Digest[:8], passedText(row.Passed))
+	}
+	t.write(w)
+	fmt.Fprintln(w)
+	t = newTable("isa", "embedding", "check", "found", "")
+	for _, c := range r.Checks {
+		t.add(c.ISA, c.Embedding, c.Check, c.Found, passedText(c.Passed))
+	}
+	t.write(w)
+	fmt.Fprintf(w, "\nmax abs err is where (i, j) says; the tolerance there is %s.\n", strings.ReplaceAll(r.Tolerance, "\n", " "))
+	r.writeWorst(w)
+	fmt.Fprintf(w, "verify: %s passed, %d failed (%.1f s)\n", counted(r.NumPassed, "check", "checks"), r.NumFailed, r.Seconds)
+}
+
+// writeWorst names the documents of the greatest relative error, and of the first value out of tolerance of each row that failed.
+func (r *verifyReport) writeWorst(w io.Writer) {
+	var worst *verifyRow
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if p := row.FailedAt; p != nil {
+			fmt.Fprintf(w, "FAILED %s %s: %s out of tolerance, the first at (%d, %d): got %v, expected %v (%s, %s)\n", row.ISA, row.Kernel,
+				counted(row.Failures, "value", "values"), p.I, p.J, p.Got, p.Want, shorten(p.NameI, 50), shorten(p.NameJ, 50))
+		}
+		if worst == nil || !(row.MaxULP <= worst.MaxULP) {
+			worst = row
+		}
+	}
+	if worst != nil {
+		fmt.Fprintf(w, "Most ulp: %s %s at (%d, %d), got %v, expected %v\n(%s and %s).\n", worst.ISA, worst.Kernel, worst.ULPAt.I, worst.ULPAt.J,
+			worst.ULPAt.Got, worst.ULPAt.Want, shorten(worst.ULPAt.NameI, 50), shorten(worst.ULPAt.NameJ, 50))
+	}
+}
+
+func passedText(ok bool) string { return map[bool]string{true: "passed", false: "FAILED"}[ok] }

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"math"
+	"slices"
+
+	"github.com/minio/sha256-simd"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// chunkRows is how many rows of the sample are computed at a time: a few panels.
+const chunkRows = 64
+
+// comparison is what comparing one kernel on one instruction set has found.
+type comparison struct {
+	row        verifyRow
+	identical  int64 // pairs of identical documents seen, and how many of their values aren't 0
+	notZero    int64
+	asymmetric int64 // pairs i < j whose two values differ in their bits
+
+	hash   hash.Hash
+	square []float32 // values among the rows of the sample, for the symmetry
+}
+
+// extreme is a greatest error and where it is.
+type extreme struct {
+	err       float64
+	row, col  int // row counts within the sample
+	got, want float64
+}
+
+// nowhere is an extreme that any error replaces.
+var nowhere = extreme{err: -1}
+
+// raise keeps the greater error; NaN counts as the greatest and stays.
+func (e *extreme) raise(err float64, row, col int, got, want float64) {
+	if err > e.err || math.IsNaN(err) && !math.IsNaN(e.err) {
+		*e = extreme{err, row, col, got, want}
+	}
+}
+
+// rowResult is what one row of the sample gives.
+type rowResult struct {
+	abs, rel, ulp, failed        extreme
+	failures, identical, nonZero int64
+}
+
+// compare computes the sample's rows of the kernel k on every engine and compares them with the reference.
+func (v *verifier) compare(ctx context.Context, x *sparse.Embedded, s *sample, engines map[asm.ISA]*engine.Engine, k engine.Kernel) (map[asm.ISA]*comparison, error) {
+	found := map[asm.ISA]*comparison{}
+	best := map[asm.ISA]*rowResult{}
+	for isa, eng := range engines {
+		found[isa] = &comparison{hash: sha256.New(), square: make([]float32, len(s.rows)*len(s.rows))}
+		found[isa].row.Recomputed = -eng.Stats().Recomputed
+		best[isa] = newRowResult()
+	}
+	got := &engine.Dense{ColsN: s.n, Data: make([]float32, min(chunkRows, len(s.rows))*s.n)}
+	want := make([]float64, len(got.Data))
+	results := make([]rowResult, chunkRows)
+	for first := 0; first < len(s.rows); first += chunkRows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		rows := s.rows[first:min(first+chunkRows, len(s.rows))]
+		got.RowsN = len(rows)
+		got.Data = got.Data[:len(rows)*s.n]
+		err := v.parallel(len(rows), func(r int) error {
+			c, w := s.c[(first+r)*s.n:][:s.n], want[r*s.n:][:s.n]
+			for j := range w {
+				w[j] = k.Eval(c[j], x.Norms[rows[r]], x.Norms[j])
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, isa := range v.isas() {
+			if err := engines[isa].Rows(ctx, k, rows, got); err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", isa, k, err)
+			}
+			_ = v.parallel(len(rows), func(r int) error {
+				results[r] = s.compareRow(x, k, first+r, got.Row(r), want[r*s.n:][:s.n])
+				return nil
+			})
+			f := found[isa]
+			f.addRows(s, first, got)
+			for r := range rows {
+				best[isa].merge(results[r])
+			}
+		}
+	}
+	for isa, f := range found {
+		f.row.Recomputed += engines[isa].Stats().Recomputed
+		f.finish(v, x, s, isa, k, best[isa])
+	}
+	return found, nil
+}
+
+// compareRow compares one row of the sample with the reference.
+func (s *sample) compareRow(x *sparse.Embedded, k engine.Kernel, row int, got []float32, want []float64) rowResult {
+	res := *newRowResult()
+	i := s.rows[row]
+	c := s.c[row*s.n:][:s.n]
+	group := s.group[i]
+	for j, g := range got {
+		g, w := float64(g), want[j]
+		err := math.Abs(g - w)
+		res.abs.raise(err, row, j, g, w)
+		if w != 0 {
+			res.rel.raise(err/math.Abs(w), row, j, g, w)
+		}
+		res.ulp.raise(err/ulp32(w), row, j, g, w)
+		// Within is written so that NaN fails.
+		if !engine.Within(k, g, w, c[j], x.Norms[i], x.Norms[j]) {
+			if res.failures == 0 {
+				res.failed = extreme{err, row, j, g, w}
+			}
+			res.failures++
+		}
+		if j == i || group >= 0 && s.group[j] == group {
+			res.identical++
+			if !(g == 0) {
+				res.nonZero++
+			}
+		}
+	}
+	return res
+}
+
+func newRowResult() *rowResult { return &rowResult{abs: nowhere, rel: nowhere, ulp: nowhere} }
+
+func (a *rowResult) merge(b rowResult) {
+	a.abs.raise(b.abs.err, b.abs.row, b.abs.col, b.abs.got, b.abs.want)
+	a.rel.raise(b.rel.err, b.rel.row, b.rel.col, b.rel.got, b.rel.want)
+	a.ulp.raise(b.ulp.err, b.ulp.row, b.ulp.col, b.ulp.got, b.ulp.want)
+	if a.failures == 0 {
+		a.failed = b.failed
+	}
+	a.failures += b.failures
+	a.identical += b.identical
+	a.nonZero += b.nonZero
+}
+
+// addRows takes the values that were computed into the digest and keeps those between rows of the sample.
+func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
+	buf := make([]byte, 0, 4*s.n)
+	for r := range got.RowsN {
+		row := got.Row(r)
+		for c, j := range s.rows {
+			f.square[(first+r)*len(s.rows)+c] = row[j]
+		}
+		buf = buf[:0]
+		for _, value := range row {
+			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(value))
+		}
+		f.hash.Write(buf)
+	}
+}
+
+// finish turns what was found into a row of the report.
+func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.ISA, k engine.Kernel, best *rowResult) {
+	where := func(e extreme) place {
+		i := s.rows[e.row]
+		return place{i, e.col, documentName(v.corpus, i), documentName(v.corpus, e.col), number(e.got), number(e.want)}
+	}
+	f.row.ISA, f.row.Kernel, f.row.Embedding = string(isa), k.String(), k.Embedding().String()
+	f.row.Pairs = int64(len(s.rows)) * int64(s.n)
+	f.row.MaxAbsErr, f.row.AbsAt = number(best.abs.err), where(best.abs)
+	f.row.MaxRelErr, f.row.RelAt = number(max(best.rel.err, 0)), where(best.rel) // -1 where the reference is 0 everywhere
+	f.row.MaxULP, f.row.ULPAt = number(best.ulp.err), where(best.ulp)
+	i, j := s.rows[best.abs.row], best.abs.col
+	f.row.Tolerance = number(engine.Tolerance(k, s.c[best.abs.row*s.n+j], x.Norms[i], x.Norms[j]))
+	f.row.Failures = best.failures
+	if best.failures > 0 {
+		p := where(best.failed)
+		f.row.FailedAt = &p
+	}
+	f.row.Passed = best.failures == 0
+	f.row.Digest = hex.EncodeToString(f.hash.Sum(nil))
+	f.identical, f.notZero = best.identical, best.nonZero
+
+	n := len(s.rows)
+	for a := range n {
+		for b := range a {
+			if math.Float32bits(f.square[a*n+b]) != math.Float32bits(f.square[b*n+a]) {
+				f.asymmetric++
+			}
+		}
+	}
+	f.square = nil
+}
+
+// ulp32 returns the distance of neighbouring float32 numbers at |v|.
+func ulp32(v float64) float64 {
+	v = math.Abs(v)
+	if !(v >= 0x1p-126) {
+		return 0x1p-149
+	}
+	return math.Ldexp(1, math.Ilogb(v)-23)
+}
+
+// sameBits checks, on a sub-corpus of at most allPairsUpTo documents, that the matrix of c has the same bits from any number of workers, and
+// by rows and in stripes the same as at once.
+func (v *verifier) sameBits(ctx context.Context, emb sparse.Embedding, c engine.Kernel) error {
+	v.p.stage("workers, " + emb.String())
+	corpus := v.corpus
+	if n := corpus.Documents.Rows(); n > allPairsUpTo {
+		var documents []int
+		for d := range allPairsUpTo {
+			documents = append(documents, d*n/allPairsUpTo)
+		}
+		corpus = corpus.Select(documents)
+	}
+	x, err := embed(corpus, emb)
+	if err != nil {
+		return err
+	}
+	n := x.Rows()
+	for _, isa := range v.isas() {
+		var first []float32
+		differ := ""
+		for _, workers := range []int{1, 2, 7} {
+			eng, err := v.newEngine(x, string(isa), workers, v.p)
+			if err != nil {
+				return err
+			}
+			m, err := eng.Gram(ctx, c)
+			if err != nil {
+				return err
+			}
+			if first == nil {
+				first = m.Data
+				continue
+			}
+			if !sameFloats(first, m.Data) {
+				differ += fmt.Sprintf(", %d workers differ", workers)
+			}
+		}
+		v.check(isa, emb, "same bits from 1, 2 and 7 workers", differ == "", fmt.Sprintf("%s, sha256 %s%s", counted(n, "document", "documents"), digestOf(first)[:8], differ))
+
+		eng, err := v.newEngine(x, string(isa), v.workers, v.p)
+		if err != nil {
+			return err
+		}
+		differ = ""
+		err = eng.Stripes(ctx, c, func(at int, stripe *engine.Dense) error {
+			if !sameFloats(stripe.Data, first[at*n:][:len(stripe.Data)]) {
+				differ = ", stripes differ"
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		some := []int{n - 1, 0, n / 2, n / 3} // out of order: a working set comes in any order
+		dst := &engine.Dense{RowsN: len(some), ColsN: n, Data: make([]float32, len(some)*n)}
+		if err := eng.Rows(ctx, c, some, dst); err != nil {
+			return err
+		}
+		for r, i := range some {
+			if !sameFloats(dst.Row(r), first[i*n:][:n]) {
+				differ += fmt.Sprintf(", row %d differs", i)
+			}
+		}
+		v.check(isa, emb, "same bits at once, in stripes and by rows", differ == "", counted(n, "document", "documents")+differ)
+	}
+	return nil
+}
+
+// sameFloats reports whether a and b have the same bits.
+func sameFloats(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
+}
+
+// digestOf returns the SHA-256 of the little-endian bits of values, in hexadecimal.
+func digestOf(values []float32) string {
+	h := sha256.New()
+	buf := make([]byte, 0, 4096)
+	for chunk := range slices.Chunk(values, 1024) {
+		buf = buf[:0]
+		for _, value := range chunk {
+			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(value))
+		}
+		h.Write(buf)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"cmp"
+	"context"
+
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/minio/sha256-simd"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// What verify compares.
+const (
+	allPairsUpTo = 2000      // documents: all pairs up to here, a sample above
+	samplePairs  = 4_000_000 // size of the sample
+	closestPairs = 1000      // the closest pairs are always part of it
+)
+
+// sample is the set of pairs that verify compares in one embedding: whole rows of the matrix, against all documents.
+type sample struct {
+	n       int       // documents
+	rows    []int     // rows compared, ascending
+	c       []float64 // the reference's c: len(rows) rows of n
+	closest []closePair
+	group   []int32 // documents with the same group number are identical, -1 for those that are alone
+	twins   int64   // pairs of identical documents in the corpus
+}
+
+// closePair is a pair i < j with its c.
+type closePair struct {
+	i, j int32
+	c    float32
+}
+
+// choose finds the closest pairs with one pass of the kernel c over all pairs and chooses the rows: all of them for a small corpus, otherwise
+// rows that hold the closest pairs and others at random.
+func (v *verifier) choose(ctx context.Context, x *sparse.Embedded, eng *engine.Engine, c engine.Kernel) (*sample, error) {
+	s := &sample{n: x.Rows()}
+	s.findTwins(x)
+	v.p.stage("closest pairs, " + c.Embedding().String())
+	closest := &closestPairList{limit: closestPairs, bound: float32(math.Inf(1))}
+	if budget := v.budget(); budget == 0 || 2*x.Bytes()+runtimeBytes+eng.GramBytes() <= budget {
+		m, err := eng.Gram(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		for i := range s.n {
+			closest.row(i, m.Row(i)[i+1:])
+		}
+	} else {
+		if err := v.fits("the search for the closest pairs", 2*x.Bytes()+runtimeBytes+eng.StripesBytes()); err != nil {
+			return nil, err
+		}
+		err := eng.Stripes(ctx, c, func(first int, stripe *engine.Dense) error {
+			for r := range stripe.RowsN {
+				closest.row(first+r, stripe.Row(r)[first+r+1:])
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	s.closest = closest.sorted()
+	if s.n <= allPairsUpTo {
+		for i := range s.n {
+			s.rows = append(s.rows, i)
+		}
+		return s, nil
+	}
+	s.rows = chooseRows(s.n, s.closest, v.seed)
+	return s, nil
+}
+
+// chooseRows returns rows that hold every one of the closest pairs, and as many at random as make samplePairs pairs, at least half of those.
+func chooseRows(n int, closest []closePair, seed uint64) []int {
+	rows := cover(closest)
+	chosen := make([]bool, n)
+	for _, i := range rows {
+		chosen[i] = true
+	}
+	all := (samplePairs + n - 1) / n
+	want := min(len(rows)+max(all-len(rows), all/2), n)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for len(rows) < want {
+		if i := r.IntN(n); !chosen[i] {
+			chosen[i] = true
+			rows = append(rows, i)
+		}
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// cover returns documents so that every pair has at least one of them: each time the document of most pairs that have none yet.
+func cover(pairs []closePair) []int {
+	var rows []int
+	left := slices.Clone(pairs)
+	for len(left) > 0 {
+		count := map[int32]int{}
+		best := left[0].i
+		for _, p := range left {
+			for _, d := range [2]int32{p.i, p.j} {
+				count[d]++
+				if count[d] > count[best] || count[d] == count[best] && d < best {
+					best = d
+				}
+			}
+		}
+		rows = append(rows, int(best))
+		left = slices.DeleteFunc(left, func(p closePair) bool { return p.i == best || p.j == best })
+	}
+	return rows
+}
+
+// closestPairList keeps the pairs of least c: up to limit identical ones, and up to limit of those with c above 0, of which there would be none
+// in a corpus with many duplicates. Among pairs of equal c the first ones in row order stay, so that the choice is the same every time.
+type closestPairList struct {
+	limit     int
+	bound     float32 // a pair with c at or above it can't enter
+	pairs     []closePair
+	identical []closePair
+}
+
+// row takes the values of row i right of the diagonal. The list grows to twice its limit before it is cut, so that a pair costs one comparison.
+// NaN, which no bound holds, counts as close: the comparison with the reference shall see it.
+func (l *closestPairList) row(i int, c []float32) {
+	for d, v := range c {
+		if v >= l.bound {
+			continue
+		}
+		p := closePair{int32(i), int32(i + 1 + d), v}
+		if v == 0 {
+			if len(l.identical) < l.limit {
+				l.identical = append(l.identical, p)
+			}
+			continue
+		}
+		if l.pairs = append(l.pairs, p); len(l.pairs) >= 2*l.limit {
+			l.cut()
+		}
+	}
+}
+
+// cut leaves the closest pairs.
+func (l *closestPairList) cut() {
+	slices.SortFunc(l.pairs, func(a, b closePair) int {
+		return cmp.Or(cmp.Compare(a.c, b.c), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))
+	})
+	if len(l.pairs) > l.limit {
+		l.pairs = l.pairs[:l.limit]
+		l.bound = l.pairs[l.limit-1].c
+	}
+}
+
+// sorted returns the identical pairs and then the others, the closest first.
+func (l *closestPairList) sorted() []closePair {
+	l.cut()
+	return append(slices.Clone(l.identical), l.pairs...)
+}
+
+// findTwins finds identical documents by the float64 form of their rows, which is the definition of what the engine works on.
+func (s *sample) findTwins(x *sparse.Embedded) {
+	s.group = make([]int32, s.n)
+	first := map[[sha256.Size]byte]int32{}
+	size := map[int32]int64{}
+	var unit []float64
+	var buf []byte
+	for i := range s.n {
+		terms, _ := x.Row(i)
+		unit = x.Unit64(i, unit)
+		buf = buf[:0]
+		for k, t := range terms {
+			buf = binary.LittleEndian.AppendUint32(buf, t)
+			buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(unit[k]))
+		}
+		key := sha256.Sum256(buf)
+		g, ok := first[key]
+		if !ok {
+			g = int32(i)
+			first[key] = g
+		}
+		s.group[i] = g
+		s.twins += size[g]
+		size[g]++
+	}
+	for i, g := range s.group {
+		if size[g] == 1 {
+			s.group[i] = -1
+		}
+	}
+}
+
+// reference computes the reference's c for all pairs of the sample, shared by all kernels and instruction sets.
+func (v *verifier) reference(ctx context.Context, x *sparse.Embedded, s *sample) error {
+	need := int64(len(s.rows)) * int64(s.n) * 8
+	if err := v.fits("the float64 reference of the sample", 2*x.Bytes()+runtimeBytes+need); err != nil {
+		return err
+	}
+	v.p.stage("reference, " + x.Embedder.String())
+	ref := engine.NewReference(x)
+	s.c = make([]float64, len(s.rows)*s.n)
+	return v.parallel(len(s.rows), func(r int) error {
+		return ref.Row(ctx, s.rows[r], s.c[r*s.n:][:s.n])
+	})
+}
+
+// parallel calls work for 0, 1, ..., n-1 on the command's workers, shows the progress and returns the first error.
+func (f *verifier) parallel(n int, work func(i int) error) error {
+	workers := f.workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var next atomic.Int64
+	var mu sync.Mutex // guards the progress and the error
+	var first error
+	var wg sync.WaitGroup
+	for range min(workers, n) {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				err := work(i)
+				mu.Lock()
+				f.p.update(int64(i+1), int64(n))
+				if err != nil && first == nil {
+					first = err
+					next.Store(int64(n))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}
+
+// mirrored returns the number of pairs of which the sample holds both (i, j) and (j, i).
+func (s *sample) mirrored() int64 { return int64(len(s.rows)) * int64(len(s.rows)-1) / 2 }
+
+// describe returns what the report says about the sample.
+func (s *sample) describe(x *sparse.Embedded) verifyEmbedding {
+	d := x.Digest()
+	e := verifyEmbedding{Embedding: x.Embedder.String(), Digest: hex.EncodeToString(d[:]), Pairs: int64(len(s.rows)) * int64(s.n),
+		SampledRows: len(s.rows), ClosestPairs: len(s.closest), Identical: s.twins}
+	for _, p := range s.closest {
+		if e.LeastC == 0 {
+			e.LeastC = number(p.c)
+		}
+		e.GreatestC = number(p.c)
+	}
+	return e
+}
