@@ -134,7 +134,7 @@ func (f *flags) prepareBench(r *benchReport, corpus *sparse.Corpus, kernels []en
 			}
 			embedded[k.Embedding()] = x
 		}
-		k = engine.Resolve(k, x.Cols)
+		k = engine.Resolve(k, len(x.Embedder.Terms))
 		if r.Merge.run == nil {
 			r.Merge = benchRow{ISA: "merge", Kernel: "c", Documents: n, Workers: 1, run: mergeBaseline(x, f.seed)}
 		}

@@ -114,7 +114,7 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 	if err != nil {
 		return err
 	}
-	k := engine.Resolve(kernels[0], x.Cols)
+	k := engine.Resolve(kernels[0], len(x.Embedder.Terms))
 	header.Comment = fmt.Sprintf("%s of %s", k, filepath.Base(corpus.Source))
 	line := newCorpusLine(corpus)
 	corpus = nil // the matrix needs the room

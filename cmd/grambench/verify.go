@@ -205,7 +205,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error
 
 	asymmetric := map[asm.ISA]int64{}
 	for n, k := range kernels {
-		k = engine.Resolve(k, x.Cols)
+		k = engine.Resolve(k, len(x.Embedder.Terms))
 		v.p.stage(fmt.Sprintf("%-28s", shorten(k.String(), 28)))
 		results, err := v.compare(ctx, x, s, engines, k)
 		if err != nil {

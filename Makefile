@@ -1,0 +1,52 @@
+# Gram: targets for users and for continuous integration. `make help` lists them.
+
+GO         ?= go
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+PORTABLE    = purego,noasm
+CONCURRENT  = ./sparse ./engine ./tiles ./solver ./cmd/...
+
+.DEFAULT_GOAL := build
+.PHONY: help build run test bench check format vet staticcheck portable race arm64 tidy clean
+
+help: ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
+
+build: ## build bin/grambench (the default)
+	$(GO) build -trimpath -o bin/grambench ./cmd/grambench
+
+run: build ## build, then the main job: verify the engine on the Go source files of this machine
+	bin/grambench verify
+
+test: ## run all tests
+	$(GO) test ./...
+
+bench: build ## measure against a merge of sorted lists
+	bin/grambench bench
+
+check: format tidy vet staticcheck test portable race arm64 ## everything that continuous integration runs
+
+format: ## fail where gofmt would change something
+	@changed=$$(gofmt -l .); test -z "$$changed" || { echo "gofmt would change:"; echo "$$changed"; exit 1; }
+
+tidy: ## fail where go.mod or go.sum isn't what the imports say
+	$(GO) mod tidy -diff
+
+vet: ## go vet
+	$(GO) vet ./...
+
+staticcheck: ## staticcheck, at a fixed version
+	$(GO) run $(STATICCHECK) ./...
+
+portable: ## the tests without assembly
+	$(GO) vet -tags $(PORTABLE) ./...
+	$(GO) test -tags $(PORTABLE) ./...
+
+race: ## the race detector on what runs concurrently (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -short $(CONCURRENT)
+
+arm64: ## build and vet for another processor
+	GOARCH=arm64 $(GO) build ./...
+	GOARCH=arm64 $(GO) vet ./...
+
+clean: ## remove what was built
+	rm -rf bin

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/gramengine/gram"
+
+// allowed says, for each package of the module, which packages of the module and which modules of others it may import: imports point
+// down only. Nested packages follow the rule of the nearest one above them; tests may import what they like.
+var allowed = map[string][]string{
+	"sparse":   {"github.com/minio/sha256-simd"},
+	"asm":      {"github.com/klauspost/cpuid/v2"},
+	"tiles":    {"github.com/minio/sha256-simd"},
+	"engine":   {module + "/sparse", module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},
+	"cuda":     {module + "/sparse", module + "/tiles", "gorgonia.org/cu"},
+	"solver":   {"gonum.org/v1/gonum"},
+	"cmd":      {module, "github.com/klauspost/cpuid/v2", "github.com/minio/sha256-simd", "github.com/schollz/progressbar/v3", "golang.org/x/term", "gonum.org/v1"},
+	"testdata": {},
+}
+
+// listed is what go list says about a package.
+type listed struct {
+	ImportPath string
+	Imports    []string
+	Standard   bool
+}
+
+// violations returns the imports that break the rules.
+func violations(packages []listed) []string {
+	standard := map[string]bool{"C": true, "unsafe": true}
+	for _, p := range packages {
+		if p.Standard {
+			standard[p.ImportPath] = true
+		}
+	}
+	var bad []string
+	for _, p := range packages {
+		inside, ok := strings.CutPrefix(p.ImportPath, module+"/")
+		if !ok {
+			continue
+		}
+		folder, _, _ := strings.Cut(inside, "/")
+		rule, known := allowed[folder]
+		if !known {
+			bad = append(bad, p.ImportPath+" has no rule")
+			continue
+		}
+		for _, i := range p.Imports {
+			under := func(path string) bool { return i == path || strings.HasPrefix(i, path+"/") }
+			if !standard[i] && !slices.ContainsFunc(rule, under) && !under(module+"/"+folder) {
+				bad = append(bad, p.ImportPath+" imports "+i)
+			}
+		}
+	}
+	return bad
+}
+
+func TestImportsPointDown(t *testing.T) {
+	var failure *exec.ExitError
+	text, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Standard", module+"/...").Output()
+	if errors.As(err, &failure) {
+		t.Fatalf("go list: %s", failure.Stderr)
+	}
+	if err != nil {
+		t.Skip(err) // no go command where only the test binary is run
+	}
+	var packages []listed
+	for d := json.NewDecoder(strings.NewReader(string(text))); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+	for _, folder := range []string{"sparse", "asm", "engine", "solver", "cmd/grambench"} {
+		if !slices.ContainsFunc(packages, func(p listed) bool { return p.ImportPath == module+"/"+folder }) {
+			t.Errorf("package %s isn't listed", folder)
+		}
+	}
+	for _, v := range violations(packages) {
+		t.Error(v)
+	}
+}
+
+// The rules themselves must be able to fail.
+func TestImportRulesBite(t *testing.T) {
+	cases := map[string]listed{
+		"upwards":          {ImportPath: module + "/sparse", Imports: []string{"fmt", module + "/engine"}},
+		"a stranger":       {ImportPath: module + "/asm", Imports: []string{"gonum.org/v1/gonum/mat"}},
+		"the command":      {ImportPath: module + "/solver", Imports: []string{module + "/cmd/grambench"}},
+		"a package unseen": {ImportPath: module + "/extras"},
+		"a similar prefix": {ImportPath: module + "/engine", Imports: []string{module + "/sparser"}},
+	}
+	for name, p := range cases {
+		if bad := violations([]listed{{ImportPath: "fmt", Standard: true}, p}); len(bad) != 1 {
+			t.Errorf("%s: violations are %q, expected one", name, bad)
+		}
+	}
+	if bad := violations([]listed{{ImportPath: module + "/engine", Imports: []string{module + "/sparse", "gonum.org/v1/gonum/mat"}}}); bad != nil {
+		t.Errorf("what is allowed is refused: %q", bad)
+	}
+}
