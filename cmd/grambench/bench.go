@@ -124,6 +124,7 @@ func (f *flags) bench(ctx context.Context, e *env, count, docs int) error {
 // prepareBench makes the rows of the report, each with what it runs.
 func (f *flags) prepareBench(r *benchReport, corpus *sparse.Corpus, kernels []engine.Kernel, p *progress) error {
 	n := corpus.Documents.Rows()
+	held := runtimeBytes + corpus.Documents.Bytes()
 	embedded := map[sparse.Embedding]*sparse.Embedded{}
 	for _, k := range kernels {
 		x := embedded[k.Embedding()]
@@ -143,10 +144,7 @@ func (f *flags) prepareBench(r *benchReport, corpus *sparse.Corpus, kernels []en
 			if err != nil {
 				return err
 			}
-			held := runtimeBytes + corpus.Documents.Bytes()
-			for _, x := range embedded {
-				held += 2 * x.Bytes()
-			}
+			held += eng.Bytes()
 			if err := f.fits(fmt.Sprintf("a Gram matrix of %s", counted(n, "document", "documents")), held+eng.GramBytes()); err != nil {
 				return fmt.Errorf("%w; -docs takes a part of them", err)
 			}

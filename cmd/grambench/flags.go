@@ -132,14 +132,6 @@ func (f *flags) isas() []asm.ISA {
 	return asm.Available()
 }
 
-// chosenISA returns the instruction set that an engine takes.
-func (f *flags) chosenISA() string {
-	if f.isa != "" {
-		return f.isa
-	}
-	return string(asm.Best().ISA)
-}
-
 // parseKernels parses the kernels that were asked for, or else the given ones.
 func (f *flags) parseKernels(fallback ...string) ([]engine.Kernel, error) {
 	specs := []string(f.kernels)

@@ -136,8 +136,8 @@ func (f *flags) writeGram(ctx context.Context, p *progress, x *sparse.Embedded, 
 	if err != nil {
 		return err
 	}
-	row.ISA, row.Method = f.chosenISA(), "matrix"
-	base := x.Bytes() + runtimeBytes
+	row.ISA, row.Method = string(eng.ISA()), "matrix"
+	base := eng.Bytes() + runtimeBytes
 	budget := f.budget()
 	if budget > 0 && base+eng.GramBytes() > budget {
 		row.Method = "stripes"
@@ -175,7 +175,7 @@ func (f *flags) writeGram(ctx context.Context, p *progress, x *sparse.Embedded, 
 		}
 	} else {
 		err := eng.Stripes(ctx, k, func(_ int, stripe *engine.Dense) error {
-			for i := range stripe.RowsN {
+			for i := range stripe.Rows {
 				if err := writeRow(stripe.Row(i)); err != nil {
 					return err
 				}

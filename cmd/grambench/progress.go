@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -12,11 +13,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// progress shows how far the work is, one bar a stage, on a terminal; on anything else it is silent. It is not for concurrent use.
+// progress shows how far the work is, one bar a stage, on a terminal; on anything else it is silent.
 type progress struct {
+	mu   sync.Mutex
 	w    io.Writer // nil where there is no terminal
 	bar  *progressbar.ProgressBar
 	name string
+	held bool // updates from engines are left out, since a stage has its own measure
 }
 
 func newProgress(w io.Writer) *progress {
@@ -29,6 +32,8 @@ func newProgress(w io.Writer) *progress {
 // stage begins a stage: the bar shows its name until the next stage or until clear.
 func (p *progress) stage(name string) {
 	p.clear()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.name = name
 }
 
@@ -37,6 +42,8 @@ func (p *progress) update(done, total int64) {
 	if p.w == nil {
 		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if total <= 0 {
 		total = -1
 	}
@@ -58,6 +65,8 @@ func (p *progress) update(done, total int64) {
 
 // clear removes the bar from the terminal.
 func (p *progress) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.bar != nil {
 		_ = p.bar.Clear()
 		p.bar = nil
@@ -68,4 +77,8 @@ func (p *progress) clear() {
 func (p *progress) reading(s sparse.Progress) { p.update(s.Done, s.Total) }
 
 // computing is the callback for an engine.
-func (p *progress) computing(s engine.Progress) { p.update(s.Done, s.Total) }
+func (p *progress) computing(s engine.Progress) {
+	if !p.held {
+		p.update(s.Done, s.Total)
+	}
+}

@@ -62,15 +62,18 @@ func (v *verifier) compare(ctx context.Context, x *sparse.Embedded, s *sample, e
 		found[isa].row.Recomputed = -eng.Stats().Recomputed
 		best[isa] = newRowResult()
 	}
-	got := &engine.Dense{ColsN: s.n, Data: make([]float32, min(chunkRows, len(s.rows))*s.n)}
+	got := engine.NewDense(min(chunkRows, len(s.rows)), s.n)
 	want := make([]float64, len(got.Data))
 	results := make([]rowResult, chunkRows)
+	v.p.held = true
+	defer func() { v.p.held = false }()
 	for first := 0; first < len(s.rows); first += chunkRows {
+		v.p.update(int64(first), int64(len(s.rows)))
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		rows := s.rows[first:min(first+chunkRows, len(s.rows))]
-		got.RowsN = len(rows)
+		got.Rows = len(rows)
 		got.Data = got.Data[:len(rows)*s.n]
 		err := v.parallel(len(rows), func(r int) error {
 			c, w := s.c[(first+r)*s.n:][:s.n], want[r*s.n:][:s.n]
@@ -152,7 +155,7 @@ func (a *rowResult) merge(b rowResult) {
 // addRows takes the values that were computed into the digest and keeps those between rows of the sample.
 func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
 	buf := make([]byte, 0, 4*s.n)
-	for r := range got.RowsN {
+	for r := range got.Rows {
 		row := got.Row(r)
 		for c, j := range s.rows {
 			f.square[(first+r)*len(s.rows)+c] = row[j]
@@ -261,7 +264,7 @@ func (v *verifier) sameBits(ctx context.Context, emb sparse.Embedding, c engine.
 			return err
 		}
 		some := []int{n - 1, 0, n / 2, n / 3} // out of order: a working set comes in any order
-		dst := &engine.Dense{RowsN: len(some), ColsN: n, Data: make([]float32, len(some)*n)}
+		dst := engine.NewDense(len(some), n)
 		if err := eng.Rows(ctx, c, some, dst); err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func (v *verifier) choose(ctx context.Context, x *sparse.Embedded, eng *engine.E
 	s.findTwins(x)
 	v.p.stage("closest pairs, " + c.Embedding().String())
 	closest := &closestPairList{limit: closestPairs, bound: float32(math.Inf(1))}
-	if budget := v.budget(); budget == 0 || 2*x.Bytes()+runtimeBytes+eng.GramBytes() <= budget {
+	if budget := v.budget(); budget == 0 || eng.Bytes()+runtimeBytes+eng.GramBytes() <= budget {
 		m, err := eng.Gram(ctx, c)
 		if err != nil {
 			return nil, err
@@ -58,11 +58,11 @@ func (v *verifier) choose(ctx context.Context, x *sparse.Embedded, eng *engine.E
 			closest.row(i, m.Row(i)[i+1:])
 		}
 	} else {
-		if err := v.fits("the search for the closest pairs", 2*x.Bytes()+runtimeBytes+eng.StripesBytes()); err != nil {
+		if err := v.fits("the search for the closest pairs", eng.Bytes()+runtimeBytes+eng.StripesBytes()); err != nil {
 			return nil, err
 		}
 		err := eng.Stripes(ctx, c, func(first int, stripe *engine.Dense) error {
-			for r := range stripe.RowsN {
+			for r := range stripe.Rows {
 				closest.row(first+r, stripe.Row(r)[first+r+1:])
 			}
 			return nil
@@ -210,19 +210,21 @@ func (v *verifier) reference(ctx context.Context, x *sparse.Embedded, s *sample)
 	v.p.stage("reference, " + x.Embedder.String())
 	ref := engine.NewReference(x)
 	s.c = make([]float64, len(s.rows)*s.n)
+	var done atomic.Int64
 	return v.parallel(len(s.rows), func(r int) error {
+		v.p.update(done.Add(1), int64(len(s.rows)))
 		return ref.Row(ctx, s.rows[r], s.c[r*s.n:][:s.n])
 	})
 }
 
-// parallel calls work for 0, 1, ..., n-1 on the command's workers, shows the progress and returns the first error.
-func (f *verifier) parallel(n int, work func(i int) error) error {
+// parallel calls work for 0, 1, ..., n-1 on the command's workers and returns the first error.
+func (f *flags) parallel(n int, work func(i int) error) error {
 	workers := f.workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	var next atomic.Int64
-	var mu sync.Mutex // guards the progress and the error
+	var mu sync.Mutex // guards first
 	var first error
 	var wg sync.WaitGroup
 	for range min(workers, n) {
@@ -232,14 +234,14 @@ func (f *verifier) parallel(n int, work func(i int) error) error {
 				if i >= n {
 					return
 				}
-				err := work(i)
-				mu.Lock()
-				f.p.update(int64(i+1), int64(n))
-				if err != nil && first == nil {
-					first = err
+				if err := work(i); err != nil {
+					mu.Lock()
+					if first == nil {
+						first = err
+					}
+					mu.Unlock()
 					next.Store(int64(n))
 				}
-				mu.Unlock()
 			}
 		})
 	}
