@@ -147,11 +147,11 @@ func (k gaussian) Map(asm *asm.Kernels, dst, c, x, y []float32) {
 	}
 }
 
-// Error implements [Kernel]. With z = gamma ‖x-y‖², asm.Gaussian is stated to be within 4 ulp × (1+z) for a gamma that is exact; rounding
-// gamma to float32 moves z by z units more. Squares too small for float32 are lost by less than underflow each.
+// Error implements [Kernel]. With z = gamma ‖x-y‖², asm.Gaussian is stated to be within 5 ulp × (1+z) for a gamma that is exact, and one ulp
+// is at most 2 units; rounding gamma to float32 moves z by z units more. Squares too small for float32 are lost by less than underflow each.
 func (k gaussian) Error(c, x, y float64) float64 {
 	z := k.exponent(c, x, y)
-	return expError(z, 8+9*z+4*k.gamma*underflow/unit)
+	return expError(z, 10+11*z+4*k.gamma*underflow/unit)
 }
 
 // resolveGamma returns gamma, or where it is not set svm-train's default, one divided by the number of terms.

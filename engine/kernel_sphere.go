@@ -78,8 +78,14 @@ func (k diffusion) Error(c, x, y float64) float64 {
 	return expError(z, 8+9*z)
 }
 
-// expError returns the bound on the error of e^-z where it is the given number of float32 units relative to the value.
-func expError(z, units float64) float64 { return math.Exp(-z)*math.Expm1(units*unit) + underflow }
+// expError returns the bound on the error of e^-z where it is the given number of float32 units relative to the value, and no more than
+// underflow where the value is far below the range of float32.
+func expError(z, units float64) float64 {
+	if z > 120 {
+		return underflow
+	}
+	return math.Exp(-z)*math.Expm1(units*unit) + underflow
+}
 
 // ngd is the negative geodesic distance on the sphere of radius 2,
 //

@@ -54,21 +54,21 @@ func (r *Reference) C(i, j int) float64 {
 	for len(ti) > 0 && len(tj) > 0 {
 		switch {
 		case ti[0] < tj[0]:
-			s.square(a[0])
+			s = s.plus(a[0])
 			ti, a = ti[1:], a[1:]
 		case ti[0] > tj[0]:
-			s.square(b[0])
+			s = s.plus(b[0])
 			tj, b = tj[1:], b[1:]
 		default:
-			s.square(a[0] - b[0])
+			s = s.plus(a[0] - b[0])
 			ti, a, tj, b = ti[1:], a[1:], tj[1:], b[1:]
 		}
 	}
 	for _, v := range a {
-		s.square(v)
+		s = s.plus(v)
 	}
 	for _, v := range b {
-		s.square(v)
+		s = s.plus(v)
 	}
 	return s.value() / 2
 }
@@ -87,51 +87,47 @@ func (r *Reference) Resolve(k Kernel) Kernel { return Resolve(k, len(r.x.Embedde
 // Row writes c of document i against every document j to dst[j]; dst has Len() values. The values agree with C to within 2⁻⁵¹, not to the
 // bit, since the terms are summed in another order. It returns ctx.Err() when ctx is done before the row is.
 //
-// Row i is scattered once and every other row looks its terms up there, which is several times as fast as merging and needs no luck with
-// branches: terms of j first, then what of i had no partner.
+// Row i is laid out once so that every other row can look its terms up, which is several times as fast as merging and needs no luck with
+// branches: first come the terms of j, each taking its partner in i with it, then what is left of i.
 func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
 	w := r.scratch.Get().(*scatter)
 	defer r.scratch.Put(w)
 	ti, a := r.row(i)
-	w.fill(ti)
+	w.fill(ti, a)
 	defer w.clear(ti)
 	for j := range r.Len() {
 		if j%256 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
+		copy(w.left, w.value)
 		tj, b := r.row(j)
 		var s sum
 		for k, t := range tj {
 			p := w.place[t]
-			w.partner[p] = int32(j)
-			d := b[k]
-			if p > 0 {
-				d -= a[p-1]
-			}
-			s.square(d)
+			s = s.plus(b[k] - w.left[p])
+			w.left[p] = 0
 		}
-		for k, v := range a {
-			if w.partner[k+1] != int32(j) {
-				s.square(v)
-			}
+		for _, v := range w.left {
+			s = s.plus(v)
 		}
 		dst[j] = s.value() / 2
 	}
 	return nil
 }
 
-// scatter says where the terms of one row are.
+// scatter is one row laid out for looking up its terms.
 type scatter struct {
-	place   []int32 // place[t] is 1 + the position of term t in the row, 0 for terms that aren't in it
-	partner []int32 // partner[1+k] is the last document that had the row's term k; partner[0] is for all other terms
+	place []int32   // place[t] is 1 + the position of term t in the row, 0 for terms that aren't in it
+	value []float64 // value[place[t]] is the row's value for term t; value[0] is 0
+	left  []float64 // value without the terms that the other row has
 }
 
-func (w *scatter) fill(terms []uint32) {
-	w.partner = append(w.partner[:0], -1)
+func (w *scatter) fill(terms []uint32, values []float64) {
 	for k, t := range terms {
 		w.place[t] = int32(k) + 1
-		w.partner = append(w.partner, -1)
 	}
+	w.value = append(append(w.value[:0], 0), values...)
+	w.left = append(w.left[:0], w.value...)
 }
 
 func (w *scatter) clear(terms []uint32) {
@@ -144,12 +140,12 @@ func (w *scatter) clear(terms []uint32) {
 // terms it has. Source: Neumaier, ZAMM 54 (1974), in the form without branches (Knuth's two-sum).
 type sum struct{ total, lost float64 }
 
-func (s *sum) square(v float64) {
+// plus returns the sum with v² added. It works on values, not through a pointer, so that sums stay in registers.
+func (s sum) plus(v float64) sum {
 	v = float64(v * v)
 	t := s.total + v
 	w := t - s.total
-	s.lost += (s.total - (t - w)) + (v - w)
-	s.total = t
+	return sum{t, s.lost + ((s.total - (t - w)) + (v - w))}
 }
 
-func (s *sum) value() float64 { return s.total + s.lost }
+func (s sum) value() float64 { return s.total + s.lost }
