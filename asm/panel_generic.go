@@ -1,12 +1,12 @@
 package asm
 
-// panelDotGeneric adds, for each of the documents j, 0 <= j < len(start)-1, the dot products with the R = genericPanel documents of a dense panel to
-// out:
+// panelDotGeneric adds the dot products of the documents of a block with the R = genericPanel documents of a dense panel to out, taking the
+// block's documents in the order of their places p, 0 <= p < len(doc):
 //
-//	s[r] = Σ_k value[k] * panel[offset[k]+r], start[j] <= k < start[j+1], summed in the order of k
-//	out[j*R+r] += s[r],  0 <= r < R
+//	s[r] = Σ_k value[k] * panel[offset[k]+r],  start[p] <= k < start[p+1], summed in the order of k
+//	out[doc[p]*R+r] += s[r],  0 <= r < R
 //
-// out has R values a document. offset[k] is a multiple of R and offset[k]+R <= len(panel).
+// len(start) = len(doc)+1; out has R values a document; offset[k]+R <= len(panel).
 //
 // Every sum starts from zero and is added to out at the end, so a call is a block of a blocked summation. Terms that the panel's document doesn't have
 // add an exact zero; where k ascends with the term, the result for two documents depends only on their common terms and is the same bits whichever of
@@ -14,13 +14,13 @@ package asm
 //
 // Accuracy: each of the n terms with a common value carries the rounding of a product and of a sum (one rounding where the
 // instruction set fuses them): |error| <= 2n·2⁻²⁴·Σ|value·panel| at worst, and in the root mean square about 2⁻²⁴·√(n/3)·s.
-func panelDotGeneric(out, panel []float32, start []int64, offset []uint16, value []float32) {
-	for j := range len(start) - 1 {
-		lo, hi := start[j], start[j+1]
+func panelDotGeneric(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) {
+	for p, d := range doc {
+		lo, hi := start[p], start[p+1]
 		if lo == hi {
 			continue
 		}
-		row := (*[genericPanel]float32)(out[j*genericPanel:])
+		row := (*[genericPanel]float32)(out[int(d)*genericPanel:])
 		addDots7((*[7]float32)(row[0:]), panel, offset[lo:hi], value[lo:hi])
 		addDots7((*[7]float32)(row[7:]), panel[7:], offset[lo:hi], value[lo:hi])
 		addDots7((*[7]float32)(row[14:]), panel[14:], offset[lo:hi], value[lo:hi])

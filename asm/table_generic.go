@@ -7,6 +7,7 @@ var generic = Kernels{
 	Cost:      Cost{HeadValue: 10, TailMatch: 2},
 	PanelDot:  panelDotGeneric,
 	TailAdd:   tailAddGeneric,
+	TailStore: tailStoreGeneric,
 	Transpose: transposeGeneric,
 	Finish: func(c, s []float32) {
 		for i, v := range s {

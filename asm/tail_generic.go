@@ -15,22 +15,37 @@ type Cursor struct {
 // limit-base <= stride. The output of one panel document is contiguous, so that it stays in the first-level cache.
 //
 // Cursors of the same column must come in an order of their terms that is the same for all documents, so that each sum
-// is taken in an order that depends on the pair alone.
-func tailAddGeneric(out []float32, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
+// is taken in an order that depends on the pair alone. Sums are float64, their terms exact: two long documents share thousands of rare
+// terms with the same product, whose roundings in float32 would all go the same way.
+func tailAddGeneric(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
 	for i := range cursors {
 		c := &cursors[i]
 		column := out[int(c.Column)*stride:][:limit-base]
 		docs := doc[c.Next:c.End]
 		values := value[c.Next:c.End]
 		values = values[:len(docs)]
+		scale := float64(c.Scale)
 		k := 0
 		for ; k < len(docs); k++ {
 			d := docs[k]
 			if d >= limit {
 				break
 			}
-			column[d-base] += float32(c.Scale * values[k])
+			column[d-base] += scale * float64(values[k])
 		}
 		c.Next += int64(k)
+	}
+}
+
+// tailStoreGeneric transposes the block of dot products that tailAddGeneric has filled, rounds it to float32, and empties it:
+//
+//	dst[j*dstStride+i] = tail[i*stride+j];  tail[i*stride+j] = 0,  0 <= i < rows, 0 <= j < cols
+func tailStoreGeneric(dst []float32, dstStride int, tail []float64, stride, rows, cols int) {
+	for i := range rows {
+		row := tail[i*stride:][:cols]
+		for j, v := range row {
+			dst[j*dstStride+i] = float32(v)
+		}
+		clear(row)
 	}
 }

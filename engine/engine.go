@@ -76,18 +76,18 @@ func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 	}
 	df := x.DocumentFrequency()
 	order := sparse.Order(df)
-	head := opt.HeadTerms
-	if head == 0 {
-		falling := make([]int32, len(df))
-		for r, j := range order {
-			falling[r] = df[j]
-		}
+	falling := make([]int32, len(df))
+	for r, j := range order {
+		falling[r] = df[j]
+	}
+	head := min(max(opt.HeadTerms, 0), len(df))
+	if opt.HeadTerms == 0 {
 		head = headTerms(e.kernels, falling, x.Rows())
 	}
-	if need := x.Bytes() + splitBytes(x) + int64(e.workers)*panelBytes(e.kernels, max(head, 0)); e.memory > 0 && need > e.memory {
+	if need := x.Bytes() + splitBytes(x) + int64(e.workers)*panelBytes(e.kernels, head); e.memory > 0 && need > e.memory {
 		return nil, &MemoryError{"an engine for these documents", need, e.memory}
 	}
-	e.layout = sparse.NewLayout(order, e.kernels.Panel, max(head, 0), firstTerms, segmentTerms)
+	e.layout = sparse.NewLayout(order, e.kernels.Panel, segments(falling, x.Rows(), head))
 	e.own = newSide(x, e.layout)
 	e.postings = e.own.split.Postings()
 	return e, nil
@@ -106,7 +106,7 @@ func (e *Engine) ISA() asm.ISA { return e.kernels.ISA }
 func (e *Engine) Workers() int { return e.workers }
 
 // HeadTerms returns the number of terms in the dense head.
-func (e *Engine) HeadTerms() int { return e.layout.Head }
+func (e *Engine) HeadTerms() int { return e.layout.Head() }
 
 // Stats returns the counts so far; it may be called at any time.
 func (e *Engine) Stats() Stats {
@@ -115,7 +115,7 @@ func (e *Engine) Stats() Stats {
 
 // Bytes returns the memory that the engine holds for its documents and its workers' scratch space, in bytes.
 func (e *Engine) Bytes() int64 {
-	return e.own.x.Bytes() + e.own.split.Bytes() + e.postings.Bytes() + int64(e.workers)*panelBytes(e.kernels, e.layout.Head)
+	return e.own.x.Bytes() + e.own.split.Bytes() + e.postings.Bytes() + int64(e.workers)*panelBytes(e.kernels, e.layout.Head())
 }
 
 // fits returns a MemoryError where bytes beyond what the engine holds are more than was allowed.

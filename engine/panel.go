@@ -10,15 +10,8 @@ import (
 )
 
 // blockDocs is the number of documents whose dot products with a panel are computed at a time: their tile of c, 512 × 32 values or
-// 64 KiB, stays in the second-level cache from the head through the tail to the map.
-const blockDocs = 512
-
-// The head's first segment has firstTerms terms and the others have segmentTerms: 256 × 32 values are 32 KiB, a first-level cache. Each segment
-// is a block of the sum; the first is smaller since the most frequent terms hold the largest products.
-const (
-	firstTerms   = 64
-	segmentTerms = 256
-)
+// 64 KiB, stays in the second-level cache from the tail through the head to the map. It is a multiple of sparse.Block.
+const blockDocs = 4 * sparse.Block
 
 // side is a set of documents in the two forms that a tile needs: as float32 in head/tail form, and as embedded for exact recomputation.
 type side struct {
@@ -44,8 +37,8 @@ type panel struct {
 	norms   []float32 // their norms; 0 in columns without a document
 	dense   []float32 // [Head][Panel], a segment behind the other
 	cursors []asm.Cursor
+	tail    []float64 // [Panel][blockDocs], all 0 between blocks
 	tile    []float32 // [blockDocs][Panel]
-	tail    []float32 // [Panel][blockDocs], all 0 between blocks
 
 	exact   unitCache
 	scratch []float64
@@ -56,14 +49,14 @@ func newPanel(e *Engine) *panel {
 	return &panel{
 		e:     e,
 		norms: make([]float32, r),
-		dense: make([]float32, e.layout.Head*r),
+		dense: make([]float32, e.layout.Head()*r),
 		tile:  make([]float32, blockDocs*r),
-		tail:  make([]float32, blockDocs*r),
+		tail:  make([]float64, blockDocs*r),
 	}
 }
 
 // panelBytes is what newPanel allocates for the given kernels and head.
-func panelBytes(k *asm.Kernels, head int) int64 { return int64(4 * k.Panel * (head + 2*blockDocs)) }
+func panelBytes(k *asm.Kernels, head int) int64 { return int64(4 * k.Panel * (head + 3*blockDocs)) }
 
 // load scatters documents into the panel. It must be empty.
 func (p *panel) load(from *side, docs []int) {
@@ -90,7 +83,8 @@ func (p *panel) scatter(zero bool) {
 		seg := &p.from.split.Head[s]
 		dense := p.segment(s)
 		for r, d := range p.docs {
-			for k := seg.Start[d]; k < seg.Start[d+1]; k++ {
+			lo, hi := seg.Of(d)
+			for k := lo; k < hi; k++ {
 				v := seg.Value[k]
 				if zero {
 					v = 0
@@ -125,24 +119,30 @@ func (p *panel) seek(j0 int) {
 func (p *panel) run(ctx context.Context, j0, j1 int, visit func(lo, hi int, c []float32)) error {
 	e, k := p.e, p.e.kernels
 	r := k.Panel
-	p.seek(j0)
 	atomic.AddInt64(&e.stats.Pairs, int64(j1-j0)*int64(len(p.docs)))
-	for lo := j0; lo < j1; lo += blockDocs {
+	// Blocks are whole, so the first and the last may hold documents that weren't asked for.
+	from := j0 - j0%sparse.Block
+	p.seek(from)
+	for lo := from; lo < j1; lo += blockDocs {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		hi := min(lo+blockDocs, j1)
+		hi := min(lo+blockDocs, e.Len())
 		tile := p.tile[:(hi-lo)*r]
 		k.TailAdd(p.tail, blockDocs, e.postings.Terms, e.postings.Values, p.cursors, uint32(lo), uint32(hi))
-		k.Transpose(tile, r, p.tail, blockDocs, r, hi-lo)
-		clear(p.tail)
+		k.TailStore(tile, r, p.tail, blockDocs, r, hi-lo)
 		for s := len(e.own.split.Head) - 1; s >= 0; s-- {
 			seg := &e.own.split.Head[s]
-			k.PanelDot(tile, p.segment(s), seg.Start[lo:hi+1], seg.Offset, seg.Value)
+			for b := lo; b < hi; b += sparse.Block {
+				end := min(b+sparse.Block, hi)
+				k.PanelDot(tile[(b-lo)*r:], p.segment(s), seg.Start[b:end+1], seg.Doc[b:end], seg.Offset, seg.Value)
+			}
 		}
+		first, last := max(lo, j0), min(hi, j1)
+		tile = tile[(first-lo)*r : (last-lo)*r]
 		k.Finish(tile, tile)
-		p.recompute(lo, tile)
-		visit(lo, hi, tile)
+		p.recompute(first, tile)
+		visit(first, last, tile)
 	}
 	return nil
 }

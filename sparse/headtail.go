@@ -3,21 +3,23 @@ package sparse
 import "sort"
 
 // Layout is the order and the division of the columns that panel dot products want: columns renumbered by falling document frequency,
-// so that a column's number is its rank; the first Head ranks, in segments, are multiplied through dense panels of Panel documents; the others, the
+// so that a column's number is its rank; the first ranks, the head, in segments, are multiplied through dense panels of Panel documents; the others, the
 // tail, through posting lists.
 //
 // Words are distributed by Zipf's law: nearly all matches between two documents come from the few most frequent terms. Sums are
 // taken from the rarest term to the most frequent one, so that small products meet small sums.
 type Layout struct {
 	Panel  int      // documents in a panel
-	Head   int      // ranks below Head are the head; at most Cols
-	Bounds []int    // segment s of the head holds the ranks Bounds[s] <= rank < Bounds[s+1]; from 0 to Head
+	Bounds []int    // segment s of the head holds the ranks Bounds[s] <= rank < Bounds[s+1]; Bounds[0] is 0
 	Cols   int      // number of columns
 	Rank   []uint32 // Rank[column]
 }
 
 // Segments returns the number of segments that the head has.
 func (l *Layout) Segments() int { return len(l.Bounds) - 1 }
+
+// Head returns the number of ranks in the head.
+func (l *Layout) Head() int { return l.Bounds[l.Segments()] }
 
 // Order returns the columns in the order of falling document frequency, equal ones in their own order.
 func Order(df []int32) []uint32 {
@@ -29,19 +31,19 @@ func Order(df []int32) []uint32 {
 	return order
 }
 
-// NewLayout makes a layout whose ranks follow order, as [Order] returns it. Its first segment has first terms and the others at most
-// others; others*panel <= 65536, so that an offset into a segment of a panel fits 16 bits.
-func NewLayout(order []uint32, panel, head, first, others int) *Layout {
-	l := &Layout{Panel: panel, Head: min(head, len(order)), Bounds: []int{0}, Cols: len(order), Rank: make([]uint32, len(order))}
+// NewLayout makes a layout whose ranks follow order, as [Order] returns it, and whose head has the given bounds of segments, from 0 to
+// at most len(order). Segments hold at most 65536/panel ranks, so that an offset into a segment of a panel fits 16 bits.
+func NewLayout(order []uint32, panel int, bounds []int) *Layout {
+	l := &Layout{Panel: panel, Bounds: bounds, Cols: len(order), Rank: make([]uint32, len(order))}
 	for r, j := range order {
 		l.Rank[j] = uint32(r)
 	}
-	for size, at := first, 0; at < l.Head; size = others {
-		at = min(at+size, l.Head)
-		l.Bounds = append(l.Bounds, at)
-	}
 	return l
 }
+
+// Block is the number of documents in a block: within a segment of the head, the documents of each block of Block consecutive ones are stored in the order
+// of how many values they have there, so that a loop over one document's values runs as often as that over the next one's.
+const Block = 128
 
 // HeadTail holds documents in the form that a [Layout] describes, values in float32.
 type HeadTail struct {
@@ -51,12 +53,21 @@ type HeadTail struct {
 	Tail   CSR       // the tail's values, ranks less Layout.Head as columns, descending within a row
 }
 
-// Segment holds the values of all documents in the terms of one segment of the head, rarest term first. Document i has Value[k] at Offset[k] for
-// Start[i] <= k < Start[i+1], where an offset is the rank within the segment times Layout.Panel: the place of the term's row in the segment of a dense panel.
+// Segment holds the values of all documents in the terms of one segment of the head. The documents of block b take the places
+// b*Block <= p < (b+1)*Block; that at place p has Value[k] at Offset[k] for Start[p] <= k < Start[p+1], rarest term first, where an offset
+// is the rank within the segment times Layout.Panel: the place of the term's row in the segment of a dense panel.
 type Segment struct {
 	Start  []int64
+	Doc    []uint8 // the document at place p is p - p%Block + Doc[p]
+	Place  []uint8 // document i is at place i - i%Block + Place[i]
 	Offset []uint16
 	Value  []float32
+}
+
+// Of returns the part of Offset and Value that belongs to document i.
+func (s *Segment) Of(i int) (lo, hi int64) {
+	p := i - i%Block + int(s.Place[i])
+	return s.Start[p], s.Start[p+1]
 }
 
 // Split brings embedded documents into the form that the layout describes. The documents must have been made by the same embedder
@@ -65,40 +76,62 @@ func (l *Layout) Split(x *Embedded) *HeadTail {
 	n := x.Rows()
 	h := &HeadTail{Layout: l, Rows: n, Head: make([]Segment, l.Segments())}
 	byRank := transpose(&x.CSR, l.Rank)
-	headEnd := byRank.Offsets[l.Head]
-	for s := range h.Head {
-		lo, hi := byRank.Offsets[l.Bounds[s]], byRank.Offsets[l.Bounds[s+1]]
-		h.Head[s] = Segment{Start: rowStarts(byRank.Terms[lo:hi], n), Offset: make([]uint16, hi-lo), Value: make([]float32, hi-lo)}
-	}
-	tailStart := rowStarts(byRank.Terms[headEnd:], n)
-	tailLen := tailStart[n]
-	h.Tail = CSR{Cols: l.Cols - l.Head, Offsets: tailStart, Terms: make([]uint32, tailLen), Values: make([]float32, tailLen)}
-
-	// Walking the ranks downwards leaves every row sorted by falling rank, without a sort.
 	next := make([]int64, n)
 	for s := range h.Head {
-		seg := &h.Head[s]
-		copy(next, seg.Start)
-		for rank := l.Bounds[s+1] - 1; rank >= l.Bounds[s]; rank-- {
-			offset := uint16((rank - l.Bounds[s]) * l.Panel)
-			docs, values := byRank.Row(rank)
-			for k, d := range docs {
-				seg.Offset[next[d]] = offset
-				seg.Value[next[d]] = values[k]
-				next[d]++
-			}
-		}
+		h.Head[s] = newSegment(byRank, l.Bounds[s], l.Bounds[s+1], l.Panel, next)
 	}
-	copy(next, tailStart)
-	for rank := l.Cols - 1; rank >= l.Head; rank-- {
+	head := l.Head()
+	start := rowStarts(byRank.Terms[byRank.Offsets[head]:], n)
+	h.Tail = CSR{Cols: l.Cols - head, Offsets: start, Terms: make([]uint32, start[n]), Values: make([]float32, start[n])}
+	copy(next, start)
+	for rank := l.Cols - 1; rank >= head; rank-- {
 		docs, values := byRank.Row(rank)
 		for k, d := range docs {
-			h.Tail.Terms[next[d]] = uint32(rank - l.Head)
+			h.Tail.Terms[next[d]] = uint32(rank - head)
 			h.Tail.Values[next[d]] = values[k]
 			next[d]++
 		}
 	}
 	return h
+}
+
+// newSegment takes the ranks from lo to hi out of the documents' transpose. next is scratch space for a number per document.
+func newSegment(byRank *CSR, lo, hi, panel int, next []int64) Segment {
+	n := len(next)
+	from, to := byRank.Offsets[lo], byRank.Offsets[hi]
+	count := next
+	clear(count)
+	for _, d := range byRank.Terms[from:to] {
+		count[d]++
+	}
+	s := Segment{
+		Start: make([]int64, 1, n+1), Doc: make([]uint8, n), Place: make([]uint8, n),
+		Offset: make([]uint16, to-from), Value: make([]float32, to-from),
+	}
+	for first := 0; first < n; first += Block {
+		docs := s.Doc[first:min(first+Block, n)]
+		for i := range docs {
+			docs[i] = uint8(i)
+		}
+		sort.SliceStable(docs, func(a, b int) bool { return count[first+int(docs[a])] < count[first+int(docs[b])] })
+		for p, d := range docs {
+			s.Place[first+int(d)] = uint8(p)
+			s.Start = append(s.Start, s.Start[first+p]+count[first+int(d)])
+		}
+	}
+	// Walking the ranks downwards leaves every row sorted by falling rank, without a sort.
+	for i := range next {
+		next[i], _ = s.Of(i)
+	}
+	for rank := hi - 1; rank >= lo; rank-- {
+		docs, values := byRank.Row(rank)
+		for k, d := range docs {
+			s.Offset[next[d]] = uint16((rank - lo) * panel)
+			s.Value[next[d]] = values[k]
+			next[d]++
+		}
+	}
+	return s
 }
 
 // Postings returns the posting lists of the tail: row t holds the documents, ascending, with the term of rank Head+t, and their values.
@@ -109,7 +142,7 @@ func (h *HeadTail) Bytes() int64 {
 	b := h.Tail.Bytes()
 	for i := range h.Head {
 		s := &h.Head[i]
-		b += int64(len(s.Start))*8 + int64(len(s.Offset))*2 + int64(len(s.Value))*4
+		b += int64(len(s.Start))*8 + int64(len(s.Doc)+len(s.Place)) + int64(len(s.Offset))*2 + int64(len(s.Value))*4
 	}
 	return b
 }

@@ -1,0 +1,346 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// zipf makes documents whose terms follow Zipf's law, with what breaks a careless engine mixed in: exact and near duplicates, proportional
+// documents, empty ones, and ones with many thousand terms.
+func zipf(n, terms, length int, seed uint64) *sparse.CSR {
+	r := rand.New(rand.NewPCG(seed, 1))
+	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
+	add := func(counts map[uint32]float32) {
+		var ts []uint32
+		for t := range counts {
+			ts = append(ts, t)
+		}
+		slices.Sort(ts)
+		for _, t := range ts {
+			m.Terms = append(m.Terms, t)
+			m.Values = append(m.Values, counts[t])
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	var last map[uint32]float32
+	for i := range n {
+		counts := map[uint32]float32{}
+		for t, v := range last {
+			counts[t] = v
+		}
+		switch {
+		case i%17 == 5: // a duplicate
+		case i%17 == 7: // one word more
+			counts[uint32(r.IntN(terms))]++
+		case i%17 == 9: // proportional
+			for t := range counts {
+				counts[t] *= 3
+			}
+		case i%41 == 3: // nothing
+			clear(counts)
+		default:
+			clear(counts)
+			size := length
+			if i%29 == 11 {
+				size = 40 * length
+			}
+			for range 1 + r.IntN(2*size) {
+				counts[uint32(float64(terms)*math.Pow(r.Float64(), 4))]++
+			}
+		}
+		add(counts)
+		last = counts
+	}
+	return m
+}
+
+func embedded(t testing.TB, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded {
+	t.Helper()
+	x, err := e.Fit(m).Transform(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func parse(t testing.TB, spec string) Kernel {
+	t.Helper()
+	k, err := ParseKernel(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func newEngine(t testing.TB, x *sparse.Embedded, opt Options) *Engine {
+	t.Helper()
+	e, err := New(x, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func gram(t testing.TB, e *Engine, k Kernel) *Symmetric {
+	t.Helper()
+	g, err := e.Gram(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// eachISA runs a test for every instruction set that this processor can run.
+func eachISA(t *testing.T, test func(t *testing.T, isa string)) {
+	for _, isa := range asm.Available() {
+		t.Run("isa="+string(isa), func(t *testing.T) { test(t, string(isa)) })
+	}
+}
+
+// The promise about c: |c - ref| <= 1e-6 and |c - ref| <= 1e-5·ref; exactly 0 where the reference is 0 and on the diagonal.
+func TestGramAgreesWithReference(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa string) {
+		for _, n := range []int{0, 1, 2, 27, 28, 29, 31, 32, 33, 63, 64, 65, 300, 700} {
+			x := embedded(t, sparse.Sphere, zipf(n, 20000, 100, uint64(n)))
+			ref := NewReference(x)
+			for _, head := range []int{0, -1, 1, 63, 64, 65, 500, 100000} {
+				if n != 700 && head > 0 && head != 65 {
+					continue
+				}
+				g := gram(t, newEngine(t, x, Options{ISA: isa, HeadTerms: head}), parse(t, "c"))
+				for i := range n {
+					for j := range i + 1 {
+						want, got := ref.C(i, j), g.At(i, j)
+						if math.Float32bits(g.Row(i)[j]) != math.Float32bits(g.Row(j)[i]) {
+							t.Fatalf("n=%d head=%d: different bits at (%d, %d) and (%d, %d)", n, head, i, j, j, i)
+						}
+						if err := math.Abs(got - want); !(err <= 1e-6) || !(err <= 1e-5*want) {
+							t.Fatalf("n=%d head=%d: c(%d, %d) = %v, expected %v", n, head, i, j, got, want)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Gram, Rows, Stripes and Cross compute the same bits, from any number of workers and in panels of any composition.
+func TestSameBits(t *testing.T) {
+	eachISA(t, func(t *testing.T, isa string) {
+		m := zipf(401, 5000, 60, 7)
+		for _, spec := range []string{"c", "diffusion:t=0.5", "ngd", "linear", "rbf:gamma=0.01", "arccos:n=1"} {
+			k := parse(t, spec)
+			x := embedded(t, k.Embedding(), m)
+			want := gram(t, newEngine(t, x, Options{ISA: isa, Workers: 1}), k)
+			n := want.N
+			for _, workers := range []int{1, 2, 7} {
+				e := newEngine(t, x, Options{ISA: isa, Workers: workers})
+				if got := gram(t, e, k); !sameBits(got.Data, want.Data) {
+					t.Errorf("%s: Gram differs with %d workers", spec, workers)
+				}
+				rows := rand.New(rand.NewPCG(3, 4)).Perm(n)
+				rows = append(rows, rows[:50]...)
+				d := NewDense(len(rows), n)
+				if err := e.Rows(t.Context(), k, rows, d); err != nil {
+					t.Fatal(err)
+				}
+				for r, i := range rows {
+					if !sameBits(d.Row(r), want.Row(i)) {
+						t.Fatalf("%s: Rows differs in row %d with %d workers", spec, i, workers)
+					}
+				}
+				next := 0
+				err := e.Stripes(t.Context(), k, func(first int, s *Dense) error {
+					if first != next || !sameBits(s.Data, want.Data[first*n:(first+s.Rows)*n]) {
+						t.Errorf("%s: stripe at %d differs with %d workers, expected %d", spec, first, workers, next)
+					}
+					next = first + s.Rows
+					return nil
+				})
+				if err != nil || next != n {
+					t.Errorf("%s: Stripes ended at %d of %d: %v", spec, next, n, err)
+				}
+				cross, err := e.Cross(t.Context(), k, x)
+				if err != nil || !sameBits(cross.Data, want.Data) {
+					t.Errorf("%s: Cross differs with %d workers: %v", spec, workers, err)
+				}
+			}
+		}
+	})
+}
+
+func sameBits(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
+}
+
+func TestCross(t *testing.T) {
+	train, test := zipf(150, 4000, 50, 1), zipf(77, 6000, 50, 2) // some test terms are unknown at training
+	for _, e := range []sparse.Embedding{sparse.Sphere, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}} {
+		f := e.Fit(train)
+		x, err := f.Transform(train)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := f.Transform(test)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := parse(t, "rbf:gamma=0.5,embed="+e.String())
+		got, err := newEngine(t, x, Options{}).Cross(t.Context(), k, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range got.Rows {
+			yt, _ := y.Row(i)
+			for j := range got.Cols {
+				xt, _ := x.Row(j)
+				c := exactC(yt, y.Unit64(i, nil), xt, x.Unit64(j, nil))
+				want := k.Eval(c, y.Norms[i], x.Norms[j])
+				if err := math.Abs(got.At(i, j) - want); !(err <= Tolerance(k, c, y.Norms[i], x.Norms[j])) {
+					t.Fatalf("%v: (%d, %d) is %v, expected %v", e, i, j, got.At(i, j), want)
+				}
+			}
+		}
+	}
+}
+
+// A Gram matrix is a gonum matrix: its eigenvalues sum to the trace, and a Cholesky factor exists where t is small enough.
+func TestGonumTakesGram(t *testing.T) {
+	m := zipf(120, 3000, 40, 5)
+	x := embedded(t, sparse.Sphere, m)
+	g := gram(t, newEngine(t, x, Options{}), parse(t, "diffusion:t=0.3"))
+	var eigen mat.EigenSym
+	if !eigen.Factorize(g, false) {
+		t.Fatal("no eigenvalues")
+	}
+	// Duplicates make it singular: eigenvalues may lie below 0 by rounding, n·2⁻²⁴·λ_max at most.
+	values := eigen.Values(nil)
+	if least := values[0]; !(least >= -float64(g.N)*0x1p-24*values[g.N-1]) {
+		t.Errorf("smallest eigenvalue %v", least)
+	}
+	if trace := mat.Sum(mat.NewVecDense(g.N, values)); !(math.Abs(trace-float64(g.N)) <= 1e-9*float64(g.N)) {
+		t.Errorf("trace %v, expected %d", trace, g.N)
+	}
+	ridge := mat.NewSymDense(g.N, nil)
+	ridge.CopySym(g)
+	for i := range g.N {
+		ridge.SetSym(i, i, g.At(i, i)+0.01)
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(ridge) {
+		t.Error("no Cholesky factor")
+	}
+}
+
+func TestMemoryBound(t *testing.T) {
+	x := embedded(t, sparse.Sphere, zipf(1000, 5000, 50, 1))
+	var memory *MemoryError
+	if _, err := New(x, Options{MemoryBytes: 1000}); !errors.As(err, &memory) || memory.Limit != 1000 || memory.Need <= 1000 {
+		t.Errorf("New under a bound of 1000 bytes: %v", err)
+	}
+	e := newEngine(t, x, Options{Workers: 2})
+	bound := e.Bytes() + e.GramBytes() - 1
+	if e, err := New(x, Options{Workers: 2, MemoryBytes: bound}); err != nil {
+		t.Fatal(err)
+	} else if _, err := e.Gram(t.Context(), parse(t, "c")); !errors.As(err, &memory) || memory.Need != bound+1 {
+		t.Errorf("Gram one byte above the bound: %v", err)
+	} else if err := e.Stripes(t.Context(), parse(t, "c"), func(int, *Dense) error { return nil }); err != nil {
+		t.Errorf("Stripes within the bound: %v", err)
+	}
+}
+
+func TestCancellation(t *testing.T) {
+	x := embedded(t, sparse.Sphere, zipf(4000, 20000, 100, 1))
+	e := newEngine(t, x, Options{Workers: 2, ISA: "generic"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := e.Gram(ctx, parse(t, "c")); !errors.Is(err, context.Canceled) {
+		t.Errorf("Gram after the end: %v", err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := e.Gram(ctx, parse(t, "c")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Gram past its deadline: %v", err)
+	}
+	failure := errors.New("disk full")
+	if err := e.Stripes(t.Context(), parse(t, "c"), func(first int, _ *Dense) error {
+		if first > 0 {
+			return failure
+		}
+		return nil
+	}); err != failure {
+		t.Errorf("Stripes after an error of yield: %v", err)
+	}
+	// The scratch space that was given back is as good as new.
+	if got, want := gram(t, e, parse(t, "c")), gram(t, newEngine(t, x, Options{ISA: "generic"}), parse(t, "c")); !sameBits(got.Data, want.Data) {
+		t.Error("an interrupted computation leaves traces")
+	}
+}
+
+func TestProgress(t *testing.T) {
+	x := embedded(t, sparse.Sphere, zipf(500, 5000, 50, 1))
+	var busy atomic.Int32
+	var last Progress
+	e := newEngine(t, x, Options{Workers: 2, Progress: func(p Progress) {
+		if busy.Add(1) != 1 {
+			t.Error("two reports at once")
+		}
+		if p.Done < last.Done {
+			t.Errorf("progress goes back from %d to %d", last.Done, p.Done)
+		}
+		last = p
+		busy.Add(-1)
+	}})
+	gram(t, e, parse(t, "c"))
+	if want := int64(500 * 501 / 2); last.Done != want || last.Total != want {
+		t.Errorf("last report %+v, expected %d of %d", last, want, want)
+	}
+}
+
+func TestWrongArguments(t *testing.T) {
+	x := embedded(t, sparse.Sphere, zipf(10, 100, 10, 1))
+	if _, err := New(x, Options{ISA: "mmx"}); err == nil {
+		t.Error("instruction set mmx passes")
+	}
+	if _, err := New(x, Options{Workers: -1}); err == nil {
+		t.Error("-1 workers pass")
+	}
+	e := newEngine(t, x, Options{})
+	if _, err := e.Gram(t.Context(), parse(t, "linear")); err == nil {
+		t.Error("a kernel of another embedding passes")
+	}
+	for _, rows := range [][]int{{-1}, {10}, {0, 1}} {
+		if err := e.Rows(t.Context(), parse(t, "c"), rows, NewDense(1, 10)); err == nil {
+			t.Errorf("rows %v pass", rows)
+		}
+	}
+	if _, err := e.Cross(t.Context(), parse(t, "c"), embedded(t, sparse.Sphere, zipf(10, 100, 10, 1))); err == nil {
+		t.Error("documents of another embedder pass")
+	}
+}
+
+func BenchmarkGram(b *testing.B) {
+	x := embedded(b, sparse.Sphere, zipf(2000, 20000, 150, 1))
+	for _, isa := range asm.Available() {
+		b.Run(fmt.Sprintf("isa=%s/docs=%d/kernel=c", isa, x.Rows()), func(b *testing.B) {
+			e := newEngine(b, x, Options{ISA: string(isa), Workers: 1})
+			for b.Loop() {
+				if _, err := e.Gram(context.Background(), parse(b, "c")); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(e.Stats().Pairs)/b.Elapsed().Seconds(), "pairs/s")
+		})
+	}
+}
