@@ -9,9 +9,18 @@ var generic = Kernels{
 	TailAdd:   tailAddGeneric,
 	TailStore: tailStoreGeneric,
 	Transpose: transposeGeneric,
-	Finish: func(c, s []float32) {
-		for i, v := range s {
-			c[i] = min(max(1-v, 0), 2)
-		}
-	},
+
+	Finish: finishGeneric,
+
+	ArcCos:     arcCosGeneric,
+	ArcCosSq:   arcCosSqGeneric,
+	Exp:        expGeneric,
+	Diffusion:  diffusionGeneric,
+	NGD:        ngdGeneric,
+	NGDExp:     ngdExpGeneric,
+	Dot:        dotGeneric,
+	Gaussian:   gaussianGeneric,
+	ArcCosine0: arcCosine0Generic,
+	ArcCosine1: arcCosine1Generic,
+	ArcCosine2: arcCosine2Generic,
 }

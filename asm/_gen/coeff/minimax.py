@@ -1,0 +1,88 @@
+"""Minimax coefficients of the polynomials in package asm, rounded to float32 one after the other.
+
+    pip install mpmath && python3 minimax.py
+
+For each function f the script looks for the p with the least max |p/f - 1| over the interval, by Lawson's iteration (least squares, each
+point weighted anew by the error it was left with) in 40 digits. Coefficients given beforehand stay (1 at the constant term of an
+exponential, so that exp(0) is exactly 1; 2 in arccos). Of the others the lowest is rounded to float32 and the rest is fitted again, so that
+later coefficients take up the rounding of earlier ones.
+"""
+
+import struct
+
+from mpmath import asin, cos, exp, fabs, log, lu_solve, matrix, mp, mpf, pi, sin, sqrt
+
+mp.dps = 40
+
+
+def round32(x):
+    return mpf(struct.unpack("f", struct.pack("f", float(x)))[0])
+
+
+def horner(p, x):
+    s = mpf(0)
+    for a in reversed(p):
+        s = s * x + a
+    return s
+
+
+def lawson(values, grid, fixed, n, rounds=40):
+    """The n coefficients that follow those in fixed."""
+    k = len(fixed)
+    rows = [[t ** (k + j) / v for j in range(n)] for t, v in zip(grid, values)]
+    want = [1 - horner(fixed, t) / v for t, v in zip(grid, values)]
+    weight = [mpf(1) / len(grid)] * len(grid)
+    best, least = None, mp.inf
+    for _ in range(rounds):
+        a, b = matrix(n, n), matrix(n, 1)
+        for w, r, y in zip(weight, rows, want):
+            for i in range(n):
+                b[i] += w * r[i] * y
+                for j in range(i + 1):
+                    a[i, j] += w * r[i] * r[j]
+        for i in range(n):
+            for j in range(i):
+                a[j, i] = a[i, j]
+        p = list(lu_solve(a, b))
+        err = [fabs(sum(q * v for q, v in zip(p, r)) - y) for r, y in zip(rows, want)]
+        if max(err) < least:
+            best, least = p, max(err)
+        weight = [w * e for w, e in zip(weight, err)]
+        total = sum(weight)
+        weight = [w / total for w in weight]
+    return best
+
+
+def fit(name, f, a, b, fixed, degree):
+    a, b = mpf(a), mpf(b)
+    grid = [(a + b) / 2 - (b - a) / 2 * cos(pi * (i + mpf("0.5")) / 120) for i in range(120)]
+    values = [f(t) for t in grid]
+    p = [mpf(v) for v in fixed]
+    while len(p) <= degree:
+        p.append(round32(lawson(values, grid, p, degree + 1 - len(p))[0]))
+    worst = max(fabs(horner(p, t) / f(t) - 1) for t in (a + (b - a) * (i + mpf("0.5")) / 2000 for i in range(2000)))
+    print(f"{name}: degree {degree} on [{float(a)}, {float(b)}], relative error 2^{float(log(worst, 2)):.2f}")
+    for i, v in enumerate(p):
+        print(f"\t{i}: {float(v).hex()}  {float(v)!r}")
+
+
+def theta(c):
+    return 2 * asin(sqrt(c / 2))
+
+
+def arc1(c):
+    t = theta(c)
+    return (sin(t) - t * cos(t)) / (c * sqrt(c)) / pi
+
+
+def arc2(c):
+    t = theta(c)
+    return (t * (1 + 2 * cos(t) ** 2) - 3 * sin(t) * cos(t)) / (c**2 * sqrt(c)) / pi
+
+
+if __name__ == "__main__":
+    fit("arccos²(1-c)/c", lambda c: theta(c) ** 2 / c, 0, 1, [2], 8)
+    fit("exp(r)", exp, "-0.35", "0.35", [1, 1], 6)
+    fit("2^f", lambda f: exp(f * log(mpf(2))), "-0.505", "0.505", [1], 6)
+    fit("(sin θ - θ cos θ) / (π c^(3/2))", arc1, 0, 1, [], 6)
+    fit("(θ (1 + 2 cos² θ) - 3 sin θ cos θ) / (π c^(5/2))", arc2, 0, 1, [], 6)

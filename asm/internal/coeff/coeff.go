@@ -1,0 +1,70 @@
+// Package coeff holds the constants of the elementwise maps, so that the portable kernels and the generator of the assembly read the same
+// ones. asm/_gen/coeff/minimax.py computes the polynomials; relative errors are those of the rounded coefficients in exact arithmetic.
+package coeff
+
+// ArcCosSq is P with arccos²(1-c) = c·P(c) for c in [0, 1], relative error 2^-27.2. The function is analytic at 0, which is why no square root
+// is needed; its nearest singularity is c = 2. The constant term is 2 exactly, so that tiny c lose nothing.
+const (
+	ArcCosSq0 float32 = 0x1p+1
+	ArcCosSq1 float32 = 0x1.555502p-2
+	ArcCosSq2 float32 = 0x1.6c3f12p-4
+	ArcCosSq3 float32 = 0x1.cd7fap-6
+	ArcCosSq4 float32 = 0x1.8f498p-7
+	ArcCosSq5 float32 = -0x1.b57f84p-10
+	ArcCosSq6 float32 = 0x1.46f3c8p-7
+	ArcCosSq7 float32 = -0x1.a33c1ep-8
+	ArcCosSq8 float32 = 0x1.791488p-9
+)
+
+// Exp is E with exp(r) = E(r) for |r| <= 0.35, relative error 2^-28.1. The first two terms are 1 exactly, so that exp(0) is 1.
+const (
+	Exp0 float32 = 1
+	Exp1 float32 = 1
+	Exp2 float32 = 0x1.fffffcp-2
+	Exp3 float32 = 0x1.55548cp-3
+	Exp4 float32 = 0x1.5558b6p-5
+	Exp5 float32 = 0x1.123e56p-7
+	Exp6 float32 = 0x1.6a4fdp-10
+)
+
+// Arc1 is R with (sin θ - θ cos θ)/π = c^(3/2)·R(c), θ = arccos(1-c), for c in [0, 1], relative error 2^-24.4 (the rounding of Arc10).
+const (
+	Arc10 float32 = 0x1.334ed8p-2
+	Arc11 float32 = 0x1.eba976p-7
+	Arc12 float32 = 0x1.3d8ff8p-9
+	Arc13 float32 = 0x1.08c33p-11
+	Arc14 float32 = 0x1.228e7cp-12
+	Arc15 float32 = -0x1.7b0fdcp-14
+	Arc16 float32 = 0x1.66ee06p-14
+)
+
+// Arc2 is S with (θ(1 + 2cos²θ) - 3 sin θ cos θ)/π = c^(5/2)·S(c), θ = arccos(1-c), for c in [0, 1], relative error 2^-27.9.
+const (
+	Arc20 float32 = 0x1.ebb158p-2
+	Arc21 float32 = 0x1.18f784p-6
+	Arc22 float32 = 0x1.191daep-9
+	Arc23 float32 = 0x1.a0e988p-12
+	Arc24 float32 = 0x1.fa8428p-14
+	Arc25 float32 = -0x1.32a176p-17
+	Arc26 float32 = 0x1.ddb81ep-16
+)
+
+// π in two pieces, and 1/π.
+const (
+	PiHi  float32 = 0x1.921fb6p+1
+	PiLo  float32 = -0x1.777a5cp-24
+	InvPi float32 = 0x1.45f306p-2
+)
+
+// Range reduction of exp: x = n ln 2 + r. Ln2Hi has ten significant bits, so that n·Ln2Hi is exact for every n that occurs. Adding Round to x/ln 2
+// rounds to the nearest integer n and leaves n+254 in the low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain is the same without
+// the 254. Below ExpLow every result is 0, above ExpHigh +Inf.
+const (
+	Log2E      float32 = 0x1.715476p+0
+	Ln2Hi      float32 = 0x1.63p-1
+	Ln2Lo      float32 = -0x1.bd0106p-13
+	RoundPlain float32 = 0x1.8p+23
+	Round      float32 = 0x1.8p+23 + 254
+	ExpLow     float32 = -104
+	ExpHigh    float32 = 89
+)

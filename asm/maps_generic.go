@@ -1,0 +1,177 @@
+package asm
+
+import "github.com/gramengine/gram/asm/internal/coeff"
+
+// What holds for every map: dst and the inputs have the same length, or the inputs are longer; dst may be the same slice as any input, but must
+// not overlap one otherwise. Elements are independent of each other, and an element's bits depend neither on its place nor on the length.
+// c = 1 - cosine lies in [0, 2], which [Kernels.Finish] sees to; outside of it results are unspecified. NaN gives NaN. Nothing is
+// checked, nothing fails. Calls may run concurrently as long as no destination overlaps what another call reads or writes. An ulp is
+// the distance of the float32 numbers around the exact result.
+
+// finishGeneric turns cosines into squared Hellinger distances,
+//
+//	c[i] = min(max(1-s[i], 0), 2),  0 <= i < len(c)
+//
+// with one rounding (2^-24 relative). It defines the argument of all other maps. Source: Zhang, Chen and Lee, SIGIR 2005, §3, where
+// rounding may carry a cosine above 1.
+func finishGeneric(c, s []float32) {
+	s = s[:len(c)]
+	for i, v := range s {
+		v = 1 - v
+		if v < 0 {
+			v = 0
+		}
+		if v > 2 {
+			v = 2
+		}
+		c[i] = v
+	}
+}
+
+// dotGeneric undoes the normalisation,
+//
+//	dst[j] = (1-c[j])·(x·y[j]),  0 <= j < len(dst)
+//
+// where x and y[j] are the norms of the two vectors. Three roundings, hence within 3 ulp of what this very c stands for.
+func dotGeneric(dst, c, y []float32, x float32) {
+	c, y = c[:len(dst)], y[:len(dst)]
+	for j, v := range c {
+		dst[j] = (1 - v) * float32(x*y[j])
+	}
+}
+
+// arcCosGeneric gives the angle (half the geodesic distance on the simplex) in radians,
+//
+//	dst[j] = arccos(1-c[j]),  0 <= j < len(dst)
+//
+// within 4 ulp; exactly 0 at c = 0. Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1.
+func arcCosGeneric(dst, c []float32) {
+	c = c[:len(dst)]
+	for j, v := range c {
+		dst[j] = arcCos32(v)
+	}
+}
+
+// arcCosSqGeneric gives the squared angle in squared radians,
+//
+//	dst[j] = arccos²(1-c[j]),  0 <= j < len(dst)
+//
+// within 4 ulp, for tiny c too: for c <= 1 it is a polynomial in c without a square root (1.7 units of 2^-24 at most), above 1 the square of the
+// angle (5.8 units by the bound, 4 by measurement). Exactly 0 at c = 0.
+func arcCosSqGeneric(dst, c []float32) {
+	c = c[:len(dst)]
+	for j, v := range c {
+		dst[j] = arcCosSq32(v)
+	}
+}
+
+// expGeneric is the exponential,
+//
+//	dst[j] = exp(x[j]),  0 <= j < len(dst)
+//
+// within 4 ulp for every float32, denormal results included; exactly 1 at 0; +Inf where the result rounds to more than the greatest float32, 0
+// where it rounds to less than the least denormal, at -Inf too; NaN at NaN.
+func expGeneric(dst, x []float32) {
+	x = x[:len(dst)]
+	for j, v := range x {
+		dst[j] = exp32(v)
+	}
+}
+
+// diffusionGeneric is the multinomial diffusion kernel without its constant factor,
+//
+//	dst[j] = exp(-invT·arccos²(1-c[j])),  0 <= j < len(dst)
+//
+// with invT = 1/t >= 0 in inverse squared radians, finite. The error of the exponent is the error of the result: below 4 ulp times
+// (1 + invT·arccos²(1-c[j])), which the bounds of arccos² and exp give for c <= 1 and the tests measure above. Exactly 1 at c = 0. Source: Lafferty and Lebanon, JMLR 6 (2005), §3.2.1.
+func diffusionGeneric(dst, c []float32, invT float32) {
+	c = c[:len(dst)]
+	for j, v := range c {
+		dst[j] = exp32(float32(-invT * arcCosSq32(v)))
+	}
+}
+
+// ngdGeneric is the negative geodesic distance,
+//
+//	dst[j] = shift - 2 arccos(1-c[j]),  0 <= j < len(dst)
+//
+// in radians; shift is 0, or π to make it positive for text. The error is absolute: 4 ulp of 2 arccos(1-c[j]) and half an ulp of the result.
+// Source: Zhang, Chen and Lee, SIGIR 2005, §3.
+func ngdGeneric(dst, c []float32, shift float32) {
+	c = c[:len(dst)]
+	for j, v := range c {
+		dst[j] = shift - 2*arcCos32(v)
+	}
+}
+
+// ngdExpGeneric is the exponential of the negative geodesic distance,
+//
+//	dst[j] = exp(-invT·arccos(1-c[j])),  0 <= j < len(dst)
+//
+// with invT >= 0 in inverse radians, finite; relative error below 4 ulp times (1 + invT·arccos(1-c[j])), exactly 1 at c = 0. Source: Zhang, Chen
+// and Lee, SIGIR 2005, §3.
+func ngdExpGeneric(dst, c []float32, invT float32) {
+	c = c[:len(dst)]
+	for j, v := range c {
+		dst[j] = exp32(float32(-invT * arcCos32(v)))
+	}
+}
+
+// gaussianGeneric is the Gaussian kernel of vectors with the norms x and y[j],
+//
+//	dst[j] = exp(-gamma·((x-y[j])² + 2·x·y[j]·c[j])),  0 <= j < len(dst)
+//
+// which is exp(-gamma‖a-b‖²) without the cancellation of ‖a‖² + ‖b‖² - 2⟨a, b⟩: both terms are at least 0. x, y[j] >= 0 with squares in range; gamma
+// >= 0, finite. The exponent is good to 5·2^-24, hence the result to 5 ulp times (1 + exponent). Exactly 1 where x = y[j] and c[j] = 0.
+func gaussianGeneric(dst, c, y []float32, x, gamma float32) {
+	c, y = c[:len(dst)], y[:len(dst)]
+	for j, v := range c {
+		d := x - y[j]
+		w := float32(2*float32(x*y[j])) * v
+		dst[j] = exp32(float32(-gamma * (float32(d*d) + float32(w))))
+	}
+}
+
+// arcCosine0Generic is the arc-cosine kernel of degree 0,
+//
+//	dst[j] = 1 - θ/π, θ = arccos(1-c[j]),  0 <= j < len(dst)
+//
+// within 4 ulp: above c = 1 it is (π-θ)/π, taken from 2-c without a difference. Exactly 1 at c = 0 and 0 at c = 2. Source: Cho, UCSD thesis
+// 2012, §2.2.
+func arcCosine0Generic(dst, c []float32) {
+	c = c[:len(dst)]
+	for j, v := range c {
+		if v > 1 {
+			dst[j] = coeff.InvPi * sqrt32(arcSq32(2-v))
+		} else {
+			dst[j] = 1 - float32(coeff.InvPi*sqrt32(arcSq32(v)))
+		}
+	}
+}
+
+// arcCosine1Generic is the arc-cosine kernel of degree 1 of vectors with the norms x and y[j],
+//
+//	dst[j] = x·y[j]·(sin θ + (π-θ) cos θ)/π, θ = arccos(1-c[j]),  0 <= j < len(dst)
+//
+// with a relative error below 8 ulp down to c = 2, where it goes to 0 like (π-θ)³, as long as x·y[j] and the result are normal numbers.
+// Exactly x·y[j] (rounded) at c = 0. Source: Cho, UCSD thesis 2012, §2.2.
+func arcCosine1Generic(dst, c, y []float32, x float32) {
+	c, y = c[:len(dst)], y[:len(dst)]
+	for j, v := range c {
+		dst[j] = x * y[j] * arc132(v)
+	}
+}
+
+// arcCosine2Generic is the arc-cosine kernel of degree 2 of vectors with the norms x and y[j],
+//
+//	dst[j] = (x·y[j])²·(3 sin θ cos θ + (π-θ)(1 + 2cos²θ))/π, θ = arccos(1-c[j]),  0 <= j < len(dst)
+//
+// with a relative error below 12 ulp down to c = 2, where it goes to 0 like (π-θ)⁵, as long as (x·y[j])² and the result are normal
+// numbers. Source: Cho, UCSD thesis 2012, §2.2.
+func arcCosine2Generic(dst, c, y []float32, x float32) {
+	c, y = c[:len(dst)], y[:len(dst)]
+	for j, v := range c {
+		w := x * y[j]
+		dst[j] = w * w * arc232(v)
+	}
+}

@@ -1,0 +1,267 @@
+package asm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// lengths are those around the widths of vectors and of unrolled blocks.
+var lengths = []int{0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 1000}
+
+// eachISA runs a test for every instruction set that this machine can run.
+func eachISA(t *testing.T, f func(t *testing.T, k *Kernels)) {
+	for _, isa := range Available() {
+		t.Run("isa="+string(isa), func(t *testing.T) {
+			k, err := For(isa)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(t, k)
+		})
+	}
+}
+
+// A mapCase is one map with its parameters: how to call it, the exact value for one element, and the error allowed there.
+type mapCase struct {
+	name string
+	run  func(k *Kernels, dst, c, y []float32)
+	want func(c, y float64) (value, tolerance float64)
+	exp  bool // the argument is any float32, not a c in [0, 2]
+}
+
+// within allows n ulp of the value.
+func within(n float64, f func(c float64) float64) func(c, y float64) (float64, float64) {
+	return func(c, _ float64) (float64, float64) {
+		v := f(c)
+		return v, n * ulp32(v)
+	}
+}
+
+// mapCases lists every map; the tolerances are those that the generic functions promise and derive.
+func mapCases() []mapCase {
+	list := []mapCase{
+		{"finish", func(k *Kernels, dst, c, y []float32) { k.Finish(dst, c) },
+			func(s, _ float64) (float64, float64) {
+				v := min(max(1-s, 0), 2)
+				return v, ulp32(v) / 2
+			}, true},
+		{"arccos", func(k *Kernels, dst, c, y []float32) { k.ArcCos(dst, c) }, within(4, wantArcCos), false},
+		{"arccossq", func(k *Kernels, dst, c, y []float32) { k.ArcCosSq(dst, c) }, within(4, wantArcCosSq), false},
+		{"exp", func(k *Kernels, dst, c, y []float32) { k.Exp(dst, c) }, within(4, math.Exp), true},
+		{"arccosine0", func(k *Kernels, dst, c, y []float32) { k.ArcCosine0(dst, c) }, within(4, wantArcCosine0), false},
+	}
+	for _, invT := range []float32{0, 0.125, 1, 2, 7.3, 37, 41, 1e3, 1e9} {
+		list = append(list, mapCase{fmt.Sprintf("diffusion/invT=%g", invT),
+			func(k *Kernels, dst, c, y []float32) { k.Diffusion(dst, c, invT) },
+			func(c, _ float64) (float64, float64) {
+				e := float64(invT) * wantArcCosSq(c)
+				v := math.Exp(-e)
+				return v, 4 * ulp32(v) * (1 + e)
+			}, false})
+	}
+	for _, invT := range []float32{0, 0.5, 3, 30, 1e9} {
+		list = append(list, mapCase{fmt.Sprintf("ngdexp/invT=%g", invT),
+			func(k *Kernels, dst, c, y []float32) { k.NGDExp(dst, c, invT) },
+			func(c, _ float64) (float64, float64) {
+				e := float64(invT) * wantArcCos(c)
+				v := math.Exp(-e)
+				return v, 4 * ulp32(v) * (1 + e)
+			}, false})
+	}
+	for _, shift := range []float32{0, math.Pi} {
+		list = append(list, mapCase{fmt.Sprintf("ngd/shift=%g", shift),
+			func(k *Kernels, dst, c, y []float32) { k.NGD(dst, c, shift) },
+			func(c, _ float64) (float64, float64) {
+				d := 2 * wantArcCos(c)
+				v := float64(shift) - d
+				return v, 4*ulp32(d) + ulp32(v)/2
+			}, false})
+	}
+	for _, x := range []float32{1, 0.3, 17.5} {
+		list = append(list,
+			mapCase{fmt.Sprintf("dot/x=%g", x),
+				func(k *Kernels, dst, c, y []float32) { k.Dot(dst, c, y, x) },
+				func(c, y float64) (float64, float64) {
+					v := (1 - c) * (float64(x) * y)
+					return v, 3 * ulp32(v)
+				}, false},
+			mapCase{fmt.Sprintf("arccosine1/x=%g", x),
+				func(k *Kernels, dst, c, y []float32) { k.ArcCosine1(dst, c, y, x) },
+				func(c, y float64) (float64, float64) {
+					v := float64(x) * y * wantArcCosine1(c)
+					return v, 8 * ulp32(v)
+				}, false},
+			mapCase{fmt.Sprintf("arccosine2/x=%g", x),
+				func(k *Kernels, dst, c, y []float32) { k.ArcCosine2(dst, c, y, x) },
+				func(c, y float64) (float64, float64) {
+					w := float64(x) * y
+					v := w * w * wantArcCosine2(c)
+					return v, 12 * ulp32(v)
+				}, false})
+		for _, gamma := range []float32{0.01, 1, 20} {
+			list = append(list, mapCase{fmt.Sprintf("gaussian/x=%g/gamma=%g", x, gamma),
+				func(k *Kernels, dst, c, y []float32) { k.Gaussian(dst, c, y, x, gamma) },
+				func(c, y float64) (float64, float64) {
+					d := float64(x) - y
+					e := float64(gamma) * (d*d + 2*float64(x)*y*c)
+					v := math.Exp(-e)
+					return v, 5 * ulp32(v) * (1 + e)
+				}, false})
+		}
+	}
+	return list
+}
+
+// off tells whether got is not within the tolerance of want. Where want lies above the greatest float32, +Inf is right.
+func off(got float32, want, tol float64) bool {
+	if math.IsInf(float64(got), 1) {
+		return !(want+tol >= math.MaxFloat32)
+	}
+	return !(math.Abs(float64(got)-want) <= tol)
+}
+
+const fence = 24 // floats of NaN before and behind; with the shift of the start below never a multiple of a vector
+
+// fenced returns a slice of n floats whose start is shift floats away from an aligned one, and the array around it, all NaN.
+func fenced(n, shift int) (inner, all []float32) {
+	all = make([]float32, fence+shift+n+fence)
+	for i := range all {
+		all[i] = float32(math.NaN())
+	}
+	return all[fence+shift : fence+shift+n : fence+shift+n], all
+}
+
+// intact reports whether everything around inner is still NaN.
+func intact(inner, all []float32, shift int) bool {
+	for i, v := range all {
+		if (i < fence+shift || i >= fence+shift+len(inner)) && v == v {
+			return false
+		}
+	}
+	return true
+}
+
+// fill draws arguments that a map of the case can meet, the ends more often than chance would have them.
+func (m mapCase) fill(rng *rand.Rand, c, y []float32) {
+	ends := []float32{0, 0x1p-149, 0x1p-126, 0x1p-24, 1 - 0x1p-24, 1, 1 + 0x1p-23, 2 - 0x1p-23, 2}
+	for i := range c {
+		switch {
+		case rng.IntN(8) == 0:
+			c[i] = ends[rng.IntN(len(ends))]
+		case m.exp:
+			c[i] = float32(rng.NormFloat64() * 40)
+		case rng.IntN(16) == 0:
+			c[i] = 1 + rng.Float32()
+		default:
+			c[i] = rng.Float32()
+		}
+		y[i] = float32(math.Exp(rng.NormFloat64()))
+	}
+}
+
+func TestMaps(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		for _, m := range mapCases() {
+			t.Run("map="+m.name, func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(1, 2))
+				for _, n := range lengths {
+					for _, shift := range []int{0, 1, 5} {
+						m.checkShape(t, k, rng, n, shift)
+					}
+				}
+			})
+		}
+	})
+}
+
+// checkShape holds one call to the oracle, to its fences, to a call in place and to calls of length one.
+func (m mapCase) checkShape(t *testing.T, k *Kernels, rng *rand.Rand, n, shift int) {
+	c, allC := fenced(n, shift)
+	y, _ := fenced(n, shift+1)
+	dst, allDst := fenced(n, shift+2)
+	m.fill(rng, c, y)
+	m.run(k, dst, c, y)
+	if !intact(dst, allDst, shift+2) || !intact(c, allC, shift) {
+		t.Fatalf("n=%d, shift=%d: wrote beyond the slice", n, shift)
+	}
+	for i := range dst {
+		want, tol := m.want(float64(c[i]), float64(y[i]))
+		if off(dst[i], want, tol) {
+			t.Fatalf("n=%d, shift=%d: element %d of c=%v, y=%v is %v, want %v within %.2g", n, shift, i, c[i], y[i], dst[i], want, tol)
+		}
+		one := []float32{float32(math.NaN())}
+		m.run(k, one, c[i:i+1], y[i:i+1])
+		if math.Float32bits(one[0]) != math.Float32bits(dst[i]) {
+			t.Fatalf("n=%d, shift=%d: element %d of c=%v, y=%v is %v, but %v by itself", n, shift, i, c[i], y[i], dst[i], one[0])
+		}
+	}
+	out := append([]float32(nil), dst...)
+	m.run(k, c, c, y)
+	for i := range out {
+		if math.Float32bits(out[i]) != math.Float32bits(c[i]) {
+			t.Fatalf("n=%d, shift=%d: element %d is %v, but %v in place", n, shift, i, out[i], c[i])
+		}
+	}
+	if !intact(c, allC, shift) {
+		t.Fatalf("n=%d, shift=%d: in place, wrote beyond the slice", n, shift)
+	}
+}
+
+// TestMapsExact pins the values that callers rely on to the bit, and that NaN stays NaN wherever it stands.
+func TestMapsExact(t *testing.T) {
+	inf := float32(math.Inf(1))
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		dst, y := make([]float32, 19), make([]float32, 19)
+		in := make([]float32, len(dst))
+		check := func(name string, c, norm, want float32, run func(dst, c, y []float32)) {
+			t.Helper()
+			for i := range in {
+				in[i], y[i] = c, norm
+			}
+			run(dst, in, y)
+			for i, v := range dst {
+				if v != want {
+					t.Errorf("%s: element %d of c=%v is %v, want exactly %v", name, i, c, v, want)
+				}
+			}
+		}
+		check("finish", 1, 0, 0, func(d, c, y []float32) { k.Finish(d, c) })
+		check("finish", 1.0000001, 0, 0, func(d, c, y []float32) { k.Finish(d, c) })
+		check("finish", -1.0000001, 0, 2, func(d, c, y []float32) { k.Finish(d, c) })
+		check("arccos", 0, 0, 0, func(d, c, y []float32) { k.ArcCos(d, c) })
+		check("arccos²", 0, 0, 0, func(d, c, y []float32) { k.ArcCosSq(d, c) })
+		check("diffusion", 0, 0, 1, func(d, c, y []float32) { k.Diffusion(d, c, 3) })
+		check("ngd", 0, 0, 3, func(d, c, y []float32) { k.NGD(d, c, 3) })
+		check("ngd-exp", 0, 0, 1, func(d, c, y []float32) { k.NGDExp(d, c, 3) })
+		check("gaussian", 0, 3.7, 1, func(d, c, y []float32) { k.Gaussian(d, c, y, 3.7, 2) })
+		check("dot", 0, 3, 6, func(d, c, y []float32) { k.Dot(d, c, y, 2) })
+		check("degree 0", 0, 0, 1, func(d, c, y []float32) { k.ArcCosine0(d, c) })
+		check("degree 0", 2, 0, 0, func(d, c, y []float32) { k.ArcCosine0(d, c) })
+		check("degree 1", 0, 3, 6, func(d, c, y []float32) { k.ArcCosine1(d, c, y, 2) })
+		check("degree 1", 2, 3, 0, func(d, c, y []float32) { k.ArcCosine1(d, c, y, 2) })
+		check("degree 2", 0, 3, 108, func(d, c, y []float32) { k.ArcCosine2(d, c, y, 2) })
+		check("degree 2", 2, 3, 0, func(d, c, y []float32) { k.ArcCosine2(d, c, y, 2) })
+		check("exp", 0, 0, 1, func(d, c, y []float32) { k.Exp(d, c) })
+		check("exp", inf, 0, inf, func(d, c, y []float32) { k.Exp(d, c) })
+		check("exp", 88.8, 0, inf, func(d, c, y []float32) { k.Exp(d, c) })
+		check("exp", -104, 0, 0, func(d, c, y []float32) { k.Exp(d, c) })
+		check("exp", -inf, 0, 0, func(d, c, y []float32) { k.Exp(d, c) })
+		check("exp", float32(-math.MaxFloat32), 0, 0, func(d, c, y []float32) { k.Exp(d, c) })
+		for _, m := range mapCases() {
+			for place := range in {
+				for i := range in {
+					in[i], y[i] = 0.25, 1
+				}
+				in[place] = float32(math.NaN())
+				m.run(k, dst, in, y)
+				for i, v := range dst {
+					if (v != v) != (i == place) {
+						t.Fatalf("%s: NaN at %d gives %v at %d", m.name, place, v, i)
+					}
+				}
+			}
+		}
+	})
+}
