@@ -1,3 +1,5 @@
+//go:build !amd64 || purego
+
 package asm
 
 // native returns the tables in assembly that this processor can run, best last: none.

@@ -1,0 +1,64 @@
+// Command _gen writes the assembly of package asm and the Go declarations that go with it.
+//
+//	go run .             (in asm/_gen)
+//
+// Each family of kernels is a function that adds its kernels to a file; the instruction set is a parameter of what it calls. The families are
+// listed in families; family NAME becomes asm/NAME_amd64.s and asm/NAME_stubs_amd64.go.
+package main
+
+import (
+	"fmt"
+	"go/format"
+	"os"
+	"path/filepath"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/printer"
+)
+
+var families = []struct {
+	name string
+	add  func(c *build.Context)
+}{
+	{"maps", maps},
+}
+
+func main() {
+	for _, f := range families {
+		if err := write(f.name, f.add); err != nil {
+			fmt.Fprintf(os.Stderr, "_gen: %s: %v\n", f.name, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// write generates one family into the folder above.
+func write(name string, add func(c *build.Context)) error {
+	c := build.NewContext()
+	c.ConstraintExpr("!purego")
+	add(c)
+	file, err := c.Result()
+	if err != nil {
+		return err
+	}
+	if err := pass.Compile.Execute(file); err != nil {
+		return err
+	}
+	config := printer.Config{Argv: []string{"asm/_gen"}, Pkg: "asm"}
+	source, err := printer.NewGoAsm(config).Print(file)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join("..", name+"_amd64.s"), source, 0o644); err != nil {
+		return err
+	}
+	stubs, err := printer.NewStubs(config).Print(file)
+	if err != nil {
+		return err
+	}
+	if stubs, err = format.Source(stubs); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join("..", name+"_stubs_amd64.go"), stubs, 0o644)
+}

@@ -1,0 +1,312 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// An isa is an instruction set as the generator sees it: the suffix of function names and the number of float32 in a register.
+type isa struct {
+	suffix string
+	lanes  int
+}
+
+var isas = []isa{{"AVX2", 8}, {"AVX512", 16}}
+
+// A vec is a number of vector registers that are treated alike: an operation on it is issued for each in turn, so that independent chains of
+// operations interleave.
+type vec []reg.VecVirtual
+
+// A mask holds for each register of a vec which lanes a comparison is true for: vector registers of ones and zeros, or mask registers.
+type mask []reg.Register
+
+// gen writes one function for one instruction set.
+type gen struct {
+	*build.Context
+	isa
+	data *constants
+	held map[float32]reg.VecVirtual // constants that stay in registers
+	n    int                        // labels given out
+}
+
+// constants are the constants of a file: each stands in the data section often enough to fill the widest register.
+type constants struct {
+	at map[uint32]operand.Mem
+}
+
+func (g *gen) mem(x float32) operand.Mem { return g.memBits(math.Float32bits(x)) }
+
+func (g *gen) memBits(bits uint32) operand.Mem {
+	if m, ok := g.data.at[bits]; ok {
+		return m
+	}
+	m := g.StaticGlobal(fmt.Sprintf("all_%08x", bits))
+	g.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 16 {
+		g.AddDatum(4*i, operand.U32(bits))
+	}
+	g.data.at[bits] = m
+	return m
+}
+
+func (g *gen) label(name string) string {
+	g.n++
+	return fmt.Sprintf("%s%d", name, g.n)
+}
+
+func (g *gen) reg() reg.VecVirtual {
+	if g.lanes == 16 {
+		return g.ZMM()
+	}
+	return g.YMM()
+}
+
+func (g *gen) regs(n int) vec {
+	v := make(vec, n)
+	for i := range v {
+		v[i] = g.reg()
+	}
+	return v
+}
+
+// hold loads constants into registers once.
+func (g *gen) hold(list ...float32) {
+	for _, x := range list {
+		r := g.reg()
+		g.VMOVUPS(g.mem(x), r)
+		g.held[x] = r
+	}
+}
+
+// constant is a register with the constant in every lane, held or loaded now.
+func (g *gen) constant(x float32) reg.VecVirtual {
+	if r, ok := g.held[x]; ok {
+		return r
+	}
+	r := g.reg()
+	g.VMOVUPS(g.mem(x), r)
+	return r
+}
+
+// operand is the constant as the first operand of an instruction, in a register if it is held.
+func (g *gen) operand(x float32) operand.Op {
+	if r, ok := g.held[x]; ok {
+		return r
+	}
+	return g.mem(x)
+}
+
+// all is n registers filled with the constant, to be overwritten.
+func (g *gen) all(x float32, n int) vec {
+	v := g.regs(n)
+	for i := range v {
+		g.VMOVUPS(g.operand(x), v[i])
+	}
+	return v
+}
+
+// each writes the registers of a new vec, one instruction after the other.
+func (g *gen) each(n int, f func(i int, dst reg.VecVirtual)) vec {
+	v := g.regs(n)
+	for i := range v {
+		f(i, v[i])
+	}
+	return v
+}
+
+func (g *gen) add(a, b vec) vec {
+	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VADDPS(a[i], b[i], d) })
+}
+
+func (g *gen) sub(a, b vec) vec { // a - b
+	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VSUBPS(b[i], a[i], d) })
+}
+
+func (g *gen) mul(a, b vec) vec {
+	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VMULPS(a[i], b[i], d) })
+}
+
+// mulConst is a·x, addConst a+x, subConst a-x, constSub x-a.
+func (g *gen) mulConst(a vec, x float32) vec {
+	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VMULPS(g.operand(x), a[i], d) })
+}
+
+func (g *gen) addConst(a vec, x float32) vec {
+	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VADDPS(g.operand(x), a[i], d) })
+}
+
+func (g *gen) subConst(a vec, x float32) vec {
+	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VSUBPS(g.operand(x), a[i], d) })
+}
+
+func (g *gen) constSub(x float32, a vec) vec {
+	r := g.constant(x)
+	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VSUBPS(a[i], r, d) })
+}
+
+// scale is a·r for one register r.
+func (g *gen) scale(a vec, r reg.VecVirtual) vec {
+	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VMULPS(a[i], r, d) })
+}
+
+// min and max give the second argument where one is NaN.
+func (g *gen) min(a, b vec) vec {
+	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VMINPS(b[i], a[i], d) })
+}
+
+// clampLow is max(a, x), clampHigh min(a, x); NaN stays.
+func (g *gen) clampLow(a vec, x float32) vec {
+	r := g.constant(x)
+	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VMAXPS(a[i], r, d) })
+}
+
+func (g *gen) clampHigh(a vec, x float32) vec {
+	r := g.constant(x)
+	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VMINPS(a[i], r, d) })
+}
+
+func (g *gen) sqrt(a vec) vec {
+	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VSQRTPS(a[i], d) })
+}
+
+// mulAdd turns p into p·m + a, fused; mulAddConst into p·m + x; subMulConst into p - m·x.
+func (g *gen) mulAdd(p, m, a vec) {
+	for i := range p {
+		g.VFMADD213PS(a[i], m[i], p[i])
+	}
+}
+
+func (g *gen) mulAddConst(p, m vec, x float32) {
+	for i := range p {
+		g.VFMADD213PS(g.operand(x), m[i], p[i])
+	}
+}
+
+func (g *gen) subMulConst(p, m vec, x float32) {
+	for i := range p {
+		g.VFNMADD231PS(g.operand(x), m[i], p[i])
+	}
+}
+
+// poly is the polynomial with the given coefficients, the highest first, by Horner's rule.
+func (g *gen) poly(m vec, coeff ...float32) vec {
+	p := g.all(coeff[0], len(m))
+	for _, x := range coeff[1:] {
+		g.mulAddConst(p, m, x)
+	}
+	return p
+}
+
+// Predicates of VCMPPS: ordered a > b, and not a <= b, which holds for NaN too.
+const (
+	greater      = operand.U8(0x1e)
+	notLessEqual = operand.U8(0x16)
+)
+
+func (g *gen) compare(predicate operand.U8, a vec, b operand.Op) mask {
+	m := make(mask, len(a))
+	for i := range m {
+		if g.lanes == 16 {
+			m[i] = g.K()
+		} else {
+			m[i] = g.reg()
+		}
+		g.VCMPPS(predicate, b, a[i], m[i])
+	}
+	return m
+}
+
+// blend is yes where the mask is set and no elsewhere.
+func (g *gen) blend(m mask, yes, no vec) vec {
+	return g.each(len(yes), func(i int, d reg.VecVirtual) {
+		if g.lanes == 16 {
+			g.VBLENDMPS(yes[i], no[i], m[i], d)
+		} else {
+			g.VBLENDVPS(m[i], yes[i], no[i], d)
+		}
+	})
+}
+
+// jumpAny jumps when any lane of any register of the mask is set. The mask is spent.
+func (g *gen) jumpAny(m mask, target string) {
+	for n := len(m); n > 1; n = (n + 1) / 2 {
+		for i := range n / 2 {
+			if g.lanes == 16 {
+				g.KORW(m[i], m[n-1-i], m[i])
+			} else {
+				g.VORPS(m[i], m[n-1-i], m[i])
+			}
+		}
+	}
+	if g.lanes == 16 {
+		g.KORTESTW(m[0], m[0])
+	} else {
+		bits := g.GP32()
+		g.VMOVMSKPS(m[0], bits)
+		g.TESTL(bits, bits)
+	}
+	g.JNE(operand.LabelRef(target))
+}
+
+// firstMask selects the first n lanes of a register, 0 < n < lanes. n is spent.
+func (g *gen) firstMask(n reg.Register) reg.Register {
+	if g.lanes == 16 {
+		// CX takes the count of the shift.
+		g.MOVQ(n, reg.RCX)
+		ones, k := g.GP32(), g.K()
+		g.MOVL(operand.U32(1), ones)
+		g.SHLL(reg.CL, ones)
+		g.DECL(ones)
+		g.KMOVW(ones, k)
+		return k
+	}
+	table := g.GP64()
+	g.LEAQ(g.window(), table)
+	g.NEGQ(n)
+	m := g.reg()
+	g.VMOVUPS(operand.Mem{Base: table, Index: n, Scale: 4, Disp: 32}, m)
+	return m
+}
+
+// window is eight words of ones followed by eight words of zeros: read from 8-n on, n words of ones come first.
+func (g *gen) window() operand.Mem {
+	const key = 0xffffffff // no float32 constant has these bits
+	if m, ok := g.data.at[key]; ok {
+		return m
+	}
+	m := g.StaticGlobal("window")
+	g.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 16 {
+		word := operand.U32(0)
+		if i < 8 {
+			word = 0xffffffff
+		}
+		g.AddDatum(4*i, word)
+	}
+	g.data.at[key] = m
+	return m
+}
+
+// loadFirst and storeFirst touch only the lanes that the mask selects; the others are loaded as 0.
+func (g *gen) loadFirst(m operand.Mem, k reg.Register) vec {
+	r := g.reg()
+	if g.lanes == 16 {
+		g.VMOVUPS_Z(m, k, r)
+	} else {
+		g.VMASKMOVPS(m, k, r)
+	}
+	return vec{r}
+}
+
+func (g *gen) storeFirst(v vec, k reg.Register, m operand.Mem) {
+	if g.lanes == 16 {
+		g.VMOVUPS(v[0], k, m)
+	} else {
+		g.VMASKMOVPS(v[0], k, m)
+	}
+}

@@ -1,0 +1,61 @@
+//go:build !purego
+
+package asm
+
+import "github.com/klauspost/cpuid/v2"
+
+// The features that the kernels of an instruction set use. cpuid reports a feature only where the operating system saves its registers.
+var (
+	featuresAVX2   = []cpuid.FeatureID{cpuid.AVX2, cpuid.FMA3, cpuid.BMI1, cpuid.BMI2}
+	featuresAVX512 = []cpuid.FeatureID{cpuid.AVX2, cpuid.FMA3, cpuid.BMI1, cpuid.BMI2, cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL}
+)
+
+// native returns the tables in assembly that this processor can run, best last.
+func native() []*Kernels {
+	var list []*Kernels
+	if cpuid.CPU.Supports(featuresAVX2...) {
+		list = append(list, &tableAVX2)
+	}
+	if cpuid.CPU.Supports(featuresAVX512...) {
+		list = append(list, &tableAVX512)
+	}
+	return list
+}
+
+// tableAVX2 is the table of the kernels for AVX2 and FMA; where there is none, the portable one stands.
+var tableAVX2 = func() Kernels {
+	k := generic
+	k.ISA = AVX2
+	k.Finish = finishAVX2
+	k.ArcCos = arcCosAVX2
+	k.ArcCosSq = arcCosSqAVX2
+	k.Exp = expAVX2
+	k.Diffusion = diffusionAVX2
+	k.NGD = ngdAVX2
+	k.NGDExp = ngdExpAVX2
+	k.Dot = dotAVX2
+	k.Gaussian = gaussianAVX2
+	k.ArcCosine0 = arcCosine0AVX2
+	k.ArcCosine1 = arcCosine1AVX2
+	k.ArcCosine2 = arcCosine2AVX2
+	return k
+}()
+
+// tableAVX512 is the table of the kernels for AVX-512 F, BW, DQ and VL, likewise.
+var tableAVX512 = func() Kernels {
+	k := generic
+	k.ISA = AVX512
+	k.Finish = finishAVX512
+	k.ArcCos = arcCosAVX512
+	k.ArcCosSq = arcCosSqAVX512
+	k.Exp = expAVX512
+	k.Diffusion = diffusionAVX512
+	k.NGD = ngdAVX512
+	k.NGDExp = ngdExpAVX512
+	k.Dot = dotAVX512
+	k.Gaussian = gaussianAVX512
+	k.ArcCosine0 = arcCosine0AVX512
+	k.ArcCosine1 = arcCosine1AVX512
+	k.ArcCosine2 = arcCosine2AVX512
+	return k
+}()
