@@ -86,7 +86,7 @@ func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 
 func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corpus, error) {
 	if source == "goroot" {
-		return readGoroot(ctx, opt, meter)
+		return readGoroot(ctx, findGoroot(gorootPlaces(ctx)), opt, meter)
 	}
 	if parameters, ok := strings.CutPrefix(source, "synthetic:"); ok || source == "synthetic" {
 		s, err := ParseSynthetic(parameters)

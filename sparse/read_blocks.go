@@ -119,7 +119,10 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, fault *
 			return nil, nil, err
 		}
 		if len(buf) == cap(buf) {
-			buf = append(buf, make([]byte, len(buf)+blockBytes)...)[:len(buf)]
+			// Two bytes more than the longest line, for its line end, are enough to know that a line is too long.
+			larger := make([]byte, len(buf), max(min(2*len(buf)+blockBytes, c.most+2), len(buf)+1))
+			copy(larger, buf)
+			buf = larger
 		}
 		for err == nil && len(buf) < cap(buf) {
 			var n int
@@ -136,7 +139,7 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, fault *
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(buf) > c.most {
+		if len(buf) > c.most+1 {
 			return nil, lineTooLong(c.most), io.EOF
 		}
 		seen = len(buf)

@@ -110,7 +110,7 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 	firstBad, firstErr := len(files), error(nil)
 	var group sync.WaitGroup
 	for w := range counters {
-		r := &fileReader{counter: &termCounter{}, meter: m, maxLine: opt.MaxLineBytes, rule: rule, buf: make([]byte, 0, 64<<10), buffer: bufio.NewReaderSize(nil, 64<<10)}
+		r := &fileReader{counter: &termCounter{done: ctx.Done()}, meter: m, maxLine: opt.MaxLineBytes, rule: rule, buf: make([]byte, 0, 64<<10), buffer: bufio.NewReaderSize(nil, 64<<10)}
 		counters[w] = r.counter
 		group.Go(func() {
 			for ctx.Err() == nil {

@@ -93,6 +93,9 @@ func (in *input) detect() (Format, error) {
 	if err != nil && err != io.EOF && len(head) == 0 {
 		return "", in.readError(in.line, err)
 	}
+	if len(head) == 0 {
+		return "", &SyntaxError{File: in.name, Found: "an empty file", Expected: "documents"}
+	}
 	if len(head) >= len(matrixMarketBanner) && bytes.EqualFold(head[:len(matrixMarketBanner)], []byte(matrixMarketBanner)) {
 		return FormatMatrixMarket, nil
 	}

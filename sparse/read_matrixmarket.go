@@ -7,31 +7,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 const matrixMarketBanner = "%%MatrixMarket"
-
-// sortRow sorts one row by term.
-func sortRow(terms []uint32, values []float32) {
-	if !slices.IsSorted(terms) {
-		sort.Sort(&rowOrder{terms, values})
-	}
-}
-
-type rowOrder struct {
-	terms  []uint32
-	values []float32
-}
-
-func (r *rowOrder) Len() int           { return len(r.terms) }
-func (r *rowOrder) Less(i, j int) bool { return r.terms[i] < r.terms[j] }
-func (r *rowOrder) Swap(i, j int) {
-	r.terms[i], r.terms[j] = r.terms[j], r.terms[i]
-	r.values[i], r.values[j] = r.values[j], r.values[i]
-}
 
 // marketHeader is what the begin of a MatrixMarket file says.
 type marketHeader struct {
@@ -251,10 +232,10 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	if err == nil && entries < h.entries {
 		err = &SyntaxError{File: in.name, Line: in.line, Found: fmt.Sprintf("the end of the file after %d entries", entries), Expected: fmt.Sprintf("%d entries, as the header says", h.entries)}
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	matrix, duplicate, stopped := joinEntries(ctx, opt, h, pieces)
+	if stopped != nil {
+		return nil, stopped
 	}
-	matrix, duplicate := joinEntries(h, pieces)
 	if duplicate != nil { // lies before any other error
 		duplicate.File = in.name
 		return nil, duplicate
@@ -276,7 +257,7 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 }
 
 // joinEntries sorts the entries into rows. Where an entry occurs twice it reports the first that repeats another.
-func joinEntries(h marketHeader, pieces []*entryPiece) (*CSR, *SyntaxError) {
+func joinEntries(ctx context.Context, opt *Options, h marketHeader, pieces []*entryPiece) (*CSR, *SyntaxError, error) {
 	m := &CSR{Cols: int(h.cols), Offsets: make([]int64, h.rows+1)}
 	for _, p := range pieces {
 		for _, row := range p.rows {
@@ -290,35 +271,56 @@ func joinEntries(h marketHeader, pieces []*entryPiece) (*CSR, *SyntaxError) {
 	m.Terms, m.Values = make([]uint32, nnz), make([]float32, nnz)
 	next := slices.Clone(m.Offsets)
 	for _, p := range pieces {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		for k, row := range p.rows {
 			at := next[row]
 			next[row]++
 			m.Terms[at], m.Values[at] = p.cols[k], p.values[k]
 		}
 	}
-	twice := map[[2]uint32]bool{} // entries that occur twice; true once the first of them was passed
-	for i := range m.Rows() {
-		terms, values := m.Row(i)
-		sortRow(terms, values)
-		for k := 1; k < len(terms); k++ {
-			if terms[k] == terms[k-1] {
-				twice[[2]uint32{uint32(i), terms[k]}] = false
+	var repeated atomic.Bool
+	const chunk = 1024
+	err := parallel(ctx, opt.Workers, (m.Rows()+chunk-1)/chunk, func(c int) {
+		var s rowSorter
+		for i := c * chunk; i < min(m.Rows(), (c+1)*chunk) && ctx.Err() == nil; i++ {
+			terms, values := m.Row(i)
+			s.sort(terms, values)
+			for k := 1; k < len(terms); k++ {
+				if terms[k] == terms[k-1] {
+					repeated.Store(true)
+				}
 			}
 		}
+	})
+	if err != nil || !repeated.Load() {
+		return m, nil, err
 	}
-	if len(twice) == 0 {
-		return m, nil
+	return nil, firstRepeated(m, pieces), nil
+}
+
+// firstRepeated finds the first entry of the file that repeats another; in m, sorted, the two are neighbours.
+func firstRepeated(m *CSR, pieces []*entryPiece) *SyntaxError {
+	met := map[[2]uint32]bool{} // the entries that occur twice, true once one of them was met
+	for i := range m.Rows() {
+		terms, _ := m.Row(i)
+		for k := 1; k < len(terms); k++ {
+			if terms[k] == terms[k-1] {
+				met[[2]uint32{uint32(i), terms[k]}] = false
+			}
+		}
 	}
 	for _, p := range pieces {
 		for k, row := range p.rows {
 			entry := [2]uint32{row, p.cols[k]}
-			switch passed, is := twice[entry]; {
-			case passed:
-				return nil, &SyntaxError{Line: p.firstLine + int64(p.line(k)), Found: fmt.Sprintf("row %d, column %d again", entry[0]+1, entry[1]+1), Expected: "every entry once"}
-			case is:
-				twice[entry] = true
+			switch before, twice := met[entry]; {
+			case before:
+				return &SyntaxError{Line: p.firstLine + int64(p.line(k)), Found: fmt.Sprintf("row %d, column %d again", row+1, entry[1]+1), Expected: "every entry once"}
+			case twice:
+				met[entry] = true
 			}
 		}
 	}
-	return m, nil
+	return nil
 }

@@ -53,7 +53,7 @@ func ParseSynthetic(parameters string) (Synthetic, error) {
 		case "docs":
 			to = &s.Documents
 		case "terms":
-			to, most = &s.Terms, 1<<26
+			to, most = &s.Terms, 1<<22
 		case "length":
 			to, most = &s.Length, 1<<24
 		case "classes":
@@ -116,7 +116,7 @@ func newZipfTable(n int) *aliasTable {
 	t := &aliasTable{keep: make([]uint64, n), instead: make([]uint32, n)}
 	for r := range n {
 		w := uint64(1) << 40 / uint64(10*r+27)
-		t.keep[r] = w * uint64(n) // below 2⁶³ for n <= 2²⁶
+		t.keep[r] = w * uint64(n) // below 2⁵⁸ for n <= 2²²
 		t.total += w
 	}
 	var small, large []uint32
@@ -255,7 +255,7 @@ func (p *vectorPiece) addCounts(count, drawn, columns []uint32) (lost int64) {
 		p.values = append(p.values, float32(n))
 	}
 	if columns != nil {
-		sortRow(p.terms[start:], p.values[start:])
+		new(rowSorter).sort(p.terms[start:], p.values[start:])
 	}
 	p.ends = append(p.ends, int64(len(p.terms)))
 	return lost

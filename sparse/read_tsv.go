@@ -83,7 +83,7 @@ func textFault(l []byte) *lineError {
 func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	counters := make([]*termCounter, opt.Workers)
 	for w := range counters {
-		counters[w] = &termCounter{}
+		counters[w] = &termCounter{done: ctx.Done()}
 	}
 	var documents []countedDocument
 	var lines []int64

@@ -17,7 +17,11 @@ type termCounter struct {
 	ids    []uint32 // of all closed documents, one after another
 	counts []float32
 	buf    []byte // of the tokenizer
+	done   <-chan struct{}
 }
+
+// stopEvery is how many words pass between looks at whether to stop: the words of one line may take longer than a second.
+const stopEvery = 1 << 16
 
 // countedDocument says where the terms of a document lie.
 type countedDocument struct {
@@ -25,13 +29,21 @@ type countedDocument struct {
 	lo, hi  int64 // in ids and counts
 }
 
-// add counts the terms of text, which is UTF-8, in the open document.
+// add counts the terms of text in the open document. It ends early when done is closed.
 func (c *termCounter) add(text []byte) {
 	if c.index == nil {
 		c.index = map[string]uint32{}
 	}
 	t := tokenizer{text: text, buf: c.buf}
+	words := 0
 	for term := t.next(); term != nil; term = t.next() {
+		if words++; words%stopEvery == 0 {
+			select {
+			case <-c.done:
+				return
+			default:
+			}
+		}
 		id, ok := c.index[string(term)]
 		if !ok {
 			s := string(term)
@@ -118,21 +130,19 @@ func joinCounters(ctx context.Context, opt *Options, counters []*termCounter, do
 	nnz := m.Offsets[len(documents)]
 	m.Terms, m.Values = make([]uint32, nnz), make([]float32, nnz)
 	err = parallel(ctx, opt.Workers, chunks, func(k int) {
-		var row []uint64 // term and count in one word, so that sorting moves both
+		var s rowSorter
 		for i := k * chunk; i < min(len(documents), (k+1)*chunk); i++ {
 			d := documents[i]
 			of := columns[d.counter]
-			row = row[:0]
+			terms, values := m.Row(i)
+			j := 0
 			for p := d.lo; p < d.hi; p++ {
 				if t := of[d.counter.ids[p]]; t != leftOut {
-					row = append(row, uint64(t)<<32|uint64(math.Float32bits(d.counter.counts[p])))
+					terms[j], values[j] = t, d.counter.counts[p]
+					j++
 				}
 			}
-			slices.Sort(row)
-			for j, x := range row {
-				m.Terms[m.Offsets[i]+int64(j)] = uint32(x >> 32)
-				m.Values[m.Offsets[i]+int64(j)] = math.Float32frombits(uint32(x))
-			}
+			s.sort(terms, values)
 		}
 	})
 	if opt.Vocabulary != nil {
@@ -142,6 +152,25 @@ func joinCounters(ctx context.Context, opt *Options, counters []*termCounter, do
 		}
 	}
 	return m, vocabulary, unknown, firstUnknown, err
+}
+
+// rowSorter sorts rows by term.
+type rowSorter struct {
+	pairs []uint64 // term and bits of the value in one word, so that sorting moves both
+}
+
+func (s *rowSorter) sort(terms []uint32, values []float32) {
+	if slices.IsSorted(terms) {
+		return
+	}
+	s.pairs = s.pairs[:0]
+	for k, t := range terms {
+		s.pairs = append(s.pairs, uint64(t)<<32|uint64(math.Float32bits(values[k])))
+	}
+	slices.Sort(s.pairs)
+	for k, x := range s.pairs {
+		terms[k], values[k] = uint32(x>>32), math.Float32frombits(uint32(x))
+	}
 }
 
 // commonTerms returns the terms within MinDF and MaxDF over all counters, sorted.
