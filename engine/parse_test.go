@@ -20,6 +20,7 @@ func TestParseKernel(t *testing.T) {
 		"diffusion:t=0.25":                   diffusion{sphere, 0.25},
 		" diffusion : t = 2.5e-1 ":           diffusion{sphere, 0.25},
 		"diffusion:t=1e+2,embed=tfidf-l2":    diffusion{tfidf, 100},
+		"diffusion:t=0.123456789012345678":   diffusion{sphere, 0.12345678901234568},
 		"ngd":                                ngd{sphere, 0},
 		"ngd:shift=-0":                       ngd{sphere, 0},
 		"ngd:shift=pi":                       ngd{sphere, math.Pi},
@@ -35,8 +36,13 @@ func TestParseKernel(t *testing.T) {
 		"arccos":                             arccos{counts, 1},
 		"arccos:n=2,embed=tf":                arccos{counts, 2},
 	} {
-		if k, err := ParseKernel(spec); err != nil || k != want {
+		k, err := ParseKernel(spec)
+		if err != nil || k != want {
 			t.Errorf("ParseKernel(%q) = %#v, %v, expected %#v", spec, k, err, want)
+			continue
+		}
+		if again, err := ParseKernel(k.String()); err != nil || again != k || strings.Contains(k.String(), "-0") {
+			t.Errorf("%q prints as %q, which parses to %#v, %v", spec, k, again, err)
 		}
 	}
 }
@@ -75,6 +81,7 @@ func TestParseKernelErrors(t *testing.T) {
 		"ngd:shift=2pi":               {11, "shift=2pi", "a number, or pi"},
 		"0.5*linear":                  {1, `"0"`, "one of diffusion"},
 		"product(linear,arccos:n=1)":  {1, `unknown kernel "product"`, "one of diffusion"},
+		"diffusion:t=1e+1+linear":     {17, `"+linear"`, "a comma and another key, or the end"},
 		"linear + diffusion:t=1e+1+1": {8, `"+ diffusion:t=1e+1+1"`, "the end"},
 	} {
 		k, err := ParseKernel(spec)
