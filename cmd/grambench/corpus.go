@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/gramengine/gram/sparse"
 )
@@ -189,9 +188,6 @@ func (r *corpusReport) writeText(w io.Writer) {
 		t.write(w)
 	}
 	r.writeClasses(w)
-	for _, warning := range r.Warnings {
-		fmt.Fprintf(w, "\nwarning: %s, %s\n", warning.Message, strings.TrimSuffix(fmt.Sprintf("%s, first at %s", counted(warning.Count, "time", "times"), warning.First), ", first at "))
-	}
 }
 
 func (r *corpusReport) writeClasses(w io.Writer) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gramengine/gram/engine"
 )
@@ -79,7 +80,7 @@ func writeCommandHelp(w io.Writer, c command, f *flags) {
 // writeWrapped prints text after head, broken into lines of at most width columns that are indented as deep as head.
 func writeWrapped(w io.Writer, head, text string, width int) {
 	line := head
-	indent := strings.Repeat(" ", len(head))
+	indent := strings.Repeat(" ", utf8.RuneCountInString(head))
 	begun := false
 	for _, word := range strings.Fields(text) {
 		if begun && len(line)+1+len(word) > width {

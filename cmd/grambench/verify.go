@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/gramengine/gram/asm"
@@ -26,8 +25,8 @@ the reference; c = 1 - cosine itself is always verified, for every embedding in 
 Also checked, for every instruction set and embedding: c is exactly 0 for identical documents; (i, j) and (j, i) have the same bits; a
 matrix has the same bits from 1, 2 and 7 workers, and by rows and stripes as a whole.
 
-Errors in the table: the greatest absolute error and where it is, with the tolerance at that place; the greatest relative error among values
-other than 0; the greatest error in units of the last place (ulp) of float32; how many pairs took the exact form. -json has full digests and the
+Errors in the table: the greatest absolute error and where it is, with the tolerance at that place; the greatest relative error; the greatest error in units of the last place (ulp) of float32; how many pairs took the exact form. Relative errors and
+ulps leave out pairs whose reference is 0 and documents that share no term. -json has full digests and the
 places of all three.
 
 Examples:
@@ -62,7 +61,7 @@ type verifyEmbedding struct {
 	Embedding    string `json:"embedding"`
 	Digest       string `json:"sha256"`
 	Pairs        int64  `json:"pairs"`
-	SampledRows  int    `json:"rows"`
+	SampledRows  int    `json:"rows_computed"`
 	ClosestPairs int    `json:"closest_pairs"`
 	Identical    int64  `json:"identical_pairs"` // pairs i < j of identical documents in the corpus
 	LeastC       number `json:"least_c_above_0"`
@@ -87,6 +86,8 @@ type verifyRow struct {
 	Recomputed int64  `json:"recomputed_pairs"`
 	Digest     string `json:"sha256"`
 	Passed     bool   `json:"passed"`
+
+	shown string // the kernel as it was asked for
 }
 
 // place is a pair of documents and what was found there.
@@ -205,6 +206,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error
 
 	asymmetric := map[asm.ISA]int64{}
 	for n, k := range kernels {
+		shown := k.String() // a gamma that depends on the data makes it long
 		k = engine.Resolve(k, len(x.Embedder.Terms))
 		v.p.stage(fmt.Sprintf("%-28s", shorten(k.String(), 28)))
 		results, err := v.compare(ctx, x, s, engines, k)
@@ -213,6 +215,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error
 		}
 		for _, isa := range v.isas() {
 			r := results[isa]
+			r.row.shown = shown
 			v.report.Rows = append(v.report.Rows, r.row)
 			asymmetric[isa] += r.asymmetric
 			if n == 0 {
@@ -259,7 +262,7 @@ func (r *verifyReport) writeText(w io.Writer) {
 	fmt.Fprintln(w)
 	t := newTable("isa", "kernel", ">max abs err", ">tolerance", "at (i, j)", ">max rel err", ">max ulp", ">exact form", "sha256", "")
 	for _, row := range r.Rows {
-		t.add(row.ISA, shorten(row.Kernel, 34), formatErr(float64(row.MaxAbsErr)), formatErr(float64(row.Tolerance)),
+		t.add(row.ISA, shorten(row.shown, 28), formatErr(float64(row.MaxAbsErr)), formatErr(float64(row.Tolerance)),
 			fmt.Sprintf("%d, %d", row.AbsAt.I, row.AbsAt.J), formatErr(float64(row.MaxRelErr)), fmt.Sprintf("%.1f", float64(row.MaxULP)),
 			formatCount(row.Recomputed), row.Digest[:8], passedText(row.Passed))
 	}
@@ -270,7 +273,8 @@ func (r *verifyReport) writeText(w io.Writer) {
 		t.add(c.ISA, c.Embedding, c.Check, c.Found, passedText(c.Passed))
 	}
 	t.write(w)
-	fmt.Fprintf(w, "\nmax abs err is where (i, j) says; the tolerance there is %s.\n", strings.ReplaceAll(r.Tolerance, "\n", " "))
+	fmt.Fprintln(w)
+	writeWrapped(w, "Tolerance at (i, j): ", r.Tolerance+".", 110)
 	r.writeWorst(w)
 	fmt.Fprintf(w, "verify: %s passed, %d failed (%.1f s)\n", counted(r.NumPassed, "check", "checks"), r.NumFailed, r.Seconds)
 }
@@ -281,7 +285,7 @@ func (r *verifyReport) writeWorst(w io.Writer) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		if p := row.FailedAt; p != nil {
-			fmt.Fprintf(w, "FAILED %s %s: %s out of tolerance, the first at (%d, %d): got %v, expected %v (%s, %s)\n", row.ISA, row.Kernel,
+			fmt.Fprintf(w, "FAILED %s %s: %s out of tolerance, the first at (%d, %d):\n  got %v, expected %v (%s, %s)\n", row.ISA, row.shown,
 				counted(row.Failures, "value", "values"), p.I, p.J, p.Got, p.Want, shorten(p.NameI, 50), shorten(p.NameJ, 50))
 		}
 		if worst == nil || !(row.MaxULP <= worst.MaxULP) {
@@ -289,7 +293,7 @@ func (r *verifyReport) writeWorst(w io.Writer) {
 		}
 	}
 	if worst != nil {
-		fmt.Fprintf(w, "Most ulp: %s %s at (%d, %d), got %v, expected %v\n(%s and %s).\n", worst.ISA, worst.Kernel, worst.ULPAt.I, worst.ULPAt.J,
+		fmt.Fprintf(w, "Most ulp: %s %s at (%d, %d), got %v, expected %v\n  (%s, %s)\n", worst.ISA, worst.shown, worst.ULPAt.I, worst.ULPAt.J,
 			worst.ULPAt.Got, worst.ULPAt.Want, shorten(worst.ULPAt.NameI, 50), shorten(worst.ULPAt.NameJ, 50))
 	}
 }

@@ -19,6 +19,10 @@ import (
 // chunkRows is how many rows of the sample are computed at a time: a few panels.
 const chunkRows = 64
 
+// orthogonal is how near c must be to 1 for two documents that share no term: 1-c is then what the reference's own rounding leaves, and an error
+// relative to it would mean nothing.
+const orthogonal = 1e-14
+
 // comparison is what comparing one kernel on one instruction set has found.
 type comparison struct {
 	row        verifyRow
@@ -33,7 +37,7 @@ type comparison struct {
 // extreme is a greatest error and where it is.
 type extreme struct {
 	err       float64
-	row, col  int // row counts within the sample
+	row, col  int // places in sample.rows and among the row's values compared
 	got, want float64
 }
 
@@ -54,6 +58,8 @@ type rowResult struct {
 }
 
 // compare computes the sample's rows of the kernel k on every engine and compares them with the reference.
+//
+// Values among the sample's rows are kept, for the symmetry, in a square of len(s.rows)² values an instruction set.
 func (v *verifier) compare(ctx context.Context, x *sparse.Embedded, s *sample, engines map[asm.ISA]*engine.Engine, k engine.Kernel) (map[asm.ISA]*comparison, error) {
 	found := map[asm.ISA]*comparison{}
 	best := map[asm.ISA]*rowResult{}
@@ -63,7 +69,7 @@ func (v *verifier) compare(ctx context.Context, x *sparse.Embedded, s *sample, e
 		best[isa] = newRowResult()
 	}
 	got := engine.NewDense(min(chunkRows, len(s.rows)), s.n)
-	want := make([]float64, len(got.Data))
+	want := make([][]float64, chunkRows)
 	results := make([]rowResult, chunkRows)
 	v.p.held = true
 	defer func() { v.p.held = false }()
@@ -76,9 +82,10 @@ func (v *verifier) compare(ctx context.Context, x *sparse.Embedded, s *sample, e
 		got.Rows = len(rows)
 		got.Data = got.Data[:len(rows)*s.n]
 		err := v.parallel(len(rows), func(r int) error {
-			c, w := s.c[(first+r)*s.n:][:s.n], want[r*s.n:][:s.n]
-			for j := range w {
-				w[j] = k.Eval(c[j], x.Norms[rows[r]], x.Norms[j])
+			row := &rows[r]
+			want[r] = slices.Grow(want[r][:0], len(row.c))
+			for at, c := range row.c {
+				want[r] = append(want[r], k.Eval(c, x.Norms[row.doc], x.Norms[row.column(at)]))
 			}
 			return nil
 		})
@@ -86,11 +93,11 @@ func (v *verifier) compare(ctx context.Context, x *sparse.Embedded, s *sample, e
 			return nil, err
 		}
 		for _, isa := range v.isas() {
-			if err := engines[isa].Rows(ctx, k, rows, got); err != nil {
+			if err := engines[isa].Rows(ctx, k, docs(rows), got); err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", isa, k, err)
 			}
 			_ = v.parallel(len(rows), func(r int) error {
-				results[r] = s.compareRow(x, k, first+r, got.Row(r), want[r*s.n:][:s.n])
+				results[r] = s.compareRow(x, k, first+r, got.Row(r), want[r])
 				return nil
 			})
 			f := found[isa]
@@ -110,21 +117,21 @@ func (v *verifier) compare(ctx context.Context, x *sparse.Embedded, s *sample, e
 // compareRow compares one row of the sample with the reference.
 func (s *sample) compareRow(x *sparse.Embedded, k engine.Kernel, row int, got []float32, want []float64) rowResult {
 	res := *newRowResult()
-	i := s.rows[row]
-	c := s.c[row*s.n:][:s.n]
-	group := s.group[i]
-	for j, g := range got {
-		g, w := float64(g), want[j]
+	r := &s.rows[row]
+	i, group := r.doc, s.group[r.doc]
+	for at, w := range want {
+		j, c := r.column(at), r.c[at]
+		g := float64(got[j])
 		err := math.Abs(g - w)
-		res.abs.raise(err, row, j, g, w)
-		if w != 0 {
-			res.rel.raise(err/math.Abs(w), row, j, g, w)
+		res.abs.raise(err, row, at, g, w)
+		if w != 0 && !(math.Abs(1-c) < orthogonal) {
+			res.rel.raise(err/math.Abs(w), row, at, g, w)
+			res.ulp.raise(err/ulp32(w), row, at, g, w)
 		}
-		res.ulp.raise(err/ulp32(w), row, j, g, w)
 		// Within is written so that NaN fails.
-		if !engine.Within(k, g, w, c[j], x.Norms[i], x.Norms[j]) {
+		if !engine.Within(k, g, w, c, x.Norms[i], x.Norms[j]) {
 			if res.failures == 0 {
-				res.failed = extreme{err, row, j, g, w}
+				res.failed = extreme{err, row, at, g, w}
 			}
 			res.failures++
 		}
@@ -157,8 +164,8 @@ func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
 	buf := make([]byte, 0, 4*s.n)
 	for r := range got.Rows {
 		row := got.Row(r)
-		for c, j := range s.rows {
-			f.square[(first+r)*len(s.rows)+c] = row[j]
+		for c := range s.rows {
+			f.square[(first+r)*len(s.rows)+c] = row[s.rows[c].doc]
 		}
 		buf = buf[:0]
 		for _, value := range row {
@@ -171,16 +178,16 @@ func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
 // finish turns what was found into a row of the report.
 func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.ISA, k engine.Kernel, best *rowResult) {
 	where := func(e extreme) place {
-		i := s.rows[e.row]
-		return place{i, e.col, documentName(v.corpus, i), documentName(v.corpus, e.col), number(e.got), number(e.want)}
+		i, j := s.rows[e.row].doc, s.rows[e.row].column(e.col)
+		return place{i, j, documentName(v.corpus, i), documentName(v.corpus, j), number(e.got), number(e.want)}
 	}
 	f.row.ISA, f.row.Kernel, f.row.Embedding = string(isa), k.String(), k.Embedding().String()
-	f.row.Pairs = int64(len(s.rows)) * int64(s.n)
+	f.row.Pairs = s.pairs()
 	f.row.MaxAbsErr, f.row.AbsAt = number(best.abs.err), where(best.abs)
 	f.row.MaxRelErr, f.row.RelAt = number(max(best.rel.err, 0)), where(best.rel) // -1 where the reference is 0 everywhere
-	f.row.MaxULP, f.row.ULPAt = number(best.ulp.err), where(best.ulp)
-	i, j := s.rows[best.abs.row], best.abs.col
-	f.row.Tolerance = number(engine.Tolerance(k, s.c[best.abs.row*s.n+j], x.Norms[i], x.Norms[j]))
+	f.row.MaxULP, f.row.ULPAt = number(max(best.ulp.err, 0)), where(best.ulp)
+	at := &s.rows[best.abs.row]
+	f.row.Tolerance = number(engine.Tolerance(k, at.c[best.abs.col], x.Norms[at.doc], x.Norms[at.column(best.abs.col)]))
 	f.row.Failures = best.failures
 	if best.failures > 0 {
 		p := where(best.failed)

@@ -26,14 +26,37 @@ const (
 	closestPairs = 1000      // the closest pairs are always part of it
 )
 
-// sample is the set of pairs that verify compares in one embedding: whole rows of the matrix, against all documents.
+// sample is the set of pairs that verify compares in one embedding.
 type sample struct {
-	n       int       // documents
-	rows    []int     // rows compared, ascending
-	c       []float64 // the reference's c: len(rows) rows of n
+	n       int         // documents
+	rows    []sampleRow // ascending
 	closest []closePair
 	group   []int32 // documents with the same group number are identical, -1 for those that are alone
 	twins   int64   // pairs of identical documents in the corpus
+}
+
+// sampleRow is a row of the matrix that is computed, and which of its values are compared.
+type sampleRow struct {
+	doc     int
+	columns []int32   // values compared, ascending; nil for all
+	c       []float64 // the reference's c of each of them
+}
+
+// column returns the document of the k-th value compared.
+func (r *sampleRow) column(k int) int {
+	if r.columns == nil {
+		return k
+	}
+	return int(r.columns[k])
+}
+
+// docs returns the documents of the given rows.
+func docs(rows []sampleRow) []int {
+	out := make([]int, len(rows))
+	for k := range rows {
+		out[k] = rows[k].doc
+	}
+	return out
 }
 
 // closePair is a pair i < j with its c.
@@ -43,7 +66,7 @@ type closePair struct {
 }
 
 // choose finds the closest pairs with one pass of the kernel c over all pairs and chooses the rows: all of them for a small corpus, otherwise
-// rows that hold the closest pairs and others at random.
+// whole rows at random, and rows that hold the closest pairs and are compared at those alone.
 func (v *verifier) choose(ctx context.Context, x *sparse.Embedded, eng *engine.Engine, c engine.Kernel) (*sample, error) {
 	s := &sample{n: x.Rows()}
 	s.findTwins(x)
@@ -72,33 +95,38 @@ func (v *verifier) choose(ctx context.Context, x *sparse.Embedded, eng *engine.E
 		}
 	}
 	s.closest = closest.sorted()
-	if s.n <= allPairsUpTo {
-		for i := range s.n {
-			s.rows = append(s.rows, i)
-		}
-		return s, nil
-	}
 	s.rows = chooseRows(s.n, s.closest, v.seed)
-	return s, nil
+	return s, v.fits("the float64 reference of the sample", eng.Bytes()+runtimeBytes+s.bytes())
 }
 
-// chooseRows returns rows that hold every one of the closest pairs, and as many at random as make samplePairs pairs, at least half of those.
-func chooseRows(n int, closest []closePair, seed uint64) []int {
-	rows := cover(closest)
-	chosen := make([]bool, n)
-	for _, i := range rows {
-		chosen[i] = true
+// chooseRows returns whole rows, all of a small corpus and otherwise as many at random as make samplePairs pairs, and rows with the closest pairs
+// that aren't in any of those.
+func chooseRows(n int, closest []closePair, seed uint64) []sampleRow {
+	count := n
+	if n > allPairsUpTo {
+		count = min((samplePairs+n-1)/n, n)
 	}
-	all := (samplePairs + n - 1) / n
-	want := min(len(rows)+max(all-len(rows), all/2), n)
-	r := rand.New(rand.NewPCG(seed, 0))
-	for len(rows) < want {
-		if i := r.IntN(n); !chosen[i] {
-			chosen[i] = true
-			rows = append(rows, i)
+	whole := make([]bool, n)
+	var rows []sampleRow
+	for _, i := range rand.New(rand.NewPCG(seed, 0)).Perm(n)[:count] {
+		whole[i] = true
+		rows = append(rows, sampleRow{doc: i})
+	}
+	left := slices.DeleteFunc(slices.Clone(closest), func(p closePair) bool { return whole[p.i] || whole[p.j] })
+	for _, i := range cover(left) {
+		r := sampleRow{doc: i}
+		for _, p := range left {
+			switch i {
+			case int(p.i):
+				r.columns = append(r.columns, p.j)
+			case int(p.j):
+				r.columns = append(r.columns, p.i)
+			}
 		}
+		slices.Sort(r.columns)
+		rows = append(rows, r)
 	}
-	slices.Sort(rows)
+	slices.SortFunc(rows, func(a, b sampleRow) int { return a.doc - b.doc })
 	return rows
 }
 
@@ -203,18 +231,48 @@ func (s *sample) findTwins(x *sparse.Embedded) {
 
 // reference computes the reference's c for all pairs of the sample, shared by all kernels and instruction sets.
 func (v *verifier) reference(ctx context.Context, x *sparse.Embedded, s *sample) error {
-	need := int64(len(s.rows)) * int64(s.n) * 8
-	if err := v.fits("the float64 reference of the sample", 2*x.Bytes()+runtimeBytes+need); err != nil {
-		return err
+	for k := range s.rows {
+		r := &s.rows[k]
+		if r.columns != nil {
+			r.c = make([]float64, len(r.columns))
+		} else {
+			r.c = make([]float64, s.n)
+		}
 	}
 	v.p.stage("reference, " + x.Embedder.String())
 	ref := engine.NewReference(x)
-	s.c = make([]float64, len(s.rows)*s.n)
 	var done atomic.Int64
-	return v.parallel(len(s.rows), func(r int) error {
+	return v.parallel(len(s.rows), func(k int) error {
 		v.p.update(done.Add(1), int64(len(s.rows)))
-		return ref.Row(ctx, s.rows[r], s.c[r*s.n:][:s.n])
+		r := &s.rows[k]
+		if r.columns == nil {
+			return ref.Row(ctx, r.doc, r.c)
+		}
+		for k, j := range r.columns {
+			r.c[k] = ref.C(r.doc, int(j))
+		}
+		return nil
 	})
+}
+
+// pairs returns the number of values compared.
+func (s *sample) pairs() int64 {
+	var n int64
+	for k := range s.rows {
+		n += int64(len(s.rows[k].c))
+	}
+	return n
+}
+
+// bytes returns the memory that comparing takes beside the engines, for the check against the bound.
+func (s *sample) bytes() int64 {
+	var n int64
+	for k := range s.rows {
+		if s.rows[k].columns == nil {
+			n += 8 * int64(s.n)
+		}
+	}
+	return n + 12*int64(min(chunkRows, len(s.rows)))*int64(s.n) + 4*int64(len(s.rows))*int64(len(s.rows))
 }
 
 // parallel calls work for 0, 1, ..., n-1 on the command's workers and returns the first error.
@@ -255,7 +313,7 @@ func (s *sample) mirrored() int64 { return int64(len(s.rows)) * int64(len(s.rows
 // describe returns what the report says about the sample.
 func (s *sample) describe(x *sparse.Embedded) verifyEmbedding {
 	d := x.Digest()
-	e := verifyEmbedding{Embedding: x.Embedder.String(), Digest: hex.EncodeToString(d[:]), Pairs: int64(len(s.rows)) * int64(s.n),
+	e := verifyEmbedding{Embedding: x.Embedder.String(), Digest: hex.EncodeToString(d[:]), Pairs: s.pairs(),
 		SampledRows: len(s.rows), ClosestPairs: len(s.closest), Identical: s.twins}
 	for _, p := range s.closest {
 		if e.LeastC == 0 {
