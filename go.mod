@@ -11,8 +11,11 @@ require (
 	gonum.org/v1/gonum v0.17.0
 )
 
+require golang.org/x/tools v0.30.0 // indirect
+
 require (
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
+	github.com/rogpeppe/go-internal v1.16.0
 	golang.org/x/sys v0.49.0 // indirect
 )

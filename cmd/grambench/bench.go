@@ -41,6 +41,9 @@ Examples:
 	},
 }
 
+// mergeISA is what stands in the place of an instruction set in the row of the baseline.
+const mergeISA = "merge"
+
 // benchReport is the report of the command bench.
 type benchReport struct {
 	Corpus  corpusLine `json:"corpus"`
@@ -137,7 +140,7 @@ func (f *flags) prepareBench(r *benchReport, corpus *sparse.Corpus, kernels []en
 		}
 		k = engine.Resolve(k, len(x.Embedder.Terms))
 		if r.Merge.run == nil {
-			r.Merge = benchRow{ISA: "merge", Kernel: "c", Documents: n, Workers: 1, run: mergeBaseline(x, f.seed)}
+			r.Merge = benchRow{ISA: mergeISA, Kernel: "c", Documents: n, Workers: 1, run: mergeBaseline(x, f.seed)}
 		}
 		for _, isa := range f.isas() {
 			eng, err := f.newEngine(x, string(isa), f.workers, p)
@@ -178,10 +181,10 @@ func (row *benchRow) measure(ctx context.Context, merge []float64) error {
 	row.Pairs = pairs
 	row.PeakBytes = max(row.PeakBytes, peakBytes())
 	row.rates = append(row.rates, rate)
-	if len(merge) > 0 {
-		row.ratios = append(row.ratios, rate/merge[len(merge)-1])
-	} else {
+	if row.ISA == mergeISA {
 		row.ratios = append(row.ratios, 1)
+	} else {
+		row.ratios = append(row.ratios, rate/merge[len(merge)-1])
 	}
 	return nil
 }
@@ -207,7 +210,7 @@ func (r *benchReport) writeText(w io.Writer) {
 	t := newTable("isa", "kernel", ">workers", ">pairs/s", ">least", ">most", ">ratio to merge", ">seconds", ">peak memory", ">exact form")
 	for _, row := range append([]benchRow{r.Merge}, r.Rows...) {
 		seconds, peak, exact := fmt.Sprintf("%.3f", row.Seconds), formatBytes(row.PeakBytes), formatCount(row.Recomputed)
-		if row.ISA == "merge" {
+		if row.ISA == mergeISA {
 			seconds, peak, exact = "", "", ""
 		}
 		t.add(row.ISA, shorten(row.Kernel, 34), formatCount(row.Workers), formatRate(row.PairsPerS), formatRate(row.PairsPerSLeast),

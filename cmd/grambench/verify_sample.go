@@ -24,6 +24,8 @@ const (
 	allPairsUpTo = 2000      // documents: all pairs up to here, a sample above
 	samplePairs  = 4_000_000 // size of the sample
 	closestPairs = 1000      // the closest pairs are always part of it
+
+	sameBitsDocuments = 1000 // documents on which matrices are compared bit by bit
 )
 
 // sample is the set of pairs that verify compares in one embedding.

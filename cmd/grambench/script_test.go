@@ -1,0 +1,130 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"grambench": main})
+}
+
+// The scripts run the real command in folders of their own.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "npy": npyToText, "json": jsonHas, "waitfor": waitFor, "only": only,
+		},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+// exits STATUS COMMAND ARGS... runs a command and wants the exit status.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var status *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &status) {
+		got = status.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, expected %d", got, want)
+	}
+}
+
+// npy FILE OUT reads a NumPy file, by its published description and without the code that wrote it, and writes its shape and values as text.
+func npyToText(ts *testscript.TestScript, _ bool, args []string) {
+	data := ts.ReadFile(args[0])
+	if len(data) < 10 || data[:8] != "\x93NUMPY\x01\x00" {
+		ts.Fatalf("%s isn't a NumPy file of version 1.0", args[0])
+	}
+	m := regexp.MustCompile(`^\{'descr': '<f4', 'fortran_order': False, 'shape': \((\d+), (\d+)\), \} *\n`).FindStringSubmatch(data[10:])
+	if m == nil {
+		ts.Fatalf("%s has no header of a C-ordered <f4 matrix", args[0])
+	}
+	length := 10 + int(binary.LittleEndian.Uint16([]byte(data[8:10])))
+	rows, _ := strconv.Atoi(m[1])
+	cols, _ := strconv.Atoi(m[2])
+	if length != 10+len(m[0]) || len(data) != length+4*rows*cols {
+		ts.Fatalf("%s: header of %d bytes, said to be %d; %d bytes in all for %d x %d", args[0], 10+len(m[0]), length, len(data), rows, cols)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %d\n", rows, cols)
+	for i := range rows {
+		for j := range cols {
+			v := math.Float32frombits(binary.LittleEndian.Uint32([]byte(data[length+4*(i*cols+j):])))
+			fmt.Fprintf(&b, "%v%c", v, map[bool]rune{false: ' ', true: '\n'}[j == cols-1])
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o644))
+}
+
+// json FILE PATH VALUE wants one JSON object in the file, with the value (as fmt.Sprint writes it) at a path such as rows.0.isa; VALUE may be
+// left out, and then the path must be there.
+func jsonHas(ts *testscript.TestScript, _ bool, args []string) {
+	var v any
+	d := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
+	ts.Check(d.Decode(&v))
+	if d.More() {
+		ts.Fatalf("more than one JSON value")
+	}
+	for step := range strings.SplitSeq(args[1], ".") {
+		ok := false
+		switch at := v.(type) {
+		case map[string]any:
+			v, ok = at[step]
+		case []any:
+			if i, err := strconv.Atoi(step); err == nil && i < len(at) {
+				v, ok = at[i], true
+			}
+		}
+		if !ok {
+			ts.Fatalf("nothing at %s of %s", step, args[1])
+		}
+	}
+	if len(args) > 2 && fmt.Sprint(v) != args[2] {
+		ts.Fatalf("%s is %v, expected %s", args[1], v, args[2])
+	}
+}
+
+// waitfor PATTERN waits until a file is there.
+func waitFor(ts *testscript.TestScript, _ bool, args []string) {
+	for range 2000 {
+		if found, _ := filepath.Glob(ts.MkAbs(args[0])); len(found) > 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("%s doesn't appear", args[0])
+}
+
+// only FOLDER NAMES... wants a folder to hold these files and no others, hidden ones included.
+func only(ts *testscript.TestScript, _ bool, args []string) {
+	list, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	if got, want := strings.Join(names, " "), strings.Join(args[1:], " "); got != want {
+		ts.Fatalf("%s holds %q, expected %q", args[0], got, want)
+	}
+}
