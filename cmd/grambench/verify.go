@@ -268,15 +268,36 @@ func (r *verifyReport) writeText(w io.Writer) {
 	}
 	t.write(w)
 	fmt.Fprintln(w)
-	t = newTable("isa", "embedding", "check", "found", "")
-	for _, c := range r.Checks {
-		t.add(c.ISA, c.Embedding, c.Check, c.Found, passedText(c.Passed))
-	}
-	t.write(w)
+	r.writeChecks(w)
 	fmt.Fprintln(w)
 	writeWrapped(w, "Tolerance at (i, j): ", r.Tolerance+".", 110)
 	r.writeWorst(w)
 	fmt.Fprintf(w, "verify: %s passed, %d failed (%.1f s)\n", counted(r.NumPassed, "check", "checks"), r.NumFailed, r.Seconds)
+}
+
+// writeChecks prints each check once, with the instruction sets and embeddings that it held for, and those that failed in full.
+func (r *verifyReport) writeChecks(w io.Writer) {
+	var order []string
+	passed, all := map[string]int{}, map[string]int{}
+	for _, c := range r.Checks {
+		if all[c.Check] == 0 {
+			order = append(order, c.Check)
+		}
+		all[c.Check]++
+		if c.Passed {
+			passed[c.Check]++
+		}
+	}
+	t := newTable("check, for every instruction set and embedding", ">held", "")
+	for _, name := range order {
+		t.add(name, fmt.Sprintf("%d of %d", passed[name], all[name]), passedText(passed[name] == all[name]))
+	}
+	t.write(w)
+	for _, c := range r.Checks {
+		if !c.Passed {
+			fmt.Fprintf(w, "FAILED %s %s: %s: %s\n", c.ISA, c.Embedding, c.Check, c.Found)
+		}
+	}
 }
 
 // writeWorst names the documents of the greatest relative error, and of the first value out of tolerance of each row that failed.
