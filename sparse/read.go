@@ -110,7 +110,7 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	if info.Mode().IsRegular() {
 		meter.total.Store(info.Size())
 	}
-	in, err := openInput(source, meter, nil)
+	in, err := openInput(ctx, source, meter, nil)
 	if err != nil {
 		return nil, err
 	}

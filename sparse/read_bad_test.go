@@ -124,7 +124,8 @@ func flip(s string, at int) string {
 	return string(b)
 }
 
-// TestBadFile holds that in a folder the first bad file is named, and its line.
+// TestBadFile holds that in a folder the first bad file is named, and its line; of two that are read at the same time the first
+// in order, whichever fails first.
 func TestBadFile(t *testing.T) {
 	good := writeFile(t, "root/a/0", "good")
 	root := filepath.Dir(filepath.Dir(good))
@@ -139,6 +140,14 @@ func TestBadFile(t *testing.T) {
 	for _, workers := range []int{1, 2, 7} {
 		if _, err := Read(context.Background(), root, Options{Workers: workers}); err == nil || err.Error() != want {
 			t.Errorf("%d workers: error %v\nwant %s", workers, err, want)
+		}
+	}
+	for _, size := range [][2]int{{1 << 20, 1 << 23}, {1 << 23, 1}} {
+		first := writeFile(t, "root/a/0", strings.Repeat("good\n", size[0]/5)+"\xff")
+		root := filepath.Dir(filepath.Dir(first))
+		writeInto(t, filepath.Join(root, "a", "1"), strings.Repeat("good\n", size[1]/5)+"\xff")
+		if _, err := Read(context.Background(), root, Options{Workers: 2}); err == nil || !strings.Contains(err.Error(), first) {
+			t.Errorf("error %v\nwant one of %s", err, first)
 		}
 	}
 	_, err := Read(context.Background(), root, Options{MaxLineBytes: 3})

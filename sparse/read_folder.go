@@ -167,7 +167,7 @@ type fileReader struct {
 
 // read counts the terms of a file in the open document and tells whether it holds bytes that are not UTF-8 text.
 func (r *fileReader) read(ctx context.Context, path string) (dirty bool, err error) {
-	in, err := openInput(path, r.meter, r.buffer)
+	in, err := openInput(ctx, path, r.meter, r.buffer)
 	if err != nil {
 		return false, err
 	}

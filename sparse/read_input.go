@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,12 +26,14 @@ type input struct {
 const blockBytes = 512 << 10
 
 // openInput opens a file and passes over a byte order mark. buffer may be nil; it serves one input at a time.
-func openInput(name string, m *meter, buffer *bufio.Reader) (*input, error) {
+// Reading a pipe may wait for ever, from the first byte on: cancellation closes the file, which alone ends the wait.
+func openInput(ctx context.Context, name string, m *meter, buffer *bufio.Reader) (*input, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
 	in := &input{name: name, file: f, line: 1}
+	defer context.AfterFunc(ctx, in.close)()
 	if err := in.decode(countingReader{f, m}, buffer); err != nil {
 		f.Close()
 		return nil, err

@@ -28,8 +28,8 @@ func scanUint(b []byte) (x uint64, n int) {
 //
 // A decimal of mantissa m < 2⁵³ and exponent −22 to 22 is one exactly known float64 times or divided by another, so one rounding
 // gives the nearest float64 d. Rounding d once more to float32 gives the nearest float32 unless d lies halfway between two of
-// them (the low 29 bits of its significand are 100...0) without being exact; where that may be, ok is false. The argument holds for
-// the normal range of float32 only. Clinger, "How to read floating point numbers accurately", PLDI 1990, has the first half.
+// them (the low 29 bits of its significand are 100...0) without being exact; where that may be, ok is false. All
+// such numbers lie between 10⁻²² and 2⁵³·10²², in the normal range of float32. Clinger, "How to read floating point numbers accurately", PLDI 1990, has the first half.
 func scanFloat(b []byte) (v float32, n int, ok bool) {
 	negative := false
 	if n < len(b) && (b[n] == '-' || b[n] == '+') {
@@ -82,7 +82,7 @@ func scanFloat(b []byte) (v float32, n int, ok bool) {
 	}
 	if exponent != 0 && m != 0 {
 		const half, low = 1 << 28, 1<<29 - 1
-		if math.Float64bits(d)&low == half || d < 0x1p-126 || d > math.MaxFloat32 {
+		if math.Float64bits(d)&low == half {
 			return 0, 0, false
 		}
 	}

@@ -41,6 +41,17 @@ func TestTokenize(t *testing.T) {
 	}
 }
 
+// TestCountingStops holds that counting the words of a long text ends when it is told to.
+func TestCountingStops(t *testing.T) {
+	done := make(chan struct{})
+	close(done)
+	c := termCounter{done: done}
+	c.add([]byte(strings.Repeat("a ", 2*stopEvery)))
+	if got := c.count[0]; got >= stopEvery {
+		t.Errorf("%d words counted, expected fewer than %d", got, stopEvery)
+	}
+}
+
 // slowTerms is the definition: letters with the marks that follow them, in lower case.
 func slowTerms(text string) []string {
 	var out []string
