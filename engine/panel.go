@@ -149,17 +149,25 @@ func (p *panel) run(ctx context.Context, j0, j1 int, visit func(lo, hi int, c []
 
 // recompute replaces every c below closeC by its exact value.
 func (p *panel) recompute(lo int, tile []float32) {
-	width := p.e.kernels.Panel
-	n := int64(0)
+	own, width := p.e.own, p.e.kernels.Panel
+	n, last := int64(0), -1
+	var terms []uint32
 	for at, c := range tile {
 		if !(c < closeC) || at%width >= len(p.docs) {
 			continue
 		}
-		j := lo + at/width
-		jTerms, _ := p.e.own.x.Row(j)
-		p.scratch = p.e.own.x.Unit64(j, p.scratch)
-		iTerms, unit := p.exact.row(at % width)
-		tile[at] = float32(exactC(iTerms, unit, jTerms, p.scratch))
+		j, r := lo+at/width, at%width
+		if p.from == own && p.docs[r] == j {
+			tile[at] = 0
+			continue
+		}
+		if j != last {
+			terms, _ = own.x.Row(j)
+			p.scratch = own.x.Unit64(j, p.scratch)
+			last = j
+		}
+		panelTerms, unit := p.exact.row(r)
+		tile[at] = float32(exactC(panelTerms, unit, terms, p.scratch))
 		n++
 	}
 	if n > 0 {

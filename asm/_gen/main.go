@@ -22,6 +22,8 @@ var families = []struct {
 	add  func(c *build.Context)
 }{
 	{"maps", maps},
+	{"panel", panels},
+	{"tail", tails},
 }
 
 func main() {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/asm/internal/coeff"
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -121,10 +120,7 @@ func (m mapKernel) write(g *gen) {
 	if len(scalar) > 0 {
 		signature += ", " + strings.Join(scalar, ", ") + " float32"
 	}
-	g.Function(m.name + g.suffix)
-	g.Attributes(attr.NOSPLIT)
-	g.SignatureExpr(signature + ")")
-	g.Pragma("noescape")
+	g.function(m.name+g.suffix, signature+")")
 	g.Doc(fmt.Sprintf("%s%s is %sGeneric for %s.", m.name, g.suffix, m.name, g.suffix))
 
 	dst := g.Load(g.Param(m.dst).Base(), g.GP64())

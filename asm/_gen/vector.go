@@ -59,6 +59,14 @@ func (g *gen) label(name string) string {
 	return fmt.Sprintf("%s%d", name, g.n)
 }
 
+// function begins a function without a frame that keeps none of its arguments.
+func (g *gen) function(name, signature string) {
+	g.Function(name)
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr(signature)
+	g.Pragma("noescape")
+}
+
 func (g *gen) reg() reg.VecVirtual {
 	if g.lanes == 16 {
 		return g.ZMM()

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"math/bits"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// wide is R of the kernels in assembly. With AVX2, 64 columns are eight registers of sums, enough independent chains to hide the
+// latency of a fused multiply-add with a single document under way.
+const wide = 64
+
+// panels adds the panel dot products. AVX-512 takes two documents at a time, so that there are eight chains as well.
+func panels(c *build.Context) {
+	for _, i := range isas {
+		g := &gen{Context: c, isa: i}
+		g.panelDot(8 * i.lanes / wide)
+	}
+}
+
+// A stream is where a document's values come from: n values that end at offset and value.
+type stream struct{ offset, value, n reg.Register }
+
+// panelDot writes the kernel for the given number of documents at a time, 1 or 2. Places hold ascending numbers of values, so that of two
+// neighbours the second has some left when the first is through.
+func (g *gen) panelDot(documents int) {
+	g.function("panelDot"+g.suffix, "func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)")
+	g.Doc("panelDot" + g.suffix + " is panelDotGeneric for " + g.suffix + ", with R = 64.")
+	out := g.Load(g.Param("out").Base(), g.GP64())
+	panel := g.Load(g.Param("panel").Base(), g.GP64())
+	start := g.Load(g.Param("start").Base(), g.GP64())
+	doc := g.Load(g.Param("doc").Base(), g.GP64())
+	places := g.Load(g.Param("doc").Len(), g.GP64())
+	offset := g.Load(g.Param("offset").Base(), g.GP64())
+	value := g.Load(g.Param("value").Base(), g.GP64())
+
+	first := g.GP64() // start of the next place
+	g.MOVQ(operand.Mem{Base: start}, first)
+	g.LEAQ(operand.Mem{Base: offset, Index: first, Scale: 2}, offset)
+	g.LEAQ(operand.Mem{Base: value, Index: first, Scale: 4}, value)
+
+	sums := make([]vec, documents)
+	broadcast := g.regs(documents)
+	for d := range sums {
+		sums[d] = g.regs(wide / g.lanes)
+	}
+
+	// take moves a stream over the values of the next place.
+	take := func(s stream, slot int) {
+		last := g.GP64()
+		g.MOVQ(operand.Mem{Base: start, Disp: 8 * (slot + 1)}, last)
+		g.MOVQ(last, s.n)
+		g.SUBQ(first, s.n)
+		g.MOVQ(last, first)
+	}
+	// advance lets offset and value point behind n values.
+	advance := func(n reg.Register) {
+		g.LEAQ(operand.Mem{Base: offset, Index: n, Scale: 2}, offset)
+		g.LEAQ(operand.Mem{Base: value, Index: n, Scale: 4}, value)
+	}
+	// add adds value number at, counted from the end of the stream, to a document's sums.
+	add := func(d int, s stream, at reg.Register) {
+		o := g.GP64()
+		g.MOVWQZX(operand.Mem{Base: s.offset, Index: at, Scale: 2}, o)
+		g.VBROADCASTSS(operand.Mem{Base: s.value, Index: at, Scale: 4}, broadcast[d])
+		for i, sum := range sums[d] {
+			g.VFMADD231PS(operand.Mem{Base: panel, Index: o, Scale: 4, Disp: 4 * g.lanes * i}, broadcast[d], sum)
+		}
+	}
+	// loop adds the last n > 0 values of streams of equal length. n is spent.
+	loop := func(n reg.Register, of ...func(at reg.Register)) {
+		g.NEGQ(n)
+		top := g.label("value")
+		g.Label(top)
+		for _, step := range of {
+			step(n)
+		}
+		g.INCQ(n)
+		g.JNZ(operand.LabelRef(top))
+	}
+	store := func(d int) {
+		row := g.GP64()
+		g.MOVBQZX(operand.Mem{Base: doc, Disp: d}, row)
+		g.SHLQ(operand.U8(bits.TrailingZeros(4*wide)), row)
+		g.ADDQ(out, row)
+		for i, sum := range sums[d] {
+			m := operand.Mem{Base: row, Disp: 4 * g.lanes * i}
+			g.VADDPS(m, sum, sum)
+			g.VMOVUPS(sum, m)
+		}
+	}
+	next := func(n int) {
+		g.ADDQ(operand.U8(8*n), start)
+		g.ADDQ(operand.U8(n), doc)
+	}
+
+	if documents == 2 {
+		g.SUBQ(operand.U8(2), places)
+		g.JLT(operand.LabelRef("odd"))
+		g.Label("pair")
+		a := stream{offset, value, g.GP64()}
+		b := stream{g.GP64(), g.GP64(), g.GP64()}
+		take(a, 0)
+		take(b, 1)
+		g.TESTQ(b.n, b.n)
+		g.JZ(operand.LabelRef("nextPair"))
+		g.zero(sums[0])
+		g.zero(sums[1])
+		// Both streams run to the end of the common length; what b has beyond it follows.
+		g.SUBQ(a.n, b.n)
+		advance(a.n)
+		g.LEAQ(operand.Mem{Base: offset, Index: a.n, Scale: 2}, b.offset)
+		g.LEAQ(operand.Mem{Base: value, Index: a.n, Scale: 4}, b.value)
+		g.TESTQ(a.n, a.n)
+		g.JZ(operand.LabelRef("rest"))
+		loop(a.n, func(at reg.Register) { add(0, a, at) }, func(at reg.Register) { add(1, b, at) })
+		g.Label("rest")
+		g.MOVQ(b.offset, offset)
+		g.MOVQ(b.value, value)
+		g.TESTQ(b.n, b.n)
+		g.JZ(operand.LabelRef("storePair"))
+		advance(b.n)
+		loop(b.n, func(at reg.Register) { add(1, stream{offset, value, nil}, at) })
+		g.Label("storePair")
+		store(0)
+		store(1)
+		g.Label("nextPair")
+		next(2)
+		g.SUBQ(operand.U8(2), places)
+		g.JGE(operand.LabelRef("pair"))
+		g.Label("odd")
+		g.ADDQ(operand.U8(2), places)
+	}
+	g.TESTQ(places, places)
+	g.JZ(operand.LabelRef("done"))
+	g.Label("single")
+	s := stream{offset, value, g.GP64()}
+	take(s, 0)
+	g.TESTQ(s.n, s.n)
+	g.JZ(operand.LabelRef("nextSingle"))
+	g.zero(sums[0])
+	advance(s.n)
+	loop(s.n, func(at reg.Register) { add(0, s, at) })
+	store(0)
+	g.Label("nextSingle")
+	next(1)
+	g.DECQ(places)
+	g.JNZ(operand.LabelRef("single"))
+	g.Label("done")
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// zero clears registers.
+func (g *gen) zero(v vec) {
+	for _, r := range v {
+		g.VXORPS(r, r, r)
+	}
+}

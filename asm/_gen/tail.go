@@ -1,0 +1,218 @@
+package main
+
+import (
+	"go/token"
+	"go/types"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/gotypes"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// tails adds the kernels of the tail and the transposition, in AVX2 alone: the tail is scalar work, and both move 8×8 blocks.
+func tails(c *build.Context) {
+	g := &gen{Context: c, isa: isas[0]}
+	g.tailAdd()
+	g.transpose("transpose8", "func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)", 4)
+	g.transpose("tailStore8", "func(dst []float32, dstStride int, src []float64, srcStride, rows, cols int)", 8)
+}
+
+// tailAddSignature is that of tailAddGeneric. Its type Cursor is no expression that the generator could read without the package that it
+// generates, so it stands here once more.
+func tailAddSignature() *gotypes.Signature {
+	pkg := types.NewPackage("asm", "asm")
+	param := func(name string, t types.Type) *types.Var { return types.NewParam(token.NoPos, pkg, name, t) }
+	basic := func(k types.BasicKind) types.Type { return types.Typ[k] }
+	cursor := types.NewNamed(types.NewTypeName(token.NoPos, pkg, "Cursor", nil), types.NewStruct([]*types.Var{
+		types.NewField(token.NoPos, pkg, "Next", basic(types.Int64), false),
+		types.NewField(token.NoPos, pkg, "End", basic(types.Int64), false),
+		types.NewField(token.NoPos, pkg, "Scale", basic(types.Float32), false),
+		types.NewField(token.NoPos, pkg, "Column", basic(types.Uint32), false),
+	}, nil), nil)
+	return gotypes.NewSignature(pkg, types.NewSignatureType(nil, nil, nil, types.NewTuple(
+		param("out", types.NewSlice(basic(types.Float64))),
+		param("stride", basic(types.Int)),
+		param("doc", types.NewSlice(basic(types.Uint32))),
+		param("value", types.NewSlice(basic(types.Float32))),
+		param("cursors", types.NewSlice(cursor)),
+		param("base", basic(types.Uint32)),
+		param("limit", basic(types.Uint32)),
+	), nil, false))
+}
+
+func (g *gen) tailAdd() {
+	g.Function("tailAddAVX2")
+	g.Attributes(attr.NOSPLIT)
+	g.Signature(tailAddSignature())
+	g.Pragma("noescape")
+	g.Doc("tailAddAVX2 is tailAddGeneric for AVX2.")
+	out := g.Load(g.Param("out").Base(), g.GP64())
+	stride := g.Load(g.Param("stride"), g.GP64())
+	doc := g.Load(g.Param("doc").Base(), g.GP64())
+	value := g.Load(g.Param("value").Base(), g.GP64())
+	cursor := g.Load(g.Param("cursors").Base(), g.GP64())
+	count := g.Load(g.Param("cursors").Len(), g.GP64())
+	base := g.GP64()
+	g.Load(g.Param("base"), base.As32())
+	limit := g.GP64()
+	g.Load(g.Param("limit"), limit.As32())
+
+	const next, end, scale, column, size = 0, 8, 16, 20, 24 // the fields of a Cursor
+	g.SHLQ(operand.U8(3), base)
+	g.SUBQ(base, out)
+	g.TESTQ(count, count)
+	g.JZ(operand.LabelRef("done"))
+	g.Label("cursor")
+	k, last, row, d := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	g.MOVQ(operand.Mem{Base: cursor, Disp: next}, k)
+	g.MOVQ(operand.Mem{Base: cursor, Disp: end}, last)
+	g.CMPQ(k, last)
+	g.JGE(operand.LabelRef("nextCursor"))
+	g.MOVL(operand.Mem{Base: doc, Index: k, Scale: 4}, d.As32())
+	g.CMPL(d.As32(), limit.As32())
+	g.JCC(operand.LabelRef("nextCursor"))
+	g.MOVL(operand.Mem{Base: cursor, Disp: column}, row.As32())
+	g.IMULQ(stride, row)
+	g.LEAQ(operand.Mem{Base: out, Index: row, Scale: 8}, row)
+	by, product := g.XMM(), g.XMM()
+	g.VXORPS(by, by, by)
+	g.VCVTSS2SD(operand.Mem{Base: cursor, Disp: scale}, by, by)
+	g.Label("match")
+	g.VXORPS(product, product, product)
+	g.VCVTSS2SD(operand.Mem{Base: value, Index: k, Scale: 4}, product, product)
+	g.VMULSD(by, product, product)
+	sum := operand.Mem{Base: row, Index: d, Scale: 8}
+	g.VADDSD(sum, product, product)
+	g.VMOVSD(product, sum)
+	g.INCQ(k)
+	g.CMPQ(k, last)
+	g.JGE(operand.LabelRef("over"))
+	g.MOVL(operand.Mem{Base: doc, Index: k, Scale: 4}, d.As32())
+	g.CMPL(d.As32(), limit.As32())
+	g.JCS(operand.LabelRef("match"))
+	g.Label("over")
+	g.MOVQ(k, operand.Mem{Base: cursor, Disp: next})
+	g.Label("nextCursor")
+	g.ADDQ(operand.U8(size), cursor)
+	g.DECQ(count)
+	g.JNZ(operand.LabelRef("cursor"))
+	g.Label("done")
+	g.RET()
+}
+
+// transpose writes a kernel that transposes 8×8 blocks of values of the given size, 8 bytes being float64 that are rounded to float32 and
+// zeroed where they stood. rows and cols are multiples of 8.
+func (g *gen) transpose(name, signature string, size int) {
+	g.function(name+"AVX2", signature)
+	g.Doc(name + "AVX2 is the part of the kernel of that name whose rows and columns are multiples of 8.")
+	dst := g.Load(g.Param("dst").Base(), g.GP64())
+	dstStride := g.Load(g.Param("dstStride"), g.GP64())
+	src := g.Load(g.Param("src").Base(), g.GP64())
+	srcStride := g.Load(g.Param("srcStride"), g.GP64())
+	rows := g.Load(g.Param("rows"), g.GP64())
+	cols := g.Load(g.Param("cols"), g.GP64())
+
+	// Rows of src and dst are reached as base + {0, 1, 2, 3}·stride, from two bases each.
+	scale := func(stride reg.Register, size int) (three reg.Register) {
+		if size == 8 {
+			g.SHLQ(operand.U8(3), stride)
+		} else {
+			g.SHLQ(operand.U8(2), stride)
+		}
+		t := g.GP64()
+		g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, t)
+		return t
+	}
+	src3 := scale(srcStride, size)
+	dst3 := scale(dstStride, 4)
+	at := func(low, high reg.Register, stride, three reg.Register, i, disp int) operand.Mem {
+		base := low
+		if i >= 4 {
+			base = high
+		}
+		switch i % 4 {
+		case 1:
+			return operand.Mem{Base: base, Index: stride, Scale: 1, Disp: disp}
+		case 2:
+			return operand.Mem{Base: base, Index: stride, Scale: 2, Disp: disp}
+		case 3:
+			return operand.Mem{Base: base, Index: three, Scale: 1, Disp: disp}
+		}
+		return operand.Mem{Base: base, Disp: disp}
+	}
+
+	g.Label("rows")
+	g.CMPQ(rows, operand.U8(8))
+	g.JLT(operand.LabelRef("done"))
+	from, to, left := g.GP64(), g.GP64(), g.GP64()
+	fromHigh, toHigh := g.GP64(), g.GP64()
+	g.MOVQ(src, from)
+	g.MOVQ(dst, to)
+	g.MOVQ(cols, left)
+	g.Label("cols")
+	g.CMPQ(left, operand.U8(8))
+	g.JLT(operand.LabelRef("nextRows"))
+	g.LEAQ(operand.Mem{Base: from, Index: srcStride, Scale: 4}, fromHigh)
+	g.LEAQ(operand.Mem{Base: to, Index: dstStride, Scale: 4}, toHigh)
+
+	r := make([]reg.VecVirtual, 8)
+	if size == 8 {
+		zero := g.YMM()
+		g.VXORPS(zero, zero, zero)
+		for i := range r {
+			low, high := g.XMM(), g.XMM()
+			r[i] = g.YMM()
+			g.VCVTPD2PSY(at(from, fromHigh, srcStride, src3, i, 0), low)
+			g.VCVTPD2PSY(at(from, fromHigh, srcStride, src3, i, 32), high)
+			g.VINSERTF128(operand.U8(1), high, low.AsY(), r[i])
+			g.VMOVUPD(zero, at(from, fromHigh, srcStride, src3, i, 0))
+			g.VMOVUPD(zero, at(from, fromHigh, srcStride, src3, i, 32))
+		}
+	} else {
+		for i := range r {
+			r[i] = g.YMM()
+			g.VMOVUPS(at(from, fromHigh, srcStride, src3, i, 0), r[i])
+		}
+	}
+	// Interleave pairs of rows, then pairs of pairs, then halves.
+	t := make([]reg.VecVirtual, 8)
+	for i := range t {
+		t[i] = g.YMM()
+	}
+	for i := 0; i < 8; i += 2 {
+		g.VUNPCKLPS(r[i+1], r[i], t[i])
+		g.VUNPCKHPS(r[i+1], r[i], t[i+1])
+	}
+	u := make([]reg.VecVirtual, 8)
+	for i := range u {
+		u[i] = g.YMM()
+	}
+	for i := 0; i < 8; i += 4 {
+		g.VUNPCKLPD(t[i+2], t[i], u[i])
+		g.VUNPCKHPD(t[i+2], t[i], u[i+1])
+		g.VUNPCKLPD(t[i+3], t[i+1], u[i+2])
+		g.VUNPCKHPD(t[i+3], t[i+1], u[i+3])
+	}
+	for i := range 4 {
+		v := g.YMM()
+		g.VPERM2F128(operand.U8(0x20), u[i+4], u[i], v)
+		g.VMOVUPS(v, at(to, toHigh, dstStride, dst3, i, 0))
+		w := g.YMM()
+		g.VPERM2F128(operand.U8(0x31), u[i+4], u[i], w)
+		g.VMOVUPS(w, at(to, toHigh, dstStride, dst3, i+4, 0))
+	}
+	g.ADDQ(operand.U32(8*size), from)
+	g.LEAQ(operand.Mem{Base: to, Index: dstStride, Scale: 8}, to)
+	g.SUBQ(operand.U8(8), left)
+	g.JMP(operand.LabelRef("cols"))
+	g.Label("nextRows")
+	g.LEAQ(operand.Mem{Base: src, Index: srcStride, Scale: 8}, src)
+	g.ADDQ(operand.U8(32), dst)
+	g.SUBQ(operand.U8(8), rows)
+	g.JMP(operand.LabelRef("rows"))
+	g.Label("done")
+	g.VZEROUPPER()
+	g.RET()
+}

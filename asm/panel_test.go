@@ -1,0 +1,211 @@
+package asm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// A panelCase is a block of documents against a panel.
+type panelCase struct {
+	panel  []float32
+	start  []int64
+	doc    []uint8
+	offset []uint16
+	value  []float32
+}
+
+// newPanelCase draws a block whose places hold ascending numbers of values between least and most, in a panel of the given number of terms.
+// What lies outside of what the kernel may read is NaN, and the slices start in the middle of their arrays.
+func newPanelCase(r *rand.Rand, width, docs, least, most, terms int) panelCase {
+	nan := float32(math.NaN())
+	fence := func(n int) []float32 {
+		s := make([]float32, n+10)
+		for i := range s {
+			s[i] = nan
+		}
+		return s[5 : n+5 : n+5]
+	}
+	counts := make([]int, docs)
+	total := 0
+	for i := range counts {
+		counts[i] = least + r.IntN(most-least+1)
+		total += counts[i]
+	}
+	slices.Sort(counts)
+	const before = 3 // values of earlier blocks
+	c := panelCase{panel: fence(terms * width), start: []int64{before}, value: fence(before + total), offset: make([]uint16, before+total)}
+	for i := range c.offset {
+		c.offset[i] = math.MaxUint16 // a wild read
+	}
+	for i := range c.panel {
+		c.panel[i] = float32(r.NormFloat64())
+	}
+	for p, d := range r.Perm(docs) {
+		c.doc = append(c.doc, uint8(d))
+		k := c.start[p]
+		for range counts[p] {
+			c.offset[k] = uint16(r.IntN(terms) * width)
+			c.value[k] = float32(r.NormFloat64())
+			k++
+		}
+		c.start = append(c.start, k)
+	}
+	return c
+}
+
+// want returns the exact dot products and the bound on their errors: for n products, each with a rounding of its own (or none, fused) and one
+// in each sum it enters, |error| <= (n+1)·2⁻²⁴·Σ|product|, and half an ulp for the addition to what stood in out.
+func (c panelCase) want(out []float32, width int) (want, tolerance []float64) {
+	want, tolerance = make([]float64, len(out)), make([]float64, len(out))
+	for i, o := range out {
+		want[i] = float64(o)
+	}
+	for p, d := range c.doc {
+		for r := range width {
+			var sum, size float64
+			for k := c.start[p]; k < c.start[p+1]; k++ {
+				product := float64(c.value[k]) * float64(c.panel[int(c.offset[k])+r])
+				sum += product
+				size += math.Abs(product)
+			}
+			i := int(d)*width + r
+			want[i] += sum
+			n := float64(c.start[p+1] - c.start[p])
+			tolerance[i] = (n+1)*0x1p-24*size + 0x1p-24*(math.Abs(want[i])+size)
+		}
+	}
+	return want, tolerance
+}
+
+func TestPanelDot(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for _, docs := range []int{0, 1, 2, 3, 7, 64, 127, 128} {
+			for _, most := range []int{0, 1, 2, 3, 8, 33, 300} {
+				t.Run(fmt.Sprintf("docs=%d/values=%d", docs, most), func(t *testing.T) {
+					c := newPanelCase(r, k.Panel, docs, 0, most, 100)
+					out := make([]float32, docs*k.Panel+20)
+					for i := range out {
+						out[i] = float32(r.NormFloat64())
+					}
+					before := slices.Clone(out)
+					inside := out[10 : 10+docs*k.Panel : 10+docs*k.Panel]
+					want, tolerance := c.want(inside, k.Panel)
+					k.PanelDot(inside, c.panel, c.start, c.doc, c.offset, c.value)
+					for i, got := range inside {
+						if err := math.Abs(float64(got) - want[i]); !(err <= tolerance[i]) {
+							t.Fatalf("document %d, column %d: %v, expected %v ± %v", i/k.Panel, i%k.Panel, got, want[i], tolerance[i])
+						}
+					}
+					if !slices.Equal(out[:10], before[:10]) || !slices.Equal(out[10+len(inside):], before[10+len(inside):]) {
+						t.Error("a write outside of the block")
+					}
+				})
+			}
+		}
+	})
+}
+
+// A sum is taken in the order of the values, and a column without a term adds an exact zero: two documents that share the same terms in the same
+// order have the same dot product to the bit, whichever streams.
+func TestPanelDotIsSymmetric(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		r := rand.New(rand.NewPCG(3, 4))
+		const terms = 90
+		rows := make([][terms]float32, 2*k.Panel)
+		for i := range rows {
+			for j := range terms {
+				if r.IntN(3) > 0 {
+					rows[i][j] = float32(r.ExpFloat64())
+				}
+			}
+		}
+		dots := func(panelRow, streamRow int) []float32 {
+			c := panelCase{panel: make([]float32, terms*k.Panel), start: []int64{0}}
+			for col := range k.Panel {
+				for j := range terms {
+					c.panel[j*k.Panel+col] = rows[panelRow+col][j]
+				}
+			}
+			var order []int
+			for d := range k.Panel {
+				order = append(order, d)
+			}
+			count := func(d int) (n int) {
+				for _, v := range rows[streamRow+d] {
+					if v != 0 {
+						n++
+					}
+				}
+				return n
+			}
+			slices.SortStableFunc(order, func(a, b int) int { return count(a) - count(b) })
+			for _, d := range order {
+				c.doc = append(c.doc, uint8(d))
+				for j, v := range rows[streamRow+d] {
+					if v != 0 {
+						c.offset = append(c.offset, uint16(j*k.Panel))
+						c.value = append(c.value, v)
+					}
+				}
+				c.start = append(c.start, int64(len(c.value)))
+			}
+			out := make([]float32, k.Panel*k.Panel)
+			k.PanelDot(out, c.panel, c.start, c.doc, c.offset, c.value)
+			return out
+		}
+		ab, ba := dots(0, k.Panel), dots(k.Panel, 0)
+		for i := range k.Panel {
+			for j := range k.Panel {
+				if a, b := ab[i*k.Panel+j], ba[j*k.Panel+i]; math.Float32bits(a) != math.Float32bits(b) {
+					t.Fatalf("(%d, %d) is %v one way and %v the other", i, j, a, b)
+				}
+			}
+		}
+	})
+}
+
+func FuzzPanelDot(f *testing.F) {
+	f.Add(uint64(1), uint8(128), uint8(40), uint8(3))
+	f.Add(uint64(2), uint8(3), uint8(0), uint8(1))
+	f.Fuzz(func(t *testing.T, seed uint64, docs, most, least uint8) {
+		for _, isa := range Available() {
+			k, _ := For(isa)
+			r := rand.New(rand.NewPCG(seed, 5))
+			c := newPanelCase(r, k.Panel, int(docs%129), int(min(least, most)), int(most), 70)
+			out := make([]float32, int(docs%129)*k.Panel)
+			want, tolerance := c.want(out, k.Panel)
+			k.PanelDot(out, c.panel, c.start, c.doc, c.offset, c.value)
+			for i, got := range out {
+				if err := math.Abs(float64(got) - want[i]); !(err <= tolerance[i]) {
+					t.Fatalf("%s: element %d is %v, expected %v ± %v", isa, i, got, want[i], tolerance[i])
+				}
+			}
+		}
+	})
+}
+
+// Values per document as 20 Newsgroups has them in a segment of the head.
+func BenchmarkPanelDot(b *testing.B) {
+	for _, isa := range Available() {
+		k, _ := For(isa)
+		for _, values := range []int{8, 20, 64} {
+			b.Run(fmt.Sprintf("isa=%s/docs=128/values=%d", isa, values), func(b *testing.B) {
+				c := newPanelCase(rand.New(rand.NewPCG(1, 2)), k.Panel, 128, values/2, values+values/2, 100)
+				for i := range c.offset {
+					c.offset[i] %= uint16(100 * k.Panel)
+				}
+				out := make([]float32, 128*k.Panel)
+				for b.Loop() {
+					k.PanelDot(out, c.panel, c.start, c.doc, c.offset, c.value)
+				}
+				n := float64(b.N) / b.Elapsed().Seconds()
+				b.ReportMetric(n*float64(len(out)), "pairs/s")
+				b.ReportMetric(n*float64(c.start[128]-c.start[0])*float64(k.Panel), "madd/s")
+			})
+		}
+	}
+}

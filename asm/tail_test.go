@@ -1,0 +1,141 @@
+package asm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// A float64 sum of exact products of float32 is the oracle: the kernels take the same sum in the same order, so they agree to the bit.
+func TestTailAdd(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		r := rand.New(rand.NewPCG(1, 2))
+		const docs, stride, columns = 300, 64, 5
+		var doc []uint32
+		var value []float32
+		var cursors []Cursor
+		want := make([]float64, docs*columns)
+		for i := range 200 {
+			c := Cursor{Next: int64(len(doc)), Scale: float32(r.NormFloat64()), Column: uint32(i % columns)}
+			for d := range docs {
+				if r.IntN(1+i) < 3 {
+					doc = append(doc, uint32(d))
+					value = append(value, float32(r.NormFloat64()))
+					want[int(c.Column)*docs+d] += float64(c.Scale) * float64(value[len(value)-1])
+				}
+			}
+			c.End = int64(len(doc))
+			cursors = append(cursors, c)
+			doc = append(doc, 0, 0) // other lists lie between, whose values would show
+			value = append(value, float32(math.NaN()), float32(math.NaN()))
+		}
+		got := make([]float64, docs*columns)
+		for base := 0; base < docs; base += stride {
+			limit := min(base+stride, docs)
+			tail := make([]float64, columns*stride+2)
+			tail[0], tail[len(tail)-1] = math.Pi, math.Pi
+			block := tail[1 : len(tail)-1 : len(tail)-1]
+			k.TailAdd(block, stride, doc, value, cursors, uint32(base), uint32(limit))
+			if tail[0] != math.Pi || tail[len(tail)-1] != math.Pi {
+				t.Fatal("a write outside of the block")
+			}
+			for c := range columns {
+				copy(got[c*docs+base:c*docs+limit], block[c*stride:])
+			}
+		}
+		for i := range want {
+			if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+				t.Fatalf("column %d, document %d: %v, expected %v", i/docs, i%docs, got[i], want[i])
+			}
+		}
+		for i, c := range cursors {
+			if c.Next != c.End {
+				t.Errorf("cursor %d stands at %d of %d", i, c.Next, c.End)
+			}
+		}
+	})
+}
+
+// shapes are numbers of rows and columns around the blocks that the kernels move.
+var shapes = []int{0, 1, 7, 8, 9, 15, 16, 17, 64, 130}
+
+func TestTailStore(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for _, rows := range shapes {
+			for _, cols := range shapes {
+				stride, dstStride := cols+3, rows+5
+				tail := make([]float64, rows*stride)
+				for i := range tail {
+					tail[i] = r.NormFloat64()
+				}
+				before := slices.Clone(tail)
+				dst := poisoned(cols * dstStride)
+				k.TailStore(dst, dstStride, tail, stride, rows, cols)
+				for j := range cols {
+					for i := range dstStride {
+						got := dst[j*dstStride+i]
+						if i < rows && got != float32(before[i*stride+j]) || i >= rows && got != poison {
+							t.Fatalf("%d×%d: dst[%d, %d] = %v", rows, cols, j, i, got)
+						}
+					}
+				}
+				for i, v := range tail {
+					if inside := i%stride < cols; inside && v != 0 || !inside && v != before[i] {
+						t.Fatalf("%d×%d: tail[%d] = %v is left", rows, cols, i, v)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestTranspose(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for _, rows := range shapes {
+			for _, cols := range shapes {
+				srcStride, dstStride := cols+3, rows+5
+				src := make([]float32, rows*srcStride)
+				for i := range src {
+					src[i] = float32(r.NormFloat64())
+				}
+				dst := poisoned(cols * dstStride)
+				k.Transpose(dst, dstStride, src, srcStride, rows, cols)
+				for j := range cols {
+					for i := range dstStride {
+						got := dst[j*dstStride+i]
+						if i < rows && got != src[i*srcStride+j] || i >= rows && got != poison {
+							t.Fatalf("%d×%d: dst[%d, %d] = %v", rows, cols, j, i, got)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+const poison = float32(-12345)
+
+func poisoned(n int) []float32 {
+	s := make([]float32, n)
+	for i := range s {
+		s[i] = poison
+	}
+	return s
+}
+
+func BenchmarkTranspose(b *testing.B) {
+	for _, isa := range Available() {
+		b.Run(fmt.Sprintf("isa=%s/rows=512/cols=64", isa), func(b *testing.B) {
+			k, _ := For(isa)
+			src, dst := make([]float32, 512*64), make([]float32, 512*64)
+			for b.Loop() {
+				k.Transpose(dst, 512, src, 64, 512, 64)
+			}
+			b.ReportMetric(float64(b.N)*512*64/b.Elapsed().Seconds(), "values/s")
+		})
+	}
+}
