@@ -34,7 +34,7 @@ func scanBlocks[P any](ctx context.Context, in *input, opt *Options, newParser f
 
 	order := make(chan *block[P], 2*opt.Workers)
 	jobs := make(chan *block[P], 2*opt.Workers)
-	buffers := sync.Pool{New: func() any { return make([]byte, 0, blockBytes) }}
+	free := make(chan []byte, 2*opt.Workers) // buffers to use again
 	var group sync.WaitGroup
 	group.Go(func() {
 		defer close(order)
@@ -42,7 +42,13 @@ func scanBlocks[P any](ctx context.Context, in *input, opt *Options, newParser f
 		cutter := lineCutter{r: in.r, most: opt.MaxLineBytes}
 		for last := false; !last; {
 			b := &block[P]{done: make(chan struct{})}
-			b.data, b.fault, b.tail = cutter.next(ctx, buffers.Get().([]byte))
+			var buf []byte
+			select {
+			case buf = <-free:
+			default:
+				buf = make([]byte, 0, blockBytes)
+			}
+			b.data, b.fault, b.tail = cutter.next(ctx, buf)
 			last = b.tail != nil
 			if !send(ctx, order, b) || !send(ctx, jobs, b) {
 				return
@@ -57,8 +63,11 @@ func scanBlocks[P any](ctx context.Context, in *input, opt *Options, newParser f
 					b.piece, b.bad = parse(b.data)
 					b.lines = bytes.Count(b.data, []byte{'\n'})
 				}
-				if cap(b.data) <= 2*blockBytes {
-					buffers.Put(b.data[:0])
+				if cap(b.data) <= 2*blockBytes { // what a long line took isn't kept
+					select {
+					case free <- b.data[:0]:
+					default:
+					}
 				}
 				b.data = nil
 				close(b.done)
