@@ -235,30 +235,32 @@ block1:
 	VSUBPS      Y4, Y1, Y6
 	VMINPS      Y3, Y5, Y5
 	VMINPS      Y4, Y6, Y6
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y7
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y8
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y5, Y7
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y6, Y8
-	VFMADD213PS all_3c2379e4<>+0(SB), Y5, Y7
-	VFMADD213PS all_3c2379e4<>+0(SB), Y6, Y8
-	VFMADD213PS all_badabfc2<>+0(SB), Y5, Y7
-	VFMADD213PS all_badabfc2<>+0(SB), Y6, Y8
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y5, Y7
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y6, Y8
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y5, Y7
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y6, Y8
-	VFMADD213PS all_3db61f89<>+0(SB), Y5, Y7
-	VFMADD213PS all_3db61f89<>+0(SB), Y6, Y8
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y5, Y7
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y6, Y8
-	VMULPS      Y5, Y5, Y9
-	VMULPS      Y6, Y6, Y10
+	VMULPS      Y5, Y5, Y7
+	VMULPS      Y6, Y6, Y8
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y9
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y10
+	VFMADD213PS all_badabfc2<>+0(SB), Y7, Y9
+	VFMADD213PS all_badabfc2<>+0(SB), Y8, Y10
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y7, Y9
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y8, Y10
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y7, Y9
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y8, Y10
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y11
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y12
+	VFMADD213PS all_3c2379e4<>+0(SB), Y7, Y11
+	VFMADD213PS all_3c2379e4<>+0(SB), Y8, Y12
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y7, Y11
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y8, Y12
+	VFMADD213PS all_3db61f89<>+0(SB), Y7, Y11
+	VFMADD213PS all_3db61f89<>+0(SB), Y8, Y12
+	VFMADD213PS Y9, Y5, Y11
+	VFMADD213PS Y10, Y6, Y12
 	VADDPS      Y5, Y5, Y5
 	VADDPS      Y6, Y6, Y6
-	VFMADD213PS Y5, Y9, Y7
-	VFMADD213PS Y6, Y10, Y8
-	VSQRTPS     Y7, Y5
-	VSQRTPS     Y8, Y6
+	VFMADD213PS Y5, Y7, Y11
+	VFMADD213PS Y6, Y8, Y12
+	VSQRTPS     Y11, Y5
+	VSQRTPS     Y12, Y6
 	VSUBPS      Y5, Y2, Y7
 	VSUBPS      Y6, Y2, Y8
 	VSUBPS      Y7, Y2, Y9
@@ -285,18 +287,19 @@ single2:
 	VMOVUPS     (DX)(BX*4), Y3
 	VSUBPS      Y3, Y1, Y4
 	VMINPS      Y3, Y4, Y4
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y5
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y4, Y5
-	VFMADD213PS all_3c2379e4<>+0(SB), Y4, Y5
-	VFMADD213PS all_badabfc2<>+0(SB), Y4, Y5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y4, Y5
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y4, Y5
-	VFMADD213PS all_3db61f89<>+0(SB), Y4, Y5
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y4, Y5
-	VMULPS      Y4, Y4, Y6
+	VMULPS      Y4, Y4, Y5
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y6
+	VFMADD213PS all_badabfc2<>+0(SB), Y5, Y6
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y5, Y6
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y5, Y6
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y7
+	VFMADD213PS all_3c2379e4<>+0(SB), Y5, Y7
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y5, Y7
+	VFMADD213PS all_3db61f89<>+0(SB), Y5, Y7
+	VFMADD213PS Y6, Y4, Y7
 	VADDPS      Y4, Y4, Y4
-	VFMADD213PS Y4, Y6, Y5
-	VSQRTPS     Y5, Y4
+	VFMADD213PS Y4, Y5, Y7
+	VSQRTPS     Y7, Y4
 	VSUBPS      Y4, Y2, Y5
 	VSUBPS      Y5, Y2, Y6
 	VSUBPS      Y4, Y6, Y6
@@ -318,18 +321,19 @@ tail3:
 	VMASKMOVPS  (DX)(BX*4), Y3, Y4
 	VSUBPS      Y4, Y1, Y1
 	VMINPS      Y4, Y1, Y1
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y5
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y1, Y5
-	VFMADD213PS all_3c2379e4<>+0(SB), Y1, Y5
-	VFMADD213PS all_badabfc2<>+0(SB), Y1, Y5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y1, Y5
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y1, Y5
-	VFMADD213PS all_3db61f89<>+0(SB), Y1, Y5
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y1, Y5
-	VMULPS      Y1, Y1, Y6
+	VMULPS      Y1, Y1, Y5
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y6
+	VFMADD213PS all_badabfc2<>+0(SB), Y5, Y6
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y5, Y6
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y5, Y6
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y7
+	VFMADD213PS all_3c2379e4<>+0(SB), Y5, Y7
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y5, Y7
+	VFMADD213PS all_3db61f89<>+0(SB), Y5, Y7
+	VFMADD213PS Y6, Y1, Y7
 	VADDPS      Y1, Y1, Y1
-	VFMADD213PS Y1, Y6, Y5
-	VSQRTPS     Y5, Y1
+	VFMADD213PS Y1, Y5, Y7
+	VSQRTPS     Y7, Y1
 	VSUBPS      Y1, Y2, Y5
 	VSUBPS      Y5, Y2, Y2
 	VSUBPS      Y1, Y2, Y2
@@ -361,24 +365,6 @@ DATA all_40490fdb<>+56(SB)/4, $0x40490fdb
 DATA all_40490fdb<>+60(SB)/4, $0x40490fdb
 GLOBL all_40490fdb<>(SB), RODATA|NOPTR, $64
 
-DATA all_3b3c8a44<>+0(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+4(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+8(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+12(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+16(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+20(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+24(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+28(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+32(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+36(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+40(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+44(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+48(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+52(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+56(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+60(SB)/4, $0x3b3c8a44
-GLOBL all_3b3c8a44<>(SB), RODATA|NOPTR, $64
-
 DATA all_bbd19e0f<>+0(SB)/4, $0xbbd19e0f
 DATA all_bbd19e0f<>+4(SB)/4, $0xbbd19e0f
 DATA all_bbd19e0f<>+8(SB)/4, $0xbbd19e0f
@@ -396,24 +382,6 @@ DATA all_bbd19e0f<>+52(SB)/4, $0xbbd19e0f
 DATA all_bbd19e0f<>+56(SB)/4, $0xbbd19e0f
 DATA all_bbd19e0f<>+60(SB)/4, $0xbbd19e0f
 GLOBL all_bbd19e0f<>(SB), RODATA|NOPTR, $64
-
-DATA all_3c2379e4<>+0(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+4(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+8(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+12(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+16(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+20(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+24(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+28(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+32(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+36(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+40(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+44(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+48(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+52(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+56(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+60(SB)/4, $0x3c2379e4
-GLOBL all_3c2379e4<>(SB), RODATA|NOPTR, $64
 
 DATA all_badabfc2<>+0(SB)/4, $0xbadabfc2
 DATA all_badabfc2<>+4(SB)/4, $0xbadabfc2
@@ -433,24 +401,6 @@ DATA all_badabfc2<>+56(SB)/4, $0xbadabfc2
 DATA all_badabfc2<>+60(SB)/4, $0xbadabfc2
 GLOBL all_badabfc2<>(SB), RODATA|NOPTR, $64
 
-DATA all_3c47a4c0<>+0(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+4(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+8(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+12(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+16(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+20(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+24(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+28(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+32(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+36(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+40(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+44(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+48(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+52(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+56(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+60(SB)/4, $0x3c47a4c0
-GLOBL all_3c47a4c0<>(SB), RODATA|NOPTR, $64
-
 DATA all_3ce6bfd0<>+0(SB)/4, $0x3ce6bfd0
 DATA all_3ce6bfd0<>+4(SB)/4, $0x3ce6bfd0
 DATA all_3ce6bfd0<>+8(SB)/4, $0x3ce6bfd0
@@ -469,24 +419,6 @@ DATA all_3ce6bfd0<>+56(SB)/4, $0x3ce6bfd0
 DATA all_3ce6bfd0<>+60(SB)/4, $0x3ce6bfd0
 GLOBL all_3ce6bfd0<>(SB), RODATA|NOPTR, $64
 
-DATA all_3db61f89<>+0(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+4(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+8(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+12(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+16(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+20(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+24(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+28(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+32(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+36(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+40(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+44(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+48(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+52(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+56(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+60(SB)/4, $0x3db61f89
-GLOBL all_3db61f89<>(SB), RODATA|NOPTR, $64
-
 DATA all_3eaaaa81<>+0(SB)/4, $0x3eaaaa81
 DATA all_3eaaaa81<>+4(SB)/4, $0x3eaaaa81
 DATA all_3eaaaa81<>+8(SB)/4, $0x3eaaaa81
@@ -504,6 +436,78 @@ DATA all_3eaaaa81<>+52(SB)/4, $0x3eaaaa81
 DATA all_3eaaaa81<>+56(SB)/4, $0x3eaaaa81
 DATA all_3eaaaa81<>+60(SB)/4, $0x3eaaaa81
 GLOBL all_3eaaaa81<>(SB), RODATA|NOPTR, $64
+
+DATA all_3b3c8a44<>+0(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+4(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+8(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+12(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+16(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+20(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+24(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+28(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+32(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+36(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+40(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+44(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+48(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+52(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+56(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+60(SB)/4, $0x3b3c8a44
+GLOBL all_3b3c8a44<>(SB), RODATA|NOPTR, $64
+
+DATA all_3c2379e4<>+0(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+4(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+8(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+12(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+16(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+20(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+24(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+28(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+32(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+36(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+40(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+44(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+48(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+52(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+56(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+60(SB)/4, $0x3c2379e4
+GLOBL all_3c2379e4<>(SB), RODATA|NOPTR, $64
+
+DATA all_3c47a4c0<>+0(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+4(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+8(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+12(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+16(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+20(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+24(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+28(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+32(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+36(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+40(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+44(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+48(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+52(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+56(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+60(SB)/4, $0x3c47a4c0
+GLOBL all_3c47a4c0<>(SB), RODATA|NOPTR, $64
+
+DATA all_3db61f89<>+0(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+4(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+8(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+12(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+16(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+20(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+24(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+28(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+32(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+36(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+40(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+44(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+48(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+52(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+56(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+60(SB)/4, $0x3db61f89
+GLOBL all_3db61f89<>(SB), RODATA|NOPTR, $64
 
 DATA all_b3bbbd2e<>+0(SB)/4, $0xb3bbbd2e
 DATA all_b3bbbd2e<>+4(SB)/4, $0xb3bbbd2e
@@ -533,72 +537,60 @@ TEXT ·arcCosSqAVX2(SB), NOSPLIT, $0-48
 	XORQ    BX, BX
 
 block1:
-	CMPQ        CX, $0x00000020
+	CMPQ        CX, $0x00000018
 	JL          single2
 	VMOVUPS     (DX)(BX*4), Y1
 	VMOVUPS     32(DX)(BX*4), Y2
 	VMOVUPS     64(DX)(BX*4), Y3
-	VMOVUPS     96(DX)(BX*4), Y4
-	VCMPPS      $0x16, Y0, Y1, Y5
-	VCMPPS      $0x16, Y0, Y2, Y6
-	VCMPPS      $0x16, Y0, Y3, Y7
-	VCMPPS      $0x16, Y0, Y4, Y8
-	VORPS       Y5, Y8, Y5
-	VORPS       Y6, Y7, Y6
-	VORPS       Y5, Y6, Y5
-	VMOVMSKPS   Y5, SI
+	VCMPPS      $0x16, Y0, Y1, Y4
+	VCMPPS      $0x16, Y0, Y2, Y5
+	VCMPPS      $0x16, Y0, Y3, Y6
+	VORPS       Y4, Y6, Y4
+	VORPS       Y4, Y5, Y4
+	VMOVMSKPS   Y4, SI
 	TESTL       SI, SI
 	JNE         single2
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y5
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y6
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y7
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y8
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y1, Y5
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y2, Y6
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y3, Y7
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y4, Y8
-	VFMADD213PS all_3c2379e4<>+0(SB), Y1, Y5
-	VFMADD213PS all_3c2379e4<>+0(SB), Y2, Y6
-	VFMADD213PS all_3c2379e4<>+0(SB), Y3, Y7
-	VFMADD213PS all_3c2379e4<>+0(SB), Y4, Y8
-	VFMADD213PS all_badabfc2<>+0(SB), Y1, Y5
-	VFMADD213PS all_badabfc2<>+0(SB), Y2, Y6
-	VFMADD213PS all_badabfc2<>+0(SB), Y3, Y7
-	VFMADD213PS all_badabfc2<>+0(SB), Y4, Y8
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y1, Y5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y2, Y6
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y3, Y7
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y4, Y8
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y1, Y5
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y2, Y6
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y3, Y7
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y4, Y8
-	VFMADD213PS all_3db61f89<>+0(SB), Y1, Y5
-	VFMADD213PS all_3db61f89<>+0(SB), Y2, Y6
-	VFMADD213PS all_3db61f89<>+0(SB), Y3, Y7
-	VFMADD213PS all_3db61f89<>+0(SB), Y4, Y8
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y1, Y5
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y2, Y6
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y3, Y7
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y4, Y8
-	VMULPS      Y1, Y1, Y9
-	VMULPS      Y2, Y2, Y10
-	VMULPS      Y3, Y3, Y11
-	VMULPS      Y4, Y4, Y12
+	VMULPS      Y1, Y1, Y4
+	VMULPS      Y2, Y2, Y5
+	VMULPS      Y3, Y3, Y6
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y7
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y8
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y9
+	VFMADD213PS all_badabfc2<>+0(SB), Y4, Y7
+	VFMADD213PS all_badabfc2<>+0(SB), Y5, Y8
+	VFMADD213PS all_badabfc2<>+0(SB), Y6, Y9
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y4, Y7
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y5, Y8
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y6, Y9
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y4, Y7
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y5, Y8
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y6, Y9
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y10
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y11
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y12
+	VFMADD213PS all_3c2379e4<>+0(SB), Y4, Y10
+	VFMADD213PS all_3c2379e4<>+0(SB), Y5, Y11
+	VFMADD213PS all_3c2379e4<>+0(SB), Y6, Y12
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y4, Y10
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y5, Y11
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y6, Y12
+	VFMADD213PS all_3db61f89<>+0(SB), Y4, Y10
+	VFMADD213PS all_3db61f89<>+0(SB), Y5, Y11
+	VFMADD213PS all_3db61f89<>+0(SB), Y6, Y12
+	VFMADD213PS Y7, Y1, Y10
+	VFMADD213PS Y8, Y2, Y11
+	VFMADD213PS Y9, Y3, Y12
 	VADDPS      Y1, Y1, Y1
 	VADDPS      Y2, Y2, Y2
 	VADDPS      Y3, Y3, Y3
-	VADDPS      Y4, Y4, Y4
-	VFMADD213PS Y1, Y9, Y5
-	VFMADD213PS Y2, Y10, Y6
-	VFMADD213PS Y3, Y11, Y7
-	VFMADD213PS Y4, Y12, Y8
-	VMOVUPS     Y5, (AX)(BX*4)
-	VMOVUPS     Y6, 32(AX)(BX*4)
-	VMOVUPS     Y7, 64(AX)(BX*4)
-	VMOVUPS     Y8, 96(AX)(BX*4)
-	ADDQ        $0x00000020, BX
-	SUBQ        $0x00000020, CX
+	VFMADD213PS Y1, Y4, Y10
+	VFMADD213PS Y2, Y5, Y11
+	VFMADD213PS Y3, Y6, Y12
+	VMOVUPS     Y10, (AX)(BX*4)
+	VMOVUPS     Y11, 32(AX)(BX*4)
+	VMOVUPS     Y12, 64(AX)(BX*4)
+	ADDQ        $0x00000018, BX
+	SUBQ        $0x00000018, CX
 	JMP         block1
 
 single2:
@@ -608,29 +600,30 @@ single2:
 	VMOVUPS     all_40000000<>+0(SB), Y2
 	VSUBPS      Y1, Y2, Y2
 	VMINPS      Y1, Y2, Y2
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y3
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y2, Y3
-	VFMADD213PS all_3c2379e4<>+0(SB), Y2, Y3
-	VFMADD213PS all_badabfc2<>+0(SB), Y2, Y3
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y2, Y3
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y2, Y3
-	VFMADD213PS all_3db61f89<>+0(SB), Y2, Y3
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y2, Y3
-	VMULPS      Y2, Y2, Y4
+	VMULPS      Y2, Y2, Y3
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y4
+	VFMADD213PS all_badabfc2<>+0(SB), Y3, Y4
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y3, Y4
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y3, Y4
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y5
+	VFMADD213PS all_3c2379e4<>+0(SB), Y3, Y5
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y3, Y5
+	VFMADD213PS all_3db61f89<>+0(SB), Y3, Y5
+	VFMADD213PS Y4, Y2, Y5
 	VADDPS      Y2, Y2, Y2
-	VFMADD213PS Y2, Y4, Y3
-	VSQRTPS     Y3, Y2
+	VFMADD213PS Y2, Y3, Y5
+	VSQRTPS     Y5, Y2
+	VMOVUPS     all_40490fdb<>+0(SB), Y3
+	VSUBPS      Y2, Y3, Y3
 	VMOVUPS     all_40490fdb<>+0(SB), Y4
-	VSUBPS      Y2, Y4, Y4
-	VMOVUPS     all_40490fdb<>+0(SB), Y5
-	VSUBPS      Y4, Y5, Y5
-	VSUBPS      Y2, Y5, Y2
+	VSUBPS      Y3, Y4, Y4
+	VSUBPS      Y2, Y4, Y2
 	VADDPS      all_b3bbbd2e<>+0(SB), Y2, Y2
 	VADDPS      Y2, Y2, Y2
-	VMULPS      Y4, Y2, Y2
-	VFMADD213PS Y2, Y4, Y4
+	VMULPS      Y3, Y2, Y2
+	VFMADD213PS Y2, Y3, Y3
 	VCMPPS      $0x1e, all_3f800000<>+0(SB), Y1, Y1
-	VBLENDVPS   Y1, Y4, Y3, Y1
+	VBLENDVPS   Y1, Y3, Y5, Y1
 	VMOVUPS     Y1, (AX)(BX*4)
 	ADDQ        $0x00000008, BX
 	SUBQ        $0x00000008, CX
@@ -646,29 +639,30 @@ tail3:
 	VMOVUPS     all_40000000<>+0(SB), Y2
 	VSUBPS      Y1, Y2, Y2
 	VMINPS      Y1, Y2, Y2
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y3
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y2, Y3
-	VFMADD213PS all_3c2379e4<>+0(SB), Y2, Y3
-	VFMADD213PS all_badabfc2<>+0(SB), Y2, Y3
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y2, Y3
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y2, Y3
-	VFMADD213PS all_3db61f89<>+0(SB), Y2, Y3
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y2, Y3
-	VMULPS      Y2, Y2, Y4
+	VMULPS      Y2, Y2, Y3
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y4
+	VFMADD213PS all_badabfc2<>+0(SB), Y3, Y4
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y3, Y4
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y3, Y4
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y5
+	VFMADD213PS all_3c2379e4<>+0(SB), Y3, Y5
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y3, Y5
+	VFMADD213PS all_3db61f89<>+0(SB), Y3, Y5
+	VFMADD213PS Y4, Y2, Y5
 	VADDPS      Y2, Y2, Y2
-	VFMADD213PS Y2, Y4, Y3
-	VSQRTPS     Y3, Y2
+	VFMADD213PS Y2, Y3, Y5
+	VSQRTPS     Y5, Y2
+	VMOVUPS     all_40490fdb<>+0(SB), Y3
+	VSUBPS      Y2, Y3, Y3
 	VMOVUPS     all_40490fdb<>+0(SB), Y4
-	VSUBPS      Y2, Y4, Y4
-	VMOVUPS     all_40490fdb<>+0(SB), Y5
-	VSUBPS      Y4, Y5, Y5
-	VSUBPS      Y2, Y5, Y2
+	VSUBPS      Y3, Y4, Y4
+	VSUBPS      Y2, Y4, Y2
 	VADDPS      all_b3bbbd2e<>+0(SB), Y2, Y2
 	VADDPS      Y2, Y2, Y2
-	VMULPS      Y4, Y2, Y2
-	VFMADD213PS Y2, Y4, Y4
+	VMULPS      Y3, Y2, Y2
+	VFMADD213PS Y2, Y3, Y3
 	VCMPPS      $0x1e, all_3f800000<>+0(SB), Y1, Y1
-	VBLENDVPS   Y1, Y4, Y3, Y1
+	VBLENDVPS   Y1, Y3, Y5, Y1
 	VMASKMOVPS  Y1, Y0, (AX)(BX*4)
 
 done4:
@@ -1052,132 +1046,105 @@ TEXT ·diffusionAVX2(SB), NOSPLIT, $0-52
 	XORQ         BX, BX
 
 block1:
-	CMPQ         CX, $0x00000020
+	CMPQ         CX, $0x00000018
 	JL           single2
 	VMOVUPS      (DX)(BX*4), Y2
 	VMOVUPS      32(DX)(BX*4), Y3
 	VMOVUPS      64(DX)(BX*4), Y4
-	VMOVUPS      96(DX)(BX*4), Y5
-	VCMPPS       $0x16, Y1, Y2, Y6
-	VCMPPS       $0x16, Y1, Y3, Y7
-	VCMPPS       $0x16, Y1, Y4, Y8
-	VCMPPS       $0x16, Y1, Y5, Y9
-	VORPS        Y6, Y9, Y6
-	VORPS        Y7, Y8, Y7
-	VORPS        Y6, Y7, Y6
-	VMOVMSKPS    Y6, SI
+	VCMPPS       $0x16, Y1, Y2, Y5
+	VCMPPS       $0x16, Y1, Y3, Y6
+	VCMPPS       $0x16, Y1, Y4, Y7
+	VORPS        Y5, Y7, Y5
+	VORPS        Y5, Y6, Y5
+	VMOVMSKPS    Y5, SI
 	TESTL        SI, SI
 	JNE          single2
-	VMOVUPS      all_3b3c8a44<>+0(SB), Y6
-	VMOVUPS      all_3b3c8a44<>+0(SB), Y7
-	VMOVUPS      all_3b3c8a44<>+0(SB), Y8
-	VMOVUPS      all_3b3c8a44<>+0(SB), Y9
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Y2, Y6
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Y3, Y7
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Y4, Y8
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Y5, Y9
-	VFMADD213PS  all_3c2379e4<>+0(SB), Y2, Y6
-	VFMADD213PS  all_3c2379e4<>+0(SB), Y3, Y7
-	VFMADD213PS  all_3c2379e4<>+0(SB), Y4, Y8
-	VFMADD213PS  all_3c2379e4<>+0(SB), Y5, Y9
-	VFMADD213PS  all_badabfc2<>+0(SB), Y2, Y6
-	VFMADD213PS  all_badabfc2<>+0(SB), Y3, Y7
-	VFMADD213PS  all_badabfc2<>+0(SB), Y4, Y8
-	VFMADD213PS  all_badabfc2<>+0(SB), Y5, Y9
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Y2, Y6
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Y3, Y7
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Y4, Y8
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Y5, Y9
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y2, Y6
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y3, Y7
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y4, Y8
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y5, Y9
-	VFMADD213PS  all_3db61f89<>+0(SB), Y2, Y6
-	VFMADD213PS  all_3db61f89<>+0(SB), Y3, Y7
-	VFMADD213PS  all_3db61f89<>+0(SB), Y4, Y8
-	VFMADD213PS  all_3db61f89<>+0(SB), Y5, Y9
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Y2, Y6
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Y3, Y7
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Y4, Y8
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Y5, Y9
-	VMULPS       Y2, Y2, Y10
-	VMULPS       Y3, Y3, Y11
-	VMULPS       Y4, Y4, Y12
-	VMULPS       Y5, Y5, Y13
+	VMULPS       Y2, Y2, Y5
+	VMULPS       Y3, Y3, Y6
+	VMULPS       Y4, Y4, Y7
+	VMOVUPS      all_bbd19e0f<>+0(SB), Y8
+	VMOVUPS      all_bbd19e0f<>+0(SB), Y9
+	VMOVUPS      all_bbd19e0f<>+0(SB), Y10
+	VFMADD213PS  all_badabfc2<>+0(SB), Y5, Y8
+	VFMADD213PS  all_badabfc2<>+0(SB), Y6, Y9
+	VFMADD213PS  all_badabfc2<>+0(SB), Y7, Y10
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y5, Y8
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y6, Y9
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y7, Y10
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Y5, Y8
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Y6, Y9
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Y7, Y10
+	VMOVUPS      all_3b3c8a44<>+0(SB), Y11
+	VMOVUPS      all_3b3c8a44<>+0(SB), Y12
+	VMOVUPS      all_3b3c8a44<>+0(SB), Y13
+	VFMADD213PS  all_3c2379e4<>+0(SB), Y5, Y11
+	VFMADD213PS  all_3c2379e4<>+0(SB), Y6, Y12
+	VFMADD213PS  all_3c2379e4<>+0(SB), Y7, Y13
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Y5, Y11
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Y6, Y12
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Y7, Y13
+	VFMADD213PS  all_3db61f89<>+0(SB), Y5, Y11
+	VFMADD213PS  all_3db61f89<>+0(SB), Y6, Y12
+	VFMADD213PS  all_3db61f89<>+0(SB), Y7, Y13
+	VFMADD213PS  Y8, Y2, Y11
+	VFMADD213PS  Y9, Y3, Y12
+	VFMADD213PS  Y10, Y4, Y13
 	VADDPS       Y2, Y2, Y2
 	VADDPS       Y3, Y3, Y3
 	VADDPS       Y4, Y4, Y4
-	VADDPS       Y5, Y5, Y5
-	VFMADD213PS  Y2, Y10, Y6
-	VFMADD213PS  Y3, Y11, Y7
-	VFMADD213PS  Y4, Y12, Y8
-	VFMADD213PS  Y5, Y13, Y9
-	VMULPS       Y6, Y0, Y2
-	VMULPS       Y7, Y0, Y3
-	VMULPS       Y8, Y0, Y4
-	VMULPS       Y9, Y0, Y5
+	VFMADD213PS  Y2, Y5, Y11
+	VFMADD213PS  Y3, Y6, Y12
+	VFMADD213PS  Y4, Y7, Y13
+	VMULPS       Y11, Y0, Y2
+	VMULPS       Y12, Y0, Y3
+	VMULPS       Y13, Y0, Y4
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Y5
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Y6
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Y7
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Y8
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Y9
-	VFMADD213PS  all_4b400000<>+0(SB), Y2, Y6
-	VFMADD213PS  all_4b400000<>+0(SB), Y3, Y7
-	VFMADD213PS  all_4b400000<>+0(SB), Y4, Y8
-	VFMADD213PS  all_4b400000<>+0(SB), Y5, Y9
-	VSUBPS       all_4b400000<>+0(SB), Y6, Y10
-	VSUBPS       all_4b400000<>+0(SB), Y7, Y11
-	VSUBPS       all_4b400000<>+0(SB), Y8, Y12
-	VSUBPS       all_4b400000<>+0(SB), Y9, Y13
-	VFNMADD231PS all_3f318000<>+0(SB), Y10, Y2
-	VFNMADD231PS all_3f318000<>+0(SB), Y11, Y3
-	VFNMADD231PS all_3f318000<>+0(SB), Y12, Y4
-	VFNMADD231PS all_3f318000<>+0(SB), Y13, Y5
-	VFNMADD231PS all_b95e8083<>+0(SB), Y10, Y2
-	VFNMADD231PS all_b95e8083<>+0(SB), Y11, Y3
-	VFNMADD231PS all_b95e8083<>+0(SB), Y12, Y4
-	VFNMADD231PS all_b95e8083<>+0(SB), Y13, Y5
+	VFMADD213PS  all_4b400000<>+0(SB), Y2, Y5
+	VFMADD213PS  all_4b400000<>+0(SB), Y3, Y6
+	VFMADD213PS  all_4b400000<>+0(SB), Y4, Y7
+	VSUBPS       all_4b400000<>+0(SB), Y5, Y8
+	VSUBPS       all_4b400000<>+0(SB), Y6, Y9
+	VSUBPS       all_4b400000<>+0(SB), Y7, Y10
+	VFNMADD231PS all_3f318000<>+0(SB), Y8, Y2
+	VFNMADD231PS all_3f318000<>+0(SB), Y9, Y3
+	VFNMADD231PS all_3f318000<>+0(SB), Y10, Y4
+	VFNMADD231PS all_b95e8083<>+0(SB), Y8, Y2
+	VFNMADD231PS all_b95e8083<>+0(SB), Y9, Y3
+	VFNMADD231PS all_b95e8083<>+0(SB), Y10, Y4
+	VMOVUPS      all_3ab527e8<>+0(SB), Y8
+	VMOVUPS      all_3ab527e8<>+0(SB), Y9
 	VMOVUPS      all_3ab527e8<>+0(SB), Y10
-	VMOVUPS      all_3ab527e8<>+0(SB), Y11
-	VMOVUPS      all_3ab527e8<>+0(SB), Y12
-	VMOVUPS      all_3ab527e8<>+0(SB), Y13
-	VFMADD213PS  all_3c091f2b<>+0(SB), Y2, Y10
-	VFMADD213PS  all_3c091f2b<>+0(SB), Y3, Y11
-	VFMADD213PS  all_3c091f2b<>+0(SB), Y4, Y12
-	VFMADD213PS  all_3c091f2b<>+0(SB), Y5, Y13
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Y2, Y10
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Y3, Y11
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Y4, Y12
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Y5, Y13
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Y2, Y10
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Y3, Y11
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Y4, Y12
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Y5, Y13
-	VFMADD213PS  all_3efffffe<>+0(SB), Y2, Y10
-	VFMADD213PS  all_3efffffe<>+0(SB), Y3, Y11
-	VFMADD213PS  all_3efffffe<>+0(SB), Y4, Y12
-	VFMADD213PS  all_3efffffe<>+0(SB), Y5, Y13
-	VFMADD213PS  all_3f800000<>+0(SB), Y2, Y10
-	VFMADD213PS  all_3f800000<>+0(SB), Y3, Y11
-	VFMADD213PS  all_3f800000<>+0(SB), Y4, Y12
-	VFMADD213PS  all_3f800000<>+0(SB), Y5, Y13
-	VFMADD213PS  all_3f800000<>+0(SB), Y2, Y10
-	VFMADD213PS  all_3f800000<>+0(SB), Y3, Y11
-	VFMADD213PS  all_3f800000<>+0(SB), Y4, Y12
-	VFMADD213PS  all_3f800000<>+0(SB), Y5, Y13
+	VFMADD213PS  all_3c091f2b<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3c091f2b<>+0(SB), Y3, Y9
+	VFMADD213PS  all_3c091f2b<>+0(SB), Y4, Y10
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Y3, Y9
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Y4, Y10
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Y3, Y9
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Y4, Y10
+	VFMADD213PS  all_3efffffe<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3efffffe<>+0(SB), Y3, Y9
+	VFMADD213PS  all_3efffffe<>+0(SB), Y4, Y10
+	VFMADD213PS  all_3f800000<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3f800000<>+0(SB), Y3, Y9
+	VFMADD213PS  all_3f800000<>+0(SB), Y4, Y10
+	VFMADD213PS  all_3f800000<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3f800000<>+0(SB), Y3, Y9
+	VFMADD213PS  all_3f800000<>+0(SB), Y4, Y10
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y5, Y8, Y8
 	VPSLLD       $0x17, Y6, Y6
-	VPADDD       Y6, Y10, Y10
+	VPADDD       Y6, Y9, Y9
 	VPSLLD       $0x17, Y7, Y7
-	VPADDD       Y7, Y11, Y11
-	VPSLLD       $0x17, Y8, Y8
-	VPADDD       Y8, Y12, Y12
-	VPSLLD       $0x17, Y9, Y9
-	VPADDD       Y9, Y13, Y13
-	VMOVUPS      Y10, (AX)(BX*4)
-	VMOVUPS      Y11, 32(AX)(BX*4)
-	VMOVUPS      Y12, 64(AX)(BX*4)
-	VMOVUPS      Y13, 96(AX)(BX*4)
-	ADDQ         $0x00000020, BX
-	SUBQ         $0x00000020, CX
+	VPADDD       Y7, Y10, Y10
+	VMOVUPS      Y8, (AX)(BX*4)
+	VMOVUPS      Y9, 32(AX)(BX*4)
+	VMOVUPS      Y10, 64(AX)(BX*4)
+	ADDQ         $0x00000018, BX
+	SUBQ         $0x00000018, CX
 	JMP          block1
 
 single2:
@@ -1187,29 +1154,30 @@ single2:
 	VMOVUPS      all_40000000<>+0(SB), Y3
 	VSUBPS       Y2, Y3, Y3
 	VMINPS       Y2, Y3, Y3
-	VMOVUPS      all_3b3c8a44<>+0(SB), Y4
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Y3, Y4
-	VFMADD213PS  all_3c2379e4<>+0(SB), Y3, Y4
-	VFMADD213PS  all_badabfc2<>+0(SB), Y3, Y4
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Y3, Y4
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y3, Y4
-	VFMADD213PS  all_3db61f89<>+0(SB), Y3, Y4
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Y3, Y4
-	VMULPS       Y3, Y3, Y5
+	VMULPS       Y3, Y3, Y4
+	VMOVUPS      all_bbd19e0f<>+0(SB), Y5
+	VFMADD213PS  all_badabfc2<>+0(SB), Y4, Y5
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y4, Y5
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Y4, Y5
+	VMOVUPS      all_3b3c8a44<>+0(SB), Y6
+	VFMADD213PS  all_3c2379e4<>+0(SB), Y4, Y6
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Y4, Y6
+	VFMADD213PS  all_3db61f89<>+0(SB), Y4, Y6
+	VFMADD213PS  Y5, Y3, Y6
 	VADDPS       Y3, Y3, Y3
-	VFMADD213PS  Y3, Y5, Y4
-	VSQRTPS      Y4, Y3
+	VFMADD213PS  Y3, Y4, Y6
+	VSQRTPS      Y6, Y3
+	VMOVUPS      all_40490fdb<>+0(SB), Y4
+	VSUBPS       Y3, Y4, Y4
 	VMOVUPS      all_40490fdb<>+0(SB), Y5
-	VSUBPS       Y3, Y5, Y5
-	VMOVUPS      all_40490fdb<>+0(SB), Y6
-	VSUBPS       Y5, Y6, Y6
-	VSUBPS       Y3, Y6, Y3
+	VSUBPS       Y4, Y5, Y5
+	VSUBPS       Y3, Y5, Y3
 	VADDPS       all_b3bbbd2e<>+0(SB), Y3, Y3
 	VADDPS       Y3, Y3, Y3
-	VMULPS       Y5, Y3, Y3
-	VFMADD213PS  Y3, Y5, Y5
+	VMULPS       Y4, Y3, Y3
+	VFMADD213PS  Y3, Y4, Y4
 	VCMPPS       $0x1e, all_3f800000<>+0(SB), Y2, Y2
-	VBLENDVPS    Y2, Y5, Y4, Y2
+	VBLENDVPS    Y2, Y4, Y6, Y2
 	VMULPS       Y2, Y0, Y2
 	VMOVUPS      all_c2d00000<>+0(SB), Y3
 	VMAXPS       Y2, Y3, Y2
@@ -1246,29 +1214,30 @@ tail3:
 	VMOVUPS      all_40000000<>+0(SB), Y3
 	VSUBPS       Y2, Y3, Y3
 	VMINPS       Y2, Y3, Y3
-	VMOVUPS      all_3b3c8a44<>+0(SB), Y4
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Y3, Y4
-	VFMADD213PS  all_3c2379e4<>+0(SB), Y3, Y4
-	VFMADD213PS  all_badabfc2<>+0(SB), Y3, Y4
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Y3, Y4
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y3, Y4
-	VFMADD213PS  all_3db61f89<>+0(SB), Y3, Y4
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Y3, Y4
-	VMULPS       Y3, Y3, Y5
+	VMULPS       Y3, Y3, Y4
+	VMOVUPS      all_bbd19e0f<>+0(SB), Y5
+	VFMADD213PS  all_badabfc2<>+0(SB), Y4, Y5
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y4, Y5
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Y4, Y5
+	VMOVUPS      all_3b3c8a44<>+0(SB), Y6
+	VFMADD213PS  all_3c2379e4<>+0(SB), Y4, Y6
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Y4, Y6
+	VFMADD213PS  all_3db61f89<>+0(SB), Y4, Y6
+	VFMADD213PS  Y5, Y3, Y6
 	VADDPS       Y3, Y3, Y3
-	VFMADD213PS  Y3, Y5, Y4
-	VSQRTPS      Y4, Y3
+	VFMADD213PS  Y3, Y4, Y6
+	VSQRTPS      Y6, Y3
+	VMOVUPS      all_40490fdb<>+0(SB), Y4
+	VSUBPS       Y3, Y4, Y4
 	VMOVUPS      all_40490fdb<>+0(SB), Y5
-	VSUBPS       Y3, Y5, Y5
-	VMOVUPS      all_40490fdb<>+0(SB), Y6
-	VSUBPS       Y5, Y6, Y6
-	VSUBPS       Y3, Y6, Y3
+	VSUBPS       Y4, Y5, Y5
+	VSUBPS       Y3, Y5, Y3
 	VADDPS       all_b3bbbd2e<>+0(SB), Y3, Y3
 	VADDPS       Y3, Y3, Y3
-	VMULPS       Y5, Y3, Y3
-	VFMADD213PS  Y3, Y5, Y5
+	VMULPS       Y4, Y3, Y3
+	VFMADD213PS  Y3, Y4, Y4
 	VCMPPS       $0x1e, all_3f800000<>+0(SB), Y2, Y2
-	VBLENDVPS    Y2, Y5, Y4, Y2
+	VBLENDVPS    Y2, Y4, Y6, Y2
 	VMULPS       Y2, Y0, Y0
 	VMOVUPS      all_c2d00000<>+0(SB), Y2
 	VMAXPS       Y0, Y2, Y0
@@ -1372,30 +1341,32 @@ block1:
 	VSUBPS      Y5, Y1, Y7
 	VMINPS      Y4, Y6, Y6
 	VMINPS      Y5, Y7, Y7
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y8
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y9
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y6, Y8
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y7, Y9
-	VFMADD213PS all_3c2379e4<>+0(SB), Y6, Y8
-	VFMADD213PS all_3c2379e4<>+0(SB), Y7, Y9
-	VFMADD213PS all_badabfc2<>+0(SB), Y6, Y8
-	VFMADD213PS all_badabfc2<>+0(SB), Y7, Y9
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y6, Y8
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y7, Y9
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y6, Y8
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y7, Y9
-	VFMADD213PS all_3db61f89<>+0(SB), Y6, Y8
-	VFMADD213PS all_3db61f89<>+0(SB), Y7, Y9
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y6, Y8
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y7, Y9
-	VMULPS      Y6, Y6, Y10
-	VMULPS      Y7, Y7, Y11
+	VMULPS      Y6, Y6, Y8
+	VMULPS      Y7, Y7, Y9
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y10
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y11
+	VFMADD213PS all_badabfc2<>+0(SB), Y8, Y10
+	VFMADD213PS all_badabfc2<>+0(SB), Y9, Y11
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y8, Y10
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y9, Y11
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y8, Y10
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y9, Y11
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y12
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y13
+	VFMADD213PS all_3c2379e4<>+0(SB), Y8, Y12
+	VFMADD213PS all_3c2379e4<>+0(SB), Y9, Y13
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y8, Y12
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y9, Y13
+	VFMADD213PS all_3db61f89<>+0(SB), Y8, Y12
+	VFMADD213PS all_3db61f89<>+0(SB), Y9, Y13
+	VFMADD213PS Y10, Y6, Y12
+	VFMADD213PS Y11, Y7, Y13
 	VADDPS      Y6, Y6, Y6
 	VADDPS      Y7, Y7, Y7
-	VFMADD213PS Y6, Y10, Y8
-	VFMADD213PS Y7, Y11, Y9
-	VSQRTPS     Y8, Y6
-	VSQRTPS     Y9, Y7
+	VFMADD213PS Y6, Y8, Y12
+	VFMADD213PS Y7, Y9, Y13
+	VSQRTPS     Y12, Y6
+	VSQRTPS     Y13, Y7
 	VSUBPS      Y6, Y2, Y8
 	VSUBPS      Y7, Y2, Y9
 	VSUBPS      Y8, Y2, Y10
@@ -1426,18 +1397,19 @@ single2:
 	VMOVUPS     (DX)(BX*4), Y4
 	VSUBPS      Y4, Y1, Y5
 	VMINPS      Y4, Y5, Y5
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y6
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y5, Y6
-	VFMADD213PS all_3c2379e4<>+0(SB), Y5, Y6
-	VFMADD213PS all_badabfc2<>+0(SB), Y5, Y6
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y5, Y6
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y5, Y6
-	VFMADD213PS all_3db61f89<>+0(SB), Y5, Y6
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y5, Y6
-	VMULPS      Y5, Y5, Y7
+	VMULPS      Y5, Y5, Y6
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y7
+	VFMADD213PS all_badabfc2<>+0(SB), Y6, Y7
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y6, Y7
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y6, Y7
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y8
+	VFMADD213PS all_3c2379e4<>+0(SB), Y6, Y8
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y6, Y8
+	VFMADD213PS all_3db61f89<>+0(SB), Y6, Y8
+	VFMADD213PS Y7, Y5, Y8
 	VADDPS      Y5, Y5, Y5
-	VFMADD213PS Y5, Y7, Y6
-	VSQRTPS     Y6, Y5
+	VFMADD213PS Y5, Y6, Y8
+	VSQRTPS     Y8, Y5
 	VSUBPS      Y5, Y2, Y6
 	VSUBPS      Y6, Y2, Y7
 	VSUBPS      Y5, Y7, Y7
@@ -1461,18 +1433,19 @@ tail3:
 	VMASKMOVPS  (DX)(BX*4), Y4, Y5
 	VSUBPS      Y5, Y1, Y1
 	VMINPS      Y5, Y1, Y1
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y6
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y1, Y6
-	VFMADD213PS all_3c2379e4<>+0(SB), Y1, Y6
-	VFMADD213PS all_badabfc2<>+0(SB), Y1, Y6
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y1, Y6
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y1, Y6
-	VFMADD213PS all_3db61f89<>+0(SB), Y1, Y6
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y1, Y6
-	VMULPS      Y1, Y1, Y7
+	VMULPS      Y1, Y1, Y6
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y7
+	VFMADD213PS all_badabfc2<>+0(SB), Y6, Y7
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y6, Y7
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y6, Y7
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y8
+	VFMADD213PS all_3c2379e4<>+0(SB), Y6, Y8
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y6, Y8
+	VFMADD213PS all_3db61f89<>+0(SB), Y6, Y8
+	VFMADD213PS Y7, Y1, Y8
 	VADDPS      Y1, Y1, Y1
-	VFMADD213PS Y1, Y7, Y6
-	VSQRTPS     Y6, Y1
+	VFMADD213PS Y1, Y6, Y8
+	VSQRTPS     Y8, Y1
 	VSUBPS      Y1, Y2, Y6
 	VSUBPS      Y6, Y2, Y2
 	VSUBPS      Y1, Y2, Y2
@@ -1494,188 +1467,186 @@ TEXT ·ngdExpAVX2(SB), NOSPLIT, $0-52
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
-	VMOVUPS      all_3f800000<>+0(SB), Y0
-	VMOVUPS      all_40000000<>+0(SB), Y1
-	VMOVUPS      all_40490fdb<>+0(SB), Y2
-	VMOVUPS      all_c2d00000<>+0(SB), Y3
-	MOVSS        invT+48(FP), X4
-	VBROADCASTSS X4, Y4
-	VXORPS       all_80000000<>+0(SB), Y4, Y4
+	MOVSS        invT+48(FP), X0
+	VBROADCASTSS X0, Y0
+	VXORPS       all_80000000<>+0(SB), Y0, Y0
 	XORQ         BX, BX
 
 block1:
-	CMPQ         CX, $0x00000010
+	CMPQ         CX, $0x00000018
 	JL           single2
-	VMOVUPS      (DX)(BX*4), Y5
-	VMOVUPS      32(DX)(BX*4), Y6
-	VSUBPS       Y5, Y1, Y7
-	VSUBPS       Y6, Y1, Y8
-	VMINPS       Y5, Y7, Y7
-	VMINPS       Y6, Y8, Y8
-	VMOVUPS      all_3b3c8a44<>+0(SB), Y9
-	VMOVUPS      all_3b3c8a44<>+0(SB), Y10
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Y7, Y9
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Y8, Y10
-	VFMADD213PS  all_3c2379e4<>+0(SB), Y7, Y9
-	VFMADD213PS  all_3c2379e4<>+0(SB), Y8, Y10
-	VFMADD213PS  all_badabfc2<>+0(SB), Y7, Y9
-	VFMADD213PS  all_badabfc2<>+0(SB), Y8, Y10
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Y7, Y9
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Y8, Y10
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y7, Y9
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y8, Y10
-	VFMADD213PS  all_3db61f89<>+0(SB), Y7, Y9
-	VFMADD213PS  all_3db61f89<>+0(SB), Y8, Y10
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Y7, Y9
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Y8, Y10
-	VMULPS       Y7, Y7, Y11
-	VMULPS       Y8, Y8, Y12
-	VADDPS       Y7, Y7, Y7
-	VADDPS       Y8, Y8, Y8
-	VFMADD213PS  Y7, Y11, Y9
-	VFMADD213PS  Y8, Y12, Y10
-	VSQRTPS      Y9, Y7
-	VSQRTPS      Y10, Y8
-	VSUBPS       Y7, Y2, Y9
-	VSUBPS       Y8, Y2, Y10
-	VSUBPS       Y9, Y2, Y11
-	VSUBPS       Y10, Y2, Y12
-	VSUBPS       Y7, Y11, Y11
-	VSUBPS       Y8, Y12, Y12
+	VMOVUPS      (DX)(BX*4), Y1
+	VMOVUPS      32(DX)(BX*4), Y2
+	VMOVUPS      64(DX)(BX*4), Y3
+	VMOVUPS      all_40000000<>+0(SB), Y4
+	VSUBPS       Y1, Y4, Y5
+	VSUBPS       Y2, Y4, Y6
+	VSUBPS       Y3, Y4, Y4
+	VMINPS       Y1, Y5, Y5
+	VMINPS       Y2, Y6, Y6
+	VMINPS       Y3, Y4, Y4
+	VMULPS       Y5, Y5, Y7
+	VMULPS       Y6, Y6, Y8
+	VMULPS       Y4, Y4, Y9
+	VMOVUPS      all_bbd19e0f<>+0(SB), Y10
+	VMOVUPS      all_bbd19e0f<>+0(SB), Y11
+	VMOVUPS      all_bbd19e0f<>+0(SB), Y12
+	VFMADD213PS  all_badabfc2<>+0(SB), Y7, Y10
+	VFMADD213PS  all_badabfc2<>+0(SB), Y8, Y11
+	VFMADD213PS  all_badabfc2<>+0(SB), Y9, Y12
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y7, Y10
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y8, Y11
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y9, Y12
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Y7, Y10
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Y8, Y11
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Y9, Y12
+	VMOVUPS      all_3b3c8a44<>+0(SB), Y13
+	VMOVUPS      all_3b3c8a44<>+0(SB), Y14
+	VMOVUPS      all_3b3c8a44<>+0(SB), Y15
+	VFMADD213PS  all_3c2379e4<>+0(SB), Y7, Y13
+	VFMADD213PS  all_3c2379e4<>+0(SB), Y8, Y14
+	VFMADD213PS  all_3c2379e4<>+0(SB), Y9, Y15
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Y7, Y13
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Y8, Y14
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Y9, Y15
+	VFMADD213PS  all_3db61f89<>+0(SB), Y7, Y13
+	VFMADD213PS  all_3db61f89<>+0(SB), Y8, Y14
+	VFMADD213PS  all_3db61f89<>+0(SB), Y9, Y15
+	VFMADD213PS  Y10, Y5, Y13
+	VFMADD213PS  Y11, Y6, Y14
+	VFMADD213PS  Y12, Y4, Y15
+	VADDPS       Y5, Y5, Y5
+	VADDPS       Y6, Y6, Y6
+	VADDPS       Y4, Y4, Y4
+	VFMADD213PS  Y5, Y7, Y13
+	VFMADD213PS  Y6, Y8, Y14
+	VFMADD213PS  Y4, Y9, Y15
+	VSQRTPS      Y13, Y4
+	VSQRTPS      Y14, Y5
+	VSQRTPS      Y15, Y6
+	VMOVUPS      all_40490fdb<>+0(SB), Y7
+	VSUBPS       Y4, Y7, Y8
+	VSUBPS       Y5, Y7, Y9
+	VSUBPS       Y6, Y7, Y7
+	VMOVUPS      all_40490fdb<>+0(SB), Y10
+	VSUBPS       Y8, Y10, Y11
+	VSUBPS       Y9, Y10, Y12
+	VSUBPS       Y7, Y10, Y10
+	VSUBPS       Y4, Y11, Y11
+	VSUBPS       Y5, Y12, Y12
+	VSUBPS       Y6, Y10, Y10
 	VADDPS       all_b3bbbd2e<>+0(SB), Y11, Y11
 	VADDPS       all_b3bbbd2e<>+0(SB), Y12, Y12
-	VCMPPS       $0x1e, Y0, Y5, Y5
-	VCMPPS       $0x1e, Y0, Y6, Y6
-	VADDPS       Y9, Y11, Y9
-	VADDPS       Y10, Y12, Y10
-	VBLENDVPS    Y5, Y9, Y7, Y5
-	VBLENDVPS    Y6, Y10, Y8, Y6
-	VMULPS       Y5, Y4, Y5
-	VMULPS       Y6, Y4, Y6
-	VMAXPS       Y5, Y3, Y5
-	VMAXPS       Y6, Y3, Y6
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Y7
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Y8
-	VFMADD213PS  all_4b4000fe<>+0(SB), Y5, Y7
-	VFMADD213PS  all_4b4000fe<>+0(SB), Y6, Y8
-	VSUBPS       all_4b4000fe<>+0(SB), Y7, Y9
-	VSUBPS       all_4b4000fe<>+0(SB), Y8, Y10
-	VFNMADD231PS all_3f318000<>+0(SB), Y9, Y5
-	VFNMADD231PS all_3f318000<>+0(SB), Y10, Y6
-	VFNMADD231PS all_b95e8083<>+0(SB), Y9, Y5
-	VFNMADD231PS all_b95e8083<>+0(SB), Y10, Y6
+	VADDPS       all_b3bbbd2e<>+0(SB), Y10, Y10
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Y1, Y1
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Y2, Y2
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Y3, Y3
+	VADDPS       Y8, Y11, Y8
+	VADDPS       Y9, Y12, Y9
+	VADDPS       Y7, Y10, Y7
+	VBLENDVPS    Y1, Y8, Y4, Y1
+	VBLENDVPS    Y2, Y9, Y5, Y2
+	VBLENDVPS    Y3, Y7, Y6, Y3
+	VMULPS       Y1, Y0, Y1
+	VMULPS       Y2, Y0, Y2
+	VMULPS       Y3, Y0, Y3
+	VMOVUPS      all_c2d00000<>+0(SB), Y4
+	VMAXPS       Y1, Y4, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMAXPS       Y3, Y4, Y3
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Y4
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Y5
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Y6
+	VFMADD213PS  all_4b4000fe<>+0(SB), Y1, Y4
+	VFMADD213PS  all_4b4000fe<>+0(SB), Y2, Y5
+	VFMADD213PS  all_4b4000fe<>+0(SB), Y3, Y6
+	VSUBPS       all_4b4000fe<>+0(SB), Y4, Y7
+	VSUBPS       all_4b4000fe<>+0(SB), Y5, Y8
+	VSUBPS       all_4b4000fe<>+0(SB), Y6, Y9
+	VFNMADD231PS all_3f318000<>+0(SB), Y7, Y1
+	VFNMADD231PS all_3f318000<>+0(SB), Y8, Y2
+	VFNMADD231PS all_3f318000<>+0(SB), Y9, Y3
+	VFNMADD231PS all_b95e8083<>+0(SB), Y7, Y1
+	VFNMADD231PS all_b95e8083<>+0(SB), Y8, Y2
+	VFNMADD231PS all_b95e8083<>+0(SB), Y9, Y3
+	VMOVUPS      all_3ab527e8<>+0(SB), Y7
+	VMOVUPS      all_3ab527e8<>+0(SB), Y8
 	VMOVUPS      all_3ab527e8<>+0(SB), Y9
-	VMOVUPS      all_3ab527e8<>+0(SB), Y10
-	VFMADD213PS  all_3c091f2b<>+0(SB), Y5, Y9
-	VFMADD213PS  all_3c091f2b<>+0(SB), Y6, Y10
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Y5, Y9
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Y6, Y10
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Y5, Y9
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Y6, Y10
-	VFMADD213PS  all_3efffffe<>+0(SB), Y5, Y9
-	VFMADD213PS  all_3efffffe<>+0(SB), Y6, Y10
-	VFMADD213PS  Y0, Y5, Y9
-	VFMADD213PS  Y0, Y6, Y10
-	VFMADD213PS  Y0, Y5, Y9
-	VFMADD213PS  Y0, Y6, Y10
-	VPSLLD       $0x17, Y7, Y5
-	VPSLLD       $0x17, Y8, Y6
-	VPSRLD       $0x01, Y5, Y7
-	VPSRLD       $0x01, Y6, Y8
-	VPAND        all_7f800000<>+0(SB), Y7, Y7
-	VPSUBD       Y7, Y5, Y5
-	VPAND        all_7f800000<>+0(SB), Y8, Y8
-	VPSUBD       Y8, Y6, Y6
-	VMULPS       Y9, Y7, Y7
-	VMULPS       Y10, Y8, Y8
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y5, (AX)(BX*4)
-	VMOVUPS      Y6, 32(AX)(BX*4)
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000010, CX
+	VFMADD213PS  all_3c091f2b<>+0(SB), Y1, Y7
+	VFMADD213PS  all_3c091f2b<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3c091f2b<>+0(SB), Y3, Y9
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Y1, Y7
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Y3, Y9
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Y1, Y7
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Y3, Y9
+	VFMADD213PS  all_3efffffe<>+0(SB), Y1, Y7
+	VFMADD213PS  all_3efffffe<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3efffffe<>+0(SB), Y3, Y9
+	VFMADD213PS  all_3f800000<>+0(SB), Y1, Y7
+	VFMADD213PS  all_3f800000<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3f800000<>+0(SB), Y3, Y9
+	VFMADD213PS  all_3f800000<>+0(SB), Y1, Y7
+	VFMADD213PS  all_3f800000<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3f800000<>+0(SB), Y3, Y9
+	VPSLLD       $0x17, Y4, Y1
+	VPSLLD       $0x17, Y5, Y2
+	VPSLLD       $0x17, Y6, Y3
+	VPSRLD       $0x01, Y1, Y4
+	VPSRLD       $0x01, Y2, Y5
+	VPSRLD       $0x01, Y3, Y6
+	VPAND        all_7f800000<>+0(SB), Y4, Y4
+	VPSUBD       Y4, Y1, Y1
+	VPAND        all_7f800000<>+0(SB), Y5, Y5
+	VPSUBD       Y5, Y2, Y2
+	VPAND        all_7f800000<>+0(SB), Y6, Y6
+	VPSUBD       Y6, Y3, Y3
+	VMULPS       Y7, Y4, Y4
+	VMULPS       Y8, Y5, Y5
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y4, Y1, Y1
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y6, Y3, Y3
+	VMOVUPS      Y1, (AX)(BX*4)
+	VMOVUPS      Y2, 32(AX)(BX*4)
+	VMOVUPS      Y3, 64(AX)(BX*4)
+	ADDQ         $0x00000018, BX
+	SUBQ         $0x00000018, CX
 	JMP          block1
 
 single2:
 	CMPQ         CX, $0x00000008
 	JL           tail3
-	VMOVUPS      (DX)(BX*4), Y5
-	VSUBPS       Y5, Y1, Y6
-	VMINPS       Y5, Y6, Y6
-	VMOVUPS      all_3b3c8a44<>+0(SB), Y7
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Y6, Y7
-	VFMADD213PS  all_3c2379e4<>+0(SB), Y6, Y7
-	VFMADD213PS  all_badabfc2<>+0(SB), Y6, Y7
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Y6, Y7
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y6, Y7
-	VFMADD213PS  all_3db61f89<>+0(SB), Y6, Y7
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Y6, Y7
-	VMULPS       Y6, Y6, Y8
-	VADDPS       Y6, Y6, Y6
-	VFMADD213PS  Y6, Y8, Y7
-	VSQRTPS      Y7, Y6
-	VSUBPS       Y6, Y2, Y7
-	VSUBPS       Y7, Y2, Y8
-	VSUBPS       Y6, Y8, Y8
-	VADDPS       all_b3bbbd2e<>+0(SB), Y8, Y8
-	VCMPPS       $0x1e, Y0, Y5, Y5
-	VADDPS       Y7, Y8, Y7
-	VBLENDVPS    Y5, Y7, Y6, Y5
-	VMULPS       Y5, Y4, Y5
-	VMAXPS       Y5, Y3, Y5
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Y6
-	VFMADD213PS  all_4b4000fe<>+0(SB), Y5, Y6
-	VSUBPS       all_4b4000fe<>+0(SB), Y6, Y7
-	VFNMADD231PS all_3f318000<>+0(SB), Y7, Y5
-	VFNMADD231PS all_b95e8083<>+0(SB), Y7, Y5
-	VMOVUPS      all_3ab527e8<>+0(SB), Y7
-	VFMADD213PS  all_3c091f2b<>+0(SB), Y5, Y7
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Y5, Y7
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Y5, Y7
-	VFMADD213PS  all_3efffffe<>+0(SB), Y5, Y7
-	VFMADD213PS  Y0, Y5, Y7
-	VFMADD213PS  Y0, Y5, Y7
-	VPSLLD       $0x17, Y6, Y5
-	VPSRLD       $0x01, Y5, Y6
-	VPAND        all_7f800000<>+0(SB), Y6, Y6
-	VPSUBD       Y6, Y5, Y5
-	VMULPS       Y7, Y6, Y6
-	VMULPS       Y6, Y5, Y5
-	VMOVUPS      Y5, (AX)(BX*4)
-	ADDQ         $0x00000008, BX
-	SUBQ         $0x00000008, CX
-	JMP          block1
-
-tail3:
-	TESTQ        CX, CX
-	JEQ          done4
-	LEAQ         window<>+0(SB), SI
-	NEGQ         CX
-	VMOVUPS      32(SI)(CX*4), Y5
-	VMASKMOVPS   (DX)(BX*4), Y5, Y6
-	VSUBPS       Y6, Y1, Y1
-	VMINPS       Y6, Y1, Y1
-	VMOVUPS      all_3b3c8a44<>+0(SB), Y7
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Y1, Y7
-	VFMADD213PS  all_3c2379e4<>+0(SB), Y1, Y7
-	VFMADD213PS  all_badabfc2<>+0(SB), Y1, Y7
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Y1, Y7
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y1, Y7
-	VFMADD213PS  all_3db61f89<>+0(SB), Y1, Y7
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Y1, Y7
-	VMULPS       Y1, Y1, Y8
-	VADDPS       Y1, Y1, Y1
-	VFMADD213PS  Y1, Y8, Y7
-	VSQRTPS      Y7, Y1
-	VSUBPS       Y1, Y2, Y7
-	VSUBPS       Y7, Y2, Y2
+	VMOVUPS      (DX)(BX*4), Y1
+	VMOVUPS      all_40000000<>+0(SB), Y2
 	VSUBPS       Y1, Y2, Y2
-	VADDPS       all_b3bbbd2e<>+0(SB), Y2, Y2
-	VCMPPS       $0x1e, Y0, Y6, Y6
-	VADDPS       Y7, Y2, Y2
-	VBLENDVPS    Y6, Y2, Y1, Y1
-	VMULPS       Y1, Y4, Y1
-	VMAXPS       Y1, Y3, Y1
+	VMINPS       Y1, Y2, Y2
+	VMULPS       Y2, Y2, Y3
+	VMOVUPS      all_bbd19e0f<>+0(SB), Y4
+	VFMADD213PS  all_badabfc2<>+0(SB), Y3, Y4
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y3, Y4
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Y3, Y4
+	VMOVUPS      all_3b3c8a44<>+0(SB), Y5
+	VFMADD213PS  all_3c2379e4<>+0(SB), Y3, Y5
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Y3, Y5
+	VFMADD213PS  all_3db61f89<>+0(SB), Y3, Y5
+	VFMADD213PS  Y4, Y2, Y5
+	VADDPS       Y2, Y2, Y2
+	VFMADD213PS  Y2, Y3, Y5
+	VSQRTPS      Y5, Y2
+	VMOVUPS      all_40490fdb<>+0(SB), Y3
+	VSUBPS       Y2, Y3, Y3
+	VMOVUPS      all_40490fdb<>+0(SB), Y4
+	VSUBPS       Y3, Y4, Y4
+	VSUBPS       Y2, Y4, Y4
+	VADDPS       all_b3bbbd2e<>+0(SB), Y4, Y4
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Y1, Y1
+	VADDPS       Y3, Y4, Y3
+	VBLENDVPS    Y1, Y3, Y2, Y1
+	VMULPS       Y1, Y0, Y1
+	VMOVUPS      all_c2d00000<>+0(SB), Y2
+	VMAXPS       Y1, Y2, Y1
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Y2
 	VFMADD213PS  all_4b4000fe<>+0(SB), Y1, Y2
 	VSUBPS       all_4b4000fe<>+0(SB), Y2, Y3
@@ -1686,15 +1657,73 @@ tail3:
 	VFMADD213PS  all_3d2aac5b<>+0(SB), Y1, Y3
 	VFMADD213PS  all_3e2aaa46<>+0(SB), Y1, Y3
 	VFMADD213PS  all_3efffffe<>+0(SB), Y1, Y3
-	VFMADD213PS  Y0, Y1, Y3
-	VFMADD213PS  Y0, Y1, Y3
+	VFMADD213PS  all_3f800000<>+0(SB), Y1, Y3
+	VFMADD213PS  all_3f800000<>+0(SB), Y1, Y3
+	VPSLLD       $0x17, Y2, Y1
+	VPSRLD       $0x01, Y1, Y2
+	VPAND        all_7f800000<>+0(SB), Y2, Y2
+	VPSUBD       Y2, Y1, Y1
+	VMULPS       Y3, Y2, Y2
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y1, (AX)(BX*4)
+	ADDQ         $0x00000008, BX
+	SUBQ         $0x00000008, CX
+	JMP          block1
+
+tail3:
+	TESTQ        CX, CX
+	JEQ          done4
+	LEAQ         window<>+0(SB), SI
+	NEGQ         CX
+	VMOVUPS      32(SI)(CX*4), Y1
+	VMASKMOVPS   (DX)(BX*4), Y1, Y2
+	VMOVUPS      all_40000000<>+0(SB), Y3
+	VSUBPS       Y2, Y3, Y3
+	VMINPS       Y2, Y3, Y3
+	VMULPS       Y3, Y3, Y4
+	VMOVUPS      all_bbd19e0f<>+0(SB), Y5
+	VFMADD213PS  all_badabfc2<>+0(SB), Y4, Y5
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y4, Y5
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Y4, Y5
+	VMOVUPS      all_3b3c8a44<>+0(SB), Y6
+	VFMADD213PS  all_3c2379e4<>+0(SB), Y4, Y6
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Y4, Y6
+	VFMADD213PS  all_3db61f89<>+0(SB), Y4, Y6
+	VFMADD213PS  Y5, Y3, Y6
+	VADDPS       Y3, Y3, Y3
+	VFMADD213PS  Y3, Y4, Y6
+	VSQRTPS      Y6, Y3
+	VMOVUPS      all_40490fdb<>+0(SB), Y4
+	VSUBPS       Y3, Y4, Y4
+	VMOVUPS      all_40490fdb<>+0(SB), Y5
+	VSUBPS       Y4, Y5, Y5
+	VSUBPS       Y3, Y5, Y5
+	VADDPS       all_b3bbbd2e<>+0(SB), Y5, Y5
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Y2, Y2
+	VADDPS       Y4, Y5, Y4
+	VBLENDVPS    Y2, Y4, Y3, Y2
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      all_c2d00000<>+0(SB), Y2
+	VMAXPS       Y0, Y2, Y0
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Y2
+	VFMADD213PS  all_4b4000fe<>+0(SB), Y0, Y2
+	VSUBPS       all_4b4000fe<>+0(SB), Y2, Y3
+	VFNMADD231PS all_3f318000<>+0(SB), Y3, Y0
+	VFNMADD231PS all_b95e8083<>+0(SB), Y3, Y0
+	VMOVUPS      all_3ab527e8<>+0(SB), Y3
+	VFMADD213PS  all_3c091f2b<>+0(SB), Y0, Y3
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Y0, Y3
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Y0, Y3
+	VFMADD213PS  all_3efffffe<>+0(SB), Y0, Y3
+	VFMADD213PS  all_3f800000<>+0(SB), Y0, Y3
+	VFMADD213PS  all_3f800000<>+0(SB), Y0, Y3
 	VPSLLD       $0x17, Y2, Y0
-	VPSRLD       $0x01, Y0, Y1
-	VPAND        all_7f800000<>+0(SB), Y1, Y1
-	VPSUBD       Y1, Y0, Y0
-	VMULPS       Y3, Y1, Y1
-	VMULPS       Y1, Y0, Y0
-	VMASKMOVPS   Y0, Y5, (AX)(BX*4)
+	VPSRLD       $0x01, Y0, Y2
+	VPAND        all_7f800000<>+0(SB), Y2, Y2
+	VPSUBD       Y2, Y0, Y0
+	VMULPS       Y3, Y2, Y2
+	VMULPS       Y2, Y0, Y0
+	VMASKMOVPS   Y0, Y1, (AX)(BX*4)
 
 done4:
 	VZEROUPPER
@@ -1871,30 +1900,32 @@ block1:
 	VSUBPS      Y3, Y1, Y5
 	VMINPS      Y2, Y4, Y4
 	VMINPS      Y3, Y5, Y5
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y6
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y7
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y4, Y6
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y5, Y7
-	VFMADD213PS all_3c2379e4<>+0(SB), Y4, Y6
-	VFMADD213PS all_3c2379e4<>+0(SB), Y5, Y7
-	VFMADD213PS all_badabfc2<>+0(SB), Y4, Y6
-	VFMADD213PS all_badabfc2<>+0(SB), Y5, Y7
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y4, Y6
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y5, Y7
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y4, Y6
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y5, Y7
-	VFMADD213PS all_3db61f89<>+0(SB), Y4, Y6
-	VFMADD213PS all_3db61f89<>+0(SB), Y5, Y7
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y4, Y6
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y5, Y7
-	VMULPS      Y4, Y4, Y8
-	VMULPS      Y5, Y5, Y9
+	VMULPS      Y4, Y4, Y6
+	VMULPS      Y5, Y5, Y7
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y8
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y9
+	VFMADD213PS all_badabfc2<>+0(SB), Y6, Y8
+	VFMADD213PS all_badabfc2<>+0(SB), Y7, Y9
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y6, Y8
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y7, Y9
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y6, Y8
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y7, Y9
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y10
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y11
+	VFMADD213PS all_3c2379e4<>+0(SB), Y6, Y10
+	VFMADD213PS all_3c2379e4<>+0(SB), Y7, Y11
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y6, Y10
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y7, Y11
+	VFMADD213PS all_3db61f89<>+0(SB), Y6, Y10
+	VFMADD213PS all_3db61f89<>+0(SB), Y7, Y11
+	VFMADD213PS Y8, Y4, Y10
+	VFMADD213PS Y9, Y5, Y11
 	VADDPS      Y4, Y4, Y4
 	VADDPS      Y5, Y5, Y5
-	VFMADD213PS Y4, Y8, Y6
-	VFMADD213PS Y5, Y9, Y7
-	VSQRTPS     Y6, Y4
-	VSQRTPS     Y7, Y5
+	VFMADD213PS Y4, Y6, Y10
+	VFMADD213PS Y5, Y7, Y11
+	VSQRTPS     Y10, Y4
+	VSQRTPS     Y11, Y5
 	VMULPS      all_3ea2f983<>+0(SB), Y4, Y4
 	VMULPS      all_3ea2f983<>+0(SB), Y5, Y5
 	VCMPPS      $0x1e, Y0, Y2, Y2
@@ -1915,18 +1946,19 @@ single2:
 	VMOVUPS     (DX)(BX*4), Y2
 	VSUBPS      Y2, Y1, Y3
 	VMINPS      Y2, Y3, Y3
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y4
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y3, Y4
-	VFMADD213PS all_3c2379e4<>+0(SB), Y3, Y4
-	VFMADD213PS all_badabfc2<>+0(SB), Y3, Y4
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y3, Y4
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y3, Y4
-	VFMADD213PS all_3db61f89<>+0(SB), Y3, Y4
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y3, Y4
-	VMULPS      Y3, Y3, Y5
+	VMULPS      Y3, Y3, Y4
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y5
+	VFMADD213PS all_badabfc2<>+0(SB), Y4, Y5
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y4, Y5
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y4, Y5
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y6
+	VFMADD213PS all_3c2379e4<>+0(SB), Y4, Y6
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y4, Y6
+	VFMADD213PS all_3db61f89<>+0(SB), Y4, Y6
+	VFMADD213PS Y5, Y3, Y6
 	VADDPS      Y3, Y3, Y3
-	VFMADD213PS Y3, Y5, Y4
-	VSQRTPS     Y4, Y3
+	VFMADD213PS Y3, Y4, Y6
+	VSQRTPS     Y6, Y3
 	VMULPS      all_3ea2f983<>+0(SB), Y3, Y3
 	VCMPPS      $0x1e, Y0, Y2, Y2
 	VSUBPS      Y3, Y0, Y4
@@ -1945,18 +1977,19 @@ tail3:
 	VMASKMOVPS  (DX)(BX*4), Y2, Y3
 	VSUBPS      Y3, Y1, Y1
 	VMINPS      Y3, Y1, Y1
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y4
-	VFMADD213PS all_bbd19e0f<>+0(SB), Y1, Y4
-	VFMADD213PS all_3c2379e4<>+0(SB), Y1, Y4
-	VFMADD213PS all_badabfc2<>+0(SB), Y1, Y4
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y1, Y4
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y1, Y4
-	VFMADD213PS all_3db61f89<>+0(SB), Y1, Y4
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y1, Y4
-	VMULPS      Y1, Y1, Y5
+	VMULPS      Y1, Y1, Y4
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y5
+	VFMADD213PS all_badabfc2<>+0(SB), Y4, Y5
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y4, Y5
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y4, Y5
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y6
+	VFMADD213PS all_3c2379e4<>+0(SB), Y4, Y6
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y4, Y6
+	VFMADD213PS all_3db61f89<>+0(SB), Y4, Y6
+	VFMADD213PS Y5, Y1, Y6
 	VADDPS      Y1, Y1, Y1
-	VFMADD213PS Y1, Y5, Y4
-	VSQRTPS     Y4, Y1
+	VFMADD213PS Y1, Y4, Y6
+	VSQRTPS     Y6, Y1
 	VMULPS      all_3ea2f983<>+0(SB), Y1, Y1
 	VCMPPS      $0x1e, Y0, Y3, Y3
 	VSUBPS      Y1, Y0, Y0
@@ -2657,54 +2690,58 @@ block1:
 	VMINPS      Z4, Z8, Z8
 	VMINPS      Z5, Z9, Z9
 	VMINPS      Z6, Z10, Z10
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z17
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z18
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z19
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z20
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z7, Z17
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z8, Z18
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z9, Z19
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z10, Z20
-	VFMADD213PS all_3c2379e4<>+0(SB), Z7, Z17
-	VFMADD213PS all_3c2379e4<>+0(SB), Z8, Z18
-	VFMADD213PS all_3c2379e4<>+0(SB), Z9, Z19
-	VFMADD213PS all_3c2379e4<>+0(SB), Z10, Z20
-	VFMADD213PS all_badabfc2<>+0(SB), Z7, Z17
-	VFMADD213PS all_badabfc2<>+0(SB), Z8, Z18
-	VFMADD213PS all_badabfc2<>+0(SB), Z9, Z19
-	VFMADD213PS all_badabfc2<>+0(SB), Z10, Z20
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z7, Z17
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z8, Z18
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z9, Z19
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z10, Z20
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z7, Z17
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z8, Z18
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z9, Z19
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z10, Z20
-	VFMADD213PS all_3db61f89<>+0(SB), Z7, Z17
-	VFMADD213PS all_3db61f89<>+0(SB), Z8, Z18
-	VFMADD213PS all_3db61f89<>+0(SB), Z9, Z19
-	VFMADD213PS all_3db61f89<>+0(SB), Z10, Z20
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z7, Z17
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z8, Z18
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z9, Z19
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z10, Z20
-	VMULPS      Z7, Z7, Z21
-	VMULPS      Z8, Z8, Z22
-	VMULPS      Z9, Z9, Z23
-	VMULPS      Z10, Z10, Z24
+	VMULPS      Z7, Z7, Z17
+	VMULPS      Z8, Z8, Z18
+	VMULPS      Z9, Z9, Z19
+	VMULPS      Z10, Z10, Z20
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z21
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z22
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z23
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z24
+	VFMADD213PS all_badabfc2<>+0(SB), Z17, Z21
+	VFMADD213PS all_badabfc2<>+0(SB), Z18, Z22
+	VFMADD213PS all_badabfc2<>+0(SB), Z19, Z23
+	VFMADD213PS all_badabfc2<>+0(SB), Z20, Z24
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z17, Z21
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z18, Z22
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z19, Z23
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z20, Z24
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z17, Z21
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z18, Z22
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z19, Z23
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z20, Z24
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z25
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z26
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z27
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z28
+	VFMADD213PS all_3c2379e4<>+0(SB), Z17, Z25
+	VFMADD213PS all_3c2379e4<>+0(SB), Z18, Z26
+	VFMADD213PS all_3c2379e4<>+0(SB), Z19, Z27
+	VFMADD213PS all_3c2379e4<>+0(SB), Z20, Z28
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z17, Z25
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z18, Z26
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z19, Z27
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z20, Z28
+	VFMADD213PS all_3db61f89<>+0(SB), Z17, Z25
+	VFMADD213PS all_3db61f89<>+0(SB), Z18, Z26
+	VFMADD213PS all_3db61f89<>+0(SB), Z19, Z27
+	VFMADD213PS all_3db61f89<>+0(SB), Z20, Z28
+	VFMADD213PS Z21, Z7, Z25
+	VFMADD213PS Z22, Z8, Z26
+	VFMADD213PS Z23, Z9, Z27
+	VFMADD213PS Z24, Z10, Z28
 	VADDPS      Z7, Z7, Z7
 	VADDPS      Z8, Z8, Z8
 	VADDPS      Z9, Z9, Z9
 	VADDPS      Z10, Z10, Z10
-	VFMADD213PS Z7, Z21, Z17
-	VFMADD213PS Z8, Z22, Z18
-	VFMADD213PS Z9, Z23, Z19
-	VFMADD213PS Z10, Z24, Z20
-	VSQRTPS     Z17, Z7
-	VSQRTPS     Z18, Z8
-	VSQRTPS     Z19, Z9
-	VSQRTPS     Z20, Z10
+	VFMADD213PS Z7, Z17, Z25
+	VFMADD213PS Z8, Z18, Z26
+	VFMADD213PS Z9, Z19, Z27
+	VFMADD213PS Z10, Z20, Z28
+	VSQRTPS     Z25, Z7
+	VSQRTPS     Z26, Z8
+	VSQRTPS     Z27, Z9
+	VSQRTPS     Z28, Z10
 	VSUBPS      Z7, Z2, Z17
 	VSUBPS      Z8, Z2, Z18
 	VSUBPS      Z9, Z2, Z19
@@ -2747,18 +2784,19 @@ single2:
 	VMOVUPS     (DX)(BX*4), Z3
 	VSUBPS      Z3, Z1, Z4
 	VMINPS      Z3, Z4, Z4
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z5
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z4, Z5
-	VFMADD213PS all_3c2379e4<>+0(SB), Z4, Z5
-	VFMADD213PS all_badabfc2<>+0(SB), Z4, Z5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z4, Z5
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z4, Z5
-	VFMADD213PS all_3db61f89<>+0(SB), Z4, Z5
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z4, Z5
-	VMULPS      Z4, Z4, Z6
+	VMULPS      Z4, Z4, Z5
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z6
+	VFMADD213PS all_badabfc2<>+0(SB), Z5, Z6
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z5, Z6
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z5, Z6
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z7
+	VFMADD213PS all_3c2379e4<>+0(SB), Z5, Z7
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z5, Z7
+	VFMADD213PS all_3db61f89<>+0(SB), Z5, Z7
+	VFMADD213PS Z6, Z4, Z7
 	VADDPS      Z4, Z4, Z4
-	VFMADD213PS Z4, Z6, Z5
-	VSQRTPS     Z5, Z4
+	VFMADD213PS Z4, Z5, Z7
+	VSQRTPS     Z7, Z4
 	VSUBPS      Z4, Z2, Z5
 	VSUBPS      Z5, Z2, Z6
 	VSUBPS      Z4, Z6, Z6
@@ -2781,18 +2819,19 @@ tail3:
 	VMOVUPS.Z   (DX)(BX*4), K1, Z3
 	VSUBPS      Z3, Z1, Z1
 	VMINPS      Z3, Z1, Z1
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z4
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z1, Z4
-	VFMADD213PS all_3c2379e4<>+0(SB), Z1, Z4
-	VFMADD213PS all_badabfc2<>+0(SB), Z1, Z4
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z1, Z4
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z1, Z4
-	VFMADD213PS all_3db61f89<>+0(SB), Z1, Z4
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z1, Z4
-	VMULPS      Z1, Z1, Z5
+	VMULPS      Z1, Z1, Z4
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z5
+	VFMADD213PS all_badabfc2<>+0(SB), Z4, Z5
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z4, Z5
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z4, Z5
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z6
+	VFMADD213PS all_3c2379e4<>+0(SB), Z4, Z6
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z4, Z6
+	VFMADD213PS all_3db61f89<>+0(SB), Z4, Z6
+	VFMADD213PS Z5, Z1, Z6
 	VADDPS      Z1, Z1, Z1
-	VFMADD213PS Z1, Z5, Z4
-	VSQRTPS     Z4, Z1
+	VFMADD213PS Z1, Z4, Z6
+	VSQRTPS     Z6, Z1
 	VSUBPS      Z1, Z2, Z4
 	VSUBPS      Z4, Z2, Z2
 	VSUBPS      Z1, Z2, Z2
@@ -2831,54 +2870,58 @@ block1:
 	KORW        K1, K2, K1
 	KORTESTW    K1, K1
 	JNE         single2
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z5
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z6
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z7
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z8
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z1, Z5
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z2, Z6
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z3, Z7
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z4, Z8
-	VFMADD213PS all_3c2379e4<>+0(SB), Z1, Z5
-	VFMADD213PS all_3c2379e4<>+0(SB), Z2, Z6
-	VFMADD213PS all_3c2379e4<>+0(SB), Z3, Z7
-	VFMADD213PS all_3c2379e4<>+0(SB), Z4, Z8
-	VFMADD213PS all_badabfc2<>+0(SB), Z1, Z5
-	VFMADD213PS all_badabfc2<>+0(SB), Z2, Z6
-	VFMADD213PS all_badabfc2<>+0(SB), Z3, Z7
-	VFMADD213PS all_badabfc2<>+0(SB), Z4, Z8
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z1, Z5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z2, Z6
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z3, Z7
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z4, Z8
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z1, Z5
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z2, Z6
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z3, Z7
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z4, Z8
-	VFMADD213PS all_3db61f89<>+0(SB), Z1, Z5
-	VFMADD213PS all_3db61f89<>+0(SB), Z2, Z6
-	VFMADD213PS all_3db61f89<>+0(SB), Z3, Z7
-	VFMADD213PS all_3db61f89<>+0(SB), Z4, Z8
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z1, Z5
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z2, Z6
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z3, Z7
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z4, Z8
-	VMULPS      Z1, Z1, Z9
-	VMULPS      Z2, Z2, Z10
-	VMULPS      Z3, Z3, Z11
-	VMULPS      Z4, Z4, Z12
+	VMULPS      Z1, Z1, Z5
+	VMULPS      Z2, Z2, Z6
+	VMULPS      Z3, Z3, Z7
+	VMULPS      Z4, Z4, Z8
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z9
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z10
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z11
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z12
+	VFMADD213PS all_badabfc2<>+0(SB), Z5, Z9
+	VFMADD213PS all_badabfc2<>+0(SB), Z6, Z10
+	VFMADD213PS all_badabfc2<>+0(SB), Z7, Z11
+	VFMADD213PS all_badabfc2<>+0(SB), Z8, Z12
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z5, Z9
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z6, Z10
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z7, Z11
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z8, Z12
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z5, Z9
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z6, Z10
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z7, Z11
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z8, Z12
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z13
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z14
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z15
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z16
+	VFMADD213PS all_3c2379e4<>+0(SB), Z5, Z13
+	VFMADD213PS all_3c2379e4<>+0(SB), Z6, Z14
+	VFMADD213PS all_3c2379e4<>+0(SB), Z7, Z15
+	VFMADD213PS all_3c2379e4<>+0(SB), Z8, Z16
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z5, Z13
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z6, Z14
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z7, Z15
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z8, Z16
+	VFMADD213PS all_3db61f89<>+0(SB), Z5, Z13
+	VFMADD213PS all_3db61f89<>+0(SB), Z6, Z14
+	VFMADD213PS all_3db61f89<>+0(SB), Z7, Z15
+	VFMADD213PS all_3db61f89<>+0(SB), Z8, Z16
+	VFMADD213PS Z9, Z1, Z13
+	VFMADD213PS Z10, Z2, Z14
+	VFMADD213PS Z11, Z3, Z15
+	VFMADD213PS Z12, Z4, Z16
 	VADDPS      Z1, Z1, Z1
 	VADDPS      Z2, Z2, Z2
 	VADDPS      Z3, Z3, Z3
 	VADDPS      Z4, Z4, Z4
-	VFMADD213PS Z1, Z9, Z5
-	VFMADD213PS Z2, Z10, Z6
-	VFMADD213PS Z3, Z11, Z7
-	VFMADD213PS Z4, Z12, Z8
-	VMOVUPS     Z5, (AX)(BX*4)
-	VMOVUPS     Z6, 64(AX)(BX*4)
-	VMOVUPS     Z7, 128(AX)(BX*4)
-	VMOVUPS     Z8, 192(AX)(BX*4)
+	VFMADD213PS Z1, Z5, Z13
+	VFMADD213PS Z2, Z6, Z14
+	VFMADD213PS Z3, Z7, Z15
+	VFMADD213PS Z4, Z8, Z16
+	VMOVUPS     Z13, (AX)(BX*4)
+	VMOVUPS     Z14, 64(AX)(BX*4)
+	VMOVUPS     Z15, 128(AX)(BX*4)
+	VMOVUPS     Z16, 192(AX)(BX*4)
 	ADDQ        $0x00000040, BX
 	SUBQ        $0x00000040, CX
 	JMP         block1
@@ -2890,30 +2933,31 @@ single2:
 	VMOVUPS     all_40000000<>+0(SB), Z2
 	VSUBPS      Z1, Z2, Z2
 	VMINPS      Z1, Z2, Z2
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z3
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z2, Z3
-	VFMADD213PS all_3c2379e4<>+0(SB), Z2, Z3
-	VFMADD213PS all_badabfc2<>+0(SB), Z2, Z3
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z2, Z3
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z2, Z3
-	VFMADD213PS all_3db61f89<>+0(SB), Z2, Z3
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z2, Z3
-	VMULPS      Z2, Z2, Z4
+	VMULPS      Z2, Z2, Z3
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z4
+	VFMADD213PS all_badabfc2<>+0(SB), Z3, Z4
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z3, Z4
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z3, Z4
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z5
+	VFMADD213PS all_3c2379e4<>+0(SB), Z3, Z5
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z3, Z5
+	VFMADD213PS all_3db61f89<>+0(SB), Z3, Z5
+	VFMADD213PS Z4, Z2, Z5
 	VADDPS      Z2, Z2, Z2
-	VFMADD213PS Z2, Z4, Z3
-	VSQRTPS     Z3, Z2
+	VFMADD213PS Z2, Z3, Z5
+	VSQRTPS     Z5, Z2
+	VMOVUPS     all_40490fdb<>+0(SB), Z3
+	VSUBPS      Z2, Z3, Z3
 	VMOVUPS     all_40490fdb<>+0(SB), Z4
-	VSUBPS      Z2, Z4, Z4
-	VMOVUPS     all_40490fdb<>+0(SB), Z5
-	VSUBPS      Z4, Z5, Z5
-	VSUBPS      Z2, Z5, Z2
+	VSUBPS      Z3, Z4, Z4
+	VSUBPS      Z2, Z4, Z2
 	VADDPS      all_b3bbbd2e<>+0(SB), Z2, Z2
 	VADDPS      Z2, Z2, Z2
-	VMULPS      Z4, Z2, Z2
-	VFMADD213PS Z2, Z4, Z4
+	VMULPS      Z3, Z2, Z2
+	VFMADD213PS Z2, Z3, Z3
 	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z1, K1
-	VBLENDMPS   Z4, Z3, K1, Z13
-	VMOVUPS     Z13, (AX)(BX*4)
+	VBLENDMPS   Z3, Z5, K1, Z17
+	VMOVUPS     Z17, (AX)(BX*4)
 	ADDQ        $0x00000010, BX
 	SUBQ        $0x00000010, CX
 	JMP         block1
@@ -2929,30 +2973,31 @@ tail3:
 	VMOVUPS     all_40000000<>+0(SB), Z1
 	VSUBPS      Z0, Z1, Z1
 	VMINPS      Z0, Z1, Z1
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z2
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z1, Z2
-	VFMADD213PS all_3c2379e4<>+0(SB), Z1, Z2
-	VFMADD213PS all_badabfc2<>+0(SB), Z1, Z2
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z1, Z2
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z1, Z2
-	VFMADD213PS all_3db61f89<>+0(SB), Z1, Z2
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z1, Z2
-	VMULPS      Z1, Z1, Z3
+	VMULPS      Z1, Z1, Z2
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z3
+	VFMADD213PS all_badabfc2<>+0(SB), Z2, Z3
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z2, Z3
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z2, Z3
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z4
+	VFMADD213PS all_3c2379e4<>+0(SB), Z2, Z4
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z2, Z4
+	VFMADD213PS all_3db61f89<>+0(SB), Z2, Z4
+	VFMADD213PS Z3, Z1, Z4
 	VADDPS      Z1, Z1, Z1
-	VFMADD213PS Z1, Z3, Z2
-	VSQRTPS     Z2, Z1
+	VFMADD213PS Z1, Z2, Z4
+	VSQRTPS     Z4, Z1
+	VMOVUPS     all_40490fdb<>+0(SB), Z2
+	VSUBPS      Z1, Z2, Z2
 	VMOVUPS     all_40490fdb<>+0(SB), Z3
-	VSUBPS      Z1, Z3, Z3
-	VMOVUPS     all_40490fdb<>+0(SB), Z4
-	VSUBPS      Z3, Z4, Z4
-	VSUBPS      Z1, Z4, Z1
+	VSUBPS      Z2, Z3, Z3
+	VSUBPS      Z1, Z3, Z1
 	VADDPS      all_b3bbbd2e<>+0(SB), Z1, Z1
 	VADDPS      Z1, Z1, Z1
-	VMULPS      Z3, Z1, Z1
-	VFMADD213PS Z1, Z3, Z3
+	VMULPS      Z2, Z1, Z1
+	VFMADD213PS Z1, Z2, Z2
 	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z0, K2
-	VBLENDMPS   Z3, Z2, K2, Z14
-	VMOVUPS     Z14, K1, (AX)(BX*4)
+	VBLENDMPS   Z2, Z4, K2, Z18
+	VMOVUPS     Z18, K1, (AX)(BX*4)
 
 done4:
 	VZEROUPPER
@@ -3157,54 +3202,58 @@ block1:
 	KORW         K1, K2, K1
 	KORTESTW     K1, K1
 	JNE          single2
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z8
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z9
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z10
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z11
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Z4, Z8
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Z5, Z9
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Z6, Z10
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Z7, Z11
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z4, Z8
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z5, Z9
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z6, Z10
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z7, Z11
-	VFMADD213PS  all_badabfc2<>+0(SB), Z4, Z8
-	VFMADD213PS  all_badabfc2<>+0(SB), Z5, Z9
-	VFMADD213PS  all_badabfc2<>+0(SB), Z6, Z10
-	VFMADD213PS  all_badabfc2<>+0(SB), Z7, Z11
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z4, Z8
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z5, Z9
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z6, Z10
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z7, Z11
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z4, Z8
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z5, Z9
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z6, Z10
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z7, Z11
-	VFMADD213PS  all_3db61f89<>+0(SB), Z4, Z8
-	VFMADD213PS  all_3db61f89<>+0(SB), Z5, Z9
-	VFMADD213PS  all_3db61f89<>+0(SB), Z6, Z10
-	VFMADD213PS  all_3db61f89<>+0(SB), Z7, Z11
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z4, Z8
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z5, Z9
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z6, Z10
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z7, Z11
-	VMULPS       Z4, Z4, Z12
-	VMULPS       Z5, Z5, Z13
-	VMULPS       Z6, Z6, Z14
-	VMULPS       Z7, Z7, Z15
+	VMULPS       Z4, Z4, Z8
+	VMULPS       Z5, Z5, Z9
+	VMULPS       Z6, Z6, Z10
+	VMULPS       Z7, Z7, Z11
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z12
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z13
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z14
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z15
+	VFMADD213PS  all_badabfc2<>+0(SB), Z8, Z12
+	VFMADD213PS  all_badabfc2<>+0(SB), Z9, Z13
+	VFMADD213PS  all_badabfc2<>+0(SB), Z10, Z14
+	VFMADD213PS  all_badabfc2<>+0(SB), Z11, Z15
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z8, Z12
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z9, Z13
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z10, Z14
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z11, Z15
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z8, Z12
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z9, Z13
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z10, Z14
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z11, Z15
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z16
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z17
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z18
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z19
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z8, Z16
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z9, Z17
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z10, Z18
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z11, Z19
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z8, Z16
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z9, Z17
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z10, Z18
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z11, Z19
+	VFMADD213PS  all_3db61f89<>+0(SB), Z8, Z16
+	VFMADD213PS  all_3db61f89<>+0(SB), Z9, Z17
+	VFMADD213PS  all_3db61f89<>+0(SB), Z10, Z18
+	VFMADD213PS  all_3db61f89<>+0(SB), Z11, Z19
+	VFMADD213PS  Z12, Z4, Z16
+	VFMADD213PS  Z13, Z5, Z17
+	VFMADD213PS  Z14, Z6, Z18
+	VFMADD213PS  Z15, Z7, Z19
 	VADDPS       Z4, Z4, Z4
 	VADDPS       Z5, Z5, Z5
 	VADDPS       Z6, Z6, Z6
 	VADDPS       Z7, Z7, Z7
-	VFMADD213PS  Z4, Z12, Z8
-	VFMADD213PS  Z5, Z13, Z9
-	VFMADD213PS  Z6, Z14, Z10
-	VFMADD213PS  Z7, Z15, Z11
-	VMULPS       Z8, Z0, Z4
-	VMULPS       Z9, Z0, Z5
-	VMULPS       Z10, Z0, Z6
-	VMULPS       Z11, Z0, Z7
+	VFMADD213PS  Z4, Z8, Z16
+	VFMADD213PS  Z5, Z9, Z17
+	VFMADD213PS  Z6, Z10, Z18
+	VFMADD213PS  Z7, Z11, Z19
+	VMULPS       Z16, Z0, Z4
+	VMULPS       Z17, Z0, Z5
+	VMULPS       Z18, Z0, Z6
+	VMULPS       Z19, Z0, Z7
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Z8
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Z9
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Z10
@@ -3276,29 +3325,30 @@ single2:
 	VMOVUPS      all_40000000<>+0(SB), Z5
 	VSUBPS       Z4, Z5, Z5
 	VMINPS       Z4, Z5, Z5
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z6
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Z5, Z6
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z5, Z6
-	VFMADD213PS  all_badabfc2<>+0(SB), Z5, Z6
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z5, Z6
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z5, Z6
-	VFMADD213PS  all_3db61f89<>+0(SB), Z5, Z6
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z5, Z6
-	VMULPS       Z5, Z5, Z7
+	VMULPS       Z5, Z5, Z6
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z7
+	VFMADD213PS  all_badabfc2<>+0(SB), Z6, Z7
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z6, Z7
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z6, Z7
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z8
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z6, Z8
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z6, Z8
+	VFMADD213PS  all_3db61f89<>+0(SB), Z6, Z8
+	VFMADD213PS  Z7, Z5, Z8
 	VADDPS       Z5, Z5, Z5
-	VFMADD213PS  Z5, Z7, Z6
-	VSQRTPS      Z6, Z5
+	VFMADD213PS  Z5, Z6, Z8
+	VSQRTPS      Z8, Z5
+	VMOVUPS      all_40490fdb<>+0(SB), Z6
+	VSUBPS       Z5, Z6, Z6
 	VMOVUPS      all_40490fdb<>+0(SB), Z7
-	VSUBPS       Z5, Z7, Z7
-	VMOVUPS      all_40490fdb<>+0(SB), Z8
-	VSUBPS       Z7, Z8, Z8
-	VSUBPS       Z5, Z8, Z5
+	VSUBPS       Z6, Z7, Z7
+	VSUBPS       Z5, Z7, Z5
 	VADDPS       all_b3bbbd2e<>+0(SB), Z5, Z5
 	VADDPS       Z5, Z5, Z5
-	VMULPS       Z7, Z5, Z5
-	VFMADD213PS  Z5, Z7, Z7
+	VMULPS       Z6, Z5, Z5
+	VFMADD213PS  Z5, Z6, Z6
 	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z4, K1
-	VBLENDMPS    Z7, Z6, K1, Z1
+	VBLENDMPS    Z6, Z8, K1, Z1
 	VMULPS       Z1, Z0, Z4
 	VMOVUPS      all_c2d00000<>+0(SB), Z5
 	VMAXPS       Z4, Z5, Z4
@@ -3336,29 +3386,30 @@ tail3:
 	VMOVUPS      all_40000000<>+0(SB), Z3
 	VSUBPS       Z1, Z3, Z3
 	VMINPS       Z1, Z3, Z3
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z4
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Z3, Z4
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z3, Z4
-	VFMADD213PS  all_badabfc2<>+0(SB), Z3, Z4
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z3, Z4
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z3, Z4
-	VFMADD213PS  all_3db61f89<>+0(SB), Z3, Z4
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z3, Z4
-	VMULPS       Z3, Z3, Z5
+	VMULPS       Z3, Z3, Z4
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z5
+	VFMADD213PS  all_badabfc2<>+0(SB), Z4, Z5
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z4, Z5
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z4, Z5
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z6
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z4, Z6
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z4, Z6
+	VFMADD213PS  all_3db61f89<>+0(SB), Z4, Z6
+	VFMADD213PS  Z5, Z3, Z6
 	VADDPS       Z3, Z3, Z3
-	VFMADD213PS  Z3, Z5, Z4
-	VSQRTPS      Z4, Z3
+	VFMADD213PS  Z3, Z4, Z6
+	VSQRTPS      Z6, Z3
+	VMOVUPS      all_40490fdb<>+0(SB), Z4
+	VSUBPS       Z3, Z4, Z4
 	VMOVUPS      all_40490fdb<>+0(SB), Z5
-	VSUBPS       Z3, Z5, Z5
-	VMOVUPS      all_40490fdb<>+0(SB), Z6
-	VSUBPS       Z5, Z6, Z6
-	VSUBPS       Z3, Z6, Z3
+	VSUBPS       Z4, Z5, Z5
+	VSUBPS       Z3, Z5, Z3
 	VADDPS       all_b3bbbd2e<>+0(SB), Z3, Z3
 	VADDPS       Z3, Z3, Z3
-	VMULPS       Z5, Z3, Z3
-	VFMADD213PS  Z3, Z5, Z5
+	VMULPS       Z4, Z3, Z3
+	VFMADD213PS  Z3, Z4, Z4
 	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z1, K2
-	VBLENDMPS    Z5, Z4, K2, Z2
+	VBLENDMPS    Z4, Z6, K2, Z2
 	VMULPS       Z2, Z0, Z0
 	VMOVUPS      all_c2d00000<>+0(SB), Z1
 	VMAXPS       Z0, Z1, Z0
@@ -3414,54 +3465,58 @@ block1:
 	VMINPS      Z11, Z15, Z15
 	VMINPS      Z12, Z16, Z16
 	VMINPS      Z13, Z17, Z17
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z18
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z19
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z20
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z21
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z14, Z18
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z15, Z19
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z16, Z20
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z17, Z21
-	VFMADD213PS all_3c2379e4<>+0(SB), Z14, Z18
-	VFMADD213PS all_3c2379e4<>+0(SB), Z15, Z19
-	VFMADD213PS all_3c2379e4<>+0(SB), Z16, Z20
-	VFMADD213PS all_3c2379e4<>+0(SB), Z17, Z21
-	VFMADD213PS all_badabfc2<>+0(SB), Z14, Z18
-	VFMADD213PS all_badabfc2<>+0(SB), Z15, Z19
-	VFMADD213PS all_badabfc2<>+0(SB), Z16, Z20
-	VFMADD213PS all_badabfc2<>+0(SB), Z17, Z21
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z14, Z18
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z15, Z19
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z16, Z20
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z17, Z21
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z14, Z18
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z15, Z19
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z16, Z20
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z17, Z21
-	VFMADD213PS all_3db61f89<>+0(SB), Z14, Z18
-	VFMADD213PS all_3db61f89<>+0(SB), Z15, Z19
-	VFMADD213PS all_3db61f89<>+0(SB), Z16, Z20
-	VFMADD213PS all_3db61f89<>+0(SB), Z17, Z21
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z14, Z18
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z15, Z19
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z16, Z20
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z17, Z21
-	VMULPS      Z14, Z14, Z22
-	VMULPS      Z15, Z15, Z23
-	VMULPS      Z16, Z16, Z24
-	VMULPS      Z17, Z17, Z25
+	VMULPS      Z14, Z14, Z18
+	VMULPS      Z15, Z15, Z19
+	VMULPS      Z16, Z16, Z20
+	VMULPS      Z17, Z17, Z21
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z22
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z23
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z24
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z25
+	VFMADD213PS all_badabfc2<>+0(SB), Z18, Z22
+	VFMADD213PS all_badabfc2<>+0(SB), Z19, Z23
+	VFMADD213PS all_badabfc2<>+0(SB), Z20, Z24
+	VFMADD213PS all_badabfc2<>+0(SB), Z21, Z25
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z18, Z22
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z19, Z23
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z20, Z24
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z21, Z25
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z18, Z22
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z19, Z23
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z20, Z24
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z21, Z25
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z26
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z27
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z28
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z29
+	VFMADD213PS all_3c2379e4<>+0(SB), Z18, Z26
+	VFMADD213PS all_3c2379e4<>+0(SB), Z19, Z27
+	VFMADD213PS all_3c2379e4<>+0(SB), Z20, Z28
+	VFMADD213PS all_3c2379e4<>+0(SB), Z21, Z29
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z18, Z26
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z19, Z27
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z20, Z28
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z21, Z29
+	VFMADD213PS all_3db61f89<>+0(SB), Z18, Z26
+	VFMADD213PS all_3db61f89<>+0(SB), Z19, Z27
+	VFMADD213PS all_3db61f89<>+0(SB), Z20, Z28
+	VFMADD213PS all_3db61f89<>+0(SB), Z21, Z29
+	VFMADD213PS Z22, Z14, Z26
+	VFMADD213PS Z23, Z15, Z27
+	VFMADD213PS Z24, Z16, Z28
+	VFMADD213PS Z25, Z17, Z29
 	VADDPS      Z14, Z14, Z14
 	VADDPS      Z15, Z15, Z15
 	VADDPS      Z16, Z16, Z16
 	VADDPS      Z17, Z17, Z17
-	VFMADD213PS Z14, Z22, Z18
-	VFMADD213PS Z15, Z23, Z19
-	VFMADD213PS Z16, Z24, Z20
-	VFMADD213PS Z17, Z25, Z21
-	VSQRTPS     Z18, Z14
-	VSQRTPS     Z19, Z15
-	VSQRTPS     Z20, Z16
-	VSQRTPS     Z21, Z17
+	VFMADD213PS Z14, Z18, Z26
+	VFMADD213PS Z15, Z19, Z27
+	VFMADD213PS Z16, Z20, Z28
+	VFMADD213PS Z17, Z21, Z29
+	VSQRTPS     Z26, Z14
+	VSQRTPS     Z27, Z15
+	VSQRTPS     Z28, Z16
+	VSQRTPS     Z29, Z17
 	VSUBPS      Z14, Z2, Z18
 	VSUBPS      Z15, Z2, Z19
 	VSUBPS      Z16, Z2, Z20
@@ -3512,18 +3567,19 @@ single2:
 	VMOVUPS     (DX)(BX*4), Z10
 	VSUBPS      Z10, Z1, Z11
 	VMINPS      Z10, Z11, Z11
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z12
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z11, Z12
-	VFMADD213PS all_3c2379e4<>+0(SB), Z11, Z12
-	VFMADD213PS all_badabfc2<>+0(SB), Z11, Z12
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z11, Z12
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z11, Z12
-	VFMADD213PS all_3db61f89<>+0(SB), Z11, Z12
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z11, Z12
-	VMULPS      Z11, Z11, Z13
+	VMULPS      Z11, Z11, Z12
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z13
+	VFMADD213PS all_badabfc2<>+0(SB), Z12, Z13
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z12, Z13
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z12, Z13
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z14
+	VFMADD213PS all_3c2379e4<>+0(SB), Z12, Z14
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z12, Z14
+	VFMADD213PS all_3db61f89<>+0(SB), Z12, Z14
+	VFMADD213PS Z13, Z11, Z14
 	VADDPS      Z11, Z11, Z11
-	VFMADD213PS Z11, Z13, Z12
-	VSQRTPS     Z12, Z11
+	VFMADD213PS Z11, Z12, Z14
+	VSQRTPS     Z14, Z11
 	VSUBPS      Z11, Z2, Z12
 	VSUBPS      Z12, Z2, Z13
 	VSUBPS      Z11, Z13, Z13
@@ -3548,18 +3604,19 @@ tail3:
 	VMOVUPS.Z   (DX)(BX*4), K1, Z4
 	VSUBPS      Z4, Z1, Z1
 	VMINPS      Z4, Z1, Z1
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z5
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z1, Z5
-	VFMADD213PS all_3c2379e4<>+0(SB), Z1, Z5
-	VFMADD213PS all_badabfc2<>+0(SB), Z1, Z5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z1, Z5
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z1, Z5
-	VFMADD213PS all_3db61f89<>+0(SB), Z1, Z5
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z1, Z5
-	VMULPS      Z1, Z1, Z6
+	VMULPS      Z1, Z1, Z5
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z6
+	VFMADD213PS all_badabfc2<>+0(SB), Z5, Z6
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z5, Z6
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z5, Z6
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z7
+	VFMADD213PS all_3c2379e4<>+0(SB), Z5, Z7
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z5, Z7
+	VFMADD213PS all_3db61f89<>+0(SB), Z5, Z7
+	VFMADD213PS Z6, Z1, Z7
 	VADDPS      Z1, Z1, Z1
-	VFMADD213PS Z1, Z6, Z5
-	VSQRTPS     Z5, Z1
+	VFMADD213PS Z1, Z5, Z7
+	VSQRTPS     Z7, Z1
 	VSUBPS      Z1, Z2, Z5
 	VSUBPS      Z5, Z2, Z2
 	VSUBPS      Z1, Z2, Z2
@@ -3581,190 +3638,194 @@ TEXT ·ngdExpAVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
-	VMOVUPS      all_3f800000<>+0(SB), Z0
-	VMOVUPS      all_40000000<>+0(SB), Z1
-	VMOVUPS      all_40490fdb<>+0(SB), Z2
-	VMOVUPS      all_c2d00000<>+0(SB), Z3
-	MOVSS        invT+48(FP), X4
-	VBROADCASTSS X4, Z4
-	VXORPS       all_80000000<>+0(SB), Z4, Z4
+	MOVSS        invT+48(FP), X0
+	VBROADCASTSS X0, Z0
+	VXORPS       all_80000000<>+0(SB), Z0, Z0
 	XORQ         BX, BX
 
 block1:
 	CMPQ         CX, $0x00000040
 	JL           single2
-	VMOVUPS      (DX)(BX*4), Z11
-	VMOVUPS      64(DX)(BX*4), Z12
-	VMOVUPS      128(DX)(BX*4), Z13
-	VMOVUPS      192(DX)(BX*4), Z14
-	VSUBPS       Z11, Z1, Z15
-	VSUBPS       Z12, Z1, Z16
-	VSUBPS       Z13, Z1, Z17
-	VSUBPS       Z14, Z1, Z18
-	VMINPS       Z11, Z15, Z15
-	VMINPS       Z12, Z16, Z16
-	VMINPS       Z13, Z17, Z17
-	VMINPS       Z14, Z18, Z18
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z19
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z20
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z21
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z22
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Z15, Z19
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Z16, Z20
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Z17, Z21
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Z18, Z22
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z15, Z19
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z16, Z20
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z17, Z21
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z18, Z22
+	VMOVUPS      (DX)(BX*4), Z7
+	VMOVUPS      64(DX)(BX*4), Z8
+	VMOVUPS      128(DX)(BX*4), Z9
+	VMOVUPS      192(DX)(BX*4), Z10
+	VMOVUPS      all_40000000<>+0(SB), Z11
+	VSUBPS       Z7, Z11, Z12
+	VSUBPS       Z8, Z11, Z13
+	VSUBPS       Z9, Z11, Z14
+	VSUBPS       Z10, Z11, Z11
+	VMINPS       Z7, Z12, Z12
+	VMINPS       Z8, Z13, Z13
+	VMINPS       Z9, Z14, Z14
+	VMINPS       Z10, Z11, Z11
+	VMULPS       Z12, Z12, Z15
+	VMULPS       Z13, Z13, Z16
+	VMULPS       Z14, Z14, Z17
+	VMULPS       Z11, Z11, Z18
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z19
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z20
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z21
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z22
 	VFMADD213PS  all_badabfc2<>+0(SB), Z15, Z19
 	VFMADD213PS  all_badabfc2<>+0(SB), Z16, Z20
 	VFMADD213PS  all_badabfc2<>+0(SB), Z17, Z21
 	VFMADD213PS  all_badabfc2<>+0(SB), Z18, Z22
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z15, Z19
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z16, Z20
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z17, Z21
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z18, Z22
 	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z15, Z19
 	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z16, Z20
 	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z17, Z21
 	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z18, Z22
-	VFMADD213PS  all_3db61f89<>+0(SB), Z15, Z19
-	VFMADD213PS  all_3db61f89<>+0(SB), Z16, Z20
-	VFMADD213PS  all_3db61f89<>+0(SB), Z17, Z21
-	VFMADD213PS  all_3db61f89<>+0(SB), Z18, Z22
 	VFMADD213PS  all_3eaaaa81<>+0(SB), Z15, Z19
 	VFMADD213PS  all_3eaaaa81<>+0(SB), Z16, Z20
 	VFMADD213PS  all_3eaaaa81<>+0(SB), Z17, Z21
 	VFMADD213PS  all_3eaaaa81<>+0(SB), Z18, Z22
-	VMULPS       Z15, Z15, Z23
-	VMULPS       Z16, Z16, Z24
-	VMULPS       Z17, Z17, Z25
-	VMULPS       Z18, Z18, Z26
-	VADDPS       Z15, Z15, Z15
-	VADDPS       Z16, Z16, Z16
-	VADDPS       Z17, Z17, Z17
-	VADDPS       Z18, Z18, Z18
-	VFMADD213PS  Z15, Z23, Z19
-	VFMADD213PS  Z16, Z24, Z20
-	VFMADD213PS  Z17, Z25, Z21
-	VFMADD213PS  Z18, Z26, Z22
-	VSQRTPS      Z19, Z15
-	VSQRTPS      Z20, Z16
-	VSQRTPS      Z21, Z17
-	VSQRTPS      Z22, Z18
-	VSUBPS       Z15, Z2, Z19
-	VSUBPS       Z16, Z2, Z20
-	VSUBPS       Z17, Z2, Z21
-	VSUBPS       Z18, Z2, Z22
-	VSUBPS       Z19, Z2, Z23
-	VSUBPS       Z20, Z2, Z24
-	VSUBPS       Z21, Z2, Z25
-	VSUBPS       Z22, Z2, Z26
-	VSUBPS       Z15, Z23, Z23
-	VSUBPS       Z16, Z24, Z24
-	VSUBPS       Z17, Z25, Z25
-	VSUBPS       Z18, Z26, Z26
-	VADDPS       all_b3bbbd2e<>+0(SB), Z23, Z23
-	VADDPS       all_b3bbbd2e<>+0(SB), Z24, Z24
-	VADDPS       all_b3bbbd2e<>+0(SB), Z25, Z25
-	VADDPS       all_b3bbbd2e<>+0(SB), Z26, Z26
-	VCMPPS       $0x1e, Z0, Z11, K1
-	VCMPPS       $0x1e, Z0, Z12, K2
-	VCMPPS       $0x1e, Z0, Z13, K3
-	VCMPPS       $0x1e, Z0, Z14, K4
-	VADDPS       Z19, Z23, Z11
-	VADDPS       Z20, Z24, Z12
-	VADDPS       Z21, Z25, Z13
-	VADDPS       Z22, Z26, Z14
-	VBLENDMPS    Z11, Z15, K1, Z5
-	VBLENDMPS    Z12, Z16, K2, Z6
-	VBLENDMPS    Z13, Z17, K3, Z7
-	VBLENDMPS    Z14, Z18, K4, Z8
-	VMULPS       Z5, Z4, Z11
-	VMULPS       Z6, Z4, Z12
-	VMULPS       Z7, Z4, Z13
-	VMULPS       Z8, Z4, Z14
-	VMAXPS       Z11, Z3, Z11
-	VMAXPS       Z12, Z3, Z12
-	VMAXPS       Z13, Z3, Z13
-	VMAXPS       Z14, Z3, Z14
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z15
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z16
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z17
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z18
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z11, Z15
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z12, Z16
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z13, Z17
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z14, Z18
-	VSUBPS       all_4b4000fe<>+0(SB), Z15, Z19
-	VSUBPS       all_4b4000fe<>+0(SB), Z16, Z20
-	VSUBPS       all_4b4000fe<>+0(SB), Z17, Z21
-	VSUBPS       all_4b4000fe<>+0(SB), Z18, Z22
-	VFNMADD231PS all_3f318000<>+0(SB), Z19, Z11
-	VFNMADD231PS all_3f318000<>+0(SB), Z20, Z12
-	VFNMADD231PS all_3f318000<>+0(SB), Z21, Z13
-	VFNMADD231PS all_3f318000<>+0(SB), Z22, Z14
-	VFNMADD231PS all_b95e8083<>+0(SB), Z19, Z11
-	VFNMADD231PS all_b95e8083<>+0(SB), Z20, Z12
-	VFNMADD231PS all_b95e8083<>+0(SB), Z21, Z13
-	VFNMADD231PS all_b95e8083<>+0(SB), Z22, Z14
-	VMOVUPS      all_3ab527e8<>+0(SB), Z19
-	VMOVUPS      all_3ab527e8<>+0(SB), Z20
-	VMOVUPS      all_3ab527e8<>+0(SB), Z21
-	VMOVUPS      all_3ab527e8<>+0(SB), Z22
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z11, Z19
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z12, Z20
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z13, Z21
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z14, Z22
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z11, Z19
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z12, Z20
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z13, Z21
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z14, Z22
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z11, Z19
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z12, Z20
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z13, Z21
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z14, Z22
-	VFMADD213PS  all_3efffffe<>+0(SB), Z11, Z19
-	VFMADD213PS  all_3efffffe<>+0(SB), Z12, Z20
-	VFMADD213PS  all_3efffffe<>+0(SB), Z13, Z21
-	VFMADD213PS  all_3efffffe<>+0(SB), Z14, Z22
-	VFMADD213PS  Z0, Z11, Z19
-	VFMADD213PS  Z0, Z12, Z20
-	VFMADD213PS  Z0, Z13, Z21
-	VFMADD213PS  Z0, Z14, Z22
-	VFMADD213PS  Z0, Z11, Z19
-	VFMADD213PS  Z0, Z12, Z20
-	VFMADD213PS  Z0, Z13, Z21
-	VFMADD213PS  Z0, Z14, Z22
-	VPSLLD       $0x17, Z15, Z11
-	VPSLLD       $0x17, Z16, Z12
-	VPSLLD       $0x17, Z17, Z13
-	VPSLLD       $0x17, Z18, Z14
-	VPSRLD       $0x01, Z11, Z15
-	VPSRLD       $0x01, Z12, Z16
-	VPSRLD       $0x01, Z13, Z17
-	VPSRLD       $0x01, Z14, Z18
-	VPANDD       all_7f800000<>+0(SB), Z15, Z15
-	VPSUBD       Z15, Z11, Z11
-	VPANDD       all_7f800000<>+0(SB), Z16, Z16
-	VPSUBD       Z16, Z12, Z12
-	VPANDD       all_7f800000<>+0(SB), Z17, Z17
-	VPSUBD       Z17, Z13, Z13
-	VPANDD       all_7f800000<>+0(SB), Z18, Z18
-	VPSUBD       Z18, Z14, Z14
-	VMULPS       Z19, Z15, Z15
-	VMULPS       Z20, Z16, Z16
-	VMULPS       Z21, Z17, Z17
-	VMULPS       Z22, Z18, Z18
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z23
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z24
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z25
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z26
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z15, Z23
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z16, Z24
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z17, Z25
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z18, Z26
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z15, Z23
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z16, Z24
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z17, Z25
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z18, Z26
+	VFMADD213PS  all_3db61f89<>+0(SB), Z15, Z23
+	VFMADD213PS  all_3db61f89<>+0(SB), Z16, Z24
+	VFMADD213PS  all_3db61f89<>+0(SB), Z17, Z25
+	VFMADD213PS  all_3db61f89<>+0(SB), Z18, Z26
+	VFMADD213PS  Z19, Z12, Z23
+	VFMADD213PS  Z20, Z13, Z24
+	VFMADD213PS  Z21, Z14, Z25
+	VFMADD213PS  Z22, Z11, Z26
+	VADDPS       Z12, Z12, Z12
+	VADDPS       Z13, Z13, Z13
+	VADDPS       Z14, Z14, Z14
+	VADDPS       Z11, Z11, Z11
+	VFMADD213PS  Z12, Z15, Z23
+	VFMADD213PS  Z13, Z16, Z24
+	VFMADD213PS  Z14, Z17, Z25
+	VFMADD213PS  Z11, Z18, Z26
+	VSQRTPS      Z23, Z11
+	VSQRTPS      Z24, Z12
+	VSQRTPS      Z25, Z13
+	VSQRTPS      Z26, Z14
+	VMOVUPS      all_40490fdb<>+0(SB), Z15
+	VSUBPS       Z11, Z15, Z16
+	VSUBPS       Z12, Z15, Z17
+	VSUBPS       Z13, Z15, Z18
+	VSUBPS       Z14, Z15, Z15
+	VMOVUPS      all_40490fdb<>+0(SB), Z19
+	VSUBPS       Z16, Z19, Z20
+	VSUBPS       Z17, Z19, Z21
+	VSUBPS       Z18, Z19, Z22
+	VSUBPS       Z15, Z19, Z19
+	VSUBPS       Z11, Z20, Z20
+	VSUBPS       Z12, Z21, Z21
+	VSUBPS       Z13, Z22, Z22
+	VSUBPS       Z14, Z19, Z19
+	VADDPS       all_b3bbbd2e<>+0(SB), Z20, Z20
+	VADDPS       all_b3bbbd2e<>+0(SB), Z21, Z21
+	VADDPS       all_b3bbbd2e<>+0(SB), Z22, Z22
+	VADDPS       all_b3bbbd2e<>+0(SB), Z19, Z19
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z7, K1
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z8, K2
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z9, K3
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z10, K4
+	VADDPS       Z16, Z20, Z7
+	VADDPS       Z17, Z21, Z8
+	VADDPS       Z18, Z22, Z9
+	VADDPS       Z15, Z19, Z10
+	VBLENDMPS    Z7, Z11, K1, Z1
+	VBLENDMPS    Z8, Z12, K2, Z2
+	VBLENDMPS    Z9, Z13, K3, Z3
+	VBLENDMPS    Z10, Z14, K4, Z4
+	VMULPS       Z1, Z0, Z7
+	VMULPS       Z2, Z0, Z8
+	VMULPS       Z3, Z0, Z9
+	VMULPS       Z4, Z0, Z10
+	VMOVUPS      all_c2d00000<>+0(SB), Z11
+	VMAXPS       Z7, Z11, Z7
+	VMAXPS       Z8, Z11, Z8
+	VMAXPS       Z9, Z11, Z9
+	VMAXPS       Z10, Z11, Z10
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z11
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z12
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z13
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z14
+	VFMADD213PS  all_4b4000fe<>+0(SB), Z7, Z11
+	VFMADD213PS  all_4b4000fe<>+0(SB), Z8, Z12
+	VFMADD213PS  all_4b4000fe<>+0(SB), Z9, Z13
+	VFMADD213PS  all_4b4000fe<>+0(SB), Z10, Z14
+	VSUBPS       all_4b4000fe<>+0(SB), Z11, Z15
+	VSUBPS       all_4b4000fe<>+0(SB), Z12, Z16
+	VSUBPS       all_4b4000fe<>+0(SB), Z13, Z17
+	VSUBPS       all_4b4000fe<>+0(SB), Z14, Z18
+	VFNMADD231PS all_3f318000<>+0(SB), Z15, Z7
+	VFNMADD231PS all_3f318000<>+0(SB), Z16, Z8
+	VFNMADD231PS all_3f318000<>+0(SB), Z17, Z9
+	VFNMADD231PS all_3f318000<>+0(SB), Z18, Z10
+	VFNMADD231PS all_b95e8083<>+0(SB), Z15, Z7
+	VFNMADD231PS all_b95e8083<>+0(SB), Z16, Z8
+	VFNMADD231PS all_b95e8083<>+0(SB), Z17, Z9
+	VFNMADD231PS all_b95e8083<>+0(SB), Z18, Z10
+	VMOVUPS      all_3ab527e8<>+0(SB), Z15
+	VMOVUPS      all_3ab527e8<>+0(SB), Z16
+	VMOVUPS      all_3ab527e8<>+0(SB), Z17
+	VMOVUPS      all_3ab527e8<>+0(SB), Z18
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z7, Z15
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z8, Z16
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z9, Z17
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z10, Z18
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z7, Z15
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z8, Z16
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z9, Z17
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z10, Z18
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z7, Z15
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z8, Z16
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z9, Z17
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z10, Z18
+	VFMADD213PS  all_3efffffe<>+0(SB), Z7, Z15
+	VFMADD213PS  all_3efffffe<>+0(SB), Z8, Z16
+	VFMADD213PS  all_3efffffe<>+0(SB), Z9, Z17
+	VFMADD213PS  all_3efffffe<>+0(SB), Z10, Z18
+	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z15
+	VFMADD213PS  all_3f800000<>+0(SB), Z8, Z16
+	VFMADD213PS  all_3f800000<>+0(SB), Z9, Z17
+	VFMADD213PS  all_3f800000<>+0(SB), Z10, Z18
+	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z15
+	VFMADD213PS  all_3f800000<>+0(SB), Z8, Z16
+	VFMADD213PS  all_3f800000<>+0(SB), Z9, Z17
+	VFMADD213PS  all_3f800000<>+0(SB), Z10, Z18
+	VPSLLD       $0x17, Z11, Z7
+	VPSLLD       $0x17, Z12, Z8
+	VPSLLD       $0x17, Z13, Z9
+	VPSLLD       $0x17, Z14, Z10
+	VPSRLD       $0x01, Z7, Z11
+	VPSRLD       $0x01, Z8, Z12
+	VPSRLD       $0x01, Z9, Z13
+	VPSRLD       $0x01, Z10, Z14
+	VPANDD       all_7f800000<>+0(SB), Z11, Z11
+	VPSUBD       Z11, Z7, Z7
+	VPANDD       all_7f800000<>+0(SB), Z12, Z12
+	VPSUBD       Z12, Z8, Z8
+	VPANDD       all_7f800000<>+0(SB), Z13, Z13
+	VPSUBD       Z13, Z9, Z9
+	VPANDD       all_7f800000<>+0(SB), Z14, Z14
+	VPSUBD       Z14, Z10, Z10
 	VMULPS       Z15, Z11, Z11
 	VMULPS       Z16, Z12, Z12
 	VMULPS       Z17, Z13, Z13
 	VMULPS       Z18, Z14, Z14
-	VMOVUPS      Z11, (AX)(BX*4)
-	VMOVUPS      Z12, 64(AX)(BX*4)
-	VMOVUPS      Z13, 128(AX)(BX*4)
-	VMOVUPS      Z14, 192(AX)(BX*4)
+	VMULPS       Z11, Z7, Z7
+	VMULPS       Z12, Z8, Z8
+	VMULPS       Z13, Z9, Z9
+	VMULPS       Z14, Z10, Z10
+	VMOVUPS      Z7, (AX)(BX*4)
+	VMOVUPS      Z8, 64(AX)(BX*4)
+	VMOVUPS      Z9, 128(AX)(BX*4)
+	VMOVUPS      Z10, 192(AX)(BX*4)
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x00000040, CX
 	JMP          block1
@@ -3772,49 +3833,54 @@ block1:
 single2:
 	CMPQ         CX, $0x00000010
 	JL           tail3
-	VMOVUPS      (DX)(BX*4), Z11
-	VSUBPS       Z11, Z1, Z12
-	VMINPS       Z11, Z12, Z12
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z13
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Z12, Z13
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z12, Z13
-	VFMADD213PS  all_badabfc2<>+0(SB), Z12, Z13
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z12, Z13
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z12, Z13
-	VFMADD213PS  all_3db61f89<>+0(SB), Z12, Z13
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z12, Z13
-	VMULPS       Z12, Z12, Z14
-	VADDPS       Z12, Z12, Z12
-	VFMADD213PS  Z12, Z14, Z13
-	VSQRTPS      Z13, Z12
-	VSUBPS       Z12, Z2, Z13
-	VSUBPS       Z13, Z2, Z14
-	VSUBPS       Z12, Z14, Z14
-	VADDPS       all_b3bbbd2e<>+0(SB), Z14, Z14
-	VCMPPS       $0x1e, Z0, Z11, K1
-	VADDPS       Z13, Z14, Z11
-	VBLENDMPS    Z11, Z12, K1, Z9
-	VMULPS       Z9, Z4, Z11
-	VMAXPS       Z11, Z3, Z11
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z12
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z11, Z12
-	VSUBPS       all_4b4000fe<>+0(SB), Z12, Z13
-	VFNMADD231PS all_3f318000<>+0(SB), Z13, Z11
-	VFNMADD231PS all_b95e8083<>+0(SB), Z13, Z11
-	VMOVUPS      all_3ab527e8<>+0(SB), Z13
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z11, Z13
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z11, Z13
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z11, Z13
-	VFMADD213PS  all_3efffffe<>+0(SB), Z11, Z13
-	VFMADD213PS  Z0, Z11, Z13
-	VFMADD213PS  Z0, Z11, Z13
-	VPSLLD       $0x17, Z12, Z11
-	VPSRLD       $0x01, Z11, Z12
-	VPANDD       all_7f800000<>+0(SB), Z12, Z12
-	VPSUBD       Z12, Z11, Z11
-	VMULPS       Z13, Z12, Z12
-	VMULPS       Z12, Z11, Z11
-	VMOVUPS      Z11, (AX)(BX*4)
+	VMOVUPS      (DX)(BX*4), Z7
+	VMOVUPS      all_40000000<>+0(SB), Z8
+	VSUBPS       Z7, Z8, Z8
+	VMINPS       Z7, Z8, Z8
+	VMULPS       Z8, Z8, Z9
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z10
+	VFMADD213PS  all_badabfc2<>+0(SB), Z9, Z10
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z9, Z10
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z9, Z10
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z11
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z9, Z11
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z9, Z11
+	VFMADD213PS  all_3db61f89<>+0(SB), Z9, Z11
+	VFMADD213PS  Z10, Z8, Z11
+	VADDPS       Z8, Z8, Z8
+	VFMADD213PS  Z8, Z9, Z11
+	VSQRTPS      Z11, Z8
+	VMOVUPS      all_40490fdb<>+0(SB), Z9
+	VSUBPS       Z8, Z9, Z9
+	VMOVUPS      all_40490fdb<>+0(SB), Z10
+	VSUBPS       Z9, Z10, Z10
+	VSUBPS       Z8, Z10, Z10
+	VADDPS       all_b3bbbd2e<>+0(SB), Z10, Z10
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z7, K1
+	VADDPS       Z9, Z10, Z7
+	VBLENDMPS    Z7, Z8, K1, Z5
+	VMULPS       Z5, Z0, Z7
+	VMOVUPS      all_c2d00000<>+0(SB), Z8
+	VMAXPS       Z7, Z8, Z7
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z8
+	VFMADD213PS  all_4b4000fe<>+0(SB), Z7, Z8
+	VSUBPS       all_4b4000fe<>+0(SB), Z8, Z9
+	VFNMADD231PS all_3f318000<>+0(SB), Z9, Z7
+	VFNMADD231PS all_b95e8083<>+0(SB), Z9, Z7
+	VMOVUPS      all_3ab527e8<>+0(SB), Z9
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z7, Z9
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z7, Z9
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z7, Z9
+	VFMADD213PS  all_3efffffe<>+0(SB), Z7, Z9
+	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z9
+	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z9
+	VPSLLD       $0x17, Z8, Z7
+	VPSRLD       $0x01, Z7, Z8
+	VPANDD       all_7f800000<>+0(SB), Z8, Z8
+	VPSUBD       Z8, Z7, Z7
+	VMULPS       Z9, Z8, Z8
+	VMULPS       Z8, Z7, Z7
+	VMOVUPS      Z7, (AX)(BX*4)
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000010, CX
 	JMP          block1
@@ -3826,47 +3892,52 @@ tail3:
 	SHLL         CL, SI
 	DECL         SI
 	KMOVW        SI, K1
-	VMOVUPS.Z    (DX)(BX*4), K1, Z5
-	VSUBPS       Z5, Z1, Z1
-	VMINPS       Z5, Z1, Z1
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z6
-	VFMADD213PS  all_bbd19e0f<>+0(SB), Z1, Z6
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z1, Z6
-	VFMADD213PS  all_badabfc2<>+0(SB), Z1, Z6
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z1, Z6
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z1, Z6
-	VFMADD213PS  all_3db61f89<>+0(SB), Z1, Z6
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z1, Z6
-	VMULPS       Z1, Z1, Z7
-	VADDPS       Z1, Z1, Z1
-	VFMADD213PS  Z1, Z7, Z6
-	VSQRTPS      Z6, Z1
-	VSUBPS       Z1, Z2, Z6
-	VSUBPS       Z6, Z2, Z2
+	VMOVUPS.Z    (DX)(BX*4), K1, Z1
+	VMOVUPS      all_40000000<>+0(SB), Z2
 	VSUBPS       Z1, Z2, Z2
-	VADDPS       all_b3bbbd2e<>+0(SB), Z2, Z2
-	VCMPPS       $0x1e, Z0, Z5, K2
-	VADDPS       Z6, Z2, Z2
-	VBLENDMPS    Z2, Z1, K2, Z10
-	VMULPS       Z10, Z4, Z1
-	VMAXPS       Z1, Z3, Z1
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z2
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z1, Z2
-	VSUBPS       all_4b4000fe<>+0(SB), Z2, Z3
-	VFNMADD231PS all_3f318000<>+0(SB), Z3, Z1
-	VFNMADD231PS all_b95e8083<>+0(SB), Z3, Z1
-	VMOVUPS      all_3ab527e8<>+0(SB), Z3
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z1, Z3
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z1, Z3
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z1, Z3
-	VFMADD213PS  all_3efffffe<>+0(SB), Z1, Z3
-	VFMADD213PS  Z0, Z1, Z3
-	VFMADD213PS  Z0, Z1, Z3
-	VPSLLD       $0x17, Z2, Z0
+	VMINPS       Z1, Z2, Z2
+	VMULPS       Z2, Z2, Z3
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z4
+	VFMADD213PS  all_badabfc2<>+0(SB), Z3, Z4
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z3, Z4
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z3, Z4
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z5
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z3, Z5
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z3, Z5
+	VFMADD213PS  all_3db61f89<>+0(SB), Z3, Z5
+	VFMADD213PS  Z4, Z2, Z5
+	VADDPS       Z2, Z2, Z2
+	VFMADD213PS  Z2, Z3, Z5
+	VSQRTPS      Z5, Z2
+	VMOVUPS      all_40490fdb<>+0(SB), Z3
+	VSUBPS       Z2, Z3, Z3
+	VMOVUPS      all_40490fdb<>+0(SB), Z4
+	VSUBPS       Z3, Z4, Z4
+	VSUBPS       Z2, Z4, Z4
+	VADDPS       all_b3bbbd2e<>+0(SB), Z4, Z4
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z1, K2
+	VADDPS       Z3, Z4, Z1
+	VBLENDMPS    Z1, Z2, K2, Z6
+	VMULPS       Z6, Z0, Z0
+	VMOVUPS      all_c2d00000<>+0(SB), Z1
+	VMAXPS       Z0, Z1, Z0
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z1
+	VFMADD213PS  all_4b4000fe<>+0(SB), Z0, Z1
+	VSUBPS       all_4b4000fe<>+0(SB), Z1, Z2
+	VFNMADD231PS all_3f318000<>+0(SB), Z2, Z0
+	VFNMADD231PS all_b95e8083<>+0(SB), Z2, Z0
+	VMOVUPS      all_3ab527e8<>+0(SB), Z2
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z0, Z2
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z0, Z2
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z0, Z2
+	VFMADD213PS  all_3efffffe<>+0(SB), Z0, Z2
+	VFMADD213PS  all_3f800000<>+0(SB), Z0, Z2
+	VFMADD213PS  all_3f800000<>+0(SB), Z0, Z2
+	VPSLLD       $0x17, Z1, Z0
 	VPSRLD       $0x01, Z0, Z1
 	VPANDD       all_7f800000<>+0(SB), Z1, Z1
 	VPSUBD       Z1, Z0, Z0
-	VMULPS       Z3, Z1, Z1
+	VMULPS       Z2, Z1, Z1
 	VMULPS       Z1, Z0, Z0
 	VMOVUPS      Z0, K1, (AX)(BX*4)
 
@@ -4108,54 +4179,58 @@ block1:
 	VMINPS      Z3, Z7, Z7
 	VMINPS      Z4, Z8, Z8
 	VMINPS      Z5, Z9, Z9
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z16
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z17
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z18
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z19
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z6, Z16
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z7, Z17
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z8, Z18
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z9, Z19
-	VFMADD213PS all_3c2379e4<>+0(SB), Z6, Z16
-	VFMADD213PS all_3c2379e4<>+0(SB), Z7, Z17
-	VFMADD213PS all_3c2379e4<>+0(SB), Z8, Z18
-	VFMADD213PS all_3c2379e4<>+0(SB), Z9, Z19
-	VFMADD213PS all_badabfc2<>+0(SB), Z6, Z16
-	VFMADD213PS all_badabfc2<>+0(SB), Z7, Z17
-	VFMADD213PS all_badabfc2<>+0(SB), Z8, Z18
-	VFMADD213PS all_badabfc2<>+0(SB), Z9, Z19
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z6, Z16
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z7, Z17
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z8, Z18
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z9, Z19
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z6, Z16
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z7, Z17
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z8, Z18
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z9, Z19
-	VFMADD213PS all_3db61f89<>+0(SB), Z6, Z16
-	VFMADD213PS all_3db61f89<>+0(SB), Z7, Z17
-	VFMADD213PS all_3db61f89<>+0(SB), Z8, Z18
-	VFMADD213PS all_3db61f89<>+0(SB), Z9, Z19
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z6, Z16
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z7, Z17
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z8, Z18
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z9, Z19
-	VMULPS      Z6, Z6, Z20
-	VMULPS      Z7, Z7, Z21
-	VMULPS      Z8, Z8, Z22
-	VMULPS      Z9, Z9, Z23
+	VMULPS      Z6, Z6, Z16
+	VMULPS      Z7, Z7, Z17
+	VMULPS      Z8, Z8, Z18
+	VMULPS      Z9, Z9, Z19
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z20
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z21
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z22
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z23
+	VFMADD213PS all_badabfc2<>+0(SB), Z16, Z20
+	VFMADD213PS all_badabfc2<>+0(SB), Z17, Z21
+	VFMADD213PS all_badabfc2<>+0(SB), Z18, Z22
+	VFMADD213PS all_badabfc2<>+0(SB), Z19, Z23
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z16, Z20
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z17, Z21
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z18, Z22
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z19, Z23
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z16, Z20
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z17, Z21
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z18, Z22
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z19, Z23
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z24
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z25
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z26
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z27
+	VFMADD213PS all_3c2379e4<>+0(SB), Z16, Z24
+	VFMADD213PS all_3c2379e4<>+0(SB), Z17, Z25
+	VFMADD213PS all_3c2379e4<>+0(SB), Z18, Z26
+	VFMADD213PS all_3c2379e4<>+0(SB), Z19, Z27
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z16, Z24
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z17, Z25
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z18, Z26
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z19, Z27
+	VFMADD213PS all_3db61f89<>+0(SB), Z16, Z24
+	VFMADD213PS all_3db61f89<>+0(SB), Z17, Z25
+	VFMADD213PS all_3db61f89<>+0(SB), Z18, Z26
+	VFMADD213PS all_3db61f89<>+0(SB), Z19, Z27
+	VFMADD213PS Z20, Z6, Z24
+	VFMADD213PS Z21, Z7, Z25
+	VFMADD213PS Z22, Z8, Z26
+	VFMADD213PS Z23, Z9, Z27
 	VADDPS      Z6, Z6, Z6
 	VADDPS      Z7, Z7, Z7
 	VADDPS      Z8, Z8, Z8
 	VADDPS      Z9, Z9, Z9
-	VFMADD213PS Z6, Z20, Z16
-	VFMADD213PS Z7, Z21, Z17
-	VFMADD213PS Z8, Z22, Z18
-	VFMADD213PS Z9, Z23, Z19
-	VSQRTPS     Z16, Z6
-	VSQRTPS     Z17, Z7
-	VSQRTPS     Z18, Z8
-	VSQRTPS     Z19, Z9
+	VFMADD213PS Z6, Z16, Z24
+	VFMADD213PS Z7, Z17, Z25
+	VFMADD213PS Z8, Z18, Z26
+	VFMADD213PS Z9, Z19, Z27
+	VSQRTPS     Z24, Z6
+	VSQRTPS     Z25, Z7
+	VSQRTPS     Z26, Z8
+	VSQRTPS     Z27, Z9
 	VMULPS      all_3ea2f983<>+0(SB), Z6, Z6
 	VMULPS      all_3ea2f983<>+0(SB), Z7, Z7
 	VMULPS      all_3ea2f983<>+0(SB), Z8, Z8
@@ -4186,18 +4261,19 @@ single2:
 	VMOVUPS     (DX)(BX*4), Z2
 	VSUBPS      Z2, Z1, Z3
 	VMINPS      Z2, Z3, Z3
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z4
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z3, Z4
-	VFMADD213PS all_3c2379e4<>+0(SB), Z3, Z4
-	VFMADD213PS all_badabfc2<>+0(SB), Z3, Z4
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z3, Z4
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z3, Z4
-	VFMADD213PS all_3db61f89<>+0(SB), Z3, Z4
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z3, Z4
-	VMULPS      Z3, Z3, Z5
+	VMULPS      Z3, Z3, Z4
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z5
+	VFMADD213PS all_badabfc2<>+0(SB), Z4, Z5
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z4, Z5
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z4, Z5
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z6
+	VFMADD213PS all_3c2379e4<>+0(SB), Z4, Z6
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z4, Z6
+	VFMADD213PS all_3db61f89<>+0(SB), Z4, Z6
+	VFMADD213PS Z5, Z3, Z6
 	VADDPS      Z3, Z3, Z3
-	VFMADD213PS Z3, Z5, Z4
-	VSQRTPS     Z4, Z3
+	VFMADD213PS Z3, Z4, Z6
+	VSQRTPS     Z6, Z3
 	VMULPS      all_3ea2f983<>+0(SB), Z3, Z3
 	VCMPPS      $0x1e, Z0, Z2, K1
 	VSUBPS      Z3, Z0, Z2
@@ -4217,18 +4293,19 @@ tail3:
 	VMOVUPS.Z   (DX)(BX*4), K1, Z2
 	VSUBPS      Z2, Z1, Z1
 	VMINPS      Z2, Z1, Z1
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z3
-	VFMADD213PS all_bbd19e0f<>+0(SB), Z1, Z3
-	VFMADD213PS all_3c2379e4<>+0(SB), Z1, Z3
-	VFMADD213PS all_badabfc2<>+0(SB), Z1, Z3
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z1, Z3
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z1, Z3
-	VFMADD213PS all_3db61f89<>+0(SB), Z1, Z3
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z1, Z3
-	VMULPS      Z1, Z1, Z4
+	VMULPS      Z1, Z1, Z3
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z4
+	VFMADD213PS all_badabfc2<>+0(SB), Z3, Z4
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z3, Z4
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z3, Z4
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z5
+	VFMADD213PS all_3c2379e4<>+0(SB), Z3, Z5
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z3, Z5
+	VFMADD213PS all_3db61f89<>+0(SB), Z3, Z5
+	VFMADD213PS Z4, Z1, Z5
 	VADDPS      Z1, Z1, Z1
-	VFMADD213PS Z1, Z4, Z3
-	VSQRTPS     Z3, Z1
+	VFMADD213PS Z1, Z3, Z5
+	VSQRTPS     Z5, Z1
 	VMULPS      all_3ea2f983<>+0(SB), Z1, Z1
 	VCMPPS      $0x1e, Z0, Z2, K2
 	VSUBPS      Z1, Z0, Z0

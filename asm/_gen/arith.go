@@ -10,10 +10,12 @@ import (
 
 // arcSq is arccos²(1-m) = 2m + m²·Q(m) for m in [0, 1].
 func (g *gen) arcSq(m vec) vec {
-	p := g.poly(m, coeff.ArcCosSq8, coeff.ArcCosSq7, coeff.ArcCosSq6, coeff.ArcCosSq5, coeff.ArcCosSq4, coeff.ArcCosSq3, coeff.ArcCosSq2, coeff.ArcCosSq1)
-	square, twice := g.mul(m, m), g.add(m, m)
-	g.mulAdd(p, square, twice)
-	return p
+	square := g.mul(m, m)
+	even := g.poly(square, coeff.ArcCosSq7, coeff.ArcCosSq5, coeff.ArcCosSq3, coeff.ArcCosSq1)
+	odd := g.poly(square, coeff.ArcCosSq8, coeff.ArcCosSq6, coeff.ArcCosSq4, coeff.ArcCosSq2)
+	g.mulAdd(odd, m, even)
+	g.mulAdd(odd, square, g.add(m, m))
+	return odd
 }
 
 // fold is m = min(c, 2-c); NaN stays.

@@ -11,10 +11,13 @@ import (
 	"go/format"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
+	"github.com/mmcloughlin/avo/reg"
 )
 
 var families = []struct {
@@ -47,6 +50,9 @@ func write(name string, add func(c *build.Context)) error {
 	if err := pass.Compile.Execute(file); err != nil {
 		return err
 	}
+	if err := checkRegisters(file); err != nil {
+		return err
+	}
 	config := printer.Config{Argv: []string{"asm/_gen"}, Pkg: "asm"}
 	source, err := printer.NewGoAsm(config).Print(file)
 	if err != nil {
@@ -63,4 +69,22 @@ func write(name string, add func(c *build.Context)) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join("..", name+"_stubs_amd64.go"), stubs, 0o644)
+}
+
+// checkRegisters refuses the registers 16 to 31 outside the kernels for AVX-512: avo hands them out when it runs short, and an instruction
+// that names one is an AVX-512 instruction.
+func checkRegisters(file *ir.File) error {
+	for _, f := range file.Functions() {
+		if strings.HasSuffix(f.Name, "AVX512") {
+			continue
+		}
+		for _, i := range f.Instructions() {
+			for _, r := range i.Registers() {
+				if p := reg.ToPhysical(r); p != nil && p.Kind() == reg.KindVector && p.PhysicalIndex() >= 16 {
+					return fmt.Errorf("%s needs more than 16 vector registers: take a smaller block", f.Name)
+				}
+			}
+		}
+	}
+	return nil
 }

@@ -39,7 +39,7 @@ var mapKernels = []mapKernel{
 		}},
 	{name: "arcCos", dst: "dst", in: []string{"c"}, unroll: 2, hold: []float32{1, 2, coeff.PiHi},
 		body: func(g *gen, in []vec, s []reg.VecVirtual) vec { return g.arcCos(in[0]) }},
-	{name: "arcCosSq", dst: "dst", in: []string{"c"}, unroll: 4,
+	{name: "arcCosSq", dst: "dst", in: []string{"c"}, unroll: 3,
 		body: func(g *gen, in []vec, s []reg.VecVirtual) vec { return g.arcCosSq(in[0]) },
 		fast: func(g *gen, in []vec, s []reg.VecVirtual) vec { return g.arcSq(in[0]) },
 		limit: func(g *gen, s []reg.VecVirtual) reg.VecVirtual {
@@ -47,7 +47,7 @@ var mapKernels = []mapKernel{
 		}},
 	{name: "exp", dst: "dst", in: []string{"x"}, unroll: 3, hold: []float32{coeff.ExpLow, coeff.ExpHigh},
 		body: func(g *gen, in []vec, s []reg.VecVirtual) vec { return g.exp(in[0], true) }},
-	{name: "diffusion", dst: "dst", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 4,
+	{name: "diffusion", dst: "dst", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,
 		body: func(g *gen, in []vec, s []reg.VecVirtual) vec {
 			return g.exp(g.scale(g.arcCosSq(in[0]), s[0]), false)
 		},
@@ -69,7 +69,7 @@ var mapKernels = []mapKernel{
 			a = g.add(a, a)
 			return g.each(len(a), func(i int, d reg.VecVirtual) { g.VSUBPS(a[i], s[0], d) })
 		}},
-	{name: "ngdExp", dst: "dst", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 2, hold: []float32{1, 2, coeff.PiHi, coeff.ExpLow},
+	{name: "ngdExp", dst: "dst", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,
 		body: func(g *gen, in []vec, s []reg.VecVirtual) vec {
 			return g.exp(g.scale(g.arcCos(in[0]), s[0]), false)
 		}},
