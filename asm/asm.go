@@ -39,6 +39,11 @@ type Kernels struct {
 	ArcCosine0 func(dst, c []float32)
 	ArcCosine1 func(dst, c, y []float32, x float32)
 	ArcCosine2 func(dst, c, y []float32, x float32)
+
+	GradientUpdate func(g []float64, ki, kj []float32, a, b float64)
+	ArgMax         func(g []float64, mask []byte, bit byte) (at int, best float64)
+	ArgMin         func(g []float64, mask []byte, bit byte) (at int, best float64)
+	ArgGain        func(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64)
 }
 
 // Cost holds what a kernel table was measured to take on one core, in nanoseconds. Only ratios matter.

@@ -143,15 +143,14 @@ DATA window<>+60(SB)/4, $0x00000000
 GLOBL window<>(SB), RODATA|NOPTR, $64
 
 // func dotAVX2(dst []float32, c []float32, y []float32, x float32)
-// Requires: AVX, AVX2, SSE
+// Requires: AVX
 TEXT ·dotAVX2(SB), NOSPLIT, $0-76
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
 	MOVQ         y_base+48(FP), BX
 	VMOVUPS      all_3f800000<>+0(SB), Y0
-	MOVSS        x+72(FP), X1
-	VBROADCASTSS X1, Y1
+	VBROADCASTSS x+72(FP), Y1
 	XORQ         SI, SI
 
 block1:
@@ -1031,13 +1030,12 @@ DATA all_7f800000<>+60(SB)/4, $0x7f800000
 GLOBL all_7f800000<>(SB), RODATA|NOPTR, $64
 
 // func diffusionAVX2(dst []float32, c []float32, invT float32)
-// Requires: AVX, AVX2, FMA3, SSE
+// Requires: AVX, AVX2, FMA3
 TEXT ·diffusionAVX2(SB), NOSPLIT, $0-52
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
-	MOVSS        invT+48(FP), X0
-	VBROADCASTSS X0, Y0
+	VBROADCASTSS invT+48(FP), Y0
 	VXORPS       all_80000000<>+0(SB), Y0, Y0
 	VMOVUPS      all_c20ccccd<>+0(SB), Y1
 	VDIVPS       Y0, Y1, Y1
@@ -1320,7 +1318,7 @@ DATA all_4b400000<>+60(SB)/4, $0x4b400000
 GLOBL all_4b400000<>(SB), RODATA|NOPTR, $64
 
 // func ngdAVX2(dst []float32, c []float32, shift float32)
-// Requires: AVX, AVX2, FMA3, SSE
+// Requires: AVX, FMA3
 TEXT ·ngdAVX2(SB), NOSPLIT, $0-52
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -1328,8 +1326,7 @@ TEXT ·ngdAVX2(SB), NOSPLIT, $0-52
 	VMOVUPS      all_3f800000<>+0(SB), Y0
 	VMOVUPS      all_40000000<>+0(SB), Y1
 	VMOVUPS      all_40490fdb<>+0(SB), Y2
-	MOVSS        shift+48(FP), X3
-	VBROADCASTSS X3, Y3
+	VBROADCASTSS shift+48(FP), Y3
 	XORQ         BX, BX
 
 block1:
@@ -1462,13 +1459,12 @@ done4:
 	RET
 
 // func ngdExpAVX2(dst []float32, c []float32, invT float32)
-// Requires: AVX, AVX2, FMA3, SSE
+// Requires: AVX, AVX2, FMA3
 TEXT ·ngdExpAVX2(SB), NOSPLIT, $0-52
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
-	MOVSS        invT+48(FP), X0
-	VBROADCASTSS X0, Y0
+	VBROADCASTSS invT+48(FP), Y0
 	VXORPS       all_80000000<>+0(SB), Y0, Y0
 	XORQ         BX, BX
 
@@ -1730,17 +1726,15 @@ done4:
 	RET
 
 // func gaussianAVX2(dst []float32, c []float32, y []float32, x float32, gamma float32)
-// Requires: AVX, AVX2, FMA3, SSE
+// Requires: AVX, AVX2, FMA3
 TEXT ·gaussianAVX2(SB), NOSPLIT, $0-80
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
 	MOVQ         y_base+48(FP), BX
 	VMOVUPS      all_c2d00000<>+0(SB), Y0
-	MOVSS        x+72(FP), X1
-	VBROADCASTSS X1, Y1
-	MOVSS        gamma+76(FP), X2
-	VBROADCASTSS X2, Y2
+	VBROADCASTSS x+72(FP), Y1
+	VBROADCASTSS gamma+76(FP), Y2
 	VXORPS       all_80000000<>+0(SB), Y2, Y2
 	XORQ         SI, SI
 
@@ -2019,7 +2013,7 @@ DATA all_3ea2f983<>+60(SB)/4, $0x3ea2f983
 GLOBL all_3ea2f983<>(SB), RODATA|NOPTR, $64
 
 // func arcCosine1AVX2(dst []float32, c []float32, y []float32, x float32)
-// Requires: AVX, AVX2, FMA3, SSE
+// Requires: AVX, FMA3
 TEXT ·arcCosine1AVX2(SB), NOSPLIT, $0-76
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -2028,8 +2022,7 @@ TEXT ·arcCosine1AVX2(SB), NOSPLIT, $0-76
 	VMOVUPS      all_00000000<>+0(SB), Y0
 	VMOVUPS      all_3f800000<>+0(SB), Y1
 	VMOVUPS      all_40000000<>+0(SB), Y2
-	MOVSS        x+72(FP), X3
-	VBROADCASTSS X3, Y3
+	VBROADCASTSS x+72(FP), Y3
 	XORQ         SI, SI
 
 block1:
@@ -2260,7 +2253,7 @@ DATA all_3e99a76c<>+60(SB)/4, $0x3e99a76c
 GLOBL all_3e99a76c<>(SB), RODATA|NOPTR, $64
 
 // func arcCosine2AVX2(dst []float32, c []float32, y []float32, x float32)
-// Requires: AVX, AVX2, FMA3, SSE
+// Requires: AVX, FMA3
 TEXT ·arcCosine2AVX2(SB), NOSPLIT, $0-76
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -2268,8 +2261,7 @@ TEXT ·arcCosine2AVX2(SB), NOSPLIT, $0-76
 	MOVQ         y_base+48(FP), BX
 	VMOVUPS      all_3f800000<>+0(SB), Y0
 	VMOVUPS      all_40000000<>+0(SB), Y1
-	MOVSS        x+72(FP), X2
-	VBROADCASTSS X2, Y2
+	VBROADCASTSS x+72(FP), Y2
 	XORQ         SI, SI
 
 block1:
@@ -2591,15 +2583,14 @@ done4:
 	RET
 
 // func dotAVX512(dst []float32, c []float32, y []float32, x float32)
-// Requires: AVX, AVX512F, SSE
+// Requires: AVX, AVX512F
 TEXT ·dotAVX512(SB), NOSPLIT, $0-76
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
 	MOVQ         y_base+48(FP), BX
 	VMOVUPS      all_3f800000<>+0(SB), Z0
-	MOVSS        x+72(FP), X1
-	VBROADCASTSS X1, Z1
+	VBROADCASTSS x+72(FP), Z1
 	XORQ         SI, SI
 
 block1:
@@ -3172,37 +3163,36 @@ done4:
 	RET
 
 // func diffusionAVX512(dst []float32, c []float32, invT float32)
-// Requires: AVX, AVX512DQ, AVX512F, SSE
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·diffusionAVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
-	MOVSS        invT+48(FP), X0
-	VBROADCASTSS X0, Z0
+	VBROADCASTSS invT+48(FP), Z0
 	VXORPS       all_80000000<>+0(SB), Z0, Z0
-	VMOVUPS      all_c20ccccd<>+0(SB), Z3
-	VDIVPS       Z0, Z3, Z3
-	VMOVUPS      all_3f800000<>+0(SB), Z4
-	VMINPS       Z3, Z4, Z3
+	VMOVUPS      all_c20ccccd<>+0(SB), Z1
+	VDIVPS       Z0, Z1, Z1
+	VMOVUPS      all_3f800000<>+0(SB), Z2
+	VMINPS       Z1, Z2, Z1
 	XORQ         BX, BX
 
 block1:
 	CMPQ         CX, $0x00000040
 	JL           single2
-	VMOVUPS      (DX)(BX*4), Z4
+	VMOVUPS      (DX)(BX*4), Z2
 	VMOVUPS      64(DX)(BX*4), Z5
 	VMOVUPS      128(DX)(BX*4), Z6
 	VMOVUPS      192(DX)(BX*4), Z7
-	VCMPPS       $0x16, Z3, Z4, K1
-	VCMPPS       $0x16, Z3, Z5, K2
-	VCMPPS       $0x16, Z3, Z6, K3
-	VCMPPS       $0x16, Z3, Z7, K4
+	VCMPPS       $0x16, Z1, Z2, K1
+	VCMPPS       $0x16, Z1, Z5, K2
+	VCMPPS       $0x16, Z1, Z6, K3
+	VCMPPS       $0x16, Z1, Z7, K4
 	KORW         K1, K4, K1
 	KORW         K2, K3, K2
 	KORW         K1, K2, K1
 	KORTESTW     K1, K1
 	JNE          single2
-	VMULPS       Z4, Z4, Z8
+	VMULPS       Z2, Z2, Z8
 	VMULPS       Z5, Z5, Z9
 	VMULPS       Z6, Z6, Z10
 	VMULPS       Z7, Z7, Z11
@@ -3238,19 +3228,19 @@ block1:
 	VFMADD213PS  all_3db61f89<>+0(SB), Z9, Z17
 	VFMADD213PS  all_3db61f89<>+0(SB), Z10, Z18
 	VFMADD213PS  all_3db61f89<>+0(SB), Z11, Z19
-	VFMADD213PS  Z12, Z4, Z16
+	VFMADD213PS  Z12, Z2, Z16
 	VFMADD213PS  Z13, Z5, Z17
 	VFMADD213PS  Z14, Z6, Z18
 	VFMADD213PS  Z15, Z7, Z19
-	VADDPS       Z4, Z4, Z4
+	VADDPS       Z2, Z2, Z2
 	VADDPS       Z5, Z5, Z5
 	VADDPS       Z6, Z6, Z6
 	VADDPS       Z7, Z7, Z7
-	VFMADD213PS  Z4, Z8, Z16
+	VFMADD213PS  Z2, Z8, Z16
 	VFMADD213PS  Z5, Z9, Z17
 	VFMADD213PS  Z6, Z10, Z18
 	VFMADD213PS  Z7, Z11, Z19
-	VMULPS       Z16, Z0, Z4
+	VMULPS       Z16, Z0, Z2
 	VMULPS       Z17, Z0, Z5
 	VMULPS       Z18, Z0, Z6
 	VMULPS       Z19, Z0, Z7
@@ -3258,7 +3248,7 @@ block1:
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Z9
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Z10
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Z11
-	VFMADD213PS  all_4b400000<>+0(SB), Z4, Z8
+	VFMADD213PS  all_4b400000<>+0(SB), Z2, Z8
 	VFMADD213PS  all_4b400000<>+0(SB), Z5, Z9
 	VFMADD213PS  all_4b400000<>+0(SB), Z6, Z10
 	VFMADD213PS  all_4b400000<>+0(SB), Z7, Z11
@@ -3266,11 +3256,11 @@ block1:
 	VSUBPS       all_4b400000<>+0(SB), Z9, Z13
 	VSUBPS       all_4b400000<>+0(SB), Z10, Z14
 	VSUBPS       all_4b400000<>+0(SB), Z11, Z15
-	VFNMADD231PS all_3f318000<>+0(SB), Z12, Z4
+	VFNMADD231PS all_3f318000<>+0(SB), Z12, Z2
 	VFNMADD231PS all_3f318000<>+0(SB), Z13, Z5
 	VFNMADD231PS all_3f318000<>+0(SB), Z14, Z6
 	VFNMADD231PS all_3f318000<>+0(SB), Z15, Z7
-	VFNMADD231PS all_b95e8083<>+0(SB), Z12, Z4
+	VFNMADD231PS all_b95e8083<>+0(SB), Z12, Z2
 	VFNMADD231PS all_b95e8083<>+0(SB), Z13, Z5
 	VFNMADD231PS all_b95e8083<>+0(SB), Z14, Z6
 	VFNMADD231PS all_b95e8083<>+0(SB), Z15, Z7
@@ -3278,27 +3268,27 @@ block1:
 	VMOVUPS      all_3ab527e8<>+0(SB), Z13
 	VMOVUPS      all_3ab527e8<>+0(SB), Z14
 	VMOVUPS      all_3ab527e8<>+0(SB), Z15
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z4, Z12
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z2, Z12
 	VFMADD213PS  all_3c091f2b<>+0(SB), Z5, Z13
 	VFMADD213PS  all_3c091f2b<>+0(SB), Z6, Z14
 	VFMADD213PS  all_3c091f2b<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z4, Z12
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z2, Z12
 	VFMADD213PS  all_3d2aac5b<>+0(SB), Z5, Z13
 	VFMADD213PS  all_3d2aac5b<>+0(SB), Z6, Z14
 	VFMADD213PS  all_3d2aac5b<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z4, Z12
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z2, Z12
 	VFMADD213PS  all_3e2aaa46<>+0(SB), Z5, Z13
 	VFMADD213PS  all_3e2aaa46<>+0(SB), Z6, Z14
 	VFMADD213PS  all_3e2aaa46<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3efffffe<>+0(SB), Z4, Z12
+	VFMADD213PS  all_3efffffe<>+0(SB), Z2, Z12
 	VFMADD213PS  all_3efffffe<>+0(SB), Z5, Z13
 	VFMADD213PS  all_3efffffe<>+0(SB), Z6, Z14
 	VFMADD213PS  all_3efffffe<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3f800000<>+0(SB), Z4, Z12
+	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z12
 	VFMADD213PS  all_3f800000<>+0(SB), Z5, Z13
 	VFMADD213PS  all_3f800000<>+0(SB), Z6, Z14
 	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3f800000<>+0(SB), Z4, Z12
+	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z12
 	VFMADD213PS  all_3f800000<>+0(SB), Z5, Z13
 	VFMADD213PS  all_3f800000<>+0(SB), Z6, Z14
 	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z15
@@ -3321,10 +3311,10 @@ block1:
 single2:
 	CMPQ         CX, $0x00000010
 	JL           tail3
-	VMOVUPS      (DX)(BX*4), Z4
+	VMOVUPS      (DX)(BX*4), Z2
 	VMOVUPS      all_40000000<>+0(SB), Z5
-	VSUBPS       Z4, Z5, Z5
-	VMINPS       Z4, Z5, Z5
+	VSUBPS       Z2, Z5, Z5
+	VMINPS       Z2, Z5, Z5
 	VMULPS       Z5, Z5, Z6
 	VMOVUPS      all_bbd19e0f<>+0(SB), Z7
 	VFMADD213PS  all_badabfc2<>+0(SB), Z6, Z7
@@ -3347,30 +3337,30 @@ single2:
 	VADDPS       Z5, Z5, Z5
 	VMULPS       Z6, Z5, Z5
 	VFMADD213PS  Z5, Z6, Z6
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z4, K1
-	VBLENDMPS    Z6, Z8, K1, Z1
-	VMULPS       Z1, Z0, Z4
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z2, K1
+	VBLENDMPS    Z6, Z8, K1, Z3
+	VMULPS       Z3, Z0, Z2
 	VMOVUPS      all_c2d00000<>+0(SB), Z5
-	VMAXPS       Z4, Z5, Z4
+	VMAXPS       Z2, Z5, Z2
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Z5
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z4, Z5
+	VFMADD213PS  all_4b4000fe<>+0(SB), Z2, Z5
 	VSUBPS       all_4b4000fe<>+0(SB), Z5, Z6
-	VFNMADD231PS all_3f318000<>+0(SB), Z6, Z4
-	VFNMADD231PS all_b95e8083<>+0(SB), Z6, Z4
+	VFNMADD231PS all_3f318000<>+0(SB), Z6, Z2
+	VFNMADD231PS all_b95e8083<>+0(SB), Z6, Z2
 	VMOVUPS      all_3ab527e8<>+0(SB), Z6
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z4, Z6
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z4, Z6
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z4, Z6
-	VFMADD213PS  all_3efffffe<>+0(SB), Z4, Z6
-	VFMADD213PS  all_3f800000<>+0(SB), Z4, Z6
-	VFMADD213PS  all_3f800000<>+0(SB), Z4, Z6
-	VPSLLD       $0x17, Z5, Z4
-	VPSRLD       $0x01, Z4, Z5
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z2, Z6
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z2, Z6
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z2, Z6
+	VFMADD213PS  all_3efffffe<>+0(SB), Z2, Z6
+	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z6
+	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z6
+	VPSLLD       $0x17, Z5, Z2
+	VPSRLD       $0x01, Z2, Z5
 	VPANDD       all_7f800000<>+0(SB), Z5, Z5
-	VPSUBD       Z5, Z4, Z4
+	VPSUBD       Z5, Z2, Z2
 	VMULPS       Z6, Z5, Z5
-	VMULPS       Z5, Z4, Z4
-	VMOVUPS      Z4, (AX)(BX*4)
+	VMULPS       Z5, Z2, Z2
+	VMOVUPS      Z2, (AX)(BX*4)
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000010, CX
 	JMP          block1
@@ -3383,34 +3373,34 @@ tail3:
 	DECL         SI
 	KMOVW        SI, K1
 	VMOVUPS.Z    (DX)(BX*4), K1, Z1
-	VMOVUPS      all_40000000<>+0(SB), Z3
-	VSUBPS       Z1, Z3, Z3
-	VMINPS       Z1, Z3, Z3
-	VMULPS       Z3, Z3, Z4
+	VMOVUPS      all_40000000<>+0(SB), Z2
+	VSUBPS       Z1, Z2, Z2
+	VMINPS       Z1, Z2, Z2
+	VMULPS       Z2, Z2, Z3
 	VMOVUPS      all_bbd19e0f<>+0(SB), Z5
-	VFMADD213PS  all_badabfc2<>+0(SB), Z4, Z5
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z4, Z5
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z4, Z5
+	VFMADD213PS  all_badabfc2<>+0(SB), Z3, Z5
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z3, Z5
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z3, Z5
 	VMOVUPS      all_3b3c8a44<>+0(SB), Z6
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z4, Z6
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z4, Z6
-	VFMADD213PS  all_3db61f89<>+0(SB), Z4, Z6
-	VFMADD213PS  Z5, Z3, Z6
-	VADDPS       Z3, Z3, Z3
-	VFMADD213PS  Z3, Z4, Z6
-	VSQRTPS      Z6, Z3
-	VMOVUPS      all_40490fdb<>+0(SB), Z4
-	VSUBPS       Z3, Z4, Z4
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z3, Z6
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z3, Z6
+	VFMADD213PS  all_3db61f89<>+0(SB), Z3, Z6
+	VFMADD213PS  Z5, Z2, Z6
+	VADDPS       Z2, Z2, Z2
+	VFMADD213PS  Z2, Z3, Z6
+	VSQRTPS      Z6, Z2
+	VMOVUPS      all_40490fdb<>+0(SB), Z3
+	VSUBPS       Z2, Z3, Z3
 	VMOVUPS      all_40490fdb<>+0(SB), Z5
-	VSUBPS       Z4, Z5, Z5
-	VSUBPS       Z3, Z5, Z3
-	VADDPS       all_b3bbbd2e<>+0(SB), Z3, Z3
-	VADDPS       Z3, Z3, Z3
-	VMULPS       Z4, Z3, Z3
-	VFMADD213PS  Z3, Z4, Z4
+	VSUBPS       Z3, Z5, Z5
+	VSUBPS       Z2, Z5, Z2
+	VADDPS       all_b3bbbd2e<>+0(SB), Z2, Z2
+	VADDPS       Z2, Z2, Z2
+	VMULPS       Z3, Z2, Z2
+	VFMADD213PS  Z2, Z3, Z3
 	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z1, K2
-	VBLENDMPS    Z4, Z6, K2, Z2
-	VMULPS       Z2, Z0, Z0
+	VBLENDMPS    Z3, Z6, K2, Z4
+	VMULPS       Z4, Z0, Z0
 	VMOVUPS      all_c2d00000<>+0(SB), Z1
 	VMAXPS       Z0, Z1, Z0
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Z1
@@ -3438,7 +3428,7 @@ done4:
 	RET
 
 // func ngdAVX512(dst []float32, c []float32, shift float32)
-// Requires: AVX, AVX512F, SSE
+// Requires: AVX, AVX512F
 TEXT ·ngdAVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -3446,29 +3436,28 @@ TEXT ·ngdAVX512(SB), NOSPLIT, $0-52
 	VMOVUPS      all_3f800000<>+0(SB), Z0
 	VMOVUPS      all_40000000<>+0(SB), Z1
 	VMOVUPS      all_40490fdb<>+0(SB), Z2
-	MOVSS        shift+48(FP), X3
-	VBROADCASTSS X3, Z3
+	VBROADCASTSS shift+48(FP), Z3
 	XORQ         BX, BX
 
 block1:
 	CMPQ        CX, $0x00000040
 	JL          single2
-	VMOVUPS     (DX)(BX*4), Z10
-	VMOVUPS     64(DX)(BX*4), Z11
-	VMOVUPS     128(DX)(BX*4), Z12
-	VMOVUPS     192(DX)(BX*4), Z13
-	VSUBPS      Z10, Z1, Z14
-	VSUBPS      Z11, Z1, Z15
-	VSUBPS      Z12, Z1, Z16
-	VSUBPS      Z13, Z1, Z17
-	VMINPS      Z10, Z14, Z14
-	VMINPS      Z11, Z15, Z15
-	VMINPS      Z12, Z16, Z16
-	VMINPS      Z13, Z17, Z17
-	VMULPS      Z14, Z14, Z18
-	VMULPS      Z15, Z15, Z19
-	VMULPS      Z16, Z16, Z20
-	VMULPS      Z17, Z17, Z21
+	VMOVUPS     (DX)(BX*4), Z4
+	VMOVUPS     64(DX)(BX*4), Z5
+	VMOVUPS     128(DX)(BX*4), Z6
+	VMOVUPS     192(DX)(BX*4), Z7
+	VSUBPS      Z4, Z1, Z8
+	VSUBPS      Z5, Z1, Z9
+	VSUBPS      Z6, Z1, Z10
+	VSUBPS      Z7, Z1, Z11
+	VMINPS      Z4, Z8, Z8
+	VMINPS      Z5, Z9, Z9
+	VMINPS      Z6, Z10, Z10
+	VMINPS      Z7, Z11, Z11
+	VMULPS      Z8, Z8, Z18
+	VMULPS      Z9, Z9, Z19
+	VMULPS      Z10, Z10, Z20
+	VMULPS      Z11, Z11, Z21
 	VMOVUPS     all_bbd19e0f<>+0(SB), Z22
 	VMOVUPS     all_bbd19e0f<>+0(SB), Z23
 	VMOVUPS     all_bbd19e0f<>+0(SB), Z24
@@ -3501,62 +3490,62 @@ block1:
 	VFMADD213PS all_3db61f89<>+0(SB), Z19, Z27
 	VFMADD213PS all_3db61f89<>+0(SB), Z20, Z28
 	VFMADD213PS all_3db61f89<>+0(SB), Z21, Z29
-	VFMADD213PS Z22, Z14, Z26
-	VFMADD213PS Z23, Z15, Z27
-	VFMADD213PS Z24, Z16, Z28
-	VFMADD213PS Z25, Z17, Z29
-	VADDPS      Z14, Z14, Z14
-	VADDPS      Z15, Z15, Z15
-	VADDPS      Z16, Z16, Z16
-	VADDPS      Z17, Z17, Z17
-	VFMADD213PS Z14, Z18, Z26
-	VFMADD213PS Z15, Z19, Z27
-	VFMADD213PS Z16, Z20, Z28
-	VFMADD213PS Z17, Z21, Z29
-	VSQRTPS     Z26, Z14
-	VSQRTPS     Z27, Z15
-	VSQRTPS     Z28, Z16
-	VSQRTPS     Z29, Z17
-	VSUBPS      Z14, Z2, Z18
-	VSUBPS      Z15, Z2, Z19
-	VSUBPS      Z16, Z2, Z20
-	VSUBPS      Z17, Z2, Z21
+	VFMADD213PS Z22, Z8, Z26
+	VFMADD213PS Z23, Z9, Z27
+	VFMADD213PS Z24, Z10, Z28
+	VFMADD213PS Z25, Z11, Z29
+	VADDPS      Z8, Z8, Z8
+	VADDPS      Z9, Z9, Z9
+	VADDPS      Z10, Z10, Z10
+	VADDPS      Z11, Z11, Z11
+	VFMADD213PS Z8, Z18, Z26
+	VFMADD213PS Z9, Z19, Z27
+	VFMADD213PS Z10, Z20, Z28
+	VFMADD213PS Z11, Z21, Z29
+	VSQRTPS     Z26, Z8
+	VSQRTPS     Z27, Z9
+	VSQRTPS     Z28, Z10
+	VSQRTPS     Z29, Z11
+	VSUBPS      Z8, Z2, Z18
+	VSUBPS      Z9, Z2, Z19
+	VSUBPS      Z10, Z2, Z20
+	VSUBPS      Z11, Z2, Z21
 	VSUBPS      Z18, Z2, Z22
 	VSUBPS      Z19, Z2, Z23
 	VSUBPS      Z20, Z2, Z24
 	VSUBPS      Z21, Z2, Z25
-	VSUBPS      Z14, Z22, Z22
-	VSUBPS      Z15, Z23, Z23
-	VSUBPS      Z16, Z24, Z24
-	VSUBPS      Z17, Z25, Z25
+	VSUBPS      Z8, Z22, Z22
+	VSUBPS      Z9, Z23, Z23
+	VSUBPS      Z10, Z24, Z24
+	VSUBPS      Z11, Z25, Z25
 	VADDPS      all_b3bbbd2e<>+0(SB), Z22, Z22
 	VADDPS      all_b3bbbd2e<>+0(SB), Z23, Z23
 	VADDPS      all_b3bbbd2e<>+0(SB), Z24, Z24
 	VADDPS      all_b3bbbd2e<>+0(SB), Z25, Z25
-	VCMPPS      $0x1e, Z0, Z10, K1
-	VCMPPS      $0x1e, Z0, Z11, K2
-	VCMPPS      $0x1e, Z0, Z12, K3
-	VCMPPS      $0x1e, Z0, Z13, K4
-	VADDPS      Z18, Z22, Z10
-	VADDPS      Z19, Z23, Z11
-	VADDPS      Z20, Z24, Z12
-	VADDPS      Z21, Z25, Z13
-	VBLENDMPS   Z10, Z14, K1, Z4
-	VBLENDMPS   Z11, Z15, K2, Z5
-	VBLENDMPS   Z12, Z16, K3, Z6
-	VBLENDMPS   Z13, Z17, K4, Z7
-	VADDPS      Z4, Z4, Z10
-	VADDPS      Z5, Z5, Z11
-	VADDPS      Z6, Z6, Z12
-	VADDPS      Z7, Z7, Z13
-	VSUBPS      Z10, Z3, Z10
-	VSUBPS      Z11, Z3, Z11
-	VSUBPS      Z12, Z3, Z12
-	VSUBPS      Z13, Z3, Z13
-	VMOVUPS     Z10, (AX)(BX*4)
-	VMOVUPS     Z11, 64(AX)(BX*4)
-	VMOVUPS     Z12, 128(AX)(BX*4)
-	VMOVUPS     Z13, 192(AX)(BX*4)
+	VCMPPS      $0x1e, Z0, Z4, K1
+	VCMPPS      $0x1e, Z0, Z5, K2
+	VCMPPS      $0x1e, Z0, Z6, K3
+	VCMPPS      $0x1e, Z0, Z7, K4
+	VADDPS      Z18, Z22, Z4
+	VADDPS      Z19, Z23, Z5
+	VADDPS      Z20, Z24, Z6
+	VADDPS      Z21, Z25, Z7
+	VBLENDMPS   Z4, Z8, K1, Z12
+	VBLENDMPS   Z5, Z9, K2, Z13
+	VBLENDMPS   Z6, Z10, K3, Z14
+	VBLENDMPS   Z7, Z11, K4, Z15
+	VADDPS      Z12, Z12, Z4
+	VADDPS      Z13, Z13, Z5
+	VADDPS      Z14, Z14, Z6
+	VADDPS      Z15, Z15, Z7
+	VSUBPS      Z4, Z3, Z4
+	VSUBPS      Z5, Z3, Z5
+	VSUBPS      Z6, Z3, Z6
+	VSUBPS      Z7, Z3, Z7
+	VMOVUPS     Z4, (AX)(BX*4)
+	VMOVUPS     Z5, 64(AX)(BX*4)
+	VMOVUPS     Z6, 128(AX)(BX*4)
+	VMOVUPS     Z7, 192(AX)(BX*4)
 	ADDQ        $0x00000040, BX
 	SUBQ        $0x00000040, CX
 	JMP         block1
@@ -3564,32 +3553,32 @@ block1:
 single2:
 	CMPQ        CX, $0x00000010
 	JL          tail3
-	VMOVUPS     (DX)(BX*4), Z10
-	VSUBPS      Z10, Z1, Z11
-	VMINPS      Z10, Z11, Z11
-	VMULPS      Z11, Z11, Z12
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z13
-	VFMADD213PS all_badabfc2<>+0(SB), Z12, Z13
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z12, Z13
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z12, Z13
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z14
-	VFMADD213PS all_3c2379e4<>+0(SB), Z12, Z14
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z12, Z14
-	VFMADD213PS all_3db61f89<>+0(SB), Z12, Z14
-	VFMADD213PS Z13, Z11, Z14
-	VADDPS      Z11, Z11, Z11
-	VFMADD213PS Z11, Z12, Z14
-	VSQRTPS     Z14, Z11
-	VSUBPS      Z11, Z2, Z12
-	VSUBPS      Z12, Z2, Z13
-	VSUBPS      Z11, Z13, Z13
-	VADDPS      all_b3bbbd2e<>+0(SB), Z13, Z13
-	VCMPPS      $0x1e, Z0, Z10, K1
-	VADDPS      Z12, Z13, Z10
-	VBLENDMPS   Z10, Z11, K1, Z8
-	VADDPS      Z8, Z8, Z10
-	VSUBPS      Z10, Z3, Z10
-	VMOVUPS     Z10, (AX)(BX*4)
+	VMOVUPS     (DX)(BX*4), Z4
+	VSUBPS      Z4, Z1, Z5
+	VMINPS      Z4, Z5, Z5
+	VMULPS      Z5, Z5, Z6
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z7
+	VFMADD213PS all_badabfc2<>+0(SB), Z6, Z7
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z6, Z7
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z6, Z7
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z8
+	VFMADD213PS all_3c2379e4<>+0(SB), Z6, Z8
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z6, Z8
+	VFMADD213PS all_3db61f89<>+0(SB), Z6, Z8
+	VFMADD213PS Z7, Z5, Z8
+	VADDPS      Z5, Z5, Z5
+	VFMADD213PS Z5, Z6, Z8
+	VSQRTPS     Z8, Z5
+	VSUBPS      Z5, Z2, Z6
+	VSUBPS      Z6, Z2, Z7
+	VSUBPS      Z5, Z7, Z7
+	VADDPS      all_b3bbbd2e<>+0(SB), Z7, Z7
+	VCMPPS      $0x1e, Z0, Z4, K1
+	VADDPS      Z6, Z7, Z4
+	VBLENDMPS   Z4, Z5, K1, Z16
+	VADDPS      Z16, Z16, Z4
+	VSUBPS      Z4, Z3, Z4
+	VMOVUPS     Z4, (AX)(BX*4)
 	ADDQ        $0x00000010, BX
 	SUBQ        $0x00000010, CX
 	JMP         block1
@@ -3623,8 +3612,8 @@ tail3:
 	VADDPS      all_b3bbbd2e<>+0(SB), Z2, Z2
 	VCMPPS      $0x1e, Z0, Z4, K2
 	VADDPS      Z5, Z2, Z0
-	VBLENDMPS   Z0, Z1, K2, Z9
-	VADDPS      Z9, Z9, Z0
+	VBLENDMPS   Z0, Z1, K2, Z17
+	VADDPS      Z17, Z17, Z0
 	VSUBPS      Z0, Z3, Z0
 	VMOVUPS     Z0, K1, (AX)(BX*4)
 
@@ -3633,36 +3622,35 @@ done4:
 	RET
 
 // func ngdExpAVX512(dst []float32, c []float32, invT float32)
-// Requires: AVX, AVX512DQ, AVX512F, SSE
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·ngdExpAVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
-	MOVSS        invT+48(FP), X0
-	VBROADCASTSS X0, Z0
+	VBROADCASTSS invT+48(FP), Z0
 	VXORPS       all_80000000<>+0(SB), Z0, Z0
 	XORQ         BX, BX
 
 block1:
 	CMPQ         CX, $0x00000040
 	JL           single2
-	VMOVUPS      (DX)(BX*4), Z7
-	VMOVUPS      64(DX)(BX*4), Z8
-	VMOVUPS      128(DX)(BX*4), Z9
-	VMOVUPS      192(DX)(BX*4), Z10
-	VMOVUPS      all_40000000<>+0(SB), Z11
-	VSUBPS       Z7, Z11, Z12
-	VSUBPS       Z8, Z11, Z13
-	VSUBPS       Z9, Z11, Z14
-	VSUBPS       Z10, Z11, Z11
-	VMINPS       Z7, Z12, Z12
-	VMINPS       Z8, Z13, Z13
-	VMINPS       Z9, Z14, Z14
-	VMINPS       Z10, Z11, Z11
-	VMULPS       Z12, Z12, Z15
-	VMULPS       Z13, Z13, Z16
-	VMULPS       Z14, Z14, Z17
-	VMULPS       Z11, Z11, Z18
+	VMOVUPS      (DX)(BX*4), Z1
+	VMOVUPS      64(DX)(BX*4), Z2
+	VMOVUPS      128(DX)(BX*4), Z3
+	VMOVUPS      192(DX)(BX*4), Z4
+	VMOVUPS      all_40000000<>+0(SB), Z5
+	VSUBPS       Z1, Z5, Z6
+	VSUBPS       Z2, Z5, Z7
+	VSUBPS       Z3, Z5, Z8
+	VSUBPS       Z4, Z5, Z5
+	VMINPS       Z1, Z6, Z6
+	VMINPS       Z2, Z7, Z7
+	VMINPS       Z3, Z8, Z8
+	VMINPS       Z4, Z5, Z5
+	VMULPS       Z6, Z6, Z15
+	VMULPS       Z7, Z7, Z16
+	VMULPS       Z8, Z8, Z17
+	VMULPS       Z5, Z5, Z18
 	VMOVUPS      all_bbd19e0f<>+0(SB), Z19
 	VMOVUPS      all_bbd19e0f<>+0(SB), Z20
 	VMOVUPS      all_bbd19e0f<>+0(SB), Z21
@@ -3695,137 +3683,137 @@ block1:
 	VFMADD213PS  all_3db61f89<>+0(SB), Z16, Z24
 	VFMADD213PS  all_3db61f89<>+0(SB), Z17, Z25
 	VFMADD213PS  all_3db61f89<>+0(SB), Z18, Z26
-	VFMADD213PS  Z19, Z12, Z23
-	VFMADD213PS  Z20, Z13, Z24
-	VFMADD213PS  Z21, Z14, Z25
-	VFMADD213PS  Z22, Z11, Z26
-	VADDPS       Z12, Z12, Z12
-	VADDPS       Z13, Z13, Z13
-	VADDPS       Z14, Z14, Z14
-	VADDPS       Z11, Z11, Z11
-	VFMADD213PS  Z12, Z15, Z23
-	VFMADD213PS  Z13, Z16, Z24
-	VFMADD213PS  Z14, Z17, Z25
-	VFMADD213PS  Z11, Z18, Z26
-	VSQRTPS      Z23, Z11
-	VSQRTPS      Z24, Z12
-	VSQRTPS      Z25, Z13
-	VSQRTPS      Z26, Z14
+	VFMADD213PS  Z19, Z6, Z23
+	VFMADD213PS  Z20, Z7, Z24
+	VFMADD213PS  Z21, Z8, Z25
+	VFMADD213PS  Z22, Z5, Z26
+	VADDPS       Z6, Z6, Z6
+	VADDPS       Z7, Z7, Z7
+	VADDPS       Z8, Z8, Z8
+	VADDPS       Z5, Z5, Z5
+	VFMADD213PS  Z6, Z15, Z23
+	VFMADD213PS  Z7, Z16, Z24
+	VFMADD213PS  Z8, Z17, Z25
+	VFMADD213PS  Z5, Z18, Z26
+	VSQRTPS      Z23, Z5
+	VSQRTPS      Z24, Z6
+	VSQRTPS      Z25, Z7
+	VSQRTPS      Z26, Z8
 	VMOVUPS      all_40490fdb<>+0(SB), Z15
-	VSUBPS       Z11, Z15, Z16
-	VSUBPS       Z12, Z15, Z17
-	VSUBPS       Z13, Z15, Z18
-	VSUBPS       Z14, Z15, Z15
+	VSUBPS       Z5, Z15, Z16
+	VSUBPS       Z6, Z15, Z17
+	VSUBPS       Z7, Z15, Z18
+	VSUBPS       Z8, Z15, Z15
 	VMOVUPS      all_40490fdb<>+0(SB), Z19
 	VSUBPS       Z16, Z19, Z20
 	VSUBPS       Z17, Z19, Z21
 	VSUBPS       Z18, Z19, Z22
 	VSUBPS       Z15, Z19, Z19
-	VSUBPS       Z11, Z20, Z20
-	VSUBPS       Z12, Z21, Z21
-	VSUBPS       Z13, Z22, Z22
-	VSUBPS       Z14, Z19, Z19
+	VSUBPS       Z5, Z20, Z20
+	VSUBPS       Z6, Z21, Z21
+	VSUBPS       Z7, Z22, Z22
+	VSUBPS       Z8, Z19, Z19
 	VADDPS       all_b3bbbd2e<>+0(SB), Z20, Z20
 	VADDPS       all_b3bbbd2e<>+0(SB), Z21, Z21
 	VADDPS       all_b3bbbd2e<>+0(SB), Z22, Z22
 	VADDPS       all_b3bbbd2e<>+0(SB), Z19, Z19
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z7, K1
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z8, K2
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z9, K3
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z10, K4
-	VADDPS       Z16, Z20, Z7
-	VADDPS       Z17, Z21, Z8
-	VADDPS       Z18, Z22, Z9
-	VADDPS       Z15, Z19, Z10
-	VBLENDMPS    Z7, Z11, K1, Z1
-	VBLENDMPS    Z8, Z12, K2, Z2
-	VBLENDMPS    Z9, Z13, K3, Z3
-	VBLENDMPS    Z10, Z14, K4, Z4
-	VMULPS       Z1, Z0, Z7
-	VMULPS       Z2, Z0, Z8
-	VMULPS       Z3, Z0, Z9
-	VMULPS       Z4, Z0, Z10
-	VMOVUPS      all_c2d00000<>+0(SB), Z11
-	VMAXPS       Z7, Z11, Z7
-	VMAXPS       Z8, Z11, Z8
-	VMAXPS       Z9, Z11, Z9
-	VMAXPS       Z10, Z11, Z10
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z11
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z12
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z13
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z14
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z7, Z11
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z8, Z12
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z9, Z13
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z10, Z14
-	VSUBPS       all_4b4000fe<>+0(SB), Z11, Z15
-	VSUBPS       all_4b4000fe<>+0(SB), Z12, Z16
-	VSUBPS       all_4b4000fe<>+0(SB), Z13, Z17
-	VSUBPS       all_4b4000fe<>+0(SB), Z14, Z18
-	VFNMADD231PS all_3f318000<>+0(SB), Z15, Z7
-	VFNMADD231PS all_3f318000<>+0(SB), Z16, Z8
-	VFNMADD231PS all_3f318000<>+0(SB), Z17, Z9
-	VFNMADD231PS all_3f318000<>+0(SB), Z18, Z10
-	VFNMADD231PS all_b95e8083<>+0(SB), Z15, Z7
-	VFNMADD231PS all_b95e8083<>+0(SB), Z16, Z8
-	VFNMADD231PS all_b95e8083<>+0(SB), Z17, Z9
-	VFNMADD231PS all_b95e8083<>+0(SB), Z18, Z10
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z1, K1
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z2, K2
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z3, K3
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z4, K4
+	VADDPS       Z16, Z20, Z1
+	VADDPS       Z17, Z21, Z2
+	VADDPS       Z18, Z22, Z3
+	VADDPS       Z15, Z19, Z4
+	VBLENDMPS    Z1, Z5, K1, Z9
+	VBLENDMPS    Z2, Z6, K2, Z10
+	VBLENDMPS    Z3, Z7, K3, Z11
+	VBLENDMPS    Z4, Z8, K4, Z12
+	VMULPS       Z9, Z0, Z1
+	VMULPS       Z10, Z0, Z2
+	VMULPS       Z11, Z0, Z3
+	VMULPS       Z12, Z0, Z4
+	VMOVUPS      all_c2d00000<>+0(SB), Z5
+	VMAXPS       Z1, Z5, Z1
+	VMAXPS       Z2, Z5, Z2
+	VMAXPS       Z3, Z5, Z3
+	VMAXPS       Z4, Z5, Z4
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z5
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z6
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z7
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z8
+	VFMADD213PS  all_4b4000fe<>+0(SB), Z1, Z5
+	VFMADD213PS  all_4b4000fe<>+0(SB), Z2, Z6
+	VFMADD213PS  all_4b4000fe<>+0(SB), Z3, Z7
+	VFMADD213PS  all_4b4000fe<>+0(SB), Z4, Z8
+	VSUBPS       all_4b4000fe<>+0(SB), Z5, Z15
+	VSUBPS       all_4b4000fe<>+0(SB), Z6, Z16
+	VSUBPS       all_4b4000fe<>+0(SB), Z7, Z17
+	VSUBPS       all_4b4000fe<>+0(SB), Z8, Z18
+	VFNMADD231PS all_3f318000<>+0(SB), Z15, Z1
+	VFNMADD231PS all_3f318000<>+0(SB), Z16, Z2
+	VFNMADD231PS all_3f318000<>+0(SB), Z17, Z3
+	VFNMADD231PS all_3f318000<>+0(SB), Z18, Z4
+	VFNMADD231PS all_b95e8083<>+0(SB), Z15, Z1
+	VFNMADD231PS all_b95e8083<>+0(SB), Z16, Z2
+	VFNMADD231PS all_b95e8083<>+0(SB), Z17, Z3
+	VFNMADD231PS all_b95e8083<>+0(SB), Z18, Z4
 	VMOVUPS      all_3ab527e8<>+0(SB), Z15
 	VMOVUPS      all_3ab527e8<>+0(SB), Z16
 	VMOVUPS      all_3ab527e8<>+0(SB), Z17
 	VMOVUPS      all_3ab527e8<>+0(SB), Z18
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z8, Z16
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z9, Z17
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z10, Z18
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z8, Z16
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z9, Z17
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z10, Z18
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z8, Z16
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z9, Z17
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z10, Z18
-	VFMADD213PS  all_3efffffe<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3efffffe<>+0(SB), Z8, Z16
-	VFMADD213PS  all_3efffffe<>+0(SB), Z9, Z17
-	VFMADD213PS  all_3efffffe<>+0(SB), Z10, Z18
-	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3f800000<>+0(SB), Z8, Z16
-	VFMADD213PS  all_3f800000<>+0(SB), Z9, Z17
-	VFMADD213PS  all_3f800000<>+0(SB), Z10, Z18
-	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3f800000<>+0(SB), Z8, Z16
-	VFMADD213PS  all_3f800000<>+0(SB), Z9, Z17
-	VFMADD213PS  all_3f800000<>+0(SB), Z10, Z18
-	VPSLLD       $0x17, Z11, Z7
-	VPSLLD       $0x17, Z12, Z8
-	VPSLLD       $0x17, Z13, Z9
-	VPSLLD       $0x17, Z14, Z10
-	VPSRLD       $0x01, Z7, Z11
-	VPSRLD       $0x01, Z8, Z12
-	VPSRLD       $0x01, Z9, Z13
-	VPSRLD       $0x01, Z10, Z14
-	VPANDD       all_7f800000<>+0(SB), Z11, Z11
-	VPSUBD       Z11, Z7, Z7
-	VPANDD       all_7f800000<>+0(SB), Z12, Z12
-	VPSUBD       Z12, Z8, Z8
-	VPANDD       all_7f800000<>+0(SB), Z13, Z13
-	VPSUBD       Z13, Z9, Z9
-	VPANDD       all_7f800000<>+0(SB), Z14, Z14
-	VPSUBD       Z14, Z10, Z10
-	VMULPS       Z15, Z11, Z11
-	VMULPS       Z16, Z12, Z12
-	VMULPS       Z17, Z13, Z13
-	VMULPS       Z18, Z14, Z14
-	VMULPS       Z11, Z7, Z7
-	VMULPS       Z12, Z8, Z8
-	VMULPS       Z13, Z9, Z9
-	VMULPS       Z14, Z10, Z10
-	VMOVUPS      Z7, (AX)(BX*4)
-	VMOVUPS      Z8, 64(AX)(BX*4)
-	VMOVUPS      Z9, 128(AX)(BX*4)
-	VMOVUPS      Z10, 192(AX)(BX*4)
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z1, Z15
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z2, Z16
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z3, Z17
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z4, Z18
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z1, Z15
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z2, Z16
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z3, Z17
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z4, Z18
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z1, Z15
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z2, Z16
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z3, Z17
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z4, Z18
+	VFMADD213PS  all_3efffffe<>+0(SB), Z1, Z15
+	VFMADD213PS  all_3efffffe<>+0(SB), Z2, Z16
+	VFMADD213PS  all_3efffffe<>+0(SB), Z3, Z17
+	VFMADD213PS  all_3efffffe<>+0(SB), Z4, Z18
+	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z15
+	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z16
+	VFMADD213PS  all_3f800000<>+0(SB), Z3, Z17
+	VFMADD213PS  all_3f800000<>+0(SB), Z4, Z18
+	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z15
+	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z16
+	VFMADD213PS  all_3f800000<>+0(SB), Z3, Z17
+	VFMADD213PS  all_3f800000<>+0(SB), Z4, Z18
+	VPSLLD       $0x17, Z5, Z1
+	VPSLLD       $0x17, Z6, Z2
+	VPSLLD       $0x17, Z7, Z3
+	VPSLLD       $0x17, Z8, Z4
+	VPSRLD       $0x01, Z1, Z5
+	VPSRLD       $0x01, Z2, Z6
+	VPSRLD       $0x01, Z3, Z7
+	VPSRLD       $0x01, Z4, Z8
+	VPANDD       all_7f800000<>+0(SB), Z5, Z5
+	VPSUBD       Z5, Z1, Z1
+	VPANDD       all_7f800000<>+0(SB), Z6, Z6
+	VPSUBD       Z6, Z2, Z2
+	VPANDD       all_7f800000<>+0(SB), Z7, Z7
+	VPSUBD       Z7, Z3, Z3
+	VPANDD       all_7f800000<>+0(SB), Z8, Z8
+	VPSUBD       Z8, Z4, Z4
+	VMULPS       Z15, Z5, Z5
+	VMULPS       Z16, Z6, Z6
+	VMULPS       Z17, Z7, Z7
+	VMULPS       Z18, Z8, Z8
+	VMULPS       Z5, Z1, Z1
+	VMULPS       Z6, Z2, Z2
+	VMULPS       Z7, Z3, Z3
+	VMULPS       Z8, Z4, Z4
+	VMOVUPS      Z1, (AX)(BX*4)
+	VMOVUPS      Z2, 64(AX)(BX*4)
+	VMOVUPS      Z3, 128(AX)(BX*4)
+	VMOVUPS      Z4, 192(AX)(BX*4)
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x00000040, CX
 	JMP          block1
@@ -3833,54 +3821,54 @@ block1:
 single2:
 	CMPQ         CX, $0x00000010
 	JL           tail3
-	VMOVUPS      (DX)(BX*4), Z7
-	VMOVUPS      all_40000000<>+0(SB), Z8
-	VSUBPS       Z7, Z8, Z8
-	VMINPS       Z7, Z8, Z8
-	VMULPS       Z8, Z8, Z9
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z10
-	VFMADD213PS  all_badabfc2<>+0(SB), Z9, Z10
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z9, Z10
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z9, Z10
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z11
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z9, Z11
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z9, Z11
-	VFMADD213PS  all_3db61f89<>+0(SB), Z9, Z11
-	VFMADD213PS  Z10, Z8, Z11
-	VADDPS       Z8, Z8, Z8
-	VFMADD213PS  Z8, Z9, Z11
-	VSQRTPS      Z11, Z8
-	VMOVUPS      all_40490fdb<>+0(SB), Z9
-	VSUBPS       Z8, Z9, Z9
-	VMOVUPS      all_40490fdb<>+0(SB), Z10
-	VSUBPS       Z9, Z10, Z10
-	VSUBPS       Z8, Z10, Z10
-	VADDPS       all_b3bbbd2e<>+0(SB), Z10, Z10
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z7, K1
-	VADDPS       Z9, Z10, Z7
-	VBLENDMPS    Z7, Z8, K1, Z5
-	VMULPS       Z5, Z0, Z7
-	VMOVUPS      all_c2d00000<>+0(SB), Z8
-	VMAXPS       Z7, Z8, Z7
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z8
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z7, Z8
-	VSUBPS       all_4b4000fe<>+0(SB), Z8, Z9
-	VFNMADD231PS all_3f318000<>+0(SB), Z9, Z7
-	VFNMADD231PS all_b95e8083<>+0(SB), Z9, Z7
-	VMOVUPS      all_3ab527e8<>+0(SB), Z9
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z7, Z9
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z7, Z9
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z7, Z9
-	VFMADD213PS  all_3efffffe<>+0(SB), Z7, Z9
-	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z9
-	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z9
-	VPSLLD       $0x17, Z8, Z7
-	VPSRLD       $0x01, Z7, Z8
-	VPANDD       all_7f800000<>+0(SB), Z8, Z8
-	VPSUBD       Z8, Z7, Z7
-	VMULPS       Z9, Z8, Z8
-	VMULPS       Z8, Z7, Z7
-	VMOVUPS      Z7, (AX)(BX*4)
+	VMOVUPS      (DX)(BX*4), Z1
+	VMOVUPS      all_40000000<>+0(SB), Z2
+	VSUBPS       Z1, Z2, Z2
+	VMINPS       Z1, Z2, Z2
+	VMULPS       Z2, Z2, Z3
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z4
+	VFMADD213PS  all_badabfc2<>+0(SB), Z3, Z4
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z3, Z4
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z3, Z4
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z5
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z3, Z5
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z3, Z5
+	VFMADD213PS  all_3db61f89<>+0(SB), Z3, Z5
+	VFMADD213PS  Z4, Z2, Z5
+	VADDPS       Z2, Z2, Z2
+	VFMADD213PS  Z2, Z3, Z5
+	VSQRTPS      Z5, Z2
+	VMOVUPS      all_40490fdb<>+0(SB), Z3
+	VSUBPS       Z2, Z3, Z3
+	VMOVUPS      all_40490fdb<>+0(SB), Z4
+	VSUBPS       Z3, Z4, Z4
+	VSUBPS       Z2, Z4, Z4
+	VADDPS       all_b3bbbd2e<>+0(SB), Z4, Z4
+	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z1, K1
+	VADDPS       Z3, Z4, Z1
+	VBLENDMPS    Z1, Z2, K1, Z13
+	VMULPS       Z13, Z0, Z1
+	VMOVUPS      all_c2d00000<>+0(SB), Z2
+	VMAXPS       Z1, Z2, Z1
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z2
+	VFMADD213PS  all_4b4000fe<>+0(SB), Z1, Z2
+	VSUBPS       all_4b4000fe<>+0(SB), Z2, Z3
+	VFNMADD231PS all_3f318000<>+0(SB), Z3, Z1
+	VFNMADD231PS all_b95e8083<>+0(SB), Z3, Z1
+	VMOVUPS      all_3ab527e8<>+0(SB), Z3
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z1, Z3
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z1, Z3
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z1, Z3
+	VFMADD213PS  all_3efffffe<>+0(SB), Z1, Z3
+	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z3
+	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z3
+	VPSLLD       $0x17, Z2, Z1
+	VPSRLD       $0x01, Z1, Z2
+	VPANDD       all_7f800000<>+0(SB), Z2, Z2
+	VPSUBD       Z2, Z1, Z1
+	VMULPS       Z3, Z2, Z2
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      Z1, (AX)(BX*4)
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000010, CX
 	JMP          block1
@@ -3917,8 +3905,8 @@ tail3:
 	VADDPS       all_b3bbbd2e<>+0(SB), Z4, Z4
 	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z1, K2
 	VADDPS       Z3, Z4, Z1
-	VBLENDMPS    Z1, Z2, K2, Z6
-	VMULPS       Z6, Z0, Z0
+	VBLENDMPS    Z1, Z2, K2, Z14
+	VMULPS       Z14, Z0, Z0
 	VMOVUPS      all_c2d00000<>+0(SB), Z1
 	VMAXPS       Z0, Z1, Z0
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Z1
@@ -3946,17 +3934,15 @@ done4:
 	RET
 
 // func gaussianAVX512(dst []float32, c []float32, y []float32, x float32, gamma float32)
-// Requires: AVX, AVX512DQ, AVX512F, SSE
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·gaussianAVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
 	MOVQ         y_base+48(FP), BX
 	VMOVUPS      all_c2d00000<>+0(SB), Z0
-	MOVSS        x+72(FP), X1
-	VBROADCASTSS X1, Z1
-	MOVSS        gamma+76(FP), X2
-	VBROADCASTSS X2, Z2
+	VBROADCASTSS x+72(FP), Z1
+	VBROADCASTSS gamma+76(FP), Z2
 	VXORPS       all_80000000<>+0(SB), Z2, Z2
 	XORQ         SI, SI
 
@@ -4317,7 +4303,7 @@ done4:
 	RET
 
 // func arcCosine1AVX512(dst []float32, c []float32, y []float32, x float32)
-// Requires: AVX, AVX512F, SSE
+// Requires: AVX, AVX512F
 TEXT ·arcCosine1AVX512(SB), NOSPLIT, $0-76
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -4326,8 +4312,7 @@ TEXT ·arcCosine1AVX512(SB), NOSPLIT, $0-76
 	VMOVUPS      all_00000000<>+0(SB), Z0
 	VMOVUPS      all_3f800000<>+0(SB), Z1
 	VMOVUPS      all_40000000<>+0(SB), Z2
-	MOVSS        x+72(FP), X3
-	VBROADCASTSS X3, Z3
+	VBROADCASTSS x+72(FP), Z3
 	XORQ         SI, SI
 
 block1:
@@ -4471,7 +4456,7 @@ done4:
 	RET
 
 // func arcCosine2AVX512(dst []float32, c []float32, y []float32, x float32)
-// Requires: AVX, AVX512F, SSE
+// Requires: AVX, AVX512F
 TEXT ·arcCosine2AVX512(SB), NOSPLIT, $0-76
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
@@ -4479,37 +4464,36 @@ TEXT ·arcCosine2AVX512(SB), NOSPLIT, $0-76
 	MOVQ         y_base+48(FP), BX
 	VMOVUPS      all_3f800000<>+0(SB), Z0
 	VMOVUPS      all_40000000<>+0(SB), Z1
-	MOVSS        x+72(FP), X2
-	VBROADCASTSS X2, Z2
+	VBROADCASTSS x+72(FP), Z2
 	XORQ         SI, SI
 
 block1:
 	CMPQ        CX, $0x00000040
 	JL          single2
-	VMOVUPS     (DX)(SI*4), Z9
-	VMOVUPS     64(DX)(SI*4), Z10
-	VMOVUPS     128(DX)(SI*4), Z11
-	VMOVUPS     192(DX)(SI*4), Z12
-	VMOVUPS     (BX)(SI*4), Z13
-	VMOVUPS     64(BX)(SI*4), Z14
-	VMOVUPS     128(BX)(SI*4), Z15
-	VMOVUPS     192(BX)(SI*4), Z16
-	VMULPS      Z13, Z2, Z13
-	VMULPS      Z14, Z2, Z14
-	VMULPS      Z15, Z2, Z15
-	VMULPS      Z16, Z2, Z16
-	VMULPS      Z13, Z13, Z13
-	VMULPS      Z14, Z14, Z14
-	VMULPS      Z15, Z15, Z15
-	VMULPS      Z16, Z16, Z16
-	VSUBPS      Z9, Z1, Z17
-	VSUBPS      Z10, Z1, Z18
-	VSUBPS      Z11, Z1, Z19
-	VSUBPS      Z12, Z1, Z20
-	VMINPS      Z9, Z17, Z17
-	VMINPS      Z10, Z18, Z18
-	VMINPS      Z11, Z19, Z19
-	VMINPS      Z12, Z20, Z20
+	VMOVUPS     (DX)(SI*4), Z3
+	VMOVUPS     64(DX)(SI*4), Z4
+	VMOVUPS     128(DX)(SI*4), Z5
+	VMOVUPS     192(DX)(SI*4), Z6
+	VMOVUPS     (BX)(SI*4), Z7
+	VMOVUPS     64(BX)(SI*4), Z8
+	VMOVUPS     128(BX)(SI*4), Z9
+	VMOVUPS     192(BX)(SI*4), Z10
+	VMULPS      Z7, Z2, Z7
+	VMULPS      Z8, Z2, Z8
+	VMULPS      Z9, Z2, Z9
+	VMULPS      Z10, Z2, Z10
+	VMULPS      Z7, Z7, Z7
+	VMULPS      Z8, Z8, Z8
+	VMULPS      Z9, Z9, Z9
+	VMULPS      Z10, Z10, Z10
+	VSUBPS      Z3, Z1, Z17
+	VSUBPS      Z4, Z1, Z18
+	VSUBPS      Z5, Z1, Z19
+	VSUBPS      Z6, Z1, Z20
+	VMINPS      Z3, Z17, Z17
+	VMINPS      Z4, Z18, Z18
+	VMINPS      Z5, Z19, Z19
+	VMINPS      Z6, Z20, Z20
 	VMOVUPS     all_37eedc0f<>+0(SB), Z21
 	VMOVUPS     all_37eedc0f<>+0(SB), Z22
 	VMOVUPS     all_37eedc0f<>+0(SB), Z23
@@ -4554,10 +4538,10 @@ block1:
 	VMULPS      Z22, Z18, Z18
 	VMULPS      Z23, Z19, Z19
 	VMULPS      Z24, Z20, Z20
-	VSUBPS      Z9, Z0, Z21
-	VSUBPS      Z10, Z0, Z22
-	VSUBPS      Z11, Z0, Z23
-	VSUBPS      Z12, Z0, Z24
+	VSUBPS      Z3, Z0, Z21
+	VSUBPS      Z4, Z0, Z22
+	VSUBPS      Z5, Z0, Z23
+	VSUBPS      Z6, Z0, Z24
 	VADDPS      Z21, Z21, Z25
 	VADDPS      Z22, Z22, Z26
 	VADDPS      Z23, Z23, Z27
@@ -4566,26 +4550,26 @@ block1:
 	VFMADD213PS Z0, Z22, Z26
 	VFMADD213PS Z0, Z23, Z27
 	VFMADD213PS Z0, Z24, Z28
-	VCMPPS      $0x1e, Z0, Z9, K1
-	VCMPPS      $0x1e, Z0, Z10, K2
-	VCMPPS      $0x1e, Z0, Z11, K3
-	VCMPPS      $0x1e, Z0, Z12, K4
-	VSUBPS      Z17, Z25, Z9
-	VSUBPS      Z18, Z26, Z10
-	VSUBPS      Z19, Z27, Z11
-	VSUBPS      Z20, Z28, Z12
-	VBLENDMPS   Z17, Z9, K1, Z3
-	VBLENDMPS   Z18, Z10, K2, Z4
-	VBLENDMPS   Z19, Z11, K3, Z5
-	VBLENDMPS   Z20, Z12, K4, Z6
-	VMULPS      Z13, Z3, Z9
-	VMULPS      Z14, Z4, Z10
-	VMULPS      Z15, Z5, Z11
-	VMULPS      Z16, Z6, Z12
-	VMOVUPS     Z9, (AX)(SI*4)
-	VMOVUPS     Z10, 64(AX)(SI*4)
-	VMOVUPS     Z11, 128(AX)(SI*4)
-	VMOVUPS     Z12, 192(AX)(SI*4)
+	VCMPPS      $0x1e, Z0, Z3, K1
+	VCMPPS      $0x1e, Z0, Z4, K2
+	VCMPPS      $0x1e, Z0, Z5, K3
+	VCMPPS      $0x1e, Z0, Z6, K4
+	VSUBPS      Z17, Z25, Z3
+	VSUBPS      Z18, Z26, Z4
+	VSUBPS      Z19, Z27, Z5
+	VSUBPS      Z20, Z28, Z6
+	VBLENDMPS   Z17, Z3, K1, Z11
+	VBLENDMPS   Z18, Z4, K2, Z12
+	VBLENDMPS   Z19, Z5, K3, Z13
+	VBLENDMPS   Z20, Z6, K4, Z14
+	VMULPS      Z7, Z11, Z3
+	VMULPS      Z8, Z12, Z4
+	VMULPS      Z9, Z13, Z5
+	VMULPS      Z10, Z14, Z6
+	VMOVUPS     Z3, (AX)(SI*4)
+	VMOVUPS     Z4, 64(AX)(SI*4)
+	VMOVUPS     Z5, 128(AX)(SI*4)
+	VMOVUPS     Z6, 192(AX)(SI*4)
 	ADDQ        $0x00000040, SI
 	SUBQ        $0x00000040, CX
 	JMP         block1
@@ -4593,31 +4577,31 @@ block1:
 single2:
 	CMPQ        CX, $0x00000010
 	JL          tail3
-	VMOVUPS     (DX)(SI*4), Z9
-	VMOVUPS     (BX)(SI*4), Z10
-	VMULPS      Z10, Z2, Z10
-	VMULPS      Z10, Z10, Z10
-	VSUBPS      Z9, Z1, Z11
-	VMINPS      Z9, Z11, Z11
-	VMOVUPS     all_37eedc0f<>+0(SB), Z12
-	VFMADD213PS all_b71950bb<>+0(SB), Z11, Z12
-	VFMADD213PS all_38fd4214<>+0(SB), Z11, Z12
-	VFMADD213PS all_39d074c4<>+0(SB), Z11, Z12
-	VFMADD213PS all_3b0c8ed7<>+0(SB), Z11, Z12
-	VFMADD213PS all_3c8c7bc2<>+0(SB), Z11, Z12
-	VFMADD213PS all_3ef5d8ac<>+0(SB), Z11, Z12
-	VMULPS      Z11, Z11, Z13
-	VSQRTPS     Z11, Z11
-	VMULPS      Z13, Z11, Z11
-	VMULPS      Z12, Z11, Z11
-	VSUBPS      Z9, Z0, Z12
-	VADDPS      Z12, Z12, Z13
-	VFMADD213PS Z0, Z12, Z13
-	VCMPPS      $0x1e, Z0, Z9, K1
-	VSUBPS      Z11, Z13, Z9
-	VBLENDMPS   Z11, Z9, K1, Z7
-	VMULPS      Z10, Z7, Z9
-	VMOVUPS     Z9, (AX)(SI*4)
+	VMOVUPS     (DX)(SI*4), Z3
+	VMOVUPS     (BX)(SI*4), Z4
+	VMULPS      Z4, Z2, Z4
+	VMULPS      Z4, Z4, Z4
+	VSUBPS      Z3, Z1, Z5
+	VMINPS      Z3, Z5, Z5
+	VMOVUPS     all_37eedc0f<>+0(SB), Z6
+	VFMADD213PS all_b71950bb<>+0(SB), Z5, Z6
+	VFMADD213PS all_38fd4214<>+0(SB), Z5, Z6
+	VFMADD213PS all_39d074c4<>+0(SB), Z5, Z6
+	VFMADD213PS all_3b0c8ed7<>+0(SB), Z5, Z6
+	VFMADD213PS all_3c8c7bc2<>+0(SB), Z5, Z6
+	VFMADD213PS all_3ef5d8ac<>+0(SB), Z5, Z6
+	VMULPS      Z5, Z5, Z7
+	VSQRTPS     Z5, Z5
+	VMULPS      Z7, Z5, Z5
+	VMULPS      Z6, Z5, Z5
+	VSUBPS      Z3, Z0, Z6
+	VADDPS      Z6, Z6, Z7
+	VFMADD213PS Z0, Z6, Z7
+	VCMPPS      $0x1e, Z0, Z3, K1
+	VSUBPS      Z5, Z7, Z3
+	VBLENDMPS   Z5, Z3, K1, Z15
+	VMULPS      Z4, Z15, Z3
+	VMOVUPS     Z3, (AX)(SI*4)
 	ADDQ        $0x00000010, SI
 	SUBQ        $0x00000010, CX
 	JMP         block1
@@ -4651,8 +4635,8 @@ tail3:
 	VFMADD213PS Z0, Z4, Z5
 	VCMPPS      $0x1e, Z0, Z3, K2
 	VSUBPS      Z1, Z5, Z0
-	VBLENDMPS   Z1, Z0, K2, Z8
-	VMULPS      Z2, Z8, Z0
+	VBLENDMPS   Z1, Z0, K2, Z16
+	VMULPS      Z2, Z16, Z0
 	VMOVUPS     Z0, K1, (AX)(SI*4)
 
 done4:

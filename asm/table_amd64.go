@@ -44,6 +44,10 @@ var tableAVX2 = func() Kernels {
 	k.ArcCosine0 = arcCosine0AVX2
 	k.ArcCosine1 = arcCosine1AVX2
 	k.ArcCosine2 = arcCosine2AVX2
+	k.GradientUpdate = gradientUpdateAVX2
+	k.ArgMax = argMaxAVX2
+	k.ArgMin = argMinAVX2
+	k.ArgGain = argGainAVX2
 	return k
 }()
 
@@ -69,5 +73,9 @@ var tableAVX512 = func() Kernels {
 	k.ArcCosine0 = arcCosine0AVX512
 	k.ArcCosine1 = arcCosine1AVX512
 	k.ArcCosine2 = arcCosine2AVX512
+	k.GradientUpdate = gradientUpdateAVX512
+	k.ArgMax = argMaxAVX512
+	k.ArgMin = argMinAVX512
+	k.ArgGain = argGainAVX512
 	return k
 }()

@@ -23,4 +23,9 @@ var generic = Kernels{
 	ArcCosine0: arcCosine0Generic,
 	ArcCosine1: arcCosine1Generic,
 	ArcCosine2: arcCosine2Generic,
+
+	GradientUpdate: gradientUpdateGeneric,
+	ArgMax:         argMaxGeneric,
+	ArgMin:         argMinGeneric,
+	ArgGain:        argGainGeneric,
 }

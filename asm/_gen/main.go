@@ -27,6 +27,7 @@ var families = []struct {
 	{"maps", maps},
 	{"panel", panels},
 	{"tail", tails},
+	{"solver", solver},
 }
 
 func main() {

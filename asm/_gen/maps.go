@@ -132,9 +132,12 @@ func (m mapKernel) write(g *gen) {
 	g.hold(m.hold...)
 	var scalars []reg.VecVirtual
 	for _, name := range m.scalars {
-		x, all := g.XMM(), g.reg()
-		g.Load(g.Param(strings.TrimPrefix(name, "-")), x)
-		g.VBROADCASTSS(x, all)
+		param, err := g.Param(strings.TrimPrefix(name, "-")).Resolve()
+		if err != nil {
+			panic(err)
+		}
+		all := g.reg()
+		g.VBROADCASTSS(param.Addr, all)
 		if strings.HasPrefix(name, "-") {
 			g.VXORPS(g.mem(float32(math.Copysign(0, -1))), all, all)
 		}

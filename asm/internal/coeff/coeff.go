@@ -1,5 +1,4 @@
-// Package coeff holds the constants of the elementwise maps, so that the portable kernels and the generator of the assembly read the same
-// ones. asm/_gen/coeff/minimax.py computes the polynomials; relative errors are those of the rounded coefficients in exact arithmetic.
+// Package coeff holds the constants of the kernels, so that the portable forms and the generator of the assembly read the same ones. asm/_gen/coeff/minimax.py computes the polynomials; relative errors are those of the rounded coefficients in exact arithmetic.
 package coeff
 
 // ArcCosSq is P with arccos²(1-c) = c·P(c) for c in [0, 1], relative error 2^-27.2. The function is analytic at 0, which is why no square root
@@ -68,3 +67,7 @@ const (
 	ExpLow     float32 = -104
 	ExpHigh    float32 = 89
 )
+
+// CurvatureFloor stands in for a curvature of the solver's problem that is not positive, which rounding and kernels that are not positive
+// definite bring about. It is LIBSVM's TAU.
+const CurvatureFloor = 1e-12
