@@ -1,0 +1,141 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+func TestClosestPairs(t *testing.T) {
+	nan := float32(math.NaN())
+	l := &closestPairList{limit: 4, bound: float32(math.Inf(1))}
+	// The upper triangle of a matrix, row by row: three pairs of c = 0, of which two may stay, a NaN, which must stay, and a tie at 0.2.
+	for i, row := range [][]float32{
+		{0.5, 0, 0.2, 0.9, 0.8, 0.8, 0.8, 0.8},
+		{0, 0.7, 0.2, 0.1, 0.8, 0.8, 0.8},
+		{0, 0.3, nan, 0.9, 0.6, 0.6},
+	} {
+		l.row(i, row)
+	}
+	var got [][2]int32
+	for _, p := range l.sorted() {
+		got = append(got, [2]int32{p.i, p.j})
+	}
+	want := [][2]int32{{0, 2}, {1, 2}, {2, 5}, {1, 5}}
+	if !slices.Equal(got, want) {
+		t.Errorf("closest pairs are %v, expected %v", got, want)
+	}
+}
+
+func TestChooseRows(t *testing.T) {
+	const n = 10_000
+	closest := []closePair{{i: 5, j: 9}, {i: 5, j: 7000}, {i: 5, j: 8}, {i: 100, j: 200}}
+	rows := chooseRows(n, closest, 1)
+	whole, seen := 0, map[[2]int]bool{}
+	for k := range rows {
+		r := &rows[k]
+		if k > 0 && r.doc <= rows[k-1].doc {
+			t.Fatalf("row %d comes behind row %d", r.doc, rows[k-1].doc)
+		}
+		if r.columns == nil {
+			whole++
+			for j := range n {
+				seen[[2]int{r.doc, j}] = true
+			}
+		}
+		for _, j := range r.columns {
+			seen[[2]int{r.doc, int(j)}] = true
+		}
+	}
+	if pairs := whole * n; pairs < samplePairs || pairs > samplePairs+n {
+		t.Errorf("%d pairs in whole rows, expected about %d", pairs, samplePairs)
+	}
+	for _, p := range closest {
+		if i, j := int(p.i), int(p.j); !seen[[2]int{i, j}] && !seen[[2]int{j, i}] {
+			t.Errorf("the pair (%d, %d) isn't compared", i, j)
+		}
+	}
+	if len(rows) > whole+2 {
+		t.Errorf("%d rows for the closest pairs, expected at most 2", len(rows)-whole)
+	}
+	same := func(a, b sampleRow) bool { return a.doc == b.doc }
+	if !slices.EqualFunc(rows, chooseRows(n, closest, 1), same) {
+		t.Error("the same seed chooses other rows")
+	}
+	if slices.EqualFunc(rows, chooseRows(n, closest, 2), same) {
+		t.Error("another seed chooses the same rows")
+	}
+	if rows := chooseRows(2000, closest[:1], 1); len(rows) != 2000 {
+		t.Errorf("%d rows of 2000 documents, expected all", len(rows))
+	}
+}
+
+func TestExtremeKeepsNaN(t *testing.T) {
+	e := nowhere
+	e.raise(0, 1, 1, 0, 0)
+	if e.row != 1 {
+		t.Error("an error of 0 doesn't replace nowhere")
+	}
+	e.raise(2, 2, 2, 0, 0)
+	e.raise(1, 3, 3, 0, 0)
+	e.raise(math.NaN(), 4, 4, 0, 0)
+	e.raise(9, 5, 5, 0, 0)
+	if e.row != 4 {
+		t.Errorf("the greatest of 0, 2, 1, NaN, 9 is taken from row %d, expected NaN's", e.row)
+	}
+}
+
+func TestULP32(t *testing.T) {
+	for v, want := range map[float64]float64{1: 0x1p-23, 1.999: 0x1p-23, -2: 0x1p-22, 0: 0x1p-149, 1e-45: 0x1p-149, 0x1p-126: 0x1p-149, 0x1p-125: 0x1p-148} {
+		if got := ulp32(v); got != want {
+			t.Errorf("ulp32(%v) = %v, expected %v", v, got, want)
+		}
+	}
+}
+
+func TestByteSize(t *testing.T) {
+	for s, want := range map[string]int64{"4G": 4 << 30, "500M": 500 << 20, "1.5k": 1536, "100": 100 << 20, "2GiB": 2 << 30, "7B": 7, "1t": 1 << 40, "3kb": 3 << 10} {
+		var b byteSize
+		if err := b.Set(s); err != nil || int64(b) != want {
+			t.Errorf("%q is %d, %v, expected %d", s, b, err, want)
+		}
+	}
+	for _, s := range []string{"", "G", "-1G", "0", "NaN", "Inf", "1X", "1GG", "1e30", "1 G", "4GiBB"} {
+		var b byteSize
+		if err := b.Set(s); err == nil {
+			t.Errorf("%q passes as %d", s, b)
+		}
+	}
+}
+
+func TestFormatting(t *testing.T) {
+	for got, want := range map[string]string{
+		formatCount(1234567): "1,234,567", formatCount(-1000): "-1,000", formatCount(999): "999", counted(1, "pair", "pairs"): "1 pair",
+		formatBytes(1023): "1023 B", formatBytes(1024): "1 KiB", formatBytes(1023 << 10): "1 MiB", formatBytes(238 << 20): "238 MiB",
+		formatRate(186e6): "186 M", formatRate(999.9e3): "1 M", formatRate(12): "12", shorten("abcdef", 4): "…def", shorten("abc", 4): "abc",
+	} {
+		if got != want {
+			t.Errorf("got %q, expected %q", got, want)
+		}
+	}
+}
+
+func TestMergeDot(t *testing.T) {
+	a, b := []uint32{1, 4, 5, 9}, []uint32{0, 4, 9, 12}
+	av, bv := []float32{1, 2, 3, 4}, []float32{5, 6, 7, 8}
+	if got := mergeDot(a, av, b, bv); got != 2*6+4*7 {
+		t.Errorf("mergeDot is %v, expected 40", got)
+	}
+	if got := mergeDot(nil, nil, b, bv); got != 0 {
+		t.Errorf("mergeDot with an empty list is %v", got)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	if got := median([]float64{9, 1, 4}); got != 4 {
+		t.Errorf("median of three is %v", got)
+	}
+	if got := median([]float64{9, 1, 4, 2}); got != 3 {
+		t.Errorf("median of four is %v", got)
+	}
+}
