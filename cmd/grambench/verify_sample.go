@@ -153,8 +153,8 @@ func cover(pairs []closePair) []int {
 	return rows
 }
 
-// closestPairList keeps the pairs of least c: up to limit identical ones, and up to limit of those with c above 0, of which there would be none
-// in a corpus with many duplicates. Among pairs of equal c the first ones in row order stay, so that the choice is the same every time.
+// closestPairList keeps the limit pairs of least c, at most half of them identical ones: a corpus with many duplicates would leave no others, and
+// those are the harder ones. Among pairs of equal c the first ones in row order stay, so that the choice is the same every time.
 type closestPairList struct {
 	limit     int
 	bound     float32 // a pair with c at or above it can't enter
@@ -171,7 +171,7 @@ func (l *closestPairList) row(i int, c []float32) {
 		}
 		p := closePair{int32(i), int32(i + 1 + d), v}
 		if v == 0 {
-			if len(l.identical) < l.limit {
+			if len(l.identical) < l.limit/2 {
 				l.identical = append(l.identical, p)
 			}
 			continue
@@ -196,7 +196,8 @@ func (l *closestPairList) cut() {
 // sorted returns the identical pairs and then the others, the closest first.
 func (l *closestPairList) sorted() []closePair {
 	l.cut()
-	return append(slices.Clone(l.identical), l.pairs...)
+	all := append(slices.Clone(l.identical), l.pairs...)
+	return all[:min(len(all), l.limit)]
 }
 
 // findTwins finds identical documents by the float64 form of their rows, which is the definition of what the engine works on.

@@ -111,7 +111,7 @@ func TestByteSize(t *testing.T) {
 func TestFormatting(t *testing.T) {
 	for got, want := range map[string]string{
 		formatCount(1234567): "1,234,567", formatCount(-1000): "-1,000", formatCount(999): "999", counted(1, "pair", "pairs"): "1 pair",
-		formatBytes(1023): "1023 B", formatBytes(1024): "1 KiB", formatBytes(1023 << 10): "1 MiB", formatBytes(238 << 20): "238 MiB",
+		formatBytes(1023): "1023 B", formatBytes(1024): "1 KiB", formatBytes(1023 << 10): "0.999 MiB", formatBytes(238 << 20): "238 MiB",
 		formatRate(186e6): "186 M", formatRate(999.9e3): "1 M", formatRate(12): "12", shorten("abcdef", 4): "…def", shorten("abc", 4): "abc",
 	} {
 		if got != want {
