@@ -1,0 +1,49 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// The Gram matrix of three documents, given as counts of terms, under the multinomial diffusion kernel.
+// (The values are exp(-2 arccos²(Σ √θθ′)), worked out by hand: 0.7938, 0.0709 and 0.1612.)
+func Example() {
+	// Documents: "wolf wolf moon", "wolf moon moon", "moon river". Terms: 0 moon, 1 river, 2 wolf.
+	counts := &sparse.CSR{
+		Cols:    3,
+		Offsets: []int64{0, 2, 4, 6},
+		Terms:   []uint32{0, 2, 0, 2, 0, 1},
+		Values:  []float32{1, 2, 2, 1, 1, 1},
+	}
+	k, err := engine.ParseKernel("diffusion:t=0.5")
+	if err != nil {
+		log.Fatal(err)
+	}
+	documents, err := k.Embedding().Fit(counts).Transform(counts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	e, err := engine.New(documents, engine.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	gram, err := e.Gram(context.Background(), k)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.4f\n", mat.Formatted(gram))
+
+	var cholesky mat.Cholesky // gonum's routines take the matrix as it is
+	fmt.Println("positive definite:", cholesky.Factorize(gram))
+	// Output:
+	// ⎡1.0000  0.7938  0.0709⎤
+	// ⎢0.7938  1.0000  0.1612⎥
+	// ⎣0.0709  0.1612  1.0000⎦
+	// positive definite: true
+}
