@@ -300,22 +300,24 @@ func (r *verifyReport) writeChecks(w io.Writer) {
 	}
 }
 
-// writeWorst names the documents of the greatest relative error, and of the first value out of tolerance of each row that failed.
+// writeWorst names the documents of the pair that comes nearest to its tolerance, and those of the first value out of tolerance of each row
+// that failed.
 func (r *verifyReport) writeWorst(w io.Writer) {
-	var worst *verifyRow
+	var nearest *verifyRow
+	share := -1.0
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		if p := row.FailedAt; p != nil {
 			fmt.Fprintf(w, "FAILED %s %s: %s out of tolerance, the first at (%d, %d):\n  got %v, expected %v (%s, %s)\n", row.ISA, row.shown,
 				counted(row.Failures, "value", "values"), p.I, p.J, p.Got, p.Want, shorten(p.NameI, 50), shorten(p.NameJ, 50))
 		}
-		if worst == nil || !(row.MaxULP <= worst.MaxULP) {
-			worst = row
+		if s := float64(row.MaxAbsErr / row.Tolerance); s > share {
+			share, nearest = s, row
 		}
 	}
-	if worst != nil {
-		fmt.Fprintf(w, "Most ulp: %s %s at (%d, %d), got %v, expected %v\n  (%s, %s)\n", worst.ISA, worst.shown, worst.ULPAt.I, worst.ULPAt.J,
-			worst.ULPAt.Got, worst.ULPAt.Want, shorten(worst.ULPAt.NameI, 50), shorten(worst.ULPAt.NameJ, 50))
+	if nearest != nil {
+		fmt.Fprintf(w, "Nearest to it: %s %s with %.0f%%, at (%d, %d), %s and %s\n", nearest.ISA, nearest.shown, 100*share, nearest.AbsAt.I,
+			nearest.AbsAt.J, shorten(nearest.AbsAt.NameI, 40), shorten(nearest.AbsAt.NameJ, 40))
 	}
 }
 
