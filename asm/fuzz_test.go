@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzMaps holds every instruction set to the portable maps: both are within the tolerance of the exact value, so they differ by at most twice that.
+// FuzzMaps holds every instruction set to the portable maps: both are within the tolerance of the exact value, so they differ by at most
+// twice that.
 func FuzzMaps(f *testing.F) {
 	f.Add([]byte{}, uint8(0), float32(1))
 	f.Add(make([]byte, 67), uint8(4), float32(0.5))

@@ -25,7 +25,8 @@ func wantArcCosSq(c float64) float64 { t, _ := angles(c); return t * t }
 
 func wantArcCosine0(c float64) float64 { _, r := angles(c); return r / math.Pi }
 
-// wantArcCosine1 is (sin θ + (π-θ) cos θ)/π = (sin φ - φ cos φ)/π with φ = π-θ, for small φ by its power series Σ (-1)^k φ^(2k+1)·2k/(2k+1)!·(-1).
+// wantArcCosine1 is (sin θ + (π-θ) cos θ)/π = (sin φ - φ cos φ)/π with φ = π-θ, for small φ by its power series Σ (-1)^k
+// φ^(2k+1)·2k/(2k+1)!·(-1).
 func wantArcCosine1(c float64) float64 {
 	_, p := angles(c)
 	if p >= 1 {

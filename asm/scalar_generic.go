@@ -6,13 +6,14 @@ import (
 	"github.com/gramengine/gram/asm/internal/coeff"
 )
 
-// The maps of one value, in float32. Each product that a sum follows stands in float32(...), which forbids the compiler to fuse the two: the
-// bits are the same on every platform. The forms in assembly do the same operations in the same order, but fused; they differ in the last bits.
+// The maps of one value, in float32. Each product that a sum follows stands in float32(...), which forbids the compiler to fuse the two:
+// the bits are the same on every platform. The forms in assembly do the same operations in the same order, but fused; they differ in the
+// last bits.
 //
 // In the derivations u = 2^-24 is the greatest relative error of one rounding; a float32 ulp is between u and 2u of its value.
 
-// arcSq32 is arccos²(1-m) = m·P(m) for m in [0, 1], summed as 2m + m²·Q(m), Q in two chains that don't wait for each other. The second term is at most 0.19 of the sum and good to 3u, so the
-// whole is good to 0.6u + 1u for the last sum + 0.1u for the polynomial: 1.7u.
+// arcSq32 is arccos²(1-m) = m·P(m) for m in [0, 1], summed as 2m + m²·Q(m), Q in two chains that don't wait for each other. The second
+// term is at most 0.19 of the sum and good to 3u, so the whole is good to 0.6u + 1u for the last sum + 0.1u for the polynomial: 1.7u.
 func arcSq32(m float32) float32 {
 	s := float32(m * m)
 	even := float32(coeff.ArcCosSq7*s) + coeff.ArcCosSq5
@@ -75,8 +76,8 @@ func exp32(x float32) float32 {
 	return p * math.Float32frombits(b1) * math.Float32frombits(b-b1)
 }
 
-// arc132 is (sin θ + (π-θ) cos θ)/π for θ = arccos(1-c), c in [0, 2]. In m = min(c, 2-c) it is m^(3/2)·R(m) plus, for c < 1 only, 1-c: a sum of
-// terms that are never negative, so nothing cancels and the error is relative on the whole interval, 5u.
+// arc132 is (sin θ + (π-θ) cos θ)/π for θ = arccos(1-c), c in [0, 2]. In m = min(c, 2-c) it is m^(3/2)·R(m) plus, for c < 1 only, 1-c: a
+// sum of terms that are never negative, so nothing cancels and the error is relative on the whole interval, 5u.
 func arc132(c float32) float32 {
 	m, u := c, 1-c
 	if c > 1 {
@@ -91,9 +92,9 @@ func arc132(c float32) float32 {
 	return float32(p*float32(m*sqrt32(m))) + u
 }
 
-// arc232 is (3 sin θ cos θ + (π-θ)(1 + 2cos²θ))/π for θ = arccos(1-c), c in [0, 2]. With T = m^(5/2)·S(m), m = min(c, 2-c), it is T for c > 1 and
-// 1 + 2(1-c)² - T below. There T is at most half of what it is taken from, so the relative error is at most 3/2·2u + 5u/2·2 = 8u; above c = 1
-// it is 5u.
+// arc232 is (3 sin θ cos θ + (π-θ)(1 + 2cos²θ))/π for θ = arccos(1-c), c in [0, 2]. With T = m^(5/2)·S(m), m = min(c, 2-c), it is T for
+// c > 1 and 1 + 2(1-c)² - T below. There T is at most half of what it is taken from, so the relative error is at most 3/2·2u + 5u/2·2 =
+// 8u; above c = 1 it is 5u.
 func arc232(c float32) float32 {
 	m := c
 	if c > 1 {

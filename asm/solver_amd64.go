@@ -4,8 +4,8 @@ package asm
 
 import "math"
 
-// The kernels in assembly take blocks of sixteen elements and keep, for each place in the block, the best element met there; what the places
-// hold is brought together here, and the elements after the last block are taken one by one.
+// The kernels in assembly take blocks of sixteen elements and keep, for each place in the block, the best element met there; what the
+// places hold is brought together here, and the elements after the last block are taken one by one.
 const scanBlock = 16
 
 // scan is what a kernel found at each place of a block: the value, the first element of the block it was met in (-1 if none), and the least

@@ -10,8 +10,9 @@ import (
 // is rounded by itself: the portable forms and those in assembly give the same bits, so that a training run is the same on every
 // processor that computes the same matrix.
 //
-// In the dual problem min ½αᵀQα - eᵀα with Q[s][t] = y[s]·y[t]·K[s][t], the score of a variable is s[t] = -y[t]·∇f(α)[t]. I_up are the variables
-// that may move along y[t], I_low those that may move against it; a mask has a bit for each. Source: Fan, Chen and Lin, JMLR 6 (2005), §2.
+// In the dual problem min ½αᵀQα - eᵀα with Q[s][t] = y[s]·y[t]·K[s][t], the score of a variable is s[t] = -y[t]·∇f(α)[t]. I_up are the
+// variables that may move along y[t], I_low those that may move against it; a mask has a bit for each. Source: Fan, Chen and Lin, JMLR 6
+// (2005), §2.
 //
 // All slices are as long as the first, or longer. Nothing is checked, nothing is allocated, nothing is retained; calls may run
 // concurrently as long as no destination overlaps what another call reads or writes.
@@ -69,8 +70,8 @@ func argMinGeneric(g []float64, mask []byte, bit byte) (at int, best float64) {
 //
 // where g are the scores, gmax and kii the score and the diagonal element of i, ki its row of the matrix, diag the diagonal. at is where
 // it stands, the lowest index of several, or -1 (and gain 0) where nothing is gained. low is the least score that the mask admits, +Inf
-// where there is none: the duality gap that the solver stops on is gmax - low. bit has one bit set. NaN is passed over. Source: Fan, Chen and Lin,
-// JMLR 6 (2005), §2.2, working set selection 3.
+// where there is none: the duality gap that the solver stops on is gmax - low. bit has one bit set. NaN is passed over. Source: Fan,
+// Chen and Lin, JMLR 6 (2005), §2.2, working set selection 3.
 func argGainGeneric(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64) {
 	at, low = -1, math.Inf(1)
 	ki, diag, mask = ki[:len(g)], diag[:len(g)], mask[:len(g)]

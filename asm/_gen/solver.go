@@ -11,7 +11,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The kernels here take whole blocks of sixteen elements; solver_amd64.go does the rest. No operation is fused: the bits are those of the portable forms.
+// The kernels here take whole blocks of sixteen elements; solver_amd64.go does the rest. No operation is fused: the bits are those of
+// the portable forms.
 
 const scanBlock = 16
 

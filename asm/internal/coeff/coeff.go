@@ -1,8 +1,9 @@
-// Package coeff holds the constants of the kernels, so that the portable forms and the generator of the assembly read the same ones. asm/_gen/coeff/minimax.py computes the polynomials; relative errors are those of the rounded coefficients in exact arithmetic.
+// Package coeff holds the constants of the kernels, so that the portable forms and the generator of the assembly read the same ones.
+// asm/_gen/coeff/minimax.py computes the polynomials; relative errors are those of the rounded coefficients in exact arithmetic.
 package coeff
 
-// ArcCosSq is P with arccos²(1-c) = c·P(c) for c in [0, 1], relative error 2^-27.2. The function is analytic at 0, which is why no square root
-// is needed; its nearest singularity is c = 2. The constant term is 2 exactly, so that tiny c lose nothing.
+// ArcCosSq is P with arccos²(1-c) = c·P(c) for c in [0, 1], relative error 2^-27.2. The function is analytic at 0, which is why no
+// square root is needed; its nearest singularity is c = 2. The constant term is 2 exactly, so that tiny c lose nothing.
 const (
 	ArcCosSq0 float32 = 0x1p+1
 	ArcCosSq1 float32 = 0x1.555502p-2
@@ -55,9 +56,9 @@ const (
 	InvPi float32 = 0x1.45f306p-2
 )
 
-// Range reduction of exp: x = n ln 2 + r. Ln2Hi has ten significant bits, so that n·Ln2Hi is exact for every n that occurs. Adding Round to x/ln 2
-// rounds to the nearest integer n and leaves n+254 in the low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain is the same without
-// the 254. Below ExpLow every result is 0, above ExpHigh +Inf.
+// Range reduction of exp: x = n ln 2 + r. Ln2Hi has ten significant bits, so that n·Ln2Hi is exact for every n that occurs. Adding Round
+// to x/ln 2 rounds to the nearest integer n and leaves n+254 in the low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain is the
+// same without the 254. Below ExpLow every result is 0, above ExpHigh +Inf.
 const (
 	Log2E      float32 = 0x1.715476p+0
 	Ln2Hi      float32 = 0x1.63p-1
