@@ -221,92 +221,98 @@ TEXT ·arcCosAVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), CX
 	MOVQ    c_base+24(FP), DX
 	VMOVUPS all_3f800000<>+0(SB), Y0
-	VMOVUPS all_40000000<>+0(SB), Y1
-	VMOVUPS all_40490fdb<>+0(SB), Y2
 	XORQ    BX, BX
 
 block1:
-	CMPQ        CX, $0x00000010
+	CMPQ        CX, $0x00000018
 	JL          single2
-	VMOVUPS     (DX)(BX*4), Y3
-	VMOVUPS     32(DX)(BX*4), Y4
-	VSUBPS      Y3, Y1, Y5
-	VSUBPS      Y4, Y1, Y6
-	VMINPS      Y3, Y5, Y5
-	VMINPS      Y4, Y6, Y6
-	VMULPS      Y5, Y5, Y7
-	VMULPS      Y6, Y6, Y8
+	VMOVUPS     (DX)(BX*4), Y1
+	VMOVUPS     32(DX)(BX*4), Y2
+	VMOVUPS     64(DX)(BX*4), Y3
+	VCMPPS      $0x16, Y0, Y1, Y4
+	VCMPPS      $0x16, Y0, Y2, Y5
+	VCMPPS      $0x16, Y0, Y3, Y6
+	VORPS       Y4, Y6, Y4
+	VORPS       Y4, Y5, Y4
+	VMOVMSKPS   Y4, SI
+	TESTL       SI, SI
+	JNE         single2
+	VMULPS      Y1, Y1, Y4
+	VMULPS      Y2, Y2, Y5
+	VMULPS      Y3, Y3, Y6
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y7
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y8
 	VMOVUPS     all_bbd19e0f<>+0(SB), Y9
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y10
-	VFMADD213PS all_badabfc2<>+0(SB), Y7, Y9
-	VFMADD213PS all_badabfc2<>+0(SB), Y8, Y10
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y7, Y9
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y8, Y10
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y7, Y9
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y8, Y10
+	VFMADD213PS all_badabfc2<>+0(SB), Y4, Y7
+	VFMADD213PS all_badabfc2<>+0(SB), Y5, Y8
+	VFMADD213PS all_badabfc2<>+0(SB), Y6, Y9
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y4, Y7
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y5, Y8
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y6, Y9
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y4, Y7
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y5, Y8
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y6, Y9
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y10
 	VMOVUPS     all_3b3c8a44<>+0(SB), Y11
 	VMOVUPS     all_3b3c8a44<>+0(SB), Y12
-	VFMADD213PS all_3c2379e4<>+0(SB), Y7, Y11
-	VFMADD213PS all_3c2379e4<>+0(SB), Y8, Y12
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y7, Y11
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y8, Y12
-	VFMADD213PS all_3db61f89<>+0(SB), Y7, Y11
-	VFMADD213PS all_3db61f89<>+0(SB), Y8, Y12
-	VFMADD213PS Y9, Y5, Y11
-	VFMADD213PS Y10, Y6, Y12
-	VADDPS      Y5, Y5, Y5
-	VADDPS      Y6, Y6, Y6
-	VFMADD213PS Y5, Y7, Y11
-	VFMADD213PS Y6, Y8, Y12
-	VSQRTPS     Y11, Y5
-	VSQRTPS     Y12, Y6
-	VSUBPS      Y5, Y2, Y7
-	VSUBPS      Y6, Y2, Y8
-	VSUBPS      Y7, Y2, Y9
-	VSUBPS      Y8, Y2, Y10
-	VSUBPS      Y5, Y9, Y9
-	VSUBPS      Y6, Y10, Y10
-	VADDPS      all_b3bbbd2e<>+0(SB), Y9, Y9
-	VADDPS      all_b3bbbd2e<>+0(SB), Y10, Y10
-	VCMPPS      $0x1e, Y0, Y3, Y3
-	VCMPPS      $0x1e, Y0, Y4, Y4
-	VADDPS      Y7, Y9, Y7
-	VADDPS      Y8, Y10, Y8
-	VBLENDVPS   Y3, Y7, Y5, Y3
-	VBLENDVPS   Y4, Y8, Y6, Y4
-	VMOVUPS     Y3, (AX)(BX*4)
-	VMOVUPS     Y4, 32(AX)(BX*4)
-	ADDQ        $0x00000010, BX
-	SUBQ        $0x00000010, CX
+	VFMADD213PS all_3c2379e4<>+0(SB), Y4, Y10
+	VFMADD213PS all_3c2379e4<>+0(SB), Y5, Y11
+	VFMADD213PS all_3c2379e4<>+0(SB), Y6, Y12
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y4, Y10
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y5, Y11
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y6, Y12
+	VFMADD213PS all_3db61f89<>+0(SB), Y4, Y10
+	VFMADD213PS all_3db61f89<>+0(SB), Y5, Y11
+	VFMADD213PS all_3db61f89<>+0(SB), Y6, Y12
+	VFMADD213PS Y7, Y1, Y10
+	VFMADD213PS Y8, Y2, Y11
+	VFMADD213PS Y9, Y3, Y12
+	VADDPS      Y1, Y1, Y1
+	VADDPS      Y2, Y2, Y2
+	VADDPS      Y3, Y3, Y3
+	VFMADD213PS Y1, Y4, Y10
+	VFMADD213PS Y2, Y5, Y11
+	VFMADD213PS Y3, Y6, Y12
+	VSQRTPS     Y10, Y1
+	VSQRTPS     Y11, Y2
+	VSQRTPS     Y12, Y3
+	VMOVUPS     Y1, (AX)(BX*4)
+	VMOVUPS     Y2, 32(AX)(BX*4)
+	VMOVUPS     Y3, 64(AX)(BX*4)
+	ADDQ        $0x00000018, BX
+	SUBQ        $0x00000018, CX
 	JMP         block1
 
 single2:
 	CMPQ        CX, $0x00000008
 	JL          tail3
-	VMOVUPS     (DX)(BX*4), Y3
-	VSUBPS      Y3, Y1, Y4
-	VMINPS      Y3, Y4, Y4
-	VMULPS      Y4, Y4, Y5
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y6
-	VFMADD213PS all_badabfc2<>+0(SB), Y5, Y6
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y5, Y6
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y5, Y6
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y7
-	VFMADD213PS all_3c2379e4<>+0(SB), Y5, Y7
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y5, Y7
-	VFMADD213PS all_3db61f89<>+0(SB), Y5, Y7
-	VFMADD213PS Y6, Y4, Y7
-	VADDPS      Y4, Y4, Y4
-	VFMADD213PS Y4, Y5, Y7
-	VSQRTPS     Y7, Y4
-	VSUBPS      Y4, Y2, Y5
-	VSUBPS      Y5, Y2, Y6
-	VSUBPS      Y4, Y6, Y6
-	VADDPS      all_b3bbbd2e<>+0(SB), Y6, Y6
-	VCMPPS      $0x1e, Y0, Y3, Y3
-	VADDPS      Y5, Y6, Y5
-	VBLENDVPS   Y3, Y5, Y4, Y3
-	VMOVUPS     Y3, (AX)(BX*4)
+	VMOVUPS     (DX)(BX*4), Y1
+	VMOVUPS     all_40000000<>+0(SB), Y2
+	VSUBPS      Y1, Y2, Y2
+	VMINPS      Y1, Y2, Y2
+	VMULPS      Y2, Y2, Y3
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y4
+	VFMADD213PS all_badabfc2<>+0(SB), Y3, Y4
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y3, Y4
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y3, Y4
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y5
+	VFMADD213PS all_3c2379e4<>+0(SB), Y3, Y5
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y3, Y5
+	VFMADD213PS all_3db61f89<>+0(SB), Y3, Y5
+	VFMADD213PS Y4, Y2, Y5
+	VADDPS      Y2, Y2, Y2
+	VFMADD213PS Y2, Y3, Y5
+	VSQRTPS     Y5, Y2
+	VMOVUPS     all_40490fdb<>+0(SB), Y3
+	VSUBPS      Y2, Y3, Y3
+	VMOVUPS     all_40490fdb<>+0(SB), Y4
+	VSUBPS      Y3, Y4, Y4
+	VSUBPS      Y2, Y4, Y4
+	VADDPS      all_b3bbbd2e<>+0(SB), Y4, Y4
+	VCMPPS      $0x1e, all_3f800000<>+0(SB), Y1, Y1
+	VADDPS      Y3, Y4, Y3
+	VBLENDVPS   Y1, Y3, Y2, Y1
+	VMOVUPS     Y1, (AX)(BX*4)
 	ADDQ        $0x00000008, BX
 	SUBQ        $0x00000008, CX
 	JMP         block1
@@ -316,53 +322,38 @@ tail3:
 	JEQ         done4
 	LEAQ        window<>+0(SB), SI
 	NEGQ        CX
-	VMOVUPS     32(SI)(CX*4), Y3
-	VMASKMOVPS  (DX)(BX*4), Y3, Y4
-	VSUBPS      Y4, Y1, Y1
-	VMINPS      Y4, Y1, Y1
-	VMULPS      Y1, Y1, Y5
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y6
-	VFMADD213PS all_badabfc2<>+0(SB), Y5, Y6
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y5, Y6
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y5, Y6
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y7
-	VFMADD213PS all_3c2379e4<>+0(SB), Y5, Y7
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y5, Y7
-	VFMADD213PS all_3db61f89<>+0(SB), Y5, Y7
-	VFMADD213PS Y6, Y1, Y7
-	VADDPS      Y1, Y1, Y1
-	VFMADD213PS Y1, Y5, Y7
-	VSQRTPS     Y7, Y1
-	VSUBPS      Y1, Y2, Y5
-	VSUBPS      Y5, Y2, Y2
+	VMOVUPS     32(SI)(CX*4), Y0
+	VMASKMOVPS  (DX)(BX*4), Y0, Y1
+	VMOVUPS     all_40000000<>+0(SB), Y2
 	VSUBPS      Y1, Y2, Y2
-	VADDPS      all_b3bbbd2e<>+0(SB), Y2, Y2
-	VCMPPS      $0x1e, Y0, Y4, Y0
-	VADDPS      Y5, Y2, Y2
-	VBLENDVPS   Y0, Y2, Y1, Y0
-	VMASKMOVPS  Y0, Y3, (AX)(BX*4)
+	VMINPS      Y1, Y2, Y2
+	VMULPS      Y2, Y2, Y3
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y4
+	VFMADD213PS all_badabfc2<>+0(SB), Y3, Y4
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y3, Y4
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y3, Y4
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y5
+	VFMADD213PS all_3c2379e4<>+0(SB), Y3, Y5
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y3, Y5
+	VFMADD213PS all_3db61f89<>+0(SB), Y3, Y5
+	VFMADD213PS Y4, Y2, Y5
+	VADDPS      Y2, Y2, Y2
+	VFMADD213PS Y2, Y3, Y5
+	VSQRTPS     Y5, Y2
+	VMOVUPS     all_40490fdb<>+0(SB), Y3
+	VSUBPS      Y2, Y3, Y3
+	VMOVUPS     all_40490fdb<>+0(SB), Y4
+	VSUBPS      Y3, Y4, Y4
+	VSUBPS      Y2, Y4, Y4
+	VADDPS      all_b3bbbd2e<>+0(SB), Y4, Y4
+	VCMPPS      $0x1e, all_3f800000<>+0(SB), Y1, Y1
+	VADDPS      Y3, Y4, Y3
+	VBLENDVPS   Y1, Y3, Y2, Y1
+	VMASKMOVPS  Y1, Y0, (AX)(BX*4)
 
 done4:
 	VZEROUPPER
 	RET
-
-DATA all_40490fdb<>+0(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+4(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+8(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+12(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+16(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+20(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+24(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+28(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+32(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+36(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+40(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+44(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+48(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+52(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+56(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+60(SB)/4, $0x40490fdb
-GLOBL all_40490fdb<>(SB), RODATA|NOPTR, $64
 
 DATA all_bbd19e0f<>+0(SB)/4, $0xbbd19e0f
 DATA all_bbd19e0f<>+4(SB)/4, $0xbbd19e0f
@@ -507,6 +498,24 @@ DATA all_3db61f89<>+52(SB)/4, $0x3db61f89
 DATA all_3db61f89<>+56(SB)/4, $0x3db61f89
 DATA all_3db61f89<>+60(SB)/4, $0x3db61f89
 GLOBL all_3db61f89<>(SB), RODATA|NOPTR, $64
+
+DATA all_40490fdb<>+0(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+4(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+8(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+12(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+16(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+20(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+24(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+28(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+32(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+36(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+40(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+44(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+48(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+52(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+56(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+60(SB)/4, $0x40490fdb
+GLOBL all_40490fdb<>(SB), RODATA|NOPTR, $64
 
 DATA all_b3bbbd2e<>+0(SB)/4, $0xb3bbbd2e
 DATA all_b3bbbd2e<>+4(SB)/4, $0xb3bbbd2e
@@ -1323,100 +1332,108 @@ TEXT ·ngdAVX2(SB), NOSPLIT, $0-52
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
-	VMOVUPS      all_3f800000<>+0(SB), Y0
-	VMOVUPS      all_40000000<>+0(SB), Y1
-	VMOVUPS      all_40490fdb<>+0(SB), Y2
-	VBROADCASTSS shift+48(FP), Y3
+	VBROADCASTSS shift+48(FP), Y0
+	VMOVUPS      all_3f800000<>+0(SB), Y1
 	XORQ         BX, BX
 
 block1:
-	CMPQ        CX, $0x00000010
+	CMPQ        CX, $0x00000018
 	JL          single2
-	VMOVUPS     (DX)(BX*4), Y4
-	VMOVUPS     32(DX)(BX*4), Y5
-	VSUBPS      Y4, Y1, Y6
-	VSUBPS      Y5, Y1, Y7
-	VMINPS      Y4, Y6, Y6
-	VMINPS      Y5, Y7, Y7
-	VMULPS      Y6, Y6, Y8
-	VMULPS      Y7, Y7, Y9
+	VMOVUPS     (DX)(BX*4), Y2
+	VMOVUPS     32(DX)(BX*4), Y3
+	VMOVUPS     64(DX)(BX*4), Y4
+	VCMPPS      $0x16, Y1, Y2, Y5
+	VCMPPS      $0x16, Y1, Y3, Y6
+	VCMPPS      $0x16, Y1, Y4, Y7
+	VORPS       Y5, Y7, Y5
+	VORPS       Y5, Y6, Y5
+	VMOVMSKPS   Y5, SI
+	TESTL       SI, SI
+	JNE         single2
+	VMULPS      Y2, Y2, Y5
+	VMULPS      Y3, Y3, Y6
+	VMULPS      Y4, Y4, Y7
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y8
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y9
 	VMOVUPS     all_bbd19e0f<>+0(SB), Y10
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y11
-	VFMADD213PS all_badabfc2<>+0(SB), Y8, Y10
-	VFMADD213PS all_badabfc2<>+0(SB), Y9, Y11
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y8, Y10
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y9, Y11
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y8, Y10
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y9, Y11
+	VFMADD213PS all_badabfc2<>+0(SB), Y5, Y8
+	VFMADD213PS all_badabfc2<>+0(SB), Y6, Y9
+	VFMADD213PS all_badabfc2<>+0(SB), Y7, Y10
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y5, Y8
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y6, Y9
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y7, Y10
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y5, Y8
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y6, Y9
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y7, Y10
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y11
 	VMOVUPS     all_3b3c8a44<>+0(SB), Y12
 	VMOVUPS     all_3b3c8a44<>+0(SB), Y13
-	VFMADD213PS all_3c2379e4<>+0(SB), Y8, Y12
-	VFMADD213PS all_3c2379e4<>+0(SB), Y9, Y13
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y8, Y12
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y9, Y13
-	VFMADD213PS all_3db61f89<>+0(SB), Y8, Y12
-	VFMADD213PS all_3db61f89<>+0(SB), Y9, Y13
-	VFMADD213PS Y10, Y6, Y12
-	VFMADD213PS Y11, Y7, Y13
-	VADDPS      Y6, Y6, Y6
-	VADDPS      Y7, Y7, Y7
-	VFMADD213PS Y6, Y8, Y12
-	VFMADD213PS Y7, Y9, Y13
-	VSQRTPS     Y12, Y6
-	VSQRTPS     Y13, Y7
-	VSUBPS      Y6, Y2, Y8
-	VSUBPS      Y7, Y2, Y9
-	VSUBPS      Y8, Y2, Y10
-	VSUBPS      Y9, Y2, Y11
-	VSUBPS      Y6, Y10, Y10
-	VSUBPS      Y7, Y11, Y11
-	VADDPS      all_b3bbbd2e<>+0(SB), Y10, Y10
-	VADDPS      all_b3bbbd2e<>+0(SB), Y11, Y11
-	VCMPPS      $0x1e, Y0, Y4, Y4
-	VCMPPS      $0x1e, Y0, Y5, Y5
-	VADDPS      Y8, Y10, Y8
-	VADDPS      Y9, Y11, Y9
-	VBLENDVPS   Y4, Y8, Y6, Y4
-	VBLENDVPS   Y5, Y9, Y7, Y5
+	VFMADD213PS all_3c2379e4<>+0(SB), Y5, Y11
+	VFMADD213PS all_3c2379e4<>+0(SB), Y6, Y12
+	VFMADD213PS all_3c2379e4<>+0(SB), Y7, Y13
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y5, Y11
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y6, Y12
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y7, Y13
+	VFMADD213PS all_3db61f89<>+0(SB), Y5, Y11
+	VFMADD213PS all_3db61f89<>+0(SB), Y6, Y12
+	VFMADD213PS all_3db61f89<>+0(SB), Y7, Y13
+	VFMADD213PS Y8, Y2, Y11
+	VFMADD213PS Y9, Y3, Y12
+	VFMADD213PS Y10, Y4, Y13
+	VADDPS      Y2, Y2, Y2
+	VADDPS      Y3, Y3, Y3
 	VADDPS      Y4, Y4, Y4
-	VADDPS      Y5, Y5, Y5
-	VSUBPS      Y4, Y3, Y4
-	VSUBPS      Y5, Y3, Y5
-	VMOVUPS     Y4, (AX)(BX*4)
-	VMOVUPS     Y5, 32(AX)(BX*4)
-	ADDQ        $0x00000010, BX
-	SUBQ        $0x00000010, CX
+	VFMADD213PS Y2, Y5, Y11
+	VFMADD213PS Y3, Y6, Y12
+	VFMADD213PS Y4, Y7, Y13
+	VSQRTPS     Y11, Y2
+	VSQRTPS     Y12, Y3
+	VSQRTPS     Y13, Y4
+	VADDPS      Y2, Y2, Y2
+	VADDPS      Y3, Y3, Y3
+	VADDPS      Y4, Y4, Y4
+	VSUBPS      Y2, Y0, Y2
+	VSUBPS      Y3, Y0, Y3
+	VSUBPS      Y4, Y0, Y4
+	VMOVUPS     Y2, (AX)(BX*4)
+	VMOVUPS     Y3, 32(AX)(BX*4)
+	VMOVUPS     Y4, 64(AX)(BX*4)
+	ADDQ        $0x00000018, BX
+	SUBQ        $0x00000018, CX
 	JMP         block1
 
 single2:
 	CMPQ        CX, $0x00000008
 	JL          tail3
-	VMOVUPS     (DX)(BX*4), Y4
-	VSUBPS      Y4, Y1, Y5
-	VMINPS      Y4, Y5, Y5
-	VMULPS      Y5, Y5, Y6
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y7
-	VFMADD213PS all_badabfc2<>+0(SB), Y6, Y7
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y6, Y7
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y6, Y7
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y8
-	VFMADD213PS all_3c2379e4<>+0(SB), Y6, Y8
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y6, Y8
-	VFMADD213PS all_3db61f89<>+0(SB), Y6, Y8
-	VFMADD213PS Y7, Y5, Y8
-	VADDPS      Y5, Y5, Y5
-	VFMADD213PS Y5, Y6, Y8
-	VSQRTPS     Y8, Y5
-	VSUBPS      Y5, Y2, Y6
-	VSUBPS      Y6, Y2, Y7
-	VSUBPS      Y5, Y7, Y7
-	VADDPS      all_b3bbbd2e<>+0(SB), Y7, Y7
-	VCMPPS      $0x1e, Y0, Y4, Y4
-	VADDPS      Y6, Y7, Y6
-	VBLENDVPS   Y4, Y6, Y5, Y4
-	VADDPS      Y4, Y4, Y4
-	VSUBPS      Y4, Y3, Y4
-	VMOVUPS     Y4, (AX)(BX*4)
+	VMOVUPS     (DX)(BX*4), Y2
+	VMOVUPS     all_40000000<>+0(SB), Y3
+	VSUBPS      Y2, Y3, Y3
+	VMINPS      Y2, Y3, Y3
+	VMULPS      Y3, Y3, Y4
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y5
+	VFMADD213PS all_badabfc2<>+0(SB), Y4, Y5
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y4, Y5
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y4, Y5
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y6
+	VFMADD213PS all_3c2379e4<>+0(SB), Y4, Y6
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y4, Y6
+	VFMADD213PS all_3db61f89<>+0(SB), Y4, Y6
+	VFMADD213PS Y5, Y3, Y6
+	VADDPS      Y3, Y3, Y3
+	VFMADD213PS Y3, Y4, Y6
+	VSQRTPS     Y6, Y3
+	VMOVUPS     all_40490fdb<>+0(SB), Y4
+	VSUBPS      Y3, Y4, Y4
+	VMOVUPS     all_40490fdb<>+0(SB), Y5
+	VSUBPS      Y4, Y5, Y5
+	VSUBPS      Y3, Y5, Y5
+	VADDPS      all_b3bbbd2e<>+0(SB), Y5, Y5
+	VCMPPS      $0x1e, all_3f800000<>+0(SB), Y2, Y2
+	VADDPS      Y4, Y5, Y4
+	VBLENDVPS   Y2, Y4, Y3, Y2
+	VADDPS      Y2, Y2, Y2
+	VSUBPS      Y2, Y0, Y2
+	VMOVUPS     Y2, (AX)(BX*4)
 	ADDQ        $0x00000008, BX
 	SUBQ        $0x00000008, CX
 	JMP         block1
@@ -1426,33 +1443,36 @@ tail3:
 	JEQ         done4
 	LEAQ        window<>+0(SB), SI
 	NEGQ        CX
-	VMOVUPS     32(SI)(CX*4), Y4
-	VMASKMOVPS  (DX)(BX*4), Y4, Y5
-	VSUBPS      Y5, Y1, Y1
-	VMINPS      Y5, Y1, Y1
-	VMULPS      Y1, Y1, Y6
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y7
-	VFMADD213PS all_badabfc2<>+0(SB), Y6, Y7
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y6, Y7
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y6, Y7
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y8
-	VFMADD213PS all_3c2379e4<>+0(SB), Y6, Y8
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y6, Y8
-	VFMADD213PS all_3db61f89<>+0(SB), Y6, Y8
-	VFMADD213PS Y7, Y1, Y8
-	VADDPS      Y1, Y1, Y1
-	VFMADD213PS Y1, Y6, Y8
-	VSQRTPS     Y8, Y1
-	VSUBPS      Y1, Y2, Y6
-	VSUBPS      Y6, Y2, Y2
-	VSUBPS      Y1, Y2, Y2
-	VADDPS      all_b3bbbd2e<>+0(SB), Y2, Y2
-	VCMPPS      $0x1e, Y0, Y5, Y0
-	VADDPS      Y6, Y2, Y2
-	VBLENDVPS   Y0, Y2, Y1, Y0
-	VADDPS      Y0, Y0, Y0
-	VSUBPS      Y0, Y3, Y0
-	VMASKMOVPS  Y0, Y4, (AX)(BX*4)
+	VMOVUPS     32(SI)(CX*4), Y1
+	VMASKMOVPS  (DX)(BX*4), Y1, Y2
+	VMOVUPS     all_40000000<>+0(SB), Y3
+	VSUBPS      Y2, Y3, Y3
+	VMINPS      Y2, Y3, Y3
+	VMULPS      Y3, Y3, Y4
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y5
+	VFMADD213PS all_badabfc2<>+0(SB), Y4, Y5
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y4, Y5
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y4, Y5
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y6
+	VFMADD213PS all_3c2379e4<>+0(SB), Y4, Y6
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y4, Y6
+	VFMADD213PS all_3db61f89<>+0(SB), Y4, Y6
+	VFMADD213PS Y5, Y3, Y6
+	VADDPS      Y3, Y3, Y3
+	VFMADD213PS Y3, Y4, Y6
+	VSQRTPS     Y6, Y3
+	VMOVUPS     all_40490fdb<>+0(SB), Y4
+	VSUBPS      Y3, Y4, Y4
+	VMOVUPS     all_40490fdb<>+0(SB), Y5
+	VSUBPS      Y4, Y5, Y5
+	VSUBPS      Y3, Y5, Y5
+	VADDPS      all_b3bbbd2e<>+0(SB), Y5, Y5
+	VCMPPS      $0x1e, all_3f800000<>+0(SB), Y2, Y2
+	VADDPS      Y4, Y5, Y4
+	VBLENDVPS   Y2, Y4, Y3, Y2
+	VADDPS      Y2, Y2, Y2
+	VSUBPS      Y2, Y0, Y0
+	VMASKMOVPS  Y0, Y1, (AX)(BX*4)
 
 done4:
 	VZEROUPPER
@@ -1466,147 +1486,115 @@ TEXT ·ngdExpAVX2(SB), NOSPLIT, $0-52
 	MOVQ         c_base+24(FP), DX
 	VBROADCASTSS invT+48(FP), Y0
 	VXORPS       all_80000000<>+0(SB), Y0, Y0
+	VMOVUPS      all_c25d3333<>+0(SB), Y1
+	VDIVPS       Y0, Y1, Y1
+	VMOVUPS      all_3f800000<>+0(SB), Y2
+	VMINPS       Y1, Y2, Y2
+	VMULPS       Y1, Y1, Y1
+	VMINPS       Y2, Y1, Y2
 	XORQ         BX, BX
 
 block1:
 	CMPQ         CX, $0x00000018
 	JL           single2
 	VMOVUPS      (DX)(BX*4), Y1
-	VMOVUPS      32(DX)(BX*4), Y2
-	VMOVUPS      64(DX)(BX*4), Y3
-	VMOVUPS      all_40000000<>+0(SB), Y4
-	VSUBPS       Y1, Y4, Y5
-	VSUBPS       Y2, Y4, Y6
-	VSUBPS       Y3, Y4, Y4
-	VMINPS       Y1, Y5, Y5
-	VMINPS       Y2, Y6, Y6
-	VMINPS       Y3, Y4, Y4
-	VMULPS       Y5, Y5, Y7
-	VMULPS       Y6, Y6, Y8
-	VMULPS       Y4, Y4, Y9
+	VMOVUPS      32(DX)(BX*4), Y3
+	VMOVUPS      64(DX)(BX*4), Y4
+	VCMPPS       $0x16, Y2, Y1, Y5
+	VCMPPS       $0x16, Y2, Y3, Y6
+	VCMPPS       $0x16, Y2, Y4, Y7
+	VORPS        Y5, Y7, Y5
+	VORPS        Y5, Y6, Y5
+	VMOVMSKPS    Y5, SI
+	TESTL        SI, SI
+	JNE          single2
+	VMULPS       Y1, Y1, Y5
+	VMULPS       Y3, Y3, Y6
+	VMULPS       Y4, Y4, Y7
+	VMOVUPS      all_bbd19e0f<>+0(SB), Y8
+	VMOVUPS      all_bbd19e0f<>+0(SB), Y9
 	VMOVUPS      all_bbd19e0f<>+0(SB), Y10
-	VMOVUPS      all_bbd19e0f<>+0(SB), Y11
-	VMOVUPS      all_bbd19e0f<>+0(SB), Y12
+	VFMADD213PS  all_badabfc2<>+0(SB), Y5, Y8
+	VFMADD213PS  all_badabfc2<>+0(SB), Y6, Y9
 	VFMADD213PS  all_badabfc2<>+0(SB), Y7, Y10
-	VFMADD213PS  all_badabfc2<>+0(SB), Y8, Y11
-	VFMADD213PS  all_badabfc2<>+0(SB), Y9, Y12
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y5, Y8
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y6, Y9
 	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y7, Y10
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y8, Y11
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y9, Y12
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Y5, Y8
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Y6, Y9
 	VFMADD213PS  all_3eaaaa81<>+0(SB), Y7, Y10
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Y8, Y11
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Y9, Y12
+	VMOVUPS      all_3b3c8a44<>+0(SB), Y11
+	VMOVUPS      all_3b3c8a44<>+0(SB), Y12
 	VMOVUPS      all_3b3c8a44<>+0(SB), Y13
-	VMOVUPS      all_3b3c8a44<>+0(SB), Y14
-	VMOVUPS      all_3b3c8a44<>+0(SB), Y15
+	VFMADD213PS  all_3c2379e4<>+0(SB), Y5, Y11
+	VFMADD213PS  all_3c2379e4<>+0(SB), Y6, Y12
 	VFMADD213PS  all_3c2379e4<>+0(SB), Y7, Y13
-	VFMADD213PS  all_3c2379e4<>+0(SB), Y8, Y14
-	VFMADD213PS  all_3c2379e4<>+0(SB), Y9, Y15
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Y5, Y11
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Y6, Y12
 	VFMADD213PS  all_3c47a4c0<>+0(SB), Y7, Y13
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Y8, Y14
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Y9, Y15
+	VFMADD213PS  all_3db61f89<>+0(SB), Y5, Y11
+	VFMADD213PS  all_3db61f89<>+0(SB), Y6, Y12
 	VFMADD213PS  all_3db61f89<>+0(SB), Y7, Y13
-	VFMADD213PS  all_3db61f89<>+0(SB), Y8, Y14
-	VFMADD213PS  all_3db61f89<>+0(SB), Y9, Y15
-	VFMADD213PS  Y10, Y5, Y13
-	VFMADD213PS  Y11, Y6, Y14
-	VFMADD213PS  Y12, Y4, Y15
-	VADDPS       Y5, Y5, Y5
-	VADDPS       Y6, Y6, Y6
+	VFMADD213PS  Y8, Y1, Y11
+	VFMADD213PS  Y9, Y3, Y12
+	VFMADD213PS  Y10, Y4, Y13
+	VADDPS       Y1, Y1, Y1
+	VADDPS       Y3, Y3, Y3
 	VADDPS       Y4, Y4, Y4
-	VFMADD213PS  Y5, Y7, Y13
-	VFMADD213PS  Y6, Y8, Y14
-	VFMADD213PS  Y4, Y9, Y15
+	VFMADD213PS  Y1, Y5, Y11
+	VFMADD213PS  Y3, Y6, Y12
+	VFMADD213PS  Y4, Y7, Y13
+	VSQRTPS      Y11, Y1
+	VSQRTPS      Y12, Y3
 	VSQRTPS      Y13, Y4
-	VSQRTPS      Y14, Y5
-	VSQRTPS      Y15, Y6
-	VMOVUPS      all_40490fdb<>+0(SB), Y7
-	VSUBPS       Y4, Y7, Y8
-	VSUBPS       Y5, Y7, Y9
-	VSUBPS       Y6, Y7, Y7
-	VMOVUPS      all_40490fdb<>+0(SB), Y10
-	VSUBPS       Y8, Y10, Y11
-	VSUBPS       Y9, Y10, Y12
-	VSUBPS       Y7, Y10, Y10
-	VSUBPS       Y4, Y11, Y11
-	VSUBPS       Y5, Y12, Y12
-	VSUBPS       Y6, Y10, Y10
-	VADDPS       all_b3bbbd2e<>+0(SB), Y11, Y11
-	VADDPS       all_b3bbbd2e<>+0(SB), Y12, Y12
-	VADDPS       all_b3bbbd2e<>+0(SB), Y10, Y10
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Y1, Y1
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Y2, Y2
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Y3, Y3
-	VADDPS       Y8, Y11, Y8
-	VADDPS       Y9, Y12, Y9
-	VADDPS       Y7, Y10, Y7
-	VBLENDVPS    Y1, Y8, Y4, Y1
-	VBLENDVPS    Y2, Y9, Y5, Y2
-	VBLENDVPS    Y3, Y7, Y6, Y3
 	VMULPS       Y1, Y0, Y1
-	VMULPS       Y2, Y0, Y2
 	VMULPS       Y3, Y0, Y3
-	VMOVUPS      all_c2d00000<>+0(SB), Y4
-	VMAXPS       Y1, Y4, Y1
-	VMAXPS       Y2, Y4, Y2
-	VMAXPS       Y3, Y4, Y3
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Y4
+	VMULPS       Y4, Y0, Y4
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Y5
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Y6
-	VFMADD213PS  all_4b4000fe<>+0(SB), Y1, Y4
-	VFMADD213PS  all_4b4000fe<>+0(SB), Y2, Y5
-	VFMADD213PS  all_4b4000fe<>+0(SB), Y3, Y6
-	VSUBPS       all_4b4000fe<>+0(SB), Y4, Y7
-	VSUBPS       all_4b4000fe<>+0(SB), Y5, Y8
-	VSUBPS       all_4b4000fe<>+0(SB), Y6, Y9
-	VFNMADD231PS all_3f318000<>+0(SB), Y7, Y1
-	VFNMADD231PS all_3f318000<>+0(SB), Y8, Y2
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Y7
+	VFMADD213PS  all_4b400000<>+0(SB), Y1, Y5
+	VFMADD213PS  all_4b400000<>+0(SB), Y3, Y6
+	VFMADD213PS  all_4b400000<>+0(SB), Y4, Y7
+	VSUBPS       all_4b400000<>+0(SB), Y5, Y8
+	VSUBPS       all_4b400000<>+0(SB), Y6, Y9
+	VSUBPS       all_4b400000<>+0(SB), Y7, Y10
+	VFNMADD231PS all_3f318000<>+0(SB), Y8, Y1
 	VFNMADD231PS all_3f318000<>+0(SB), Y9, Y3
-	VFNMADD231PS all_b95e8083<>+0(SB), Y7, Y1
-	VFNMADD231PS all_b95e8083<>+0(SB), Y8, Y2
+	VFNMADD231PS all_3f318000<>+0(SB), Y10, Y4
+	VFNMADD231PS all_b95e8083<>+0(SB), Y8, Y1
 	VFNMADD231PS all_b95e8083<>+0(SB), Y9, Y3
-	VMOVUPS      all_3ab527e8<>+0(SB), Y7
+	VFNMADD231PS all_b95e8083<>+0(SB), Y10, Y4
 	VMOVUPS      all_3ab527e8<>+0(SB), Y8
 	VMOVUPS      all_3ab527e8<>+0(SB), Y9
-	VFMADD213PS  all_3c091f2b<>+0(SB), Y1, Y7
-	VFMADD213PS  all_3c091f2b<>+0(SB), Y2, Y8
+	VMOVUPS      all_3ab527e8<>+0(SB), Y10
+	VFMADD213PS  all_3c091f2b<>+0(SB), Y1, Y8
 	VFMADD213PS  all_3c091f2b<>+0(SB), Y3, Y9
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Y1, Y7
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3c091f2b<>+0(SB), Y4, Y10
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Y1, Y8
 	VFMADD213PS  all_3d2aac5b<>+0(SB), Y3, Y9
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Y1, Y7
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Y4, Y10
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Y1, Y8
 	VFMADD213PS  all_3e2aaa46<>+0(SB), Y3, Y9
-	VFMADD213PS  all_3efffffe<>+0(SB), Y1, Y7
-	VFMADD213PS  all_3efffffe<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Y4, Y10
+	VFMADD213PS  all_3efffffe<>+0(SB), Y1, Y8
 	VFMADD213PS  all_3efffffe<>+0(SB), Y3, Y9
-	VFMADD213PS  all_3f800000<>+0(SB), Y1, Y7
-	VFMADD213PS  all_3f800000<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3efffffe<>+0(SB), Y4, Y10
+	VFMADD213PS  all_3f800000<>+0(SB), Y1, Y8
 	VFMADD213PS  all_3f800000<>+0(SB), Y3, Y9
-	VFMADD213PS  all_3f800000<>+0(SB), Y1, Y7
-	VFMADD213PS  all_3f800000<>+0(SB), Y2, Y8
+	VFMADD213PS  all_3f800000<>+0(SB), Y4, Y10
+	VFMADD213PS  all_3f800000<>+0(SB), Y1, Y8
 	VFMADD213PS  all_3f800000<>+0(SB), Y3, Y9
-	VPSLLD       $0x17, Y4, Y1
-	VPSLLD       $0x17, Y5, Y2
-	VPSLLD       $0x17, Y6, Y3
-	VPSRLD       $0x01, Y1, Y4
-	VPSRLD       $0x01, Y2, Y5
-	VPSRLD       $0x01, Y3, Y6
-	VPAND        all_7f800000<>+0(SB), Y4, Y4
-	VPSUBD       Y4, Y1, Y1
-	VPAND        all_7f800000<>+0(SB), Y5, Y5
-	VPSUBD       Y5, Y2, Y2
-	VPAND        all_7f800000<>+0(SB), Y6, Y6
-	VPSUBD       Y6, Y3, Y3
-	VMULPS       Y7, Y4, Y4
-	VMULPS       Y8, Y5, Y5
-	VMULPS       Y9, Y6, Y6
-	VMULPS       Y4, Y1, Y1
-	VMULPS       Y5, Y2, Y2
-	VMULPS       Y6, Y3, Y3
-	VMOVUPS      Y1, (AX)(BX*4)
-	VMOVUPS      Y2, 32(AX)(BX*4)
-	VMOVUPS      Y3, 64(AX)(BX*4)
+	VFMADD213PS  all_3f800000<>+0(SB), Y4, Y10
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y5, Y8, Y8
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       Y6, Y9, Y9
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       Y7, Y10, Y10
+	VMOVUPS      Y8, (AX)(BX*4)
+	VMOVUPS      Y9, 32(AX)(BX*4)
+	VMOVUPS      Y10, 64(AX)(BX*4)
 	ADDQ         $0x00000018, BX
 	SUBQ         $0x00000018, CX
 	JMP          block1
@@ -1615,52 +1603,52 @@ single2:
 	CMPQ         CX, $0x00000008
 	JL           tail3
 	VMOVUPS      (DX)(BX*4), Y1
-	VMOVUPS      all_40000000<>+0(SB), Y2
-	VSUBPS       Y1, Y2, Y2
-	VMINPS       Y1, Y2, Y2
-	VMULPS       Y2, Y2, Y3
-	VMOVUPS      all_bbd19e0f<>+0(SB), Y4
-	VFMADD213PS  all_badabfc2<>+0(SB), Y3, Y4
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y3, Y4
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Y3, Y4
-	VMOVUPS      all_3b3c8a44<>+0(SB), Y5
-	VFMADD213PS  all_3c2379e4<>+0(SB), Y3, Y5
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Y3, Y5
-	VFMADD213PS  all_3db61f89<>+0(SB), Y3, Y5
-	VFMADD213PS  Y4, Y2, Y5
-	VADDPS       Y2, Y2, Y2
-	VFMADD213PS  Y2, Y3, Y5
-	VSQRTPS      Y5, Y2
-	VMOVUPS      all_40490fdb<>+0(SB), Y3
-	VSUBPS       Y2, Y3, Y3
+	VMOVUPS      all_40000000<>+0(SB), Y3
+	VSUBPS       Y1, Y3, Y3
+	VMINPS       Y1, Y3, Y3
+	VMULPS       Y3, Y3, Y4
+	VMOVUPS      all_bbd19e0f<>+0(SB), Y5
+	VFMADD213PS  all_badabfc2<>+0(SB), Y4, Y5
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Y4, Y5
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Y4, Y5
+	VMOVUPS      all_3b3c8a44<>+0(SB), Y6
+	VFMADD213PS  all_3c2379e4<>+0(SB), Y4, Y6
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Y4, Y6
+	VFMADD213PS  all_3db61f89<>+0(SB), Y4, Y6
+	VFMADD213PS  Y5, Y3, Y6
+	VADDPS       Y3, Y3, Y3
+	VFMADD213PS  Y3, Y4, Y6
+	VSQRTPS      Y6, Y3
 	VMOVUPS      all_40490fdb<>+0(SB), Y4
 	VSUBPS       Y3, Y4, Y4
-	VSUBPS       Y2, Y4, Y4
-	VADDPS       all_b3bbbd2e<>+0(SB), Y4, Y4
+	VMOVUPS      all_40490fdb<>+0(SB), Y5
+	VSUBPS       Y4, Y5, Y5
+	VSUBPS       Y3, Y5, Y5
+	VADDPS       all_b3bbbd2e<>+0(SB), Y5, Y5
 	VCMPPS       $0x1e, all_3f800000<>+0(SB), Y1, Y1
-	VADDPS       Y3, Y4, Y3
-	VBLENDVPS    Y1, Y3, Y2, Y1
+	VADDPS       Y4, Y5, Y4
+	VBLENDVPS    Y1, Y4, Y3, Y1
 	VMULPS       Y1, Y0, Y1
-	VMOVUPS      all_c2d00000<>+0(SB), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Y2
-	VFMADD213PS  all_4b4000fe<>+0(SB), Y1, Y2
-	VSUBPS       all_4b4000fe<>+0(SB), Y2, Y3
-	VFNMADD231PS all_3f318000<>+0(SB), Y3, Y1
-	VFNMADD231PS all_b95e8083<>+0(SB), Y3, Y1
-	VMOVUPS      all_3ab527e8<>+0(SB), Y3
-	VFMADD213PS  all_3c091f2b<>+0(SB), Y1, Y3
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Y1, Y3
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Y1, Y3
-	VFMADD213PS  all_3efffffe<>+0(SB), Y1, Y3
-	VFMADD213PS  all_3f800000<>+0(SB), Y1, Y3
-	VFMADD213PS  all_3f800000<>+0(SB), Y1, Y3
-	VPSLLD       $0x17, Y2, Y1
-	VPSRLD       $0x01, Y1, Y2
-	VPAND        all_7f800000<>+0(SB), Y2, Y2
-	VPSUBD       Y2, Y1, Y1
-	VMULPS       Y3, Y2, Y2
-	VMULPS       Y2, Y1, Y1
+	VMOVUPS      all_c2d00000<>+0(SB), Y3
+	VMAXPS       Y1, Y3, Y1
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Y3
+	VFMADD213PS  all_4b4000fe<>+0(SB), Y1, Y3
+	VSUBPS       all_4b4000fe<>+0(SB), Y3, Y4
+	VFNMADD231PS all_3f318000<>+0(SB), Y4, Y1
+	VFNMADD231PS all_b95e8083<>+0(SB), Y4, Y1
+	VMOVUPS      all_3ab527e8<>+0(SB), Y4
+	VFMADD213PS  all_3c091f2b<>+0(SB), Y1, Y4
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Y1, Y4
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Y1, Y4
+	VFMADD213PS  all_3efffffe<>+0(SB), Y1, Y4
+	VFMADD213PS  all_3f800000<>+0(SB), Y1, Y4
+	VFMADD213PS  all_3f800000<>+0(SB), Y1, Y4
+	VPSLLD       $0x17, Y3, Y1
+	VPSRLD       $0x01, Y1, Y3
+	VPAND        all_7f800000<>+0(SB), Y3, Y3
+	VPSUBD       Y3, Y1, Y1
+	VMULPS       Y4, Y3, Y3
+	VMULPS       Y3, Y1, Y1
 	VMOVUPS      Y1, (AX)(BX*4)
 	ADDQ         $0x00000008, BX
 	SUBQ         $0x00000008, CX
@@ -1724,6 +1712,24 @@ tail3:
 done4:
 	VZEROUPPER
 	RET
+
+DATA all_c25d3333<>+0(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+4(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+8(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+12(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+16(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+20(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+24(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+28(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+32(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+36(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+40(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+44(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+48(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+52(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+56(SB)/4, $0xc25d3333
+DATA all_c25d3333<>+60(SB)/4, $0xc25d3333
+GLOBL all_c25d3333<>(SB), RODATA|NOPTR, $64
 
 // func gaussianAVX2(dst []float32, c []float32, y []float32, x float32, gamma float32)
 // Requires: AVX, AVX2, FMA3
@@ -1882,82 +1888,101 @@ TEXT ·arcCosine0AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), CX
 	MOVQ    c_base+24(FP), DX
 	VMOVUPS all_3f800000<>+0(SB), Y0
-	VMOVUPS all_40000000<>+0(SB), Y1
 	XORQ    BX, BX
 
 block1:
-	CMPQ        CX, $0x00000010
+	CMPQ        CX, $0x00000018
 	JL          single2
-	VMOVUPS     (DX)(BX*4), Y2
-	VMOVUPS     32(DX)(BX*4), Y3
-	VSUBPS      Y2, Y1, Y4
-	VSUBPS      Y3, Y1, Y5
-	VMINPS      Y2, Y4, Y4
-	VMINPS      Y3, Y5, Y5
-	VMULPS      Y4, Y4, Y6
-	VMULPS      Y5, Y5, Y7
+	VMOVUPS     (DX)(BX*4), Y1
+	VMOVUPS     32(DX)(BX*4), Y2
+	VMOVUPS     64(DX)(BX*4), Y3
+	VCMPPS      $0x16, Y0, Y1, Y4
+	VCMPPS      $0x16, Y0, Y2, Y5
+	VCMPPS      $0x16, Y0, Y3, Y6
+	VORPS       Y4, Y6, Y4
+	VORPS       Y4, Y5, Y4
+	VMOVMSKPS   Y4, SI
+	TESTL       SI, SI
+	JNE         single2
+	VMULPS      Y1, Y1, Y4
+	VMULPS      Y2, Y2, Y5
+	VMULPS      Y3, Y3, Y6
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y7
 	VMOVUPS     all_bbd19e0f<>+0(SB), Y8
 	VMOVUPS     all_bbd19e0f<>+0(SB), Y9
-	VFMADD213PS all_badabfc2<>+0(SB), Y6, Y8
-	VFMADD213PS all_badabfc2<>+0(SB), Y7, Y9
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y6, Y8
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y7, Y9
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y6, Y8
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y7, Y9
+	VFMADD213PS all_badabfc2<>+0(SB), Y4, Y7
+	VFMADD213PS all_badabfc2<>+0(SB), Y5, Y8
+	VFMADD213PS all_badabfc2<>+0(SB), Y6, Y9
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y4, Y7
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y5, Y8
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y6, Y9
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y4, Y7
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y5, Y8
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y6, Y9
 	VMOVUPS     all_3b3c8a44<>+0(SB), Y10
 	VMOVUPS     all_3b3c8a44<>+0(SB), Y11
-	VFMADD213PS all_3c2379e4<>+0(SB), Y6, Y10
-	VFMADD213PS all_3c2379e4<>+0(SB), Y7, Y11
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y6, Y10
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y7, Y11
-	VFMADD213PS all_3db61f89<>+0(SB), Y6, Y10
-	VFMADD213PS all_3db61f89<>+0(SB), Y7, Y11
-	VFMADD213PS Y8, Y4, Y10
-	VFMADD213PS Y9, Y5, Y11
-	VADDPS      Y4, Y4, Y4
-	VADDPS      Y5, Y5, Y5
-	VFMADD213PS Y4, Y6, Y10
-	VFMADD213PS Y5, Y7, Y11
-	VSQRTPS     Y10, Y4
-	VSQRTPS     Y11, Y5
-	VMULPS      all_3ea2f983<>+0(SB), Y4, Y4
-	VMULPS      all_3ea2f983<>+0(SB), Y5, Y5
-	VCMPPS      $0x1e, Y0, Y2, Y2
-	VCMPPS      $0x1e, Y0, Y3, Y3
-	VSUBPS      Y4, Y0, Y6
-	VSUBPS      Y5, Y0, Y7
-	VBLENDVPS   Y2, Y4, Y6, Y2
-	VBLENDVPS   Y3, Y5, Y7, Y3
-	VMOVUPS     Y2, (AX)(BX*4)
-	VMOVUPS     Y3, 32(AX)(BX*4)
-	ADDQ        $0x00000010, BX
-	SUBQ        $0x00000010, CX
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y12
+	VFMADD213PS all_3c2379e4<>+0(SB), Y4, Y10
+	VFMADD213PS all_3c2379e4<>+0(SB), Y5, Y11
+	VFMADD213PS all_3c2379e4<>+0(SB), Y6, Y12
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y4, Y10
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y5, Y11
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y6, Y12
+	VFMADD213PS all_3db61f89<>+0(SB), Y4, Y10
+	VFMADD213PS all_3db61f89<>+0(SB), Y5, Y11
+	VFMADD213PS all_3db61f89<>+0(SB), Y6, Y12
+	VFMADD213PS Y7, Y1, Y10
+	VFMADD213PS Y8, Y2, Y11
+	VFMADD213PS Y9, Y3, Y12
+	VADDPS      Y1, Y1, Y1
+	VADDPS      Y2, Y2, Y2
+	VADDPS      Y3, Y3, Y3
+	VFMADD213PS Y1, Y4, Y10
+	VFMADD213PS Y2, Y5, Y11
+	VFMADD213PS Y3, Y6, Y12
+	VSQRTPS     Y10, Y1
+	VSQRTPS     Y11, Y2
+	VSQRTPS     Y12, Y3
+	VMULPS      all_3ea2f983<>+0(SB), Y1, Y1
+	VMULPS      all_3ea2f983<>+0(SB), Y2, Y2
+	VMULPS      all_3ea2f983<>+0(SB), Y3, Y3
+	VMOVUPS     all_3f800000<>+0(SB), Y4
+	VSUBPS      Y1, Y4, Y1
+	VSUBPS      Y2, Y4, Y2
+	VSUBPS      Y3, Y4, Y3
+	VMOVUPS     Y1, (AX)(BX*4)
+	VMOVUPS     Y2, 32(AX)(BX*4)
+	VMOVUPS     Y3, 64(AX)(BX*4)
+	ADDQ        $0x00000018, BX
+	SUBQ        $0x00000018, CX
 	JMP         block1
 
 single2:
 	CMPQ        CX, $0x00000008
 	JL          tail3
-	VMOVUPS     (DX)(BX*4), Y2
-	VSUBPS      Y2, Y1, Y3
-	VMINPS      Y2, Y3, Y3
-	VMULPS      Y3, Y3, Y4
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y5
-	VFMADD213PS all_badabfc2<>+0(SB), Y4, Y5
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y4, Y5
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y4, Y5
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y6
-	VFMADD213PS all_3c2379e4<>+0(SB), Y4, Y6
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y4, Y6
-	VFMADD213PS all_3db61f89<>+0(SB), Y4, Y6
-	VFMADD213PS Y5, Y3, Y6
-	VADDPS      Y3, Y3, Y3
-	VFMADD213PS Y3, Y4, Y6
-	VSQRTPS     Y6, Y3
-	VMULPS      all_3ea2f983<>+0(SB), Y3, Y3
-	VCMPPS      $0x1e, Y0, Y2, Y2
-	VSUBPS      Y3, Y0, Y4
-	VBLENDVPS   Y2, Y3, Y4, Y2
-	VMOVUPS     Y2, (AX)(BX*4)
+	VMOVUPS     (DX)(BX*4), Y1
+	VMOVUPS     all_40000000<>+0(SB), Y2
+	VSUBPS      Y1, Y2, Y2
+	VMINPS      Y1, Y2, Y2
+	VMULPS      Y2, Y2, Y3
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y4
+	VFMADD213PS all_badabfc2<>+0(SB), Y3, Y4
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y3, Y4
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y3, Y4
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y5
+	VFMADD213PS all_3c2379e4<>+0(SB), Y3, Y5
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y3, Y5
+	VFMADD213PS all_3db61f89<>+0(SB), Y3, Y5
+	VFMADD213PS Y4, Y2, Y5
+	VADDPS      Y2, Y2, Y2
+	VFMADD213PS Y2, Y3, Y5
+	VSQRTPS     Y5, Y2
+	VMULPS      all_3ea2f983<>+0(SB), Y2, Y2
+	VCMPPS      $0x1e, all_3f800000<>+0(SB), Y1, Y1
+	VMOVUPS     all_3f800000<>+0(SB), Y3
+	VSUBPS      Y2, Y3, Y3
+	VBLENDVPS   Y1, Y2, Y3, Y1
+	VMOVUPS     Y1, (AX)(BX*4)
 	ADDQ        $0x00000008, BX
 	SUBQ        $0x00000008, CX
 	JMP         block1
@@ -1967,28 +1992,30 @@ tail3:
 	JEQ         done4
 	LEAQ        window<>+0(SB), SI
 	NEGQ        CX
-	VMOVUPS     32(SI)(CX*4), Y2
-	VMASKMOVPS  (DX)(BX*4), Y2, Y3
-	VSUBPS      Y3, Y1, Y1
-	VMINPS      Y3, Y1, Y1
-	VMULPS      Y1, Y1, Y4
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y5
-	VFMADD213PS all_badabfc2<>+0(SB), Y4, Y5
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y4, Y5
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y4, Y5
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y6
-	VFMADD213PS all_3c2379e4<>+0(SB), Y4, Y6
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y4, Y6
-	VFMADD213PS all_3db61f89<>+0(SB), Y4, Y6
-	VFMADD213PS Y5, Y1, Y6
-	VADDPS      Y1, Y1, Y1
-	VFMADD213PS Y1, Y4, Y6
-	VSQRTPS     Y6, Y1
-	VMULPS      all_3ea2f983<>+0(SB), Y1, Y1
-	VCMPPS      $0x1e, Y0, Y3, Y3
-	VSUBPS      Y1, Y0, Y0
-	VBLENDVPS   Y3, Y1, Y0, Y0
-	VMASKMOVPS  Y0, Y2, (AX)(BX*4)
+	VMOVUPS     32(SI)(CX*4), Y0
+	VMASKMOVPS  (DX)(BX*4), Y0, Y1
+	VMOVUPS     all_40000000<>+0(SB), Y2
+	VSUBPS      Y1, Y2, Y2
+	VMINPS      Y1, Y2, Y2
+	VMULPS      Y2, Y2, Y3
+	VMOVUPS     all_bbd19e0f<>+0(SB), Y4
+	VFMADD213PS all_badabfc2<>+0(SB), Y3, Y4
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Y3, Y4
+	VFMADD213PS all_3eaaaa81<>+0(SB), Y3, Y4
+	VMOVUPS     all_3b3c8a44<>+0(SB), Y5
+	VFMADD213PS all_3c2379e4<>+0(SB), Y3, Y5
+	VFMADD213PS all_3c47a4c0<>+0(SB), Y3, Y5
+	VFMADD213PS all_3db61f89<>+0(SB), Y3, Y5
+	VFMADD213PS Y4, Y2, Y5
+	VADDPS      Y2, Y2, Y2
+	VFMADD213PS Y2, Y3, Y5
+	VSQRTPS     Y5, Y2
+	VMULPS      all_3ea2f983<>+0(SB), Y2, Y2
+	VCMPPS      $0x1e, all_3f800000<>+0(SB), Y1, Y1
+	VMOVUPS     all_3f800000<>+0(SB), Y3
+	VSUBPS      Y2, Y3, Y3
+	VBLENDVPS   Y1, Y2, Y3, Y1
+	VMASKMOVPS  Y1, Y0, (AX)(BX*4)
 
 done4:
 	VZEROUPPER
@@ -2662,109 +2689,80 @@ TEXT ·arcCosAVX512(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), CX
 	MOVQ    c_base+24(FP), DX
 	VMOVUPS all_3f800000<>+0(SB), Z0
-	VMOVUPS all_40000000<>+0(SB), Z1
-	VMOVUPS all_40490fdb<>+0(SB), Z2
 	XORQ    BX, BX
 
 block1:
 	CMPQ        CX, $0x00000040
 	JL          single2
-	VMOVUPS     (DX)(BX*4), Z3
-	VMOVUPS     64(DX)(BX*4), Z4
-	VMOVUPS     128(DX)(BX*4), Z5
-	VMOVUPS     192(DX)(BX*4), Z6
-	VSUBPS      Z3, Z1, Z7
-	VSUBPS      Z4, Z1, Z8
-	VSUBPS      Z5, Z1, Z9
-	VSUBPS      Z6, Z1, Z10
-	VMINPS      Z3, Z7, Z7
-	VMINPS      Z4, Z8, Z8
-	VMINPS      Z5, Z9, Z9
-	VMINPS      Z6, Z10, Z10
-	VMULPS      Z7, Z7, Z17
-	VMULPS      Z8, Z8, Z18
-	VMULPS      Z9, Z9, Z19
-	VMULPS      Z10, Z10, Z20
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z21
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z22
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z23
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z24
-	VFMADD213PS all_badabfc2<>+0(SB), Z17, Z21
-	VFMADD213PS all_badabfc2<>+0(SB), Z18, Z22
-	VFMADD213PS all_badabfc2<>+0(SB), Z19, Z23
-	VFMADD213PS all_badabfc2<>+0(SB), Z20, Z24
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z17, Z21
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z18, Z22
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z19, Z23
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z20, Z24
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z17, Z21
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z18, Z22
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z19, Z23
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z20, Z24
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z25
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z26
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z27
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z28
-	VFMADD213PS all_3c2379e4<>+0(SB), Z17, Z25
-	VFMADD213PS all_3c2379e4<>+0(SB), Z18, Z26
-	VFMADD213PS all_3c2379e4<>+0(SB), Z19, Z27
-	VFMADD213PS all_3c2379e4<>+0(SB), Z20, Z28
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z17, Z25
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z18, Z26
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z19, Z27
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z20, Z28
-	VFMADD213PS all_3db61f89<>+0(SB), Z17, Z25
-	VFMADD213PS all_3db61f89<>+0(SB), Z18, Z26
-	VFMADD213PS all_3db61f89<>+0(SB), Z19, Z27
-	VFMADD213PS all_3db61f89<>+0(SB), Z20, Z28
-	VFMADD213PS Z21, Z7, Z25
-	VFMADD213PS Z22, Z8, Z26
-	VFMADD213PS Z23, Z9, Z27
-	VFMADD213PS Z24, Z10, Z28
-	VADDPS      Z7, Z7, Z7
-	VADDPS      Z8, Z8, Z8
-	VADDPS      Z9, Z9, Z9
-	VADDPS      Z10, Z10, Z10
-	VFMADD213PS Z7, Z17, Z25
-	VFMADD213PS Z8, Z18, Z26
-	VFMADD213PS Z9, Z19, Z27
-	VFMADD213PS Z10, Z20, Z28
-	VSQRTPS     Z25, Z7
-	VSQRTPS     Z26, Z8
-	VSQRTPS     Z27, Z9
-	VSQRTPS     Z28, Z10
-	VSUBPS      Z7, Z2, Z17
-	VSUBPS      Z8, Z2, Z18
-	VSUBPS      Z9, Z2, Z19
-	VSUBPS      Z10, Z2, Z20
-	VSUBPS      Z17, Z2, Z21
-	VSUBPS      Z18, Z2, Z22
-	VSUBPS      Z19, Z2, Z23
-	VSUBPS      Z20, Z2, Z24
-	VSUBPS      Z7, Z21, Z21
-	VSUBPS      Z8, Z22, Z22
-	VSUBPS      Z9, Z23, Z23
-	VSUBPS      Z10, Z24, Z24
-	VADDPS      all_b3bbbd2e<>+0(SB), Z21, Z21
-	VADDPS      all_b3bbbd2e<>+0(SB), Z22, Z22
-	VADDPS      all_b3bbbd2e<>+0(SB), Z23, Z23
-	VADDPS      all_b3bbbd2e<>+0(SB), Z24, Z24
-	VCMPPS      $0x1e, Z0, Z3, K1
-	VCMPPS      $0x1e, Z0, Z4, K2
-	VCMPPS      $0x1e, Z0, Z5, K3
-	VCMPPS      $0x1e, Z0, Z6, K4
-	VADDPS      Z17, Z21, Z3
-	VADDPS      Z18, Z22, Z4
-	VADDPS      Z19, Z23, Z5
-	VADDPS      Z20, Z24, Z6
-	VBLENDMPS   Z3, Z7, K1, Z11
-	VBLENDMPS   Z4, Z8, K2, Z12
-	VBLENDMPS   Z5, Z9, K3, Z13
-	VBLENDMPS   Z6, Z10, K4, Z14
-	VMOVUPS     Z11, (AX)(BX*4)
-	VMOVUPS     Z12, 64(AX)(BX*4)
-	VMOVUPS     Z13, 128(AX)(BX*4)
-	VMOVUPS     Z14, 192(AX)(BX*4)
+	VMOVUPS     (DX)(BX*4), Z1
+	VMOVUPS     64(DX)(BX*4), Z2
+	VMOVUPS     128(DX)(BX*4), Z3
+	VMOVUPS     192(DX)(BX*4), Z4
+	VCMPPS      $0x16, Z0, Z1, K1
+	VCMPPS      $0x16, Z0, Z2, K2
+	VCMPPS      $0x16, Z0, Z3, K3
+	VCMPPS      $0x16, Z0, Z4, K4
+	KORW        K1, K4, K1
+	KORW        K2, K3, K2
+	KORW        K1, K2, K1
+	KORTESTW    K1, K1
+	JNE         single2
+	VMULPS      Z1, Z1, Z5
+	VMULPS      Z2, Z2, Z6
+	VMULPS      Z3, Z3, Z7
+	VMULPS      Z4, Z4, Z8
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z9
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z10
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z11
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z12
+	VFMADD213PS all_badabfc2<>+0(SB), Z5, Z9
+	VFMADD213PS all_badabfc2<>+0(SB), Z6, Z10
+	VFMADD213PS all_badabfc2<>+0(SB), Z7, Z11
+	VFMADD213PS all_badabfc2<>+0(SB), Z8, Z12
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z5, Z9
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z6, Z10
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z7, Z11
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z8, Z12
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z5, Z9
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z6, Z10
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z7, Z11
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z8, Z12
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z13
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z14
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z15
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z16
+	VFMADD213PS all_3c2379e4<>+0(SB), Z5, Z13
+	VFMADD213PS all_3c2379e4<>+0(SB), Z6, Z14
+	VFMADD213PS all_3c2379e4<>+0(SB), Z7, Z15
+	VFMADD213PS all_3c2379e4<>+0(SB), Z8, Z16
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z5, Z13
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z6, Z14
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z7, Z15
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z8, Z16
+	VFMADD213PS all_3db61f89<>+0(SB), Z5, Z13
+	VFMADD213PS all_3db61f89<>+0(SB), Z6, Z14
+	VFMADD213PS all_3db61f89<>+0(SB), Z7, Z15
+	VFMADD213PS all_3db61f89<>+0(SB), Z8, Z16
+	VFMADD213PS Z9, Z1, Z13
+	VFMADD213PS Z10, Z2, Z14
+	VFMADD213PS Z11, Z3, Z15
+	VFMADD213PS Z12, Z4, Z16
+	VADDPS      Z1, Z1, Z1
+	VADDPS      Z2, Z2, Z2
+	VADDPS      Z3, Z3, Z3
+	VADDPS      Z4, Z4, Z4
+	VFMADD213PS Z1, Z5, Z13
+	VFMADD213PS Z2, Z6, Z14
+	VFMADD213PS Z3, Z7, Z15
+	VFMADD213PS Z4, Z8, Z16
+	VSQRTPS     Z13, Z1
+	VSQRTPS     Z14, Z2
+	VSQRTPS     Z15, Z3
+	VSQRTPS     Z16, Z4
+	VMOVUPS     Z1, (AX)(BX*4)
+	VMOVUPS     Z2, 64(AX)(BX*4)
+	VMOVUPS     Z3, 128(AX)(BX*4)
+	VMOVUPS     Z4, 192(AX)(BX*4)
 	ADDQ        $0x00000040, BX
 	SUBQ        $0x00000040, CX
 	JMP         block1
@@ -2772,30 +2770,33 @@ block1:
 single2:
 	CMPQ        CX, $0x00000010
 	JL          tail3
-	VMOVUPS     (DX)(BX*4), Z3
-	VSUBPS      Z3, Z1, Z4
-	VMINPS      Z3, Z4, Z4
-	VMULPS      Z4, Z4, Z5
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z6
-	VFMADD213PS all_badabfc2<>+0(SB), Z5, Z6
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z5, Z6
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z5, Z6
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z7
-	VFMADD213PS all_3c2379e4<>+0(SB), Z5, Z7
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z5, Z7
-	VFMADD213PS all_3db61f89<>+0(SB), Z5, Z7
-	VFMADD213PS Z6, Z4, Z7
-	VADDPS      Z4, Z4, Z4
-	VFMADD213PS Z4, Z5, Z7
-	VSQRTPS     Z7, Z4
-	VSUBPS      Z4, Z2, Z5
-	VSUBPS      Z5, Z2, Z6
-	VSUBPS      Z4, Z6, Z6
-	VADDPS      all_b3bbbd2e<>+0(SB), Z6, Z6
-	VCMPPS      $0x1e, Z0, Z3, K1
-	VADDPS      Z5, Z6, Z3
-	VBLENDMPS   Z3, Z4, K1, Z15
-	VMOVUPS     Z15, (AX)(BX*4)
+	VMOVUPS     (DX)(BX*4), Z1
+	VMOVUPS     all_40000000<>+0(SB), Z2
+	VSUBPS      Z1, Z2, Z2
+	VMINPS      Z1, Z2, Z2
+	VMULPS      Z2, Z2, Z3
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z4
+	VFMADD213PS all_badabfc2<>+0(SB), Z3, Z4
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z3, Z4
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z3, Z4
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z5
+	VFMADD213PS all_3c2379e4<>+0(SB), Z3, Z5
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z3, Z5
+	VFMADD213PS all_3db61f89<>+0(SB), Z3, Z5
+	VFMADD213PS Z4, Z2, Z5
+	VADDPS      Z2, Z2, Z2
+	VFMADD213PS Z2, Z3, Z5
+	VSQRTPS     Z5, Z2
+	VMOVUPS     all_40490fdb<>+0(SB), Z3
+	VSUBPS      Z2, Z3, Z3
+	VMOVUPS     all_40490fdb<>+0(SB), Z4
+	VSUBPS      Z3, Z4, Z4
+	VSUBPS      Z2, Z4, Z4
+	VADDPS      all_b3bbbd2e<>+0(SB), Z4, Z4
+	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z1, K1
+	VADDPS      Z3, Z4, Z1
+	VBLENDMPS   Z1, Z2, K1, Z17
+	VMOVUPS     Z17, (AX)(BX*4)
 	ADDQ        $0x00000010, BX
 	SUBQ        $0x00000010, CX
 	JMP         block1
@@ -2807,30 +2808,33 @@ tail3:
 	SHLL        CL, SI
 	DECL        SI
 	KMOVW       SI, K1
-	VMOVUPS.Z   (DX)(BX*4), K1, Z3
-	VSUBPS      Z3, Z1, Z1
-	VMINPS      Z3, Z1, Z1
-	VMULPS      Z1, Z1, Z4
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z5
-	VFMADD213PS all_badabfc2<>+0(SB), Z4, Z5
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z4, Z5
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z4, Z5
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z6
-	VFMADD213PS all_3c2379e4<>+0(SB), Z4, Z6
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z4, Z6
-	VFMADD213PS all_3db61f89<>+0(SB), Z4, Z6
-	VFMADD213PS Z5, Z1, Z6
+	VMOVUPS.Z   (DX)(BX*4), K1, Z0
+	VMOVUPS     all_40000000<>+0(SB), Z1
+	VSUBPS      Z0, Z1, Z1
+	VMINPS      Z0, Z1, Z1
+	VMULPS      Z1, Z1, Z2
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z3
+	VFMADD213PS all_badabfc2<>+0(SB), Z2, Z3
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z2, Z3
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z2, Z3
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z4
+	VFMADD213PS all_3c2379e4<>+0(SB), Z2, Z4
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z2, Z4
+	VFMADD213PS all_3db61f89<>+0(SB), Z2, Z4
+	VFMADD213PS Z3, Z1, Z4
 	VADDPS      Z1, Z1, Z1
-	VFMADD213PS Z1, Z4, Z6
-	VSQRTPS     Z6, Z1
-	VSUBPS      Z1, Z2, Z4
-	VSUBPS      Z4, Z2, Z2
+	VFMADD213PS Z1, Z2, Z4
+	VSQRTPS     Z4, Z1
+	VMOVUPS     all_40490fdb<>+0(SB), Z2
 	VSUBPS      Z1, Z2, Z2
-	VADDPS      all_b3bbbd2e<>+0(SB), Z2, Z2
-	VCMPPS      $0x1e, Z0, Z3, K2
-	VADDPS      Z4, Z2, Z0
-	VBLENDMPS   Z0, Z1, K2, Z16
-	VMOVUPS     Z16, K1, (AX)(BX*4)
+	VMOVUPS     all_40490fdb<>+0(SB), Z3
+	VSUBPS      Z2, Z3, Z3
+	VSUBPS      Z1, Z3, Z3
+	VADDPS      all_b3bbbd2e<>+0(SB), Z3, Z3
+	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z0, K2
+	VADDPS      Z2, Z3, Z0
+	VBLENDMPS   Z0, Z1, K2, Z18
+	VMOVUPS     Z18, K1, (AX)(BX*4)
 
 done4:
 	VZEROUPPER
@@ -3433,119 +3437,90 @@ TEXT ·ngdAVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
-	VMOVUPS      all_3f800000<>+0(SB), Z0
-	VMOVUPS      all_40000000<>+0(SB), Z1
-	VMOVUPS      all_40490fdb<>+0(SB), Z2
-	VBROADCASTSS shift+48(FP), Z3
+	VBROADCASTSS shift+48(FP), Z0
+	VMOVUPS      all_3f800000<>+0(SB), Z1
 	XORQ         BX, BX
 
 block1:
 	CMPQ        CX, $0x00000040
 	JL          single2
-	VMOVUPS     (DX)(BX*4), Z4
-	VMOVUPS     64(DX)(BX*4), Z5
-	VMOVUPS     128(DX)(BX*4), Z6
-	VMOVUPS     192(DX)(BX*4), Z7
-	VSUBPS      Z4, Z1, Z8
-	VSUBPS      Z5, Z1, Z9
-	VSUBPS      Z6, Z1, Z10
-	VSUBPS      Z7, Z1, Z11
-	VMINPS      Z4, Z8, Z8
-	VMINPS      Z5, Z9, Z9
-	VMINPS      Z6, Z10, Z10
-	VMINPS      Z7, Z11, Z11
-	VMULPS      Z8, Z8, Z18
-	VMULPS      Z9, Z9, Z19
-	VMULPS      Z10, Z10, Z20
-	VMULPS      Z11, Z11, Z21
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z22
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z23
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z24
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z25
-	VFMADD213PS all_badabfc2<>+0(SB), Z18, Z22
-	VFMADD213PS all_badabfc2<>+0(SB), Z19, Z23
-	VFMADD213PS all_badabfc2<>+0(SB), Z20, Z24
-	VFMADD213PS all_badabfc2<>+0(SB), Z21, Z25
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z18, Z22
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z19, Z23
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z20, Z24
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z21, Z25
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z18, Z22
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z19, Z23
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z20, Z24
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z21, Z25
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z26
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z27
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z28
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z29
-	VFMADD213PS all_3c2379e4<>+0(SB), Z18, Z26
-	VFMADD213PS all_3c2379e4<>+0(SB), Z19, Z27
-	VFMADD213PS all_3c2379e4<>+0(SB), Z20, Z28
-	VFMADD213PS all_3c2379e4<>+0(SB), Z21, Z29
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z18, Z26
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z19, Z27
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z20, Z28
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z21, Z29
-	VFMADD213PS all_3db61f89<>+0(SB), Z18, Z26
-	VFMADD213PS all_3db61f89<>+0(SB), Z19, Z27
-	VFMADD213PS all_3db61f89<>+0(SB), Z20, Z28
-	VFMADD213PS all_3db61f89<>+0(SB), Z21, Z29
-	VFMADD213PS Z22, Z8, Z26
-	VFMADD213PS Z23, Z9, Z27
-	VFMADD213PS Z24, Z10, Z28
-	VFMADD213PS Z25, Z11, Z29
-	VADDPS      Z8, Z8, Z8
-	VADDPS      Z9, Z9, Z9
-	VADDPS      Z10, Z10, Z10
-	VADDPS      Z11, Z11, Z11
-	VFMADD213PS Z8, Z18, Z26
-	VFMADD213PS Z9, Z19, Z27
-	VFMADD213PS Z10, Z20, Z28
-	VFMADD213PS Z11, Z21, Z29
-	VSQRTPS     Z26, Z8
-	VSQRTPS     Z27, Z9
-	VSQRTPS     Z28, Z10
-	VSQRTPS     Z29, Z11
-	VSUBPS      Z8, Z2, Z18
-	VSUBPS      Z9, Z2, Z19
-	VSUBPS      Z10, Z2, Z20
-	VSUBPS      Z11, Z2, Z21
-	VSUBPS      Z18, Z2, Z22
-	VSUBPS      Z19, Z2, Z23
-	VSUBPS      Z20, Z2, Z24
-	VSUBPS      Z21, Z2, Z25
-	VSUBPS      Z8, Z22, Z22
-	VSUBPS      Z9, Z23, Z23
-	VSUBPS      Z10, Z24, Z24
-	VSUBPS      Z11, Z25, Z25
-	VADDPS      all_b3bbbd2e<>+0(SB), Z22, Z22
-	VADDPS      all_b3bbbd2e<>+0(SB), Z23, Z23
-	VADDPS      all_b3bbbd2e<>+0(SB), Z24, Z24
-	VADDPS      all_b3bbbd2e<>+0(SB), Z25, Z25
-	VCMPPS      $0x1e, Z0, Z4, K1
-	VCMPPS      $0x1e, Z0, Z5, K2
-	VCMPPS      $0x1e, Z0, Z6, K3
-	VCMPPS      $0x1e, Z0, Z7, K4
-	VADDPS      Z18, Z22, Z4
-	VADDPS      Z19, Z23, Z5
-	VADDPS      Z20, Z24, Z6
-	VADDPS      Z21, Z25, Z7
-	VBLENDMPS   Z4, Z8, K1, Z12
-	VBLENDMPS   Z5, Z9, K2, Z13
-	VBLENDMPS   Z6, Z10, K3, Z14
-	VBLENDMPS   Z7, Z11, K4, Z15
-	VADDPS      Z12, Z12, Z4
-	VADDPS      Z13, Z13, Z5
-	VADDPS      Z14, Z14, Z6
-	VADDPS      Z15, Z15, Z7
-	VSUBPS      Z4, Z3, Z4
-	VSUBPS      Z5, Z3, Z5
-	VSUBPS      Z6, Z3, Z6
-	VSUBPS      Z7, Z3, Z7
-	VMOVUPS     Z4, (AX)(BX*4)
-	VMOVUPS     Z5, 64(AX)(BX*4)
-	VMOVUPS     Z6, 128(AX)(BX*4)
-	VMOVUPS     Z7, 192(AX)(BX*4)
+	VMOVUPS     (DX)(BX*4), Z2
+	VMOVUPS     64(DX)(BX*4), Z3
+	VMOVUPS     128(DX)(BX*4), Z4
+	VMOVUPS     192(DX)(BX*4), Z5
+	VCMPPS      $0x16, Z1, Z2, K1
+	VCMPPS      $0x16, Z1, Z3, K2
+	VCMPPS      $0x16, Z1, Z4, K3
+	VCMPPS      $0x16, Z1, Z5, K4
+	KORW        K1, K4, K1
+	KORW        K2, K3, K2
+	KORW        K1, K2, K1
+	KORTESTW    K1, K1
+	JNE         single2
+	VMULPS      Z2, Z2, Z6
+	VMULPS      Z3, Z3, Z7
+	VMULPS      Z4, Z4, Z8
+	VMULPS      Z5, Z5, Z9
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z10
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z11
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z12
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z13
+	VFMADD213PS all_badabfc2<>+0(SB), Z6, Z10
+	VFMADD213PS all_badabfc2<>+0(SB), Z7, Z11
+	VFMADD213PS all_badabfc2<>+0(SB), Z8, Z12
+	VFMADD213PS all_badabfc2<>+0(SB), Z9, Z13
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z6, Z10
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z7, Z11
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z8, Z12
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z9, Z13
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z6, Z10
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z7, Z11
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z8, Z12
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z9, Z13
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z14
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z15
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z16
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z17
+	VFMADD213PS all_3c2379e4<>+0(SB), Z6, Z14
+	VFMADD213PS all_3c2379e4<>+0(SB), Z7, Z15
+	VFMADD213PS all_3c2379e4<>+0(SB), Z8, Z16
+	VFMADD213PS all_3c2379e4<>+0(SB), Z9, Z17
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z6, Z14
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z7, Z15
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z8, Z16
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z9, Z17
+	VFMADD213PS all_3db61f89<>+0(SB), Z6, Z14
+	VFMADD213PS all_3db61f89<>+0(SB), Z7, Z15
+	VFMADD213PS all_3db61f89<>+0(SB), Z8, Z16
+	VFMADD213PS all_3db61f89<>+0(SB), Z9, Z17
+	VFMADD213PS Z10, Z2, Z14
+	VFMADD213PS Z11, Z3, Z15
+	VFMADD213PS Z12, Z4, Z16
+	VFMADD213PS Z13, Z5, Z17
+	VADDPS      Z2, Z2, Z2
+	VADDPS      Z3, Z3, Z3
+	VADDPS      Z4, Z4, Z4
+	VADDPS      Z5, Z5, Z5
+	VFMADD213PS Z2, Z6, Z14
+	VFMADD213PS Z3, Z7, Z15
+	VFMADD213PS Z4, Z8, Z16
+	VFMADD213PS Z5, Z9, Z17
+	VSQRTPS     Z14, Z2
+	VSQRTPS     Z15, Z3
+	VSQRTPS     Z16, Z4
+	VSQRTPS     Z17, Z5
+	VADDPS      Z2, Z2, Z2
+	VADDPS      Z3, Z3, Z3
+	VADDPS      Z4, Z4, Z4
+	VADDPS      Z5, Z5, Z5
+	VSUBPS      Z2, Z0, Z2
+	VSUBPS      Z3, Z0, Z3
+	VSUBPS      Z4, Z0, Z4
+	VSUBPS      Z5, Z0, Z5
+	VMOVUPS     Z2, (AX)(BX*4)
+	VMOVUPS     Z3, 64(AX)(BX*4)
+	VMOVUPS     Z4, 128(AX)(BX*4)
+	VMOVUPS     Z5, 192(AX)(BX*4)
 	ADDQ        $0x00000040, BX
 	SUBQ        $0x00000040, CX
 	JMP         block1
@@ -3553,32 +3528,35 @@ block1:
 single2:
 	CMPQ        CX, $0x00000010
 	JL          tail3
-	VMOVUPS     (DX)(BX*4), Z4
-	VSUBPS      Z4, Z1, Z5
-	VMINPS      Z4, Z5, Z5
-	VMULPS      Z5, Z5, Z6
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z7
-	VFMADD213PS all_badabfc2<>+0(SB), Z6, Z7
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z6, Z7
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z6, Z7
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z8
-	VFMADD213PS all_3c2379e4<>+0(SB), Z6, Z8
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z6, Z8
-	VFMADD213PS all_3db61f89<>+0(SB), Z6, Z8
-	VFMADD213PS Z7, Z5, Z8
-	VADDPS      Z5, Z5, Z5
-	VFMADD213PS Z5, Z6, Z8
-	VSQRTPS     Z8, Z5
-	VSUBPS      Z5, Z2, Z6
-	VSUBPS      Z6, Z2, Z7
-	VSUBPS      Z5, Z7, Z7
-	VADDPS      all_b3bbbd2e<>+0(SB), Z7, Z7
-	VCMPPS      $0x1e, Z0, Z4, K1
-	VADDPS      Z6, Z7, Z4
-	VBLENDMPS   Z4, Z5, K1, Z16
-	VADDPS      Z16, Z16, Z4
-	VSUBPS      Z4, Z3, Z4
-	VMOVUPS     Z4, (AX)(BX*4)
+	VMOVUPS     (DX)(BX*4), Z2
+	VMOVUPS     all_40000000<>+0(SB), Z3
+	VSUBPS      Z2, Z3, Z3
+	VMINPS      Z2, Z3, Z3
+	VMULPS      Z3, Z3, Z4
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z5
+	VFMADD213PS all_badabfc2<>+0(SB), Z4, Z5
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z4, Z5
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z4, Z5
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z6
+	VFMADD213PS all_3c2379e4<>+0(SB), Z4, Z6
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z4, Z6
+	VFMADD213PS all_3db61f89<>+0(SB), Z4, Z6
+	VFMADD213PS Z5, Z3, Z6
+	VADDPS      Z3, Z3, Z3
+	VFMADD213PS Z3, Z4, Z6
+	VSQRTPS     Z6, Z3
+	VMOVUPS     all_40490fdb<>+0(SB), Z4
+	VSUBPS      Z3, Z4, Z4
+	VMOVUPS     all_40490fdb<>+0(SB), Z5
+	VSUBPS      Z4, Z5, Z5
+	VSUBPS      Z3, Z5, Z5
+	VADDPS      all_b3bbbd2e<>+0(SB), Z5, Z5
+	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z2, K1
+	VADDPS      Z4, Z5, Z2
+	VBLENDMPS   Z2, Z3, K1, Z18
+	VADDPS      Z18, Z18, Z2
+	VSUBPS      Z2, Z0, Z2
+	VMOVUPS     Z2, (AX)(BX*4)
 	ADDQ        $0x00000010, BX
 	SUBQ        $0x00000010, CX
 	JMP         block1
@@ -3590,31 +3568,34 @@ tail3:
 	SHLL        CL, SI
 	DECL        SI
 	KMOVW       SI, K1
-	VMOVUPS.Z   (DX)(BX*4), K1, Z4
-	VSUBPS      Z4, Z1, Z1
-	VMINPS      Z4, Z1, Z1
-	VMULPS      Z1, Z1, Z5
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z6
-	VFMADD213PS all_badabfc2<>+0(SB), Z5, Z6
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z5, Z6
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z5, Z6
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z7
-	VFMADD213PS all_3c2379e4<>+0(SB), Z5, Z7
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z5, Z7
-	VFMADD213PS all_3db61f89<>+0(SB), Z5, Z7
-	VFMADD213PS Z6, Z1, Z7
-	VADDPS      Z1, Z1, Z1
-	VFMADD213PS Z1, Z5, Z7
-	VSQRTPS     Z7, Z1
-	VSUBPS      Z1, Z2, Z5
-	VSUBPS      Z5, Z2, Z2
+	VMOVUPS.Z   (DX)(BX*4), K1, Z1
+	VMOVUPS     all_40000000<>+0(SB), Z2
 	VSUBPS      Z1, Z2, Z2
-	VADDPS      all_b3bbbd2e<>+0(SB), Z2, Z2
-	VCMPPS      $0x1e, Z0, Z4, K2
-	VADDPS      Z5, Z2, Z0
-	VBLENDMPS   Z0, Z1, K2, Z17
-	VADDPS      Z17, Z17, Z0
-	VSUBPS      Z0, Z3, Z0
+	VMINPS      Z1, Z2, Z2
+	VMULPS      Z2, Z2, Z3
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z4
+	VFMADD213PS all_badabfc2<>+0(SB), Z3, Z4
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z3, Z4
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z3, Z4
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z5
+	VFMADD213PS all_3c2379e4<>+0(SB), Z3, Z5
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z3, Z5
+	VFMADD213PS all_3db61f89<>+0(SB), Z3, Z5
+	VFMADD213PS Z4, Z2, Z5
+	VADDPS      Z2, Z2, Z2
+	VFMADD213PS Z2, Z3, Z5
+	VSQRTPS     Z5, Z2
+	VMOVUPS     all_40490fdb<>+0(SB), Z3
+	VSUBPS      Z2, Z3, Z3
+	VMOVUPS     all_40490fdb<>+0(SB), Z4
+	VSUBPS      Z3, Z4, Z4
+	VSUBPS      Z2, Z4, Z4
+	VADDPS      all_b3bbbd2e<>+0(SB), Z4, Z4
+	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z1, K2
+	VADDPS      Z3, Z4, Z1
+	VBLENDMPS   Z1, Z2, K2, Z19
+	VADDPS      Z19, Z19, Z1
+	VSUBPS      Z1, Z0, Z0
 	VMOVUPS     Z0, K1, (AX)(BX*4)
 
 done4:
@@ -3629,191 +3610,146 @@ TEXT ·ngdExpAVX512(SB), NOSPLIT, $0-52
 	MOVQ         c_base+24(FP), DX
 	VBROADCASTSS invT+48(FP), Z0
 	VXORPS       all_80000000<>+0(SB), Z0, Z0
+	VMOVUPS      all_c25d3333<>+0(SB), Z1
+	VDIVPS       Z0, Z1, Z1
+	VMOVUPS      all_3f800000<>+0(SB), Z2
+	VMINPS       Z1, Z2, Z2
+	VMULPS       Z1, Z1, Z1
+	VMINPS       Z2, Z1, Z2
 	XORQ         BX, BX
 
 block1:
 	CMPQ         CX, $0x00000040
 	JL           single2
 	VMOVUPS      (DX)(BX*4), Z1
-	VMOVUPS      64(DX)(BX*4), Z2
-	VMOVUPS      128(DX)(BX*4), Z3
-	VMOVUPS      192(DX)(BX*4), Z4
-	VMOVUPS      all_40000000<>+0(SB), Z5
-	VSUBPS       Z1, Z5, Z6
-	VSUBPS       Z2, Z5, Z7
-	VSUBPS       Z3, Z5, Z8
-	VSUBPS       Z4, Z5, Z5
-	VMINPS       Z1, Z6, Z6
-	VMINPS       Z2, Z7, Z7
-	VMINPS       Z3, Z8, Z8
-	VMINPS       Z4, Z5, Z5
-	VMULPS       Z6, Z6, Z15
-	VMULPS       Z7, Z7, Z16
-	VMULPS       Z8, Z8, Z17
-	VMULPS       Z5, Z5, Z18
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z19
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z20
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z21
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z22
-	VFMADD213PS  all_badabfc2<>+0(SB), Z15, Z19
-	VFMADD213PS  all_badabfc2<>+0(SB), Z16, Z20
-	VFMADD213PS  all_badabfc2<>+0(SB), Z17, Z21
-	VFMADD213PS  all_badabfc2<>+0(SB), Z18, Z22
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z15, Z19
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z16, Z20
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z17, Z21
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z18, Z22
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z15, Z19
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z16, Z20
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z17, Z21
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z18, Z22
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z23
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z24
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z25
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z26
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z15, Z23
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z16, Z24
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z17, Z25
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z18, Z26
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z15, Z23
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z16, Z24
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z17, Z25
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z18, Z26
-	VFMADD213PS  all_3db61f89<>+0(SB), Z15, Z23
-	VFMADD213PS  all_3db61f89<>+0(SB), Z16, Z24
-	VFMADD213PS  all_3db61f89<>+0(SB), Z17, Z25
-	VFMADD213PS  all_3db61f89<>+0(SB), Z18, Z26
-	VFMADD213PS  Z19, Z6, Z23
-	VFMADD213PS  Z20, Z7, Z24
-	VFMADD213PS  Z21, Z8, Z25
-	VFMADD213PS  Z22, Z5, Z26
+	VMOVUPS      64(DX)(BX*4), Z5
+	VMOVUPS      128(DX)(BX*4), Z6
+	VMOVUPS      192(DX)(BX*4), Z7
+	VCMPPS       $0x16, Z2, Z1, K1
+	VCMPPS       $0x16, Z2, Z5, K2
+	VCMPPS       $0x16, Z2, Z6, K3
+	VCMPPS       $0x16, Z2, Z7, K4
+	KORW         K1, K4, K1
+	KORW         K2, K3, K2
+	KORW         K1, K2, K1
+	KORTESTW     K1, K1
+	JNE          single2
+	VMULPS       Z1, Z1, Z8
+	VMULPS       Z5, Z5, Z9
+	VMULPS       Z6, Z6, Z10
+	VMULPS       Z7, Z7, Z11
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z12
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z13
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z14
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z15
+	VFMADD213PS  all_badabfc2<>+0(SB), Z8, Z12
+	VFMADD213PS  all_badabfc2<>+0(SB), Z9, Z13
+	VFMADD213PS  all_badabfc2<>+0(SB), Z10, Z14
+	VFMADD213PS  all_badabfc2<>+0(SB), Z11, Z15
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z8, Z12
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z9, Z13
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z10, Z14
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z11, Z15
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z8, Z12
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z9, Z13
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z10, Z14
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z11, Z15
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z16
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z17
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z18
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z19
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z8, Z16
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z9, Z17
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z10, Z18
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z11, Z19
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z8, Z16
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z9, Z17
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z10, Z18
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z11, Z19
+	VFMADD213PS  all_3db61f89<>+0(SB), Z8, Z16
+	VFMADD213PS  all_3db61f89<>+0(SB), Z9, Z17
+	VFMADD213PS  all_3db61f89<>+0(SB), Z10, Z18
+	VFMADD213PS  all_3db61f89<>+0(SB), Z11, Z19
+	VFMADD213PS  Z12, Z1, Z16
+	VFMADD213PS  Z13, Z5, Z17
+	VFMADD213PS  Z14, Z6, Z18
+	VFMADD213PS  Z15, Z7, Z19
+	VADDPS       Z1, Z1, Z1
+	VADDPS       Z5, Z5, Z5
 	VADDPS       Z6, Z6, Z6
 	VADDPS       Z7, Z7, Z7
-	VADDPS       Z8, Z8, Z8
-	VADDPS       Z5, Z5, Z5
-	VFMADD213PS  Z6, Z15, Z23
-	VFMADD213PS  Z7, Z16, Z24
-	VFMADD213PS  Z8, Z17, Z25
-	VFMADD213PS  Z5, Z18, Z26
-	VSQRTPS      Z23, Z5
-	VSQRTPS      Z24, Z6
-	VSQRTPS      Z25, Z7
-	VSQRTPS      Z26, Z8
-	VMOVUPS      all_40490fdb<>+0(SB), Z15
-	VSUBPS       Z5, Z15, Z16
-	VSUBPS       Z6, Z15, Z17
-	VSUBPS       Z7, Z15, Z18
-	VSUBPS       Z8, Z15, Z15
-	VMOVUPS      all_40490fdb<>+0(SB), Z19
-	VSUBPS       Z16, Z19, Z20
-	VSUBPS       Z17, Z19, Z21
-	VSUBPS       Z18, Z19, Z22
-	VSUBPS       Z15, Z19, Z19
-	VSUBPS       Z5, Z20, Z20
-	VSUBPS       Z6, Z21, Z21
-	VSUBPS       Z7, Z22, Z22
-	VSUBPS       Z8, Z19, Z19
-	VADDPS       all_b3bbbd2e<>+0(SB), Z20, Z20
-	VADDPS       all_b3bbbd2e<>+0(SB), Z21, Z21
-	VADDPS       all_b3bbbd2e<>+0(SB), Z22, Z22
-	VADDPS       all_b3bbbd2e<>+0(SB), Z19, Z19
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z1, K1
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z2, K2
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z3, K3
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z4, K4
-	VADDPS       Z16, Z20, Z1
-	VADDPS       Z17, Z21, Z2
-	VADDPS       Z18, Z22, Z3
-	VADDPS       Z15, Z19, Z4
-	VBLENDMPS    Z1, Z5, K1, Z9
-	VBLENDMPS    Z2, Z6, K2, Z10
-	VBLENDMPS    Z3, Z7, K3, Z11
-	VBLENDMPS    Z4, Z8, K4, Z12
-	VMULPS       Z9, Z0, Z1
-	VMULPS       Z10, Z0, Z2
-	VMULPS       Z11, Z0, Z3
-	VMULPS       Z12, Z0, Z4
-	VMOVUPS      all_c2d00000<>+0(SB), Z5
-	VMAXPS       Z1, Z5, Z1
-	VMAXPS       Z2, Z5, Z2
-	VMAXPS       Z3, Z5, Z3
-	VMAXPS       Z4, Z5, Z4
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z5
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z6
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z7
+	VFMADD213PS  Z1, Z8, Z16
+	VFMADD213PS  Z5, Z9, Z17
+	VFMADD213PS  Z6, Z10, Z18
+	VFMADD213PS  Z7, Z11, Z19
+	VSQRTPS      Z16, Z1
+	VSQRTPS      Z17, Z5
+	VSQRTPS      Z18, Z6
+	VSQRTPS      Z19, Z7
+	VMULPS       Z1, Z0, Z1
+	VMULPS       Z5, Z0, Z5
+	VMULPS       Z6, Z0, Z6
+	VMULPS       Z7, Z0, Z7
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Z8
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z1, Z5
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z2, Z6
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z3, Z7
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z4, Z8
-	VSUBPS       all_4b4000fe<>+0(SB), Z5, Z15
-	VSUBPS       all_4b4000fe<>+0(SB), Z6, Z16
-	VSUBPS       all_4b4000fe<>+0(SB), Z7, Z17
-	VSUBPS       all_4b4000fe<>+0(SB), Z8, Z18
-	VFNMADD231PS all_3f318000<>+0(SB), Z15, Z1
-	VFNMADD231PS all_3f318000<>+0(SB), Z16, Z2
-	VFNMADD231PS all_3f318000<>+0(SB), Z17, Z3
-	VFNMADD231PS all_3f318000<>+0(SB), Z18, Z4
-	VFNMADD231PS all_b95e8083<>+0(SB), Z15, Z1
-	VFNMADD231PS all_b95e8083<>+0(SB), Z16, Z2
-	VFNMADD231PS all_b95e8083<>+0(SB), Z17, Z3
-	VFNMADD231PS all_b95e8083<>+0(SB), Z18, Z4
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z9
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z10
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z11
+	VFMADD213PS  all_4b400000<>+0(SB), Z1, Z8
+	VFMADD213PS  all_4b400000<>+0(SB), Z5, Z9
+	VFMADD213PS  all_4b400000<>+0(SB), Z6, Z10
+	VFMADD213PS  all_4b400000<>+0(SB), Z7, Z11
+	VSUBPS       all_4b400000<>+0(SB), Z8, Z12
+	VSUBPS       all_4b400000<>+0(SB), Z9, Z13
+	VSUBPS       all_4b400000<>+0(SB), Z10, Z14
+	VSUBPS       all_4b400000<>+0(SB), Z11, Z15
+	VFNMADD231PS all_3f318000<>+0(SB), Z12, Z1
+	VFNMADD231PS all_3f318000<>+0(SB), Z13, Z5
+	VFNMADD231PS all_3f318000<>+0(SB), Z14, Z6
+	VFNMADD231PS all_3f318000<>+0(SB), Z15, Z7
+	VFNMADD231PS all_b95e8083<>+0(SB), Z12, Z1
+	VFNMADD231PS all_b95e8083<>+0(SB), Z13, Z5
+	VFNMADD231PS all_b95e8083<>+0(SB), Z14, Z6
+	VFNMADD231PS all_b95e8083<>+0(SB), Z15, Z7
+	VMOVUPS      all_3ab527e8<>+0(SB), Z12
+	VMOVUPS      all_3ab527e8<>+0(SB), Z13
+	VMOVUPS      all_3ab527e8<>+0(SB), Z14
 	VMOVUPS      all_3ab527e8<>+0(SB), Z15
-	VMOVUPS      all_3ab527e8<>+0(SB), Z16
-	VMOVUPS      all_3ab527e8<>+0(SB), Z17
-	VMOVUPS      all_3ab527e8<>+0(SB), Z18
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z1, Z15
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z2, Z16
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z3, Z17
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z4, Z18
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z1, Z15
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z2, Z16
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z3, Z17
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z4, Z18
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z1, Z15
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z2, Z16
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z3, Z17
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z4, Z18
-	VFMADD213PS  all_3efffffe<>+0(SB), Z1, Z15
-	VFMADD213PS  all_3efffffe<>+0(SB), Z2, Z16
-	VFMADD213PS  all_3efffffe<>+0(SB), Z3, Z17
-	VFMADD213PS  all_3efffffe<>+0(SB), Z4, Z18
-	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z15
-	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z16
-	VFMADD213PS  all_3f800000<>+0(SB), Z3, Z17
-	VFMADD213PS  all_3f800000<>+0(SB), Z4, Z18
-	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z15
-	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z16
-	VFMADD213PS  all_3f800000<>+0(SB), Z3, Z17
-	VFMADD213PS  all_3f800000<>+0(SB), Z4, Z18
-	VPSLLD       $0x17, Z5, Z1
-	VPSLLD       $0x17, Z6, Z2
-	VPSLLD       $0x17, Z7, Z3
-	VPSLLD       $0x17, Z8, Z4
-	VPSRLD       $0x01, Z1, Z5
-	VPSRLD       $0x01, Z2, Z6
-	VPSRLD       $0x01, Z3, Z7
-	VPSRLD       $0x01, Z4, Z8
-	VPANDD       all_7f800000<>+0(SB), Z5, Z5
-	VPSUBD       Z5, Z1, Z1
-	VPANDD       all_7f800000<>+0(SB), Z6, Z6
-	VPSUBD       Z6, Z2, Z2
-	VPANDD       all_7f800000<>+0(SB), Z7, Z7
-	VPSUBD       Z7, Z3, Z3
-	VPANDD       all_7f800000<>+0(SB), Z8, Z8
-	VPSUBD       Z8, Z4, Z4
-	VMULPS       Z15, Z5, Z5
-	VMULPS       Z16, Z6, Z6
-	VMULPS       Z17, Z7, Z7
-	VMULPS       Z18, Z8, Z8
-	VMULPS       Z5, Z1, Z1
-	VMULPS       Z6, Z2, Z2
-	VMULPS       Z7, Z3, Z3
-	VMULPS       Z8, Z4, Z4
-	VMOVUPS      Z1, (AX)(BX*4)
-	VMOVUPS      Z2, 64(AX)(BX*4)
-	VMOVUPS      Z3, 128(AX)(BX*4)
-	VMOVUPS      Z4, 192(AX)(BX*4)
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z1, Z12
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z5, Z13
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z6, Z14
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z7, Z15
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z1, Z12
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z5, Z13
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z6, Z14
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z7, Z15
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z1, Z12
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z5, Z13
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z6, Z14
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z7, Z15
+	VFMADD213PS  all_3efffffe<>+0(SB), Z1, Z12
+	VFMADD213PS  all_3efffffe<>+0(SB), Z5, Z13
+	VFMADD213PS  all_3efffffe<>+0(SB), Z6, Z14
+	VFMADD213PS  all_3efffffe<>+0(SB), Z7, Z15
+	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z12
+	VFMADD213PS  all_3f800000<>+0(SB), Z5, Z13
+	VFMADD213PS  all_3f800000<>+0(SB), Z6, Z14
+	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z15
+	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z12
+	VFMADD213PS  all_3f800000<>+0(SB), Z5, Z13
+	VFMADD213PS  all_3f800000<>+0(SB), Z6, Z14
+	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z15
+	VPSLLD       $0x17, Z8, Z8
+	VPADDD       Z8, Z12, Z12
+	VPSLLD       $0x17, Z9, Z9
+	VPADDD       Z9, Z13, Z13
+	VPSLLD       $0x17, Z10, Z10
+	VPADDD       Z10, Z14, Z14
+	VPSLLD       $0x17, Z11, Z11
+	VPADDD       Z11, Z15, Z15
+	VMOVUPS      Z12, (AX)(BX*4)
+	VMOVUPS      Z13, 64(AX)(BX*4)
+	VMOVUPS      Z14, 128(AX)(BX*4)
+	VMOVUPS      Z15, 192(AX)(BX*4)
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x00000040, CX
 	JMP          block1
@@ -3822,52 +3758,52 @@ single2:
 	CMPQ         CX, $0x00000010
 	JL           tail3
 	VMOVUPS      (DX)(BX*4), Z1
-	VMOVUPS      all_40000000<>+0(SB), Z2
-	VSUBPS       Z1, Z2, Z2
-	VMINPS       Z1, Z2, Z2
-	VMULPS       Z2, Z2, Z3
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z4
-	VFMADD213PS  all_badabfc2<>+0(SB), Z3, Z4
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z3, Z4
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z3, Z4
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z5
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z3, Z5
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z3, Z5
-	VFMADD213PS  all_3db61f89<>+0(SB), Z3, Z5
-	VFMADD213PS  Z4, Z2, Z5
-	VADDPS       Z2, Z2, Z2
-	VFMADD213PS  Z2, Z3, Z5
-	VSQRTPS      Z5, Z2
-	VMOVUPS      all_40490fdb<>+0(SB), Z3
-	VSUBPS       Z2, Z3, Z3
-	VMOVUPS      all_40490fdb<>+0(SB), Z4
-	VSUBPS       Z3, Z4, Z4
-	VSUBPS       Z2, Z4, Z4
-	VADDPS       all_b3bbbd2e<>+0(SB), Z4, Z4
+	VMOVUPS      all_40000000<>+0(SB), Z5
+	VSUBPS       Z1, Z5, Z5
+	VMINPS       Z1, Z5, Z5
+	VMULPS       Z5, Z5, Z6
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z7
+	VFMADD213PS  all_badabfc2<>+0(SB), Z6, Z7
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z6, Z7
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z6, Z7
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z8
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z6, Z8
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z6, Z8
+	VFMADD213PS  all_3db61f89<>+0(SB), Z6, Z8
+	VFMADD213PS  Z7, Z5, Z8
+	VADDPS       Z5, Z5, Z5
+	VFMADD213PS  Z5, Z6, Z8
+	VSQRTPS      Z8, Z5
+	VMOVUPS      all_40490fdb<>+0(SB), Z6
+	VSUBPS       Z5, Z6, Z6
+	VMOVUPS      all_40490fdb<>+0(SB), Z7
+	VSUBPS       Z6, Z7, Z7
+	VSUBPS       Z5, Z7, Z7
+	VADDPS       all_b3bbbd2e<>+0(SB), Z7, Z7
 	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z1, K1
-	VADDPS       Z3, Z4, Z1
-	VBLENDMPS    Z1, Z2, K1, Z13
-	VMULPS       Z13, Z0, Z1
-	VMOVUPS      all_c2d00000<>+0(SB), Z2
-	VMAXPS       Z1, Z2, Z1
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z2
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z1, Z2
-	VSUBPS       all_4b4000fe<>+0(SB), Z2, Z3
-	VFNMADD231PS all_3f318000<>+0(SB), Z3, Z1
-	VFNMADD231PS all_b95e8083<>+0(SB), Z3, Z1
-	VMOVUPS      all_3ab527e8<>+0(SB), Z3
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z1, Z3
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z1, Z3
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z1, Z3
-	VFMADD213PS  all_3efffffe<>+0(SB), Z1, Z3
-	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z3
-	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z3
-	VPSLLD       $0x17, Z2, Z1
-	VPSRLD       $0x01, Z1, Z2
-	VPANDD       all_7f800000<>+0(SB), Z2, Z2
-	VPSUBD       Z2, Z1, Z1
-	VMULPS       Z3, Z2, Z2
-	VMULPS       Z2, Z1, Z1
+	VADDPS       Z6, Z7, Z1
+	VBLENDMPS    Z1, Z5, K1, Z3
+	VMULPS       Z3, Z0, Z1
+	VMOVUPS      all_c2d00000<>+0(SB), Z5
+	VMAXPS       Z1, Z5, Z1
+	VMOVUPS      all_3fb8aa3b<>+0(SB), Z5
+	VFMADD213PS  all_4b4000fe<>+0(SB), Z1, Z5
+	VSUBPS       all_4b4000fe<>+0(SB), Z5, Z6
+	VFNMADD231PS all_3f318000<>+0(SB), Z6, Z1
+	VFNMADD231PS all_b95e8083<>+0(SB), Z6, Z1
+	VMOVUPS      all_3ab527e8<>+0(SB), Z6
+	VFMADD213PS  all_3c091f2b<>+0(SB), Z1, Z6
+	VFMADD213PS  all_3d2aac5b<>+0(SB), Z1, Z6
+	VFMADD213PS  all_3e2aaa46<>+0(SB), Z1, Z6
+	VFMADD213PS  all_3efffffe<>+0(SB), Z1, Z6
+	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z6
+	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z6
+	VPSLLD       $0x17, Z5, Z1
+	VPSRLD       $0x01, Z1, Z5
+	VPANDD       all_7f800000<>+0(SB), Z5, Z5
+	VPSUBD       Z5, Z1, Z1
+	VMULPS       Z6, Z5, Z5
+	VMULPS       Z5, Z1, Z1
 	VMOVUPS      Z1, (AX)(BX*4)
 	ADDQ         $0x00000010, BX
 	SUBQ         $0x00000010, CX
@@ -3885,28 +3821,28 @@ tail3:
 	VSUBPS       Z1, Z2, Z2
 	VMINPS       Z1, Z2, Z2
 	VMULPS       Z2, Z2, Z3
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z4
-	VFMADD213PS  all_badabfc2<>+0(SB), Z3, Z4
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z3, Z4
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z3, Z4
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z5
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z3, Z5
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z3, Z5
-	VFMADD213PS  all_3db61f89<>+0(SB), Z3, Z5
-	VFMADD213PS  Z4, Z2, Z5
+	VMOVUPS      all_bbd19e0f<>+0(SB), Z5
+	VFMADD213PS  all_badabfc2<>+0(SB), Z3, Z5
+	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z3, Z5
+	VFMADD213PS  all_3eaaaa81<>+0(SB), Z3, Z5
+	VMOVUPS      all_3b3c8a44<>+0(SB), Z6
+	VFMADD213PS  all_3c2379e4<>+0(SB), Z3, Z6
+	VFMADD213PS  all_3c47a4c0<>+0(SB), Z3, Z6
+	VFMADD213PS  all_3db61f89<>+0(SB), Z3, Z6
+	VFMADD213PS  Z5, Z2, Z6
 	VADDPS       Z2, Z2, Z2
-	VFMADD213PS  Z2, Z3, Z5
-	VSQRTPS      Z5, Z2
+	VFMADD213PS  Z2, Z3, Z6
+	VSQRTPS      Z6, Z2
 	VMOVUPS      all_40490fdb<>+0(SB), Z3
 	VSUBPS       Z2, Z3, Z3
-	VMOVUPS      all_40490fdb<>+0(SB), Z4
-	VSUBPS       Z3, Z4, Z4
-	VSUBPS       Z2, Z4, Z4
-	VADDPS       all_b3bbbd2e<>+0(SB), Z4, Z4
+	VMOVUPS      all_40490fdb<>+0(SB), Z5
+	VSUBPS       Z3, Z5, Z5
+	VSUBPS       Z2, Z5, Z5
+	VADDPS       all_b3bbbd2e<>+0(SB), Z5, Z5
 	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z1, K2
-	VADDPS       Z3, Z4, Z1
-	VBLENDMPS    Z1, Z2, K2, Z14
-	VMULPS       Z14, Z0, Z0
+	VADDPS       Z3, Z5, Z1
+	VBLENDMPS    Z1, Z2, K2, Z4
+	VMULPS       Z4, Z0, Z0
 	VMOVUPS      all_c2d00000<>+0(SB), Z1
 	VMAXPS       Z0, Z1, Z0
 	VMOVUPS      all_3fb8aa3b<>+0(SB), Z1
@@ -4147,96 +4083,89 @@ TEXT ·arcCosine0AVX512(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), CX
 	MOVQ    c_base+24(FP), DX
 	VMOVUPS all_3f800000<>+0(SB), Z0
-	VMOVUPS all_40000000<>+0(SB), Z1
 	XORQ    BX, BX
 
 block1:
 	CMPQ        CX, $0x00000040
 	JL          single2
-	VMOVUPS     (DX)(BX*4), Z2
-	VMOVUPS     64(DX)(BX*4), Z3
-	VMOVUPS     128(DX)(BX*4), Z4
-	VMOVUPS     192(DX)(BX*4), Z5
-	VSUBPS      Z2, Z1, Z6
-	VSUBPS      Z3, Z1, Z7
-	VSUBPS      Z4, Z1, Z8
-	VSUBPS      Z5, Z1, Z9
-	VMINPS      Z2, Z6, Z6
-	VMINPS      Z3, Z7, Z7
-	VMINPS      Z4, Z8, Z8
-	VMINPS      Z5, Z9, Z9
-	VMULPS      Z6, Z6, Z16
-	VMULPS      Z7, Z7, Z17
-	VMULPS      Z8, Z8, Z18
-	VMULPS      Z9, Z9, Z19
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z20
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z21
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z22
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z23
-	VFMADD213PS all_badabfc2<>+0(SB), Z16, Z20
-	VFMADD213PS all_badabfc2<>+0(SB), Z17, Z21
-	VFMADD213PS all_badabfc2<>+0(SB), Z18, Z22
-	VFMADD213PS all_badabfc2<>+0(SB), Z19, Z23
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z16, Z20
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z17, Z21
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z18, Z22
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z19, Z23
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z16, Z20
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z17, Z21
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z18, Z22
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z19, Z23
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z24
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z25
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z26
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z27
-	VFMADD213PS all_3c2379e4<>+0(SB), Z16, Z24
-	VFMADD213PS all_3c2379e4<>+0(SB), Z17, Z25
-	VFMADD213PS all_3c2379e4<>+0(SB), Z18, Z26
-	VFMADD213PS all_3c2379e4<>+0(SB), Z19, Z27
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z16, Z24
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z17, Z25
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z18, Z26
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z19, Z27
-	VFMADD213PS all_3db61f89<>+0(SB), Z16, Z24
-	VFMADD213PS all_3db61f89<>+0(SB), Z17, Z25
-	VFMADD213PS all_3db61f89<>+0(SB), Z18, Z26
-	VFMADD213PS all_3db61f89<>+0(SB), Z19, Z27
-	VFMADD213PS Z20, Z6, Z24
-	VFMADD213PS Z21, Z7, Z25
-	VFMADD213PS Z22, Z8, Z26
-	VFMADD213PS Z23, Z9, Z27
-	VADDPS      Z6, Z6, Z6
-	VADDPS      Z7, Z7, Z7
-	VADDPS      Z8, Z8, Z8
-	VADDPS      Z9, Z9, Z9
-	VFMADD213PS Z6, Z16, Z24
-	VFMADD213PS Z7, Z17, Z25
-	VFMADD213PS Z8, Z18, Z26
-	VFMADD213PS Z9, Z19, Z27
-	VSQRTPS     Z24, Z6
-	VSQRTPS     Z25, Z7
-	VSQRTPS     Z26, Z8
-	VSQRTPS     Z27, Z9
-	VMULPS      all_3ea2f983<>+0(SB), Z6, Z6
-	VMULPS      all_3ea2f983<>+0(SB), Z7, Z7
-	VMULPS      all_3ea2f983<>+0(SB), Z8, Z8
-	VMULPS      all_3ea2f983<>+0(SB), Z9, Z9
-	VCMPPS      $0x1e, Z0, Z2, K1
-	VCMPPS      $0x1e, Z0, Z3, K2
-	VCMPPS      $0x1e, Z0, Z4, K3
-	VCMPPS      $0x1e, Z0, Z5, K4
-	VSUBPS      Z6, Z0, Z2
-	VSUBPS      Z7, Z0, Z3
-	VSUBPS      Z8, Z0, Z4
-	VSUBPS      Z9, Z0, Z5
-	VBLENDMPS   Z6, Z2, K1, Z10
-	VBLENDMPS   Z7, Z3, K2, Z11
-	VBLENDMPS   Z8, Z4, K3, Z12
-	VBLENDMPS   Z9, Z5, K4, Z13
-	VMOVUPS     Z10, (AX)(BX*4)
-	VMOVUPS     Z11, 64(AX)(BX*4)
-	VMOVUPS     Z12, 128(AX)(BX*4)
-	VMOVUPS     Z13, 192(AX)(BX*4)
+	VMOVUPS     (DX)(BX*4), Z1
+	VMOVUPS     64(DX)(BX*4), Z2
+	VMOVUPS     128(DX)(BX*4), Z3
+	VMOVUPS     192(DX)(BX*4), Z4
+	VCMPPS      $0x16, Z0, Z1, K1
+	VCMPPS      $0x16, Z0, Z2, K2
+	VCMPPS      $0x16, Z0, Z3, K3
+	VCMPPS      $0x16, Z0, Z4, K4
+	KORW        K1, K4, K1
+	KORW        K2, K3, K2
+	KORW        K1, K2, K1
+	KORTESTW    K1, K1
+	JNE         single2
+	VMULPS      Z1, Z1, Z5
+	VMULPS      Z2, Z2, Z6
+	VMULPS      Z3, Z3, Z7
+	VMULPS      Z4, Z4, Z8
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z9
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z10
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z11
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z12
+	VFMADD213PS all_badabfc2<>+0(SB), Z5, Z9
+	VFMADD213PS all_badabfc2<>+0(SB), Z6, Z10
+	VFMADD213PS all_badabfc2<>+0(SB), Z7, Z11
+	VFMADD213PS all_badabfc2<>+0(SB), Z8, Z12
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z5, Z9
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z6, Z10
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z7, Z11
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z8, Z12
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z5, Z9
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z6, Z10
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z7, Z11
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z8, Z12
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z13
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z14
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z15
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z16
+	VFMADD213PS all_3c2379e4<>+0(SB), Z5, Z13
+	VFMADD213PS all_3c2379e4<>+0(SB), Z6, Z14
+	VFMADD213PS all_3c2379e4<>+0(SB), Z7, Z15
+	VFMADD213PS all_3c2379e4<>+0(SB), Z8, Z16
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z5, Z13
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z6, Z14
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z7, Z15
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z8, Z16
+	VFMADD213PS all_3db61f89<>+0(SB), Z5, Z13
+	VFMADD213PS all_3db61f89<>+0(SB), Z6, Z14
+	VFMADD213PS all_3db61f89<>+0(SB), Z7, Z15
+	VFMADD213PS all_3db61f89<>+0(SB), Z8, Z16
+	VFMADD213PS Z9, Z1, Z13
+	VFMADD213PS Z10, Z2, Z14
+	VFMADD213PS Z11, Z3, Z15
+	VFMADD213PS Z12, Z4, Z16
+	VADDPS      Z1, Z1, Z1
+	VADDPS      Z2, Z2, Z2
+	VADDPS      Z3, Z3, Z3
+	VADDPS      Z4, Z4, Z4
+	VFMADD213PS Z1, Z5, Z13
+	VFMADD213PS Z2, Z6, Z14
+	VFMADD213PS Z3, Z7, Z15
+	VFMADD213PS Z4, Z8, Z16
+	VSQRTPS     Z13, Z1
+	VSQRTPS     Z14, Z2
+	VSQRTPS     Z15, Z3
+	VSQRTPS     Z16, Z4
+	VMULPS      all_3ea2f983<>+0(SB), Z1, Z1
+	VMULPS      all_3ea2f983<>+0(SB), Z2, Z2
+	VMULPS      all_3ea2f983<>+0(SB), Z3, Z3
+	VMULPS      all_3ea2f983<>+0(SB), Z4, Z4
+	VMOVUPS     all_3f800000<>+0(SB), Z5
+	VSUBPS      Z1, Z5, Z1
+	VSUBPS      Z2, Z5, Z2
+	VSUBPS      Z3, Z5, Z3
+	VSUBPS      Z4, Z5, Z4
+	VMOVUPS     Z1, (AX)(BX*4)
+	VMOVUPS     Z2, 64(AX)(BX*4)
+	VMOVUPS     Z3, 128(AX)(BX*4)
+	VMOVUPS     Z4, 192(AX)(BX*4)
 	ADDQ        $0x00000040, BX
 	SUBQ        $0x00000040, CX
 	JMP         block1
@@ -4244,27 +4173,29 @@ block1:
 single2:
 	CMPQ        CX, $0x00000010
 	JL          tail3
-	VMOVUPS     (DX)(BX*4), Z2
-	VSUBPS      Z2, Z1, Z3
-	VMINPS      Z2, Z3, Z3
-	VMULPS      Z3, Z3, Z4
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z5
-	VFMADD213PS all_badabfc2<>+0(SB), Z4, Z5
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z4, Z5
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z4, Z5
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z6
-	VFMADD213PS all_3c2379e4<>+0(SB), Z4, Z6
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z4, Z6
-	VFMADD213PS all_3db61f89<>+0(SB), Z4, Z6
-	VFMADD213PS Z5, Z3, Z6
-	VADDPS      Z3, Z3, Z3
-	VFMADD213PS Z3, Z4, Z6
-	VSQRTPS     Z6, Z3
-	VMULPS      all_3ea2f983<>+0(SB), Z3, Z3
-	VCMPPS      $0x1e, Z0, Z2, K1
-	VSUBPS      Z3, Z0, Z2
-	VBLENDMPS   Z3, Z2, K1, Z14
-	VMOVUPS     Z14, (AX)(BX*4)
+	VMOVUPS     (DX)(BX*4), Z1
+	VMOVUPS     all_40000000<>+0(SB), Z2
+	VSUBPS      Z1, Z2, Z2
+	VMINPS      Z1, Z2, Z2
+	VMULPS      Z2, Z2, Z3
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z4
+	VFMADD213PS all_badabfc2<>+0(SB), Z3, Z4
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z3, Z4
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z3, Z4
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z5
+	VFMADD213PS all_3c2379e4<>+0(SB), Z3, Z5
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z3, Z5
+	VFMADD213PS all_3db61f89<>+0(SB), Z3, Z5
+	VFMADD213PS Z4, Z2, Z5
+	VADDPS      Z2, Z2, Z2
+	VFMADD213PS Z2, Z3, Z5
+	VSQRTPS     Z5, Z2
+	VMULPS      all_3ea2f983<>+0(SB), Z2, Z2
+	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z1, K1
+	VMOVUPS     all_3f800000<>+0(SB), Z1
+	VSUBPS      Z2, Z1, Z1
+	VBLENDMPS   Z2, Z1, K1, Z17
+	VMOVUPS     Z17, (AX)(BX*4)
 	ADDQ        $0x00000010, BX
 	SUBQ        $0x00000010, CX
 	JMP         block1
@@ -4276,27 +4207,29 @@ tail3:
 	SHLL        CL, SI
 	DECL        SI
 	KMOVW       SI, K1
-	VMOVUPS.Z   (DX)(BX*4), K1, Z2
-	VSUBPS      Z2, Z1, Z1
-	VMINPS      Z2, Z1, Z1
-	VMULPS      Z1, Z1, Z3
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z4
-	VFMADD213PS all_badabfc2<>+0(SB), Z3, Z4
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z3, Z4
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z3, Z4
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z5
-	VFMADD213PS all_3c2379e4<>+0(SB), Z3, Z5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z3, Z5
-	VFMADD213PS all_3db61f89<>+0(SB), Z3, Z5
-	VFMADD213PS Z4, Z1, Z5
+	VMOVUPS.Z   (DX)(BX*4), K1, Z0
+	VMOVUPS     all_40000000<>+0(SB), Z1
+	VSUBPS      Z0, Z1, Z1
+	VMINPS      Z0, Z1, Z1
+	VMULPS      Z1, Z1, Z2
+	VMOVUPS     all_bbd19e0f<>+0(SB), Z3
+	VFMADD213PS all_badabfc2<>+0(SB), Z2, Z3
+	VFMADD213PS all_3ce6bfd0<>+0(SB), Z2, Z3
+	VFMADD213PS all_3eaaaa81<>+0(SB), Z2, Z3
+	VMOVUPS     all_3b3c8a44<>+0(SB), Z4
+	VFMADD213PS all_3c2379e4<>+0(SB), Z2, Z4
+	VFMADD213PS all_3c47a4c0<>+0(SB), Z2, Z4
+	VFMADD213PS all_3db61f89<>+0(SB), Z2, Z4
+	VFMADD213PS Z3, Z1, Z4
 	VADDPS      Z1, Z1, Z1
-	VFMADD213PS Z1, Z3, Z5
-	VSQRTPS     Z5, Z1
+	VFMADD213PS Z1, Z2, Z4
+	VSQRTPS     Z4, Z1
 	VMULPS      all_3ea2f983<>+0(SB), Z1, Z1
-	VCMPPS      $0x1e, Z0, Z2, K2
+	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z0, K2
+	VMOVUPS     all_3f800000<>+0(SB), Z0
 	VSUBPS      Z1, Z0, Z0
-	VBLENDMPS   Z1, Z0, K2, Z15
-	VMOVUPS     Z15, K1, (AX)(BX*4)
+	VBLENDMPS   Z1, Z0, K2, Z18
+	VMOVUPS     Z18, K1, (AX)(BX*4)
 
 done4:
 	VZEROUPPER

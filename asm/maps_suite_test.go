@@ -143,9 +143,11 @@ func intact(inner, all []float32, shift int) bool {
 	return true
 }
 
-// fill draws arguments that a map of the case can meet, the ends more often than chance would have them.
+// fill draws arguments that a map of the case can meet, the ends more often than chance would have them; half of the calls see only c <= 1, which
+// some kernels have a shorter way for.
 func (m mapCase) fill(rng *rand.Rand, c, y []float32) {
 	ends := []float32{0, 0x1p-149, 0x1p-126, 0x1p-24, 1 - 0x1p-24, 1, 1 + 0x1p-23, 2 - 0x1p-23, 2}
+	text := rng.IntN(2) == 0
 	for i := range c {
 		switch {
 		case rng.IntN(8) == 0:
@@ -156,6 +158,9 @@ func (m mapCase) fill(rng *rand.Rand, c, y []float32) {
 			c[i] = 1 + rng.Float32()
 		default:
 			c[i] = rng.Float32()
+		}
+		if text && !m.exp && c[i] > 1 {
+			c[i] = 2 - c[i]
 		}
 		y[i] = float32(math.Exp(rng.NormFloat64()))
 	}

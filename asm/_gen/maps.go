@@ -37,14 +37,12 @@ var mapKernels = []mapKernel{
 		body: func(g *gen, in []vec, s []reg.VecVirtual) vec {
 			return g.mul(g.constSub(1, in[0]), g.scale(in[1], s[0]))
 		}},
-	{name: "arcCos", dst: "dst", in: []string{"c"}, unroll: 2, hold: []float32{1, 2, coeff.PiHi},
-		body: func(g *gen, in []vec, s []reg.VecVirtual) vec { return g.arcCos(in[0]) }},
-	{name: "arcCosSq", dst: "dst", in: []string{"c"}, unroll: 3,
+	{name: "arcCos", dst: "dst", in: []string{"c"}, unroll: 3, limit: upToOne,
+		body: func(g *gen, in []vec, s []reg.VecVirtual) vec { return g.arcCos(in[0]) },
+		fast: func(g *gen, in []vec, s []reg.VecVirtual) vec { return g.sqrt(g.arcSq(in[0])) }},
+	{name: "arcCosSq", dst: "dst", in: []string{"c"}, unroll: 3, limit: upToOne,
 		body: func(g *gen, in []vec, s []reg.VecVirtual) vec { return g.arcCosSq(in[0]) },
-		fast: func(g *gen, in []vec, s []reg.VecVirtual) vec { return g.arcSq(in[0]) },
-		limit: func(g *gen, s []reg.VecVirtual) reg.VecVirtual {
-			return g.constant(1)
-		}},
+		fast: func(g *gen, in []vec, s []reg.VecVirtual) vec { return g.arcSq(in[0]) }},
 	{name: "exp", dst: "dst", in: []string{"x"}, unroll: 3, hold: []float32{coeff.ExpLow, coeff.ExpHigh},
 		body: func(g *gen, in []vec, s []reg.VecVirtual) vec { return g.exp(in[0], true) }},
 	{name: "diffusion", dst: "dst", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,
@@ -63,15 +61,28 @@ var mapKernels = []mapKernel{
 			g.VMINPS(quotient, g.constant(1), l)
 			return l
 		}},
-	{name: "ngd", dst: "dst", in: []string{"c"}, scalars: []string{"shift"}, unroll: 2, hold: []float32{1, 2, coeff.PiHi},
-		body: func(g *gen, in []vec, s []reg.VecVirtual) vec {
-			a := g.arcCos(in[0])
-			a = g.add(a, a)
-			return g.each(len(a), func(i int, d reg.VecVirtual) { g.VSUBPS(a[i], s[0], d) })
+	{name: "ngd", dst: "dst", in: []string{"c"}, scalars: []string{"shift"}, unroll: 3, limit: upToOne,
+		body: func(g *gen, in []vec, s []reg.VecVirtual) vec { return g.negativeTwice(g.arcCos(in[0]), s[0]) },
+		fast: func(g *gen, in []vec, s []reg.VecVirtual) vec {
+			return g.negativeTwice(g.sqrt(g.arcSq(in[0])), s[0])
 		}},
 	{name: "ngdExp", dst: "dst", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,
 		body: func(g *gen, in []vec, s []reg.VecVirtual) vec {
 			return g.exp(g.scale(g.arcCos(in[0]), s[0]), false)
+		},
+		fast: func(g *gen, in []vec, s []reg.VecVirtual) vec {
+			return g.expNormal(g.scale(g.sqrt(g.arcSq(in[0])), s[0]))
+		},
+		// arccos is at most π/2·√c for c <= 1, so that with q = 87/(1.5709·invT) the exponent stays above -87.3 up to c = q². The least of 1, q and
+		// q² is that where it counts, and negative where q is.
+		limit: func(g *gen, s []reg.VecVirtual) reg.VecVirtual {
+			q, l := g.reg(), g.reg()
+			g.VMOVUPS(g.mem(-55.3), q)
+			g.VDIVPS(s[0], q, q)
+			g.VMINPS(q, g.constant(1), l)
+			g.VMULPS(q, q, q)
+			g.VMINPS(l, q, l)
+			return l
 		}},
 	{name: "gaussian", dst: "dst", in: []string{"c", "y"}, scalars: []string{"x", "-gamma"}, unroll: 2, hold: []float32{coeff.ExpLow},
 		body: func(g *gen, in []vec, s []reg.VecVirtual) vec {
@@ -81,10 +92,13 @@ var mapKernels = []mapKernel{
 			g.mulAdd(d, d, w)
 			return g.exp(g.scale(d, s[1]), false)
 		}},
-	{name: "arcCosine0", dst: "dst", in: []string{"c"}, unroll: 2, hold: []float32{1, 2},
+	{name: "arcCosine0", dst: "dst", in: []string{"c"}, unroll: 3, limit: upToOne,
 		body: func(g *gen, in []vec, s []reg.VecVirtual) vec {
 			u := g.mulConst(g.sqrt(g.arcSq(g.fold(in[0]))), coeff.InvPi)
 			return g.blend(g.compare(greater, in[0], g.operand(1)), u, g.constSub(1, u))
+		},
+		fast: func(g *gen, in []vec, s []reg.VecVirtual) vec {
+			return g.constSub(1, g.mulConst(g.sqrt(g.arcSq(in[0])), coeff.InvPi))
 		}},
 	{name: "arcCosine1", dst: "dst", in: []string{"c", "y"}, scalars: []string{"x"}, unroll: 2, hold: []float32{0, 1, 2},
 		body: func(g *gen, in []vec, s []reg.VecVirtual) vec {
@@ -95,6 +109,15 @@ var mapKernels = []mapKernel{
 			w := g.scale(in[1], s[0])
 			return g.mul(g.mul(w, w), g.arc2(in[0]))
 		}},
+}
+
+// upToOne is the limit of what needs no more than that c is at most 1.
+func upToOne(g *gen, s []reg.VecVirtual) reg.VecVirtual { return g.constant(1) }
+
+// negativeTwice is shift - 2a; 2a is exact.
+func (g *gen) negativeTwice(a vec, shift reg.VecVirtual) vec {
+	a = g.add(a, a)
+	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VSUBPS(a[i], shift, d) })
 }
 
 func maps(c *build.Context) {
