@@ -8,6 +8,7 @@ var generic = Kernels{
 	PanelDot:  panelDotGeneric,
 	TailAdd:   tailAddGeneric,
 	TailStore: tailStoreGeneric,
+	Below:     belowGeneric,
 	Transpose: transposeGeneric,
 
 	Finish: finishGeneric,

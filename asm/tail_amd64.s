@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func tailAddAVX2(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base uint32, limit uint32)
-// Requires: AVX
+// Requires: AVX, CMOV, MMX+
 TEXT ·tailAddAVX2(SB), NOSPLIT, $0-112
 	MOVQ  out_base+0(FP), AX
 	MOVQ  stride+24(FP), CX
@@ -19,36 +19,44 @@ TEXT ·tailAddAVX2(SB), NOSPLIT, $0-112
 	SUBQ  R8, AX
 	TESTQ DI, DI
 	JZ    done
+	LEAQ  (DI)(DI*2), R8
+	LEAQ  -24(SI)(R8*8), R8
 
 cursor:
-	MOVQ      (SI), R8
-	MOVQ      8(SI), R10
-	CMPQ      R8, R10
-	JGE       nextCursor
-	MOVL      (DX)(R8*4), R12
-	CMPL      R12, R9
-	JCC       nextCursor
-	MOVL      20(SI), R11
-	IMULQ     CX, R11
-	LEAQ      (AX)(R11*8), R11
-	VXORPS    X0, X0, X0
-	VCVTSS2SD 16(SI), X0, X0
+	LEAQ       288(SI), R10
+	CMPQ       R10, R8
+	CMOVQGT    R8, R10
+	MOVQ       (R10), R10
+	PREFETCHT0 (DX)(R10*4)
+	PREFETCHT0 (BX)(R10*4)
+	MOVQ       (SI), R10
+	MOVQ       8(SI), R11
+	CMPQ       R10, R11
+	JGE        nextCursor
+	MOVL       (DX)(R10*4), R13
+	CMPL       R13, R9
+	JCC        nextCursor
+	MOVL       20(SI), R12
+	IMULQ      CX, R12
+	LEAQ       (AX)(R12*8), R12
+	VXORPS     X0, X0, X0
+	VCVTSS2SD  16(SI), X0, X0
 
 match:
 	VXORPS    X1, X1, X1
-	VCVTSS2SD (BX)(R8*4), X1, X1
+	VCVTSS2SD (BX)(R10*4), X1, X1
 	VMULSD    X0, X1, X1
-	VADDSD    (R11)(R12*8), X1, X1
-	VMOVSD    X1, (R11)(R12*8)
-	INCQ      R8
-	CMPQ      R8, R10
+	VADDSD    (R12)(R13*8), X1, X1
+	VMOVSD    X1, (R12)(R13*8)
+	INCQ      R10
+	CMPQ      R10, R11
 	JGE       over
-	MOVL      (DX)(R8*4), R12
-	CMPL      R12, R9
+	MOVL      (DX)(R10*4), R13
+	CMPL      R13, R9
 	JCS       match
 
 over:
-	MOVQ R8, (SI)
+	MOVQ R10, (SI)
 
 nextCursor:
 	ADDQ $0x18, SI

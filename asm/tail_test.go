@@ -117,6 +117,34 @@ func TestTranspose(t *testing.T) {
 	})
 }
 
+func TestBelow(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for _, n := range append(lengths, 5000) {
+			for _, share := range []float64{0, 0.01, 0.5, 1} {
+				c := poisoned(n + 20)[10 : 10+n] // what is outside would be found
+				var want []uint32
+				for i := range c {
+					c[i] = 0.5 + r.Float32()
+					switch {
+					case r.Float64() < share:
+						c[i] = 0.49 * r.Float32()
+						want = append(want, uint32(i))
+					case r.IntN(10) == 0:
+						c[i] = float32(math.NaN())
+					case r.IntN(10) == 0:
+						c[i] = 0.5
+					}
+				}
+				index := make([]uint32, n)
+				if got := index[:k.Below(index, c, 0.5)]; !slices.Equal(got, want) {
+					t.Fatalf("n=%d: %v, expected %v", n, got, want)
+				}
+			}
+		}
+	})
+}
+
 const poison = float32(-12345)
 
 func poisoned(n int) []float32 {

@@ -33,6 +33,7 @@ type Engine struct {
 	layout   *sparse.Layout
 	own      *side
 	postings *sparse.CSR // of the tail of the documents
+	place    []uint32    // where each tail value of a document stands in its posting list
 	stats    Stats
 
 	mu   sync.Mutex
@@ -89,12 +90,12 @@ func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 	}
 	e.layout = sparse.NewLayout(order, e.kernels.Panel, segments(falling, x.Rows(), head))
 	e.own = newSide(x, e.layout)
-	e.postings = e.own.split.Postings()
+	e.postings, e.place = e.own.split.Postings()
 	return e, nil
 }
 
 // splitBytes is the greatest that the head/tail form of x and its posting lists can take, and what making them takes in passing.
-func splitBytes(x *sparse.Embedded) int64 { return 24*x.NNZ() + 32*int64(x.Rows()) + 16*int64(x.Cols) }
+func splitBytes(x *sparse.Embedded) int64 { return 28*x.NNZ() + 32*int64(x.Rows()) + 16*int64(x.Cols) }
 
 // Len returns the number of documents.
 func (e *Engine) Len() int { return e.own.x.Rows() }
@@ -115,7 +116,7 @@ func (e *Engine) Stats() Stats {
 
 // Bytes returns the memory that the engine holds for its documents and its workers' scratch space, in bytes.
 func (e *Engine) Bytes() int64 {
-	return e.own.x.Bytes() + e.own.split.Bytes() + e.postings.Bytes() + int64(e.workers)*panelBytes(e.kernels, e.layout.Head())
+	return e.own.x.Bytes() + e.own.split.Bytes() + e.postings.Bytes() + 4*int64(len(e.place)) + int64(e.workers)*panelBytes(e.kernels, e.layout.Head())
 }
 
 // fits returns a MemoryError where bytes beyond what the engine holds are more than was allowed.

@@ -24,7 +24,7 @@ func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
 	report := startProgress(e.progress, int64(n)*int64(n+1)/2)
 	defer report.finish()
 	err = e.panels(ctx, e.own, n, func(p *panel, first int) error {
-		return p.run(ctx, first, n, func(lo, hi int, c []float32) {
+		return p.run(ctx, half, func(lo, hi int, c []float32) {
 			k.Map(e.kernels, c, c, e.own.norms[lo:hi], p.norms)
 			cols := len(p.docs)
 			for j := lo; j < hi; j++ {
@@ -110,7 +110,7 @@ func (e *Engine) Rows(ctx context.Context, k Kernel, rows []int, dst *Dense) err
 func (e *Engine) rows(ctx context.Context, k Kernel, from *side, docs []int, dst *Dense, report *progress) error {
 	n := e.Len()
 	return e.panelsOf(ctx, from, docs, func(p *panel, first int) error {
-		return p.run(ctx, 0, n, func(lo, hi int, c []float32) {
+		return p.run(ctx, all, func(lo, hi int, c []float32) {
 			k.Map(e.kernels, c, c, e.own.norms[lo:hi], p.norms)
 			p.storeColumns(dst.Data[first*n+lo:], n, c)
 			report.done.Add(int64(hi-lo) * int64(len(p.docs)))

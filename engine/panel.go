@@ -2,16 +2,20 @@ package engine
 
 import (
 	"context"
-	"sort"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/sparse"
 )
 
-// blockDocs is the number of documents whose dot products with a panel are computed at a time: their tile of c, 512 × 32 values or
-// 64 KiB, stays in the second-level cache from the tail through the head to the map. It is a multiple of sparse.Block.
-const blockDocs = 4 * sparse.Block
+// blockDocs is the number of documents whose dot products with a panel are computed at a time, from the head to the map: their tile of c,
+// 512 × 64 values or 128 KiB, stays in the second-level cache. tailDocs is the number whose tail is added up at a time: large, because every posting list
+// costs a mispredicted branch in every block, and small enough for one panel document's sums, 8 KiB, to stay in the first-level cache. Both are
+// multiples of sparse.Block.
+const (
+	blockDocs = 4 * sparse.Block
+	tailDocs  = 4 * blockDocs
+)
 
 // side is a set of documents in the two forms that a tile needs: as float32 in head/tail form, and as embedded for exact recomputation.
 type side struct {
@@ -37,9 +41,10 @@ type panel struct {
 	norms   []float32 // their norms; 0 in columns without a document
 	dense   []float32 // [Head][Panel], a segment behind the other
 	cursors []asm.Cursor
-	tail    []float64 // [Panel][blockDocs], all 0 between blocks
+	tail    []float64 // [Panel][tailDocs], all 0 where no block is under way
 	tile    []float32 // [blockDocs][Panel]
 
+	close   []uint32 // places in the tile
 	exact   unitCache
 	scratch []float64
 }
@@ -51,12 +56,15 @@ func newPanel(e *Engine) *panel {
 		norms: make([]float32, r),
 		dense: make([]float32, e.layout.Head()*r),
 		tile:  make([]float32, blockDocs*r),
-		tail:  make([]float64, blockDocs*r),
+		close: make([]uint32, blockDocs*r),
+		tail:  make([]float64, tailDocs*r),
 	}
 }
 
 // panelBytes is what newPanel allocates for the given kernels and head.
-func panelBytes(k *asm.Kernels, head int) int64 { return int64(4 * k.Panel * (head + 3*blockDocs)) }
+func panelBytes(k *asm.Kernels, head int) int64 {
+	return int64(4 * k.Panel * (head + 2*blockDocs + 2*tailDocs))
+}
 
 // load scatters documents into the panel. It must be empty.
 func (p *panel) load(from *side, docs []int) {
@@ -95,68 +103,104 @@ func (p *panel) scatter(zero bool) {
 	}
 }
 
-// seek places a cursor at the first document not below j0 in the posting list of every tail term of the panel's documents.
-func (p *panel) seek(j0 int) {
+// seek places a cursor in the posting list of every tail term of the panel's documents: at its begin or, for the symmetric half, at the document
+// itself, so that of two documents in the panel only the later one meets the earlier.
+func (p *panel) seek(half bool) {
 	post := p.e.postings
 	p.cursors = p.cursors[:0]
+	tail := &p.from.split.Tail
 	for r, d := range p.docs {
-		terms, values := p.from.split.Tail.Row(d)
-		for k, t := range terms {
-			lo, hi := post.Offsets[t], post.Offsets[t+1]
-			if j0 > 0 {
-				list := post.Terms[lo:hi]
-				lo += int64(sort.Search(len(list), func(i int) bool { return int(list[i]) >= j0 }))
+		for k := tail.Offsets[d]; k < tail.Offsets[d+1]; k++ {
+			t := tail.Terms[k]
+			next, end := post.Offsets[t], post.Offsets[t+1]
+			if half {
+				next += int64(p.e.place[k])
 			}
-			if lo < hi {
-				p.cursors = append(p.cursors, asm.Cursor{Next: lo, End: hi, Scale: values[k], Column: uint32(r)})
+			if next < end {
+				p.cursors = append(p.cursors, asm.Cursor{Next: next, End: end, Scale: tail.Values[k], Column: uint32(r)})
 			}
 		}
 	}
 }
 
-// run computes c between the engine's documents j0 <= j < j1 and the panel's, and hands it to visit a block at a time: c[(j-lo)*Panel+r]
-// for lo <= j < hi. visit may overwrite c. run returns early, with the context's error, when ctx ends.
-func (p *panel) run(ctx context.Context, j0, j1 int, visit func(lo, hi int, c []float32)) error {
+// run computes c between the panel's documents and all of the engine's (all) or, for the symmetric half, those from the panel's first on, which
+// are the engine's own in sequence (half). It hands c to visit a block at a time, c[(j-lo)*Panel+r] for documents lo <= j < hi, which visit may
+// overwrite. It returns early, with the context's error, when ctx ends.
+func (p *panel) run(ctx context.Context, part part, visit func(lo, hi int, c []float32)) error {
 	e, k := p.e, p.e.kernels
-	r := k.Panel
-	atomic.AddInt64(&e.stats.Pairs, int64(j1-j0)*int64(len(p.docs)))
-	// Blocks are whole, so the first and the last may hold documents that weren't asked for.
-	from := j0 - j0%sparse.Block
-	p.seek(from)
-	for lo := from; lo < j1; lo += blockDocs {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		hi := min(lo+blockDocs, e.Len())
-		tile := p.tile[:(hi-lo)*r]
-		k.TailAdd(p.tail, blockDocs, e.postings.Terms, e.postings.Values, p.cursors, uint32(lo), uint32(hi))
-		k.TailStore(tile, r, p.tail, blockDocs, r, hi-lo)
-		for s := len(e.own.split.Head) - 1; s >= 0; s-- {
-			seg := &e.own.split.Head[s]
-			for b := lo; b < hi; b += sparse.Block {
-				end := min(b+sparse.Block, hi)
-				k.PanelDot(tile[(b-lo)*r:], p.segment(s), seg.Start[b:end+1], seg.Doc[b:end], seg.Offset, seg.Value)
+	n, j0 := e.Len(), 0
+	if part == half {
+		j0 = p.docs[0]
+	}
+	atomic.AddInt64(&e.stats.Pairs, int64(n-j0)*int64(len(p.docs)))
+	p.seek(part == half)
+	// Blocks are whole, so the first may hold documents before j0.
+	for tail := j0 - j0%sparse.Block; tail < n; tail += tailDocs {
+		end := min(tail+tailDocs, n)
+		k.TailAdd(p.tail, tailDocs, e.postings.Terms, e.postings.Values, p.cursors, uint32(tail), uint32(end))
+		for lo := tail; lo < end; lo += blockDocs {
+			hi := min(lo+blockDocs, end)
+			tile := p.tile[:(hi-lo)*k.Panel]
+			k.TailStore(tile, k.Panel, p.tail[lo-tail:], tailDocs, k.Panel, hi-lo)
+			if ctx.Err() != nil {
+				clear(p.tail)
+				return context.Cause(ctx)
 			}
+			p.head(lo, hi, tile)
+			first := max(lo, j0)
+			tile = tile[(first-lo)*k.Panel:]
+			if part == half && first == j0 {
+				p.reflect(tile)
+			}
+			k.Finish(tile, tile)
+			p.recompute(first, tile)
+			visit(first, hi, tile)
 		}
-		first, last := max(lo, j0), min(hi, j1)
-		tile = tile[(first-lo)*r : (last-lo)*r]
-		k.Finish(tile, tile)
-		p.recompute(first, tile)
-		visit(first, last, tile)
 	}
 	return nil
 }
 
+// part says which of the engine's documents a panel meets.
+type part int
+
+const (
+	all  part = iota // every document
+	half             // the documents from the panel's first on
+)
+
+// reflect completes the dot products among the panel's own documents, which begin the tile: seek left out those with an earlier document.
+func (p *panel) reflect(tile []float32) {
+	width := p.e.kernels.Panel
+	for i := range p.docs {
+		for j := range i {
+			tile[j*width+i] = tile[i*width+j]
+		}
+	}
+}
+
+// head adds the dot products over the head's terms to the tile of documents lo <= j < hi, the rarest segment first.
+func (p *panel) head(lo, hi int, tile []float32) {
+	k := p.e.kernels
+	segments := p.e.own.split.Head
+	for s := len(segments) - 1; s >= 0; s-- {
+		seg, dense := &segments[s], p.segment(s)
+		for b := lo; b < hi; b += sparse.Block {
+			end := min(b+sparse.Block, hi)
+			k.PanelDot(tile[(b-lo)*k.Panel:], dense, seg.Start[b:end+1], seg.Doc[b:end], seg.Offset, seg.Value)
+		}
+	}
+}
+
 // recompute replaces every c below closeC by its exact value.
 func (p *panel) recompute(lo int, tile []float32) {
-	own, width := p.e.own, p.e.kernels.Panel
+	own, k := p.e.own, p.e.kernels
 	n, last := int64(0), -1
 	var terms []uint32
-	for at, c := range tile {
-		if !(c < closeC) || at%width >= len(p.docs) {
+	for _, at := range p.close[:k.Below(p.close, tile, closeC)] {
+		j, r := lo+int(at)/k.Panel, int(at)%k.Panel
+		if r >= len(p.docs) {
 			continue
 		}
-		j, r := lo+at/width, at%width
 		if p.from == own && p.docs[r] == j {
 			tile[at] = 0
 			continue

@@ -135,7 +135,17 @@ func newSegment(byRank *CSR, lo, hi, panel int, next []int64) Segment {
 }
 
 // Postings returns the posting lists of the tail: row t holds the documents, ascending, with the term of rank Head+t, and their values.
-func (h *HeadTail) Postings() *CSR { return transpose(&h.Tail, nil) }
+// place[k] says where the tail's value k stands in its list: at lists.Offsets[t]+place[k] for the term t = Tail.Terms[k].
+func (h *HeadTail) Postings() (lists *CSR, place []uint32) {
+	lists = transpose(&h.Tail, nil)
+	place = make([]uint32, len(h.Tail.Terms))
+	seen := make([]uint32, h.Tail.Cols)
+	for k, t := range h.Tail.Terms {
+		place[k] = seen[t]
+		seen[t]++
+	}
+	return lists, place
+}
 
 // Bytes returns the memory that the documents hold in this form, in bytes.
 func (h *HeadTail) Bytes() int64 {

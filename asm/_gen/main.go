@@ -27,6 +27,7 @@ var families = []struct {
 	{"maps", maps},
 	{"panel", panels},
 	{"tail", tails},
+	{"below", below},
 	{"solver", solver},
 }
 
