@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"math/rand/v2"
+	"runtime"
 
 	"github.com/gramengine/gram/sparse"
 )
@@ -52,10 +53,7 @@ func mergeBaseline(x *sparse.Embedded, seed uint64) func(context.Context) (int64
 			}
 			pairs += int64(p.last - p.first)
 		}
-		keepMerge = sink
+		runtime.KeepAlive(sink) // or the compiler could leave the work out
 		return pairs, nil
 	}
 }
-
-// keepMerge takes the baseline's result, so that the compiler can't leave its work out.
-var keepMerge float64
