@@ -6,7 +6,7 @@ PORTABLE    = purego,noasm
 CONCURRENT  = ./sparse ./engine ./tiles ./solver ./cmd/...
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test bench check format vet staticcheck portable race arm64 tidy clean
+.PHONY: help build run test bench check format vet staticcheck portable race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -23,7 +23,7 @@ test: ## run all tests
 bench: build ## measure against a merge of sorted lists
 	bin/grambench bench
 
-check: format tidy vet staticcheck test portable race arm64 ## everything that continuous integration runs
+check: format tidy vet staticcheck test portable race arm64 generate-check ## everything that continuous integration runs
 
 format: ## fail where gofmt would change something
 	@changed=$$(gofmt -l .); test -z "$$changed" || { echo "gofmt would change:"; echo "$$changed"; exit 1; }
@@ -47,6 +47,13 @@ race: ## the race detector on what runs concurrently (needs a C compiler)
 arm64: ## build and vet for another processor
 	GOARCH=arm64 $(GO) build ./...
 	GOARCH=arm64 $(GO) vet ./...
+
+generate: ## write the assembly of asm anew
+	rm -f asm/*_amd64.s asm/*_stubs_amd64.go
+	cd asm/_gen && $(GO) run .
+
+generate-check: generate ## fail where the assembly in git isn't what its generator writes
+	@changed=$$(git status --porcelain -- 'asm/*_amd64.s' 'asm/*_stubs_amd64.go'); test -z "$$changed" || { echo "differs from what asm/_gen writes:"; echo "$$changed"; exit 1; }
 
 clean: ## remove what was built
 	rm -rf bin
