@@ -27,7 +27,8 @@ Text formats hold the fewest digits that give the same float32 back.
 The file appears under its name only when it is complete; until then it has a temporary name in the same folder, which is removed on an
 error or ^C. A regular file of that name is replaced; a folder, a link or a device is left alone and is an error.
 
-Where memory holds the matrix it is computed as one, each pair once; otherwise in stripes, each pair twice, and written as it comes.
+A matrix up to 256 MiB is computed as one, each pair once; a larger one, or one that -m doesn't allow, in stripes, each pair twice, while
+the stripe before is written. So a large matrix never needs memory of its own size.
 
 Examples:
   grambench gram -in train.svm -kernel diffusion:t=0.5 -o K.npy
@@ -130,7 +131,11 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 	return writeReport(e.stdout, &gramReport{line, []gramRow{row}}, f.json)
 }
 
-// writeGram computes and writes the matrix: whole where the memory holds it, otherwise stripe by stripe.
+// wholeBytes is the size up to which a matrix is computed before it is written. Larger ones are written while they are computed, which costs little
+// time, since the disk is slower than the engine, and no memory.
+const wholeBytes = 256 << 20
+
+// writeGram computes and writes the matrix, whole or stripe by stripe.
 func (f *flags) writeGram(ctx context.Context, p *progress, x *sparse.Embedded, k engine.Kernel, h matrixio.Header, row *gramRow) error {
 	eng, err := f.newEngine(x, f.isa, f.workers, p)
 	if err != nil {
@@ -139,7 +144,7 @@ func (f *flags) writeGram(ctx context.Context, p *progress, x *sparse.Embedded, 
 	row.ISA, row.Method = string(eng.ISA()), "matrix"
 	base := eng.Bytes() + runtimeBytes
 	budget := f.budget()
-	if budget > 0 && base+eng.GramBytes() > budget {
+	if eng.GramBytes() > wholeBytes || budget > 0 && base+eng.GramBytes() > budget {
 		row.Method = "stripes"
 		if err := f.fits(fmt.Sprintf("a Gram matrix of %s", counted(x.Rows(), "document", "documents")), base+eng.StripesBytes()); err != nil {
 			return err

@@ -17,6 +17,9 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
 )
 
 // version is the version of the program.
@@ -28,6 +31,9 @@ const (
 	exitFailed = 1
 	exitUsage  = 2
 )
+
+// grace is how long a command may take to end by itself after ^C.
+const grace = 800 * time.Millisecond
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
@@ -66,8 +72,16 @@ var errReported = errors.New("failed")
 func run(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// After the first signal the default behaviour is back, so a second ^C kills at once.
-	context.AfterFunc(ctx, stop)
+	// After the first signal the default behaviour is back, so a second ^C kills at once. Commands heed the context, but some steps can't (a
+	// sort, a sync of a slow disk): past the grace period the program removes what is half written and ends.
+	leaveAtOnce := context.AfterFunc(ctx, func() {
+		stop()
+		time.Sleep(grace)
+		matrixio.AbortAll()
+		fmt.Fprintln(stderr, "grambench: interrupted, nothing was left behind")
+		os.Exit(exitFailed)
+	})
+	defer leaveAtOnce()
 
 	if len(args) == 0 {
 		writeOverview(stderr)

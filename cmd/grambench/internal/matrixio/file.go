@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 // File is a file in the making: it has a temporary name until it is complete.
@@ -38,7 +39,9 @@ func Create(path string) (*File, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &File{path: path, temporary: temporary, file: f, buffer: bufio.NewWriterSize(f, 1<<20)}, nil
+		made := &File{path: path, temporary: temporary, file: f, buffer: bufio.NewWriterSize(f, 1<<20)}
+		making.Store(made, nil)
+		return made, nil
 	}
 }
 
@@ -77,6 +80,7 @@ func (f *File) Commit() (int64, error) {
 		err = os.Rename(f.temporary, f.path)
 	}
 	f.done = true
+	making.Delete(f)
 	if err != nil {
 		os.Remove(f.temporary)
 		return 0, err
@@ -95,6 +99,18 @@ func (f *File) Abort() {
 		return
 	}
 	f.done = true
+	making.Delete(f)
 	f.file.Close()
 	os.Remove(f.temporary)
+}
+
+// making holds the files that are neither committed nor aborted, as keys of type *File.
+var making sync.Map
+
+// AbortAll removes the temporary names of all files in the making, for a program that is about to end. It may be called from any goroutine.
+func AbortAll() {
+	making.Range(func(f, _ any) bool {
+		os.Remove(f.(*File).temporary)
+		return true
+	})
 }

@@ -165,6 +165,26 @@ func TestFileAborted(t *testing.T) {
 	}
 }
 
+func TestAbortAll(t *testing.T) {
+	folder := t.TempDir()
+	whole, err := Create(filepath.Join(folder, "whole"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := whole.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	half, err := Create(filepath.Join(folder, "half"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer half.Abort()
+	AbortAll()
+	if names := entries(t, folder); len(names) != 1 || names[0] != "whole" {
+		t.Errorf("the folder holds %v, expected the committed file alone", names)
+	}
+}
+
 func TestFileRefused(t *testing.T) {
 	folder := t.TempDir()
 	link := filepath.Join(folder, "link")
