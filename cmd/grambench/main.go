@@ -74,14 +74,14 @@ func run(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	// After the first signal the default behaviour is back, so a second ^C kills at once. Commands heed the context, but some steps can't (a
 	// sort, a sync of a slow disk): past the grace period the program removes what is half written and ends.
-	leaveAtOnce := context.AfterFunc(ctx, func() {
+	stopWatch := context.AfterFunc(ctx, func() {
 		stop()
 		time.Sleep(grace)
 		matrixio.AbortAll()
 		fmt.Fprintln(stderr, "grambench: interrupted, nothing was left behind")
 		os.Exit(exitFailed)
 	})
-	defer leaveAtOnce()
+	defer stopWatch()
 
 	if len(args) == 0 {
 		writeOverview(stderr)
