@@ -4,7 +4,7 @@ package asm
 var generic = Kernels{
 	ISA:       Generic,
 	Panel:     genericPanel,
-	Cost:      Cost{HeadValue: 10, TailMatch: 2},
+	Cost:      Cost{HeadValue: 10, HeadDocument: 20, TailMatch: 2, TailList: 6, L3Byte: 0.05},
 	PanelDot:  panelDotGeneric,
 	TailAdd:   tailAddGeneric,
 	TailStore: tailStoreGeneric,

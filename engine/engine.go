@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/sparse"
@@ -34,16 +33,11 @@ type Engine struct {
 	own      *side
 	postings *sparse.CSR // of the tail of the documents
 	place    []uint32    // where each tail value of a document stands in its posting list
-	stats    Stats
+	heads    []Head      // what the cost model says
 
-	mu   sync.Mutex
-	idle []*panel // scratch space of earlier computations
-}
-
-// Stats counts what an engine has computed since it was made.
-type Stats struct {
-	Pairs      int64 // dot products
-	Recomputed int64 // those of them that were recomputed by the exact difference form
+	mu    sync.Mutex
+	stats Stats
+	idle  []*panel // scratch space of earlier computations
 }
 
 // MemoryError says that a computation needs more memory than was allowed, before any of it was done.
@@ -75,22 +69,17 @@ func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 	if int64(x.Rows()) > 1<<32-1 {
 		return nil, fmt.Errorf("engine: %d documents, expected at most %d", x.Rows(), int64(1<<32-1))
 	}
-	df := x.DocumentFrequency()
-	order := sparse.Order(df)
-	falling := make([]int32, len(df))
-	for r, j := range order {
-		falling[r] = df[j]
-	}
-	head := min(max(opt.HeadTerms, 0), len(df))
-	if opt.HeadTerms == 0 {
-		head = headTerms(e.kernels, falling, x.Rows())
-	}
-	if need := x.Bytes() + splitBytes(x) + int64(e.workers)*panelBytes(e.kernels, head); e.memory > 0 && need > e.memory {
+	// Before anything is copied: what the copies take, whatever the head will be.
+	if need := x.Bytes() + splitBytes(x); e.memory > 0 && need > e.memory {
 		return nil, &MemoryError{"an engine for these documents", need, e.memory}
 	}
-	e.layout = sparse.NewLayout(order, e.kernels.Panel, segments(falling, x.Rows(), head))
-	e.own = newSide(x, e.layout)
+	var byRank *sparse.CSR
+	e.layout, byRank = e.layoutFor(x, opt.HeadTerms)
+	e.own = newSide(x, e.layout, byRank)
 	e.postings, e.place = e.own.split.Postings()
+	if err := e.fits("an engine for these documents", 0); err != nil {
+		return nil, err
+	}
 	return e, nil
 }
 
@@ -108,11 +97,6 @@ func (e *Engine) Workers() int { return e.workers }
 
 // HeadTerms returns the number of terms in the dense head.
 func (e *Engine) HeadTerms() int { return e.layout.Head() }
-
-// Stats returns the counts so far; it may be called at any time.
-func (e *Engine) Stats() Stats {
-	return Stats{atomic.LoadInt64(&e.stats.Pairs), atomic.LoadInt64(&e.stats.Recomputed)}
-}
 
 // Bytes returns the memory that the engine holds for its documents and its workers' scratch space, in bytes.
 func (e *Engine) Bytes() int64 {
@@ -142,6 +126,8 @@ func (e *Engine) borrow() *panel {
 func (e *Engine) giveBack(p *panel) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.stats.add(&p.stats)
+	p.stats = Stats{}
 	if len(e.idle) < e.workers {
 		e.idle = append(e.idle, p)
 	}

@@ -24,14 +24,17 @@ func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
 	report := startProgress(e.progress, int64(n)*int64(n+1)/2)
 	defer report.finish()
 	err = e.panels(ctx, e.own, n, func(p *panel, first int) error {
-		return p.run(ctx, half, func(lo, hi int, c []float32) {
+		return p.run(ctx, half, func(lo, hi int, c []float32) error {
 			k.Map(e.kernels, c, c, e.own.norms[lo:hi], p.norms)
+			p.lap(&p.stats.Map)
 			cols := len(p.docs)
 			for j := lo; j < hi; j++ {
 				copy(g.Data[j*n+first:j*n+first+cols], c[(j-lo)*width:])
 			}
 			p.storeColumns(g.Data[first*n+lo:], n, c)
+			p.lap(&p.stats.Store)
 			report.done.Add(pairsFrom(first, cols, lo, hi))
+			return nil
 		})
 	})
 	if err != nil {
@@ -110,10 +113,13 @@ func (e *Engine) Rows(ctx context.Context, k Kernel, rows []int, dst *Dense) err
 func (e *Engine) rows(ctx context.Context, k Kernel, from *side, docs []int, dst *Dense, report *progress) error {
 	n := e.Len()
 	return e.panelsOf(ctx, from, docs, func(p *panel, first int) error {
-		return p.run(ctx, all, func(lo, hi int, c []float32) {
+		return p.run(ctx, all, func(lo, hi int, c []float32) error {
 			k.Map(e.kernels, c, c, e.own.norms[lo:hi], p.norms)
+			p.lap(&p.stats.Map)
 			p.storeColumns(dst.Data[first*n+lo:], n, c)
+			p.lap(&p.stats.Store)
 			report.done.Add(int64(hi-lo) * int64(len(p.docs)))
+			return nil
 		})
 	})
 }
@@ -139,7 +145,7 @@ func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*D
 	dst := NewDense(m, n)
 	report := startProgress(e.progress, int64(m)*int64(n))
 	defer report.finish()
-	if err := e.rows(ctx, k, newSide(test, e.layout), docs, dst, report); err != nil {
+	if err := e.rows(ctx, k, newSide(test, e.layout, sparse.ByRank(&test.CSR, e.layout.Rank)), docs, dst, report); err != nil {
 		return nil, err
 	}
 	return dst, nil

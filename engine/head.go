@@ -1,42 +1,129 @@
 package engine
 
-import "github.com/gramengine/gram/asm"
+import (
+	"time"
 
-// headTerms chooses the number of terms that the dense head holds, for n documents and document frequencies in falling order.
-//
-// A term of document frequency f costs, over all n/R panels that the n documents stream past, f·n/R panel values when it is in the head and f² matches when it
-// is in the tail, so that it belongs to the head while f > n/R · HeadValue/TailMatch.
-func headTerms(k *asm.Kernels, df []int32, n int) int {
-	least := float64(n) / float64(k.Panel) * k.Cost.HeadValue / k.Cost.TailMatch
-	h := 0
-	for h < len(df) && float64(df[h]) > least {
-		h++
-	}
-	return h
-}
-
-// Bounds of a segment of the head. Each segment is a block of the sum: where two documents have many equal products, as text with its many
-// single words has, adding them up in float32 errs to one side, by up to 10⁻⁸ of the sum for every term, so that 128 terms stay near 10⁻⁶ at worst and
-// 32, as most documents have, far below.
-const (
-	segmentTerms  = 128 // most terms
-	segmentValues = 32  // most values in the mean document, unless a single term has more
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/sparse"
 )
 
-// segments divides a head of the given number of terms into segments, for n documents and document frequencies in falling order.
-func segments(df []int32, n, head int) (bounds []int) {
-	bounds = []int{0}
-	values := 0.0
-	for r := range head {
-		mean := float64(df[r]) / float64(n)
-		if first := bounds[len(bounds)-1]; r > first && (r-first == segmentTerms || values+mean > segmentValues) {
-			bounds = append(bounds, r)
-			values = 0
-		}
-		values += mean
-	}
-	if head > 0 {
-		bounds = append(bounds, head)
-	}
-	return bounds
+// Bounds of a segment of the head. Each segment is a block of the sum: where two documents have many equal products, as text with its many
+// single words has, adding them up in float32 errs to one side, by about 10⁻⁸ of the sum for every term that they share. Segments are as long as they can
+// be, since each costs every document an addition to memory.
+const (
+	segmentValues = 32  // values that the mean document has in a segment, unless a single term has more
+	segmentMost   = 192 // values that any document has
+)
+
+// A Head is a possible choice of the terms that the dense panels hold, with what the cost model says of it.
+type Head struct {
+	Terms     int           // number of terms, the most frequent ones
+	Segments  int           // pieces that they are cut into
+	Predicted time.Duration // time for all dot products of the symmetric half on one core
 }
+
+// headPlan holds the choices of head for one set of documents, those that end with a segment, and the bounds of all segments.
+type headPlan struct {
+	heads  []Head
+	bounds []int
+}
+
+// planHead divides the terms into segments, from the most frequent on, and predicts for each number of segments what the dot products cost.
+//
+// With n documents, panels of R, and document frequencies f in falling order, of which the first H are in the head,
+//
+//	head = n/R · (Σ_{r<H} f_r · HeadValue + n·segments · HeadDocument)
+//	tail = Σ_{r≥H} f_r² · TailMatch + Σ_{r≥H} f_r · n/tailDocs · TailList
+//
+// and where the dense panel outgrows the second-level cache, it is read once more from the third for every block of documents. The symmetric half
+// takes half of it. A most > 0 limits the terms.
+func planHead(k *asm.Kernels, byRank *sparse.CSR, most int) headPlan {
+	docs := byRank.Cols
+	n, width := float64(docs), float64(k.Panel)
+	plan := headPlan{bounds: []int{0}}
+	limit := byRank.Rows()
+	if most > 0 {
+		limit = min(limit, most)
+	}
+	var rest, matches float64 // of the tail
+	for r := range byRank.Rows() {
+		f := float64(byRank.Offsets[r+1] - byRank.Offsets[r])
+		rest += f
+		matches += f * f
+	}
+	add := func(terms int, values float64) {
+		segments := len(plan.bounds) - 1
+		cost := n / width * (values*k.Cost.HeadValue + n*float64(segments)*k.Cost.HeadDocument)
+		cost += matches*k.Cost.TailMatch + rest*max(n/tailDocs, 1)*k.Cost.TailList
+		if panel := 4 * width * float64(terms); panel > float64(asm.L2Bytes())/2 {
+			cost += n / width * n / blockDocs * panel * k.Cost.L3Byte
+		}
+		plan.heads = append(plan.heads, Head{terms, segments, time.Duration(cost / 2)})
+	}
+	add(0, 0)
+
+	count := make([]int32, docs) // values of each document in the segment under way
+	var values, mean float64     // of the head, and of the segment in the mean document
+	first, greatest := 0, int32(0)
+	for r := range limit {
+		list, _ := byRank.Row(r)
+		f := float64(len(list))
+		for _, d := range list {
+			count[d]++
+			greatest = max(greatest, count[d])
+		}
+		if r > first && (mean+f/n > segmentValues || greatest > segmentMost || (r+1-first)*k.Panel > 1<<16) {
+			plan.bounds = append(plan.bounds, r)
+			add(r, values)
+			if last := plan.heads[len(plan.heads)-1].Predicted; most == 0 && last > 2*plan.heads[0].Predicted+plan.best().Predicted*2 {
+				break // far beyond the best choice
+			}
+			clear(count)
+			for _, d := range list {
+				count[d]++
+			}
+			first, mean, greatest = r, 0, 1
+		}
+		values += f
+		mean += f / n
+		rest -= f
+		matches -= f * f
+		if r+1 == limit {
+			plan.bounds = append(plan.bounds, limit)
+			add(limit, values)
+		}
+	}
+	return plan
+}
+
+// best returns the choice of the least predicted time.
+func (p headPlan) best() Head {
+	best := p.heads[0]
+	for _, h := range p.heads {
+		if h.Predicted < best.Predicted {
+			best = h
+		}
+	}
+	return best
+}
+
+// layoutFor chooses the head for the engine's documents: by the cost model, or of the given number of terms, below 0 for none.
+func (e *Engine) layoutFor(x *sparse.Embedded, terms int) (*sparse.Layout, *sparse.CSR) {
+	rank := sparse.Ranks(sparse.Order(x.DocumentFrequency()))
+	byRank := sparse.ByRank(&x.CSR, rank)
+	var head Head
+	var plan headPlan
+	if terms < 0 {
+		plan.bounds = []int{0}
+	} else if plan = planHead(e.kernels, byRank, terms); terms > 0 {
+		head = plan.heads[len(plan.heads)-1]
+	} else {
+		head = plan.best()
+	}
+	e.heads = plan.heads
+	return &sparse.Layout{Panel: e.kernels.Panel, Bounds: plan.bounds[:head.Segments+1], Cols: x.Cols, Rank: rank}, byRank
+}
+
+// Heads returns what the cost model predicts for the possible choices of the head, in the order of their number of terms; the engine takes the one with the least
+// predicted time unless Options.HeadTerms says otherwise.
+func (e *Engine) Heads() []Head { return e.heads }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/sparse"
@@ -14,7 +13,7 @@ import (
 // multiples of sparse.Block.
 const (
 	blockDocs = 4 * sparse.Block
-	tailDocs  = 4 * blockDocs
+	tailDocs  = 16 * sparse.Block
 )
 
 // side is a set of documents in the two forms that a tile needs: as float32 in head/tail form, and as embedded for exact recomputation.
@@ -24,8 +23,8 @@ type side struct {
 	norms []float32
 }
 
-func newSide(x *sparse.Embedded, layout *sparse.Layout) *side {
-	s := &side{x: x, split: layout.Split(x), norms: make([]float32, x.Rows())}
+func newSide(x *sparse.Embedded, layout *sparse.Layout, byRank *sparse.CSR) *side {
+	s := &side{x: x, split: layout.Split(byRank), norms: make([]float32, x.Rows())}
 	for i, n := range x.Norms {
 		s.norms[i] = float32(n)
 	}
@@ -47,6 +46,9 @@ type panel struct {
 	close   []uint32 // places in the tile
 	exact   unitCache
 	scratch []float64
+
+	clock
+	stats Stats // not yet added to the engine's
 }
 
 func newPanel(e *Engine) *panel {
@@ -68,6 +70,7 @@ func panelBytes(k *asm.Kernels, head int) int64 {
 
 // load scatters documents into the panel. It must be empty.
 func (p *panel) load(from *side, docs []int) {
+	p.start()
 	p.from, p.docs = from, docs
 	p.exact.reset(from.x, docs)
 	clear(p.norms)
@@ -78,7 +81,11 @@ func (p *panel) load(from *side, docs []int) {
 }
 
 // unload empties the panel, touching only what load wrote.
-func (p *panel) unload() { p.scatter(true) }
+func (p *panel) unload() {
+	p.start()
+	p.scatter(true)
+	p.lap(&p.stats.Load)
+}
 
 // segment returns the part of the dense panel that belongs to segment s of the head.
 func (p *panel) segment(s int) []float32 {
@@ -117,6 +124,7 @@ func (p *panel) seek(half bool) {
 				next += int64(p.e.place[k])
 			}
 			if next < end {
+				p.stats.TailMatches += end - next
 				p.cursors = append(p.cursors, asm.Cursor{Next: next, End: end, Scale: tail.Values[k], Column: uint32(r)})
 			}
 		}
@@ -125,18 +133,19 @@ func (p *panel) seek(half bool) {
 
 // run computes c between the panel's documents and all of the engine's (all) or, for the symmetric half, those from the panel's first on, which
 // are the engine's own in sequence (half). It hands c to visit a block at a time, c[(j-lo)*Panel+r] for documents lo <= j < hi, which visit may
-// overwrite. It returns early, with the context's error, when ctx ends.
-func (p *panel) run(ctx context.Context, part part, visit func(lo, hi int, c []float32)) error {
+// overwrite. An error of visit and the end of ctx end it.
+func (p *panel) run(ctx context.Context, part part, visit func(lo, hi int, c []float32) error) error {
 	e, k := p.e, p.e.kernels
 	n, j0 := e.Len(), 0
 	if part == half {
 		j0 = p.docs[0]
 	}
-	atomic.AddInt64(&e.stats.Pairs, int64(n-j0)*int64(len(p.docs)))
 	p.seek(part == half)
+	p.lap(&p.stats.Load)
 	// Blocks are whole, so the first may hold documents before j0.
 	for tail := j0 - j0%sparse.Block; tail < n; tail += tailDocs {
 		end := min(tail+tailDocs, n)
+		p.start()
 		k.TailAdd(p.tail, tailDocs, e.postings.Terms, e.postings.Values, p.cursors, uint32(tail), uint32(end))
 		for lo := tail; lo < end; lo += blockDocs {
 			hi := min(lo+blockDocs, end)
@@ -146,7 +155,9 @@ func (p *panel) run(ctx context.Context, part part, visit func(lo, hi int, c []f
 				clear(p.tail)
 				return context.Cause(ctx)
 			}
+			p.lap(&p.stats.Tail)
 			p.head(lo, hi, tile)
+			p.lap(&p.stats.Head)
 			first := max(lo, j0)
 			tile = tile[(first-lo)*k.Panel:]
 			if part == half && first == j0 {
@@ -154,7 +165,13 @@ func (p *panel) run(ctx context.Context, part part, visit func(lo, hi int, c []f
 			}
 			k.Finish(tile, tile)
 			p.recompute(first, tile)
-			visit(first, hi, tile)
+			p.stats.Pairs += int64(hi-first) * int64(len(p.docs))
+			p.lap(&p.stats.Close)
+			if err := visit(first, hi, tile); err != nil {
+				clear(p.tail)
+				return err
+			}
+			p.start()
 		}
 	}
 	return nil
@@ -184,6 +201,7 @@ func (p *panel) head(lo, hi int, tile []float32) {
 	segments := p.e.own.split.Head
 	for s := len(segments) - 1; s >= 0; s-- {
 		seg, dense := &segments[s], p.segment(s)
+		p.stats.HeadValues += seg.Start[hi] - seg.Start[lo]
 		for b := lo; b < hi; b += sparse.Block {
 			end := min(b+sparse.Block, hi)
 			k.PanelDot(tile[(b-lo)*k.Panel:], dense, seg.Start[b:end+1], seg.Doc[b:end], seg.Offset, seg.Value)
@@ -194,7 +212,7 @@ func (p *panel) head(lo, hi int, tile []float32) {
 // recompute replaces every c below closeC by its exact value.
 func (p *panel) recompute(lo int, tile []float32) {
 	own, k := p.e.own, p.e.kernels
-	n, last := int64(0), -1
+	last := -1
 	var terms []uint32
 	for _, at := range p.close[:k.Below(p.close, tile, closeC)] {
 		j, r := lo+int(at)/k.Panel, int(at)%k.Panel
@@ -212,9 +230,6 @@ func (p *panel) recompute(lo int, tile []float32) {
 		}
 		panelTerms, unit := p.exact.row(r)
 		tile[at] = float32(exactC(panelTerms, unit, terms, p.scratch))
-		n++
-	}
-	if n > 0 {
-		atomic.AddInt64(&p.e.stats.Recomputed, n)
+		p.stats.Recomputed++
 	}
 }

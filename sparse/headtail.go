@@ -8,9 +8,11 @@ import "sort"
 //
 // Words are distributed by Zipf's law: nearly all matches between two documents come from the few most frequent terms. Sums are
 // taken from the rarest term to the most frequent one, so that small products meet small sums.
+//
+// Segments hold at most 65536/Panel ranks, so that an offset into a segment of a panel fits 16 bits.
 type Layout struct {
 	Panel  int      // documents in a panel
-	Bounds []int    // segment s of the head holds the ranks Bounds[s] <= rank < Bounds[s+1]; Bounds[0] is 0
+	Bounds []int    // segment s of the head holds the ranks Bounds[s] <= rank < Bounds[s+1]; Bounds[0] is 0, the last at most Cols
 	Cols   int      // number of columns
 	Rank   []uint32 // Rank[column]
 }
@@ -31,14 +33,13 @@ func Order(df []int32) []uint32 {
 	return order
 }
 
-// NewLayout makes a layout whose ranks follow order, as [Order] returns it, and whose head has the given bounds of segments, from 0 to
-// at most len(order). Segments hold at most 65536/panel ranks, so that an offset into a segment of a panel fits 16 bits.
-func NewLayout(order []uint32, panel int, bounds []int) *Layout {
-	l := &Layout{Panel: panel, Bounds: bounds, Cols: len(order), Rank: make([]uint32, len(order))}
+// Ranks inverts an order of columns: the result r has r[order[i]] = i.
+func Ranks(order []uint32) []uint32 {
+	rank := make([]uint32, len(order))
 	for r, j := range order {
-		l.Rank[j] = uint32(r)
+		rank[j] = uint32(r)
 	}
-	return l
+	return rank
 }
 
 // Block is the number of documents in a block: within a segment of the head, the documents of each block of Block consecutive ones are stored in the order
@@ -70,12 +71,15 @@ func (s *Segment) Of(i int) (lo, hi int64) {
 	return s.Start[p], s.Start[p+1]
 }
 
-// Split brings embedded documents into the form that the layout describes. The documents must have been made by the same embedder
-// as the document frequencies behind the layout.
-func (l *Layout) Split(x *Embedded) *HeadTail {
-	n := x.Rows()
+// ByRank returns the transpose of a matrix with its rows in the order of ranks: row r holds the documents, ascending, that have the column of
+// rank r, and their values.
+func ByRank(m *CSR, rank []uint32) *CSR { return transpose(m, rank) }
+
+// Split brings documents into the form that the layout describes. byRank is their transpose, as [ByRank] returns it for the ranks of the layout;
+// they must have been made by the same embedder as the document frequencies behind these.
+func (l *Layout) Split(byRank *CSR) *HeadTail {
+	n := byRank.Cols
 	h := &HeadTail{Layout: l, Rows: n, Head: make([]Segment, l.Segments())}
-	byRank := transpose(&x.CSR, l.Rank)
 	next := make([]int64, n)
 	for s := range h.Head {
 		h.Head[s] = newSegment(byRank, l.Bounds[s], l.Bounds[s+1], l.Panel, next)

@@ -1,0 +1,35 @@
+package engine
+
+import (
+	"context"
+)
+
+// Tile is a piece of c = 1 - cosine between some of an engine's documents, its rows, and up to Width others, its columns. It belongs to the function that it
+// is handed to until that returns.
+type Tile struct {
+	First  int       // first document of the rows
+	Rows   int       // number of rows: documents First, First+1, …
+	Column int       // first document of the columns
+	Cols   int       // number of columns: documents Column, Column+1, …
+	Width  int       // distance between rows in C, at least Cols
+	C      []float32 // C[i*Width+j] is c of documents First+i and Column+j
+}
+
+// Tiles computes c for the symmetric half of all pairs and hands it to visit a tile at a time: every pair of documents i, j with i <= j is in exactly one tile as
+// row j and column i; tiles on the diagonal hold both of (i, j) and (j, i). visit is called from up to Workers goroutines at the same
+// time, tiles come in no order, and an error of visit ends the computation. No memory is needed for results.
+func (e *Engine) Tiles(ctx context.Context, visit func(t *Tile) error) error {
+	n := e.Len()
+	report := startProgress(e.progress, int64(n)*int64(n+1)/2)
+	defer report.finish()
+	return e.panels(ctx, e.own, n, func(p *panel, first int) error {
+		t := Tile{Column: first, Cols: len(p.docs), Width: e.kernels.Panel}
+		return p.run(ctx, half, func(lo, hi int, c []float32) error {
+			t.First, t.Rows, t.C = lo, hi-lo, c
+			err := visit(&t)
+			p.lap(&p.stats.Store)
+			report.done.Add(pairsFrom(first, len(p.docs), lo, hi))
+			return err
+		})
+	})
+}
