@@ -69,16 +69,53 @@ func (g *gen) panelDot(documents int) {
 			g.VFMADD231PS(operand.Mem{Base: panel, Index: o, Scale: 4, Disp: 4 * g.lanes * i}, broadcast[d], sum)
 		}
 	}
-	// loop adds the last n > 0 values of streams of equal length. n is spent.
-	loop := func(n reg.Register, of ...func(at reg.Register)) {
+	// addFour adds the four values before number at. Loads are what there is least of, two a cycle, and each multiply-add needs one: so four
+	// values and four offsets come with one load each, to be spread by shuffles and shifts.
+	addFour := func(d int, s stream, at reg.Register) {
+		offsets := g.GP64()
+		g.MOVQ(operand.Mem{Base: s.offset, Index: at, Scale: 2, Disp: -2 * 4}, offsets)
+		four := g.reg()
+		if g.lanes == 16 {
+			g.VBROADCASTF32X4(operand.Mem{Base: s.value, Index: at, Scale: 4, Disp: -4 * 4}, four)
+		} else {
+			g.VBROADCASTF128(operand.Mem{Base: s.value, Index: at, Scale: 4, Disp: -4 * 4}, four)
+		}
+		for q := range 4 {
+			o := g.GP64()
+			if q < 3 {
+				g.MOVWLZX(offsets.As16(), o.As32())
+				g.SHRQ(operand.U8(16), offsets)
+			} else {
+				o = offsets
+			}
+			g.VPERMILPS(operand.U8(0x55*q), four, broadcast[d])
+			for i, sum := range sums[d] {
+				g.VFMADD231PS(operand.Mem{Base: panel, Index: o, Scale: 4, Disp: 4 * g.lanes * i}, broadcast[d], sum)
+			}
+		}
+	}
+	// loop adds the last n > 0 values of the streams, which are equally long, to the sums of as many documents from d on. n is spent.
+	loop := func(n reg.Register, d int, streams ...stream) {
+		top, single, done := g.label("four"), g.label("value"), g.label("through")
 		g.NEGQ(n)
-		top := g.label("value")
+		g.ADDQ(operand.U8(4), n)
+		g.JG(operand.LabelRef(single + "begin"))
 		g.Label(top)
-		for _, step := range of {
-			step(n)
+		for i, s := range streams {
+			addFour(d+i, s, n)
+		}
+		g.ADDQ(operand.U8(4), n)
+		g.JLE(operand.LabelRef(top))
+		g.Label(single + "begin")
+		g.SUBQ(operand.U8(4), n)
+		g.JZ(operand.LabelRef(done))
+		g.Label(single)
+		for i, s := range streams {
+			add(d+i, s, n)
 		}
 		g.INCQ(n)
-		g.JNZ(operand.LabelRef(top))
+		g.JNZ(operand.LabelRef(single))
+		g.Label(done)
 	}
 	store := func(d int) {
 		row := g.GP64()
@@ -115,14 +152,14 @@ func (g *gen) panelDot(documents int) {
 		g.LEAQ(operand.Mem{Base: value, Index: a.n, Scale: 4}, b.value)
 		g.TESTQ(a.n, a.n)
 		g.JZ(operand.LabelRef("rest"))
-		loop(a.n, func(at reg.Register) { add(0, a, at) }, func(at reg.Register) { add(1, b, at) })
+		loop(a.n, 0, a, b)
 		g.Label("rest")
 		g.MOVQ(b.offset, offset)
 		g.MOVQ(b.value, value)
 		g.TESTQ(b.n, b.n)
 		g.JZ(operand.LabelRef("storePair"))
 		advance(b.n)
-		loop(b.n, func(at reg.Register) { add(1, stream{offset, value, nil}, at) })
+		loop(b.n, 1, stream{offset, value, nil})
 		g.Label("storePair")
 		store(0)
 		store(1)
@@ -142,7 +179,7 @@ func (g *gen) panelDot(documents int) {
 	g.JZ(operand.LabelRef("nextSingle"))
 	g.zero(sums[0])
 	advance(s.n)
-	loop(s.n, func(at reg.Register) { add(0, s, at) })
+	loop(s.n, 0, s)
 	store(0)
 	g.Label("nextSingle")
 	next(1)
