@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"math"
+	"slices"
 	"sync"
 
 	"github.com/gramengine/gram/sparse"
@@ -21,6 +23,7 @@ import (
 type Reference struct {
 	x       *sparse.Embedded
 	units   []float64 // float64 values, at the same offsets as x's
+	halves  []sum     // ½ Σ aᵢ² of each row
 	scratch sync.Pool // of *scatter, for Row
 }
 
@@ -31,8 +34,13 @@ func NewReference(x *sparse.Embedded) *Reference {
 	for i := range x.Rows() {
 		row = x.Unit64(i, row)
 		r.units = append(r.units, row...)
+		var s sum
+		for _, v := range row {
+			s = s.minus(v, v)
+		}
+		r.halves = append(r.halves, sum{-s.total / 2, -s.lost / 2})
 	}
-	r.scratch.New = func() any { return &scatter{place: make([]int32, x.Cols)} }
+	r.scratch.New = func() any { return &scatter{has: make([]uint64, x.Cols/64+1), place: make([]int32, x.Cols)} }
 	return r
 }
 
@@ -84,56 +92,72 @@ func (r *Reference) Value(k Kernel, i, j int) float64 {
 // Resolve returns k with what depends on the documents filled in, as [Resolve] does: terms are those of the training documents.
 func (r *Reference) Resolve(k Kernel) Kernel { return Resolve(k, len(r.x.Embedder.Terms)) }
 
-// Row writes c of document i against every document j to dst[j]; dst has Len() values. The values agree with C to within 2⁻⁵¹, not to the
-// bit, since the terms are summed in another order. It returns ctx.Err() when ctx is done before the row is.
+// Row writes c of document i against every document j to dst[j]; dst has Len() values. It returns ctx.Err() when ctx is done before the row is.
 //
-// Row i is laid out once so that every other row can look its terms up, which is several times as fast as merging and needs no luck with
-// branches: first come the terms of j, each taking its partner in i with it, then what is left of i.
+// With sums that carry their rounding errors along, of products taken exactly,
+//
+//	c = ½ Σ (aᵢ - bᵢ)² = ½ Σ aᵢ² + ½ Σ bᵢ² - Σ aᵢbᵢ
+//
+// only needs the terms that both rows have, which is several times as fast as merging. What the sums carry is some 2⁻⁹⁰, so the difference
+// is within 2⁻⁵¹ of C, relative to itself, down to c = cancelled; smaller ones are left to C. Row and C don't agree to the bit.
 func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
 	w := r.scratch.Get().(*scatter)
 	defer r.scratch.Put(w)
 	ti, a := r.row(i)
-	w.fill(ti, a)
+	w.fill(ti)
 	defer w.clear(ti)
 	for j := range r.Len() {
 		if j%256 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		copy(w.left, w.value)
 		tj, b := r.row(j)
 		var s sum
-		for k, t := range tj {
-			p := w.place[t]
-			s = s.plus(b[k] - w.left[p])
-			w.left[p] = 0
+		for _, k := range w.matches(tj) {
+			s = s.minus(a[w.place[tj[k]]], b[k])
 		}
-		for _, v := range w.left {
-			s = s.plus(v)
+		c := s.and(r.halves[i]).and(r.halves[j]).value()
+		if !(c > cancelled) {
+			c = r.C(i, j)
 		}
-		dst[j] = s.value() / 2
+		dst[j] = c
 	}
 	return nil
 }
 
+// cancelled is the c below which a difference of sums has lost too much.
+const cancelled = 0x1p-30
+
 // scatter is one row laid out for looking up its terms.
 type scatter struct {
-	place []int32   // place[t] is 1 + the position of term t in the row, 0 for terms that aren't in it
-	value []float64 // value[place[t]] is the row's value for term t; value[0] is 0
-	left  []float64 // value without the terms that the other row has
+	has   []uint64 // a bit for each term; small enough for the first cache
+	place []int32  // place[t] is the position of term t in the row, where it has the term
+	found []int32
 }
 
-func (w *scatter) fill(terms []uint32, values []float64) {
+func (w *scatter) fill(terms []uint32) {
 	for k, t := range terms {
-		w.place[t] = int32(k) + 1
+		w.has[t/64] |= 1 << (t % 64)
+		w.place[t] = int32(k)
 	}
-	w.value = append(append(w.value[:0], 0), values...)
-	w.left = append(w.left[:0], w.value...)
 }
 
 func (w *scatter) clear(terms []uint32) {
 	for _, t := range terms {
-		w.place[t] = 0
+		w.has[t/64] = 0
 	}
+}
+
+// matches returns the positions of those of terms that the row has, too. Each position is written down, and the next one overwrites it where it
+// isn't one of them, since a branch would often go wrong.
+func (w *scatter) matches(terms []uint32) []int32 {
+	w.found = slices.Grow(w.found[:0], len(terms))[:len(terms)]
+	found, has := w.found, w.has
+	n := 0
+	for k, t := range terms {
+		found[n] = int32(k)
+		n += int(has[t/64] >> (t % 64) & 1)
+	}
+	return found[:n]
 }
 
 // sum is a sum of squares in float64 with its rounding errors carried along, so that its own error is about that of one rounding, however many
@@ -146,6 +170,19 @@ func (s sum) plus(v float64) sum {
 	t := s.total + v
 	w := t - s.total
 	return sum{t, s.lost + ((s.total - (t - w)) + (v - w))}
+}
+
+// minus returns the sum with ab taken away, the product exact as two numbers.
+func (s sum) minus(a, b float64) sum {
+	p := float64(a * b)
+	return s.and(sum{-p, -math.FMA(a, b, -p)})
+}
+
+// and returns the sum of both.
+func (s sum) and(v sum) sum {
+	t := s.total + v.total
+	w := t - s.total
+	return sum{t, s.lost + v.lost + ((s.total - (t - w)) + (v.total - w))}
 }
 
 func (s sum) value() float64 { return s.total + s.lost }
