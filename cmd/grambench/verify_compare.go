@@ -8,6 +8,7 @@ import (
 	"hash"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/minio/sha256-simd"
 
@@ -16,8 +17,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// chunkRows is how many rows of the sample are computed at a time: a few panels.
-const chunkRows = 64
+// chunkRows is how many rows of the sample are computed at a time: panels enough to keep the workers busy.
+const chunkRows = 192
 
 // orthogonal is how near c must be to 1 for two documents that share no term: 1-c is then what the reference's own rounding leaves, and an error
 // relative to it would mean nothing.
@@ -92,12 +93,13 @@ func (v *verifier) compare(ctx context.Context, x *sparse.Embedded, s *sample, e
 			if err := engines[isa].Rows(ctx, k, docs(rows), got); err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", isa, k, err)
 			}
+			var digest sync.WaitGroup // the digest goes row by row, so it runs beside the comparison
+			digest.Go(func() { found[isa].addRows(s, first, got) })
 			_ = v.parallel(len(rows), func(r int) error {
 				results[r] = s.compareRow(x, k, first+r, got.Row(r), &want[r])
 				return nil
 			})
-			f := found[isa]
-			f.addRows(s, first, got)
+			digest.Wait()
 			for r := range rows {
 				best[isa].merge(results[r])
 			}

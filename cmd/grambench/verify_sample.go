@@ -275,7 +275,7 @@ func (s *sample) bytes() int64 {
 			n += 8 * int64(s.n)
 		}
 	}
-	return n + 12*int64(min(chunkRows, len(s.rows)))*int64(s.n) + 4*int64(len(s.rows))*int64(len(s.rows))
+	return n + 20*int64(min(chunkRows, len(s.rows)))*int64(s.n) + 4*int64(len(s.rows))*int64(len(s.rows))
 }
 
 // parallel calls work for 0, 1, ..., n-1 on the command's workers and returns the first error.
