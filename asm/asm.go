@@ -24,12 +24,13 @@ type Kernels struct {
 	Panel int  // R, the number of documents in a panel
 	Cost  Cost // what the parts of a dot product cost, for choosing the head
 
-	PanelDot  func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
-	TailAdd   func(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32)
-	Finish    func(c, s []float32)
-	Below     func(index []uint32, c []float32, limit float32) int
-	TailStore func(dst []float32, dstStride int, tail []float64, stride, rows, cols int)
-	Transpose func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)
+	PanelDot   func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
+	TailAdd    func(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32)
+	TailDirect func(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32)
+	Finish     func(c, s []float32)
+	Below      func(index []uint32, c []float32, limit float32) int
+	TailStore  func(dst []float32, dstStride int, tail []float64, stride, rows, cols int)
+	Transpose  func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)
 
 	ArcCos     func(dst, c []float32)
 	ArcCosSq   func(dst, c []float32)

@@ -2,14 +2,15 @@ package asm
 
 // generic is the table of the portable kernels.
 var generic = Kernels{
-	ISA:       Generic,
-	Panel:     genericPanel,
-	Cost:      Cost{HeadValue: 10, HeadDocument: 20, TailMatch: 2, TailList: 6, L3Byte: 0.05},
-	PanelDot:  panelDotGeneric,
-	TailAdd:   tailAddGeneric,
-	TailStore: tailStoreGeneric,
-	Below:     belowGeneric,
-	Transpose: transposeGeneric,
+	ISA:        Generic,
+	Panel:      genericPanel,
+	Cost:       Cost{HeadValue: 10, HeadDocument: 20, TailMatch: 2, TailList: 6, L3Byte: 0.05},
+	PanelDot:   panelDotGeneric,
+	TailAdd:    tailAddGeneric,
+	TailDirect: tailDirectGeneric,
+	TailStore:  tailStoreGeneric,
+	Below:      belowGeneric,
+	Transpose:  transposeGeneric,
 
 	Finish: finishGeneric,
 

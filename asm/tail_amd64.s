@@ -66,6 +66,64 @@ nextCursor:
 done:
 	RET
 
+// func tailDirectAVX2(out []float32, doc []uint32, value []float32, cursors []Cursor, base uint32, limit uint32)
+// Requires: AVX, CMOV, MMX+
+TEXT ·tailDirectAVX2(SB), NOSPLIT, $0-104
+	MOVQ  out_base+0(FP), AX
+	MOVQ  doc_base+24(FP), CX
+	MOVQ  value_base+48(FP), DX
+	MOVQ  cursors_base+72(FP), BX
+	MOVQ  cursors_len+80(FP), SI
+	MOVL  base+96(FP), DI
+	MOVL  limit+100(FP), R8
+	SHLQ  $0x08, DI
+	SUBQ  DI, AX
+	TESTQ SI, SI
+	JZ    done
+	LEAQ  (SI)(SI*2), DI
+	LEAQ  -24(BX)(DI*8), DI
+
+cursor:
+	LEAQ       288(BX), R9
+	CMPQ       R9, DI
+	CMOVQGT    DI, R9
+	MOVQ       (R9), R9
+	PREFETCHT0 (CX)(R9*4)
+	PREFETCHT0 (DX)(R9*4)
+	MOVQ       (BX), R9
+	MOVQ       8(BX), R10
+	CMPQ       R9, R10
+	JGE        nextCursor
+	MOVL       (CX)(R9*4), R12
+	CMPL       R12, R8
+	JCC        nextCursor
+	MOVL       20(BX), R11
+	LEAQ       (AX)(R11*4), R11
+	VMOVSS     16(BX), X0
+
+match:
+	SHLQ   $0x08, R12
+	VMULSS (DX)(R9*4), X0, X1
+	VADDSS (R11)(R12*1), X1, X1
+	VMOVSS X1, (R11)(R12*1)
+	INCQ   R9
+	CMPQ   R9, R10
+	JGE    over
+	MOVL   (CX)(R9*4), R12
+	CMPL   R12, R8
+	JCS    match
+
+over:
+	MOVQ R9, (BX)
+
+nextCursor:
+	ADDQ $0x18, BX
+	DECQ SI
+	JNZ  cursor
+
+done:
+	RET
+
 // func transpose8AVX2(dst []float32, dstStride int, src []float32, srcStride int, rows int, cols int)
 // Requires: AVX
 TEXT ·transpose8AVX2(SB), NOSPLIT, $0-80

@@ -37,6 +37,30 @@ func tailAddGeneric(out []float64, stride int, doc []uint32, value []float32, cu
 	}
 }
 
+// tailDirectGeneric adds posting lists, likewise, to a tile of dot products with a panel of R = genericPanel documents:
+//
+//	out[(doc[k]-base)*R+column] += scale * value[k]
+//
+// in float32, each product and each sum rounded. It costs nothing where there are no matches, and serves documents with so few terms in the tail that
+// roundings don't add up.
+func tailDirectGeneric(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
+	for i := range cursors {
+		c := &cursors[i]
+		docs := doc[c.Next:c.End]
+		values := value[c.Next:c.End]
+		values = values[:len(docs)]
+		k := 0
+		for ; k < len(docs); k++ {
+			d := docs[k]
+			if d >= limit {
+				break
+			}
+			out[int(d-base)*genericPanel+int(c.Column)] += float32(c.Scale * values[k])
+		}
+		c.Next += int64(k)
+	}
+}
+
 // tailStoreGeneric transposes the block of dot products that tailAddGeneric has filled, rounds it to float32, and empties it:
 //
 //	dst[j*dstStride+i] = tail[i*stride+j];  tail[i*stride+j] = 0,  0 <= i < rows, 0 <= j < cols

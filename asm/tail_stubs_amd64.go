@@ -9,6 +9,11 @@ package asm
 //go:noescape
 func tailAddAVX2(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base uint32, limit uint32)
 
+// tailDirectAVX2 is tailDirectGeneric for AVX2.
+//
+//go:noescape
+func tailDirectAVX2(out []float32, doc []uint32, value []float32, cursors []Cursor, base uint32, limit uint32)
+
 // transpose8AVX2 is the part of the kernel of that name whose rows and columns are multiples of 8.
 //
 //go:noescape

@@ -58,6 +58,50 @@ func TestTailAdd(t *testing.T) {
 	})
 }
 
+// A product and a sum, both rounded to float32, are what every instruction set does.
+func TestTailDirect(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		r := rand.New(rand.NewPCG(1, 2))
+		const docs, base, step = 200, 50, 70
+		var doc []uint32
+		var value []float32
+		var cursors []Cursor
+		want := make([]float32, docs*k.Panel)
+		for i := range want {
+			want[i] = float32(r.NormFloat64())
+		}
+		got := slices.Clone(want)
+		for i := range 300 {
+			c := Cursor{Next: int64(len(doc)), Scale: float32(r.NormFloat64()), Column: uint32(r.IntN(k.Panel))}
+			for d := range docs {
+				if r.IntN(1+i) < 3 {
+					doc = append(doc, uint32(base+d))
+					value = append(value, float32(r.NormFloat64()))
+					want[d*k.Panel+int(c.Column)] += float32(c.Scale * value[len(value)-1])
+				}
+			}
+			c.End = int64(len(doc))
+			cursors = append(cursors, c)
+			doc = append(doc, base, base) // other lists lie between, whose values would show
+			value = append(value, float32(math.NaN()), float32(math.NaN()))
+		}
+		for lo := 0; lo < docs; lo += step {
+			hi := min(lo+step, docs)
+			k.TailDirect(got[lo*k.Panel:hi*k.Panel:hi*k.Panel], doc, value, cursors, uint32(base+lo), uint32(base+hi))
+		}
+		for i := range want {
+			if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+				t.Fatalf("document %d, column %d: %v, expected %v", i/k.Panel, i%k.Panel, got[i], want[i])
+			}
+		}
+		for i, c := range cursors {
+			if c.Next != c.End {
+				t.Errorf("cursor %d stands at %d of %d", i, c.Next, c.End)
+			}
+		}
+	})
+}
+
 // shapes are numbers of rows and columns around the blocks that the kernels move.
 var shapes = []int{0, 1, 7, 8, 9, 15, 16, 17, 64, 130}
 

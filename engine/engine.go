@@ -35,6 +35,10 @@ type Engine struct {
 	place    []uint32    // where each tail value of a document stands in its posting list
 	heads    []Head      // what the cost model says
 
+	// tailDirect says that no document has more than directValues values in the tail: its matches are so few that they are added where they belong, in
+	// float32, instead of passing through blocks of float64.
+	tailDirect bool
+
 	mu    sync.Mutex
 	stats Stats
 	idle  []*panel // scratch space of earlier computations
@@ -77,11 +81,15 @@ func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 	e.layout, byRank = e.layoutFor(x, opt.HeadTerms)
 	e.own = newSide(x, e.layout, byRank)
 	e.postings, e.place = e.own.split.Postings()
+	e.tailDirect = e.own.split.Tail.LongestRow() <= directValues
 	if err := e.fits("an engine for these documents", 0); err != nil {
 		return nil, err
 	}
 	return e, nil
 }
+
+// directValues bounds the roundings that a direct tail adds up: 32 of 2⁻²⁵ each at most, 10⁻⁶ in a sum of 1, were they all to go one way.
+const directValues = 32
 
 // splitBytes is the greatest that the head/tail form of x and its posting lists can take, and what making them takes in passing.
 func splitBytes(x *sparse.Embedded) int64 { return 28*x.NNZ() + 32*int64(x.Rows()) + 16*int64(x.Cols) }

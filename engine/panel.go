@@ -40,7 +40,7 @@ type panel struct {
 	norms   []float32 // their norms; 0 in columns without a document
 	dense   []float32 // [Head][Panel], a segment behind the other
 	cursors []asm.Cursor
-	tail    []float64 // [Panel][tailDocs], all 0 where no block is under way
+	tail    []float64 // [Panel][tailDocs], all 0 where no block is under way; nil where the tail is direct
 	tile    []float32 // [blockDocs][Panel]
 
 	close   []uint32 // places in the tile
@@ -53,17 +53,20 @@ type panel struct {
 
 func newPanel(e *Engine) *panel {
 	r := e.kernels.Panel
-	return &panel{
+	p := &panel{
 		e:     e,
 		norms: make([]float32, r),
 		dense: make([]float32, e.layout.Head()*r),
 		tile:  make([]float32, blockDocs*r),
 		close: make([]uint32, blockDocs*r),
-		tail:  make([]float64, tailDocs*r),
 	}
+	if !e.tailDirect {
+		p.tail = make([]float64, tailDocs*r)
+	}
+	return p
 }
 
-// panelBytes is what newPanel allocates for the given kernels and head.
+// panelBytes is the most that newPanel allocates for the given kernels and head.
 func panelBytes(k *asm.Kernels, head int) int64 {
 	return int64(4 * k.Panel * (head + 2*blockDocs + 2*tailDocs))
 }
@@ -144,20 +147,18 @@ func (p *panel) run(ctx context.Context, part part, visit func(lo, hi int, c []f
 	p.lap(&p.stats.Load)
 	// Blocks are whole, so the first may hold documents before j0.
 	for tail := j0 - j0%sparse.Block; tail < n; tail += tailDocs {
-		end := min(tail+tailDocs, n)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		p.start()
-		k.TailAdd(p.tail, tailDocs, e.postings.Terms, e.postings.Values, p.cursors, uint32(tail), uint32(end))
+		end := min(tail+tailDocs, n)
+		if !e.tailDirect {
+			k.TailAdd(p.tail, tailDocs, e.postings.Terms, e.postings.Values, p.cursors, uint32(tail), uint32(end))
+		}
 		for lo := tail; lo < end; lo += blockDocs {
 			hi := min(lo+blockDocs, end)
 			tile := p.tile[:(hi-lo)*k.Panel]
-			k.TailStore(tile, k.Panel, p.tail[lo-tail:], tailDocs, k.Panel, hi-lo)
-			if ctx.Err() != nil {
-				clear(p.tail)
-				return context.Cause(ctx)
-			}
-			p.lap(&p.stats.Tail)
-			p.head(lo, hi, tile)
-			p.lap(&p.stats.Head)
+			p.dots(lo, hi, lo-tail, tile)
 			first := max(lo, j0)
 			tile = tile[(first-lo)*k.Panel:]
 			if part == half && first == j0 {
@@ -177,6 +178,29 @@ func (p *panel) run(ctx context.Context, part part, visit func(lo, hi int, c []f
 	return nil
 }
 
+// dots fills the tile of documents lo <= j < hi with dot products: the tail, of which that of document lo stands at column at of p.tail, and the
+// head, from the rarest segment to the most frequent one.
+func (p *panel) dots(lo, hi, at int, tile []float32) {
+	e, k := p.e, p.e.kernels
+	if e.tailDirect {
+		clear(tile)
+		k.TailDirect(tile, e.postings.Terms, e.postings.Values, p.cursors, uint32(lo), uint32(hi))
+	} else {
+		k.TailStore(tile, k.Panel, p.tail[at:], tailDocs, k.Panel, hi-lo)
+	}
+	p.lap(&p.stats.Tail)
+	segments := e.own.split.Head
+	for s := len(segments) - 1; s >= 0; s-- {
+		seg, dense := &segments[s], p.segment(s)
+		p.stats.HeadValues += seg.Start[hi] - seg.Start[lo]
+		for b := lo; b < hi; b += sparse.Block {
+			end := min(b+sparse.Block, hi)
+			k.PanelDot(tile[(b-lo)*k.Panel:], dense, seg.Start[b:end+1], seg.Doc[b:end], seg.Offset, seg.Value)
+		}
+	}
+	p.lap(&p.stats.Head)
+}
+
 // part says which of the engine's documents a panel meets.
 type part int
 
@@ -191,20 +215,6 @@ func (p *panel) reflect(tile []float32) {
 	for i := range p.docs {
 		for j := range i {
 			tile[j*width+i] = tile[i*width+j]
-		}
-	}
-}
-
-// head adds the dot products over the head's terms to the tile of documents lo <= j < hi, the rarest segment first.
-func (p *panel) head(lo, hi int, tile []float32) {
-	k := p.e.kernels
-	segments := p.e.own.split.Head
-	for s := len(segments) - 1; s >= 0; s-- {
-		seg, dense := &segments[s], p.segment(s)
-		p.stats.HeadValues += seg.Start[hi] - seg.Start[lo]
-		for b := lo; b < hi; b += sparse.Block {
-			end := min(b+sparse.Block, hi)
-			k.PanelDot(tile[(b-lo)*k.Panel:], dense, seg.Start[b:end+1], seg.Doc[b:end], seg.Offset, seg.Value)
 		}
 	}
 }

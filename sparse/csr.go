@@ -29,6 +29,15 @@ func (m *CSR) Row(i int) (terms []uint32, values []float32) {
 	return m.Terms[lo:hi:hi], m.Values[lo:hi:hi]
 }
 
+// LongestRow returns the greatest number of values that a row stores.
+func (m *CSR) LongestRow() int {
+	longest := int64(0)
+	for i := range m.Rows() {
+		longest = max(longest, m.Offsets[i+1]-m.Offsets[i])
+	}
+	return int(longest)
+}
+
 // Bytes returns the memory that the matrix holds, in bytes.
 func (m *CSR) Bytes() int64 {
 	return int64(len(m.Offsets))*8 + int64(len(m.Terms))*4 + int64(len(m.Values))*4

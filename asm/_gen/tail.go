@@ -3,6 +3,7 @@ package main
 import (
 	"go/token"
 	"go/types"
+	"math/bits"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
@@ -14,14 +15,15 @@ import (
 // tails adds the kernels of the tail and the transposition, in AVX2 alone: the tail is scalar work, and both move 8×8 blocks.
 func tails(c *build.Context) {
 	g := &gen{Context: c, isa: isas[0]}
-	g.tailAdd()
+	g.tailAdd(false)
+	g.tailAdd(true)
 	g.transpose("transpose8", "func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)", 4)
 	g.transpose("tailStore8", "func(dst []float32, dstStride int, src []float64, srcStride, rows, cols int)", 8)
 }
 
-// tailAddSignature is that of tailAddGeneric. Its type Cursor is no expression that the generator could read without the package that it
-// generates, so it stands here once more.
-func tailAddSignature() *gotypes.Signature {
+// tailSignature is that of tailAddGeneric or, direct, of tailDirectGeneric. Their type Cursor is no expression that the generator could read without
+// the package that it generates, so it stands here once more.
+func tailSignature(direct bool) *gotypes.Signature {
 	pkg := types.NewPackage("asm", "asm")
 	param := func(name string, t types.Type) *types.Var { return types.NewParam(token.NoPos, pkg, name, t) }
 	basic := func(k types.BasicKind) types.Type { return types.Typ[k] }
@@ -31,25 +33,35 @@ func tailAddSignature() *gotypes.Signature {
 		types.NewField(token.NoPos, pkg, "Scale", basic(types.Float32), false),
 		types.NewField(token.NoPos, pkg, "Column", basic(types.Uint32), false),
 	}, nil), nil)
-	return gotypes.NewSignature(pkg, types.NewSignatureType(nil, nil, nil, types.NewTuple(
-		param("out", types.NewSlice(basic(types.Float64))),
-		param("stride", basic(types.Int)),
+	out := []*types.Var{param("out", types.NewSlice(basic(types.Float64))), param("stride", basic(types.Int))}
+	if direct {
+		out = []*types.Var{param("out", types.NewSlice(basic(types.Float32)))}
+	}
+	return gotypes.NewSignature(pkg, types.NewSignatureType(nil, nil, nil, types.NewTuple(append(out,
 		param("doc", types.NewSlice(basic(types.Uint32))),
 		param("value", types.NewSlice(basic(types.Float32))),
 		param("cursors", types.NewSlice(cursor)),
 		param("base", basic(types.Uint32)),
 		param("limit", basic(types.Uint32)),
-	), nil, false))
+	)...), nil, false))
 }
 
-func (g *gen) tailAdd() {
-	g.Function("tailAddAVX2")
+// tailAdd writes the addition of posting lists, into the rows of a block of float64 or, direct, into a tile of float32 with R = 64.
+func (g *gen) tailAdd(direct bool) {
+	name := "tailAdd"
+	if direct {
+		name = "tailDirect"
+	}
+	g.Function(name + "AVX2")
 	g.Attributes(attr.NOSPLIT)
-	g.Signature(tailAddSignature())
+	g.Signature(tailSignature(direct))
 	g.Pragma("noescape")
-	g.Doc("tailAddAVX2 is tailAddGeneric for AVX2.")
+	g.Doc(name + "AVX2 is " + name + "Generic for AVX2.")
 	out := g.Load(g.Param("out").Base(), g.GP64())
-	stride := g.Load(g.Param("stride"), g.GP64())
+	var stride reg.Register
+	if !direct {
+		stride = g.Load(g.Param("stride"), g.GP64())
+	}
 	doc := g.Load(g.Param("doc").Base(), g.GP64())
 	value := g.Load(g.Param("value").Base(), g.GP64())
 	cursor := g.Load(g.Param("cursors").Base(), g.GP64())
@@ -60,7 +72,11 @@ func (g *gen) tailAdd() {
 	g.Load(g.Param("limit"), limit.As32())
 
 	const next, end, scale, column, size = 0, 8, 16, 20, 24 // the fields of a Cursor
-	g.SHLQ(operand.U8(3), base)
+	shift := 3                                              // from a document's number to its place in a row of out
+	if direct {
+		shift = bits.TrailingZeros(4 * wide)
+	}
+	g.SHLQ(operand.U8(shift), base)
 	g.SUBQ(base, out)
 	g.TESTQ(count, count)
 	g.JZ(operand.LabelRef("done"))
@@ -85,18 +101,31 @@ func (g *gen) tailAdd() {
 	g.CMPL(d.As32(), limit.As32())
 	g.JCC(operand.LabelRef("nextCursor"))
 	g.MOVL(operand.Mem{Base: cursor, Disp: column}, row.As32())
-	g.IMULQ(stride, row)
-	g.LEAQ(operand.Mem{Base: out, Index: row, Scale: 8}, row)
 	by, product := g.XMM(), g.XMM()
-	g.VXORPS(by, by, by)
-	g.VCVTSS2SD(operand.Mem{Base: cursor, Disp: scale}, by, by)
+	if direct {
+		g.LEAQ(operand.Mem{Base: out, Index: row, Scale: 4}, row)
+		g.VMOVSS(operand.Mem{Base: cursor, Disp: scale}, by)
+	} else {
+		g.IMULQ(stride, row)
+		g.LEAQ(operand.Mem{Base: out, Index: row, Scale: 8}, row)
+		g.VXORPS(by, by, by)
+		g.VCVTSS2SD(operand.Mem{Base: cursor, Disp: scale}, by, by)
+	}
 	g.Label("match")
-	g.VXORPS(product, product, product)
-	g.VCVTSS2SD(operand.Mem{Base: value, Index: k, Scale: 4}, product, product)
-	g.VMULSD(by, product, product)
-	sum := operand.Mem{Base: row, Index: d, Scale: 8}
-	g.VADDSD(sum, product, product)
-	g.VMOVSD(product, sum)
+	if direct {
+		g.SHLQ(operand.U8(shift), d)
+		sum := operand.Mem{Base: row, Index: d, Scale: 1}
+		g.VMULSS(operand.Mem{Base: value, Index: k, Scale: 4}, by, product)
+		g.VADDSS(sum, product, product)
+		g.VMOVSS(product, sum)
+	} else {
+		sum := operand.Mem{Base: row, Index: d, Scale: 8}
+		g.VXORPS(product, product, product)
+		g.VCVTSS2SD(operand.Mem{Base: value, Index: k, Scale: 4}, product, product)
+		g.VMULSD(by, product, product)
+		g.VADDSD(sum, product, product)
+		g.VMOVSD(product, sum)
+	}
 	g.INCQ(k)
 	g.CMPQ(k, last)
 	g.JGE(operand.LabelRef("over"))
