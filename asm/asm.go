@@ -27,8 +27,7 @@ type Kernels struct {
 	PanelDot   func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 	TailAdd    func(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32)
 	TailDirect func(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32)
-	Finish     func(c, s []float32)
-	Below      func(index []uint32, c []float32, limit float32) int
+	Finish     func(index []uint32, c []float32, limit float32) int
 	TailStore  func(dst []float32, dstStride int, tail []float64, stride, rows, cols int)
 	Transpose  func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)
 
@@ -54,6 +53,7 @@ type Kernels struct {
 // ratios alone.
 type Cost struct {
 	HeadValue    float64 // PanelDot: a value against a whole panel
+	HeadFar      float64 // PanelDot: the same where the panel's row isn't in the first-level cache, in addition
 	HeadDocument float64 // PanelDot: a document with values in a segment, besides these
 	TailMatch    float64 // TailAdd: a match
 	TailList     float64 // TailAdd: a posting list in a block, besides its matches
@@ -88,6 +88,14 @@ func For(isa ISA) (*Kernels, error) {
 func Best() *Kernels {
 	t := tables()
 	return t[len(t)-1]
+}
+
+// L1Bytes returns the size of one core's first-level data cache, in bytes, or 32 KiB where it isn't known.
+func L1Bytes() int {
+	if n := cpuid.CPU.Cache.L1D; n > 0 {
+		return n
+	}
+	return 32 << 10
 }
 
 // L2Bytes returns the size of one core's second-level cache, in bytes, or 512 KiB where it isn't known.

@@ -18,7 +18,6 @@ func BenchmarkMap(b *testing.B) {
 		name string
 		run  func(k *Kernels)
 	}{
-		{"finish", func(k *Kernels) { k.Finish(dst, c) }},
 		{"arccos", func(k *Kernels) { k.ArcCos(dst, c) }},
 		{"arccossq", func(k *Kernels) { k.ArcCosSq(dst, c) }},
 		{"exp", func(k *Kernels) { k.Exp(dst, c) }},

@@ -8,26 +8,6 @@ import "github.com/gramengine/gram/asm/internal/coeff"
 // Nothing is checked, nothing fails. Calls may run concurrently as long as no destination overlaps what another call reads or writes. An
 // ulp is the distance of the float32 numbers around the exact result.
 
-// finishGeneric turns cosines into squared Hellinger distances,
-//
-//	c[i] = min(max(1-s[i], 0), 2),  0 <= i < len(c)
-//
-// with one rounding (2^-24 relative). It defines the argument of all other maps. Source: Zhang, Chen and Lee, SIGIR 2005, §3, where
-// rounding may carry a cosine above 1.
-func finishGeneric(c, s []float32) {
-	s = s[:len(c)]
-	for i, v := range s {
-		v = 1 - v
-		if v < 0 {
-			v = 0
-		}
-		if v > 2 {
-			v = 2
-		}
-		c[i] = v
-	}
-}
-
 // dotGeneric undoes the normalisation,
 //
 //	dst[j] = (1-c[j])·(x·y[j]),  0 <= j < len(dst)

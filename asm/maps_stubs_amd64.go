@@ -4,11 +4,6 @@
 
 package asm
 
-// finishAVX2 is finishGeneric for AVX2.
-//
-//go:noescape
-func finishAVX2(c []float32, s []float32)
-
 // dotAVX2 is dotGeneric for AVX2.
 //
 //go:noescape
@@ -63,11 +58,6 @@ func arcCosine1AVX2(dst []float32, c []float32, y []float32, x float32)
 //
 //go:noescape
 func arcCosine2AVX2(dst []float32, c []float32, y []float32, x float32)
-
-// finishAVX512 is finishGeneric for AVX512.
-//
-//go:noescape
-func finishAVX512(c []float32, s []float32)
 
 // dotAVX512 is dotGeneric for AVX512.
 //

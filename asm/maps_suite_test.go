@@ -42,11 +42,6 @@ func within(n float64, f func(c float64) float64) func(c, y float64) (float64, f
 // mapCases lists every map; the tolerances are those that the generic functions promise and derive.
 func mapCases() []mapCase {
 	list := []mapCase{
-		{"finish", func(k *Kernels, dst, c, y []float32) { k.Finish(dst, c) },
-			func(s, _ float64) (float64, float64) {
-				v := min(max(1-s, 0), 2)
-				return v, ulp32(v) / 2
-			}, true},
 		{"arccos", func(k *Kernels, dst, c, y []float32) { k.ArcCos(dst, c) }, within(4, wantArcCos), false},
 		{"arccossq", func(k *Kernels, dst, c, y []float32) { k.ArcCosSq(dst, c) }, within(4, wantArcCosSq), false},
 		{"exp", func(k *Kernels, dst, c, y []float32) { k.Exp(dst, c) }, within(4, math.Exp), true},
@@ -232,9 +227,6 @@ func TestMapsExact(t *testing.T) {
 				}
 			}
 		}
-		check("finish", 1, 0, 0, func(d, c, y []float32) { k.Finish(d, c) })
-		check("finish", 1.0000001, 0, 0, func(d, c, y []float32) { k.Finish(d, c) })
-		check("finish", -1.0000001, 0, 2, func(d, c, y []float32) { k.Finish(d, c) })
 		check("arccos", 0, 0, 0, func(d, c, y []float32) { k.ArcCos(d, c) })
 		check("arccos²", 0, 0, 0, func(d, c, y []float32) { k.ArcCosSq(d, c) })
 		check("diffusion", 0, 0, 1, func(d, c, y []float32) { k.Diffusion(d, c, 3) })

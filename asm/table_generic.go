@@ -4,12 +4,11 @@ package asm
 var generic = Kernels{
 	ISA:        Generic,
 	Panel:      genericPanel,
-	Cost:       Cost{HeadValue: 10, HeadDocument: 20, TailMatch: 2, TailList: 6, L3Byte: 0.05},
+	Cost:       Cost{HeadValue: 10, HeadFar: 1, HeadDocument: 20, TailMatch: 2, TailList: 6, L3Byte: 0.05},
 	PanelDot:   panelDotGeneric,
 	TailAdd:    tailAddGeneric,
 	TailDirect: tailDirectGeneric,
 	TailStore:  tailStoreGeneric,
-	Below:      belowGeneric,
 	Transpose:  transposeGeneric,
 
 	Finish: finishGeneric,

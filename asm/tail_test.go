@@ -161,28 +161,42 @@ func TestTranspose(t *testing.T) {
 	})
 }
 
-func TestBelow(t *testing.T) {
+// Every result is the exact one rounded, and the small ones are found; what is outside of the slice is neither read nor written.
+func TestFinish(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(1, 2))
+		nan := float32(math.NaN())
 		for _, n := range append(lengths, 5000) {
 			for _, share := range []float64{0, 0.01, 0.5, 1} {
-				c := poisoned(n + 20)[10 : 10+n] // what is outside would be found
-				var want []uint32
+				all := poisoned(n + 20)
+				c := all[10 : 10+n]
+				want := make([]float32, n)
+				var small []uint32
 				for i := range c {
-					c[i] = 0.5 + r.Float32()
+					c[i] = 0.5 * r.Float32()
 					switch {
 					case r.Float64() < share:
-						c[i] = 0.49 * r.Float32()
-						want = append(want, uint32(i))
+						c[i] = []float32{0.5000001, 0.75, 1, 1.0000001, 2}[r.IntN(5)]
 					case r.IntN(10) == 0:
-						c[i] = float32(math.NaN())
-					case r.IntN(10) == 0:
-						c[i] = 0.5
+						c[i] = []float32{nan, 0.5, -1, -1.0000001, -3, 0x1p-30}[r.IntN(6)]
+					}
+					v := min(max(1-float64(c[i]), 0), 2)
+					want[i] = float32(v)
+					if v < 0.5 {
+						small = append(small, uint32(i))
 					}
 				}
 				index := make([]uint32, n)
-				if got := index[:k.Below(index, c, 0.5)]; !slices.Equal(got, want) {
-					t.Fatalf("n=%d: %v, expected %v", n, got, want)
+				if got := index[:k.Finish(index, c, 0.5)]; !slices.Equal(got, small) {
+					t.Fatalf("n=%d: %v, expected %v", n, got, small)
+				}
+				for i := range c {
+					if math.Float32bits(c[i]) != math.Float32bits(want[i]) && c[i] == c[i] || (c[i] != c[i]) != (want[i] != want[i]) {
+						t.Fatalf("n=%d: element %d is %v, expected %v", n, i, c[i], want[i])
+					}
+				}
+				if !slices.Equal(all[:10], poisoned(10)) || !slices.Equal(all[10+n:], poisoned(10)) {
+					t.Fatalf("n=%d: a write outside", n)
 				}
 			}
 		}

@@ -22,19 +22,21 @@ type Head struct {
 	Predicted time.Duration // time for all dot products of the symmetric half on one core
 }
 
-// headPlan holds the choices of head for one set of documents, those that end with a segment, and the bounds of all segments.
+// headPlan holds choices of head for one set of documents, and where each segment begins. The last segment of a head ends with it.
 type headPlan struct {
 	heads  []Head
 	bounds []int
 }
 
-// planHead divides the terms into segments, from the most frequent on, and predicts for each number of segments what the dot products cost.
+// planHead divides the terms into segments, from the most frequent on, and predicts what the dot products cost for heads of 16 terms, and 1.25 times as many, and
+// so on.
 //
 // With n documents, panels of R, and document frequencies f in falling order, of which the first H are in the head,
 //
-//	head = n/R · (Σ_{r<H} f_r · HeadValue + n·segments · HeadDocument)
+//	head = n/R · (Σ_{r<H} f_r · HeadValue + Σ_{r far} f_r · HeadFar + n·segments · HeadDocument)
 //	tail = Σ_{r≥H} f_r² · TailMatch + Σ_{r≥H} f_r · n/tailDocs · TailList
 //
+// where those ranks are far that lie behind what half of the first-level cache holds of their segment;
 // and where the dense panel outgrows the second-level cache, it is read once more from the third for every block of documents. The symmetric half
 // takes half of it. A most > 0 limits the terms.
 func planHead(k *asm.Kernels, byRank *sparse.CSR, most int) headPlan {
@@ -51,20 +53,20 @@ func planHead(k *asm.Kernels, byRank *sparse.CSR, most int) headPlan {
 		rest += f
 		matches += f * f
 	}
-	add := func(terms int, values float64) {
-		segments := len(plan.bounds) - 1
-		cost := n / width * (values*k.Cost.HeadValue + n*float64(segments)*k.Cost.HeadDocument)
+	add := func(terms, segments int, values, far float64) {
+		cost := n / width * (values*k.Cost.HeadValue + far*k.Cost.HeadFar + n*float64(segments)*k.Cost.HeadDocument)
 		cost += matches*k.Cost.TailMatch + rest*max(n/tailDocs, 1)*k.Cost.TailList
 		if panel := 4 * width * float64(terms); panel > float64(asm.L2Bytes())/2 {
 			cost += n / width * n / blockDocs * panel * k.Cost.L3Byte
 		}
 		plan.heads = append(plan.heads, Head{terms, segments, time.Duration(cost / 2)})
 	}
-	add(0, 0)
+	add(0, 0, 0, 0)
 
-	count := make([]int32, docs) // values of each document in the segment under way
-	var values, mean float64     // of the head, and of the segment in the mean document
-	first, greatest := 0, int32(0)
+	near := asm.L1Bytes() / 2 / (4 * k.Panel) // terms of a segment that stay in the first-level cache
+	count := make([]int32, docs)              // values of each document in the segment under way
+	var values, far, mean float64             // of the head, those of them beyond near, and of the segment in the mean document
+	first, greatest, next := 0, int32(0), 16.0
 	for r := range limit {
 		list, _ := byRank.Row(r)
 		f := float64(len(list))
@@ -74,10 +76,6 @@ func planHead(k *asm.Kernels, byRank *sparse.CSR, most int) headPlan {
 		}
 		if r > first && (mean+f/n > segmentValues || greatest > segmentMost || (r+1-first)*k.Panel > 1<<16) {
 			plan.bounds = append(plan.bounds, r)
-			add(r, values)
-			if last := plan.heads[len(plan.heads)-1].Predicted; most == 0 && last > 2*plan.heads[0].Predicted+plan.best().Predicted*2 {
-				break // far beyond the best choice
-			}
 			clear(count)
 			for _, d := range list {
 				count[d]++
@@ -88,9 +86,15 @@ func planHead(k *asm.Kernels, byRank *sparse.CSR, most int) headPlan {
 		mean += f / n
 		rest -= f
 		matches -= f * f
-		if r+1 == limit {
-			plan.bounds = append(plan.bounds, limit)
-			add(limit, values)
+		if r-first >= near {
+			far += f
+		}
+		if float64(r+1) >= next || r+1 == limit {
+			next *= 1.25
+			add(r+1, len(plan.bounds), values, far)
+			if last := plan.heads[len(plan.heads)-1]; most == 0 && last.Predicted > 2*plan.best().Predicted {
+				break // far beyond the best choice
+			}
 		}
 	}
 	return plan
@@ -111,17 +115,20 @@ func (p headPlan) best() Head {
 func (e *Engine) layoutFor(x *sparse.Embedded, terms int) (*sparse.Layout, *sparse.CSR) {
 	rank := sparse.Ranks(sparse.Order(x.DocumentFrequency()))
 	byRank := sparse.ByRank(&x.CSR, rank)
-	var head Head
-	var plan headPlan
+	l := &sparse.Layout{Panel: e.kernels.Panel, Bounds: []int{0}, Cols: x.Cols, Rank: rank}
 	if terms < 0 {
-		plan.bounds = []int{0}
-	} else if plan = planHead(e.kernels, byRank, terms); terms > 0 {
-		head = plan.heads[len(plan.heads)-1]
-	} else {
+		return l, byRank
+	}
+	plan := planHead(e.kernels, byRank, terms)
+	head := plan.heads[len(plan.heads)-1]
+	if terms == 0 {
 		head = plan.best()
 	}
+	if head.Terms > 0 {
+		l.Bounds = append(plan.bounds[:head.Segments:head.Segments], head.Terms)
+	}
 	e.heads = plan.heads
-	return &sparse.Layout{Panel: e.kernels.Panel, Bounds: plan.bounds[:head.Segments+1], Cols: x.Cols, Rank: rank}, byRank
+	return l, byRank
 }
 
 // Heads returns what the cost model predicts for the possible choices of the head, in the order of their number of terms; the engine takes the one with the least

@@ -164,8 +164,7 @@ func (p *panel) run(ctx context.Context, part part, visit func(lo, hi int, c []f
 			if part == half && first == j0 {
 				p.reflect(tile)
 			}
-			k.Finish(tile, tile)
-			p.recompute(first, tile)
+			p.recompute(first, tile, p.close[:k.Finish(p.close, tile, closeC)])
 			p.stats.Pairs += int64(hi-first) * int64(len(p.docs))
 			p.lap(&p.stats.Close)
 			if err := visit(first, hi, tile); err != nil {
@@ -219,12 +218,12 @@ func (p *panel) reflect(tile []float32) {
 	}
 }
 
-// recompute replaces every c below closeC by its exact value.
-func (p *panel) recompute(lo int, tile []float32) {
+// recompute replaces the elements of a tile that begins with document lo, those at the given places, by their exact values.
+func (p *panel) recompute(lo int, tile []float32, places []uint32) {
 	own, k := p.e.own, p.e.kernels
 	last := -1
 	var terms []uint32
-	for _, at := range p.close[:k.Below(p.close, tile, closeC)] {
+	for _, at := range places {
 		j, r := lo+int(at)/k.Panel, int(at)%k.Panel
 		if r >= len(p.docs) {
 			continue

@@ -27,7 +27,7 @@ var families = []struct {
 	{"maps", maps},
 	{"panel", panels},
 	{"tail", tails},
-	{"below", below},
+	{"finish", finish},
 	{"solver", solver},
 }
 

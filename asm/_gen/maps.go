@@ -29,10 +29,6 @@ type mapKernel struct {
 }
 
 var mapKernels = []mapKernel{
-	{name: "finish", dst: "c", in: []string{"s"}, unroll: 4, hold: []float32{1, 0, 2},
-		body: func(g *gen, in []vec, s []reg.VecVirtual) vec {
-			return g.clampHigh(g.clampLow(g.constSub(1, in[0]), 0), 2)
-		}},
 	{name: "dot", dst: "dst", in: []string{"c", "y"}, scalars: []string{"x"}, unroll: 4, hold: []float32{1},
 		body: func(g *gen, in []vec, s []reg.VecVirtual) vec {
 			return g.mul(g.constSub(1, in[0]), g.scale(in[1], s[0]))

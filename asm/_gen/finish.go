@@ -6,17 +6,22 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// below adds the search for small elements, in AVX2 alone: it reads 32 elements at a time, and nearly always finds nothing.
-func below(c *build.Context) {
+// finish adds the turn from cosines to c, in AVX2 alone, which keeps up with memory: it takes 32 elements at a time, and nearly always finds
+// none that is small.
+func finish(c *build.Context) {
 	g := &gen{Context: c, isa: isas[0], data: &constants{at: map[uint32]operand.Mem{}}}
-	g.function("belowAVX2", "func(index []uint32, c []float32, limit float32) int")
-	g.Doc("belowAVX2 is belowGeneric for AVX2.")
+	g.function("finishAVX2", "func(index []uint32, c []float32, limit float32) int")
+	g.Doc("finishAVX2 is finishGeneric for AVX2.")
 	index := g.Load(g.Param("index").Base(), g.GP64())
 	from := g.Load(g.Param("c").Base(), g.GP64())
 	n := g.Load(g.Param("c").Len(), g.GP64())
 	limit, all := g.XMM(), g.YMM()
 	g.Load(g.Param("limit"), limit)
 	g.VBROADCASTSS(limit, all)
+	zero, one, two := g.YMM(), g.YMM(), g.YMM()
+	g.VXORPS(zero, zero, zero)
+	g.VMOVUPS(g.mem(1), one)
+	g.VMOVUPS(g.mem(2), two)
 	found, at := g.GP64(), g.GP64()
 	g.XORQ(found, found)
 	g.XORQ(at, at)
@@ -33,7 +38,10 @@ func below(c *build.Context) {
 	masks := make([]reg.VecVirtual, 4)
 	for i := range masks {
 		masks[i] = g.YMM()
-		g.VMOVUPS(block(i), masks[i])
+		g.VSUBPS(block(i), one, masks[i])
+		g.VMAXPS(masks[i], zero, masks[i]) // the second operand where one is NaN
+		g.VMINPS(masks[i], two, masks[i])
+		g.VMOVUPS(masks[i], block(i))
 		g.VCMPPS(less, all, masks[i], masks[i])
 	}
 	any := g.YMM()
@@ -72,7 +80,10 @@ func below(c *build.Context) {
 	g.CMPQ(at, n)
 	g.JGE(operand.LabelRef("done"))
 	x := g.XMM()
-	g.VMOVSS(operand.Mem{Base: from, Index: at, Scale: 4}, x)
+	g.VSUBSS(operand.Mem{Base: from, Index: at, Scale: 4}, one.AsX(), x)
+	g.VMAXSS(x, zero.AsX(), x)
+	g.VMINSS(x, two.AsX(), x)
+	g.VMOVSS(x, operand.Mem{Base: from, Index: at, Scale: 4})
 	g.VUCOMISS(x, limit) // limit above x
 	g.JLS(operand.LabelRef("skip"))
 	g.MOVL(at.As32(), operand.Mem{Base: index, Index: found, Scale: 4})
