@@ -48,7 +48,7 @@ func (f *flags) sourceFlags() {
 	f.set.IntVar(&f.minDF, "min-df", 0, "leave out terms that fewer than `N` documents have (default 2 for text, 1 for vectors)")
 	f.set.IntVar(&f.maxDF, "max-df", 0, "leave out terms that more than `N` documents have (default: no limit)")
 	f.set.BoolVar(&f.signed, "signed", false, "accept negative values")
-	f.set.Var(&f.memory, "m", "use at most this much memory, such as 500M or 4G; a plain number means MB (default: three quarters of what is free)")
+	f.set.Var(&f.memory, "m", "use at most `SIZE` of memory, such as 500M or 4G; a plain number means MB (default: three quarters of what is free)")
 }
 
 // kernelFlags declares the kernels; fallback is the text that says which are taken when none is given.

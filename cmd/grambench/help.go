@@ -47,11 +47,17 @@ Several labels of a document are separated by commas.
 // kernelsHelp says what -kernel takes.
 func kernelsHelp() string {
 	var b strings.Builder
-	b.WriteString("\nKernels for -kernel, NAME or NAME:KEY=VALUE,...:\n")
-	for _, n := range engine.Names() {
-		fmt.Fprintf(&b, "  %s\n", n)
+	b.WriteString("\nKernels for -kernel, NAME or NAME:KEY=VALUE,... (c = 1 - cosine):\n")
+	for _, k := range engine.Catalogue() {
+		fmt.Fprintf(&b, "  %-15s %s\n", k.Name, k.Summary)
+		for _, q := range k.Params {
+			if q.Key != "embed" { // said once, below
+				fmt.Fprintf(&b, "  %15s %s=%s: %s; %s\n", "", q.Key, q.Default, q.Summary, q.Allowed)
+			}
+		}
 	}
-	b.WriteString("Every kernel also takes embed=EMBEDDING: tf or tfidf, then optionally -l1 or -l2, then optionally -sqrt.\n")
+	b.WriteString("Every kernel also takes embed=EMBEDDING: tf or tfidf, then optionally -l1 or -l2, then optionally -sqrt. By default it is\n" +
+		"tf-l1-sqrt for the kernels of information geometry, and tf, the counts themselves, for linear, polynomial, rbf, sigmoid and arccos.\n")
 	return b.String()
 }
 
