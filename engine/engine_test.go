@@ -149,6 +149,14 @@ func TestSameBits(t *testing.T) {
 				if got := gram(t, e, k); !sameBits(got.Data, want.Data) {
 					t.Errorf("%s: Gram differs with %d workers", spec, workers)
 				}
+				used := &Symmetric{N: n, Data: slices.Clone(want.Data)}
+				for i := range used.Data {
+					used.Data[i] = float32(math.NaN())
+				}
+				if err := e.GramTo(t.Context(), k, used); err != nil || !sameBits(used.Data, want.Data) {
+					t.Errorf("%s: GramTo differs with %d workers: %v", spec, workers, err)
+				}
+				testTiles(t, e, want, k)
 				rows := rand.New(rand.NewPCG(3, 4)).Perm(n)
 				rows = append(rows, rows[:50]...)
 				d := NewDense(len(rows), n)
@@ -178,6 +186,38 @@ func TestSameBits(t *testing.T) {
 			}
 		}
 	})
+}
+
+// testTiles checks that Tiles hands out every pair of the half once, with the values that want holds as mapped by k.
+func testTiles(t *testing.T, e *Engine, want *Symmetric, k Kernel) {
+	t.Helper()
+	if k.String() != "c" {
+		return
+	}
+	n := e.Len()
+	seen := make([]int32, n*n)
+	err := e.Tiles(t.Context(), func(tile *Tile) error {
+		for i := range tile.Rows {
+			for j := range tile.Cols {
+				row, col := tile.First+i, tile.Column+j
+				atomic.AddInt32(&seen[row*n+col], 1)
+				if got := tile.C[i*tile.Width+j]; math.Float32bits(got) != math.Float32bits(want.Row(row)[col]) {
+					t.Errorf("tile: c(%d, %d) = %v, expected %v", row, col, got, want.Row(row)[col])
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		for j := range i + 1 {
+			if seen[i*n+j] != 1 {
+				t.Fatalf("pair (%d, %d) is in %d tiles", i, j, seen[i*n+j])
+			}
+		}
+	}
 }
 
 func sameBits(a, b []float32) bool {
@@ -281,6 +321,9 @@ func TestCancellation(t *testing.T) {
 		return nil
 	}); err != failure {
 		t.Errorf("Stripes after an error of yield: %v", err)
+	}
+	if err := e.Tiles(t.Context(), func(tile *Tile) error { return failure }); err != failure {
+		t.Errorf("Tiles after an error of visit: %v", err)
 	}
 	// The scratch space that was given back is as good as new.
 	if got, want := gram(t, e, parse(t, "c")), gram(t, newEngine(t, x, Options{ISA: "generic"}), parse(t, "c")); !sameBits(got.Data, want.Data) {

@@ -12,18 +12,31 @@ import (
 //
 // It allocates GramBytes. It returns within a second of the end of ctx, with its error.
 func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
-	k, err := bind(k, e.own.x)
-	if err != nil {
-		return nil, err
-	}
 	if err := e.fits("the Gram matrix", e.GramBytes()); err != nil {
 		return nil, err
 	}
-	n, width := e.Len(), e.kernels.Panel
+	n := e.Len()
 	g := &Symmetric{N: n, Data: make([]float32, n*n)}
+	if err := e.GramTo(ctx, k, g); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// GramTo is Gram into a matrix that there is already, of Len rows and columns, whose memory may be that of an earlier result. After an error the
+// matrix holds anything.
+func (e *Engine) GramTo(ctx context.Context, k Kernel, g *Symmetric) error {
+	n, width := e.Len(), e.kernels.Panel
+	k, err := bind(k, e.own.x)
+	if err != nil {
+		return err
+	}
+	if g.N != n || len(g.Data) != n*n {
+		return fmt.Errorf("engine: destination of %d rows with %d values, expected %d with %d", g.N, len(g.Data), n, n*n)
+	}
 	report := startProgress(e.progress, int64(n)*int64(n+1)/2)
 	defer report.finish()
-	err = e.panels(ctx, e.own, n, func(p *panel, first int) error {
+	return e.panels(ctx, e.own, n, func(p *panel, first int) error {
 		return p.run(ctx, half, func(lo, hi int, c []float32) error {
 			k.Map(e.kernels, c, c, e.own.norms[lo:hi], p.norms)
 			p.lap(&p.stats.Map)
@@ -37,10 +50,6 @@ func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return g, nil
 }
 
 // pairsFrom counts the pairs of documents lo <= j < hi with the cols documents of a panel from first on that belong to the half j >= i.
