@@ -57,3 +57,12 @@ generate-check: generate ## fail where the assembly in git isn't what its genera
 
 clean: ## remove what was built
 	rm -rf bin
+
+avx512-test: ## test the AVX-512 kernels in an emulator (minutes; says what it needs)
+	asm/_emulate/avx512.sh
+
+arm64-test: ## run the portable tests of another processor in an emulator (needs qemu-aarch64)
+	@command -v qemu-aarch64 >/dev/null || { echo "arm64-test: no qemu-aarch64; on Debian: apt-get install qemu-user" >&2; exit 1; }
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -exec qemu-aarch64 ./asm ./sparse ./engine ./tiles
+
+.PHONY: avx512-test arm64-test

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Runs the tests of the AVX-512 kernels on a processor that has no AVX-512: in Bochs, an emulator of a whole PC whose model of a
+# Skylake-X has F, BW, DQ and VL. (QEMU's own emulation and valgrind stop at AVX2.)
+#
+# It builds a system of one kernel and one process: init.go beside this file, linked statically, which runs the test programs and turns
+# the machine off. Everything it makes lies in a temporary folder. It installs nothing and needs no root, but these must be there
+# (names of Debian packages):
+#
+#	bochs bochs-term bochsbios vgabios    the emulator
+#	isolinux syslinux-common xorriso      to start from a CD image
+#	cpio                                  to pack the first process
+#	a Linux kernel for x86-64             KERNEL=FILE; else the newest /boot/vmlinuz-*. It suffices to unpack the package:
+#	                                      apt-get download linux-image-...-cloud-amd64; dpkg-deb -x linux-image-*.deb DIR
+#
+# Settings, by environment: KERNEL; MODEL, Bochs' name for the processor (corei7_skylake_x); LIMIT, the most seconds to wait (1200);
+# PLAN, the test programs: lines "PACKAGE FLAGS", by default those below.
+#
+# The exit status is 0 only if the emulated machine offered AVX-512, every test program passed there, and tests of that instruction
+# set were among them.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+model=${MODEL:-corei7_skylake_x}
+limit=${LIMIT:-1200}
+plan=${PLAN:-'./asm -test.short -test.v -test.run=/isa=avx512
+./asm -test.short -test.v -test.run=^TestMapsAccuracy$
+./engine -test.short -test.v -test.run=^(TestGramAgrees|TestSameBits)/isa=avx512'}
+
+missing() {
+	echo "avx512-test: no $1; on Debian: apt-get install $2" >&2
+	exit 1
+}
+first() { for f in "$@"; do [ -e "$f" ] && echo "$f" && return; done; return 0; }
+
+for tool in bochs:bochs xorriso:xorriso cpio:cpio script:bsdutils; do
+	command -v "${tool%:*}" >/dev/null || missing "${tool%:*}" "${tool#*:}"
+done
+isolinux=$(first /usr/lib/ISOLINUX/isolinux.bin /usr/share/syslinux/isolinux.bin)
+ldlinux=$(first /usr/lib/syslinux/modules/bios/ldlinux.c32 /usr/share/syslinux/ldlinux.c32)
+bios=$(first /usr/share/bochs/BIOS-bochs-latest)
+vgabios=$(first /usr/share/bochs/VGABIOS-lgpl-latest /usr/share/vgabios/vgabios.bin)
+[ -n "$isolinux" ] || missing isolinux.bin isolinux
+[ -n "$ldlinux" ] || missing ldlinux.c32 syslinux-common
+[ -n "$bios" ] || missing BIOS-bochs-latest bochsbios
+[ -n "$vgabios" ] || missing VGABIOS-lgpl-latest vgabios
+kernel=${KERNEL:-$(first $(ls -rv /boot/vmlinuz-* 2>/dev/null))}
+[ -r "$kernel" ] || missing "Linux kernel to start (KERNEL=FILE)" linux-image-cloud-amd64
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/root" "$work/iso"
+
+export CGO_ENABLED=0 GOARCH=amd64 GOOS=linux
+go build -o "$work/root/init" ./asm/_emulate/init.go
+while read -r package flags; do
+	program=$(basename "$package").test
+	[ -e "$work/root/$program" ] || go test -c -o "$work/root/$program" "$package"
+	echo "/$program $flags" >>"$work/root/commands"
+done <<<"$plan"
+
+(cd "$work/root" && find . -mindepth 1 | cpio --quiet -o -H newc -R 0:0) >"$work/iso/initrd"
+cp "$kernel" "$work/iso/linux"
+cp "$isolinux" "$ldlinux" "$work/iso"
+# Bochs 2.7 states the size of the compacted state of AVX-512 wrongly, and Linux then uses neither: it must save in the plain format.
+cat >"$work/iso/isolinux.cfg" <<-END
+	default linux
+	label linux
+	kernel linux
+	append initrd=initrd console=ttyS0,115200 loglevel=3 panic=-1 nosmp noxsaves clearcpuid=xsavec,xsaves mitigations=off
+END
+xorriso -as mkisofs -quiet -o "$work/boot.iso" -b isolinux.bin -c boot.cat -no-emul-boot -boot-load-size 4 -boot-info-table \
+	"$work/iso" 2>/dev/null
+cat >"$work/bochsrc" <<-END
+	display_library: term
+	cpu: model=$model, ips=100000000, reset_on_triple_fault=0
+	megs: 512
+	romimage: file=$bios
+	vgaromimage: file=$vgabios
+	ata0-master: type=cdrom, path=$work/boot.iso, status=inserted
+	boot: cdrom
+	com1: enabled=1, mode=file, dev=$work/serial
+	log: $work/log
+	panic: action=fatal
+END
+# Debian's Bochs is built with its debugger, which waits for a command; its display in text mode wants a terminal, which script(1) is.
+options=(-q -f "$work/bochsrc")
+if [[ $(bochs --help 2>&1 || true) == *-rc* ]]; then
+	printf 'c\nq\n' >"$work/rc"
+	options+=(-rc "$work/rc")
+fi
+echo "avx512-test: starting $(basename "$kernel") on an emulated $model; this takes minutes"
+touch "$work/serial"
+TERM=linux timeout -k 5 "$limit" script -qec "bochs ${options[*]}" /dev/null </dev/null >"$work/display" 2>&1 &
+bochs=$!
+tail -n +1 -f --pid=$bochs "$work/serial" | tr -d '\r' | grep --line-buffered -v '=== ' || true
+wait $bochs || true # Bochs calls it an error that its machine was turned off
+
+# What was written on the serial line decides.
+fail() {
+	echo "avx512-test: $1" >&2
+	tail -n 5 "$work/log" >&2 || true
+	exit 1
+}
+result=$(tr -d '\r' <"$work/serial" | grep -a '^emulate: \(passed\|failed\)' | tail -n 1 || true)
+[ -n "$result" ] || fail "the emulated machine did not come to its end (within $limit s)"
+[ "$result" = "emulate: passed" ] || fail "${result#emulate: }"
+count=$(grep -a -c -e '--- PASS: .*isa=avx512' "$work/serial" || true)
+[ "$count" -gt 0 ] || fail "no test of AVX-512 was run"
+echo "avx512-test: passed, $count tests of AVX-512 among them"

@@ -1,0 +1,68 @@
+// Init is the only process of the emulated machine that avx512.sh starts: it runs the test programs that the file /commands lists, a
+// line each, and turns the machine off. Its last line of output says whether everything passed.
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/gramengine/gram/asm"
+)
+
+func main() {
+	result := "passed"
+	if err := run(); err != nil {
+		result = fmt.Sprintf("failed: %v", err)
+	}
+	fmt.Printf("\nemulate: %s\n", result)
+	drain(os.Stdout)
+	syscall.Reboot(syscall.LINUX_REBOOT_CMD_POWER_OFF)
+	select {} // the kernel panics when its first process ends
+}
+
+func run() error {
+	// Go programs want /dev/null for their children, and look at /proc for the size of huge pages.
+	for _, fs := range []struct{ kind, at string }{{"devtmpfs", "/dev"}, {"proc", "/proc"}, {"tmpfs", "/tmp"}} {
+		if err := os.MkdirAll(fs.at, 0o755); err != nil {
+			return err
+		}
+		if err := syscall.Mount(fs.kind, fs.at, fs.kind, 0, ""); err != nil {
+			return fmt.Errorf("mounting %s: %w", fs.at, err)
+		}
+	}
+	have := asm.Available()
+	fmt.Println("emulate: instruction sets:", have)
+	if !slices.Contains(have, asm.AVX512) {
+		return errors.New("this machine has no AVX-512")
+	}
+	list, err := os.Open("/commands")
+	if err != nil {
+		return err
+	}
+	var errs []error
+	lines := bufio.NewScanner(list)
+	for lines.Scan() {
+		fmt.Println("emulate:", lines.Text())
+		arg := strings.Fields(lines.Text())
+		c := exec.Command(arg[0], arg[1:]...)
+		c.Stdout, c.Stderr = os.Stdout, os.Stdout
+		// Bochs 2.7 adds wrongly with ADCX and ADOX, which math/big uses where they are offered.
+		c.Env = []string{"GODEBUG=cpu.adx=off", "HOME=/tmp", "PATH=/"}
+		if err := c.Run(); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", arg[0], err))
+		}
+	}
+	return errors.Join(append(errs, lines.Err())...)
+}
+
+// drain waits until the serial line has sent everything, so that the power doesn't go off before.
+func drain(f *os.File) {
+	const tcsbrk = 0x5409
+	syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), tcsbrk, 1)
+}
