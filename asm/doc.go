@@ -1,9 +1,26 @@
-// Package asm holds the kernels that take the time, on raw slices: panel dot products, the finish that turns sums into c, and the
-// elementwise maps of c.
+// Package asm holds the kernels that take the time, on raw slices: panel dot products, the tail's posting lists, the finish that turns cosines
+// into c, transpositions, the elementwise maps of c, and what a solver asks of a row.
 //
 // Every kernel has a generic Go form that is compiled on every platform and is the reference for the forms in assembly; an instruction
-// set is a table of kernels ([Kernels]) that is chosen once, when an engine is made, by [For] or [Best]. Kernels check nothing: their
+// set is a table of kernels ([Kernels]) that is chosen once, when an engine is made, by [For] or [Best]. The assembly is written by the generator
+// in _gen (make generate). Kernels check nothing: their
 // preconditions are stated, their callers hold to them. All of them may be called concurrently as long as destinations don't overlap.
 //
-// What doesn't live here: documents, kernels as mathematical objects, scheduling. This package knows slices of float32 only.
+// What doesn't live here: documents, kernels as mathematical objects, scheduling. This package knows slices of numbers only.
+//
+// # What was tried for the dot products
+//
+// On the Go source files (7,711 documents), AVX2, one core of an AMD Zen 3, dot products and c of the symmetric half; shares are those of the peak of
+// fused multiply-adds, measured in the same run, that the head reaches:
+//
+//   - R = 32, one document at a time 50 %, two 52 %; R = 48, two documents 53 %; R = 64, one document (as many chains as two panels of 32 in flight) 58 %: kept.
+//   - blocks of documents in the order of their counts, so that loops run as often as the one before: no mispredicted ends are left to save (58 % with equal counts): kept.
+//   - offsets of 16 bits, and four of them and four values per load, since loads are the bound (8.5 instead of 10 a value): head 8 % faster, 60 %: kept.
+//   - segments of 64 shared terms at most instead of 192: 6 % slower, but no sum errs by more than 10⁻⁶: kept.
+//   - prefetching the panel's rows four values ahead: head 10 % slower, for each costs a load: left out.
+//   - the tail in a buffer of its own, a column a panel document, in blocks of 2,048 documents instead of 512: a match 2.0 instead of 3.4 ns; with lists fetched 12 ahead: kept.
+//   - short documents (at most 32 values in the tail) without that buffer: 1.2 to 2.3 billion pairs/s for documents of 10 words: kept.
+//   - one pass from sums over c to close pairs instead of two: a quarter less time there: kept.
+//   - the most frequent terms as a dense block: counted, not built: sharing a panel's row among documents needs R = 32 to fit registers, 4 cycles a term against 4.9 a value at 88 % density.
+//   - values of 16 bits: excluded by the bound on c; half precision errs by 2⁻¹², 100 times too much.
 package asm

@@ -7,12 +7,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Bounds of a segment of the head. Each segment is a block of the sum: where two documents have many equal products, as text with its many
-// single words has, adding them up in float32 errs to one side, by about 10⁻⁸ of the sum for every term that they share. Segments are as long as they can
-// be, since each costs every document an addition to memory.
+// Bounds of a segment of the head. Each segment is a block of the sum. Where two documents have many equal products, as text with its many
+// single words has, the roundings of adding them up in float32 all go one way: the error of k equal terms is up to 1.5·10⁻⁸·k of their sum, found by trying 20,000
+// products. Two documents share no more terms in a segment than the one with fewer has there, so segmentMost keeps the error below 10⁻⁶ of the cosine
+// whatever the documents, and segmentValues well below that for most. Longer segments would be faster, by 6 % for 192 values on the Go
+// source files, since each costs every document an addition to memory.
 const (
-	segmentValues = 32  // values that the mean document has in a segment, unless a single term has more
-	segmentMost   = 192 // values that any document has
+	segmentValues = 32 // values that the mean document has in a segment, unless a single term has more
+	segmentMost   = 64 // values that any document has
 )
 
 // A Head is a possible choice of the terms that the dense panels hold, with what the cost model says of it.

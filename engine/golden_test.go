@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// From text to kernel values against numbers that a program in another language computed from the definitions to 30 digits
+// (testdata/golden.py).
+func TestGoldenValues(t *testing.T) {
+	corpus, err := sparse.Read(context.Background(), "../testdata/small.tsv", sparse.Options{MinDF: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open("../testdata/golden.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	embeddings := map[sparse.Embedding]*sparse.Embedded{}
+	matrices := map[string]*Symmetric{}
+	values := 0
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		var spec string
+		var i, j int
+		var want float64
+		if _, err := fmt.Sscan(lines.Text(), &spec, &i, &j, &want); err != nil {
+			t.Fatalf("%q: %v", lines.Text(), err)
+		}
+		k := parse(t, spec)
+		x := embeddings[k.Embedding()]
+		if x == nil {
+			x = embedded(t, k.Embedding(), corpus.Documents)
+			embeddings[k.Embedding()] = x
+		}
+		g := matrices[spec]
+		if g == nil {
+			g = gram(t, newEngine(t, x, Options{}), k)
+			matrices[spec] = g
+		}
+		// The reference is float64 throughout: 10⁻¹⁴ of the value, and of 1 where values cancel, holds its few roundings.
+		if got := NewReference(x).Value(k, i, j); !(math.Abs(got-want) <= 1e-14*(1+math.Abs(want))) {
+			t.Errorf("%s(%d, %d): the reference is %v, expected %v", spec, i, j, got, want)
+		}
+		c := NewReference(x).C(i, j)
+		if got := g.At(i, j); !(math.Abs(got-want) <= Tolerance(k, c, x.Norms[i], x.Norms[j])) {
+			t.Errorf("%s(%d, %d) = %v, expected %v", spec, i, j, got, want)
+		}
+		values++
+	}
+	if want := 14 * 15 * 16 / 2; values != want {
+		t.Errorf("%d values, expected %d", values, want)
+	}
+}
