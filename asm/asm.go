@@ -47,6 +47,10 @@ type Kernels struct {
 	ArgMax         func(g []float64, mask []byte, bit byte) (at int, best float64)
 	ArgMin         func(g []float64, mask []byte, bit byte) (at int, best float64)
 	ArgGain        func(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64)
+
+	// What measures the machine, to hold the others against.
+	Peak func(sum []float32, x, y float32, rounds int)
+	Read func(src []float32) uint32
 }
 
 // Cost holds what the parts of a dot product were measured to take, in nanoseconds on one core of an AMD Zen 3 at 3.2 GHz. Choices depend on the

@@ -187,25 +187,3 @@ func FuzzPanelDot(f *testing.F) {
 		}
 	})
 }
-
-// Values per document as 20 Newsgroups has them in a segment of the head.
-func BenchmarkPanelDot(b *testing.B) {
-	for _, isa := range Available() {
-		k, _ := For(isa)
-		for _, values := range []int{8, 20, 64} {
-			b.Run(fmt.Sprintf("isa=%s/docs=128/values=%d", isa, values), func(b *testing.B) {
-				c := newPanelCase(rand.New(rand.NewPCG(1, 2)), k.Panel, 128, values/2, values+values/2, 100)
-				for i := range c.offset {
-					c.offset[i] %= uint16(100 * k.Panel)
-				}
-				out := make([]float32, 128*k.Panel)
-				for b.Loop() {
-					k.PanelDot(out, c.panel, c.start, c.doc, c.offset, c.value)
-				}
-				n := float64(b.N) / b.Elapsed().Seconds()
-				b.ReportMetric(n*float64(len(out)), "pairs/s")
-				b.ReportMetric(n*float64(c.start[128]-c.start[0])*float64(k.Panel), "madd/s")
-			})
-		}
-	}
-}

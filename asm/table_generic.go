@@ -29,4 +29,7 @@ var generic = Kernels{
 	ArgMax:         argMaxGeneric,
 	ArgMin:         argMinGeneric,
 	ArgGain:        argGainGeneric,
+
+	Peak: peakGeneric,
+	Read: readGeneric,
 }

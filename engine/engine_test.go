@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -370,20 +369,5 @@ func TestWrongArguments(t *testing.T) {
 	}
 	if _, err := e.Cross(t.Context(), parse(t, "c"), embedded(t, sparse.Sphere, zipf(10, 100, 10, 1))); err == nil {
 		t.Error("documents of another embedder pass")
-	}
-}
-
-func BenchmarkGram(b *testing.B) {
-	x := embedded(b, sparse.Sphere, zipf(2000, 20000, 150, 1))
-	for _, isa := range asm.Available() {
-		b.Run(fmt.Sprintf("isa=%s/docs=%d/kernel=c", isa, x.Rows()), func(b *testing.B) {
-			e := newEngine(b, x, Options{ISA: string(isa), Workers: 1})
-			for b.Loop() {
-				if _, err := e.Gram(context.Background(), parse(b, "c")); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(e.Stats().Pairs)/b.Elapsed().Seconds(), "pairs/s")
-		})
 	}
 }

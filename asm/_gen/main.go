@@ -28,6 +28,7 @@ var families = []struct {
 	{"panel", panels},
 	{"tail", tails},
 	{"finish", finish},
+	{"peak", peaks},
 	{"solver", solver},
 }
 

@@ -1,0 +1,60 @@
+package asm
+
+import "unsafe"
+
+// PeakSums is a number of sums that suits every instruction set: the length that Peak wants is a multiple of it.
+const PeakSums = 192
+
+// peakGeneric does multiply-adds on registers alone, as many as the processor can, so that what kernels reach can be held against it:
+//
+//	sum[i] = sum[i]*x + y, rounds times,  0 <= i < len(sum)
+//
+// which is len(sum)·rounds multiply-adds. len(sum) is a multiple of PeakSums. With |x| < 1 the sums approach y/(1-x), so that none overflows or becomes
+// subnormal, which some processors take longer for.
+//
+// Accuracy: a rounding for the product and one for the sum (one for both where the instruction set fuses them).
+func peakGeneric(sum []float32, x, y float32, rounds int) {
+	for ; len(sum) >= 12; sum = sum[12:] {
+		// As many chains as the compiler keeps in registers.
+		s := (*[12]float32)(sum)
+		a, b, c, d, e, f := s[0], s[1], s[2], s[3], s[4], s[5]
+		g, h, i, j, k, l := s[6], s[7], s[8], s[9], s[10], s[11]
+		for range rounds {
+			a = float32(a*x) + y
+			b = float32(b*x) + y
+			c = float32(c*x) + y
+			d = float32(d*x) + y
+			e = float32(e*x) + y
+			f = float32(f*x) + y
+			g = float32(g*x) + y
+			h = float32(h*x) + y
+			i = float32(i*x) + y
+			j = float32(j*x) + y
+			k = float32(k*x) + y
+			l = float32(l*x) + y
+		}
+		*s = [12]float32{a, b, c, d, e, f, g, h, i, j, k, l}
+	}
+}
+
+// readGeneric reads src from its begin to its end, as fast as the processor can, and returns the bits that any of its values has:
+//
+//	bits(src[0]) | bits(src[1]) | …
+//
+// It measures the bandwidth of caches and memory.
+func readGeneric(src []float32) uint32 {
+	// The same memory as integers: a float32 would be loaded into a vector register first, one by one.
+	bits := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(src))), len(src))
+	var a, b, c, d uint32
+	for ; len(bits) >= 8; bits = bits[8:] {
+		s := (*[8]uint32)(bits)
+		a |= s[0] | s[4]
+		b |= s[1] | s[5]
+		c |= s[2] | s[6]
+		d |= s[3] | s[7]
+	}
+	for _, v := range bits {
+		a |= v
+	}
+	return a | b | c | d
+}

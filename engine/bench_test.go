@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// BenchmarkTiles measures dot products and c of all pairs, without storing a matrix.
+func BenchmarkTiles(b *testing.B) {
+	benchmarkPairs(b, "", func(e *Engine) error {
+		return e.Tiles(b.Context(), func(*Tile) error { return nil })
+	})
+}
+
+// BenchmarkGram measures whole Gram matrices, stored in memory that earlier ones have touched.
+func BenchmarkGram(b *testing.B) {
+	for _, spec := range []string{"c", "diffusion:t=0.5"} {
+		k := parse(b, spec)
+		var g *Symmetric
+		benchmarkPairs(b, "kernel="+k.String()+"/", func(e *Engine) error {
+			if g == nil {
+				g = &Symmetric{N: e.Len(), Data: make([]float32, e.Len()*e.Len())}
+			}
+			return e.GramTo(b.Context(), k, g)
+		})
+	}
+}
+
+// benchmarkPairs runs work for every instruction set on one worker, once before it counts. peak-share is the part, in percent, of the multiply-adds that
+// Peak does in the same time, for those of the head while it is computed.
+func benchmarkPairs(b *testing.B, prefix string, work func(e *Engine) error) {
+	m := zipf(2000, 20000, 150, 1)
+	x := embedded(b, sparse.Sphere, m)
+	for _, isa := range asm.Available() {
+		b.Run(fmt.Sprintf("%sisa=%s/docs=%d/values=%d", prefix, isa, x.Rows(), x.NNZ()/int64(x.Rows())), func(b *testing.B) {
+			e := newEngine(b, x, Options{ISA: string(isa), Workers: 1})
+			if err := work(e); err != nil {
+				b.Fatal(err)
+			}
+			before, peak := e.Stats(), peakRate(e.kernels)
+			for b.Loop() {
+				if err := work(e); err != nil {
+					b.Fatal(err)
+				}
+			}
+			peak = (peak + peakRate(e.kernels)) / 2
+			s := e.Stats().Sub(before)
+			pairs := float64(b.N) * float64(e.Len()) * float64(e.Len()-1) / 2
+			madds := float64(s.HeadValues) * float64(e.kernels.Panel)
+			b.ReportMetric(pairs/b.Elapsed().Seconds(), "pairs/s")
+			b.ReportMetric((madds+float64(s.TailMatches))/b.Elapsed().Seconds(), "madd/s")
+			b.ReportMetric(100*madds/s.Head.Seconds()/peak, "peak-share")
+		})
+	}
+}
+
+// peakRate measures the multiply-adds per second that one core does in registers, the best of five short runs.
+func peakRate(k *asm.Kernels) float64 {
+	const rounds = 20000
+	sum := make([]float32, asm.PeakSums)
+	best := 0.0
+	for range 5 {
+		begin := time.Now()
+		k.Peak(sum, 0.5, 1, rounds)
+		best = max(best, asm.PeakSums*rounds/time.Since(begin).Seconds())
+	}
+	return best
+}
