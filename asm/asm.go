@@ -31,6 +31,7 @@ type Kernels struct {
 	TailStore  func(dst []float32, dstStride int, tail []float64, stride, rows, cols int)
 	Transpose  func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)
 
+	Add        func(dst, a, b []float32)
 	ArcCos     func(dst, c []float32)
 	ArcCosSq   func(dst, c []float32)
 	Exp        func(dst, x []float32)

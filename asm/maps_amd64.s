@@ -4,6 +4,82 @@
 
 #include "textflag.h"
 
+// func addAVX2(dst []float32, a []float32, b []float32)
+// Requires: AVX
+TEXT ·addAVX2(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ a_base+24(FP), DX
+	MOVQ b_base+48(FP), BX
+	XORQ SI, SI
+
+block1:
+	CMPQ    CX, $0x00000020
+	JL      single2
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS 32(DX)(SI*4), Y1
+	VMOVUPS 64(DX)(SI*4), Y2
+	VMOVUPS 96(DX)(SI*4), Y3
+	VMOVUPS (BX)(SI*4), Y4
+	VMOVUPS 32(BX)(SI*4), Y5
+	VMOVUPS 64(BX)(SI*4), Y6
+	VMOVUPS 96(BX)(SI*4), Y7
+	VADDPS  Y0, Y4, Y0
+	VADDPS  Y1, Y5, Y1
+	VADDPS  Y2, Y6, Y2
+	VADDPS  Y3, Y7, Y3
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS Y1, 32(AX)(SI*4)
+	VMOVUPS Y2, 64(AX)(SI*4)
+	VMOVUPS Y3, 96(AX)(SI*4)
+	ADDQ    $0x00000020, SI
+	SUBQ    $0x00000020, CX
+	JMP     block1
+
+single2:
+	CMPQ    CX, $0x00000008
+	JL      tail3
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VADDPS  Y0, Y1, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $0x00000008, SI
+	SUBQ    $0x00000008, CX
+	JMP     block1
+
+tail3:
+	TESTQ      CX, CX
+	JEQ        done4
+	LEAQ       window<>+0(SB), DI
+	NEGQ       CX
+	VMOVUPS    32(DI)(CX*4), Y0
+	VMASKMOVPS (DX)(SI*4), Y0, Y1
+	VMASKMOVPS (BX)(SI*4), Y0, Y2
+	VADDPS     Y1, Y2, Y1
+	VMASKMOVPS Y1, Y0, (AX)(SI*4)
+
+done4:
+	VZEROUPPER
+	RET
+
+DATA window<>+0(SB)/4, $0xffffffff
+DATA window<>+4(SB)/4, $0xffffffff
+DATA window<>+8(SB)/4, $0xffffffff
+DATA window<>+12(SB)/4, $0xffffffff
+DATA window<>+16(SB)/4, $0xffffffff
+DATA window<>+20(SB)/4, $0xffffffff
+DATA window<>+24(SB)/4, $0xffffffff
+DATA window<>+28(SB)/4, $0xffffffff
+DATA window<>+32(SB)/4, $0x00000000
+DATA window<>+36(SB)/4, $0x00000000
+DATA window<>+40(SB)/4, $0x00000000
+DATA window<>+44(SB)/4, $0x00000000
+DATA window<>+48(SB)/4, $0x00000000
+DATA window<>+52(SB)/4, $0x00000000
+DATA window<>+56(SB)/4, $0x00000000
+DATA window<>+60(SB)/4, $0x00000000
+GLOBL window<>(SB), RODATA|NOPTR, $64
+
 // func dotAVX2(dst []float32, c []float32, y []float32, x float32)
 // Requires: AVX
 TEXT ·dotAVX2(SB), NOSPLIT, $0-76
@@ -93,24 +169,6 @@ DATA all_3f800000<>+52(SB)/4, $0x3f800000
 DATA all_3f800000<>+56(SB)/4, $0x3f800000
 DATA all_3f800000<>+60(SB)/4, $0x3f800000
 GLOBL all_3f800000<>(SB), RODATA|NOPTR, $64
-
-DATA window<>+0(SB)/4, $0xffffffff
-DATA window<>+4(SB)/4, $0xffffffff
-DATA window<>+8(SB)/4, $0xffffffff
-DATA window<>+12(SB)/4, $0xffffffff
-DATA window<>+16(SB)/4, $0xffffffff
-DATA window<>+20(SB)/4, $0xffffffff
-DATA window<>+24(SB)/4, $0xffffffff
-DATA window<>+28(SB)/4, $0xffffffff
-DATA window<>+32(SB)/4, $0x00000000
-DATA window<>+36(SB)/4, $0x00000000
-DATA window<>+40(SB)/4, $0x00000000
-DATA window<>+44(SB)/4, $0x00000000
-DATA window<>+48(SB)/4, $0x00000000
-DATA window<>+52(SB)/4, $0x00000000
-DATA window<>+56(SB)/4, $0x00000000
-DATA window<>+60(SB)/4, $0x00000000
-GLOBL window<>(SB), RODATA|NOPTR, $64
 
 // func arcCosAVX2(dst []float32, c []float32)
 // Requires: AVX, FMA3
@@ -2475,6 +2533,65 @@ DATA all_3ef5d8ac<>+52(SB)/4, $0x3ef5d8ac
 DATA all_3ef5d8ac<>+56(SB)/4, $0x3ef5d8ac
 DATA all_3ef5d8ac<>+60(SB)/4, $0x3ef5d8ac
 GLOBL all_3ef5d8ac<>(SB), RODATA|NOPTR, $64
+
+// func addAVX512(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX512F
+TEXT ·addAVX512(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ dst_len+8(FP), CX
+	MOVQ a_base+24(FP), DX
+	MOVQ b_base+48(FP), BX
+	XORQ SI, SI
+
+block1:
+	CMPQ    CX, $0x00000040
+	JL      single2
+	VMOVUPS (DX)(SI*4), Z0
+	VMOVUPS 64(DX)(SI*4), Z1
+	VMOVUPS 128(DX)(SI*4), Z2
+	VMOVUPS 192(DX)(SI*4), Z3
+	VMOVUPS (BX)(SI*4), Z4
+	VMOVUPS 64(BX)(SI*4), Z5
+	VMOVUPS 128(BX)(SI*4), Z6
+	VMOVUPS 192(BX)(SI*4), Z7
+	VADDPS  Z0, Z4, Z0
+	VADDPS  Z1, Z5, Z1
+	VADDPS  Z2, Z6, Z2
+	VADDPS  Z3, Z7, Z3
+	VMOVUPS Z0, (AX)(SI*4)
+	VMOVUPS Z1, 64(AX)(SI*4)
+	VMOVUPS Z2, 128(AX)(SI*4)
+	VMOVUPS Z3, 192(AX)(SI*4)
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x00000040, CX
+	JMP     block1
+
+single2:
+	CMPQ    CX, $0x00000010
+	JL      tail3
+	VMOVUPS (DX)(SI*4), Z0
+	VMOVUPS (BX)(SI*4), Z1
+	VADDPS  Z0, Z1, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	ADDQ    $0x00000010, SI
+	SUBQ    $0x00000010, CX
+	JMP     block1
+
+tail3:
+	TESTQ     CX, CX
+	JEQ       done4
+	MOVL      $0x00000001, DI
+	SHLL      CL, DI
+	DECL      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMOVUPS.Z (BX)(SI*4), K1, Z1
+	VADDPS    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(SI*4)
+
+done4:
+	VZEROUPPER
+	RET
 
 // func dotAVX512(dst []float32, c []float32, y []float32, x float32)
 // Requires: AVX, AVX512F

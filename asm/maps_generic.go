@@ -8,6 +8,19 @@ import "github.com/gramengine/gram/asm/internal/coeff"
 // Nothing is checked, nothing fails. Calls may run concurrently as long as no destination overlaps what another call reads or writes. An
 // ulp is the distance of the float32 numbers around the exact result.
 
+// addGeneric adds two slices,
+//
+//	dst[j] = a[j] + b[j],  0 <= j < len(dst)
+//
+// each sum rounded once.
+func addGeneric(dst, a, b []float32) {
+	a = a[:len(dst)]
+	b = b[:len(dst)]
+	for j := range dst {
+		dst[j] = a[j] + b[j]
+	}
+}
+
 // dotGeneric undoes the normalisation,
 //
 //	dst[j] = (1-c[j])·(x·y[j]),  0 <= j < len(dst)

@@ -4,6 +4,11 @@
 
 package asm
 
+// addAVX2 is addGeneric for AVX2.
+//
+//go:noescape
+func addAVX2(dst []float32, a []float32, b []float32)
+
 // dotAVX2 is dotGeneric for AVX2.
 //
 //go:noescape
@@ -58,6 +63,11 @@ func arcCosine1AVX2(dst []float32, c []float32, y []float32, x float32)
 //
 //go:noescape
 func arcCosine2AVX2(dst []float32, c []float32, y []float32, x float32)
+
+// addAVX512 is addGeneric for AVX512.
+//
+//go:noescape
+func addAVX512(dst []float32, a []float32, b []float32)
 
 // dotAVX512 is dotGeneric for AVX512.
 //

@@ -42,6 +42,8 @@ func within(n float64, f func(c float64) float64) func(c, y float64) (float64, f
 // mapCases lists every map; the tolerances are those that the generic functions promise and derive.
 func mapCases() []mapCase {
 	list := []mapCase{
+		{"add", func(k *Kernels, dst, c, y []float32) { k.Add(dst, c, y) },
+			func(a, b float64) (float64, float64) { return a + b, ulp32(a+b) / 2 }, false},
 		{"arccos", func(k *Kernels, dst, c, y []float32) { k.ArcCos(dst, c) }, within(4, wantArcCos), false},
 		{"arccossq", func(k *Kernels, dst, c, y []float32) { k.ArcCosSq(dst, c) }, within(4, wantArcCosSq), false},
 		{"exp", func(k *Kernels, dst, c, y []float32) { k.Exp(dst, c) }, within(4, math.Exp), true},

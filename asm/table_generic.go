@@ -13,6 +13,7 @@ var generic = Kernels{
 
 	Finish: finishGeneric,
 
+	Add:        addGeneric,
 	ArcCos:     arcCosGeneric,
 	ArcCosSq:   arcCosSqGeneric,
 	Exp:        expGeneric,

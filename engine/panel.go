@@ -16,6 +16,10 @@ const (
 	tailDocs  = 16 * sparse.Block
 )
 
+// groupSegments is the number of segments of the head that are added up in one go: like the terms of a segment, equal sums of many segments
+// would all be rounded to one side.
+const groupSegments = 24
+
 // side is a set of documents in the two forms that a tile needs: as float32 in head/tail form, and as embedded for exact recomputation.
 type side struct {
 	x     *sparse.Embedded
@@ -42,6 +46,7 @@ type panel struct {
 	cursors []asm.Cursor
 	tail    []float64 // [Panel][tailDocs], all 0 where no block is under way; nil where the tail is direct
 	tile    []float32 // [blockDocs][Panel]
+	group   []float32 // the same, where the head has more than groupSegments segments
 
 	close   []uint32 // places in the tile
 	exact   unitCache
@@ -60,6 +65,9 @@ func newPanel(e *Engine) *panel {
 		tile:  make([]float32, blockDocs*r),
 		close: make([]uint32, blockDocs*r),
 	}
+	if e.layout.Segments() > groupSegments {
+		p.group = make([]float32, blockDocs*r)
+	}
 	if !e.tailDirect {
 		p.tail = make([]float64, tailDocs*r)
 	}
@@ -68,7 +76,7 @@ func newPanel(e *Engine) *panel {
 
 // panelBytes is the most that newPanel allocates for the given kernels and head.
 func panelBytes(k *asm.Kernels, head int) int64 {
-	return int64(4 * k.Panel * (head + 2*blockDocs + 2*tailDocs))
+	return int64(4 * k.Panel * (head + 3*blockDocs + 2*tailDocs))
 }
 
 // load scatters documents into the panel. It must be empty.
@@ -188,16 +196,32 @@ func (p *panel) dots(lo, hi, at int, tile []float32) {
 		k.TailStore(tile, k.Panel, p.tail[at:], tailDocs, k.Panel, hi-lo)
 	}
 	p.lap(&p.stats.Tail)
-	segments := e.own.split.Head
-	for s := len(segments) - 1; s >= 0; s-- {
-		seg, dense := &segments[s], p.segment(s)
+	segments := len(e.own.split.Head)
+	if segments <= groupSegments {
+		p.head(lo, hi, 0, segments, tile)
+	} else {
+		// Groups of segments are summed on their own, from the rarest to the most frequent, so that blocks of the sum are few at every level.
+		group := p.group[:len(tile)]
+		for s := (segments - 1) / groupSegments * groupSegments; s >= 0; s -= groupSegments {
+			clear(group)
+			p.head(lo, hi, s, min(s+groupSegments, segments), group)
+			k.Add(tile, tile, group)
+		}
+	}
+	p.lap(&p.stats.Head)
+}
+
+// head adds the dot products over segments first <= s < last of the head to the tile of documents lo <= j < hi, the last segment first.
+func (p *panel) head(lo, hi, first, last int, tile []float32) {
+	k := p.e.kernels
+	for s := last - 1; s >= first; s-- {
+		seg, dense := &p.e.own.split.Head[s], p.segment(s)
 		p.stats.HeadValues += seg.Start[hi] - seg.Start[lo]
 		for b := lo; b < hi; b += sparse.Block {
 			end := min(b+sparse.Block, hi)
 			k.PanelDot(tile[(b-lo)*k.Panel:], dense, seg.Start[b:end+1], seg.Doc[b:end], seg.Offset, seg.Value)
 		}
 	}
-	p.lap(&p.stats.Head)
 }
 
 // part says which of the engine's documents a panel meets.

@@ -29,6 +29,8 @@ type mapKernel struct {
 }
 
 var mapKernels = []mapKernel{
+	{name: "add", dst: "dst", in: []string{"a", "b"}, unroll: 4,
+		body: func(g *gen, in []vec, s []reg.VecVirtual) vec { return g.add(in[0], in[1]) }},
 	{name: "dot", dst: "dst", in: []string{"c", "y"}, scalars: []string{"x"}, unroll: 4, hold: []float32{1},
 		body: func(g *gen, in []vec, s []reg.VecVirtual) vec {
 			return g.mul(g.constSub(1, in[0]), g.scale(in[1], s[0]))
