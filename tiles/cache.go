@@ -1,0 +1,224 @@
+package tiles
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Key names a tile: a row of the matrix and the number of a block of columns, both counted from 0.
+type Key struct{ Row, Block uint32 }
+
+// Tile is a piece of a row of the matrix in a [Cache]. Its values may be read while the tile is pinned, and written only by who was told to make it.
+type Tile struct {
+	C []float32 // as many values as the cache's tiles have
+
+	key        Key
+	ready      bool
+	pins       int
+	done       chan struct{} // made when somebody waits for the values
+	prev, next *Tile         // among the tiles that are ready and not pinned
+}
+
+// State is what [Cache.Claim] found.
+type State int
+
+const (
+	Ready State = iota // the values are there; the tile is pinned
+	Mine               // the caller has to make the values; the tile is pinned
+	Busy               // another caller is making the values
+	Full               // every tile that fits is pinned: the caller has to do without
+)
+
+// Cache holds tiles of float32 values, as many as a bound in bytes allows, and makes room by dropping the least recently used one.
+//
+// Memory: tiles that hold values, tiles in the making, pinned tiles and the room of dropped ones, which is used again, count with all that belongs to
+// them; their sum never exceeds the bound. Tiles are allocated when they are first needed and never given back.
+//
+// Making: of all callers that ask for a tile at the same time, one is told [Mine] and makes the values while the others wait for it ([Busy]). It ends that with
+// [Cache.Complete] or, after an error or when its own work was cancelled, with [Cache.Abandon], which leaves no trace: whoever waited asks again, and one of them
+// makes the values. So an error is never kept, and one caller's cancellation costs the others time but not their result. A caller must not wait while
+// others wait for it: first make what is Mine, then wait for what is Busy.
+//
+// A Cache may be used concurrently.
+type Cache struct {
+	width int
+	limit int64
+	cost  int64 // bytes of one tile
+
+	mu    sync.Mutex
+	tiles map[Key]*Tile
+	used  Tile    // head of the ring of tiles that are ready and not pinned, the least recently used one first
+	spare []*Tile // tiles without values
+	stats CacheStats
+
+	allocate func(width int) []float32 // tests count here
+}
+
+// CacheStats counts what a cache has done since it was made. A hit is a tile that was ready, a miss one that the caller had to make.
+type CacheStats struct {
+	Hits, Misses int64
+	Waits        int64 // tiles that another caller was making
+	Refused      int64 // misses without room
+	Evicted      int64 // tiles whose values made room for others
+	Bytes, Limit int64 // what the tiles take now, which is also the most they ever took; and its bound
+}
+
+// tileOverhead bounds what a tile takes beside its values: the Tile itself (80 bytes), its place in the map (20 bytes, twice that after the map has grown, three
+// times while it grows), its place among the spare ones, and the channel that others wait on.
+const tileOverhead = 320
+
+// NewCache returns a cache for tiles of width values that takes up to limit bytes. A limit too small for a tile is allowed: the cache then stays empty.
+func NewCache(width int, limit int64) (*Cache, error) {
+	if width < 1 || limit < 0 {
+		return nil, fmt.Errorf("tiles: cache of tiles of %d values in %d bytes, expected at least 1 and 0", width, limit)
+	}
+	c := &Cache{width: width, limit: limit, cost: TileBytes(width), tiles: map[Key]*Tile{}, allocate: newValues}
+	c.used.prev, c.used.next = &c.used, &c.used
+	c.stats.Limit = limit
+	return c, nil
+}
+
+// newValues allocates all of what the runtime would round the size up to, so that it is counted.
+func newValues(width int) []float32 { return slices.Grow([]float32(nil), width)[:width] }
+
+// TileBytes returns the memory that a cache takes for each tile of width values, in bytes.
+func TileBytes(width int) int64 { return 4*int64(cap(newValues(width))) + tileOverhead }
+
+// Width returns the number of values in a tile.
+func (c *Cache) Width() int { return c.width }
+
+// Stats returns the counts up to now.
+func (c *Cache) Stats() CacheStats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stats
+}
+
+// Resident says whether the values of a tile are there. It doesn't count as a use.
+func (c *Cache) Resident(key Key) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.tiles[key]
+	return t != nil && t.ready
+}
+
+// Lookup returns the tile, pinned, if its values are there, and nil if not, which doesn't count as a miss: a caller that needs many tiles looks all of
+// them up before it claims the missing ones, so that none of them makes room for another.
+func (c *Cache) Lookup(key Key) *Tile {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.tiles[key]
+	if t == nil || !t.ready {
+		return nil
+	}
+	c.stats.Hits++
+	c.pin(t)
+	return t
+}
+
+// Claim returns what is to be done about a tile: [Ready] and [Mine] come with the tile, which the caller must [Cache.Release] in the end, [Busy] with a channel that is
+// closed when it is worth asking again.
+func (c *Cache) Claim(key Key) (State, *Tile, <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.tiles[key]
+	switch {
+	case t == nil:
+		c.stats.Misses++
+		if t = c.room(); t == nil {
+			c.stats.Refused++
+			return Full, nil, nil
+		}
+		t.key, t.pins, t.ready, t.done = key, 1, false, nil
+		c.tiles[key] = t
+		return Mine, t, nil
+	case t.ready:
+		c.stats.Hits++
+		c.pin(t)
+		return Ready, t, nil
+	}
+	c.stats.Waits++
+	if t.done == nil {
+		t.done = make(chan struct{})
+	}
+	return Busy, nil, t.done
+}
+
+// room returns a tile without values: a spare one, a new one, or that of the least recently used values.
+func (c *Cache) room() *Tile {
+	if n := len(c.spare); n > 0 {
+		t := c.spare[n-1]
+		c.spare = c.spare[:n-1]
+		return t
+	}
+	if c.stats.Bytes+c.cost <= c.limit {
+		c.stats.Bytes += c.cost
+		return &Tile{C: c.allocate(c.width)}
+	}
+	t := c.used.next
+	if t == &c.used {
+		return nil
+	}
+	c.unlink(t)
+	delete(c.tiles, t.key)
+	c.stats.Evicted++
+	return t
+}
+
+// pin takes a tile out of those that may be dropped.
+func (c *Cache) pin(t *Tile) {
+	if t.pins == 0 {
+		c.unlink(t)
+	}
+	t.pins++
+}
+
+func (c *Cache) unlink(t *Tile) {
+	t.prev.next, t.next.prev = t.next, t.prev
+	t.prev, t.next = nil, nil
+}
+
+// Complete says that the values of a tile which was [Mine] are there. The tile stays pinned.
+func (c *Cache) Complete(t *Tile) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t.ready || t.pins == 0 {
+		panic("tiles: Complete of a tile that isn't in the making")
+	}
+	t.ready = true
+	c.wake(t)
+}
+
+// Abandon says that there will be no values for a tile which was [Mine], and releases it.
+func (c *Cache) Abandon(t *Tile) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t.ready || t.pins == 0 {
+		panic("tiles: Abandon of a tile that isn't in the making")
+	}
+	t.pins = 0
+	delete(c.tiles, t.key)
+	c.spare = append(c.spare, t)
+	c.wake(t)
+}
+
+func (c *Cache) wake(t *Tile) {
+	if t.done != nil {
+		close(t.done)
+		t.done = nil
+	}
+}
+
+// Release unpins a tile once. Its last release makes it the most recently used one.
+func (c *Cache) Release(t *Tile) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !t.ready || t.pins == 0 {
+		panic("tiles: Release of a tile that isn't pinned")
+	}
+	if t.pins--; t.pins == 0 {
+		t.prev, t.next = c.used.prev, &c.used
+		t.prev.next, t.next.prev = t, t
+	}
+}
