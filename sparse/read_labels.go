@@ -2,6 +2,8 @@ package sparse
 
 import (
 	"bytes"
+	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,6 +13,8 @@ const noLabel = "-"
 
 // labelPiece holds the labels of the documents of one block, with a table of names of its own.
 type labelPiece struct {
+	numbers bool // labels that are numbers are the same class however they are written, as svm-train takes them: "+1" and "1.0" are "1"
+
 	names  []string
 	index  map[string]int32
 	ids    []int32
@@ -38,6 +42,9 @@ func (p *labelPiece) add(field []byte) *lineError {
 				p.ids = p.ids[:start]
 				return &lineError{found: "label " + quote(s), expected: labelExpected}
 			}
+			if p.numbers {
+				name = canonicalNumber(name)
+			}
 			id := p.id(name)
 			for _, other := range p.ids[start:] {
 				if other == id {
@@ -51,6 +58,15 @@ func (p *labelPiece) add(field []byte) *lineError {
 	p.last, p.lastN = string(field), len(p.ids)-start
 	p.counts = append(p.counts, int32(p.lastN))
 	return nil
+}
+
+// canonicalNumber returns the shortest form of a finite number, and any other name as it is.
+func canonicalNumber(name string) string {
+	v, err := strconv.ParseFloat(name, 64)
+	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
+		return name
+	}
+	return strconv.FormatFloat(v+0, 'g', -1, 64) // + 0 turns -0 into 0
 }
 
 // addNone appends a document without a label.

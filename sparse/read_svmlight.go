@@ -29,7 +29,7 @@ type vectorPiece struct {
 //	label[,label...] [qid:N] index:value ... [# comment]
 //
 // with ascending indices, as svm_learn and svm-train define them. A line that begins with white space and an index has no label,
-// as in the multi-label files of LIBSVM.
+// as in the multi-label files of LIBSVM. Labels that are numbers name the same class however they are written: +1 and 1.0 are 1.
 type svmParser struct {
 	maxLine int
 	signed  bool
@@ -38,7 +38,7 @@ type svmParser struct {
 }
 
 func (p *svmParser) parse(data []byte) (*vectorPiece, *lineError) {
-	out := &vectorPiece{terms: make([]uint32, 0, p.nnz+p.nnz/8), values: make([]float32, 0, p.nnz+p.nnz/8)}
+	out := &vectorPiece{labels: labelPiece{numbers: true}, terms: make([]uint32, 0, p.nnz+p.nnz/8), values: make([]float32, 0, p.nnz+p.nnz/8)}
 	for line := 0; len(data) > 0; line++ {
 		var l []byte
 		l, data = nextLine(data)

@@ -70,8 +70,8 @@ func TestReadFiles(t *testing.T) {
 		want, warnings      string
 	}{
 		{name: "svmlight", file: "a.svm", cols: 11,
-			content: "+1 1:2 10:0.5 # a comment: 3\n# nothing here\n-1\t2:1e-1\t \n1,3 4:2\r\n 7:1 8:1\n- 1:1",
-			want:    "+1 1:2 10:0.5\n-1 2:0.1\n1,3 4:2\n 7:1 8:1\n 1:1\n"},
+			content: "+1.0 1:2 10:0.5 # a comment: 3\n# nothing here\n-1\t2:1e-1\t \n1,3 4:2\r\n 7:1 8:1\n- 1:1",
+			want:    "1 1:2 10:0.5\n-1 2:0.1\n1,3 4:2\n 7:1 8:1\n 1:1\n"},
 		{name: "svmlight with index 0, qid, blank and empty lines", file: "a.libsvm", cols: 4,
 			content:  "1 qid:3 0:1 3:2\n\n2 qid:3\n \n2 # none\n",
 			want:     "1 0:1 3:2\n2\n2\n",
