@@ -1,0 +1,137 @@
+package tiles
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/minio/sha256-simd"
+)
+
+// Piece names a rectangle of a matrix: rows Row to Row+Rows-1 in columns Column to Column+Cols-1.
+type Piece struct {
+	Matrix [32]byte // digest of everything that the bits of the matrix depend on: documents, embedding, way of computing
+	Row    int
+	Rows   int
+	Column int
+	Cols   int
+}
+
+// Store keeps pieces of matrices in a folder, a file each, so that a later run finds what an earlier one has computed.
+//
+// Whatever happens to a file, Load never returns wrong values: a file that isn't exactly what Save wrote for that very piece is an error, and the caller computes the
+// piece again. Files are written under a temporary name and renamed when they are complete, so a process that is killed leaves none that is half written, and
+// several processes may share a folder: who comes last replaces a file by an equal one. Nothing waits for the disk: after a power failure a file may
+// be short or hold zeros, which Load finds out like any other damage.
+//
+// A Store may be used concurrently.
+type Store struct {
+	dir    string
+	create func(dir string) (file, error) // tests make it fail
+}
+
+// file is what Save asks of an *os.File.
+type file interface {
+	io.WriteCloser
+	Name() string
+}
+
+// Temporary files are called after making; those that nobody has written to for staleAfter belong to processes that were killed.
+const (
+	making     = "making-"
+	suffix     = ".tile"
+	staleAfter = time.Hour
+)
+
+// ErrDamaged is wrapped by what Load returns for a file that isn't what Save wrote.
+var ErrDamaged = errors.New("damaged tile file")
+
+// OpenStore returns a store in a folder, which it makes where there is none. Temporary files that killed processes left there are removed.
+func OpenStore(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("tiles: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("tiles: %w", err)
+	}
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), making) {
+			continue
+		}
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > staleAfter {
+			_ = os.Remove(filepath.Join(dir, entry.Name())) // another process may be as quick
+		}
+	}
+	return &Store{dir, func(dir string) (file, error) { return os.CreateTemp(dir, making+"*") }}, nil
+}
+
+// Dir returns the folder.
+func (s *Store) Dir() string { return s.dir }
+
+// path returns the file of a piece, named by the SHA-256 of its header, which says all about it.
+func (s *Store) path(p Piece) string {
+	name := sha256.Sum256(p.header())
+	return filepath.Join(s.dir, hex.EncodeToString(name[:])+suffix)
+}
+
+// Load reads a piece into rows: row(i), 0 <= i < Rows, returns where row i of the piece is to be written, at least Cols values; it is called once for each row, in
+// order. After an error they hold anything. An error that wraps fs.ErrNotExist says that there is no file, one that wraps [ErrDamaged] that there
+// is a wrong one; in both cases, and in any other, the piece can be computed and saved again.
+func (s *Store) Load(p Piece, row func(i int) []float32) error {
+	path := s.path(p)
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("tiles: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("tiles: %w", err)
+	}
+	if size := info.Size(); size != p.size() {
+		return fmt.Errorf("tiles: %s: %w: %d bytes, expected %d", path, ErrDamaged, size, p.size())
+	}
+	if err := p.read(f, row); err != nil {
+		return fmt.Errorf("tiles: %s: %w", path, err)
+	}
+	return nil
+}
+
+// Has says whether there is a file of a piece's size, which Load may still find damaged.
+func (s *Store) Has(p Piece) bool {
+	info, err := os.Stat(s.path(p))
+	return err == nil && info.Size() == p.size()
+}
+
+// Save writes a piece: row(i) returns the values of row i, at least Cols of them, as for [Store.Load]. After an error, such as that of a full disk, there is either
+// no file or a complete earlier one, and the temporary file is gone.
+func (s *Store) Save(p Piece, row func(i int) []float32) (err error) {
+	f, err := s.create(s.dir)
+	if err != nil {
+		return fmt.Errorf("tiles: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name()) // the first error says more
+			err = fmt.Errorf("tiles: %w", err)
+		}
+	}()
+	if err := p.write(f, row); err != nil {
+		_ = f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil { // some file systems say here that the disk is full
+		return err
+	}
+	return os.Rename(f.Name(), s.path(p))
+}
+
+// Missing says whether an error of Load means no more than that the piece was never saved.
+func Missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,381 @@
+package tiles
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func openStore(t testing.TB, dir string) *Store {
+	t.Helper()
+	s, err := OpenStore(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// pieceValues holds what tells a piece from every other, with values that are equal as numbers but not as bits.
+func pieceValues(p Piece) []float32 {
+	v := make([]float32, p.Rows*p.Cols)
+	for i := range v {
+		v[i] = float32(p.Row+1) / float32(i+p.Column+1)
+	}
+	if len(v) > 2 {
+		v[0], v[1] = float32(math.Copysign(0, -1)), float32(math.NaN())
+	}
+	return v
+}
+
+func rowsOf(p Piece, v []float32) func(int) []float32 {
+	return func(i int) []float32 { return v[i*p.Cols : (i+1)*p.Cols] }
+}
+
+func save(t testing.TB, s *Store, p Piece) {
+	t.Helper()
+	if err := s.Save(p, rowsOf(p, pieceValues(p))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// load returns the error of Load; without one, the values must be right.
+func load(t testing.TB, s *Store, p Piece) error {
+	t.Helper()
+	got := make([]float32, p.Rows*p.Cols)
+	err := s.Load(p, rowsOf(p, got))
+	if err == nil && !sameBits(got, pieceValues(p)) {
+		t.Errorf("%v: wrong values are returned", p)
+	}
+	return err
+}
+
+func sameBits(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
+}
+
+func encoded(t testing.TB, p Piece) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.write(&b, rowsOf(p, pieceValues(p))); err != nil {
+		t.Fatal(err)
+	}
+	if int64(b.Len()) != p.size() {
+		t.Fatalf("%d bytes, expected %d", b.Len(), p.size())
+	}
+	return b.Bytes()
+}
+
+var small = Piece{Matrix: [32]byte{1, 2, 3}, Row: 64, Rows: 3, Column: 128, Cols: 5}
+
+// Shapes around the size of a chunk, whose first one also holds the header.
+func TestStoreReturnsWhatWasSaved(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "new", "folder"))
+	first := (chunkBytes - headerBytes) / 4
+	for _, cols := range []int{0, 1, 2, first - 1, first, first + 1, chunkBytes/4 - 1, chunkBytes / 4, chunkBytes/4 + 1, 100000} {
+		for _, rows := range []int{0, 1, 3} {
+			p := Piece{Row: 2, Rows: rows, Cols: cols}
+			if err := load(t, s, p); !Missing(err) || s.Has(p) {
+				t.Fatalf("%v before it was saved: %v", p, err)
+			}
+			save(t, s, p)
+			if err := load(t, s, p); err != nil || !s.Has(p) {
+				t.Errorf("%v: %v", p, err)
+			}
+		}
+	}
+	// Each field tells pieces apart.
+	save(t, s, small)
+	for _, p := range []Piece{
+		{[32]byte{1, 2, 4}, 64, 3, 128, 5}, {small.Matrix, 65, 3, 128, 5}, {small.Matrix, 64, 2, 128, 5},
+		{small.Matrix, 64, 3, 129, 5}, {small.Matrix, 64, 3, 128, 4}, {small.Matrix, 64, 5, 128, 3},
+	} {
+		if err := load(t, s, p); !Missing(err) {
+			t.Errorf("%v, which was never saved: %v", p, err)
+		}
+	}
+	// And so does the header, where files are mixed up.
+	other := small
+	other.Row++
+	if err := os.WriteFile(s.path(other), encoded(t, small), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := load(t, s, other); !errors.Is(err, ErrDamaged) {
+		t.Errorf("another piece's file: %v", err)
+	}
+}
+
+// Every bit of a file flipped, every length that it may be cut to or padded to.
+func TestStoreFindsDamage(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	good := encoded(t, small)
+	try := func(what string, content []byte) {
+		t.Helper()
+		if err := os.WriteFile(s.path(small), content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := load(t, s, small); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: Load returns %v, expected damage", what, err)
+		}
+		// Without the help of the file's size.
+		got := make([]float32, small.Rows*small.Cols)
+		if err := small.read(bytes.NewReader(content), rowsOf(small, got)); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: read returns %v, expected damage", what, err)
+		}
+	}
+	for i := range good {
+		for bit := range 8 {
+			b := slices.Clone(good)
+			b[i] ^= 1 << bit
+			try(fmt.Sprintf("bit %d of byte %d", bit, i), b)
+		}
+	}
+	for n := range good {
+		try(fmt.Sprintf("cut to %d bytes", n), good[:n])
+		zero := slices.Clone(good)
+		clear(zero[n:])
+		try(fmt.Sprintf("zeros from byte %d", n), zero)
+	}
+	for n := 1; n < 20; n++ {
+		try(fmt.Sprintf("%d bytes more", n), append(slices.Clone(good), make([]byte, n)...))
+	}
+	save(t, s, small)
+	if err := load(t, s, small); err != nil {
+		t.Errorf("saved again: %v", err)
+	}
+}
+
+// failingFile fails once it has taken a number of bytes, as a full disk does, or when it is closed.
+type failingFile struct {
+	*os.File
+	room    int
+	onClose bool
+}
+
+var errNoSpace = errors.New("no space left on device")
+
+func (f *failingFile) Write(b []byte) (int, error) {
+	if len(b) > f.room {
+		n, _ := f.File.Write(b[:f.room])
+		f.room = 0
+		return n, errNoSpace
+	}
+	f.room -= len(b)
+	return f.File.Write(b)
+}
+
+func (f *failingFile) Close() error {
+	err := f.File.Close()
+	if f.onClose {
+		return errNoSpace
+	}
+	return err
+}
+
+func TestStoreOnFullDisk(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	create := s.create
+	large := Piece{Rows: 2, Cols: chunkBytes / 4}
+	fails := func(p Piece, room int, onClose bool) {
+		t.Helper()
+		s.create = func(dir string) (file, error) {
+			f, err := create(dir)
+			if err != nil {
+				return nil, err
+			}
+			return &failingFile{f.(*os.File), room, onClose}, nil
+		}
+		if err := s.Save(p, rowsOf(p, pieceValues(p))); !errors.Is(err, errNoSpace) {
+			t.Errorf("room for %d of %d bytes: %v", room, p.size(), err)
+		}
+		s.create = create
+	}
+	files := func() int {
+		entries, err := os.ReadDir(s.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	for room := range int(small.size()) {
+		fails(small, room, false)
+	}
+	fails(small, 1000, true)
+	for _, room := range []int{0, chunkBytes, 2 * chunkBytes, int(large.size()) - 1} {
+		fails(large, room, false)
+	}
+	if n := files(); n != 0 {
+		t.Errorf("%d files are left", n)
+	}
+	save(t, s, small)
+	fails(small, 10, false)
+	if err := load(t, s, small); err != nil || files() != 1 {
+		t.Errorf("the earlier file is gone: %v", err)
+	}
+	s.create = func(string) (file, error) { return nil, errNoSpace }
+	if err := s.Save(small, rowsOf(small, pieceValues(small))); !errors.Is(err, errNoSpace) {
+		t.Errorf("no file can be made: %v", err)
+	}
+}
+
+func TestStoreRemovesStaleFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, age := range map[string]time.Duration{making + "1": 2 * staleAfter, making + "2": 0, "a" + suffix: 2 * staleAfter} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		then := time.Now().Add(-age)
+		if err := os.Chtimes(path, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	openStore(t, dir)
+	var left []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if want := []string{"a" + suffix, making + "2"}; !slices.Equal(left, want) {
+		t.Errorf("left are %q, expected %q", left, want)
+	}
+	if _, err := OpenStore(filepath.Join(dir, "a"+suffix)); err == nil {
+		t.Error("a file passes as a folder")
+	}
+}
+
+// killed names the folder in which a test process saves pieces until it is killed.
+const killed = "GRAM_TEST_SAVE_UNTIL_KILLED"
+
+const pieces = 24
+
+func big(i int) Piece { return Piece{Row: i, Rows: 64, Cols: 4000} } // a megabyte
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(killed); dir != "" {
+		s, err := OpenStore(dir)
+		for i := 0; err == nil; i++ {
+			p := big(i % pieces)
+			err = s.Save(p, rowsOf(p, pieceValues(p)))
+			fmt.Println("saved", i)
+		}
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// Two processes write the same files while this one reads them, and are killed at any moment, some of them in the middle of a file; whatever is there is whole,
+// and the rest can be added.
+func TestStoreOutlivesKill(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	s := openStore(t, dir)
+	unfinished := func() bool {
+		left, _ := filepath.Glob(filepath.Join(dir, making+"*"))
+		return len(left) > 0
+	}
+	for try := 0; try < 5 || !unfinished(); try++ {
+		if try == 100 {
+			t.Fatal("no process was ever killed in the middle of a file")
+		}
+		var wg sync.WaitGroup
+		for range 2 {
+			c := exec.Command(self)
+			c.Env = append(os.Environ(), killed+"="+dir)
+			out, err := c.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			wg.Go(func() {
+				lines := bufio.NewReader(out)
+				for range 1 + try%7 {
+					if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "saved") {
+						t.Errorf("the other process says %q: %v", line, err)
+					}
+				}
+				time.Sleep(time.Duration(try%10) * 100 * time.Microsecond) // so that not all die at the same place
+				_ = c.Process.Kill()
+				_ = c.Wait()
+			})
+		}
+		for i := range pieces {
+			if err := load(t, s, big(i)); err != nil && !Missing(err) {
+				t.Errorf("piece %d while others write: %v", i, err)
+			}
+		}
+		wg.Wait()
+	}
+	found := 0
+	for i := range pieces {
+		switch err := load(t, s, big(i)); {
+		case err == nil:
+			found++
+		case Missing(err):
+			save(t, s, big(i))
+		default:
+			t.Errorf("piece %d after the kill: %v", i, err)
+		}
+		if err := load(t, s, big(i)); err != nil {
+			t.Errorf("piece %d after going on: %v", i, err)
+		}
+	}
+	if found == 0 || found == pieces {
+		t.Errorf("%d of %d pieces were there: the test doesn't reach what it should", found, pieces)
+	}
+}
+
+// FuzzTileFile holds that no content but the right one is accepted.
+func FuzzTileFile(f *testing.F) {
+	good := encoded(f, small)
+	f.Add(good)
+	f.Add(good[:len(good)-1])
+	f.Add(append(slices.Clone(good), 0))
+	f.Add([]byte(magic))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, content []byte) {
+		got := make([]float32, small.Rows*small.Cols)
+		err := small.read(bytes.NewReader(content), rowsOf(small, got))
+		if (err == nil) != bytes.Equal(content, good) {
+			t.Errorf("%d bytes, of which the right ones are %v: %v", len(content), bytes.Equal(content, good), err)
+		}
+	})
+}
+
+func BenchmarkStore(b *testing.B) {
+	for _, p := range []Piece{{Rows: 1, Cols: 4096}, {Rows: 64, Cols: 10000}} {
+		s := openStore(b, b.TempDir())
+		v := make([]float32, p.Rows*p.Cols)
+		b.Run(fmt.Sprintf("op=save/rows=%d/cols=%d/", p.Rows, p.Cols), func(b *testing.B) {
+			b.SetBytes(p.size())
+			for b.Loop() {
+				if err := s.Save(p, rowsOf(p, v)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("op=load/rows=%d/cols=%d/", p.Rows, p.Cols), func(b *testing.B) {
+			b.SetBytes(p.size())
+			for b.Loop() {
+				if err := s.Load(p, rowsOf(p, v)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
