@@ -19,49 +19,42 @@ TEXT ·tailAddAVX2(SB), NOSPLIT, $0-112
 	SUBQ  R8, AX
 	TESTQ DI, DI
 	JZ    done
-	LEAQ  (DI)(DI*2), R8
-	LEAQ  -24(SI)(R8*8), R8
+	SHLQ  $0x04, DI
+	LEAQ  -16(SI)(DI*1), DI
 
 cursor:
-	LEAQ       288(SI), R10
-	CMPQ       R10, R8
-	CMOVQGT    R8, R10
-	MOVQ       (R10), R10
-	PREFETCHT0 (DX)(R10*4)
-	PREFETCHT0 (BX)(R10*4)
-	MOVQ       (SI), R10
-	MOVQ       8(SI), R11
-	CMPQ       R10, R11
-	JGE        nextCursor
-	MOVL       (DX)(R10*4), R13
-	CMPL       R13, R9
-	JCC        nextCursor
-	MOVL       20(SI), R12
-	IMULQ      CX, R12
-	LEAQ       (AX)(R12*8), R12
+	LEAQ       192(SI), R8
+	CMPQ       R8, DI
+	CMOVQGT    DI, R8
+	MOVQ       (R8), R8
+	PREFETCHT0 (DX)(R8*4)
+	PREFETCHT0 (BX)(R8*4)
+	MOVQ       (SI), R8
+	MOVL       (DX)(R8*4), R11
+	CMPL       R11, R9
+	JCC        next
+	MOVL       12(SI), R10
+	IMULQ      CX, R10
+	LEAQ       (AX)(R10*8), R10
 	VXORPS     X0, X0, X0
-	VCVTSS2SD  16(SI), X0, X0
+	VCVTSS2SD  8(SI), X0, X0
 
 match:
 	VXORPS    X1, X1, X1
-	VCVTSS2SD (BX)(R10*4), X1, X1
+	VCVTSS2SD (BX)(R8*4), X1, X1
 	VMULSD    X0, X1, X1
-	VADDSD    (R12)(R13*8), X1, X1
-	VMOVSD    X1, (R12)(R13*8)
-	INCQ      R10
-	CMPQ      R10, R11
-	JGE       over
-	MOVL      (DX)(R10*4), R13
-	CMPL      R13, R9
+	VADDSD    (R10)(R11*8), X1, X1
+	VMOVSD    X1, (R10)(R11*8)
+	INCQ      R8
+	MOVL      (DX)(R8*4), R11
+	CMPL      R11, R9
 	JCS       match
+	MOVQ      R8, (SI)
 
-over:
-	MOVQ R10, (SI)
-
-nextCursor:
-	ADDQ $0x18, SI
-	DECQ DI
-	JNZ  cursor
+next:
+	ADDQ $0x10, SI
+	CMPQ SI, DI
+	JLE  cursor
 
 done:
 	RET
@@ -80,46 +73,39 @@ TEXT ·tailDirectAVX2(SB), NOSPLIT, $0-104
 	SUBQ  DI, AX
 	TESTQ SI, SI
 	JZ    done
-	LEAQ  (SI)(SI*2), DI
-	LEAQ  -24(BX)(DI*8), DI
+	SHLQ  $0x04, SI
+	LEAQ  -16(BX)(SI*1), SI
 
 cursor:
-	LEAQ       288(BX), R9
-	CMPQ       R9, DI
-	CMOVQGT    DI, R9
-	MOVQ       (R9), R9
-	PREFETCHT0 (CX)(R9*4)
-	PREFETCHT0 (DX)(R9*4)
-	MOVQ       (BX), R9
-	MOVQ       8(BX), R10
-	CMPQ       R9, R10
-	JGE        nextCursor
-	MOVL       (CX)(R9*4), R12
-	CMPL       R12, R8
-	JCC        nextCursor
-	MOVL       20(BX), R11
-	LEAQ       (AX)(R11*4), R11
-	VMOVSS     16(BX), X0
+	LEAQ       192(BX), DI
+	CMPQ       DI, SI
+	CMOVQGT    SI, DI
+	MOVQ       (DI), DI
+	PREFETCHT0 (CX)(DI*4)
+	PREFETCHT0 (DX)(DI*4)
+	MOVQ       (BX), DI
+	MOVL       (CX)(DI*4), R10
+	CMPL       R10, R8
+	JCC        next
+	MOVL       12(BX), R9
+	LEAQ       (AX)(R9*4), R9
+	VMOVSS     8(BX), X0
 
 match:
-	SHLQ   $0x08, R12
-	VMULSS (DX)(R9*4), X0, X1
-	VADDSS (R11)(R12*1), X1, X1
-	VMOVSS X1, (R11)(R12*1)
-	INCQ   R9
-	CMPQ   R9, R10
-	JGE    over
-	MOVL   (CX)(R9*4), R12
-	CMPL   R12, R8
+	SHLQ   $0x08, R10
+	VMULSS (DX)(DI*4), X0, X1
+	VADDSS (R9)(R10*1), X1, X1
+	VMOVSS X1, (R9)(R10*1)
+	INCQ   DI
+	MOVL   (CX)(DI*4), R10
+	CMPL   R10, R8
 	JCS    match
+	MOVQ   DI, (BX)
 
-over:
-	MOVQ R9, (BX)
-
-nextCursor:
-	ADDQ $0x18, BX
-	DECQ SI
-	JNZ  cursor
+next:
+	ADDQ $0x10, BX
+	CMPQ BX, SI
+	JLE  cursor
 
 done:
 	RET

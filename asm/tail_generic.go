@@ -2,17 +2,17 @@ package asm
 
 // Cursor is a place in the posting list of one tail term of one panel document.
 type Cursor struct {
-	Next, End int64   // the part of the list that is still to come
-	Scale     float32 // the panel document's value in the term
-	Column    uint32  // the panel document's number in the panel
+	Next   int64   // where the rest of the list begins
+	Scale  float32 // the panel document's value in the term
+	Column uint32  // the panel document's number in the panel
 }
 
 // tailAddGeneric adds posting lists into the dot products of a panel with a block of documents, up to the document limit:
 //
-//	out[column*stride+doc[k]-base] += scale * value[k],  next <= k < end, doc[k] < limit
+//	out[column*stride+doc[k]-base] += scale * value[k],  k = next, next+1, … while doc[k] < limit
 //
-// for every cursor in order, and moves each cursor to its first document not below limit. Documents ascend within a list, none is below base and
-// limit-base <= stride. The output of one panel document is contiguous, so that it stays in the first-level cache.
+// for every cursor in order, and moves each cursor to its first document not below limit, which every list has: documents ascend within a list and
+// its last is above all limits. None is below base, and limit-base <= stride. The output of one panel document is contiguous, so that it stays in the first-level cache.
 //
 // Cursors of the same column must come in an order of their terms that is the same for all documents, so that each sum
 // is taken in an order that depends on the pair alone. Sums are float64, their terms exact: two long documents share thousands of rare
@@ -21,19 +21,12 @@ func tailAddGeneric(out []float64, stride int, doc []uint32, value []float32, cu
 	for i := range cursors {
 		c := &cursors[i]
 		column := out[int(c.Column)*stride:][:limit-base]
-		docs := doc[c.Next:c.End]
-		values := value[c.Next:c.End]
-		values = values[:len(docs)]
 		scale := float64(c.Scale)
-		k := 0
-		for ; k < len(docs); k++ {
-			d := docs[k]
-			if d >= limit {
-				break
-			}
-			column[d-base] += scale * float64(values[k])
+		k := c.Next
+		for ; doc[k] < limit; k++ {
+			column[doc[k]-base] += scale * float64(value[k])
 		}
-		c.Next += int64(k)
+		c.Next = k
 	}
 }
 
@@ -46,18 +39,11 @@ func tailAddGeneric(out []float64, stride int, doc []uint32, value []float32, cu
 func tailDirectGeneric(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
 	for i := range cursors {
 		c := &cursors[i]
-		docs := doc[c.Next:c.End]
-		values := value[c.Next:c.End]
-		values = values[:len(docs)]
-		k := 0
-		for ; k < len(docs); k++ {
-			d := docs[k]
-			if d >= limit {
-				break
-			}
-			out[int(d-base)*genericPanel+int(c.Column)] += float32(c.Scale * values[k])
+		k := c.Next
+		for ; doc[k] < limit; k++ {
+			out[int(doc[k]-base)*genericPanel+int(c.Column)] += float32(c.Scale * value[k])
 		}
-		c.Next += int64(k)
+		c.Next = k
 	}
 }
 

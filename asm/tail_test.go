@@ -16,6 +16,7 @@ func TestTailAdd(t *testing.T) {
 		var doc []uint32
 		var value []float32
 		var cursors []Cursor
+		var ends []int64
 		want := make([]float64, docs*columns)
 		for i := range 200 {
 			c := Cursor{Next: int64(len(doc)), Scale: float32(r.NormFloat64()), Column: uint32(i % columns)}
@@ -26,10 +27,10 @@ func TestTailAdd(t *testing.T) {
 					want[int(c.Column)*docs+d] += float64(c.Scale) * float64(value[len(value)-1])
 				}
 			}
-			c.End = int64(len(doc))
 			cursors = append(cursors, c)
-			doc = append(doc, 0, 0) // other lists lie between, whose values would show
+			doc = append(doc, math.MaxUint32, 0) // the end, and other lists, whose values would show
 			value = append(value, float32(math.NaN()), float32(math.NaN()))
+			ends = append(ends, int64(len(doc)-2))
 		}
 		got := make([]float64, docs*columns)
 		for base := 0; base < docs; base += stride {
@@ -51,8 +52,8 @@ func TestTailAdd(t *testing.T) {
 			}
 		}
 		for i, c := range cursors {
-			if c.Next != c.End {
-				t.Errorf("cursor %d stands at %d of %d", i, c.Next, c.End)
+			if c.Next != ends[i] {
+				t.Errorf("cursor %d stands at %d of %d", i, c.Next, ends[i])
 			}
 		}
 	})
@@ -66,6 +67,7 @@ func TestTailDirect(t *testing.T) {
 		var doc []uint32
 		var value []float32
 		var cursors []Cursor
+		var ends []int64
 		want := make([]float32, docs*k.Panel)
 		for i := range want {
 			want[i] = float32(r.NormFloat64())
@@ -80,10 +82,10 @@ func TestTailDirect(t *testing.T) {
 					want[d*k.Panel+int(c.Column)] += float32(c.Scale * value[len(value)-1])
 				}
 			}
-			c.End = int64(len(doc))
 			cursors = append(cursors, c)
-			doc = append(doc, base, base) // other lists lie between, whose values would show
+			doc = append(doc, math.MaxUint32, base) // the end, and other lists, whose values would show
 			value = append(value, float32(math.NaN()), float32(math.NaN()))
+			ends = append(ends, int64(len(doc)-2))
 		}
 		for lo := 0; lo < docs; lo += step {
 			hi := min(lo+step, docs)
@@ -95,8 +97,8 @@ func TestTailDirect(t *testing.T) {
 			}
 		}
 		for i, c := range cursors {
-			if c.Next != c.End {
-				t.Errorf("cursor %d stands at %d of %d", i, c.Next, c.End)
+			if c.Next != ends[i] {
+				t.Errorf("cursor %d stands at %d of %d", i, c.Next, ends[i])
 			}
 		}
 	})

@@ -31,9 +31,9 @@ type Engine struct {
 
 	layout   *sparse.Layout
 	own      *side
-	postings *sparse.CSR // of the tail of the documents
-	place    []uint32    // where each tail value of a document stands in its posting list
-	heads    []Head      // what the cost model says
+	postings *sparse.Postings // of the tail of the documents
+	place    []uint32         // where each tail value of a document stands in its posting list
+	heads    []Head           // what the cost model says
 
 	// tailDirect says that no document has more than directValues values in the tail: its matches are so few that they are added where they belong, in
 	// float32, instead of passing through blocks of float64.
@@ -92,7 +92,7 @@ func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 const directValues = 32
 
 // splitBytes is the greatest that the head/tail form of x and its posting lists can take, and what making them takes in passing.
-func splitBytes(x *sparse.Embedded) int64 { return 28*x.NNZ() + 32*int64(x.Rows()) + 16*int64(x.Cols) }
+func splitBytes(x *sparse.Embedded) int64 { return 28*x.NNZ() + 32*int64(x.Rows()) + 28*int64(x.Cols) }
 
 // Len returns the number of documents.
 func (e *Engine) Len() int { return e.own.x.Rows() }

@@ -130,13 +130,13 @@ func (p *panel) seek(half bool) {
 	for r, d := range p.docs {
 		for k := tail.Offsets[d]; k < tail.Offsets[d+1]; k++ {
 			t := tail.Terms[k]
-			next, end := post.Offsets[t], post.Offsets[t+1]
+			next, end := post.Offsets[t], post.Offsets[t+1]-1
 			if half {
 				next += int64(p.e.place[k])
 			}
 			if next < end {
 				p.stats.TailMatches += end - next
-				p.cursors = append(p.cursors, asm.Cursor{Next: next, End: end, Scale: tail.Values[k], Column: uint32(r)})
+				p.cursors = append(p.cursors, asm.Cursor{Next: next, Scale: tail.Values[k], Column: uint32(r)})
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func (p *panel) run(ctx context.Context, part part, visit func(lo, hi int, c []f
 		p.start()
 		end := min(tail+tailDocs, n)
 		if !e.tailDirect {
-			k.TailAdd(p.tail, tailDocs, e.postings.Terms, e.postings.Values, p.cursors, uint32(tail), uint32(end))
+			k.TailAdd(p.tail, tailDocs, e.postings.Doc, e.postings.Value, p.cursors, uint32(tail), uint32(end))
 		}
 		for lo := tail; lo < end; lo += blockDocs {
 			hi := min(lo+blockDocs, end)
@@ -191,7 +191,7 @@ func (p *panel) dots(lo, hi, at int, tile []float32) {
 	e, k := p.e, p.e.kernels
 	if e.tailDirect {
 		clear(tile)
-		k.TailDirect(tile, e.postings.Terms, e.postings.Values, p.cursors, uint32(lo), uint32(hi))
+		k.TailDirect(tile, e.postings.Doc, e.postings.Value, p.cursors, uint32(lo), uint32(hi))
 	} else {
 		k.TailStore(tile, k.Panel, p.tail[at:], tailDocs, k.Panel, hi-lo)
 	}

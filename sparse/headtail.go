@@ -1,6 +1,9 @@
 package sparse
 
-import "sort"
+import (
+	"math"
+	"sort"
+)
 
 // Layout is the order and the division of the columns that panel dot products want: columns renumbered by falling document frequency,
 // so that a column's number is its rank; the first ranks, the head, in segments, are multiplied through dense panels of Panel documents; the others, the
@@ -138,15 +141,41 @@ func newSegment(byRank *CSR, lo, hi, panel int, next []int64) Segment {
 	return s
 }
 
-// Postings returns the posting lists of the tail: row t holds the documents, ascending, with the term of rank Head+t, and their values.
-// place[k] says where the tail's value k stands in its list: at lists.Offsets[t]+place[k] for the term t = Tail.Terms[k].
-func (h *HeadTail) Postings() (lists *CSR, place []uint32) {
-	lists = transpose(&h.Tail, nil)
+// Postings are the posting lists of the tail: list t, of the term of rank Head+t, is Doc[Offsets[t]:Offsets[t+1]], documents ascending, with
+// their values at the same places. Each list ends with NoDocument, so that a loop over it needs to look at documents alone.
+type Postings struct {
+	Offsets []int64
+	Doc     []uint32
+	Value   []float32
+}
+
+// NoDocument ends a posting list; it is above all documents.
+const NoDocument = math.MaxUint32
+
+// Bytes returns the memory that the lists hold, in bytes.
+func (p *Postings) Bytes() int64 { return 8 * int64(len(p.Offsets)+len(p.Doc)) }
+
+// Postings returns the posting lists of the tail. place[k] says where the tail's value k stands in its list: at Offsets[t]+place[k] for the term
+// t = Tail.Terms[k].
+func (h *HeadTail) Postings() (lists *Postings, place []uint32) {
+	start := rowStarts(h.Tail.Terms, h.Tail.Cols)
+	lists = &Postings{Offsets: start, Doc: make([]uint32, len(h.Tail.Terms)+h.Tail.Cols), Value: make([]float32, len(h.Tail.Terms)+h.Tail.Cols)}
+	for t := range start {
+		start[t] += int64(t) // an end for each list before
+	}
+	for t := range h.Tail.Cols {
+		lists.Doc[start[t+1]-1] = NoDocument
+	}
 	place = make([]uint32, len(h.Tail.Terms))
-	seen := make([]uint32, h.Tail.Cols)
-	for k, t := range h.Tail.Terms {
-		place[k] = seen[t]
-		seen[t]++
+	next := make([]uint32, h.Tail.Cols)
+	for i := range h.Rows {
+		for k := h.Tail.Offsets[i]; k < h.Tail.Offsets[i+1]; k++ {
+			t := h.Tail.Terms[k]
+			q := start[t] + int64(next[t])
+			lists.Doc[q], lists.Value[q] = uint32(i), h.Tail.Values[k]
+			place[k] = next[t]
+			next[t]++
+		}
 	}
 	return lists, place
 }

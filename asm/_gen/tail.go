@@ -29,7 +29,6 @@ func tailSignature(direct bool) *gotypes.Signature {
 	basic := func(k types.BasicKind) types.Type { return types.Typ[k] }
 	cursor := types.NewNamed(types.NewTypeName(token.NoPos, pkg, "Cursor", nil), types.NewStruct([]*types.Var{
 		types.NewField(token.NoPos, pkg, "Next", basic(types.Int64), false),
-		types.NewField(token.NoPos, pkg, "End", basic(types.Int64), false),
 		types.NewField(token.NoPos, pkg, "Scale", basic(types.Float32), false),
 		types.NewField(token.NoPos, pkg, "Column", basic(types.Uint32), false),
 	}, nil), nil)
@@ -71,8 +70,8 @@ func (g *gen) tailAdd(direct bool) {
 	limit := g.GP64()
 	g.Load(g.Param("limit"), limit.As32())
 
-	const next, end, scale, column, size = 0, 8, 16, 20, 24 // the fields of a Cursor
-	shift := 3                                              // from a document's number to its place in a row of out
+	const next, scale, column, size = 0, 8, 12, 16 // the fields of a Cursor
+	shift := 3                                     // from a document's number to its place in a row of out
 	if direct {
 		shift = bits.TrailingZeros(4 * wide)
 	}
@@ -83,10 +82,10 @@ func (g *gen) tailAdd(direct bool) {
 	// The lists lie anywhere in memory: that of the cursor ahead cursors on, or of the last, is fetched while this one is worked on.
 	const ahead = 12
 	final := g.GP64()
-	g.LEAQ(operand.Mem{Base: count, Index: count, Scale: 2}, final)
-	g.LEAQ(operand.Mem{Base: cursor, Index: final, Scale: 8, Disp: -size}, final)
+	g.SHLQ(operand.U8(bits.TrailingZeros(size)), count)
+	g.LEAQ(operand.Mem{Base: cursor, Index: count, Scale: 1, Disp: -size}, final)
 	g.Label("cursor")
-	k, last, row, d := g.GP64(), g.GP64(), g.GP64(), g.GP64()
+	k, row, d := g.GP64(), g.GP64(), g.GP64()
 	g.LEAQ(operand.Mem{Base: cursor, Disp: ahead * size}, k)
 	g.CMPQ(k, final)
 	g.CMOVQGT(final, k)
@@ -94,12 +93,9 @@ func (g *gen) tailAdd(direct bool) {
 	g.PREFETCHT0(operand.Mem{Base: doc, Index: k, Scale: 4})
 	g.PREFETCHT0(operand.Mem{Base: value, Index: k, Scale: 4})
 	g.MOVQ(operand.Mem{Base: cursor, Disp: next}, k)
-	g.MOVQ(operand.Mem{Base: cursor, Disp: end}, last)
-	g.CMPQ(k, last)
-	g.JGE(operand.LabelRef("nextCursor"))
 	g.MOVL(operand.Mem{Base: doc, Index: k, Scale: 4}, d.As32())
 	g.CMPL(d.As32(), limit.As32())
-	g.JCC(operand.LabelRef("nextCursor"))
+	g.JCC(operand.LabelRef("next"))
 	g.MOVL(operand.Mem{Base: cursor, Disp: column}, row.As32())
 	by, product := g.XMM(), g.XMM()
 	if direct {
@@ -127,17 +123,14 @@ func (g *gen) tailAdd(direct bool) {
 		g.VMOVSD(product, sum)
 	}
 	g.INCQ(k)
-	g.CMPQ(k, last)
-	g.JGE(operand.LabelRef("over"))
 	g.MOVL(operand.Mem{Base: doc, Index: k, Scale: 4}, d.As32())
 	g.CMPL(d.As32(), limit.As32())
 	g.JCS(operand.LabelRef("match"))
-	g.Label("over")
 	g.MOVQ(k, operand.Mem{Base: cursor, Disp: next})
-	g.Label("nextCursor")
+	g.Label("next")
 	g.ADDQ(operand.U8(size), cursor)
-	g.DECQ(count)
-	g.JNZ(operand.LabelRef("cursor"))
+	g.CMPQ(cursor, final)
+	g.JLE(operand.LabelRef("cursor"))
 	g.Label("done")
 	g.RET()
 }
