@@ -59,7 +59,7 @@ clean: ## remove what was built
 	rm -rf bin
 
 avx512-test: ## test the AVX-512 kernels in an emulator (minutes; says what it needs)
-	asm/_emulate/avx512.sh
+	@asm/_emulate/avx512.sh
 
 arm64-test: ## run the portable tests of another processor in an emulator (needs qemu-aarch64)
 	@command -v qemu-aarch64 >/dev/null || { echo "arm64-test: no qemu-aarch64; on Debian: apt-get install qemu-user" >&2; exit 1; }

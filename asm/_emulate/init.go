@@ -52,7 +52,7 @@ func run() error {
 		arg := strings.Fields(lines.Text())
 		c := exec.Command(arg[0], arg[1:]...)
 		c.Stdout, c.Stderr = os.Stdout, os.Stdout
-		// Bochs 2.7 adds wrongly with ADCX and ADOX, which math/big uses where they are offered.
+		// math/big, the oracle's judge, gives wrong results in Bochs 2.7 when it uses ADCX and ADOX.
 		c.Env = []string{"GODEBUG=cpu.adx=off", "HOME=/tmp", "PATH=/"}
 		if err := c.Run(); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", arg[0], err))
