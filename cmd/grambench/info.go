@@ -50,6 +50,7 @@ type info struct {
 	FreeBytes   int64     `json:"memory_free_bytes"`
 	Chosen      string    `json:"isa"`
 	Reason      string    `json:"isa_reason"`
+	CostOrigin  string    `json:"cost_origin"`
 	GPU         string    `json:"gpu"`
 	Rows        []infoRow `json:"rows"`
 }
@@ -58,6 +59,7 @@ type info struct {
 type infoRow struct {
 	ISA       string `json:"isa"`
 	Needs     string `json:"needs"`
+	Panel     int    `json:"panel_documents,omitempty"` // where it is available
 	Available bool   `json:"available"`
 	Chosen    bool   `json:"chosen"`
 }
@@ -69,23 +71,25 @@ func newInfo() *info {
 		CPU: strings.TrimSpace(cpu.BrandName), Cores: runtime.NumCPU(), Workers: runtime.GOMAXPROCS(0),
 		L1D: max(cpu.Cache.L1D, 0), L2: max(cpu.Cache.L2, 0), L3: max(cpu.Cache.L3, 0),
 		MemoryBytes: procBytes("/proc/meminfo", "MemTotal:"), FreeBytes: procBytes("/proc/meminfo", "MemAvailable:"),
-		Features: []string{}, GPU: "not built in", Chosen: string(asm.Best().ISA),
+		Features: []string{}, GPU: "not built in", CostOrigin: asm.CostOrigin, Chosen: string(asm.Best().ISA),
 	}
 	for _, id := range wantedFeatures {
 		if cpu.Supports(id) {
 			r.Features = append(r.Features, id.String())
 		}
 	}
-	have := map[asm.ISA]bool{}
+	panel := map[asm.ISA]int{}
 	for _, isa := range asm.Available() {
-		have[isa] = true
+		if k, err := asm.For(isa); err == nil {
+			panel[isa] = k.Panel
+		}
 	}
 	needs := map[asm.ISA]string{asm.Generic: "nothing: portable Go", asm.AVX2: "AVX2, FMA", asm.AVX512: "AVX-512 F, BW, DQ, VL"}
 	for _, isa := range []asm.ISA{asm.Generic, asm.AVX2, asm.AVX512} {
-		r.Rows = append(r.Rows, infoRow{string(isa), needs[isa], have[isa], string(isa) == r.Chosen})
+		r.Rows = append(r.Rows, infoRow{string(isa), needs[isa], panel[isa], panel[isa] > 0, string(isa) == r.Chosen})
 	}
 	r.Reason = "the best of those that this build holds and this processor can run"
-	if len(have) == 1 {
+	if len(panel) == 1 {
 		r.Reason = "the only one that this build holds and this processor can run"
 	}
 	return r
@@ -101,10 +105,15 @@ func (r *info) writeText(w io.Writer) {
 	line("memory", bytesOrUnknown(r.MemoryBytes)+", "+bytesOrUnknown(r.FreeBytes)+" free")
 	line("GPU", r.GPU)
 	line("chosen", r.Chosen+": "+r.Reason)
+	line("cost model", r.CostOrigin+"; the choice of the head depends on ratios alone")
 	fmt.Fprintln(w)
-	t := newTable("instruction set", "needs", "available", "chosen")
+	t := newTable("instruction set", "needs", ">panel", "available", "chosen")
 	for _, row := range r.Rows {
-		t.add(row.ISA, row.Needs, yesNo(row.Available), map[bool]string{true: "<--"}[row.Chosen])
+		panel := ""
+		if row.Available {
+			panel = formatCount(row.Panel)
+		}
+		t.add(row.ISA, row.Needs, panel, yesNo(row.Available), map[bool]string{true: "<--"}[row.Chosen])
 	}
 	t.write(w)
 }
