@@ -64,6 +64,11 @@ func (f *flags) computeFlags(workers int) {
 		text += " (default: all processors)"
 	}
 	f.set.IntVar(&f.workers, "workers", workers, text)
+	f.backendFlags()
+}
+
+// backendFlags declares what to compute on.
+func (f *flags) backendFlags() {
 	f.set.StringVar(&f.isa, "isa", "", "use the instruction set `ISA`: generic, avx2 or avx512; one that this processor lacks is an error (default: the best)")
 	f.set.StringVar(&f.backend, "backend", "cpu", "compute on `BACKEND`; this build has cpu only")
 }
