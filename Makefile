@@ -6,7 +6,7 @@ PORTABLE    = purego,noasm
 CONCURRENT  = ./sparse ./engine ./tiles ./solver ./cmd/...
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test bench check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build run test bench benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -20,8 +20,11 @@ run: build ## build, then the main job: verify the engine on the Go source files
 test: ## run all tests
 	$(GO) test ./...
 
-bench: build ## measure against a merge of sorted lists
-	bin/grambench bench
+bench: build ## measure against a merge of sorted lists and against the machine
+	bin/grambench bench -workers 1,2
+
+benchmarks: ## the Go benchmarks of kernels and engine
+	$(GO) test -run '^$$' -bench 'PanelDot|Map|Peak|Read|Tiles|Gram' ./asm ./engine
 
 check: format tidy vet staticcheck test portable race arm64 generate-check ## everything that continuous integration runs
 

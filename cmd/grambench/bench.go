@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,183 +18,238 @@ import (
 
 var benchCommand = command{
 	name:    "bench",
-	summary: "pairs/s and bytes, by instruction set and kernel, against a merge of sorted lists",
+	summary: "pairs/s, share of the machine's peak and bytes, by instruction set and kernel, against a merge of sorted lists",
 	help: `
-Measures how many pairs a second the engine computes when it makes a whole Gram matrix, beside the usual way, which walks the sorted lists of two
-documents and adds up the products of matching terms (as LIBSVM's Kernel::dot does), on one core. Every round runs the merge and then every
-instruction set and kernel; figures are medians over the rounds, and each ratio is one of two figures of the same round, so that a machine that
-changes its speed changes neither much.
+Measures how many pairs a second the engine computes, beside the usual way, which walks the sorted lists of two documents and adds up the products of
+matching terms (as LIBSVM's Kernel::dot does), on one core. Every round runs the merge and then every instruction set, kernel and number of workers; figures
+are medians over the rounds, and each ratio is one of two figures of the same round, so that a machine that changes its speed changes neither much.
+
+The kernel "tiles" stands for dot products and c = 1 - cosine of all pairs without a matrix (dot tiles): each piece is computed and left. All others are
+whole matrices with all n² values, stored in memory that was touched before, so that page faults are no part of their time.
+
+Against the machine: the multiply-adds a second of the head stage (each value of a document that streams past a panel, times the documents in the panel)
+as a share of the peak, which is multiply-adds in registers, measured just before each row; "useful" counts only terms that both documents of a pair
+i < j have. Bytes are counted, not measured: 6 for each value streamed past a panel, 8 for each match in the tail, 4 for each value of the
+matrix; panels and tiles stay in the caches. They stand beside the bandwidth of reading and of copying (bytes read and written) a buffer of four
+times the last-level cache, measured in every round. Times of stages are shares of workers times seconds; what is left is waiting and switching.
+
+-maps measures the elementwise maps alone, on 4,096 values of c in [0, 1] in the first-level cache, one worker. gram share is the part of a whole
+diffusion matrix of the documents that its map takes.
+-explain measures the time of the tiles for a range of heads, the frequent terms that are multiplied through dense panels, beside what the
+engine's cost model predicts (which leaves out what comes after the dot products).
+-plot draws a roofline: the measured ceilings, and where stages and kernels stand below them.
 
 Examples:
   grambench bench
-  grambench bench -in synthetic:docs=10000,terms=40000 -kernel diffusion:t=0.5 -workers 2
+  grambench bench -in synthetic:docs=10000,terms=40000 -kernel diffusion:t=0.5 -workers 1,2
   grambench bench -isa generic -docs 2000 -count 9 -json
+  grambench bench -explain -in train.svm
+  grambench bench -plot roofline.png
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
+		b := &bench{flags: f, workers: workerList{1}}
 		f.sourceFlags()
-		f.kernelFlags("c and diffusion:t=0.5")
-		f.computeFlags(1)
+		f.kernelFlags("tiles, c and diffusion:t=0.5; tiles is c without a matrix")
+		f.backendFlags()
 		f.seedFlag("the choice of documents and pairs")
-		count := f.set.Int("count", 5, "take the median of `N` rounds")
-		docs := f.set.Int("docs", 0, "take `N` of the documents, chosen at random (default: all)")
-		return func(ctx context.Context, e *env) error { return f.bench(ctx, e, *count, *docs) }
+		f.set.Var(&b.workers, "workers", "compute with `N` goroutines, 0 for all processors; a list such as 1,2 gives a row for each")
+		f.set.IntVar(&b.count, "count", 5, "take the median of `N` rounds")
+		f.set.IntVar(&b.docs, "docs", 0, "take `N` of the documents, chosen at random (default: all)")
+		f.set.BoolVar(&b.maps, "maps", false, "measure the elementwise maps")
+		f.set.BoolVar(&b.explain, "explain", false, "measure what the choice of the head is worth")
+		f.set.StringVar(&b.plot, "plot", "", "also draw a roofline into `FILE`, a .png")
+		return b.run
 	},
 }
 
-// mergeISA is what stands in the place of an instruction set in the row of the baseline.
-const mergeISA = "merge"
+// bench is the command bench with its flags.
+type bench struct {
+	*flags
+	workers       workerList
+	count, docs   int
+	maps, explain bool
+	plot          string
 
-// benchReport is the report of the command bench.
-type benchReport struct {
+	progress *progress
+	corpus   *sparse.Corpus
+	embedded map[sparse.Embedding]*sparse.Embedded
+	held     int64 // bytes of documents and engines
+}
+
+// benchHead is what all reports of bench begin with.
+type benchHead struct {
 	Corpus  corpusLine `json:"corpus"`
 	CPU     string     `json:"cpu"`
 	Go      string     `json:"go"`
 	Version string     `json:"version"`
 	Date    string     `json:"date"`
 	Rounds  int        `json:"rounds"`
-	Merge   benchRow   `json:"merge"`
-	Rows    []benchRow `json:"rows"`
 }
 
-// benchRow is one instruction set and kernel. Rates count pairs i < j.
-type benchRow struct {
-	ISA            string  `json:"isa"`
-	Kernel         string  `json:"kernel"`
-	Documents      int     `json:"documents"`
-	Workers        int     `json:"workers"`
-	Pairs          int64   `json:"pairs"`
-	Seconds        float64 `json:"seconds"` // median
-	PairsPerS      float64 `json:"pairs_per_s"`
-	PairsPerSLeast float64 `json:"pairs_per_s_least"`
-	PairsPerSMost  float64 `json:"pairs_per_s_most"`
-	RatioToMerge   float64 `json:"ratio_to_merge"`
-	PeakBytes      int64   `json:"peak_bytes"` // of the whole process while it ran
-	Recomputed     int64   `json:"recomputed_pairs"`
-
-	rates, ratios []float64 // one a round
-	run           func(ctx context.Context) (int64, error)
+func (h benchHead) String() string {
+	return fmt.Sprintf("%s\n%s, %s, grambench %s, %s; median of %s\n", h.Corpus, orUnknown(h.CPU), h.Go, h.Version, h.Date, counted(h.Rounds, "round", "rounds"))
 }
 
-func (f *flags) bench(ctx context.Context, e *env, count, docs int) error {
-	if count < 1 {
-		return usagef("-count %d is below 1", count)
+// check answers wrong usage before anything is read.
+func (b *bench) check() error {
+	if b.count < 1 {
+		return usagef("-count %d is below 1", b.count)
 	}
-	if docs < 0 {
-		return usagef("-docs %d is below 0", docs)
+	if b.docs < 0 {
+		return usagef("-docs %d is below 0", b.docs)
 	}
-	kernels, err := f.parseKernels("c", "diffusion:t=0.5")
+	if b.maps && b.explain || b.plot != "" && (b.maps || b.explain) {
+		return usagef("-maps, -explain and -plot are for one report each, expected one of them")
+	}
+	if b.plot != "" && !strings.HasSuffix(strings.ToLower(b.plot), ".png") {
+		return usagef("-plot %s: expected a name that ends in .png", b.plot)
+	}
+	if b.maps || b.explain {
+		flag := map[bool]string{true: "-maps", false: "-explain"}[b.maps]
+		if len(b.kernels) > 0 {
+			return usagef("%s takes no -kernel", flag)
+		}
+		if !slices.Equal(b.workers, workerList{1}) {
+			return usagef("%s measures one worker, expected no other -workers", flag)
+		}
+	}
+	return nil
+}
+
+func (b *bench) run(ctx context.Context, e *env) error {
+	if err := b.check(); err != nil {
+		return err
+	}
+	specs, err := b.benchKernels()
 	if err != nil {
 		return err
 	}
-	p := newProgress(e.stderr)
-	defer p.clear()
-	corpus, err := f.read(ctx, e, p)
-	if err != nil {
+	b.progress = newProgress(e.stderr)
+	defer b.progress.clear()
+	if b.corpus, err = b.read(ctx, e, b.progress); err != nil {
 		return err
 	}
-	if docs > 0 && docs < corpus.Documents.Rows() {
-		chosen := rand.New(rand.NewPCG(f.seed, 0)).Perm(corpus.Documents.Rows())[:docs]
+	if b.docs > 0 && b.docs < b.corpus.Documents.Rows() {
+		chosen := rand.New(rand.NewPCG(b.seed, 0)).Perm(b.corpus.Documents.Rows())[:b.docs]
 		slices.Sort(chosen)
-		corpus = corpus.Select(chosen)
+		b.corpus = b.corpus.Select(chosen)
 	}
-	if corpus.Documents.Rows() < 2 {
-		return fmt.Errorf("%s holds %s, expected 2 or more", corpus.Source, counted(corpus.Documents.Rows(), "document", "documents"))
+	if b.corpus.Documents.Rows() < 2 {
+		return fmt.Errorf("%s holds %s, expected 2 or more", b.corpus.Source, counted(b.corpus.Documents.Rows(), "document", "documents"))
 	}
-	r := &benchReport{Corpus: newCorpusLine(corpus), CPU: strings.TrimSpace(cpuid.CPU.BrandName), Go: runtime.Version(), Version: version,
-		Date: time.Now().Format(time.DateOnly), Rounds: count}
-	if err := f.prepareBench(r, corpus, kernels, p); err != nil {
-		return err
+	b.held = runtimeBytes + b.corpus.Documents.Bytes()
+	b.embedded = map[sparse.Embedding]*sparse.Embedded{}
+	head := benchHead{Corpus: newCorpusLine(b.corpus), CPU: strings.TrimSpace(cpuid.CPU.BrandName), Go: runtime.Version(), Version: version,
+		Date: time.Now().Format(time.DateOnly), Rounds: b.count}
+	var r report
+	switch {
+	case b.maps:
+		r, err = b.measureMaps(ctx, head)
+	case b.explain:
+		r, err = b.measureHeads(ctx, head)
+	default:
+		r, err = b.measurePairs(ctx, head, specs)
 	}
-	all := []*benchRow{&r.Merge}
-	for i := range r.Rows {
-		all = append(all, &r.Rows[i])
-	}
-	for round := range count {
-		for _, row := range all {
-			p.stage(fmt.Sprintf("round %d of %d, %s %s", round+1, count, row.ISA, row.Kernel))
-			if err := row.measure(ctx, r.Merge.rates); err != nil {
-				return err
-			}
-		}
-	}
-	for _, row := range all {
-		row.summarise()
-	}
-	p.clear()
-	return writeReport(e.stdout, r, f.json)
-}
-
-// prepareBench makes the rows of the report, each with what it runs.
-func (f *flags) prepareBench(r *benchReport, corpus *sparse.Corpus, kernels []engine.Kernel, p *progress) error {
-	n := corpus.Documents.Rows()
-	held := runtimeBytes + corpus.Documents.Bytes()
-	embedded := map[sparse.Embedding]*sparse.Embedded{}
-	for _, k := range kernels {
-		x := embedded[k.Embedding()]
-		if x == nil {
-			var err error
-			if x, err = embed(corpus, k.Embedding()); err != nil {
-				return err
-			}
-			embedded[k.Embedding()] = x
-		}
-		k = engine.Resolve(k, len(x.Embedder.Terms))
-		if r.Merge.run == nil {
-			r.Merge = benchRow{ISA: mergeISA, Kernel: "c", Documents: n, Workers: 1, run: mergeBaseline(x, f.seed)}
-		}
-		for _, isa := range f.isas() {
-			eng, err := f.newEngine(x, string(isa), f.workers, p)
-			if err != nil {
-				return err
-			}
-			held += eng.Bytes()
-			if err := f.fits(fmt.Sprintf("a Gram matrix of %s", counted(n, "document", "documents")), held+eng.GramBytes()); err != nil {
-				return fmt.Errorf("%w; -docs takes a part of them", err)
-			}
-			row := benchRow{ISA: string(isa), Kernel: k.String(), Documents: n, Workers: f.workers}
-			if row.Workers == 0 {
-				row.Workers = runtime.GOMAXPROCS(0)
-			}
-			at := len(r.Rows)
-			row.run = func(ctx context.Context) (int64, error) {
-				before := eng.Stats().Recomputed
-				_, err := eng.Gram(ctx, k)
-				r.Rows[at].Recomputed = eng.Stats().Recomputed - before
-				return int64(n) * int64(n-1) / 2, err
-			}
-			r.Rows = append(r.Rows, row)
-		}
-	}
-	return nil
-}
-
-// measure runs the row once; merge holds the rates of the baseline so far, the last of them of this round.
-func (row *benchRow) measure(ctx context.Context, merge []float64) error {
-	runtime.GC() // the matrix of the row before is no part of this one's memory or time
-	resetPeak()
-	begin := time.Now()
-	pairs, err := row.run(ctx)
 	if err != nil {
 		return err
 	}
-	rate := float64(pairs) / max(time.Since(begin).Seconds(), 1e-9)
-	row.Pairs = pairs
-	row.PeakBytes = max(row.PeakBytes, peakBytes())
-	row.rates = append(row.rates, rate)
-	if row.ISA == mergeISA {
-		row.ratios = append(row.ratios, 1)
-	} else {
-		row.ratios = append(row.ratios, rate/merge[len(merge)-1])
+	b.progress.clear()
+	return writeReport(e.stdout, r, b.json)
+}
+
+// benchSpec is a kernel that is to be measured: tiles says that c is computed and left.
+type benchSpec struct {
+	name   string
+	tiles  bool
+	kernel engine.Kernel
+}
+
+// tilesKernel is the name of what computes c and stores no matrix.
+const tilesKernel = "tiles"
+
+// benchKernels parses what was asked for, or the default.
+func (b *bench) benchKernels() ([]benchSpec, error) {
+	names := []string(b.kernels)
+	if len(names) == 0 {
+		names = []string{tilesKernel, "c", "diffusion:t=0.5"}
+	}
+	var out []benchSpec
+	for _, name := range names {
+		s := benchSpec{name: name}
+		rest, ok := strings.CutPrefix(name, tilesKernel)
+		if ok && (rest == "" || rest[0] == ':') {
+			s.tiles, name = true, "c"+rest
+		}
+		b.kernels = stringList{name}
+		k, err := b.parseKernels()
+		if err != nil {
+			return nil, err
+		}
+		s.kernel = k[0]
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// embed returns the documents as a kernel wants them, embedded once.
+func (b *bench) embed(e sparse.Embedding) (*sparse.Embedded, error) {
+	if x := b.embedded[e]; x != nil {
+		return x, nil
+	}
+	x, err := embed(b.corpus, e)
+	if err != nil {
+		return nil, err
+	}
+	b.embedded[e] = x
+	return x, nil
+}
+
+// newEngine makes an engine and counts what it holds.
+func (b *bench) newEngine(x *sparse.Embedded, isa string, workers, headTerms int) (*engine.Engine, error) {
+	e, err := engine.New(x, engine.Options{ISA: isa, Workers: workers, HeadTerms: headTerms, MemoryBytes: int64(b.memory), Progress: b.progress.computing})
+	if err != nil {
+		return nil, err
+	}
+	b.held += e.Bytes()
+	return e, b.enough("the engines for "+counted(x.Rows(), "document", "documents"), 0)
+}
+
+// enough holds that bytes beside what is held stay within the budget.
+func (b *bench) enough(what string, bytes int64) error {
+	if err := b.fits(what, b.held+bytes); err != nil {
+		return fmt.Errorf("%w; -docs takes a part of them", err)
 	}
 	return nil
 }
 
-// summarise fills in the medians.
-func (row *benchRow) summarise() {
-	row.PairsPerS = median(row.rates)
-	row.PairsPerSLeast, row.PairsPerSMost = slices.Min(row.rates), slices.Max(row.rates)
-	row.Seconds = float64(row.Pairs) / row.PairsPerS
-	row.RatioToMerge = median(row.ratios)
+// workerList is a flag: numbers of goroutines, separated by commas.
+type workerList []int
+
+func (l *workerList) String() string {
+	var s []string
+	for _, n := range *l {
+		s = append(s, strconv.Itoa(n))
+	}
+	return strings.Join(s, ",")
+}
+
+func (l *workerList) Set(s string) error {
+	var list workerList
+	for part := range strings.SplitSeq(s, ",") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 {
+			return fmt.Errorf("%q is not a list of numbers of goroutines, expected such as 1,2", s)
+		}
+		if n == 0 {
+			n = runtime.GOMAXPROCS(0)
+		}
+		if slices.Contains(list, n) {
+			return fmt.Errorf("%q names %d goroutines twice", s, n)
+		}
+		list = append(list, n)
+	}
+	*l = list
+	return nil
 }
 
 // median returns the middle of values, or the mean of the two in the middle.
@@ -204,17 +259,10 @@ func median(values []float64) float64 {
 	return (s[(n-1)/2] + s[n/2]) / 2
 }
 
-func (r *benchReport) writeText(w io.Writer) {
-	fmt.Fprintln(w, r.Corpus)
-	fmt.Fprintf(w, "%s, %s, grambench %s, %s; median of %s\n\n", orUnknown(r.CPU), r.Go, r.Version, r.Date, counted(r.Rounds, "round", "rounds"))
-	t := newTable("isa", "kernel", ">workers", ">pairs/s", ">least", ">most", ">ratio to merge", ">seconds", ">peak memory", ">exact form")
-	for _, row := range append([]benchRow{r.Merge}, r.Rows...) {
-		seconds, peak, exact := fmt.Sprintf("%.3f", row.Seconds), formatBytes(row.PeakBytes), formatCount(row.Recomputed)
-		if row.ISA == mergeISA {
-			seconds, peak, exact = "", "", ""
-		}
-		t.add(row.ISA, shorten(row.Kernel, 34), formatCount(row.Workers), formatRate(row.PairsPerS), formatRate(row.PairsPerSLeast),
-			formatRate(row.PairsPerSMost), fmt.Sprintf("%.1f", row.RatioToMerge), seconds, peak, exact)
+// over is a/b, or 0 where b is: a stage that did nothing has no rate.
+func over(a, b float64) float64 {
+	if b == 0 {
+		return 0
 	}
-	t.write(w)
+	return a / b
 }

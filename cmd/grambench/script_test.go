@@ -27,7 +27,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "npy": npyToText, "json": jsonHas, "waitfor": waitFor, "only": only,
+			"exits": exits, "npy": npyToText, "json": jsonHas, "waitfor": waitFor, "only": only, "positive": jsonPositive, "png": pngDrawn,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
