@@ -91,13 +91,6 @@ func (s *Store) Load(p Piece, row func(i int) []float32) error {
 		return fmt.Errorf("tiles: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("tiles: %w", err)
-	}
-	if size := info.Size(); size != p.size() {
-		return fmt.Errorf("tiles: %s: %w: %d bytes, expected %d", path, ErrDamaged, size, p.size())
-	}
 	if err := p.read(f, row); err != nil {
 		return fmt.Errorf("tiles: %s: %w", path, err)
 	}

@@ -3,8 +3,10 @@ package tiles
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"os"
 	"os/exec"
@@ -114,22 +116,25 @@ func TestStoreReturnsWhatWasSaved(t *testing.T) {
 	}
 }
 
-// Every bit of a file flipped, every length that it may be cut to or padded to.
+// Every bit of a file flipped, every length that it may be cut to or padded to, and what a single CRC-32 would miss.
 func TestStoreFindsDamage(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	good := encoded(t, small)
 	try := func(what string, content []byte) {
 		t.Helper()
+		got := make([]float32, small.Rows*small.Cols)
+		if err := small.read(bytes.NewReader(content), rowsOf(small, got)); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: read returns %v, expected damage", what, err)
+		}
+	}
+	tryFile := func(what string, content []byte) {
+		t.Helper()
+		try(what, content)
 		if err := os.WriteFile(s.path(small), content, 0o666); err != nil {
 			t.Fatal(err)
 		}
 		if err := load(t, s, small); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: Load returns %v, expected damage", what, err)
-		}
-		// Without the help of the file's size.
-		got := make([]float32, small.Rows*small.Cols)
-		if err := small.read(bytes.NewReader(content), rowsOf(small, got)); !errors.Is(err, ErrDamaged) {
-			t.Errorf("%s: read returns %v, expected damage", what, err)
 		}
 	}
 	for i := range good {
@@ -138,15 +143,28 @@ func TestStoreFindsDamage(t *testing.T) {
 			b[i] ^= 1 << bit
 			try(fmt.Sprintf("bit %d of byte %d", bit, i), b)
 		}
-	}
-	for n := range good {
-		try(fmt.Sprintf("cut to %d bytes", n), good[:n])
-		zero := slices.Clone(good)
-		clear(zero[n:])
-		try(fmt.Sprintf("zeros from byte %d", n), zero)
+		b := slices.Clone(good)
+		b[i] = ^b[i]
+		tryFile(fmt.Sprintf("byte %d", i), b)
+		tryFile(fmt.Sprintf("cut to %d bytes", i), good[:i])
+		clear(b[i:])
+		try(fmt.Sprintf("zeros from byte %d", i), b)
 	}
 	for n := 1; n < 20; n++ {
-		try(fmt.Sprintf("%d bytes more", n), append(slices.Clone(good), make([]byte, n)...))
+		tryFile(fmt.Sprintf("%d bytes more", n), append(slices.Clone(good), make([]byte, n)...))
+	}
+	// A change by a generator, lowest bit of the first byte first as these CRC read them, leaves its CRC as it is.
+	for _, generator := range []uint64{crc32.Castagnoli, crc32.IEEE} {
+		b := slices.Clone(good)
+		at := b[headerBytes+4:]
+		binary.LittleEndian.PutUint64(at, binary.LittleEndian.Uint64(at)^(1|generator<<1))
+		var before, after checksum
+		before.add(good[:len(good)-trailerBytes])
+		after.add(b[:len(b)-trailerBytes])
+		if (before.castagnoli == after.castagnoli) == (before.ieee == after.ieee) {
+			t.Fatal("the change doesn't deceive one CRC and not the other")
+		}
+		try(fmt.Sprintf("a multiple of %x", generator), b)
 	}
 	save(t, s, small)
 	if err := load(t, s, small); err != nil {
@@ -154,7 +172,7 @@ func TestStoreFindsDamage(t *testing.T) {
 	}
 }
 
-// failingFile fails once it has taken a number of bytes, as a full disk does, or when it is closed.
+// failingFile fails once it has taken a number of bytes, as a full disk does, on which there may be room again a moment later, or when it is closed.
 type failingFile struct {
 	*os.File
 	room    int
@@ -166,7 +184,7 @@ var errNoSpace = errors.New("no space left on device")
 func (f *failingFile) Write(b []byte) (int, error) {
 	if len(b) > f.room {
 		n, _ := f.File.Write(b[:f.room])
-		f.room = 0
+		f.room = math.MaxInt
 		return n, errNoSpace
 	}
 	f.room -= len(b)
