@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/sparse"
@@ -121,9 +122,9 @@ func (p *panel) scatter(zero bool) {
 	}
 }
 
-// seek places a cursor in the posting list of every tail term of the panel's documents: at its begin or, for the symmetric half, at the document
-// itself, so that of two documents in the panel only the later one meets the earlier.
-func (p *panel) seek(half bool) {
+// seek places a cursor in the posting list of every tail term of the panel's documents: at its first document not below from or, for the symmetric half, at
+// the document itself, so that of two documents in the panel only the later one meets the earlier.
+func (p *panel) seek(half bool, from uint32) {
 	post := p.e.postings
 	p.cursors = p.cursors[:0]
 	tail := &p.from.split.Tail
@@ -131,11 +132,14 @@ func (p *panel) seek(half bool) {
 		for k := tail.Offsets[d]; k < tail.Offsets[d+1]; k++ {
 			t := tail.Terms[k]
 			next, end := post.Offsets[t], post.Offsets[t+1]-1
-			if half {
+			switch {
+			case half:
 				next += int64(p.e.place[k])
+			case from > 0:
+				at, _ := slices.BinarySearch(post.Doc[next:end], from)
+				next += int64(at)
 			}
 			if next < end {
-				p.stats.TailMatches += end - next
 				p.cursors = append(p.cursors, asm.Cursor{Next: next, Scale: tail.Values[k], Column: uint32(r)})
 			}
 		}
@@ -146,12 +150,20 @@ func (p *panel) seek(half bool) {
 // are the engine's own in sequence (half). It hands c to visit a block at a time, c[(j-lo)*Panel+r] for documents lo <= j < hi, which visit may
 // overwrite. An error of visit and the end of ctx end it.
 func (p *panel) run(ctx context.Context, part part, visit func(lo, hi int, c []float32) error) error {
-	e, k := p.e, p.e.kernels
-	n, j0 := e.Len(), 0
+	from := 0
 	if part == half {
-		j0 = p.docs[0]
+		from = p.docs[0]
 	}
-	p.seek(part == half)
+	return p.runColumns(ctx, part, from, p.e.Len(), visit)
+}
+
+// runColumns is run for the documents j0 <= j < n, where n is a multiple of sparse.Block or the number of all documents; for the symmetric half, j0 is
+// the panel's first document. An element has the same bits as from run.
+func (p *panel) runColumns(ctx context.Context, part part, j0, n int, visit func(lo, hi int, c []float32) error) error {
+	e, k := p.e, p.e.kernels
+	p.seek(part == half, uint32(j0-j0%sparse.Block))
+	p.stats.TailMatches -= p.passed()
+	defer func() { p.stats.TailMatches += p.passed() }()
 	p.lap(&p.stats.Load)
 	// Blocks are whole, so the first may hold documents before j0.
 	for tail := j0 - j0%sparse.Block; tail < n; tail += tailDocs {
@@ -183,6 +195,14 @@ func (p *panel) run(ctx context.Context, part part, visit func(lo, hi int, c []f
 		}
 	}
 	return nil
+}
+
+// passed returns the number of documents that the cursors have passed, up to a constant.
+func (p *panel) passed() (sum int64) {
+	for i := range p.cursors {
+		sum += p.cursors[i].Next
+	}
+	return sum
 }
 
 // dots fills the tile of documents lo <= j < hi with dot products: the tail, of which that of document lo stands at column at of p.tail, and the
