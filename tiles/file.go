@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"sync"
+
+	"github.com/minio/sha256-simd"
 )
 
 // A tile file holds, all numbers little-endian,
@@ -145,3 +147,6 @@ func (p Piece) read(r io.Reader, row func(i int) []float32) error {
 	}
 	return nil
 }
+
+// Digest returns the SHA-256 of what the bits of a matrix depend on, for [Piece.Matrix].
+func Digest(about []byte) [32]byte { return sha256.Sum256(about) }

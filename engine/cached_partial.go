@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/gramengine/gram/tiles"
+)
+
+// partial keeps as many tiles of c, pieces of rows, as fit into a bound.
+//
+// A tile belongs to one row, not to a panel of neighbours: the rows that a solver works on are scattered, and a panel can hold any of them.
+type partial struct {
+	cache        *tiles.Cache
+	scratch      chan []float32 // transposed blocks, one for each panel that may be in use at the same time; nil where none was needed yet
+	scratchBytes int64
+}
+
+// scratchStride is the distance between two documents of a transposed block. Were it a power of two, all rows would fall into few sets of the first-level cache.
+const scratchStride = blockDocs + 16
+
+// newPartial divides limit bytes into scratch space and tiles. Where there isn't enough for all workers, fewer compute at the same time.
+func newPartial(e *Engine, width int, limit int64) (*partial, error) {
+	one := 4 * int64(e.kernels.Panel) * scratchStride
+	if limit < one {
+		return nil, &MemoryError{"the cache of tiles", e.Bytes() + one, e.Bytes() + limit}
+	}
+	workers := int(min(int64(e.workers), limit/one))
+	p := &partial{scratch: make(chan []float32, workers), scratchBytes: int64(workers) * one}
+	for range workers {
+		p.scratch <- nil
+	}
+	var err error
+	p.cache, err = tiles.NewCache(width, limit-p.scratchBytes)
+	return p, err
+}
+
+// need is a tile that a request needs: row rows[r] in a block.
+type need struct {
+	r    int
+	span span
+	tile *tiles.Tile // to be made; nil where there is no room for it
+	done bool
+}
+
+// fetch serves tiles that weren't there: it computes those that nobody else is computing, and then waits for the others.
+func (q *request) fetch(ctx context.Context, missing []need) error {
+	c := q.c
+	for len(missing) > 0 {
+		slices.SortFunc(missing, func(a, b need) int { return cmp.Or(a.span.block-b.span.block, a.r-b.r) })
+		var mine, others []need
+		var wait []<-chan struct{}
+		for _, m := range missing {
+			state, t, done := c.part.cache.Claim(tiles.Key{Row: uint32(q.rows[m.r]), Block: uint32(m.span.block)})
+			switch state {
+			case tiles.Ready:
+				q.apply(m.r, m.span, t.C, m.span.block*c.width)
+				c.part.cache.Release(t)
+			case tiles.Busy: // by another request, or by this one, where a row is asked for twice
+				others, wait = append(others, m), append(wait, done)
+			default:
+				m.tile = t
+				mine = append(mine, m)
+			}
+		}
+		if err := q.compute(ctx, mine); err != nil {
+			return err
+		}
+		for _, done := range wait {
+			select {
+			case <-done:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		missing = others
+	}
+	return nil
+}
+
+// compute makes tiles, those of a block a panel at a time, and serves them. Those that it can't make it abandons.
+func (q *request) compute(ctx context.Context, mine []need) error {
+	c := q.c
+	defer func() {
+		for i := range mine {
+			if m := &mine[i]; m.tile != nil && !m.done {
+				c.part.cache.Abandon(m.tile)
+			}
+		}
+	}()
+	var groups [][]need
+	for rest := mine; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && n < c.e.kernels.Panel && rest[n].span.block == rest[0].span.block {
+			n++
+		}
+		groups = append(groups, rest[:n])
+		rest = rest[n:]
+	}
+	return tiles.Run(ctx, cap(c.part.scratch), len(groups), func(ctx context.Context, _, g int) error {
+		// Whoever holds scratch space waits for nobody, so this ends.
+		var scratch []float32
+		select {
+		case scratch = <-c.part.scratch:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		defer func() { c.part.scratch <- scratch }()
+		if scratch == nil {
+			scratch = make([]float32, c.e.kernels.Panel*scratchStride)
+		}
+		return q.computeGroup(ctx, groups[g], scratch)
+	})
+}
+
+// computeGroup makes and serves up to a panel of tiles of one block.
+func (q *request) computeGroup(ctx context.Context, group []need, scratch []float32) error {
+	c, e := q.c, q.c.e
+	docs := make([]int, len(group))
+	for i, m := range group {
+		docs[i] = q.rows[m.r]
+	}
+	p := e.borrow()
+	defer e.giveBack(p)
+	p.load(e.own, docs)
+	defer p.unload()
+	base := group[0].span.block * c.width
+	end := min(base+c.width, e.Len())
+	err := p.runColumns(ctx, all, base, end, func(lo, hi int, block []float32) error {
+		p.storeColumns(scratch, scratchStride, block)
+		for i, m := range group {
+			row := scratch[i*scratchStride:][:hi-lo]
+			if m.tile != nil {
+				copy(m.tile.C[lo-base:], row)
+			} else {
+				q.apply(m.r, m.span, row, lo)
+			}
+		}
+		p.lap(&p.stats.Store)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	c.computed.Add(int64(len(group)) * int64(end-base))
+	for i := range group {
+		m := &group[i]
+		if m.tile == nil {
+			continue
+		}
+		m.done = true
+		c.part.cache.Complete(m.tile)
+		q.apply(m.r, m.span, m.tile.C, base)
+		c.part.cache.Release(m.tile)
+	}
+	p.lap(&p.stats.Map)
+	return nil
+}

@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/gramengine/gram/tiles"
+)
+
+// request is one call of Rows.
+type request struct {
+	c      *Cached
+	k      Kernel
+	rows   []int
+	dst    [][]float32
+	pieces []piece // in order of their blocks
+	blocks []span  // those that the pieces lie in
+	length int     // of all pieces
+}
+
+// piece is a range of columns lo <= j < hi within a block, whose values go to at and on in a row of the result. A span is the pieces of one block.
+type (
+	piece struct{ lo, hi, at int }
+	span  struct {
+		block       int
+		first, last int // number of the first piece, and of the first that belongs to another block
+	}
+)
+
+// request checks the arguments of Rows.
+func (c *Cached) request(k Kernel, rows []int, columns [][2]int, dst [][]float32) (*request, error) {
+	q := &request{c: c, k: k, rows: rows, dst: dst}
+	for _, r := range columns {
+		if r[0] < 0 || r[1] < r[0] || r[1] > c.Len() {
+			return nil, fmt.Errorf("engine: columns from %d to before %d, expected a range from 0 to before %d", r[0], r[1], c.Len())
+		}
+		for lo := r[0]; lo < r[1]; {
+			hi := min(r[1], (lo/c.width+1)*c.width)
+			q.pieces = append(q.pieces, piece{lo, hi, q.length})
+			q.length += hi - lo
+			lo = hi
+		}
+	}
+	if len(rows) != len(dst) {
+		return nil, fmt.Errorf("engine: destination of %d rows, expected %d", len(dst), len(rows))
+	}
+	for r, i := range rows {
+		if i < 0 || i >= c.Len() {
+			return nil, fmt.Errorf("engine: row %d, expected one from 0 to %d", i, c.Len()-1)
+		}
+		if len(dst[r]) != q.length {
+			return nil, fmt.Errorf("engine: destination of %d values for row %d, expected %d", len(dst[r]), i, q.length)
+		}
+	}
+	slices.SortStableFunc(q.pieces, func(a, b piece) int { return a.lo/c.width - b.lo/c.width })
+	for p := range q.pieces {
+		block := q.pieces[p].lo / c.width
+		if n := len(q.blocks); n == 0 || q.blocks[n-1].block != block {
+			q.blocks = append(q.blocks, span{block, p, p})
+		}
+		q.blocks[len(q.blocks)-1].last++
+	}
+	return q, nil
+}
+
+// apply maps values of c, those of row rows[r] from column base on, to where the pieces of a span want them.
+func (q *request) apply(r int, s span, values []float32, base int) {
+	e := q.c.e
+	i := q.rows[r]
+	for _, p := range q.pieces[s.first:s.last] {
+		lo, hi := max(p.lo, base), min(p.hi, base+len(values))
+		if lo < hi {
+			dst := q.dst[r][p.at+lo-p.lo:][:hi-lo]
+			q.k.Map(e.kernels, dst, values[lo-base:hi-base], e.own.norms[i:i+1], e.own.norms[lo:hi])
+		}
+	}
+}
+
+// shareValues is how many values make it worth while to share the reading of rows among workers.
+const shareValues = 1 << 16
+
+// read serves what is there and returns the tiles that aren't.
+func (q *request) read(ctx context.Context) (missing []need, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	e := q.c.e
+	if e.workers == 1 || len(q.rows) == 1 || len(q.rows)*q.length < shareValues {
+		for r := range q.rows {
+			missing = q.readRow(r, missing)
+		}
+		return missing, nil
+	}
+	var mu sync.Mutex
+	err = tiles.Run(ctx, e.workers, len(q.rows), func(_ context.Context, _, r int) error {
+		if lost := q.readRow(r, nil); lost != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			missing = append(missing, lost...)
+		}
+		return nil
+	})
+	return missing, err
+}
+
+// readRow serves what is there of one row and adds what isn't to missing.
+func (q *request) readRow(r int, missing []need) []need {
+	c, i := q.c, q.rows[r]
+	for _, s := range q.blocks {
+		if w := c.whole; w != nil {
+			q.apply(r, s, w.row(i), 0)
+			w.hits.Add(1)
+			continue
+		}
+		t := c.part.cache.Lookup(tiles.Key{Row: uint32(i), Block: uint32(s.block)})
+		if t == nil {
+			missing = append(missing, need{r: r, span: s})
+			continue
+		}
+		q.apply(r, s, t.C, s.block*c.width)
+		c.part.cache.Release(t)
+	}
+	return missing
+}
