@@ -165,6 +165,35 @@ func TestLongEqualDocuments(t *testing.T) {
 	})
 }
 
+// Documents that share all but a tenth of their words, each occurring once, are the worst case of all: every product is equal, and c is as small as it may be
+// without being recomputed.
+func TestEqualProducts(t *testing.T) {
+	for length := 50; length < 70000; length = length*118/100 + 1 {
+		own := int(0.101*float64(length)) + 1
+		m := &sparse.CSR{Cols: length + 3*own, Offsets: []int64{0}}
+		for i := range 3 {
+			for w := range length {
+				if w >= length-own {
+					w += i * own
+				}
+				m.Terms = append(m.Terms, uint32(w))
+				m.Values = append(m.Values, 1)
+			}
+			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+		}
+		x := embedded(t, sparse.Sphere, m)
+		want := NewReference(x).C(0, 1)
+		eachISA(t, func(t *testing.T, isa string) {
+			for _, head := range []int{0, m.Cols} {
+				got := gram(t, newEngine(t, x, Options{ISA: isa, HeadTerms: head, Workers: 1}), parse(t, "c")).At(0, 1)
+				if err := math.Abs(got - want); !(err <= 1e-6) || !(err <= 1e-5*want) {
+					t.Errorf("%d words, head=%d: c = %v, expected %v", length, head, got, want)
+				}
+			}
+		})
+	}
+}
+
 // Gram, Rows, Stripes and Cross compute the same bits, from any number of workers and in panels of any composition.
 func TestSameBits(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa string) {

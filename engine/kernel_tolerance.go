@@ -28,11 +28,11 @@ func Propagate(k Kernel, c, delta, x, y float64) float64 {
 //
 //	max over c′ = c, c ± δ, x′ = x, x(1 ± u), y′ = y, y(1 ± u) of |k(c′, x′, y′) - k(c, x, y)| + Error(c′, x′, y′)
 //
-// with δ = min(10⁻⁶, 10⁻⁵ c), the promise for c, and u = 2⁻²⁴, the rounding of a norm to float32. The terms are largest at corners, since
+// with δ = min(10⁻⁶, 10⁻⁵ c) + 2⁻¹⁵⁰, the promise for c and the rounding of the least float32, and u = 2⁻²⁴, the rounding of a norm to float32. The terms are largest at corners, since
 // kernels are monotone or convex in each variable over so small a box. See [ToleranceReason].
 func Tolerance(k Kernel, c, x, y float64) float64 {
 	v := k.Eval(c, x, y)
-	delta := min(deltaC, deltaCRelative*c)
+	delta := min(deltaC, deltaCRelative*c) + underflow/2
 	tol := k.Error(c, x, y)
 	widen := func(c, x, y float64) { tol = max(tol, math.Abs(k.Eval(c, x, y)-v)+k.Error(c, x, y)) }
 	for _, c := range [2]float64{max(c-delta, 0), min(c+delta, 2)} {

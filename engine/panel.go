@@ -17,9 +17,8 @@ const (
 	tailDocs  = 16 * sparse.Block
 )
 
-// groupSegments is the number of segments of the head that are added up in one go: like the terms of a segment, equal sums of many segments
-// would all be rounded to one side.
-const groupSegments = 24
+// groupSegments is the number of segments of the head, or of groups of them, that are added up in one go.
+const groupSegments = 16
 
 // side is a set of documents in the two forms that a tile needs: as float32 in head/tail form, and as embedded for exact recomputation.
 type side struct {
@@ -45,9 +44,9 @@ type panel struct {
 	norms   []float32 // their norms; 0 in columns without a document
 	dense   []float32 // [Head][Panel], a segment behind the other
 	cursors []asm.Cursor
-	tail    []float64 // [Panel][tailDocs], all 0 where no block is under way; nil where the tail is direct
-	tile    []float32 // [blockDocs][Panel]
-	group   []float32 // the same, where the head has more than groupSegments segments
+	tail    []float64   // [Panel][tailDocs], all 0 where no block is under way; nil where the tail is direct
+	tile    []float32   // [blockDocs][Panel]
+	groups  [][]float32 // the same for groups of segments, level by level, made where there are so many
 
 	close   []uint32 // places in the tile
 	exact   unitCache
@@ -66,9 +65,6 @@ func newPanel(e *Engine) *panel {
 		tile:  make([]float32, blockDocs*r),
 		close: make([]uint32, blockDocs*r),
 	}
-	if e.layout.Segments() > groupSegments {
-		p.group = make([]float32, blockDocs*r)
-	}
 	if !e.tailDirect {
 		p.tail = make([]float64, tailDocs*r)
 	}
@@ -77,7 +73,7 @@ func newPanel(e *Engine) *panel {
 
 // panelBytes is the most that newPanel allocates for the given kernels and head.
 func panelBytes(k *asm.Kernels, head int) int64 {
-	return int64(4 * k.Panel * (head + 3*blockDocs + 2*tailDocs))
+	return int64(4 * k.Panel * (head + 4*blockDocs + 2*tailDocs))
 }
 
 // load scatters documents into the panel. It must be empty.
@@ -216,25 +212,31 @@ func (p *panel) dots(lo, hi, at int, tile []float32) {
 		k.TailStore(tile, k.Panel, p.tail[at:], tailDocs, k.Panel, hi-lo)
 	}
 	p.lap(&p.stats.Tail)
-	segments := len(e.own.split.Head)
-	if segments <= groupSegments {
-		p.head(lo, hi, 0, segments, tile)
-	} else {
-		// Groups of segments are summed on their own, from the rarest to the most frequent, so that blocks of the sum are few at every level.
-		group := p.group[:len(tile)]
-		for s := (segments - 1) / groupSegments * groupSegments; s >= 0; s -= groupSegments {
-			clear(group)
-			p.head(lo, hi, s, min(s+groupSegments, segments), group)
-			k.Add(tile, tile, group)
-		}
-	}
+	p.head(lo, hi, 0, len(e.own.split.Head), tile, 0)
 	p.lap(&p.stats.Head)
 }
 
 // head adds the dot products over segments first <= s < last of the head to the tile of documents lo <= j < hi, the last segment first.
-func (p *panel) head(lo, hi, first, last int, tile []float32) {
+//
+// Like equal terms of a segment, equal sums of many segments would all be rounded to one side: so no more than groupSegments of anything are added up in
+// one go. More segments than that are summed in groups, each in a tile of its own, and groups of groups likewise, one level deeper.
+func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
 	k := p.e.kernels
-	for s := last - 1; s >= first; s-- {
+	size := 1
+	for size*groupSegments < last-first {
+		size *= groupSegments
+	}
+	for s := first + (last-first-1)/size*size; s >= first; s -= size {
+		if size > 1 {
+			if level == len(p.groups) {
+				p.groups = append(p.groups, make([]float32, blockDocs*k.Panel))
+			}
+			group := p.groups[level][:len(tile)]
+			clear(group)
+			p.head(lo, hi, s, min(s+size, last), group, level+1)
+			k.Add(tile, tile, group)
+			continue
+		}
 		seg, dense := &p.e.own.split.Head[s], p.segment(s)
 		p.stats.HeadValues += seg.Start[hi] - seg.Start[lo]
 		for b := lo; b < hi; b += sparse.Block {
