@@ -53,24 +53,38 @@ var (
 	gray = color.Gray{0x60}
 )
 
-// ceilings and points are what the figures of the first number of workers say.
+// ceilings are the most that was measured in any round with the first number of workers.
 func (r *pairsReport) ceilings() []ceiling {
 	m := r.Memory[0]
-	list := []ceiling{
-		{"L1 " + formatRate(m.L1ReadPerS) + "B/s", m.L1ReadPerS, true, gray},
-		{"L2 " + formatRate(m.L2ReadPerS) + "B/s", m.L2ReadPerS, true, gray},
-		{"memory " + formatRate(m.ReadPerS) + "B/s", m.ReadPerS, true, gray},
+	var most bandwidth
+	for _, b := range m.rounds {
+		most = bandwidth{read: max(most.read, b.read), l2: max(most.l2, b.l2), l1: max(most.l1, b.l1)}
 	}
-	seen := map[string]bool{}
+	list := []ceiling{
+		{"L1 " + formatRate(most.l1) + "B/s", most.l1, true, gray},
+		{"L2 " + formatRate(most.l2) + "B/s", most.l2, true, gray},
+		{"memory " + formatRate(most.read) + "B/s", most.read, true, gray},
+	}
+	peaks := map[string]float64{}
+	var isas []string
 	for _, row := range r.Rows {
-		if row.Workers == m.Workers && !seen[row.ISA] {
-			seen[row.ISA] = true
-			list = append(list, ceiling{row.ISA + " peak " + formatRate(row.PeakPerS), row.PeakPerS, false, isaColors[row.ISA]})
+		if row.Workers != m.Workers {
+			continue
 		}
+		if peaks[row.ISA] == 0 {
+			isas = append(isas, row.ISA)
+		}
+		for _, s := range row.rounds {
+			peaks[row.ISA] = max(peaks[row.ISA], s.peak)
+		}
+	}
+	for _, isa := range isas {
+		list = append(list, ceiling{isa + " peak " + formatRate(peaks[isa]), peaks[isa], false, isaColors[isa]})
 	}
 	return list
 }
 
+// points are the medians with the first number of workers.
 func (r *pairsReport) points() []rooflinePoint {
 	var list []rooflinePoint
 	seen := map[string]bool{}
@@ -98,7 +112,7 @@ func (r *pairsReport) points() []rooflinePoint {
 // writeRoofline draws the report into a PNG file, through a temporary name.
 func writeRoofline(path string, r *pairsReport) error {
 	p := plot.New()
-	p.Title.Text = fmt.Sprintf("%s\n%s, %s, %s, median of %s", r.Corpus, orUnknown(r.CPU), r.Go, counted(r.Memory[0].Workers, "worker", "workers"),
+	p.Title.Text = fmt.Sprintf("%s\n%s, %s, %s; lines: the most of %s, points: medians", r.Corpus, orUnknown(r.CPU), r.Go, counted(r.Memory[0].Workers, "worker", "workers"),
 		counted(r.Rounds, "round", "rounds"))
 	p.Title.Padding = 8
 	p.X.Label.Text, p.Y.Label.Text = "arithmetic intensity (multiply-adds per byte)", "multiply-adds per second"
