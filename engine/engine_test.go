@@ -109,12 +109,16 @@ func eachISA(t *testing.T, test func(t *testing.T, isa string)) {
 
 // The promise about c: |c - ref| <= 1e-6 and |c - ref| <= 1e-5·ref; exactly 0 where the reference is 0 and on the diagonal.
 func TestGramAgreesWithReference(t *testing.T) {
+	sizes := []int{0, 1, 2, 27, 28, 29, 31, 32, 33, 63, 64, 65, 300, 700}
+	if testing.Short() {
+		sizes = sizes[:len(sizes)-2]
+	}
 	eachISA(t, func(t *testing.T, isa string) {
-		for _, n := range []int{0, 1, 2, 27, 28, 29, 31, 32, 33, 63, 64, 65, 300, 700} {
+		for _, n := range sizes {
 			x := embedded(t, sparse.Sphere, zipf(n, 20000, 100, uint64(n)))
 			ref := NewReference(x)
 			for _, head := range []int{0, -1, 1, 63, 64, 65, 500, 100000} {
-				if n != 700 && head > 0 && head != 65 {
+				if n != sizes[len(sizes)-1] && head > 0 && head != 65 {
 					continue
 				}
 				g := gram(t, newEngine(t, x, Options{ISA: isa, HeadTerms: head}), parse(t, "c"))
@@ -137,7 +141,11 @@ func TestGramAgreesWithReference(t *testing.T) {
 // Long documents whose words all occur once have thousands of equal products, and the roundings of a plain sum would all go one way: 6·10⁻⁶ for
 // the one below. Half of what is promised shows that neither the blocks of the sum nor the sum of the blocks do that.
 func TestLongEqualDocuments(t *testing.T) {
-	const terms, length, n = 30000, 20000, 40
+	const terms, length = 30000, 20000
+	n := 40
+	if testing.Short() {
+		n = 8
+	}
 	r := rand.New(rand.NewPCG(1, 1))
 	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
 	for range n {
@@ -168,7 +176,11 @@ func TestLongEqualDocuments(t *testing.T) {
 // Documents that share all but a tenth of their words, each occurring once, are the worst case of all: every product is equal, and c is as small as it may be
 // without being recomputed.
 func TestEqualProducts(t *testing.T) {
-	for length := 50; length < 70000; length = length*118/100 + 1 {
+	longest := 70000
+	if testing.Short() {
+		longest = 9000
+	}
+	for length := 50; length < longest; length = length*118/100 + 1 {
 		own := int(0.101*float64(length)) + 1
 		m := &sparse.CSR{Cols: length + 3*own, Offsets: []int64{0}}
 		for i := range 3 {
