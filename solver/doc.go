@@ -1,6 +1,25 @@
-// Package solver is the place of the learners: the dual SMO solver for support vector machines, multi-class schemes, cross-validation
-// and models.
+// Package solver trains support vector machines on a Gram matrix of the caller's.
 //
-// It sees a Gram matrix only through an interface that it declares itself (length, diagonal, rows) and never through package engine, so any
-// matrix of the caller's can stand behind it. It holds nothing yet.
+// The matrix is seen through [Matrix] only: its length, its diagonal, and rows restricted to ranges of columns, asked for a panel at a time. So
+// anything can stand behind it that computes rows, and nothing here knows of documents, kernels or tiles. A document is a row of the matrix, a
+// class is a number from 0 on; names and texts are the caller's.
+//
+// # From the inside out
+//
+// Every learner is a quadratic problem of one shape (dual.go): box constraints and one or two equations. One search solves them all, on two
+// levels. The outer level (outer.go, choose.go) takes the variables that violate the optimality conditions most as a working set and asks for their
+// rows, which a store bounded in bytes keeps (rows.go). The inner level (inner.go) is sequential minimal optimisation with second-order selection
+// on the working set alone, a matrix that fits the first- or second-level cache. Then all scores are brought up to date in one pass over the
+// rows of those variables that moved, whose cost is shared by hundreds of inner steps.
+//
+// On top of it: the learner of two classes [TrainBinary], and the multi-class schemes, whose problems run in parallel ([Train]), with warm starts from
+// another C.
+//
+// # What doesn't depend on chance
+//
+// Each problem is solved by a fixed sequence of operations that neither the number of workers nor the memory for rows nor the time of day has part
+// in: the result has the same bits from any number of workers and from run to run. Rows are float32, everything summed or compared float64.
+//
+// Sources: Platt (1998); Joachims (1998), the working set; Keerthi and others (2001); Fan, Chen and Lin, JMLR 6 (2005), the second-order choice; Chang and Lin,
+// ACM TIST 2 (2011), whose tolerance and forms of the problems are kept.
 package solver

@@ -1,0 +1,87 @@
+package solver
+
+import (
+	"context"
+	"math"
+	"testing"
+)
+
+// checkOptimal holds a machine to the definition of its problem, by its coefficients alone: inside the box, on the equation, and with a violation of the
+// optimality conditions below the tolerance, all computed anew in float64.
+func checkOptimal(t *testing.T, m *Dense, docs []int, positive []bool, c [2]float64, got *Machine, tol float64) {
+	t.Helper()
+	coef := map[int]float64{}
+	for s, doc := range got.Support {
+		coef[doc] = got.Coef[s]
+	}
+	hi, lo, sum, size, objective := math.Inf(-1), math.Inf(1), 0.0, 0.0, 0.0
+	for i, doc := range docs {
+		y, bound := -1.0, c[1]
+		if positive[i] {
+			y, bound = 1, c[0]
+		}
+		alpha := y * coef[doc]
+		if !(alpha >= 0 && alpha <= bound) {
+			t.Fatalf("α of document %d is %v, expected 0 to %v", doc, alpha, bound)
+		}
+		sum += coef[doc]
+		size += alpha
+		score := y
+		for s, other := range got.Support {
+			score -= got.Coef[s] * float64(m.Row(doc)[other])
+		}
+		objective -= coef[doc] * (score + y) / 2
+		if y > 0 && alpha < bound || y < 0 && alpha > 0 {
+			hi = max(hi, score)
+		}
+		if y > 0 && alpha > 0 || y < 0 && alpha < bound {
+			lo = min(lo, score)
+		}
+	}
+	// Each of some thousand steps rounds a sum of this size.
+	slack := 1e-11 * (1 + size)
+	if !(math.Abs(sum) <= slack) {
+		t.Errorf("Σ yα is %v, expected 0 within %v", sum, slack)
+	}
+	if !(hi-lo <= tol+slack) {
+		t.Errorf("violation %v, expected at most %v", hi-lo, tol)
+	}
+	if !(math.Abs(objective-got.Objective) <= slack) {
+		t.Errorf("objective %v, by the coefficients it is %v", got.Objective, objective)
+	}
+	if !got.Converged {
+		t.Errorf("not converged after %d iterations, gap %v", got.Iterations, got.Gap)
+	}
+}
+
+func TestBinaryIsOptimal(t *testing.T) {
+	m, x := gaussian(t, 1, 300, 5, 0.2)
+	positive := noisySigns(1, x)
+	for _, c := range []float64{1e-6, 0.1, 1, 10, 1000} {
+		got, err := TrainBinary(context.Background(), m, counting(300), positive, Parameters{C: c, Weights: []float64{1, 2}}, nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOptimal(t, m, counting(300), positive, [2]float64{c, 2 * c}, got, defaultTolerance)
+	}
+}
+
+// Two points at distance d² = 2 - 2k have α = 2/d², by hand: the margin in the middle.
+func TestBinaryOfTwoPoints(t *testing.T) {
+	const k = 0.5
+	m := matrixOf(t, 2, func(i, j int) float64 {
+		if i == j {
+			return 1
+		}
+		return k
+	})
+	got, err := TrainBinary(context.Background(), m, []int{0, 1}, []bool{true, false}, Parameters{C: 100}, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const alpha = 1 / (1 - k)
+	if len(got.Coef) != 2 || !(math.Abs(got.Coef[0]-alpha) <= 1e-12) || !(math.Abs(got.Coef[1]+alpha) <= 1e-12) || !(math.Abs(got.Rho) <= 1e-12) ||
+		!(math.Abs(got.Objective+alpha) <= 1e-12) {
+		t.Errorf("coefficients %v, rho %v, objective %v, expected ±%v, 0, -%v", got.Coef, got.Rho, got.Objective, alpha, alpha)
+	}
+}

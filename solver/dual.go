@@ -1,0 +1,143 @@
+package solver
+
+import "math"
+
+// dual is a problem of the shape that all learners share: with variables α[t] over documents d(t),
+//
+//	minimise    ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[d(s)][d(t)] + Σ_t p[t]α[t]
+//	subject to  0 <= α[t] <= upper[t],  Σ_t y[t]α[t] constant, and for ν-forms also Σ_t α[t] constant
+//
+// where y[t] is +1 or -1. What the search keeps of it is the score of each variable,
+//
+//	score[t] = -y[t]·∂f/∂α[t] = offset[t] - Σ_s y[s]α[s]·K[d(s)][d(t)],  offset[t] = -y[t]·p[t],
+//
+// in which the labels no longer appear: a step that adds y[t]·λ to α[t] changes all scores by -λ·K[d(t)].
+//
+// Variable t belongs to document t modulo the number of documents: one each, but two in regression, above and below the line.
+type dual struct {
+	docs     []int // rows of the matrix, increasing
+	sign     []int8
+	upper    []float64
+	offset   []float64
+	alpha    []float64
+	score    []float64
+	mask     []byte
+	diag     []float32
+	perClass bool // ν-forms: the equations hold for each sign by itself
+}
+
+// Bits of a mask: whether a variable may move along its sign, or against it. Where the equations hold for each sign by itself, the
+// negative ones have bits of their own.
+const (
+	up, low                 = 1, 2
+	upNegative, lowNegative = 4, 8
+)
+
+// pairs lists the two bits of each equation: the variable that moves along its sign comes from the first, the other from the second.
+func (d *dual) pairs() [][2]byte {
+	if d.perClass {
+		return [][2]byte{{up, low}, {upNegative, lowNegative}}
+	}
+	return [][2]byte{{up, low}}
+}
+
+// bitsOf is the mask of a variable.
+func bitsOf(sign int8, alpha, upper float64, perClass bool) byte {
+	var bits byte
+	if sign > 0 && alpha < upper || sign < 0 && alpha > 0 {
+		bits |= up
+	}
+	if sign > 0 && alpha > 0 || sign < 0 && alpha < upper {
+		bits |= low
+	}
+	if perClass && sign < 0 {
+		bits <<= 2
+	}
+	return bits
+}
+
+// newDual returns a problem over documents with room for a number of variables for each.
+func newDual(docs []int, copies int, m Matrix) *dual {
+	n := len(docs) * copies
+	f := make([]float64, 4*n)
+	d := &dual{
+		docs: docs, sign: make([]int8, n), upper: f[:n:n], offset: f[n : 2*n : 2*n], alpha: f[2*n : 3*n : 3*n], score: f[3*n:],
+		mask: make([]byte, n), diag: make([]float32, n),
+	}
+	all := m.Diagonal()
+	for t := range d.diag {
+		d.diag[t] = all[docs[t%len(docs)]]
+	}
+	return d
+}
+
+// refreshMask sets the bits of all variables.
+func (d *dual) refreshMask() {
+	for t, s := range d.sign {
+		d.mask[t] = bitsOf(s, d.alpha[t], d.upper[t], d.perClass)
+	}
+}
+
+// objective returns the value of the problem: ½ Σ α(∇f + p), and ∇f = -y·score, p = -y·offset.
+func (d *dual) objective() float64 {
+	var f float64
+	for t, a := range d.alpha {
+		if a != 0 {
+			f -= float64(d.sign[t]) * a * (d.score[t] + d.offset[t])
+		}
+	}
+	return f / 2
+}
+
+// gap returns the violation of the optimality conditions: the greatest difference, over the equations, between the scores of a variable that may
+// move along its sign and one that may move against it. It is negative or -Inf at an optimum where no variable is free.
+func (d *dual) gap(k *Kernels) float64 {
+	worst := math.Inf(-1)
+	for _, b := range d.pairs() {
+		_, hi := k.ArgMax(d.score, d.mask, b[0])
+		_, lo := k.ArgMin(d.score, d.mask, b[1])
+		worst = max(worst, hi-lo)
+	}
+	return worst
+}
+
+// level returns the score at which a variable of an equation neither wants to grow nor to shrink: the mean over the free ones, and where none
+// is free the middle of what the optimality conditions allow. For C-SVC it is -rho.
+func (d *dual) level(bits [2]byte) float64 {
+	var sum float64
+	free := 0
+	hi, lo := math.Inf(-1), math.Inf(1)
+	for t, m := range d.mask {
+		if m&bits[0] != 0 && m&bits[1] != 0 {
+			sum += d.score[t]
+			free++
+		}
+		if m&bits[0] != 0 {
+			hi = max(hi, d.score[t])
+		}
+		if m&bits[1] != 0 {
+			lo = min(lo, d.score[t])
+		}
+	}
+	switch {
+	case free > 0:
+		return sum / float64(free)
+	case math.IsInf(hi, 0) && math.IsInf(lo, 0):
+		return 0
+	case math.IsInf(hi, 0): // nothing may move along its sign: all one class at the bound
+		return lo
+	case math.IsInf(lo, 0):
+		return hi
+	}
+	return (hi + lo) / 2
+}
+
+// finite says whether all scores are numbers: a NaN or an infinity in the matrix ends in one of them.
+func (d *dual) finite() bool {
+	for _, s := range d.score {
+		if math.IsNaN(s) || math.IsInf(s, 0) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,101 @@
+package solver
+
+// inner is the problem of a working set: the dual with all variables outside of it fixed. Its rows are the parts of the matrix's rows at the
+// working set's own columns, so a step touches nothing but a few kilobytes.
+type inner struct {
+	k        *Kernels
+	n        int
+	rows     []float32 // n × n
+	diag     []float32
+	score    []float64
+	alpha    []float64
+	upper    []float64
+	sign     []int8
+	mask     []byte
+	perClass bool
+	pairs    [][2]byte
+}
+
+// newInner returns room for working sets of up to a size.
+func newInner(size int, k *Kernels) *inner {
+	return &inner{
+		k: k, rows: make([]float32, size*size), diag: make([]float32, size), score: make([]float64, size), alpha: make([]float64, size),
+		upper: make([]float64, size), sign: make([]int8, size), mask: make([]byte, size),
+	}
+}
+
+// load copies what belongs to the variables of a working set: rows[r] is the row of variable set[r]'s document.
+func (in *inner) load(d *dual, set []int32, rows [][]float32) {
+	n, docs := len(set), int32(len(d.docs))
+	in.n, in.perClass, in.pairs = n, d.perClass, d.pairs()
+	for r, t := range set {
+		in.diag[r], in.score[r], in.alpha[r], in.upper[r], in.sign[r], in.mask[r] = d.diag[t], d.score[t], d.alpha[t], d.upper[t], d.sign[t], d.mask[t]
+		to, from := in.rows[r*n:(r+1)*n], rows[r]
+		if int(docs) == len(d.sign) {
+			for c, u := range set {
+				to[c] = from[u]
+			}
+		} else {
+			for c, u := range set {
+				to[c] = from[u%docs]
+			}
+		}
+	}
+}
+
+// solve takes steps until the violation of the working set is at most tol, or there were max of them, and returns how many.
+func (in *inner) solve(tol float64, most int) int {
+	n, k := in.n, in.k
+	score, mask, diag := in.score[:n], in.mask[:n], in.diag[:n]
+	for steps := range most {
+		bi, bj, best, worst := -1, -1, 0.0, 0.0
+		for _, b := range in.pairs {
+			i, hi := k.ArgMax(score, mask, b[0])
+			if i < 0 {
+				continue
+			}
+			j, gain, lo := k.ArgGain(score, in.rows[i*n:(i+1)*n], diag, mask, b[1], hi, float64(diag[i]))
+			worst = max(worst, hi-lo)
+			if gain > best {
+				bi, bj, best = i, j, gain
+			}
+		}
+		if bj < 0 || worst <= tol {
+			return steps
+		}
+		ri, rj := in.rows[bi*n:(bi+1)*n], in.rows[bj*n:(bj+1)*n]
+		a := float64(diag[bi]) + float64(diag[bj]) - 2*float64(ri[bj])
+		if !(a > curvatureFloor) {
+			a = curvatureFloor
+		}
+		step := in.move(bi, bj, (score[bi]-score[bj])/a)
+		k.GradientUpdate(score, ri, rj, -step, step)
+	}
+	return most
+}
+
+// move adds the step to variable i along its sign and takes it from j, as far as the bounds allow, and returns how far that was.
+func (in *inner) move(i, j int, step float64) float64 {
+	roomI, endI := in.alpha[i], 0.0
+	if in.sign[i] > 0 {
+		roomI, endI = in.upper[i]-in.alpha[i], in.upper[i]
+	}
+	roomJ, endJ := in.alpha[j], 0.0
+	if in.sign[j] < 0 {
+		roomJ, endJ = in.upper[j]-in.alpha[j], in.upper[j]
+	}
+	step = min(step, roomI, roomJ)
+	in.alpha[i] += float64(in.sign[i]) * step
+	in.alpha[j] -= float64(in.sign[j]) * step
+	if step == roomI { // on the bound to the bit
+		in.alpha[i] = endI
+	}
+	if step == roomJ {
+		in.alpha[j] = endJ
+	}
+	for _, t := range [2]int{i, j} {
+		in.alpha[t] = min(max(in.alpha[t], 0), in.upper[t])
+		in.mask[t] = bitsOf(in.sign[t], in.alpha[t], in.upper[t], in.perClass)
+	}
+	return step
+}

@@ -1,0 +1,244 @@
+package solver
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Scheme says how a problem of several classes is made of problems of two.
+type Scheme int
+
+const (
+	// OneVsOne trains a machine for each pair of classes a < b, in the order (0,1), (0,2), …, (1,2), …, positive for a; the class with the
+	// most votes wins, the earlier of several. LIBSVM does the same.
+	OneVsOne Scheme = iota
+
+	// OneVsRest trains a machine for each class against all others; the class with the greatest decision value wins.
+	OneVsRest
+
+	// Labels trains a machine for each label, against all documents that don't have it; a document may have any number of them. What is decided
+	// is each label for itself, by the sign of its machine.
+	Labels
+)
+
+// String names the scheme.
+func (s Scheme) String() string {
+	switch s {
+	case OneVsOne:
+		return "one-vs-one"
+	case OneVsRest:
+		return "one-vs-rest"
+	case Labels:
+		return "labels"
+	}
+	return "unknown scheme"
+}
+
+// Classifier is what was trained for several classes. It may be used concurrently.
+type Classifier struct {
+	Scheme  Scheme
+	Classes int
+
+	// Machines has k(k-1)/2 or k elements for k classes, in the order that the scheme says. In one-vs-one a machine is nil where one of its classes has no
+	// documents; in the other schemes a class without documents, or with all of them, has a machine that always says so.
+	Machines []*Machine
+}
+
+// Train trains a classifier on the documents whose class labels[i] is 0 … classes-1; those with -1 are left out. It takes the least time, and reads
+// the least from the matrix, when documents of a class stand together.
+//
+// The problems run in parallel, the largest first. start, if not nil, is a classifier of the same documents for another C, from whose
+// coefficients the searches begin. Errors: labels out of range, documents of one class only, parameters and options out of range, what
+// the matrix reports, the end of ctx.
+func Train(ctx context.Context, m Matrix, labels []int, classes int, scheme Scheme, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
+	if len(labels) != m.Len() {
+		return nil, errUser("%d labels for a matrix of %d documents", len(labels), m.Len())
+	}
+	members := make([][]int, classes)
+	for i, c := range labels {
+		if c < -1 || c >= classes {
+			return nil, errUser("document %d has class %d, expected 0 to %d, or -1 for none", i, c, classes-1)
+		}
+		if c >= 0 {
+			members[c] = append(members[c], i)
+		}
+	}
+	present := 0
+	for c := range members {
+		if len(members[c]) > 0 {
+			present++
+		}
+	}
+	if present < 2 {
+		return nil, errUser("the documents are of %d class, expected two or more", present)
+	}
+	switch scheme {
+	case OneVsOne:
+		return trainAll(ctx, m, onePairs(members), &Classifier{Scheme: scheme, Classes: classes}, par, start, opt)
+	case OneVsRest:
+		return trainAll(ctx, m, oneRest(members, labels), &Classifier{Scheme: scheme, Classes: classes}, par, start, opt)
+	}
+	return nil, errUser("scheme %q for one class a document", scheme)
+}
+
+// TrainLabels trains a classifier with a machine for each of a number of labels, where labels[i] are those of document i; nil leaves the
+// document out, an empty list is a document without labels. Otherwise it is as [Train].
+func TrainLabels(ctx context.Context, m Matrix, labels [][]int, classes int, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
+	if len(labels) != m.Len() {
+		return nil, errUser("labels for %d documents, of a matrix of %d", len(labels), m.Len())
+	}
+	var docs []int
+	for i, l := range labels {
+		for _, c := range l {
+			if c < 0 || c >= classes {
+				return nil, errUser("document %d has label %d, expected 0 to %d", i, c, classes-1)
+			}
+		}
+		if l != nil {
+			docs = append(docs, i)
+		}
+	}
+	if len(docs) == 0 {
+		return nil, errUser("no document to train on")
+	}
+	problems := make([]*problem, classes)
+	for c := range problems {
+		positive := make([]bool, len(docs))
+		for t, i := range docs {
+			positive[t] = slices.Contains(labels[i], c)
+		}
+		problems[c] = &problem{docs: docs, positive: positive, classes: [2]int{c, -1}}
+	}
+	return trainAll(ctx, m, problems, &Classifier{Scheme: Labels, Classes: classes}, par, start, opt)
+}
+
+// onePairs returns the problems of all pairs of classes, nil where one is empty.
+func onePairs(members [][]int) []*problem {
+	var problems []*problem
+	for a := range members {
+		for b := a + 1; b < len(members); b++ {
+			if len(members[a]) == 0 || len(members[b]) == 0 {
+				problems = append(problems, nil)
+				continue
+			}
+			p := &problem{classes: [2]int{a, b}}
+			i, j := members[a], members[b]
+			for len(i)+len(j) > 0 { // in the order of the matrix
+				first := len(j) == 0 || len(i) > 0 && i[0] < j[0]
+				p.positive = append(p.positive, first)
+				if first {
+					p.docs, i = append(p.docs, i[0]), i[1:]
+				} else {
+					p.docs, j = append(p.docs, j[0]), j[1:]
+				}
+			}
+			problems = append(problems, p)
+		}
+	}
+	return problems
+}
+
+// oneRest returns the problems of each class against all others.
+func oneRest(members [][]int, labels []int) []*problem {
+	var docs []int
+	for i, c := range labels {
+		if c >= 0 {
+			docs = append(docs, i)
+		}
+	}
+	problems := make([]*problem, len(members))
+	for c := range members {
+		positive := make([]bool, len(docs))
+		for t, i := range docs {
+			positive[t] = labels[i] == c
+		}
+		problems[c] = &problem{docs: docs, positive: positive, classes: [2]int{c, -1}}
+	}
+	return problems
+}
+
+// trainAll solves the problems and puts their machines into the classifier.
+func trainAll(ctx context.Context, m Matrix, problems []*problem, c *Classifier, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
+	opt, err := opt.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if par, err = par.resolve(); err != nil {
+		return nil, err
+	}
+	if start != nil && (start.Scheme != c.Scheme || len(start.Machines) != len(problems)) {
+		return nil, errUser("a start of %d machines (%s), expected %d (%s)", len(start.Machines), start.Scheme, len(problems), c.Scheme)
+	}
+	c.Machines = make([]*Machine, len(problems))
+	var todo []int
+	for i, p := range problems {
+		if p == nil {
+			continue
+		}
+		if c.Machines[i] = p.constant(); c.Machines[i] != nil {
+			continue
+		}
+		p.bounds[0] = par.bound(p.classes[0])
+		p.bounds[1] = par.C
+		if p.classes[1] >= 0 {
+			p.bounds[1] = par.bound(p.classes[1])
+		}
+		if start != nil {
+			p.start = start.Machines[i]
+		}
+		todo = append(todo, i)
+	}
+	slices.SortStableFunc(todo, func(a, b int) int { return cmp.Compare(len(problems[b].docs), len(problems[a].docs)) })
+	if len(todo) == 0 {
+		return c, nil
+	}
+	return c, solveAll(ctx, m, problems, todo, c.Machines, &opt)
+}
+
+// constant is the machine of a problem in which all documents are of one kind, or nil.
+func (p *problem) constant() *Machine {
+	if !slices.Contains(p.positive, true) {
+		return &Machine{Rho: 1, Converged: true}
+	}
+	if !slices.Contains(p.positive, false) {
+		return &Machine{Rho: -1, Converged: true}
+	}
+	return nil
+}
+
+// solveAll solves the problems of a list, each on one worker, in the order of the list; where there are fewer problems than workers, these
+// share a problem's updates.
+func solveAll(ctx context.Context, m Matrix, problems []*problem, todo []int, machines []*Machine, opt *Options) error {
+	largest := len(problems[todo[0]].docs)
+	workers := min(opt.Workers, len(todo))
+	for workers > 1 && opt.RowBytes/int64(workers) < 4*int64(largest)*int64(opt.workingSet(largest)) {
+		workers-- // each needs room for its working set
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	tell := newTeller(opt.Progress, len(todo))
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			s := &search{opt: opt, m: m, threads: max(1, opt.Workers/workers), tell: tell}
+			for {
+				at := int(next.Add(1)) - 1
+				if at >= len(todo) || ctx.Err() != nil {
+					return
+				}
+				i := todo[at]
+				var err error
+				if machines[i], err = problems[i].solve(ctx, s, opt.RowBytes/int64(workers)); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return context.Cause(ctx)
+}

@@ -1,0 +1,85 @@
+package solver
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// Options says how a problem is solved, not which. The zero value works.
+type Options struct {
+	// Tolerance is the greatest violation of the optimality conditions at the end: max over I_up of -y∇f minus min over I_low, LIBSVM's
+	// -e. Default: 10^-3.
+	Tolerance float64
+
+	// Workers is how many goroutines solve problems, or share one large problem. Results don't depend on it. Default: as many as there are
+	// processors to run on.
+	Workers int
+
+	// RowBytes bounds the rows of the matrix that are kept, for all workers together. Results don't depend on it except through the size of the
+	// working set, which is smaller where fewer rows fit. Rows of a matrix that has them in memory are used where they are, as far as
+	// a problem's documents are one range of it. Default: 512 MiB.
+	RowBytes int64
+
+	// WorkingSet is how many variables the inner level sees at a time, at least 4 and even. Default: 64 to 512, by the number of documents.
+	WorkingSet int
+
+	// MaxIterations ends each problem that hasn't reached the tolerance by then; its machine says so. Default: the greater of 10 million
+	// and 100 times the number of variables, as in LIBSVM.
+	MaxIterations int
+
+	// Kernels are the innermost loops. Default: portable ones.
+	Kernels Kernels
+
+	// Progress is told how far the work is, at least once a second and at most ten times, never by two goroutines at a time; it should return
+	// soon. Default: nobody is told.
+	Progress func(Progress)
+}
+
+// Progress is a moment of a training run.
+type Progress struct {
+	Problems, Solved int     // how many problems there are, and how many are solved
+	Iterations       int64   // inner steps in all
+	Rows             int64   // rows of the matrix that were asked for
+	Hits             int64   // rows that were there already
+	Gap              float64 // violation of the optimality conditions in the problem that reports
+	Objective        float64 // its objective
+	Active           int     // its documents that are not left out at present
+	Documents        int     // its documents
+}
+
+const (
+	defaultTolerance = 1e-3
+	defaultRowBytes  = 512 << 20
+	reportEvery      = 200 * time.Millisecond
+)
+
+// resolve checks the options and fills in the defaults.
+func (o Options) resolve() (Options, error) {
+	switch {
+	case !(o.Tolerance >= 0):
+		return o, fmt.Errorf("solver: tolerance %v, expected a positive number, or 0 for %v", o.Tolerance, defaultTolerance)
+	case o.Workers < 0:
+		return o, fmt.Errorf("solver: %d workers, expected a positive number, or 0 for one a processor", o.Workers)
+	case o.RowBytes < 0:
+		return o, fmt.Errorf("solver: %d bytes for rows, expected a positive number, or 0 for %d", o.RowBytes, defaultRowBytes)
+	case o.WorkingSet < 0 || o.WorkingSet%2 != 0 || o.WorkingSet == 2:
+		return o, fmt.Errorf("solver: a working set of %d variables, expected an even number of at least 4, or 0 for a choice by size", o.WorkingSet)
+	case o.MaxIterations < 0:
+		return o, fmt.Errorf("solver: at most %d iterations, expected a positive number, or 0 for 10 million or more", o.MaxIterations)
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = defaultTolerance
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.RowBytes == 0 {
+		o.RowBytes = defaultRowBytes
+	}
+	o.Kernels = o.Kernels.orPortable()
+	return o, nil
+}
+
+// errUser wraps the causes that lie in the caller's data, in the words of this package.
+func errUser(format string, args ...any) error { return fmt.Errorf("solver: "+format, args...) }

@@ -1,0 +1,237 @@
+package solver
+
+import (
+	"context"
+	"sync"
+)
+
+// A search solves one problem after the other on one goroutine, or, if it has threads to spare, on a few.
+type search struct {
+	opt     *Options
+	m       Matrix
+	threads int
+	arena   []float32 // rows, used again by the next problem
+	tell    *teller
+
+	in     *inner
+	choose *chooser
+	store  *rowStore
+
+	set   []int32 // variables of the working set
+	rowOf []int32 // for each of them: which of the fetched rows is its document's
+	docs  []int32 // the documents whose rows are fetched
+	rows  [][]float32
+	byVar [][]float32
+	moves []move
+}
+
+// move is a multiple of a row to be added to the scores.
+type move struct {
+	row []float32
+	by  float64
+}
+
+// outcome is how a search ended.
+type outcome struct {
+	iterations int
+	gap        float64
+	converged  bool
+}
+
+// Working sets: of a sixteenth of the documents, as measured on problems of a thousand documents, and not more than what keeps the inner problem in
+// the second-level cache.
+const (
+	leastSet, greatestSet = 64, 512
+)
+
+// workingSet is the size of the working set of a problem of n documents.
+func (o *Options) workingSet(n int) int {
+	size := o.WorkingSet
+	if size == 0 {
+		size = min(max(n/16, leastSet), greatestSet) / 16 * 16
+	}
+	for size > 4 && int64(size)*4*int64(n) > o.RowBytes {
+		size -= 2
+	}
+	return size
+}
+
+// prepare makes room for a problem, whose rows may take a number of bytes.
+func (s *search) prepare(d *dual, bytes int64) {
+	n := len(d.docs)
+	size := s.opt.workingSet(n)
+	room := max(limitRows(n, bytes), min(size, n))
+	if need := min(room*n, 1<<22); len(s.arena) < need {
+		s.arena = make([]float32, need)
+	}
+	s.store = newRowStore(s.m, d.docs, room, s.arena)
+	if s.in == nil || len(s.in.score) < size {
+		s.in = newInner(size, &s.opt.Kernels)
+		s.rows, s.byVar = make([][]float32, size), make([][]float32, size)
+	}
+	s.choose = &chooser{size: size, picked: make([]bool, len(d.sign))}
+	d.refreshMask()
+}
+
+// start gives some variables other values than 0, by document of the problem: the scores of all lose Σ y·α·K over them. d.alpha has the values already.
+func (s *search) start(ctx context.Context, d *dual) error {
+	n := len(d.docs)
+	var docs []int32
+	var by []float64
+	for i := range n {
+		var beta float64
+		for t := i; t < len(d.sign); t += n {
+			beta += float64(d.sign[t]) * d.alpha[t]
+		}
+		if beta != 0 {
+			docs, by = append(docs, int32(i)), append(by, -beta)
+		}
+	}
+	return s.add(ctx, d, docs, by)
+}
+
+// add adds multiples of the rows of documents to the scores.
+func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) error {
+	for len(docs) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		k := min(len(docs), len(s.rows))
+		if err := s.store.fetch(ctx, docs[:k], s.rows[:k]); err != nil {
+			return err
+		}
+		s.moves = s.moves[:0]
+		for r := range k {
+			s.moves = append(s.moves, move{s.rows[r], by[r]})
+		}
+		s.apply(d, s.moves)
+		docs, by = docs[k:], by[k:]
+	}
+	return nil
+}
+
+// descend takes working sets until the tolerance is reached.
+func (s *search) descend(ctx context.Context, d *dual) (outcome, error) {
+	most := s.opt.MaxIterations
+	if most == 0 {
+		most = max(10_000_000, 100*len(d.sign))
+	}
+	var o outcome
+	for {
+		if err := ctx.Err(); err != nil {
+			return o, err
+		}
+		o.gap = d.gap(&s.opt.Kernels)
+		if o.gap <= s.opt.Tolerance {
+			o.converged = true
+			return o, nil
+		}
+		if o.iterations >= most {
+			return o, nil
+		}
+		steps, err := s.round(ctx, d, o.gap, most-o.iterations)
+		if err != nil {
+			return o, err
+		}
+		if steps == 0 {
+			return o, nil // steps have become too short for float64
+		}
+		o.iterations += steps
+		s.tell.round(s, d, o.gap, steps)
+	}
+}
+
+// round solves the problem of one working set and brings all scores up to date. It returns the number of steps, 0 if nothing moved.
+func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int, error) {
+	set := s.choose.choose(d)
+	if err := s.load(ctx, d, set); err != nil {
+		return 0, err
+	}
+	in := s.in
+	in.load(d, set, s.byVar)
+	steps := in.solve(max(innerShare*gap, s.opt.Tolerance), min(innerSteps*len(set), most))
+	s.moves = s.moves[:0]
+	for r, t := range set {
+		if in.alpha[r] != d.alpha[t] {
+			by := float64(d.sign[t]) * (d.alpha[t] - in.alpha[r])
+			s.moves = append(s.moves, move{s.byVar[r], by})
+			d.alpha[t], d.mask[t] = in.alpha[r], in.mask[r]
+		}
+	}
+	if len(s.moves) == 0 {
+		return 0, nil
+	}
+	s.apply(d, s.moves)
+	return steps, nil
+}
+
+// An inner problem is solved until its violation is a part of what the outer one was, or for so many steps a variable.
+const (
+	innerShare = 0.1
+	innerSteps = 16
+)
+
+// load fetches the rows of the variables of a working set.
+func (s *search) load(ctx context.Context, d *dual, set []int32) error {
+	n := int32(len(d.docs))
+	s.docs, s.rowOf = s.docs[:0], s.rowOf[:0]
+	for _, t := range set {
+		at := len(s.docs)
+		if int(n) < len(d.sign) { // two variables of a document share its row
+			for i, u := range s.docs {
+				if u == t%n {
+					at = i
+				}
+			}
+		}
+		if at == len(s.docs) {
+			s.docs = append(s.docs, t%n)
+		}
+		s.rowOf = append(s.rowOf, int32(at))
+	}
+	if err := s.store.fetch(ctx, s.docs, s.rows[:len(s.docs)]); err != nil {
+		return err
+	}
+	for r := range set {
+		s.byVar[r] = s.rows[s.rowOf[r]]
+	}
+	return nil
+}
+
+// Scores are updated in blocks that stay in the first-level cache while all rows pass; problems above a size share the blocks among threads.
+const (
+	scoreBlock   = 2048
+	shareUpdates = 1 << 19
+)
+
+// apply adds multiples of rows to the scores of all variables.
+func (s *search) apply(d *dual, moves []move) {
+	n := len(d.docs)
+	if s.threads <= 1 || n*len(moves) < shareUpdates {
+		applyRange(&s.opt.Kernels, d, moves, 0, n)
+		return
+	}
+	var all sync.WaitGroup
+	each := (n/s.threads + scoreBlock) / scoreBlock * scoreBlock
+	for lo := 0; lo < n; lo += each {
+		all.Go(func() { applyRange(&s.opt.Kernels, d, moves, lo, min(lo+each, n)) })
+	}
+	all.Wait()
+}
+
+func applyRange(k *Kernels, d *dual, moves []move, from, to int) {
+	n := len(d.docs)
+	for lo := from; lo < to; lo += scoreBlock {
+		hi := min(lo+scoreBlock, to)
+		for first := 0; first < len(d.score); first += n {
+			g := d.score[first+lo : first+hi]
+			for i := 0; i < len(moves); i += 2 {
+				a, b := moves[i], move{moves[i].row, 0}
+				if i+1 < len(moves) {
+					b = moves[i+1]
+				}
+				k.GradientUpdate(g, a.row[lo:hi], b.row[lo:hi], a.by, b.by)
+			}
+		}
+	}
+}

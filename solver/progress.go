@@ -1,0 +1,46 @@
+package solver
+
+import (
+	"sync"
+	"time"
+)
+
+// A teller gathers what the problems of a run report and passes it on now and then.
+type teller struct {
+	mu     sync.Mutex
+	report func(Progress)
+	last   time.Time
+	at     Progress
+}
+
+func newTeller(report func(Progress), problems int) *teller {
+	return &teller{report: report, last: time.Now(), at: Progress{Problems: problems}}
+}
+
+// round notes one working set of a problem.
+func (t *teller) round(s *search, d *dual, gap float64, steps int) {
+	if t.report == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.at.Iterations += int64(steps)
+	t.at.Rows += s.store.asked
+	t.at.Hits += s.store.hits
+	s.store.asked, s.store.hits = 0, 0
+	if now := time.Now(); now.Sub(t.last) >= reportEvery {
+		t.last = now
+		t.at.Gap, t.at.Objective, t.at.Active, t.at.Documents = gap, d.objective(), len(d.docs), len(d.docs)
+		t.report(t.at)
+	}
+}
+
+// solved notes the end of a problem.
+func (t *teller) solved() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.at.Solved++
+	if t.report != nil && t.at.Solved == t.at.Problems {
+		t.report(t.at)
+	}
+}

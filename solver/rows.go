@@ -1,0 +1,192 @@
+package solver
+
+import (
+	"context"
+	"slices"
+)
+
+// mergeGap is how many columns a problem has no use for are read along rather than split a range in two.
+const mergeGap = 64
+
+// A run is a piece of consecutive documents of a problem in what is read of a row.
+type run struct{ from, to, n int }
+
+// rowStore keeps the rows of a problem's documents, restricted to its columns, as far as memory allows; the least recently used make room.
+type rowStore struct {
+	m       Matrix
+	direct  readyMatrix // not nil where rows are used in place
+	docs    []int
+	columns [][2]int
+	runs    []run // nil where what is read is what is kept
+	span    int   // columns that are read
+
+	slots  [][]float32 // room for one row each, of the length it was made with
+	slotOf []int32     // by document of the problem: where its row is, -1 nowhere
+	docOf  []int32     // by slot: whose row it holds, -1 nobody's
+	prev   []int32     // the slots as a ring in the order of use, with one more as its head
+	next   []int32
+	spare  []float32 // where rows are read that need gathering
+
+	asked, hits int64
+}
+
+// limitRows is how many rows of n values fit into a number of bytes, at most n.
+func limitRows(n int, bytes int64) int { return int(min(int64(n), bytes/(4*int64(max(n, 1))))) }
+
+// newRowStore returns the store for the rows of docs with room for a number of rows, carved from buf as far as that reaches.
+func newRowStore(m Matrix, docs []int, room int, buf []float32) *rowStore {
+	s := &rowStore{m: m}
+	if ready, ok := m.(readyMatrix); ok && len(docs) > 0 && docs[len(docs)-1]-docs[0] == len(docs)-1 {
+		s.direct, s.docs = ready, docs
+		return s
+	}
+	n := len(docs)
+	s.slots = make([][]float32, room)
+	for i := range s.slots {
+		if len(buf) < n {
+			break
+		}
+		s.slots[i], buf = buf[:n:n], buf[n:]
+	}
+	s.prev, s.next, s.docOf = make([]int32, room+1), make([]int32, room+1), make([]int32, room)
+	s.over(docs)
+	return s
+}
+
+// over makes docs the documents of the store, which holds none of their rows then.
+func (s *rowStore) over(docs []int) {
+	s.docs = docs
+	if s.direct != nil {
+		return
+	}
+	s.ranges()
+	s.slotOf = make([]int32, len(docs))
+	for i := range s.slotOf {
+		s.slotOf[i] = -1
+	}
+	room := len(s.slots)
+	for i := range s.docOf {
+		s.docOf[i] = -1
+	}
+	for i := range s.next {
+		s.next[i], s.prev[i] = int32((i+1)%(room+1)), int32((i+room)%(room+1))
+	}
+}
+
+// ranges lays the documents out as ranges of columns.
+func (s *rowStore) ranges() {
+	s.columns, s.runs, s.span = nil, nil, 0
+	for t, d := range s.docs {
+		last := len(s.columns) - 1
+		switch {
+		case last >= 0 && d == s.columns[last][1]:
+			s.columns[last][1] = d + 1
+			s.runs[len(s.runs)-1].n++
+			s.span++
+			continue
+		case last >= 0 && d-s.columns[last][1] < mergeGap:
+			s.span += d - s.columns[last][1]
+			s.columns[last][1] = d + 1
+		default:
+			s.columns = append(s.columns, [2]int{d, d + 1})
+		}
+		s.runs = append(s.runs, run{s.span, t, 1})
+		s.span++
+	}
+	if s.span == len(s.docs) {
+		s.runs = nil
+	}
+}
+
+// touch makes a slot the one that was used last.
+func (s *rowStore) touch(slot int32) {
+	s.next[s.prev[slot]], s.prev[s.next[slot]] = s.next[slot], s.prev[slot]
+	head := int32(len(s.slots))
+	first := s.next[head]
+	s.prev[slot], s.next[slot] = head, first
+	s.next[head], s.prev[first] = slot, slot
+}
+
+// fetch sets rows[r] to the row of document which[r] of the problem; they stay valid until the next call. The documents are different, and no more
+// than the store has room for.
+func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) error {
+	s.asked += int64(len(which))
+	if s.direct != nil {
+		lo, n := s.docs[0], len(s.docs)
+		for r, t := range which {
+			rows[r] = s.direct.Row(s.docs[t])[lo : lo+n]
+		}
+		s.hits += int64(len(which))
+		return nil
+	}
+	var missing []int
+	for r, t := range which {
+		if slot := s.slotOf[t]; slot >= 0 {
+			s.touch(slot)
+			rows[r] = s.slots[slot][:len(s.docs)]
+		} else {
+			missing = append(missing, r)
+		}
+	}
+	s.hits += int64(len(which) - len(missing))
+	if len(missing) == 0 {
+		return nil
+	}
+	ask, dst := make([]int, len(missing)), make([][]float32, len(missing))
+	for i, r := range missing {
+		t := which[r]
+		slot := s.prev[len(s.slots)] // the least recently used: none of this call's
+		if old := s.docOf[slot]; old >= 0 {
+			s.slotOf[old] = -1
+		}
+		s.touch(slot)
+		if len(s.slots[slot]) < len(s.docs) {
+			s.slots[slot] = make([]float32, len(s.docs))
+		}
+		s.docOf[slot], s.slotOf[t] = t, slot
+		rows[r] = s.slots[slot][:len(s.docs)]
+		ask[i], dst[i] = s.docs[t], rows[r]
+	}
+	if err := s.read(ctx, ask, dst); err != nil {
+		for _, r := range missing { // what they hold is not a row
+			slot := s.slotOf[which[r]]
+			s.docOf[slot], s.slotOf[which[r]] = -1, -1
+		}
+		return err
+	}
+	return nil
+}
+
+// gatherBytes bounds the memory in which rows are read that have columns nobody needs.
+const gatherBytes = 4 << 20
+
+// read reads rows of the matrix and leaves out the columns that the problem doesn't have.
+func (s *rowStore) read(ctx context.Context, rows []int, dst [][]float32) error {
+	if s.runs == nil {
+		return s.m.Rows(ctx, rows, s.columns, dst)
+	}
+	panel := min(max(gatherBytes/(4*s.span), 16), len(rows))
+	if len(s.spare) < panel*s.span {
+		s.spare = make([]float32, panel*s.span)
+	}
+	whole := make([][]float32, panel)
+	for i := range whole {
+		whole[i] = s.spare[i*s.span : (i+1)*s.span : (i+1)*s.span]
+	}
+	for some := range slices.Chunk(rows, panel) {
+		if err := s.m.Rows(ctx, some, s.columns, whole[:len(some)]); err != nil {
+			return err
+		}
+		for i := range some {
+			s.gather(dst[i], whole[i])
+		}
+		dst = dst[len(some):]
+	}
+	return nil
+}
+
+func (s *rowStore) gather(dst, src []float32) {
+	for _, r := range s.runs {
+		copy(dst[r.to:r.to+r.n], src[r.from:r.from+r.n])
+	}
+}

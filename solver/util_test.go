@@ -1,0 +1,67 @@
+package solver
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// gaussian returns the matrix exp(-gamma·|x-y|²) of random points in a number of dimensions, and the points.
+func gaussian(t *testing.T, seed uint64, n, dims int, gamma float64) (*Dense, [][]float64) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 7))
+	x := make([][]float64, n)
+	for i := range x {
+		x[i] = make([]float64, dims)
+		for j := range x[i] {
+			x[i][j] = r.NormFloat64()
+		}
+	}
+	return matrixOf(t, n, func(i, j int) float64 {
+		var d float64
+		for k := range x[i] {
+			d += (x[i][k] - x[j][k]) * (x[i][k] - x[j][k])
+		}
+		return math.Exp(-gamma * d)
+	}), x
+}
+
+// matrixOf returns the matrix of a function, symmetric to the bit.
+func matrixOf(t *testing.T, n int, k func(i, j int) float64) *Dense {
+	t.Helper()
+	data := make([]float32, n*n)
+	for i := range n {
+		for j := range i + 1 {
+			v := float32(k(i, j))
+			data[i*n+j], data[j*n+i] = v, v
+		}
+	}
+	m, err := NewDense(n, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// noisySigns labels points by the side of a sphere that they are on, a tenth of them wrongly.
+func noisySigns(seed uint64, x [][]float64) []bool {
+	r := rand.New(rand.NewPCG(seed, 8))
+	out := make([]bool, len(x))
+	for i, p := range x {
+		var s float64
+		for _, v := range p {
+			s += v * v
+		}
+		out[i] = (s > float64(len(p))) != (r.Float64() < 0.1)
+	}
+	return out
+}
+
+// counting returns 0, 1, …, n-1.
+func counting(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
