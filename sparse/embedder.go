@@ -1,10 +1,6 @@
 package sparse
 
-import (
-	"math"
-	"slices"
-	"sort"
-)
+import "math"
 
 // Embedder is an embedding with what it learnt from the training documents: the terms that occur in them and their weights.
 //
@@ -17,38 +13,14 @@ type Embedder struct {
 	DF        []int32   // DF[j] is the number of training documents with the term of column j
 	Weights   []float64 // Weights[j] is the weight of column j; nil for tf, where it is 1
 
-	column []uint32 // column+1 of each term index, 0 for unknown terms; nil where Terms is searched instead
+	columns termTable
 }
-
-// denseLimit bounds the table from term indices to columns: with hashed features the greatest index says nothing about how many there are.
-func denseLimit(nnz int64) int64 { return 8*nnz + 1<<20 }
 
 // Fit learns the terms and, for tfidf, the weights log(D/df) from the training documents.
 func (e Embedding) Fit(train *CSR) *Embedder {
 	f := &Embedder{Embedding: e, Documents: train.Rows()}
-	if int64(train.Cols) <= denseLimit(train.NNZ()) {
-		for t, n := range train.DocumentFrequency() {
-			if n > 0 {
-				f.Terms = append(f.Terms, uint32(t))
-				f.DF = append(f.DF, n)
-			}
-		}
-	} else {
-		seen := make([]uint32, 0, len(train.Terms))
-		for k, t := range train.Terms {
-			if train.Values[k] != 0 {
-				seen = append(seen, t)
-			}
-		}
-		slices.Sort(seen)
-		for k := 0; k < len(seen); {
-			n := sort.Search(len(seen)-k, func(i int) bool { return seen[k+i] > seen[k] })
-			f.Terms = append(f.Terms, seen[k])
-			f.DF = append(f.DF, int32(n))
-			k += n
-		}
-	}
-	f.index(train.NNZ())
+	f.Terms, f.DF = train.TermFrequencies()
+	f.columns = newTermTable(f.Terms, train.NNZ())
 	if e.Weighting == TFIDF {
 		f.Weights = make([]float64, len(f.DF))
 		for j, df := range f.DF {
@@ -58,31 +30,8 @@ func (e Embedding) Fit(train *CSR) *Embedder {
 	return f
 }
 
-// index makes the table from term indices to columns where that takes no more memory than a few times the values.
-func (f *Embedder) index(nnz int64) {
-	if len(f.Terms) == 0 {
-		return
-	}
-	if last := int64(f.Terms[len(f.Terms)-1]); last < denseLimit(nnz) {
-		f.column = make([]uint32, last+1)
-		for j, t := range f.Terms {
-			f.column[t] = uint32(j) + 1
-		}
-	}
-}
-
 // Column returns the column of a term, or false where the term wasn't seen at training.
-func (f *Embedder) Column(term uint32) (column uint32, ok bool) {
-	if f.column != nil {
-		if int(term) >= len(f.column) {
-			return 0, false
-		}
-		c := f.column[term]
-		return c - 1, c > 0
-	}
-	j, ok := slices.BinarySearch(f.Terms, term)
-	return uint32(j), ok
-}
+func (f *Embedder) Column(term uint32) (column uint32, ok bool) { return f.columns.find(term) }
 
 // Cols returns the number of columns of an embedded matrix: one a known term and one for documents without any.
 func (f *Embedder) Cols() int { return len(f.Terms) + 1 }

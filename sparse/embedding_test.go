@@ -145,7 +145,7 @@ func TestTransformErrors(t *testing.T) {
 func TestFitHashedIndices(t *testing.T) {
 	m := &CSR{Cols: math.MaxUint32, Offsets: []int64{0, 2, 4}, Terms: []uint32{5, 4_000_000_000, 5, 9}, Values: []float32{1, 2, 3, 4}}
 	f := Sphere.Fit(m)
-	if !slices.Equal(f.Terms, []uint32{5, 9, 4_000_000_000}) || !slices.Equal(f.DF, []int32{2, 1, 1}) || f.column != nil {
+	if !slices.Equal(f.Terms, []uint32{5, 9, 4_000_000_000}) || !slices.Equal(f.DF, []int32{2, 1, 1}) || f.columns.place != nil {
 		t.Fatalf("terms %v, df %v", f.Terms, f.DF)
 	}
 	for j, term := range f.Terms {

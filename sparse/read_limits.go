@@ -31,26 +31,19 @@ func limitVectors(c *Corpus, opt *Options) {
 	if opt.MinDF <= 1 && opt.MaxDF == 0 {
 		return
 	}
-	keep := func(df int32) bool { return int(df) >= opt.MinDF && (opt.MaxDF == 0 || int(df) <= opt.MaxDF) }
-	// A table of all columns would be out of proportion where a few values lie far out.
-	var frequency func(t uint32) int32
-	if int64(m.Cols) <= 1<<20+8*m.NNZ() {
-		df := m.DocumentFrequency()
-		frequency = func(t uint32) int32 { return df[t] }
-	} else {
-		df := map[uint32]int32{}
-		for k, t := range m.Terms {
-			if m.Values[k] != 0 {
-				df[t]++
-			}
+	terms, df := m.TermFrequencies()
+	var kept []uint32
+	for j, n := range df {
+		if int(n) >= opt.MinDF && (opt.MaxDF == 0 || int(n) <= opt.MaxDF) {
+			kept = append(kept, terms[j])
 		}
-		frequency = func(t uint32) int32 { return df[t] }
 	}
+	table := newTermTable(kept, m.NNZ())
 	var to, from int64
 	for i := range m.Rows() {
 		end := m.Offsets[i+1]
 		for ; from < end; from++ {
-			if keep(frequency(m.Terms[from])) {
+			if _, ok := table.find(m.Terms[from]); ok {
 				m.Terms[to], m.Values[to] = m.Terms[from], m.Values[from]
 				to++
 			}

@@ -91,7 +91,8 @@ func newCorpusReport(c *sparse.Corpus) *corpusReport {
 	r := &corpusReport{corpusLine: newCorpusLine(c), Warnings: []corpusWarning{}, Rows: []classRow{}}
 	r.countClasses(c)
 	r.countLengths(c.Documents)
-	r.countFrequencies(c.Documents.DocumentFrequency())
+	_, df := c.Documents.TermFrequencies()
+	r.countFrequencies(df)
 	if pairs := float64(r.Documents) * float64(r.Documents-1) / 2; pairs > 0 {
 		r.MatchesAPair = float64(r.Matches) / pairs
 	}
@@ -145,14 +146,11 @@ func (r *corpusReport) countLengths(m *sparse.CSR) {
 }
 
 // countFrequencies fills the document-frequency curve. A term of document frequency d is in d stored values and matches in d(d-1)/2 pairs.
+// It sorts df.
 func (r *corpusReport) countFrequencies(df []int32) {
-	df = slices.Clone(df)
 	slices.SortFunc(df, func(a, b int32) int { return int(b) - int(a) })
 	var values, matches int64
 	for i, d := range df {
-		if d == 0 {
-			break
-		}
 		values += int64(d)
 		matches += int64(d) * int64(d-1) / 2
 		if slices.Contains(headSizes, i+1) {

@@ -82,21 +82,11 @@ type corpusLine struct {
 
 func newCorpusLine(c *sparse.Corpus) corpusLine {
 	d := c.Digest()
-	return corpusLine{c.Source, c.Documents.Rows(), len(c.Classes), usedTerms(c.Documents.DocumentFrequency()), c.Documents.NNZ(), hex.EncodeToString(d[:])}
+	terms, _ := c.Documents.TermFrequencies()
+	return corpusLine{c.Source, c.Documents.Rows(), len(c.Classes), len(terms), c.Documents.NNZ(), hex.EncodeToString(d[:])}
 }
 
 func (l corpusLine) String() string {
 	return fmt.Sprintf("%s: %s, %s, %s, %s", l.Source, counted(l.Documents, "document", "documents"), counted(l.Classes, "class", "classes"),
 		counted(l.Terms, "term", "terms"), counted(l.Values, "value", "values"))
-}
-
-// usedTerms counts the terms that occur.
-func usedTerms(df []int32) int {
-	n := 0
-	for _, d := range df {
-		if d > 0 {
-			n++
-		}
-	}
-	return n
 }

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// A far column in a tiny file must not cost memory in proportion to it.
+func TestCorpusReportOfFarColumns(t *testing.T) {
+	c := &sparse.Corpus{Documents: &sparse.CSR{
+		Cols: math.MaxUint32, Offsets: []int64{0, 2, 3}, Terms: []uint32{1, math.MaxUint32 - 1, 1}, Values: []float32{1, 2, 3},
+	}}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := newCorpusReport(c)
+	runtime.ReadMemStats(&after)
+	if r.Terms != 2 || r.Matches != 1 {
+		t.Errorf("%d terms and %d matches, expected 2 and 1", r.Terms, r.Matches)
+	}
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 1<<20 {
+		t.Errorf("%d bytes allocated for 3 values", bytes)
+	}
+}
