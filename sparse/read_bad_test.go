@@ -75,7 +75,9 @@ func TestBadInput(t *testing.T) {
 		{"a", banner + "%\n\n1 1\n", Options{}, `:4: "1 1"`, "rows columns entries"},
 		{"a", banner + "1 1 x\n", Options{}, `:2: "1 1 x"`, "rows columns entries"},
 		{"a", banner + "0 1 1\n", Options{}, ":2: 0 rows", "from 1 to 2147483647"},
-		{"a", banner + "9000000 1 1\n", Options{}, ":2: 9000000 rows for 1 entries", "at most 1048576 rows, or an entry for every 64 rows"},
+		{"a", banner + "9000000 1 1\n", Options{}, ":2: 9000000 rows for 1 entries", "at most 1048576 rows, or an entry for every 8 rows"},
+		{"a", banner + "2147483647 1 300000000\n1 1 1\n", Options{}, ":4: the end of the file after 1 entries", "300000000 entries, as the header says"},
+		{"a", banner + "2147483647 1 300000000\n1 1 1\n7 1 1\n1 1 1\nx\n", Options{}, ":5: row 1, column 1 again", "every entry once"},
 		{"a", banner + "1 4294967296 1\n", Options{}, ":2: 4294967296 columns", "at most 4294967295"},
 		{"a", banner + "2 2 2\n1 1 1\n", Options{}, ":4: the end of the file after 1 entries", "2 entries, as the header says"},
 		{"a", banner + "2 2 1\n1 1 1\n\n2 2 1\n", Options{}, ":5: one entry more", "1 entries, as the header says"},
@@ -105,6 +107,16 @@ func TestBadInput(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A header that declares more than the file holds must cost no memory for it.
+func TestMatrixMarketBomb(t *testing.T) {
+	file := writeFile(t, "a", "%%MatrixMarket matrix coordinate real general\n2147483647 1 300000000\n1 1 1\n")
+	var err error
+	bytes := allocated(func() { _, err = Read(context.Background(), file, Options{Workers: 2}) })
+	if err == nil || bytes > 32*blockBytes {
+		t.Errorf("%d bytes allocated for one entry, error %v", bytes, err)
 	}
 }
 

@@ -6,10 +6,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 )
 
 const matrixMarketBanner = "%%MatrixMarket"
@@ -38,9 +36,15 @@ func (p *entryPiece) line(k int) int {
 	return k
 }
 
-// maxEmptyRows is how many rows a matrix may declare whatever it holds. Above it there must be an entry for every 64 rows: a
-// mistaken header must not take all memory.
-const maxEmptyRows = 1 << 20
+// A matrix may have maxEmptyRows rows whatever it holds. Above it there must be an entry for every rowsAnEntry rows: a mistaken header, or one that
+// means harm, must not take all memory.
+const (
+	maxEmptyRows = 1 << 20
+	rowsAnEntry  = 8
+)
+
+// plausible tells whether so many rows may belong to so many entries.
+func plausible(rows, entries uint64) bool { return rows <= maxEmptyRows || rows/rowsAnEntry <= entries }
 
 // readMarketHeader reads the banner, the comments and the line of sizes.
 func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
@@ -91,8 +95,8 @@ func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
 		return h, fail(fmt.Sprintf("%s rows", fields[0]), "from 1 to 2147483647")
 	case h.cols > maxIndex+1:
 		return h, fail(fmt.Sprintf("%s columns", fields[1]), "at most "+strconv.FormatUint(maxIndex+1, 10))
-	case h.rows > maxEmptyRows && h.rows/64 > h.entries:
-		return h, fail(fmt.Sprintf("%d rows for %d entries", h.rows, h.entries), fmt.Sprintf("at most %d rows, or an entry for every 64 rows", maxEmptyRows))
+	case !plausible(h.rows, h.entries):
+		return h, fail(fmt.Sprintf("%d rows for %d entries", h.rows, h.entries), fmt.Sprintf("at most %d rows, or an entry for every %d rows", maxEmptyRows, rowsAnEntry))
 	}
 	in.line++
 	return h, nil
@@ -232,7 +236,14 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	if err == nil && entries < h.entries {
 		err = &SyntaxError{File: in.name, Line: in.line, Found: fmt.Sprintf("the end of the file after %d entries", entries), Expected: fmt.Sprintf("%d entries, as the header says", h.entries)}
 	}
-	matrix, duplicate, stopped := joinEntries(ctx, opt, h, pieces)
+	var matrix *CSR
+	var duplicate *SyntaxError
+	var stopped error
+	if plausible(h.rows, entries) {
+		matrix, duplicate, stopped = joinEntries(ctx, opt, h, pieces)
+	} else { // the file ended early, or has an error: what the header says must not be allocated
+		duplicate, stopped = firstOfFew(ctx, pieces)
+	}
 	if stopped != nil {
 		return nil, stopped
 	}
@@ -254,73 +265,4 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	warn.emptyRows(matrix, func(i int) string { return fmt.Sprintf("%s, row %d", in.name, i+1) })
 	c.Warnings = warn
 	return c, nil
-}
-
-// joinEntries sorts the entries into rows. Where an entry occurs twice it reports the first that repeats another.
-func joinEntries(ctx context.Context, opt *Options, h marketHeader, pieces []*entryPiece) (*CSR, *SyntaxError, error) {
-	m := &CSR{Cols: int(h.cols), Offsets: make([]int64, h.rows+1)}
-	for _, p := range pieces {
-		for _, row := range p.rows {
-			m.Offsets[row+1]++
-		}
-	}
-	for i := range h.rows {
-		m.Offsets[i+1] += m.Offsets[i]
-	}
-	nnz := m.Offsets[h.rows]
-	m.Terms, m.Values = make([]uint32, nnz), make([]float32, nnz)
-	next := slices.Clone(m.Offsets)
-	for _, p := range pieces {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		for k, row := range p.rows {
-			at := next[row]
-			next[row]++
-			m.Terms[at], m.Values[at] = p.cols[k], p.values[k]
-		}
-	}
-	var repeated atomic.Bool
-	const chunk = 1024
-	err := parallel(ctx, opt.Workers, (m.Rows()+chunk-1)/chunk, func(c int) {
-		var s rowSorter
-		for i := c * chunk; i < min(m.Rows(), (c+1)*chunk) && ctx.Err() == nil; i++ {
-			terms, values := m.Row(i)
-			s.sort(terms, values)
-			for k := 1; k < len(terms); k++ {
-				if terms[k] == terms[k-1] {
-					repeated.Store(true)
-				}
-			}
-		}
-	})
-	if err != nil || !repeated.Load() {
-		return m, nil, err
-	}
-	return nil, firstRepeated(m, pieces), nil
-}
-
-// firstRepeated finds the first entry of the file that repeats another; in m, sorted, the two are neighbours.
-func firstRepeated(m *CSR, pieces []*entryPiece) *SyntaxError {
-	met := map[[2]uint32]bool{} // the entries that occur twice, true once one of them was met
-	for i := range m.Rows() {
-		terms, _ := m.Row(i)
-		for k := 1; k < len(terms); k++ {
-			if terms[k] == terms[k-1] {
-				met[[2]uint32{uint32(i), terms[k]}] = false
-			}
-		}
-	}
-	for _, p := range pieces {
-		for k, row := range p.rows {
-			entry := [2]uint32{row, p.cols[k]}
-			switch before, twice := met[entry]; {
-			case before:
-				return &SyntaxError{Line: p.firstLine + int64(p.line(k)), Found: fmt.Sprintf("row %d, column %d again", row+1, entry[1]+1), Expected: "every entry once"}
-			case twice:
-				met[entry] = true
-			}
-		}
-	}
-	return nil
 }
