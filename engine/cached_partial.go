@@ -20,9 +20,12 @@ type partial struct {
 // scratchStride is the distance between two documents of a transposed block. Were it a power of two, all rows would fall into few sets of the first-level cache.
 const scratchStride = blockDocs + 16
 
+// blockBytes is what a transposed block takes in memory: the runtime hands out whole pages of 8 KiB.
+func blockBytes(panel int) int64 { return (4*int64(panel)*scratchStride + 8191) / 8192 * 8192 }
+
 // newPartial divides limit bytes into scratch space and tiles. Where there isn't enough for all workers, fewer compute at the same time.
 func newPartial(e *Engine, width int, limit int64) (*partial, error) {
-	one := 4 * int64(e.kernels.Panel) * scratchStride
+	one := blockBytes(e.kernels.Panel)
 	if limit < one {
 		return nil, &MemoryError{"the cache of tiles", e.Bytes() + one, e.Bytes() + limit}
 	}
@@ -89,16 +92,8 @@ func (q *request) compute(ctx context.Context, mine []need) error {
 			}
 		}
 	}()
-	var groups [][]need
-	for rest := mine; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && n < c.e.kernels.Panel && rest[n].span.block == rest[0].span.block {
-			n++
-		}
-		groups = append(groups, rest[:n])
-		rest = rest[n:]
-	}
-	return tiles.Run(ctx, cap(c.part.scratch), len(groups), func(ctx context.Context, _, g int) error {
+	tasks := shareOut(mine, c.e.kernels.Panel, cap(c.part.scratch))
+	return tiles.Run(ctx, cap(c.part.scratch), len(tasks), func(ctx context.Context, _, t int) error {
 		// Whoever holds scratch space waits for nobody, so this ends.
 		var scratch []float32
 		select {
@@ -110,50 +105,89 @@ func (q *request) compute(ctx context.Context, mine []need) error {
 		if scratch == nil {
 			scratch = make([]float32, c.e.kernels.Panel*scratchStride)
 		}
-		return q.computeGroup(ctx, groups[g], scratch)
+		return q.computeTask(ctx, tasks[t], scratch)
 	})
 }
 
-// computeGroup makes and serves up to a panel of tiles of one block.
-func (q *request) computeGroup(ctx context.Context, group []need, scratch []float32) error {
+// shareOut divides tiles, in order of their blocks and rows, into tasks for workers. A task is a list of groups, each up to a panel of tiles of one block; all groups of a
+// task are of the same rows in blocks that follow each other, so that the panel is loaded and its posting lists are searched once. There are enough
+// tasks for all workers to be busy.
+func shareOut(mine []need, panel, workers int) (tasks [][][]need) {
+	var chains [][][]need
+	groups := 0
+	for rest := mine; len(rest) > 0; groups++ {
+		n := 1
+		for n < len(rest) && n < panel && rest[n].span.block == rest[0].span.block {
+			n++
+		}
+		group := rest[:n]
+		rest = rest[n:]
+		at := slices.IndexFunc(chains, func(chain [][]need) bool {
+			last := chain[len(chain)-1]
+			return last[0].span.block == group[0].span.block-1 && slices.EqualFunc(last, group, func(a, b need) bool { return a.r == b.r })
+		})
+		if at < 0 {
+			at = len(chains)
+			chains = append(chains, nil)
+		}
+		chains[at] = append(chains[at], group)
+	}
+	most := groups // in a task
+	if workers > 1 {
+		most = (groups + 2*workers - 1) / (2 * workers)
+	}
+	for _, chain := range chains {
+		for parts := (len(chain) + most - 1) / most; parts > 0; parts-- {
+			n := (len(chain) + parts - 1) / parts
+			tasks = append(tasks, chain[:n])
+			chain = chain[n:]
+		}
+	}
+	return tasks
+}
+
+// computeTask makes and serves the tiles of a task.
+func (q *request) computeTask(ctx context.Context, task [][]need, scratch []float32) error {
 	c, e := q.c, q.c.e
-	docs := make([]int, len(group))
-	for i, m := range group {
+	docs := make([]int, len(task[0]))
+	for i, m := range task[0] {
 		docs[i] = q.rows[m.r]
 	}
 	p := e.borrow()
 	defer e.giveBack(p)
 	p.load(e.own, docs)
 	defer p.unload()
-	base := group[0].span.block * c.width
-	end := min(base+c.width, e.Len())
-	err := p.runColumns(ctx, all, base, end, func(lo, hi int, block []float32) error {
-		p.storeColumns(scratch, scratchStride, block)
-		for i, m := range group {
-			row := scratch[i*scratchStride:][:hi-lo]
-			if m.tile != nil {
-				copy(m.tile.C[lo-base:], row)
-			} else {
-				q.apply(m.r, m.span, row, lo)
+	for _, group := range task {
+		base := group[0].span.block * c.width
+		end := min(base+c.width, e.Len())
+		err := p.runColumns(ctx, all, base, end, func(lo, hi int, block []float32) error {
+			p.storeColumns(scratch, scratchStride, block)
+			for i, m := range group {
+				row := scratch[i*scratchStride:][:hi-lo]
+				if m.tile != nil {
+					copy(m.tile.C[lo-base:], row)
+				} else {
+					q.apply(m.r, m.span, row, lo)
+				}
 			}
+			p.lap(&p.stats.Store)
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		p.lap(&p.stats.Store)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	c.computed.Add(int64(len(group)) * int64(end-base))
-	for i := range group {
-		m := &group[i]
-		if m.tile == nil {
-			continue
+		c.computed.Add(int64(len(group)) * int64(end-base))
+		for i := range group {
+			m := &group[i]
+			if m.tile == nil {
+				continue
+			}
+			m.done = true
+			c.part.cache.Complete(m.tile)
+			q.apply(m.r, m.span, m.tile.C, base)
+			c.part.cache.Release(m.tile)
 		}
-		m.done = true
-		c.part.cache.Complete(m.tile)
-		q.apply(m.r, m.span, m.tile.C, base)
-		c.part.cache.Release(m.tile)
+		p.lap(&p.stats.Map)
 	}
-	p.lap(&p.stats.Map)
 	return nil
 }

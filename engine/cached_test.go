@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -28,7 +26,7 @@ func newCached(t testing.TB, e *Engine, opt CachedOptions) *Cached {
 
 // scratchBytes is what a partial cache takes beside its tiles.
 func scratchBytes(e *Engine) int64 {
-	return int64(e.workers) * 4 * int64(e.kernels.Panel) * scratchStride
+	return int64(e.workers) * blockBytes(e.kernels.Panel)
 }
 
 // check asks for rows in ranges of columns, and holds them against the matrix.
@@ -239,98 +237,6 @@ func TestCachedUnderLoad(t *testing.T) {
 	}
 }
 
-// A matrix that was computed once serves later runs; whatever is wrong with its files, values are right and only the wrong ones are computed again.
-func TestCachedStore(t *testing.T) {
-	n := 500
-	x := embedded(t, sparse.Sphere, zipf(n, 3000, 20, 3))
-	k := parse(t, "diffusion:t=0.5")
-	e := newEngine(t, x, Options{Workers: 2})
-	want := gram(t, e, k)
-	dir := t.TempDir()
-	run := func(what string, e *Engine, dir string, want *Symmetric, loaded, saved, damaged int64) *Cached {
-		t.Helper()
-		store, err := tiles.OpenStore(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := newCached(t, e, CachedOptions{Store: store})
-		if err := check(t.Context(), c, k, want, []int{3, 499, 77}, [][2]int{{0, n}}); err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
-		for i := range n {
-			for j := range i {
-				if math.Float32bits(c.whole.row(i)[j]) != math.Float32bits(c.whole.row(j)[i]) {
-					t.Fatalf("%s: (%d, %d) differs from (%d, %d)", what, i, j, j, i)
-				}
-			}
-		}
-		if s := c.Stats(); s.Loaded != loaded || s.Saved != saved || s.Damaged != damaged {
-			t.Errorf("%s: %d files loaded, %d saved, %d damaged, expected %d, %d and %d", what, s.Loaded, s.Saved, s.Damaged, loaded, saved, damaged)
-		}
-		return c
-	}
-	panels := int64((n + e.kernels.Panel - 1) / e.kernels.Panel)
-	run("first", e, dir, want, 0, panels, 0)
-	if c := run("again", e, dir, want, panels, 0, 0); c.Stats().Computed != 0 {
-		t.Error("what was loaded is computed again")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || int64(len(files)) != panels {
-		t.Fatalf("%d files: %v", len(files), err)
-	}
-	if err := os.Remove(files[0]); err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(files[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	content[len(content)/2] ^= 4
-	if err := os.WriteFile(files[1], content, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(files[2], 100); err != nil {
-		t.Fatal(err)
-	}
-	run("damaged", e, dir, want, panels-3, 3, 2)
-	run("mended", e, dir, want, panels, 0, 0)
-
-	// Other documents, another head, another instruction set: not the same bits, so not the same files.
-	other := embedded(t, sparse.Sphere, zipf(n, 3000, 20, 4))
-	o := newEngine(t, other, Options{})
-	run("other documents", o, dir, gram(t, o, k), 0, panels, 0)
-	h := newEngine(t, x, Options{HeadTerms: 10})
-	run("another head", h, dir, gram(t, h, k), 0, panels, 0)
-	if e.ISA() != "generic" {
-		g := newEngine(t, x, Options{ISA: "generic"})
-		width := g.kernels.Panel
-		run("generic", g, dir, gram(t, g, k), 0, int64((n+width-1)/width), 0)
-	}
-}
-
-// A store that can't be written to costs nothing but the files.
-func TestCachedStoreFails(t *testing.T) {
-	n := 200
-	x := embedded(t, sparse.Sphere, zipf(n, 3000, 20, 3))
-	e := newEngine(t, x, Options{})
-	k := parse(t, "c")
-	dir := filepath.Join(t.TempDir(), "store")
-	store, err := tiles.OpenStore(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
-	c := newCached(t, e, CachedOptions{Store: store})
-	if err := check(t.Context(), c, k, gram(t, e, k), []int{0, 199}, [][2]int{{0, n}}); err != nil {
-		t.Error(err)
-	}
-	if s := c.Stats(); s.StoreErr == nil || s.Saved != 0 || s.Damaged != 0 {
-		t.Errorf("counts %+v", s)
-	}
-}
-
 // A build that is cancelled goes on where it was; no pair is computed twice but for those of the panels that were under way.
 func TestCachedBuildGoesOn(t *testing.T) {
 	n := 3000
@@ -440,84 +346,4 @@ func TestCachedRefusesNonsense(t *testing.T) {
 	if err := empty.Rows(t.Context(), k, nil, [][2]int{{0, 0}}, nil); err != nil {
 		t.Errorf("no documents: %v", err)
 	}
-}
-
-// The rows that are there: what a solver waits for.
-func BenchmarkCachedHit(b *testing.B) {
-	n := 10000
-	x := embedded(b, sparse.Sphere, zipf(n, 20000, 10, 1))
-	e := newEngine(b, x, Options{Workers: 1})
-	for name, bytes := range map[string]int64{"whole": 0, "tiles": 300 << 20} {
-		for _, spec := range []string{"c", "diffusion:t=0.5"} {
-			k := parse(b, spec)
-			b.Run(fmt.Sprintf("cache=%s/cols=%d/kernel=%s", name, n, spec), func(b *testing.B) {
-				c := newCached(b, e, CachedOptions{CacheBytes: bytes})
-				dst := [][]float32{make([]float32, n)}
-				columns := [][2]int{{0, n}}
-				all, row := make([]int, 256), [1]int{}
-				for i := range all {
-					all[i] = i * 39
-				}
-				into := NewDense(len(all), n)
-				rows := make([][]float32, len(all))
-				for i := range rows {
-					rows[i] = into.Row(i)
-				}
-				if err := c.Rows(b.Context(), k, all, columns, rows); err != nil {
-					b.Fatal(err)
-				}
-				i := 0
-				b.ResetTimer()
-				for b.Loop() {
-					row[0] = all[i%len(all)]
-					i += 7
-					if err := c.Rows(context.Background(), k, row[:], columns, dst); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/value")
-			})
-		}
-	}
-}
-
-// The rows that aren't there, a panel of them at a time, against Rows of the engine on one worker: what a cache costs that never helps.
-func BenchmarkCachedMiss(b *testing.B) {
-	n := 10000
-	x := embedded(b, sparse.Sphere, zipf(n, 20000, 60, 1))
-	e := newEngine(b, x, Options{Workers: 1})
-	k := parse(b, "diffusion:t=0.5")
-	width := e.kernels.Panel
-	rows, dst := make([]int, width), NewDense(width, n)
-	into := make([][]float32, width)
-	for i := range into {
-		into[i] = dst.Row(i)
-	}
-	c := newCached(b, e, CachedOptions{CacheBytes: scratchBytes(e) + int64(2*width)*tiles.TileBytes(blockCols)})
-	step := 0
-	next := func() {
-		step++
-		for i := range rows {
-			rows[i] = (step*37 + i*151) % n
-		}
-	}
-	pairs := float64(width) * float64(n)
-	b.Run("by=tiles", func(b *testing.B) {
-		for b.Loop() {
-			next()
-			if err := c.Rows(context.Background(), k, rows, [][2]int{{0, n}}, into); err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.ReportMetric(pairs*float64(b.N)/b.Elapsed().Seconds(), "pairs/s")
-	})
-	b.Run("by=engine", func(b *testing.B) {
-		for b.Loop() {
-			next()
-			if err := e.Rows(context.Background(), k, rows, dst); err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.ReportMetric(pairs*float64(b.N)/b.Elapsed().Seconds(), "pairs/s")
-	})
 }

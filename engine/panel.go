@@ -44,6 +44,7 @@ type panel struct {
 	norms   []float32 // their norms; 0 in columns without a document
 	dense   []float32 // [Head][Panel], a segment behind the other
 	cursors []asm.Cursor
+	next    int         // document that the cursors stand at after a range of columns, or -1
 	tail    []float64   // [Panel][tailDocs], all 0 where no block is under way; nil where the tail is direct
 	tile    []float32   // [blockDocs][Panel]
 	groups  [][]float32 // the same for groups of segments, level by level, made where there are so many
@@ -79,7 +80,7 @@ func panelBytes(k *asm.Kernels, head int) int64 {
 // load scatters documents into the panel. It must be empty.
 func (p *panel) load(from *side, docs []int) {
 	p.start()
-	p.from, p.docs = from, docs
+	p.from, p.docs, p.next = from, docs, -1
 	p.exact.reset(from.x, docs)
 	clear(p.norms)
 	for r, d := range docs {
@@ -154,10 +155,13 @@ func (p *panel) run(ctx context.Context, part part, visit func(lo, hi int, c []f
 }
 
 // runColumns is run for the documents j0 <= j < n, where n is a multiple of sparse.Block or the number of all documents; for the symmetric half, j0 is
-// the panel's first document. An element has the same bits as from run.
+// the panel's first document. An element has the same bits as from run. Ranges that follow each other save the search in the posting lists.
 func (p *panel) runColumns(ctx context.Context, part part, j0, n int, visit func(lo, hi int, c []float32) error) error {
 	e, k := p.e, p.e.kernels
-	p.seek(part == half, uint32(j0-j0%sparse.Block))
+	if part == half || p.next != j0 {
+		p.seek(part == half, uint32(j0-j0%sparse.Block))
+	}
+	p.next = -1
 	p.stats.TailMatches -= p.passed()
 	defer func() { p.stats.TailMatches += p.passed() }()
 	p.lap(&p.stats.Load)
@@ -190,6 +194,7 @@ func (p *panel) runColumns(ctx context.Context, part part, j0, n int, visit func
 			p.start()
 		}
 	}
+	p.next = n
 	return nil
 }
 
