@@ -58,8 +58,9 @@ type CachedStats struct {
 	StoreErr      error // why nothing is written to the store any more, such as a full disk; results don't suffer from it
 }
 
-// blockCols is about how many columns a tile of a row has. A panel has to be loaded, and its posting lists to be searched, for every block of columns, which
-// costs a twentieth of the dot products at 4096 columns; wider tiles mean more that isn't needed for problems of few classes.
+// blockCols is about how many columns a tile of a row has: few enough for problems of few classes not to compute much that they don't need, and for workers to
+// share the columns of one panel; so many that finding a tile costs little beside mapping it (a row of 10,000 values of the diffusion kernel took 6.9 µs from
+// tiles and 6.1 µs from the whole matrix).
 const blockCols = 4096
 
 // Cached returns a cache of the engine's tiles of c.

@@ -30,8 +30,8 @@ const (
 
 // The checksum is made of two CRC-32 with generators that have no common factor (IEEE's is irreducible, Castagnoli's is x+1 times another), so it misses
 // exactly those changes that a CRC-64 with the product as its generator misses: none of up to 64 bits in a row, and of others one in 2⁶⁴.
-// Both are instructions of common processors: measured at 9.7 GB/s, against 1.1 GB/s for CRC-64 and 0.8 GB/s for SHA-256, which would take longer than
-// computing the tile. It holds against accidents; who wants to forge a file can.
+// Both are instructions of common processors: in one run, Castagnoli's took 9.7 GB/s (and IEEE's half of that) against 1.1 GB/s for CRC-64 and 0.8 GB/s
+// for SHA-256, which would take as long as computing the tile. It holds against accidents; who wants to forge a file can.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 type checksum struct{ castagnoli, ieee uint32 }
