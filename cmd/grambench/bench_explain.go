@@ -34,7 +34,7 @@ type headRow struct {
 	Most      float64 `json:"seconds_most"`
 	Head      float64 `json:"head_seconds"`
 	Tail      float64 `json:"tail_seconds"`
-	ToBest    float64 `json:"ratio_to_best"` // of times of the same round
+	ToBest    float64 `json:"ratio_to_best"` // from times of the same round
 	Chosen    bool    `json:"chosen"`
 
 	engine                      *engine.Engine
@@ -118,27 +118,25 @@ func (r *headsReport) summarise() {
 		row.Seconds, row.Least, row.Most = median(row.seconds), slices.Min(row.seconds), slices.Max(row.seconds)
 		row.Head, row.Tail = median(row.headTime), median(row.tailTime)
 	}
-	best := slices.MinFunc(r.Rows, func(a, b headRow) int {
-		switch {
-		case a.Seconds < b.Seconds:
-			return -1
-		case a.Seconds > b.Seconds:
-			return 1
-		}
-		return 0
-	})
-	r.BestTerms = best.Terms
+	// Against the chosen one, round by round: the machine's changes of speed leave these ratios alone.
+	chosen := r.Rows[slices.IndexFunc(r.Rows, func(row headRow) bool { return row.Chosen })]
+	least := 1.0
+	r.BestTerms, r.ChosenS = chosen.Terms, chosen.Seconds
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		ratios := make([]float64, len(row.seconds))
 		for j, s := range row.seconds {
-			ratios[j] = s / best.seconds[j]
+			ratios[j] = s / chosen.seconds[j]
 		}
 		row.ToBest = median(ratios)
-		if row.Chosen {
-			r.ChosenS, r.AboveBest = row.Seconds, 100*(row.ToBest-1)
+		if row.ToBest < least {
+			least, r.BestTerms = row.ToBest, row.Terms
 		}
 	}
+	for i := range r.Rows {
+		r.Rows[i].ToBest /= least
+	}
+	r.AboveBest = 100 * (1/least - 1)
 }
 
 func (r *headsReport) writeText(w io.Writer) {

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"math"
+	"testing"
+)
+
+// A machine that slows down to a third halfway changes times, but not which choice is best and by how much.
+func TestHeadsSummary(t *testing.T) {
+	r := &headsReport{Rows: []headRow{
+		{Terms: 0, seconds: []float64{4, 12, 12}},
+		{Terms: 10, seconds: []float64{0.8, 2.4, 2.4}},
+		{Terms: 20, seconds: []float64{1, 3, 3}, Chosen: true},
+	}}
+	for i := range r.Rows {
+		r.Rows[i].headTime, r.Rows[i].tailTime = r.Rows[i].seconds, r.Rows[i].seconds
+	}
+	r.summarise()
+	if r.BestTerms != 10 || r.ChosenS != 3 {
+		t.Errorf("best of %d terms, chosen one takes %v s; expected 10 terms and 3 s", r.BestTerms, r.ChosenS)
+	}
+	// Quotients of three roundings each.
+	for i, want := range []float64{5, 1, 1.25} {
+		if got := r.Rows[i].ToBest; !(math.Abs(got-want) <= 1e-14) {
+			t.Errorf("row %d: %v times the best, expected %v", i, got, want)
+		}
+	}
+	if !(math.Abs(r.AboveBest-25) <= 1e-12) {
+		t.Errorf("%v %% above the best, expected 25", r.AboveBest)
+	}
+}
