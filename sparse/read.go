@@ -16,8 +16,11 @@ type Options struct {
 	MaxDF        int            // greatest document frequency of a term; default no limit; no meaning beside Vocabulary
 	Vocabulary   []string       // if not nil: the terms to count, all others are left out (test documents)
 	Signed       bool           // accept negative values; by default a negative count is an error
-	MaxLineBytes int            // longest line accepted; default 64 MiB
+	MaxLineBytes int            // longest line accepted; default 64 MiB, or a quarter of MemoryBytes
+	MemoryBytes  int64          // bound on what reading holds, the corpus included; a source beyond it is a [*MemoryError]; default none
 	Progress     func(Progress) // called at most every 100 ms and once at the end, never concurrently; default none
+
+	memory *allowance // counts against MemoryBytes; nil without a bound
 }
 
 // Progress tells how far a reader is.
@@ -60,7 +63,7 @@ const (
 // Nothing is dropped in silence: documents without terms stay as empty rows, and they, blank lines, words outside
 // Options.Vocabulary and the like are counted in Corpus.Warnings. The corpus doesn't depend on the number of workers.
 //
-// Errors: a [*SyntaxError] for the first bad line of the source, an error of the operating system, or ctx.Err(), within a second of
+// Errors: a [*SyntaxError] for the first bad line of the source, a [*MemoryError] for one that Options.MemoryBytes doesn't hold, an error of the operating system, or ctx.Err(), within a second of
 // cancellation.
 func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 	if err := opt.check(); err != nil {
@@ -72,6 +75,7 @@ func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 	if opt.MaxLineBytes == 0 {
 		opt.MaxLineBytes = defaultMaxLineBytes
 	}
+	opt.bound()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -145,6 +149,9 @@ func (o *Options) check() error {
 		if x.value < 0 {
 			return fmt.Errorf("sparse: %s is %d, expected at least 0", x.name, x.value)
 		}
+	}
+	if o.MemoryBytes < 0 {
+		return fmt.Errorf("sparse: MemoryBytes is %d, expected at least 0", o.MemoryBytes)
 	}
 	if o.MaxDF > 0 && o.MaxDF < o.MinDF {
 		return fmt.Errorf("sparse: MaxDF is %d, expected at least MinDF, %d", o.MaxDF, o.MinDF)

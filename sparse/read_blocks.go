@@ -9,7 +9,7 @@ import (
 )
 
 // block is a run of whole lines on its way from the file through a worker to the collector.
-type block[P any] struct {
+type block[P sized] struct {
 	data  []byte
 	piece P          // what the worker made of data
 	bad   *lineError // first bad line in data
@@ -19,14 +19,18 @@ type block[P any] struct {
 	done  chan struct{}
 }
 
+// sized is a piece that knows what it takes until the end of reading, its part of the corpus included.
+type sized interface{ bytes() int64 }
+
 // parser turns whole lines into a piece of the result; where a line is bad it returns the first such and the piece of the lines
 // before it. It must not keep data.
-type parser[P any] func(data []byte) (P, *lineError)
+type parser[P sized] func(data []byte) (P, *lineError)
 
 // scanBlocks cuts what is left of the file into blocks at line ends, has them parsed by workers, and hands the pieces to collect in
 // the order of the file, with the number of their first line. The first bad line in the order of the file becomes the error,
-// after the piece with the lines before it was collected, however the workers were scheduled.
-func scanBlocks[P any](ctx context.Context, in *input, opt *Options, newParser func(worker int) parser[P], collect func(piece P, firstLine int64) error) error {
+// after the piece with the lines before it was collected, however the workers were scheduled. Pieces count against opt.memory as soon as they
+// are made; once it is spent no more are, and the place of the first that isn't collected becomes the error.
+func scanBlocks[P sized](ctx context.Context, in *input, opt *Options, newParser func(worker int) parser[P], collect func(piece P, firstLine int64) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	// A pipe may block for ever: closing it is the only way to wake its reader.
@@ -59,8 +63,9 @@ func scanBlocks[P any](ctx context.Context, in *input, opt *Options, newParser f
 		group.Go(func() {
 			parse := newParser(w)
 			for b := range jobs {
-				if ctx.Err() == nil {
+				if ctx.Err() == nil && !opt.memory.spent() {
 					b.piece, b.bad = parse(b.data)
+					opt.memory.add(b.piece.bytes())
 					b.lines = bytes.Count(b.data, []byte{'\n'})
 				}
 				if cap(b.data) <= 2*blockBytes { // what a long line took isn't kept
@@ -82,6 +87,9 @@ func scanBlocks[P any](ctx context.Context, in *input, opt *Options, newParser f
 		case <-ctx.Done():
 		}
 		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := opt.memory.check(func() string { return place(in.name, in.line) }); err != nil {
 			return err
 		}
 		if err := collect(b.piece, in.line); err != nil {

@@ -92,6 +92,9 @@ func listFiles(ctx context.Context, root string, m *meter, suffix string) ([]fil
 	return files, warn, err
 }
 
+// aFileBytes is what a file takes in lists beside its path and name.
+const aFileBytes = 128
+
 // textRule says what becomes of bytes that are not UTF-8 text.
 type textRule bool
 
@@ -105,12 +108,15 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 	counters := make([]*termCounter, opt.Workers)
 	documents := make([]countedDocument, len(files))
 	dirty := make([]bool, len(files))
+	for i := range files {
+		opt.memory.add(aFileBytes + int64(len(files[i].path)+len(files[i].name)))
+	}
 	var next atomic.Int64
 	var mu sync.Mutex
 	firstBad, firstErr := len(files), error(nil)
 	var group sync.WaitGroup
 	for w := range counters {
-		r := &fileReader{counter: &termCounter{done: ctx.Done()}, meter: m, maxLine: opt.MaxLineBytes, rule: rule, buf: make([]byte, 0, 64<<10), buffer: bufio.NewReaderSize(nil, 64<<10)}
+		r := &fileReader{counter: &termCounter{done: ctx.Done(), memory: opt.memory}, meter: m, maxLine: opt.MaxLineBytes, rule: rule, buf: make([]byte, 0, 64<<10), buffer: bufio.NewReaderSize(nil, 64<<10)}
 		counters[w] = r.counter
 		group.Go(func() {
 			for ctx.Err() == nil {
@@ -122,7 +128,10 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 					return
 				}
 				var err error
-				if dirty[i], err = r.read(ctx, files[i].path); err != nil {
+				if dirty[i], err = r.read(ctx, files[i].path); err == nil {
+					err = opt.memory.check(func() string { return files[i].path })
+				}
+				if err != nil {
 					mu.Lock()
 					if i < firstBad {
 						firstBad, firstErr = i, err
@@ -184,6 +193,9 @@ func (r *fileReader) read(ctx context.Context, path string) (dirty bool, err err
 		}
 		dirty = dirty || dirtyBlock
 		r.counter.add(data)
+		if r.counter.memory.spent() {
+			return dirty, nil // the caller says so
+		}
 		in.line += int64(bytes.Count(data, []byte{'\n'}))
 		switch {
 		case fault != nil:

@@ -75,6 +75,16 @@ func (p *labelPiece) addNone() {
 	p.counts = append(p.counts, 0)
 }
 
+// bytes is what the piece takes, and its part of the labels of the corpus.
+func (p *labelPiece) bytes() int64 {
+	const aName = 64 // in slices and maps, beside its text
+	bytes := 4*int64(cap(p.ids)+cap(p.counts)) + 4*int64(len(p.ids)) + 8*int64(len(p.counts))
+	for _, name := range p.names {
+		bytes += aName + int64(len(name))
+	}
+	return bytes
+}
+
 func (p *labelPiece) id(name string) int32 {
 	id, ok := p.index[name]
 	if !ok {

@@ -26,6 +26,11 @@ type entryPiece struct {
 	firstLine  int64
 }
 
+// bytes is what the piece takes, and its part of the matrix.
+func (p *entryPiece) bytes() int64 {
+	return 4*int64(cap(p.rows)+cap(p.cols)+cap(p.values)+cap(p.blank)) + 8*int64(len(p.rows))
+}
+
 // line returns the line of entry k, from 0 in the block.
 func (p *entryPiece) line(k int) int {
 	for _, b := range p.blank {
@@ -213,6 +218,11 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	if err != nil {
 		return nil, err
 	}
+	const aRow, anEntry = 24, 20 // offsets, where the next entry goes, and labels; an entry as it is read and in the matrix
+	if err := opt.memory.fits(in.name, aRow*int64(h.rows)+anEntry*int64(min(h.entries, 1<<50))); err != nil {
+		return nil, err
+	}
+	opt.memory.add(aRow * int64(h.rows))
 	var pieces []*entryPiece
 	var warn warnings
 	var entries uint64

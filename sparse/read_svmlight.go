@@ -24,6 +24,11 @@ type vectorPiece struct {
 	firstBlank, firstQid, firstOut int32
 }
 
+// bytes is what the piece takes, and its part of the matrix beside it while pieces are joined.
+func (p *vectorPiece) bytes() int64 {
+	return 4*int64(cap(p.terms)+cap(p.values)+cap(p.lines)) + 8*int64(cap(p.ends)) + 8*int64(len(p.terms)+len(p.ends)) + p.labels.bytes()
+}
+
 // svmParser parses lines
 //
 //	label[,label...] [qid:N] index:value ... [# comment]

@@ -148,8 +148,17 @@ func (t *aliasTable) draw(d drawer) uint32 {
 	return t.instead[k]
 }
 
+// aLabelBytes is what the label of a document takes.
+const aLabelBytes = 12
+
 // readSynthetic draws the corpus. Options.MinDF and MaxDF take out values, not columns, as for vectors.
 func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options, m *meter) (*Corpus, error) {
+	const aTerm, aTermOfClass, aTermOfWorker = 56, 4, 4 // table and name, order, counts
+	tables := int64(s.Terms) * (aTerm + aTermOfClass*int64(s.Classes) + aTermOfWorker*int64(opt.Workers))
+	if err := opt.memory.fits(source, tables+24*int64(s.Documents)); err != nil {
+		return nil, err
+	}
+	opt.memory.add(tables)
 	zipf := newZipfTable(s.Terms)
 	orders := make([][]uint32, s.Classes) // orders[c][r] is the term of rank r in class c
 	if err := parallel(ctx, opt.Workers, s.Classes, func(c int) { orders[c] = randomOrder(s.Terms, newDrawer(s.Seed, uint64(c))) }); err != nil {
@@ -161,7 +170,10 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 	var unknown, firstUnknown atomic.Int64
 	firstUnknown.Store(int64(s.Documents))
 	scratch := make(chan []uint32, opt.Workers) // counts of one document, all zero between documents
-	err := parallel(ctx, opt.Workers, len(pieces), func(k int) {
+	drawPiece := func(k int) {
+		if opt.memory.spent() {
+			return
+		}
 		var count []uint32
 		select {
 		case count = <-scratch:
@@ -181,9 +193,20 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 		}
 		pieces[k] = p
 		m.documents.Add(int64(len(p.ends)))
+		opt.memory.add(p.bytes() + aLabelBytes*int64(len(p.ends)))
 		scratch <- count
-	})
-	if err != nil {
+	}
+	// The first documents tell what all will take: the number of different terms varies little.
+	drawPiece(0)
+	if rest := int64(len(pieces)-1) * pieces[0].bytes(); len(pieces) > 1 {
+		if err := opt.memory.fits(source, rest); err != nil {
+			return nil, err
+		}
+	}
+	if err := parallel(ctx, opt.Workers, len(pieces)-1, func(k int) { drawPiece(k + 1) }); err != nil {
+		return nil, err
+	}
+	if err := opt.memory.check(func() string { return source }); err != nil {
 		return nil, err
 	}
 	matrix, err := joinVectors(ctx, opt, pieces)

@@ -16,6 +16,9 @@ type textPiece struct {
 	firstBlank int32
 }
 
+// bytes is what the piece takes beside the terms, which their counter counts itself.
+func (p *textPiece) bytes() int64 { return p.labels.bytes() }
+
 // tsvParser parses lines label[,label...]<TAB>text; further TABs are white space of the text.
 type tsvParser struct {
 	maxLine int
@@ -83,7 +86,7 @@ func textFault(l []byte) *lineError {
 func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	counters := make([]*termCounter, opt.Workers)
 	for w := range counters {
-		counters[w] = &termCounter{done: ctx.Done()}
+		counters[w] = &termCounter{done: ctx.Done(), memory: opt.memory}
 	}
 	var documents []countedDocument
 	var lines []int64

@@ -18,7 +18,15 @@ type termCounter struct {
 	counts []float32
 	buf    []byte // of the tokenizer
 	done   <-chan struct{}
+	memory *allowance
 }
+
+// What the counter and the joined matrix take, in bytes: for a value, for a term beside its text, for a document.
+const (
+	countedValueBytes    = 20
+	countedTermBytes     = 96
+	countedDocumentBytes = 64
+)
 
 // stopEvery is how many words pass between looks at whether to stop: the words of one line may take longer than a second.
 const stopEvery = 1 << 16
@@ -29,15 +37,20 @@ type countedDocument struct {
 	lo, hi  int64 // in ids and counts
 }
 
-// add counts the terms of text in the open document. It ends early when done is closed.
+// add counts the terms of text in the open document. It ends early when done is closed or memory is spent.
 func (c *termCounter) add(text []byte) {
 	if c.index == nil {
 		c.index = map[string]uint32{}
 	}
 	t := tokenizer{text: text, buf: c.buf}
 	words := 0
+	var taken int64 // bytes of new terms that memory doesn't know of yet
 	for term := t.next(); term != nil; term = t.next() {
 		if words++; words%stopEvery == 0 {
+			c.memory.add(taken)
+			if taken = 0; c.memory.spent() {
+				return
+			}
 			select {
 			case <-c.done:
 				return
@@ -50,6 +63,7 @@ func (c *termCounter) add(text []byte) {
 			id = uint32(len(c.terms))
 			c.terms = append(c.terms, s)
 			c.index[s] = id
+			taken += countedTermBytes + int64(len(s))
 			c.df = append(c.df, 0)
 			c.count = append(c.count, 0)
 		}
@@ -59,6 +73,7 @@ func (c *termCounter) add(text []byte) {
 		c.count[id]++
 	}
 	c.buf = t.buf
+	c.memory.add(taken)
 }
 
 // endDocument closes the open document and opens the next.
@@ -70,6 +85,7 @@ func (c *termCounter) endDocument() countedDocument {
 		c.count[id] = 0
 		c.df[id]++
 	}
+	c.memory.add(countedValueBytes*int64(len(c.opened)) + countedDocumentBytes)
 	c.opened = c.opened[:0]
 	return countedDocument{c, lo, int64(len(c.ids))}
 }
