@@ -44,17 +44,6 @@ type Engine struct {
 	idle  []*panel // scratch space of earlier computations
 }
 
-// MemoryError says that a computation needs more memory than was allowed, before any of it was done.
-type MemoryError struct {
-	What        string // what was asked for
-	Need, Limit int64  // bytes
-}
-
-// Error names what was asked for and both numbers.
-func (e *MemoryError) Error() string {
-	return fmt.Sprintf("engine: %s needs %d bytes of memory, expected at most %d", e.What, e.Need, e.Limit)
-}
-
 // New makes an engine for the documents x. It copies them into head/tail form, which takes about as much memory as x; x must stay unchanged.
 func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 	e := &Engine{kernels: asm.Best(), workers: opt.Workers, memory: opt.MemoryBytes, progress: opt.Progress}
@@ -74,7 +63,7 @@ func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 		return nil, fmt.Errorf("engine: %d documents, expected at most %d", x.Rows(), int64(1<<32-1))
 	}
 	// Before anything is copied: what the copies take, whatever the head will be.
-	if need := x.Bytes() + splitBytes(x); e.memory > 0 && need > e.memory {
+	if need := NewBytes(x.Rows(), x.Cols, x.NNZ()); e.memory > 0 && need > e.memory {
 		return nil, &MemoryError{"an engine for these documents", need, e.memory}
 	}
 	var byRank *sparse.CSR
@@ -91,9 +80,6 @@ func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 // directValues bounds the roundings that a direct tail adds up: 32 of 2⁻²⁵ each at most, 10⁻⁶ in a sum of 1, were they all to go one way.
 const directValues = 32
 
-// splitBytes is the greatest that the head/tail form of x and its posting lists can take, and what making them takes in passing.
-func splitBytes(x *sparse.Embedded) int64 { return 28*x.NNZ() + 32*int64(x.Rows()) + 28*int64(x.Cols) }
-
 // Len returns the number of documents.
 func (e *Engine) Len() int { return e.own.x.Rows() }
 
@@ -109,14 +95,6 @@ func (e *Engine) HeadTerms() int { return e.layout.Head() }
 // Bytes returns the memory that the engine holds for its documents and its workers' scratch space, in bytes.
 func (e *Engine) Bytes() int64 {
 	return e.own.x.Bytes() + e.own.split.Bytes() + e.postings.Bytes() + 4*int64(len(e.place)) + int64(e.workers)*panelBytes(e.kernels, e.layout.Head())
-}
-
-// fits returns a MemoryError where bytes beyond what the engine holds are more than was allowed.
-func (e *Engine) fits(what string, bytes int64) error {
-	if need := e.Bytes() + bytes; e.memory > 0 && need > e.memory {
-		return &MemoryError{what, need, e.memory}
-	}
-	return nil
 }
 
 // borrow hands out scratch space for one worker; giveBack takes it back.

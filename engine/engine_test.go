@@ -360,7 +360,13 @@ func TestMemoryBound(t *testing.T) {
 	if _, err := New(x, Options{MemoryBytes: 1000}); !errors.As(err, &memory) || memory.Limit != 1000 || memory.Need <= 1000 {
 		t.Errorf("New under a bound of 1000 bytes: %v", err)
 	}
+	if text := (&MemoryError{"a matrix", 3 << 29, 1 << 30}).Error(); text != "engine: a matrix needs 1.5 GiB of memory, expected at most 1 GiB" {
+		t.Error(text)
+	}
 	e := newEngine(t, x, Options{Workers: 2})
+	if held := e.Bytes() - 2*panelBytes(e.kernels, e.layout.Head()); held > NewBytes(x.Rows(), x.Cols, x.NNZ()) {
+		t.Errorf("%d bytes are held for documents, NewBytes says %d", held, NewBytes(x.Rows(), x.Cols, x.NNZ()))
+	}
 	bound := e.Bytes() + e.GramBytes() - 1
 	if e, err := New(x, Options{Workers: 2, MemoryBytes: bound}); err != nil {
 		t.Fatal(err)

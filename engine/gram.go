@@ -144,7 +144,7 @@ func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*D
 		return nil, err
 	}
 	n, m := e.Len(), test.Rows()
-	if err := e.fits("the cross matrix", 4*int64(n)*int64(m)+test.Bytes()+splitBytes(test)); err != nil {
+	if err := e.fits("the cross matrix", 4*int64(n)*int64(m)+NewBytes(m, test.Cols, test.NNZ())); err != nil {
 		return nil, err
 	}
 	docs := make([]int, m)

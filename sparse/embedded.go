@@ -130,6 +130,20 @@ func (x *Embedded) Bytes() int64 {
 	return x.CSR.Bytes() + 4*int64(len(x.Raw)) + 8*int64(len(x.Norms)+len(x.Divisors))
 }
 
+// EmbeddedBytes returns what Bytes returns for so many rows and values.
+func EmbeddedBytes(rows int, values int64) int64 { return 12*values + 24*int64(rows) + 8 }
+
+// Empty returns the number of documents without any term: those that had none, and those whose terms the embedding left out.
+func (x *Embedded) Empty() int {
+	n := 0
+	for i := range x.Rows() {
+		if terms, _ := x.Row(i); len(terms) == 1 && int(terms[0]) == x.Cols-1 {
+			n++
+		}
+	}
+	return n
+}
+
 // Digest returns the SHA-256 of the matrix, the same on every platform: the embedding's name and a zero byte, then as little-endian
 // 64-bit numbers the rows, columns and offsets, then columns and float32 values of the entries and the float64 norms, as their bits.
 func (x *Embedded) Digest() [32]byte {

@@ -124,6 +124,12 @@ func TestTransformDocumentsWithoutTerms(t *testing.T) {
 		if terms, _ := x.Row(3); (terms[0] == last) != (e.Weighting == TFIDF) {
 			t.Errorf("%v: row 3 has columns %v", e, terms)
 		}
+		if got, want := x.Empty(), 2+map[bool]int{true: 1}[e.Weighting == TFIDF]; got != want {
+			t.Errorf("%v: %d documents without terms, expected %d", e, got, want)
+		}
+		if got, want := EmbeddedBytes(x.Rows(), x.NNZ()), x.Bytes(); got != want {
+			t.Errorf("%v: EmbeddedBytes says %d, the matrix holds %d", e, got, want)
+		}
 	}
 }
 

@@ -1,23 +1,33 @@
 package sparse
 
+import "slices"
+
 // emptyMessage is the warning for documents that hold nothing, be it that nothing was there or that the limits left nothing.
 const emptyMessage = "document without terms, kept as an empty row"
 
 // emptyRows warns of rows without terms; at names the place of a row.
 func (w *warnings) emptyRows(m *CSR, at func(row int) string) {
-	var count int64
-	first := -1
-	for i := range m.Rows() {
-		if m.Offsets[i] == m.Offsets[i+1] {
-			if count == 0 {
-				first = i
-			}
-			count++
+	count, first := m.emptyRows()
+	if count > 0 {
+		w.add(emptyMessage, int64(count), at(first))
+	}
+}
+
+// EmptyRows returns the number of rows without a value other than zero.
+func (m *CSR) EmptyRows() int {
+	count, _ := m.emptyRows()
+	return count
+}
+
+// emptyRows also returns the first of them.
+func (m *CSR) emptyRows() (count, first int) {
+	for i := m.Rows() - 1; i >= 0; i-- {
+		_, values := m.Row(i)
+		if !slices.ContainsFunc(values, func(v float32) bool { return v != 0 }) {
+			count, first = count+1, i
 		}
 	}
-	if count > 0 {
-		w.add(emptyMessage, count, at(first))
-	}
+	return count, first
 }
 
 // limitVectors names the columns by Options.Vocabulary, or else takes out the terms whose document frequency is outside MinDF and

@@ -79,7 +79,7 @@ func TestReadFiles(t *testing.T) {
 		{name: "svmlight told by content", file: "data", cols: 6, content: "# made by hand\n3.25 5:1\n", want: "3.25 5:1\n"},
 		{name: "svmlight with signs", file: "a.svm", cols: 3, opt: Options{Signed: true}, content: "1 1:-2 2:-0\n", want: "1 1:-2 2:0\n"},
 		{name: "svmlight with frequency limits", file: "a.svm", cols: 4, opt: Options{MinDF: 2, MaxDF: 2}, content: "1 1:1 2:1 3:1\n1 2:1 3:1\n2 2:0 3:1\n",
-			want: "1 2:1\n1 2:1\n2 2:0\n"},
+			want: "1 2:1\n1 2:1\n2 2:0\n", warnings: "document without terms, kept as an empty row (1, first a.svm:3)\n"},
 		{name: "svmlight with frequency limits and a far column", file: "a.svm", cols: 4294967295, opt: Options{MinDF: 2}, content: "1 1:1 4294967294:1\n1 4294967294:1\n",
 			want: "1 4294967294:1\n1 4294967294:1\n"},
 		{name: "svmlight with a vocabulary", file: "a.svm", cols: 3, opt: Options{Vocabulary: []string{"x", "y", "z"}}, content: "1 1:1 3:1 4:1\n",
