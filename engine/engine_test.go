@@ -107,6 +107,38 @@ func eachISA(t *testing.T, test func(t *testing.T, isa string)) {
 	}
 }
 
+// More documents than a block of the tail holds, with tails that are long and with tails that are short.
+func TestSeveralTailBlocks(t *testing.T) {
+	n := tailDocs + blockDocs + 77
+	if testing.Short() {
+		t.Skip("takes a second and more on an emulated processor")
+	}
+	eachISA(t, func(t *testing.T, isa string) {
+		for _, length := range []int{8, 60} {
+			x := embedded(t, sparse.Sphere, zipf(n, 3000, length, 3))
+			e := newEngine(t, x, Options{ISA: isa, HeadTerms: 40})
+			g := gram(t, e, parse(t, "c"))
+			ref := NewReference(x)
+			rows := []int{0, 1, 700, tailDocs - 1, tailDocs, n - 1}
+			d := NewDense(len(rows), n)
+			if err := e.Rows(t.Context(), parse(t, "c"), rows, d); err != nil {
+				t.Fatal(err)
+			}
+			for r, i := range rows {
+				if !sameBits(d.Row(r), g.Row(i)) {
+					t.Errorf("length=%d: Rows differs from Gram in row %d", length, i)
+				}
+				for j := range n {
+					want, got := ref.C(i, j), g.At(i, j)
+					if err := math.Abs(got - want); !(err <= 1e-6) || !(err <= 1e-5*want) {
+						t.Fatalf("length=%d: c(%d, %d) = %v, expected %v", length, i, j, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
 // The promise about c: |c - ref| <= 1e-6 and |c - ref| <= 1e-5·ref; exactly 0 where the reference is 0 and on the diagonal.
 func TestGramAgreesWithReference(t *testing.T) {
 	sizes := []int{0, 1, 2, 27, 28, 29, 31, 32, 33, 63, 64, 65, 300, 700}

@@ -10,11 +10,11 @@ import (
 
 // blockDocs is the number of documents whose dot products with a panel are computed at a time, from the head to the map: their tile of c,
 // 512 × 64 values or 128 KiB, stays in the second-level cache. tailDocs is the number whose tail is added up at a time: large, because every posting list
-// costs a mispredicted branch in every block, and small enough for one panel document's sums, 8 KiB, to stay in the first-level cache. Both are
-// multiples of sparse.Block.
+// costs a mispredicted branch or two in every block, and small enough for one panel document's sums, 32 KiB, to stay near, and for those of all, 2 MiB, not to
+// crowd out other cores in a third-level cache. Both are multiples of sparse.Block.
 const (
 	blockDocs = 4 * sparse.Block
-	tailDocs  = 16 * sparse.Block
+	tailDocs  = 8 * blockDocs
 )
 
 // groupSegments is the number of segments of the head, or of groups of them, that are added up in one go.
