@@ -44,21 +44,31 @@ type Engine struct {
 	idle  []*panel // scratch space of earlier computations
 }
 
-// New makes an engine for the documents x. It copies them into head/tail form, which takes about as much memory as x; x must stay unchanged.
-func New(x *sparse.Embedded, opt Options) (*Engine, error) {
-	e := &Engine{kernels: asm.Best(), workers: opt.Workers, memory: opt.MemoryBytes, progress: opt.Progress}
-	if opt.ISA != "" {
+// resolve fills in the defaults.
+func (o Options) resolve() (*asm.Kernels, int, error) {
+	kernels := asm.Best()
+	if o.ISA != "" {
 		var err error
-		if e.kernels, err = asm.For(asm.ISA(opt.ISA)); err != nil {
-			return nil, fmt.Errorf("engine: %w", err)
+		if kernels, err = asm.For(asm.ISA(o.ISA)); err != nil {
+			return nil, 0, fmt.Errorf("engine: %w", err)
 		}
 	}
 	switch {
-	case e.workers < 0:
-		return nil, fmt.Errorf("engine: %d workers, expected a positive number, or 0 for all cores", e.workers)
-	case e.workers == 0:
-		e.workers = runtime.GOMAXPROCS(0)
+	case o.Workers < 0:
+		return nil, 0, fmt.Errorf("engine: %d workers, expected a positive number, or 0 for all cores", o.Workers)
+	case o.Workers == 0:
+		return kernels, runtime.GOMAXPROCS(0), nil
 	}
+	return kernels, o.Workers, nil
+}
+
+// New makes an engine for the documents x. It copies them into head/tail form, which takes about as much memory as x; x must stay unchanged.
+func New(x *sparse.Embedded, opt Options) (*Engine, error) {
+	kernels, workers, err := opt.resolve()
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{kernels: kernels, workers: workers, memory: opt.MemoryBytes, progress: opt.Progress}
 	if int64(x.Rows()) > 1<<32-1 {
 		return nil, fmt.Errorf("engine: %d documents, expected at most %d", x.Rows(), int64(1<<32-1))
 	}

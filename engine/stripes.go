@@ -7,10 +7,21 @@ import (
 )
 
 // stripeRows is the number of rows in a stripe: two panels a worker, so that no worker waits long for the others at its end.
-func (e *Engine) stripeRows() int { return min(2*e.workers*e.kernels.Panel, max(e.Len(), 1)) }
+func (e *Engine) stripeRows() int { return stripeRows(e.Len(), e.workers, e.kernels.Panel) }
+
+func stripeRows(documents, workers, panel int) int { return min(2*workers*panel, max(documents, 1)) }
 
 // StripesBytes returns the memory that Stripes allocates, in bytes.
 func (e *Engine) StripesBytes() int64 { return 2 * 4 * int64(e.stripeRows()) * int64(e.Len()) }
+
+// StripesBytes returns what the method of that name of an engine with these options says for so many documents. It is known before there is one.
+func (o Options) StripesBytes(documents int) (int64, error) {
+	kernels, workers, err := o.resolve()
+	if err != nil {
+		return 0, err
+	}
+	return 2 * 4 * int64(stripeRows(documents, workers, kernels.Panel)) * int64(documents), nil
+}
 
 // Stripes computes all rows of the Gram matrix of k in order, a stripe of rows at a time, and hands each to yield with the number of its first row;
 // yield must not keep the stripe. The next stripe is computed while yield runs. An error of yield ends the computation.

@@ -23,6 +23,7 @@ Examples:
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
 		f.sourceFlags()
+		f.onlyReads = true
 		f.set.IntVar(&f.workers, "workers", 0, "read with `N` goroutines (default: all processors)")
 		classes := f.set.Int("classes", 20, "list the `N` largest classes; -1 lists all, -json always does")
 		return func(ctx context.Context, e *env) error {

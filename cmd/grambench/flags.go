@@ -22,6 +22,8 @@ type flags struct {
 	in, format   string
 	minDF, maxDF int
 	signed       bool
+	maxLine      byteSize
+	onlyReads    bool // nothing follows reading that takes memory
 
 	kernels stringList
 	embed   string
@@ -48,6 +50,7 @@ func (f *flags) sourceFlags() {
 	f.set.IntVar(&f.minDF, "min-df", 0, "leave out terms that fewer than `N` documents have (default 2 for text, 1 for vectors)")
 	f.set.IntVar(&f.maxDF, "max-df", 0, "leave out terms that more than `N` documents have (default: no limit)")
 	f.set.BoolVar(&f.signed, "signed", false, "accept negative values")
+	f.set.Var(&f.maxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
 	f.set.Var(&f.memory, "m", "use at most `SIZE` of memory, such as 500M or 4G; a plain number means MB (default: three quarters of what is free)")
 }
 
@@ -105,6 +108,11 @@ func (f *flags) parse(args []string) error {
 	}
 	if known := []string{"", "auto", "svmlight", "libsvm", "tsv", "folder", "matrixmarket"}; !slices.Contains(known, f.format) {
 		return usagef("-format %q, expected svmlight, tsv, folder or matrixmarket", f.format)
+	}
+	if parameters, ok := strings.CutPrefix(f.in, "synthetic:"); ok {
+		if _, err := sparse.ParseSynthetic(parameters); err != nil {
+			return usageError{err}
+		}
 	}
 	return f.checkBackend()
 }

@@ -111,10 +111,19 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 			return err
 		}
 	}
+	embedded, inEngine := workBytes(corpus.Documents)
+	stripes, err := engine.Options{ISA: f.isa, Workers: f.workers}.StripesBytes(header.N)
+	if err != nil {
+		return err
+	}
+	if err := f.fits("embedding the documents for "+gramOf(header.N), runtimeBytes+max(corpus.Documents.Bytes()+embedded, inEngine, embedded+stripes)); err != nil {
+		return err
+	}
 	x, err := embed(corpus, kernels[0].Embedding())
 	if err != nil {
 		return err
 	}
+	warnEmptied(e.stderr, corpus, x)
 	k := engine.Resolve(kernels[0], len(x.Embedder.Terms))
 	header.Comment = fmt.Sprintf("%s of %s", k, filepath.Base(corpus.Source))
 	line := newCorpusLine(corpus)
@@ -129,6 +138,11 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 	row.PeakBytes = peakBytes()
 	p.clear()
 	return writeReport(e.stdout, &gramReport{line, []gramRow{row}}, f.json)
+}
+
+// gramOf names the matrix of n documents.
+func gramOf(n int) string {
+	return fmt.Sprintf("a Gram matrix of %s", counted(n, "document", "documents"))
 }
 
 // wholeBytes is the size up to which a matrix is computed before it is written. Larger ones are written while they are computed, which costs little
@@ -146,7 +160,7 @@ func (f *flags) writeGram(ctx context.Context, p *progress, x *sparse.Embedded, 
 	budget := f.budget()
 	if eng.GramBytes() > wholeBytes || budget > 0 && base+eng.GramBytes() > budget {
 		row.Method = "stripes"
-		if err := f.fits(fmt.Sprintf("a Gram matrix of %s", counted(x.Rows(), "document", "documents")), base+eng.StripesBytes()); err != nil {
+		if err := f.fits(gramOf(x.Rows()), base+eng.StripesBytes()); err != nil {
 			return err
 		}
 	}

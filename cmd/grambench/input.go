@@ -21,16 +21,14 @@ func (f *flags) read(ctx context.Context, e *env, p *progress) (*sparse.Corpus, 
 	}
 	p.stage("reading " + shorten(f.in, 40))
 	corpus, err := sparse.Read(ctx, f.in, sparse.Options{
-		Format: f.sparseFormat(), Workers: f.workers, MinDF: f.minDF, MaxDF: f.maxDF, Signed: f.signed, Progress: p.reading,
+		Format: f.sparseFormat(), Workers: f.workers, MinDF: f.minDF, MaxDF: f.maxDF, Signed: f.signed, MaxLineBytes: int(f.maxLine),
+		MemoryBytes: f.readingBytes(), Progress: p.reading,
 	})
 	p.clear()
 	if err != nil {
-		return nil, err
+		return nil, f.explainMemory(err)
 	}
 	writeWarnings(e.stderr, corpus)
-	if err := f.fits("the corpus that was read", corpus.Documents.Bytes()+runtimeBytes); err != nil {
-		return nil, err
-	}
 	return corpus, nil
 }
 
@@ -55,6 +53,14 @@ func embed(c *sparse.Corpus, emb sparse.Embedding) (*sparse.Embedded, error) {
 		return nil, fmt.Errorf("embedding %s: %w", emb, err)
 	}
 	return x, nil
+}
+
+// warnEmptied says how many documents an embedding has left without terms, beyond those that had none when they were read.
+func warnEmptied(w io.Writer, c *sparse.Corpus, x *sparse.Embedded) {
+	if n := x.Empty() - c.Documents.EmptyRows(); n > 0 {
+		fmt.Fprintf(w, "grambench: warning: %s leaves %s without terms: at a right angle to all others, the same as each other\n", x.Embedder,
+			counted(n, "document", "documents"))
+	}
 }
 
 // newEngine makes an engine on x for the instruction set isa.

@@ -70,7 +70,11 @@ var errReported = errors.New("failed")
 
 // run is the whole program; stdin is there for commands that will read it.
 func run(args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // under nohup the work goes on when the terminal closes
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
 	// After the first signal the default behaviour is back, so a second ^C kills at once. Commands heed the context, but some steps can't (a
 	// sort, a sync of a slow disk): past the grace period the program removes what is half written and ends.
@@ -94,11 +98,9 @@ func run(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 			name, rest = rest[0], []string{"-help"}
 			break
 		}
-		writeOverview(stdout)
-		return exitDone
+		return printed(stdout, stderr, writeOverview)
 	case "version", "-version", "--version":
-		fmt.Fprintln(stdout, "grambench", version)
-		return exitDone
+		return printed(stdout, stderr, func(w io.Writer) { fmt.Fprintln(w, "grambench", version) })
 	}
 	for _, c := range commands() {
 		if c.name == name {
@@ -109,14 +111,24 @@ func run(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
+// printed prints what write writes at once, and returns the exit status: on a full disk a text isn't done.
+func printed(stdout, stderr io.Writer, write func(io.Writer)) int {
+	var b strings.Builder
+	write(&b)
+	if _, err := io.WriteString(stdout, b.String()); err != nil {
+		fmt.Fprintln(stderr, "grambench:", err)
+		return exitFailed
+	}
+	return exitDone
+}
+
 // execute parses the command's flags, runs it and turns its error into an exit status.
 func (c command) execute(ctx context.Context, args []string, e *env) int {
 	f := newFlags(c.name)
 	work := c.setup(f)
 	err := f.parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		writeCommandHelp(e.stdout, c, f)
-		return exitDone
+		return printed(e.stdout, e.stderr, func(w io.Writer) { writeCommandHelp(w, c, f) })
 	}
 	if err == nil {
 		err = work(ctx, e)

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime/metrics"
 	"strconv"
 	"strings"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
 )
 
 // runtimeBytes is what the program itself takes beside documents and matrices: code, stacks, garbage between two collections.
@@ -30,6 +34,46 @@ func (f *flags) fits(what string, need int64) error {
 		return fmt.Errorf("%s needs %s of memory, -m allows %s", what, formatBytes(need), formatBytes(limit))
 	}
 	return fmt.Errorf("%s needs %s of memory, three quarters of what is free are %s (set -m to go on)", what, formatBytes(need), formatBytes(limit))
+}
+
+// readingBytes returns the bound for reading, 0 for none: all that the program itself leaves of the budget where nothing follows, else half of it.
+// Reading takes 16 bytes a value at its height, and what follows, the embedded documents and an engine, takes 40, so no run that could end is
+// stopped here.
+func (f *flags) readingBytes() int64 {
+	limit := f.budget()
+	if limit == 0 {
+		return 0
+	}
+	limit -= runtimeBytes
+	if !f.onlyReads {
+		limit /= 2
+	}
+	return max(limit, 1)
+}
+
+// explainMemory adds to a bound that reading has passed where it comes from.
+func (f *flags) explainMemory(err error) error {
+	var memory *sparse.MemoryError
+	if !errors.As(err, &memory) {
+		return err
+	}
+	whole := "three quarters of what is free are " + formatBytes(f.budget()) + "; set -m to go on"
+	if f.memory > 0 {
+		whole = "-m allows " + formatBytes(int64(f.memory))
+	}
+	share := fmt.Sprintf("less %s for the program", formatBytes(runtimeBytes))
+	if !f.onlyReads {
+		share += " and as much again as reading takes for what follows"
+	}
+	return fmt.Errorf("%w (%s, %s)", err, whole, share)
+}
+
+// workBytes returns the most that the documents take once they are read: beside themselves in embedded form, and that form in an engine. The
+// first counts while documents are embedded, the second while the engine is made.
+func workBytes(m *sparse.CSR) (embedded, inEngine int64) {
+	terms, _ := m.TermFrequencies()
+	values := m.NNZ() + int64(m.EmptyRows()) // a document without terms gets one of its own
+	return sparse.EmbeddedBytes(m.Rows(), values), engine.NewBytes(m.Rows(), len(terms)+1, values)
 }
 
 // procBytes reads a line such as "MemTotal: 8000 kB" of a file below /proc, in bytes; 0 where there is none.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gramengine/gram/sparse"
 )
 
 // report is what a command found: it marshals to the JSON object and prints itself as text.
@@ -108,19 +110,7 @@ func counted[T ~int | ~int64 | ~int32](n T, one, many string) string {
 }
 
 // formatBytes writes a number of bytes with three digits and a binary unit.
-func formatBytes(n int64) string {
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	v, unit := float64(n), ""
-	for _, unit = range []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"} {
-		v /= 1024
-		if v < 999.5 {
-			break
-		}
-	}
-	return fmt.Sprintf("%.3g %s", v, unit)
-}
+func formatBytes(n int64) string { return sparse.FormatBytes(n) }
 
 // formatRate writes a number per second with three digits, such as "23.4 M".
 func formatRate(v float64) string {

@@ -113,6 +113,7 @@ type verifyCheck struct {
 type verifier struct {
 	*flags
 	p      *progress
+	stderr io.Writer
 	corpus *sparse.Corpus
 	report *verifyReport
 }
@@ -132,7 +133,7 @@ func (f *flags) verify(ctx context.Context, e *env) error {
 	if corpus.Documents.Rows() == 0 {
 		return fmt.Errorf("%s holds no document, so there is nothing to verify", corpus.Source)
 	}
-	v := &verifier{f, p, corpus, &verifyReport{Corpus: newCorpusLine(corpus), Tolerance: engine.ToleranceReason}}
+	v := &verifier{f, p, e.stderr, corpus, &verifyReport{Corpus: newCorpusLine(corpus), Tolerance: engine.ToleranceReason}}
 	for _, group := range groupByEmbedding(kernels) {
 		if err := v.embedding(ctx, group); err != nil {
 			return err
@@ -189,6 +190,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error
 	if err != nil {
 		return err
 	}
+	warnEmptied(v.stderr, v.corpus, x)
 	engines := map[asm.ISA]*engine.Engine{}
 	for _, isa := range v.isas() {
 		if engines[isa], err = v.newEngine(x, string(isa), v.workers, v.p); err != nil {
