@@ -2,6 +2,7 @@ package solver
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -9,130 +10,170 @@ import (
 type chooser struct {
 	size   int
 	picked []bool  // by variable: in the set that is being chosen
-	last   []int32 // the set before, in the order of variables
-	pool   []candidate
+	set    []int32 // what was picked, in that order
+	slots  []int32 // the set, each variable in a place that it keeps from one set to the next; -1 where a place is empty
+	slotOf []int32 // by variable: its place, or -1
+	fresh  []int32 // the places with another variable than in the set before
+	sides  [4]side
 }
 
-type candidate struct {
-	score float64
-	at    int32
+// side is what may enter the set from one end of the scores.
+type side struct {
+	at  []int32   // variables that violate by more than a part of the gap
+	far []float64 // by how much, as a part of the gap
+	cut float64   // that part, which follows what the rounds before found
 }
 
-// before orders candidates: the greater score first, of equal ones the earlier variable.
-func (a candidate) before(b candidate) bool {
-	return a.score > b.score || a.score == b.score && a.at < b.at
+// extremes are the greatest score that may move along its sign in an equation, and the least that may move against it, and whose they are.
+type extremes struct {
+	hi, lo     float64
+	hiAt, loAt int
 }
 
-// choose returns the next working set, in increasing order. Half of the places are for the greatest violators among the variables that may move
-// along their sign and those that may move against it, in equal parts; the other half keeps variables of the set before, free ones
-// first, whose rows are at hand. What is left goes to further violators. The pair that violates most is always in.
-func (c *chooser) choose(d *dual) []int32 {
-	set := make([]int32, 0, c.size)
-	fresh := c.size
-	if len(c.last) > 0 {
-		fresh = c.size / 2
+// gap returns the violation of the optimality conditions, the greatest over the equations of the difference between these extremes, and appends them
+// to each. It is negative, or -Inf, at an optimum where no variable is free.
+func (d *dual) gap(k *Kernels, each []extremes) (float64, []extremes) {
+	worst := math.Inf(-1)
+	for _, b := range d.pairs() {
+		var e extremes
+		e.hiAt, e.hi = k.ArgMax(d.score, d.mask, b[0])
+		e.loAt, e.lo = k.ArgMin(d.score, d.mask, b[1])
+		worst = max(worst, e.hi-e.lo)
+		each = append(each, e)
 	}
-	pairs := d.pairs()
-	take := func(each int) {
-		for _, b := range pairs {
-			hi, lo := bestOf(d, b)
-			set = c.take(d, set, b[0], +1, lo, each)
-			set = c.take(d, set, b[1], -1, -hi, each)
+	return worst, each
+}
+
+// newChooser returns a chooser of sets of a size for a problem of n variables.
+func newChooser(size, n int) *chooser {
+	c := &chooser{size: size, picked: make([]bool, n), slotOf: make([]int32, n), slots: make([]int32, size)}
+	for i := range c.slots {
+		c.slots[i] = -1
+	}
+	for i := range c.slotOf {
+		c.slotOf[i] = -1
+	}
+	return c
+}
+
+// choose picks the next working set. Up to half of it are free variables of the set before, whose rows are at hand and which the others will
+// disturb. The rest are the greatest violators among the variables that may move along their sign and those that may move against it, in
+// equal parts; the pair that violates most is always in.
+func (c *chooser) choose(d *dual, each []extremes) {
+	c.set = c.set[:0]
+	open := 0
+	for _, e := range each {
+		if e.hi > e.lo {
+			c.pick(int32(e.hiAt))
+			c.pick(int32(e.loAt))
+			open++
 		}
 	}
-	take(fresh / 2 / len(pairs))
-	for _, free := range []bool{true, false} {
-		for _, t := range c.last {
-			if len(set) < c.size && !c.picked[t] && free == d.free(t) {
-				c.picked[t] = true
-				set = append(set, t)
-			}
+	for _, t := range c.slots {
+		if len(c.set) >= c.size/2 {
+			break
+		}
+		if t >= 0 && d.free(t) {
+			c.pick(t)
 		}
 	}
-	if rest := c.size - len(set); rest >= 2*len(pairs) && len(c.last) > 0 {
-		take(rest / 2 / len(pairs))
+	room := (c.size - len(c.set)) / 2 / max(open, 1)
+	for i, e := range each {
+		if e.hi > e.lo {
+			b := d.pairs()[i]
+			c.take(&c.sides[2*i], room, func(s *side, cut float64) { s.collect(d, b[0], 1, e.lo, e.hi-e.lo, cut) })
+			c.take(&c.sides[2*i+1], room, func(s *side, cut float64) { s.collect(d, b[1], -1, -e.hi, e.hi-e.lo, cut) })
+		}
 	}
-	for _, t := range set {
+	c.place()
+}
+
+// place gives each variable of the set its place: the one it had, or one that has become empty.
+func (c *chooser) place() {
+	for i, t := range c.slots {
+		if t >= 0 && !c.picked[t] {
+			c.slots[i], c.slotOf[t] = -1, -1
+		}
+	}
+	c.fresh = c.fresh[:0]
+	empty := 0
+	for _, t := range c.set {
 		c.picked[t] = false
+		if c.slotOf[t] < 0 {
+			for c.slots[empty] >= 0 {
+				empty++
+			}
+			c.slots[empty], c.slotOf[t] = t, int32(empty)
+			c.fresh = append(c.fresh, int32(empty))
+		}
 	}
-	slices.Sort(set)
-	c.last = append(c.last[:0], set...)
-	return set
 }
 
 // free says whether a variable is off its bounds.
 func (d *dual) free(t int32) bool { return d.alpha[t] > 0 && d.alpha[t] < d.upper[t] }
 
-// bestOf returns the greatest score that may move up and the least that may move down.
-func bestOf(d *dual, b [2]byte) (hi, lo float64) {
-	_, hi = argMax(d.score, d.mask, b[0])
-	_, lo = argMin(d.score, d.mask, b[1])
-	return hi, lo
+func (c *chooser) pick(t int32) {
+	if !c.picked[t] {
+		c.picked[t] = true
+		c.set = append(c.set, t)
+	}
 }
 
-// take appends the variables with the greatest way·score above a threshold, as many as each says, that have the bit and aren't picked yet.
-func (c *chooser) take(d *dual, set []int32, bit byte, way, above float64, each int) []int32 {
-	pool := c.pool[:0]
+// collect lists the variables with a bit of the mask whose way·score is above the other end by more than a part of the gap.
+func (s *side) collect(d *dual, bit byte, way, end, gap, cut float64) {
+	s.at, s.far = s.at[:0], s.far[:0]
+	above := end + cut*gap
+	score := d.score[:len(d.mask)]
 	for t, m := range d.mask {
-		if m&bit != 0 {
-			if s := way * d.score[t]; s > above && !c.picked[t] {
-				pool = append(pool, candidate{s, int32(t)})
-			}
+		if v := way * score[t]; v > above && m&bit != 0 {
+			s.at, s.far = append(s.at, int32(t)), append(s.far, (v-end)/gap)
 		}
 	}
-	c.pool = pool
-	if len(pool) > each {
-		partition(pool, each)
-		pool = pool[:each]
-	}
-	for _, p := range pool {
-		c.picked[p.at] = true
-		set = append(set, p.at)
-	}
-	return set
 }
 
-// partition moves the k first of the candidates, in their order, to the front. Expected time is linear; the pivot is the median of three, so that nothing is
-// left to chance.
-func partition(p []candidate, k int) {
-	for len(p) > 12 && k > 0 && k < len(p) {
-		a, b, c := p[0], p[len(p)/2], p[len(p)-1]
-		if b.before(a) {
-			a, b = b, a
-		}
-		if c.before(b) {
-			b = c
-			if b.before(a) {
-				b = a
-			}
-		}
-		i, j := 0, len(p)-1
-		for i <= j {
-			for p[i].before(b) {
-				i++
-			}
-			for b.before(p[j]) {
-				j--
-			}
-			if i <= j {
-				p[i], p[j] = p[j], p[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case k <= j:
-			p = p[:j+1]
-		case k >= i:
-			p, k = p[i:], k-i
-		default:
-			return
+// take picks the greatest violators of a side, so many as there is room for. It looks at those above the cut first, which should be some more than
+// that and a small part of all; where they are too few it looks at all.
+func (c *chooser) take(s *side, room int, collect func(*side, float64)) {
+	collect(s, s.cut)
+	if len(s.at) < room && s.cut > 0 {
+		s.cut = 0
+		collect(s, 0)
+	}
+	const levels = 128
+	var count [levels]int
+	level := func(far float64) int { return min(int(far*levels), levels-1) }
+	for _, f := range s.far {
+		count[level(f)]++
+	}
+	edge, have := levels, 0
+	for edge > 0 && have+count[edge-1] <= room {
+		edge--
+		have += count[edge]
+	}
+	var rest []candidate
+	for i, f := range s.far {
+		switch l := level(f); {
+		case l >= edge:
+			c.pick(s.at[i])
+		case l == edge-1:
+			rest = append(rest, candidate{f, s.at[i]})
 		}
 	}
-	slices.SortFunc(p, func(a, b candidate) int {
-		if c := cmp.Compare(b.score, a.score); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.at, b.at)
-	})
+	if room -= have; len(rest) > room {
+		slices.SortFunc(rest, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.far, a.far), cmp.Compare(a.at, b.at)) })
+		rest = rest[:room]
+	}
+	for _, r := range rest {
+		c.pick(r.at)
+	}
+	s.cut = max(float64(edge-1)/levels-cutSlack, 0)
+}
+
+// cutSlack is how far below the last variable that was picked the next round begins to look, as a part of the gap: the gap shrinks from round to round, and
+// the others come closer to its ends.
+const cutSlack = 0.15
+
+type candidate struct {
+	far float64
+	at  int32
 }

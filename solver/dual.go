@@ -58,17 +58,21 @@ func bitsOf(sign int8, alpha, upper float64, perClass bool) byte {
 
 // newDual returns a problem over documents with room for a number of variables for each.
 func newDual(docs []int, copies int, m Matrix) *dual {
-	n := len(docs) * copies
-	f := make([]float64, 4*n)
-	d := &dual{
-		docs: docs, sign: make([]int8, n), upper: f[:n:n], offset: f[n : 2*n : 2*n], alpha: f[2*n : 3*n : 3*n], score: f[3*n:],
-		mask: make([]byte, n), diag: make([]float32, n),
-	}
+	d := emptyDual(docs, copies)
 	all := m.Diagonal()
 	for t := range d.diag {
 		d.diag[t] = all[docs[t%len(docs)]]
 	}
 	return d
+}
+
+func emptyDual(docs []int, copies int) *dual {
+	n := len(docs) * copies
+	f := make([]float64, 4*n)
+	return &dual{
+		docs: docs, sign: make([]int8, n), upper: f[:n:n], offset: f[n : 2*n : 2*n], alpha: f[2*n : 3*n : 3*n], score: f[3*n:],
+		mask: make([]byte, n), diag: make([]float32, n),
+	}
 }
 
 // refreshMask sets the bits of all variables.
@@ -87,18 +91,6 @@ func (d *dual) objective() float64 {
 		}
 	}
 	return f / 2
-}
-
-// gap returns the violation of the optimality conditions: the greatest difference, over the equations, between the scores of a variable that may
-// move along its sign and one that may move against it. It is negative or -Inf at an optimum where no variable is free.
-func (d *dual) gap(k *Kernels) float64 {
-	worst := math.Inf(-1)
-	for _, b := range d.pairs() {
-		_, hi := k.ArgMax(d.score, d.mask, b[0])
-		_, lo := k.ArgMin(d.score, d.mask, b[1])
-		worst = max(worst, hi-lo)
-	}
-	return worst
 }
 
 // level returns the score at which a variable of an equation neither wants to grow nor to shrink: the mean over the free ones, and where none

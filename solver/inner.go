@@ -6,6 +6,7 @@ type inner struct {
 	k        *Kernels
 	n        int
 	rows     []float32 // n × n
+	column   []int32   // by place: the document's place in a row
 	diag     []float32
 	score    []float64
 	alpha    []float64
@@ -18,30 +19,45 @@ type inner struct {
 
 // newInner returns room for working sets of up to a size.
 func newInner(size int, k *Kernels) *inner {
+	size = padded(size)
 	return &inner{
 		k: k, rows: make([]float32, size*size), diag: make([]float32, size), score: make([]float64, size), alpha: make([]float64, size),
-		upper: make([]float64, size), sign: make([]int8, size), mask: make([]byte, size),
+		upper: make([]float64, size), sign: make([]int8, size), mask: make([]byte, size), column: make([]int32, size),
 	}
 }
 
-// load copies what belongs to the variables of a working set: rows[r] is the row of variable set[r]'s document.
-func (in *inner) load(d *dual, set []int32, rows [][]float32) {
-	n, docs := len(set), int32(len(d.docs))
+// load copies what belongs to the variables of a working set: slots[r] is the variable in place r or -1, rows[r] the row of its document. What
+// the places had in common before the fresh ones changed is there already.
+func (in *inner) load(d *dual, slots, fresh []int32, rows [][]float32) {
+	n, docs := padded(len(slots)), int32(len(d.docs))
+	if in.n != n {
+		clear(in.rows)
+	}
 	in.n, in.perClass, in.pairs = n, d.perClass, d.pairs()
-	for r, t := range set {
+	for r, t := range slots {
+		if t < 0 {
+			in.mask[r] = 0
+			in.column[r] = 0
+			continue
+		}
 		in.diag[r], in.score[r], in.alpha[r], in.upper[r], in.sign[r], in.mask[r] = d.diag[t], d.score[t], d.alpha[t], d.upper[t], d.sign[t], d.mask[t]
-		to, from := in.rows[r*n:(r+1)*n], rows[r]
-		if int(docs) == len(d.sign) {
-			for c, u := range set {
-				to[c] = from[u]
-			}
-		} else {
-			for c, u := range set {
-				to[c] = from[u%docs]
-			}
+		in.column[r] = t % docs
+	}
+	for r := len(slots); r < n; r++ {
+		in.mask[r] = 0
+	}
+	for _, r := range fresh {
+		from, to := rows[r], in.rows[int(r)*n:int(r+1)*n]
+		for c, u := range in.column[:len(slots)] {
+			v := from[u]
+			to[c] = v
+			in.rows[c*n+int(r)] = v
 		}
 	}
 }
+
+// padded is the number of variables that the loops see: vector instructions take 16 at a time, and the last of them may not move.
+func padded(n int) int { return (n + 15) / 16 * 16 }
 
 // solve takes steps until the violation of the working set is at most tol, or there were max of them, and returns how many.
 func (in *inner) solve(tol float64, most int) int {

@@ -24,6 +24,9 @@ type Options struct {
 	// WorkingSet is how many variables the inner level sees at a time, at least 4 and even. Default: 64 to 512, by the number of documents.
 	WorkingSet int
 
+	// KeepAll leaves all documents in the problem to the end: no shrinking. Default: documents that can't move are left out for a while.
+	KeepAll bool
+
 	// MaxIterations ends each problem that hasn't reached the tolerance by then; its machine says so. Default: the greater of 10 million
 	// and 100 times the number of variables, as in LIBSVM.
 	MaxIterations int

@@ -16,6 +16,8 @@ type search struct {
 	in     *inner
 	choose *chooser
 	store  *rowStore
+	bytes  int64 // that rows may take
+	whole  int   // documents of the problem, those that are left out included
 
 	set   []int32 // variables of the working set
 	rowOf []int32 // for each of them: which of the fetched rows is its document's
@@ -23,6 +25,7 @@ type search struct {
 	rows  [][]float32
 	byVar [][]float32
 	moves []move
+	ends  []extremes // of the scores, at the start of the round
 }
 
 // move is a multiple of a row to be added to the scores.
@@ -36,6 +39,7 @@ type outcome struct {
 	iterations int
 	gap        float64
 	converged  bool
+	left       int // iterations that may follow
 }
 
 // Working sets: of a sixteenth of the documents, as measured on problems of a thousand documents, and not more than what keeps the inner problem in
@@ -69,7 +73,8 @@ func (s *search) prepare(d *dual, bytes int64) {
 		s.in = newInner(size, &s.opt.Kernels)
 		s.rows, s.byVar = make([][]float32, size), make([][]float32, size)
 	}
-	s.choose = &chooser{size: size, picked: make([]bool, len(d.sign))}
+	s.choose = newChooser(size, len(d.sign))
+	s.bytes = bytes
 	d.refreshMask()
 }
 
@@ -112,47 +117,63 @@ func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) e
 
 // descend takes working sets until the tolerance is reached.
 func (s *search) descend(ctx context.Context, d *dual) (outcome, error) {
-	most := s.opt.MaxIterations
-	if most == 0 {
-		most = max(10_000_000, 100*len(d.sign))
+	s.whole = len(d.docs)
+	o := outcome{left: s.opt.MaxIterations}
+	if o.left == 0 {
+		o.left = max(10_000_000, 100*len(d.sign))
 	}
-	var o outcome
-	for {
+	err := s.optimise(ctx, d, &o)
+	return o, err
+}
+
+// optimise is descend for the documents that are left in the problem.
+func (s *search) optimise(ctx context.Context, d *dual, o *outcome) error {
+	every := min(len(d.sign), shrinkEvery)
+	for next := o.iterations + every; ; {
 		if err := ctx.Err(); err != nil {
-			return o, err
+			return err
 		}
-		o.gap = d.gap(&s.opt.Kernels)
-		if o.gap <= s.opt.Tolerance {
-			o.converged = true
-			return o, nil
+		o.gap, s.ends = d.gap(&s.opt.Kernels, s.ends[:0])
+		o.converged = o.gap <= s.opt.Tolerance
+		if o.converged || o.left <= 0 {
+			return nil
 		}
-		if o.iterations >= most {
-			return o, nil
+		if o.iterations >= next {
+			next = o.iterations + every
+			shrunk, err := s.shrink(ctx, d, o)
+			if err != nil {
+				return err
+			}
+			if shrunk {
+				continue
+			}
 		}
-		steps, err := s.round(ctx, d, o.gap, most-o.iterations)
+		steps, err := s.round(ctx, d, o.gap, o.left)
 		if err != nil {
-			return o, err
+			return err
 		}
 		if steps == 0 {
-			return o, nil // steps have become too short for float64
+			return nil // they have become too short for float64
 		}
 		o.iterations += steps
+		o.left -= steps
 		s.tell.round(s, d, o.gap, steps)
 	}
 }
 
 // round solves the problem of one working set and brings all scores up to date. It returns the number of steps, 0 if nothing moved.
 func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int, error) {
-	set := s.choose.choose(d)
+	s.choose.choose(d, s.ends)
+	set := s.choose.slots
 	if err := s.load(ctx, d, set); err != nil {
 		return 0, err
 	}
 	in := s.in
-	in.load(d, set, s.byVar)
-	steps := in.solve(max(innerShare*gap, s.opt.Tolerance), min(innerSteps*len(set), most))
+	in.load(d, set, s.choose.fresh, s.byVar)
+	steps := in.solve(max(innerShare*gap, s.opt.Tolerance), min(innerSteps*len(s.choose.set), most))
 	s.moves = s.moves[:0]
 	for r, t := range set {
-		if in.alpha[r] != d.alpha[t] {
+		if t >= 0 && in.alpha[r] != d.alpha[t] {
 			by := float64(d.sign[t]) * (d.alpha[t] - in.alpha[r])
 			s.moves = append(s.moves, move{s.byVar[r], by})
 			d.alpha[t], d.mask[t] = in.alpha[r], in.mask[r]
@@ -167,7 +188,7 @@ func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int
 
 // An inner problem is solved until its violation is a part of what the outer one was, or for so many steps a variable.
 const (
-	innerShare = 0.1
+	innerShare = 0.5
 	innerSteps = 16
 )
 
@@ -176,6 +197,10 @@ func (s *search) load(ctx context.Context, d *dual, set []int32) error {
 	n := int32(len(d.docs))
 	s.docs, s.rowOf = s.docs[:0], s.rowOf[:0]
 	for _, t := range set {
+		if t < 0 {
+			s.rowOf = append(s.rowOf, -1)
+			continue
+		}
 		at := len(s.docs)
 		if int(n) < len(d.sign) { // two variables of a document share its row
 			for i, u := range s.docs {
@@ -192,8 +217,10 @@ func (s *search) load(ctx context.Context, d *dual, set []int32) error {
 	if err := s.store.fetch(ctx, s.docs, s.rows[:len(s.docs)]); err != nil {
 		return err
 	}
-	for r := range set {
-		s.byVar[r] = s.rows[s.rowOf[r]]
+	for r, at := range s.rowOf {
+		if at >= 0 {
+			s.byVar[r] = s.rows[at]
+		}
 	}
 	return nil
 }

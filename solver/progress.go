@@ -30,7 +30,7 @@ func (t *teller) round(s *search, d *dual, gap float64, steps int) {
 	s.store.asked, s.store.hits = 0, 0
 	if now := time.Now(); now.Sub(t.last) >= reportEvery {
 		t.last = now
-		t.at.Gap, t.at.Objective, t.at.Active, t.at.Documents = gap, d.objective(), len(d.docs), len(d.docs)
+		t.at.Gap, t.at.Objective, t.at.Active, t.at.Documents = gap, d.objective(), len(d.docs), s.whole
 		t.report(t.at)
 	}
 }

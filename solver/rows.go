@@ -16,9 +16,9 @@ type rowStore struct {
 	m       Matrix
 	direct  readyMatrix // not nil where rows are used in place
 	docs    []int
-	columns [][2]int
-	runs    []run // nil where what is read is what is kept
-	span    int   // columns that are read
+	columns [][2]int // what is read of a row
+	runs    []run    // pieces of what is read that are documents of the problem; nil where all is
+	span    int      // columns that are read
 
 	slots  [][]float32 // room for one row each, of the length it was made with
 	slotOf []int32     // by document of the problem: where its row is, -1 nowhere
@@ -36,8 +36,9 @@ func limitRows(n int, bytes int64) int { return int(min(int64(n), bytes/(4*int64
 // newRowStore returns the store for the rows of docs with room for a number of rows, carved from buf as far as that reaches.
 func newRowStore(m Matrix, docs []int, room int, buf []float32) *rowStore {
 	s := &rowStore{m: m}
-	if ready, ok := m.(readyMatrix); ok && len(docs) > 0 && docs[len(docs)-1]-docs[0] == len(docs)-1 {
-		s.direct, s.docs = ready, docs
+	s.lay(docs)
+	if ready, ok := m.(readyMatrix); ok && len(s.columns) == 1 && s.runs == nil {
+		s.direct = ready
 		return s
 	}
 	n := len(docs)
@@ -49,17 +50,13 @@ func newRowStore(m Matrix, docs []int, room int, buf []float32) *rowStore {
 		s.slots[i], buf = buf[:n:n], buf[n:]
 	}
 	s.prev, s.next, s.docOf = make([]int32, room+1), make([]int32, room+1), make([]int32, room)
-	s.over(docs)
+	s.empty()
 	return s
 }
 
-// over makes docs the documents of the store, which holds none of their rows then.
-func (s *rowStore) over(docs []int) {
-	s.docs = docs
-	if s.direct != nil {
-		return
-	}
-	s.ranges()
+// empty forgets all rows.
+func (s *rowStore) empty() {
+	docs := s.docs
 	s.slotOf = make([]int32, len(docs))
 	for i := range s.slotOf {
 		s.slotOf[i] = -1
@@ -73,8 +70,9 @@ func (s *rowStore) over(docs []int) {
 	}
 }
 
-// ranges lays the documents out as ranges of columns.
-func (s *rowStore) ranges() {
+// lay makes docs the documents of the store, and ranges of columns of them; gaps narrower than mergeGap are read along.
+func (s *rowStore) lay(docs []int) {
+	s.docs = docs
 	s.columns, s.runs, s.span = nil, nil, 0
 	for t, d := range s.docs {
 		last := len(s.columns) - 1
@@ -107,14 +105,13 @@ func (s *rowStore) touch(slot int32) {
 	s.next[head], s.prev[first] = slot, slot
 }
 
-// fetch sets rows[r] to the row of document which[r] of the problem; they stay valid until the next call. The documents are different, and no more
+// fetch sets rows[r] to the row of document which[r] of the problem, all documents of the problem side by side; they stay valid until the next call. The documents are different, and no more
 // than the store has room for.
 func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) error {
 	s.asked += int64(len(which))
 	if s.direct != nil {
-		lo, n := s.docs[0], len(s.docs)
 		for r, t := range which {
-			rows[r] = s.direct.Row(s.docs[t])[lo : lo+n]
+			rows[r] = s.direct.Row(s.docs[t])[s.columns[0][0]:s.columns[0][1]]
 		}
 		s.hits += int64(len(which))
 		return nil
@@ -189,4 +186,50 @@ func (s *rowStore) gather(dst, src []float32) {
 	for _, r := range s.runs {
 		copy(dst[r.to:r.to+r.n], src[r.from:r.from+r.n])
 	}
+}
+
+// restrict returns a store for the documents keep[0], keep[1], … of this one's, with the rows that this one has of them. It takes the memory of this
+// one, in which more of the shorter rows fit, so this one is empty afterwards; rows that were used in place are copied, as many as bytes hold.
+func (s *rowStore) restrict(keep []int32, least int, bytes int64) *rowStore {
+	docs := make([]int, len(keep))
+	for i, t := range keep {
+		docs[i] = s.docs[t]
+	}
+	if s.direct != nil {
+		return newRowStore(s.m, docs, max(limitRows(len(docs), bytes), min(least, len(docs))), nil)
+	}
+	r := &rowStore{m: s.m, asked: s.asked, hits: s.hits}
+	r.lay(docs)
+	n := len(docs)
+	parts := 1
+	for _, buf := range s.slots { // buffers of rows that were never needed are empty
+		if len(buf) >= n {
+			parts = max(parts, len(buf)/n)
+		}
+	}
+	for part := range min(parts, (n+len(s.slots)-1)/len(s.slots)) {
+		for _, buf := range s.slots {
+			if len(buf) >= (part+1)*n {
+				buf = buf[part*n : (part+1)*n : (part+1)*n]
+			} else if part > 0 {
+				continue
+			}
+			r.slots = append(r.slots, buf)
+		}
+	}
+	room := len(r.slots)
+	r.prev, r.next, r.docOf = make([]int32, room+1), make([]int32, room+1), make([]int32, room)
+	r.empty()
+	for to, from := range keep {
+		if slot := s.slotOf[from]; slot >= 0 {
+			row := s.slots[slot]
+			for c, t := range keep { // increasing, so it may be done in place
+				row[c] = row[t]
+			}
+			r.slotOf[to], r.docOf[slot] = slot, int32(to)
+			r.touch(slot)
+		}
+	}
+	s.empty()
+	return r
 }
