@@ -14,6 +14,10 @@ type Parameters struct {
 
 	// Weights multiplies C for the documents of a class, by number of the class, as LIBSVM's -w does. Default: 1 each.
 	Weights []float64
+
+	// Nu, if not 0, asks for ν-SVC instead, in which C and Weights have no part: a bound, from 0 to 1, on the part of documents that violate their
+	// margin, and the least part of them that are support vectors.
+	Nu float64
 }
 
 func (p Parameters) resolve() (Parameters, error) {
@@ -22,6 +26,9 @@ func (p Parameters) resolve() (Parameters, error) {
 	}
 	if !(p.C > 0) || math.IsInf(p.C, 0) {
 		return p, errUser("C is %v, expected a positive number", p.C)
+	}
+	if !(p.Nu >= 0 && p.Nu <= 1) {
+		return p, errUser("ν is %v, expected 0 < ν <= 1, or 0 for C-SVC", p.Nu)
 	}
 	for c, w := range p.Weights {
 		if !(w > 0) || math.IsInf(w, 0) {
@@ -46,7 +53,10 @@ func (p *Parameters) bound(class int) float64 {
 // over the documents docs, different rows of the matrix; y[t] = +1 where positive says so of docs[t], otherwise -1. Weights[0] is for the
 // positive documents, Weights[1] for the others. The result has all documents whose α isn't 0 as support, and is positive where the
 // positive class is. start, if not nil, is the machine of the same documents for another C: its coefficients, scaled to the new bound, are where the
-// search begins. Documents of one class only are an error.
+// search begins (in ν-SVC it is not looked at). Documents of one class only are an error.
+//
+// ν-SVC is the problem without the linear term, with 0 <= α[t] <= 1 and Σ_t α[t] = ν·n in addition, whose result is divided by the margin that it has
+// (Schölkopf and others, Neural Computation 12 (2000), in the form of Chang and Lin).
 func TrainBinary(ctx context.Context, m Matrix, docs []int, positive []bool, par Parameters, start *Machine, opt Options) (*Machine, error) {
 	opt, err := opt.resolve()
 	if err != nil {
@@ -58,12 +68,11 @@ func TrainBinary(ctx context.Context, m Matrix, docs []int, positive []bool, par
 	if len(docs) != len(positive) {
 		return nil, errUser("%d documents with %d signs", len(docs), len(positive))
 	}
-	p := problem{docs: docs, positive: positive, bounds: [2]float64{par.bound(0), par.bound(1)}, start: start, classes: [2]int{0, 1}}
+	p := problem{docs: docs, positive: positive, bounds: [2]float64{par.bound(0), par.bound(1)}, nu: par.Nu, start: start, classes: [2]int{0, 1}}
 	if err := p.sort(m.Len()); err != nil {
 		return nil, err
 	}
-	s := &search{opt: &opt, m: m, threads: opt.Workers, tell: newTeller(opt.Progress, 1)}
-	return p.solve(ctx, s, opt.RowBytes)
+	return p.solve(ctx, newSearch(m, &opt), opt.RowBytes)
 }
 
 // problem is one problem of two classes.
@@ -71,33 +80,50 @@ type problem struct {
 	docs     []int
 	positive []bool
 	bounds   [2]float64 // of positive and other documents
+	nu       float64    // if not 0: ν-SVC
 	start    *Machine
 	classes  [2]int // what the signs stand for, for errors; the second is -1 for all the rest
 }
 
 // sort brings the documents into the order of the matrix, in which rows are pieces of memory.
 func (p *problem) sort(n int) error {
-	if !slices.IsSorted(p.docs) {
-		order := make([]int, len(p.docs))
+	order, err := inOrder(p.docs, n)
+	if err != nil || order == nil {
+		return err
+	}
+	p.docs, p.positive = pick(p.docs, order), pick(p.positive, order)
+	return nil
+}
+
+// inOrder returns the order that makes documents increase, nil where they do. All must be different rows of a matrix of n.
+func inOrder(docs []int, n int) ([]int, error) {
+	var order []int
+	sorted := docs
+	if !slices.IsSorted(docs) {
+		order = make([]int, len(docs))
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortFunc(order, func(a, b int) int { return p.docs[a] - p.docs[b] })
-		docs, positive := make([]int, len(order)), make([]bool, len(order))
-		for to, from := range order {
-			docs[to], positive[to] = p.docs[from], p.positive[from]
-		}
-		p.docs, p.positive = docs, positive
+		slices.SortFunc(order, func(a, b int) int { return docs[a] - docs[b] })
+		sorted = pick(docs, order)
 	}
-	for i, d := range p.docs {
+	for i, d := range sorted {
 		if d < 0 || d >= n {
-			return errUser("document %d of a matrix of %d", d, n)
+			return nil, errUser("document %d of a matrix of %d", d, n)
 		}
-		if i > 0 && d == p.docs[i-1] {
-			return errUser("document %d is in the problem twice", d)
+		if i > 0 && d == sorted[i-1] {
+			return nil, errUser("document %d is in the problem twice", d)
 		}
 	}
-	return nil
+	return order, nil
+}
+
+func pick[T any](from []T, order []int) []T {
+	to := make([]T, len(order))
+	for i, at := range order {
+		to[i] = from[at]
+	}
+	return to
 }
 
 // solve trains the machine.
@@ -117,33 +143,35 @@ func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*Machine, 
 		return nil, errUser("%d documents of class %s against %d of %s, expected some of each",
 			count[0], className(p.classes[0]), count[1], className(p.classes[1]))
 	}
-	copy(d.score, d.offset)
-	warm := p.start != nil && d.scaled(p.start, p.bounds)
-	s.prepare(d, bytes)
-	if warm {
-		if err := s.start(ctx, d); err != nil {
-			return nil, err
+	if p.nu > 0 {
+		most := 2 * float64(min(count[0], count[1])) / float64(len(p.docs))
+		if !(p.nu <= most) {
+			return nil, errUser("ν is %v, expected at most %.4g for %d documents of class %s against %d of %s", p.nu, most,
+				count[0], className(p.classes[0]), count[1], className(p.classes[1]))
 		}
+		d.shareOut(p.nu)
+	} else if p.start != nil {
+		d.scaled(p.start, p.bounds)
 	}
-	o, err := s.descend(ctx, d)
+	o, err := s.solve(ctx, d, bytes)
 	if err != nil {
 		return nil, err
 	}
-	if !d.finite() {
-		return nil, errUser("a kernel value of class %s or %s is not a finite number", className(p.classes[0]), className(p.classes[1]))
-	}
-	s.tell.solved()
 	machine := d.machine(o)
 	machine.bounds = p.bounds
+	if p.nu > 0 {
+		machine.divide(d.margin())
+		machine.bounds = [2]float64{}
+	}
 	return machine, nil
 }
 
 // scaled sets the variables to those of another machine of the same documents, times the quotient of the bounds: what was at its bound stays there, and
-// the equation holds as before. It says whether that can be done.
-func (d *dual) scaled(m *Machine, bounds [2]float64) bool {
+// the equation holds as before. Where that can't be done, because the quotients differ, they stay 0.
+func (d *dual) scaled(m *Machine, bounds [2]float64) {
 	by := bounds[0] / m.bounds[0]
 	if m.bounds[0] == 0 || !(math.Abs(bounds[1]-by*m.bounds[1]) <= 1e-12*bounds[1]) {
-		return false
+		return
 	}
 	at := 0
 	for t, doc := range d.docs {
@@ -163,7 +191,6 @@ func (d *dual) scaled(m *Machine, bounds [2]float64) bool {
 			d.alpha[t] = min(max(a*by, 0), d.upper[t])
 		}
 	}
-	return true
 }
 
 func className(c int) string {

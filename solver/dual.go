@@ -124,12 +124,25 @@ func (d *dual) level(bits [2]byte) float64 {
 	return (hi + lo) / 2
 }
 
-// finite says whether all scores are numbers: a NaN or an infinity in the matrix ends in one of them.
-func (d *dual) finite() bool {
-	for _, s := range d.score {
+// margin is the margin of a ν-form, half the difference of the levels of its two equations.
+func (d *dual) margin() float64 {
+	return (d.level([2]byte{upNegative, lowNegative}) - d.level([2]byte{up, low})) / 2
+}
+
+// rho is the constant of the decision function.
+func (d *dual) rho() float64 {
+	if d.perClass {
+		return -(d.level([2]byte{up, low}) + d.level([2]byte{upNegative, lowNegative})) / 2
+	}
+	return -d.level([2]byte{up, low})
+}
+
+// finite returns an error if a score is no number, in which any NaN or infinity of the matrix ends.
+func (d *dual) finite() error {
+	for t, s := range d.score {
 		if math.IsNaN(s) || math.IsInf(s, 0) {
-			return false
+			return errUser("a kernel value of document %d, or one of those trained with it, is not a finite number", d.docs[t%len(d.docs)])
 		}
 	}
-	return true
+	return nil
 }

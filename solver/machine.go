@@ -34,8 +34,17 @@ func (d *dual) machine(o outcome) *Machine {
 			m.Coef = append(m.Coef, coef)
 		}
 	}
-	m.Rho = -d.level([2]byte{up, low})
+	m.Rho = d.rho()
 	return m
+}
+
+// divide scales the machine of a ν-form by its margin.
+func (m *Machine) divide(margin float64) {
+	for s := range m.Coef {
+		m.Coef[s] /= margin
+	}
+	m.Rho /= margin
+	m.Objective /= margin * margin
 }
 
 // Decide returns f for one object: row[s] is K(x, x_Support[s]).

@@ -181,6 +181,7 @@ func trainAll(ctx context.Context, m Matrix, problems []*problem, c *Classifier,
 		if c.Machines[i] = p.constant(); c.Machines[i] != nil {
 			continue
 		}
+		p.nu = par.Nu
 		p.bounds[0] = par.bound(p.classes[0])
 		p.bounds[1] = par.C
 		if p.classes[1] >= 0 {

@@ -21,7 +21,7 @@ type Options struct {
 	// a problem's documents are one range of it. Default: 512 MiB.
 	RowBytes int64
 
-	// WorkingSet is how many variables the inner level sees at a time, at least 4 and even. Default: 64 to 512, by the number of documents.
+	// WorkingSet is how many variables the inner level sees at a time, at least 4 and even. Default: 64 to 256, by the number of documents.
 	WorkingSet int
 
 	// KeepAll leaves all documents in the problem to the end: no shrinking. Default: documents that can't move are left out for a while.

@@ -14,7 +14,8 @@ type run struct{ from, to, n int }
 // rowStore keeps the rows of a problem's documents, restricted to its columns, as far as memory allows; the least recently used make room.
 type rowStore struct {
 	m       Matrix
-	direct  readyMatrix // not nil where rows are used in place
+	ready   readyMatrix // the matrix, where it has its rows in memory
+	direct  bool        // rows are used in place
 	docs    []int
 	columns [][2]int // what is read of a row
 	runs    []run    // pieces of what is read that are documents of the problem; nil where all is
@@ -36,9 +37,10 @@ func limitRows(n int, bytes int64) int { return int(min(int64(n), bytes/(4*int64
 // newRowStore returns the store for the rows of docs with room for a number of rows, carved from buf as far as that reaches.
 func newRowStore(m Matrix, docs []int, room int, buf []float32) *rowStore {
 	s := &rowStore{m: m}
+	s.ready, _ = m.(readyMatrix)
 	s.lay(docs)
-	if ready, ok := m.(readyMatrix); ok && len(s.columns) == 1 && s.runs == nil {
-		s.direct = ready
+	if s.ready != nil && len(s.columns) == 1 && s.runs == nil {
+		s.direct = true
 		return s
 	}
 	n := len(docs)
@@ -94,6 +96,17 @@ func (s *rowStore) lay(docs []int) {
 	if s.span == len(s.docs) {
 		s.runs = nil
 	}
+	if s.ready == nil || s.runs == nil && len(s.columns) == 1 {
+		return
+	}
+	s.runs = s.runs[:0] // of whole rows
+	for t, d := range s.docs {
+		if last := len(s.runs) - 1; last >= 0 && d == s.runs[last].from+s.runs[last].n {
+			s.runs[last].n++
+		} else {
+			s.runs = append(s.runs, run{d, t, 1})
+		}
+	}
 }
 
 // touch makes a slot the one that was used last.
@@ -109,9 +122,9 @@ func (s *rowStore) touch(slot int32) {
 // than the store has room for.
 func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) error {
 	s.asked += int64(len(which))
-	if s.direct != nil {
+	if s.direct {
 		for r, t := range which {
-			rows[r] = s.direct.Row(s.docs[t])[s.columns[0][0]:s.columns[0][1]]
+			rows[r] = s.ready.Row(s.docs[t])[s.columns[0][0]:s.columns[0][1]]
 		}
 		s.hits += int64(len(which))
 		return nil
@@ -159,6 +172,12 @@ const gatherBytes = 4 << 20
 
 // read reads rows of the matrix and leaves out the columns that the problem doesn't have.
 func (s *rowStore) read(ctx context.Context, rows []int, dst [][]float32) error {
+	if s.ready != nil {
+		for i, d := range rows {
+			s.gather(dst[i], s.ready.Row(d))
+		}
+		return nil
+	}
 	if s.runs == nil {
 		return s.m.Rows(ctx, rows, s.columns, dst)
 	}
@@ -195,10 +214,10 @@ func (s *rowStore) restrict(keep []int32, least int, bytes int64) *rowStore {
 	for i, t := range keep {
 		docs[i] = s.docs[t]
 	}
-	if s.direct != nil {
+	if s.direct {
 		return newRowStore(s.m, docs, max(limitRows(len(docs), bytes), min(least, len(docs))), nil)
 	}
-	r := &rowStore{m: s.m, asked: s.asked, hits: s.hits}
+	r := &rowStore{m: s.m, ready: s.ready, asked: s.asked, hits: s.hits}
 	r.lay(docs)
 	n := len(docs)
 	parts := 1

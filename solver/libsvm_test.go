@@ -1,0 +1,146 @@
+package solver
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// svmTrain runs LIBSVM's svm-train on a matrix and returns the objective and rho of each of its problems, in its order.
+func svmTrain(t *testing.T, m *Dense, targets []float64, args ...string) (objective, rho []float64) {
+	t.Helper()
+	program, err := exec.LookPath("svm-train")
+	if err != nil {
+		t.Skip("svm-train is not installed")
+	}
+	var text bytes.Buffer
+	for i, z := range targets {
+		fmt.Fprintf(&text, "%v 0:%d", z, i+1)
+		for j, v := range m.Row(i) {
+			fmt.Fprintf(&text, " %d:%v", j+1, v)
+		}
+		text.WriteByte('\n')
+	}
+	dir := t.TempDir()
+	in := filepath.Join(dir, "matrix")
+	if err := os.WriteFile(in, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(program, append(append([]string{"-t", "4", "-e", "1e-5"}, args...), in, filepath.Join(dir, "model"))...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, found := range regexp.MustCompile(`obj = (\S+), rho = (\S+)`).FindAllSubmatch(out, -1) {
+		for i, to := range []*[]float64{&objective, &rho} {
+			v, err := strconv.ParseFloat(string(found[i+1]), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			*to = append(*to, v)
+		}
+	}
+	return objective, rho
+}
+
+// closeToLIBSVM compares machines with svm-train's results. It prints six decimals. Both searches end within a violation of 10^-5, which by duality
+// moves the objective by at most that times Σα. In ν-SVC both are divided by the margin, of which the greatest coefficient is the inverse, and which is known to
+// 2·10^-5. The violation doesn't bound how far the constant is from that of the optimum, only how well it serves: a factor of ten is left for it.
+func closeToLIBSVM(t *testing.T, got []*Machine, objective, rho []float64, divided bool) {
+	t.Helper()
+	if len(got) != len(objective) {
+		t.Fatalf("svm-train solved %d problems, expected %d", len(objective), len(got))
+	}
+	for i, m := range got {
+		scale := 1.0
+		if divided {
+			for _, c := range m.Coef {
+				scale = math.Max(scale, math.Abs(c))
+			}
+		}
+		if tol := 1e-5*math.Abs(objective[i]) + 1e-6; !(math.Abs(m.Objective-objective[i]) <= max(tol, 4e-5*(scale-1)*math.Abs(objective[i]))) {
+			t.Errorf("problem %d: objective %v, svm-train has %v", i, m.Objective, objective[i])
+		}
+		if !(math.Abs(m.Rho-rho[i]) <= 1e-4*scale) {
+			t.Errorf("problem %d: rho %v, svm-train has %v", i, m.Rho, rho[i])
+		}
+	}
+}
+
+func TestSameOptimumAsLIBSVM(t *testing.T) {
+	const n = 300
+	ctx, fine := context.Background(), Options{Tolerance: 1e-5}
+	m, x := gaussian(t, 5, n, 4, 0.2)
+	signs, targets := make([]float64, n), make([]float64, n)
+	positive := noisySigns(5, x)
+	positive[0] = true // so that svm-train's first class is the positive one
+	for i := range n {
+		signs[i] = -1
+		if positive[i] {
+			signs[i] = 1
+		}
+		targets[i] = math.Sin(x[i][0]) + 0.3*x[i][1]
+	}
+	three := classes(x, 3)
+	names := make([]float64, n) // svm-train takes classes in the order in which they appear
+	seen := map[int]int{}
+	for i, c := range three {
+		if _, ok := seen[c]; !ok {
+			seen[c] = len(seen)
+		}
+		three[i], names[i] = seen[c], float64(c)
+	}
+	one := func(m *Machine, err error) []*Machine {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []*Machine{m}
+	}
+	all := func(c *Classifier, err error) []*Machine {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Machines
+	}
+	docs := counting(n)
+	for _, test := range []struct {
+		name    string
+		targets []float64
+		args    []string
+		got     func() []*Machine
+	}{
+		{"C-SVC", signs, []string{"-c", "10", "-w1", "2"}, func() []*Machine {
+			return one(TrainBinary(ctx, m, docs, positive, Parameters{C: 10, Weights: []float64{2}}, nil, fine))
+		}},
+		{"C-SVC/classes", names, []string{"-c", "3"}, func() []*Machine {
+			return all(Train(ctx, m, three, 3, OneVsOne, Parameters{C: 3}, nil, fine))
+		}},
+		{"nu-SVC", signs, []string{"-s", "1", "-n", "0.3"}, func() []*Machine {
+			return one(TrainBinary(ctx, m, docs, positive, Parameters{Nu: 0.3}, nil, fine))
+		}},
+		{"nu-SVC/classes", names, []string{"-s", "1", "-n", "0.2"}, func() []*Machine {
+			return all(Train(ctx, m, three, 3, OneVsOne, Parameters{Nu: 0.2}, nil, fine))
+		}},
+		{"one-class", signs, []string{"-s", "2", "-n", "0.25"}, func() []*Machine { return one(TrainOneClass(ctx, m, docs, 0.25, fine)) }},
+		{"epsilon-SVR", targets, []string{"-s", "3", "-c", "5", "-p", "0.05"}, func() []*Machine {
+			return one(TrainRegression(ctx, m, docs, targets, Regression{C: 5, Epsilon: 0.05}, fine))
+		}},
+		{"nu-SVR", targets, []string{"-s", "4", "-c", "5", "-n", "0.4"}, func() []*Machine {
+			return one(TrainRegression(ctx, m, docs, targets, Regression{C: 5, Nu: 0.4}, fine))
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			objective, rho := svmTrain(t, m, test.targets, test.args...)
+			closeToLIBSVM(t, test.got(), objective, rho, strings.HasPrefix(test.name, "nu-SVC"))
+		})
+	}
+}
