@@ -62,6 +62,10 @@ func (o Options) resolve() (*asm.Kernels, int, error) {
 	return kernels, o.Workers, nil
 }
 
+// SeamDocuments is the number of documents whose tails are added up at a time. A test that compares results to the bit takes more, so that the seam
+// between two such blocks is in them.
+const SeamDocuments = tailDocs
+
 // New makes an engine for the documents x. It copies them into head/tail form, which takes about as much memory as x; x must stay unchanged.
 func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 	kernels, workers, err := opt.resolve()

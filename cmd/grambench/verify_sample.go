@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-
 	"encoding/binary"
 	"encoding/hex"
 	"math"
@@ -24,8 +23,6 @@ const (
 	allPairsUpTo = 2000      // documents: all pairs up to here, a sample above
 	samplePairs  = 4_000_000 // size of the sample
 	closestPairs = 1000      // the closest pairs are always part of it
-
-	sameBitsDocuments = 1000 // documents on which matrices are compared bit by bit
 )
 
 // sample is the set of pairs that verify compares in one embedding.
@@ -74,7 +71,7 @@ func (v *verifier) choose(ctx context.Context, x *sparse.Embedded, eng *engine.E
 	s.findTwins(x)
 	v.p.stage("closest pairs, " + c.Embedding().String())
 	closest := &closestPairList{limit: closestPairs, bound: float32(math.Inf(1))}
-	if budget := v.budget(); budget == 0 || eng.Bytes()+runtimeBytes+eng.GramBytes() <= budget {
+	if budget := v.budget(); budget == 0 || v.held+eng.GramBytes() <= budget {
 		m, err := eng.Gram(ctx, c)
 		if err != nil {
 			return nil, err
@@ -83,7 +80,7 @@ func (v *verifier) choose(ctx context.Context, x *sparse.Embedded, eng *engine.E
 			closest.row(i, m.Row(i)[i+1:])
 		}
 	} else {
-		if err := v.fits("the search for the closest pairs", eng.Bytes()+runtimeBytes+eng.StripesBytes()); err != nil {
+		if err := v.fits("the search for the closest pairs", v.held+eng.StripesBytes()); err != nil {
 			return nil, err
 		}
 		err := eng.Stripes(ctx, c, func(first int, stripe *engine.Dense) error {
@@ -98,7 +95,7 @@ func (v *verifier) choose(ctx context.Context, x *sparse.Embedded, eng *engine.E
 	}
 	s.closest = closest.sorted()
 	s.rows = chooseRows(s.n, s.closest, v.seed)
-	return s, v.fits("the float64 reference of the sample", eng.Bytes()+runtimeBytes+s.bytes())
+	return s, v.fits("comparing with the float64 reference", v.held+s.bytes(x, len(v.isas()), v.numWorkers()))
 }
 
 // chooseRows returns whole rows, all of a small corpus and otherwise as many at random as make samplePairs pairs, and rows with the closest pairs
@@ -267,28 +264,37 @@ func (s *sample) pairs() int64 {
 	return n
 }
 
-// bytes returns the memory that comparing takes beside the engines, for the check against the bound.
-func (s *sample) bytes() int64 {
+// bytes returns the memory that comparing takes beside the documents and the engines: the reference's c of the pairs, and then the greater of the
+// reference itself and of what comes after it, values that are expected and computed and the squares that are kept for the symmetry.
+func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
 	var n int64
 	for k := range s.rows {
 		if s.rows[k].columns == nil {
 			n += 8 * int64(s.n)
+		} else {
+			n += 12 * int64(len(s.rows[k].columns))
 		}
 	}
-	return n + 20*int64(min(chunkRows, len(s.rows)))*int64(s.n) + 4*int64(len(s.rows))*int64(len(s.rows))
+	reference := 8*x.NNZ() + 16*int64(s.n) + int64(workers)*(5*int64(x.Cols)+4*int64(x.LongestRow()))
+	rows := int64(len(s.rows))
+	return n + max(reference, 20*min(chunkRows, rows)*int64(s.n)+4*rows*rows*int64(isas))
+}
+
+// numWorkers returns the number of goroutines to work with.
+func (f *flags) numWorkers() int {
+	if f.workers == 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return f.workers
 }
 
 // parallel calls work for 0, 1, ..., n-1 on the command's workers and returns the first error.
 func (f *flags) parallel(n int, work func(i int) error) error {
-	workers := f.workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
 	var next atomic.Int64
 	var mu sync.Mutex // guards first
 	var first error
 	var wg sync.WaitGroup
-	for range min(workers, n) {
+	for range min(f.numWorkers(), n) {
 		wg.Go(func() {
 			for {
 				i := int(next.Add(1)) - 1

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/minio/sha256-simd"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// On what matrices are compared bit by bit.
+const (
+	sameBitsDocuments = engine.SeamDocuments + 500
+	sameBitsValues    = 1_000_000 // of all documents together: all pairs may be so close that they take the exact form, six times over
+	crossDocuments    = 300
+)
+
+// spread returns documents of m, evenly spread, at most limit and with at most sameBitsValues values together (but 2 in any case), so few that
+// comparing their matrices takes at most room bytes; 0 for any number.
+func spread(m *sparse.CSR, limit int, room int64) []int {
+	n := m.Rows()
+	for k := min(n, limit); ; k -= max(k/8, 1) {
+		documents := make([]int, k)
+		var values int64
+		for d := range documents {
+			i := d * n / k
+			documents[d] = i
+			values += m.Offsets[i+1] - m.Offsets[i]
+		}
+		// Two matrices, the rows of test documents, the documents three times: as they are, embedded, and in an engine.
+		need := 8*int64(k)*int64(k) + 4*int64(k)*crossDocuments + 60*(values+int64(k)) + 100*int64(k)
+		if k <= 2 || values <= sameBitsValues && (room == 0 || need <= room) {
+			return documents
+		}
+	}
+}
+
+// sameBits checks, on a part of the corpus, that the matrix of c has the same bits from any number of workers, and in stripes, by rows and with
+// test documents as rows the same as at once.
+func (v *verifier) sameBits(ctx context.Context, emb sparse.Embedding, c engine.Kernel) error {
+	v.p.stage("workers, " + emb.String())
+	var room int64
+	if budget := v.budget(); budget > 0 {
+		room = max((budget-runtimeBytes-v.corpus.Documents.Bytes())/2, 1) // half, for the scratch space of workers
+	}
+	corpus := v.corpus
+	if documents := spread(corpus.Documents, sameBitsDocuments, room); len(documents) < corpus.Documents.Rows() {
+		corpus = corpus.Select(documents)
+	}
+	x, err := embed(corpus, emb)
+	if err != nil {
+		return err
+	}
+	for _, isa := range v.isas() {
+		first, differ, err := v.anyWorkers(ctx, x, isa, c)
+		if err != nil {
+			return err
+		}
+		n := counted(x.Rows(), "document", "documents")
+		v.check(isa, emb, "same bits from 1, 2 and 7 workers", differ == "", fmt.Sprintf("%s, sha256 %s%s", n, digestOf(first)[:8], differ))
+		if differ, err = v.anyWay(ctx, corpus, x, isa, c, first); err != nil {
+			return err
+		}
+		v.check(isa, emb, "same bits at once, in stripes, by rows, as test documents", differ == "", n+differ)
+	}
+	return nil
+}
+
+// anyWorkers computes the matrix with several numbers of workers and says which differ from the first, that of one.
+func (v *verifier) anyWorkers(ctx context.Context, x *sparse.Embedded, isa asm.ISA, c engine.Kernel) (first []float32, differ string, err error) {
+	for _, workers := range []int{1, 2, 7} {
+		eng, err := v.newEngine(x, string(isa), workers, v.p)
+		if err != nil {
+			return nil, "", err
+		}
+		m, err := eng.Gram(ctx, c)
+		if err != nil {
+			return nil, "", err
+		}
+		if first == nil {
+			first = m.Data
+		} else if !sameFloats(first, m.Data) {
+			differ += fmt.Sprintf(", %d workers differ", workers)
+		}
+	}
+	return first, differ, nil
+}
+
+// anyWay computes the matrix, or parts of it, in the other ways and says which differ from that computed at once.
+func (v *verifier) anyWay(ctx context.Context, corpus *sparse.Corpus, x *sparse.Embedded, isa asm.ISA, c engine.Kernel, first []float32) (differ string, err error) {
+	n := x.Rows()
+	eng, err := v.newEngine(x, string(isa), v.workers, v.p)
+	if err != nil {
+		return "", err
+	}
+	err = eng.Stripes(ctx, c, func(at int, stripe *engine.Dense) error {
+		if !sameFloats(stripe.Data, first[at*n:][:len(stripe.Data)]) {
+			differ = ", stripes differ"
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	some := []int{n - 1, 0, n / 2, n / 3} // out of order: a working set comes in any order
+	dst := engine.NewDense(len(some), n)
+	if err := eng.Rows(ctx, c, some, dst); err != nil {
+		return "", err
+	}
+	for r, i := range some {
+		if !sameFloats(dst.Row(r), first[i*n:][:n]) {
+			differ += fmt.Sprintf(", row %d differs", i)
+		}
+	}
+	test := spread(corpus.Documents, crossDocuments, 0)
+	slices.Reverse(test) // in other panels than before
+	y, err := x.Embedder.Transform(corpus.Documents.SelectRows(test))
+	if err != nil {
+		return "", err
+	}
+	cross, err := eng.Cross(ctx, c, y)
+	if err != nil {
+		return "", err
+	}
+	for r, i := range test {
+		if !sameFloats(cross.Row(r), first[i*n:][:n]) {
+			return differ + fmt.Sprintf(", document %d as a test document differs", i), nil
+		}
+	}
+	return differ, nil
+}
+
+// sameFloats reports whether a and b have the same bits.
+func sameFloats(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
+}
+
+// digestOf returns the SHA-256 of the little-endian bits of values, in hexadecimal.
+func digestOf(values []float32) string {
+	h := sha256.New()
+	buf := make([]byte, 0, 4096)
+	for chunk := range slices.Chunk(values, 1024) {
+		buf = buf[:0]
+		for _, value := range chunk {
+			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(value))
+		}
+		h.Write(buf)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+func TestSpread(t *testing.T) {
+	matrix := func(rows, length int) *sparse.CSR {
+		m := &sparse.CSR{Cols: length, Offsets: make([]int64, rows+1)}
+		for i := range m.Offsets {
+			m.Offsets[i] = int64(i * length)
+		}
+		return m
+	}
+	if text := formatCount(sameBitsDocuments); !strings.Contains(verifyCommand.help, text) {
+		t.Errorf("the help doesn't say %s documents", text)
+	}
+	for _, test := range []struct {
+		rows, length int
+		room         int64
+		least, most  int // documents
+	}{
+		{100, 10, 0, 100, 100},
+		{10_000, 200, 0, sameBitsDocuments, sameBitsDocuments},
+		{260, 100_000, 0, 8, 10},      // 10 documents hold 1,000,000 values, and each step takes at most an eighth of them
+		{10, 3_000_000, 0, 2, 2},      // never fewer
+		{5000, 10, 8 << 20, 800, 900}, // 8 n² + 1200 n + 760 n is at most 8 MiB for n = 908
+		{1, 10, 0, 1, 1},
+	} {
+		got := spread(matrix(test.rows, test.length), sameBitsDocuments, test.room)
+		if len(got) < test.least || len(got) > test.most {
+			t.Errorf("%d documents of %d values in %d bytes: %d are taken, expected %d to %d", test.rows, test.length, test.room, len(got), test.least, test.most)
+		}
+		for k, d := range got {
+			if d < 0 || d >= test.rows || k > 0 && d <= got[k-1] {
+				t.Fatalf("documents %v aren't ascending ones of %d", got, test.rows)
+			}
+		}
+		if len(got) > 1 && got[len(got)-1] < test.rows/2 {
+			t.Errorf("documents %v aren't spread over %d", got, test.rows)
+		}
+	}
+}
+
+// What is computed in other ways is held against the whole matrix: a value that differs there must be found by each of them.
+func TestAnyWayFindsDifferences(t *testing.T) {
+	corpus, err := sparse.Read(t.Context(), "synthetic:docs=400,terms=500,length=20", sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := engine.MustParseKernel("c")
+	x, err := embed(corpus, c.Embedding())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &verifier{flags: &flags{workers: 2}, p: &progress{}}
+	for _, isa := range asm.Available() {
+		first, differ, err := v.anyWorkers(context.Background(), x, isa, c)
+		if err != nil || differ != "" {
+			t.Fatalf("%s: %v, %q", isa, err, differ)
+		}
+		if differ, err = v.anyWay(context.Background(), corpus, x, isa, c, first); err != nil || differ != "" {
+			t.Fatalf("%s: %v, %q", isa, err, differ)
+		}
+		at := 399*400 + 7 // in the last row, which all of them compute
+		first[at] = math.Nextafter32(first[at], 9)
+		if last := spread(corpus.Documents, crossDocuments, 0)[crossDocuments-1]; last != 398 {
+			t.Fatalf("the last test document is %d, expected 398", last)
+		}
+		first[398*400+7] = math.Nextafter32(first[398*400+7], 9)
+		differ, err = v.anyWay(context.Background(), corpus, x, isa, c, first)
+		for _, want := range []string{"stripes differ", "row 399 differs", "document 398 as a test document differs"} {
+			if err != nil || !strings.Contains(differ, want) {
+				t.Errorf("%s: found %q, %v, expected %q", isa, differ, err, want)
+			}
+		}
+	}
+}
