@@ -8,12 +8,15 @@
 //
 // Every learner is a quadratic problem of one shape (dual.go): box constraints and one or two equations. One search solves them all, on two
 // levels. The outer level (outer.go, choose.go) takes the variables that violate the optimality conditions most as a working set and asks for their
-// rows, which a store bounded in bytes keeps (rows.go). The inner level (inner.go) is sequential minimal optimisation with second-order selection
-// on the working set alone, a matrix that fits the first- or second-level cache. Then all scores are brought up to date in one pass over the
-// rows of those variables that moved, whose cost is shared by hundreds of inner steps.
+// rows, which a store bounded in bytes keeps (rows.go); half of a set stays for the next one, so that most rows that a round needs are at hand. The
+// inner level (inner.go) is sequential minimal optimisation with second-order selection on the working set alone, whose part of the
+// matrix fits the first- or second-level cache. Then all scores are brought up to date in one pass over the rows of those variables that
+// moved, which is shared by many inner steps. Documents that can't move any more are left out of rows and passes, and what they
+// missed is made good from the variables that changed meanwhile (shrink.go).
 //
-// On top of it: the learner of two classes [TrainBinary], and the multi-class schemes, whose problems run in parallel ([Train]), with warm starts from
-// another C.
+// On top of it: the learners [TrainBinary] (C-SVC and ν-SVC), [TrainRegression] and [TrainOneClass]; the multi-class schemes, whose problems run in
+// parallel ([Train], [TrainLabels]); decision values, votes and probabilities ([Predictor], [Classifier]); folds, cross-validation and warm
+// starts from another C ([CrossValidate]).
 //
 // # What doesn't depend on chance
 //
@@ -21,5 +24,6 @@
 // in: the result has the same bits from any number of workers and from run to run. Rows are float32, everything summed or compared float64.
 //
 // Sources: Platt (1998); Joachims (1998), the working set; Keerthi and others (2001); Fan, Chen and Lin, JMLR 6 (2005), the second-order choice; Chang and Lin,
-// ACM TIST 2 (2011), whose tolerance and forms of the problems are kept.
+// ACM TIST 2 (2011), whose tolerance and forms of the problems are kept; Lin, Lin and Weng (2007), probabilities of one machine; Wu, Lin and Weng,
+// JMLR 5 (2004), probabilities of several classes.
 package solver

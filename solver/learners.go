@@ -5,17 +5,20 @@ import (
 	"math"
 )
 
-// shareOut makes a problem of two classes one of ν-SVC: no linear term, bounds of 1, and ν·n/2 in each class, shared out from the first document on.
-func (d *dual) shareOut(nu float64) {
+// shareOut makes a problem of two classes one of ν-SVC: no linear term, bounds of 1 for those that have one, and a sum of α in each class, shared out
+// from the first document on.
+func (d *dual) shareOut(each float64) {
 	d.perClass = true
-	left := [2]float64{nu * float64(len(d.sign)) / 2, nu * float64(len(d.sign)) / 2}
+	left := [2]float64{each, each}
 	for t, s := range d.sign {
 		side := 0
 		if s < 0 {
 			side = 1
 		}
-		d.upper[t], d.offset[t] = 1, 0
-		d.alpha[t] = min(1, left[side])
+		if d.offset[t] = 0; d.upper[t] > 0 {
+			d.upper[t] = 1
+		}
+		d.alpha[t] = min(d.upper[t], left[side])
 		left[side] -= d.alpha[t]
 	}
 }
@@ -84,10 +87,12 @@ func TrainRegression(ctx context.Context, m Matrix, docs []int, targets []float6
 			d.offset[t], d.offset[n+t] = z-par.Epsilon, z+par.Epsilon
 		}
 	}
-	o, err := newSearch(m, &opt).solve(ctx, d, opt.RowBytes)
+	s := newSearch(m, &opt)
+	o, err := s.solve(ctx, d, opt.RowBytes)
 	if err != nil {
 		return nil, err
 	}
+	s.tell.solved()
 	return d.machine(o), nil
 }
 
@@ -122,9 +127,11 @@ func TrainOneClass(ctx context.Context, m Matrix, docs []int, nu float64, opt Op
 		d.alpha[t] = min(left, 1)
 		left -= d.alpha[t]
 	}
-	o, err := newSearch(m, &opt).solve(ctx, d, opt.RowBytes)
+	s := newSearch(m, &opt)
+	o, err := s.solve(ctx, d, opt.RowBytes)
 	if err != nil {
 		return nil, err
 	}
+	s.tell.solved()
 	return d.machine(o), nil
 }

@@ -14,6 +14,8 @@ type Machine struct {
 	Converged  bool    // whether the tolerance was reached
 	Bounded    int     // how many coefficients are at their bound
 
+	Sigmoid *Sigmoid // probabilities, where they were asked for
+
 	bounds [2]float64 // of the problem of two classes that it solves
 }
 

@@ -178,10 +178,10 @@ func trainAll(ctx context.Context, m Matrix, problems []*problem, c *Classifier,
 		if p == nil {
 			continue
 		}
-		if c.Machines[i] = p.constant(); c.Machines[i] != nil {
+		if c.Machines[i] = p.constant(par.Probabilities); c.Machines[i] != nil {
 			continue
 		}
-		p.nu = par.Nu
+		p.nu, p.probable, p.seed = par.Nu, par.Probabilities, par.Seed
 		p.bounds[0] = par.bound(p.classes[0])
 		p.bounds[1] = par.C
 		if p.classes[1] >= 0 {
@@ -199,15 +199,21 @@ func trainAll(ctx context.Context, m Matrix, problems []*problem, c *Classifier,
 	return c, solveAll(ctx, m, problems, todo, c.Machines, &opt)
 }
 
-// constant is the machine of a problem in which all documents are of one kind, or nil.
-func (p *problem) constant() *Machine {
-	if !slices.Contains(p.positive, true) {
-		return &Machine{Rho: 1, Converged: true}
+// constant is the machine of a problem in which all documents are of one kind, or nil. Its probability is what the counts say, by Bayes' rule with a
+// uniform prior.
+func (p *problem) constant(probable bool) *Machine {
+	if slices.Contains(p.positive, true) && slices.Contains(p.positive, false) {
+		return nil
 	}
-	if !slices.Contains(p.positive, false) {
-		return &Machine{Rho: -1, Converged: true}
+	m := &Machine{Rho: 1, Converged: true}
+	if slices.Contains(p.positive, true) {
+		m.Rho = -1
 	}
-	return nil
+	if probable {
+		fit := FitSigmoid([]float64{}, p.positive)
+		m.Sigmoid = &fit
+	}
+	return m
 }
 
 // solveAll solves the problems of a list, each on one worker, in the order of the list; where there are fewer problems than workers, these

@@ -54,8 +54,10 @@ type Progress struct {
 const (
 	defaultTolerance = 1e-3
 	defaultRowBytes  = 512 << 20
-	reportEvery      = 200 * time.Millisecond
 )
+
+// reportEvery is how long a search keeps to itself how far it is; a variable for the tests.
+var reportEvery = 200 * time.Millisecond
 
 // resolve checks the options and fills in the defaults.
 func (o Options) resolve() (Options, error) {

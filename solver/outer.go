@@ -94,9 +94,6 @@ func (s *search) solve(ctx context.Context, d *dual, bytes int64) (outcome, erro
 	if err == nil {
 		err = d.finite()
 	}
-	if err == nil {
-		s.tell.solved()
-	}
 	return o, err
 }
 

@@ -172,7 +172,7 @@ const gatherBytes = 4 << 20
 
 // read reads rows of the matrix and leaves out the columns that the problem doesn't have.
 func (s *rowStore) read(ctx context.Context, rows []int, dst [][]float32) error {
-	if s.ready != nil {
+	if s.ready != nil && s.runs != nil {
 		for i, d := range rows {
 			s.gather(dst[i], s.ready.Row(d))
 		}

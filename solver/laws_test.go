@@ -1,0 +1,299 @@
+package solver
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// counted is a matrix that computes its rows, as an engine does, and counts and checks what is asked of it.
+type counted struct {
+	*Dense
+	t     *testing.T
+	mu    sync.Mutex
+	rows  int
+	panel int // the greatest number of rows in one call
+	wait  func()
+}
+
+// Row hides the method of the embedded matrix, so that nothing is used in place.
+func (c *counted) Row() {}
+
+func (c *counted) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
+	if c.wait != nil {
+		c.wait()
+	}
+	c.mu.Lock()
+	c.rows += len(rows)
+	c.panel = max(c.panel, len(rows))
+	c.mu.Unlock()
+	n, last := 0, -1
+	for _, r := range columns {
+		if r[0] <= last || r[1] <= r[0] || r[1] > c.Len() {
+			c.t.Errorf("columns %v aren't disjoint and increasing", columns)
+		}
+		last, n = r[1], n+r[1]-r[0]
+	}
+	seen := map[int]bool{}
+	for i, r := range rows {
+		if seen[r] || len(dst[i]) != n {
+			c.t.Errorf("row %d twice, or %d places for %d values", r, len(dst[i]), n)
+		}
+		seen[r] = true
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return c.Dense.Rows(ctx, rows, columns, dst)
+}
+
+// Neither the number of workers, nor the memory for rows, nor where rows come from has part in the result; nor do the portable loops, if others
+// give the same bits.
+func TestSameBits(t *testing.T) {
+	const n, k = 700, 4
+	m, x := gaussian(t, 3, n, 4, 0.3)
+	labels := classes(x, k)
+	for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
+		train := func(m Matrix, opt Options) *Classifier {
+			t.Helper()
+			opt.WorkingSet = 32
+			c, err := Train(context.Background(), m, labels, k, scheme, Parameters{C: 5, Probabilities: true, Seed: 3}, nil, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		want := train(m, Options{Workers: 1})
+		asked := &counted{Dense: m, t: t}
+		small := &counted{Dense: m, t: t}
+		for name, got := range map[string]*Classifier{
+			"again":        train(m, Options{Workers: 1}),
+			"two workers":  train(m, Options{Workers: 2}),
+			"many workers": train(m, Options{Workers: 20}),
+			"asked":        train(asked, Options{Workers: 2}),
+			"least memory": train(small, Options{Workers: 1, RowBytes: 32 * n * 4}),
+		} {
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%v, %s: another result", scheme, name)
+			}
+		}
+		if small.rows <= asked.rows {
+			t.Errorf("%v: %d rows were asked for with little memory, %d with much", scheme, small.rows, asked.rows)
+		}
+		if asked.panel < 16 {
+			t.Errorf("%v: at most %d rows were asked for at a time", scheme, asked.panel)
+		}
+	}
+}
+
+func TestShrinkingReachesTheSameOptimum(t *testing.T) {
+	const n = 900
+	m, x := gaussian(t, 4, n, 2, 2)
+	positive := make([]bool, n) // easy but for the border: most documents end at 0
+	for i := range positive {
+		positive[i] = x[i][0]+0.05*x[i][1] > 0
+	}
+	for _, matrix := range []Matrix{m, &counted{Dense: m, t: t}} {
+		least := n
+		watch := func(p Progress) { least = min(least, p.Active) }
+		par := Parameters{C: 1000, Weights: []float64{1, 2}}
+		old := reportEvery
+		reportEvery = 0
+		got, err := TrainBinary(context.Background(), matrix, counting(n), positive, par, nil, Options{Progress: watch, RowBytes: 64 * n * 4})
+		reportEvery = old
+		if err != nil {
+			t.Fatal(err)
+		}
+		if least > n/2 {
+			t.Errorf("never less than %d of %d documents in the problem: nothing was left out", least, n)
+		}
+		checkOptimal(t, m, counting(n), positive, [2]float64{1000, 2000}, got, defaultTolerance)
+	}
+}
+
+// A permutation of the documents permutes the optimum, which is unique in f; so does a factor of the kernel with C divided by it.
+func TestPermutationAndScale(t *testing.T) {
+	const n, factor = 200, 4 // a power of two: no rounding in the values
+	m, x := gaussian(t, 6, n, 3, 0.5)
+	positive := noisySigns(6, x)
+	fine := Options{Tolerance: 1e-7}
+	want, err := TrainBinary(context.Background(), m, counting(n), positive, Parameters{C: 2}, nil, fine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	perm := rand.New(rand.NewPCG(1, 2)).Perm(n)
+	permuted := matrixOf(t, n, func(i, j int) float64 { return factor * float64(m.Row(perm[i])[perm[j]]) })
+	signs := make([]bool, n)
+	for i, from := range perm {
+		signs[i] = positive[from]
+	}
+	got, err := TrainBinary(context.Background(), permuted, counting(n), signs, Parameters{C: 2. / factor}, nil, fine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size float64
+	for _, c := range want.Coef {
+		size += math.Abs(c)
+	}
+	// Each is within 10^-7·Σα of the optimum.
+	if !(math.Abs(got.Objective*factor-want.Objective) <= 1e-7*size) {
+		t.Errorf("objective %v, expected %v", got.Objective*factor, want.Objective)
+	}
+	// f differs by d with ½|d|² at most the difference of the objectives, in the norm of the kernel, whose diagonal is 1, and by that of rho.
+	for i := range n {
+		a, b := -want.Rho, -got.Rho
+		for s, doc := range want.Support {
+			a += want.Coef[s] * float64(m.Row(perm[i])[doc])
+		}
+		for s, doc := range got.Support {
+			b += got.Coef[s] * float64(permuted.Row(i)[doc])
+		}
+		if tol := 2*math.Sqrt(2e-7*size) + 1e-6; !(math.Abs(a-b) <= tol) {
+			t.Fatalf("document %d: decision %v, expected %v within %v", i, b, a, tol)
+		}
+	}
+}
+
+func TestStrangeProblems(t *testing.T) {
+	ctx := context.Background()
+	m, x := gaussian(t, 7, 60, 2, 1)
+	positive := noisySigns(7, x)
+	docs := counting(60)
+	t.Run("indefinite", func(t *testing.T) {
+		r := rand.New(rand.NewPCG(9, 9))
+		bad := matrixOf(t, 120, func(i, j int) float64 { return r.NormFloat64() })
+		signs := make([]bool, 120)
+		for i := range signs {
+			signs[i] = i%3 == 0
+		}
+		got, err := TrainBinary(ctx, bad, counting(120), signs, Parameters{C: 10}, nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOptimal(t, bad, counting(120), signs, [2]float64{10, 10}, got, defaultTolerance)
+	})
+	t.Run("duplicates", func(t *testing.T) {
+		same := matrixOf(t, 40, func(i, j int) float64 { return float64(m.Row(i / 2)[j/2]) })
+		signs := make([]bool, 40)
+		for i := range signs {
+			signs[i] = i%2 == 0 // the same document in both classes
+		}
+		for _, c := range []float64{1e-6, 1, 1e6} {
+			got, err := TrainBinary(ctx, same, counting(40), signs, Parameters{C: c}, nil, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkOptimal(t, same, counting(40), signs, [2]float64{c, c}, got, defaultTolerance)
+			if !(math.Abs(got.Objective+40*c) <= 1e-9*c) { // all at their bound: f is 0 everywhere
+				t.Errorf("C = %v: objective %v, expected %v", c, got.Objective, -40*c)
+			}
+		}
+	})
+	t.Run("large C", func(t *testing.T) {
+		got, err := TrainBinary(ctx, m, docs, positive, Parameters{C: 1e6}, nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOptimal(t, m, docs, positive, [2]float64{1e6, 1e6}, got, defaultTolerance)
+	})
+	t.Run("end of iterations", func(t *testing.T) {
+		got, err := TrainBinary(ctx, m, docs, positive, Parameters{C: 1e6}, nil, Options{MaxIterations: 7})
+		if err != nil || got.Converged || got.Iterations != 7 {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+	for _, test := range []struct {
+		name, want string
+		run        func() error
+	}{
+		{"one class", "60 documents of class 0 against 0 of 1", func() error {
+			_, err := TrainBinary(ctx, m, docs, make60(true), Parameters{}, nil, Options{})
+			return err
+		}},
+		{"all labels equal", "of 1 class, expected two or more", func() error {
+			_, err := Train(ctx, m, make([]int, 60), 3, OneVsOne, Parameters{}, nil, Options{})
+			return err
+		}},
+		{"label out of range", "class 3, expected 0 to 2", func() error {
+			l := make([]int, 60)
+			l[5] = 3
+			_, err := Train(ctx, m, l, 3, OneVsOne, Parameters{}, nil, Options{})
+			return err
+		}},
+		{"C", "C is -1, expected a positive number", func() error {
+			_, err := TrainBinary(ctx, m, docs, positive, Parameters{C: -1}, nil, Options{})
+			return err
+		}},
+		{"infinite weight", "weight +Inf of class 1", func() error {
+			_, err := TrainBinary(ctx, m, docs, positive, Parameters{Weights: []float64{1, math.Inf(1)}}, nil, Options{})
+			return err
+		}},
+		{"infeasible ν", "ν is 0.9, expected at most 0.3333", func() error {
+			signs := make60(false)
+			for i := range 10 {
+				signs[i] = true
+			}
+			_, err := TrainBinary(ctx, m, docs, signs, Parameters{Nu: 0.9}, nil, Options{})
+			return err
+		}},
+		{"twice", "document 4 is in the problem twice", func() error {
+			_, err := TrainBinary(ctx, m, []int{4, 3, 4}, []bool{true, false, true}, Parameters{}, nil, Options{})
+			return err
+		}},
+		{"NaN", "not a finite number", func() error {
+			bad := matrixOf(t, 4, func(i, j int) float64 {
+				if i == 2 && j == 1 {
+					return math.NaN()
+				}
+				return float64(1 / (1 + i - j))
+			})
+			_, err := TrainBinary(ctx, bad, counting(4), []bool{true, true, false, false}, Parameters{}, nil, Options{})
+			return err
+		}},
+		{"target", "target NaN of document 1", func() error {
+			_, err := TrainRegression(ctx, m, []int{0, 1}, []float64{0, math.NaN()}, Regression{}, Options{})
+			return err
+		}},
+		{"odd working set", "a working set of 5 variables", func() error {
+			_, err := TrainBinary(ctx, m, docs, positive, Parameters{}, nil, Options{WorkingSet: 5})
+			return err
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if err := test.run(); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, expected one with %q", err, test.want)
+			}
+		})
+	}
+}
+
+func make60(v bool) []bool {
+	out := make([]bool, 60)
+	for i := range out {
+		out[i] = v
+	}
+	return out
+}
+
+func TestCancel(t *testing.T) {
+	const n = 400
+	m, x := gaussian(t, 8, n, 3, 0.3)
+	ctx, cancel := context.WithCancel(context.Background())
+	calls := 0
+	slow := &counted{Dense: m, t: t, wait: func() {
+		if calls++; calls == 3 {
+			cancel()
+		}
+	}}
+	_, err := TrainBinary(ctx, slow, counting(n), noisySigns(8, x), Parameters{C: 1e4}, nil, Options{WorkingSet: 16})
+	if err == nil || calls > 3 {
+		t.Errorf("error %v after %d calls, expected the end after 3", err, calls)
+	}
+	if _, err := Train(ctx, m, classes(x, 4), 4, OneVsOne, Parameters{}, nil, Options{}); err != context.Canceled {
+		t.Errorf("error %v, expected %v", err, context.Canceled)
+	}
+}

@@ -1,0 +1,148 @@
+package solver
+
+import (
+	"context"
+	"math"
+)
+
+// Sigmoid turns a decision value f into the probability of the positive class,
+//
+//	P(f) = 1 / (1 + exp(A·f + B)).
+type Sigmoid struct{ A, B float64 }
+
+// Probability returns P(f), without overflow for any f.
+func (s Sigmoid) Probability(f float64) float64 {
+	x := s.A*f + s.B
+	if x >= 0 {
+		e := math.Exp(-x)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(x))
+}
+
+// FitSigmoid finds the sigmoid of greatest likelihood for decision values of objects of known sign, where the targets are drawn in a little from 0 and 1,
+// by what Bayes' rule with a uniform prior makes of the counts. Newton's method with a line search; the problem is convex. Source: Platt (1999) in the form
+// of Lin, Lin and Weng, Machine Learning 68 (2007).
+func FitSigmoid(decisions []float64, positive []bool) Sigmoid {
+	var count [2]float64
+	for _, p := range positive {
+		if p {
+			count[1]++
+		} else {
+			count[0]++
+		}
+	}
+	target := func(i int) float64 {
+		if positive[i] {
+			return (count[1] + 1) / (count[1] + 2)
+		}
+		return 1 / (count[0] + 2)
+	}
+	// loss is the negative logarithm of the likelihood, in the form that neither overflows nor cancels.
+	loss := func(s Sigmoid) float64 {
+		var sum float64
+		for i, f := range decisions {
+			x, t := s.A*f+s.B, target(i)
+			if x >= 0 {
+				sum += t*x + math.Log1p(math.Exp(-x))
+			} else {
+				sum += (t-1)*x + math.Log1p(math.Exp(x))
+			}
+		}
+		return sum
+	}
+	const (
+		rounds, least   = 100, 1e-10 // Newton steps, shortest step
+		ridge, flat     = 1e-12, 1e-5
+		enoughOfDescent = 1e-4
+	)
+	s := Sigmoid{0, math.Log((count[0] + 1) / (count[1] + 1))}
+	now := loss(s)
+	for range rounds {
+		h11, h22, h12, g1, g2 := ridge, ridge, 0.0, 0.0, 0.0
+		for i, f := range decisions {
+			p := s.Probability(f)
+			w, d := p*(1-p), target(i)-p
+			h11 += f * f * w
+			h22 += w
+			h12 += f * w
+			g1 += f * d
+			g2 += d
+		}
+		if math.Abs(g1) < flat && math.Abs(g2) < flat {
+			break
+		}
+		det := h11*h22 - h12*h12
+		da, db := -(h22*g1-h12*g2)/det, -(h11*g2-h12*g1)/det
+		slope := g1*da + g2*db
+		step := 1.0
+		for ; step >= least; step /= 2 {
+			try := Sigmoid{s.A + step*da, s.B + step*db}
+			if next := loss(try); next < now+enoughOfDescent*step*slope {
+				s, now = try, next
+				break
+			}
+		}
+		if step < least {
+			break // nothing to gain in float64
+		}
+	}
+	return s
+}
+
+// sigmoidFolds is into how many parts the documents of a problem are divided for its sigmoid, as in LIBSVM.
+const sigmoidFolds = 5
+
+// sigmoid fits the probabilities of a problem to decision values for documents that the machines weren't trained on. A document that is held out stays in
+// the problem with a bound of 0, so that its score, and with it its decision value, comes out of the search like any other.
+func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid, error) {
+	signs := make([]int, len(p.docs))
+	for t, pos := range p.positive {
+		if pos {
+			signs[t] = 1
+		}
+	}
+	fold := Folds(signs, min(sigmoidFolds, len(signs)), p.seed)
+	decisions := make([]float64, len(p.docs))
+	for f := range sigmoidFolds {
+		d, err := p.dual(s.m, func(t int) bool { return fold[t] == f })
+		if err != nil {
+			return nil, err
+		}
+		if d == nil { // one class is left: all that can be said is which
+			for t := range fold {
+				if fold[t] == f {
+					decisions[t] = p.leftOver(fold, f)
+				}
+			}
+			continue
+		}
+		if _, err := s.solve(ctx, d, bytes); err != nil {
+			return nil, err
+		}
+		rho, by := d.rho(), 1.0
+		if d.perClass {
+			by = d.margin()
+		}
+		for t := range fold {
+			if fold[t] == f {
+				decisions[t] = (-d.score[t] - rho) / by
+			}
+		}
+	}
+	fit := FitSigmoid(decisions, p.positive)
+	return &fit, nil
+}
+
+// leftOver is the decision when all documents outside a fold are of one class, or there are none.
+func (p *problem) leftOver(fold []int, f int) float64 {
+	for t := range fold {
+		if fold[t] != f {
+			if p.positive[t] {
+				return 1
+			}
+			return -1
+		}
+	}
+	return 0
+}
