@@ -1,0 +1,147 @@
+package solver
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+)
+
+func TestFoldsAreStratified(t *testing.T) {
+	labels := make([]int, 103)
+	for i := range labels {
+		labels[i] = i % 4
+		if i%10 == 9 {
+			labels[i] = -1
+		}
+	}
+	a, b, c := Folds(labels, 5, 1), Folds(labels, 5, 1), Folds(labels, 5, 2)
+	if !slices.Equal(a, b) || slices.Equal(a, c) {
+		t.Error("the parts don't follow the seed")
+	}
+	var size [5]int
+	var count [5][4]int
+	for i, f := range a {
+		if (f < 0) != (labels[i] < 0) {
+			t.Fatalf("document %d of class %d is in part %d", i, labels[i], f)
+		}
+		if f >= 0 {
+			size[f]++
+			count[f][labels[i]]++
+		}
+	}
+	if slices.Max(size[:])-slices.Min(size[:]) > 1 {
+		t.Errorf("sizes %v", size)
+	}
+	for class := range 4 {
+		lo, hi := math.MaxInt, 0
+		for f := range count {
+			lo, hi = min(lo, count[f][class]), max(hi, count[f][class])
+		}
+		if hi-lo > 1 {
+			t.Errorf("class %d: between %d and %d documents a part", class, lo, hi)
+		}
+	}
+}
+
+// A prediction in a cross-validation is that of a classifier which never saw the document; starting from another C it takes fewer steps to the same optimum.
+func TestCrossValidation(t *testing.T) {
+	const n, k = 500, 3
+	ctx := context.Background()
+	m, x := gaussian(t, 22, n, 2, 1)
+	labels := classes(x, k)
+	labels[7] = -1
+	folds := Folds(labels, 4, 9)
+	for _, matrix := range []Matrix{m, &counted{Dense: m, t: t}} {
+		for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
+			first, err := CrossValidate(ctx, matrix, labels, k, scheme, Parameters{C: 1}, folds, nil, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cold, err := CrossValidate(ctx, matrix, labels, k, scheme, Parameters{C: 2}, folds, nil, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			warm, err := CrossValidate(ctx, matrix, labels, k, scheme, Parameters{C: 2}, folds, first, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if right, of := cold.Right(labels); of != n-1 || right < of*9/10 {
+				t.Errorf("%v: %d of %d right", scheme, right, of)
+			}
+			steps, cut := 0, 0
+			for f, fit := range cold.Fits {
+				for i, machine := range fit.Machines {
+					steps += machine.Iterations
+					cut += warm.Fits[f].Machines[i].Iterations
+					for _, doc := range machine.Support {
+						if folds[doc] == f || folds[doc] < 0 {
+							t.Fatalf("document %d is in the machine that it is predicted by", doc)
+						}
+					}
+					var size float64
+					for _, v := range machine.Coef {
+						size += math.Abs(v)
+					}
+					if got := warm.Fits[f].Machines[i].Objective; !(math.Abs(got-machine.Objective) <= defaultTolerance*size) {
+						t.Errorf("%v: objective %v, expected %v", scheme, got, machine.Objective)
+					}
+				}
+			}
+			if cut >= steps {
+				t.Errorf("%v: %d steps from the neighbour's coefficients, %d without", scheme, cut, steps)
+			}
+		}
+	}
+}
+
+func TestLabels(t *testing.T) {
+	const n = 300
+	m, x := gaussian(t, 23, n, 2, 1)
+	labels := make([][]int, n)
+	for i := range labels {
+		labels[i] = []int{1} // all have 1, none has 3
+		if x[i][0] > 0 {
+			labels[i] = append(labels[i], 0)
+		}
+		if x[i][1] > 0 {
+			labels[i] = append(labels[i], 2)
+		}
+	}
+	labels[5] = nil
+	c, err := TrainLabels(context.Background(), m, labels, 4, Parameters{C: 10, Probabilities: true}, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt, err := Options{}.resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := 0
+	err = c.predictRows(context.Background(), m, counting(n), &opt, func(i int, decisions []float64) {
+		got := c.LabelsOf(nil, decisions)
+		want := slices.Clone(labels[i])
+		slices.Sort(want)
+		if i != 5 && !slices.Equal(got, want) {
+			wrong++
+		}
+		p := make([]float64, 4)
+		if err := c.Probabilities(p, decisions); err != nil {
+			t.Fatal(err)
+		}
+		if !(p[1] > 0.99 && p[3] < 0.01) {
+			t.Fatalf("probabilities %v: all have label 1, none has 3", p)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong > n/20 { // of documents that were trained on, those close to a border
+		t.Errorf("%d of %d with wrong labels", wrong, n)
+	}
+	for _, machine := range c.Machines {
+		if slices.Contains(machine.Support, 5) {
+			t.Error("a document without a list was trained on")
+		}
+	}
+}

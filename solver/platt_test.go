@@ -1,0 +1,146 @@
+package solver
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// At the greatest likelihood the residuals sum to 0, plain and weighted by the decision values; and a sigmoid that the data were drawn from is found again.
+func TestSigmoidIsOfGreatestLikelihood(t *testing.T) {
+	const n, a, b = 20000, -1.5, 0.4
+	r := rand.New(rand.NewPCG(1, 1))
+	f, positive := make([]float64, n), make([]bool, n)
+	truth, count := Sigmoid{a, b}, 0.0
+	for i := range f {
+		f[i] = 2 * r.NormFloat64()
+		if positive[i] = r.Float64() < truth.Probability(f[i]); positive[i] {
+			count++
+		}
+	}
+	got := FitSigmoid(f, positive)
+	var g1, g2 float64
+	for i := range f {
+		target := 1 / (n - count + 2)
+		if positive[i] {
+			target = (count + 1) / (count + 2)
+		}
+		d := target - 1/(1+math.Exp(got.A*f[i]+got.B))
+		g1 += f[i] * d
+		g2 += d
+	}
+	if !(math.Abs(g1) <= 1e-4 && math.Abs(g2) <= 1e-4) { // it stops below 10^-5, computed in another way here
+		t.Errorf("derivatives %v and %v, expected 0", g1, g2)
+	}
+	// The standard errors are about 0.02; five of them.
+	if !(math.Abs(got.A-a) <= 0.1 && math.Abs(got.B-b) <= 0.1) {
+		t.Errorf("found %+v, expected %+v", got, truth)
+	}
+}
+
+func TestSigmoidOfExtremes(t *testing.T) {
+	s := Sigmoid{-1, 0}
+	for _, x := range [][2]float64{{1e9, 1}, {-1e9, 0}, {0, 0.5}} {
+		if got := s.Probability(x[0]); got != x[1] {
+			t.Errorf("probability of %v is %v, expected %v", x[0], got, x[1])
+		}
+	}
+	// Separable: as the targets are inside of (0, 1), the slope stays finite, and each object has the probability of its target.
+	got := FitSigmoid([]float64{-1, -1, -1, 1, 1, 1}, []bool{false, false, false, true, true, true})
+	if p := got.Probability(1); !(math.Abs(p-0.8) <= 1e-4) { // (3+1)/(3+2)
+		t.Errorf("probability %v, expected 0.8", p)
+	}
+}
+
+// Probabilities of pairs that agree with some p are coupled to that p.
+func TestCoupling(t *testing.T) {
+	want := []float64{0.5, 0.25, 0.15, 0.1}
+	c := &Classifier{Scheme: OneVsOne, Classes: 5} // class 2 has no documents
+	var decisions []float64
+	at := map[int]int{0: 0, 1: 1, 3: 2, 4: 3}
+	for a := range 5 {
+		for b := a + 1; b < 5; b++ {
+			if a == 2 || b == 2 {
+				c.Machines, decisions = append(c.Machines, nil), append(decisions, 0)
+				continue
+			}
+			c.Machines = append(c.Machines, &Machine{Sigmoid: &Sigmoid{-1, 0}})
+			decisions = append(decisions, math.Log(want[at[a]]/want[at[b]]))
+		}
+	}
+	got := make([]float64, 5)
+	if err := c.Probabilities(got, decisions); err != nil {
+		t.Fatal(err)
+	}
+	for a, i := range at {
+		// It stops when the conditions hold within 0.005/4, and the smallest diagonal element is 3·0.5².
+		if !(math.Abs(got[a]-want[i]) <= 0.01) {
+			t.Errorf("class %d: probability %v, expected %v", a, got[a], want[i])
+		}
+	}
+	if got[2] != 0 {
+		t.Errorf("a class without documents has probability %v", got[2])
+	}
+	c.Machines[0].Sigmoid = nil
+	if c.Probabilities(got, decisions) == nil {
+		t.Error("no error without a sigmoid")
+	}
+}
+
+// What the probabilities are good for: of the held-out documents that are said to be of a class with p, a part of about p is.
+func TestProbabilitiesAreCalibrated(t *testing.T) {
+	const n, k = 900, 3
+	m, x := gaussian(t, 21, n, 2, 1)
+	labels := classes(x, k)
+	r := rand.New(rand.NewPCG(3, 3))
+	for i := range labels {
+		if r.Float64() < 0.3 {
+			labels[i] = r.IntN(k)
+		}
+	}
+	training := make([]int, n)
+	for i := range training {
+		if training[i] = labels[i]; i%3 == 0 {
+			training[i] = -1
+		}
+	}
+	for _, par := range []Parameters{{C: 1, Probabilities: true}, {Nu: 0.5, Probabilities: true}} {
+		c, err := Train(context.Background(), m, training, k, OneVsOne, par, nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		opt, err := Options{}.resolve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var held []int
+		for i := 0; i < n; i += 3 {
+			held = append(held, i)
+		}
+		var said, right float64
+		err = c.predictRows(context.Background(), m, held, &opt, func(i int, decisions []float64) {
+			p := make([]float64, k)
+			if err := c.Probabilities(p, decisions); err != nil {
+				t.Fatal(err)
+			}
+			best := 0
+			for a := range p {
+				if p[a] > p[best] {
+					best = a
+				}
+			}
+			said += p[best]
+			if best == labels[i] {
+				right++
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// 300 documents of which 0.8 are right: a standard error of 7; four of them.
+		if !(math.Abs(said-right) <= 28) || right < 200 {
+			t.Errorf("%+v: %v of %d right, by the probabilities %v", par, right, len(held), said)
+		}
+	}
+}
