@@ -12,17 +12,6 @@ const (
 	deltaCRelative = 1e-5
 )
 
-// Propagate returns what an error of at most delta in c makes of k's value,
-//
-//	max(|k(c+delta) - k(c)|, |k(c-delta) - k(c)|)
-//
-// with c ± delta kept in [0, 2]. A kernel that is monotone in c, as all are but polynomials of even degree around their zero, has its greatest
-// change at one of the ends. Source: the definition.
-func Propagate(k Kernel, c, delta, x, y float64) float64 {
-	v := k.Eval(c, x, y)
-	return max(math.Abs(k.Eval(min(c+delta, 2), x, y)-v), math.Abs(k.Eval(max(c-delta, 0), x, y)-v))
-}
-
 // Tolerance returns how far a value that the float32 engine computes may be from the float64 reference, for a pair with the reference's c and
 // norms x and y,
 //

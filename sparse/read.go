@@ -119,20 +119,25 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 		return nil, err
 	}
 	defer in.close()
-	format := opt.Format
+	format, guessed := opt.Format, ""
 	if format == FormatAuto {
-		if format, err = in.detect(); err != nil {
+		if format, guessed, err = in.detect(); err != nil {
 			return nil, err
 		}
 	}
+	var c *Corpus
 	switch format {
 	case FormatTSV:
-		return readTSV(ctx, in, opt, meter)
+		c, err = readTSV(ctx, in, opt, meter)
 	case FormatMatrixMarket:
-		return readMatrixMarket(ctx, in, opt, meter)
+		c, err = readMatrixMarket(ctx, in, opt, meter)
 	default:
-		return readSVMLight(ctx, in, opt, meter)
+		c, err = readSVMLight(ctx, in, opt, meter)
 	}
+	if bad, ok := err.(*SyntaxError); ok && bad.Err == nil { // damaged data are no matter of the format
+		bad.Guessed = guessed
+	}
+	return c, err
 }
 
 // check reports options that contradict themselves.

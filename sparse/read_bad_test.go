@@ -19,7 +19,8 @@ func TestBadInput(t *testing.T) {
 		finite  = "a finite number"
 		utf8    = "UTF-8 text"
 		label   = labelExpected
-		counted = "a value of at least 0 (Signed accepts others)"
+		counted = "a value of at least 0 (Options.Signed accepts others)"
+		shorter = "shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"
 	)
 	for _, test := range []struct {
 		file, content string
@@ -30,7 +31,7 @@ func TestBadInput(t *testing.T) {
 		{"empty.gz", gzipped(""), Options{}, ": an empty file", "documents"},
 		{"a.svm", "\n# a\n", Options{}, ": no documents", "lines label index:value ..."},
 		{"a.tsv", "\n \n", Options{}, ": no documents", "lines label<TAB>text"},
-		{"a.txt", "\nhello world\n", Options{}, `:2: "hello world"`, "label index:value ..., label<TAB>text, or a MatrixMarket banner (a format can be named too)"},
+		{"a.txt", "\nhello world\n", Options{}, `:2: "hello world"`, "label index:value ..., label<TAB>text, or a MatrixMarket banner (Options.Format names a format)"},
 
 		{"a.svm", "1 1:1\n2 9:1 7:1\n", Options{}, ":2: index 7 is not above 9", "ascending indices"},
 		{"a.svm", "1 1:1 1:1\n", Options{}, ":1: index 1 is not above 1", "ascending indices"},
@@ -52,7 +53,7 @@ func TestBadInput(t *testing.T) {
 		{"a.svm", "1,,2 1:1\n", Options{}, `:1: label "1,,2"`, label},
 		{"a.svm", "1,1 1:1\n", Options{}, `:1: label "1" twice`, "every label of a document once"},
 		{"a.svm", "\xff 1:1\n", Options{}, `:1: label "\xff" is not UTF-8`, "UTF-8"},
-		{"a.svm", "1 1:1\n2 2:2 3:3\n", Options{MaxLineBytes: 8}, ":2: a line of more than 8 bytes", "shorter lines (MaxLineBytes sets the limit)"},
+		{"a.svm", "1 1:1\n2 2:2 3:3\n", Options{MaxLineBytes: 8}, ":2: a line of more than 8 B", shorter},
 		{"a.svm", "1 " + strings.Repeat("x", 100), Options{}, `:1: "` + strings.Repeat("x", 40) + `"... has no colon`, "index:value"},
 
 		{"a.tsv", "a\tb\nno tab here\n", Options{}, `:2: "no tab here" has no TAB`, "label<TAB>text"},
@@ -60,12 +61,19 @@ func TestBadInput(t *testing.T) {
 		{"a.tsv", "a\tb\nc\td\xc3\n", Options{}, ":2: byte 0xc3, which is not UTF-8, at byte 4 of the line", utf8},
 		{"a.tsv", "a\tb\x00", Options{}, ":1: a NUL byte at byte 4 of the line", utf8},
 		{"a.tsv", "\xff\xfea\x00\t\x00", Options{}, ":1: byte 0xff, which is not UTF-8, at byte 1 of the line", utf8},
-		{"a.tsv", "a\tb\nc\tdddddd", Options{MaxLineBytes: 7}, ":2: a line of more than 7 bytes", "shorter lines (MaxLineBytes sets the limit)"},
+		{"a.tsv", "a\tb\nc\tdddddd", Options{MaxLineBytes: 7}, ":2: a line of more than 7 B", shorter},
 
 		{"a.gz", gzipped("1 1:1\n2 2:2" + incompressible())[:3000], Options{}, ":2: the gzip data end early", "a complete gzip file"},
 		{"a.svm", "\x1f\x8b", Options{}, ": the gzip data end early", "a complete gzip file"},
 		{"a.svm", "\x1f\x8babcdefghijklm", Options{}, ": gzip: invalid header", "an undamaged gzip file"},
-		{"a.svm", gzipped("1 1:1\n") + "tail of something", Options{}, ":2: gzip: invalid header", "an undamaged gzip file"},
+		{"a.svm", gzipped("1 1:1\n") + "tail of something", Options{}, ":2: other data behind the gzip data", "the end of the file"},
+		{"a.svm", gzipped("1 1:1\n") + "tail", Options{}, ":2: other data behind the gzip data", "the end of the file"},
+		{"a.svm", gzipped("1 1:1\n") + "\x00\x00\x00x", Options{}, ":2: other data behind the gzip data", "the end of the file"},
+		{"a.svm", gzipped("1 1:1\n") + gzipped("1 1:1\n")[:7], Options{}, ":2: the gzip data end early", "a complete gzip file"},
+		{"a.svm", gzipped("1 1:1\n") + "\x1f", Options{}, ":2: the gzip data end early", "a complete gzip file"},
+		{"a.txt", "\nspam\t1:30\nham\t1:30 meeting\n", Options{}, `:3: "meeting" has no colon`, "index:value (the format was guessed: svmlight from line 2; Options.Format names another)"},
+		{"a.txt", "1\t1:1 2:x\n", Options{}, `:1: index 2: value "x"`, finite + " (the format was guessed: svmlight from line 1; Options.Format names another)"},
+		{"a.txt", "spam\t1:30 meeting\nx\n", Options{}, `:2: "x" has no TAB`, "label<TAB>text (the format was guessed: tsv from line 1; Options.Format names another)"},
 		{"a.svm", flip(gzipped("1 1:1\n"), -5), Options{}, ":2: the gzip checksum does not match", "an undamaged gzip file"},
 
 		{"a.mtx", "1 1 1\n", Options{}, `:1: "1 1 1"`, market},
@@ -93,7 +101,7 @@ func TestBadInput(t *testing.T) {
 		{"a", "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1 1\n", Options{}, `:3: "1 1 1"`, "row column"},
 		{"a", "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n", Options{}, `:3: value "1.5"`, "a whole number, as the banner says"},
 		{"a", banner + "1 2 1\n1 1 1\n", Options{Vocabulary: []string{"x"}}, ": 2 columns", "1, one for each term of the vocabulary"},
-		{"a", banner + strings.Repeat("%", 100), Options{MaxLineBytes: 50}, ":2: a line of more than 50 bytes", "shorter lines (MaxLineBytes sets the limit)"},
+		{"a", banner + strings.Repeat("%", 100), Options{MaxLineBytes: 50}, ":2: a line of more than 50 B", shorter},
 	} {
 		t.Run(test.file+test.found, func(t *testing.T) {
 			file := writeFile(t, test.file, test.content)
@@ -163,7 +171,7 @@ func TestBadFile(t *testing.T) {
 		}
 	}
 	_, err := Read(context.Background(), root, Options{MaxLineBytes: 3})
-	if want := "sparse: " + good + ":1: a line of more than 3 bytes, expected shorter lines (MaxLineBytes sets the limit)"; err == nil || err.Error() != want {
+	if want := "sparse: " + good + ":1: a line of more than 3 B, expected shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"; err == nil || err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}
 }
@@ -210,7 +218,7 @@ func TestLongLine(t *testing.T) {
 	in.decode(io.MultiReader(strings.NewReader("1 1:1\n"), io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20)), nil)
 	_, err = readSVMLight(context.Background(), in, &opt, startMeter(nil))
 	runtime.ReadMemStats(&after)
-	if want := fmt.Sprintf("sparse: long:2: a line of more than %d bytes, expected shorter lines (MaxLineBytes sets the limit)", limit); err == nil || err.Error() != want {
+	if want := "sparse: long:2: a line of more than " + FormatBytes(limit) + ", expected shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"; err == nil || err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}
 	// Both readings together; the first may have got as far as the second.

@@ -3,7 +3,6 @@ package sparse
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"sync"
 )
@@ -164,7 +163,8 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, fault *
 }
 
 func lineTooLong(most int) *lineError {
-	return &lineError{found: fmt.Sprintf("a line of more than %d bytes", most), expected: "shorter lines (MaxLineBytes sets the limit)"}
+	return &lineError{found: "a line of more than " + FormatBytes(int64(most)), expected: "shorter lines",
+		option: "MaxLineBytes", remedy: "and the bound on memory set the limit"}
 }
 
 // nextLine cuts the first line off data, without its line end (LF or CR LF).

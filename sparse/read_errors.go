@@ -12,12 +12,27 @@ type SyntaxError struct {
 	Line     int64  // counted from 1; 0 where the error belongs to the whole file
 	Found    string // such as "index 7 is not above 9"
 	Expected string // such as "ascending indices"
+	Option   string // the field of Options that decides, such as "Signed"; empty where none does
+	Remedy   string // what that field does, such as "accepts others"
+	Guessed  string // the format and how it was guessed, such as "svmlight from line 1"; empty where it was named or certain
 	Err      error  // the error below, such as io.ErrUnexpectedEOF for a truncated gzip file; nil where there is none
 }
 
-// Error returns "sparse: FILE:LINE: FOUND, expected EXPECTED".
+// Error returns "sparse: FILE:LINE: FOUND, expected EXPECTED", and in parentheses what Options could change.
 func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("sparse: %s: %s, expected %s", place(e.File, e.Line), e.Found, e.Expected)
+	return e.Describe(func(field string) string { return "Options." + field })
+}
+
+// Describe is Error with the caller's own names for the fields of Options, such as those of its flags.
+func (e *SyntaxError) Describe(option func(field string) string) string {
+	s := fmt.Sprintf("sparse: %s: %s, expected %s", place(e.File, e.Line), e.Found, e.Expected)
+	if e.Option != "" {
+		s += fmt.Sprintf(" (%s %s)", option(e.Option), e.Remedy)
+	}
+	if e.Guessed != "" {
+		s += fmt.Sprintf(" (the format was guessed: %s; %s names another)", e.Guessed, option("Format"))
+	}
+	return s
 }
 
 // Unwrap returns the error below, or nil.
@@ -35,11 +50,12 @@ func place(file string, line int64) string {
 type lineError struct {
 	line            int // counted from 0 in the block
 	found, expected string
+	option, remedy  string
 	err             error
 }
 
 func (e *lineError) at(file string, firstLine int64) *SyntaxError {
-	return &SyntaxError{File: file, Line: firstLine + int64(e.line), Found: e.found, Expected: e.expected, Err: e.err}
+	return &SyntaxError{File: file, Line: firstLine + int64(e.line), Found: e.found, Expected: e.expected, Option: e.option, Remedy: e.remedy, Err: e.err}
 }
 
 // quote quotes what was found, cut to a length that a message can bear.

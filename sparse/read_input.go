@@ -3,13 +3,12 @@ package sparse
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -53,7 +52,7 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 		return fmt.Errorf("sparse: %s: %w", in.name, err)
 	}
 	if bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		gz, err := gzip.NewReader(in.r)
+		gz, err := newGzipReader(in.r)
 		if err != nil {
 			return in.readError(0, err)
 		}
@@ -76,39 +75,25 @@ func (in *input) readError(line int64, err error) error {
 	return fmt.Errorf("sparse: %s: %w", place(in.name, line), err)
 }
 
-// gzipFault returns what is wrong with a gzip file, or nil where err is of another kind.
-func gzipFault(err error) *lineError {
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return &lineError{found: "the gzip data end early", expected: "a complete gzip file", err: err}
-	case errors.Is(err, gzip.ErrChecksum):
-		return &lineError{found: "the gzip checksum does not match", expected: "an undamaged gzip file", err: err}
-	}
-	if s := err.Error(); strings.HasPrefix(s, "gzip: ") || strings.HasPrefix(s, "flate: ") {
-		return &lineError{found: s, expected: "an undamaged gzip file", err: err}
-	}
-	return nil
-}
-
-// detect tells the format from the first bytes where they are a MatrixMarket banner, else from the name, else from the first line.
-func (in *input) detect() (Format, error) {
+// detect tells the format from the first bytes where they are a MatrixMarket banner, else from the name, else from the first line, which is a guess.
+func (in *input) detect() (format Format, guessed string, err error) {
 	head, err := in.r.Peek(32 << 10)
 	if err != nil && err != io.EOF && len(head) == 0 {
-		return "", in.readError(in.line, err)
+		return "", "", in.readError(in.line, err)
 	}
 	if len(head) == 0 {
-		return "", &SyntaxError{File: in.name, Found: "an empty file", Expected: "documents"}
+		return "", "", &SyntaxError{File: in.name, Found: "an empty file", Expected: "documents"}
 	}
 	if len(head) >= len(matrixMarketBanner) && bytes.EqualFold(head[:len(matrixMarketBanner)], []byte(matrixMarketBanner)) {
-		return FormatMatrixMarket, nil
+		return FormatMatrixMarket, "", nil
 	}
 	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(in.name), ".gz")) {
 	case ".tsv":
-		return FormatTSV, nil
+		return FormatTSV, "", nil
 	case ".svm", ".svmlight", ".libsvm":
-		return FormatSVMLight, nil
+		return FormatSVMLight, "", nil
 	case ".mtx", ".mm":
-		return FormatMatrixMarket, nil
+		return FormatMatrixMarket, "", nil
 	}
 	line := in.line
 	for l := range bytes.Lines(head) {
@@ -116,25 +101,44 @@ func (in *input) detect() (Format, error) {
 			line++
 			continue
 		}
-		return in.detectLine(l, line)
+		format := detectLine(l)
+		if format == FormatAuto {
+			return "", "", &SyntaxError{File: in.name, Line: line, Found: quote(bytes.TrimSpace(l)),
+				Expected: "label index:value ..., label<TAB>text, or a MatrixMarket banner", Option: "Format", Remedy: "names a format"}
+		}
+		return format, fmt.Sprintf("%s from line %d", format, line), nil
 	}
-	return FormatSVMLight, nil // nothing but comments: the reader says that the file is empty
+	return FormatSVMLight, "", nil // nothing but comments: the reader says that the file is empty
 }
 
-// detectLine tells svmlight from TSV: in svmlight what follows the label begins with a number and a colon.
-func (in *input) detectLine(l []byte, line int64) (Format, error) {
-	fields := bytes.Fields(l)
-	pair := fields[0]
-	if len(fields) > 1 {
-		pair = fields[1]
+// detectLine tells svmlight from TSV by the line of a document, or returns FormatAuto where it is neither. In svmlight what follows the label
+// begins with a number and a colon; a text may begin so, too ("spam<TAB>1:30 meeting"), but behind a TAB and with other words after it.
+func detectLine(l []byte) Format {
+	text, _, _ := bytes.Cut(l, []byte("#"))
+	fields := bytes.Fields(text)
+	if len(fields) == 0 {
+		fields = bytes.Fields(l)
 	}
-	index, _, colon := bytes.Cut(pair, []byte(":"))
-	if _, digits := scanUint(index); colon && (string(index) == "qid" || digits > 0 && digits == len(index)) {
-		return FormatSVMLight, nil
+	label, pairs := fields[0], fields[1:]
+	if len(pairs) == 0 {
+		pairs = fields
+	}
+	if beginsPair(pairs[0]) {
+		rest := bytes.TrimLeft(l, " \t")[len(label):]
+		tabbed := len(rest) > 0 && rest[0] == '\t'
+		if !tabbed || !slices.ContainsFunc(pairs, func(token []byte) bool { return !beginsPair(token) }) {
+			return FormatSVMLight
+		}
 	}
 	if bytes.IndexByte(l, '\t') >= 0 {
-		return FormatTSV, nil
+		return FormatTSV
 	}
-	return "", &SyntaxError{File: in.name, Line: line, Found: quote(bytes.TrimSpace(l)),
-		Expected: "label index:value ..., label<TAB>text, or a MatrixMarket banner (a format can be named too)"}
+	return FormatAuto
+}
+
+// beginsPair tells whether a token begins as index:value or is a query number.
+func beginsPair(token []byte) bool {
+	index, _, colon := bytes.Cut(token, []byte(":"))
+	_, digits := scanUint(index)
+	return colon && (string(index) == "qid" || digits > 0 && digits == len(index))
 }

@@ -127,7 +127,7 @@ func checkSign(v float32, signed bool) (float32, *lineError) {
 		return 0, nil
 	}
 	if v < 0 && !signed {
-		return 0, &lineError{found: "negative value " + strconv.FormatFloat(float64(v), 'g', -1, 32), expected: "a value of at least 0 (Signed accepts others)"}
+		return 0, &lineError{found: "negative value " + strconv.FormatFloat(float64(v), 'g', -1, 32), expected: "a value of at least 0", option: "Signed", remedy: "accepts others"}
 	}
 	return v, nil
 }

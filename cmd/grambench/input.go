@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -26,10 +27,19 @@ func (f *flags) read(ctx context.Context, e *env, p *progress) (*sparse.Corpus, 
 	})
 	p.clear()
 	if err != nil {
-		return nil, f.explainMemory(err)
+		return nil, f.explainMemory(nameFlags(err))
 	}
 	writeWarnings(e.stderr, corpus)
 	return corpus, nil
+}
+
+// nameFlags puts flags where a message of package sparse names fields of its options.
+func nameFlags(err error) error {
+	if syntax, ok := err.(*sparse.SyntaxError); ok {
+		flags := map[string]string{"Signed": "-signed", "MaxLineBytes": "-max-line", "Format": "-format"}
+		return errors.New(syntax.Describe(func(field string) string { return flags[field] }))
+	}
+	return err
 }
 
 // writeWarnings prints what was read but deserves notice.

@@ -2,6 +2,7 @@ package matrixio
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -36,8 +37,12 @@ func Create(path string) (*File, error) {
 		if os.IsExist(err) {
 			continue
 		}
-		if err != nil {
-			return nil, err
+		if err != nil { // of the temporary name, which means nothing to the user
+			var under *fs.PathError
+			if errors.As(err, &under) {
+				err = under.Err
+			}
+			return nil, fmt.Errorf("%s can't be written in folder %s: %w", filepath.Base(path), filepath.Dir(path), err)
 		}
 		made := &File{path: path, temporary: temporary, file: f, buffer: bufio.NewWriterSize(f, 1<<20)}
 		making.Store(made, nil)
