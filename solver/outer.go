@@ -19,7 +19,6 @@ type search struct {
 	bytes  int64 // that rows may take
 	whole  int   // documents of the problem, those that are left out included
 
-	set   []int32 // variables of the working set
 	rowOf []int32 // for each of them: which of the fetched rows is its document's
 	docs  []int32 // the documents whose rows are fetched
 	rows  [][]float32
