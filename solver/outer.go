@@ -19,7 +19,7 @@ type search struct {
 	bytes  int64 // that rows may take
 	whole  int   // documents of the problem, those that are left out included
 
-	rowOf []int32 // for each of them: which of the fetched rows is its document's
+	rowOf []int32 // for each variable of the working set: which of the fetched rows is its document's
 	docs  []int32 // the documents whose rows are fetched
 	rows  [][]float32
 	byVar [][]float32
