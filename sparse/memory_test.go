@@ -40,10 +40,10 @@ func TestMemoryBytes(t *testing.T) {
 		fmt.Fprintf(words, "%s ", strings.Map(func(r rune) rune { return r + 'a' - '0' }, fmt.Sprint(1_000_000+i)))
 	}
 	for name, test := range map[string]struct{ file, content, place string }{
-		"values":       {"a.svm", bomb(t, "", "1 1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1\n", 1_000_000), `a\.svm:\d+: reading on`},
-		"documents":    {"a.svm", bomb(t, "", "1\n", 3_000_000), `a\.svm:\d+: reading on`},
+		"values":       {"a.svm", bomb(t, "", "1 1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1\n", 150_000), `a\.svm:\d+: reading on`},
+		"documents":    {"a.svm", bomb(t, "", "1\n", 600_000), `a\.svm:\d+: reading on`},
 		"classes":      {"a.svm", words2lines(words.String()), `a\.svm:\d+: reading on`},
-		"text":         {"a.tsv", bomb(t, "", "x\ta b c d e f g h i j k l m n o p\n", 300_000), `a\.tsv:\d+: reading on`},
+		"text":         {"a.tsv", bomb(t, "", "x\ta b c d e f g h i j k l m n o p\n", 80_000), `a\.tsv:\d+: reading on`},
 		"terms":        {"a.tsv", "x\t" + words.String() + "\nx\tword\n", `a\.tsv:1: reading on`},
 		"a file":       {"root/x/1", words.String(), `root/x/1: reading on`},
 		"entries":      {"a.mtx", bomb(t, "%%MatrixMarket matrix coordinate pattern general\n1 1 900000\n", "1 1\n", 900_000), `a\.mtx: the whole`},
