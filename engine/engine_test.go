@@ -206,23 +206,35 @@ func TestLongEqualDocuments(t *testing.T) {
 }
 
 // Documents that share all but a tenth of their words, each occurring once, are the worst case of all: every product is equal, and c is as small as it may be
-// without being recomputed.
+// without being recomputed. Among documents of one word, as many as the last argument of a case says, they also have as many terms in a segment as may be.
 func TestEqualProducts(t *testing.T) {
+	type corpus struct{ shared, own, even, odd, short int } // even and odd: counts of the own words in every second document
+	cases := []corpus{{9649, 1, 1048, 1100, 60}, {9000, 1, 1000, 1001, 60}, {600, 1, 67, 68, 60}, {16000, 1, 1780, 1850, 200}}
 	longest := 70000
 	if testing.Short() {
 		longest = 9000
 	}
 	for length := 50; length < longest; length = length*118/100 + 1 {
 		own := int(0.101*float64(length)) + 1
-		m := &sparse.CSR{Cols: length + 3*own, Offsets: []int64{0}}
-		for i := range 3 {
-			for w := range length {
-				if w >= length-own {
-					w += i * own
-				}
+		cases = append(cases, corpus{length - own, own, 1, 1, 0})
+	}
+	for _, c := range cases {
+		const n = 3
+		m := &sparse.CSR{Cols: c.shared + n*c.own, Offsets: []int64{0}}
+		for i := range n {
+			for w := range c.shared {
 				m.Terms = append(m.Terms, uint32(w))
 				m.Values = append(m.Values, 1)
 			}
+			for w := range c.own {
+				m.Terms = append(m.Terms, uint32(c.shared+i*c.own+w))
+				m.Values = append(m.Values, float32([]int{c.even, c.odd}[i%2]))
+			}
+			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+		}
+		for range c.short {
+			m.Terms = append(m.Terms, uint32(m.Cols-1))
+			m.Values = append(m.Values, 1)
 			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 		}
 		x := embedded(t, sparse.Sphere, m)
@@ -231,7 +243,7 @@ func TestEqualProducts(t *testing.T) {
 			for _, head := range []int{0, m.Cols} {
 				got := gram(t, newEngine(t, x, Options{ISA: isa, HeadTerms: head, Workers: 1}), parse(t, "c")).At(0, 1)
 				if err := math.Abs(got - want); !(err <= 1e-6) || !(err <= 1e-5*want) {
-					t.Errorf("%d words, head=%d: c = %v, expected %v", length, head, got, want)
+					t.Errorf("%+v, head=%d: c = %v, expected %v", c, head, got, want)
 				}
 			}
 		})

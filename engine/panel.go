@@ -18,7 +18,7 @@ const (
 )
 
 // groupSegments is the number of segments of the head, or of groups of them, that are added up in one go.
-const groupSegments = 16
+const groupSegments = 8
 
 // side is a set of documents in the two forms that a tile needs: as float32 in head/tail form, and as embedded for exact recomputation.
 type side struct {
