@@ -28,7 +28,7 @@ The kernel "tiles" stands for dot products and c = 1 - cosine of all pairs witho
 whole matrices with all n² values, stored in memory that was touched before, so that page faults are no part of their time.
 
 Against the machine: the multiply-adds a second of the head stage (each value of a document that streams past a panel, times the documents in the panel)
-as a share of the peak, which is multiply-adds in registers, measured just before each row; "useful" counts only terms that both documents of a pair
+as a share of the peak, which is multiply-adds in registers, measured just before each row in every round, the greatest counts; "useful" counts only terms that both documents of a pair
 i < j have. Bytes are counted, not measured: 6 for each value streamed past a panel, 8 for each match in the tail, 4 for each value of the
 matrix; panels and tiles stay in the caches. They stand beside the bandwidth of reading and of copying (bytes read and written) a buffer of four
 times the last-level cache, measured in every round. Times of stages are shares of workers times seconds; what is left is waiting and switching.

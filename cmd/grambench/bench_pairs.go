@@ -285,9 +285,12 @@ func (row *benchRow) summarise() {
 	workers := float64(row.Workers)
 	// Times of stages are sums over the workers.
 	head := func(s pairsRound) float64 { return workers * over(float64(w.headMadds), s.stats.Head.Seconds()) }
-	row.PeakPerS = of(func(s pairsRound) float64 { return s.peak })
+	// A peak is what can be reached, so the greatest of all rounds counts: other work on the machine makes one of them too low, never too high.
+	for _, s := range row.rounds {
+		row.PeakPerS = max(row.PeakPerS, s.peak)
+	}
 	row.HeadPerS = of(head)
-	row.HeadShare = of(func(s pairsRound) float64 { return head(s) / s.peak })
+	row.HeadShare = over(row.HeadPerS, row.PeakPerS)
 	row.UsefulShare = row.HeadShare * over(float64(w.headUseful), float64(w.headMadds))
 	row.MaddsPerS = of(func(s pairsRound) float64 { return float64(w.madds()) / s.seconds })
 	row.BytesPerS = of(func(s pairsRound) float64 { return float64(w.bytes) / s.seconds })
