@@ -18,6 +18,7 @@ import (
 // On what matrices are compared bit by bit.
 const (
 	sameBitsDocuments = engine.SeamDocuments + 500
+	sameBitsFewer     = 1000      // for further embeddings, whose documents meet the same seams
 	sameBitsValues    = 1_000_000 // of all documents together: all pairs may be so close that they take the exact form, six times over
 	crossDocuments    = 300
 )
@@ -42,16 +43,16 @@ func spread(m *sparse.CSR, limit int, room int64) []int {
 	}
 }
 
-// sameBits checks, on a part of the corpus, that the matrix of c has the same bits from any number of workers, and in stripes, by rows and with
+// sameBits checks, on a part of the corpus of up to limit documents, that the matrix of c has the same bits from any number of workers, and in stripes, by rows and with
 // test documents as rows the same as at once.
-func (v *verifier) sameBits(ctx context.Context, emb sparse.Embedding, c engine.Kernel) error {
+func (v *verifier) sameBits(ctx context.Context, emb sparse.Embedding, c engine.Kernel, limit int) error {
 	v.p.stage("workers, " + emb.String())
 	var room int64
 	if budget := v.budget(); budget > 0 {
 		room = max((budget-runtimeBytes-v.corpus.Documents.Bytes())/2, 1) // half, for the scratch space of workers
 	}
 	corpus := v.corpus
-	if documents := spread(corpus.Documents, sameBitsDocuments, room); len(documents) < corpus.Documents.Rows() {
+	if documents := spread(corpus.Documents, limit, room); len(documents) < corpus.Documents.Rows() {
 		corpus = corpus.Select(documents)
 	}
 	x, err := embed(corpus, emb)
