@@ -119,7 +119,7 @@ func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) e
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		k := min(len(docs), len(s.rows))
+		k := min(len(docs), s.choose.size)
 		if err := s.store.fetch(ctx, docs[:k], s.rows[:k]); err != nil {
 			return err
 		}
@@ -129,6 +129,7 @@ func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) e
 		}
 		s.apply(d, s.moves)
 		docs, by = docs[k:], by[k:]
+		s.tell.pass(s)
 	}
 	return nil
 }

@@ -25,12 +25,29 @@ func (t *teller) round(s *search, d *dual, gap float64, steps int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.at.Iterations += int64(steps)
+	t.note(s, func() {
+		t.at.Gap, t.at.Objective, t.at.Active, t.at.Documents = gap, d.objective(), len(d.docs), s.whole
+	})
+}
+
+// pass notes rows that were added to the scores between rounds.
+func (t *teller) pass(s *search) {
+	if t.report == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.note(s, func() {})
+}
+
+// note takes over the counts of the rows and reports, if it is time, after filling in the rest.
+func (t *teller) note(s *search, fill func()) {
 	t.at.Rows += s.store.asked
 	t.at.Hits += s.store.hits
 	s.store.asked, s.store.hits = 0, 0
 	if now := time.Now(); now.Sub(t.last) >= reportEvery {
 		t.last = now
-		t.at.Gap, t.at.Objective, t.at.Active, t.at.Documents = gap, d.objective(), len(d.docs), s.whole
+		fill()
 		t.report(t.at)
 	}
 }

@@ -11,7 +11,11 @@ const mergeGap = 64
 // A run is a piece of consecutive documents of a problem in what is read of a row.
 type run struct{ from, to, n int }
 
-// rowStore keeps the rows of a problem's documents, restricted to its columns, as far as memory allows; the least recently used make room.
+// rowStore keeps the rows of a problem's documents, restricted to its columns, as far as memory allows.
+//
+// Any row that isn't needed in the same round makes room for another, by lot. A search comes back to its free variables in turns, so when a part of their
+// rows fits, the least recently used is the one that will be needed next, and nothing would ever be found; by lot, nearly that part is. The lots are the
+// same in each run, and which rows are kept has no part in the result.
 type rowStore struct {
 	m       Matrix
 	ready   readyMatrix // the matrix, where it has its rows in memory
@@ -24,8 +28,10 @@ type rowStore struct {
 	slots  [][]float32 // room for one row each, of the length it was made with
 	slotOf []int32     // by document of the problem: where its row is, -1 nowhere
 	docOf  []int32     // by slot: whose row it holds, -1 nobody's
-	prev   []int32     // the slots as a ring in the order of use, with one more as its head
-	next   []int32
+	usedIn []uint32    // by slot: the last round that needed its row
+	round  uint32
+	filled int       // slots that hold a row, the first so many
+	lots   uint64    // state of the generator
 	spare  []float32 // where rows are read that need gathering
 
 	asked, hits int64
@@ -51,7 +57,7 @@ func newRowStore(m Matrix, docs []int, room int, buf []float32) *rowStore {
 		}
 		s.slots[i], buf = buf[:n:n], buf[n:]
 	}
-	s.prev, s.next, s.docOf = make([]int32, room+1), make([]int32, room+1), make([]int32, room)
+	s.usedIn, s.docOf = make([]uint32, room), make([]int32, room)
 	s.empty()
 	return s
 }
@@ -63,13 +69,11 @@ func (s *rowStore) empty() {
 	for i := range s.slotOf {
 		s.slotOf[i] = -1
 	}
-	room := len(s.slots)
 	for i := range s.docOf {
 		s.docOf[i] = -1
 	}
-	for i := range s.next {
-		s.next[i], s.prev[i] = int32((i+1)%(room+1)), int32((i+room)%(room+1))
-	}
+	clear(s.usedIn)
+	s.round, s.filled, s.lots = 0, 0, 1
 }
 
 // lay makes docs the documents of the store, and ranges of columns of them; gaps narrower than mergeGap are read along.
@@ -109,13 +113,22 @@ func (s *rowStore) lay(docs []int) {
 	}
 }
 
-// touch makes a slot the one that was used last.
-func (s *rowStore) touch(slot int32) {
-	s.next[s.prev[slot]], s.prev[s.next[slot]] = s.next[slot], s.prev[slot]
-	head := int32(len(s.slots))
-	first := s.next[head]
-	s.prev[slot], s.next[slot] = head, first
-	s.next[head], s.prev[first] = slot, slot
+// victim returns a slot for another row: an empty one, or one that this round doesn't need.
+func (s *rowStore) victim() int32 {
+	for s.filled < len(s.slots) {
+		s.filled++
+		if s.docOf[s.filled-1] < 0 {
+			return int32(s.filled - 1)
+		}
+	}
+	s.lots ^= s.lots << 13 // Marsaglia's xorshift
+	s.lots ^= s.lots >> 7
+	s.lots ^= s.lots << 17
+	slot := int(s.lots % uint64(len(s.slots)))
+	for s.usedIn[slot] == s.round {
+		slot = (slot + 1) % len(s.slots)
+	}
+	return int32(slot)
 }
 
 // fetch sets rows[r] to the row of document which[r] of the problem, all documents of the problem side by side; they stay valid until the next call. The documents are different, and no more
@@ -129,10 +142,11 @@ func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) e
 		s.hits += int64(len(which))
 		return nil
 	}
+	s.round++
 	var missing []int
 	for r, t := range which {
 		if slot := s.slotOf[t]; slot >= 0 {
-			s.touch(slot)
+			s.usedIn[slot] = s.round
 			rows[r] = s.slots[slot][:len(s.docs)]
 		} else {
 			missing = append(missing, r)
@@ -145,11 +159,11 @@ func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) e
 	ask, dst := make([]int, len(missing)), make([][]float32, len(missing))
 	for i, r := range missing {
 		t := which[r]
-		slot := s.prev[len(s.slots)] // the least recently used: none of this call's
+		slot := s.victim()
 		if old := s.docOf[slot]; old >= 0 {
 			s.slotOf[old] = -1
 		}
-		s.touch(slot)
+		s.usedIn[slot] = s.round
 		if len(s.slots[slot]) < len(s.docs) {
 			s.slots[slot] = make([]float32, len(s.docs))
 		}
@@ -236,8 +250,7 @@ func (s *rowStore) restrict(keep []int32, least int, bytes int64) *rowStore {
 			r.slots = append(r.slots, buf)
 		}
 	}
-	room := len(r.slots)
-	r.prev, r.next, r.docOf = make([]int32, room+1), make([]int32, room+1), make([]int32, room)
+	r.usedIn, r.docOf = make([]uint32, len(r.slots)), make([]int32, len(r.slots))
 	r.empty()
 	for to, from := range keep {
 		if slot := s.slotOf[from]; slot >= 0 {
@@ -246,7 +259,6 @@ func (s *rowStore) restrict(keep []int32, least int, bytes int64) *rowStore {
 				row[c] = row[t]
 			}
 			r.slotOf[to], r.docOf[slot] = slot, int32(to)
-			r.touch(slot)
 		}
 	}
 	s.empty()
