@@ -18,7 +18,8 @@ type Options struct {
 
 	// RowBytes bounds the rows of the matrix that are kept, for all workers together. Results don't depend on it except through the size of the
 	// working set, which is smaller where fewer rows fit. Rows of a matrix that has them in memory are used where they are, as far as
-	// a problem's documents are one range of it. Default: 512 MiB.
+	// a problem's documents are one range of it. In a large problem a byte does more good here than in a cache below the matrix: rows become
+	// short when documents are left out. Default: 512 MiB.
 	RowBytes int64
 
 	// WorkingSet is how many variables the inner level sees at a time, at least 4 and even. Default: 64 to 256, by the number of documents.

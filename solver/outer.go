@@ -141,38 +141,41 @@ func (s *search) descend(ctx context.Context, d *dual) (outcome, error) {
 	if o.left == 0 {
 		o.left = max(10_000_000, 100*len(d.sign))
 	}
-	err := s.optimise(ctx, d, &o)
-	return o, err
+	for {
+		keep, err := s.optimise(ctx, d, &o)
+		if err != nil || keep == nil {
+			return o, err
+		}
+		if err := s.leaveOut(ctx, d, keep, &o); err != nil {
+			return o, err
+		}
+	}
 }
 
-// optimise is descend for the documents that are left in the problem.
-func (s *search) optimise(ctx context.Context, d *dual, o *outcome) error {
+// optimise is descend for the documents that are in the problem, up to where it pays to leave some of them out; then it returns those to keep.
+func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int32, err error) {
 	every := min(len(d.sign), shrinkEvery)
 	for next := o.iterations + every; ; {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		o.gap, s.ends = d.gap(&s.opt.Kernels, s.ends[:0])
 		o.converged = o.gap <= s.opt.Tolerance
 		if o.converged || o.left <= 0 {
-			return nil
+			return nil, nil
 		}
 		if o.iterations >= next {
 			next = o.iterations + every
-			shrunk, err := s.shrink(ctx, d, o)
-			if err != nil {
-				return err
-			}
-			if shrunk {
-				continue
+			if keep := s.worthKeeping(d); keep != nil {
+				return keep, nil
 			}
 		}
 		steps, err := s.round(ctx, d, o.gap, o.left)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if steps == 0 {
-			return nil // they have become too short for float64
+			return nil, nil // they have become too short for float64
 		}
 		o.iterations += steps
 		o.left -= steps

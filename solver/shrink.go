@@ -1,6 +1,9 @@
 package solver
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Shrinking pays when it leaves out a good part of the documents, and is looked into after so many steps, as in LIBSVM.
 const (
@@ -9,30 +12,47 @@ const (
 	shrinkLeast = 256 // documents below which there is nothing to gain
 )
 
-// shrink leaves out the documents that are at a bound and beyond all violators, solves the problem of the others, and makes good what the rest missed:
-// the rows of those documents that changed meanwhile are added to all scores. It says whether there was anything to leave out. s.ends are the
-// extremes of d.
-func (s *search) shrink(ctx context.Context, d *dual, o *outcome) (bool, error) {
-	n := len(d.docs)
-	if s.opt.KeepAll || n < shrinkLeast {
-		return false, nil
+// worthKeeping lists the documents that are to stay in the problem, by their places in it; nil for all. s.ends are the extremes of d.
+func (s *search) worthKeeping(d *dual) []int32 {
+	if s.opt.KeepAll || len(d.docs) < shrinkLeast {
+		return nil
 	}
 	keep := d.active(s.ends)
-	if len(keep) < 2 || float64(len(keep)) > shrinkShare*float64(n) {
-		return false, nil
+	if len(keep) < 2 || float64(len(keep)) > shrinkShare*float64(len(d.docs)) {
+		return nil
 	}
-	small := d.restrict(keep)
-	choose, store := s.choose, s.store
-	s.choose, s.store = newChooser(choose.size, len(small.sign)), store.restrict(keep, choose.size, s.bytes)
-	clear(s.in.rows)
-	err := s.optimise(ctx, small, o)
+	return keep
+}
+
+// leaveOut solves the problem of the documents to keep, and of ever fewer of them, the others held where they are, and makes good what these missed: the
+// rows of the documents that changed meanwhile are added to all scores. That is done once, however often documents were left out, as it is what
+// shrinking costs.
+func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *outcome) error {
+	choose, store, before := s.choose, s.store, slices.Clone(whole.alpha)
+	in := make([]int32, len(whole.docs)) // the documents of d, by their places in the whole
+	for t := range in {
+		in[t] = int32(t)
+	}
+	var err error
+	for d := whole; keep != nil && err == nil; {
+		d = d.restrict(keep)
+		s.store = s.store.restrict(keep, choose.size, s.bytes)
+		s.choose = newChooser(choose.size, len(d.sign))
+		clear(s.in.rows)
+		for i, t := range keep {
+			in[i] = in[t]
+		}
+		in = in[:len(keep)]
+		keep, err = s.optimise(ctx, d, o)
+		whole.takeOver(d, in)
+	}
 	store.asked, store.hits = s.store.asked, s.store.hits
-	s.choose, s.store = newChooser(choose.size, len(d.sign)), store
+	s.choose, s.store = newChooser(choose.size, len(whole.sign)), store
 	clear(s.in.rows)
 	if err != nil {
-		return false, err
+		return err
 	}
-	return true, s.rejoin(ctx, d, small, keep)
+	return s.rejoin(ctx, whole, before)
 }
 
 // active lists the documents that may still move, or take part in a pair that violates the optimality conditions.
@@ -83,20 +103,28 @@ func (d *dual) restrict(keep []int32) *dual {
 	return small
 }
 
-// rejoin takes over what the problem of some documents came to. Until then the scores of d are those from before.
-func (s *search) rejoin(ctx context.Context, d, small *dual, keep []int32) error {
+// takeOver sets the variables to those of the problem of some documents, in[i] the place of its document i.
+func (d *dual) takeOver(small *dual, in []int32) {
 	n, copies := len(d.docs), len(d.sign)/len(d.docs)
+	for c := range copies {
+		for i, t := range in {
+			d.alpha[c*n+int(t)], d.mask[c*n+int(t)] = small.alpha[c*len(in)+i], small.mask[c*len(in)+i]
+		}
+	}
+}
+
+// rejoin brings the scores up to date, which are those from when the variables were as before.
+func (s *search) rejoin(ctx context.Context, d *dual, before []float64) error {
+	n := len(d.docs)
 	var changed []int32
 	var by []float64
-	for i, t := range keep {
+	for i := range n {
 		var moved float64
-		for c := range copies {
-			from, to := c*len(keep)+i, c*n+int(t)
-			moved += float64(d.sign[to]) * (d.alpha[to] - small.alpha[from])
-			d.alpha[to], d.mask[to] = small.alpha[from], small.mask[from]
+		for t := i; t < len(d.sign); t += n {
+			moved += float64(d.sign[t]) * (before[t] - d.alpha[t])
 		}
 		if moved != 0 {
-			changed, by = append(changed, t), append(by, moved)
+			changed, by = append(changed, int32(i)), append(by, moved)
 		}
 	}
 	return s.add(ctx, d, changed, by)
