@@ -16,7 +16,7 @@
 //   - R = 32, one document at a time 50 %, two 52 %; R = 48, two documents 53 %; R = 64, one document (as many chains as two panels of 32 in flight) 58 %: kept.
 //   - blocks of documents in the order of their counts, so that loops run as often as the one before: no mispredicted ends are left to save (58 % with equal counts): kept.
 //   - offsets of 16 bits, and four of them and four values per load, since loads are the bound (8.5 instead of 10 a value): head 8 % faster, 60 %: kept.
-//   - segments of 40 values at most instead of 192, summed in groups of 8: a tenth slower, but c stays within 10⁻⁶: kept.
+//   - segments of 48 values at most instead of 192, summed in groups of 8: a tenth slower, but c stays within 10⁻⁶: kept.
 //   - prefetching the panel's rows four values ahead: head 10 % slower, for each costs a load: left out.
 //   - the tail in a buffer of its own, a column a panel document, in blocks of 4,096 documents instead of 512, lists fetched 12 ahead: tail 45 % faster: kept (8,192: 6 % faster yet, but 4 MiB a core).
 //   - short documents (at most 32 values in the tail) without that buffer: 1.2 to 2.3 billion pairs/s for documents of 10 words: kept.

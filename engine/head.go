@@ -10,12 +10,12 @@ import (
 // Bounds of a segment of the head. Each segment is a block of the sum. Where two documents have many equal products, as text with its many
 // single words has, the roundings of adding them up in float32 all go one way: the error of k equal terms is up to 1.5·10⁻⁸·k of their sum, found by trying 20,000
 // products. Two documents share no more terms in a segment than the one with fewer has there, segmentMost, and levels of groups above the segments
-// add groupSegments each: k is 40 + 4·8 = 72 at most for up to 160,000 shared terms, hence an error of 10⁻⁶ at the very worst for cosines up to 0.9; above, c is
-// recomputed. Longer segments would be faster, by a tenth for 192 values on the Go source files, since each costs every document an addition to
-// memory.
+// add groupSegments each: k is 48 + 3·8 = 72 at most for up to 24,000 shared terms, hence an error of 10⁻⁶ at the very worst for cosines up to 0.9; above, c is
+// recomputed. (Beyond, to 190,000 shared terms, it is 80.) Longer segments would be faster, by a tenth for 192 values on the Go source files, since each
+// costs every document an addition to memory.
 const (
 	segmentValues = 32 // values that the mean document has in a segment, unless a single term has more
-	segmentMost   = 40 // values that any document has
+	segmentMost   = 48 // values that any document has
 )
 
 // A Head is a possible choice of the terms that the dense panels hold, with what the cost model says of it.
