@@ -17,8 +17,12 @@ const (
 	tailDocs  = 8 * blockDocs
 )
 
-// groupSegments is the number of segments of the head, or of groups of them, that are added up in one go.
-const groupSegments = 8
+// groupSegments is the number of segments of the head, or of groups of them, that are added up in one go, except that directSegments, as many as two levels
+// of groups may add, need no groups: a group costs every document two passes over its row of the tile.
+const (
+	groupSegments  = 8
+	directSegments = 2 * groupSegments
+)
 
 // side is a set of documents in the two forms that a tile needs: as float32 in head/tail form, and as embedded for exact recomputation.
 type side struct {
@@ -224,12 +228,14 @@ func (p *panel) dots(lo, hi, at int, tile []float32) {
 // head adds the dot products over segments first <= s < last of the head to the tile of documents lo <= j < hi, the last segment first.
 //
 // Like equal terms of a segment, equal sums of many segments would all be rounded to one side: so no more than groupSegments of anything are added up in
-// one go. More segments than that are summed in groups, each in a tile of its own, and groups of groups likewise, one level deeper.
+// one go. More segments than directSegments are summed in groups, each in a tile of its own, and groups of groups likewise, one level deeper.
 func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
 	k := p.e.kernels
 	size := 1
-	for size*groupSegments < last-first {
-		size *= groupSegments
+	if last-first > directSegments {
+		for size*groupSegments < last-first {
+			size *= groupSegments
+		}
 	}
 	for s := first + (last-first-1)/size*size; s >= first; s -= size {
 		if size > 1 {
