@@ -1,0 +1,53 @@
+package model
+
+import (
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Type says which problem a model solves, in LIBSVM's words.
+type Type string
+
+// The types.
+const (
+	CSVC       Type = "c_svc"
+	NuSVC      Type = "nu_svc"
+	OneClass   Type = "one_class"
+	EpsilonSVR Type = "epsilon_svr"
+	NuSVR      Type = "nu_svr"
+)
+
+// Classifies says whether a model of this type has classes; the others have one machine, whose decision value is the result.
+func (t Type) Classifies() bool { return t == CSVC || t == NuSVC }
+
+// Settings are what a model was trained with, for the record.
+type Settings struct {
+	C             float64            `json:"c,omitempty"`
+	Nu            float64            `json:"nu,omitempty"`
+	Epsilon       float64            `json:"epsilon,omitempty"` // of ε-SVR
+	Weights       map[string]float64 `json:"weights,omitempty"` // of C, by name of the class
+	Tolerance     float64            `json:"tolerance"`
+	Probabilities bool               `json:"probabilities,omitempty"`
+	Seed          uint64             `json:"seed,omitempty"`
+}
+
+// Model is a trained support vector machine. It is immutable and may be used concurrently.
+type Model struct {
+	Type     Type
+	Kernel   string // its specification as package engine reads it, with all parameters
+	Settings Settings
+
+	Source    string   // the training corpus, as the user named it
+	Corpus    [32]byte // its digest
+	Documents int      // its documents
+
+	Vocabulary []string         // Vocabulary[t] is the text of term t of the training corpus; nil where it had indices only
+	Embedder   *sparse.Embedder // the embedding as it was fitted: terms, document frequencies, weights
+
+	Classes    []string          // names of the classes in the order of the machines; nil where the type has none
+	Classifier solver.Classifier // the machines; their Support are rows of Support below. Types without classes have one machine
+
+	Support      *sparse.CSR // the support vectors as raw values, terms as in the training corpus
+	SupportDoc   []int64     // SupportDoc[s] is the number of support vector s in the training corpus, from 0
+	SupportClass []int32     // its class; -1 where it has none or several
+}
