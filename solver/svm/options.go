@@ -1,0 +1,89 @@
+package svm
+
+import (
+	"fmt"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/tiles"
+)
+
+// Options says how a problem is computed, not which. The zero value works.
+type Options struct {
+	ISA     string // instruction set; default the best that the processor can run
+	Workers int    // goroutines; default one a processor. Results don't depend on it
+
+	// MemoryBytes bounds what the problem holds at a time: documents, engine, tiles, rows, gradients, models. What it says is a bound on the
+	// whole process if that is told what else it holds (see HeldBytes). Default: none.
+	MemoryBytes int64
+
+	// HeldBytes is what the process holds beside the problem, counted against MemoryBytes: the program itself, a corpus that the caller keeps.
+	HeldBytes int64
+
+	// CacheBytes bounds tiles and rows together; default what MemoryBytes leaves, or as much as helps. For measurements and tests.
+	CacheBytes int64
+
+	// Store keeps tiles from run to run, where the whole matrix fits into memory. Default: nowhere.
+	Store *tiles.Store
+
+	// Progress is told how far the work is, at least once a second, never concurrently. Default: nobody is told.
+	Progress func(Progress)
+}
+
+// Progress is a moment of the work on a problem.
+type Progress struct {
+	Stage       string          // "computing tiles", "training", …
+	Done, Total int64           // of the stage: pairs of documents, problems solved; Total is 0 where it isn't known
+	Solver      solver.Progress // while machines are trained
+	HitRate     float64         // part of the rows asked for that were at hand, NaN where none were
+}
+
+// Settings say which machine is trained.
+type Settings struct {
+	Type   model.Type    // default c_svc
+	Kernel engine.Kernel // default diffusion:t=0.5
+	Scheme solver.Scheme // default one-vs-one; documents with several labels want solver.Labels
+
+	C             float64            // default 1
+	Nu            float64            // of nu_svc, one_class, nu_svr; default 0.5
+	Epsilon       float64            // of epsilon_svr, in units of the targets; default 0.1
+	Weights       map[string]float64 // multiples of C by name of the class; default 1
+	Tolerance     float64            // default 10⁻³
+	KeepAll       bool               // no shrinking
+	Probabilities bool
+	Seed          uint64 // of the folds behind probabilities
+}
+
+// DefaultKernel is the specification of the kernel where Settings name none.
+const DefaultKernel = "diffusion:t=0.5"
+
+// resolve fills in the defaults; the solver checks the rest.
+func (s Settings) resolve() (Settings, error) {
+	if s.Type == "" {
+		s.Type = model.CSVC
+	}
+	if s.Kernel == nil {
+		s.Kernel = engine.MustParseKernel(DefaultKernel)
+	}
+	set := func(v *float64, otherwise float64) {
+		if *v == 0 {
+			*v = otherwise
+		}
+	}
+	set(&s.C, 1)
+	set(&s.Tolerance, 1e-3)
+	switch s.Type {
+	case model.CSVC:
+		s.Nu, s.Epsilon = 0, 0
+	case model.NuSVC, model.OneClass, model.NuSVR:
+		set(&s.Nu, 0.5)
+		s.Epsilon = 0
+	case model.EpsilonSVR:
+		set(&s.Epsilon, 0.1)
+		s.Nu = 0
+	default:
+		return s, fmt.Errorf("svm: type %q, expected c_svc, nu_svc, one_class, epsilon_svr or nu_svr", s.Type)
+	}
+	return s, nil
+}

@@ -1,0 +1,184 @@
+package svm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Problem is a training corpus made ready: embedded, its documents in the order of their classes, with an engine and a cache of tiles. It may be
+// used concurrently.
+type Problem struct {
+	opt    Options
+	corpus corpus
+	x      *sparse.Embedded
+	cached *engine.Cached
+	budget budget
+
+	training atomic.Bool // progress comes from the solver now, and the engine's is left out
+}
+
+// corpus is what is kept of the training corpus beside its documents, which x holds.
+type corpus struct {
+	source     string
+	digest     [32]byte
+	vocabulary []string
+	classes    []string
+	labels     sparse.Labels // in the order of the problem
+	order      []int         // order[i] is the number in the corpus of document i of the problem
+	cols       int           // columns of the corpus
+}
+
+// NewProblem embeds a corpus and makes the engine for it. Nothing of the matrix is computed yet. The corpus isn't changed or kept: a caller who
+// lets go of it gives its memory back.
+//
+// Errors: what the embedding refuses, more memory than was allowed, the end of ctx.
+func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
+	p := &Problem{opt: opt}
+	p.corpus = corpus{source: c.Source, digest: c.Digest(), vocabulary: c.Vocabulary, classes: c.Classes, cols: c.Documents.Cols, order: byClass(c)}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	ordered := c.Select(p.corpus.order)
+	p.corpus.labels = ordered.Labels
+	x, err := embedding.Fit(ordered.Documents).Transform(ordered.Documents)
+	if err != nil {
+		return nil, fmt.Errorf("embedding %s: %w", embedding, err)
+	}
+	p.x = x
+	e, err := engine.New(x, engine.Options{ISA: opt.ISA, Workers: opt.Workers, MemoryBytes: p.engineBytes(), Progress: p.computing})
+	if err != nil {
+		return nil, err
+	}
+	if p.budget, err = plan(e, opt); err != nil {
+		return nil, err
+	}
+	p.cached, err = e.Cached(engine.CachedOptions{CacheBytes: p.budget.tiles, Store: opt.Store})
+	return p, err
+}
+
+// byClass returns the documents of a corpus in the order of their first class, those without one behind, otherwise in their own order: a problem
+// of two classes then is two pieces of each row.
+func byClass(c *sparse.Corpus) []int {
+	n := c.Documents.Rows()
+	order := make([]int, 0, n)
+	count := make([]int, len(c.Classes)+2) // by class, those without one last
+	class := make([]int, n)
+	for i := range n {
+		class[i] = len(c.Classes)
+		if ids := labelsOf(&c.Labels, i); len(ids) > 0 {
+			class[i] = int(ids[0])
+		}
+		count[class[i]+1]++
+	}
+	for k := 1; k < len(count); k++ {
+		count[k] += count[k-1]
+	}
+	order = order[:n]
+	for i, k := range class {
+		order[count[k]] = i
+		count[k]++
+	}
+	return order
+}
+
+// labelsOf returns the classes of document i, none where the corpus has no labels.
+func labelsOf(l *sparse.Labels, i int) []int32 {
+	if len(l.Offsets) == 0 {
+		return nil
+	}
+	return l.Of(i)
+}
+
+// Len returns the number of documents.
+func (p *Problem) Len() int { return p.x.Rows() }
+
+// Classes returns the names of the classes.
+func (p *Problem) Classes() []string { return p.corpus.classes }
+
+// Embedding returns the embedding of the documents.
+func (p *Problem) Embedding() sparse.Embedding { return p.x.Embedder.Embedding }
+
+// Empty returns the number of documents without terms.
+func (p *Problem) Empty() int { return p.x.Empty() }
+
+// Engine returns the problem's engine, whose Stats count dot products.
+func (p *Problem) Engine() *engine.Engine { return p.cached.Engine() }
+
+// Cache returns the counts of the cache of tiles.
+func (p *Problem) Cache() engine.CachedStats { return p.cached.Stats() }
+
+// Build computes all tiles now, where they fit into memory; otherwise it does nothing. Training does it by itself.
+func (p *Problem) Build(ctx context.Context) error { return p.cached.Build(ctx) }
+
+// single returns the class of each document, -1 where it has none. A document with several is an error.
+func (p *Problem) single() ([]int, error) {
+	labels := make([]int, p.Len())
+	for i := range labels {
+		switch ids := labelsOf(&p.corpus.labels, i); len(ids) {
+		case 0:
+			labels[i] = -1
+		case 1:
+			labels[i] = int(ids[0])
+		default:
+			return nil, fmt.Errorf("svm: document %d of %s has %d labels, expected one, or a machine for each label", p.corpus.order[i]+1, p.corpus.source, len(ids))
+		}
+	}
+	return labels, nil
+}
+
+// several returns the classes of each document.
+func (p *Problem) several() [][]int {
+	labels := make([][]int, p.Len())
+	for i := range labels {
+		labels[i] = []int{}
+		for _, c := range labelsOf(&p.corpus.labels, i) {
+			labels[i] = append(labels[i], int(c))
+		}
+	}
+	return labels
+}
+
+// targets returns the label of each document as a number, for regression.
+func (p *Problem) targets() ([]float64, error) {
+	values := make([]float64, len(p.corpus.classes))
+	for c, name := range p.corpus.classes {
+		v, err := strconv.ParseFloat(name, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("svm: label %q of %s, expected a finite number: regression estimates the labels", name, p.corpus.source)
+		}
+		values[c] = v
+	}
+	labels, err := p.single()
+	if err != nil {
+		return nil, err
+	}
+	targets := make([]float64, len(labels))
+	for i, c := range labels {
+		if c < 0 {
+			return nil, fmt.Errorf("svm: document %d of %s has no label, expected a number: regression estimates the labels", p.corpus.order[i]+1, p.corpus.source)
+		}
+		targets[i] = values[c]
+	}
+	return targets, nil
+}
+
+// solverOptions returns how the solver is to work.
+func (p *Problem) solverOptions(s *Settings) solver.Options {
+	k := asm.Best()
+	if p.opt.ISA != "" {
+		k, _ = asm.For(asm.ISA(p.opt.ISA)) // the engine has checked it
+	}
+	return solver.Options{
+		Tolerance: s.Tolerance, KeepAll: s.KeepAll, Workers: p.cached.Engine().Workers(), RowBytes: p.budget.rows,
+		Kernels:  solver.Kernels{GradientUpdate: k.GradientUpdate, ArgMax: k.ArgMax, ArgMin: k.ArgMin, ArgGain: k.ArgGain},
+		Progress: p.solving,
+	}
+}

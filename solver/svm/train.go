@@ -1,0 +1,188 @@
+package svm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Report says how a training went.
+type Report struct {
+	Machines   int // how many machines there are
+	Support    int // different support vectors
+	Bounded    int // coefficients at their bound, over all machines
+	Iterations int64
+	Unfinished int     // machines that didn't reach the tolerance
+	Objective  float64 // sum over the machines
+	Gap        float64 // the greatest of the machines
+
+	Gram  time.Duration // computing tiles before the solver began
+	Solve time.Duration // the solver, with the rows it asked for
+}
+
+// Train trains a model. The tiles are computed first where the whole matrix fits into memory, otherwise as they are asked for.
+//
+// The result has the same bits from any number of workers and from run to run with the same settings and memory. Errors: a kernel of another
+// embedding, labels that don't suit the type, documents of one class only, parameters out of range, the end of ctx.
+func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report, error) {
+	s, err := s.resolve()
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := p.cached.Matrix(engine.Resolve(s.Kernel, len(p.x.Embedder.Terms)))
+	if err != nil {
+		return nil, nil, err
+	}
+	report := &Report{}
+	begin := time.Now()
+	if err := p.cached.Build(ctx); err != nil {
+		return nil, nil, err
+	}
+	report.Gram = time.Since(begin)
+	begin = time.Now()
+	p.training.Store(true)
+	c, err := p.classifier(ctx, m, &s)
+	p.training.Store(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	report.Solve = time.Since(begin)
+	out := p.model(c, &s)
+	report.count(c, out)
+	return out, report, nil
+}
+
+// classifier trains the machines of a type.
+func (p *Problem) classifier(ctx context.Context, m solver.Matrix, s *Settings) (*solver.Classifier, error) {
+	opt := p.solverOptions(s)
+	if s.Type.Classifies() {
+		par, err := p.parameters(s)
+		if err != nil {
+			return nil, err
+		}
+		return p.classify(ctx, m, s, par, nil, opt)
+	}
+	all := make([]int, p.Len())
+	for i := range all {
+		all[i] = i
+	}
+	var machine *solver.Machine
+	var err error
+	if s.Type == model.OneClass {
+		machine, err = solver.TrainOneClass(ctx, m, all, s.Nu, opt)
+	} else {
+		var targets []float64
+		if targets, err = p.targets(); err != nil {
+			return nil, err
+		}
+		machine, err = solver.TrainRegression(ctx, m, all, targets, solver.Regression{C: s.C, Epsilon: s.Epsilon, Nu: s.Nu}, opt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: []*solver.Machine{machine}}, nil
+}
+
+// classify trains the machines of a scheme.
+func (p *Problem) classify(ctx context.Context, m solver.Matrix, s *Settings, par solver.Parameters, start *solver.Classifier, opt solver.Options) (*solver.Classifier, error) {
+	if s.Scheme == solver.Labels {
+		return solver.TrainLabels(ctx, m, p.several(), len(p.corpus.classes), par, start, opt)
+	}
+	labels, err := p.single()
+	if err != nil {
+		return nil, err
+	}
+	return solver.Train(ctx, m, labels, len(p.corpus.classes), s.Scheme, par, start, opt)
+}
+
+// parameters translates settings for the solver, weights from names to numbers of classes.
+func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
+	par := solver.Parameters{C: s.C, Nu: s.Nu, Probabilities: s.Probabilities, Seed: s.Seed}
+	if len(s.Weights) == 0 {
+		return par, nil
+	}
+	par.Weights = slices.Repeat([]float64{1}, len(p.corpus.classes))
+	for name, w := range s.Weights {
+		c := slices.Index(p.corpus.classes, name)
+		if c < 0 {
+			return par, fmt.Errorf("svm: a weight for class %q, which %s doesn't have", name, p.corpus.source)
+		}
+		par.Weights[c] = w
+	}
+	return par, nil
+}
+
+// model puts a classifier together with all that a prediction needs.
+func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
+	rows := c.Support()
+	at := make(map[int]int, len(rows))
+	out := &model.Model{
+		Type: s.Type, Kernel: engine.Resolve(s.Kernel, len(p.x.Embedder.Terms)).String(),
+		Settings: model.Settings{C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, Weights: s.Weights, Tolerance: s.Tolerance, Probabilities: s.Probabilities, Seed: s.Seed},
+		Source:   p.corpus.source, Corpus: p.corpus.digest, Documents: p.Len(),
+		Vocabulary: p.corpus.vocabulary, Embedder: p.x.Embedder,
+		Support: p.raw(rows), SupportDoc: make([]int64, len(rows)), SupportClass: make([]int32, len(rows)),
+		Classifier: solver.Classifier{Scheme: c.Scheme, Classes: c.Classes, Machines: make([]*solver.Machine, len(c.Machines))},
+	}
+	if s.Type.Classifies() {
+		out.Classes = p.corpus.classes
+	}
+	for k, i := range rows {
+		at[i] = k
+		out.SupportDoc[k], out.SupportClass[k] = int64(p.corpus.order[i]), -1
+		if ids := labelsOf(&p.corpus.labels, i); s.Type.Classifies() && len(ids) == 1 {
+			out.SupportClass[k] = ids[0]
+		}
+	}
+	for i, machine := range c.Machines {
+		if machine == nil {
+			continue
+		}
+		own := *machine
+		own.Support = make([]int, len(machine.Support))
+		for t, row := range machine.Support {
+			own.Support[t] = at[row]
+		}
+		out.Classifier.Machines[i] = &own
+	}
+	return out
+}
+
+// raw returns documents of the problem as the corpus had them, without values that the embedding leaves out.
+func (p *Problem) raw(rows []int) *sparse.CSR {
+	out := &sparse.CSR{Cols: p.corpus.cols, Offsets: make([]int64, 1, len(rows)+1)}
+	terms := p.x.Embedder.Terms
+	for _, i := range rows {
+		for k := p.x.Offsets[i]; k < p.x.Offsets[i+1]; k++ {
+			if column := int(p.x.Terms[k]); column < len(terms) { // the last stands for documents without terms
+				out.Terms, out.Values = append(out.Terms, terms[column]), append(out.Values, p.x.Raw[k])
+			}
+		}
+		out.Offsets = append(out.Offsets, int64(len(out.Terms)))
+	}
+	return out
+}
+
+// count fills in what the machines tell.
+func (r *Report) count(c *solver.Classifier, m *model.Model) {
+	r.Support = m.Support.Rows()
+	for _, machine := range c.Machines {
+		if machine == nil {
+			continue
+		}
+		r.Machines++
+		r.Bounded += machine.Bounded
+		r.Iterations += int64(machine.Iterations)
+		r.Objective += machine.Objective
+		r.Gap = max(r.Gap, machine.Gap)
+		if !machine.Converged {
+			r.Unfinished++
+		}
+	}
+}
