@@ -16,23 +16,53 @@ var corpusCommand = command{
 Reads a corpus and says what is in it: its classes, how many values a document has, and how much of the stored values and of the matching
 terms between pairs of documents the most frequent terms hold. The SHA-256 digest is the same on every platform.
 
+With -o it also writes the documents as svmlight/LIBSVM vectors, a document a line: the values that were read, or with -embed what the embedding
+makes of them, before vectors are scaled to length 1, in as many digits as give the same numbers back. Words are numbered from 1 in the order of
+the vocabulary, indices of vectors stay as they are; a document without terms has an index of its own behind all others where the embedding gives it a
+length. Class names that aren't numbers are numbered, standard error says how. The file appears under its name only when it is complete.
+
+Test documents must be seen as training documents were: -like TRAIN reads the source TRAIN first and takes its vocabulary, the weights that the
+embedding learns from it, and its numbers of classes. Words that it doesn't have are left out.
+
 Examples:
   grambench corpus
   grambench corpus -in train.svm.gz -min-df 2 -json
   grambench corpus -in synthetic:docs=1000,terms=5000,seed=7 -classes 5
+  grambench corpus -in train.tsv -embed tf-l1-sqrt -o train.svm && svm-train -t 2 -g 1 train.svm
+  grambench corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
 		f.sourceFlags()
-		f.onlyReads = true
 		f.set.IntVar(&f.workers, "workers", 0, "read with `N` goroutines (default: all processors)")
 		classes := f.set.Int("classes", 20, "list the `N` largest classes; -1 lists all, -json always does")
+		out := f.set.String("o", "", "write the documents as svmlight vectors to `FILE`")
+		f.set.StringVar(&f.embed, "embed", "", "write them embedded as `EMBEDDING`, such as tf-l1-sqrt (default: the values that were read)")
+		like := f.set.String("like", "", "take vocabulary, weights and numbers of classes from the training `SOURCE`")
 		return func(ctx context.Context, e *env) error {
-			c, err := f.read(ctx, e, newProgress(e.stderr))
+			if f.embed != "" && *out == "" {
+				return usagef("-embed %s without -o: it says how vectors are written", f.embed)
+			}
+			if *out != "" {
+				if err := writable(*out); err != nil {
+					return err
+				}
+			}
+			f.onlyReads = *out == "" && *like == ""
+			p := newProgress(e.stderr)
+			defer p.clear()
+			c, model, err := f.readLike(ctx, e, p, *like)
 			if err != nil {
 				return err
 			}
 			r := newCorpusReport(c)
 			r.listed = *classes
+			if *out != "" {
+				r.Vectors = &vectorFile{File: *out}
+				if err := f.writeVectors(ctx, e, p, c, model, r.Vectors); err != nil {
+					return err
+				}
+			}
+			p.clear()
 			return writeReport(e.stdout, r, f.json)
 		}
 	},
@@ -52,6 +82,7 @@ type corpusReport struct {
 	Curve         []curvePoint    `json:"df_curve"`
 	Warnings      []corpusWarning `json:"warnings"`
 	Rows          []classRow      `json:"rows"`
+	Vectors       *vectorFile     `json:"vectors,omitempty"`
 
 	listed int // number of classes to print
 }
@@ -187,6 +218,13 @@ func (r *corpusReport) writeText(w io.Writer) {
 		t.write(w)
 	}
 	r.writeClasses(w)
+	if v := r.Vectors; v != nil {
+		what := "values as read"
+		if v.Embedding != "" {
+			what = v.Embedding
+		}
+		fmt.Fprintf(w, "\n%s: %s, %s, %s\n", v.File, counted(r.Documents, "vector", "vectors"), what, formatBytes(v.Bytes))
+	}
 }
 
 func (r *corpusReport) writeClasses(w io.Writer) {

@@ -23,7 +23,8 @@ type flags struct {
 	minDF, maxDF int
 	signed       bool
 	maxLine      byteSize
-	onlyReads    bool // nothing follows reading that takes memory
+	onlyReads    bool     // nothing follows reading that takes memory
+	vocabulary   []string // if not nil: the terms to count, those of the training documents
 
 	kernels stringList
 	embed   string

@@ -92,11 +92,8 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 	if len(kernels) > 1 {
 		return usagef("%d kernels, expected one: a file holds one matrix", len(kernels))
 	}
-	// Tried out now, so that a folder that is missing or not writable is noticed before the work and not after it.
-	if probe, err := matrixio.Create(out); err != nil {
+	if err := writable(out); err != nil {
 		return err
-	} else {
-		probe.Abort()
 	}
 
 	p := newProgress(e.stderr)
@@ -138,6 +135,15 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 	row.PeakBytes = peakBytes()
 	p.clear()
 	return writeReport(e.stdout, &gramReport{line, []gramRow{row}}, f.json)
+}
+
+// writable tries out whether a file can be written, so that a folder that is missing or not writable is noticed before the work and not after it.
+func writable(path string) error {
+	probe, err := matrixio.Create(path)
+	if err == nil {
+		probe.Abort()
+	}
+	return err
 }
 
 // gramOf names the matrix of n documents.

@@ -22,8 +22,8 @@ func (f *flags) read(ctx context.Context, e *env, p *progress) (*sparse.Corpus, 
 	}
 	p.stage("reading " + shorten(f.in, 40))
 	corpus, err := sparse.Read(ctx, f.in, sparse.Options{
-		Format: f.sparseFormat(), Workers: f.workers, MinDF: f.minDF, MaxDF: f.maxDF, Signed: f.signed, MaxLineBytes: int(f.maxLine),
-		MemoryBytes: f.readingBytes(), Progress: p.reading,
+		Format: f.sparseFormat(), Workers: f.workers, MinDF: f.minDF, MaxDF: f.maxDF, Signed: f.signed, Vocabulary: f.vocabulary,
+		MaxLineBytes: int(f.maxLine), MemoryBytes: f.readingBytes(), Progress: p.reading,
 	})
 	p.clear()
 	if err != nil {
