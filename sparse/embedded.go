@@ -25,9 +25,10 @@ type Embedded struct {
 // Transform embeds documents, training or test. With v the weighted values of a document (raw value times weight), n its norm of the
 // embedding's kind, and x = v/n or, with Sqrt, x = √(v/n), row i of the result is x/‖x‖₂ and Norms[i] is ‖x‖₂.
 //
-// Terms that weren't seen at training are left out, and so are values of weight 0 (tfidf of a term that is in every document). A document
-// that loses all its terms, or had none, becomes the unit vector of the last column, which no other document uses: its cosine is 0 with every other document
-// and 1 with another such document. Its norm is 0 (1 for an L1-normalised square root or an L2-normalised document, whose norms are always 1).
+// Terms that weren't seen at training are left out (unless the embedder is Open), and so are values of weight 0 (tfidf of a term that is in every
+// document). A document that loses all its terms, or had none, becomes the unit vector of the last column, which no other document uses: its cosine is 0
+// with every other document and 1 with another such document. Its norm is 0 (1 for an L1-normalised square root or an L2-normalised document, whose
+// norms are always 1).
 //
 // A negative value under a square root and a value that isn't finite are errors that name the row and the term.
 func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
@@ -42,9 +43,12 @@ func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 	var unit []float64
 	for i := range n {
 		terms, values := m.Row(i)
-		var l1, l2 float64
+		var l1, l2, unseen float64
 		for k, t := range terms {
 			column, ok := f.Column(t)
+			if !ok && f.Open {
+				unseen += float64(float64(values[k]) * float64(values[k]))
+			}
 			if !ok || values[k] == 0 {
 				continue
 			}
@@ -60,6 +64,15 @@ func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 			x.Raw = append(x.Raw, values[k])
 			l1 += math.Abs(v)
 			l2 += float64(v * v)
+		}
+		if unseen != 0 {
+			if !(unseen <= math.MaxFloat32*math.MaxFloat32) {
+				return nil, fmt.Errorf("sparse: row %d: the terms that weren't seen at training have the length %v, expected a finite float32", i, math.Sqrt(unseen))
+			}
+			x.Terms = append(x.Terms, uint32(len(f.Terms)))
+			x.Raw = append(x.Raw, float32(math.Sqrt(unseen)))
+			l1 += math.Sqrt(unseen)
+			l2 += unseen
 		}
 		l2 = math.Sqrt(l2)
 		if int64(len(x.Raw)) == x.Offsets[i] {
@@ -137,7 +150,7 @@ func EmbeddedBytes(rows int, values int64) int64 { return 12*values + 24*int64(r
 func (x *Embedded) Empty() int {
 	n := 0
 	for i := range x.Rows() {
-		if terms, _ := x.Row(i); len(terms) == 1 && int(terms[0]) == x.Cols-1 {
+		if terms, _ := x.Row(i); len(terms) == 1 && int(terms[0]) == x.Cols-1 && !(x.Embedder.Open && x.Norms[i] > 0) {
 			n++
 		}
 	}

@@ -13,6 +13,11 @@ type Embedder struct {
 	DF        []int32   // DF[j] is the number of training documents with the term of column j
 	Weights   []float64 // Weights[j] is the weight of column j; nil for tf, where it is 1
 
+	// Open, only for the raw counts (tf), lets terms count that weren't seen at training: of a document v, the last column holds √Σ v[t]² over
+	// them. So the inner product with a training document, the norm and the distance are those of the whole document. For models that come with
+	// no more than their support vectors, such as LIBSVM's.
+	Open bool
+
 	columns termTable
 }
 

@@ -1,0 +1,119 @@
+package sparse
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fields returns what is exported of an embedder, in slices of its own.
+func fields(f *Embedder) Embedder {
+	return Embedder{f.Embedding, f.Documents, slices.Clone(f.Terms), slices.Clone(f.DF), slices.Clone(f.Weights), f.Open, termTable{}}
+}
+
+func TestRestoredEmbedderGivesTheSameBits(t *testing.T) {
+	train := csrOf([][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {0, 0, 7, 1}, {4, 0, 1, 0}})
+	hashed := *train // terms so far apart that they are searched and not looked up
+	hashed.Cols, hashed.Terms = math.MaxInt32+1, slices.Clone(train.Terms)
+	for k, term := range hashed.Terms {
+		hashed.Terms[k] = term * (math.MaxInt32 / 3)
+	}
+	test := csrOf([][]float32{{3, 1, 0, 2, 9}, {}, {0, 0, 0, 0, 1}})
+	for _, m := range []*CSR{train, &hashed} {
+		for _, e := range Embeddings() {
+			f := e.Fit(m)
+			restored, err := RestoreEmbedder(fields(f))
+			if err != nil {
+				t.Fatalf("%v: %v", e, err)
+			}
+			for _, docs := range []*CSR{m, test} {
+				want, got := mustTransform(t, f, docs), mustTransform(t, restored, docs)
+				got.Embedder = f
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("%v: %v, expected %v", e, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestRestoreEmbedderErrors(t *testing.T) {
+	f := Embedding{Weighting: TFIDF}.Fit(csrOf([][]float32{{1, 0, 2}, {3, 1, 0}}))
+	for want, spoil := range map[string]func(*Embedder){
+		"is unknown":               func(f *Embedder) { f.Norm = 3 },
+		"-1 documents":             func(f *Embedder) { f.Documents = -1 },
+		"2 document frequencies":   func(f *Embedder) { f.DF = f.DF[:2] },
+		"has 2 weights":            func(f *Embedder) { f.Weights = f.Weights[:2] },
+		"3 weights, expected none": func(f *Embedder) { f.Weighting = TF },
+		"tfidf is open":            func(f *Embedder) { f.Open = true },
+		"term 1 is not above 1":    func(f *Embedder) { f.Terms[0] = 1 },
+		"term 1 is in 0 documents": func(f *Embedder) { f.DF[1] = 0 },
+		"term 1 is in 3 documents": func(f *Embedder) { f.DF[1] = 3 },
+		"weight NaN of term 2":     func(f *Embedder) { f.Weights[2] = math.NaN() },
+		"weight -Inf of term 2":    func(f *Embedder) { f.Weights[2] = math.Inf(-1) },
+	} {
+		bad := fields(f)
+		spoil(&bad)
+		if _, err := RestoreEmbedder(bad); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+}
+
+// With training documents, inner products and distances of an open embedder are those of the whole documents.
+func TestOpenEmbedder(t *testing.T) {
+	train := csrOf([][]float32{{1, 0, 3, 0}, {2, 5, 0, 0}, {}})
+	test := csrOf([][]float32{{1, 2, 3, 4, -5}, {0, 0, 0, 2}, {}, {0, 0, 0, 0, 0, 7}, {1, 1, 1}})
+	f := fields(Embedding{}.Fit(train))
+	f.Open = true
+	open, err := RestoreEmbedder(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := mustTransform(t, open, train), mustTransform(t, open, test)
+	dense := func(m *CSR, i int) []float64 {
+		v := make([]float64, 10)
+		terms, values := m.Row(i)
+		for k, c := range terms {
+			v[c] = float64(values[k])
+		}
+		return v
+	}
+	vector := func(x *Embedded, i int) []float64 {
+		v := make([]float64, 10)
+		terms, _ := x.Row(i)
+		for k, u := range x.Unit64(i, nil) {
+			v[terms[k]] = u * x.Norms[i]
+		}
+		return v
+	}
+	dot := func(a, b []float64) (s float64) {
+		for k := range a {
+			s += a[k] * b[k]
+		}
+		return s
+	}
+	for i := range test.Rows() {
+		for j := range train.Rows() {
+			a, b := dense(test, i), dense(train, j)
+			// The values are below 10, of which a unit vector times its norm gives back all but a few roundings.
+			if got, want := dot(vector(y, i), vector(x, j)), dot(a, b); !(math.Abs(got-want) <= 1e-13) {
+				t.Errorf("test document %d, training document %d: inner product %v, expected %v", i, j, got, want)
+			}
+			if got, want := y.Norms[i], math.Sqrt(dot(a, a)); !(math.Abs(got-want) <= 1e-13) {
+				t.Errorf("test document %d: norm %v, expected %v", i, got, want)
+			}
+		}
+	}
+	if y.Empty() != 1 {
+		t.Errorf("%d documents are empty, expected 1", y.Empty())
+	}
+	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(-1)), math.MaxFloat32} {
+		m := csrOf([][]float32{{1}, {0, 0, 0, 0, bad, bad}})
+		if _, err := open.Transform(m); err == nil || !strings.Contains(err.Error(), "row 1: the terms") {
+			t.Errorf("unseen values %v: %v", bad, err)
+		}
+	}
+}
