@@ -35,6 +35,11 @@ type flags struct {
 
 	seed uint64
 	json bool
+
+	args    []string                              // arguments that aren't flags
+	maxArgs int                                   // how many of them the command takes
+	rewrite func(args []string) ([]string, error) // brings other programs' forms into those of package flag
+	check   func() error                          // holds what the command asks of its flags together
 }
 
 func newFlags(name string) *flags {
@@ -84,14 +89,8 @@ func (f *flags) seedFlag(of string) {
 
 // parse reads the flags and checks what can be checked without reading anything.
 func (f *flags) parse(args []string) error {
-	if err := f.set.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
-		return usageError{err}
-	}
-	if f.set.NArg() > 0 {
-		return usagef("unexpected argument %q, expected flags only (a source is given by -in)", f.set.Arg(0))
+	if err := f.parseArgs(args); err != nil {
+		return err
 	}
 	if f.workers < 0 {
 		return usagef("-workers %d is below 0", f.workers)
@@ -115,7 +114,37 @@ func (f *flags) parse(args []string) error {
 			return usageError{err}
 		}
 	}
-	return f.checkBackend()
+	if err := f.checkBackend(); err != nil || f.check == nil {
+		return err
+	}
+	return f.check()
+}
+
+// parseArgs reads flags and the arguments between and behind them.
+func (f *flags) parseArgs(args []string) error {
+	if f.rewrite != nil {
+		var err error
+		if args, err = f.rewrite(args); err != nil {
+			return err
+		}
+	}
+	for {
+		if err := f.set.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return err
+			}
+			return usageError{err}
+		}
+		switch {
+		case f.set.NArg() == 0:
+			return nil
+		case f.maxArgs == 0:
+			return usagef("unexpected argument %q, expected flags only (a source is given by -in)", f.set.Arg(0))
+		case len(f.args) == f.maxArgs:
+			return usagef("unexpected argument %q behind %s", f.set.Arg(0), join(f.args))
+		}
+		f.args, args = append(f.args, f.set.Arg(0)), f.set.Args()[1:]
+	}
 }
 
 // checkBackend holds that a back end that is asked for is there.

@@ -13,10 +13,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// progress shows how far the work is, one bar a stage, on a terminal; on anything else it is silent.
+// progress shows how far the work is, one bar a stage, on a terminal; on anything else it is silent, except that long trainings write a
+// line now and then, for whoever looks into a log file.
 type progress struct {
 	mu   sync.Mutex
 	w    io.Writer // nil where there is no terminal
+	log  io.Writer // where lines of trainings go; nil for nowhere
+	told time.Time // when the last of them was written
 	bar  *progressbar.ProgressBar
 	name string
 	held bool // updates from engines are left out, since a stage has its own measure

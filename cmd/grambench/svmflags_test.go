@@ -1,0 +1,139 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// parseSVM parses an argument list as a command with two arguments of its own would.
+func parseSVM(line string) (*svmFlags, error) {
+	f := newFlags("train")
+	s := f.svmFlags()
+	f.maxArgs = 2
+	return s, f.parse(strings.Fields(line))
+}
+
+// threeClasses is a corpus of vectors with columns 1 to 4 and the classes 1, -1 and cats.
+func threeClasses() *sparse.Corpus {
+	c := &sparse.Corpus{
+		Source: "three.svm", Classes: []string{"1", "-1", "cats"},
+		Documents: &sparse.CSR{Cols: 5, Offsets: []int64{0, 1, 2, 3}, Terms: []uint32{1, 4, 2}, Values: []float32{1, 1, 1}},
+		Labels:    sparse.Labels{Offsets: []int64{0}},
+	}
+	c.Labels.Add(0)
+	c.Labels.Add(1)
+	c.Labels.Add(2)
+	return c
+}
+
+// What svm-train's letters mean, in its own writing: the kernel's specification and the settings.
+func TestSVMTrainLetters(t *testing.T) {
+	for line, want := range map[string]struct {
+		kernel string
+		check  func(s *svmFlags) bool
+	}{
+		"-t 0 a":                      {"linear", func(s *svmFlags) bool { return s.f.signed }},
+		"-t 1 -g 0.5 -d 2 -r -1 a":    {"polynomial:gamma=0.5,r=-1,degree=2", nil},
+		"-t 1 a":                      {"polynomial:gamma=0.25,r=0,degree=3", nil}, // one divided by the greatest index
+		"-t 2 -g 7 a":                 {"rbf:gamma=7", nil},
+		"-g 7 a":                      {"rbf:gamma=7", nil},
+		"-t 2 -g 0 a":                 {"rbf:gamma=0.25", nil},
+		"-t 3 a":                      {"sigmoid:gamma=0.25,r=0", nil},
+		"a":                           {"diffusion:t=0.5", func(s *svmFlags) bool { return !s.f.signed && s.c == 1 && s.kind == "c_svc" }},
+		"-s 4 -n 0.25 -c 7 a":         {"diffusion:t=0.5", func(s *svmFlags) bool { return s.kind == "nu_svr" && s.nu == 0.25 && s.c == 7 }},
+		"-s 3 -p 0.01 -e 1e-5 a b":    {"diffusion:t=0.5", func(s *svmFlags) bool { return s.eps == 0.01 && s.tolerance == 1e-5 && s.f.args[1] == "b" }},
+		"-h 0 -b 1 -m 3 a":            {"diffusion:t=0.5", func(s *svmFlags) bool { return !bool(s.shrinking) && bool(s.prob) && s.f.memory == 3<<20 }},
+		"-kernel ngd -workers 2 a -q": {"ngd:shift=0", func(s *svmFlags) bool { return s.f.workers == 2 && s.quiet && len(s.weights) == 0 }},
+		"-type one-class -in a":       {"diffusion:t=0.5", func(s *svmFlags) bool { return s.kind == "one_class" && s.f.in == "a" }},
+	} {
+		s, err := parseSVM(line)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		k, err := s.kernelOf(threeClasses())
+		if err != nil || k.String() != want.kernel {
+			t.Errorf("%s: kernel %v, %v, expected %s", line, k, err, want.kernel)
+		}
+		if want.check != nil && !want.check(s) {
+			t.Errorf("%s: %+v", line, s)
+		}
+	}
+}
+
+func TestSVMWeights(t *testing.T) {
+	for line, want := range map[string]map[string]float64{
+		"-w1 5 -w-1 2 a":                              {"1": 5, "-1": 2},
+		"-w+1 5 -wcats 0.5 a":                         {"1": 5, "cats": 0.5}, // numbers are the same class however they are written
+		"-w1=5 -weight cats=3 --weight=-1=2 a":        {"1": 5, "cats": 3, "-1": 2},
+		"-workers 1 -c 3 a":                           nil,
+		"-kernel linear:embed=tfidf -wcats 2 a -w1 4": {"cats": 2, "1": 4},
+	} {
+		s, err := parseSVM(line)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		out, err := s.settings(threeClasses())
+		if err != nil || !reflect.DeepEqual(out.Weights, want) || s.f.args[0] != "a" {
+			t.Errorf("%s: weights %v, %v, arguments %q, expected %v", line, out.Weights, err, s.f.args, want)
+		}
+	}
+	s, err := parseSVM("-wdogs 2 a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.settings(threeClasses()); err == nil || !strings.Contains(err.Error(), "dogs") {
+		t.Errorf("a weight for a class that isn't there: %v", err)
+	}
+}
+
+// Documents with several labels get a machine a label, unless another scheme was asked for.
+func TestSVMScheme(t *testing.T) {
+	several := threeClasses()
+	several.Labels = sparse.Labels{Offsets: []int64{0, 1, 3, 3}, IDs: []int32{0, 1, 2}}
+	for _, c := range []struct {
+		line   string
+		corpus *sparse.Corpus
+		want   solver.Scheme
+	}{
+		{"a", threeClasses(), solver.OneVsOne}, {"a", several, solver.Labels}, {"-scheme one-vs-rest a", several, solver.OneVsRest}, {"-scheme labels a", threeClasses(), solver.Labels},
+	} {
+		s, err := parseSVM(c.line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := s.settings(c.corpus); err != nil || out.Scheme != c.want {
+			t.Errorf("%s: scheme %v, %v, expected %v", c.line, out.Scheme, err, c.want)
+		}
+	}
+}
+
+func TestSVMUsage(t *testing.T) {
+	for line, want := range map[string]string{
+		"-s 5 a": "0, 1, 2, 3 or 4", "-t 4 a": "precomputed", "-t 7 a": "0, 1, 2 or 3", "-type svm a": "one of c_svc", "-w1": "-wCLASS WEIGHT", "-w1 x a": "above 0",
+		"-c 0 a": "-c 0", "-c NaN a": "-c NaN", "-n 2 a": "at most 1", "-e -1 a": "-tolerance", "-kernel ngd -g 1 a": "parameter of -t", "-r 1 a": "parameter of -t", "-kernel ngd -t 1 a": "one of them",
+		"-s 1 -w1 2 a": "c_svc", "-s 2 -b 1 a": "-probabilities", "-b 2 a": "0 or 1", "a b c": "unexpected", "-scheme all a": "-scheme", "-depth 3": "not defined",
+	} {
+		_, err := parseSVM(line)
+		var usage usageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, expected a usage error with %q", line, err, want)
+		}
+	}
+	for _, line := range []string{"-h", "-help", "--help", "-h -c 3", "-c 3 -h"} {
+		if _, err := parseSVM(line); !errors.Is(err, flag.ErrHelp) {
+			t.Errorf("%s: %v, expected help", line, err)
+		}
+	}
+	if s, err := parseSVM("-in a -c 3"); err != nil || !slices.Equal(s.f.args, nil) {
+		t.Errorf("flags alone: %v", err)
+	}
+}
