@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gramengine/gram/asm/internal/coeff"
 	"github.com/klauspost/cpuid/v2"
 )
 
@@ -16,6 +17,10 @@ const (
 	AVX2    ISA = "avx2"    // x86-64 with AVX2 and FMA
 	AVX512  ISA = "avx512"  // x86-64 with AVX-512 F, BW, DQ and VL
 )
+
+// CurvatureFloor stands for a curvature that ArgGain finds not to be positive, which rounding and kernels that are not positive definite bring about. It is
+// LIBSVM's TAU.
+const CurvatureFloor = coeff.CurvatureFloor
 
 // Kernels is a table of kernels for one instruction set. The fields' equations, preconditions and accuracy are stated at the
 // generic functions of the same names.

@@ -54,3 +54,24 @@ func BenchmarkTrain(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkNewsgroups trains one machine for each of the 190 pairs of classes of 20 Newsgroups on a ready matrix: the search alone.
+func BenchmarkNewsgroups(b *testing.B) {
+	m, labels, classes := newsgroups(b)
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			var steps int
+			for b.Loop() {
+				c, err := Train(context.Background(), m, labels, classes, OneVsOne, Parameters{C: 10}, nil, Options{Workers: workers})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, machine := range c.Machines {
+					steps += machine.Iterations
+				}
+			}
+			b.ReportMetric(float64(steps)/float64(b.N), "steps")
+			b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
+		})
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/gramengine/gram/asm"
 )
 
 // chooser picks working sets.
@@ -32,7 +34,7 @@ type extremes struct {
 
 // gap returns the violation of the optimality conditions, the greatest over the equations of the difference between these extremes, and appends them
 // to each. It is negative, or -Inf, at an optimum where no variable is free.
-func (d *dual) gap(k *Kernels, each []extremes) (float64, []extremes) {
+func (d *dual) gap(k *asm.Kernels, each []extremes) (float64, []extremes) {
 	worst := math.Inf(-1)
 	for _, b := range d.pairs() {
 		var e extremes

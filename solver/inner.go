@@ -1,9 +1,11 @@
 package solver
 
+import "github.com/gramengine/gram/asm"
+
 // inner is the problem of a working set: the dual with all variables outside of it fixed. Its rows are the parts of the matrix's rows at the
 // working set's own columns, so a step touches nothing but a few kilobytes.
 type inner struct {
-	k        *Kernels
+	k        *asm.Kernels
 	n        int
 	rows     []float32 // n × n
 	column   []int32   // by place: the document's place in a row
@@ -18,7 +20,7 @@ type inner struct {
 }
 
 // newInner returns room for working sets of up to a size.
-func newInner(size int, k *Kernels) *inner {
+func newInner(size int, k *asm.Kernels) *inner {
 	size = padded(size)
 	return &inner{
 		k: k, rows: make([]float32, size*size), diag: make([]float32, size), score: make([]float64, size), alpha: make([]float64, size),
@@ -81,8 +83,8 @@ func (in *inner) solve(tol float64, most int) int {
 		}
 		ri, rj := in.rows[bi*n:(bi+1)*n], in.rows[bj*n:(bj+1)*n]
 		a := float64(diag[bi]) + float64(diag[bj]) - 2*float64(ri[bj])
-		if !(a > curvatureFloor) {
-			a = curvatureFloor
+		if !(a > asm.CurvatureFloor) { // the step is then as long as the bounds allow, and still descends
+			a = asm.CurvatureFloor
 		}
 		step := in.move(bi, bj, (score[bi]-score[bj])/a)
 		k.GradientUpdate(score, ri, rj, -step, step)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gramengine/gram/asm"
 )
 
 // counted is a matrix that computes its rows, as an engine does, and counts and checks what is asked of it.
@@ -51,8 +53,7 @@ func (c *counted) Rows(ctx context.Context, rows []int, columns [][2]int, dst []
 	return c.Dense.Rows(ctx, rows, columns, dst)
 }
 
-// Neither the number of workers, nor the memory for rows, nor where rows come from has part in the result; nor do the portable loops, if others
-// give the same bits.
+// Neither the number of workers, nor the memory for rows, nor where rows come from has part in the result, nor has the instruction set.
 func TestSameBits(t *testing.T) {
 	const n, k = 700, 4
 	m, x := gaussian(t, 3, n, 4, 0.3)
@@ -70,13 +71,21 @@ func TestSameBits(t *testing.T) {
 		want := train(m, Options{Workers: 1})
 		asked := &counted{Dense: m, t: t}
 		small := &counted{Dense: m, t: t}
-		for name, got := range map[string]*Classifier{
+		results := map[string]*Classifier{
 			"again":        train(m, Options{Workers: 1}),
 			"two workers":  train(m, Options{Workers: 2}),
 			"many workers": train(m, Options{Workers: 20}),
 			"asked":        train(asked, Options{Workers: 2}),
 			"least memory": train(small, Options{Workers: 1, RowBytes: 32 * n * 4}),
-		} {
+		}
+		for _, isa := range asm.Available() {
+			k, err := asm.For(isa)
+			if err != nil {
+				t.Fatal(err)
+			}
+			results[string(isa)] = train(m, Options{Kernels: k})
+		}
+		for name, got := range results {
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%v, %s: another result", scheme, name)
 			}

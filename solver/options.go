@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"github.com/gramengine/gram/asm"
 )
 
 // Options says how a problem is solved, not which. The zero value works.
@@ -32,8 +34,8 @@ type Options struct {
 	// and 100 times the number of variables, as in LIBSVM.
 	MaxIterations int
 
-	// Kernels are the innermost loops. Default: portable ones.
-	Kernels Kernels
+	// Kernels are the innermost loops. All instruction sets give the same bits. Default: asm.Best().
+	Kernels *asm.Kernels
 
 	// Progress is told how far the work is, at least once a second and at most ten times, never by two goroutines at a time; it should return
 	// soon. Default: nobody is told.
@@ -83,7 +85,9 @@ func (o Options) resolve() (Options, error) {
 	if o.RowBytes == 0 {
 		o.RowBytes = defaultRowBytes
 	}
-	o.Kernels = o.Kernels.orPortable()
+	if o.Kernels == nil {
+		o.Kernels = asm.Best()
+	}
 	return o, nil
 }
 

@@ -3,6 +3,8 @@ package solver
 import (
 	"context"
 	"sync"
+
+	"github.com/gramengine/gram/asm"
 )
 
 // A search solves one problem after the other on one goroutine, or, if it has threads to spare, on a few.
@@ -69,7 +71,7 @@ func (s *search) prepare(d *dual, bytes int64) {
 	}
 	s.store = newRowStore(s.m, d.docs, room, s.arena)
 	if s.in == nil || len(s.in.score) < size {
-		s.in = newInner(size, &s.opt.Kernels)
+		s.in = newInner(size, s.opt.Kernels)
 		s.rows, s.byVar = make([][]float32, size), make([][]float32, size)
 	}
 	s.choose = newChooser(size, len(d.sign))
@@ -159,7 +161,7 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		o.gap, s.ends = d.gap(&s.opt.Kernels, s.ends[:0])
+		o.gap, s.ends = d.gap(s.opt.Kernels, s.ends[:0])
 		o.converged = o.gap <= s.opt.Tolerance
 		if o.converged || o.left <= 0 {
 			return nil, nil
@@ -257,18 +259,18 @@ const (
 func (s *search) apply(d *dual, moves []move) {
 	n := len(d.docs)
 	if s.threads <= 1 || n*len(moves) < shareUpdates {
-		applyRange(&s.opt.Kernels, d, moves, 0, n)
+		applyRange(s.opt.Kernels, d, moves, 0, n)
 		return
 	}
 	var all sync.WaitGroup
 	each := (n/s.threads + scoreBlock) / scoreBlock * scoreBlock
 	for lo := 0; lo < n; lo += each {
-		all.Go(func() { applyRange(&s.opt.Kernels, d, moves, lo, min(lo+each, n)) })
+		all.Go(func() { applyRange(s.opt.Kernels, d, moves, lo, min(lo+each, n)) })
 	}
 	all.Wait()
 }
 
-func applyRange(k *Kernels, d *dual, moves []move, from, to int) {
+func applyRange(k *asm.Kernels, d *dual, moves []move, from, to int) {
 	n := len(d.docs)
 	for lo := from; lo < to; lo += scoreBlock {
 		hi := min(lo+scoreBlock, to)

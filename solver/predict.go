@@ -3,6 +3,8 @@ package solver
 import (
 	"slices"
 	"sync"
+
+	"github.com/gramengine/gram/asm"
 )
 
 // Support returns the rows of the matrix that any machine has a coefficient for, increasing: the objects that a kernel value is needed with for a
@@ -21,14 +23,17 @@ func (c *Classifier) Support() []int {
 // Predictor computes the decision values of all machines of a classifier at once. It may be used concurrently.
 type Predictor struct {
 	c       *Classifier
-	k       Kernels
+	k       *asm.Kernels
 	columns int
 	at      [][]int32 // by machine: the columns of its support
 }
 
 // NewPredictor returns a predictor for kernel values in columns: columns[s] is the row of the matrix that column s is for, all different. They
-// hold at least what [Classifier.Support] returns, and may be that, or all documents in any order.
-func (c *Classifier) NewPredictor(columns []int, k Kernels) (*Predictor, error) {
+// hold at least what [Classifier.Support] returns, and may be that, or all documents in any order. k nil means asm.Best(); all give the same bits.
+func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, error) {
+	if k == nil {
+		k = asm.Best()
+	}
 	where := make(map[int]int32, len(columns))
 	for s, row := range columns {
 		if _, twice := where[row]; twice {
@@ -36,7 +41,7 @@ func (c *Classifier) NewPredictor(columns []int, k Kernels) (*Predictor, error) 
 		}
 		where[row] = int32(s)
 	}
-	p := &Predictor{c: c, k: k.orPortable(), columns: len(columns), at: make([][]int32, len(c.Machines))}
+	p := &Predictor{c: c, k: k, columns: len(columns), at: make([][]int32, len(c.Machines))}
 	for i, m := range c.Machines {
 		if m == nil {
 			continue

@@ -30,7 +30,7 @@ func TestPredictorAgreesWithMachines(t *testing.T) {
 		}
 		columns := c.Support()
 		rand.New(rand.NewPCG(1, 1)).Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
-		p, err := c.NewPredictor(columns, Kernels{})
+		p, err := c.NewPredictor(columns, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

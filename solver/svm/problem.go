@@ -178,7 +178,7 @@ func (p *Problem) solverOptions(s *Settings) solver.Options {
 	}
 	return solver.Options{
 		Tolerance: s.Tolerance, KeepAll: s.KeepAll, Workers: p.cached.Engine().Workers(), RowBytes: p.budget.rows,
-		Kernels:  solver.Kernels{GradientUpdate: k.GradientUpdate, ArgMax: k.ArgMax, ArgMin: k.ArgMin, ArgGain: k.ArgGain},
+		Kernels:  k,
 		Progress: p.solving,
 	}
 }
