@@ -103,6 +103,9 @@ func (e *Engine) ISA() asm.ISA { return e.kernels.ISA }
 // Workers returns the number of goroutines that the engine uses.
 func (e *Engine) Workers() int { return e.workers }
 
+// Panel returns the number of documents in a panel, which are computed together.
+func (e *Engine) Panel() int { return e.kernels.Panel }
+
 // HeadTerms returns the number of terms in the dense head.
 func (e *Engine) HeadTerms() int { return e.layout.Head() }
 

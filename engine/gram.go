@@ -136,10 +136,7 @@ func (e *Engine) rows(ctx context.Context, k Kernel, from *side, docs []int, dst
 // Cross returns the matrix of k between test documents, its rows, and the engine's documents, its columns. Both must have been embedded
 // by the same embedder.
 func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*Dense, error) {
-	if test.Embedder != e.own.x.Embedder {
-		return nil, fmt.Errorf("engine: test documents were embedded by another embedder, expected the one fitted on the training documents")
-	}
-	k, err := bind(k, e.own.x)
+	k, err := e.bindCross(k, test)
 	if err != nil {
 		return nil, err
 	}

@@ -4,15 +4,15 @@ import (
 	"context"
 )
 
-// Tile is a piece of c = 1 - cosine between some of an engine's documents, its rows, and up to Width others, its columns. It belongs to the function that it
-// is handed to until that returns.
+// Tile is a piece of c = 1 - cosine, or of a kernel of it, between some of an engine's documents, its rows, and up to Width others, its columns. It belongs to
+// the function that it is handed to until that returns.
 type Tile struct {
 	First  int       // first document of the rows
 	Rows   int       // number of rows: documents First, First+1, …
 	Column int       // first document of the columns
 	Cols   int       // number of columns: documents Column, Column+1, …
 	Width  int       // distance between rows in C, at least Cols
-	C      []float32 // C[i*Width+j] is c of documents First+i and Column+j
+	C      []float32 // C[i*Width+j] is the value for documents First+i and Column+j; finite, but without meaning, for Cols <= j < Width
 }
 
 // Tiles computes c for the symmetric half of all pairs and hands it to visit a tile at a time: every pair of documents i, j with i <= j is in exactly one tile as

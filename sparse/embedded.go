@@ -31,18 +31,25 @@ type Embedded struct {
 // norms are always 1).
 //
 // A negative value under a square root and a value that isn't finite are errors that name the row and the term.
-func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
-	n := m.Rows()
+func (f *Embedder) Transform(m *CSR) (*Embedded, error) { return f.TransformRows(m, 0, m.Rows()) }
+
+// TransformRows is [Embedder.Transform] for rows first <= i < end of a matrix, whose first becomes row 0 of the result; errors name the rows as m has them.
+func (f *Embedder) TransformRows(m *CSR, first, end int) (*Embedded, error) {
+	n := end - first
+	var nnz int64
+	if n > 0 {
+		nnz = m.Offsets[end] - m.Offsets[first]
+	}
 	x := &Embedded{
-		CSR:      CSR{Cols: f.Cols(), Offsets: make([]int64, 1, n+1), Terms: make([]uint32, 0, m.NNZ()), Values: make([]float32, 0, m.NNZ())},
+		CSR:      CSR{Cols: f.Cols(), Offsets: make([]int64, 1, n+1), Terms: make([]uint32, 0, nnz), Values: make([]float32, 0, nnz)},
 		Embedder: f,
 		Norms:    make([]float64, n),
-		Raw:      make([]float32, 0, m.NNZ()),
+		Raw:      make([]float32, 0, nnz),
 		Divisors: make([]float64, n),
 	}
 	var unit []float64
 	for i := range n {
-		terms, values := m.Row(i)
+		terms, values := m.Row(first + i)
 		var l1, l2, unseen float64
 		for k, t := range terms {
 			column, ok := f.Column(t)
@@ -57,7 +64,7 @@ func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 				continue
 			}
 			if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && f.Sqrt {
-				return nil, fmt.Errorf("sparse: row %d, term %d: found %v, expected a finite value%s", i, t, values[k],
+				return nil, fmt.Errorf("sparse: row %d, term %d: found %v, expected a finite value%s", first+i, t, values[k],
 					map[bool]string{true: " not below 0, for the embedding " + f.Embedding.String()}[f.Sqrt])
 			}
 			x.Terms = append(x.Terms, column)

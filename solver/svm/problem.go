@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -172,13 +171,9 @@ func (p *Problem) targets() ([]float64, error) {
 
 // solverOptions returns how the solver is to work.
 func (p *Problem) solverOptions(s *Settings) solver.Options {
-	k := asm.Best()
-	if p.opt.ISA != "" {
-		k, _ = asm.For(asm.ISA(p.opt.ISA)) // the engine has checked it
-	}
+	k, _ := kernels(p.opt.ISA) // the engine has checked it
 	return solver.Options{
 		Tolerance: s.Tolerance, KeepAll: s.KeepAll, Workers: p.cached.Engine().Workers(), RowBytes: p.budget.rows,
-		Kernels:  k,
-		Progress: p.solving,
+		Kernels: k, Progress: p.solving,
 	}
 }

@@ -2,6 +2,9 @@ package svm
 
 import (
 	"math"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
@@ -24,4 +27,40 @@ func (p *Problem) solving(s solver.Progress) {
 		rate = float64(s.Hits) / float64(s.Rows)
 	}
 	p.opt.Progress(Progress{Stage: "training", Done: int64(s.Solved), Total: int64(s.Problems), Solver: s, HitRate: rate})
+}
+
+// ticker reports a count that many goroutines add to, from one of its own.
+type ticker struct {
+	done atomic.Int64
+	stop chan struct{}
+	wg   sync.WaitGroup
+}
+
+// startTicker begins to report to f, every 100 ms, until finish is called. A nil f costs nothing but the counting.
+func startTicker(f func(Progress), stage string, total int64) *ticker {
+	t := &ticker{stop: make(chan struct{})}
+	if f == nil {
+		return t
+	}
+	report := func() { f(Progress{Stage: stage, Done: t.done.Load(), Total: total, HitRate: math.NaN()}) }
+	t.wg.Go(func() {
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				report()
+			case <-t.stop:
+				report()
+				return
+			}
+		}
+	})
+	return t
+}
+
+// finish reports for the last time and waits until the report is over.
+func (t *ticker) finish() {
+	close(t.stop)
+	t.wg.Wait()
 }

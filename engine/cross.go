@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// CrossTiles computes k between the engine's documents, the rows of tiles, and test documents, the columns, and hands it to visit a tile at a time: all engine's
+// documents from the first to the last for one panel of test documents, then for the next. Values have the same bits as those of [Engine.Cross]. An error of visit ends
+// the computation; so does the end of ctx, within a second, with its error.
+//
+// It runs on the caller's goroutine, reports no progress and needs no memory for results: a caller with many test documents calls it from several goroutines,
+// each with some of them, and takes the results while they are in the cache. It holds CrossTilesBytes. Both sides must have been embedded by the same embedder.
+func (e *Engine) CrossTiles(ctx context.Context, k Kernel, test *sparse.Embedded, visit func(t *Tile) error) error {
+	k, err := e.bindCross(k, test)
+	if err != nil {
+		return err
+	}
+	from := newSide(test, e.layout, sparse.ByRank(&test.CSR, e.layout.Rank))
+	p := e.borrow()
+	defer e.giveBack(p)
+	width := e.kernels.Panel
+	docs := make([]int, 0, width)
+	for first := 0; first < test.Rows(); first += width {
+		docs = docs[:0]
+		for i := first; i < min(first+width, test.Rows()); i++ {
+			docs = append(docs, i)
+		}
+		t := Tile{Column: first, Cols: len(docs), Width: width}
+		p.load(from, docs)
+		err := p.run(ctx, all, func(lo, hi int, c []float32) error {
+			k.Map(e.kernels, c, c, e.own.norms[lo:hi], p.norms)
+			p.lap(&p.stats.Map)
+			t.First, t.Rows, t.C = lo, hi-lo, c
+			err := visit(&t)
+			p.lap(&p.stats.Store)
+			return err
+		})
+		p.unload()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CrossTilesBytes returns what one call of CrossTiles holds beside its test documents, rows of so many values in all, and the scratch space that belongs to the engine.
+func (e *Engine) CrossTilesBytes(rows int, values int64) int64 {
+	return NewBytes(rows, e.own.x.Cols, values) - sparse.EmbeddedBytes(rows, values)
+}
+
+// bindCross checks that a kernel and test documents fit.
+func (e *Engine) bindCross(k Kernel, test *sparse.Embedded) (Kernel, error) {
+	if test.Embedder != e.own.x.Embedder {
+		return nil, fmt.Errorf("engine: test documents were embedded by another embedder, expected the one fitted on the training documents")
+	}
+	return bind(k, e.own.x)
+}

@@ -1,0 +1,261 @@
+package svm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// PredictOptions says how predictions are computed, not what. The zero value works.
+type PredictOptions struct {
+	ISA     string // instruction set; default the best that the processor can run
+	Workers int    // goroutines; default one a processor. Results don't depend on it
+
+	// MemoryBytes bounds what predictor and predictions hold, HeldBytes included: what the process holds beside them, such as model and documents. Default: none.
+	MemoryBytes, HeldBytes int64
+
+	// Progress is told how far the work is, at least once a second, never concurrently. Default: nobody is told.
+	Progress func(Progress)
+}
+
+// Predictor predicts with a model. It may be used concurrently, except that progress is then told concurrently, too.
+type Predictor struct {
+	m   *model.Model
+	opt PredictOptions
+	k   engine.Kernel
+	e   *engine.Engine    // of the support vectors; nil where there are none
+	p   *solver.Predictor // its columns are the support vectors
+}
+
+// NewPredictor makes a model ready: it embeds the support vectors and makes the engine on them. Errors: a kernel that can't be computed from documents, such as a
+// precomputed one, more memory than was allowed, options out of range.
+func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
+	p := &Predictor{m: m, opt: opt}
+	k, err := engine.ParseKernel(m.Kernel)
+	if err != nil {
+		return nil, fmt.Errorf("svm: the model's kernel: %w", err)
+	}
+	p.k = engine.Resolve(k, len(m.Embedder.Terms))
+	columns := make([]int, m.Support.Rows())
+	for s := range columns {
+		columns[s] = s
+	}
+	loops, err := kernels(opt.ISA)
+	if err != nil {
+		return nil, err
+	}
+	if p.p, err = m.Classifier.NewPredictor(columns, loops); err != nil {
+		return nil, err
+	}
+	if want, have := k.Embedding(), m.Embedder.Embedding; want != have {
+		return nil, fmt.Errorf("svm: the model's kernel %s wants documents embedded as %s, its documents are embedded as %s", k, want, have)
+	}
+	if len(columns) == 0 {
+		return p, nil
+	}
+	if need := opt.HeldBytes + engine.NewBytes(len(columns), m.Embedder.Cols(), m.Support.NNZ()); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
+		return nil, p.tooLarge(need)
+	}
+	x, err := m.Embedder.Transform(m.Support)
+	if err != nil {
+		return nil, fmt.Errorf("svm: the model's support vectors: %w", err)
+	}
+	p.e, err = engine.New(x, engine.Options{ISA: opt.ISA, Workers: opt.Workers})
+	return p, err
+}
+
+func (p *Predictor) tooLarge(need int64) error {
+	return fmt.Errorf("svm: predicting with %d support vectors needs %s of memory, expected at most %s", p.m.Support.Rows(),
+		sparse.FormatBytes(need), sparse.FormatBytes(p.opt.MemoryBytes))
+}
+
+// kernels returns the loops of an instruction set, the best one where none is named.
+func kernels(isa string) (*asm.Kernels, error) {
+	if isa == "" {
+		return asm.Best(), nil
+	}
+	return asm.For(asm.ISA(isa))
+}
+
+// Model returns the model.
+func (p *Predictor) Model() *model.Model { return p.m }
+
+// Engine returns the engine of the support vectors, whose Stats count dot products; nil where the model has no support vectors.
+func (p *Predictor) Engine() *engine.Engine { return p.e }
+
+// Prediction is what a model says of documents.
+type Prediction struct {
+	Decisions     [][]float64 // by document, by machine: the decision value f; 0 of a machine that is nil
+	Class         []int       // types with classes, one class a document: index into the model's Classes
+	Labels        [][]int     // the scheme of separate labels: indices into Classes, increasing
+	Value         []float64   // regression: the estimate; one_class: the decision value, > 0 for a document like those of training
+	Probabilities [][]float64 // by document, by class, where all machines have a sigmoid; else nil
+}
+
+// chunkDocuments is how many documents a worker embeds and predicts at a time: a few panels, few enough for workers to end together.
+const chunkDocuments = 256
+
+// Predict predicts documents, whose terms are numbered as in the training corpus; terms beyond that are left out. Values have the same bits from any number of
+// workers. Errors: values that the embedding refuses, more memory than was allowed, the end of ctx, within a second.
+func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction, error) {
+	n := docs.Rows()
+	if err := p.fits(docs); err != nil {
+		return nil, err
+	}
+	out := p.room(n)
+	report := startTicker(p.opt.Progress, "predicting", int64(n))
+	defer report.finish()
+	workers := 1
+	if p.e != nil {
+		workers = p.e.Workers()
+	}
+	chunks := (n + chunkDocuments - 1) / chunkDocuments
+	sums := make([]*solver.Sums, workers)
+	err := tiles.Run(ctx, workers, chunks, func(ctx context.Context, w, task int) (err error) {
+		if sums[w] == nil {
+			if sums[w], err = p.p.NewSums(p.width()); err != nil {
+				return err
+			}
+		}
+		first := task * chunkDocuments
+		return p.chunk(ctx, docs, first, min(first+chunkDocuments, n), sums[w], out, report)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// width is how many documents are decided together.
+func (p *Predictor) width() int {
+	if p.e == nil {
+		return 1
+	}
+	return p.e.Panel()
+}
+
+// fits says beforehand if predictions don't fit into the memory that is allowed.
+func (p *Predictor) fits(docs *sparse.CSR) error {
+	if p.opt.MemoryBytes == 0 {
+		return nil
+	}
+	n := int64(docs.Rows())
+	machines := int64(len(p.m.Classifier.Machines))
+	need := p.opt.HeldBytes + n*(8*machines+24)
+	if p.m.Type.Classifies() {
+		need += n * (24 + 8*int64(len(p.m.Classes)))
+	}
+	if p.e != nil {
+		most := int64(0)
+		for first := 0; first < docs.Rows(); first += chunkDocuments {
+			end := min(first+chunkDocuments, docs.Rows())
+			most = max(most, docs.Offsets[end]-docs.Offsets[first])
+		}
+		chunk := p.e.CrossTilesBytes(chunkDocuments, most) + sparse.EmbeddedBytes(chunkDocuments, most) + p.p.SumsBytes(p.width())
+		need += p.e.Bytes() + int64(p.e.Workers())*chunk
+	}
+	if need > p.opt.MemoryBytes {
+		return p.tooLarge(need)
+	}
+	return nil
+}
+
+// room returns a prediction for n documents that says nothing yet.
+func (p *Predictor) room(n int) *Prediction {
+	rows := func(width int) [][]float64 {
+		all := make([]float64, n*width)
+		out := make([][]float64, n)
+		for i := range out {
+			out[i] = all[i*width : (i+1)*width : (i+1)*width]
+		}
+		return out
+	}
+	out := &Prediction{Decisions: rows(len(p.m.Classifier.Machines))}
+	switch {
+	case !p.m.Type.Classifies():
+		out.Value = make([]float64, n)
+	case p.m.Classifier.Scheme == solver.Labels:
+		out.Labels = make([][]int, n)
+	default:
+		out.Class = make([]int, n)
+	}
+	if p.m.Type.Classifies() && probable(p.m) {
+		out.Probabilities = rows(len(p.m.Classes))
+	}
+	return out
+}
+
+// probable says whether all machines of a model have a sigmoid.
+func probable(m *model.Model) bool {
+	some := false
+	for _, machine := range m.Classifier.Machines {
+		if machine != nil && machine.Sigmoid == nil {
+			return false
+		}
+		some = some || machine != nil
+	}
+	return some
+}
+
+// chunk predicts documents first <= i < end.
+func (p *Predictor) chunk(ctx context.Context, docs *sparse.CSR, first, end int, sums *solver.Sums, out *Prediction, report *ticker) error {
+	if p.e == nil {
+		for i := first; i < end; i++ {
+			sums.Start()
+			sums.Result(0, out.Decisions[i])
+			if err := p.decide(i, out); err != nil {
+				return err
+			}
+		}
+		report.done.Add(int64(end - first))
+		return nil
+	}
+	x, err := p.m.Embedder.TransformRows(docs, first, end)
+	if err != nil {
+		return err
+	}
+	last := p.e.Len()
+	return p.e.CrossTiles(ctx, p.k, x, func(t *engine.Tile) error {
+		if t.First == 0 {
+			sums.Start()
+		}
+		sums.Add(t.First, t.C)
+		if t.First+t.Rows < last {
+			return nil
+		}
+		for r := range t.Cols {
+			i := first + t.Column + r
+			sums.Result(r, out.Decisions[i])
+			if err := p.decide(i, out); err != nil {
+				return err
+			}
+		}
+		report.done.Add(int64(t.Cols))
+		return nil
+	})
+}
+
+// decide fills in what follows from the decision values of document i.
+func (p *Predictor) decide(i int, out *Prediction) error {
+	c, decisions := &p.m.Classifier, out.Decisions[i]
+	if out.Probabilities != nil {
+		if err := c.Probabilities(out.Probabilities[i], decisions); err != nil {
+			return err
+		}
+	}
+	switch {
+	case out.Value != nil:
+		out.Value[i] = decisions[0]
+	case out.Labels != nil:
+		out.Labels[i] = c.LabelsOf([]int{}, decisions)
+	default:
+		out.Class[i] = c.Decide(decisions)
+	}
+	return nil
+}

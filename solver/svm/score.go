@@ -1,0 +1,237 @@
+package svm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Score compares predictions with what documents really are.
+type Score struct {
+	Documents int     // documents that have something to be compared with
+	Right     int     // of them, those of which everything was predicted rightly: the class, or all labels and no other
+	Accuracy  float64 // Right / Documents; NaN where there are none. Of labels this is the subset accuracy
+
+	// Classes counts by class: first those of the model, in its order, then those that only the documents know, in the order of theirs.
+	Classes []ClassScore
+
+	// Confusion[t][p] counts the documents of class t that were given class p; nil where documents have labels of any number.
+	Confusion [][]int
+
+	MicroF1 float64 // 2·right / (of + given), summed over the classes; of one class a document it is the accuracy
+	MacroF1 float64 // mean F1 of the classes that any document has or was given
+	Hamming float64 // labels: part of all decisions, documents × classes, that are wrong
+
+	// Regression: mean squared error, and the squared correlation coefficient of estimates and targets, as svm-predict prints them.
+	MeanSquaredError, R2 float64
+}
+
+// ClassScore counts what was predicted of one class.
+type ClassScore struct {
+	Name                  string
+	Of                    int     // documents that are of the class
+	Given                 int     // documents that were given it
+	Right                 int     // documents that are both
+	Precision, Recall, F1 float64 // Right/Given, Right/Of, 2·Right/(Of+Given); 0 where there is nothing to divide by
+}
+
+// ScoreClasses scores one class a document, predicted[i] as an index into classes, or -1 for a document that is left out. Of truth, which names its classes in any order, only
+// Classes and Labels are looked at. Documents without labels are left out; one of several classes counts as being of that which was predicted, if it is among them, and else of its first.
+func ScoreClasses(classes []string, predicted []int, truth *sparse.Corpus) (*Score, error) {
+	t, err := newTally(classes, len(predicted), truth)
+	if err != nil {
+		return nil, err
+	}
+	k := len(t.s.Classes)
+	t.s.Confusion = make([][]int, k)
+	for c := range t.s.Confusion {
+		t.s.Confusion[c] = make([]int, k)
+	}
+	for i, given := range predicted {
+		own := t.of(i)
+		if len(own) == 0 || given < 0 {
+			continue
+		}
+		is := own[0]
+		if slices.Contains(own, given) {
+			is = given
+			t.s.Right++
+			t.s.Classes[is].Right++
+		}
+		t.s.Documents++
+		t.s.Classes[is].Of++
+		t.s.Classes[given].Given++
+		t.s.Confusion[is][given]++
+	}
+	return t.finish(), nil
+}
+
+// ScoreLabels scores any number of labels a document, predicted[i] as indices into classes, increasing; nil for a document that is left out. Documents without labels count: it is right to give
+// them none. Otherwise it is as [ScoreClasses].
+func ScoreLabels(classes []string, predicted [][]int, truth *sparse.Corpus) (*Score, error) {
+	t, err := newTally(classes, len(predicted), truth)
+	if err != nil {
+		return nil, err
+	}
+	wrong := 0
+	for i, given := range predicted {
+		if given == nil {
+			continue
+		}
+		own := t.of(i)
+		both := 0
+		for _, c := range given {
+			t.s.Classes[c].Given++
+			if slices.Contains(own, c) {
+				t.s.Classes[c].Right++
+				both++
+			}
+		}
+		for _, c := range own {
+			t.s.Classes[c].Of++
+		}
+		t.s.Documents++
+		if both == len(own) && both == len(given) {
+			t.s.Right++
+		}
+		wrong += len(own) + len(given) - 2*both
+	}
+	s := t.finish()
+	s.Hamming = float64(wrong) / float64(s.Documents*len(s.Classes))
+	return s, nil
+}
+
+// ScoreValues scores estimates of labels that are numbers. Documents without labels, or with several, are left out; a label that isn't a number is an error.
+func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
+	t, err := newTally(nil, len(values), truth)
+	if err != nil {
+		return nil, err
+	}
+	s := &Score{}
+	var sum, x, z, xx, zz, xz float64
+	for i, v := range values {
+		own := t.of(i)
+		if len(own) != 1 {
+			continue
+		}
+		target, err := strconv.ParseFloat(t.s.Classes[own[0]].Name, 64)
+		if err != nil {
+			return nil, fmt.Errorf("svm: label %q of document %d of %s, expected a number: the model estimates numbers", t.s.Classes[own[0]].Name, i+1, truth.Source)
+		}
+		s.Documents++
+		d := v - target
+		sum += float64(d * d)
+		x += v
+		z += target
+		xx += float64(v * v)
+		zz += float64(target * target)
+		xz += float64(v * target)
+		if v == target {
+			s.Right++
+		}
+	}
+	n := float64(s.Documents)
+	s.Accuracy = math.NaN()
+	s.MeanSquaredError = sum / n
+	num := n*xz - x*z
+	s.R2 = num * num / ((n*xx - x*x) * (n*zz - z*z))
+	return s, nil
+}
+
+// Score scores a prediction of a model by what its type is about. A model of one class is scored where documents are called 1, like those of training, and -1; otherwise
+// that is an error.
+func (p *Prediction) Score(m *model.Model, truth *sparse.Corpus) (*Score, error) {
+	switch {
+	case m.Type == model.OneClass:
+		if !slices.Contains(truth.Classes, insider) && !slices.Contains(truth.Classes, stranger) {
+			return nil, fmt.Errorf("svm: the labels of %s say nothing about a model of one class, expected %s for documents like those of training and %s for others", truth.Source, insider, stranger)
+		}
+		predicted := make([]int, len(p.Value))
+		for i, v := range p.Value {
+			if !(v > 0) {
+				predicted[i] = 1
+			}
+		}
+		return ScoreClasses([]string{insider, stranger}, predicted, truth)
+	case !m.Type.Classifies():
+		return ScoreValues(p.Value, truth)
+	case m.Classifier.Scheme == solver.Labels:
+		return ScoreLabels(m.Classes, p.Labels, truth)
+	}
+	return ScoreClasses(m.Classes, p.Class, truth)
+}
+
+// What documents are called that are like those of training, and others, where a model of one class is scored. LIBSVM has the same.
+const insider, stranger = "1", "-1"
+
+// tally is a score under way.
+type tally struct {
+	s     *Score
+	truth *sparse.Corpus
+	class []int // by class of truth: its index in s.Classes
+	own   []int // of one document
+}
+
+func newTally(classes []string, documents int, truth *sparse.Corpus) (*tally, error) {
+	if have := len(truth.Labels.Offsets) - 1; have >= 0 && have != documents {
+		return nil, fmt.Errorf("svm: predictions for %d documents, labels of %d", documents, have)
+	}
+	t := &tally{s: &Score{}, truth: truth}
+	at := make(map[string]int, len(classes))
+	add := func(name string) int {
+		c, ok := at[name]
+		if !ok {
+			c = len(t.s.Classes)
+			at[name] = c
+			t.s.Classes = append(t.s.Classes, ClassScore{Name: name})
+		}
+		return c
+	}
+	for _, name := range classes {
+		add(name)
+	}
+	for _, name := range truth.Classes {
+		t.class = append(t.class, add(name))
+	}
+	return t, nil
+}
+
+// of returns the classes of document i; they belong to the tally until the next call.
+func (t *tally) of(i int) []int {
+	t.own = t.own[:0]
+	for _, id := range labelsOf(&t.truth.Labels, i) {
+		t.own = append(t.own, t.class[id])
+	}
+	return t.own
+}
+
+// finish computes what follows from the counts.
+func (t *tally) finish() *Score {
+	s := t.s
+	s.Accuracy = float64(s.Right) / float64(s.Documents)
+	var right, both, known int
+	ratio := func(a, b int) float64 {
+		if b == 0 {
+			return 0
+		}
+		return float64(a) / float64(b)
+	}
+	for c := range s.Classes {
+		k := &s.Classes[c]
+		k.Precision, k.Recall, k.F1 = ratio(k.Right, k.Given), ratio(k.Right, k.Of), ratio(2*k.Right, k.Of+k.Given)
+		right += k.Right
+		both += k.Of + k.Given
+		if k.Of+k.Given > 0 {
+			known++
+			s.MacroF1 += k.F1
+		}
+	}
+	s.MicroF1 = ratio(2*right, both)
+	s.MacroF1 /= float64(max(known, 1))
+	return s
+}
