@@ -58,8 +58,9 @@ func (p *Parameters) bound(class int) float64 {
 //
 // over the documents docs, different rows of the matrix; y[t] = +1 where positive says so of docs[t], otherwise -1. Weights[0] is for the
 // positive documents, Weights[1] for the others. The result has all documents whose α isn't 0 as support, and is positive where the
-// positive class is. start, if not nil, is the machine of the same documents for another C: its coefficients, scaled to the new bound, are where the
-// search begins (in ν-SVC it is not looked at). Documents of one class only are an error.
+// positive class is. start, if not nil, is the machine of a problem with a near solution, such as that of the same documents for another C or another
+// width of the kernel: its coefficients, scaled to the least objective, are where the search begins (in ν-SVC it is not looked at). Documents of one
+// class only are an error.
 //
 // ν-SVC is the problem without the linear term, with 0 <= α[t] <= 1 and Σ_t α[t] = ν·n in addition, whose result is divided by the margin that it has
 // (Schölkopf and others, Neural Computation 12 (2000), in the form of Chang and Lin).
@@ -74,7 +75,7 @@ func TrainBinary(ctx context.Context, m Matrix, docs []int, positive []bool, par
 	if len(docs) != len(positive) {
 		return nil, errUser("%d documents with %d signs", len(docs), len(positive))
 	}
-	p := problem{docs: docs, positive: positive, bounds: [2]float64{par.bound(0), par.bound(1)}, nu: par.Nu, probable: par.Probabilities, seed: par.Seed, start: start, classes: [2]int{0, 1}}
+	p := problem{docs: docs, positive: positive, bounds: [2]float64{par.bound(0), par.bound(1)}, nu: par.Nu, probable: par.Probabilities, seed: par.Seed, start: startFrom(start), classes: [2]int{0, 1}}
 	if err := p.sort(m.Len()); err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ type problem struct {
 	nu       float64    // if not 0: ν-SVC
 	probable bool       // with a sigmoid
 	seed     uint64     // of its folds
-	start    *Machine
+	start    start
 	classes  [2]int // what the signs stand for, for errors; the second is -1 for all the rest
 }
 
@@ -173,19 +174,15 @@ func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*Machine, 
 	if err != nil {
 		return nil, err
 	}
-	if p.nu == 0 && p.start != nil {
-		d.scaled(p.start, p.bounds)
+	from := p.start
+	if p.nu > 0 {
+		from = nil // the two equations of its problem would have to hold
 	}
-	o, err := s.solve(ctx, d, bytes)
+	o, err := s.solveFrom(ctx, d, from, bytes)
 	if err != nil {
 		return nil, err
 	}
-	machine := d.machine(o)
-	machine.bounds = p.bounds
-	if p.nu > 0 {
-		machine.divide(d.margin())
-		machine.bounds = [2]float64{}
-	}
+	machine := p.machine(d, o)
 	if p.probable {
 		if machine.Sigmoid, err = p.sigmoid(ctx, s, bytes); err != nil {
 			return nil, err
@@ -195,31 +192,13 @@ func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*Machine, 
 	return machine, nil
 }
 
-// scaled sets the variables to those of another machine of the same documents, times the quotient of the bounds: what was at its bound stays there, and
-// the equation holds as before. Where that can't be done, because the quotients differ, they stay 0.
-func (d *dual) scaled(m *Machine, bounds [2]float64) {
-	by := bounds[0] / m.bounds[0]
-	if m.bounds[0] == 0 || !(math.Abs(bounds[1]-by*m.bounds[1]) <= 1e-12*bounds[1]) {
-		return
+// machine reads the result from the solved problem.
+func (p *problem) machine(d *dual, o outcome) *Machine {
+	m := d.machine(o)
+	if p.nu > 0 {
+		m.divide(d.margin())
 	}
-	at := 0
-	for t, doc := range d.docs {
-		for at < len(m.Support) && m.Support[at] < doc {
-			at++
-		}
-		if at == len(m.Support) || m.Support[at] != doc {
-			continue
-		}
-		old := m.bounds[0]
-		if d.sign[t] < 0 {
-			old = m.bounds[1]
-		}
-		if a := float64(d.sign[t]) * m.Coef[at]; a >= old {
-			d.alpha[t] = d.upper[t]
-		} else {
-			d.alpha[t] = min(max(a*by, 0), d.upper[t])
-		}
-	}
+	return m
 }
 
 func className(c int) string {

@@ -15,8 +15,6 @@ type Machine struct {
 	Bounded    int     // how many coefficients are at their bound
 
 	Sigmoid *Sigmoid // probabilities, where they were asked for
-
-	bounds [2]float64 // of the problem of two classes that it solves
 }
 
 // machine reads the result from a solved problem. Variables that share a document share a coefficient.

@@ -50,8 +50,8 @@ type Classifier struct {
 // Train trains a classifier on the documents whose class labels[i] is 0 … classes-1; those with -1 are left out. It takes the least time, and reads
 // the least from the matrix, when documents of a class stand together.
 //
-// The problems run in parallel, the largest first. start, if not nil, is a classifier of the same documents for another C, from whose
-// coefficients the searches begin. Errors: labels out of range, documents of one class only, parameters and options out of range, what
+// The problems run in parallel, the largest first. start, if not nil, is a classifier with a near solution, for another C or another width of the
+// kernel, from whose coefficients the searches begin. Errors: labels out of range, documents of one class only, parameters and options out of range, what
 // the matrix reports, the end of ctx.
 func Train(ctx context.Context, m Matrix, labels []int, classes int, scheme Scheme, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
 	if len(labels) != m.Len() {
@@ -173,7 +173,7 @@ func trainAll(ctx context.Context, m Matrix, problems []*problem, c *Classifier,
 		return nil, errUser("a start of %d machines (%s), expected %d (%s)", len(start.Machines), start.Scheme, len(problems), c.Scheme)
 	}
 	c.Machines = make([]*Machine, len(problems))
-	var todo []int
+	var jobs []job
 	for i, p := range problems {
 		if p == nil {
 			continue
@@ -181,22 +181,30 @@ func trainAll(ctx context.Context, m Matrix, problems []*problem, c *Classifier,
 		if c.Machines[i] = p.constant(par.Probabilities); c.Machines[i] != nil {
 			continue
 		}
-		p.nu, p.probable, p.seed = par.Nu, par.Probabilities, par.Seed
-		p.bounds[0] = par.bound(p.classes[0])
-		p.bounds[1] = par.C
-		if p.classes[1] >= 0 {
-			p.bounds[1] = par.bound(p.classes[1])
-		}
+		p.set(&par)
 		if start != nil {
-			p.start = start.Machines[i]
+			p.start = startFrom(start.Machines[i])
 		}
-		todo = append(todo, i)
+		jobs = append(jobs, job{len(p.docs), func(ctx context.Context, s *search, bytes int64) (err error) {
+			c.Machines[i], err = p.solve(ctx, s, bytes)
+			return err
+		}})
 	}
-	slices.SortStableFunc(todo, func(a, b int) int { return cmp.Compare(len(problems[b].docs), len(problems[a].docs)) })
-	if len(todo) == 0 {
-		return c, nil
+	largestFirst(jobs)
+	return c, runAll(ctx, m, jobs, len(jobs), &opt)
+}
+
+// set makes parameters those of the problem.
+func (p *problem) set(par *Parameters) {
+	p.nu, p.probable, p.seed = par.Nu, par.Probabilities, par.Seed
+	p.bounds = [2]float64{par.bound(p.classes[0]), par.C}
+	if p.classes[1] >= 0 {
+		p.bounds[1] = par.bound(p.classes[1])
 	}
-	return c, solveAll(ctx, m, problems, todo, c.Machines, &opt)
+}
+
+func largestFirst(jobs []job) {
+	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(b.documents, a.documents) })
 }
 
 // constant is the machine of a problem in which all documents are of one kind, or nil. Its probability is what the counts say, by Bayes' rule with a
@@ -216,17 +224,26 @@ func (p *problem) constant(probable bool) *Machine {
 	return m
 }
 
-// solveAll solves the problems of a list, each on one worker, in the order of the list; where there are fewer problems than workers, these
-// share a problem's updates.
-func solveAll(ctx context.Context, m Matrix, problems []*problem, todo []int, machines []*Machine, opt *Options) error {
-	largest := len(problems[todo[0]].docs)
-	workers := min(opt.Workers, len(todo))
+// A job is some problems for one worker to solve, the largest of so many documents. It notes each one that is solved.
+type job struct {
+	documents int
+	run       func(ctx context.Context, s *search, bytes int64) error
+}
+
+// runAll does jobs, each on one worker, in the order of the list, in which the largest come first; where there are fewer jobs than workers, these share a
+// problem's updates. problems is how many there are in all jobs.
+func runAll(ctx context.Context, m Matrix, jobs []job, problems int, opt *Options) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	largest := jobs[0].documents
+	workers := min(opt.Workers, len(jobs))
 	for workers > 1 && opt.RowBytes/int64(workers) < 4*int64(largest)*int64(opt.workingSet(largest)) {
 		workers-- // each needs room for its working set
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	tell := newTeller(opt.Progress, len(todo))
+	tell := newTeller(opt.Progress, problems)
 	var next atomic.Int64
 	var all sync.WaitGroup
 	for range workers {
@@ -234,12 +251,10 @@ func solveAll(ctx context.Context, m Matrix, problems []*problem, todo []int, ma
 			s := &search{opt: opt, m: m, threads: max(1, opt.Workers/workers), tell: tell}
 			for {
 				at := int(next.Add(1)) - 1
-				if at >= len(todo) || ctx.Err() != nil {
+				if at >= len(jobs) || ctx.Err() != nil {
 					return
 				}
-				i := todo[at]
-				var err error
-				if machines[i], err = problems[i].solve(ctx, s, opt.RowBytes/int64(workers)); err != nil {
+				if err := jobs[at].run(ctx, s, opt.RowBytes/int64(workers)); err != nil {
 					cancel(err)
 					return
 				}

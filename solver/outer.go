@@ -86,11 +86,34 @@ func newSearch(m Matrix, opt *Options) *search {
 
 // solve finds the optimum of a problem from the values that d.alpha has. bytes bounds the rows that are kept.
 func (s *search) solve(ctx context.Context, d *dual, bytes int64) (outcome, error) {
+	return s.solveFrom(ctx, d, nil, bytes)
+}
+
+// solveFrom finds the optimum of a problem from near a start; nil means the values that d.alpha has.
+func (s *search) solveFrom(ctx context.Context, d *dual, from start, bytes int64) (outcome, error) {
+	if from != nil {
+		d.begin(from)
+	}
 	copy(d.score, d.offset)
 	s.prepare(d, bytes)
 	if err := s.start(ctx, d); err != nil {
 		return outcome{}, err
 	}
+	if from != nil {
+		d.stretch()
+	}
+	return s.finish(ctx, d)
+}
+
+// goOn finds the optimum of the problem that the search solved last, some of whose bounds have been raised since: rows and scores are still there.
+func (s *search) goOn(ctx context.Context, d *dual) (outcome, error) {
+	d.stretch()
+	d.refreshMask()
+	return s.finish(ctx, d)
+}
+
+// finish is descend, and holds that the result consists of numbers.
+func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 	o, err := s.descend(ctx, d)
 	if err == nil {
 		err = d.finite()
