@@ -1,0 +1,230 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/solver"
+)
+
+// Validate reports the first violation of what a model must be, or nil:
+//
+//   - a type and a kernel; finite settings;
+//   - as many machines as scheme and classes ask for; in one-vs-one one for each pair of classes that have any, no other is missing;
+//   - in each machine support vectors that ascend, a coefficient each, finite numbers;
+//   - names of classes that differ, as many as the machines tell apart, and none for types without classes;
+//   - an embedding as [sparse.RestoreEmbedder] asks for, a vocabulary of different terms that holds all its terms and those of the support vectors;
+//   - support vectors as [sparse.CSR] has them, a number below Documents and a class, or -1, each.
+//
+// It takes one pass.
+func (m *Model) Validate() error {
+	if !slices.Contains(types, m.Type) {
+		return fmt.Errorf("type %q, expected one of %q", m.Type, types)
+	}
+	if m.Kernel == "" {
+		return fmt.Errorf("no kernel")
+	}
+	if m.Documents < 0 {
+		return fmt.Errorf("%d training documents", m.Documents)
+	}
+	if s := &m.Settings; !finite(s.C) || !finite(s.Nu) || !finite(s.Epsilon) || !finite(s.Tolerance) {
+		return fmt.Errorf("settings C %v, ν %v, ε %v, tolerance %v, expected finite numbers", s.C, s.Nu, s.Epsilon, s.Tolerance)
+	}
+	for _, class := range slices.Sorted(maps.Keys(m.Settings.Weights)) {
+		if w := m.Settings.Weights[class]; !finite(w) {
+			return fmt.Errorf("weight %v of class %q is not finite", w, class)
+		}
+	}
+	if !finite(m.Laplace) || m.Laplace < 0 {
+		return fmt.Errorf("scale %v of the Laplace distribution, expected a number of at least 0", m.Laplace)
+	}
+	for _, check := range []func() error{m.validateClasses, m.validateTerms, m.validateSupport} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	for i, machine := range m.Classifier.Machines {
+		if machine == nil {
+			continue
+		}
+		if err := validateMachine(machine, m.Support.Rows()); err != nil {
+			return fmt.Errorf("machine %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// validateClasses checks that classes, scheme and machines fit.
+func (m *Model) validateClasses() error {
+	c := &m.Classifier
+	k, have := c.Classes, len(c.Machines)
+	if !m.Type.Classifies() {
+		if c.Scheme != solver.OneVsRest || k != 1 || have != 1 || c.Machines[0] == nil || len(m.Classes) != 0 {
+			return fmt.Errorf("%d machines (%s) for %d classes with %d names, expected for %s one machine (%s) for 1 without names",
+				have, c.Scheme, k, len(m.Classes), m.Type, solver.OneVsRest)
+		}
+		return nil
+	}
+	if len(m.Classes) != k || k < 1 {
+		return fmt.Errorf("%d classes with %d names", k, len(m.Classes))
+	}
+	if name, twice := repeated(m.Classes); twice {
+		return fmt.Errorf("two classes are called %q", name)
+	}
+	want := k
+	switch c.Scheme {
+	case solver.OneVsOne:
+		want = pairs(k)
+	case solver.OneVsRest, solver.Labels:
+	default:
+		return fmt.Errorf("scheme %d is unknown", int(c.Scheme))
+	}
+	if have != want {
+		return fmt.Errorf("%d machines (%s) for %d classes, expected %d", have, c.Scheme, k, want)
+	}
+	if c.Scheme != solver.OneVsOne {
+		if i := slices.Index(c.Machines, nil); i >= 0 {
+			return fmt.Errorf("machine %d (%s) is missing", i, c.Scheme)
+		}
+		return nil
+	}
+	present := m.present()
+	for i, a, b := 0, 0, 1; i < want; i++ {
+		if c.Machines[i] == nil && present[a] && present[b] {
+			return fmt.Errorf("the machine for classes %q and %q is missing, and both have others", m.Classes[a], m.Classes[b])
+		}
+		if b++; b == k {
+			a++
+			b = a + 1
+		}
+	}
+	if k > 1 && !slices.Contains(present, true) {
+		return fmt.Errorf("no machine for %d classes", k)
+	}
+	return nil
+}
+
+// pairs returns the number of pairs of k classes, -1 where there are more than can be.
+func pairs(k int) int {
+	if k > math.MaxInt32 {
+		return -1
+	}
+	return int(int64(k) * int64(k-1) / 2)
+}
+
+// present says which classes of a one-vs-one model have a machine.
+func (m *Model) present() []bool {
+	k := m.Classifier.Classes
+	present := make([]bool, k)
+	i := 0
+	for a := range k {
+		for b := a + 1; b < k; b++ {
+			if m.Classifier.Machines[i] != nil {
+				present[a], present[b] = true, true
+			}
+			i++
+		}
+	}
+	return present
+}
+
+// repeated returns a name that is there twice.
+func repeated(names []string) (string, bool) {
+	ascending := true
+	for i := 1; i < len(names) && ascending; i++ {
+		ascending = names[i-1] < names[i]
+	}
+	if ascending { // as vocabularies of text are
+		return "", false
+	}
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if seen[name] {
+			return name, true
+		}
+		seen[name] = true
+	}
+	return "", false
+}
+
+// validateTerms checks embedding and vocabulary.
+func (m *Model) validateTerms() error {
+	if m.Embedder == nil {
+		return fmt.Errorf("no embedding")
+	}
+	if err := m.Embedder.Validate(); err != nil {
+		return err
+	}
+	if m.Vocabulary == nil {
+		return nil
+	}
+	if term, twice := repeated(m.Vocabulary); twice {
+		return fmt.Errorf("term %q is in the vocabulary twice", term)
+	}
+	if n := len(m.Embedder.Terms); n > 0 && int64(m.Embedder.Terms[n-1]) >= int64(len(m.Vocabulary)) {
+		return fmt.Errorf("the embedding has term %d, the vocabulary %d terms", m.Embedder.Terms[n-1], len(m.Vocabulary))
+	}
+	return nil
+}
+
+// validateSupport checks the support vectors.
+func (m *Model) validateSupport() error {
+	if m.Support == nil {
+		return fmt.Errorf("no support vectors")
+	}
+	if m.Support.Cols < 0 || int64(m.Support.Cols) > math.MaxUint32+1 {
+		return fmt.Errorf("support vectors: %d columns", m.Support.Cols)
+	}
+	if m.Vocabulary != nil && m.Support.Cols > len(m.Vocabulary) {
+		return fmt.Errorf("support vectors: %d columns, the vocabulary has %d terms", m.Support.Cols, len(m.Vocabulary))
+	}
+	if err := m.Support.Validate(); err != nil {
+		return fmt.Errorf("support vectors: %w", err)
+	}
+	n := m.Support.Rows()
+	if len(m.SupportDoc) != n || len(m.SupportClass) != n {
+		return fmt.Errorf("%d support vectors with %d numbers of documents and %d classes", n, len(m.SupportDoc), len(m.SupportClass))
+	}
+	for s, doc := range m.SupportDoc {
+		if doc < -1 || m.Documents > 0 && doc >= int64(m.Documents) {
+			return fmt.Errorf("support vector %d is document %d of %d", s, doc, m.Documents)
+		}
+	}
+	for s, class := range m.SupportClass {
+		if class < -1 || int64(class) >= int64(len(m.Classes)) {
+			return fmt.Errorf("support vector %d is of class %d of %d", s, class, len(m.Classes))
+		}
+	}
+	return nil
+}
+
+// validateMachine checks a machine over n support vectors.
+func validateMachine(m *solver.Machine, n int) error {
+	if len(m.Support) != len(m.Coef) {
+		return fmt.Errorf("%d support vectors with %d coefficients", len(m.Support), len(m.Coef))
+	}
+	before := -1
+	for i, s := range m.Support {
+		if s <= before || s >= n {
+			return fmt.Errorf("support vector %d behind %d, expected one above it and below %d", s, before, n)
+		}
+		if c := m.Coef[i]; !finite(c) {
+			return fmt.Errorf("coefficient %v of support vector %d is not finite", c, s)
+		}
+		before = s
+	}
+	if !finite(m.Rho) || !finite(m.Objective) || !finite(m.Gap) {
+		return fmt.Errorf("rho %v, objective %v and gap %v, expected finite numbers", m.Rho, m.Objective, m.Gap)
+	}
+	if m.Iterations < 0 || m.Bounded < 0 {
+		return fmt.Errorf("%d iterations, %d coefficients at their bound", m.Iterations, m.Bounded)
+	}
+	if m.Sigmoid != nil && !(finite(m.Sigmoid.A) && finite(m.Sigmoid.B)) {
+		return fmt.Errorf("sigmoid of %v and %v, expected finite numbers", m.Sigmoid.A, m.Sigmoid.B)
+	}
+	return nil
+}
