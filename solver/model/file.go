@@ -87,7 +87,7 @@ func Load(ctx context.Context, path string) (*Model, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("model: %w", err)
 	}
-	if word, _, _ := bytes.Cut(begin, []byte(" ")); slices.Contains(keywords, string(word)) {
+	if words := bytes.Fields(begin); len(words) > 0 && slices.Contains(keywords, string(words[0])) {
 		return ReadLIBSVM(ctx, r, path)
 	}
 	m, err := read(ctx, r, size)

@@ -1,0 +1,257 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+var ctx = context.Background()
+
+// points returns n documents of up to dims values, a tenth of them 0, and one document without any. Values are multiples of 1/64, so that float32 holds
+// them and their products exactly; where signed, some are below 0.
+func points(seed uint64, n, dims int, signed bool) *sparse.CSR {
+	r := rand.New(rand.NewPCG(seed, 3))
+	m := &sparse.CSR{Cols: dims + 1, Offsets: []int64{0}}
+	for i := range n {
+		for j := range dims {
+			v := float32(r.IntN(256)) / 64
+			if signed {
+				v -= 2
+			}
+			if i != n/2 && v != 0 && r.IntN(10) > 0 {
+				m.Terms, m.Values = append(m.Terms, uint32(j+1)), append(m.Values, v)
+			}
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Values)))
+	}
+	return m
+}
+
+// evaluate returns kernel values in float64, from the definition: k(x_i, y_j) of documents that the same embedder embedded.
+func evaluate(t testing.TB, spec string, x, y *sparse.Embedded) [][]float64 {
+	t.Helper()
+	dense := func(x *sparse.Embedded, i int, unit bool) []float64 {
+		row := make([]float64, x.Cols)
+		terms, _ := x.Row(i)
+		values := x.Vector64(i, nil)
+		if unit {
+			values = x.Unit64(i, nil)
+		}
+		for k, c := range terms {
+			row[c] = values[k]
+		}
+		return row
+	}
+	diffusion := strings.HasPrefix(spec, "diffusion")
+	var k kernel
+	if !diffusion {
+		var err error
+		if k, err = parseKernel(spec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := make([][]float64, x.Rows())
+	for i := range out {
+		a := dense(x, i, diffusion)
+		for j := range y.Rows() {
+			b := dense(y, j, diffusion)
+			var dot, square float64
+			for c := range a {
+				dot += a[c] * b[c]
+				square += (a[c] - b[c]) * (a[c] - b[c])
+			}
+			switch {
+			case diffusion:
+				dot = math.Exp(-math.Pow(math.Acos(min(dot, 1)), 2) / 0.5)
+			case k.typ == "rbf":
+				dot = math.Exp(-k.gamma * square)
+			case k.typ == "polynomial":
+				dot = math.Pow(k.gamma*dot+k.coef0, float64(k.degree))
+			case k.typ == "sigmoid":
+				dot = math.Tanh(k.gamma*dot + k.coef0)
+			}
+			out[i] = append(out[i], dot)
+		}
+	}
+	return out
+}
+
+// recipe says how a test's model is made.
+type recipe struct {
+	typ       Type
+	scheme    solver.Scheme
+	kernel    string
+	embedding sparse.Embedding
+	signed    bool
+	words     bool // the corpus has words
+	sigmoids  bool
+	classes   []string // default "a b c"; "empty" has no documents
+}
+
+func (r recipe) String() string {
+	s := fmt.Sprintf("%s/%s/%s/%s", r.typ, r.scheme, r.kernel, r.embedding)
+	if r.sigmoids {
+		s += "/sigmoids"
+	}
+	if r.words {
+		s += "/words"
+	}
+	return s
+}
+
+// train makes a model of 60 documents.
+func (r recipe) train(t testing.TB) *Model {
+	t.Helper()
+	const n, dims = 60, 6
+	docs := points(1, n, dims, r.signed)
+	m := &Model{
+		Type: r.typ, Kernel: r.kernel, Settings: Settings{C: 3, Nu: 0.3, Epsilon: 0.05, Tolerance: 1e-3, Probabilities: r.sigmoids, Seed: 1<<64 - 1},
+		Source: "a corpus <&>", Corpus: [32]byte{1, 2, 0xff}, Documents: n, Embedder: r.embedding.Fit(docs), Classes: r.classes,
+	}
+	if r.words {
+		m.Vocabulary = []string{"", "be", "bé", "zü\xff", "c", "d", "e"}
+	}
+	x, err := m.Embedder.Transform(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values []float32
+	for _, row := range evaluate(t, r.kernel, x, x) {
+		for _, v := range row {
+			values = append(values, float32(v))
+		}
+	}
+	for i := range n { // symmetric to the bit
+		for j := range i {
+			values[i*n+j] = values[j*n+i]
+		}
+	}
+	gram, err := solver.NewDense(n, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	must := func(machine *solver.Machine, err error) *solver.Classifier {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: []*solver.Machine{machine}}
+	}
+	all, labels, several, targets := make([]int, n), make([]int, n), make([][]int, n), make([]float64, n)
+	if r.typ.Classifies() && r.classes == nil {
+		m.Classes = []string{"a", "b", "c"}
+	}
+	for i := range n {
+		terms, row := docs.Row(i)
+		var sum float64
+		for k, c := range terms {
+			sum += float64(row[k]) * float64(c)
+		}
+		all[i], labels[i], targets[i] = i, (int(sum/4)%3+3)%3%max(len(m.Classes), 1), sum/10
+		several[i] = []int{labels[i]}
+		if i%5 == 0 {
+			several[i] = append(several[i], (labels[i]+1)%max(len(m.Classes), 1))
+		}
+		if slices.Contains(m.Classes, "empty") { // the second
+			labels[i] = labels[i] / 2 * 2
+		}
+	}
+	var c *solver.Classifier
+	par := solver.Parameters{C: 3, Probabilities: r.sigmoids}
+	switch r.typ {
+	case NuSVC:
+		par.Nu = 0.3
+		fallthrough
+	case CSVC:
+		if r.scheme == solver.Labels {
+			c, err = solver.TrainLabels(ctx, gram, several, len(m.Classes), par, nil, solver.Options{})
+		} else {
+			c, err = solver.Train(ctx, gram, labels, len(m.Classes), r.scheme, par, nil, solver.Options{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Settings.Weights = map[string]float64{"a": 1, "a\xff": 2, "<b>": 0.1}
+	case OneClass:
+		c = must(solver.TrainOneClass(ctx, gram, all, 0.3, solver.Options{}))
+	case EpsilonSVR:
+		c = must(solver.TrainRegression(ctx, gram, all, targets, solver.Regression{C: 3, Epsilon: 0.05}, solver.Options{}))
+		m.Laplace = 0.25
+	case NuSVR:
+		c = must(solver.TrainRegression(ctx, gram, all, targets, solver.Regression{C: 3, Nu: 0.3}, solver.Options{}))
+	}
+	rows := c.Support()
+	m.Classifier, m.Support = *c, docs.SelectRows(rows)
+	place := map[int]int{}
+	for s, row := range rows {
+		place[row] = s
+		class := int32(-1)
+		if r.typ.Classifies() && (r.scheme != solver.Labels || len(several[row]) == 1) {
+			class = int32(labels[row])
+		}
+		m.SupportDoc, m.SupportClass = append(m.SupportDoc, int64(row)), append(m.SupportClass, class)
+	}
+	for i, machine := range c.Machines {
+		if machine != nil {
+			own := solver.Machine{
+				Coef: machine.Coef, Rho: machine.Rho, Objective: machine.Objective, Iterations: machine.Iterations, Gap: machine.Gap,
+				Converged: machine.Converged, Bounded: machine.Bounded, Sigmoid: machine.Sigmoid,
+			}
+			for _, row := range machine.Support {
+				own.Support = append(own.Support, place[row])
+			}
+			m.Classifier.Machines[i] = &own
+		}
+	}
+	return m
+}
+
+// decisions returns the decision values of all machines for test documents, summed in float64, in the order of the machines.
+func decisions(t testing.TB, m *Model, docs *sparse.CSR) [][]float64 {
+	t.Helper()
+	x, err := m.Embedder.Transform(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := m.Embedder.Transform(m.Support)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.decide(evaluate(t, m.Kernel, x, y))
+}
+
+// decide returns the decision values for kernel values with the support vectors.
+func (m *Model) decide(values [][]float64) [][]float64 {
+	out := make([][]float64, len(values))
+	for i, row := range values {
+		for _, machine := range m.Classifier.Machines {
+			var sum float64
+			if machine != nil {
+				for k, s := range machine.Support {
+					sum += machine.Coef[k] * row[s]
+				}
+				sum -= machine.Rho
+			}
+			out[i] = append(out[i], sum)
+		}
+	}
+	return out
+}
+
+func encode(t testing.TB, m *Model) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := m.Write(ctx, &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
