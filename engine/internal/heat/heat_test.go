@@ -1,0 +1,167 @@
+package heat
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+func sphere(t *testing.T, n, order int) *Sphere {
+	t.Helper()
+	s, err := NewSphere(n, order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// half returns c of the angle x.
+func half(x float64) float64 {
+	s := math.Sin(x / 2)
+	return 2 * s * s
+}
+
+// On the circle there is nothing to correct; the heat kernel of the 3-sphere has the factor e^τ, that of the 5-sphere e^(4τ) (1 - 2τ(1 - x cot x)/x²),
+// from that of the 3-sphere by K₅ = -e^(3τ)/(2π sin x) ∂K₃/∂x.
+func TestClosedForms(t *testing.T) {
+	spheres := map[int]*Sphere{1: sphere(t, 1, MaxOrder), 3: sphere(t, 3, MaxOrder), 5: sphere(t, 5, MaxOrder)}
+	for _, x := range []float64{0.3, 0.7, 1.1, math.Pi / 2, 2, 2.5, 3, 3.1, 3.14} {
+		g := (1 - x/math.Tan(x)) / (x * x)
+		for k := range MaxOrder + 1 {
+			four, factorial := math.Pow(4, float64(k)), math.Gamma(float64(k+1))
+			want := map[int]float64{1: 0, 3: 1 / factorial, 5: four / factorial}
+			if k == 0 {
+				want[1] = 1
+			} else {
+				want[5] -= 2 * g * four / 4 / math.Gamma(float64(k))
+			}
+			for n, s := range spheres {
+				got := s.Ratio(k, half(x)) * four
+				// 2-c of an angle near π is of the size of (π-x)², so that the rounding of c counts.
+				tol := 32 * 0x1p-53 * (four/factorial + math.Abs(want[n])) * (1 + 1/((math.Pi-x)*(math.Pi-x)))
+				if !(math.Abs(got-want[n]) <= tol) {
+					t.Errorf("n = %d: 4^%d ψ_%d/ψ₀ at x = %v is %v, expected %v", n, k, k, x, got, want[n])
+				}
+			}
+		}
+	}
+}
+
+// ψ₁, ψ₂ and ψ₃ against the quadrature of their transport equations, which knows nothing of power series.
+func TestTransportEquations(t *testing.T) {
+	angles := []float64{0.3, 1, math.Pi / 2, 2.2}
+	if testing.Short() {
+		angles = angles[1:2]
+	}
+	for _, n := range []int{2, 7, 60000} {
+		s, o := sphere(t, n, 3), sphereOracle{n}
+		for _, x := range angles {
+			x := x
+			wants := []float64{1, rounded(o.first(real(x))), o.second(x), o.third(x)}
+			for k, want := range wants {
+				got := s.Ratio(k, half(x)) * math.Pow(4, float64(k))
+				scale := math.Abs(want) + math.Pow(float64(n-1)/2, 2*float64(k))/math.Gamma(float64(k+1))
+				if err := math.Abs(got-want) / scale; !(err <= 1e-12) {
+					t.Errorf("n = %d: w_%d at x = %v is %v, expected %v, error %.2g", n, k, x, got, want, err)
+				}
+			}
+		}
+	}
+}
+
+// ln ψ₀ against a logarithm of many digits, on both sides of the end of its series, and near both ends of c.
+func TestLogPsi0(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 100, 100000} {
+		s := sphere(t, n, 0)
+		for _, x := range []float64{1e-9, 1e-4, 0.01, 0.5, 0.78, 0.79, 1.2, 1.57, 1.58, 2, 3, 3.1} {
+			for form, factor := range map[Form]float64{Derived: 1, Printed: 2} {
+				if factor*x > 3.13 {
+					continue
+				}
+				v := real(factor * x)
+				sin, _ := sincos(v)
+				want := rounded(times(naturalLog(over(v, sin)), real(float64(n-1)/2)))
+				// Besides roundings, that of c: x is good to 2⁻⁵² of itself, or of π-x above c = 1.
+				v0 := factor * x
+				tol := want*16*0x1p-53 + s.a*0x1p-50*math.Abs(1-v0/math.Tan(v0))
+				if got := s.LogPsi0(form, half(x)); !(math.Abs(got-want) <= tol) {
+					t.Errorf("n = %d, form %d: ln ψ₀ at x = %v is %v, expected %v, error %.3g, tolerance %.3g", n, form, x, got, want, got-want, tol)
+				}
+			}
+		}
+		if n > 1 && !math.IsInf(s.LogPsi0(Derived, 2), 1) || n > 1 && !math.IsInf(s.LogPsi0(Printed, 1), 1) {
+			t.Errorf("n = %d: ψ₀ is finite at its pole", n)
+		}
+	}
+}
+
+func TestNewSphereRefuses(t *testing.T) {
+	for _, c := range [][2]int{{0, 0}, {-1, 0}, {MaxDimension + 1, 0}, {5, -1}, {5, MaxOrder + 1}} {
+		if s, err := NewSphere(c[0], c[1]); err == nil || s != nil {
+			t.Errorf("n = %d, order = %d is allowed", c[0], c[1])
+		}
+	}
+}
+
+// The greatest sphere and order stay finite, whatever the time, and small ones reach the antipode without a NaN.
+func TestExtremes(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 4, 5, 9, 10, 1000, 100000, MaxDimension} {
+		for _, order := range []int{0, 1, MaxOrder} {
+			s := sphere(t, n, order)
+			for _, tm := range []float64{1e-18, 1e-6, 1, 1e18} {
+				for _, c := range []float64{0, 1e-300, 1e-9, 0.5, 1, math.Nextafter(1, 2), 1.999, math.Nextafter(2, 0), 2} {
+					k := Kernel{Sphere: s, T: tm}
+					l, sign := k.Log(c)
+					name := fmt.Sprintf("n = %d, order = %d, t = %g, c = %v", n, order, tm, c)
+					if math.IsNaN(l) || sign == 0 || math.IsInf(l, -1) {
+						t.Errorf("%s: logarithm %v, sign %v", name, l, sign)
+					}
+					if inf := c == 2 && n > 1; math.IsInf(l, 1) != inf {
+						t.Errorf("%s: logarithm %v, expected an infinity: %v", name, l, inf)
+					}
+					if c == 0 && order == 0 && l != 0 {
+						t.Errorf("%s: logarithm %v, expected 0", name, l)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The bump is 1 inside, 0 outside, falls in between, is ½ in the middle, symmetric about it, and leaves both ends flatter than any power.
+func TestCutoff(t *testing.T) {
+	eta := func(d float64) float64 { return math.Exp(LogCutoff(3, d)) }
+	for _, d := range []float64{0, 1, 1.5} {
+		if v := eta(d); v != 1 {
+			t.Errorf("η(%v) = %v, expected 1", d, v)
+		}
+	}
+	for _, d := range []float64{3, 3.5, 100} {
+		if v := eta(d); v != 0 {
+			t.Errorf("η(%v) = %v, expected 0", d, v)
+		}
+	}
+	last := 1.0
+	for i := 1; i < 1000; i++ {
+		u := float64(i) / 1000
+		d := 1.5 + 1.5*u
+		v := eta(d)
+		f := func(u float64) float64 { return math.Exp(-1 / u) }
+		if want := f(1-u) / (f(u) + f(1-u)); !(math.Abs(v-want) <= 1e-12) || !(v <= last) {
+			t.Errorf("η(%v) = %v behind %v, expected %v", d, v, last, want)
+		}
+		if mirror := eta(4.5 - d); !(math.Abs(v+mirror-1) <= 1e-12) {
+			t.Errorf("η(%v) + η(%v) = %v, expected 1", d, 4.5-d, v+mirror)
+		}
+		last = v
+	}
+	if v := -LogCutoff(3, 1.5+1.5/50); !(v <= math.Exp(-48)) || !(v > 0) {
+		t.Errorf("1 - η is %v a fiftieth into the fall, expected at most e⁻⁴⁸", v)
+	}
+	if v := LogCutoff(3, 3-1.5/1000); !(v <= -998) || math.IsInf(v, 0) {
+		t.Errorf("ln η is %v a thousandth before the end, expected at most -998", v)
+	}
+	if v := LogCutoff(0, 1e9); v != 0 {
+		t.Errorf("without a cut-off ln η is %v", v)
+	}
+}

@@ -1,0 +1,154 @@
+package heat
+
+import (
+	"math"
+	"math/big"
+)
+
+// The functions w_k are even in x, with no other singularities than poles at x² = (πj)², j = 1, 2, … , of order k, or (n-3)/2 where n is odd and that
+// is less: the parametrix is the asymptotic series of a Bessel function there, which ends for half-integer orders. So
+//
+//	w_k(x) = v_k(y) / (1-y)^p,   y = x²/π²,   p = poleOrder(n, k)
+//
+// where the power series of v_k about 0 converges for |y| < 4: on the whole sphere, 0 <= y < 1, a term is worth a quarter of the one before it.
+// The integral of the transport equation is exact for power series: with z = x², L w = 4z w_zz + 2n w_z + Q w, and a term z^j of it becomes
+// z^j/(2j+k).
+//
+// Coefficients are computed with so many digits that all the float64 numbers kept of them are right to half a unit: multiplying by
+// (1-y)^k, and every derivative, costs some.
+const (
+	seriesTerms = 48  // 4^-48 of a series is beyond float64, times 48^7 from poles of order 8 as well
+	seriesBits  = 384 // of which the divisions for the cotangent and the powers of 1-y lose some 100
+)
+
+// bigPi is π to 100 decimals.
+const bigPi = "3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679"
+
+func number(v float64) *big.Float { return new(big.Float).SetPrec(seriesBits).SetFloat64(v) }
+
+func mul(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(seriesBits).Mul(a, b) }
+
+func quo(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(seriesBits).Quo(a, b) }
+
+// cotangent returns the first terms of C with x cot x = 1 - z C(z), z = x². All of them are positive. With S = sin x/x and cos x as series in z,
+// S·C = (S - cos x)/z.
+func cotangent(terms int) []*big.Float {
+	sine, difference := make([]*big.Float, terms+1), make([]*big.Float, terms+1)
+	factorial := number(1)
+	for j := range sine {
+		// 1/(2j+1)! - 1/(2j)! = -2j/(2j+1)!
+		if j > 0 {
+			factorial = mul(factorial, number(float64(2*j)*float64(2*j+1)))
+		}
+		sign := float64(1 - 2*(j&1))
+		sine[j] = quo(number(sign), factorial)
+		difference[j] = quo(number(-sign*float64(2*j)), factorial)
+	}
+	c := make([]*big.Float, terms)
+	for j := range c {
+		c[j] = number(0).Set(difference[j+1])
+		for i := 1; i <= j; i++ {
+			c[j].Sub(c[j], mul(sine[i], c[j-i]))
+		}
+	}
+	return c
+}
+
+// ratios returns the coefficients of v_0 … v_order for the n-sphere: v_k = Σ ratios[k][j] y^j.
+func ratios(n, order int) [][]float64 {
+	a := float64(n-1) / 2
+	terms := seriesTerms + order // a level loses a term to the derivative
+	q := cotangent(terms)
+	for j := range q {
+		q[j] = mul(q[j], number(-a*float64(2*j+1))) // 1/sin²x - 1/x² = C + 2z C′
+		q[j] = mul(q[j], number(a-1))
+	}
+	q[0].Add(q[0], mul(number(a), number(a)))
+
+	pi, _, err := big.ParseFloat(bigPi, 10, seriesBits, big.ToNearestEven)
+	if err != nil {
+		panic(err)
+	}
+	square := mul(pi, pi)
+	w := make([]*big.Float, terms)
+	w[0] = number(1)
+	for j := 1; j < terms; j++ {
+		w[j] = number(0)
+	}
+	all := [][]float64{regular(w, 0, square)}
+	for k := 1; k <= order; k++ {
+		next := make([]*big.Float, len(w)-1)
+		for j := range next {
+			// 4z w_zz + 2n w_z: the term j comes from the term j+1 of w.
+			g := mul(w[j+1], number(float64(j+1)*(4*float64(j)+2*float64(n))))
+			for i := 0; i <= j; i++ {
+				g.Add(g, mul(q[i], w[j-i]))
+			}
+			next[j] = quo(g, number(float64(2*j+k)))
+		}
+		w = next
+		all = append(all, regular(w, poleOrder(n, k), square))
+	}
+	return all
+}
+
+// poleOrder returns the order of the pole that ψ_k/ψ₀ has at the antipode of the n-sphere.
+func poleOrder(n, k int) int {
+	if n%2 == 1 {
+		return min(k, max(n-3, 0)/2)
+	}
+	return k
+}
+
+// regular returns the coefficients, in y = z/square, of w·(1-y)^p.
+func regular(w []*big.Float, p int, square *big.Float) []float64 {
+	v := make([]*big.Float, seriesTerms)
+	power := number(1)
+	for j := range v {
+		v[j] = mul(w[j], power)
+		power = mul(power, square)
+	}
+	for range p {
+		for j := len(v) - 1; j > 0; j-- {
+			v[j].Sub(v[j], v[j-1])
+		}
+	}
+	out := make([]float64, len(v))
+	for j := range v {
+		out[j], _ = v[j].Float64()
+	}
+	return out
+}
+
+// logSineSeries are the coefficients of ln(x/sin x) = Σ ζ(2j)/j y^j, j = 1, 2, … , y = x²/π², ending where y = ¼ needs no more.
+var logSineSeries = func() []float64 {
+	const terms = 28
+	s := make([]float64, terms+1)
+	for j := 1; j <= terms; j++ {
+		s[j] = zeta(2*j) / float64(j)
+	}
+	return s
+}()
+
+// zeta returns Riemann's ζ(s) for whole s >= 2, by the sum of its first terms, least first, and the Euler-Maclaurin formula for the rest, of
+// which what is left out is below 10⁻¹⁸.
+func zeta(s int) float64 {
+	const direct = 32
+	p := float64(s)
+	term := math.Pow(direct, -p)
+	sum := term*(direct/(p-1)+0.5) + term*p/(12*direct) - term*p*(p+1)*(p+2)/(720*direct*direct*direct) +
+		term*p*(p+1)*(p+2)*(p+3)*(p+4)/(30240*direct*direct*direct*direct*direct)
+	for m := direct - 1; m >= 1; m-- {
+		sum += math.Pow(float64(m), -p)
+	}
+	return sum
+}
+
+// horner returns Σ s[j] y^j.
+func horner(s []float64, y float64) float64 {
+	var sum float64
+	for j := len(s) - 1; j >= 0; j-- {
+		sum = sum*y + s[j]
+	}
+	return sum
+}
