@@ -10,11 +10,16 @@ import (
 
 // Options says how [Read] reads. The zero value works.
 type Options struct {
-	Format       Format         // default FormatAuto: from the name and the first bytes
-	Workers      int            // goroutines; default runtime.GOMAXPROCS(0)
-	MinDF        int            // least document frequency of a term; default 2 for text, 1 for vectors; no meaning beside Vocabulary
-	MaxDF        int            // greatest document frequency of a term; default no limit; no meaning beside Vocabulary
-	Vocabulary   []string       // if not nil: the terms to count, all others are left out (test documents)
+	Format     Format   // default FormatAuto: from the name and the first bytes
+	Workers    int      // goroutines; default runtime.GOMAXPROCS(0)
+	MinDF      int      // least document frequency of a term; default 2 for text, 1 for vectors; no meaning beside Vocabulary
+	MaxDF      int      // greatest document frequency of a term; default no limit; no meaning beside Vocabulary
+	Vocabulary []string // if not nil: the terms to count, all others are left out (test documents)
+
+	// VocabularyLater, if not nil, is asked for Vocabulary where the source is text, once all of it is counted: the vocabulary may come from another file that is
+	// read meanwhile. Other sources never ask, so it tells text from vectors, too. An error of it becomes that of Read, and so does a term twice; nil means no vocabulary.
+	VocabularyLater func() ([]string, error)
+
 	Signed       bool           // accept negative values; by default a negative count is an error
 	MaxLineBytes int            // longest line accepted; default 64 MiB, or a quarter of MemoryBytes
 	MemoryBytes  int64          // bound on what reading holds, the corpus included; a source beyond it is a [*MemoryError]; default none
@@ -161,12 +166,28 @@ func (o *Options) check() error {
 	if o.MaxDF > 0 && o.MaxDF < o.MinDF {
 		return fmt.Errorf("sparse: MaxDF is %d, expected at least MinDF, %d", o.MaxDF, o.MinDF)
 	}
-	seen := make(map[string]bool, len(o.Vocabulary))
-	for _, term := range o.Vocabulary {
+	if o.Vocabulary != nil && o.VocabularyLater != nil {
+		return fmt.Errorf("sparse: Vocabulary and VocabularyLater are both given, expected one of them")
+	}
+	return differentTerms(o.Vocabulary)
+}
+
+// differentTerms holds that a vocabulary has every term once.
+func differentTerms(vocabulary []string) error {
+	seen := make(map[string]bool, len(vocabulary))
+	for _, term := range vocabulary {
 		if seen[term] {
 			return fmt.Errorf("sparse: the vocabulary holds %s twice, expected every term once", quote(term))
 		}
 		seen[term] = true
 	}
 	return nil
+}
+
+// askVocabulary sets Vocabulary where it comes later.
+func (o *Options) askVocabulary() (err error) {
+	if o.VocabularyLater != nil {
+		o.Vocabulary, err = o.VocabularyLater()
+	}
+	return err
 }

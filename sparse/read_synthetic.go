@@ -166,6 +166,12 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 	}
 	const chunk = 256
 	pieces := make([]*vectorPiece, (s.Documents+chunk-1)/chunk)
+	if err := opt.askVocabulary(); err != nil {
+		return nil, err
+	}
+	if err := differentTerms(opt.Vocabulary); err != nil {
+		return nil, err
+	}
 	columns, vocabulary := syntheticVocabulary(s.Terms, opt.Vocabulary)
 	var unknown, firstUnknown atomic.Int64
 	firstUnknown.Store(int64(s.Documents))

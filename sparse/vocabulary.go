@@ -96,6 +96,9 @@ const leftOut = math.MaxUint32
 // joinCounters makes the matrix of the documents and its vocabulary: Options.Vocabulary if given, else the terms within MinDF and MaxDF,
 // sorted byte by byte. unknown is the number of words outside Options.Vocabulary, firstUnknown the first document with one.
 func joinCounters(ctx context.Context, opt *Options, counters []*termCounter, documents []countedDocument) (m *CSR, vocabulary []string, unknown int64, firstUnknown int, err error) {
+	if err := opt.askVocabulary(); err != nil {
+		return nil, nil, 0, 0, err
+	}
 	vocabulary = opt.Vocabulary
 	if vocabulary == nil {
 		vocabulary = commonTerms(opt, counters)
@@ -103,6 +106,9 @@ func joinCounters(ctx context.Context, opt *Options, counters []*termCounter, do
 	index := make(map[string]uint32, len(vocabulary))
 	for t, term := range vocabulary {
 		index[term] = uint32(t)
+	}
+	if len(index) < len(vocabulary) {
+		return nil, nil, 0, 0, differentTerms(vocabulary)
 	}
 	columns := make(map[*termCounter][]uint32, len(counters)) // column of each term of each counter
 	for _, c := range counters {

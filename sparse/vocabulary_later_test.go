@@ -1,0 +1,48 @@
+package sparse
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// A vocabulary that comes later is as good as one that is there at once, and only text asks for it.
+func TestVocabularyLater(t *testing.T) {
+	tsv := writeFile(t, "a.tsv", "x\tto be or not to be\ny\tbe\n")
+	folder := t.TempDir()
+	writeInto(t, filepath.Join(folder, "x", "1"), "to be or not to be")
+	for _, source := range []string{tsv, folder, "synthetic:docs=30,terms=50,length=20,classes=2"} {
+		vocabulary := []string{"to", "be", "t07", "t00"}
+		want := readWhole(t, source, Options{Vocabulary: vocabulary})
+		asked := 0
+		later := func() ([]string, error) { asked++; return vocabulary, nil }
+		if got := readWhole(t, source, Options{VocabularyLater: later}); !reflect.DeepEqual(got, want) || asked != 1 {
+			t.Errorf("%s: another corpus, or the vocabulary was asked for %d times", source, asked)
+		}
+		if want.Documents.NNZ() == 0 {
+			t.Errorf("%s: no values, the test is void", source)
+		}
+
+		wrong := errors.New("no model")
+		if _, err := Read(context.Background(), source, Options{VocabularyLater: func() ([]string, error) { return nil, wrong }}); !errors.Is(err, wrong) {
+			t.Errorf("%s: error %v, expected that of the vocabulary", source, err)
+		}
+		_, err := Read(context.Background(), source, Options{VocabularyLater: func() ([]string, error) { return []string{"a", "b", "a"}, nil }})
+		if err == nil || !strings.Contains(err.Error(), `"a" twice`) {
+			t.Errorf("%s: error %v, expected that a term is there twice", source, err)
+		}
+		if _, err := Read(context.Background(), source, Options{Vocabulary: vocabulary, VocabularyLater: later}); err == nil {
+			t.Errorf("%s: two vocabularies are accepted", source)
+		}
+	}
+	vectors := readWhole(t, writeFile(t, "a.svm", "1 1:1\n"), Options{VocabularyLater: func() ([]string, error) {
+		t.Error("vectors ask for a vocabulary")
+		return nil, nil
+	}})
+	if vectors.Vocabulary != nil {
+		t.Error("vectors have a vocabulary")
+	}
+}
