@@ -26,6 +26,8 @@ type flags struct {
 	onlyReads    bool     // nothing follows reading that takes memory
 	vocabulary   []string // if not nil: the terms to count, those of the training documents
 
+	vocabularyLater func() ([]string, error) // if not nil: where the vocabulary comes from once text is counted
+
 	kernels stringList
 	embed   string
 
@@ -51,11 +53,16 @@ func newFlags(name string) *flags {
 
 // sourceFlags declares what to read and how.
 func (f *flags) sourceFlags() {
-	f.set.StringVar(&f.in, "in", "goroot", "read the documents from `SOURCE`: a file, a folder, goroot or synthetic:...")
-	f.set.StringVar(&f.format, "format", "", "`FORMAT` of a file: svmlight, tsv, folder or matrixmarket (default: from the name and the first bytes)")
+	f.inputFlags("goroot")
 	f.set.IntVar(&f.minDF, "min-df", 0, "leave out terms that fewer than `N` documents have (default 2 for text, 1 for vectors)")
 	f.set.IntVar(&f.maxDF, "max-df", 0, "leave out terms that more than `N` documents have (default: no limit)")
 	f.set.BoolVar(&f.signed, "signed", false, "accept negative values")
+}
+
+// inputFlags declares what to read, by default the source fallback, for commands that take it as it is.
+func (f *flags) inputFlags(fallback string) {
+	f.set.StringVar(&f.in, "in", fallback, "read the documents from `SOURCE`: a file, a folder, goroot or synthetic:...")
+	f.set.StringVar(&f.format, "format", "", "`FORMAT` of a file: svmlight, tsv, folder or matrixmarket (default: from the name and the first bytes)")
 	f.set.Var(&f.maxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
 	f.set.Var(&f.memory, "m", "use at most `SIZE` of memory, such as 500M or 4G; a plain number means MB (default: three quarters of what is free)")
 }

@@ -63,7 +63,11 @@ func kernelsHelp() string {
 
 // writeCommandHelp prints the help of one command: usage, text, flags, and what sources and kernels there are where they apply.
 func writeCommandHelp(w io.Writer, c command, f *flags) {
-	fmt.Fprintf(w, "Usage: grambench %s [flags]\n\n%s\nFlags:\n", c.name, strings.TrimLeft(c.help, "\n"))
+	usage := "Usage: grambench " + c.name + " [flags]"
+	if c.args != "" {
+		usage += " " + c.args
+	}
+	fmt.Fprintf(w, "%s\n\n%s\nFlags:\n", usage, strings.TrimLeft(c.help, "\n"))
 	f.set.VisitAll(func(fl *flag.Flag) {
 		arg, text := flag.UnquoteUsage(fl)
 		name := "-" + fl.Name

@@ -22,7 +22,7 @@ func (f *flags) read(ctx context.Context, e *env, p *progress) (*sparse.Corpus, 
 	}
 	p.stage("reading " + shorten(f.in, 40))
 	corpus, err := sparse.Read(ctx, f.in, sparse.Options{
-		Format: f.sparseFormat(), Workers: f.workers, MinDF: f.minDF, MaxDF: f.maxDF, Signed: f.signed, Vocabulary: f.vocabulary,
+		Format: f.sparseFormat(), Workers: f.workers, MinDF: f.minDF, MaxDF: f.maxDF, Signed: f.signed, Vocabulary: f.vocabulary, VocabularyLater: f.vocabularyLater,
 		MaxLineBytes: int(f.maxLine), MemoryBytes: f.readingBytes(), Progress: p.reading,
 	})
 	p.clear()

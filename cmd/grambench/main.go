@@ -46,6 +46,7 @@ type env struct {
 type command struct {
 	name    string
 	summary string // for the list of commands
+	args    string // what may stand behind the flags, for the usage line
 	help    string // what comes between the usage line and the flags
 	// setup declares the flags and returns what runs once they are parsed.
 	setup func(f *flags) func(ctx context.Context, e *env) error
@@ -53,7 +54,7 @@ type command struct {
 
 // commands returns the commands in the order of the help text.
 func commands() []command {
-	return []command{infoCommand, corpusCommand, gramCommand, verifyCommand, benchCommand}
+	return []command{infoCommand, corpusCommand, trainCommand, predictCommand, gramCommand, verifyCommand, benchCommand}
 }
 
 // usageError is a mistake in how the program was called.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
@@ -32,18 +34,34 @@ func (s *svmFlags) newProblem(ctx context.Context, p *progress, c *sparse.Corpus
 	return problem, err
 }
 
-// warnUnlabelled says how many documents have no label, which training leaves out.
-func warnUnlabelled(w io.Writer, c *sparse.Corpus) {
-	n, first := 0, 0
+// checkLabels holds that the labels of a corpus suit what is to be trained, and warns of documents without one.
+func (s *svmFlags) checkLabels(e *env, c *sparse.Corpus, settings svm.Settings) error {
+	if settings.Type == model.OneClass {
+		return nil // looks at no labels
+	}
+	unlabelled, first := 0, 0
 	for i := range c.Documents.Rows() {
 		if len(labelsOf(c, i)) == 0 {
-			if n == 0 {
+			if unlabelled == 0 {
 				first = i
 			}
-			n++
+			unlabelled++
 		}
 	}
-	if n > 0 {
-		fmt.Fprintf(w, "grambench: warning: no label, left out of training (%s), first at %s\n", counted(n, "document", "documents"), documentName(c, first))
+	least := 1
+	if settings.Type.Classifies() && settings.Scheme != solver.Labels {
+		least = 2
 	}
+	switch {
+	case len(c.Classes) < least && settings.Type.Classifies():
+		return fmt.Errorf("%s has %s, expected at least %d to tell apart (-type one_class learns from one, without labels)", c.Source, counted(len(c.Classes), "class", "classes"), least)
+	case unlabelled > 0 && !settings.Type.Classifies():
+		return fmt.Errorf("%s of %s has no label, expected a number for each: regression estimates the labels", documentName(c, first), c.Source)
+	case unlabelled > 0 && settings.Scheme != solver.Labels: // to labels these are documents without any of them
+		warn(e.stderr, fmt.Sprintf("no label, left out of training (%s), first at %s", counted(unlabelled, "document", "documents"), documentName(c, first)))
+	}
+	return nil
 }
+
+// warn prints a warning.
+func warn(w io.Writer, message string) { fmt.Fprintln(w, "grambench: warning:", message) }

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// predictReport is the report of the command predict.
+type predictReport struct {
+	Corpus predictedLine `json:"corpus"`
+	Model  string        `json:"model"`
+	Type   string        `json:"type"`
+	Kernel string        `json:"kernel"`
+	Scheme string        `json:"scheme,omitempty"`
+
+	Scored     int         `json:"documents_scored"` // those whose labels are known
+	Right      int         `json:"documents_right"`
+	Accuracy   *float64    `json:"accuracy,omitempty"` // of labels: documents all of whose labels are right
+	MicroF1    *float64    `json:"micro_f1,omitempty"`
+	MacroF1    *float64    `json:"macro_f1,omitempty"`
+	Hamming    *float64    `json:"hamming_loss,omitempty"`
+	MSE        *number     `json:"mean_squared_error,omitempty"`
+	R2         *number     `json:"squared_correlation,omitempty"`
+	Confusions []confusion `json:"most_confused,omitempty"`
+	Matrix     [][]int     `json:"confusion_matrix,omitempty"` // of the classes in rows: [true][predicted]
+
+	Seconds        float64 `json:"seconds"`         // from the first byte read to the last written
+	SecondsLoad    float64 `json:"seconds_load"`    // the model, made ready while documents are read
+	SecondsRead    float64 `json:"seconds_read"`    // model and documents
+	SecondsPredict float64 `json:"seconds_predict"` // the next two together
+	SecondsGram    float64 `json:"seconds_gram"`    // kernel values, a worker
+	SecondsSolve   float64 `json:"seconds_solve"`   // embedding, decision values and the rest
+	SecondsWrite   float64 `json:"seconds_write"`
+
+	Machines    int   `json:"machines"`
+	Support     int   `json:"support_vectors"`
+	DotProducts int64 `json:"dot_products"`
+	PeakBytes   int64 `json:"peak_bytes"`
+
+	Rows        []predictRow      `json:"rows"`
+	Predictions []predictedObject `json:"predictions,omitempty"`
+}
+
+// predictedLine says what was predicted.
+type predictedLine struct {
+	Source    string `json:"source"`
+	Documents int    `json:"documents"`
+	Classes   int    `json:"classes"`
+	Values    int64  `json:"values"`
+}
+
+func newPredictedLine(c *sparse.Corpus) predictedLine {
+	return predictedLine{c.Source, c.Documents.Rows(), len(c.Classes), c.Documents.NNZ()}
+}
+
+// predictRow is what was predicted of one class.
+type predictRow struct {
+	Class     string  `json:"class"`
+	Of        int     `json:"documents"` // that are of the class
+	Given     int     `json:"predicted"` // that were given it
+	Right     int     `json:"right"`
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+	F1        float64 `json:"f1"`
+}
+
+// confusion counts the documents of one class that were given another.
+type confusion struct {
+	Class     string `json:"class"`
+	As        string `json:"predicted"`
+	Documents int    `json:"documents"`
+}
+
+// score compares predictions with the labels of the documents, where these are any that the model knows.
+func (r *predictReport) score(stderr io.Writer, m *model.Model, p *svm.Prediction, c *sparse.Corpus) {
+	r.Rows = []predictRow{}
+	if len(c.Labels.IDs) == 0 || m.Type.Classifies() && !anyKnown(m.Classes, c.Classes) {
+		if len(c.Labels.IDs) > 0 {
+			warn(stderr, fmt.Sprintf("the model knows none of the labels of %s, such as %s: nothing to score", c.Source, c.Classes[0]))
+		}
+		return
+	}
+	s, err := p.Score(m, c)
+	if err != nil {
+		warn(stderr, fmt.Sprintf("not scored: %v", err))
+		return
+	}
+	r.Scored, r.Right = s.Documents, s.Right
+	if s.Documents == 0 {
+		return
+	}
+	if m.Type == model.EpsilonSVR || m.Type == model.NuSVR {
+		mse, r2 := number(s.MeanSquaredError), number(s.R2)
+		r.MSE, r.R2 = &mse, &r2
+		return
+	}
+	r.Accuracy, r.MicroF1, r.MacroF1 = &s.Accuracy, &s.MicroF1, &s.MacroF1
+	if m.Type.Classifies() && m.Classifier.Scheme == solver.Labels {
+		r.Hamming = &s.Hamming
+	}
+	for _, k := range s.Classes {
+		r.Rows = append(r.Rows, predictRow{k.Name, k.Of, k.Given, k.Right, k.Precision, k.Recall, k.F1})
+	}
+	r.Matrix = s.Confusion
+	for t, row := range s.Confusion {
+		for g, n := range row {
+			if t != g && n > 0 {
+				r.Confusions = append(r.Confusions, confusion{s.Classes[t].Name, s.Classes[g].Name, n})
+			}
+		}
+	}
+	slices.SortStableFunc(r.Confusions, func(a, b confusion) int { return cmp.Compare(b.Documents, a.Documents) })
+	r.Confusions = r.Confusions[:min(len(r.Confusions), mostConfused)]
+}
+
+// mostConfused is how many pairs of classes are listed.
+const mostConfused = 10
+
+// anyKnown says whether any name is among those that are known.
+func anyKnown(known, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(known, name) })
+}
+
+// fill fills in what model and predictor tell.
+func (r *predictReport) fill(m *model.Model, p *svm.Predictor) {
+	r.Type, r.Kernel, r.Machines, r.Support = string(m.Type), m.Kernel, len(m.Classifier.Machines), m.Support.Rows()
+	if m.Type.Classifies() {
+		r.Scheme = m.Classifier.Scheme.String()
+	}
+	r.SecondsSolve = r.SecondsPredict
+	if e := p.Engine(); e != nil {
+		s := e.Stats()
+		r.DotProducts = s.Pairs
+		r.SecondsGram = min((s.Load+s.Tail+s.Head+s.Close+s.Map).Seconds()/float64(e.Workers()), r.SecondsPredict)
+		r.SecondsSolve -= r.SecondsGram
+	}
+	r.PeakBytes = peakBytes()
+}
+
+// widestMatrix is the number of classes up to which the confusion matrix is printed.
+const widestMatrix = 20
+
+func (r *predictReport) writeText(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s\n", r.Corpus.Source, counted(r.Corpus.Documents, "document", "documents"))
+	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", r.Model, r.Kernel, r.Type, counted(r.Machines, "machine", "machines"), counted(r.Support, "support vector", "support vectors"))
+	r.writeScore(w)
+	fmt.Fprintf(w, "reading %.2f s, predicting %.2f s, writing %.2f s, in all %.2f s; %s, peak memory %s\n",
+		r.SecondsRead, r.SecondsPredict, r.SecondsWrite, r.Seconds, counted(r.DotProducts, "dot product", "dot products"), formatBytes(r.PeakBytes))
+}
+
+// writeScore prints the score, the first line as svm-predict does.
+func (r *predictReport) writeScore(w io.Writer) {
+	if r.MSE != nil {
+		fmt.Fprintf(w, "Mean squared error = %g (regression)\nSquared correlation coefficient = %g (regression)\n", round6(float64(*r.MSE)), round6(float64(*r.R2)))
+		return
+	}
+	if r.Accuracy == nil {
+		return
+	}
+	fmt.Fprintf(w, "Accuracy = %g%% (%d/%d) (classification)\n", round6(100**r.Accuracy), r.Right, r.Scored)
+	fmt.Fprintf(w, "F1: micro %.4f, macro %.4f", *r.MicroF1, *r.MacroF1)
+	if r.Hamming != nil {
+		fmt.Fprintf(w, "; Hamming loss %.4f (accuracy counts documents with all their labels and no other)", *r.Hamming)
+	}
+	fmt.Fprint(w, "\n\n")
+	t := newTable("class", ">documents", ">predicted", ">right", ">precision", ">recall", ">F1")
+	for _, k := range r.Rows {
+		t.add(k.Class, formatCount(k.Of), formatCount(k.Given), formatCount(k.Right), fmt.Sprintf("%.4f", k.Precision), fmt.Sprintf("%.4f", k.Recall), fmt.Sprintf("%.4f", k.F1))
+	}
+	t.write(w)
+	r.writeMatrix(w)
+	if len(r.Confusions) > 0 {
+		fmt.Fprint(w, "\nMost confused\n")
+		t := newTable("class", "predicted as", ">documents")
+		for _, c := range r.Confusions {
+			t.add(c.Class, c.As, formatCount(c.Documents))
+		}
+		t.write(w)
+	}
+	fmt.Fprintln(w)
+}
+
+// writeMatrix prints the confusion matrix, its columns by number.
+func (r *predictReport) writeMatrix(w io.Writer) {
+	if n := len(r.Matrix); n == 0 || n > widestMatrix {
+		return
+	}
+	fmt.Fprint(w, "\nConfusion: a row for each class, a column for each class predicted, by number\n")
+	titles := []string{"class", ">"}
+	for c := range r.Matrix {
+		titles = append(titles, ">"+strconv.Itoa(c+1))
+	}
+	t := newTable(titles...)
+	for c, row := range r.Matrix {
+		cells := []string{r.Rows[c].Class, strconv.Itoa(c + 1)}
+		for _, n := range row {
+			if n == 0 {
+				cells = append(cells, ".")
+			} else {
+				cells = append(cells, strconv.Itoa(n))
+			}
+		}
+		t.add(cells...)
+	}
+	t.write(w)
+}
+
+// round6 rounds to six significant digits, as C's %g prints.
+func round6(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return v
+	}
+	out, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	return out
+}
