@@ -46,7 +46,7 @@ Examples:
 		f.set.StringVar(&r.out, "o", "", "write the predictions to `FILE` (default: standard output)")
 		f.set.StringVar(&r.output, "output", "", "write `WHAT`: labels, probabilities or decisions (default: labels)")
 		f.set.Var(&r.prob, "b", "-output probabilities, `0|1`")
-		f.set.BoolVar(&r.quiet, "q", false, "no progress and no report")
+		f.set.BoolVar(&r.quiet, "q", false, "neither progress nor report")
 		f.check = r.check
 		return r.run
 	},

@@ -89,6 +89,9 @@ func (r *predictReport) score(stderr io.Writer, m *model.Model, p *svm.Predictio
 		}
 		return
 	}
+	if m.Type == model.OneClass && !anyKnown([]string{"1", "-1"}, c.Classes) {
+		return // labels say nothing about what is like the training documents
+	}
 	s, err := p.Score(m, c)
 	if err != nil {
 		warn(stderr, fmt.Sprintf("not scored: %v", err))

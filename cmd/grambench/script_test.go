@@ -28,6 +28,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "npy": npyToText, "json": jsonHas, "waitfor": waitFor, "only": only, "positive": jsonPositive, "png": pngDrawn,
+			"close": closeFields, "below": jsonBelow,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

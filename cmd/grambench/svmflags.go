@@ -64,7 +64,7 @@ func (f *flags) svmFlags() *svmFlags {
 	set.Var(&s.prob, "probabilities", "train for probabilities, too, which takes five more trainings a machine, `0|1`")
 	set.Var(s.weights, "weight", "multiply C for a class: `CLASS=W`, may be given several times; also svm-train's -wCLASS W")
 	set.StringVar(&s.tiles, "tiles", "", "keep the matrix in the folder `DIR` for later runs on the same documents and embedding (4 bytes a pair)")
-	set.BoolVar(&s.quiet, "q", false, "no progress on standard error")
+	set.BoolVar(&s.quiet, "q", false, "neither progress nor report")
 
 	// svm-train's letters.
 	set.Func("s", "-type by svm-train's `NUMBER`: 0 c_svc, 1 nu_svc, 2 one_class, 3 epsilon_svr, 4 nu_svr", func(v string) error {

@@ -174,6 +174,9 @@ func (t *trainRun) run(ctx context.Context, e *env) error {
 	report.SecondsWrite = time.Since(writing).Seconds()
 	report.fill(t, m, result, problem)
 	report.Seconds = time.Since(begin).Seconds()
+	if t.quiet && !f.json {
+		return nil
+	}
 	return writeReport(e.stdout, report, f.json)
 }
 
