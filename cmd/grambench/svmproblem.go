@@ -14,7 +14,7 @@ import (
 
 // newProblem makes a corpus ready for training: what that takes is held against -m first. The caller lets go of the corpus afterwards, so that its
 // memory serves the matrix.
-func (s *svmFlags) newProblem(ctx context.Context, p *progress, c *sparse.Corpus, embedding sparse.Embedding) (*svm.Problem, error) {
+func (s *svmFlags) newProblem(ctx context.Context, e *env, p *progress, c *sparse.Corpus, embedding sparse.Embedding) (*svm.Problem, error) {
 	f := s.f
 	embedded, inEngine := workBytes(c.Documents)
 	what := fmt.Sprintf("preparing %s for training", counted(c.Documents.Rows(), "document", "documents"))
@@ -31,7 +31,14 @@ func (s *svmFlags) newProblem(ctx context.Context, p *progress, c *sparse.Corpus
 	p.stage("preparing documents")
 	problem, err := svm.NewProblem(ctx, c, embedding, opt)
 	p.clear()
-	return problem, err
+	if err != nil {
+		return nil, err
+	}
+	if opt.Store != nil && !problem.Cache().Whole {
+		n := int64(problem.Len())
+		warn(e.stderr, fmt.Sprintf("-tiles serves nothing: the matrix, %s, doesn't fit into memory (-m)", formatBytes(4*n*n)))
+	}
+	return problem, nil
 }
 
 // checkLabels holds that the labels of a corpus suit what is to be trained, and warns of documents without one.
