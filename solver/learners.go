@@ -46,16 +46,25 @@ func TrainRegression(ctx context.Context, m Matrix, docs []int, targets []float6
 	if err != nil {
 		return nil, err
 	}
-	if par.C == 0 {
-		par.C = 1
+	d, err := regressionDual(m, docs, targets, &par)
+	if err != nil {
+		return nil, err
+	}
+	s := newSearch(m, &opt)
+	o, err := s.solve(ctx, d, opt.RowBytes)
+	if err != nil {
+		return nil, err
+	}
+	s.tell.solved()
+	return d.machine(o), nil
+}
+
+// regressionDual is the problem of regression, with its variables where the search begins.
+func regressionDual(m Matrix, docs []int, targets []float64, par *Regression) (*dual, error) {
+	if err := par.resolve(); err != nil {
+		return nil, err
 	}
 	switch {
-	case !(par.C > 0) || math.IsInf(par.C, 0):
-		return nil, errUser("C is %v, expected a positive number", par.C)
-	case !(par.Epsilon >= 0) || math.IsInf(par.Epsilon, 0):
-		return nil, errUser("ε is %v, expected a number of at least 0", par.Epsilon)
-	case !(par.Nu >= 0 && par.Nu <= 1):
-		return nil, errUser("ν is %v, expected 0 < ν <= 1, or 0 for ε-SVR", par.Nu)
 	case len(docs) != len(targets):
 		return nil, errUser("%d documents with %d targets", len(docs), len(targets))
 	case len(docs) == 0:
@@ -87,13 +96,23 @@ func TrainRegression(ctx context.Context, m Matrix, docs []int, targets []float6
 			d.offset[t], d.offset[n+t] = z-par.Epsilon, z+par.Epsilon
 		}
 	}
-	s := newSearch(m, &opt)
-	o, err := s.solve(ctx, d, opt.RowBytes)
-	if err != nil {
-		return nil, err
+	return d, nil
+}
+
+// resolve checks the parameters and fills in the default.
+func (par *Regression) resolve() error {
+	if par.C == 0 {
+		par.C = 1
 	}
-	s.tell.solved()
-	return d.machine(o), nil
+	switch {
+	case !(par.C > 0) || math.IsInf(par.C, 0):
+		return errUser("C is %v, expected a positive number", par.C)
+	case !(par.Epsilon >= 0) || math.IsInf(par.Epsilon, 0):
+		return errUser("ε is %v, expected a number of at least 0", par.Epsilon)
+	case !(par.Nu >= 0 && par.Nu <= 1):
+		return errUser("ν is %v, expected 0 < ν <= 1, or 0 for ε-SVR", par.Nu)
+	}
+	return nil
 }
 
 // TrainOneClass solves the problem of one class, to tell what is like the documents docs, different rows of the matrix, from what isn't,

@@ -1,11 +1,8 @@
 package solver
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"sync"
-	"sync/atomic"
 )
 
 // Scheme says how a problem of several classes is made of problems of two.
@@ -54,8 +51,27 @@ type Classifier struct {
 // kernel, from whose coefficients the searches begin. Errors: labels out of range, documents of one class only, parameters and options out of range, what
 // the matrix reports, the end of ctx.
 func Train(ctx context.Context, m Matrix, labels []int, classes int, scheme Scheme, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
-	if len(labels) != m.Len() {
-		return nil, errUser("%d labels for a matrix of %d documents", len(labels), m.Len())
+	problems, err := problemsOf(labels, classes, scheme, m.Len())
+	if err != nil {
+		return nil, err
+	}
+	return trainAll(ctx, m, problems, &Classifier{Scheme: scheme, Classes: classes}, par, start, opt)
+}
+
+// TrainLabels trains a classifier with a machine for each of a number of labels, where labels[i] are those of document i; nil leaves the
+// document out, an empty list is a document without labels. Otherwise it is as [Train].
+func TrainLabels(ctx context.Context, m Matrix, labels [][]int, classes int, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
+	problems, err := labelProblems(labels, classes, m.Len())
+	if err != nil {
+		return nil, err
+	}
+	return trainAll(ctx, m, problems, &Classifier{Scheme: Labels, Classes: classes}, par, start, opt)
+}
+
+// problemsOf returns the problems of a scheme for n documents of one class each, or -1.
+func problemsOf(labels []int, classes int, scheme Scheme, n int) ([]*problem, error) {
+	if len(labels) != n {
+		return nil, errUser("%d labels for a matrix of %d documents", len(labels), n)
 	}
 	members := make([][]int, classes)
 	for i, c := range labels {
@@ -77,18 +93,17 @@ func Train(ctx context.Context, m Matrix, labels []int, classes int, scheme Sche
 	}
 	switch scheme {
 	case OneVsOne:
-		return trainAll(ctx, m, onePairs(members), &Classifier{Scheme: scheme, Classes: classes}, par, start, opt)
+		return onePairs(members), nil
 	case OneVsRest:
-		return trainAll(ctx, m, oneRest(members, labels), &Classifier{Scheme: scheme, Classes: classes}, par, start, opt)
+		return oneRest(members, labels), nil
 	}
 	return nil, errUser("scheme %q for one class a document", scheme)
 }
 
-// TrainLabels trains a classifier with a machine for each of a number of labels, where labels[i] are those of document i; nil leaves the
-// document out, an empty list is a document without labels. Otherwise it is as [Train].
-func TrainLabels(ctx context.Context, m Matrix, labels [][]int, classes int, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
-	if len(labels) != m.Len() {
-		return nil, errUser("labels for %d documents, of a matrix of %d", len(labels), m.Len())
+// labelProblems returns the problems of labels[i] for n documents i.
+func labelProblems(labels [][]int, classes, n int) ([]*problem, error) {
+	if len(labels) != n {
+		return nil, errUser("labels for %d documents, of a matrix of %d", len(labels), n)
 	}
 	var docs []int
 	for i, l := range labels {
@@ -112,7 +127,7 @@ func TrainLabels(ctx context.Context, m Matrix, labels [][]int, classes int, par
 		}
 		problems[c] = &problem{docs: docs, positive: positive, classes: [2]int{c, -1}}
 	}
-	return trainAll(ctx, m, problems, &Classifier{Scheme: Labels, Classes: classes}, par, start, opt)
+	return problems, nil
 }
 
 // onePairs returns the problems of all pairs of classes, nil where one is empty.
@@ -190,7 +205,6 @@ func trainAll(ctx context.Context, m Matrix, problems []*problem, c *Classifier,
 			return err
 		}})
 	}
-	largestFirst(jobs)
 	return c, runAll(ctx, m, jobs, len(jobs), &opt)
 }
 
@@ -201,10 +215,6 @@ func (p *problem) set(par *Parameters) {
 	if p.classes[1] >= 0 {
 		p.bounds[1] = par.bound(p.classes[1])
 	}
-}
-
-func largestFirst(jobs []job) {
-	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(b.documents, a.documents) })
 }
 
 // constant is the machine of a problem in which all documents are of one kind, or nil. Its probability is what the counts say, by Bayes' rule with a
@@ -222,45 +232,4 @@ func (p *problem) constant(probable bool) *Machine {
 		m.Sigmoid = &fit
 	}
 	return m
-}
-
-// A job is some problems for one worker to solve, the largest of so many documents. It notes each one that is solved.
-type job struct {
-	documents int
-	run       func(ctx context.Context, s *search, bytes int64) error
-}
-
-// runAll does jobs, each on one worker, in the order of the list, in which the largest come first; where there are fewer jobs than workers, these share a
-// problem's updates. problems is how many there are in all jobs.
-func runAll(ctx context.Context, m Matrix, jobs []job, problems int, opt *Options) error {
-	if len(jobs) == 0 {
-		return nil
-	}
-	largest := jobs[0].documents
-	workers := min(opt.Workers, len(jobs))
-	for workers > 1 && opt.RowBytes/int64(workers) < 4*int64(largest)*int64(opt.workingSet(largest)) {
-		workers-- // each needs room for its working set
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	tell := newTeller(opt.Progress, problems)
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range workers {
-		all.Go(func() {
-			s := &search{opt: opt, m: m, threads: max(1, opt.Workers/workers), tell: tell}
-			for {
-				at := int(next.Add(1)) - 1
-				if at >= len(jobs) || ctx.Err() != nil {
-					return
-				}
-				if err := jobs[at].run(ctx, s, opt.RowBytes/int64(workers)); err != nil {
-					cancel(err)
-					return
-				}
-			}
-		})
-	}
-	all.Wait()
-	return context.Cause(ctx)
 }

@@ -110,7 +110,7 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opt, err := Options{}.resolve()
+		opt, err := Options{Workers: 1}.resolve()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,9 +19,10 @@ func startFrom(m *Machine) start {
 	return start{{m, 1}}
 }
 
-// begin sets the variables of a problem with one equation and one variable a document near a start: within their bounds, and so that the equation holds,
-// Σ yα = 0, for which the α of the class with the greater sum are made smaller.
+// begin sets the variables of a problem with one equation near a start: within their bounds, and so that the equation holds, Σ yα = 0, for which those of the sign
+// with the greater sum are made smaller.
 func (d *dual) begin(from start) {
+	near := make([]float64, len(d.docs))
 	for _, f := range from {
 		at := 0
 		for t, doc := range d.docs {
@@ -29,28 +30,28 @@ func (d *dual) begin(from start) {
 				at++
 			}
 			if at < len(f.machine.Support) && f.machine.Support[at] == doc {
-				d.alpha[t] += float64(f.by * float64(d.sign[t]) * f.machine.Coef[at])
+				near[t] += float64(f.by * f.machine.Coef[at])
 			}
 		}
 	}
-	var sum [2]float64
+	var plus, minus float64
 	for t, s := range d.sign {
-		d.alpha[t] = min(max(d.alpha[t], 0), d.upper[t])
+		d.alpha[t] = min(max(float64(s)*near[t%len(near)], 0), d.upper[t])
 		if s > 0 {
-			sum[0] += d.alpha[t]
+			plus += d.alpha[t]
 		} else {
-			sum[1] += d.alpha[t]
+			minus += d.alpha[t]
 		}
 	}
-	if sum[0] == 0 || sum[1] == 0 {
-		clear(d.alpha)
-		return
-	}
+	common := min(plus, minus)
 	for t, s := range d.sign {
-		if s > 0 && sum[0] > sum[1] {
-			d.alpha[t] *= sum[1] / sum[0]
-		} else if s < 0 && sum[1] > sum[0] {
-			d.alpha[t] *= sum[0] / sum[1]
+		switch {
+		case common == 0:
+			d.alpha[t] = 0
+		case s > 0:
+			d.alpha[t] *= common / plus
+		default:
+			d.alpha[t] *= common / minus
 		}
 	}
 }

@@ -1,0 +1,135 @@
+package solver
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+)
+
+// Estimates is the result of a cross-validation of regression with one choice of parameters.
+type Estimates struct {
+	Values []float64  // by document: the estimate of the machine that was trained without its part; NaN for one that was left out
+	Fits   []*Machine // by part: the machine that was trained without it
+}
+
+// ValidateRegression trains, for each part 0, 1, … of the documents and each choice of parameters, a machine on the documents of all other parts, as [TrainRegression]
+// does, and estimates the targets of the part's own; documents of part -1 are left out. The result is in the order of pars.
+//
+// The machines of a part are trained on the same rows, by growing C; in ε-SVR each starts from the solution of the one before, and the first from that of the same part
+// in start, for the same targets and another kernel, if that isn't nil.
+func ValidateRegression(ctx context.Context, m Matrix, targets []float64, parts []int, pars []Regression, start *Estimates, opt Options) ([]*Estimates, error) {
+	opt, err := opt.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if len(targets) != m.Len() || len(parts) != m.Len() {
+		return nil, errUser("%d targets and parts of %d documents, for a matrix of %d", len(targets), len(parts), m.Len())
+	}
+	if len(pars) == 0 {
+		return nil, errUser("no parameters to validate")
+	}
+	pars = slices.Clone(pars)
+	order := make([]int, len(pars))
+	for i := range pars {
+		if err := pars[i].resolve(); err != nil {
+			return nil, err
+		}
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(pars[a].Nu, pars[b].Nu), cmp.Compare(pars[a].Epsilon, pars[b].Epsilon), cmp.Compare(pars[a].C, pars[b].C))
+	})
+	rest, held, err := divide(parts)
+	if err != nil {
+		return nil, err
+	}
+	if start != nil && len(start.Fits) != len(rest) {
+		return nil, errUser("a start of %d parts, expected %d", len(start.Fits), len(rest))
+	}
+	out := make([]*Estimates, len(pars))
+	for i := range out {
+		out[i] = &Estimates{Values: slices.Repeat([]float64{math.NaN()}, len(targets)), Fits: make([]*Machine, len(rest))}
+	}
+	var jobs []job
+	for f, docs := range rest {
+		jobs = append(jobs, job{len(docs), func(ctx context.Context, s *search, bytes int64) error {
+			from := start
+			if from == nil {
+				from = &Estimates{Fits: make([]*Machine, len(rest))}
+			}
+			return sweepRegression(ctx, s, docs, pick(targets, docs), pars, order, startFrom(from.Fits[f]), bytes, func(i int, machine *Machine) { out[i].Fits[f] = machine })
+		}})
+	}
+	if err := runAll(ctx, m, jobs, len(jobs)*len(pars), &opt); err != nil {
+		return nil, err
+	}
+	for f, docs := range held {
+		together := &Classifier{}
+		for _, o := range out {
+			together.Machines = append(together.Machines, o.Fits[f])
+		}
+		err := together.predictRows(ctx, m, docs, &opt, func(i int, decisions []float64) {
+			for at, v := range decisions {
+				out[at].Values[i] = v
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// divide lists, for each part, the documents of all other parts and its own.
+func divide(parts []int) (rest, held [][]int, err error) {
+	count := 0
+	for _, f := range parts {
+		count = max(count, f+1)
+	}
+	if count < 2 {
+		return nil, nil, errUser("%d part of the documents, expected two or more", count)
+	}
+	rest, held = make([][]int, count), make([][]int, count)
+	for i, own := range parts {
+		for f := range count {
+			switch {
+			case own == f:
+				held[f] = append(held[f], i)
+			case own >= 0:
+				rest[f] = append(rest[f], i)
+			}
+		}
+	}
+	return rest, held, nil
+}
+
+// sweepRegression solves the problem of some documents for all parameters, in an order in which they differ in C alone where that is possible.
+func sweepRegression(ctx context.Context, s *search, docs []int, targets []float64, pars []Regression, order []int, from start, bytes int64, keep func(i int, m *Machine)) error {
+	var d *dual
+	var last Regression
+	for _, i := range order {
+		par := pars[i]
+		var o outcome
+		var err error
+		if d != nil && par.Nu == 0 && last.Nu == 0 && par.Epsilon == last.Epsilon {
+			for t := range d.upper {
+				d.upper[t] = par.C // which grows
+			}
+			o, err = s.goOn(ctx, d)
+		} else if d, err = regressionDual(s.m, docs, targets, &par); err == nil {
+			if par.Nu > 0 {
+				from = nil
+			}
+			o, err = s.solveFrom(ctx, d, from, bytes)
+		}
+		if err != nil {
+			return err
+		}
+		machine := d.machine(o)
+		keep(i, machine)
+		last, from = par, startFrom(machine)
+		s.tell.solved()
+	}
+	return nil
+}

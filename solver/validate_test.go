@@ -1,0 +1,405 @@
+package solver
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+)
+
+// masked is a trial's labels without those of a part.
+func masked(t *Trial, f int) []int {
+	out := slices.Clone(t.Labels)
+	for i, own := range t.Parts {
+		if own == f || own < 0 {
+			out[i] = -1
+		}
+	}
+	return out
+}
+
+// decisionsOf returns the decision values of documents, by document.
+func decisionsOf(t *testing.T, m Matrix, c *Classifier, docs []int) [][]float64 {
+	t.Helper()
+	opt, err := Options{Workers: 1}.resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([][]float64, m.Len())
+	err = c.predictRows(context.Background(), m, docs, &opt, func(i int, decisions []float64) { out[i] = slices.Clone(decisions) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// heldOut lists the documents of a part.
+func heldOut(parts []int, f int) []int {
+	var out []int
+	for i, own := range parts {
+		if own == f {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// A validation for several C is what separate trainings give: the same optimum, and the same class wherever no decision is so close to 0 that the tolerance decides. No
+// machine has seen a document that it is asked about.
+func TestValidateLikeSeparateTrainings(t *testing.T) {
+	const n, k = 500, 4
+	ctx := context.Background()
+	m, x := gaussian(t, 22, n, 2, 1)
+	labels := classes(x, k)
+	labels[7] = -1
+	for _, matrix := range []Matrix{m, &counted{Dense: m, t: t}} {
+		for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
+			trial := &Trial{Labels: labels, Classes: k, Scheme: scheme, Parts: Folds(labels, 4, 9)}
+			trial.Parts[11] = -1
+			pars := []Parameters{{C: 50}, {C: 0.5}, {C: 2}, {C: 2, Weights: []float64{3, 1, 1, 1}}}
+			got, err := trial.Validate(ctx, matrix, pars, nil, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for at, v := range got {
+				if v.Predicted[7] != -1 || v.Predicted[11] != -1 {
+					t.Errorf("documents that were left out have classes %d and %d", v.Predicted[7], v.Predicted[11])
+				}
+				differ, right := 0, 0
+				for f := range 4 {
+					own, err := Train(ctx, matrix, masked(trial, f), k, scheme, pars[at], nil, Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					held := heldOut(trial.Parts, f)
+					want := decisionsOf(t, matrix, own, held)
+					have := decisionsOf(t, matrix, v.Fits[f], held)
+					for i, machine := range v.Fits[f].Machines {
+						for _, doc := range machine.Support {
+							if trial.Parts[doc] == f || trial.Parts[doc] < 0 || labels[doc] < 0 {
+								t.Fatalf("document %d is in the machine that it is predicted by", doc)
+							}
+						}
+						if !machine.Converged || !(math.Abs(machine.Objective-own.Machines[i].Objective) <= defaultTolerance*sizeOf(own.Machines[i])) {
+							t.Errorf("%v C=%v: objective %v, alone %v", scheme, pars[at].C, machine.Objective, own.Machines[i].Objective)
+						}
+					}
+					for _, i := range held {
+						if v.Predicted[i] != v.Fits[f].Decide(have[i]) {
+							t.Fatalf("document %d has class %d, its decisions say %d", i, v.Predicted[i], v.Fits[f].Decide(have[i]))
+						}
+						if v.Predicted[i] == labels[i] {
+							right++
+						}
+						if v.Predicted[i] != own.Decide(want[i]) {
+							differ++
+							near := math.Inf(1) // the change of a decision that would explain it
+							for j := range want[i] {
+								near = min(near, math.Max(math.Abs(want[i][j]), math.Abs(have[i][j])))
+							}
+							if scheme == OneVsOne && near > 0.05 {
+								t.Errorf("C=%v: document %d has class %d, alone %d, with decisions %v and %v", pars[at].C, i, v.Predicted[i], own.Decide(want[i]), have[i], want[i])
+							}
+						}
+					}
+				}
+				if differ > n/100 || right < n*8/10 {
+					t.Errorf("%v C=%v: %d of %d documents in another class than alone, %d right", scheme, pars[at].C, differ, n, right)
+				}
+			}
+		}
+	}
+}
+
+// sizeOf is the sum of a machine's α.
+func sizeOf(m *Machine) float64 {
+	var size float64
+	for _, v := range m.Coef {
+		size += math.Abs(v)
+	}
+	return size
+}
+
+func steps(v *Validation) int {
+	sum := 0
+	for _, fit := range v.Fits {
+		for _, m := range fit.Machines {
+			sum += m.Iterations
+		}
+	}
+	return sum
+}
+
+// Each C starts from the one before, and a kernel from those before: it takes fewer steps to the same optimum.
+func TestValidateStartsNear(t *testing.T) {
+	const n, k = 400, 3
+	ctx := context.Background()
+	wide, x := gaussian(t, 22, n, 4, 0.4)
+	middle, _ := gaussian(t, 22, n, 4, 0.5)
+	narrow, _ := gaussian(t, 22, n, 4, 0.6)
+	trial := &Trial{Labels: classes(x, k), Classes: k, Parts: Folds(classes(x, k), 3, 9)}
+	validate := func(m Matrix, start []Near, c ...float64) []*Validation {
+		t.Helper()
+		var pars []Parameters
+		for _, v := range c {
+			pars = append(pars, Parameters{C: v})
+		}
+		v, err := trial.Validate(ctx, m, pars, start, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	same := func(what string, got, want *Validation) {
+		t.Helper()
+		for f, fit := range got.Fits {
+			for i, m := range fit.Machines {
+				if own := want.Fits[f].Machines[i]; !(math.Abs(m.Objective-own.Objective) <= defaultTolerance*sizeOf(own)) {
+					t.Errorf("%s: objective %v, expected %v", what, m.Objective, own.Objective)
+				}
+			}
+		}
+	}
+	cold := validate(narrow, nil, 20)[0]
+	rising := validate(narrow, nil, 10, 20)[1]
+	same("from C = 10", rising, cold)
+	a, b := validate(wide, nil, 20)[0], validate(middle, nil, 20)[0]
+	from := validate(narrow, []Near{{b, 1}}, 20)[0]
+	same("from the last kernel", from, cold)
+	ahead := validate(narrow, []Near{{b, 2}, {a, -1}}, 20)[0]
+	same("from two kernels", ahead, cold)
+	if steps(rising) >= steps(cold)*3/4 || steps(from) >= steps(cold)*3/4 || steps(ahead) >= steps(from) {
+		t.Errorf("%d steps from nothing, %d from another C, %d from another kernel, %d from two", steps(cold), steps(rising), steps(from), steps(ahead))
+	}
+	// Where no coefficient is at its bound, a greater C changes nothing; what is left to do comes from the last digits of the scale.
+	if loose := validate(narrow, nil, 1e5, 2e5); steps(loose[1]) > steps(loose[0])/100 {
+		t.Errorf("%d steps where the solution is known, %d before", steps(loose[1]), steps(loose[0]))
+	}
+}
+
+// Labels, ν-SVC, classes that a part has all documents of, and errors.
+func TestValidateOthers(t *testing.T) {
+	const n = 240
+	ctx := context.Background()
+	m, x := gaussian(t, 23, n, 2, 1)
+	sets := make([][]int, n)
+	labels := make([]int, n)
+	parts := make([]int, n)
+	for i := range sets {
+		parts[i] = i % 3
+		sets[i] = []int{2}
+		if x[i][0] > 0 {
+			sets[i] = []int{0, 2}
+		}
+		if i%3 == 0 && x[i][1] > 1 {
+			sets[i] = append(sets[i], 1) // in part 0 only
+		}
+		if x[i][0] > 0 {
+			labels[i] = 1
+		}
+	}
+	sets[5] = nil
+	v, err := (&Trial{Sets: sets, Classes: 3, Parts: parts}).Validate(ctx, m, []Parameters{{C: 10}, {C: 1}}, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, own := range v {
+		wrong := 0
+		for i, got := range own.Sets {
+			if i == 5 {
+				if got != nil {
+					t.Errorf("a document that was left out has labels %v", got)
+				}
+				continue
+			}
+			if !slices.Contains(got, 2) || parts[i] == 0 && slices.Contains(got, 1) {
+				t.Fatalf("document %d of part %d has labels %v: all have 2, none outside part 0 has 1", i, parts[i], got)
+			}
+			if slices.Contains(got, 0) != (x[i][0] > 0) {
+				wrong++
+			}
+		}
+		if wrong > n/20 {
+			t.Errorf("%d of %d documents with a wrong label", wrong, n)
+		}
+	}
+
+	nu, err := (&Trial{Labels: labels, Classes: 2, Parts: parts}).Validate(ctx, m, []Parameters{{Nu: 0.3}, {Nu: 0.1}}, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, par := range []Parameters{{Nu: 0.3}, {Nu: 0.1}} {
+		own, err := Train(ctx, m, masked(&Trial{Labels: labels, Parts: parts}, 1), 2, OneVsOne, par, nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := nu[at].Fits[1].Machines[0], own.Machines[0]; !slices.Equal(got.Coef, want.Coef) || got.Rho != want.Rho {
+			t.Errorf("ν = %v: another machine than alone", par.Nu)
+		}
+	}
+
+	few := slices.Clone(labels) // class 2 is in part 0 only, so the others never hear of it
+	for i := range few {
+		if i%3 == 0 && i < 30 {
+			few[i] = 2
+		}
+	}
+	lost, err := (&Trial{Labels: few, Classes: 3, Parts: parts}).Validate(ctx, m, []Parameters{{}}, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range lost[0].Predicted {
+		if parts[i] == 0 && c == 2 {
+			t.Fatalf("document %d has a class that its classifier doesn't know", i)
+		}
+	}
+	if machines := lost[0].Fits[0].Machines; machines[0] == nil || machines[1] != nil || machines[2] != nil {
+		t.Error("machines for a class without documents")
+	}
+
+	one := make([]int, n) // part 0 has all of class 0
+	for i := range one {
+		one[i] = min(parts[i], 1)
+	}
+	for what, trial := range map[string]*Trial{
+		"one class":   {Labels: one, Classes: 2, Parts: parts},
+		"one part":    {Labels: labels, Classes: 2, Parts: make([]int, n)},
+		"few parts":   {Labels: labels, Classes: 2, Parts: parts[1:]},
+		"few labels":  {Labels: labels[1:], Classes: 2, Parts: parts},
+		"few classes": {Labels: labels, Classes: 1, Parts: parts},
+	} {
+		if _, err := trial.Validate(ctx, m, []Parameters{{}}, nil, Options{}); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	trial := &Trial{Labels: labels, Classes: 2, Parts: parts}
+	for _, start := range [][]Near{{{}}, {{v[0], 1}}} {
+		if _, err := trial.Validate(ctx, m, []Parameters{{}}, start, Options{}); err == nil {
+			t.Error("no error for a start that doesn't fit")
+		}
+	}
+	if _, err := trial.Validate(ctx, m, []Parameters{{C: -1}}, nil, Options{}); err == nil {
+		t.Error("no error for a negative C")
+	}
+}
+
+// The machines of a validation have the same bits from any number of workers.
+func TestValidateWorkers(t *testing.T) {
+	const n = 300
+	ctx := context.Background()
+	m, x := gaussian(t, 24, n, 2, 1)
+	trial := &Trial{Labels: classes(x, 4), Classes: 4, Parts: Folds(classes(x, 4), 3, 1)}
+	pars := []Parameters{{C: 1}, {C: 30}}
+	var first []*Validation
+	for _, workers := range []int{1, 3} {
+		v, err := trial.Validate(ctx, m, pars, nil, Options{Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = v
+			continue
+		}
+		for c := range v {
+			for f, fit := range v[c].Fits {
+				for i, machine := range fit.Machines {
+					if own := first[c].Fits[f].Machines[i]; !slices.Equal(machine.Coef, own.Coef) || machine.Rho != own.Rho {
+						t.Fatalf("machine %d of part %d differs", i, f)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestValidateRegression(t *testing.T) {
+	const n = 200
+	ctx := context.Background()
+	m, x := gaussian(t, 25, n, 2, 1)
+	targets, parts := make([]float64, n), make([]int, n)
+	for i := range targets {
+		targets[i] = math.Sin(x[i][0]) + 0.1*x[i][1]
+		parts[i] = i % 4
+	}
+	parts[9] = -1
+	pars := []Regression{{C: 10, Epsilon: 0.05}, {C: 1, Epsilon: 0.05}, {C: 1, Nu: 0.4}, {C: 5, Epsilon: 0.2}}
+	got, err := ValidateRegression(ctx, m, targets, parts, pars, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, e := range got {
+		if !math.IsNaN(e.Values[9]) {
+			t.Error("an estimate for a document that was left out")
+		}
+		var loss float64
+		for f := range 4 {
+			var docs []int
+			for i, own := range parts {
+				if own >= 0 && own != f {
+					docs = append(docs, i)
+				}
+			}
+			own, err := TrainRegression(ctx, m, docs, pick(targets, docs), pars[at], Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if machine := e.Fits[f]; !(math.Abs(machine.Objective-own.Objective) <= defaultTolerance*sizeOf(own)) {
+				t.Errorf("%+v: objective %v, alone %v", pars[at], machine.Objective, own.Objective)
+			}
+			for _, i := range heldOut(parts, f) {
+				row := make([]float32, 0, n)
+				for _, s := range own.Support {
+					row = append(row, m.Row(i)[s])
+				}
+				// Two solutions of gap ε have objectives that are less than ε·Σ|β| apart, so ‖w - w'‖² < 2ε·Σ|β|, and K = 1 on the diagonal.
+				if bound := 2 * math.Sqrt(2*defaultTolerance*sizeOf(own)); !(math.Abs(own.Decide(row)-e.Values[i]) <= bound) {
+					t.Errorf("document %d is estimated as %v, alone %v", i, e.Values[i], own.Decide(row))
+				}
+				loss += (e.Values[i] - targets[i]) * (e.Values[i] - targets[i])
+			}
+		}
+		if loss/n > 0.05 {
+			t.Errorf("%+v: mean squared error %v", pars[at], loss/n)
+		}
+	}
+	cold, err := ValidateRegression(ctx, m, targets, parts, pars[:1], nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	warm, err := ValidateRegression(ctx, m, targets, parts, pars[:1], cold[0], Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, machine := range warm[0].Fits {
+		if machine.Iterations > cold[0].Fits[f].Iterations/10 {
+			t.Errorf("%d steps from the solution, %d from nothing", machine.Iterations, cold[0].Fits[f].Iterations)
+		}
+	}
+	for what, run := range map[string]func() error{
+		"C": func() error {
+			_, err := ValidateRegression(ctx, m, targets, parts, []Regression{{C: -1}}, nil, Options{})
+			return err
+		},
+		"targets": func() error {
+			_, err := ValidateRegression(ctx, m, targets[1:], parts, pars, nil, Options{})
+			return err
+		},
+		"NaN": func() error {
+			_, err := ValidateRegression(ctx, m, slices.Repeat([]float64{math.NaN()}, n), parts, pars, nil, Options{})
+			return err
+		},
+		"parts": func() error {
+			_, err := ValidateRegression(ctx, m, targets, make([]int, n), pars, nil, Options{})
+			return err
+		},
+		"a start": func() error {
+			_, err := ValidateRegression(ctx, m, targets, parts, pars, &Estimates{}, Options{})
+			return err
+		},
+		"no choice": func() error { _, err := ValidateRegression(ctx, m, targets, parts, nil, nil, Options{}); return err },
+	} {
+		if run() == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+}
