@@ -16,7 +16,7 @@
 //
 // On top of it: the learners [TrainBinary] (C-SVC and ν-SVC), [TrainRegression] and [TrainOneClass]; the multi-class schemes, whose problems run in
 // parallel ([Train], [TrainLabels]); decision values, votes and probabilities ([Predictor], [Classifier]); folds, cross-validation and warm
-// starts from another C ([CrossValidate]).
+// starts from near solutions ([Trial], [ValidateRegression]).
 //
 // # What doesn't depend on chance
 //
