@@ -5,6 +5,7 @@ import (
 	"os"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -17,17 +18,18 @@ import (
 // line now and then, for whoever looks into a log file.
 type progress struct {
 	mu   sync.Mutex
-	w    io.Writer // nil where there is no terminal
+	w    *os.File  // nil where there is no terminal
 	log  io.Writer // where lines of trainings go; nil for nowhere
 	told time.Time // when the last of them was written
 	bar  *progressbar.ProgressBar
 	name string
-	held bool // updates from engines are left out, since a stage has its own measure
+	tale []string // what else the bar says, the most important first; each part is shown where the terminal is wide enough
+	held bool     // updates from engines are left out, since a stage has its own measure
 }
 
 func newProgress(w io.Writer) *progress {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return &progress{w: w}
+		return &progress{w: f}
 	}
 	return &progress{}
 }
@@ -37,7 +39,7 @@ func (p *progress) stage(name string) {
 	p.clear()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.name = name
+	p.name, p.tale = name, nil
 }
 
 // update sets the bar of the current stage; a total of 0 means that it isn't known.
@@ -50,20 +52,44 @@ func (p *progress) update(done, total int64) {
 	if total <= 0 {
 		total = -1
 	}
+	width := 30
+	if p.tale != nil {
+		width = 10 // the rest says more
+	}
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions64(total,
 			progressbar.OptionSetWriter(p.w),
 			progressbar.OptionSetDescription(p.name),
-			progressbar.OptionSetWidth(30),
+			progressbar.OptionSetWidth(width),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionSetPredictTime(false),
 			progressbar.OptionClearOnFinish(),
 		)
+	}
+	if p.tale != nil {
+		columns, _, err := term.GetSize(int(p.w.Fd()))
+		if err != nil || columns <= 0 {
+			columns = 80
+		}
+		const percentAndFrame = 12
+		p.bar.Describe(telling(p.name, p.tale, columns-width-percentAndFrame))
 	}
 	if p.bar.GetMax64() != total {
 		p.bar.ChangeMax64(total)
 	}
 	_ = p.bar.Set64(done) // a bar that can't be drawn is no reason to stop
+}
+
+// telling puts as many parts behind the name as room has columns for.
+func telling(name string, parts []string, room int) string {
+	for _, part := range parts {
+		if utf8.RuneCountInString(name)+2+utf8.RuneCountInString(part) > room {
+			break
+		}
+		name += ", " + part
+	}
+	return name
 }
 
 // clear removes the bar from the terminal.

@@ -32,42 +32,42 @@ func (p *progress) training(s svm.Progress) {
 		_ = p.bar.Clear()
 		p.bar = nil
 	}
-	p.name = s.Stage
+	p.name, p.tale = s.Stage, tellTraining(s)
 	if p.log != nil && time.Since(p.told) >= logEvery {
 		p.told = time.Now()
-		fmt.Fprintln(p.log, "grambench:", describeTraining(s))
+		fmt.Fprintln(p.log, "grambench:", logTraining(s))
 	}
 	p.mu.Unlock()
+	if s.Total == 1 {
+		s.Done, s.Total = 0, 0 // a bar of one step would stand at 0 % to the end
+	}
 	p.update(s.Done, s.Total)
-	p.mu.Lock()
-	if p.bar != nil {
-		p.bar.Describe(describeState(s))
-	}
-	p.mu.Unlock()
 }
 
-// describeState says what a bar doesn't show by itself.
-func describeState(s svm.Progress) string {
-	parts := []string{s.Stage}
+// tellTraining says what a bar doesn't show by itself, the most important first.
+func tellTraining(s svm.Progress) []string {
+	var parts []string
 	at := s.Solver
+	if at.Documents > 0 {
+		parts = append(parts, fmt.Sprintf("gap %.2g", at.Gap))
+	}
 	if at.Iterations > 0 {
 		parts = append(parts, formatRate(float64(at.Iterations))+" steps")
 	}
 	if at.Documents > 0 {
-		parts = append(parts, fmt.Sprintf("gap %.2g", at.Gap), fmt.Sprintf("objective %.6g", at.Objective),
-			fmt.Sprintf("active %s of %s", formatCount(at.Active), formatCount(at.Documents)))
+		parts = append(parts, fmt.Sprintf("%s of %s active", formatCount(at.Active), formatCount(at.Documents)), fmt.Sprintf("objective %.6g", at.Objective))
 	}
 	if !math.IsNaN(s.HitRate) {
-		parts = append(parts, fmt.Sprintf("rows at hand %.0f%%", 100*s.HitRate))
+		parts = append(parts, fmt.Sprintf("%.0f%% of rows at hand", 100*s.HitRate))
 	}
-	return strings.Join(parts, ", ")
+	return parts
 }
 
-// describeTraining is a line for a log.
-func describeTraining(s svm.Progress) string {
-	done := ""
+// logTraining is a line for a log.
+func logTraining(s svm.Progress) string {
+	line := s.Stage
 	if s.Total > 0 {
-		done = fmt.Sprintf(" %.0f%% (%s of %s)", 100*float64(s.Done)/float64(s.Total), formatCount(s.Done), formatCount(s.Total))
+		line += fmt.Sprintf(" %.0f%% (%s of %s)", 100*float64(s.Done)/float64(s.Total), formatCount(s.Done), formatCount(s.Total))
 	}
-	return s.Stage + done + strings.TrimPrefix(describeState(s), s.Stage)
+	return strings.Join(append([]string{line}, tellTraining(s)...), ", ")
 }

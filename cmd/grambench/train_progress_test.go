@@ -1,0 +1,59 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/svm"
+)
+
+// underWay is a moment of a training that tells all there is to tell.
+var underWay = svm.Progress{Stage: "training", Done: 12, Total: 190, HitRate: 0.875, Solver: solver.Progress{
+	Problems: 190, Solved: 12, Iterations: 123456, Gap: 0.0123, Objective: -4567.25, Active: 1000, Documents: 1131,
+}}
+
+// Where standard error is no terminal a long training writes a line now and then, and a short one none.
+func TestTrainingWritesLog(t *testing.T) {
+	defer func(d time.Duration) { logEvery = d }(logEvery)
+	var b strings.Builder
+	logEvery = time.Hour
+	p := newTrainProgress(&b, false)
+	p.training(underWay)
+	if b.Len() > 0 {
+		t.Errorf("within the interval it writes %q", b.String())
+	}
+	logEvery = 0
+	p.training(underWay)
+	const want = "grambench: training 6% (12 of 190), gap 0.012, 123 k steps, 1,000 of 1,131 active, objective -4567.25, 88% of rows at hand\n"
+	if b.String() != want {
+		t.Errorf("it writes  %q\nexpected   %q", b.String(), want)
+	}
+	b.Reset()
+	p.training(svm.Progress{Stage: "computing tiles", Done: 1, Total: 4, HitRate: math.NaN()})
+	if want := "grambench: computing tiles 25% (1 of 4)\n"; b.String() != want {
+		t.Errorf("it writes %q, expected %q", b.String(), want)
+	}
+	b.Reset()
+	newTrainProgress(&b, true).training(underWay)
+	if b.Len() > 0 {
+		t.Errorf("with -q it writes %q", b.String())
+	}
+}
+
+// A line on a terminal is cut behind a part, never within one.
+func TestTellingFits(t *testing.T) {
+	parts := tellTraining(underWay)
+	whole := telling("training", parts, 1000)
+	for room := range len(whole) + 1 {
+		line := telling("training", parts, room)
+		if len(line) > max(room, len("training")) || !strings.HasPrefix(whole+", ", line+", ") {
+			t.Errorf("%d columns: %q", room, line)
+		}
+	}
+	if telling("training", parts, len(whole)) != whole || !strings.Contains(whole, "rows at hand") {
+		t.Errorf("with room for all it says %q", whole)
+	}
+}
