@@ -53,6 +53,7 @@ type Kernels struct {
 	ArgMax         func(g []float64, mask []byte, bit byte) (at int, best float64)
 	ArgMin         func(g []float64, mask []byte, bit byte) (at int, best float64)
 	ArgGain        func(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64)
+	RowSums        func(sum []float64, rows []float32, base int, at []int32, coef []float64)
 
 	// What measures the machine, to hold the others against.
 	Peak func(sum []float32, x, y float32, rounds int)

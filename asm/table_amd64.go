@@ -50,6 +50,7 @@ var tableAVX2 = func() Kernels {
 	k.ArgMax = argMaxAVX2
 	k.ArgMin = argMinAVX2
 	k.ArgGain = argGainAVX2
+	k.RowSums = rowSumsAVX2
 	k.Peak = peakAVX2
 	k.Read = readAVX2
 	return k
@@ -83,6 +84,7 @@ var tableAVX512 = func() Kernels {
 	k.ArgMax = argMaxAVX512
 	k.ArgMin = argMinAVX512
 	k.ArgGain = argGainAVX512
+	k.RowSums = rowSumsAVX512
 	k.Peak = peakAVX512
 	k.Read = readAVX512
 	return k

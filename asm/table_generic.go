@@ -30,6 +30,7 @@ var generic = Kernels{
 	ArgMax:         argMaxGeneric,
 	ArgMin:         argMinGeneric,
 	ArgGain:        argGainGeneric,
+	RowSums:        rowSumsGeneric,
 
 	Peak: peakGeneric,
 	Read: readGeneric,

@@ -94,41 +94,30 @@ func (p *Predictor) Decide(rows [][]float32, dst [][]float64, workers int) error
 }
 
 // block decides up to predictBlock objects.
-func (p *Predictor) block(rows [][]float32, dst [][]float64, turned []float32, sums []float64) {
-	n := len(rows)
+func (p *Predictor) block(rows [][]float32, dst [][]float64, turned []float32, sum []float64) {
 	transpose(turned, rows, p.columns)
-	column := func(s int32) []float32 { return turned[int(s)*n : (int(s)+1)*n] }
 	for i, m := range p.c.Machines {
-		sum := sums[:n]
 		clear(sum)
-		if m == nil {
-			continue
+		if m != nil {
+			for r := range sum {
+				sum[r] = -m.Rho
+			}
+			p.k.RowSums(sum, turned, 0, p.at[i], m.Coef)
 		}
-		for t := range sum {
-			sum[t] = -m.Rho
-		}
-		at, last := p.at[i], len(m.Coef)-1
-		for s := 0; s < last; s += 2 {
-			p.k.GradientUpdate(sum, column(at[s]), column(at[s+1]), m.Coef[s], m.Coef[s+1])
-		}
-		if last%2 == 0 {
-			p.k.GradientUpdate(sum, column(at[last]), column(at[last]), m.Coef[last], 0)
-		}
-		for r, v := range sum {
-			dst[r][i] = v
+		for r := range dst {
+			dst[r][i] = sum[r]
 		}
 	}
 }
 
-// transpose sets dst[s*len(rows)+r] to rows[r][s], by strips of columns that a cache line holds.
+// transpose sets dst[s*predictBlock+r] to rows[r][s], by strips of columns that a cache line holds.
 func transpose(dst []float32, rows [][]float32, columns int) {
 	const strip = 16
-	n := len(rows)
 	for lo := 0; lo < columns; lo += strip {
 		hi := min(lo+strip, columns)
 		for r, row := range rows {
 			for s, v := range row[lo:hi] {
-				dst[(lo+s)*n+r] = v
+				dst[(lo+s)*predictBlock+r] = v
 			}
 		}
 	}

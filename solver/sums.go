@@ -1,5 +1,7 @@
 package solver
 
+import "slices"
+
 // Sums adds up the decision values of all machines for a few objects while their kernel values arrive, so that these needn't be kept. It belongs to one goroutine.
 type Sums struct {
 	p     *Predictor
@@ -44,12 +46,13 @@ func (s *Sums) of(machine int) []float64 { return s.sums[machine*s.width : (mach
 func (s *Sums) Add(first int, values []float32) {
 	end := int32(first + len(values)/s.width)
 	for i, at := range s.p.at {
-		sum, k := s.of(i), s.done[i]
-		for ; k < len(at) && at[k] < end; k++ {
-			row := values[(int(at[k])-first)*s.width:][:s.width]
-			s.p.k.GradientUpdate(sum, row, row, s.p.c.Machines[i].Coef[k], 0)
+		from := s.done[i]
+		if from == len(at) || at[from] >= end { // most machines have nothing to do with most columns
+			continue
 		}
-		s.done[i] = k
+		n, _ := slices.BinarySearch(at[from:], end)
+		s.p.k.RowSums(s.of(i), values, first, at[from:from+n], s.p.c.Machines[i].Coef[from:from+n])
+		s.done[i] = from + n
 	}
 }
 

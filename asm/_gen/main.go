@@ -30,6 +30,7 @@ var families = []struct {
 	{"finish", finish},
 	{"peak", peaks},
 	{"solver", solver},
+	{"rowsums", rowSums},
 }
 
 func main() {
