@@ -48,6 +48,7 @@ type Kernels struct {
 	ArcCosine0 func(dst, c []float32)
 	ArcCosine1 func(dst, c, y []float32, x float32)
 	ArcCosine2 func(dst, c, y []float32, x float32)
+	Piecewise  func(dst, c []float32, rows [][8]float32, bits uint)
 
 	GradientUpdate func(g []float64, ki, kj []float32, a, b float64)
 	ArgMax         func(g []float64, mask []byte, bit byte) (at int, best float64)

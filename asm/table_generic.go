@@ -25,6 +25,7 @@ var generic = Kernels{
 	ArcCosine0: arcCosine0Generic,
 	ArcCosine1: arcCosine1Generic,
 	ArcCosine2: arcCosine2Generic,
+	Piecewise:  piecewiseGeneric,
 
 	GradientUpdate: gradientUpdateGeneric,
 	ArgMax:         argMaxGeneric,

@@ -46,14 +46,3 @@ func Within(k Kernel, got, want, c, x, y float64) bool {
 	}
 	return err <= k.Error(c, x, y) || err <= Tolerance(k, c, x, y)
 }
-
-// usesNorms reports whether k looks at the norms of documents.
-func usesNorms(k Kernel) bool {
-	switch k := k.(type) {
-	case hellinger, bhattacharyya, diffusion, ngd, ngdExp:
-		return false
-	case arccos:
-		return k.n > 0
-	}
-	return true
-}

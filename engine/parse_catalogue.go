@@ -2,19 +2,21 @@ package engine
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/gramengine/gram/sparse"
 )
 
 // Info describes a kernel for help texts.
 type Info struct {
-	Name     string
-	Summary  string // its equation, in one line
-	Params   []Param
-	Examples []string // specifications that between them show every variant, with parameters that suit text
+	Name       string
+	Summary    string // its equation, in one line
+	What       string // what it is, in one sentence
+	Parts      string // what it is made of: kernels between parentheses; empty for a kernel by itself
+	Params     []Param
+	Examples   []string   // specifications that between them show every variant, with parameters that suit text
+	Source     string     // where the kernel is from
+	Properties Properties // of the first example
 }
 
 // Param describes a parameter of a kernel.
@@ -42,7 +44,12 @@ func Catalogue() []Info {
 		for _, q := range f.params {
 			f.Params = append(f.Params, q.Param)
 		}
-		f.Params = append(f.Params, Param{Key: "embed", Default: f.embedding.String(), Allowed: "an embedding", Summary: "how counts become vectors"})
+		embedding := f.embedding.String()
+		if f.combine != nil {
+			embedding = "that of the first part"
+		}
+		f.Params = append(f.Params, Param{Key: "embed", Default: embedding, Allowed: "an embedding", Summary: "how counts become vectors"})
+		f.Properties = PropertiesOf(MustParseKernel(f.Examples[0]))
 		all = append(all, f.Info)
 	}
 	return all
@@ -53,7 +60,15 @@ type family struct {
 	Info
 	embedding sparse.Embedding // default
 	params    []param
-	build     func(e in, v []float64) Kernel // v holds the parameters in the order of params
+
+	// build makes a kernel that is no combination; v holds the parameters in the order of params.
+	build func(e in, v []float64) component
+
+	// combine makes a combination; weights are those of a sum, 1 otherwise. Before it, check finds the first part that won't do and says what would.
+	combine    func(parts []component, weights, v []float64) component
+	check      func(parts []component, v []float64) (part int, expected string)
+	single     bool // takes one part only
+	positional int  // so many of the parameters may stand behind the parts without a key
 }
 
 // param is a number that a family takes: Allowed says in words what the fields say.
@@ -70,6 +85,11 @@ func (f *family) keys() []string {
 		keys = append(keys, q.Key)
 	}
 	return append(keys, "embed")
+}
+
+// param returns the number of the parameter with a key, or -1.
+func (f *family) param(key string) int {
+	return slices.IndexFunc(f.params, func(q param) bool { return q.Key == key || slices.Contains(q.Aliases, key) })
 }
 
 // Numbers beyond these can't be turned into float32 with room for a product: maps compute in float32.
@@ -95,6 +115,13 @@ func whole(key, summary string, initial, min, max float64) param {
 	return q
 }
 
+// weightParam describes the weights of a sum.
+func weightParam() param {
+	q := signed("weight", "factor of a part of a sum", 1)
+	q.Allowed = fmt.Sprintf("a number other than 0 (from %g to %g, of either sign)", tiny, huge)
+	return q
+}
+
 // gammaParam and offsetParam are LIBSVM's gamma and coef0. A gamma of 0 stands for one that isn't set yet.
 func gammaParam() param {
 	q := positive("gamma", "factor of the inner product or the squared distance", 0)
@@ -108,38 +135,10 @@ func offsetParam() param {
 	return q
 }
 
-// families lists the kernels; adding one to this list is all that the parser needs.
+// families lists the kernels; adding one to these lists is all that the parser needs.
 func families() []family {
-	sphere, counts := sparse.Sphere, sparse.Embedding{}
-	return []family{
-		{Info{"diffusion", "exp(-arccos²(1-c)/t)", nil, []string{"diffusion:t=0.5"}}, sphere,
-			[]param{positive("t", "diffusion time, in squared radians", 0.5)},
-			func(e in, v []float64) Kernel { return diffusion{e, v[0]} }},
-		{Info{"ngd", "shift - 2 arccos(1-c)", nil, []string{"ngd:shift=0", "ngd:shift=pi"}}, sphere,
-			[]param{signed("shift", "what is added to the negative geodesic distance", 0)},
-			func(e in, v []float64) Kernel { return ngd{e, v[0]} }},
-		{Info{"ngd-exp", "exp(-arccos(1-c)/t)", nil, []string{"ngd-exp:t=1"}}, sphere,
-			[]param{positive("t", "width, in radians", 1)},
-			func(e in, v []float64) Kernel { return ngdExp{e, v[0]} }},
-		{Info{"bhattacharyya", "1-c", nil, []string{"bhattacharyya"}}, sphere, nil,
-			func(e in, v []float64) Kernel { return bhattacharyya{e} }},
-		{Info{"linear", "⟨x,y⟩ = ‖x‖‖y‖(1-c)", nil, []string{"linear"}}, counts, nil,
-			func(e in, v []float64) Kernel { return linear{e} }},
-		{Info{"polynomial", "(gamma ⟨x,y⟩ + r)^degree", nil, []string{"polynomial:r=1,degree=2"}}, counts,
-			[]param{gammaParam(), offsetParam(), whole("degree", "the power", 3, 0, 64)},
-			func(e in, v []float64) Kernel { return polynomial{e, v[0], v[1], int(v[2])} }},
-		{Info{"rbf", "exp(-gamma ‖x-y‖²)", nil, []string{"rbf"}}, counts,
-			[]param{gammaParam()},
-			func(e in, v []float64) Kernel { return gaussian{e, v[0]} }},
-		{Info{"sigmoid", "tanh(gamma ⟨x,y⟩ + r)", nil, []string{"sigmoid"}}, counts,
-			[]param{gammaParam(), offsetParam()},
-			func(e in, v []float64) Kernel { return sigmoid{e, v[0], v[1]} }},
-		{Info{"arccos", "‖x‖ⁿ‖y‖ⁿ J_n(arccos(1-c))/π", nil, []string{"arccos:n=0", "arccos:n=1", "arccos:n=2"}}, counts,
-			[]param{whole("n", "degree of the threshold units", 1, 0, 2)},
-			func(e in, v []float64) Kernel { return arccos{e, int(v[0])} }},
-		{Info{"c", "the squared Hellinger distance c = 1 - cosine itself", nil, []string{"c"}}, sphere, nil,
-			func(e in, v []float64) Kernel { return hellinger{e} }},
-	}
+	all := slices.Concat(sphereFamilies(), innerFamilies(), combinations())
+	return all
 }
 
 func familyOf(name string) *family {
@@ -150,111 +149,4 @@ func familyOf(name string) *family {
 		}
 	}
 	return nil
-}
-
-// kernel makes the kernel that c describes.
-func (p *parser) kernel(c call) (Kernel, error) {
-	f := c.family
-	e := in{f.embedding}
-	values := make([]float64, len(f.params))
-	for i, q := range f.params {
-		values[i] = q.initial
-	}
-	var seen []string
-	for _, a := range c.values {
-		key := a.key
-		i := slices.IndexFunc(f.params, func(q param) bool { return q.Key == key || slices.Contains(q.Aliases, key) })
-		switch {
-		case i >= 0:
-			key = f.params[i].Key
-			v, ok := parseNumber(a.value)
-			if !ok || !f.params[i].allows(v) {
-				return nil, p.fail(a.valuePos, key+"="+a.value, f.params[i].Allowed)
-			}
-			values[i] = v
-		case key == "embed":
-			embedding, err := sparse.ParseEmbedding(a.value)
-			if err != nil {
-				return nil, p.fail(a.valuePos, "embed="+a.value, "one of "+strings.Join(embeddings(), ", ")+hint(a.value, embeddings()))
-			}
-			e.embedding = embedding
-		default:
-			return nil, p.fail(a.keyPos, fmt.Sprintf("the unknown key %q", key), p.keys(c)+hint(key, f.keys()))
-		}
-		if slices.Contains(seen, key) {
-			return nil, p.fail(a.keyPos, key+" a second time", "each key once")
-		}
-		seen = append(seen, key)
-	}
-	return f.build(e, values), nil
-}
-
-func (q param) allows(v float64) bool {
-	return v >= q.min && v <= q.max && (!q.whole || v == math.Trunc(v))
-}
-
-func embeddings() []string {
-	var names []string
-	for _, e := range sparse.Embeddings() {
-		names = append(names, e.String())
-	}
-	return names
-}
-
-// pair is a parameter and its value, for printing.
-type pair struct {
-	key   string
-	value float64
-}
-
-// format writes a kernel as [ParseKernel] reads it; a gamma of 0 isn't set yet, so it is left out.
-func format(name string, e in, values ...pair) string {
-	var parts []string
-	for _, v := range values {
-		if v.key != "gamma" || v.value != 0 {
-			parts = append(parts, v.key+"="+formatNumber(v.value))
-		}
-	}
-	if f := familyOf(name); e.embedding != f.embedding {
-		parts = append(parts, "embed="+e.embedding.String())
-	}
-	if len(parts) == 0 {
-		return name
-	}
-	return name + ":" + strings.Join(parts, ",")
-}
-
-// hint asks for the candidate that is one or two slips away from the word written, or says nothing.
-func hint(word string, candidates []string) string {
-	best, at := "", 3
-	for _, c := range candidates {
-		if d := slips(strings.ToLower(word), c); d < at && d < len(c) {
-			best, at = c, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %q?)", best)
-}
-
-// slips returns the Levenshtein distance of two words.
-func slips(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(d, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

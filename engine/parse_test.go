@@ -52,37 +52,63 @@ func TestParseKernelErrors(t *testing.T) {
 		column          int
 		found, expected string
 	}{
-		"":                            {1, "the end", "one of diffusion, ngd"},
-		"difusion":                    {1, `unknown kernel "difusion"`, `(did you mean "diffusion"?)`},
-		"svm":                         {1, `unknown kernel "svm"`, "one of diffusion, ngd"},
-		"diffusion t=1":               {11, `"t=1"`, "a colon and one of the keys of diffusion: t, embed"},
-		"diffusion:":                  {11, "the end", "one of the keys of diffusion: t, embed"},
-		"diffusion:t":                 {12, "the end", `= and a value behind "t"`},
-		"diffusion:t=":                {13, "the end", `a value for "t"`},
-		"diffusion:t=0":               {13, "t=0", "a number above 0"},
-		"diffusion:t=-1":              {13, "t=-1", "a number above 0"},
-		"diffusion:t=1e-30":           {13, "t=1e-30", "from 1e-18"},
-		"diffusion:t=1e999":           {13, "t=1e999", "a number above 0"},
-		"diffusion:t=nan":             {13, "t=nan", "a number above 0"},
-		"diffusion:t=inf":             {13, "t=inf", "a number above 0"},
-		"diffusion:t=0x1p-2":          {13, "t=0x1p-2", "a number above 0"},
-		"diffusion:t=1_0":             {13, "t=1_0", "a number above 0"},
-		"diffusion:t=1,":              {15, "the end", "one of the keys"},
-		"diffusion:t=1,t=2":           {15, "t a second time", "each key once"},
-		"diffusion:gamma=1":           {11, `unknown key "gamma"`, "one of the keys of diffusion: t, embed"},
-		"diffusion:t=1 linear":        {15, `"linear"`, "a comma and another key, or the end"},
-		"diffusion:t=1,embed=tf-l3":   {21, "embed=tf-l3", "one of tf, tf-sqrt"},
-		"polynomial:r=1,coef0=1":      {16, "r a second time", "each key once"},
-		"polynomial:degre=2":          {12, `unknown key "degre"`, `(did you mean "degree"?)`},
-		"polynomial:degree=2.5":       {19, "degree=2.5", "a whole number from 0 to 64"},
-		"polynomial:degree=-1":        {19, "degree=-1", "a whole number"},
-		"rbf:gamma=0":                 {11, "gamma=0", "a number above 0"},
-		"arccos:n=3":                  {10, "n=3", "a whole number from 0 to 2"},
-		"ngd:shift=2pi":               {11, "shift=2pi", "a number, or pi"},
-		"0.5*linear":                  {1, `"0"`, "one of diffusion"},
-		"product(linear,arccos:n=1)":  {1, `unknown kernel "product"`, "one of diffusion"},
-		"diffusion:t=1e+1+linear":     {17, `"+linear"`, "a comma and another key, or the end"},
-		"linear + diffusion:t=1e+1+1": {8, `"+ diffusion:t=1e+1+1"`, "the end"},
+		"":                             {1, "the end", "one of diffusion, ngd"},
+		"difusion":                     {1, `unknown kernel "difusion"`, `(did you mean "diffusion"?)`},
+		"svm":                          {1, `unknown kernel "svm"`, "one of diffusion, ngd"},
+		"diffusion t=1":                {11, `"t=1"`, "a colon and one of the keys of diffusion: t, embed"},
+		"diffusion:":                   {11, "the end", "one of the keys of diffusion: t, embed"},
+		"diffusion:t":                  {12, "the end", `= and a value behind "t"`},
+		"diffusion:t=":                 {13, "the end", `a value for "t"`},
+		"diffusion:t=0":                {13, "t=0", "a number above 0"},
+		"diffusion:t=-1":               {13, "t=-1", "a number above 0"},
+		"diffusion:t=1e-30":            {13, "t=1e-30", "from 1e-18"},
+		"diffusion:t=1e999":            {13, "t=1e999", "a number above 0"},
+		"diffusion:t=nan":              {13, "t=nan", "a number above 0"},
+		"diffusion:t=inf":              {13, "t=inf", "a number above 0"},
+		"diffusion:t=0x1p-2":           {13, "t=0x1p-2", "a number above 0"},
+		"diffusion:t=1_0":              {13, "t=1_0", "a number above 0"},
+		"diffusion:t=1,":               {15, "the end", "one of the keys"},
+		"diffusion:t=1,t=2":            {15, "t a second time", "each key once"},
+		"diffusion:gamma=1":            {11, `unknown key "gamma"`, "one of the keys of diffusion: t, embed"},
+		"diffusion:t=1 linear":         {15, `"linear"`, "a comma and another key, a plus and another kernel, or the end"},
+		"diffusion:t=1,embed=tf-l3":    {21, "embed=tf-l3", "one of tf, tf-sqrt"},
+		"polynomial:r=1,coef0=1":       {16, "r a second time", "each key once"},
+		"polynomial:degre=2":           {12, `unknown key "degre"`, `(did you mean "degree"?)`},
+		"polynomial:degree=2.5":        {19, "degree=2.5", "a whole number from 0 to 64"},
+		"polynomial:degree=-1":         {19, "degree=-1", "a whole number"},
+		"rbf:gamma=0":                  {11, "gamma=0", "a number above 0"},
+		"arccos:n=3":                   {10, "n=3", "a whole number from 0 to 2"},
+		"ngd:shift=2pi":                {11, "shift=2pi", "a number, or pi"},
+		"linear + diffusion:t=1e+1+1":  {28, "the end", "* and the kernel that it multiplies"},
+		"linear + ":                    {10, "the end", "the name of a kernel"},
+		"0*linear":                     {1, "0", "a number other than 0"},
+		"2linear":                      {1, "2linear", "a number other than 0"},
+		"-linear":                      {1, "-linear", "a number other than 0"},
+		"1e-30*linear":                 {1, "1e-30", "from 1e-18"},
+		"2*3":                          {3, `unknown kernel "3"`, "one of diffusion"},
+		"product":                      {8, "the end", "parentheses with kernels"},
+		"product()":                    {9, `")"`, "the name of a kernel"},
+		"product(linear":               {15, "the end", "a comma and another part of product, or a closing parenthesis"},
+		"product(linear,)":             {16, `")"`, "the name of a kernel"},
+		"product(linear,2)":            {16, "the number 2", "a kernel"},
+		"product(t=2)":                 {9, `unknown key "t"`, "one of the keys of product: embed"},
+		"product(embed=tf)":            {1, "product of 0 kernels", "kernels"},
+		"linear)":                      {7, `")"`, "a plus and another kernel, or the end"},
+		"(linear":                      {8, "the end", "a closing parenthesis"},
+		"linear(linear)":               {7, `"(linear)"`, "a colon and one of the keys of linear"},
+		"power(linear,2,3)":            {16, "the number 3", "one of the keys of power: p, embed"},
+		"power(linear,p=2,2)":          {18, "p a second time", "each key once"},
+		"power(linear,linear)":         {1, "power of 2 kernels", "a kernel, and p"},
+		"power(linear,0.5)":            {7, "linear", "nowhere below 0"},
+		"power(linear,0)":              {14, "p=0", "a number above 0"},
+		"normalise(ngd)":               {11, "ngd", "k(x, x) > 0"},
+		"normalise(linear + ngd)":      {11, "linear + ngd", "k(x, x) > 0"},
+		"compose(sigmoid,arccos)":      {9, "sigmoid", "k(x, x) > 0"},
+		"compose(arccos,ngd,layers=3)": {16, "ngd", "below another layer"},
+		"compose(compose(arccos,layers=20),layers=20)": {9, "compose(arccos,layers=20)", "at most 32 layers"},
+		"product(linear:embed=tf-l2,arccos:embed=tf)":  {41, "embed=tf", "embed=tf-l2 as before"},
+		"arccos:layers=0":                  {15, "layers=0", "a whole number from 1 to 32"},
+		strings.Repeat("(", 20) + "linear": {17, "another parenthesis", "at most 16"},
 	} {
 		k, err := ParseKernel(spec)
 		var e *SpecError
@@ -96,9 +122,67 @@ func TestParseKernelErrors(t *testing.T) {
 	}
 }
 
+// What is made of others: specifications that mean the same are one kernel, printed in one way.
+func TestParseCombinations(t *testing.T) {
+	for spec, want := range map[string]string{
+		"product(arccos:n=1,arccos:n=0,arccos:n=0)":     "product(arccos:n=1,arccos:n=0,arccos:n=0)",
+		" product ( arccos : n = 1 , arccos : n = 0 ) ": "product(arccos:n=1,arccos:n=0)",
+		"product(linear)":                                               "linear",
+		"((linear))":                                                    "linear",
+		"1*linear":                                                      "linear",
+		"linear+linear":                                                 "linear + linear",
+		"sum(linear,rbf)":                                               "linear + rbf",
+		"0.5*diffusion:t=0.5 + 0.5*linear":                              "0.5*diffusion:t=0.5 + 0.5*linear",
+		"2*(linear + arccos:n=0)":                                       "2*(linear + arccos:n=0)",
+		"2*(3*linear)":                                                  "2*(3*linear)",
+		"-.5*linear + 1e+1*rbf:gamma=2e+0+linear":                       "-0.5*linear + 10*rbf:gamma=2 + linear",
+		"arccos:n=1,layers=1":                                           "arccos:n=1",
+		"arccos:layers=3,n=1":                                           "arccos:n=1,layers=3",
+		"compose(arccos:n=1,layers=3)":                                  "arccos:n=1,layers=3",
+		"compose(arccos:n=1,arccos:n=1,arccos:n=1)":                     "arccos:n=1,layers=3",
+		"compose(arccos,compose(arccos,arccos))":                        "arccos:n=1,layers=3",
+		"compose(linear,arccos:n=0):layers=3":                           "compose(linear,arccos:n=0,arccos:n=0)",
+		"compose(linear,arccos:n=0,layers=3)":                           "compose(linear,arccos:n=0,arccos:n=0)",
+		"compose(linear,(arccos:n=0,layers=3))":                         "compose(linear,arccos:n=0,arccos:n=0,arccos:n=0)",
+		"compose(arccos:n=0,layers=2,linear)":                           "compose(arccos:n=0,arccos:n=0,linear)",
+		"compose(linear,2*arccos:n=0,layers=3)":                         "compose(linear,(2*arccos:n=0),(2*arccos:n=0))",
+		"compose(linear,(2*arccos:n=0,layers=3))":                       "compose(linear,(2*arccos:n=0,layers=3))",
+		"product(linear,arccos:n=0,layers=3)":                           "product(linear,arccos:n=0,layers=3)",
+		"power(linear)":                                                 "power(linear,2)",
+		"power(linear,p=3)":                                             "power(linear,3)",
+		"power(linear,1)":                                               "linear",
+		"power(rbf:gamma=1,0.5)":                                        "power(rbf:gamma=1,0.5)",
+		"normalise(exp(power(linear,2)))":                               "normalise(exp(power(linear,2)))",
+		"product(diffusion,linear)":                                     "product(diffusion:t=0.5,linear)",
+		"product(diffusion,linear:embed=tf-l2)":                         "product(diffusion:t=0.5,embed=tf-l2,linear)",
+		"product(diffusion,linear):embed=tf-l2":                         "product(diffusion:t=0.5,embed=tf-l2,linear)",
+		"product(diffusion,linear,embed=tf-l2)":                         "product(diffusion:t=0.5,embed=tf-l2,linear)",
+		"(diffusion + linear):embed=tf-l2":                              "diffusion:t=0.5,embed=tf-l2 + linear",
+		"product(diffusion:embed=tf-l2,linear:embed=tf-l2):embed=tf-l2": "product(diffusion:t=0.5,embed=tf-l2,linear)",
+		"linear + linear:embed=tf-l1-sqrt":                              "linear:embed=tf-l1-sqrt + linear",
+		"exp(compose(ngd:shift=1,linear))":                              "exp(compose(ngd:shift=1,linear))",
+	} {
+		k, err := ParseKernel(spec)
+		if err != nil || k.String() != want {
+			t.Errorf("ParseKernel(%q) = %v, %v, expected %s", spec, k, err, want)
+			continue
+		}
+		if again, err := ParseKernel(want); err != nil || again != k {
+			t.Errorf("%q parses to %v, %v, another kernel than %q", want, again, err, spec)
+		}
+	}
+	tf := sparse.Embedding{Norm: sparse.NormL2}
+	for spec, want := range map[string]sparse.Embedding{"product(diffusion,linear)": tf, "linear + rbf:embed=tf": {}, "diffusion": tf} {
+		if k, err := ParseKernelIn(spec, tf); err != nil || k.Embedding() != want {
+			t.Errorf("ParseKernelIn(%q) = %v, %v, expected the embedding %v", spec, k, err, want)
+		}
+	}
+}
+
 func TestResolve(t *testing.T) {
 	for spec, want := range map[string]string{
 		"rbf":                         "rbf:gamma=0.01",
+		"2*rbf + exp(polynomial:r=1)": "2*rbf:gamma=0.01 + exp(polynomial:gamma=0.01,r=1,degree=3)",
 		"rbf:gamma=3":                 "rbf:gamma=3",
 		"polynomial":                  "polynomial:gamma=0.01,r=0,degree=3",
 		"sigmoid:r=2,embed=tf-l2":     "sigmoid:gamma=0.01,r=2,embed=tf-l2",
@@ -124,19 +208,24 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%s: no example or no summary", info.Name)
 		}
 		for _, e := range info.Examples {
-			if k, err := ParseKernel(e); err != nil || k.String() != e && k.String() != e+":embed="+k.Embedding().String() &&
-				!strings.Contains(e, "polynomial") && !strings.Contains(e, "sigmoid") {
-				t.Errorf("%s: example %q parses to %v, %v", info.Name, e, k, err)
+			k, err := ParseKernel(e)
+			if err != nil {
+				t.Errorf("%s: example %q gives %v", info.Name, e, err)
+			} else if again, err := ParseKernel(k.String()); err != nil || again != k {
+				t.Errorf("%s: example %q is %v, which parses to %v, %v", info.Name, e, k, again, err)
 			}
 		}
+		bare := info.Name
+		if info.Parts != "" {
+			bare += "(linear)"
+		}
 		for _, q := range info.Params {
-			bare := MustParseKernel(info.Name)
-			if q.Default == "1/terms" {
+			if strings.Contains(q.Default, "1/terms") || strings.Contains(q.Default, "first part") {
 				continue
 			}
 			for _, key := range append([]string{q.Key}, q.Aliases...) {
-				if k, err := ParseKernel(info.Name + ":" + key + "=" + q.Default); err != nil || k != bare {
-					t.Errorf("%s: default of %s gives %v, %v, expected %v", info.Name, key, k, err, bare)
+				if k, err := ParseKernel(bare + ":" + key + "=" + q.Default); err != nil || k != MustParseKernel(bare) {
+					t.Errorf("%s: default of %s gives %v, %v, expected %v", info.Name, key, k, err, MustParseKernel(bare))
 				}
 			}
 		}
@@ -155,8 +244,9 @@ func FuzzParseKernel(f *testing.F) {
 	}
 	f.Add("ngd:shift=pi,embed=tfidf-l2-sqrt")
 	f.Add("polynomial:gamma=1e+03,coef0=-2.5E-1,degree=64")
-	f.Add("product(arccos:n=1,arccos:n=0)")
-	f.Add("0.5*diffusion:t=0.5 + 0.5*linear")
+	f.Add("2*(linear + power(exp(linear:embed=tf-l2),3)) + -.5e-3*compose(arccos:n=0,(2*arccos:n=1,layers=2),layers=5)")
+	f.Add("normalise((linear + arccos:n=1):embed=tf-l1)")
+	f.Add("((((linear))))")
 	f.Fuzz(func(t *testing.T, spec string) {
 		k, err := ParseKernel(spec)
 		var e *SpecError

@@ -188,16 +188,16 @@ func (f *flags) parseKernels(fallback ...string) ([]engine.Kernel, error) {
 	if len(specs) == 0 {
 		specs = fallback
 	}
+	embedding, err := sparse.ParseEmbedding(f.embed)
+	if err != nil && f.embed != "" {
+		return nil, usageError{err}
+	}
 	var out []engine.Kernel
 	for _, spec := range specs {
-		if f.embed != "" && !strings.Contains(spec, "embed=") {
-			sep := ":"
-			if strings.Contains(spec, ":") {
-				sep = ","
-			}
-			spec += sep + "embed=" + f.embed
-		}
 		k, err := engine.ParseKernel(spec)
+		if f.embed != "" {
+			k, err = engine.ParseKernelIn(spec, embedding)
+		}
 		if err != nil {
 			return nil, usageError{err}
 		}

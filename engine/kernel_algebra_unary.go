@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"math"
+	"strings"
+
+	"github.com/gramengine/gram/asm"
+)
+
+// powered is a power of a kernel,
+//
+//	k = k₁(x, y)^p,   p > 0
+//
+// p a whole number, unless k₁ is nowhere below 0.
+type powered struct {
+	combination
+	p float64
+}
+
+func (f powered) spec() string             { return f.call("power", formatNumber(f.p)) }
+func (f powered) with(of []component) form { return powered{combination{of}, f.p} }
+func (f powered) whole() bool              { return f.p == math.Trunc(f.p) }
+
+func (f powered) properties() Properties {
+	of := f.of[0].Properties()
+	p := Properties{Source: sourceProduct, Condition: f.conditions(), NonNegative: of.NonNegative || math.Mod(f.p, 2) == 0, PositiveDiagonal: of.PositiveDiagonal}
+	switch {
+	case !f.whole():
+		p.Condition = strings.TrimPrefix(p.Condition+"; a power that is no whole number", "; ")
+	case of.Definite == Positive:
+		p.Definite = Positive
+	}
+	return p
+}
+
+func (f powered) raise(v float64) float64 {
+	if f.whole() {
+		return power(v, int(f.p))
+	}
+	return math.Pow(max(v, 0), f.p) // max: what rounding may have taken below 0
+}
+
+func (f powered) value(c, x, y float64) float64 { return f.raise(f.of[0].Eval(c, x, y)) }
+
+func (f powered) homogeneous() (float64, bool) {
+	p, ok := f.of[0].homogeneous()
+	return p * f.p, ok
+}
+
+func (f powered) feature(c, x, y float64) (c2, x2, y2 float64) {
+	c2, x2, y2 = f.of[0].feature(c, x, y)
+	return deficitPower(c2, f.p), math.Pow(x2, f.p), math.Pow(y2, f.p)
+}
+
+func (f powered) row(k *asm.Kernels, dst, c, x, y []float32, s *room) {
+	from := s.a[:len(y)]
+	f.of[0].Map(k, from, c, x, y)
+	for j, v := range from {
+		dst[j] = float32(f.raise(float64(v)))
+	}
+}
+
+// error: what the part's error makes of the power, at either end, and the rounding of the result.
+func (f powered) error(c, x, y float64) float64 {
+	v, e := f.of[0].Eval(c, x, y), partError(f.of[0], c, x, y)
+	err := max(math.Abs(f.raise(v+e)-f.raise(v)), math.Abs(f.raise(v-e)-f.raise(v)))
+	return err + unit*(math.Abs(f.raise(v))+err) + underflow
+}
+
+// exponential is the exponential of a kernel,
+//
+//	k = exp(k₁(x, y))
+//
+// positive definite where k₁ is conditionally so.
+type exponential struct{ combination }
+
+func (f exponential) spec() string             { return f.call("exp") }
+func (f exponential) with(of []component) form { return exponential{combination{of}} }
+
+func (f exponential) properties() Properties {
+	p := Properties{Source: sourceSchoenberg, Condition: f.conditions(), NonNegative: true, PositiveDiagonal: true}
+	if f.all(isConditional) {
+		p.Definite = Positive
+	}
+	return p
+}
+
+func (f exponential) value(c, x, y float64) float64 { return math.Exp(f.of[0].Eval(c, x, y)) }
+
+func (f exponential) homogeneous() (float64, bool) {
+	p, ok := f.of[0].homogeneous()
+	return 0, ok && p == 0
+}
+
+// feature: with φ of k₁, exp(⟨φ, φ′⟩ - ‖φ‖²/2 - ‖φ′‖²/2) = exp(-‖φ-φ′‖²/2), and ‖φ-φ′‖² = (x2-y2)² + 2 x2 y2 c2.
+func (f exponential) feature(c, x, y float64) (c2, x2, y2 float64) {
+	of := f.of[0]
+	if !of.Properties().PositiveDiagonal {
+		xx, yy := of.Eval(0, x, x), of.Eval(0, y, y)
+		return min(max(-math.Expm1(of.Eval(c, x, y)-(xx+yy)/2), 0), 2), math.Exp(xx / 2), math.Exp(yy / 2)
+	}
+	c2, x2, y2 = of.feature(c, x, y)
+	d := x2 - y2
+	return -math.Expm1(-(float64(d*d) + float64(2*float64(x2*y2)*c2)) / 2), math.Exp(x2 * x2 / 2), math.Exp(y2 * y2 / 2)
+}
+
+func (f exponential) row(k *asm.Kernels, dst, c, x, y []float32, s *room) {
+	f.of[0].Map(k, dst, c, x, y)
+	k.Exp(dst, dst)
+}
+
+// error: the part's error is relative to the result, and asm.Exp adds 4 ulp, of at most 2 units each.
+func (f exponential) error(c, x, y float64) float64 {
+	e := partError(f.of[0], c, x, y)
+	if math.IsInf(e, 1) {
+		return e
+	}
+	return f.value(c, x, y)*(math.Expm1(e)+8*unit*math.Exp(e)) + underflow
+}
+
+// normalised is a kernel scaled to unit diagonal,
+//
+//	k = k₁(x, y) / √(k₁(x, x) k₁(y, y))
+//
+// the cosine in its feature space, exactly 1 for identical documents. A document for which k₁(x, x) is 0 has the cosine that c stands for.
+type normalised struct{ combination }
+
+func (f normalised) spec() string             { return f.call("normalise") }
+func (f normalised) with(of []component) form { return normalised{combination{of}} }
+
+func (f normalised) properties() Properties {
+	of := f.of[0].Properties()
+	p := Properties{Source: sourceProduct, Condition: f.conditions(), NonNegative: of.NonNegative, PositiveDiagonal: true}
+	if of.Definite == Positive {
+		p.Definite = Positive
+	}
+	return p
+}
+
+func (f normalised) value(c, x, y float64) float64 {
+	of := f.of[0]
+	if _, separable := of.homogeneous(); separable {
+		return of.Eval(c, 1, 1) / of.Eval(0, 1, 1)
+	}
+	d := math.Sqrt(of.Eval(0, x, x)) * math.Sqrt(of.Eval(0, y, y))
+	if v := of.Eval(c, x, y) / d; d > 0 && d <= math.MaxFloat64 {
+		return v
+	}
+	c2, _, _ := of.feature(c, x, y)
+	return 1 - c2
+}
+
+func (f normalised) homogeneous() (float64, bool) {
+	_, ok := f.of[0].homogeneous()
+	return 0, ok
+}
+
+func (f normalised) feature(c, x, y float64) (c2, x2, y2 float64) {
+	c2, _, _ = f.of[0].feature(c, x, y)
+	return c2, 1, 1
+}
+
+// The diagonal in float32 between these is far from the ends of the range, and so are all values, which are between the diagonal's.
+const leastDiagonal, mostDiagonal = 1e-36, 1e36
+
+// row divides by the diagonal as the part's own map computes it, so that identical documents give exactly 1. What is near the end of the range goes through
+// float64.
+func (f normalised) row(k *asm.Kernels, dst, c, x, y []float32, s *room) {
+	of, n := f.of[0], len(y)
+	from, kept, diagonal := s.a[:n], s.b[:n], s.c[:n]
+	copy(kept, c)
+	of.Map(k, from, c, x, y)
+	for j := range y {
+		diagonal[j] = 0
+		of.Map(k, diagonal[j:j+1], diagonal[j:j+1], y[j:j+1], y[j:j+1])
+	}
+	s.one[0] = 0
+	of.Map(k, s.one[:1], s.one[:1], x, x)
+	xx := s.one[0]
+	inside := func(d float32) bool { return d >= leastDiagonal && d <= mostDiagonal }
+	for j, v := range from {
+		if yy := diagonal[j]; inside(xx) && inside(yy) {
+			dst[j] = float32(float64(v) / math.Sqrt(float64(xx)*float64(yy)))
+		} else {
+			dst[j] = float32(f.value(float64(kept[j]), float64(x[0]), float64(y[j])))
+		}
+	}
+}
+
+// error: the errors of the value and, halved, of both ends of the diagonal, relative to these; and the rounding of the result.
+func (f normalised) error(c, x, y float64) float64 {
+	of := f.of[0]
+	v, xx, yy := math.Abs(of.Eval(c, x, y)), of.Eval(0, x, x), of.Eval(0, y, y)
+	r := math.Abs(f.value(c, x, y))
+	if !(xx >= leastDiagonal/2 && yy >= leastDiagonal/2 && xx <= 2*mostDiagonal && yy <= 2*mostDiagonal) {
+		return unit*r + underflow
+	}
+	ex, ey := of.Error(0, x, x)/xx, of.Error(0, y, y)/yy
+	up := (v + of.Error(c, x, y)) / math.Sqrt(xx*yy) / math.Sqrt((1-min(ex, 0.5))*(1-min(ey, 0.5)))
+	return up - r + unit*up + underflow
+}
+
+// centred is a kernel with the empty document as origin,
+//
+//	k = k₁(x, y) - k₁(x, o) - k₁(o, y) + k₁(o, o)
+//
+// where o shares no term with any document and has the norm 0: for the Euclidean distance the origin, on the sphere a direction that is orthogonal to all. It is
+// positive definite where k₁ is conditionally so. Source: Schölkopf, The kernel trick for distances, NIPS 2000.
+type centred struct{ combination }
+
+func (f centred) spec() string             { return f.call("centred") }
+func (f centred) with(of []component) form { return centred{combination{of}} }
+
+func (f centred) properties() Properties {
+	p := Properties{Source: "Schölkopf, The kernel trick for distances, NIPS 2000", Condition: f.conditions()}
+	if f.all(isConditional) {
+		p.Definite = Positive
+	}
+	p.PositiveDiagonal = f.value(0, 1, 1) > 0 && f.value(0, 100, 100) > 0
+	return p
+}
+
+func (f centred) value(c, x, y float64) float64 {
+	of := f.of[0]
+	return of.Eval(c, x, y) - (of.Eval(1, x, 0) + of.Eval(1, 0, y)) + of.Eval(0, 0, 0)
+}
+
+func (f centred) homogeneous() (float64, bool) { return f.of[0].homogeneous() }
+
+func (f centred) feature(c, x, y float64) (c2, x2, y2 float64) {
+	x2, y2 = math.Sqrt(f.value(0, x, x)), math.Sqrt(f.value(0, y, y))
+	return min(max(1-f.value(c, x, y)/float64(x2*y2), 0), 2), x2, y2
+}
+
+// row maps the value and those at o, each as the part maps it, and adds them up in float64 in an order that is the same for (x, y) and (y, x).
+func (f centred) row(k *asm.Kernels, dst, c, x, y []float32, s *room) {
+	of, n := f.of[0], len(y)
+	from, ones, origin := s.a[:n], s.b[:n], s.c[:n]
+	of.Map(k, from, c, x, y)
+	for j := range ones {
+		ones[j] = 1
+	}
+	zero, at := s.one[:1], s.one[1:2]
+	zero[0], at[0] = 0, 1
+	of.Map(k, origin, ones, zero, y)
+	of.Map(k, at, at, x, zero)
+	o := of.Eval(0, 0, 0)
+	for j, v := range from {
+		dst[j] = float32(float64(v) - (float64(at[0]) + float64(origin[j])) + o)
+	}
+}
+
+// error: those of the three values that are mapped, and the rounding of the result.
+func (f centred) error(c, x, y float64) float64 {
+	of := f.of[0]
+	err := partError(of, c, x, y) + partError(of, 1, x, 0) + partError(of, 1, 0, y)
+	return err + unit*(math.Abs(f.value(c, x, y))+err) + underflow
+}

@@ -1,0 +1,213 @@
+package engine
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"weak"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// form is the mathematics of a kernel that has no map of its own in package asm: a formula in float64, of other kernels or of none. [compile] makes a Kernel of
+// it. A form is immutable.
+type form interface {
+	spec() string                  // as ParseKernel reads it, canonical: forms with the same spec are the same function
+	embedding() sparse.Embedding   // that of the first part
+	parts() []component            // what it is made of; may be none
+	with(parts []component) form   // the same form of other parts
+	value(c, x, y float64) float64 // see Kernel.Eval
+
+	// What a part must tell.
+	homogeneous() (p float64, separable bool)
+	feature(c, x, y float64) (c2, x2, y2 float64)
+	properties() Properties
+}
+
+// rowForm is a form that isn't separable and has a faster way to a row than value by value.
+type rowForm interface {
+	form
+
+	// row computes dst[j] = value(c[j], x[0], y[j]); dst may be c. There are at most chunk values. The room is for what comes between.
+	row(k *asm.Kernels, dst, c, x, y []float32, s *room)
+
+	// error bounds the error of a value that row computes.
+	error(c, x, y float64) float64
+}
+
+// chunk is how many values pass through all of a kernel's stages before the next ones begin: buffers of them stay in the first-level cache.
+const chunk = 512
+
+// room is scratch space for a chunk.
+type room struct {
+	a, b, c [chunk]float32
+	sum     [chunk]float64
+	one     [3]float32
+}
+
+var rooms = sync.Pool{New: func() any { return new(room) }}
+
+// compiled is a kernel made of a form. A separable one is a table of g, computed when it is first used; others go through their parts chunk by chunk.
+//
+// There is one for each specification, as long as anyone holds it, so that == compares what kernels mean.
+type compiled struct {
+	in
+	form      form
+	text      string // the specification
+	p         float64
+	separable bool
+	known     Properties
+
+	once  sync.Once
+	table *piecewise
+}
+
+// interned holds the compiled kernels that are in use, by their specification.
+var interned sync.Map // of string to weak.Pointer[compiled]
+
+// compile makes the kernel of a form.
+func compile(f form) *compiled {
+	k := &compiled{in: in{f.embedding()}, form: f, text: f.spec(), known: f.properties()}
+	k.p, k.separable = f.homogeneous()
+	k.known.UsesNorms = !k.separable || k.p != 0
+	mine := weak.Make(k)
+	for {
+		there, ok := interned.LoadOrStore(k.text, mine)
+		if !ok {
+			runtime.AddCleanup(k, func(text string) { interned.CompareAndDelete(text, mine) }, k.text)
+			return k
+		}
+		if other := there.(weak.Pointer[compiled]).Value(); other != nil {
+			return other
+		}
+		interned.CompareAndDelete(k.text, there)
+	}
+}
+
+func (k *compiled) String() string { return k.text }
+
+// Eval implements [Kernel].
+func (k *compiled) Eval(c, x, y float64) float64 { return k.form.value(c, x, y) }
+
+func (k *compiled) homogeneous() (float64, bool) { return k.p, k.separable }
+func (k *compiled) feature(c, x, y float64) (float64, float64, float64) {
+	return k.form.feature(c, x, y)
+}
+
+// Properties returns what is known of the kernel.
+func (k *compiled) Properties() Properties { return k.known }
+
+// resolve resolves the parts.
+func (k *compiled) resolve(terms int) Kernel {
+	changed := false
+	var parts []component
+	for _, p := range k.form.parts() {
+		r := Resolve(p, terms).(component)
+		changed = changed || r != p
+		parts = append(parts, r)
+	}
+	if !changed {
+		return k
+	}
+	return compile(k.form.with(parts))
+}
+
+// tabulated returns the table of a separable kernel.
+func (k *compiled) tabulated() *piecewise {
+	k.once.Do(func() { k.table = newPiecewise(func(c float64) float64 { return k.form.value(c, 1, 1) }) })
+	return k.table
+}
+
+// Map implements [Kernel].
+func (k *compiled) Map(asm *asm.Kernels, dst, c, x, y []float32) {
+	switch {
+	case !k.separable:
+		k.mapRows(asm, dst, c, x, y)
+	case k.p == 0:
+		t := k.tabulated()
+		for lo := 0; lo < len(dst); lo += 4 * chunk {
+			hi := min(lo+4*chunk, len(dst))
+			t.apply(asm, dst[lo:hi], c[lo:hi])
+		}
+	default:
+		k.mapScaled(asm, dst, c, x, y)
+	}
+}
+
+// mapScaled maps g by the table and multiplies by the powers of the norms, in float64, so that only the result is rounded and no product of norms goes out of
+// range on the way.
+func (k *compiled) mapScaled(asm *asm.Kernels, dst, c, x, y []float32) {
+	t, n := k.tabulated(), len(y)
+	var scale [chunk]float64
+	for lo := 0; lo < n; lo += chunk {
+		hi := min(lo+chunk, n)
+		for j, v := range y[lo:hi] {
+			scale[j] = normPower(v, k.p)
+		}
+		for i, v := range x {
+			row := dst[i*n+lo : i*n+hi]
+			t.apply(asm, row, c[i*n+lo:i*n+hi])
+			xp := normPower(v, k.p)
+			for j, s := range scale[:len(row)] {
+				row[j] = float32(float64(xp*s) * float64(row[j]))
+			}
+		}
+	}
+}
+
+// mapRows maps a row of a chunk of columns at a time.
+func (k *compiled) mapRows(asm *asm.Kernels, dst, c, x, y []float32) {
+	n := len(y)
+	f, ok := k.form.(rowForm)
+	if !ok {
+		for i, xi := range x {
+			mapValues(k, dst[i*n:][:n], c[i*n:][:n], xi, y)
+		}
+		return
+	}
+	s := rooms.Get().(*room)
+	defer rooms.Put(s)
+	for lo := 0; lo < n; lo += chunk {
+		hi := min(lo+chunk, n)
+		for i := range x {
+			f.row(asm, dst[i*n+lo:i*n+hi], c[i*n+lo:i*n+hi], x[i:i+1], y[lo:hi], s)
+		}
+	}
+}
+
+// mapValues maps a row in float64, value by value.
+func mapValues(k Kernel, dst, c []float32, x float32, y []float32) {
+	dst, c = dst[:len(y)], c[:len(y)]
+	for j, yj := range y {
+		dst[j] = float32(k.Eval(float64(c[j]), float64(x), float64(yj)))
+	}
+}
+
+// normPower returns x^p.
+func normPower(x float32, p float64) float64 {
+	switch v := float64(x); {
+	case p == 1:
+		return v
+	case p == math.Trunc(p) && p <= 64:
+		return power(v, int(p))
+	default:
+		return math.Pow(v, p)
+	}
+}
+
+// Error implements [Kernel]. Of a separable kernel it is the bound that the table states, times the powers of the norms, whose float64 is exact as far as float32
+// is concerned, and one rounding; a kernel that is mapped in float64 has the rounding alone.
+func (k *compiled) Error(c, x, y float64) float64 {
+	v := math.Abs(k.form.value(c, x, y))
+	switch f, ok := k.form.(rowForm); {
+	case k.separable && k.p == 0:
+		return k.tabulated().error(c, v)
+	case k.separable:
+		scale := math.Pow(float64(x*y), k.p)
+		return 1.0001*scale*k.tabulated().error(c, k.form.value(c, 1, 1)) + unit*v + underflow
+	case ok:
+		return f.error(c, x, y)
+	}
+	return unit*v + underflow
+}

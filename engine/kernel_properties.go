@@ -1,0 +1,45 @@
+package engine
+
+// Definiteness says what is known of the matrices of a kernel.
+type Definiteness uint8
+
+// What is known of a kernel: for all documents and any weights w, that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0, that it is for weights that add to 0, or neither.
+const (
+	NotProven Definiteness = iota
+	ConditionallyPositive
+	Positive
+)
+
+// String returns "not proven", "conditionally positive definite" or "positive definite".
+func (d Definiteness) String() string {
+	return [...]string{"not proven", "conditionally positive definite", "positive definite"}[d]
+}
+
+// Properties says what is known of a kernel with its parameters.
+type Properties struct {
+	Definite  Definiteness // in exact arithmetic: rounding adds eigenvalues of either sign, some 10⁻⁷ of the greatest
+	Condition string       // what Definite depends on, or what is known beyond it; may be empty
+	Source    string       // where that is from
+
+	UsesNorms        bool // the value depends on the documents' norms, not on their cosine alone
+	NonNegative      bool // no value is below 0, whatever the documents
+	PositiveDiagonal bool // k(x, x) > 0 for all documents (of norm above 0, where the kernel uses norms)
+}
+
+// PropertiesOf returns what is known of k. Of a kernel that isn't from this package nothing is, unless it has a method Properties.
+func PropertiesOf(k Kernel) Properties {
+	if p, ok := k.(interface{ Properties() Properties }); ok {
+		return p.Properties()
+	}
+	return Properties{UsesNorms: true, Condition: "nothing is known of " + k.String()}
+}
+
+// The sources of what is known of definiteness.
+const (
+	sourceSchoenberg = "Schoenberg, Trans. AMS 44 (1938)"
+	sourceProduct    = "Schur; Berg, Christensen and Ressel, Harmonic Analysis on Semigroups (1984), ch. 3"
+	sourceCho        = "Cho, Kernel methods for deep learning, UCSD thesis 2012"
+	sourceLafferty   = "Lafferty and Lebanon, JMLR 6 (2005)"
+	sourceZhang      = "Zhang, Chen and Lee, SIGIR 2005"
+	sourceLIBSVM     = "Chang and Lin, LIBSVM (2011)"
+)

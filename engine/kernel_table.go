@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"math"
+
+	"github.com/gramengine/gram/asm"
+)
+
+// piecewise is a function g of c in [0, 2] as a piecewise polynomial in float32, see asm.Kernels.Piecewise, built from g in float64. Where g spans more orders of
+// magnitude than a polynomial follows, and is positive, it holds log g.
+//
+// Each row carries in its seventh place the bound on its own error, as measured when it was made.
+type piecewise struct {
+	rows [][8]float32
+	bits uint
+	log  bool
+}
+
+const (
+	nodes     = 6 // of the interpolation: as many as coefficients
+	rowError  = 6 // place of the bound in a row
+	leastBits = 3 // intervals for a power of two: at least 2³, at most 2⁸
+	mostBits  = 8
+	logBits   = 6 // a g that wants more is tried as log g
+)
+
+// noValue is the row of what has no value.
+var noValue = func() (row [8]float32) {
+	for k := range row {
+		row[k] = float32(math.NaN())
+	}
+	return row
+}()
+
+// newPiecewise makes the table of g. It takes the fewest intervals with which interpolation in float64 errs by less than a quarter of what rounding the result to
+// float32 does, relative to the greatest |g| of the interval; then the rounding of coefficients and of Horner's rule are what is left, some 3 units of 2⁻²⁴.
+// Where no number of intervals suffices the last is taken, and the bounds say so.
+func newPiecewise(g func(c float64) float64) *piecewise {
+	t := &piecewise{}
+	if g(0.5) != g(0.5) { // what isn't resolved
+		t.rows = make([][8]float32, asm.PiecewiseRows(0))
+		for r := range t.rows {
+			t.rows[r] = noValue
+		}
+		return t
+	}
+	for t.bits = leastBits; t.bits <= logBits; t.bits++ {
+		if t.fill(g, true) {
+			return t
+		}
+	}
+	if everPositive(g) {
+		t.log = true
+		h := func(c float64) float64 { return math.Log(g(c)) }
+		for t.bits = leastBits; t.bits <= mostBits; t.bits++ {
+			if t.fill(h, true) {
+				return t
+			}
+		}
+		t.log = false
+	}
+	for t.bits = logBits + 1; t.bits < mostBits; t.bits++ {
+		if t.fill(g, true) {
+			return t
+		}
+	}
+	t.fill(g, false)
+	return t
+}
+
+// everPositive reports whether g is above 0 wherever c may be, ends aside, and not out of range.
+func everPositive(g func(c float64) float64) bool {
+	for c := 0x1p-149; c < 1; c *= 1.25 {
+		for _, v := range [2]float64{g(c), g(2 - max(c, 0x1p-23))} {
+			if !(v > 0 && v <= math.MaxFloat64) {
+				return false
+			}
+		}
+	}
+	return g(1) > 0
+}
+
+// fill computes the rows for t.bits. With strict it gives up, and returns false, at the first that isn't accurate.
+func (t *piecewise) fill(g func(c float64) float64, strict bool) bool {
+	t.rows = make([][8]float32, asm.PiecewiseRows(t.bits))
+	t.rows[len(t.rows)-1] = noValue
+	for _, c := range [3]float32{0, 1, 2} {
+		row, _ := asm.PiecewiseRow(c, t.bits)
+		v := g(float64(c))
+		t.rows[row] = [8]float32{float32(v), rowError: float32(1.01*unit*math.Abs(v) + underflow)}
+		if t.log && math.IsInf(v, -1) {
+			t.rows[row][rowError] = 0 // the logarithm of 0, exact
+		}
+	}
+	// From c = 1, where functions are steepest, to both ends. The exponents as float32 stores them: 2²⁴c from 2, of the least float32, to 150, and 2²⁴(2-c) from 128.
+	n := 1 << t.bits
+	for exponent := 150; exponent >= 2; exponent-- {
+		for j := n - 1; j >= 0; j-- {
+			mid := 1 + (float64(j)+0.5)/float64(n)
+			at := func(m float64) float64 { return math.Ldexp(m, exponent-127-24) }
+			if row, ok := t.interval(mid, func(m float64) (float64, float64) { c := at(m); return g(c), m }); ok || !strict {
+				t.rows[exponent<<t.bits+j] = row
+			} else {
+				return false
+			}
+			if exponent < 128 {
+				continue
+			}
+			// The nodes are where 2-c is exact.
+			if row, ok := t.interval(mid, func(m float64) (float64, float64) {
+				c := 2 - at(m)
+				return g(c), math.Ldexp(2-c, 127+24-exponent)
+			}); ok || !strict {
+				t.rows[(exponent+asm.PiecewiseFold)<<t.bits+j] = row
+			} else {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// interval returns the row of the interval around the mantissa mid, and whether interpolation is accurate there. f returns the function near a mantissa and the
+// mantissa itself.
+func (t *piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8]float32, bool) {
+	half := math.Ldexp(1, -int(t.bits)-1)
+	var x, p [nodes]float64
+	var most float64
+	for k := range x {
+		v, m := f(mid + half*math.Cos((float64(k)+0.5)*math.Pi/nodes))
+		x[k], p[k] = m-mid, v
+		most = max(most, math.Abs(v))
+	}
+	newton(&x, &p)
+	var row [8]float32
+	for k := range p {
+		row[k] = float32(p[k])
+	}
+	// Between the nodes, where the remainder of interpolation has its extremes, and at the ends.
+	var remainder, stored float64
+	for k := range nodes + 1 {
+		v, m := f(mid + half*math.Cos(float64(k)*math.Pi/nodes))
+		s := m - mid
+		a, b := p[nodes-1], float64(row[nodes-1])
+		for i := nodes - 2; i >= 0; i-- {
+			a, b = a*s+p[i], b*s+float64(row[i])
+		}
+		remainder, stored = max(remainder, math.Abs(a-v)), max(stored, math.Abs(b-v))
+		if v != v {
+			remainder = v
+		}
+		most = max(most, math.Abs(v))
+	}
+	scale := most
+	if t.log {
+		scale = max(most, 1)
+	}
+	ok := remainder <= unit/4*scale+underflow
+	// Extremes lie where those of the Chebyshev polynomial are as far as the function is like its next term: a quarter more holds what isn't.
+	// Horner's rule in float32: the term of tᵏ passes through k products and k+1 sums, the last coefficient through one sum less.
+	bound := 1.25*stored + underflow*4
+	size := 1.0
+	for k := range p {
+		bound += unit * float64(2*k+1) * math.Abs(float64(row[k])) * size
+		size *= half
+	}
+	if !(most <= math.MaxFloat32/2) {
+		bound = math.Inf(1)
+	}
+	row[rowError] = float32(bound * 1.01)
+	return row, ok
+}
+
+// newton turns the values p at the points x into the coefficients of the polynomial through them, those of x⁰ first.
+func newton(x, p *[nodes]float64) {
+	for k := 1; k < nodes; k++ {
+		for i := nodes - 1; i >= k; i-- {
+			p[i] = (p[i] - p[i-1]) / (x[i] - x[i-k])
+		}
+	}
+	for k := nodes - 2; k >= 0; k-- {
+		for i := k; i < nodes-1; i++ {
+			p[i] -= x[k] * p[i+1]
+		}
+	}
+}
+
+// apply maps c to g(c).
+func (t *piecewise) apply(k *asm.Kernels, dst, c []float32) {
+	k.Piecewise(dst, c, t.rows, t.bits)
+	if t.log {
+		k.Exp(dst, dst)
+	}
+}
+
+// error bounds the error of apply at c, where g is v: what the row states. Of a table of logarithms it is an error of the exponent, and asm.Exp adds 4 ulp, of at most 2
+// units each.
+func (t *piecewise) error(c, v float64) float64 {
+	row, _ := asm.PiecewiseRow(float32(c), t.bits)
+	e := float64(t.rows[row][rowError])
+	if t.log {
+		return math.Abs(v)*(math.Expm1(e)+8*unit*math.Exp(e)) + underflow
+	}
+	return e
+}

@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// kernel makes the kernel that c describes. e is the embedding where c names none; nil stands for the default of c's first part.
+func (p *parser) kernel(c *call, e *sparse.Embedding) (Kernel, error) {
+	first := c
+	for len(first.parts) > 0 {
+		first = first.parts[0]
+	}
+	b := builder{parser: p, first: first, embedding: first.family.embedding}
+	if e != nil {
+		b.embedding = *e
+	}
+	named := false
+	if err := b.findEmbedding(c, &named); err != nil {
+		return nil, err
+	}
+	k, err := b.build(c)
+	if err != nil {
+		return nil, err // not k, which is a nil of another type
+	}
+	return k, nil
+}
+
+// builder makes the parts of one kernel.
+type builder struct {
+	*parser
+	first     *call // the first part that isn't made of others: the one that carries the embedding
+	embedding sparse.Embedding
+}
+
+// findEmbedding goes through all embeddings that are named.
+func (b *builder) findEmbedding(c *call, named *bool) error {
+	for _, part := range c.parts {
+		if err := b.findEmbedding(part, named); err != nil {
+			return err
+		}
+	}
+	for _, a := range c.values {
+		if a.key != "embed" {
+			continue
+		}
+		e, err := sparse.ParseEmbedding(a.value)
+		switch {
+		case err != nil:
+			return b.fail(a.valuePos, "embed="+a.value, "one of "+strings.Join(embeddings(), ", ")+hint(a.value, embeddings()))
+		case *named && e != b.embedding:
+			return b.fail(a.valuePos, "embed="+a.value, fmt.Sprintf("embed=%s as before: all parts share one embedding", b.embedding))
+		}
+		b.embedding, *named = e, true
+	}
+	return nil
+}
+
+// build makes a kernel.
+func (b *builder) build(c *call) (component, error) {
+	f := c.family
+	values, err := b.values(c)
+	if err != nil {
+		return nil, err
+	}
+	if f.combine == nil {
+		e := in{f.embedding}
+		if c == b.first {
+			e.embedding = b.embedding
+		}
+		return f.build(e, values), nil
+	}
+	var parts []component
+	for _, part := range c.parts {
+		k, err := b.build(part)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, k)
+	}
+	if n := len(parts); n == 0 || n > 1 && f.single {
+		return nil, b.fail(c.pos, fmt.Sprintf("%s of %d kernels", c.name, n), f.Parts)
+	}
+	if f.check != nil {
+		if i, expected := f.check(parts, values); expected != "" {
+			part := c.parts[i]
+			return nil, b.fail(part.pos, strings.TrimSpace(b.spec[part.pos:part.end]), expected)
+		}
+	}
+	weights := c.weights
+	if c.weights == nil {
+		weights = slices.Repeat([]float64{1}, len(parts))
+	}
+	return f.combine(parts, weights, values), nil
+}
+
+// values returns the parameters of c, in the order of its family's.
+func (b *builder) values(c *call) ([]float64, error) {
+	f := c.family
+	values := make([]float64, len(f.params))
+	for i, q := range f.params {
+		values[i] = q.initial
+	}
+	var seen []string
+	given := slices.Clone(c.values)
+	for i, a := range c.numbers {
+		if i >= f.positional {
+			return nil, b.fail(a.valuePos, "the number "+a.value, "a kernel, or one of the keys of "+c.name+": "+strings.Join(f.keys(), ", "))
+		}
+		a.key = f.params[i].Key
+		given = append(given, a)
+	}
+	for _, a := range given {
+		key := a.key
+		i := f.param(key)
+		switch {
+		case i >= 0:
+			key = f.params[i].Key
+			v, ok := parseNumber(a.value)
+			if !ok || !f.params[i].allows(v) {
+				return nil, b.fail(a.valuePos, key+"="+a.value, f.params[i].Allowed)
+			}
+			values[i] = v
+		case key != "embed": // which findEmbedding has read
+			return nil, b.fail(a.keyPos, fmt.Sprintf("the unknown key %q", key), c.keys()+hint(key, f.keys()))
+		}
+		if slices.Contains(seen, key) {
+			return nil, b.fail(a.keyPos, key+" a second time", "each key once")
+		}
+		seen = append(seen, key)
+	}
+	return values, nil
+}
+
+func (q param) allows(v float64) bool {
+	return v >= q.min && v <= q.max && (!q.whole || v == math.Trunc(v))
+}
+
+func embeddings() []string {
+	var names []string
+	for _, e := range sparse.Embeddings() {
+		names = append(names, e.String())
+	}
+	return names
+}
+
+// pair is a parameter and its value, for printing.
+type pair struct {
+	key   string
+	value float64
+}
+
+// format writes a kernel as [ParseKernel] reads it; a gamma of 0 isn't set yet, so it is left out.
+func format(name string, e in, values ...pair) string {
+	var parts []string
+	for _, v := range values {
+		if v.key != "gamma" || v.value != 0 {
+			parts = append(parts, v.key+"="+formatNumber(v.value))
+		}
+	}
+	if f := familyOf(name); e.embedding != f.embedding {
+		parts = append(parts, "embed="+e.embedding.String())
+	}
+	if len(parts) == 0 {
+		return name
+	}
+	return name + ":" + strings.Join(parts, ",")
+}

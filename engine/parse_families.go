@@ -1,0 +1,64 @@
+package engine
+
+import "github.com/gramengine/gram/sparse"
+
+// sphereFamilies lists the kernels of the simplex and its sphere.
+func sphereFamilies() []family {
+	sphere := sparse.Sphere
+	return []family{
+		{Info: Info{Name: "diffusion", Summary: "exp(-arccos²(1-c)/t)", What: "multinomial diffusion, the leading term of the heat kernel",
+			Source: sourceLafferty + ", §3.2", Examples: []string{"diffusion:t=0.5"}}, embedding: sphere,
+			params: []param{positive("t", "diffusion time, in squared radians", 0.5)},
+			build:  func(e in, v []float64) component { return diffusion{e, v[0]} }},
+		{Info: Info{Name: "ngd", Summary: "shift - 2 arccos(1-c)", What: "negative geodesic distance, on the sphere of radius 2",
+			Source: sourceZhang + ", §4", Examples: []string{"ngd:shift=0", "ngd:shift=pi"}}, embedding: sphere,
+			params: []param{signed("shift", "what is added to the negative geodesic distance", 0)},
+			build:  func(e in, v []float64) component { return ngd{e, v[0]} }},
+		{Info: Info{Name: "ngd-exp", Summary: "exp(-arccos(1-c)/t)", What: "exponential of the negative geodesic distance",
+			Source: sourceZhang + ", §4", Examples: []string{"ngd-exp:t=1"}}, embedding: sphere,
+			params: []param{positive("t", "width, in radians", 1)},
+			build:  func(e in, v []float64) component { return ngdExp{e, v[0]} }},
+		{Info: Info{Name: "bhattacharyya", Summary: "1-c", What: "probability product kernel of power ½",
+			Source: "Jebara, Kondor and Howard, JMLR 5 (2004), §2", Examples: []string{"bhattacharyya"}}, embedding: sphere,
+			build: func(e in, v []float64) component { return bhattacharyya{e} }},
+		{Info: Info{Name: "c", Summary: "the squared Hellinger distance c = 1 - cosine itself", What: "what all kernels are computed from, no kernel for learning",
+			Source: "DESIGN.md", Examples: []string{"c"}}, embedding: sphere,
+			build: func(e in, v []float64) component { return hellinger{e} }},
+	}
+}
+
+// innerFamilies lists the kernels of raw vectors.
+func innerFamilies() []family {
+	var counts sparse.Embedding
+	return []family{
+		{Info: Info{Name: "linear", Summary: "⟨x,y⟩ = ‖x‖‖y‖(1-c)", What: "inner product", Source: sourceLIBSVM, Examples: []string{"linear"}}, embedding: counts,
+			build: func(e in, v []float64) component { return linear{e} }},
+		{Info: Info{Name: "polynomial", Summary: "(gamma ⟨x,y⟩ + r)^degree", What: "polynomial of the inner product", Source: sourceLIBSVM,
+			Examples: []string{"polynomial:r=1,degree=2"}}, embedding: counts,
+			params: []param{gammaParam(), offsetParam(), whole("degree", "the power", 3, 0, 64)},
+			build:  func(e in, v []float64) component { return polynomial{e, v[0], v[1], int(v[2])} }},
+		{Info: Info{Name: "rbf", Summary: "exp(-gamma ‖x-y‖²)", What: "Gaussian", Source: sourceLIBSVM, Examples: []string{"rbf"}}, embedding: counts,
+			params: []param{gammaParam()},
+			build:  func(e in, v []float64) component { return gaussian{e, v[0]} }},
+		{Info: Info{Name: "sigmoid", Summary: "tanh(gamma ⟨x,y⟩ + r)", What: "hyperbolic tangent of the inner product", Source: sourceLIBSVM,
+			Examples: []string{"sigmoid"}}, embedding: counts,
+			params: []param{gammaParam(), offsetParam()},
+			build:  func(e in, v []float64) component { return sigmoid{e, v[0], v[1]} }},
+		{Info: Info{Name: "arccos", Summary: "‖x‖ⁿ‖y‖ⁿ J_n(arccos(1-c))/π", What: "inner product of infinitely many threshold units, in one layer or several",
+			Source: sourceCho + ", ch. 2 and 4", Examples: []string{"arccos:n=0", "arccos:n=1", "arccos:n=2", "arccos:n=1,layers=3"}}, embedding: counts,
+			params: []param{whole("n", "degree of the threshold units", 1, 0, 2), whole("layers", "layers, each on the feature space of the one below", 1, 1, mostLayers)},
+			build:  func(e in, v []float64) component { return layered(arccos{e, int(v[0])}, int(v[1])) }},
+	}
+}
+
+// layered returns a composition of a kernel with itself.
+func layered(k component, layers int) component {
+	if layers == 1 {
+		return k
+	}
+	of := make([]component, layers)
+	for i := range of {
+		of[i] = k
+	}
+	return compile(compose(of))
+}
