@@ -47,18 +47,28 @@ Several labels of a document are separated by commas.
 // kernelsHelp says what -kernel takes.
 func kernelsHelp() string {
 	var b strings.Builder
-	b.WriteString("\nKernels for -kernel, NAME or NAME:KEY=VALUE,... (c = 1 - cosine):\n")
+	b.WriteString("\nKernels for -kernel, NAME or NAME:KEY=VALUE,... (c = 1 - cosine), or made of others, nested at will:\n")
 	for _, k := range engine.Catalogue() {
-		fmt.Fprintf(&b, "  %-15s %s\n", k.Name, k.Summary)
+		name := k.Name
+		if k.Parts != "" {
+			name += "(…)"
+		}
+		fmt.Fprintf(&b, "  %s %s\n", pad(name, 15), k.Summary)
 		for _, q := range k.Params {
 			if q.Key != "embed" { // said once, below
 				fmt.Fprintf(&b, "  %15s %s=%s: %s; %s\n", "", q.Key, q.Default, q.Summary, q.Allowed)
 			}
 		}
 	}
+	b.WriteString("Sums may also be written 0.5*diffusion:t=0.5 + 0.5*linear. The parts of a kernel share one embedding, by default that of the first.\n")
 	b.WriteString("Every kernel also takes embed=EMBEDDING: tf or tfidf, then optionally -l1 or -l2, then optionally -sqrt. By default it is\n" +
 		"tf-l1-sqrt for the kernels of information geometry, and tf, the counts themselves, for linear, polynomial, rbf, sigmoid and arccos.\n")
 	return b.String()
+}
+
+// pad fills a name with spaces to a number of columns.
+func pad(name string, columns int) string {
+	return name + strings.Repeat(" ", max(columns-utf8.RuneCountInString(name), 0))
 }
 
 // writeCommandHelp prints the help of one command: usage, text, flags, and what sources and kernels there are where they apply.
