@@ -1,0 +1,94 @@
+package hyperbolic
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func random(r *rand.Rand, p int) Normal {
+	n := Normal{Mean: make([]float64, p), Sigma: math.Exp(r.NormFloat64())}
+	for i := range n.Mean {
+		n.Mean[i] = 3 * r.NormFloat64()
+	}
+	return n
+}
+
+// Straight up the distance is |ln σ/σ′|; in general it is the arcosh of the definition; and it is the same bits in either order.
+func TestDistance(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 1))
+	for range 300 {
+		a, b := random(r, 1+r.IntN(6)), Normal{}
+		b = random(r, len(a.Mean))
+		var square float64
+		for i := range a.Mean {
+			square += (a.Mean[i] - b.Mean[i]) * (a.Mean[i] - b.Mean[i])
+		}
+		want := math.Acosh(1 + (square/float64(2*len(a.Mean))+(a.Sigma-b.Sigma)*(a.Sigma-b.Sigma))/(2*a.Sigma*b.Sigma))
+		got := Distance(a, b)
+		if !(math.Abs(got-want) <= 1e-12*(1+1/got)) || math.Float64bits(got) != math.Float64bits(Distance(b, a)) || Distance(a, a) != 0 {
+			t.Errorf("%v and %v: distance %v, %v the other way round, %v to itself, expected %v", a, b, got, Distance(b, a), Distance(a, a), want)
+		}
+		up := Normal{a.Mean, b.Sigma}
+		if got, want := Distance(a, up), math.Abs(math.Log(a.Sigma/b.Sigma)); !(math.Abs(got-want) <= 1e-14*(1+want)) {
+			t.Errorf("deviations %v and %v: distance %v, expected %v", a.Sigma, b.Sigma, got, want)
+		}
+		// Shifting and scaling the data changes nothing.
+		scaled := func(n Normal) Normal {
+			m := Normal{Sigma: 8 * n.Sigma}
+			for _, v := range n.Mean {
+				m.Mean = append(m.Mean, 8*(v+16))
+			}
+			return m
+		}
+		if moved := Distance(scaled(a), scaled(b)); !(math.Abs(moved-got) <= 1e-12*(1+moved)) {
+			t.Errorf("shifted and scaled, the distance %v becomes %v", got, moved)
+		}
+	}
+	// Near points keep their digits, far ones their range.
+	near := Normal{[]float64{1e-9, 0}, 1}
+	if got, want := Distance(Normal{[]float64{0, 0}, 1}, near), 0.5e-9; !(math.Abs(got-want) <= 1e-15*want) {
+		t.Errorf("near points have the distance %v, expected %v", got, want)
+	}
+	if got, want := Distance(Normal{[]float64{0}, 1e-200}, Normal{[]float64{0}, 1e200}), 400*math.Ln10; !(math.Abs(got-want) <= 1e-12*want) {
+		t.Errorf("far points have the distance %v, expected %v", got, want)
+	}
+}
+
+// The estimate of four corners of a square far from 0, and of points without a spread.
+func TestEstimate(t *testing.T) {
+	of := func(points ...[]float64) (Normal, error) {
+		return Estimate(len(points[0]), func(visit func([]float64)) {
+			for _, x := range points {
+				visit(x)
+			}
+		})
+	}
+	const far = 1 << 30
+	n, err := of([]float64{far, 0}, []float64{far + 2, 0}, []float64{far, 2}, []float64{far + 2, 2})
+	if err != nil || n.Mean[0] != far+1 || n.Mean[1] != 1 || !(math.Abs(n.Sigma-1) <= 1e-15) {
+		t.Errorf("the square is estimated as %v, error %v, expected mean %v, 1 and deviation 1", n, err, far+1)
+	}
+	if _, err := of([]float64{0.1}, []float64{0.1}, []float64{0.1}); err == nil {
+		t.Error("three equal points have an estimate")
+	}
+	if _, err := of([]float64{1, 2}); err == nil {
+		t.Error("a single point has an estimate")
+	}
+	if _, err := of([]float64{1e300}, []float64{-1e300}); err == nil {
+		t.Error("an infinite deviation is an estimate")
+	}
+	if _, err := Estimate(2, func(func([]float64)) {}); err == nil {
+		t.Error("no points have an estimate")
+	}
+	// Of many points, the estimate tends to what they were drawn from.
+	r := rand.New(rand.NewPCG(8, 8))
+	var points [][]float64
+	for range 20000 {
+		points = append(points, []float64{3 + 0.5*r.NormFloat64(), -1 + 0.5*r.NormFloat64(), 0.5 * r.NormFloat64()})
+	}
+	n, err = of(points...)
+	if err != nil || !(math.Abs(n.Sigma-0.5) <= 5*0.5/math.Sqrt(2*60000)) || !(math.Abs(n.Mean[0]-3) <= 5*0.5/math.Sqrt(20000)) {
+		t.Errorf("20000 points of N(3, -1, 0; ½) give %v, error %v", n, err)
+	}
+}

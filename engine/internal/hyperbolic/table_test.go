@@ -1,0 +1,128 @@
+package hyperbolic
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// A table is as good as the kernel, between its nodes and beyond its end, for dimensions and times of every kind.
+func TestTable(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1, 2, 3, 4, 7, 10, 101, 102, 785} {
+		for _, tm := range []float64{1e-6, 1e-3, 0.05, 0.7, 12, 1000} {
+			k := kernel(t, n, tm)
+			const top = 8.5
+			table, err := NewTable(t.Context(), k, top)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var worst float64
+			for i := range 60 {
+				at := []float64{0, 1, top, top + 1, 9, math.Nextafter(9, 0)}
+				at = append(at, 1.2*top*r.Float64())
+				v := at[min(i, len(at)-1)]
+				got, want := table.Log(v), k.Log(v)
+				// Besides the interpolation, the sum with the constant and r²/4t is rounded.
+				tol := 1e-12*float64(1+n) + 0x1p-51*(math.Abs(k.constant)+v*v/tm)
+				if err := math.Abs(got - want); !(err <= tol) {
+					t.Errorf("n = %d, t = %v, r = %v: ln K = %v, expected %v, error %.3g, tolerance %.3g", n, tm, v, got, want, err, tol)
+				} else {
+					worst = max(worst, err/tol)
+				}
+			}
+			if !(worst > 0) && n > 3 && tm < 1 {
+				t.Errorf("n = %d, t = %v: the table is exact to the bit, which no interpolation is", n, tm)
+			}
+		}
+	}
+}
+
+// A function too rough for intervals of width 1 makes them narrower; one that no interval of sensible width holds ends the search, too.
+func TestTableHalves(t *testing.T) {
+	p, err := newPieces(t.Context(), func(r float64) float64 { return 1 / (0.01 + (r-0.7)*(r-0.7)) }, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(p.width <= 0.125) {
+		t.Errorf("the intervals have the width %v", p.width)
+	}
+	for r := 0.0; r < 2; r += 0.003 {
+		want := 1 / (0.01 + (r-0.7)*(r-0.7))
+		if got, ok := p.at(r); !ok || !(math.Abs(got-want) <= 1e-10*100) {
+			t.Errorf("at %v: %v, expected %v", r, got, want)
+		}
+	}
+	if _, err := newPieces(t.Context(), func(r float64) float64 { return math.Sin(1e9 * r) }, 1); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTableRefuses(t *testing.T) {
+	k := kernel(t, 3, 1)
+	for _, top := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if _, err := NewTable(t.Context(), k, top); err == nil {
+			t.Errorf("a table up to %v is made", top)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reason := errors.New("enough")
+	cancel(reason)
+	for _, n := range []int{3, 4} {
+		if _, err := NewTable(ctx, kernel(t, n, 1), 5); !errors.Is(err, reason) {
+			t.Errorf("n = %d: behind the end of the context the error is %v", n, err)
+		}
+	}
+}
+
+// Half, and two thirds, of the step give the same integral.
+func TestQuadratureStep(t *testing.T) {
+	for _, n := range []int{2, 4, 10, 100, 1000} {
+		for _, tm := range []float64{1e-6, 1e-3, 0.05, 0.7, 12, 1e4, 1e12} {
+			if testing.Short() && n > 100 {
+				continue
+			}
+			k := kernel(t, n, tm)
+			var d derivatives
+			g := func(s float64) float64 { return d.log(k.m+1, tm, s) }
+			for _, r := range []float64{0, 1e-8, 0.1, 1.7, 30} {
+				want := k.logIntegral(g, r, k.step())
+				for _, part := range []float64{0.5, 0.66} {
+					got := k.logIntegral(g, r, part*k.step())
+					if !(math.Abs(got-want) <= 0x1p-52*(64+2*float64(n)+8*math.Abs(want))) {
+						t.Errorf("n = %d, t = %v, r = %v: ln of the integral is %v with %v of the step, %v with all of it", n, tm, r, got, part, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// No dimension, time or distance makes an infinity or a NaN of a logarithm.
+func TestExtremes(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 4, 100, 401, MaxDimension - 1, MaxDimension} {
+		for _, tm := range []float64{1e-12, 1e-3, 1, 1e12} {
+			for _, r := range []float64{0, 1e-300, 1e-12, 1e-3, 1, 40, 1e4} {
+				if n > 401 && n%2 == 0 && (r > 1 || tm > 1) && testing.Short() {
+					continue
+				}
+				if v := kernel(t, n, tm).Log(r); math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Errorf("n = %d, t = %v, r = %v: ln K = %v", n, tm, r, v)
+				}
+			}
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []struct {
+		n int
+		t float64
+	}{{0, 1}, {-3, 1}, {MaxDimension + 1, 1}, {3, 0}, {3, -1}, {3, math.NaN()}, {3, math.Inf(1)}} {
+		if k, err := New(c.n, c.t); err == nil || k != nil {
+			t.Errorf("n = %d, t = %v is allowed", c.n, c.t)
+		}
+	}
+}
