@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync/atomic"
+	"time"
 )
 
 // Trial is what is cross-validated: documents with their classes, divided into parts. Exactly one of Labels and Sets is there.
@@ -21,6 +23,8 @@ type Validation struct {
 	Predicted []int         // by document: its class by the classifier that was trained without its part; -1 for one that was left out. Nil for Sets
 	Sets      [][]int       // for Sets: its labels, increasing; nil for one that was left out
 	Fits      []*Classifier // by part: the classifier that was trained without it
+
+	Busy time.Duration // of workers, in solving the problems
 }
 
 // A Near is a multiple of the solutions of another validation.
@@ -58,7 +62,7 @@ func (t *Trial) Validate(ctx context.Context, m Matrix, pars []Parameters, start
 	if err != nil {
 		return nil, err
 	}
-	v := &validating{t: t, pars: resolved, parts: parts, problems: problems}
+	v := &validating{t: t, pars: resolved, parts: parts, problems: problems, busy: make([]atomic.Int64, len(pars))}
 	for i := range resolved {
 		v.order = append(v.order, i)
 		own := &Validation{Fits: make([]*Classifier, parts)}
@@ -145,6 +149,7 @@ type validating struct {
 	parts    int
 	problems []*problem
 	out      []*Validation
+	busy     []atomic.Int64 // by parameters: nanoseconds
 }
 
 // train fills in the machines.
@@ -166,7 +171,11 @@ func (v *validating) train(ctx context.Context, m Matrix, start []Near, opt *Opt
 			}})
 		}
 	}
-	return runAll(ctx, m, jobs, len(jobs)*len(v.pars), opt)
+	err := runAll(ctx, m, jobs, len(jobs)*len(v.pars), opt)
+	for c, out := range v.out {
+		out.Busy = time.Duration(v.busy[c].Load())
+	}
+	return err
 }
 
 // without is the problem of the documents that are not in a part.
@@ -194,6 +203,7 @@ func (v *validating) sweep(ctx context.Context, s *search, p *problem, f, i int,
 	}
 	var d *dual
 	for _, c := range v.order {
+		begin := time.Now()
 		p.set(&v.pars[c])
 		var o outcome
 		var err error
@@ -212,6 +222,7 @@ func (v *validating) sweep(ctx context.Context, s *search, p *problem, f, i int,
 		machine := p.machine(d, o)
 		v.out[c].Fits[f].Machines[i] = machine
 		p.start = startFrom(machine)
+		v.busy[c].Add(int64(time.Since(begin)))
 		s.tell.solved()
 	}
 	return nil

@@ -5,12 +5,16 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync/atomic"
+	"time"
 )
 
 // Estimates is the result of a cross-validation of regression with one choice of parameters.
 type Estimates struct {
 	Values []float64  // by document: the estimate of the machine that was trained without its part; NaN for one that was left out
 	Fits   []*Machine // by part: the machine that was trained without it
+
+	Busy time.Duration // of workers, in solving the problems
 }
 
 // ValidateRegression trains, for each part 0, 1, … of the documents and each choice of parameters, a machine on the documents of all other parts, as [TrainRegression]
@@ -52,17 +56,24 @@ func ValidateRegression(ctx context.Context, m Matrix, targets []float64, parts 
 		out[i] = &Estimates{Values: slices.Repeat([]float64{math.NaN()}, len(targets)), Fits: make([]*Machine, len(rest))}
 	}
 	var jobs []job
+	busy := make([]atomic.Int64, len(pars))
 	for f, docs := range rest {
 		jobs = append(jobs, job{len(docs), func(ctx context.Context, s *search, bytes int64) error {
 			from := start
 			if from == nil {
 				from = &Estimates{Fits: make([]*Machine, len(rest))}
 			}
-			return sweepRegression(ctx, s, docs, pick(targets, docs), pars, order, startFrom(from.Fits[f]), bytes, func(i int, machine *Machine) { out[i].Fits[f] = machine })
+			return sweepRegression(ctx, s, docs, pick(targets, docs), pars, order, startFrom(from.Fits[f]), bytes, func(i int, machine *Machine, spent time.Duration) {
+				out[i].Fits[f] = machine
+				busy[i].Add(int64(spent))
+			})
 		}})
 	}
 	if err := runAll(ctx, m, jobs, len(jobs)*len(pars), &opt); err != nil {
 		return nil, err
+	}
+	for i := range out {
+		out[i].Busy = time.Duration(busy[i].Load())
 	}
 	for f, docs := range held {
 		together := &Classifier{}
@@ -105,11 +116,12 @@ func divide(parts []int) (rest, held [][]int, err error) {
 }
 
 // sweepRegression solves the problem of some documents for all parameters, in an order in which they differ in C alone where that is possible.
-func sweepRegression(ctx context.Context, s *search, docs []int, targets []float64, pars []Regression, order []int, from start, bytes int64, keep func(i int, m *Machine)) error {
+func sweepRegression(ctx context.Context, s *search, docs []int, targets []float64, pars []Regression, order []int, from start, bytes int64, keep func(i int, m *Machine, busy time.Duration)) error {
 	var d *dual
 	var last Regression
 	for _, i := range order {
 		par := pars[i]
+		begin := time.Now()
 		var o outcome
 		var err error
 		if d != nil && par.Nu == 0 && last.Nu == 0 && par.Epsilon == last.Epsilon {
@@ -127,7 +139,7 @@ func sweepRegression(ctx context.Context, s *search, docs []int, targets []float
 			return err
 		}
 		machine := d.machine(o)
-		keep(i, machine)
+		keep(i, machine, time.Since(begin))
 		last, from = par, startFrom(machine)
 		s.tell.solved()
 	}

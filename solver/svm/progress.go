@@ -22,11 +22,15 @@ func (p *Problem) solving(s solver.Progress) {
 	if p.opt.Progress == nil {
 		return
 	}
-	rate := math.NaN()
-	if s.Rows > 0 {
-		rate = float64(s.Hits) / float64(s.Rows)
+	p.opt.Progress(Progress{Stage: "training", Done: int64(s.Solved), Total: int64(s.Problems), Solver: s, HitRate: hitRate(s)})
+}
+
+// hitRate is the part of the rows asked for that were at hand, NaN where none were.
+func hitRate(s solver.Progress) float64 {
+	if s.Rows == 0 {
+		return math.NaN()
 	}
-	p.opt.Progress(Progress{Stage: "training", Done: int64(s.Solved), Total: int64(s.Problems), Solver: s, HitRate: rate})
+	return float64(s.Hits) / float64(s.Rows)
 }
 
 // ticker reports a count that many goroutines add to, from one of its own.
@@ -42,7 +46,12 @@ func startTicker(f func(Progress), stage string, total int64) *ticker {
 	if f == nil {
 		return t
 	}
-	report := func() { f(Progress{Stage: stage, Done: t.done.Load(), Total: total, HitRate: math.NaN()}) }
+	t.every(func() { f(Progress{Stage: stage, Done: t.done.Load(), Total: total, HitRate: math.NaN()}) })
+	return t
+}
+
+// every calls report every 100 ms until finish is called, and then for the last time.
+func (t *ticker) every(report func()) {
 	t.wg.Go(func() {
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
@@ -56,7 +65,6 @@ func startTicker(f func(Progress), stage string, total int64) *ticker {
 			}
 		}
 	})
-	return t
 }
 
 // finish reports for the last time and waits until the report is over.

@@ -1,0 +1,328 @@
+package svm
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Grid says which settings are compared: all combinations of its lists. An empty list stands for the one value that Settings have.
+type Grid struct {
+	Kernels []engine.Kernel
+	C       []float64
+	Nu      []float64 // of nu_svc, nu_svr
+	Epsilon []float64 // of epsilon_svr
+
+	Folds int    // default 5
+	Seed  uint64 // of the folds
+}
+
+// DefaultFolds is the number of folds where a Grid names none.
+const DefaultFolds = 5
+
+// Point is a combination of settings and how it did.
+type Point struct {
+	Kernel  engine.Kernel // with a gamma that its specification left out
+	C       float64
+	Nu      float64 // 0 where the type has none
+	Epsilon float64
+
+	Figures  []float64 // the measure by fold
+	Mean, SD float64   // their mean, and their standard deviation with n-1 in the denominator
+
+	Iterations int64
+	Unfinished int           // machines that didn't reach the tolerance
+	Support    float64       // mean number of different support vectors of a fold
+	Busy       time.Duration // of workers, in solving its problems
+}
+
+// SearchResult is what a search found.
+type SearchResult struct {
+	Measure Measure
+	Points  []Point // those that are complete, in the order of the grid: kernels, then nu, epsilon, C
+	Total   int     // points of the grid
+	Best    int     // the best of Points: the first of several with the same mean; -1 where there is none
+
+	DotProducts int64 // that were computed
+	Separate    int64 // that training and predicting each point and fold by itself would have computed: all pairs of training documents once, and held-out documents with support vectors
+
+	Gram  time.Duration // computing tiles
+	Solve time.Duration // the rest
+}
+
+// Saved is how many dot products weren't computed again.
+func (r *SearchResult) Saved() int64 { return r.Separate - r.DotProducts }
+
+// Fits is how many classifiers were trained, one a point and fold.
+func (r *SearchResult) Fits() int {
+	fits := 0
+	for _, p := range r.Points {
+		fits += len(p.Figures)
+	}
+	return fits
+}
+
+// Search cross-validates the settings s with each combination of a grid, whose kernels are all of the problem's embedding. each, if not nil, is told each point that is
+// complete, one after the other.
+//
+// Tiles of c are computed once and shared by all kernels, folds and pairs of classes, where the whole matrix fits into memory. Of one kernel and fold, each problem is solved for
+// all C on the same rows, each from the solution of the one before. Kernels that differ in one number are taken in its order, and each begins where the solutions of
+// those before lead to. Figures are those of [Problem.CrossValidate], up to the tolerance, and the same from any number of workers.
+//
+// At the end of ctx, or an error on the way, the result holds the points that are complete, beside the error.
+func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(Point)) (*SearchResult, error) {
+	return search(ctx, s, g, each, p.opt.Progress, func(sparse.Embedding) (*Problem, error) { return p, nil })
+}
+
+// SearchCorpus is [Problem.Search] for kernels of several embeddings: it makes a problem for each embedding, one after the other.
+func SearchCorpus(ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt Options, each func(Point)) (*SearchResult, error) {
+	return search(ctx, s, g, each, opt.Progress, func(e sparse.Embedding) (*Problem, error) { return NewProblem(ctx, c, e, opt) })
+}
+
+// searching is a search under way.
+type searching struct {
+	s      Settings
+	g      Grid
+	cells  []cell
+	each   func(Point)
+	points [][]Point // by kernel of the grid
+	out    *SearchResult
+
+	mu     sync.Mutex
+	report func(Progress)
+	at     Progress // what was reported last
+	before int64    // problems of kernels that are done
+	left   int      // kernels that are not done
+}
+
+func search(ctx context.Context, s Settings, g Grid, each func(Point), report func(Progress), problem func(sparse.Embedding) (*Problem, error)) (*SearchResult, error) {
+	s, err := s.resolve()
+	if err != nil {
+		return nil, err
+	}
+	s.Probabilities = false
+	if len(g.Kernels) == 0 {
+		g.Kernels = []engine.Kernel{s.Kernel}
+	}
+	if g.Folds == 0 {
+		g.Folds = DefaultFolds
+	}
+	if each == nil {
+		each = func(Point) {}
+	}
+	q := &searching{s: s, g: g, each: each, points: make([][]Point, len(g.Kernels)), report: report}
+	if q.cells, err = g.cells(&s); err != nil {
+		return nil, err
+	}
+	q.out = &SearchResult{Measure: s.Measure(), Total: len(g.Kernels) * len(q.cells)}
+	q.left = len(g.Kernels)
+	err = q.run(ctx, problem)
+	return q.finish(), err
+}
+
+// cells lists the combinations of what the solver knows.
+func (g *Grid) cells(s *Settings) ([]cell, error) {
+	list := func(name string, values []float64, own float64, has bool) ([]float64, error) {
+		if len(values) == 0 {
+			return []float64{own}, nil
+		}
+		if !has {
+			return nil, fmt.Errorf("svm: a list of values of %s, which type %s doesn't have", name, s.Type)
+		}
+		return values, nil
+	}
+	cs, err := list("C", g.C, s.C, s.Type != model.NuSVC && s.Type != model.OneClass)
+	if err != nil {
+		return nil, err
+	}
+	nus, err := list("nu", g.Nu, s.Nu, s.Type == model.NuSVC || s.Type == model.NuSVR)
+	if err != nil {
+		return nil, err
+	}
+	epsilons, err := list("epsilon", g.Epsilon, s.Epsilon, s.Type == model.EpsilonSVR)
+	if err != nil {
+		return nil, err
+	}
+	var cells []cell
+	for _, nu := range nus {
+		for _, epsilon := range epsilons {
+			for _, c := range cs {
+				cells = append(cells, cell{c, nu, epsilon})
+			}
+		}
+	}
+	return cells, nil
+}
+
+// run goes through the embeddings of the grid.
+func (q *searching) run(ctx context.Context, problem func(sparse.Embedding) (*Problem, error)) error {
+	var done []sparse.Embedding
+	for _, k := range q.g.Kernels {
+		e := k.Embedding()
+		if slices.Contains(done, e) {
+			continue
+		}
+		done = append(done, e)
+		p, err := problem(e)
+		if err != nil {
+			return err
+		}
+		before := p.Cache().Computed
+		err = q.embedding(ctx, p, e)
+		q.out.DotProducts += p.Cache().Computed - before
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// embedding searches the kernels of one embedding.
+func (q *searching) embedding(ctx context.Context, p *Problem, e sparse.Embedding) error {
+	f, err := p.fold(&q.s, q.g.Folds, q.g.Seed)
+	if err != nil {
+		return err
+	}
+	var specs []kernelAt
+	for i, k := range q.g.Kernels {
+		if k.Embedding() == e {
+			k = engine.Resolve(k, len(p.x.Embedder.Terms))
+			if _, err := p.cached.Matrix(k); err != nil { // before any work is done
+				return err
+			}
+			specs = append(specs, kernelAt{i, k})
+		}
+	}
+	begin := time.Now()
+	if err := p.cached.Build(ctx); err != nil {
+		return err
+	}
+	q.out.Gram += time.Since(begin)
+	begin = time.Now()
+	defer func() { q.out.Solve += time.Since(begin) }()
+	p.training.Store(true)
+	defer p.training.Store(false)
+	stop := q.tick()
+	defer stop()
+
+	opt := p.solverOptions(&q.s)
+	opt.Progress = q.solving
+	var way path
+	for _, at := range inPath(specs) {
+		m, err := f.matrix(ctx, at.kernel)
+		if err != nil {
+			return err
+		}
+		out, err := f.validate(ctx, m, q.cells, way.lead(at.kernel), opt)
+		if err != nil {
+			return err
+		}
+		if err := q.keep(f, at, out); err != nil {
+			return err
+		}
+		way.add(at.kernel, out[q.first()])
+	}
+	return nil
+}
+
+// first is the cell that the solver takes first, whose solution is where the next kernel begins.
+func (q *searching) first() int {
+	best := 0
+	for i, c := range q.cells {
+		if b := q.cells[best]; cmp.Or(cmp.Compare(c.nu, b.nu), cmp.Compare(c.epsilon, b.epsilon), cmp.Compare(c.c, b.c)) < 0 {
+			best = i
+		}
+	}
+	return best
+}
+
+// keep makes points of the outcomes of a kernel.
+func (q *searching) keep(f *folded, at kernelAt, out []outcome) error {
+	var points []Point
+	for i, o := range out {
+		v, err := f.result(o)
+		if err != nil {
+			return err
+		}
+		c := q.cells[i]
+		point := Point{Kernel: at.kernel, C: c.c, Nu: c.nu, Epsilon: c.epsilon, Figures: v.Figures, Mean: v.Mean, SD: v.SD,
+			Iterations: v.Iterations, Unfinished: v.Unfinished, Busy: o.busy()}
+		for part, sv := range v.Support {
+			point.Support += float64(sv) / float64(q.g.Folds)
+			held := int64(0)
+			own := int64(0)
+			for _, d := range v.Fold {
+				switch {
+				case d == part:
+					held++
+				case d >= 0:
+					own++
+				}
+			}
+			q.out.Separate += own*(own+1)/2 + held*int64(sv)
+		}
+		points = append(points, point)
+	}
+	q.points[at.index] = points
+	q.mu.Lock()
+	q.left--
+	q.before = q.at.Done
+	q.mu.Unlock()
+	for _, point := range points {
+		q.each(point)
+	}
+	return nil
+}
+
+func (o *outcome) busy() time.Duration {
+	if o.values != nil {
+		return o.values.Busy
+	}
+	return o.classes.Busy
+}
+
+// finish puts the points into the order of the grid and finds the best.
+func (q *searching) finish() *SearchResult {
+	r := q.out
+	r.Best = -1
+	for _, points := range q.points {
+		r.Points = append(r.Points, points...)
+	}
+	for i, p := range r.Points {
+		if r.Best < 0 || r.Measure.Better(p.Mean, r.Points[r.Best].Mean) {
+			r.Best = i
+		}
+	}
+	return r
+}
+
+// solving notes how far the solver is with a kernel.
+func (q *searching) solving(s solver.Progress) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.at = Progress{Stage: "searching", Done: q.before + int64(s.Solved), Total: q.before + int64(q.left)*int64(s.Problems), Solver: s, HitRate: hitRate(s)}
+}
+
+// tick passes on what was noted, ten times a second, whatever the work is at: reading the matrix and predicting report nothing of their own.
+func (q *searching) tick() (stop func()) {
+	t := &ticker{stop: make(chan struct{})}
+	if q.report != nil {
+		t.every(func() {
+			q.mu.Lock()
+			at := q.at
+			q.mu.Unlock()
+			if at.Stage != "" {
+				q.report(at)
+			}
+		})
+	}
+	return t.finish
+}

@@ -1,0 +1,122 @@
+package svm
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/engine"
+)
+
+// kernelAt is a kernel and its place in the grid.
+type kernelAt struct {
+	index  int
+	kernel engine.Kernel
+}
+
+// weighted is an outcome and by which part it counts.
+type weighted struct {
+	of outcome
+	by float64
+}
+
+// parametersOf returns the numbers in a kernel's specification, with what stands between them: kernels of the same text differ in numbers only.
+func parametersOf(k engine.Kernel) (text string, numbers []float64) {
+	var words []string
+	for _, word := range strings.FieldsFunc(k.String(), func(r rune) bool { return strings.ContainsRune(":,()=", r) }) {
+		if word == "pi" {
+			numbers = append(numbers, math.Pi)
+		} else if v, err := strconv.ParseFloat(word, 64); err == nil {
+			numbers = append(numbers, v)
+		} else {
+			words = append(words, word)
+			continue
+		}
+		words = append(words, "#")
+	}
+	return strings.Join(words, " "), numbers
+}
+
+// inPath orders kernels so that near ones follow each other: those of the same text by their numbers, in the order in which the texts first come.
+func inPath(kernels []kernelAt) []kernelAt {
+	first := map[string]int{}
+	for i, k := range kernels {
+		text, _ := parametersOf(k.kernel)
+		if _, seen := first[text]; !seen {
+			first[text] = i
+		}
+	}
+	out := slices.Clone(kernels)
+	slices.SortStableFunc(out, func(a, b kernelAt) int {
+		ta, na := parametersOf(a.kernel)
+		tb, nb := parametersOf(b.kernel)
+		if ta != tb {
+			return first[ta] - first[tb]
+		}
+		return slices.Compare(na, nb)
+	})
+	return out
+}
+
+// path keeps the last two kernels and what they came to.
+type path struct {
+	kernels  [2]engine.Kernel // the last first
+	outcomes [2]outcome
+}
+
+func (p *path) add(k engine.Kernel, o outcome) {
+	p.kernels[1], p.outcomes[1] = p.kernels[0], p.outcomes[0]
+	p.kernels[0], p.outcomes[0] = k, o
+}
+
+// farthest is how many times as far as from the last but one to the last a path is followed beyond the last.
+const farthest = 2
+
+// lead says where the solutions for a kernel are expected: at those of the last, if it differs in one number only, and beyond by as much as they moved from the one before,
+// if that differs in the same number. Steps of a positive number are measured by its logarithm.
+//
+// Measured on 20 Newsgroups with the diffusion kernel, t from 0.1 to 2 in eight steps, five folds, C = 1: from nothing 100 % of the steps, from the last t 75 %, from the last two
+// 63 %, from the last three 75 %.
+func (p *path) lead(k engine.Kernel) []weighted {
+	which, last, now := step(p.kernels[0], k)
+	if which < 0 {
+		return nil
+	}
+	at := []weighted{{p.outcomes[0], 1}}
+	before, x, y := step(p.kernels[1], p.kernels[0])
+	if before != which {
+		return at
+	}
+	scale := func(v float64) float64 { return v }
+	if x > 0 && y > 0 && now > 0 {
+		scale = math.Log
+	}
+	by := (scale(now) - scale(last)) / (scale(y) - scale(x))
+	if !(by > 0 && by <= farthest) {
+		return at
+	}
+	return []weighted{{p.outcomes[0], 1 + by}, {p.outcomes[1], -by}}
+}
+
+// step says which number two kernels differ in, and its values; -1 if that isn't the only difference.
+func step(a, b engine.Kernel) (which int, from, to float64) {
+	if a == nil || b == nil {
+		return -1, 0, 0
+	}
+	ta, na := parametersOf(a)
+	tb, nb := parametersOf(b)
+	which = -1
+	if ta != tb {
+		return which, 0, 0
+	}
+	for i := range na {
+		if na[i] != nb[i] {
+			if which >= 0 {
+				return -1, 0, 0
+			}
+			which, from, to = i, na[i], nb[i]
+		}
+	}
+	return which, from, to
+}
