@@ -6,7 +6,7 @@ PORTABLE    = purego,noasm
 CONCURRENT  = ./sparse ./engine ./tiles ./solver ./cmd/...
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test bench benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build run test bench bench-libsvm benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -25,6 +25,9 @@ bench: build ## measure against a merge of sorted lists and against the machine
 
 benchmarks: ## the Go benchmarks of kernels and engine
 	$(GO) test -run '^$$' -bench 'PanelDot|Map|Peak|Read|Tiles|Gram' ./asm ./engine
+
+bench-libsvm: build ## measure training and prediction against LIBSVM and scikit-learn, where they are installed (minutes)
+	@DATA='$(DATA)' SVM_TRAIN='$(SVM_TRAIN)' SVM_PREDICT='$(SVM_PREDICT)' PYTHON='$(PYTHON)' $(GO) run ./cmd/grambench/internal/benchlibsvm $(ARGS)
 
 check: format tidy vet staticcheck test portable race arm64 generate-check ## everything that continuous integration runs
 
