@@ -78,6 +78,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	passed, err := b.all(ctx, stdout)
+	if ctx.Err() != nil {
+		fmt.Fprintln(stderr, "benchlibsvm: interrupted, nothing was left behind")
+		return 1
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, "benchlibsvm:", err)
 		return 1
