@@ -36,6 +36,22 @@ type rowForm interface {
 	error(c, x, y float64) float64
 }
 
+// logForm is a separable form that spans so many orders of magnitude that it must be known by its logarithm.
+type logForm interface {
+	form
+
+	// logValue returns ln value(c, 1, 1), NaN where that isn't above 0.
+	logValue(c float64) float64
+}
+
+// openForm is a form by itself with a parameter that depends on the data.
+type openForm interface {
+	form
+
+	// resolved returns the form with it filled in; terms is the number of columns of the embedded documents.
+	resolved(terms int) form
+}
+
 // chunk is how many values pass through all of a kernel's stages before the next ones begin: buffers of them stay in the first-level cache.
 const chunk = 512
 
@@ -100,6 +116,9 @@ func (k *compiled) Properties() Properties { return k.known }
 
 // resolve resolves the parts.
 func (k *compiled) resolve(terms int) Kernel {
+	if f, ok := k.form.(openForm); ok {
+		return compile(f.resolved(terms))
+	}
 	changed := false
 	var parts []component
 	for _, p := range k.form.parts() {
@@ -115,7 +134,14 @@ func (k *compiled) resolve(terms int) Kernel {
 
 // tabulated returns the table of a separable kernel.
 func (k *compiled) tabulated() *piecewise {
-	k.once.Do(func() { k.table = newPiecewise(func(c float64) float64 { return k.form.value(c, 1, 1) }) })
+	k.once.Do(func() {
+		if f, ok := k.form.(logForm); ok {
+			k.table = newLogPiecewise(func(c float64) float64 { return f.value(c, 1, 1) }, f.logValue)
+		}
+		if k.table == nil {
+			k.table = newPiecewise(func(c float64) float64 { return k.form.value(c, 1, 1) })
+		}
+	})
 	return k.table
 }
 
@@ -200,6 +226,9 @@ func normPower(x float32, p float64) float64 {
 // is concerned, and one rounding; a kernel that is mapped in float64 has the rounding alone.
 func (k *compiled) Error(c, x, y float64) float64 {
 	v := math.Abs(k.form.value(c, x, y))
+	if f, ok := k.form.(logForm); ok && k.p == 0 && k.tabulated().log {
+		return k.tabulated().logError(c, v, f.logValue(c))
+	}
 	switch f, ok := k.form.(rowForm); {
 	case k.separable && k.p == 0:
 		return k.tabulated().error(c, v)

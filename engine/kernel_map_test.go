@@ -13,6 +13,9 @@ import (
 var mapSpecs = []string{
 	"c", "bhattacharyya",
 	"diffusion:t=0.03", "diffusion:t=0.5", "diffusion:t=8",
+	"diffusion:t=0.3,order=0,n=1", "diffusion:t=1e-4,order=2,n=60000",
+	"diffusion:t=0.1,order=3,n=20,constant=full", "diffusion:t=0.7,order=8,n=5", "diffusion:t=0.5,cutoff=3", "diffusion:t=0.02,order=1,n=200,cutoff=0.7",
+	"diffusion:t=0.1,order=0,n=20,form=printed,cutoff=3",
 	"ngd", "ngd:shift=pi", "ngd:shift=-1.1",
 	"ngd-exp:t=0.05", "ngd-exp:t=1", "ngd-exp:t=30",
 	"linear",
@@ -172,7 +175,7 @@ func TestMapUnresolved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"rbf", "polynomial", "sigmoid"} {
+		for _, name := range []string{"rbf", "polynomial", "sigmoid", "diffusion:order=1", "diffusion:constant=full"} {
 			dst := []float32{1}
 			MustParseKernel(name).Map(table, dst, []float32{0.5}, []float32{1}, []float32{1})
 			if dst[0] == dst[0] {

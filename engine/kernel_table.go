@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gramengine/gram/asm"
 )
@@ -10,10 +11,14 @@ import (
 // magnitude than a polynomial follows, and is positive, it holds log g.
 //
 // Each row carries in its seventh place the bound on its own error, as measured when it was made.
+//
+// A table of log g may have holes above c = 1, where documents without negative values never are: intervals where g isn't positive. What falls into
+// them is mapped in float64.
 type piecewise struct {
 	rows [][8]float32
 	bits uint
 	log  bool
+	hole func(c float64) float64 // g, if there may be holes
 }
 
 const (
@@ -50,14 +55,9 @@ func newPiecewise(g func(c float64) float64) *piecewise {
 		}
 	}
 	if everPositive(g) {
-		t.log = true
-		h := func(c float64) float64 { return math.Log(g(c)) }
-		for t.bits = leastBits; t.bits <= mostBits; t.bits++ {
-			if t.fill(h, true) {
-				return t
-			}
+		if l := newLogPiecewise(g, func(c float64) float64 { return math.Log(g(c)) }); l != nil {
+			return l
 		}
-		t.log = false
 	}
 	for t.bits = logBits + 1; t.bits < mostBits; t.bits++ {
 		if t.fill(g, true) {
@@ -66,6 +66,20 @@ func newPiecewise(g func(c float64) float64) *piecewise {
 	}
 	t.fill(g, false)
 	return t
+}
+
+// newLogPiecewise makes the table of g, which is above 0 at least for c <= 1, from its logarithm h, whatever the orders of magnitude. It returns nil where h is
+// nowhere near a polynomial.
+func newLogPiecewise(g, h func(c float64) float64) *piecewise {
+	t := &piecewise{log: true}
+	for _, t.hole = range []func(float64) float64{nil, g} {
+		for t.bits = leastBits; t.bits <= mostBits; t.bits++ {
+			if t.fill(h, true) {
+				return t
+			}
+		}
+	}
+	return nil
 }
 
 // everPositive reports whether g is above 0 wherever c may be, ends aside, and not out of range.
@@ -112,6 +126,8 @@ func (t *piecewise) fill(g func(c float64) float64, strict bool) bool {
 				return g(c), math.Ldexp(2-c, 127+24-exponent)
 			}); ok || !strict {
 				t.rows[(exponent+asm.PiecewiseFold)<<t.bits+j] = row
+			} else if t.hole != nil {
+				t.rows[(exponent+asm.PiecewiseFold)<<t.bits+j] = noValue
 			} else {
 				return false
 			}
@@ -187,19 +203,47 @@ func newton(x, p *[nodes]float64) {
 
 // apply maps c to g(c).
 func (t *piecewise) apply(k *asm.Kernels, dst, c []float32) {
-	k.Piecewise(dst, c, t.rows, t.bits)
-	if t.log {
-		k.Exp(dst, dst)
+	if t.hole == nil || !slices.ContainsFunc(c, func(v float32) bool { return v > 1 }) {
+		k.Piecewise(dst, c, t.rows, t.bits)
+		if t.log {
+			k.Exp(dst, dst)
+		}
+		return
+	}
+	s := rooms.Get().(*room)
+	defer rooms.Put(s)
+	for lo := 0; lo < len(dst); lo += chunk {
+		part := dst[lo:min(lo+chunk, len(dst))]
+		from := s.a[:copy(s.a[:], c[lo:lo+len(part)])]
+		k.Piecewise(part, from, t.rows, t.bits)
+		k.Exp(part, part)
+		for j, v := range from {
+			if part[j] != part[j] && v > 1 {
+				part[j] = float32(t.hole(float64(v)))
+			}
+		}
+	}
+}
+
+// logError is error for a table of logarithms, where that of g is h and may be out of the range of g itself.
+func (t *piecewise) logError(c, v, h float64) float64 {
+	row, _ := asm.PiecewiseRow(float32(c), t.bits)
+	switch e := float64(t.rows[row][rowError]); {
+	case e != e:
+		return unit*math.Abs(v) + underflow
+	case h+e < -120:
+		return underflow
+	default:
+		return math.Exp(h)*(math.Expm1(e)+8*unit*math.Exp(e)) + underflow
 	}
 }
 
 // error bounds the error of apply at c, where g is v: what the row states. Of a table of logarithms it is an error of the exponent, and asm.Exp adds 4 ulp, of at most 2
 // units each.
 func (t *piecewise) error(c, v float64) float64 {
-	row, _ := asm.PiecewiseRow(float32(c), t.bits)
-	e := float64(t.rows[row][rowError])
 	if t.log {
-		return math.Abs(v)*(math.Expm1(e)+8*unit*math.Exp(e)) + underflow
+		return t.logError(c, v, math.Log(math.Abs(v)))
 	}
-	return e
+	row, _ := asm.PiecewiseRow(float32(c), t.bits)
+	return float64(t.rows[row][rowError])
 }

@@ -68,6 +68,11 @@ func (b *builder) build(c *call) (component, error) {
 		return nil, err
 	}
 	if f.combine == nil {
+		if f.refuse != nil {
+			if i, expected := f.refuse(values); expected != "" {
+				return nil, b.refused(c, f.params[i].Key, expected)
+			}
+		}
 		e := in{f.embedding}
 		if c == b.first {
 			e.embedding = b.embedding
@@ -98,6 +103,16 @@ func (b *builder) build(c *call) (component, error) {
 	return f.combine(parts, weights, values), nil
 }
 
+// refused is the error that a parameter doesn't go with the others; where it was left out, the whole kernel is shown.
+func (b *builder) refused(c *call, key, expected string) error {
+	for _, a := range c.values {
+		if i := c.family.param(a.key); i >= 0 && c.family.params[i].Key == key {
+			return b.fail(a.keyPos, a.key+"="+a.value, expected)
+		}
+	}
+	return b.fail(c.pos, strings.TrimSpace(b.spec[c.pos:c.end]), expected)
+}
+
 // values returns the parameters of c, in the order of its family's.
 func (b *builder) values(c *call) ([]float64, error) {
 	f := c.family
@@ -120,8 +135,8 @@ func (b *builder) values(c *call) ([]float64, error) {
 		switch {
 		case i >= 0:
 			key = f.params[i].Key
-			v, ok := parseNumber(a.value)
-			if !ok || !f.params[i].allows(v) {
+			v, ok := f.params[i].parse(a.value)
+			if !ok {
 				return nil, b.fail(a.valuePos, key+"="+a.value, f.params[i].Allowed)
 			}
 			values[i] = v
@@ -134,6 +149,19 @@ func (b *builder) values(c *call) ([]float64, error) {
 		seen = append(seen, key)
 	}
 	return values, nil
+}
+
+// parse reads a value.
+func (q param) parse(text string) (float64, bool) {
+	if q.words != nil {
+		i := slices.Index(q.words, text)
+		return float64(i), i >= 0
+	}
+	if q.absent != "" && text == q.absent {
+		return q.initial, true
+	}
+	v, ok := parseNumber(text)
+	return v, ok && q.allows(v)
 }
 
 func (q param) allows(v float64) bool {

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gramengine/gram/sparse"
 )
@@ -61,8 +62,10 @@ type family struct {
 	embedding sparse.Embedding // default
 	params    []param
 
-	// build makes a kernel that is no combination; v holds the parameters in the order of params.
-	build func(e in, v []float64) component
+	// build makes a kernel that is no combination; v holds the parameters in the order of params. Before it, refuse finds a parameter that doesn't go with the
+	// others and says what would.
+	build  func(e in, v []float64) component
+	refuse func(v []float64) (param int, expected string)
 
 	// combine makes a combination; weights are those of a sum, 1 otherwise. Before it, check finds the first part that won't do and says what would.
 	combine    func(parts []component, weights, v []float64) component
@@ -71,12 +74,14 @@ type family struct {
 	positional int  // so many of the parameters may stand behind the parts without a key
 }
 
-// param is a number that a family takes: Allowed says in words what the fields say.
+// param is a number that a family takes, or one of some words: Allowed says in words what the fields say.
 type param struct {
 	Param
 	initial  float64 // value where it is left out
 	whole    bool    // takes whole numbers only
 	min, max float64
+	words    []string // takes one of these, and no number: its place among them
+	absent   string   // what may be written for the initial value, where that is no number that it takes
 }
 
 func (f *family) keys() []string {
@@ -112,6 +117,18 @@ func signed(key, summary string, initial float64) param {
 func whole(key, summary string, initial, min, max float64) param {
 	q := param{initial: initial, whole: true, min: min, max: max}
 	q.Param = Param{Key: key, Default: formatNumber(initial), Summary: summary, Allowed: fmt.Sprintf("a whole number from %g to %g", min, max)}
+	return q
+}
+
+// word makes a parameter that is one of some words, the first of them by default.
+func word(key, summary string, words ...string) param {
+	return param{Param: Param{Key: key, Default: words[0], Allowed: strings.Join(words, " or "), Summary: summary}, words: words}
+}
+
+// or makes a parameter one that is left out by default, which a word stands for.
+func (q param) or(absent string, initial float64) param {
+	q.absent, q.initial, q.Default = absent, initial, absent
+	q.Allowed = absent + ", or " + q.Allowed
 	return q
 }
 

@@ -6,10 +6,7 @@ import "github.com/gramengine/gram/sparse"
 func sphereFamilies() []family {
 	sphere := sparse.Sphere
 	return []family{
-		{Info: Info{Name: "diffusion", Summary: "exp(-arccos²(1-c)/t)", What: "multinomial diffusion, the leading term of the heat kernel",
-			Source: sourceLafferty + ", §3.2", Examples: []string{"diffusion:t=0.5"}}, embedding: sphere,
-			params: []param{positive("t", "diffusion time, in squared radians", 0.5)},
-			build:  func(e in, v []float64) component { return diffusion{e, v[0]} }},
+		diffusionFamily(),
 		{Info: Info{Name: "ngd", Summary: "shift - 2 arccos(1-c)", What: "negative geodesic distance, on the sphere of radius 2",
 			Source: sourceZhang + ", §4", Examples: []string{"ngd:shift=0", "ngd:shift=pi"}}, embedding: sphere,
 			params: []param{signed("shift", "what is added to the negative geodesic distance", 0)},

@@ -96,7 +96,7 @@ func TestLogPsi0(t *testing.T) {
 }
 
 func TestNewSphereRefuses(t *testing.T) {
-	for _, c := range [][2]int{{0, 0}, {-1, 0}, {MaxDimension + 1, 0}, {5, -1}, {5, MaxOrder + 1}} {
+	for _, c := range [][2]int{{0, 0}, {-1, 0}, {math.MaxInt, 0}, {5, -1}, {5, MaxOrder + 1}} {
 		if s, err := NewSphere(c[0], c[1]); err == nil || s != nil {
 			t.Errorf("n = %d, order = %d is allowed", c[0], c[1])
 		}
@@ -163,5 +163,40 @@ func TestCutoff(t *testing.T) {
 	}
 	if v := LogCutoff(0, 1e9); v != 0 {
 		t.Errorf("without a cut-off ln η is %v", v)
+	}
+}
+
+// The logarithm of k(c)/k(0) is the difference of logarithms where that has digits, and goes on in proportion to c where it has none.
+func TestLogRatio(t *testing.T) {
+	for _, n := range []int{1, 2, 5, 50, 60000} {
+		for _, order := range []int{-1, 0, 1, 3} {
+			for _, tm := range []float64{1 / float64(n*n), 0.01, 0.5, 100} {
+				k := Kernel{T: tm, Cutoff: 3}
+				if order >= 0 {
+					k.Sphere = sphere(t, n, order)
+				}
+				there, _ := k.Log(0)
+				for _, c := range []float64{1e-4, 1e-3, 0.01, 0.05, 0.3, 0.306, 0.31, 0.8} {
+					here, _ := k.Log(c)
+					scale := c/tm + float64(n)*c + math.Abs(here) + math.Abs(there) + 64
+					if got := k.LogRatio(c); !(math.Abs(got-(here-there)) <= 0x1p-50*scale) {
+						t.Errorf("n = %d, order = %d, t = %v: ln k(%v)/k(0) = %v, expected %v", n, order, tm, c, got, here-there)
+					}
+				}
+				slope := k.LogRatio(1e-9) / 1e-9
+				for _, c := range []float64{1e-12, 1e-30, 1e-200} {
+					if got := k.LogRatio(c) / c; !(math.Abs(got-slope) <= 1e-8*float64(n)*math.Abs(slope)) {
+						t.Errorf("n = %d, order = %d, t = %v: ln k(c)/k(0) = %v c for c = %v, %v c for 1e-9", n, order, tm, got, c, slope)
+					}
+				}
+			}
+		}
+	}
+	if v := (&Kernel{T: 1, Cutoff: 1}).LogRatio(0.5); !math.IsInf(v, -1) {
+		t.Errorf("beyond the cut-off the ratio is exp(%v)", v)
+	}
+	// With so large a time the 7th function alone counts, and it is negative on the diagonal of the 5-sphere.
+	if v := (&Kernel{Sphere: sphere(t, 5, 7), T: 1e6}).LogRatio(0.1); !math.IsNaN(v) {
+		t.Errorf("of a negative diagonal the ratio is exp(%v)", v)
 	}
 }

@@ -8,7 +8,7 @@ import "math"
 //
 // It is immutable and may be used concurrently.
 type Kernel struct {
-	Sphere    *Sphere
+	Sphere    *Sphere // the functions ψ; nil stands for 1 in place of their sum
 	T         float64 // time in squared units of d, above 0
 	Form      Form
 	Cutoff    float64 // radius of the cut-off in units of d, 0 for none; see [LogCutoff]
@@ -25,11 +25,51 @@ func (k *Kernel) Log(c float64) (logarithm, sign float64) {
 	if math.IsInf(cut, -1) {
 		return cut, 0
 	}
-	sum, sign := k.Sphere.LogSum(k.Form, k.T, c)
+	sum, sign := 0.0, 1.0
+	if k.Sphere != nil {
+		sum, sign = k.Sphere.LogSum(k.Form, k.T, c)
+	}
 	if sign == 0 {
 		return math.Inf(-1), 0
 	}
 	return sum - x*x/k.T + cut + k.LogFactor, sign
+}
+
+// LogRatio returns ln(k(c)/k(0)), where both are above 0, and NaN where they aren't: as the difference of logarithms for large c, and for small
+// ones without it, so that it keeps its digits down to c = 0.
+func (k *Kernel) LogRatio(c float64) float64 {
+	x, y, rest := places(c)
+	if y > 1./16 || LogCutoff(k.Cutoff, 2*x) != 0 {
+		here, sign := k.Log(c)
+		there, diagonal := k.Log(0)
+		if sign == 0 && diagonal > 0 {
+			return math.Inf(-1)
+		}
+		if !(sign > 0 && diagonal > 0) {
+			return math.NaN()
+		}
+		return here - there
+	}
+	logarithm := -x * x / k.T
+	if k.Sphere == nil {
+		return logarithm
+	}
+	// The sum of the ψ_k/ψ₀ t^k here less that at 0, relative to that at 0, both in units of the greatest power of t.
+	var change, diagonal float64
+	s := k.Sphere
+	unit := max(1, s.a*s.a*k.T/4)
+	power, step := 1.0, k.T/4/unit
+	for i, v := range s.ratio {
+		p := float64(poleOrder(s.n, i))
+		// v(y)/(1-y)^p - v(0) = (v(y) - v(0))/(1-y)^p + v(0) ((1-y)^-p - 1)
+		d := y*horner(v[1:], y)/math.Pow(rest, p) + v[0]*math.Expm1(-p*math.Log1p(-y))
+		change, diagonal = change/unit+d*power, diagonal/unit+v[0]*power
+		power *= step
+	}
+	if !(diagonal > 0) {
+		return math.NaN()
+	}
+	return logarithm + s.LogPsi0(k.Form, c) + math.Log1p(change/diagonal)
 }
 
 // Eval returns the kernel at c, 0 <= c <= 2; it is infinite where its value is beyond float64.

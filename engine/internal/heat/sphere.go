@@ -16,7 +16,7 @@ const (
 // MaxOrder is the greatest order of a parametrix, and MaxDimension the greatest dimension of its sphere.
 const (
 	MaxOrder     = 8
-	MaxDimension = 1 << 32
+	MaxDimension = math.MaxInt32
 )
 
 // Sphere holds the functions ψ₀ … ψ_m of the n-sphere of radius 2. It is immutable and may be used concurrently.
@@ -30,7 +30,7 @@ type Sphere struct {
 // milliseconds for the greatest order.
 func NewSphere(n, order int) (*Sphere, error) {
 	if n < 1 || n > MaxDimension {
-		return nil, fmt.Errorf("heat: dimension %d, expected one from 1 to %d", n, int64(MaxDimension))
+		return nil, fmt.Errorf("heat: dimension %d, expected one from 1 to %d", n, MaxDimension)
 	}
 	if order < 0 || order > MaxOrder {
 		return nil, fmt.Errorf("heat: order %d, expected one from 0 to %d", order, MaxOrder)
@@ -72,11 +72,19 @@ func (s *Sphere) Ratio(k int, c float64) float64 {
 
 // ratioAt is Ratio for y = x²/π² and rest = 1-y.
 func (s *Sphere) ratioAt(k int, y, rest float64) float64 {
-	v := math.Ldexp(horner(s.ratio[k], y), -2*k)
+	v := math.Ldexp(horner(s.terms(k, y), y), -2*k)
 	for range poleOrder(s.n, k) {
 		v /= rest
 	}
 	return v
+}
+
+// terms returns the coefficients of v_k that count at y. Up to c = 1 a term is worth a sixteenth of the one before it.
+func (s *Sphere) terms(k int, y float64) []float64 {
+	if y <= 0.25 {
+		return s.ratio[k][:seriesTerms/2]
+	}
+	return s.ratio[k]
 }
 
 // LogSum returns the logarithm of the absolute value, and the sign, of
@@ -95,8 +103,8 @@ func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
 	step := t / (4 * rest) / unit
 	var sum float64
 	power := 1.0
-	for k, v := range s.ratio {
-		term := horner(v, y) * power
+	for k := range s.ratio {
+		term := horner(s.terms(k, y), y) * power
 		for range k - poleOrder(s.n, k) {
 			term *= rest
 		}
@@ -109,11 +117,14 @@ func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
 	case sum < 0:
 		sign = -1
 	}
-	return s.LogPsi0(form, c) + math.Log(math.Abs(sum)) + float64(s.order)*math.Log(unit), sign
+	if unit > 1 {
+		return s.LogPsi0(form, c) + math.Log(math.Abs(sum)) + float64(s.order)*math.Log(unit), sign
+	}
+	return s.LogPsi0(form, c) + math.Log(math.Abs(sum)), sign
 }
 
-// LogConstant returns the logarithm of the constant factor, ln (4πt)^(-n/2), for t > 0.
-func (s *Sphere) LogConstant(t float64) float64 { return -float64(s.n) / 2 * math.Log(4*math.Pi*t) }
+// LogConstant returns the logarithm of the constant factor of the n-sphere, ln (4πt)^(-n/2), for t > 0.
+func LogConstant(n int, t float64) float64 { return -float64(n) / 2 * math.Log(4*math.Pi*t) }
 
 // places returns x = arccos(1-c), y = x²/π² and 1-y, each accurate to a few ulp of itself on all of [0, 2].
 func places(c float64) (x, y, rest float64) {
