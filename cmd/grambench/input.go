@@ -15,7 +15,7 @@ import (
 // read reads the corpus and prints its warnings.
 func (f *flags) read(ctx context.Context, e *env, p *progress) (*sparse.Corpus, error) {
 	if limit := f.budget(); limit > 0 {
-		debug.SetMemoryLimit(limit) // the collector works harder before the bound is reached
+		debug.SetMemoryLimit(limit - min(programBytes, limit/4)) // the collector works harder before the bound is reached
 		if f.memory > 0 && limit < runtimeBytes {
 			return nil, f.fits("any command", runtimeBytes)
 		}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -23,8 +24,9 @@ type progress struct {
 	told time.Time // when the last of them was written
 	bar  *progressbar.ProgressBar
 	name string
-	tale []string // what else the bar says, the most important first; each part is shown where the terminal is wide enough
-	held bool     // updates from engines are left out, since a stage has its own measure
+	tale []string                    // what else the bar says, the most important first; each part is shown where the terminal is wide enough
+	tell func(svm.Progress) []string // makes it, where that isn't tellTraining
+	held bool                        // updates from engines are left out, since a stage has its own measure
 }
 
 func newProgress(w io.Writer) *progress {

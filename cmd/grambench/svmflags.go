@@ -34,6 +34,7 @@ type svmFlags struct {
 	degree        int
 	kernelDefault string
 	given         map[string]bool // flags that were given, by name
+	kept          int64           // bytes of the corpus, if it is kept while machines are trained
 }
 
 // svmTypes are the types in the order of svm-train's -s.

@@ -27,7 +27,7 @@ Trains a support vector machine on documents and writes a model, from which gram
 stands behind -in or, as svm-train has it, behind the flags; so does the model's file, behind -o or the source. It is called SOURCE.model where
 nothing else is said.
 
-The letters of svm-train mean the same here: -s -t -g -d -r -c -n -p -e -h -b -wCLASS -q. The kernel is a kernel of text, diffusion:t=0.5, unless
+The letters of svm-train mean the same here: -s -t -g -d -r -c -n -p -e -h -b -wCLASS -v -q. The kernel is a kernel of text, diffusion:t=0.5, unless
 -kernel, -t or -g ask for another. -m bounds the memory of the whole command, not that of the cache.
 
 Files (-to):
@@ -49,6 +49,7 @@ Examples:
 		t := &trainRun{svmFlags: s}
 		f.set.StringVar(&t.out, "o", "", "write the model to `FILE` (default: the name of the source with .model behind it)")
 		f.set.StringVar(&t.to, "to", "gram", "write the format `FORMAT`: gram, libsvm or libsvm-precomputed")
+		f.set.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds instead, as grambench cv does, and write no model")
 		f.check = t.check
 		return t.run
 	},
@@ -58,6 +59,7 @@ Examples:
 type trainRun struct {
 	*svmFlags
 	out, to string
+	folds   int // of -v
 }
 
 // modelFormats are the forms in which a model is written.
@@ -69,6 +71,9 @@ func (t *trainRun) check() error {
 		return err
 	}
 	f := t.f
+	if t.given["v"] {
+		return t.validation().check()
+	}
 	if len(f.args) > 0 {
 		if t.given["in"] {
 			return usagef("-in %s and the argument %q both name a source, expected one of them", f.in, f.args[0])
@@ -124,8 +129,14 @@ func (t *trainRun) checkLIBSVM(c *sparse.Corpus, settings svm.Settings) error {
 	return nil
 }
 
+// validation is the cross-validation that svm-train has for -v.
+func (t *trainRun) validation() *cvRun { return &cvRun{svmFlags: t.svmFlags, folds: t.folds} }
+
 // run reads, trains, writes and reports.
 func (t *trainRun) run(ctx context.Context, e *env) error {
+	if t.given["v"] {
+		return t.validation().run(ctx, e)
+	}
 	begin := time.Now()
 	f := t.f
 	// Tried out now, so that a folder that is missing or not writable is noticed before the work and not after it.

@@ -32,10 +32,14 @@ func (p *progress) training(s svm.Progress) {
 		_ = p.bar.Clear()
 		p.bar = nil
 	}
-	p.name, p.tale = s.Stage, tellTraining(s)
+	tell := p.tell
+	if tell == nil {
+		tell = tellTraining
+	}
+	p.name, p.tale = s.Stage, tell(s)
 	if p.log != nil && time.Since(p.told) >= logEvery {
 		p.told = time.Now()
-		fmt.Fprintln(p.log, "grambench:", logTraining(s))
+		fmt.Fprintln(p.log, "grambench:", logTraining(s, p.tale))
 	}
 	p.mu.Unlock()
 	if s.Total == 1 {
@@ -64,10 +68,10 @@ func tellTraining(s svm.Progress) []string {
 }
 
 // logTraining is a line for a log.
-func logTraining(s svm.Progress) string {
+func logTraining(s svm.Progress, tale []string) string {
 	line := s.Stage
 	if s.Total > 0 {
 		line += fmt.Sprintf(" %.0f%% (%s of %s)", 100*float64(s.Done)/float64(s.Total), formatCount(s.Done), formatCount(s.Total))
 	}
-	return strings.Join(append([]string{line}, tellTraining(s)...), ", ")
+	return strings.Join(append([]string{line}, tale...), ", ")
 }

@@ -102,7 +102,7 @@ func (r *trainReport) fill(t *trainRun, m *model.Model, result *svm.Report, prob
 	r.Iterations, r.Unfinished = result.Iterations, result.Unfinished
 	r.Objective, r.Gap = number(result.Objective), number(result.Gap)
 	r.SecondsGram, r.SecondsSolve = result.Gram.Seconds(), result.Solve.Seconds()
-	r.DotProducts = e.Stats().Pairs
+	r.DotProducts = problem.Cache().Computed
 	r.Cache = newCacheLine(problem.Cache())
 	r.PeakBytes, r.LimitBytes = peakBytes(), int64(t.f.memory)
 	r.Rows = machineRows(m)
@@ -141,23 +141,34 @@ func machineRows(m *model.Model) []machineRow {
 
 // settings says in a line what was trained.
 func (r *trainReport) settings() string {
-	parts := []string{r.Kernel}
-	if !strings.Contains(r.Kernel, "embed=") {
-		parts = append(parts, r.Embedding)
-	}
-	parts = append(parts, r.Type)
-	for _, q := range []struct {
-		name string
-		v    float64
-	}{{"C", r.C}, {"nu", r.Nu}, {"epsilon", r.Epsilon}} {
-		if q.v != 0 {
-			parts = append(parts, fmt.Sprintf("%s = %v", q.name, q.v))
-		}
-	}
+	parts := []string{describeKernel(r.Kernel, r.Embedding), r.Type}
+	parts = append(parts, describeNumbers(r.C, r.Nu, r.Epsilon)...)
 	if r.Scheme != "" {
 		parts = append(parts, r.Scheme)
 	}
 	return strings.Join(append(parts, r.ISA, counted(r.Workers, "worker", "workers")), ", ")
+}
+
+// describeKernel names a kernel together with its embedding.
+func describeKernel(kernel, embedding string) string {
+	if strings.Contains(kernel, "embed=") {
+		return kernel
+	}
+	return kernel + ", " + embedding
+}
+
+// describeNumbers names those of a problem's parameters that it has.
+func describeNumbers(c, nu, epsilon float64) []string {
+	var parts []string
+	for _, q := range []struct {
+		name string
+		v    float64
+	}{{"C", c}, {"nu", nu}, {"epsilon", epsilon}} {
+		if q.v != 0 {
+			parts = append(parts, fmt.Sprintf("%s = %v", q.name, q.v))
+		}
+	}
+	return parts
 }
 
 func (r *trainReport) writeText(w io.Writer) {

@@ -84,6 +84,10 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 	if err != nil {
 		return nil, err
 	}
+	opt, err := f.options(1)
+	if err != nil {
+		return nil, err
+	}
 	before := p.Cache().Computed
 	begin := time.Now()
 	if err := p.cached.Build(ctx); err != nil {
@@ -97,7 +101,7 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 	if err != nil {
 		return nil, err
 	}
-	out, err := f.validate(ctx, m, []cell{{s.C, s.Nu, s.Epsilon}}, nil, p.solverOptions(&s))
+	out, err := f.validate(ctx, m, []cell{{s.C, s.Nu, s.Epsilon}}, nil, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -105,6 +105,9 @@ func (p *Problem) Classes() []string { return p.corpus.classes }
 // Embedding returns the embedding of the documents.
 func (p *Problem) Embedding() sparse.Embedding { return p.x.Embedder.Embedding }
 
+// Terms returns the number of terms that the embedded documents have, by which [engine.Resolve] sets what a kernel leaves open.
+func (p *Problem) Terms() int { return len(p.x.Embedder.Terms) }
+
 // Empty returns the number of documents without terms.
 func (p *Problem) Empty() int { return p.x.Empty() }
 

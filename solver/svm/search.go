@@ -79,31 +79,16 @@ func (r *SearchResult) Fits() int {
 //
 // At the end of ctx, or an error on the way, the result holds the points that are complete, beside the error.
 func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(Point)) (*SearchResult, error) {
-	return search(ctx, s, g, each, p.opt.Progress, func(sparse.Embedding) (*Problem, error) { return p, nil })
+	return SearchProblems(ctx, s, g, func(sparse.Embedding) (*Problem, error) { return p, nil }, each)
 }
 
 // SearchCorpus is [Problem.Search] for kernels of several embeddings: it makes a problem for each embedding, one after the other.
 func SearchCorpus(ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt Options, each func(Point)) (*SearchResult, error) {
-	return search(ctx, s, g, each, opt.Progress, func(e sparse.Embedding) (*Problem, error) { return NewProblem(ctx, c, e, opt) })
+	return SearchProblems(ctx, s, g, func(e sparse.Embedding) (*Problem, error) { return NewProblem(ctx, c, e, opt) }, each)
 }
 
-// searching is a search under way.
-type searching struct {
-	s      Settings
-	g      Grid
-	cells  []cell
-	each   func(Point)
-	points [][]Point // by kernel of the grid
-	out    *SearchResult
-
-	mu     sync.Mutex
-	report func(Progress)
-	at     Progress // what was reported last
-	before int64    // problems of kernels that are done
-	left   int      // kernels that are not done
-}
-
-func search(ctx context.Context, s Settings, g Grid, each func(Point), report func(Progress), problem func(sparse.Embedding) (*Problem, error)) (*SearchResult, error) {
+// SearchProblems is [SearchCorpus] for problems that the caller makes: problem is asked for that of each embedding of the grid, once, when its turn has come.
+func SearchProblems(ctx context.Context, s Settings, g Grid, problem func(sparse.Embedding) (*Problem, error), each func(Point)) (*SearchResult, error) {
 	s, err := s.resolve()
 	if err != nil {
 		return nil, err
@@ -118,14 +103,28 @@ func search(ctx context.Context, s Settings, g Grid, each func(Point), report fu
 	if each == nil {
 		each = func(Point) {}
 	}
-	q := &searching{s: s, g: g, each: each, points: make([][]Point, len(g.Kernels)), report: report}
+	q := &searching{s: s, g: g, each: each, points: make([][]Point, len(g.Kernels)), left: len(g.Kernels)}
 	if q.cells, err = g.cells(&s); err != nil {
 		return nil, err
 	}
 	q.out = &SearchResult{Measure: s.Measure(), Total: len(g.Kernels) * len(q.cells)}
-	q.left = len(g.Kernels)
 	err = q.run(ctx, problem)
 	return q.finish(), err
+}
+
+// searching is a search under way.
+type searching struct {
+	s      Settings
+	g      Grid
+	cells  []cell
+	each   func(Point)
+	points [][]Point // by kernel of the grid
+	out    *SearchResult
+
+	mu     sync.Mutex
+	at     Progress // what was reported last
+	before int64    // problems of kernels that are done
+	left   int      // kernels that are not done
 }
 
 // cells lists the combinations of what the solver knows.
@@ -191,6 +190,10 @@ func (q *searching) embedding(ctx context.Context, p *Problem, e sparse.Embeddin
 	if err != nil {
 		return err
 	}
+	opt, err := f.options(len(q.cells))
+	if err != nil {
+		return err
+	}
 	var specs []kernelAt
 	for i, k := range q.g.Kernels {
 		if k.Embedding() == e {
@@ -210,10 +213,8 @@ func (q *searching) embedding(ctx context.Context, p *Problem, e sparse.Embeddin
 	defer func() { q.out.Solve += time.Since(begin) }()
 	p.training.Store(true)
 	defer p.training.Store(false)
-	stop := q.tick()
-	defer stop()
+	defer q.tick(p.opt.Progress)()
 
-	opt := p.solverOptions(&q.s)
 	opt.Progress = q.solving
 	var way path
 	for _, at := range inPath(specs) {
@@ -312,15 +313,15 @@ func (q *searching) solving(s solver.Progress) {
 }
 
 // tick passes on what was noted, ten times a second, whatever the work is at: reading the matrix and predicting report nothing of their own.
-func (q *searching) tick() (stop func()) {
+func (q *searching) tick(report func(Progress)) (stop func()) {
 	t := &ticker{stop: make(chan struct{})}
-	if q.report != nil {
+	if report != nil {
 		t.every(func() {
 			q.mu.Lock()
 			at := q.at
 			q.mu.Unlock()
 			if at.Stage != "" {
-				q.report(at)
+				report(at)
 			}
 		})
 	}

@@ -24,7 +24,7 @@ type weighted struct {
 // parametersOf returns the numbers in a kernel's specification, with what stands between them: kernels of the same text differ in numbers only.
 func parametersOf(k engine.Kernel) (text string, numbers []float64) {
 	var words []string
-	for _, word := range strings.FieldsFunc(k.String(), func(r rune) bool { return strings.ContainsRune(":,()=", r) }) {
+	for _, word := range strings.FieldsFunc(k.String(), func(r rune) bool { return strings.ContainsRune(":,()=* ", r) }) {
 		if word == "pi" {
 			numbers = append(numbers, math.Pi)
 		} else if v, err := strconv.ParseFloat(word, 64); err == nil {

@@ -248,6 +248,8 @@ func TestSearchPath(t *testing.T) {
 		{[]string{"polynomial:gamma=1,r=1,degree=2", "polynomial:gamma=1,r=1,degree=1"}, "polynomial:gamma=2,r=1,degree=2", []float64{1}},
 		{[]string{"polynomial:gamma=1,r=1,degree=2", "polynomial:gamma=1,r=0,degree=2"}, "polynomial:gamma=1,r=2,degree=2", []float64{2, -1}}, // 0 has no logarithm
 		{[]string{"diffusion:t=pi"}, "diffusion:t=3", []float64{1}},
+		{[]string{"0.5*diffusion:t=1 + linear:embed=tf-l1-sqrt"}, "0.75*diffusion:t=1 + linear:embed=tf-l1-sqrt", []float64{1}},
+		{[]string{"diffusion:t=1000000"}, "diffusion:t=2000000", []float64{1}}, // written 1e+06
 	} {
 		var way path
 		for _, spec := range slices.Backward(c.way) {

@@ -1,0 +1,323 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// gridReport is the report of the command grid.
+type gridReport struct {
+	Corpus corpusLine `json:"corpus"`
+	svmLine
+	Folds   int         `json:"folds"`
+	Seed    uint64      `json:"seed"`
+	Measure svm.Measure `json:"measure"`
+
+	Complete bool     `json:"complete"`
+	Points   int      `json:"points"` // of the whole search
+	Fits     int      `json:"fits"`   // classifiers that were trained: one a point and fold
+	Best     *gridRow `json:"best,omitempty"`
+	Train    string   `json:"train_command,omitempty"` // trains with the best settings
+	Hints    []string `json:"hints,omitempty"`
+
+	DotProducts int64 `json:"dot_products"`
+	Saved       int64 `json:"dot_products_saved"` // those that training and predicting each fit by itself would have computed besides
+
+	Seconds      float64 `json:"seconds"` // from the first byte read
+	SecondsRead  float64 `json:"seconds_read"`
+	SecondsGram  float64 `json:"seconds_gram"`
+	SecondsSolve float64 `json:"seconds_solve"` // training and predicting
+	PeakBytes    int64   `json:"peak_bytes"`
+	LimitBytes   int64   `json:"limit_bytes"` // what -m allows; 0 where nothing is said
+
+	Rows []gridRow `json:"rows"`
+
+	run     *gridRun
+	kernels []engine.Kernel // of the grid
+	numbers []numbers       // combinations of nu and epsilon
+	c       []float64
+}
+
+// numbers are what a row of the table has beside its kernel.
+type numbers struct{ nu, epsilon float64 }
+
+// gridRow is one point.
+type gridRow struct {
+	Kernel     string   `json:"kernel"`
+	Embedding  string   `json:"embedding"`
+	C          float64  `json:"c,omitempty"`
+	Nu         float64  `json:"nu,omitempty"`
+	Epsilon    float64  `json:"epsilon,omitempty"`
+	Mean       number   `json:"mean"`
+	SD         number   `json:"standard_deviation"`
+	Figures    []number `json:"figures"` // by fold
+	Iterations int64    `json:"iterations"`
+	Unfinished int      `json:"unfinished_machines"`
+	Support    float64  `json:"support_vectors"` // mean over the folds of the number of different ones
+	Seconds    float64  `json:"seconds"`         // of workers, in solving its problems
+}
+
+// newGridReport begins a report with what is to be searched.
+func newGridReport(c *sparse.Corpus, run *gridRun, g svm.Grid, s svm.Settings) *gridReport {
+	r := &gridReport{Corpus: newCorpusLine(c), svmLine: newSVMLine(s), Folds: g.Folds, Seed: g.Seed, Measure: s.Measure(), run: run, kernels: g.Kernels}
+	r.svmLine.C, r.svmLine.Nu, r.svmLine.Epsilon = 0, 0, 0
+	or := func(list []float64, own float64) []float64 {
+		if len(list) == 0 {
+			return []float64{own}
+		}
+		return list
+	}
+	r.c = or(g.C, s.C)
+	for _, nu := range or(g.Nu, s.Nu) {
+		for _, epsilon := range or(g.Epsilon, s.Epsilon) {
+			r.numbers = append(r.numbers, numbers{nu, epsilon})
+		}
+	}
+	r.Points = len(r.kernels) * len(r.numbers) * len(r.c)
+	return r
+}
+
+// fill fills in what was found.
+func (r *gridReport) fill(result *svm.SearchResult, w *gridWatch) {
+	r.ISA, r.Workers = w.isa, w.workers
+	r.Complete, r.Fits = len(result.Points) == result.Total, result.Fits()
+	r.DotProducts, r.Saved = result.DotProducts, result.Saved()
+	r.SecondsGram, r.SecondsSolve = result.Gram.Seconds(), result.Solve.Seconds()
+	r.PeakBytes, r.LimitBytes = peakBytes(), int64(r.run.f.memory)
+	r.Rows = []gridRow{}
+	for _, p := range result.Points {
+		row := gridRow{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(), Mean: number(p.Mean), SD: number(p.SD), Iterations: p.Iterations,
+			Unfinished: p.Unfinished, Support: p.Support, Seconds: p.Busy.Seconds()}
+		row.C, row.Nu, row.Epsilon = r.has(p.C, p.Nu, p.Epsilon)
+		for _, f := range p.Figures {
+			row.Figures = append(row.Figures, number(f))
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	if result.Best >= 0 {
+		best := r.Rows[result.Best]
+		r.Best, r.Train = &best, r.run.trainCommand(&best)
+		r.Hints = r.edges(&best)
+	}
+}
+
+// has leaves out the numbers that the type has no use for.
+func (r *gridReport) has(c, nu, epsilon float64) (float64, float64, float64) {
+	switch model.Type(r.Type) {
+	case model.NuSVC:
+		return 0, nu, 0
+	case model.NuSVR:
+		return c, nu, 0
+	case model.EpsilonSVR:
+		return c, 0, epsilon
+	}
+	return c, 0, 0
+}
+
+// edges says where the best point has the least or the greatest value of a list, so that a better one may lie beyond.
+func (r *gridReport) edges(best *gridRow) []string {
+	var hints []string
+	for _, list := range r.run.lists {
+		v := best.C
+		switch list.name {
+		case "C":
+		case "nu":
+			v = best.Nu
+		case "epsilon":
+			v = best.Epsilon
+		default:
+			var ok bool
+			if v, ok = valueOf(best.Kernel, list.name); !ok {
+				continue
+			}
+		}
+		if len(list.values) < 2 {
+			continue
+		}
+		switch v {
+		case slices.Min(list.values):
+			hints = append(hints, fmt.Sprintf("the best has the least %s of the search, %v: a better one may lie below", list.name, v))
+		case slices.Max(list.values):
+			hints = append(hints, fmt.Sprintf("the best has the greatest %s of the search, %v: a better one may lie above", list.name, v))
+		}
+	}
+	return hints
+}
+
+// valueOf returns a parameter of a kernel.
+func valueOf(spec, name string) (float64, bool) {
+	k, err := engine.ParseKernel(spec)
+	if err != nil {
+		return 0, false
+	}
+	key, ok := takes(k, name)
+	if !ok {
+		return 0, false
+	}
+	_, rest, _ := strings.Cut(spec, ":")
+	for part := range strings.SplitSeq(rest, ",") {
+		if own, value, _ := strings.Cut(part, "="); own == key {
+			v, err := gridNumber(value)
+			return v, err == nil
+		}
+	}
+	return 0, false
+}
+
+func (r *gridReport) writeText(w io.Writer) {
+	fmt.Fprintln(w, r.Corpus)
+	parts := []string{counted(len(r.kernels), "kernel", "kernels"), r.Type}
+	if r.Scheme != "" {
+		parts = append(parts, r.Scheme)
+	}
+	parts = append(parts, fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed), r.ISA, counted(r.Workers, "worker", "workers"))
+	fmt.Fprintln(w, strings.Join(parts, ", "))
+	fmt.Fprintf(w, "mean %s ± standard deviation over the folds\n", r.Measure)
+	r.table().write(w)
+	if !r.Complete {
+		fmt.Fprintf(w, "incomplete: %s of %s\n", formatCount(len(r.Rows)), counted(r.Points, "point", "points"))
+	}
+	if r.Best != nil {
+		name := strings.Join(append([]string{describeKernel(r.Best.Kernel, r.Best.Embedding)}, describeNumbers(r.Best.C, r.Best.Nu, r.Best.Epsilon)...), ", ")
+		fmt.Fprintf(w, "best: %s: %s %s\n", name, r.Measure, r.cell(r.Best))
+		for _, hint := range r.Hints {
+			fmt.Fprintln(w, hint)
+		}
+		fmt.Fprintln(w, r.Train)
+	}
+	fmt.Fprintf(w, "%s, %s saved: each of %s by itself would have taken %s\n", counted(r.DotProducts, "dot product", "dot products"), formatCount(r.Saved),
+		counted(r.Fits, "fit", "fits"), formatCount(r.DotProducts+r.Saved))
+	fmt.Fprintf(w, "reading %.2f s, matrix %.2f s, search %.2f s, in all %.2f s, peak memory %s", r.SecondsRead, r.SecondsGram, r.SecondsSolve, r.Seconds, formatBytes(r.PeakBytes))
+	if r.LimitBytes > 0 {
+		fmt.Fprintf(w, " of %s", formatBytes(r.LimitBytes))
+	}
+	fmt.Fprintln(w)
+}
+
+// cell is a figure with its deviation.
+func (r *gridReport) cell(row *gridRow) string {
+	return r.Measure.Format(float64(row.Mean)) + " ± " + strings.TrimSuffix(r.Measure.Format(float64(row.SD)), "%")
+}
+
+// line names a row of the table, which is a kernel with the numbers that are searched.
+type line struct {
+	kernel string
+	numbers
+}
+
+// lines lists the rows of the table.
+func (r *gridReport) lines() []line {
+	var lines []line
+	for _, row := range r.Rows {
+		own := line{row.Kernel, numbers{row.Nu, row.Epsilon}}
+		if !slices.Contains(lines, own) {
+			lines = append(lines, own)
+		}
+	}
+	return lines
+}
+
+// at returns the point of a line and a C, nil where it isn't complete.
+func (r *gridReport) at(l line, c float64) *gridRow {
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if (line{row.Kernel, numbers{row.Nu, row.Epsilon}}) == l && (row.C == c || row.C == 0) {
+			return row
+		}
+	}
+	return nil
+}
+
+// name names a line of the table, with the numbers that not all lines have in common.
+func (r *gridReport) name(l line) string {
+	if len(r.numbers) == 1 {
+		return l.kernel
+	}
+	return strings.Join(append([]string{l.kernel}, describeNumbers(0, l.nu, l.epsilon)...), ", ")
+}
+
+// table has a line for each kernel and a column for each C.
+func (r *gridReport) table() *table {
+	titles := []string{"kernel"}
+	for _, c := range r.c {
+		title := fmt.Sprintf(">C = %v  ", c) // cells end in the place of the mark
+		if model.Type(r.Type) == model.NuSVC {
+			title = ">" + r.Measure.String() + "  "
+		}
+		titles = append(titles, title)
+	}
+	t := newTable(titles...)
+	for _, l := range r.lines() {
+		cells := []string{r.name(l)}
+		for _, c := range r.c {
+			row := r.at(l, c)
+			switch {
+			case row == nil:
+				cells = append(cells, "-  ")
+			case r.Best != nil && row.Kernel == r.Best.Kernel && row.C == r.Best.C && row.Nu == r.Best.Nu && row.Epsilon == r.Best.Epsilon:
+				cells = append(cells, r.cell(row)+" *")
+			default:
+				cells = append(cells, r.cell(row)+"  ")
+			}
+		}
+		t.add(cells...)
+	}
+	return t
+}
+
+// trainCommand is the command that trains with the settings of a point, for a shell.
+func (r *gridRun) trainCommand(best *gridRow) string {
+	words := []string{"grambench", "train", "-in", r.f.in}
+	add := func(flag string, given bool, value ...string) {
+		if given {
+			words = append(append(words, flag), value...)
+		}
+	}
+	f := r.f
+	add("-format", f.format != "", f.format)
+	add("-min-df", f.minDF != 0, fmt.Sprint(f.minDF))
+	add("-max-df", f.maxDF != 0, fmt.Sprint(f.maxDF))
+	add("-signed", f.signed)
+	add("-max-line", f.maxLine != 0, fmt.Sprint(int64(f.maxLine))+"B")
+	add("-m", f.memory != 0, fmt.Sprint(int64(f.memory))+"B")
+	add("-tiles", r.tiles != "", r.tiles)
+	add("-isa", f.isa != "", f.isa)
+	add("-type", r.kind != string(model.CSVC), r.kind)
+	add("-scheme", r.scheme != "", r.scheme)
+	add("-tolerance", r.tolerance != 1e-3, fmt.Sprint(r.tolerance))
+	add("-shrinking", !bool(r.shrinking), "0")
+	var classes []string
+	for class := range r.weights {
+		classes = append(classes, class)
+	}
+	slices.Sort(classes)
+	for _, class := range classes {
+		add("-weight", true, fmt.Sprintf("%s=%v", class, r.weights[class]))
+	}
+	add("-kernel", true, best.Kernel)
+	add("-c", best.C != 0, fmt.Sprint(best.C))
+	add("-nu", best.Nu != 0, fmt.Sprint(best.Nu))
+	add("-epsilon", best.Epsilon != 0, fmt.Sprint(best.Epsilon))
+	for i, w := range words {
+		words[i] = quoted(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted writes a word so that a shell reads it as it is.
+func quoted(w string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:=,@%+", r)
+	}
+	if w != "" && strings.IndexFunc(w, func(r rune) bool { return !plain(r) }) < 0 {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
