@@ -14,7 +14,7 @@ const leastRows = 256
 func (f *folded) options(cells int) (solver.Options, error) {
 	p := f.p
 	opt := p.solverOptions(f.s)
-	if p.opt.MemoryBytes == 0 && p.opt.CacheBytes == 0 {
+	if p.opt.MemoryBytes == 0 {
 		return opt, nil
 	}
 	own := f.bytes(int64(cells))
