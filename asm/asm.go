@@ -50,6 +50,7 @@ type Kernels struct {
 	ArcCosine2 func(dst, c, y []float32, x float32)
 	Piecewise  func(dst, c []float32, rows [][8]float32, bits uint)
 
+	AddRows        func(sum []float64, rows [][]float32, from int, by []float64)
 	GradientUpdate func(g []float64, ki, kj []float32, a, b float64)
 	ArgMax         func(g []float64, mask []byte, bit byte) (at int, best float64)
 	ArgMin         func(g []float64, mask []byte, bit byte) (at int, best float64)

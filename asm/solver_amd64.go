@@ -64,7 +64,7 @@ func blocks(n int) int { return n &^ (scanBlock - 1) }
 
 func gradientUpdateAVX2(g []float64, ki, kj []float32, a, b float64) {
 	n := blocks(len(g))
-	addRowsAVX2(g[:n], ki, kj, a, b)
+	addPairAVX2(g[:n], ki, kj, a, b)
 	gradientUpdateGeneric(g[n:], ki[n:], kj[n:], a, b)
 }
 
@@ -91,7 +91,7 @@ func argGainAVX2(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, k
 
 func gradientUpdateAVX512(g []float64, ki, kj []float32, a, b float64) {
 	n := blocks(len(g))
-	addRowsAVX512(g[:n], ki, kj, a, b)
+	addPairAVX512(g[:n], ki, kj, a, b)
 	gradientUpdateGeneric(g[n:], ki[n:], kj[n:], a, b)
 }
 

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func addRowsAVX2(g []float64, ki []float32, kj []float32, a float64, b float64)
+// func addPairAVX2(g []float64, ki []float32, kj []float32, a float64, b float64)
 // Requires: AVX
-TEXT ·addRowsAVX2(SB), NOSPLIT, $0-88
+TEXT ·addPairAVX2(SB), NOSPLIT, $0-88
 	MOVQ         g_base+0(FP), AX
 	MOVQ         g_len+8(FP), CX
 	MOVQ         ki_base+24(FP), DX
@@ -374,9 +374,9 @@ done8:
 	VZEROUPPER
 	RET
 
-// func addRowsAVX512(g []float64, ki []float32, kj []float32, a float64, b float64)
+// func addPairAVX512(g []float64, ki []float32, kj []float32, a float64, b float64)
 // Requires: AVX, AVX512F
-TEXT ·addRowsAVX512(SB), NOSPLIT, $0-88
+TEXT ·addPairAVX512(SB), NOSPLIT, $0-88
 	MOVQ         g_base+0(FP), AX
 	MOVQ         g_len+8(FP), CX
 	MOVQ         ki_base+24(FP), DX

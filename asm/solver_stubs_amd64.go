@@ -4,10 +4,10 @@
 
 package asm
 
-// addRowsAVX2 is gradientUpdateGeneric for a multiple of 16 elements.
+// addPairAVX2 is gradientUpdateGeneric for a multiple of 16 elements.
 //
 //go:noescape
-func addRowsAVX2(g []float64, ki []float32, kj []float32, a float64, b float64)
+func addPairAVX2(g []float64, ki []float32, kj []float32, a float64, b float64)
 
 // scanMaxAVX2 is argMaxGeneric for each of the 16 places of a block: value, and the first element of the block it stands in or -1.
 //
@@ -24,10 +24,10 @@ func scanMinAVX2(value *[16]float64, first *[16]int64, g []float64, mask []byte,
 //go:noescape
 func scanGainAVX2(value *[16]float64, first *[16]int64, g []float64, mask []byte, bit byte, low *[16]float64, ki []float32, diag []float32, gmax float64, kii float64)
 
-// addRowsAVX512 is gradientUpdateGeneric for a multiple of 16 elements.
+// addPairAVX512 is gradientUpdateGeneric for a multiple of 16 elements.
 //
 //go:noescape
-func addRowsAVX512(g []float64, ki []float32, kj []float32, a float64, b float64)
+func addPairAVX512(g []float64, ki []float32, kj []float32, a float64, b float64)
 
 // scanMaxAVX512 is argMaxGeneric for each of the 16 places of a block: value, and the first element of the block it stands in or -1.
 //

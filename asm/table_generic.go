@@ -27,6 +27,7 @@ var generic = Kernels{
 	ArcCosine2: arcCosine2Generic,
 	Piecewise:  piecewiseGeneric,
 
+	AddRows:        addRowsGeneric,
 	GradientUpdate: gradientUpdateGeneric,
 	ArgMax:         argMaxGeneric,
 	ArgMin:         argMinGeneric,

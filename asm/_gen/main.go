@@ -31,6 +31,7 @@ var families = []struct {
 	{"peak", peaks},
 	{"solver", solver},
 	{"rowsums", rowSums},
+	{"rows", rows},
 }
 
 func main() {

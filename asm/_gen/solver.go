@@ -25,7 +25,7 @@ const (
 func solver(c *build.Context) {
 	for _, set := range isas {
 		g := &gen{Context: c, isa: set}
-		g.addRows()
+		g.addPair()
 		g.scanExtreme("Max", math.Inf(-1), greaterD)
 		g.scanExtreme("Min", math.Inf(1), lessD)
 		g.scanGain()
@@ -71,9 +71,9 @@ func (g *gen) widen(m operand.Mem) reg.VecVirtual {
 	return d
 }
 
-// addRows is g[t] += a·ki[t] + b·kj[t] for whole blocks.
-func (g *gen) addRows() {
-	g.begin("addRows", "func(g []float64, ki, kj []float32, a, b float64)", "is gradientUpdateGeneric for a multiple of 16 elements.")
+// addPair is g[t] += a·ki[t] + b·kj[t] for whole blocks.
+func (g *gen) addPair() {
+	g.begin("addPair", "func(g []float64, ki, kj []float32, a, b float64)", "is gradientUpdateGeneric for a multiple of 16 elements.")
 	sum := g.Load(g.Param("g").Base(), g.GP64())
 	n := g.Load(g.Param("g").Len(), g.GP64()).(reg.GPVirtual)
 	ki := g.Load(g.Param("ki").Base(), g.GP64())

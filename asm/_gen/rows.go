@@ -1,0 +1,124 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// The size of a slice in memory.
+const sliceBytes = 24
+
+func rows(c *build.Context) {
+	for _, set := range isas {
+		g := &gen{Context: c, isa: set, data: &constants{at: map[uint32]operand.Mem{}}}
+		g.addRows()
+	}
+}
+
+// addRows is addRowsGeneric. Sums stay in registers while the rows pass: a block of columns takes as many registers as there are to spare, the columns
+// after the last block half as many each time, and the last few of all a mask. A value takes one load, which widens it, and one multiply-add.
+func (g *gen) addRows() {
+	g.begin("addRows", "func(sum []float64, rows [][]float32, from int, by []float64)", "is addRowsGeneric.")
+	sum := g.Load(g.Param("sum").Base(), g.GP64())
+	n := g.Load(g.Param("sum").Len(), g.GP64()).(reg.GPVirtual)
+	count := g.Load(g.Param("rows").Len(), g.GP64())
+	rows := g.Load(g.Param("rows").Base(), g.GP64())
+	by := g.Load(g.Param("by").Base(), g.GP64())
+	column := g.Load(g.Param("from"), g.GP64()) // of the row, while sum moves on with it
+	g.TESTQ(count, count)
+	g.JZ(operand.LabelRef("done"))
+
+	// through passes all rows over the sums in registers.
+	through := func(sums vec, widen func(m operand.Mem, to reg.VecVirtual)) {
+		next := g.label("row")
+		row, r, at := g.GP64(), g.GP64(), g.GP64()
+		factor := g.reg()
+		g.MOVQ(rows, at)
+		g.XORQ(r, r)
+		g.Label(next)
+		g.MOVQ(operand.Mem{Base: at}, row)
+		g.VBROADCASTSD(operand.Mem{Base: by, Index: r, Scale: 8}, factor)
+		for i, s := range sums {
+			v := g.reg()
+			widen(operand.Mem{Base: row, Index: column, Scale: 4, Disp: 4 * g.doubles() * i}, v)
+			g.VFMADD231PD(v, factor, s)
+		}
+		g.ADDQ(operand.U8(sliceBytes), at)
+		g.INCQ(r)
+		g.CMPQ(r, count)
+		g.JL(operand.LabelRef(next))
+	}
+	most := 8
+	if g.lanes == 16 {
+		most = 16
+	}
+	for wide := most; wide > 0; wide /= 2 {
+		again, fewer := g.label("block"), g.label("fewer")
+		columns := wide * g.doubles()
+		g.Label(again)
+		g.CMPQ(n, operand.U32(columns))
+		g.JL(operand.LabelRef(fewer))
+		sums := g.regs(wide)
+		for i, s := range sums {
+			g.VMOVUPD(operand.Mem{Base: sum, Disp: 8 * g.doubles() * i}, s)
+		}
+		through(sums, func(m operand.Mem, to reg.VecVirtual) { g.VCVTPS2PD(m, to) })
+		for i, s := range sums {
+			g.VMOVUPD(s, operand.Mem{Base: sum, Disp: 8 * g.doubles() * i})
+		}
+		g.ADDQ(operand.U32(8*columns), sum)
+		g.ADDQ(operand.U32(columns), column)
+		g.SUBQ(operand.U32(columns), n)
+		if wide == most {
+			g.JMP(operand.LabelRef(again))
+		}
+		g.Label(fewer)
+	}
+	g.TESTQ(n, n)
+	g.JZ(operand.LabelRef("done"))
+	s, m := g.reg(), operand.Mem{Base: sum}
+	if g.lanes == 16 {
+		word, k := g.GP32(), g.K()
+		g.MOVL(operand.U32(0xff), word)
+		g.BZHIL(n.As32(), word, word)
+		g.KMOVW(word, k)
+		g.VMOVUPD_Z(m, k, s)
+		through(vec{s}, func(m operand.Mem, to reg.VecVirtual) { g.VCVTPS2PD_Z(m, k, to) })
+		g.VMOVUPD(s, k, m)
+	} else {
+		// The lanes below n: n, spread, above 0, 1, 2, 3; for float32 the same in 32 bits each.
+		lanes, narrow := g.reg(), g.XMM()
+		spread := g.XMM()
+		g.VMOVQ(n, spread)
+		g.VPBROADCASTQ(spread, lanes)
+		g.VPBROADCASTD(spread, narrow)
+		g.VPCMPGTQ(g.counting(8), lanes, lanes)
+		g.VPCMPGTD(g.counting(4), narrow, narrow)
+		g.VMASKMOVPD(m, lanes, s)
+		through(vec{s}, func(m operand.Mem, to reg.VecVirtual) {
+			g.VMASKMOVPS(m, narrow, to.AsX())
+			g.VCVTPS2PD(to.AsX(), to)
+		})
+		g.VMASKMOVPD(s, lanes, m)
+	}
+	g.Label("done")
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// counting is the numbers 0, 1, 2, 3 of so many bytes each.
+func (g *gen) counting(bytes int) operand.Mem {
+	name := map[int]string{4: "counting4", 8: "counting8"}[bytes]
+	m := g.StaticGlobal(name)
+	g.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 4 {
+		if bytes == 4 {
+			g.AddDatum(4*i, operand.U32(i))
+		} else {
+			g.AddDatum(8*i, operand.U64(i))
+		}
+	}
+	return m
+}

@@ -1,0 +1,20 @@
+package asm
+
+import "math"
+
+// addRowsGeneric adds multiples of rows of the matrix to the scores of many variables (or kernel values times coefficients to decisions),
+//
+//	sum[t] = fma(by[r], rows[r][from+t], sum[t])  for r = 0, 1, … in turn,  0 <= t < len(sum)
+//
+// with len(by) = len(rows) and len(rows[r]) >= from+len(sum), from >= 0. Each value is widened to float64 and each product and sum rounded once, together:
+// the bits are the same from every instruction set, and don't depend on how columns are divided among calls. sum overlaps no row.
+//
+// Accuracy: for m rows |error| <= m·2⁻⁵³·max over r of |sum[t] after row r|.
+func addRowsGeneric(sum []float64, rows [][]float32, from int, by []float64) {
+	for r, b := range by[:len(rows)] {
+		row := rows[r][from : from+len(sum)]
+		for t, v := range row {
+			sum[t] = math.FMA(b, float64(v), sum[t])
+		}
+	}
+}
