@@ -30,7 +30,7 @@ func newInner(size int, k *asm.Kernels) *inner {
 
 // load copies what belongs to the variables of a working set: slots[r] is the variable in place r or -1, rows[r] the row of its document. What
 // the places had in common before the fresh ones changed is there already.
-func (in *inner) load(d *dual, slots, fresh []int32, rows [][]float32) {
+func (in *inner) load(d *dual, store *rowStore, slots, fresh []int32, rows [][]float32) {
 	n, docs := padded(len(slots)), int32(len(d.docs))
 	if in.n != n {
 		clear(in.rows)
@@ -43,7 +43,7 @@ func (in *inner) load(d *dual, slots, fresh []int32, rows [][]float32) {
 			continue
 		}
 		in.diag[r], in.score[r], in.alpha[r], in.upper[r], in.sign[r], in.mask[r] = d.diag[t], d.score[t], d.alpha[t], d.upper[t], d.sign[t], d.mask[t]
-		in.column[r] = t % docs
+		in.column[r] = store.column(t % docs)
 	}
 	for r := len(slots); r < n; r++ {
 		in.mask[r] = 0

@@ -23,7 +23,7 @@ type Matrix interface {
 	Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error
 }
 
-// A readyMatrix has its rows in memory. A problem over one range of documents uses them where they are, others copy what they need.
+// A readyMatrix has its rows in memory. A problem over a few ranges of documents uses them where they are, others copy what they need.
 type readyMatrix interface {
 	// Row returns row i, which the solver leaves unchanged.
 	Row(i int) []float32

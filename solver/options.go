@@ -19,8 +19,8 @@ type Options struct {
 	Workers int
 
 	// RowBytes bounds the rows of the matrix that are kept, for all workers together. Results don't depend on it except through the size of the
-	// working set, which is smaller where fewer rows fit. Rows of a matrix that has them in memory are used where they are, as far as
-	// a problem's documents are one range of it. In a large problem a byte does more good here than in a cache below the matrix: rows become
+	// working set, which is smaller where fewer rows fit. Rows of a matrix that has them in memory are used where they are, as long
+	// as a problem's documents are a few ranges of it. In a large problem a byte does more good here than in a cache below the matrix: rows become
 	// short when documents are left out. Default: 512 MiB.
 	RowBytes int64
 

@@ -3,8 +3,6 @@ package solver
 import (
 	"context"
 	"sync"
-
-	"github.com/gramengine/gram/asm"
 )
 
 // A search solves one problem after the other on one goroutine, or, if it has threads to spare, on a few.
@@ -25,14 +23,9 @@ type search struct {
 	docs  []int32 // the documents whose rows are fetched
 	rows  [][]float32
 	byVar [][]float32
-	moves []move
+	moved [][]float32 // rows to be added to the scores, and how often
+	by    []float64
 	ends  []extremes // of the scores, at the start of the round
-}
-
-// move is a multiple of a row to be added to the scores.
-type move struct {
-	row []float32
-	by  float64
 }
 
 // outcome is how a search ended.
@@ -148,11 +141,7 @@ func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) e
 		if err := s.store.fetch(ctx, docs[:k], s.rows[:k]); err != nil {
 			return err
 		}
-		s.moves = s.moves[:0]
-		for r := range k {
-			s.moves = append(s.moves, move{s.rows[r], by[r]})
-		}
-		s.apply(d, s.moves)
+		s.apply(d, s.rows[:k], by[:k])
 		docs, by = docs[k:], by[k:]
 		s.tell.pass(s)
 	}
@@ -216,20 +205,19 @@ func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int
 		return 0, err
 	}
 	in := s.in
-	in.load(d, set, s.choose.fresh, s.byVar)
+	in.load(d, s.store, set, s.choose.fresh, s.byVar)
 	steps := in.solve(max(innerShare*gap, s.opt.Tolerance), min(innerSteps*len(s.choose.set), most))
-	s.moves = s.moves[:0]
+	s.moved, s.by = s.moved[:0], s.by[:0]
 	for r, t := range set {
 		if t >= 0 && in.alpha[r] != d.alpha[t] {
-			by := float64(d.sign[t]) * (d.alpha[t] - in.alpha[r])
-			s.moves = append(s.moves, move{s.byVar[r], by})
+			s.moved, s.by = append(s.moved, s.byVar[r]), append(s.by, float64(d.sign[t])*(d.alpha[t]-in.alpha[r]))
 			d.alpha[t], d.mask[t] = in.alpha[r], in.mask[r]
 		}
 	}
-	if len(s.moves) == 0 {
+	if len(s.by) == 0 {
 		return 0, nil
 	}
-	s.apply(d, s.moves)
+	s.apply(d, s.moved, s.by)
 	return steps, nil
 }
 
@@ -279,32 +267,29 @@ const (
 )
 
 // apply adds multiples of rows to the scores of all variables.
-func (s *search) apply(d *dual, moves []move) {
+func (s *search) apply(d *dual, rows [][]float32, by []float64) {
 	n := len(d.docs)
-	if s.threads <= 1 || n*len(moves) < shareUpdates {
-		applyRange(s.opt.Kernels, d, moves, 0, n)
+	if s.threads <= 1 || n*len(rows) < shareUpdates {
+		s.applyRange(d, rows, by, 0, n)
 		return
 	}
 	var all sync.WaitGroup
 	each := (n/s.threads + scoreBlock) / scoreBlock * scoreBlock
 	for lo := 0; lo < n; lo += each {
-		all.Go(func() { applyRange(s.opt.Kernels, d, moves, lo, min(lo+each, n)) })
+		all.Go(func() { s.applyRange(d, rows, by, lo, min(lo+each, n)) })
 	}
 	all.Wait()
 }
 
-func applyRange(k *asm.Kernels, d *dual, moves []move, from, to int) {
-	n := len(d.docs)
-	for lo := from; lo < to; lo += scoreBlock {
-		hi := min(lo+scoreBlock, to)
-		for first := 0; first < len(d.score); first += n {
-			g := d.score[first+lo : first+hi]
-			for i := 0; i < len(moves); i += 2 {
-				a, b := moves[i], move{moves[i].row, 0}
-				if i+1 < len(moves) {
-					b = moves[i+1]
-				}
-				k.GradientUpdate(g, a.row[lo:hi], b.row[lo:hi], a.by, b.by)
+// applyRange is apply for the documents of a range.
+func (s *search) applyRange(d *dual, rows [][]float32, by []float64, from, to int) {
+	n, add := len(d.docs), s.opt.Kernels.AddRows
+	for _, p := range s.store.pieces() {
+		end := min(p.to+p.n, to)
+		for lo := max(p.to, from); lo < end; lo += scoreBlock {
+			hi := min(lo+scoreBlock, end)
+			for first := 0; first < len(d.score); first += n {
+				add(d.score[first+lo:first+hi], rows, p.from+lo-p.to, by)
 			}
 		}
 	}

@@ -8,7 +8,10 @@ import (
 // mergeGap is how many columns a problem has no use for are read along rather than split a range in two.
 const mergeGap = 64
 
-// A run is a piece of consecutive documents of a problem in what is read of a row.
+// directRun is how many documents a piece of a row must hold on average for rows to be used in place; shorter ones are worth a copy.
+const directRun = 64
+
+// A run is a piece of consecutive documents of a problem in a row: n of them from place to on, which stand in the row from place from on.
 type run struct{ from, to, n int }
 
 // rowStore keeps the rows of a problem's documents, restricted to its columns, as far as memory allows.
@@ -19,7 +22,7 @@ type run struct{ from, to, n int }
 type rowStore struct {
 	m       Matrix
 	ready   readyMatrix // the matrix, where it has its rows in memory
-	direct  bool        // rows are used in place
+	direct  bool        // rows are used in place: they are whole rows of the matrix, of which the problem's documents are runs
 	docs    []int
 	columns [][2]int // what is read of a row
 	runs    []run    // pieces of what is read that are documents of the problem; nil where all is
@@ -45,7 +48,7 @@ func newRowStore(m Matrix, docs []int, room int, buf []float32) *rowStore {
 	s := &rowStore{m: m}
 	s.ready, _ = m.(readyMatrix)
 	s.lay(docs)
-	if s.ready != nil && len(s.columns) == 1 && s.runs == nil {
+	if s.ready != nil && len(docs) >= directRun*len(s.runs) {
 		s.direct = true
 		return s
 	}
@@ -97,10 +100,10 @@ func (s *rowStore) lay(docs []int) {
 		s.runs = append(s.runs, run{s.span, t, 1})
 		s.span++
 	}
-	if s.span == len(s.docs) {
-		s.runs = nil
-	}
-	if s.ready == nil || s.runs == nil && len(s.columns) == 1 {
+	if s.ready == nil {
+		if s.span == len(s.docs) {
+			s.runs = nil
+		}
 		return
 	}
 	s.runs = s.runs[:0] // of whole rows
@@ -131,13 +134,29 @@ func (s *rowStore) victim() int32 {
 	return int32(slot)
 }
 
-// fetch sets rows[r] to the row of document which[r] of the problem, all documents of the problem side by side; they stay valid until the next call. The documents are different, and no more
-// than the store has room for.
+// pieces are the runs of the problem's documents in the rows that fetch returns.
+func (s *rowStore) pieces() []run {
+	if s.direct {
+		return s.runs
+	}
+	return []run{{0, 0, len(s.docs)}}
+}
+
+// column is where document t of the problem stands in the rows that fetch returns.
+func (s *rowStore) column(t int32) int32 {
+	if s.direct {
+		return int32(s.docs[t])
+	}
+	return t
+}
+
+// fetch sets rows[r] to the row of document which[r] of the problem, laid out as pieces and column say; they stay valid until the next call. The documents are
+// different, and no more than the store has room for.
 func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) error {
 	s.asked += int64(len(which))
 	if s.direct {
 		for r, t := range which {
-			rows[r] = s.ready.Row(s.docs[t])[s.columns[0][0]:s.columns[0][1]]
+			rows[r] = s.ready.Row(s.docs[t])
 		}
 		s.hits += int64(len(which))
 		return nil
@@ -186,7 +205,7 @@ const gatherBytes = 4 << 20
 
 // read reads rows of the matrix and leaves out the columns that the problem doesn't have.
 func (s *rowStore) read(ctx context.Context, rows []int, dst [][]float32) error {
-	if s.ready != nil && s.runs != nil {
+	if s.ready != nil {
 		for i, d := range rows {
 			s.gather(dst[i], s.ready.Row(d))
 		}
