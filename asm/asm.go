@@ -50,12 +50,13 @@ type Kernels struct {
 	ArcCosine2 func(dst, c, y []float32, x float32)
 	Piecewise  func(dst, c []float32, rows [][8]float32, bits uint)
 
-	AddRows        func(sum []float64, rows [][]float32, from int, by []float64)
-	GradientUpdate func(g []float64, ki, kj []float32, a, b float64)
-	ArgMax         func(g []float64, mask []byte, bit byte) (at int, best float64)
-	ArgMin         func(g []float64, mask []byte, bit byte) (at int, best float64)
-	ArgGain        func(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64)
-	RowSums        func(sum []float64, rows []float32, base int, at []int32, coef []float64)
+	AddRows  func(sum []float64, rows [][]float32, from int, by []float64)
+	Extremes func(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64)
+	Step     func(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64)
+	ArgGain  func(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64)
+	Prefetch func(rows [][]float32, from, to int)
+	Beyond   func(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int)
+	RowSums  func(sum []float64, rows []float32, base int, at []int32, coef []float64)
 
 	// What measures the machine, to hold the others against.
 	Peak func(sum []float32, x, y float32, rounds int)

@@ -3,6 +3,7 @@ package asm
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -51,7 +52,8 @@ func FuzzSolver(f *testing.F) {
 	f.Add(make([]byte, 300), -1.0, 1e300, uint8(255))
 	f.Fuzz(func(t *testing.T, data []byte, gmax, kii float64, bit uint8) {
 		bit &= -bit
-		n := len(data) / 4
+		n := len(data) / 4 / ScanBlock * ScanBlock
+		from, mask := min(len(data)%4, n), data[:n]
 		g, ki, kj, diag := make([]float64, n), make([]float32, n), make([]float32, n), make([]float32, n)
 		for i := range g {
 			g[i] = float64(int8(data[4*i]))
@@ -60,26 +62,30 @@ func FuzzSolver(f *testing.F) {
 				g[i] = gmax
 			}
 		}
-		mask := data
 		for _, k := range tables() {
-			at, best := k.ArgMax(g, mask, bit)
-			if wantAt, want := generic.ArgMax(g, mask, bit); at != wantAt || best != want {
-				t.Errorf("isa=%s: the greatest is %v at %d, in portable Go %v at %d", k.ISA, best, at, want, wantAt)
+			at, most, low, least := k.Extremes(g, mask, bit, 1)
+			if wantAt, want, wantLow, wantLeast := generic.Extremes(g, mask, bit, 1); at != wantAt || most != want || low != wantLow || least != wantLeast {
+				t.Errorf("isa=%s: the extremes are %v at %d, %v at %d, in portable Go %v at %d, %v at %d", k.ISA, most, at, least, low, want, wantAt, wantLeast, wantLow)
 			}
-			at, best = k.ArgMin(g, mask, bit)
-			if wantAt, want := generic.ArgMin(g, mask, bit); at != wantAt || best != want {
-				t.Errorf("isa=%s: the least is %v at %d, in portable Go %v at %d", k.ISA, best, at, want, wantAt)
+			at, gain, least := k.ArgGain(g, ki, diag, mask, bit, gmax, kii)
+			if wantAt, want, wantLow := generic.ArgGain(g, ki, diag, mask, bit, gmax, kii); at != wantAt || gain != want || least != wantLow {
+				t.Errorf("isa=%s: the gain is %v at %d, least %v, in portable Go %v at %d, %v", k.ISA, gain, at, least, want, wantAt, wantLow)
 			}
-			at, gain, low := k.ArgGain(g, ki, diag, mask, bit, gmax, kii)
-			if wantAt, want, wantLow := generic.ArgGain(g, ki, diag, mask, bit, gmax, kii); at != wantAt || gain != want || low != wantLow {
-				t.Errorf("isa=%s: the gain is %v at %d, least %v, in portable Go %v at %d, %v", k.ISA, gain, at, low, want, wantAt, wantLow)
+			one, two := make([]int32, n), make([]int32, n)
+			many, want := k.Beyond(one, g, mask, bit, -1, gmax), generic.Beyond(two, g, mask, bit, -1, gmax)
+			if many != want || !slices.Equal(one[:many], two[:want]) {
+				t.Errorf("isa=%s: beyond %v are %v, in portable Go %v", k.ISA, gmax, one[:many], two[:want])
 			}
-			one, two := append([]float64(nil), g...), append([]float64(nil), g...)
-			k.GradientUpdate(one, ki, kj, gmax, kii)
-			generic.GradientUpdate(two, ki, kj, gmax, kii)
-			for i := range one {
-				if math.Float64bits(one[i]) != math.Float64bits(two[i]) && one[i] == one[i] {
-					t.Errorf("isa=%s: the sum %d is %v, in portable Go %v", k.ISA, i, one[i], two[i])
+			sums, others := slices.Clone(g), slices.Clone(g)
+			at, most = k.Step(sums, ki, kj, gmax, kii, mask, bit)
+			if wantAt, want := generic.Step(others, ki, kj, gmax, kii, mask, bit); at != wantAt || most != want {
+				t.Errorf("isa=%s: the greatest after a step is %v at %d, in portable Go %v at %d", k.ISA, most, at, want, wantAt)
+			}
+			k.AddRows(sums[from:], [][]float32{diag, kj, ki}, from, []float64{gmax, 1, kii})
+			generic.AddRows(others[from:], [][]float32{diag, kj, ki}, from, []float64{gmax, 1, kii})
+			for i, v := range sums {
+				if math.Float64bits(v) != math.Float64bits(others[i]) && v == v {
+					t.Errorf("isa=%s: the sum %d is %v, in portable Go %v", k.ISA, i, v, others[i])
 				}
 			}
 		}

@@ -21,7 +21,7 @@ func guarded(t *testing.T, n int) []byte {
 	return all[whole-n : whole : whole]
 }
 
-func guardedSlice[T float32 | float64](t *testing.T, n int) []T {
+func guardedSlice[T int32 | float32 | float64](t *testing.T, n int) []T {
 	var zero T
 	b := guarded(t, (n+1)*int(unsafe.Sizeof(zero))) // one more, so that the address of the first can be taken
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n+1)[1:]
@@ -31,17 +31,20 @@ func guardedSlice[T float32 | float64](t *testing.T, n int) []T {
 func TestGuard(t *testing.T) {
 	const most = 70
 	c, y, dst := guardedSlice[float32](t, most), guardedSlice[float32](t, most), guardedSlice[float32](t, most)
-	g, mask := guardedSlice[float64](t, most), guarded(t, most)
+	g, mask, index := guardedSlice[float64](t, most), guarded(t, most), guardedSlice[int32](t, most)
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		for n := range most + 1 {
 			from := most - n
 			for _, m := range mapCases() {
 				m.run(k, dst[from:], c[from:], y[from:])
 			}
-			k.GradientUpdate(g[from:], c[from:], y[from:], 1, 2)
-			k.ArgMax(g[from:], mask[from:], 1)
-			k.ArgMin(g[from:], mask[from:], 1)
-			k.ArgGain(g[from:], c[from:], y[from:], mask[from:], 1, 1, 1)
+			k.AddRows(g[from:], [][]float32{c, y}, from, []float64{1, 2})
+			if n%ScanBlock == 0 {
+				k.Extremes(g[from:], mask[from:], 1, 2)
+				k.Step(g[from:], c[from:], y[from:], 1, 2, mask[from:], 1)
+				k.ArgGain(g[from:], c[from:], y[from:], mask[from:], 1, 1, 1)
+				k.Beyond(index[from:], g[from:], mask[from:], 1, 1, 0)
+			}
 		}
 	})
 }

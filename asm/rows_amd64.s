@@ -431,3 +431,34 @@ row16:
 done:
 	VZEROUPPER
 	RET
+
+// func prefetch(rows [][]float32, from int, to int)
+// Requires: MMX+
+TEXT ·prefetch(SB), NOSPLIT, $0-40
+	MOVQ  rows_base+0(FP), AX
+	MOVQ  rows_len+8(FP), CX
+	MOVQ  from+24(FP), DX
+	MOVQ  to+32(FP), BX
+	TESTQ CX, CX
+	JZ    done
+
+row:
+	MOVQ (AX), SI
+	LEAQ (SI)(DX*4), DI
+	LEAQ (SI)(BX*4), SI
+	ANDQ $-64, DI
+
+line:
+	CMPQ       DI, SI
+	JGE        next
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
+	JMP        line
+
+next:
+	ADDQ $0x18, AX
+	DECQ CX
+	JNZ  row
+
+done:
+	RET

@@ -13,3 +13,8 @@ func addRowsAVX2(sum []float64, rows [][]float32, from int, by []float64)
 //
 //go:noescape
 func addRowsAVX512(sum []float64, rows [][]float32, from int, by []float64)
+
+// prefetch is prefetchGeneric.
+//
+//go:noescape
+func prefetch(rows [][]float32, from int, to int)

@@ -4,621 +4,914 @@
 
 #include "textflag.h"
 
-// func addPairAVX2(g []float64, ki []float32, kj []float32, a float64, b float64)
-// Requires: AVX
-TEXT ·addPairAVX2(SB), NOSPLIT, $0-88
+// func extremesAVX2(g []float64, mask []byte, up byte, low byte) (maxAt int, most float64, minAt int, least float64)
+// Requires: AVX, AVX2, CMOV, SSE2
+TEXT ·extremesAVX2(SB), NOSPLIT, $0-88
 	MOVQ         g_base+0(FP), AX
-	MOVQ         g_len+8(FP), CX
-	MOVQ         ki_base+24(FP), DX
-	MOVQ         kj_base+48(FP), BX
-	VBROADCASTSD a+72(FP), Y0
-	VBROADCASTSD b+80(FP), Y1
-	XORQ         SI, SI
+	MOVQ         g_len+8(FP), DX
+	MOVQ         mask_base+24(FP), CX
+	MOVQ         $0x0000000000000000, BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         $0x4020000000000000, BX
+	VMOVQ        BX, X1
+	VPBROADCASTQ X1, Y1
+	XORQ         BX, BX
+	MOVBQZX      up+48(FP), SI
+	VMOVQ        SI, X2
+	VPBROADCASTQ X2, Y2
+	MOVBQZX      low+49(FP), SI
+	VMOVQ        SI, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         $0xfff0000000000000, SI
+	VMOVQ        SI, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X5
+	VPBROADCASTQ X5, Y5
+	MOVQ         $0xfff0000000000000, SI
+	VMOVQ        SI, X6
+	VPBROADCASTQ X6, Y6
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X7
+	VPBROADCASTQ X7, Y7
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X8
+	VPBROADCASTQ X8, Y8
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X9
+	VPBROADCASTQ X9, Y9
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X10
+	VPBROADCASTQ X10, Y10
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X11
+	VPBROADCASTQ X11, Y11
 
 next1:
-	CMPQ      SI, CX
+	CMPQ      BX, DX
 	JGE       done2
-	VCVTPS2PD (DX)(SI*4), Y2
-	VCVTPS2PD (BX)(SI*4), Y3
-	VMULPD    Y0, Y2, Y2
-	VMULPD    Y1, Y3, Y3
-	VADDPD    Y3, Y2, Y2
-	VADDPD    (AX)(SI*8), Y2, Y2
-	VMOVUPD   Y2, (AX)(SI*8)
-	VCVTPS2PD 16(DX)(SI*4), Y2
-	VCVTPS2PD 16(BX)(SI*4), Y3
-	VMULPD    Y0, Y2, Y2
-	VMULPD    Y1, Y3, Y3
-	VADDPD    Y3, Y2, Y2
-	VADDPD    32(AX)(SI*8), Y2, Y2
-	VMOVUPD   Y2, 32(AX)(SI*8)
-	VCVTPS2PD 32(DX)(SI*4), Y2
-	VCVTPS2PD 32(BX)(SI*4), Y3
-	VMULPD    Y0, Y2, Y2
-	VMULPD    Y1, Y3, Y3
-	VADDPD    Y3, Y2, Y2
-	VADDPD    64(AX)(SI*8), Y2, Y2
-	VMOVUPD   Y2, 64(AX)(SI*8)
-	VCVTPS2PD 48(DX)(SI*4), Y2
-	VCVTPS2PD 48(BX)(SI*4), Y3
-	VMULPD    Y0, Y2, Y2
-	VMULPD    Y1, Y3, Y3
-	VADDPD    Y3, Y2, Y2
-	VADDPD    96(AX)(SI*8), Y2, Y2
-	VMOVUPD   Y2, 96(AX)(SI*8)
-	ADDQ      $0x00000010, SI
+	VMOVUPD   (AX)(BX*8), Y12
+	VPMOVZXBQ (CX)(BX*1), Y13
+	VPAND     Y2, Y13, Y13
+	VPCMPEQQ  Y2, Y13, Y13
+	VCMPPD    $0x1e, Y4, Y12, Y14
+	VANDPD    Y13, Y14, Y14
+	VBLENDVPD Y14, Y12, Y4, Y4
+	VBLENDVPD Y14, Y0, Y5, Y5
+	VPMOVZXBQ (CX)(BX*1), Y13
+	VPAND     Y3, Y13, Y13
+	VPCMPEQQ  Y3, Y13, Y13
+	VCMPPD    $0x11, Y8, Y12, Y14
+	VANDPD    Y13, Y14, Y14
+	VBLENDVPD Y14, Y12, Y8, Y8
+	VBLENDVPD Y14, Y0, Y9, Y9
+	VMOVUPD   32(AX)(BX*8), Y12
+	VPMOVZXBQ 4(CX)(BX*1), Y13
+	VPAND     Y2, Y13, Y13
+	VPCMPEQQ  Y2, Y13, Y13
+	VCMPPD    $0x1e, Y6, Y12, Y14
+	VANDPD    Y13, Y14, Y14
+	VBLENDVPD Y14, Y12, Y6, Y6
+	VBLENDVPD Y14, Y0, Y7, Y7
+	VPMOVZXBQ 4(CX)(BX*1), Y13
+	VPAND     Y3, Y13, Y13
+	VPCMPEQQ  Y3, Y13, Y13
+	VCMPPD    $0x11, Y10, Y12, Y14
+	VANDPD    Y13, Y14, Y14
+	VBLENDVPD Y14, Y12, Y10, Y10
+	VBLENDVPD Y14, Y0, Y11, Y11
+	VADDPD    Y1, Y0, Y0
+	ADDQ      $0x00000008, BX
 	JMP       next1
 
 done2:
+	VMAXPD       Y4, Y6, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VMAXPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VMAXPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	MOVSD        X0, most+64(FP)
+	MOVQ         $0x7ff0000000000000, AX
+	VMOVQ        AX, X1
+	VPBROADCASTQ X1, Y1
+	VADDPD       places<>+0(SB), Y5, Y5
+	VCMPPD       $0x00, Y0, Y4, Y2
+	VBLENDVPD    Y2, Y5, Y1, Y5
+	VADDPD       places<>+0(SB), Y7, Y7
+	MOVQ         $0x4010000000000000, AX
+	VMOVQ        AX, X2
+	VPBROADCASTQ X2, Y2
+	VADDPD       Y2, Y7, Y7
+	VCMPPD       $0x00, Y0, Y6, Y0
+	VBLENDVPD    Y0, Y7, Y1, Y7
+	VMINPD       Y7, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X0
+	VMINPD       X0, X5, X5
+	VPERMILPD    $0x01, X5, X0
+	VMINPD       X0, X5, X5
+	VBROADCASTSD X5, Y5
+	VCVTTSD2SIQ  X5, AX
+	MOVQ         $-1, CX
+	TESTQ        AX, AX
+	CMOVQLT      CX, AX
+	MOVQ         AX, maxAt+56(FP)
+	VMINPD       Y8, Y10, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VMINPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VMINPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	MOVSD        X0, least+80(FP)
+	MOVQ         $0x7ff0000000000000, AX
+	VMOVQ        AX, X1
+	VPBROADCASTQ X1, Y1
+	VADDPD       places<>+0(SB), Y9, Y9
+	VCMPPD       $0x00, Y0, Y8, Y2
+	VBLENDVPD    Y2, Y9, Y1, Y9
+	VADDPD       places<>+0(SB), Y11, Y11
+	MOVQ         $0x4010000000000000, AX
+	VMOVQ        AX, X2
+	VPBROADCASTQ X2, Y2
+	VADDPD       Y2, Y11, Y11
+	VCMPPD       $0x00, Y0, Y10, Y0
+	VBLENDVPD    Y0, Y11, Y1, Y11
+	VMINPD       Y11, Y9, Y9
+	VEXTRACTF128 $0x01, Y9, X0
+	VMINPD       X0, X9, X9
+	VPERMILPD    $0x01, X9, X0
+	VMINPD       X0, X9, X9
+	VBROADCASTSD X9, Y9
+	VCVTTSD2SIQ  X9, AX
+	MOVQ         $-1, CX
+	TESTQ        AX, AX
+	CMOVQLT      CX, AX
+	MOVQ         AX, minAt+72(FP)
 	VZEROUPPER
 	RET
 
-// func scanMaxAVX2(value *[16]float64, first *[16]int64, g []float64, mask []byte, bit byte)
-// Requires: AVX, AVX2
-TEXT ·scanMaxAVX2(SB), NOSPLIT, $0-65
-	MOVQ         g_base+16(FP), AX
-	MOVQ         g_len+24(FP), DX
-	MOVQ         mask_base+40(FP), CX
-	MOVBQZX      bit+64(FP), BX
+DATA places<>+0(SB)/8, $0x0000000000000000
+DATA places<>+8(SB)/8, $0x3ff0000000000000
+DATA places<>+16(SB)/8, $0x4000000000000000
+DATA places<>+24(SB)/8, $0x4008000000000000
+DATA places<>+32(SB)/8, $0x4010000000000000
+DATA places<>+40(SB)/8, $0x4014000000000000
+DATA places<>+48(SB)/8, $0x4018000000000000
+DATA places<>+56(SB)/8, $0x401c000000000000
+GLOBL places<>(SB), RODATA|NOPTR, $64
+
+// func stepAVX2(g []float64, ki []float32, kj []float32, a float64, b float64, mask []byte, bit byte) (at int, most float64)
+// Requires: AVX, AVX2, CMOV, FMA3, SSE2
+TEXT ·stepAVX2(SB), NOSPLIT, $0-136
+	MOVQ         g_base+0(FP), AX
+	MOVQ         g_len+8(FP), DX
+	MOVQ         mask_base+88(FP), CX
+	MOVQ         $0x0000000000000000, BX
 	VMOVQ        BX, X0
 	VPBROADCASTQ X0, Y0
-	MOVQ         $0x0000000000000000, BX
+	MOVQ         $0x4020000000000000, BX
 	VMOVQ        BX, X1
 	VPBROADCASTQ X1, Y1
-	MOVQ         $0x0000000000000010, BX
-	VMOVQ        BX, X2
-	VPBROADCASTQ X2, Y2
 	XORQ         BX, BX
-	MOVQ         $0xfff0000000000000, SI
-	VMOVQ        SI, X3
-	VPBROADCASTQ X3, Y3
-	MOVQ         $0xffffffffffffffff, SI
-	VMOVQ        SI, X4
+	MOVQ         ki_base+24(FP), SI
+	MOVQ         kj_base+48(FP), DI
+	VBROADCASTSD a+72(FP), Y2
+	VBROADCASTSD b+80(FP), Y3
+	MOVBQZX      bit+112(FP), R8
+	VMOVQ        R8, X4
 	VPBROADCASTQ X4, Y4
-	MOVQ         $0xfff0000000000000, SI
-	VMOVQ        SI, X5
-	VPBROADCASTQ X5, Y5
-	MOVQ         $0xffffffffffffffff, SI
-	VMOVQ        SI, X6
-	VPBROADCASTQ X6, Y6
-	MOVQ         $0xfff0000000000000, SI
-	VMOVQ        SI, X7
-	VPBROADCASTQ X7, Y7
-	MOVQ         $0xffffffffffffffff, SI
-	VMOVQ        SI, X8
-	VPBROADCASTQ X8, Y8
-	MOVQ         $0xfff0000000000000, SI
-	VMOVQ        SI, X9
-	VPBROADCASTQ X9, Y9
-	MOVQ         $0xffffffffffffffff, SI
-	VMOVQ        SI, X10
-	VPBROADCASTQ X10, Y10
-
-next3:
-	CMPQ      BX, DX
-	JGE       done4
-	VPMOVZXBQ (CX)(BX*1), Y11
-	VPAND     Y0, Y11, Y11
-	VPCMPEQQ  Y0, Y11, Y11
-	VMOVUPD   (AX)(BX*8), Y12
-	VCMPPD    $0x1e, Y3, Y12, Y13
-	VANDPD    Y11, Y13, Y13
-	VBLENDVPD Y13, Y12, Y3, Y3
-	VBLENDVPD Y13, Y1, Y4, Y4
-	VPMOVZXBQ 4(CX)(BX*1), Y11
-	VPAND     Y0, Y11, Y11
-	VPCMPEQQ  Y0, Y11, Y11
-	VMOVUPD   32(AX)(BX*8), Y12
-	VCMPPD    $0x1e, Y5, Y12, Y13
-	VANDPD    Y11, Y13, Y13
-	VBLENDVPD Y13, Y12, Y5, Y5
-	VBLENDVPD Y13, Y1, Y6, Y6
-	VPMOVZXBQ 8(CX)(BX*1), Y11
-	VPAND     Y0, Y11, Y11
-	VPCMPEQQ  Y0, Y11, Y11
-	VMOVUPD   64(AX)(BX*8), Y12
-	VCMPPD    $0x1e, Y7, Y12, Y13
-	VANDPD    Y11, Y13, Y13
-	VBLENDVPD Y13, Y12, Y7, Y7
-	VBLENDVPD Y13, Y1, Y8, Y8
-	VPMOVZXBQ 12(CX)(BX*1), Y11
-	VPAND     Y0, Y11, Y11
-	VPCMPEQQ  Y0, Y11, Y11
-	VMOVUPD   96(AX)(BX*8), Y12
-	VCMPPD    $0x1e, Y9, Y12, Y13
-	VANDPD    Y11, Y13, Y13
-	VBLENDVPD Y13, Y12, Y9, Y9
-	VBLENDVPD Y13, Y1, Y10, Y10
-	VPADDQ    Y2, Y1, Y1
-	ADDQ      $0x00000010, BX
-	JMP       next3
-
-done4:
-	MOVQ    value+0(FP), AX
-	VMOVUPD Y3, (AX)
-	VMOVUPD Y5, 32(AX)
-	VMOVUPD Y7, 64(AX)
-	VMOVUPD Y9, 96(AX)
-	MOVQ    first+8(FP), AX
-	VMOVUPD Y4, (AX)
-	VMOVUPD Y6, 32(AX)
-	VMOVUPD Y8, 64(AX)
-	VMOVUPD Y10, 96(AX)
-	VZEROUPPER
-	RET
-
-// func scanMinAVX2(value *[16]float64, first *[16]int64, g []float64, mask []byte, bit byte)
-// Requires: AVX, AVX2
-TEXT ·scanMinAVX2(SB), NOSPLIT, $0-65
-	MOVQ         g_base+16(FP), AX
-	MOVQ         g_len+24(FP), DX
-	MOVQ         mask_base+40(FP), CX
-	MOVBQZX      bit+64(FP), BX
-	VMOVQ        BX, X0
-	VPBROADCASTQ X0, Y0
-	MOVQ         $0x0000000000000000, BX
-	VMOVQ        BX, X1
-	VPBROADCASTQ X1, Y1
-	MOVQ         $0x0000000000000010, BX
-	VMOVQ        BX, X2
-	VPBROADCASTQ X2, Y2
-	XORQ         BX, BX
-	MOVQ         $0x7ff0000000000000, SI
-	VMOVQ        SI, X3
-	VPBROADCASTQ X3, Y3
-	MOVQ         $0xffffffffffffffff, SI
-	VMOVQ        SI, X4
-	VPBROADCASTQ X4, Y4
-	MOVQ         $0x7ff0000000000000, SI
-	VMOVQ        SI, X5
-	VPBROADCASTQ X5, Y5
-	MOVQ         $0xffffffffffffffff, SI
-	VMOVQ        SI, X6
-	VPBROADCASTQ X6, Y6
-	MOVQ         $0x7ff0000000000000, SI
-	VMOVQ        SI, X7
-	VPBROADCASTQ X7, Y7
-	MOVQ         $0xffffffffffffffff, SI
-	VMOVQ        SI, X8
-	VPBROADCASTQ X8, Y8
-	MOVQ         $0x7ff0000000000000, SI
-	VMOVQ        SI, X9
-	VPBROADCASTQ X9, Y9
-	MOVQ         $0xffffffffffffffff, SI
-	VMOVQ        SI, X10
-	VPBROADCASTQ X10, Y10
-
-next5:
-	CMPQ      BX, DX
-	JGE       done6
-	VPMOVZXBQ (CX)(BX*1), Y11
-	VPAND     Y0, Y11, Y11
-	VPCMPEQQ  Y0, Y11, Y11
-	VMOVUPD   (AX)(BX*8), Y12
-	VCMPPD    $0x11, Y3, Y12, Y13
-	VANDPD    Y11, Y13, Y13
-	VBLENDVPD Y13, Y12, Y3, Y3
-	VBLENDVPD Y13, Y1, Y4, Y4
-	VPMOVZXBQ 4(CX)(BX*1), Y11
-	VPAND     Y0, Y11, Y11
-	VPCMPEQQ  Y0, Y11, Y11
-	VMOVUPD   32(AX)(BX*8), Y12
-	VCMPPD    $0x11, Y5, Y12, Y13
-	VANDPD    Y11, Y13, Y13
-	VBLENDVPD Y13, Y12, Y5, Y5
-	VBLENDVPD Y13, Y1, Y6, Y6
-	VPMOVZXBQ 8(CX)(BX*1), Y11
-	VPAND     Y0, Y11, Y11
-	VPCMPEQQ  Y0, Y11, Y11
-	VMOVUPD   64(AX)(BX*8), Y12
-	VCMPPD    $0x11, Y7, Y12, Y13
-	VANDPD    Y11, Y13, Y13
-	VBLENDVPD Y13, Y12, Y7, Y7
-	VBLENDVPD Y13, Y1, Y8, Y8
-	VPMOVZXBQ 12(CX)(BX*1), Y11
-	VPAND     Y0, Y11, Y11
-	VPCMPEQQ  Y0, Y11, Y11
-	VMOVUPD   96(AX)(BX*8), Y12
-	VCMPPD    $0x11, Y9, Y12, Y13
-	VANDPD    Y11, Y13, Y13
-	VBLENDVPD Y13, Y12, Y9, Y9
-	VBLENDVPD Y13, Y1, Y10, Y10
-	VPADDQ    Y2, Y1, Y1
-	ADDQ      $0x00000010, BX
-	JMP       next5
-
-done6:
-	MOVQ    value+0(FP), AX
-	VMOVUPD Y3, (AX)
-	VMOVUPD Y5, 32(AX)
-	VMOVUPD Y7, 64(AX)
-	VMOVUPD Y9, 96(AX)
-	MOVQ    first+8(FP), AX
-	VMOVUPD Y4, (AX)
-	VMOVUPD Y6, 32(AX)
-	VMOVUPD Y8, 64(AX)
-	VMOVUPD Y10, 96(AX)
-	VZEROUPPER
-	RET
-
-// func scanGainAVX2(value *[16]float64, first *[16]int64, g []float64, mask []byte, bit byte, low *[16]float64, ki []float32, diag []float32, gmax float64, kii float64)
-// Requires: AVX, AVX2
-TEXT ·scanGainAVX2(SB), NOSPLIT, $0-144
-	MOVQ         g_base+16(FP), AX
-	MOVQ         g_len+24(FP), DX
-	MOVQ         mask_base+40(FP), CX
-	MOVBQZX      bit+64(FP), BX
-	VMOVQ        BX, X0
-	VPBROADCASTQ X0, Y0
-	MOVQ         $0x0000000000000000, BX
-	VMOVQ        BX, X1
-	VPBROADCASTQ X1, Y1
-	MOVQ         $0x0000000000000008, BX
-	VMOVQ        BX, X2
-	VPBROADCASTQ X2, Y2
-	XORQ         BX, BX
-	MOVQ         ki_base+80(FP), SI
-	MOVQ         diag_base+104(FP), DI
-	VBROADCASTSD gmax+128(FP), Y3
-	VBROADCASTSD kii+136(FP), Y4
-	MOVQ         $0x3d719799812dea11, R8
+	MOVQ         $0xfff0000000000000, R8
 	VMOVQ        R8, X5
 	VPBROADCASTQ X5, Y5
-	MOVQ         $0x0000000000000000, R8
+	MOVQ         $0x7ff0000000000000, R8
 	VMOVQ        R8, X6
 	VPBROADCASTQ X6, Y6
-	MOVQ         $0xffffffffffffffff, R8
+	MOVQ         $0xfff0000000000000, R8
 	VMOVQ        R8, X7
 	VPBROADCASTQ X7, Y7
 	MOVQ         $0x7ff0000000000000, R8
 	VMOVQ        R8, X8
 	VPBROADCASTQ X8, Y8
-	MOVQ         $0x0000000000000000, R8
-	VMOVQ        R8, X9
-	VPBROADCASTQ X9, Y9
-	MOVQ         $0xffffffffffffffff, R8
-	VMOVQ        R8, X10
-	VPBROADCASTQ X10, Y10
-	MOVQ         $0x7ff0000000000000, R8
-	VMOVQ        R8, X11
-	VPBROADCASTQ X11, Y11
-
-next7:
-	CMPQ      BX, DX
-	JGE       done8
-	VPMOVZXBQ (CX)(BX*1), Y12
-	VPAND     Y0, Y12, Y12
-	VPCMPEQQ  Y0, Y12, Y12
-	VMOVUPD   (AX)(BX*8), Y13
-	VCMPPD    $0x11, Y8, Y13, Y14
-	VANDPD    Y12, Y14, Y14
-	VBLENDVPD Y14, Y13, Y8, Y8
-	VCMPPD    $0x11, Y3, Y13, Y14
-	VANDPD    Y12, Y14, Y14
-	VCVTPS2PD (DI)(BX*4), Y12
-	VADDPD    Y4, Y12, Y12
-	VCVTPS2PD (SI)(BX*4), Y15
-	VADDPD    Y15, Y15, Y15
-	VSUBPD    Y15, Y12, Y12
-	VMAXPD    Y5, Y12, Y12
-	VSUBPD    Y13, Y3, Y13
-	VMULPD    Y13, Y13, Y13
-	VDIVPD    Y12, Y13, Y13
-	VCMPPD    $0x1e, Y6, Y13, Y12
-	VANDPD    Y14, Y12, Y12
-	VBLENDVPD Y12, Y13, Y6, Y6
-	VBLENDVPD Y12, Y1, Y7, Y7
-	VPMOVZXBQ 4(CX)(BX*1), Y12
-	VPAND     Y0, Y12, Y12
-	VPCMPEQQ  Y0, Y12, Y12
-	VMOVUPD   32(AX)(BX*8), Y13
-	VCMPPD    $0x11, Y11, Y13, Y14
-	VANDPD    Y12, Y14, Y14
-	VBLENDVPD Y14, Y13, Y11, Y11
-	VCMPPD    $0x11, Y3, Y13, Y14
-	VANDPD    Y12, Y14, Y14
-	VCVTPS2PD 16(DI)(BX*4), Y12
-	VADDPD    Y4, Y12, Y12
-	VCVTPS2PD 16(SI)(BX*4), Y15
-	VADDPD    Y15, Y15, Y15
-	VSUBPD    Y15, Y12, Y12
-	VMAXPD    Y5, Y12, Y12
-	VSUBPD    Y13, Y3, Y13
-	VMULPD    Y13, Y13, Y13
-	VDIVPD    Y12, Y13, Y13
-	VCMPPD    $0x1e, Y9, Y13, Y12
-	VANDPD    Y14, Y12, Y12
-	VBLENDVPD Y12, Y13, Y9, Y9
-	VBLENDVPD Y12, Y1, Y10, Y10
-	VPADDQ    Y2, Y1, Y1
-	ADDQ      $0x00000008, BX
-	JMP       next7
-
-done8:
-	MOVQ         value+0(FP), AX
-	VMOVUPD      Y6, (AX)
-	VMOVUPD      Y9, 32(AX)
-	MOVQ         first+8(FP), AX
-	VMOVUPD      Y7, (AX)
-	VMOVUPD      Y10, 32(AX)
-	MOVQ         low+72(FP), AX
-	VMOVUPD      Y8, (AX)
-	VMOVUPD      Y11, 32(AX)
-	MOVQ         $0x0000000000000000, AX
-	VMOVQ        AX, X0
-	VPBROADCASTQ X0, Y0
-	MOVQ         $0xffffffffffffffff, AX
-	VMOVQ        AX, X1
-	VPBROADCASTQ X1, Y1
-	MOVQ         $0x7ff0000000000000, AX
-	VMOVQ        AX, X2
-	VPBROADCASTQ X2, Y2
-	MOVQ         $0x0000000000000000, AX
-	VMOVQ        AX, X3
-	VPBROADCASTQ X3, Y3
-	MOVQ         $0xffffffffffffffff, AX
-	VMOVQ        AX, X4
-	VPBROADCASTQ X4, Y4
-	MOVQ         $0x7ff0000000000000, AX
-	VMOVQ        AX, X5
-	VPBROADCASTQ X5, Y5
-	MOVQ         value+0(FP), AX
-	VMOVUPD      Y0, 64(AX)
-	VMOVUPD      Y3, 96(AX)
-	MOVQ         first+8(FP), AX
-	VMOVUPD      Y1, 64(AX)
-	VMOVUPD      Y4, 96(AX)
-	MOVQ         low+72(FP), AX
-	VMOVUPD      Y2, 64(AX)
-	VMOVUPD      Y5, 96(AX)
-	VZEROUPPER
-	RET
-
-// func addPairAVX512(g []float64, ki []float32, kj []float32, a float64, b float64)
-// Requires: AVX, AVX512F
-TEXT ·addPairAVX512(SB), NOSPLIT, $0-88
-	MOVQ         g_base+0(FP), AX
-	MOVQ         g_len+8(FP), CX
-	MOVQ         ki_base+24(FP), DX
-	MOVQ         kj_base+48(FP), BX
-	VBROADCASTSD a+72(FP), Z0
-	VBROADCASTSD b+80(FP), Z1
-	XORQ         SI, SI
-
-next1:
-	CMPQ      SI, CX
-	JGE       done2
-	VCVTPS2PD (DX)(SI*4), Z2
-	VCVTPS2PD (BX)(SI*4), Z3
-	VMULPD    Z0, Z2, Z2
-	VMULPD    Z1, Z3, Z3
-	VADDPD    Z3, Z2, Z2
-	VADDPD    (AX)(SI*8), Z2, Z2
-	VMOVUPD   Z2, (AX)(SI*8)
-	VCVTPS2PD 32(DX)(SI*4), Z2
-	VCVTPS2PD 32(BX)(SI*4), Z3
-	VMULPD    Z0, Z2, Z2
-	VMULPD    Z1, Z3, Z3
-	VADDPD    Z3, Z2, Z2
-	VADDPD    64(AX)(SI*8), Z2, Z2
-	VMOVUPD   Z2, 64(AX)(SI*8)
-	ADDQ      $0x00000010, SI
-	JMP       next1
-
-done2:
-	VZEROUPPER
-	RET
-
-// func scanMaxAVX512(value *[16]float64, first *[16]int64, g []float64, mask []byte, bit byte)
-// Requires: AVX, AVX512F
-TEXT ·scanMaxAVX512(SB), NOSPLIT, $0-65
-	MOVQ         g_base+16(FP), AX
-	MOVQ         g_len+24(FP), DX
-	MOVQ         mask_base+40(FP), CX
-	MOVBQZX      bit+64(FP), BX
-	VMOVQ        BX, X0
-	VPBROADCASTQ X0, Z0
-	MOVQ         $0x0000000000000000, BX
-	VMOVQ        BX, X1
-	VPBROADCASTQ X1, Z1
-	MOVQ         $0x0000000000000010, BX
-	VMOVQ        BX, X2
-	VPBROADCASTQ X2, Z2
-	XORQ         BX, BX
-	MOVQ         $0xfff0000000000000, SI
-	VMOVQ        SI, X3
-	VPBROADCASTQ X3, Z3
-	MOVQ         $0xffffffffffffffff, SI
-	VMOVQ        SI, X4
-	VPBROADCASTQ X4, Z4
-	MOVQ         $0xfff0000000000000, SI
-	VMOVQ        SI, X5
-	VPBROADCASTQ X5, Z5
-	MOVQ         $0xffffffffffffffff, SI
-	VMOVQ        SI, X6
-	VPBROADCASTQ X6, Z6
 
 next3:
-	CMPQ      BX, DX
-	JGE       done4
-	VPMOVZXBQ (CX)(BX*1), Z7
-	VPTESTMQ  Z0, Z7, K1
-	VMOVUPD   (AX)(BX*8), Z7
-	VCMPPD    $0x1e, Z3, Z7, K1, K1
-	VMOVAPD   Z7, K1, Z3
-	VMOVAPD   Z1, K1, Z4
-	VPMOVZXBQ 8(CX)(BX*1), Z7
-	VPTESTMQ  Z0, Z7, K1
-	VMOVUPD   64(AX)(BX*8), Z7
-	VCMPPD    $0x1e, Z5, Z7, K1, K1
-	VMOVAPD   Z7, K1, Z5
-	VMOVAPD   Z1, K1, Z6
-	VPADDQ    Z2, Z1, Z1
-	ADDQ      $0x00000010, BX
-	JMP       next3
+	CMPQ        BX, DX
+	JGE         done4
+	VMOVUPD     (AX)(BX*8), Y9
+	VCVTPS2PD   (SI)(BX*4), Y10
+	VFMADD231PD Y10, Y2, Y9
+	VCVTPS2PD   (DI)(BX*4), Y10
+	VFMADD231PD Y10, Y3, Y9
+	VMOVUPD     Y9, (AX)(BX*8)
+	VPMOVZXBQ   (CX)(BX*1), Y10
+	VPAND       Y4, Y10, Y10
+	VPCMPEQQ    Y4, Y10, Y10
+	VCMPPD      $0x1e, Y5, Y9, Y11
+	VANDPD      Y10, Y11, Y11
+	VBLENDVPD   Y11, Y9, Y5, Y5
+	VBLENDVPD   Y11, Y0, Y6, Y6
+	VMOVUPD     32(AX)(BX*8), Y9
+	VCVTPS2PD   16(SI)(BX*4), Y10
+	VFMADD231PD Y10, Y2, Y9
+	VCVTPS2PD   16(DI)(BX*4), Y10
+	VFMADD231PD Y10, Y3, Y9
+	VMOVUPD     Y9, 32(AX)(BX*8)
+	VPMOVZXBQ   4(CX)(BX*1), Y10
+	VPAND       Y4, Y10, Y10
+	VPCMPEQQ    Y4, Y10, Y10
+	VCMPPD      $0x1e, Y7, Y9, Y11
+	VANDPD      Y10, Y11, Y11
+	VBLENDVPD   Y11, Y9, Y7, Y7
+	VBLENDVPD   Y11, Y0, Y8, Y8
+	VADDPD      Y1, Y0, Y0
+	ADDQ        $0x00000008, BX
+	JMP         next3
 
 done4:
-	MOVQ    value+0(FP), AX
-	VMOVUPD Z3, (AX)
-	VMOVUPD Z5, 64(AX)
-	MOVQ    first+8(FP), AX
-	VMOVUPD Z4, (AX)
-	VMOVUPD Z6, 64(AX)
+	VMAXPD       Y5, Y7, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VMAXPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VMAXPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	MOVSD        X0, most+128(FP)
+	MOVQ         $0x7ff0000000000000, AX
+	VMOVQ        AX, X1
+	VPBROADCASTQ X1, Y1
+	VADDPD       places<>+0(SB), Y6, Y6
+	VCMPPD       $0x00, Y0, Y5, Y2
+	VBLENDVPD    Y2, Y6, Y1, Y6
+	VADDPD       places<>+0(SB), Y8, Y8
+	MOVQ         $0x4010000000000000, AX
+	VMOVQ        AX, X2
+	VPBROADCASTQ X2, Y2
+	VADDPD       Y2, Y8, Y8
+	VCMPPD       $0x00, Y0, Y7, Y0
+	VBLENDVPD    Y0, Y8, Y1, Y8
+	VMINPD       Y8, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X0
+	VMINPD       X0, X6, X6
+	VPERMILPD    $0x01, X6, X0
+	VMINPD       X0, X6, X6
+	VBROADCASTSD X6, Y6
+	VCVTTSD2SIQ  X6, AX
+	MOVQ         $-1, CX
+	TESTQ        AX, AX
+	CMOVQLT      CX, AX
+	MOVQ         AX, at+120(FP)
 	VZEROUPPER
 	RET
 
-// func scanMinAVX512(value *[16]float64, first *[16]int64, g []float64, mask []byte, bit byte)
-// Requires: AVX, AVX512F
-TEXT ·scanMinAVX512(SB), NOSPLIT, $0-65
-	MOVQ         g_base+16(FP), AX
-	MOVQ         g_len+24(FP), DX
-	MOVQ         mask_base+40(FP), CX
-	MOVBQZX      bit+64(FP), BX
-	VMOVQ        BX, X0
-	VPBROADCASTQ X0, Z0
+// func argGainAVX2(g []float64, ki []float32, diag []float32, mask []byte, bit byte, gmax float64, kii float64) (at int, gain float64, low float64)
+// Requires: AVX, AVX2, CMOV, SSE2
+TEXT ·argGainAVX2(SB), NOSPLIT, $0-144
+	MOVQ         g_base+0(FP), AX
+	MOVQ         g_len+8(FP), DX
+	MOVQ         mask_base+72(FP), CX
 	MOVQ         $0x0000000000000000, BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         $0x4020000000000000, BX
 	VMOVQ        BX, X1
-	VPBROADCASTQ X1, Z1
-	MOVQ         $0x0000000000000010, BX
-	VMOVQ        BX, X2
-	VPBROADCASTQ X2, Z2
+	VPBROADCASTQ X1, Y1
 	XORQ         BX, BX
-	MOVQ         $0x7ff0000000000000, SI
-	VMOVQ        SI, X3
-	VPBROADCASTQ X3, Z3
-	MOVQ         $0xffffffffffffffff, SI
-	VMOVQ        SI, X4
-	VPBROADCASTQ X4, Z4
-	MOVQ         $0x7ff0000000000000, SI
-	VMOVQ        SI, X5
-	VPBROADCASTQ X5, Z5
-	MOVQ         $0xffffffffffffffff, SI
-	VMOVQ        SI, X6
-	VPBROADCASTQ X6, Z6
+	MOVQ         ki_base+24(FP), SI
+	MOVQ         diag_base+48(FP), DI
+	VBROADCASTSD gmax+104(FP), Y2
+	VBROADCASTSD kii+112(FP), Y3
+	MOVBQZX      bit+96(FP), R8
+	VMOVQ        R8, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         $0x3d719799812dea11, R8
+	VMOVQ        R8, X5
+	VPBROADCASTQ X5, Y5
+	MOVQ         $0x0000000000000000, R8
+	VMOVQ        R8, X6
+	VPBROADCASTQ X6, Y6
+	MOVQ         $0x7ff0000000000000, R8
+	VMOVQ        R8, X7
+	VPBROADCASTQ X7, Y7
+	MOVQ         $0x0000000000000000, R8
+	VMOVQ        R8, X8
+	VPBROADCASTQ X8, Y8
+	MOVQ         $0x7ff0000000000000, R8
+	VMOVQ        R8, X9
+	VPBROADCASTQ X9, Y9
+	MOVQ         $0x7ff0000000000000, R8
+	VMOVQ        R8, X10
+	VPBROADCASTQ X10, Y10
 
 next5:
 	CMPQ      BX, DX
 	JGE       done6
-	VPMOVZXBQ (CX)(BX*1), Z7
-	VPTESTMQ  Z0, Z7, K1
-	VMOVUPD   (AX)(BX*8), Z7
-	VCMPPD    $0x11, Z3, Z7, K1, K1
-	VMOVAPD   Z7, K1, Z3
-	VMOVAPD   Z1, K1, Z4
-	VPMOVZXBQ 8(CX)(BX*1), Z7
-	VPTESTMQ  Z0, Z7, K1
-	VMOVUPD   64(AX)(BX*8), Z7
-	VCMPPD    $0x11, Z5, Z7, K1, K1
-	VMOVAPD   Z7, K1, Z5
-	VMOVAPD   Z1, K1, Z6
-	VPADDQ    Z2, Z1, Z1
-	ADDQ      $0x00000010, BX
+	VMOVUPD   (AX)(BX*8), Y11
+	VPMOVZXBQ (CX)(BX*1), Y12
+	VPAND     Y4, Y12, Y12
+	VPCMPEQQ  Y4, Y12, Y12
+	VCMPPD    $0x11, Y10, Y11, Y13
+	VANDPD    Y12, Y13, Y13
+	VBLENDVPD Y13, Y11, Y10, Y10
+	VPMOVZXBQ (CX)(BX*1), Y12
+	VPAND     Y4, Y12, Y12
+	VPCMPEQQ  Y4, Y12, Y12
+	VCMPPD    $0x11, Y2, Y11, Y13
+	VANDPD    Y12, Y13, Y13
+	VCVTPS2PD (DI)(BX*4), Y12
+	VADDPD    Y3, Y12, Y12
+	VCVTPS2PD (SI)(BX*4), Y14
+	VADDPD    Y14, Y14, Y14
+	VSUBPD    Y14, Y12, Y12
+	VMAXPD    Y5, Y12, Y12
+	VSUBPD    Y11, Y2, Y11
+	VMULPD    Y11, Y11, Y11
+	VDIVPD    Y12, Y11, Y11
+	VCMPPD    $0x1e, Y6, Y11, Y12
+	VANDPD    Y13, Y12, Y12
+	VBLENDVPD Y12, Y11, Y6, Y6
+	VBLENDVPD Y12, Y0, Y7, Y7
+	VMOVUPD   32(AX)(BX*8), Y11
+	VPMOVZXBQ 4(CX)(BX*1), Y12
+	VPAND     Y4, Y12, Y12
+	VPCMPEQQ  Y4, Y12, Y12
+	VCMPPD    $0x11, Y10, Y11, Y13
+	VANDPD    Y12, Y13, Y13
+	VBLENDVPD Y13, Y11, Y10, Y10
+	VPMOVZXBQ 4(CX)(BX*1), Y12
+	VPAND     Y4, Y12, Y12
+	VPCMPEQQ  Y4, Y12, Y12
+	VCMPPD    $0x11, Y2, Y11, Y13
+	VANDPD    Y12, Y13, Y13
+	VCVTPS2PD 16(DI)(BX*4), Y12
+	VADDPD    Y3, Y12, Y12
+	VCVTPS2PD 16(SI)(BX*4), Y14
+	VADDPD    Y14, Y14, Y14
+	VSUBPD    Y14, Y12, Y12
+	VMAXPD    Y5, Y12, Y12
+	VSUBPD    Y11, Y2, Y11
+	VMULPD    Y11, Y11, Y11
+	VDIVPD    Y12, Y11, Y11
+	VCMPPD    $0x1e, Y8, Y11, Y12
+	VANDPD    Y13, Y12, Y12
+	VBLENDVPD Y12, Y11, Y8, Y8
+	VBLENDVPD Y12, Y0, Y9, Y9
+	VADDPD    Y1, Y0, Y0
+	ADDQ      $0x00000008, BX
 	JMP       next5
 
 done6:
-	MOVQ    value+0(FP), AX
-	VMOVUPD Z3, (AX)
-	VMOVUPD Z5, 64(AX)
-	MOVQ    first+8(FP), AX
-	VMOVUPD Z4, (AX)
-	VMOVUPD Z6, 64(AX)
+	VEXTRACTF128 $0x01, Y10, X0
+	VMINPD       X0, X10, X10
+	VPERMILPD    $0x01, X10, X0
+	VMINPD       X0, X10, X10
+	VBROADCASTSD X10, Y10
+	MOVSD        X10, low+136(FP)
+	VMAXPD       Y6, Y8, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VMAXPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VMAXPD       X1, X0, X0
+	VBROADCASTSD X0, Y0
+	MOVSD        X0, gain+128(FP)
+	MOVQ         $0x7ff0000000000000, AX
+	VMOVQ        AX, X1
+	VPBROADCASTQ X1, Y1
+	VADDPD       places<>+0(SB), Y7, Y7
+	VCMPPD       $0x00, Y0, Y6, Y2
+	VBLENDVPD    Y2, Y7, Y1, Y7
+	VADDPD       places<>+0(SB), Y9, Y9
+	MOVQ         $0x4010000000000000, AX
+	VMOVQ        AX, X2
+	VPBROADCASTQ X2, Y2
+	VADDPD       Y2, Y9, Y9
+	VCMPPD       $0x00, Y0, Y8, Y0
+	VBLENDVPD    Y0, Y9, Y1, Y9
+	VMINPD       Y9, Y7, Y7
+	VEXTRACTF128 $0x01, Y7, X0
+	VMINPD       X0, X7, X7
+	VPERMILPD    $0x01, X7, X0
+	VMINPD       X0, X7, X7
+	VBROADCASTSD X7, Y7
+	VCVTTSD2SIQ  X7, AX
+	MOVQ         $-1, CX
+	TESTQ        AX, AX
+	CMOVQLT      CX, AX
+	MOVQ         AX, at+120(FP)
 	VZEROUPPER
 	RET
 
-// func scanGainAVX512(value *[16]float64, first *[16]int64, g []float64, mask []byte, bit byte, low *[16]float64, ki []float32, diag []float32, gmax float64, kii float64)
-// Requires: AVX, AVX512F
-TEXT ·scanGainAVX512(SB), NOSPLIT, $0-144
-	MOVQ         g_base+16(FP), AX
-	MOVQ         g_len+24(FP), DX
-	MOVQ         mask_base+40(FP), CX
-	MOVBQZX      bit+64(FP), BX
+// func beyondAVX2(index []int32, g []float64, mask []byte, bit byte, way float64, above float64) (n int)
+// Requires: AVX, AVX2, BMI
+TEXT ·beyondAVX2(SB), NOSPLIT, $0-104
+	MOVQ         g_base+24(FP), AX
+	MOVQ         g_len+32(FP), DX
+	MOVQ         mask_base+48(FP), CX
+	MOVQ         $0x0000000000000000, BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         $0x4020000000000000, BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Y0
+	XORQ         BX, BX
+	MOVQ         index_base+0(FP), SI
+	XORQ         DI, DI
+	VBROADCASTSD way+80(FP), Y0
+	VBROADCASTSD above+88(FP), Y1
+	MOVBQZX      bit+72(FP), R8
+	VMOVQ        R8, X2
+	VPBROADCASTQ X2, Y2
+
+next7:
+	CMPQ      BX, DX
+	JGE       done8
+	VMULPD    (AX)(BX*8), Y0, Y3
+	VPMOVZXBQ (CX)(BX*1), Y4
+	VPAND     Y2, Y4, Y4
+	VPCMPEQQ  Y2, Y4, Y4
+	VCMPPD    $0x1e, Y1, Y3, Y3
+	VANDPD    Y4, Y3, Y3
+	VMOVMSKPD Y3, R8
+	TESTL     R8, R8
+	JZ        none10
+
+one9:
+	TZCNTL R8, R9
+	LEAQ   (R9)(BX*1), R9
+	MOVL   R9, (SI)(DI*4)
+	INCQ   DI
+	BLSRL  R8, R8
+	JNZ    one9
+
+none10:
+	VMULPD    32(AX)(BX*8), Y0, Y3
+	VPMOVZXBQ 4(CX)(BX*1), Y4
+	VPAND     Y2, Y4, Y4
+	VPCMPEQQ  Y2, Y4, Y4
+	VCMPPD    $0x1e, Y1, Y3, Y3
+	VANDPD    Y4, Y3, Y3
+	VMOVMSKPD Y3, R8
+	TESTL     R8, R8
+	JZ        none12
+
+one11:
+	TZCNTL R8, R9
+	LEAQ   4(R9)(BX*1), R9
+	MOVL   R9, (SI)(DI*4)
+	INCQ   DI
+	BLSRL  R8, R8
+	JNZ    one11
+
+none12:
+	ADDQ $0x00000008, BX
+	JMP  next7
+
+done8:
+	MOVQ DI, n+96(FP)
+	VZEROUPPER
+	RET
+
+// func extremesAVX512(g []float64, mask []byte, up byte, low byte) (maxAt int, most float64, minAt int, least float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV, SSE2
+TEXT ·extremesAVX512(SB), NOSPLIT, $0-88
+	MOVQ         g_base+0(FP), AX
+	MOVQ         g_len+8(FP), DX
+	MOVQ         mask_base+24(FP), CX
+	MOVQ         $0x0000000000000000, BX
 	VMOVQ        BX, X0
 	VPBROADCASTQ X0, Z0
-	MOVQ         $0x0000000000000000, BX
+	MOVQ         $0x4030000000000000, BX
 	VMOVQ        BX, X1
 	VPBROADCASTQ X1, Z1
-	MOVQ         $0x0000000000000010, BX
-	VMOVQ        BX, X2
-	VPBROADCASTQ X2, Z2
 	XORQ         BX, BX
-	MOVQ         ki_base+80(FP), SI
-	MOVQ         diag_base+104(FP), DI
-	VBROADCASTSD gmax+128(FP), Z3
-	VBROADCASTSD kii+136(FP), Z4
-	MOVQ         $0x3d719799812dea11, R8
+	MOVBQZX      up+48(FP), SI
+	VMOVQ        SI, X2
+	VPBROADCASTB X2, Z2
+	MOVBQZX      low+49(FP), SI
+	VMOVQ        SI, X3
+	VPBROADCASTB X3, Z3
+	MOVQ         $0xfff0000000000000, SI
+	VMOVQ        SI, X4
+	VPBROADCASTQ X4, Z4
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X5
+	VPBROADCASTQ X5, Z5
+	MOVQ         $0xfff0000000000000, SI
+	VMOVQ        SI, X6
+	VPBROADCASTQ X6, Z6
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X7
+	VPBROADCASTQ X7, Z7
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X8
+	VPBROADCASTQ X8, Z8
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X9
+	VPBROADCASTQ X9, Z9
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X10
+	VPBROADCASTQ X10, Z10
+	MOVQ         $0x7ff0000000000000, SI
+	VMOVQ        SI, X11
+	VPBROADCASTQ X11, Z11
+
+next1:
+	CMPQ     BX, DX
+	JGE      done2
+	VPTESTMB (CX)(BX*1), X2, K1
+	KSHIFTRW $0x08, K1, K2
+	VPTESTMB (CX)(BX*1), X3, K3
+	KSHIFTRW $0x08, K3, K4
+	VMOVUPD  (AX)(BX*8), Z12
+	VCMPPD   $0x1e, Z4, Z12, K1, K1
+	VMOVAPD  Z12, K1, Z4
+	VMOVAPD  Z0, K1, Z5
+	VCMPPD   $0x11, Z8, Z12, K3, K1
+	VMOVAPD  Z12, K1, Z8
+	VMOVAPD  Z0, K1, Z9
+	VMOVUPD  64(AX)(BX*8), Z12
+	VCMPPD   $0x1e, Z6, Z12, K2, K1
+	VMOVAPD  Z12, K1, Z6
+	VMOVAPD  Z0, K1, Z7
+	VCMPPD   $0x11, Z10, Z12, K4, K1
+	VMOVAPD  Z12, K1, Z10
+	VMOVAPD  Z0, K1, Z11
+	VADDPD   Z1, Z0, Z0
+	ADDQ     $0x00000010, BX
+	JMP      next1
+
+done2:
+	VMAXPD        Z4, Z6, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VMAXPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VMAXPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VMAXPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	MOVSD         X0, most+64(FP)
+	MOVQ          $0x7ff0000000000000, AX
+	VMOVQ         AX, X1
+	VPBROADCASTQ  X1, Z1
+	VADDPD        places<>+0(SB), Z5, Z5
+	VCMPPD        $0x00, Z0, Z4, K1
+	VMOVAPD       Z1, Z2
+	VMOVAPD       Z5, K1, Z2
+	VADDPD        places<>+0(SB), Z7, Z7
+	MOVQ          $0x4020000000000000, AX
+	VMOVQ         AX, X3
+	VPBROADCASTQ  X3, Z3
+	VADDPD        Z3, Z7, Z7
+	VCMPPD        $0x00, Z0, Z6, K1
+	VMOVAPD       Z1, Z0
+	VMOVAPD       Z7, K1, Z0
+	VMINPD        Z0, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VMINPD        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VMINPD        X0, X2, X2
+	VPERMILPD     $0x01, X2, X0
+	VMINPD        X0, X2, X2
+	VBROADCASTSD  X2, Z2
+	VCVTTSD2SIQ   X2, AX
+	MOVQ          $-1, CX
+	TESTQ         AX, AX
+	CMOVQLT       CX, AX
+	MOVQ          AX, maxAt+56(FP)
+	VMINPD        Z8, Z10, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VMINPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VMINPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VMINPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	MOVSD         X0, least+80(FP)
+	MOVQ          $0x7ff0000000000000, AX
+	VMOVQ         AX, X1
+	VPBROADCASTQ  X1, Z1
+	VADDPD        places<>+0(SB), Z9, Z9
+	VCMPPD        $0x00, Z0, Z8, K1
+	VMOVAPD       Z1, Z2
+	VMOVAPD       Z9, K1, Z2
+	VADDPD        places<>+0(SB), Z11, Z11
+	MOVQ          $0x4020000000000000, AX
+	VMOVQ         AX, X3
+	VPBROADCASTQ  X3, Z3
+	VADDPD        Z3, Z11, Z11
+	VCMPPD        $0x00, Z0, Z10, K1
+	VMOVAPD       Z1, Z0
+	VMOVAPD       Z11, K1, Z0
+	VMINPD        Z0, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VMINPD        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VMINPD        X0, X2, X2
+	VPERMILPD     $0x01, X2, X0
+	VMINPD        X0, X2, X2
+	VBROADCASTSD  X2, Z2
+	VCVTTSD2SIQ   X2, AX
+	MOVQ          $-1, CX
+	TESTQ         AX, AX
+	CMOVQLT       CX, AX
+	MOVQ          AX, minAt+72(FP)
+	VZEROUPPER
+	RET
+
+// func stepAVX512(g []float64, ki []float32, kj []float32, a float64, b float64, mask []byte, bit byte) (at int, most float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV, SSE2
+TEXT ·stepAVX512(SB), NOSPLIT, $0-136
+	MOVQ         g_base+0(FP), AX
+	MOVQ         g_len+8(FP), DX
+	MOVQ         mask_base+88(FP), CX
+	MOVQ         $0x0000000000000000, BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Z0
+	MOVQ         $0x4030000000000000, BX
+	VMOVQ        BX, X1
+	VPBROADCASTQ X1, Z1
+	XORQ         BX, BX
+	MOVQ         ki_base+24(FP), SI
+	MOVQ         kj_base+48(FP), DI
+	VBROADCASTSD a+72(FP), Z2
+	VBROADCASTSD b+80(FP), Z3
+	MOVBQZX      bit+112(FP), R8
+	VMOVQ        R8, X4
+	VPBROADCASTB X4, Z4
+	MOVQ         $0xfff0000000000000, R8
 	VMOVQ        R8, X5
 	VPBROADCASTQ X5, Z5
-	MOVQ         $0x0000000000000000, R8
+	MOVQ         $0x7ff0000000000000, R8
 	VMOVQ        R8, X6
 	VPBROADCASTQ X6, Z6
-	MOVQ         $0xffffffffffffffff, R8
+	MOVQ         $0xfff0000000000000, R8
 	VMOVQ        R8, X7
 	VPBROADCASTQ X7, Z7
 	MOVQ         $0x7ff0000000000000, R8
 	VMOVQ        R8, X8
 	VPBROADCASTQ X8, Z8
-	MOVQ         $0x0000000000000000, R8
-	VMOVQ        R8, X9
-	VPBROADCASTQ X9, Z9
-	MOVQ         $0xffffffffffffffff, R8
-	VMOVQ        R8, X10
-	VPBROADCASTQ X10, Z10
-	MOVQ         $0x7ff0000000000000, R8
-	VMOVQ        R8, X11
-	VPBROADCASTQ X11, Z11
 
-next7:
-	CMPQ      BX, DX
-	JGE       done8
-	VPMOVZXBQ (CX)(BX*1), Z12
-	VPTESTMQ  Z0, Z12, K1
-	VMOVUPD   (AX)(BX*8), Z12
-	VCMPPD    $0x11, Z8, Z12, K1, K2
-	VMOVAPD   Z12, K2, Z8
-	VCMPPD    $0x11, Z3, Z12, K1, K1
-	VCVTPS2PD (DI)(BX*4), Z13
-	VADDPD    Z4, Z13, Z13
-	VCVTPS2PD (SI)(BX*4), Z14
-	VADDPD    Z14, Z14, Z14
-	VSUBPD    Z14, Z13, Z13
-	VMAXPD    Z5, Z13, Z13
-	VSUBPD    Z12, Z3, Z12
-	VMULPD    Z12, Z12, Z12
-	VDIVPD    Z13, Z12, Z12
-	VCMPPD    $0x1e, Z6, Z12, K1, K1
-	VMOVAPD   Z12, K1, Z6
-	VMOVAPD   Z1, K1, Z7
-	VPMOVZXBQ 8(CX)(BX*1), Z12
-	VPTESTMQ  Z0, Z12, K1
-	VMOVUPD   64(AX)(BX*8), Z12
-	VCMPPD    $0x11, Z11, Z12, K1, K2
-	VMOVAPD   Z12, K2, Z11
-	VCMPPD    $0x11, Z3, Z12, K1, K1
-	VCVTPS2PD 32(DI)(BX*4), Z13
-	VADDPD    Z4, Z13, Z13
-	VCVTPS2PD 32(SI)(BX*4), Z14
-	VADDPD    Z14, Z14, Z14
-	VSUBPD    Z14, Z13, Z13
-	VMAXPD    Z5, Z13, Z13
-	VSUBPD    Z12, Z3, Z12
-	VMULPD    Z12, Z12, Z12
-	VDIVPD    Z13, Z12, Z12
-	VCMPPD    $0x1e, Z9, Z12, K1, K1
-	VMOVAPD   Z12, K1, Z9
-	VMOVAPD   Z1, K1, Z10
-	VPADDQ    Z2, Z1, Z1
-	ADDQ      $0x00000010, BX
-	JMP       next7
+next3:
+	CMPQ        BX, DX
+	JGE         done4
+	VPTESTMB    (CX)(BX*1), X4, K1
+	KSHIFTRW    $0x08, K1, K2
+	VMOVUPD     (AX)(BX*8), Z9
+	VCVTPS2PD   (SI)(BX*4), Z10
+	VFMADD231PD Z10, Z2, Z9
+	VCVTPS2PD   (DI)(BX*4), Z10
+	VFMADD231PD Z10, Z3, Z9
+	VMOVUPD     Z9, (AX)(BX*8)
+	VCMPPD      $0x1e, Z5, Z9, K1, K1
+	VMOVAPD     Z9, K1, Z5
+	VMOVAPD     Z0, K1, Z6
+	VMOVUPD     64(AX)(BX*8), Z9
+	VCVTPS2PD   32(SI)(BX*4), Z10
+	VFMADD231PD Z10, Z2, Z9
+	VCVTPS2PD   32(DI)(BX*4), Z10
+	VFMADD231PD Z10, Z3, Z9
+	VMOVUPD     Z9, 64(AX)(BX*8)
+	VCMPPD      $0x1e, Z7, Z9, K2, K1
+	VMOVAPD     Z9, K1, Z7
+	VMOVAPD     Z0, K1, Z8
+	VADDPD      Z1, Z0, Z0
+	ADDQ        $0x00000010, BX
+	JMP         next3
 
-done8:
-	MOVQ    value+0(FP), AX
-	VMOVUPD Z6, (AX)
-	VMOVUPD Z9, 64(AX)
-	MOVQ    first+8(FP), AX
-	VMOVUPD Z7, (AX)
-	VMOVUPD Z10, 64(AX)
-	MOVQ    low+72(FP), AX
-	VMOVUPD Z8, (AX)
-	VMOVUPD Z11, 64(AX)
+done4:
+	VMAXPD        Z5, Z7, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VMAXPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VMAXPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VMAXPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	MOVSD         X0, most+128(FP)
+	MOVQ          $0x7ff0000000000000, AX
+	VMOVQ         AX, X1
+	VPBROADCASTQ  X1, Z1
+	VADDPD        places<>+0(SB), Z6, Z6
+	VCMPPD        $0x00, Z0, Z5, K1
+	VMOVAPD       Z1, Z2
+	VMOVAPD       Z6, K1, Z2
+	VADDPD        places<>+0(SB), Z8, Z8
+	MOVQ          $0x4020000000000000, AX
+	VMOVQ         AX, X3
+	VPBROADCASTQ  X3, Z3
+	VADDPD        Z3, Z8, Z8
+	VCMPPD        $0x00, Z0, Z7, K1
+	VMOVAPD       Z1, Z0
+	VMOVAPD       Z8, K1, Z0
+	VMINPD        Z0, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VMINPD        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VMINPD        X0, X2, X2
+	VPERMILPD     $0x01, X2, X0
+	VMINPD        X0, X2, X2
+	VBROADCASTSD  X2, Z2
+	VCVTTSD2SIQ   X2, AX
+	MOVQ          $-1, CX
+	TESTQ         AX, AX
+	CMOVQLT       CX, AX
+	MOVQ          AX, at+120(FP)
 	VZEROUPPER
 	RET
+
+// func argGainAVX512(g []float64, ki []float32, diag []float32, mask []byte, bit byte, gmax float64, kii float64) (at int, gain float64, low float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, CMOV, SSE2
+TEXT ·argGainAVX512(SB), NOSPLIT, $0-144
+	MOVQ         g_base+0(FP), AX
+	MOVQ         g_len+8(FP), DX
+	MOVQ         mask_base+72(FP), CX
+	MOVQ         $0x0000000000000000, BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Z0
+	MOVQ         $0x4030000000000000, BX
+	VMOVQ        BX, X1
+	VPBROADCASTQ X1, Z1
+	XORQ         BX, BX
+	MOVQ         ki_base+24(FP), SI
+	MOVQ         diag_base+48(FP), DI
+	VBROADCASTSD gmax+104(FP), Z2
+	VBROADCASTSD kii+112(FP), Z3
+	MOVBQZX      bit+96(FP), R8
+	VMOVQ        R8, X4
+	VPBROADCASTB X4, Z4
+	MOVQ         $0x3d719799812dea11, R8
+	VMOVQ        R8, X5
+	VPBROADCASTQ X5, Z5
+	MOVQ         $0x0000000000000000, R8
+	VMOVQ        R8, X6
+	VPBROADCASTQ X6, Z6
+	MOVQ         $0x7ff0000000000000, R8
+	VMOVQ        R8, X7
+	VPBROADCASTQ X7, Z7
+	MOVQ         $0x0000000000000000, R8
+	VMOVQ        R8, X8
+	VPBROADCASTQ X8, Z8
+	MOVQ         $0x7ff0000000000000, R8
+	VMOVQ        R8, X9
+	VPBROADCASTQ X9, Z9
+	MOVQ         $0x7ff0000000000000, R8
+	VMOVQ        R8, X10
+	VPBROADCASTQ X10, Z10
+
+next5:
+	CMPQ      BX, DX
+	JGE       done6
+	VPTESTMB  (CX)(BX*1), X4, K1
+	KSHIFTRW  $0x08, K1, K2
+	VMOVUPD   (AX)(BX*8), Z11
+	VCMPPD    $0x11, Z10, Z11, K1, K3
+	VMOVAPD   Z11, K3, Z10
+	VCMPPD    $0x11, Z2, Z11, K1, K1
+	VCVTPS2PD (DI)(BX*4), Z12
+	VADDPD    Z3, Z12, Z12
+	VCVTPS2PD (SI)(BX*4), Z13
+	VADDPD    Z13, Z13, Z13
+	VSUBPD    Z13, Z12, Z12
+	VMAXPD    Z5, Z12, Z12
+	VSUBPD    Z11, Z2, Z11
+	VMULPD    Z11, Z11, Z11
+	VDIVPD    Z12, Z11, Z11
+	VCMPPD    $0x1e, Z6, Z11, K1, K1
+	VMOVAPD   Z11, K1, Z6
+	VMOVAPD   Z0, K1, Z7
+	VMOVUPD   64(AX)(BX*8), Z11
+	VCMPPD    $0x11, Z10, Z11, K2, K1
+	VMOVAPD   Z11, K1, Z10
+	VCMPPD    $0x11, Z2, Z11, K2, K1
+	VCVTPS2PD 32(DI)(BX*4), Z12
+	VADDPD    Z3, Z12, Z12
+	VCVTPS2PD 32(SI)(BX*4), Z13
+	VADDPD    Z13, Z13, Z13
+	VSUBPD    Z13, Z12, Z12
+	VMAXPD    Z5, Z12, Z12
+	VSUBPD    Z11, Z2, Z11
+	VMULPD    Z11, Z11, Z11
+	VDIVPD    Z12, Z11, Z11
+	VCMPPD    $0x1e, Z8, Z11, K1, K1
+	VMOVAPD   Z11, K1, Z8
+	VMOVAPD   Z0, K1, Z9
+	VADDPD    Z1, Z0, Z0
+	ADDQ      $0x00000010, BX
+	JMP       next5
+
+done6:
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VMINPD        Y0, Y10, Y10
+	VEXTRACTF128  $0x01, Y10, X0
+	VMINPD        X0, X10, X10
+	VPERMILPD     $0x01, X10, X0
+	VMINPD        X0, X10, X10
+	VBROADCASTSD  X10, Z10
+	MOVSD         X10, low+136(FP)
+	VMAXPD        Z6, Z8, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VMAXPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VMAXPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VMAXPD        X1, X0, X0
+	VBROADCASTSD  X0, Z0
+	MOVSD         X0, gain+128(FP)
+	MOVQ          $0x7ff0000000000000, AX
+	VMOVQ         AX, X1
+	VPBROADCASTQ  X1, Z1
+	VADDPD        places<>+0(SB), Z7, Z7
+	VCMPPD        $0x00, Z0, Z6, K1
+	VMOVAPD       Z1, Z2
+	VMOVAPD       Z7, K1, Z2
+	VADDPD        places<>+0(SB), Z9, Z9
+	MOVQ          $0x4020000000000000, AX
+	VMOVQ         AX, X3
+	VPBROADCASTQ  X3, Z3
+	VADDPD        Z3, Z9, Z9
+	VCMPPD        $0x00, Z0, Z8, K1
+	VMOVAPD       Z1, Z0
+	VMOVAPD       Z9, K1, Z0
+	VMINPD        Z0, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VMINPD        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VMINPD        X0, X2, X2
+	VPERMILPD     $0x01, X2, X0
+	VMINPD        X0, X2, X2
+	VBROADCASTSD  X2, Z2
+	VCVTTSD2SIQ   X2, AX
+	MOVQ          $-1, CX
+	TESTQ         AX, AX
+	CMOVQLT       CX, AX
+	MOVQ          AX, at+120(FP)
+	VZEROUPPER
+	RET
+
+// func beyondAVX512(index []int32, g []float64, mask []byte, bit byte, way float64, above float64) (n int)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, POPCNT
+TEXT ·beyondAVX512(SB), NOSPLIT, $0-104
+	MOVQ         g_base+24(FP), AX
+	MOVQ         g_len+32(FP), DX
+	MOVQ         mask_base+48(FP), CX
+	MOVQ         $0x0000000000000000, BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Z0
+	MOVQ         $0x4030000000000000, BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Z0
+	XORQ         BX, BX
+	MOVQ         index_base+0(FP), SI
+	XORQ         DI, DI
+	VBROADCASTSD way+80(FP), Z0
+	VBROADCASTSD above+88(FP), Z1
+	MOVBQZX      bit+72(FP), R8
+	VMOVQ        R8, X2
+	VPBROADCASTB X2, Z2
+	VCVTPD2DQ    places<>+0(SB), Y3
+	VPBROADCASTD all_00000008<>+0(SB), Y4
+
+next7:
+	CMPQ          BX, DX
+	JGE           done8
+	VPTESTMB      (CX)(BX*1), X2, K1
+	KSHIFTRW      $0x08, K1, K2
+	VMULPD        (AX)(BX*8), Z0, Z5
+	VCMPPD        $0x1e, Z1, Z5, K1, K1
+	VPCOMPRESSD.Z Y3, K1, Y5
+	VMOVDQU       Y5, (SI)(DI*4)
+	KMOVB         K1, R8
+	POPCNTL       R8, R8
+	ADDQ          R8, DI
+	VPADDD        Y4, Y3, Y3
+	VMULPD        64(AX)(BX*8), Z0, Z5
+	VCMPPD        $0x1e, Z1, Z5, K2, K1
+	VPCOMPRESSD.Z Y3, K1, Y5
+	VMOVDQU       Y5, (SI)(DI*4)
+	KMOVB         K1, R8
+	POPCNTL       R8, R8
+	ADDQ          R8, DI
+	VPADDD        Y4, Y3, Y3
+	ADDQ          $0x00000010, BX
+	JMP           next7
+
+done8:
+	MOVQ DI, n+96(FP)
+	VZEROUPPER
+	RET
+
+DATA all_00000008<>+0(SB)/4, $0x00000008
+DATA all_00000008<>+4(SB)/4, $0x00000008
+DATA all_00000008<>+8(SB)/4, $0x00000008
+DATA all_00000008<>+12(SB)/4, $0x00000008
+DATA all_00000008<>+16(SB)/4, $0x00000008
+DATA all_00000008<>+20(SB)/4, $0x00000008
+DATA all_00000008<>+24(SB)/4, $0x00000008
+DATA all_00000008<>+28(SB)/4, $0x00000008
+DATA all_00000008<>+32(SB)/4, $0x00000008
+DATA all_00000008<>+36(SB)/4, $0x00000008
+DATA all_00000008<>+40(SB)/4, $0x00000008
+DATA all_00000008<>+44(SB)/4, $0x00000008
+DATA all_00000008<>+48(SB)/4, $0x00000008
+DATA all_00000008<>+52(SB)/4, $0x00000008
+DATA all_00000008<>+56(SB)/4, $0x00000008
+DATA all_00000008<>+60(SB)/4, $0x00000008
+GLOBL all_00000008<>(SB), RODATA|NOPTR, $64

@@ -6,61 +6,58 @@ import (
 	"github.com/gramengine/gram/asm/internal/coeff"
 )
 
-// What the solver needs of a row of the matrix. The rows are float32, everything that is summed or compared is float64, and each operation
-// is rounded by itself: the portable forms and those in assembly give the same bits, so that a training run is the same on every
+// What the solver needs of scores and of rows of the matrix. The rows are float32, everything that is summed or compared is float64, and it is said where an
+// operation is rounded: the portable forms and those in assembly give the same bits, so that a training run is the same on every
 // processor that computes the same matrix.
 //
 // In the dual problem min ½αᵀQα - eᵀα with Q[s][t] = y[s]·y[t]·K[s][t], the score of a variable is s[t] = -y[t]·∇f(α)[t]. I_up are the
 // variables that may move along y[t], I_low those that may move against it; a mask has a bit for each. Source: Fan, Chen and Lin, JMLR 6
 // (2005), §2.
 //
-// All slices are as long as the first, or longer. Nothing is checked, nothing is allocated, nothing is retained; calls may run
-// concurrently as long as no destination overlaps what another call reads or writes.
+// The number of scores is a multiple of ScanBlock: there are elements that no bit admits where a problem has fewer. All slices are as long as g, or longer; a bit is
+// one bit of a mask. Nothing is checked, nothing is allocated, nothing is retained; calls may run concurrently as long as no destination overlaps what another
+// call reads or writes.
 
-// gradientUpdateGeneric adds multiples of two rows of the matrix to the scores (or to a gradient),
-//
-//	g[t] += a·ki[t] + b·kj[t],  0 <= t < len(g)
-//
-// with a = -y[i]·Δα[i] and b = -y[j]·Δα[j] for scores. Two products and two sums, each rounded to float64. g overlaps neither row.
-func gradientUpdateGeneric(g []float64, ki, kj []float32, a, b float64) {
-	ki, kj = ki[:len(g)], kj[:len(g)]
-	for t, v := range ki {
-		g[t] += float64(a*float64(v)) + float64(b*float64(kj[t]))
-	}
-}
+// ScanBlock is what the number of scores is a multiple of for Extremes, Step, ArgGain and Beyond.
+const ScanBlock = 16
 
-// argMaxGeneric returns the greatest of the values that the mask admits,
+// extremesGeneric returns the greatest of the scores that may rise and the least of those that may fall,
 //
-//	best = max g[t] over mask[t] & bit != 0,  0 <= t < len(g)
+//	most = max g[t] over mask[t] & up != 0,  least = min g[t] over mask[t] & low != 0,  0 <= t < len(g)
 //
-// and where it stands, the lowest index of several. bit has one bit set. NaN and -Inf are passed over; where nothing is left the
-// result is -1 and -Inf.
-func argMaxGeneric(g []float64, mask []byte, bit byte) (at int, best float64) {
-	at, best = -1, math.Inf(-1)
+// and where they stand, the lowest index of several. NaN is passed over, and so are -Inf for the one and +Inf for the other; where nothing is left the index is
+// -1 and the value -Inf or +Inf.
+func extremesGeneric(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64) {
+	maxAt, most, minAt, least = -1, math.Inf(-1), -1, math.Inf(1)
 	mask = mask[:len(g)]
 	for t, v := range g {
-		if mask[t]&bit != 0 && v > best {
-			at, best = t, v
+		if mask[t]&up != 0 && v > most {
+			maxAt, most = t, v
+		}
+		if mask[t]&low != 0 && v < least {
+			minAt, least = t, v
 		}
 	}
-	return at, best
+	return maxAt, most, minAt, least
 }
 
-// argMinGeneric returns the least of the values that the mask admits,
+// stepGeneric adds multiples of two rows of the matrix to the scores and returns the greatest of the new ones that a bit admits,
 //
-//	best = min g[t] over mask[t] & bit != 0,  0 <= t < len(g)
+//	g[t] = fma(b, kj[t], fma(a, ki[t], g[t])),  most = max g[t] over mask[t] & bit != 0,  0 <= t < len(g)
 //
-// and where it stands, the lowest index of several. bit has one bit set. NaN and +Inf are passed over; where nothing is left the
-// result is -1 and +Inf.
-func argMinGeneric(g []float64, mask []byte, bit byte) (at int, best float64) {
-	at, best = -1, math.Inf(1)
-	mask = mask[:len(g)]
+// and where it stands, the lowest index of several, -1 and -Inf as extremesGeneric has it. A step of a pair of variables i and j, by which i gains λ along its
+// sign, has a = -λ and b = λ. g overlaps neither row.
+func stepGeneric(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64) {
+	at, most = -1, math.Inf(-1)
+	ki, kj, mask = ki[:len(g)], kj[:len(g)], mask[:len(g)]
 	for t, v := range g {
-		if mask[t]&bit != 0 && v < best {
-			at, best = t, v
+		v = math.FMA(b, float64(kj[t]), math.FMA(a, float64(ki[t]), v))
+		g[t] = v
+		if mask[t]&bit != 0 && v > most {
+			at, most = t, v
 		}
 	}
-	return at, best
+	return at, most
 }
 
 // argGainGeneric selects the second variable j of a working set {i, j} by the decrease of the objective that a step of the pair promises
@@ -68,9 +65,9 @@ func argMinGeneric(g []float64, mask []byte, bit byte) (at int, best float64) {
 //
 //	gain = max (gmax - g[t])² / max(kii + diag[t] - 2·ki[t], 10^-12)  over mask[t] & bit != 0 and g[t] < gmax,  0 <= t < len(g)
 //
-// where g are the scores, gmax and kii the score and the diagonal element of i, ki its row of the matrix, diag the diagonal. at is where
-// it stands, the lowest index of several, or -1 (and gain 0) where nothing is gained. low is the least score that the mask admits, +Inf
-// where there is none: the duality gap that the solver stops on is gmax - low. bit has one bit set. NaN is passed over. Source: Fan,
+// each operation rounded by itself, where g are the scores, gmax and kii the score and the diagonal element of i, ki its row of the matrix, diag the diagonal. at
+// is where it stands, the lowest index of several, or -1 (and gain 0) where nothing is gained. low is the least score that the mask admits, +Inf
+// where there is none: the duality gap that the solver stops on is gmax - low. NaN is passed over. Source: Fan,
 // Chen and Lin, JMLR 6 (2005), §2.2, working set selection 3.
 func argGainGeneric(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64) {
 	at, low = -1, math.Inf(1)
@@ -95,4 +92,20 @@ func argGainGeneric(g []float64, ki, diag []float32, mask []byte, bit byte, gmax
 		}
 	}
 	return at, gain, low
+}
+
+// beyondGeneric lists the scores beyond a bound that the mask admits, in index[:n], increasing: those with
+//
+//	mask[t] & bit != 0 and way·g[t] > above,  0 <= t < len(g)
+//
+// way is 1 or -1. index has room for len(g) places; what they hold behind the first n is lost.
+func beyondGeneric(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int) {
+	mask = mask[:len(g)]
+	for t, v := range g {
+		if way*v > above && mask[t]&bit != 0 {
+			index[n] = int32(t)
+			n++
+		}
+	}
+	return n
 }

@@ -4,42 +4,42 @@
 
 package asm
 
-// addPairAVX2 is gradientUpdateGeneric for a multiple of 16 elements.
+// extremesAVX2 is extremesGeneric.
 //
 //go:noescape
-func addPairAVX2(g []float64, ki []float32, kj []float32, a float64, b float64)
+func extremesAVX2(g []float64, mask []byte, up byte, low byte) (maxAt int, most float64, minAt int, least float64)
 
-// scanMaxAVX2 is argMaxGeneric for each of the 16 places of a block: value, and the first element of the block it stands in or -1.
+// stepAVX2 is stepGeneric.
 //
 //go:noescape
-func scanMaxAVX2(value *[16]float64, first *[16]int64, g []float64, mask []byte, bit byte)
+func stepAVX2(g []float64, ki []float32, kj []float32, a float64, b float64, mask []byte, bit byte) (at int, most float64)
 
-// scanMinAVX2 is argMinGeneric for each of the 16 places of a block: value, and the first element of the block it stands in or -1.
+// argGainAVX2 is argGainGeneric.
 //
 //go:noescape
-func scanMinAVX2(value *[16]float64, first *[16]int64, g []float64, mask []byte, bit byte)
+func argGainAVX2(g []float64, ki []float32, diag []float32, mask []byte, bit byte, gmax float64, kii float64) (at int, gain float64, low float64)
 
-// scanGainAVX2 is argGainGeneric for each of the 16 places of a block: gain, the first element of the block it stands in or -1, least score.
+// beyondAVX2 is beyondGeneric.
 //
 //go:noescape
-func scanGainAVX2(value *[16]float64, first *[16]int64, g []float64, mask []byte, bit byte, low *[16]float64, ki []float32, diag []float32, gmax float64, kii float64)
+func beyondAVX2(index []int32, g []float64, mask []byte, bit byte, way float64, above float64) (n int)
 
-// addPairAVX512 is gradientUpdateGeneric for a multiple of 16 elements.
+// extremesAVX512 is extremesGeneric.
 //
 //go:noescape
-func addPairAVX512(g []float64, ki []float32, kj []float32, a float64, b float64)
+func extremesAVX512(g []float64, mask []byte, up byte, low byte) (maxAt int, most float64, minAt int, least float64)
 
-// scanMaxAVX512 is argMaxGeneric for each of the 16 places of a block: value, and the first element of the block it stands in or -1.
+// stepAVX512 is stepGeneric.
 //
 //go:noescape
-func scanMaxAVX512(value *[16]float64, first *[16]int64, g []float64, mask []byte, bit byte)
+func stepAVX512(g []float64, ki []float32, kj []float32, a float64, b float64, mask []byte, bit byte) (at int, most float64)
 
-// scanMinAVX512 is argMinGeneric for each of the 16 places of a block: value, and the first element of the block it stands in or -1.
+// argGainAVX512 is argGainGeneric.
 //
 //go:noescape
-func scanMinAVX512(value *[16]float64, first *[16]int64, g []float64, mask []byte, bit byte)
+func argGainAVX512(g []float64, ki []float32, diag []float32, mask []byte, bit byte, gmax float64, kii float64) (at int, gain float64, low float64)
 
-// scanGainAVX512 is argGainGeneric for each of the 16 places of a block: gain, the first element of the block it stands in or -1, least score.
+// beyondAVX512 is beyondGeneric.
 //
 //go:noescape
-func scanGainAVX512(value *[16]float64, first *[16]int64, g []float64, mask []byte, bit byte, low *[16]float64, ki []float32, diag []float32, gmax float64, kii float64)
+func beyondAVX512(index []int32, g []float64, mask []byte, bit byte, way float64, above float64) (n int)

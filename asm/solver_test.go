@@ -3,7 +3,9 @@ package asm
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -48,10 +50,10 @@ func newProblem(rng *rand.Rand, n, shift int) *problem {
 }
 
 // The oracle of the scans looks at every admitted element for one that is better, in plain definitions.
-func (p *problem) wantExtreme(sign float64) (at int, best float64) {
+func (p *problem) wantExtreme(bit byte, sign float64) (at int, best float64) {
 	at, best = -1, math.Inf(-int(sign))
 	for t, v := range p.g {
-		if p.mask[t]&p.bit == 0 || v != v || math.IsInf(v, -int(sign)) {
+		if p.mask[t]&bit == 0 || v != v || math.IsInf(v, -int(sign)) {
 			continue
 		}
 		if at < 0 || sign*v > sign*best {
@@ -59,6 +61,15 @@ func (p *problem) wantExtreme(sign float64) (at int, best float64) {
 		}
 	}
 	return at, best
+}
+
+func (p *problem) wantBeyond(way, above float64) (index []int32) {
+	for t, v := range p.g {
+		if p.mask[t]&p.bit != 0 && (way > 0 && v > above || way < 0 && -v > above) {
+			index = append(index, int32(t))
+		}
+	}
+	return index
 }
 
 func (p *problem) wantGain() (at int, gain, low float64) {
@@ -76,28 +87,45 @@ func (p *problem) wantGain() (at int, gain, low float64) {
 	return at, gain, low
 }
 
+// scanLengths are numbers of scores that a problem may have.
+var scanLengths = []int{0, 16, 32, 48, 64, 128, 256, 1008}
+
 func TestSolverScans(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		rng := rand.New(rand.NewPCG(3, 4))
-		for _, n := range lengths {
+		for _, n := range scanLengths {
 			t.Run(fmt.Sprintf("n=%d", n), func(t *testing.T) {
 				for trial := range 60 {
 					p := newProblem(rng, n, trial%5)
 					if trial%10 == 9 {
 						clear(p.mask)
 					}
-					if at, best := k.ArgMax(p.g, p.mask, p.bit); !same(at, best)(p.wantExtreme(1)) {
-						wantAt, want := p.wantExtreme(1)
-						t.Fatalf("the greatest is %v at %d, want %v at %d", best, at, want, wantAt)
+					other := byte(1) << rng.IntN(8)
+					maxAt, most, minAt, least := k.Extremes(p.g, p.mask, p.bit, other)
+					if wantAt, want := p.wantExtreme(p.bit, 1); maxAt != wantAt || most != want {
+						t.Fatalf("the greatest is %v at %d, want %v at %d", most, maxAt, want, wantAt)
 					}
-					if at, best := k.ArgMin(p.g, p.mask, p.bit); !same(at, best)(p.wantExtreme(-1)) {
-						wantAt, want := p.wantExtreme(-1)
-						t.Fatalf("the least is %v at %d, want %v at %d", best, at, want, wantAt)
+					if wantAt, want := p.wantExtreme(other, -1); minAt != wantAt || least != want {
+						t.Fatalf("the least is %v at %d, want %v at %d", least, minAt, want, wantAt)
 					}
 					at, gain, low := k.ArgGain(p.g, p.ki, p.diag, p.mask, p.bit, p.gmax, p.kii)
 					wantAt, want, wantLow := p.wantGain()
-					if !same(at, gain)(wantAt, want) || low != wantLow {
+					if at != wantAt || gain != want || low != wantLow {
 						t.Fatalf("the greatest gain is %v at %d, least score %v, want %v at %d, %v", gain, at, low, want, wantAt, wantLow)
+					}
+					for _, way := range []float64{1, -1} {
+						const poison = -7
+						index := slices.Repeat([]int32{poison}, fence+n+fence)
+						above := float64(rng.IntN(8) - 4)
+						got := k.Beyond(index[fence:fence+n:fence+n], p.g, p.mask, p.bit, way, above)
+						if want := p.wantBeyond(way, above); got != len(want) || !slices.Equal(index[fence:fence+got], want) {
+							t.Fatalf("beyond %v are %v, want %v", above, index[fence:fence+got], want)
+						}
+						for i, v := range index {
+							if (i < fence || i >= fence+n) && v != poison {
+								t.Fatalf("place %d of %d was written", i-fence, n)
+							}
+						}
 					}
 				}
 			})
@@ -105,33 +133,35 @@ func TestSolverScans(t *testing.T) {
 	})
 }
 
-func same(at int, v float64) func(int, float64) bool {
-	return func(wantAt int, want float64) bool { return at == wantAt && v == want }
+// fused is a·b + c with one rounding, the least digit found exactly.
+func fused(a, b, c float64) float64 {
+	f, _ := new(big.Float).SetPrec(53).Add(bigMul(bigOf(a), bigOf(b)), bigOf(c)).Float64()
+	return f
 }
 
-// Each product and each sum is rounded once: the oracle does them one at a time in float64, and the bits must be the same.
-func TestGradientUpdate(t *testing.T) {
+func TestStep(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		rng := rand.New(rand.NewPCG(5, 6))
-		for _, n := range lengths {
+		for _, n := range scanLengths {
 			t.Run(fmt.Sprintf("n=%d", n), func(t *testing.T) {
 				for shift := range 5 {
 					p := newProblem(rng, n, shift)
 					for i := range p.g {
 						p.g[i] = rng.NormFloat64()
 					}
-					before := append([]float64(nil), p.fenceG...)
-					k.GradientUpdate(p.g, p.ki, p.kj, p.a, p.b)
+					want := slices.Clone(p.fenceG)
+					for i := range n {
+						at := &want[fence+shift+i]
+						*at = fused(p.b, float64(p.kj[i]), fused(p.a, float64(p.ki[i]), *at))
+					}
+					at, most := k.Step(p.g, p.ki, p.kj, p.a, p.b, p.mask, p.bit)
 					for i, got := range p.fenceG {
-						want := before[i]
-						if j := i - fence - shift; j >= 0 && j < n {
-							x := float64(p.a * float64(p.ki[j]))
-							y := float64(p.b * float64(p.kj[j]))
-							want += float64(x + y)
+						if math.Float64bits(got) != math.Float64bits(want[i]) {
+							t.Fatalf("shift=%d: score %d is %v, want %v", shift, i-fence-shift, got, want[i])
 						}
-						if math.Float64bits(got) != math.Float64bits(want) {
-							t.Fatalf("shift=%d: element %d is %v, want %v", shift, i-fence-shift, got, want)
-						}
+					}
+					if wantAt, want := p.wantExtreme(p.bit, 1); at != wantAt || most != want {
+						t.Fatalf("shift=%d: the greatest is %v at %d, want %v at %d", shift, most, at, want, wantAt)
 					}
 				}
 			})
@@ -139,31 +169,32 @@ func TestGradientUpdate(t *testing.T) {
 	})
 }
 
-// BenchmarkSolver measures what one step of the solver takes, with the slices in the second-level cache.
+// BenchmarkSolver measures the parts of a step: of the inner solver, whose slices are in the first-level cache, and of the outer one.
 func BenchmarkSolver(b *testing.B) {
-	const n = 8192
-	p := newProblem(rand.New(rand.NewPCG(1, 2)), n, 0)
-	for i := range p.g {
-		p.g[i] = rand.NormFloat64()
-	}
-	for _, k := range tables() {
-		list := []struct {
-			name string
-			run  func()
-		}{
-			{"update", func() { k.GradientUpdate(p.g, p.ki, p.kj, 1e-3, -1e-3) }},
-			{"argmax", func() { k.ArgMax(p.g, p.mask, p.bit) }},
-			{"argmin", func() { k.ArgMin(p.g, p.mask, p.bit) }},
-			{"arggain", func() { k.ArgGain(p.g, p.ki, p.diag, p.mask, p.bit, 2, 1) }},
+	for _, n := range []int{64, 1136} {
+		p := newProblem(rand.New(rand.NewPCG(1, 2)), n, 0)
+		for i := range p.g {
+			p.g[i] = rand.NormFloat64()
 		}
-		for _, s := range list {
-			b.Run(fmt.Sprintf("isa=%s/kernel=%s/n=%d", k.ISA, s.name, n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					s.run()
-				}
-				b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "values/s")
-			})
+		index := make([]int32, n)
+		for _, k := range tables() {
+			list := []struct {
+				name string
+				run  func()
+			}{
+				{"step", func() { k.Step(p.g, p.ki, p.kj, 1e-3, -1e-3, p.mask, p.bit) }},
+				{"extremes", func() { k.Extremes(p.g, p.mask, p.bit, p.bit) }},
+				{"arggain", func() { k.ArgGain(p.g, p.ki, p.diag, p.mask, p.bit, 2, 1) }},
+				{"beyond", func() { k.Beyond(index, p.g, p.mask, p.bit, 1, 1.5) }},
+			}
+			for _, s := range list {
+				b.Run(fmt.Sprintf("isa=%s/kernel=%s/scores=%d", k.ISA, s.name, n), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						s.run()
+					}
+				})
+			}
 		}
 	}
 }

@@ -1,9 +1,7 @@
 package solver
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/gramengine/gram/asm"
 )
@@ -38,8 +36,7 @@ func (d *dual) gap(k *asm.Kernels, each []extremes) (float64, []extremes) {
 	worst := math.Inf(-1)
 	for _, b := range d.pairs() {
 		var e extremes
-		e.hiAt, e.hi = k.ArgMax(d.score, d.mask, b[0])
-		e.loAt, e.lo = k.ArgMin(d.score, d.mask, b[1])
+		e.hiAt, e.hi, e.loAt, e.lo = k.Extremes(d.score, d.mask, b[0], b[1])
 		worst = max(worst, e.hi-e.lo)
 		each = append(each, e)
 	}
@@ -61,7 +58,7 @@ func newChooser(size, n int) *chooser {
 // choose picks the next working set. Up to half of it are free variables of the set before, whose rows are at hand and which the others will
 // disturb. The rest are the greatest violators among the variables that may move along their sign and those that may move against it, in
 // equal parts; the pair that violates most is always in.
-func (c *chooser) choose(d *dual, each []extremes) {
+func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
 	c.set = c.set[:0]
 	open := 0
 	for _, e := range each {
@@ -83,8 +80,8 @@ func (c *chooser) choose(d *dual, each []extremes) {
 	for i, e := range each {
 		if e.hi > e.lo {
 			b := d.pairs()[i]
-			c.take(&c.sides[2*i], room, func(s *side, cut float64) { s.collect(d, b[0], 1, e.lo, e.hi-e.lo, cut) })
-			c.take(&c.sides[2*i+1], room, func(s *side, cut float64) { s.collect(d, b[1], -1, -e.hi, e.hi-e.lo, cut) })
+			c.take(k, d, &c.sides[2*i], room, beyond{b[0], 1, e.lo, e.hi - e.lo})
+			c.take(k, d, &c.sides[2*i+1], room, beyond{b[1], -1, -e.hi, e.hi - e.lo})
 		}
 	}
 	c.place()
@@ -121,29 +118,37 @@ func (c *chooser) pick(t int32) {
 	}
 }
 
-// collect lists the variables with a bit of the mask whose way·score is above the other end by more than a part of the gap.
-func (s *side) collect(d *dual, bit byte, way, end, gap, cut float64) {
-	s.at, s.far = s.at[:0], s.far[:0]
-	above := end + cut*gap
-	score := d.score[:len(d.mask)]
-	for t, m := range d.mask {
-		if v := way * score[t]; v > above && m&bit != 0 {
-			s.at, s.far = append(s.at, int32(t)), append(s.far, (v-end)/gap)
-		}
+// beyond is one end of the scores of an equation: the variables with a bit of the mask, and how far way·score is above the other end, gap at most.
+type beyond struct {
+	bit      byte
+	way, end float64
+	gap      float64
+}
+
+// collect lists the variables beyond a part of the gap.
+func (s *side) collect(k *asm.Kernels, d *dual, b beyond, cut float64) {
+	if n := len(d.mask); cap(s.at) < n {
+		s.at, s.far = make([]int32, n), make([]float64, n)
+	}
+	n := k.Beyond(s.at[:len(d.mask)], d.score, d.mask, b.bit, b.way, b.end+cut*b.gap)
+	s.at, s.far = s.at[:n], s.far[:n]
+	by := 1 / b.gap
+	for i, t := range s.at {
+		s.far[i] = (b.way*d.score[t] - b.end) * by
 	}
 }
 
-// take picks the greatest violators of a side, so many as there is room for. It looks at those above the cut first, which should be some more than
-// that and a small part of all; where they are too few it looks at all.
-func (c *chooser) take(s *side, room int, collect func(*side, float64)) {
-	collect(s, s.cut)
+// take picks the greatest violators of a side, so many as there is room for, to a part of the gap: those that are nearly equal in the order of their rows. It looks at
+// those above the cut first, which should be some more than that and a small part of all; where they are too few it looks at all.
+func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
+	s.collect(k, d, b, s.cut)
 	if len(s.at) < room && s.cut > 0 {
 		s.cut = 0
-		collect(s, 0)
+		s.collect(k, d, b, 0)
 	}
 	const levels = 128
 	var count [levels]int
-	level := func(far float64) int { return min(int(far*levels), levels-1) }
+	level := func(far float64) int { return max(min(int(far*levels), levels-1), 0) }
 	for _, f := range s.far {
 		count[level(f)]++
 	}
@@ -152,21 +157,15 @@ func (c *chooser) take(s *side, room int, collect func(*side, float64)) {
 		edge--
 		have += count[edge]
 	}
-	var rest []candidate
+	room -= have
 	for i, f := range s.far {
 		switch l := level(f); {
 		case l >= edge:
 			c.pick(s.at[i])
-		case l == edge-1:
-			rest = append(rest, candidate{f, s.at[i]})
+		case l == edge-1 && room > 0:
+			c.pick(s.at[i])
+			room--
 		}
-	}
-	if room -= have; len(rest) > room {
-		slices.SortFunc(rest, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.far, a.far), cmp.Compare(a.at, b.at)) })
-		rest = rest[:room]
-	}
-	for _, r := range rest {
-		c.pick(r.at)
 	}
 	s.cut = max(float64(edge-1)/levels-cutSlack, 0)
 }
@@ -174,8 +173,3 @@ func (c *chooser) take(s *side, room int, collect func(*side, float64)) {
 // cutSlack is how far below the last variable that was picked the next round begins to look, as a part of the gap: the gap shrinks from round to round, and
 // the others come closer to its ends.
 const cutSlack = 0.15
-
-type candidate struct {
-	far float64
-	at  int32
-}

@@ -1,6 +1,10 @@
 package solver
 
-import "math"
+import (
+	"math"
+
+	"github.com/gramengine/gram/asm"
+)
 
 // dual is a problem of the shape that all learners share: with variables α[t] over documents d(t),
 //
@@ -20,7 +24,7 @@ type dual struct {
 	upper    []float64
 	offset   []float64
 	alpha    []float64
-	score    []float64
+	score    []float64 // padded, and so is mask, with variables that may not move
 	mask     []byte
 	diag     []float32
 	perClass bool // ν-forms: the equations hold for each sign by itself
@@ -66,12 +70,15 @@ func newDual(docs []int, copies int, m Matrix) *dual {
 	return d
 }
 
+// padded is the number of variables that the scans see: the last of them may not move.
+func padded(n int) int { return (n + asm.ScanBlock - 1) / asm.ScanBlock * asm.ScanBlock }
+
 func emptyDual(docs []int, copies int) *dual {
 	n := len(docs) * copies
-	f := make([]float64, 4*n)
+	f := make([]float64, 3*n+padded(n))
 	return &dual{
 		docs: docs, sign: make([]int8, n), upper: f[:n:n], offset: f[n : 2*n : 2*n], alpha: f[2*n : 3*n : 3*n], score: f[3*n:],
-		mask: make([]byte, n), diag: make([]float32, n),
+		mask: make([]byte, padded(n)), diag: make([]float32, n),
 	}
 }
 
@@ -139,7 +146,7 @@ func (d *dual) rho() float64 {
 
 // finite returns an error if a score is no number, in which any NaN or infinity of the matrix ends.
 func (d *dual) finite() error {
-	for t, s := range d.score {
+	for t, s := range d.score[:len(d.sign)] {
 		if math.IsNaN(s) || math.IsInf(s, 0) {
 			return errUser("a kernel value of document %d, or one of those trained with it, is not a finite number", d.docs[t%len(d.docs)])
 		}

@@ -17,6 +17,10 @@ type inner struct {
 	mask     []byte
 	perClass bool
 	pairs    [][2]byte
+	top      [2]struct { // by equation: the greatest score that may rise, and whose it is
+		at    int
+		score float64
+	}
 }
 
 // newInner returns room for working sets of up to a size.
@@ -58,17 +62,17 @@ func (in *inner) load(d *dual, store *rowStore, slots, fresh []int32, rows [][]f
 	}
 }
 
-// padded is the number of variables that the loops see: vector instructions take 16 at a time, and the last of them may not move.
-func padded(n int) int { return (n + 15) / 16 * 16 }
-
 // solve takes steps until the violation of the working set is at most tol, or there were max of them, and returns how many.
 func (in *inner) solve(tol float64, most int) int {
 	n, k := in.n, in.k
 	score, mask, diag := in.score[:n], in.mask[:n], in.diag[:n]
+	for e, b := range in.pairs {
+		in.top[e].at, in.top[e].score, _, _ = k.Extremes(score, mask, b[0], b[1])
+	}
 	for steps := range most {
 		bi, bj, best, worst := -1, -1, 0.0, 0.0
-		for _, b := range in.pairs {
-			i, hi := k.ArgMax(score, mask, b[0])
+		for e, b := range in.pairs {
+			i, hi := in.top[e].at, in.top[e].score
 			if i < 0 {
 				continue
 			}
@@ -87,7 +91,10 @@ func (in *inner) solve(tol float64, most int) int {
 			a = asm.CurvatureFloor
 		}
 		step := in.move(bi, bj, (score[bi]-score[bj])/a)
-		k.GradientUpdate(score, ri, rj, -step, step)
+		in.top[0].at, in.top[0].score = k.Step(score, ri, rj, -step, step, mask, in.pairs[0][0])
+		for e, b := range in.pairs[1:] {
+			in.top[e+1].at, in.top[e+1].score, _, _ = k.Extremes(score, mask, b[0], b[1])
+		}
 	}
 	return most
 }

@@ -199,7 +199,7 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 
 // round solves the problem of one working set and brings all scores up to date. It returns the number of steps, 0 if nothing moved.
 func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int, error) {
-	s.choose.choose(d, s.ends)
+	s.choose.choose(s.opt.Kernels, d, s.ends)
 	set := s.choose.slots
 	if err := s.load(ctx, d, set); err != nil {
 		return 0, err
@@ -226,6 +226,10 @@ const (
 	innerShare = 0.5
 	innerSteps = 16
 )
+
+// prefetchBytes is how much the new rows of a working set may hold to be worth fetching into the second-level cache before the inner problem
+// picks its columns out of them.
+const prefetchBytes = 512 << 10
 
 // load fetches the rows of the variables of a working set.
 func (s *search) load(ctx context.Context, d *dual, set []int32) error {
@@ -255,6 +259,15 @@ func (s *search) load(ctx context.Context, d *dual, set []int32) error {
 	for r, at := range s.rowOf {
 		if at >= 0 {
 			s.byVar[r] = s.rows[at]
+		}
+	}
+	if len(s.choose.fresh)*len(d.docs)*4 <= prefetchBytes {
+		s.moved = s.moved[:0]
+		for _, r := range s.choose.fresh {
+			s.moved = append(s.moved, s.byVar[r])
+		}
+		for _, p := range s.store.pieces() {
+			s.opt.Kernels.Prefetch(s.moved, p.from, p.from+p.n)
 		}
 	}
 	return nil
@@ -288,7 +301,7 @@ func (s *search) applyRange(d *dual, rows [][]float32, by []float64, from, to in
 		end := min(p.to+p.n, to)
 		for lo := max(p.to, from); lo < end; lo += scoreBlock {
 			hi := min(lo+scoreBlock, end)
-			for first := 0; first < len(d.score); first += n {
+			for first := 0; first < len(d.sign); first += n {
 				add(d.score[first+lo:first+hi], rows, p.from+lo-p.to, by)
 			}
 		}

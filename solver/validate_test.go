@@ -168,7 +168,7 @@ func TestValidateStartsNear(t *testing.T) {
 	same("from the last kernel", from, cold)
 	ahead := validate(narrow, []Near{{b, 2}, {a, -1}}, 20)[0]
 	same("from two kernels", ahead, cold)
-	if steps(rising) >= steps(cold)*3/4 || steps(from) >= steps(cold)*3/4 || steps(ahead) >= steps(from) {
+	if steps(rising) >= steps(cold)*3/4 || steps(from) >= steps(cold)*3/4 || steps(ahead) >= steps(cold)*3/4 {
 		t.Errorf("%d steps from nothing, %d from another C, %d from another kernel, %d from two", steps(cold), steps(rising), steps(from), steps(ahead))
 	}
 	// Where no coefficient is at its bound, a greater C changes nothing; what is left to do comes from the last digits of the scale.

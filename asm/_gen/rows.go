@@ -15,6 +15,41 @@ func rows(c *build.Context) {
 		g := &gen{Context: c, isa: set, data: &constants{at: map[uint32]operand.Mem{}}}
 		g.addRows()
 	}
+	g := &gen{Context: c}
+	g.prefetch()
+}
+
+// cacheLine is the size of a line of the caches, in bytes.
+const cacheLine = 64
+
+// prefetch asks for the lines of pieces of rows, to come into the second-level cache: the first-level one has no room for many.
+func (g *gen) prefetch() {
+	g.function("prefetch", "func(rows [][]float32, from, to int)")
+	g.Doc("prefetch is prefetchGeneric.")
+	rows := g.Load(g.Param("rows").Base(), g.GP64())
+	count := g.Load(g.Param("rows").Len(), g.GP64())
+	from := g.Load(g.Param("from"), g.GP64())
+	to := g.Load(g.Param("to"), g.GP64())
+	g.TESTQ(count, count)
+	g.JZ(operand.LabelRef("done"))
+	g.Label("row")
+	row, at, end := g.GP64(), g.GP64(), g.GP64()
+	g.MOVQ(operand.Mem{Base: rows}, row)
+	g.LEAQ(operand.Mem{Base: row, Index: from, Scale: 4}, at)
+	g.LEAQ(operand.Mem{Base: row, Index: to, Scale: 4}, end)
+	g.ANDQ(operand.I32(-cacheLine), at)
+	g.Label("line")
+	g.CMPQ(at, end)
+	g.JGE(operand.LabelRef("next"))
+	g.PREFETCHT1(operand.Mem{Base: at})
+	g.ADDQ(operand.U8(cacheLine), at)
+	g.JMP(operand.LabelRef("line"))
+	g.Label("next")
+	g.ADDQ(operand.U8(sliceBytes), rows)
+	g.DECQ(count)
+	g.JNZ(operand.LabelRef("row"))
+	g.Label("done")
+	g.RET()
 }
 
 // addRows is addRowsGeneric. Sums stay in registers while the rows pass: a block of columns takes as many registers as there are to spare, the columns

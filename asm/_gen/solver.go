@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/gramengine/gram/asm/internal/coeff"
@@ -11,24 +10,24 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The kernels here take whole blocks of sixteen elements; solver_amd64.go does the rest. No operation is fused: the bits are those of
-// the portable forms.
-
-const scanBlock = 16
+// The kernels here take a multiple of sixteen elements, two registers at a time: each lane keeps the best value that it met and where that was, and the lanes
+// are brought together at the end. Places are counted in float64, exact up to 2⁵³, as AVX2 has a least of those and none of whole numbers of 64 bits.
 
 // Ordered predicates of VCMPPD.
 const (
 	greaterD = operand.U8(0x1e)
 	lessD    = operand.U8(0x11)
+	equalD   = operand.U8(0x00)
 )
 
 func solver(c *build.Context) {
+	data := &constants{at: map[uint32]operand.Mem{}}
 	for _, set := range isas {
-		g := &gen{Context: c, isa: set}
-		g.addPair()
-		g.scanExtreme("Max", math.Inf(-1), greaterD)
-		g.scanExtreme("Min", math.Inf(1), lessD)
-		g.scanGain()
+		g := &gen{Context: c, isa: set, data: data}
+		g.extremes()
+		g.step()
+		g.argGain()
+		g.beyond()
 	}
 }
 
@@ -64,37 +63,13 @@ func (g *gen) everywhereBits(bits uint64) reg.VecVirtual {
 	return all
 }
 
+func (g *gen) everywhereFloat(x float64) reg.VecVirtual { return g.everywhereBits(math.Float64bits(x)) }
+
 // widen loads as many float32 as fit a register as float64.
 func (g *gen) widen(m operand.Mem) reg.VecVirtual {
 	d := g.reg()
 	g.VCVTPS2PD(m, d)
 	return d
-}
-
-// addPair is g[t] += a·ki[t] + b·kj[t] for whole blocks.
-func (g *gen) addPair() {
-	g.begin("addPair", "func(g []float64, ki, kj []float32, a, b float64)", "is gradientUpdateGeneric for a multiple of 16 elements.")
-	sum := g.Load(g.Param("g").Base(), g.GP64())
-	n := g.Load(g.Param("g").Len(), g.GP64()).(reg.GPVirtual)
-	ki := g.Load(g.Param("ki").Base(), g.GP64())
-	kj := g.Load(g.Param("kj").Base(), g.GP64())
-	a, b := g.everywhere("a"), g.everywhere("b")
-	at := g.GP64()
-	g.XORQ(at, at)
-	g.loop(at, n, scanBlock, func() {
-		for i := 0; i < scanBlock; i += g.doubles() {
-			p := g.widen(operand.Mem{Base: ki, Index: at, Scale: 4, Disp: 4 * i})
-			q := g.widen(operand.Mem{Base: kj, Index: at, Scale: 4, Disp: 4 * i})
-			g.VMULPD(a, p, p)
-			g.VMULPD(b, q, q)
-			g.VADDPD(q, p, p)
-			out := operand.Mem{Base: sum, Index: at, Scale: 8, Disp: 8 * i}
-			g.VADDPD(out, p, p)
-			g.VMOVUPD(p, out)
-		}
-	})
-	g.VZEROUPPER()
-	g.RET()
 }
 
 // loop runs body for at = 0, step, … below n.
@@ -107,20 +82,6 @@ func (g *gen) loop(at, n reg.GPVirtual, step int, body func()) {
 	g.ADDQ(operand.U32(step), at)
 	g.JMP(operand.LabelRef(next))
 	g.Label(done)
-}
-
-// admitted selects the lanes whose byte of the mask has the bit, which fills the lanes of a register.
-func (g *gen) admitted(m operand.Mem, bit reg.VecVirtual) reg.Register {
-	wide := g.reg()
-	g.VPMOVZXBQ(m, wide)
-	if g.lanes == 16 {
-		k := g.K()
-		g.VPTESTMQ(bit, wide, k)
-		return k
-	}
-	g.VPAND(bit, wide, wide)
-	g.VPCMPEQQ(bit, wide, wide)
-	return wide
 }
 
 // where is the lanes of the first mask in which a compares to b: for AVX-512 the comparison itself is masked.
@@ -145,114 +106,294 @@ func (g *gen) take(mask reg.Register, src, dst reg.VecVirtual) {
 	g.VBLENDVPD(mask, src, dst, dst)
 }
 
-// scanArgs are the parameters that the scans have in common: where their results go, the values, and the mask.
-const scanArgs = "value *[16]float64, first *[16]int64, g []float64, mask []byte, bit byte"
-
-// A scan is the registers that the scans have in common.
+// A scan is the registers that all scans have in common.
 type scan struct {
 	values, mask, n, at reg.GPVirtual
-	bit, block, step    reg.VecVirtual
+	block, step         reg.VecVirtual // the place of the first of the elements at hand, and how far it is to the next ones
 }
 
-func (g *gen) scanStart(step uint64) scan {
-	s := scan{values: g.GP64(), mask: g.GP64(), n: g.GP64(), at: g.GP64(), bit: g.reg()}
+// registers is how many registers of elements a scan takes at a time.
+const registers = 2
+
+func (g *gen) scanStart() scan {
+	s := scan{values: g.GP64(), mask: g.GP64(), n: g.GP64(), at: g.GP64()}
 	g.Load(g.Param("g").Base(), s.values)
 	g.Load(g.Param("g").Len(), s.n)
 	g.Load(g.Param("mask").Base(), s.mask)
-	word, x := g.GP64(), g.XMM()
-	g.Load(g.Param("bit"), word)
-	g.VMOVQ(word, x)
-	g.VPBROADCASTQ(x, s.bit)
-	s.block, s.step = g.everywhereBits(0), g.everywhereBits(step)
+	s.block, s.step = g.everywhereFloat(0), g.everywhereFloat(float64(registers*g.doubles()))
 	g.XORQ(s.at, s.at)
 	return s
 }
 
-// store writes registers to the array behind a pointer parameter, from the given place of the block on.
-func (g *gen) store(name string, from int, list []reg.VecVirtual) {
-	to := g.Load(g.Param(name), g.GP64())
-	for i, r := range list {
-		g.VMOVUPD(r, operand.Mem{Base: to, Disp: 8 * (from + i*g.doubles())})
+// scan runs body for all elements, so many at a time as the registers hold.
+func (g *gen) scan(s scan, body func()) {
+	g.loop(s.at, s.n, registers*g.doubles(), func() {
+		body()
+		g.VADDPD(s.step, s.block, s.block)
+	})
+}
+
+// value is the address of the elements of register i.
+func (g *gen) value(s scan, i int) operand.Mem {
+	return operand.Mem{Base: s.values, Index: s.at, Scale: 8, Disp: 8 * i * g.doubles()}
+}
+
+// row is the address of the elements of register i in a row of float32.
+func (g *gen) row(base reg.GPVirtual, s scan, i int) operand.Mem {
+	return operand.Mem{Base: base, Index: s.at, Scale: 4, Disp: 4 * i * g.doubles()}
+}
+
+// bit fills a register with a parameter of one byte, as admitted wants it.
+func (g *gen) bit(name string) reg.VecVirtual {
+	word, x, all := g.GP64(), g.XMM(), g.reg()
+	g.Load(g.Param(name), word)
+	g.VMOVQ(word, x)
+	if g.lanes == 16 {
+		g.VPBROADCASTB(x, all)
+	} else {
+		g.VPBROADCASTQ(x, all)
+	}
+	return all
+}
+
+// admitted selects, for each register, the lanes whose byte of the mask has the bit. With AVX2, which has few registers, that is done when it is asked for.
+func (g *gen) admitted(s scan, bit reg.VecVirtual) func(i int) reg.Register {
+	if g.lanes == 16 {
+		low, high := g.K(), g.K()
+		g.VPTESTMB(operand.Mem{Base: s.mask, Index: s.at, Scale: 1}, bit.AsX(), low)
+		g.KSHIFTRW(operand.U8(8), low, high)
+		return func(i int) reg.Register { return []reg.Register{low, high}[i] }
+	}
+	return func(i int) reg.Register {
+		wide := g.reg()
+		g.VPMOVZXBQ(operand.Mem{Base: s.mask, Index: s.at, Scale: 1, Disp: i * g.doubles()}, wide)
+		g.VPAND(bit, wide, wide)
+		g.VPCMPEQQ(bit, wide, wide)
+		return wide
 	}
 }
 
-// scanExtreme finds the best value at each place of the blocks: the greatest or the least, the first of several.
-func (g *gen) scanExtreme(name string, start float64, predicate operand.U8) {
-	g.begin("scan"+name, "func("+scanArgs+")", fmt.Sprintf("is arg%sGeneric for each of the 16 places of a block: value, and the first element of the block it stands in or -1.", name))
-	s := g.scanStart(scanBlock)
-	var value, first []reg.VecVirtual
-	for i := 0; i < scanBlock; i += g.doubles() {
-		value = append(value, g.everywhereBits(math.Float64bits(start)))
-		first = append(first, g.everywhereBits(math.MaxUint64))
+// A best is what the lanes of two registers hold: the best value and the place of the first of the elements among which it was met.
+type best struct {
+	value, first vec
+	predicate    operand.U8
+}
+
+func (g *gen) newBest(none float64, predicate operand.U8) best {
+	b := best{predicate: predicate}
+	for range registers {
+		b.value = append(b.value, g.everywhereFloat(none))
+		b.first = append(b.first, g.everywhereFloat(math.Inf(1)))
 	}
-	g.loop(s.at, s.n, scanBlock, func() {
-		for i := range value {
-			in := g.admitted(operand.Mem{Base: s.mask, Index: s.at, Scale: 1, Disp: i * g.doubles()}, s.bit)
-			v := g.reg()
-			g.VMOVUPD(operand.Mem{Base: s.values, Index: s.at, Scale: 8, Disp: 8 * i * g.doubles()}, v)
-			better := g.where(in, predicate, v, value[i])
-			g.take(better, v, value[i])
-			g.take(better, s.block, first[i])
+	return b
+}
+
+// offer takes the elements of register i where they are better, among those of a mask.
+func (g *gen) offer(s scan, b best, i int, mask reg.Register, v reg.VecVirtual) {
+	better := g.where(mask, b.predicate, v, b.value[i])
+	g.take(better, v, b.value[i])
+	g.take(better, s.block, b.first[i])
+}
+
+// across brings the lanes of a register together by an operation on vectors of any width, and fills it with the result.
+func (g *gen) across(v reg.VecVirtual, op func(a, b, to reg.VecVirtual)) {
+	t := g.reg()
+	if g.lanes == 16 {
+		g.VEXTRACTF64X4(operand.U8(1), v, t.AsY())
+		op(t.AsY().(reg.VecVirtual), v.AsY().(reg.VecVirtual), v.AsY().(reg.VecVirtual))
+	}
+	g.VEXTRACTF128(operand.U8(1), v.AsY(), t.AsX())
+	op(t.AsX().(reg.VecVirtual), v.AsX().(reg.VecVirtual), v.AsX().(reg.VecVirtual))
+	g.VPERMILPD(operand.U8(1), v.AsX(), t.AsX())
+	op(t.AsX().(reg.VecVirtual), v.AsX().(reg.VecVirtual), v.AsX().(reg.VecVirtual))
+	g.VBROADCASTSD(v.AsX(), v)
+}
+
+func (g *gen) least(a, b, to reg.VecVirtual)    { g.VMINPD(a, b, to) }
+func (g *gen) greatest(a, b, to reg.VecVirtual) { g.VMAXPD(a, b, to) }
+
+// finish returns the best value of all lanes and the first place where it was met, or -1, through parameters of these names.
+func (g *gen) finish(b best, at, value string) {
+	op := g.greatest
+	if b.predicate == lessD {
+		op = g.least
+	}
+	all := g.reg()
+	op(b.value[0], b.value[1], all)
+	g.across(all, op)
+	g.Store(all.AsX(), g.Return(value))
+
+	places := g.lanePlaces()
+	far := g.everywhereFloat(math.Inf(1))
+	for i := range b.first {
+		g.VADDPD(places, b.first[i], b.first[i])
+		if i > 0 {
+			g.VADDPD(g.everywhereFloat(float64(i*g.doubles())), b.first[i], b.first[i])
 		}
-		g.VPADDQ(s.step, s.block, s.block)
-	})
-	g.store("value", 0, value)
-	g.store("first", 0, first)
+		if g.lanes == 16 {
+			k := g.K()
+			g.VCMPPD(equalD, all, b.value[i], k)
+			t := g.reg()
+			g.VMOVAPD(far, t)
+			g.VMOVAPD(b.first[i], k, t)
+			b.first[i] = t
+		} else {
+			m := g.reg()
+			g.VCMPPD(equalD, all, b.value[i], m)
+			g.VBLENDVPD(m, b.first[i], far, b.first[i])
+		}
+	}
+	place := b.first[0]
+	g.VMINPD(b.first[1], place, place)
+	g.across(place, g.least)
+	index, none := g.GP64(), g.GP64()
+	g.VCVTTSD2SIQ(place.AsX(), index) // the least of all numbers where it is infinite
+	g.MOVQ(operand.I32(-1), none)
+	g.TESTQ(index, index)
+	g.CMOVQLT(none, index)
+	g.Store(index, g.Return(at))
+}
+
+// lanePlaces is the numbers 0, 1, … of the lanes.
+func (g *gen) lanePlaces() operand.Mem {
+	const key = math.MaxUint32 // no constant of the maps
+	if m, ok := g.data.at[key]; ok {
+		return m
+	}
+	m := g.StaticGlobal("places")
+	g.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 8 {
+		g.AddDatum(8*i, operand.U64(math.Float64bits(float64(i))))
+	}
+	g.data.at[key] = m
+	return m
+}
+
+func (g *gen) end() {
 	g.VZEROUPPER()
 	g.RET()
 }
 
-// scanGain finds the greatest gain and the least score at each place of a block. The state of two registers is what sixteen registers have
-// room for, so with AVX2 a place stands for the places 8 apart, too, and the second half of the results stays empty.
-func (g *gen) scanGain() {
-	g.begin("scanGain", "func("+scanArgs+", low *[16]float64, ki, diag []float32, gmax, kii float64)", "is argGainGeneric for each of the 16 places of a block: gain, the first element of the block it stands in or -1, least score.")
-	step := 2 * g.doubles()
-	s := g.scanStart(uint64(step))
+func (g *gen) extremes() {
+	g.begin("extremes", "func(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64)", "is extremesGeneric.")
+	s := g.scanStart()
+	up, low := g.bit("up"), g.bit("low")
+	most, least := g.newBest(math.Inf(-1), greaterD), g.newBest(math.Inf(1), lessD)
+	g.scan(s, func() {
+		ups, lows := g.admitted(s, up), g.admitted(s, low)
+		for i := range registers {
+			v := g.reg()
+			g.VMOVUPD(g.value(s, i), v)
+			g.offer(s, most, i, ups(i), v)
+			g.offer(s, least, i, lows(i), v)
+		}
+	})
+	g.finish(most, "maxAt", "most")
+	g.finish(least, "minAt", "least")
+	g.end()
+}
+
+func (g *gen) step() {
+	g.begin("step", "func(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64)", "is stepGeneric.")
+	s := g.scanStart()
+	ki, kj := g.GP64(), g.GP64()
+	g.Load(g.Param("ki").Base(), ki)
+	g.Load(g.Param("kj").Base(), kj)
+	a, b, bit := g.everywhere("a"), g.everywhere("b"), g.bit("bit")
+	most := g.newBest(math.Inf(-1), greaterD)
+	g.scan(s, func() {
+		in := g.admitted(s, bit)
+		for i := range registers {
+			v := g.reg()
+			g.VMOVUPD(g.value(s, i), v)
+			g.VFMADD231PD(g.widen(g.row(ki, s, i)), a, v)
+			g.VFMADD231PD(g.widen(g.row(kj, s, i)), b, v)
+			g.VMOVUPD(v, g.value(s, i))
+			g.offer(s, most, i, in(i), v)
+		}
+	})
+	g.finish(most, "at", "most")
+	g.end()
+}
+
+func (g *gen) argGain() {
+	g.begin("argGain", "func(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64)", "is argGainGeneric.")
+	s := g.scanStart()
 	ki, diag := g.GP64(), g.GP64()
 	g.Load(g.Param("ki").Base(), ki)
 	g.Load(g.Param("diag").Base(), diag)
-	gmax, kii := g.everywhere("gmax"), g.everywhere("kii")
-	floor := g.everywhereBits(math.Float64bits(coeff.CurvatureFloor))
-	empty := func() (gain, first, low []reg.VecVirtual) {
-		for range 2 {
-			gain = append(gain, g.everywhereBits(0))
-			first = append(first, g.everywhereBits(math.MaxUint64))
-			low = append(low, g.everywhereBits(math.Float64bits(math.Inf(1))))
-		}
-		return gain, first, low
-	}
-	gain, first, low := empty()
-	g.loop(s.at, s.n, step, func() {
-		for i := range gain {
-			place := i * g.doubles()
-			in := g.admitted(operand.Mem{Base: s.mask, Index: s.at, Scale: 1, Disp: place}, s.bit)
+	gmax, kii, bit := g.everywhere("gmax"), g.everywhere("kii"), g.bit("bit")
+	floor := g.everywhereFloat(coeff.CurvatureFloor)
+	gain := g.newBest(0, greaterD)
+	low := g.everywhereFloat(math.Inf(1))
+	g.scan(s, func() {
+		in := g.admitted(s, bit)
+		for i := range registers {
 			v := g.reg()
-			g.VMOVUPD(operand.Mem{Base: s.values, Index: s.at, Scale: 8, Disp: 8 * place}, v)
-			g.take(g.where(in, lessD, v, low[i]), v, low[i])
-			in = g.where(in, lessD, v, gmax)
-			a := g.widen(operand.Mem{Base: diag, Index: s.at, Scale: 4, Disp: 4 * place})
+			g.VMOVUPD(g.value(s, i), v)
+			g.take(g.where(in(i), lessD, v, low), v, low)
+			below := g.where(in(i), lessD, v, gmax)
+			a := g.widen(g.row(diag, s, i))
 			g.VADDPD(kii, a, a)
-			k := g.widen(operand.Mem{Base: ki, Index: s.at, Scale: 4, Disp: 4 * place})
+			k := g.widen(g.row(ki, s, i))
 			g.VADDPD(k, k, k)
 			g.VSUBPD(k, a, a)
 			g.VMAXPD(floor, a, a) // the floor where a is NaN
 			g.VSUBPD(v, gmax, v)
 			g.VMULPD(v, v, v)
 			g.VDIVPD(a, v, v)
-			better := g.where(in, greaterD, v, gain[i])
-			g.take(better, v, gain[i])
-			g.take(better, s.block, first[i])
+			g.offer(s, gain, i, below, v)
 		}
-		g.VPADDQ(s.step, s.block, s.block)
 	})
-	for from := 0; from < scanBlock; from += step {
-		g.store("value", from, gain)
-		g.store("first", from, first)
-		g.store("low", from, low)
-		if from+step < scanBlock {
-			gain, first, low = empty()
-		}
+	g.across(low, g.least)
+	g.Store(low.AsX(), g.Return("low"))
+	g.finish(gain, "at", "gain")
+	g.end()
+}
+
+func (g *gen) beyond() {
+	g.begin("beyond", "func(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int)", "is beyondGeneric.")
+	s := g.scanStart()
+	index, count := g.GP64(), g.GP64()
+	g.Load(g.Param("index").Base(), index)
+	g.XORQ(count, count)
+	way, above, bit := g.everywhere("way"), g.everywhere("above"), g.bit("bit")
+	places, step := g.YMM(), g.YMM()
+	if g.lanes == 16 {
+		g.VCVTPD2DQ(g.lanePlaces(), places)
+		g.VPBROADCASTD(g.memBits(uint32(g.doubles())), step)
 	}
-	g.VZEROUPPER()
-	g.RET()
+	g.loop(s.at, s.n, registers*g.doubles(), func() {
+		in := g.admitted(s, bit)
+		for i := range registers {
+			v := g.reg()
+			g.VMULPD(g.value(s, i), way, v)
+			found, chosen := g.GP64(), g.where(in(i), greaterD, v, above)
+			if g.lanes == 16 {
+				list := g.YMM()
+				g.VPCOMPRESSD_Z(places, chosen, list)
+				g.VMOVDQU(list, operand.Mem{Base: index, Index: count, Scale: 4})
+				g.KMOVB(chosen, found.As32())
+				g.POPCNTL(found.As32(), found.As32())
+				g.ADDQ(found, count)
+				g.VPADDD(step, places, places)
+				continue
+			}
+			next, none := g.label("one"), g.label("none")
+			place := g.GP64()
+			g.VMOVMSKPD(chosen, found.As32())
+			g.TESTL(found.As32(), found.As32())
+			g.JZ(operand.LabelRef(none))
+			g.Label(next)
+			g.TZCNTL(found.As32(), place.As32())
+			g.LEAQ(operand.Mem{Base: place, Index: s.at, Scale: 1, Disp: i * g.doubles()}, place)
+			g.MOVL(place.As32(), operand.Mem{Base: index, Index: count, Scale: 4})
+			g.INCQ(count)
+			g.BLSRL(found.As32(), found.As32())
+			g.JNZ(operand.LabelRef(next))
+			g.Label(none)
+		}
+	})
+	g.Store(count, g.Return("n"))
+	g.end()
 }
