@@ -32,6 +32,7 @@ var families = []struct {
 	{"solver", solver},
 	{"rowsums", rowSums},
 	{"rows", rows},
+	{"piecewise", piecewise},
 }
 
 func main() {

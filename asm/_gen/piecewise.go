@@ -1,0 +1,158 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// piecewise adds the kernel that evaluates piecewise polynomials. One for AVX2 serves AVX-512, too: finding rows is the work, and a wider register has as many to find.
+func piecewise(c *build.Context) {
+	g := &gen{Context: c, isa: isas[0], data: &constants{at: map[uint32]operand.Mem{}}, held: map[float32]reg.VecVirtual{}}
+	g.piecewise()
+}
+
+// lookup is what piecewise holds while it goes through the values.
+type lookup struct {
+	rows                           reg.Register
+	shift                          reg.Register // 23 - bits
+	fold, last, high, half, one    reg.VecVirtual
+	mantissas, least, scale, twice operand.Op
+}
+
+func (g *gen) piecewise() {
+	g.begin("piecewise", "func(dst, c []float32, rows [][8]float32, bits uint)", "is piecewiseGeneric for AVX2.")
+	dst := g.Load(g.Param("dst").Base(), g.GP64())
+	n := g.Load(g.Param("dst").Len(), g.GP64())
+	c := g.Load(g.Param("c").Base(), g.GP64())
+	l := lookup{rows: g.Load(g.Param("rows").Base(), g.GP64()), shift: g.XMM(), fold: g.reg(), last: g.reg(), high: g.reg(), half: g.reg(), one: g.constant(1),
+		mantissas: g.memBits(1<<23 - 1), least: g.mem(0x1p-24), scale: g.mem(1 << 24), twice: g.mem(2)}
+	rows := g.Load(g.Param("rows").Len(), g.GP64()).(reg.GPVirtual)
+	bits := g.Load(g.Param("bits"), g.GP64()).(reg.GPVirtual)
+
+	// What depends on bits: the shift, the distance of the rows above c = 1, the upper bits of a mantissa and the one below these.
+	count := g.XMM()
+	g.DECQ(rows)
+	g.VMOVQ(rows, count)
+	g.VPBROADCASTD(count, l.last)
+	g.VMOVQ(bits, count)
+	g.VMOVDQU(g.memBits(25), l.fold)
+	g.VPSLLD(count, l.fold, l.fold)
+	g.NEGQ(bits)
+	g.ADDQ(operand.U8(22), bits)
+	g.VMOVQ(bits, count)
+	g.VMOVDQU(g.memBits(1), l.half)
+	g.VPSLLD(count, l.half, l.half)
+	g.INCQ(bits)
+	g.VMOVQ(bits, l.shift)
+	g.VPCMPEQD(l.high, l.high, l.high)
+	g.VPSLLD(l.shift, l.high, l.high)
+
+	at := g.GP64()
+	g.XORQ(at, at)
+	place := func(base reg.Register) operand.Mem { return operand.Mem{Base: base, Index: at, Scale: 4} }
+	block, tail, done := g.label("block"), g.label("tail"), g.label("done")
+	g.Label(block)
+	g.CMPQ(n, operand.U32(g.lanes))
+	g.JL(operand.LabelRef(tail))
+	v := g.reg()
+	g.VMOVUPS(place(c), v)
+	g.VMOVUPS(g.evaluate(&l, v), place(dst))
+	g.ADDQ(operand.U32(g.lanes), at)
+	g.SUBQ(operand.U32(g.lanes), n)
+	g.JMP(operand.LabelRef(block))
+	g.Label(tail)
+	g.TESTQ(n, n)
+	g.JEQ(operand.LabelRef(done))
+	first := g.firstMask(n)
+	g.storeFirst(vec{g.evaluate(&l, g.loadFirst(place(c), first)[0])}, first, place(dst))
+	g.Label(done)
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// evaluate evaluates the polynomials of one register of c.
+func (g *gen) evaluate(l *lookup, c reg.VecVirtual) reg.VecVirtual {
+	above, u, row := g.reg(), g.reg(), g.reg()
+	g.VCMPPS(greater, l.one, c, above)
+	g.VMOVUPS(l.twice, u)
+	g.VSUBPS(c, u, u)
+	g.VMAXPS(l.least, u, u)
+	g.VBLENDVPS(above, u, c, u)
+	g.VMULPS(l.scale, u, u)
+	g.VPSRLD(l.shift, u, row)
+	g.VPAND(l.fold, above, above)
+	g.VPADDD(above, row, row)
+	g.VPMINUD(l.last, row, row)
+	g.VPSLLD(operand.U8(5), row, row) // in bytes
+
+	// t = mantissa - middle
+	t, mid := g.reg(), g.reg()
+	g.VPAND(l.mantissas, u, t)
+	g.VPOR(l.one, t, t)
+	g.VPAND(l.high, t, mid)
+	g.VPOR(l.half, mid, mid)
+	g.VSUBPS(mid, t, t)
+
+	// Horner's rule, from the upper coefficients down: those of t⁴ and t⁵ are in the second half of a row.
+	at := g.offsets(row)
+	q := g.halves(l.rows, at, 16)
+	s, _ := g.columns(q)
+	p := s[1]
+	g.VFMADD213PS(s[0], t, p)
+	q = g.halves(l.rows, at, 0)
+	low, high := g.columns(q)
+	upper := high()
+	for _, next := range []reg.VecVirtual{upper[1], upper[0], low[1], low[0]} {
+		g.VFMADD213PS(next, t, p)
+	}
+	return p
+}
+
+// offsets moves the lanes of a register to general registers.
+func (g *gen) offsets(v reg.VecVirtual) (at [8]reg.GPVirtual) {
+	upper := g.XMM()
+	g.VEXTRACTI128(operand.U8(1), v, upper)
+	for half, x := range []reg.Register{v.AsX(), upper} {
+		for pair := range 2 {
+			first, both := g.GP64(), g.GP64()
+			if pair == 0 {
+				g.VMOVQ(x, both)
+			} else {
+				g.VPEXTRQ(operand.U8(1), x, both)
+			}
+			g.MOVL(both.As32(), first.As32())
+			g.SHRQ(operand.U8(32), both)
+			at[4*half+2*pair], at[4*half+2*pair+1] = first, both
+		}
+	}
+	return at
+}
+
+// halves reads four neighbouring numbers of eight rows: register i holds those of rows i and i+4.
+func (g *gen) halves(rows reg.Register, at [8]reg.GPVirtual, disp int) (q [4]reg.VecVirtual) {
+	for i := range q {
+		q[i] = g.reg()
+		g.VBROADCASTF128(operand.Mem{Base: rows, Index: at[i], Scale: 1, Disp: disp}, q[i])
+		g.VINSERTF128(operand.U8(1), operand.Mem{Base: rows, Index: at[i+4], Scale: 1, Disp: disp}, q[i], q[i])
+	}
+	return q
+}
+
+// columns turns rows into columns: the first two of four, and the other two, if they are asked for, in the registers of q.
+func (g *gen) columns(q [4]reg.VecVirtual) (low [2]reg.VecVirtual, high func() [2]reg.VecVirtual) {
+	split := func(s, t reg.VecVirtual) [2]reg.VecVirtual {
+		d := g.reg()
+		g.VUNPCKLPD(t, s, d)
+		g.VUNPCKHPD(t, s, s)
+		return [2]reg.VecVirtual{d, s}
+	}
+	s, t := g.reg(), g.reg()
+	g.VUNPCKLPS(q[1], q[0], s)
+	g.VUNPCKLPS(q[3], q[2], t)
+	return split(s, t), func() [2]reg.VecVirtual {
+		g.VUNPCKHPS(q[1], q[0], q[0])
+		g.VUNPCKHPS(q[3], q[2], q[2])
+		return split(q[0], q[2])
+	}
+}
