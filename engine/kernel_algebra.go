@@ -99,20 +99,23 @@ func (f product) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return c2, x2, y2
 }
 
-// row multiplies in float64 what the parts give.
-func (f product) row(k *asm.Kernels, dst, c, x, y []float32, s *room) {
-	sum, from := s.sum[:len(y)], s.a[:len(y)]
-	for j := range sum {
-		sum[j] = 1
-	}
-	for _, p := range f.of {
-		p.Map(k, from, c, x, y)
-		for j, v := range from {
-			sum[j] *= float64(v)
+// rows multiplies in float64 what the parts give.
+func (f product) rows(k *asm.Kernels, b *block) {
+	sum, from := b.sum[:len(b.y)], b.a[:len(b.y)]
+	for i := range b.x {
+		dst, c := b.row(i)
+		for j := range sum {
+			sum[j] = 1
 		}
-	}
-	for j, v := range sum {
-		dst[j] = float32(v)
+		for _, p := range f.of {
+			p.Map(k, from, c, b.x[i:i+1], b.y)
+			for j, v := range from {
+				sum[j] *= float64(v)
+			}
+		}
+		for j, v := range sum {
+			dst[j] = float32(v)
+		}
 	}
 }
 
@@ -233,19 +236,22 @@ func (f weighted) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return min((gap/(math.Sqrt(float64(xx*yy))+xy)+xyc)/math.Sqrt(float64(xx*yy)), 2), x2, y2
 }
 
-// row adds up in float64 what the parts give.
-func (f weighted) row(k *asm.Kernels, dst, c, x, y []float32, s *room) {
-	sum, from := s.sum[:len(y)], s.a[:len(y)]
-	clear(sum)
-	for i, p := range f.of {
-		p.Map(k, from, c, x, y)
-		w := f.weights[i]
-		for j, v := range from {
-			sum[j] += float64(w * float64(v))
+// rows adds up in float64 what the parts give.
+func (f weighted) rows(k *asm.Kernels, b *block) {
+	sum, from := b.sum[:len(b.y)], b.a[:len(b.y)]
+	for i := range b.x {
+		dst, c := b.row(i)
+		clear(sum)
+		for p, part := range f.of {
+			part.Map(k, from, c, b.x[i:i+1], b.y)
+			w := f.weights[p]
+			for j, v := range from {
+				sum[j] += float64(w * float64(v))
+			}
 		}
-	}
-	for j, v := range sum {
-		dst[j] = float32(v)
+		for j, v := range sum {
+			dst[j] = float32(v)
+		}
 	}
 }
 

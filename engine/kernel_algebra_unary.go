@@ -14,11 +14,20 @@ import (
 // p a whole number, unless k₁ is nowhere below 0.
 type powered struct {
 	combination
-	p float64
+	p        float64
+	fraction *halfLine // where p is no whole number
+}
+
+func newPowered(of component, p float64) component {
+	f := powered{combination: combination{[]component{of}}, p: p}
+	if !f.whole() {
+		f.fraction = newHalfLine(f.raise)
+	}
+	return compile(f)
 }
 
 func (f powered) spec() string             { return f.call("power", formatNumber(f.p)) }
-func (f powered) with(of []component) form { return powered{combination{of}, f.p} }
+func (f powered) with(of []component) form { return powered{combination{of}, f.p, f.fraction} }
 func (f powered) whole() bool              { return f.p == math.Trunc(f.p) }
 
 func (f powered) properties() Properties {
@@ -52,11 +61,22 @@ func (f powered) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return deficitPower(c2, f.p), math.Pow(x2, f.p), math.Pow(y2, f.p)
 }
 
-func (f powered) row(k *asm.Kernels, dst, c, x, y []float32, s *room) {
-	from := s.a[:len(y)]
-	f.of[0].Map(k, from, c, x, y)
-	for j, v := range from {
-		dst[j] = float32(f.raise(float64(v)))
+func (f powered) rows(k *asm.Kernels, b *block) {
+	from := b.a[:len(b.y)]
+	var table [][nodes]float64
+	if f.fraction != nil {
+		table = f.fraction.table()
+	}
+	for i := range b.x {
+		dst, c := b.row(i)
+		f.of[0].Map(k, from, c, b.x[i:i+1], b.y)
+		for j, v := range from {
+			if f.fraction != nil {
+				dst[j] = float32(f.fraction.at(table, float64(v)))
+			} else {
+				dst[j] = float32(power(float64(v), int(f.p)))
+			}
+		}
 	}
 }
 
@@ -64,7 +84,7 @@ func (f powered) row(k *asm.Kernels, dst, c, x, y []float32, s *room) {
 func (f powered) error(c, x, y float64) float64 {
 	v, e := f.of[0].Eval(c, x, y), partError(f.of[0], c, x, y)
 	err := max(math.Abs(f.raise(v+e)-f.raise(v)), math.Abs(f.raise(v-e)-f.raise(v)))
-	return err + unit*(math.Abs(f.raise(v))+err) + underflow
+	return err + (unit+halfLineError)*(math.Abs(f.raise(v))+err) + underflow
 }
 
 // exponential is the exponential of a kernel,
@@ -104,9 +124,12 @@ func (f exponential) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return -math.Expm1(-(float64(d*d) + float64(2*float64(x2*y2)*c2)) / 2), math.Exp(x2 * x2 / 2), math.Exp(y2 * y2 / 2)
 }
 
-func (f exponential) row(k *asm.Kernels, dst, c, x, y []float32, s *room) {
-	f.of[0].Map(k, dst, c, x, y)
-	k.Exp(dst, dst)
+func (f exponential) rows(k *asm.Kernels, b *block) {
+	for i := range b.x {
+		dst, c := b.row(i)
+		f.of[0].Map(k, dst, c, b.x[i:i+1], b.y)
+		k.Exp(dst, dst)
+	}
 }
 
 // error: the part's error is relative to the result, and asm.Exp adds 4 ulp, of at most 2 units each.
@@ -163,26 +186,33 @@ func (f normalised) feature(c, x, y float64) (c2, x2, y2 float64) {
 // The diagonal in float32 between these is far from the ends of the range, and so are all values, which are between the diagonal's.
 const leastDiagonal, mostDiagonal = 1e-36, 1e36
 
-// row divides by the diagonal as the part's own map computes it, so that identical documents give exactly 1. What is near the end of the range goes through
+// rows divides by the diagonal as the part's own map computes it, so that identical documents give exactly 1. What is near the end of the range goes through
 // float64.
-func (f normalised) row(k *asm.Kernels, dst, c, x, y []float32, s *room) {
-	of, n := f.of[0], len(y)
-	from, kept, diagonal := s.a[:n], s.b[:n], s.c[:n]
-	copy(kept, c)
-	of.Map(k, from, c, x, y)
-	for j := range y {
-		diagonal[j] = 0
-		of.Map(k, diagonal[j:j+1], diagonal[j:j+1], y[j:j+1], y[j:j+1])
+func (f normalised) rows(k *asm.Kernels, b *block) {
+	of := f.of[0]
+	// roots[j] is 0 where the diagonal is near the end of the range.
+	root := func(norm float32) float64 {
+		b.one[0], b.one[1] = 0, norm
+		of.Map(k, b.one[:1], b.one[:1], b.one[1:2], b.one[1:2])
+		if d := b.one[0]; d >= leastDiagonal && d <= mostDiagonal {
+			return math.Sqrt(float64(d))
+		}
+		return 0
 	}
-	s.one[0] = 0
-	of.Map(k, s.one[:1], s.one[:1], x, x)
-	xx := s.one[0]
-	inside := func(d float32) bool { return d >= leastDiagonal && d <= mostDiagonal }
-	for j, v := range from {
-		if yy := diagonal[j]; inside(xx) && inside(yy) {
-			dst[j] = float32(float64(v) / math.Sqrt(float64(xx)*float64(yy)))
-		} else {
-			dst[j] = float32(f.value(float64(kept[j]), float64(x[0]), float64(y[j])))
+	roots, from := b.sum[:len(b.y)], b.a[:len(b.y)]
+	for j, v := range b.y {
+		roots[j] = root(v)
+	}
+	for i, x := range b.x {
+		dst, c := b.row(i)
+		of.Map(k, from, c, b.x[i:i+1], b.y)
+		xx := root(x)
+		for j, v := range from {
+			if d := float64(xx * roots[j]); d > 0 {
+				dst[j] = float32(float64(v) / d)
+			} else {
+				dst[j] = float32(f.value(float64(c[j]), float64(x), float64(b.y[j])))
+			}
 		}
 	}
 }
@@ -232,21 +262,25 @@ func (f centred) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return min(max(1-f.value(c, x, y)/float64(x2*y2), 0), 2), x2, y2
 }
 
-// row maps the value and those at o, each as the part maps it, and adds them up in float64 in an order that is the same for (x, y) and (y, x).
-func (f centred) row(k *asm.Kernels, dst, c, x, y []float32, s *room) {
-	of, n := f.of[0], len(y)
-	from, ones, origin := s.a[:n], s.b[:n], s.c[:n]
-	of.Map(k, from, c, x, y)
-	for j := range ones {
-		ones[j] = 1
+// rows maps the value and those at o, each as the part maps it, and adds them up in float64 in an order that is the same for (x, y) and (y, x).
+func (f centred) rows(k *asm.Kernels, b *block) {
+	of, n := f.of[0], len(b.y)
+	from, origin := b.a[:n], b.b[:n]
+	for j := range origin {
+		origin[j] = 1
 	}
-	zero, at := s.one[:1], s.one[1:2]
-	zero[0], at[0] = 0, 1
-	of.Map(k, origin, ones, zero, y)
-	of.Map(k, at, at, x, zero)
+	zero, at := b.one[:1], b.one[1:2]
+	zero[0] = 0
+	of.Map(k, origin, origin, zero, b.y)
 	o := of.Eval(0, 0, 0)
-	for j, v := range from {
-		dst[j] = float32(float64(v) - (float64(at[0]) + float64(origin[j])) + o)
+	for i := range b.x {
+		dst, c := b.row(i)
+		of.Map(k, from, c, b.x[i:i+1], b.y)
+		at[0] = 1
+		of.Map(k, at, at, b.x[i:i+1], zero)
+		for j, v := range from {
+			dst[j] = float32(float64(v) - (float64(at[0]) + float64(origin[j])) + o)
+		}
 	}
 }
 

@@ -93,20 +93,23 @@ func (linear) Properties() Properties {
 
 func (polynomial) homogeneous() (float64, bool) { return 0, false }
 
-// feature: with A = γx²+r, B = γy²+r and P = γxy+r, AB - P² = γr(x-y)², so that the base of the power has
-//
-//	c2 = 1 - (P-γxyc)/√(AB) = (γr(x-y)²/(√(AB)+P) + γxyc) / √(AB).
 func (k polynomial) feature(c, x, y float64) (float64, float64, float64) {
 	if k.gamma == 0 {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
-	a, b, p := k.gamma*x*x+k.r, k.gamma*y*y+k.r, k.gamma*float64(x*y)+k.r
-	if root := math.Sqrt(float64(a * b)); root > 0 {
-		d := x - y
-		c = (k.gamma*k.r*d*d/(root+p) + k.gamma*float64(x*y)*c) / root
+	a, b := math.Sqrt(k.gamma*x*x+k.r), math.Sqrt(k.gamma*y*y+k.r)
+	return powerDeficit(k.base(c, x, y, float64(a*b)), k.degree), power(a, k.degree), power(b, k.degree)
+}
+
+// base returns c2 for the base of the power, given the product of its norms, root: with A = γx²+r, B = γy²+r and P = γxy+r, AB - P² = γr(x-y)², so that
+//
+//	c2 = 1 - (P-γxyc)/√(AB) = (γr(x-y)²/(√(AB)+P) + γxyc) / √(AB).
+func (k polynomial) base(c, x, y, root float64) float64 {
+	if !(root > 0) { // one of the documents has no terms
+		return c
 	}
-	n := float64(k.degree)
-	return deficitPower(c, n), math.Pow(a, n/2), math.Pow(b, n/2)
+	d, xy := x-y, k.gamma*float64(x*y)
+	return (k.gamma*k.r*float64(d*d)/(root+(xy+k.r)) + float64(xy*c)) / root
 }
 
 // Properties returns what is known of the kernel.
@@ -162,6 +165,18 @@ func (k arccos) feature(c, x, y float64) (float64, float64, float64) {
 func (k arccos) Properties() Properties {
 	return Properties{Definite: Positive, Condition: "an inner product of infinitely many threshold units", Source: sourceCho + ", ch. 2",
 		UsesNorms: k.n > 0, NonNegative: true, PositiveDiagonal: true}
+}
+
+// powerDeficit returns 1 - (1-c)ⁿ = c Σ (1-c)ᵏ, k < n, which has no differences for c <= 1.
+func powerDeficit(c float64, n int) float64 {
+	if n > 8 {
+		return deficitPower(c, float64(n))
+	}
+	var s float64
+	for range n {
+		s = float64(s*(1-c)) + 1
+	}
+	return c * s
 }
 
 // deficitPower returns 1 - (1-c)^p for c in [0, 2], without cancellation for small c. A fractional p wants c <= 1.

@@ -12,7 +12,10 @@ import "strings"
 //	k⁽ˡ⁺¹⁾(x, y) = (1/π) [k⁽ˡ⁾(x, x) k⁽ˡ⁾(y, y)]^(n/2) J_n(θ⁽ˡ⁾),   θ⁽ˡ⁾ = arccos( k⁽ˡ⁾(x, y) / √(k⁽ˡ⁾(x, x) k⁽ˡ⁾(y, y)) )
 //
 // Source: Cho's thesis, ch. 4; Cho and Saul, NIPS 2009, eq. 12.
-type composed struct{ combination }
+type composed struct {
+	combination
+	plan *stages // where it isn't separable
+}
 
 // compose makes the form of layers, from the bottom up. Composition is associative, so layers that are compositions are taken apart.
 func compose(layers []component) form {
@@ -26,7 +29,11 @@ func compose(layers []component) form {
 		}
 		flat = append(flat, l)
 	}
-	return composed{combination{flat}}
+	f := composed{combination: combination{flat}}
+	if _, separable := f.homogeneous(); !separable {
+		f.plan = plan(flat)
+	}
+	return f
 }
 
 func (f composed) with(of []component) form { return compose(of) }

@@ -25,14 +25,14 @@ type form interface {
 	properties() Properties
 }
 
-// rowForm is a form that isn't separable and has a faster way to a row than value by value.
+// rowForm is a form that isn't separable and has a faster way than value by value.
 type rowForm interface {
 	form
 
-	// row computes dst[j] = value(c[j], x[0], y[j]); dst may be c. There are at most chunk values. The room is for what comes between.
-	row(k *asm.Kernels, dst, c, x, y []float32, s *room)
+	// rows maps a block.
+	rows(k *asm.Kernels, b *block)
 
-	// error bounds the error of a value that row computes.
+	// error bounds the error of a value that rows computes.
 	error(c, x, y float64) float64
 }
 
@@ -52,17 +52,27 @@ type openForm interface {
 	resolved(terms int) form
 }
 
-// chunk is how many values pass through all of a kernel's stages before the next ones begin: buffers of them stay in the first-level cache.
-const chunk = 512
+// chunk is how many columns pass through all of a kernel's stages before the next ones begin: buffers of them stay in the first-level cache.
+const chunk = 256
 
-// room is scratch space for a chunk.
-type room struct {
-	a, b, c [chunk]float32
+// block is a piece of a tile, of at most chunk columns, with room for what comes between c and the result.
+type block struct {
+	x, y           []float32 // norms of rows and columns
+	dst, c         []float32 // of the whole tile
+	stride, column int       // distance of rows in it, and the first column
+
+	a, b, d [chunk]float32
 	sum     [chunk]float64
 	one     [3]float32
 }
 
-var rooms = sync.Pool{New: func() any { return new(room) }}
+// row returns row i of the block, which may be the same memory twice.
+func (b *block) row(i int) (dst, c []float32) {
+	lo, hi := i*b.stride+b.column, i*b.stride+b.column+len(b.y)
+	return b.dst[lo:hi], b.c[lo:hi]
+}
+
+var blocks = sync.Pool{New: func() any { return new(block) }}
 
 // compiled is a kernel made of a form. A separable one is a table of g, computed when it is first used; others go through their parts chunk by chunk.
 //
@@ -75,8 +85,9 @@ type compiled struct {
 	separable bool
 	known     Properties
 
-	once  sync.Once
-	table *piecewise
+	once   sync.Once
+	table  *piecewise
+	powers *halfLine // of norms, where p is no whole number
 }
 
 // interned holds the compiled kernels that are in use, by their specification.
@@ -87,6 +98,9 @@ func compile(f form) *compiled {
 	k := &compiled{in: in{f.embedding()}, form: f, text: f.spec(), known: f.properties()}
 	k.p, k.separable = f.homogeneous()
 	k.known.UsesNorms = !k.separable || k.p != 0
+	if k.separable && k.p != math.Trunc(k.p) {
+		k.powers = newHalfLine(func(v float64) float64 { return math.Pow(v, k.p) })
+	}
 	mine := weak.Make(k)
 	for {
 		there, ok := interned.LoadOrStore(k.text, mine)
@@ -165,16 +179,20 @@ func (k *compiled) Map(asm *asm.Kernels, dst, c, x, y []float32) {
 // range on the way.
 func (k *compiled) mapScaled(asm *asm.Kernels, dst, c, x, y []float32) {
 	t, n := k.tabulated(), len(y)
+	var table [][nodes]float64
+	if k.powers != nil {
+		table = k.powers.table()
+	}
 	var scale [chunk]float64
 	for lo := 0; lo < n; lo += chunk {
 		hi := min(lo+chunk, n)
 		for j, v := range y[lo:hi] {
-			scale[j] = normPower(v, k.p)
+			scale[j] = k.normPower(table, v)
 		}
 		for i, v := range x {
 			row := dst[i*n+lo : i*n+hi]
 			t.apply(asm, row, c[i*n+lo:i*n+hi])
-			xp := normPower(v, k.p)
+			xp := k.normPower(table, v)
 			for j, s := range scale[:len(row)] {
 				row[j] = float32(float64(xp*s) * float64(row[j]))
 			}
@@ -182,7 +200,7 @@ func (k *compiled) mapScaled(asm *asm.Kernels, dst, c, x, y []float32) {
 	}
 }
 
-// mapRows maps a row of a chunk of columns at a time.
+// mapRows maps a chunk of columns at a time.
 func (k *compiled) mapRows(asm *asm.Kernels, dst, c, x, y []float32) {
 	n := len(y)
 	f, ok := k.form.(rowForm)
@@ -192,14 +210,14 @@ func (k *compiled) mapRows(asm *asm.Kernels, dst, c, x, y []float32) {
 		}
 		return
 	}
-	s := rooms.Get().(*room)
-	defer rooms.Put(s)
-	for lo := 0; lo < n; lo += chunk {
-		hi := min(lo+chunk, n)
-		for i := range x {
-			f.row(asm, dst[i*n+lo:i*n+hi], c[i*n+lo:i*n+hi], x[i:i+1], y[lo:hi], s)
-		}
+	b := blocks.Get().(*block)
+	b.x, b.dst, b.c, b.stride = x, dst, c, n
+	for b.column = 0; b.column < n; b.column += chunk {
+		b.y = y[b.column:min(b.column+chunk, n)]
+		f.rows(asm, b)
 	}
+	b.x, b.y, b.dst, b.c = nil, nil, nil, nil // the pool must not keep them
+	blocks.Put(b)
 }
 
 // mapValues maps a row in float64, value by value.
@@ -211,15 +229,14 @@ func mapValues(k Kernel, dst, c []float32, x float32, y []float32) {
 }
 
 // normPower returns x^p.
-func normPower(x float32, p float64) float64 {
-	switch v := float64(x); {
-	case p == 1:
-		return v
-	case p == math.Trunc(p) && p <= 64:
-		return power(v, int(p))
-	default:
-		return math.Pow(v, p)
+func (k *compiled) normPower(table [][nodes]float64, x float32) float64 {
+	switch {
+	case k.p == 1:
+		return float64(x)
+	case k.powers != nil:
+		return k.powers.at(table, float64(x))
 	}
+	return power(float64(x), int(k.p))
 }
 
 // Error implements [Kernel]. Of a separable kernel it is the bound that the table states, times the powers of the norms, whose float64 is exact as far as float32

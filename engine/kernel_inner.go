@@ -91,20 +91,24 @@ func (k sigmoid) resolve(terms int) Kernel {
 // Eval implements [Kernel].
 func (k sigmoid) Eval(c, x, y float64) float64 { return math.Tanh(affine(k.gamma, k.r, c, x, y)) }
 
-// Map implements [Kernel], in float64 as [polynomial] does: there is no vector tanh, and the kernel is here for comparison, not for speed.
+// tanh is the hyperbolic tangent of positive numbers.
+var tanh = newHalfLine(math.Tanh)
+
+// Map implements [Kernel], in float64 as [polynomial] does, with the hyperbolic tangent from a table.
 func (k sigmoid) Map(_ *asm.Kernels, dst, c, x, y []float32) {
-	n := len(y)
+	n, table := len(y), tanh.table()
 	for i, xi := range x {
 		dst, c := dst[i*n:][:n], c[i*n:][:n]
 		for j, yj := range y {
-			dst[j] = float32(k.Eval(float64(c[j]), float64(xi), float64(yj)))
+			v := affine(k.gamma, k.r, float64(c[j]), float64(xi), float64(yj))
+			dst[j] = float32(math.Copysign(tanh.at(table, math.Abs(v)), v))
 		}
 	}
 }
 
-// Error implements [Kernel]: rounding of the result.
+// Error implements [Kernel]: the table's and the rounding of the result.
 func (k sigmoid) Error(c, x, y float64) float64 {
-	return unit*math.Abs(k.Eval(c, x, y)) + underflow
+	return (unit+halfLineError)*math.Abs(k.Eval(c, x, y)) + underflow
 }
 
 // gaussian is the Gaussian kernel, LIBSVM's rbf,

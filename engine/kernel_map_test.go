@@ -31,7 +31,10 @@ var mapSpecs = []string{
 	"power(arccos:n=1,2.5)", "power(bhattacharyya,3)", "power(linear + rbf:gamma=0.1,2)", "power(rbf:gamma=0.1,0.5)",
 	"exp(2*bhattacharyya)", "exp(100*bhattacharyya)", "exp(1e-3*linear)", "exp(0.5*ngd)",
 	"normalise(polynomial:gamma=0.1,r=1,degree=2)", "normalise(arccos:n=2)", "normalise(polynomial:gamma=0.1,r=0,degree=3)",
-	"centred(ngd)", "centred(rbf:gamma=0.1)",
+	"centred(ngd)", "centred(rbf:gamma=0.1)", "centred(ned)",
+	"ngd-power:beta=0.3", "ngd-log", "hellinger:gamma=1", "hellinger:gamma=50",
+	"ned", "ned:beta=0.5", "ned:beta=2", "ned-log",
+	"compose(arccos:n=1,rbf:gamma=0.1,arccos:n=1,layers=4)", "compose(rbf:gamma=0.1,ngd)",
 }
 
 // everyMap runs a test for every instruction set of this processor and every kernel.

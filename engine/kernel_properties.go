@@ -41,5 +41,6 @@ const (
 	sourceCho        = "Cho, Kernel methods for deep learning, UCSD thesis 2012"
 	sourceLafferty   = "Lafferty and Lebanon, JMLR 6 (2005)"
 	sourceZhang      = "Zhang, Chen and Lee, SIGIR 2005"
+	sourceLog        = "Boughorbel, Tarel and Boujemaa, ICME 2005"
 	sourceLIBSVM     = "Chang and Lin, LIBSVM (2011)"
 )

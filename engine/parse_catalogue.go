@@ -132,6 +132,14 @@ func (q param) or(absent string, initial float64) param {
 	return q
 }
 
+// between is a number above 0 and up to most.
+func between(key, summary string, initial, most float64) param {
+	q := positive(key, summary, initial)
+	q.max = most
+	q.Allowed = fmt.Sprintf("a number above 0 and up to %g (from %g)", most, tiny)
+	return q
+}
+
 // weightParam describes the weights of a sum.
 func weightParam() param {
 	q := signed("weight", "factor of a part of a sum", 1)

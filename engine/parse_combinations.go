@@ -45,7 +45,7 @@ func combinations() []family {
 				if v[0] == 1 {
 					return parts[0]
 				}
-				return compile(powered{combination{parts}, v[0]})
+				return newPowered(parts[0], v[0])
 			}},
 		{Info: Info{Name: "exp", Summary: "exp(k)", Parts: "a kernel", What: "exponential of a kernel", Source: sourceSchoenberg,
 			Examples: []string{"exp(2*bhattacharyya)"}}, single: true,

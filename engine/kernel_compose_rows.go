@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"math"
+	"sync"
+
+	"github.com/gramengine/gram/asm"
+)
+
+// stage is a layer below the top of a composition that isn't separable as a whole, as it is computed: it turns c and the norms into those of its feature space.
+// Layers next to each other that are separable are one stage.
+type stage struct {
+	of   component
+	p    float64    // of a separable layer, k = (xy)^p g(c): x2 = a x^p, and c2 is a function of c, the table's
+	a    float64    //
+	once sync.Once  //
+	c2   *piecewise // nil for a layer that isn't separable
+}
+
+// mostStages bounds the stages that have room to be computed chunk by chunk; a composition of more goes value by value.
+const mostStages = 4
+
+// stages are what is below the top, and the top.
+type stages struct {
+	below []*stage
+	top   component
+}
+
+// plan takes layers, from the bottom up, apart into stages.
+func plan(layers []component) *stages {
+	var groups []component
+	for len(layers) > 0 {
+		n := 0
+		for n < len(layers) && isSeparable(layers[n]) {
+			n++
+		}
+		if n > 1 {
+			groups = append(groups, compile(compose(layers[:n])))
+		} else {
+			n = 1
+			groups = append(groups, layers[0])
+		}
+		layers = layers[n:]
+	}
+	s := &stages{top: groups[len(groups)-1]}
+	for _, g := range groups[:len(groups)-1] {
+		t := &stage{of: g}
+		if isSeparable(g) {
+			t.p, _ = g.homogeneous()
+			_, t.a, _ = g.feature(0, 1, 1)
+		}
+		s.below = append(s.below, t)
+	}
+	return s
+}
+
+func isSeparable(k component) bool {
+	_, ok := k.homogeneous()
+	return ok
+}
+
+// table returns the table of a separable stage.
+func (t *stage) table() *piecewise {
+	t.once.Do(func() {
+		t.c2 = newPiecewise(func(c float64) float64 {
+			c2, _, _ := t.of.feature(c, 1, 1)
+			return c2
+		})
+	})
+	return t.c2
+}
+
+// norm returns the norm in the feature space of a document with norm x.
+func (t *stage) norm(x float32) float32 {
+	switch k := t.of.(type) {
+	case gaussian:
+		return 1
+	case polynomial:
+		if a := math.Sqrt(k.gamma*float64(x)*float64(x) + k.r); k.gamma != 0 {
+			return float32(power(a, k.degree))
+		}
+	default:
+		if isSeparable(k) && t.p == math.Trunc(t.p) {
+			return float32(t.a * power(float64(x), int(t.p)))
+		}
+	}
+	_, x2, _ := t.of.feature(0, float64(x), float64(x))
+	return float32(x2)
+}
+
+// oneMinusExp is 1 - exp(-v).
+var oneMinusExp = newHalfLine(func(v float64) float64 { return -math.Expm1(-v) })
+
+// row maps c and the norms to c2: dst[j] = c2(c[j], x, y[j]); dst may be c.
+func (t *stage) row(asm *asm.Kernels, dst, c []float32, x float32, y []float32) {
+	if isSeparable(t.of) {
+		t.table().apply(asm, dst, c)
+		return
+	}
+	switch k := t.of.(type) {
+	case gaussian:
+		table := oneMinusExp.table()
+		for j, v := range c {
+			dst[j] = float32(oneMinusExp.at(table, k.exponent(float64(v), float64(x), float64(y[j]))))
+		}
+	case polynomial:
+		a := math.Sqrt(k.gamma*float64(x)*float64(x) + k.r)
+		for j, v := range c {
+			b := math.Sqrt(k.gamma*float64(y[j])*float64(y[j]) + k.r)
+			dst[j] = float32(powerDeficit(k.base(float64(v), float64(x), float64(y[j]), float64(a*b)), k.degree))
+		}
+	default:
+		for j, v := range c {
+			c2, _, _ := k.feature(float64(v), float64(x), float64(y[j]))
+			dst[j] = float32(c2)
+		}
+	}
+}
+
+// error bounds the error of what row computes, of the value c2.
+func (t *stage) error(c, c2 float64) float64 {
+	if isSeparable(t.of) {
+		return t.table().error(c, c2)
+	}
+	return (unit+halfLineError)*c2 + underflow
+}
+
+// composeRoom is scratch space for a block of a composition.
+type composeRoom struct {
+	c   [chunk]float32
+	y   [mostStages][chunk]float32
+	one [1]float32
+}
+
+var composeRooms = sync.Pool{New: func() any { return new(composeRoom) }}
+
+// rows takes a row through all stages and then through the top's own map; the norms of columns go through them once for all rows.
+func (f composed) rows(asm *asm.Kernels, b *block) {
+	if len(f.plan.below) > mostStages {
+		for i, x := range b.x {
+			dst, c := b.row(i)
+			for j, y := range b.y {
+				dst[j] = float32(f.value(float64(c[j]), float64(x), float64(y)))
+			}
+		}
+		return
+	}
+	s := composeRooms.Get().(*composeRoom)
+	defer composeRooms.Put(s)
+	n := len(b.y)
+	y := b.y
+	for l, t := range f.plan.below {
+		for j, v := range y {
+			s.y[l][j] = t.norm(v)
+		}
+		y = s.y[l][:n]
+	}
+	for i, x := range b.x {
+		dst, c := b.row(i)
+		y := b.y
+		for l, t := range f.plan.below {
+			t.row(asm, s.c[:n], c, x, y)
+			c, x, y = s.c[:n], t.norm(x), s.y[l][:n]
+		}
+		s.one[0] = x
+		f.plan.top.Map(asm, dst, c, s.one[:], y)
+	}
+}
+
+// error follows a box around c and the norms through the stages: each turns it into the box around what its corners become, widened by its own error and
+// one rounding of each norm. At the top it is the greatest change of the value at a corner and the top's own error there. Kernels are monotone or convex in each
+// variable over so small a box.
+func (f composed) error(c, x, y float64) float64 {
+	if len(f.plan.below) > mostStages {
+		return unit*math.Abs(f.value(c, x, y)) + underflow
+	}
+	var box [3]float64 // half widths
+	for _, t := range f.plan.below {
+		c2, x2, y2 := t.of.feature(c, x, y)
+		if !(x2 <= math.MaxFloat32/2 && y2 <= math.MaxFloat32/2) {
+			return math.Inf(1)
+		}
+		next := [3]float64{t.error(c, c2), unit*x2 + underflow, unit*y2 + underflow}
+		own := next
+		corners(c, x, y, box, func(c, x, y float64) {
+			c3, x3, y3 := t.of.feature(c, x, y)
+			next = [3]float64{max(next[0], math.Abs(c3-c2)+t.error(c, c3)), max(next[1], math.Abs(x3-x2)+own[1]), max(next[2], math.Abs(y3-y2)+own[2])}
+		})
+		c, x, y, box = c2, x2, y2, next
+	}
+	top := f.plan.top
+	v := top.Eval(c, x, y)
+	err := partError(top, c, x, y)
+	corners(c, x, y, box, func(c, x, y float64) { err = max(err, math.Abs(top.Eval(c, x, y)-v)+top.Error(c, x, y)) })
+	return err
+}
+
+// corners visits the corners of a box with the given half widths around a point, as far as they are points.
+func corners(c, x, y float64, half [3]float64, visit func(c, x, y float64)) {
+	if half == ([3]float64{}) {
+		return
+	}
+	for k := range 8 {
+		at := func(v float64, axis int) float64 { return max(v+half[axis]*float64(k>>axis&1*2-1), 0) }
+		visit(min(at(c, 0), 2), at(x, 1), at(y, 2))
+	}
+}
