@@ -11,7 +11,7 @@ import (
 // documents and of their two norms.
 //
 // A Kernel is immutable and may be used concurrently. Two kernels from [ParseKernel] are equal (==) exactly when their specifications mean the
-// same. Norms are the Euclidean norms of the embedded documents before they were scaled to 1 (sparse.Embedded.Norms); the kernels
+// same, up to rewriting such as a + b for b + a. One's own come from [NewKernel], and what is known of a kernel from [PropertiesOf]. Norms are the Euclidean norms of the embedded documents before they were scaled to 1 (sparse.Embedded.Norms); the kernels
 // of information geometry don't look at them.
 type Kernel interface {
 	// String returns the specification with all parameters, as [ParseKernel] reads it. The embedding is named only where it isn't the kernel's

@@ -93,14 +93,20 @@ type compiled struct {
 // interned holds the compiled kernels that are in use, by their specification.
 var interned sync.Map // of string to weak.Pointer[compiled]
 
-// compile makes the kernel of a form.
-func compile(f form) *compiled {
+// newCompiled makes a kernel of a form that is equal to no other.
+func newCompiled(f form) *compiled {
 	k := &compiled{in: in{f.embedding()}, form: f, text: f.spec(), known: f.properties()}
 	k.p, k.separable = f.homogeneous()
 	k.known.UsesNorms = !k.separable || k.p != 0
 	if k.separable && k.p != math.Trunc(k.p) {
 		k.powers = newHalfLine(func(v float64) float64 { return math.Pow(v, k.p) })
 	}
+	return k
+}
+
+// compile makes the kernel of a form, or finds it where there is one.
+func compile(f form) *compiled {
+	k := newCompiled(f)
 	mine := weak.Make(k)
 	for {
 		there, ok := interned.LoadOrStore(k.text, mine)
