@@ -210,8 +210,8 @@ func (t *piecewise) apply(k *asm.Kernels, dst, c []float32) {
 		}
 		return
 	}
-	s := rooms.Get().(*room)
-	defer rooms.Put(s)
+	s := blocks.Get().(*block)
+	defer blocks.Put(s)
 	for lo := 0; lo < len(dst); lo += chunk {
 		part := dst[lo:min(lo+chunk, len(dst))]
 		from := s.a[:copy(s.a[:], c[lo:lo+len(part)])]
