@@ -120,7 +120,7 @@ func (b *body) more() error {
 		return err
 	}
 	if len(b.data) == cap(b.data) {
-		b.data = append(make([]byte, 0, max(64<<10, 2*cap(b.data))), b.data...)
+		b.data = append(make([]byte, 0, max(4<<10, 2*cap(b.data))), b.data...)
 	}
 	n, err := b.r.Read(b.data[len(b.data):min(cap(b.data), len(b.data)+1<<20)])
 	b.data = b.data[:len(b.data)+n]
@@ -137,7 +137,7 @@ func (b *body) start() error {
 		return err
 	}
 	found, ok := bytes.CutPrefix(line, []byte(magic))
-	if err != nil || !ok {
+	if err != nil || !ok || len(found) == 0 || len(bytes.Trim(found, "0123456789")) > 0 {
 		return damaged("it begins with %q, expected %q", b.data[:min(len(b.data), len(magic)+len(version)+1)], magic+version+"\n")
 	}
 	if string(found) != version {

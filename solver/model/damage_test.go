@@ -1,0 +1,244 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/minio/sha256-simd"
+
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// tiny is a model of a few hundred bytes with something in each part of a file, nothing of it computed.
+func tiny() *Model {
+	embedder, err := sparse.RestoreEmbedder(sparse.Embedder{
+		Embedding: sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL1, Sqrt: true}, Documents: 9,
+		Terms: []uint32{0, 2}, DF: []int32{3, 1}, Weights: []float64{1.0986122886681098, 2.1972245773362196},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return &Model{
+		Type: CSVC, Kernel: "diffusion:t=0.5,embed=tfidf-l1-sqrt",
+		Settings: Settings{C: 10, Weights: map[string]float64{"b": 0.1, "a": 2, "\xff": 3}, Tolerance: 1e-3, Probabilities: true, Seed: 7},
+		Source:   "dir/ä.tsv", Corpus: [32]byte{0xab, 31: 0xcd}, Documents: 9, Vocabulary: []string{"one", "", "zwölf"}, Embedder: embedder,
+		Classes: []string{"a", "none", "\xff"},
+		Classifier: solver.Classifier{Classes: 3, Machines: []*solver.Machine{nil, {
+			Support: []int{0, 2}, Coef: []float64{10, -0.1}, Rho: math.Copysign(0, -1), Objective: -12.5, Iterations: 1 << 40, Gap: 5e-324, Converged: true, Bounded: 1,
+			Sigmoid: &solver.Sigmoid{A: -2, B: 0.3},
+		}, nil}},
+		Support:    &sparse.CSR{Cols: 3, Offsets: []int64{0, 2, 2, 3}, Terms: []uint32{0, 2, 1}, Values: []float32{1, 0.1, 3}},
+		SupportDoc: []int64{8, 0, -1}, SupportClass: []int32{0, -1, 2},
+	}
+}
+
+// The bytes of a file never change, on no platform: others have such files.
+func TestSameBytesEverywhere(t *testing.T) {
+	path := filepath.Join("testdata", "tiny.model")
+	got := encode(t, tiny())
+	if os.Getenv("GRAM_TEST_UPDATE") != "" {
+		if err := os.WriteFile(path, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("the model is written as\n%q, expected\n%q", got, want)
+	}
+	m, err := Load(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, m, tiny())
+}
+
+// Each bit of a small file flipped, a bit in each byte of another, each length that it may be cut to, and bytes behind its end.
+func TestDamageIsFound(t *testing.T) {
+	for bits, m := range map[int]*Model{8: tiny(), 1: (recipe{typ: EpsilonSVR, kernel: "rbf:gamma=0.25"}).train(t)} {
+		file := encode(t, m)
+		check := func(what string, at int, b []byte) {
+			t.Helper()
+			var version *VersionError
+			// Of a file, its size is known as well; of a pipe it isn't.
+			for _, size := range []int64{-1, int64(len(b))} {
+				m, err := read(ctx, bytes.NewReader(b), size)
+				if m != nil || !errors.Is(err, ErrDamaged) && !(errors.As(err, &version) && at == len(magic)) {
+					t.Fatalf("%s %d of %d: %v", what, at, len(file), err)
+				}
+			}
+		}
+		for at := range file {
+			for bit := range bits {
+				bad := bytes.Clone(file)
+				bad[at] ^= 1 << bit
+				check("a bit flipped in byte", at, bad)
+			}
+			check("cut at byte", at, file[:at])
+		}
+		check("a byte behind byte", len(file), append(bytes.Clone(file), 0))
+		check("as often again behind byte", len(file), append(bytes.Clone(file), file...))
+	}
+}
+
+// Errors say which part is damaged.
+func TestDamageIsNamed(t *testing.T) {
+	m := tiny()
+	file := encode(t, m)
+	line := bytes.IndexByte(file[len(magic)+2:], '\n') + len(magic) + 3 // end of the header
+	for _, c := range []struct {
+		what string
+		file []byte
+		want string
+	}{
+		{"nothing", nil, `it begins with "", expected "gram model 1\n"`},
+		{"another file", []byte("PK\x03\x04 and so on and so on and so on"), `it begins with "PK\x03\x04 and so o", expected "gram model 1\n"`},
+		{"the first line cut", file[:8], `it begins with "gram mod"`},
+		{"a later version", append([]byte("gram model 12\n"), file[len(magic)+2:]...), `version "12" of the form, expected "1"`},
+		{"the header cut", file[:line-1], "it ends in its header"},
+		{"the header changed", bytes.Replace(file, []byte(`"type"`), []byte(`"typo"`), 1), "header: json: unknown field"},
+		{"the vocabulary cut", file[:line+5], "it ends in its part vocabulary"},
+		{"the embedding cut", file[:line+12+9+10], "it ends in its part embedding"},
+		{"the support vectors cut", file[:line+12+9+32+50], "it ends in its part support vectors"},
+		{"the machines cut", file[:len(file)-32-24-1], "it ends in its part machines"},
+		{"the coefficients cut", file[:len(file)-32-1], "it ends in its part coefficients"},
+		{"the checksum cut", file[:len(file)-1], "it ends in its checksum"},
+		{"an array changed", bytes.Replace(file, []byte("zwölf"), []byte("zwolf!"), 1), "checksum: found"},
+		{"more behind it", append(bytes.Clone(file), "more"...), "something follows its end"},
+	} {
+		for _, size := range []int64{-1, int64(len(c.file))} {
+			if _, err := read(ctx, bytes.NewReader(c.file), size); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, expected %q", c.what, err, c.want)
+			}
+		}
+	}
+}
+
+// signed puts a right checksum behind bytes, as someone who means harm would.
+func signed(b []byte) []byte {
+	sum := sha256.Sum256(b)
+	return append(bytes.Clone(b), sum[:]...)
+}
+
+// withHeader returns a file whose header is changed, with a right checksum.
+func withHeader(t testing.TB, m *Model, change func(h map[string]any)) []byte {
+	t.Helper()
+	file := encode(t, m)
+	lines := bytes.SplitN(file[:len(file)-sha256.Size], []byte("\n"), 3)
+	var h map[string]any
+	d := json.NewDecoder(bytes.NewReader(lines[1]))
+	d.UseNumber()
+	if err := d.Decode(&h); err != nil {
+		t.Fatal(err)
+	}
+	change(h)
+	head, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines[1] = head
+	return signed(bytes.Join(lines, []byte("\n")))
+}
+
+// A header that says more than is there, with a right checksum, is an error, and costs no memory, whether the size of the file is known or not.
+func TestHeaderThatLies(t *testing.T) {
+	counts := []string{"machines", "coefficients", "terms", "vectors", "values", "documents", "columns", "fitted"}
+	for _, key := range append(counts, "v", "b") {
+		for _, n := range []any{-1, 1000, int64(1) << 31, int64(1) << 45, int64(math.MaxInt64), json.Number("18446744073709551616"), "x", 1.5} {
+			file := withHeader(t, tiny(), func(h map[string]any) {
+				switch key {
+				case "v":
+					h["vocabulary"].(map[string]any)["terms"] = n
+				case "b":
+					h["vocabulary"].(map[string]any)["bytes"] = n
+				default:
+					h[key] = n
+				}
+			})
+			for _, size := range []int64{-1, int64(len(file))} {
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				_, err := read(ctx, bytes.NewReader(file), size)
+				runtime.ReadMemStats(&after)
+				if may := (key == "documents" || key == "fitted") && n != -1; !errors.Is(err, ErrDamaged) && !(may && err == nil) {
+					t.Errorf("%s = %v: %v", key, n, err)
+				}
+				if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
+					t.Errorf("%s = %v takes %d bytes for a file of %d", key, n, took, len(file))
+				}
+			}
+		}
+	}
+	if _, err := Read(ctx, bytes.NewReader(withHeader(t, tiny(), func(map[string]any) {}))); err != nil {
+		t.Errorf("a header with its keys in another order: %v", err)
+	}
+}
+
+// Contents that no model can have, with a right checksum.
+func TestContentsAreChecked(t *testing.T) {
+	for want, change := range map[string]func(h map[string]any){
+		`type "svm"`:              func(h map[string]any) { h["type"] = "svm" },
+		"expected for one_class":  func(h map[string]any) { h["type"] = "one_class" },
+		"no kernel":               func(h map[string]any) { h["kernel"] = "" },
+		`embedding "tfoo"`:        func(h map[string]any) { h["embedding"] = "tfoo" },
+		"which only tf can be":    func(h map[string]any) { h["open"] = true },
+		`scheme "none" is`:        func(h map[string]any) { h["scheme"] = "none" },
+		"machine 0 (labels) is":   func(h map[string]any) { h["scheme"] = "labels" },
+		`two classes are called`:  func(h map[string]any) { h["classes"].([]any)[1] = "a" },
+		"2 classes, expected 1":   func(h map[string]any) { h["classes"] = []string{"a", "b"} },
+		`corpus "ab", expected`:   func(h map[string]any) { h["corpus"] = "ab" },
+		"scale -1 of the Laplace": func(h map[string]any) { h["laplace"] = -1 },
+	} {
+		if _, err := Read(ctx, bytes.NewReader(withHeader(t, tiny(), change))); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+	file := encode(t, tiny())
+	file = file[:len(file)-sha256.Size]
+	record := len(file) - 24 - 2*recordBytes // of the only machine
+	for want, change := range map[string]func(b []byte){
+		"machine 1 has flags 0xf":             func(b []byte) { b[record+8] |= 8 },
+		"machine 0 isn't there":               func(b []byte) { b[record-1] = 1 },
+		"no sigmoid, and its record says one": func(b []byte) { b[record+8] &^= flagSigmoid },
+		"belong to no machine":                func(b []byte) { b[record] = 1 },
+		"3 coefficients, of which 2 are left": func(b []byte) { b[record] = 3 },
+		"rho NaN":                             func(b []byte) { copy(b[record+16:], "\xff\xff\xff\xff\xff\xff\xff\xff") },
+		"support vector 0 behind 2":           func(b []byte) { b[len(b)-24], b[len(b)-20] = 2, 0 },
+		"coefficient NaN":                     func(b []byte) { copy(b[len(b)-2:], "\xf0\x7f") },
+	} {
+		bad := bytes.Clone(file)
+		change(bad)
+		if _, err := Read(ctx, bytes.NewReader(signed(bad))); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+}
+
+// endless gives the same byte for ever.
+type endless byte
+
+func (e endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(e)
+	}
+	return len(p), nil
+}
+
+func TestEndlessReaders(t *testing.T) {
+	for _, begin := range []string{"", "gram model 1", string(encode(t, tiny()))} {
+		if _, err := Read(ctx, io.MultiReader(strings.NewReader(begin), endless('1'))); err == nil || !strings.Contains(err.Error(), "begin") && !strings.Contains(err.Error(), "follows its end") {
+			t.Errorf("%.20q and no end: %v", begin, err)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package model
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// onlyFile checks that a folder holds one file of a name, and nothing under a temporary name.
+func onlyFile(t *testing.T, dir, name string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 1 || entries[0].Name() != name {
+		t.Errorf("the folder holds %v, expected %s alone", entries, name)
+	}
+}
+
+func TestSaveAndLoad(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.model")
+	first, second := tiny(), recipes()[1].train(t)
+	for _, m := range []*Model{first, second} { // the second replaces the first
+		if err := m.Save(ctx, path); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Load(ctx, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, got, m)
+		onlyFile(t, dir, "a.model")
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := first.Save(ended, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("Save after the end: %v", err)
+	}
+	if _, err := first.SaveLIBSVM(ended, path, LIBSVMOptions{}); err == nil {
+		t.Error("LIBSVM's form of a diffusion kernel is written")
+	}
+	broken := *first
+	broken.SupportDoc = nil
+	if err := broken.Save(ctx, path); err == nil || !strings.Contains(err.Error(), "0 numbers of documents") {
+		t.Errorf("Save of what is no model: %v", err)
+	}
+	if _, err := Load(ended, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("Load after the end: %v", err)
+	}
+	got, err := Load(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, got, second) // as if nothing had happened
+	onlyFile(t, dir, "a.model")
+
+	linear := recipe{typ: CSVC, kernel: "linear"}.train(t)
+	if labels, err := linear.SaveLIBSVM(ctx, path, LIBSVMOptions{}); err != nil || fmt.Sprint(labels) != "[1 2 3]" {
+		t.Fatalf("labels %v, %v", labels, err)
+	}
+	if got, err = Load(ctx, path); err != nil || got.Kernel != "linear" || fmt.Sprint(got.Classes) != "[1 2 3]" {
+		t.Errorf("LIBSVM's form isn't recognised: %v", err)
+	}
+}
+
+func TestFilesThatArentModels(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("nowhere", link); err != nil {
+		t.Skip(err)
+	}
+	for path, want := range map[string]string{dir: "no regular file", link: "no regular file", filepath.Join(dir, "missing", "x"): "x can't be written in folder"} {
+		if err := tiny().Save(ctx, path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Save to %s: %v, expected %q", path, err, want)
+		}
+	}
+	onlyFile(t, dir, "link")
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte("svm_typo c_svc\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{dir: "is a directory", filepath.Join(dir, "none"): "no such file", text: text + `: damaged model file: it begins with "svm_typo`} {
+		if _, err := Load(ctx, path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Load of %s: %v, expected %q", path, err, want)
+		}
+	}
+}
+
+// killed names the file that a test process saves until it is killed.
+const killed = "GRAM_TEST_SAVE_UNTIL_KILLED"
+
+// large is a model of some megabytes, so that writing takes a while.
+func large() *Model {
+	m := tiny()
+	m.Vocabulary = append(m.Vocabulary, strings.Repeat("x", 4<<20))
+	return m
+}
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(killed); path != "" {
+		var err error
+		for i, model := 0, large(); err == nil; i++ {
+			err = model.Save(ctx, path)
+			fmt.Println("saved", i)
+		}
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// A process writes the same file again and again and is killed at any moment, some of them in the middle; what has the final name is always whole.
+func TestSaveOutlivesKill(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.model")
+	unfinished := func() bool {
+		left, _ := filepath.Glob(filepath.Join(dir, ".a.model.*.tmp"))
+		return len(left) > 0
+	}
+	want := large()
+	for try := 0; try < 5 || !unfinished(); try++ {
+		if try == 100 {
+			t.Fatal("no process was ever killed in the middle of a file")
+		}
+		c := exec.Command(self)
+		c.Env = append(os.Environ(), killed+"="+path)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); errors.Is(err, syscall.ENOEXEC) {
+			t.Skip("an emulated processor's program can't start itself")
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewReader(out)
+		for range 1 + try%7 {
+			if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "saved") {
+				t.Errorf("the process says %q, %v", line, err)
+				break
+			}
+		}
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		got, err := Load(ctx, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, got, want)
+	}
+}
