@@ -228,7 +228,7 @@ func (l *libsvmReader) understandClasses() error {
 	for i, machine := range l.m.Classifier.Machines {
 		machine.Sigmoid = &solver.Sigmoid{A: a[i], B: b[i]}
 	}
-	l.m.Settings.Probabilities = true
+	l.m.Settings.Probabilities = len(rho) > 0
 	return nil
 }
 

@@ -32,7 +32,7 @@ func recipes() []recipe {
 // same says in what two models differ. Lists without elements are the same as none.
 func same(t *testing.T, got, want *Model) {
 	t.Helper()
-	plain := func(m *Model) []any {
+	parts := func(m *Model) []any {
 		machines := []solver.Machine{}
 		for _, machine := range m.Classifier.Machines {
 			if machine == nil {
@@ -47,10 +47,10 @@ func same(t *testing.T, got, want *Model) {
 		return []any{
 			m.Type, m.Kernel, m.Settings, m.Source, m.Corpus, m.Documents, m.Vocabulary == nil, slices.Concat([]string{""}, m.Vocabulary),
 			e.Embedding, e.Documents, e.Open, fmt.Sprint(e.Terms, e.DF, e.Weights), m.Classes, m.Classifier.Scheme, m.Classifier.Classes, machines, m.Laplace,
-			s.Cols, slices.Concat([]int64{0}, s.Offsets), slices.Concat([]uint32{0}, s.Terms), slices.Concat([]float32{0}, s.Values), m.SupportDoc, m.SupportClass,
+			s.Cols, slices.Concat([]int64{0}, s.Offsets), slices.Concat([]uint32{0}, s.Terms), slices.Concat([]float32{0}, s.Values), slices.Concat([]int64{0}, m.SupportDoc), slices.Concat([]int32{0}, m.SupportClass),
 		}
 	}
-	a, b := plain(got), plain(want)
+	a, b := parts(got), parts(want)
 	for i := range a {
 		if !reflect.DeepEqual(a[i], b[i]) {
 			t.Errorf("part %d of the model is\n%v, expected\n%v", i, a[i], b[i])

@@ -64,11 +64,11 @@ func evaluate(t testing.TB, spec string, x, y *sparse.Embedded) [][]float64 {
 		a := dense(x, i, diffusion)
 		for j := range y.Rows() {
 			b := dense(y, j, diffusion)
-			var dot, square float64
+			var dot float64
 			for c := range a {
 				dot += a[c] * b[c]
-				square += (a[c] - b[c]) * (a[c] - b[c])
 			}
+			square := x.Norms[i]*x.Norms[i] + y.Norms[j]*y.Norms[j] - 2*dot
 			switch {
 			case diffusion:
 				dot = math.Exp(-math.Pow(math.Acos(min(dot, 1)), 2) / 0.5)
@@ -215,8 +215,11 @@ func (r recipe) train(t testing.TB) *Model {
 	return m
 }
 
+// decision is a decision value, with the sum of the absolute values of what was summed.
+type decision struct{ value, scale float64 }
+
 // decisions returns the decision values of all machines for test documents, summed in float64, in the order of the machines.
-func decisions(t testing.TB, m *Model, docs *sparse.CSR) [][]float64 {
+func decisions(t testing.TB, m *Model, docs *sparse.CSR) [][]decision {
 	t.Helper()
 	x, err := m.Embedder.Transform(docs)
 	if err != nil {
@@ -226,25 +229,36 @@ func decisions(t testing.TB, m *Model, docs *sparse.CSR) [][]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.decide(evaluate(t, m.Kernel, x, y))
+	return decide(m, evaluate(t, m.Kernel, x, y))
 }
 
 // decide returns the decision values for kernel values with the support vectors.
-func (m *Model) decide(values [][]float64) [][]float64 {
-	out := make([][]float64, len(values))
+func decide(m *Model, values [][]float64) [][]decision {
+	out := make([][]decision, len(values))
 	for i, row := range values {
 		for _, machine := range m.Classifier.Machines {
-			var sum float64
+			var d decision
 			if machine != nil {
 				for k, s := range machine.Support {
-					sum += machine.Coef[k] * row[s]
+					d.value += machine.Coef[k] * row[s]
+					d.scale += math.Abs(machine.Coef[k] * row[s])
 				}
-				sum -= machine.Rho
+				d.value -= machine.Rho
+				d.scale += math.Abs(machine.Rho)
 			}
-			out[i] = append(out[i], sum)
+			out[i] = append(out[i], d)
 		}
 	}
 	return out
+}
+
+// plain returns the values alone.
+func plain(row []decision) []float64 {
+	values := make([]float64, len(row))
+	for i, d := range row {
+		values[i] = d.value
+	}
+	return values
 }
 
 func encode(t testing.TB, m *Model) []byte {

@@ -1,0 +1,338 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// What is written gives svm-predict the decision values and the classes that the model has here.
+func TestSVMPredictAgrees(t *testing.T) {
+	program(t, "svm-predict")
+	tfidf, unit, roots := sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL1}, sparse.Embedding{Norm: sparse.NormL2}, sparse.Embedding{Sqrt: true}
+	kernels := []string{"linear", "polynomial:gamma=0.25,r=1,degree=2", "rbf:gamma=0.25", "sigmoid:gamma=0.015625,r=-0.5"}
+	var all []recipe
+	for _, typ := range types {
+		for _, k := range kernels {
+			all = append(all, recipe{typ: typ, kernel: k, signed: true})
+		}
+	}
+	all = append(all, []recipe{
+		{typ: CSVC, kernel: kernels[2], embedding: sparse.Sphere, words: true},
+		{typ: CSVC, kernel: kernels[2], embedding: tfidf, words: true},
+		{typ: CSVC, kernel: kernels[0], embedding: unit},
+		{typ: EpsilonSVR, kernel: kernels[1], embedding: roots},
+		{typ: CSVC, kernel: kernels[2], classes: []string{"7", "empty", "x"}},
+		{typ: CSVC, kernel: kernels[2], classes: []string{"7", "-3", "1e2"}},
+		{typ: CSVC, kernel: kernels[2], scheme: solver.OneVsRest, classes: []string{"-1", "1"}},
+	}...)
+	for _, r := range all {
+		t.Run(r.String(), func(t *testing.T) {
+			m := r.train(t)
+			text, labels := libsvmText(t, m, LIBSVMOptions{})
+			docs := points(2, 20, 7, r.signed) // term 7 is unknown
+			docs.Cols = 7
+			x, err := m.Embedder.Transform(docs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := 0
+			if r.words {
+				first = 1
+			}
+			file := svmlight(x.Rows(), func(i int, pair func(int, float64)) {
+				columns, _ := x.Row(i)
+				for k, v := range x.Vector64(i, nil) {
+					term := m.Support.Cols
+					if int(columns[k]) < len(m.Embedder.Terms) {
+						term = int(m.Embedder.Terms[columns[k]])
+					}
+					pair(term+first, v)
+				}
+			})
+			got := decisions(t, m, docs)
+			agreeWith(t, m, got, text, file)
+			if m.Type.Classifies() {
+				agreeOnClasses(t, m, labels, got, predict(t, text, file))
+			}
+		})
+	}
+}
+
+// agreeWith compares decision values with svm-predict's for a file. It has no machines that are missing here, and only the first of one-vs-rest.
+func agreeWith(t *testing.T, m *Model, got [][]decision, text, file string) {
+	t.Helper()
+	var kept [][]decision
+	for _, row := range got {
+		var own []decision
+		for i, d := range row {
+			if m.Classifier.Machines[i] != nil && (m.Classifier.Scheme == solver.OneVsOne || i == 0) {
+				own = append(own, d)
+			}
+		}
+		kept = append(kept, own)
+	}
+	agree(t, kept, predictDecisions(t, text, file))
+}
+
+// A kernel that LIBSVM doesn't know, and one that it does, written for kernel values that the user brings.
+func TestPrecomputed(t *testing.T) {
+	program(t, "svm-predict")
+	for _, r := range []recipe{{typ: CSVC, kernel: "diffusion:t=0.5", embedding: sparse.Sphere}, {typ: EpsilonSVR, kernel: "rbf:gamma=0.25"}} {
+		m := r.train(t)
+		train, docs := points(1, 60, 6, false), points(2, 20, 7, false)
+		text, labels := libsvmText(t, m, LIBSVMOptions{Precomputed: true})
+		x, err := m.Embedder.Transform(docs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := m.Embedder.Transform(train)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := kernelFile(evaluate(t, r.kernel, x, y))
+		got := decisions(t, m, docs)
+		agreeWith(t, m, got, text, file)
+		if m.Type.Classifies() {
+			agreeOnClasses(t, m, labels, got, predict(t, text, file))
+		}
+	}
+}
+
+// Probabilities have the same meaning there: sigmoids of the wrong machine, or of the wrong sign, would be far off. More can't be seen through svm-predict, whose iteration
+// ends when the gradient of what it minimises is below 0.005/k for k classes; its second derivative is above r₁₂² + r₂₁² >= ½ for two, so that is 0.005 in the probability, and a
+// factor of two is left for more. That the numbers are the same is tested where they are read.
+func TestProbabilitiesAgree(t *testing.T) {
+	program(t, "svm-predict")
+	for _, classes := range [][]string{{"1", "2"}, nil} {
+		m := recipe{typ: CSVC, kernel: "rbf:gamma=0.25", sigmoids: true, classes: classes}.train(t)
+		text, labels := libsvmText(t, m, LIBSVMOptions{})
+		docs := points(2, 20, 6, false)
+		lines := predict(t, text, rawFile(docs), "-b", "1")
+		if want := fmt.Sprintf("[labels %s]", strings.Trim(fmt.Sprint(labels), "[]")); fmt.Sprint(lines[0]) != want {
+			t.Errorf("svm-predict's columns are %v, expected %s", lines[0], want)
+		}
+		p := make([]float64, len(m.Classes))
+		for i, row := range decisions(t, m, docs) {
+			if err := m.Classifier.Probabilities(p, plain(row)); err != nil {
+				t.Fatal(err)
+			}
+			for c, want := range lines[i+1][1:] {
+				v, err := strconv.ParseFloat(want, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !(math.Abs(p[c]-v) <= 0.01) {
+					t.Errorf("document %d has class %d with %v, svm-predict says %v", i, c, p[c], v)
+				}
+			}
+		}
+	}
+	m := recipe{typ: EpsilonSVR, kernel: "linear"}.train(t)
+	text, _ := libsvmText(t, m, LIBSVMOptions{})
+	if !strings.Contains(text, "\nprobA 0.25\n") {
+		t.Error("the scale of the Laplace distribution isn't written")
+	}
+	predict(t, text, rawFile(points(2, 20, 6, false)), "-b", "1")
+}
+
+// What svm-train writes is read, and decides as svm-predict does.
+func TestReadSVMTrain(t *testing.T) {
+	svmTrain := program(t, "svm-train")
+	program(t, "svm-predict")
+	docs, test := points(1, 60, 6, true), points(2, 20, 9, true) // terms 7 to 9 are in no support vector
+	linear := func(x, y *sparse.CSR) (values [][]float64) {
+		f := sparse.Embedding{}.Fit(docs)
+		a, errA := f.Transform(x)
+		b, errB := f.Transform(y)
+		if errA != nil || errB != nil {
+			t.Fatal(errA, errB)
+		}
+		return evaluate(t, "linear", a, b)
+	}
+	trainLines, gramLines := strings.Split(rawFile(docs), "\n"), strings.Split(kernelFile(linear(docs, docs)), "\n")
+	toTest := linear(test, docs)
+	for _, c := range []struct {
+		typ, classes int // svm-train's -s
+	}{{0, 2}, {0, 3}, {0, 1}, {1, 3}, {2, 1}, {3, 0}, {4, 0}} {
+		for kernel := range kernelNames {
+			for _, probable := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/classes=%d/probabilities=%v", types[c.typ], kernelNames[kernel], c.classes, probable), func(t *testing.T) {
+					if probable && c.typ == 2 {
+						t.Skip("not in every LIBSVM")
+					}
+					lines := trainLines
+					if kernelNames[kernel] == Precomputed {
+						lines = gramLines
+					}
+					var b strings.Builder
+					for i := range docs.Rows() {
+						target := "1"
+						_, values := docs.Row(i)
+						switch {
+						case c.classes == 0 && len(values) > 0:
+							target = fmt.Sprint(values[0] * values[len(values)-1])
+						case c.classes > 1:
+							target = fmt.Sprint((i*i+i/7)%c.classes*5 - 5)
+						}
+						b.WriteString(target + strings.TrimPrefix(lines[i], "0") + "\n")
+					}
+					dir := t.TempDir()
+					in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
+					if err := os.WriteFile(in, []byte(b.String()), 0o666); err != nil {
+						t.Fatal(err)
+					}
+					args := []string{"-q", "-s", fmt.Sprint(c.typ), "-t", fmt.Sprint(kernel), "-n", "0.2", "-d", "2", "-r", "0.5", "-g", "0.05"}
+					if probable {
+						args = append(args, "-b", "1")
+					}
+					if text, err := exec.Command(svmTrain, append(args, in, out)...).CombinedOutput(); err != nil {
+						t.Fatalf("%v: %s", err, text)
+					}
+					text, err := os.ReadFile(out)
+					if err != nil {
+						t.Fatal(err)
+					}
+					m, err := Load(ctx, out)
+					if err != nil {
+						t.Fatalf("%v\n%s", err, text)
+					}
+					checkRead(t, m, string(text), probable)
+					file, values := rawFile(test), [][]decision(nil)
+					if m.Kernel == Precomputed {
+						file = kernelFile(toTest)
+						var columns [][]float64
+						for _, row := range toTest {
+							var own []float64
+							for _, doc := range m.SupportDoc {
+								own = append(own, row[doc])
+							}
+							columns = append(columns, own)
+						}
+						values = decide(m, columns)
+					} else {
+						values = decisions(t, m, test)
+					}
+					if c.classes != 1 || c.typ == 2 { // of one class there is no machine
+						agree(t, values, predictDecisions(t, string(text), file))
+					}
+					if m.Type.Classifies() {
+						labels, err := m.Labels()
+						if err != nil {
+							t.Fatal(err)
+						}
+						agreeOnClasses(t, m, labels, values, predict(t, string(text), file))
+					}
+				})
+			}
+		}
+	}
+}
+
+// checkRead checks a model that was read: it can be written again in both forms, with nothing lost, and its kernel is as package engine writes it.
+func checkRead(t *testing.T, m *Model, text string, probable bool) {
+	t.Helper()
+	if m.Kernel != Precomputed {
+		if k, err := engine.ParseKernel(m.Kernel); err != nil || k.String() != m.Kernel || k.Embedding() != m.Embedder.Embedding {
+			t.Errorf("kernel %q, %v", m.Kernel, err)
+		}
+	}
+	again, _ := libsvmText(t, m, LIBSVMOptions{})
+	back, err := ReadLIBSVM(ctx, strings.NewReader(again), "again")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, back, m)
+	own, err := Read(ctx, strings.NewReader(string(encode(t, m))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, own, m)
+	want, got := pieces(text), pieces(again)
+	for key, values := range want.header {
+		if len(values) != len(got.header[key]) {
+			t.Fatalf("%s: %v, expected %v", key, got.header[key], values)
+		}
+		for i, v := range values {
+			a, errA := strconv.ParseFloat(v, 64)
+			b, errB := strconv.ParseFloat(got.header[key][i], 64)
+			if a != b || (errA == nil) != (errB == nil) || errA != nil && v != got.header[key][i] {
+				t.Errorf("%s: %v, expected %v", key, got.header[key], values)
+			}
+		}
+	}
+	if !slices.Equal(got.rows, want.rows) {
+		t.Errorf("support vectors are written as\n%q, expected\n%q", got.rows, want.rows)
+	}
+	if p := m.Settings.Probabilities || m.Laplace > 0; p != (probable && len(m.Classes) != 1) {
+		t.Errorf("probabilities: %v, expected %v", p, probable)
+	}
+}
+
+// What LIBSVM's form can't hold is an error that says why.
+func TestWriteLIBSVMErrors(t *testing.T) {
+	one := func(change func(m *Model)) *Model {
+		m := recipe{typ: CSVC, kernel: "rbf:gamma=0.25"}.train(t)
+		change(m)
+		return m
+	}
+	for _, c := range []struct {
+		m           *Model
+		precomputed bool
+		want        string
+	}{
+		{recipe{typ: CSVC, kernel: "linear", scheme: solver.OneVsRest}.train(t), false, "one-vs-one models, and this one is one-vs-rest for 3 classes"},
+		{recipe{typ: CSVC, kernel: "linear", scheme: solver.Labels}.train(t), false, "this one is labels"},
+		{tiny(), false, "LIBSVM doesn't know kernel diffusion:t=0.5,embed=tfidf-l1-sqrt, expected one of linear, polynomial, rbf, sigmoid"},
+		{one(func(m *Model) { m.Kernel = "rbf" }), false, "gamma isn't there"},
+		{one(func(m *Model) { m.Kernel = "rbf:gamma=x" }), false, `gamma is "x"`},
+		{one(func(m *Model) { m.Kernel = "rbf:gamma=1,r=2" }), false, `no parameter "coef0"`},
+		{one(func(m *Model) { m.Kernel = "polynomial:gamma=1,degree=1.5" }), false, `degree is "1.5"`},
+		{one(func(m *Model) { m.Classes = []string{"1", "2", "2.5"} }), false, `class "2.5": LIBSVM's labels are`},
+		{one(func(m *Model) { m.Classes = []string{"1", "2", "1e20"} }), false, `class "1e20": LIBSVM's labels are`},
+		{one(func(m *Model) { m.Classes = []string{"1", "2", "1.0"} }), false, `classes "1" and "1.0" are the same`},
+		{one(func(m *Model) { m.SupportClass[0] = (m.SupportClass[0] + 1) % 3 }), false, "is of neither"},
+		{one(func(m *Model) { m.SupportDoc[0] = -1 }), true, "support vector 0 is document -1"},
+		{one(func(m *Model) { m.Embedder = nil }), false, "no embedding"},
+	} {
+		var b strings.Builder
+		if labels, err := c.m.WriteLIBSVM(ctx, &b, LIBSVMOptions{Precomputed: c.precomputed}); err == nil || !strings.Contains(err.Error(), c.want) || labels != nil {
+			t.Errorf("%v, %v, expected %q", labels, err, c.want)
+		}
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	var b strings.Builder
+	if _, err := one(func(*Model) {}).WriteLIBSVM(ended, &b, LIBSVMOptions{}); err == nil || b.Len() > 0 {
+		t.Errorf("after the end: %v and %q", err, b.String())
+	}
+}
+
+func TestParseKernel(t *testing.T) {
+	for spec, want := range map[string]kernel{
+		"linear":                                   {"linear", 3, 0, 0},
+		" linear : embed = tf-l2 ":                 {"linear", 3, 0, 0},
+		"rbf:embed=tf-l1-sqrt,gamma=1e-3":          {"rbf", 3, 1e-3, 0},
+		"sigmoid:gamma=pi,coef0=-1":                {"sigmoid", 3, math.Pi, -1},
+		"polynomial:gamma=0.25,r=1,degree=2":       {"polynomial", 2, 0.25, 1},
+		"polynomial:gamma=0.25":                    {"polynomial", 3, 0.25, 0},
+		"precomputed":                              {Precomputed, 3, 0, 0},
+		"polynomial:degree=0,r=1e+18,gamma=1e-18,": {},
+	} {
+		got, err := parseKernel(spec)
+		if (err != nil) != (want == kernel{}) || err == nil && got != want {
+			t.Errorf("%q is %v, %v, expected %v", spec, got, err, want)
+		}
+	}
+}
