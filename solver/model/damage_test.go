@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -106,6 +107,7 @@ func TestDamageIsNamed(t *testing.T) {
 		{"another file", []byte("PK\x03\x04 and so on and so on and so on"), `it begins with "PK\x03\x04 and so o", expected "gram model 1\n"`},
 		{"the first line cut", file[:8], `it begins with "gram mod"`},
 		{"a later version", append([]byte("gram model 12\n"), file[len(magic)+2:]...), `version "12" of the form, expected "1"`},
+		{"no version", []byte("gram model \n{}\n"), `it begins with "gram model \n{", expected`},
 		{"the header cut", file[:line-1], "it ends in its header"},
 		{"the header changed", bytes.Replace(file, []byte(`"type"`), []byte(`"typo"`), 1), "header: json: unknown field"},
 		{"the vocabulary cut", file[:line+5], "it ends in its part vocabulary"},
@@ -188,17 +190,20 @@ func TestHeaderThatLies(t *testing.T) {
 // Contents that no model can have, with a right checksum.
 func TestContentsAreChecked(t *testing.T) {
 	for want, change := range map[string]func(h map[string]any){
-		`type "svm"`:              func(h map[string]any) { h["type"] = "svm" },
-		"expected for one_class":  func(h map[string]any) { h["type"] = "one_class" },
-		"no kernel":               func(h map[string]any) { h["kernel"] = "" },
-		`embedding "tfoo"`:        func(h map[string]any) { h["embedding"] = "tfoo" },
-		"which only tf can be":    func(h map[string]any) { h["open"] = true },
-		`scheme "none" is`:        func(h map[string]any) { h["scheme"] = "none" },
-		"machine 0 (labels) is":   func(h map[string]any) { h["scheme"] = "labels" },
-		`two classes are called`:  func(h map[string]any) { h["classes"].([]any)[1] = "a" },
-		"2 classes, expected 1":   func(h map[string]any) { h["classes"] = []string{"a", "b"} },
-		`corpus "ab", expected`:   func(h map[string]any) { h["corpus"] = "ab" },
-		"scale -1 of the Laplace": func(h map[string]any) { h["laplace"] = -1 },
+		`type "svm"`:             func(h map[string]any) { h["type"] = "svm" },
+		"expected for one_class": func(h map[string]any) { h["type"] = "one_class" },
+		"no kernel":              func(h map[string]any) { h["kernel"] = "" },
+		`embedding "tfoo"`:       func(h map[string]any) { h["embedding"] = "tfoo" },
+		"which only tf can be":   func(h map[string]any) { h["open"] = true },
+		`scheme "none" is`:       func(h map[string]any) { h["scheme"] = "none" },
+		"machine 0 (labels) is":  func(h map[string]any) { h["scheme"] = "labels" },
+		`two classes are called`: func(h map[string]any) { h["classes"].([]any)[1] = "a" },
+		"2 classes, expected 1":  func(h map[string]any) { h["classes"] = []string{"a", "b"} },
+		// Both leave the sum of all sizes as it is, the second by an overflow.
+		"-1 terms, expected 0 to":                  func(h map[string]any) { h["terms"], h["values"] = -1, 9 },
+		"1152921504606846978 terms, expected 0 to": func(h map[string]any) { h["terms"] = 1<<60 + 2 },
+		`corpus "ab", expected`:                    func(h map[string]any) { h["corpus"] = "ab" },
+		"scale -1 of the Laplace":                  func(h map[string]any) { h["laplace"] = -1 },
 	} {
 		if _, err := Read(ctx, bytes.NewReader(withHeader(t, tiny(), change))); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
@@ -206,16 +211,19 @@ func TestContentsAreChecked(t *testing.T) {
 	}
 	file := encode(t, tiny())
 	file = file[:len(file)-sha256.Size]
-	record := len(file) - 24 - 2*recordBytes // of the only machine
+	terms := len(magic) + 3 + bytes.IndexByte(file[len(magic)+2:], '\n') // their lengths
+	record := len(file) - 24 - 2*recordBytes                             // of the only machine
 	for want, change := range map[string]func(b []byte){
-		"machine 1 has flags 0xf":             func(b []byte) { b[record+8] |= 8 },
-		"machine 0 isn't there":               func(b []byte) { b[record-1] = 1 },
-		"no sigmoid, and its record says one": func(b []byte) { b[record+8] &^= flagSigmoid },
-		"belong to no machine":                func(b []byte) { b[record] = 1 },
-		"3 coefficients, of which 2 are left": func(b []byte) { b[record] = 3 },
-		"rho NaN":                             func(b []byte) { copy(b[record+16:], "\xff\xff\xff\xff\xff\xff\xff\xff") },
-		"support vector 0 behind 2":           func(b []byte) { b[len(b)-24], b[len(b)-20] = 2, 0 },
-		"coefficient NaN":                     func(b []byte) { copy(b[len(b)-2:], "\xf0\x7f") },
+		"term 0 has 200 bytes, and 9 are left": func(b []byte) { b[terms] = 200 },
+		"3 of 9 bytes belong to no term":       func(b []byte) { b[terms] = 0 },
+		"machine 1 has flags 0xf":              func(b []byte) { b[record+8] |= 8 },
+		"machine 0 isn't there":                func(b []byte) { b[record-1] = 1 },
+		"no sigmoid, and its record says one":  func(b []byte) { b[record+8] &^= flagSigmoid },
+		"belong to no machine":                 func(b []byte) { b[record] = 1 },
+		"3 coefficients, of which 2 are left":  func(b []byte) { b[record] = 3 },
+		"rho NaN":                              func(b []byte) { copy(b[record+16:], "\xff\xff\xff\xff\xff\xff\xff\xff") },
+		"support vector 0 behind 2":            func(b []byte) { b[len(b)-24], b[len(b)-20] = 2, 0 },
+		"coefficient NaN":                      func(b []byte) { copy(b[len(b)-2:], "\xf0\x7f") },
 	} {
 		bad := bytes.Clone(file)
 		change(bad)
@@ -233,6 +241,27 @@ func (e endless) Read(p []byte) (int, error) {
 		p[i] = byte(e)
 	}
 	return len(p), nil
+}
+
+// cancelling ends a context when it is read, and gives what isn't worth reading.
+type cancelling struct {
+	cancel context.CancelFunc
+	reads  int
+}
+
+func (c *cancelling) Read(p []byte) (int, error) {
+	c.cancel()
+	c.reads++
+	return endless(0).Read(p)
+}
+
+func TestReadEndsWithItsContext(t *testing.T) {
+	file := withHeader(t, tiny(), func(h map[string]any) { h["values"] = 1 << 24 })
+	ctx, cancel := context.WithCancel(ctx)
+	rest := &cancelling{cancel: cancel}
+	if _, err := Read(ctx, io.MultiReader(bytes.NewReader(file), rest)); !errors.Is(err, context.Canceled) || rest.reads > 1 {
+		t.Errorf("%v after %d more reads", err, rest.reads)
+	}
 }
 
 func TestEndlessReaders(t *testing.T) {

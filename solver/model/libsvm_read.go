@@ -153,8 +153,8 @@ func (l *libsvmReader) understand() error {
 	if typ.Classifies() {
 		return l.understandClasses()
 	}
-	for _, key := range []string{"label", "nr_sv", "probB"} {
-		if l.lines[key] > 0 {
+	for _, key := range []string{"label", "nr_sv", "probB", "probA"} {
+		if l.lines[key] > 0 && !(key == "probA" && typ != OneClass) {
 			return l.fail(l.lines[key], key, "no such line for %s", typ)
 		}
 	}
@@ -165,7 +165,7 @@ func (l *libsvmReader) understand() error {
 	if err != nil {
 		return err
 	}
-	if l.lines["probA"] > 0 && typ != OneClass {
+	if l.lines["probA"] > 0 {
 		v, err := l.floats("probA", 1)
 		if err != nil {
 			return err

@@ -319,6 +319,47 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 	}
 }
 
+// The text itself: a class without documents and a support vector without coefficients are left out, support vectors stand class by class.
+func TestLIBSVMText(t *testing.T) {
+	m := tiny()
+	m.SupportDoc[2] = 4
+	m.SupportClass[0], m.SupportClass[2] = 2, 0
+	m.Classifier.Machines[1].Coef = []float64{-0.1, 10}
+	text, labels := libsvmText(t, m, LIBSVMOptions{Precomputed: true})
+	if fmt.Sprint(labels) != "[1 2 3]" {
+		t.Errorf("labels %v", labels)
+	}
+	if want := "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho -0\nlabel 1 3\nprobA -2\nprobB 0.3\nnr_sv 1 1\nSV\n10 0:5 \n-0.1 0:9 \n"; text != want {
+		t.Errorf("%q, expected %q", text, want)
+	}
+}
+
+// Texts of many pieces.
+func TestLargeLIBSVMText(t *testing.T) {
+	const n = 30000
+	m := &Model{
+		Type: OneClass, Kernel: "linear", Support: &sparse.CSR{Cols: n + 1, Offsets: []int64{0}},
+		Classifier: solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: []*solver.Machine{{}}},
+	}
+	machine := m.Classifier.Machines[0]
+	for s := range n {
+		m.Support.Terms, m.Support.Values, m.Support.Offsets = append(m.Support.Terms, uint32(s+1)), append(m.Support.Values, float32(s+1)/7), append(m.Support.Offsets, int64(s+1))
+		m.SupportDoc, m.SupportClass = append(m.SupportDoc, -1), append(m.SupportClass, -1)
+		machine.Support, machine.Coef = append(machine.Support, s), append(machine.Coef, 1/float64(s+1))
+	}
+	m.Embedder = sparse.Embedding{}.Fit(m.Support)
+	m.Embedder.Open = true
+	text, _ := libsvmText(t, m, LIBSVMOptions{})
+	if len(text) < 2*pieceBytes {
+		t.Fatalf("%d bytes", len(text))
+	}
+	got, err := ReadLIBSVM(ctx, strings.NewReader(text), "text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, got, m)
+}
+
 func TestParseKernel(t *testing.T) {
 	for spec, want := range map[string]kernel{
 		"linear":                                   {"linear", 3, 0, 0},
@@ -331,6 +372,9 @@ func TestParseKernel(t *testing.T) {
 		"polynomial:degree=0,r=1e+18,gamma=1e-18,": {},
 	} {
 		got, err := parseKernel(spec)
+		if spec == "sigmoid:gamma=pi,coef0=-1" && got.String() != "sigmoid:gamma=pi,r=-1" {
+			t.Errorf("%q is written as %q", spec, got)
+		}
 		if (err != nil) != (want == kernel{}) || err == nil && got != want {
 			t.Errorf("%q is %v, %v, expected %v", spec, got, err, want)
 		}

@@ -62,16 +62,10 @@ func read(ctx context.Context, r io.Reader, size int64) (*Model, error) {
 	}
 	begin := int64(b.at)
 	total := begin + sum + sha256.Size
-	if size >= 0 && size != total {
-		return nil, damaged("%s: %d bytes, expected %d", where(parts, begin, size), size, total)
-	}
 	if err := b.rest(total, size == total); err != nil {
 		return nil, err
 	}
 	if have := int64(len(b.data)); have != total {
-		if have > total {
-			return nil, damaged("something follows its end, byte %d", total)
-		}
 		return nil, damaged("%s: %d bytes, expected %d", where(parts, begin, have), have, total)
 	}
 	end := total - sha256.Size
@@ -88,7 +82,7 @@ func read(ctx context.Context, r io.Reader, size int64) (*Model, error) {
 	return h.decode(b.data[begin:end])
 }
 
-// where names the part in which a file of so many bytes ends.
+// where names the part in which a file of so many bytes ends, if it isn't longer.
 func where(parts []section, begin, size int64) string {
 	for _, p := range parts {
 		if begin += p.bytes; size < begin {
