@@ -34,7 +34,7 @@ func tiny() *Model {
 		Source:   "dir/ä.tsv", Corpus: [32]byte{0xab, 31: 0xcd}, Documents: 9, Vocabulary: []string{"one", "", "zwölf"}, Embedder: embedder,
 		Classes: []string{"a", "none", "\xff"},
 		Classifier: solver.Classifier{Classes: 3, Machines: []*solver.Machine{nil, {
-			Support: []int{0, 2}, Coef: []float64{10, -0.1}, Rho: math.Copysign(0, -1), Objective: -12.5, Iterations: 1 << 40, Gap: 5e-324, Converged: true, Bounded: 1,
+			Support: []int{0, 2}, Coef: []float64{10, -0.1}, Rho: math.Copysign(0, -1), Objective: -12.5, Iterations: 1 << 30, Gap: 5e-324, Converged: true, Bounded: 1,
 			Sigmoid: &solver.Sigmoid{A: -2, B: 0.3},
 		}, nil}},
 		Support:    &sparse.CSR{Cols: 3, Offsets: []int64{0, 2, 2, 3}, Terms: []uint32{0, 2, 1}, Values: []float32{1, 0.1, 3}},
@@ -201,7 +201,7 @@ func TestContentsAreChecked(t *testing.T) {
 		"2 classes, expected 1":  func(h map[string]any) { h["classes"] = []string{"a", "b"} },
 		// Both leave the sum of all sizes as it is, the second by an overflow.
 		"-1 terms, expected 0 to":                  func(h map[string]any) { h["terms"], h["values"] = -1, 9 },
-		"1152921504606846978 terms, expected 0 to": func(h map[string]any) { h["terms"] = 1<<60 + 2 },
+		"1152921504606846978 terms, expected 0 to": func(h map[string]any) { h["terms"] = int64(1<<60 + 2) },
 		`corpus "ab", expected`:                    func(h map[string]any) { h["corpus"] = "ab" },
 		"scale -1 of the Laplace":                  func(h map[string]any) { h["laplace"] = -1 },
 	} {
@@ -266,7 +266,8 @@ func TestReadEndsWithItsContext(t *testing.T) {
 
 func TestEndlessReaders(t *testing.T) {
 	for _, begin := range []string{"", "gram model 1", string(encode(t, tiny()))} {
-		if _, err := Read(ctx, io.MultiReader(strings.NewReader(begin), endless('1'))); err == nil || !strings.Contains(err.Error(), "begin") && !strings.Contains(err.Error(), "follows its end") {
+		_, err := Read(ctx, io.MultiReader(strings.NewReader(begin), endless('1')))
+		if err == nil || !strings.Contains(err.Error(), "begin") && !strings.Contains(err.Error(), "follows its end") {
 			t.Errorf("%.20q and no end: %v", begin, err)
 		}
 	}

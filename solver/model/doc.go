@@ -47,8 +47,8 @@
 //	coefficients     c × uint32      support vector, ascending within a machine
 //	                 c × float64     coefficient
 //
-// and at the end 32 bytes, the SHA-256 of all bytes before them. Nothing follows. Where there is no machine, or no sigmoid, the rest of the record is 0. A later version
-// of the form has another number in the first line, and programs that don't know it say so.
+// and at the end 32 bytes, the SHA-256 of all bytes before them. Nothing follows. Where there is no machine, or no sigmoid, the rest of the record is 0. A
+// later version of the form has another number in the first line, and programs that don't know it say so.
 //
 // # LIBSVM's form
 //

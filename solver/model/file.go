@@ -14,9 +14,9 @@ import (
 	"slices"
 )
 
-// Save writes the model to a file, as [Model.Write] does. The file has a temporary name in the same folder until it is complete; an error or the end of ctx removes it.
-// So whatever happens, what has the name path is what was there before or the whole model. A regular file is replaced; anything else of that name (a folder,
-// a link, a device) is an error. Nothing waits for the disk: after a power failure the file may be damaged, which [Load] finds.
+// Save writes the model to a file, as [Model.Write] does. The file has a temporary name in the same folder until it is complete; an error or the end of ctx
+// removes it. So whatever happens, what has the name path is what was there before or the whole model. A regular file is replaced; anything else of that name
+// (a folder, a link, a device) is an error. Nothing waits for the disk: after a power failure the file may be damaged, which [Load] finds.
 func (m *Model) Save(ctx context.Context, path string) error {
 	return save(path, func(w io.Writer) error { return m.Write(ctx, w) })
 }

@@ -31,7 +31,8 @@ SV
 -1 -0.125 2:1e-3 4:0 
 -0.75 0.125 1:2
 `
-	odd          = "nr_sv 1 1\r\nlabel 1 2\r\ngamma .25\r\nkernel_type rbf\r\nrho -0\r\ntotal_sv 2\r\nnr_class 2\r\nsvm_type nu_svc\r\nSV\r\n+1\t0:3\t2147483647:1e-50\r\n -1 \r\n\r\n"
+	odd = "nr_sv 1 1\r\nlabel 1 2\r\ngamma .25\r\nkernel_type rbf\r\nrho -0\r\n" +
+		"total_sv 2\r\nnr_class 2\r\nsvm_type nu_svc\r\nSV\r\n+1\t0:3\t2147483647:1e-50\r\n -1 \r\n\r\n"
 	regression   = "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 1\nprobA 0.5\nSV\n2 1:3"
 	oneClassText = "svm_type one_class\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 1\nprob_density_marks 1 2 3\nSV\n0.5 0:12 \n0.5 0:3 \n"
 )
@@ -45,7 +46,8 @@ func TestReadLIBSVM(t *testing.T) {
 		t.Fatal(err)
 	}
 	describe := func(m *Model) string {
-		s := fmt.Sprintln(m.Type, m.Kernel, m.Classes, m.Classifier.Scheme, m.Vocabulary == nil, m.Laplace, m.Embedder.Embedding, m.Embedder.Open, m.Embedder.Documents, m.Embedder.Terms, m.Embedder.DF)
+		s := fmt.Sprintln(m.Type, m.Kernel, m.Classes, m.Classifier.Scheme, m.Vocabulary == nil, m.Laplace,
+			m.Embedder.Embedding, m.Embedder.Open, m.Embedder.Documents, m.Embedder.Terms, m.Embedder.DF)
 		for _, machine := range m.Classifier.Machines {
 			s += fmt.Sprint(machine.Support, machine.Coef, machine.Rho)
 			if machine.Sigmoid != nil {

@@ -46,8 +46,8 @@ func pieces(text string) libsvmFile {
 	return f
 }
 
-// machines returns a file of a regression for each pair of classes i < j, whose predictions are the decision values: the support vectors of i with their coefficients in
-// row j-1, those of j with those in row i, as svm_predict_values has it. Types without classes have one.
+// machines returns a file of a regression for each pair of classes i < j, whose predictions are the decision values: the support vectors of i with their
+// coefficients in row j-1, those of j with those in row i, as svm_predict_values has it. Types without classes have one.
 func (f libsvmFile) machines() []string {
 	var files []string
 	write := func(rho string, lines []string) {

@@ -11,13 +11,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// WriteLIBSVM writes the model in LIBSVM's text format, which svm-predict reads, and returns the number that stands for each of Classes (see [Model.Labels]). The first
-// class is LIBSVM's first, for which decision values are positive.
+// WriteLIBSVM writes the model in LIBSVM's text format, which svm-predict reads, and returns the number that stands for each of Classes (see [Model.Labels]).
+// The first class is LIBSVM's first, for which decision values are positive.
 //
 // A support vector is what LIBSVM must see for the same kernel values: the embedded document before it is scaled to length 1
 // ([sparse.Embedded.Vector64]). Index t stands for term t of the corpus where that has indices, and t+1 where it has words; a document without terms has the
-// index behind all others, where the embedding gives it a length at all. Documents to predict must be written in the same way. All numbers have the
-// fewest digits that give the same float64 back.
+// index behind all others, where the embedding gives it a length at all. Documents to predict must be written in the same way, without terms that no
+// training document has: LIBSVM would count them for distances. All numbers have the fewest digits that give the same float64 back.
 //
 // LIBSVM's models are one-vs-one. Of one-vs-rest, the first machine of two classes can be written, whose mirror image the second is, to the tolerance of the
 // training. Classes without documents are left out. Sigmoids are written if all machines have one.

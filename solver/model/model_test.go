@@ -11,8 +11,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-var raw = sparse.Embedding{}
-
 // recipes lists models of every type, scheme and kind of content.
 func recipes() []recipe {
 	return []recipe{

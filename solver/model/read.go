@@ -27,13 +27,14 @@ const (
 	mostBytes  = 1 << 49   // the whole file
 )
 
-// Read reads a model that [Model.Write] wrote, to the bit, and checks its checksum and all that [Model.Validate] asks for. It reads to the end of r: something behind the
-// model is an error.
+// Read reads a model that [Model.Write] wrote, to the bit, and checks its checksum and all that [Model.Validate] asks for. It reads to the end of r:
+// something behind the model is an error.
 //
 // Memory: the bytes of the file and about as much again for the model. A file that says more of itself than is there makes it allocate no more than that:
 // what a reader that isn't a file holds is taken as it comes.
 //
-// Errors: a *[VersionError], one that wraps [ErrDamaged] and says which part is damaged, those of r, and ctx.Err() within a second of cancellation, if r doesn't keep it waiting.
+// Errors: a *[VersionError], one that wraps [ErrDamaged] and says which part is damaged, those of r, and ctx.Err() within a second of
+// cancellation, if r doesn't keep it waiting.
 func Read(ctx context.Context, r io.Reader) (*Model, error) {
 	m, err := read(ctx, r, -1)
 	if err != nil {
