@@ -53,7 +53,7 @@ func (c *Cached) Build(ctx context.Context) error {
 		return nil
 	}
 	if w.c == nil {
-		w.c = make([]float32, w.n*w.n)
+		w.c = tiles.Make(w.n * w.n)
 		w.bytes.Store(wholeBytes(w.n))
 	}
 	report := startProgress(c.e.progress, int64(w.n)*int64(w.n+1)/2)

@@ -1,0 +1,19 @@
+package tiles
+
+import "testing"
+
+// Whatever the size, and so whatever part of it is in large pages: n values, all 0, all writable.
+func TestMake(t *testing.T) {
+	for _, n := range []int{0, 1, 1000, hugePage / 4, hugePage/2 - 1, hugePage / 2, hugePage/2 + 1, hugePage + 12345, 5*hugePage + 7} {
+		values := Make(n)
+		if len(values) != n {
+			t.Fatalf("%d values, expected %d", len(values), n)
+		}
+		for i, v := range values {
+			if v != 0 {
+				t.Fatalf("%d values: value %d is %v, expected 0", n, i, v)
+			}
+			values[i] = 1
+		}
+	}
+}
