@@ -347,3 +347,41 @@ func TestCachedRefusesNonsense(t *testing.T) {
 		t.Errorf("no documents: %v", err)
 	}
 }
+
+// The matrix of one kernel for one training has the bits of what the cache serves, and isn't made where c is there already or doesn't fit.
+func TestReady(t *testing.T) {
+	x := embedded(t, sparse.Sphere, zipf(150, 500, 20, 1))
+	e := newEngine(t, x, Options{Workers: 2})
+	k := parse(t, "diffusion:t=0.5")
+	c := newCached(t, e, CachedOptions{})
+	ready, err := c.Ready(t.Context(), k)
+	if err != nil || ready == nil {
+		t.Fatalf("ready is %v, error %v", ready, err)
+	}
+	if pairs := c.Stats().Computed; pairs != 150*151/2 {
+		t.Errorf("%d pairs counted, expected %d", pairs, 150*151/2)
+	}
+	rows, columns := []int{149, 3}, [][2]int{{0, 10}, {77, 150}}
+	got, want := [2][]float32{make([]float32, 83), make([]float32, 83)}, [2][]float32{make([]float32, 83), make([]float32, 83)}
+	if err := ready.Rows(t.Context(), rows, columns, got[:]); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Rows(t.Context(), k, rows, columns, want[:]); err != nil {
+		t.Fatal(err)
+	}
+	for r := range rows {
+		if !slices.Equal(got[r], want[r]) {
+			t.Errorf("row %d differs", rows[r])
+		}
+	}
+	if again, err := c.Ready(t.Context(), k); again != nil || err != nil {
+		t.Errorf("with c at hand ready is %v, error %v, expected neither", again, err)
+	}
+	small := newCached(t, newEngine(t, embedded(t, sparse.Sphere, zipf(3000, 500, 20, 1)), Options{Workers: 1}), CachedOptions{CacheBytes: 16 << 20})
+	if small.Whole() {
+		t.Fatal("the small cache holds all")
+	}
+	if ready, err := small.Ready(t.Context(), k); ready != nil || err != nil {
+		t.Errorf("in a small cache ready is %v, error %v, expected neither", ready, err)
+	}
+}

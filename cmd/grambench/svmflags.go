@@ -35,6 +35,7 @@ type svmFlags struct {
 	kernelDefault string
 	given         map[string]bool // flags that were given, by name
 	kept          int64           // bytes of the corpus, if it is kept while machines are trained
+	once          bool            // one model is trained, and nothing else
 }
 
 // svmTypes are the types in the order of svm-train's -s.

@@ -21,7 +21,7 @@ func (s *svmFlags) newProblem(ctx context.Context, e *env, p *progress, c *spars
 	if err := f.fits(what, runtimeBytes+max(2*c.Documents.Bytes()+embedded, c.Documents.Bytes()+inEngine)); err != nil { // the corpus, and itself in another order
 		return nil, err
 	}
-	opt := svm.Options{ISA: f.isa, Workers: f.workers, MemoryBytes: f.budget(), HeldBytes: runtimeBytes + s.kept, Progress: p.training}
+	opt := svm.Options{ISA: f.isa, Workers: f.workers, MemoryBytes: f.budget(), HeldBytes: runtimeBytes + s.kept, Once: s.once, Progress: p.training}
 	if s.tiles != "" {
 		var err error
 		if opt.Store, err = tiles.OpenStore(s.tiles); err != nil {

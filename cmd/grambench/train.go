@@ -159,6 +159,7 @@ func (t *trainRun) run(ctx context.Context, e *env) error {
 	if err := t.checkLIBSVM(corpus, settings); err != nil {
 		return err
 	}
+	t.once = true
 	problem, err := t.newProblem(ctx, e, p, corpus, k.Embedding())
 	if err != nil {
 		return err

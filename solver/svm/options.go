@@ -24,6 +24,10 @@ type Options struct {
 	// CacheBytes bounds tiles and rows together; default what MemoryBytes leaves, or as much as helps. For measurements and tests.
 	CacheBytes int64
 
+	// Once says that one model is trained on the problem, and nothing else: values of its kernel are kept instead of those of c, from which others would be made.
+	// Results don't depend on it. Default: the problem serves any number of trainings, validations and searches, and computes each dot product once.
+	Once bool
+
 	// Store keeps tiles from run to run, where the whole matrix fits into memory. Default: nowhere.
 	Store *tiles.Store
 

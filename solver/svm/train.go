@@ -35,13 +35,10 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := p.cached.Matrix(engine.Resolve(s.Kernel, len(p.x.Embedder.Terms)))
-	if err != nil {
-		return nil, nil, err
-	}
 	report := &Report{}
 	begin := time.Now()
-	if err := p.cached.Build(ctx); err != nil {
+	m, err := p.matrix(ctx, engine.Resolve(s.Kernel, len(p.x.Embedder.Terms)))
+	if err != nil {
 		return nil, nil, err
 	}
 	report.Gram = time.Since(begin)
@@ -56,6 +53,21 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	out := p.model(c, &s)
 	report.count(c, out)
 	return out, report, nil
+}
+
+// matrix returns the matrix of a kernel to train on, computed where all of it fits into memory.
+func (p *Problem) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, error) {
+	if p.opt.Once {
+		ready, err := p.cached.Ready(ctx, k)
+		if ready != nil || err != nil {
+			return ready, err
+		}
+	}
+	m, err := p.cached.Matrix(k)
+	if err != nil {
+		return nil, err
+	}
+	return m, p.cached.Build(ctx)
 }
 
 // classifier trains the machines of a type.
