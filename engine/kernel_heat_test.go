@@ -135,6 +135,10 @@ func TestParametrixRange(t *testing.T) {
 			t.Errorf("%s: %q, expected it to say %q", spec, got, want)
 		}
 	}
+	// Where values are 0, an exponent of 10¹⁸ leaves no bound undefined.
+	if e := MustParseKernel("diffusion:t=1e-18,order=0,n=10").Error(0.5, 1, 1); e != underflow {
+		t.Errorf("the bound of a value that is 0 is %v", e)
+	}
 	if MustParseKernel("diffusion:t=1e6,order=7,n=5").(component).Properties().PositiveDiagonal || !MustParseKernel("diffusion:order=5").(component).Properties().PositiveDiagonal {
 		t.Error("which kernels have a positive diagonal is wrong")
 	}
