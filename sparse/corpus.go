@@ -8,6 +8,7 @@ type Corpus struct {
 	Classes    []string  // names of the classes, in the order of their first document
 	Labels     Labels    // the classes of each document
 	Names      []string  // Names[i] is the file a document came from; nil where documents are lines of one file
+	Groups     []int64   // Groups[i] is the qid of document i; nil where Options.Groups didn't ask for it or the source has none
 	Warnings   []Warning // what was read but deserves notice, such as empty documents, each kind once with its count
 }
 
@@ -44,7 +45,13 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	if c.Names != nil {
 		out.Names = make([]string, 0, len(documents))
 	}
+	if c.Groups != nil {
+		out.Groups = make([]int64, 0, len(documents))
+	}
 	for _, i := range documents {
+		if c.Groups != nil {
+			out.Groups = append(out.Groups, c.Groups[i])
+		}
 		out.Labels.Add(c.Labels.Of(i)...)
 		if c.Names != nil {
 			out.Names = append(out.Names, c.Names[i])

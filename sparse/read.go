@@ -20,6 +20,7 @@ type Options struct {
 	// read meanwhile. Other sources never ask, so it tells text from vectors, too. An error of it becomes that of Read, and so does a term twice; nil means no vocabulary.
 	VocabularyLater func() ([]string, error)
 
+	Groups       bool           // keep the qid of each vector of an svmlight file as Corpus.Groups; a line without one is an error
 	Signed       bool           // accept negative values; by default a negative count is an error
 	MaxLineBytes int            // longest line accepted; default 64 MiB, or a quarter of MemoryBytes
 	MemoryBytes  int64          // bound on what reading holds, the corpus included; a source beyond it is a [*MemoryError]; default none

@@ -18,7 +18,8 @@ type vectorPiece struct {
 	lines  []int32 // line of each row, from 0 in the block
 	terms  []uint32
 	values []float32
-	top    uint32 // greatest term
+	top    uint32  // greatest term
+	groups []int64 // qid of each row, where they are asked for
 
 	blank, qid, beyond             int64 // blank lines, qid tokens left out, values beyond the vocabulary left out
 	firstBlank, firstQid, firstOut int32
@@ -26,7 +27,7 @@ type vectorPiece struct {
 
 // bytes is what the piece takes, and its part of the matrix beside it while pieces are joined.
 func (p *vectorPiece) bytes() int64 {
-	return 4*int64(cap(p.terms)+cap(p.values)+cap(p.lines)) + 8*int64(cap(p.ends)) + 8*int64(len(p.terms)+len(p.ends)) + p.labels.bytes()
+	return 4*int64(cap(p.terms)+cap(p.values)+cap(p.lines)) + 8*int64(cap(p.ends)+cap(p.groups)) + 8*int64(len(p.terms)+len(p.ends)+len(p.groups)) + p.labels.bytes()
 }
 
 // svmParser parses lines
@@ -40,6 +41,8 @@ type svmParser struct {
 	signed  bool
 	columns uint64 // values with this index and above are left out
 	nnz     int    // of the block before: the next is likely to have as many
+	groups  bool   // keep qids, one in every line
+	group   int64  // of the line, -1 for none yet
 }
 
 func (p *svmParser) parse(data []byte) (*vectorPiece, *lineError) {
@@ -93,9 +96,17 @@ func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *lineError
 	} else if bad := out.labels.add(label); bad != nil {
 		return bad
 	}
-	if bad := p.parsePairs(l, i, line, out); bad != nil {
+	p.group = -1
+	bad := p.parsePairs(l, i, line, out)
+	if bad == nil && p.groups && p.group < 0 {
+		bad = &lineError{found: "no qid", expected: "label qid:N index:value ...", option: "Groups", remedy: "asks for it"}
+	}
+	if bad != nil {
 		out.labels.dropLast()
 		return bad
+	}
+	if p.groups {
+		out.groups = append(out.groups, p.group)
 	}
 	out.ends = append(out.ends, int64(len(out.terms)))
 	out.lines = append(out.lines, line)
@@ -118,10 +129,16 @@ func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *l
 		if colon := i + digits; digits == 0 || colon == len(l) || l[colon] != ':' {
 			token := tokenAt(l, i)
 			if before < 0 && bytes.HasPrefix(token, []byte("qid:")) {
-				if out.qid == 0 {
+				if p.groups {
+					if bad := p.setGroup(token); bad != nil {
+						return bad
+					}
+				} else if out.qid == 0 {
 					out.firstQid = line
 				}
-				out.qid++
+				if !p.groups {
+					out.qid++
+				}
 				i += len(token)
 				continue
 			}
@@ -163,6 +180,20 @@ func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *l
 		out.top = max(out.top, uint32(index))
 		terms, values = append(terms, uint32(index)), append(values, v)
 	}
+}
+
+// setGroup takes the number of qid:N.
+func (p *svmParser) setGroup(token []byte) *lineError {
+	number := token[len("qid:"):]
+	group, digits := scanUint(number)
+	switch {
+	case digits == 0 || digits < len(number) || group > math.MaxInt64:
+		return &lineError{found: quote(token), expected: "qid: and a whole number"}
+	case p.group >= 0:
+		return &lineError{found: quote(token) + " behind another qid", expected: "one qid a line"}
+	}
+	p.group = int64(group)
+	return nil
 }
 
 // tokenAt returns what stands at l[i] up to the next white space.
@@ -207,7 +238,7 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 	var rows int64
 	classes := newClassTable()
 	err := scanBlocks(ctx, in, opt, func(int) parser[*vectorPiece] {
-		return (&svmParser{maxLine: opt.MaxLineBytes, signed: opt.Signed, columns: columns}).parse
+		return (&svmParser{maxLine: opt.MaxLineBytes, signed: opt.Signed, columns: columns, groups: opt.Groups}).parse
 	}, func(p *vectorPiece, firstLine int64) error {
 		pieces, firstLines = append(pieces, p), append(firstLines, firstLine)
 		warn.add("blank line, skipped", p.blank, place(in.name, firstLine+int64(p.firstBlank)))
@@ -238,6 +269,11 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 		}
 		return place(in.name, firstLines[k]+int64(pieces[k].lines[i]))
 	})
+	if opt.Groups {
+		for _, p := range pieces {
+			c.Groups = append(c.Groups, p.groups...)
+		}
+	}
 	c.Warnings = warn
 	return c, nil
 }

@@ -1,0 +1,193 @@
+package sparse
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Sets says which vectors of a corpus belong together, where what is to be compared are sets of points: each is one bag of vectors, with at most one class.
+type Sets struct {
+	Names   []string // of the sets, in the order of their first point
+	Of      []int32  // Of[i] is the set of point i, an index into Names
+	Class   []int32  // Class[s] is the class of set s, an index into Classes, or -1 for none
+	Classes []string // in the order of their first point
+}
+
+// setTable collects sets.
+type setTable struct {
+	sets    Sets
+	index   map[string]int32
+	classes map[string]int32
+	labels  []string // the class of each set as written
+}
+
+// add appends a point; class is empty where it has none. It returns the class that the points of its set had before where that is another one.
+func (t *setTable) add(name, class string) (before string, ok bool) {
+	id, seen := t.index[name]
+	if !seen {
+		if t.index == nil {
+			t.index, t.classes = map[string]int32{}, map[string]int32{}
+		}
+		id = int32(len(t.sets.Names))
+		t.index[name] = id
+		t.sets.Names, t.labels = append(t.sets.Names, name), append(t.labels, class)
+		at := int32(-1)
+		if class != "" {
+			if at, seen = t.classes[class]; !seen {
+				at = int32(len(t.sets.Classes))
+				t.classes[class] = at
+				t.sets.Classes = append(t.sets.Classes, class)
+			}
+		}
+		t.sets.Class = append(t.sets.Class, at)
+	} else if t.labels[id] != class {
+		return t.labels[id], false
+	}
+	t.sets.Of = append(t.sets.Of, id)
+	return "", true
+}
+
+func orNone(class string) string {
+	if class == "" {
+		return "none"
+	}
+	return class
+}
+
+// label returns the class of document i; several are an error.
+func (c *Corpus) label(i int) (string, error) {
+	switch ids := c.Labels.Of(i); len(ids) {
+	case 0:
+		return "", nil
+	case 1:
+		return c.Classes[ids[0]], nil
+	default:
+		return "", fmt.Errorf("sparse: point %d of %s has %d classes, expected one at most", i+1, c.Source, len(ids))
+	}
+}
+
+// SetsByGroup takes the vectors of one qid (see Options.Groups) for a set, of the class that their labels name: an error where these differ, or where
+// there is no qid.
+func (c *Corpus) SetsByGroup() (*Sets, error) {
+	if c.Groups == nil {
+		return nil, fmt.Errorf("sparse: %s has no qid, which svmlight files alone have", c.Source)
+	}
+	var t setTable
+	for i, group := range c.Groups {
+		class, err := c.label(i)
+		if err != nil {
+			return nil, err
+		}
+		name := strconv.FormatInt(group, 10)
+		if before, ok := t.add(name, class); !ok {
+			return nil, fmt.Errorf("sparse: point %d of %s, qid %s, has the class %s, expected that of the points before, %s", i+1, c.Source, name, orNone(class), orNone(before))
+		}
+	}
+	return &t.sets, nil
+}
+
+// SetsByLabel takes the vectors of one label for a set, which then has no class; every vector must have one label.
+func (c *Corpus) SetsByLabel() (*Sets, error) {
+	var t setTable
+	for i := range c.Documents.Rows() {
+		name := ""
+		if len(c.Labels.Offsets) > 0 {
+			var err error
+			if name, err = c.label(i); err != nil {
+				return nil, err
+			}
+		}
+		if name == "" {
+			return nil, fmt.Errorf("sparse: point %d of %s has no label, expected one, the name of its set", i+1, c.Source)
+		}
+		t.add(name, "")
+	}
+	return &t.sets, nil
+}
+
+// ReadSets reads which of so many points belong to which set: a file with a line for each point, in their order,
+//
+//	set[<TAB>class]
+//
+// with names in UTF-8 of any kind, but not empty. All points of a set have the same class. The file may be gzipped. Of opt, MaxLineBytes counts.
+//
+// Errors: a [*SyntaxError] for the first bad line, and where there are fewer lines or more than points; an error of the operating system, or ctx.Err().
+func ReadSets(ctx context.Context, file string, points int, opt Options) (*Sets, error) {
+	if opt.MaxLineBytes == 0 {
+		opt.MaxLineBytes = defaultMaxLineBytes
+	}
+	m := startMeter(nil)
+	defer m.stop()
+	in, err := openInput(ctx, file, m, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	defer context.AfterFunc(ctx, in.close)() // a pipe may block for ever
+	s, err := in.sets(ctx, points, opt.MaxLineBytes)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return s, err
+}
+
+func (in *input) sets(ctx context.Context, points, maxLine int) (*Sets, error) {
+	fail := func(found, expected string) error {
+		return &SyntaxError{File: in.name, Line: in.line, Found: found, Expected: expected}
+	}
+	var t setTable
+	for {
+		if in.line%1024 == 0 {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+		}
+		line, err := boundedLine(in.r, maxLine)
+		switch {
+		case err == bufio.ErrTooLong:
+			return nil, lineTooLong(maxLine).at(in.name, in.line)
+		case err == io.EOF:
+			if len(t.sets.Of) < points {
+				return nil, fail("the end of the file", fmt.Sprintf("%d lines, one a point", points))
+			}
+			return &t.sets, nil
+		case err != nil:
+			return nil, in.readError(in.line, err)
+		case len(t.sets.Of) == points:
+			return nil, fail("another line", fmt.Sprintf("%d lines, one a point", points))
+		case !utf8.Valid(line):
+			return nil, fail(quote(line)+" is not UTF-8", "UTF-8")
+		}
+		name, class, _ := bytes.Cut(line, []byte{'\t'})
+		name, class = bytes.TrimSpace(name), bytes.TrimSpace(class)
+		if len(name) == 0 {
+			return nil, fail(quote(line), "set<TAB>class, or a set alone")
+		}
+		if before, ok := t.add(string(name), string(class)); !ok {
+			return nil, fail(fmt.Sprintf("set %s with the class %s", quote(name), orNone(string(class))), "that of its points before, "+orNone(before))
+		}
+		in.line++
+	}
+}
+
+// boundedLine returns the next line without its line end, bufio.ErrTooLong where it is longer than most, and io.EOF behind the last one.
+func boundedLine(r *bufio.Reader, most int) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > most+1:
+			return nil, bufio.ErrTooLong
+		case err == nil, err == io.EOF && len(line) > 0:
+			return bytes.TrimRight(line, "\r\n"), nil
+		case err != bufio.ErrBufferFull:
+			return nil, err
+		}
+	}
+}
