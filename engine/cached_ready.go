@@ -1,6 +1,10 @@
 package engine
 
-import "context"
+import (
+	"context"
+
+	"github.com/gramengine/gram/tiles"
+)
 
 // Ready is a Gram matrix with all its rows in memory. It may be used concurrently.
 type Ready struct {
@@ -20,7 +24,7 @@ func (c *Cached) Ready(ctx context.Context, k Kernel) (*Ready, error) {
 		return nil, err
 	}
 	n := c.Len()
-	g := &Symmetric{N: n, Data: make([]float32, n*n)}
+	g := &Symmetric{N: n, Data: tiles.Make(n * n)}
 	if err := c.e.GramTo(ctx, k, g); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
 		return nil, err
 	}
 	n := e.Len()
-	g := &Symmetric{N: n, Data: make([]float32, n*n)}
+	g := &Symmetric{N: n, Data: tiles.Make(n * n)}
 	if err := e.GramTo(ctx, k, g); err != nil {
 		return nil, err
 	}
