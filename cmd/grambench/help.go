@@ -25,6 +25,9 @@ Commands:
 
 Examples:
   grambench verify                                    every back end and kernel against the reference, on Go's own source files
+  grambench train -in mail/ -o mail.model             a support vector machine on a folder of texts, a sub-folder a class
+  grambench predict -in new.tsv -model mail.model
+  grambench grid -in mail/                            the best kernel and parameters for it, by cross-validation
   grambench corpus -in train.svm                      what is in a file
   grambench gram -in train.svm -kernel diffusion:t=0.5 -o K.npy
   grambench bench -in synthetic:docs=5000,terms=20000

@@ -22,7 +22,7 @@ func mappedBytes(n int64) int64 { return 4*n*n + 8*n }
 func (m *mapped) fill(ctx context.Context, c *engine.Cached, k engine.Kernel, order []int) error {
 	if m.data == nil {
 		m.n = len(order)
-		m.data, m.diagonal = make([]float32, m.n*m.n), make([]float32, m.n)
+		m.data, m.diagonal = tiles.Make(m.n*m.n), make([]float32, m.n)
 	}
 	scratch := make([][][]float32, c.Engine().Workers())
 	for w := range scratch {
