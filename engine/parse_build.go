@@ -140,7 +140,7 @@ func (b *builder) values(c *call) ([]float64, error) {
 				return nil, b.fail(a.valuePos, key+"="+a.value, f.params[i].Allowed)
 			}
 			values[i] = v
-		case key != "embed": // which findEmbedding has read
+		case key != "embed" || f.plain: // embed is what findEmbedding has read
 			return nil, b.fail(a.keyPos, fmt.Sprintf("the unknown key %q", key), c.keys()+hint(key, f.keys()))
 		}
 		if slices.Contains(seen, key) {

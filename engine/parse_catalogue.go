@@ -71,6 +71,7 @@ type family struct {
 	combine    func(parts []component, weights, v []float64) component
 	check      func(parts []component, v []float64) (part int, expected string)
 	single     bool // takes one part only
+	plain      bool // its data aren't embedded: there is no key embed
 	positional int  // so many of the parameters may stand behind the parts without a key
 }
 
@@ -88,6 +89,9 @@ func (f *family) keys() []string {
 	var keys []string
 	for _, q := range f.params {
 		keys = append(keys, q.Key)
+	}
+	if f.plain {
+		return keys
 	}
 	return append(keys, "embed")
 }

@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/gramengine/gram/engine/internal/hyperbolic"
+	"github.com/gramengine/gram/tiles"
+)
+
+// HyperbolicGram computes Gram matrices of a [Hyperbolic] kernel on distributions. Each value is computed in float64 from a table of ln K, whose error is
+// below 10⁻¹² (1+n), and rounded to float32 once: beside the rounding the error is that of ln K, a few float64 ulp of 1 + n + r²/4t + n²t/4. Values are the same bits
+// from any number of workers, for (i, j) and (j, i), and from Gram and Rows. It may be used concurrently.
+type HyperbolicGram struct {
+	spec     Hyperbolic // resolved
+	x        *Normals
+	kernel   *hyperbolic.Kernel
+	table    *hyperbolic.Table
+	shift    float64 // subtracted from ln K
+	workers  int
+	memory   int64
+	progress func(Progress)
+}
+
+// normalTile is the number of distributions whose means are read against as many others while both are near.
+const normalTile = 32
+
+// NewHyperbolic makes a table of the kernel up to the greatest distance that the distributions x may have. Of opt, Workers, MemoryBytes and
+// Progress count. Errors: an n that the kernel is not made for, MemoryBytes, the end of ctx.
+func NewHyperbolic(ctx context.Context, h Hyperbolic, x *Normals, opt Options) (*HyperbolicGram, error) {
+	if h.N == 0 {
+		h.N = x.p + 1
+	}
+	kernel, err := hyperbolic.New(h.N, h.T)
+	if err != nil {
+		return nil, fmt.Errorf("engine: %s on points of %d coordinates: %w", h, x.p, err)
+	}
+	if opt.Workers < 0 {
+		return nil, fmt.Errorf("engine: %d workers, expected a positive number, or 0 for all cores", opt.Workers)
+	}
+	g := &HyperbolicGram{spec: h, x: x, kernel: kernel, workers: opt.Workers, memory: opt.MemoryBytes, progress: opt.Progress}
+	if g.workers == 0 {
+		g.workers = runtime.GOMAXPROCS(0)
+	}
+	if g.memory > 0 && x.Bytes() > g.memory {
+		return nil, &MemoryError{"the distributions", x.Bytes(), g.memory}
+	}
+	// No two are farther from each other than by way of the first.
+	var far float64
+	for i := range x.Len() {
+		far = max(far, x.Distance(0, i))
+	}
+	if g.table, err = hyperbolic.NewTable(ctx, kernel, 2*far); err != nil {
+		return nil, err
+	}
+	if !h.Full {
+		g.shift = kernel.Log(0)
+	}
+	return g, nil
+}
+
+// Kernel returns the kernel, its n filled in.
+func (g *HyperbolicGram) Kernel() Hyperbolic { return g.spec }
+
+// Len returns the number of distributions.
+func (g *HyperbolicGram) Len() int { return g.x.Len() }
+
+// Eval returns the value for distributions i and j in float64, from the kernel's definition without the table: the reference.
+func (g *HyperbolicGram) Eval(i, j int) float64 {
+	return math.Exp(g.kernel.Log(g.x.Distance(i, j)) - g.shift)
+}
+
+// at is what matrices hold. The diagonal is exactly 1, unless the kernel isn't divided by it.
+func (g *HyperbolicGram) at(i, j int) float32 {
+	if i == j && !g.spec.Full {
+		return 1
+	}
+	return float32(math.Exp(g.table.Log(g.x.Distance(i, j)) - g.shift))
+}
+
+// GramBytes returns the memory that Gram allocates, in bytes.
+func (g *HyperbolicGram) GramBytes() int64 { return 4 * int64(g.Len()) * int64(g.Len()) }
+
+// Gram returns the matrix of all pairs; each is computed once. It returns within a second of the end of ctx, with its cause.
+func (g *HyperbolicGram) Gram(ctx context.Context) (*Symmetric, error) {
+	if need := g.x.Bytes() + g.GramBytes(); g.memory > 0 && need > g.memory {
+		return nil, &MemoryError{"the Gram matrix", need, g.memory}
+	}
+	n := g.Len()
+	m := &Symmetric{N: n, Data: make([]float32, n*n)}
+	report := startProgress(g.progress, int64(n)*int64(n+1)/2)
+	defer report.finish()
+	err := tiles.Run(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {
+		first := task * normalTile
+		last := min(first+normalTile, n)
+		for lo := first; lo < n; lo += normalTile {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			hi := min(lo+normalTile, n)
+			for i := first; i < last; i++ {
+				for j := max(lo, i); j < hi; j++ {
+					v := g.at(i, j)
+					m.Data[i*n+j], m.Data[j*n+i] = v, v
+				}
+			}
+			report.done.Add(pairsFrom(first, last-first, lo, hi))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Rows writes the rows from first on: as many as dst has, whose columns are all distributions. It returns within a second of the end of ctx.
+func (g *HyperbolicGram) Rows(ctx context.Context, first int, dst *Dense) error {
+	n := g.Len()
+	if first < 0 || first+dst.Rows > n || dst.Cols != n || len(dst.Data) != dst.Rows*n {
+		return fmt.Errorf("engine: destination of rows %d to %d, %d columns and %d values, expected rows up to %d of %d columns", first, first+dst.Rows, dst.Cols, len(dst.Data), n, n)
+	}
+	return tiles.Run(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {
+		lo := task * normalTile
+		hi := min(lo+normalTile, n)
+		for i := range dst.Rows {
+			if i%normalTile == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			for j := lo; j < hi; j++ {
+				dst.Data[i*n+j] = g.at(first+i, j)
+			}
+		}
+		return nil
+	})
+}

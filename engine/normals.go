@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gramengine/gram/engine/internal/hyperbolic"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Normals are spherical normal distributions N(μ, σ²I) on R^P: what [Hyperbolic] compares. They are immutable and may be used concurrently.
+type Normals struct {
+	p      int
+	normal []hyperbolic.Normal
+}
+
+// SpreadError says that a set of points has no maximum-likelihood estimate, since it has no spread.
+type SpreadError struct {
+	Set    int // its number
+	Points int // how many points it has
+}
+
+// Error counts sets from 1.
+func (e *SpreadError) Error() string {
+	return fmt.Sprintf("engine: set %d has %d points without a spread that float64 can hold, expected two different ones at least", e.Set+1, e.Points)
+}
+
+// FitNormals returns the maximum-likelihood estimates of sets of points,
+//
+//	μ = 1/N Σ x,   σ² = 1/(NP) Σ ‖x-μ‖²
+//
+// in float64: point i, row i of points, belongs to the set of[i], 0 <= of[i] < sets. Coordinates that are 0 for every point of every set are left out: P is the
+// number of others, so that it doesn't matter whether columns are counted from 0 or 1.
+//
+// It takes 8·P bytes a set. Errors: a [*SpreadError] for the first set without two different points, points that have no coordinates, the end of ctx.
+// Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1.
+func FitNormals(ctx context.Context, points *sparse.CSR, of []int32, sets int) (*Normals, error) {
+	if len(of) != points.Rows() {
+		return nil, fmt.Errorf("engine: sets of %d points, expected those of %d", len(of), points.Rows())
+	}
+	place := make([]int, points.Cols) // of each column among those in use, from 1
+	for k, t := range points.Terms {
+		if points.Values[k] != 0 {
+			place[t] = 1
+		}
+	}
+	p := 0
+	for t := range place {
+		if place[t] != 0 {
+			p++
+			place[t] = p
+		}
+	}
+	if p == 0 {
+		return nil, fmt.Errorf("engine: points without a coordinate other than 0, expected one at least")
+	}
+	members := make([][]int, sets)
+	for i, s := range of {
+		if s < 0 || int(s) >= sets {
+			return nil, fmt.Errorf("engine: point %d belongs to set %d, expected one from 0 to %d", i, s, sets-1)
+		}
+		members[s] = append(members[s], i)
+	}
+	n := &Normals{p: p, normal: make([]hyperbolic.Normal, sets)}
+	x := make([]float64, p)
+	for s, rows := range members {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var err error
+		n.normal[s], err = hyperbolic.Estimate(p, func(visit func([]float64)) {
+			for _, i := range rows {
+				clear(x)
+				terms, values := points.Row(i)
+				for k, t := range terms {
+					if place[t] > 0 {
+						x[place[t]-1] = float64(values[k])
+					}
+				}
+				visit(x)
+			}
+		})
+		if err != nil {
+			return nil, &SpreadError{s, len(rows)}
+		}
+	}
+	return n, nil
+}
+
+// Len returns the number of distributions.
+func (n *Normals) Len() int { return len(n.normal) }
+
+// P returns the dimension of the points.
+func (n *Normals) P() int { return n.p }
+
+// Mean returns μ of distribution i.
+func (n *Normals) Mean(i int) []float64 { return slices.Clone(n.normal[i].Mean) }
+
+// Sigma returns σ of distribution i.
+func (n *Normals) Sigma(i int) float64 { return n.normal[i].Sigma }
+
+// Distance returns the distance of distributions i and j in the hyperbolic space of curvature -1, which is their Fisher distance divided by √(2P).
+func (n *Normals) Distance(i, j int) float64 {
+	return hyperbolic.Distance(n.normal[i], n.normal[j])
+}
+
+// Bytes returns the memory that the distributions hold, in bytes.
+func (n *Normals) Bytes() int64 { return int64(len(n.normal)) * int64(8*n.p+32) }
