@@ -58,15 +58,14 @@ type rowResult struct {
 	failures, identical, nonZero int64
 }
 
-// compare computes the sample's rows of the kernel k on every engine and compares them with the reference.
+// compare takes the sample's rows of the kernel k from every source and compares them with the reference.
 //
 // Values among the sample's rows are kept, for the symmetry, in a square of len(s.rows)² values an instruction set.
-func (v *verifier) compare(ctx context.Context, x *sparse.Embedded, s *sample, engines map[asm.ISA]*engine.Engine, k engine.Kernel) (map[asm.ISA]*comparison, error) {
+func (v *verifier) compare(ctx context.Context, x *sparse.Embedded, s *sample, source map[asm.ISA]rowSource, k engine.Kernel) (map[asm.ISA]*comparison, error) {
 	found := map[asm.ISA]*comparison{}
 	best := map[asm.ISA]*rowResult{}
-	for isa, eng := range engines {
+	for isa := range source {
 		found[isa] = &comparison{hash: sha256.New(), square: make([]float32, len(s.rows)*len(s.rows))}
-		found[isa].row.Recomputed = -eng.Stats().Recomputed
 		best[isa] = newRowResult()
 	}
 	got := engine.NewDense(min(chunkRows, len(s.rows)), s.n)
@@ -90,7 +89,7 @@ func (v *verifier) compare(ctx context.Context, x *sparse.Embedded, s *sample, e
 			return nil, err
 		}
 		for _, isa := range v.isas() {
-			if err := engines[isa].Rows(ctx, k, docs(rows), got); err != nil {
+			if err := source[isa].Rows(ctx, k, docs(rows), got); err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", isa, k, err)
 			}
 			var digest sync.WaitGroup // the digest goes row by row, so it runs beside the comparison
@@ -106,7 +105,6 @@ func (v *verifier) compare(ctx context.Context, x *sparse.Embedded, s *sample, e
 		}
 	}
 	for isa, f := range found {
-		f.row.Recomputed += engines[isa].Stats().Recomputed
 		f.finish(v, x, s, isa, k, best[isa])
 	}
 	return found, nil

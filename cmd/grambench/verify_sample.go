@@ -129,6 +129,36 @@ func chooseRows(n int, closest []closePair, seed uint64) []sampleRow {
 	return rows
 }
 
+// part returns the sample with one of so many whole rows, and the closest pairs of the others. A sample of all pairs stays as it is.
+func (s *sample) part(share int) *sample {
+	if s.n <= allPairsUpTo {
+		return s
+	}
+	near := map[int32][]int32{}
+	for _, p := range s.closest {
+		near[p.i], near[p.j] = append(near[p.i], p.j), append(near[p.j], p.i)
+	}
+	out := *s
+	out.rows = nil
+	whole := 0
+	for _, r := range s.rows {
+		if r.columns == nil {
+			if whole++; whole%share != 1 {
+				columns := slices.Sorted(slices.Values(near[int32(r.doc)]))
+				c := make([]float64, len(columns))
+				for k, j := range columns {
+					c[k] = r.c[j]
+				}
+				r.columns, r.c = columns, c
+			}
+		}
+		if len(r.c) > 0 {
+			out.rows = append(out.rows, r)
+		}
+	}
+	return &out
+}
+
 // cover returns documents so that every pair has at least one of them: each time the document of most pairs that have none yet.
 func cover(pairs []closePair) []int {
 	var rows []int

@@ -139,3 +139,50 @@ func TestMedian(t *testing.T) {
 		t.Errorf("median of four is %v", got)
 	}
 }
+
+// A part of a sample has one of so many whole rows, with all their values, and every closest pair that the sample has.
+func TestSamplePart(t *testing.T) {
+	const n = 3000
+	closest := []closePair{{i: 5, j: 9}, {i: 5, j: 2000}, {i: 5, j: 8}, {i: 100, j: 200}, {i: 7, j: 300}}
+	s := &sample{n: n, closest: closest, rows: chooseRows(n, closest, 3)}
+	for k := range s.rows {
+		r := &s.rows[k]
+		length := n
+		if r.columns != nil {
+			length = len(r.columns)
+		}
+		for at := range length {
+			r.c = append(r.c, float64(1000000*r.doc+r.column(at)))
+		}
+	}
+	count := func(s *sample) (whole int, pairs map[[2]int]bool) {
+		pairs = map[[2]int]bool{}
+		for k := range s.rows {
+			r := &s.rows[k]
+			if r.columns == nil {
+				whole++
+			}
+			for at, c := range r.c {
+				if c != float64(1000000*r.doc+r.column(at)) {
+					t.Fatalf("c of (%d, %d) is that of another pair", r.doc, r.column(at))
+				}
+				pairs[[2]int{r.doc, r.column(at)}] = true
+			}
+		}
+		return whole, pairs
+	}
+	all, before := count(s)
+	some, after := count(s.part(8))
+	if some != (all+7)/8 {
+		t.Errorf("%d whole rows of %d, expected one of eight", some, all)
+	}
+	for _, p := range closest {
+		i, j := int(p.i), int(p.j)
+		if had, has := before[[2]int{i, j}] || before[[2]int{j, i}], after[[2]int{i, j}] || after[[2]int{j, i}]; !had || !has {
+			t.Errorf("the pair (%d, %d): compared %t, in the part %t", i, j, had, has)
+		}
+	}
+	if small := (&sample{n: 100}); small.part(8) != small {
+		t.Error("a sample of all pairs was cut")
+	}
+}
