@@ -10,6 +10,7 @@ import (
 // worker met them; [joinCounters] makes one sorted vocabulary of them.
 type termCounter struct {
 	index  map[string]uint32
+	recent recentTerms
 	terms  []string
 	df     []uint32 // documents with the term
 	count  []uint32 // of each term, in the open document
@@ -57,15 +58,20 @@ func (c *termCounter) add(text []byte) {
 			default:
 			}
 		}
-		id, ok := c.index[string(term)]
-		if !ok {
-			s := string(term)
-			id = uint32(len(c.terms))
-			c.terms = append(c.terms, s)
-			c.index[s] = id
-			taken += countedTermBytes + int64(len(s))
-			c.df = append(c.df, 0)
-			c.count = append(c.count, 0)
+		slot := c.recent.slot(term)
+		id := *slot - 1
+		if *slot == 0 || c.terms[id] != string(term) {
+			var ok bool
+			if id, ok = c.index[string(term)]; !ok {
+				s := string(term)
+				id = uint32(len(c.terms))
+				c.terms = append(c.terms, s)
+				c.index[s] = id
+				taken += countedTermBytes + int64(len(s))
+				c.df = append(c.df, 0)
+				c.count = append(c.count, 0)
+			}
+			*slot = id + 1
 		}
 		if c.count[id] == 0 {
 			c.opened = append(c.opened, id)
