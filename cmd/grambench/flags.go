@@ -24,6 +24,7 @@ type flags struct {
 	signed       bool
 	maxLine      byteSize
 	onlyReads    bool     // nothing follows reading that takes memory
+	sets         string   // what says which points belong together, for commands that compare sets of them
 	vocabulary   []string // if not nil: the terms to count, those of the training documents
 
 	vocabularyLater func() ([]string, error) // if not nil: where the vocabulary comes from once text is counted
@@ -194,6 +195,9 @@ func (f *flags) parseKernels(fallback ...string) ([]engine.Kernel, error) {
 	}
 	var out []engine.Kernel
 	for _, spec := range specs {
+		if engine.IsHyperbolic(spec) {
+			return nil, usagef("-kernel %s compares sets of points: gram takes it, with -sets", spec)
+		}
 		k, err := engine.ParseKernel(spec)
 		if f.embed != "" {
 			k, err = engine.ParseKernelIn(spec, embedding)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,8 +31,14 @@ error or ^C. A regular file of that name is replaced; a folder, a link or a devi
 A matrix up to 256 MiB is computed as one, each pair once; a larger one, or one that -m doesn't allow, in stripes, each pair twice, while
 the stripe before is written. So a large matrix never needs memory of its own size.
 
+Sets of points: with -sets the vectors are points of R^P, each set of them is a spherical normal distribution by its maximum-likelihood estimate (mean and standard
+deviation), and rows and columns of the matrix are the sets, in the order of their first point. The kernel is hyperbolic. -sets qid takes the points
+of one qid in an svmlight file for a set, of the class that their labels name; -sets label those of one label; -sets FILE reads from a line for each point the name of
+its set and, behind a TAB, its class, which suits MatrixMarket. Coordinates that are 0 for all points don't count.
+
 Examples:
   grambench gram -in train.svm -kernel diffusion:t=0.5 -o K.npy
+  grambench gram -in points.svm -sets qid -kernel hyperbolic:t=0.5 -o K.npy
   grambench gram -in folder/ -kernel rbf:gamma=1,embed=tfidf-l2 -m 2G -o K.npy
   grambench gram -in train.svm -kernel ngd-exp:t=1 -to libsvm -o train.precomputed && svm-train -t 4 train.precomputed
 `,
@@ -41,6 +48,7 @@ Examples:
 		f.computeFlags(0)
 		out := f.set.String("o", "", "write to `FILE`; must be given")
 		to := f.set.String("to", "", "write the format `FORMAT`: npy, libsvm or mm (default: from the ending .npy, .svm, .libsvm, .mtx or .mm)")
+		f.set.StringVar(&f.sets, "sets", "", "compare sets of points instead of documents; `SETS`: qid, label or a file say which points belong together")
 		return func(ctx context.Context, e *env) error { return f.gram(ctx, e, *out, *to) }
 	},
 }
@@ -68,9 +76,13 @@ type gramRow struct {
 func (r *gramReport) writeText(w io.Writer) {
 	fmt.Fprintln(w, r.Corpus)
 	for _, row := range r.Rows {
-		fmt.Fprintf(w, "%s: %s, %s x %s, %s, %s, %s, %.2f s, peak memory %s\n", row.File, row.Kernel, formatCount(row.Documents),
-			formatCount(row.Documents), row.Format, formatBytes(row.FileBytes), row.ISA, row.Seconds, formatBytes(row.PeakBytes))
+		row.writeText(w)
 	}
+}
+
+func (r *gramRow) writeText(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s, %s x %s, %s, %s, %s, %.2f s, peak memory %s\n", r.File, r.Kernel, formatCount(r.Documents), formatCount(r.Documents), r.Format,
+		formatBytes(r.FileBytes), r.ISA, r.Seconds, formatBytes(r.PeakBytes))
 }
 
 func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
@@ -84,6 +96,9 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 	}
 	if _, err := matrixio.NewWriter(format, io.Discard, matrixio.Header{}); err != nil {
 		return usageError{fmt.Errorf("-to: %w", err)}
+	}
+	if f.sets != "" || slices.ContainsFunc(f.kernels, engine.IsHyperbolic) {
+		return f.gramOfSets(ctx, e, out, format)
 	}
 	kernels, err := f.parseKernels("diffusion:t=0.5")
 	if err != nil {
@@ -170,36 +185,23 @@ func (f *flags) writeGram(ctx context.Context, p *progress, x *sparse.Embedded, 
 			return err
 		}
 	}
-	file, err := matrixio.Create(row.File)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	w, err := matrixio.NewWriter(row.Format, file, h)
-	if err != nil {
-		return err
-	}
-	writeRow := func(values []float32) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		return w.WriteRow(values)
-	}
-	p.stage("computing " + k.String())
-	if row.Method == "matrix" {
-		m, err := eng.Gram(ctx, k)
-		if err != nil {
-			return err
-		}
-		p.stage("writing " + filepath.Base(row.File))
-		for i := range m.N {
-			if err := writeRow(m.Row(i)); err != nil {
+	return row.save(ctx, h, func(writeRow func([]float32) error) error {
+		p.stage("computing " + k.String())
+		if row.Method == "matrix" {
+			m, err := eng.Gram(ctx, k)
+			if err != nil {
 				return err
 			}
-			p.update(int64(i+1), int64(m.N))
+			p.stage("writing " + filepath.Base(row.File))
+			for i := range m.N {
+				if err := writeRow(m.Row(i)); err != nil {
+					return err
+				}
+				p.update(int64(i+1), int64(m.N))
+			}
+			return nil
 		}
-	} else {
-		err := eng.Stripes(ctx, k, func(_ int, stripe *engine.Dense) error {
+		return eng.Stripes(ctx, k, func(_ int, stripe *engine.Dense) error {
 			for i := range stripe.Rows {
 				if err := writeRow(stripe.Row(i)); err != nil {
 					return err
@@ -207,9 +209,28 @@ func (f *flags) writeGram(ctx context.Context, p *progress, x *sparse.Embedded, 
 			}
 			return nil
 		})
-		if err != nil {
+	})
+}
+
+// save writes the file of the row: write hands the rows of the matrix to writeRow in order. The file is there when all of it is.
+func (r *gramRow) save(ctx context.Context, h matrixio.Header, write func(writeRow func([]float32) error) error) error {
+	file, err := matrixio.Create(r.File)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	w, err := matrixio.NewWriter(r.Format, file, h)
+	if err != nil {
+		return err
+	}
+	err = write(func(values []float32) error {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
+		return w.WriteRow(values)
+	})
+	if err != nil {
+		return err
 	}
 	if err := w.Close(); err != nil {
 		return err
@@ -217,7 +238,7 @@ func (f *flags) writeGram(ctx context.Context, p *progress, x *sparse.Embedded, 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	row.FileBytes, err = file.Commit()
+	r.FileBytes, err = file.Commit()
 	return err
 }
 

@@ -22,7 +22,7 @@ func (f *flags) read(ctx context.Context, e *env, p *progress) (*sparse.Corpus, 
 	}
 	p.stage("reading " + shorten(f.in, 40))
 	corpus, err := sparse.Read(ctx, f.in, sparse.Options{
-		Format: f.sparseFormat(), Workers: f.workers, MinDF: f.minDF, MaxDF: f.maxDF, Signed: f.signed, Vocabulary: f.vocabulary, VocabularyLater: f.vocabularyLater,
+		Format: f.sparseFormat(), Workers: f.workers, MinDF: f.minDF, MaxDF: f.maxDF, Signed: f.signed || f.sets != "", Groups: f.sets == setsByQID, Vocabulary: f.vocabulary, VocabularyLater: f.vocabularyLater,
 		MaxLineBytes: int(f.maxLine), MemoryBytes: f.readingBytes(), Progress: p.reading,
 	})
 	p.clear()
@@ -36,7 +36,7 @@ func (f *flags) read(ctx context.Context, e *env, p *progress) (*sparse.Corpus, 
 // nameFlags puts flags where a message of package sparse names fields of its options.
 func nameFlags(err error) error {
 	if syntax, ok := err.(*sparse.SyntaxError); ok {
-		flags := map[string]string{"Signed": "-signed", "MaxLineBytes": "-max-line", "Format": "-format"}
+		flags := map[string]string{"Signed": "-signed", "Groups": "-sets qid", "MaxLineBytes": "-max-line", "Format": "-format"}
 		return errors.New(syntax.Describe(func(field string) string { return flags[field] }))
 	}
 	return err

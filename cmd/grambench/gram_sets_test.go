@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Where memory doesn't hold the matrix it is written in stripes, which gives the same file.
+func TestSetsInStripes(t *testing.T) {
+	const sets = 700
+	m := &sparse.CSR{Cols: 1, Offsets: []int64{0}}
+	var of []int32
+	for i := range 2 * sets {
+		m.Terms, m.Values = append(m.Terms, 0), append(m.Values, float32(i%97+i/sets*(1+i%13)))
+		m.Offsets = append(m.Offsets, int64(i+1))
+		of = append(of, int32(i%sets))
+	}
+	x, err := engine.FitNormals(t.Context(), m, of, sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := engine.NewHyperbolic(t.Context(), engine.Hyperbolic{T: 1}, x, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files [][]byte
+	for method, memory := range map[string]byteSize{"matrix": 1 << 30, "stripes": 4*sets*sets - 1} {
+		f := newFlags("gram")
+		f.memory = memory
+		row := &gramRow{File: filepath.Join(t.TempDir(), "K.npy"), Format: "npy", Method: "matrix"}
+		if err := f.writeGramOfSets(t.Context(), newProgress(io.Discard), g, 0, matrixio.Header{N: sets}, row); err != nil {
+			t.Fatal(err)
+		}
+		if row.Method != method {
+			t.Errorf("with %d bytes the method is %s, expected %s", memory, row.Method, method)
+		}
+		data, err := os.ReadFile(row.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, data)
+	}
+	if len(files[0]) < 4*sets*sets || !bytes.Equal(files[0], files[1]) {
+		t.Errorf("files of %d and %d bytes, expected the same of both methods", len(files[0]), len(files[1]))
+	}
+	f := newFlags("gram")
+	f.memory = 4 * sets * stripeOfSets
+	if err := f.writeGramOfSets(t.Context(), newProgress(io.Discard), g, 1, matrixio.Header{N: sets}, &gramRow{}); err == nil {
+		t.Error("memory that doesn't hold a stripe is enough")
+	}
+}
