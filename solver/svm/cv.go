@@ -97,6 +97,11 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 	begin = time.Now()
 	p.training.Store(true)
 	defer p.training.Store(false)
+	var r relay
+	opt.Progress = func(s solver.Progress) {
+		r.note(Progress{Stage: "validating", Done: int64(s.Solved), Total: int64(s.Problems), Solver: s, HitRate: hitRate(s)})
+	}
+	defer r.start(p.opt.Progress)()
 	m, err := f.matrix(ctx, engine.Resolve(s.Kernel, len(p.x.Embedder.Terms)))
 	if err != nil {
 		return nil, err

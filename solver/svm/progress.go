@@ -33,6 +33,36 @@ func hitRate(s solver.Progress) float64 {
 	return float64(s.Hits) / float64(s.Rows)
 }
 
+// relay passes on what was noted last, ten times a second, whatever the work is at: some of it, such as predicting folds, notes nothing.
+type relay struct {
+	mu sync.Mutex
+	at Progress
+}
+
+func (r *relay) note(at Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.at = at
+}
+
+func (r *relay) last() Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.at
+}
+
+// start begins to report to f until the function that it returns is called. Nil is nobody.
+func (r *relay) start(f func(Progress)) (stop func()) {
+	t := &ticker{stop: make(chan struct{})}
+	if r.last().Stage == "" {
+		r.note(Progress{Stage: "preparing the matrix", HitRate: math.NaN()})
+	}
+	if f != nil {
+		t.every(func() { f(r.last()) })
+	}
+	return t.finish
+}
+
 // ticker reports a count that many goroutines add to, from one of its own.
 type ticker struct {
 	done atomic.Int64

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/gramengine/gram/engine"
@@ -74,8 +73,8 @@ func (r *SearchResult) Fits() int {
 // complete, one after the other.
 //
 // Tiles of c are computed once and shared by all kernels, folds and pairs of classes, where the whole matrix fits into memory. Of one kernel and fold, each problem is solved for
-// all C on the same rows, each from the solution of the one before. Kernels that differ in one number are taken in its order, and each begins where the solutions of
-// those before lead to. Figures are those of [Problem.CrossValidate], up to the tolerance, and the same from any number of workers.
+// all C on the same rows, each from the solution of the one before. Kernels that differ in one number are taken in its order, from the widest on, and
+// each begins where the solutions of those before lead to. Figures are those of [Problem.CrossValidate], up to the tolerance, and the same from any number of workers.
 //
 // At the end of ctx, or an error on the way, the result holds the points that are complete, beside the error.
 func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(Point)) (*SearchResult, error) {
@@ -121,10 +120,9 @@ type searching struct {
 	points [][]Point // by kernel of the grid
 	out    *SearchResult
 
-	mu     sync.Mutex
-	at     Progress // what was reported last
-	before int64    // problems of kernels that are done
-	left   int      // kernels that are not done
+	relay
+	before int64 // problems of kernels that are done
+	left   int   // kernels that are not done
 }
 
 // cells lists the combinations of what the solver knows.
@@ -213,7 +211,7 @@ func (q *searching) embedding(ctx context.Context, p *Problem, e sparse.Embeddin
 	defer func() { q.out.Solve += time.Since(begin) }()
 	p.training.Store(true)
 	defer p.training.Store(false)
-	defer q.tick(p.opt.Progress)()
+	defer q.relay.start(p.opt.Progress)()
 
 	opt.Progress = q.solving
 	var way path
@@ -273,10 +271,8 @@ func (q *searching) keep(f *folded, at kernelAt, out []outcome) error {
 		points = append(points, point)
 	}
 	q.points[at.index] = points
-	q.mu.Lock()
 	q.left--
-	q.before = q.at.Done
-	q.mu.Unlock()
+	q.before = q.last().Done
 	for _, point := range points {
 		q.each(point)
 	}
@@ -307,23 +303,5 @@ func (q *searching) finish() *SearchResult {
 
 // solving notes how far the solver is with a kernel.
 func (q *searching) solving(s solver.Progress) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.at = Progress{Stage: "searching", Done: q.before + int64(s.Solved), Total: q.before + int64(q.left)*int64(s.Problems), Solver: s, HitRate: hitRate(s)}
-}
-
-// tick passes on what was noted, ten times a second, whatever the work is at: reading the matrix and predicting report nothing of their own.
-func (q *searching) tick(report func(Progress)) (stop func()) {
-	t := &ticker{stop: make(chan struct{})}
-	if report != nil {
-		t.every(func() {
-			q.mu.Lock()
-			at := q.at
-			q.mu.Unlock()
-			if at.Stage != "" {
-				report(at)
-			}
-		})
-	}
-	return t.finish
+	q.note(Progress{Stage: "searching", Done: q.before + int64(s.Solved), Total: q.before + int64(q.left)*int64(s.Problems), Solver: s, HitRate: hitRate(s)})
 }

@@ -175,6 +175,19 @@ func TestSearchProgress(t *testing.T) {
 	}
 }
 
+// A validation reports, too, and not only while problems are solved.
+func TestCrossValidateProgress(t *testing.T) {
+	c := noisy(t)
+	k := engine.MustParseKernel(DefaultKernel)
+	var last Progress
+	stages := map[string]bool{}
+	p := problem(t, c, k, Options{Progress: func(at Progress) { last, stages[at.Stage] = at, true }})
+	crossValidate(t, p, Settings{Kernel: k}, 3, 1)
+	if last.Stage != "validating" || last.Done != 3*6 || last.Total != 3*6 || !stages["computing tiles"] || stages["training"] {
+		t.Errorf("%+v of %v", last, stages)
+	}
+}
+
 // Lists of nu and epsilon, and types that don't have them.
 func TestSearchOthers(t *testing.T) {
 	c := noisy(t)
