@@ -40,13 +40,13 @@ func (f composed) with(of []component) form { return compose(of) }
 
 // spec writes layers of one and the same arc-cosine kernel in the short form.
 func (f composed) spec() string {
-	first, ok := f.of[0].(arccos)
+	n, e, ok := shortLayer(f.of[0])
 	for _, l := range f.of[1:] {
-		other, also := l.(arccos)
-		ok = ok && also && other.n == first.n
+		other, _, also := shortLayer(l)
+		ok = ok && also && other == n
 	}
 	if ok {
-		return format("arccos", first.in, pair{"n", float64(first.n)}, pair{"layers", float64(len(f.of))})
+		return format("arccos", e, pair{"n", n}, pair{"layers", float64(len(f.of))})
 	}
 	var args []string
 	for _, l := range f.of {

@@ -87,7 +87,8 @@ type compiled struct {
 
 	once   sync.Once
 	table  *piecewise
-	powers *halfLine // of norms, where p is no whole number
+	whole  int       // p, or where that is no whole number its whole part, from 0 on
+	powers *halfLine // of norms to the rest of p, where there is one
 }
 
 // interned holds the compiled kernels that are in use, by their specification.
@@ -98,8 +99,9 @@ func newCompiled(f form) *compiled {
 	k := &compiled{in: in{f.embedding()}, form: f, text: f.spec(), known: f.properties()}
 	k.p, k.separable = f.homogeneous()
 	k.known.UsesNorms = !k.separable || k.p != 0
-	if k.separable && k.p != math.Trunc(k.p) {
-		k.powers = newHalfLine(func(v float64) float64 { return math.Pow(v, k.p) })
+	k.whole = max(int(math.Floor(k.p)), 0)
+	if rest := k.p - float64(k.whole); k.separable && rest != 0 {
+		k.powers = newHalfLine(func(v float64) float64 { return realPower(v, rest) })
 	}
 	return k
 }
@@ -236,13 +238,16 @@ func mapValues(k Kernel, dst, c []float32, x float32, y []float32) {
 
 // normPower returns x^p.
 func (k *compiled) normPower(table [][nodes]float64, x float32) float64 {
+	v := float64(x)
 	switch {
 	case k.p == 1:
-		return float64(x)
+		return v
+	case k.powers != nil && k.whole == 0:
+		return k.powers.at(table, v)
 	case k.powers != nil:
-		return k.powers.at(table, float64(x))
+		return power(v, k.whole) * k.powers.at(table, v)
 	}
-	return power(float64(x), int(k.p))
+	return power(v, k.whole)
 }
 
 // Error implements [Kernel]. Of a separable kernel it is the bound that the table states, times the powers of the norms, whose float64 is exact as far as float32
@@ -256,7 +261,7 @@ func (k *compiled) Error(c, x, y float64) float64 {
 	case k.separable && k.p == 0:
 		return k.tabulated().error(c, v)
 	case k.separable:
-		scale := math.Pow(float64(x*y), k.p)
+		scale := realPower(float64(x*y), k.p)
 		return 1.0001*scale*k.tabulated().error(c, k.form.value(c, 1, 1)) + unit*v + underflow
 	case ok:
 		return f.error(c, x, y)

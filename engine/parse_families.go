@@ -59,10 +59,7 @@ func innerFamilies() []family {
 			Examples: []string{"sigmoid"}}, embedding: counts,
 			params: []param{gammaParam(), offsetParam()},
 			build:  func(e in, v []float64) component { return sigmoid{e, v[0], v[1]} }},
-		{Info: Info{Name: "arccos", Summary: "‖x‖ⁿ‖y‖ⁿ J_n(arccos(1-c))/π", What: "inner product of infinitely many threshold units, in one layer or several",
-			Source: sourceCho + ", ch. 2 and 4", Examples: []string{"arccos:n=0", "arccos:n=1", "arccos:n=2", "arccos:n=1,layers=3"}}, embedding: counts,
-			params: []param{whole("n", "degree of the threshold units", 1, 0, 2), whole("layers", "layers, each on the feature space of the one below", 1, 1, mostLayers)},
-			build:  func(e in, v []float64) component { return layered(arccos{e, int(v[0])}, int(v[1])) }},
+		arccosFamily(),
 	}
 }
 

@@ -1,0 +1,30 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/gramengine/gram/engine/internal/arccosine"
+)
+
+// The parameters of the arc-cosine kernels, in the order of their family.
+const (
+	arccosN = iota
+	arccosLayers
+)
+
+func arccosFamily() family {
+	n := signed("n", "degree of the threshold units", 1)
+	n.min, n.max = arccosine.Least, arccosine.Most
+	n.Allowed = fmt.Sprintf("a number above -1/2, at which the integral diverges (from %g to %g)", n.min, n.max)
+	return family{
+		Info: Info{Name: "arccos", Summary: "‖x‖ⁿ‖y‖ⁿ J_n(arccos(1-c))/π",
+			What:   "inner product of infinitely many threshold units of any degree, whole or fractional, in one layer or several",
+			Source: sourceCho + ", ch. 2 and 4, app. A",
+			Examples: []string{"arccos:n=0", "arccos:n=1", "arccos:n=2", "arccos:n=1,layers=3", "arccos:n=4", "arccos:n=0.5",
+				"arccos:n=-0.25"}},
+		params: []param{n, whole("layers", "layers, each on the feature space of the one below", 1, 1, mostLayers)},
+		build: func(e in, v []float64) component {
+			return layered(newArcCosine(e, v[arccosN]), int(v[arccosLayers]))
+		},
+	}
+}
