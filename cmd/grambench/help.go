@@ -48,25 +48,34 @@ Several labels of a document are separated by commas.
 `
 
 // kernelsHelp says what -kernel takes.
-func kernelsHelp() string {
+func kernelsHelp(sets bool) string {
 	var b strings.Builder
 	b.WriteString("\nKernels for -kernel, NAME or NAME:KEY=VALUE,... (c = 1 - cosine), or made of others, nested at will:\n")
-	for _, k := range engine.Catalogue() {
+	writeKernels(&b, engine.Catalogue())
+	b.WriteString("Sums may also be written 0.5*diffusion:t=0.5 + 0.5*linear. The parts of a kernel share one embedding, by default that of the first.\n")
+	b.WriteString("Every kernel also takes embed=EMBEDDING: tf or tfidf, then optionally -l1 or -l2, then optionally -sqrt. By default it is\n" +
+		"tf-l1-sqrt for the kernels of information geometry, and tf, the counts themselves, for linear, polynomial, rbf, sigmoid and arccos.\n")
+	if sets {
+		b.WriteString("With -sets:\n")
+		writeKernels(&b, engine.SetKernels())
+	}
+	return b.String()
+}
+
+// writeKernels lists kernels with their keys.
+func writeKernels(b *strings.Builder, kernels []engine.Info) {
+	for _, k := range kernels {
 		name := k.Name
 		if k.Parts != "" {
 			name += "(…)"
 		}
-		fmt.Fprintf(&b, "  %s %s\n", pad(name, 15), k.Summary)
+		fmt.Fprintf(b, "  %s %s\n", pad(name, 15), k.Summary)
 		for _, q := range k.Params {
 			if q.Key != "embed" { // said once, below
-				fmt.Fprintf(&b, "  %15s %s=%s: %s; %s\n", "", q.Key, q.Default, q.Summary, q.Allowed)
+				fmt.Fprintf(b, "  %15s %s=%s: %s; %s\n", "", q.Key, q.Default, q.Summary, q.Allowed)
 			}
 		}
 	}
-	b.WriteString("Sums may also be written 0.5*diffusion:t=0.5 + 0.5*linear. The parts of a kernel share one embedding, by default that of the first.\n")
-	b.WriteString("Every kernel also takes embed=EMBEDDING: tf or tfidf, then optionally -l1 or -l2, then optionally -sqrt. By default it is\n" +
-		"tf-l1-sqrt for the kernels of information geometry, and tf, the counts themselves, for linear, polynomial, rbf, sigmoid and arccos.\n")
-	return b.String()
 }
 
 // pad fills a name with spaces to a number of columns.
@@ -96,7 +105,7 @@ func writeCommandHelp(w io.Writer, c command, f *flags) {
 		fmt.Fprint(w, sourcesHelp)
 	}
 	if f.set.Lookup("kernel") != nil {
-		fmt.Fprint(w, kernelsHelp())
+		fmt.Fprint(w, kernelsHelp(f.set.Lookup("sets") != nil))
 	}
 }
 
