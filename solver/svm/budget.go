@@ -19,14 +19,20 @@ const documentBytes = 128
 // smallRows is what rows get where the whole matrix is cached: enough for the working sets of all problems.
 const smallRows = 512 << 20
 
-// plan shares out what is left beside the engine. A matrix that fits is kept whole; otherwise rows, which become short when documents are left out,
+// garbagePart is the part of the memory that is left for what the collector hasn't given back yet: 900 MiB were passed by 4 without it.
+const garbagePart = 50
+
+// modelBytes is what a model takes at most beside the problem: the support vectors as raw values, were they all documents.
+func modelBytes(values int64) int64 { return 8 * values }
+
+// plan shares out what is left beside the engine and a model of documents with so many values. A matrix that fits is kept whole; otherwise rows, which become short when documents are left out,
 // get more than tiles.
-func plan(e *engine.Engine, opt Options) (budget, error) {
+func plan(e *engine.Engine, values int64, opt Options) (budget, error) {
 	n := int64(e.Len())
 	whole := 4*n*n + n
 	left := opt.CacheBytes
 	if opt.MemoryBytes > 0 {
-		free := opt.MemoryBytes - opt.HeldBytes - e.Bytes() - documentBytes*n*int64(e.Workers())
+		free := opt.MemoryBytes - opt.HeldBytes - e.Bytes() - documentBytes*n*int64(e.Workers()) - modelBytes(values) - opt.MemoryBytes/garbagePart
 		if left == 0 || free < left {
 			left = free
 		}

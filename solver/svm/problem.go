@@ -56,7 +56,7 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 	if err != nil {
 		return nil, err
 	}
-	if p.budget, err = plan(e, opt); err != nil {
+	if p.budget, err = plan(e, x.NNZ(), opt); err != nil {
 		return nil, err
 	}
 	p.cached, err = e.Cached(engine.CachedOptions{CacheBytes: p.budget.tiles, Store: opt.Store})
