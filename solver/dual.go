@@ -144,10 +144,10 @@ func (d *dual) rho() float64 {
 	return -d.level([2]byte{up, low})
 }
 
-// finite returns an error if a score is no number, in which any NaN or infinity of the matrix ends.
+// finite returns an error if a score is no number, in which any NaN or infinity of the matrix ends, except for one in the diagonal, with which no step gains.
 func (d *dual) finite() error {
 	for t, s := range d.score[:len(d.sign)] {
-		if math.IsNaN(s) || math.IsInf(s, 0) {
+		if s += float64(d.diag[t]); math.IsNaN(s) || math.IsInf(s, 0) {
 			return errUser("a kernel value of document %d, or one of those trained with it, is not a finite number", d.docs[t%len(d.docs)])
 		}
 	}

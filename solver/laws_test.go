@@ -253,6 +253,12 @@ func TestStrangeProblems(t *testing.T) {
 			_, err := TrainBinary(ctx, m, []int{4, 3, 4}, []bool{true, false, true}, Parameters{}, nil, Options{})
 			return err
 		}},
+		{"infinite everywhere", "not a finite number", func() error {
+			endless := float32(math.Inf(1))
+			all, _ := NewDense(2, []float32{endless, -endless, -endless, endless})
+			_, err := TrainBinary(ctx, all, []int{0, 1}, []bool{true, false}, Parameters{}, nil, Options{})
+			return err
+		}},
 		{"NaN", "not a finite number", func() error {
 			bad := matrixOf(t, 4, func(i, j int) float64 {
 				if i == 2 && j == 1 {

@@ -238,7 +238,7 @@ func (r *gridRun) run(ctx context.Context, e *env) error {
 	stopped := err
 	report.fill(result, watch)
 	report.Seconds = time.Since(begin).Seconds()
-	if stopped != nil && (ctx.Err() == nil || len(result.Points) == 0) {
+	if stopped != nil && len(result.Points) == 0 {
 		return stopped
 	}
 	if stopped == nil && r.plot != "" {
