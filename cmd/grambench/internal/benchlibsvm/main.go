@@ -8,8 +8,8 @@
 //   - svm-train -t 2 and svm-predict on the embedded documents that grambench corpus -o writes, square roots of relative word frequencies;
 //   - grambench train and predict with the same kernel, C and tolerance, from the text: like for like;
 //   - grambench with the kernel of information geometry that such documents are meant for, which LIBSVM doesn't have;
-//   - the solver alone on that kernel: scikit-learn's SVC on the ready matrix against what grambench train spends in its solver, to which belongs
-//     making rows of kernel values from cosines.
+//   - the solver alone on that kernel: scikit-learn's SVC on the ready matrix against what grambench train spends in its solver, whose matrix is ready
+//     too where memory holds it.
 //
 // Seconds of train and predict are those of whole processes, files read and written included. The other programs run -rounds times, grambench -own times before
 // and after each, so that a machine that gets slower or faster meanwhile shows in the spread; the median is given with the least and the greatest. "cores" is
