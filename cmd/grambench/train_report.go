@@ -104,6 +104,9 @@ func (r *trainReport) fill(t *trainRun, m *model.Model, result *svm.Report, prob
 	r.SecondsGram, r.SecondsSolve = result.Gram.Seconds(), result.Solve.Seconds()
 	r.DotProducts = problem.Cache().Computed
 	r.Cache = newCacheLine(problem.Cache())
+	if n := int64(problem.Len()); r.Cache.Whole && r.Cache.Bytes == 0 {
+		r.Cache.Bytes = 4 * n * n // of the kernel's own values instead of c
+	}
 	r.PeakBytes, r.LimitBytes = peakBytes(), int64(t.f.memory)
 	r.Rows = machineRows(m)
 }
