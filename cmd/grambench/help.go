@@ -12,7 +12,7 @@ import (
 
 // writeOverview prints what the program is and which commands it has.
 func writeOverview(w io.Writer) {
-	fmt.Fprint(w, `grambench computes Gram matrices of kernels on sparse documents, verifies them and measures how fast that goes.
+	fmt.Fprint(w, `grambench computes Gram matrices of kernels on sparse documents, verifies them, measures how fast that goes, and trains support vector machines.
 
 Usage: grambench COMMAND [flags]
 

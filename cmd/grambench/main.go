@@ -1,4 +1,4 @@
-// Command grambench computes, verifies and benchmarks Gram matrices of kernels on sparse documents.
+// Command grambench computes, verifies and benchmarks Gram matrices of kernels on sparse documents, and trains support vector machines on them.
 //
 //	grambench COMMAND [flags]
 //
