@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gramengine/gram/engine"
+)
+
+var kernelsCommand = command{
+	name:    "kernels",
+	summary: "the kernels: formula, parameters, definiteness and source",
+	args:    "[NAME or SPEC]",
+	help: `
+Lists the kernels that -kernel takes. For each: its formula (c = 1 - cosine of the two embedded documents), its parameters as KEY=DEFAULT with
+their ranges, what is known of its definiteness and on what condition, and where it is from. With a NAME it shows that kernel in detail, with examples; with a
+specification (NAME:KEY=VALUE,..., or kernels made of others) it says what is known of the kernel with these parameters.
+
+Definiteness is that of exact arithmetic:
+  positive definite                 Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all weights: no eigenvalue of a Gram matrix is below 0
+  conditionally positive definite   the same for weights that add to 0; it suits a support vector machine, whose weights do
+  not proven                        neither is known for these parameters; grambench spectrum shows what it is on your documents
+
+Examples:
+  grambench kernels
+  grambench kernels arccos
+  grambench kernels diffusion:t=8
+  grambench kernels '0.5*diffusion:t=0.5 + 0.5*linear' -json
+`,
+	setup: func(f *flags) func(context.Context, *env) error {
+		f.maxArgs = 1
+		return func(_ context.Context, e *env) error {
+			r, err := newKernelsReport(f.args)
+			if err != nil {
+				return err
+			}
+			return writeReport(e.stdout, r, f.json)
+		}
+	},
+}
+
+// kernelsReport is the report of the command kernels.
+type kernelsReport struct {
+	Rows   []kernelRow `json:"rows"`
+	detail bool
+}
+
+// kernelRow is one kernel, or one specification of it.
+type kernelRow struct {
+	Name     string       `json:"kernel"`
+	Sets     bool         `json:"of_sets"` // compares sets of points instead of documents
+	Formula  string       `json:"formula,omitempty"`
+	What     string       `json:"what,omitempty"`
+	Parts    string       `json:"parts,omitempty"` // what stands between the parentheses of a kernel that is made of others
+	Params   []kernelKey  `json:"parameters,omitempty"`
+	Source   string       `json:"source,omitempty"`
+	Variants []kernelSpec `json:"variants"` // examples, or the specification that was asked for
+}
+
+// kernelKey is a parameter.
+type kernelKey struct {
+	Key     string   `json:"key"`
+	Aliases []string `json:"aliases,omitempty"`
+	Default string   `json:"default"`
+	Range   string   `json:"range"`
+	Summary string   `json:"summary"`
+}
+
+// kernelSpec is what is known of one specification.
+type kernelSpec struct {
+	Spec             string `json:"spec"`
+	Definite         string `json:"definite"`
+	Condition        string `json:"condition,omitempty"`
+	Source           string `json:"definite_source,omitempty"`
+	UsesNorms        bool   `json:"uses_norms"`
+	NonNegative      bool   `json:"non_negative"`
+	PositiveDiagonal bool   `json:"positive_diagonal"`
+}
+
+func newKernelSpec(spec string, p engine.Properties) kernelSpec {
+	return kernelSpec{spec, p.Definite.String(), p.Condition, p.Source, p.UsesNorms, p.NonNegative, p.PositiveDiagonal}
+}
+
+// newKernelsReport describes all kernels, or the one that args names or specifies.
+func newKernelsReport(args []string) (*kernelsReport, error) {
+	r := &kernelsReport{detail: len(args) > 0}
+	for _, info := range engine.Catalogue() {
+		r.Rows = append(r.Rows, newKernelRow(info, false))
+	}
+	for _, info := range engine.SetKernels() {
+		r.Rows = append(r.Rows, newKernelRow(info, true))
+	}
+	if !r.detail {
+		return r, nil
+	}
+	asked := strings.TrimSpace(args[0])
+	for _, row := range r.Rows {
+		if row.Name == asked {
+			r.Rows = []kernelRow{row}
+			return r, nil
+		}
+	}
+	row := kernelRow{Name: asked}
+	if engine.IsHyperbolic(asked) {
+		h, err := engine.ParseHyperbolic(asked)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		row = r.Rows[len(r.Rows)-1] // what is known of it depends on the points, as the row says
+		row.Name, row.Variants[0].Spec = h.String(), h.String()
+		r.Rows = []kernelRow{row}
+		return r, nil
+	}
+	k, err := engine.ParseKernel(asked)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	row.Name = k.String()
+	if name, _, _ := strings.Cut(row.Name, ":"); !strings.ContainsAny(name, "(+*") {
+		for _, of := range r.Rows {
+			if of.Name == name {
+				row = of
+				row.Name = k.String()
+			}
+		}
+	}
+	row.Variants = []kernelSpec{newKernelSpec(k.String(), engine.PropertiesOf(k))}
+	r.Rows = []kernelRow{row}
+	return r, nil
+}
+
+func newKernelRow(info engine.Info, sets bool) kernelRow {
+	row := kernelRow{Name: info.Name, Sets: sets, Formula: info.Summary, What: info.What, Parts: info.Parts, Source: info.Source}
+	for _, q := range info.Params {
+		row.Params = append(row.Params, kernelKey{q.Key, q.Aliases, q.Default, q.Allowed, q.Summary})
+	}
+	for _, spec := range info.Examples {
+		known := info.Properties
+		if !sets {
+			known = engine.PropertiesOf(engine.MustParseKernel(spec))
+		}
+		row.Variants = append(row.Variants, newKernelSpec(spec, known))
+	}
+	return row
+}
+
+// Where names end and text begins, and how wide a line is.
+const kernelIndent, kernelWidth = 17, 150
+
+func (r *kernelsReport) writeText(w io.Writer) {
+	for i, row := range r.Rows {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		row.writeText(w, r.detail)
+	}
+	if !r.detail {
+		fmt.Fprintln(w, "\nc = 1 - cosine. Parameters are KEY=DEFAULT: meaning; range. grambench kernels NAME shows one kernel in detail.")
+	}
+}
+
+func (row kernelRow) writeText(w io.Writer, detail bool) {
+	blank := strings.Repeat(" ", kernelIndent)
+	line := func(text string) { writeWrapped(w, blank, text, kernelWidth) }
+	name := row.Name
+	if row.Parts != "" && !strings.Contains(name, "(") {
+		name += "(…)"
+	}
+	if detail || len([]rune(name)) >= kernelIndent {
+		fmt.Fprintln(w, name)
+		name = ""
+	}
+	if row.Formula != "" {
+		writeWrapped(w, pad(name, kernelIndent), row.Formula, kernelWidth)
+	}
+	if row.Sets {
+		line("compares sets of points: grambench gram takes it, with -sets")
+	}
+	if detail && row.What != "" {
+		line(row.What)
+	}
+	if row.Parts != "" && detail {
+		line("(…): " + row.Parts)
+	}
+	for _, q := range row.Params {
+		if q.Key == "embed" && !detail && row.Parts != "" {
+			continue // that of the parts
+		}
+		text := q.Key + "=" + q.Default + ": " + q.Summary + "; " + q.Range
+		if len(q.Aliases) > 0 {
+			text += "; also called " + strings.Join(q.Aliases, ", ")
+		}
+		line(text)
+	}
+	last := ""
+	for _, v := range row.Variants {
+		known := v.known()
+		switch {
+		case detail && row.Name == v.Spec:
+			line(known + v.traits(row.Sets))
+		case detail:
+			line("example " + v.Spec + ": " + known + v.traits(row.Sets))
+		case known != last: // the first stands for the others that the same is known of
+			if last != "" || row.Parts != "" {
+				line(v.Spec + ": " + known)
+			} else {
+				line(known)
+			}
+		}
+		last = known
+	}
+	if row.Source != "" {
+		line("from " + row.Source)
+	}
+}
+
+// known says what is known of definiteness, on what condition, and from where.
+func (v kernelSpec) known() string {
+	text := v.Definite
+	if v.Condition != "" {
+		text += ": " + v.Condition
+	}
+	if v.Source != "" {
+		text += " [" + v.Source + "]"
+	}
+	return text
+}
+
+// traits says what else is known; sets have neither a cosine nor norms.
+func (v kernelSpec) traits(sets bool) string {
+	text := ""
+	switch {
+	case v.UsesNorms:
+		text = "; uses norms"
+	case !sets:
+		text = "; of the cosine alone"
+	}
+	if v.NonNegative {
+		text += "; nowhere below 0"
+	}
+	if v.PositiveDiagonal {
+		text += "; k(x, x) > 0"
+	}
+	return text
+}
