@@ -10,9 +10,9 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// HyperbolicGram computes Gram matrices of a [Hyperbolic] kernel on distributions. Each value is computed in float64 from a table of ln K, whose error is
-// below 10⁻¹² (1+n), and rounded to float32 once: beside the rounding the error is that of ln K, a few float64 ulp of 1 + n + r²/4t + n²t/4. Values are the same bits
-// from any number of workers, for (i, j) and (j, i), and from Gram and Rows. It may be used concurrently.
+// HyperbolicGram computes Gram matrices of a [Hyperbolic] kernel on distributions. Each value is computed in float64 from a table of ln K and rounded to float32
+// once; Error says how exact that is. Values are the same bits from any number of workers, for (i, j) and (j, i), and from Gram and Rows. It may be used
+// concurrently.
 type HyperbolicGram struct {
 	spec     Hyperbolic // resolved
 	x        *Normals
@@ -70,6 +70,15 @@ func (g *HyperbolicGram) Len() int { return g.x.Len() }
 // Eval returns the value for distributions i and j in float64, from the kernel's definition without the table: the reference.
 func (g *HyperbolicGram) Eval(i, j int) float64 {
 	return math.Exp(g.kernel.Log(g.x.Distance(i, j)) - g.shift)
+}
+
+// Error bounds how far the value of distributions i and j in a matrix is from Eval: half an ulp, and what the table of ln K is off by, 10⁻¹² (1+n) and a few
+// float64 ulp of the terms that are summed, which are up to n²t/4 and r²/4t.
+func (g *HyperbolicGram) Error(i, j int) float64 {
+	const ulp = 0x1p-52
+	r, n, t := g.x.Distance(i, j), float64(g.spec.N), g.spec.T
+	off := 1e-12*(1+n) + 8*ulp*(r*r/(4*t)+n*n*t/4+math.Abs(g.shift)+n*math.Abs(math.Log(4*math.Pi*t)))
+	return g.Eval(i, j)*(math.Expm1(off)+unit*math.Exp(off)) + underflow
 }
 
 // at is what matrices hold. The diagonal is exactly 1, unless the kernel isn't divided by it.
