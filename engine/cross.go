@@ -18,7 +18,10 @@ func (e *Engine) CrossTiles(ctx context.Context, k Kernel, test *sparse.Embedded
 	if err != nil {
 		return err
 	}
-	from := newSide(test, e.layout, sparse.ByRank(&test.CSR, e.layout.Rank))
+	from, err := e.testSide(ctx, test, 1)
+	if err != nil {
+		return err
+	}
 	p := e.borrow()
 	defer e.giveBack(p)
 	width := e.kernels.Panel

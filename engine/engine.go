@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"sync"
@@ -68,6 +69,11 @@ const SeamDocuments = tailDocs
 
 // New makes an engine for the documents x. It copies them into head/tail form, which takes about as much memory as x; x must stay unchanged.
 func New(x *sparse.Embedded, opt Options) (*Engine, error) {
+	return NewContext(context.Background(), x, opt)
+}
+
+// NewContext is [New], which returns within a second of the end of ctx, with its error.
+func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
 	kernels, workers, err := opt.resolve()
 	if err != nil {
 		return nil, err
@@ -81,9 +87,15 @@ func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 		return nil, &MemoryError{"an engine for these documents", need, e.memory}
 	}
 	var byRank *sparse.CSR
-	e.layout, byRank = e.layoutFor(x, opt.HeadTerms)
-	e.own = newSide(x, e.layout, byRank)
-	e.postings, e.place = e.own.split.Postings()
+	if e.layout, byRank, err = e.layoutFor(ctx, x, opt.HeadTerms); err != nil {
+		return nil, err
+	}
+	if e.own, err = newSide(ctx, x, e.layout, byRank, workers); err != nil {
+		return nil, err
+	}
+	if e.postings, e.place, err = e.own.split.Postings(ctx); err != nil {
+		return nil, err
+	}
 	e.tailDirect = e.own.split.Tail.LongestRow() <= directValues
 	if err := e.fits("an engine for these documents", 0); err != nil {
 		return nil, err

@@ -151,7 +151,11 @@ func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*D
 	dst := NewDense(m, n)
 	report := startProgress(e.progress, int64(m)*int64(n))
 	defer report.finish()
-	if err := e.rows(ctx, k, newSide(test, e.layout, sparse.ByRank(&test.CSR, e.layout.Rank)), docs, dst, report); err != nil {
+	from, err := e.testSide(ctx, test, e.workers)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.rows(ctx, k, from, docs, dst, report); err != nil {
 		return nil, err
 	}
 	return dst, nil

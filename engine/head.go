@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"time"
 
 	"github.com/gramengine/gram/asm"
@@ -115,12 +116,15 @@ func (p headPlan) best() Head {
 }
 
 // layoutFor chooses the head for the engine's documents: by the cost model, or of the given number of terms, below 0 for none.
-func (e *Engine) layoutFor(x *sparse.Embedded, terms int) (*sparse.Layout, *sparse.CSR) {
+func (e *Engine) layoutFor(ctx context.Context, x *sparse.Embedded, terms int) (*sparse.Layout, *sparse.CSR, error) {
 	rank := sparse.Ranks(sparse.Order(x.DocumentFrequency()))
-	byRank := sparse.ByRank(&x.CSR, rank)
+	byRank, err := sparse.ByRank(ctx, &x.CSR, rank, e.workers)
+	if err != nil {
+		return nil, nil, err
+	}
 	l := &sparse.Layout{Panel: e.kernels.Panel, Bounds: []int{0}, Cols: x.Cols, Rank: rank}
 	if terms < 0 {
-		return l, byRank
+		return l, byRank, nil
 	}
 	plan := planHead(e.kernels, byRank, terms)
 	head := plan.heads[len(plan.heads)-1]
@@ -131,7 +135,7 @@ func (e *Engine) layoutFor(x *sparse.Embedded, terms int) (*sparse.Layout, *spar
 		l.Bounds = append(plan.bounds[:head.Segments:head.Segments], head.Terms)
 	}
 	e.heads = plan.heads
-	return l, byRank
+	return l, byRank, nil
 }
 
 // Heads returns what the cost model predicts for the possible choices of the head, in the order of their number of terms; the engine takes the one with the least

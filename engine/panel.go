@@ -31,12 +31,26 @@ type side struct {
 	norms []float32
 }
 
-func newSide(x *sparse.Embedded, layout *sparse.Layout, byRank *sparse.CSR) *side {
-	s := &side{x: x, split: layout.Split(byRank), norms: make([]float32, x.Rows())}
+// newSide divides documents for a layout, on a number of goroutines; byRank is their transpose in the order of its ranks.
+func newSide(ctx context.Context, x *sparse.Embedded, layout *sparse.Layout, byRank *sparse.CSR, workers int) (*side, error) {
+	split, err := layout.Split(ctx, byRank, workers)
+	if err != nil {
+		return nil, err
+	}
+	s := &side{x: x, split: split, norms: make([]float32, x.Rows())}
 	for i, n := range x.Norms {
 		s.norms[i] = float32(n)
 	}
-	return s
+	return s, nil
+}
+
+// testSide is newSide for test documents.
+func (e *Engine) testSide(ctx context.Context, test *sparse.Embedded, workers int) (*side, error) {
+	byRank, err := sparse.ByRank(ctx, &test.CSR, e.layout.Rank, workers)
+	if err != nil {
+		return nil, err
+	}
+	return newSide(ctx, test, e.layout, byRank, workers)
 }
 
 // panel is one worker's scratch space: a panel of documents in dense form, which the engine's documents stream past.

@@ -2,7 +2,6 @@ package sparse
 
 import (
 	"encoding/binary"
-	"fmt"
 	"hash"
 	"math"
 
@@ -20,87 +19,6 @@ type Embedded struct {
 	Norms    []float64 // Euclidean norm of each embedded row before it was scaled to length 1
 	Raw      []float32 // the values of the corpus behind each entry
 	Divisors []float64 // with v the weighted values: Σ|v| for an embedding with square root, ‖v‖₂ without
-}
-
-// Transform embeds documents, training or test. With v the weighted values of a document (raw value times weight), n its norm of the
-// embedding's kind, and x = v/n or, with Sqrt, x = √(v/n), row i of the result is x/‖x‖₂ and Norms[i] is ‖x‖₂.
-//
-// Terms that weren't seen at training are left out (unless the embedder is Open), and so are values of weight 0 (tfidf of a term that is in every
-// document). A document that loses all its terms, or had none, becomes the unit vector of the last column, which no other document uses: its cosine is 0
-// with every other document and 1 with another such document. Its norm is 0 (1 for an L1-normalised square root or an L2-normalised document, whose
-// norms are always 1).
-//
-// A negative value under a square root and a value that isn't finite are errors that name the row and the term.
-func (f *Embedder) Transform(m *CSR) (*Embedded, error) { return f.TransformRows(m, 0, m.Rows()) }
-
-// TransformRows is [Embedder.Transform] for rows first <= i < end of a matrix, whose first becomes row 0 of the result; errors name the rows as m has them.
-func (f *Embedder) TransformRows(m *CSR, first, end int) (*Embedded, error) {
-	n := end - first
-	var nnz int64
-	if n > 0 {
-		nnz = m.Offsets[end] - m.Offsets[first]
-	}
-	x := &Embedded{
-		CSR:      CSR{Cols: f.Cols(), Offsets: make([]int64, 1, n+1), Terms: make([]uint32, 0, nnz), Values: make([]float32, 0, nnz)},
-		Embedder: f,
-		Norms:    make([]float64, n),
-		Raw:      make([]float32, 0, nnz),
-		Divisors: make([]float64, n),
-	}
-	var unit []float64
-	for i := range n {
-		terms, values := m.Row(first + i)
-		var l1, l2, unseen float64
-		for k, t := range terms {
-			column, ok := f.Column(t)
-			if !ok && f.Open {
-				unseen += float64(float64(values[k]) * float64(values[k]))
-			}
-			if !ok || values[k] == 0 {
-				continue
-			}
-			v := f.weighted(column, values[k])
-			if v == 0 {
-				continue
-			}
-			if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && f.Sqrt {
-				return nil, fmt.Errorf("sparse: row %d, term %d: found %v, expected a finite value%s", first+i, t, values[k],
-					map[bool]string{true: " not below 0, for the embedding " + f.Embedding.String()}[f.Sqrt])
-			}
-			x.Terms = append(x.Terms, column)
-			x.Raw = append(x.Raw, values[k])
-			l1 += math.Abs(v)
-			l2 += float64(v * v)
-		}
-		if unseen != 0 {
-			if !(unseen <= math.MaxFloat32*math.MaxFloat32) {
-				return nil, fmt.Errorf("sparse: row %d: the terms that weren't seen at training have the length %v, expected a finite float32", i, math.Sqrt(unseen))
-			}
-			x.Terms = append(x.Terms, uint32(len(f.Terms)))
-			x.Raw = append(x.Raw, float32(math.Sqrt(unseen)))
-			l1 += math.Sqrt(unseen)
-			l2 += unseen
-		}
-		l2 = math.Sqrt(l2)
-		if int64(len(x.Raw)) == x.Offsets[i] {
-			x.Terms = append(x.Terms, uint32(len(f.Terms)))
-			x.Raw = append(x.Raw, 1)
-			x.Divisors[i] = 1
-			x.Norms[i] = f.norm(0, 0)
-		} else {
-			x.Divisors[i] = l2
-			if f.Sqrt {
-				x.Divisors[i] = l1
-			}
-			x.Norms[i] = f.norm(l1, l2)
-		}
-		x.Offsets = append(x.Offsets, int64(len(x.Raw)))
-		unit = x.Unit64(i, unit)
-		for _, u := range unit {
-			x.Values = append(x.Values, float32(u))
-		}
-	}
-	return x, nil
 }
 
 // weighted returns the weighted value of a raw one.

@@ -1,8 +1,9 @@
 package sparse
 
 import (
+	"context"
 	"math"
-	"sort"
+	"slices"
 )
 
 // Layout is the order and the division of the columns that panel dot products want: columns renumbered by falling document frequency,
@@ -32,7 +33,7 @@ func Order(df []int32) []uint32 {
 	for j := range order {
 		order[j] = uint32(j)
 	}
-	sort.SliceStable(order, func(a, b int) bool { return df[order[a]] > df[order[b]] })
+	slices.SortStableFunc(order, func(a, b uint32) int { return int(df[b]) - int(df[a]) })
 	return order
 }
 
@@ -75,39 +76,61 @@ func (s *Segment) Of(i int) (lo, hi int64) {
 }
 
 // ByRank returns the transpose of a matrix with its rows in the order of ranks: row r holds the documents, ascending, that have the column of
-// rank r, and their values.
-func ByRank(m *CSR, rank []uint32) *CSR { return transpose(m, rank) }
+// rank r, and their values. It works on a number of goroutines, and ends early with ctx.
+func ByRank(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, error) {
+	return transpose(ctx, m, rank, workers)
+}
 
 // Split brings documents into the form that the layout describes. byRank is their transpose, as [ByRank] returns it for the ranks of the layout;
-// they must have been made by the same embedder as the document frequencies behind these.
-func (l *Layout) Split(byRank *CSR) *HeadTail {
+// they must have been made by the same embedder as the document frequencies behind these. It works on a number of goroutines, and ends early with ctx.
+func (l *Layout) Split(ctx context.Context, byRank *CSR, workers int) (*HeadTail, error) {
 	n := byRank.Cols
 	h := &HeadTail{Layout: l, Rows: n, Head: make([]Segment, l.Segments())}
-	next := make([]int64, n)
-	for s := range h.Head {
-		h.Head[s] = newSegment(byRank, l.Bounds[s], l.Bounds[s+1], l.Panel, next)
+	err := parallel(ctx, workers, len(h.Head)+1, func(task int) {
+		if task == 0 { // first, because it takes longest
+			h.Tail = newTail(ctx, byRank, l.Head(), l.Cols)
+		} else {
+			h.Head[task-1] = newSegment(byRank, l.Bounds[task-1], l.Bounds[task], l.Panel)
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
-	head := l.Head()
+	return h, nil
+}
+
+// stopValues is how many values pass between looks at a context.
+const stopValues = 1 << 20
+
+// newTail takes the ranks from head on out of the documents' transpose. What it returns when ctx ends is of no use.
+func newTail(ctx context.Context, byRank *CSR, head, cols int) CSR {
+	n := byRank.Cols
 	start := rowStarts(byRank.Terms[byRank.Offsets[head]:], n)
-	h.Tail = CSR{Cols: l.Cols - head, Offsets: start, Terms: make([]uint32, start[n]), Values: make([]float32, start[n])}
-	copy(next, start)
-	for rank := l.Cols - 1; rank >= head; rank-- {
+	tail := CSR{Cols: cols - head, Offsets: start, Terms: make([]uint32, start[n]), Values: make([]float32, start[n])}
+	next := slices.Clone(start)
+	looked := byRank.Offsets[cols]
+	for rank := cols - 1; rank >= head; rank-- {
+		if looked-byRank.Offsets[rank] > stopValues {
+			if looked = byRank.Offsets[rank]; ctx.Err() != nil {
+				return tail
+			}
+		}
 		docs, values := byRank.Row(rank)
 		for k, d := range docs {
-			h.Tail.Terms[next[d]] = uint32(rank - head)
-			h.Tail.Values[next[d]] = values[k]
+			tail.Terms[next[d]] = uint32(rank - head)
+			tail.Values[next[d]] = values[k]
 			next[d]++
 		}
 	}
-	return h
+	return tail
 }
 
-// newSegment takes the ranks from lo to hi out of the documents' transpose. next is scratch space for a number per document.
-func newSegment(byRank *CSR, lo, hi, panel int, next []int64) Segment {
-	n := len(next)
+// newSegment takes the ranks from lo to hi out of the documents' transpose.
+func newSegment(byRank *CSR, lo, hi, panel int) Segment {
+	n := byRank.Cols
 	from, to := byRank.Offsets[lo], byRank.Offsets[hi]
+	next := make([]int64, n)
 	count := next
-	clear(count)
 	for _, d := range byRank.Terms[from:to] {
 		count[d]++
 	}
@@ -120,7 +143,7 @@ func newSegment(byRank *CSR, lo, hi, panel int, next []int64) Segment {
 		for i := range docs {
 			docs[i] = uint8(i)
 		}
-		sort.SliceStable(docs, func(a, b int) bool { return count[first+int(docs[a])] < count[first+int(docs[b])] })
+		slices.SortStableFunc(docs, func(a, b uint8) int { return int(count[first+int(a)] - count[first+int(b)]) })
 		for p, d := range docs {
 			s.Place[first+int(d)] = uint8(p)
 			s.Start = append(s.Start, s.Start[first+p]+count[first+int(d)])
@@ -156,8 +179,8 @@ const NoDocument = math.MaxUint32
 func (p *Postings) Bytes() int64 { return 8 * int64(len(p.Offsets)+len(p.Doc)) }
 
 // Postings returns the posting lists of the tail. place[k] says where the tail's value k stands in its list: at Offsets[t]+place[k] for the term
-// t = Tail.Terms[k].
-func (h *HeadTail) Postings() (lists *Postings, place []uint32) {
+// t = Tail.Terms[k]. It ends early with ctx.
+func (h *HeadTail) Postings(ctx context.Context) (lists *Postings, place []uint32, err error) {
 	start := rowStarts(h.Tail.Terms, h.Tail.Cols)
 	lists = &Postings{Offsets: start, Doc: make([]uint32, len(h.Tail.Terms)+h.Tail.Cols), Value: make([]float32, len(h.Tail.Terms)+h.Tail.Cols)}
 	for t := range start {
@@ -168,7 +191,13 @@ func (h *HeadTail) Postings() (lists *Postings, place []uint32) {
 	}
 	place = make([]uint32, len(h.Tail.Terms))
 	next := make([]uint32, h.Tail.Cols)
+	var looked int64
 	for i := range h.Rows {
+		if h.Tail.Offsets[i]-looked > stopValues {
+			if looked = h.Tail.Offsets[i]; ctx.Err() != nil {
+				return nil, nil, ctx.Err()
+			}
+		}
 		for k := h.Tail.Offsets[i]; k < h.Tail.Offsets[i+1]; k++ {
 			t := h.Tail.Terms[k]
 			q := start[t] + int64(next[t])
@@ -177,7 +206,7 @@ func (h *HeadTail) Postings() (lists *Postings, place []uint32) {
 			next[t]++
 		}
 	}
-	return lists, place
+	return lists, place, ctx.Err()
 }
 
 // Bytes returns the memory that the documents hold in this form, in bytes.
@@ -200,32 +229,4 @@ func rowStarts(rows []uint32, n int) []int64 {
 		start[i+1] += start[i]
 	}
 	return start
-}
-
-// transpose returns the transpose of m, its row rank[j] (or j, where rank is nil) being column j of m; rows are ascending.
-func transpose(m *CSR, rank []uint32) *CSR {
-	t := &CSR{Cols: m.Rows(), Offsets: make([]int64, m.Cols+1), Terms: make([]uint32, len(m.Terms)), Values: make([]float32, len(m.Values))}
-	to := func(j uint32) uint32 {
-		if rank == nil {
-			return j
-		}
-		return rank[j]
-	}
-	for _, j := range m.Terms {
-		t.Offsets[to(j)+1]++
-	}
-	for j := range m.Cols {
-		t.Offsets[j+1] += t.Offsets[j]
-	}
-	next := append([]int64(nil), t.Offsets[:m.Cols]...)
-	for i := range m.Rows() {
-		terms, values := m.Row(i)
-		for k, j := range terms {
-			q := next[to(j)]
-			next[to(j)]++
-			t.Terms[q] = uint32(i)
-			t.Values[q] = values[k]
-		}
-	}
-	return t
 }

@@ -216,7 +216,11 @@ func (p *Predictor) chunk(ctx context.Context, docs *sparse.CSR, first, end int,
 		report.done.Add(int64(end - first))
 		return nil
 	}
-	x, err := p.m.Embedder.TransformRows(docs, first, end)
+	rows := make([]int, 0, chunkDocuments)
+	for i := first; i < end; i++ {
+		rows = append(rows, i)
+	}
+	x, err := p.m.Embedder.TransformRows(ctx, docs, rows, 1)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/engine"
@@ -41,26 +42,39 @@ type corpus struct {
 // Errors: what the embedding refuses, more memory than was allowed, the end of ctx.
 func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
 	p := &Problem{opt: opt}
-	p.corpus = corpus{source: c.Source, digest: c.Digest(), vocabulary: c.Vocabulary, classes: c.Classes, cols: c.Documents.Cols, order: byClass(c)}
-	if err := ctx.Err(); err != nil {
+	p.corpus = corpus{source: c.Source, vocabulary: c.Vocabulary, classes: c.Classes, cols: c.Documents.Cols, order: byClass(c)}
+	for _, i := range p.corpus.order {
+		p.corpus.labels.Add(labelsOf(&c.Labels, i)...)
+	}
+	if err := p.embed(ctx, c, embedding); err != nil {
 		return nil, err
 	}
-	ordered := c.Select(p.corpus.order)
-	p.corpus.labels = ordered.Labels
-	x, err := embedding.Fit(ordered.Documents).Transform(ordered.Documents)
-	if err != nil {
-		return nil, fmt.Errorf("embedding %s: %w", embedding, err)
-	}
-	p.x = x
-	e, err := engine.New(x, engine.Options{ISA: opt.ISA, Workers: opt.Workers, MemoryBytes: p.engineBytes(), Progress: p.computing})
+	report := startTicker(opt.Progress, "preparing the engine", 0)
+	e, err := engine.NewContext(ctx, p.x, engine.Options{ISA: opt.ISA, Workers: opt.Workers, MemoryBytes: p.engineBytes(), Progress: p.computing})
+	report.finish()
 	if err != nil {
 		return nil, err
 	}
-	if p.budget, err = plan(e, x.NNZ(), opt); err != nil {
+	if p.budget, err = plan(e, p.x.NNZ(), opt); err != nil {
 		return nil, err
 	}
 	p.cached, err = e.Cached(engine.CachedOptions{CacheBytes: p.budget.tiles, Store: opt.Store})
 	return p, err
+}
+
+// embed embeds the documents of the corpus in the order of the problem, and takes its digest meanwhile.
+func (p *Problem) embed(ctx context.Context, c *sparse.Corpus, embedding sparse.Embedding) error {
+	report := startTicker(p.opt.Progress, "embedding", 0)
+	defer report.finish()
+	var digest sync.WaitGroup
+	digest.Go(func() { p.corpus.digest = c.Digest() })
+	defer digest.Wait()
+	x, err := embedding.Fit(c.Documents).TransformRows(ctx, c.Documents, p.corpus.order, p.opt.Workers)
+	if err != nil {
+		return fmt.Errorf("embedding %s: %w", embedding, err)
+	}
+	p.x = x
+	return ctx.Err()
 }
 
 // byClass returns the documents of a corpus in the order of their first class, those without one behind, otherwise in their own order: a problem

@@ -1,0 +1,148 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+)
+
+// Transform embeds documents, training or test. With v the weighted values of a document (raw value times weight), n its norm of the
+// embedding's kind, and x = v/n or, with Sqrt, x = √(v/n), row i of the result is x/‖x‖₂ and Norms[i] is ‖x‖₂.
+//
+// Terms that weren't seen at training are left out (unless the embedder is Open), and so are values of weight 0 (tfidf of a term that is in every
+// document). A document that loses all its terms, or had none, becomes the unit vector of the last column, which no other document uses: its cosine is 0
+// with every other document and 1 with another such document. Its norm is 0 (1 for an L1-normalised square root or an L2-normalised document, whose
+// norms are always 1).
+//
+// A negative value under a square root and a value that isn't finite are errors that name the row and the term.
+func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
+	return f.TransformRows(context.Background(), m, nil, 0)
+}
+
+// TransformRows is [Embedder.Transform] for some rows of a matrix, in the given order, on a number of goroutines: nil means all rows, 0 one goroutine a processor. Errors
+// name the rows as the matrix has them, the first in the given order; the end of ctx is one, too.
+func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, workers int) (*Embedded, error) {
+	n := len(rows)
+	if rows == nil {
+		n = m.Rows()
+	}
+	row := func(i int) int {
+		if rows == nil {
+			return i
+		}
+		return rows[i]
+	}
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	x := &Embedded{CSR: CSR{Cols: f.Cols(), Offsets: make([]int64, n+1)}, Embedder: f, Norms: make([]float64, n), Divisors: make([]float64, n)}
+	const chunk = 256
+	chunks := (n + chunk - 1) / chunk
+	err := parallel(ctx, workers, chunks, func(c int) {
+		for i := c * chunk; i < min(n, (c+1)*chunk); i++ {
+			x.Offsets[i+1] = f.kept(m.Row(row(i)))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range n {
+		x.Offsets[i+1] += x.Offsets[i]
+	}
+	nnz := x.Offsets[n]
+	x.Terms, x.Values, x.Raw = make([]uint32, nnz), make([]float32, nnz), make([]float32, nnz)
+	bad := make([]error, chunks)
+	err = parallel(ctx, workers, chunks, func(c int) {
+		var unit []float64
+		for i := c * chunk; i < min(n, (c+1)*chunk) && bad[c] == nil; i++ {
+			terms, values := m.Row(row(i))
+			unit, bad[c] = x.embed(i, terms, values, row(i), unit)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, err := range bad {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// kept returns the number of values that a document has once it is embedded.
+func (f *Embedder) kept(terms []uint32, values []float32) int64 {
+	var n int64
+	unseen := false
+	for k, t := range terms {
+		column, ok := f.Column(t)
+		switch {
+		case values[k] == 0:
+		case !ok:
+			unseen = f.Open
+		case f.weighted(column, values[k]) != 0:
+			n++
+		}
+	}
+	if unseen {
+		n++
+	}
+	return max(n, 1)
+}
+
+// embed writes row i, the given values of row r of a matrix. unit is scratch space.
+func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []float64) ([]float64, error) {
+	f := x.Embedder
+	at := x.Offsets[i]
+	add := func(column uint32, raw float32) {
+		x.Terms[at], x.Raw[at] = column, raw
+		at++
+	}
+	var l1, l2, unseen float64
+	for k, t := range terms {
+		column, ok := f.Column(t)
+		if !ok && f.Open {
+			unseen += float64(float64(values[k]) * float64(values[k]))
+		}
+		if !ok || values[k] == 0 {
+			continue
+		}
+		v := f.weighted(column, values[k])
+		if v == 0 {
+			continue
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && f.Sqrt {
+			return unit, fmt.Errorf("sparse: row %d, term %d: found %v, expected a finite value%s", r, t, values[k],
+				map[bool]string{true: " not below 0, for the embedding " + f.Embedding.String()}[f.Sqrt])
+		}
+		add(column, values[k])
+		l1 += math.Abs(v)
+		l2 += float64(v * v)
+	}
+	if unseen != 0 {
+		if !(unseen <= math.MaxFloat32*math.MaxFloat32) {
+			return unit, fmt.Errorf("sparse: row %d: the terms that weren't seen at training have the length %v, expected a finite float32", r, math.Sqrt(unseen))
+		}
+		add(uint32(len(f.Terms)), float32(math.Sqrt(unseen)))
+		l1 += math.Sqrt(unseen)
+		l2 += unseen
+	}
+	l2 = math.Sqrt(l2)
+	if at == x.Offsets[i] {
+		add(uint32(len(f.Terms)), 1)
+		x.Divisors[i] = 1
+		x.Norms[i] = f.norm(0, 0)
+	} else {
+		x.Divisors[i] = l2
+		if f.Sqrt {
+			x.Divisors[i] = l1
+		}
+		x.Norms[i] = f.norm(l1, l2)
+	}
+	unit = x.Unit64(i, unit)
+	for k, u := range unit {
+		x.Values[x.Offsets[i]+int64(k)] = float32(u)
+	}
+	return unit, nil
+}
