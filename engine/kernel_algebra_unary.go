@@ -62,20 +62,19 @@ func (f powered) feature(c, x, y float64) (c2, x2, y2 float64) {
 }
 
 func (f powered) rows(k *asm.Kernels, b *block) {
-	from := b.a[:len(b.y)]
-	var table [][nodes]float64
-	if f.fraction != nil {
-		table = f.fraction.table()
-	}
+	from, v := b.a[:len(b.y)], b.sum[:len(b.y)]
 	for i := range b.x {
 		dst, c := b.row(i)
 		f.of[0].Map(k, from, c, b.x[i:i+1], b.y)
-		for j, v := range from {
-			if f.fraction != nil {
-				dst[j] = float32(f.fraction.at(table, float64(v)))
-			} else {
-				dst[j] = float32(power(float64(v), int(f.p)))
+		if f.fraction != nil {
+			for j, w := range from {
+				v[j] = float64(w)
 			}
+			f.fraction.row(dst, v)
+			continue
+		}
+		for j, w := range from {
+			dst[j] = float32(power(float64(w), int(f.p)))
 		}
 	}
 }

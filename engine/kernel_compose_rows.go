@@ -91,23 +91,42 @@ func (t *stage) norm(x float32) float32 {
 // oneMinusExp is 1 - exp(-v).
 var oneMinusExp = newHalfLine(func(v float64) float64 { return -math.Expm1(-v) })
 
-// row maps c and the norms to c2: dst[j] = c2(c[j], x, y[j]); dst may be c.
-func (t *stage) row(asm *asm.Kernels, dst, c []float32, x float32, y []float32) {
+// root returns what a row needs to know of a document with norm x more than that: √(γx²+r) of a polynomial.
+func (t *stage) root(x float32) float64 {
+	if k, ok := t.of.(polynomial); ok {
+		return math.Sqrt(k.gamma*float64(x)*float64(x) + k.r)
+	}
+	return 0
+}
+
+// row maps c and the norms to c2: dst[j] = c2(c[j], x, y[j]), given the roots of the y; dst may be c. The buffer is as long as they are.
+func (t *stage) row(asm *asm.Kernels, dst, c []float32, x float32, y []float32, roots, buffer []float64) {
 	if isSeparable(t.of) {
 		t.table().apply(asm, dst, c)
 		return
 	}
+	c = c[:len(y)]
 	switch k := t.of.(type) {
 	case gaussian:
-		table := oneMinusExp.table()
-		for j, v := range c {
-			dst[j] = float32(oneMinusExp.at(table, k.exponent(float64(v), float64(x), float64(y[j]))))
+		for j, yj := range y {
+			buffer[j] = k.exponent(float64(c[j]), float64(x), float64(yj))
 		}
+		oneMinusExp.row(dst, buffer)
 	case polynomial:
-		a := math.Sqrt(k.gamma*float64(x)*float64(x) + k.r)
-		for j, v := range c {
-			b := math.Sqrt(k.gamma*float64(y[j])*float64(y[j]) + k.r)
-			dst[j] = float32(powerDeficit(k.base(float64(v), float64(x), float64(y[j]), float64(a*b)), k.degree))
+		// As base and powerDeficit have it, with one division.
+		root, x := t.root(x), float64(x)
+		for j, yj := range y {
+			c, y, root := float64(c[j]), float64(yj), float64(root*roots[j])
+			if root > 0 {
+				d, xy := x-y, k.gamma*float64(x*y)
+				sum := root + (xy + k.r)
+				c = (k.gamma*k.r*float64(d*d) + float64(xy*c)*sum) / float64(sum*root)
+			}
+			if k.degree == 2 {
+				dst[j] = float32(c * (2 - c))
+			} else {
+				dst[j] = float32(powerDeficit(c, k.degree))
+			}
 		}
 	default:
 		for j, v := range c {
@@ -127,9 +146,10 @@ func (t *stage) error(c, c2 float64) float64 {
 
 // composeRoom is scratch space for a block of a composition.
 type composeRoom struct {
-	c   [chunk]float32
-	y   [mostStages][chunk]float32
-	one [1]float32
+	c     [chunk]float32
+	y     [mostStages][chunk]float32
+	roots [mostStages][chunk]float64
+	one   [1]float32
 }
 
 var composeRooms = sync.Pool{New: func() any { return new(composeRoom) }}
@@ -151,7 +171,7 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 	y := b.y
 	for l, t := range f.plan.below {
 		for j, v := range y {
-			s.y[l][j] = t.norm(v)
+			s.y[l][j], s.roots[l][j] = t.norm(v), t.root(v)
 		}
 		y = s.y[l][:n]
 	}
@@ -159,7 +179,7 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 		dst, c := b.row(i)
 		y := b.y
 		for l, t := range f.plan.below {
-			t.row(asm, s.c[:n], c, x, y)
+			t.row(asm, s.c[:n], c, x, y, s.roots[l][:n], b.sum[:n])
 			c, x, y = s.c[:n], t.norm(x), s.y[l][:n]
 		}
 		s.one[0] = x

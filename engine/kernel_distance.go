@@ -64,13 +64,13 @@ func negative(d, beta float64) float64 {
 type euclidean struct {
 	single
 	beta float64
-	of   *halfLine // of d² to -k, where a root doesn't do
+	of   *halfLine // from d² to k, where a root doesn't do
 }
 
 func newEuclidean(e in, beta float64) component {
 	f := euclidean{single: single{e}, beta: beta}
 	if beta != 1 && beta != 2 {
-		f.of = newHalfLine(func(v float64) float64 { return -negative(math.Sqrt(v), beta) })
+		f.of = newHalfLine(func(v float64) float64 { return negative(math.Sqrt(v), beta) })
 	}
 	return compile(f)
 }
@@ -105,23 +105,24 @@ func (f euclidean) properties() Properties {
 
 // rows works in float64: only the result is rounded.
 func (f euclidean) rows(_ *asm.Kernels, b *block) {
-	var table [][nodes]float64
-	if f.of != nil {
-		table = f.of.table()
-	}
+	v := b.sum[:len(b.y)]
 	for i, xi := range b.x {
 		x := float64(xi)
 		dst, c := b.row(i)
 		for j, yj := range b.y {
-			v := square(float64(c[j]), x, float64(yj))
-			switch f.beta {
-			case 1:
-				v = math.Sqrt(v)
-			case 2:
-			default:
-				v = f.of.at(table, v)
+			v[j] = square(float64(c[j]), x, float64(yj))
+		}
+		switch f.beta {
+		case 1:
+			for j, v := range v {
+				dst[j] = float32(-math.Sqrt(v))
 			}
-			dst[j] = float32(-v)
+		case 2:
+			for j, v := range v {
+				dst[j] = float32(-v)
+			}
+		default:
+			f.of.row(dst, v)
 		}
 	}
 }

@@ -48,6 +48,31 @@ func (h *halfLine) table() [][nodes]float64 {
 	return h.rows
 }
 
+// row computes dst[j] = f(v[j]), rounded to float32.
+func (h *halfLine) row(dst []float32, v []float64) {
+	rows := h.table()
+	v = v[:len(dst)]
+	for j, v := range v {
+		b := math.Float64bits(v)
+		i := b>>(52-halfLineBits) - halfLineLow<<halfLineBits
+		if i >= uint64(len(rows)) {
+			dst[j] = float32(h.f(v))
+			continue
+		}
+		t := halfLineT(b)
+		r := &rows[i]
+		dst[j] = float32(((((r[5]*t+r[4])*t+r[3])*t+r[2])*t+r[1])*t + r[0])
+	}
+}
+
+// halfLineT returns the variable of a row's polynomial, given the bits of v.
+func halfLineT(b uint64) float64 {
+	const one = 1023 << 52
+	mantissa := b&(1<<52-1) | one
+	mid := mantissa&^(1<<(52-halfLineBits)-1) | 1<<(51-halfLineBits)
+	return math.Float64frombits(mantissa) - math.Float64frombits(mid)
+}
+
 // at returns f(v) from the table, for v > 0 within its range, and otherwise from f itself.
 func (h *halfLine) at(rows [][nodes]float64, v float64) float64 {
 	b := math.Float64bits(v)
@@ -55,10 +80,7 @@ func (h *halfLine) at(rows [][nodes]float64, v float64) float64 {
 	if i >= uint64(len(rows)) {
 		return h.f(v)
 	}
-	const one = 1023 << 52
-	mantissa := b&(1<<52-1) | one
-	mid := mantissa&^(1<<(52-halfLineBits)-1) | 1<<(51-halfLineBits)
-	t := math.Float64frombits(mantissa) - math.Float64frombits(mid)
+	t := halfLineT(b)
 	r := &rows[i]
 	return ((((r[5]*t+r[4])*t+r[3])*t+r[2])*t+r[1])*t + r[0]
 }

@@ -96,12 +96,22 @@ var tanh = newHalfLine(math.Tanh)
 
 // Map implements [Kernel], in float64 as [polynomial] does, with the hyperbolic tangent from a table.
 func (k sigmoid) Map(_ *asm.Kernels, dst, c, x, y []float32) {
-	n, table := len(y), tanh.table()
+	n := len(y)
+	var signed, size [chunk]float64
 	for i, xi := range x {
-		dst, c := dst[i*n:][:n], c[i*n:][:n]
-		for j, yj := range y {
-			v := affine(k.gamma, k.r, float64(c[j]), float64(xi), float64(yj))
-			dst[j] = float32(math.Copysign(tanh.at(table, math.Abs(v)), v))
+		for lo := 0; lo < n; lo += chunk {
+			hi := min(lo+chunk, n)
+			dst, c := dst[i*n+lo:i*n+hi], c[i*n+lo:i*n+hi]
+			for j, yj := range y[lo:hi] {
+				v := affine(k.gamma, k.r, float64(c[j]), float64(xi), float64(yj))
+				signed[j], size[j] = v, math.Abs(v)
+			}
+			tanh.row(dst, size[:len(dst)])
+			for j, v := range signed[:len(dst)] {
+				if v < 0 {
+					dst[j] = -dst[j]
+				}
+			}
 		}
 	}
 }
