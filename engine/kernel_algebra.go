@@ -46,7 +46,6 @@ func (f combination) conditions() string {
 	return strings.Join(list, "; ")
 }
 
-func isPositive(p Properties) bool      { return p.Definite == Positive }
 func isConditional(p Properties) bool   { return p.Definite >= ConditionallyPositive }
 func isNonNegative(p Properties) bool   { return p.NonNegative }
 func hasPositiveDiag(p Properties) bool { return p.PositiveDiagonal }
@@ -62,10 +61,7 @@ func (f product) spec() string             { return f.call("product") }
 func (f product) with(of []component) form { return product{combination{of}} }
 func (f product) properties() Properties {
 	p := Properties{Source: sourceProduct, Condition: f.conditions(), NonNegative: f.all(isNonNegative), PositiveDiagonal: f.all(hasPositiveDiag)}
-	if f.all(isPositive) {
-		p.Definite = Positive
-	}
-	return p
+	return p.like(f.of)
 }
 
 func (f product) value(c, x, y float64) float64 {
@@ -181,10 +177,7 @@ func (f weighted) properties() Properties {
 		}
 	}
 	p.NonNegative, p.PositiveDiagonal = f.all(isNonNegative), f.all(hasPositiveDiag)
-	switch {
-	case f.all(isPositive):
-		p.Definite = Positive
-	case f.all(isConditional):
+	if p = p.like(f.of); p.Definite == NotProven && f.all(isConditional) {
 		p.Definite = ConditionallyPositive
 	}
 	return p

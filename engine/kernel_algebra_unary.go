@@ -33,13 +33,11 @@ func (f powered) whole() bool              { return f.p == math.Trunc(f.p) }
 func (f powered) properties() Properties {
 	of := f.of[0].Properties()
 	p := Properties{Source: sourceProduct, Condition: f.conditions(), NonNegative: of.NonNegative || math.Mod(f.p, 2) == 0, PositiveDiagonal: of.PositiveDiagonal}
-	switch {
-	case !f.whole():
+	if !f.whole() {
 		p.Condition = strings.TrimPrefix(p.Condition+"; a power that is no whole number", "; ")
-	case of.Definite == Positive:
-		p.Definite = Positive
+		return p
 	}
-	return p
+	return p.like(f.of)
 }
 
 func (f powered) raise(v float64) float64 {
@@ -100,8 +98,9 @@ func (f exponential) properties() Properties {
 	p := Properties{Source: sourceSchoenberg, Condition: f.conditions(), NonNegative: true, PositiveDiagonal: true}
 	if f.all(isConditional) {
 		p.Definite = Positive
+		return p
 	}
-	return p
+	return p.like(f.of)
 }
 
 func (f exponential) value(c, x, y float64) float64 { return math.Exp(f.of[0].Eval(c, x, y)) }
@@ -153,10 +152,7 @@ func (f normalised) with(of []component) form { return normalised{combination{of
 func (f normalised) properties() Properties {
 	of := f.of[0].Properties()
 	p := Properties{Source: sourceProduct, Condition: f.conditions(), NonNegative: of.NonNegative, PositiveDiagonal: true}
-	if of.Definite == Positive {
-		p.Definite = Positive
-	}
-	return p
+	return p.like(f.of)
 }
 
 func (f normalised) value(c, x, y float64) float64 {
@@ -244,6 +240,8 @@ func (f centred) properties() Properties {
 	p := Properties{Source: "Schölkopf, The kernel trick for distances, NIPS 2000", Condition: f.conditions()}
 	if f.all(isConditional) {
 		p.Definite = Positive
+	} else {
+		p = p.like(f.of)
 	}
 	p.PositiveDiagonal = f.value(0, 1, 1) > 0 && f.value(0, 100, 100) > 0
 	return p

@@ -58,8 +58,8 @@ func (f composed) spec() string {
 func (f composed) properties() Properties {
 	top := f.of[len(f.of)-1].Properties()
 	p := Properties{Source: sourceCho + ", ch. 4", Condition: f.conditions(), NonNegative: top.NonNegative, PositiveDiagonal: top.PositiveDiagonal}
-	if (combination{f.of[:len(f.of)-1]}).all(isPositive) {
-		p.Definite = top.Definite
+	if p = p.like(f.of); p.Definite == NotProven && top.Definite == ConditionallyPositive && p.like(f.of[:len(f.of)-1]).Definite == Positive {
+		p.Definite = ConditionallyPositive
 	}
 	return p
 }

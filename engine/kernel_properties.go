@@ -18,12 +18,42 @@ func (d Definiteness) String() string {
 // Properties says what is known of a kernel with its parameters.
 type Properties struct {
 	Definite  Definiteness // in exact arithmetic: rounding adds eigenvalues of either sign, some 10⁻⁷ of the greatest
+	Unrefuted bool         // nothing is proven, but no matrix is known that has an eigenvalue below 0 beyond rounding
 	Condition string       // what Definite depends on, or what is known beyond it; may be empty
 	Source    string       // where that is from
 
 	UsesNorms        bool // the value depends on the documents' norms, not on their cosine alone
 	NonNegative      bool // no value is below 0, whatever the documents
 	PositiveDiagonal bool // k(x, x) > 0 for all documents (of norm above 0, where the kernel uses norms)
+}
+
+// Doubtful returns why matrices of the kernel may have eigenvalues below 0 well beyond rounding, for a warning; it is empty for a kernel that is positive
+// definite, or of which nothing else was ever seen. Conditionally positive definite kernels have such eigenvalues, but none that matters for weights that
+// add to 0, as those of a support vector machine do.
+func (p Properties) Doubtful() string {
+	switch {
+	case p.Definite == Positive || p.Unrefuted:
+		return ""
+	case p.Condition == "":
+		return p.Definite.String()
+	}
+	return p.Definite.String() + ": " + p.Condition
+}
+
+// like returns p as far as definiteness goes for a combination that is positive definite where all its parts are.
+func (p Properties) like(parts []component) Properties {
+	p.Definite, p.Unrefuted = Positive, false
+	for _, k := range parts {
+		switch of := k.Properties(); {
+		case of.Definite == Positive:
+		case of.Unrefuted:
+			p.Definite, p.Unrefuted = NotProven, true
+		default:
+			p.Definite, p.Unrefuted = NotProven, false
+			return p
+		}
+	}
+	return p
 }
 
 // PropertiesOf returns what is known of k. Of a kernel that isn't from this package nothing is, unless it has a method Properties.

@@ -100,6 +100,7 @@ func (r *cvRun) run(ctx context.Context, e *env) error {
 		return err
 	}
 	report := newCVReport(corpus)
+	warnDoubtful(e.stderr, k)
 	problem, err := r.newProblem(ctx, e, p, corpus, k.Embedding())
 	if err != nil {
 		return err

@@ -137,6 +137,7 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 	}
 	warnEmptied(e.stderr, corpus, x)
 	k := engine.Resolve(kernels[0], len(x.Embedder.Terms))
+	warnDoubtful(e.stderr, k)
 	header.Comment = fmt.Sprintf("%s of %s", k, filepath.Base(corpus.Source))
 	line := newCorpusLine(corpus)
 	corpus = nil // the matrix needs the room

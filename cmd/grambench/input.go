@@ -106,3 +106,11 @@ func (l corpusLine) String() string {
 	return fmt.Sprintf("%s: %s, %s, %s, %s", l.Source, counted(l.Documents, "document", "documents"), counted(l.Classes, "class", "classes"),
 		counted(l.Terms, "term", "terms"), counted(l.Values, "value", "values"))
 }
+
+// warnDoubtful says where a kernel's matrices may have eigenvalues below 0 well beyond rounding. Conditionally positive definite kernels go without: a support
+// vector machine and a centred matrix take them for positive definite.
+func warnDoubtful(w io.Writer, k engine.Kernel) {
+	if p := engine.PropertiesOf(k); p.Definite == engine.NotProven && p.Doubtful() != "" {
+		fmt.Fprintf(w, "grambench: warning: %s is not known to be positive definite (%s)\n", k, p.Condition)
+	}
+}

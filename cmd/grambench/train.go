@@ -160,6 +160,7 @@ func (t *trainRun) run(ctx context.Context, e *env) error {
 		return err
 	}
 	t.once = true
+	warnDoubtful(e.stderr, k)
 	problem, err := t.newProblem(ctx, e, p, corpus, k.Embedding())
 	if err != nil {
 		return err
