@@ -102,4 +102,5 @@ func TestArcCosinePositive(t *testing.T) {
 
 // arcCosineSpecs are arc-cosine kernels of all sorts.
 var arcCosineSpecs = []string{"arccos:n=0", "arccos:n=3", "arccos:n=6", "arccos:n=0.5", "arccos:n=-0.25", "arccos:n=2.5", "arccos:n=0.5,layers=2",
-	"arccos:n=0,sigma=0.3", "arccos:n=0,sigma=2,layers=2"}
+	"arccos:n=0,sigma=0.3", "arccos:n=0,sigma=2,layers=2",
+	"arccos:n=0,bias=0.3", "arccos:n=0,bias=-1", "arccos:n=0,bias=1,sigma=0.5", "compose(arccos:n=0,bias=0.3,arccos:n=1)"}

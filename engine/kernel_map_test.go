@@ -24,6 +24,7 @@ var mapSpecs = []string{
 	"sigmoid:gamma=1e-3,r=0", "sigmoid:gamma=0.1,r=-1",
 	"arccos:n=0", "arccos:n=1", "arccos:n=2",
 	"arccos:n=3", "arccos:n=4", "arccos:n=9", "arccos:n=0.5", "arccos:n=-0.25", "arccos:n=1.5", "arccos:n=3.7",
+	"arccos:n=0,bias=0.3", "arccos:n=0,bias=-2", "arccos:n=0,bias=1,sigma=0.5",
 	"arccos:n=0,sigma=0.5", "arccos:n=0,sigma=100", "arccos:n=0,sigma=1,layers=2",
 	"compose(arccos:n=0.5,arccos:n=3,arccos:n=0)", "product(arccos:n=0.5,arccos:n=1)", "compose(rbf:gamma=0.1,arccos:n=0.25)",
 	"arccos:n=0,layers=3", "arccos:n=1,layers=3", "arccos:n=2,layers=2",

@@ -1,0 +1,169 @@
+package arccosine
+
+import (
+	"math"
+	"testing"
+)
+
+// orthant is k^b by its definition as twice a probability of the plane: with g for the coordinate along x and, given that, another normal for y,
+//
+//	k^b = 2 ∫_h^∞ φ(u) Φ((ρu - k)/√(1-ρ²)) du,   h = b/x, k = b/y, ρ = 1-c
+//
+// by Gauss-Legendre in panels around the step of width √(1-ρ²)/ρ at u = k/ρ. It has no polar coordinates, triangle or cotangent.
+func orthant(c, x, y, b float64) float64 {
+	h, k, rho := b/x, b/y, 1-c
+	root := math.Sqrt(c * (2 - c))
+	f := func(u float64) float64 {
+		return math.Exp(-u*u/2) / math.Sqrt(2*math.Pi) * math.Erfc(-(rho*u-k)/root/math.Sqrt2)
+	}
+	low, high := max(h, -14), max(h, 0)+14
+	points := []float64{low, high}
+	if rho != 0 {
+		step, width := k/rho, root/math.Abs(rho)
+		for _, at := range []float64{-12, -6, -3, 0, 3, 6, 12} {
+			if p := step + at*width; p > low && p < high {
+				points = append(points, p)
+			}
+		}
+	}
+	for i := range points { // by insertion
+		for j := i; j > 0 && points[j] < points[j-1]; j-- {
+			points[j], points[j-1] = points[j-1], points[j]
+		}
+	}
+	var sum float64
+	for i := 1; i < len(points); i++ {
+		sum += integrate(f, points[i-1], points[i], 8)
+	}
+	return sum
+}
+
+var (
+	someNorms = []float64{0.05, 0.3, 0.9, 1, 1.0000001, 4, 30, 1000}
+	someCs    = []float64{1e-6, 1e-3, 0.05, 0.3, 0.7, 0.99, 1, 1.2, 1.8, 1.999}
+	someBias  = []float64{-2, -0.3, -1e-3, 1e-3, 0.3, 1, 2.5}
+)
+
+// k^b against a probability in other coordinates: within 10⁻¹³ of √(k(x,x) k(y,y)), where those are erfc(h/√2), and 10⁻¹³ where b is below 0. Then the
+// table within its bound, and what it gives is symmetric to the bit.
+func TestBiased(t *testing.T) {
+	table := Thresholds()
+	var used float64
+	for _, b := range someBias {
+		for _, x := range someNorms {
+			for _, y := range someNorms {
+				for _, c := range someCs {
+					want := orthant(c, x, y, b)
+					got := Biased(c, x, y, b)
+					scale := math.Sqrt(math.Erfc(b/x/math.Sqrt2) * math.Erfc(b/y/math.Sqrt2))
+					if !(math.Abs(got-want) <= 1e-13*scale+1e-300) {
+						t.Errorf("b = %v, norms %v and %v, c = %v: found %v, expected %v, %g of the diagonal", b, x, y, c, got, want, math.Abs(got-want)/scale)
+					}
+					differ := math.Erfc(b/x/math.Sqrt2) + math.Erfc(b/y/math.Sqrt2) - 2*want
+					if d := Differ(c, x, y, b); !(math.Abs(d-differ) <= 1e-13*max(1, scale)) {
+						t.Errorf("b = %v, norms %v and %v, c = %v: Differ is %v, expected %v", b, x, y, c, d, differ)
+					}
+					h, k := NewSide(math.Abs(b)/x), NewSide(math.Abs(b)/y)
+					p, q := Cotangents(c, x, y)
+					fast := table.Sector(&h, p) + table.Sector(&k, q)
+					slow := sector(h.h, p) + sector(k.h, q)
+					bound := table.Bound(h.h) + table.Bound(k.h)
+					if !(math.Abs(fast-slow) <= bound+1e-15) {
+						t.Errorf("b = %v, norms %v and %v, c = %v: the table gives %v, expected %v, bound %v", b, x, y, c, fast, slow, bound)
+					}
+					used = max(used, math.Abs(fast-slow)/bound)
+					q, p = Cotangents(c, y, x)
+					if back := table.Sector(&k, q) + table.Sector(&h, p); back != fast {
+						t.Errorf("not symmetric: %v and %v", fast, back)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%.0f %% of the table's bound used", 100*used)
+	if !(used > 0.05) {
+		t.Error("the table's bound is one that anything passes")
+	}
+}
+
+// The bound of the table is far below rounding to float32 of anything near the diagonal, erfc(h/√2) π/2, up to h = 3.9, of which one in 10,000 thresholds is above.
+func TestTableBound(t *testing.T) {
+	table := Thresholds()
+	var used float64
+	for h := 0.003; h < 16; h += 0.0371 {
+		side := NewSide(h)
+		if bound := table.Bound(h); h < 3.9 && !(bound <= 0x1p-28*half(h)) {
+			t.Errorf("h = %v: the bound %v is more than 2⁻²⁸ of %v", h, bound, half(h))
+		}
+		for xi := 0.01; xi < math.Pi; xi += 0.017 {
+			a := 1 / math.Tan(xi)
+			err := math.Abs(table.Sector(&side, a) - sector(h, a))
+			if !(err <= table.Bound(h)+4e-16*half(h)) {
+				t.Errorf("h = %v, ξ = %v: error %v, bound %v", h, xi, err, table.Bound(h))
+			}
+			if h < 10 {
+				used = max(used, err/table.Bound(h))
+			}
+		}
+	}
+	t.Logf("%.0f %% of the bound used", 100*used)
+	if !(used > 0.2) {
+		t.Error("the bound is one that anything passes")
+	}
+}
+
+// What is known in closed form: b = 0 is the degree 0, the diagonal is erfc(h/√2), orthogonal documents are independent, opposite ones never both above b > 0,
+// and a document without terms is never above b > 0 and always above b < 0.
+func TestBiasedKnown(t *testing.T) {
+	twice := func(h float64) float64 { return math.Erfc(h / math.Sqrt2) }
+	for _, c := range []float64{0, 1e-12, 0.3, 1, 1.7, 2} {
+		want := New(0).J(c) / math.Pi
+		for _, b := range []float64{0, 1e-9, -1e-9} {
+			if got := Biased(c, 2, 3, b); !(math.Abs(got-want) <= 2*math.Abs(b)+8*ulp) {
+				t.Errorf("b = %v, c = %v: found %v, the degree 0 %v", b, c, got, want)
+			}
+		}
+	}
+	for _, b := range []float64{-3, -0.2, 0.2, 1, 3} {
+		for _, x := range []float64{0.5, 1, 7} {
+			const y = 2.0
+			for _, known := range []struct{ c, x, y, want float64 }{
+				{0, x, x, twice(b / x)}, {0, x, y, twice(b / min(x, y))}, {1, x, y, twice(b/x) * twice(b/y) / 2},
+				{2, x, y, max(twice(b/x)+twice(b/y)-2, 0)}, {1, 0, y, 0}, {1, y, 0, 0}, {1, 0, 0, 0},
+			} {
+				if b < 0 && min(known.x, known.y) == 0 {
+					known.want = twice(b / max(known.x, known.y))
+				} else if b < 0 && known.c == 0 && x != known.y {
+					known.want = twice(b / max(x, y))
+				}
+				if got := Biased(known.c, known.x, known.y, b); !(math.Abs(got-known.want) <= 16*ulp*max(known.want, 1e-300)+4*ulp*twice(b/max(known.x, known.y))) {
+					t.Errorf("b = %v, norms %v and %v, c = %v: found %v, expected %v", b, known.x, known.y, known.c, got, known.want)
+				}
+			}
+		}
+	}
+	// Differ keeps its digits: θ exp(-h²/2)·2/π for small angles and one norm.
+	for c := 1e-3; c > 1e-40; c /= 1e3 {
+		theta := 2 * math.Asin(math.Sqrt(c/2))
+		want := 2 / math.Pi * theta * math.Exp(-0.5*0.3*0.3)
+		if got := Differ(c, 1, 1, 0.3); !(math.Abs(got-want) <= (c+64*ulp)*want) {
+			t.Errorf("c = %v: Differ is %v, expected %v", c, got, want)
+		}
+	}
+}
+
+func BenchmarkThresholds(b *testing.B) {
+	table := Thresholds()
+	h, k := NewSide(0.3), NewSide(0.5)
+	b.Run("table", func(b *testing.B) {
+		for b.Loop() {
+			p, q := Cotangents(0.7, 1/0.3, 1/0.5)
+			_ = table.Sector(&h, p) + table.Sector(&k, q)
+		}
+	})
+	b.Run("quadrature", func(b *testing.B) {
+		for b.Loop() {
+			_ = Biased(0.7, 1/0.3, 1/0.5, 1)
+		}
+	})
+}

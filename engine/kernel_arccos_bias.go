@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"math"
+	"sync"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/arccosine"
+)
+
+// arcBias is the arc-cosine kernel of degree 0 whose thresholds have a bias b, and may be smoothed besides,
+//
+//	k = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Θ(w·x - b) Θ(w·y - b)
+//
+// so that the length of documents counts: a long one is above a threshold more often. See arccosine.Biased for the formula. With smoothed thresholds,
+// Φ((w·x - b)/σ), it is the same of the longer documents of [arcSmooth]. b → 0 gives the degree 0. Where an embedding scales all documents to norm 1, b is in units
+// of that.
+//
+// Source: Cho's thesis, ch. 3, eq. 3.3-3.5 and 3.16.
+type arcBias struct {
+	single
+	bias, sigma float64 // sigma 0 for steps
+}
+
+func (f arcBias) with([]component) form        { return f }
+func (f arcBias) homogeneous() (float64, bool) { return 0, false }
+func (f arcBias) spec() string {
+	if f.sigma == 0 {
+		return format("arccos", f.e, pair{"n", 0}, pair{"bias", f.bias})
+	}
+	return format("arccos", f.e, pair{"n", 0}, pair{"bias", f.bias}, pair{"sigma", f.sigma})
+}
+
+// lengthened returns c and the norms with the coordinates that smooth thresholds.
+func (f arcBias) lengthened(c, x, y float64) (c2, x2, y2 float64) {
+	if f.sigma == 0 {
+		return c, x, y
+	}
+	a, b := smoothNorm(x, f.sigma), smoothNorm(y, f.sigma)
+	return smooth(c, x, y, f.sigma, a, b), a, b
+}
+
+func (f arcBias) value(c, x, y float64) float64 {
+	c, x, y = f.lengthened(min(max(c, 0), 2), x, y)
+	return arccosine.Biased(c, x, y, f.bias)
+}
+
+// differ returns arccosine.Differ of the lengthened documents.
+func (f arcBias) differ(c, x, y float64) float64 {
+	c, x, y = f.lengthened(c, x, y)
+	return arccosine.Differ(c, x, y, f.bias)
+}
+
+// feature: with the diagonals p = k(x, x) and q = k(y, y),
+//
+//	c2 = ((p+q)/2 - k - (√p-√q)²/2) / √(pq)
+//
+// and (p+q)/2 - k is known by itself: for steps and one norm with full accuracy, otherwise to some 10⁻¹⁶ of p + q. A c2 above ½ is taken from the definition.
+func (f arcBias) feature(c, x, y float64) (c2, x2, y2 float64) {
+	p, q := f.value(0, x, x), f.value(0, y, y)
+	x2, y2 = math.Sqrt(p), math.Sqrt(q)
+	if p == 0 || q == 0 {
+		return c, x2, y2
+	}
+	if ratio := f.value(c, x, y) / (x2 * y2); !(ratio > 0.5) {
+		return 1 - ratio, x2, y2
+	}
+	gap := f.differ(c, x, y)
+	if f.sigma > 0 {
+		gap -= (f.differ(0, x, x) + f.differ(0, y, y)) / 2
+	}
+	d := x2 - y2
+	return min(max((gap-d*d)/(2*x2*y2), 0), 2), x2, y2
+}
+
+// properties: for b > 0 documents far shorter than b, and those without terms, are never above the threshold, and k(x, x) is 0 as far as float32 goes.
+func (f arcBias) properties() Properties {
+	p := Properties{Definite: Positive, Condition: "an inner product of infinitely many biased threshold units", Source: sourceCho + ", ch. 3, eq. 3.3-3.5",
+		NonNegative: true, PositiveDiagonal: true}
+	if f.bias > 0 {
+		p.Condition += "; 0 for documents far shorter than the bias"
+	}
+	return p
+}
+
+// biasRoom is scratch space for a block.
+type biasRoom struct {
+	sides [chunk]arccosine.Side
+	norms [chunk]float64
+}
+
+var biasRooms = sync.Pool{New: func() any { return new(biasRoom) }}
+
+// rows goes through the table of two variables in float64.
+func (f arcBias) rows(_ *asm.Kernels, b *block) {
+	s := biasRooms.Get().(*biasRoom)
+	defer biasRooms.Put(s)
+	table := arccosine.Thresholds()
+	norm := func(x float32) float64 {
+		if f.sigma == 0 {
+			return float64(x)
+		}
+		return smoothNorm(float64(x), f.sigma)
+	}
+	for j, v := range b.y {
+		s.norms[j] = norm(v)
+		s.sides[j] = arccosine.NewSide(math.Abs(f.bias) / s.norms[j])
+	}
+	for i, xi := range b.x {
+		dst, cs := b.row(i)
+		x := norm(xi)
+		side := arccosine.NewSide(math.Abs(f.bias) / x)
+		for j, y := range s.norms[:len(dst)] {
+			c := float64(cs[j])
+			if f.sigma > 0 {
+				c = smooth(c, float64(xi), float64(b.y[j]), f.sigma, x, y)
+			}
+			p, q := arccosine.Cotangents(c, x, y)
+			v := (table.Sector(&side, p) + table.Sector(&s.sides[j], q)) / math.Pi
+			if f.bias < 0 {
+				v += side.Inner() + s.sides[j].Inner()
+			}
+			dst[j] = float32(v)
+		}
+	}
+}
+
+// error: what the table states for both documents, float64 rounding relative to the largest term, 2 for b < 0, and the rounding of the result.
+func (f arcBias) error(c, x, y float64) float64 {
+	v := f.value(c, x, y)
+	_, x, y = f.lengthened(c, x, y)
+	h, k := math.Abs(f.bias)/x, math.Abs(f.bias)/y
+	table := arccosine.Thresholds()
+	err := (table.Bound(h)+table.Bound(k))/math.Pi + 0x1p-48*(math.Erfc(h/math.Sqrt2)+math.Erfc(k/math.Sqrt2)+v)
+	return err + unit*(v+err) + underflow
+}
