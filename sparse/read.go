@@ -16,8 +16,9 @@ type Options struct {
 	MaxDF      int      // greatest document frequency of a term; default no limit; no meaning beside Vocabulary
 	Vocabulary []string // if not nil: the terms to count, all others are left out (test documents)
 
-	// VocabularyLater, if not nil, is asked for Vocabulary where the source is text, once all of it is counted: the vocabulary may come from another file that is
-	// read meanwhile. Other sources never ask, so it tells text from vectors, too. An error of it becomes that of Read, and so does a term twice; nil means no vocabulary.
+	// VocabularyLater, if not nil, is asked for Vocabulary where the source is text, once all of it is counted: the vocabulary may come from another
+	// file that is read meanwhile. Other sources never ask, so it tells text from vectors, too. An error of it becomes that of Read, and so does a
+	// term twice; nil means no vocabulary.
 	VocabularyLater func() ([]string, error)
 
 	Groups       bool           // keep the qid of each vector of an svmlight file as Corpus.Groups; a line without one is an error

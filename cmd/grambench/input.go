@@ -78,6 +78,14 @@ func (f *flags) newEngine(x *sparse.Embedded, isa string, workers int, p *progre
 	return engine.New(x, engine.Options{ISA: isa, Workers: workers, MemoryBytes: int64(f.memory), Progress: p.computing})
 }
 
+// documentFile returns the file that document i came from, "" where it is a line of one.
+func documentFile(c *sparse.Corpus, i int) string {
+	if c.Names == nil {
+		return ""
+	}
+	return c.Names[i]
+}
+
 // documentName returns what document i is called: its file, or its number counted from 1, as lines are.
 func documentName(c *sparse.Corpus, i int) string {
 	if c.Names != nil {

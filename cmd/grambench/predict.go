@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
@@ -25,7 +27,7 @@ Predictions have one line a document, in their order. -output says what stands t
   labels         the class; several with commas between, - for none; the estimate of a regression; 1 or -1 for documents like those of training or not
   probabilities  the class and the probability of each class; the first line, which begins with labels, names the classes. The model must have been trained with -b 1
   decisions      the class and the decision value of each machine; the first line, which begins with machines, names them: one class, or two with / between
-Between columns stands a blank, or a TAB where a name holds blanks.
+Between columns stands a blank, or a TAB where a name holds blanks. -names puts the document's file, or its number from 1, before each line.
 
 Where the documents have labels that the model knows, a report says how many are right: accuracy, or for regression the mean squared error, precision, recall and
 F1 by class, the confusion matrix (of 20 classes at most), the pairs of classes that are confused most. A document without a label has - where the label belongs.
@@ -34,6 +36,7 @@ Without -o predictions go to standard output, and the report to standard error; 
 
 Examples:
   grambench predict -in test.tsv.gz -model news.model -o predicted.txt
+  grambench predict -names -in mail/ -model news.model
   grambench predict -b 1 test.tsv news.model probabilities.txt
   printf -- '-\tthe engine stalls at idle\n' >one.tsv && grambench predict one.tsv news.model
 `,
@@ -46,6 +49,7 @@ Examples:
 		f.set.StringVar(&r.out, "o", "", "write the predictions to `FILE` (default: standard output)")
 		f.set.StringVar(&r.output, "output", "", "write `WHAT`: labels, probabilities or decisions (default: labels)")
 		f.set.Var(&r.prob, "b", "-output probabilities, `0|1`")
+		f.set.BoolVar(&r.names, "names", false, "begin each line with the document's file, or its number where it has none, and a TAB")
 		f.set.BoolVar(&r.quiet, "q", false, "neither progress nor report")
 		f.check = r.check
 		return r.run
@@ -58,6 +62,7 @@ type predictRun struct {
 	model, out string
 	output     string
 	prob       zeroOne
+	names      bool
 	quiet      bool
 }
 
@@ -132,6 +137,9 @@ func (r *predictRun) run(ctx context.Context, e *env) error {
 
 	writing := time.Now()
 	lines := &predictionLines{what: r.output, m: m, p: prediction}
+	if r.names {
+		lines.names = func(i int) string { return cmp.Or(documentFile(corpus, i), strconv.Itoa(i+1)) }
+	}
 	if err := r.write(ctx, e, lines); err != nil {
 		return err
 	}

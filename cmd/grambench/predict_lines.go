@@ -18,6 +18,8 @@ type predictionLines struct {
 	what string // one of outputs
 	m    *model.Model
 	p    *svm.Prediction
+
+	names func(i int) string // what a line begins with; nil for nothing
 }
 
 // documents returns the number of documents.
@@ -96,6 +98,9 @@ func (l *predictionLines) write(ctx context.Context, w io.Writer) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	sep := l.separator()
 	if header := l.header(); header != nil {
+		if l.names != nil {
+			b.WriteByte('\t')
+		}
 		b.WriteString(strings.Join(header, sep) + "\n")
 	}
 	var number []byte
@@ -104,6 +109,10 @@ func (l *predictionLines) write(ctx context.Context, w io.Writer) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+		}
+		if l.names != nil {
+			b.WriteString(l.names(i))
+			b.WriteByte('\t')
 		}
 		names := l.labels(i)
 		if len(names) == 0 {
@@ -127,6 +136,7 @@ func (l *predictionLines) write(ctx context.Context, w io.Writer) error {
 
 // predictedObject is the prediction of one document in JSON.
 type predictedObject struct {
+	Name          string    `json:"name,omitempty"` // with -names
 	Labels        []string  `json:"labels"`
 	Value         *number   `json:"value,omitempty"` // regression: the estimate; one_class: the decision value
 	Probabilities []float64 `json:"probabilities,omitempty"`
@@ -138,6 +148,9 @@ func (l *predictionLines) objects() []predictedObject {
 	out := make([]predictedObject, l.documents())
 	for i := range out {
 		out[i].Labels = l.labels(i)
+		if l.names != nil {
+			out[i].Name = l.names(i)
+		}
 		if l.p.Value != nil {
 			v := number(l.p.Value[i])
 			out[i].Value = &v

@@ -177,7 +177,8 @@ func (r *predictReport) writeScore(w io.Writer) {
 	fmt.Fprint(w, "\n\n")
 	t := newTable("class", ">documents", ">predicted", ">right", ">precision", ">recall", ">F1")
 	for _, k := range r.Rows {
-		t.add(k.Class, formatCount(k.Of), formatCount(k.Given), formatCount(k.Right), fmt.Sprintf("%.4f", k.Precision), fmt.Sprintf("%.4f", k.Recall), fmt.Sprintf("%.4f", k.F1))
+		t.add(k.Class, formatCount(k.Of), formatCount(k.Given), formatCount(k.Right),
+			fmt.Sprintf("%.4f", k.Precision), fmt.Sprintf("%.4f", k.Recall), fmt.Sprintf("%.4f", k.F1))
 	}
 	t.write(w)
 	r.writeMatrix(w)

@@ -61,7 +61,8 @@ func (s *svmFlags) checkLabels(e *env, c *sparse.Corpus, settings svm.Settings) 
 	}
 	switch {
 	case len(c.Classes) < least && settings.Type.Classifies():
-		return fmt.Errorf("%s has %s, expected at least %d to tell apart (-type one_class learns from one, without labels)", c.Source, counted(len(c.Classes), "class", "classes"), least)
+		return fmt.Errorf("%s has %s, expected at least %d to tell apart (-type one_class learns from one, without labels)",
+			c.Source, counted(len(c.Classes), "class", "classes"), least)
 	case unlabelled > 0 && !settings.Type.Classifies():
 		return fmt.Errorf("%s of %s has no label, expected a number for each: regression estimates the labels", documentName(c, first), c.Source)
 	case unlabelled > 0 && settings.Scheme != solver.Labels: // to labels these are documents without any of them
