@@ -55,6 +55,7 @@ type Kernels struct {
 	Step     func(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64)
 	ArgGain  func(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64)
 	Prefetch func(rows [][]float32, from, to int)
+	Pick     func(dst, src []float32, index []int32)
 	Beyond   func(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int)
 	RowSums  func(sum []float64, rows []float32, base int, at []int32, coef []float64)
 

@@ -462,3 +462,57 @@ next:
 
 done:
 	RET
+
+// func pick(dst []float32, src []float32, index []int32)
+TEXT ·pick(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ src_base+24(FP), CX
+	MOVQ index_base+48(FP), DX
+	MOVQ index_len+56(FP), BX
+	XORQ SI, SI
+	SUBQ $0x07, BX
+
+next1:
+	CMPQ SI, BX
+	JGE  done2
+	MOVL (DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, (AX)(SI*4)
+	MOVL 4(DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, 4(AX)(SI*4)
+	MOVL 8(DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, 8(AX)(SI*4)
+	MOVL 12(DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, 12(AX)(SI*4)
+	MOVL 16(DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, 16(AX)(SI*4)
+	MOVL 20(DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, 20(AX)(SI*4)
+	MOVL 24(DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, 24(AX)(SI*4)
+	MOVL 28(DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, 28(AX)(SI*4)
+	ADDQ $0x00000008, SI
+	JMP  next1
+
+done2:
+	ADDQ $0x07, BX
+
+next3:
+	CMPQ SI, BX
+	JGE  done4
+	MOVL (DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, (AX)(SI*4)
+	ADDQ $0x00000001, SI
+	JMP  next3
+
+done4:
+	RET

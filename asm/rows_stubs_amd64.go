@@ -18,3 +18,8 @@ func addRowsAVX512(sum []float64, rows [][]float32, from int, by []float64)
 //
 //go:noescape
 func prefetch(rows [][]float32, from int, to int)
+
+// pick is pickGeneric.
+//
+//go:noescape
+func pick(dst []float32, src []float32, index []int32)

@@ -32,6 +32,7 @@ var generic = Kernels{
 	Step:     stepGeneric,
 	ArgGain:  argGainGeneric,
 	Prefetch: prefetchGeneric,
+	Pick:     pickGeneric,
 	Beyond:   beyondGeneric,
 	RowSums:  rowSumsGeneric,
 

@@ -9,6 +9,7 @@ type inner struct {
 	n        int
 	rows     []float32 // n × n
 	column   []int32   // by place: the document's place in a row
+	kept     []bool    // by place: its variable was in the set before
 	diag     []float32
 	score    []float64
 	alpha    []float64
@@ -28,7 +29,7 @@ func newInner(size int, k *asm.Kernels) *inner {
 	size = padded(size)
 	return &inner{
 		k: k, rows: make([]float32, size*size), diag: make([]float32, size), score: make([]float64, size), alpha: make([]float64, size),
-		upper: make([]float64, size), sign: make([]int8, size), mask: make([]byte, size), column: make([]int32, size),
+		upper: make([]float64, size), sign: make([]int8, size), mask: make([]byte, size), column: make([]int32, size), kept: make([]bool, size),
 	}
 }
 
@@ -53,12 +54,18 @@ func (in *inner) load(d *dual, store *rowStore, slots, fresh []int32, rows [][]f
 		in.mask[r] = 0
 	}
 	for _, r := range fresh {
-		from, to := rows[r], in.rows[int(r)*n:int(r+1)*n]
-		for c, u := range in.column[:len(slots)] {
-			v := from[u]
-			to[c] = v
-			in.rows[c*n+int(r)] = v
+		in.k.Pick(in.rows[int(r)*n:int(r+1)*n], rows[r], in.column[:len(slots)])
+		in.kept[r] = false
+	}
+	for c, kept := range in.kept[:len(slots)] {
+		to := in.rows[c*n : (c+1)*n]
+		for _, r := range fresh {
+			if !kept {
+				break
+			}
+			to[r] = in.rows[int(r)*n+c]
 		}
+		in.kept[c] = true
 	}
 }
 
