@@ -157,6 +157,12 @@ func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 		edge--
 		have += count[edge]
 	}
+	next, more := edge, have // where the next round begins to look
+	for next > 0 && more < 2*room {
+		next--
+		more += count[next]
+	}
+	s.cut = max(float64(next)/levels-cutSlack, 0)
 	room -= have
 	for i, f := range s.far {
 		switch l := level(f); {
@@ -167,9 +173,8 @@ func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 			room--
 		}
 	}
-	s.cut = max(float64(edge-1)/levels-cutSlack, 0)
 }
 
-// cutSlack is how far below the last variable that was picked the next round begins to look, as a part of the gap: the gap shrinks from round to round, and
+// cutSlack is how far below the first two sets of variables the next round begins to look, as a part of the gap: the gap shrinks from round to round, and
 // the others come closer to its ends.
-const cutSlack = 0.15
+const cutSlack = 0.02
