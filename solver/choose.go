@@ -19,9 +19,11 @@ type chooser struct {
 
 // side is what may enter the set from one end of the scores.
 type side struct {
-	at  []int32   // variables that violate by more than a part of the gap
-	far []float64 // by how much, as a part of the gap
-	cut float64   // that part, which follows what the rounds before found
+	cut   float64       // a part of the gap, which follows what the rounds before found
+	at    []int32       // variables that violate by more than that
+	level []uint8       // how far they are above the cut
+	count [levels]int32 // how many are at each level
+	room  []int32
 }
 
 // extremes are the greatest score that may move along its sign in an equation, and the least that may move against it, and whose they are.
@@ -125,56 +127,64 @@ type beyond struct {
 	gap      float64
 }
 
-// collect lists the variables beyond a part of the gap.
-func (s *side) collect(k *asm.Kernels, d *dual, b beyond, cut float64) {
-	if n := len(d.mask); cap(s.at) < n {
-		s.at, s.far = make([]int32, n), make([]float64, n)
+// levels is how many classes the variables beyond a cut are sorted into, by how far they are.
+const levels = 128
+
+// find lists the variables beyond the cut.
+func (s *side) find(k *asm.Kernels, d *dual, b beyond) {
+	if n := len(d.mask); len(s.room) < n {
+		s.room, s.level = make([]int32, n), make([]uint8, n)
 	}
-	n := k.Beyond(s.at[:len(d.mask)], d.score, d.mask, b.bit, b.way, b.end+cut*b.gap)
-	s.at, s.far = s.at[:n], s.far[:n]
-	by := 1 / b.gap
+	s.at = s.room[:k.Beyond(s.room[:len(d.mask)], d.score, d.mask, b.bit, b.way, b.end+s.cut*b.gap)]
+}
+
+// sort sets the level of each of them, between the cut and all of the gap.
+func (s *side) sort(d *dual, b beyond) {
+	above, by := b.end+s.cut*b.gap, levels/((1-s.cut)*b.gap)
+	level := s.level[:len(s.at)]
+	s.count = [levels]int32{}
 	for i, t := range s.at {
-		s.far[i] = (b.way*d.score[t] - b.end) * by
+		l := uint8(min(int((b.way*d.score[t]-above)*by), levels-1))
+		level[i] = l
+		s.count[l%levels]++
 	}
 }
 
 // take picks the greatest violators of a side, so many as there is room for, to a part of the gap: those that are nearly equal in the order of their rows. It looks at
-// those above the cut first, which should be some more than that and a small part of all; where they are too few it looks at all.
+// those above the cut first, which should be some more than that and a small part of all; where they are too few it looks further.
 func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
-	s.collect(k, d, b, s.cut)
-	if len(s.at) < room && s.cut > 0 {
-		s.cut = 0
-		s.collect(k, d, b, 0)
+	for s.find(k, d, b); len(s.at) < room && s.cut > 0; s.find(k, d, b) {
+		s.cut = max(1-lookFurther*(1-s.cut), 0)
 	}
-	const levels = 128
-	var count [levels]int
-	level := func(far float64) int { return max(min(int(far*levels), levels-1), 0) }
-	for _, f := range s.far {
-		count[level(f)]++
-	}
+	s.sort(d, b)
 	edge, have := levels, 0
-	for edge > 0 && have+count[edge-1] <= room {
+	for edge > 0 && have+int(s.count[edge-1]) <= room {
 		edge--
-		have += count[edge]
+		have += int(s.count[edge])
 	}
-	next, more := edge, have // where the next round begins to look
-	for next > 0 && more < 2*room {
-		next--
-		more += count[next]
-	}
-	s.cut = max(float64(next)/levels-cutSlack, 0)
-	room -= have
-	for i, f := range s.far {
-		switch l := level(f); {
+	rest := room - have
+	level := s.level[:len(s.at)]
+	for i, t := range s.at {
+		switch l := int(level[i]); {
 		case l >= edge:
-			c.pick(s.at[i])
-		case l == edge-1 && room > 0:
-			c.pick(s.at[i])
-			room--
+			c.pick(t)
+		case l == edge-1 && rest > 0:
+			c.pick(t)
+			rest--
 		}
 	}
+	next, more := edge, have
+	for next > 0 && more < lookAhead*room {
+		next--
+		more += int(s.count[next])
+	}
+	s.cut = max(s.cut+(1-s.cut)*float64(next)/levels-cutSlack, 0)
 }
 
-// cutSlack is how far below the first two sets of variables the next round begins to look, as a part of the gap: the gap shrinks from round to round, and
-// the others come closer to its ends.
-const cutSlack = 0.02
+// The next round begins to look where the last one found so many sets of variables, and a part of the gap below: the gap shrinks from round to round, and the
+// others come closer to its ends.
+const (
+	lookAhead   = 2
+	cutSlack    = 0.02
+	lookFurther = 2
+)
