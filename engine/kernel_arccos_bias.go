@@ -86,6 +86,7 @@ func (f arcBias) properties() Properties {
 // biasRoom is scratch space for a block.
 type biasRoom struct {
 	sides [chunk]arccosine.Side
+	row   arccosine.Side
 	norms [chunk]float64
 }
 
@@ -104,21 +105,21 @@ func (f arcBias) rows(_ *asm.Kernels, b *block) {
 	}
 	for j, v := range b.y {
 		s.norms[j] = norm(v)
-		s.sides[j] = arccosine.NewSide(math.Abs(f.bias) / s.norms[j])
+		table.Side(&s.sides[j], math.Abs(f.bias)/s.norms[j])
 	}
 	for i, xi := range b.x {
 		dst, cs := b.row(i)
 		x := norm(xi)
-		side := arccosine.NewSide(math.Abs(f.bias) / x)
+		table.Side(&s.row, math.Abs(f.bias)/x)
 		for j, y := range s.norms[:len(dst)] {
 			c := float64(cs[j])
 			if f.sigma > 0 {
 				c = smooth(c, float64(xi), float64(b.y[j]), f.sigma, x, y)
 			}
 			p, q := arccosine.Cotangents(c, x, y)
-			v := (table.Sector(&side, p) + table.Sector(&s.sides[j], q)) / math.Pi
+			v := (table.Sector(&s.row, p) + table.Sector(&s.sides[j], q)) / math.Pi
 			if f.bias < 0 {
-				v += side.Inner() + s.sides[j].Inner()
+				v += s.row.Inner() + s.sides[j].Inner()
 			}
 			dst[j] = float32(v)
 		}

@@ -102,22 +102,46 @@ func toPolynomial(p, x *[degree]float64) {
 	}
 }
 
+// horner evaluates a polynomial in pairs, whose products don't wait for each other.
 func horner(p *[degree]float64, s float64) float64 {
-	return ((((p[5]*s+p[4])*s+p[3])*s+p[2])*s+p[1])*s + p[0]
+	q := s * s
+	return (p[0] + p[1]*s) + q*((p[2]+p[3]*s)+q*(p[4]+p[5]*s))
 }
 
 // evaluate returns the polynomial of a cell for z and a in terms of its half widths from its middle.
 func evaluate(cell *[degree][degree]float64, s, u float64) float64 {
-	p := [degree]float64{horner(&cell[0], s), horner(&cell[1], s), horner(&cell[2], s), horner(&cell[3], s), horner(&cell[4], s), horner(&cell[5], s)}
+	var p [degree]float64
+	along(&p, cell, s)
 	return horner(&p, u)
 }
 
-// Side is what I(h, ·) needs of h.
-type Side struct{ h, half, scale, erf float64 }
+// along returns what is left of the polynomial of a cell for one z: that in a.
+func along(p *[degree]float64, cell *[degree][degree]float64, s float64) {
+	q := s * s
+	for i := range p {
+		c := &cell[i]
+		p[i] = (c[0] + c[1]*s) + q*((c[2]+c[3]*s)+q*(c[4]+c[5]*s))
+	}
+}
 
-// NewSide returns the side of h >= 0.
-func NewSide(h float64) Side {
-	return Side{h, half(h), math.Exp(-h * h / 2), math.Erf(h / math.Sqrt2)}
+// Side is what I(h, ·) needs of h: made once for a document, it serves all its pairs.
+type Side struct {
+	h, half, scale, erf float64
+	inner               [columns][degree]float64 // S(h, ·)
+}
+
+// Side makes s that of h >= 0.
+func (t *Table) Side(s *Side, h float64) {
+	s.h, s.half, s.scale, s.erf = h, half(h), math.Exp(-h*h/2), math.Erf(h/math.Sqrt2)
+	if !(h < greatest) {
+		clear(s.inner[:])
+		return
+	}
+	z := h * perUnit
+	i := int(z)
+	for j := range s.inner {
+		along(&s.inner[j], &t.cells[i][j], 2*(z-float64(i))-1)
+	}
 }
 
 // Inner returns erf(h/√2), what a negative bias adds.
@@ -127,11 +151,9 @@ func (s *Side) Inner() float64 { return s.erf }
 func (t *Table) Sector(side *Side, a float64) float64 {
 	v := math.Abs(a)
 	if v <= 1 {
-		inner := 0.0
-		if side.h < greatest {
-			inner = side.scale * t.head(side.h, v)
-		}
-		return side.half - math.Copysign(inner, a)
+		u := v * columns
+		j := min(int(u), columns-1)
+		return side.half - math.Copysign(side.scale*horner(&side.inner[j], 2*(u-float64(j))-1), a)
 	}
 	if v != v {
 		return v

@@ -63,7 +63,9 @@ func TestBiased(t *testing.T) {
 					if d := Differ(c, x, y, b); !(math.Abs(d-differ) <= 1e-13*max(1, scale)) {
 						t.Errorf("b = %v, norms %v and %v, c = %v: Differ is %v, expected %v", b, x, y, c, d, differ)
 					}
-					h, k := NewSide(math.Abs(b)/x), NewSide(math.Abs(b)/y)
+					var h, k Side
+					table.Side(&h, math.Abs(b)/x)
+					table.Side(&k, math.Abs(b)/y)
 					p, q := Cotangents(c, x, y)
 					fast := table.Sector(&h, p) + table.Sector(&k, q)
 					slow := sector(h.h, p) + sector(k.h, q)
@@ -91,7 +93,8 @@ func TestTableBound(t *testing.T) {
 	table := Thresholds()
 	var used float64
 	for h := 0.003; h < 16; h += 0.0371 {
-		side := NewSide(h)
+		var side Side
+		table.Side(&side, h)
 		if bound := table.Bound(h); h < 3.9 && !(bound <= 0x1p-28*half(h)) {
 			t.Errorf("h = %v: the bound %v is more than 2⁻²⁸ of %v", h, bound, half(h))
 		}
@@ -154,7 +157,9 @@ func TestBiasedKnown(t *testing.T) {
 
 func BenchmarkThresholds(b *testing.B) {
 	table := Thresholds()
-	h, k := NewSide(0.3), NewSide(0.5)
+	var h, k Side
+	table.Side(&h, 0.3)
+	table.Side(&k, 0.5)
 	b.Run("table", func(b *testing.B) {
 		for b.Loop() {
 			p, q := Cotangents(0.7, 1/0.3, 1/0.5)
