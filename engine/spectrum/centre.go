@@ -1,0 +1,73 @@
+package spectrum
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// centred is P a P with P = I - 11ᵀ/n.
+type centred struct {
+	a     mat.Symmetric
+	means []float64
+	mean  float64
+}
+
+// Centre returns the centred matrix P a P with P = I - 11ᵀ/n,
+//
+//	b[i][j] = a[i][j] - m[i] - m[j] + m,   m[i] the mean of row i, m that of all
+//
+// It has no eigenvalue below 0 exactly if a has none on vectors that add to 0, as the matrices of conditionally positive definite kernels, and always the
+// eigenvalue 0 of the vector of ones. Values are computed in float64 when they are read; a must stay unchanged.
+// Source: Schölkopf, The kernel trick for distances, NIPS 2000, proposition 2.
+func Centre(a mat.Symmetric) mat.Symmetric {
+	n := a.SymmetricDim()
+	c := &centred{a: a, means: make([]float64, n)}
+	for i := range n {
+		for j := range n {
+			c.means[i] += a.At(i, j)
+		}
+		c.means[i] /= float64(n)
+		c.mean += c.means[i] / float64(n)
+	}
+	return c
+}
+
+func (c *centred) Dims() (rows, cols int) { return c.a.Dims() }
+func (c *centred) SymmetricDim() int      { return c.a.SymmetricDim() }
+func (c *centred) T() mat.Matrix          { return c }
+
+// At adds the two means first, so that (i, j) and (j, i) have the same bits.
+func (c *centred) At(i, j int) float64 { return c.a.At(i, j) - (c.means[i] + c.means[j]) + c.mean }
+
+// CentreOperator is Centre for an operator.
+func CentreOperator(a Operator) Operator { return &centredOperator{a, make([]float64, a.Len())} }
+
+type centredOperator struct {
+	a    Operator
+	from []float64
+}
+
+func (c *centredOperator) Len() int { return c.a.Len() }
+
+// Apply takes the mean off before and after.
+func (c *centredOperator) Apply(ctx context.Context, dst, src []float64) error {
+	copy(c.from, src)
+	subtractMean(c.from)
+	if err := c.a.Apply(ctx, dst, c.from); err != nil {
+		return err
+	}
+	subtractMean(dst)
+	return nil
+}
+
+func subtractMean(v []float64) {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	mean := sum / float64(len(v))
+	for i := range v {
+		v[i] -= mean
+	}
+}

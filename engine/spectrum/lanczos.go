@@ -1,0 +1,199 @@
+package spectrum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack"
+	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
+)
+
+// Operator is a symmetric matrix by its products.
+type Operator interface {
+	// Len returns the number of rows.
+	Len() int
+	// Apply writes A·src to dst; both have Len values and are different slices. It returns within a second of the end of ctx.
+	Apply(ctx context.Context, dst, src []float64) error
+}
+
+// Options says what Lanczos is to find. The zero value works.
+type Options struct {
+	K         int                                  // so many of the largest and of the smallest eigenvalues; default 6
+	Steps     int                                  // at most so many products; default 300
+	Tolerance float64                              // residual, relative to the largest absolute eigenvalue, that counts as converged; default 2⁻²⁴, a float32's rounding
+	Seed      uint64                               // of the start vector
+	Progress  func(step, steps int, worst float64) // called now and then with the greatest relative residual of those wanted; default none
+}
+
+// Value is an eigenvalue as Lanczos knows it: the matrix has an eigenvalue within Residual of Value, up to rounding.
+type Value struct {
+	Value, Residual float64
+	Converged       bool
+}
+
+// Extremes is what Lanczos finds.
+type Extremes struct {
+	Largest  []Value // the largest first
+	Smallest []Value // the smallest first
+	Steps    int     // products that it took
+}
+
+// LanczosBytes returns the memory that Lanczos takes for n rows and so many steps: its basis and the eigenvectors of a tridiagonal matrix.
+func LanczosBytes(n, steps int) int64 {
+	steps = min(steps, n)
+	return 8 * (int64(steps+3)*int64(n) + int64(steps)*int64(steps+4))
+}
+
+// Lanczos returns the extreme eigenvalues of a by the method of Lanczos with full reorthogonalisation, twice a step: after m products the eigenvalues θ of a
+// tridiagonal m×m matrix stand for those of a, each with the residual
+//
+//	‖A y - θ y‖ = β_m |s_m|
+//
+// of its vector y, where s_m is the last component of the tridiagonal matrix's eigenvector. It ends when the residuals of all values that are wanted are
+// within the tolerance, or after Steps products; Converged says which are. A largest value is never above the largest eigenvalue and a smallest never below
+// the smallest. An eigenvalue of multiplicity m, or a tight cluster, may come as fewer than m values.
+//
+// The same seed gives the same bits as long as Apply does. Memory: LanczosBytes. Errors: what Apply returns, the end of ctx, products that aren't finite.
+// Source: Golub and Van Loan, Matrix Computations, 4th ed., §10.1 and §10.3.
+func Lanczos(ctx context.Context, a Operator, opt Options) (*Extremes, error) {
+	n := a.Len()
+	if n == 0 {
+		return &Extremes{}, nil
+	}
+	k := opt.K
+	if k <= 0 {
+		k = 6
+	}
+	k = min(k, n)
+	most := opt.Steps
+	if most <= 0 {
+		most = 300
+	}
+	most = min(max(most, 2*k), n)
+	tolerance := opt.Tolerance
+	if tolerance <= 0 {
+		tolerance = 0x1p-24
+	}
+	l := &lanczos{n: n, random: rand.New(rand.NewPCG(opt.Seed, 0x9e3779b97f4a7c15))}
+	l.fresh()
+	w := make([]float64, n)
+	for next := min(max(2*k, 16), most); ; {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := a.Apply(ctx, w, l.basis[len(l.basis)-1]); err != nil {
+			return nil, err
+		}
+		if err := l.step(w); err != nil {
+			return nil, err
+		}
+		m := len(l.alpha)
+		if m < next && m < most {
+			continue
+		}
+		e, worst, err := l.extremes(k, tolerance)
+		if err != nil {
+			return nil, err
+		}
+		if opt.Progress != nil {
+			opt.Progress(m, most, worst)
+		}
+		if worst <= tolerance && m >= 2*k || m == most {
+			return e, nil
+		}
+		next = m + max(8, m/8) // the tridiagonal problem takes time in proportion to m³
+	}
+}
+
+// lanczos is the state: alpha and beta of the tridiagonal matrix, and the basis, a vector more than alpha has values as long as there are directions left.
+type lanczos struct {
+	n           int
+	random      *rand.Rand
+	basis       [][]float64
+	alpha, beta []float64 // beta[j] couples j and j+1
+	scale       float64   // a lower bound of the matrix's norm
+}
+
+// fresh adds a random direction, orthogonal to the basis: the start vector, or another one once the space of the first is exhausted.
+func (l *lanczos) fresh() {
+	for {
+		v := make([]float64, l.n)
+		for i := range v {
+			v[i] = l.random.NormFloat64()
+		}
+		before := floats.Norm(v, 2)
+		l.orthogonalise(v)
+		if norm := floats.Norm(v, 2); norm > 1e-8*before { // else all of it was rounding
+			floats.Scale(1/norm, v)
+			l.orthogonalise(v)
+			floats.Scale(1/floats.Norm(v, 2), v)
+			l.basis = append(l.basis, v)
+			return
+		}
+	}
+}
+
+// orthogonalise takes the basis off v, twice: once is not enough (Parlett, The Symmetric Eigenvalue Problem, §6.9).
+func (l *lanczos) orthogonalise(v []float64) {
+	for range 2 {
+		for _, b := range l.basis {
+			floats.AddScaled(v, -floats.Dot(b, v), b)
+		}
+	}
+}
+
+// step takes w = A·v for the last vector v of the basis in, and adds the next vector.
+func (l *lanczos) step(w []float64) error {
+	v := l.basis[len(l.basis)-1]
+	alpha, norm := floats.Dot(v, w), floats.Norm(w, 2)
+	if math.IsNaN(norm) || math.IsInf(norm, 0) {
+		return fmt.Errorf("spectrum: product %d isn't finite", len(l.alpha)+1)
+	}
+	l.scale = max(l.scale, norm)
+	l.alpha = append(l.alpha, alpha)
+	l.orthogonalise(w)
+	beta := floats.Norm(w, 2)
+	if len(l.basis) == l.n {
+		l.beta = append(l.beta, 0)
+		return nil
+	}
+	if beta <= 1e-14*l.scale*math.Sqrt(float64(l.n)) { // the space is invariant: what is left is rounding
+		l.beta = append(l.beta, 0)
+		l.fresh()
+		return nil
+	}
+	next := make([]float64, l.n)
+	floats.ScaleTo(next, 1/beta, w)
+	l.beta, l.basis = append(l.beta, beta), append(l.basis, next)
+	return nil
+}
+
+// extremes solves the tridiagonal problem; worst is the greatest residual of the values that are wanted, relative to the largest absolute value.
+func (l *lanczos) extremes(k int, tolerance float64) (e *Extremes, worst float64, err error) {
+	m := len(l.alpha)
+	d, off := append([]float64(nil), l.alpha...), append([]float64(nil), l.beta[:m-1]...)
+	z := make([]float64, m*m)
+	if !(lapackgonum.Implementation{}).Dsteqr(lapack.EVTridiag, m, d, off, z, m, make([]float64, max(1, 2*m-2))) {
+		return nil, 0, errors.New("spectrum: the iteration for the eigenvalues doesn't converge")
+	}
+	largest := max(math.Abs(d[0]), math.Abs(d[m-1]))
+	of := func(i int) Value {
+		residual := math.Abs(l.beta[m-1] * z[(m-1)*m+i])
+		relative := 0.0
+		if largest > 0 {
+			relative = residual / largest
+		}
+		worst = max(worst, relative)
+		return Value{d[i], residual, relative <= tolerance}
+	}
+	e = &Extremes{Steps: m}
+	for i := range min(k, m) {
+		e.Largest = append(e.Largest, of(m-1-i))
+		e.Smallest = append(e.Smallest, of(i))
+	}
+	return e, worst, nil
+}

@@ -1,0 +1,259 @@
+package spectrum
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// with returns a matrix with the given eigenvalues: Q diag(λ) Qᵀ for a random orthogonal Q.
+func with(eigenvalues []float64, seed uint64) *mat.SymDense {
+	n := len(eigenvalues)
+	r := rand.New(rand.NewPCG(seed, 1))
+	g := mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := range n {
+			g.Set(i, j, r.NormFloat64())
+		}
+	}
+	var qr mat.QR
+	qr.Factorize(g)
+	var q, p mat.Dense
+	qr.QTo(&q)
+	p.Mul(&q, mat.NewDiagDense(n, eigenvalues))
+	p.Mul(&p, q.T())
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			s.SetSym(i, j, p.At(i, j))
+		}
+	}
+	return s
+}
+
+// operator applies a matrix.
+type operator struct {
+	mat.Symmetric
+	after int // if above 0: cancel at that product
+	stop  func()
+}
+
+func (o *operator) Len() int { return o.SymmetricDim() }
+func (o *operator) Apply(_ context.Context, dst, src []float64) error {
+	if o.after--; o.after == 0 {
+		o.stop()
+	}
+	mat.NewVecDense(len(dst), dst).MulVec(o.Symmetric, mat.NewVecDense(len(src), src))
+	return nil
+}
+
+// bound is what eigenvalues of an n×n matrix of norm 1 made and solved in float64 may be off: n roundings a value in the product, and as many in the solver.
+func bound(n int, norm float64) float64 { return 8 * float64(n) * 0x1p-53 * norm }
+
+func decaying(n int) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = math.Pow(0.9, float64(i))
+	}
+	v[n-1] = -0.25
+	return v
+}
+
+func TestAllOfKnownSpectrum(t *testing.T) {
+	for _, n := range []int{1, 2, 7, 60} {
+		want := decaying(n)
+		slices.SortFunc(want, func(a, b float64) int { return map[bool]int{true: -1, false: 1}[a > b] })
+		got, err := All(t.Context(), with(want, 1))
+		if err != nil || len(got) != n {
+			t.Fatal(got, err)
+		}
+		for i := range got {
+			if err := math.Abs(got[i] - want[i]); !(err <= bound(n, 1)) {
+				t.Errorf("n=%d: eigenvalue %d is %v, expected %v", n, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+func TestAllRefuses(t *testing.T) {
+	a := mat.NewSymDense(3, nil)
+	a.SetSym(2, 1, math.NaN())
+	if _, err := All(t.Context(), a); err == nil {
+		t.Error("NaN is taken")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := All(ctx, with(decaying(30), 1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of ctx: %v", err)
+	}
+}
+
+// The second difference has the eigenvalues 2 - 2 cos(jπ/(n+1)).
+func TestLanczosOfSecondDifference(t *testing.T) {
+	const n = 200
+	a := mat.NewSymDense(n, nil)
+	for i := range n {
+		a.SetSym(i, i, 2)
+		if i > 0 {
+			a.SetSym(i, i-1, -1)
+		}
+	}
+	e, err := Lanczos(t.Context(), &operator{Symmetric: a}, Options{K: 4, Steps: n})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		small, large := 2-2*math.Cos(float64(i+1)*math.Pi/(n+1)), 2-2*math.Cos(float64(n-i)*math.Pi/(n+1))
+		for _, v := range []struct {
+			Value
+			want float64
+		}{{e.Smallest[i], small}, {e.Largest[i], large}} {
+			// A value with residual ρ is within ρ²/gap of its eigenvalue, and within ρ at any rate.
+			if !v.Converged || !(math.Abs(v.Value.Value-v.want) <= v.Residual+bound(n, 4)) {
+				t.Errorf("value %d: %+v, expected %v", i, v.Value, v.want)
+			}
+		}
+	}
+}
+
+func TestLanczosAgainstAll(t *testing.T) {
+	const n, k = 150, 5
+	a := with(decaying(n), 3)
+	all, err := All(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(3) {
+		e, err := Lanczos(t.Context(), &operator{Symmetric: a}, Options{K: k, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _ := Lanczos(t.Context(), &operator{Symmetric: a}, Options{K: k, Seed: seed})
+		for i := range k {
+			if v := e.Largest[i]; !v.Converged || !(math.Abs(v.Value-all[i]) <= v.Residual+bound(n, 1)) || !(v.Residual <= 0x1p-24) {
+				t.Errorf("seed %d: largest %d is %+v, expected %v", seed, i, v, all[i])
+			}
+			if v := e.Smallest[i]; v != again.Smallest[i] {
+				t.Errorf("seed %d: smallest %d is %+v and %+v", seed, i, v, again.Smallest[i])
+			}
+		}
+		if v := e.Smallest[0]; !v.Converged || !(math.Abs(v.Value-all[n-1]) <= v.Residual+bound(n, 1)) {
+			t.Errorf("seed %d: smallest is %+v, expected %v", seed, v, all[n-1])
+		}
+		if e.Steps >= n {
+			t.Errorf("seed %d: %d steps for %d rows", seed, e.Steps, n)
+		}
+	}
+}
+
+// An invariant space is left for the rest: the identity but for one value, and the zero matrix.
+func TestLanczosLeavesInvariantSpaces(t *testing.T) {
+	ones := make([]float64, 40)
+	for i := range ones {
+		ones[i] = 1
+	}
+	ones[0] = 3
+	e, err := Lanczos(t.Context(), &operator{Symmetric: with(ones, 5)}, Options{K: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{3, 1, 1} {
+		if !(math.Abs(e.Largest[i].Value-want) <= bound(40, 3)) || !(math.Abs(e.Smallest[i].Value-1) <= bound(40, 3)) {
+			t.Errorf("value %d: %+v and %+v", i, e.Largest[i], e.Smallest[i])
+		}
+	}
+	for _, n := range []int{1, 2, 9} {
+		e, err = Lanczos(t.Context(), &operator{Symmetric: mat.NewSymDense(n, nil)}, Options{})
+		if err != nil || len(e.Largest) != min(n, 6) || e.Largest[0].Value != 0 {
+			t.Errorf("zero matrix of %d rows: %+v, %v", n, e, err)
+		}
+	}
+}
+
+// What hasn't converged says so, and its residual is honest.
+func TestLanczosTooFewSteps(t *testing.T) {
+	const n = 150
+	a := with(decaying(n), 3)
+	all, _ := All(t.Context(), a)
+	e, err := Lanczos(t.Context(), &operator{Symmetric: a}, Options{K: 4, Steps: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range e.Smallest {
+		nearest := math.Inf(1)
+		for _, x := range all {
+			nearest = min(nearest, math.Abs(x-v.Value))
+		}
+		if v.Converged != (v.Residual <= 0x1p-24*math.Abs(e.Largest[0].Value)) || !(nearest <= v.Residual+bound(n, 1)) {
+			t.Errorf("%+v, the nearest eigenvalue is %v away", v, nearest)
+		}
+	}
+	if e.Smallest[3].Converged {
+		t.Error("four of the smallest in 8 steps")
+	}
+}
+
+func TestLanczosIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	o := &operator{Symmetric: with(decaying(100), 3), after: 3, stop: cancel}
+	if _, err := Lanczos(ctx, o, Options{K: 2}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, expected the end of ctx", err)
+	}
+	if o.after != 0 {
+		t.Errorf("%d products after the end", -o.after)
+	}
+}
+
+// P A P has the vector of ones in its kernel, and the operator is the matrix.
+func TestCentre(t *testing.T) {
+	const n = 12
+	a := with(decaying(n), 7)
+	c := Centre(a)
+	src, dst := make([]float64, n), make([]float64, n)
+	for j := range n {
+		sum := 0.0
+		for i := range n {
+			sum += c.At(i, j)
+			if c.At(i, j) != c.At(j, i) {
+				t.Errorf("(%d, %d) isn't symmetric", i, j)
+			}
+		}
+		if !(math.Abs(sum) <= bound(n, 1)) {
+			t.Errorf("column %d adds to %v", j, sum)
+		}
+		clear(src)
+		src[j] = 1
+		if err := CentreOperator(&operator{Symmetric: a}).Apply(t.Context(), dst, src); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if !(math.Abs(dst[i]-c.At(i, j)) <= bound(n, 1)) {
+				t.Errorf("(%d, %d): operator %v, matrix %v", i, j, dst[i], c.At(i, j))
+			}
+		}
+	}
+}
+
+func TestRademacherSums(t *testing.T) {
+	values := []float64{0.5, 0.25, 0.125, 0.0625, -0.03125}
+	for r, want := range map[float64]float64{1: 0.9375, 0.25: 0.6875, 0.125: 0.4375, 0.03125: 0.125} {
+		if got := RademacherSum(values, r); got != want {
+			t.Errorf("r=%v: %v, expected %v", r, got, want)
+		}
+		trace := 0.90625
+		for known := range len(values) + 1 {
+			got := RademacherBound(values[:known], len(values), trace, values[4], r)
+			if !(got >= want) {
+				t.Errorf("r=%v: %v from the first %d, below %v", r, got, known, want)
+			}
+			if known == len(values) && got != want {
+				t.Errorf("r=%v: %v from all, expected %v", r, got, want)
+			}
+		}
+	}
+}
