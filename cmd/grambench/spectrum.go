@@ -1,0 +1,291 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/sparse"
+)
+
+var spectrumCommand = command{
+	name:    "spectrum",
+	summary: "eigenvalues of a Gram matrix, the smallest against t, spectral sums",
+	help: `
+Prints eigenvalues of the Gram matrix of one kernel or several on the same documents: the -k largest and smallest, whether the matrix is positive
+semidefinite beyond rounding, and spectral sums. Up to ` + formatCount(mostWhole) + ` documents all eigenvalues are computed, in float64 from the float32 matrix; that takes
+8 bytes a value and time in proportion to n³, which standard error tells beforehand where it is long. Above, or with -lanczos, the extremes are found by the method of
+Lanczos with full reorthogonalisation, each with the norm of its residual: there is an eigenvalue within it. One of them whose residual is above 2⁻²⁴ of
+the largest value is marked as not converged; a smallest value from Lanczos is never below the true one. The matrix is kept where memory allows it, and
+computed again for each product where not.
+
+Rounding: values are float32, so an eigenvalue nearer to 0 than n·2⁻²⁴·|λ|max may owe its sign to rounding; the likely size of that is 2⁻²⁴ of the root of the sum of
+squared values, printed as "likely". The verdict is "not psd" where the smallest eigenvalue is below 0 by more than the first, "undecided" between the two, and
+"psd to rounding" otherwise. That is what these documents show: it proves nothing for others.
+
+-centre takes the mean off rows and columns: the matrix of a conditionally positive definite kernel, such as ngd, is then positive semidefinite, with one eigenvalue 0.
+
+-t gives each kernel that has a parameter t all these values, for the smallest eigenvalue against t.
+
+Spectral sums: Σ min(r, λ_j) for the radii -r, over the eigenvalues λ_j of K/n, and its root, the Rademacher term of Lafferty and Lebanon, JMLR 6 (2005), §4: the
+smaller it is, the fewer functions of norm 1 the kernel offers on these documents. From Lanczos it is a pair of bounds, by the largest eigenvalues and the trace.
+
+-plot draws the eigenvalues, largest first, on logarithmic axes and, for several t, the smallest against t.
+
+Examples:
+  grambench spectrum -in train.svm
+  grambench spectrum -in train.svm -kernel diffusion -t 0.1,0.5,1,2,8 -plot spectrum.png
+  grambench spectrum -in train.svm -kernel ngd -centre -k 3
+  grambench spectrum -in large.svm -kernel arccos:n=1 -kernel linear -lanczos -k 20 -json
+`,
+	setup: func(f *flags) func(context.Context, *env) error {
+		s := &spectrumCall{flags: f}
+		f.sourceFlags()
+		f.kernelFlags("diffusion:t=0.5")
+		f.computeFlags(0)
+		f.seedFlag("the start vector of Lanczos")
+		f.set.IntVar(&s.k, "k", 6, "print the `K` largest and smallest eigenvalues")
+		f.set.StringVar(&s.t, "t", "", "compute each kernel for the values of t in `LIST`, such as 0.1,0.5,1,2,8 or 0.1..10*10")
+		f.set.StringVar(&s.r, "r", "1e-4,1e-3,1e-2,0.1,1", "the radii of the spectral sums: `LIST`")
+		f.set.BoolVar(&s.centre, "centre", false, "centre the matrix: take the mean off its rows and columns")
+		f.set.BoolVar(&s.lanczos, "lanczos", false, "find the extremes alone, for few documents too")
+		f.set.IntVar(&s.steps, "steps", 300, "at most `N` products for Lanczos")
+		f.set.StringVar(&s.plot, "plot", "", "draw the eigenvalues into `FILE`, a PNG picture")
+		f.check = s.check
+		return s.run
+	},
+}
+
+// mostWhole is the greatest number of documents all of whose eigenvalues are computed.
+const mostWhole = 4000
+
+// spectrumCall is a call of the command.
+type spectrumCall struct {
+	*flags
+	k, steps        int
+	t, r, plot      string
+	centre, lanczos bool
+
+	asked []engine.Kernel
+	radii []float64
+}
+
+// check reads what can be read before the documents.
+func (s *spectrumCall) check() error {
+	switch {
+	case s.k < 1:
+		return usagef("-k %d is below 1", s.k)
+	case s.steps < 1:
+		return usagef("-steps %d is below 1", s.steps)
+	case s.plot != "" && !strings.HasSuffix(strings.ToLower(s.plot), ".png"):
+		return usagef("-plot %s: expected a name that ends in .png", s.plot)
+	}
+	var err error
+	if s.asked, err = s.parseKernels("diffusion:t=0.5"); err != nil {
+		return err
+	}
+	radii, err := parseGridList("r=" + s.r)
+	if err != nil {
+		return usageError{fmt.Errorf("-r: %w", err)}
+	}
+	for _, r := range radii.values {
+		if !(r > 0) {
+			return usagef("-r %v, expected numbers above 0", r)
+		}
+	}
+	s.radii = radii.values
+	if s.t == "" {
+		return nil
+	}
+	list, err := parseGridList("t=" + s.t)
+	if err != nil {
+		return usageError{fmt.Errorf("-t: %w", err)}
+	}
+	var unused []string
+	if s.asked, unused, err = kernelsOn(s.asked, []gridList{list}); err != nil {
+		return usageError{fmt.Errorf("-t: %w", err)}
+	}
+	if len(unused) > 0 {
+		return usagef("-t %s: none of the kernels has a parameter t", s.t)
+	}
+	return nil
+}
+
+func (s *spectrumCall) run(ctx context.Context, e *env) error {
+	if s.plot != "" {
+		if err := writable(s.plot); err != nil {
+			return err
+		}
+	}
+	p := newProgress(e.stderr)
+	defer p.clear()
+	corpus, err := s.read(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	n := corpus.Documents.Rows()
+	if n < 1 {
+		return fmt.Errorf("%s holds no documents, expected 1 or more", corpus.Source)
+	}
+	r := &spectrumReport{Corpus: newCorpusLine(corpus), Centred: s.centre, Seed: s.seed, k: s.k}
+	embedded, inEngine := workBytes(corpus.Documents)
+	if err := s.fits("embedding the documents for "+gramOf(n), runtimeBytes+corpus.Documents.Bytes()+embedded+inEngine); err != nil {
+		return err
+	}
+	var x *sparse.Embedded
+	var eng *engine.Engine
+	for i, k := range s.asked {
+		if i == 0 || k.Embedding() != s.asked[i-1].Embedding() {
+			x, eng = nil, nil // their memory is needed
+			if x, err = embed(corpus, k.Embedding()); err != nil {
+				return err
+			}
+			warnEmptied(e.stderr, corpus, x)
+			if eng, err = s.newEngine(x, s.isa, s.workers, p); err != nil {
+				return err
+			}
+		}
+		k = engine.Resolve(k, len(x.Embedder.Terms))
+		known := engine.PropertiesOf(k)
+		row := &spectrumRow{Kernel: k.String(), Embedding: k.Embedding().String(), ISA: string(eng.ISA()), Documents: n, Definite: known.Definite.String(), Condition: known.Condition}
+		begin := time.Now()
+		if n <= mostWhole && !s.lanczos {
+			err = s.whole(ctx, e, p, eng, k, row)
+		} else {
+			err = s.extremes(ctx, p, eng, k, corpus.Documents.Bytes(), row)
+		}
+		if err != nil {
+			return err
+		}
+		row.Seconds = time.Since(begin).Seconds()
+		row.PeakBytes = peakBytes()
+		row.t, row.family = parameterT(k)
+		r.Rows = append(r.Rows, row)
+	}
+	p.clear()
+	if s.plot != "" {
+		if err := writeSpectrum(s.plot, r); err != nil {
+			return err
+		}
+	}
+	return writeReport(e.stdout, r, s.json)
+}
+
+// parameterT returns the t of a kernel's specification, if it has one, and the specification without it.
+func parameterT(k engine.Kernel) (t float64, family string) {
+	name, parameters, _ := strings.Cut(k.String(), ":")
+	var rest []string
+	for part := range strings.SplitSeq(parameters, ",") {
+		if v, ok := strings.CutPrefix(part, "t="); ok && t == 0 {
+			if x, err := strconv.ParseFloat(v, 64); err == nil {
+				t = x
+				continue
+			}
+		}
+		if part != "" {
+			rest = append(rest, part)
+		}
+	}
+	if t == 0 || strings.ContainsAny(name, "(+*") {
+		return 0, k.String()
+	}
+	return t, strings.Join(append([]string{name}, rest...), " ")
+}
+
+// longSeconds is what a computation may take without being announced.
+const longSeconds = 5
+
+// whole computes all eigenvalues.
+func (s *spectrumCall) whole(ctx context.Context, e *env, p *progress, eng *engine.Engine, k engine.Kernel, row *spectrumRow) error {
+	n := eng.Len()
+	need := runtimeBytes + eng.Bytes() + eng.GramBytes() + spectrum.AllBytes(n)
+	if err := s.fits(fmt.Sprintf("all eigenvalues of %s (-lanczos finds the extremes in less)", gramOf(n)), need); err != nil {
+		return err
+	}
+	p.stage("computing " + row.Kernel)
+	m, err := eng.Gram(ctx, k)
+	if err != nil {
+		return err
+	}
+	seconds := estimateAll(ctx, n)
+	if seconds > longSeconds {
+		p.clear()
+		fmt.Fprintf(e.stderr, "grambench: all %s eigenvalues of %s take about %.0f s and %s of memory\n", formatCount(n), row.Kernel, seconds, formatBytes(need))
+	}
+	p.stage("eigenvalues of " + row.Kernel)
+	stop := p.expect(seconds)
+	values, err := allOf(ctx, m, s.centre)
+	stop()
+	if err != nil {
+		return err
+	}
+	row.take(values, s.k, s.radii)
+	return nil
+}
+
+// extremes finds the extremes by Lanczos, beside documents that take so many bytes.
+func (s *spectrumCall) extremes(ctx context.Context, p *progress, eng *engine.Engine, k engine.Kernel, held int64, row *spectrumRow) error {
+	n := eng.Len()
+	base := runtimeBytes + held + eng.Bytes() + spectrum.LanczosBytes(n, max(s.steps, 2*s.k))
+	op := &gramOperator{eng: eng, k: k, workers: s.workers}
+	budget := s.budget()
+	p.stage("computing " + row.Kernel)
+	if whole := base + eng.GramBytes(); budget == 0 || whole <= budget {
+		var err error
+		if op.m, err = eng.Gram(ctx, k); err != nil {
+			return err
+		}
+	} else if err := s.fits("the extreme eigenvalues of "+gramOf(n), base+eng.StripesBytes()); err != nil {
+		return err
+	}
+	trace, squares, err := op.traces(ctx, s.centre)
+	if err != nil {
+		return err
+	}
+	var a spectrum.Operator = op
+	if s.centre {
+		a = spectrum.CentreOperator(op)
+	}
+	p.stage("Lanczos for " + row.Kernel)
+	p.held = true // a product's progress is not the whole's
+	defer func() { p.held = false }()
+	found, err := spectrum.Lanczos(ctx, a, spectrum.Options{K: s.k, Steps: s.steps, Seed: s.seed,
+		Progress: func(step, steps int, _ float64) { p.update(int64(step), int64(steps)) }})
+	if err != nil {
+		return err
+	}
+	row.takeExtremes(found, trace, squares, s.radii)
+	return nil
+}
+
+// saveSpectrum writes a picture through a temporary name.
+func saveSpectrum(path string, write func(f *matrixio.File) error) error {
+	f, err := matrixio.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := write(f); err != nil {
+		return err
+	}
+	_, err = f.Commit()
+	return err
+}
+
+// tsOf returns the different t of the rows, rising.
+func (r *spectrumReport) tsOf() []float64 {
+	var ts []float64
+	for _, row := range r.Rows {
+		if row.t > 0 && !slices.Contains(ts, row.t) {
+			ts = append(ts, row.t)
+		}
+	}
+	slices.Sort(ts)
+	return ts
+}

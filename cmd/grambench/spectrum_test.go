@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/sparse"
+)
+
+// simplex writes all distributions of three outcomes in steps of 1/n, as counts.
+func simplex(t *testing.T, n int) string {
+	t.Helper()
+	var b bytes.Buffer
+	for i := range n + 1 {
+		for j := range n + 1 - i {
+			b.WriteString("1")
+			for term, count := range []int{i, j, n - i - j} {
+				if count > 0 {
+					fmt.Fprintf(&b, " %d:%d", term+1, count)
+				}
+			}
+			b.WriteString("\n")
+		}
+	}
+	path := filepath.Join(t.TempDir(), "simplex.svm")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// exp(-arccos²(s)/t) is positive definite to rounding for t <= 1 and isn't at t = 8; that is the same by both methods.
+func TestSpectrumOfDiffusionOnSimplex(t *testing.T) {
+	path := simplex(t, 16)
+	for _, method := range []string{methodAll, methodLanczos} {
+		args := []string{"spectrum", "-in", path, "-kernel", "diffusion", "-t", "0.1,0.5,1,8", "-k", "2", "-json"}
+		if method == methodLanczos {
+			args = append(args, "-lanczos")
+		}
+		var out, diagnostics bytes.Buffer
+		if status := run(args, nil, &out, &diagnostics); status != exitDone {
+			t.Fatalf("status %d: %s", status, &diagnostics)
+		}
+		var r spectrumReport
+		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Rows) != 4 {
+			t.Fatalf("%d rows", len(r.Rows))
+		}
+		for i, row := range r.Rows[:3] {
+			if row.Method != method || row.Verdict != verdictPSD || !(row.Min >= -row.Likely) {
+				t.Errorf("%s, row %d: %s: smallest %v, rounding %v, likely %v: %s", method, i, row.Kernel, row.Min, row.Rounding, row.Likely, row.Verdict)
+			}
+		}
+		// The fact is an eigenvalue of some -3·10⁻²; how far it is below 0 grows with the grid, 153 documents here.
+		if row := r.Rows[3]; row.Verdict != verdictNot || !(row.Min < -0.02) || !(row.Min > -0.1) {
+			t.Errorf("%s: %s: smallest %v, rounding %v: %s", method, row.Kernel, row.Min, row.Rounding, row.Verdict)
+		}
+	}
+}
+
+// newTestOperators makes the matrix of a kernel on random documents as an operator that keeps it and one that doesn't.
+func newTestOperators(t *testing.T, spec string, documents int) (whole, stripes *gramOperator) {
+	t.Helper()
+	c, err := sparse.Read(t.Context(), fmt.Sprintf("synthetic:docs=%d,terms=300,length=40", documents), sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := engine.MustParseKernel(spec)
+	x, err := embed(c, k.Embedding())
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := engine.New(x, engine.Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := eng.Gram(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &gramOperator{eng: eng, k: k, m: m, workers: 3}, &gramOperator{eng: eng, k: k, workers: 1}
+}
+
+// Lanczos gives the same bits whether the matrix is kept or not, and what the full decomposition gives; so do the traces.
+func TestGramOperators(t *testing.T) {
+	const n = 333
+	whole, stripes := newTestOperators(t, "diffusion:t=0.5", n)
+	for _, centre := range []bool{false, true} {
+		values, err := allOf(t.Context(), whole.m, centre)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var trace, squares float64
+		for _, v := range values {
+			trace += v
+			squares += v * v
+		}
+		var found [2]*spectrum.Extremes
+		for i, op := range []*gramOperator{whole, stripes} {
+			gotTrace, gotSquares, err := op.traces(t.Context(), centre)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Sums of n eigenvalues or n² values in float64, each with n roundings of the largest sum in it.
+			if tol := 64 * n * 0x1p-53 * (squares + n*n); !(math.Abs(gotTrace-trace) <= tol) || !(math.Abs(gotSquares-squares) <= tol) {
+				t.Errorf("centre %v: trace %v and squares %v, eigenvalues say %v and %v", centre, gotTrace, gotSquares, trace, squares)
+			}
+			var a spectrum.Operator = op
+			if centre {
+				a = spectrum.CentreOperator(op)
+			}
+			if found[i], err = spectrum.Lanczos(t.Context(), a, spectrum.Options{K: 3, Steps: n}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 3 {
+			l, s := found[0].Largest[i], found[0].Smallest[i]
+			if l != found[1].Largest[i] || s != found[1].Smallest[i] {
+				t.Errorf("centre %v: value %d is %v and %v, without the matrix %v and %v", centre, i, l, s, found[1].Largest[i], found[1].Smallest[i])
+			}
+			tol := 64 * n * 0x1p-53 * values[0] // rounding in float64, beside the residual
+			if !(math.Abs(l.Value-values[i]) <= l.Residual+tol) || !(math.Abs(s.Value-values[n-1-i]) <= s.Residual+tol) {
+				t.Errorf("centre %v: value %d is %v and %v, expected %v and %v", centre, i, l, s, values[i], values[n-1-i])
+			}
+		}
+	}
+}
+
+func TestGramOperatorIsCancelled(t *testing.T) {
+	whole, stripes := newTestOperators(t, "ngd", 50)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	v := make([]float64, 50)
+	for _, op := range []*gramOperator{whole, stripes} {
+		if err := op.Apply(ctx, v, v); err == nil {
+			t.Error("no error at the end of ctx")
+		}
+	}
+}
+
+// The bounds of the spectral sums from Lanczos hold the sum of all eigenvalues.
+func TestSpectrumBoundsHoldSums(t *testing.T) {
+	whole, _ := newTestOperators(t, "diffusion:t=8", 120)
+	values, err := allOf(t.Context(), whole.m, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	radii := []float64{1e-5, 1e-3, 0.1, 1}
+	all, part := &spectrumRow{Documents: 120}, &spectrumRow{Documents: 120}
+	all.take(values, 4, radii)
+	found, err := spectrum.Lanczos(t.Context(), whole, spectrum.Options{K: 4, Steps: 120})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace, squares, err := whole.traces(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part.takeExtremes(found, trace, squares, radii)
+	for i, s := range part.Sums {
+		want, slack := all.Sums[i].Least, number(1e-9) // residuals of 2⁻²⁴ count squared here, over a gap of 10⁻² at least
+		if !(s.Least <= want+slack) || !(s.Most >= want-slack) {
+			t.Errorf("r=%v: from %v to %v, all say %v", s.R, s.Least, s.Most, want)
+		}
+	}
+}
+
+// The t of a kernel is told from its other parameters.
+func TestParameterT(t *testing.T) {
+	for spec, want := range map[string]struct {
+		t      float64
+		family string
+	}{
+		"diffusion:t=0.25":            {0.25, "diffusion"},
+		"ngd-exp:t=2,embed=tf-l2":     {2, "ngd-exp embed=tf-l2"},
+		"linear":                      {0, "linear"},
+		"product(linear,ngd-exp:t=1)": {0, "product(linear,ngd-exp:t=1)"},
+	} {
+		if got, family := parameterT(engine.MustParseKernel(spec)); got != want.t || family != want.family {
+			t.Errorf("%s: t=%v of %q, expected %v of %q", spec, got, family, want.t, want.family)
+		}
+	}
+}
