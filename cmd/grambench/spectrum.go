@@ -27,14 +27,16 @@ computed again for each product where not.
 
 Rounding: values are float32, so an eigenvalue nearer to 0 than n·2⁻²⁴·|λ|max may owe its sign to rounding; the likely size of that is 2⁻²⁴ of the root of the sum of
 squared values, printed as "likely". The verdict is "not psd" where the smallest eigenvalue is below 0 by more than the first, "undecided" between the two, and
-"psd to rounding" otherwise. That is what these documents show: it proves nothing for others.
+"psd to rounding" otherwise; where Lanczos has not converged to the smallest eigenvalue and it isn't "not psd", the verdict is "not converged", and -steps helps.
+That is what these documents show: it proves nothing for others.
 
 -centre takes the mean off rows and columns: the matrix of a conditionally positive definite kernel, such as ngd, is then positive semidefinite, with one eigenvalue 0.
 
 -t gives each kernel that has a parameter t all these values, for the smallest eigenvalue against t.
 
 Spectral sums: Σ min(r, λ_j) for the radii -r, over the eigenvalues λ_j of K/n, and its root, the Rademacher term of Lafferty and Lebanon, JMLR 6 (2005), §4: the
-smaller it is, the fewer functions of norm 1 the kernel offers on these documents. From Lanczos it is a pair of bounds, by the largest eigenvalues and the trace.
+smaller it is, the fewer functions of norm 1 the kernel offers on these documents. From Lanczos it is a pair of bounds, by the largest
+eigenvalues, the trace and the sum of squares.
 
 -plot draws the eigenvalues, largest first, on logarithmic axes and, for several t, the smallest against t.
 

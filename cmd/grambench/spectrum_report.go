@@ -29,6 +29,7 @@ const (
 	verdictPSD       = "psd to rounding"
 	verdictUndecided = "undecided"
 	verdictNot       = "not psd"
+	verdictUnknown   = "not converged" // the smallest eigenvalue may be further down than the value that Lanczos has
 )
 
 // spectrumRow is one matrix.
@@ -118,20 +119,22 @@ func (row *spectrumRow) takeExtremes(found *spectrum.Extremes, trace, squares fl
 		return spectrumValue{number(v.Value), &residual, v.Converged}
 	}
 	var largest []float64
-	sure := true
 	for i, v := range found.Largest {
 		row.Largest = append(row.Largest, of(v))
 		row.Smallest = append(row.Smallest, of(found.Smallest[i]))
-		if sure = sure && v.Converged; sure { // the bounds rest on the values that are known
-			largest = append(largest, v.Value)
-		}
+		largest = append(largest, v.Value) // never above the eigenvalue, converged or not
 	}
 	row.judge(squares)
 	n := float64(row.Documents)
-	smallest := found.Smallest[0].Value - found.Smallest[0].Residual
+	smallest := math.Inf(-1)
+	if v := found.Smallest[0]; v.Converged {
+		smallest = v.Value - v.Residual
+	} else if row.Verdict != verdictNot {
+		row.Verdict = verdictUnknown
+	}
 	for _, r := range radii {
 		known := dividedBy(largest, n)
-		row.Sums = append(row.Sums, newSpectrumSum(r, spectrum.RademacherSum(known, r), spectrum.RademacherBound(known, row.Documents, trace/n, smallest/n, r)))
+		row.Sums = append(row.Sums, newSpectrumSum(r, spectrum.RademacherSum(known, r), spectrum.RademacherBound(known, row.Documents, trace/n, squares/(n*n), smallest/n, r)))
 	}
 }
 

@@ -175,6 +175,17 @@ func TestSpectrumBoundsHoldSums(t *testing.T) {
 	}
 }
 
+// A smallest value that has not converged says nothing of definiteness, unless it is below 0 already.
+func TestSpectrumNotConverged(t *testing.T) {
+	for value, want := range map[float64]string{0.5: verdictUnknown, -0.5: verdictNot} {
+		row := &spectrumRow{Documents: 100}
+		row.takeExtremes(&spectrum.Extremes{Largest: []spectrum.Value{{Value: 10, Converged: true}}, Smallest: []spectrum.Value{{Value: value, Residual: 0.1}}}, 100, 150, []float64{1})
+		if row.Verdict != want {
+			t.Errorf("smallest %v: %q, expected %q", value, row.Verdict, want)
+		}
+	}
+}
+
 // The t of a kernel is told from its other parameters.
 func TestParameterT(t *testing.T) {
 	for spec, want := range map[string]struct {
@@ -184,7 +195,7 @@ func TestParameterT(t *testing.T) {
 		"diffusion:t=0.25":            {0.25, "diffusion"},
 		"ngd-exp:t=2,embed=tf-l2":     {2, "ngd-exp embed=tf-l2"},
 		"linear":                      {0, "linear"},
-		"product(linear,ngd-exp:t=1)": {0, "product(linear,ngd-exp:t=1)"},
+		"product(ngd-exp:t=1,linear)": {0, "product(ngd-exp:t=1,linear)"},
 	} {
 		if got, family := parameterT(engine.MustParseKernel(spec)); got != want.t || family != want.family {
 			t.Errorf("%s: t=%v of %q, expected %v of %q", spec, got, family, want.t, want.family)

@@ -17,17 +17,20 @@ func RademacherSum(eigenvalues []float64, r float64) float64 {
 	return sum
 }
 
-// RademacherBound returns an upper bound of RademacherSum where only the largest eigenvalues, in falling order, are known, together with the trace of all
-// n of them and the smallest: the others are at most the last that is known, and together what is left of the trace, negative ones aside.
-func RademacherBound(largest []float64, n int, trace, smallest, r float64) float64 {
-	rest, left := float64(n-len(largest)), trace
+// RademacherBound returns an upper bound of RademacherSum where only lower bounds θ_1 >= … >= θ_k of the largest eigenvalues are known, as Lanczos gives them,
+// whether they have converged or not, together with the trace and the sum of squares of all n, and a lower bound of the smallest, which may be -Inf.
+//
+// With θ_j > 0, what θ leaves of the eigenvalues has the sum l = trace - Σ θ and a sum of squares of at most q = squares - Σ θ², as (λ-θ)² <= λ² - θ². Its
+// positive part is therefore at most (l + √(n q))/2, by the inequality of Cauchy and Schwarz, and at most l - n·min(smallest, 0).
+func RademacherBound(largest []float64, n int, trace, squares, smallest, r float64) float64 {
+	left, q, known := trace, squares, 0.0
 	for _, v := range largest {
-		left -= v
+		if v > 0 {
+			left -= v
+			q -= v * v
+			known += math.Min(r, v)
+		}
 	}
-	left += rest * math.Max(-smallest, 0) // the positive ones among the rest may add to more by what negative ones take away
-	each := r
-	if len(largest) > 0 {
-		each = math.Min(r, math.Max(largest[len(largest)-1], 0))
-	}
-	return RademacherSum(largest, r) + math.Max(math.Min(rest*each, left), 0)
+	positive := math.Min((left+math.Sqrt(float64(n)*math.Max(q, 0)))/2, left-float64(n)*math.Min(smallest, 0))
+	return math.Min(float64(n)*r, known+math.Max(positive, 0))
 }

@@ -245,15 +245,66 @@ func TestRademacherSums(t *testing.T) {
 		if got := RademacherSum(values, r); got != want {
 			t.Errorf("r=%v: %v, expected %v", r, got, want)
 		}
-		trace := 0.90625
+		// The largest, converged or not, and the smallest known or not: the bound holds, and no eigenvalue left out leaves no slack but the negative one's.
+		trace, squares := 0.0, 0.0
+		for _, v := range values {
+			trace += v
+			squares += v * v
+		}
 		for known := range len(values) + 1 {
-			got := RademacherBound(values[:known], len(values), trace, values[4], r)
-			if !(got >= want) {
-				t.Errorf("r=%v: %v from the first %d, below %v", r, got, known, want)
-			}
-			if known == len(values) && got != want {
-				t.Errorf("r=%v: %v from all, expected %v", r, got, want)
+			for _, share := range []float64{1, 0.75} {
+				for _, smallest := range []float64{values[4], math.Inf(-1)} {
+					var largest []float64
+					for _, v := range values[:known] {
+						largest = append(largest, share*v)
+					}
+					got := RademacherBound(largest, len(values), trace, squares, smallest, r)
+					if !(got >= want) || !(got <= 5*r) {
+						t.Errorf("r=%v: %v from %v and %v, expected %v to %v", r, got, largest, smallest, want, 5*r)
+					}
+					if known >= 4 && share == 1 && !(got <= want-5*values[4]) {
+						t.Errorf("r=%v: %v from all, expected %v to %v", r, got, want, want-5*values[4])
+					}
+				}
 			}
 		}
 	}
+}
+
+// The squared residuals of all values after m products add to ‖A V - V (VᵀA V)‖², V the basis.
+func TestLanczosResiduals(t *testing.T) {
+	const n, m = 60, 8
+	o := &recorder{operator: operator{Symmetric: with(decaying(n), 11)}}
+	e, err := Lanczos(t.Context(), o, Options{K: m / 2, Steps: m, Tolerance: 1e-300})
+	if err != nil || e.Steps != m {
+		t.Fatal(e, err)
+	}
+	got := 0.0
+	for i := range e.Largest {
+		got += e.Largest[i].Residual*e.Largest[i].Residual + e.Smallest[i].Residual*e.Smallest[i].Residual
+	}
+	v := mat.NewDense(m, n, nil)
+	for i, b := range o.seen {
+		v.SetRow(i, b)
+	}
+	var av, h, rest mat.Dense
+	av.Mul(o.Symmetric, v.T())
+	h.Mul(v, &av)
+	rest.Mul(v.T(), &h)
+	rest.Sub(&av, &rest)
+	want := math.Pow(mat.Norm(&rest, 2), 2)
+	if !(want > 1e-6) || !(math.Abs(got-want) <= 1e-10*want) { // n·2⁻⁵³ for a norm of 10⁻³ is some 10⁻¹¹
+		t.Errorf("squared residuals add to %v, expected %v", got, want)
+	}
+}
+
+// recorder keeps the vectors that it was given.
+type recorder struct {
+	operator
+	seen [][]float64
+}
+
+func (r *recorder) Apply(ctx context.Context, dst, src []float64) error {
+	r.seen = append(r.seen, slices.Clone(src))
+	return r.operator.Apply(ctx, dst, src)
 }
