@@ -33,7 +33,10 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 		}
 		return rows[i]
 	}
-	if workers == 0 {
+	switch {
+	case workers < 0:
+		return nil, fmt.Errorf("sparse: %d workers, expected at least 1, or 0 for one a processor", workers)
+	case workers == 0:
 		workers = runtime.GOMAXPROCS(0)
 	}
 	x := &Embedded{CSR: CSR{Cols: f.Cols(), Offsets: make([]int64, n+1)}, Embedder: f, Norms: make([]float64, n), Divisors: make([]float64, n)}

@@ -114,6 +114,7 @@ func (r *cvRun) run(ctx context.Context, e *env) error {
 		return err
 	}
 	p.clear()
+	r.warnStore(e, problem)
 	if v.Unfinished > 0 {
 		warn(e.stderr, counted(v.Unfinished, "machine", "machines")+" stopped before -tolerance was reached")
 	}

@@ -254,10 +254,19 @@ func (r *gridRun) search(ctx context.Context, e *env, p *progress, watch *gridWa
 	if slices.ContainsFunc(g.Kernels, func(k engine.Kernel) bool { return k.Embedding() != g.Kernels[0].Embedding() }) {
 		r.kept = corpus.Documents.Bytes()
 	}
+	var last *svm.Problem
+	defer func() {
+		p.clear()
+		r.warnStore(e, last)
+	}()
 	return svm.SearchProblems(ctx, s, g, func(embedding sparse.Embedding) (*svm.Problem, error) {
+		p.clear()
+		r.warnStore(e, last)
+		last = nil // the next matrix needs the room
 		problem, err := r.newProblem(ctx, e, p, corpus, embedding)
 		if err == nil {
 			watch.engine(problem.Engine())
+			last = problem
 		}
 		if r.kept == 0 {
 			corpus = nil // the matrix needs the room

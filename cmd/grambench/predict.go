@@ -25,7 +25,8 @@ vectors. The source, the model and the file for the predictions stand behind -in
 
 Predictions have one line a document, in their order. -output says what stands there:
   labels         the class; several with commas between, - for none; the estimate of a regression; 1 or -1 for documents like those of training or not
-  probabilities  the class and the probability of each class; the first line, which begins with labels, names the classes. The model must have been trained with -b 1
+  probabilities  the most probable class, which isn't always that of the votes, and the probability of each class; the first line, which begins with
+                 labels, names the classes. The model must have been trained with -b 1
   decisions      the class and the decision value of each machine; the first line, which begins with machines, names them: one class, or two with / between
 Between columns stands a blank, or a TAB where a name holds blanks. -names puts the document's file, or its number from 1, before each line.
 
@@ -133,6 +134,9 @@ func (r *predictRun) run(ctx context.Context, e *env) error {
 		return fmt.Errorf("%s: %w", f.in, err)
 	}
 	p.clear()
+	if r.output == "probabilities" {
+		mostProbable(prediction)
+	}
 	report.SecondsPredict = time.Since(predicting).Seconds()
 
 	writing := time.Now()

@@ -167,6 +167,20 @@ func (l *predictionLines) objects() []predictedObject {
 
 func formatFloat(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
+// mostProbable gives each document the class of the greatest probability, the first of several, in place of that of the votes or decision values, as
+// svm-predict -b 1 does. Separate labels stay as they are.
+func mostProbable(p *svm.Prediction) {
+	for i := range p.Class {
+		best := 0
+		for k, v := range p.Probabilities[i] {
+			if v > p.Probabilities[i][best] {
+				best = k
+			}
+		}
+		p.Class[i] = best
+	}
+}
+
 // hasProbabilities says whether a model gives probabilities: of its classes, each of its machines has a sigmoid.
 func hasProbabilities(m *model.Model) bool {
 	for _, machine := range m.Classifier.Machines {

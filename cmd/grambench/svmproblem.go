@@ -41,6 +41,16 @@ func (s *svmFlags) newProblem(ctx context.Context, e *env, p *progress, c *spars
 	return problem, nil
 }
 
+// warnStore warns where tiles that were computed couldn't be kept for later runs: -tiles serves nothing then, or less than it could.
+func (s *svmFlags) warnStore(e *env, problem *svm.Problem) {
+	if problem == nil {
+		return
+	}
+	if c := problem.Cache(); c.StoreErr != nil {
+		warn(e.stderr, fmt.Sprintf("-tiles %s: %s kept, then no more: %v", s.tiles, counted(c.Saved, "tile file", "tile files"), c.StoreErr))
+	}
+}
+
 // checkLabels holds that the labels of a corpus suit what is to be trained, and warns of documents without one.
 func (s *svmFlags) checkLabels(e *env, c *sparse.Corpus, settings svm.Settings) error {
 	if settings.Type == model.OneClass {

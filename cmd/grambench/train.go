@@ -175,6 +175,7 @@ func (t *trainRun) run(ctx context.Context, e *env) error {
 		return err
 	}
 	p.clear()
+	t.warnStore(e, problem)
 	if result.Unfinished > 0 {
 		warn(e.stderr, fmt.Sprintf("%s of %s stopped before -tolerance was reached", formatCount(result.Unfinished), counted(result.Machines, "machine", "machines")))
 	}

@@ -2,6 +2,7 @@ package svm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -39,8 +40,11 @@ type corpus struct {
 // NewProblem embeds a corpus and makes the engine for it. Nothing of the matrix is computed yet. The corpus isn't changed or kept: a caller who
 // lets go of it gives its memory back.
 //
-// Errors: what the embedding refuses, more memory than was allowed, the end of ctx.
+// Errors: a corpus without documents, what the embedding refuses, more memory than was allowed, the end of ctx.
 func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
+	if c == nil || c.Documents == nil || c.Documents.Rows() == 0 {
+		return nil, errors.New("svm: the corpus has no documents, expected at least one")
+	}
 	p := &Problem{opt: opt}
 	p.corpus = corpus{source: c.Source, vocabulary: c.Vocabulary, classes: c.Classes, cols: c.Documents.Cols, order: byClass(c)}
 	for _, i := range p.corpus.order {
