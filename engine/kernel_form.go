@@ -84,6 +84,7 @@ type compiled struct {
 	p         float64
 	separable bool
 	known     Properties
+	leaves    int // kernels that aren't made of others
 
 	once   sync.Once
 	table  *piecewise
@@ -103,7 +104,18 @@ func newCompiled(f form) *compiled {
 	if rest := k.p - float64(k.whole); k.separable && rest != 0 {
 		k.powers = newHalfLine(func(v float64) float64 { return realPower(v, rest) })
 	}
+	for _, p := range f.parts() {
+		k.leaves += leaves(p)
+	}
 	return k
+}
+
+// leaves returns of how many kernels that aren't made of others a kernel is made, repetitions included.
+func leaves(k component) int {
+	if c, ok := k.(*compiled); ok {
+		return max(c.leaves, 1)
+	}
+	return 1
 }
 
 // compile makes the kernel of a form, or finds it where there is one.

@@ -90,9 +90,10 @@ type assignment struct {
 
 // Bounds on what a specification may ask for.
 const (
-	mostDepth  = 16 // parentheses within each other
-	mostParts  = 64 // of a kernel
-	mostLayers = 32 // of a composition
+	mostDepth  = 16  // parentheses within each other
+	mostParts  = 64  // of a kernel
+	mostLayers = 32  // of a composition
+	mostLeaves = 512 // kernels in all, layers that are repeated counted as often: each is computed
 )
 
 // parser reads a specification by recursive descent; every method begins where pos stands and leaves pos behind what it read.

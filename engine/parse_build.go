@@ -80,12 +80,16 @@ func (b *builder) build(c *call) (component, error) {
 		return f.build(e, values), nil
 	}
 	var parts []component
+	total := 0
 	for _, part := range c.parts {
 		k, err := b.build(part)
 		if err != nil {
 			return nil, err
 		}
 		parts = append(parts, k)
+		if total += leaves(k); total > mostLeaves {
+			return nil, b.fail(part.pos, b.text(part), fmt.Sprintf("at most %d kernels in all", mostLeaves))
+		}
 	}
 	if n := len(parts); n == 0 || n > 1 && f.single {
 		return nil, b.fail(c.pos, fmt.Sprintf("%s of %d kernels", c.name, n), f.Parts)
@@ -93,7 +97,7 @@ func (b *builder) build(c *call) (component, error) {
 	if f.check != nil {
 		if i, expected := f.check(parts, values); expected != "" {
 			part := c.parts[i]
-			return nil, b.fail(part.pos, strings.TrimSpace(b.spec[part.pos:part.end]), expected)
+			return nil, b.fail(part.pos, b.text(part), expected)
 		}
 	}
 	weights := c.weights
@@ -102,6 +106,9 @@ func (b *builder) build(c *call) (component, error) {
 	}
 	return f.combine(parts, weights, values), nil
 }
+
+// text returns a part as it is written.
+func (b *builder) text(c *call) string { return strings.TrimSpace(b.spec[c.pos:c.end]) }
 
 // refused is the error that a parameter doesn't go with the others; where it was left out, the whole kernel is shown.
 func (b *builder) refused(c *call, key, expected string) error {

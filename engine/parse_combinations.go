@@ -71,7 +71,7 @@ func powerParam() param {
 const needsDiagonal = "a kernel with k(x, x) > 0 for all documents x"
 
 func checkCompose(parts []component, v []float64) (int, string) {
-	layers := 0
+	layers, total := 0, 0
 	for i, p := range parts {
 		repeated := 1
 		if i == len(parts)-1 {
@@ -88,6 +88,9 @@ func checkCompose(parts []component, v []float64) (int, string) {
 		}
 		if layers += each * repeated; layers > mostLayers {
 			return i, fmt.Sprintf("at most %d layers", mostLayers)
+		}
+		if total += leaves(p) * repeated; total > mostLeaves {
+			return i, fmt.Sprintf("at most %d kernels in all", mostLeaves)
 		}
 	}
 	return 0, ""

@@ -111,7 +111,8 @@ func TestParseKernelErrors(t *testing.T) {
 		"compose(arccos,ngd,layers=3)": {16, "ngd", "below another layer"},
 		"compose(compose(arccos,layers=20),layers=20)": {9, "compose(arccos,layers=20)", "at most 32 layers"},
 		"product(linear:embed=tf-l2,arccos:embed=tf)":  {41, "embed=tf", "embed=tf-l2 as before"},
-		"arccos:layers=0":                  {15, "layers=0", "a whole number from 1 to 32"},
+		"arccos:layers=0": {15, "layers=0", "a whole number from 1 to 32"},
+		"compose(linear + linear:embed=tf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf,layers=31)": {9, "linear + linear", "at most 512 kernels"},
 		strings.Repeat("(", 20) + "linear": {17, "another parenthesis", "at most 16"},
 	} {
 		k, err := ParseKernel(spec)
