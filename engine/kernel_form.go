@@ -61,9 +61,9 @@ type block struct {
 	dst, c         []float32 // of the whole tile
 	stride, column int       // distance of rows in it, and the first column
 
-	a, b, d [chunk]float32
-	sum     [chunk]float64
-	one     [3]float32
+	a, b [chunk]float32
+	sum  [chunk]float64
+	one  [3]float32
 }
 
 // row returns row i of the block, which may be the same memory twice.

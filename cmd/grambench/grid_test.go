@@ -188,11 +188,11 @@ func TestWithValue(t *testing.T) {
 
 // The command for training is one that the shell and train take as they stand.
 func TestTrainCommand(t *testing.T) {
-	r, _, err := parseGrid("-in my_mail -min-df 3 -s 4 -e 0.01 -w1 5 -signed -h 0 -m 2G -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest")
+	_, _, err := parseGrid("-in my_mail -min-df 3 -s 4 -e 0.01 -w1 5 -signed -h 0 -m 2G -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest")
 	if err == nil {
 		t.Fatal("weights for a regression")
 	}
-	r, _, err = parseGrid("-in my_mail -min-df 3 -e 0.01 -w1 5 -wcats 0.5 -signed -h 0 -m 2G -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest")
+	r, _, err := parseGrid("-in my_mail -min-df 3 -e 0.01 -w1 5 -wcats 0.5 -signed -h 0 -m 2G -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest")
 	if err != nil {
 		t.Fatal(err)
 	}
