@@ -18,7 +18,7 @@ func (s *svmFlags) newProblem(ctx context.Context, e *env, p *progress, c *spars
 	f := s.f
 	embedded, inEngine := workBytes(c.Documents)
 	what := fmt.Sprintf("preparing %s for training", counted(c.Documents.Rows(), "document", "documents"))
-	if err := f.fits(what, runtimeBytes+max(2*c.Documents.Bytes()+embedded, c.Documents.Bytes()+inEngine)); err != nil { // the corpus, and itself in another order
+	if err := f.fits(what, runtimeBytes+c.Documents.Bytes()+max(embedded, inEngine)); err != nil {
 		return nil, err
 	}
 	opt := svm.Options{ISA: f.isa, Workers: f.workers, MemoryBytes: f.budget(), HeldBytes: runtimeBytes + s.kept, Once: s.once, Progress: p.training}

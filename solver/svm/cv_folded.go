@@ -103,8 +103,7 @@ func (p *Problem) spare() int64 {
 	if p.opt.MemoryBytes == 0 {
 		return math.MaxInt64
 	}
-	n := int64(p.Len())
-	return p.opt.MemoryBytes - p.opt.HeldBytes - p.Engine().Bytes() - documentBytes*n*int64(p.Engine().Workers()) - p.opt.MemoryBytes/garbagePart - p.budget.tiles - p.budget.rows
+	return p.opt.MemoryBytes - p.fixedBytes(p.Engine()) - p.budget.tiles - p.budget.rows
 }
 
 // matrix returns the matrix of a kernel, in the order of f; it belongs to f and stays valid until the next call.

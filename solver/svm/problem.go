@@ -46,6 +46,9 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 		return nil, errors.New("svm: the corpus has no documents, expected at least one")
 	}
 	p := &Problem{opt: opt}
+	if err := p.prepares(c); err != nil {
+		return nil, err
+	}
 	p.corpus = corpus{source: c.Source, vocabulary: c.Vocabulary, classes: c.Classes, cols: c.Documents.Cols, order: byClass(c)}
 	for _, i := range p.corpus.order {
 		p.corpus.labels.Add(labelsOf(&c.Labels, i)...)
@@ -59,7 +62,7 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 	if err != nil {
 		return nil, err
 	}
-	if p.budget, err = plan(e, p.x.NNZ(), opt); err != nil {
+	if p.budget, err = p.plan(e); err != nil {
 		return nil, err
 	}
 	p.cached, err = e.Cached(engine.CachedOptions{CacheBytes: p.budget.tiles, Store: opt.Store})

@@ -24,6 +24,8 @@ type Report struct {
 
 	Gram  time.Duration // computing tiles before the solver began
 	Solve time.Duration // the solver, with the rows it asked for
+
+	Warnings []string // what deserves notice, in sentences without a full stop
 }
 
 // Train trains a model. The tiles are computed first where the whole matrix fits into memory, otherwise as they are asked for.
@@ -35,7 +37,11 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	if err != nil {
 		return nil, nil, err
 	}
-	report := &Report{}
+	rows, err := p.rowsFor(&s)
+	if err != nil {
+		return nil, nil, err
+	}
+	report := &Report{Warnings: p.before(&s)}
 	begin := time.Now()
 	m, err := p.matrix(ctx, engine.Resolve(s.Kernel, len(p.x.Embedder.Terms)))
 	if err != nil {
@@ -44,7 +50,7 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	report.Gram = time.Since(begin)
 	begin = time.Now()
 	p.training.Store(true)
-	c, err := p.classifier(ctx, m, &s)
+	c, err := p.classifier(ctx, m, &s, rows)
 	p.training.Store(false)
 	if err != nil {
 		return nil, nil, err
@@ -52,6 +58,7 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	report.Solve = time.Since(begin)
 	out := p.model(c, &s)
 	report.count(c, out)
+	report.Warnings = append(report.Warnings, p.after(report)...)
 	return out, report, nil
 }
 
@@ -71,8 +78,9 @@ func (p *Problem) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, e
 }
 
 // classifier trains the machines of a type.
-func (p *Problem) classifier(ctx context.Context, m solver.Matrix, s *Settings) (*solver.Classifier, error) {
+func (p *Problem) classifier(ctx context.Context, m solver.Matrix, s *Settings, rows int64) (*solver.Classifier, error) {
 	opt := p.solverOptions(s)
+	opt.RowBytes = rows
 	if s.Type.Classifies() {
 		par, err := p.parameters(s)
 		if err != nil {
@@ -168,7 +176,11 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 
 // raw returns documents of the problem as the corpus had them, without values that the embedding leaves out.
 func (p *Problem) raw(rows []int) *sparse.CSR {
-	out := &sparse.CSR{Cols: p.corpus.cols, Offsets: make([]int64, 1, len(rows)+1)}
+	var most int64 // in room of the right size: lists that grow would take twice as much
+	for _, i := range rows {
+		most += p.x.Offsets[i+1] - p.x.Offsets[i]
+	}
+	out := &sparse.CSR{Cols: p.corpus.cols, Offsets: make([]int64, 1, len(rows)+1), Terms: make([]uint32, 0, most), Values: make([]float32, 0, most)}
 	terms := p.x.Embedder.Terms
 	for _, i := range rows {
 		for k := p.x.Offsets[i]; k < p.x.Offsets[i+1]; k++ {
