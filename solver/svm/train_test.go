@@ -136,7 +136,7 @@ func TestTrainEveryType(t *testing.T) {
 	}{
 		"c_svc":           {corpus, Settings{C: 10}},
 		"c_svc/rest":      {corpus, Settings{C: 10, Scheme: solver.OneVsRest}},
-		"c_svc/weights":   {corpus, Settings{C: 0.02, Weights: map[string]float64{corpus.Classes[1]: 3}}},
+		"c_svc/weights":   {corpus, Settings{C: 0.02, Weights: map[string]float64{corpus.Classes[1]: 0.3}}},
 		"c_svc/labels":    {several(corpus), Settings{C: 10, Scheme: solver.Labels}},
 		"c_svc/sigmoids":  {corpus, Settings{C: 10, Probabilities: true, Seed: 3}},
 		"nu_svc":          {corpus, Settings{Type: model.NuSVC, Nu: 0.3}},
