@@ -64,13 +64,13 @@ var tightCases = map[string]struct {
 	beyond   int64 // bytes beyond the least
 	settings Settings
 }{
-	"two classes":      {2, 0, Settings{C: 10}},
+	"two classes":      {2, 0, Settings{C: 10, KeepAll: true}},
 	"twenty":           {20, 0, Settings{C: 10}},
 	"four, rest":       {4, 0, Settings{C: 10, Scheme: solver.OneVsRest}},
 	"one class":        {1, 0, Settings{Type: model.OneClass, Nu: 0.3}},
 	"whole":            {2, 160 << 20, Settings{C: 10}},
 	"once":             {20, 160 << 20, Settings{C: 10}},
-	"nearly the whole": {2, 130 << 20, Settings{C: 10}},
+	"nearly the whole": {2, 130 << 20, Settings{C: 10, KeepAll: true}},
 }
 
 // needs finds out from its error what a training says that it needs at least.

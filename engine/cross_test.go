@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Tiles hold every value of Cross once, with the same bits, a panel after the other and in each from the first document to the last; what stands in columns
+// without a document is finite.
+func TestCrossTiles(t *testing.T) {
+	x := embedded(t, sparse.Sphere, zipf(1100, 3000, 20, 3))
+	test, err := x.Embedder.Transform(zipf(150, 3000, 20, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := parse(t, "diffusion:t=0.5")
+	for _, isa := range asm.Available() {
+		e := newEngine(t, x, Options{ISA: string(isa)})
+		want, err := e.Cross(t.Context(), k, test)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, column := 0, 0 // where the next tile begins
+		err = e.CrossTiles(t.Context(), k, test, func(tile *Tile) error {
+			if tile.First != next || tile.Column != column || tile.Cols != min(e.Panel(), 150-column) {
+				t.Fatalf("%s: a tile of documents from %d on and columns from %d on, expected %d and %d", isa, tile.First, tile.Column, next, column)
+			}
+			for i := range tile.Rows {
+				for j, v := range tile.C[i*tile.Width : (i+1)*tile.Width] {
+					switch {
+					case j >= tile.Cols:
+						if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+							t.Fatalf("%s: %v in a column without a document", isa, v)
+						}
+					case math.Float32bits(v) != math.Float32bits(want.Row(column + j)[next+i]):
+						t.Fatalf("%s: document %d, test document %d: %v, expected %v", isa, next+i, column+j, v, want.Row(column + j)[next+i])
+					}
+				}
+			}
+			if next += tile.Rows; next == e.Len() {
+				next, column = 0, column+tile.Cols
+			}
+			return nil
+		})
+		if err != nil || column != 150 {
+			t.Errorf("%s: %d test documents, error %v", isa, column, err)
+		}
+		stop := errors.New("stop")
+		if err := e.CrossTiles(t.Context(), k, test, func(*Tile) error { return stop }); err != stop {
+			t.Errorf("%s: error %v, expected that of visit", isa, err)
+		}
+	}
+}
+
+// An engine in the making, and a computation, end with their context.
+func TestCrossTilesAndNewEndWithContext(t *testing.T) {
+	x := embedded(t, sparse.Sphere, zipf(300, 3000, 20, 3))
+	e := newEngine(t, x, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := NewContext(ctx, x, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("NewContext: error %v", err)
+	}
+	if err := e.CrossTiles(ctx, parse(t, "diffusion:t=0.5"), x, func(*Tile) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("CrossTiles: error %v", err)
+	}
+}

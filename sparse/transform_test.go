@@ -1,0 +1,93 @@
+package sparse
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Rows in any order, on any number of goroutines, are those of the whole.
+func TestTransformRows(t *testing.T) {
+	c, err := Read(t.Context(), "synthetic:docs=1500,terms=400,length=12,classes=2,seed=3", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range Embeddings() {
+		f := e.Fit(c.Documents)
+		whole, err := f.Transform(c.Documents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		order := rand.New(rand.NewPCG(1, 2)).Perm(1500)[:1200]
+		for _, workers := range []int{1, 2, 7} {
+			x, err := f.TransformRows(t.Context(), c.Documents, order, workers)
+			if err != nil || x.Rows() != len(order) || x.CSR.Validate() != nil {
+				t.Fatalf("%s: %d rows, %v, %v", e, x.Rows(), err, x.CSR.Validate())
+			}
+			for i, from := range order {
+				terms, values := x.Row(i)
+				wantTerms, want := whole.Row(from)
+				if !slices.Equal(terms, wantTerms) || !slices.Equal(values, want) || x.Norms[i] != whole.Norms[from] || x.Divisors[i] != whole.Divisors[from] {
+					t.Fatalf("%s, %d workers: row %d differs from row %d of the whole", e, workers, i, from)
+				}
+			}
+		}
+	}
+}
+
+func TestTransformRowsErrors(t *testing.T) {
+	m := &CSR{Cols: 2, Offsets: []int64{0}}
+	for i := range 1000 {
+		v := float32(1)
+		if i == 700 || i == 300 {
+			v = -1
+		}
+		m.Terms, m.Values, m.Offsets = append(m.Terms, 0), append(m.Values, v), append(m.Offsets, int64(i+1))
+	}
+	f := Sphere.Fit(m)
+	if _, err := f.TransformRows(t.Context(), m, nil, 3); err == nil || !strings.Contains(err.Error(), "row 300,") {
+		t.Errorf("error %v, expected one of row 300", err)
+	}
+	if _, err := f.TransformRows(t.Context(), m, []int{5, 700, 300}, 1); err == nil || !strings.Contains(err.Error(), "row 700,") {
+		t.Errorf("error %v, expected one of row 700", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := f.TransformRows(ctx, m, nil, 2); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, expected that of the context", err)
+	}
+}
+
+// A transposition is the same from any number of workers; there is one where values are enough for several.
+func TestTransposeIsTheSameFromAnyWorkers(t *testing.T) {
+	c, err := Read(t.Context(), "synthetic:docs=4000,terms=500,length=100,classes=2,seed=4", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := c.Documents
+	if m.NNZ() < 3*leastShare {
+		t.Fatalf("%d values are too few for three workers", m.NNZ())
+	}
+	rank := Ranks(Order(m.DocumentFrequency()))
+	want, err := ByRank(t.Context(), m, rank, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.Rows() { // by the definition
+		terms, values := m.Row(i)
+		for k, j := range terms {
+			docs, of := want.Row(int(rank[j]))
+			at, ok := slices.BinarySearch(docs, uint32(i))
+			if !ok || of[at] != values[k] {
+				t.Fatalf("value of document %d in column %d is missing", i, j)
+			}
+		}
+	}
+	got, err := ByRank(t.Context(), m, rank, 3)
+	if err != nil || !slices.Equal(got.Offsets, want.Offsets) || !slices.Equal(got.Terms, want.Terms) || !slices.Equal(got.Values, want.Values) {
+		t.Errorf("three workers make another transpose: %v", err)
+	}
+}
