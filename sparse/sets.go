@@ -125,6 +125,9 @@ func ReadSets(ctx context.Context, file string, points int, opt Options) (*Sets,
 	defer m.stop()
 	in, err := openInput(ctx, file, m, nil)
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err() // at the end of ctx the file is closed, which isn't what went wrong
+		}
 		return nil, err
 	}
 	defer in.close()
