@@ -48,7 +48,7 @@ portable: ## the tests without assembly
 	$(GO) test -tags $(PORTABLE) ./...
 
 race: ## the race detector on what runs concurrently (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -short $(CONCURRENT)
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 25m $(CONCURRENT)
 
 arm64: ## build and vet for another processor
 	GOARCH=arm64 $(GO) build ./...
@@ -69,6 +69,6 @@ avx512-test: ## test the AVX-512 kernels in an emulator (minutes; says what it n
 
 arm64-test: ## run the portable tests of another processor in an emulator (needs qemu-aarch64)
 	@command -v qemu-aarch64 >/dev/null || { echo "arm64-test: no qemu-aarch64; on Debian: apt-get install qemu-user" >&2; exit 1; }
-	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -exec qemu-aarch64 ./asm ./sparse ./engine ./tiles
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout 25m -exec qemu-aarch64 ./asm ./sparse ./engine ./tiles
 
 .PHONY: avx512-test arm64-test
