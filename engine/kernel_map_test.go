@@ -169,6 +169,9 @@ func TestMapElementwise(t *testing.T) {
 }
 
 func TestMapAllocations(t *testing.T) {
+	if raceDetector {
+		t.Skip("under the race detector pools drop what they hold, by lot")
+	}
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
 		c, x, y := make([]float32, 64), make([]float32, 4), make([]float32, 16)
 		if n := testing.AllocsPerRun(10, func() { k.Map(table, c, c, x, y) }); n != 0 {

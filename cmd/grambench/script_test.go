@@ -30,6 +30,12 @@ func TestScripts(t *testing.T) {
 			"exits": exits, "npy": npyToText, "json": jsonHas, "waitfor": waitFor, "only": only, "positive": jsonPositive, "png": pngDrawn,
 			"close": closeFields, "below": jsonBelow,
 		},
+		Condition: func(name string) (bool, error) {
+			if name == "race" {
+				return raceDetector, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
