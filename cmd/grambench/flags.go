@@ -43,6 +43,8 @@ type flags struct {
 	maxArgs int                                   // how many of them the command takes
 	rewrite func(args []string) ([]string, error) // brings other programs' forms into those of package flag
 	check   func() error                          // holds what the command asks of its flags together
+
+	usage, help string // instead of the command's, where they depend on the arguments; empty for the command's
 }
 
 func newFlags(name string) *flags {

@@ -89,7 +89,14 @@ func writeCommandHelp(w io.Writer, c command, f *flags) {
 	if c.args != "" {
 		usage += " " + c.args
 	}
-	fmt.Fprintf(w, "%s\n\n%s\nFlags:\n", usage, strings.TrimLeft(c.help, "\n"))
+	if f.usage != "" {
+		usage = "Usage: " + f.usage
+	}
+	help := c.help
+	if f.help != "" {
+		help = f.help
+	}
+	fmt.Fprintf(w, "%s\n\n%s\nFlags:\n", usage, strings.TrimLeft(help, "\n"))
 	f.set.VisitAll(func(fl *flag.Flag) {
 		arg, text := flag.UnquoteUsage(fl)
 		name := "-" + fl.Name

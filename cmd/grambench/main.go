@@ -54,7 +54,7 @@ type command struct {
 
 // commands returns the commands in the order of the help text.
 func commands() []command {
-	return []command{infoCommand, corpusCommand, gramCommand, trainCommand, predictCommand, cvCommand, gridCommand, verifyCommand, benchCommand, kernelsCommand, spectrumCommand}
+	return []command{infoCommand, corpusCommand, gramCommand, trainCommand, predictCommand, cvCommand, gridCommand, verifyCommand, benchCommand, kernelsCommand, spectrumCommand, reproCommand}
 }
 
 // usageError is a mistake in how the program was called.

@@ -1,0 +1,89 @@
+package repro
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// Source is a corpus of the folder of data.
+type Source struct {
+	Name  string   // its folder
+	Files []string // what has to be in there
+	Form  string   // what the files hold
+	From  string   // where the originals are to be had
+}
+
+// textForm is the form of corpora of text.
+const textForm = "gzipped UTF-8, one document a line, label<TAB>text, exactly one TAB a line"
+
+// The corpora that experiments read.
+var (
+	WebKB = Source{"webkb", []string{"all.tsv.gz"},
+		textForm + "; the label is class|university, with the classes course, faculty, project and student and the universities cornell, texas, washington, wisconsin and misc",
+		`the "4 Universities Data Set" of the CMU World Wide Knowledge Base project`}
+	Reuters = Source{"reuters-modapte", []string{"train.tsv.gz", "test.tsv.gz"},
+		textForm + "; the label is the topics separated by commas, such as earn or grain,wheat, and - where a story has none; training and test stories of the ModApte split",
+		"Reuters-21578, Distribution 1.0 (David D. Lewis), as its LEWISSPLIT and TOPICS attributes say"}
+	Newsgroups = Source{"20news-bydate", []string{"train.tsv.gz", "test.tsv.gz"},
+		textForm + "; the label is the newsgroup",
+		"20 Newsgroups, the version sorted by date (Jason Rennie)"}
+	MNIST = Source{"mnist", []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"},
+		"gzipped idx files as they are published",
+		"the MNIST database of handwritten digits (LeCun, Cortes and Burges)"}
+)
+
+// MissingError says that a file of a corpus isn't there, and how it would have to be.
+type MissingError struct {
+	Path   string
+	Source Source
+}
+
+// Error names the file, its form and where the original is to be had.
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s is missing: expected %s in folder %s of -data, %s; the original is %s", e.Path, strings.Join(e.Source.Files, " and "), e.Source.Name, e.Source.Form,
+		e.Source.From)
+}
+
+// File returns the path of a file of a corpus, or a [*MissingError].
+func (r *Run) File(s Source, file string) (string, error) {
+	path := filepath.Join(r.Data, s.Name, file)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
+		return "", &MissingError{path, s}
+	}
+	return path, err
+}
+
+// Require holds that the files of corpora are there, before anything is read.
+func (r *Run) Require(sources ...Source) error {
+	for _, s := range sources {
+		for _, file := range s.Files {
+			if _, err := r.File(s, file); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ReadText reads a file of a corpus of text. Of opt, Workers, MemoryBytes, Progress and Format are set here.
+func (r *Run) ReadText(ctx context.Context, s Source, file string, opt sparse.Options) (*sparse.Corpus, error) {
+	path, err := r.File(s, file)
+	if err != nil {
+		return nil, err
+	}
+	stage := "reading " + s.Name + "/" + file
+	opt.Workers, opt.Format = r.Threads(), sparse.FormatTSV
+	opt.Progress = func(p sparse.Progress) { r.Progress(stage, p.Done, p.Total) }
+	if r.MemoryBytes > 0 {
+		opt.MemoryBytes = r.MemoryBytes / 2 // what follows takes as much again
+	}
+	return sparse.Read(ctx, path, opt)
+}

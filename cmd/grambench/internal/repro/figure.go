@@ -1,0 +1,114 @@
+package repro
+
+import (
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+)
+
+// Figure is a figure of a paper: curves in panels side by side, such as tf on the left and tfidf on the right.
+type Figure struct {
+	Key    string // for the name of its file, such as "webkb-course"
+	Panels []*Panel
+}
+
+// Panel is one set of axes.
+type Panel struct {
+	Title, X, Y string
+	Curves      []Curve
+}
+
+// Curve is a line through points, each with its deviation.
+type Curve struct {
+	Name   string
+	Points []Point
+}
+
+// Point is a measured figure at a place; a SD of NaN or 0 draws no bar.
+type Point struct{ X, Y, SD float64 }
+
+// curveColors tell curves apart; more than these share them.
+var curveColors = []color.Color{
+	color.RGBA{0x1f, 0x77, 0xb4, 0xff}, color.RGBA{0xd6, 0x8b, 0x00, 0xff}, color.RGBA{0xc4, 0x3c, 0x1a, 0xff}, color.RGBA{0x2c, 0x8a, 0x3c, 0xff},
+	color.RGBA{0x8c, 0x56, 0xb0, 0xff}, color.RGBA{0x17, 0x9c, 0xa8, 0xff}, color.RGBA{0x7f, 0x5a, 0x4b, 0xff}, color.RGBA{0x33, 0x33, 0x33, 0xff},
+}
+
+// WritePNG draws the figure into a PNG file, through a temporary name. All panels have the same scale of y.
+func (f *Figure) WritePNG(path string) error {
+	var panels []*plot.Plot
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, p := range f.Panels {
+		drawn := p.plot()
+		panels = append(panels, drawn)
+		least, most = min(least, drawn.Y.Min), max(most, drawn.Y.Max)
+	}
+	for _, p := range panels {
+		p.Y.Min, p.Y.Max = least, most
+	}
+	img := vgimg.New(vg.Length(len(panels))*12*vg.Centimeter, 10*vg.Centimeter)
+	canvas := draw.New(img)
+	canvas.SetColor(color.White)
+	canvas.Fill(canvas.Rectangle.Path())
+	tiles := draw.Tiles{Rows: 1, Cols: len(panels), PadX: vg.Centimeter, PadTop: 4 * vg.Millimeter, PadBottom: 4 * vg.Millimeter, PadLeft: 4 * vg.Millimeter, PadRight: 6 * vg.Millimeter}
+	for i, c := range plot.Align([][]*plot.Plot{panels}, tiles, canvas)[0] {
+		panels[i].Draw(c)
+	}
+	file, err := matrixio.Create(path)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(file); err != nil {
+		return err
+	}
+	_, err = file.Commit()
+	return err
+}
+
+// plot draws one panel. Curves stand a little beside each other, so that their bars can be told apart.
+func (p *Panel) plot() *plot.Plot {
+	to := plot.New()
+	to.Title.Text, to.X.Label.Text, to.Y.Label.Text = p.Title, p.X, p.Y
+	to.Title.Padding = 8
+	to.Title.TextStyle.Font.Size, to.Title.TextStyle.Font.Variant = 12, "Sans"
+	for _, axis := range []*plot.Axis{&to.X, &to.Y} {
+		axis.Label.TextStyle.Font.Size, axis.Tick.Label.Font.Size, axis.Label.Padding = 12, 11, 6
+		axis.Label.TextStyle.Font.Variant, axis.Tick.Label.Font.Variant = "Sans", "Sans"
+	}
+	to.Legend.Top = true
+	to.Legend.TextStyle.Font.Variant = "Sans"
+	var places []float64
+	for _, c := range p.Curves {
+		for _, at := range c.Points {
+			places = append(places, at.X)
+		}
+	}
+	if len(places) == 0 {
+		return to
+	}
+	beside := 0.006 * (slices.Max(places) - slices.Min(places))
+	for i, c := range p.Curves {
+		of := curveColors[i%len(curveColors)]
+		shift := beside * (float64(i) - float64(len(p.Curves)-1)/2)
+		var line plotter.XYs
+		for _, at := range c.Points {
+			x := at.X + shift
+			line = append(line, plotter.XY{X: x, Y: at.Y})
+			if at.SD > 0 {
+				to.Add(&plotter.Line{XYs: plotter.XYs{{X: x, Y: at.Y - at.SD}, {X: x, Y: at.Y + at.SD}}, LineStyle: draw.LineStyle{Color: of, Width: 0.8}})
+			}
+		}
+		drawn := &plotter.Line{XYs: line, LineStyle: draw.LineStyle{Color: of, Width: 1.2}}
+		to.Add(drawn, &plotter.Scatter{XYs: line, GlyphStyle: draw.GlyphStyle{Color: of, Radius: 2.5, Shape: draw.CircleGlyph{}}})
+		to.Legend.Add(c.Name, drawn)
+	}
+	return to
+}

@@ -1,0 +1,70 @@
+package repro
+
+import (
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestTableObjects(t *testing.T) {
+	table := &Table{Key: "1", Columns: []Column{{"class", "class", true}, {"error", "error", false}, {"printed", "printed", false}, {"p", "p", false}}}
+	table.Add(Word(`a "b"`), Measure([]float64{0.1, 0.3}).Cell(4), Empty(), Probability(1e-5))
+	table.Add(Count(40), Measured{0.5, math.NaN(), 1}.Cell(2), Value(math.NaN(), 3), Value(math.Inf(1), 3))
+	rows, err := table.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{
+		`{"table":"1","class":"a \"b\"","error":{"mean":0.2,"sd":0.1414213562373095,"n":2},"printed":null,"p":0.00001}`,
+		`{"table":"1","class":40,"error":{"mean":0.5,"sd":null,"n":1},"printed":null,"p":null}`,
+	} {
+		if string(rows[i]) != want {
+			t.Errorf("row %d is %s, expected %s", i, rows[i], want)
+		}
+	}
+	for i, want := range []string{"0.2000 ±0.1414", "0.50"} {
+		if got := table.Rows[i][1].Text; got != want {
+			t.Errorf("the cell is %q, expected %q", got, want)
+		}
+	}
+	if got := table.Rows[0][3].Text; got != "<0.001" {
+		t.Errorf("p is %q", got)
+	}
+}
+
+// The points of both curves are drawn: there are pixels of each color.
+func TestFigure(t *testing.T) {
+	f := &Figure{Panels: []*Panel{
+		{Title: "tf", X: "documents", Y: "error", Curves: []Curve{{"a", []Point{{40, 0.3, 0.02}, {80, 0.2, math.NaN()}}}, {"b", []Point{{40, 0.1, 0}, {80, 0.05, 0.01}}}}},
+		{Title: "nothing"},
+	}}
+	path := filepath.Join(t.TempDir(), "a.png")
+	if err := f.WritePNG(path); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	img, err := png.Decode(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := [2]int{}
+	for y := range img.Bounds().Dy() {
+		for x := range img.Bounds().Dx() {
+			r, g, b, _ := img.At(x, y).RGBA()
+			for i := range seen {
+				if cr, cg, cb, _ := curveColors[i].RGBA(); r == cr && g == cg && b == cb {
+					seen[i]++
+				}
+			}
+		}
+	}
+	if seen[0] < 20 || seen[1] < 20 {
+		t.Errorf("%v pixels of the two curves", seen)
+	}
+}

@@ -1,0 +1,74 @@
+package repro
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Run is what an experiment is given to work with. The zero value works, but for Data.
+type Run struct {
+	Data        string // the folder of corpora, see [Run.File]
+	Workers     int    // goroutines; 0 for as many as there are processors
+	ISA         string // instruction set; empty for the best
+	MemoryBytes int64  // what may be used; 0 for no bound
+	Seed        uint64 // of every random choice
+	State       *State // results that are kept from run to run; nil keeps none
+
+	Tell func(stage string, done, total int64) // progress: called from any goroutine, as often as one likes; nil for nobody
+	Warn func(message string)                  // what deserves notice; nil for nobody
+
+	mu   sync.Mutex
+	told time.Time
+}
+
+// Threads is the number of goroutines to work with.
+func (r *Run) Threads() int {
+	if r.Workers > 0 {
+		return r.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Kernels are the innermost loops of the instruction set of the run.
+func (r *Run) Kernels() (*asm.Kernels, error) {
+	if r.ISA == "" {
+		return asm.Best(), nil
+	}
+	return asm.For(asm.ISA(r.ISA))
+}
+
+// tellEvery is how often progress is passed on.
+const tellEvery = 100 * time.Millisecond
+
+// Progress says how far a stage is, in any unit; a total of 0 means that it isn't known.
+func (r *Run) Progress(stage string, done, total int64) {
+	if r.Tell == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := time.Now(); done == 0 || done == total || now.Sub(r.told) >= tellEvery {
+		r.told = now
+		r.Tell(stage, done, total)
+	}
+}
+
+// Notice passes a warning on.
+func (r *Run) Notice(format string, args ...any) {
+	if r.Warn != nil {
+		r.Warn(fmt.Sprintf(format, args...))
+	}
+}
+
+// Fits holds that what is needed at a time, beside the corpora themselves, stays within the bound of memory; what names the need.
+func (r *Run) Fits(what string, need int64) error {
+	if r.MemoryBytes > 0 && need > r.MemoryBytes {
+		return fmt.Errorf("%s needs %s of memory, allowed are %s", what, sparse.FormatBytes(need), sparse.FormatBytes(r.MemoryBytes))
+	}
+	return nil
+}

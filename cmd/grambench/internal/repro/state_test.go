@@ -1,0 +1,127 @@
+package repro
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func openState(t *testing.T, path string) *State {
+	t.Helper()
+	s, err := OpenState(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func TestStateGoesOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	s := openState(t, path)
+	if err := s.Begin("x", "20 splits"); err != nil {
+		t.Fatal(err)
+	}
+	for key, v := range map[string][]float64{"a": {0.1, 1e-300}, "b": {2}} {
+		if err := s.Save(key, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Close()
+
+	// What a machine that stopped has left of the last line doesn't count, and doesn't spoil the next one.
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(text, `{"key":"c","val`...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 2 {
+		s = openState(t, path)
+		if err := s.Begin("x", "20 splits"); err != nil {
+			t.Fatal(err)
+		}
+		if s.Results() != 2+round {
+			t.Errorf("%d results, expected %d", s.Results(), 2+round)
+		}
+		var v []float64
+		if ok, err := s.Load("a", &v); !ok || err != nil || len(v) != 2 || v[0] != 0.1 || v[1] != 1e-300 {
+			t.Errorf("a is %v, %v, %v", v, ok, err)
+		}
+		if ok, err := s.Load("c", &v); ok != (round == 1) || err != nil {
+			t.Errorf("round %d: c is there: %v, %v", round, ok, err)
+		}
+		if err := s.Save("c", []float64{3}); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+	}
+}
+
+func TestStateOfSomethingElse(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "a.jsonl")
+	s := openState(t, path)
+	if err := s.Begin("x", "20 splits"); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	for _, other := range [][2]string{{"y", "20 splits"}, {"x", "10 splits"}} {
+		s := openState(t, path)
+		if err := s.Begin(other[0], other[1]); err == nil || !strings.Contains(err.Error(), "20 splits") {
+			t.Errorf("%v: %v, expected to be told of the other settings", other, err)
+		}
+	}
+	for name, text := range map[string]string{
+		":1: ":      "hello\n",
+		":1: no":    "hello",
+		":2: ":      "{\"experiment\":\"x\",\"of\":\"\"}\n{\"key\":\"\",\"value\":1}\n",
+		":3: ":      "{\"experiment\":\"x\",\"of\":\"\"}\n{\"key\":\"a\",\"value\":1}\nnonsense\n",
+		"expected ": "{\"experiment\":\"x\",\"of\":\"\",\"more\":1}\n",
+	} {
+		path := filepath.Join(folder, "bad")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenState(path); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "expected") {
+			t.Errorf("%q: %v, expected an error with %q", text, err, name)
+		}
+	}
+}
+
+func TestNoState(t *testing.T) {
+	s, err := OpenState("")
+	if s != nil || err != nil {
+		t.Fatalf("%v, %v", s, err)
+	}
+	var v int
+	ok, err := s.Load("a", &v)
+	if ok || err != nil || s.Begin("x", "y") != nil || s.Save("a", 1) != nil || s.Results() != 0 || s.Close() != nil {
+		t.Error("a state that isn't there keeps something")
+	}
+}
+
+// Whatever a file holds, it is opened or refused, and what is opened can be opened again.
+func FuzzOpenState(f *testing.F) {
+	f.Add("")
+	f.Add("{\"experiment\":\"x\",\"of\":\"y\"}\n{\"key\":\"a\",\"value\":[1,2]}\n{\"key\":")
+	f.Add("{\"experiment\":\"x\"}\nnull\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		path := filepath.Join(t.TempDir(), "a")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s, err := OpenState(path)
+		if err != nil {
+			return
+		}
+		n := s.Results()
+		s.Close()
+		again := openState(t, path)
+		if again.Results() != n {
+			t.Errorf("%d results, then %d", n, again.Results())
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package repro
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Measured is a figure that was measured several times: its mean and standard deviation (with n - 1 below; NaN for one value).
+type Measured struct {
+	Mean, SD float64
+	N        int
+}
+
+// Measure returns the mean and the standard deviation of values.
+func Measure(values []float64) Measured {
+	mean, sd := stat.MeanStdDev(values, nil)
+	return Measured{mean, sd, len(values)}
+}
+
+// Test is the result of a test of significance of two methods.
+type Test struct {
+	Statistic float64 // t or z; above 0 where the first method has the greater figure
+	P         float64 // probability of a statistic as far from 0, or further, if there were no difference
+}
+
+// PairedT is the two-sided paired t test of the same n splits, measured with two methods,
+//
+//	t = mean(d) / (sd(d)/√n),  d[i] = a[i] - b[i],
+//
+// by Student's distribution of n-1 degrees of freedom. Differences that are all 0 give t = 0 and p = 1; all equal otherwise, ±Inf and p = 0. Fewer
+// than two pairs give NaN. It panics where the lengths differ. Source: Student, Biometrika 6 (1908).
+func PairedT(a, b []float64) Test {
+	if len(a) != len(b) {
+		panic("repro: pairs of different number")
+	}
+	d := make([]float64, len(a))
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+	if len(d) < 2 {
+		return Test{math.NaN(), math.NaN()}
+	}
+	m := Measure(d)
+	if m.Mean == 0 && m.SD == 0 {
+		return Test{0, 1}
+	}
+	t := m.Mean / (m.SD / math.Sqrt(float64(m.N)))
+	if math.IsInf(t, 0) {
+		return Test{t, 0}
+	}
+	return Test{t, 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(m.N - 1)}.Survival(math.Abs(t))}
+}
+
+// SignTest is the two-sided micro sign test of two classifiers on the same objects, of which the first alone is right on a and the second alone on b,
+//
+//	z = (a - n/2) / √(n/4),  n = a + b,
+//
+// by the normal distribution; n = 0 gives z = 0 and p = 1. Source: Yang and Liu, SIGIR 1999, §4.
+func SignTest(a, b int) Test {
+	n := float64(a + b)
+	if n == 0 {
+		return Test{0, 1}
+	}
+	z := (float64(a) - n/2) / math.Sqrt(n/4)
+	return Test{z, 2 * distuv.UnitNormal.Survival(math.Abs(z))}
+}

@@ -1,0 +1,69 @@
+package repro
+
+import (
+	"math"
+	"testing"
+)
+
+// Student's own data: hours of sleep gained by ten patients with two drugs. R's t.test(paired = TRUE) prints t = -4.0621, p = 0.002833 for them, five digits
+// and four, so half a unit of the last one is what may differ.
+func TestPairedTOfStudentsSleep(t *testing.T) {
+	first := []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}
+	second := []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
+	got := PairedT(first, second)
+	if !(math.Abs(got.Statistic - -4.0621) <= 5e-5) || !(math.Abs(got.P-0.002833) <= 5e-7) {
+		t.Errorf("t = %v, p = %v, expected -4.0621 and 0.002833", got.Statistic, got.P)
+	}
+	if back := PairedT(second, first); back.Statistic != -got.Statistic || back.P != got.P {
+		t.Errorf("exchanged: %v, expected the opposite of %v", back, got)
+	}
+}
+
+// With two pairs Student's distribution is Cauchy's, p = 1 - (2/π)·arctan|t|, and t = (d₀ + d₁)/|d₀ - d₁|.
+func TestPairedTOfTwoPairs(t *testing.T) {
+	for _, d := range [][2]float64{{1, 3}, {-2, 0.5}, {10, 9}} {
+		got := PairedT(d[:], []float64{0, 0})
+		want := (d[0] + d[1]) / math.Abs(d[0]-d[1])
+		p := 1 - 2/math.Pi*math.Atan(math.Abs(want))
+		if !(math.Abs(got.Statistic-want) <= 1e-14*math.Abs(want)) || !(math.Abs(got.P-p) <= 1e-12) {
+			t.Errorf("%v: t = %v, p = %v, expected %v and %v", d, got.Statistic, got.P, want, p)
+		}
+	}
+}
+
+func TestPairedTAtTheEdges(t *testing.T) {
+	if got := PairedT([]float64{1, 2, 3}, []float64{1, 2, 3}); got != (Test{0, 1}) {
+		t.Errorf("no difference: %v", got)
+	}
+	if got := PairedT([]float64{1, 2, 3}, []float64{2, 3, 4}); !math.IsInf(got.Statistic, -1) || got.P != 0 {
+		t.Errorf("the same difference everywhere: %v", got)
+	}
+	if got := PairedT([]float64{1}, []float64{2}); !math.IsNaN(got.P) {
+		t.Errorf("one pair: %v", got)
+	}
+}
+
+// 60 against 40 is 2 standard deviations from 50; the normal distribution has 0.0455002639 beyond them, by any table.
+func TestSignTest(t *testing.T) {
+	got := SignTest(60, 40)
+	if got.Statistic != 2 || !(math.Abs(got.P-0.0455002639) <= 1e-10) {
+		t.Errorf("z = %v, p = %v, expected 2 and 0.0455", got.Statistic, got.P)
+	}
+	if back := SignTest(40, 60); back.Statistic != -2 || back.P != got.P {
+		t.Errorf("exchanged: %v", back)
+	}
+	if none := SignTest(0, 0); none != (Test{0, 1}) {
+		t.Errorf("nothing to compare: %v", none)
+	}
+}
+
+// The deviations of 2, 4, 4, 4, 5, 5, 7, 9 from their mean 5 have squares that add to 32.
+func TestMeasure(t *testing.T) {
+	got := Measure([]float64{2, 4, 4, 4, 5, 5, 7, 9})
+	if want := math.Sqrt(32.0 / 7); got.Mean != 5 || !(math.Abs(got.SD-want) <= 1e-15*want) || got.N != 8 {
+		t.Errorf("%+v, expected mean 5 and deviation %v", got, want)
+	}
+	if one := Measure([]float64{3}); one.Mean != 3 || !math.IsNaN(one.SD) {
+		t.Errorf("one value: %+v, expected no deviation", one)
+	}
+}

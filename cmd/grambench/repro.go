@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/repro"
+)
+
+// reproText is the command's help.
+const reproText = `
+Repeats the experiments of the papers that the kernels come from, from raw text to their tables, and prints what is measured beside what the paper prints,
+with the standard deviation and the paper's test of significance. Without a NAME it lists the experiments; grambench repro NAME -help says what one does,
+what its paper leaves open and which flags decide it.
+
+The folder of -data has a sub-folder for each corpus; where one is missing, the error says where the original is to be had and in what form it is expected.
+`
+
+var reproCommand = command{
+	name:    "repro",
+	summary: "the tables of the source papers, beside the printed figures",
+	help:    reproText,
+	setup: func(f *flags) func(context.Context, *env) error {
+		r := &reproRun{f: f}
+		f.usage = "grambench repro [NAME [flags]]"
+		f.rewrite = r.choose
+		f.check = r.check
+		f.set.StringVar(&r.data, "data", "", "read the corpora from the sub-folders of `DIR`")
+		f.set.StringVar(&r.plot, "plot", "", "draw the learning curves into `FILE`.png; where there are several figures, the name of each is put before .png")
+		f.set.StringVar(&r.state, "state", "", "keep what is done in `FILE`, from which an interrupted run with the same settings goes on")
+		f.set.Var(&f.memory, "m", "use at most `SIZE` of memory, such as 500M or 4G; a plain number means MB (default: three quarters of what is free)")
+		f.computeFlags(0)
+		f.seedFlag("every random choice")
+		return r.run
+	},
+}
+
+// reproRun is one run of the command repro.
+type reproRun struct {
+	f                 *flags
+	experiment        repro.Experiment
+	chosen            bool
+	work              func(context.Context, *repro.Run) (*repro.Report, error)
+	data, plot, state string
+}
+
+// choose takes the experiment's name from the front of the arguments, since its flags depend on it.
+func (r *reproRun) choose(args []string) ([]string, error) {
+	r.f.help = reproText + "\n" + reproList()
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return args, nil
+	}
+	e, ok := repro.Find(args[0])
+	if !ok {
+		return nil, usagef("no experiment %q, expected one of %s", args[0], repro.Names())
+	}
+	r.experiment, r.chosen = e, true
+	r.f.usage = "grambench repro " + e.Name + " -data DIR [flags]"
+	r.f.help = reproHelp(e)
+	if e.Setup != nil {
+		r.work = e.Setup(r.f.set)
+	}
+	return args[1:], nil
+}
+
+// check holds what can be held before anything is read.
+func (r *reproRun) check() error {
+	if !r.chosen {
+		if r.f.set.NFlag() > 0 && !r.f.json {
+			return usagef("flags without the NAME of an experiment in front of them, expected one of %s", repro.Names())
+		}
+		return nil
+	}
+	if r.experiment.Waits != "" {
+		return fmt.Errorf("%s %s", r.experiment.Name, r.experiment.Waits)
+	}
+	if r.data == "" {
+		return usagef("-data DIR is missing: %s reads %s", r.experiment.Name, r.experiment.Data)
+	}
+	if r.plot != "" && filepath.Ext(r.plot) != ".png" {
+		return usagef("-plot %s, expected a name that ends in .png", r.plot)
+	}
+	return nil
+}
+
+// run repeats the experiment and reports; what is complete is printed also when the run is interrupted.
+func (r *reproRun) run(ctx context.Context, e *env) error {
+	if !r.chosen {
+		return writeReport(e.stdout, newReproListing(), r.f.json)
+	}
+	begin := time.Now()
+	resetPeak()
+	if limit := r.f.budget(); limit > 0 {
+		debug.SetMemoryLimit(limit - min(programBytes, limit/4))
+	}
+	state, err := repro.OpenState(r.state)
+	if err != nil {
+		return err
+	}
+	defer state.Close()
+	p := newTrainProgress(e.stderr, false)
+	defer p.clear()
+	given := &repro.Run{
+		Data: r.data, Workers: r.f.workers, ISA: r.f.isa, MemoryBytes: r.f.budget(), Seed: r.f.seed, State: state,
+		Tell: newReproWatch(p).tell, Warn: func(message string) { p.clear(); warn(e.stderr, message) },
+	}
+	report, err := r.work(ctx, given)
+	p.clear()
+	if usage := (repro.UsageError{}); errors.As(err, &usage) {
+		return usageError{usage.Err}
+	}
+	if report == nil {
+		return err
+	}
+	report.Experiment, report.Paper = r.experiment.Name, r.experiment.Paper
+	report.Seconds, report.PeakBytes = time.Since(begin).Seconds(), peakBytes()
+	if err != nil {
+		report.Incomplete = "stopped before the end"
+		if state.Results() > 0 {
+			report.Incomplete += fmt.Sprintf("; %s kept in %s, from which the same command goes on", counted(state.Results(), "result is", "results are"), r.state)
+		}
+	} else if r.plot != "" {
+		err = r.draw(report)
+	}
+	if printed := writeReport(e.stdout, &reproReport{report}, r.f.json); err == nil {
+		err = printed
+	}
+	return err
+}
+
+// draw writes the figures.
+func (r *reproRun) draw(report *repro.Report) error {
+	for _, f := range report.Figures {
+		path := r.plot
+		if len(report.Figures) > 1 {
+			path = strings.TrimSuffix(path, ".png") + "-" + f.Key + ".png"
+		}
+		if err := f.WritePNG(path); err != nil {
+			return err
+		}
+	}
+	if len(report.Figures) == 0 {
+		return errors.New("-plot: this experiment has no learning curves")
+	}
+	return nil
+}
+
+// reproList lists the experiments with what they need.
+func reproList() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, "Experiments:")
+	for _, e := range repro.Experiments() {
+		fmt.Fprintf(&b, "  %-18s %s\n", e.Name, e.Paper)
+		if e.Waits != "" {
+			fmt.Fprintf(&b, "  %-18s %s\n", "", e.Waits)
+			continue
+		}
+		fmt.Fprintf(&b, "  %-18s reads %s; takes %s\n", "", e.Data, e.Time)
+	}
+	return b.String()
+}
+
+// reproHelp is the help of one experiment.
+func reproHelp(e repro.Experiment) string {
+	text := e.Paper + "\n"
+	if e.Waits != "" {
+		return text + "It can't be run yet: it " + e.Waits + ".\n"
+	}
+	return text + "\n" + strings.TrimLeft(e.Help, "\n") + "\nIt reads " + e.Data + " below -data and takes " + e.Time + ".\n"
+}
+
+// reproListing is the list of experiments as a report.
+type reproListing struct {
+	Rows []reproListed `json:"rows"`
+}
+
+type reproListed struct {
+	Experiment string `json:"experiment"`
+	Paper      string `json:"paper"`
+	Data       string `json:"data"`
+	Time       string `json:"time,omitempty"`
+	Waits      string `json:"waits,omitempty"`
+}
+
+func newReproListing() *reproListing {
+	l := &reproListing{}
+	for _, e := range repro.Experiments() {
+		l.Rows = append(l.Rows, reproListed{e.Name, e.Paper, e.Data, e.Time, e.Waits})
+	}
+	return l
+}
+
+func (l *reproListing) writeText(w io.Writer) {
+	io.WriteString(w, reproList()+"Run 'grambench repro NAME -data DIR', or 'grambench repro NAME -help' for what it does.\n")
+}
