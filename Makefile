@@ -6,13 +6,22 @@ PORTABLE    = purego,noasm
 CONCURRENT  = ./sparse ./engine ./tiles ./solver ./cmd/...
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test bench bench-libsvm benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build cuda cuda-header run test bench bench-libsvm benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
 
 build: ## build bin/grambench (the default)
 	$(GO) build -trimpath -o bin/grambench ./cmd/grambench
+
+# The GPU back end needs cgo and, for the driver's declarations, a header that is made of a module: no CUDA toolkit.
+CUDA_ENV = CGO_ENABLED=1 CGO_CFLAGS="-O2 -g -I$(CURDIR)/build/cuda"
+
+cuda: cuda-header ## build bin/grambench with the GPU back end (needs a C compiler, no CUDA)
+	$(CUDA_ENV) $(GO) build -tags cuda -trimpath -o bin/grambench ./cmd/grambench
+
+cuda-header:
+	@$(GO) run ./cuda/internal/mkheader build/cuda
 
 run: build ## build, then the main job: verify the engine on the Go source files of this machine
 	bin/grambench verify

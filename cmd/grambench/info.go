@@ -10,13 +10,14 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cuda"
 )
 
 var infoCommand = command{
 	name:    "info",
 	summary: "this machine: processor, instruction sets, the one chosen and why",
 	help: `
-Prints the version, what the processor offers and which instruction set the engine takes.
+Prints the version, what the processor offers and which instruction set the engine takes, and the GPU with its driver, or why there is none.
 
 Examples:
   grambench info
@@ -35,24 +36,25 @@ var wantedFeatures = []cpuid.FeatureID{
 
 // info is the report of the command info.
 type info struct {
-	Version     string    `json:"version"`
-	Go          string    `json:"go"`
-	OS          string    `json:"os"`
-	Arch        string    `json:"arch"`
-	CPU         string    `json:"cpu"`
-	Features    []string  `json:"features"`
-	Cores       int       `json:"logical_cores"`
-	Workers     int       `json:"workers"`
-	L1D         int       `json:"l1d_bytes"`
-	L2          int       `json:"l2_bytes"`
-	L3          int       `json:"l3_bytes"`
-	MemoryBytes int64     `json:"memory_bytes"`
-	FreeBytes   int64     `json:"memory_free_bytes"`
-	Chosen      string    `json:"isa"`
-	Reason      string    `json:"isa_reason"`
-	CostOrigin  string    `json:"cost_origin"`
-	GPU         string    `json:"gpu"`
-	Rows        []infoRow `json:"rows"`
+	Version     string     `json:"version"`
+	Go          string     `json:"go"`
+	OS          string     `json:"os"`
+	Arch        string     `json:"arch"`
+	CPU         string     `json:"cpu"`
+	Features    []string   `json:"features"`
+	Cores       int        `json:"logical_cores"`
+	Workers     int        `json:"workers"`
+	L1D         int        `json:"l1d_bytes"`
+	L2          int        `json:"l2_bytes"`
+	L3          int        `json:"l3_bytes"`
+	MemoryBytes int64      `json:"memory_bytes"`
+	FreeBytes   int64      `json:"memory_free_bytes"`
+	Chosen      string     `json:"isa"`
+	Reason      string     `json:"isa_reason"`
+	CostOrigin  string     `json:"cost_origin"`
+	GPU         string     `json:"gpu"` // the device's name, or why there is none
+	Device      *cuda.Info `json:"device,omitempty"`
+	Rows        []infoRow  `json:"rows"`
 }
 
 // infoRow is one instruction set.
@@ -71,7 +73,7 @@ func newInfo() *info {
 		CPU: strings.TrimSpace(cpu.BrandName), Cores: runtime.NumCPU(), Workers: runtime.GOMAXPROCS(0),
 		L1D: max(cpu.Cache.L1D, 0), L2: max(cpu.Cache.L2, 0), L3: max(cpu.Cache.L3, 0),
 		MemoryBytes: procBytes("/proc/meminfo", "MemTotal:"), FreeBytes: procBytes("/proc/meminfo", "MemAvailable:"),
-		Features: []string{}, GPU: "not built in", CostOrigin: asm.CostOrigin, Chosen: string(asm.Best().ISA),
+		Features: []string{}, CostOrigin: asm.CostOrigin, Chosen: string(asm.Best().ISA),
 	}
 	for _, id := range wantedFeatures {
 		if cpu.Supports(id) {
@@ -88,6 +90,11 @@ func newInfo() *info {
 	for _, isa := range []asm.ISA{asm.Generic, asm.AVX2, asm.AVX512} {
 		r.Rows = append(r.Rows, infoRow{string(isa), needs[isa], panel[isa], panel[isa] > 0, string(isa) == r.Chosen})
 	}
+	if d, err := cuda.Probe(); err != nil {
+		r.GPU = err.Error()
+	} else {
+		r.GPU, r.Device = d.Name, &d
+	}
 	r.Reason = "the best of those that this build holds and this processor can run"
 	if len(panel) == 1 {
 		r.Reason = "the only one that this build holds and this processor can run"
@@ -103,7 +110,7 @@ func (r *info) writeText(w io.Writer) {
 	line("cores", fmt.Sprintf("%d logical, %d workers by default", r.Cores, r.Workers))
 	line("caches", fmt.Sprintf("L1 data %s, L2 %s, L3 %s", bytesOrUnknown(int64(r.L1D)), bytesOrUnknown(int64(r.L2)), bytesOrUnknown(int64(r.L3))))
 	line("memory", bytesOrUnknown(r.MemoryBytes)+", "+bytesOrUnknown(r.FreeBytes)+" free")
-	line("GPU", r.GPU)
+	line("GPU", r.gpuText())
 	line("chosen", r.Chosen+": "+r.Reason)
 	line("cost model", r.CostOrigin+"; the choice of the head depends on ratios alone")
 	fmt.Fprintln(w)
@@ -116,6 +123,16 @@ func (r *info) writeText(w io.Writer) {
 		t.add(row.ISA, row.Needs, panel, yesNo(row.Available), map[bool]string{true: "<--"}[row.Chosen])
 	}
 	t.write(w)
+}
+
+// gpuText says what there is to know of the GPU, or why there is none.
+func (r *info) gpuText() string {
+	d := r.Device
+	if d == nil {
+		return r.GPU
+	}
+	return fmt.Sprintf("%s, compute capability %s, %s multiprocessors, %s, %s free, driver for CUDA %s", d.Name, d.Capability, formatCount(d.Multiprocessors),
+		formatBytes(d.MemoryBytes), formatBytes(d.FreeBytes), d.Driver)
 }
 
 func orUnknown(s string) string {

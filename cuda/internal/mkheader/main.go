@@ -1,0 +1,92 @@
+// Command mkheader writes the CUDA driver's header that gorgonia.org/cu is compiled with, out of that module itself, so that no CUDA toolkit is needed:
+//
+//	mkheader DIRECTORY
+//
+// writes DIRECTORY/cuda.h. The module holds a header that has been through a preprocessor, which lost the macros that select the 64-bit entry points: the plain
+// names are those of the 32-bit ones. They are put back here.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// renamed are the functions whose present form has the ending _v2.
+const renamed = `DeviceTotalMem CtxCreate CtxDestroy CtxPopCurrent CtxPushCurrent ModuleGetGlobal
+	MemGetInfo MemAlloc MemAllocPitch MemFree MemGetAddressRange MemAllocHost MemHostGetDevicePointer MemHostRegister
+	MemcpyHtoD MemcpyDtoH MemcpyDtoD MemcpyDtoA MemcpyAtoD MemcpyHtoA MemcpyAtoH MemcpyAtoA
+	MemcpyHtoAAsync MemcpyAtoHAsync MemcpyHtoDAsync MemcpyDtoHAsync MemcpyDtoDAsync
+	Memcpy2D Memcpy2DUnaligned Memcpy3D Memcpy2DAsync Memcpy3DAsync
+	MemsetD8 MemsetD16 MemsetD32 MemsetD2D8 MemsetD2D16 MemsetD2D32
+	ArrayCreate ArrayGetDescriptor Array3DCreate Array3DGetDescriptor
+	TexRefSetAddress TexRefGetAddress StreamDestroy EventDestroy LinkCreate LinkAddData LinkAddFile
+	DevicePrimaryCtxRelease DevicePrimaryCtxReset DevicePrimaryCtxSetFlags`
+
+// begin is the line where the driver's own declarations begin; those before it are of the C library.
+const begin = "typedef uint32_t cuuint32_t"
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "mkheader:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%d arguments, expected the directory to write cuda.h into", len(args))
+	}
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "gorgonia.org/cu").Output()
+	if err != nil {
+		return fmt.Errorf("go list -m gorgonia.org/cu: %w", err)
+	}
+	dir := strings.TrimSpace(string(module))
+	if dir == "" { // known, not downloaded yet
+		if text, err := exec.Command("go", "mod", "download", "gorgonia.org/cu").CombinedOutput(); err != nil {
+			return fmt.Errorf("go mod download gorgonia.org/cu: %w: %s", err, text)
+		}
+		if module, err = exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "gorgonia.org/cu").Output(); err != nil {
+			return fmt.Errorf("go list -m gorgonia.org/cu: %w", err)
+		}
+		dir = strings.TrimSpace(string(module))
+	}
+	source := filepath.Join(dir, "cmd", "genlib", "cuda.h")
+	text, err := os.ReadFile(source)
+	if err != nil {
+		return err
+	}
+	header, err := convert(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	if err := os.MkdirAll(args[0], 0o777); err != nil {
+		return err
+	}
+	target := filepath.Join(args[0], "cuda.h")
+	if old, err := os.ReadFile(target); err == nil && bytes.Equal(old, header) {
+		return nil // what was compiled with it needn't be again
+	}
+	return os.WriteFile(target, header, 0o666)
+}
+
+// convert makes the header.
+func convert(text []byte) ([]byte, error) {
+	at := bytes.Index(text, []byte("\n"+begin))
+	if at < 0 {
+		return nil, fmt.Errorf("no line that begins with %q", begin)
+	}
+	var b bytes.Buffer
+	b.WriteString("// Made by cuda/internal/mkheader of gorgonia.org/cu's cmd/genlib/cuda.h.\n#ifndef GRAM_CUDA_H\n#define GRAM_CUDA_H\n#include <stdint.h>\n#include <stdlib.h>\n")
+	b.WriteString("#define CU_TRSF_READ_AS_INTEGER 1\n#define CU_TRSF_NORMALIZED_COORDINATES 2\n")
+	for _, name := range strings.Fields(renamed) {
+		fmt.Fprintf(&b, "#define cu%s cu%s_v2\n", name, name)
+	}
+	b.WriteString("#define cuTexRefSetAddress2D cuTexRefSetAddress2D_v3\n")
+	b.Write(text[at+1:])
+	b.WriteString("#endif\n")
+	return b.Bytes(), nil
+}
