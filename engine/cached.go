@@ -19,6 +19,10 @@ type CachedOptions struct {
 	// Store is where the matrix is kept from run to run, if it fits into CacheBytes; default nowhere. Where it doesn't fit, the store is left alone: what is
 	// dropped is computed again, which takes no longer than it would to read it (measured for a tile of 16 KiB: 26 µs to read, 24 µs to compute).
 	Store *tiles.Store
+
+	// TileColumns is about how many columns a tile of a row has where not all tiles fit into memory; default 4096. Who reads short ranges of columns, such as the
+	// documents of a class, computes less that nobody asked for with tiles of that length. It is rounded up to a multiple of 512.
+	TileColumns int
 }
 
 // Cached serves rows of Gram matrices of one engine's documents from tiles of c, which all kernels on these documents share: the map is applied
@@ -58,7 +62,7 @@ type CachedStats struct {
 	StoreErr      error // why nothing is written to the store any more, such as a full disk; results don't suffer from it
 }
 
-// blockCols is about how many columns a tile of a row has: few enough for problems of few classes not to compute much that they don't need, and for workers to
+// blockCols is about how many columns a tile of a row has unless the caller says otherwise: few enough for problems of few classes not to compute much that they don't need, and for workers to
 // share the columns of one panel; so many that finding a tile costs little beside mapping it (a row of 10,000 values of the diffusion kernel took 6.9 µs from
 // tiles and 6.1 µs from the whole matrix).
 const blockCols = 4096
@@ -68,6 +72,8 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 	n := e.Len()
 	c := &Cached{e: e, limit: opt.CacheBytes, store: opt.Store}
 	switch {
+	case opt.TileColumns < 0:
+		return nil, fmt.Errorf("engine: tiles of %d columns, expected a positive number, or 0 for %d", opt.TileColumns, blockCols)
 	case c.limit < 0:
 		return nil, fmt.Errorf("engine: cache of %d bytes, expected a positive number, or 0 for as much as helps", c.limit)
 	case c.limit == 0 && e.memory > 0:
@@ -82,7 +88,11 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 		c.whole, c.width = newWhole(e), n
 		return c, nil
 	}
-	blocks := (n + blockCols - 1) / blockCols
+	columns := (opt.TileColumns + blockDocs - 1) / blockDocs * blockDocs
+	if columns == 0 {
+		columns = blockCols
+	}
+	blocks := (n + columns - 1) / columns
 	c.width = ((n+blocks-1)/blocks + sparse.Block - 1) / sparse.Block * sparse.Block
 	var err error
 	c.part, err = newPartial(e, c.width, c.limit)
@@ -127,24 +137,6 @@ func (c *Cached) Diagonal(k Kernel) ([]float32, error) {
 		k.Map(c.e.kernels, d[i:i+1], d[i:i+1], norms[i:i+1], norms[i:i+1])
 	}
 	return d, nil
-}
-
-// Resident says whether row i can be read in the given ranges of columns without computing anything.
-func (c *Cached) Resident(i int, columns [][2]int) bool {
-	if i < 0 || i >= c.Len() {
-		return false
-	}
-	if c.whole != nil {
-		return c.whole.complete.Load()
-	}
-	for _, r := range columns {
-		for b := r[0] / c.width; b*c.width < r[1]; b++ {
-			if !c.part.cache.Resident(tiles.Key{Row: uint32(i), Block: uint32(b)}) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // Rows writes rows of the Gram matrix of k, restricted to ranges of columns: with columns {lo₀, hi₀}, {lo₁, hi₁}, …,
@@ -206,5 +198,5 @@ func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 	return m.c.Rows(ctx, m.k, rows, columns, dst)
 }
 
-// Resident is [Cached.Resident].
-func (m *Matrix) Resident(i int, columns [][2]int) bool { return m.c.Resident(i, columns) }
+// Whole is [Cached.Whole].
+func (m *Matrix) Whole() bool { return m.c.Whole() }

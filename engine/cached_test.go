@@ -70,7 +70,7 @@ func TestCachedSameBits(t *testing.T) {
 		e := newEngine(t, x, Options{Workers: workers})
 		scratch := scratchBytes(e)
 		for _, bytes := range []int64{0, scratch / int64(workers), scratch, scratch + 3*tiles.TileBytes(3000), scratch + 2<<20, scratch + 50<<20} {
-			c := newCached(t, e, CachedOptions{CacheBytes: bytes})
+			c := newCached(t, e, CachedOptions{CacheBytes: bytes, TileColumns: int(bytes % 1000)})
 			if c.Whole() != (bytes == 0) {
 				t.Fatalf("%d bytes for %d documents: Whole is %v", bytes, n, c.Whole())
 			}
@@ -144,9 +144,6 @@ func TestCachedComputesOnce(t *testing.T) {
 			for i := range n / 2 {
 				rows = append(rows, (i*37)%n)
 			}
-			if c.Resident(rows[5], [][2]int{{0, n}}) {
-				t.Error("a row is resident before it was asked for")
-			}
 			var wg sync.WaitGroup
 			for range 3 {
 				for s, spec := range specs {
@@ -172,9 +169,6 @@ func TestCachedComputesOnce(t *testing.T) {
 			}
 			if want := 12 * int64(len(rows)) * int64(n); c.Stats().Served != want {
 				t.Errorf("%d values served, expected %d", c.Stats().Served, want)
-			}
-			if !c.Resident(rows[5], [][2]int{{0, n}}) || c.Resident(n, nil) {
-				t.Error("wrong rows are resident")
 			}
 		})
 	}
@@ -297,7 +291,7 @@ func TestMatrix(t *testing.T) {
 		if err := m.Rows(t.Context(), []int{7}, [][2]int{{0, n}}, dst); err != nil || !slices.Equal(dst[0], want.Row(7)) {
 			t.Errorf("%s: row 7: %v", spec, err)
 		}
-		if m.Len() != n || !m.Resident(7, [][2]int{{0, n}}) {
+		if m.Len() != n || !m.Whole() {
 			t.Errorf("%s: length %d", spec, m.Len())
 		}
 	}
@@ -310,6 +304,9 @@ func TestCachedRefusesNonsense(t *testing.T) {
 	var memory *MemoryError
 	if _, err := e.Cached(CachedOptions{CacheBytes: -1}); err == nil {
 		t.Error("a negative bound passes")
+	}
+	if _, err := e.Cached(CachedOptions{TileColumns: -1}); err == nil {
+		t.Error("tiles of a negative number of columns pass")
 	}
 	if _, err := e.Cached(CachedOptions{CacheBytes: 100}); !errors.As(err, &memory) {
 		t.Errorf("100 bytes: %v", err)

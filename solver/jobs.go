@@ -8,20 +8,26 @@ import (
 	"sync/atomic"
 )
 
-// A job is some problems for one worker to solve, the largest of so many documents. It notes each one that is solved.
+// A job is some problems for one worker to solve, the largest of so many documents, all of the same two classes. It notes each one that is solved.
 type job struct {
 	documents int
+	classes   [2]int // the second is -1 where it is everything else
 	run       func(ctx context.Context, s *search, bytes int64) error
 }
 
-// runAll does jobs, each on one worker, the largest first; where there are fewer jobs than workers, these share a problem's updates. problems is how many
-// there are in all jobs.
+// runAll does jobs, each on one worker; where there are fewer jobs than workers, these share a problem's updates. problems is how many there are in all jobs.
+//
+// The largest begin, so that workers end together. Where rows are computed when they are asked for, jobs that share classes, and so rows, follow each other instead: in the
+// Z-order of their two classes, 4^k jobs in sequence have no more than 2·2^k classes, whatever the number of rows is that a cache can keep.
 func runAll(ctx context.Context, m Matrix, jobs []job, problems int, opt *Options) error {
 	if len(jobs) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(b.documents, a.documents) })
 	largest := jobs[0].documents
+	if p, ok := m.(partialMatrix); ok && !p.Whole() {
+		slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(zOrder(a.classes), zOrder(b.classes)) })
+	}
 	workers := min(opt.Workers, len(jobs))
 	for workers > 1 && opt.RowBytes/int64(workers) < 4*int64(largest)*int64(opt.workingSet(largest)) {
 		workers-- // each needs room for its working set
@@ -48,4 +54,12 @@ func runAll(ctx context.Context, m Matrix, jobs []job, problems int, opt *Option
 	}
 	all.Wait()
 	return context.Cause(ctx)
+}
+
+// zOrder interleaves the bits of two numbers, counted from -1 and below 2³¹: Morton's order of the points of a plane.
+func zOrder(at [2]int) (z uint64) {
+	for bit := range 32 {
+		z |= uint64(at[0]+1)>>bit&1<<(2*bit+1) | uint64(at[1]+1)>>bit&1<<(2*bit)
+	}
+	return z
 }

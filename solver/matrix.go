@@ -29,6 +29,9 @@ type readyMatrix interface {
 	Row(i int) []float32
 }
 
+// A partialMatrix says whether all of its values are in memory, or some are computed when they are asked for.
+type partialMatrix interface{ Whole() bool }
+
 // Dense is a Gram matrix in memory, row by row.
 type Dense struct {
 	n        int

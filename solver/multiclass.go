@@ -200,7 +200,7 @@ func trainAll(ctx context.Context, m Matrix, problems []*problem, c *Classifier,
 		if start != nil {
 			p.start = startFrom(start.Machines[i])
 		}
-		jobs = append(jobs, job{len(p.docs), func(ctx context.Context, s *search, bytes int64) (err error) {
+		jobs = append(jobs, job{len(p.docs), p.classes, func(ctx context.Context, s *search, bytes int64) (err error) {
 			c.Machines[i], err = p.solve(ctx, s, bytes)
 			return err
 		}})

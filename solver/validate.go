@@ -160,7 +160,7 @@ func (v *validating) train(ctx context.Context, m Matrix, start []Near, opt *Opt
 			if p == nil {
 				continue
 			}
-			jobs = append(jobs, job{len(p.docs), func(ctx context.Context, s *search, bytes int64) error {
+			jobs = append(jobs, job{len(p.docs), p.classes, func(ctx context.Context, s *search, bytes int64) error {
 				own := p.without(v.t.Parts, f)
 				for _, near := range start {
 					if machine := near.Of.Fits[f].Machines[i]; machine != nil {

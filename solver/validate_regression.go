@@ -58,7 +58,7 @@ func ValidateRegression(ctx context.Context, m Matrix, targets []float64, parts 
 	var jobs []job
 	busy := make([]atomic.Int64, len(pars))
 	for f, docs := range rest {
-		jobs = append(jobs, job{len(docs), func(ctx context.Context, s *search, bytes int64) error {
+		jobs = append(jobs, job{len(docs), [2]int{}, func(ctx context.Context, s *search, bytes int64) error {
 			from := start
 			if from == nil {
 				from = &Estimates{Fits: make([]*Machine, len(rest))}

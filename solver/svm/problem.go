@@ -68,7 +68,7 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 	if p.budget, err = p.plan(e); err != nil {
 		return nil, err
 	}
-	p.cached, err = e.Cached(engine.CachedOptions{CacheBytes: p.budget.tiles, Store: opt.Store})
+	p.cached, err = e.Cached(engine.CachedOptions{CacheBytes: p.budget.tiles, Store: opt.Store, TileColumns: p.tileColumns()})
 	return p, err
 }
 
@@ -118,6 +118,17 @@ func labelsOf(l *sparse.Labels, i int) []int32 {
 		return nil
 	}
 	return l.Of(i)
+}
+
+// tileColumns is how many columns a tile of a row has where not all fit into memory: half of a class's documents in the mean where there are pairs of classes to tell
+// apart, since every problem of two classes reads just their columns.
+func (p *Problem) tileColumns() int {
+	const least, most = 512, 4096 // shorter tiles cost more in the search of posting lists than they save
+	classes := len(p.corpus.classes)
+	if classes < 3 {
+		return most
+	}
+	return min(max(p.Len()/classes/2, least), most)
 }
 
 // Len returns the number of documents.

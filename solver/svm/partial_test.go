@@ -1,0 +1,26 @@
+package svm
+
+import (
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Where a part of the matrix fits, one-vs-one computes little more than the blocks of each pair of classes: a value off the diagonal blocks twice, one in them once for as
+// long as it is kept. Problems in the order of their size compute 5 % more here, longer tiles four times as much.
+func TestPairsShareTiles(t *testing.T) {
+	const n, classes = 6144, 12 // classes of a tile's 512 columns
+	corpus := read(t, "synthetic:docs=6144,terms=3000,length=12,classes=12,seed=4", sparse.Options{})
+	k := engine.MustParseKernel(DefaultKernel)
+	p := problem(t, corpus, k, Options{CacheBytes: 2 * 4 * n * n / 6, Workers: 1})
+	if p.cached.Whole() {
+		t.Fatal("the whole matrix fits")
+	}
+	if _, _, err := p.Train(t.Context(), Settings{Kernel: k, C: 10}); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Cache().Computed; !(got <= 6*n*n/5) {
+		t.Errorf("%d dot products, expected at most %d for %d pairs of documents and %d classes", got, 6*n*n/5, n*(n+1)/2, classes)
+	}
+}
