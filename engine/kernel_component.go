@@ -47,7 +47,7 @@ func (bhattacharyya) feature(c, x, y float64) (float64, float64, float64) { retu
 
 // Properties returns what is known of the kernel.
 func (bhattacharyya) Properties() Properties {
-	return Properties{Definite: Positive, Condition: "an inner product", Source: "Jebara, Kondor and Howard, JMLR 5 (2004)", PositiveDiagonal: true}
+	return Properties{Definite: Positive, Condition: "an inner product", Source: sourceJebara, PositiveDiagonal: true}
 }
 
 func (diffusion) homogeneous() (float64, bool) { return 0, true }

@@ -23,6 +23,13 @@ func (p *parser) kernel(c *call, e *sparse.Embedding) (Kernel, error) {
 	if err := b.findEmbedding(c, &named); err != nil {
 		return nil, err
 	}
+	if first.family.power != nil && !named {
+		raised, err := b.raised(first, b.embedding, first.pos, b.text(first))
+		if err != nil {
+			return nil, err
+		}
+		b.embedding = raised
+	}
 	k, err := b.build(c)
 	if err != nil {
 		return nil, err // not k, which is a nil of another type
@@ -49,15 +56,37 @@ func (b *builder) findEmbedding(c *call, named *bool) error {
 			continue
 		}
 		e, err := sparse.ParseEmbedding(a.value)
+		if err != nil {
+			return b.fail(a.valuePos, "embed="+a.value, "one of "+strings.Join(embeddings(), ", ")+", or one with a power such as tf-l1-pow0.75"+hint(a.value, embeddings()))
+		}
+		if c.family.power != nil {
+			if e, err = b.raised(c, e, a.valuePos, "embed="+a.value); err != nil {
+				return err
+			}
+		}
 		switch {
-		case err != nil:
-			return b.fail(a.valuePos, "embed="+a.value, "one of "+strings.Join(embeddings(), ", ")+hint(a.value, embeddings()))
 		case *named && e != b.embedding:
 			return b.fail(a.valuePos, "embed="+a.value, fmt.Sprintf("embed=%s as before: all parts share one embedding", b.embedding))
 		}
 		b.embedding, *named = e, true
 	}
 	return nil
+}
+
+// raised returns the embedding e, which stands at pos as found, with the power that the parameters of c ask for.
+func (b *builder) raised(c *call, e sparse.Embedding, pos int, found string) (sparse.Embedding, error) {
+	values, err := b.values(c)
+	if err != nil {
+		return e, err
+	}
+	raised, err := e.WithPower(c.family.power(values))
+	if err != nil {
+		return e, b.fail(c.pos, b.text(c), err.Error())
+	}
+	if e.Power != 0 && e != raised {
+		return e, b.fail(pos, found, fmt.Sprintf("the embedding %s, or %s without its power, instead of %s", raised, raised, e))
+	}
+	return raised, nil
 }
 
 // build makes a kernel.
@@ -74,6 +103,12 @@ func (b *builder) build(c *call) (component, error) {
 			}
 		}
 		e := in{f.embedding}
+		if f.power != nil {
+			e.embedding, _ = e.embedding.WithPower(f.power(values)) // whose bounds are those of the parameter
+			if want := e.embedding.Power; want != b.embedding.Power {
+				return nil, b.fail(c.pos, b.text(c), fmt.Sprintf("the power of the embedding %s: it is that of all parts, which share one embedding", b.embedding))
+			}
+		}
 		if c == b.first {
 			e.embedding = b.embedding
 		}

@@ -70,9 +70,10 @@ type family struct {
 	// combine makes a combination; weights are those of a sum, 1 otherwise. Before it, check finds the first part that won't do and says what would.
 	combine    func(parts []component, weights, v []float64) component
 	check      func(parts []component, v []float64) (part int, expected string)
-	single     bool // takes one part only
-	plain      bool // its data aren't embedded: there is no key embed
-	positional int  // so many of the parameters may stand behind the parts without a key
+	power      func(v []float64) float64 // of the embedding, where the parameters say what that is; then the key embed names one without, or with that
+	single     bool                      // takes one part only
+	plain      bool                      // its data aren't embedded: there is no key embed
+	positional int                       // so many of the parameters may stand behind the parts without a key
 }
 
 // param is a number that a family takes, or one of some words: Allowed says in words what the fields say.

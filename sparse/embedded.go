@@ -18,7 +18,7 @@ type Embedded struct {
 	Embedder *Embedder // what made it
 	Norms    []float64 // Euclidean norm of each embedded row before it was scaled to length 1
 	Raw      []float32 // the values of the corpus behind each entry
-	Divisors []float64 // with v the weighted values: Σ|v| for an embedding with square root, ‖v‖₂ without
+	Divisors []float64 // with v the weighted values: Σ|v| for an embedding with square root, ‖v‖₂ without, √Σ (v/max v)^2p for another power p
 }
 
 // weighted returns the weighted value of a raw one.
@@ -29,16 +29,17 @@ func (f *Embedder) weighted(column uint32, raw float32) float64 {
 	return float64(float64(raw) * f.Weights[column])
 }
 
-// norm returns ‖x‖₂ of an embedded row, given Σ|v| and ‖v‖₂ of its weighted values, both 0 for an empty row.
+// norm returns ‖x‖₂ of an embedded row, given Σ|v| and ‖v‖₂ of its weighted values, both 0 for an empty row. Powers other than the square
+// root have [Embedded.raised].
 func (f *Embedder) norm(l1, l2 float64) float64 {
 	switch {
-	case f.Sqrt && f.Norm == NormL1, !f.Sqrt && f.Norm == NormL2:
+	case f.Power == Root && f.Norm == NormL1, f.Power == 0 && f.Norm == NormL2:
 		return 1
 	case l1 == 0:
 		return 0
-	case f.Sqrt && f.Norm == NormL2:
+	case f.Power == Root && f.Norm == NormL2:
 		return math.Sqrt(l1 / l2)
-	case f.Sqrt:
+	case f.Power == Root:
 		return math.Sqrt(l1)
 	case f.Norm == NormL1:
 		return l2 / l1
@@ -46,16 +47,24 @@ func (f *Embedder) norm(l1, l2 float64) float64 {
 	return l2
 }
 
-// Unit64 returns row i in float64, parallel to the columns that Row(i) returns: v/‖v‖₂, or √(v/Σv) for an embedding with square root.
-// It is written into dst, which grows where it is too short. Each value carries at most 2 roundings beyond those of the divisor, and
-// documents with proportional counts have equal values under the square root, since a correctly rounded quotient of proportional integers is the same.
+// Unit64 returns row i in float64, parallel to the columns that Row(i) returns: v/‖v‖₂, or √(v/Σv) for an embedding with square root, or
+// (v/max v)^p / √Σ (v/max v)^2p for one with another power p.
+// It is written into dst, which grows where it is too short. Each value carries at most 2 roundings beyond those of the divisor (and 4+2p ulp for a power p), and
+// documents with proportional counts have equal values under a power, since a correctly rounded quotient of proportional integers is the same.
 func (x *Embedded) Unit64(i int, dst []float64) []float64 {
 	lo, hi := x.Offsets[i], x.Offsets[i+1]
 	dst = dst[:0]
 	d := x.Divisors[i]
+	if x.Embedder.general() {
+		largest := x.largest(lo, hi)
+		for k := lo; k < hi; k++ {
+			dst = append(dst, power(x.Embedder.weighted(x.Terms[k], x.Raw[k])/largest, x.Embedder.Power)/d)
+		}
+		return dst
+	}
 	for k := lo; k < hi; k++ {
 		u := x.Embedder.weighted(x.Terms[k], x.Raw[k]) / d
-		if x.Embedder.Sqrt {
+		if x.Embedder.Power == Root {
 			u = math.Sqrt(u)
 		}
 		dst = append(dst, u)

@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"cmp"
 	"math"
 	"testing"
 )
@@ -10,7 +11,7 @@ func TestVector64(t *testing.T) {
 	rows := [][]float32{{1, 2, 0, 4}, {0, 3, 5, 0.1}, {7, 0, 0, 0}, {1, 0, 0, 0}}
 	df := []float64{3, 2, 1, 2}
 	m := csrOf(rows)
-	for _, e := range Embeddings() {
+	for _, e := range withPowers() {
 		x := mustTransform(t, e.Fit(m), m)
 		for i, r := range rows {
 			v, l1, l2 := make([]float64, len(r)), 0.0, 0.0
@@ -25,11 +26,9 @@ func TestVector64(t *testing.T) {
 			terms, _ := x.Row(i)
 			for k, got := range x.Vector64(i, nil) {
 				want := v[terms[k]] / map[Norm]float64{NormNone: 1, NormL1: l1, NormL2: l2}[e.Norm]
-				if e.Sqrt {
-					want = math.Sqrt(want)
-				}
+				want = math.Pow(want, cmp.Or(e.Power, 1))
 				tol := 1e-14 * want // some 20 roundings
-				if e.Weighting == TF && e.Norm == NormNone {
+				if e.Weighting == TF && e.Norm == NormNone && !e.general() {
 					tol = 0
 				}
 				if !(math.Abs(got-want) <= tol) {
@@ -43,7 +42,7 @@ func TestVector64(t *testing.T) {
 // A document without known terms is the null vector where its norm is 0, and a unit vector of its own where the norm is always 1.
 func TestVector64OfNothing(t *testing.T) {
 	m := csrOf([][]float32{{1, 2}, {}})
-	for e, want := range map[Embedding]float64{{}: 0, {TF, NormNone, true}: 0, {TF, NormL1, false}: 0, {TF, NormL2, false}: 1, Sphere: 1} {
+	for e, want := range map[Embedding]float64{{}: 0, {TF, NormNone, Root}: 0, {TF, NormL1, 0}: 0, {TF, NormL2, 0}: 1, Sphere: 1} {
 		x := mustTransform(t, e.Fit(m), m)
 		if got := x.Vector64(1, nil); len(got) != 1 || got[0] != want {
 			t.Errorf("%v: %v, expected %v alone", e, got, want)

@@ -22,9 +22,10 @@ func RestoreEmbedder(from Embedder) (*Embedder, error) {
 
 // Validate reports the first violation of what [RestoreEmbedder] asks for, or nil. It takes one pass.
 func (f *Embedder) Validate() error {
+	if err := f.validate(); err != nil {
+		return err
+	}
 	switch {
-	case int(f.Weighting) >= len(weightingNames) || int(f.Norm) >= len(normNames):
-		return fmt.Errorf("sparse: embedding %d, %d is unknown", f.Weighting, f.Norm)
 	case f.Documents < 0:
 		return fmt.Errorf("sparse: an embedding of %d documents", f.Documents)
 	case len(f.DF) != len(f.Terms):

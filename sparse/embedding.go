@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -24,53 +25,102 @@ const (
 	NormL2               // divided by the Euclidean length
 )
 
-// Embedding says how counts become a vector: weighted, then normalised, and with Sqrt the square root taken of every entry, which
-// maps an L1-normalised document onto the unit sphere. The zero value is the raw counts.
+// Embedding says how counts become a vector: weighted, then normalised, then every entry raised to Power. The power [Root], the square root, maps an
+// L1-normalised document onto the unit sphere. The zero value is the raw counts. Embeddings are equal (==) exactly when they mean the same.
 type Embedding struct {
 	Weighting Weighting
 	Norm      Norm
-	Sqrt      bool
+	Power     float64 // from LeastPower to MostPower; 0 stands for 1, which isn't written: entries stay as they are
 }
+
+// Root is the power of the square root.
+const Root = 0.5
+
+// Bounds of an embedding's power: within them no power of a quotient of float32 values leaves the range of float64.
+const LeastPower, MostPower = 0.01, 8
 
 // Sphere is the embedding of the kernels of information geometry: θ = counts / total, a = √θ. Source: Lafferty and Lebanon,
 // JMLR 6 (2005), §3.2.
-var Sphere = Embedding{TF, NormL1, true}
+var Sphere = Embedding{TF, NormL1, Root}
 
 var (
 	weightingNames = [...]string{TF: "tf", TFIDF: "tfidf"}
 	normNames      = [...]string{NormNone: "", NormL1: "-l1", NormL2: "-l2"}
 )
 
-// String returns the embedding as [ParseEmbedding] reads it, such as "tf-l1-sqrt".
+// String returns the embedding as [ParseEmbedding] reads it, such as "tf-l1-sqrt" or "tf-l1-pow0.75".
 func (e Embedding) String() string {
 	s := weightingNames[e.Weighting] + normNames[e.Norm]
-	if e.Sqrt {
-		s += "-sqrt"
+	switch e.Power {
+	case 0:
+		return s
+	case Root:
+		return s + "-sqrt"
 	}
-	return s
+	return s + powerSuffix + strconv.FormatFloat(e.Power, 'g', -1, 64)
 }
 
-// Embeddings lists every embedding, as a help text or a test wants them.
+// powerSuffix stands before a power that has no name of its own.
+const powerSuffix = "-pow"
+
+// Embeddings lists every embedding without a power or with a square root, as a help text or a test wants them; any other power makes further ones.
 func Embeddings() []Embedding {
 	var all []Embedding
 	for w := range weightingNames {
 		for n := range normNames {
-			for _, sqrt := range []bool{false, true} {
-				all = append(all, Embedding{Weighting(w), Norm(n), sqrt})
+			for _, power := range []float64{0, Root} {
+				all = append(all, Embedding{Weighting(w), Norm(n), power})
 			}
 		}
 	}
 	return all
 }
 
-// ParseEmbedding reads "tf" or "tfidf", then optionally "-l1" or "-l2", then optionally "-sqrt".
+// ParseEmbedding reads "tf" or "tfidf", then optionally "-l1" or "-l2", then optionally "-sqrt" or "-pow" with a number from LeastPower to MostPower,
+// such as "tf-l1-pow0.75"; "-pow0.5" is "-sqrt", and "-pow1" is nothing.
 func ParseEmbedding(s string) (Embedding, error) {
+	name, power, raised := strings.Cut(s, powerSuffix)
 	var names []string
 	for _, e := range Embeddings() {
-		if e.String() == s {
+		switch {
+		case e.String() == name && !raised:
+			return e, nil
+		case e.String() == name && e.Power == 0:
+			p, err := strconv.ParseFloat(power, 64)
+			if err == nil {
+				e, err = e.WithPower(p)
+			}
+			if err != nil {
+				return Embedding{}, fmt.Errorf("sparse: embedding %q: found the power %q, expected a number from %v to %v", s, power, LeastPower, MostPower)
+			}
 			return e, nil
 		}
 		names = append(names, e.String())
 	}
-	return Embedding{}, fmt.Errorf("sparse: embedding %q is unknown, expected one of %s", s, strings.Join(names, ", "))
+	return Embedding{}, fmt.Errorf("sparse: embedding %q is unknown, expected one of %s, or one without -sqrt and behind it %s and a power", s, strings.Join(names, ", "), powerSuffix)
 }
+
+// WithPower returns e with another power, from LeastPower to MostPower; 1 is that of entries that stay as they are.
+func (e Embedding) WithPower(p float64) (Embedding, error) {
+	if !(p >= LeastPower && p <= MostPower) {
+		return Embedding{}, fmt.Errorf("sparse: power %v of an embedding, expected a number from %v to %v", p, LeastPower, MostPower)
+	}
+	if e.Power = p; p == 1 {
+		e.Power = 0
+	}
+	return e, nil
+}
+
+// validate reports an embedding that there is none of.
+func (e Embedding) validate() error {
+	if int(e.Weighting) >= len(weightingNames) || int(e.Norm) >= len(normNames) {
+		return fmt.Errorf("sparse: embedding %d, %d is unknown", e.Weighting, e.Norm)
+	}
+	if e.Power != 0 && !(e.Power >= LeastPower && e.Power <= MostPower && e.Power != 1) {
+		return fmt.Errorf("sparse: embedding with the power %v, expected 0 for none, or a number from %v to %v other than 1", e.Power, LeastPower, MostPower)
+	}
+	return nil
+}
+
+// general reports whether entries are raised to a power that isn't the square root.
+func (e Embedding) general() bool { return e.Power != 0 && e.Power != Root }

@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"cmp"
 	"encoding/hex"
 	"math"
 	"math/big"
@@ -39,7 +40,7 @@ func mustTransform(t *testing.T, f *Embedder, m *CSR) *Embedded {
 }
 
 func TestEmbeddingNames(t *testing.T) {
-	for _, e := range Embeddings() {
+	for _, e := range withPowers() {
 		if got, err := ParseEmbedding(e.String()); err != nil || got != e {
 			t.Errorf("ParseEmbedding(%q) = %v, %v", e.String(), got, err)
 		}
@@ -54,7 +55,7 @@ func TestTransformDefinition(t *testing.T) {
 	rows := [][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {0, 0, 7, 1}, {4, 0, 1, 0}}
 	df := []float64{3, 1, 3, 2}
 	m := csrOf(rows)
-	for _, e := range Embeddings() {
+	for _, e := range withPowers() {
 		x := mustTransform(t, e.Fit(m), m)
 		for i, r := range rows {
 			v := make([]float64, len(r))
@@ -77,10 +78,8 @@ func TestTransformDefinition(t *testing.T) {
 					v[j] /= n
 				}
 			}
-			if e.Sqrt {
-				for j := range v {
-					v[j] = math.Sqrt(v[j])
-				}
+			for j := range v {
+				v[j] = math.Pow(v[j], cmp.Or(e.Power, 1))
 			}
 			// The definition above takes about 20 roundings and two powers; 10⁻¹⁴ holds them.
 			norm := length(v, 2)
@@ -105,7 +104,7 @@ func TestTransformDocumentsWithoutTerms(t *testing.T) {
 	train := csrOf([][]float32{{1, 0, 2, 0, 0}, {0, 0, 3, 0, 1}})
 	test := csrOf([][]float32{{0, 4, 0, 0, 0}, {}, {1, 9, 0, 9, 0}, {0, 0, 2, 0, 0}})
 	test.Cols = 9
-	for _, e := range []Embedding{Sphere, {TFIDF, NormL1, true}, {TF, NormNone, false}} {
+	for _, e := range []Embedding{Sphere, {TFIDF, NormL1, Root}, {TF, NormNone, 0}} {
 		f := e.Fit(train)
 		x := mustTransform(t, f, test)
 		last := uint32(f.Cols() - 1)

@@ -8,14 +8,14 @@ import (
 )
 
 // Transform embeds documents, training or test. With v the weighted values of a document (raw value times weight), n its norm of the
-// embedding's kind, and x = v/n or, with Sqrt, x = √(v/n), row i of the result is x/‖x‖₂ and Norms[i] is ‖x‖₂.
+// embedding's kind, and x = v/n or, with a power p, x = (v/n)^p, row i of the result is x/‖x‖₂ and Norms[i] is ‖x‖₂.
 //
 // Terms that weren't seen at training are left out (unless the embedder is Open), and so are values of weight 0 (tfidf of a term that is in every
 // document). A document that loses all its terms, or had none, becomes the unit vector of the last column, which no other document uses: its cosine is 0
 // with every other document and 1 with another such document. Its norm is 0 (1 for an L1-normalised square root or an L2-normalised document, whose
 // norms are always 1).
 //
-// A negative value under a square root and a value that isn't finite are errors that name the row and the term.
+// A negative value under a power and a value that isn't finite are errors that name the row and the term.
 func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 	return f.TransformRows(context.Background(), m, nil, 0)
 }
@@ -32,6 +32,9 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 			return i
 		}
 		return rows[i]
+	}
+	if err := f.validate(); err != nil {
+		return nil, err
 	}
 	switch {
 	case workers < 0:
@@ -115,9 +118,9 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		if v == 0 {
 			continue
 		}
-		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && f.Sqrt {
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && f.Power != 0 {
 			return unit, fmt.Errorf("sparse: row %d, term %d: found %v, expected a finite value%s", r, t, values[k],
-				map[bool]string{true: " not below 0, for the embedding " + f.Embedding.String()}[f.Sqrt])
+				map[bool]string{true: fmt.Sprintf(" not below 0, for the embedding %s: it takes the power %v of all values", f.Embedding, f.Power)}[f.Power != 0])
 		}
 		add(column, values[k])
 		l1 += math.Abs(v)
@@ -137,11 +140,14 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		x.Divisors[i] = 1
 		x.Norms[i] = f.norm(0, 0)
 	} else {
-		x.Divisors[i] = l2
-		if f.Sqrt {
-			x.Divisors[i] = l1
+		switch {
+		case f.general():
+			x.Divisors[i], x.Norms[i] = x.raised(x.Offsets[i], at, l1, l2)
+		case f.Power == Root:
+			x.Divisors[i], x.Norms[i] = l1, f.norm(l1, l2)
+		default:
+			x.Divisors[i], x.Norms[i] = l2, f.norm(l1, l2)
 		}
-		x.Norms[i] = f.norm(l1, l2)
 	}
 	unit = x.Unit64(i, unit)
 	for k, u := range unit {

@@ -15,7 +15,7 @@ func TestTransformRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range Embeddings() {
+	for _, e := range withPowers() {
 		f := e.Fit(c.Documents)
 		whole, err := f.Transform(c.Documents)
 		if err != nil {

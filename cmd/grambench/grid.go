@@ -21,8 +21,8 @@ var gridCommand = command{
 	args:    "[SOURCE]",
 	help: `
 Cross-validates all combinations of kernels and parameters on the same folds, and prints how each did, which is the best, and the command that trains
-it. Each dot product is computed once for all of them, and a machine starts from its neighbour's: a search over dozens of settings takes
-little more time than some trainings.
+it. Each dot product is computed once for all kernels of one embedding, and a machine starts from its neighbour's: a search over dozens of settings takes
+little more time than some trainings. Each rho of probability-product has an embedding, and so dot products, of its own.
 
 Lists (-grid NAME=LIST, once for each name):
   C, nu, epsilon       of the problem: C=1,10,100

@@ -22,7 +22,7 @@ import (
 // tiny is a model of a few hundred bytes with something in each part of a file, nothing of it computed.
 func tiny() *Model {
 	embedder, err := sparse.RestoreEmbedder(sparse.Embedder{
-		Embedding: sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL1, Sqrt: true}, Documents: 9,
+		Embedding: sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL1, Power: sparse.Root}, Documents: 9,
 		Terms: []uint32{0, 2}, DF: []int32{3, 1}, Weights: []float64{1.0986122886681098, 2.1972245773362196},
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // What is written gives svm-predict the decision values and the classes that the model has here.
 func TestSVMPredictAgrees(t *testing.T) {
 	program(t, "svm-predict")
-	tfidf, unit, roots := sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL1}, sparse.Embedding{Norm: sparse.NormL2}, sparse.Embedding{Sqrt: true}
+	tfidf, unit, roots := sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL1}, sparse.Embedding{Norm: sparse.NormL2}, sparse.Embedding{Power: sparse.Root}
 	kernels := []string{"linear", "polynomial:gamma=0.25,r=1,degree=2", "rbf:gamma=0.25", "sigmoid:gamma=0.015625,r=-0.5"}
 	var all []recipe
 	for _, typ := range types {

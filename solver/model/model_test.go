@@ -17,6 +17,7 @@ func recipes() []recipe {
 		{typ: CSVC, kernel: "diffusion:t=0.5", embedding: sparse.Sphere},
 		{typ: CSVC, kernel: "diffusion:t=0.5", embedding: sparse.Sphere, words: true, sigmoids: true},
 		{typ: CSVC, kernel: "rbf:gamma=0.25", embedding: sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}, words: true},
+		{typ: CSVC, kernel: "linear", embedding: sparse.Embedding{Norm: sparse.NormL1, Power: 0.75}, words: true},
 		{typ: CSVC, kernel: "linear", signed: true, scheme: solver.OneVsRest, sigmoids: true},
 		{typ: CSVC, kernel: "polynomial:gamma=0.25,r=1,degree=2", scheme: solver.Labels},
 		{typ: CSVC, kernel: "rbf:gamma=0.25", classes: []string{"7", "empty", "\xff<"}},

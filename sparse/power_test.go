@@ -1,0 +1,157 @@
+package sparse
+
+import (
+	"encoding/hex"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// withPowers lists embeddings of every kind of power: those of Embeddings, and each weighting and normalisation with powers that aren't the square root.
+func withPowers() []Embedding {
+	all := Embeddings()
+	for _, e := range Embeddings() {
+		if e.Power == 0 {
+			for _, p := range []float64{LeastPower, 0.75, 3} {
+				e.Power = p
+				all = append(all, e)
+			}
+		}
+	}
+	return all
+}
+
+// Powers whose 16th multiple is whole, from exact products and correctly rounded roots of 200 bits.
+func TestPower(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 3000 {
+		sixteenths := 1 + r.IntN(16*MostPower)
+		p := float64(sixteenths) / 16
+		x := math.Exp(40 * r.NormFloat64())
+		switch r.IntN(4) {
+		case 0:
+			x = r.Float64()
+		case 1:
+			x = 1 + 1e-6*r.NormFloat64()
+		}
+		want := new(big.Float).SetPrec(200).SetInt64(1)
+		for range sixteenths {
+			want.Mul(want, big.NewFloat(x))
+		}
+		for range 4 {
+			want.Sqrt(want)
+		}
+		got := power(x, p)
+		if v, _ := want.Float64(); v < 1e-300 || v > 1e300 {
+			continue
+		}
+		off := new(big.Float).SetPrec(200).Sub(big.NewFloat(got), want)
+		err, _ := off.Quo(off, want).Float64()
+		if !(math.Abs(err) <= (4+2*p)*0x1p-52) {
+			t.Errorf("%v to the power %v is %v, off by %.3g, tolerance %.3g", x, p, got, err, (4+2*p)*0x1p-52)
+		}
+	}
+	if v := power(1, 0.3); v != 1 {
+		t.Errorf("1 to the power 0.3 is %v", v)
+	}
+	if v := power(1e-300, MostPower); v != 0 {
+		t.Errorf("1e-300 to the power %v is %v, expected 0", MostPower, v)
+	}
+}
+
+// Σ θ^p θ′^p of two documents, from counts: what an embedding with a power is for.
+func TestProbabilityProduct(t *testing.T) {
+	m := csrOf([][]float32{{1, 0, 3, 2, 9}, {2, 5, 0, 1, 4}})
+	for _, p := range []float64{0.01, 0.25, 0.75, 2, 8} {
+		x := mustTransform(t, Embedding{TF, NormL1, p}.Fit(m), m)
+		want := math.Pow(1./15*2/12, p) + math.Pow(2./15*1/12, p) + math.Pow(9./15*4/12, p)
+		a, b := x.Vector64(0, nil), x.Vector64(1, nil)
+		// Row 0 has the columns 0, 2, 3, 4, row 1 the columns 0, 1, 3, 4.
+		got := a[0]*b[0] + a[2]*b[2] + a[3]*b[3]
+		if err := math.Abs(got-want) / want; !(err <= 1e-14) {
+			t.Errorf("power %v: %v, expected %v", p, got, want)
+		}
+	}
+}
+
+// Documents with proportional counts have the same unit rows to the bit, so that their distance is exactly 0, and values of any size keep in range.
+func TestPowersOfProportionalAndOfExtremeDocuments(t *testing.T) {
+	m := csrOf([][]float32{{1, 2, 3}, {7, 14, 21}, {3, 6, 9}, {1e-38, 1e38, 1}})
+	for _, p := range []float64{LeastPower, 0.3, 0.75, 2, MostPower} {
+		x := mustTransform(t, Embedding{TF, NormL1, p}.Fit(m), m)
+		for i := 1; i < 3; i++ {
+			if !slices.Equal(x.Unit64(0, nil), x.Unit64(i, nil)) {
+				t.Errorf("power %v: rows 0 and %d differ", p, i)
+			}
+		}
+		for i := range m.Rows() {
+			var sum float64
+			for _, u := range x.Unit64(i, nil) {
+				sum += u * u
+			}
+			if !(math.Abs(sum-1) <= 1e-14) || !(x.Norms[i] > 0) || math.IsInf(x.Norms[i], 1) {
+				t.Errorf("power %v: row %d has the squared length %v and the norm %v", p, i, sum, x.Norms[i])
+			}
+		}
+	}
+}
+
+func TestPowerNames(t *testing.T) {
+	for name, want := range map[string]Embedding{
+		"tf-l1-pow0.75": {TF, NormL1, 0.75}, "tfidf-pow0.01": {TFIDF, NormNone, 0.01}, "tf-l2-pow8": {TF, NormL2, 8},
+		"tf-l1-pow0.5": Sphere, "tf-l1-pow1": {TF, NormL1, 0}, "tf-l1-pow7.5e-1": {TF, NormL1, 0.75},
+	} {
+		got, err := ParseEmbedding(name)
+		if err != nil || got != want {
+			t.Errorf("%s is %v, error %v, expected %v", name, got, err, want)
+		}
+		if again, err := ParseEmbedding(got.String()); err != nil || again != got {
+			t.Errorf("%s prints as %s, which is %v, error %v", name, got, again, err)
+		}
+	}
+	for _, name := range []string{"tf-l1-pow", "tf-l1-pow0", "tf-l1-pow-1", "tf-l1-powNaN", "tf-l1-pow9", "tf-l1-pow0.009", "tf-l1-powInf", "tf-l1-pow2x"} {
+		if _, err := ParseEmbedding(name); err == nil || !strings.Contains(err.Error(), "expected a number from 0.01 to 8") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	for _, name := range []string{"tf-l1-sqrt-pow2", "pow2", "-pow2", "tf-l3-pow2"} {
+		if _, err := ParseEmbedding(name); err == nil || !strings.Contains(err.Error(), "is unknown") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+func TestPowerRefuses(t *testing.T) {
+	m := csrOf([][]float32{{1}, {0, -2}})
+	if _, err := (Embedding{TF, NormL1, 0.75}).Fit(m).Transform(m); err == nil ||
+		!strings.Contains(err.Error(), "row 1, term 1: found -2, expected a finite value not below 0, for the embedding tf-l1-pow0.75: it takes the power 0.75") {
+		t.Errorf("a negative count under a power is answered with %v", err)
+	}
+	for _, p := range []float64{1, -1, 9, math.NaN(), math.Inf(1)} {
+		f := Embedding{Power: p}.Fit(m)
+		if _, err := f.Transform(m); err == nil || !strings.Contains(err.Error(), "the power") {
+			t.Errorf("power %v: Transform gives the error %v", p, err)
+		}
+		if _, err := RestoreEmbedder(fields(f)); err == nil || !strings.Contains(err.Error(), "the power") {
+			t.Errorf("power %v: RestoreEmbedder gives the error %v", p, err)
+		}
+	}
+	for _, p := range []float64{0, -1, 9, math.NaN()} {
+		if _, err := Sphere.WithPower(p); err == nil {
+			t.Errorf("power %v is allowed", p)
+		}
+	}
+}
+
+// A power's bits are the same on every platform, as the digest of a matrix is.
+func TestPowerDigest(t *testing.T) {
+	m := csrOf([][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {}, {0, 0, 7, 1}})
+	const want = "13bf4c749dbbf916bc9c2c8666a6e671615e7c5da6f3a23bca37b667ea93ccd5"
+	got := mustTransform(t, Embedding{TFIDF, NormL1, 0.7}.Fit(m), m).Digest()
+	if hex.EncodeToString(got[:]) != want {
+		t.Errorf("digest %x, expected %s", got, want)
+	}
+}
