@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -33,6 +34,8 @@ i < j have. Bytes are counted, not measured: 6 for each value streamed past a pa
 matrix; panels and tiles stay in the caches. They stand beside the bandwidth of reading and of copying (bytes read and written) a buffer of four
 times the last-level cache, measured in every round. Times of stages are shares of workers times seconds; what is left is waiting and switching.
 
+-family measures whole matrices of every kernel of the catalogue, and of some more that take other ways, one worker, each against a matrix of the diffusion
+kernel that is computed just before it; the slowest comes first. The default is 3 rounds.
 -maps measures the elementwise maps alone, on 4,096 values of c in [0, 1] in the first-level cache, one worker. gram share is the part of a whole
 diffusion matrix of the documents that its map takes.
 -explain measures the time of the tiles for a range of heads, the frequent terms that are multiplied through dense panels, beside what the
@@ -44,6 +47,7 @@ Examples:
   grambench bench -in synthetic:docs=10000,terms=40000 -kernel diffusion:t=0.5 -workers 1,2
   grambench bench -isa generic -docs 2000 -count 9 -json
   grambench bench -explain -in train.svm
+  grambench bench -family -isa avx2
   grambench bench -plot roofline.png
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
@@ -54,6 +58,7 @@ Examples:
 		f.seedFlag("the choice of documents and pairs")
 		f.set.Var(&b.workers, "workers", "compute with `N` goroutines, 0 for all processors; a list such as 1,2 gives a row for each")
 		f.set.IntVar(&b.count, "count", 5, "take the median of `N` rounds")
+		f.set.BoolVar(&b.family, "family", false, "measure every kernel's whole matrix against that of the diffusion kernel")
 		f.set.IntVar(&b.docs, "docs", 0, "take `N` of the documents, chosen at random (default: all)")
 		f.set.BoolVar(&b.maps, "maps", false, "measure the elementwise maps")
 		f.set.BoolVar(&b.explain, "explain", false, "measure what the choice of the head is worth")
@@ -68,6 +73,7 @@ type bench struct {
 	workers       workerList
 	count, docs   int
 	maps, explain bool
+	family        bool
 	plot          string
 
 	progress *progress
@@ -98,8 +104,14 @@ func (b *bench) check() error {
 	if b.docs < 0 {
 		return usagef("-docs %d is below 0", b.docs)
 	}
-	if b.maps && b.explain || b.plot != "" && (b.maps || b.explain) {
-		return usagef("-maps, -explain and -plot are for one report each, expected one of them")
+	reports := 0
+	for _, asked := range []bool{b.maps, b.explain, b.family, b.plot != ""} {
+		if asked {
+			reports++
+		}
+	}
+	if reports > 1 {
+		return usagef("-family, -maps, -explain and -plot are for one report each, expected one of them")
 	}
 	if b.plot != "" && !strings.HasSuffix(strings.ToLower(b.plot), ".png") {
 		return usagef("-plot %s: expected a name that ends in .png", b.plot)
@@ -113,6 +125,16 @@ func (b *bench) check() error {
 			return usagef("%s measures one worker, expected no other -workers", flag)
 		}
 	}
+	if b.family {
+		if !slices.Equal(b.workers, workerList{1}) {
+			return usagef("-family measures one worker, expected no other -workers")
+		}
+		given := false
+		b.set.Visit(func(f *flag.Flag) { given = given || f.Name == "count" })
+		if !given {
+			b.count = 3 // of each kernel
+		}
+	}
 	return nil
 }
 
@@ -120,9 +142,12 @@ func (b *bench) run(ctx context.Context, e *env) error {
 	if err := b.check(); err != nil {
 		return err
 	}
-	specs, err := b.benchKernels()
-	if err != nil {
-		return err
+	var specs []benchSpec
+	var err error
+	if !b.family {
+		if specs, err = b.benchKernels(); err != nil {
+			return err
+		}
 	}
 	b.progress = newProgress(e.stderr)
 	defer b.progress.clear()
@@ -147,6 +172,8 @@ func (b *bench) run(ctx context.Context, e *env) error {
 		r, err = b.measureMaps(ctx, head)
 	case b.explain:
 		r, err = b.measureHeads(ctx, head)
+	case b.family:
+		r, err = b.measureFamily(ctx, head)
 	default:
 		r, err = b.measurePairs(ctx, head, specs)
 	}
