@@ -16,7 +16,7 @@ import (
 func familyKernels() []string {
 	return append(defaultKernels(), "arccos:n=2.5", "arccos:n=0,bias=100", "arccos:n=0,bias=-0.3", "arccos:n=0,bias=0.3,sigma=0.5", "arccos:n=0,bias=0.3,embed=tf-l1-sqrt",
 		"arccos:n=0,layers=3", "compose(rbf,arccos:n=1)", "compose(polynomial:r=1,degree=2,arccos:n=1,arccos:n=1)",
-		"compose(polynomial:r=1,degree=3,arccos:n=1)", "compose(arccos:n=0,sigma=0.5,arccos:n=1)", "compose(arccos:n=0,bias=0.3,arccos:n=1)",
+		"compose(polynomial:r=1,degree=3,arccos:n=1)", "compose(arccos:n=0,sigma=0.5,arccos:n=1)",
 		"compose(0.5*linear + rbf,arccos:n=1)", "power(rbf,0.5)", "exp(1e-4*linear)", "centred(ned)")
 }
 
