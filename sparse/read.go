@@ -57,7 +57,7 @@ const (
 //
 //	goroot                       the .go files of the local Go installation, labelled by the top folder below src
 //	synthetic:docs=,terms=,...   documents drawn from class-wise Zipf-Mandelbrot multinomials, see [Synthetic]
-//	a folder                     one sub-folder a class, one file a document
+//	a folder                     one sub-folder a class, one file a document; or files alone, documents without a class
 //	a file                       svmlight/LIBSVM, label<TAB>text lines, or MatrixMarket, which Options.Format or the name or the first bytes tell
 //
 // Files may be gzipped, which the first bytes tell. A file or folder that is itself called goroot is read as ./goroot.

@@ -30,6 +30,7 @@ func TestBadInput(t *testing.T) {
 		{"empty", "", Options{}, ": an empty file", "documents"},
 		{"empty.gz", gzipped(""), Options{}, ": an empty file", "documents"},
 		{"a.svm", "\n# a\n", Options{}, ": no documents", "lines label index:value ..."},
+		{"a.tsv", "a\tx\n\t\n", Options{}, `:2: label ""`, label},
 		{"a.tsv", "\n \n", Options{}, ": no documents", "lines label<TAB>text"},
 		{"a.txt", "\nhello world\n", Options{}, `:2: "hello world"`, "label index:value ..., label<TAB>text, or a MatrixMarket banner (Options.Format names a format)"},
 

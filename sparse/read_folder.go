@@ -20,31 +20,51 @@ import (
 
 // fileDocument is a file that is one document.
 type fileDocument struct {
-	path, name, class string // path to open, name relative to the root with slashes
+	path, name, class string // path to open, name relative to the root with slashes; no class where it is empty
+	size              int64
 }
 
 // readFolder reads a folder with one sub-folder a class; every file in a sub-folder, at any depth, is one document, in the order of
 // their names. Each must be UTF-8 text. Files and folders whose name begins with a dot, files outside the sub-folders, and
-// links to folders are left out, with a warning.
+// links to folders are left out, with a warning. Where there are no files in sub-folders, those outside are documents without a class.
 func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
-	files, warn, err := listFiles(ctx, root, m, "")
-	if err != nil {
+	files, loose, warn, err := listFiles(ctx, root, "")
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if len(files) == 0 {
+	case len(files) > 0:
+		warn.leaveOut(loose)
+	case len(loose) > 0:
+		files = loose
+		warn.add("no class folders: file that is a document without a class", int64(len(loose)), loose[0].path)
+	default:
 		return nil, &SyntaxError{File: root, Found: "no documents", Expected: "one sub-folder a class with one file a document"}
 	}
+	m.expect(files)
 	c := &Corpus{Source: root, Warnings: warn}
 	return c, c.readFiles(ctx, files, opt, m, strictText)
 }
 
-// listFiles lists the files below the folders of root, sorted by name: those with the suffix, or without one those that aren't hidden.
-func listFiles(ctx context.Context, root string, m *meter, suffix string) ([]fileDocument, warnings, error) {
-	var files []fileDocument
-	var warn warnings
+// leaveOut warns of files outside the class folders.
+func (w *warnings) leaveOut(loose []fileDocument) {
+	if len(loose) > 0 {
+		w.add("file outside the class folders, left out", int64(len(loose)), loose[0].path)
+	}
+}
+
+// expect tells the meter how much there is to read.
+func (m *meter) expect(files []fileDocument) {
+	for i := range files {
+		m.total.Add(files[i].size)
+	}
+}
+
+// listFiles lists the files below the folders of root, and apart from them those in root itself, sorted by name: those with the suffix, or without one those that
+// aren't hidden.
+func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDocument, warn warnings, err error) {
 	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow a link, and Debian's Go has its src behind one
 	if err != nil {
-		return nil, nil, fmt.Errorf("sparse: %w", err)
+		return nil, nil, nil, fmt.Errorf("sparse: %w", err)
 	}
 	err = filepath.WalkDir(real, func(path string, entry fs.DirEntry, err error) error {
 		if err := ctx.Err(); err != nil {
@@ -81,15 +101,16 @@ func listFiles(ctx context.Context, root string, m *meter, suffix string) ([]fil
 			warn.add("neither file nor folder, left out", 1, shown)
 			return nil
 		case !inFolder:
-			warn.add("file outside the class folders, left out", 1, shown)
+			loose = append(loose, fileDocument{path: shown, name: name, size: info.Size()})
 			return nil
 		}
-		m.total.Add(info.Size())
-		files = append(files, fileDocument{path: shown, name: name, class: class})
+		files = append(files, fileDocument{path: shown, name: name, class: class, size: info.Size()})
 		return nil
 	})
-	slices.SortFunc(files, func(a, b fileDocument) int { return cmp.Compare(a.name, b.name) })
-	return files, warn, err
+	for _, list := range [][]fileDocument{files, loose} {
+		slices.SortFunc(list, func(a, b fileDocument) int { return cmp.Compare(a.name, b.name) })
+	}
+	return files, loose, warn, err
 }
 
 // aFileBytes is what a file takes in lists beside its path and name.
@@ -154,7 +175,11 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 	classes := newClassTable()
 	warn := warnings(c.Warnings)
 	for i, f := range files {
-		classes.labels.Add(classes.id(f.class))
+		if f.class == "" {
+			classes.labels.Add()
+		} else {
+			classes.labels.Add(classes.id(f.class))
+		}
 		c.Names = append(c.Names, f.name)
 		if dirty[i] {
 			warn.add("file with bytes that are not UTF-8 text, which separate terms", 1, f.path)

@@ -24,10 +24,12 @@ func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 		c.Warnings = append([]Warning{{Message: "no Go installation found, so the corpus is " + gorootFallback.String(), Count: 1, First: "goroot"}}, c.Warnings...)
 		return c, nil
 	}
-	files, warn, err := listFiles(ctx, filepath.Join(root, "src"), m, ".go")
+	files, loose, warn, err := listFiles(ctx, filepath.Join(root, "src"), ".go")
 	if err != nil {
 		return nil, err
 	}
+	warn.leaveOut(loose)
+	m.expect(files)
 	c := &Corpus{Source: "goroot", Warnings: warn}
 	return c, c.readFiles(ctx, files, opt, m, lenientText)
 }

@@ -94,7 +94,7 @@ func TestReadFiles(t *testing.T) {
 			want:     "b to:2 be:2\na,b\n to:1 be:1\n",
 			warnings: "word outside the vocabulary, left out (5, first a.tsv:1)\ndocument without terms, kept as an empty row (1, first a.tsv:2)\n"},
 		{name: "tsv told by content, gzipped, with a byte order mark and blank lines", file: "text", cols: 1, opt: Options{MinDF: 1},
-			content: gzipped("\xef\xbb\xbfa\tx\tx\n\n\n-\t\n"), want: "a x:2\n\n",
+			content: gzipped("\xef\xbb\xbfa\tx\tx\n\n \n-\t\n"), want: "a x:2\n\n",
 			warnings: "blank line, skipped (2, first text:2)\ndocument without terms, kept as an empty row (1, first text:4)\n"},
 		{name: "tsv told by content that begins like a vector", file: "a.txt", cols: 1, opt: Options{MinDF: 1}, content: "spam\t1:30 meeting\n", want: "spam meeting:1\n"},
 		{name: "svmlight with TABs and a comment", file: "a.txt", cols: 3, content: "1\t1:1\t2:2 # x y\n", want: "1 1:1 2:2\n"},
@@ -150,6 +150,25 @@ func TestReadFolder(t *testing.T) {
 	}
 	want := "name that begins with a dot, left out (3, first .git)\nfile outside the class folders, left out (1, first README)\n" +
 		"document without terms, kept as an empty row (1, first " + filepath.Join("cars", "a.txt") + ")\n"
+	if got := showWarnings(c, root); got != want {
+		t.Errorf("warnings\n%swant\n%s", got, want)
+	}
+}
+
+// Files alone are documents without a class, as those to be predicted are.
+func TestReadFolderOfFiles(t *testing.T) {
+	root := t.TempDir()
+	for name, content := range map[string]string{"b.txt": "cats", "a.txt": "dogs and cats", ".c": "hidden", "empty/.d": ""} {
+		writeInto(t, filepath.Join(root, filepath.FromSlash(name)), content)
+	}
+	c := readWhole(t, root, Options{MinDF: 1})
+	if got, want := show(c), " and:1 cats:1 dogs:1\n cats:1\n"; got != want {
+		t.Errorf("read\n%swant\n%s", got, want)
+	}
+	if want := []string{"a.txt", "b.txt"}; !reflect.DeepEqual(c.Names, want) || len(c.Classes) != 0 {
+		t.Errorf("names %q, want %q; classes %q", c.Names, want, c.Classes)
+	}
+	want := "name that begins with a dot, left out (2, first .c)\nno class folders: file that is a document without a class (2, first a.txt)\n"
 	if got := showWarnings(c, root); got != want {
 		t.Errorf("warnings\n%swant\n%s", got, want)
 	}
@@ -267,7 +286,7 @@ func TestBlocks(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	file := writeFile(t, "a.svm", "1 1:1\n")
+	file, empty := writeFile(t, "a.svm", "1 1:1\n"), t.TempDir()
 	for _, test := range []struct {
 		source string
 		opt    Options
@@ -279,7 +298,7 @@ func TestOptions(t *testing.T) {
 		{file, Options{Vocabulary: []string{"a", "b", "a"}}, `sparse: the vocabulary holds "a" twice, expected every term once`},
 		{file, Options{Format: FormatFolder}, "sparse: " + file + ": a file, expected a folder with one sub-folder a class"},
 		{filepath.Dir(file), Options{Format: FormatTSV}, "sparse: " + filepath.Dir(file) + ": a folder, expected a file in the format tsv"},
-		{filepath.Dir(file), Options{}, "sparse: " + filepath.Dir(file) + ": no documents, expected one sub-folder a class with one file a document"},
+		{empty, Options{}, "sparse: " + empty + ": no documents, expected one sub-folder a class with one file a document"},
 		{"synthetic:docs=0", Options{}, `sparse: synthetic:docs=0: docs is "0", expected a whole number from 1 to 2147483647`},
 		{"synthetic:docs=1,docs=1", Options{}, `sparse: synthetic:docs=1,docs=1: parameter "docs" twice, expected ` + syntheticExpected},
 		{"synthetic:size=1", Options{}, `sparse: synthetic:size=1: parameter "size", expected ` + syntheticExpected},

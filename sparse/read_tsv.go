@@ -49,7 +49,7 @@ func (p *tsvParser) parseLine(l []byte, line int32, clean bool, out *textPiece) 
 		}
 	}
 	tab := bytes.IndexByte(l, '\t')
-	if len(bytes.TrimSpace(l)) == 0 {
+	if tab < 0 && len(bytes.TrimSpace(l)) == 0 {
 		if out.blank == 0 {
 			out.firstBlank = line
 		}

@@ -181,6 +181,10 @@ func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *s
 	defer cancel()
 	alone := make(chan *loaded, 1)     // the model, for its vocabulary
 	predictor := make(chan *loaded, 1) // all of it
+	held := func(m *model.Model, documents int64) int64 { return runtimeBytes + modelBytes(m) + documents }
+	makeReady := func(m *model.Model, documents int64) (*svm.Predictor, error) {
+		return svm.NewPredictor(m, svm.PredictOptions{ISA: f.isa, Workers: f.workers, MemoryBytes: f.budget(), HeldBytes: held(m, documents), Progress: p.predicting})
+	}
 	go func() {
 		out := &loaded{}
 		begin := time.Now()
@@ -190,9 +194,9 @@ func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *s
 		alone <- out
 		ready := *out
 		if ready.err == nil {
-			ready.predictor, ready.err = svm.NewPredictor(out.m, svm.PredictOptions{
-				ISA: f.isa, Workers: f.workers, MemoryBytes: f.budget(), HeldBytes: runtimeBytes + modelBytes(out.m) + f.readingBytes(), Progress: p.predicting,
-			})
+			if ready.predictor, ready.err = makeReady(out.m, f.readingBytes()); f.budget() > 0 {
+				ready.err = nil // there may be room once the documents are read, which can take less than they may
+			}
 		}
 		ready.seconds = time.Since(begin).Seconds()
 		if ready.err != nil {
@@ -222,6 +226,14 @@ func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *s
 		return nil, nil, readErr
 	case corpus.Vocabulary == nil && out.m.Vocabulary != nil:
 		return nil, nil, fmt.Errorf("%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words", f.in, r.model)
+	case out.predictor != nil:
+		out.predictor = out.predictor.Holding(held(out.m, corpus.Documents.Bytes()))
+	default:
+		begin := time.Now()
+		if out.predictor, out.err = makeReady(out.m, corpus.Documents.Bytes()); out.err != nil {
+			return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
+		}
+		out.seconds += time.Since(begin).Seconds()
 	}
 	return out, corpus, nil
 }

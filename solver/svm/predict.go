@@ -2,6 +2,7 @@ package svm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/asm"
@@ -83,6 +84,13 @@ func kernels(isa string) (*asm.Kernels, error) {
 	return asm.For(asm.ISA(isa))
 }
 
+// Holding returns a predictor that shares this one's engine, in a process that holds a number of bytes beside it.
+func (p *Predictor) Holding(bytes int64) *Predictor {
+	q := *p
+	q.opt.HeldBytes = bytes
+	return &q
+}
+
 // Model returns the model.
 func (p *Predictor) Model() *model.Model { return p.m }
 
@@ -104,6 +112,9 @@ const chunkDocuments = 256
 // Predict predicts documents, whose terms are numbered as in the training corpus; terms beyond that are left out. Values have the same bits from any number of
 // workers. Errors: values that the embedding refuses, more memory than was allowed, the end of ctx, within a second.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction, error) {
+	if docs == nil {
+		return nil, errors.New("svm: no documents to predict, expected a matrix of them")
+	}
 	n := docs.Rows()
 	if err := p.fits(docs); err != nil {
 		return nil, err

@@ -119,4 +119,17 @@ func TestPredictSaysWhatItNeeds(t *testing.T) {
 	if _, err := p.Predict(context.Background(), test.Documents); err == nil || !strings.Contains(err.Error(), "expected at most 1 MiB") {
 		t.Errorf("error %v, expected one that says what it needs", err)
 	}
+	if _, err := p.Predict(context.Background(), nil); err == nil {
+		t.Error("no documents pass")
+	}
+	p, err = NewPredictor(m, PredictOptions{MemoryBytes: 64 << 20, HeldBytes: 60 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Holding(64<<20).Predict(context.Background(), test.Documents); err == nil || !strings.Contains(err.Error(), "expected at most 64 MiB") {
+		t.Errorf("error %v, expected one that says what it needs", err)
+	}
+	if _, err := p.Holding(0).Predict(context.Background(), test.Documents); err != nil {
+		t.Error(err)
+	}
 }
