@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -48,7 +47,7 @@ Examples:
 		f.computeFlags(0)
 		out := f.set.String("o", "", "write to `FILE`; must be given")
 		to := f.set.String("to", "", "write the format `FORMAT`: npy, libsvm or mm (default: from the ending .npy, .svm, .libsvm, .mtx or .mm)")
-		f.set.StringVar(&f.sets, "sets", "", "compare sets of points instead of documents; `SETS`: qid, label or a file say which points belong together")
+		f.setsFlag()
 		return func(ctx context.Context, e *env) error { return f.gram(ctx, e, *out, *to) }
 	},
 }
@@ -97,7 +96,7 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 	if _, err := matrixio.NewWriter(format, io.Discard, matrixio.Header{}); err != nil {
 		return usageError{fmt.Errorf("-to: %w", err)}
 	}
-	if f.sets != "" || slices.ContainsFunc(f.kernels, engine.IsHyperbolic) {
+	if f.ofSets() {
 		return f.gramOfSets(ctx, e, out, format)
 	}
 	kernels, err := f.parseKernels("diffusion:t=0.5")

@@ -2,23 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/sparse"
-)
-
-// What -sets may be, besides a file.
-const (
-	setsByQID   = "qid"
-	setsByLabel = "label"
 )
 
 // setsReport is the report of the command gram on sets of points.
@@ -30,62 +21,20 @@ type setsReport struct {
 }
 
 func (r *setsReport) writeText(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s in %s, %s\n", r.Points.Source, counted(r.Points.Documents, "point", "points"), counted(r.Sets, "set", "sets"),
-		counted(r.P, "coordinate", "coordinates"))
+	fmt.Fprintln(w, setsLine(r.Points, r.Sets, r.P))
 	for _, row := range r.Rows {
 		row.writeText(w)
 	}
 }
 
-// checkSets holds flags and kernel of sets of points together.
-func (f *flags) checkSets() (engine.Hyperbolic, error) {
-	var h engine.Hyperbolic
-	spec := "hyperbolic"
-	switch {
-	case len(f.kernels) > 1:
-		return h, usagef("%d kernels, expected one: a file holds one matrix", len(f.kernels))
-	case len(f.kernels) == 1:
-		spec = f.kernels[0]
-	}
-	switch {
-	case f.sets == "":
-		return h, usagef("-kernel %s compares sets of points, expected -sets to say which points belong together", spec)
-	case !engine.IsHyperbolic(spec):
-		return h, usagef("-sets with the kernel %s, expected hyperbolic, the kernel of sets of points", spec)
-	case f.embed != "":
-		return h, usagef("-embed %s with -sets: points are taken as they are", f.embed)
-	case f.minDF > 0 || f.maxDF > 0:
-		return h, usagef("-min-df and -max-df with -sets: points are taken as they are")
-	case f.isa != "" && asm.ISA(f.isa) != asm.Generic:
-		return h, usagef("-isa %s with -sets: sets are compared in float64, without vector instructions, expected generic", f.isa)
-	}
-	h, err := engine.ParseHyperbolic(spec)
-	if err != nil {
-		return h, usageError{err}
-	}
-	return h, nil
-}
-
-// setsOf returns which points belong together.
-func (f *flags) setsOf(ctx context.Context, c *sparse.Corpus) (*sparse.Sets, error) {
-	switch f.sets {
-	case setsByQID:
-		return c.SetsByGroup()
-	case setsByLabel:
-		return c.SetsByLabel()
-	}
-	s, err := sparse.ReadSets(ctx, f.sets, c.Documents.Rows(), sparse.Options{MaxLineBytes: int(f.maxLine)})
-	if err != nil {
-		return nil, nameFlags(err)
-	}
-	return s, nil
-}
-
 // gramOfSets computes the matrix of a kernel of sets of points.
 func (f *flags) gramOfSets(ctx context.Context, e *env, out, format string) error {
-	h, err := f.checkSets()
+	kernels, err := f.checkSets()
 	if err != nil {
 		return err
+	}
+	if len(kernels) > 1 {
+		return usagef("%d kernels, expected one: a file holds one matrix", len(kernels))
 	}
 	if err := writable(out); err != nil {
 		return err
@@ -107,29 +56,17 @@ func (f *flags) gramOfSets(ctx context.Context, e *env, out, format string) erro
 			return err
 		}
 	}
-	what := fmt.Sprintf("distributions of %s", counted(len(sets.Names), "set", "sets"))
-	bytes := corpus.Documents.Bytes() + runtimeBytes + int64(len(sets.Names))*8*int64(report.Points.Terms)
-	if err := f.fits(what, bytes); err != nil {
-		return err
-	}
-	p.stage("estimating " + what)
 	begin := time.Now()
-	x, err := engine.FitNormals(ctx, corpus.Documents, sets.Of, len(sets.Names))
-	if spread := (*engine.SpreadError)(nil); errors.As(err, &spread) {
-		return fmt.Errorf("set %s of %s has %s, expected two different ones at least: without a spread there is no distribution", sets.Names[spread.Set],
-			corpus.Source, counted(spread.Points, "point", "points"))
-	} else if err != nil {
-		return err
-	}
-	report.P = x.P()
-	g, err := engine.NewHyperbolic(ctx, h, x, engine.Options{Workers: f.workers, MemoryBytes: int64(f.memory), Progress: p.computing})
+	x, bytes, err := f.normals(ctx, p, corpus, sets)
 	if err != nil {
 		return err
 	}
-	if known := g.Kernel().PropertiesFor(x.P()); known.Definite != engine.Positive {
-		fmt.Fprintf(e.stderr, "grambench: warning: %s on points of %s is not proven to be positive definite: it is %s\n", g.Kernel(),
-			counted(x.P(), "coordinate", "coordinates"), known.Condition)
+	report.P = x.P()
+	g, err := engine.NewHyperbolic(ctx, kernels[0], x, engine.Options{Workers: f.workers, MemoryBytes: int64(f.memory), Progress: p.computing})
+	if err != nil {
+		return err
 	}
+	warnUnproven(e.stderr, g.Kernel(), x.P())
 	row := gramRow{File: out, Format: format, Kernel: g.Kernel().String(), ISA: string(asm.Generic), Method: "matrix", Documents: x.Len()}
 	header.Comment = fmt.Sprintf("%s of %s", row.Kernel, filepath.Base(corpus.Source))
 	if err := f.writeGramOfSets(ctx, p, g, bytes, header, &row); err != nil {
@@ -184,18 +121,4 @@ func (f *flags) writeGramOfSets(ctx context.Context, p *progress, g *engine.Hype
 		}
 		return nil
 	})
-}
-
-// setLabels returns the class of each set as a number, as numericLabels does for documents.
-func setLabels(s *sparse.Sets, stderr io.Writer) ([]string, error) {
-	c := &sparse.Corpus{Documents: &sparse.CSR{Offsets: make([]int64, len(s.Names)+1)}, Classes: s.Classes}
-	for i, class := range s.Class {
-		c.Names = append(c.Names, "set "+strconv.Quote(s.Names[i]))
-		if class >= 0 {
-			c.Labels.Add(class)
-		} else {
-			c.Labels.Add()
-		}
-	}
-	return numericLabels(c, stderr)
 }

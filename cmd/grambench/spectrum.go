@@ -32,6 +32,8 @@ That is what these documents show: it proves nothing for others.
 
 -centre takes the mean off rows and columns: the matrix of a conditionally positive definite kernel, such as ngd, is then positive semidefinite, with one eigenvalue 0.
 
+-sets takes sets of points for documents, as grambench gram does; the kernel is hyperbolic then.
+
 -t gives each kernel that has a parameter t all these values, for the smallest eigenvalue against t.
 
 Spectral sums: Σ min(r, λ_j) for the radii -r, over the eigenvalues λ_j of K/n, and its root, the Rademacher term of Lafferty and Lebanon, JMLR 6 (2005), §4: the
@@ -44,6 +46,7 @@ Examples:
   grambench spectrum -in train.svm
   grambench spectrum -in train.svm -kernel diffusion -t 0.1,0.5,1,2,8 -plot spectrum.png
   grambench spectrum -in train.svm -kernel ngd -centre -k 3
+  grambench spectrum -in points.svm -sets qid -kernel hyperbolic -t 0.1,1,10
   grambench spectrum -in large.svm -kernel arccos:n=1 -kernel linear -lanczos -k 20 -json
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
@@ -51,6 +54,7 @@ Examples:
 		f.sourceFlags()
 		f.kernelFlags("diffusion:t=0.5")
 		f.computeFlags(0)
+		f.setsFlag()
 		f.seedFlag("the start vector of Lanczos")
 		f.set.IntVar(&s.k, "k", 6, "print the `K` largest and smallest eigenvalues")
 		f.set.StringVar(&s.t, "t", "", "compute each kernel for the values of t in `LIST`, such as 0.1,0.5,1,2,8 or 0.1..10*10")
@@ -75,6 +79,7 @@ type spectrumCall struct {
 	centre, lanczos bool
 
 	asked []engine.Kernel
+	ofSet []engine.Hyperbolic // the kernels asked for where they compare sets of points
 	radii []float64
 }
 
@@ -89,7 +94,11 @@ func (s *spectrumCall) check() error {
 		return usagef("-plot %s: expected a name that ends in .png", s.plot)
 	}
 	var err error
-	if s.asked, err = s.parseKernels("diffusion:t=0.5"); err != nil {
+	if s.ofSets() {
+		if s.ofSet, err = s.checkSets(); err != nil {
+			return err
+		}
+	} else if s.asked, err = s.parseKernels("diffusion:t=0.5"); err != nil {
 		return err
 	}
 	radii, err := parseGridList("r=" + s.r)
@@ -108,6 +117,10 @@ func (s *spectrumCall) check() error {
 	list, err := parseGridList("t=" + s.t)
 	if err != nil {
 		return usageError{fmt.Errorf("-t: %w", err)}
+	}
+	if s.ofSet != nil {
+		s.ofSet, err = hyperbolicOn(s.ofSet, list.values)
+		return err
 	}
 	var unused []string
 	if s.asked, unused, err = kernelsOn(s.asked, []gridList{list}); err != nil {
@@ -136,6 +149,26 @@ func (s *spectrumCall) run(ctx context.Context, e *env) error {
 		return fmt.Errorf("%s holds no documents, expected 1 or more", corpus.Source)
 	}
 	r := &spectrumReport{Corpus: newCorpusLine(corpus), Centred: s.centre, Seed: s.seed, k: s.k}
+	if s.ofSet != nil {
+		err = s.runSets(ctx, e, p, corpus, r)
+	} else {
+		err = s.runDocuments(ctx, e, p, corpus, r)
+	}
+	if err != nil {
+		return err
+	}
+	p.clear()
+	if s.plot != "" {
+		if err := writeSpectrum(s.plot, r); err != nil {
+			return err
+		}
+	}
+	return writeReport(e.stdout, r, s.json)
+}
+
+// runDocuments adds the rows of kernels of documents.
+func (s *spectrumCall) runDocuments(ctx context.Context, e *env, p *progress, corpus *sparse.Corpus, r *spectrumReport) (err error) {
+	n := corpus.Documents.Rows()
 	embedded, inEngine := workBytes(corpus.Documents)
 	if err := s.fits("embedding the documents for "+gramOf(n), runtimeBytes+corpus.Documents.Bytes()+embedded+inEngine); err != nil {
 		return err
@@ -167,21 +200,15 @@ func (s *spectrumCall) run(ctx context.Context, e *env) error {
 		}
 		row.Seconds = time.Since(begin).Seconds()
 		row.PeakBytes = peakBytes()
-		row.t, row.family = parameterT(k)
+		row.t, row.family = parameterT(row.Kernel)
 		r.Rows = append(r.Rows, row)
 	}
-	p.clear()
-	if s.plot != "" {
-		if err := writeSpectrum(s.plot, r); err != nil {
-			return err
-		}
-	}
-	return writeReport(e.stdout, r, s.json)
+	return nil
 }
 
 // parameterT returns the t of a kernel's specification, if it has one, and the specification without it.
-func parameterT(k engine.Kernel) (t float64, family string) {
-	name, parameters, _ := strings.Cut(k.String(), ":")
+func parameterT(spec string) (t float64, family string) {
+	name, parameters, _ := strings.Cut(spec, ":")
 	var rest []string
 	for part := range strings.SplitSeq(parameters, ",") {
 		if v, ok := strings.CutPrefix(part, "t="); ok && t == 0 {
@@ -195,7 +222,7 @@ func parameterT(k engine.Kernel) (t float64, family string) {
 		}
 	}
 	if t == 0 || strings.ContainsAny(name, "(+*") {
-		return 0, k.String()
+		return 0, spec
 	}
 	return t, strings.Join(append([]string{name}, rest...), " ")
 }
@@ -215,6 +242,12 @@ func (s *spectrumCall) whole(ctx context.Context, e *env, p *progress, eng *engi
 	if err != nil {
 		return err
 	}
+	return s.wholeOf(ctx, e, p, m, need, row)
+}
+
+// wholeOf computes all eigenvalues of a matrix, for which so many bytes are needed in all.
+func (s *spectrumCall) wholeOf(ctx context.Context, e *env, p *progress, m *engine.Symmetric, need int64, row *spectrumRow) error {
+	n := m.N
 	seconds := estimateAll(ctx, n)
 	if seconds > longSeconds {
 		p.clear()
@@ -246,6 +279,11 @@ func (s *spectrumCall) extremes(ctx context.Context, p *progress, eng *engine.En
 	} else if err := s.fits("the extreme eigenvalues of "+gramOf(n), base+eng.StripesBytes()); err != nil {
 		return err
 	}
+	return s.extremesOf(ctx, p, op, row)
+}
+
+// extremesOf finds the extremes of a matrix by its products.
+func (s *spectrumCall) extremesOf(ctx context.Context, p *progress, op *gramOperator, row *spectrumRow) error {
 	trace, squares, err := op.traces(ctx, s.centre)
 	if err != nil {
 		return err

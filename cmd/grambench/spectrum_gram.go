@@ -17,7 +17,12 @@ type gramOperator struct {
 	workers int
 }
 
-func (o *gramOperator) Len() int { return o.eng.Len() }
+func (o *gramOperator) Len() int {
+	if o.m != nil {
+		return o.m.N
+	}
+	return o.eng.Len()
+}
 
 // Apply is spectrum.Operator's.
 func (o *gramOperator) Apply(ctx context.Context, dst, src []float64) error {

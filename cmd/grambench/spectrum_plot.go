@@ -63,7 +63,7 @@ func addCurve(p *plot.Plot, name string, of color.Color, points plotter.XYs, mar
 
 // decayPlot draws the eigenvalues above 0 by their number; the largest alone where others aren't known.
 func (r *spectrumReport) decayPlot() *plot.Plot {
-	p := newSpectrumPlot(fmt.Sprintf("%s, %s", shorten(r.Corpus.Source, 32), counted(r.Corpus.Documents, "document", "documents")), "number of the eigenvalue", "eigenvalue")
+	p := newSpectrumPlot(fmt.Sprintf("%s, %s", shorten(r.Corpus.Source, 32), r.subjects()), "number of the eigenvalue", "eigenvalue")
 	p.Legend.Left = true // below the curves, which fall
 	drawn := false
 	for i, row := range r.Rows {

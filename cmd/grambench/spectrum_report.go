@@ -11,11 +11,13 @@ import (
 
 // spectrumReport is the report of the command spectrum.
 type spectrumReport struct {
-	Corpus  corpusLine     `json:"corpus"`
-	Centred bool           `json:"centred"`
-	Seed    uint64         `json:"seed"`
-	Rows    []*spectrumRow `json:"rows"`
-	k       int
+	Corpus      corpusLine     `json:"corpus"`
+	Sets        int            `json:"sets,omitempty"` // of points, which are the rows of the matrices then, in a space of so many coordinates
+	Coordinates int            `json:"coordinates,omitempty"`
+	Centred     bool           `json:"centred"`
+	Seed        uint64         `json:"seed"`
+	Rows        []*spectrumRow `json:"rows"`
+	k           int
 }
 
 // What was computed.
@@ -35,7 +37,7 @@ const (
 // spectrumRow is one matrix.
 type spectrumRow struct {
 	Kernel    string          `json:"kernel"`
-	Embedding string          `json:"embedding"`
+	Embedding string          `json:"embedding,omitempty"` // sets of points have none
 	ISA       string          `json:"isa"`
 	Documents int             `json:"documents"`
 	Definite  string          `json:"definite"` // what is known of the kernel
@@ -154,7 +156,11 @@ func (row *spectrumRow) judge(squares float64) {
 }
 
 func (r *spectrumReport) writeText(w io.Writer) {
-	fmt.Fprintln(w, r.Corpus)
+	if r.Sets > 0 {
+		fmt.Fprintln(w, setsLine(r.Corpus, r.Sets, r.Coordinates))
+	} else {
+		fmt.Fprintln(w, r.Corpus)
+	}
 	if r.Centred {
 		fmt.Fprintln(w, "centred: means are taken off rows and columns, so one eigenvalue is 0")
 	}
@@ -192,6 +198,14 @@ func (r *spectrumReport) writeText(w io.Writer) {
 		t.add(cells...)
 	}
 	t.write(w)
+}
+
+// subjects counts the rows of a matrix.
+func (r *spectrumReport) subjects() string {
+	if r.Sets > 0 {
+		return counted(r.Sets, "set", "sets")
+	}
+	return counted(r.Corpus.Documents, "document", "documents")
 }
 
 // writeValues prints both ends of the spectrum.

@@ -195,9 +195,10 @@ func TestParameterT(t *testing.T) {
 		"diffusion:t=0.25":            {0.25, "diffusion"},
 		"ngd-exp:t=2,embed=tf-l2":     {2, "ngd-exp embed=tf-l2"},
 		"linear":                      {0, "linear"},
+		"hyperbolic:t=3,n=5":          {3, "hyperbolic n=5"},
 		"product(ngd-exp:t=1,linear)": {0, "product(ngd-exp:t=1,linear)"},
 	} {
-		if got, family := parameterT(engine.MustParseKernel(spec)); got != want.t || family != want.family {
+		if got, family := parameterT(spec); got != want.t || family != want.family {
 			t.Errorf("%s: t=%v of %q, expected %v of %q", spec, got, family, want.t, want.family)
 		}
 	}

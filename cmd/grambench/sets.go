@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// What -sets may be, besides a file.
+const (
+	setsByQID   = "qid"
+	setsByLabel = "label"
+)
+
+// setsFlag declares what says which points belong together.
+func (f *flags) setsFlag() {
+	f.set.StringVar(&f.sets, "sets", "", "compare sets of points instead of documents; `SETS`: qid, label or a file say which points belong together")
+}
+
+// ofSets reports whether sets of points were asked for, by the flag or by a kernel.
+func (f *flags) ofSets() bool {
+	return f.sets != "" || slices.ContainsFunc(f.kernels, engine.IsHyperbolic)
+}
+
+// checkSets holds flags and kernels of sets of points together; it returns one kernel at least.
+func (f *flags) checkSets() ([]engine.Hyperbolic, error) {
+	specs := []string(f.kernels)
+	if len(specs) == 0 {
+		specs = []string{engine.SetKernels()[0].Name}
+	}
+	var kernels []engine.Hyperbolic
+	for _, spec := range specs {
+		switch {
+		case f.sets == "" && engine.IsHyperbolic(spec):
+			return nil, usagef("-kernel %s compares sets of points, expected -sets to say which points belong together", spec)
+		case !engine.IsHyperbolic(spec):
+			return nil, usagef("-sets with the kernel %s, expected hyperbolic, the kernel of sets of points", spec)
+		}
+		h, err := engine.ParseHyperbolic(spec)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		kernels = append(kernels, h)
+	}
+	switch {
+	case f.embed != "":
+		return nil, usagef("-embed %s with -sets: points are taken as they are", f.embed)
+	case f.minDF > 0 || f.maxDF > 0:
+		return nil, usagef("-min-df and -max-df with -sets: points are taken as they are")
+	case f.isa != "" && asm.ISA(f.isa) != asm.Generic:
+		return nil, usagef("-isa %s with -sets: sets are compared in float64, without vector instructions, expected generic", f.isa)
+	}
+	return kernels, nil
+}
+
+// setsOf returns which points belong together.
+func (f *flags) setsOf(ctx context.Context, c *sparse.Corpus) (*sparse.Sets, error) {
+	switch f.sets {
+	case setsByQID:
+		return c.SetsByGroup()
+	case setsByLabel:
+		return c.SetsByLabel()
+	}
+	s, err := sparse.ReadSets(ctx, f.sets, c.Documents.Rows(), sparse.Options{MaxLineBytes: int(f.maxLine)})
+	if err != nil {
+		return nil, nameFlags(err)
+	}
+	return s, nil
+}
+
+// normals estimates the distributions of sets of points, and says what they and the points take.
+func (f *flags) normals(ctx context.Context, p *progress, c *sparse.Corpus, sets *sparse.Sets) (x *engine.Normals, bytes int64, err error) {
+	what := fmt.Sprintf("distributions of %s", counted(len(sets.Names), "set", "sets"))
+	bytes = c.Documents.Bytes() + runtimeBytes + int64(len(sets.Names))*8*int64(newCorpusLine(c).Terms)
+	if err := f.fits(what, bytes); err != nil {
+		return nil, 0, err
+	}
+	p.stage("estimating " + what)
+	x, err = engine.FitNormals(ctx, c.Documents, sets.Of, len(sets.Names))
+	if spread := (*engine.SpreadError)(nil); errors.As(err, &spread) {
+		return nil, 0, fmt.Errorf("set %s of %s has %s, expected two different ones at least: without a spread there is no distribution", sets.Names[spread.Set],
+			c.Source, counted(spread.Points, "point", "points"))
+	}
+	return x, bytes, err
+}
+
+// warnUnproven warns of a kernel that isn't known to be positive definite on points of so many coordinates.
+func warnUnproven(stderr io.Writer, h engine.Hyperbolic, coordinates int) {
+	if known := h.PropertiesFor(coordinates); known.Definite != engine.Positive {
+		fmt.Fprintf(stderr, "grambench: warning: %s on points of %s is not proven to be positive definite: it is %s\n", h,
+			counted(coordinates, "coordinate", "coordinates"), known.Condition)
+	}
+}
+
+// setsLine says what sets there are.
+func setsLine(points corpusLine, sets, coordinates int) string {
+	return fmt.Sprintf("%s: %s in %s, %s", points.Source, counted(points.Documents, "point", "points"), counted(sets, "set", "sets"),
+		counted(coordinates, "coordinate", "coordinates"))
+}
+
+// setLabels returns the class of each set as a number, as numericLabels does for documents.
+func setLabels(s *sparse.Sets, stderr io.Writer) ([]string, error) {
+	c := &sparse.Corpus{Documents: &sparse.CSR{Offsets: make([]int64, len(s.Names)+1)}, Classes: s.Classes}
+	for i, class := range s.Class {
+		c.Names = append(c.Names, "set "+strconv.Quote(s.Names[i]))
+		if class >= 0 {
+			c.Labels.Add(class)
+		} else {
+			c.Labels.Add()
+		}
+	}
+	return numericLabels(c, stderr)
+}
