@@ -36,6 +36,8 @@ type Kernels struct {
 	TailStore  func(dst []float32, dstStride int, tail []float64, stride, rows, cols int)
 	Transpose  func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)
 
+	ChiSquare, JensenShannon Pairing // similarities of histograms that take the place of dot products
+
 	Add        func(dst, a, b []float32)
 	ArcCos     func(dst, c []float32)
 	ArcCosSq   func(dst, c []float32)

@@ -13,6 +13,15 @@ var generic = Kernels{
 
 	Finish: finishGeneric,
 
+	ChiSquare: Pairing{
+		Cost:  Cost{HeadValue: 30, HeadFar: 1, HeadDocument: 20, TailMatch: 3, TailList: 15, L3Byte: 0.05},
+		Panel: panelChiSquareGeneric, Terms: chiSquareTermsGeneric,
+	},
+	JensenShannon: Pairing{
+		Cost:  Cost{HeadValue: 100, HeadFar: 1, HeadDocument: 20, TailMatch: 10, TailList: 15, L3Byte: 0.05},
+		Panel: panelJensenShannonGeneric, Terms: jensenShannonTermsGeneric,
+	},
+
 	Add:        addGeneric,
 	ArcCos:     arcCosGeneric,
 	ArcCosSq:   arcCosSqGeneric,

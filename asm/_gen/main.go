@@ -26,6 +26,7 @@ var families = []struct {
 }{
 	{"maps", maps},
 	{"panel", panels},
+	{"pairing", pairings},
 	{"tail", tails},
 	{"finish", finish},
 	{"peak", peaks},

@@ -16,18 +16,18 @@ const wide = 64
 func panels(c *build.Context) {
 	for _, i := range isas {
 		g := &gen{Context: c, isa: i}
-		g.panelDot(8 * i.lanes / wide)
+		g.panel("Dot", 8*i.lanes/wide, func(m operand.Mem, value, sum reg.VecVirtual) { g.VFMADD231PS(m, value, sum) })
 	}
 }
 
 // A stream is where a document's values come from: n values that end at offset and value.
 type stream struct{ offset, value, n reg.Register }
 
-// panelDot writes the kernel for the given number of documents at a time, 1 or 2. Places hold ascending numbers of values, so that of two
-// neighbours the second has some left when the first is through.
-func (g *gen) panelDot(documents int) {
-	g.function("panelDot"+g.suffix, "func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)")
-	g.Doc("panelDot" + g.suffix + " is panelDotGeneric for " + g.suffix + ", with R = 64.")
+// panel writes a kernel for the given number of documents at a time, 1 or 2; term adds that of a register of the panel with a value, which fills another, to a
+// sum. Places hold ascending numbers of values, so that of two neighbours the second has some left when the first is through.
+func (g *gen) panel(name string, documents int, term func(m operand.Mem, value, sum reg.VecVirtual)) {
+	g.function("panel"+name+g.suffix, "func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)")
+	g.Doc("panel" + name + g.suffix + " is panel" + name + "Generic for " + g.suffix + ", with R = 64.")
 	out := g.Load(g.Param("out").Base(), g.GP64())
 	panel := g.Load(g.Param("panel").Base(), g.GP64())
 	start := g.Load(g.Param("start").Base(), g.GP64())
@@ -66,7 +66,7 @@ func (g *gen) panelDot(documents int) {
 		g.MOVWQZX(operand.Mem{Base: s.offset, Index: at, Scale: 2}, o)
 		g.VBROADCASTSS(operand.Mem{Base: s.value, Index: at, Scale: 4}, broadcast[d])
 		for i, sum := range sums[d] {
-			g.VFMADD231PS(operand.Mem{Base: panel, Index: o, Scale: 4, Disp: 4 * g.lanes * i}, broadcast[d], sum)
+			term(operand.Mem{Base: panel, Index: o, Scale: 4, Disp: 4 * g.lanes * i}, broadcast[d], sum)
 		}
 	}
 	// addFour adds the four values before number at. Loads are what there is least of, two a cycle, and each multiply-add needs one: so four
@@ -90,7 +90,7 @@ func (g *gen) panelDot(documents int) {
 			}
 			g.VPERMILPS(operand.U8(0x55*q), four, broadcast[d])
 			for i, sum := range sums[d] {
-				g.VFMADD231PS(operand.Mem{Base: panel, Index: o, Scale: 4, Disp: 4 * g.lanes * i}, broadcast[d], sum)
+				term(operand.Mem{Base: panel, Index: o, Scale: 4, Disp: 4 * g.lanes * i}, broadcast[d], sum)
 			}
 		}
 	}

@@ -80,9 +80,16 @@ def arc2(c):
     return (t * (1 + 2 * cos(t) ** 2) - 3 * sin(t) * cos(t)) / (c**2 * sqrt(c)) / pi
 
 
+def entropy(r):
+    """What is left of half the binary entropy of r/(1+r), divided by its share r/(1+r) and the sum 1+r, once -log2(r)/2 is taken out."""
+    return (1 + r) * log(1 + r, 2) / r / 2
+
+
 if __name__ == "__main__":
     fit("arccos²(1-c)/c", lambda c: theta(c) ** 2 / c, 0, 1, [2], 8)
     fit("exp(r)", exp, "-0.35", "0.35", [1, 1], 6)
     fit("2^f", lambda f: exp(f * log(mpf(2))), "-0.505", "0.505", [1], 6)
     fit("(sin θ - θ cos θ) / (π c^(3/2))", arc1, 0, 1, [], 6)
     fit("(θ (1 + 2 cos² θ) - 3 sin θ cos θ) / (π c^(5/2))", arc2, 0, 1, [], 6)
+    fit("(1+r) log2(1+r) / 2r", entropy, 0, 1, [], 7)
+    fit("log2(1+z) / 2z", lambda z: log(1 + z, 2) / z / 2, sqrt(mpf(2)) / 2 - 1, sqrt(mpf(2)) - 1, [], 7)

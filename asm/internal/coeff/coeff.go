@@ -49,6 +49,33 @@ const (
 	Arc26 float32 = 0x1.ddb81ep-16
 )
 
+// Entropy is W with (1+r) log2(1+r) / 2r = W(r) for r in [0, 1], relative error 2^-25.1; W(0) = 1/(2 ln 2).
+const (
+	Entropy0 float32 = 0x1.715476p-1
+	Entropy1 float32 = 0x1.715422p-2
+	Entropy2 float32 = -0x1.ec4288p-4
+	Entropy3 float32 = 0x1.e8b1dep-5
+	Entropy4 float32 = -0x1.151cdcp-5
+	Entropy5 float32 = 0x1.259374p-6
+	Entropy6 float32 = -0x1.c3964ap-8
+	Entropy7 float32 = 0x1.56178cp-10
+)
+
+// Log is L with log2(1+z)/2 = z·L(z) for 1+z in [√½, √2], relative error 2^-22.4.
+const (
+	Log0 float32 = 0x1.715476p-1
+	Log1 float32 = -0x1.715518p-2
+	Log2 float32 = 0x1.ec762ap-3
+	Log3 float32 = -0x1.70e65cp-3
+	Log4 float32 = 0x1.26105ep-3
+	Log5 float32 = -0x1.fd899cp-4
+	Log6 float32 = 0x1.de60a4p-4
+	Log7 float32 = -0x1.2a0ae6p-4
+)
+
+// RootHalfBits are the bits of the float32 below √½: x has as many whole octaves above √½ as its bits have above these.
+const RootHalfBits = 0x3f3504f3
+
 // π in two pieces, and 1/π.
 const (
 	PiHi  float32 = 0x1.921fb6p+1
