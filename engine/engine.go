@@ -26,6 +26,7 @@ type Options struct {
 // An Engine may be used concurrently.
 type Engine struct {
 	kernels  *asm.Kernels
+	pairing  pairing // that of the documents' embedding
 	workers  int
 	memory   int64
 	progress func(Progress)
@@ -78,7 +79,7 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{kernels: kernels, workers: workers, memory: opt.MemoryBytes, progress: opt.Progress}
+	e := &Engine{kernels: kernels, pairing: pairingOf(kernels, x.Embedder.Pairing), workers: workers, memory: opt.MemoryBytes, progress: opt.Progress}
 	if int64(x.Rows()) > 1<<32-1 {
 		return nil, fmt.Errorf("engine: %d documents, expected at most %d", x.Rows(), int64(1<<32-1))
 	}

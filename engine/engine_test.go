@@ -254,7 +254,7 @@ func TestEqualProducts(t *testing.T) {
 func TestSameBits(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa string) {
 		m := zipf(401, 5000, 60, 7)
-		for _, spec := range []string{"c", "diffusion:t=0.5", "ngd", "linear", "rbf:gamma=0.01", "arccos:n=1"} {
+		for _, spec := range []string{"c", "diffusion:t=0.5", "ngd", "linear", "rbf:gamma=0.01", "arccos:n=1", "chi2", "js:t=0.3"} {
 			k := parse(t, spec)
 			x := embedded(t, k.Embedding(), m)
 			want := gram(t, newEngine(t, x, Options{ISA: isa, Workers: 1}), k)

@@ -14,9 +14,12 @@ import (
 // add groupSegments each: k is 48 + 3·8 = 72 at most for up to 24,000 shared terms, hence an error of 10⁻⁶ at the very worst for cosines up to 0.9; above, c is
 // recomputed. (Beyond, to 190,000 shared terms, it is 80.) Longer segments would be faster, by a tenth for 192 values on the Go source files, since each
 // costs every document an addition to memory.
+//
+// The terms of histograms carry up to 8 roundings of their own, 4.8·10⁻⁷ of the sum, where those of a dot product have three: their segments are so much shorter,
+// segmentFew, that k is 48, which leaves 10⁻⁶ as it is.
 const (
-	segmentValues = 32 // values that the mean document has in a segment, unless a single term has more
-	segmentMost   = 48 // values that any document has
+	segmentMost = 48 // values that any document has in a segment; the mean document has two thirds at most, unless a single term has more
+	segmentFew  = 24
 )
 
 // A Head is a possible choice of the terms that the dense panels hold, with what the cost model says of it.
@@ -43,8 +46,9 @@ type headPlan struct {
 // where those ranks are far that lie behind what half of the first-level cache holds of their segment;
 // and where the dense panel outgrows the second-level cache, it is read once more from the third for every block of documents. The symmetric half
 // takes half of it. A most > 0 limits the terms.
-func planHead(k *asm.Kernels, byRank *sparse.CSR, most int) headPlan {
+func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int) headPlan {
 	docs := byRank.Cols
+	segmentMost, segmentValues := int32(pair.segment), float64(pair.segment)*2/3
 	n, width := float64(docs), float64(k.Panel)
 	plan := headPlan{bounds: []int{0}}
 	limit := byRank.Rows()
@@ -58,10 +62,10 @@ func planHead(k *asm.Kernels, byRank *sparse.CSR, most int) headPlan {
 		matches += f * f
 	}
 	add := func(terms, segments int, values, far float64) {
-		cost := n / width * (values*k.Cost.HeadValue + far*k.Cost.HeadFar + n*float64(segments)*k.Cost.HeadDocument)
-		cost += matches*k.Cost.TailMatch + rest*max(n/tailDocs, 1)*k.Cost.TailList
+		cost := n / width * (values*pair.cost.HeadValue + far*pair.cost.HeadFar + n*float64(segments)*pair.cost.HeadDocument)
+		cost += matches*pair.cost.TailMatch + rest*max(n/tailDocs, 1)*pair.cost.TailList
 		if panel := 4 * width * float64(terms); panel > float64(asm.L2Bytes())/2 {
-			cost += n / width * n / blockDocs * panel * k.Cost.L3Byte
+			cost += n / width * n / blockDocs * panel * pair.cost.L3Byte
 		}
 		plan.heads = append(plan.heads, Head{terms, segments, time.Duration(cost / 2)})
 	}
@@ -126,7 +130,7 @@ func (e *Engine) layoutFor(ctx context.Context, x *sparse.Embedded, terms int) (
 	if terms < 0 {
 		return l, byRank, nil
 	}
-	plan := planHead(e.kernels, byRank, terms)
+	plan := planHead(e.kernels, e.pairing, byRank, terms)
 	head := plan.heads[len(plan.heads)-1]
 	if terms == 0 {
 		head = plan.best()

@@ -70,6 +70,8 @@ const (
 	sourceProduct    = "Schur; Berg, Christensen and Ressel, Harmonic Analysis on Semigroups (1984), ch. 3"
 	sourceCho        = "Cho, Kernel methods for deep learning, UCSD thesis 2012"
 	sourceJebara     = "Jebara, Kondor and Howard, JMLR 5 (2004)"
+	sourceHein       = "Hein and Bousquet, AISTATS 2005"
+	sourceVedaldi    = "Vedaldi and Zisserman, IEEE PAMI 34 (2012)"
 	sourceLafferty   = "Lafferty and Lebanon, JMLR 6 (2005)"
 	sourceZhang      = "Zhang, Chen and Lee, SIGIR 2005"
 	sourceLog        = "Boughorbel, Tarel and Boujemaa, ICME 2005"

@@ -70,6 +70,7 @@ type panel struct {
 	close   []uint32 // places in the tile
 	exact   unitCache
 	scratch []float64
+	terms   []float32 // of a posting list; see pairing
 
 	clock
 	stats Stats // not yet added to the engine's
@@ -86,6 +87,9 @@ func newPanel(e *Engine) *panel {
 	}
 	if !e.tailDirect {
 		p.tail = make([]float64, tailDocs*r)
+	}
+	if e.pairing.terms != nil {
+		p.terms = make([]float32, termsAtOnce)
 	}
 	return p
 }
@@ -191,7 +195,7 @@ func (p *panel) runColumns(ctx context.Context, part part, j0, n int, visit func
 		p.start()
 		end := min(tail+tailDocs, n)
 		if !e.tailDirect {
-			k.TailAdd(p.tail, tailDocs, e.postings.Doc, e.postings.Value, p.cursors, uint32(tail), uint32(end))
+			p.tailAdd(uint32(tail), uint32(end))
 		}
 		for lo := tail; lo < end; lo += blockDocs {
 			hi := min(lo+blockDocs, end)
@@ -230,7 +234,7 @@ func (p *panel) dots(lo, hi, at int, tile []float32) {
 	e, k := p.e, p.e.kernels
 	if e.tailDirect {
 		clear(tile)
-		k.TailDirect(tile, e.postings.Doc, e.postings.Value, p.cursors, uint32(lo), uint32(hi))
+		p.tailDirect(tile, uint32(lo), uint32(hi))
 	} else {
 		k.TailStore(tile, k.Panel, p.tail[at:], tailDocs, k.Panel, hi-lo)
 	}
@@ -266,7 +270,7 @@ func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
 		p.stats.HeadValues += seg.Start[hi] - seg.Start[lo]
 		for b := lo; b < hi; b += sparse.Block {
 			end := min(b+sparse.Block, hi)
-			k.PanelDot(tile[(b-lo)*k.Panel:], dense, seg.Start[b:end+1], seg.Doc[b:end], seg.Offset, seg.Value)
+			p.e.pairing.panel(tile[(b-lo)*k.Panel:], dense, seg.Start[b:end+1], seg.Doc[b:end], seg.Offset, seg.Value)
 		}
 	}
 }
@@ -309,7 +313,7 @@ func (p *panel) recompute(lo int, tile []float32, places []uint32) {
 			last = j
 		}
 		panelTerms, unit := p.exact.row(r)
-		tile[at] = float32(exactC(panelTerms, unit, terms, p.scratch))
+		tile[at] = float32(p.e.pairing.exact(panelTerms, unit, terms, p.scratch))
 		p.stats.Recomputed++
 	}
 }

@@ -23,6 +23,9 @@ func (p *parser) kernel(c *call, e *sparse.Embedding) (Kernel, error) {
 	if err := b.findEmbedding(c, &named); err != nil {
 		return nil, err
 	}
+	if !named {
+		b.embedding = paired(b.embedding, first.family)
+	}
 	if first.family.power != nil && !named {
 		raised, err := b.raised(first, b.embedding, first.pos, b.text(first))
 		if err != nil {
@@ -64,7 +67,7 @@ func (b *builder) findEmbedding(c *call, named *bool) error {
 				return err
 			}
 		}
-		switch {
+		switch e = paired(e, c.family); {
 		case *named && e != b.embedding:
 			return b.fail(a.valuePos, "embed="+a.value, fmt.Sprintf("embed=%s as before: all parts share one embedding", b.embedding))
 		}
@@ -101,6 +104,9 @@ func (b *builder) build(c *call) (component, error) {
 			if i, expected := f.refuse(values); expected != "" {
 				return nil, b.refused(c, f.params[i].Key, expected)
 			}
+		}
+		if err := b.checkPairing(c); err != nil {
+			return nil, err
 		}
 		e := in{f.embedding}
 		if f.power != nil {

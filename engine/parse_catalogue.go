@@ -167,7 +167,7 @@ func offsetParam() param {
 
 // families lists the kernels; adding one to these lists is all that the parser needs.
 func families() []family {
-	all := slices.Concat(sphereFamilies(), innerFamilies(), combinations())
+	all := slices.Concat(sphereFamilies(), histogramFamilies(), innerFamilies(), combinations())
 	return all
 }
 

@@ -10,6 +10,9 @@ import (
 
 // Embedded is a set of documents as unit vectors, with the norms that they had before they were scaled to length 1.
 //
+// Of an embedding whose pairing is not the dot product the rows are histograms θ instead, Σθ = 1; what is of length 1 are the vectors of which the pairing is the inner product,
+// so that norms are 1, too.
+//
 // The definition of a row is its float64 form, [Embedded.Unit64]; Values holds the same rounded to float32. The raw values are kept, so that
 // the float64 form can be had at any time for 8 bytes a document instead of 8 bytes a value. Norms and Divisors are float64.
 // An Embedded is immutable and may be used concurrently.
@@ -18,7 +21,7 @@ type Embedded struct {
 	Embedder *Embedder // what made it
 	Norms    []float64 // Euclidean norm of each embedded row before it was scaled to length 1
 	Raw      []float32 // the values of the corpus behind each entry
-	Divisors []float64 // with v the weighted values: Σ|v| for an embedding with square root, ‖v‖₂ without, √Σ (v/max v)^2p for another power p
+	Divisors []float64 // with v the weighted values: Σ|v| for an embedding with square root and for histograms, ‖v‖₂ without, √Σ (v/max v)^2p for another power p
 }
 
 // weighted returns the weighted value of a raw one.
@@ -33,7 +36,7 @@ func (f *Embedder) weighted(column uint32, raw float32) float64 {
 // root have [Embedded.raised].
 func (f *Embedder) norm(l1, l2 float64) float64 {
 	switch {
-	case f.Power == Root && f.Norm == NormL1, f.Power == 0 && f.Norm == NormL2:
+	case f.Pairing != Dot, f.Power == Root && f.Norm == NormL1, f.Power == 0 && f.Norm == NormL2:
 		return 1
 	case l1 == 0:
 		return 0
@@ -48,9 +51,9 @@ func (f *Embedder) norm(l1, l2 float64) float64 {
 }
 
 // Unit64 returns row i in float64, parallel to the columns that Row(i) returns: v/‖v‖₂, or √(v/Σv) for an embedding with square root, or
-// (v/max v)^p / √Σ (v/max v)^2p for one with another power p.
+// (v/max v)^p / √Σ (v/max v)^2p for one with another power p, or v/Σv for one of histograms.
 // It is written into dst, which grows where it is too short. Each value carries at most 2 roundings beyond those of the divisor (and 4+2p ulp for a power p), and
-// documents with proportional counts have equal values under a power, since a correctly rounded quotient of proportional integers is the same.
+// documents with proportional counts have equal values under a power and as histograms, since a correctly rounded quotient of proportional integers is the same.
 func (x *Embedded) Unit64(i int, dst []float64) []float64 {
 	lo, hi := x.Offsets[i], x.Offsets[i+1]
 	dst = dst[:0]

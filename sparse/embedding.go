@@ -25,12 +25,29 @@ const (
 	NormL2               // divided by the Euclidean length
 )
 
+// Pairing says how the points of two documents are compared, by a similarity s that is 1 for equal ones. Each s is the inner product of unit vectors in some Hilbert space, so
+// that 1 - s is half their squared distance there, and whatever is known of functions of an inner product holds of functions of s.
+type Pairing uint8
+
+// The pairings. Those other than the dot product compare histograms θ: documents that are normalised by NormL1, without a power and without negative values. Source: Hein and
+// Bousquet, AISTATS 2005, and Vedaldi and Zisserman, IEEE PAMI 34 (2012), for both being inner products.
+const (
+	Dot           Pairing = iota // s = ⟨x, y⟩ / ‖x‖‖y‖, the cosine
+	ChiSquare                    // s = Σ 2θθ′/(θ+θ′) = 1 - ½ Σ (θ-θ′)²/(θ+θ′)
+	JensenShannon                // s = 1 - JS/ln 2, JS = ½ Σ θ ln(2θ/(θ+θ′)) + ½ Σ θ′ ln(2θ′/(θ+θ′))
+)
+
+// LeastShare is the least value of a histogram in float32: what is smaller is rounded up to it, so that no pairing has to divide by 0. It is far below what a similarity
+// of sum 1 can show.
+const LeastShare = 0x1p-60
+
 // Embedding says how counts become a vector: weighted, then normalised, then every entry raised to Power. The power [Root], the square root, maps an
 // L1-normalised document onto the unit sphere. The zero value is the raw counts. Embeddings are equal (==) exactly when they mean the same.
 type Embedding struct {
 	Weighting Weighting
 	Norm      Norm
 	Power     float64 // from LeastPower to MostPower; 0 stands for 1, which isn't written: entries stay as they are
+	Pairing   Pairing
 }
 
 // Root is the power of the square root.
@@ -41,16 +58,17 @@ const LeastPower, MostPower = 0.01, 8
 
 // Sphere is the embedding of the kernels of information geometry: θ = counts / total, a = √θ. Source: Lafferty and Lebanon,
 // JMLR 6 (2005), §3.2.
-var Sphere = Embedding{TF, NormL1, Root}
+var Sphere = Embedding{TF, NormL1, Root, Dot}
 
 var (
 	weightingNames = [...]string{TF: "tf", TFIDF: "tfidf"}
 	normNames      = [...]string{NormNone: "", NormL1: "-l1", NormL2: "-l2"}
+	pairingNames   = [...]string{Dot: "", ChiSquare: "-chi2", JensenShannon: "-js"}
 )
 
-// String returns the embedding as [ParseEmbedding] reads it, such as "tf-l1-sqrt" or "tf-l1-pow0.75".
+// String returns the embedding as [ParseEmbedding] reads it, such as "tf-l1-sqrt", "tf-l1-pow0.75" or "tf-l1-chi2".
 func (e Embedding) String() string {
-	s := weightingNames[e.Weighting] + normNames[e.Norm]
+	s := weightingNames[e.Weighting] + normNames[e.Norm] + pairingNames[e.Pairing]
 	switch e.Power {
 	case 0:
 		return s
@@ -69,15 +87,20 @@ func Embeddings() []Embedding {
 	for w := range weightingNames {
 		for n := range normNames {
 			for _, power := range []float64{0, Root} {
-				all = append(all, Embedding{Weighting(w), Norm(n), power})
+				all = append(all, Embedding{Weighting: Weighting(w), Norm: Norm(n), Power: power})
 			}
+		}
+	}
+	for w := range weightingNames {
+		for _, p := range []Pairing{ChiSquare, JensenShannon} {
+			all = append(all, Embedding{Weighting: Weighting(w), Norm: NormL1, Pairing: p})
 		}
 	}
 	return all
 }
 
 // ParseEmbedding reads "tf" or "tfidf", then optionally "-l1" or "-l2", then optionally "-sqrt" or "-pow" with a number from LeastPower to MostPower,
-// such as "tf-l1-pow0.75"; "-pow0.5" is "-sqrt", and "-pow1" is nothing.
+// such as "tf-l1-pow0.75"; "-pow0.5" is "-sqrt", and "-pow1" is nothing. Behind "-l1" there may stand "-chi2" or "-js" instead, the pairings of histograms.
 func ParseEmbedding(s string) (Embedding, error) {
 	name, power, raised := strings.Cut(s, powerSuffix)
 	var names []string
@@ -85,7 +108,7 @@ func ParseEmbedding(s string) (Embedding, error) {
 		switch {
 		case e.String() == name && !raised:
 			return e, nil
-		case e.String() == name && e.Power == 0:
+		case e.String() == name && e.Power == 0 && e.Pairing == Dot:
 			p, err := strconv.ParseFloat(power, 64)
 			if err == nil {
 				e, err = e.WithPower(p)
@@ -102,6 +125,9 @@ func ParseEmbedding(s string) (Embedding, error) {
 
 // WithPower returns e with another power, from LeastPower to MostPower; 1 is that of entries that stay as they are.
 func (e Embedding) WithPower(p float64) (Embedding, error) {
+	if e.Pairing != Dot && p != 1 {
+		return Embedding{}, fmt.Errorf("sparse: power %v of the embedding %s, expected none: it is one of histograms", p, e)
+	}
 	if !(p >= LeastPower && p <= MostPower) {
 		return Embedding{}, fmt.Errorf("sparse: power %v of an embedding, expected a number from %v to %v", p, LeastPower, MostPower)
 	}
@@ -113,8 +139,11 @@ func (e Embedding) WithPower(p float64) (Embedding, error) {
 
 // validate reports an embedding that there is none of.
 func (e Embedding) validate() error {
-	if int(e.Weighting) >= len(weightingNames) || int(e.Norm) >= len(normNames) {
-		return fmt.Errorf("sparse: embedding %d, %d is unknown", e.Weighting, e.Norm)
+	if int(e.Weighting) >= len(weightingNames) || int(e.Norm) >= len(normNames) || int(e.Pairing) >= len(pairingNames) {
+		return fmt.Errorf("sparse: embedding %d, %d, %d is unknown", e.Weighting, e.Norm, e.Pairing)
+	}
+	if e.Pairing != Dot && (e.Norm != NormL1 || e.Power != 0) {
+		return fmt.Errorf("sparse: embedding %s, expected -l1 and no power, since it pairs histograms", e)
 	}
 	if e.Power != 0 && !(e.Power >= LeastPower && e.Power <= MostPower && e.Power != 1) {
 		return fmt.Errorf("sparse: embedding with the power %v, expected 0 for none, or a number from %v to %v other than 1", e.Power, LeastPower, MostPower)
@@ -124,3 +153,14 @@ func (e Embedding) validate() error {
 
 // general reports whether entries are raised to a power that isn't the square root.
 func (e Embedding) general() bool { return e.Power != 0 && e.Power != Root }
+
+// wantsNonNegative says in words why the embedding takes no negative values; it is empty where it takes them.
+func (e Embedding) wantsNonNegative() string {
+	switch {
+	case e.Pairing != Dot:
+		return fmt.Sprintf(" not below 0, for the embedding %s: its documents are histograms", e)
+	case e.Power != 0:
+		return fmt.Sprintf(" not below 0, for the embedding %s: it takes the power %v of all values", e, e.Power)
+	}
+	return ""
+}

@@ -14,7 +14,7 @@ import (
 func withPowers() []Embedding {
 	all := Embeddings()
 	for _, e := range Embeddings() {
-		if e.Power == 0 {
+		if e.Power == 0 && e.Pairing == Dot {
 			for _, p := range []float64{LeastPower, 0.75, 3} {
 				e.Power = p
 				all = append(all, e)
@@ -66,7 +66,7 @@ func TestPower(t *testing.T) {
 func TestProbabilityProduct(t *testing.T) {
 	m := csrOf([][]float32{{1, 0, 3, 2, 9}, {2, 5, 0, 1, 4}})
 	for _, p := range []float64{0.01, 0.25, 0.75, 2, 8} {
-		x := mustTransform(t, Embedding{TF, NormL1, p}.Fit(m), m)
+		x := mustTransform(t, Embedding{Weighting: TF, Norm: NormL1, Power: p}.Fit(m), m)
 		want := math.Pow(1./15*2/12, p) + math.Pow(2./15*1/12, p) + math.Pow(9./15*4/12, p)
 		a, b := x.Vector64(0, nil), x.Vector64(1, nil)
 		// Row 0 has the columns 0, 2, 3, 4, row 1 the columns 0, 1, 3, 4.
@@ -81,7 +81,7 @@ func TestProbabilityProduct(t *testing.T) {
 func TestPowersOfProportionalAndOfExtremeDocuments(t *testing.T) {
 	m := csrOf([][]float32{{1, 2, 3}, {7, 14, 21}, {3, 6, 9}, {1e-38, 1e38, 1}})
 	for _, p := range []float64{LeastPower, 0.3, 0.75, 2, MostPower} {
-		x := mustTransform(t, Embedding{TF, NormL1, p}.Fit(m), m)
+		x := mustTransform(t, Embedding{Weighting: TF, Norm: NormL1, Power: p}.Fit(m), m)
 		for i := 1; i < 3; i++ {
 			if !slices.Equal(x.Unit64(0, nil), x.Unit64(i, nil)) {
 				t.Errorf("power %v: rows 0 and %d differ", p, i)
@@ -101,8 +101,8 @@ func TestPowersOfProportionalAndOfExtremeDocuments(t *testing.T) {
 
 func TestPowerNames(t *testing.T) {
 	for name, want := range map[string]Embedding{
-		"tf-l1-pow0.75": {TF, NormL1, 0.75}, "tfidf-pow0.01": {TFIDF, NormNone, 0.01}, "tf-l2-pow8": {TF, NormL2, 8},
-		"tf-l1-pow0.5": Sphere, "tf-l1-pow1": {TF, NormL1, 0}, "tf-l1-pow7.5e-1": {TF, NormL1, 0.75},
+		"tf-l1-pow0.75": {TF, NormL1, 0.75, Dot}, "tfidf-pow0.01": {TFIDF, NormNone, 0.01, Dot}, "tf-l2-pow8": {TF, NormL2, 8, Dot},
+		"tf-l1-pow0.5": Sphere, "tf-l1-pow1": {TF, NormL1, 0, Dot}, "tf-l1-pow7.5e-1": {TF, NormL1, 0.75, Dot},
 	} {
 		got, err := ParseEmbedding(name)
 		if err != nil || got != want {
@@ -126,7 +126,7 @@ func TestPowerNames(t *testing.T) {
 
 func TestPowerRefuses(t *testing.T) {
 	m := csrOf([][]float32{{1}, {0, -2}})
-	if _, err := (Embedding{TF, NormL1, 0.75}).Fit(m).Transform(m); err == nil ||
+	if _, err := (Embedding{TF, NormL1, 0.75, Dot}).Fit(m).Transform(m); err == nil ||
 		!strings.Contains(err.Error(), "row 1, term 1: found -2, expected a finite value not below 0, for the embedding tf-l1-pow0.75: it takes the power 0.75") {
 		t.Errorf("a negative count under a power is answered with %v", err)
 	}
@@ -150,7 +150,7 @@ func TestPowerRefuses(t *testing.T) {
 func TestPowerDigest(t *testing.T) {
 	m := csrOf([][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {}, {0, 0, 7, 1}})
 	const want = "13bf4c749dbbf916bc9c2c8666a6e671615e7c5da6f3a23bca37b667ea93ccd5"
-	got := mustTransform(t, Embedding{TFIDF, NormL1, 0.7}.Fit(m), m).Digest()
+	got := mustTransform(t, Embedding{TFIDF, NormL1, 0.7, Dot}.Fit(m), m).Digest()
 	if hex.EncodeToString(got[:]) != want {
 		t.Errorf("digest %x, expected %s", got, want)
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 // Transform embeds documents, training or test. With v the weighted values of a document (raw value times weight), n its norm of the
-// embedding's kind, and x = v/n or, with a power p, x = (v/n)^p, row i of the result is x/‖x‖₂ and Norms[i] is ‖x‖₂.
+// embedding's kind, and x = v/n or, with a power p, x = (v/n)^p, row i of the result is x/‖x‖₂ and Norms[i] is ‖x‖₂. With a pairing other than the dot product
+// row i is x itself, a histogram, and Norms[i] is 1.
 //
 // Terms that weren't seen at training are left out (unless the embedder is Open), and so are values of weight 0 (tfidf of a term that is in every
 // document). A document that loses all its terms, or had none, becomes the unit vector of the last column, which no other document uses: its cosine is 0
@@ -118,9 +119,9 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		if v == 0 {
 			continue
 		}
-		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && f.Power != 0 {
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && (f.Power != 0 || f.Pairing != Dot) {
 			return unit, fmt.Errorf("sparse: row %d, term %d: found %v, expected a finite value%s", r, t, values[k],
-				map[bool]string{true: fmt.Sprintf(" not below 0, for the embedding %s: it takes the power %v of all values", f.Embedding, f.Power)}[f.Power != 0])
+				f.wantsNonNegative())
 		}
 		add(column, values[k])
 		l1 += math.Abs(v)
@@ -143,7 +144,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		switch {
 		case f.general():
 			x.Divisors[i], x.Norms[i] = x.raised(x.Offsets[i], at, l1, l2)
-		case f.Power == Root:
+		case f.Power == Root || f.Pairing != Dot:
 			x.Divisors[i], x.Norms[i] = l1, f.norm(l1, l2)
 		default:
 			x.Divisors[i], x.Norms[i] = l2, f.norm(l1, l2)
@@ -151,6 +152,9 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 	}
 	unit = x.Unit64(i, unit)
 	for k, u := range unit {
+		if f.Pairing != Dot {
+			u = max(u, LeastShare)
+		}
 		x.Values[x.Offsets[i]+int64(k)] = float32(u)
 	}
 	return unit, nil

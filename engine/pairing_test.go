@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// histogramEmbeddings are those with a pairing of their own.
+func histogramEmbeddings() (list []sparse.Embedding) {
+	for _, e := range sparse.Embeddings() {
+		if e.Pairing != sparse.Dot {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+func cIn(t testing.TB, e sparse.Embedding) Kernel { return parse(t, "c:embed="+e.String()) }
+
+// Values known by hand, of two histograms a = (1) and b = (½, ½): χ² = ½·(1-½)²·2/3 + ½ and JS = ¾ ln(4/3).
+func TestHistogramValues(t *testing.T) {
+	m := &sparse.CSR{Cols: 3, Offsets: []int64{0, 1, 3, 4}, Terms: []uint32{0, 0, 1, 2}, Values: []float32{5, 2, 2, 7}}
+	for spec, want := range map[string]float64{"chi2:gamma=1": math.Exp(-2. / 3), "js:t=2": math.Exp(-0.75 * math.Log(4./3) / 2)} {
+		k := parse(t, spec)
+		x := embedded(t, k.Embedding(), m)
+		if got := NewReference(x).Value(k, 0, 1); !(math.Abs(got-want) <= 1e-15) {
+			t.Errorf("%s: %v, expected %v", spec, got, want)
+		}
+		apart := map[string]float64{"chi2:gamma=1": math.Exp(-2), "js:t=2": math.Sqrt(0.5)}[spec]
+		eachISA(t, func(t *testing.T, isa string) {
+			g := gram(t, newEngine(t, x, Options{ISA: isa}), k)
+			if got := g.At(1, 0); !(math.Abs(got-want) <= 2e-6) {
+				t.Errorf("%s: %v, expected %v", spec, got, want)
+			}
+			if got := g.At(0, 2); !(math.Abs(got-apart) <= 1e-7) || g.At(2, 2) != 1 {
+				t.Errorf("%s: without a common term %v, expected %v; with itself %v, expected 1", spec, got, apart, g.At(2, 2))
+			}
+		})
+	}
+}
+
+// The exact forms against those of the reference, which are written in another way, and against the leading term for histograms that are almost equal, c = Σ (a-b)²/(8s ln 2)
+// with s the mean of a and b (JS) or ½ Σ (a-b)²/2s (χ²).
+func TestExactHistograms(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 20000 {
+		a := math.Exp(-20 * r.Float64())
+		b := a * math.Exp((2*r.Float64()-1)*math.Exp(-30*r.Float64()))
+		for _, p := range []sparse.Pairing{sparse.ChiSquare, sparse.JensenShannon} {
+			of := map[sparse.Pairing]func(a, b float64) float64{sparse.ChiSquare: chiSquareShare, sparse.JensenShannon: jensenShannonShare}[p]
+			_, share := referenceTerms(p)
+			got, want := of(a, b), share(a, b)
+			if err := math.Abs(got - want); !(err <= 0x1p-46*want) || got != of(b, a) || want != share(b, a) {
+				t.Fatalf("pairing %d: (%v, %v) is %v, expected %v", p, a, b, got, want)
+			}
+			if d := math.Abs(a - b); d < 1e-5*a {
+				lead := d * d / (a + b)
+				if p == sparse.JensenShannon {
+					lead /= 2 * math.Ln2
+				}
+				if err := math.Abs(got - lead); !(err <= 1e-9*lead) {
+					t.Fatalf("pairing %d: (%v, %v) is %v, leading term %v", p, a, b, got, lead)
+				}
+			}
+			term, _ := referenceTerms(p)
+			if sum := term(a, b) + got/2; !(math.Abs(sum-(a+b)/2) <= 1e-15*(a+b)) || term(a, b) != term(b, a) {
+				t.Fatalf("pairing %d: term and share of (%v, %v) add to %v, expected %v", p, a, b, sum, (a+b)/2)
+			}
+		}
+	}
+}
+
+// The rows of the reference are its values one by one.
+func TestReferenceRowsOfHistograms(t *testing.T) {
+	for _, e := range histogramEmbeddings() {
+		ref := NewReference(embedded(t, e, zipf(150, 3000, 40, 3)))
+		row := make([]float64, ref.Len())
+		for i := range ref.Len() {
+			if err := ref.Row(t.Context(), i, row); err != nil {
+				t.Fatal(err)
+			}
+			for j, got := range row {
+				if want := ref.C(i, j); !(math.Abs(got-want) <= 0x1p-38*want) || want != ref.C(j, i) {
+					t.Fatalf("%v: c(%d, %d) = %v by rows, %v and %v one by one", e, i, j, got, want, ref.C(j, i))
+				}
+			}
+		}
+	}
+}
+
+// The promise about c holds for histograms, too: |c - ref| <= 1e-6 and |c - ref| <= 1e-5·ref.
+func TestHistogramsAgreeWithReference(t *testing.T) {
+	sizes := []int{0, 1, 29, 64, 65, 250}
+	if testing.Short() {
+		sizes = []int{0, 1, 29, 150}
+	}
+	eachISA(t, func(t *testing.T, isa string) {
+		for _, emb := range histogramEmbeddings() {
+			for _, n := range sizes {
+				x := embedded(t, emb, zipf(n, 20000, 60, uint64(n)))
+				ref := NewReference(x)
+				for _, head := range []int{0, -1, 1, 65, 100000} {
+					if n != sizes[len(sizes)-1] && head > 0 {
+						continue
+					}
+					g := gram(t, newEngine(t, x, Options{ISA: isa, HeadTerms: head}), cIn(t, emb))
+					for i := range n {
+						for j := range i + 1 {
+							want, got := ref.C(i, j), g.At(i, j)
+							if math.Float32bits(g.Row(i)[j]) != math.Float32bits(g.Row(j)[i]) {
+								t.Fatalf("%v, n=%d head=%d: different bits at (%d, %d) and (%d, %d)", emb, n, head, i, j, j, i)
+							}
+							if err := math.Abs(got - want); !(err <= 1e-6) || !(err <= 1e-5*want) {
+								t.Fatalf("%v, n=%d head=%d: c(%d, %d) = %v, expected %v", emb, n, head, i, j, got, want)
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// The worst case of roundings that all go one way: documents of words that occur once and share all but somewhat more than a tenth of them.
+func TestEqualTermsOfHistograms(t *testing.T) {
+	longest := 20000
+	if testing.Short() {
+		longest = 3000
+	}
+	for length := 50; length < longest; length = length*13/10 + 1 {
+		own := int(0.101*float64(length)) + 1
+		const n = 3
+		m := &sparse.CSR{Cols: length + n*own, Offsets: []int64{0}}
+		for i := range n {
+			for w := range length {
+				if w >= length-own {
+					w = length + i*own + w - (length - own)
+				}
+				m.Terms, m.Values = append(m.Terms, uint32(w)), append(m.Values, 1)
+			}
+			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+		}
+		for _, emb := range histogramEmbeddings()[:2] {
+			x := embedded(t, emb, m)
+			want := NewReference(x).C(0, 1)
+			eachISA(t, func(t *testing.T, isa string) {
+				for _, head := range []int{0, -1, m.Cols} {
+					got := gram(t, newEngine(t, x, Options{ISA: isa, HeadTerms: head, Workers: 1}), cIn(t, emb)).At(0, 1)
+					if err := math.Abs(got - want); !(err <= 1e-6) || !(err <= 1e-5*want) {
+						t.Errorf("%v, %d words, head=%d: c = %v, expected %v", emb, length, head, got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A cache that holds all and one that holds little serve the bits of Gram, and several kernels of one pairing share it.
+func TestCachedHistograms(t *testing.T) {
+	for _, emb := range histogramEmbeddings()[:2] {
+		x := embedded(t, emb, zipf(300, 3000, 30, 8))
+		e := newEngine(t, x, Options{Workers: 2})
+		for _, opt := range []CachedOptions{{}, {CacheBytes: scratchBytes(e) + 4096*20}} {
+			c := newCached(t, e, opt)
+			for _, spec := range []string{"c", "rbf:gamma=0.3", "linear"} {
+				k := parse(t, spec+map[bool]string{true: ":", false: ","}[!strings.Contains(spec, ":")]+"embed="+emb.String())
+				want, rows := gram(t, e, k), []int{0, 299, 7, 150}
+				got := make([][]float32, len(rows))
+				for r := range got {
+					got[r] = make([]float32, 300)
+				}
+				if err := c.Rows(t.Context(), k, rows, [][2]int{{0, 300}}, got); err != nil {
+					t.Fatal(err)
+				}
+				for r, i := range rows {
+					if !sameBits(got[r], want.Row(i)) {
+						t.Errorf("%s: row %d differs", k, i)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Kernels of one pairing are no kernels of another, whoever asks.
+func TestPairingsDontMix(t *testing.T) {
+	for spec, expected := range map[string]string{
+		"chi2:embed=tf-l1-sqrt":                 "embed=tf-l1-chi2 or tfidf-l1-chi2",
+		"chi2:embed=tf-l1-js":                   "embed=tf-l1-chi2 or tfidf-l1-chi2",
+		"js:embed=tf":                           "embed=tf-l1-js or tfidf-l1-js",
+		"0.5*diffusion + 0.5*chi2":              "embed=tf-l1-chi2 or tfidf-l1-chi2",
+		"product(js,chi2)":                      "embed=tf-l1-chi2 or tfidf-l1-chi2",
+		"product(chi2,linear:embed=tf-l1-sqrt)": "embed=tf-l1-chi2 or tfidf-l1-chi2",
+		"chi2:gamma=0":                          "a number above 0",
+		"js:t=-1":                               "a number above 0",
+	} {
+		var wrong *SpecError
+		if k, err := ParseKernel(spec); !errors.As(err, &wrong) || !strings.Contains(wrong.Expected, expected) {
+			t.Errorf("%s is %v with error %v, expected one with %q", spec, k, err, expected)
+		}
+	}
+	for spec, want := range map[string]string{
+		"chi2:embed=tf-l1":                                   "chi2:gamma=1",
+		"js:t=1,embed=tfidf-l1":                              "js:t=1,embed=tfidf-l1-js",
+		"0.5*chi2:embed=tf-l1-chi2 + 0.5*diffusion":          "0.5*chi2:gamma=1 + 0.5*diffusion:t=0.5",
+		"exp(2*linear:embed=tf-l1-js)":                       "exp(2*linear:embed=tf-l1-js)",
+		"product(chi2:gamma=2,chi2,embed=tf-l1-chi2)":        "product(chi2:gamma=2,chi2:gamma=1)",
+		"compose(chi2:gamma=1,embed=tf-l1-chi2,rbf:gamma=1)": "",
+	} {
+		k, err := ParseKernel(spec)
+		if err != nil {
+			t.Errorf("%s: %v", spec, err)
+			continue
+		}
+		if again, err := ParseKernel(k.String()); err != nil || again != k {
+			t.Errorf("%s is %s, which is read as %v, %v", spec, k, again, err)
+		}
+		if k.Embedding().Pairing == sparse.Dot || want != "" && k.String() != want {
+			t.Errorf("%s is %s in %s, expected %s", spec, k, k.Embedding(), want)
+		}
+	}
+	x := embedded(t, sparse.Sphere, zipf(10, 100, 5, 1))
+	if _, err := newEngine(t, x, Options{}).Gram(t.Context(), parse(t, "chi2")); err == nil || !strings.Contains(err.Error(), "tf-l1-chi2") {
+		t.Errorf("documents on the sphere: %v", err)
+	}
+}
+
+// Documents that are all close take the exact form, and the end of a context still ends the work.
+func TestCloseHistogramsEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second on an emulated processor")
+	}
+	r := rand.New(rand.NewPCG(1, 9))
+	m := &sparse.CSR{Cols: 300, Offsets: []int64{0}}
+	for range 600 {
+		for w := range 300 {
+			m.Terms, m.Values = append(m.Terms, uint32(w)), append(m.Values, float32(100+r.IntN(20)))
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	k := parse(t, "js")
+	e := newEngine(t, embedded(t, k.Embedding(), m), Options{Workers: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := e.Gram(ctx, k); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, expected that of the context", err)
+	}
+	g := gram(t, e, k)
+	if n := int64(600); e.Stats().Recomputed < n*(n-1)/2 || !(g.At(0, 1) > 0.99 && g.At(0, 1) < 1) {
+		t.Errorf("%d pairs recomputed, k(0, 1) = %v", e.Stats().Recomputed, g.At(0, 1))
+	}
+}
