@@ -46,6 +46,7 @@ const (
 	FormatTSV          Format = "tsv"          // label<TAB>text, one document a line
 	FormatFolder       Format = "folder"       // one sub-folder a class, one file a document
 	FormatMatrixMarket Format = "matrixmarket" // coordinate, real, integer or pattern, general
+	FormatIDX          Format = "idx"          // images of bytes, with a file of labels beside, as MNIST has them
 )
 
 const (
@@ -58,13 +59,16 @@ const (
 //	goroot                       the .go files of the local Go installation, labelled by the top folder below src
 //	synthetic:docs=,terms=,...   documents drawn from class-wise Zipf-Mandelbrot multinomials, see [Synthetic]
 //	a folder                     one sub-folder a class, one file a document; or files alone, documents without a class
-//	a file                       svmlight/LIBSVM, label<TAB>text lines, or MatrixMarket, which Options.Format or the name or the first bytes tell
+//	a folder with idx files      the images that are called train-images-idx3-ubyte, as MNIST has them
+//	a file                       svmlight/LIBSVM, label<TAB>text lines, MatrixMarket or idx, which Options.Format or the name or the first bytes tell
 //
 // Files may be gzipped, which the first bytes tell. A file or folder that is itself called goroot is read as ./goroot.
 //
 // Text becomes counts of terms, a term being a run of lower-cased letters; the vocabulary is sorted. In an svmlight file an index
 // is the number of its column (so column 0 stays empty in files that count from 1, and training and test files agree whatever
 // they count from). In a MatrixMarket file row i, column j, both from 1, is document i−1, column j−1, and there are no classes.
+// The bytes v of an idx file of images become values v/255, in the column of their place in the image; labels are read from the file beside it that has
+// "labels" in its name in the place of "images" (train-labels-idx1-ubyte for train-images-idx3-ubyte, each gzipped or not).
 // Where Options.Vocabulary is given for vectors it names the columns, and columns beyond it are left out.
 //
 // Nothing is dropped in silence: documents without terms stay as empty rows, and they, blank lines, words outside
@@ -110,6 +114,20 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
+	if info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatIDX) {
+		images := findIDX(source)
+		if images == "" && opt.Format == FormatIDX {
+			return nil, &SyntaxError{File: source, Found: "no " + idxTrain[0], Expected: "a folder with it, or a file of images"}
+		}
+		if images != "" {
+			if source = images; opt.Format == FormatAuto {
+				opt.Format = FormatIDX
+			}
+			if info, err = os.Stat(source); err != nil {
+				return nil, fmt.Errorf("sparse: %w", err)
+			}
+		}
+	}
 	switch {
 	case info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatFolder):
 		return readFolder(ctx, source, opt, meter)
@@ -138,6 +156,8 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 		c, err = readTSV(ctx, in, opt, meter)
 	case FormatMatrixMarket:
 		c, err = readMatrixMarket(ctx, in, opt, meter)
+	case FormatIDX:
+		c, err = readIDX(ctx, in, opt, meter)
 	default:
 		c, err = readSVMLight(ctx, in, opt, meter)
 	}
@@ -150,9 +170,9 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 // check reports options that contradict themselves.
 func (o *Options) check() error {
 	switch o.Format {
-	case FormatAuto, FormatSVMLight, FormatTSV, FormatFolder, FormatMatrixMarket:
+	case FormatAuto, FormatSVMLight, FormatTSV, FormatFolder, FormatMatrixMarket, FormatIDX:
 	default:
-		return fmt.Errorf("sparse: format %q, expected %s, %s, %s or %s", string(o.Format), FormatSVMLight, FormatTSV, FormatFolder, FormatMatrixMarket)
+		return fmt.Errorf("sparse: format %q, expected %s, %s, %s, %s or %s", string(o.Format), FormatSVMLight, FormatTSV, FormatFolder, FormatMatrixMarket, FormatIDX)
 	}
 	for _, x := range []struct {
 		name  string

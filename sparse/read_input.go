@@ -75,7 +75,7 @@ func (in *input) readError(line int64, err error) error {
 	return fmt.Errorf("sparse: %s: %w", place(in.name, line), err)
 }
 
-// detect tells the format from the first bytes where they are a MatrixMarket banner, else from the name, else from the first line, which is a guess.
+// detect tells the format from the first bytes where they are a MatrixMarket banner or the begin of an idx file, else from the name, else from the first line, which is a guess.
 func (in *input) detect() (format Format, guessed string, err error) {
 	head, err := in.r.Peek(32 << 10)
 	if err != nil && err != io.EOF && len(head) == 0 {
@@ -86,6 +86,9 @@ func (in *input) detect() (format Format, guessed string, err error) {
 	}
 	if len(head) >= len(matrixMarketBanner) && bytes.EqualFold(head[:len(matrixMarketBanner)], []byte(matrixMarketBanner)) {
 		return FormatMatrixMarket, "", nil
+	}
+	if bytes.HasPrefix(head, []byte(idxMagic)) {
+		return FormatIDX, "", nil
 	}
 	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(in.name), ".gz")) {
 	case ".tsv":

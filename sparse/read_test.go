@@ -292,7 +292,7 @@ func TestOptions(t *testing.T) {
 		opt    Options
 		want   string
 	}{
-		{file, Options{Format: "csv"}, `sparse: format "csv", expected svmlight, tsv, folder or matrixmarket`},
+		{file, Options{Format: "csv"}, `sparse: format "csv", expected svmlight, tsv, folder, matrixmarket or idx`},
 		{file, Options{Workers: -1}, "sparse: Workers is -1, expected at least 0"},
 		{file, Options{MinDF: 3, MaxDF: 2}, "sparse: MaxDF is 2, expected at least MinDF, 3"},
 		{file, Options{Vocabulary: []string{"a", "b", "a"}}, `sparse: the vocabulary holds "a" twice, expected every term once`},

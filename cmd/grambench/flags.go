@@ -65,7 +65,7 @@ func (f *flags) sourceFlags() {
 // inputFlags declares what to read, by default the source fallback, for commands that take it as it is.
 func (f *flags) inputFlags(fallback string) {
 	f.set.StringVar(&f.in, "in", fallback, "read the documents from `SOURCE`: a file, a folder, goroot or synthetic:...")
-	f.set.StringVar(&f.format, "format", "", "`FORMAT` of a file: svmlight, tsv, folder or matrixmarket (default: from the name and the first bytes)")
+	f.set.StringVar(&f.format, "format", "", "`FORMAT` of a file: svmlight, tsv, folder, matrixmarket or idx (default: from the name and the first bytes)")
 	f.set.Var(&f.maxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
 	f.set.Var(&f.memory, "m", "use at most `SIZE` of memory, such as 500M or 4G; a plain number means MB (default: three quarters of what is free)")
 }
@@ -116,8 +116,8 @@ func (f *flags) parse(args []string) error {
 			return usageError{fmt.Errorf("-embed: %w", err)}
 		}
 	}
-	if known := []string{"", "auto", "svmlight", "libsvm", "tsv", "folder", "matrixmarket"}; !slices.Contains(known, f.format) {
-		return usagef("-format %q, expected svmlight, tsv, folder or matrixmarket", f.format)
+	if known := []string{"", "auto", "svmlight", "libsvm", "tsv", "folder", "matrixmarket", "idx"}; !slices.Contains(known, f.format) {
+		return usagef("-format %q, expected svmlight, tsv, folder, matrixmarket or idx", f.format)
 	}
 	if parameters, ok := strings.CutPrefix(f.in, "synthetic:"); ok {
 		if _, err := sparse.ParseSynthetic(parameters); err != nil {

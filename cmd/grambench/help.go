@@ -40,8 +40,8 @@ Exit status: 0 done, 1 failed, 2 wrong usage.
 // sourcesHelp says what -in takes.
 const sourcesHelp = `
 Sources for -in (files may be gzipped):
-  FILE              svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, or MatrixMarket; see -format
-  FOLDER            one sub-folder a class, one file a document; or files alone, documents without a class
+  FILE              svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, MatrixMarket, or idx images (MNIST); see -format
+  FOLDER            one sub-folder a class, one file a document; or files alone, documents without a class; or idx files: train-images-idx3-ubyte
   goroot            the Go source files of the local installation, labelled by top folder (the default)
   synthetic:...     docs=N,terms=N,length=N,classes=N,seed=N: random documents with Zipfian word frequencies
 Several labels of a document are separated by commas.
