@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,23 +41,7 @@ func (r *reproReport) writeText(w io.Writer) {
 	}
 	for _, t := range r.Tables {
 		fmt.Fprintf(w, "\n%s\n", t.Title)
-		var titles []string
-		for _, c := range t.Columns {
-			title := c.Title
-			if !c.Left {
-				title = ">" + title
-			}
-			titles = append(titles, title)
-		}
-		out := newTable(titles...)
-		for _, row := range t.Rows {
-			var cells []string
-			for _, c := range row {
-				cells = append(cells, c.Text)
-			}
-			out.add(cells...)
-		}
-		out.write(w)
+		writeReproTable(w, t)
 	}
 	if len(r.Tables) > 0 {
 		fmt.Fprintln(w)
@@ -68,6 +53,32 @@ func (r *reproReport) writeText(w io.Writer) {
 		fmt.Fprintf(w, "incomplete: %s\n", r.Incomplete)
 	}
 	fmt.Fprintf(w, "%s dot products, %s machines trained, %.1f s, peak memory %s\n", formatCount(r.DotProducts), formatCount(r.Trainings), r.Seconds, formatBytes(r.PeakBytes))
+}
+
+// writeReproTable prints a table without the columns that have nothing in any row, such as figures that a paper doesn't print.
+func writeReproTable(w io.Writer, t *repro.Table) {
+	var shown []int
+	var titles []string
+	for i, c := range t.Columns {
+		filled := slices.ContainsFunc(t.Rows, func(row []repro.Cell) bool { return row[i].Text != "" })
+		if c.Data || !filled {
+			continue
+		}
+		title := c.Title
+		if !c.Left {
+			title = ">" + title
+		}
+		shown, titles = append(shown, i), append(titles, title)
+	}
+	out := newTable(titles...)
+	for _, row := range t.Rows {
+		var cells []string
+		for _, i := range shown {
+			cells = append(cells, row[i].Text)
+		}
+		out.add(cells...)
+	}
+	out.write(w)
 }
 
 // reproWatch passes progress on to the bar or the log, with the time that is left.

@@ -48,6 +48,7 @@ type Column struct {
 	Key   string // in JSON, in snake_case, with the unit at the end where there is one
 	Title string // in text
 	Left  bool   // aligned to the left, as words are; numbers are aligned to the right
+	Data  bool   // in JSON only
 }
 
 // Add appends a row.

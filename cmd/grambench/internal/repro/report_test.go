@@ -9,7 +9,7 @@ import (
 )
 
 func TestTableObjects(t *testing.T) {
-	table := &Table{Key: "1", Columns: []Column{{"class", "class", true}, {"error", "error", false}, {"printed", "printed", false}, {"p", "p", false}}}
+	table := &Table{Key: "1", Columns: []Column{{Key: "class"}, {Key: "error"}, {Key: "printed"}, {Key: "p"}}}
 	table.Add(Word(`a "b"`), Measure([]float64{0.1, 0.3}).Cell(4), Empty(), Probability(1e-5))
 	table.Add(Count(40), Measured{0.5, math.NaN(), 1}.Cell(2), Value(math.NaN(), 3), Value(math.Inf(1), 3))
 	rows, err := table.Objects()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gramengine/gram/asm"
@@ -71,4 +72,12 @@ func (r *Run) Fits(what string, need int64) error {
 		return fmt.Errorf("%s needs %s of memory, allowed are %s", what, sparse.FormatBytes(need), sparse.FormatBytes(r.MemoryBytes))
 	}
 	return nil
+}
+
+// Counter returns a function that counts one more step of a stage each time it is called, from done on.
+func (r *Run) Counter(stage string, done, total int64) func() {
+	var steps atomic.Int64
+	steps.Store(done)
+	r.Progress(stage, done, total)
+	return func() { r.Progress(stage, steps.Add(1), total) }
 }

@@ -1,0 +1,47 @@
+package repro
+
+import (
+	"math"
+	"testing"
+)
+
+// Of 10 stories with a topic 2 are missed, and 1 other is taken for one: precision 8/9, recall 8/10, F1 16/19.
+func TestWrongly(t *testing.T) {
+	w := &wrongly{}
+	for i := range 20 {
+		w.count(i, i < 10, i >= 2 && i < 11)
+	}
+	if w.errors() != 3 || len(w.Missed) != 2 || w.Mistaken[0] != 10 || !(math.Abs(w.f1()-16.0/19) <= 1e-15) {
+		t.Errorf("%+v, F1 %v", w, w.f1())
+	}
+	if none := (&wrongly{Missed: []int{1}, Positive: 1}); none.f1() != 0 {
+		t.Errorf("nothing right has F1 %v", none.f1())
+	}
+}
+
+// The first is alone right on stories 3, 4 and 5, the second alone on 1.
+func TestAgainst(t *testing.T) {
+	first, second := &wrongly{Missed: []int{1, 2}}, &wrongly{Missed: []int{2, 3}, Mistaken: []int{4, 5}}
+	if got := against(first, second); got != SignTest(3, 1) {
+		t.Errorf("%+v, expected that of 3 against 1", got)
+	}
+}
+
+// Two topics' worth of results by hand: the choice is made by the figure that is given, and what is reported is that of the test stories.
+func TestModApteChoose(t *testing.T) {
+	p := &llProtocol{scales: Numbers{1, 2}, c: Numbers{1, 10}}
+	errs := func(n int) []wrongly { return []wrongly{{Missed: make([]int, n), Positive: 10}} }
+	results := map[modApteStage]*modApteResult{
+		{llGaussian, 1}: {Test: [][]wrongly{errs(4), errs(3)}, Held: [][]wrongly{errs(2), errs(1)}},
+		{llGaussian, 2}: {Test: [][]wrongly{errs(5), errs(2)}, Held: [][]wrongly{errs(1), errs(1)}},
+	}
+	table := &modApteTable{figure: func(w *wrongly, documents int) float64 { return float64(w.errors()) / float64(documents) }, better: -1}
+	test := func(r *modApteResult, c int) float64 { return float64(r.Test[c][0].errors()) }
+	held := func(r *modApteResult, c int) float64 { return float64(r.Held[c][0].errors()) }
+	if got := p.choose(table, results, llGaussian, 0, 100, test); got.scale != 2 || got.c != 10 || got.figure != 0.02 {
+		t.Errorf("best on the test stories: %+v", got)
+	}
+	if got := p.choose(table, results, llGaussian, 0, 100, held); got.scale != 2 || got.c != 1 || got.figure != 0.05 { // of three equal ones
+		t.Errorf("best on those held out: %+v", got)
+	}
+}

@@ -1,0 +1,77 @@
+package repro
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Pairs holds c = 1 - cosine of all pairs of documents in one embedding, each computed once, from which the matrices of any number of kernels are mapped.
+type Pairs struct {
+	engine *engine.Engine
+	cached *engine.Cached
+	n      int
+}
+
+// NewPairs embeds documents and computes c of all pairs; idf weights are those of all documents. stage is what the progress says.
+func (r *Run) NewPairs(ctx context.Context, docs *sparse.CSR, e sparse.Embedding, stage string) (*Pairs, error) {
+	return r.newPairs(ctx, e.Fit(docs), docs, stage)
+}
+
+// newPairs is NewPairs with an embedding that was fitted before.
+func (r *Run) newPairs(ctx context.Context, e *sparse.Embedder, docs *sparse.CSR, stage string) (*Pairs, error) {
+	x, err := e.Transform(docs)
+	if err != nil {
+		return nil, err
+	}
+	opt := engine.Options{ISA: r.ISA, Workers: r.Threads(), MemoryBytes: r.MemoryBytes, Progress: func(p engine.Progress) { r.Progress(stage, p.Done, p.Total) }}
+	g, err := engine.NewContext(ctx, x, opt)
+	if err != nil {
+		return nil, err
+	}
+	cached, err := g.Cached(engine.CachedOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if err := cached.Build(ctx); err != nil {
+		return nil, err
+	}
+	return &Pairs{g, cached, g.Len()}, nil
+}
+
+// DotProducts is how many were computed.
+func (p *Pairs) DotProducts() int64 { return p.engine.Stats().Pairs }
+
+// stripe is how many rows are mapped at a time.
+const stripe = 32
+
+// Fill writes the whole matrix of a kernel, whose embedding is that of the pairs, to k: n×n values.
+func (p *Pairs) Fill(ctx context.Context, kernel engine.Kernel, k []float32, workers int) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				lo := int(next.Add(stripe)) - stripe
+				if lo >= p.n {
+					return
+				}
+				var rows []int
+				var dst [][]float32
+				for i := lo; i < min(lo+stripe, p.n); i++ {
+					rows, dst = append(rows, i), append(dst, k[i*p.n:(i+1)*p.n])
+				}
+				if err := p.cached.Rows(ctx, kernel, rows, [][2]int{{0, p.n}}, dst); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return context.Cause(ctx)
+}
