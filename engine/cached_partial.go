@@ -153,22 +153,19 @@ func (q *request) computeTask(ctx context.Context, task [][]need, scratch []floa
 	for i, m := range task[0] {
 		docs[i] = q.rows[m.r]
 	}
+	if e.device != nil {
+		return q.deviceTask(ctx, task, docs)
+	}
 	p := e.borrow()
 	defer e.giveBack(p)
 	p.load(e.own, docs)
 	defer p.unload()
 	for _, group := range task {
-		base := group[0].span.block * c.width
-		end := min(base+c.width, e.Len())
+		base, end := c.blockRange(group[0].span.block)
 		err := p.runColumns(ctx, all, base, end, func(lo, hi int, block []float32) error {
 			p.storeColumns(scratch, scratchStride, block)
-			for i, m := range group {
-				row := scratch[i*scratchStride:][:hi-lo]
-				if m.tile != nil {
-					copy(m.tile.C[lo-base:], row)
-				} else {
-					q.apply(m.r, m.span, row, lo)
-				}
+			for i := range group {
+				q.keep(&group[i], lo, scratch[i*scratchStride:][:hi-lo])
 			}
 			p.lap(&p.stats.Store)
 			return nil
@@ -176,18 +173,39 @@ func (q *request) computeTask(ctx context.Context, task [][]need, scratch []floa
 		if err != nil {
 			return err
 		}
-		c.computed.Add(int64(len(group)) * int64(end-base))
-		for i := range group {
-			m := &group[i]
-			if m.tile == nil {
-				continue
-			}
-			m.done = true
-			c.part.cache.Complete(m.tile)
-			q.apply(m.r, m.span, m.tile.C, base)
-			c.part.cache.Release(m.tile)
-		}
+		q.complete(group)
 		p.lap(&p.stats.Map)
 	}
 	return nil
+}
+
+// blockRange returns the columns of a block.
+func (c *Cached) blockRange(block int) (base, end int) {
+	return block * c.width, min((block+1)*c.width, c.e.Len())
+}
+
+// keep takes a piece of a row of c from column lo on, into the tile that is made or, where there is no room for one, to where it is wanted.
+func (q *request) keep(m *need, lo int, row []float32) {
+	if m.tile != nil {
+		copy(m.tile.C[lo-m.span.block*q.c.width:], row)
+	} else {
+		q.apply(m.r, m.span, row, lo)
+	}
+}
+
+// complete serves the tiles of a block that are made now.
+func (q *request) complete(group []need) {
+	c := q.c
+	base, end := c.blockRange(group[0].span.block)
+	c.computed.Add(int64(len(group)) * int64(end-base))
+	for i := range group {
+		m := &group[i]
+		if m.tile == nil {
+			continue
+		}
+		m.done = true
+		c.part.cache.Complete(m.tile)
+		q.apply(m.r, m.span, m.tile.C, base)
+		c.part.cache.Release(m.tile)
+	}
 }

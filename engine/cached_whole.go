@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"github.com/gramengine/gram/device"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -107,6 +108,9 @@ func (c *Cached) computePanels(ctx context.Context, matrix [32]byte, report *pro
 			}
 		}
 	}
+	if e.device != nil {
+		return c.devicePanels(ctx, matrix, docs, report)
+	}
 	return e.panelsOf(ctx, e.own, docs, func(p *panel, _ int) error {
 		first, cols := p.docs[0], len(p.docs)
 		err := p.run(ctx, half, func(lo, hi int, tile []float32) error {
@@ -121,12 +125,17 @@ func (c *Cached) computePanels(ctx context.Context, matrix [32]byte, report *pro
 		if err != nil {
 			return err
 		}
-		w.have[first/width] = true
-		w.misses.Add(1)
-		c.computed.Add(c.panelPairs(first / width))
-		c.savePanel(matrix, first/width)
+		c.panelDone(matrix, first/width)
 		return nil
 	})
+}
+
+// panelDone counts a panel that has been computed and keeps it.
+func (c *Cached) panelDone(matrix [32]byte, p int) {
+	c.whole.have[p] = true
+	c.whole.misses.Add(1)
+	c.computed.Add(c.panelPairs(p))
+	c.savePanel(matrix, p)
 }
 
 // piece returns what a panel is called in the store, and its rows there.
@@ -195,7 +204,7 @@ func (c *Cached) savePanel(matrix [32]byte, p int) {
 func (c *Cached) identity(ctx context.Context) ([32]byte, error) {
 	e, n := c.e, c.whole.n
 	digest := e.own.x.Digest()
-	about := append([]byte("c "+string(e.kernels.ISA)+"\n"), digest[:]...)
+	about := append([]byte("c "+e.Backend()+"\n"), digest[:]...)
 	for _, b := range e.layout.Bounds {
 		about = binary.LittleEndian.AppendUint64(about, uint64(b))
 	}
@@ -203,13 +212,26 @@ func (c *Cached) identity(ctx context.Context) ([32]byte, error) {
 	for i := range docs {
 		docs[i] = i * n / len(docs)
 	}
-	err := e.panelsOf(ctx, e.own, docs, func(p *panel, _ int) error {
-		return p.runColumns(ctx, all, 0, min(blockDocs, n), func(_, _ int, tile []float32) error {
-			for _, v := range tile {
-				about = binary.LittleEndian.AppendUint32(about, math.Float32bits(v))
+	add := func(values []float32) {
+		for _, v := range values {
+			about = binary.LittleEndian.AppendUint32(about, math.Float32bits(v))
+		}
+	}
+	var err error
+	if e.device != nil {
+		err = e.deviceC(ctx, docs, 0, min(blockDocs, n), func(b *device.Block) error {
+			for r := range b.Rows {
+				add(b.Row(r))
 			}
 			return nil
 		})
-	})
+	} else {
+		err = e.panelsOf(ctx, e.own, docs, func(p *panel, _ int) error {
+			return p.runColumns(ctx, all, 0, min(blockDocs, n), func(_, _ int, tile []float32) error {
+				add(tile)
+				return nil
+			})
+		})
+	}
 	return tiles.Digest(about), err
 }

@@ -18,6 +18,9 @@ func (e *Engine) CrossTiles(ctx context.Context, k Kernel, test *sparse.Embedded
 	if err != nil {
 		return err
 	}
+	if e.device != nil {
+		return e.deviceCrossTiles(ctx, k, test, visit)
+	}
 	from, err := e.testSide(ctx, test, 1)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -17,6 +18,10 @@ type Options struct {
 	MemoryBytes int64          // bound on what the engine holds at a time, its documents and results included; default none
 	HeadTerms   int            // number of terms in the dense head, below 0 for none; default from a cost model
 	Progress    func(Progress) // called every 100 ms and at the end of a computation, never concurrently by one; default none
+
+	// Device makes the back end that computes in place of the engine's own panels, for the documents x as columns; default none. It belongs to the engine, whose
+	// Close closes it. Values that a [Cached] maps from its c have the bits of Gram without a device; with one they may differ by what Kernel.Error allows.
+	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 }
 
 // Engine computes kernels on one set of documents, in float32 from head/tail panels.
@@ -40,6 +45,9 @@ type Engine struct {
 	// tailDirect says that no document has more than directValues values in the tail: its matches are so few that they are added where they belong, in
 	// float32, instead of passing through blocks of float64.
 	tailDirect bool
+
+	device   Device // nil where panels compute
+	programs programs
 
 	mu    sync.Mutex
 	stats Stats
@@ -98,8 +106,13 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 		return nil, err
 	}
 	e.tailDirect = e.own.split.Tail.LongestRow() <= directValues
+	if opt.Device != nil {
+		if e.device, err = opt.Device(ctx, x); err != nil {
+			return nil, err
+		}
+	}
 	if err := e.fits("an engine for these documents", 0); err != nil {
-		return nil, err
+		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }
@@ -124,7 +137,11 @@ func (e *Engine) HeadTerms() int { return e.layout.Head() }
 
 // Bytes returns the memory that the engine holds for its documents and its workers' scratch space, in bytes.
 func (e *Engine) Bytes() int64 {
-	return e.own.x.Bytes() + e.own.split.Bytes() + e.postings.Bytes() + 4*int64(len(e.place)) + int64(e.workers)*panelBytes(e.kernels, e.layout.Head())
+	held := e.own.x.Bytes() + e.own.split.Bytes() + e.postings.Bytes() + 4*int64(len(e.place)) + int64(e.workers)*panelBytes(e.kernels, e.layout.Head())
+	if e.device != nil {
+		held += e.device.HostBytes()
+	}
+	return held
 }
 
 // borrow hands out scratch space for one worker; giveBack takes it back.

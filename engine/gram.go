@@ -36,6 +36,9 @@ func (e *Engine) GramTo(ctx context.Context, k Kernel, g *Symmetric) error {
 	}
 	report := startProgress(e.progress, int64(n)*int64(n+1)/2)
 	defer report.finish()
+	if e.device != nil {
+		return e.deviceGram(ctx, k, g.Data, report)
+	}
 	return e.panels(ctx, e.own, n, func(p *panel, first int) error {
 		return p.run(ctx, half, func(lo, hi int, c []float32) error {
 			k.Map(e.kernels, c, c, e.own.norms[lo:hi], p.norms)
@@ -121,6 +124,9 @@ func (e *Engine) Rows(ctx context.Context, k Kernel, rows []int, dst *Dense) err
 // rows is Rows for the documents docs of any side.
 func (e *Engine) rows(ctx context.Context, k Kernel, from *side, docs []int, dst *Dense, report *progress) error {
 	n := e.Len()
+	if e.device != nil {
+		return e.deviceRows(ctx, k, from, docs, dst, report)
+	}
 	return e.panelsOf(ctx, from, docs, func(p *panel, first int) error {
 		return p.run(ctx, all, func(lo, hi int, c []float32) error {
 			k.Map(e.kernels, c, c, e.own.norms[lo:hi], p.norms)

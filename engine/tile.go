@@ -22,6 +22,9 @@ func (e *Engine) Tiles(ctx context.Context, visit func(t *Tile) error) error {
 	n := e.Len()
 	report := startProgress(e.progress, int64(n)*int64(n+1)/2)
 	defer report.finish()
+	if e.device != nil {
+		return e.deviceTiles(ctx, visit, report)
+	}
 	return e.panels(ctx, e.own, n, func(p *panel, first int) error {
 		t := Tile{Column: first, Cols: len(p.docs), Width: e.kernels.Panel}
 		return p.run(ctx, half, func(lo, hi int, c []float32) error {

@@ -1,0 +1,236 @@
+package device
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// Op is an instruction of a [Program]. It takes its operands from a stack of float64 numbers and leaves its result there.
+type Op uint8
+
+// The instructions; v is the number on top of the stack, u the one below it, n the argument.
+const (
+	OpC       Op = iota // c
+	OpConst             // Consts[n]
+	OpX                 // norm attribute n of the row's document
+	OpY                 // norm attribute n of the column's document
+	OpLocal             // local n
+	OpStore             // local n = v; leaves nothing
+	OpAdd               // u + v
+	OpSub               // u - v
+	OpMul               // u v
+	OpDiv               // u / v
+	OpNeg               // -v
+	OpSqrt              // √v
+	OpExp               // e^v
+	OpExpm1             // e^v - 1
+	OpLog1p             // ln(1+v), v >= 0
+	OpTanh              // tanh v
+	OpPower             // vⁿ by repeated squaring
+	OpPow               // max(v, 0)^Consts[n], Consts[n] > 0
+	OpDeficit           // 1 - (1-v)^Consts[n] without cancellation, v in [0, 2], v <= 1 where Consts[n] isn't a whole number
+	OpTable             // Tables[n] of v rounded to float32, v in [0, 2]
+	OpClamp             // min(max(v, 0), 2)
+	OpSelect            // w > 0 ? u : v, where w lies below u
+
+	numOps
+)
+
+// What a program may have. Back ends keep numbers beside each other for each of many threads, so there aren't many.
+const (
+	MaxSlots = 12  // locals and depth of the stack together
+	MaxCode  = 512 // instructions
+)
+
+// Code is an instruction with its argument.
+type Code struct {
+	Op Op
+	N  int
+}
+
+// Table is a function of c in [0, 2] as asm.Kernels.Piecewise has it, of which e^ is taken where it is a table of logarithms.
+type Table struct {
+	Rows [][8]float32
+	Bits uint
+	Log  bool
+}
+
+// Program is a kernel as instructions, a function of c and of the norms of two documents. Instructions that depend on one norm alone are none: they are [Program.Norms],
+// computed once a document. A Program is immutable and may be used concurrently.
+type Program struct {
+	Code   []Code
+	Consts []float64
+	Tables []Table
+	Norms  []func(x float64) float64 // attributes of a document with norm x; NaN where the program doesn't hold for it
+	Locals int
+
+	// PlainOnly says that the program holds for c <= 1 only: for documents without negative values.
+	PlainOnly bool
+}
+
+// effects are how many numbers instructions take and leave.
+var effects = [numOps][2]int{
+	OpC: {0, 1}, OpConst: {0, 1}, OpX: {0, 1}, OpY: {0, 1}, OpLocal: {0, 1}, OpStore: {1, 0}, OpAdd: {2, 1}, OpSub: {2, 1}, OpMul: {2, 1}, OpDiv: {2, 1}, OpNeg: {1, 1},
+	OpSqrt: {1, 1}, OpExp: {1, 1}, OpExpm1: {1, 1}, OpLog1p: {1, 1}, OpTanh: {1, 1}, OpPower: {1, 1}, OpPow: {1, 1}, OpDeficit: {1, 1}, OpTable: {1, 1}, OpClamp: {1, 1},
+	OpSelect: {3, 1},
+}
+
+// Validate returns an error where a program takes what isn't there, leaves anything but one number, or has more than back ends have room for.
+func (p *Program) Validate() error {
+	if len(p.Code) > MaxCode {
+		return fmt.Errorf("device: a program of %d instructions, expected at most %d", len(p.Code), MaxCode)
+	}
+	depth, deepest := 0, 0
+	for at, c := range p.Code {
+		if c.Op >= numOps {
+			return fmt.Errorf("device: instruction %d is %d, expected one below %d", at, c.Op, numOps)
+		}
+		limit := 0
+		switch c.Op {
+		case OpConst, OpPow, OpDeficit:
+			limit = len(p.Consts)
+		case OpX, OpY:
+			limit = len(p.Norms)
+		case OpLocal, OpStore:
+			limit = p.Locals
+		case OpTable:
+			limit = len(p.Tables)
+		case OpPower:
+			limit = 1 << 20
+		default:
+			limit = 1
+		}
+		if c.N < 0 || c.N >= limit {
+			return fmt.Errorf("device: argument %d of instruction %d, expected one from 0 to before %d", c.N, at, limit)
+		}
+		e := effects[c.Op]
+		if depth < e[0] {
+			return fmt.Errorf("device: instruction %d takes %d numbers, found %d", at, e[0], depth)
+		}
+		depth += e[1] - e[0]
+		deepest = max(deepest, depth)
+	}
+	if depth != 1 {
+		return fmt.Errorf("device: a program that leaves %d numbers, expected one", depth)
+	}
+	if deepest+p.Locals > MaxSlots {
+		return fmt.Errorf("device: a program of %d locals and a stack of %d, expected at most %d together", p.Locals, deepest, MaxSlots)
+	}
+	return nil
+}
+
+// Holds reports whether the program can be applied to documents: whether all attributes of their norms are numbers and, where that matters, no value is negative.
+func (p *Program) Holds(x *sparse.Embedded) bool {
+	if p.PlainOnly {
+		for _, v := range x.Values {
+			if v < 0 {
+				return false
+			}
+		}
+	}
+	for _, f := range p.Norms {
+		for _, norm := range x.Norms {
+			if v := f(norm); v != v {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Eval returns the program's value for c in [0, 2] and norms x and y: what back ends compute, up to a few float64 ulp an instruction.
+func (p *Program) Eval(c float32, x, y float64) float64 {
+	var stack [MaxSlots]float64
+	var locals [MaxSlots]float64
+	top := -1
+	for _, code := range p.Code {
+		e := effects[code.Op]
+		top -= e[0]
+		operands := stack[top+1:]
+		v := p.apply(code, operands, locals[:], float64(c), x, y)
+		if e[1] == 1 {
+			top++
+			stack[top] = v
+		}
+	}
+	return stack[0]
+}
+
+// apply computes one instruction.
+func (p *Program) apply(code Code, o, locals []float64, c, x, y float64) float64 {
+	switch code.Op {
+	case OpC:
+		return c
+	case OpConst:
+		return p.Consts[code.N]
+	case OpX:
+		return p.Norms[code.N](x)
+	case OpY:
+		return p.Norms[code.N](y)
+	case OpLocal:
+		return locals[code.N]
+	case OpStore:
+		locals[code.N] = o[0]
+	case OpAdd:
+		return o[0] + o[1]
+	case OpSub:
+		return o[0] - o[1]
+	case OpMul:
+		return o[0] * o[1]
+	case OpDiv:
+		return o[0] / o[1]
+	case OpNeg:
+		return -o[0]
+	case OpSqrt:
+		return math.Sqrt(o[0])
+	case OpExp:
+		return math.Exp(o[0])
+	case OpExpm1:
+		return math.Expm1(o[0])
+	case OpLog1p:
+		return math.Log1p(o[0])
+	case OpTanh:
+		return math.Tanh(o[0])
+	case OpPower:
+		return power(o[0], code.N)
+	case OpPow:
+		return math.Pow(max(o[0], 0), p.Consts[code.N])
+	case OpDeficit:
+		return deficit(o[0], p.Consts[code.N])
+	case OpTable:
+		return p.Tables[code.N].eval(float32(o[0]))
+	case OpClamp:
+		return min(max(o[0], 0), 2)
+	case OpSelect:
+		if o[0] > 0 {
+			return o[1]
+		}
+		return o[2]
+	}
+	return math.NaN()
+}
+
+// power returns vⁿ.
+func power(v float64, n int) float64 {
+	p := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			p *= v
+		}
+		v *= v
+	}
+	return p
+}
+
+// deficit returns 1 - (1-v)^p.
+func deficit(v, p float64) float64 {
+	if v < 0.5 {
+		return -math.Expm1(p * math.Log1p(-v))
+	}
+	if p == math.Trunc(p) {
+		return 1 - power(1-v, int(p))
+	}
+	return 1 - math.Pow(max(1-v, 0), p)
+}

@@ -1,0 +1,97 @@
+package device
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// A program of every instruction gives what the formula says.
+func TestEval(t *testing.T) {
+	one := [][8]float32{}
+	for range tableOctaves + 1 {
+		one = append(one, [8]float32{2.5})
+	}
+	p := &Program{
+		Consts: []float64{2, 0.5, 3},
+		Norms:  []func(float64) float64{func(x float64) float64 { return x + 1 }},
+		Tables: []Table{{Rows: one}, {Rows: one, Log: true}},
+		Locals: 1,
+		Code: []Code{
+			{OpC, 0}, {OpSqrt, 0}, {OpStore, 0}, // ½
+			{OpX, 0}, {OpY, 0}, {OpMul, 0}, {OpConst, 0}, {OpDiv, 0}, {OpTanh, 0}, // tanh((x+1)(y+1)/2)
+			{OpLocal, 0}, {OpExp, 0}, {OpExpm1, 0}, {OpLog1p, 0}, {OpSub, 0}, // - e^½
+			{OpC, 0}, {OpPower, 3}, {OpAdd, 0}, // + ¼³
+			{OpC, 0}, {OpPow, 1}, {OpNeg, 0}, {OpAdd, 0}, // - ½
+			{OpLocal, 0}, {OpDeficit, 2}, {OpAdd, 0}, // + 1-½³
+			{OpC, 0}, {OpTable, 0}, {OpAdd, 0}, {OpC, 0}, {OpTable, 1}, {OpAdd, 0}, // + 2.5 + e^2.5
+			{OpC, 0}, {OpConst, 2}, {OpConst, 0}, {OpSelect, 0}, {OpClamp, 0}, {OpAdd, 0}, // + min(3, 2)
+		},
+	}
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	want := math.Tanh(5*3/2.0) - math.Exp(0.5) + 1.0/64 - 0.5 + 7.0/8 + 2.5 + math.Exp(2.5) + 2
+	if got := p.Eval(0.25, 4, 2); !(math.Abs(got-want) <= 1e-13) {
+		t.Errorf("found %v, expected %v", got, want)
+	}
+}
+
+func TestDeficit(t *testing.T) {
+	for _, c := range []struct{ v, p, want float64 }{{1e-12, 3, 3e-12 - 3e-24}, {2, 3, 2}, {0.75, 0.5, 0.5}, {1.5, 2, 0.75}, {0.25, 2, 0.4375}} {
+		if got := deficit(c.v, c.p); !(math.Abs(got-c.want) <= 1e-15*math.Abs(c.want)) {
+			t.Errorf("1-(1-%v)^%v: found %v, expected %v", c.v, c.p, got, c.want)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for want, p := range map[string]*Program{
+		"leaves 0":             {},
+		"leaves 2":             {Code: []Code{{OpC, 0}, {OpC, 0}}},
+		"takes 2":              {Code: []Code{{OpC, 0}, {OpAdd, 0}}},
+		"argument 0":           {Code: []Code{{OpConst, 0}}},
+		"argument 1":           {Code: []Code{{OpC, 0}, {OpTable, 1}}, Tables: make([]Table, 1)},
+		"argument -1":          {Code: []Code{{OpC, 0}, {OpPower, -1}}},
+		"is 99":                {Code: []Code{{99, 0}}},
+		"stack of 13":          {Code: append(make([]Code, 13), make([]Code, 0)...)},
+		"expected at most 512": {Code: make([]Code, 513)},
+	} {
+		if want == "stack of 13" {
+			for range 12 {
+				p.Code = append(p.Code, Code{OpAdd, 0})
+			}
+		}
+		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected one with %q", err, want)
+		}
+	}
+}
+
+func TestHolds(t *testing.T) {
+	m := &sparse.CSR{Cols: 2, Offsets: []int64{0, 1, 2}, Terms: []uint32{0, 1}, Values: []float32{1, -2}}
+	e := sparse.Embedding{Weighting: sparse.TF}
+	x, err := e.Fit(m).Transform(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := []Code{{OpC, 0}}
+	above := func(limit float64) func(float64) float64 {
+		return func(x float64) float64 { return math.Sqrt(x - limit) }
+	}
+	for _, c := range []struct {
+		p    *Program
+		want bool
+	}{
+		{&Program{Code: code}, true},
+		{&Program{Code: code, PlainOnly: true}, false},
+		{&Program{Code: code, Norms: []func(float64) float64{above(0.5)}}, true},
+		{&Program{Code: code, Norms: []func(float64) float64{above(1.5)}}, false},
+	} {
+		if got := c.p.Holds(x); got != c.want {
+			t.Errorf("holds: %v, expected %v", got, c.want)
+		}
+	}
+}

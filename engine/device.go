@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// Device is a back end that computes rows of c, and of kernels of it, in place of an engine's own panels. Its columns are the documents that it was made for.
+//
+// Its c keeps the promises of [Engine], with the same bits for (i, j) and (j, i), whatever rows and columns a request asks for.
+type Device interface {
+	// Name says what it is, such as "cuda: NVIDIA H200".
+	Name() string
+
+	// Rows computes what r asks for and hands it to visit a block at a time, in order. An error of visit ends it; so does the end of ctx, within a second, with its
+	// error. It may be called concurrently.
+	Rows(ctx context.Context, r *device.Request, visit func(b *device.Block) error) error
+
+	// HostBytes returns the memory of the machine, not of the device, that it holds.
+	HostBytes() int64
+
+	// Close gives back all that it holds. It is called once, when no call of Rows is under way.
+	Close() error
+}
+
+// Backend names what computes: the device, or the instruction set.
+func (e *Engine) Backend() string {
+	if e.device != nil {
+		return e.device.Name()
+	}
+	return string(e.kernels.ISA)
+}
+
+// Close gives back what a device holds. An engine without one needs no closing. It must not be used afterwards.
+func (e *Engine) Close() error {
+	if e.device == nil {
+		return nil
+	}
+	return e.device.Close()
+}
+
+// programs keeps the programs of the kernels that were asked for last.
+type programs struct {
+	mu sync.Mutex
+	of map[Kernel]*device.Program
+}
+
+// mostPrograms is how many are kept: a search goes through one after the other and back.
+const mostPrograms = 16
+
+// program returns the program of a kernel, nil where there is none that holds for the engine's documents and those of the rows.
+func (e *Engine) program(k Kernel, from *sparse.Embedded) *device.Program {
+	e.programs.mu.Lock()
+	defer e.programs.mu.Unlock()
+	p, ok := e.programs.of[k]
+	if !ok {
+		if p = programOf(k); p != nil && !p.Holds(e.own.x) {
+			p = nil
+		}
+		if e.programs.of == nil || len(e.programs.of) >= mostPrograms {
+			e.programs.of = map[Kernel]*device.Program{}
+		}
+		e.programs.of[k] = p
+	}
+	if p != nil && from != e.own.x && !p.Holds(from) {
+		return nil
+	}
+	return p
+}
+
+// onDevice has the device compute k for a request, on documents of from, and hands the blocks to visit. What no program expresses is mapped here, from the device's c.
+func (e *Engine) onDevice(ctx context.Context, k Kernel, from *sparse.Embedded, r *device.Request, visit func(b *device.Block) error) error {
+	if from != e.own.x {
+		r.From = from
+	}
+	if _, plain := k.(hellinger); !plain {
+		r.Program = e.program(k, from)
+		if r.Program == nil {
+			inner := visit
+			visit = func(b *device.Block) error {
+				err := tiles.Run(ctx, e.workers, b.Rows, func(_ context.Context, _, i int) error {
+					row := b.Row(i)
+					x := float32(from.Norms[r.Docs[b.First+i]])
+					k.Map(e.kernels, row, row, []float32{x}, e.own.norms[r.Lo:r.Lo+b.Cols])
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+				return inner(b)
+			}
+		}
+	}
+	return e.device.Rows(ctx, r, func(b *device.Block) error {
+		e.mu.Lock()
+		e.stats.Pairs += int64(b.Rows) * int64(b.Cols)
+		e.mu.Unlock()
+		return visit(b)
+	})
+}
+
+// deviceC has the device compute c between documents of the engine and those of columns lo <= j < hi.
+func (e *Engine) deviceC(ctx context.Context, docs []int, lo, hi int, visit func(b *device.Block) error) error {
+	return e.onDevice(ctx, hellinger{}, e.own.x, &device.Request{Docs: docs, Lo: lo, Hi: hi}, visit)
+}
+
+// deviceRows is rows on the device.
+func (e *Engine) deviceRows(ctx context.Context, k Kernel, from *side, docs []int, dst *Dense, report *progress) error {
+	return e.onDevice(ctx, k, from.x, &device.Request{Docs: docs, Hi: e.Len()}, func(b *device.Block) error {
+		err := tiles.Run(ctx, e.workers, b.Rows, func(_ context.Context, _, i int) error {
+			copy(dst.Row(b.First+i), b.Row(i))
+			return nil
+		})
+		report.done.Add(int64(b.Rows) * int64(b.Cols))
+		return err
+	})
+}
+
+// deviceGram computes the symmetric half of the matrix of k on the device and stores it twice.
+func (e *Engine) deviceGram(ctx context.Context, k Kernel, data []float32, report *progress) error {
+	n := e.Len()
+	return e.onDevice(ctx, k, e.own.x, &device.Request{Docs: sequence(n), Hi: n, Half: true}, func(b *device.Block) error {
+		err := tiles.Run(ctx, e.workers, b.Rows, func(_ context.Context, _, i int) error {
+			copy(data[(b.First+i)*n:], b.Row(i))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		// What lies left of the block's own rows is mirrored, in pieces that stay in the cache.
+		err = tiles.Run(ctx, e.workers, (b.First+blockDocs-1)/blockDocs, func(_ context.Context, _, piece int) error {
+			lo := piece * blockDocs
+			hi := min(lo+blockDocs, b.First)
+			e.kernels.Transpose(data[lo*n+b.First:], n, b.Value[lo:], b.Width, b.Rows, hi-lo)
+			return nil
+		})
+		report.done.Add(triangle(b.First, b.Rows))
+		return err
+	})
+}
+
+// sequence returns 0, 1, … n-1.
+func sequence(n int) []int {
+	docs := make([]int, n)
+	for i := range docs {
+		docs[i] = i
+	}
+	return docs
+}
+
+// triangle counts the pairs j <= i of rows first <= i < first+rows.
+func triangle(first, rows int) int64 {
+	return int64(rows)*int64(first) + int64(rows)*int64(rows+1)/2
+}
+
+// deviceTiles is Tiles on the device: a tile is a block of rows with all columns up to the last of them.
+func (e *Engine) deviceTiles(ctx context.Context, visit func(t *Tile) error, report *progress) error {
+	n := e.Len()
+	return e.onDevice(ctx, hellinger{}, e.own.x, &device.Request{Docs: sequence(n), Hi: n, Half: true}, func(b *device.Block) error {
+		err := visit(&Tile{First: b.First, Rows: b.Rows, Cols: b.First + b.Rows, Width: b.Width, C: b.Value})
+		report.done.Add(triangle(b.First, b.Rows))
+		return err
+	})
+}
+
+// deviceCrossTiles is CrossTiles on the device, which has the test documents as rows.
+func (e *Engine) deviceCrossTiles(ctx context.Context, k Kernel, test *sparse.Embedded, visit func(t *Tile) error) error {
+	width, n := e.kernels.Panel, e.Len()
+	tile := make([]float32, blockDocs*width)
+	return e.onDevice(ctx, k, test, &device.Request{Docs: sequence(test.Rows()), Hi: n}, func(b *device.Block) error {
+		for first := 0; first < b.Rows; first += width {
+			t := Tile{Column: b.First + first, Cols: min(width, b.Rows-first), Width: width, C: tile}
+			for lo := 0; lo < n; lo += blockDocs {
+				t.First, t.Rows = lo, min(blockDocs, n-lo)
+				t.C = tile[:t.Rows*width]
+				e.kernels.Transpose(t.C, width, b.Value[first*b.Width+lo:], b.Width, t.Cols, t.Rows)
+				if err := visit(&t); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// slowDevice computes what a device is asked for from the definition, in blocks of few rows with room between them.
+type slowDevice struct {
+	x      *sparse.Embedded
+	height int
+	fail   error
+	closed bool
+}
+
+func (d *slowDevice) Name() string     { return "slow" }
+func (d *slowDevice) HostBytes() int64 { return 1000 }
+func (d *slowDevice) Close() error     { d.closed = true; return nil }
+
+func (d *slowDevice) Rows(ctx context.Context, r *device.Request, visit func(b *device.Block) error) error {
+	from := r.From
+	if from == nil {
+		from = d.x
+	}
+	for first := 0; first < len(r.Docs); first += d.height {
+		if ctx.Err() != nil || d.fail != nil {
+			return errors.Join(context.Cause(ctx), d.fail)
+		}
+		b := &device.Block{First: first, Rows: min(d.height, len(r.Docs)-first), Cols: r.Hi - r.Lo}
+		if r.Half {
+			b.Cols = r.Docs[first+b.Rows-1] + 1 - r.Lo
+		}
+		b.Width = b.Cols + 3
+		b.Value = make([]float32, b.Rows*b.Width)
+		for i := range b.Rows {
+			doc := r.Docs[first+i]
+			terms, _ := from.Row(doc)
+			unit := from.Unit64(doc, nil)
+			for j := range b.Cols {
+				other, _ := d.x.Row(r.Lo + j)
+				v := float32(exactC(terms, unit, other, d.x.Unit64(r.Lo+j, nil)))
+				if r.Program != nil {
+					v = float32(r.Program.Eval(v, from.Norms[doc], d.x.Norms[r.Lo+j]))
+				}
+				b.Value[i*b.Width+j] = v
+			}
+		}
+		if err := visit(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func withDevice(t *testing.T, x *sparse.Embedded, opt Options) (*Engine, *slowDevice) {
+	d := &slowDevice{x: x, height: 7}
+	opt.Device = func(context.Context, *sparse.Embedded) (Device, error) { return d, nil }
+	return newEngine(t, x, opt), d
+}
+
+// within holds a matrix against that of the reference.
+func within(t *testing.T, what string, k Kernel, x, y *sparse.Embedded, rows []int, got func(r, j int) float32) {
+	t.Helper()
+	for r, i := range rows {
+		terms, _ := y.Row(i)
+		unit := y.Unit64(i, nil)
+		for j := range x.Rows() {
+			other, _ := x.Row(j)
+			c := exactC(terms, unit, other, x.Unit64(j, nil))
+			a, b := y.Norms[i], x.Norms[j]
+			if v, want := float64(got(r, j)), k.Eval(c, a, b); !Within(k, v, want, c, a, b) {
+				t.Fatalf("%s, %s: row %d, column %d: found %v, expected %v", what, k, i, j, v, want)
+			}
+		}
+	}
+}
+
+// Every way of asking an engine gives what its device computes, and kernels that are no programs are mapped.
+func TestDevice(t *testing.T) {
+	embedding := sparse.Embedding{Weighting: sparse.TF}
+	x := embedded(t, embedding, zipf(300, 900, 6, 3))
+	test, err := x.Embedder.Transform(zipf(70, 900, 6, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, d := withDevice(t, x, Options{Workers: 2})
+	if e.Backend() != "slow" || e.Bytes() <= newEngine(t, x, Options{Workers: 2}).Bytes() {
+		t.Errorf("back end %s, %d bytes", e.Backend(), e.Bytes())
+	}
+	for _, spec := range []string{"c", "diffusion:t=0.5", "rbf:gamma=0.1", "arccos:n=0,bias=0.3"} {
+		k, err := ParseKernelIn(spec, embedding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := gram(t, e, k)
+		within(t, "Gram", k, x, x, sequence(300), func(i, j int) float32 { return g.Row(i)[j] })
+		cross, err := e.Cross(t.Context(), k, test)
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(t, "Cross", k, x, test, sequence(70), func(i, j int) float32 { return cross.Row(i)[j] })
+		err = e.CrossTiles(t.Context(), k, test, func(tile *Tile) error {
+			for i := range tile.Rows {
+				for j := range tile.Cols {
+					if v := tile.C[i*tile.Width+j]; v != cross.Row(tile.Column + j)[tile.First+i] {
+						t.Fatalf("%s: tile of %d and %d: %v, expected %v", k, tile.First+i, tile.Column+j, v, cross.Row(tile.Column + j)[tile.First+i])
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		some := []int{299, 0, 150}
+		rows := NewDense(3, 300)
+		if err := e.Rows(t.Context(), k, some, rows); err != nil {
+			t.Fatal(err)
+		}
+		for r, i := range some {
+			if !sameBits(rows.Row(r), g.Row(i)) {
+				t.Errorf("%s: row %d differs from Gram", k, i)
+			}
+		}
+		for name, bytes := range map[string]int64{"whole": 0, "partial": scratchBytes(e) + 40*tiles.TileBytes(300)} {
+			c := newCached(t, e, CachedOptions{CacheBytes: bytes})
+			if err := check(t.Context(), c, k, mapped(t, e, k), []int{5, 299, 5, 64, 63}, [][2]int{{0, 300}}); err != nil {
+				t.Errorf("%s, %s: %v", k, name, err)
+			}
+		}
+	}
+	var pairs int
+	err = e.Tiles(t.Context(), func(tile *Tile) error {
+		for i := range tile.Rows {
+			pairs += min(tile.Column+tile.Cols, tile.First+i+1)
+		}
+		return nil
+	})
+	if err != nil || pairs != 300*301/2 {
+		t.Errorf("tiles of %d pairs, expected %d: %v", pairs, 300*301/2, err)
+	}
+	d.fail = errors.New("out of order")
+	if _, err := e.Gram(t.Context(), parseIn(t, "c", embedding)); !errors.Is(err, d.fail) {
+		t.Errorf("error %v, expected the device's", err)
+	}
+	if err := e.Close(); err != nil || !d.closed {
+		t.Errorf("closing: %v, closed %v", err, d.closed)
+	}
+}
+
+func parseIn(t *testing.T, spec string, e sparse.Embedding) Kernel {
+	t.Helper()
+	k, err := ParseKernelIn(spec, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// mapped is the matrix of k as the engine maps it from c, which is what a cache of c has, even where the device could run k as a program.
+func mapped(t *testing.T, e *Engine, k Kernel) *Symmetric {
+	t.Helper()
+	g := gram(t, e, hellinger{in{k.Embedding()}})
+	for i := range g.N {
+		k.Map(e.kernels, g.Row(i), g.Row(i), e.own.norms[i:i+1], e.own.norms)
+	}
+	return g
+}
+
+// Tile files that are missing are computed by the device; files of a processor aren't taken for its own.
+func TestDeviceStore(t *testing.T) {
+	x := embedded(t, sparse.Sphere, zipf(300, 900, 6, 3))
+	k := parse(t, "diffusion:t=0.5")
+	dir := t.TempDir()
+	run := func(e *Engine, loaded int64) {
+		t.Helper()
+		store, err := tiles.OpenStore(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newCached(t, e, CachedOptions{Store: store})
+		if err := check(t.Context(), c, k, mapped(t, e, k), []int{299, 7, 150}, [][2]int{{0, 300}}); err != nil {
+			t.Error(err)
+		}
+		for i := range 300 {
+			for j := range i {
+				if math.Float32bits(c.whole.row(i)[j]) != math.Float32bits(c.whole.row(j)[i]) {
+					t.Fatalf("(%d, %d) differs from (%d, %d)", i, j, j, i)
+				}
+			}
+		}
+		if s := c.Stats(); s.Loaded != loaded {
+			t.Errorf("%d files loaded, expected %d", s.Loaded, loaded)
+		}
+	}
+	e, _ := withDevice(t, x, Options{ISA: string(asm.Generic), Workers: 2})
+	panels := int64((300 + e.Panel() - 1) / e.Panel())
+	run(newEngine(t, x, Options{ISA: string(asm.Generic)}), 0)
+	run(e, 0)
+	run(e, panels)
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || int64(len(files)) != 2*panels {
+		t.Fatalf("%d files, expected %d: %v", len(files), 2*panels, err)
+	}
+	for _, f := range files[:1+len(files)/2] {
+		if err := os.Remove(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store, err := tiles.OpenStore(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCached(t, e, CachedOptions{Store: store})
+	if err := check(t.Context(), c, k, mapped(t, e, k), []int{299, 7, 150}, [][2]int{{0, 300}}); err != nil {
+		t.Error(err)
+	}
+	if s := c.Stats(); s.Loaded == panels {
+		t.Errorf("all %d files loaded, expected some to be missing", s.Loaded)
+	}
+}

@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/device"
+)
+
+// hostKernels are those of mapSpecs that no program can express.
+var hostKernels = map[string]bool{
+	"arccos:n=0,bias=0.3": true, "arccos:n=0,bias=-2": true, "arccos:n=0,bias=1,sigma=0.5": true, // a table a norm
+	"arccos:n=0,sigma=1,layers=2": true, // its feature space has no formula with few numbers
+}
+
+// Every kernel's program gives its value within the tolerance that the kernel promises.
+func TestPrograms(t *testing.T) {
+	cs := float32Distances(40)
+	for _, spec := range mapSpecs {
+		t.Run(spec, func(t *testing.T) {
+			k := Resolve(MustParseKernel(spec), 1000)
+			p := programOf(k)
+			if (p == nil) != hostKernels[spec] {
+				t.Fatalf("a program: %v, expected %v", p != nil, !hostKernels[spec])
+			}
+			if p == nil {
+				return
+			}
+			checked := 0
+			for n, c := range cs {
+				for m, x := range norms {
+					y := norms[(n+m)%len(norms)]
+					if n%3 == 0 {
+						y = x
+					}
+					want := k.Eval(float64(c), float64(x), float64(y))
+					if math.Abs(want) > math.MaxFloat32 || c > 1 && p.PlainOnly || !holdsFor(p, float64(x), float64(y)) {
+						continue
+					}
+					checked++
+					got := float64(float32(p.Eval(c, float64(x), float64(y))))
+					if !Within(k, got, want, float64(c), float64(x), float64(y)) {
+						t.Fatalf("c = %v, norms %v and %v: found %v, expected %v, tolerance %v", c, x, y, got, want, Tolerance(k, float64(c), float64(x), float64(y)))
+					}
+					if c == 0 && x == y && strings.HasPrefix(spec, "normalise") && got != 1 {
+						t.Fatalf("norm %v: found %v on the diagonal, expected 1", x, got)
+					}
+				}
+			}
+			if checked < len(cs) {
+				t.Errorf("%d values checked of %d", checked, len(cs)*len(norms))
+			}
+		})
+	}
+}
+
+func holdsFor(p *device.Program, norms ...float64) bool {
+	for _, f := range p.Norms {
+		for _, x := range norms {
+			if v := f(x); v != v {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// What can't be a program says so: too long, with a parameter that is still open, somebody else's.
+func TestProgramsRefused(t *testing.T) {
+	custom, err := NewKernel(Custom{Name: "mine", Eval: func(c, x, y float64) float64 { return c * x * y }, Properties: Properties{UsesNorms: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := "rbf:gamma=0.1"
+	for range 9 {
+		long = "linear + 2*(" + long + ")" // each level leaves two numbers on the stack
+	}
+	for name, k := range map[string]Kernel{"open": MustParseKernel("rbf"), "custom": custom, "long": MustParseKernel(long)} {
+		if programOf(k) != nil {
+			t.Errorf("%s: a program, expected none", name)
+		}
+	}
+}
