@@ -61,7 +61,7 @@ Examples:
 		f.set.StringVar(&s.r, "r", "1e-4,1e-3,1e-2,0.1,1", "the radii of the spectral sums: `LIST`")
 		f.set.BoolVar(&s.centre, "centre", false, "centre the matrix: take the mean off its rows and columns")
 		f.set.BoolVar(&s.lanczos, "lanczos", false, "find the extremes alone, for few documents too")
-		f.set.IntVar(&s.steps, "steps", 300, "at most `N` products for Lanczos")
+		f.set.IntVar(&s.steps, "steps", spectrum.DefaultSteps, "at most `N` products for Lanczos, which ends sooner where all values have converged")
 		f.set.StringVar(&s.plot, "plot", "", "draw the eigenvalues into `FILE`, a PNG picture")
 		f.check = s.check
 		return s.run
@@ -200,7 +200,7 @@ func (s *spectrumCall) runDocuments(ctx context.Context, e *env, p *progress, co
 		}
 		row.Seconds = time.Since(begin).Seconds()
 		row.PeakBytes = peakBytes()
-		row.t, row.family = parameterT(row.Kernel)
+		row.T, row.family = parameterT(row.Kernel)
 		r.Rows = append(r.Rows, row)
 	}
 	return nil
@@ -322,8 +322,8 @@ func saveSpectrum(path string, write func(f *matrixio.File) error) error {
 func (r *spectrumReport) tsOf() []float64 {
 	var ts []float64
 	for _, row := range r.Rows {
-		if row.t > 0 && !slices.Contains(ts, row.t) {
-			ts = append(ts, row.t)
+		if row.T > 0 && !slices.Contains(ts, row.T) {
+			ts = append(ts, row.T)
 		}
 	}
 	slices.Sort(ts)

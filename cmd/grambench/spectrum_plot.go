@@ -119,11 +119,11 @@ func (r *spectrumReport) smallestPlot() *plot.Plot {
 	var families []string
 	of := map[string]plotter.XYs{}
 	for _, row := range r.Rows {
-		if row.t > 0 {
+		if row.T > 0 {
 			if of[row.family] == nil {
 				families = append(families, row.family)
 			}
-			of[row.family] = append(of[row.family], plotter.XY{X: row.t, Y: float64(row.Min)})
+			of[row.family] = append(of[row.family], plotter.XY{X: row.T, Y: float64(row.Min)})
 		}
 	}
 	for i, family := range families {

@@ -37,6 +37,7 @@ const (
 // spectrumRow is one matrix.
 type spectrumRow struct {
 	Kernel    string          `json:"kernel"`
+	T         float64         `json:"t,omitempty"`         // the kernel's, 0 where it has none
 	Embedding string          `json:"embedding,omitempty"` // sets of points have none
 	ISA       string          `json:"isa"`
 	Documents int             `json:"documents"`
@@ -57,8 +58,7 @@ type spectrumRow struct {
 	Seconds   float64         `json:"seconds"`
 	PeakBytes int64           `json:"peak_bytes"`
 
-	t      float64 // the kernel's, 0 where it has none
-	family string  // the kernel without it
+	family string // the kernel without t
 }
 
 // spectrumValue is an eigenvalue; one of all eigenvalues has no residual.

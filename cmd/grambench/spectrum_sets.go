@@ -71,7 +71,7 @@ func (s *spectrumCall) runSets(ctx context.Context, e *env, p *progress, corpus 
 		}
 		row.Seconds = time.Since(begin).Seconds()
 		row.PeakBytes = peakBytes()
-		row.t, row.family = parameterT(row.Kernel)
+		row.T, row.family = parameterT(row.Kernel)
 		r.Rows = append(r.Rows, row)
 	}
 	return nil

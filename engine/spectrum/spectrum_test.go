@@ -271,6 +271,64 @@ func TestRademacherSums(t *testing.T) {
 	}
 }
 
+// A low end of many near values: products enough find it, at any shift of the matrix, and what the values say of themselves holds.
+func TestLanczosDenseLowEnd(t *testing.T) {
+	const n, k = 300, 4
+	values := make([]float64, n)
+	for i := range values {
+		u := float64(i+1) / n
+		values[i] = 0.01 + 0.1*u
+	}
+	values[n-1], values[n-2] = 50, 3
+	a := with(values, 2)
+	for _, shift := range []float64{0, -7} {
+		for i := range n {
+			a.SetSym(i, i, a.At(i, i)+shift)
+		}
+		o := &operator{Symmetric: a}
+		e, err := Lanczos(t.Context(), o, Options{K: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range e.Smallest {
+			if !v.Converged || !(math.Abs(v.Value-shift-values[i]) <= v.Residual) || !(v.Residual > 0) {
+				t.Errorf("shift %v: smallest %d is %+v, expected %v", shift, i, v, values[i]+shift)
+			}
+		}
+		if e.Steps >= n {
+			t.Errorf("shift %v: %d products for %d rows", shift, e.Steps, n)
+		}
+	}
+}
+
+// An exactly singular shift, a vector that is zero but in one place, and a matrix of one row.
+func TestTridiagonalVectors(t *testing.T) {
+	for _, c := range []struct{ diagonal, off []float64 }{
+		{[]float64{3}, nil}, {[]float64{1, 2, 4}, []float64{0, 0}}, {[]float64{2, 2, 2}, []float64{-1, -1}}, {[]float64{1, 1}, []float64{0}}, {[]float64{0, 0}, []float64{5}},
+		{[]float64{1e-200, 1}, []float64{1e-160}},
+	} {
+		m := len(c.diagonal)
+		s := mat.NewSymDense(m, nil)
+		for i, v := range c.diagonal {
+			s.SetSym(i, i, v)
+			if i > 0 {
+				s.SetSym(i, i-1, c.off[i-1])
+			}
+		}
+		values, err := All(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		norm := max(math.Abs(values[0]), math.Abs(values[m-1]))
+		tri := newTridiagonal(c.diagonal, c.off, norm)
+		for _, v := range values {
+			if residual, last := tri.near(v); !(residual <= 16*0x1p-53*norm) || !(last >= 0 && last <= 1+1e-15) {
+				t.Errorf("%v, %v: the vector of %v has the residual %v and the last component %v", c.diagonal, c.off, v, residual, last)
+			}
+		}
+	}
+}
+
 // The squared residuals of all values after m products add to ‖A V - V (VᵀA V)‖², V the basis.
 func TestLanczosResiduals(t *testing.T) {
 	const n, m = 60, 8
