@@ -51,6 +51,7 @@ type Kernels struct {
 	ArcCosine1 func(dst, c, y []float32, x float32)
 	ArcCosine2 func(dst, c, y []float32, x float32)
 	Piecewise  func(dst, c []float32, rows [][8]float32, bits uint)
+	Wedge      func(dst, c, row, cols []float32)
 
 	AddRows  func(sum []float64, rows [][]float32, from int, by []float64)
 	Extremes func(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64)

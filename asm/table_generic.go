@@ -35,6 +35,7 @@ var generic = Kernels{
 	ArcCosine1: arcCosine1Generic,
 	ArcCosine2: arcCosine2Generic,
 	Piecewise:  piecewiseGeneric,
+	Wedge:      wedgeGeneric,
 
 	AddRows:  addRowsGeneric,
 	Extremes: extremesGeneric,

@@ -2,9 +2,7 @@ package engine
 
 import (
 	"math"
-	"sync"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/arccosine"
 )
 
@@ -81,57 +79,4 @@ func (f arcBias) properties() Properties {
 		p.Condition += "; 0 for documents far shorter than the bias"
 	}
 	return p
-}
-
-// biasRoom is scratch space for a block.
-type biasRoom struct {
-	sides [chunk]arccosine.Side
-	row   arccosine.Side
-	norms [chunk]float64
-}
-
-var biasRooms = sync.Pool{New: func() any { return new(biasRoom) }}
-
-// rows goes through the table of two variables in float64.
-func (f arcBias) rows(_ *asm.Kernels, b *block) {
-	s := biasRooms.Get().(*biasRoom)
-	defer biasRooms.Put(s)
-	table := arccosine.Thresholds()
-	norm := func(x float32) float64 {
-		if f.sigma == 0 {
-			return float64(x)
-		}
-		return smoothNorm(float64(x), f.sigma)
-	}
-	for j, v := range b.y {
-		s.norms[j] = norm(v)
-		table.Side(&s.sides[j], math.Abs(f.bias)/s.norms[j])
-	}
-	for i, xi := range b.x {
-		dst, cs := b.row(i)
-		x := norm(xi)
-		table.Side(&s.row, math.Abs(f.bias)/x)
-		for j, y := range s.norms[:len(dst)] {
-			c := float64(cs[j])
-			if f.sigma > 0 {
-				c = smooth(c, float64(xi), float64(b.y[j]), f.sigma, x, y)
-			}
-			p, q := arccosine.Cotangents(c, x, y)
-			v := (table.Sector(&s.row, p) + table.Sector(&s.sides[j], q)) / math.Pi
-			if f.bias < 0 {
-				v += s.row.Inner() + s.sides[j].Inner()
-			}
-			dst[j] = float32(v)
-		}
-	}
-}
-
-// error: what the table states for both documents, float64 rounding relative to the largest term, 2 for b < 0, and the rounding of the result.
-func (f arcBias) error(c, x, y float64) float64 {
-	v := f.value(c, x, y)
-	_, x, y = f.lengthened(c, x, y)
-	h, k := math.Abs(f.bias)/x, math.Abs(f.bias)/y
-	table := arccosine.Thresholds()
-	err := (table.Bound(h)+table.Bound(k))/math.Pi + 0x1p-48*(math.Erfc(h/math.Sqrt2)+math.Erfc(k/math.Sqrt2)+v)
-	return err + unit*(v+err) + underflow
 }

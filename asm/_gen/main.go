@@ -34,6 +34,7 @@ var families = []struct {
 	{"rowsums", rowSums},
 	{"rows", rows},
 	{"piecewise", piecewise},
+	{"wedge", wedges},
 }
 
 func main() {

@@ -99,3 +99,18 @@ const (
 // CurvatureFloor stands in for a curvature of the solver's problem that is not positive, which rounding and kernels that are not positive
 // definite bring about. It is LIBSVM's TAU.
 const CurvatureFloor = 1e-12
+
+// Mills is M with exp(z²/2) Q(z) = t·M(2t-1), t = 1/(1+z/4), for z >= 0, Q the upper tail of the normal distribution: interpolation at ten Chebyshev nodes, relative
+// error 2^-22.2, where t is 1 below 2^-23.
+const (
+	Mills0 float32 = 0x1.82b4bcp-3
+	Mills1 float32 = 0x1.373e38p-3
+	Mills2 float32 = 0x1.8c6dcap-4
+	Mills3 float32 = 0x1.7e0064p-5
+	Mills4 float32 = 0x1.eec228p-7
+	Mills5 float32 = 0x1.ece9bap-10
+	Mills6 float32 = -0x1.c7a1ccp-11
+	Mills7 float32 = -0x1.9d12eep-12
+	Mills8 float32 = 0x1.0f3ef4p-15
+	Mills9 float32 = 0x1.5507f8p-15
+)
