@@ -4,6 +4,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -94,7 +95,10 @@ func (p *Panel) plot() *plot.Plot {
 	if len(places) == 0 {
 		return to
 	}
-	beside := 0.006 * (slices.Max(places) - slices.Min(places))
+	slices.Sort(places)
+	places = slices.Compact(places)
+	to.X.Tick.Marker, to.Y.Tick.Marker = plot.ConstantTicks(measuredTicks(places)), plot.TickerFunc(roundTicks)
+	beside := 0.006 * (places[len(places)-1] - places[0])
 	for i, c := range p.Curves {
 		of := curveColors[i%len(curveColors)]
 		shift := beside * (float64(i) - float64(len(p.Curves)-1)/2)
@@ -111,4 +115,42 @@ func (p *Panel) plot() *plot.Plot {
 		to.Legend.Add(c.Name, drawn)
 	}
 	return to
+}
+
+// measuredTicks are ticks where something was measured, with labels as far as these don't touch.
+func measuredTicks(places []float64) []plot.Tick {
+	var ticks []plot.Tick
+	apart := 0.055 * (places[len(places)-1] - places[0])
+	last := math.Inf(-1)
+	for _, x := range places {
+		tick := plot.Tick{Value: x}
+		if x-last >= apart {
+			tick.Label, last = strconv.FormatFloat(x, 'g', 4, 64), x
+		}
+		ticks = append(ticks, tick)
+	}
+	return ticks
+}
+
+// roundTicks are some five ticks at multiples of 1, 2 or 5 times a power of ten.
+func roundTicks(least, most float64) []plot.Tick {
+	const about = 5
+	rough := (most - least) / about
+	if !(rough > 0) {
+		return plot.DefaultTicks{}.Ticks(least, most)
+	}
+	power := math.Pow(10, math.Floor(math.Log10(rough)))
+	step := power
+	for _, by := range []float64{2, 5, 10} {
+		if step < rough {
+			step = by * power
+		}
+	}
+	var ticks []plot.Tick
+	const rounding = 1e-9 // of a step
+	for k := math.Ceil(least/step - rounding); k <= most/step+rounding; k++ {
+		at := k*step + 0 // not the negative zero of Ceil
+		ticks = append(ticks, plot.Tick{Value: at, Label: strconv.FormatFloat(at, 'g', 4, 64)})
+	}
+	return ticks
 }

@@ -2,10 +2,9 @@ package repro
 
 import "math"
 
-// llPrinted are figures that the paper prints, by table, class, features, training documents and kernel. Only those are here that were checked against the
-// paper's page; the others are left out rather than quoted from memory.
-var llPrinted = map[string]map[string][2]float64{ // by class: features, then linear and diffusion
-	// Table 1, L = 600.
+// llPrinted are the figures that Lafferty and Lebanon, JMLR 6 (2005), print in Table 1 for 600 training documents, by class and features: linear, then diffusion.
+// What else the paper prints isn't here, since it was not at hand to be copied from, and nothing is quoted from memory.
+var llPrinted = map[string]map[string][2]float64{
 	"course":  {"tf": {0.0362, 0.0213}, "tfidf": {0.0267, 0.0162}},
 	"faculty": {"tf": {0.1308, 0.0931}, "tfidf": {0.1372, 0.0933}},
 	"project": {"tf": {0.0702, 0.0449}, "tfidf": {0.0719, 0.0504}},

@@ -202,7 +202,7 @@ func (c *llCurves) row(table *Table, corpus, task int, t *llTask, features strin
 	return paper, honest
 }
 
-// notes says in words in which rows diffusion is below both other kernels, as it is in all rows of the paper's Tables 1 to 4.
+// notes says in words in which rows diffusion is below both other kernels, which is what the paper finds.
 func (c *llCurves) notes(report *Report, table, features, protocol string, rows []*llRow) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r *llRow) bool { return r.lowest() == "" })
 	if len(rows) == 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -66,5 +67,36 @@ func TestFigure(t *testing.T) {
 	}
 	if seen[0] < 20 || seen[1] < 20 {
 		t.Errorf("%v pixels of the two curves", seen)
+	}
+}
+
+func TestRoundTicks(t *testing.T) {
+	for _, c := range []struct {
+		least, most float64
+		want        string
+	}{
+		{0.018, 0.203, "0.05 0.1 0.15 0.2"},
+		{0, 1, "0 0.2 0.4 0.6 0.8 1"},
+		{-3, 4, "-2 0 2 4"},
+		{0.0011, 0.0012, "0.0011 0.00112 0.00114 0.00116 0.00118 0.0012"},
+	} {
+		var labels []string
+		for _, tick := range roundTicks(c.least, c.most) {
+			labels = append(labels, tick.Label)
+		}
+		if got := strings.Join(labels, " "); got != c.want {
+			t.Errorf("%v to %v: %s, expected %s", c.least, c.most, got, c.want)
+		}
+	}
+}
+
+// Labels stand where there is room for them, ticks everywhere.
+func TestMeasuredTicks(t *testing.T) {
+	var labels []string
+	for _, tick := range measuredTicks([]float64{40, 80, 90, 600}) {
+		labels = append(labels, tick.Label)
+	}
+	if got := strings.Join(labels, " "); got != "40 80  600" {
+		t.Errorf("labels are %q", got)
 	}
 }
