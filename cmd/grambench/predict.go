@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
@@ -194,7 +195,8 @@ func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *s
 		alone <- out
 		ready := *out
 		if ready.err == nil {
-			if ready.predictor, ready.err = makeReady(out.m, f.readingBytes()); f.budget() > 0 {
+			ready.predictor, ready.err = makeReady(out.m, f.readingBytes())
+			if memory := (*engine.MemoryError)(nil); errors.As(ready.err, &memory) {
 				ready.err = nil // there may be room once the documents are read, which can take less than they may
 			}
 		}

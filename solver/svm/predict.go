@@ -72,8 +72,7 @@ func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
 }
 
 func (p *Predictor) tooLarge(need int64) error {
-	return fmt.Errorf("svm: predicting with %d support vectors needs %s of memory, expected at most %s", p.m.Support.Rows(),
-		sparse.FormatBytes(need), sparse.FormatBytes(p.opt.MemoryBytes))
+	return &engine.MemoryError{What: fmt.Sprintf("predicting with %d support vectors", p.m.Support.Rows()), Need: need, Limit: p.opt.MemoryBytes}
 }
 
 // kernels returns the loops of an instruction set, the best one where none is named.
