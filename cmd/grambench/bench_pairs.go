@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
 )
 
 // mergeISA is what stands in the place of an instruction set in the row of the baseline.
@@ -19,7 +20,8 @@ const mergeISA = "merge"
 type pairsReport struct {
 	benchHead
 	Memory []memoryRow `json:"memory"`
-	Merge  benchRow    `json:"merge"`
+	Merge  *benchRow   `json:"merge"`                  // that of the first kernel's pairing
+	Merges []*benchRow `json:"other_merges,omitempty"` // those of other pairings
 	Rows   []benchRow  `json:"rows"`
 	Plot   string      `json:"plot,omitempty"`
 }
@@ -90,6 +92,7 @@ type benchRow struct {
 
 	diffusion bool // that of the diffusion kernel
 	first     *benchRow
+	merge     *benchRow // that of the same pairing
 	memory    *memoryRow
 	rounds    []pairsRound
 }
@@ -99,6 +102,9 @@ type pairsRound struct {
 	seconds, rate, ratio, peak float64
 	stats                      engine.Stats
 }
+
+// merges returns all baselines.
+func (r *pairsReport) merges() []*benchRow { return append([]*benchRow{r.Merge}, r.Merges...) }
 
 // measurePairs is bench without -maps and -explain.
 func (b *bench) measurePairs(ctx context.Context, head benchHead, specs []benchSpec) (report, error) {
@@ -115,13 +121,15 @@ func (b *bench) measurePairs(ctx context.Context, head benchHead, specs []benchS
 			r.Memory[i].rounds = append(r.Memory[i].rounds, machine.bandwidth(r.Memory[i].Workers))
 		}
 		b.progress.stage(fmt.Sprintf("round %d of %d, merge", round+1, b.count))
-		if err := r.Merge.measure(ctx, machine, 0); err != nil {
-			return nil, err
+		for _, merge := range r.merges() {
+			if err := merge.measure(ctx, machine, 0); err != nil {
+				return nil, err
+			}
 		}
 		for i := range r.Rows {
 			row := &r.Rows[i]
 			b.progress.stage(fmt.Sprintf("round %d of %d, %s %s", round+1, b.count, row.ISA, row.Kernel))
-			if err := row.measure(ctx, machine, r.Merge.rounds[round].rate); err != nil {
+			if err := row.measure(ctx, machine, row.merge.rounds[round].rate); err != nil {
 				return nil, err
 			}
 		}
@@ -129,7 +137,9 @@ func (b *bench) measurePairs(ctx context.Context, head benchHead, specs []benchS
 	for i := range r.Memory {
 		r.Memory[i].summarise()
 	}
-	r.Merge.summarise()
+	for _, merge := range r.merges() {
+		merge.summarise()
+	}
 	for i := range r.Rows {
 		r.Rows[i].summarise()
 	}
@@ -159,13 +169,20 @@ func (b *bench) prepareRows(r *pairsReport, specs []benchSpec) (*machine, error)
 		workers   int
 	}
 	engines := map[key]*engine.Engine{}
+	merges := map[sparse.Pairing]*benchRow{}
 	for _, s := range specs {
 		x, err := b.embed(s.kernel.Embedding())
 		if err != nil {
 			return nil, err
 		}
-		if r.Merge.run == nil {
-			r.Merge = benchRow{ISA: mergeISA, Kernel: "c", Documents: n, Workers: 1, run: mergeBaseline(x, b.seed)}
+		merge := merges[x.Embedder.Pairing]
+		if merge == nil {
+			merge = &benchRow{ISA: mergeISA, Kernel: mergeName(x), Documents: n, Workers: 1, run: mergeBaseline(x, b.seed)}
+			if merges[x.Embedder.Pairing] = merge; r.Merge == nil {
+				r.Merge = merge
+			} else {
+				r.Merges = append(r.Merges, merge)
+			}
 		}
 		k := engine.Resolve(s.kernel, len(x.Embedder.Terms))
 		for _, isa := range b.isas() {
@@ -178,7 +195,7 @@ func (b *bench) prepareRows(r *pairsReport, specs []benchSpec) (*machine, error)
 					}
 					engines[at] = e
 				}
-				row := benchRow{ISA: string(isa), Kernel: k.String(), Documents: n, Workers: workers, engine: e}
+				row := benchRow{ISA: string(isa), Kernel: k.String(), Documents: n, Workers: workers, engine: e, merge: merge}
 				if row.table, err = asm.For(isa); err != nil {
 					return nil, err
 				}

@@ -9,8 +9,9 @@ import (
 func (r *pairsReport) writeText(w io.Writer) {
 	fmt.Fprintln(w, r.benchHead)
 	t := newTable("isa", "kernel", ">workers", ">pairs/s", ">least", ">most", ">x merge", ">speed-up", ">seconds", ">peak memory", ">exact form")
-	t.add(r.Merge.ISA, r.Merge.Kernel, formatCount(r.Merge.Workers), formatRate(r.Merge.PairsPerS), formatRate(r.Merge.PairsPerSLeast),
-		formatRate(r.Merge.PairsPerSMost), "1.0")
+	for _, m := range r.merges() {
+		t.add(m.ISA, m.Kernel, formatCount(m.Workers), formatRate(m.PairsPerS), formatRate(m.PairsPerSLeast), formatRate(m.PairsPerSMost), "1.0")
+	}
 	for _, row := range r.Rows {
 		t.add(row.ISA, shorten(row.Kernel, 34), formatCount(row.Workers), formatRate(row.PairsPerS), formatRate(row.PairsPerSLeast),
 			formatRate(row.PairsPerSMost), fmt.Sprintf("%.1f", row.RatioToMerge), fmt.Sprintf("%.2f", row.SpeedUp), formatSeconds(row.Seconds),
