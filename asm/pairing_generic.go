@@ -30,23 +30,20 @@ func jensenShannon32(a, b float32) float32 {
 	r := m / most
 	e := (int32(math.Float32bits(r)) - coeff.RootHalfBits) >> 23
 	z := math.Float32frombits(uint32(int32(math.Float32bits(r))-e<<23)) - 1
-	w := float32(coeff.Entropy7*r) + coeff.Entropy6
-	w = float32(w*r) + coeff.Entropy5
-	w = float32(w*r) + coeff.Entropy4
-	w = float32(w*r) + coeff.Entropy3
-	w = float32(w*r) + coeff.Entropy2
-	w = float32(w*r) + coeff.Entropy1
-	w = float32(w*r) + coeff.Entropy0
-	l := float32(coeff.Log7*z) + coeff.Log6
-	l = float32(l*z) + coeff.Log5
-	l = float32(l*z) + coeff.Log4
-	l = float32(l*z) + coeff.Log3
-	l = float32(l*z) + coeff.Log2
-	l = float32(l*z) + coeff.Log1
-	l = float32(l*z) + coeff.Log0
+	w := twoChains(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4, coeff.Entropy3, coeff.Entropy2, coeff.Entropy1, coeff.Entropy0)
+	l := twoChains(z, coeff.Log7, coeff.Log6, coeff.Log5, coeff.Log4, coeff.Log3, coeff.Log2, coeff.Log1, coeff.Log0)
 	w -= float32(float32(e) * 0.5)
 	w -= float32(z * l)
 	return m * w
+}
+
+// twoChains is the polynomial with the given coefficients, the highest first: its odd and its even powers are summed in two chains that don't wait for each other.
+func twoChains(x, c7, c6, c5, c4, c3, c2, c1, c0 float32) float32 {
+	s := float32(x * x)
+	odd, even := float32(c7*s)+c5, float32(c6*s)+c4
+	odd, even = float32(odd*s)+c3, float32(even*s)+c2
+	odd, even = float32(odd*s)+c1, float32(even*s)+c0
+	return float32(odd*x) + even
 }
 
 // chiSquareTermsGeneric is [Pairing].Terms for chiSquare32.

@@ -30,11 +30,11 @@ var tableAVX2 = func() Kernels {
 	k.Cost = Cost{HeadValue: 1.42, HeadFar: 0.3, HeadDocument: 7, TailMatch: 0.9, TailList: 16, L3Byte: 0.05}
 	k.PanelDot = panelDotAVX2
 	k.ChiSquare = Pairing{
-		Cost:  Cost{HeadValue: 13, HeadFar: 0.3, HeadDocument: 7, TailMatch: 2, TailList: 30, L3Byte: 0.05},
+		Cost:  Cost{HeadValue: 9.2, HeadFar: 0.3, HeadDocument: 7, TailMatch: 2.8, TailList: 60, L3Byte: 0.05},
 		Panel: panelChiSquareAVX2, Terms: chiSquareTermsAVX2,
 	}
 	k.JensenShannon = Pairing{
-		Cost:  Cost{HeadValue: 26, HeadFar: 0.3, HeadDocument: 7, TailMatch: 2.5, TailList: 30, L3Byte: 0.05},
+		Cost:  Cost{HeadValue: 34, HeadFar: 0.3, HeadDocument: 7, TailMatch: 3.2, TailList: 60, L3Byte: 0.05},
 		Panel: panelJensenShannonAVX2, Terms: jensenShannonTermsAVX2,
 	}
 	k.TailAdd = tailAddAVX2
@@ -77,11 +77,11 @@ var tableAVX512 = func() Kernels {
 	k.Cost = Cost{HeadValue: 1.42, HeadFar: 0.3, HeadDocument: 7, TailMatch: 0.9, TailList: 16, L3Byte: 0.05}
 	k.PanelDot = panelDotAVX512
 	k.ChiSquare = Pairing{
-		Cost:  Cost{HeadValue: 13, HeadFar: 0.3, HeadDocument: 7, TailMatch: 2, TailList: 30, L3Byte: 0.05},
+		Cost:  Cost{HeadValue: 7.4, HeadFar: 0.3, HeadDocument: 7, TailMatch: 2.8, TailList: 60, L3Byte: 0.05},
 		Panel: panelChiSquareAVX512, Terms: chiSquareTermsAVX512,
 	}
 	k.JensenShannon = Pairing{
-		Cost:  Cost{HeadValue: 26, HeadFar: 0.3, HeadDocument: 7, TailMatch: 2.5, TailList: 30, L3Byte: 0.05},
+		Cost:  Cost{HeadValue: 27, HeadFar: 0.3, HeadDocument: 7, TailMatch: 3.2, TailList: 60, L3Byte: 0.05},
 		Panel: panelJensenShannonAVX512, Terms: jensenShannonTermsAVX512,
 	}
 	k.TailAdd = tailAddAVX2

@@ -46,6 +46,8 @@ func (g *gen) jensenShannon(y vec, x reg.VecVirtual) vec {
 	least := g.each(len(y), func(i int, d reg.VecVirtual) { g.VMINPS(x, y[i], d) })
 	most := g.each(len(y), func(i int, d reg.VecVirtual) { g.VMAXPS(x, y[i], d) })
 	r := g.each(len(y), func(i int, d reg.VecVirtual) { g.VDIVPS(most[i], least[i], d) })
+	h := g.twoChains(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4, coeff.Entropy3, coeff.Entropy2, coeff.Entropy1, coeff.Entropy0)
+	// From here on, so that registers last: e, then z in the place of r.
 	e := g.each(len(y), func(i int, d reg.VecVirtual) {
 		g.subBits(coeff.RootHalfBits, r[i], d)
 		g.VPSRAD(operand.U8(23), d, d)
@@ -54,17 +56,25 @@ func (g *gen) jensenShannon(y vec, x reg.VecVirtual) vec {
 		g.VPSLLD(operand.U8(23), e[i], d)
 		g.VPSUBD(d, r[i], d)
 	})
-	z = g.subConst(z, 1)
 	for i := range e {
 		g.VCVTDQ2PS(e[i], e[i])
 	}
-	h := g.poly(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4, coeff.Entropy3, coeff.Entropy2, coeff.Entropy1, coeff.Entropy0)
-	l := g.poly(z, coeff.Log7, coeff.Log6, coeff.Log5, coeff.Log4, coeff.Log3, coeff.Log2, coeff.Log1, coeff.Log0)
 	g.subMulConst(h, e, 0.5)
+	z = g.subConst(z, 1)
+	l := g.twoChains(z, coeff.Log7, coeff.Log6, coeff.Log5, coeff.Log4, coeff.Log3, coeff.Log2, coeff.Log1, coeff.Log0)
 	for i := range h {
 		g.VFNMADD231PS(l[i], z[i], h[i])
 	}
 	return g.mul(least, h)
+}
+
+// twoChains is the polynomial with the given coefficients, the highest first.
+func (g *gen) twoChains(x vec, c7, c6, c5, c4, c3, c2, c1, c0 float32) vec {
+	s := g.mul(x, x)
+	odd := g.poly(s, c7, c5, c3, c1)
+	even := g.poly(s, c6, c4, c2, c0)
+	g.mulAdd(odd, x, even)
+	return odd
 }
 
 // subBits is a less a constant, as integers. The sum is the same as with the constant's complement, which a register of integers can take from memory.
