@@ -21,6 +21,13 @@
 // quarter of rounding. A function of many orders of magnitude is tabulated by its logarithm. Each interval carries the bound on its own error as it was measured against the
 // formula when it was made, so that Error of such a kernel is no estimate.
 //
+// # Pairings
+//
+// The cosine is one of several similarities of two documents that are inner products of unit vectors in some Hilbert space. The others compare histograms term by term, by χ²
+// and by Jensen and Shannon, and are part of the embedding (sparse.Pairing): tf-l1-chi2, tf-l1-js. With such an embedding c is 1 - similarity, half a squared distance as
+// ever, and all that is said here of c holds of it, its accuracy included. What differs is what is summed over the common terms, in package asm. chi2 and js are
+// kernels of these distances; every other kernel may be taken of them, too, such as linear:embed=tf-l1-js, the similarity itself.
+//
 // # Algebra
 //
 // Sums, products, powers, exponentials, normalised, centred and composed kernels are forms of other kernels. What a kernel must tell to be a part is the geometry of its

@@ -36,7 +36,7 @@ var mapSpecs = []string{
 	"exp(2*bhattacharyya)", "exp(100*bhattacharyya)", "exp(1e-3*linear)", "exp(0.5*ngd)",
 	"normalise(polynomial:gamma=0.1,r=1,degree=2)", "normalise(arccos:n=2)", "normalise(polynomial:gamma=0.1,r=0,degree=3)",
 	"centred(ngd)", "centred(rbf:gamma=0.1)", "centred(ned)",
-	"ngd-power:beta=0.3", "ngd-log", "hellinger:gamma=1", "hellinger:gamma=50",
+	"ngd-power:beta=0.3", "ngd-log", "hellinger:gamma=1", "hellinger:gamma=50", "chi2:gamma=1", "chi2:gamma=40", "js:t=1", "js:t=0.02",
 	"ned", "ned:beta=0.5", "ned:beta=2", "ned-log",
 	"compose(arccos:n=1,rbf:gamma=0.1,arccos:n=1,layers=4)", "compose(rbf:gamma=0.1,ngd)",
 }

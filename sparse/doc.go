@@ -5,7 +5,7 @@
 // on every platform. What doesn't: anything about pairs of documents, which is the business of package engine.
 //
 // Data flows one way: a source (a file, a folder, a generator) is read into a [Corpus] of raw counts; an [Embedder], fitted on the
-// training documents, maps a Corpus to an [Embedded] matrix of unit rows, with the norms kept beside them; the engine reads only that.
+// training documents, maps a Corpus to an [Embedded] matrix of unit rows, or of histograms, with the norms kept beside them; the engine reads only that.
 //
 // Values are immutable once they are returned, so every type here may be read by any number of goroutines.
 package sparse

@@ -53,8 +53,9 @@ func kernelsHelp(sets bool) string {
 	b.WriteString("\nKernels for -kernel, NAME or NAME:KEY=VALUE,... (c = 1 - cosine), or made of others, nested at will:\n")
 	writeKernels(&b, engine.Catalogue())
 	b.WriteString("Sums may also be written 0.5*diffusion:t=0.5 + 0.5*linear. The parts of a kernel share one embedding, by default that of the first.\n")
-	b.WriteString("Every kernel also takes embed=EMBEDDING: tf or tfidf, then optionally -l1 or -l2, then optionally -sqrt or a power such as -pow0.75. By default it is\n" +
-		"tf-l1-sqrt for the kernels of information geometry (probability-product: tf-l1 with the power rho), and tf, the counts themselves, for linear, polynomial, rbf, sigmoid and arccos.\n")
+	b.WriteString("Every kernel also takes embed=EMBEDDING: tf or tfidf, then optionally -l1 or -l2, then optionally -sqrt or a power such as -pow0.75; or -l1 and -chi2\n" +
+		"or -js, with which c is 1 less that similarity of histograms, for these and for all other kernels. By default it is tf-l1-chi2 for chi2, tf-l1-js for js, tf-l1-sqrt for the other kernels of\n" +
+		"information geometry (probability-product: tf-l1 with the power rho), and tf, the counts themselves, for linear, polynomial, rbf, sigmoid and arccos.\n")
 	if sets {
 		b.WriteString("With -sets:\n")
 		writeKernels(&b, engine.SetKernels())

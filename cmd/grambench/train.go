@@ -112,6 +112,9 @@ func (t *trainRun) checkLIBSVMKernel() error {
 	if name, _, _ := strings.Cut(k.String(), ":"); !slices.Contains(libsvmKernels, name) {
 		return usagef("-to libsvm: LIBSVM doesn't know the kernel %s, expected linear, polynomial, rbf or sigmoid, or -to libsvm-precomputed", k)
 	}
+	if e := k.Embedding(); e.Pairing != sparse.Dot {
+		return usagef("-to libsvm: LIBSVM doesn't know the embedding %s, expected one whose kernels are functions of dot products, or -to libsvm-precomputed", e)
+	}
 	return nil
 }
 

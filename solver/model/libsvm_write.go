@@ -34,6 +34,10 @@ func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions)
 	}
 	l := &libsvmWriter{m: m, kernel: kernel{typ: Precomputed}, ctx: ctx, w: w}
 	if !opt.Precomputed {
+		if m.Embedder.Pairing != sparse.Dot {
+			return fail(fmt.Errorf("LIBSVM doesn't know the embedding %s, expected one whose kernels are functions of dot products; any kernel can be written as precomputed",
+				m.Embedder.Embedding))
+		}
 		if l.kernel, err = parseKernel(m.Kernel); err != nil {
 			return fail(err)
 		}

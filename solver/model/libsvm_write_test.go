@@ -36,6 +36,7 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 		{one(func(m *Model) { m.SupportClass[0] = (m.SupportClass[0] + 1) % 3 }), false, "is of neither"},
 		{one(func(m *Model) { m.SupportDoc[0] = -1 }), true, "support vector 0 is document -1"},
 		{one(func(m *Model) { m.Embedder = nil }), false, "no embedding"},
+		{one(func(m *Model) { m.Embedder.Norm, m.Embedder.Pairing = sparse.NormL1, sparse.ChiSquare }), false, "doesn't know the embedding tf-l1-chi2"},
 	} {
 		var b strings.Builder
 		if labels, err := c.m.WriteLIBSVM(ctx, &b, LIBSVMOptions{Precomputed: c.precomputed}); err == nil || !strings.Contains(err.Error(), c.want) || labels != nil {
