@@ -30,30 +30,43 @@ func (o *outcome) wrong() int {
 
 // classifying trains on one corpus and tests on others, with kernels of one embedding: dot products of training documents are computed once.
 type classifying struct {
-	run     *Run
-	problem *svm.Problem
-	held    int64
-	report  *Report // its counts grow
+	run    *Run
+	name   string
+	corpus *sparse.Corpus
+	held   int64
+	report *Report // its counts grow
+
+	problem *svm.Problem // nil until something is trained
+	pairs   int64        // of the problem that are in the report
 }
 
-// classify embeds and prepares a training corpus. held is what the caller keeps beside it, in bytes; name names it in progress.
-func (r *Run) classify(ctx context.Context, name string, train *sparse.Corpus, e sparse.Embedding, held int64, report *Report) (*classifying, error) {
-	c := &classifying{run: r, held: held + processBytes, report: report}
-	var err error
-	c.problem, err = svm.NewProblem(ctx, train, e, svm.Options{ISA: r.ISA, Workers: r.Threads(), MemoryBytes: r.MemoryBytes, HeldBytes: c.held, Progress: func(p svm.Progress) {
-		if p.Total > 0 && p.Stage != "training" { // training is told by whole kernels: one is soon done
-			r.Progress(name+": "+p.Stage, p.Done, p.Total)
+// classifying names what will be trained on a corpus. held is what the caller keeps, the corpus included, in bytes; name names it in progress. Nothing is computed
+// before the first training: all results may have been kept by an earlier run.
+func (r *Run) classifying(name string, train *sparse.Corpus, held int64, report *Report) *classifying {
+	return &classifying{run: r, name: name, corpus: train, held: held + processBytes, report: report}
+}
+
+// prepare embeds the corpus and makes its engine.
+func (c *classifying) prepare(ctx context.Context, e sparse.Embedding) (err error) {
+	if c.problem != nil {
+		return nil
+	}
+	c.problem, err = svm.NewProblem(ctx, c.corpus, e, svm.Options{ISA: c.run.ISA, Workers: c.run.Threads(), MemoryBytes: c.run.MemoryBytes, HeldBytes: c.held, Progress: func(p svm.Progress) {
+		if p.Stage == "computing tiles" { // what follows is told by whole kernels
+			c.run.Progress(c.name+": "+p.Stage, p.Done, p.Total)
 		}
 	}})
-	return c, err
+	return err
 }
-
-// done adds the problem's dot products to the report's.
-func (c *classifying) done() { c.report.DotProducts += c.problem.Engine().Stats().Pairs }
 
 // train trains with the given settings.
 func (c *classifying) train(ctx context.Context, s svm.Settings) (*model.Model, error) {
+	if err := c.prepare(ctx, s.Kernel.Embedding()); err != nil {
+		return nil, err
+	}
 	m, report, err := c.problem.Train(ctx, s)
+	pairs := c.problem.Engine().Stats().Pairs
+	c.report.DotProducts, c.pairs = c.report.DotProducts+pairs-c.pairs, pairs
 	if err != nil {
 		return nil, err
 	}
