@@ -20,7 +20,8 @@ and exits with status 1 when a value is out of tolerance.
 
 Pairs: all of them up to 2,000 documents. Above that whole rows of the matrix are chosen at random (-seed), about 4 million pairs together,
 and the 1,000 closest pairs of the corpus are added, at most half of them identical documents. Kernels of one embedding share the reference. Where no kernel is
-named, those other than c, which all are computed from, are compared on one of eight of these rows and all of the closest pairs.
+named, those other than c, which all are computed from, are compared on one of eight of these rows and all of the closest pairs, and embeddings other than the first on
+one of eight of the rows, and on the 250 closest pairs of every eighth document with those behind it.
 c = 1 - cosine itself is always verified, for every embedding in use: within 1e-6, and within 1e-5 relative where it isn't 0.
 
 Also checked, for every instruction set and embedding: c is exactly 0 for identical documents; (i, j) and (j, i) have the same bits; and, on up
@@ -120,6 +121,9 @@ type verifier struct {
 	stderr io.Writer
 	corpus *sparse.Corpus
 	report *verifyReport
+	pairs  int   // of the sample of an embedding, whole rows together
+	near   int   // closest pairs beside them
+	share  int   // kernels other than c are compared on one whole row of so many
 	held   int64 // bytes of the program, the corpus, and of one embedding the documents and all engines
 }
 
@@ -141,6 +145,14 @@ func (f *flags) verify(ctx context.Context, e *env) error {
 	v := &verifier{flags: f, p: p, stderr: e.stderr, corpus: corpus}
 	v.report = &verifyReport{Corpus: newCorpusLine(corpus), Tolerance: engine.ToleranceReason}
 	for g, group := range groupByEmbedding(kernels) {
+		v.pairs, v.near, v.share = samplePairs, closestPairs, 1
+		switch {
+		case len(f.kernels) > 0:
+		case g == 0:
+			v.share = defaultShare
+		default:
+			v.pairs, v.near = samplePairs/defaultShare, closestFewer
+		}
 		if err := v.embedding(ctx, group); err != nil {
 			return err
 		}
@@ -247,9 +259,9 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error
 	recomputed := map[asm.ISA]int64{}
 	for n, k := range kernels {
 		if n == 1 {
-			if len(v.kernels) == 0 {
-				s = s.part(defaultShare)
-			}
+			s = s.part(v.share)
+		}
+		if n == 1 && v.share > 1 || n == 0 && v.share == 1 && len(kernels) > 1 {
 			if err := v.keepRows(x, s, engines, source); err != nil {
 				return err
 			}

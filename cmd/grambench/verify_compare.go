@@ -17,8 +17,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// chunkRows is how many rows of the sample are computed at a time: panels enough to keep the workers busy.
-const chunkRows = 192
+// chunkRows is how many rows of the sample are computed at a time: a multiple of panels, so that two workers, or four, are done at the same time.
+const chunkRows = 256
 
 // orthogonal is how near c must be to 1 for two documents that share no term: 1-c is then what the reference's own rounding leaves, and an error
 // relative to it would mean nothing.

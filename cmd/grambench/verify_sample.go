@@ -23,6 +23,7 @@ const (
 	allPairsUpTo = 2000      // documents: all pairs up to here, a sample above
 	samplePairs  = 4_000_000 // size of the sample
 	closestPairs = 1000      // the closest pairs are always part of it
+	closestFewer = 250       // of further embeddings, where all kernels are compared
 )
 
 // sample is the set of pairs that verify compares in one embedding.
@@ -64,14 +65,18 @@ type closePair struct {
 	c    float32
 }
 
-// choose finds the closest pairs with one pass of the kernel c over all pairs and chooses the rows: all of them for a small corpus, otherwise
+// choose finds the closest pairs with one pass of the kernel c over all pairs, or of some rows where few are wanted, and chooses the rows: all of them for a small corpus, otherwise
 // whole rows at random, and rows that hold the closest pairs and are compared at those alone.
 func (v *verifier) choose(ctx context.Context, x *sparse.Embedded, eng *engine.Engine, c engine.Kernel) (*sample, error) {
 	s := &sample{n: x.Rows()}
 	s.findTwins(x)
 	v.p.stage("closest pairs, " + c.Embedding().String())
-	closest := &closestPairList{limit: closestPairs, bound: float32(math.Inf(1))}
-	if budget := v.budget(); budget == 0 || v.held+eng.GramBytes() <= budget {
+	closest := &closestPairList{limit: v.near, bound: float32(math.Inf(1))}
+	if budget := v.budget(); v.near < closestPairs && s.n > allPairsUpTo {
+		if err := closest.some(ctx, eng, c); err != nil {
+			return nil, err
+		}
+	} else if budget == 0 || v.held+eng.GramBytes() <= budget {
 		m, err := eng.Gram(ctx, c)
 		if err != nil {
 			return nil, err
@@ -94,16 +99,16 @@ func (v *verifier) choose(ctx context.Context, x *sparse.Embedded, eng *engine.E
 		}
 	}
 	s.closest = closest.sorted()
-	s.rows = chooseRows(s.n, s.closest, v.seed)
+	s.rows = chooseRows(s.n, s.closest, v.pairs, v.seed)
 	return s, v.fits("comparing with the float64 reference", v.held+s.bytes(x, len(v.isas()), v.numWorkers()))
 }
 
-// chooseRows returns whole rows, all of a small corpus and otherwise as many at random as make samplePairs pairs, and rows with the closest pairs
+// chooseRows returns whole rows, all of a small corpus and otherwise as many at random as make so many pairs, and rows with the closest pairs
 // that aren't in any of those.
-func chooseRows(n int, closest []closePair, seed uint64) []sampleRow {
+func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow {
 	count := n
 	if n > allPairsUpTo {
-		count = min((samplePairs+n-1)/n, n)
+		count = min((pairs+n-1)/n, n)
 	}
 	whole := make([]bool, n)
 	var rows []sampleRow
@@ -131,7 +136,7 @@ func chooseRows(n int, closest []closePair, seed uint64) []sampleRow {
 
 // part returns the sample with one of so many whole rows, and the closest pairs of the others. A sample of all pairs stays as it is.
 func (s *sample) part(share int) *sample {
-	if s.n <= allPairsUpTo {
+	if s.n <= allPairsUpTo || share == 1 {
 		return s
 	}
 	near := map[int32][]int32{}
@@ -207,6 +212,24 @@ func (l *closestPairList) row(i int, c []float32) {
 			l.cut()
 		}
 	}
+}
+
+// some looks through one of eight rows, right of the diagonal.
+func (l *closestPairList) some(ctx context.Context, eng *engine.Engine, c engine.Kernel) error {
+	var rows []int
+	for i := 0; i < eng.Len(); i += defaultShare {
+		rows = append(rows, i)
+	}
+	for part := range slices.Chunk(rows, chunkRows) {
+		d := engine.NewDense(len(part), eng.Len())
+		if err := eng.Rows(ctx, c, part, d); err != nil {
+			return err
+		}
+		for r, i := range part {
+			l.row(i, d.Row(r)[i+1:])
+		}
+	}
+	return nil
 }
 
 // cut leaves the closest pairs.

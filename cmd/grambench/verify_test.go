@@ -30,7 +30,7 @@ func TestClosestPairs(t *testing.T) {
 func TestChooseRows(t *testing.T) {
 	const n = 10_000
 	closest := []closePair{{i: 5, j: 9}, {i: 5, j: 7000}, {i: 5, j: 8}, {i: 100, j: 200}}
-	rows := chooseRows(n, closest, 1)
+	rows := chooseRows(n, closest, samplePairs, 1)
 	whole, seen := 0, map[[2]int]bool{}
 	for k := range rows {
 		r := &rows[k]
@@ -59,13 +59,13 @@ func TestChooseRows(t *testing.T) {
 		t.Errorf("%d rows for the closest pairs, expected at most 2", len(rows)-whole)
 	}
 	same := func(a, b sampleRow) bool { return a.doc == b.doc }
-	if !slices.EqualFunc(rows, chooseRows(n, closest, 1), same) {
+	if !slices.EqualFunc(rows, chooseRows(n, closest, samplePairs, 1), same) {
 		t.Error("the same seed chooses other rows")
 	}
-	if slices.EqualFunc(rows, chooseRows(n, closest, 2), same) {
+	if slices.EqualFunc(rows, chooseRows(n, closest, samplePairs, 2), same) {
 		t.Error("another seed chooses the same rows")
 	}
-	if rows := chooseRows(2000, closest[:1], 1); len(rows) != 2000 {
+	if rows := chooseRows(2000, closest[:1], samplePairs, 1); len(rows) != 2000 {
 		t.Errorf("%d rows of 2000 documents, expected all", len(rows))
 	}
 }
@@ -144,7 +144,7 @@ func TestMedian(t *testing.T) {
 func TestSamplePart(t *testing.T) {
 	const n = 3000
 	closest := []closePair{{i: 5, j: 9}, {i: 5, j: 2000}, {i: 5, j: 8}, {i: 100, j: 200}, {i: 7, j: 300}}
-	s := &sample{n: n, closest: closest, rows: chooseRows(n, closest, 3)}
+	s := &sample{n: n, closest: closest, rows: chooseRows(n, closest, samplePairs, 3)}
 	for k := range s.rows {
 		r := &s.rows[k]
 		length := n

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Of further embeddings the closest pairs are those of every eighth document with the ones behind it, none missed.
+func TestClosestPairsOfSomeRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 9))
+	m := &sparse.CSR{Cols: 30, Offsets: []int64{0}}
+	for range 3000 { // 375 rows: two chunks, the last one in part
+		for k := range m.Cols {
+			if r.IntN(4) == 0 {
+				m.Terms, m.Values = append(m.Terms, uint32(k)), append(m.Values, float32(1+r.IntN(9)))
+			}
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	k := engine.MustParseKernel("c")
+	x, err := k.Embedding().Fit(m).Transform(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := engine.New(x, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &closestPairList{limit: 40, bound: float32(math.Inf(1))}
+	if err := l.some(t.Context(), eng, k); err != nil {
+		t.Fatal(err)
+	}
+	g, err := eng.Gram(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []closePair
+	for i := 0; i < g.N; i += 8 {
+		for j := i + 1; j < g.N; j++ {
+			want = append(want, closePair{int32(i), int32(j), g.Row(i)[j]})
+		}
+	}
+	slices.SortStableFunc(want, func(a, b closePair) int { return cmp.Compare(a.c, b.c) })
+	if got := l.sorted(); !slices.Equal(got, want[:40]) || !(got[0].c > 0) {
+		t.Errorf("the closest pairs are %v, expected %v", got, want[:40])
+	}
+}
