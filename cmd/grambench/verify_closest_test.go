@@ -15,7 +15,7 @@ import (
 func TestClosestPairsOfSomeRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
 	m := &sparse.CSR{Cols: 30, Offsets: []int64{0}}
-	for range 3000 { // 375 rows: two chunks, the last one in part
+	for range 2200 { // 275 rows: two chunks, the last one in part
 		for k := range m.Cols {
 			if r.IntN(4) == 0 {
 				m.Terms, m.Values = append(m.Terms, uint32(k)), append(m.Values, float32(1+r.IntN(9)))
