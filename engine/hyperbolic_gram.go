@@ -81,6 +81,17 @@ func (g *HyperbolicGram) Error(i, j int) float64 {
 	return g.Eval(i, j)*(math.Expm1(off)+unit*math.Exp(off)) + underflow
 }
 
+// Against writes the values of the distributions with distribution j of others, of as many coordinates: dst[i] belongs to distribution i.
+func (g *HyperbolicGram) Against(others *Normals, j int, dst []float32) error {
+	if others.p != g.x.p || len(dst) != g.Len() {
+		return fmt.Errorf("engine: a distribution of %d coordinates and room for %d values, expected %d and %d", others.p, len(dst), g.x.p, g.Len())
+	}
+	for i := range dst {
+		dst[i] = float32(math.Exp(g.table.Log(hyperbolic.Distance(g.x.normal[i], others.normal[j])) - g.shift))
+	}
+	return nil
+}
+
 // at is what matrices hold. The diagonal is exactly 1, unless the kernel isn't divided by it.
 func (g *HyperbolicGram) at(i, j int) float32 {
 	if i == j && !g.spec.Full {

@@ -11,8 +11,9 @@ import (
 
 // Normals are spherical normal distributions N(μ, σ²I) on R^P: what [Hyperbolic] compares. They are immutable and may be used concurrently.
 type Normals struct {
-	p      int
-	normal []hyperbolic.Normal
+	p       int
+	columns []uint32 // of the points, those that are coordinates, ascending
+	normal  []hyperbolic.Normal
 }
 
 // SpreadError says that a set of points has no maximum-likelihood estimate, since it has no spread.
@@ -36,24 +37,34 @@ func (e *SpreadError) Error() string {
 // It takes 8·P bytes a set. Errors: a [*SpreadError] for the first set without two different points, points that have no coordinates, the end of ctx.
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1.
 func FitNormals(ctx context.Context, points *sparse.CSR, of []int32, sets int) (*Normals, error) {
+	used := make([]bool, points.Cols)
+	for k, t := range points.Terms {
+		used[t] = used[t] || points.Values[k] != 0
+	}
+	var columns []uint32
+	for t, ok := range used {
+		if ok {
+			columns = append(columns, uint32(t))
+		}
+	}
+	if len(columns) == 0 {
+		return nil, fmt.Errorf("engine: points without a coordinate other than 0, expected one at least")
+	}
+	return FitNormalsIn(ctx, points, of, sets, columns)
+}
+
+// FitNormalsIn is [FitNormals] with given coordinates, ascending columns of the points, whether or not they are 0 for all: those of other points that these are to be
+// compared with. Values in other columns don't count.
+func FitNormalsIn(ctx context.Context, points *sparse.CSR, of []int32, sets int, columns []uint32) (*Normals, error) {
 	if len(of) != points.Rows() {
 		return nil, fmt.Errorf("engine: sets of %d points, expected those of %d", len(of), points.Rows())
 	}
-	place := make([]int, points.Cols) // of each column among those in use, from 1
-	for k, t := range points.Terms {
-		if points.Values[k] != 0 {
-			place[t] = 1
+	p := len(columns)
+	place := make([]int, points.Cols) // of each column among the coordinates, from 1
+	for k, t := range columns {
+		if int(t) < len(place) {
+			place[t] = k + 1
 		}
-	}
-	p := 0
-	for t := range place {
-		if place[t] != 0 {
-			p++
-			place[t] = p
-		}
-	}
-	if p == 0 {
-		return nil, fmt.Errorf("engine: points without a coordinate other than 0, expected one at least")
 	}
 	members := make([][]int, sets)
 	for i, s := range of {
@@ -62,7 +73,7 @@ func FitNormals(ctx context.Context, points *sparse.CSR, of []int32, sets int) (
 		}
 		members[s] = append(members[s], i)
 	}
-	n := &Normals{p: p, normal: make([]hyperbolic.Normal, sets)}
+	n := &Normals{p: p, columns: columns, normal: make([]hyperbolic.Normal, sets)}
 	x := make([]float64, p)
 	for s, rows := range members {
 		if err := ctx.Err(); err != nil {
@@ -90,6 +101,15 @@ func FitNormals(ctx context.Context, points *sparse.CSR, of []int32, sets int) (
 
 // Len returns the number of distributions.
 func (n *Normals) Len() int { return len(n.normal) }
+
+// In returns the distributions of the given numbers, in their order.
+func (n *Normals) In(order []int) *Normals {
+	out := &Normals{p: n.p, columns: n.columns}
+	for _, i := range order {
+		out.normal = append(out.normal, n.normal[i])
+	}
+	return out
+}
 
 // P returns the dimension of the points.
 func (n *Normals) P() int { return n.p }

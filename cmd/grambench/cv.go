@@ -21,17 +21,19 @@ accuracy, for labels each for itself the micro F1, for regression the mean squar
 prints; the mean over folds comes with its standard deviation, which says how much a difference between two settings means. idf weights are
 those of all documents, those that are held out included.
 
-The kernel, the problem and svm-train's letters are those of grambench train. Each dot product is computed once for all folds.
+The kernel, the problem and svm-train's letters are those of grambench train. -sets takes sets of points for documents, as grambench gram does. Each dot product is computed once for all folds.
 
 Examples:
   grambench cv -in mail/                                 a folder with a sub-folder a class, 5 folds
   grambench cv -v 10 -c 10 -kernel diffusion:t=0.3 train.tsv.gz
+  grambench cv -sets qid -kernel hyperbolic:t=1 points.svm
   grambench cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
 		s := f.svmFlags()
 		f.maxArgs = 1
 		r := &cvRun{svmFlags: s}
+		f.setsFlag()
 		f.set.IntVar(&r.folds, "folds", svm.DefaultFolds, "divide the documents into `N` folds")
 		f.set.IntVar(&r.folds, "v", svm.DefaultFolds, "-folds, `N`")
 		f.check = r.check
@@ -92,6 +94,9 @@ func (r *cvRun) run(ctx context.Context, e *env) error {
 	defer p.clear()
 	corpus, err := r.f.read(ctx, e, p)
 	if err != nil {
+		return err
+	}
+	if corpus, err = r.trainingSets(ctx, e, p, corpus); err != nil {
 		return err
 	}
 	read := time.Since(begin)

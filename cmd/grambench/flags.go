@@ -198,7 +198,7 @@ func (f *flags) parseKernels(fallback ...string) ([]engine.Kernel, error) {
 	var out []engine.Kernel
 	for _, spec := range specs {
 		if engine.IsHyperbolic(spec) {
-			return nil, usagef("-kernel %s compares sets of points: gram and spectrum take it, with -sets", spec)
+			return nil, usagef("-kernel %s compares sets of points: gram, spectrum, train, cv and predict take it, with -sets", spec)
 		}
 		k, err := engine.ParseKernel(spec)
 		if f.embed != "" {

@@ -57,7 +57,7 @@ func (f *flags) gramOfSets(ctx context.Context, e *env, out, format string) erro
 		}
 	}
 	begin := time.Now()
-	x, bytes, err := f.normals(ctx, p, corpus, sets)
+	x, bytes, err := f.normals(ctx, p, corpus, sets, nil)
 	if err != nil {
 		return err
 	}

@@ -176,7 +176,7 @@ func (row kernelRow) writeText(w io.Writer, detail bool) {
 		writeWrapped(w, pad(name, kernelIndent), row.Formula, kernelWidth)
 	}
 	if row.Sets {
-		line("compares sets of points: grambench gram and spectrum take it, with -sets")
+		line("compares sets of points: grambench gram, spectrum, train and cv take it, with -sets")
 	}
 	if detail && row.What != "" {
 		line(row.What)

@@ -39,6 +39,7 @@ Without -o predictions go to standard output, and the report to standard error; 
 Examples:
   grambench predict -in test.tsv.gz -model news.model -o predicted.txt
   grambench predict -names -in mail/ -model news.model
+  grambench predict -sets qid test-points.svm points.model
   grambench predict -b 1 test.tsv news.model probabilities.txt
   printf -- '-\tthe engine stalls at idle\n' >one.tsv && grambench predict one.tsv news.model
 `,
@@ -47,6 +48,7 @@ Examples:
 		f.inputFlags("")
 		f.computeFlags(0)
 		f.maxArgs = 3
+		f.setsFlag()
 		f.set.StringVar(&r.model, "model", "", "predict with the model in `FILE`")
 		f.set.StringVar(&r.out, "o", "", "write the predictions to `FILE` (default: standard output)")
 		f.set.StringVar(&r.output, "output", "", "write `WHAT`: labels, probabilities or decisions (default: labels)")
@@ -123,6 +125,9 @@ func (r *predictRun) run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	if corpus, err = r.setsLike(ctx, p, loaded.m, corpus); err != nil {
+		return err
+	}
 	report := &predictReport{Corpus: newPredictedLine(corpus), Model: r.model, SecondsLoad: loaded.seconds, SecondsRead: time.Since(begin).Seconds()}
 	m, predictor := loaded.m, loaded.predictor
 	if r.output == "probabilities" && !hasProbabilities(m) {
@@ -164,6 +169,22 @@ func (r *predictRun) run(ctx context.Context, e *env) error {
 		return writeReport(e.stderr, report, false)
 	}
 	return writeReport(e.stdout, report, false)
+}
+
+// setsLike returns the sets of points of a corpus as documents, where the model learnt from sets; otherwise the corpus stays as it is.
+func (r *predictRun) setsLike(ctx context.Context, p *progress, m *model.Model, c *sparse.Corpus) (*sparse.Corpus, error) {
+	switch sets := engine.IsHyperbolic(m.Kernel); {
+	case sets && r.f.sets == "":
+		return nil, usagef("%s learnt from sets of points, by the kernel %s, expected -sets to say which points belong together", r.model, m.Kernel)
+	case !sets && r.f.sets != "":
+		return nil, usagef("-sets with %s, which learnt from documents, by the kernel %s", r.model, m.Kernel)
+	case !sets:
+		return c, nil
+	case len(m.Embedder.Terms) < 2:
+		return nil, fmt.Errorf("%s holds distributions without coordinates", r.model)
+	}
+	out, _, err := r.f.corpusOfSets(ctx, p, c, m.Embedder.Terms)
+	return out, err
 }
 
 // loaded is a model made ready.

@@ -75,20 +75,77 @@ func (f *flags) setsOf(ctx context.Context, c *sparse.Corpus) (*sparse.Sets, err
 	return s, nil
 }
 
-// normals estimates the distributions of sets of points, and says what they and the points take.
-func (f *flags) normals(ctx context.Context, p *progress, c *sparse.Corpus, sets *sparse.Sets) (x *engine.Normals, bytes int64, err error) {
+// normals estimates the distributions of sets of points, and says what they and the points take. columns are the coordinates; nil for those that aren't 0 for all.
+func (f *flags) normals(ctx context.Context, p *progress, c *sparse.Corpus, sets *sparse.Sets, columns []uint32) (x *engine.Normals, bytes int64, err error) {
 	what := fmt.Sprintf("distributions of %s", counted(len(sets.Names), "set", "sets"))
 	bytes = c.Documents.Bytes() + runtimeBytes + int64(len(sets.Names))*8*int64(newCorpusLine(c).Terms)
 	if err := f.fits(what, bytes); err != nil {
 		return nil, 0, err
 	}
 	p.stage("estimating " + what)
-	x, err = engine.FitNormals(ctx, c.Documents, sets.Of, len(sets.Names))
+	if columns != nil {
+		x, err = engine.FitNormalsIn(ctx, c.Documents, sets.Of, len(sets.Names), columns)
+	} else {
+		x, err = engine.FitNormals(ctx, c.Documents, sets.Of, len(sets.Names))
+	}
 	if spread := (*engine.SpreadError)(nil); errors.As(err, &spread) {
-		return nil, 0, fmt.Errorf("set %s of %s has %s, expected two different ones at least: without a spread there is no distribution", sets.Names[spread.Set],
-			c.Source, counted(spread.Points, "point", "points"))
+		where := ""
+		if columns != nil {
+			where = " in the coordinates that the model learnt from"
+		}
+		return nil, 0, fmt.Errorf("set %s of %s has %s, expected two different ones at least%s: without a spread there is no distribution", sets.Names[spread.Set],
+			c.Source, counted(spread.Points, "point", "points"), where)
 	}
 	return x, bytes, err
+}
+
+// corpusOfSets returns sets of points as a corpus with their distributions for documents, one a set, as engine.Normals.Vectors has them, and the number of coordinates.
+// terms are those of a model that learnt from such a corpus, nil for none.
+func (f *flags) corpusOfSets(ctx context.Context, p *progress, c *sparse.Corpus, terms []uint32) (*sparse.Corpus, int, error) {
+	sets, err := f.setsOf(ctx, c)
+	if err != nil {
+		return nil, 0, err
+	}
+	var columns []uint32
+	sigma := uint32(c.Documents.Cols)
+	if terms != nil {
+		columns, sigma = terms[:len(terms)-1], terms[len(terms)-1]
+	}
+	x, _, err := f.normals(ctx, p, c, sets, columns)
+	if err != nil {
+		return nil, 0, err
+	}
+	out := &sparse.Corpus{Source: c.Source, Classes: sets.Classes, Names: make([]string, len(sets.Names)), Labels: sparse.Labels{Offsets: []int64{0}}}
+	if out.Documents, err = x.Vectors(sigma); err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", c.Source, err)
+	}
+	for i, class := range sets.Class {
+		out.Names[i] = "set " + sets.Names[i]
+		if class >= 0 {
+			out.Labels.Add(class)
+		} else {
+			out.Labels.Add()
+		}
+	}
+	return out, x.P(), nil
+}
+
+// trainingSets is corpusOfSets for a command that trains, where sets of points were asked for; otherwise the corpus stays as it is.
+func (s *svmFlags) trainingSets(ctx context.Context, e *env, p *progress, c *sparse.Corpus) (*sparse.Corpus, error) {
+	if !s.f.ofSets() {
+		return c, nil
+	}
+	out, coordinates, err := s.f.corpusOfSets(ctx, p, c, nil)
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.kernelOf(out)
+	if err != nil {
+		return nil, err
+	}
+	h, _ := engine.HyperbolicOf(engine.Resolve(k, coordinates+1))
+	warnUnproven(e.stderr, h, coordinates)
+	return out, nil
 }
 
 // warnUnproven warns of a kernel that isn't known to be positive definite on points of so many coordinates.

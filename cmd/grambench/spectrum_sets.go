@@ -34,7 +34,7 @@ func (s *spectrumCall) runSets(ctx context.Context, e *env, p *progress, corpus 
 		return err
 	}
 	n := len(sets.Names)
-	x, held, err := s.normals(ctx, p, corpus, sets)
+	x, held, err := s.normals(ctx, p, corpus, sets, nil)
 	if err != nil {
 		return err
 	}

@@ -170,6 +170,9 @@ func parseScheme(name string) (solver.Scheme, bool) {
 // kernelsOf returns the kernels that were asked for, at least one. The corpus, which may be nil for a check, gives -t its default gamma: one divided
 // by the greatest index, as svm-train has it.
 func (s *svmFlags) kernelsOf(c *sparse.Corpus) ([]engine.Kernel, error) {
+	if s.f.set.Lookup("sets") != nil && s.f.ofSets() {
+		return s.setKernels()
+	}
 	if s.libsvmKernel < 0 {
 		return s.f.parseKernels(s.kernelDefault)
 	}
@@ -195,6 +198,22 @@ func (s *svmFlags) kernelsOf(c *sparse.Corpus) ([]engine.Kernel, error) {
 		spec += ":" + strings.Join(parameters, ",")
 	}
 	return s.f.parseKernels(spec)
+}
+
+// setKernels returns the kernels that compare sets of points.
+func (s *svmFlags) setKernels() ([]engine.Kernel, error) {
+	if s.libsvmKernel >= 0 {
+		return nil, usagef("-t %d with -sets: expected the kernel of sets of points, hyperbolic", s.libsvmKernel)
+	}
+	kernels, err := s.f.checkSets()
+	if err != nil {
+		return nil, err
+	}
+	var out []engine.Kernel
+	for _, h := range kernels {
+		out = append(out, h.Kernel())
+	}
+	return out, nil
 }
 
 // greatestIndex returns the number of the last column, counted from 1 where column 0 is used.

@@ -30,6 +30,9 @@ nothing else is said.
 The letters of svm-train mean the same here: -s -t -g -d -r -c -n -p -e -h -b -wCLASS -v -q. The kernel is a kernel of text, diffusion:t=0.5, unless
 -kernel, -t or -g ask for another. -m bounds the memory of the whole command, not that of the cache.
 
+Sets of points: with -sets each set is a document, as in grambench gram: a normal distribution, of the class that its points have. The kernel is hyperbolic. Means and
+deviations are rounded to float32, in which the model keeps them.
+
 Files (-to):
   gram                this program's own: everything that a prediction needs, words and weights of terms included, with a checksum
   libsvm              for svm-predict, where LIBSVM knows the kernel (linear, polynomial, rbf, sigmoid); grambench corpus -o -like writes documents for it
@@ -41,12 +44,14 @@ A run can be stopped and go on: -tiles DIR keeps the matrix, which takes most of
 Examples:
   grambench train -in mail/ -o mail.model                                a folder with a sub-folder a class
   grambench train -c 10 -kernel diffusion:t=0.3 train.tsv.gz news.model
+  grambench train -sets qid -kernel hyperbolic:t=1 points.svm points.model
   grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm                 as svm-train has it; writes train.svm.model
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
 		s := f.svmFlags()
 		f.maxArgs = 2
 		t := &trainRun{svmFlags: s}
+		f.setsFlag()
 		f.set.StringVar(&t.out, "o", "", "write the model to `FILE` (default: the name of the source with .model behind it)")
 		f.set.StringVar(&t.to, "to", "gram", "write the format `FORMAT`: gram, libsvm or libsvm-precomputed")
 		f.set.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds instead, as grambench cv does, and write no model")
@@ -152,6 +157,9 @@ func (t *trainRun) run(ctx context.Context, e *env) error {
 	defer p.clear()
 	corpus, err := f.read(ctx, e, p)
 	if err != nil {
+		return err
+	}
+	if corpus, err = t.trainingSets(ctx, e, p, corpus); err != nil {
 		return err
 	}
 	read := time.Since(begin)

@@ -90,8 +90,10 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 	}
 	before := p.Cache().Computed
 	begin := time.Now()
-	if err := p.cached.Build(ctx); err != nil {
-		return nil, err
+	if _, sets := engine.HyperbolicOf(s.Kernel); !sets {
+		if err := p.cached.Build(ctx); err != nil {
+			return nil, err
+		}
 	}
 	gram := time.Since(begin)
 	begin = time.Now()

@@ -108,6 +108,9 @@ func (p *Problem) spare() int64 {
 
 // matrix returns the matrix of a kernel, in the order of f; it belongs to f and stays valid until the next call.
 func (f *folded) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, error) {
+	if m, err := f.p.ofSets(ctx, k, f.order); m != nil || err != nil {
+		return m, err
+	}
 	if f.memory == nil {
 		return f.p.cached.Matrix(k)
 	}

@@ -30,15 +30,17 @@ type Predictor struct {
 	m   *model.Model
 	opt PredictOptions
 	k   engine.Kernel
-	e   *engine.Engine    // of the support vectors; nil where there are none
+	e   *engine.Engine    // of the support vectors; nil where there are none, or where they are sets of points
 	p   *solver.Predictor // its columns are the support vectors
+
+	sets *engine.HyperbolicGram // of the support vectors, where they are sets of points
 }
 
 // NewPredictor makes a model ready: it embeds the support vectors and makes the engine on them. Errors: a kernel that can't be computed from documents, such as a
 // precomputed one, more memory than was allowed, options out of range.
 func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
 	p := &Predictor{m: m, opt: opt}
-	k, err := engine.ParseKernel(m.Kernel)
+	k, err := p.kernel()
 	if err != nil {
 		return nil, fmt.Errorf("svm: the model's kernel: %w", err)
 	}
@@ -59,6 +61,9 @@ func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
 	}
 	if len(columns) == 0 {
 		return p, nil
+	}
+	if _, sets := engine.HyperbolicOf(k); sets {
+		return p, p.setPredictor()
 	}
 	if need := opt.HeldBytes + engine.NewBytes(len(columns), m.Embedder.Cols(), m.Support.NNZ()); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
 		return nil, p.tooLarge(need)
@@ -215,6 +220,9 @@ func probable(m *model.Model) bool {
 
 // chunk predicts documents first <= i < end.
 func (p *Predictor) chunk(ctx context.Context, docs *sparse.CSR, first, end int, sums *solver.Sums, out *Prediction, report *ticker) error {
+	if p.sets != nil {
+		return p.setChunk(ctx, docs, first, end, sums, out, report)
+	}
 	if p.e == nil {
 		for i := first; i < end; i++ {
 			sums.Start()

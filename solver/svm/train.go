@@ -64,6 +64,9 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 
 // matrix returns the matrix of a kernel to train on, computed where all of it fits into memory.
 func (p *Problem) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, error) {
+	if m, err := p.ofSets(ctx, k, nil); m != nil || err != nil {
+		return m, err
+	}
 	if p.opt.Once {
 		ready, err := p.cached.Ready(ctx, k)
 		if ready != nil || err != nil {

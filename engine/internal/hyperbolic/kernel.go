@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// MaxDimension is the greatest dimension of a space.
+// MaxDimension is the greatest dimension of a space: for a small t the g_j rise as far as e^(n/2e) above the last one, which beyond n = 3,800 is outside of float64, and
+// a value takes O(n²) operations, at every place of a quadrature for even n: some 10 ms for n = 2,000.
 const MaxDimension = 2000
 
 // Kernel is the heat kernel of Hⁿ of curvature -1 at one time. It is immutable and may be used concurrently.
@@ -18,7 +19,7 @@ type Kernel struct {
 // New returns the heat kernel of Hⁿ, 1 <= n <= [MaxDimension], at the time t > 0 in squared units of r.
 func New(n int, t float64) (*Kernel, error) {
 	if n < 1 || n > MaxDimension {
-		return nil, fmt.Errorf("hyperbolic: dimension %d, expected one from 1 to %d", n, MaxDimension)
+		return nil, fmt.Errorf("hyperbolic: dimension %d, expected one from 1 to %d: beyond, terms of the kernel's derivatives may be outside of float64", n, MaxDimension)
 	}
 	if !(t > 0) || math.IsInf(t, 1) {
 		return nil, fmt.Errorf("hyperbolic: time %v, expected a number above 0", t)

@@ -1,0 +1,99 @@
+package svm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// ofSets returns the matrix of a kernel that compares sets of points (engine.Hyperbolic.Kernel), nil for other kernels. The documents are distributions as
+// engine.Normals.Vectors makes them. Document i of the matrix is order[i] of the problem, or i where order is nil.
+func (p *Problem) ofSets(ctx context.Context, k engine.Kernel, order []int) (solver.Matrix, error) {
+	h, ok := engine.HyperbolicOf(k)
+	if !ok {
+		return nil, nil
+	}
+	if !p.cached.Whole() { // whose room the matrix takes
+		n := int64(p.Len())
+		return nil, fmt.Errorf("svm: the matrix of %d sets of points, %s, doesn't fit into the memory that there is for it, %s", n, sparse.FormatBytes(4*n*n), sparse.FormatBytes(p.budget.tiles))
+	}
+	x, err := engine.NormalsOf(p.x)
+	if err != nil {
+		return nil, err
+	}
+	if order != nil {
+		x = x.In(order)
+	}
+	g, err := engine.NewHyperbolic(ctx, h, x, engine.Options{Workers: p.opt.Workers, Progress: p.computing})
+	if err != nil {
+		return nil, err
+	}
+	m, err := g.Gram(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return solver.NewDense(m.N, m.Data)
+}
+
+// kernel returns the model's kernel.
+func (p *Predictor) kernel() (engine.Kernel, error) {
+	if !engine.IsHyperbolic(p.m.Kernel) {
+		return engine.ParseKernel(p.m.Kernel)
+	}
+	h, err := engine.ParseHyperbolic(p.m.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	return h.Kernel(), nil
+}
+
+// setPredictor makes a predictor with a model of sets of points ready.
+func (p *Predictor) setPredictor() error {
+	h, _ := engine.HyperbolicOf(p.k)
+	x, err := p.m.Embedder.Transform(p.m.Support)
+	if err != nil {
+		return fmt.Errorf("svm: the model's support vectors: %w", err)
+	}
+	support, err := engine.NormalsOf(x)
+	if err != nil {
+		return fmt.Errorf("svm: the model's support vectors: %w", err)
+	}
+	p.sets, err = engine.NewHyperbolic(context.Background(), h, support, engine.Options{Workers: p.opt.Workers})
+	return err
+}
+
+// setChunk predicts sets of points first <= i < end.
+func (p *Predictor) setChunk(ctx context.Context, docs *sparse.CSR, first, end int, sums *solver.Sums, out *Prediction, report *ticker) error {
+	var rows []int
+	for i := first; i < end; i++ {
+		rows = append(rows, i)
+	}
+	x, err := p.m.Embedder.TransformRows(ctx, docs, rows, 1)
+	if err != nil {
+		return err
+	}
+	normals, err := engine.NormalsOf(x)
+	if err != nil {
+		return err
+	}
+	values := make([]float32, p.sets.Len())
+	for i := first; i < end; i++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := p.sets.Against(normals, i-first, values); err != nil {
+			return err
+		}
+		sums.Start()
+		sums.Add(0, values)
+		sums.Result(0, out.Decisions[i])
+		if err := p.decide(i, out); err != nil {
+			return err
+		}
+		report.done.Add(1)
+	}
+	return nil
+}

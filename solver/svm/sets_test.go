@@ -1,0 +1,142 @@
+package svm
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// setsCorpus draws sets of points of the plane in two classes that differ in spread, as a corpus of their distributions; the classes take turns.
+func setsCorpus(t *testing.T, sets int, seed uint64) (*sparse.Corpus, *engine.Normals) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	points := &sparse.CSR{Cols: 2, Offsets: []int64{0}}
+	var of []int32
+	c := &sparse.Corpus{Source: "sets", Classes: []string{"narrow", "wide"}, Labels: sparse.Labels{Offsets: []int64{0}}}
+	for s := range sets {
+		x, y, spread := r.NormFloat64(), r.NormFloat64(), []float64{0.3, 2}[s%2]*math.Exp(0.1*r.NormFloat64())
+		for range 8 {
+			points.Terms = append(points.Terms, 0, 1)
+			points.Values = append(points.Values, float32(x+spread*r.NormFloat64()), float32(y+spread*r.NormFloat64()))
+			points.Offsets = append(points.Offsets, int64(len(points.Terms)))
+			of = append(of, int32(s))
+		}
+		c.Labels.Add(int32(s % 2))
+	}
+	x, err := engine.FitNormals(t.Context(), points, of, sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Documents, err = x.Vectors(2); err != nil {
+		t.Fatal(err)
+	}
+	return c, x
+}
+
+// planar is the kernel of H³ between two distributions of the plane as vectors, r/sinh r exp(-r²/4t), by its definition.
+func planar(a, b []float32, time float64) float64 {
+	d := func(i int) float64 { return float64(a[i]) - float64(b[i]) }
+	r := math.Acosh(1 + (d(0)*d(0)/4+d(1)*d(1)/4+d(2)*d(2))/(2*float64(a[2])*float64(b[2])))
+	if r == 0 {
+		return 1
+	}
+	return r / math.Sinh(r) * math.Exp(-r*r/(4*time))
+}
+
+// A machine on sets of points meets the optimality conditions of its definition, decides as Σ coef·k - rho says with the kernel by its closed form, and does so from a model.
+func TestTrainSets(t *testing.T) {
+	const time, c, sets = 0.5, 5.0, 120
+	corpus, _ := setsCorpus(t, sets, 1)
+	k := engine.Hyperbolic{T: time}.Kernel()
+	m, _ := train(t, corpus, Settings{Kernel: k, C: c, Tolerance: 1e-4}, Options{Workers: 2})
+	if m.Kernel != "hyperbolic:t=0.5,n=3" {
+		t.Errorf("the kernel is %s", m.Kernel)
+	}
+	machine := m.Classifier.Machines[0]
+	test, _ := setsCorpus(t, 40, 2)
+	sum := 0.0
+	for _, a := range machine.Coef {
+		sum += math.Abs(a)
+	}
+	alpha := make([]float64, sets)
+	for s, row := range machine.Support {
+		alpha[m.SupportDoc[row]] = math.Abs(machine.Coef[s])
+	}
+	for name, docs := range map[string]*sparse.CSR{"training": corpus.Documents, "test": test.Documents} {
+		out := predict(t, m, docs, PredictOptions{Workers: 2})
+		for i := range docs.Rows() {
+			_, x := docs.Row(i)
+			want := -machine.Rho
+			for s, row := range machine.Support {
+				_, y := m.Support.Row(row)
+				want += machine.Coef[s] * planar(x, y, time)
+			}
+			// Values are rounded to float32; arcosh above loses half the digits of near sets, to some 10⁻⁸.
+			within(t, name+" decision", out.Decisions[i][0], want, sum*(0x1p-24+2e-8))
+			if class := int(test.Labels.Of(i % 2)[0]); out.Class[i] != class {
+				t.Errorf("%s set %d is of class %d, predicted %d", name, i, class, out.Class[i])
+			}
+			if name == "test" {
+				continue
+			}
+			side := out.Decisions[i][0] * []float64{1, -1}[i%2]
+			const tolerance = 1e-3
+			if alpha[i] < c && !(side >= 1-tolerance) || alpha[i] > 0 && !(side <= 1+tolerance) {
+				t.Errorf("set %d has the coefficient %v and is %v on its side of the plane", i, alpha[i], side)
+			}
+		}
+	}
+}
+
+// Folds are in an order of their own; what was predicted goes to the right sets.
+func TestCrossValidateSets(t *testing.T) {
+	corpus, _ := setsCorpus(t, 90, 3)
+	k := engine.Hyperbolic{T: 1}.Kernel()
+	v, err := problem(t, corpus, k, Options{}).CrossValidate(t.Context(), Settings{Kernel: k, C: 10}, 5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, class := range v.Class {
+		if class != i%2 {
+			t.Errorf("set %d is of class %d, predicted %d in fold %d", i, i%2, class, v.Fold[i])
+		}
+	}
+	if v.Mean != 1 || v.DotProducts != 0 {
+		t.Errorf("accuracy %v, %d dot products", v.Mean, v.DotProducts)
+	}
+}
+
+// What doesn't go together is refused: documents that are no distributions, memory without room for the matrix, a model without deviations.
+func TestSetsRefuses(t *testing.T) {
+	corpus, _ := setsCorpus(t, 90, 3)
+	k := engine.Hyperbolic{T: 1}.Kernel()
+	p, err := NewProblem(t.Context(), corpus, sparse.Sphere, Options{})
+	if err == nil {
+		_, _, err = p.Train(t.Context(), Settings{Kernel: k})
+	}
+	if err == nil {
+		t.Error("distributions under a square root are taken")
+	}
+	small, _ := setsCorpus(t, 2000, 3)
+	if _, _, err := problem(t, small, k, Options{CacheBytes: 8 << 20}).Train(t.Context(), Settings{Kernel: k}); err == nil || !strings.Contains(err.Error(), "the matrix of 2000 sets of points") {
+		t.Errorf("a matrix that doesn't fit: %v", err)
+	}
+	m, _ := train(t, corpus, Settings{Kernel: k}, Options{})
+	m.Kernel = "hyperbolic:t=0"
+	if _, err := NewPredictor(m, PredictOptions{}); err == nil || !strings.Contains(err.Error(), "t=0") {
+		t.Errorf("a model without a time: %v", err)
+	}
+	m.Kernel = "hyperbolic:t=1,n=3"
+	predictor, err := NewPredictor(m, PredictOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := &sparse.CSR{Cols: 3, Offsets: []int64{0, 1}, Terms: []uint32{0}, Values: []float32{1}}
+	if _, err := predictor.Predict(t.Context(), none); err == nil || !strings.Contains(err.Error(), "deviation 0") {
+		t.Errorf("a document without a deviation: %v", err)
+	}
+}
