@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 
 	"gorgonia.org/cu"
 
@@ -41,16 +42,83 @@ func first() (cu.Device, error) {
 
 // Probe returns what is known of the device that [Open] takes, or why there is none.
 func Probe() (Info, error) {
+	d, err := Open(Options{})
+	if err != nil {
+		return Info{}, err
+	}
+	return d.Info(), d.Close()
+}
+
+// Device is a GPU that is in use. It may be used concurrently; one computation runs at a time.
+type Device struct {
+	d       cu.Device
+	context cu.CUContext
+	info    Info
+	limit   int64 // bytes of device memory that may be taken
+	tile    int64
+
+	mu      sync.Mutex // held by whoever uses what follows, or computes
+	held    int64      // bytes taken
+	kernels *kernels   // nil until they are needed
+}
+
+// Open takes the driver's first device, which CUDA_VISIBLE_DEVICES decides, or says why there is none. The caller closes it.
+func Open(opt Options) (*Device, error) {
 	d, err := first()
 	if err != nil {
-		return Info{}, err
+		return nil, err
 	}
-	context, err := retain(d)
+	if opt.MemoryBytes < 0 || opt.TileBytes < 0 {
+		return nil, fmt.Errorf("cuda: %d bytes of memory and %d for a tile, expected positive numbers, or 0", opt.MemoryBytes, opt.TileBytes)
+	}
+	dev := &Device{d: d, limit: opt.MemoryBytes, tile: opt.TileBytes}
+	if dev.tile == 0 {
+		dev.tile = defaultTileBytes
+	}
+	if dev.context, err = d.RetainPrimaryCtx(); err != nil {
+		return nil, failed("cuDevicePrimaryCtxRetain", err)
+	}
+	err = dev.do(func() (err error) {
+		dev.info, err = about(d)
+		return err
+	})
 	if err != nil {
-		return Info{}, err
+		return nil, errors.Join(err, failed("cuDevicePrimaryCtxRelease", d.ReleasePrimaryCtx()))
 	}
-	info, err := about(d)
-	return info, errors.Join(err, context.release())
+	if dev.limit == 0 {
+		dev.limit = dev.info.FreeBytes / 10 * 9
+	}
+	return dev, nil
+}
+
+// Info returns what was known when the device was opened.
+func (d *Device) Info() Info { return d.info }
+
+// Close gives the device back. Columns that were loaded must be closed before.
+func (d *Device) Close() error {
+	err := d.do(func() error {
+		if d.kernels == nil {
+			return nil
+		}
+		err := d.kernels.close()
+		d.kernels = nil
+		return err
+	})
+	return errors.Join(err, failed("cuDevicePrimaryCtxRelease", d.d.ReleasePrimaryCtx()))
+}
+
+// do runs work with the device's context as the current one and nobody else at it. In CUDA the current context belongs to a thread of the system, so the goroutine keeps
+// its thread meanwhile.
+func (d *Device) do(work func() error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := cu.SetCurrentContext(d.context); err != nil {
+		return failed("cuCtxSetCurrent", err)
+	}
+	err := work()
+	return errors.Join(err, failed("cuCtxSetCurrent", cu.SetCurrentContext(cu.CUContext{})))
 }
 
 // about fills in Info; the current context is d's.
@@ -72,31 +140,6 @@ func about(d cu.Device) (info Info, err error) {
 	}
 	info.FreeBytes, info.MemoryBytes, err = cu.MemInfo()
 	return info, failed("cuMemGetInfo", err)
-}
-
-// current is the device's primary context, made the current one of a thread that the goroutine keeps until release: in CUDA the current context belongs to a thread.
-type current struct{ d cu.Device }
-
-func retain(d cu.Device) (current, error) {
-	runtime.LockOSThread()
-	c, err := d.RetainPrimaryCtx()
-	if err != nil {
-		runtime.UnlockOSThread()
-		return current{}, failed("cuDevicePrimaryCtxRetain", err)
-	}
-	if err := cu.SetCurrentContext(c); err != nil {
-		err = errors.Join(failed("cuCtxSetCurrent", err), failed("cuDevicePrimaryCtxRelease", d.ReleasePrimaryCtx()))
-		runtime.UnlockOSThread()
-		return current{}, err
-	}
-	return current{d}, nil
-}
-
-func (c current) release() error {
-	err := failed("cuCtxSetCurrent", cu.SetCurrentContext(cu.CUContext{}))
-	err = errors.Join(err, failed("cuDevicePrimaryCtxRelease", c.d.ReleasePrimaryCtx()))
-	runtime.UnlockOSThread()
-	return err
 }
 
 // version writes the driver's way of numbering versions of CUDA, 1000 major + 10 minor.

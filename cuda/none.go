@@ -2,5 +2,44 @@
 
 package cuda
 
+import (
+	"context"
+
+	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/sparse"
+)
+
 // Probe returns what is known of the device that [Open] takes, or why there is none: here, ErrNotBuilt.
 func Probe() (Info, error) { return Info{}, ErrNotBuilt }
+
+// Device is a GPU; here there is none.
+type Device struct{}
+
+// Columns is a set of documents on a device; here there is none.
+type Columns struct{}
+
+// Open returns ErrNotBuilt.
+func Open(Options) (*Device, error) { return nil, ErrNotBuilt }
+
+// Info returns what was known when the device was opened.
+func (d *Device) Info() Info { return Info{} }
+
+// Close does nothing.
+func (d *Device) Close() error { return nil }
+
+// Load returns ErrNotBuilt.
+func (d *Device) Load(context.Context, *sparse.Embedded) (*Columns, error) { return nil, ErrNotBuilt }
+
+// Name returns nothing.
+func (c *Columns) Name() string { return "" }
+
+// Rows returns ErrNotBuilt.
+func (c *Columns) Rows(context.Context, *device.Request, func(*device.Block) error) error {
+	return ErrNotBuilt
+}
+
+// HostBytes returns 0.
+func (c *Columns) HostBytes() int64 { return 0 }
+
+// Close does nothing.
+func (c *Columns) Close() error { return nil }

@@ -1,0 +1,155 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// Columns is a set of documents on a device, the columns of the rows that it computes. It keeps the promises of engine.Device, which it is.
+type Columns struct {
+	d      *Device
+	x      *sparse.Embedded
+	layout *layout
+
+	pool     pool
+	own      side
+	head     uint64 // address of a Head
+	tiles    tiles
+	programs programs
+	other    rowSide // documents of rows that aren't columns, the last ones that were asked for
+}
+
+// side is a set of documents on the device.
+type side struct {
+	at   uint64 // address of a Side
+	rows int
+}
+
+// rowSide is a side with memory of its own.
+type rowSide struct {
+	side
+	x    *sparse.Embedded
+	pool pool
+}
+
+// Load copies documents to the device. The caller closes them.
+func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error) {
+	if x.Rows() > math.MaxInt32 {
+		return nil, fmt.Errorf("cuda: %d documents, expected at most %d", x.Rows(), math.MaxInt32)
+	}
+	rank := sparse.Ranks(sparse.Order(x.DocumentFrequency()))
+	byRank, err := sparse.ByRank(ctx, &x.CSR, rank, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return nil, err
+	}
+	c := &Columns{d: d, x: x, pool: pool{d: d}}
+	c.tiles.d = d
+	c.programs.d = d
+	err = d.do(func() error {
+		k, err := d.load()
+		if err != nil {
+			return err
+		}
+		c.layout = newLayout(rank, byRank, k.panelTerms)
+		if c.own, err = c.uploadSide(ctx, &c.pool, x, byRank, true); err != nil {
+			return err
+		}
+		c.head, err = c.uploadHead()
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w (%s to the GPU)", err, documents(x.Rows())), c.Close())
+	}
+	return c, nil
+}
+
+func documents(n int) string { return fmt.Sprintf("copying %d documents", n) }
+
+// uploadSide copies documents in the form that kernels want.
+func (c *Columns) uploadSide(ctx context.Context, p *pool, x *sparse.Embedded, byRank *sparse.CSR, lists bool) (side, error) {
+	s, err := c.layout.split(ctx, x, byRank, lists)
+	if err != nil {
+		return side{}, err
+	}
+	u := uploader{p: p}
+	fields := []uint64{
+		send(&u, s.head), send(&u, s.segment), send(&u, s.entry),
+		send(&u, s.tail), send(&u, s.tailTerm), send(&u, s.tailValue),
+		send(&u, s.list), send(&u, s.listDoc), send(&u, s.listValue),
+		send(&u, s.exact), send(&u, s.exactTerm), send(&u, s.exactValue),
+	}
+	at := send(&u, fields)
+	return side{at, x.Rows()}, u.err
+}
+
+// uploadHead copies how the head is cut.
+func (c *Columns) uploadHead() (uint64, error) {
+	u := uploader{p: &c.pool}
+	fields := []uint64{send(&u, c.layout.chunk), send(&u, c.layout.terms), uint64(c.layout.chunks()), uint64(c.layout.segments())}
+	at := send(&u, fields)
+	return at, u.err
+}
+
+// uploader keeps the first error of several uploads.
+type uploader struct {
+	p   *pool
+	err error
+}
+
+func send[T any](u *uploader, values []T) uint64 {
+	if u.err != nil {
+		return 0
+	}
+	var at uint64
+	at, u.err = upload(u.p, values)
+	return at
+}
+
+// sideOf returns the side of the rows' documents: the columns' own, or that of others, which stays until yet others are asked for.
+func (c *Columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) {
+	if x == nil || x == c.x {
+		return c.own, nil
+	}
+	if x == c.other.x {
+		return c.other.side, nil
+	}
+	c.other.x = nil
+	if err := c.other.pool.close(); err != nil {
+		return side{}, err
+	}
+	byRank, err := sparse.ByRank(ctx, &x.CSR, c.layout.rank, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return side{}, err
+	}
+	c.other.pool.d = c.d
+	s, err := c.uploadSide(ctx, &c.other.pool, x, byRank, false)
+	if err != nil {
+		return side{}, errors.Join(err, c.other.pool.close())
+	}
+	c.other.side, c.other.x = s, x
+	return s, nil
+}
+
+// Name says which device it is.
+func (c *Columns) Name() string { return "cuda: " + c.d.info.Name }
+
+// HostBytes returns the page-locked memory that is taken at most.
+func (c *Columns) HostBytes() int64 {
+	n := int64(c.x.Rows())
+	line := 4 * int64(padded(c.x.Rows()))
+	return 2 * max(min(c.d.tile, n*line), line)
+}
+
+// Close gives back what the documents and their tiles take.
+func (c *Columns) Close() error {
+	return c.d.do(func() error {
+		return errors.Join(c.tiles.close(), c.programs.pool.close(), c.other.pool.close(), c.pool.close())
+	})
+}

@@ -1,0 +1,372 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/cu"
+
+	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/sparse"
+)
+
+// zipf makes documents whose terms follow Zipf's law, with duplicates, near duplicates, empty and very long ones among them.
+func zipf(n, terms, length int, seed uint64) *sparse.CSR {
+	r := rand.New(rand.NewPCG(seed, 2))
+	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
+	var last map[uint32]float32
+	for i := range n {
+		counts := map[uint32]float32{}
+		switch {
+		case i%11 == 5 || i%11 == 7:
+			for t, v := range last {
+				counts[t] = v
+			}
+			if i%11 == 7 {
+				counts[uint32(r.IntN(terms))]++
+			}
+		case i%23 == 3:
+		default:
+			for range 1 + r.IntN(2*length)*(1+9*(i%13/12)) {
+				counts[uint32(float64(terms)*math.Pow(r.Float64(), 3))]++
+			}
+		}
+		var ts []uint32
+		for t := range counts {
+			ts = append(ts, t)
+		}
+		slices.Sort(ts)
+		for _, t := range ts {
+			m.Terms = append(m.Terms, t)
+			m.Values = append(m.Values, counts[t])
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+		last = counts
+	}
+	return m
+}
+
+func embedded(t *testing.T, m *sparse.CSR) *sparse.Embedded {
+	t.Helper()
+	x, err := sparse.Sphere.Fit(m).Transform(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// reference returns c by the difference form, from a dense row.
+func reference(x *sparse.Embedded, i int, y *sparse.Embedded, j int) float64 {
+	dense := make([]float64, max(x.Cols, y.Cols))
+	terms, _ := x.Row(i)
+	for k, v := range x.Unit64(i, nil) {
+		dense[terms[k]] = v
+	}
+	terms, _ = y.Row(j)
+	for k, v := range y.Unit64(j, nil) {
+		dense[terms[k]] -= v
+	}
+	var c float64
+	for _, d := range dense {
+		c += d * d
+	}
+	return c / 2
+}
+
+// compare holds values of c against the reference.
+func compare(t *testing.T, rows, cols *sparse.Embedded, docs []int, lo int, b *device.Block) {
+	t.Helper()
+	for r := range b.Rows {
+		doc := docs[b.First+r]
+		for j, v := range b.Row(r) {
+			want := reference(rows, doc, cols, lo+j)
+			if err := math.Abs(float64(v) - want); !(err <= min(1e-6, 1e-5*want)+0x1p-150) {
+				t.Fatalf("row %d, column %d: found %v, expected %v, error %.3g", doc, lo+j, v, want, err)
+			}
+		}
+	}
+}
+
+func sequence(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+func gather(t *testing.T, c *Columns, r *device.Request, width int) []float32 {
+	t.Helper()
+	out := make([]float32, len(r.Docs)*width)
+	next := 0
+	err := c.Rows(t.Context(), r, func(b *device.Block) error {
+		if b.First != next {
+			t.Errorf("a tile from row %d on, expected %d", b.First, next)
+		}
+		next += b.Rows
+		for i := range b.Rows {
+			copy(out[(b.First+i)*width:], b.Row(i))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next != len(r.Docs) {
+		t.Errorf("%d rows, expected %d", next, len(r.Docs))
+	}
+	return out
+}
+
+// c is right for every pair, from panels of few terms and of many, with no tail, no head, or both.
+func TestRows(t *testing.T) {
+	for _, c := range []struct {
+		n, terms, length int
+		shared           string
+	}{{1, 5, 3, "49152"}, {131, 40, 30, "4096"}, {300, 900, 30, "2048"}, {260, 5000, 12, "49152"}} {
+		t.Run(fmt.Sprintf("n=%d/terms=%d", c.n, c.terms), func(t *testing.T) {
+			t.Setenv("FAKE_SHARED", c.shared)
+			noLeaks(t)
+			x := embedded(t, zipf(c.n, c.terms, c.length, 7))
+			d := open(t, Options{TileBytes: int64(4 * 37 * padded(c.n))})
+			cols, err := d.Load(t.Context(), x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("head of %d terms in %d chunks and %d segments", cols.layout.head, cols.layout.chunks(), cols.layout.segments())
+			all := gather(t, cols, &device.Request{Docs: sequence(c.n), Hi: c.n}, c.n)
+			compare(t, x, x, sequence(c.n), 0, &device.Block{Rows: c.n, Cols: c.n, Width: c.n, Value: all})
+			for i := range c.n {
+				for j := range i {
+					if math.Float32bits(all[i*c.n+j]) != math.Float32bits(all[j*c.n+i]) {
+						t.Fatalf("(%d, %d) and (%d, %d) differ: %v, %v", i, j, j, i, all[i*c.n+j], all[j*c.n+i])
+					}
+				}
+				if all[i*c.n+i] != 0 {
+					t.Fatalf("c of document %d and itself is %v", i, all[i*c.n+i])
+				}
+			}
+			// A part of it, from any rows and columns, and from other documents that are the same: the same bits.
+			lo := c.n / 2 / device.Columns * device.Columns
+			docs := []int{c.n - 1, 0, c.n / 2}
+			y, err := x.Embedder.Transform(zipf(c.n, c.terms, c.length, 7))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, from := range []*sparse.Embedded{nil, y, x} {
+				part := gather(t, cols, &device.Request{From: from, Docs: docs, Lo: lo, Hi: c.n}, c.n-lo)
+				for r, i := range docs {
+					for j := lo; j < c.n; j++ {
+						if got, want := part[r*(c.n-lo)+j-lo], all[i*c.n+j]; math.Float32bits(got) != math.Float32bits(want) {
+							t.Fatalf("row %d, column %d alone: %v, expected %v", i, j, got, want)
+						}
+					}
+				}
+			}
+			half := gather(t, cols, &device.Request{Docs: sequence(c.n), Hi: c.n, Half: true}, c.n)
+			for i := range c.n {
+				if !slices.Equal(half[i*c.n:][:i+1], all[i*c.n:][:i+1]) {
+					t.Fatalf("row %d of the half differs", i)
+				}
+			}
+			if err := errors.Join(cols.Close(), d.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Documents whose values all go one way when they are rounded: many thousand equal ones.
+func TestLongDocuments(t *testing.T) {
+	noLeaks(t)
+	const n, terms = 6, 20000
+	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
+	for i := range n {
+		for t := range terms {
+			if t%(i+2) != 0 {
+				m.Terms, m.Values = append(m.Terms, uint32(t)), append(m.Values, 1)
+			}
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	x := embedded(t, m)
+	for _, shared := range []string{"49152", "232448"} {
+		t.Setenv("FAKE_SHARED", shared)
+		d := open(t, Options{})
+		cols, err := d.Load(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cols.layout.head == 0 || cols.layout.head == terms {
+			t.Errorf("%d terms in the head, expected some but not all", cols.layout.head)
+		}
+		all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+		compare(t, x, x, sequence(n), 0, &device.Block{Rows: n, Cols: n, Width: n, Value: all})
+		if err := errors.Join(cols.Close(), d.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Memory that doesn't suffice makes tiles smaller, and is an error only when there isn't enough for one row.
+func TestMemory(t *testing.T) {
+	noLeaks(t)
+	const n = 200
+	x := embedded(t, zipf(n, 300, 8, 3))
+	probe := open(t, Options{})
+	cols, err := probe.Load(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := probe.held
+	if err := errors.Join(cols.Close(), probe.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if probe.held != 0 {
+		t.Errorf("%d bytes are held after closing", probe.held)
+	}
+	line := int64(4 * padded(n))
+	run := func(opt Options) (height int, err error) {
+		d := open(t, opt)
+		defer func() { err = errors.Join(err, d.Close()) }()
+		cols, err := d.Load(t.Context(), x)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, cols.Close()) }()
+		err = cols.Rows(t.Context(), &device.Request{Docs: sequence(n), Hi: n}, func(b *device.Block) error {
+			height = max(height, b.Rows)
+			compare(t, x, x, sequence(n), 0, b)
+			return nil
+		})
+		if d.held > d.limit {
+			t.Errorf("%d bytes are held, more than %d", d.held, d.limit)
+		}
+		return height, err
+	}
+	extra := int64(4*n + 8*tileFields*n) // numbers of rows and descriptions of tiles
+	if height, err := run(Options{}); err != nil || height != n {
+		t.Errorf("without a bound tiles of %d rows, error %v", height, err)
+	}
+	if height, err := run(Options{MemoryBytes: documents + 2*40*line + extra}); err != nil || height < 20 || height > 40 {
+		t.Errorf("with room for two tiles of 40 rows, tiles of %d, error %v", height, err)
+	}
+	if _, err := run(Options{MemoryBytes: documents + line}); !errors.Is(err, cu.OutOfMemory) {
+		t.Errorf("without room for two tiles: error %v", err)
+	}
+	if _, err := run(Options{MemoryBytes: documents / 2}); !errors.Is(err, cu.OutOfMemory) {
+		t.Errorf("without room for the documents: error %v", err)
+	}
+	// The device itself has less than was allowed.
+	t.Setenv("FAKE_MEMORY", fmt.Sprint(documents+2*40*line+extra))
+	if height, err := run(Options{MemoryBytes: 1 << 40}); err != nil || height < 20 || height > 40 {
+		t.Errorf("on a device with room for two tiles of 40 rows, tiles of %d, error %v", height, err)
+	}
+	t.Setenv("FAKE_MEMORY", "")
+	// Page-locked memory that runs out does the same.
+	t.Setenv("FAKE_FAIL", "cuMemHostAlloc:1:2")
+	if _, err := run(Options{}); !errors.Is(err, cu.OutOfMemory) || !strings.Contains(err.Error(), "cuMemHostAlloc") {
+		t.Errorf("without page-locked memory: error %v", err)
+	}
+}
+
+// The error of every call of the driver reaches the caller with the name of the call, and nothing is left behind.
+func TestErrors(t *testing.T) {
+	const n = 70
+	x := embedded(t, zipf(n, 100, 8, 3))
+	y, err := x.Embedder.Transform(zipf(n, 100, 8, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &device.Program{Code: []device.Code{{Op: device.OpC}, {Op: device.OpX}, {Op: device.OpMul}}, Norms: []func(float64) float64{math.Sqrt}}
+	run := func() (err error) {
+		d, err := Open(Options{TileBytes: 16 << 10})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, d.Close()) }()
+		cols, err := d.Load(t.Context(), x)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, cols.Close()) }()
+		return cols.Rows(t.Context(), &device.Request{Program: p, From: y, Docs: sequence(n), Hi: n}, func(*device.Block) error { return nil })
+	}
+	if err := run(); err != nil {
+		t.Fatal(err)
+	}
+	for call, most := range map[string]int{
+		"cuDeviceGetCount": 1, "cuDeviceGet": 1, "cuDeviceGetName": 1, "cuDeviceGetAttribute": 4, "cuDevicePrimaryCtxRetain": 1, "cuCtxSetCurrent": 1, "cuMemGetInfo_v2": 1,
+		"cuModuleLoadDataEx": 1, "cuModuleGetFunction": 3, "cuFuncSetAttribute": 1, "cuStreamCreate": 2, "cuEventCreate": 4, "cuMemAlloc_v2": 30, "cuMemHostAlloc": 2,
+		"cuMemcpyHtoD_v2": 30, "cuLaunchKernel": 9, "cuEventRecord": 6, "cuStreamWaitEvent": 3, "cuMemcpyDtoHAsync_v2": 3, "cuEventSynchronize": 3,
+	} {
+		for at := 1; at <= most; at++ {
+			t.Run(fmt.Sprintf("call=%s/at=%d", call, at), func(t *testing.T) {
+				noLeaks(t)
+				t.Setenv("FAKE_FAIL", fmt.Sprintf("%s:%d:%d", call, at, cu.LaunchFailed))
+				err := run()
+				t.Setenv("FAKE_FAIL", "")
+				if err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(call, "_v2")) {
+					t.Errorf("error %v, expected one with the name of the call", err)
+				}
+			})
+		}
+	}
+}
+
+// A computation ends with its context, an error of visit, and bad requests, and can be followed by another.
+func TestEndsEarly(t *testing.T) {
+	noLeaks(t)
+	const n = 100
+	x := embedded(t, zipf(n, 100, 8, 3))
+	d := open(t, Options{TileBytes: 4 << 10})
+	cols, err := d.Load(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	blocks := 0
+	err = cols.Rows(ctx, &device.Request{Docs: sequence(n), Hi: n}, func(*device.Block) error {
+		if blocks++; blocks == 2 {
+			cancel()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || blocks != 2 {
+		t.Errorf("%d tiles, error %v", blocks, err)
+	}
+	stop := errors.New("stop")
+	if err := cols.Rows(t.Context(), &device.Request{Docs: sequence(n), Hi: n}, func(*device.Block) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("error %v, expected that of visit", err)
+	}
+	for want, r := range map[string]*device.Request{
+		"columns from 0 to before 101":  {Docs: []int{0}, Hi: 101},
+		"columns from 64 to before 100": {Docs: []int{0}, Lo: 64, Hi: 100},
+		"document 100":                  {Docs: []int{100}, Hi: 100},
+		"document -1":                   {Docs: []int{-1}, Hi: 100},
+		"leaves 0 numbers":              {Docs: []int{1}, Hi: 100, Program: &device.Program{}},
+	} {
+		if err := cols.Rows(t.Context(), r, func(*device.Block) error { return nil }); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected one with %q", err, want)
+		}
+	}
+	if err := cols.Rows(t.Context(), &device.Request{Hi: 100}, func(*device.Block) error { return stop }); err != nil {
+		t.Errorf("no rows: error %v", err)
+	}
+	got := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+	compare(t, x, x, sequence(n), 0, &device.Block{Rows: n, Cols: n, Width: n, Value: got})
+	if err := errors.Join(cols.Close(), d.Close()); err != nil {
+		t.Error(err)
+	}
+	if _, err := d.Load(ctx, x); err == nil {
+		t.Error("documents are loaded although the context has ended")
+	}
+}

@@ -1,0 +1,97 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"gorgonia.org/cu"
+
+	"github.com/gramengine/gram/cuda/internal/driver"
+)
+
+// fakeEnvironment says that the fake driver is where the dynamic linker looks.
+const fakeEnvironment = "GRAM_FAKE_CUDA"
+
+// TestMain builds the fake driver and runs the tests in a process that finds it: where libraries are looked for is settled when a process starts.
+func TestMain(m *testing.M) {
+	if os.Getenv(fakeEnvironment) != "" {
+		os.Exit(m.Run())
+	}
+	os.Exit(inFake())
+}
+
+func inFake() int {
+	dir, err := os.MkdirTemp("", "fake-cuda")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	build := exec.Command("g++", "-std=c++20", "-O2", "-ffp-contract=off", "-shared", "-fPIC", filepath.Join("internal", "fake", "driver.cc"), "-o", filepath.Join(dir, "libcuda.so.1"))
+	if text, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the fake driver: %v\n%s", err, text)
+		return 1
+	}
+	self := exec.Command(os.Args[0], os.Args[1:]...)
+	self.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir+":"+os.Getenv("LD_LIBRARY_PATH"), fakeEnvironment+"=1")
+	self.Stdin, self.Stdout, self.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := self.Run(); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// Attributes of the fake device that count what hasn't been given back.
+const (
+	liveDevice cu.DeviceAttribute = 1000 + iota
+	liveHost
+	liveHandles
+	liveContexts
+)
+
+// noLeaks holds at the end of a test that all has been given back.
+func noLeaks(t *testing.T) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := driver.Open(); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("FAKE_FAIL", "")
+		d, err := cu.GetDevice(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for a, what := range map[cu.DeviceAttribute]string{liveDevice: "allocations of the device", liveHost: "page-locked allocations", liveHandles: "modules, streams and events",
+			liveContexts: "contexts"} {
+			if n, err := d.Attribute(a); n != 0 || err != nil {
+				t.Errorf("%d %s are left, error %v", n, what, err)
+			}
+		}
+	})
+}
+
+// readSources tells the go command what the fake driver is made of, so that a test isn't taken as passed that ran on another one.
+var readSources = sync.OnceFunc(func() {
+	for _, pattern := range []string{"kernels/*", "internal/fake/*"} {
+		files, _ := filepath.Glob(pattern)
+		for _, f := range files {
+			_, _ = os.ReadFile(f)
+		}
+	}
+})
+
+func open(t *testing.T, opt Options) *Device {
+	t.Helper()
+	readSources()
+	d, err := Open(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}

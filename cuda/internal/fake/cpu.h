@@ -1,0 +1,198 @@
+// Runs the kernels on the CPU, for tests: one fiber for each CUDA thread, switched where it waits for the others. Blocks run one after the other, so shared memory is
+// static. Takes the place of kernels/cuda_min.h.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <random>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <string>
+#include <ucontext.h>
+#include <vector>
+
+#include <math.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+#define GRAM_ON_CPU
+#define __global__
+#define __device__
+#define __launch_bounds__(...)
+#define __shared__ static
+#define __restrict__ __restrict
+#define DEVICE static inline
+#define DYNAMIC_SHARED(type, name) type *name = (type *)cpu::dynamic
+
+struct alignas(16) float4 {
+	float x, y, z, w;
+};
+struct dim3 {
+	unsigned x, y;
+};
+
+namespace cpu {
+enum State { READY, WAITING, DONE };
+struct Fiber {
+	void *at[5]; // where it goes on
+	std::vector<char> stack;
+	State state = DONE;
+	bool started = false;
+	int line; // where it waits
+};
+inline dim3 grid, block, blockAt, threadAt;
+inline void *dynamic; // shared memory whose size the launch says
+inline Fiber fibers[1024]; // as many threads as a block may have
+inline Fiber *current;
+inline void *scheduler[5];
+inline const std::function<void()> *body;
+
+inline void die(const char *what, int a, int b) {
+	fprintf(stderr, "fake CUDA: %s (%d, %d)\n", what, a, b);
+	abort();
+}
+
+// Switching by jumps costs some nanoseconds; swapcontext, which asks the system for the signal mask each time, is for the first entry alone. AddressSanitizer, which
+// keeps a shadow of the stack it is on, is told.
+__attribute__((noinline)) inline void jump(void **to) { __builtin_longjmp(to, 1); }
+inline void begin();
+__attribute__((noinline)) inline void first(Fiber &f) {
+	static ucontext_t here, there;
+	f.stack.resize(64 << 10);
+	f.started = true;
+	getcontext(&there);
+	there.uc_stack.ss_sp = f.stack.data();
+	there.uc_stack.ss_size = f.stack.size();
+	makecontext(&there, begin, 0);
+	swapcontext(&here, &there);
+}
+#ifdef __SANITIZE_ADDRESS__
+inline const void *mainStack;
+inline size_t mainSize;
+#define SWITCH_TO(stack, size) void *shadow; __sanitizer_start_switch_fiber(&shadow, stack, size)
+#define SWITCHED(stack, size) __sanitizer_finish_switch_fiber(shadow, stack, size)
+#else
+#define SWITCH_TO(stack, size)
+#define SWITCHED(stack, size)
+#endif
+__attribute__((noinline)) inline void enter(Fiber &f) {
+	if (!f.started) f.stack.resize(64 << 10);
+	SWITCH_TO(f.stack.data(), f.stack.size());
+	if (!__builtin_setjmp(scheduler)) {
+		if (f.started) jump(f.at);
+		first(f);
+	}
+	SWITCHED(nullptr, nullptr);
+}
+__attribute__((noinline)) inline void leave(Fiber &f) {
+	SWITCH_TO(mainStack, mainSize);
+	if (!__builtin_setjmp(f.at)) jump(scheduler);
+	SWITCHED(&mainStack, &mainSize);
+}
+// begin is where a fiber starts; it serves one block after the other.
+inline void begin() {
+#ifdef __SANITIZE_ADDRESS__
+	__sanitizer_finish_switch_fiber(nullptr, &mainStack, &mainSize);
+#endif
+	for (;;) {
+		(*body)();
+		current->state = DONE;
+		leave(*current);
+	}
+}
+
+// barrier is __syncthreads().
+inline void barrier(int line) {
+	Fiber *me = current;
+	if (!me) die("__syncthreads in a kernel that is said to have none: line", line, 0);
+	me->state = WAITING;
+	me->line = line;
+	leave(*me);
+}
+
+// runBlock runs the threads of a block in a random order between barriers; they must all reach the same ones.
+inline void runBlock(const std::function<void()> &f, bool plain) {
+	static std::mt19937 random(1);
+	const unsigned n = block.x;
+	std::vector<unsigned> order(n);
+	for (unsigned i = 0; i < n; i++) order[i] = i;
+	std::shuffle(order.begin(), order.end(), random);
+	current = nullptr;
+	if (plain) {
+		for (unsigned i : order) {
+			threadAt = {i, 0};
+			f();
+		}
+		return;
+	}
+	body = &f;
+	for (unsigned i = 0; i < n; i++) fibers[i].state = READY;
+	for (;;) {
+		for (unsigned i : order) {
+			current = &fibers[i];
+			threadAt = {i, 0};
+			if (current->state == READY) enter(*current);
+		}
+		unsigned waiting = 0, done = 0;
+		int line = 0;
+		for (unsigned i = 0; i < n; i++) {
+			Fiber &b = fibers[i];
+			done += b.state == DONE;
+			if (b.state != WAITING) continue;
+			waiting++;
+			if (line && line != b.line) die("threads wait at different barriers: lines", line, b.line);
+			line = b.line;
+		}
+		if (done == n) return;
+		if (waiting != n) die("not all threads reach a barrier: line, threads", line, waiting);
+		for (unsigned i = 0; i < n; i++) fibers[i].state = READY;
+	}
+}
+
+// Kernels by name, with what runs them from a list of pointers to parameters.
+struct Kernel {
+	std::function<std::function<void()>(void **)> bind;
+	bool plain; // has no barrier
+};
+inline std::map<std::string, Kernel> &kernels() {
+	static std::map<std::string, Kernel> all;
+	return all;
+}
+template <class... A, size_t... I> auto binder(void (*f)(A...), std::index_sequence<I...>) {
+	return [f](void **p) { return std::function<void()>([=] { f(*(A *)p[I]...); }); };
+}
+template <class... A> auto binder(void (*f)(A...)) { return binder(f, std::index_sequence_for<A...>{}); }
+
+// launch runs a grid. Shared memory holds NaN at first, so that reading what nobody wrote shows.
+inline void launch(const Kernel &k, dim3 g, dim3 b, size_t shared, void **parameters) {
+	auto f = k.bind(parameters);
+	grid = g, block = b;
+	std::vector<float4> memory((shared + 15) / 16);
+	for (unsigned y = 0; y < g.y; y++)
+		for (unsigned x = 0; x < g.x; x++) {
+			if (!memory.empty()) memset((void *)memory.data(), 0xff, memory.size() * 16);
+			dynamic = memory.data();
+			blockAt = {x, y};
+			runBlock(f, k.plain);
+		}
+}
+} // namespace cpu
+
+#define threadIdx (cpu::threadAt)
+#define blockIdx (cpu::blockAt)
+#define __syncthreads() cpu::barrier(__LINE__)
+#define KERNEL(name, plain) static int registered_##name = (cpu::kernels()[#name] = {cpu::binder(name), plain}, 0);
+
+static inline float4 load4(const float4 *p) {
+	if ((size_t)p % 16) cpu::die("a load of 16 bytes from an address that is no multiple of 16", 0, 0);
+	return *p;
+}
+static inline void store4(float4 *p, float4 v) {
+	if ((size_t)p % 16) cpu::die("a store of 16 bytes to an address that is no multiple of 16", 0, 0);
+	*p = v;
+}
+static inline void atomicAdd(unsigned long long *p, unsigned long long v) { *p += v; }

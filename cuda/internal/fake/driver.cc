@@ -1,0 +1,286 @@
+// A CUDA driver for tests, libcuda.so.1: one device whose memory is the machine's and whose kernels are kernels/gram.cu compiled for the CPU.
+//
+// It checks what it is given: contexts are a thread's own, memory is what was allocated and is NaN at first, what a stream is given runs no earlier than somebody waits
+// for it, so that a missing wait shows. FAKE_FAIL=call:n:result lets the n-th call of a function fail from then on; FAKE_MEMORY and FAKE_SHARED are the bytes of the
+// device's and of a block's memory; FAKE_DEVICES is how many devices there are. Attributes from 1000 on of the device count what is not given back.
+#include "cpu.h"
+#include "../../kernels/gram.cu"
+
+KERNEL(tailAdd, false)
+KERNEL(panelDot, false)
+KERNEL(finish, true)
+
+#include <deque>
+#include <mutex>
+#include <set>
+
+typedef unsigned long long P;
+enum { OK, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NO_DEVICE = 100 };
+
+static std::recursive_mutex mutex;
+static std::map<P, size_t> device; // allocations of the device
+static std::map<void *, size_t> host;
+static std::set<void *> handles; // modules
+static int retained;
+static thread_local bool haveContext;
+static std::map<std::string, long> calls;
+
+static long setting(const char *name, long otherwise) {
+	const char *v = getenv(name);
+	return v && *v ? atol(v) : otherwise;
+}
+
+// fails says what a call is to fail with, 0 for not at all.
+static int fails(const char *name) {
+	const long n = ++calls[name];
+	const char *v = getenv("FAKE_FAIL");
+	if (!v || !*v) return 0;
+	const size_t length = strlen(name);
+	if (strncmp(v, name, length) || v[length] != ':') {
+		calls[name] = 0;
+		return 0;
+	}
+	char *end;
+	const long at = strtol(v + length + 1, &end, 10);
+	return n >= at ? (int)strtol(end + 1, nullptr, 10) : 0;
+}
+
+#define API extern "C" __attribute__((visibility("default"))) int
+#define BEGIN                                                                                     \
+	std::lock_guard<std::recursive_mutex> lock(mutex);                                            \
+	if (int f = fails(__func__)) return f;
+#define IN_CONTEXT                                                                                \
+	BEGIN if (!haveContext) return INVALID_CONTEXT;
+
+static bool inside(P p, size_t n) {
+	auto it = device.upper_bound(p);
+	if (it == device.begin()) return false;
+	--it;
+	return p + n <= it->first + it->second;
+}
+
+// A stream is what it still has to do; an event is how far a stream had come when it was recorded.
+struct Stream {
+	std::deque<std::function<int()>> todo;
+	long done = 0, added = 0;
+	int error = 0;
+	void run(long upTo) {
+		while (done < upTo && !todo.empty()) {
+			auto f = todo.front();
+			todo.pop_front();
+			done++;
+			if (int e = f()) error = e;
+		}
+	}
+	void add(std::function<int()> f) {
+		todo.push_back(f);
+		added++;
+	}
+};
+struct Event {
+	Stream *stream = nullptr;
+	long at = 0;
+};
+static std::set<Stream *> streams;
+static std::set<Event *> events;
+
+API cuInit(unsigned) { return setting("FAKE_DEVICES", 1) ? OK : NO_DEVICE; }
+API cuDriverGetVersion(int *v) {
+	BEGIN *v = 12080;
+	return OK;
+}
+API cuDeviceGetCount(int *n) {
+	BEGIN *n = (int)setting("FAKE_DEVICES", 1);
+	return OK;
+}
+API cuDeviceGet(int *d, int i) {
+	BEGIN if (i) return INVALID_VALUE;
+	*d = 0;
+	return OK;
+}
+API cuDeviceGetName(char *s, int n, int) {
+	BEGIN snprintf(s, n, "fake GPU");
+	return OK;
+}
+API cuDeviceGetAttribute(int *v, int a, int) {
+	BEGIN switch (a) {
+	case 16: *v = 3; break; // multiprocessors
+	case 75: *v = 9; break; // compute capability
+	case 76: *v = 0; break;
+	case 97: *v = (int)setting("FAKE_SHARED", 48 << 10); break;
+	case 1000: *v = (int)device.size(); break;
+	case 1001: *v = (int)host.size(); break;
+	case 1002: *v = (int)(handles.size() + streams.size() + events.size()); break;
+	case 1003: *v = retained; break;
+	default: return INVALID_VALUE;
+	}
+	return OK;
+}
+API cuDevicePrimaryCtxRetain(void **c, int) {
+	BEGIN retained++;
+	*c = &retained;
+	return OK;
+}
+API cuDevicePrimaryCtxRelease_v2(int) {
+	BEGIN return retained-- > 0 ? OK : INVALID_CONTEXT;
+}
+API cuCtxSetCurrent(void *c) {
+	BEGIN if (c && (c != &retained || !retained)) return INVALID_CONTEXT;
+	haveContext = c;
+	return OK;
+}
+API cuModuleLoadDataEx(void **m, const char *image, unsigned n, int *options, void **values) {
+	IN_CONTEXT if (!strstr(image, ".version 7.0") || !strstr(image, ".target sm_80")) {
+		for (unsigned i = 0; i + 1 < n; i++)
+			if (options[i] == 5 && (size_t)values[i + 1] > 20) strcpy((char *)values[i], "no PTX"); // the error log and its size
+		return INVALID_PTX;
+	}
+	handles.insert(*m = malloc(1));
+	return OK;
+}
+API cuModuleUnload(void *m) {
+	IN_CONTEXT if (!handles.erase(m)) return INVALID_HANDLE;
+	free(m);
+	return OK;
+}
+API cuModuleGetFunction(void **f, void *m, const char *name) {
+	IN_CONTEXT if (!handles.count(m)) return INVALID_HANDLE;
+	auto it = cpu::kernels().find(name);
+	if (it == cpu::kernels().end()) return NOT_FOUND;
+	*f = &it->second;
+	return OK;
+}
+static std::map<void *, int> allowed; // dynamic shared memory of functions
+API cuFuncSetAttribute(void *f, int attribute, int value) {
+	IN_CONTEXT if (attribute != 8 || value > setting("FAKE_SHARED", 48 << 10)) return INVALID_VALUE;
+	allowed[f] = value;
+	return OK;
+}
+API cuStreamCreate(void **s, unsigned) {
+	IN_CONTEXT auto *stream = new Stream;
+	streams.insert(stream);
+	*s = stream;
+	return OK;
+}
+API cuStreamDestroy_v2(Stream *s) {
+	IN_CONTEXT if (!streams.erase(s)) return INVALID_HANDLE;
+	s->run(s->added);
+	delete s;
+	return OK;
+}
+API cuStreamSynchronize(Stream *s) {
+	IN_CONTEXT if (!streams.count(s)) return INVALID_HANDLE;
+	s->run(s->added);
+	return s->error;
+}
+API cuStreamWaitEvent(Stream *s, Event *e, unsigned) {
+	IN_CONTEXT if (!streams.count(s) || !events.count(e)) return INVALID_HANDLE;
+	Stream *of = e->stream;
+	long at = e->at;
+	s->add([of, at] {
+		if (of) of->run(at);
+		return of ? of->error : 0;
+	});
+	return OK;
+}
+API cuEventCreate(void **e, unsigned) {
+	IN_CONTEXT auto *event = new Event;
+	events.insert(event);
+	*e = event;
+	return OK;
+}
+API cuEventDestroy_v2(Event *e) {
+	IN_CONTEXT if (!events.erase(e)) return INVALID_HANDLE;
+	delete e;
+	return OK;
+}
+API cuEventRecord(Event *e, Stream *s) {
+	IN_CONTEXT if (!events.count(e) || !streams.count(s)) return INVALID_HANDLE;
+	e->stream = s;
+	e->at = s->added;
+	return OK;
+}
+API cuEventSynchronize(Event *e) {
+	IN_CONTEXT if (!events.count(e)) return INVALID_HANDLE;
+	if (e->stream) {
+		e->stream->run(e->at);
+		return e->stream->error;
+	}
+	return OK;
+}
+static size_t taken() {
+	size_t sum = 0;
+	for (auto &a : device) sum += a.second;
+	return sum;
+}
+API cuMemGetInfo_v2(size_t *available, size_t *total) {
+	IN_CONTEXT *total = setting("FAKE_MEMORY", 1 << 30);
+	*available = *total - taken();
+	return OK;
+}
+API cuMemAlloc_v2(P *p, size_t n) {
+	IN_CONTEXT if (!n) return INVALID_VALUE;
+	if (taken() + n > (size_t)setting("FAKE_MEMORY", 1 << 30)) return OUT_OF_MEMORY;
+	*p = (P)aligned_alloc(256, (n + 255) & ~(size_t)255);
+	device[*p] = n;
+	memset((void *)*p, 0xff, n);
+	return OK;
+}
+API cuMemFree_v2(P p) {
+	IN_CONTEXT if (!device.erase(p)) return INVALID_VALUE;
+	free((void *)p);
+	return OK;
+}
+API cuMemHostAlloc(void **p, size_t n, unsigned) {
+	IN_CONTEXT if (!n) return INVALID_VALUE;
+	*p = aligned_alloc(256, (n + 255) & ~(size_t)255);
+	memset(*p, 0xff, n);
+	host[*p] = n;
+	return OK;
+}
+API cuMemFreeHost(void *p) {
+	IN_CONTEXT if (!host.erase(p)) return INVALID_VALUE;
+	free(p);
+	return OK;
+}
+API cuMemcpyHtoD_v2(P d, const void *s, size_t n) {
+	IN_CONTEXT if (!inside(d, n)) return INVALID_VALUE;
+	memcpy((void *)d, s, n);
+	return OK;
+}
+API cuMemcpyDtoH_v2(void *d, P s, size_t n) {
+	IN_CONTEXT if (!inside(s, n)) return INVALID_VALUE;
+	memcpy(d, (void *)s, n);
+	return OK;
+}
+API cuMemcpyDtoHAsync_v2(void *d, P s, size_t n, Stream *stream) {
+	IN_CONTEXT if (!inside(s, n) || !streams.count(stream)) return INVALID_VALUE;
+	auto it = host.upper_bound(d);
+	if (it == host.begin() || (char *)d + n > (char *)(--it)->first + it->second) return INVALID_VALUE; // not page-locked: it wouldn't run beside anything
+	stream->add([=] {
+		memcpy(d, (void *)s, n);
+		return 0;
+	});
+	return OK;
+}
+API cuLaunchKernel(cpu::Kernel *k, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, Stream *s, void **parameters, void **) {
+	IN_CONTEXT if (!gx || !gy || gz != 1 || gy > 65535 || !bx || bx > 1024 || by != 1 || bz != 1) return INVALID_VALUE;
+	if (!streams.count(s)) return INVALID_HANDLE;
+	if (shared > 48 << 10 && (!allowed.count(k) || (int)shared > allowed[k])) return INVALID_VALUE;
+	std::vector<unsigned long long> copy; // of what the pointers point to, which may be gone when the stream comes to it
+	for (int i = 0; i < 5; i++) copy.push_back(0);
+	const int count = k == &cpu::kernels()["tailAdd"] ? 3 : 5;
+	for (int i = 0; i < count; i++) copy[i] = *(unsigned long long *)parameters[i];
+	s->add([=] {
+		auto values = copy;
+		void *pointers[5];
+		for (int i = 0; i < 5; i++) pointers[i] = &values[i];
+		cpu::launch(*k, {gx, gy}, {bx, 1}, shared, pointers);
+		return 0;
+	});
+	return OK;
+}
+API cuGetErrorName(int, const char **s) {
+	*s = "error";
+	return OK;
+}

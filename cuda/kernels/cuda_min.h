@@ -1,0 +1,45 @@
+// What the kernels need of CUDA's own headers, for clang -nocudainc -nocudalib. The CPU tests put another header in its place (cuda/internal/fake/cpu.h).
+#pragma once
+
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __shared__ __attribute__((shared))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __restrict__ __restrict
+#define DEVICE static __device__ inline __attribute__((always_inline))
+#define DYNAMIC_SHARED(type, name) extern __shared__ type name[]
+
+// The special registers, by the names that CUDA gives them.
+#define REGISTER(name, sreg)                                                                       \
+	struct name##_t {                                                                              \
+		__declspec(property(get = get_x)) unsigned x;                                              \
+		__declspec(property(get = get_y)) unsigned y;                                              \
+		__device__ unsigned get_x() const { return __nvvm_read_ptx_sreg_##sreg##_x(); }            \
+		__device__ unsigned get_y() const { return __nvvm_read_ptx_sreg_##sreg##_y(); }            \
+	};                                                                                             \
+	extern const __device__ __attribute__((weak)) name##_t name;
+REGISTER(threadIdx, tid)
+REGISTER(blockIdx, ctaid)
+#undef REGISTER
+
+struct alignas(16) float4 {
+	float x, y, z, w;
+};
+typedef float vector4 __attribute__((ext_vector_type(4)));
+
+// One access of 16 bytes.
+DEVICE float4 load4(const float4 *p) {
+	vector4 v = *(const vector4 *)p;
+	float4 r = {v.x, v.y, v.z, v.w};
+	return r;
+}
+DEVICE void store4(float4 *p, float4 v) {
+	vector4 r = {v.x, v.y, v.z, v.w};
+	*(vector4 *)p = r;
+}
+
+DEVICE float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+DEVICE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+DEVICE double sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
+DEVICE double rint(double x) { return __builtin_rint(x); }
+DEVICE void atomicAdd(unsigned long long *p, unsigned long long v) { __nvvm_atom_add_gen_ll((long long *)p, (long long)v); }

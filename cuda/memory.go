@@ -1,0 +1,124 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"gorgonia.org/cu"
+
+	"github.com/gramengine/gram/cuda/internal/driver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// What follows is called with the device's context as the current one, see Device.do.
+
+// errLimit says that no more memory may be taken; it counts as the driver's OutOfMemory.
+func (d *Device) errLimit(bytes int64) error {
+	return fmt.Errorf("cuda: %s of the GPU's memory beside %s that are taken, expected at most %s together: %w", sparse.FormatBytes(bytes),
+		sparse.FormatBytes(d.held), sparse.FormatBytes(d.limit), cu.OutOfMemory)
+}
+
+// memory is a piece of the device's memory.
+type memory struct {
+	at    cu.DevicePtr
+	bytes int64
+}
+
+// alloc takes memory, at least one byte of it.
+func (d *Device) alloc(bytes int64) (memory, error) {
+	bytes = max(bytes, 1)
+	if d.held+bytes > d.limit {
+		return memory{}, d.errLimit(bytes)
+	}
+	at, err := cu.MemAlloc(bytes)
+	if err != nil {
+		return memory{}, fmt.Errorf("cuda: cuMemAlloc of %s: %w", sparse.FormatBytes(bytes), err)
+	}
+	d.held += bytes
+	return memory{at, bytes}, nil
+}
+
+// free gives memory back; nothing is done with none.
+func (d *Device) free(m *memory) error {
+	if m.bytes == 0 {
+		return nil
+	}
+	err := failed("cuMemFree", cu.MemFree(m.at))
+	d.held -= m.bytes
+	*m = memory{}
+	return err
+}
+
+// isOutOfMemory reports whether less might have been had.
+func isOutOfMemory(err error) bool { return errors.Is(err, cu.OutOfMemory) }
+
+// pool is memory that is given back together.
+type pool struct {
+	d      *Device
+	pieces []memory
+}
+
+func (p *pool) alloc(bytes int64) (memory, error) {
+	m, err := p.d.alloc(bytes)
+	if err == nil {
+		p.pieces = append(p.pieces, m)
+	}
+	return m, err
+}
+
+// close gives all of it back.
+func (p *pool) close() error {
+	var err error
+	for i := range p.pieces {
+		err = errors.Join(err, p.d.free(&p.pieces[i]))
+	}
+	p.pieces = nil
+	return err
+}
+
+// upload copies values into memory of the pool and returns its address.
+func upload[T any](p *pool, values []T) (uint64, error) {
+	m, err := p.alloc(int64(len(values)) * int64(unsafe.Sizeof(*new(T))))
+	if err != nil {
+		return 0, err
+	}
+	return uint64(m.at), write(m, values)
+}
+
+// write copies values to the beginning of memory.
+func write[T any](m memory, values []T) error {
+	if len(values) == 0 {
+		return nil
+	}
+	bytes := int64(len(values)) * int64(unsafe.Sizeof(values[0]))
+	return failed("cuMemcpyHtoD", cu.MemcpyHtoD(m.at, unsafe.Pointer(&values[0]), bytes))
+}
+
+// pinned is page-locked memory of the machine.
+type pinned struct{ at unsafe.Pointer }
+
+func newPinned(bytes int64) (pinned, error) {
+	p, err := driver.HostAlloc(bytes)
+	if err != nil {
+		return pinned{}, fmt.Errorf("cuda: %w", err)
+	}
+	return pinned{p}, nil
+}
+
+func (p *pinned) free() error {
+	if p.at == nil {
+		return nil
+	}
+	err := driver.HostFree(p.at)
+	p.at = nil
+	if err != nil {
+		return fmt.Errorf("cuda: %w", err)
+	}
+	return nil
+}
+
+// floats returns the first n values of the memory.
+func (p *pinned) floats(n int) []float32 { return unsafe.Slice((*float32)(p.at), n) }

@@ -1,0 +1,184 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"gorgonia.org/cu"
+
+	"github.com/gramengine/gram/device"
+)
+
+// mostRows bounds the rows of a tile: the second dimension of a grid has at most 65,535 blocks.
+const mostRows = 1 << 15
+
+// Rows implements engine.Device. While visit works on a tile, the next one is computed and the one after the other copied.
+//
+// visit must not use the device.
+func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(b *device.Block) error) error {
+	if r.Lo < 0 || r.Lo%device.Columns != 0 || r.Hi < r.Lo || r.Hi > c.x.Rows() {
+		return fmt.Errorf("cuda: columns from %d to before %d, expected a range from a multiple of %d to at most %d", r.Lo, r.Hi, device.Columns, c.x.Rows())
+	}
+	rows := c.x
+	if r.From != nil {
+		rows = r.From
+	}
+	docs := make([]uint32, len(r.Docs))
+	for i, d := range r.Docs {
+		if d < 0 || d >= rows.Rows() {
+			return fmt.Errorf("cuda: row of document %d, expected one from 0 to %d", d, rows.Rows()-1)
+		}
+		docs[i] = uint32(d)
+	}
+	if len(docs) == 0 || r.Lo == r.Hi {
+		return ctx.Err()
+	}
+	return c.d.do(func() (err error) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		run := job{c: c, r: r, temporary: pool{d: c.d}}
+		defer func() { err = errors.Join(err, c.programs.pool.close(), run.temporary.close()) }()
+		if run.rows, err = c.sideOf(ctx, r.From); err != nil {
+			return err
+		}
+		if run.same = 0; rows == c.x {
+			run.same = 1
+		}
+		if run.program, err = c.programs.upload(r, rows, c.x); err != nil {
+			return err
+		}
+		if run.docs, err = upload(&run.temporary, docs); err != nil {
+			return err
+		}
+		if err := c.tiles.prepare(min(len(docs), mostRows, c.x.Rows()), padded(r.Hi-r.Lo)); err != nil {
+			return err
+		}
+		return run.stream(ctx, visit)
+	})
+}
+
+// padded is the distance of rows of so many columns in a tile.
+func padded(cols int) int { return (cols + panelWidth - 1) / panelWidth * panelWidth }
+
+// job is a request under way.
+type job struct {
+	c         *Columns
+	r         *device.Request
+	temporary pool
+	rows      side
+	docs      uint64 // addresses
+	program   uint64
+	same      uint64
+	blocks    []device.Block
+	fields    uint64 // address of the tiles' descriptions
+}
+
+// tileFields is the number of 8-byte fields of Tile in kernels/shape.h.
+const tileFields = 7
+
+// plan divides the rows into tiles and describes them to the kernels.
+func (j *job) plan() (err error) {
+	t, width := &j.c.tiles, padded(j.r.Hi-j.r.Lo)
+	var fields []uint64
+	height := min(int(t.bytes/int64(4*width)), mostRows)
+	for first := 0; first < len(j.r.Docs); first += height {
+		b := device.Block{First: first, Rows: min(height, len(j.r.Docs)-first), Cols: j.r.Hi - j.r.Lo}
+		if j.r.Half {
+			b.Cols = min(max(j.r.Docs[first+b.Rows-1]+1-j.r.Lo, 0), b.Cols)
+		}
+		b.Width = padded(b.Cols)
+		buffer := &t.buffers[len(j.blocks)%2]
+		fields = append(fields, uint64(buffer.device.at), j.docs+4*uint64(first), uint64(b.Width), uint64(b.Rows), uint64(j.r.Lo), uint64(b.Cols), uint64(first))
+		j.blocks = append(j.blocks, b)
+	}
+	j.fields, err = upload(&j.temporary, fields)
+	return err
+}
+
+// stream computes tile after tile.
+func (j *job) stream(ctx context.Context, visit func(b *device.Block) error) (err error) {
+	if err := j.plan(); err != nil {
+		return err
+	}
+	t := &j.c.tiles
+	// Whatever happens, nothing is under way in memory that is given back.
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, failed("cuStreamSynchronize", t.compute.Synchronize()), failed("cuStreamSynchronize", t.copy.Synchronize()))
+		}
+	}()
+	for k := range len(j.blocks) + 1 {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if k < len(j.blocks) {
+			if err := j.start(k); err != nil {
+				return err
+			}
+		}
+		if k == 0 {
+			continue
+		}
+		b := &t.buffers[(k-1)%2]
+		if err := b.copied.Synchronize(); err != nil {
+			return failed("cuEventSynchronize", err)
+		}
+		block := j.blocks[k-1]
+		block.Value = b.host.floats(block.Rows * block.Width)
+		if err := visit(&block); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start has a tile computed and then copied, beside the computation of the next.
+func (j *job) start(k int) error {
+	block := &j.blocks[k]
+	if block.Cols == 0 {
+		return nil
+	}
+	c, t, b := j.c, &j.c.tiles, &j.c.tiles.buffers[k%2]
+	tile := j.fields + 8*tileFields*uint64(k)
+	f := c.d.kernels
+	grid := func(per int) int { return (block.Cols + per - 1) / per }
+	if err := launch("tailAdd", f.tailAdd, grid(tailColumns), block.Rows, tailThreads, 0, t.compute, j.rows.at, c.own.at, tile); err != nil {
+		return err
+	}
+	if c.layout.head > 0 {
+		panels := grid(panelWidth)
+		height, parts := c.heightOfBlocks(block.Rows, panels)
+		shared := int(c.layout.terms[0]) * lineBytes
+		if err := launch("panelDot", f.panelDot, panels, parts, panelThreads, shared, t.compute, j.rows.at, c.own.at, c.head, tile, uint64(height)); err != nil {
+			return err
+		}
+	}
+	if err := launch("finish", f.finish, grid(finishThreads), block.Rows, finishThreads, 0, t.compute, j.rows.at, c.own.at, tile, j.program, j.same); err != nil {
+		return err
+	}
+	if err := b.computed.Record(t.compute); err != nil {
+		return failed("cuEventRecord", err)
+	}
+	if err := t.copy.Wait(b.computed, 0); err != nil {
+		return failed("cuStreamWaitEvent", err)
+	}
+	bytes := int64(4 * block.Rows * block.Width)
+	if err := cu.MemcpyDtoHAsync(unsafe.Pointer(b.host.at), b.device.at, bytes, t.copy); err != nil {
+		return failed("cuMemcpyDtoHAsync", err)
+	}
+	return failed("cuEventRecord", b.copied.Record(t.copy))
+}
+
+// heightOfBlocks returns how many rows a block of threads takes, and in how many parts that divides them: enough blocks to keep all multiprocessors busy to the
+// end, and enough rows in each to be worth filling its panel.
+func (c *Columns) heightOfBlocks(rows, panels int) (height, parts int) {
+	const leastHeight, rounds = 64, 4
+	parts = max((rounds*c.d.info.Multiprocessors+panels-1)/panels, 1)
+	height = max((rows+parts-1)/parts, leastHeight)
+	return height, (rows + height - 1) / height
+}

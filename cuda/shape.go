@@ -1,0 +1,18 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+// What kernels/shape.h has, too; a test holds both together.
+const (
+	panelWidth    = 128 // documents in a panel
+	panelThreads  = 512
+	tailColumns   = 4096
+	tailThreads   = 256
+	finishThreads = 128
+)
+
+// entry is a value of a document in the head: the place of its term in the panel, in units of 16 bytes, and the value.
+type entry struct {
+	place uint32
+	value float32
+}

@@ -1,0 +1,60 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/gramengine/gram/device"
+)
+
+// The kernels' header has the constants and shapes of this package, and their interpreter the instructions of package device.
+func TestShapes(t *testing.T) {
+	header, err := os.ReadFile("kernels/shape.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{"PANEL": panelWidth, "PANEL_THREADS": panelThreads, "TAIL_COLUMNS": tailColumns, "TAIL_THREADS": tailThreads,
+		"FINISH_THREADS": finishThreads, "SLOTS": device.MaxSlots} {
+		m := regexp.MustCompile(`\b` + name + ` = (\d+),`).FindSubmatch(header)
+		if m == nil || string(m[1]) != strconv.Itoa(want) {
+			t.Errorf("%s: found %q, expected %d", name, m, want)
+		}
+	}
+	tile := regexp.MustCompile(`(?s)struct Tile \{(.*?)\};`).FindSubmatch(header)
+	fields := 0
+	for _, line := range strings.Split(string(tile[1]), "\n") {
+		if declared, _, ok := strings.Cut(line, ";"); ok {
+			fields += 1 + strings.Count(declared, ",")
+		}
+	}
+	if fields != tileFields {
+		t.Errorf("Tile has %d fields, expected %d", fields, tileFields)
+	}
+	if size := unsafe.Sizeof(entry{}); size != 8 {
+		t.Errorf("an entry has %d bytes, expected 8", size)
+	}
+	kernels, err := os.ReadFile("kernels/gram.cu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	enum := regexp.MustCompile(`enum \{ (C, .*?) \};`).FindSubmatch(kernels)
+	want := map[device.Op]string{device.OpC: "C", device.OpConst: "CONST", device.OpX: "X", device.OpY: "Y", device.OpLocal: "LOCAL", device.OpStore: "STORE", device.OpAdd: "ADD",
+		device.OpSub: "SUB", device.OpMul: "MUL", device.OpDiv: "DIV", device.OpNeg: "NEG", device.OpSqrt: "SQRT", device.OpExp: "EXP", device.OpExpm1: "EXPM1",
+		device.OpLog1p: "LOG1P", device.OpTanh: "TANH", device.OpPower: "POWER", device.OpPow: "POW", device.OpDeficit: "DEFICIT", device.OpTable: "TABLE",
+		device.OpClamp: "CLAMP", device.OpSelect: "SELECT"}
+	names := strings.Split(string(enum[1]), ", ")
+	for i, name := range names {
+		if want[device.Op(i)] != name {
+			t.Errorf("instruction %d is %s, expected %s", i, name, want[device.Op(i)])
+		}
+	}
+	if len(names) != len(want) {
+		t.Errorf("%d instructions, expected %d", len(names), len(want))
+	}
+}

@@ -1,0 +1,76 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Every kernel of the catalogue, in its own embedding, is within its tolerance of the float64 reference on the device, at a number of documents that is a multiple of
+// nothing, and symmetric to the bit.
+func TestEveryKernel(t *testing.T) {
+	noLeaks(t)
+	const n = 61
+	counts := zipf(n, 150, 10, 5)
+	d := open(t, Options{})
+	engines := map[sparse.Embedding]*engine.Engine{}
+	documents := map[sparse.Embedding]*sparse.Embedded{}
+	specs := 0
+	for _, info := range engine.Catalogue() {
+		for _, spec := range info.Examples {
+			if engine.IsHyperbolic(spec) {
+				continue
+			}
+			k, err := engine.ParseKernel(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k.Embedding().Pairing != sparse.Dot {
+				continue // engine refuses them for a device
+			}
+			e, x := engines[k.Embedding()], documents[k.Embedding()]
+			if e == nil {
+				if x, err = k.Embedding().Fit(counts).Transform(counts); err != nil {
+					t.Fatal(err)
+				}
+				e, err = engine.New(x, engine.Options{Workers: 2, Device: func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) { return d.Load(ctx, x) }})
+				if err != nil {
+					t.Fatal(err)
+				}
+				engines[k.Embedding()], documents[k.Embedding()] = e, x
+			}
+			k = engine.Resolve(k, len(x.Embedder.Terms))
+			specs++
+			g, err := e.Gram(t.Context(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				for j := range n {
+					c, a, b := reference(x, i, x, j), x.Norms[i], x.Norms[j]
+					if got, want := float64(g.Row(i)[j]), k.Eval(c, a, b); !engine.Within(k, got, want, c, a, b) {
+						t.Fatalf("%s: (%d, %d): found %v, expected %v, tolerance %v", spec, i, j, got, want, engine.Tolerance(k, c, a, b))
+					}
+					if g.Row(i)[j] != g.Row(j)[i] {
+						t.Fatalf("%s: (%d, %d) is %v, (%d, %d) is %v", spec, i, j, g.Row(i)[j], j, i, g.Row(j)[i])
+					}
+				}
+			}
+		}
+	}
+	if specs < 30 {
+		t.Errorf("%d kernels, expected all", specs)
+	}
+	var err error
+	for _, e := range engines {
+		err = errors.Join(err, e.Close())
+	}
+	if err = errors.Join(err, d.Close()); err != nil {
+		t.Error(err)
+	}
+}
