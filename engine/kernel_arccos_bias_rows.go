@@ -46,9 +46,7 @@ func (f arcBias) rows(k *asm.Kernels, b *block) {
 		dst, c := b.row(i)
 		x := f.lengthenedNorm(xi)
 		if f.sigma > 0 {
-			for j, y := range b.y {
-				s.c[j] = float32(smooth(float64(c[j]), float64(xi), float64(y), f.sigma, x, s.norms[j]))
-			}
+			smoothRow(s.c[:n], c, float64(xi), b.y, f.sigma, s.norms[:n])
 			c = s.c[:n]
 		}
 		h := bias / x

@@ -89,12 +89,24 @@ func (f arcSmooth) rows(k *asm.Kernels, b *block) {
 	}
 	for i, xi := range b.x {
 		dst, c := b.row(i)
-		x := float64(xi)
-		a := smoothNorm(x, f.sigma)
-		for j, y := range b.y {
-			dst[j] = float32(smooth(float64(c[j]), x, float64(y), f.sigma, a, norms[j]))
-		}
+		smoothRow(dst, c, float64(xi), b.y, f.sigma, norms)
 		k.ArcCosine0(dst, dst)
+	}
+}
+
+// smoothRow computes dst[j] = c_σ(c[j], x, y[j]), given the B of the columns, with one division. dst may be c.
+func smoothRow(dst, c []float32, x float64, y []float32, sigma float64, norms []float64) {
+	a, xx, ss := smoothNorm(x, sigma), float64(x*x), sigma*sigma
+	dst, c, norms = dst[:len(y)], c[:len(y)], norms[:len(y)]
+	for j, yj := range y {
+		y := float64(yj)
+		ab, xy := float64(a*norms[j]), float64(x*y)
+		sum := ab + xy
+		v := (float64(ss*((xx+float64(y*y))+ss)) + float64(float64(xy*float64(c[j]))*sum)) / float64(sum*ab)
+		if v > 2 {
+			v = 2
+		}
+		dst[j] = float32(v)
 	}
 }
 

@@ -113,18 +113,23 @@ func (t *stage) row(asm *asm.Kernels, dst, c []float32, x float32, y []float32, 
 		}
 		oneMinusExp.row(dst, buffer)
 	case polynomial:
-		// As base and powerDeficit have it, with one division.
-		root, x := t.root(x), float64(x)
-		for j, yj := range y {
-			c, y, root := float64(c[j]), float64(yj), float64(root*roots[j])
-			if root > 0 {
-				d, xy := x-y, k.gamma*float64(x*y)
-				sum := root + (xy + k.r)
-				c = (k.gamma*k.r*float64(d*d) + float64(xy*c)*sum) / float64(sum*root)
+		k.featureRow(buffer, c, float64(x), y, t.root(x), roots)
+		dst = dst[:len(buffer)]
+		switch k.degree {
+		case 1:
+			for j, c := range buffer {
+				dst[j] = float32(c)
 			}
-			if k.degree == 2 {
+		case 2:
+			for j, c := range buffer {
 				dst[j] = float32(c * (2 - c))
-			} else {
+			}
+		case 3:
+			for j, c := range buffer {
+				dst[j] = float32(c * (1 + float64((1-c)*(2-c))))
+			}
+		default:
+			for j, c := range buffer {
 				dst[j] = float32(powerDeficit(c, k.degree))
 			}
 		}
@@ -133,6 +138,21 @@ func (t *stage) row(asm *asm.Kernels, dst, c []float32, x float32, y []float32, 
 			c2, _, _ := k.feature(float64(v), float64(x), float64(y[j]))
 			dst[j] = float32(c2)
 		}
+	}
+}
+
+// featureRow computes polynomial.base for a row, with one division; root and roots are the √(γx²+r).
+func (k polynomial) featureRow(to []float64, c []float32, x float64, y []float32, root float64, roots []float64) {
+	gamma, r, gr := k.gamma, k.r, k.gamma*k.r
+	to, c, roots = to[:len(y)], c[:len(y)], roots[:len(y)]
+	for j, yj := range y {
+		v, y, both := float64(c[j]), float64(yj), float64(root*roots[j])
+		if both > 0 {
+			d, xy := x-y, gamma*float64(x*y)
+			sum := both + (xy + r)
+			v = (float64(gr*float64(d*d)) + float64(float64(xy*v)*sum)) / float64(sum*both)
+		}
+		to[j] = v
 	}
 }
 
@@ -146,10 +166,9 @@ func (t *stage) error(c, c2 float64) float64 {
 
 // composeRoom is scratch space for a block of a composition.
 type composeRoom struct {
-	c     [chunk]float32
+	x     [32]float32 // norms of rows that go to the top together, so that it looks at the columns' once
 	y     [mostStages][chunk]float32
 	roots [mostStages][chunk]float64
-	one   [1]float32
 }
 
 var composeRooms = sync.Pool{New: func() any { return new(composeRoom) }}
@@ -167,7 +186,7 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 	}
 	s := composeRooms.Get().(*composeRoom)
 	defer composeRooms.Put(s)
-	n := len(b.y)
+	n, top := len(b.y), f.plan.top
 	y := b.y
 	for l, t := range f.plan.below {
 		for j, v := range y {
@@ -175,15 +194,24 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 		}
 		y = s.y[l][:n]
 	}
-	for i, x := range b.x {
-		dst, c := b.row(i)
-		y := b.y
-		for l, t := range f.plan.below {
-			t.row(asm, s.c[:n], c, x, y, s.roots[l][:n], b.sum[:n])
-			c, x, y = s.c[:n], t.norm(x), s.y[l][:n]
+	for lo := 0; lo < len(b.x); lo += len(s.x) {
+		hi := min(lo+len(s.x), len(b.x))
+		for i, x := range b.x[lo:hi] {
+			dst, c := b.row(lo + i)
+			y := b.y
+			for l, t := range f.plan.below {
+				t.row(asm, dst, c, x, y, s.roots[l][:n], b.sum[:n])
+				c, x, y = dst, t.norm(x), s.y[l][:n]
+			}
+			s.x[i] = x
+			if n != b.stride {
+				top.Map(asm, dst, dst, s.x[i:i+1], y)
+			}
 		}
-		s.one[0] = x
-		f.plan.top.Map(asm, dst, c, s.one[:], y)
+		if n == b.stride {
+			tile := b.dst[lo*n : hi*n]
+			top.Map(asm, tile, tile, s.x[:hi-lo], y)
+		}
 	}
 }
 
