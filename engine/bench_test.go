@@ -14,17 +14,17 @@ import (
 
 // BenchmarkTiles measures dot products and c of all pairs, without storing a matrix.
 func BenchmarkTiles(b *testing.B) {
-	benchmarkPairs(b, "", func(e *Engine) error {
+	benchmarkPairs(b, sparse.Sphere, "", func(e *Engine) error {
 		return e.Tiles(b.Context(), func(*Tile) error { return nil })
 	})
 }
 
 // BenchmarkGram measures whole Gram matrices, stored in memory that earlier ones have touched.
 func BenchmarkGram(b *testing.B) {
-	for _, spec := range []string{"c", "diffusion:t=0.5"} {
+	for _, spec := range []string{"c", "diffusion:t=0.5", "chi2:gamma=1", "js:t=1"} {
 		k := parse(b, spec)
 		var g *Symmetric
-		benchmarkPairs(b, "kernel="+k.String()+"/", func(e *Engine) error {
+		benchmarkPairs(b, k.Embedding(), "kernel="+k.String()+"/", func(e *Engine) error {
 			if g == nil {
 				g = &Symmetric{N: e.Len(), Data: make([]float32, e.Len()*e.Len())}
 			}
@@ -35,9 +35,9 @@ func BenchmarkGram(b *testing.B) {
 
 // benchmarkPairs runs work for every instruction set on one worker, once before it counts. peak-share is the part, in percent, of the multiply-adds that
 // Peak does in the same time, for those of the head while it is computed.
-func benchmarkPairs(b *testing.B, prefix string, work func(e *Engine) error) {
+func benchmarkPairs(b *testing.B, embedding sparse.Embedding, prefix string, work func(e *Engine) error) {
 	m := zipf(2000, 20000, 150, 1)
-	x := embedded(b, sparse.Sphere, m)
+	x := embedded(b, embedding, m)
 	for _, isa := range asm.Available() {
 		b.Run(fmt.Sprintf("%sisa=%s/docs=%d/values=%d", prefix, isa, x.Rows(), x.NNZ()/int64(x.Rows())), func(b *testing.B) {
 			e := newEngine(b, x, Options{ISA: string(isa), Workers: 1})

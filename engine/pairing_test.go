@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gramengine/gram/sparse"
@@ -231,6 +232,19 @@ func TestPairingsDontMix(t *testing.T) {
 	}
 }
 
+// soon is a context that is cancelled once it was looked at so often.
+type soon struct {
+	context.Context
+	left atomic.Int32
+}
+
+func (c *soon) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
 // Documents that are all close take the exact form, and the end of a context still ends the work.
 func TestCloseHistogramsEnd(t *testing.T) {
 	if testing.Short() {
@@ -246,10 +260,10 @@ func TestCloseHistogramsEnd(t *testing.T) {
 	}
 	k := parse(t, "js")
 	e := newEngine(t, embedded(t, k.Embedding(), m), Options{Workers: 1})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := e.Gram(ctx, k); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, expected that of the context", err)
+	ctx := &soon{Context: t.Context()}
+	ctx.left.Store(4)
+	if _, err := e.Gram(ctx, k); !errors.Is(err, context.Canceled) || e.Stats().Recomputed > 3000 {
+		t.Errorf("error %v after %d pairs, expected that of the context after one look each 256", err, e.Stats().Recomputed)
 	}
 	g := gram(t, e, k)
 	if n := int64(600); e.Stats().Recomputed < n*(n-1)/2 || !(g.At(0, 1) > 0.99 && g.At(0, 1) < 1) {

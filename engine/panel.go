@@ -206,7 +206,10 @@ func (p *panel) runColumns(ctx context.Context, part part, j0, n int, visit func
 			if part == half && first == j0 {
 				p.reflect(tile)
 			}
-			p.recompute(first, tile, p.close[:k.Finish(p.close, tile, closeC)])
+			if err := p.recompute(ctx, first, tile, p.close[:k.Finish(p.close, tile, closeC)]); err != nil {
+				clear(p.tail)
+				return err
+			}
 			p.stats.Pairs += int64(hi-first) * int64(len(p.docs))
 			p.lap(&p.stats.Close)
 			if err := visit(first, hi, tile); err != nil {
@@ -293,12 +296,16 @@ func (p *panel) reflect(tile []float32) {
 	}
 }
 
-// recompute replaces the elements of a tile that begins with document lo, those at the given places, by their exact values.
-func (p *panel) recompute(lo int, tile []float32, places []uint32) {
+// recompute replaces the elements of a tile that begins with document lo, those at the given places, by their exact values. They may be all elements, of long documents: so it
+// looks at ctx by itself.
+func (p *panel) recompute(ctx context.Context, lo int, tile []float32, places []uint32) error {
 	own, k := p.e.own, p.e.kernels
 	last := -1
 	var terms []uint32
-	for _, at := range places {
+	for n, at := range places {
+		if n%256 == 255 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		j, r := lo+int(at)/k.Panel, int(at)%k.Panel
 		if r >= len(p.docs) {
 			continue
@@ -316,4 +323,5 @@ func (p *panel) recompute(lo int, tile []float32, places []uint32) {
 		tile[at] = float32(p.e.pairing.exact(panelTerms, unit, terms, p.scratch))
 		p.stats.Recomputed++
 	}
+	return nil
 }
