@@ -55,6 +55,7 @@ Examples:
 		f.sourceFlags()
 		f.kernelFlags("tiles, c and diffusion:t=0.5; tiles is c without a matrix")
 		f.backendFlags()
+		f.onGPU = true
 		f.seedFlag("the choice of documents and pairs")
 		f.set.Var(&b.workers, "workers", "compute with `N` goroutines, 0 for all processors; a list such as 1,2 gives a row for each")
 		f.set.IntVar(&b.count, "count", 5, "take the median of `N` rounds")
@@ -112,6 +113,9 @@ func (b *bench) check() error {
 	}
 	if reports > 1 {
 		return usagef("-family, -maps, -explain and -plot are for one report each, expected one of them")
+	}
+	if (b.family || b.maps || b.explain) && b.backend == string(cudaBackend) {
+		return usagef("-family, -maps and -explain measure the processor, expected -backend cpu")
 	}
 	if b.plot != "" && !strings.HasSuffix(strings.ToLower(b.plot), ".png") {
 		return usagef("-plot %s: expected a name that ends in .png", b.plot)
@@ -233,7 +237,9 @@ func (b *bench) embed(e sparse.Embedding) (*sparse.Embedded, error) {
 
 // newEngine makes an engine and counts what it holds.
 func (b *bench) newEngine(x *sparse.Embedded, isa string, workers, headTerms int) (*engine.Engine, error) {
-	e, err := engine.New(x, engine.Options{ISA: isa, Workers: workers, HeadTerms: headTerms, MemoryBytes: int64(b.memory), Progress: b.progress.computing})
+	opt := b.options(isa)
+	opt.Workers, opt.HeadTerms, opt.Progress = workers, headTerms, b.progress.computing
+	e, err := engine.New(x, opt)
 	if err != nil {
 		return nil, err
 	}

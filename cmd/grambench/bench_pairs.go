@@ -85,10 +85,10 @@ type benchRow struct {
 
 	run    func(ctx context.Context) (int64, error)
 	engine *engine.Engine // nil for the baseline
-	table  *asm.Kernels
-	head   int64 // useful multiply-adds in the head
-	values int64 // of the matrix that is stored
-	mapped bool  // by a map that computes something
+	table  *asm.Kernels   // nil for the GPU
+	head   int64          // useful multiply-adds in the head
+	values int64          // of the matrix that is stored
+	mapped bool           // by a map that computes something
 
 	diffusion bool // that of the diffusion kernel
 	first     *benchRow
@@ -185,7 +185,7 @@ func (b *bench) prepareRows(r *pairsReport, specs []benchSpec) (*machine, error)
 			}
 		}
 		k := engine.Resolve(s.kernel, len(x.Embedder.Terms))
-		for _, isa := range b.isas() {
+		for _, isa := range b.backends(x.Embedder.Embedding) {
 			for _, workers := range b.workers {
 				at := key{x.Embedder.Embedding.String(), isa, workers}
 				e := engines[at]
@@ -196,8 +196,10 @@ func (b *bench) prepareRows(r *pairsReport, specs []benchSpec) (*machine, error)
 					engines[at] = e
 				}
 				row := benchRow{ISA: string(isa), Kernel: k.String(), Documents: n, Workers: workers, engine: e, merge: merge}
-				if row.table, err = asm.For(isa); err != nil {
-					return nil, err
+				if isa != cudaBackend {
+					if row.table, err = asm.For(isa); err != nil {
+						return nil, err
+					}
 				}
 				row.head, _ = useful(x.DocumentFrequency(), e.HeadTerms())
 				row.run = func(ctx context.Context) (int64, error) {
@@ -239,7 +241,9 @@ func (row *benchRow) measure(ctx context.Context, m *machine, merge float64) err
 	var s pairsRound
 	if row.engine != nil {
 		runtime.GC() // what others left is no part of this one's memory or time
-		s.peak = m.peak(row.table, row.Workers)
+		if row.table != nil {
+			s.peak = m.peak(row.table, row.Workers)
+		}
 		s.stats = row.engine.Stats()
 	}
 	resetPeak()
@@ -294,6 +298,9 @@ func (row *benchRow) summarise() {
 		speedUps[i] = rate / row.first.rounds[i].rate
 	}
 	row.SpeedUp = median(speedUps)
+	if row.table == nil {
+		return // the stages are the processor's
+	}
 
 	stats := row.rounds[0].stats // counts are the same in every round
 	w := newWork(stats, row.table.Panel, row.head, row.values)

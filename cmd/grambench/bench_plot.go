@@ -68,7 +68,7 @@ func (r *pairsReport) ceilings() []ceiling {
 	peaks := map[string]float64{}
 	var isas []string
 	for _, row := range r.Rows {
-		if row.Workers != m.Workers {
+		if row.Workers != m.Workers || row.table == nil {
 			continue
 		}
 		if peaks[row.ISA] == 0 {

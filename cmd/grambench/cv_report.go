@@ -100,7 +100,7 @@ func (r *cvReport) fill(run *cvRun, p *svm.Problem, s svm.Settings, v *svm.Valid
 	r.svmLine = newSVMLine(s)
 	e := p.Engine()
 	r.Kernel, r.Embedding = engine.Resolve(s.Kernel, p.Terms()).String(), p.Embedding().String()
-	r.ISA, r.Workers = string(e.ISA()), e.Workers()
+	r.ISA, r.Workers = e.Backend(), e.Workers()
 	r.Folds, r.Seed = run.folds, run.f.seed
 	r.Scored, r.Right = v.Score.Documents, v.Score.Right
 	if v.Measure == svm.MeanSquaredError {

@@ -33,6 +33,9 @@ type flags struct {
 	embed   string
 
 	isa, backend string
+	onGPU        bool // the command can compute on a GPU
+	gpuMemory    byteSize
+	gpu          gpu
 	workers      int
 	memory       byteSize
 
@@ -89,7 +92,8 @@ func (f *flags) computeFlags(workers int) {
 // backendFlags declares what to compute on.
 func (f *flags) backendFlags() {
 	f.set.StringVar(&f.isa, "isa", "", "use the instruction set `ISA`: generic, avx2 or avx512; one that this processor lacks is an error (default: the best)")
-	f.set.StringVar(&f.backend, "backend", "cpu", "compute on `BACKEND`; this build has cpu only")
+	f.set.StringVar(&f.backend, "backend", "auto", "compute on `BACKEND`: cpu, cuda (an NVIDIA GPU; an error where there is none), or auto, the GPU for what takes the processor long, where there is one")
+	f.set.Var(&f.gpuMemory, "gpu-mem", "take at most `SIZE` of the GPU's memory, such as 8G (default: 90 % of what is free)")
 }
 
 // seedFlag declares the seed of a random choice.
@@ -157,15 +161,8 @@ func (f *flags) parseArgs(args []string) error {
 	}
 }
 
-// checkBackend holds that a back end that is asked for is there.
-func (f *flags) checkBackend() error {
-	switch f.backend {
-	case "", "cpu":
-	case "cuda", "gpu":
-		return fmt.Errorf("-backend %s: this build holds no GPU back end, expected cpu", f.backend)
-	default:
-		return usagef("-backend %q, expected cpu", f.backend)
-	}
+// checkISA holds that an instruction set that is asked for is there.
+func (f *flags) checkISA() error {
 	if f.isa == "" {
 		return nil
 	}

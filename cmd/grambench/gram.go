@@ -45,6 +45,7 @@ Examples:
 		f.sourceFlags()
 		f.kernelFlags("diffusion:t=0.5")
 		f.computeFlags(0)
+		f.onGPU = true
 		out := f.set.String("o", "", "write to `FILE`; must be given")
 		to := f.set.String("to", "", "write the format `FORMAT`: npy, libsvm or mm (default: from the ending .npy, .svm, .libsvm, .mtx or .mm)")
 		f.setsFlag()
@@ -172,11 +173,11 @@ const wholeBytes = 256 << 20
 
 // writeGram computes and writes the matrix, whole or stripe by stripe.
 func (f *flags) writeGram(ctx context.Context, p *progress, x *sparse.Embedded, k engine.Kernel, h matrixio.Header, row *gramRow) error {
-	eng, err := f.newEngine(x, f.isa, f.workers, p)
+	eng, err := f.newEngine(x, f.jobBackend(x.Rows(), x.Embedder.Embedding), f.workers, p)
 	if err != nil {
 		return err
 	}
-	row.ISA, row.Method = string(eng.ISA()), "matrix"
+	row.ISA, row.Method = eng.Backend(), "matrix"
 	base := eng.Bytes() + runtimeBytes
 	budget := f.budget()
 	if eng.GramBytes() > wholeBytes || budget > 0 && base+eng.GramBytes() > budget {

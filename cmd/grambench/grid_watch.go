@@ -28,7 +28,7 @@ type gridWatch struct {
 func newGridWatch(m svm.Measure, total int) *gridWatch { return &gridWatch{measure: m, total: total} }
 
 // engine notes what is computed with.
-func (w *gridWatch) engine(e *engine.Engine) { w.isa, w.workers = string(e.ISA()), e.Workers() }
+func (w *gridWatch) engine(e *engine.Engine) { w.isa, w.workers = e.Backend(), e.Workers() }
 
 // point is the callback for a point that is complete.
 func (w *gridWatch) point(p svm.Point) {

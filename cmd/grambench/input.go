@@ -73,9 +73,11 @@ func warnEmptied(w io.Writer, c *sparse.Corpus, x *sparse.Embedded) {
 	}
 }
 
-// newEngine makes an engine on x for the instruction set isa.
-func (f *flags) newEngine(x *sparse.Embedded, isa string, workers int, p *progress) (*engine.Engine, error) {
-	return engine.New(x, engine.Options{ISA: isa, Workers: workers, MemoryBytes: int64(f.memory), Progress: p.computing})
+// newEngine makes an engine on x for a back end: an instruction set or cudaBackend.
+func (f *flags) newEngine(x *sparse.Embedded, backend string, workers int, p *progress) (*engine.Engine, error) {
+	opt := f.options(backend)
+	opt.Workers, opt.Progress = workers, p.computing
+	return engine.New(x, opt)
 }
 
 // documentFile returns the file that document i came from, "" where it is a line of one.

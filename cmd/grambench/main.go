@@ -134,6 +134,7 @@ func (c command) execute(ctx context.Context, args []string, e *env) int {
 	if err == nil {
 		err = work(ctx, e)
 	}
+	err = errors.Join(err, f.closeGPU())
 	var usage usageError
 	switch {
 	case err == nil:

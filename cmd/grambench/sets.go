@@ -54,6 +54,8 @@ func (f *flags) checkSets() ([]engine.Hyperbolic, error) {
 		return nil, usagef("-embed %s with -sets: points are taken as they are", f.embed)
 	case f.minDF > 0 || f.maxDF > 0:
 		return nil, usagef("-min-df and -max-df with -sets: points are taken as they are")
+	case f.backend == string(cudaBackend):
+		return nil, usagef("-backend cuda with -sets: sets are compared by the processor, expected cpu")
 	case f.isa != "" && asm.ISA(f.isa) != asm.Generic:
 		return nil, usagef("-isa %s with -sets: sets are compared in float64, without vector instructions, expected generic", f.isa)
 	}

@@ -54,6 +54,7 @@ Examples:
 		f.sourceFlags()
 		f.kernelFlags("diffusion:t=0.5")
 		f.computeFlags(0)
+		f.onGPU = true
 		f.setsFlag()
 		f.seedFlag("the start vector of Lanczos")
 		f.set.IntVar(&s.k, "k", 6, "print the `K` largest and smallest eigenvalues")
@@ -182,13 +183,13 @@ func (s *spectrumCall) runDocuments(ctx context.Context, e *env, p *progress, co
 				return err
 			}
 			warnEmptied(e.stderr, corpus, x)
-			if eng, err = s.newEngine(x, s.isa, s.workers, p); err != nil {
+			if eng, err = s.newEngine(x, s.jobBackend(x.Rows(), x.Embedder.Embedding), s.workers, p); err != nil {
 				return err
 			}
 		}
 		k = engine.Resolve(k, len(x.Embedder.Terms))
 		known := engine.PropertiesOf(k)
-		row := &spectrumRow{Kernel: k.String(), Embedding: k.Embedding().String(), ISA: string(eng.ISA()), Documents: n, Definite: known.Definite.String(), Condition: known.Condition}
+		row := &spectrumRow{Kernel: k.String(), Embedding: k.Embedding().String(), ISA: eng.Backend(), Documents: n, Definite: known.Definite.String(), Condition: known.Condition}
 		begin := time.Now()
 		if n <= mostWhole && !s.lanczos {
 			err = s.whole(ctx, e, p, eng, k, row)

@@ -22,6 +22,9 @@ func (s *svmFlags) newProblem(ctx context.Context, e *env, p *progress, c *spars
 		return nil, err
 	}
 	opt := svm.Options{ISA: f.isa, Workers: f.workers, MemoryBytes: f.budget(), HeldBytes: runtimeBytes + s.kept, Once: s.once, Progress: p.training}
+	if f.jobBackend(c.Documents.Rows(), embedding) == string(cudaBackend) {
+		opt.Device = f.loadGPU
+	}
 	if s.tiles != "" {
 		var err error
 		if opt.Store, err = tiles.OpenStore(s.tiles); err != nil {

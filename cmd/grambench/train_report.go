@@ -96,7 +96,7 @@ func (r *trainReport) fill(t *trainRun, m *model.Model, result *svm.Report, prob
 		r.C = 0 // has no part in them
 	}
 	e := problem.Engine()
-	r.ISA, r.Workers = string(e.ISA()), e.Workers()
+	r.ISA, r.Workers = e.Backend(), e.Workers()
 	r.File, r.FileFormat = t.out, t.to
 	r.Machines, r.Support, r.Bounded = result.Machines, result.Support, result.Bounded
 	r.Iterations, r.Unfinished = result.Iterations, result.Unfinished

@@ -43,6 +43,7 @@ Examples:
 		f.sourceFlags()
 		f.kernelFlags("one or more of every kernel")
 		f.computeFlags(0)
+		f.onGPU = true
 		f.seedFlag("the choice of rows")
 		return func(ctx context.Context, e *env) error { return f.verify(ctx, e) }
 	},
@@ -121,11 +122,15 @@ type verifier struct {
 	stderr io.Writer
 	corpus *sparse.Corpus
 	report *verifyReport
-	pairs  int   // of the sample of an embedding, whole rows together
-	near   int   // closest pairs beside them
-	share  int   // kernels other than c are compared on one whole row of so many
-	held   int64 // bytes of the program, the corpus, and of one embedding the documents and all engines
+	emb    sparse.Embedding // of the kernels that are verified
+	pairs  int              // of the sample of an embedding, whole rows together
+	near   int              // closest pairs beside them
+	share  int              // kernels other than c are compared on one whole row of so many
+	held   int64            // bytes of the program, the corpus, and of one embedding the documents and all engines
 }
+
+// isas returns what the kernels of the present embedding are verified on.
+func (v *verifier) isas() []asm.ISA { return v.backends(v.emb) }
 
 func (f *flags) verify(ctx context.Context, e *env) error {
 	kernels, err := f.parseKernels(defaultKernels()...)
@@ -145,6 +150,10 @@ func (f *flags) verify(ctx context.Context, e *env) error {
 	v := &verifier{flags: f, p: p, stderr: e.stderr, corpus: corpus}
 	v.report = &verifyReport{Corpus: newCorpusLine(corpus), Tolerance: engine.ToleranceReason}
 	for g, group := range groupByEmbedding(kernels) {
+		if v.emb = group[0].Embedding(); len(v.isas()) == 0 {
+			fmt.Fprintf(e.stderr, "grambench: documents embedded as %s can't be compared on the GPU: %s left out\n", v.emb, counted(len(group), "kernel", "kernels"))
+			continue
+		}
 		v.pairs, v.near, v.share = samplePairs, closestPairs, 1
 		switch {
 		case len(f.kernels) > 0:
@@ -164,7 +173,7 @@ func (f *flags) verify(ctx context.Context, e *env) error {
 			return err
 		}
 	}
-	if len(f.kernels) == 0 {
+	if len(f.kernels) == 0 && f.backend != string(cudaBackend) {
 		if err := v.sets(ctx); err != nil {
 			return err
 		}
@@ -232,9 +241,12 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error
 		if err := v.fits("an engine for each instruction set", v.held+inEngine-embedded); err != nil {
 			return err
 		}
-		if engines[isa], err = v.newEngine(x, string(isa), v.workers, v.p); err != nil {
+		eng, err := v.newEngine(x, string(isa), v.workers, v.p)
+		if err != nil {
 			return err
 		}
+		defer eng.Close()
+		engines[isa] = eng
 		v.held += engines[isa].Bytes() - x.Bytes()
 	}
 	s, err := v.choose(ctx, x, engines[v.isas()[len(engines)-1]], kernels[0])

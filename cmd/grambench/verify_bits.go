@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -82,7 +83,7 @@ func (v *verifier) anyWorkers(ctx context.Context, x *sparse.Embedded, isa asm.I
 			return nil, "", err
 		}
 		m, err := eng.Gram(ctx, c)
-		if err != nil {
+		if err = errors.Join(err, eng.Close()); err != nil {
 			return nil, "", err
 		}
 		if first == nil {
@@ -101,6 +102,7 @@ func (v *verifier) anyWay(ctx context.Context, corpus *sparse.Corpus, x *sparse.
 	if err != nil {
 		return "", err
 	}
+	defer eng.Close()
 	err = eng.Stripes(ctx, c, func(at int, stripe *engine.Dense) error {
 		if !sameFloats(stripe.Data, first[at*n:][:len(stripe.Data)]) {
 			differ = ", stripes differ"

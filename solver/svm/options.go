@@ -1,11 +1,13 @@
 package svm
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -13,6 +15,9 @@ import (
 type Options struct {
 	ISA     string // instruction set; default the best that the processor can run
 	Workers int    // goroutines; default one a processor. Results don't depend on it
+
+	// Device makes the back end that computes c and kernels in place of the processor, see engine.Options. Default: none.
+	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
 	// MemoryBytes bounds what the problem holds at a time: documents, engine, tiles, rows, gradients, models. What it says is a bound on the
 	// whole process if that is told what else it holds (see HeldBytes). Default: none.

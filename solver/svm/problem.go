@@ -57,7 +57,7 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 		return nil, err
 	}
 	report := startTicker(opt.Progress, "preparing the engine", 0)
-	e, err := engine.NewContext(ctx, p.x, engine.Options{ISA: opt.ISA, Workers: opt.Workers, MemoryBytes: p.engineBytes(), Progress: p.computing})
+	e, err := engine.NewContext(ctx, p.x, engine.Options{ISA: opt.ISA, Workers: opt.Workers, MemoryBytes: p.engineBytes(), Progress: p.computing, Device: opt.Device})
 	report.finish()
 	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) { // in the caller's terms
 		err = fmt.Errorf("svm: %s needs %s of memory, expected at most %s", memory.What, sparse.FormatBytes(memory.Need+opt.HeldBytes), sparse.FormatBytes(opt.MemoryBytes))

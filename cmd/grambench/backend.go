@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cuda"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// cudaBackend stands for the GPU where instruction sets are gone through.
+const cudaBackend asm.ISA = "cuda"
+
+// autoSeconds is the time on the processor from which on -backend auto takes the GPU: to make a device ready and compile for it takes about as long. It is reckoned
+// with autoRate pairs a second and worker, which the processor reaches on text.
+const (
+	autoSeconds = 0.5
+	autoRate    = 2e8
+)
+
+// gpu is the device that a command uses, opened when it is first wanted.
+type gpu struct {
+	tried  bool
+	device *cuda.Device
+	err    error // why there is none
+	loaded []*gpuColumns
+}
+
+// gpuColumns are documents on the device. They are closed by the engine that has them or, at the latest, with the device.
+type gpuColumns struct {
+	*cuda.Columns
+	closed bool
+}
+
+func (c *gpuColumns) Close() error {
+	if c.closed {
+		return nil
+	}
+	c.closed = true
+	return c.Columns.Close()
+}
+
+// openGPU returns the device, or why there is none.
+func (f *flags) openGPU() (*cuda.Device, error) {
+	g := &f.gpu
+	if !g.tried {
+		g.tried = true
+		g.device, g.err = cuda.Open(cuda.Options{MemoryBytes: int64(f.gpuMemory)})
+	}
+	return g.device, g.err
+}
+
+// closeGPU gives the device back, and whatever documents are still on it.
+func (f *flags) closeGPU() error {
+	g := &f.gpu
+	if g.device == nil {
+		return nil
+	}
+	var err error
+	for _, c := range g.loaded {
+		err = errors.Join(err, c.Close())
+	}
+	err = errors.Join(err, g.device.Close())
+	f.gpu = gpu{}
+	return err
+}
+
+// loadGPU copies documents to the device, for an engine.
+func (f *flags) loadGPU(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+	d, err := f.openGPU()
+	if err != nil {
+		return nil, err
+	}
+	c, err := d.Load(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	g := &gpuColumns{Columns: c}
+	f.gpu.loaded = append(f.gpu.loaded, g)
+	return g, nil
+}
+
+// checkBackend holds that a back end that is asked for is there.
+func (f *flags) checkBackend() error {
+	switch f.backend {
+	case "", "auto", "cpu":
+	case "cuda", "gpu":
+		f.backend = string(cudaBackend)
+		if !f.onGPU {
+			return fmt.Errorf("-backend cuda: %s computes on the processor only, expected cpu", f.set.Name())
+		}
+		if _, err := f.openGPU(); err != nil {
+			return fmt.Errorf("-backend cuda: %w", err)
+		}
+	default:
+		return usagef("-backend %q, expected auto, cpu or cuda", f.backend)
+	}
+	return f.checkISA()
+}
+
+// jobBackend returns what one job computes on, the matrix of documents with an embedding: an instruction set, "" for the best, or cudaBackend.
+func (f *flags) jobBackend(documents int, e sparse.Embedding) string {
+	switch {
+	case f.backend == string(cudaBackend):
+		return f.backend
+	case f.backend == "cpu" || !f.onGPU || f.isa != "" || e.Pairing != sparse.Dot:
+		return f.isa
+	case float64(documents)*float64(documents)/2 < autoSeconds*autoRate*float64(f.numWorkers()):
+		return f.isa
+	}
+	if _, err := f.openGPU(); err != nil {
+		return f.isa
+	}
+	return string(cudaBackend)
+}
+
+// backends returns what to go through: the instruction sets that were asked for or can run here and, where there is one and documents can be compared on
+// it, the GPU, before them.
+func (f *flags) backends(e sparse.Embedding) []asm.ISA {
+	gpu := false
+	if f.backend != "cpu" && f.onGPU && e.Pairing == sparse.Dot && (f.isa == "" || f.backend == string(cudaBackend)) {
+		_, err := f.openGPU()
+		gpu = err == nil
+	}
+	switch {
+	case f.backend == string(cudaBackend) && gpu:
+		return []asm.ISA{cudaBackend}
+	case f.backend == string(cudaBackend):
+		return nil
+	case gpu:
+		return append([]asm.ISA{cudaBackend}, f.isas()...)
+	}
+	return f.isas()
+}
+
+// options returns an engine's options for a back end: an instruction set or cudaBackend.
+func (f *flags) options(backend string) engine.Options {
+	if backend == string(cudaBackend) {
+		return engine.Options{ISA: f.isa, MemoryBytes: int64(f.memory), Device: f.loadGPU}
+	}
+	return engine.Options{ISA: backend, MemoryBytes: int64(f.memory)}
+}
