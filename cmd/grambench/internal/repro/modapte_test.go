@@ -3,6 +3,9 @@ package repro
 import (
 	"math"
 	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/solver"
 )
 
 // Of 10 stories with a topic 2 are missed, and 1 other is taken for one: precision 8/9, recall 8/10, F1 16/19.
@@ -43,5 +46,25 @@ func TestModApteChoose(t *testing.T) {
 	}
 	if got := p.choose(table, results, llGaussian, 0, 100, held); got.scale != 2 || got.c != 1 || got.figure != 0.05 { // of three equal ones
 		t.Errorf("best on those held out: %+v", got)
+	}
+}
+
+// One support vector of value 1 on stories 0 and 2, which are called positive: story 1 has the topic and is missed, story 2 hasn't and is left out of the count.
+func TestDecideTopics(t *testing.T) {
+	c := &solver.Classifier{Machines: []*solver.Machine{{Support: []int{1}, Coef: []float64{1}, Rho: 0.5}}}
+	m := matrix{4, []float32{9, 9, 9, 9, 1, 0, 1, 0}}
+	labels := [][]int{{0}, {3, 0}, {3}, nil}
+	for _, k := range asm.Available() {
+		kernels, err := asm.For(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		some := decideTopics(c, m, labels, []bool{true, true, false, true}, 2, kernels)
+		if w := some[0]; len(w.Missed) != 1 || w.Missed[0] != 1 || w.Mistaken != nil || w.Positive != 2 {
+			t.Errorf("%s: %+v", k, w)
+		}
+		if all := decideTopics(c, m, labels, nil, 1, kernels)[0]; len(all.Mistaken) != 1 || all.Mistaken[0] != 2 {
+			t.Errorf("%s: of all: %+v", k, all)
+		}
 	}
 }

@@ -65,7 +65,7 @@ func TestFigure(t *testing.T) {
 			}
 		}
 	}
-	if seen[0] < 20 || seen[1] < 20 {
+	if seen[0] < 100 || seen[1] < 100 {
 		t.Errorf("%v pixels of the two curves", seen)
 	}
 }
