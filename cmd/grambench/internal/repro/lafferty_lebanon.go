@@ -13,7 +13,7 @@ var laffertyLebanon = Experiment{
 	Name:  "lafferty-lebanon",
 	Paper: "Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds, JMLR 6 (2005), §5",
 	Data:  "webkb, reuters-modapte",
-	Time:  "about 10 minutes for Tables 1 to 4 and 2 for Tables 5 and 6, on two cores",
+	Time:  "some three minutes on two cores, two of them for Tables 1 to 4",
 	Help: `
 Tables 1 to 4: support vector machines of two classes on WebKB (course, faculty, project and student, each against the rest; and the first three against
 student) and on the stories of Reuters-21578 with one of the topics earn, acq, moneyFx, grain and crude (each against the rest; and the last four against
