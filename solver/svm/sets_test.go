@@ -11,14 +11,14 @@ import (
 )
 
 // setsCorpus draws sets of points of the plane in two classes that differ in spread, as a corpus of their distributions; the classes take turns.
-func setsCorpus(t *testing.T, sets int, seed uint64) (*sparse.Corpus, *engine.Normals) {
+func setsCorpus(t *testing.T, sets int, seed uint64, spreads ...float64) *sparse.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	points := &sparse.CSR{Cols: 2, Offsets: []int64{0}}
 	var of []int32
 	c := &sparse.Corpus{Source: "sets", Classes: []string{"narrow", "wide"}, Labels: sparse.Labels{Offsets: []int64{0}}}
 	for s := range sets {
-		x, y, spread := r.NormFloat64(), r.NormFloat64(), []float64{0.3, 2}[s%2]*math.Exp(0.1*r.NormFloat64())
+		x, y, spread := r.NormFloat64(), r.NormFloat64(), spreads[s%2]*math.Exp(0.1*r.NormFloat64())
 		for range 8 {
 			points.Terms = append(points.Terms, 0, 1)
 			points.Values = append(points.Values, float32(x+spread*r.NormFloat64()), float32(y+spread*r.NormFloat64()))
@@ -34,7 +34,7 @@ func setsCorpus(t *testing.T, sets int, seed uint64) (*sparse.Corpus, *engine.No
 	if c.Documents, err = x.Vectors(2); err != nil {
 		t.Fatal(err)
 	}
-	return c, x
+	return c
 }
 
 // planar is the kernel of H³ between two distributions of the plane as vectors, r/sinh r exp(-r²/4t), by its definition.
@@ -50,14 +50,14 @@ func planar(a, b []float32, time float64) float64 {
 // A machine on sets of points meets the optimality conditions of its definition, decides as Σ coef·k - rho says with the kernel by its closed form, and does so from a model.
 func TestTrainSets(t *testing.T) {
 	const time, c, sets = 0.5, 5.0, 120
-	corpus, _ := setsCorpus(t, sets, 1)
+	corpus := setsCorpus(t, sets, 1, 0.3, 2)
 	k := engine.Hyperbolic{T: time}.Kernel()
 	m, _ := train(t, corpus, Settings{Kernel: k, C: c, Tolerance: 1e-4}, Options{Workers: 2})
 	if m.Kernel != "hyperbolic:t=0.5,n=3" {
 		t.Errorf("the kernel is %s", m.Kernel)
 	}
 	machine := m.Classifier.Machines[0]
-	test, _ := setsCorpus(t, 40, 2)
+	test := setsCorpus(t, 40, 2, 0.3, 2)
 	sum := 0.0
 	for _, a := range machine.Coef {
 		sum += math.Abs(a)
@@ -92,27 +92,46 @@ func TestTrainSets(t *testing.T) {
 	}
 }
 
-// Folds are in an order of their own; what was predicted goes to the right sets.
+// A validation predicts each fold as a machine that was trained on the others alone does, and says so of the right sets, though folds are in an order of their own. The
+// classes overlap, so that some sets are predicted wrongly.
 func TestCrossValidateSets(t *testing.T) {
-	corpus, _ := setsCorpus(t, 90, 3)
+	corpus := setsCorpus(t, 90, 3, 0.7, 1.2)
 	k := engine.Hyperbolic{T: 1}.Kernel()
-	v, err := problem(t, corpus, k, Options{}).CrossValidate(t.Context(), Settings{Kernel: k, C: 10}, 5, 1)
+	s := Settings{Kernel: k, C: 10, Tolerance: 1e-6}
+	v, err := problem(t, corpus, k, Options{}).CrossValidate(t.Context(), s, 3, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, class := range v.Class {
-		if class != i%2 {
-			t.Errorf("set %d is of class %d, predicted %d in fold %d", i, i%2, class, v.Fold[i])
+	wrong := 0
+	for fold := range 3 {
+		var in, out []int
+		for i, f := range v.Fold {
+			if f == fold {
+				out = append(out, i)
+			} else {
+				in = append(in, i)
+			}
+		}
+		m, _ := train(t, corpus.Select(in), s, Options{})
+		for at, class := range predict(t, m, corpus.Select(out).Documents, PredictOptions{}).Class {
+			i := out[at]
+			name := m.Classes[class]
+			if got := corpus.Classes[v.Class[i]]; got != name {
+				t.Errorf("fold %d: set %d is predicted as %s, a machine of its own predicts %s", fold, i, got, name)
+			}
+			if v.Class[i] != i%2 {
+				wrong++
+			}
 		}
 	}
-	if v.Mean != 1 || v.DotProducts != 0 {
-		t.Errorf("accuracy %v, %d dot products", v.Mean, v.DotProducts)
+	if wrong == 0 || wrong > 30 || v.DotProducts != 0 {
+		t.Errorf("%d sets are predicted wrongly, %d dot products", wrong, v.DotProducts)
 	}
 }
 
 // What doesn't go together is refused: documents that are no distributions, memory without room for the matrix, a model without deviations.
 func TestSetsRefuses(t *testing.T) {
-	corpus, _ := setsCorpus(t, 90, 3)
+	corpus := setsCorpus(t, 90, 3, 0.3, 2)
 	k := engine.Hyperbolic{T: 1}.Kernel()
 	p, err := NewProblem(t.Context(), corpus, sparse.Sphere, Options{})
 	if err == nil {
@@ -121,7 +140,7 @@ func TestSetsRefuses(t *testing.T) {
 	if err == nil {
 		t.Error("distributions under a square root are taken")
 	}
-	small, _ := setsCorpus(t, 2000, 3)
+	small := setsCorpus(t, 2000, 3, 0.3, 2)
 	if _, _, err := problem(t, small, k, Options{CacheBytes: 8 << 20}).Train(t.Context(), Settings{Kernel: k}); err == nil || !strings.Contains(err.Error(), "the matrix of 2000 sets of points") {
 		t.Errorf("a matrix that doesn't fit: %v", err)
 	}
