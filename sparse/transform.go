@@ -16,7 +16,7 @@ import (
 // with every other document and 1 with another such document. Its norm is 0 (1 for an L1-normalised square root or an L2-normalised document, whose
 // norms are always 1).
 //
-// A negative value under a power and a value that isn't finite are errors that name the row and the term.
+// A negative value under a power and a value that isn't finite are answered with a [*ValueError].
 func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 	return f.TransformRows(context.Background(), m, nil, 0)
 }
@@ -120,8 +120,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 			continue
 		}
 		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && (f.Power != 0 || f.Pairing != Dot) {
-			return unit, fmt.Errorf("sparse: row %d, term %d: found %v, expected a finite value%s", r, t, values[k],
-				f.wantsNonNegative())
+			return unit, &ValueError{Row: r, Term: t, Value: values[k], Expected: "a finite value" + f.wantsNonNegative()}
 		}
 		add(column, values[k])
 		l1 += math.Abs(v)

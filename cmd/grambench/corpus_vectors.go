@@ -63,7 +63,7 @@ func (f *flags) writeVectors(ctx context.Context, e *env, p *progress, c, model 
 		}
 		x, err := emb.Fit(model.Documents).Transform(c.Documents)
 		if err != nil {
-			return fmt.Errorf("embedding %s: %w", emb, err)
+			return nameValue(c, fmt.Errorf("embedding %s: %w", emb, err))
 		}
 		warnEmptied(e.stderr, c, x)
 		to.Embedding, bits = emb.String(), 64

@@ -60,9 +60,22 @@ func writeWarnings(w io.Writer, c *sparse.Corpus) {
 func embed(c *sparse.Corpus, emb sparse.Embedding) (*sparse.Embedded, error) {
 	x, err := emb.Fit(c.Documents).Transform(c.Documents)
 	if err != nil {
-		return nil, fmt.Errorf("embedding %s: %w", emb, err)
+		return nil, nameValue(c, fmt.Errorf("embedding %s: %w", emb, err))
 	}
 	return x, nil
+}
+
+// nameValue puts the document's name and the term's into an error of a value that an embedding can't take; others stay as they are.
+func nameValue(c *sparse.Corpus, err error) error {
+	var value *sparse.ValueError
+	if !errors.As(err, &value) {
+		return err
+	}
+	term := fmt.Sprintf("index %d", value.Term)
+	if int(value.Term) < len(c.Vocabulary) {
+		term = fmt.Sprintf("term %q", c.Vocabulary[value.Term])
+	}
+	return fmt.Errorf("%s: %s, %s: found %v, expected %s", c.Source, documentName(c, value.Row), term, value.Value, value.Expected)
 }
 
 // warnEmptied says how many documents an embedding has left without terms, beyond those that had none when they were read.

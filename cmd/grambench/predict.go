@@ -137,7 +137,7 @@ func (r *predictRun) run(ctx context.Context, e *env) error {
 	predicting := time.Now()
 	prediction, err := predictor.Predict(ctx, corpus.Documents)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.in, err)
+		return nameValue(corpus, fmt.Errorf("%s: %w", f.in, err))
 	}
 	p.clear()
 	if r.output == "probabilities" {

@@ -35,7 +35,7 @@ func (s *svmFlags) newProblem(ctx context.Context, e *env, p *progress, c *spars
 	problem, err := svm.NewProblem(ctx, c, embedding, opt)
 	p.clear()
 	if err != nil {
-		return nil, err
+		return nil, nameValue(c, err)
 	}
 	if opt.Store != nil && !problem.Cache().Whole {
 		n := int64(problem.Len())
