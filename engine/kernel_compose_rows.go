@@ -15,6 +15,7 @@ type stage struct {
 	a    float64    //
 	once sync.Once  //
 	c2   *piecewise // nil for a layer that isn't separable
+	sum  *sumStage  // of a layer that is a sum, the first such of a composition
 }
 
 // mostStages bounds the stages that have room to be computed chunk by chunk; a composition of more goes value by value.
@@ -43,15 +44,43 @@ func plan(layers []component) *stages {
 		layers = layers[n:]
 	}
 	s := &stages{top: groups[len(groups)-1]}
+	room := true // for one sum
 	for _, g := range groups[:len(groups)-1] {
-		t := &stage{of: g}
-		if isSeparable(g) {
-			t.p, _ = g.homogeneous()
-			_, t.a, _ = g.feature(0, 1, 1)
+		t := newStage(g)
+		if room {
+			t.sum = newSumStage(g)
+			room = t.sum == nil
 		}
 		s.below = append(s.below, t)
 	}
 	return s
+}
+
+func newStage(of component) *stage {
+	t := &stage{of: of}
+	if isSeparable(of) {
+		t.p, _ = of.homogeneous()
+		_, t.a, _ = of.feature(0, 1, 1)
+	}
+	return t
+}
+
+// identity reports whether c2 is c itself.
+func (t *stage) identity() bool {
+	switch t.of.(type) {
+	case linear, bhattacharyya:
+		return true
+	}
+	return false
+}
+
+// fast reports whether row has something better than value by value.
+func (t *stage) fast() bool {
+	switch t.of.(type) {
+	case gaussian, polynomial:
+		return true
+	}
+	return isSeparable(t.of)
 }
 
 func isSeparable(k component) bool {
@@ -71,21 +100,26 @@ func (t *stage) table() *piecewise {
 }
 
 // norm returns the norm in the feature space of a document with norm x.
-func (t *stage) norm(x float32) float32 {
+func (t *stage) norm(x float32) float32 { return float32(t.norm64(x)) }
+
+func (t *stage) norm64(x float32) float64 {
+	if t.sum != nil {
+		return t.sum.norm64(x)
+	}
 	switch k := t.of.(type) {
 	case gaussian:
 		return 1
 	case polynomial:
 		if a := math.Sqrt(k.gamma*float64(x)*float64(x) + k.r); k.gamma != 0 {
-			return float32(power(a, k.degree))
+			return power(a, k.degree)
 		}
 	default:
 		if isSeparable(k) && t.p == math.Trunc(t.p) {
-			return float32(t.a * power(float64(x), int(t.p)))
+			return t.a * power(float64(x), int(t.p))
 		}
 	}
 	_, x2, _ := t.of.feature(0, float64(x), float64(x))
-	return float32(x2)
+	return x2
 }
 
 // oneMinusExp is 1 - exp(-v).
@@ -101,6 +135,10 @@ func (t *stage) root(x float32) float64 {
 
 // row maps c and the norms to c2: dst[j] = c2(c[j], x, y[j]), given the roots of the y; dst may be c. The buffer is as long as they are.
 func (t *stage) row(asm *asm.Kernels, dst, c []float32, x float32, y []float32, roots, buffer []float64) {
+	if t.identity() {
+		copy(dst, c)
+		return
+	}
 	if isSeparable(t.of) {
 		t.table().apply(asm, dst, c)
 		return
@@ -108,9 +146,7 @@ func (t *stage) row(asm *asm.Kernels, dst, c []float32, x float32, y []float32, 
 	c = c[:len(y)]
 	switch k := t.of.(type) {
 	case gaussian:
-		for j, yj := range y {
-			buffer[j] = k.exponent(float64(c[j]), float64(x), float64(yj))
-		}
+		k.exponents(buffer, c, float64(x), y)
 		oneMinusExp.row(dst, buffer)
 	case polynomial:
 		k.featureRow(buffer, c, float64(x), y, t.root(x), roots)
@@ -141,6 +177,20 @@ func (t *stage) row(asm *asm.Kernels, dst, c []float32, x float32, y []float32, 
 	}
 }
 
+// exponents computes gaussian.exponent for a row.
+func (k gaussian) exponents(to []float64, c []float32, x float64, y []float32) {
+	gamma := k.gamma
+	if gamma == 0 {
+		gamma = math.NaN()
+	}
+	to, c = to[:len(y)], c[:len(y)]
+	for j, yj := range y {
+		y := float64(yj)
+		d := x - y
+		to[j] = gamma * (float64(d*d) + float64(2*float64(c[j])*float64(x*y)))
+	}
+}
+
 // featureRow computes polynomial.base for a row, with one division; root and roots are the √(γx²+r).
 func (k polynomial) featureRow(to []float64, c []float32, x float64, y []float32, root float64, roots []float64) {
 	gamma, r, gr := k.gamma, k.r, k.gamma*k.r
@@ -157,7 +207,13 @@ func (k polynomial) featureRow(to []float64, c []float32, x float64, y []float32
 }
 
 // error bounds the error of what row computes, of the value c2.
-func (t *stage) error(c, c2 float64) float64 {
+func (t *stage) error(c, x, y, c2 float64) float64 {
+	if t.sum != nil {
+		return t.sum.error(c, x, y, c2)
+	}
+	if t.identity() {
+		return 0
+	}
 	if isSeparable(t.of) {
 		return t.table().error(c, c2)
 	}
@@ -169,6 +225,7 @@ type composeRoom struct {
 	x     [32]float32 // norms of rows that go to the top together, so that it looks at the columns' once
 	y     [mostStages][chunk]float32
 	roots [mostStages][chunk]float64
+	sum   sumRoom
 }
 
 var composeRooms = sync.Pool{New: func() any { return new(composeRoom) }}
@@ -192,6 +249,9 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 		for j, v := range y {
 			s.y[l][j], s.roots[l][j] = t.norm(v), t.root(v)
 		}
+		if t.sum != nil {
+			t.sum.columns(&s.sum, y)
+		}
 		y = s.y[l][:n]
 	}
 	for lo := 0; lo < len(b.x); lo += len(s.x) {
@@ -200,7 +260,11 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 			dst, c := b.row(lo + i)
 			y := b.y
 			for l, t := range f.plan.below {
-				t.row(asm, dst, c, x, y, s.roots[l][:n], b.sum[:n])
+				if t.sum != nil {
+					t.sum.row(asm, &s.sum, dst, c, x, y, b.sum[:n])
+				} else {
+					t.row(asm, dst, c, x, y, s.roots[l][:n], b.sum[:n])
+				}
 				c, x, y = dst, t.norm(x), s.y[l][:n]
 			}
 			s.x[i] = x
@@ -228,11 +292,11 @@ func (f composed) error(c, x, y float64) float64 {
 		if !(x2 <= math.MaxFloat32/2 && y2 <= math.MaxFloat32/2) {
 			return math.Inf(1)
 		}
-		next := [3]float64{t.error(c, c2), unit*x2 + underflow, unit*y2 + underflow}
+		next := [3]float64{t.error(c, x, y, c2), unit*x2 + underflow, unit*y2 + underflow}
 		own := next
 		corners(c, x, y, box, func(c, x, y float64) {
 			c3, x3, y3 := t.of.feature(c, x, y)
-			next = [3]float64{max(next[0], math.Abs(c3-c2)+t.error(c, c3)), max(next[1], math.Abs(x3-x2)+own[1]), max(next[2], math.Abs(y3-y2)+own[2])}
+			next = [3]float64{max(next[0], math.Abs(c3-c2)+t.error(c, x, y, c3)), max(next[1], math.Abs(x3-x2)+own[1]), max(next[2], math.Abs(y3-y2)+own[2])}
 		})
 		c, x, y, box = c2, x2, y2, next
 	}

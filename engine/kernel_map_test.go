@@ -30,6 +30,7 @@ var mapSpecs = []string{
 	"arccos:n=0,layers=3", "arccos:n=1,layers=3", "arccos:n=2,layers=2",
 	"compose(arccos:n=1,arccos:n=0,layers=3)", "compose(arccos:n=0,rbf:gamma=1)", "compose(ngd:shift=7,linear,polynomial:gamma=1,r=1)",
 	"compose(polynomial:gamma=0.1,r=1,degree=2,arccos:n=1)", "compose(0.5*linear + rbf:gamma=0.1,arccos:n=0)",
+	"compose(0.5*linear + arccos:n=0.5 + 2*polynomial:gamma=0.01,r=1,degree=2,0.1*rbf:gamma=0.1 + arccos:n=0,arccos:n=1)",
 	"product(arccos:n=1,arccos:n=0,arccos:n=0)", "product(rbf:gamma=0.1,linear)", "product(diffusion:t=0.03,arccos:n=0)",
 	"0.5*diffusion:t=0.5 + 0.5*linear", "0.5*diffusion:t=0.1 + 0.5*bhattacharyya", "linear + -2.5*(arccos:n=1 + 3*linear)",
 	"power(arccos:n=1,2.5)", "power(bhattacharyya,3)", "power(linear + rbf:gamma=0.1,2)", "power(rbf:gamma=0.1,0.5)",
