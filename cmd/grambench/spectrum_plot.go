@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -51,14 +52,45 @@ func newSpectrumPlot(title, x, y string) *plot.Plot {
 	return p
 }
 
-// addCurve draws points, joined by a line.
+// curve returns name and colour of row i. Where there are more rows than colours, those of one kernel with several t share a colour, which fades with t, and the first
+// and the last of them have names.
+func (r *spectrumReport) curve(i int) (string, color.Color) {
+	row := r.Rows[i]
+	if len(r.Rows) <= len(curveColors) {
+		return row.Kernel, curveColors[i]
+	}
+	var families []string
+	place, many := 0, 0 // among the rows of its family
+	for j, other := range r.Rows {
+		if !slices.Contains(families, other.family) {
+			families = append(families, other.family)
+		}
+		if other.family == row.family {
+			if many++; j < i {
+				place++
+			}
+		}
+	}
+	base := color.RGBAModel.Convert(curveColors[slices.Index(families, row.family)%len(curveColors)]).(color.RGBA)
+	white := 0.7 * float64(place) / float64(max(many-1, 1))
+	fade := func(v uint8) uint8 { return uint8(float64(v) + white*float64(255-v)) }
+	name := row.Kernel
+	if place > 0 && place < many-1 {
+		name = ""
+	}
+	return name, color.RGBA{fade(base.R), fade(base.G), fade(base.B), 0xff}
+}
+
+// addCurve draws points, joined by a line; without a name it isn't in the legend.
 func addCurve(p *plot.Plot, name string, of color.Color, points plotter.XYs, marks bool) {
 	line := &plotter.Line{XYs: points, LineStyle: draw.LineStyle{Color: of, Width: 1.2}}
 	p.Add(line)
 	if marks {
 		p.Add(&plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: of, Radius: 2.5, Shape: draw.CircleGlyph{}}})
 	}
-	p.Legend.Add(name, line)
+	if name != "" {
+		p.Legend.Add(name, line)
+	}
 }
 
 // decayPlot draws the eigenvalues above 0 by their number; the largest alone where others aren't known.
@@ -82,7 +114,8 @@ func (r *spectrumReport) decayPlot() *plot.Plot {
 			}
 		}
 		if len(points) > 0 {
-			addCurve(p, row.Kernel, curveColors[i%len(curveColors)], points, len(points) < 50)
+			name, of := r.curve(i)
+			addCurve(p, name, of, points, len(points) < 50)
 			drawn = true
 		}
 	}

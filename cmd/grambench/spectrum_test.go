@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"image/color"
 	"math"
 	"os"
 	"path/filepath"
@@ -201,5 +202,33 @@ func TestParameterT(t *testing.T) {
 		if got, family := parameterT(spec); got != want.t || family != want.family {
 			t.Errorf("%s: t=%v of %q, expected %v of %q", spec, got, family, want.t, want.family)
 		}
+	}
+}
+
+// Up to eight curves have names and colours of their own; of more, those of one kernel fade with t, and its first and last have names.
+func TestSpectrumCurves(t *testing.T) {
+	r := &spectrumReport{}
+	add := func(spec string) {
+		row := &spectrumRow{Kernel: spec}
+		row.T, row.family = parameterT(spec)
+		r.Rows = append(r.Rows, row)
+	}
+	for i := range 4 {
+		add(fmt.Sprintf("diffusion:t=%d", i+1))
+		add(fmt.Sprintf("ngd-exp:t=%d", i+1))
+	}
+	for i := range r.Rows {
+		if name, of := r.curve(i); name != r.Rows[i].Kernel || of != curveColors[i] {
+			t.Errorf("curve %d is %q, %v", i, name, of)
+		}
+	}
+	add("linear")
+	seen := map[color.Color]bool{}
+	for i, want := range []string{"diffusion:t=1", "ngd-exp:t=1", "", "", "", "", "diffusion:t=4", "ngd-exp:t=4", "linear"} {
+		name, of := r.curve(i)
+		if name != want || seen[of] {
+			t.Errorf("curve %d is %q, expected %q, colour %v", i, name, want, of)
+		}
+		seen[of] = true
 	}
 }
