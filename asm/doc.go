@@ -8,6 +8,13 @@
 //
 // What doesn't live here: documents, kernels as mathematical objects, scheduling. This package knows slices of numbers only.
 //
+// # Similarities of histograms
+//
+// χ² and Jensen-Shannon similarities are sums over common terms, as dot products are, so they take the same panels, with a term in the place of a product ([Pairing]). On the Go
+// source files, AVX2, one core of an AMD Zen 4, a value of a document against a panel takes 9 ns (χ²: a division a register) and 34 ns (Jensen-Shannon: a division and 16 multiply-adds),
+// where a dot product takes 2 ns: so their heads are smaller, 455 and 150 terms instead of 569. The Jensen-Shannon term in the form (a+b) ln(a+b) - a ln a - b ln b would take one
+// polynomial instead of two and no division, but cancels: its error grows with the entropy, and c would be off by more than 10⁻⁶.
+//
 // # What was tried for the dot products
 //
 // On the Go source files (7,711 documents), AVX2, one core of an AMD Zen 3, dot products and c of the symmetric half; shares are those of the peak of

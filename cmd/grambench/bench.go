@@ -22,7 +22,8 @@ var benchCommand = command{
 	summary: "pairs/s, share of the machine's peak and bytes, by instruction set and kernel, against a merge of sorted lists",
 	help: `
 Measures how many pairs a second the engine computes, beside the usual way, which walks the sorted lists of two documents and adds up the products of
-matching terms (as LIBSVM's Kernel::dot does), on one core. Every round runs the merge and then every instruction set, kernel and number of workers; figures
+matching terms (as LIBSVM's Kernel::dot does), on one core; kernels of histograms, whose pairing is chi2 or js, stand beside a merge that adds up the
+terms of that similarity instead. Every round runs the merge and then every instruction set, kernel and number of workers; figures
 are medians over the rounds, and each ratio is one of two figures of the same round, so that a machine that changes its speed changes neither much.
 
 The kernel "tiles" stands for dot products and c = 1 - cosine of all pairs without a matrix (dot tiles): each piece is computed and left. All others are
