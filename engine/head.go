@@ -15,11 +15,12 @@ import (
 // recomputed. (Beyond, to 190,000 shared terms, it is 80.) Longer segments would be faster, by a tenth for 192 values on the Go source files, since each
 // costs every document an addition to memory.
 //
-// The terms of histograms carry up to 8 roundings of their own, 4.8·10⁻⁷ of the sum, where those of a dot product have three: their segments are so much shorter,
-// segmentFew, that k is 48, which leaves 10⁻⁶ as it is.
+// The terms of histograms carry more roundings of their own, that of a share included: 4 for χ², 2.4·10⁻⁷ of the sum, and 8 for Jensen-Shannon, 4.8·10⁻⁷. Their segments are so
+// much shorter that k is 48 and 40, and all together stays below 10⁻⁶ for similarities up to 0.9.
 const (
-	segmentMost = 48 // values that any document has in a segment; the mean document has two thirds at most, unless a single term has more
-	segmentFew  = 24
+	segmentMost          = 48 // values that any document has in a segment; the mean document has two thirds at most, unless a single term has more
+	segmentChiSquare     = 24
+	segmentJensenShannon = 16
 )
 
 // A Head is a possible choice of the terms that the dense panels hold, with what the cost model says of it.
@@ -48,7 +49,7 @@ type headPlan struct {
 // takes half of it. A most > 0 limits the terms.
 func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int) headPlan {
 	docs := byRank.Cols
-	segmentMost, segmentValues := int32(pair.segment), float64(pair.segment)*2/3
+	longest, typical := int32(pair.segment), float64(pair.segment)*2/3 // what a document, and the mean one, may have in a segment
 	n, width := float64(docs), float64(k.Panel)
 	plan := headPlan{bounds: []int{0}}
 	limit := byRank.Rows()
@@ -82,7 +83,7 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int) headPl
 			count[d]++
 			greatest = max(greatest, count[d])
 		}
-		if r > first && (mean+f/n > segmentValues || greatest > segmentMost || (r+1-first)*k.Panel > 1<<16) {
+		if r > first && (mean+f/n > typical || greatest > longest || (r+1-first)*k.Panel > 1<<16) {
 			plan.bounds = append(plan.bounds, r)
 			clear(count)
 			for _, d := range list {

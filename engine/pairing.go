@@ -22,14 +22,11 @@ type pairing struct {
 const _ = uint(sparse.LeastShare - asm.LeastShare)
 
 func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {
-	histograms := func(of asm.Pairing, exact func([]uint32, []float64, []uint32, []float64) float64) pairing {
-		return pairing{of.Cost, segmentFew, of.Panel, of.Terms, exact}
-	}
 	switch p {
 	case sparse.ChiSquare:
-		return histograms(k.ChiSquare, exactChiSquare)
+		return pairing{k.ChiSquare.Cost, segmentChiSquare, k.ChiSquare.Panel, k.ChiSquare.Terms, exactChiSquare}
 	case sparse.JensenShannon:
-		return histograms(k.JensenShannon, exactJensenShannon)
+		return pairing{k.JensenShannon.Cost, segmentJensenShannon, k.JensenShannon.Panel, k.JensenShannon.Terms, exactJensenShannon}
 	}
 	return pairing{k.Cost, segmentMost, k.PanelDot, nil, exactC}
 }
@@ -45,9 +42,9 @@ func (p *panel) tailAdd(base, limit uint32) {
 		return
 	}
 	p.eachMatch(limit, func(column uint32, docs []uint32, terms []float32) {
-		sums := p.tail[int(column)*tailDocs:][:limit-base]
-		for k, d := range docs {
-			sums[d-base] += float64(terms[k])
+		sums, docs := p.tail[int(column)*tailDocs:][:limit-base], docs[:len(terms)]
+		for k, v := range terms {
+			sums[docs[k]-base] += float64(v)
 		}
 	})
 }
@@ -73,15 +70,33 @@ func (p *panel) eachMatch(limit uint32, visit func(column uint32, docs []uint32,
 	post, of := p.e.postings, p.e.pairing.terms
 	for i := range p.cursors {
 		c := &p.cursors[i]
-		for post.Doc[c.Next] < limit {
-			end := c.Next + 1
-			for end-c.Next < termsAtOnce && post.Doc[end] < limit {
-				end++
-			}
-			terms := p.terms[:end-c.Next]
-			of(terms, post.Value[c.Next:end], c.Scale)
-			visit(c.Column, post.Doc[c.Next:end], terms)
-			c.Next = end
+		list := post.Doc[c.Next:p.ends[i]]
+		n := below(list, limit)
+		for lo := 0; lo < n; lo += termsAtOnce {
+			hi := min(lo+termsAtOnce, n)
+			terms := p.terms[:hi-lo]
+			of(terms, post.Value[int(c.Next)+lo:int(c.Next)+hi], c.Scale)
+			visit(c.Column, list[lo:hi], terms)
 		}
+		c.Next += int64(n)
 	}
+}
+
+// below returns how many documents of an ascending list are below limit. Its search has no branch that depends on them, since that would go wrong half the time; most
+// lists end below it.
+func below(docs []uint32, limit uint32) int {
+	if len(docs) == 0 || docs[len(docs)-1] < limit {
+		return len(docs)
+	}
+	first, n := 0, len(docs)
+	for n > 1 { // docs[first-1] < limit, and docs[first+n-1] >= limit
+		half := n / 2
+		next := first
+		if docs[first+half-1] < limit {
+			next = first + half
+		}
+		first = next
+		n -= half
+	}
+	return first
 }

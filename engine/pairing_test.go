@@ -270,3 +270,23 @@ func TestCloseHistogramsEnd(t *testing.T) {
 		t.Errorf("%d pairs recomputed, k(0, 1) = %v", e.Stats().Recomputed, g.At(0, 1))
 	}
 }
+
+func TestBelow(t *testing.T) {
+	for n := range 20 {
+		docs := make([]uint32, n)
+		for i := range docs {
+			docs[i] = uint32(3*i + 1)
+		}
+		for limit := range uint32(3*n + 4) {
+			want := 0
+			for _, d := range docs {
+				if d < limit {
+					want++
+				}
+			}
+			if got := below(docs, limit); got != want {
+				t.Fatalf("%d of %v are below %d, expected %d", got, docs, limit, want)
+			}
+		}
+	}
+}

@@ -62,6 +62,7 @@ type panel struct {
 	norms   []float32 // their norms; 0 in columns without a document
 	dense   []float32 // [Head][Panel], a segment behind the other
 	cursors []asm.Cursor
+	ends    []int64     // where the posting list of each cursor ends
 	next    int         // document that the cursors stand at after a range of columns, or -1
 	tail    []float64   // [Panel][tailDocs], all 0 where no block is under way; nil where the tail is direct
 	tile    []float32   // [blockDocs][Panel]
@@ -145,7 +146,7 @@ func (p *panel) scatter(zero bool) {
 // the document itself, so that of two documents in the panel only the later one meets the earlier.
 func (p *panel) seek(half bool, from uint32) {
 	post := p.e.postings
-	p.cursors = p.cursors[:0]
+	p.cursors, p.ends = p.cursors[:0], p.ends[:0]
 	tail := &p.from.split.Tail
 	for r, d := range p.docs {
 		for k := tail.Offsets[d]; k < tail.Offsets[d+1]; k++ {
@@ -160,6 +161,7 @@ func (p *panel) seek(half bool, from uint32) {
 			}
 			if next < end {
 				p.cursors = append(p.cursors, asm.Cursor{Next: next, Scale: tail.Values[k], Column: uint32(r)})
+				p.ends = append(p.ends, end)
 			}
 		}
 	}
