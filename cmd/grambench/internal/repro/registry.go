@@ -30,7 +30,7 @@ func (u UsageError) Unwrap() error { return u.Err }
 
 // Experiments returns all experiments in the order of the list.
 func Experiments() []Experiment {
-	return []Experiment{laffertyLebanon, zhangChenLee, lebanonLafferty}
+	return []Experiment{laffertyLebanon, zhangChenLee, cho, lebanonLafferty}
 }
 
 // lebanonLafferty keeps its place.
