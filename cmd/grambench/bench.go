@@ -35,8 +35,8 @@ i < j have. Bytes are counted, not measured: 6 for each value streamed past a pa
 matrix; panels and tiles stay in the caches. They stand beside the bandwidth of reading and of copying (bytes read and written) a buffer of four
 times the last-level cache, measured in every round. Times of stages are shares of workers times seconds; what is left is waiting and switching.
 
--family measures whole matrices of every kernel of the catalogue, and of some more that take other ways, one worker, each against a matrix of the diffusion
-kernel that is computed just before it; the slowest comes first. The default is 3 rounds.
+-family measures whole matrices of every kernel of the catalogue that is a map of c, and of some more that take other ways, one worker, against a matrix
+of the diffusion kernel that is computed before every fourth; the slowest comes first. The default is 3 rounds.
 -maps measures the elementwise maps alone, on 4,096 values of c in [0, 1] in the first-level cache, one worker. gram share is the part of a whole
 diffusion matrix of the documents that its map takes.
 -explain measures the time of the tiles for a range of heads, the frequent terms that are multiplied through dense panels, beside what the
