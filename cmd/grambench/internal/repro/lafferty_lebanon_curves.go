@@ -47,7 +47,7 @@ func (c *llCurves) measure(ctx context.Context, report *Report) error {
 	var done, total int64
 	for i, corpus := range c.corpora {
 		n := int64(corpus.docs.Rows())
-		if err := c.r.Fits(fmt.Sprintf("two matrices of %d documents", n), 8*n*n); err != nil {
+		if err := c.r.Fits(fmt.Sprintf("two matrices of %d documents", n), 8*n*n, corpus.docs); err != nil {
 			return err
 		}
 		for range c.p.features.Chosen {

@@ -117,6 +117,9 @@ func single(v []float64) []float32 {
 	return out
 }
 
+// modApteRows bounds the rows that the solver keeps, which it does where a part of the stories is left out: half the matrix, in bytes.
+func modApteRows(stories int64) int64 { return max(2*stories*stories, 1<<20) }
+
 // measure trains and tests with one kernel: for each C on all training stories, and on those that aren't held out.
 func (b *modApteBase) measure(ctx context.Context, s *modApteSplit, kernel engine.Kernel, prices []float64, held []bool, workers int, kernels *asm.Kernels) (*modApteResult, error) {
 	if err := b.pairs.Fill(ctx, kernel, b.k, workers); err != nil {
@@ -138,7 +141,7 @@ func (b *modApteBase) measure(ctx context.Context, s *modApteSplit, kernel engin
 		}
 	}
 	out := &modApteResult{}
-	opt := solver.Options{Workers: workers, Kernels: kernels}
+	opt := solver.Options{Workers: workers, Kernels: kernels, RowBytes: modApteRows(int64(len(all)))}
 	var start [2]*solver.Classifier
 	for _, c := range prices {
 		for part, labels := range [2][][]int{all, left} {
@@ -219,7 +222,7 @@ type modApteStage struct {
 func (p *llProtocol) measureModApte(ctx context.Context, r *Run, s *modApteSplit, report *Report) (map[modApteStage]*modApteResult, error) {
 	results := map[modApteStage]*modApteResult{}
 	n, t := int64(s.train.Rows()), int64(s.test.Rows())
-	if err := r.Fits(fmt.Sprintf("two matrices of %d documents against them and %d others", n, t), 8*n*(n+t)); err != nil {
+	if err := r.Fits(fmt.Sprintf("two matrices of %d documents against them and %d others", n, t), 8*n*(n+t)+modApteRows(n), s.train, s.test); err != nil {
 		return results, err
 	}
 	kernels, err := r.Kernels()

@@ -2,6 +2,7 @@ package repro
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -23,6 +24,7 @@ func (r *Run) NewPairs(ctx context.Context, docs *sparse.CSR, e sparse.Embedding
 
 // newPairs is NewPairs with an embedding that was fitted before.
 func (r *Run) newPairs(ctx context.Context, e *sparse.Embedder, docs *sparse.CSR, stage string) (*Pairs, error) {
+	runtime.GC() // those of another embedding make room, before the collector would come by itself
 	x, err := e.Transform(docs)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -66,8 +67,16 @@ func (r *Run) Notice(format string, args ...any) {
 	}
 }
 
-// Fits holds that what is needed at a time, beside the corpora themselves, stays within the bound of memory; what names the need.
-func (r *Run) Fits(what string, need int64) error {
+// programBytes is what a run takes beside corpora and matrices.
+const programBytes = 32 << 20
+
+// Fits holds that matrices of so many bytes, documents in an engine, and the program stay within the bound of memory; what names the need.
+func (r *Run) Fits(what string, matrices int64, docs ...*sparse.CSR) error {
+	need := matrices + programBytes
+	for _, m := range docs {
+		terms, _ := m.TermFrequencies()
+		need += engine.NewBytes(m.Rows(), len(terms)+1, m.NNZ()+int64(m.EmptyRows()))
+	}
 	if r.MemoryBytes > 0 && need > r.MemoryBytes {
 		return fmt.Errorf("%s needs %s of memory, allowed are %s", what, sparse.FormatBytes(need), sparse.FormatBytes(r.MemoryBytes))
 	}
