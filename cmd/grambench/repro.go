@@ -32,10 +32,11 @@ var reproCommand = command{
 		f.rewrite = r.choose
 		f.check = r.check
 		f.set.StringVar(&r.data, "data", "", "read the corpora from the sub-folders of `DIR`")
-		f.set.StringVar(&r.plot, "plot", "", "draw the learning curves into `FILE`.png; where there are several figures, the name of each is put before .png")
+		f.set.StringVar(&r.plot, "plot", "", "draw the learning curves into the PNG `FILE`; where there are several figures, the name of each is put before .png")
 		f.set.StringVar(&r.state, "state", "", "keep what is done in `FILE`, from which an interrupted run with the same settings goes on")
 		f.set.Var(&f.memory, "m", "use at most `SIZE` of memory, such as 500M or 4G; a plain number means MB (default: three quarters of what is free)")
-		f.computeFlags(0)
+		f.set.IntVar(&f.workers, "workers", 0, "compute with `N` goroutines (default: all processors)")
+		f.set.StringVar(&f.isa, "isa", "", "use the instruction set `ISA`: generic, avx2 or avx512; one that this processor lacks is an error (default: the best)") // experiments know no other back end
 		f.seedFlag("every random choice")
 		return r.run
 	},

@@ -15,6 +15,7 @@ type llCorpus struct {
 	docs   *sparse.CSR
 	digest [32]byte
 	tasks  []*llTask
+	counts string // of classes, in words
 }
 
 // llTask is a row of a table: a class against the rest, or against the most frequent one.
@@ -107,7 +108,7 @@ func hasClass(c *sparse.Corpus, i int, name string) bool {
 
 // corpus makes the tasks of two tables: each class against the rest, and each but one against that one. Documents of both classes of a pair are left out.
 func (p *llProtocol) corpus(name string, c *sparse.Corpus, classes [][]string, all []string, frequent, tableOfAll, tableOfPairs string) (*llCorpus, error) {
-	out := &llCorpus{name: name, docs: c.Documents, digest: c.Digest()}
+	out := &llCorpus{name: name, docs: c.Documents, digest: c.Digest(), counts: countClasses(classes, all)}
 	task := func(table, class, against string) error {
 		t := &llTask{Task: Task{Name: name + "/" + class + "/" + against}, table: table, class: class, against: against}
 		for i, have := range classes {
@@ -139,4 +140,19 @@ func (p *llProtocol) corpus(name string, c *sparse.Corpus, classes [][]string, a
 		}
 	}
 	return out, nil
+}
+
+// countClasses says how many documents each class has.
+func countClasses(classes [][]string, all []string) string {
+	var parts []string
+	for _, class := range all {
+		n := 0
+		for _, have := range classes {
+			if slices.Contains(have, class) {
+				n++
+			}
+		}
+		parts = append(parts, fmt.Sprintf("%s %d", class, n))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,11 @@ func TestLaffertyLebanon(t *testing.T) {
 		if rows := rowsOf(t, whole, key); len(rows) != want {
 			t.Errorf("table %s has %d rows, expected %d", key, len(rows), want)
 		}
+	}
+	if !slices.ContainsFunc(whole.Settings, func(s Setting) bool {
+		return s.Name == "webkb" && strings.HasPrefix(s.Value, "360 documents (course 60, faculty 120, project 60, student 120), ")
+	}) {
+		t.Errorf("settings are %v", whole.Settings)
 	}
 	// The machines learn: better than to call everything negative, which errs on a third of the pages.
 	for _, row := range rowsOf(t, whole, "1") {
