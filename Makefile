@@ -6,7 +6,7 @@ PORTABLE    = purego,noasm
 CONCURRENT  = ./sparse ./engine ./tiles ./solver ./cmd/...
 
 .DEFAULT_GOAL := build
-.PHONY: help build cuda cuda-header cuda-test ptx ptx-check run test bench bench-libsvm benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build cuda cuda-header cuda-check ptx ptx-check run test bench bench-libsvm benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -29,10 +29,12 @@ ptx: ## compile the GPU's kernels anew (needs clang-19)
 ptx-check: ## fail where the PTX in git isn't that of its sources
 	$(GO) run ./cuda/internal/mkptx -check cuda/kernels
 
-cuda-test: cuda-header ## the GPU back end on a fake driver (needs g++; no GPU, no CUDA)
+cuda-check: cuda-header ptx-check ## check and test the GPU back end without a GPU: a fake driver, PTX in an interpreter (needs g++)
 	$(CUDA_ENV) $(GO) vet -tags cuda ./cuda/... ./cmd/grambench
+	$(CUDA_ENV) $(GO) run $(STATICCHECK) -tags cuda ./cuda/... ./cmd/grambench
 	$(CUDA_ENV) $(GO) test -tags cuda ./cuda/...
-	$(CUDA_ENV) $(GO) test -tags cuda -race -short ./cuda
+	$(CUDA_ENV) $(GO) test -tags cuda -run CUDA ./cmd/grambench
+	$(CUDA_ENV) $(GO) test -tags cuda -race -run "Rows|Memory|Errors|Early" ./cuda
 
 run: build ## build, then the main job: verify the engine on the Go source files of this machine
 	bin/grambench verify

@@ -11,7 +11,7 @@ const (
 	finishThreads = 128
 )
 
-// entry is a value of a document in the head: the place of its term in the panel, in units of 16 bytes, and the value.
+// entry is a value of a document in the head: the place of its term in the panel, in bytes, and the value.
 type entry struct {
 	place uint32
 	value float32

@@ -126,7 +126,7 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 		for r := l.bounds[t] - 1; r >= l.bounds[t+1]; r-- {
 			docs, values := byRank.Row(r)
 			for k, d := range docs {
-				s.entry[s.head[d]+int64(fill[d])] = entry{uint32(r-l.base[chunk]) * (panelWidth / 4), values[k]}
+				s.entry[s.head[d]+int64(fill[d])] = entry{uint32(r-l.base[chunk]) * lineBytes, values[k]}
 				fill[d]++
 			}
 		}

@@ -7,6 +7,7 @@
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __restrict__ __restrict
 #define DEVICE static __device__ inline __attribute__((always_inline))
+#define GLOBAL __attribute__((address_space(1)))
 #define DYNAMIC_SHARED(type, name) extern __shared__ type name[]
 
 // The special registers, by the names that CUDA gives them.
@@ -33,9 +34,18 @@ DEVICE float4 load4(const float4 *p) {
 	float4 r = {v.x, v.y, v.z, v.w};
 	return r;
 }
+DEVICE float4 load4(const float4 GLOBAL *p) {
+	vector4 v = *(const vector4 GLOBAL *)p;
+	float4 r = {v.x, v.y, v.z, v.w};
+	return r;
+}
 DEVICE void store4(float4 *p, float4 v) {
 	vector4 r = {v.x, v.y, v.z, v.w};
 	*(vector4 *)p = r;
+}
+DEVICE void store4(float4 GLOBAL *p, float4 v) {
+	vector4 r = {v.x, v.y, v.z, v.w};
+	*(vector4 GLOBAL *)p = r;
 }
 
 DEVICE float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }

@@ -43,9 +43,12 @@ extern "C" __global__ void __launch_bounds__(TAIL_THREADS) tailAdd(const Side *_
 		}
 	}
 	__syncthreads();
-	float *out = tile->value + blockIdx.y * tile->stride + from;
+	float GLOBAL *out = tile->value + blockIdx.y * tile->stride + from;
 	for (unsigned j = threadIdx.x; j < padded; j += TAIL_THREADS) out[j] = (float)((double)(long long)sums[j] * 0x1p-60);
 }
+
+DEVICE unsigned placeOf(Entry e) { return (unsigned)e; }
+DEVICE float valueOf(Entry e) { return __builtin_bit_cast(float, (unsigned)(e >> 32)); }
 
 // panelDot adds the head's products of some rows with a panel, PANEL columns, to what is there,
 //
@@ -71,16 +74,16 @@ extern "C" __global__ void __launch_bounds__(PANEL_THREADS) panelDot(const Side 
 		const unsigned own = threadIdx.x % PANEL;
 		if (column + own < tile->cols) {
 			const unsigned doc = (unsigned)(tile->lo + column + own);
-			const unsigned *segment = cols->segment + doc * (segments + 1);
-			const Entry *entry = cols->entry + cols->head[doc];
+			const unsigned GLOBAL *segment = cols->segment + doc * (segments + 1);
+			const Entry GLOBAL *entry = cols->entry + cols->head[doc];
 			for (unsigned k = segment[s0] + threadIdx.x / PANEL; k < segment[s1]; k += PANEL_THREADS / PANEL)
-				((float *)panel)[entry[k].place * 4 + own] = entry[k].value;
+				*(float *)((char *)panel + placeOf(entry[k]) + 4 * own) = valueOf(entry[k]);
 		}
 		__syncthreads();
 		for (long long r = r0 + warp; r < r1; r += warps) {
 			const unsigned doc = tile->docs[r];
-			const unsigned *segment = rows->segment + doc * (segments + 1);
-			const Entry *entry = rows->entry + rows->head[doc];
+			const unsigned GLOBAL *segment = rows->segment + doc * (segments + 1);
+			const Entry GLOBAL *entry = rows->entry + rows->head[doc];
 			float4 sum = zero;
 			unsigned k = segment[s0];
 			for (int s = s0; s < s1; s++) {
@@ -89,18 +92,19 @@ extern "C" __global__ void __launch_bounds__(PANEL_THREADS) panelDot(const Side 
 #pragma unroll 4
 				for (; k < end; k++) {
 					const Entry e = entry[k];
-					const float4 p = load4(&panel[e.place + lane]);
-					part.x = fmaf(e.value, p.x, part.x);
-					part.y = fmaf(e.value, p.y, part.y);
-					part.z = fmaf(e.value, p.z, part.z);
-					part.w = fmaf(e.value, p.w, part.w);
+					const float value = valueOf(e);
+					const float4 p = load4((const float4 *)((const char *)(panel + lane) + placeOf(e)));
+					part.x = fmaf(value, p.x, part.x);
+					part.y = fmaf(value, p.y, part.y);
+					part.z = fmaf(value, p.z, part.z);
+					part.w = fmaf(value, p.w, part.w);
 				}
 				sum.x += part.x;
 				sum.y += part.y;
 				sum.z += part.z;
 				sum.w += part.w;
 			}
-			float4 *out = (float4 *)(tile->value + r * tile->stride + column) + lane;
+			float4 GLOBAL *out = (float4 GLOBAL *)(tile->value + r * tile->stride + column) + lane;
 			float4 v = load4(out);
 			v.x += sum.x;
 			v.y += sum.y;
@@ -128,7 +132,7 @@ DEVICE double exactC(const Side *a, unsigned i, const Side *b, unsigned j) {
 }
 
 // tableOf evaluates a table by Horner's rule in float32; what is no c gets its last row, which holds NaN.
-DEVICE double tableOf(const Table *t, float c) {
+DEVICE double tableOf(const Table GLOBAL *t, float c) {
 	const unsigned b = (unsigned)t->bits;
 	float u = c * 0x1p24f;
 	unsigned fold = 0;
@@ -207,7 +211,7 @@ extern "C" __global__ void __launch_bounds__(FINISH_THREADS) finish(const Side *
 	const long long j = (long long)blockIdx.x * FINISH_THREADS + threadIdx.x;
 	if (j >= tile->cols) return;
 	const unsigned row = blockIdx.y, doc = tile->docs[row], other = (unsigned)(tile->lo + j);
-	float *out = tile->value + row * tile->stride + j;
+	float GLOBAL *out = tile->value + row * tile->stride + j;
 	float c = 1 - *out;
 	c = c < 0 ? 0 : c > 2 ? 2 : c; // NaN stays
 	if (c < 0.1f) c = same && doc == other ? 0 : (float)exactC(rows, doc, cols, other);

@@ -13,6 +13,7 @@ KERNEL(finish, true)
 #include <deque>
 #include <mutex>
 #include <set>
+#include <sys/mman.h>
 
 typedef unsigned long long P;
 enum { OK, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NO_DEVICE = 100 };
@@ -221,14 +222,22 @@ API cuMemGetInfo_v2(size_t *available, size_t *total) {
 API cuMemAlloc_v2(P *p, size_t n) {
 	IN_CONTEXT if (!n) return INVALID_VALUE;
 	if (taken() + n > (size_t)setting("FAKE_MEMORY", 1 << 30)) return OUT_OF_MEMORY;
-	*p = (P)aligned_alloc(256, (n + 255) & ~(size_t)255);
+	// At the end of pages, behind which nothing may be touched.
+	const size_t page = 4096, rounded = (n + 15) & ~(size_t)15, pages = (rounded + page - 1) / page * page;
+	char *base = (char *)mmap(nullptr, pages + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (base == MAP_FAILED) return OUT_OF_MEMORY;
+	mprotect(base + pages, page, PROT_NONE);
+	*p = (P)(base + pages - rounded);
 	device[*p] = n;
 	memset((void *)*p, 0xff, n);
 	return OK;
 }
 API cuMemFree_v2(P p) {
-	IN_CONTEXT if (!device.erase(p)) return INVALID_VALUE;
-	free((void *)p);
+	IN_CONTEXT auto it = device.find(p);
+	if (it == device.end()) return INVALID_VALUE;
+	const size_t page = 4096, rounded = (it->second + 15) & ~(size_t)15, pages = (rounded + page - 1) / page * page;
+	munmap((char *)p + rounded - pages, pages + page);
+	device.erase(it);
 	return OK;
 }
 API cuMemHostAlloc(void **p, size_t n, unsigned) {

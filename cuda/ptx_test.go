@@ -1,0 +1,225 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/cuda/internal/ptxsim"
+	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// simulated is a request computed by the PTX itself.
+type simulated struct {
+	m      *ptxsim.Module
+	memory ptxsim.Grid // its buffers
+	tile   []float32
+	width  int
+	sides  uint64
+	head   uint64
+	layout *layout
+}
+
+// inMemory lays out documents as Load does.
+func (s *simulated) inMemory(t *testing.T, x *sparse.Embedded, terms int) {
+	t.Helper()
+	rank := sparse.Ranks(sparse.Order(x.DocumentFrequency()))
+	byRank, err := sparse.ByRank(t.Context(), &x.CSR, rank, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.layout = newLayout(rank, byRank, terms)
+	p, err := s.layout.split(t.Context(), x, byRank, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &s.memory
+	s.sides = ptxsim.Buffer(g, []uint64{
+		ptxsim.Buffer(g, p.head), ptxsim.Buffer(g, p.segment), ptxsim.Buffer(g, p.entry), ptxsim.Buffer(g, p.tail), ptxsim.Buffer(g, p.tailTerm), ptxsim.Buffer(g, p.tailValue),
+		ptxsim.Buffer(g, p.list), ptxsim.Buffer(g, p.listDoc), ptxsim.Buffer(g, p.listValue), ptxsim.Buffer(g, p.exact), ptxsim.Buffer(g, p.exactTerm), ptxsim.Buffer(g, p.exactValue),
+	})
+	s.head = ptxsim.Buffer(g, []uint64{ptxsim.Buffer(g, s.layout.chunk), ptxsim.Buffer(g, s.layout.terms), uint64(s.layout.chunks()), uint64(s.layout.segments())})
+}
+
+// program lays out a program for all documents as rows and columns.
+func (s *simulated) program(x *sparse.Embedded, p *device.Program) uint64 {
+	if p == nil {
+		return 0
+	}
+	g := &s.memory
+	var code []uint32
+	for _, c := range p.Code {
+		code = append(code, uint32(c.Op)|uint32(c.N)<<8)
+	}
+	var tables []uint64
+	for _, t := range p.Tables {
+		isLog := uint64(0)
+		if t.Log {
+			isLog = 1
+		}
+		tables = append(tables, ptxsim.Buffer(g, t.Rows), uint64(t.Bits), isLog)
+	}
+	var attributes []float64
+	for _, f := range p.Norms {
+		for _, norm := range x.Norms {
+			attributes = append(attributes, f(norm))
+		}
+	}
+	a, n := ptxsim.Buffer(g, attributes), uint64(x.Rows())
+	return ptxsim.Buffer(g, []uint64{ptxsim.Buffer(g, code), ptxsim.Buffer(g, p.Consts), ptxsim.Buffer(g, tables), a, a, uint64(len(code)), uint64(p.Locals), n, n})
+}
+
+// run computes all pairs.
+func (s *simulated) run(x *sparse.Embedded, p *device.Program) error {
+	n := x.Rows()
+	s.width = padded(n)
+	s.tile = make([]float32, n*s.width)
+	for i := range s.tile {
+		s.tile[i] = float32(math.NaN())
+	}
+	g := &s.memory
+	docs := make([]uint32, n)
+	for i := range docs {
+		docs[i] = uint32(i)
+	}
+	tile := ptxsim.Buffer(g, []uint64{ptxsim.Buffer(g, s.tile), ptxsim.Buffer(g, docs), uint64(s.width), uint64(n), 0, uint64(n), 0})
+	program := s.program(x, p)
+	launch := func(name string, per, rows, threads, shared int, arguments ...any) error {
+		g.Blocks, g.Threads, g.Dynamic = [2]uint32{uint32((n + per - 1) / per), uint32(rows)}, [2]uint32{uint32(threads), 1}, shared
+		return s.m.Run(name, g, arguments...)
+	}
+	if err := launch("tailAdd", tailColumns, n, tailThreads, 0, s.sides, s.sides, tile); err != nil {
+		return err
+	}
+	const height = 23
+	if err := launch("panelDot", panelWidth, (n+height-1)/height, panelThreads, int(s.layout.terms[0])*lineBytes, s.sides, s.sides, s.head, tile, int32(height)); err != nil {
+		return err
+	}
+	return launch("finish", finishThreads, n, finishThreads, 0, s.sides, s.sides, tile, program, int32(1))
+}
+
+// simulate computes a kernel of documents by PTX text and returns the greatest error in units of its tolerance.
+func simulate(t *testing.T, text string, x *sparse.Embedded, k engine.Kernel, p *device.Program) (worst float64, instructions int64, err error) {
+	m, err := ptxsim.Parse(text)
+	if err != nil {
+		return 0, 0, err
+	}
+	s := &simulated{m: m}
+	s.inMemory(t, x, 17)
+	if s.layout.chunks() < 2 || s.layout.head == x.Cols {
+		t.Fatalf("a head of %d terms in %d chunks, expected several, and a tail", s.layout.head, s.layout.chunks())
+	}
+	if err := s.run(x, p); err != nil {
+		return 0, s.memory.Instructions, err
+	}
+	n := x.Rows()
+	for i := range n {
+		for j := range n {
+			c, a, b := reference(x, i, x, j), x.Norms[i], x.Norms[j]
+			got, want := float64(s.tile[i*s.width+j]), k.Eval(c, a, b)
+			e := math.Abs(got-want) / engine.Tolerance(k, c, a, b)
+			if c == 0 && math.Abs(got-want) <= k.Error(0, a, b) {
+				e = 0
+			}
+			if worst = max(worst, e); e != e {
+				worst = math.Inf(1)
+			}
+		}
+	}
+	return worst, s.memory.Instructions, nil
+}
+
+// The PTX that ships computes c and a program of every instruction, in an interpreter that stops at whatever is wrong; faults that are planted in it are noticed.
+func TestPTX(t *testing.T) {
+	readSources()
+	x := embedded(t, zipf(135, 500, 7, 8))
+	c := engine.MustParseKernel("c")
+	worst, instructions, err := simulate(t, ptx, x, c, nil)
+	t.Logf("c: %.2g of the tolerance, %d instructions", worst, instructions)
+	if err != nil || !(worst <= 1) {
+		t.Fatalf("c: %v of the tolerance, error %v", worst, err)
+	}
+	few := embedded(t, zipf(130, 300, 2, 8))
+	swap := func(old, by string, n int) string {
+		if !strings.Contains(ptx, old) {
+			t.Fatalf("the PTX has no %q", old)
+		}
+		return strings.Replace(ptx, old, by, n)
+	}
+	for name, text := range map[string]string{
+		"an unknown instruction": swap("fma.rn.f32", "fmb.rn.f32", 1),
+		"a missing barrier":      swap("bar.sync 	0;", "", 1),
+		"no barriers":            swap("bar.sync 	0;", "", -1),
+		"another rounding":       swap("cvt.rni.f64.f64", "cvt.rn.f64.f64", -1),
+		"a product less":         swap("fma.rn.f32", "mul.rn.f32", 1),
+		"half a sum":             swap("atom.shared.add.u64", "atom.shared.min.u64", 1),
+		"a wild address":         regexp.MustCompile(`(mul\.wide\.u32 	%rd\d+, %r\d+), 4;`).ReplaceAllString(ptx, "$1, 4096;"),
+		"an odd address":         strings.ReplaceAll(ptx, "+8];", "+9];"),
+		"a lost brace":           swap("\n}", "\n", 1),
+	} {
+		if worst, _, err := simulate(t, text, few, c, nil); err == nil && worst <= 1 {
+			t.Errorf("%s: not noticed, %v of the tolerance", name, worst)
+		} else {
+			t.Logf("%s: %.2g of the tolerance, error %v", name, worst, err)
+		}
+	}
+}
+
+// Programs in the PTX, against what package device says they compute.
+func TestPTXPrograms(t *testing.T) {
+	x := embedded(t, zipf(20, 80, 6, 8))
+	m, err := ptxsim.Parse(ptx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	norms := []func(float64) float64{func(x float64) float64 { return 3 * x }, func(x float64) float64 { return 0.25 * x }}
+	ops := func(list ...any) (code []device.Code) {
+		for i := 0; i < len(list); i++ {
+			c := device.Code{Op: list[i].(device.Op)}
+			if i+1 < len(list) {
+				if n, ok := list[i+1].(int); ok {
+					c.N = n
+					i++
+				}
+			}
+			code = append(code, c)
+		}
+		return code
+	}
+	for name, p := range map[string]*device.Program{
+		"exponentials": {Norms: norms, Consts: []float64{-700, 0.3, 700}, Code: ops(device.OpC, device.OpConst, 0, device.OpMul, device.OpExp, device.OpC, device.OpExpm1, device.OpAdd,
+			device.OpC, device.OpConst, 1, device.OpMul, device.OpExpm1, device.OpMul, device.OpX, 0, device.OpY, 1, device.OpMul, device.OpAdd, device.OpC, device.OpConst, 2,
+			device.OpMul, device.OpExp, device.OpLog1p, device.OpAdd)},
+		"powers": {Consts: []float64{0.37, 9, 2.5}, Code: ops(device.OpC, device.OpPow, 0, device.OpC, device.OpDeficit, 1, device.OpAdd, device.OpC, device.OpPower, 13, device.OpAdd,
+			device.OpC, device.OpSqrt, device.OpC, device.OpDeficit, 2, device.OpDiv, device.OpAdd)},
+		"locals": {Consts: []float64{1, 0.5}, Locals: 2, Code: ops(device.OpC, device.OpNeg, device.OpStore, 0, device.OpC, device.OpConst, 0, device.OpSub, device.OpTanh, device.OpStore, 1,
+			device.OpLocal, 1, device.OpLocal, 0, device.OpConst, 1, device.OpSelect, device.OpLocal, 1, device.OpSub, device.OpClamp)},
+	} {
+		if err := p.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		s := &simulated{m: m}
+		s.inMemory(t, x, 9)
+		if err := s.run(x, nil); err != nil {
+			t.Fatal(err)
+		}
+		c := append([]float32(nil), s.tile...)
+		if err := s.run(x, p); err != nil {
+			t.Fatal(err)
+		}
+		for i := range x.Rows() {
+			for j := range x.Rows() {
+				at := i*s.width + j
+				want := p.Eval(c[at], x.Norms[i], x.Norms[j])
+				if got := float64(s.tile[at]); !(math.Abs(got-want) <= 0x1p-23*math.Abs(want)) && !(math.IsNaN(got) && math.IsNaN(want)) {
+					t.Fatalf("%s at c = %v: found %v, expected %v", name, c[at], got, want)
+				}
+			}
+		}
+	}
+}
