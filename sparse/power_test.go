@@ -155,3 +155,25 @@ func TestPowerDigest(t *testing.T) {
 		t.Errorf("digest %x, expected %s", got, want)
 	}
 }
+
+// Whatever is written: an error, or an embedding that prints as something that parses to the same and can embed.
+func FuzzParseEmbedding(f *testing.F) {
+	for _, e := range withPowers() {
+		f.Add(e.String())
+	}
+	f.Add("tf-l1-pow0x1p-1")
+	f.Add("tfidf-l2-pow1e-2")
+	m := csrOf([][]float32{{1, 2}, {3, 0}})
+	f.Fuzz(func(t *testing.T, s string) {
+		e, err := ParseEmbedding(s)
+		if err != nil {
+			return
+		}
+		if again, err := ParseEmbedding(e.String()); err != nil || again != e {
+			t.Fatalf("%q is %v, which parses to %v, %v", s, e, again, err)
+		}
+		if _, err := e.Fit(m).Transform(m); err != nil {
+			t.Fatalf("%q: %v", s, err)
+		}
+	})
+}
