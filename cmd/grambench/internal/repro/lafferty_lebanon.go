@@ -49,7 +49,7 @@ Examples:
 		f.Var(&p.sizes, "sizes", "take training sets of so many documents, a `LIST`")
 		f.IntVar(&p.splits, "splits", 20, "draw `N` random splits of each task")
 		f.IntVar(&p.folds, "folds", 5, "choose honestly by `N` folds of the training documents; 0 leaves these columns out")
-		f.StringVar(&p.modApte, "modapte", "top", "in Tables 5 and 6, take the `STORIES` with one of the ten topics (top: 6,490 for training, where the paper has about 7000), with any topic (topics), or all")
+		f.StringVar(&p.modApte, "modapte", "top", "in Tables 5 and 6, take the `STORIES` with one of the ten topics (top: 6,490 for training), with any topic (topics), or all")
 		f.IntVar(&p.text.MinDF, "min-df", 1, "leave out terms that fewer than `N` documents have")
 		f.IntVar(&p.text.MinLetters, "min-letters", 1, "leave out terms of fewer than `N` letters")
 		f.StringVar(&p.text.StopWords, "stop-words", "", "leave out the words in `FILE` (default: none are)")
