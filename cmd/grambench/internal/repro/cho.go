@@ -42,7 +42,7 @@ The last four are look-alikes, drawn after the description of Larochelle et al.,
 The protocol: C, and a width where there is one, is what errs least on a validation set, a random part of the training set, and is then trained on the whole,
 validation set included; one value of C and no width need no validation. C is given in multiples of 1 / mean k(x,x), gammas in multiples of 1 / mean |x|², biases
 and σ in multiples of the mean norm of the training documents, so that they mean the same for every set and degree. What the thesis leaves open, or we don't know:
-the C it took, its biases and widths, the text preparation (-embed, -min-df), whether pixels were centred (here they aren't), and how ties of votes are broken (the
+the C it took, its biases and widths, the text preparation (-embed, -min-df), whether pixels were centred (-centre), and how ties of votes are broken (the
 first class, as in LIBSVM). A set smaller than the whole (-train, -test) is drawn by -seed.
 
 A results file (-state) keeps every kernel that is done; the same command goes on from there.
@@ -71,6 +71,7 @@ Examples:
 		f.Var(&p.scheme, "scheme", "train the machines of this `SCHEME`: one-vs-one or one-vs-rest")
 		f.IntVar(&p.train, "train", 0, "train on `N` documents, the validation set in proportion (default: all of a set)")
 		f.IntVar(&p.test, "test", 0, "test on `N` documents (default: all of a set)")
+		f.BoolVar(&p.centred, "centre", false, "subtract from each pixel its mean over the training images")
 		f.StringVar(&p.embed, "embed", "tfidf-l2", "embed texts as `EMBEDDING`")
 		f.IntVar(&p.text.MinDF, "min-df", 2, "leave out terms that fewer than `N` texts have")
 		f.IntVar(&p.text.MinLetters, "min-letters", 1, "leave out terms of fewer than `N` letters")
@@ -86,6 +87,7 @@ type choProtocol struct {
 	layers, factors, train, test         int
 	embed                                string
 	text                                 Preparation
+	centred                              bool
 }
 
 // check holds the flags together.
@@ -140,6 +142,9 @@ func (p *choProtocol) run(ctx context.Context, r *Run) (*Report, error) {
 	report.Set("machines", "%s, C of %s in multiples of 1 / mean k(x,x)", p.solverScheme(), &p.c)
 	report.Set("validation", "%s", p.validation())
 	report.Set("seed", "%d", r.Seed)
+	if p.centred {
+		report.Set("pixels", "less their means over the training images")
+	}
 	if p.sets.Has(Newsgroups.Name) {
 		report.Set("texts", "%s; embedded as %s", p.text, p.embed)
 	}
@@ -147,7 +152,7 @@ func (p *choProtocol) run(ctx context.Context, r *Run) (*Report, error) {
 		report.Set("generated sets", "look-alikes of those of Larochelle et al. 2007, not theirs")
 	}
 	// What decides a cell is in its key or here; which sets and kernels are asked for doesn't matter.
-	if err := r.State.Begin("cho", fmt.Sprintf("-c %s -gammas %s -scheme %s -train %d -test %d -embed %s -seed %d -isa %s, terms: %s", &p.c, &p.gammas, &p.scheme, p.train, p.test, p.embed,
+	if err := r.State.Begin("cho", fmt.Sprintf("-c %s -gammas %s -scheme %s -train %d -test %d -centre %t -embed %s -seed %d -isa %s, terms: %s", &p.c, &p.gammas, &p.scheme, p.train, p.test, p.centred, p.embed,
 		r.Seed, kernels.ISA, p.text)); err != nil {
 		return nil, err
 	}

@@ -85,6 +85,12 @@ func (p *choProtocol) read(ctx context.Context, r *Run, s *choSet) (*choData, er
 		return nil, err
 	}
 	n := d.train.Documents.Rows()
+	if p.centred && !s.text && n > 0 {
+		if err := r.Fits("centring "+s.name, 16*int64(n+d.test.Documents.Rows())*int64(d.train.Documents.Cols)); err != nil {
+			return nil, err
+		}
+		d.centre()
+	}
 	valid := n / 6
 	if s.train > 0 {
 		valid = int(int64(n) * int64(s.valid) / int64(s.train))

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -178,9 +179,57 @@ func TestCho(t *testing.T) {
 	if machines += last.Trainings; machines != whole.Trainings {
 		t.Errorf("%d machines in three pieces, %d at once", machines, whole.Trainings)
 	}
+	checkChosen(t, path)
 	none, err := again("")
 	if err != nil || none.DotProducts != 0 || tablesOf(t, none) != tablesOf(t, whole) {
 		t.Errorf("with everything kept: %v, %d dot products", err, none.DotProducts)
+	}
+}
+
+// checkChosen holds, by the results that were kept, that what was tested is what erred least on the validation set: the first of the best.
+func checkChosen(t *testing.T, path string) {
+	t.Helper()
+	lines, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type tried struct {
+		error float64
+		key   string
+	}
+	var tests []string
+	least := map[string]tried{} // by set and kernel, all widths of the Gaussian one being one
+	for line := range strings.Lines(string(lines)) {
+		var v stateLine
+		if err := json.Unmarshal([]byte(line), &v); err != nil || v.Key == "" {
+			continue
+		}
+		words := strings.Fields(v.Key) // set, two digests, what, kernel, C
+		if len(words) != 6 {
+			t.Fatalf("key %q", v.Key)
+		}
+		if words[3] == "test" {
+			tests = append(tests, words[0]+" "+words[4]+" "+words[5])
+			continue
+		}
+		var failed float64
+		if err := json.Unmarshal(v.Value, &failed); err != nil {
+			t.Fatal(err)
+		}
+		kernel, _, _ := strings.Cut(words[4], "gamma")
+		of := words[0] + " " + kernel
+		if best, ok := least[of]; !ok || failed < best.error {
+			least[of] = tried{failed, words[0] + " " + words[4] + " " + words[5]}
+		}
+	}
+	var want []string
+	for _, best := range least {
+		want = append(want, best.key)
+	}
+	slices.Sort(want)
+	slices.Sort(tests)
+	if !slices.Equal(tests, want) {
+		t.Errorf("tested:\n%s\nthe best on the validation set:\n%s", strings.Join(tests, "\n"), strings.Join(want, "\n"))
 	}
 }
 
@@ -327,6 +376,51 @@ func TestChoData(t *testing.T) {
 	for digit, n := range digits { // of each 24 and 12 in the files
 		if n != 36 {
 			t.Errorf("digit %s %d times, expected 36", digit, n)
+		}
+	}
+}
+
+// Centred pixels have the mean 0 over the training images, and distances stay as they were.
+func TestChoCentre(t *testing.T) {
+	data := choStandIns(t)
+	read := func(centred bool) *choData {
+		p := &choProtocol{centred: centred, text: Preparation{MinDF: 1, MinLetters: 1}}
+		d, err := p.read(context.Background(), &Run{Data: data, Seed: 1}, &choSets[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.train.Documents.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	raw, centred := read(false), read(true)
+	dense := func(m *sparse.CSR, i int) []float64 {
+		v := make([]float64, m.Cols)
+		terms, values := m.Row(i)
+		for k, term := range terms {
+			v[term] = float64(values[k])
+		}
+		return v
+	}
+	sum := make([]float64, pixels)
+	for i := range centred.train.Documents.Rows() {
+		for k, v := range dense(centred.train.Documents, i) {
+			sum[k] += v
+		}
+	}
+	for k, v := range sum { // 240 values up to 1, each rounded to 24 bits
+		if !(math.Abs(v) <= 240*math.Exp2(-24)) {
+			t.Errorf("pixel %d: the sum is %v", k, v)
+		}
+	}
+	for i := range raw.test.Documents.Rows() {
+		a, b := dense(raw.train.Documents, i), dense(raw.test.Documents, i)
+		c, d := dense(centred.train.Documents, i), dense(centred.test.Documents, i)
+		for k := range a {
+			if e := (a[k] - b[k]) - (c[k] - d[k]); !(math.Abs(e) <= math.Exp2(-22)) {
+				t.Fatalf("documents %d, pixel %d: apart by %v and %v", i, k, a[k]-b[k], c[k]-d[k])
+			}
 		}
 	}
 }
