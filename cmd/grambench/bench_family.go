@@ -13,14 +13,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// familyKernels are measured by bench -family besides the catalogue's examples: what takes another way through the maps than they do.
-func familyKernels() []string {
-	return append(defaultKernels(), "arccos:n=2.5", "arccos:n=0,bias=100", "arccos:n=0,bias=-0.3", "arccos:n=0,bias=0.3,sigma=0.5", "arccos:n=0,bias=0.3,embed=tf-l1-sqrt",
-		"arccos:n=0,layers=3", "compose(rbf,arccos:n=1)", "compose(polynomial:r=1,degree=2,arccos:n=1,arccos:n=1)",
-		"compose(polynomial:r=1,degree=3,arccos:n=1)",
-		"compose(0.5*linear + rbf,arccos:n=1)", "power(rbf,0.5)", "exp(1e-4*linear)", "centred(ned)")
-}
-
 // familyReport is the report of bench -family.
 type familyReport struct {
 	benchHead
@@ -52,7 +44,7 @@ const familyEvery = 4
 // measureFamily computes the whole matrix of every kernel, and one of the diffusion kernel before every few, which they are held against: so a machine that changes
 // its speed changes no ratio much.
 func (b *bench) measureFamily(ctx context.Context, head benchHead) (report, error) {
-	kernels, err := b.parseKernels(familyKernels()...)
+	kernels, err := b.parseKernels(defaultKernels()...)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,8 @@ and exits with status 1 when a value is out of tolerance.
 Pairs: all of them up to 2,000 documents. Above that whole rows of the matrix are chosen at random (-seed), about 4 million pairs together,
 and the 1,000 closest pairs of the corpus are added, at most half of them identical documents. Kernels of one embedding share the reference. Where no kernel is
 named, those other than c, which all are computed from, are compared on one of eight of these rows and all of the closest pairs, and embeddings other than the first on
-one of eight of the rows, and on the 250 closest pairs of every eighth document with those behind it.
+one of eight of the rows, and on the 250 closest pairs of every eighth document with those behind it. Variants of the examples, and kernels whose reference is slow, are compared on an eighth of the rows
+of the others.
 c = 1 - cosine itself is always verified, for every embedding in use: within 1e-6, and within 1e-5 relative where it isn't 0.
 
 Also checked, for every instruction set and embedding: c is exactly 0 for identical documents; (i, j) and (j, i) have the same bits; and, on up
@@ -126,6 +127,7 @@ type verifier struct {
 	pairs  int              // of the sample of an embedding, whole rows together
 	near   int              // closest pairs beside them
 	share  int              // kernels other than c are compared on one whole row of so many
+	few    map[string]bool  // those that are compared on one of eight of these
 	held   int64            // bytes of the program, the corpus, and of one embedding the documents and all engines
 }
 
@@ -148,6 +150,9 @@ func (f *flags) verify(ctx context.Context, e *env) error {
 		return fmt.Errorf("%s holds no document, so there is nothing to verify", corpus.Source)
 	}
 	v := &verifier{flags: f, p: p, stderr: e.stderr, corpus: corpus}
+	if len(f.kernels) == 0 {
+		v.few = fewerPairs()
+	}
 	v.report = &verifyReport{Corpus: newCorpusLine(corpus), Tolerance: engine.ToleranceReason}
 	for g, group := range groupByEmbedding(kernels) {
 		if v.emb = group[0].Embedding(); len(v.isas()) == 0 {
@@ -188,15 +193,6 @@ func (f *flags) verify(ctx context.Context, e *env) error {
 		return errReported
 	}
 	return nil
-}
-
-// defaultKernels returns the specifications that verify takes: all that the engine gives as examples.
-func defaultKernels() []string {
-	var specs []string
-	for _, info := range engine.Catalogue() {
-		specs = append(specs, info.Examples...)
-	}
-	return specs
 }
 
 // groupByEmbedding groups kernels in the order of the first of each embedding, without repetitions, and puts c at the head of each group.
@@ -281,11 +277,15 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error
 		shown := k.String() // a gamma that depends on the data makes it long
 		k = engine.Resolve(k, len(x.Embedder.Terms))
 		v.p.stage(fmt.Sprintf("%-28s", shorten(k.String(), 28)))
-		results, err := v.compare(ctx, x, s, source, k)
+		pairs := s
+		if v.few[shown] {
+			pairs = s.part(defaultShare)
+		}
+		results, err := v.compare(ctx, x, pairs, source, k)
 		if err != nil {
 			return err
 		}
-		mirrored += s.mirrored()
+		mirrored += pairs.mirrored()
 		for _, isa := range v.isas() {
 			r := results[isa]
 			r.row.shown = shown
