@@ -14,7 +14,7 @@ import (
 
 	"gorgonia.org/cu"
 
-	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
 

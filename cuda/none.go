@@ -5,7 +5,7 @@ package cuda
 import (
 	"context"
 
-	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
 

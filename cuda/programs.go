@@ -5,7 +5,7 @@ package cuda
 import (
 	"errors"
 
-	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
 

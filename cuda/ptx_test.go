@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/cuda/internal/ptxsim"
-	"github.com/gramengine/gram/device"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"gorgonia.org/cu"
 
-	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/engine/device"
 )
 
 // mostRows bounds the rows of a tile: the second dimension of a grid has at most 65,535 blocks.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/engine/device"
 )
 
 // The kernels' header has the constants and shapes of this package, and their interpreter the instructions of package device.

@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 
-	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/tiles"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math"
 	"sync/atomic"
 
-	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/tiles"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )

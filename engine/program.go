@@ -3,7 +3,7 @@ package engine
 import (
 	"math"
 
-	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/engine/device"
 )
 
 // programOf translates a kernel, with nothing left open, into a program for a back end. It returns nil where it can't be: for kernels of one's own with a map or a use

@@ -3,7 +3,7 @@ package engine
 import (
 	"math"
 
-	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/engine/device"
 )
 
 // feature writes what turns c into that of a kernel's feature space, see component.feature, and returns the layer above.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/device"
+	"github.com/gramengine/gram/engine/device"
 )
 
 // hostKernels are those of mapSpecs that no program can express.
