@@ -19,9 +19,10 @@ var ptx string
 
 // kernels are the functions of kernels/gram.cu, compiled for the device by its driver.
 type kernels struct {
-	module                    cu.Module
-	tailAdd, panelDot, finish cu.Function
-	panelTerms                int // terms whose panel fits into a block's shared memory
+	module                            cu.Module
+	tailAdd, panelDot, finish, mirror cu.Function
+	peakMadd, peakShared              cu.Function
+	panelTerms                        int // terms whose panel fits into a block's shared memory
 }
 
 // lineBytes is what a term of a panel takes in shared memory.
@@ -39,7 +40,8 @@ func (d *Device) load() (*kernels, error) {
 		return nil, fmt.Errorf("cuda: cuModuleLoadDataEx: %w: %s", err, bytes.TrimSpace(words))
 	}
 	k := &kernels{module: module, panelTerms: d.info.SharedBytes / lineBytes}
-	for name, f := range map[string]*cu.Function{"tailAdd": &k.tailAdd, "panelDot": &k.panelDot, "finish": &k.finish} {
+	for name, f := range map[string]*cu.Function{"tailAdd": &k.tailAdd, "panelDot": &k.panelDot, "finish": &k.finish, "mirror": &k.mirror,
+		"peakMadd": &k.peakMadd, "peakShared": &k.peakShared} {
 		if *f, err = module.Function(name); err != nil {
 			return nil, errors.Join(fmt.Errorf("cuda: cuModuleGetFunction of %s: %w", name, err), k.close())
 		}

@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/sparse"
 )
 
 // mostRows bounds the rows of a tile: the second dimension of a grid has at most 65,535 blocks.
@@ -38,21 +39,9 @@ func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(b *dev
 		return ctx.Err()
 	}
 	return c.d.do(func() (err error) {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		run := job{c: c, r: r, temporary: pool{d: c.d}}
-		defer func() { err = errors.Join(err, c.programs.pool.close(), run.temporary.close()) }()
-		if run.rows, err = c.sideOf(ctx, r.From); err != nil {
-			return err
-		}
-		if run.same = 0; rows == c.x {
-			run.same = 1
-		}
-		if run.program, err = c.programs.upload(r, rows, c.x); err != nil {
-			return err
-		}
-		if run.docs, err = upload(&run.temporary, docs); err != nil {
+		defer func() { err = errors.Join(err, run.end()) }()
+		if err := run.begin(ctx, rows, docs); err != nil {
 			return err
 		}
 		if err := c.tiles.prepare(min(len(docs), mostRows, c.x.Rows()), padded(r.Hi-r.Lo)); err != nil {
@@ -61,6 +50,27 @@ func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(b *dev
 		return run.stream(ctx, visit)
 	})
 }
+
+// begin copies what a request needs beside the columns to the device.
+func (j *job) begin(ctx context.Context, rows *sparse.Embedded, docs []uint32) (err error) {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if j.rows, err = j.c.sideOf(ctx, j.r.From); err != nil {
+		return err
+	}
+	if rows == j.c.x {
+		j.same = 1
+	}
+	if j.program, err = j.c.programs.upload(j.r, rows, j.c.x); err != nil {
+		return err
+	}
+	j.docs, err = upload(&j.temporary, docs)
+	return err
+}
+
+// end gives it back.
+func (j *job) end() error { return errors.Join(j.c.programs.pool.close(), j.temporary.close()) }
 
 // padded is the distance of rows of so many columns in a tile.
 func padded(cols int) int { return (cols + panelWidth - 1) / panelWidth * panelWidth }
@@ -139,11 +149,29 @@ func (j *job) stream(ctx context.Context, visit func(b *device.Block) error) (er
 
 // start has a tile computed and then copied, beside the computation of the next.
 func (j *job) start(k int) error {
-	block := &j.blocks[k]
+	block, t, b := &j.blocks[k], &j.c.tiles, &j.c.tiles.buffers[k%2]
 	if block.Cols == 0 {
 		return nil
 	}
-	c, t, b := j.c, &j.c.tiles, &j.c.tiles.buffers[k%2]
+	if err := j.compute(k); err != nil {
+		return err
+	}
+	if err := b.computed.Record(t.compute); err != nil {
+		return failed("cuEventRecord", err)
+	}
+	if err := t.copy.Wait(b.computed, 0); err != nil {
+		return failed("cuStreamWaitEvent", err)
+	}
+	bytes := int64(4 * block.Rows * block.Width)
+	if err := cu.MemcpyDtoHAsync(unsafe.Pointer(b.host.at), b.device.at, bytes, t.copy); err != nil {
+		return failed("cuMemcpyDtoHAsync", err)
+	}
+	return failed("cuEventRecord", b.copied.Record(t.copy))
+}
+
+// compute starts the kernels of a tile.
+func (j *job) compute(k int) error {
+	c, t, block := j.c, &j.c.tiles, &j.blocks[k]
 	tile := j.fields + 8*tileFields*uint64(k)
 	f := c.d.kernels
 	grid := func(per int) int { return (block.Cols + per - 1) / per }
@@ -158,20 +186,7 @@ func (j *job) start(k int) error {
 			return err
 		}
 	}
-	if err := launch("finish", f.finish, grid(finishThreads), block.Rows, finishThreads, 0, t.compute, j.rows.at, c.own.at, tile, j.program, j.same); err != nil {
-		return err
-	}
-	if err := b.computed.Record(t.compute); err != nil {
-		return failed("cuEventRecord", err)
-	}
-	if err := t.copy.Wait(b.computed, 0); err != nil {
-		return failed("cuStreamWaitEvent", err)
-	}
-	bytes := int64(4 * block.Rows * block.Width)
-	if err := cu.MemcpyDtoHAsync(unsafe.Pointer(b.host.at), b.device.at, bytes, t.copy); err != nil {
-		return failed("cuMemcpyDtoHAsync", err)
-	}
-	return failed("cuEventRecord", b.copied.Record(t.copy))
+	return launch("finish", f.finish, grid(finishThreads), block.Rows, finishThreads, 0, t.compute, j.rows.at, c.own.at, tile, j.program, j.same)
 }
 
 // heightOfBlocks returns how many rows a block of threads takes, and in how many parts that divides them: enough blocks to keep all multiprocessors busy to the

@@ -9,6 +9,9 @@ const (
 	tailColumns   = 4096
 	tailThreads   = 256
 	finishThreads = 128
+	mirrorWidth   = 32
+	mirrorThreads = 256
+	peakThreads   = 256
 )
 
 // entry is a value of a document in the head: the place of its term in the panel, in bytes, and the value.

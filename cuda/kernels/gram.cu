@@ -217,3 +217,62 @@ extern "C" __global__ void __launch_bounds__(FINISH_THREADS) finish(const Side *
 	if (c < 0.1f) c = same && doc == other ? 0 : (float)exactC(rows, doc, cols, other);
 	*out = program ? (float)run(program, slots, c, tile->first + row, j) : c;
 }
+
+// mirror copies the lower triangle of an n×n matrix into the upper one, a square of MIRROR × MIRROR values a block, through shared memory so that rows are read and
+// written as they lie. Squares on the diagonal are whole already.
+extern "C" __global__ void __launch_bounds__(MIRROR_THREADS) mirror(float *__restrict__ value, long long stride, long long n) {
+	__shared__ float square[MIRROR][MIRROR + 1]; // one more, so that a column's values lie in different banks
+	if (blockIdx.x <= blockIdx.y) return;
+	const unsigned x = threadIdx.x % MIRROR, rows = MIRROR_THREADS / MIRROR;
+	for (unsigned y = threadIdx.x / MIRROR; y < MIRROR; y += rows) {
+		const long long i = (long long)blockIdx.x * MIRROR + y, j = (long long)blockIdx.y * MIRROR + x;
+		if (i < n && j < n) square[y][x] = value[i * stride + j];
+	}
+	__syncthreads();
+	for (unsigned y = threadIdx.x / MIRROR; y < MIRROR; y += rows) {
+		const long long i = (long long)blockIdx.y * MIRROR + y, j = (long long)blockIdx.x * MIRROR + x;
+		if (i < n && j < n) value[i * stride + j] = square[x][y];
+	}
+}
+
+// What measures the device, to hold the others against. All write what they have computed, so that it is.
+
+// peakMadd does 8 × rounds fused multiply-adds a thread.
+extern "C" __global__ void __launch_bounds__(PEAK_THREADS) peakMadd(float *__restrict__ out, float x, float y, int rounds) {
+	float v[8];
+#pragma unroll
+	for (int i = 0; i < 8; i++) v[i] = (float)(threadIdx.x + i);
+	for (int r = 0; r < rounds; r++) {
+#pragma unroll
+		for (int i = 0; i < 8; i++) v[i] = fmaf(v[i], x, y);
+	}
+	float sum = 0;
+#pragma unroll
+	for (int i = 0; i < 8; i++) sum += v[i];
+	out[blockIdx.x * PEAK_THREADS + threadIdx.x] = sum;
+}
+
+// peakShared reads 8 × 16 × rounds bytes of shared memory a thread, as panelDot reads its panel: a warp one line of 512 bytes after the other.
+extern "C" __global__ void __launch_bounds__(PEAK_THREADS) peakShared(float *__restrict__ out, int step, int rounds) {
+	__shared__ float4 lines[64 * 32];
+	for (unsigned i = threadIdx.x; i < 64 * 32; i += PEAK_THREADS) {
+		const float f = (float)i;
+		const float4 v = {f, f, f, f};
+		store4(&lines[i], v);
+	}
+	__syncthreads();
+	unsigned at = threadIdx.x % 32;
+	float4 sum = {0, 0, 0, 0};
+	for (int r = 0; r < rounds; r++) {
+#pragma unroll
+		for (int i = 0; i < 8; i++) {
+			const float4 v = load4(&lines[at]);
+			at = (at + step) % (64 * 32);
+			sum.x += v.x;
+			sum.y += v.y;
+			sum.z += v.z;
+			sum.w += v.w;
+		}
+	}
+	out[blockIdx.x * PEAK_THREADS + threadIdx.x] = sum.x + sum.y + sum.z + sum.w;
+}

@@ -12,6 +12,9 @@ enum {
 	TAIL_COLUMNS = 4096, // columns whose tail one block adds up
 	TAIL_THREADS = 256,
 	FINISH_THREADS = 128,
+	MIRROR = 32,
+	MIRROR_THREADS = 256,
+	PEAK_THREADS = 256,
 	SLOTS = 12, // locals and stack of a program
 };
 

@@ -9,6 +9,9 @@
 KERNEL(tailAdd, false)
 KERNEL(panelDot, false)
 KERNEL(finish, true)
+KERNEL(mirror, false)
+KERNEL(peakMadd, true)
+KERNEL(peakShared, false)
 
 #include <deque>
 #include <mutex>
@@ -278,7 +281,7 @@ API cuLaunchKernel(cpu::Kernel *k, unsigned gx, unsigned gy, unsigned gz, unsign
 	if (shared > 48 << 10 && (!allowed.count(k) || (int)shared > allowed[k])) return INVALID_VALUE;
 	std::vector<unsigned long long> copy; // of what the pointers point to, which may be gone when the stream comes to it
 	for (int i = 0; i < 5; i++) copy.push_back(0);
-	const int count = k == &cpu::kernels()["tailAdd"] ? 3 : 5;
+	const int count = k == &cpu::kernels()["panelDot"] || k == &cpu::kernels()["finish"] ? 5 : k == &cpu::kernels()["peakMadd"] ? 4 : 3;
 	for (int i = 0; i < count; i++) copy[i] = *(unsigned long long *)parameters[i];
 	s->add([=] {
 		auto values = copy;

@@ -1,0 +1,114 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"gorgonia.org/cu"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Kept is a Gram matrix that stays in the device's memory.
+type Kept struct {
+	d      *Device
+	n      int
+	stride int // distance of rows
+	value  memory
+}
+
+// keptRows is how many rows are computed at a time: they take all columns up to the last of them, and so little is computed twice.
+const keptRows = 2048
+
+// Keep computes the Gram matrix of the columns' documents, of c or of a program, and leaves it on the device. Each pair is computed once and mirrored there. The
+// caller closes it.
+func (c *Columns) Keep(ctx context.Context, p *device.Program) (*Kept, error) {
+	n := c.x.Rows()
+	k := &Kept{d: c.d, n: n, stride: padded(n)}
+	docs := make([]uint32, n)
+	for i := range docs {
+		docs[i] = uint32(i)
+	}
+	r := &device.Request{Program: p, Docs: make([]int, n), Hi: n, Half: true}
+	for i := range r.Docs {
+		r.Docs[i] = i
+	}
+	err := c.d.do(func() (err error) {
+		run := job{c: c, r: r, temporary: pool{d: c.d}}
+		defer func() { err = errors.Join(err, run.end()) }()
+		if err := run.begin(ctx, c.x, docs); err != nil {
+			return err
+		}
+		if err := c.tiles.begin(); err != nil {
+			return err
+		}
+		if k.value, err = c.d.alloc(4 * int64(n) * int64(k.stride)); err != nil {
+			return err
+		}
+		return run.keep(ctx, k)
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("a matrix of %s on the GPU: %w", sparse.FormatBytes(4*int64(n)*int64(k.stride)), err), k.Close())
+	}
+	return k, nil
+}
+
+// keep computes all of a matrix in its place.
+func (j *job) keep(ctx context.Context, k *Kept) (err error) {
+	var fields []uint64
+	for first := 0; first < k.n; first += keptRows {
+		b := device.Block{First: first, Rows: min(keptRows, k.n-first)}
+		b.Cols = first + b.Rows
+		at := uint64(k.value.at) + 4*uint64(first)*uint64(k.stride)
+		fields = append(fields, at, j.docs+4*uint64(first), uint64(k.stride), uint64(b.Rows), 0, uint64(b.Cols), uint64(first))
+		j.blocks = append(j.blocks, b)
+	}
+	if j.fields, err = upload(&j.temporary, fields); err != nil {
+		return err
+	}
+	t := &j.c.tiles
+	defer func() { err = errors.Join(err, failed("cuStreamSynchronize", t.compute.Synchronize())) }()
+	for i := range j.blocks {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := j.compute(i); err != nil {
+			return err
+		}
+		// Not far ahead of the device, so that the end of the context is seen in time.
+		if err := t.buffers[i%2].computed.Record(t.compute); err != nil {
+			return failed("cuEventRecord", err)
+		}
+		if i > 0 {
+			if err := t.buffers[(i-1)%2].computed.Synchronize(); err != nil {
+				return failed("cuEventSynchronize", err)
+			}
+		}
+	}
+	squares := (k.n + mirrorWidth - 1) / mirrorWidth
+	if squares == 0 {
+		return nil
+	}
+	return launch("mirror", j.c.d.kernels.mirror, squares, squares, mirrorThreads, 0, t.compute, uint64(k.value.at), uint64(k.stride), uint64(k.n))
+}
+
+// Row copies a row to the machine's memory; dst has as many values as there are documents.
+func (k *Kept) Row(i int, dst []float32) error {
+	if i < 0 || i >= k.n || len(dst) != k.n {
+		return fmt.Errorf("cuda: row %d into %d values, expected one from 0 to %d into %d", i, len(dst), k.n-1, k.n)
+	}
+	return k.d.do(func() error {
+		at := k.value.at + cu.DevicePtr(4*int64(i)*int64(k.stride))
+		return failed("cuMemcpyDtoH", cu.MemcpyDtoH(unsafe.Pointer(&dst[0]), at, 4*int64(k.n)))
+	})
+}
+
+// Close gives its memory back.
+func (k *Kept) Close() error {
+	return k.d.do(func() error { return k.d.free(&k.value) })
+}

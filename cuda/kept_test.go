@@ -1,0 +1,64 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gorgonia.org/cu"
+
+	"github.com/gramengine/gram/engine/device"
+)
+
+// A matrix that is kept on the device has the bits of the rows that are copied from it.
+func TestKeep(t *testing.T) {
+	noLeaks(t)
+	const n = 301
+	x := embedded(t, zipf(n, 500, 12, 4))
+	d := open(t, Options{TileBytes: 64 << 10})
+	cols, err := d.Load(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &device.Program{Consts: []float64{-2}, Code: []device.Code{{Op: device.OpC}, {Op: device.OpConst}, {Op: device.OpMul}, {Op: device.OpExp}}}
+	for _, p := range []*device.Program{nil, p} {
+		want := gather(t, cols, &device.Request{Program: p, Docs: sequence(n), Hi: n}, n)
+		k, err := cols.Keep(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := make([]float32, n)
+		for i := range n {
+			if err := k.Row(i, row); err != nil {
+				t.Fatal(err)
+			}
+			for j, v := range row {
+				if math.Float32bits(v) != math.Float32bits(want[i*n+j]) {
+					t.Fatalf("(%d, %d): found %v, expected %v", i, j, v, want[i*n+j])
+				}
+			}
+		}
+		if err := k.Row(n, row); err == nil || !strings.Contains(err.Error(), "row 301") {
+			t.Errorf("error %v", err)
+		}
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := cols.Keep(ctx, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, expected that of the context", err)
+	}
+	d.limit = d.held + 1000
+	if _, err := cols.Keep(t.Context(), nil); !errors.Is(err, cu.OutOfMemory) {
+		t.Errorf("error %v, expected a lack of memory", err)
+	}
+	if err := errors.Join(cols.Close(), d.Close()); err != nil {
+		t.Error(err)
+	}
+}
