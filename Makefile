@@ -6,7 +6,7 @@ PORTABLE    = purego,noasm
 CONCURRENT  = ./sparse ./engine ./tiles ./solver ./cmd/...
 
 .DEFAULT_GOAL := build
-.PHONY: help build cuda cuda-header cuda-check ptx ptx-check run test bench bench-libsvm benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
+.PHONY: help build cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-libsvm benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -22,6 +22,9 @@ cuda: cuda-header ## build bin/grambench with the GPU back end (needs a C compil
 
 cuda-header:
 	@$(GO) run ./cuda/internal/mkheader build/cuda
+
+cuda-binaries: cuda ## build what cuda/check.sh takes to a machine with a GPU
+	$(CUDA_ENV) $(GO) test -c -tags cuda -o bin/cuda.test ./cuda
 
 ptx: ## compile the GPU's kernels anew (needs clang-19)
 	$(GO) run ./cuda/internal/mkptx cuda/kernels

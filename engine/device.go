@@ -58,7 +58,7 @@ func (e *Engine) program(k Kernel, from *sparse.Embedded) *device.Program {
 	defer e.programs.mu.Unlock()
 	p, ok := e.programs.of[k]
 	if !ok {
-		if p = programOf(k); p != nil && !p.Holds(e.own.x) {
+		if p = ProgramOf(k); p != nil && !p.Holds(e.own.x) {
 			p = nil
 		}
 		if e.programs.of == nil || len(e.programs.of) >= mostPrograms {

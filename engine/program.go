@@ -6,9 +6,9 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// programOf translates a kernel, with nothing left open, into a program for a back end. It returns nil where it can't be: for kernels of one's own with a map or a use
+// ProgramOf translates a kernel, with nothing left open, into a program for a back end. It returns nil where it can't be: for kernels of one's own with a map or a use
 // of norms, biased thresholds, and what is made of those; for compositions on a feature space that only its definition gives; and for what is longer than programs may be.
-func programOf(k Kernel) *device.Program {
+func ProgramOf(k Kernel) *device.Program {
 	of, ok := k.(component)
 	if !ok {
 		return nil

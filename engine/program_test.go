@@ -20,7 +20,7 @@ func TestPrograms(t *testing.T) {
 	for _, spec := range mapSpecs {
 		t.Run(spec, func(t *testing.T) {
 			k := Resolve(MustParseKernel(spec), 1000)
-			p := programOf(k)
+			p := ProgramOf(k)
 			if (p == nil) != hostKernels[spec] {
 				t.Fatalf("a program: %v, expected %v", p != nil, !hostKernels[spec])
 			}
@@ -77,7 +77,7 @@ func TestProgramsRefused(t *testing.T) {
 		long = "linear + 2*(" + long + ")" // each level leaves two numbers on the stack
 	}
 	for name, k := range map[string]Kernel{"open": MustParseKernel("rbf"), "custom": custom, "long": MustParseKernel(long)} {
-		if programOf(k) != nil {
+		if ProgramOf(k) != nil {
 			t.Errorf("%s: a program, expected none", name)
 		}
 	}

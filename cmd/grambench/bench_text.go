@@ -22,6 +22,9 @@ func (r *pairsReport) writeText(w io.Writer) {
 	fmt.Fprintln(w, "\nAgainst the machine: multiply-adds/s of the head stage, bytes as counted")
 	t = newTable("isa", "kernel", ">workers", ">head terms", ">panel", ">peak", ">head", ">of peak", ">useful", ">bytes", ">bytes/s", ">of read", ">of copy")
 	for _, row := range r.Rows {
+		if row.table == nil {
+			continue // the GPU's are another matter, see cuda/check.sh
+		}
 		t.add(row.ISA, shorten(row.Kernel, 34), formatCount(row.Workers), formatCount(row.HeadTerms), formatCount(row.Panel), formatRate(row.PeakPerS),
 			formatRate(row.HeadPerS), formatShare(row.HeadShare), formatShare(row.UsefulShare), formatRate(float64(row.Bytes)),
 			formatRate(row.BytesPerS), formatShare(row.ReadShare), formatShare(row.CopyShare))
@@ -38,6 +41,9 @@ func (r *pairsReport) writeText(w io.Writer) {
 	fmt.Fprintln(w, "\nWhere the time goes")
 	t = newTable("isa", "kernel", ">workers", ">load", ">tail", ">head", ">close", ">map", ">store", ">idle", ">map values/s")
 	for _, row := range r.Rows {
+		if row.table == nil {
+			continue
+		}
 		values := ""
 		if row.MapValuesPerS > 0 {
 			values = formatRate(row.MapValuesPerS)
