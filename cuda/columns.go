@@ -41,6 +41,9 @@ type rowSide struct {
 
 // Load copies documents to the device. The caller closes them.
 func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error) {
+	if x.Embedder.Pairing >= pairings {
+		return nil, fmt.Errorf("cuda: documents embedded as %s, whose similarity has no kernels", x.Embedder)
+	}
 	if x.Rows() > math.MaxInt32 {
 		return nil, fmt.Errorf("cuda: %d documents, expected at most %d", x.Rows(), math.MaxInt32)
 	}
@@ -57,7 +60,7 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error)
 		if err != nil {
 			return err
 		}
-		c.layout = newLayout(rank, byRank, k.panelTerms)
+		c.layout = newLayout(rank, byRank, k.panelTerms, x.Embedder.Pairing)
 		if c.own, err = c.uploadSide(ctx, &c.pool, x, byRank, true); err != nil {
 			return err
 		}

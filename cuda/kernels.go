@@ -12,6 +12,7 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/gramengine/gram/cuda/internal/driver"
+	"github.com/gramengine/gram/sparse"
 )
 
 //go:embed kernels/gram.ptx
@@ -19,11 +20,19 @@ var ptx string
 
 // kernels are the functions of kernels/gram.cu, compiled for the device by its driver.
 type kernels struct {
-	module                            cu.Module
-	tailAdd, panelDot, finish, mirror cu.Function
-	peakMadd, peakShared              cu.Function
-	panelTerms                        int // terms whose panel fits into a block's shared memory
+	module               cu.Module
+	tailAdd, panel       [pairings]cu.Function
+	finish, mirror       cu.Function
+	peakMadd, peakShared cu.Function
+	panelTerms           int // terms whose panel fits into a block's shared memory
 }
+
+// pairingKernels are the kernels of sparse.Dot, sparse.ChiSquare and sparse.JensenShannon, in this order: that of the tail and that of panels.
+var pairingKernels = [pairings][2]string{
+	sparse.Dot: {"tailAdd", "panelDot"}, sparse.ChiSquare: {"tailAddChiSquare", "panelChiSquare"}, sparse.JensenShannon: {"tailAddJensenShannon", "panelJensenShannon"},
+}
+
+const pairings = sparse.JensenShannon + 1
 
 // lineBytes is what a term of a panel takes in shared memory.
 const lineBytes = 4 * panelWidth
@@ -40,14 +49,19 @@ func (d *Device) load() (*kernels, error) {
 		return nil, fmt.Errorf("cuda: cuModuleLoadDataEx: %w: %s", err, bytes.TrimSpace(words))
 	}
 	k := &kernels{module: module, panelTerms: d.info.SharedBytes / lineBytes}
-	for name, f := range map[string]*cu.Function{"tailAdd": &k.tailAdd, "panelDot": &k.panelDot, "finish": &k.finish, "mirror": &k.mirror,
-		"peakMadd": &k.peakMadd, "peakShared": &k.peakShared} {
+	functions := map[string]*cu.Function{"finish": &k.finish, "mirror": &k.mirror, "peakMadd": &k.peakMadd, "peakShared": &k.peakShared}
+	for p, names := range pairingKernels {
+		functions[names[0]], functions[names[1]] = &k.tailAdd[p], &k.panel[p]
+	}
+	for name, f := range functions {
 		if *f, err = module.Function(name); err != nil {
 			return nil, errors.Join(fmt.Errorf("cuda: cuModuleGetFunction of %s: %w", name, err), k.close())
 		}
 	}
-	if err := driver.AllowShared(k.panelDot, k.panelTerms*lineBytes); err != nil {
-		return nil, errors.Join(fmt.Errorf("cuda: %w", err), k.close())
+	for _, f := range k.panel {
+		if err := driver.AllowShared(f, k.panelTerms*lineBytes); err != nil {
+			return nil, errors.Join(fmt.Errorf("cuda: %w", err), k.close())
+		}
 	}
 	d.kernels = k
 	return k, nil

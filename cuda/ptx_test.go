@@ -33,7 +33,7 @@ func (s *simulated) inMemory(t *testing.T, x *sparse.Embedded, terms int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.layout = newLayout(rank, byRank, terms)
+	s.layout = newLayout(rank, byRank, terms, x.Embedder.Pairing)
 	p, err := s.layout.split(t.Context(), x, byRank, true)
 	if err != nil {
 		t.Fatal(err)
@@ -93,14 +93,15 @@ func (s *simulated) run(x *sparse.Embedded, p *device.Program) error {
 		g.Blocks, g.Threads, g.Dynamic = [2]uint32{uint32((n + per - 1) / per), uint32(rows)}, [2]uint32{uint32(threads), 1}, shared
 		return s.m.Run(name, g, arguments...)
 	}
-	if err := launch("tailAdd", tailColumns, n, tailThreads, 0, s.sides, s.sides, tile); err != nil {
+	names, pairing := pairingKernels[x.Embedder.Pairing], int32(x.Embedder.Pairing)
+	if err := launch(names[0], tailColumns, n, tailThreads, 0, s.sides, s.sides, tile); err != nil {
 		return err
 	}
 	const height = 23
-	if err := launch("panelDot", panelWidth, (n+height-1)/height, panelThreads, int(s.layout.terms[0])*lineBytes, s.sides, s.sides, s.head, tile, int32(height)); err != nil {
+	if err := launch(names[1], panelWidth, (n+height-1)/height, panelThreads, int(s.layout.terms[0])*lineBytes, s.sides, s.sides, s.head, tile, int32(height)); err != nil {
 		return err
 	}
-	return launch("finish", finishThreads, n, finishThreads, 0, s.sides, s.sides, tile, program, int32(1))
+	return launch("finish", finishThreads, n, finishThreads, 0, s.sides, s.sides, tile, program, int32(1), pairing)
 }
 
 // simulate computes a kernel of documents by PTX text and returns the greatest error in units of its tolerance.
@@ -117,10 +118,10 @@ func simulate(t *testing.T, text string, x *sparse.Embedded, k engine.Kernel, p 
 	if err := s.run(x, p); err != nil {
 		return 0, s.memory.Instructions, err
 	}
-	n := x.Rows()
+	n, ref := x.Rows(), engine.NewReference(x)
 	for i := range n {
 		for j := range n {
-			c, a, b := reference(x, i, x, j), x.Norms[i], x.Norms[j]
+			c, a, b := ref.C(i, j), x.Norms[i], x.Norms[j]
 			got, want := float64(s.tile[i*s.width+j]), k.Eval(c, a, b)
 			e := math.Abs(got-want) / engine.Tolerance(k, c, a, b)
 			if c == 0 && math.Abs(got-want) <= k.Error(0, a, b) {
@@ -145,6 +146,19 @@ func TestPTX(t *testing.T) {
 		t.Fatalf("c: %v of the tolerance, error %v", worst, err)
 	}
 	few := embedded(t, zipf(130, 300, 2, 8))
+	for _, name := range []string{"tf-l1-chi2", "tf-l1-js"} {
+		k := engine.MustParseKernel("c:embed=" + name)
+		m := zipf(130, 300, 2, 8)
+		x, err := k.Embedding().Fit(m).Transform(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst, _, err := simulate(t, ptx, x, k, nil)
+		t.Logf("%s: %.2g of the tolerance", k, worst)
+		if err != nil || !(worst <= 1) {
+			t.Errorf("%s: %v of the tolerance, error %v", k, worst, err)
+		}
+	}
 	swap := func(old, by string, n int) string {
 		if !strings.Contains(ptx, old) {
 			t.Fatalf("the PTX has no %q", old)

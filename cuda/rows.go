@@ -173,20 +173,21 @@ func (j *job) start(k int) error {
 func (j *job) compute(k int) error {
 	c, t, block := j.c, &j.c.tiles, &j.blocks[k]
 	tile := j.fields + 8*tileFields*uint64(k)
-	f := c.d.kernels
+	f, pairing := c.d.kernels, c.x.Embedder.Pairing
+	names := pairingKernels[pairing]
 	grid := func(per int) int { return (block.Cols + per - 1) / per }
-	if err := launch("tailAdd", f.tailAdd, grid(tailColumns), block.Rows, tailThreads, 0, t.compute, j.rows.at, c.own.at, tile); err != nil {
+	if err := launch(names[0], f.tailAdd[pairing], grid(tailColumns), block.Rows, tailThreads, 0, t.compute, j.rows.at, c.own.at, tile); err != nil {
 		return err
 	}
 	if c.layout.head > 0 {
 		panels := grid(panelWidth)
 		height, parts := c.heightOfBlocks(block.Rows, panels)
 		shared := int(c.layout.terms[0]) * lineBytes
-		if err := launch("panelDot", f.panelDot, panels, parts, panelThreads, shared, t.compute, j.rows.at, c.own.at, c.head, tile, uint64(height)); err != nil {
+		if err := launch(names[1], f.panel[pairing], panels, parts, panelThreads, shared, t.compute, j.rows.at, c.own.at, c.head, tile, uint64(height)); err != nil {
 			return err
 		}
 	}
-	return launch("finish", f.finish, grid(finishThreads), block.Rows, finishThreads, 0, t.compute, j.rows.at, c.own.at, tile, j.program, j.same)
+	return launch("finish", f.finish, grid(finishThreads), block.Rows, finishThreads, 0, t.compute, j.rows.at, c.own.at, tile, j.program, j.same, uint64(pairing))
 }
 
 // heightOfBlocks returns how many rows a block of threads takes, and in how many parts that divides them: enough blocks to keep all multiprocessors busy to the

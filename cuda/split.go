@@ -12,10 +12,12 @@ import (
 // costs an atomic addition for each document of its posting list: guessed to be even where one document in tailShare has the term. mostChunks bounds how often results
 // are read and written, and how many roundings a sum goes through above its segments.
 const (
-	tailShare   = 128
-	mostChunks  = 16
-	segmentMost = 48 // values that a document of the columns has in a segment; see the bounds of package engine for what that does for accuracy
+	tailShare  = 128
+	mostChunks = 16
 )
+
+// segmentMost is how many values a document of the columns has in a segment at most, by pairing; see the bounds of package engine for what that does for accuracy.
+var segmentMost = [pairings]int32{sparse.Dot: 48, sparse.ChiSquare: 24, sparse.JensenShannon: 16}
 
 // layout is the order and the division of the terms: ranks by falling document frequency, of which the first are the head, in chunks and these in segments. Segments and
 // chunks are numbered from the rarest terms on.
@@ -32,7 +34,7 @@ func (l *layout) segments() int { return len(l.bounds) - 1 }
 func (l *layout) chunks() int   { return len(l.terms) }
 
 // newLayout divides the terms of the columns' documents for panels of up to most terms at a time.
-func newLayout(rank []uint32, byRank *sparse.CSR, most int) *layout {
+func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing) *layout {
 	n := byRank.Cols
 	l := &layout{rank: rank}
 	for l.head < min(byRank.Rows(), mostChunks*most) && (byRank.Offsets[l.head+1]-byRank.Offsets[l.head])*tailShare >= int64(n) && n > 0 {
@@ -53,7 +55,7 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int) *layout {
 			full := false
 			for _, d := range docs {
 				count[d]++
-				full = full || count[d] > segmentMost
+				full = full || count[d] > segmentMost[pairing]
 			}
 			if full {
 				l.bounds = append(l.bounds, r)

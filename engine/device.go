@@ -11,7 +11,7 @@ import (
 
 // Device is a back end that computes rows of c, and of kernels of it, in place of an engine's own panels. Its columns are the documents that it was made for.
 //
-// Its c keeps the promises of [Engine], with the same bits for (i, j) and (j, i), whatever rows and columns a request asks for.
+// It compares documents as their embedding says (sparse.Pairing), or refuses them when it is made. Its c keeps the promises of [Engine], with the same bits for (i, j) and (j, i), whatever rows and columns a request asks for.
 type Device interface {
 	// Name says what it is, such as "cuda: NVIDIA H200".
 	Name() string

@@ -107,9 +107,6 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 	}
 	e.tailDirect = e.own.split.Tail.LongestRow() <= directValues
 	if opt.Device != nil {
-		if x.Embedder.Pairing != sparse.Dot {
-			return nil, fmt.Errorf("engine: documents embedded as %s for a device, which computes dot products only; the processor's own back end compares histograms", x.Embedder.Embedding)
-		}
 		if e.device, err = opt.Device(ctx, x); err != nil {
 			return nil, err
 		}

@@ -101,12 +101,12 @@ func (f *flags) checkBackend() error {
 	return f.checkISA()
 }
 
-// jobBackend returns what one job computes on, the matrix of documents with an embedding: an instruction set, "" for the best, or cudaBackend.
-func (f *flags) jobBackend(documents int, e sparse.Embedding) string {
+// jobBackend returns what one job computes on, the matrix of documents: an instruction set, "" for the best, or cudaBackend.
+func (f *flags) jobBackend(documents int) string {
 	switch {
 	case f.backend == string(cudaBackend):
 		return f.backend
-	case f.backend == "cpu" || !f.onGPU || f.isa != "" || e.Pairing != sparse.Dot:
+	case f.backend == "cpu" || !f.onGPU || f.isa != "":
 		return f.isa
 	case float64(documents)*float64(documents)/2 < autoSeconds*autoRate*float64(f.numWorkers()):
 		return f.isa
@@ -117,19 +117,16 @@ func (f *flags) jobBackend(documents int, e sparse.Embedding) string {
 	return string(cudaBackend)
 }
 
-// backends returns what to go through: the instruction sets that were asked for or can run here and, where there is one and documents can be compared on
-// it, the GPU, before them.
-func (f *flags) backends(e sparse.Embedding) []asm.ISA {
+// backends returns what to go through: the instruction sets that were asked for or can run here and, where there is one, the GPU, before them.
+func (f *flags) backends() []asm.ISA {
 	gpu := false
-	if f.backend != "cpu" && f.onGPU && e.Pairing == sparse.Dot && (f.isa == "" || f.backend == string(cudaBackend)) {
+	if f.backend != "cpu" && f.onGPU && (f.isa == "" || f.backend == string(cudaBackend)) {
 		_, err := f.openGPU()
 		gpu = err == nil
 	}
 	switch {
-	case f.backend == string(cudaBackend) && gpu:
+	case f.backend == string(cudaBackend): // there is one, or the command would have ended
 		return []asm.ISA{cudaBackend}
-	case f.backend == string(cudaBackend):
-		return nil
 	case gpu:
 		return append([]asm.ISA{cudaBackend}, f.isas()...)
 	}

@@ -185,7 +185,7 @@ func (b *bench) prepareRows(r *pairsReport, specs []benchSpec) (*machine, error)
 			}
 		}
 		k := engine.Resolve(s.kernel, len(x.Embedder.Terms))
-		for _, isa := range b.backends(x.Embedder.Embedding) {
+		for _, isa := range b.backends() {
 			for _, workers := range b.workers {
 				at := key{x.Embedder.Embedding.String(), isa, workers}
 				e := engines[at]

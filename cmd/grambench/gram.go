@@ -173,7 +173,7 @@ const wholeBytes = 256 << 20
 
 // writeGram computes and writes the matrix, whole or stripe by stripe.
 func (f *flags) writeGram(ctx context.Context, p *progress, x *sparse.Embedded, k engine.Kernel, h matrixio.Header, row *gramRow) error {
-	eng, err := f.newEngine(x, f.jobBackend(x.Rows(), x.Embedder.Embedding), f.workers, p)
+	eng, err := f.newEngine(x, f.jobBackend(x.Rows()), f.workers, p)
 	if err != nil {
 		return err
 	}

@@ -183,7 +183,7 @@ func (s *spectrumCall) runDocuments(ctx context.Context, e *env, p *progress, co
 				return err
 			}
 			warnEmptied(e.stderr, corpus, x)
-			if eng, err = s.newEngine(x, s.jobBackend(x.Rows(), x.Embedder.Embedding), s.workers, p); err != nil {
+			if eng, err = s.newEngine(x, s.jobBackend(x.Rows()), s.workers, p); err != nil {
 				return err
 			}
 		}

@@ -22,7 +22,7 @@ func (s *svmFlags) newProblem(ctx context.Context, e *env, p *progress, c *spars
 		return nil, err
 	}
 	opt := svm.Options{ISA: f.isa, Workers: f.workers, MemoryBytes: f.budget(), HeldBytes: runtimeBytes + s.kept, Once: s.once, Progress: p.training}
-	if f.jobBackend(c.Documents.Rows(), embedding) == string(cudaBackend) {
+	if f.jobBackend(c.Documents.Rows()) == string(cudaBackend) {
 		opt.Device = f.loadGPU
 	}
 	if s.tiles != "" {

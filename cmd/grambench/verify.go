@@ -123,16 +123,15 @@ type verifier struct {
 	stderr io.Writer
 	corpus *sparse.Corpus
 	report *verifyReport
-	emb    sparse.Embedding // of the kernels that are verified
-	pairs  int              // of the sample of an embedding, whole rows together
-	near   int              // closest pairs beside them
-	share  int              // kernels other than c are compared on one whole row of so many
-	few    map[string]bool  // those that are compared on one of eight of these
-	held   int64            // bytes of the program, the corpus, and of one embedding the documents and all engines
+	pairs  int             // of the sample of an embedding, whole rows together
+	near   int             // closest pairs beside them
+	share  int             // kernels other than c are compared on one whole row of so many
+	few    map[string]bool // those that are compared on one of eight of these
+	held   int64           // bytes of the program, the corpus, and of one embedding the documents and all engines
 }
 
-// isas returns what the kernels of the present embedding are verified on.
-func (v *verifier) isas() []asm.ISA { return v.backends(v.emb) }
+// isas returns what kernels are verified on.
+func (v *verifier) isas() []asm.ISA { return v.backends() }
 
 func (f *flags) verify(ctx context.Context, e *env) error {
 	kernels, err := f.parseKernels(defaultKernels()...)
@@ -155,10 +154,6 @@ func (f *flags) verify(ctx context.Context, e *env) error {
 	}
 	v.report = &verifyReport{Corpus: newCorpusLine(corpus), Tolerance: engine.ToleranceReason}
 	for g, group := range groupByEmbedding(kernels) {
-		if v.emb = group[0].Embedding(); len(v.isas()) == 0 {
-			fmt.Fprintf(e.stderr, "grambench: documents embedded as %s can't be compared on the GPU: %s left out\n", v.emb, counted(len(group), "kernel", "kernels"))
-			continue
-		}
 		v.pairs, v.near, v.share = samplePairs, closestPairs, 1
 		switch {
 		case len(f.kernels) > 0:

@@ -4,6 +4,7 @@
 #endif
 #include "shape.h"
 #include "functions.h"
+#include "pairing.h"
 
 // tailAdd adds up the tail's products of one row, blockIdx.y, with TAIL_COLUMNS columns, and stores the sums,
 //
@@ -11,7 +12,8 @@
 //
 // One warp walks one posting list at a time. Sums are integers, units of 2^-60: their order doesn't matter to the bit, so any warp may add at any time, and a
 // row has the same sums as a column. Products are exact in float64; |Σ| <= 1 for unit vectors.
-extern "C" __global__ void __launch_bounds__(TAIL_THREADS) tailAdd(const Side *__restrict__ rows, const Side *__restrict__ cols, const Tile *__restrict__ tile) {
+// The sum of a pairing takes its terms for the products.
+template <int pairing> DEVICE void tailAddOf(const Side *__restrict__ rows, const Side *__restrict__ cols, const Tile *__restrict__ tile) {
 	__shared__ unsigned long long sums[TAIL_COLUMNS];
 	const unsigned warps = TAIL_THREADS / 32, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 	const long long from = (long long)blockIdx.x * TAIL_COLUMNS; // in the tile
@@ -26,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(TAIL_THREADS) tailAdd(const Side *_
 	const long long end = rows->tail[doc + 1];
 	for (long long k = rows->tail[doc] + warp; k < end; k += warps) {
 		const unsigned term = rows->tailTerm[k];
-		const double value = rows->tailValue[k];
+		const float value = rows->tailValue[k];
 		const long long last = cols->list[term + 1];
 		long long lo = cols->list[term], hi = last; // the first posting not below first
 		while (lo < hi) {
@@ -39,13 +41,21 @@ extern "C" __global__ void __launch_bounds__(TAIL_THREADS) tailAdd(const Side *_
 		for (long long p = lo + lane; p < last; p += 32) {
 			const unsigned j = cols->listDoc[p] - first;
 			if (j >= count) break;
-			atomicAdd(&sums[j], (unsigned long long)(long long)rint(value * cols->listValue[p] * 0x1p60));
+			atomicAdd(&sums[j], (unsigned long long)(long long)rint(tailTermOf<pairing>(value, cols->listValue[p]) * 0x1p60));
 		}
 	}
 	__syncthreads();
 	float GLOBAL *out = tile->value + blockIdx.y * tile->stride + from;
 	for (unsigned j = threadIdx.x; j < padded; j += TAIL_THREADS) out[j] = (float)((double)(long long)sums[j] * 0x1p-60);
 }
+
+#define TAIL_ADD(name, pairing) \
+	extern "C" __global__ void __launch_bounds__(TAIL_THREADS) name(const Side *__restrict__ rows, const Side *__restrict__ cols, const Tile *__restrict__ tile) { \
+		tailAddOf<pairing>(rows, cols, tile); \
+	}
+TAIL_ADD(tailAdd, DOT)
+TAIL_ADD(tailAddChiSquare, CHI_SQUARE)
+TAIL_ADD(tailAddJensenShannon, JENSEN_SHANNON)
 
 DEVICE unsigned placeOf(Entry e) { return (unsigned)e; }
 DEVICE float valueOf(Entry e) { return __builtin_bit_cast(float, (unsigned)(e >> 32)); }
@@ -57,8 +67,9 @@ DEVICE float valueOf(Entry e) { return __builtin_bit_cast(float, (unsigned)(e >>
 // The panel's values of a chunk of terms stand in shared memory, [terms][PANEL]; each warp streams other documents past it, a value at a time: every lane multiplies it
 // with four columns. Sums are taken segment by segment and chunk by chunk, the rarest term first, so that a pair's sum has the same bits whichever of the two is in
 // the panel: terms that only one of them has add nothing, to the bit.
-extern "C" __global__ void __launch_bounds__(PANEL_THREADS) panelDot(const Side *__restrict__ rows, const Side *__restrict__ cols, const Head *__restrict__ head,
-	const Tile *__restrict__ tile, int rowsPerBlock) {
+//
+// The sum of a pairing takes its terms for the products.
+template <int pairing> DEVICE void panelOf(const Side *__restrict__ rows, const Side *__restrict__ cols, const Head *__restrict__ head, const Tile *__restrict__ tile, int rowsPerBlock) {
 	DYNAMIC_SHARED(float4, panel);
 	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = PANEL_THREADS / 32;
 	const unsigned column = blockIdx.x * PANEL; // in the tile
@@ -94,10 +105,10 @@ extern "C" __global__ void __launch_bounds__(PANEL_THREADS) panelDot(const Side 
 					const Entry e = entry[k];
 					const float value = valueOf(e);
 					const float4 p = load4((const float4 *)((const char *)(panel + lane) + placeOf(e)));
-					part.x = fmaf(value, p.x, part.x);
-					part.y = fmaf(value, p.y, part.y);
-					part.z = fmaf(value, p.z, part.z);
-					part.w = fmaf(value, p.w, part.w);
+					part.x = addTerm<pairing>(part.x, value, p.x);
+					part.y = addTerm<pairing>(part.y, value, p.y);
+					part.z = addTerm<pairing>(part.z, value, p.z);
+					part.w = addTerm<pairing>(part.w, value, p.w);
 				}
 				sum.x += part.x;
 				sum.y += part.y;
@@ -116,15 +127,23 @@ extern "C" __global__ void __launch_bounds__(PANEL_THREADS) panelDot(const Side 
 	}
 }
 
-// exactC returns c of two documents by the difference form ½ Σ (a_t - b_t)² in float64, as engine's exactC does, to the bit.
-DEVICE double exactC(const Side *a, unsigned i, const Side *b, unsigned j) {
+#define PANEL_KERNEL(name, pairing) \
+	extern "C" __global__ void __launch_bounds__(PANEL_THREADS, 1) name(const Side *__restrict__ rows, const Side *__restrict__ cols, const Head *__restrict__ head, \
+		const Tile *__restrict__ tile, int rowsPerBlock) { \
+		panelOf<pairing>(rows, cols, head, tile, rowsPerBlock); \
+	}
+PANEL_KERNEL(panelDot, DOT)
+PANEL_KERNEL(panelChiSquare, CHI_SQUARE)
+PANEL_KERNEL(panelJensenShannon, JENSEN_SHANNON)
+
+// exactC returns c of two documents by a form without negative terms in float64, ½ Σ (a_t - b_t)² for the dot product, as engine's does.
+DEVICE double exactC(const Side *a, unsigned i, const Side *b, unsigned j, int pairing) {
 	double sum = 0;
 	long long p = a->exact[i], q = b->exact[j];
 	const long long pEnd = a->exact[i + 1], qEnd = b->exact[j + 1];
 	while (p < pEnd || q < qEnd) {
 		const unsigned s = p < pEnd ? a->exactTerm[p] : 0xffffffffu, t = q < qEnd ? b->exactTerm[q] : 0xffffffffu;
-		const double d = (s <= t ? a->exactValue[p] : 0) - (t <= s ? b->exactValue[q] : 0);
-		sum += d * d;
+		sum += shareOf(pairing, s <= t ? a->exactValue[p] : 0, t <= s ? b->exactValue[q] : 0);
 		p += s <= t;
 		q += t <= s;
 	}
@@ -206,7 +225,7 @@ DEVICE double run(const Program *p, double (*slots)[FINISH_THREADS], float c, lo
 //
 // same says that rows and columns are the same documents. program may be null: then the value is c.
 extern "C" __global__ void __launch_bounds__(FINISH_THREADS) finish(const Side *__restrict__ rows, const Side *__restrict__ cols, const Tile *__restrict__ tile,
-	const Program *__restrict__ program, int same) {
+	const Program *__restrict__ program, int same, int pairing) {
 	__shared__ double slots[SLOTS][FINISH_THREADS];
 	const long long j = (long long)blockIdx.x * FINISH_THREADS + threadIdx.x;
 	if (j >= tile->cols) return;
@@ -214,7 +233,7 @@ extern "C" __global__ void __launch_bounds__(FINISH_THREADS) finish(const Side *
 	float GLOBAL *out = tile->value + row * tile->stride + j;
 	float c = 1 - *out;
 	c = c < 0 ? 0 : c > 2 ? 2 : c; // NaN stays
-	if (c < 0.1f) c = same && doc == other ? 0 : (float)exactC(rows, doc, cols, other);
+	if (c < 0.1f) c = same && doc == other ? 0 : (float)exactC(rows, doc, cols, other, pairing);
 	*out = program ? (float)run(program, slots, c, tile->first + row, j) : c;
 }
 

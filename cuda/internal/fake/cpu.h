@@ -157,6 +157,7 @@ inline void runBlock(const std::function<void()> &f, bool plain) {
 struct Kernel {
 	std::function<std::function<void()>(void **)> bind;
 	bool plain; // has no barrier
+	int parameters;
 };
 inline std::map<std::string, Kernel> &kernels() {
 	static std::map<std::string, Kernel> all;
@@ -166,6 +167,7 @@ template <class... A, size_t... I> auto binder(void (*f)(A...), std::index_seque
 	return [f](void **p) { return std::function<void()>([=] { f(*(A *)p[I]...); }); };
 }
 template <class... A> auto binder(void (*f)(A...)) { return binder(f, std::index_sequence_for<A...>{}); }
+template <class... A> int parameters(void (*)(A...)) { return sizeof...(A); }
 
 // launch runs a grid. Shared memory holds NaN at first, so that reading what nobody wrote shows.
 inline void launch(const Kernel &k, dim3 g, dim3 b, size_t shared, void **parameters) {
@@ -185,7 +187,7 @@ inline void launch(const Kernel &k, dim3 g, dim3 b, size_t shared, void **parame
 #define threadIdx (cpu::threadAt)
 #define blockIdx (cpu::blockAt)
 #define __syncthreads() cpu::barrier(__LINE__)
-#define KERNEL(name, plain) static int registered_##name = (cpu::kernels()[#name] = {cpu::binder(name), plain}, 0);
+#define KERNEL(name, plain) static int registered_##name = (cpu::kernels()[#name] = {cpu::binder(name), plain, cpu::parameters(name)}, 0);
 
 static inline float4 load4(const float4 *p) {
 	if ((size_t)p % 16) cpu::die("a load of 16 bytes from an address that is no multiple of 16", 0, 0);

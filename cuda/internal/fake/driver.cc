@@ -8,6 +8,10 @@
 
 KERNEL(tailAdd, false)
 KERNEL(panelDot, false)
+KERNEL(tailAddChiSquare, false)
+KERNEL(tailAddJensenShannon, false)
+KERNEL(panelChiSquare, false)
+KERNEL(panelJensenShannon, false)
 KERNEL(finish, true)
 KERNEL(mirror, false)
 KERNEL(peakMadd, true)
@@ -280,13 +284,12 @@ API cuLaunchKernel(cpu::Kernel *k, unsigned gx, unsigned gy, unsigned gz, unsign
 	if (!streams.count(s)) return INVALID_HANDLE;
 	if (shared > 48 << 10 && (!allowed.count(k) || (int)shared > allowed[k])) return INVALID_VALUE;
 	std::vector<unsigned long long> copy; // of what the pointers point to, which may be gone when the stream comes to it
-	for (int i = 0; i < 5; i++) copy.push_back(0);
-	const int count = k == &cpu::kernels()["panelDot"] || k == &cpu::kernels()["finish"] ? 5 : k == &cpu::kernels()["peakMadd"] ? 4 : 3;
-	for (int i = 0; i < count; i++) copy[i] = *(unsigned long long *)parameters[i];
+	for (int i = 0; i < 6; i++) copy.push_back(0);
+	for (int i = 0; i < k->parameters; i++) copy[i] = *(unsigned long long *)parameters[i];
 	s->add([=] {
 		auto values = copy;
-		void *pointers[5];
-		for (int i = 0; i < 5; i++) pointers[i] = &values[i];
+		void *pointers[6];
+		for (int i = 0; i < 6; i++) pointers[i] = &values[i];
 		cpu::launch(*k, {gx, gy}, {bx, 1}, shared, pointers);
 		return 0;
 	});

@@ -110,7 +110,7 @@ int main() {
 		for (Program *p : {(Program *)nullptr, &program}) {
 			launch("tailAdd", (cols + TAIL_COLUMNS - 1) / TAIL_COLUMNS, rows, TAIL_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile));
 			launch("panelDot", (cols + PANEL - 1) / PANEL, (rows + height - 1) / height, PANEL_THREADS, d.chunkTerms[0] * 4 * PANEL, pass(&d.side), pass(&d.side), pass(&d.cut), pass(&tile), height);
-			launch("finish", (cols + FINISH_THREADS - 1) / FINISH_THREADS, rows, FINISH_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile), p, 1);
+			launch("finish", (cols + FINISH_THREADS - 1) / FINISH_THREADS, rows, FINISH_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile), p, 1, (int)DOT);
 			for (int r = 0; r < rows; r++)
 				for (int j = 0; j < cols; j++) {
 					auto &a = d.rows[docs[r]], &b = d.rows[lo + j];
