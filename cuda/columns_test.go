@@ -327,7 +327,7 @@ func TestErrors(t *testing.T) {
 	}
 	for call, most := range map[string]int{
 		"cuDeviceGetCount": 1, "cuDeviceGet": 1, "cuDeviceGetName": 1, "cuDeviceGetAttribute": 4, "cuDevicePrimaryCtxRetain": 1, "cuCtxSetCurrent": 1, "cuMemGetInfo_v2": 1,
-		"cuModuleLoadDataEx": 1, "cuModuleGetFunction": 3, "cuFuncSetAttribute": 1, "cuStreamCreate": 2, "cuEventCreate": 4, "cuMemAlloc_v2": 30, "cuMemHostAlloc": 2,
+		"cuModuleLoadDataEx": 1, "cuCtxSynchronize": 1, "cuModuleGetFunction": 3, "cuFuncSetAttribute": 1, "cuStreamCreate": 2, "cuEventCreate": 4, "cuMemAlloc_v2": 30, "cuMemHostAlloc": 2,
 		"cuMemcpyHtoD_v2": 30, "cuLaunchKernel": 9, "cuEventRecord": 6, "cuStreamWaitEvent": 3, "cuMemcpyDtoHAsync_v2": 3, "cuEventSynchronize": 3,
 	} {
 		for at := 1; at <= most; at++ {

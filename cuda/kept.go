@@ -68,7 +68,7 @@ func (j *job) keep(ctx context.Context, k *Kept) (err error) {
 		fields = append(fields, at, j.docs+4*uint64(first), uint64(k.stride), uint64(b.Rows), 0, uint64(b.Cols), uint64(first))
 		j.blocks = append(j.blocks, b)
 	}
-	if j.fields, err = upload(&j.temporary, fields); err != nil {
+	if err := j.describe(fields); err != nil {
 		return err
 	}
 	t := &j.c.tiles

@@ -92,7 +92,7 @@ type job struct {
 const tileFields = 7
 
 // plan divides the rows into tiles and describes them to the kernels.
-func (j *job) plan() (err error) {
+func (j *job) plan() error {
 	t, width := &j.c.tiles, padded(j.r.Hi-j.r.Lo)
 	var fields []uint64
 	height := min(int(t.bytes/int64(4*width)), mostRows)
@@ -106,8 +106,16 @@ func (j *job) plan() (err error) {
 		fields = append(fields, uint64(buffer.device.at), j.docs+4*uint64(first), uint64(b.Width), uint64(b.Rows), uint64(j.r.Lo), uint64(b.Cols), uint64(first))
 		j.blocks = append(j.blocks, b)
 	}
-	j.fields, err = upload(&j.temporary, fields)
-	return err
+	return j.describe(fields)
+}
+
+// describe copies the descriptions of tiles, the last that kernels need, and waits for all copies: the driver may return from one while it still goes on, and streams that
+// don't wait for each other don't wait for it either.
+func (j *job) describe(fields []uint64) (err error) {
+	if j.fields, err = upload(&j.temporary, fields); err != nil {
+		return err
+	}
+	return failed("cuCtxSynchronize", cu.Synchronize())
 }
 
 // stream computes tile after tile.

@@ -239,8 +239,10 @@ API cuMemAlloc_v2(P *p, size_t n) {
 	memset((void *)*p, 0xff, n);
 	return OK;
 }
+static void settle();
 API cuMemFree_v2(P p) {
-	IN_CONTEXT auto it = device.find(p);
+	IN_CONTEXT settle();
+	auto it = device.find(p);
 	if (it == device.end()) return INVALID_VALUE;
 	const size_t page = 4096, rounded = (it->second + 15) & ~(size_t)15, pages = (rounded + page - 1) / page * page;
 	munmap((char *)p + rounded - pages, pages + page);
@@ -259,13 +261,25 @@ API cuMemFreeHost(void *p) {
 	free(p);
 	return OK;
 }
+// A copy to the device may still be under way when the call returns; here it waits for whoever waits for it.
+static std::deque<std::function<void()>> pending;
+static void settle() {
+	for (; !pending.empty(); pending.pop_front()) pending.front()();
+}
 API cuMemcpyHtoD_v2(P d, const void *s, size_t n) {
 	IN_CONTEXT if (!inside(d, n)) return INVALID_VALUE;
-	memcpy((void *)d, s, n);
+	std::vector<char> staged((const char *)s, (const char *)s + n);
+	pending.push_back([=] { memcpy((void *)d, staged.data(), staged.size()); });
+	return OK;
+}
+API cuCtxSynchronize() {
+	IN_CONTEXT settle();
+	for (Stream *s : streams) s->run(s->added);
 	return OK;
 }
 API cuMemcpyDtoH_v2(void *d, P s, size_t n) {
 	IN_CONTEXT if (!inside(s, n)) return INVALID_VALUE;
+	settle();
 	memcpy(d, (void *)s, n);
 	return OK;
 }
