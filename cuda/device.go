@@ -59,6 +59,7 @@ type Device struct {
 
 	mu      sync.Mutex // held by whoever uses what follows, or computes
 	held    int64      // bytes taken
+	spare   []memory   // small pieces that were used and will be again
 	kernels *kernels   // nil until they are needed
 }
 
@@ -97,11 +98,11 @@ func (d *Device) Info() Info { return d.info }
 // Close gives the device back. Columns that were loaded must be closed before.
 func (d *Device) Close() error {
 	err := d.do(func() error {
-		if d.kernels == nil {
-			return nil
+		err := d.dropSpare()
+		if d.kernels != nil {
+			err = errors.Join(err, d.kernels.close())
+			d.kernels = nil
 		}
-		err := d.kernels.close()
-		d.kernels = nil
 		return err
 	})
 	return errors.Join(err, failed("cuDevicePrimaryCtxRelease", d.d.ReleasePrimaryCtx()))

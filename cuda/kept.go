@@ -39,7 +39,7 @@ func (c *Columns) Keep(ctx context.Context, p *device.Program) (*Kept, error) {
 		r.Docs[i] = i
 	}
 	err := c.d.do(func() (err error) {
-		run := job{c: c, r: r, temporary: pool{d: c.d}}
+		run := job{c: c, r: r, temporary: pool{d: c.d, keep: true}}
 		defer func() { err = errors.Join(err, run.end()) }()
 		if err := run.begin(ctx, c.x, docs); err != nil {
 			return err

@@ -5,6 +5,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -27,9 +28,20 @@ type memory struct {
 	bytes int64
 }
 
-// alloc takes memory, at least one byte of it.
+// alloc takes memory, at least one byte of it. Where there isn't enough, what is spare is given back first.
 func (d *Device) alloc(bytes int64) (memory, error) {
 	bytes = max(bytes, 1)
+	m, err := d.take(bytes)
+	if err != nil && isOutOfMemory(err) && len(d.spare) > 0 {
+		if err := d.dropSpare(); err != nil {
+			return memory{}, err
+		}
+		return d.take(bytes)
+	}
+	return m, err
+}
+
+func (d *Device) take(bytes int64) (memory, error) {
 	if d.held+bytes > d.limit {
 		return memory{}, d.errLimit(bytes)
 	}
@@ -55,13 +67,47 @@ func (d *Device) free(m *memory) error {
 // isOutOfMemory reports whether less might have been had.
 func isOutOfMemory(err error) bool { return errors.Is(err, cu.OutOfMemory) }
 
+// dropSpare gives back the memory that waits to be used again.
+func (d *Device) dropSpare() error {
+	var err error
+	for i := range d.spare {
+		err = errors.Join(err, d.free(&d.spare[i]))
+	}
+	d.spare = nil
+	return err
+}
+
+// Spare memory spares a request the time to take its own, and the wait for the device that giving back means. It is for small pieces: what comes again and again.
+const (
+	spareBytes  = 1 << 20 // of a piece
+	sparePieces = 32
+)
+
+// reuse returns a spare piece of so many bytes, at most four times as large.
+func (d *Device) reuse(bytes int64) (memory, bool) {
+	for i, m := range d.spare {
+		if m.bytes >= bytes && m.bytes <= 4*max(bytes, 256) {
+			d.spare = slices.Delete(d.spare, i, i+1)
+			return m, true
+		}
+	}
+	return memory{}, false
+}
+
 // pool is memory that is given back together.
 type pool struct {
 	d      *Device
+	keep   bool // small pieces, for another pool
 	pieces []memory
 }
 
 func (p *pool) alloc(bytes int64) (memory, error) {
+	if p.keep {
+		if m, ok := p.d.reuse(max(bytes, 1)); ok {
+			p.pieces = append(p.pieces, m)
+			return m, nil
+		}
+	}
 	m, err := p.d.alloc(bytes)
 	if err == nil {
 		p.pieces = append(p.pieces, m)
@@ -73,6 +119,10 @@ func (p *pool) alloc(bytes int64) (memory, error) {
 func (p *pool) close() error {
 	var err error
 	for i := range p.pieces {
+		if m := p.pieces[i]; p.keep && m.bytes <= spareBytes && len(p.d.spare) < sparePieces {
+			p.d.spare = append(p.d.spare, m)
+			continue
+		}
 		err = errors.Join(err, p.d.free(&p.pieces[i]))
 	}
 	p.pieces = nil

@@ -23,7 +23,7 @@ func (p *programs) upload(r *device.Request, rows, columns *sparse.Embedded) (ui
 	if err := r.Program.Validate(); err != nil {
 		return 0, err
 	}
-	p.pool.d = p.d
+	p.pool.d, p.pool.keep = p.d, true
 	if err := p.pool.close(); err != nil {
 		return 0, err
 	}

@@ -39,7 +39,7 @@ func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(b *dev
 		return ctx.Err()
 	}
 	return c.d.do(func() (err error) {
-		run := job{c: c, r: r, temporary: pool{d: c.d}}
+		run := job{c: c, r: r, temporary: pool{d: c.d, keep: true}}
 		defer func() { err = errors.Join(err, run.end()) }()
 		if err := run.begin(ctx, rows, docs); err != nil {
 			return err

@@ -16,6 +16,9 @@ var hostKernels = map[string]bool{
 
 // Every kernel's program gives its value within the tolerance that the kernel promises.
 func TestPrograms(t *testing.T) {
+	if raceDetector {
+		t.Skip("nothing here runs concurrently, and it takes ten times as long")
+	}
 	cs := float32Distances(40)
 	for _, spec := range mapSpecs {
 		t.Run(spec, func(t *testing.T) {
