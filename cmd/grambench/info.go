@@ -53,6 +53,7 @@ type info struct {
 	Reason      string     `json:"isa_reason"`
 	CostOrigin  string     `json:"cost_origin"`
 	GPU         string     `json:"gpu"` // the device's name, or why there is none
+	Backend     string     `json:"backend"`
 	Device      *cuda.Info `json:"device,omitempty"`
 	Rows        []infoRow  `json:"rows"`
 }
@@ -91,9 +92,10 @@ func newInfo() *info {
 		r.Rows = append(r.Rows, infoRow{string(isa), needs[isa], panel[isa], panel[isa] > 0, string(isa) == r.Chosen})
 	}
 	if d, err := cuda.Probe(); err != nil {
-		r.GPU = err.Error()
+		r.GPU, r.Backend = err.Error(), "cpu: there is no other"
 	} else {
 		r.GPU, r.Device = d.Name, &d
+		r.Backend = fmt.Sprintf("cuda for matrices that would keep the processor busy for more than %g s, else cpu (-backend auto)", autoSeconds)
 	}
 	r.Reason = "the best of those that this build holds and this processor can run"
 	if len(panel) == 1 {
@@ -111,6 +113,7 @@ func (r *info) writeText(w io.Writer) {
 	line("caches", fmt.Sprintf("L1 data %s, L2 %s, L3 %s", bytesOrUnknown(int64(r.L1D)), bytesOrUnknown(int64(r.L2)), bytesOrUnknown(int64(r.L3))))
 	line("memory", bytesOrUnknown(r.MemoryBytes)+", "+bytesOrUnknown(r.FreeBytes)+" free")
 	line("GPU", r.gpuText())
+	line("back end", r.Backend)
 	line("chosen", r.Chosen+": "+r.Reason)
 	line("cost model", r.CostOrigin+"; the choice of the head depends on ratios alone")
 	fmt.Fprintln(w)
