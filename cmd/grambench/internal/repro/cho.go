@@ -51,7 +51,7 @@ A results file (-state) keeps every kernel that is done; the same command goes o
 Examples:
   grambench repro cho -data DIR -sets mnist -kernels composed -degrees 1 -layers 1 -c 100 -m 4G     all 60,000 digits, degree 1, in a minute
   grambench repro cho -data DIR -sets mnist -train 10000 -c 100 -kernels composed -plot layers.png
-  grambench repro cho -data DIR -state cho.jsonl                                            everything
+  grambench repro cho -data DIR -state cho.jsonl                                                    everything
 `,
 	Setup: func(f *flag.FlagSet) func(context.Context, *Run) (*Report, error) {
 		p := &choProtocol{
