@@ -140,3 +140,11 @@ func (f *flags) options(backend string) engine.Options {
 	}
 	return engine.Options{ISA: backend, MemoryBytes: int64(f.memory)}
 }
+
+// recomputed writes how many pairs went through the exact form; the GPU doesn't count them.
+func recomputed(isa string, n int64) string {
+	if isa == string(cudaBackend) {
+		return ""
+	}
+	return formatCount(n)
+}

@@ -15,7 +15,7 @@ func (r *pairsReport) writeText(w io.Writer) {
 	for _, row := range r.Rows {
 		t.add(row.ISA, shorten(row.Kernel, 34), formatCount(row.Workers), formatRate(row.PairsPerS), formatRate(row.PairsPerSLeast),
 			formatRate(row.PairsPerSMost), fmt.Sprintf("%.1f", row.RatioToMerge), fmt.Sprintf("%.2f", row.SpeedUp), formatSeconds(row.Seconds),
-			formatBytes(row.PeakBytes), formatCount(row.Recomputed))
+			formatBytes(row.PeakBytes), recomputed(row.ISA, row.Recomputed))
 	}
 	t.write(w)
 

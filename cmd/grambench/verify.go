@@ -336,7 +336,7 @@ func (r *verifyReport) writeText(w io.Writer) {
 	for _, row := range r.Rows {
 		t.add(row.ISA, shorten(row.shown, 32), formatErr(float64(row.MaxAbsErr)), formatErr(float64(row.Tolerance)),
 			fmt.Sprintf("%d, %d", row.AbsAt.I, row.AbsAt.J), formatErr(float64(row.MaxRelErr)), fmt.Sprintf("%.1f", float64(row.MaxULP)),
-			formatCount(row.Recomputed), row.Digest[:8], passedText(row.Passed))
+			recomputed(row.ISA, row.Recomputed), row.Digest[:8], passedText(row.Passed))
 	}
 	t.write(w)
 	fmt.Fprintln(w)

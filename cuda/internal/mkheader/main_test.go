@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The header selects the 64-bit entry points and has nothing of the C library that the module's has at its head.
+func TestConvert(t *testing.T) {
+	header, err := convert([]byte("typedef int of_the_c_library;\ntypedef uint32_t cuuint32_t;\nint cuMemAlloc(void);\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(header)
+	for _, want := range []string{"#define cuMemAlloc cuMemAlloc_v2\n", "#define cuTexRefSetAddress2D cuTexRefSetAddress2D_v3\n", "\ntypedef uint32_t cuuint32_t;\nint cuMemAlloc(void);\n#endif\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the header has no %q", want)
+		}
+	}
+	if strings.Contains(text, "of_the_c_library") {
+		t.Error("the header has what comes before the driver's declarations")
+	}
+	if _, err := convert([]byte("int x;\n")); err == nil || !strings.Contains(err.Error(), begin) {
+		t.Errorf("another file: error %v", err)
+	}
+}
+
+// A header that is there already stays as it is, so that nothing is compiled again.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	if err := run(nil); err == nil {
+		t.Error("no directory: no error")
+	}
+	if err := run([]string{dir}); err != nil {
+		t.Skip(err) // the module isn't there and can't be had
+	}
+	path := filepath.Join(dir, "cuda.h")
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run([]string{dir}); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.Stat(path); err != nil || after.ModTime() != before.ModTime() {
+		t.Errorf("the header is written again: error %v", err)
+	}
+}
