@@ -14,20 +14,16 @@ import (
 // p a whole number, unless k₁ is nowhere below 0.
 type powered struct {
 	combination
-	p        float64
-	fraction *halfLine // where p is no whole number
+	p      float64
+	powers powers
 }
 
 func newPowered(of component, p float64) component {
-	f := powered{combination: combination{[]component{of}}, p: p}
-	if !f.whole() {
-		f.fraction = newHalfLine(f.raise)
-	}
-	return compile(f)
+	return compile(powered{combination{[]component{of}}, p, newPowers(p)})
 }
 
 func (f powered) spec() string             { return f.call("power", formatNumber(f.p)) }
-func (f powered) with(of []component) form { return powered{combination{of}, f.p, f.fraction} }
+func (f powered) with(of []component) form { return powered{combination{of}, f.p, f.powers} }
 func (f powered) whole() bool              { return f.p == math.Trunc(f.p) }
 
 func (f powered) properties() Properties {
@@ -60,19 +56,18 @@ func (f powered) feature(c, x, y float64) (c2, x2, y2 float64) {
 }
 
 func (f powered) rows(k *asm.Kernels, b *block) {
-	from, v := b.a[:len(b.y)], b.sum[:len(b.y)]
+	from, table := b.a[:len(b.y)], f.powers.table()
 	for i := range b.x {
 		dst, c := b.row(i)
 		f.of[0].Map(k, from, c, b.x[i:i+1], b.y)
-		if f.fraction != nil {
+		if f.whole() {
 			for j, w := range from {
-				v[j] = float64(w)
+				dst[j] = float32(power(float64(w), int(f.p)))
 			}
-			f.fraction.row(dst, v)
 			continue
 		}
 		for j, w := range from {
-			dst[j] = float32(power(float64(w), int(f.p)))
+			dst[j] = float32(f.powers.at(table, max(float64(w), 0))) // max: as in raise
 		}
 	}
 }

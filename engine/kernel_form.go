@@ -88,8 +88,7 @@ type compiled struct {
 
 	once   sync.Once
 	table  *piecewise
-	whole  int       // p, or where that is no whole number its whole part, from 0 on
-	powers *halfLine // of norms to the rest of p, where there is one
+	powers powers // of norms
 }
 
 // interned holds the compiled kernels that are in use, by their specification.
@@ -100,9 +99,8 @@ func newCompiled(f form) *compiled {
 	k := &compiled{in: in{f.embedding()}, form: f, text: f.spec(), known: f.properties()}
 	k.p, k.separable = f.homogeneous()
 	k.known.UsesNorms = !k.separable || k.p != 0
-	k.whole = max(int(math.Floor(k.p)), 0)
-	if rest := k.p - float64(k.whole); k.separable && rest != 0 {
-		k.powers = newHalfLine(func(v float64) float64 { return realPower(v, rest) })
+	if k.separable {
+		k.powers = newPowers(k.p)
 	}
 	for _, p := range f.parts() {
 		k.leaves += leaves(p)
@@ -198,21 +196,17 @@ func (k *compiled) Map(asm *asm.Kernels, dst, c, x, y []float32) {
 // mapScaled maps g by the table and multiplies by the powers of the norms, in float64, so that only the result is rounded and no product of norms goes out of
 // range on the way.
 func (k *compiled) mapScaled(asm *asm.Kernels, dst, c, x, y []float32) {
-	t, n := k.tabulated(), len(y)
-	var table [][nodes]float64
-	if k.powers != nil {
-		table = k.powers.table()
-	}
+	t, n, table := k.tabulated(), len(y), k.powers.table()
 	var scale [chunk]float64
 	for lo := 0; lo < n; lo += chunk {
 		hi := min(lo+chunk, n)
 		for j, v := range y[lo:hi] {
-			scale[j] = k.normPower(table, v)
+			scale[j] = k.powers.at(table, float64(v))
 		}
 		for i, v := range x {
 			row := dst[i*n+lo : i*n+hi]
 			t.apply(asm, row, c[i*n+lo:i*n+hi])
-			xp := k.normPower(table, v)
+			xp := k.powers.at(table, float64(v))
 			for j, s := range scale[:len(row)] {
 				row[j] = float32(float64(xp*s) * float64(row[j]))
 			}
@@ -246,20 +240,6 @@ func mapValues(k Kernel, dst, c []float32, x float32, y []float32) {
 	for j, yj := range y {
 		dst[j] = float32(k.Eval(float64(c[j]), float64(x), float64(yj)))
 	}
-}
-
-// normPower returns x^p.
-func (k *compiled) normPower(table [][nodes]float64, x float32) float64 {
-	v := float64(x)
-	switch {
-	case k.p == 1:
-		return v
-	case k.powers != nil && k.whole == 0:
-		return k.powers.at(table, v)
-	case k.powers != nil:
-		return power(v, k.whole) * k.powers.at(table, v)
-	}
-	return power(v, k.whole)
 }
 
 // Error implements [Kernel]. Of a separable kernel it is the bound that the table states, times the powers of the norms, whose float64 is exact as far as float32

@@ -9,8 +9,8 @@ import (
 // 3 ns instead of 15 to 50. Each power of two from 2⁻¹⁶⁰ to 2¹⁶⁰ is cut into 16 intervals with a polynomial of degree 5 in the mantissa. What lies outside goes
 // to f itself.
 //
-// Of functions that are like powers of their argument over a factor 2, and all that come here are, it is within halfLineError relative to the value: the remainder of
-// interpolation is f⁽⁶⁾ v⁶ 2⁻³⁰/(6! 2⁵), and |f⁽⁶⁾ v⁶| is below 2¹⁰ |f| for v^p with 0 < p <= 2 and for log(1+v), below 2¹¹ |f| for tanh and 1 - exp(-v).
+// Of functions that are like small powers of their argument over a factor 2, and all that come here are (see [powers] for others), it is within halfLineError relative to the value: the remainder of
+// interpolation is f⁽⁶⁾ v⁶ 2⁻³⁰/(6! 2⁵), and |f⁽⁶⁾ v⁶| is below 2¹⁰ |f| for v^p with -1 < p <= 2 and for log(1+v), below 2¹¹ |f| for tanh and 1 - exp(-v).
 type halfLine struct {
 	f    func(v float64) float64
 	once sync.Once

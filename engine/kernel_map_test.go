@@ -33,7 +33,7 @@ var mapSpecs = []string{
 	"compose(0.5*linear + arccos:n=0.5 + 2*polynomial:gamma=0.01,r=1,degree=2,0.1*rbf:gamma=0.1 + arccos:n=0,arccos:n=1)",
 	"product(arccos:n=1,arccos:n=0,arccos:n=0)", "product(rbf:gamma=0.1,linear)", "product(diffusion:t=0.03,arccos:n=0)",
 	"0.5*diffusion:t=0.5 + 0.5*linear", "0.5*diffusion:t=0.1 + 0.5*bhattacharyya", "linear + -2.5*(arccos:n=1 + 3*linear)",
-	"power(arccos:n=1,2.5)", "power(bhattacharyya,3)", "power(linear + rbf:gamma=0.1,2)", "power(rbf:gamma=0.1,0.5)",
+	"power(arccos:n=1,2.5)", "power(bhattacharyya,3)", "power(linear + rbf:gamma=0.1,2)", "power(rbf:gamma=1e-3,63.5)", "power(arccos:n=-0.45,20)", "compose(arccos:n=20,arccos:n=-0.49)", "power(rbf:gamma=0.1,0.5)",
 	"exp(2*bhattacharyya)", "exp(100*bhattacharyya)", "exp(1e-3*linear)", "exp(0.5*ngd)",
 	"normalise(polynomial:gamma=0.1,r=1,degree=2)", "normalise(arccos:n=2)", "normalise(polynomial:gamma=0.1,r=0,degree=3)",
 	"centred(ngd)", "centred(rbf:gamma=0.1)", "centred(ned)",

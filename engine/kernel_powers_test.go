@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"math"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+)
+
+// Powers are within halfLineError and 2⁻⁵² for each of the at most 2(|w|+1) products of w factors, whatever p: large, negative, or so large that there is no table.
+func TestPowers(t *testing.T) {
+	for _, p := range []float64{0.5, 2.5, 17.75, 63.5, 64, -0.3, -1, -2.5, -9.8, -31, -700.1, 1e7 + 0.5, -1e30} {
+		f := newPowers(p)
+		table := f.table()
+		bound := halfLineError + 2*(math.Abs(float64(f.whole))+1)*0x1p-52
+		for v := 0x1p-20; v < 0x1p20; v *= 1.0173 {
+			want := math.Pow(v, p)
+			if want < 1e-290 || want > 1e290 {
+				continue
+			}
+			if err := math.Abs(f.at(table, v)-want) / want; !(err <= bound) {
+				t.Fatalf("%v to the power %v: found %v, expected %v, relative error %v, bound %v", v, p, f.at(table, v), want, err, bound)
+			}
+		}
+		if zero, one := f.at(table, 0), f.at(table, 1); zero != 0 || !(math.Abs(one-1) <= halfLineError) {
+			t.Errorf("power %v: of 0 it is %v, of 1 %v", p, zero, one)
+		}
+	}
+}
+
+// A power of a Gaussian kernel is the Gaussian kernel of the gamma times that, and powers of arc-cosine kernels scale with the norms.
+func TestLargePowers(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, pair := range [][2]string{{"power(rbf:gamma=0.001,63.5)", "rbf:gamma=0.0635"}, {"power(rbf:gamma=0.01,20.5)", "rbf:gamma=0.205"}} {
+			k, same := MustParseKernel(pair[0]), MustParseKernel(pair[1])
+			y := []float32{3, 3.5, 4}
+			for _, v := range []float32{0, 0.01, 0.4} {
+				dst, c := make([]float32, len(y)), []float32{v, v, v}
+				k.Map(table, dst, c, []float32{3}, y)
+				for j, got := range dst {
+					want, x, y := same.Eval(float64(v), 3, float64(y[j])), 3.0, float64(y[j])
+					// The specifications' numbers agree to rounding of float64.
+					if err := math.Abs(float64(got) - want); !(err <= k.Error(float64(v), x, y)+1e-12) {
+						t.Errorf("%s for c = %v, norms %v and %v: found %v, expected %v", k, v, x, y, got, want)
+					}
+				}
+			}
+		}
+		k := MustParseKernel("power(arccos:n=-0.45,20)") // of degree -9
+		dst, c := make([]float32, 1), []float32{0.3}
+		for _, x := range []float32{1, 1.5, 2.2} {
+			k.Map(table, dst, c, []float32{x}, []float32{1.25})
+			want := math.Pow(float64(x)*1.25, -9) * k.Eval(float64(c[0]), 1, 1)
+			if err := math.Abs(float64(dst[0]) - want); !(err <= k.Error(float64(c[0]), float64(x), 1.25)+1e-12*want) {
+				t.Errorf("%s for the norms %v and 1.25: found %v, expected %v", k, x, dst[0], want)
+			}
+		}
+	})
+}
