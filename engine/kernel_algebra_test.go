@@ -136,7 +136,7 @@ func TestTableErrors(t *testing.T) {
 	}
 }
 
-// A function that a table can't follow closely states so: every value is within its bound all the same.
+// A function that a table can't follow closely states so: every value is within its bound all the same, and where a table would be far from it there is none.
 func TestTableOfRoughFunctions(t *testing.T) {
 	for name, g := range map[string]func(c float64) float64{
 		"waves":      func(c float64) float64 { return math.Sin(3000 * c) },
@@ -169,6 +169,9 @@ func TestTableOfRoughFunctions(t *testing.T) {
 			}
 		})
 		t.Logf("%s: 2^%d intervals, logarithm %t, relative bound up to %g", name, p.bits, p.log, relative)
+		if wild := name == "waves" || name == "step"; wild != (p.wild != nil) || wild && !(relative <= 1.0001*unit) {
+			t.Errorf("%s: value by value %t, relative bound %g", name, p.wild != nil, relative)
+		}
 	}
 }
 
@@ -205,7 +208,8 @@ func TestHalfLine(t *testing.T) {
 func TestNormaliseDiagonal(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range []string{"normalise(polynomial:gamma=0.1,r=1,degree=2)", "normalise(polynomial:gamma=1,r=0,degree=40)", "normalise(arccos:n=2)",
-			"normalise(linear + rbf:gamma=0.5)", "normalise(exp(1e-3*linear))", "normalise(compose(rbf:gamma=0.1,arccos))"} {
+			"normalise(linear + rbf:gamma=0.5)", "normalise(exp(1e-3*linear))", "normalise(compose(rbf:gamma=0.1,arccos))",
+			"normalise(centred(ned))"} {
 			k := MustParseKernel(spec)
 			for _, x := range []float32{0, 1e-30, 1e-3, 1, 1.1, 3.14159, 77, 250} {
 				dst := []float32{0}
@@ -345,7 +349,8 @@ func TestNewKernel(t *testing.T) {
 		}
 	})
 	for name, c := range map[string]Custom{"without a name": {Eval: of(ngd)}, "no function Eval": {Name: "k"},
-		"Error without Row": {Name: "k", Eval: of(ngd), Error: of(ngd)}} {
+		"Error without Row": {Name: "k", Eval: of(ngd), Error: of(ngd)}, "UsesNorms": {Name: "k", Eval: of(rbf)},
+		"depends on the norms": {Name: "k", Eval: of(rbf), Row: func(dst, c []float32, x float32, y []float32) {}}} {
 		if k, err := NewKernel(c); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v, %v", name, k, err)
 		}

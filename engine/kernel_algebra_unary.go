@@ -251,6 +251,9 @@ func (f centred) homogeneous() (float64, bool) { return f.of[0].homogeneous() }
 
 func (f centred) feature(c, x, y float64) (c2, x2, y2 float64) {
 	x2, y2 = math.Sqrt(f.value(0, x, x)), math.Sqrt(f.value(0, y, y))
+	if x2 == 0 || y2 == 0 { // the origin itself
+		return c, x2, y2
+	}
 	return min(max(1-f.value(c, x, y)/float64(x2*y2), 0), 2), x2, y2
 }
 

@@ -21,19 +21,23 @@ type Custom struct {
 	Eval func(c, x, y float64) float64
 
 	// Row computes dst[j] = Eval(c[j], x, y[j]) for a row of values; dst may be the same slice as c. An element must depend on its own c, x and y[j] alone,
-	// with the same bits for x and y[j] exchanged; rows come in any length. Default: Eval, value by value; or, for a kernel that doesn't use norms, a table of
-	// Eval, as those of this package have it, which takes a nanosecond a value.
+	// with the same bits for x and y[j] exchanged; rows come in any length, that of c, and y may be nil for a kernel that doesn't use norms. Default: Eval, value by
+	// value; or, for a kernel that doesn't use norms, a table of Eval, as those of this package have it, which takes a nanosecond a value. The table is for
+	// functions that are smooth, apart from steepness near c = 0, 1 and 2: a jump or a peak narrower than some 1/64 of its distance from these may escape it.
 	Row func(dst, c []float32, x float32, y []float32)
 
 	// Error bounds the absolute error of a value of Row, see Kernel.Error. Default: one rounding to float32.
 	Error func(c, x, y float64) float64
 
-	// Properties say what is known of the kernel. What they don't say is taken to be unknown; UsesNorms false is a promise that Eval doesn't look at x and y.
+	// Properties say what is known of the kernel. What they don't say is taken to be unknown; UsesNorms false is a promise that Eval doesn't look at x and y,
+	// which [NewKernel] tries.
 	Properties Properties
 }
 
 // NewKernel returns a kernel of one's own, which gets the same tiles, workers and cache as those of this package. Two calls give two different kernels,
 // whatever their names.
+//
+// Errors: no name, no Eval, an Error without Row, an Eval that changes with the norms where Properties.UsesNorms is false.
 func NewKernel(c Custom) (Kernel, error) {
 	switch {
 	case c.Name == "":
@@ -42,6 +46,14 @@ func NewKernel(c Custom) (Kernel, error) {
 		return nil, fmt.Errorf("engine: kernel %s: no function Eval", c.Name)
 	case c.Error != nil && c.Row == nil:
 		return nil, fmt.Errorf("engine: kernel %s: the function Error without Row, whose error it bounds", c.Name)
+	}
+	if !c.Properties.UsesNorms {
+		for _, v := range [...]float64{0, 0.25, 1} {
+			if one, other := c.Eval(v, 1, 1), c.Eval(v, 2, 3); one != other && (one == one || other == other) {
+				return nil, fmt.Errorf("engine: kernel %s: Eval depends on the norms, expected Properties.UsesNorms: at c = %g it is %g for the norms 1 and 1, %g for 2 and 3",
+					c.Name, v, one, other)
+			}
+		}
 	}
 	if c.Row == nil && !c.Properties.UsesNorms {
 		return newCompiled(custom{c}), nil

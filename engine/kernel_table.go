@@ -13,12 +13,16 @@ import (
 // Each row carries in its seventh place the bound on its own error, as measured when it was made.
 //
 // A table of log g may have holes above c = 1, where documents without negative values never are: intervals where g isn't positive. What falls into
-// them is mapped in float64.
+// them is mapped in float64. And so is everything of a g that is seen to be too wild for a table, which nothing that text needs is.
 type piecewise struct {
 	rows [][8]float32
 	bits uint
 	log  bool
 	hole func(c float64) float64 // g, if there may be holes
+	wild func(c float64) float64 // g, if the table is far from it
+
+	size  float64 // the greatest |g| at a few points
+	rough bool    // interpolation is off by more than roughness somewhere
 }
 
 const (
@@ -26,7 +30,8 @@ const (
 	rowError  = 6 // place of the bound in a row
 	leastBits = 3 // intervals for a power of two: at least 2³, at most 2⁸
 	mostBits  = 8
-	logBits   = 6 // a g that wants more is tried as log g
+	logBits   = 6         // a g that wants more is tried as log g
+	roughness = 64 * unit // relative to size, or the greatest |g| of the interval
 )
 
 // noValue is the row of what has no value.
@@ -39,7 +44,7 @@ var noValue = func() (row [8]float32) {
 
 // newPiecewise makes the table of g. It takes the fewest intervals with which interpolation in float64 errs by less than a quarter of what rounding the result to
 // float32 does, relative to the greatest |g| of the interval; then the rounding of coefficients and of Horner's rule are what is left, some 3 units of 2⁻²⁴.
-// Where no number of intervals suffices the last is taken, and the bounds say so.
+// Where no number of intervals suffices the last is taken, and the bounds say so; or g itself, value by value, where they would say too much.
 func newPiecewise(g func(c float64) float64) *piecewise {
 	t := &piecewise{}
 	if g(0.5) != g(0.5) { // what isn't resolved
@@ -64,7 +69,10 @@ func newPiecewise(g func(c float64) float64) *piecewise {
 			return t
 		}
 	}
-	t.fill(g, false)
+	t.size = max(math.Abs(g(0)), math.Abs(g(0.5)), math.Abs(g(1)))
+	if t.fill(g, false); t.rough {
+		t.wild = g
+	}
 	return t
 }
 
@@ -96,7 +104,7 @@ func everPositive(g func(c float64) float64) bool {
 
 // fill computes the rows for t.bits. With strict it gives up, and returns false, at the first that isn't accurate.
 func (t *piecewise) fill(g func(c float64) float64, strict bool) bool {
-	t.rows = make([][8]float32, asm.PiecewiseRows(t.bits))
+	t.rows, t.rough = make([][8]float32, asm.PiecewiseRows(t.bits)), false
 	t.rows[len(t.rows)-1] = noValue
 	for _, c := range [3]float32{0, 1, 2} {
 		row, _ := asm.PiecewiseRow(c, t.bits)
@@ -172,6 +180,9 @@ func (t *piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 		scale = max(most, 1)
 	}
 	ok := remainder <= unit/4*scale+underflow
+	if most <= math.MaxFloat32/2 && !(remainder <= roughness*max(scale, t.size)+underflow) {
+		t.rough = true
+	}
 	// Extremes lie where those of the Chebyshev polynomial are as far as the function is like its next term: a quarter more holds what isn't.
 	// Horner's rule in float32: the term of tᵏ passes through k products and k+1 sums, the last coefficient through one sum less.
 	bound := 1.25*stored + underflow*4
@@ -203,6 +214,12 @@ func newton(x, p *[nodes]float64) {
 
 // apply maps c to g(c).
 func (t *piecewise) apply(k *asm.Kernels, dst, c []float32) {
+	if t.wild != nil {
+		for j, v := range c {
+			dst[j] = float32(t.wild(float64(v)))
+		}
+		return
+	}
 	if t.hole == nil || !slices.ContainsFunc(c, func(v float32) bool { return v > 1 }) {
 		k.Piecewise(dst, c, t.rows, t.bits)
 		if t.log {
@@ -241,6 +258,9 @@ func (t *piecewise) logError(c, v, h float64) float64 {
 // error bounds the error of apply at c, where g is v: what the row states. Of a table of logarithms it is an error of the exponent, and asm.Exp adds 4 ulp, of at most 2
 // units each.
 func (t *piecewise) error(c, v float64) float64 {
+	if t.wild != nil {
+		return unit*math.Abs(v) + underflow
+	}
 	if t.log {
 		return t.logError(c, v, math.Log(math.Abs(v)))
 	}

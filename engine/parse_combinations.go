@@ -11,7 +11,7 @@ func combinations() []family {
 		{Info: Info{Name: "compose", Summary: "k_ℓ on the feature space of k_ℓ₋₁ … on that of k₁", Parts: "kernels, from the bottom up",
 			What: "layers: each kernel is given the cosine and the norms in the feature space of the one before it", Source: sourceCho + ", ch. 4",
 			Examples: []string{"compose(arccos:n=1,arccos:n=0,layers=3)", "compose(arccos:n=0,rbf:gamma=1)"}},
-			params: []param{whole("layers", "number of layers: the last kernel is repeated; 0 for one of each", 0, 0, mostLayers)},
+			params: []param{whole("layers", "number of layers, no fewer than kernels: the last is repeated; 0 for one of each", 0, 0, mostLayers)},
 			check:  checkCompose,
 			combine: func(parts []component, _, v []float64) component {
 				for len(parts) < int(v[0]) {
@@ -71,6 +71,9 @@ func powerParam() param {
 const needsDiagonal = "a kernel with k(x, x) > 0 for all documents x"
 
 func checkCompose(parts []component, v []float64) (int, string) {
+	if n := int(v[0]); n > 0 && n < len(parts) {
+		return n, fmt.Sprintf("no more kernels than layers=%d", n)
+	}
 	layers, total := 0, 0
 	for i, p := range parts {
 		repeated := 1

@@ -113,6 +113,10 @@ func identity(x float64) float64 { return x }
 
 // table replaces the top of the stack by its value in a table.
 func (b *programBuilder) table(t *piecewise) {
+	if t.wild != nil {
+		b.ok = false
+		return
+	}
 	if t.hole != nil {
 		b.program.PlainOnly = true
 	}
