@@ -19,7 +19,8 @@
 //
 // A table is a piecewise polynomial of degree 5 in c, in float32, over intervals that grow finer towards c = 0 and c = 2, as many as hold the interpolation below a
 // quarter of rounding. A function of many orders of magnitude is tabulated by its logarithm. Each interval carries the bound on its own error as it was measured against the
-// formula when it was made, so that Error of such a kernel is no estimate.
+// formula when it was made, so that Error of such a kernel is no estimate. What no such table follows, as few kernels with extreme parameters and some of one's own,
+// is computed value by value.
 //
 // # Pairings
 //
@@ -43,7 +44,8 @@
 //
 // c errs by 1e-6 at most, and by 1e-5 relative; of documents that are the same up to a factor it is exactly 0. To that comes the map's own error, which
 // Kernel.Error bounds, and what the kernel makes of the error in c and in the norms, each rounded to float32: [Tolerance] adds them up, and [Within] is the test that
-// a program makes of it. Where a value spans more than float32 does, infinities and zeros are told beforehand by Properties.
+// a program makes of it. Of the diffusion kernel's parametrix, whose values may all be beyond float32, Properties says so
+// beforehand.
 //
 // # Properties
 //
