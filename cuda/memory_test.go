@@ -4,13 +4,77 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"gorgonia.org/cu"
 
 	"github.com/gramengine/gram/engine/device"
 )
+
+// Memory that doesn't suffice makes tiles smaller, and is an error only when there isn't enough for one row.
+func TestMemory(t *testing.T) {
+	noLeaks(t)
+	const n = 200
+	x := embedded(t, zipf(n, 300, 8, 3))
+	probe := open(t, Options{})
+	cols, err := probe.Load(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := probe.held
+	if err := errors.Join(cols.Close(), probe.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if probe.held != 0 {
+		t.Errorf("%d bytes are held after closing", probe.held)
+	}
+	line := int64(4 * padded(n))
+	run := func(opt Options) (height int, err error) {
+		d := open(t, opt)
+		defer func() { err = errors.Join(err, d.Close()) }()
+		cols, err := d.Load(t.Context(), x)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, cols.Close()) }()
+		err = cols.Rows(t.Context(), &device.Request{Docs: sequence(n), Hi: n}, func(b *device.Block) error {
+			height = max(height, b.Rows)
+			compare(t, x, x, sequence(n), 0, b)
+			return nil
+		})
+		if d.held > d.limit {
+			t.Errorf("%d bytes are held, more than %d", d.held, d.limit)
+		}
+		return height, err
+	}
+	extra := int64(4*n + 8*tileFields*n) // numbers of rows and descriptions of tiles
+	if height, err := run(Options{}); err != nil || height != n {
+		t.Errorf("without a bound tiles of %d rows, error %v", height, err)
+	}
+	if height, err := run(Options{MemoryBytes: documents + 2*40*line + extra}); err != nil || height < 20 || height > 40 {
+		t.Errorf("with room for two tiles of 40 rows, tiles of %d, error %v", height, err)
+	}
+	if _, err := run(Options{MemoryBytes: documents + line}); !errors.Is(err, cu.OutOfMemory) {
+		t.Errorf("without room for two tiles: error %v", err)
+	}
+	if _, err := run(Options{MemoryBytes: documents / 2}); !errors.Is(err, cu.OutOfMemory) {
+		t.Errorf("without room for the documents: error %v", err)
+	}
+	// The device itself has less than was allowed.
+	t.Setenv("FAKE_MEMORY", fmt.Sprint(documents+2*40*line+extra))
+	if height, err := run(Options{MemoryBytes: 1 << 40}); err != nil || height < 20 || height > 40 {
+		t.Errorf("on a device with room for two tiles of 40 rows, tiles of %d, error %v", height, err)
+	}
+	t.Setenv("FAKE_MEMORY", "")
+	// Page-locked memory that runs out does the same.
+	t.Setenv("FAKE_FAIL", "cuMemHostAlloc:1:2")
+	if _, err := run(Options{}); !errors.Is(err, cu.OutOfMemory) || !strings.Contains(err.Error(), "cuMemHostAlloc") {
+		t.Errorf("without page-locked memory: error %v", err)
+	}
+}
 
 // A request takes the memory of the one before it, and gives way to whoever needs it more.
 func TestSpareMemory(t *testing.T) {
