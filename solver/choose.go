@@ -38,7 +38,11 @@ func (d *dual) gap(k *asm.Kernels, each []extremes) (float64, []extremes) {
 	worst := math.Inf(-1)
 	for _, b := range d.pairs() {
 		var e extremes
-		e.hiAt, e.hi, e.loAt, e.lo = k.Extremes(d.score, d.mask, b[0], b[1])
+		if d.board != nil {
+			e = d.board.extremes(b)
+		} else {
+			e.hiAt, e.hi, e.loAt, e.lo = k.Extremes(d.score, d.mask, b[0], b[1])
+		}
 		worst = max(worst, e.hi-e.lo)
 		each = append(each, e)
 	}
@@ -135,7 +139,12 @@ func (s *side) find(k *asm.Kernels, d *dual, b beyond) {
 	if n := len(d.mask); len(s.room) < n {
 		s.room, s.level = make([]int32, n), make([]uint8, n)
 	}
-	s.at = s.room[:k.Beyond(s.room[:len(d.mask)], d.score, d.mask, b.bit, b.way, b.end+s.cut*b.gap)]
+	above := b.end + s.cut*b.gap
+	if d.board != nil {
+		s.at = s.room[:d.board.beyond(s.room[:len(d.sign)], d.score, b, above)]
+		return
+	}
+	s.at = s.room[:k.Beyond(s.room[:len(d.mask)], d.score, d.mask, b.bit, b.way, above)]
 }
 
 // sort sets the level of each of them, between the cut and all of the gap.

@@ -33,10 +33,10 @@ func newInner(size int, k *asm.Kernels) *inner {
 	}
 }
 
-// load copies what belongs to the variables of a working set: slots[r] is the variable in place r or -1, rows[r] the row of its document. What
-// the places had in common before the fresh ones changed is there already.
-func (in *inner) load(d *dual, store *rowStore, slots, fresh []int32, rows [][]float32) {
-	n, docs := padded(len(slots)), int32(len(d.docs))
+// load copies what belongs to the variables of a working set: slots[r] is the variable in place r or -1, rows[r] the row of its document, in which columns[r] is the place
+// of the document. What the places had in common before the fresh ones changed is there already.
+func (in *inner) load(d *dual, columns, slots, fresh []int32, rows [][]float32) {
+	n := padded(len(slots))
 	if in.n != n {
 		clear(in.rows)
 	}
@@ -48,7 +48,7 @@ func (in *inner) load(d *dual, store *rowStore, slots, fresh []int32, rows [][]f
 			continue
 		}
 		in.diag[r], in.score[r], in.alpha[r], in.upper[r], in.sign[r], in.mask[r] = d.diag[t], d.score[t], d.alpha[t], d.upper[t], d.sign[t], d.mask[t]
-		in.column[r] = store.column(t % docs)
+		in.column[r] = columns[r]
 	}
 	for r := len(slots); r < n; r++ {
 		in.mask[r] = 0

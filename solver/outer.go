@@ -19,13 +19,15 @@ type search struct {
 	bytes  int64 // that rows may take
 	whole  int   // documents of the problem, those that are left out included
 
-	rowOf []int32 // for each variable of the working set: which of the fetched rows is its document's
-	docs  []int32 // the documents whose rows are fetched
-	rows  [][]float32
-	byVar [][]float32
-	moved [][]float32 // rows to be added to the scores, and how often
-	by    []float64
-	ends  []extremes // of the scores, at the start of the round
+	rowOf   []int32 // for each variable of the working set: which of the fetched rows is its document's
+	columns []int32 // and where its document stands in rows
+	docs    []int32 // the documents whose rows are fetched
+	rows    [][]float32
+	byVar   [][]float32
+	moved   [][]float32 // rows to be added to the scores, and how often
+	by      []float64
+	changed []int32    // the variables that moved
+	ends    []extremes // of the scores, at the start of the round
 }
 
 // outcome is how a search ended.
@@ -58,14 +60,18 @@ func (o *Options) workingSet(n int) int {
 func (s *search) prepare(d *dual, bytes int64) {
 	n := len(d.docs)
 	size := s.opt.workingSet(n)
-	room := max(limitRows(n, bytes), min(size, n))
-	if need := min(room*n, 1<<22); len(s.arena) < need {
-		s.arena = make([]float32, need)
+	if s.opt.Board == nil {
+		room := max(limitRows(n, bytes), min(size, n))
+		if need := min(room*n, 1<<22); len(s.arena) < need {
+			s.arena = make([]float32, need)
+		}
+		s.store = newRowStore(s.m, d.docs, room, s.arena)
+	} else {
+		s.store = &rowStore{docs: d.docs} // which has nothing to do but count
 	}
-	s.store = newRowStore(s.m, d.docs, room, s.arena)
 	if s.in == nil || len(s.in.score) < size {
 		s.in = newInner(size, s.opt.Kernels)
-		s.rows, s.byVar = make([][]float32, size), make([][]float32, size)
+		s.rows, s.byVar, s.columns = make([][]float32, size), make([][]float32, size), make([]int32, size)
 	}
 	s.choose = newChooser(size, len(d.sign))
 	s.bytes = bytes
@@ -89,11 +95,16 @@ func (s *search) solveFrom(ctx context.Context, d *dual, from start, bytes int64
 	}
 	copy(d.score, d.offset)
 	s.prepare(d, bytes)
+	if err := s.open(d); err != nil {
+		return outcome{}, d.shut(err)
+	}
 	if err := s.start(ctx, d); err != nil {
-		return outcome{}, err
+		return outcome{}, d.shut(err)
 	}
 	if from != nil {
+		d.pull()
 		d.stretch()
+		d.push()
 	}
 	return s.finish(ctx, d)
 }
@@ -102,12 +113,16 @@ func (s *search) solveFrom(ctx context.Context, d *dual, from start, bytes int64
 func (s *search) goOn(ctx context.Context, d *dual) (outcome, error) {
 	d.stretch()
 	d.refreshMask()
+	if err := s.open(d); err != nil {
+		return outcome{}, d.shut(err)
+	}
 	return s.finish(ctx, d)
 }
 
 // finish is descend, and holds that the result consists of numbers.
 func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 	o, err := s.descend(ctx, d)
+	err = d.shut(err)
 	if err == nil {
 		err = d.finite()
 	}
@@ -138,6 +153,16 @@ func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) e
 			return err
 		}
 		k := min(len(docs), s.choose.size)
+		if d.board != nil {
+			computed, err := d.board.Add(ctx, docs[:k], by[:k], nil, nil)
+			if err != nil {
+				return err
+			}
+			s.fetched(k, computed)
+			docs, by = docs[k:], by[k:]
+			s.tell.pass(s)
+			continue
+		}
 		if err := s.store.fetch(ctx, docs[:k], s.rows[:k]); err != nil {
 			return err
 		}
@@ -174,6 +199,9 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 			return nil, err
 		}
 		o.gap, s.ends = d.gap(s.opt.Kernels, s.ends[:0])
+		if d.board != nil && d.board.err != nil {
+			return nil, d.board.err
+		}
 		o.converged = o.gap <= s.opt.Tolerance
 		if o.converged || o.left <= 0 {
 			return nil, nil
@@ -205,17 +233,21 @@ func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int
 		return 0, err
 	}
 	in := s.in
-	in.load(d, s.store, set, s.choose.fresh, s.byVar)
+	in.load(d, s.columns, set, s.choose.fresh, s.byVar)
 	steps := in.solve(max(innerShare*gap, s.opt.Tolerance), min(innerSteps*len(s.choose.set), most))
-	s.moved, s.by = s.moved[:0], s.by[:0]
+	s.moved, s.by, s.changed = s.moved[:0], s.by[:0], s.changed[:0]
 	for r, t := range set {
 		if t >= 0 && in.alpha[r] != d.alpha[t] {
 			s.moved, s.by = append(s.moved, s.byVar[r]), append(s.by, float64(d.sign[t])*(d.alpha[t]-in.alpha[r]))
+			s.changed = append(s.changed, t)
 			d.alpha[t], d.mask[t] = in.alpha[r], in.mask[r]
 		}
 	}
 	if len(s.by) == 0 {
 		return 0, nil
+	}
+	if d.board != nil {
+		return steps, s.applyBoard(ctx, d, s.changed)
 	}
 	s.apply(d, s.moved, s.by)
 	return steps, nil
@@ -233,6 +265,9 @@ const prefetchBytes = 512 << 10
 
 // load fetches the rows of the variables of a working set.
 func (s *search) load(ctx context.Context, d *dual, set []int32) error {
+	if d.board != nil {
+		return s.loadBoard(ctx, d, set)
+	}
 	n := int32(len(d.docs))
 	s.docs, s.rowOf = s.docs[:0], s.rowOf[:0]
 	for _, t := range set {
@@ -258,7 +293,7 @@ func (s *search) load(ctx context.Context, d *dual, set []int32) error {
 	}
 	for r, at := range s.rowOf {
 		if at >= 0 {
-			s.byVar[r] = s.rows[at]
+			s.byVar[r], s.columns[r] = s.rows[at], s.store.column(set[r]%n)
 		}
 	}
 	if len(s.choose.fresh)*len(d.docs)*4 <= prefetchBytes {

@@ -26,6 +26,7 @@ func (t *teller) round(s *search, d *dual, gap float64, steps int) {
 	defer t.mu.Unlock()
 	t.at.Iterations += int64(steps)
 	t.note(s, func() {
+		d.pull()
 		t.at.Gap, t.at.Objective, t.at.Active, t.at.Documents = gap, d.objective(), len(d.docs), s.whole
 	})
 }

@@ -1,0 +1,206 @@
+package solver
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+)
+
+// boards makes boards on the processor, and counts those that are open and their calls.
+type boards struct {
+	m           *Dense
+	open, calls atomic.Int64
+	fail        int64 // the call that fails, 0 for none
+}
+
+var errBoard = errors.New("the board fails")
+
+func (b *boards) next() error {
+	if n := b.calls.Add(1); b.fail > 0 && n >= b.fail {
+		return errBoard
+	}
+	return nil
+}
+
+func (b *boards) make(docs []int, copies int) (Board, error) {
+	if err := b.next(); err != nil {
+		return nil, err
+	}
+	b.open.Add(1)
+	n := padded(len(docs) * copies)
+	return &hostBoard{boards: b, docs: docs, n: len(docs) * copies, score: make([]float64, n), mask: make([]byte, n), k: asm.Best()}, nil
+}
+
+type hostBoard struct {
+	*boards
+	docs  []int
+	n     int // variables
+	score []float64
+	mask  []byte
+	k     *asm.Kernels
+}
+
+func (b *hostBoard) Put(score []float64, mask []byte) error {
+	if len(score) != b.n || len(mask) != b.n {
+		panic("another number of variables")
+	}
+	copy(b.score, score)
+	copy(b.mask, mask)
+	return b.next()
+}
+
+func (b *hostBoard) Scores(score []float64) error {
+	copy(score, b.score[:b.n])
+	return b.next()
+}
+
+func (b *hostBoard) Extremes(up, low byte) (int, float64, int, float64, error) {
+	i, most, j, least := b.k.Extremes(b.score, b.mask, up, low)
+	return i, most, j, least, b.next()
+}
+
+func (b *hostBoard) Beyond(index []int32, score []float64, bit byte, way, above float64) (int, error) {
+	room := make([]int32, len(b.score))
+	n := copy(index, room[:b.k.Beyond(room, b.score, b.mask, bit, way, above)])
+	for _, t := range index[:n] {
+		score[t] = b.score[t]
+	}
+	return n, b.next()
+}
+
+func (b *hostBoard) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (int, error) {
+	for r, d := range docs {
+		if slices.Contains(docs[:r], d) {
+			panic("a document twice")
+		}
+		for c, t := range vars {
+			dst[r*len(vars)+c] = b.m.Row(b.docs[d])[b.docs[int(t)%len(b.docs)]]
+		}
+	}
+	for _, t := range vars {
+		score[t] = b.score[t]
+	}
+	return 0, errors.Join(ctx.Err(), b.next())
+}
+
+func (b *hostBoard) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
+	for r, d := range docs {
+		for t := range b.score[:b.n] {
+			b.score[t] = math.FMA(by[r], float64(b.m.Row(b.docs[d])[b.docs[t%len(b.docs)]]), b.score[t])
+		}
+	}
+	for i, t := range changed {
+		b.mask[t] = mask[i]
+	}
+	return 0, errors.Join(ctx.Err(), b.next())
+}
+
+func (b *hostBoard) Close() error {
+	b.open.Add(-1)
+	return nil
+}
+
+// learner trains a machine of some kind on a matrix.
+type learner func(ctx context.Context, m Matrix, opt Options) (*Machine, error)
+
+// learnersOf returns one learner of each kind on points, with documents left out and in another order.
+func learnersOf(x [][]float64) map[string]learner {
+	var docs []int
+	for i := range x {
+		if i%7 != 3 {
+			docs = append(docs, i)
+		}
+	}
+	all := noisySigns(5, x)
+	signs := make([]bool, len(docs))
+	targets := make([]float64, len(docs))
+	for t, d := range docs {
+		signs[t], targets[t] = all[d], x[d][0]*x[d][1]+0.1*x[d][2]
+	}
+	return map[string]learner{
+		"C-SVC": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+			return TrainBinary(ctx, m, docs, signs, Parameters{C: 3, Probabilities: true}, nil, opt)
+		},
+		"C-SVC from near": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+			near, err := TrainBinary(ctx, m, docs, signs, Parameters{C: 2}, nil, opt)
+			if err != nil {
+				return nil, err
+			}
+			return TrainBinary(ctx, m, docs, signs, Parameters{C: 3}, near, opt)
+		},
+		"nu-SVC": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+			return TrainBinary(ctx, m, docs, signs, Parameters{Nu: 0.4}, nil, opt)
+		},
+		"epsilon-SVR": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+			return TrainRegression(ctx, m, docs, targets, Regression{C: 2, Epsilon: 0.05}, opt)
+		},
+		"nu-SVR": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+			return TrainRegression(ctx, m, docs, targets, Regression{C: 2, Nu: 0.3}, opt)
+		},
+		"one class": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+			return TrainOneClass(ctx, m, docs, 0.3, opt)
+		},
+	}
+}
+
+// A search with a board takes the same steps as one without, to the bit, for every learner, with documents left out on the way and without; nothing stays open, and
+// progress tells the same.
+func TestBoardSameBits(t *testing.T) {
+	m, x := gaussian(t, 21, 613, 4, 0.3)
+	for name, train := range learnersOf(x) {
+		for _, keep := range []bool{false, true} {
+			want, err := train(t.Context(), m, Options{KeepAll: keep, WorkingSet: 32})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := &boards{m: m}
+			restore := setReportEvery(0)
+			got, err := train(t.Context(), m, Options{KeepAll: keep, WorkingSet: 32, Board: b.make, Progress: func(Progress) {}})
+			restore()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.calls.Load() == 0 || b.open.Load() != 0 {
+				t.Errorf("%s: %d calls, %d boards are left", name, b.calls.Load(), b.open.Load())
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, all kept %v: found objective %v after %d steps, expected %v after %d", name, keep, got.Objective, got.Iterations, want.Objective, want.Iterations)
+			}
+		}
+	}
+}
+
+func setReportEvery(d time.Duration) func() {
+	before := reportEvery
+	reportEvery = d
+	return func() { reportEvery = before }
+}
+
+// Whichever call of a board fails, the training ends with its error and gives its boards back; so it does at the end of its context.
+func TestBoardErrors(t *testing.T) {
+	m, x := gaussian(t, 22, 401, 4, 0.3)
+	train := learnersOf(x)["C-SVC from near"]
+	count := &boards{m: m}
+	if _, err := train(t.Context(), m, Options{Board: count.make}); err != nil {
+		t.Fatal(err)
+	}
+	for fail := int64(1); fail <= count.calls.Load(); fail += 1 + count.calls.Load()/50 {
+		b := &boards{m: m, fail: fail}
+		if _, err := train(t.Context(), m, Options{Board: b.make}); !errors.Is(err, errBoard) || b.open.Load() != 0 {
+			t.Errorf("call %d of %d fails: error %v, %d boards are left", fail, count.calls.Load(), err, b.open.Load())
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b := &boards{m: m}
+	if _, err := train(ctx, m, Options{Board: b.make}); !errors.Is(err, context.Canceled) || b.open.Load() != 0 {
+		t.Errorf("error %v, %d boards are left", err, b.open.Load())
+	}
+}
