@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
@@ -28,35 +29,53 @@ func (p *programs) upload(r *device.Request, rows, columns *sparse.Embedded) (ui
 		return 0, err
 	}
 	u := uploader{p: &p.pool}
-	var code []uint32
-	for _, c := range r.Program.Code {
-		code = append(code, uint32(c.Op)|uint32(c.N)<<8)
-	}
-	var tables []uint64
-	for _, t := range r.Program.Tables {
-		isLog := uint64(0)
-		if t.Log {
-			isLog = 1
-		}
-		tables = append(tables, send(&u, t.Rows), uint64(t.Bits), isLog)
-	}
-	n := len(r.Docs)
-	x, y := make([]float64, len(r.Program.Norms)*n), make([]float64, len(r.Program.Norms)*(r.Hi-r.Lo))
-	for a, f := range r.Program.Norms {
-		for i, d := range r.Docs {
-			x[a*n+i] = f(rows.Norms[d])
-		}
-		for j := r.Lo; j < r.Hi; j++ {
-			y[a*(r.Hi-r.Lo)+j-r.Lo] = f(columns.Norms[j])
-		}
-	}
-	fields := []uint64{
-		send(&u, code), send(&u, r.Program.Consts), send(&u, tables), send(&u, x), send(&u, y),
-		uint64(len(code)), uint64(r.Program.Locals), uint64(r.Hi - r.Lo), uint64(n),
-	}
-	at := send(&u, fields)
+	x, y := attributes(r.Program, rows.Norms, r.Docs), attributes(r.Program, columns.Norms[r.Lo:r.Hi], nil)
+	fields := sendProgram(&u, r.Program, send(&u, y), r.Hi-r.Lo)
+	at := send(&u, withRows(fields, send(&u, x), len(r.Docs)))
 	if u.err != nil {
 		return 0, errors.Join(u.err, p.pool.close())
 	}
 	return at, nil
+}
+
+// attributes returns what a program wants to know of documents, [attribute][document]: of those with the given numbers, nil for all, by their norms.
+func attributes(p *device.Program, norms []float64, docs []int) []float64 {
+	if docs != nil {
+		some := make([]float64, len(docs))
+		for i, d := range docs {
+			some[i] = norms[d]
+		}
+		norms = some
+	}
+	out := make([]float64, 0, len(p.Norms)*len(norms))
+	for _, f := range p.Norms {
+		for _, norm := range norms {
+			out = append(out, f(norm))
+		}
+	}
+	return out
+}
+
+// sendProgram copies a program and returns the fields of its Program in kernels/shape.h, for columns whose attributes are at y; the rows' are missing.
+func sendProgram(u *uploader, p *device.Program, y uint64, columns int) []uint64 {
+	var code []uint32
+	for _, c := range p.Code {
+		code = append(code, uint32(c.Op)|uint32(c.N)<<8)
+	}
+	var tables []uint64
+	for _, t := range p.Tables {
+		isLog := uint64(0)
+		if t.Log {
+			isLog = 1
+		}
+		tables = append(tables, send(u, t.Rows), uint64(t.Bits), isLog)
+	}
+	return []uint64{send(u, code), send(u, p.Consts), send(u, tables), 0, y, uint64(len(code)), uint64(p.Locals), uint64(columns), 0}
+}
+
+// withRows fills in where the attributes of so many rows are.
+func withRows(fields []uint64, x uint64, rows int) []uint64 {
+	out := slices.Clone(fields)
+	out[3], out[8] = x, uint64(rows)
+	return out
 }

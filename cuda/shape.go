@@ -12,6 +12,10 @@ const (
 	mirrorWidth   = 32
 	mirrorThreads = 256
 	peakThreads   = 256
+
+	boardThreads   = 256
+	boardVariables = 1024 // scores that a block looks through
+	pickThreads    = 128
 )
 
 // entry is a value of a document in the head: the place of its term in the panel, in bytes, and the value.

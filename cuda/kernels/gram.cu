@@ -295,3 +295,5 @@ extern "C" __global__ void __launch_bounds__(PEAK_THREADS) peakShared(float *__r
 	}
 	out[blockIdx.x * PEAK_THREADS + threadIdx.x] = sum.x + sum.y + sum.z + sum.w;
 }
+
+#include "solve.h"

@@ -15,6 +15,9 @@ enum {
 	MIRROR = 32,
 	MIRROR_THREADS = 256,
 	PEAK_THREADS = 256,
+	BOARD_THREADS = 256,
+	BOARD_VARIABLES = 1024, // scores that a block looks through
+	PICK_THREADS = 128,
 	SLOTS = 12, // locals and stack of a program
 };
 
@@ -67,4 +70,52 @@ struct Program {
 	const double GLOBAL *x; // attributes of rows [attribute][rows]
 	const double GLOBAL *y; // and of columns [attribute][columns]
 	long long length, locals, columns, rows;
+};
+
+// Board is what the solver keeps of one problem: variable t belongs to document t modulo documents, whose column in rows is column[document].
+struct Board {
+	double GLOBAL *score;
+	unsigned GLOBAL *mask;
+	const unsigned GLOBAL *column;
+	const float GLOBAL *rows;
+	long long documents, variables;
+};
+
+// Update is by[r] times the row that begins at rows + from[r], for each r, and the masks that are to be set.
+struct Update {
+	const long long GLOBAL *from;
+	const double GLOBAL *by;
+	const unsigned GLOBAL *changed;
+	const unsigned GLOBAL *masks;
+	long long rows, changes;
+};
+
+// Ends are the greatest and the least of some scores, and where they are; -1 nowhere.
+struct Ends {
+	double most, least;
+	long long mostAt, leastAt;
+};
+
+// Candidate is a variable beyond a bound.
+struct Candidate {
+	double score;
+	long long at;
+};
+
+// Bound asks for the variables with a bit of the mask and way·score above a bound.
+struct Bound {
+	unsigned GLOBAL *count;  // [blocks]
+	Candidate GLOBAL *found; // [1+variables]
+	double way, above;
+	long long bit, blocks;
+};
+
+// Picked is the part of some rows at some columns, and the scores of the variables there.
+struct Picked {
+	const long long GLOBAL *from; // of each row
+	const unsigned GLOBAL *column;
+	const unsigned GLOBAL *variable;
+	float GLOBAL *value;
+	double GLOBAL *score;
+	long long rows, columns;
 };

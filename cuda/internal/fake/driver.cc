@@ -16,6 +16,11 @@ KERNEL(finish, true)
 KERNEL(mirror, false)
 KERNEL(peakMadd, true)
 KERNEL(peakShared, false)
+KERNEL(addRows, true)
+KERNEL(extremes, false)
+KERNEL(beyondCount, false)
+KERNEL(beyondList, false)
+KERNEL(pick, true)
 
 #include <deque>
 #include <mutex>

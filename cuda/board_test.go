@@ -1,0 +1,361 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"gorgonia.org/cu"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/solver"
+)
+
+// gaussianC is exp(-2c), a Gaussian kernel of the unit vectors.
+var gaussianC = &device.Program{Consts: []float64{-2}, Code: []device.Code{{Op: device.OpC}, {Op: device.OpConst}, {Op: device.OpMul}, {Op: device.OpExp}}}
+
+// normed is c times the norms of both documents.
+var normed = &device.Program{Norms: []func(float64) float64{func(x float64) float64 { return x }},
+	Code: []device.Code{{Op: device.OpC}, {Op: device.OpX}, {Op: device.OpMul}, {Op: device.OpY}, {Op: device.OpMul}}}
+
+// resident loads documents and makes room for rows of a program; d.limit leaves room for so many of them, 0 for all.
+func resident(t *testing.T, n, rows int, p *device.Program) (*Columns, *Resident) {
+	t.Helper()
+	x := embedded(t, zipf(n, 500, 12, 4))
+	d := open(t, Options{TileBytes: 64 << 10})
+	cols, err := d.Load(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := d.limit
+	if rows > 0 {
+		d.limit = d.held + 8<<20
+	}
+	r, err := cols.Resident(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.limit = limit
+	own := r.(*Resident)
+	if rows > 0 { // as if memory had held no more
+		own.room = rows
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(r.Close(), cols.Close(), d.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return cols, own
+}
+
+// Each operation of a board gives the bits of package asm's, for problems of some documents, of one and of several blocks, for rows that come and go, and of programs with attributes.
+func TestBoard(t *testing.T) {
+	k := asm.Best()
+	for _, c := range []struct{ n, every, copies, room int }{{1, 1, 1, 0}, {37, 1, 2, 0}, {203, 3, 1, 40}, {523, 1, 2, 41}} {
+		for name, p := range map[string]*device.Program{"gaussian": gaussianC, "norms": normed} {
+			t.Run(fmt.Sprintf("n=%d/copies=%d/%s", c.n, c.copies, name), func(t *testing.T) {
+				noLeaks(t)
+				cols, own := resident(t, c.n, c.room, p)
+				random := rand.New(rand.NewPCG(uint64(c.n), 3))
+				var docs []int
+				for i := range c.n {
+					if i%c.every == 0 {
+						docs = append(docs, i)
+					}
+				}
+				board, err := own.Board(docs, c.copies)
+				if err != nil {
+					t.Fatal(err)
+				}
+				v := len(docs) * c.copies
+				padded := (v + asm.ScanBlock - 1) / asm.ScanBlock * asm.ScanBlock
+				score, mask := make([]float64, padded), make([]byte, padded)
+				for i := range v {
+					score[i] = float64(random.IntN(40)-20) / 16 // ties, and 0 of both signs
+					if score[i] == 0 && i%2 == 0 {
+						score[i] = math.Copysign(0, -1)
+					}
+					mask[i] = byte(random.IntN(16))
+				}
+				if v > 20 {
+					score[7], score[11], score[13] = math.NaN(), math.Inf(1), math.Inf(-1)
+				}
+				if err := board.Put(score[:v], mask[:v]); err != nil {
+					t.Fatal(err)
+				}
+				compare := func() {
+					t.Helper()
+					for _, bits := range [][2]byte{{1, 2}, {4, 8}, {0, 0}} {
+						i, most, j, least := k.Extremes(score, mask, bits[0], bits[1])
+						bi, bmost, bj, bleast, err := board.Extremes(bits[0], bits[1])
+						if err != nil || bi != i || bj != j || math.Float64bits(bmost) != math.Float64bits(most) || math.Float64bits(bleast) != math.Float64bits(least) {
+							t.Fatalf("%+v: extremes %d %v, %d %v, expected %d %v, %d %v, error %v", c, bi, bmost, bj, bleast, i, most, j, least, err)
+						}
+					}
+					for _, above := range []float64{-2, 0, 0.5, 9} {
+						for _, way := range []float64{1, -1} {
+							want, got, mirror := make([]int32, padded), make([]int32, v), make([]float64, v)
+							want = want[:k.Beyond(want, score, mask, 2, way, above)]
+							n, err := board.Beyond(got, mirror, 2, way, above)
+							if err != nil || !reflect.DeepEqual(got[:n], want[:len(want):len(want)]) {
+								t.Fatalf("%+v: %d beyond %v, expected %d, error %v", c, n, above, len(want), err)
+							}
+							for _, at := range want {
+								if mirror[at] != score[at] {
+									t.Fatalf("%+v: score %v of %d, expected %v", c, mirror[at], at, score[at])
+								}
+							}
+						}
+					}
+				}
+				compare()
+
+				rows := gather(t, cols, &device.Request{Program: p, Docs: docs, Hi: c.n}, c.n)
+				for range 3 {
+					var which, vars, changed []int32
+					var by []float64
+					var masks []byte
+					for range min(len(docs), 37) {
+						which, by = append(which, int32(random.IntN(len(docs)))), append(by, random.NormFloat64())
+					}
+					unique := map[int32]bool{}
+					for _, w := range which {
+						unique[w] = true
+					}
+					for i := range 7 {
+						if i < v {
+							changed, masks = append(changed, int32(i*(v/7))), append(masks, byte(random.IntN(16)))
+						}
+					}
+					if _, err := board.Add(t.Context(), which, by, changed, masks); err != nil {
+						t.Fatal(err)
+					}
+					for i, w := range which {
+						for s := range v {
+							score[s] = math.FMA(by[i], float64(rows[int(w)*c.n+docs[s%len(docs)]]), score[s])
+						}
+					}
+					for i, s := range changed {
+						mask[s] = masks[i]
+					}
+					compare()
+					which = which[:0]
+					for w := range unique {
+						which = append(which, w)
+					}
+					for s := 0; s < v; s += 1 + v/150 {
+						vars = append(vars, int32(s))
+					}
+					dst, mirror := make([]float32, len(which)*len(vars)), make([]float64, v)
+					computed, err := board.Pick(t.Context(), which, vars, dst, mirror)
+					if err != nil || c.room == 0 && computed != 0 {
+						t.Fatalf("%+v: %d rows computed that should have been there, error %v", c, computed, err)
+					}
+					for i, w := range which {
+						for j, s := range vars {
+							if got, want := dst[i*len(vars)+j], rows[int(w)*c.n+docs[int(s)%len(docs)]]; math.Float32bits(got) != math.Float32bits(want) {
+								t.Fatalf("%+v: (%d, %d) is %v, expected %v", c, w, s, got, want)
+							}
+						}
+					}
+					for _, s := range vars {
+						if math.Float64bits(mirror[s]) != math.Float64bits(score[s]) && score[s] == score[s] {
+							t.Fatalf("%+v: score %d is %v, expected %v", c, s, mirror[s], score[s])
+						}
+					}
+				}
+				got := make([]float64, v)
+				if err := board.Scores(got); err != nil {
+					t.Fatal(err)
+				}
+				for s, want := range score[:v] {
+					if got[s] != want && (got[s] == got[s] || want == want) {
+						t.Fatalf("%+v: score %d is %v, expected %v", c, s, got[s], want)
+					}
+				}
+				if err := board.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// trainings are problems of every learner on n documents, two of seven left out.
+func trainings(n int) map[string]func(ctx context.Context, m solver.Matrix, opt solver.Options) (*solver.Machine, error) {
+	var docs []int
+	var signs []bool
+	var targets []float64
+	for i := range n {
+		if i%7 > 1 {
+			docs, signs, targets = append(docs, i), append(signs, i%3 == 0 != (i%17 == 0)), append(targets, math.Sin(float64(i)))
+		}
+	}
+	return map[string]func(ctx context.Context, m solver.Matrix, opt solver.Options) (*solver.Machine, error){
+		"C-SVC": func(ctx context.Context, m solver.Matrix, opt solver.Options) (*solver.Machine, error) {
+			return solver.TrainBinary(ctx, m, docs, signs, solver.Parameters{C: 0.7}, nil, opt)
+		},
+		"nu-SVC": func(ctx context.Context, m solver.Matrix, opt solver.Options) (*solver.Machine, error) {
+			return solver.TrainBinary(ctx, m, docs, signs, solver.Parameters{Nu: 0.3}, nil, opt)
+		},
+		"epsilon-SVR": func(ctx context.Context, m solver.Matrix, opt solver.Options) (*solver.Machine, error) {
+			return solver.TrainRegression(ctx, m, docs, targets, solver.Regression{Epsilon: 0.1}, opt)
+		},
+		"one class": func(ctx context.Context, m solver.Matrix, opt solver.Options) (*solver.Machine, error) {
+			return solver.TrainOneClass(ctx, m, docs, 0.4, opt)
+		},
+	}
+}
+
+// The solver on the device takes the steps that it takes on the processor with the same rows, to the bit, for every learner, with documents left out on the way and without, when rows have to make
+// room for others; and it reaches the optimum of the processor's own rows: the objective to 1e-6, relative, within the tolerance of the optimality conditions. Kernels of both differ by up to
+// 1e-6, and the dual objective by as much relative to its quadratic part; the tolerance is so narrow that it has no part in that.
+func TestSolve(t *testing.T) {
+	const n = 421
+	noLeaks(t)
+	cols, own := resident(t, n, 61, gaussianC)
+	data := gather(t, cols, &device.Request{Program: gaussianC, Docs: sequence(n), Hi: n}, n)
+	same, err := solver.NewDense(n, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact := make([]float32, n*n)
+	for i := range n {
+		for j := range n {
+			exact[i*n+j] = float32(math.Exp(-2 * reference(cols.x, i, cols.x, j)))
+		}
+	}
+	other, err := solver.NewDense(n, exact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, train := range trainings(n) {
+		for _, keep := range []bool{false, true} {
+			opt := solver.Options{KeepAll: keep, WorkingSet: 32, Tolerance: 1e-5}
+			want, err := train(t.Context(), same, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			onHost, err := train(t.Context(), other, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opt.Board = func(docs []int, copies int) (solver.Board, error) { return own.Board(docs, copies) }
+			got, err := train(t.Context(), same, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, all kept %v: objective %v after %d steps, expected %v after %d", name, keep, got.Objective, got.Iterations, want.Objective, want.Iterations)
+			}
+			e := math.Abs(got.Objective-onHost.Objective) / math.Abs(onHost.Objective)
+			if name == "nu-SVC" {
+				e /= 10 // divided by the square of its margin, which is known to the tolerance
+			}
+			if !(e <= 1e-6) || !got.Converged || !(got.Gap <= opt.Tolerance) {
+				t.Errorf("%s, all kept %v: objective %v, expected %v, error %.2g, gap %v", name, keep, got.Objective, onHost.Objective, e, got.Gap)
+			}
+		}
+	}
+}
+
+// Whatever call of the driver fails, the training ends with its error and nothing is left.
+func TestSolveErrors(t *testing.T) {
+	const n = 301
+	for _, fail := range []string{"cuModuleGetFunction:4:500", "cuMemAlloc_v2:20:2", "cuMemAlloc_v2:30:2", "cuMemHostAlloc:1:2", "cuLaunchKernel:1:700", "cuLaunchKernel:5:700",
+		"cuLaunchKernel:12:700", "cuMemcpyHtoD_v2:40:700", "cuMemcpyDtoH_v2:1:700", "cuMemcpyDtoH_v2:7:700"} {
+		t.Run(fail, func(t *testing.T) {
+			noLeaks(t)
+			x := embedded(t, zipf(n, 500, 12, 4))
+			d := open(t, Options{TileBytes: 64 << 10})
+			cols, err := d.Load(t.Context(), x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data := gather(t, cols, &device.Request{Program: gaussianC, Docs: sequence(n), Hi: n}, n)
+			m, err := solver.NewDense(n, data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("FAKE_FAIL", fail)
+			r, err := cols.Resident(gaussianC)
+			if err == nil {
+				_, err = trainings(n)["epsilon-SVR"](t.Context(), m, solver.Options{
+					Board: func(docs []int, copies int) (solver.Board, error) { return r.Board(docs, copies) }})
+			}
+			call, _, _ := strings.Cut(strings.ReplaceAll(fail, "_v2", ""), ":")
+			if err == nil || !strings.Contains(err.Error(), call) {
+				t.Errorf("error %v, expected one of %s", err, call)
+			}
+			t.Setenv("FAKE_FAIL", "")
+			if r != nil {
+				err = r.Close()
+			} else {
+				err = nil
+			}
+			if err := errors.Join(err, cols.Close(), d.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Memory bounds the rows that are kept; a working set must fit, and what doesn't is an error of memory. The end of a context is seen before rows are computed.
+func TestResidentMemory(t *testing.T) {
+	noLeaks(t)
+	const n = 601
+	x := embedded(t, zipf(n, 500, 12, 4))
+	d := open(t, Options{})
+	cols, err := d.Load(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := int64(4 * padded(n))
+	free := d.limit
+	d.limit = d.held + 400*line
+	r, err := cols.Resident(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := r.Rows(); rows != 300 {
+		t.Errorf("%d rows in the room of 400, expected three quarters", rows)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b, err := r.Board(sequence(n), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Add(ctx, []int32{3}, []float64{1}, nil, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, expected that of the context", err)
+	}
+	many := make([]int32, 301)
+	for i := range many {
+		many[i] = int32(i)
+	}
+	if _, err := b.Add(t.Context(), many, make([]float64, len(many)), nil, nil); err == nil || !strings.Contains(err.Error(), "300") {
+		t.Errorf("error %v, expected a lack of room for rows", err)
+	}
+	if computed, err := b.Add(t.Context(), many[:300], make([]float64, 300), nil, nil); err != nil || computed != 300 {
+		t.Errorf("%d rows computed, error %v, expected 300", computed, err)
+	}
+	if err := errors.Join(b.Close(), r.Close()); err != nil {
+		t.Error(err)
+	}
+	d.limit = d.held + 200*line
+	if _, err := cols.Resident(nil); !errors.Is(err, cu.OutOfMemory) {
+		t.Errorf("error %v, expected a lack of memory", err)
+	}
+	d.limit = free
+	if err := errors.Join(cols.Close(), d.Close()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,242 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorgonia.org/cu"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/sparse"
+)
+
+// leastResident is how many rows must fit to be worth keeping: a working set of the greatest size.
+const leastResident = 256
+
+// residentPart is the part of the free memory that rows get, as a fraction of its eighths: the rest is for the scores of problems, and for tiles.
+const residentPart = 6
+
+// Resident keeps rows of a matrix on the device, for problems of the solver. It keeps the promises of device.Resident, which it is.
+//
+// Any row that a call doesn't need makes room for others, those of one call from a place that is drawn by lot on: next to each other, so that they are computed in one tile,
+// and by lot since a search comes back to its rows in turns. The lots are the same in each run; which rows are kept has no part in what is computed.
+type Resident struct {
+	c       *Columns
+	program *device.Program
+	pool    pool
+	fields  []uint64 // of the program, but for the attributes of rows
+	parcel  parcel
+	solve   solveKernels
+
+	rows   memory
+	stride int64
+	room   int      // rows
+	slotOf []int32  // by document: where its row is, -1 nowhere
+	docOf  []int32  // by place: whose row it has, -1 nobody's
+	usedIn []uint64 // by place: the last call that needed it
+	call   uint64
+	filled int    // places that have had a row, the first so many
+	lots   uint64 // state of the generator
+}
+
+// solveKernels are the functions of kernels/solve.h.
+type solveKernels struct{ addRows, extremes, beyondCount, beyondList, pick cu.Function }
+
+// Resident makes room on the device for rows of c between the columns' documents, or of a program of it: for all, or as many as memory holds. The caller closes it, after the
+// boards that it has made and before the columns.
+func (c *Columns) Resident(p *device.Program) (device.Resident, error) {
+	n := c.x.Rows()
+	r := &Resident{c: c, program: p, pool: pool{d: c.d}, parcel: parcel{d: c.d}, stride: int64(padded(n)), slotOf: make([]int32, n), lots: 1}
+	err := c.d.do(func() error {
+		if err := r.begin(); err != nil {
+			return err
+		}
+		return r.takeRows(n)
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("rows of %s on the GPU: %w", sparse.FormatBytes(4*r.stride), err), r.Close())
+	}
+	for i := range r.slotOf {
+		r.slotOf[i] = -1
+	}
+	r.docOf, r.usedIn = make([]int32, r.room), make([]uint64, r.room)
+	for i := range r.docOf {
+		r.docOf[i] = -1
+	}
+	return r, nil
+}
+
+// begin finds the kernels and copies the program.
+func (r *Resident) begin() error {
+	k := r.c.d.kernels
+	for name, f := range map[string]*cu.Function{"addRows": &r.solve.addRows, "extremes": &r.solve.extremes, "beyondCount": &r.solve.beyondCount, "beyondList": &r.solve.beyondList,
+		"pick": &r.solve.pick} {
+		var err error
+		if *f, err = k.module.Function(name); err != nil {
+			return fmt.Errorf("cuda: cuModuleGetFunction of %s: %w", name, err)
+		}
+	}
+	if err := r.c.tiles.begin(); err != nil {
+		return err
+	}
+	if r.program == nil {
+		return nil
+	}
+	if err := r.program.Validate(); err != nil {
+		return err
+	}
+	u := uploader{p: &r.pool}
+	y := attributes(r.program, r.c.x.Norms, nil)
+	r.fields = sendProgram(&u, r.program, send(&u, y), r.c.x.Rows())
+	return u.err
+}
+
+// takeRows takes memory for up to n rows, fewer where it doesn't suffice.
+func (r *Resident) takeRows(n int) error {
+	d, line := r.c.d, 4*r.stride
+	least := min(leastResident, n)
+	for r.room = min(n, max(int((d.limit-d.held)/8*residentPart/max(line, 1)), least)); ; r.room = max(r.room/2, least) {
+		var err error
+		if r.rows, err = r.pool.alloc(int64(r.room) * line); err == nil {
+			return nil
+		}
+		if !isOutOfMemory(err) || r.room == least {
+			return err
+		}
+	}
+}
+
+// Close gives its memory back.
+func (r *Resident) Close() error {
+	return r.c.d.do(func() error { return errors.Join(r.parcel.close(), r.pool.close()) })
+}
+
+// Rows is how many rows there is room for.
+func (r *Resident) Rows() int { return r.room }
+
+// with does work of one call with the device: what it launches ends before it returns, even after an error.
+func (r *Resident) with(work func(stream cu.Stream) error) error {
+	return r.c.d.do(func() error {
+		stream := r.c.tiles.compute
+		return errors.Join(work(stream), failed("cuStreamSynchronize", stream.Synchronize()))
+	})
+}
+
+// wanted are the rows of one call: where they begin, and what is to be computed of them.
+type wanted struct {
+	r       *Resident
+	from    []int64 // by document asked for, in values from the first row on
+	missing []int32
+	run     job
+}
+
+// parcelBytes bounds what a call with so many rows packs for them: their numbers, attributes, and a tile each, and the program.
+func (r *Resident) parcelBytes(rows int) int {
+	norms := 0
+	if r.program != nil {
+		norms = len(r.program.Norms)
+	}
+	return 1024 + rows*(8+8+8*norms+8*tileFields)
+}
+
+// want finds the rows of documents, which may come several times, and packs what is needed to compute those that aren't there.
+func (r *Resident) want(docs []int) (*wanted, error) {
+	w := &wanted{r: r, from: make([]int64, len(docs))}
+	r.call++
+	for _, doc := range docs {
+		if slot := r.slotOf[doc]; slot >= 0 {
+			r.usedIn[slot] = r.call
+		}
+	}
+	slot := r.filled // one after the other until all places are filled
+	if slot >= r.room {
+		slot = int(r.draw() % uint64(max(r.room, 1)))
+	}
+	var slots []int32
+	for i, doc := range docs {
+		if r.slotOf[doc] < 0 {
+			for passed := 0; r.usedIn[slot] == r.call; slot = (slot + 1) % r.room {
+				if passed++; passed > r.room {
+					w.forget()
+					return nil, fmt.Errorf("cuda: more rows at a time than the %d that fit into the GPU's memory", r.room)
+				}
+			}
+			if old := r.docOf[slot]; old >= 0 {
+				r.slotOf[old] = -1
+			}
+			r.docOf[slot], r.slotOf[doc], r.usedIn[slot] = int32(doc), int32(slot), r.call
+			r.filled = max(r.filled, slot+1)
+			w.missing, slots = append(w.missing, int32(doc)), append(slots, int32(slot))
+		}
+		w.from[i] = int64(r.slotOf[doc]) * r.stride
+	}
+	w.plan(slots)
+	return w, nil
+}
+
+// draw is Marsaglia's xorshift.
+func (r *Resident) draw() uint64 {
+	r.lots ^= r.lots << 13
+	r.lots ^= r.lots >> 7
+	r.lots ^= r.lots << 17
+	return r.lots
+}
+
+// plan packs the missing rows' tiles, one for each sequence of places.
+func (w *wanted) plan(slots []int32) {
+	if len(slots) == 0 {
+		return
+	}
+	r := w.r
+	p := &r.parcel
+	docs, list := make([]uint32, len(w.missing)), make([]int, len(w.missing))
+	for i, doc := range w.missing {
+		docs[i], list[i] = uint32(doc), int(doc)
+	}
+	w.run = job{c: r.c, rows: r.c.own, same: 1, docs: pack(p, docs)}
+	if r.program != nil {
+		x := pack(p, attributes(r.program, r.c.x.Norms, list))
+		w.run.program = pack(p, withRows(r.fields, x, len(list)))
+	}
+	n := r.c.x.Rows()
+	var fields []uint64
+	for first := 0; first < len(slots); {
+		end := first + 1
+		for end < len(slots) && slots[end] == slots[end-1]+1 && end-first < mostRows {
+			end++
+		}
+		at := uint64(r.rows.at) + 4*uint64(slots[first])*uint64(r.stride)
+		fields = append(fields, at, w.run.docs+4*uint64(first), uint64(r.stride), uint64(end-first), 0, uint64(n), uint64(first))
+		w.run.blocks = append(w.run.blocks, device.Block{First: first, Rows: end - first, Cols: n, Width: int(r.stride)})
+		first = end
+	}
+	w.run.fields = pack(p, fields)
+}
+
+// compute sends the parcel and starts the kernels of the missing rows.
+func (w *wanted) compute(ctx context.Context) error {
+	err := w.r.parcel.send()
+	for k := range w.run.blocks {
+		if err == nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		if err == nil {
+			err = w.run.compute(k)
+		}
+	}
+	if err != nil {
+		w.forget()
+	}
+	return err
+}
+
+// forget takes the missing rows for not computed.
+func (w *wanted) forget() {
+	for _, doc := range w.missing {
+		slot := w.r.slotOf[doc]
+		w.r.docOf[slot], w.r.slotOf[doc] = -1, -1
+	}
+}

@@ -1,0 +1,26 @@
+package device
+
+import "context"
+
+// Resident keeps rows of a matrix where they are computed. It may be used concurrently.
+type Resident interface {
+	// Board makes a board for a problem of copies variables for each of docs, documents of the matrix.
+	Board(docs []int, copies int) (Board, error)
+
+	// Rows returns how many rows it has room for.
+	Rows() int
+
+	// Close gives back what it takes. It is called once, when its boards are closed.
+	Close() error
+}
+
+// Board is the scores of one problem, beside the rows. What its methods do is said where they are used: see solver.Board.
+type Board interface {
+	Put(score []float64, mask []byte) error
+	Scores(score []float64) error
+	Extremes(up, low byte) (maxAt int, most float64, minAt int, least float64, err error)
+	Beyond(index []int32, score []float64, bit byte, way, above float64) (n int, err error)
+	Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (computed int, err error)
+	Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (computed int, err error)
+	Close() error
+}
