@@ -221,7 +221,7 @@ func trainings(n int) map[string]func(ctx context.Context, m solver.Matrix, opt 
 func TestSolve(t *testing.T) {
 	const n = 421
 	noLeaks(t)
-	cols, own := resident(t, n, 61, gaussianC)
+	cols, own := resident(t, n, 80, gaussianC)
 	data := gather(t, cols, &device.Request{Program: gaussianC, Docs: sequence(n), Hi: n}, n)
 	same, err := solver.NewDense(n, data)
 	if err != nil {
@@ -239,7 +239,10 @@ func TestSolve(t *testing.T) {
 	}
 	for name, train := range trainings(n) {
 		for _, keep := range []bool{false, true} {
-			opt := solver.Options{KeepAll: keep, WorkingSet: 32, Tolerance: 1e-5}
+			if keep && name != "C-SVC" {
+				continue
+			}
+			opt := solver.Options{KeepAll: keep, WorkingSet: 64, Tolerance: 1e-5}
 			want, err := train(t.Context(), same, opt)
 			if err != nil {
 				t.Fatal(err)
@@ -351,7 +354,7 @@ func TestResidentMemory(t *testing.T) {
 		t.Error(err)
 	}
 	d.limit = d.held + 200*line
-	if _, err := cols.Resident(nil); !errors.Is(err, cu.OutOfMemory) {
+	if _, err := cols.Resident(nil); !errors.Is(err, cu.OutOfMemory) || !errors.Is(err, device.ErrMemory) {
 		t.Errorf("error %v, expected a lack of memory", err)
 	}
 	d.limit = free

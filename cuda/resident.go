@@ -56,6 +56,9 @@ func (c *Columns) Resident(p *device.Program) (device.Resident, error) {
 		}
 		return r.takeRows(n)
 	})
+	if isOutOfMemory(err) {
+		err = fmt.Errorf("%w: %w", device.ErrMemory, err)
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("rows of %s on the GPU: %w", sparse.FormatBytes(4*r.stride), err), r.Close())
 	}
@@ -91,7 +94,10 @@ func (r *Resident) begin() error {
 	u := uploader{p: &r.pool}
 	y := attributes(r.program, r.c.x.Norms, nil)
 	r.fields = sendProgram(&u, r.program, send(&u, y), r.c.x.Rows())
-	return u.err
+	if u.err != nil {
+		return u.err
+	}
+	return failed("cuCtxSynchronize", cu.Synchronize())
 }
 
 // takeRows takes memory for up to n rows, fewer where it doesn't suffice.

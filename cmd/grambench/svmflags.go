@@ -27,6 +27,7 @@ type svmFlags struct {
 	prob       zeroOne
 	weights    weights
 	tiles      string
+	place      svm.Place // of the solver
 	quiet      bool
 
 	libsvmKernel  int // -t; -1 where it isn't given

@@ -23,7 +23,7 @@ func (s *svmFlags) newProblem(ctx context.Context, e *env, p *progress, c *spars
 	}
 	opt := svm.Options{ISA: f.isa, Workers: f.workers, MemoryBytes: f.budget(), HeldBytes: runtimeBytes + s.kept, Once: s.once, Progress: p.training}
 	if f.jobBackend(c.Documents.Rows()) == string(cudaBackend) {
-		opt.Device = f.loadGPU
+		opt.Device, opt.Place = f.loadGPU, s.place
 	}
 	if s.tiles != "" {
 		var err error

@@ -54,6 +54,7 @@ Examples:
 		f.setsFlag()
 		f.set.StringVar(&t.out, "o", "", "write the model to `FILE` (default: the name of the source with .model behind it)")
 		f.set.StringVar(&t.to, "to", "gram", "write the format `FORMAT`: gram, libsvm or libsvm-precomputed")
+		f.set.StringVar(&t.solver, "solver", "auto", "keep the solver's rows and scores in the memory of the `PLACE`: cpu, cuda, or auto, the GPU's for large problems that -backend has it compute")
 		f.set.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds instead, as grambench cv does, and write no model")
 		f.check = t.check
 		return t.run
@@ -64,6 +65,7 @@ Examples:
 type trainRun struct {
 	*svmFlags
 	out, to string
+	solver  string
 	folds   int // of -v
 }
 
@@ -91,6 +93,9 @@ func (t *trainRun) check() error {
 		}
 		t.out = f.args[1]
 	}
+	if err := t.checkSolver(); err != nil {
+		return err
+	}
 	switch t.to {
 	case modelFormats[0], modelFormats[1], modelFormats[2]:
 	default:
@@ -100,6 +105,23 @@ func (t *trainRun) check() error {
 		t.out = defaultModel(f.in)
 	}
 	return t.checkLIBSVMKernel()
+}
+
+// checkSolver takes the place of the solver from its flag.
+func (t *trainRun) checkSolver() error {
+	switch t.solver {
+	case "auto":
+	case "cpu":
+		t.place = svm.PlaceProcessor
+	case "cuda", "gpu":
+		if t.f.backend != string(cudaBackend) {
+			return usagef("-solver %s works on rows that the GPU computes, expected -backend cuda with it", t.solver)
+		}
+		t.place = svm.PlaceDevice
+	default:
+		return usagef("-solver %q, expected auto, cpu or cuda", t.solver)
+	}
+	return nil
 }
 
 // defaultModel names the model of a source, in the present folder, as svm-train does.

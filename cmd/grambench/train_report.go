@@ -26,6 +26,7 @@ type trainReport struct {
 	Epsilon    float64 `json:"epsilon,omitempty"`
 	Tolerance  float64 `json:"tolerance"`
 	ISA        string  `json:"isa"`
+	Solver     string  `json:"solver"` // whose memory had the solver's rows and scores: cpu or cuda
 	Workers    int     `json:"workers"`
 	File       string  `json:"file"`
 	FileFormat string  `json:"file_format"`
@@ -97,6 +98,7 @@ func (r *trainReport) fill(t *trainRun, m *model.Model, result *svm.Report, prob
 	}
 	e := problem.Engine()
 	r.ISA, r.Workers = e.Backend(), e.Workers()
+	r.Solver = "cpu"
 	r.File, r.FileFormat = t.out, t.to
 	r.Machines, r.Support, r.Bounded = result.Machines, result.Support, result.Bounded
 	r.Iterations, r.Unfinished = result.Iterations, result.Unfinished
@@ -106,6 +108,10 @@ func (r *trainReport) fill(t *trainRun, m *model.Model, result *svm.Report, prob
 	r.Cache = newCacheLine(problem.Cache())
 	if n := int64(problem.Len()); r.Cache.Whole && r.Cache.Bytes == 0 {
 		r.Cache.Bytes = 4 * n * n // of the kernel's own values instead of c
+	}
+	if result.Place != "" {
+		r.Solver = string(cudaBackend)
+		r.Cache.Whole, r.Cache.Bytes = false, 0 // it kept nothing
 	}
 	r.PeakBytes, r.LimitBytes = peakBytes(), int64(t.f.memory)
 	r.Rows = machineRows(m)
@@ -149,7 +155,11 @@ func (r *trainReport) settings() string {
 	if r.Scheme != "" {
 		parts = append(parts, r.Scheme)
 	}
-	return strings.Join(append(parts, r.ISA, counted(r.Workers, "worker", "workers")), ", ")
+	parts = append(parts, r.ISA)
+	if r.Solver == string(cudaBackend) {
+		parts = append(parts, "solved on the GPU")
+	}
+	return strings.Join(append(parts, counted(r.Workers, "worker", "workers")), ", ")
 }
 
 // describeKernel names a kernel together with its embedding.
@@ -179,7 +189,11 @@ func (r *trainReport) writeText(w io.Writer) {
 	fmt.Fprintln(w, r.settings())
 	fmt.Fprintf(w, "%s, %s, %s steps, objective %.8g, greatest gap %.2g\n", counted(r.Machines, "machine", "machines"),
 		counted(r.Support, "support vector", "support vectors"), formatCount(r.Iterations), float64(r.Objective), float64(r.Gap))
-	r.Cache.write(w, r.DotProducts)
+	if r.Solver == string(cudaBackend) {
+		fmt.Fprintf(w, "%s, rows kept on the GPU\n", counted(r.DotProducts, "dot product", "dot products"))
+	} else {
+		r.Cache.write(w, r.DotProducts)
+	}
 	fmt.Fprintf(w, "reading %.2f s, preparing %.2f s, matrix %.2f s, solver %.2f s, writing %.2f s, in all %.2f s\n",
 		r.SecondsRead, r.SecondsPrepare, r.SecondsGram, r.SecondsSolve, r.SecondsWrite, r.Seconds)
 	fmt.Fprintf(w, "%s: model, %s, peak memory %s", r.File, formatBytes(r.FileBytes), formatBytes(r.PeakBytes))

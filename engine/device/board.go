@@ -1,6 +1,12 @@
 package device
 
-import "context"
+import (
+	"context"
+	"errors"
+)
+
+// ErrMemory says that a device's memory doesn't hold what it would take to keep rows there.
+var ErrMemory = errors.New("too little memory on the device to keep rows there")
 
 // Resident keeps rows of a matrix where they are computed. It may be used concurrently.
 type Resident interface {

@@ -24,11 +24,13 @@ type Report struct {
 
 	Gram  time.Duration // computing tiles before the solver began
 	Solve time.Duration // the solver, with the rows it asked for
+	Place string        // the device whose memory had rows and scores meanwhile, "" for the machine's
 
 	Warnings []string // what deserves notice, in sentences without a full stop
 }
 
-// Train trains a model. The tiles are computed first where the whole matrix fits into memory, otherwise as they are asked for.
+// Train trains a model. The tiles are computed first where the whole matrix fits into memory, otherwise as they are asked for. Large problems are
+// solved where a device keeps the rows, see Options.Place, with the same steps.
 //
 // The result has the same bits from any number of workers and from run to run with the same settings and memory. Errors: a kernel of another
 // embedding, labels that don't suit the type, documents of one class only, parameters out of range, the end of ctx.
@@ -42,20 +44,10 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 		return nil, nil, err
 	}
 	report := &Report{Warnings: p.before(&s)}
-	begin := time.Now()
-	m, err := p.matrix(ctx, engine.Resolve(s.Kernel, len(p.x.Embedder.Terms)))
+	c, err := p.trainWith(ctx, engine.Resolve(s.Kernel, len(p.x.Embedder.Terms)), &s, rows, report)
 	if err != nil {
 		return nil, nil, err
 	}
-	report.Gram = time.Since(begin)
-	begin = time.Now()
-	p.training.Store(true)
-	c, err := p.classifier(ctx, m, &s, rows)
-	p.training.Store(false)
-	if err != nil {
-		return nil, nil, err
-	}
-	report.Solve = time.Since(begin)
 	out := p.model(c, &s)
 	report.count(c, out)
 	report.Warnings = append(report.Warnings, p.after(report)...)
@@ -81,9 +73,7 @@ func (p *Problem) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, e
 }
 
 // classifier trains the machines of a type.
-func (p *Problem) classifier(ctx context.Context, m solver.Matrix, s *Settings, rows int64) (*solver.Classifier, error) {
-	opt := p.solverOptions(s)
-	opt.RowBytes = rows
+func (p *Problem) classifier(ctx context.Context, m solver.Matrix, s *Settings, opt solver.Options) (*solver.Classifier, error) {
 	if s.Type.Classifies() {
 		par, err := p.parameters(s)
 		if err != nil {

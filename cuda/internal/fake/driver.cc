@@ -266,13 +266,19 @@ API cuMemFreeHost(void *p) {
 	free(p);
 	return OK;
 }
-// A copy to the device may still be under way when the call returns; here it waits for whoever waits for it.
+// A copy to the device may still be under way when the call returns, unless it is from page-locked memory; here it waits for whoever waits for it.
 static std::deque<std::function<void()>> pending;
 static void settle() {
 	for (; !pending.empty(); pending.pop_front()) pending.front()();
 }
 API cuMemcpyHtoD_v2(P d, const void *s, size_t n) {
 	IN_CONTEXT if (!inside(d, n)) return INVALID_VALUE;
+	auto it = host.upper_bound((void *)s);
+	if (it != host.begin() && (char *)s + n <= (char *)(--it)->first + it->second) {
+		settle();
+		memcpy((void *)d, s, n);
+		return OK;
+	}
 	std::vector<char> staged((const char *)s, (const char *)s + n);
 	pending.push_back([=] { memcpy((void *)d, staged.data(), staged.size()); });
 	return OK;

@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/gramengine/gram/engine/device"
+)
+
+// ResidentDevice is a [Device] that can keep rows of a matrix, and what a solver adds them up to, in its own memory.
+type ResidentDevice interface {
+	Device
+
+	// Resident makes room for rows of c, or of a program of it, between the device's documents: for all of them, or as many as memory holds. Their values have the bits of those
+	// that Rows gives. Where it doesn't hold those of a working set, the error is device.ErrMemory.
+	Resident(p *device.Program) (device.Resident, error)
+}
+
+// Resident makes room for rows of the matrix on the engine's device, where a solver then works with them; they are computed when they are first needed, and count as
+// computed by the cache, which keeps nothing of them. It returns nil where there is no device that can do that, or where the kernel can't be computed by it. The caller closes it before the engine.
+func (m *Matrix) Resident() (device.Resident, error) {
+	e := m.c.e
+	d, ok := e.device.(ResidentDevice)
+	if !ok {
+		return nil, nil
+	}
+	k, err := bind(m.k, e.own.x)
+	if err != nil {
+		return nil, err
+	}
+	var p *device.Program
+	if _, plain := k.(hellinger); !plain {
+		if p = e.program(k, e.own.x); p == nil {
+			return nil, nil
+		}
+	}
+	r, err := d.Resident(p)
+	if err != nil {
+		return nil, err
+	}
+	return &countedRows{r, m.c}, nil
+}
+
+// countedRows counts the pairs of rows that are computed.
+type countedRows struct {
+	device.Resident
+	c *Cached
+}
+
+func (r *countedRows) Board(docs []int, copies int) (device.Board, error) {
+	b, err := r.Resident.Board(docs, copies)
+	if err != nil {
+		return nil, err
+	}
+	return &countedBoard{b, r.c}, nil
+}
+
+type countedBoard struct {
+	device.Board
+	c *Cached
+}
+
+func (b *countedBoard) count(rows int) {
+	pairs := int64(rows) * int64(b.c.Len())
+	b.c.computed.Add(pairs)
+	b.c.e.mu.Lock()
+	b.c.e.stats.Pairs += pairs
+	b.c.e.mu.Unlock()
+}
+
+func (b *countedBoard) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (computed int, err error) {
+	computed, err = b.Board.Pick(ctx, docs, vars, dst, score)
+	b.count(computed)
+	return computed, err
+}
+
+func (b *countedBoard) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (computed int, err error) {
+	computed, err = b.Board.Add(ctx, docs, by, changed, mask)
+	b.count(computed)
+	return computed, err
+}

@@ -1,0 +1,97 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/solver"
+)
+
+// Place says where a training keeps the rows of the matrix and the scores of its variables.
+type Place int
+
+const (
+	// PlaceAuto is the device for large problems whose rows it computes, as far as its memory holds what they take, otherwise the processor.
+	PlaceAuto Place = iota
+
+	// PlaceProcessor is the machine's memory, whatever computes the rows.
+	PlaceProcessor
+
+	// PlaceDevice is the device; where it can't be, training is an error.
+	PlaceDevice
+)
+
+// residentLeast is the number of documents from which on a problem is worth a place on the device. On either side a round reads the rows that moved once, up to 256 of them: n·1 KiB,
+// which a processor does in about 0.05 µs a document from its memory. On the device that takes next to nothing, but each of a round's five steps, all of which the search waits
+// for, costs some tens of microseconds: as much as some thousand documents. Reckoned, not measured; a variable for the tests.
+var residentLeast = 4096
+
+// resident is a place on the device, nil where the training is to run without: for problems of two classes out of several, which are small, share documents, and have a
+// better place in the matrix that the device computes as a whole; for sets of points, and kernels that no device computes.
+//
+// Where a device's memory doesn't hold a working set's rows, the report says so.
+func (p *Problem) resident(s *Settings, k engine.Kernel, report *Report) (*engine.Matrix, device.Resident, error) {
+	if p.opt.Place == PlaceProcessor {
+		return nil, nil, nil
+	}
+	must := p.opt.Place == PlaceDevice
+	pairs := s.Type.Classifies() && s.Scheme == solver.OneVsOne && len(p.corpus.classes) > 2
+	if !must && (pairs || p.Len() < residentLeast) {
+		return nil, nil, nil
+	}
+	m, r, err := p.rowsOnDevice(k)
+	switch {
+	case must && err == nil && r == nil:
+		return nil, nil, fmt.Errorf("svm: no device that computes the kernel %s for the solver", k)
+	case !must && errors.Is(err, device.ErrMemory):
+		report.Warnings = append(report.Warnings, fmt.Sprintf("the solver works on the processor: %v", err))
+		return nil, nil, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	return m, r, nil
+}
+
+func (p *Problem) rowsOnDevice(k engine.Kernel) (*engine.Matrix, device.Resident, error) {
+	if _, sets := engine.HyperbolicOf(k); sets {
+		return nil, nil, nil
+	}
+	m, err := p.cached.Matrix(k)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := m.Resident()
+	return m, r, err
+}
+
+// trainWith trains the machines on the device where that is the place for it, otherwise on a matrix that is computed first where it fits into memory.
+func (p *Problem) trainWith(ctx context.Context, k engine.Kernel, s *Settings, rows int64, report *Report) (c *solver.Classifier, err error) {
+	own, r, err := p.resident(s, k, report)
+	if err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	var m solver.Matrix = own
+	opt := p.solverOptions(s)
+	opt.RowBytes = rows
+	if r == nil {
+		if m, err = p.matrix(ctx, k); err != nil {
+			return nil, err
+		}
+		report.Gram = time.Now().Sub(begin)
+	} else {
+		defer func() { err = errors.Join(err, r.Close()) }()
+		report.Place = p.Engine().Backend()
+		opt.Board = func(docs []int, copies int) (solver.Board, error) { return r.Board(docs, copies) }
+	}
+	begin = time.Now()
+	p.training.Store(true)
+	c, err = p.classifier(ctx, m, s, opt)
+	p.training.Store(false)
+	report.Solve = time.Now().Sub(begin)
+	return c, err
+}

@@ -1,0 +1,217 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// slowDevice computes on the processor what a device is asked for, and keeps rows for solvers unless it has no memory for them.
+type slowDevice struct {
+	x      *sparse.Embedded
+	c      []float32 // of all pairs
+	memory error
+	open   int // residents and boards
+	added  int // calls of Add
+}
+
+// newSlowDevice is for Options.Device; the device that it makes comes to d.
+func newSlowDevice(d *slowDevice) func(context.Context, *sparse.Embedded) (engine.Device, error) {
+	return func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+		e, err := engine.NewContext(ctx, x, engine.Options{})
+		if err != nil {
+			return nil, err
+		}
+		n := x.Rows()
+		d.x, d.c = x, make([]float32, n*n)
+		dst := &engine.Dense{Rows: n, Cols: n, Data: d.c}
+		return d, e.Rows(ctx, engine.MustParseKernel("c"), counting(n), dst)
+	}
+}
+
+func counting(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func (d *slowDevice) Name() string     { return "slow" }
+func (d *slowDevice) HostBytes() int64 { return 0 }
+func (d *slowDevice) Close() error     { return nil }
+
+func (d *slowDevice) value(p *device.Program, i, j int) float32 {
+	c := d.c[i*d.x.Rows()+j]
+	if p == nil {
+		return c
+	}
+	return float32(p.Eval(c, d.x.Norms[i], d.x.Norms[j]))
+}
+
+func (d *slowDevice) Rows(_ context.Context, r *device.Request, visit func(b *device.Block) error) error {
+	b := &device.Block{Rows: len(r.Docs), Cols: r.Hi - r.Lo, Width: r.Hi - r.Lo}
+	for _, i := range r.Docs {
+		for j := r.Lo; j < r.Hi; j++ {
+			b.Value = append(b.Value, d.value(r.Program, i, j))
+		}
+	}
+	return visit(b)
+}
+
+func (d *slowDevice) Resident(p *device.Program) (device.Resident, error) {
+	if d.memory != nil {
+		return nil, d.memory
+	}
+	d.open++
+	return &slowRows{d, p}, nil
+}
+
+type slowRows struct {
+	*slowDevice
+	p *device.Program
+}
+
+func (r *slowRows) Rows() int    { return r.x.Rows() }
+func (r *slowRows) Close() error { r.open--; return nil }
+
+func (r *slowRows) Board(docs []int, copies int) (device.Board, error) {
+	r.open++
+	return &slowBoard{slowRows: r, docs: docs, score: make([]float64, len(docs)*copies), mask: make([]byte, len(docs)*copies)}, nil
+}
+
+type slowBoard struct {
+	*slowRows
+	docs  []int
+	score []float64
+	mask  []byte
+}
+
+func (b *slowBoard) Put(score []float64, mask []byte) error {
+	copy(b.score, score)
+	copy(b.mask, mask)
+	return nil
+}
+
+func (b *slowBoard) Scores(score []float64) error {
+	copy(score, b.score)
+	return nil
+}
+
+// padded is the number of variables that package asm wants.
+func (b *slowBoard) padded() ([]float64, []byte) {
+	more := -len(b.score) & (asm.ScanBlock - 1)
+	return append(slices.Clone(b.score), make([]float64, more)...), append(slices.Clone(b.mask), make([]byte, more)...)
+}
+
+func (b *slowBoard) Extremes(up, low byte) (int, float64, int, float64, error) {
+	score, mask := b.padded()
+	i, most, j, least := asm.Best().Extremes(score, mask, up, low)
+	return i, most, j, least, nil
+}
+
+func (b *slowBoard) Beyond(index []int32, score []float64, bit byte, way, above float64) (int, error) {
+	own, mask := b.padded()
+	room := make([]int32, len(own))
+	n := copy(index, room[:asm.Best().Beyond(room, own, mask, bit, way, above)])
+	for _, t := range index[:n] {
+		score[t] = b.score[t]
+	}
+	return n, nil
+}
+
+func (b *slowBoard) kernel(doc, variable int32) float32 {
+	return b.value(b.p, b.docs[doc], b.docs[int(variable)%len(b.docs)])
+}
+
+func (b *slowBoard) Pick(_ context.Context, docs, vars []int32, dst []float32, score []float64) (int, error) {
+	for r, d := range docs {
+		for c, t := range vars {
+			dst[r*len(vars)+c] = b.kernel(d, t)
+		}
+	}
+	for _, t := range vars {
+		score[t] = b.score[t]
+	}
+	return len(docs), nil
+}
+
+func (b *slowBoard) Add(_ context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
+	b.added++
+	for r, d := range docs {
+		for t := range b.score {
+			b.score[t] = math.FMA(by[r], float64(b.kernel(d, int32(t))), b.score[t])
+		}
+	}
+	for i, t := range changed {
+		b.mask[t] = mask[i]
+	}
+	return 0, nil
+}
+
+func (b *slowBoard) Close() error { b.open--; return nil }
+
+// A model that was trained with its rows on the device is that of the processor with the device's rows, to the bit, in every scheme, and nothing of the device stays taken.
+func TestPlaceOnDevice(t *testing.T) {
+	c := read(t, "synthetic:docs=120,terms=300,classes=3,seed=3", sparse.Options{})
+	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
+		var text [2]string
+		for i, place := range []Place{PlaceProcessor, PlaceDevice} {
+			d := &slowDevice{}
+			m, r := train(t, c, Settings{Scheme: scheme}, Options{Device: newSlowDevice(d), Place: place, Once: true, Workers: 1})
+			if onDevice := place == PlaceDevice; (d.added > 0) != onDevice || (r.Place == "slow") != onDevice || d.open != 0 {
+				t.Errorf("%v, place %d: %d updates on the device, %d things left there, report %q", scheme, place, d.added, d.open, r.Place)
+			}
+			for _, machine := range m.Classifier.Machines {
+				text[i] += fmt.Sprintf("%+v\n", *machine)
+			}
+		}
+		if text[0] != text[1] {
+			t.Errorf("%v: found %s, expected %s", scheme, text[1], text[0])
+		}
+	}
+}
+
+// Where the device has no memory for rows the processor trains, and the report says why; unless the device was asked for. Small problems are the processor's.
+func TestPlaceWithoutMemory(t *testing.T) {
+	c := read(t, "synthetic:docs=90,terms=300,classes=2,seed=3", sparse.Options{})
+	d := &slowDevice{memory: fmt.Errorf("3 bytes: %w", device.ErrMemory)}
+	p := problem(t, c, engine.MustParseKernel(DefaultKernel), Options{Device: newSlowDevice(d), Place: PlaceDevice})
+	if _, _, err := p.Train(t.Context(), Settings{}); !errors.Is(err, device.ErrMemory) {
+		t.Errorf("error %v, expected a lack of memory", err)
+	}
+	for _, place := range []Place{PlaceAuto, PlaceProcessor} {
+		p.opt.Place = place
+		if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.Place != "" || len(r.Warnings) != 0 {
+			t.Errorf("place %d: trained on %q, warnings %q, error %v", place, r.Place, r.Warnings, err)
+		}
+	}
+	defer func(least int) { residentLeast = least }(residentLeast)
+	residentLeast = 90
+	p.opt.Place = PlaceAuto
+	if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.Place != "" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "3 bytes") {
+		t.Errorf("trained on %q, warnings %q, error %v", r.Place, r.Warnings, err)
+	}
+	d.memory = nil
+	if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.Place != "slow" {
+		t.Errorf("trained on %q, error %v", r.Place, err)
+	}
+	d.memory = errors.New("broken")
+	if _, _, err := p.Train(t.Context(), Settings{}); !errors.Is(err, d.memory) {
+		t.Errorf("error %v, expected that of the device", err)
+	}
+	none := problem(t, c, engine.MustParseKernel(DefaultKernel), Options{Place: PlaceDevice})
+	if _, _, err := none.Train(t.Context(), Settings{}); err == nil || !strings.Contains(err.Error(), "no device") {
+		t.Errorf("error %v, expected one that there is no device", err)
+	}
+}
