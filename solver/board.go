@@ -43,11 +43,9 @@ type remote struct {
 	Board
 	err error
 	// What is handed to it, kept from round to round.
-	docs, changed []int32
-	masks         []byte
-	picked        []float32
-	vars          []int32
-	places        []int32
+	docs, vars, places []int32
+	masks              []byte
+	picked             []float32
 }
 
 // open gives a problem a board if the options have them, with its scores and masks.

@@ -82,7 +82,7 @@ func (p *Problem) trainWith(ctx context.Context, k engine.Kernel, s *Settings, r
 		if m, err = p.matrix(ctx, k); err != nil {
 			return nil, err
 		}
-		report.Gram = time.Now().Sub(begin)
+		report.Gram = time.Since(begin)
 	} else {
 		defer func() { err = errors.Join(err, r.Close()) }()
 		report.Place = p.Engine().Backend()
@@ -92,6 +92,6 @@ func (p *Problem) trainWith(ctx context.Context, k engine.Kernel, s *Settings, r
 	p.training.Store(true)
 	c, err = p.classifier(ctx, m, s, opt)
 	p.training.Store(false)
-	report.Solve = time.Now().Sub(begin)
+	report.Solve = time.Since(begin)
 	return c, err
 }
