@@ -222,6 +222,24 @@ func TestNormaliseDiagonal(t *testing.T) {
 	})
 }
 
+// An origin moves no distance: the negative distance in the feature space of a centred kernel is that in the space of the kernel itself, to the last digits of the smallest,
+// and -√(2‖x-y‖) for the negative distance.
+func TestCentredDistances(t *testing.T) {
+	centred, plain := MustParseKernel("compose(centred(rbf:gamma=0.1),ned)"), MustParseKernel("compose(rbf:gamma=0.1,ned)")
+	twice, ned := MustParseKernel("compose(centred(ned),ned)"), MustParseKernel("ned")
+	for _, c := range []float64{0, 1e-14, 1e-9, 1e-3, 0.7} {
+		for _, y := range []float64{2, 2.0001, 3} {
+			// Two norms √p and √q that differ cost some 2⁻⁵² (√p-√q)²/g, norms that are equal nothing: a factor of ten for the roots.
+			const tol = 1e-13
+			for _, pair := range [][2]float64{{centred.Eval(c, 2, y), plain.Eval(c, 2, y)}, {twice.Eval(c, 2, y), -math.Sqrt(-2 * ned.Eval(c, 2, y))}} {
+				if err := math.Abs(pair[0] - pair[1]); !(err <= tol*math.Abs(pair[1])) {
+					t.Errorf("c = %v, norms 2 and %v: found %v, expected %v, relative error %v", c, y, pair[0], pair[1], err/math.Abs(pair[1]))
+				}
+			}
+		}
+	}
+}
+
 // everyISA runs a test for every instruction set of this processor.
 func everyISA(t *testing.T, test func(t *testing.T, table *asm.Kernels)) {
 	for _, isa := range asm.Available() {

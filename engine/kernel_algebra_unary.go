@@ -249,12 +249,27 @@ func (f centred) value(c, x, y float64) float64 {
 
 func (f centred) homogeneous() (float64, bool) { return f.of[0].homogeneous() }
 
+// feature: the origin moves no distance, so with p and q the diagonal of k and g = (k₁(x, x) + k₁(y, y))/2 - k₁(x, y), half the squared distance,
+//
+//	c2 = (g - (√p-√q)²/2) / √(pq)
+//
+// where g is known without cancellation from the part's own geometry, or as the value itself where the part's diagonal is 0, as that of a negative distance.
 func (f centred) feature(c, x, y float64) (c2, x2, y2 float64) {
 	x2, y2 = math.Sqrt(f.value(0, x, x)), math.Sqrt(f.value(0, y, y))
 	if x2 == 0 || y2 == 0 { // the origin itself
 		return c, x2, y2
 	}
-	return min(max(1-f.value(c, x, y)/float64(x2*y2), 0), 2), x2, y2
+	of := f.of[0]
+	gap := (of.Eval(0, x, x)+of.Eval(0, y, y))/2 - of.Eval(c, x, y)
+	if of.Properties().PositiveDiagonal {
+		c1, x1, y1 := of.feature(c, x, y)
+		d := x1 - y1
+		if g := float64(d*d)/2 + float64(float64(x1*y1)*c1); g == g { // else one of the part's parts has no feature space of its own
+			gap = g
+		}
+	}
+	d := x2 - y2
+	return min(max((gap-float64(d*d)/2)/float64(x2*y2), 0), 2), x2, y2
 }
 
 // rows maps the value and those at o, each as the part maps it, and adds them up in float64 in an order that is the same for (x, y) and (y, x).
