@@ -84,6 +84,9 @@ func (r *reproRun) check() error {
 	if r.data == "" {
 		return usagef("-data DIR is missing: %s reads %s", r.experiment.Name, r.experiment.Data)
 	}
+	if r.plot != "" && !r.experiment.Curves {
+		return usagef("-plot: %s has no learning curves", r.experiment.Name)
+	}
 	if r.plot != "" && filepath.Ext(r.plot) != ".png" {
 		return usagef("-plot %s, expected a name that ends in .png", r.plot)
 	}
@@ -147,7 +150,7 @@ func (r *reproRun) draw(report *repro.Report) error {
 		}
 	}
 	if len(report.Figures) == 0 {
-		return errors.New("-plot: this experiment has no learning curves")
+		return errors.New("-plot: nothing that was measured is a learning curve")
 	}
 	return nil
 }

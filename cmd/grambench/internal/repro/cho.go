@@ -13,10 +13,11 @@ import (
 
 // cho is the experiment of the thesis on arc-cosine kernels.
 var cho = Experiment{
-	Name:  "cho",
-	Paper: "Cho, Kernel Methods for Deep Learning, PhD thesis, University of California, San Diego, 2012, ch. 2-4",
-	Data:  "mnist, 20news-bydate",
-	Time:  "two minutes for six kernels on all digits, minutes for everything with -train 2000 -test 2000 -c 10,100, hours at full size, on two cores",
+	Name:   "cho",
+	Paper:  "Cho, Kernel Methods for Deep Learning, PhD thesis, University of California, San Diego, 2012, ch. 2-4",
+	Data:   "mnist, 20news-bydate",
+	Time:   "two minutes for six kernels on all digits, minutes for everything with -train 2000 -test 2000 -c 10,100, hours at full size, on two cores",
+	Curves: true,
 	Help: `
 Support vector machines with arc-cosine kernels, and the error on test sets: MNIST, 20 Newsgroups by date, and four generated sets.
 

@@ -180,7 +180,7 @@ func (b *choBase) tried(ctx context.Context, base *choPart, spec string, c float
 	if failed, ok := b.failed[key]; ok {
 		return failed, nil
 	}
-	ok, err := b.r.State.Load(key, &failed)
+	ok, err := b.r.State.LoadFitting(key, &failed, func() error { return within("part of the validation set", failed, 1) })
 	if err != nil {
 		return 0, err
 	}
@@ -224,7 +224,7 @@ func (b *choBase) cell(ctx context.Context, base *choPart, t *choTried) (cell ch
 	}
 	cell, ok := b.cells[key]
 	if !ok {
-		if ok, err = b.r.State.Load(key, &cell); err != nil {
+		if ok, err = b.r.State.LoadFitting(key, &cell, func() error { return cell.fits(b.data) }); err != nil {
 			return cell, err
 		}
 	}

@@ -10,10 +10,11 @@ import (
 
 // laffertyLebanon is §5 of the first paper on the diffusion kernel.
 var laffertyLebanon = Experiment{
-	Name:  "lafferty-lebanon",
-	Paper: "Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds, JMLR 6 (2005), §5",
-	Data:  "webkb, reuters-modapte",
-	Time:  "some three minutes on two cores, two of them for Tables 1 to 4",
+	Name:   "lafferty-lebanon",
+	Paper:  "Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds, JMLR 6 (2005), §5",
+	Data:   "webkb, reuters-modapte",
+	Time:   "some three minutes on two cores, two of them for Tables 1 to 4",
+	Curves: true,
 	Help: `
 Tables 1 to 4: support vector machines of two classes on WebKB (course, faculty, project and student, each against the rest; and the first three against
 student) and on the stories of Reuters-21578 with one of the topics earn, acq, moneyFx, grain and crude (each against the rest; and the last four against

@@ -63,7 +63,7 @@ func (c *llCurves) measure(ctx context.Context, report *Report) error {
 				var pairs *Pairs
 				for _, s := range c.stages(i, features, embedding) {
 					have := &CurveResult{}
-					kept, err := c.r.State.Load(c.key(s), have)
+					kept, err := c.r.State.LoadFitting(c.key(s), have, func() error { return have.fits(c.plan(corpus)) })
 					if err != nil {
 						return err
 					}

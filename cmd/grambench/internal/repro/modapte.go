@@ -243,7 +243,7 @@ func (p *llProtocol) measureModApte(ctx context.Context, r *Run, s *modApteSplit
 			}
 			for _, scale := range p.scalesOf(k) {
 				key, have := fmt.Sprintf("modapte %s %v", kernel.name, scale), &modApteResult{}
-				kept, err := r.State.Load(key, have)
+				kept, err := r.State.LoadFitting(key, have, func() error { return have.fits(len(p.c), s) })
 				if err != nil {
 					return results, err
 				}

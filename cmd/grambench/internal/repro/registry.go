@@ -8,12 +8,13 @@ import (
 
 // Experiment is what one paper did, and how it is repeated.
 type Experiment struct {
-	Name  string
-	Paper string // authors, title, journal and year, and the sections
-	Data  string // which corpora it reads, by their names in the folder of data
-	Time  string // how long the whole takes on which machine, such as "8 minutes on two cores"
-	Waits string // what it waits for, where it can't be run yet; empty otherwise
-	Help  string // the protocol in plain words: what is done as in the paper, what the paper leaves open and which flag decides it, examples
+	Name   string
+	Paper  string // authors, title, journal and year, and the sections
+	Data   string // which corpora it reads, by their names in the folder of data
+	Time   string // how long the whole takes on which machine, such as "8 minutes on two cores"
+	Waits  string // what it waits for, where it can't be run yet; empty otherwise
+	Curves bool   // it draws learning curves, so that -plot means something
+	Help   string // the protocol in plain words: what is done as in the paper, what the paper leaves open and which flag decides it, examples
 
 	// Setup declares the experiment's own flags and returns what runs when they are parsed. The report is what is complete, also beside an error, such as the
 	// end of ctx; it may be nil then. A [UsageError] is a flag that makes no sense, found before anything is read.

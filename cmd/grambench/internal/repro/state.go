@@ -144,6 +144,18 @@ func (s *State) Load(key string, v any) (bool, error) {
 	return true, nil
 }
 
+// LoadFitting is Load of a result that is used only if fits, called when v is set, finds nothing wrong with it: a file may have been written by hand, or damaged.
+func (s *State) LoadFitting(key string, v any, fits func() error) (bool, error) {
+	ok, err := s.Load(key, v)
+	if !ok || err != nil {
+		return ok, err
+	}
+	if err := fits(); err != nil {
+		return false, fmt.Errorf("%s: result %s: %w", s.file.Name(), key, err)
+	}
+	return true, nil
+}
+
 // Save keeps the result of a key, which isn't empty.
 func (s *State) Save(key string, v any) error {
 	if s == nil {

@@ -49,6 +49,11 @@ func TestSignTest(t *testing.T) {
 	if got.Statistic != 2 || !(math.Abs(got.P-0.0455002639) <= 1e-10) {
 		t.Errorf("z = %v, p = %v, expected 2 and 0.0455", got.Statistic, got.P)
 	}
+	// Far out the probability is still more than nothing: of z = 9 it is 2.2571768119076813e-19, by the series of the complementary error function in 30 digits.
+	// Some ulp of erfc, and one of its argument, which counts z² times.
+	if far := SignTest(81, 0); far.Statistic != 9 || !(math.Abs(far.P/2.2571768119076813e-19-1) <= 1e-13) {
+		t.Errorf("z = %v, p = %v, expected 9 and 2.257e-19", far.Statistic, far.P)
+	}
 	if back := SignTest(40, 60); back.Statistic != -2 || back.P != got.P {
 		t.Errorf("exchanged: %v", back)
 	}

@@ -201,10 +201,7 @@ func zhangNote(t *Table, weighting string) string {
 func (z *zhang) cell(ctx context.Context, base *classifying, d trainTest, kernel, embedding string) ([]bool, error) {
 	state, key := base.run.State, fmt.Sprintf("%s %s %s", d.name, kernel, embedding)
 	var kept string
-	if ok, err := state.Load(key, &kept); ok || err != nil {
-		if len(kept) != d.test.Documents.Rows() && err == nil {
-			err = fmt.Errorf("result %s has %d documents, expected %d", key, len(kept), d.test.Documents.Rows())
-		}
+	if ok, err := state.LoadFitting(key, &kept, func() error { return fitsBits(kept, d.test.Documents.Rows()) }); ok || err != nil {
 		return bitsOf(kept), err
 	}
 	k, err := engine.ParseKernel(kernel + ":embed=" + embedding)
