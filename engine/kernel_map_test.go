@@ -83,6 +83,9 @@ var norms = []float32{0, 1e-3, 0.7, 1, 1.0000001, 3.14159, 100, 100.25, 12345.67
 // isn't one that anything passes. (A bound that sums worst cases of independent roundings is rarely more than half used.)
 func TestMapError(t *testing.T) {
 	many, fewer := float32Distances(20000), float32Distances(1000)
+	if testing.Short() {
+		many = float32Distances(4000)
+	}
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
 		cs, step := many, 1
 		if _, ok := k.(*compiled); ok && usesNorms(k) { // whose reference takes longest: each pair of norms sees another part of the values
@@ -208,6 +211,9 @@ func TestTolerance(t *testing.T) {
 		tries := 20000
 		if _, ok := k.(*compiled); ok {
 			tries = 2000
+		}
+		if testing.Short() {
+			tries /= 4
 		}
 		for range tries {
 			c := math.Exp(-20*r.Float64()) * 2 * r.Float64()
