@@ -51,6 +51,9 @@ func (f *Figure) WritePNG(path string) error {
 		panels = append(panels, drawn)
 		least, most = min(least, drawn.Y.Min), max(most, drawn.Y.Max)
 	}
+	for _, p := range f.Panels {
+		most = max(most, p.belowLegend(least))
+	}
 	for _, p := range panels {
 		p.Y.Min, p.Y.Max = least, most
 	}
@@ -84,7 +87,7 @@ func (p *Panel) plot() *plot.Plot {
 		axis.Label.TextStyle.Font.Size, axis.Tick.Label.Font.Size, axis.Label.Padding = 12, 11, 6
 		axis.Label.TextStyle.Font.Variant, axis.Tick.Label.Font.Variant = "Sans", "Sans"
 	}
-	to.Legend.Top = true
+	to.Legend.Top, to.Legend.Padding = true, 3
 	to.Legend.TextStyle.Font.Variant = "Sans"
 	var places []float64
 	for _, c := range p.Curves {
@@ -115,6 +118,40 @@ func (p *Panel) plot() *plot.Plot {
 		to.Legend.Add(c.Name, drawn)
 	}
 	return to
+}
+
+// What the legend takes, which stands at the top on the right: shares of the axes, with some space around it, in panels of the size that WritePNG makes.
+const (
+	legendLine  = 0.085 // of the height, by curve
+	legendWidth = 0.45
+)
+
+// belowLegend is the least end of the y axis, if it begins at least, with which the legend covers no point or bar, nor the line to one.
+func (p *Panel) belowLegend(least float64) float64 {
+	first, last := math.Inf(1), math.Inf(-1)
+	for _, c := range p.Curves {
+		for _, at := range c.Points {
+			first, last = min(first, at.X), max(last, at.X)
+		}
+	}
+	edge, top := last-legendWidth*(last-first), math.Inf(-1)
+	for _, c := range p.Curves {
+		for i, at := range c.Points {
+			if at.X < edge {
+				continue
+			}
+			top = max(top, at.Y)
+			if at.SD > 0 {
+				top = max(top, at.Y+at.SD)
+			}
+			if i > 0 && c.Points[i-1].X < edge { // where the line comes in
+				from := c.Points[i-1]
+				top = max(top, from.Y+(at.Y-from.Y)*(edge-from.X)/(at.X-from.X))
+			}
+		}
+	}
+	share := min(legendLine*float64(len(p.Curves)), 0.6)
+	return least + (top-least)/(1-share)
 }
 
 // measuredTicks are ticks where something was measured, with labels as far as these don't touch.

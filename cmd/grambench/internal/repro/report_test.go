@@ -100,3 +100,24 @@ func TestMeasuredTicks(t *testing.T) {
 		t.Errorf("labels are %q", got)
 	}
 }
+
+// A curve that rises into the corner of the legend makes the axis longer, by so much that the legend's share of it is free; one that falls leaves it.
+func TestLegendCoversNothing(t *testing.T) {
+	rising := Curve{"rising", []Point{{1, 2, 0}, {2, 3, 0}, {6, 10, math.NaN()}}}
+	falling := Curve{"falling", []Point{{1, 10, 0}, {2, 4, 0}, {6, 3, 0}}}
+	steep := Curve{"steep", []Point{{1, 10, 0}, {6, 0, 0}}} // it enters the legend's width at 0.45 of its height
+	barred := Curve{"barred", []Point{{1, 2, 0}, {6, 3, 5}}}
+	for _, of := range []struct {
+		curves []Curve
+		top    float64 // of what stands below the legend
+	}{{[]Curve{rising}, 10}, {[]Curve{rising, falling, falling}, 10}, {[]Curve{steep}, 4.5}, {[]Curve{barred, falling}, 8}} {
+		const least = -1.
+		got := (&Panel{Curves: of.curves}).belowLegend(least)
+		if free, want := (got-of.top)/(got-least), legendLine*float64(len(of.curves)); !(math.Abs(free-want) <= 1e-14) {
+			t.Errorf("%s: an axis to %v leaves %v of it free above %v, expected %v", of.curves[0].Name, got, free, of.top, want)
+		}
+	}
+	if got := (&Panel{Curves: []Curve{falling}}).belowLegend(0); !(got < 10) {
+		t.Errorf("a falling curve asks for an axis to %v, which is longer than its own", got)
+	}
+}
