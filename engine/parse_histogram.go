@@ -12,7 +12,7 @@ func histogramFamilies() []family {
 	chi2, js := sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.ChiSquare}, sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.JensenShannon}
 	return []family{
 		{Info: Info{Name: "chi2", Summary: "exp(-gamma Σ (θ-θ′)²/(θ+θ′)) = exp(-2 gamma c)", What: "exponential kernel of the χ² distance of histograms",
-			Source: sourceVedaldi, Examples: []string{"chi2:gamma=1", "chi2:gamma=4,embed=tfidf-l1-chi2"}}, embedding: chi2,
+			Source: sourceVedaldi, Examples: []string{"chi2:gamma=1", "chi2:gamma=4"}}, embedding: chi2,
 			params: []param{positive("gamma", "factor of the distance, which is at most 2", 1)},
 			build:  func(e in, v []float64) component { return compile(chiSquareExp{single{e}, v[0]}) }},
 		{Info: Info{Name: "js", Summary: "exp(-JS/t) = exp(-ln 2 c/t), JS = ½ Σ θ ln(2θ/(θ+θ′)) + ½ Σ θ′ ln(2θ′/(θ+θ′))",
