@@ -83,7 +83,7 @@ func run(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 		stop()
 		time.Sleep(grace)
 		matrixio.AbortAll()
-		fmt.Fprintln(stderr, "grambench: interrupted, nothing was left behind")
+		fmt.Fprintln(stderr, "grambench: interrupted, nothing half-written was left behind")
 		os.Exit(exitFailed)
 	})
 	defer stopWatch()
@@ -143,7 +143,7 @@ func (c command) execute(ctx context.Context, args []string, e *env) int {
 		fmt.Fprintf(e.stderr, "grambench %s: %v\nRun 'grambench %s -help' for what is allowed.\n", c.name, err, c.name)
 		return exitUsage
 	case ctx.Err() != nil:
-		fmt.Fprintf(e.stderr, "grambench %s: interrupted, nothing was left behind\n", c.name)
+		fmt.Fprintf(e.stderr, "grambench %s: interrupted, nothing half-written was left behind\n", c.name)
 	case !errors.Is(err, errReported):
 		fmt.Fprintf(e.stderr, "grambench %s: %v\n", c.name, err)
 	}

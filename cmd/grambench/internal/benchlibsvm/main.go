@@ -80,7 +80,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	passed, err := b.all(ctx, stdout)
 	if ctx.Err() != nil {
-		fmt.Fprintln(stderr, "benchlibsvm: interrupted, nothing was left behind")
+		fmt.Fprintln(stderr, "benchlibsvm: interrupted, nothing half-written was left behind")
 		return 1
 	}
 	if err != nil {
