@@ -31,7 +31,7 @@ at the lowest error: it is diffusion's, and lower than both others with p < 0.05
 
 What the paper leaves open: C (-c), the tokeniser and what is left out (-min-df, -min-letters, -stop-words: by default every run of letters counts), the idf (log of
 documents over documents with the term, over all documents of the corpus, since tables share their dot products; over the training documents in Tables 5
-and 6), how the random splits are drawn (-seed; smaller training sets are part of larger ones), which stories the ModApte split has (-modapte).
+and 6, where words that no training story has don't count, nor in a story's length), how the random splits are drawn (-seed; smaller training sets are part of larger ones), which stories the ModApte split has (-modapte).
 
 Examples:
   grambench repro lafferty-lebanon -data data -plot curves.png -state run.jsonl

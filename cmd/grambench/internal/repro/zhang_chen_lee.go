@@ -29,6 +29,7 @@ kernel is compared with NGD on the same test documents; a decision is one docume
 As in the paper: the kernels, the weightings, the splits, one against one, the sign test. Left open, or not known to us, and decided here:
   -c 1           the price of a violated margin is LIBSVM's default
   -min-df 2      words that one document alone has are left out (also -min-letters, -stop-words); words are runs of letters, in lower case, not stemmed
+                 (WebKB: in all pages, 20 Newsgroups: in those for training); those of a test document that no training document has don't count, nor in its length
   idf            log(D/df) of the training documents, with which the weighted counts are normalised
 The figures of the paper's tables aren't known to us with certainty: no column has them.
 
