@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"gorgonia.org/cu"
@@ -361,4 +362,33 @@ func TestResidentMemory(t *testing.T) {
 	if err := errors.Join(cols.Close(), d.Close()); err != nil {
 		t.Error(err)
 	}
+}
+
+// Problems that are solved at the same time share the rows of one Resident, too few for both, and each has the bits that it has alone.
+func TestRowsShared(t *testing.T) {
+	const n = 161
+	noLeaks(t)
+	cols, own := resident(t, n, 30, gaussianC)
+	m, err := solver.NewDense(n, gather(t, cols, &device.Request{Program: gaussianC, Docs: sequence(n), Hi: n}, n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for name, train := range trainings(n) {
+		opt := solver.Options{WorkingSet: 24}
+		want, err := train(t.Context(), m, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opt.Board = func(docs []int, copies int) (solver.Board, error) { return own.Board(docs, copies) }
+		all.Go(func() {
+			got, err := train(t.Context(), m, opt)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: objective %v after %d steps, expected %v after %d", name, got.Objective, got.Iterations, want.Objective, want.Iterations)
+			}
+		})
+	}
+	all.Wait()
 }

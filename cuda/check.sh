@@ -35,7 +35,7 @@ command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name,driver_version,m
 run 30 "$program" info
 
 section "tests of the back end on the device"
-(cd cuda && GRAM_CUDA=real run 60 "$tests" -test.run 'TestRows|TestLongDocuments|TestEveryKernel|TestKeep|TestPeaks') || failed=1
+(cd cuda && GRAM_CUDA=real run 60 "$tests" -test.run 'TestRows|TestLongDocuments|TestEveryKernel|TestKeep|TestPeaks|TestBoard|TestSolve$') || failed=1
 
 section "verify against the float64 reference"
 run 40 "$program" verify -backend cuda -in synthetic:docs=1500,terms=20000
@@ -59,6 +59,13 @@ section "matrices that are copied to the machine"
 for docs in 2000 10000 30000; do
 	run 30 "$program" bench -backend cuda -in "synthetic:docs=$docs,terms=50000,length=300" -count 3 -workers 0
 done
+
+section "training, with the solver's rows on the device and in the machine's memory"
+model=${TMPDIR:-/tmp}/check.model
+for place in cuda cpu; do
+	run 60 "$program" train -backend cuda -solver "$place" -scheme one-vs-rest -in synthetic:docs=20000,terms=50000,classes=4 -o "$model"
+done
+rm -f "$model"
 
 section "PyTorch on the same device"
 if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then

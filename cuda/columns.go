@@ -143,11 +143,11 @@ func (c *Columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) 
 // Name says which device it is.
 func (c *Columns) Name() string { return "cuda: " + c.d.info.Name }
 
-// HostBytes returns the page-locked memory that is taken at most.
+// HostBytes returns the page-locked memory that is taken at most, that of one Resident included.
 func (c *Columns) HostBytes() int64 {
 	n := int64(c.x.Rows())
 	line := 4 * int64(padded(c.x.Rows()))
-	return 2 * max(min(c.d.tile, n*line), line)
+	return 2*max(min(c.d.tile, n*line), line) + stageBytes
 }
 
 // Close gives back what the documents and their tiles take.

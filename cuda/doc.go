@@ -20,6 +20,20 @@
 // panelChiSquare, panelJensenShannon and their tails are the same for histograms. Sums are taken in an order that depends on the terms alone: (i, j) and (j, i) have the same bits,
 // whatever rows and columns a request asks for. A matrix comes out in two tiles that are computed and copied in turn, or, with [Columns.Keep], stays on the device.
 //
+// # What a solver does there
+//
+// With [Columns.Resident] rows stay where they are computed, and a problem's scores stand beside them ([Board]; the solver knows it as solver.Board). What a round of the search
+// takes of n documents, with a working set of w, of which f are new and m move:
+//
+//   - bringing m rows up to date with the scores reads 4nm bytes, for nm multiply-adds, and rows that went to the machine would be 4nf bytes on the bus: for n = 100,000 and
+//     w = m = 256, 2f = w, that is 102 MB and 51 MB. This is nearly all of the round, so rows stay and addRows adds them up, each score in one thread in the order of the rows;
+//   - choosing a working set reads 12n bytes some three to five times, which on the host would be 8n bytes on the bus besides: extremes finds the ends block by block, beyondCount and beyondList
+//     list the candidates in order, and no more than these come back;
+//   - the inner problem takes up to 16w steps, each of which depends on the one before and reads two rows of w values, 2 KiB: little work, and two reductions over a block with all their
+//     barriers for each step. It stays on the processor, in whose cache its w×w matrix is; pick brings the new part of it, 4wf bytes, 131 kB.
+//
+// Each operation is that of package asm, rounded as there, and reductions are in a fixed order: the machines are those of the processor with the same rows, to the bit.
+//
 // # What the compiler makes of it
 //
 // ptxas 12.9 for compute capability 8.0, 9.0 and 10.0, from the PTX in git: no kernel spills a register.
@@ -30,6 +44,11 @@
 //	panelJensenShannon     82, 80, 80  the same
 //	tailAdd, all three  44-47, 40, 40  32 KiB
 //	finish                 56, 48, 48  12 KiB
+//	addRows                32, 40, 40  none
+//	extremes               28, 28, 28  8 KiB
+//	beyondCount            24, 24, 24  1 KiB
+//	beyondList             32, 32, 32  2 KiB
+//	pick                   24, 20, 20  none
 //
 // In panelDot's inner loop a value costs 1 load of 8 bytes that all lanes share, 1 load of 16 bytes a lane from shared memory, and 4 fused multiply-adds: shared memory, 128 bytes a cycle
 // and multiprocessor, is what bounds it, 4 of 5 cycles of the load unit. No figure of a run stands here: none of this has been measured on a GPU yet (cuda/check.sh does that).

@@ -210,6 +210,12 @@ func TestPlaceWithoutMemory(t *testing.T) {
 	if _, _, err := p.Train(t.Context(), Settings{}); !errors.Is(err, d.memory) {
 		t.Errorf("error %v, expected that of the device", err)
 	}
+	d.memory = nil
+	unknown := engine.MustParseKernel("arccos:n=0,bias=0.3,embed=tf-l1-sqrt")
+	p = problem(t, c, unknown, Options{Device: newSlowDevice(d), Place: PlaceDevice})
+	if _, _, err := p.Train(t.Context(), Settings{Kernel: unknown}); err == nil || !strings.Contains(err.Error(), "no device that computes the kernel arccos") {
+		t.Errorf("error %v, expected one that the device doesn't compute the kernel", err)
+	}
 	none := problem(t, c, engine.MustParseKernel(DefaultKernel), Options{Place: PlaceDevice})
 	if _, _, err := none.Train(t.Context(), Settings{}); err == nil || !strings.Contains(err.Error(), "no device") {
 		t.Errorf("error %v, expected one that there is no device", err)
