@@ -12,7 +12,7 @@ help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
 
 build: ## build bin/grambench (the default)
-	$(GO) build -trimpath -o bin/grambench ./cmd/grambench
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/grambench ./cmd/grambench
 
 # The GPU back end needs cgo and, for the driver's declarations, a header that is made of a module: no CUDA toolkit.
 CUDA_ENV = CGO_ENABLED=1 CGO_CFLAGS="-O2 -g -I$(CURDIR)/build/cuda"
@@ -25,6 +25,7 @@ cuda-header:
 
 cuda-binaries: cuda ## build what cuda/check.sh takes to a machine with a GPU
 	$(CUDA_ENV) $(GO) test -c -tags cuda -o bin/cuda.test ./cuda
+	@git describe --always --dirty --abbrev=40 >bin/cuda.commit
 
 ptx: ## compile the GPU's kernels anew (needs clang-19)
 	$(GO) run ./cuda/internal/mkptx cuda/kernels

@@ -22,12 +22,17 @@ type Kept struct {
 	value  memory
 }
 
-// keptRows is how many rows are computed at a time: they take all columns up to the last of them, and so little is computed twice.
+// keptRows is how many rows are computed at a time, a multiple of the width of panels: they take all columns up to the last of them, and so little is computed twice.
 const keptRows = 2048
 
 // Keep computes the Gram matrix of the columns' documents, of c or of a program, and leaves it on the device. Each pair is computed once and mirrored there. The
 // caller closes it.
 func (c *Columns) Keep(ctx context.Context, p *device.Program) (*Kept, error) {
+	return c.keep(ctx, p, keptRows)
+}
+
+// keep is Keep with so many rows at a time.
+func (c *Columns) keep(ctx context.Context, p *device.Program, rows int) (*Kept, error) {
 	n := c.x.Rows()
 	k := &Kept{d: c.d, n: n, stride: padded(n)}
 	docs := make([]uint32, n)
@@ -50,7 +55,7 @@ func (c *Columns) Keep(ctx context.Context, p *device.Program) (*Kept, error) {
 		if k.value, err = c.d.alloc(4 * int64(n) * int64(k.stride)); err != nil {
 			return err
 		}
-		return run.keep(ctx, k)
+		return run.keep(ctx, k, rows)
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("a matrix of %s on the GPU: %w", sparse.FormatBytes(4*int64(n)*int64(k.stride)), err), k.Close())
@@ -58,11 +63,11 @@ func (c *Columns) Keep(ctx context.Context, p *device.Program) (*Kept, error) {
 	return k, nil
 }
 
-// keep computes all of a matrix in its place.
-func (j *job) keep(ctx context.Context, k *Kept) (err error) {
+// keep computes all of a matrix in its place, so many rows at a time.
+func (j *job) keep(ctx context.Context, k *Kept, rows int) (err error) {
 	var fields []uint64
-	for first := 0; first < k.n; first += keptRows {
-		b := device.Block{First: first, Rows: min(keptRows, k.n-first)}
+	for first := 0; first < k.n; first += rows {
+		b := device.Block{First: first, Rows: min(rows, k.n-first)}
 		b.Cols = first + b.Rows
 		at := uint64(k.value.at) + 4*uint64(first)*uint64(k.stride)
 		fields = append(fields, at, j.docs+4*uint64(first), uint64(k.stride), uint64(b.Rows), 0, uint64(b.Cols), uint64(first))

@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// A matrix that is kept on the device has the bits of the rows that are copied from it.
+// A matrix that is kept on the device has the bits of the rows that are copied from it, whether it is computed at once or some rows at a time.
 func TestKeep(t *testing.T) {
 	noLeaks(t)
 	const n = 301
@@ -25,9 +25,12 @@ func TestKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &device.Program{Consts: []float64{-2}, Code: []device.Code{{Op: device.OpC}, {Op: device.OpConst}, {Op: device.OpMul}, {Op: device.OpExp}}}
-	for _, p := range []*device.Program{nil, p} {
-		want := gather(t, cols, &device.Request{Program: p, Docs: sequence(n), Hi: n}, n)
-		k, err := cols.Keep(t.Context(), p)
+	for _, c := range []struct {
+		program *device.Program
+		rows    int
+	}{{nil, keptRows}, {p, keptRows}, {p, panelWidth}, {normed, panelWidth}} {
+		want := gather(t, cols, &device.Request{Program: c.program, Docs: sequence(n), Hi: n}, n)
+		k, err := cols.keep(t.Context(), c.program, c.rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +41,7 @@ func TestKeep(t *testing.T) {
 			}
 			for j, v := range row {
 				if math.Float32bits(v) != math.Float32bits(want[i*n+j]) {
-					t.Fatalf("(%d, %d): found %v, expected %v", i, j, v, want[i*n+j])
+					t.Fatalf("%d rows at a time, (%d, %d): found %v, expected %v", c.rows, i, j, v, want[i*n+j])
 				}
 			}
 		}

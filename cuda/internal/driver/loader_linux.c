@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <string.h>
 #include "loader.h"
 
 enum {
@@ -56,7 +57,8 @@ static void open_driver(void) {
 	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	int (*init)(unsigned int) = library ? (int (*)(unsigned int))dlsym(library, "cuInit") : NULL;
 	if (!init) {
-		why = dlerror();
+		const char *words = dlerror();
+		why = words ? strdup(words) : NULL; // the words are the thread's: its next call of dlerror, or its end, frees them
 		state = LOADER_NO_LIBRARY;
 		return;
 	}
