@@ -55,11 +55,15 @@ func zipf(n, terms, length int, seed uint64) *sparse.CSR {
 	return m
 }
 
+// embedded makes unit vectors of documents, and gives neighbours different norms, so that those of another row show.
 func embedded(t *testing.T, m *sparse.CSR) *sparse.Embedded {
 	t.Helper()
 	x, err := sparse.Sphere.Fit(m).Transform(m)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i := range x.Norms { // which are all 1
+		x.Norms[i] = 1 + float64(i%5)/4
 	}
 	return x
 }
