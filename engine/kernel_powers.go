@@ -36,14 +36,16 @@ func (f powers) table() [][nodes]float64 {
 
 // at returns v^p.
 func (f powers) at(table [][nodes]float64, v float64) float64 {
-	if f.whole == 0 && f.rest == nil {
+	switch {
+	case v == 0: // outside of the table, and most values of a kernel that falls fast
+		return 0
+	case f.whole == 0 && f.rest == nil:
 		return realPower(v, f.p)
+	case f.whole == 0:
+		return f.rest.at(table, v)
 	}
 	w := power(v, max(f.whole, -f.whole))
 	if f.whole < 0 {
-		if v == 0 {
-			return 0
-		}
 		w = 1 / w
 	}
 	if f.rest != nil {
