@@ -4,10 +4,10 @@
 #	make cuda-binaries && cuda/check.sh [SOURCE]
 #
 # The binaries are made beforehand and need nothing but a driver where they run; SOURCE is a corpus to verify on beside a synthetic one, as -in takes it (default: the
-# source files of this project). What isn't there, such as compute-sanitizer or PyTorch, is said and left out. Exits with 1 where a check fails.
+# source files of the commands). What isn't there, such as compute-sanitizer or PyTorch, is said and left out. Exits with 1 where a check fails.
 set -u
 cd "$(dirname "$0")/.."
-source=${1:-.}
+source=${1:-cmd} # not the whole project: what is built is no text
 program=bin/grambench tests=$PWD/bin/cuda.test
 failed=0
 
