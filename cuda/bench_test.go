@@ -83,7 +83,7 @@ func BenchmarkKeep(b *testing.B) {
 
 // holdKept holds rows of the whole matrix, and with them the half that is mirrored, against the same rows computed alone, to the bit: the only check where places in the
 // matrix take more than 32 bits.
-func holdKept(b *testing.B, cols *Columns, p *device.Program, n int) {
+func holdKept(b testing.TB, cols *Columns, p *device.Program, n int) {
 	k, err := cols.Keep(b.Context(), p)
 	if err != nil {
 		b.Fatal(err)
@@ -114,7 +114,7 @@ func holdKept(b *testing.B, cols *Columns, p *device.Program, n int) {
 	}
 }
 
-func closing(b *testing.B, f func() error) {
+func closing(b testing.TB, f func() error) {
 	if err := f(); err != nil {
 		b.Error(err)
 	}

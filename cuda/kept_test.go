@@ -52,6 +52,7 @@ func TestKeep(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	holdKept(t, cols, p, n)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := cols.Keep(ctx, nil); !errors.Is(err, context.Canceled) {
