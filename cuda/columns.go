@@ -61,14 +61,16 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error)
 			return err
 		}
 		c.layout = newLayout(rank, byRank, k.panelTerms, x.Embedder.Pairing)
-		if c.own, err = c.uploadSide(ctx, &c.pool, x, byRank, true); err != nil {
-			return err
+		if c.own, err = c.uploadSide(ctx, &c.pool, x, byRank, true); err == nil {
+			c.head, err = c.uploadHead()
 		}
-		c.head, err = c.uploadHead()
-		return err
+		if err != nil {
+			return fmt.Errorf("%w (%s to the GPU)", err, documents(x.Rows()))
+		}
+		return nil
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%w (%s to the GPU)", err, documents(x.Rows())), c.Close())
+		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
