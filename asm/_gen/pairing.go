@@ -68,11 +68,15 @@ func (g *gen) jensenShannon(y vec, x reg.VecVirtual) vec {
 	return g.mul(least, h)
 }
 
-// twoChains is the polynomial with the given coefficients, the highest first.
-func (g *gen) twoChains(x vec, c7, c6, c5, c4, c3, c2, c1, c0 float32) vec {
+// twoChains is the polynomial with the given coefficients, an even number of them, the highest first: its odd and its even powers are summed in two chains that
+// don't wait for each other.
+func (g *gen) twoChains(x vec, c ...float32) vec {
+	var chains [2][]float32
+	for i, v := range c {
+		chains[i%2] = append(chains[i%2], v)
+	}
 	s := g.mul(x, x)
-	odd := g.poly(s, c7, c5, c3, c1)
-	even := g.poly(s, c6, c4, c2, c0)
+	odd, even := g.poly(s, chains[0]...), g.poly(s, chains[1]...)
 	g.mulAdd(odd, x, even)
 	return odd
 }

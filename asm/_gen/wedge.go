@@ -126,9 +126,7 @@ func (g *gen) wedgeSide(p, h, root, e reg.VecVirtual, number func(i int) operand
 	g.VFMADD213PS(root, size, t)
 	g.VDIVPS(t, root, t)
 	u := g.subConst(g.add(vec{t}, vec{t}), 1)
-	uu := g.mul(u, u)
-	m := g.poly(uu, coeff.Mills9, coeff.Mills7, coeff.Mills5, coeff.Mills3, coeff.Mills1)
-	g.mulAdd(m, u, g.poly(uu, coeff.Mills8, coeff.Mills6, coeff.Mills4, coeff.Mills2, coeff.Mills0))
+	m := g.twoChains(u, coeff.Mills9, coeff.Mills8, coeff.Mills7, coeff.Mills6, coeff.Mills5, coeff.Mills4, coeff.Mills3, coeff.Mills2, coeff.Mills1, coeff.Mills0)
 	g.VMULPS(number(wedgeMills), t, t)
 	g.VMULPS(t, m[0], m[0])
 
