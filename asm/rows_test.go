@@ -49,6 +49,33 @@ func TestAddRows(t *testing.T) {
 	})
 }
 
+// Every element is the one that its index says, the first and the last of the row too, and nothing around them is written.
+func TestPick(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		rng := rand.New(rand.NewPCG(7, 9))
+		src := make([]float32, 1500)
+		for i := range src {
+			src[i] = rng.Float32()
+		}
+		for _, n := range append([]int{2, 3, 4, 5, 6}, lengths...) {
+			index := make([]int32, n)
+			for i := range index {
+				index[i] = []int32{0, int32(len(src) - 1), rng.Int32N(int32(len(src)))}[rng.IntN(3)]
+			}
+			dst, around := fenced(n, n%5)
+			k.Pick(dst, src, index)
+			for i, at := range index {
+				if dst[i] != src[at] {
+					t.Fatalf("n=%d: element %d is %v, expected src[%d] = %v", n, i, dst[i], at, src[at])
+				}
+			}
+			if !intact(dst, around, n%5) {
+				t.Fatalf("n=%d: written beyond the ends", n)
+			}
+		}
+	})
+}
+
 // BenchmarkAddRows measures what a round of the solver takes to bring the scores up to date, with the rows in the second-level cache.
 func BenchmarkAddRows(b *testing.B) {
 	const n, count = 1131, 30
