@@ -62,12 +62,14 @@ func (s *search) open(d *dual) error {
 	return d.board.err
 }
 
-// shut takes the scores over from the board of a problem, if it has one, and gives that back. The error is err, or else what went wrong on the board.
+// shut takes the scores over from the board of a problem, if it has one and nothing is wrong, and gives that back. The error is err, or else what went wrong on the board.
 func (d *dual) shut(err error) error {
 	if d.board == nil {
 		return err
 	}
-	d.pull()
+	if err == nil {
+		d.pull()
+	}
 	b := d.board
 	d.board = nil
 	if err == nil {
@@ -114,6 +116,30 @@ func (r *remote) beyond(index []int32, score []float64, b beyond, above float64)
 		return 0
 	}
 	return n
+}
+
+// Pick is Board.Pick.
+func (r *remote) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (computed int, err error) {
+	if r.err == nil {
+		computed, r.err = r.Board.Pick(ctx, docs, vars, dst, score)
+	}
+	return computed, r.err
+}
+
+// Add is Board.Add.
+func (r *remote) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (computed int, err error) {
+	if r.err == nil {
+		computed, r.err = r.Board.Add(ctx, docs, by, changed, mask)
+	}
+	return computed, r.err
+}
+
+// failed returns what went wrong on the board of a problem, if it has one.
+func (d *dual) failed() error {
+	if d.board == nil {
+		return nil
+	}
+	return d.board.err
 }
 
 // fetched counts rows that were needed.

@@ -156,16 +156,25 @@ func TestBoardSameBits(t *testing.T) {
 	m, x := gaussian(t, 21, 613, 4, 0.3)
 	for name, train := range learnersOf(x) {
 		for _, keep := range []bool{false, true} {
-			want, err := train(t.Context(), m, Options{KeepAll: keep, WorkingSet: 32})
-			if err != nil {
-				t.Fatal(err)
-			}
 			b := &boards{m: m}
+			var told [2][]Progress
+			var machines [2]*Machine
 			restore := setReportEvery(0)
-			got, err := train(t.Context(), m, Options{KeepAll: keep, WorkingSet: 32, Board: b.make, Progress: func(Progress) {}})
+			for i, board := range []func([]int, int) (Board, error){nil, b.make} {
+				tell := func(p Progress) {
+					p.Rows, p.Hits = 0, 0 // which depend on where rows are kept
+					told[i] = append(told[i], p)
+				}
+				var err error
+				if machines[i], err = train(t.Context(), m, Options{KeepAll: keep, WorkingSet: 32, Workers: 1, Board: board, Progress: tell}); err != nil {
+					restore()
+					t.Fatal(err)
+				}
+			}
 			restore()
-			if err != nil {
-				t.Fatal(err)
+			want, got := machines[0], machines[1]
+			if len(told[0]) == 0 || !slices.Equal(told[0], told[1]) {
+				t.Errorf("%s, all kept %v: %d reports, expected the same %d", name, keep, len(told[1]), len(told[0]))
 			}
 			if b.calls.Load() == 0 || b.open.Load() != 0 {
 				t.Errorf("%s: %d calls, %d boards are left", name, b.calls.Load(), b.open.Load())
@@ -183,7 +192,7 @@ func setReportEvery(d time.Duration) func() {
 	return func() { reportEvery = before }
 }
 
-// Whichever call of a board fails, the training ends with its error and gives its boards back; so it does at the end of its context.
+// Whichever call of a board fails, the training ends with its error, asks no more of any board, and gives them back; it gives them back at the end of its context, too.
 func TestBoardErrors(t *testing.T) {
 	m, x := gaussian(t, 22, 401, 4, 0.3)
 	train := learnersOf(x)["C-SVC from near"]
@@ -191,11 +200,10 @@ func TestBoardErrors(t *testing.T) {
 	if _, err := train(t.Context(), m, Options{Board: count.make}); err != nil {
 		t.Fatal(err)
 	}
-	for i := range int64(51) { // the first, the last, and some between
-		fail := 1 + i*(count.calls.Load()-1)/50
+	for fail := int64(1); fail <= count.calls.Load(); fail++ {
 		b := &boards{m: m, fail: fail}
-		if _, err := train(t.Context(), m, Options{Board: b.make}); !errors.Is(err, errBoard) || b.open.Load() != 0 {
-			t.Errorf("call %d of %d fails: error %v, %d boards are left", fail, count.calls.Load(), err, b.open.Load())
+		if _, err := train(t.Context(), m, Options{Board: b.make}); !errors.Is(err, errBoard) || b.open.Load() != 0 || b.calls.Load() != fail {
+			t.Errorf("call %d of %d fails: error %v, %d boards are left, %d calls in all", fail, count.calls.Load(), err, b.open.Load(), b.calls.Load())
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())

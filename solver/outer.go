@@ -199,8 +199,8 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 			return nil, err
 		}
 		o.gap, s.ends = d.gap(s.opt.Kernels, s.ends[:0])
-		if d.board != nil && d.board.err != nil {
-			return nil, d.board.err
+		if err := d.failed(); err != nil {
+			return nil, err
 		}
 		o.converged = o.gap <= s.opt.Tolerance
 		if o.converged || o.left <= 0 {
@@ -209,7 +209,7 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 		if o.iterations >= next {
 			next = o.iterations + every
 			if keep := s.worthKeeping(d); keep != nil {
-				return keep, nil
+				return keep, d.failed()
 			}
 		}
 		steps, err := s.round(ctx, d, o.gap, o.left)
