@@ -52,7 +52,8 @@ func TestSetsInStripes(t *testing.T) {
 	}
 	f := newFlags("gram")
 	f.memory = 4 * sets * stripeOfSets
-	if err := f.writeGramOfSets(t.Context(), newProgress(io.Discard), g, 1, matrixio.Header{N: sets}, &gramRow{}); err == nil {
+	row := &gramRow{File: filepath.Join(t.TempDir(), "K.npy"), Format: "npy", Method: "matrix"}
+	if err := f.writeGramOfSets(t.Context(), newProgress(io.Discard), g, 1, matrixio.Header{N: sets}, row); err == nil {
 		t.Error("memory that doesn't hold a stripe is enough")
 	}
 }
