@@ -252,6 +252,7 @@ func TestSolve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			opt.MaxIterations = 2 * want.Iterations // with rows of other documents it might never end
 			opt.Board = func(docs []int, copies int) (solver.Board, error) { return own.Board(docs, copies) }
 			got, err := train(t.Context(), same, opt)
 			if err != nil {
@@ -380,6 +381,7 @@ func TestRowsShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		opt.MaxIterations = 2 * want.Iterations // with rows of other documents it might never end
 		opt.Board = func(docs []int, copies int) (solver.Board, error) { return own.Board(docs, copies) }
 		all.Go(func() {
 			got, err := train(t.Context(), m, opt)
