@@ -30,7 +30,7 @@ type Options struct {
 const DefaultSteps = 600
 
 // Value is an eigenvalue as Lanczos knows it: the matrix has an eigenvalue within Residual of Value. Residual counts in what rounding does to the products of n values
-// each, n·2⁻⁵³ of the largest absolute eigenvalue.
+// each, n·2⁻⁵³ of the largest absolute eigenvalue, and what was left of directions that counted as exhausted.
 type Value struct {
 	Value, Residual float64
 	Converged       bool
@@ -122,6 +122,7 @@ type lanczos struct {
 	basis       [][]float64
 	alpha, beta []float64 // beta[j] couples j and j+1
 	scale       float64   // a lower bound of the matrix's norm
+	dropped     float64   // the root of the sum of squares of couplings that count as 0
 }
 
 // fresh adds a random direction, orthogonal to the basis: the start vector, or another one once the space of the first is exhausted.
@@ -168,7 +169,7 @@ func (l *lanczos) step(w []float64) error {
 		return nil
 	}
 	if beta <= 1e-14*l.scale*math.Sqrt(float64(l.n)) { // the space is invariant: what is left is rounding
-		l.beta = append(l.beta, 0)
+		l.beta, l.dropped = append(l.beta, 0), math.Hypot(l.dropped, beta)
 		l.fresh()
 		return nil
 	}

@@ -175,6 +175,26 @@ func TestLanczosLeavesInvariantSpaces(t *testing.T) {
 	}
 }
 
+// Couplings so small that the space counts as invariant are part of the residual: eigenvalues that differ by some 10⁻¹⁴ of the largest.
+func TestLanczosResidualOfDroppedCouplings(t *testing.T) {
+	for seed := range uint64(20) {
+		values := []float64{3, 1, 1 + 0x1p-45, 1 - 0x1p-45}
+		e, err := Lanczos(t.Context(), &operator{Symmetric: mat.NewDiagDense(4, values)}, Options{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range e.Largest {
+			nearest := math.Inf(1)
+			for _, x := range values {
+				nearest = min(nearest, math.Abs(x-v.Value))
+			}
+			if !(nearest <= v.Residual) {
+				t.Errorf("seed %d: %+v, the nearest eigenvalue is %v away", seed, v, nearest)
+			}
+		}
+	}
+}
+
 // What hasn't converged says so, and its residual is honest.
 func TestLanczosTooFewSteps(t *testing.T) {
 	const n = 150

@@ -20,7 +20,7 @@ func (l *lanczos) extremes(k int, tolerance float64) (e *Extremes, worst float64
 	t := newTridiagonal(l.alpha, l.beta[:m-1], largest)
 	of := func(i int) Value {
 		off, last := t.near(d[i])
-		residual := math.Hypot(off, l.beta[m-1]*last) + float64(l.n)*0x1p-53*largest
+		residual := math.Hypot(off, l.beta[m-1]*last) + l.dropped + float64(l.n)*0x1p-53*largest
 		relative := 0.0
 		if largest > 0 {
 			relative = residual / largest
