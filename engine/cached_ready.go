@@ -16,7 +16,8 @@ type Ready struct {
 // mapping c each time it reads a row. It returns nil where the matrix doesn't fit into the bound, where c is there already, or where there is a
 // store, which holds c. It has the same bits as rows that are read from the cache, and counts as computed by it, though a later use of the cache computes c by itself.
 func (c *Cached) Ready(ctx context.Context, k Kernel) (*Ready, error) {
-	if c.whole == nil || c.whole.c != nil || c.store != nil {
+	// c itself belongs to who builds it; its size is there for all to read.
+	if c.whole == nil || c.whole.bytes.Load() > 0 || c.store != nil {
 		return nil, nil
 	}
 	diagonal, err := c.Diagonal(k)

@@ -382,3 +382,22 @@ func TestReady(t *testing.T) {
 		t.Errorf("in a small cache ready is %v, error %v, expected neither", ready, err)
 	}
 }
+
+// A matrix that is made while another caller builds c has the same values, and the race detector nothing to say.
+func TestReadyBesideBuild(t *testing.T) {
+	e := newEngine(t, embedded(t, sparse.Sphere, zipf(150, 500, 20, 1)), Options{Workers: 2})
+	k := parse(t, "diffusion:t=0.5")
+	want := gram(t, e, k)
+	for range 20 {
+		c := newCached(t, e, CachedOptions{})
+		built := make(chan error, 1)
+		go func() { built <- c.Build(t.Context()) }()
+		ready, err := c.Ready(t.Context(), k)
+		if err != nil || ready != nil && !sameBits(ready.Data, want.Data) {
+			t.Errorf("ready is %v, error %v", ready, err)
+		}
+		if err := <-built; err != nil {
+			t.Error(err)
+		}
+	}
+}
