@@ -109,7 +109,7 @@ func (g *HyperbolicGram) Gram(ctx context.Context) (*Symmetric, error) {
 		return nil, &MemoryError{"the Gram matrix", need, g.memory}
 	}
 	n := g.Len()
-	m := &Symmetric{N: n, Data: make([]float32, n*n)}
+	m := &Symmetric{N: n, Data: tiles.Make(n * n)}
 	report := startProgress(g.progress, int64(n)*int64(n+1)/2)
 	defer report.finish()
 	err := tiles.Run(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {
