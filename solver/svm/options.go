@@ -16,7 +16,7 @@ type Options struct {
 	ISA     string // instruction set; default the best that the processor can run
 	Workers int    // goroutines; default one a processor. Results don't depend on it
 
-	// Device makes the back end that computes c and kernels in place of the processor, see engine.Options. Default: none.
+	// Device makes the back end that computes c and kernels in place of the processor, see engine.Options. The problem's Engine closes it. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
 	// Place is where the solver's rows and scores are, if there is a Device. Results don't depend on it beyond the bits of the rows: those of the device.

@@ -65,11 +65,13 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 	if err != nil {
 		return nil, err
 	}
-	if p.budget, err = p.plan(e); err != nil {
-		return nil, err
+	if p.budget, err = p.plan(e); err == nil {
+		p.cached, err = e.Cached(engine.CachedOptions{CacheBytes: p.budget.tiles, Store: opt.Store, TileColumns: p.tileColumns()})
 	}
-	p.cached, err = e.Cached(engine.CachedOptions{CacheBytes: p.budget.tiles, Store: opt.Store, TileColumns: p.tileColumns()})
-	return p, err
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return p, nil
 }
 
 // embed embeds the documents of the corpus in the order of the problem, and takes its digest meanwhile.

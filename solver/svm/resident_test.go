@@ -23,6 +23,7 @@ type slowDevice struct {
 	memory error
 	open   int // residents and boards
 	added  int // calls of Add
+	closed int // calls of Close
 }
 
 // newSlowDevice is for Options.Device; the device that it makes comes to d.
@@ -49,7 +50,7 @@ func counting(n int) []int {
 
 func (d *slowDevice) Name() string     { return "slow" }
 func (d *slowDevice) HostBytes() int64 { return 0 }
-func (d *slowDevice) Close() error     { return nil }
+func (d *slowDevice) Close() error     { d.closed++; return nil }
 
 func (d *slowDevice) value(p *device.Program, i, j int) float32 {
 	c := d.c[i*d.x.Rows()+j]
@@ -193,18 +194,18 @@ func TestPlaceWithoutMemory(t *testing.T) {
 	for _, place := range []Place{PlaceAuto, PlaceProcessor} {
 		p.opt.Place = place
 		if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.Place != "" || len(r.Warnings) != 0 {
-			t.Errorf("place %d: trained on %q, warnings %q, error %v", place, r.Place, r.Warnings, err)
+			t.Errorf("place %d: report %+v, error %v", place, r, err)
 		}
 	}
 	defer func(least int) { residentLeast = least }(residentLeast)
 	residentLeast = 90
 	p.opt.Place = PlaceAuto
 	if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.Place != "" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "3 bytes") {
-		t.Errorf("trained on %q, warnings %q, error %v", r.Place, r.Warnings, err)
+		t.Errorf("report %+v, error %v", r, err)
 	}
 	d.memory = nil
 	if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.Place != "slow" {
-		t.Errorf("trained on %q, error %v", r.Place, err)
+		t.Errorf("report %+v, error %v", r, err)
 	}
 	d.memory = errors.New("broken")
 	if _, _, err := p.Train(t.Context(), Settings{}); !errors.Is(err, d.memory) {
@@ -219,5 +220,31 @@ func TestPlaceWithoutMemory(t *testing.T) {
 	none := problem(t, c, engine.MustParseKernel(DefaultKernel), Options{Place: PlaceDevice})
 	if _, _, err := none.Train(t.Context(), Settings{}); err == nil || !strings.Contains(err.Error(), "no device") {
 		t.Errorf("error %v, expected one that there is no device", err)
+	}
+}
+
+// Where it is left open, large problems are the device's, and pairs of several classes the processor's, however large they are.
+func TestPlaceAuto(t *testing.T) {
+	c := read(t, "synthetic:docs=120,terms=300,classes=3,seed=3", sparse.Options{})
+	defer func(least int) { residentLeast = least }(residentLeast)
+	residentLeast = 1
+	for scheme, want := range map[solver.Scheme]string{solver.OneVsOne: "", solver.OneVsRest: "slow", solver.Labels: "slow"} {
+		if _, r := train(t, c, Settings{Scheme: scheme}, Options{Device: newSlowDevice(&slowDevice{})}); r.Place != want {
+			t.Errorf("%v: trained on %q, expected %q", scheme, r.Place, want)
+		}
+	}
+}
+
+// A problem that can't be made gives its device back; one that is made leaves that to its engine.
+func TestProblemGivesDeviceBack(t *testing.T) {
+	c := read(t, "synthetic:docs=90,terms=300,classes=2,seed=3", sparse.Options{})
+	d := &slowDevice{}
+	if _, err := NewProblem(t.Context(), c, sparse.Sphere, Options{Device: newSlowDevice(d), CacheBytes: 1000}); err == nil || d.closed != 1 {
+		t.Errorf("error %v, the device is closed %d times", err, d.closed)
+	}
+	d = &slowDevice{}
+	p := problem(t, c, engine.MustParseKernel(DefaultKernel), Options{Device: newSlowDevice(d)})
+	if err := p.Engine().Close(); err != nil || d.closed != 1 {
+		t.Errorf("error %v, the device is closed %d times", err, d.closed)
 	}
 }
