@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -179,6 +180,26 @@ func nextLine(data []byte) (line, rest []byte) {
 		line = line[:n-1]
 	}
 	return line, rest
+}
+
+// boundedLine returns the next line without its line end, bufio.ErrTooLong where it is longer than most, and io.EOF behind the last one.
+func boundedLine(r *bufio.Reader, most int) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line)-len("\r\n") > most:
+			return nil, bufio.ErrTooLong
+		case err == nil, err == io.EOF && len(line) > 0:
+			if line, _ = nextLine(line); len(line) > most {
+				return nil, bufio.ErrTooLong
+			}
+			return line, nil
+		case err != bufio.ErrBufferFull:
+			return nil, err
+		}
+	}
 }
 
 // parallel calls f(0) to f(n−1) from the given number of goroutines and returns when all calls have; it makes no further calls once

@@ -109,20 +109,15 @@ func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
 
 // headerLine returns the next line.
 func (in *input) headerLine(maxLine int) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := in.r.ReadSlice('\n')
-		line = append(line, part...)
-		switch {
-		case len(line) > maxLine:
-			return nil, lineTooLong(maxLine).at(in.name, in.line)
-		case err == nil, err == io.EOF && len(line) > 0:
-			return bytes.TrimRight(line, "\r\n"), nil
-		case err == io.EOF:
-			return nil, &SyntaxError{File: in.name, Line: in.line, Found: "the end of the file", Expected: "a MatrixMarket banner and a line rows columns entries"}
-		case len(part) == 0 || err != bufio.ErrBufferFull:
-			return nil, in.readError(in.line, err)
-		}
+	switch line, err := boundedLine(in.r, maxLine); err {
+	case nil:
+		return line, nil
+	case bufio.ErrTooLong:
+		return nil, lineTooLong(maxLine).at(in.name, in.line)
+	case io.EOF:
+		return nil, &SyntaxError{File: in.name, Line: in.line, Found: "the end of the file", Expected: "a MatrixMarket banner and a line rows columns entries"}
+	default:
+		return nil, in.readError(in.line, err)
 	}
 }
 

@@ -177,20 +177,3 @@ func (in *input) sets(ctx context.Context, points, maxLine int) (*Sets, error) {
 		in.line++
 	}
 }
-
-// boundedLine returns the next line without its line end, bufio.ErrTooLong where it is longer than most, and io.EOF behind the last one.
-func boundedLine(r *bufio.Reader, most int) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		line = append(line, part...)
-		switch {
-		case len(line) > most+1:
-			return nil, bufio.ErrTooLong
-		case err == nil, err == io.EOF && len(line) > 0:
-			return bytes.TrimRight(line, "\r\n"), nil
-		case err != bufio.ErrBufferFull:
-			return nil, err
-		}
-	}
-}

@@ -41,6 +41,11 @@ func TestSets(t *testing.T) {
 	if got, err := ReadSets(t.Context(), setFile(t, "sets", "7\ta\r\n3\t b\n7\ta"), 3, Options{}); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("from a file: %+v, %v, expected %+v", got, err, want)
 	}
+	for _, end := range []string{"", "\n", "\r\n"} { // which doesn't count as length
+		if got, err := ReadSets(t.Context(), setFile(t, "sets", "10 letters"+end), 1, Options{MaxLineBytes: 10}); err != nil || !reflect.DeepEqual(got.Names, []string{"10 letters"}) {
+			t.Errorf("ten letters and %q: %+v, %v", end, got, err)
+		}
+	}
 	if got, err := ReadSets(t.Context(), setFile(t, "sets.gz", gzipped("x\nx\ny y\n")), 3, Options{}); err != nil || !reflect.DeepEqual(got.Names, []string{"x", "y y"}) || got.Class[1] != -1 {
 		t.Errorf("without classes: %+v, %v", got, err)
 	}
@@ -100,6 +105,7 @@ func TestSetsRefused(t *testing.T) {
 		"a\tx\na\n":          `FILE:2: set "a" with the class none, expected that of its points before, x`,
 		"a\n\xff\n":          `FILE:2: "\xff" is not UTF-8`,
 		"a\nlonger than ten": "FILE:2: a line of more than 10 B",
+		"a\n11 letters.":     "FILE:2: a line of more than 10 B",
 	} {
 		file := setFile(t, "sets", content)
 		if s, err := ReadSets(t.Context(), file, 2, Options{MaxLineBytes: 10}); err == nil || !strings.Contains(err.Error(), strings.ReplaceAll(want, "FILE", file)) {
