@@ -349,19 +349,6 @@ TEXT ·chiSquareTermsAVX2(SB), NOSPLIT, $0-52
 
 block1:
 	CMPQ    CX, $0x00000008
-	JL      single2
-	VMOVUPS (DX)(BX*4), Y1
-	VADDPS  Y1, Y1, Y2
-	VMULPS  Y2, Y0, Y2
-	VADDPS  Y0, Y1, Y1
-	VDIVPS  Y1, Y2, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	ADDQ    $0x00000008, BX
-	SUBQ    $0x00000008, CX
-	JMP     block1
-
-single2:
-	CMPQ    CX, $0x00000008
 	JL      tail3
 	VMOVUPS (DX)(BX*4), Y1
 	VADDPS  Y1, Y1, Y2
@@ -2469,47 +2456,6 @@ TEXT ·jensenShannonTermsAVX2(SB), NOSPLIT, $0-52
 	XORQ         BX, BX
 
 block1:
-	CMPQ         CX, $0x00000008
-	JL           single2
-	VMOVUPS      (DX)(BX*4), Y1
-	VMINPS       Y0, Y1, Y2
-	VMAXPS       Y0, Y1, Y1
-	VDIVPS       Y1, Y2, Y1
-	VMULPS       Y1, Y1, Y3
-	VMOVUPS      all_3aab0bc6<>+0(SB), Y4
-	VFMADD213PS  all_3c92c9ba<>+0(SB), Y3, Y4
-	VFMADD213PS  all_3d7458ef<>+0(SB), Y3, Y4
-	VFMADD213PS  all_3eb8aa11<>+0(SB), Y3, Y4
-	VMOVUPS      all_bbe1cb25<>+0(SB), Y5
-	VFMADD213PS  all_bd0a8e6e<>+0(SB), Y3, Y5
-	VFMADD213PS  all_bdf62144<>+0(SB), Y3, Y5
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Y3, Y5
-	VFMADD213PS  Y5, Y1, Y4
-	VPADDD       all_c0cafb0d<>+0(SB), Y1, Y3
-	VPSRAD       $0x17, Y3, Y3
-	VPSLLD       $0x17, Y3, Y5
-	VPSUBD       Y5, Y1, Y5
-	VCVTDQ2PS    Y3, Y3
-	VFNMADD231PS all_3f000000<>+0(SB), Y3, Y4
-	VSUBPS       all_3f800000<>+0(SB), Y5, Y1
-	VMULPS       Y1, Y1, Y3
-	VMOVUPS      all_bd950573<>+0(SB), Y5
-	VFMADD213PS  all_bdfec4ce<>+0(SB), Y3, Y5
-	VFMADD213PS  all_be38732e<>+0(SB), Y3, Y5
-	VFMADD213PS  all_beb8aa8c<>+0(SB), Y3, Y5
-	VMOVUPS      all_3def3052<>+0(SB), Y6
-	VFMADD213PS  all_3e13082f<>+0(SB), Y3, Y6
-	VFMADD213PS  all_3e763b15<>+0(SB), Y3, Y6
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Y3, Y6
-	VFMADD213PS  Y6, Y1, Y5
-	VFNMADD231PS Y5, Y1, Y4
-	VMULPS       Y2, Y4, Y1
-	VMOVUPS      Y1, (AX)(BX*4)
-	ADDQ         $0x00000008, BX
-	SUBQ         $0x00000008, CX
-	JMP          block1
-
-single2:
 	CMPQ         CX, $0x00000008
 	JL           tail3
 	VMOVUPS      (DX)(BX*4), Y1

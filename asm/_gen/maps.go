@@ -180,6 +180,9 @@ func (m mapKernel) write(g *gen) {
 		return operand.Mem{Base: base, Index: at, Scale: 4, Disp: 4 * i * g.lanes}
 	}
 	block, single, tail, done := g.label("block"), g.label("single"), g.label("tail"), g.label("done")
+	if unroll == 1 && m.fast == nil {
+		single = tail // blocks are single registers as it is
+	}
 
 	g.Label(block)
 	g.CMPQ(n, operand.U32(unroll*g.lanes))
@@ -198,16 +201,18 @@ func (m mapKernel) write(g *gen) {
 	g.SUBQ(operand.U32(unroll*g.lanes), n)
 	g.JMP(operand.LabelRef(block))
 
-	g.Label(single)
-	g.CMPQ(n, operand.U32(g.lanes))
-	g.JL(operand.LabelRef(tail))
-	for j, base := range from {
-		in[j] = g.each(1, func(i int, d reg.VecVirtual) { g.VMOVUPS(place(base, i), d) })
+	if single != tail {
+		g.Label(single)
+		g.CMPQ(n, operand.U32(g.lanes))
+		g.JL(operand.LabelRef(tail))
+		for j, base := range from {
+			in[j] = g.each(1, func(i int, d reg.VecVirtual) { g.VMOVUPS(place(base, i), d) })
+		}
+		g.VMOVUPS(m.body(g, in, scalars)[0], place(dst, 0))
+		g.ADDQ(operand.U32(g.lanes), at)
+		g.SUBQ(operand.U32(g.lanes), n)
+		g.JMP(operand.LabelRef(block))
 	}
-	g.VMOVUPS(m.body(g, in, scalars)[0], place(dst, 0))
-	g.ADDQ(operand.U32(g.lanes), at)
-	g.SUBQ(operand.U32(g.lanes), n)
-	g.JMP(operand.LabelRef(block))
 
 	g.Label(tail)
 	g.TESTQ(n, n)
