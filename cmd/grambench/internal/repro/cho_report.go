@@ -84,5 +84,9 @@ func choNote(set, family string, c *Curve) string {
 			best = p
 		}
 	}
-	return fmt.Sprintf("%s, %s, %s: test error %s %% for %s from %v to %v; the least at %v", set, family, c.Name, strings.Join(errors, ", "), choFamilyTitles[family], c.Points[0].X, c.Points[len(c.Points)-1].X, best.X)
+	name := set + ", " + family
+	if c.Name != family { // a family of one curve needs no other name
+		name += ", " + c.Name
+	}
+	return fmt.Sprintf("%s: test error %s %% for %s from %v to %v; the least at %v", name, strings.Join(errors, ", "), choFamilyTitles[family], c.Points[0].X, c.Points[len(c.Points)-1].X, best.X)
 }

@@ -455,3 +455,20 @@ func TestChoRefuses(t *testing.T) {
 		t.Errorf("%v, expected labels to be missing", err)
 	}
 }
+
+// A family of several curves names the curve, one of a single curve doesn't say its name twice.
+func TestChoNote(t *testing.T) {
+	points := []Point{{X: 0.5, Y: 3}, {X: 1, Y: 2.5}}
+	for want, c := range map[string]Curve{
+		"mnist, bias: test error 3.00, 2.50 % for bias / mean norm from 0.5 to 1; the least at 1":     {choBias, points},
+		"mnist, composed, degree 1: test error 3.00, 2.50 % for layers from 0.5 to 1; the least at 1": {"degree 1", points},
+	} {
+		family := choComposed
+		if c.Name == choBias {
+			family = choBias
+		}
+		if got := choNote("mnist", family, &c); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}
