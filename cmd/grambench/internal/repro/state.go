@@ -20,6 +20,7 @@ import (
 type State struct {
 	mu   sync.Mutex
 	file *os.File
+	made bool // the file wasn't there before
 	have map[string]json.RawMessage
 }
 
@@ -40,11 +41,13 @@ func OpenState(path string) (*State, error) {
 	if path == "" {
 		return nil, nil
 	}
+	_, err := os.Stat(path)
+	made := errors.Is(err, fs.ErrNotExist)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	s := &State{file: f, have: map[string]json.RawMessage{}}
+	s := &State{file: f, made: made, have: map[string]json.RawMessage{}}
 	if err := s.load(path); err != nil {
 		f.Close()
 		return nil, err
@@ -189,14 +192,20 @@ func (s *State) Results() int {
 	return n
 }
 
-// Close closes the file.
+// Close closes the file, and removes one that it began and that nothing was written into, such as where the data were missing.
 func (s *State) Close() error {
 	if s == nil {
 		return nil
 	}
-	err := s.file.Close()
+	info, err := s.file.Stat()
+	if closed := s.file.Close(); err == nil {
+		err = closed
+	}
 	if errors.Is(err, fs.ErrClosed) {
 		return nil
+	}
+	if err == nil && s.made && info.Size() == 0 {
+		err = os.Remove(s.file.Name())
 	}
 	return err
 }

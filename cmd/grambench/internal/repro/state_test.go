@@ -103,6 +103,33 @@ func TestNoState(t *testing.T) {
 	}
 }
 
+// A file that nothing was kept in isn't left behind; one that was there, though empty, stays, and so does one with a first line alone.
+func TestStateLeavesNothing(t *testing.T) {
+	for name, want := range map[string]bool{"new": false, "there": true, "begun": true} {
+		path := filepath.Join(t.TempDir(), name)
+		if name == "there" {
+			if err := os.WriteFile(path, nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := openState(t, path)
+		if name == "begun" {
+			if err := s.Begin("x", "y"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); (err == nil) != want {
+			t.Errorf("%s: %v, expected a file: %v", name, err, want)
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("%s: closed again: %v", name, err)
+		}
+	}
+}
+
 // Whatever a file holds, it is opened or refused, and what is opened can be opened again.
 func FuzzOpenState(f *testing.F) {
 	f.Add("")
