@@ -111,7 +111,7 @@ func (r *reproRun) run(ctx context.Context, e *env) error {
 	p := newTrainProgress(e.stderr, false)
 	defer p.clear()
 	given := &repro.Run{
-		Data: r.data, Workers: r.f.workers, ISA: r.f.isa, MemoryBytes: r.f.budget(), Seed: r.f.seed, State: state,
+		Data: r.data, Workers: r.f.workers, ISA: r.f.isa, MemoryBytes: r.f.budget(), Seed: r.f.seed, State: state, Plot: r.plot != "",
 		Tell: newReproWatch(p).tell, Warn: func(message string) { p.clear(); warn(e.stderr, message) },
 	}
 	report, err := r.work(ctx, given)

@@ -129,6 +129,9 @@ func (p *choProtocol) run(ctx context.Context, r *Run) (*Report, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
+	if r.Plot && !p.curves() {
+		return nil, UsageError{fmt.Errorf("-plot: -kernels %s with so few layers, factors and numbers give no curve, which has two points at least", &p.families)}
+	}
 	kernels, err := r.Kernels()
 	if err != nil {
 		return nil, err

@@ -90,6 +90,27 @@ func (p *choProtocol) kernels(norm, squared float64) []choKernel {
 	return rows
 }
 
+// curves says whether a family has a curve of two points; the single layer of the composed kernels is the first of mixed ones and products, too.
+func (p *choProtocol) curves() bool {
+	points := map[string]int{}
+	for _, row := range p.kernels(1, 1) {
+		if row.curve == "" {
+			continue
+		}
+		points[row.family+row.curve]++
+		if row.family == choComposed && row.x == 1 {
+			points[choMixed+row.curve]++
+			points[choProduct+row.curve]++
+		}
+	}
+	for _, n := range points {
+		if n > 1 {
+			return true
+		}
+	}
+	return false
+}
+
 // counted writes a number with its noun.
 func counted(n int, noun string) string {
 	if n == 1 {

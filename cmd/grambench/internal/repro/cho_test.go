@@ -472,3 +472,30 @@ func TestChoNote(t *testing.T) {
 		}
 	}
 }
+
+// Curves are there where two points are: what is said beforehand is what is drawn.
+func TestChoCurves(t *testing.T) {
+	for _, of := range []struct {
+		args   []string
+		figure bool
+	}{
+		{[]string{"-kernels", "plain"}, false},
+		{[]string{"-kernels", "composed", "-layers", "1"}, false},
+		{[]string{"-kernels", "composed", "-layers", "2"}, true},
+		{[]string{"-kernels", "product", "-factors", "2"}, false},
+		{[]string{"-kernels", "product,composed", "-factors", "2", "-layers", "1"}, true},
+		{[]string{"-kernels", "degree", "-fractions", "0.5"}, true},
+		{[]string{"-kernels", "bias", "-biases", "0.5"}, false},
+	} {
+		args := append([]string{"-sets", "rectangles", "-train", "12", "-test", "5", "-c", "1", "-degrees", "1"}, of.args...)
+		report, err := setup(t, cho, args...)(context.Background(), &Run{Seed: 1})
+		if err != nil || len(report.Figures) > 0 != of.figure {
+			t.Fatalf("%q: %v, or figures where none are expected, or none: %v", of.args, err, of.figure)
+		}
+		_, err = setup(t, cho, args...)(context.Background(), &Run{Seed: 1, Plot: true})
+		var usage UsageError
+		if errors.As(err, &usage) == of.figure {
+			t.Errorf("%q, with curves asked for: %v", of.args, err)
+		}
+	}
+}

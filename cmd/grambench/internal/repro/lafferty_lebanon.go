@@ -115,9 +115,12 @@ func (p *llProtocol) run(ctx context.Context, r *Run) (*Report, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
+	webkb, reuters, modApte := p.tables.Has("1") || p.tables.Has("2"), p.tables.Has("3") || p.tables.Has("4"), p.tables.Has("5") || p.tables.Has("6")
+	if r.Plot && !webkb && !reuters {
+		return nil, UsageError{fmt.Errorf("-plot: tables %s have no learning curves, expected one of 1 to 4 in -tables", &p.tables)}
+	}
 	report := p.newReport()
 	sources := []Source{}
-	webkb, reuters, modApte := p.tables.Has("1") || p.tables.Has("2"), p.tables.Has("3") || p.tables.Has("4"), p.tables.Has("5") || p.tables.Has("6")
 	if webkb {
 		sources = append(sources, WebKB)
 	}

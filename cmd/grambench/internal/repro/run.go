@@ -20,6 +20,7 @@ type Run struct {
 	MemoryBytes int64  // what may be used; 0 for no bound
 	Seed        uint64 // of every random choice
 	State       *State // results that are kept from run to run; nil keeps none
+	Plot        bool   // learning curves are asked for: where the flags leave none, that is a [UsageError]
 
 	Tell func(stage string, done, total int64) // progress: called from any goroutine, as often as one likes; nil for nobody
 	Warn func(message string)                  // what deserves notice; nil for nobody
