@@ -75,7 +75,8 @@ func (in *input) readError(line int64, err error) error {
 	return fmt.Errorf("sparse: %s: %w", place(in.name, line), err)
 }
 
-// detect tells the format from the first bytes where they are a MatrixMarket banner or the begin of an idx file, else from the name, else from the first line, which is a guess.
+// detect tells the format from the first bytes where they are a MatrixMarket banner or those of an idx file, else from the name, else from the first line, which is
+// a guess.
 func (in *input) detect() (format Format, guessed string, err error) {
 	head, err := in.r.Peek(32 << 10)
 	if err != nil && err != io.EOF && len(head) == 0 {
