@@ -18,7 +18,8 @@ type job struct {
 // runAll does jobs, each on one worker; where there are fewer jobs than workers, these share a problem's updates. problems is how many there are in all jobs.
 //
 // The largest begin, so that workers end together. Where rows are computed when they are asked for, jobs that share classes, and so rows, follow each other instead: in the
-// Z-order of their two classes, 4^k jobs in sequence have no more than 2·2^k classes, whatever the number of rows is that a cache can keep.
+// Z-order of their two classes, numbered from everything else on, 4^k neighbours that are an aligned square are of no more than 2·2^k classes, for every k: whatever the number
+// of rows is that a cache can keep.
 func runAll(ctx context.Context, m Matrix, jobs []job, problems int, opt *Options) error {
 	if len(jobs) == 0 {
 		return nil

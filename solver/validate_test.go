@@ -446,7 +446,7 @@ func TestStart(t *testing.T) {
 	var sum float64
 	for i, a := range d.alpha {
 		sum += float64(d.sign[i]) * a
-		if !(a >= 0 && a <= d.upper[i]) || (a > 0) != (i%4 != 0 && i > 4) || math.Abs(a*before[5]-before[i]*d.alpha[5]) > 1e-12 {
+		if !(a >= 0 && a <= d.upper[i]) || (a > 0) != (i%4 != 0 && i > 4) || !(math.Abs(a*before[5]-before[i]*d.alpha[5]) <= 1e-12) {
 			t.Errorf("α[%d] = %v of %v, before %v", i, a, d.upper[i], before[i])
 		}
 		score := d.offset[i]

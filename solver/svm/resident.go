@@ -15,7 +15,8 @@ import (
 type Place int
 
 const (
-	// PlaceAuto is the device for large problems whose rows it computes, as far as its memory holds what they take, otherwise the processor.
+	// PlaceAuto is the device for large problems whose rows it computes, as far as its memory holds what they take, otherwise the processor, which
+	// also has the pairs of more than two classes.
 	PlaceAuto Place = iota
 
 	// PlaceProcessor is the machine's memory, whatever computes the rows.
