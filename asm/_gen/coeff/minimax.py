@@ -5,12 +5,12 @@
 For each function f the script looks for the p with the least max |p/f - 1| over the interval, by Lawson's iteration (least squares, each
 point weighted anew by the error it was left with) in 40 digits. Coefficients given beforehand stay (1 at the constant term of an
 exponential, so that exp(0) is exactly 1; 2 in arccos). Of the others the lowest is rounded to float32 and the rest is fitted again, so that
-later coefficients take up the rounding of earlier ones.
+later coefficients take up the rounding of earlier ones. The polynomial of Mills' ratio alone is an interpolation, each coefficient rounded by itself.
 """
 
 import struct
 
-from mpmath import asin, cos, exp, fabs, log, lu_solve, matrix, mp, mpf, pi, sin, sqrt
+from mpmath import asin, cos, erfc, exp, fabs, log, lu_solve, matrix, mp, mpf, pi, sin, sqrt
 
 mp.dps = 40
 
@@ -61,7 +61,11 @@ def fit(name, f, a, b, fixed, degree):
     while len(p) <= degree:
         p.append(round32(lawson(values, grid, p, degree + 1 - len(p))[0]))
     worst = max(fabs(horner(p, t) / f(t) - 1) for t in (a + (b - a) * (i + mpf("0.5")) / 2000 for i in range(2000)))
-    print(f"{name}: degree {degree} on [{float(a)}, {float(b)}], relative error 2^{float(log(worst, 2)):.2f}")
+    report(name, p, a, b, worst)
+
+
+def report(name, p, a, b, worst):
+    print(f"{name}: degree {len(p) - 1} on [{float(a)}, {float(b)}], relative error 2^{float(log(worst, 2)):.2f}")
     for i, v in enumerate(p):
         print(f"\t{i}: {float(v).hex()}  {float(v)!r}")
 
@@ -80,6 +84,25 @@ def arc2(c):
     return (t * (1 + 2 * cos(t) ** 2) - 3 * sin(t) * cos(t)) / (c**2 * sqrt(c)) / pi
 
 
+def mills(u):
+    """exp(z²/2) Q(z) / t, t = 1/(1+z/4) = (1+u)/2, Q the upper tail of the normal distribution."""
+    t = (1 + u) / 2
+    z = 4 * (1 / t - 1)
+    return exp(z * z / 2) * erfc(z / sqrt(mpf(2))) / 2 / t
+
+
+def interpolate(name, f, n):
+    """The polynomial through f at n Chebyshev nodes of [-1, 1]."""
+    nodes = [cos(pi * (i + mpf("0.5")) / n) for i in range(n)]
+    rows = matrix(n, n)
+    for i, u in enumerate(nodes):
+        for j in range(n):
+            rows[i, j] = u**j
+    p = [round32(c) for c in lu_solve(rows, matrix([f(u) for u in nodes]))]
+    check = [mpf(i) / 1000 for i in range(-999, 1001)]
+    report(name, p, -1, 1, max(fabs(horner(p, u) / f(u) - 1) for u in check))
+
+
 def entropy(r):
     """What is left of half the binary entropy of r/(1+r), divided by its share r/(1+r) and the sum 1+r, once -log2(r)/2 is taken out."""
     return (1 + r) * log(1 + r, 2) / r / 2
@@ -93,3 +116,4 @@ if __name__ == "__main__":
     fit("(θ (1 + 2 cos² θ) - 3 sin θ cos θ) / (π c^(5/2))", arc2, 0, 1, [], 6)
     fit("(1+r) log2(1+r) / 2r", entropy, 0, 1, [], 7)
     fit("log2(1+z) / 2z", lambda z: log(1 + z, 2) / z / 2, sqrt(mpf(2)) / 2 - 1, sqrt(mpf(2)) - 1, [], 7)
+    interpolate("exp(z²/2) Q(z) / t", mills, 10)
