@@ -28,7 +28,7 @@ type Block struct {
 	First int       // number in Request.Docs of the first row
 	Rows  int       // number of rows
 	Cols  int       // columns from Request.Lo on
-	Width int       // distance of rows in Values, at least Cols
+	Width int       // distance of rows in Value, at least Cols
 	Value []float32 // Value[r*Width+j] is that of row First+r and column Lo+j; without meaning for Cols <= j < Width
 }
 
