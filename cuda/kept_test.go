@@ -24,11 +24,10 @@ func TestKeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &device.Program{Consts: []float64{-2}, Code: []device.Code{{Op: device.OpC}, {Op: device.OpConst}, {Op: device.OpMul}, {Op: device.OpExp}}}
 	for _, c := range []struct {
 		program *device.Program
 		rows    int
-	}{{nil, keptRows}, {p, keptRows}, {p, panelWidth}, {normed, panelWidth}} {
+	}{{nil, keptRows}, {gaussianC, keptRows}, {gaussianC, panelWidth}, {normed, panelWidth}} {
 		want := gather(t, cols, &device.Request{Program: c.program, Docs: sequence(n), Hi: n}, n)
 		k, err := cols.keep(t.Context(), c.program, c.rows)
 		if err != nil {
@@ -52,7 +51,7 @@ func TestKeep(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	holdKept(t, cols, p, n)
+	holdKept(t, cols, gaussianC, n)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := cols.Keep(ctx, nil); !errors.Is(err, context.Canceled) {
