@@ -17,7 +17,7 @@ type Device interface {
 	Name() string
 
 	// Rows computes what r asks for and hands it to visit a block at a time, in order. An error of visit ends it; so does the end of ctx, within a second, with its
-	// error. It may be called concurrently.
+	// error. It may be called concurrently, but not by visit: a device may do one thing at a time.
 	Rows(ctx context.Context, r *device.Request, visit func(b *device.Block) error) error
 
 	// HostBytes returns the memory of the machine, not of the device, that it holds.

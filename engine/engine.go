@@ -21,6 +21,7 @@ type Options struct {
 
 	// Device makes the back end that computes in place of the engine's own panels, for the documents x as columns; default none. It belongs to the engine, whose
 	// Close closes it. Values that a [Cached] maps from its c have the bits of Gram without a device; with one they may differ by what Kernel.Error allows.
+	// With a device, the visit of Tiles and CrossTiles must not use the engine: it would wait for the device, which waits for it.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 }
 
