@@ -3,6 +3,8 @@ package repro
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"math/rand/v2"
 
 	"github.com/gramengine/gram/sparse"
@@ -121,11 +123,9 @@ func choose(seed uint64, what string, n, k int) (chosen, others []int) {
 
 // hashOf is FNV-1a, which makes a stream of random numbers of a name.
 func hashOf(s string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	return h
+	h := fnv.New64a()
+	io.WriteString(h, s)
+	return h.Sum64()
 }
 
 // cut leaves the documents that the flags ask for.

@@ -6,7 +6,7 @@ type llChoice struct {
 	Scale, C float64 // of the paper's protocol, which are the same for all splits
 }
 
-// results returns the results of a kernel by scale, nil where one of them isn't there.
+// resultsOf returns the results of a kernel by scale, nil where one of them isn't there.
 func (c *llCurves) resultsOf(corpus int, features string, kernel int) []*CurveResult {
 	var out []*CurveResult
 	for _, scale := range c.p.scalesOf(kernel) {

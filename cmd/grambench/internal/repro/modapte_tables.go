@@ -43,7 +43,7 @@ type modApteChoice struct {
 	wrong            *wrongly // of the test stories
 }
 
-// choose finds the scale and C with the best figure by select; of equal ones the one with the least C, then with the greatest scale.
+// choose finds the scale and C with the best figure, which by returns; of equal ones the one with the least C, then with the greatest scale.
 func (p *llProtocol) choose(t *modApteTable, results map[modApteStage]*modApteResult, k, topic, documents int, by func(r *modApteResult, c int) float64) modApteChoice {
 	best, choice := math.Inf(-1), modApteChoice{}
 	scales := slices.Clone(p.scalesOf(k))

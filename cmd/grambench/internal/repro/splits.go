@@ -2,7 +2,6 @@ package repro
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 )
 
@@ -29,9 +28,7 @@ type Split struct{ Positive, Negative []int }
 
 // NewSplit draws split number s of a task. The same seed, name and number give the same split on every platform, whatever else is drawn.
 func NewSplit(t *Task, seed uint64, s int) *Split {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%s/%d", t.Name, s)
-	r := rand.New(rand.NewPCG(seed, h.Sum64()))
+	r := rand.New(rand.NewPCG(seed, hashOf(fmt.Sprintf("%s/%d", t.Name, s))))
 	split := &Split{}
 	for i, d := range t.Docs {
 		if t.Positive[i] {
