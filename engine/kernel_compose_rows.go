@@ -114,7 +114,7 @@ func (t *stage) norm64(x float32) float64 {
 			return power(a, k.degree)
 		}
 	default:
-		if isSeparable(k) && t.p == math.Trunc(t.p) {
+		if isSeparable(k) && t.p >= 0 && t.p == math.Trunc(t.p) { // power takes no others
 			return t.a * power(float64(x), int(t.p))
 		}
 	}

@@ -57,3 +57,22 @@ func TestLargePowers(t *testing.T) {
 		}
 	})
 }
+
+// A layer with a negative whole power of the norms has norms of its own below the next layer.
+func TestNegativePowerBelowALayer(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"compose(power(arccos:n=-0.25,4),rbf:gamma=1)", "compose(power(arccos:n=-0.25,8),0.5*linear + rbf:gamma=0.1)",
+			"compose(0.5*power(arccos:n=-0.25,4) + rbf:gamma=0.1,arccos:n=1)"} {
+			k := MustParseKernel(spec)
+			for _, x := range []float32{0, 0.5, 2} {
+				dst, c := make([]float32, 1), []float32{0.25}
+				k.Map(table, dst, c, []float32{x}, []float32{1.25})
+				want := k.Eval(float64(c[0]), float64(x), 1.25)
+				bound := k.Error(float64(c[0]), float64(x), 1.25)
+				if err := math.Abs(float64(dst[0]) - want); !(err <= bound) || !(bound <= 1e-4*math.Abs(want)) {
+					t.Errorf("%s for the norms %v and 1.25: found %v, expected %v, bound %v", k, x, dst[0], want, bound)
+				}
+			}
+		}
+	})
+}
