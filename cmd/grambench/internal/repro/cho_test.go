@@ -366,6 +366,30 @@ func TestChoData(t *testing.T) {
 	if err != nil || d.test.Documents.Rows() != 120+140 {
 		t.Fatalf("%v, %d test documents", err, d.test.Documents.Rows())
 	}
+	// The noise of no digit is that of another: the first of the training digits and of both parts of the test digits agree in few pixels, strokes that meet.
+	first := []map[uint32]float32{}
+	for _, row := range []struct {
+		of *sparse.CSR
+		i  int
+	}{{d.train.Documents, 0}, {d.test.Documents, 0}, {d.test.Documents, 120}} {
+		pixel := map[uint32]float32{}
+		terms, values := row.of.Row(row.i)
+		for k, term := range terms {
+			pixel[term] = values[k]
+		}
+		for _, other := range first {
+			same := 0
+			for term, v := range pixel {
+				if w, ok := other[term]; ok && v == w {
+					same++
+				}
+			}
+			if same > pixels/4 {
+				t.Errorf("mnist-rand: two images agree in %d of %d pixels", same, pixels)
+			}
+		}
+		first = append(first, pixel)
+	}
 	digits := map[string]int{}
 	for i := range d.train.Documents.Rows() {
 		digits[d.train.Classes[d.train.Labels.Of(i)[0]]]++
