@@ -229,7 +229,7 @@ func TestPlaceAuto(t *testing.T) {
 	defer func(least int) { residentLeast = least }(residentLeast)
 	residentLeast = 1
 	for scheme, want := range map[solver.Scheme]string{solver.OneVsOne: "", solver.OneVsRest: "slow", solver.Labels: "slow"} {
-		if _, r := train(t, c, Settings{Scheme: scheme}, Options{Device: newSlowDevice(&slowDevice{})}); r.Place != want {
+		if _, r := train(t, c, Settings{Scheme: scheme}, Options{Device: newSlowDevice(&slowDevice{}), Workers: 1}); r.Place != want {
 			t.Errorf("%v: trained on %q, expected %q", scheme, r.Place, want)
 		}
 	}
