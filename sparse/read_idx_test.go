@@ -135,7 +135,7 @@ func TestIDXMemory(t *testing.T) {
 		if _, err := Read(context.Background(), lying, Options{}); err == nil {
 			t.Error("no error")
 		}
-	}); bytes > 32<<20 { // maxEmptyRows offsets, which is 8 MiB, and buffers
+	}); bytes > 16<<20 { // maxEmptyRows offsets, which is 8 MiB, and buffers
 		t.Errorf("%d bytes were allocated for a file of %d", bytes, 2)
 	}
 	bright := idxPair(t, ".gz", gzipped(idx(strings.Repeat("\xff", 16<<20), 1<<14, 1<<10)), "")
