@@ -136,7 +136,8 @@ func (c panelCase) wantPairing(p pairingCase, out []float32, width int) (want, t
 			i := int(d)*width + r
 			want[i] += sum
 			n := float64(c.start[place+1] - c.start[place])
-			tolerance[i] = err + n*0x1p-24*(sum+err) + 0x1p-24*(math.Abs(want[i])+sum)
+			err += n * 0x1p-24 * (sum + err)
+			tolerance[i] = err + 0x1p-24*(math.Abs(want[i])+err)
 		}
 	}
 	return want, tolerance
