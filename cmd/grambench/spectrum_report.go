@@ -146,7 +146,7 @@ func (row *spectrumRow) judge(squares float64) {
 	largest := math.Max(math.Abs(float64(row.Max)), math.Abs(float64(row.Min)))
 	row.Rounding, row.Likely = number(spectrum.Rounding(row.Documents, largest)), number(0x1p-24*math.Sqrt(squares))
 	switch {
-	case row.Min < -row.Rounding:
+	case !(row.Min >= -row.Rounding): // NaN, too
 		row.Verdict = verdictNot
 	case row.Min < -row.Likely:
 		row.Verdict = verdictUndecided
