@@ -134,7 +134,9 @@ func (c *Cached) Diagonal(k Kernel) ([]float32, error) {
 	d := make([]float32, c.Len()) // c is 0
 	norms := c.e.own.norms
 	for i := range d {
-		k.Map(c.e.kernels, d[i:i+1], d[i:i+1], norms[i:i+1], norms[i:i+1])
+		if err := mapTile(k, c.e.kernels, d[i:i+1], d[i:i+1], norms[i:i+1], norms[i:i+1]); err != nil {
+			return nil, err
+		}
 	}
 	return d, nil
 }

@@ -62,14 +62,18 @@ func (q *request) deviceTask(ctx context.Context, task [][]need, docs []int) err
 		base, end := q.c.blockRange(group[0].span.block)
 		err := q.c.e.deviceC(ctx, docs, base, end, func(b *device.Block) error {
 			for r := range b.Rows {
-				q.keep(&group[b.First+r], base, b.Row(r))
+				if err := q.keep(&group[b.First+r], base, b.Row(r)); err != nil {
+					return err
+				}
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		q.complete(group)
+		if err := q.complete(group); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -58,8 +58,12 @@ func (q *request) fetch(ctx context.Context, missing []need) error {
 			state, t, done := c.part.cache.Claim(tiles.Key{Row: uint32(q.rows[m.r]), Block: uint32(m.span.block)})
 			switch state {
 			case tiles.Ready:
-				q.apply(m.r, m.span, t.C, m.span.block*c.width)
+				err := q.apply(m.r, m.span, t.C, m.span.block*c.width)
 				c.part.cache.Release(t)
+				if err != nil {
+					q.abandon(mine)
+					return err
+				}
 			case tiles.Busy: // by another request, or by this one, where a row is asked for twice
 				others, wait = append(others, m), append(wait, done)
 			default:
@@ -85,13 +89,7 @@ func (q *request) fetch(ctx context.Context, missing []need) error {
 // compute makes tiles, those of a block a panel at a time, and serves them. Those that it can't make it abandons.
 func (q *request) compute(ctx context.Context, mine []need) error {
 	c := q.c
-	defer func() {
-		for i := range mine {
-			if m := &mine[i]; m.tile != nil && !m.done {
-				c.part.cache.Abandon(m.tile)
-			}
-		}
-	}()
+	defer q.abandon(mine)
 	tasks := shareOut(mine, c.e.kernels.Panel, cap(c.part.scratch))
 	return tiles.Run(ctx, cap(c.part.scratch), len(tasks), func(ctx context.Context, _, t int) error {
 		// Whoever holds scratch space waits for nobody, so this ends.
@@ -107,6 +105,15 @@ func (q *request) compute(ctx context.Context, mine []need) error {
 		}
 		return q.computeTask(ctx, tasks[t], scratch)
 	})
+}
+
+// abandon gives up tiles that were claimed and aren't made.
+func (q *request) abandon(mine []need) {
+	for i := range mine {
+		if m := &mine[i]; m.tile != nil && !m.done {
+			q.c.part.cache.Abandon(m.tile)
+		}
+	}
 }
 
 // shareOut divides tiles, in order of their blocks and rows, into tasks for workers. A task is a list of groups, each up to a panel of tiles of one block; all groups of a
@@ -165,7 +172,9 @@ func (q *request) computeTask(ctx context.Context, task [][]need, scratch []floa
 		err := p.runColumns(ctx, all, base, end, func(lo, hi int, block []float32) error {
 			p.storeColumns(scratch, scratchStride, block)
 			for i := range group {
-				q.keep(&group[i], lo, scratch[i*scratchStride:][:hi-lo])
+				if err := q.keep(&group[i], lo, scratch[i*scratchStride:][:hi-lo]); err != nil {
+					return err
+				}
 			}
 			p.lap(&p.stats.Store)
 			return nil
@@ -173,7 +182,9 @@ func (q *request) computeTask(ctx context.Context, task [][]need, scratch []floa
 		if err != nil {
 			return err
 		}
-		q.complete(group)
+		if err := q.complete(group); err != nil {
+			return err
+		}
 		p.lap(&p.stats.Map)
 	}
 	return nil
@@ -185,16 +196,16 @@ func (c *Cached) blockRange(block int) (base, end int) {
 }
 
 // keep takes a piece of a row of c from column lo on, into the tile that is made or, where there is no room for one, to where it is wanted.
-func (q *request) keep(m *need, lo int, row []float32) {
+func (q *request) keep(m *need, lo int, row []float32) error {
 	if m.tile != nil {
 		copy(m.tile.C[lo-m.span.block*q.c.width:], row)
-	} else {
-		q.apply(m.r, m.span, row, lo)
+		return nil
 	}
+	return q.apply(m.r, m.span, row, lo)
 }
 
 // complete serves the tiles of a block that are made now.
-func (q *request) complete(group []need) {
+func (q *request) complete(group []need) error {
 	c := q.c
 	base, end := c.blockRange(group[0].span.block)
 	c.computed.Add(int64(len(group)) * int64(end-base))
@@ -205,7 +216,11 @@ func (q *request) complete(group []need) {
 		}
 		m.done = true
 		c.part.cache.Complete(m.tile)
-		q.apply(m.r, m.span, m.tile.C, base)
+		err := q.apply(m.r, m.span, m.tile.C, base)
 		c.part.cache.Release(m.tile)
+		if err != nil {
+			return err
+		}
 	}
+	return nil
 }

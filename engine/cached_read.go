@@ -66,16 +66,19 @@ func (c *Cached) request(k Kernel, rows []int, columns [][2]int, dst [][]float32
 }
 
 // apply maps values of c, those of row rows[r] from column base on, to where the pieces of a span want them.
-func (q *request) apply(r int, s span, values []float32, base int) {
+func (q *request) apply(r int, s span, values []float32, base int) error {
 	e := q.c.e
 	i := q.rows[r]
 	for _, p := range q.pieces[s.first:s.last] {
 		lo, hi := max(p.lo, base), min(p.hi, base+len(values))
 		if lo < hi {
 			dst := q.dst[r][p.at+lo-p.lo:][:hi-lo]
-			q.k.Map(e.kernels, dst, values[lo-base:hi-base], e.own.norms[i:i+1], e.own.norms[lo:hi])
+			if err := mapTile(q.k, e.kernels, dst, values[lo-base:hi-base], e.own.norms[i:i+1], e.own.norms[lo:hi]); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // shareValues is how many values make it worth while to share the reading of rows among workers.
@@ -89,28 +92,33 @@ func (q *request) read(ctx context.Context) (missing []need, err error) {
 	e := q.c.e
 	if e.workers == 1 || len(q.rows) == 1 || len(q.rows)*q.length < shareValues {
 		for r := range q.rows {
-			missing = q.readRow(r, missing)
+			if missing, err = q.readRow(r, missing); err != nil {
+				return nil, err
+			}
 		}
 		return missing, nil
 	}
 	var mu sync.Mutex
 	err = tiles.Run(ctx, e.workers, len(q.rows), func(_ context.Context, _, r int) error {
-		if lost := q.readRow(r, nil); lost != nil {
+		lost, err := q.readRow(r, nil)
+		if lost != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			missing = append(missing, lost...)
 		}
-		return nil
+		return err
 	})
 	return missing, err
 }
 
 // readRow serves what is there of one row and adds what isn't to missing.
-func (q *request) readRow(r int, missing []need) []need {
+func (q *request) readRow(r int, missing []need) ([]need, error) {
 	c, i := q.c, q.rows[r]
 	for _, s := range q.blocks {
 		if w := c.whole; w != nil {
-			q.apply(r, s, w.row(i), 0)
+			if err := q.apply(r, s, w.row(i), 0); err != nil {
+				return nil, err
+			}
 			w.hits.Add(1)
 			continue
 		}
@@ -119,8 +127,11 @@ func (q *request) readRow(r int, missing []need) []need {
 			missing = append(missing, need{r: r, span: s})
 			continue
 		}
-		q.apply(r, s, t.C, s.block*c.width)
+		err := q.apply(r, s, t.C, s.block*c.width)
 		c.part.cache.Release(t)
+		if err != nil {
+			return nil, err
+		}
 	}
-	return missing
+	return missing, nil
 }

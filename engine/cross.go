@@ -37,7 +37,9 @@ func (e *Engine) CrossTiles(ctx context.Context, k Kernel, test *sparse.Embedded
 		t := Tile{Column: first, Cols: len(docs), Width: width}
 		p.load(from, docs)
 		err := p.run(ctx, all, func(lo, hi int, c []float32) error {
-			k.Map(e.kernels, c, c, e.own.norms[lo:hi], p.norms)
+			if err := mapTile(k, e.kernels, c, c, e.own.norms[lo:hi], p.norms); err != nil {
+				return err
+			}
 			p.lap(&p.stats.Map)
 			t.First, t.Rows, t.C = lo, hi-lo, c
 			err := visit(&t)

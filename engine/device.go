@@ -53,9 +53,10 @@ type programs struct {
 const mostPrograms = 16
 
 // program returns the program of a kernel, nil where there is none that holds for the engine's documents and those of the rows.
-func (e *Engine) program(k Kernel, from *sparse.Embedded) *device.Program {
+func (e *Engine) program(k Kernel, from *sparse.Embedded) (p *device.Program, err error) {
 	e.programs.mu.Lock()
 	defer e.programs.mu.Unlock()
+	defer caught(k, &err) // a table is made of the kernel's values
 	p, ok := e.programs.of[k]
 	if !ok {
 		if p = ProgramOf(k); p != nil && !p.Holds(e.own.x) {
@@ -67,9 +68,9 @@ func (e *Engine) program(k Kernel, from *sparse.Embedded) *device.Program {
 		e.programs.of[k] = p
 	}
 	if p != nil && from != e.own.x && !p.Holds(from) {
-		return nil
+		return nil, nil
 	}
-	return p
+	return p, nil
 }
 
 // onDevice has the device compute k for a request, on documents of from, and hands the blocks to visit. What no program expresses is mapped here, from the device's c.
@@ -78,15 +79,17 @@ func (e *Engine) onDevice(ctx context.Context, k Kernel, from *sparse.Embedded, 
 		r.From = from
 	}
 	if _, plain := k.(hellinger); !plain {
-		r.Program = e.program(k, from)
+		var err error
+		if r.Program, err = e.program(k, from); err != nil {
+			return err
+		}
 		if r.Program == nil {
 			inner := visit
 			visit = func(b *device.Block) error {
 				err := tiles.Run(ctx, e.workers, b.Rows, func(_ context.Context, _, i int) error {
 					row := b.Row(i)
 					x := float32(from.Norms[r.Docs[b.First+i]])
-					k.Map(e.kernels, row, row, []float32{x}, e.own.norms[r.Lo:r.Lo+b.Cols])
-					return nil
+					return mapTile(k, e.kernels, row, row, []float32{x}, e.own.norms[r.Lo:r.Lo+b.Cols])
 				})
 				if err != nil {
 					return err

@@ -41,7 +41,9 @@ func (e *Engine) GramTo(ctx context.Context, k Kernel, g *Symmetric) error {
 	}
 	return e.panels(ctx, e.own, n, func(p *panel, first int) error {
 		return p.run(ctx, half, func(lo, hi int, c []float32) error {
-			k.Map(e.kernels, c, c, e.own.norms[lo:hi], p.norms)
+			if err := mapTile(k, e.kernels, c, c, e.own.norms[lo:hi], p.norms); err != nil {
+				return err
+			}
 			p.lap(&p.stats.Map)
 			cols := len(p.docs)
 			for j := lo; j < hi; j++ {
@@ -129,7 +131,9 @@ func (e *Engine) rows(ctx context.Context, k Kernel, from *side, docs []int, dst
 	}
 	return e.panelsOf(ctx, from, docs, func(p *panel, first int) error {
 		return p.run(ctx, all, func(lo, hi int, c []float32) error {
-			k.Map(e.kernels, c, c, e.own.norms[lo:hi], p.norms)
+			if err := mapTile(k, e.kernels, c, c, e.own.norms[lo:hi], p.norms); err != nil {
+				return err
+			}
 			p.lap(&p.stats.Map)
 			p.storeColumns(dst.Data[first*n+lo:], n, c)
 			p.lap(&p.stats.Store)

@@ -86,9 +86,8 @@ type compiled struct {
 	known     Properties
 	leaves    int // kernels that aren't made of others
 
-	once   sync.Once
-	table  *piecewise
-	powers powers // of norms
+	table  func() *piecewise // made at the first call
+	powers powers            // of norms
 }
 
 // interned holds the compiled kernels that are in use, by their specification.
@@ -98,6 +97,7 @@ var interned sync.Map // of string to weak.Pointer[compiled]
 func newCompiled(f form) *compiled {
 	k := &compiled{in: in{f.embedding()}, form: f, text: f.spec(), known: f.properties()}
 	k.p, k.separable = f.homogeneous()
+	k.table = sync.OnceValue(func() *piecewise { return tabulate(f) }) // unlike a Once it panics for the next one, too, where somebody's function did
 	k.known.UsesNorms = !k.separable || k.p != 0
 	if k.separable {
 		k.powers = newPowers(k.p)
@@ -165,16 +165,17 @@ func (k *compiled) resolve(terms int) Kernel {
 }
 
 // tabulated returns the table of a separable kernel.
-func (k *compiled) tabulated() *piecewise {
-	k.once.Do(func() {
-		if f, ok := k.form.(logForm); ok {
-			k.table = newLogPiecewise(func(c float64) float64 { return f.value(c, 1, 1) }, f.logValue)
+func (k *compiled) tabulated() *piecewise { return k.table() }
+
+// tabulate makes the table of a separable form.
+func tabulate(f form) *piecewise {
+	g := func(c float64) float64 { return f.value(c, 1, 1) }
+	if l, ok := f.(logForm); ok {
+		if t := newLogPiecewise(g, l.logValue); t != nil {
+			return t
 		}
-		if k.table == nil {
-			k.table = newPiecewise(func(c float64) float64 { return k.form.value(c, 1, 1) })
-		}
-	})
-	return k.table
+	}
+	return newPiecewise(g)
 }
 
 // Map implements [Kernel].

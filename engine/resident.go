@@ -29,8 +29,8 @@ func (m *Matrix) Resident() (device.Resident, error) {
 	}
 	var p *device.Program
 	if _, plain := k.(hellinger); !plain {
-		if p = e.program(k, e.own.x); p == nil {
-			return nil, nil
+		if p, err = e.program(k, e.own.x); p == nil {
+			return nil, err
 		}
 	}
 	r, err := d.Resident(p)

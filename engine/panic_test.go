@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// brokenKernel is a kernel by itself, without NewKernel, whose map panics with an error of its own.
+type brokenKernel struct{ in }
+
+var errBroken = errors.New("broken")
+
+func (brokenKernel) String() string                                               { return "itself" }
+func (brokenKernel) Eval(c, x, y float64) float64                                 { return c }
+func (brokenKernel) Error(c, x, y float64) float64                                { return 0 }
+func (brokenKernel) Map(*asm.Kernels, []float32, []float32, []float32, []float32) { panic(errBroken) }
+
+// outOfRange panics as Go itself does, for every value but those that NewKernel tries.
+func outOfRange(c, x, y float64) float64 {
+	if c == 0 || c == 0.25 || c == 1 {
+		return 1 - c
+	}
+	var none []float64
+	return none[int(1000*c)+3]
+}
+
+// panicking are kernels of one's own that panic: by a table, value by value, by rows, and without NewKernel.
+func panicking(t *testing.T) map[string]Kernel {
+	kernels := map[string]Kernel{"itself": brokenKernel{in{sparse.Sphere}}}
+	for name, c := range map[string]Custom{
+		"table":  {Eval: outOfRange},
+		"values": {Eval: outOfRange, Properties: Properties{UsesNorms: true}},
+		"rows":   {Eval: outOfRange, Row: func(dst, _ []float32, _ float32, _ []float32) { dst[len(dst)] = 1 }},
+	} {
+		c.Name, c.Embedding = name, sparse.Sphere
+		k, err := NewKernel(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kernels[name] = k
+	}
+	return kernels
+}
+
+// A kernel of one's own that panics ends a computation with an error, not the program, a second time as well as the first, and the engine and its caches serve the next
+// kernel as if nothing had been.
+func TestKernelsThatPanic(t *testing.T) {
+	x := embedded(t, sparse.Sphere, zipf(300, 500, 20, 3))
+	good := parse(t, "diffusion:t=0.5")
+	onHost := newEngine(t, x, Options{Workers: 3})
+	onDevice, _ := withDevice(t, x, Options{Workers: 3})
+	ctx, n := t.Context(), x.Rows()
+	rows, columns := sequence(n), [][2]int{{0, n}}
+	dst := NewDense(n, n)
+	into := make([][]float32, n)
+	for i := range into {
+		into[i] = dst.Row(i)
+	}
+	for place, e := range map[string]*Engine{"host": onHost, "device": onDevice} {
+		whole := newCached(t, e, CachedOptions{})
+		want := mapped(t, e, good) // as caches map it, on a device, too
+		ways := map[string]func(k Kernel) error{
+			"Gram":       func(k Kernel) error { _, err := e.Gram(ctx, k); return err },
+			"Rows":       func(k Kernel) error { return e.Rows(ctx, k, rows, dst) },
+			"Cross":      func(k Kernel) error { _, err := e.Cross(ctx, k, x); return err },
+			"CrossTiles": func(k Kernel) error { return e.CrossTiles(ctx, k, x, func(*Tile) error { return nil }) },
+			"Stripes":    func(k Kernel) error { return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
+			"whole":      func(k Kernel) error { return whole.Rows(ctx, k, rows, columns, into) },
+			"one row":    func(k Kernel) error { return whole.Rows(ctx, k, rows[5:6], columns, into[5:6]) },
+			"Ready":      func(k Kernel) error { _, err := newCached(t, e, CachedOptions{}).Ready(ctx, k); return err },
+		}
+		for name, k := range panicking(t) {
+			for way, compute := range ways {
+				for try := range 2 {
+					var failed *PanicError
+					if err := compute(k); !errors.As(err, &failed) {
+						t.Fatalf("%s, %s, kernel %s, try %d: error %v, expected a PanicError", place, way, name, try, err)
+					}
+					if failed.Kernel != name || !strings.HasPrefix(failed.Error(), "engine: kernel "+name+" panicked: ") || !strings.Contains(failed.Error(), string(failed.Stack)) {
+						t.Errorf("%s, %s, kernel %s: found %v of kernel %q", place, way, name, failed, failed.Kernel)
+					}
+					if name != "itself" && !strings.Contains(failed.Error(), "index out of range") { // a second time as at first
+						t.Errorf("%s, %s, kernel %s, try %d: %v", place, way, name, try, failed)
+					}
+					var wrong runtime.Error
+					if own := name == "itself"; errors.Is(failed, errBroken) != own || errors.As(failed, &wrong) == own {
+						t.Errorf("%s, %s, kernel %s: the error wraps %v", place, way, name, failed.Unwrap())
+					}
+					if try == 0 && name != "table" && !strings.Contains(string(failed.Stack), "panic_test.go") { // a table may have failed before
+						t.Errorf("%s, %s, kernel %s: no line of the kernel's function in the stack\n%s", place, way, name, failed.Stack)
+					}
+				}
+			}
+			if err := check(ctx, whole, good, want, rows, columns); err != nil {
+				t.Errorf("%s, after kernel %s: %v", place, name, err)
+			}
+		}
+	}
+}
+
+// The diagonal is mapped in the caller's own goroutine, and yet is no exception.
+func TestDiagonalOfAKernelThatPanics(t *testing.T) {
+	c := newCached(t, newEngine(t, embedded(t, sparse.Sphere, zipf(20, 50, 10, 1)), Options{}), CachedOptions{})
+	var failed *PanicError
+	if d, err := c.Diagonal(brokenKernel{in{sparse.Sphere}}); !errors.As(err, &failed) {
+		t.Errorf("diagonal %v, error %v, expected a PanicError", d, err)
+	}
+}
+
+// Tiles that a panic leaves unmade are given up, those that are made are let go of: otherwise the next who asks for them would wait for ever, and the cache would lose its room.
+func TestTilesOfKernelsThatPanic(t *testing.T) {
+	n, good := 1000, parse(t, "diffusion:t=0.5")
+	e := newEngine(t, embedded(t, sparse.Sphere, zipf(n, 500, 20, 3)), Options{Workers: 2})
+	want, rows, columns := gram(t, e, good), sequence(n), [][2]int{{0, n}}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for name, k := range panicking(t) {
+		c := newCached(t, e, CachedOptions{CacheBytes: scratchBytes(e) + 80*tiles.TileBytes(1024)})
+		if c.part == nil {
+			t.Fatal("the whole matrix fits into the bound")
+		}
+		for try := range 3 {
+			var failed *PanicError
+			if err := check(ctx, c, k, want, rows, columns); !errors.As(err, &failed) || failed.Kernel != name {
+				t.Fatalf("kernel %s, try %d: error %v, expected a PanicError", name, try, err)
+			}
+			refused := c.Stats().Refused // all rows at once are more than there is room for
+			for first := range 6 {
+				some := rows[first*150:][:80]
+				if err := check(ctx, c, good, want, some, columns); err != nil {
+					t.Fatalf("after kernel %s: %v", name, err)
+				}
+				if err := check(ctx, c, k, want, some, columns); !errors.As(err, &failed) {
+					t.Fatalf("kernel %s on tiles that are there: error %v, expected a PanicError", name, err)
+				}
+			}
+			if more := c.Stats().Refused - refused; more != 0 {
+				t.Errorf("kernel %s: %d tiles find no room where there is room for all, so some are still held", name, more)
+			}
+		}
+	}
+}
