@@ -38,7 +38,7 @@ cuda-check: cuda-header ptx-check ## check and test the GPU back end without a G
 	$(CUDA_ENV) $(GO) run $(STATICCHECK) -tags cuda ./cuda/... ./cmd/grambench
 	$(CUDA_ENV) $(GO) test -tags cuda ./cuda/...
 	$(CUDA_ENV) $(GO) test -tags cuda -run CUDA ./cmd/grambench
-	$(CUDA_ENV) $(GO) test -tags cuda -race -run "Rows|Memory|Errors|Early" ./cuda
+	$(CUDA_ENV) $(GO) test -tags cuda -race -short -run "Rows|Memory|Errors|Early" ./cuda
 
 run: build ## build, then the main job: verify the engine on the Go source files of this machine
 	bin/grambench verify

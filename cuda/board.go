@@ -110,7 +110,7 @@ func inWords[T uint32 | byte](words []uint64, values []T) []uint64 {
 
 // Close gives its memory back.
 func (b *Board) Close() error {
-	return b.r.c.d.do(func() error { return errors.Join(b.pool.close(), b.r.c.d.free(&b.picked)) })
+	return b.r.c.d.giveBack(func() error { return errors.Join(b.pool.close(), b.r.c.d.free(&b.picked)) })
 }
 
 // Put sets all scores and masks.

@@ -272,47 +272,6 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-// Whatever call of the driver fails, the training ends with its error and nothing is left.
-func TestSolveErrors(t *testing.T) {
-	const n = 301
-	for _, fail := range []string{"cuModuleGetFunction:4:500", "cuMemAlloc_v2:20:2", "cuMemAlloc_v2:30:2", "cuMemHostAlloc:1:2", "cuLaunchKernel:1:700", "cuLaunchKernel:5:700",
-		"cuLaunchKernel:12:700", "cuMemcpyHtoD_v2:40:700", "cuMemcpyDtoH_v2:1:700", "cuMemcpyDtoH_v2:7:700"} {
-		t.Run(fail, func(t *testing.T) {
-			noLeaks(t)
-			x := embedded(t, zipf(n, 500, 12, 4))
-			d := open(t, Options{TileBytes: 64 << 10})
-			cols, err := d.Load(t.Context(), x)
-			if err != nil {
-				t.Fatal(err)
-			}
-			data := gather(t, cols, &device.Request{Program: gaussianC, Docs: sequence(n), Hi: n}, n)
-			m, err := solver.NewDense(n, data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Setenv("FAKE_FAIL", fail)
-			r, err := cols.Resident(gaussianC)
-			if err == nil {
-				_, err = trainings(n)["epsilon-SVR"](t.Context(), m, solver.Options{
-					Board: func(docs []int, copies int) (solver.Board, error) { return r.Board(docs, copies) }})
-			}
-			call, _, _ := strings.Cut(strings.ReplaceAll(fail, "_v2", ""), ":")
-			if err == nil || !strings.Contains(err.Error(), call) {
-				t.Errorf("error %v, expected one of %s", err, call)
-			}
-			t.Setenv("FAKE_FAIL", "")
-			if r != nil {
-				err = r.Close()
-			} else {
-				err = nil
-			}
-			if err := errors.Join(err, cols.Close(), d.Close()); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
 // Memory bounds the rows that are kept; a working set must fit, and what doesn't is an error of memory. The end of a context is seen before rows are computed.
 func TestResidentMemory(t *testing.T) {
 	noLeaks(t)

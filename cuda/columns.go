@@ -64,6 +64,9 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error)
 		if c.own, err = c.uploadSide(ctx, &c.pool, x, byRank, true); err == nil {
 			c.head, err = c.uploadHead()
 		}
+		if err == nil {
+			err = arrived()
+		}
 		if err != nil {
 			return fmt.Errorf("%w (%s to the GPU)", err, documents(x.Rows()))
 		}
@@ -135,6 +138,9 @@ func (c *Columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) 
 	}
 	c.other.pool.d = c.d
 	s, err := c.uploadSide(ctx, &c.other.pool, x, byRank, false)
+	if err == nil {
+		err = arrived()
+	}
 	if err != nil {
 		return side{}, errors.Join(err, c.other.pool.close())
 	}
@@ -154,7 +160,7 @@ func (c *Columns) HostBytes() int64 {
 
 // Close gives back what the documents and their tiles take.
 func (c *Columns) Close() error {
-	return c.d.do(func() error {
+	return c.d.giveBack(func() error {
 		return errors.Join(c.tiles.close(), c.programs.pool.close(), c.other.pool.close(), c.pool.close())
 	})
 }

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"gorgonia.org/cu"
-
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
@@ -238,50 +236,6 @@ func TestLongDocuments(t *testing.T) {
 		t.Logf("pairing %d, %s bytes of shared memory: error %.2g", c.pairing, c.shared, worst)
 		if err := errors.Join(cols.Close(), d.Close()); err != nil {
 			t.Error(err)
-		}
-	}
-}
-
-// The error of every call of the driver reaches the caller with the name of the call, and nothing is left behind.
-func TestErrors(t *testing.T) {
-	const n = 70
-	x := embedded(t, zipf(n, 100, 8, 3))
-	y, err := x.Embedder.Transform(zipf(n, 100, 8, 4))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &device.Program{Code: []device.Code{{Op: device.OpC}, {Op: device.OpX}, {Op: device.OpMul}}, Norms: []func(float64) float64{math.Sqrt}}
-	run := func() (err error) {
-		d, err := Open(Options{TileBytes: 16 << 10})
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, d.Close()) }()
-		cols, err := d.Load(t.Context(), x)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, cols.Close()) }()
-		return cols.Rows(t.Context(), &device.Request{Program: p, From: y, Docs: sequence(n), Hi: n}, func(*device.Block) error { return nil })
-	}
-	if err := run(); err != nil {
-		t.Fatal(err)
-	}
-	for call, most := range map[string]int{
-		"cuDeviceGetCount": 1, "cuDeviceGet": 1, "cuDeviceGetName": 1, "cuDeviceGetAttribute": 4, "cuDevicePrimaryCtxRetain": 1, "cuCtxSetCurrent": 1, "cuMemGetInfo_v2": 1,
-		"cuModuleLoadDataEx": 1, "cuCtxSynchronize": 1, "cuModuleGetFunction": 3, "cuFuncSetAttribute": 1, "cuStreamCreate": 2, "cuEventCreate": 4, "cuMemAlloc_v2": 30, "cuMemHostAlloc": 2,
-		"cuMemcpyHtoD_v2": 30, "cuLaunchKernel": 9, "cuEventRecord": 6, "cuStreamWaitEvent": 3, "cuMemcpyDtoHAsync_v2": 3, "cuEventSynchronize": 3,
-	} {
-		for at := 1; at <= most; at++ {
-			t.Run(fmt.Sprintf("call=%s/at=%d", call, at), func(t *testing.T) {
-				noLeaks(t)
-				t.Setenv("FAKE_FAIL", fmt.Sprintf("%s:%d:%d", call, at, cu.LaunchFailed))
-				err := run()
-				t.Setenv("FAKE_FAIL", "")
-				if err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(call, "_v2")) {
-					t.Errorf("error %v, expected one with the name of the call", err)
-				}
-			})
 		}
 	}
 }

@@ -97,7 +97,7 @@ func (d *Device) Info() Info { return d.info }
 
 // Close gives the device back. Columns that were loaded must be closed before.
 func (d *Device) Close() error {
-	err := d.do(func() error {
+	err := d.giveBack(func() error {
 		err := d.dropSpare()
 		if d.kernels != nil {
 			err = errors.Join(err, d.kernels.close())
@@ -111,20 +111,41 @@ func (d *Device) Close() error {
 // do runs work with the device's context as the current one and nobody else at it. In CUDA the current context belongs to a thread of the system, so the goroutine keeps
 // its thread meanwhile.
 func (d *Device) do(work func() error) error {
+	_, err := d.try(work)
+	return err
+}
+
+// giveBack is do for work that gives back what was taken: where the context can't be made the current one it is tried once more, since nobody else will do the work. That the first try failed
+// is an error all the same.
+func (d *Device) giveBack(work func() error) error {
+	began, err := d.try(work)
+	if !began {
+		_, again := d.try(work)
+		err = errors.Join(err, again)
+	}
+	return err
+}
+
+// try does work where the context can be made the current one, and says whether that was so.
+func (d *Device) try(work func() error) (began bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := cu.SetCurrentContext(d.context); err != nil {
-		return failed("cuCtxSetCurrent", err)
+		return false, failed("cuCtxSetCurrent", err)
 	}
-	err := work()
-	return errors.Join(err, failed("cuCtxSetCurrent", cu.SetCurrentContext(cu.CUContext{})))
+	err = work()
+	return true, errors.Join(err, failed("cuCtxSetCurrent", cu.SetCurrentContext(cu.CUContext{})))
 }
 
 // about fills in Info; the current context is d's.
 func about(d cu.Device) (info Info, err error) {
-	info.Driver = version(cu.Version())
+	v := cu.Version()
+	if v < 0 {
+		return info, errors.New("cuda: cuDriverGetVersion failed") // all that gorgonia.org/cu lets through
+	}
+	info.Driver = version(v)
 	if info.Name, err = d.Name(); err != nil {
 		return info, failed("cuDeviceGetName", err)
 	}

@@ -50,12 +50,14 @@ func inFake() int {
 	return 0
 }
 
-// Attributes of the fake device that count what hasn't been given back.
+// Attributes of the fake device that count what hasn't been given back, and calls of the function that FAKE_FAIL names since it was set, and how many of them failed.
 const (
 	liveDevice cu.DeviceAttribute = 1000 + iota
 	liveHost
 	liveHandles
 	liveContexts
+	attributeCalls
+	attributeFailures
 )
 
 // noLeaks holds at the end of a test that all has been given back.

@@ -115,5 +115,5 @@ func (k *Kept) Row(i int, dst []float32) error {
 
 // Close gives its memory back.
 func (k *Kept) Close() error {
-	return k.d.do(func() error { return k.d.free(&k.value) })
+	return k.d.giveBack(func() error { return k.d.free(&k.value) })
 }

@@ -147,6 +147,10 @@ func write[T any](m memory, values []T) error {
 	return failed("cuMemcpyHtoD", cu.MemcpyHtoD(m.at, unsafe.Pointer(&values[0]), bytes))
 }
 
+// arrived waits for all copies: the driver may return from one while it still goes on, and streams that don't wait for each other don't wait for it either. What stays on the device
+// beyond a request is there only when it has arrived without an error.
+func arrived() error { return failed("cuCtxSynchronize", cu.Synchronize()) }
+
 // pinned is page-locked memory of the machine.
 type pinned struct{ at unsafe.Pointer }
 

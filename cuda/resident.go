@@ -38,8 +38,9 @@ type Resident struct {
 	docOf  []int32  // by place: whose row it has, -1 nobody's
 	usedIn []uint64 // by place: the last call that needed it
 	call   uint64
-	filled int    // places that have had a row, the first so many
-	lots   uint64 // state of the generator
+	filled int     // places that have had a row, the first so many
+	fresh  *wanted // of the call under way
+	lots   uint64  // state of the generator
 }
 
 // solveKernels are the functions of kernels/solve.h.
@@ -97,7 +98,7 @@ func (r *Resident) begin() error {
 	if u.err != nil {
 		return u.err
 	}
-	return failed("cuCtxSynchronize", cu.Synchronize())
+	return arrived()
 }
 
 // takeRows takes memory for up to n rows, fewer where it doesn't suffice.
@@ -117,17 +118,23 @@ func (r *Resident) takeRows(n int) error {
 
 // Close gives its memory back.
 func (r *Resident) Close() error {
-	return r.c.d.do(func() error { return errors.Join(r.parcel.close(), r.pool.close()) })
+	return r.c.d.giveBack(func() error { return errors.Join(r.parcel.close(), r.pool.close()) })
 }
 
 // Rows is how many rows there is room for.
 func (r *Resident) Rows() int { return r.room }
 
-// with does work of one call with the device: what it launches ends before it returns, even after an error.
+// with does work of one call with the device: what it launches ends before it returns, even after an error. After one the rows that it wanted computed are taken for not
+// computed: they may not be, even where the error came after them.
 func (r *Resident) with(work func(stream cu.Stream) error) error {
 	return r.c.d.do(func() error {
 		stream := r.c.tiles.compute
-		return errors.Join(work(stream), failed("cuStreamSynchronize", stream.Synchronize()))
+		err := errors.Join(work(stream), failed("cuStreamSynchronize", stream.Synchronize()))
+		if err != nil {
+			r.fresh.forget()
+		}
+		r.fresh = nil
+		return err
 	})
 }
 
@@ -151,6 +158,7 @@ func (r *Resident) parcelBytes(rows int) int {
 // want finds the rows of documents, which may come several times, and packs what is needed to compute those that aren't there.
 func (r *Resident) want(docs []int) (*wanted, error) {
 	w := &wanted{r: r, from: make([]int64, len(docs))}
+	r.fresh = w
 	r.call++
 	for _, doc := range docs {
 		if slot := r.slotOf[doc]; slot >= 0 {
@@ -166,7 +174,6 @@ func (r *Resident) want(docs []int) (*wanted, error) {
 		if r.slotOf[doc] < 0 {
 			for passed := 0; r.usedIn[slot] == r.call; slot = (slot + 1) % r.room {
 				if passed++; passed > r.room {
-					w.forget()
 					return nil, fmt.Errorf("cuda: more rows at a time than the %d that fit into the GPU's memory", r.room)
 				}
 			}
@@ -233,14 +240,14 @@ func (w *wanted) compute(ctx context.Context) error {
 			err = w.run.compute(k)
 		}
 	}
-	if err != nil {
-		w.forget()
-	}
 	return err
 }
 
 // forget takes the missing rows for not computed.
 func (w *wanted) forget() {
+	if w == nil {
+		return
+	}
 	for _, doc := range w.missing {
 		slot := w.r.slotOf[doc]
 		w.r.docOf[slot], w.r.slotOf[doc] = -1, -1

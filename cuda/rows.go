@@ -109,13 +109,12 @@ func (j *job) plan() error {
 	return j.describe(fields)
 }
 
-// describe copies the descriptions of tiles, the last that kernels need, and waits for all copies: the driver may return from one while it still goes on, and streams that
-// don't wait for each other don't wait for it either.
+// describe copies the descriptions of tiles, the last that kernels need, and waits for all copies.
 func (j *job) describe(fields []uint64) (err error) {
 	if j.fields, err = upload(&j.temporary, fields); err != nil {
 		return err
 	}
-	return failed("cuCtxSynchronize", cu.Synchronize())
+	return arrived()
 }
 
 // stream computes tile after tile.

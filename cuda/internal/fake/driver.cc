@@ -1,8 +1,12 @@
 // A CUDA driver for tests, libcuda.so.1: one device whose memory is the machine's and whose kernels are kernels/gram.cu compiled for the CPU.
 //
 // It checks what it is given: contexts are a thread's own, memory is what was allocated and is NaN at first, what a stream is given runs no earlier than somebody waits
-// for it, so that a missing wait shows. FAKE_FAIL=call:n:result lets the n-th call of a function fail from then on; FAKE_MEMORY and FAKE_SHARED are the bytes of the
-// device's and of a block's memory; FAKE_DEVICES is how many devices there are. Attributes from 1000 on of the device count what is not given back.
+// for it, so that a missing wait shows. FAKE_FAIL=call:n:result lets the n-th call of a function since then, and all later ones, fail; with :once at its end that call
+// alone. FAKE_MEMORY and FAKE_SHARED are the bytes of the device's and of a block's memory; FAKE_DEVICES is how many devices there are. Attributes from 1000 on of the
+// device count what is not given back, and the calls that FAKE_FAIL is about.
+//
+// A call that fails does nothing, with two exceptions. One that gives something back does so: its error is that of something that ran before, as the driver has it. One that
+// waits finds that what it waited for came to nothing: it is thrown away, so that whoever goes on as if it were there has NaN or what was there before.
 #include "cpu.h"
 #include "../../kernels/gram.cu"
 
@@ -36,7 +40,8 @@ static std::map<void *, size_t> host;
 static std::set<void *> handles; // modules
 static int retained;
 static thread_local bool haveContext;
-static std::map<std::string, long> calls;
+static std::string armed; // FAKE_FAIL when it was last looked at
+static long calls, failures; // of its function since then
 
 static long setting(const char *name, long otherwise) {
 	const char *v = getenv(name);
@@ -45,17 +50,18 @@ static long setting(const char *name, long otherwise) {
 
 // fails says what a call is to fail with, 0 for not at all.
 static int fails(const char *name) {
-	const long n = ++calls[name];
 	const char *v = getenv("FAKE_FAIL");
-	if (!v || !*v) return 0;
+	if (!v) v = "";
+	if (armed != v) armed = v, calls = failures = 0;
 	const size_t length = strlen(name);
-	if (strncmp(v, name, length) || v[length] != ':') {
-		calls[name] = 0;
-		return 0;
-	}
+	if (strncmp(v, name, length) || v[length] != ':') return 0;
+	calls++;
 	char *end;
 	const long at = strtol(v + length + 1, &end, 10);
-	return n >= at ? (int)strtol(end + 1, nullptr, 10) : 0;
+	const int result = (int)strtol(end + 1, &end, 10);
+	if (calls < at || (calls > at && !strcmp(end, ":once"))) return 0;
+	failures++;
+	return result;
 }
 
 #define API extern "C" __attribute__((visibility("default"))) int
@@ -64,6 +70,12 @@ static int fails(const char *name) {
 	if (int f = fails(__func__)) return f;
 #define IN_CONTEXT                                                                                \
 	BEGIN if (!haveContext) return INVALID_CONTEXT;
+// What fails although it does its work.
+#define DOING                                                                                     \
+	std::lock_guard<std::recursive_mutex> lock(mutex);                                            \
+	const int failure = fails(__func__);
+#define DOING_IN_CONTEXT                                                                          \
+	DOING if (!haveContext) return INVALID_CONTEXT;
 
 static bool inside(P p, size_t n) {
 	auto it = device.upper_bound(p);
@@ -77,12 +89,12 @@ struct Stream {
 	std::deque<std::function<int()>> todo;
 	long done = 0, added = 0;
 	int error = 0;
-	void run(long upTo) {
+	void run(long upTo, bool lost = false) {
 		while (done < upTo && !todo.empty()) {
 			auto f = todo.front();
 			todo.pop_front();
 			done++;
-			if (int e = f()) error = e;
+			if (int e = lost ? 0 : f()) error = e;
 		}
 	}
 	void add(std::function<int()> f) {
@@ -115,16 +127,28 @@ API cuDeviceGetName(char *s, int n, int) {
 	BEGIN snprintf(s, n, "fake GPU");
 	return OK;
 }
+static int count(int *v, int a);
 API cuDeviceGetAttribute(int *v, int a, int) {
+	if (a >= 1000) return count(v, a);
 	BEGIN switch (a) {
 	case 16: *v = 3; break; // multiprocessors
 	case 75: *v = 9; break; // compute capability
 	case 76: *v = 0; break;
 	case 97: *v = (int)setting("FAKE_SHARED", 48 << 10); break;
+	default: return INVALID_VALUE;
+	}
+	return OK;
+}
+// count serves tests, and is no call that could fail.
+static int count(int *v, int a) {
+	std::lock_guard<std::recursive_mutex> lock(mutex);
+	switch (a) {
 	case 1000: *v = (int)device.size(); break;
 	case 1001: *v = (int)host.size(); break;
 	case 1002: *v = (int)(handles.size() + streams.size() + events.size()); break;
 	case 1003: *v = retained; break;
+	case 1004: *v = (int)calls; break;
+	case 1005: *v = (int)failures; break;
 	default: return INVALID_VALUE;
 	}
 	return OK;
@@ -135,7 +159,7 @@ API cuDevicePrimaryCtxRetain(void **c, int) {
 	return OK;
 }
 API cuDevicePrimaryCtxRelease_v2(int) {
-	BEGIN return retained-- > 0 ? OK : INVALID_CONTEXT;
+	DOING return retained-- > 0 ? failure : INVALID_CONTEXT;
 }
 API cuCtxSetCurrent(void *c) {
 	BEGIN if (c && (c != &retained || !retained)) return INVALID_CONTEXT;
@@ -152,9 +176,9 @@ API cuModuleLoadDataEx(void **m, const char *image, unsigned n, int *options, vo
 	return OK;
 }
 API cuModuleUnload(void *m) {
-	IN_CONTEXT if (!handles.erase(m)) return INVALID_HANDLE;
+	DOING_IN_CONTEXT if (!handles.erase(m)) return INVALID_HANDLE;
 	free(m);
-	return OK;
+	return failure;
 }
 API cuModuleGetFunction(void **f, void *m, const char *name) {
 	IN_CONTEXT if (!handles.count(m)) return INVALID_HANDLE;
@@ -176,15 +200,15 @@ API cuStreamCreate(void **s, unsigned) {
 	return OK;
 }
 API cuStreamDestroy_v2(Stream *s) {
-	IN_CONTEXT if (!streams.erase(s)) return INVALID_HANDLE;
+	DOING_IN_CONTEXT if (!streams.erase(s)) return INVALID_HANDLE;
 	s->run(s->added);
 	delete s;
-	return OK;
+	return failure;
 }
 API cuStreamSynchronize(Stream *s) {
-	IN_CONTEXT if (!streams.count(s)) return INVALID_HANDLE;
-	s->run(s->added);
-	return s->error;
+	DOING_IN_CONTEXT if (!streams.count(s)) return INVALID_HANDLE;
+	s->run(s->added, failure);
+	return failure ? failure : s->error;
 }
 API cuStreamWaitEvent(Stream *s, Event *e, unsigned) {
 	IN_CONTEXT if (!streams.count(s) || !events.count(e)) return INVALID_HANDLE;
@@ -203,9 +227,9 @@ API cuEventCreate(void **e, unsigned) {
 	return OK;
 }
 API cuEventDestroy_v2(Event *e) {
-	IN_CONTEXT if (!events.erase(e)) return INVALID_HANDLE;
+	DOING_IN_CONTEXT if (!events.erase(e)) return INVALID_HANDLE;
 	delete e;
-	return OK;
+	return failure;
 }
 API cuEventRecord(Event *e, Stream *s) {
 	IN_CONTEXT if (!events.count(e) || !streams.count(s)) return INVALID_HANDLE;
@@ -214,12 +238,12 @@ API cuEventRecord(Event *e, Stream *s) {
 	return OK;
 }
 API cuEventSynchronize(Event *e) {
-	IN_CONTEXT if (!events.count(e)) return INVALID_HANDLE;
+	DOING_IN_CONTEXT if (!events.count(e)) return INVALID_HANDLE;
 	if (e->stream) {
-		e->stream->run(e->at);
-		return e->stream->error;
+		e->stream->run(e->at, failure);
+		return failure ? failure : e->stream->error;
 	}
-	return OK;
+	return failure;
 }
 static size_t taken() {
 	size_t sum = 0;
@@ -246,13 +270,13 @@ API cuMemAlloc_v2(P *p, size_t n) {
 }
 static void settle();
 API cuMemFree_v2(P p) {
-	IN_CONTEXT settle();
+	DOING_IN_CONTEXT settle();
 	auto it = device.find(p);
 	if (it == device.end()) return INVALID_VALUE;
 	const size_t page = 4096, rounded = (it->second + 15) & ~(size_t)15, pages = (rounded + page - 1) / page * page;
 	munmap((char *)p + rounded - pages, pages + page);
 	device.erase(it);
-	return OK;
+	return failure;
 }
 API cuMemHostAlloc(void **p, size_t n, unsigned) {
 	IN_CONTEXT if (!n) return INVALID_VALUE;
@@ -262,9 +286,9 @@ API cuMemHostAlloc(void **p, size_t n, unsigned) {
 	return OK;
 }
 API cuMemFreeHost(void *p) {
-	IN_CONTEXT if (!host.erase(p)) return INVALID_VALUE;
+	DOING_IN_CONTEXT if (!host.erase(p)) return INVALID_VALUE;
 	free(p);
-	return OK;
+	return failure;
 }
 // A copy to the device may still be under way when the call returns, unless it is from page-locked memory; here it waits for whoever waits for it.
 static std::deque<std::function<void()>> pending;
@@ -284,9 +308,10 @@ API cuMemcpyHtoD_v2(P d, const void *s, size_t n) {
 	return OK;
 }
 API cuCtxSynchronize() {
-	IN_CONTEXT settle();
-	for (Stream *s : streams) s->run(s->added);
-	return OK;
+	DOING_IN_CONTEXT if (failure) pending.clear();
+	settle();
+	for (Stream *s : streams) s->run(s->added, failure);
+	return failure;
 }
 API cuMemcpyDtoH_v2(void *d, P s, size_t n) {
 	IN_CONTEXT if (!inside(s, n)) return INVALID_VALUE;

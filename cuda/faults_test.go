@@ -1,0 +1,310 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/cu"
+
+	"github.com/gramengine/gram/cuda/internal/driver"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/solver"
+)
+
+// path is something that a program does with a device: begin makes it ready for work, which may be done several times, and end gives back what begin took.
+type path struct {
+	name  string
+	begin func() (work func() (any, error), end func() error, err error)
+}
+
+// chain gives back in turn what was taken, the last first.
+type chain []func() error
+
+func (c *chain) add(f func() error) { *c = append(*c, f) }
+
+func (c *chain) end() (err error) {
+	for _, f := range slices.Backward(*c) {
+		err = errors.Join(err, f())
+	}
+	return err
+}
+
+// loaded opens a device with n documents for a path that uses it.
+func loaded(t *testing.T, n int, use func(cols *Columns, taken *chain) (func() (any, error), error)) func() (func() (any, error), func() error, error) {
+	x := embedded(t, zipf(n, 100, 8, 3))
+	return func() (func() (any, error), func() error, error) {
+		var taken chain
+		d, err := Open(Options{TileBytes: 16 << 10})
+		if err != nil {
+			return nil, nil, err
+		}
+		taken.add(d.Close)
+		cols, err := d.Load(context.Background(), x)
+		if err != nil {
+			return nil, nil, errors.Join(err, taken.end())
+		}
+		taken.add(cols.Close)
+		work, err := use(cols, &taken)
+		if err != nil {
+			return nil, nil, errors.Join(err, taken.end())
+		}
+		return work, taken.end, nil
+	}
+}
+
+func probing() path {
+	return path{"probe", func() (func() (any, error), func() error, error) {
+		return func() (any, error) { return Probe() }, func() error { return nil }, nil
+	}}
+}
+
+// streaming asks for rows of the documents, and for rows of others twice.
+func streaming(t *testing.T) path {
+	const n = 70
+	return path{"rows", loaded(t, n, func(cols *Columns, _ *chain) (func() (any, error), error) {
+		y, err := cols.x.Embedder.Transform(zipf(n, 100, 8, 4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() (any, error) {
+			var all []float32
+			for _, r := range []*device.Request{{Docs: sequence(n), Hi: n}, {Program: rooted, From: y, Docs: sequence(n), Hi: n}, {Program: rooted, From: y, Docs: []int{3, 5}, Hi: n}} {
+				err := cols.Rows(context.Background(), r, func(b *device.Block) error {
+					for i := range b.Rows {
+						all = append(all, b.Row(i)...)
+					}
+					return nil
+				})
+				if err != nil {
+					return nil, err
+				}
+			}
+			return all, nil
+		}, nil
+	})}
+}
+
+// rooted is c times the root of a norm.
+var rooted = &device.Program{Code: []device.Code{{Op: device.OpC}, {Op: device.OpX}, {Op: device.OpMul}}, Norms: []func(float64) float64{math.Sqrt}}
+
+// keeping computes a matrix that stays on the device, in several pieces.
+func keeping(t *testing.T) path {
+	const n = 150
+	return path{"keep", loaded(t, n, func(cols *Columns, _ *chain) (func() (any, error), error) {
+		return func() (all any, err error) {
+			k, err := cols.keep(context.Background(), rooted, panelWidth)
+			if err != nil {
+				return nil, err
+			}
+			defer func() { err = errors.Join(err, k.Close()) }()
+			rows := make([]float32, 3*n)
+			for i, row := range []int{0, 70, n - 1} {
+				if err := k.Row(row, rows[i*n:][:n]); err != nil {
+					return nil, err
+				}
+			}
+			return rows, nil
+		}, nil
+	})}
+}
+
+// training solves a problem with the rows of a Resident, which has not room for all of them.
+func training(t *testing.T) path {
+	const n = 97
+	return path{"train", loaded(t, n, func(cols *Columns, taken *chain) (func() (any, error), error) {
+		r, err := cols.Resident(gaussianC)
+		if err != nil {
+			return nil, err
+		}
+		taken.add(r.Close)
+		own := r.(*Resident)
+		own.room = 30                                      // as if memory had held no more
+		m, err := solver.NewDense(n, make([]float32, n*n)) // which nobody reads
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() (any, error) {
+			machine, err := trainings(n)["epsilon-SVR"](context.Background(), m, solver.Options{
+				WorkingSet: 24, MaxIterations: 2000, // with rows of other documents it might never end
+				Board: func(docs []int, copies int) (solver.Board, error) { return own.Board(docs, copies) }})
+			if err != nil {
+				return nil, err
+			}
+			return *machine, nil
+		}, nil
+	})}
+}
+
+// driverFunctions are those that the fake driver has, but for cuInit, which is called once, and what no computation calls.
+func driverFunctions(t *testing.T) []string {
+	text, err := os.ReadFile(filepath.Join("internal", "fake", "driver.cc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, m := range regexp.MustCompile(`(?m)^API (cu\w+)\(`).FindAllSubmatch(text, -1) {
+		if name := string(m[1]); name != "cuInit" && name != "cuGetErrorName" {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// counted returns how often the function that FAKE_FAIL names was called since it was set, and how often it failed.
+func counted(t *testing.T) (calls, failures int) {
+	t.Helper()
+	if err := driver.Open(); err != nil {
+		t.Fatal(err)
+	}
+	calls, err := cu.Device(0).Attribute(attributeCalls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failures, err = cu.Device(0).Attribute(attributeFailures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return calls, failures
+}
+
+// attempt takes a path once, and returns what came of it. Where work fails and again is wanted it is done once more, with a driver that doesn't fail any longer.
+func (p *path) attempt(t *testing.T, again bool) (first, second any, failures int, err error) {
+	work, end, err := p.begin()
+	if err == nil {
+		first, err = work()
+		if err != nil && again {
+			_, failures = counted(t)
+			t.Setenv("FAKE_FAIL", "")
+			var e error
+			if second, e = work(); e != nil {
+				t.Errorf("again on the same device: error %v", e)
+			}
+		}
+		err = errors.Join(err, end())
+	}
+	if second == nil {
+		_, failures = counted(t)
+	}
+	return first, second, failures, err
+}
+
+// hold lets calls of the driver fail, of every function that the path calls: the first, the second and later ones, alone or with all that follow. The error reaches the caller with the
+// name of the function, nothing is left behind, and the process goes on: work that failed alone gives what it gives without a failure when it is done again on the same
+// device, and otherwise the whole path does. It returns the functions that were called.
+func (p *path) hold(t *testing.T) map[string]bool {
+	called := map[string]bool{}
+	for _, call := range driverFunctions(t) {
+		t.Setenv("FAKE_FAIL", call+":0:0") // counts
+		want, _, _, err := p.attempt(t, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most, _ := counted(t)
+		if most == 0 {
+			continue
+		}
+		called[call] = true
+		places := []int{1, min(2, most), (most + 1) / 2, most}
+		if !testing.Short() {
+			places = append(places, min(3, most), (most+3)/4, (3*most+3)/4, max(most-1, 1))
+		}
+		slices.Sort(places)
+		for _, at := range slices.Compact(places) {
+			for _, mode := range []string{"", ":once"} {
+				if call == "cuCtxSetCurrent" && mode == "" && at > 1 {
+					continue // then nothing can be given back
+				}
+				t.Run(fmt.Sprintf("path=%s/call=%s/at=%dof%d%s", p.name, call, at, most, mode), func(t *testing.T) {
+					noLeaks(t)
+					t.Setenv("FAKE_FAIL", fmt.Sprintf("%s:%d:%d%s", call, at, cu.LaunchFailed, mode))
+					_, second, failures, err := p.attempt(t, mode != "")
+					if failures == 0 {
+						t.Error("nothing failed")
+					}
+					if err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(call, "_v2")) {
+						t.Errorf("error %v, expected one with the name of the call", err)
+					}
+					if second != nil && !reflect.DeepEqual(second, want) {
+						t.Error("again on the same device: another result")
+					}
+					t.Setenv("FAKE_FAIL", "")
+					if second != nil {
+						return
+					}
+					if got, _, _, err := p.attempt(t, false); err != nil || !reflect.DeepEqual(got, want) {
+						t.Errorf("again on a new device: error %v, another result: %v", err, !reflect.DeepEqual(got, want))
+					}
+				})
+			}
+		}
+	}
+	return called
+}
+
+// Whatever call of the driver fails on the way to rows and to a matrix that is kept, the caller learns of it, and nothing else comes of it.
+func TestErrors(t *testing.T) {
+	called := map[string]bool{}
+	for _, p := range []path{probing(), streaming(t), keeping(t)} {
+		for call := range p.hold(t) {
+			called[call] = true
+		}
+	}
+	for _, call := range driverFunctions(t) {
+		if !called[call] {
+			t.Errorf("no path calls %s", call)
+		}
+	}
+}
+
+// The same for a training on the device.
+func TestSolveErrors(t *testing.T) {
+	p := training(t)
+	if called := p.hold(t); !called["cuStreamSynchronize"] {
+		t.Error("no training was on the device")
+	}
+}
+
+// A lack of memory that passes is made up for, with smaller tiles, or is an error; values are right either way.
+func TestPassingLackOfMemory(t *testing.T) {
+	for _, p := range []path{streaming(t), keeping(t), training(t)} {
+		for _, call := range []string{"cuMemAlloc_v2", "cuMemHostAlloc"} {
+			t.Setenv("FAKE_FAIL", call+":0:0")
+			want, _, _, err := p.attempt(t, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			most, _ := counted(t)
+			for at := 1; at <= most; at++ {
+				t.Run(fmt.Sprintf("path=%s/call=%s/at=%d", p.name, call, at), func(t *testing.T) {
+					noLeaks(t)
+					t.Setenv("FAKE_FAIL", fmt.Sprintf("%s:%d:%d:once", call, at, cu.OutOfMemory))
+					first, second, failures, err := p.attempt(t, true)
+					if failures == 0 {
+						t.Error("nothing failed")
+					}
+					got := first
+					if err != nil {
+						got = second
+						if !errors.Is(err, cu.OutOfMemory) || !strings.Contains(err.Error(), strings.TrimSuffix(call, "_v2")) {
+							t.Errorf("error %v, expected one of memory with the name of the call", err)
+						}
+					}
+					if got != nil && !reflect.DeepEqual(got, want) {
+						t.Errorf("error %v and another result", err)
+					}
+				})
+			}
+		}
+	}
+}
