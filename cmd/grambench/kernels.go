@@ -28,9 +28,10 @@ Examples:
   grambench kernels arccos
   grambench kernels diffusion:t=8
   grambench kernels '0.5*diffusion:t=0.5 + 0.5*linear' -json
+  grambench kernels '-1*ned'
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
-		f.maxArgs = 1
+		f.maxArgs, f.rewrite = 1, minusFirst
 		return func(_ context.Context, e *env) error {
 			r, err := newKernelsReport(f.args)
 			if err != nil {
@@ -39,6 +40,21 @@ Examples:
 			return writeReport(e.stdout, r, f.json)
 		}
 	},
+}
+
+// minusFirst keeps a specification that begins with a negative weight, such as -1*c, from being taken for a flag: no flag begins with a digit.
+func minusFirst(args []string) ([]string, error) {
+	var out []string
+	for i, a := range args {
+		if a == "--" {
+			return append(out, args[i:]...), nil
+		}
+		if weight, minus := strings.CutPrefix(a, "-"); minus && weight != "" && strings.Contains(".0123456789", weight[:1]) {
+			out = append(out, "--")
+		}
+		out = append(out, a)
+	}
+	return out, nil
 }
 
 // kernelsReport is the report of the command kernels.
