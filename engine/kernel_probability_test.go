@@ -105,7 +105,7 @@ func TestProbabilityProductEmbedding(t *testing.T) {
 		"probability-product:rho=0":                                  "a number above 0 (from 0.01 to 8)",
 		"probability-product:rho=-1":                                 "a number above 0",
 		"probability-product:rho=9":                                  "from 0.01 to 8",
-		"probability-product:rho=2,embed=tf-l1-sqrt":                 "the embedding tf-l1-pow2, or tf-l1-pow2 without its power, instead of tf-l1-sqrt",
+		"probability-product:rho=2,embed=tf-l1-sqrt":                 "the embedding tf-l1-pow2, or tf-l1, which probability-product raises to it, instead of tf-l1-sqrt",
 		"probability-product:rho=2,embed=tf-l7":                      "one of tf,",
 		"probability-product:rho=x,embed=tf-l1":                      "a number above 0",
 		"linear + probability-product:rho=2":                         "the power of the embedding tf",

@@ -84,10 +84,14 @@ func (b *builder) raised(c *call, e sparse.Embedding, pos int, found string) (sp
 	}
 	raised, err := e.WithPower(c.family.power(values))
 	if err != nil {
-		return e, b.fail(c.pos, b.text(c), err.Error())
+		plain := c.family.embedding // there is a power for every value of the parameter, but histograms take none
+		plain.Power = 0
+		return e, b.fail(pos, found, fmt.Sprintf("an embedding that can be raised to a power, such as %s, instead of %s for histograms", plain, e))
 	}
 	if e.Power != 0 && e != raised {
-		return e, b.fail(pos, found, fmt.Sprintf("the embedding %s, or %s without its power, instead of %s", raised, raised, e))
+		plain := raised
+		plain.Power = 0
+		return e, b.fail(pos, found, fmt.Sprintf("the embedding %s, or %s, which %s raises to it, instead of %s", raised, plain, c.name, e))
 	}
 	return raised, nil
 }

@@ -121,7 +121,7 @@ func signed(key, summary string, initial float64) param {
 
 func whole(key, summary string, initial, min, max float64) param {
 	q := param{initial: initial, whole: true, min: min, max: max}
-	q.Param = Param{Key: key, Default: formatNumber(initial), Summary: summary, Allowed: fmt.Sprintf("a whole number from %g to %g", min, max)}
+	q.Param = Param{Key: key, Default: formatNumber(initial), Summary: summary, Allowed: fmt.Sprintf("a whole number from %s to %s", formatNumber(min), formatNumber(max))}
 	return q
 }
 

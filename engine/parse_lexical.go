@@ -67,10 +67,14 @@ func parseNumber(s string) (float64, bool) {
 	return v + 0, err == nil // + 0 turns -0 into 0
 }
 
-// formatNumber writes a number as [parseNumber] reads it, in the fewest digits that give it back.
+// formatNumber writes a number as [parseNumber] reads it, in the shortest way that gives it back.
 func formatNumber(v float64) string {
 	if v == math.Pi {
 		return "pi"
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	text := strconv.FormatFloat(v, 'g', -1, 64)
+	if digits := strconv.FormatFloat(v, 'f', -1, 64); len(digits) < len(text) {
+		return digits // such as 2147483647, which %g writes as 2.147483647e+09
+	}
+	return text
 }

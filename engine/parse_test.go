@@ -114,7 +114,10 @@ func TestParseKernelErrors(t *testing.T) {
 		"product(linear:embed=tf-l2,arccos:embed=tf)":  {41, "embed=tf", "embed=tf-l2 as before"},
 		"arccos:layers=0": {15, "layers=0", "a whole number from 1 to 32"},
 		"compose(linear + linear:embed=tf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf + rbf,layers=31)": {9, "linear + linear", "at most 512 kernels"},
-		strings.Repeat("(", 20) + "linear": {17, "another parenthesis", "at most 16"},
+		"diffusion:order=1,n=3000000000":                  {21, "n=3000000000", "terms-1, or a whole number from 1 to 2147483647"},
+		"probability-product:embed=tf-l1-js":              {27, "embed=tf-l1-js", "can be raised to a power, such as tf-l1, instead of tf-l1-js for histograms"},
+		"probability-product:rho=0.75,embed=tf-l1-pow0.3": {36, "embed=tf-l1-pow0.3", "tf-l1-pow0.75, or tf-l1, which probability-product raises to it, instead of tf-l1-pow0.3"},
+		strings.Repeat("(", 20) + "linear":                {17, "another parenthesis", "at most 16"},
 	} {
 		k, err := ParseKernel(spec)
 		var e *SpecError
@@ -122,8 +125,24 @@ func TestParseKernelErrors(t *testing.T) {
 			t.Errorf("ParseKernel(%q) = %v, %v, expected a SpecError", spec, k, err)
 			continue
 		}
+		if strings.Count(err.Error(), "expected") != 1 || strings.Count(err.Error(), "found") != 1 {
+			t.Errorf("ParseKernel(%q) says what it found or expected more than once: %v", spec, err)
+		}
 		if e.Column != want.column || !strings.Contains(e.Found, want.found) || !strings.Contains(e.Expected, want.expected) {
 			t.Errorf("ParseKernel(%q): %v\nexpected column %d, %q, %q", spec, err, want.column, want.found, want.expected)
+		}
+	}
+}
+
+// Numbers are written in the shortest way that gives them back, whole ones of many digits as people write them.
+func TestFormatNumber(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", -1: "-1", 0.5: "0.5", 46844: "46844", 1234567: "1234567", 1000001: "1000001", 2147483647: "2147483647", -2147483647: "-2147483647",
+		1e6: "1e+06", 1e18: "1e+18", 1e-18: "1e-18", 0.0001: "0.0001", 1e100: "1e+100", math.Pi: "pi", 1e18 + 1024: "1000000000000001000"} {
+		if got := formatNumber(v); got != want {
+			t.Errorf("%v is written %s, expected %s", v, got, want)
+		}
+		if again, ok := parseNumber(formatNumber(v)); !ok || again != v {
+			t.Errorf("%v is written %s, which is read as %v", v, formatNumber(v), again)
 		}
 	}
 }
