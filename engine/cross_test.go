@@ -25,6 +25,18 @@ func TestCrossTiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		dst := NewDense(150, 1100)
+		for i := range dst.Data {
+			dst.Data[i] = float32(math.NaN())
+		}
+		if err := e.CrossTo(t.Context(), k, test, dst); err != nil || !sameBits(dst.Data, want.Data) {
+			t.Errorf("%s: CrossTo differs from Cross, error %v", isa, err)
+		}
+		for _, wrong := range []*Dense{NewDense(149, 1100), NewDense(150, 1099), {Rows: 150, Cols: 1100, Data: dst.Data[1:]}} {
+			if err := e.CrossTo(t.Context(), k, test, wrong); err == nil {
+				t.Errorf("%s: a matrix of %d×%d with %d values passes", isa, wrong.Rows, wrong.Cols, len(wrong.Data))
+			}
+		}
 		next, column := 0, 0 // where the next tile begins
 		err = e.CrossTiles(t.Context(), k, test, func(tile *Tile) error {
 			if tile.First != next || tile.Column != column || tile.Cols != min(e.Panel(), 150-column) {

@@ -112,8 +112,8 @@ func (e *Engine) deviceC(ctx context.Context, docs []int, lo, hi int, visit func
 }
 
 // deviceRows is rows on the device.
-func (e *Engine) deviceRows(ctx context.Context, k Kernel, from *side, docs []int, dst *Dense, report *progress) error {
-	return e.onDevice(ctx, k, from.x, &device.Request{Docs: docs, Hi: e.Len()}, func(b *device.Block) error {
+func (e *Engine) deviceRows(ctx context.Context, k Kernel, from *sparse.Embedded, docs []int, dst *Dense, report *progress) error {
+	return e.onDevice(ctx, k, from, &device.Request{Docs: docs, Hi: e.Len()}, func(b *device.Block) error {
 		err := tiles.Run(ctx, e.workers, b.Rows, func(_ context.Context, _, i int) error {
 			copy(dst.Row(b.First+i), b.Row(i))
 			return nil

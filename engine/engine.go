@@ -19,8 +19,8 @@ type Options struct {
 	HeadTerms   int            // number of terms in the dense head, below 0 for none; default from a cost model
 	Progress    func(Progress) // called every 100 ms and at the end of a computation, never concurrently by one; default none
 
-	// Device makes the back end that computes in place of the engine's own panels, for the documents x as columns; default none. It belongs to the engine, whose
-	// Close closes it. Values that a [Cached] maps from its c have the bits of Gram without a device; with one they may differ by what Kernel.Error allows.
+	// Device makes the back end that computes in place of the engine's own panels, for the documents x as columns; default none, as where it returns nil. It belongs to the
+	// engine, whose Close closes it. Values that a [Cached] maps from its c have the bits of Gram without a device; with one they may differ by what Kernel.Error allows.
 	// With a device, the visit of Tiles and CrossTiles must not use the engine: it would wait for the device, which waits for it.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 }

@@ -127,7 +127,7 @@ func (e *Engine) Rows(ctx context.Context, k Kernel, rows []int, dst *Dense) err
 func (e *Engine) rows(ctx context.Context, k Kernel, from *side, docs []int, dst *Dense, report *progress) error {
 	n := e.Len()
 	if e.device != nil {
-		return e.deviceRows(ctx, k, from, docs, dst, report)
+		return e.deviceRows(ctx, k, from.x, docs, dst, report)
 	}
 	return e.panelsOf(ctx, from, docs, func(p *panel, first int) error {
 		return p.run(ctx, all, func(lo, hi int, c []float32) error {
@@ -154,21 +154,38 @@ func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*D
 	if err := e.fits("the cross matrix", 4*int64(n)*int64(m)+NewBytes(m, test.Cols, test.NNZ())); err != nil {
 		return nil, err
 	}
-	docs := make([]int, m)
-	for i := range docs {
-		docs[i] = i
-	}
 	dst := NewDense(m, n)
-	report := startProgress(e.progress, int64(m)*int64(n))
-	defer report.finish()
-	from, err := e.testSide(ctx, test, e.workers)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.rows(ctx, k, from, docs, dst, report); err != nil {
+	if err := e.crossTo(ctx, k, test, dst); err != nil {
 		return nil, err
 	}
 	return dst, nil
+}
+
+// CrossTo is [Engine.Cross] into a matrix that there is already, of as many rows as test has and Len columns, whose memory may be that of an earlier result. After an
+// error the matrix holds anything.
+func (e *Engine) CrossTo(ctx context.Context, k Kernel, test *sparse.Embedded, dst *Dense) error {
+	k, err := e.bindCross(k, test)
+	if err != nil {
+		return err
+	}
+	if n, m := e.Len(), test.Rows(); dst.Rows != m || dst.Cols != n || len(dst.Data) != m*n {
+		return fmt.Errorf("engine: destination of %d×%d with %d values, expected %d×%d", dst.Rows, dst.Cols, len(dst.Data), m, n)
+	}
+	return e.crossTo(ctx, k, test, dst)
+}
+
+// crossTo is CrossTo for a kernel that is bound and a matrix that fits. A device takes test documents as they are; panels take them in head/tail form.
+func (e *Engine) crossTo(ctx context.Context, k Kernel, test *sparse.Embedded, dst *Dense) error {
+	report := startProgress(e.progress, int64(dst.Rows)*int64(dst.Cols))
+	defer report.finish()
+	if e.device != nil {
+		return e.deviceRows(ctx, k, test, sequence(dst.Rows), dst, report)
+	}
+	from, err := e.testSide(ctx, test, e.workers)
+	if err != nil {
+		return err
+	}
+	return e.rows(ctx, k, from, sequence(dst.Rows), dst, report)
 }
 
 // GramBytes returns the memory that Gram allocates, in bytes.

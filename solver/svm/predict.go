@@ -18,6 +18,10 @@ type PredictOptions struct {
 	ISA     string // instruction set; default the best that the processor can run
 	Workers int    // goroutines; default one a processor. Results don't depend on it
 
+	// Device makes the back end that computes kernel values in place of the processor, see engine.Options; [Predictor.Close] closes it. It isn't asked for one where the model has no
+	// support vectors, or has sets of points, which no device compares. Predictions then have the bits of the device's values, which differ by no more than those promise. Default: none.
+	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
+
 	// MemoryBytes bounds what predictor and predictions hold, HeldBytes included: what the process holds beside them, such as model and documents. Default: none.
 	MemoryBytes, HeldBytes int64
 
@@ -34,11 +38,19 @@ type Predictor struct {
 	p   *solver.Predictor // its columns are the support vectors
 
 	sets *engine.HyperbolicGram // of the support vectors, where they are sets of points
+
+	device bool // e computes on one
+	loops  *asm.Kernels
 }
 
 // NewPredictor makes a model ready: it embeds the support vectors and makes the engine on them. Errors: a kernel that can't be computed from documents, such as a
-// precomputed one, more memory than was allowed, options out of range.
+// precomputed one, more memory than was allowed, options out of range, those of the device.
 func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
+	return NewPredictorContext(context.Background(), m, opt)
+}
+
+// NewPredictorContext is [NewPredictor], which returns within a second of the end of ctx, with its error.
+func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions) (*Predictor, error) {
 	p := &Predictor{m: m, opt: opt}
 	k, err := p.kernel()
 	if err != nil {
@@ -49,11 +61,10 @@ func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
 	for s := range columns {
 		columns[s] = s
 	}
-	loops, err := kernels(opt.ISA)
-	if err != nil {
+	if p.loops, err = kernels(opt.ISA); err != nil {
 		return nil, err
 	}
-	if p.p, err = m.Classifier.NewPredictor(columns, loops); err != nil {
+	if p.p, err = m.Classifier.NewPredictor(columns, p.loops); err != nil {
 		return nil, err
 	}
 	if want, have := k.Embedding(), m.Embedder.Embedding; want != have {
@@ -63,7 +74,7 @@ func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
 		return p, nil
 	}
 	if _, sets := engine.HyperbolicOf(k); sets {
-		return p, p.setPredictor()
+		return p, p.setPredictor(ctx)
 	}
 	if need := opt.HeldBytes + engine.NewBytes(len(columns), m.Embedder.Cols(), m.Support.NNZ()); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
 		return nil, p.tooLarge(need)
@@ -72,8 +83,26 @@ func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("svm: the model's support vectors: %w", err)
 	}
-	p.e, err = engine.New(x, engine.Options{ISA: opt.ISA, Workers: opt.Workers})
-	return p, err
+	own := engine.Options{ISA: opt.ISA, Workers: opt.Workers}
+	if opt.Device != nil {
+		own.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+			d, err := opt.Device(ctx, x)
+			p.device = d != nil
+			return d, err
+		}
+	}
+	if p.e, err = engine.NewContext(ctx, x, own); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close gives back what a device holds. A predictor without one needs no closing. It must not be used afterwards, nor those that [Predictor.Holding] made of it.
+func (p *Predictor) Close() error {
+	if p.e == nil {
+		return nil
+	}
+	return p.e.Close()
 }
 
 func (p *Predictor) tooLarge(need int64) error {
@@ -120,26 +149,33 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction,
 		return nil, errors.New("svm: no documents to predict, expected a matrix of them")
 	}
 	n := docs.Rows()
-	if err := p.fits(docs); err != nil {
+	rows, err := p.rowsAtATime(docs)
+	if err != nil {
 		return nil, err
 	}
 	out := p.room(n)
 	report := startTicker(p.opt.Progress, "predicting", int64(n))
 	defer report.finish()
+	if p.device {
+		if err := p.onDevice(ctx, docs, rows, out, report); err != nil {
+			return nil, err
+		}
+		return out, nil
+	}
 	workers := 1
 	if p.e != nil {
 		workers = p.e.Workers()
 	}
-	chunks := (n + chunkDocuments - 1) / chunkDocuments
+	chunks := (n + rows - 1) / rows
 	sums := make([]*solver.Sums, workers)
-	err := tiles.Run(ctx, workers, chunks, func(ctx context.Context, w, task int) (err error) {
+	err = tiles.Run(ctx, workers, chunks, func(ctx context.Context, w, task int) (err error) {
 		if sums[w] == nil {
 			if sums[w], err = p.p.NewSums(p.width()); err != nil {
 				return err
 			}
 		}
-		first := task * chunkDocuments
-		return p.chunk(ctx, docs, first, min(first+chunkDocuments, n), sums[w], out, report)
+		first := task * rows
+		return p.chunk(ctx, docs, first, min(first+rows, n), sums[w], out, report)
 	})
 	if err != nil {
 		return nil, err
@@ -155,30 +191,28 @@ func (p *Predictor) width() int {
 	return p.e.Panel()
 }
 
-// fits says beforehand if predictions don't fit into the memory that is allowed.
-func (p *Predictor) fits(docs *sparse.CSR) error {
-	if p.opt.MemoryBytes == 0 {
-		return nil
-	}
+// needs is what predicting documents takes, so many at a time.
+func (p *Predictor) needs(docs *sparse.CSR, rows int) int64 {
 	n := int64(docs.Rows())
 	machines := int64(len(p.m.Classifier.Machines))
 	need := p.opt.HeldBytes + n*(8*machines+24)
 	if p.m.Type.Classifies() {
 		need += n * (24 + 8*int64(len(p.m.Classes)))
 	}
-	if p.e != nil {
-		most := int64(0)
-		for first := 0; first < docs.Rows(); first += chunkDocuments {
-			end := min(first+chunkDocuments, docs.Rows())
-			most = max(most, docs.Offsets[end]-docs.Offsets[first])
-		}
-		chunk := p.e.CrossTilesBytes(chunkDocuments, most) + sparse.EmbeddedBytes(chunkDocuments, most) + p.p.SumsBytes(p.width())
-		need += p.e.Bytes() + int64(p.e.Workers())*chunk
+	if p.e == nil {
+		return need
 	}
-	if need > p.opt.MemoryBytes {
-		return p.tooLarge(need)
+	rows = min(rows, docs.Rows())
+	most := int64(0)
+	for first := 0; first < docs.Rows(); first += rows {
+		end := min(first+rows, docs.Rows())
+		most = max(most, docs.Offsets[end]-docs.Offsets[first])
 	}
-	return nil
+	if p.device {
+		return need + p.e.Bytes() + p.batchBytes(rows, most)
+	}
+	chunk := p.e.CrossTilesBytes(rows, most) + sparse.EmbeddedBytes(rows, most) + p.p.SumsBytes(p.width())
+	return need + p.e.Bytes() + int64(p.e.Workers())*chunk
 }
 
 // room returns a prediction for n documents that says nothing yet.
@@ -251,16 +285,20 @@ func (p *Predictor) chunk(ctx context.Context, docs *sparse.CSR, first, end int,
 		if t.First+t.Rows < last {
 			return nil
 		}
-		for r := range t.Cols {
-			i := first + t.Column + r
-			sums.Result(r, out.Decisions[i])
-			if err := p.decide(i, out); err != nil {
-				return err
-			}
-		}
-		report.done.Add(int64(t.Cols))
-		return nil
+		return p.results(sums, first+t.Column, t.Cols, out, report)
 	})
+}
+
+// results takes the decision values of so many documents from first on from their sums.
+func (p *Predictor) results(sums *solver.Sums, first, documents int, out *Prediction, report *ticker) error {
+	for r := range documents {
+		sums.Result(r, out.Decisions[first+r])
+		if err := p.decide(first+r, out); err != nil {
+			return err
+		}
+	}
+	report.done.Add(int64(documents))
+	return nil
 }
 
 // decide fills in what follows from the decision values of document i.

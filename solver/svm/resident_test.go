@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gramengine/gram/asm"
@@ -19,11 +20,15 @@ import (
 // slowDevice computes on the processor what a device is asked for, and keeps rows for solvers unless it has no memory for them.
 type slowDevice struct {
 	x      *sparse.Embedded
+	e      *engine.Engine
 	c      []float32 // of all pairs
 	memory error
 	open   int // residents and boards
 	added  int // calls of Add
 	closed int // calls of Close
+
+	mu       sync.Mutex
+	requests []int // how many rows each call of Rows asked for
 }
 
 // newSlowDevice is for Options.Device; the device that it makes comes to d.
@@ -34,10 +39,19 @@ func newSlowDevice(d *slowDevice) func(context.Context, *sparse.Embedded) (engin
 			return nil, err
 		}
 		n := x.Rows()
-		d.x, d.c = x, make([]float32, n*n)
+		d.x, d.e, d.c = x, e, make([]float32, n*n)
 		dst := &engine.Dense{Rows: n, Cols: n, Data: d.c}
-		return d, e.Rows(ctx, engine.MustParseKernel("c"), counting(n), dst)
+		return d, e.Rows(ctx, plainC(x), counting(n), dst)
 	}
+}
+
+// plainC is the kernel c for documents as they are embedded.
+func plainC(x *sparse.Embedded) engine.Kernel {
+	k, err := engine.ParseKernelIn("c", x.Embedder.Embedding)
+	if err != nil {
+		panic(err)
+	}
+	return k
 }
 
 func counting(n int) []int {
@@ -53,18 +67,32 @@ func (d *slowDevice) HostBytes() int64 { return 0 }
 func (d *slowDevice) Close() error     { d.closed++; return nil }
 
 func (d *slowDevice) value(p *device.Program, i, j int) float32 {
-	c := d.c[i*d.x.Rows()+j]
+	return valueOf(p, d.c[i*d.x.Rows()+j], d.x.Norms[i], d.x.Norms[j])
+}
+
+func valueOf(p *device.Program, c float32, x, y float64) float32 {
 	if p == nil {
 		return c
 	}
-	return float32(p.Eval(c, d.x.Norms[i], d.x.Norms[j]))
+	return float32(p.Eval(c, x, y))
 }
 
-func (d *slowDevice) Rows(_ context.Context, r *device.Request, visit func(b *device.Block) error) error {
+func (d *slowDevice) Rows(ctx context.Context, r *device.Request, visit func(b *device.Block) error) error {
+	d.mu.Lock()
+	d.requests = append(d.requests, len(r.Docs))
+	d.mu.Unlock()
+	from, c := d.x, d.c
+	if r.From != nil {
+		cross, err := d.e.Cross(ctx, plainC(d.x), r.From)
+		if err != nil {
+			return err
+		}
+		from, c = r.From, cross.Data
+	}
 	b := &device.Block{Rows: len(r.Docs), Cols: r.Hi - r.Lo, Width: r.Hi - r.Lo}
 	for _, i := range r.Docs {
 		for j := r.Lo; j < r.Hi; j++ {
-			b.Value = append(b.Value, d.value(r.Program, i, j))
+			b.Value = append(b.Value, valueOf(r.Program, c[i*d.x.Rows()+j], from.Norms[i], d.x.Norms[j]))
 		}
 	}
 	return visit(b)

@@ -51,7 +51,7 @@ func (p *Predictor) kernel() (engine.Kernel, error) {
 }
 
 // setPredictor makes a predictor with a model of sets of points ready.
-func (p *Predictor) setPredictor() error {
+func (p *Predictor) setPredictor(ctx context.Context) error {
 	h, _ := engine.HyperbolicOf(p.k)
 	x, err := p.m.Embedder.Transform(p.m.Support)
 	if err != nil {
@@ -61,7 +61,7 @@ func (p *Predictor) setPredictor() error {
 	if err != nil {
 		return fmt.Errorf("svm: the model's support vectors: %w", err)
 	}
-	p.sets, err = engine.NewHyperbolic(context.Background(), h, support, engine.Options{Workers: p.opt.Workers})
+	p.sets, err = engine.NewHyperbolic(ctx, h, support, engine.Options{Workers: p.opt.Workers})
 	return err
 }
 

@@ -1,0 +1,103 @@
+package svm
+
+import (
+	"context"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// A device takes documents by batches: their copies on it and the start of its kernels cost about a millisecond, as much as some ten million kernel values.
+const (
+	batchValues    = 32 << 20 // kernel values of a batch, 128 MiB: as many as a tile of a device has
+	batchDocuments = 4096
+	batches        = 2  // the device computes one while decisions of another are added up
+	turnColumns    = 64 // of a batch are turned at a time, so that they are added up while they are in the first-level cache
+)
+
+// batch is memory for the documents that a device takes at a time, and for the workers that decide them.
+type batch struct {
+	values  []float32 // [document][support vector]
+	workers []batchWorker
+}
+
+type batchWorker struct {
+	sums   *solver.Sums
+	turned []float32 // [support vector][document]
+}
+
+// rowsAtATime returns how many documents are predicted together: chunkDocuments, or on a device as many as are worth it and fit into memory. Where that doesn't suffice it
+// says so.
+func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
+	rows := chunkDocuments
+	if p.device {
+		rows = min(max(batchValues/p.e.Len(), p.e.Panel()), batchDocuments)
+	}
+	for limit := p.opt.MemoryBytes; limit > 0; rows = max(rows/2, p.e.Panel()) {
+		need := p.needs(docs, rows)
+		if need <= limit {
+			break
+		}
+		if !p.device || rows <= p.e.Panel() {
+			return 0, p.tooLarge(need)
+		}
+	}
+	return rows, nil
+}
+
+// batchBytes is what batches of so many documents take, with values values at most.
+func (p *Predictor) batchBytes(rows int, values int64) int64 {
+	worker := p.p.SumsBytes(p.width()) + 4*turnColumns*int64(p.width())
+	// Of documents there are those of each batch and those that the device had last; copying them takes as much as an engine's form of them.
+	return batches*(4*int64(rows)*int64(p.e.Len())+int64(p.e.Workers())*worker) + (batches+1)*sparse.EmbeddedBytes(rows, values) + p.e.CrossTilesBytes(rows, values)
+}
+
+// onDevice predicts documents, so many at a time.
+func (p *Predictor) onDevice(ctx context.Context, docs *sparse.CSR, rows int, out *Prediction, report *ticker) error {
+	n := docs.Rows()
+	var held [batches]batch
+	return tiles.Run(ctx, batches, (n+rows-1)/rows, func(ctx context.Context, w, task int) error {
+		b, first := &held[w], task*rows
+		if b.workers == nil {
+			b.values, b.workers = make([]float32, min(rows, n)*p.e.Len()), make([]batchWorker, p.e.Workers())
+		}
+		return p.batch(ctx, docs, first, min(first+rows, n), b, out, report)
+	})
+}
+
+// batch predicts documents first <= i < end.
+func (p *Predictor) batch(ctx context.Context, docs *sparse.CSR, first, end int, b *batch, out *Prediction, report *ticker) error {
+	own := make([]int, end-first)
+	for i := range own {
+		own[i] = first + i
+	}
+	x, err := p.m.Embedder.TransformRows(ctx, docs, own, p.e.Workers())
+	if err != nil {
+		return err
+	}
+	values := &engine.Dense{Rows: len(own), Cols: p.e.Len(), Data: b.values[:len(own)*p.e.Len()]}
+	if err := p.e.CrossTo(ctx, p.k, x, values); err != nil {
+		return err
+	}
+	width := p.width()
+	return tiles.Run(ctx, len(b.workers), (len(own)+width-1)/width, func(_ context.Context, w, panel int) (err error) {
+		worker := &b.workers[w]
+		if worker.sums == nil {
+			worker.turned = make([]float32, turnColumns*width)
+			if worker.sums, err = p.p.NewSums(width); err != nil {
+				return err
+			}
+		}
+		from := panel * width
+		count := min(width, len(own)-from)
+		worker.sums.Start()
+		for c := 0; c < values.Cols; c += turnColumns {
+			columns := min(turnColumns, values.Cols-c)
+			p.loops.Transpose(worker.turned, width, values.Data[from*values.Cols+c:], values.Cols, count, columns)
+			worker.sums.Add(c, worker.turned[:columns*width])
+		}
+		return p.results(worker.sums, first+from, count, out, report)
+	})
+}
