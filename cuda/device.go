@@ -16,6 +16,9 @@ import (
 // Numbers of device attributes that gorgonia.org/cu has no name for.
 const sharedPerBlockOptin cu.DeviceAttribute = 97
 
+// Built says whether this program has the back end: it has.
+const Built = true
+
 // failed names the driver's function in its error.
 func failed(call string, err error) error {
 	if err == nil {

@@ -12,6 +12,9 @@ import (
 // Probe returns what is known of the device that [Open] takes, or why there is none: here, ErrNotBuilt.
 func Probe() (Info, error) { return Info{}, ErrNotBuilt }
 
+// Built says whether this program has the back end: it hasn't.
+const Built = false
+
 // Device is a GPU; here there is none.
 type Device struct{}
 

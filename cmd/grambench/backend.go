@@ -25,7 +25,8 @@ const (
 type gpu struct {
 	tried  bool
 	device *cuda.Device
-	err    error // why there is none
+	err    error  // why there is none
+	why    string // -backend auto took what it took
 	loaded []*gpuColumns
 }
 
@@ -64,7 +65,7 @@ func (f *flags) closeGPU() error {
 		err = errors.Join(err, c.Close())
 	}
 	err = errors.Join(err, g.device.Close())
-	f.gpu = gpu{}
+	f.gpu = gpu{why: g.why}
 	return err
 }
 
@@ -89,9 +90,6 @@ func (f *flags) checkBackend() error {
 	case "", "auto", "cpu":
 	case "cuda", "gpu":
 		f.backend = string(cudaBackend)
-		if !f.onGPU {
-			return fmt.Errorf("-backend cuda: %s computes on the processor only, expected cpu", f.set.Name())
-		}
 		if _, err := f.openGPU(); err != nil {
 			return fmt.Errorf("-backend cuda: %w", err)
 		}
@@ -103,24 +101,42 @@ func (f *flags) checkBackend() error {
 
 // jobBackend returns what one job computes on, the matrix of documents: an instruction set, "" for the best, or cudaBackend.
 func (f *flags) jobBackend(documents int) string {
-	switch {
-	case f.backend == string(cudaBackend):
+	return f.pairsBackend(float64(documents) * float64(documents) / 2)
+}
+
+// pairsBackend is jobBackend for a job of so many pairs. Where -backend auto decides, f.gpu.why says why.
+func (f *flags) pairsBackend(pairs float64) string {
+	if f.backend == string(cudaBackend) {
 		return f.backend
-	case f.backend == "cpu" || !f.onGPU || f.isa != "":
+	}
+	if f.backend != "auto" || f.isa != "" || !cuda.Built {
 		return f.isa
-	case float64(documents)*float64(documents)/2 < autoSeconds*autoRate*float64(f.numWorkers()):
+	}
+	seconds := pairs / (autoRate * float64(f.numWorkers()))
+	if seconds < autoSeconds {
+		f.gpu.why = fmt.Sprintf("less than %g s for the processor", autoSeconds)
 		return f.isa
 	}
 	if _, err := f.openGPU(); err != nil {
+		f.gpu.why = err.Error()
 		return f.isa
 	}
+	f.gpu.why = fmt.Sprintf("about %.2g s for the processor", seconds)
 	return string(cudaBackend)
+}
+
+// withWhy names a back end, and why -backend auto took it, where that was left open and this program has more than one.
+func withWhy(backend, why string) string {
+	if why == "" {
+		return backend
+	}
+	return backend + " (auto: " + why + ")"
 }
 
 // backends returns what to go through: the instruction sets that were asked for or can run here and, where there is one, the GPU, before them.
 func (f *flags) backends() []asm.ISA {
 	gpu := false
-	if f.backend != "cpu" && f.onGPU && (f.isa == "" || f.backend == string(cudaBackend)) {
+	if f.backend == "auto" && f.isa == "" || f.backend == string(cudaBackend) {
 		_, err := f.openGPU()
 		gpu = err == nil
 	}

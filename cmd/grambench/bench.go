@@ -56,7 +56,6 @@ Examples:
 		f.sourceFlags()
 		f.kernelFlags("tiles, c and diffusion:t=0.5; tiles is c without a matrix")
 		f.backendFlags()
-		f.onGPU = true
 		f.seedFlag("the choice of documents and pairs")
 		f.set.Var(&b.workers, "workers", "compute with `N` goroutines, 0 for all processors; a list such as 1,2 gives a row for each")
 		f.set.IntVar(&b.count, "count", 5, "take the median of `N` rounds")

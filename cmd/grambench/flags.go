@@ -33,7 +33,6 @@ type flags struct {
 	embed   string
 
 	isa, backend string
-	onGPU        bool // the command can compute on a GPU
 	gpuMemory    byteSize
 	gpu          gpu
 	workers      int

@@ -45,7 +45,6 @@ Examples:
 		f.sourceFlags()
 		f.kernelFlags("diffusion:t=0.5")
 		f.computeFlags(0)
-		f.onGPU = true
 		out := f.set.String("o", "", "write to `FILE`; must be given")
 		to := f.set.String("to", "", "write the format `FORMAT`: npy, libsvm or mm (default: from the ending .npy, .svm, .libsvm, .mtx or .mm)")
 		f.setsFlag()

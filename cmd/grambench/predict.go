@@ -42,6 +42,7 @@ Examples:
   grambench predict -sets qid test-points.svm points.model
   grambench predict -b 1 test.tsv news.model probabilities.txt
   printf -- '-\tthe engine stalls at idle\n' >one.tsv && grambench predict one.tsv news.model
+  grambench predict -backend cuda test.tsv.gz news.model predicted.txt   kernel values from a GPU
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
 		r := &predictRun{f: f}
@@ -155,7 +156,7 @@ func (r *predictRun) run(ctx context.Context, e *env) error {
 	}
 	report.SecondsWrite = time.Since(writing).Seconds()
 	report.score(e.stderr, m, prediction, corpus)
-	report.fill(m, predictor)
+	report.fill(f, m, predictor)
 	report.Seconds = time.Since(begin).Seconds()
 	switch {
 	case f.json:
@@ -203,9 +204,15 @@ func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *s
 	defer cancel()
 	alone := make(chan *loaded, 1)     // the model, for its vocabulary
 	predictor := make(chan *loaded, 1) // all of it
+	count := &readDocuments{done: make(chan struct{})}
 	held := func(m *model.Model, documents int64) int64 { return runtimeBytes + modelBytes(m) + documents }
 	makeReady := func(m *model.Model, documents int64) (*svm.Predictor, error) {
-		return svm.NewPredictor(m, svm.PredictOptions{ISA: f.isa, Workers: f.workers, MemoryBytes: f.budget(), HeldBytes: held(m, documents), Progress: p.predicting})
+		if f.backend == string(cudaBackend) && engine.IsHyperbolic(m.Kernel) {
+			return nil, usagef("-backend cuda with a model of sets of points: sets are compared by the processor, expected cpu")
+		}
+		opt := svm.PredictOptions{ISA: f.isa, Workers: f.workers, MemoryBytes: f.budget(), HeldBytes: held(m, documents), Progress: p.predicting}
+		opt.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) { return r.device(ctx, x, count) }
+		return svm.NewPredictorContext(ctx, m, opt)
 	}
 	go func() {
 		out := &loaded{}
@@ -239,6 +246,10 @@ func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *s
 		return out.m.Vocabulary, nil
 	}
 	corpus, readErr := f.read(ctx, e, p)
+	if readErr == nil {
+		count.n = corpus.Documents.Rows()
+	}
+	close(count.done)
 	out := <-predictor
 	switch {
 	case out.err != nil:
@@ -259,6 +270,28 @@ func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *s
 		out.seconds += time.Since(begin).Seconds()
 	}
 	return out, corpus, nil
+}
+
+// readDocuments is the number of documents, once they are read: 0 where reading failed.
+type readDocuments struct {
+	n    int
+	done chan struct{}
+}
+
+// device copies the support vectors to the GPU if kernel values are computed there; where that depends on how many documents there are it waits for these.
+func (r *predictRun) device(ctx context.Context, support *sparse.Embedded, documents *readDocuments) (engine.Device, error) {
+	f := r.f
+	if f.backend != string(cudaBackend) {
+		select {
+		case <-documents.done:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		if f.pairsBackend(float64(documents.n)*float64(support.Rows())) != string(cudaBackend) {
+			return nil, nil
+		}
+	}
+	return f.loadGPU(ctx, support)
 }
 
 // errKind says that a source holds text, of which the model knows nothing.

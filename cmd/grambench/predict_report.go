@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/solver/svm"
@@ -16,11 +17,14 @@ import (
 
 // predictReport is the report of the command predict.
 type predictReport struct {
-	Corpus predictedLine `json:"corpus"`
-	Model  string        `json:"model"`
-	Type   string        `json:"type"`
-	Kernel string        `json:"kernel"`
-	Scheme string        `json:"scheme,omitempty"`
+	Corpus  predictedLine `json:"corpus"`
+	Model   string        `json:"model"`
+	Type    string        `json:"type"`
+	Kernel  string        `json:"kernel"`
+	Scheme  string        `json:"scheme,omitempty"`
+	ISA     string        `json:"isa"`                      // what computed kernel values: an instruction set or a GPU
+	Why     string        `json:"backend_reason,omitempty"` // why -backend auto took it
+	Workers int           `json:"workers"`
 
 	Scored     int         `json:"documents_scored"` // those whose labels are known
 	Right      int         `json:"documents_right"`
@@ -37,7 +41,7 @@ type predictReport struct {
 	SecondsLoad    float64 `json:"seconds_load"`    // the model, made ready while documents are read
 	SecondsRead    float64 `json:"seconds_read"`    // model and documents
 	SecondsPredict float64 `json:"seconds_predict"` // the next two together
-	SecondsGram    float64 `json:"seconds_gram"`    // kernel values, a worker
+	SecondsGram    float64 `json:"seconds_gram"`    // kernel values, a worker; those of a GPU are part of the next
 	SecondsSolve   float64 `json:"seconds_solve"`   // embedding, decision values and the rest
 	SecondsWrite   float64 `json:"seconds_write"`
 
@@ -134,14 +138,16 @@ func anyKnown(known, names []string) bool {
 }
 
 // fill fills in what model and predictor tell.
-func (r *predictReport) fill(m *model.Model, p *svm.Predictor) {
+func (r *predictReport) fill(f *flags, m *model.Model, p *svm.Predictor) {
 	r.Type, r.Kernel, r.Machines, r.Support = string(m.Type), m.Kernel, len(m.Classifier.Machines), m.Support.Rows()
 	if m.Type.Classifies() {
 		r.Scheme = m.Classifier.Scheme.String()
 	}
+	r.ISA, r.Workers = string(asm.Generic), f.numWorkers() // sets of points, or nothing to compute
 	r.SecondsSolve = r.SecondsPredict
 	if e := p.Engine(); e != nil {
 		s := e.Stats()
+		r.ISA, r.Workers, r.Why = e.Backend(), e.Workers(), f.gpu.why
 		r.DotProducts = s.Pairs
 		r.SecondsGram = min((s.Load+s.Tail+s.Head+s.Close+s.Map).Seconds()/float64(e.Workers()), r.SecondsPredict)
 		r.SecondsSolve -= r.SecondsGram
@@ -155,6 +161,7 @@ const widestMatrix = 20
 func (r *predictReport) writeText(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s\n", r.Corpus.Source, counted(r.Corpus.Documents, "document", "documents"))
 	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", r.Model, r.Kernel, r.Type, counted(r.Machines, "machine", "machines"), counted(r.Support, "support vector", "support vectors"))
+	fmt.Fprintf(w, "%s, %s\n", withWhy(r.ISA, r.Why), counted(r.Workers, "worker", "workers"))
 	r.writeScore(w)
 	fmt.Fprintf(w, "reading %.2f s, predicting %.2f s, writing %.2f s, in all %.2f s; %s, peak memory %s\n",
 		r.SecondsRead, r.SecondsPredict, r.SecondsWrite, r.Seconds, counted(r.DotProducts, "dot product", "dot products"), formatBytes(r.PeakBytes))

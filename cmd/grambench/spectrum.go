@@ -54,7 +54,6 @@ Examples:
 		f.sourceFlags()
 		f.kernelFlags("diffusion:t=0.5")
 		f.computeFlags(0)
-		f.onGPU = true
 		f.setsFlag()
 		f.seedFlag("the start vector of Lanczos")
 		f.set.IntVar(&s.k, "k", 6, "print the `K` largest and smallest eigenvalues")

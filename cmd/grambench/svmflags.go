@@ -54,7 +54,6 @@ func (f *flags) svmFlags() *svmFlags {
 	f.sourceFlags()
 	f.kernelFlags(s.kernelDefault)
 	f.computeFlags(0)
-	f.onGPU = true
 	f.seedFlag("folds, those behind probabilities included")
 
 	set := f.set

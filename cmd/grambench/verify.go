@@ -44,7 +44,6 @@ Examples:
 		f.sourceFlags()
 		f.kernelFlags("one or more of every kernel")
 		f.computeFlags(0)
-		f.onGPU = true
 		f.seedFlag("the choice of rows")
 		return func(ctx context.Context, e *env) error { return f.verify(ctx, e) }
 	},

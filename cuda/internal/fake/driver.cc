@@ -3,7 +3,7 @@
 // It checks what it is given: contexts are a thread's own, memory is what was allocated and is NaN at first, what a stream is given runs no earlier than somebody waits
 // for it, so that a missing wait shows. FAKE_FAIL=call:n:result lets the n-th call of a function since then, and all later ones, fail; with :once at its end that call
 // alone. FAKE_MEMORY and FAKE_SHARED are the bytes of the device's and of a block's memory; FAKE_DEVICES is how many devices there are. Attributes from 1000 on of the
-// device count what is not given back, and the calls that FAKE_FAIL is about.
+// device count what is not given back, and the calls that FAKE_FAIL is about. With FAKE_STRICT=1 the last release of the context fails if anything is not given back.
 //
 // A call that fails does nothing, with two exceptions. One that gives something back does so: its error is that of something that ran before, as the driver has it. One that
 // waits finds that what it waited for came to nothing: it is thrown away, so that whoever goes on as if it were there has NaN or what was there before.
@@ -32,7 +32,7 @@ KERNEL(pick, true)
 #include <sys/mman.h>
 
 typedef unsigned long long P;
-enum { OK, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NO_DEVICE = 100 };
+enum { OK, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NO_DEVICE = 100, LEFT_BEHIND = 999 };
 
 static std::recursive_mutex mutex;
 static std::map<P, size_t> device; // allocations of the device
@@ -159,7 +159,9 @@ API cuDevicePrimaryCtxRetain(void **c, int) {
 	return OK;
 }
 API cuDevicePrimaryCtxRelease_v2(int) {
-	DOING return retained-- > 0 ? failure : INVALID_CONTEXT;
+	DOING if (!retained) return INVALID_CONTEXT;
+	if (--retained || failure || !setting("FAKE_STRICT", 0)) return failure;
+	return device.empty() && host.empty() && handles.empty() && streams.empty() && events.empty() ? OK : LEFT_BEHIND;
 }
 API cuCtxSetCurrent(void *c) {
 	BEGIN if (c && (c != &retained || !retained)) return INVALID_CONTEXT;
