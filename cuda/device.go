@@ -24,7 +24,7 @@ func failed(call string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("cuda: %s: %w", call, err)
+	return &Failure{fmt.Errorf("%s: %w", call, err)}
 }
 
 // first returns the device that computes: the driver's first, which CUDA_VISIBLE_DEVICES decides.
@@ -146,7 +146,7 @@ func (d *Device) try(work func() error) (began bool, err error) {
 func about(d cu.Device) (info Info, err error) {
 	v := cu.Version()
 	if v < 0 {
-		return info, errors.New("cuda: cuDriverGetVersion failed") // all that gorgonia.org/cu lets through
+		return info, &Failure{errors.New("cuDriverGetVersion failed")} // all that gorgonia.org/cu lets through
 	}
 	info.Driver = version(v)
 	if info.Name, err = d.Name(); err != nil {

@@ -232,6 +232,9 @@ func (p *path) hold(t *testing.T) map[string]bool {
 					if failures == 0 {
 						t.Error("nothing failed")
 					}
+					if failure := (*Failure)(nil); !errors.As(err, &failure) {
+						t.Errorf("error %v, expected a Failure", err)
+					}
 					if err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(call, "_v2")) {
 						t.Errorf("error %v, expected one with the name of the call", err)
 					}

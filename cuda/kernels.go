@@ -46,7 +46,7 @@ func (d *Device) load() (*kernels, error) {
 	module, err := cu.LoadDataEx(ptx, log)
 	if err != nil {
 		words, _, _ := bytes.Cut(log.Buffer, []byte{0})
-		return nil, fmt.Errorf("cuda: cuModuleLoadDataEx: %w: %s", err, bytes.TrimSpace(words))
+		return nil, &Failure{fmt.Errorf("cuModuleLoadDataEx: %w: %s", err, bytes.TrimSpace(words))}
 	}
 	k := &kernels{module: module, panelTerms: d.info.SharedBytes / lineBytes}
 	functions := map[string]*cu.Function{"finish": &k.finish, "mirror": &k.mirror, "peakMadd": &k.peakMadd, "peakShared": &k.peakShared}
@@ -55,12 +55,12 @@ func (d *Device) load() (*kernels, error) {
 	}
 	for name, f := range functions {
 		if *f, err = module.Function(name); err != nil {
-			return nil, errors.Join(fmt.Errorf("cuda: cuModuleGetFunction of %s: %w", name, err), k.close())
+			return nil, errors.Join(failed("cuModuleGetFunction of "+name, err), k.close())
 		}
 	}
 	for _, f := range k.panel {
 		if err := driver.AllowShared(f, k.panelTerms*lineBytes); err != nil {
-			return nil, errors.Join(fmt.Errorf("cuda: %w", err), k.close())
+			return nil, errors.Join(&Failure{err}, k.close())
 		}
 	}
 	d.kernels = k
@@ -75,8 +75,5 @@ func launch(name string, f cu.Function, gridX, gridY, threads, shared int, strea
 	for i := range parameters {
 		pointers[i] = unsafe.Pointer(&parameters[i])
 	}
-	if err := f.Launch(gridX, gridY, 1, threads, 1, 1, shared, stream, pointers); err != nil {
-		return fmt.Errorf("cuda: cuLaunchKernel of %s: %w", name, err)
-	}
-	return nil
+	return failed("cuLaunchKernel of "+name, f.Launch(gridX, gridY, 1, threads, 1, 1, shared, stream, pointers))
 }

@@ -18,8 +18,8 @@ import (
 
 // errLimit says that no more memory may be taken; it counts as the driver's OutOfMemory.
 func (d *Device) errLimit(bytes int64) error {
-	return fmt.Errorf("cuda: %s of the GPU's memory beside %s that are taken, expected at most %s together: %w", sparse.FormatBytes(bytes),
-		sparse.FormatBytes(d.held), sparse.FormatBytes(d.limit), cu.OutOfMemory)
+	return &Failure{fmt.Errorf("%s of the GPU's memory beside %s that are taken, expected at most %s together: %w", sparse.FormatBytes(bytes),
+		sparse.FormatBytes(d.held), sparse.FormatBytes(d.limit), cu.OutOfMemory)}
 }
 
 // memory is a piece of the device's memory.
@@ -47,7 +47,7 @@ func (d *Device) take(bytes int64) (memory, error) {
 	}
 	at, err := cu.MemAlloc(bytes)
 	if err != nil {
-		return memory{}, fmt.Errorf("cuda: cuMemAlloc of %s: %w", sparse.FormatBytes(bytes), err)
+		return memory{}, failed("cuMemAlloc of "+sparse.FormatBytes(bytes), err)
 	}
 	d.held += bytes
 	return memory{at, bytes}, nil
@@ -157,7 +157,7 @@ type pinned struct{ at unsafe.Pointer }
 func newPinned(bytes int64) (pinned, error) {
 	p, err := driver.HostAlloc(bytes)
 	if err != nil {
-		return pinned{}, fmt.Errorf("cuda: %w", err)
+		return pinned{}, &Failure{err}
 	}
 	return pinned{p}, nil
 }
@@ -169,7 +169,7 @@ func (p *pinned) free() error {
 	err := driver.HostFree(p.at)
 	p.at = nil
 	if err != nil {
-		return fmt.Errorf("cuda: %w", err)
+		return &Failure{err}
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (r *Resident) begin() error {
 		"pick": &r.solve.pick} {
 		var err error
 		if *f, err = k.module.Function(name); err != nil {
-			return fmt.Errorf("cuda: cuModuleGetFunction of %s: %w", name, err)
+			return failed("cuModuleGetFunction of "+name, err)
 		}
 	}
 	if err := r.c.tiles.begin(); err != nil {

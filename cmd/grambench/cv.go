@@ -30,6 +30,7 @@ Examples:
   grambench cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
+		f.startsOver = true
 		s := f.svmFlags()
 		f.maxArgs = 1
 		r := &cvRun{svmFlags: s}

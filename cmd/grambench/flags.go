@@ -35,6 +35,7 @@ type flags struct {
 	isa, backend string
 	gpuMemory    byteSize
 	gpu          gpu
+	startsOver   bool // nothing is printed, and no file complete, before all is done: the work can be done once more
 	workers      int
 	memory       byteSize
 

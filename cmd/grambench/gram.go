@@ -42,6 +42,7 @@ Examples:
   grambench gram -in train.svm -kernel ngd-exp:t=1 -to libsvm -o train.precomputed && svm-train -t 4 train.precomputed
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
+		f.startsOver = true
 		f.sourceFlags()
 		f.kernelFlags("diffusion:t=0.5")
 		f.computeFlags(0)

@@ -132,7 +132,7 @@ func (c command) execute(ctx context.Context, args []string, e *env) int {
 		return printed(e.stdout, e.stderr, func(w io.Writer) { writeCommandHelp(w, c, f) })
 	}
 	if err == nil {
-		err = work(ctx, e)
+		err = f.do(ctx, e, work)
 	}
 	err = errors.Join(err, f.closeGPU())
 	var usage usageError

@@ -50,6 +50,7 @@ Examples:
   grambench spectrum -in large.svm -kernel arccos:n=1 -kernel linear -lanczos -k 20 -json
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
+		f.startsOver = true
 		s := &spectrumCall{flags: f}
 		f.sourceFlags()
 		f.kernelFlags("diffusion:t=0.5")

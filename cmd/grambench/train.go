@@ -48,6 +48,7 @@ Examples:
   grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm                 as svm-train has it; writes train.svm.model
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
+		f.startsOver = true
 		s := f.svmFlags()
 		f.maxArgs = 2
 		t := &trainRun{svmFlags: s}
