@@ -21,7 +21,7 @@ func (f *flags) do(ctx context.Context, e *env, work func(context.Context, *env)
 	}
 	warn(e.stderr, fmt.Sprintf("the GPU failed, the processor starts over: %v", err))
 	_ = f.closeGPU() // as far as it still can be; it isn't used any more
-	f.backend = "cpu"
+	f.backend, f.gpu.why = "cpu", "the GPU failed"
 	return work(ctx, e)
 }
 
