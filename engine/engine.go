@@ -169,11 +169,11 @@ func (e *Engine) giveBack(p *panel) {
 
 // bind checks that a kernel and documents fit and fills in what the kernel takes from the documents.
 func bind(k Kernel, x *sparse.Embedded) (Kernel, error) {
+	if _, sets := HyperbolicOf(k); sets {
+		return nil, fmt.Errorf("engine: kernel %s compares sets of points, found documents: FitNormals estimates the distributions of sets, and NewHyperbolic compares these", k)
+	}
 	if want, have := k.Embedding(), x.Embedder.Embedding; want != have {
 		return nil, fmt.Errorf("engine: kernel %s wants documents embedded as %s, found %s; its specification takes embed=%s", k, want, have, have)
-	}
-	if _, sets := HyperbolicOf(k); sets {
-		return nil, fmt.Errorf("engine: kernel %s compares sets of points and is no function of c, expected HyperbolicGram for it", k)
 	}
 	if n := len(x.Norms); n != x.Rows() && usesNorms(k) {
 		return nil, fmt.Errorf("engine: kernel %s is a function of the documents' norms: found %d of them for %d documents", k, n, x.Rows())

@@ -31,7 +31,7 @@ func hyperbolicFamily() family {
 			Source: sourceLafferty + ", §3.1", Examples: []string{"hyperbolic:t=1"},
 			Properties: Properties{Definite: Positive, Condition: "for n > P", Source: sourceLafferty + ", §3.1", NonNegative: true, PositiveDiagonal: true}},
 		params: []param{positive("t", "diffusion time, in squared units of the distance for curvature -1", 1),
-			whole("n", "dimension of the hyperbolic space; auto is that of the distributions, P+1", 1, 1, hyperbolic.MaxDimension).or("auto", 0),
+			whole("n", "dimension of the hyperbolic space; auto is that of the distributions, P+1", 1, 1, hyperbolic.MaxDimension).or("auto", 0).because(hyperbolic.Beyond),
 			word("constant", "K(t,0), the same for all pairs: divided out or not", constantNames...)},
 		plain: true,
 	}

@@ -28,10 +28,13 @@ type HyperbolicGram struct {
 const normalTile = 32
 
 // NewHyperbolic makes a table of the kernel up to the greatest distance that the distributions x may have. Of opt, Workers, MemoryBytes and
-// Progress count. Errors: an n that the kernel is not made for, MemoryBytes, the end of ctx.
+// Progress count. Errors: an n that the kernel is not made for, such as that of points of 2,000 coordinates and more, MemoryBytes, the end of ctx.
 func NewHyperbolic(ctx context.Context, h Hyperbolic, x *Normals, opt Options) (*HyperbolicGram, error) {
 	if h.N == 0 {
 		h.N = x.p + 1
+	}
+	if h.N == x.p+1 && h.N > hyperbolic.MaxDimension {
+		return nil, fmt.Errorf("engine: %s on points of %d coordinates, expected at most %d of them, one less than n: %s", h, x.p, hyperbolic.MaxDimension-1, hyperbolic.Beyond)
 	}
 	kernel, err := hyperbolic.New(h.N, h.T)
 	if err != nil {

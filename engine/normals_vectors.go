@@ -40,11 +40,22 @@ func (n *Normals) Vectors(sigma uint32) (*sparse.CSR, error) {
 	return m, nil
 }
 
+// DeviationError says that a vector is no distribution as [Normals.Vectors] makes it, since its last column holds no σ: it may be a document, or a point by itself.
+type DeviationError struct {
+	Row   int     // its number, from 0
+	Sigma float64 // what is there
+}
+
+// Error counts vectors from 1.
+func (e *DeviationError) Error() string {
+	return fmt.Sprintf("engine: vector %d has the deviation %v in its last column, expected a number above 0: a vector for each set of points, as Normals.Vectors makes them", e.Row+1, e.Sigma)
+}
+
 // NormalsOf returns the distributions of vectors as [Normals.Vectors] makes them, embedded raw: the last of the embedder's terms is the column of σ. Errors: another
-// embedding, a row without σ.
+// embedding, a [*DeviationError] for the first row without σ.
 func NormalsOf(x *sparse.Embedded) (*Normals, error) {
 	if want := (sparse.Embedding{}); x.Embedder.Embedding != want {
-		return nil, fmt.Errorf("engine: distributions embedded as %s, expected %s", x.Embedder, want)
+		return nil, fmt.Errorf("engine: vectors embedded as %s, expected distributions of sets of points as Normals.Vectors makes them, embedded as %s", x.Embedder, want)
 	}
 	p := len(x.Embedder.Terms) - 1
 	if p < 1 {
@@ -62,7 +73,7 @@ func NormalsOf(x *sparse.Embedded) (*Normals, error) {
 			}
 		}
 		if !(d.Sigma > 0) {
-			return nil, fmt.Errorf("engine: row %d has the deviation %v, expected a number above 0", i, d.Sigma)
+			return nil, &DeviationError{i, d.Sigma}
 		}
 		n.normal[i] = d
 	}

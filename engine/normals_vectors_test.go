@@ -59,10 +59,10 @@ func TestNormalsAsVectors(t *testing.T) {
 		t.Errorf("deviations in a column of the points: %v", err)
 	}
 	v.Values[2] = 0 // σ of the first
-	if _, err := NormalsOf(embeddedRaw(t, v)); err == nil || !strings.Contains(err.Error(), "row 0 has the deviation 0") {
+	if _, err := NormalsOf(embeddedRaw(t, v)); err == nil || !strings.Contains(err.Error(), "vector 1 has the deviation 0") {
 		t.Errorf("a distribution without a deviation: %v", err)
 	}
-	if _, err := NormalsOf(embedded(t, sparse.Embedding{Norm: sparse.NormL2}, v)); err == nil || !strings.Contains(err.Error(), "tf-l2") {
+	if _, err := NormalsOf(embedded(t, sparse.Embedding{Norm: sparse.NormL2}, v)); err == nil || !strings.Contains(err.Error(), "tf-l2, expected distributions of sets of points") {
 		t.Errorf("another embedding: %v", err)
 	}
 	huge := &sparse.CSR{Cols: 1, Offsets: []int64{0, 1, 2}, Terms: []uint32{0, 0}, Values: []float32{math.MaxFloat32, -math.MaxFloat32}}
@@ -104,8 +104,24 @@ func TestHyperbolicAgainst(t *testing.T) {
 	if _, ok := HyperbolicOf(MustParseKernel("linear")); ok {
 		t.Error("a linear kernel compares sets")
 	}
-	e := newEngine(t, embeddedRaw(t, zipf(5, 20, 4, 1)), Options{})
-	if _, err := e.Gram(t.Context(), k); err == nil || !strings.Contains(err.Error(), "compares sets of points") {
-		t.Errorf("an engine's matrix of %v: %v", k, err)
+	for _, e := range []sparse.Embedding{{}, sparse.Sphere} { // an embedding wouldn't help
+		_, err := newEngine(t, embedded(t, e, zipf(5, 20, 4, 1)), Options{}).Gram(t.Context(), k)
+		if err == nil || !strings.Contains(err.Error(), "compares sets of points, found documents: FitNormals estimates") {
+			t.Errorf("an engine's matrix of %v on documents embedded as %s: %v", k, e, err)
+		}
+	}
+	wide := &sparse.CSR{Cols: 2000, Offsets: []int64{0, 2000, 4000}, Values: make([]float32, 4000)}
+	for i := range wide.Values {
+		wide.Terms, wide.Values[i] = append(wide.Terms, uint32(i%2000)), float32(1+i/2000)
+	}
+	many, err := FitNormals(t.Context(), wide, []int32{0, 0}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, 2001} {
+		_, err := NewHyperbolic(t.Context(), Hyperbolic{T: 2, N: n}, many, Options{})
+		if err == nil || !strings.Contains(err.Error(), "on points of 2000 coordinates, expected at most 1999 of them, one less than n: beyond, terms of") {
+			t.Errorf("2000 coordinates, n = %d: %v", n, err)
+		}
 	}
 }

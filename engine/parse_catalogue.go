@@ -137,6 +137,12 @@ func (q param) or(absent string, initial float64) param {
 	return q
 }
 
+// because says why there are no other values.
+func (q param) because(why string) param {
+	q.Allowed += " (" + why + ")"
+	return q
+}
+
 // between is a number above 0 and up to most.
 func between(key, summary string, initial, most float64) param {
 	q := positive(key, summary, initial)

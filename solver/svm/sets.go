@@ -2,6 +2,7 @@ package svm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
@@ -21,8 +22,12 @@ func (p *Problem) ofSets(ctx context.Context, k engine.Kernel, order []int) (sol
 		return nil, fmt.Errorf("svm: the matrix of %d sets of points, %s, doesn't fit into the memory that there is for it, %s", n, sparse.FormatBytes(4*n*n), sparse.FormatBytes(p.budget.tiles))
 	}
 	x, err := engine.NormalsOf(p.x)
+	if bad := (*engine.DeviationError)(nil); errors.As(err, &bad) {
+		return nil, fmt.Errorf("svm: document %d of %s is no set of points, expected a vector as engine.Normals.Vectors makes it, found the deviation %v in its last column",
+			p.corpus.order[bad.Row]+1, p.corpus.source, bad.Sigma)
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("svm: %s: %w", p.corpus.source, err)
 	}
 	if order != nil {
 		x = x.In(order)
@@ -76,6 +81,10 @@ func (p *Predictor) setChunk(ctx context.Context, docs *sparse.CSR, first, end i
 		return err
 	}
 	normals, err := engine.NormalsOf(x)
+	if bad := (*engine.DeviationError)(nil); errors.As(err, &bad) {
+		return fmt.Errorf("svm: document %d is no set of points, as those that the model learnt from, expected a vector as engine.Normals.Vectors makes it, found the deviation %v in its last column",
+			rows[bad.Row]+1, bad.Sigma)
+	}
 	if err != nil {
 		return err
 	}

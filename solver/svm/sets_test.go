@@ -133,12 +133,22 @@ func TestCrossValidateSets(t *testing.T) {
 func TestSetsRefuses(t *testing.T) {
 	corpus := setsCorpus(t, 90, 3, 0.3, 2)
 	k := engine.Hyperbolic{T: 1}.Kernel()
-	p, err := NewProblem(t.Context(), corpus, sparse.Sphere, Options{})
-	if err == nil {
-		_, _, err = p.Train(t.Context(), Settings{Kernel: k})
+	p, err := NewProblem(t.Context(), corpus, sparse.Embedding{Norm: sparse.NormL2}, Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err == nil {
-		t.Error("distributions under a square root are taken")
+	if _, _, err := p.Train(t.Context(), Settings{Kernel: k}); err == nil || !strings.Contains(err.Error(), "vectors embedded as tf-l2, expected distributions of sets of points") {
+		t.Errorf("distributions that are scaled to length 1: %v", err)
+	}
+	// Documents, the last of them with nothing in the column of deviations: it is the 3rd of the corpus, whatever the order of the problem.
+	docs := &sparse.Corpus{Source: "docs.svm", Classes: []string{"a", "b"}, Documents: &sparse.CSR{Cols: 2, Offsets: []int64{0, 2, 4, 5, 7},
+		Terms: []uint32{0, 1, 0, 1, 0, 0, 1}, Values: []float32{1, 2, 3, 1, 1, 2, 5}}, Labels: sparse.Labels{Offsets: []int64{0}}}
+	for _, class := range []int32{1, 0, 0, 1} {
+		docs.Labels.Add(class)
+	}
+	if _, _, err := problem(t, docs, k, Options{}).Train(t.Context(), Settings{Kernel: k}); err == nil ||
+		!strings.Contains(err.Error(), "document 3 of docs.svm is no set of points") || !strings.Contains(err.Error(), "found the deviation 0") {
+		t.Errorf("documents instead of sets: %v", err)
 	}
 	small := setsCorpus(t, 2000, 3, 0.3, 2)
 	if _, _, err := problem(t, small, k, Options{CacheBytes: 8 << 20}).Train(t.Context(), Settings{Kernel: k}); err == nil || !strings.Contains(err.Error(), "the matrix of 2000 sets of points") {
@@ -154,8 +164,8 @@ func TestSetsRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	none := &sparse.CSR{Cols: 3, Offsets: []int64{0, 1}, Terms: []uint32{0}, Values: []float32{1}}
-	if _, err := predictor.Predict(t.Context(), none); err == nil || !strings.Contains(err.Error(), "deviation 0") {
+	none := &sparse.CSR{Cols: 3, Offsets: []int64{0, 2, 3}, Terms: []uint32{0, 2, 0}, Values: []float32{1, 1, 1}}
+	if _, err := predictor.Predict(t.Context(), none); err == nil || !strings.Contains(err.Error(), "document 2 is no set of points") || !strings.Contains(err.Error(), "deviation 0") {
 		t.Errorf("a document without a deviation: %v", err)
 	}
 }

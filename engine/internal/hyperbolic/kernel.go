@@ -9,6 +9,9 @@ import (
 // a value takes O(n²) operations, at every place of a quadrature for even n: some 10 ms for n = 2,000.
 const MaxDimension = 2000
 
+// Beyond says why there is none above [MaxDimension], for messages.
+const Beyond = "beyond, terms of the kernel's derivatives may be outside of float64"
+
 // Kernel is the heat kernel of Hⁿ of curvature -1 at one time. It is immutable and may be used concurrently.
 type Kernel struct {
 	n, m     int     // n = 2m+1 or 2m+2
@@ -19,7 +22,7 @@ type Kernel struct {
 // New returns the heat kernel of Hⁿ, 1 <= n <= [MaxDimension], at the time t > 0 in squared units of r.
 func New(n int, t float64) (*Kernel, error) {
 	if n < 1 || n > MaxDimension {
-		return nil, fmt.Errorf("hyperbolic: dimension %d, expected one from 1 to %d: beyond, terms of the kernel's derivatives may be outside of float64", n, MaxDimension)
+		return nil, fmt.Errorf("hyperbolic: dimension %d, expected one from 1 to %d: %s", n, MaxDimension, Beyond)
 	}
 	if !(t > 0) || math.IsInf(t, 1) {
 		return nil, fmt.Errorf("hyperbolic: time %v, expected a number above 0", t)
