@@ -3,28 +3,79 @@
 package cuda
 
 import (
+	"bytes"
+	"errors"
+	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// The kernels, compiled for the CPU, run under AddressSanitizer and the sanitizer of undefined behaviour.
-func TestSanitizers(t *testing.T) {
+// sanitized compiles a program of internal/fake with a sanitizer.
+func sanitized(t *testing.T, name, sanitizers string) string {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("compiles for some seconds")
 	}
 	readSources()
-	program := filepath.Join(t.TempDir(), "sanitize")
-	build := exec.Command("g++", "-std=c++20", "-O1", "-g", "-ffp-contract=off", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
-		filepath.Join("internal", "fake", "sanitize.cc"), "-o", program)
+	program := filepath.Join(t.TempDir(), name)
+	build := exec.Command("g++", "-std=c++20", "-O1", "-g", "-ffp-contract=off", "-fsanitize="+sanitizers, "-fno-sanitize-recover=all",
+		filepath.Join("internal", "fake", name+".cc"), "-o", program, "-lpthread")
 	if text, err := build.CombinedOutput(); err != nil {
 		if strings.Contains(string(text), "cannot find -l") {
 			t.Skipf("a compiler without sanitizers: %s", text)
 		}
 		t.Fatalf("%v\n%s", err, text)
 	}
-	if text, err := exec.Command(program).CombinedOutput(); err != nil {
+	return program
+}
+
+// The kernels, compiled for the CPU, run under AddressSanitizer and the sanitizer of undefined behaviour.
+func TestSanitizers(t *testing.T) {
+	if text, err := exec.Command(sanitized(t, "sanitize", "address,undefined")).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// Under ThreadSanitizer, with a thread of the system for each CUDA thread, no kernel has a race between the threads of a block; and each barrier that is left out shows as one.
+func TestRaces(t *testing.T) {
+	program := sanitized(t, "races", "thread")
+	run := func(options string, arguments ...string) ([]byte, error) {
+		c := exec.Command(program, arguments...)
+		c.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1 exitcode=66 "+options)
+		var diagnostics bytes.Buffer
+		c.Stderr = &diagnostics
+		text, err := c.Output()
+		if strings.Contains(diagnostics.String(), "unexpected memory mapping") {
+			t.Skipf("ThreadSanitizer doesn't run here: %s", diagnostics.Bytes())
+		}
+		return append(text, diagnostics.Bytes()...), err
+	}
+	text, err := run("")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	barriers := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		kernel, at, _ := strings.Cut(strings.TrimSpace(line), " ")
+		barriers[kernel]++
+		// It keeps the last few accesses of a place and may forget the one that counts, rarely: so it has some tries.
+		found := false
+		for try := 0; try < 10 && !found; try++ {
+			text, err := run("symbolize=0", kernel, at)
+			var status *exec.ExitError
+			if found = errors.As(err, &status) && status.ExitCode() == 66; !found && err != nil {
+				t.Fatalf("%s without the barrier of line %s: %v\n%s", kernel, at, err, text)
+			}
+		}
+		if !found {
+			t.Errorf("%s without the barrier of line %s: no race", kernel, at)
+		}
+	}
+	want := map[string]int{"tailAdd": 2, "panelDot": 3, "mirror": 1, "peakShared": 1, "extremes": 2, "beyondCount": 2, "beyondList": 4}
+	if !maps.Equal(barriers, want) {
+		t.Errorf("barriers %v, expected %v", barriers, want)
 	}
 }

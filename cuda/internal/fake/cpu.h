@@ -44,7 +44,12 @@ struct Fiber {
 	bool started = false;
 	int line; // where it waits
 };
-inline dim3 grid, block, blockAt, threadAt;
+#ifdef GRAM_THREADS // a thread of the system for each CUDA thread, see threads.h
+inline thread_local dim3 threadAt;
+#else
+inline dim3 threadAt;
+#endif
+inline dim3 grid, block, blockAt;
 inline void *dynamic; // shared memory whose size the launch says
 inline Fiber fibers[1024]; // as many threads as a block may have
 inline Fiber *current;
@@ -169,6 +174,10 @@ template <class... A, size_t... I> auto binder(void (*f)(A...), std::index_seque
 template <class... A> auto binder(void (*f)(A...)) { return binder(f, std::index_sequence_for<A...>{}); }
 template <class... A> int parameters(void (*)(A...)) { return sizeof...(A); }
 
+// What runs a block and waits at a barrier: fibers, or what threads.h puts in their place.
+inline void (*run)(const std::function<void()> &, bool) = runBlock;
+inline void (*wait)(int line) = barrier;
+
 // launch runs a grid. Shared memory holds NaN at first, so that reading what nobody wrote shows.
 inline void launch(const Kernel &k, dim3 g, dim3 b, size_t shared, void **parameters) {
 	auto f = k.bind(parameters);
@@ -179,14 +188,14 @@ inline void launch(const Kernel &k, dim3 g, dim3 b, size_t shared, void **parame
 			if (!memory.empty()) memset((void *)memory.data(), 0xff, memory.size() * 16);
 			dynamic = memory.data();
 			blockAt = {x, y};
-			runBlock(f, k.plain);
+			run(f, k.plain);
 		}
 }
 } // namespace cpu
 
 #define threadIdx (cpu::threadAt)
 #define blockIdx (cpu::blockAt)
-#define __syncthreads() cpu::barrier(__LINE__)
+#define __syncthreads() cpu::wait(__LINE__)
 #define KERNEL(name, plain) static int registered_##name = (cpu::kernels()[#name] = {cpu::binder(name), plain, cpu::parameters(name)}, 0);
 
 static inline float4 load4(const float4 *p) {
@@ -197,4 +206,4 @@ static inline void store4(float4 *p, float4 v) {
 	if ((size_t)p % 16) cpu::die("a store of 16 bytes to an address that is no multiple of 16", 0, 0);
 	*p = v;
 }
-static inline void atomicAdd(unsigned long long *p, unsigned long long v) { *p += v; }
+static inline void atomicAdd(unsigned long long *p, unsigned long long v) { __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }

@@ -1,0 +1,69 @@
+// Runs the kernels under ThreadSanitizer with a thread of the system for each CUDA thread:
+//
+//	races               says which barriers there are, a kernel and a line each
+//	races KERNEL LINE   runs the kernel without that barrier, which must show as a race
+//
+// Exits with 1 where a value is wrong, and no barrier is left out; ThreadSanitizer ends it by itself.
+#include "threads.h"
+
+// ThreadSanitizer tells 255 threads apart, of all blocks' sizes together, and misses races where there are more: blocks have fewer here. What the kernels do is the same.
+#define PANEL_THREADS USUAL_PANEL_THREADS
+#define TAIL_THREADS USUAL_TAIL_THREADS
+#define FINISH_THREADS USUAL_FINISH_THREADS
+#define MIRROR_THREADS USUAL_MIRROR_THREADS
+#define PEAK_THREADS USUAL_PEAK_THREADS
+#define BOARD_THREADS USUAL_BOARD_THREADS
+#define PICK_THREADS USUAL_PICK_THREADS
+#include "../../kernels/shape.h"
+#undef PANEL_THREADS
+#undef TAIL_THREADS
+#undef FINISH_THREADS
+#undef MIRROR_THREADS
+#undef PEAK_THREADS
+#undef BOARD_THREADS
+#undef PICK_THREADS
+constexpr unsigned PANEL_THREADS = PANEL, TAIL_THREADS = 64, FINISH_THREADS = 64, MIRROR_THREADS = 64, PEAK_THREADS = 64, BOARD_THREADS = 64, PICK_THREADS = 64;
+
+#include "../../kernels/gram.cu"
+
+KERNEL(tailAdd, false)
+KERNEL(panelDot, false)
+KERNEL(finish, true)
+KERNEL(mirror, false)
+KERNEL(peakShared, false)
+KERNEL(addRows, true)
+KERNEL(extremes, false)
+KERNEL(beyondCount, false)
+KERNEL(beyondList, false)
+KERNEL(pick, true)
+
+#include "boards.h"
+#include "tiles.h"
+
+// As few blocks as have all barriers and a chunk, a square and a block of variables after another.
+static void all() {
+	tiles(133);
+	mirrored(40);
+	boards(3000, 1);
+	std::vector<float> out(PEAK_THREADS);
+	launch("peakShared", 1, 1, PEAK_THREADS, 0, pass(out.data()), 7 * 32, 2);
+}
+
+int main(int n, char **argument) {
+	if (n == 3) {
+		only = argument[1];
+		cpu::left = atoi(argument[2]);
+		all();
+		return 0;
+	}
+	launched = [](const char *kernel) {
+		static std::set<std::string> told;
+		for (int line : cpu::barriers) {
+			const auto text = std::string(kernel) + " " + std::to_string(line);
+			if (told.insert(text).second) puts(text.c_str());
+		}
+		cpu::barriers.clear();
+	};
+	all();
+	return wrong > 0;
+}

@@ -1,0 +1,123 @@
+// Random documents for the kernels of rows, each array in an allocation of its own size, and c held against float64.
+#pragma once
+
+#include "hold.h"
+
+// Documents by rank: the first head ranks are the head, in chunks of perChunk and segments of perSegment ranks.
+struct Documents {
+	int n, terms, head, perChunk, perSegment;
+	std::vector<std::map<int, double>> rows;
+
+	std::vector<long long> headAt{0}, tailAt{0}, exactAt{0}, list{0};
+	std::vector<unsigned> segment, tailTerm, listDoc, exactTerm;
+	std::vector<Entry> entry;
+	std::vector<float> tailValue, listValue;
+	std::vector<double> exactValue;
+	std::vector<int> chunk, chunkTerms;
+	Side side;
+	Head cut;
+
+	Documents(int n, int terms, int head, int perChunk, int perSegment) : n(n), terms(terms), head(head), perChunk(perChunk), perSegment(perSegment), rows(n) {
+		for (int i = 0; i < n; i++) {
+			const int length = 1 + rng() % 40;
+			if (i % 5 > 2) rows[i] = rows[i - 1]; // a duplicate, or with a word more nearly one
+			if (i % 5 == 3) rows[i][rng() % terms] += 0.2;
+			if (i % 5 < 3) for (int k = 0; k < length; k++) rows[i][terms * pow(rng() / 4294967296.0, 3)] += 1;
+			double sum = 0;
+			for (auto &e : rows[i]) sum += e.second * e.second;
+			for (auto &e : rows[i]) e.second /= sqrt(sum);
+		}
+		// Chunks and segments from the rarest rank on.
+		std::vector<int> bound{head}, base;
+		for (int r = head; r > 0;) {
+			const int low = std::max(r - perChunk, 0);
+			chunk.push_back((int)bound.size() - 1);
+			chunkTerms.push_back(r - low);
+			for (; r > low; bound.push_back(r)) {
+				r = std::max(r - perSegment, low);
+				base.push_back(low);
+			}
+		}
+		const int segments = (int)bound.size() - 1;
+		chunk.push_back(segments);
+		for (int i = 0; i < n; i++) {
+			unsigned at = 0;
+			for (int s = 0; s < segments; s++) {
+				segment.push_back(at);
+				for (int r = bound[s] - 1; r >= bound[s + 1]; r--)
+					if (rows[i].count(r)) {
+						entry.push_back((Entry)__builtin_bit_cast(unsigned, (float)rows[i][r]) << 32 | (unsigned)(r - base[s]) * (4 * PANEL));
+						at++;
+					}
+			}
+			segment.push_back(at);
+			headAt.push_back(entry.size());
+			for (auto &e : rows[i]) {
+				exactTerm.push_back(e.first);
+				exactValue.push_back(e.second);
+				if (e.first < head) continue;
+				tailTerm.push_back(e.first - head);
+				tailValue.push_back((float)e.second);
+			}
+			tailAt.push_back(tailTerm.size());
+			exactAt.push_back(exactTerm.size());
+		}
+		for (int t = head; t < terms; t++) {
+			for (int i = 0; i < n; i++)
+				if (rows[i].count(t)) {
+					listDoc.push_back(i);
+					listValue.push_back((float)rows[i][t]);
+				}
+			list.push_back(listDoc.size());
+		}
+		for (auto shrink : {&headAt, &tailAt, &exactAt, &list}) shrink->shrink_to_fit();
+		for (auto shrink : {&segment, &tailTerm, &listDoc, &exactTerm}) shrink->shrink_to_fit();
+		entry.shrink_to_fit(), tailValue.shrink_to_fit(), listValue.shrink_to_fit(), exactValue.shrink_to_fit();
+		side = {headAt.data(), segment.data(), entry.data(), tailAt.data(), tailTerm.data(), tailValue.data(), list.data(), listDoc.data(), listValue.data(),
+			exactAt.data(), exactTerm.data(), exactValue.data()};
+		cut = {chunk.data(), chunkTerms.data(), (long long)chunkTerms.size(), segments};
+	}
+};
+
+// tiles runs the kernels of rows on n documents, with and without a program.
+static void tiles(int n) {
+	Documents d(n, 400, 90, 37, 11);
+	const int lo = n > 128 ? 128 : 0, cols = n - lo;
+	const long long stride = (cols + PANEL - 1) / PANEL * PANEL;
+	std::vector<unsigned> docs;
+	for (int i = n - 1; i >= 0; i -= 1 + i % 2) docs.push_back(i);
+	const int rows = (int)docs.size(), height = 13;
+	float *value = (float *)aligned_alloc(16, rows * stride * sizeof(float));
+	Tile tile = {value, docs.data(), stride, rows, lo, cols, 0};
+	const unsigned codes[] = {C, CONST, MUL, EXP, X | 0 << 8, Y | 0 << 8, MUL, MUL, STORE | 0 << 8, LOCAL | 0 << 8};
+	const double consts[] = {-2};
+	std::vector<double> x(rows, 2), y(cols, 3);
+	Program program = {codes, consts, nullptr, x.data(), y.data(), 10, 1, cols, rows};
+	for (Program *p : {(Program *)nullptr, &program}) {
+		launch("tailAdd", (cols + TAIL_COLUMNS - 1) / TAIL_COLUMNS, rows, TAIL_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile));
+		launch("panelDot", (cols + PANEL - 1) / PANEL, (rows + height - 1) / height, PANEL_THREADS, d.chunkTerms[0] * 4 * PANEL, pass(&d.side), pass(&d.side), pass(&d.cut), pass(&tile), height);
+		launch("finish", (cols + FINISH_THREADS - 1) / FINISH_THREADS, rows, FINISH_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile), p, 1, (int)DOT);
+		for (int r = 0; r < rows; r++)
+			for (int j = 0; j < cols; j++) {
+				auto &a = d.rows[docs[r]], &b = d.rows[lo + j];
+				double c = 0;
+				for (auto &e : a) c += pow(e.second - (b.count(e.first) ? b[e.first] : 0), 2) / 2;
+				for (auto &e : b) c += a.count(e.first) ? 0 : e.second * e.second / 2;
+				const double want = p ? 6 * exp(-2 * c) : c, got = value[r * stride + j];
+				hold(p ? "program" : "c", docs[r], lo + j, got, want, p ? 2e-5 : 1e-6);
+			}
+	}
+	free(value);
+}
+
+// mirrored runs mirror on a matrix of n × n values.
+static void mirrored(int n) {
+	const long long stride = (n + PANEL - 1) / PANEL * PANEL;
+	std::vector<float> value(n * stride, -1);
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < (i / MIRROR + 1) * MIRROR && j < n; j++) value[i * stride + j] = std::max(i, j) * 1000 + std::min(i, j);
+	const unsigned squares = (n + MIRROR - 1) / MIRROR;
+	launch("mirror", squares, squares, MIRROR_THREADS, 0, pass(value.data()), stride, (long long)n);
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++) hold("mirror", i, j, value[i * stride + j], std::max(i, j) * 1000 + std::min(i, j), 0);
+}
