@@ -15,23 +15,39 @@ type ResidentDevice interface {
 	Resident(p *device.Program) (device.Resident, error)
 }
 
-// Resident makes room for rows of the matrix on the engine's device, where a solver then works with them; they are computed when they are first needed, and count as
-// computed by the cache, which keeps nothing of them. It returns nil where there is no device that can do that, or where the kernel can't be computed by it. The caller closes it before the engine.
-func (m *Matrix) Resident() (device.Resident, error) {
+// OnDevice says whether the engine's device computes the kernel and can keep rows of the matrix, so that Resident makes room for them where there is memory.
+func (m *Matrix) OnDevice() (bool, error) {
+	d, _, err := m.onDevice()
+	return d != nil, err
+}
+
+// onDevice returns the device that can keep rows of the matrix, nil if there is none, and the kernel's program.
+func (m *Matrix) onDevice() (ResidentDevice, *device.Program, error) {
 	e := m.c.e
 	d, ok := e.device.(ResidentDevice)
 	if !ok {
-		return nil, nil
+		return nil, nil, nil
 	}
 	k, err := bind(m.k, e.own.x)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var p *device.Program
-	if _, plain := k.(hellinger); !plain {
-		if p, err = e.program(k, e.own.x); p == nil {
-			return nil, err
-		}
+	if _, plain := k.(hellinger); plain {
+		return d, nil, nil
+	}
+	p, err := e.program(k, e.own.x)
+	if p == nil {
+		return nil, nil, err
+	}
+	return d, p, nil
+}
+
+// Resident makes room for rows of the matrix on the engine's device, where a solver then works with them; they are computed when they are first needed, and count as
+// computed by the cache, which keeps nothing of them. It returns nil where there is no device that can do that, or where the kernel can't be computed by it. The caller closes it before the engine.
+func (m *Matrix) Resident() (device.Resident, error) {
+	d, p, err := m.onDevice()
+	if d == nil || err != nil {
+		return nil, err
 	}
 	r, err := d.Resident(p)
 	if err != nil {

@@ -2,6 +2,7 @@ package svm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -64,6 +65,9 @@ type Validation struct {
 	Unfinished int   // machines that didn't reach the tolerance
 	Support    []int // by fold: how many different support vectors its machines have
 
+	Place    string // the device whose memory had rows and scores meanwhile, "" for the machine's
+	Unplaced string // why it hadn't, where that was the place for them: in a sentence without a full stop
+
 	DotProducts int64         // that were computed for it; 0 where earlier work on the problem had them all
 	Gram        time.Duration // computing tiles before
 	Solve       time.Duration // training and predicting
@@ -73,11 +77,10 @@ type Validation struct {
 // equal size; documents of several labels by their first. Settings.Probabilities has no part in it. What an embedding learns, such as idf weights, it has from all documents,
 // those that are held out included: only so can folds share dot products.
 //
-// Each dot product is computed once, where the whole matrix fits into memory. The result is the same from any number of workers. Errors: those of [Problem.Train], fewer
+// Each dot product is computed once, where the whole matrix fits into memory; where a device keeps the rows, see Options.Place, those of each row. The result is the same from any number of workers. Errors: those of [Problem.Train], fewer
 // than two folds or more than documents, and type one_class.
-func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed uint64) (*Validation, error) {
-	s, err := s.resolve()
-	if err != nil {
+func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed uint64) (v *Validation, err error) {
+	if s, err = s.resolve(); err != nil {
 		return nil, err
 	}
 	f, err := p.fold(&s, folds, seed)
@@ -90,10 +93,9 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 	}
 	before := p.Cache().Computed
 	begin := time.Now()
-	if _, sets := engine.HyperbolicOf(s.Kernel); !sets {
-		if err := p.cached.Build(ctx); err != nil {
-			return nil, err
-		}
+	k := engine.Resolve(s.Kernel, len(p.x.Embedder.Terms))
+	if err := p.buildFor(ctx, &s, k); err != nil {
+		return nil, err
 	}
 	gram := time.Since(begin)
 	begin = time.Now()
@@ -104,21 +106,41 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 		r.note(Progress{Stage: "validating", Done: int64(s.Solved), Total: int64(s.Problems), Solver: s, HitRate: hitRate(s)})
 	}
 	defer r.start(p.opt.Progress)()
-	m, err := f.matrix(ctx, engine.Resolve(s.Kernel, len(p.x.Embedder.Terms)))
+	m, err := f.place(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	out, err := f.validate(ctx, m, []cell{{s.C, s.Nu, s.Epsilon}}, nil, opt)
+	defer func() { err = errors.Join(err, m.close()) }()
+	opt.Board = m.board
+	out, err := f.validate(ctx, m.matrix, []cell{{s.C, s.Nu, s.Epsilon}}, nil, opt)
 	if err != nil {
 		return nil, err
 	}
-	v, err := f.result(out[0])
-	if err != nil {
+	if v, err = f.result(out[0]); err != nil {
 		return nil, err
 	}
+	v.Place, v.Unplaced = m.backend(p), m.unplaced
 	v.DotProducts = p.Cache().Computed - before
 	v.Gram, v.Solve = gram, time.Since(begin)
 	return v, nil
+}
+
+// buildFor computes the matrix that problems of kernels are solved on, where it fits into memory: c of all pairs. Kernels whose rows are a device's, and those of sets of points,
+// need none.
+func (p *Problem) buildFor(ctx context.Context, s *Settings, kernels ...engine.Kernel) error {
+	build := false
+	for _, k := range kernels {
+		_, sets := engine.HyperbolicOf(k)
+		m, err := p.forDevice(s, k)
+		if err != nil {
+			return err
+		}
+		build = build || !sets && m == nil
+	}
+	if !build {
+		return nil
+	}
+	return p.cached.Build(ctx)
 }
 
 // result scores an outcome.

@@ -19,8 +19,8 @@ type Options struct {
 	// Device makes the back end that computes c and kernels in place of the processor, see engine.Options. The problem's Engine closes it. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	// Place is where Train keeps the solver's rows and scores; validations and searches keep them in the machine's memory. Results don't depend on it beyond the bits of
-	// the rows: those of the device. Default: PlaceAuto.
+	// Place is where trainings, validations and searches keep the solver's rows and scores. Results don't depend on it beyond the bits of the rows: those of the
+	// device. Default: PlaceAuto.
 	Place Place
 
 	// MemoryBytes bounds what the problem holds at a time: documents, engine, tiles, rows, gradients, models. What it says is a bound on the

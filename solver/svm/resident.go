@@ -31,49 +31,54 @@ const (
 // for, costs some tens of microseconds: as much as some thousand documents. Reckoned, not measured; a variable for the tests.
 var residentLeast = 4096
 
-// resident is a place on the device, nil where the training is to run without: for problems of two classes out of several, which are small, share documents, and have a
-// better place in the matrix that the device computes as a whole; for sets of points, and kernels that no device computes.
-//
-// Where a device's memory doesn't hold a working set's rows, the report says so.
-func (p *Problem) resident(s *Settings, k engine.Kernel, report *Report) (*engine.Matrix, device.Resident, error) {
+// forDevice returns the matrix of a kernel whose problems are to be solved on the device, nil where they are to be on the processor: problems of two classes out of several, which
+// are small, share documents, and have a better place in the matrix that the device computes as a whole; those of sets of points, and of kernels that no device computes.
+func (p *Problem) forDevice(s *Settings, k engine.Kernel) (*engine.Matrix, error) {
 	if p.opt.Place == PlaceProcessor {
-		return nil, nil, nil
+		return nil, nil
 	}
 	must := p.opt.Place == PlaceDevice
 	pairs := s.Type.Classifies() && s.Scheme == solver.OneVsOne && len(p.corpus.classes) > 2
 	if !must && (pairs || p.Len() < residentLeast) {
-		return nil, nil, nil
+		return nil, nil
 	}
-	m, r, err := p.rowsOnDevice(k)
-	switch {
-	case must && err == nil && r == nil:
-		return nil, nil, fmt.Errorf("svm: no device that computes the kernel %s for the solver", k)
-	case !must && errors.Is(err, device.ErrMemory):
-		report.Warnings = append(report.Warnings, fmt.Sprintf("the solver works on the processor: %v", err))
-		return nil, nil, nil
-	case err != nil:
-		return nil, nil, err
+	if _, sets := engine.HyperbolicOf(k); !sets {
+		m, err := p.cached.Matrix(k)
+		if err != nil {
+			return nil, err
+		}
+		if there, err := m.OnDevice(); there || err != nil {
+			return m, err
+		}
 	}
-	return m, r, nil
+	if must {
+		return nil, fmt.Errorf("svm: no device that computes the kernel %s for the solver", k)
+	}
+	return nil, nil
 }
 
-func (p *Problem) rowsOnDevice(k engine.Kernel) (*engine.Matrix, device.Resident, error) {
-	if _, sets := engine.HyperbolicOf(k); sets {
-		return nil, nil, nil
+// resident is a place on the device, nil where the problems of a kernel are to be solved on the processor.
+//
+// Where a device's memory doesn't hold a working set's rows, unplaced says so.
+func (p *Problem) resident(s *Settings, k engine.Kernel) (m *engine.Matrix, r device.Resident, unplaced string, err error) {
+	if m, err = p.forDevice(s, k); m == nil || err != nil {
+		return nil, nil, "", err
 	}
-	m, err := p.cached.Matrix(k)
-	if err != nil {
-		return nil, nil, err
+	r, err = m.Resident()
+	if p.opt.Place != PlaceDevice && errors.Is(err, device.ErrMemory) {
+		return nil, nil, fmt.Sprintf("the solver works on the processor: %v", err), nil
 	}
-	r, err := m.Resident()
-	return m, r, err
+	return m, r, "", err
 }
 
 // trainWith trains the machines on the device where that is the place for it, otherwise on a matrix that is computed first where it fits into memory.
 func (p *Problem) trainWith(ctx context.Context, k engine.Kernel, s *Settings, rows int64, report *Report) (c *solver.Classifier, err error) {
-	own, r, err := p.resident(s, k, report)
+	own, r, unplaced, err := p.resident(s, k)
 	if err != nil {
 		return nil, err
+	}
+	if report.Unplaced = unplaced; unplaced != "" {
+		report.Warnings = append(report.Warnings, unplaced)
 	}
 	begin := time.Now()
 	var m solver.Matrix = own

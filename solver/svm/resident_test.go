@@ -23,9 +23,10 @@ type slowDevice struct {
 	e      *engine.Engine
 	c      []float32 // of all pairs
 	memory error
-	open   int // residents and boards
-	added  int // calls of Add
-	closed int // calls of Close
+	fail   error // of Add
+	open   int   // residents and boards
+	added  int   // calls of Add
+	closed int   // calls of Close
 
 	mu       sync.Mutex
 	requests []int // how many rows each call of Rows asked for
@@ -60,6 +61,12 @@ func counting(n int) []int {
 		out[i] = i
 	}
 	return out
+}
+
+func (d *slowDevice) count(n *int, by int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	*n += by
 }
 
 func (d *slowDevice) Name() string     { return "slow" }
@@ -102,7 +109,7 @@ func (d *slowDevice) Resident(p *device.Program) (device.Resident, error) {
 	if d.memory != nil {
 		return nil, d.memory
 	}
-	d.open++
+	d.count(&d.open, 1)
 	return &slowRows{d, p}, nil
 }
 
@@ -112,10 +119,10 @@ type slowRows struct {
 }
 
 func (r *slowRows) Rows() int    { return r.x.Rows() }
-func (r *slowRows) Close() error { r.open--; return nil }
+func (r *slowRows) Close() error { r.count(&r.open, -1); return nil }
 
 func (r *slowRows) Board(docs []int, copies int) (device.Board, error) {
-	r.open++
+	r.count(&r.open, 1)
 	return &slowBoard{slowRows: r, docs: docs, score: make([]float64, len(docs)*copies), mask: make([]byte, len(docs)*copies)}, nil
 }
 
@@ -176,7 +183,10 @@ func (b *slowBoard) Pick(_ context.Context, docs, vars []int32, dst []float32, s
 }
 
 func (b *slowBoard) Add(_ context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
-	b.added++
+	b.count(&b.added, 1)
+	if b.fail != nil {
+		return 0, b.fail
+	}
 	for r, d := range docs {
 		for t := range b.score {
 			b.score[t] = math.FMA(by[r], float64(b.kernel(d, int32(t))), b.score[t])
@@ -188,7 +198,7 @@ func (b *slowBoard) Add(_ context.Context, docs []int32, by []float64, changed [
 	return 0, nil
 }
 
-func (b *slowBoard) Close() error { b.open--; return nil }
+func (b *slowBoard) Close() error { b.count(&b.open, -1); return nil }
 
 // A model that was trained with its rows on the device is that of the processor with the device's rows, to the bit, in every scheme, and nothing of the device stays taken.
 func TestPlaceOnDevice(t *testing.T) {
@@ -228,7 +238,7 @@ func TestPlaceWithoutMemory(t *testing.T) {
 	defer func(least int) { residentLeast = least }(residentLeast)
 	residentLeast = 90
 	p.opt.Place = PlaceAuto
-	if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.Place != "" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "3 bytes") {
+	if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.Place != "" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "3 bytes") || r.Unplaced != r.Warnings[0] {
 		t.Errorf("report %+v, error %v", r, err)
 	}
 	d.memory = nil

@@ -3,6 +3,7 @@ package svm
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -50,6 +51,9 @@ type SearchResult struct {
 	Total   int     // points of the grid
 	Best    int     // the best of Points: the first of several with the same mean; -1 where there is none
 
+	Place    string // the device whose memory had rows and scores of kernels, "" where it was the machine's for all
+	Unplaced string // why it hadn't for a kernel, where that was the place for them: in a sentence without a full stop
+
 	DotProducts int64 // that were computed
 	Separate    int64 // that training and predicting each point and fold by itself would have computed: all pairs of training documents once, and held-out documents with support vectors
 
@@ -72,7 +76,8 @@ func (r *SearchResult) Fits() int {
 // Search cross-validates the settings s with each combination of a grid, whose kernels are all of the problem's embedding. each, if not nil, is told each point that is
 // complete, one after the other.
 //
-// Tiles of c are computed once and shared by all kernels, folds and pairs of classes, where the whole matrix fits into memory. Of one kernel and fold, each problem is solved for
+// Tiles of c are computed once and shared by all kernels, folds and pairs of classes, where the whole matrix fits into memory; where a device keeps the rows, see Options.Place, each
+// kernel has its own, which all folds and values of C share. Of one kernel and fold, each problem is solved for
 // all C on the same rows, each from the solution of the one before. Kernels that differ in one number are taken in its order, from the widest on, and
 // each begins where the solutions of those before lead to. Figures are those of [Problem.CrossValidate], up to the tolerance, and the same from any number of workers.
 //
@@ -203,7 +208,11 @@ func (q *searching) embedding(ctx context.Context, p *Problem, e sparse.Embeddin
 		}
 	}
 	begin := time.Now()
-	if err := p.cached.Build(ctx); err != nil {
+	var kernels []engine.Kernel
+	for _, at := range specs {
+		kernels = append(kernels, at.kernel)
+	}
+	if err := p.buildFor(ctx, &q.s, kernels...); err != nil {
 		return err
 	}
 	q.out.Gram += time.Since(begin)
@@ -216,11 +225,7 @@ func (q *searching) embedding(ctx context.Context, p *Problem, e sparse.Embeddin
 	opt.Progress = q.solving
 	var way path
 	for _, at := range inPath(specs) {
-		m, err := f.matrix(ctx, at.kernel)
-		if err != nil {
-			return err
-		}
-		out, err := f.validate(ctx, m, q.cells, way.lead(at.kernel), opt)
+		out, err := q.kernel(ctx, f, at.kernel, way.lead(at.kernel), opt)
 		if err != nil {
 			return err
 		}
@@ -230,6 +235,18 @@ func (q *searching) embedding(ctx context.Context, p *Problem, e sparse.Embeddin
 		way.add(at.kernel, out[q.first()])
 	}
 	return nil
+}
+
+// kernel validates the cells of a kernel, where its rows are best kept.
+func (q *searching) kernel(ctx context.Context, f *folded, k engine.Kernel, near []weighted, opt solver.Options) (out []outcome, err error) {
+	m, err := f.place(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, m.close()) }()
+	q.out.Place, q.out.Unplaced = cmp.Or(m.backend(f.p), q.out.Place), cmp.Or(m.unplaced, q.out.Unplaced)
+	opt.Board = m.board
+	return f.validate(ctx, m.matrix, q.cells, near, opt)
 }
 
 // first is the cell that the solver takes first, whose solution is where the next kernel begins.

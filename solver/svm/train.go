@@ -26,6 +26,8 @@ type Report struct {
 	Solve time.Duration // the solver, with the rows it asked for
 	Place string        // the device whose memory had rows and scores meanwhile, "" for the machine's
 
+	Unplaced string // why it hadn't, where that was the place for them: in a sentence without a full stop
+
 	Warnings []string // what deserves notice, in sentences without a full stop
 }
 
