@@ -22,6 +22,7 @@ prints; the mean over folds comes with its standard deviation, which says how mu
 those of all documents, those that are held out included.
 
 The kernel, the problem and svm-train's letters are those of grambench train. -sets takes sets of points for documents, as grambench gram does. Each dot product is computed once for all folds.
+With -solver cuda a GPU keeps the rows and the scores of all folds, and the machine no matrix.
 
 Examples:
   grambench cv -in mail/                                 a folder with a sub-folder a class, 5 folds
@@ -121,6 +122,7 @@ func (r *cvRun) run(ctx context.Context, e *env) error {
 	}
 	p.clear()
 	r.warnStore(e, problem)
+	warnUnplaced(e, v.Unplaced)
 	if v.Unfinished > 0 {
 		warn(e.stderr, counted(v.Unfinished, "machine", "machines")+" stopped before -tolerance was reached")
 	}

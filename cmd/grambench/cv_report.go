@@ -60,6 +60,8 @@ type svmLine struct {
 	Epsilon   float64 `json:"epsilon,omitempty"`
 	Tolerance float64 `json:"tolerance"`
 	ISA       string  `json:"isa"`
+	Why       string  `json:"backend_reason,omitempty"` // why -backend auto took it
+	Solver    string  `json:"solver"`                   // whose memory had the solver's rows and scores: cpu or cuda
 	Workers   int     `json:"workers"`
 }
 
@@ -78,6 +80,15 @@ func newSVMLine(s svm.Settings) svmLine {
 		l.Scheme = s.Scheme.String()
 	}
 	return l
+}
+
+// computed says what computed it: the back end, the solver's place where that is the GPU, and workers.
+func (l *svmLine) computed() []string {
+	parts := []string{withWhy(l.ISA, l.Why)}
+	if l.Solver == string(cudaBackend) {
+		parts = append(parts, solvedOnGPU)
+	}
+	return append(parts, counted(l.Workers, "worker", "workers"))
 }
 
 // foldRow is one fold.
@@ -100,7 +111,7 @@ func (r *cvReport) fill(run *cvRun, p *svm.Problem, s svm.Settings, v *svm.Valid
 	r.svmLine = newSVMLine(s)
 	e := p.Engine()
 	r.Kernel, r.Embedding = engine.Resolve(s.Kernel, p.Terms()).String(), p.Embedding().String()
-	r.ISA, r.Workers = e.Backend(), e.Workers()
+	r.ISA, r.Why, r.Solver, r.Workers = e.Backend(), run.f.gpu.why, solverPlace(v.Place), e.Workers()
 	r.Folds, r.Seed = run.folds, run.f.seed
 	r.Scored, r.Right = v.Score.Documents, v.Score.Right
 	if v.Measure == svm.MeanSquaredError {
@@ -116,6 +127,9 @@ func (r *cvReport) fill(run *cvRun, p *svm.Problem, s svm.Settings, v *svm.Valid
 	r.Iterations, r.Unfinished = v.Iterations, v.Unfinished
 	r.SecondsGram, r.SecondsSolve = v.Gram.Seconds(), v.Solve.Seconds()
 	r.DotProducts, r.Cache = v.DotProducts, newCacheLine(p.Cache())
+	if v.Place != "" {
+		r.Cache.Whole, r.Cache.Bytes = false, 0 // it kept nothing
+	}
 	r.PeakBytes, r.LimitBytes = peakBytes(), int64(run.f.memory)
 	for fold, score := range v.ByFold {
 		row := foldRow{Fold: fold + 1, Documents: score.Documents, Support: v.Support[fold], Right: score.Right}
@@ -136,7 +150,8 @@ func (r *cvReport) writeText(w io.Writer) {
 	if r.Scheme != "" {
 		parts = append(parts, r.Scheme)
 	}
-	parts = append(parts, fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed), r.ISA, counted(r.Workers, "worker", "workers"))
+	parts = append(parts, fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed))
+	parts = append(parts, r.computed()...)
 	fmt.Fprintln(w, strings.Join(parts, ", "))
 	r.table().write(w)
 	fmt.Fprintf(w, "mean %s %s, standard deviation %s over the folds\n", r.Measure, r.Measure.Format(float64(r.Mean)), r.Measure.Format(float64(r.SD)))
@@ -146,7 +161,11 @@ func (r *cvReport) writeText(w io.Writer) {
 		fmt.Fprintf(w, "all documents: macro F1 %.4f\n", *r.MacroF1)
 	}
 	r.writeLines(w)
-	r.Cache.write(w, r.DotProducts)
+	if r.Solver == string(cudaBackend) {
+		writeRowsOnGPU(w, r.DotProducts)
+	} else {
+		r.Cache.write(w, r.DotProducts)
+	}
 	fmt.Fprintf(w, "reading %.2f s, preparing %.2f s, matrix %.2f s, folds %.2f s, in all %.2f s, peak memory %s", r.SecondsRead, r.SecondsPrepare, r.SecondsGram,
 		r.SecondsSolve, r.Seconds, formatBytes(r.PeakBytes))
 	if r.LimitBytes > 0 {

@@ -32,7 +32,7 @@ Lists (-grid NAME=LIST, once for each name):
 -log2c and -log2g are those of LIBSVM's grid.py. Where no list is given, C is 0.1, 1, 10 and 100, and if no kernel is named, t is 0.1, 0.25, 0.5, 1 and 2.
 
 The table has a row for each kernel and a column for each C, in each cell the mean over the folds and its standard deviation; * marks the best. The
-measure, the folds and the flags of the problem are those of grambench cv. ^C ends the search and prints what is complete.
+measure, the folds and the flags of the problem are those of grambench cv. With -solver cuda a GPU keeps the rows and the scores of one kernel after the other. ^C ends the search and prints what is complete.
 
 Examples:
   grambench grid -in mail/                                       the lists that are taken where none are given
@@ -235,6 +235,7 @@ func (r *gridRun) run(ctx context.Context, e *env) error {
 	if result == nil {
 		return err
 	}
+	warnUnplaced(e, result.Unplaced)
 	stopped := err
 	report.fill(result, watch)
 	report.Seconds = time.Since(begin).Seconds()

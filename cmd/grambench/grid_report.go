@@ -86,7 +86,7 @@ func newGridReport(c *sparse.Corpus, run *gridRun, g svm.Grid, s svm.Settings) *
 
 // fill fills in what was found.
 func (r *gridReport) fill(result *svm.SearchResult, w *gridWatch) {
-	r.ISA, r.Workers = w.isa, w.workers
+	r.ISA, r.Why, r.Solver, r.Workers = w.isa, r.run.f.gpu.why, solverPlace(result.Place), w.workers
 	r.Complete, r.Fits = len(result.Points) == result.Total, result.Fits()
 	r.DotProducts, r.Saved = result.DotProducts, result.Saved()
 	r.SecondsGram, r.SecondsSolve = result.Gram.Seconds(), result.Solve.Seconds()
@@ -177,7 +177,8 @@ func (r *gridReport) writeText(w io.Writer) {
 	if r.Scheme != "" {
 		parts = append(parts, r.Scheme)
 	}
-	parts = append(parts, fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed), r.ISA, counted(r.Workers, "worker", "workers"))
+	parts = append(parts, fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed))
+	parts = append(parts, r.computed()...)
 	fmt.Fprintln(w, strings.Join(parts, ", "))
 	fmt.Fprintf(w, "mean %s ± standard deviation over the folds\n", r.Measure)
 	r.table().write(w)
@@ -289,6 +290,9 @@ func (r *gridRun) trainCommand(best *gridRow) string {
 	add("-m", f.memory != 0, fmt.Sprint(int64(f.memory))+"B")
 	add("-tiles", r.tiles != "", r.tiles)
 	add("-isa", f.isa != "", f.isa)
+	add("-backend", f.backend != "auto", f.backend)
+	add("-gpu-mem", f.gpuMemory != 0, fmt.Sprint(int64(f.gpuMemory))+"B")
+	add("-solver", r.solver != "auto", r.solver)
 	add("-type", r.kind != string(model.CSVC), r.kind)
 	add("-scheme", r.scheme != "", r.scheme)
 	add("-tolerance", r.tolerance != 1e-3, fmt.Sprint(r.tolerance))

@@ -95,7 +95,7 @@ func newInfo() *info {
 		r.GPU, r.Backend = err.Error(), "cpu: there is no other"
 	} else {
 		r.GPU, r.Device = d.Name, &d
-		r.Backend = fmt.Sprintf("cuda for matrices that would keep the processor busy for more than %g s, else cpu (-backend auto)", autoSeconds)
+		r.Backend = fmt.Sprintf("cuda for matrices and predictions that would keep the processor busy for more than %g s, else cpu (-backend auto); the reports say which and why", autoSeconds)
 	}
 	r.Reason = "the best of those that this build holds and this processor can run"
 	if len(panel) == 1 {

@@ -103,6 +103,7 @@ func (r *predictRun) check() error {
 	case bool(r.prob) && r.output != "probabilities":
 		return usagef("-b 1 and -output %s, expected one of them", r.output)
 	}
+	f.startsOver = readAgain(r.model) // predictions are written when all are known
 	return nil
 }
 

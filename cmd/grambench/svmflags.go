@@ -27,7 +27,8 @@ type svmFlags struct {
 	prob       zeroOne
 	weights    weights
 	tiles      string
-	place      svm.Place // of the solver
+	solver     string // its place
+	place      svm.Place
 	quiet      bool
 
 	libsvmKernel  int // -t; -1 where it isn't given
@@ -68,6 +69,7 @@ func (f *flags) svmFlags() *svmFlags {
 	set.Var(&s.prob, "probabilities", "train for probabilities, too, which takes five more trainings a machine, `0|1`")
 	set.Var(s.weights, "weight", "multiply C for a class: `CLASS=W`, may be given several times; also svm-train's -wCLASS W")
 	set.StringVar(&s.tiles, "tiles", "", "keep the matrix in the folder `DIR` for later runs on the same documents and embedding (4 bytes a pair)")
+	set.StringVar(&s.solver, "solver", "auto", "keep the solver's rows and scores in the memory of the `PLACE`: cpu, cuda, or auto, the GPU's for large problems that -backend has it compute")
 	set.BoolVar(&s.quiet, "q", false, "neither progress nor report")
 
 	// svm-train's letters.
@@ -155,6 +157,9 @@ func (s *svmFlags) check() error {
 	}
 	if bool(s.prob) && !model.Type(s.kind).Classifies() {
 		return usagef("-probabilities (-b 1) belong to c_svc and nu_svc, not to %s", s.kind)
+	}
+	if err := s.checkSolver(); err != nil {
+		return err
 	}
 	_, err := s.kernelsOf(nil)
 	return err

@@ -22,7 +22,7 @@ func (s *svmFlags) newProblem(ctx context.Context, e *env, p *progress, c *spars
 		return nil, err
 	}
 	opt := svm.Options{ISA: f.isa, Workers: f.workers, MemoryBytes: f.budget(), HeldBytes: runtimeBytes + s.kept, Once: s.once, Progress: p.training}
-	if f.jobBackend(c.Documents.Rows()) == string(cudaBackend) {
+	if !f.ofSets() && f.jobBackend(c.Documents.Rows()) == string(cudaBackend) { // which compares no sets
 		opt.Device, opt.Place = f.loadGPU, s.place
 	}
 	if s.tiles != "" {
@@ -44,6 +44,23 @@ func (s *svmFlags) newProblem(ctx context.Context, e *env, p *progress, c *spars
 	return problem, nil
 }
 
+// checkSolver takes the place of the solver from its flag.
+func (s *svmFlags) checkSolver() error {
+	switch s.solver {
+	case "auto":
+	case "cpu":
+		s.place = svm.PlaceProcessor
+	case "cuda", "gpu":
+		if s.f.backend != string(cudaBackend) {
+			return usagef("-solver %s works on rows that the GPU computes, expected -backend cuda with it", s.solver)
+		}
+		s.place = svm.PlaceDevice
+	default:
+		return usagef("-solver %q, expected auto, cpu or cuda", s.solver)
+	}
+	return nil
+}
+
 // warnStore warns where tiles that were computed couldn't be kept for later runs: -tiles serves nothing then, or less than it could.
 func (s *svmFlags) warnStore(e *env, problem *svm.Problem) {
 	if problem == nil {
@@ -51,6 +68,13 @@ func (s *svmFlags) warnStore(e *env, problem *svm.Problem) {
 	}
 	if c := problem.Cache(); c.StoreErr != nil {
 		warn(e.stderr, fmt.Sprintf("-tiles %s: %s kept, then no more: %v", s.tiles, counted(c.Saved, "tile file", "tile files"), c.StoreErr))
+	}
+}
+
+// warnUnplaced warns where the solver's rows and scores weren't kept where -solver auto would have them.
+func warnUnplaced(e *env, why string) {
+	if why != "" {
+		warn(e.stderr, why)
 	}
 }
 

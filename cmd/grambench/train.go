@@ -55,7 +55,6 @@ Examples:
 		f.setsFlag()
 		f.set.StringVar(&t.out, "o", "", "write the model to `FILE` (default: the name of the source with .model behind it)")
 		f.set.StringVar(&t.to, "to", "gram", "write the format `FORMAT`: gram, libsvm or libsvm-precomputed")
-		f.set.StringVar(&t.solver, "solver", "auto", "keep the solver's rows and scores in the memory of the `PLACE`: cpu, cuda, or auto, the GPU's for large problems that -backend has it compute")
 		f.set.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds instead, as grambench cv does, and write no model")
 		f.check = t.check
 		return t.run
@@ -66,7 +65,6 @@ Examples:
 type trainRun struct {
 	*svmFlags
 	out, to string
-	solver  string
 	folds   int // of -v
 }
 
@@ -94,9 +92,6 @@ func (t *trainRun) check() error {
 		}
 		t.out = f.args[1]
 	}
-	if err := t.checkSolver(); err != nil {
-		return err
-	}
 	switch t.to {
 	case modelFormats[0], modelFormats[1], modelFormats[2]:
 	default:
@@ -106,23 +101,6 @@ func (t *trainRun) check() error {
 		t.out = defaultModel(f.in)
 	}
 	return t.checkLIBSVMKernel()
-}
-
-// checkSolver takes the place of the solver from its flag.
-func (t *trainRun) checkSolver() error {
-	switch t.solver {
-	case "auto":
-	case "cpu":
-		t.place = svm.PlaceProcessor
-	case "cuda", "gpu":
-		if t.f.backend != string(cudaBackend) {
-			return usagef("-solver %s works on rows that the GPU computes, expected -backend cuda with it", t.solver)
-		}
-		t.place = svm.PlaceDevice
-	default:
-		return usagef("-solver %q, expected auto, cpu or cuda", t.solver)
-	}
-	return nil
 }
 
 // defaultModel names the model of a source, in the present folder, as svm-train does.
@@ -210,6 +188,7 @@ func (t *trainRun) run(ctx context.Context, e *env) error {
 	}
 	p.clear()
 	t.warnStore(e, problem)
+	warnUnplaced(e, result.Unplaced)
 	if result.Unfinished > 0 {
 		warn(e.stderr, fmt.Sprintf("%s of %s stopped before -tolerance was reached", formatCount(result.Unfinished), counted(result.Machines, "machine", "machines")))
 	}

@@ -26,7 +26,8 @@ type trainReport struct {
 	Epsilon    float64 `json:"epsilon,omitempty"`
 	Tolerance  float64 `json:"tolerance"`
 	ISA        string  `json:"isa"`
-	Solver     string  `json:"solver"` // whose memory had the solver's rows and scores: cpu or cuda
+	Why        string  `json:"backend_reason,omitempty"` // why -backend auto took it
+	Solver     string  `json:"solver"`                   // whose memory had the solver's rows and scores: cpu or cuda
 	Workers    int     `json:"workers"`
 	File       string  `json:"file"`
 	FileFormat string  `json:"file_format"`
@@ -97,8 +98,8 @@ func (r *trainReport) fill(t *trainRun, m *model.Model, result *svm.Report, prob
 		r.C = 0 // has no part in them
 	}
 	e := problem.Engine()
-	r.ISA, r.Workers = e.Backend(), e.Workers()
-	r.Solver = "cpu"
+	r.ISA, r.Why, r.Workers = e.Backend(), t.f.gpu.why, e.Workers()
+	r.Solver = solverPlace(result.Place)
 	r.File, r.FileFormat = t.out, t.to
 	r.Machines, r.Support, r.Bounded = result.Machines, result.Support, result.Bounded
 	r.Iterations, r.Unfinished = result.Iterations, result.Unfinished
@@ -110,7 +111,6 @@ func (r *trainReport) fill(t *trainRun, m *model.Model, result *svm.Report, prob
 		r.Cache.Bytes = 4 * n * n // of the kernel's own values instead of c
 	}
 	if result.Place != "" {
-		r.Solver = string(cudaBackend)
 		r.Cache.Whole, r.Cache.Bytes = false, 0 // it kept nothing
 	}
 	r.PeakBytes, r.LimitBytes = peakBytes(), int64(t.f.memory)
@@ -155,9 +155,9 @@ func (r *trainReport) settings() string {
 	if r.Scheme != "" {
 		parts = append(parts, r.Scheme)
 	}
-	parts = append(parts, r.ISA)
+	parts = append(parts, withWhy(r.ISA, r.Why))
 	if r.Solver == string(cudaBackend) {
-		parts = append(parts, "solved on the GPU")
+		parts = append(parts, solvedOnGPU)
 	}
 	return strings.Join(append(parts, counted(r.Workers, "worker", "workers")), ", ")
 }
@@ -190,7 +190,7 @@ func (r *trainReport) writeText(w io.Writer) {
 	fmt.Fprintf(w, "%s, %s, %s steps, objective %.8g, greatest gap %.2g\n", counted(r.Machines, "machine", "machines"),
 		counted(r.Support, "support vector", "support vectors"), formatCount(r.Iterations), float64(r.Objective), float64(r.Gap))
 	if r.Solver == string(cudaBackend) {
-		fmt.Fprintf(w, "%s, rows kept on the GPU\n", counted(r.DotProducts, "dot product", "dot products"))
+		writeRowsOnGPU(w, r.DotProducts)
 	} else {
 		r.Cache.write(w, r.DotProducts)
 	}
@@ -201,6 +201,22 @@ func (r *trainReport) writeText(w io.Writer) {
 		fmt.Fprintf(w, " of %s", formatBytes(r.LimitBytes))
 	}
 	fmt.Fprintln(w)
+}
+
+// solvedOnGPU says where the solver was.
+const solvedOnGPU = "solved on the GPU"
+
+// solverPlace names the memory that had the solver's rows and scores: the processor's, unless place names a device.
+func solverPlace(place string) string {
+	if place != "" {
+		return string(cudaBackend)
+	}
+	return "cpu"
+}
+
+// writeRowsOnGPU says in a line what was computed for rows that the machine doesn't keep.
+func writeRowsOnGPU(w io.Writer, dots int64) {
+	fmt.Fprintf(w, "%s, rows kept on the GPU\n", counted(dots, "dot product", "dot products"))
 }
 
 // write says in a line what was computed, kept and found.
