@@ -53,6 +53,10 @@ type Kernels struct {
 	Piecewise  func(dst, c []float32, rows [][8]float32, bits uint)
 	Wedge      func(dst, c, row, cols []float32)
 
+	HalfLine        func(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool)
+	GaussianDeficit func(dst, c, y []float32, x, gamma float64)
+	Join            func(dst []float32, c [][]float32, q [][]float64, p []float64, degree int)
+
 	AddRows  func(sum []float64, rows [][]float32, from int, by []float64)
 	Extremes func(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64)
 	Step     func(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64)

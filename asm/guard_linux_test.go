@@ -1,6 +1,7 @@
 package asm
 
 import (
+	"math/rand/v2"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -32,12 +33,15 @@ func TestGuard(t *testing.T) {
 	const most = 70
 	c, y, dst := guardedSlice[float32](t, most), guardedSlice[float32](t, most), guardedSlice[float32](t, most)
 	g, mask, index := guardedSlice[float64](t, most), guarded(t, most), guardedSlice[int32](t, most)
+	rows := randomHalfLine(rand.New(rand.NewPCG(1, 1)))
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		for n := range most + 1 {
 			from := most - n
 			for _, m := range mapCases() {
 				m.run(k, dst[from:], c[from:], y[from:])
 			}
+			k.HalfLine(dst[from:], g[from:], rows, 0)
+			k.Join(dst[from:], [][]float32{c[from:]}, [][]float64{g[from:], g[from:]}, []float64{0, 0}, 2)
 			k.AddRows(g[from:], [][]float32{c, y}, from, []float64{1, 2})
 			if n%ScanBlock == 0 {
 				k.Extremes(g[from:], mask[from:], 1, 2)

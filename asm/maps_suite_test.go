@@ -108,7 +108,7 @@ func mapCases() []mapCase {
 				}, false})
 		}
 	}
-	return list
+	return append(list, wideCases()...)
 }
 
 // off tells whether got is not within the tolerance of want. Where want lies above the greatest float32, +Inf is right.

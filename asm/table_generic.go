@@ -37,6 +37,10 @@ var generic = Kernels{
 	Piecewise:  piecewiseGeneric,
 	Wedge:      wedgeGeneric,
 
+	HalfLine:        halfLineGeneric,
+	GaussianDeficit: gaussianDeficitGeneric,
+	Join:            joinGeneric,
+
 	AddRows:  addRowsGeneric,
 	Extremes: extremesGeneric,
 	Step:     stepGeneric,

@@ -35,6 +35,7 @@ var families = []struct {
 	{"rows", rows},
 	{"piecewise", piecewise},
 	{"wedge", wedges},
+	{"wide", wideMaps},
 }
 
 func main() {

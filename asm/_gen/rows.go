@@ -12,7 +12,7 @@ const sliceBytes = 24
 
 func rows(c *build.Context) {
 	for _, set := range isas {
-		g := &gen{Context: c, isa: set, data: &constants{at: map[uint32]operand.Mem{}}}
+		g := &gen{Context: c, isa: set, data: &constants{wide: map[uint64]operand.Mem{}}}
 		g.addRows()
 	}
 	g := &gen{Context: c}
@@ -115,30 +115,10 @@ func (g *gen) addRows() {
 	g.TESTQ(n, n)
 	g.JZ(operand.LabelRef("done"))
 	s, m := g.reg(), operand.Mem{Base: sum}
-	if g.lanes == 16 {
-		word, k := g.GP32(), g.K()
-		g.MOVL(operand.U32(0xff), word)
-		g.BZHIL(n.As32(), word, word)
-		g.KMOVW(word, k)
-		g.VMOVUPD_Z(m, k, s)
-		through(vec{s}, func(m operand.Mem, to reg.VecVirtual) { g.VCVTPS2PD_Z(m, k, to) })
-		g.VMOVUPD(s, k, m)
-	} else {
-		// The lanes below n: n, spread, above 0, 1, 2, 3; for float32 the same in 32 bits each.
-		lanes, narrow := g.reg(), g.XMM()
-		spread := g.XMM()
-		g.VMOVQ(n, spread)
-		g.VPBROADCASTQ(spread, lanes)
-		g.VPBROADCASTD(spread, narrow)
-		g.VPCMPGTQ(g.counting(8), lanes, lanes)
-		g.VPCMPGTD(g.counting(4), narrow, narrow)
-		g.VMASKMOVPD(m, lanes, s)
-		through(vec{s}, func(m operand.Mem, to reg.VecVirtual) {
-			g.VMASKMOVPS(m, narrow, to.AsX())
-			g.VCVTPS2PD(to.AsX(), to)
-		})
-		g.VMASKMOVPD(s, lanes, m)
-	}
+	first := g.someFirst(n)
+	g.load64(m, first, s)
+	through(vec{s}, func(m operand.Mem, to reg.VecVirtual) { g.load32(m, first, to) })
+	g.store64(s, m, first)
 	g.Label("done")
 	g.VZEROUPPER()
 	g.RET()
@@ -147,7 +127,12 @@ func (g *gen) addRows() {
 // counting is the numbers 0, 1, 2, 3 of so many bytes each.
 func (g *gen) counting(bytes int) operand.Mem {
 	name := map[int]string{4: "counting4", 8: "counting8"}[bytes]
+	key := uint64(bytes) // no float64 constant has these bits
+	if m, ok := g.data.wide[key]; ok {
+		return m
+	}
 	m := g.StaticGlobal(name)
+	g.data.wide[key] = m
 	g.DataAttributes(attr.RODATA | attr.NOPTR)
 	for i := range 4 {
 		if bytes == 4 {

@@ -36,7 +36,8 @@ type gen struct {
 
 // constants are the constants of a file: each stands in the data section often enough to fill the widest register.
 type constants struct {
-	at map[uint32]operand.Mem
+	at   map[uint32]operand.Mem
+	wide map[uint64]operand.Mem // those of 64 bits
 }
 
 func (g *gen) mem(x float32) operand.Mem { return g.memBits(math.Float32bits(x)) }

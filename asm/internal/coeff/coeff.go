@@ -114,3 +114,22 @@ const (
 	Mills8 float32 = 0x1.0f3ef4p-15
 	Mills9 float32 = 0x1.5507f8p-15
 )
+
+// Expm1 is P with exp(r)-1 = r·P(r) for |r| <= (ln 2)/2, the power series to r⁹/10! exclusively: what is left out is below 0.347⁹/10! = 2^-35.5, and P above 0.84, so the relative
+// error is below 2^-35. Expm1Low is where 1-exp(x) is 1 in float32; LogE64 is 1/ln 2, and adding Round64 rounds to an integer, which the low bits of the sum hold.
+const (
+	Expm10 = 1.0
+	Expm11 = Expm10 / 2
+	Expm12 = Expm11 / 3
+	Expm13 = Expm12 / 4
+	Expm14 = Expm13 / 5
+	Expm15 = Expm14 / 6
+	Expm16 = Expm15 / 7
+	Expm17 = Expm16 / 8
+	Expm18 = Expm17 / 9
+
+	Expm1Low = -40.0
+	LogE64   = 1.4426950408889634
+	Ln264    = 0.6931471805599453
+	Round64  = 0x1.8p52
+)

@@ -1,0 +1,125 @@
+package asm
+
+import (
+	"math"
+
+	"github.com/gramengine/gram/asm/internal/coeff"
+)
+
+// The maps of this file compute in float64 and round to float32 once, at the end: their results are arguments of other maps, which multiply relative errors. What holds for
+// every map holds for them, too, and an element's bits are the same for x and y[j] exchanged.
+
+// A half line is a function of a number v >= 0, cut into HalfLineIntervals intervals of equal length for each power of two from 2^HalfLineLow to 2^HalfLineHigh. With
+// v = m·2^e, 1 <= m < 2, its row is that of the first 4 bits of m behind those of smaller e, and holds six coefficients, that of t⁰ first, and two numbers that are left to the one who
+// makes it; t = m - mid, where mid is the middle of the interval's mantissas, so that |t| <= 2⁻⁵, without a rounding.
+const (
+	HalfLineLow       = -160
+	HalfLineHigh      = 160
+	HalfLineIntervals = 1 << halfLineBits
+	HalfLineRows      = (HalfLineHigh - HalfLineLow) * HalfLineIntervals // and one more, of NaN
+
+	halfLineBits  = 4
+	halfLineFirst = (1023 + HalfLineLow) << halfLineBits // the upper bits of 2^HalfLineLow
+)
+
+// HalfLineRow returns the row of v, HalfLineRows where v has none, and its variable t there.
+func HalfLineRow(v float64) (row int, t float64) {
+	const one = 1023 << 52
+	b := math.Float64bits(v)
+	mantissa := b&(1<<52-1) | one
+	mid := mantissa&^(1<<(52-halfLineBits)-1) | 1<<(51-halfLineBits)
+	return int(min(b>>(52-halfLineBits)-halfLineFirst, HalfLineRows)), math.Float64frombits(mantissa) - math.Float64frombits(mid)
+}
+
+// halfLineGeneric evaluates a half line,
+//
+//	dst[j] = Σ_k rows[row(v[j])][k] t(v[j])ᵏ,  k = 0 … 5,  0 <= j < len(dst)
+//	dst[j] = zero where v[j] = 0
+//
+// by Horner's rule in float64, which is within 11 units of 2⁻⁵³ of the sum of the terms' sizes, and the rounding to float32. There are HalfLineRows+1 rows, of which the last
+// holds NaN: that is what v[j] below 0, outside of the rows and NaN give. outside reports whether any result is NaN.
+func halfLineGeneric(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool) {
+	v = v[:len(dst)]
+	rows = rows[:HalfLineRows+1]
+	for j, v := range v {
+		w := zero
+		if v != 0 {
+			row, t := HalfLineRow(v)
+			r := &rows[row]
+			w = float64(r[5]*t) + r[4]
+			w = float64(w*t) + r[3]
+			w = float64(w*t) + r[2]
+			w = float64(w*t) + r[1]
+			w = float64(w*t) + r[0]
+		}
+		dst[j] = float32(w)
+		outside = outside || w != w
+	}
+	return outside
+}
+
+// gaussianDeficitGeneric is what a Gaussian kernel is below 1,
+//
+//	dst[j] = 1 - exp(-gamma·((x-y[j])² + 2·x·y[j]·c[j])),  0 <= j < len(dst)
+//
+// which is 1 - cosine in its feature space, with full relative accuracy: within 2⁻³⁴ before it is rounded, for x, y[j] and c[j] that are exact. x and gamma are at least 0, gamma·x² and
+// gamma·y[j]² far from the ends of the range of float64.
+func gaussianDeficitGeneric(dst, c, y []float32, x, gamma float64) {
+	c, y = c[:len(dst)], y[:len(dst)]
+	for j, v := range c {
+		w := float64(y[j])
+		d := x - w
+		dst[j] = float32(deficit64(-gamma * (float64(d*d) + float64(float64(x*w)*float64(v+v)))))
+	}
+}
+
+// deficit64 is 1-e^x for x <= 0. With n the integer nearest to x/ln 2 and r = x - n ln 2 it is (1-2^n) - 2^n·(e^r-1), where the first term is 0 or at least twice the
+// second, if that is below 0. So nothing cancels: r is good to 2^-47 for n < 0, and relative to itself for n = 0.
+func deficit64(x float64) float64 {
+	if x < coeff.Expm1Low {
+		x = coeff.Expm1Low
+	}
+	k := float64(x*coeff.LogE64) + coeff.Round64
+	r := x - float64((k-coeff.Round64)*coeff.Ln264)
+	p := float64(coeff.Expm18*r) + coeff.Expm17
+	p = float64(p*r) + coeff.Expm16
+	p = float64(p*r) + coeff.Expm15
+	p = float64(p*r) + coeff.Expm14
+	p = float64(p*r) + coeff.Expm13
+	p = float64(p*r) + coeff.Expm12
+	p = float64(p*r) + coeff.Expm11
+	p = float64(p*r) + coeff.Expm10
+	power := math.Float64frombits(math.Float64bits(k)<<52 + 1023<<52)
+	return (1 - power) - float64(power*float64(p*r))
+}
+
+// joinGeneric gives 1 - cosine of vectors that are put together from parts, the i-th of them with the norms p[i] and q[i][j] and 1 - cosine c[i][j], where Σ p[i]² = 1 and
+// Σ q[i][j]² = 1 for all j, and of the tensor power of degree n >= 1 of that,
+//
+//	v = ½ Σ_i (p[i]-q[i][j])² + Σ_{i < len(c)} p[i] q[i][j] c[i][j]
+//	dst[j] = 1 - (1-v)ⁿ = v Σ_{k < n} (1-v)ᵏ,  0 <= j < len(dst)
+//
+// since 1 - Σ p[i] q[i][j] is ½ Σ (p[i]-q[i][j])². Parts from len(c) on have c = 0; v is at most 2. len(q) = len(p) >= len(c); any c[i] may be dst. Norms are good to a few units of 2⁻⁵³,
+// ε relative to each, and a Σ p[i]² that is off by as much changes v by ε v + ε²: so v is within ε √(Σ (p[i]-q[i][j])²) and some 2⁻⁴⁸ v, and dst within n times that.
+func joinGeneric(dst []float32, c [][]float32, q [][]float64, p []float64, degree int) {
+	for j := range dst {
+		var gap, v float64
+		for i, a := range p {
+			b := q[i][j]
+			d := a - b
+			gap += float64(d * d)
+			if i < len(c) {
+				v += float64(float64(a*b) * float64(c[i][j]))
+			}
+		}
+		v += float64(gap * 0.5)
+		if v > 2 {
+			v = 2
+		}
+		s, rest := 1.0, 1-v
+		for range degree - 1 {
+			s = float64(s*rest) + 1
+		}
+		dst[j] = float32(v * s)
+	}
+}
