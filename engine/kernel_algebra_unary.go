@@ -2,82 +2,9 @@ package engine
 
 import (
 	"math"
-	"strings"
 
 	"github.com/gramengine/gram/asm"
 )
-
-// powered is a power of a kernel,
-//
-//	k = k₁(x, y)^p,   p > 0
-//
-// p a whole number, unless k₁ is nowhere below 0.
-type powered struct {
-	combination
-	p      float64
-	powers powers
-}
-
-func newPowered(of component, p float64) component {
-	return compile(powered{combination{[]component{of}}, p, newPowers(p)})
-}
-
-func (f powered) spec() string             { return f.call("power", formatNumber(f.p)) }
-func (f powered) with(of []component) form { return powered{combination{of}, f.p, f.powers} }
-func (f powered) whole() bool              { return f.p == math.Trunc(f.p) }
-
-func (f powered) properties() Properties {
-	of := f.of[0].Properties()
-	p := Properties{Source: sourceProduct, Condition: f.conditions(), NonNegative: of.NonNegative || math.Mod(f.p, 2) == 0, PositiveDiagonal: of.PositiveDiagonal}
-	if !f.whole() {
-		p.Condition = strings.TrimPrefix(p.Condition+"; a power that is no whole number", "; ")
-		return p
-	}
-	return p.like(f.of)
-}
-
-func (f powered) raise(v float64) float64 {
-	if f.whole() {
-		return power(v, int(f.p))
-	}
-	return math.Pow(max(v, 0), f.p) // max: what rounding may have taken below 0
-}
-
-func (f powered) value(c, x, y float64) float64 { return f.raise(f.of[0].Eval(c, x, y)) }
-
-func (f powered) homogeneous() (float64, bool) {
-	p, ok := f.of[0].homogeneous()
-	return p * f.p, ok
-}
-
-func (f powered) feature(c, x, y float64) (c2, x2, y2 float64) {
-	c2, x2, y2 = f.of[0].feature(c, x, y)
-	return deficitPower(c2, f.p), math.Pow(x2, f.p), math.Pow(y2, f.p)
-}
-
-func (f powered) rows(k *asm.Kernels, b *block) {
-	from, table := b.a[:len(b.y)], f.powers.table()
-	for i := range b.x {
-		dst, c := b.row(i)
-		f.of[0].Map(k, from, c, b.x[i:i+1], b.y)
-		if f.whole() {
-			for j, w := range from {
-				dst[j] = float32(power(float64(w), int(f.p)))
-			}
-			continue
-		}
-		for j, w := range from {
-			dst[j] = float32(f.powers.at(table, max(float64(w), 0))) // max: as in raise
-		}
-	}
-}
-
-// error: what the part's error makes of the power, at either end, and the rounding of the result.
-func (f powered) error(c, x, y float64) float64 {
-	v, e := f.of[0].Eval(c, x, y), partError(f.of[0], c, x, y)
-	err := max(math.Abs(f.raise(v+e)-f.raise(v)), math.Abs(f.raise(v-e)-f.raise(v)))
-	return err + (unit+halfLineError)*(math.Abs(f.raise(v))+err) + underflow
-}
 
 // exponential is the exponential of a kernel,
 //

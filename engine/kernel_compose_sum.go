@@ -8,9 +8,9 @@ import (
 
 // sumStage is a layer that is a weighted sum, part by part, as weighted.feature has it: with the parts' norms aᵢ and bᵢ and their cᵢ,
 //
-//	c2 = (Σ_{i<j} wᵢ wⱼ (aᵢbⱼ - aⱼbᵢ)² / (x2 y2 + Σ wᵢ aᵢ bᵢ) + Σ wᵢ aᵢ bᵢ cᵢ) / (x2 y2)
+//	c2 = ½ Σ (pᵢ - qᵢ)² + Σ pᵢ qᵢ cᵢ,   pᵢ = √wᵢ aᵢ/x2,   qᵢ = √wᵢ bᵢ/y2
 //
-// The cᵢ come from the parts' rows in float32, norms and the sums are in float64.
+// since Σ pᵢ² = Σ qᵢ² = 1. The cᵢ come from the parts' rows in float32, norms and the sums are in float64.
 type sumStage struct {
 	parts   []*stage
 	weights []float64
@@ -42,25 +42,22 @@ func newSumStage(k component) *sumStage {
 
 // sumRoom is scratch space for a block.
 type sumRoom struct {
-	a     [mostSummands]float64        // norms of the row
-	b     [mostSummands][chunk]float64 // and of the columns
-	roots [mostSummands][chunk]float64
-	y2    [chunk]float64
-
-	gap, xy, xyc [chunk]float64 // the three sums
-	c            [mostSummands][chunk]float32
+	joint
+	parts [mostSummands]stageRoom
+	c     [mostSummands][chunk]float32
 }
 
 // columns computes what rows need of the columns.
 func (s *sumStage) columns(m *sumRoom, y []float32) {
+	m.begin(len(s.parts), len(y))
 	for i, p := range s.parts {
+		root := math.Sqrt(s.weights[i])
 		for j, v := range y {
-			m.b[i][j], m.roots[i][j] = p.norm64(v), p.root(v)
+			m.q[i][j] = root * p.norm64(v)
 		}
+		p.columns(&m.parts[i], y)
 	}
-	for j, v := range y {
-		m.y2[j] = s.norm64(v)
-	}
+	m.directions(len(s.parts))
 }
 
 // norm64 returns √Σ wᵢ aᵢ².
@@ -74,40 +71,18 @@ func (s *sumStage) norm64(x float32) float64 {
 }
 
 // row computes dst[j] = c2(c[j], x, y[j]), given what columns has left; dst may be c.
-func (s *sumStage) row(asm *asm.Kernels, m *sumRoom, dst, c []float32, x float32, y []float32, buffer []float64) {
+func (s *sumStage) row(asm *asm.Kernels, m *sumRoom, dst, c []float32, x float32, y []float32) {
 	n := len(y)
-	for i, p := range s.parts {
-		m.a[i] = p.norm64(x)
-		p.row(asm, m.c[i][:n], c, x, y, m.roots[i][:n], buffer)
-	}
-	x2, gap, xy, xyc := s.norm64(x), m.gap[:n], m.xy[:n], m.xyc[:n]
-	clear(gap)
-	clear(xy)
-	clear(xyc)
-	for i, w := range s.weights {
-		a, bs, cs := m.a[i], m.b[i][:n], m.c[i][:n]
-		for j, b := range bs {
-			ab := float64(w * float64(a*b))
-			xy[j] += ab
-			xyc[j] += float64(ab * float64(cs[j]))
-		}
-		for k, u := range s.weights[:i] {
-			before, bks, uw := m.a[k], m.b[k][:n], float64(u*w)
-			for j, b := range bs {
-				cross := float64(before*b) - float64(bks[j]*a)
-				gap[j] += float64(uw * float64(cross*cross))
-			}
-		}
-	}
 	dst, c = dst[:n], c[:n]
-	for j, y2 := range m.y2[:n] {
-		v := c[j]
-		if both := float64(x2 * y2); both > 0 {
-			sum := both + xy[j]
-			v = float32(min((gap[j]+float64(xyc[j]*sum))/float64(sum*both), 2))
+	for i, p := range s.parts {
+		m.p[i] = math.Sqrt(s.weights[i]) * p.norm64(x)
+		if m.given[i] = c; !p.identity() {
+			m.given[i] = m.c[i][:n]
+			p.row(asm, &m.parts[i], m.given[i], c, x, y)
 		}
-		dst[j] = v
 	}
+	m.joint.row(asm, dst, c, len(s.parts), len(s.parts), 1)
+	clear(m.given[:]) // the pool must not keep them
 }
 
 // error bounds the error of what row computes: each part's, as it is weighted, float64 rounding and one to float32.
@@ -119,8 +94,16 @@ func (s *sumStage) error(c, x, y, c2 float64) float64 {
 		err += w * a * b * p.error(c, x, y, d)
 		xx, yy = xx+w*a*a, yy+w*b*b
 	}
-	if both := math.Sqrt(xx * yy); both > 0 {
-		err /= both
+	both := math.Sqrt(xx * yy)
+	if both == 0 {
+		return underflow
 	}
-	return err + (unit+0x1p-44)*(c2+err) + underflow
+	err /= both
+	var gap float64
+	for i, p := range s.parts {
+		_, a, b := p.of.feature(c, x, y)
+		d := a/math.Sqrt(xx) - b/math.Sqrt(yy)
+		gap += s.weights[i] * d * d
+	}
+	return err + jointError(c2+err, gap) + unit*(c2+err) + underflow
 }

@@ -104,7 +104,7 @@ func (f euclidean) properties() Properties {
 }
 
 // rows works in float64: only the result is rounded.
-func (f euclidean) rows(_ *asm.Kernels, b *block) {
+func (f euclidean) rows(k *asm.Kernels, b *block) {
 	v := b.sum[:len(b.y)]
 	for i, xi := range b.x {
 		x := float64(xi)
@@ -122,7 +122,7 @@ func (f euclidean) rows(_ *asm.Kernels, b *block) {
 				dst[j] = float32(-v)
 			}
 		default:
-			f.of.row(dst, v)
+			f.of.row(k, dst, v)
 		}
 	}
 }

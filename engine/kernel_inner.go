@@ -95,22 +95,22 @@ func (k sigmoid) Eval(c, x, y float64) float64 { return math.Tanh(affine(k.gamma
 var tanh = newHalfLine(math.Tanh)
 
 // Map implements [Kernel], in float64 as [polynomial] does, with the hyperbolic tangent from a table.
-func (k sigmoid) Map(_ *asm.Kernels, dst, c, x, y []float32) {
+func (k sigmoid) Map(asm *asm.Kernels, dst, c, x, y []float32) {
 	n := len(y)
-	var signed, size [chunk]float64
+	b := blocks.Get().(*block)
+	defer blocks.Put(b)
 	for i, xi := range x {
 		for lo := 0; lo < n; lo += chunk {
 			hi := min(lo+chunk, n)
 			dst, c := dst[i*n+lo:i*n+hi], c[i*n+lo:i*n+hi]
+			size, sign := b.sum[:len(dst)], b.a[:len(dst)]
 			for j, yj := range y[lo:hi] {
 				v := affine(k.gamma, k.r, float64(c[j]), float64(xi), float64(yj))
-				signed[j], size[j] = v, math.Abs(v)
+				size[j], sign[j] = math.Abs(v), float32(math.Copysign(1, v))
 			}
-			tanh.row(dst, size[:len(dst)])
-			for j, v := range signed[:len(dst)] {
-				if v < 0 {
-					dst[j] = -dst[j]
-				}
+			tanh.row(asm, dst, size)
+			for j, v := range sign {
+				dst[j] *= v
 			}
 		}
 	}

@@ -34,12 +34,14 @@ var mapSpecs = []string{
 	"product(arccos:n=1,arccos:n=0,arccos:n=0)", "product(rbf:gamma=0.1,linear)", "product(diffusion:t=0.03,arccos:n=0)",
 	"0.5*diffusion:t=0.5 + 0.5*linear", "0.5*diffusion:t=0.1 + 0.5*bhattacharyya", "linear + -2.5*(arccos:n=1 + 3*linear)",
 	"power(arccos:n=1,2.5)", "power(bhattacharyya,3)", "power(linear + rbf:gamma=0.1,2)", "power(rbf:gamma=0.1,0.5)",
-	"power(rbf:gamma=1e-3,63.5)", "power(arccos:n=-0.45,20)", "compose(arccos:n=20,arccos:n=-0.49)",
+	"power(polynomial:gamma=1e-3,r=1,degree=2,1.5)", "power(polynomial:gamma=1e-3,r=1,degree=2,6.75)", "power(linear + rbf:gamma=0.1,3)",
+	"power(exp(0.5*ned),0.01)", "power(3*rbf:gamma=0.1,0.5)", "power(arccos:n=-0.45,20)", "compose(arccos:n=20,arccos:n=-0.49)",
 	"exp(2*bhattacharyya)", "exp(100*bhattacharyya)", "exp(1e-3*linear)", "exp(0.5*ngd)",
 	"normalise(polynomial:gamma=0.1,r=1,degree=2)", "normalise(arccos:n=2)", "normalise(polynomial:gamma=0.1,r=0,degree=3)",
 	"centred(ngd)", "centred(rbf:gamma=0.1)", "centred(ned)",
 	"ngd-power:beta=0.3", "ngd-log", "hellinger:gamma=1", "hellinger:gamma=50", "chi2:gamma=1", "chi2:gamma=40", "js:t=1", "js:t=0.02",
 	"ned", "ned:beta=0.5", "ned:beta=2", "ned-log",
+	"compose(polynomial:gamma=0.1,r=0,degree=12,ngd)", "compose(linear + polynomial:gamma=0.1,r=0,degree=2,arccos:n=0)", "compose(power(rbf:gamma=0.1,0.5),ned)",
 	"compose(arccos:n=1,rbf:gamma=0.1,arccos:n=1,layers=4)", "compose(rbf:gamma=0.1,ngd)",
 }
 

@@ -1,24 +1,34 @@
 package engine
 
-import "math"
+import (
+	"math"
 
-// powers is v^p for any p other than 0 and v >= 0, with 0^p = 0, as v^w · v^r: w is the whole part of p, of the same sign, and r the rest, which a [halfLine] takes, as it
-// is accurate for small powers alone. Relative to the value it is within halfLineError and |w| roundings of float64, which for all p that matter to float32 is less than a
+	"github.com/gramengine/gram/asm"
+)
+
+// powers is v^p for any p other than 0 and v >= 0, with 0^p = 0. A [halfLine] takes p up to mostSmooth, for which it is accurate; others are v^w · v^r: w is the whole part of p, of
+// the same sign, and r the rest, which a half line takes. Relative to the value it is within halfLineError and |w| roundings of float64, which for all p that matter to float32 is less than a
 // hundredth of what rounding to that adds.
 type powers struct {
 	p     float64
-	whole int       // w; 0 also where p is out of all proportion, beyond mostWhole
+	whole int       // w; 0 also up to mostSmooth, and where p is out of all proportion, beyond mostWhole
 	rest  *halfLine // of r; nil where there is none
 }
 
 // mostWhole is where v^p is 0, 1 or beyond float64 for nearly all v, so that it doesn't matter how long math.Pow takes.
 const mostWhole = 1 << 20
 
+// mostSmooth is the greatest power of a half line: |f⁽⁶⁾| v⁶ = |p(p-1)…(p-5)| v^p is at most 6! there.
+const mostSmooth = 6
+
 func newPowers(p float64) powers {
 	if !(math.Abs(p) < mostWhole) {
 		return powers{p: p}
 	}
 	whole := math.Trunc(p)
+	if p != whole && p > 0 && p <= mostSmooth {
+		whole = 0
+	}
 	f := powers{p: p, whole: int(whole)}
 	if rest := p - whole; rest != 0 {
 		f.rest = newHalfLine(func(v float64) float64 { return realPower(v, rest) })
@@ -27,7 +37,7 @@ func newPowers(p float64) powers {
 }
 
 // table returns the rows that at wants.
-func (f powers) table() [][nodes]float64 {
+func (f powers) table() [][8]float64 {
 	if f.rest == nil {
 		return nil
 	}
@@ -35,7 +45,7 @@ func (f powers) table() [][nodes]float64 {
 }
 
 // at returns v^p.
-func (f powers) at(table [][nodes]float64, v float64) float64 {
+func (f powers) at(table [][8]float64, v float64) float64 {
 	switch {
 	case v == 0: // outside of the table, and most values of a kernel that falls fast
 		return 0
@@ -52,4 +62,22 @@ func (f powers) at(table [][nodes]float64, v float64) float64 {
 		w *= f.rest.at(table, v)
 	}
 	return w
+}
+
+// row computes dst[j] = v[j]^p, rounded to float32, for p that is no whole number; what is below 0 by rounding counts as 0. The buffer is as long as dst.
+func (f powers) row(k *asm.Kernels, dst, v []float32, buffer []float64) {
+	table := f.table()
+	if f.whole != 0 || f.rest == nil {
+		for j, w := range v {
+			dst[j] = float32(f.at(table, max(float64(w), 0)))
+		}
+		return
+	}
+	for j, w := range v {
+		if w < 0 {
+			w = 0
+		}
+		buffer[j] = float64(w)
+	}
+	f.rest.row(k, dst, buffer)
 }

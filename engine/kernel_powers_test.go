@@ -28,10 +28,11 @@ func TestPowers(t *testing.T) {
 	}
 }
 
-// A power of a Gaussian kernel is the Gaussian kernel of the gamma times that, and powers of arc-cosine kernels scale with the norms.
+// A power of a polynomial kernel is that of as many times the degree, and powers of arc-cosine kernels scale with the norms.
 func TestLargePowers(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, pair := range [][2]string{{"power(rbf:gamma=0.001,63.5)", "rbf:gamma=0.0635"}, {"power(rbf:gamma=0.01,20.5)", "rbf:gamma=0.205"}} {
+		for _, pair := range [][2]string{{"power(polynomial:gamma=0.001,r=1,degree=2,23.5)", "polynomial:gamma=0.001,r=1,degree=47"},
+			{"power(polynomial:gamma=0.01,r=1,degree=2,5.5)", "polynomial:gamma=0.01,r=1,degree=11"}} {
 			k, same := MustParseKernel(pair[0]), MustParseKernel(pair[1])
 			y := []float32{3, 3.5, 4}
 			for _, v := range []float32{0, 0.01, 0.4} {

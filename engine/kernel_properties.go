@@ -68,6 +68,7 @@ func PropertiesOf(k Kernel) Properties {
 const (
 	sourceSchoenberg = "Schoenberg, Trans. AMS 44 (1938)"
 	sourceProduct    = "Schur; Berg, Christensen and Ressel, Harmonic Analysis on Semigroups (1984), ch. 3"
+	sourceDivisible  = "Schoenberg (1938) and Berg, Christensen and Ressel (1984), ch. 3, §2: infinitely divisible"
 	sourceCho        = "Cho, Kernel methods for deep learning, UCSD thesis 2012"
 	sourceJebara     = "Jebara, Kondor and Howard, JMLR 5 (2004)"
 	sourceHein       = "Hein and Bousquet, AISTATS 2005"

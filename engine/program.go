@@ -248,6 +248,10 @@ func (b *programBuilder) formValue(f form, l layer) {
 			}
 		}
 	case powered:
+		if f.same != nil {
+			b.value(f.same, l)
+			return
+		}
 		b.value(f.of[0], l)
 		if f.whole() {
 			b.op(device.OpPower, int(f.p))

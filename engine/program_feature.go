@@ -61,6 +61,10 @@ func (b *programBuilder) deficit(k component, l layer) {
 			b.ops(device.OpMul, device.OpAdd)
 		}
 	case powered:
+		if f.same != nil {
+			b.deficit(f.same, l)
+			return
+		}
 		b.deficit(f.of[0], l)
 		b.parameter(device.OpDeficit, f.p)
 	case normalised:

@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"math"
+	"strings"
+
+	"github.com/gramengine/gram/asm"
+)
+
+// powered is a power of a kernel,
+//
+//	k = k₁(x, y)^p,   p > 0
+//
+// p a whole number, unless k₁ is nowhere below 0.
+type powered struct {
+	combination
+	p      float64
+	powers powers
+	same   component // the same function, where it is simpler to compute than as a power; see raised
+}
+
+func newPowered(of component, p float64) component { return compile(power1(of, p)) }
+
+func power1(of component, p float64) powered {
+	return powered{combination{[]component{of}}, p, newPowers(p), raised(of, p)}
+}
+
+func (f powered) spec() string             { return f.call("power", formatNumber(f.p)) }
+func (f powered) with(of []component) form { return power1(of[0], f.p) }
+func (f powered) whole() bool              { return f.p == math.Trunc(f.p) }
+
+// raised returns the kernel that is the power p of another, for p > 0, or nil where there is nothing simpler than to compute that power: exp(v)^p is exp(pv), which is also
+// known where exp(v) is out of the range of float32; (k^q)^p is k^(pq), unless a root undoes a power that lost a sign; and powers go into products and past weights.
+func raised(of component, p float64) component {
+	rate := func(v float64) (float64, bool) { return v * p, v != 0 && v*p >= leastRate && v*p <= mostRate }
+	width := func(v float64) (float64, bool) { return v / p, v/p >= leastRate && v/p <= mostRate }
+	ok := false
+	switch k := of.(type) {
+	case gaussian:
+		if k.gamma, ok = rate(k.gamma); ok {
+			return k
+		}
+	case diffusion:
+		if k.t, ok = width(k.t); ok {
+			return k
+		}
+	case ngdExp:
+		if k.t, ok = width(k.t); ok {
+			return k
+		}
+	case *compiled:
+		return raisedForm(k.form, p, rate, width)
+	}
+	return nil
+}
+
+// raisedForm is raised for a kernel made of a form; rate and width raise an exponential by its rate or its width.
+func raisedForm(of form, p float64, rate, width func(v float64) (float64, bool)) component {
+	ok := false
+	switch f := of.(type) {
+	case hellingerExp:
+		if f.gamma, ok = rate(f.gamma); ok {
+			return compile(f)
+		}
+	case chiSquareExp:
+		if f.gamma, ok = rate(f.gamma); ok {
+			return compile(f)
+		}
+	case jensenShannonExp:
+		if f.t, ok = width(f.t); ok {
+			return compile(f)
+		}
+	case exponential:
+		exponent := weighted{combination{f.of}, []float64{p}}
+		if k, ok := f.of[0].(*compiled); ok {
+			if sum, ok := k.form.(weighted); ok {
+				exponent = weighted{combination{sum.of}, make([]float64, len(sum.of))}
+				for i, w := range sum.weights {
+					exponent.weights[i] = w * p
+				}
+			}
+		}
+		return compile(exponential{combination{[]component{compile(exponent)}}})
+	case powered:
+		q := f.p * p
+		switch {
+		case f.whole() && p != math.Trunc(p) && !f.of[0].Properties().NonNegative:
+		case q == 1:
+			return f.of[0]
+		case q <= mostRate:
+			return newPowered(f.of[0], q)
+		}
+	case product:
+		var parts []component
+		for _, part := range f.of {
+			k := raised(part, p)
+			if k == nil {
+				return nil
+			}
+			parts = append(parts, k)
+		}
+		return compile(product{combination{parts}})
+	case weighted:
+		if len(f.of) == 1 && f.weights[0] > 0 {
+			if k := raised(f.of[0], p); k != nil {
+				return compile(weighted{combination{[]component{k}}, []float64{math.Pow(f.weights[0], p)}})
+			}
+		}
+	}
+	return nil
+}
+
+// Parameters of what is raised stay between these, where float32 has room for them and for products with them.
+const leastRate, mostRate = 1e-30, 1e30
+
+func (f powered) properties() Properties {
+	if f.same != nil {
+		p := f.same.Properties()
+		p.Source = sourceDivisible
+		p.Condition = strings.TrimPrefix(p.Condition+"; computed as "+f.same.String(), "; ")
+		return p
+	}
+	of := f.of[0].Properties()
+	p := Properties{Source: sourceProduct, Condition: f.conditions(), NonNegative: of.NonNegative || math.Mod(f.p, 2) == 0, PositiveDiagonal: of.PositiveDiagonal}
+	if !f.whole() {
+		p.Condition = strings.TrimPrefix(p.Condition+"; a power that is no whole number", "; ")
+		return p
+	}
+	return p.like(f.of)
+}
+
+func (f powered) raise(v float64) float64 {
+	if f.whole() {
+		return power(v, int(f.p))
+	}
+	return math.Pow(max(v, 0), f.p) // max: what rounding may have taken below 0
+}
+
+func (f powered) value(c, x, y float64) float64 {
+	if f.same != nil {
+		return f.same.Eval(c, x, y)
+	}
+	return f.raise(f.of[0].Eval(c, x, y))
+}
+
+func (f powered) homogeneous() (float64, bool) {
+	p, ok := f.of[0].homogeneous()
+	return p * f.p, ok
+}
+
+func (f powered) feature(c, x, y float64) (c2, x2, y2 float64) {
+	if f.same != nil {
+		return f.same.feature(c, x, y)
+	}
+	c2, x2, y2 = f.of[0].feature(c, x, y)
+	return deficitPower(c2, f.p), math.Pow(x2, f.p), math.Pow(y2, f.p)
+}
+
+func (f powered) rows(k *asm.Kernels, b *block) {
+	from := b.a[:len(b.y)]
+	for i := range b.x {
+		dst, c := b.row(i)
+		if f.same != nil {
+			f.same.Map(k, dst, c, b.x[i:i+1], b.y)
+			continue
+		}
+		f.of[0].Map(k, from, c, b.x[i:i+1], b.y)
+		if !f.whole() {
+			f.powers.row(k, dst, from, b.sum[:len(from)])
+			continue
+		}
+		raiseWhole(dst, from, int(f.p))
+	}
+}
+
+// raiseWhole computes dst[j] = from[j]ⁿ.
+func raiseWhole(dst, from []float32, n int) {
+	dst = dst[:len(from)]
+	switch n {
+	case 2:
+		for j, w := range from {
+			dst[j] = w * w
+		}
+	case 3:
+		for j, w := range from {
+			v := float64(w)
+			dst[j] = float32(v * v * v)
+		}
+	default:
+		for j, w := range from {
+			dst[j] = float32(power(float64(w), n))
+		}
+	}
+}
+
+// error: what the part's error makes of the power, at either end, and the rounding of the result.
+func (f powered) error(c, x, y float64) float64 {
+	if f.same != nil {
+		return f.same.Error(c, x, y)
+	}
+	v, e := f.of[0].Eval(c, x, y), partError(f.of[0], c, x, y)
+	err := max(math.Abs(f.raise(v+e)-f.raise(v)), math.Abs(f.raise(v-e)-f.raise(v)))
+	return err + (unit+halfLineError)*(math.Abs(f.raise(v))+err) + underflow
+}
