@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/gramengine/gram/tiles"
 )
@@ -15,9 +16,12 @@ type Ready struct {
 // Ready computes the Gram matrix of k as such, without c behind it, each pair once: what one training wants, which then uses the rows where they are instead of
 // mapping c each time it reads a row. It returns nil where the matrix doesn't fit into the bound, where c is there already, or where there is a
 // store, which holds c. It has the same bits as rows that are read from the cache, and counts as computed by it, though a later use of the cache computes c by itself.
+//
+// The matrix takes the room of c: a second one isn't made while the first is in use, nor any beside Build, whose end Ready waits for. Only c itself may come beside it,
+// where the cache is used all the same; CachedStats.Bytes, which counts both, then is above the bound until nobody holds the matrix any more.
 func (c *Cached) Ready(ctx context.Context, k Kernel) (*Ready, error) {
-	// c itself belongs to who builds it; its size is there for all to read.
-	if c.whole == nil || c.whole.bytes.Load() > 0 || c.store != nil {
+	w := c.whole
+	if w == nil || w.complete.Load() || c.store != nil {
 		return nil, nil
 	}
 	diagonal, err := c.Diagonal(k)
@@ -25,13 +29,34 @@ func (c *Cached) Ready(ctx context.Context, k Kernel) (*Ready, error) {
 		return nil, err
 	}
 	n := c.Len()
-	g := &Symmetric{N: n, Data: tiles.Make(n * n)}
-	if err := c.e.GramTo(ctx, k, g); err != nil {
+	bytes := 4 * int64(n) * int64(n)
+	if room, err := w.lend(ctx, bytes); !room || err != nil {
 		return nil, err
 	}
+	g := &Symmetric{N: n, Data: tiles.Make(n * n)}
+	if err := c.e.GramTo(ctx, k, g); err != nil {
+		w.bytes.Add(-bytes)
+		return nil, err
+	}
+	runtime.AddCleanup(g, func(w *wholeC) { w.bytes.Add(-bytes) }, w)
 	c.computed.Add(int64(n) * int64(n+1) / 2)
-	c.whole.misses.Add(int64(len(c.whole.have)))
+	w.misses.Add(int64(len(w.have)))
 	return &Ready{g, diagonal}, nil
+}
+
+// lend gives the room of c to a matrix of so many bytes, unless it is taken. It waits for who builds c, to whom it belongs meanwhile.
+func (w *wholeC) lend(ctx context.Context, bytes int64) (bool, error) {
+	select {
+	case <-w.building:
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+	defer func() { w.building <- struct{}{} }()
+	if w.bytes.Load() > 0 {
+		return false, nil
+	}
+	w.bytes.Add(bytes)
+	return true, nil
 }
 
 // Len returns the number of rows and columns.

@@ -20,7 +20,7 @@ type wholeC struct {
 	building     chan struct{} // holds one token, for the one who builds
 	looked       bool          // in the store
 	complete     atomic.Bool
-	bytes        atomic.Int64
+	bytes        atomic.Int64 // of c, and of a matrix that Ready made in its place
 	hits, misses atomic.Int64
 }
 
@@ -55,7 +55,7 @@ func (c *Cached) Build(ctx context.Context) error {
 	}
 	if w.c == nil {
 		w.c = tiles.Make(w.n * w.n)
-		w.bytes.Store(wholeBytes(w.n))
+		w.bytes.Add(wholeBytes(w.n))
 	}
 	report := startProgress(c.e.progress, int64(w.n)*int64(w.n+1)/2)
 	defer report.finish()
