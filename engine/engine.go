@@ -47,6 +47,8 @@ type Engine struct {
 	// float32, instead of passing through blocks of float64.
 	tailDirect bool
 
+	panelMost int64 // bytes that a panel comes to hold
+
 	device   Device // nil where panels compute
 	programs programs
 
@@ -107,6 +109,7 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 		return nil, err
 	}
 	e.tailDirect = e.own.split.Tail.LongestRow() <= directValues
+	e.panelMost = e.panelBytes()
 	if opt.Device != nil {
 		if e.device, err = opt.Device(ctx, x); err != nil {
 			return nil, err
@@ -138,7 +141,7 @@ func (e *Engine) HeadTerms() int { return e.layout.Head() }
 
 // Bytes returns the memory that the engine holds for its documents and its workers' scratch space, in bytes.
 func (e *Engine) Bytes() int64 {
-	held := e.own.x.Bytes() + e.own.split.Bytes() + e.postings.Bytes() + 4*int64(len(e.place)) + int64(e.workers)*panelBytes(e.kernels, e.layout.Head())
+	held := e.own.x.Bytes() + e.own.split.Bytes() + e.postings.Bytes() + 4*int64(len(e.place)) + 4*int64(len(e.own.norms)) + int64(e.workers)*e.panelMost
 	if e.device != nil {
 		held += e.device.HostBytes()
 	}

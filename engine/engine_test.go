@@ -408,7 +408,7 @@ func TestMemoryBound(t *testing.T) {
 		t.Error(text)
 	}
 	e := newEngine(t, x, Options{Workers: 2})
-	if held := e.Bytes() - 2*panelBytes(e.kernels, e.layout.Head()); held > NewBytes(x.Rows(), x.Cols, x.NNZ()) {
+	if held := e.Bytes() - 2*e.panelMost; held > NewBytes(x.Rows(), x.Cols, x.NNZ()) {
 		t.Errorf("%d bytes are held for documents, NewBytes says %d", held, NewBytes(x.Rows(), x.Cols, x.NNZ()))
 	}
 	bound := e.Bytes() + e.GramBytes() - 1

@@ -40,28 +40,37 @@ func exactC(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 
 	return sum / 2
 }
 
-// unitCache keeps the float64 rows of a panel's documents, each made when it is first asked for.
+// unitCache keeps the float64 rows of a panel's documents, each made when it is first asked for, one behind the other in memory that is asked for with the first.
 type unitCache struct {
-	x    *sparse.Embedded
-	docs []int
-	rows [][]float64
-	made []bool
+	x      *sparse.Embedded
+	docs   []int
+	made   []bool
+	begin  []int // of each document's row in values
+	values []float64
 }
 
 func (u *unitCache) reset(x *sparse.Embedded, docs []int) {
 	u.x, u.docs = x, docs
-	if len(u.rows) < len(docs) {
-		u.rows = make([][]float64, len(docs))
-		u.made = make([]bool, len(docs))
-	}
-	clear(u.made)
+	u.made = append(u.made[:0], make([]bool, len(docs))...)
+	u.begin = u.begin[:0]
 }
 
 func (u *unitCache) row(r int) ([]uint32, []float64) {
+	terms, _ := u.x.Row(u.docs[r])
+	if len(u.begin) == 0 {
+		total := 0
+		for _, d := range u.docs {
+			u.begin = append(u.begin, total)
+			total += int(u.x.Offsets[d+1] - u.x.Offsets[d])
+		}
+		if cap(u.values) < total {
+			u.values = make([]float64, total)
+		}
+	}
+	row := u.values[u.begin[r]:][:len(terms):len(terms)]
 	if !u.made[r] {
-		u.rows[r] = u.x.Unit64(u.docs[r], u.rows[r])
+		u.x.Unit64(u.docs[r], row)
 		u.made[r] = true
 	}
-	terms, _ := u.x.Row(u.docs[r])
-	return terms, u.rows[r]
+	return terms, row
 }

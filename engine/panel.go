@@ -95,11 +95,6 @@ func newPanel(e *Engine) *panel {
 	return p
 }
 
-// panelBytes is the most that newPanel allocates for the given kernels and head.
-func panelBytes(k *asm.Kernels, head int) int64 {
-	return int64(4 * k.Panel * (head + 4*blockDocs + 2*tailDocs))
-}
-
 // load scatters documents into the panel. It must be empty.
 func (p *panel) load(from *side, docs []int) {
 	p.start()
@@ -148,6 +143,13 @@ func (p *panel) seek(half bool, from uint32) {
 	post := p.e.postings
 	p.cursors, p.ends = p.cursors[:0], p.ends[:0]
 	tail := &p.from.split.Tail
+	var most int64
+	for _, d := range p.docs {
+		most += tail.Offsets[d+1] - tail.Offsets[d]
+	}
+	if int64(cap(p.ends)) < most { // no more than that, as append would: panelBytes counts it
+		p.cursors, p.ends = make([]asm.Cursor, 0, most), make([]int64, 0, most)
+	}
 	for r, d := range p.docs {
 		for k := tail.Offsets[d]; k < tail.Offsets[d+1]; k++ {
 			t := tail.Terms[k]
