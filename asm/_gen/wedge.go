@@ -15,16 +15,22 @@ func wedges(c *build.Context) {
 	g.wedge()
 }
 
-// The places of a side's numbers, as asm/wedge_generic.go has them.
+// The places of a side's numbers and the floors, as asm/wedge_generic.go has them.
 const (
-	wedgeInner   = 11
-	wedgeOuter   = 9
+	wedgeTerms   = 12
 	wedgeHalf    = 1
-	wedgeMills   = 2
-	wedgePlus    = 3
-	wedgeU       = 4
-	wedgeP       = wedgeU + wedgeInner
-	wedgeNumbers = wedgeP + wedgeOuter
+	wedgePlus    = 2
+	wedgeMills   = 3
+	wedgeW       = 4
+	wedgeT       = 5
+	wedgeShift   = 6
+	wedgeQ       = 7
+	wedgeNumbers = wedgeQ + wedgeTerms
+
+	wedgeFloor   = 0x1p-60
+	wedgeRoot    = 0x1p-126
+	wedgeRight   = 0x1p-24
+	wedgeNothing = 156.2
 )
 
 func (g *gen) wedge() {
@@ -70,10 +76,12 @@ func (g *gen) wedges(v reg.VecVirtual, row, cols reg.Register) reg.VecVirtual {
 	one := func(r reg.VecVirtual) vec { return vec{r} }
 
 	h, k, d := g.reg(), g.reg(), g.reg()
+	g.VMAXPS(g.mem(wedgeFloor), v, v)
 	g.VBROADCASTSS(operand.Mem{Base: row}, h)
 	g.VMOVUPS(column(0), k)
 	g.VSUBPS(h, k, d)
-	square := g.mul(one(v), g.constSub(2, one(v)))
+	square := g.mul(one(v), g.constSub(2, one(v)))[0]
+	g.VMAXPS(g.mem(wedgeRoot), square, square)
 
 	// e = exp(-m²/2)
 	far := g.reg()
@@ -81,22 +89,21 @@ func (g *gen) wedges(v reg.VecVirtual, row, cols reg.Register) reg.VecVirtual {
 	g.VADDPS(far, far, far)
 	g.VMULPS(v, far, far)
 	g.VFMADD231PS(d, d, far)
-	g.VMAXPS(g.mem(0x1p-126), far, far)
-	under := g.reg()
-	g.VMAXPS(g.mem(0x1p-126), square[0], under)
-	g.VDIVPS(under, far, far)
-	e := g.exp(g.mulConst(one(far), -0.5), false)[0]
-
-	root := g.sqrt(square)[0]
-	g.VMAXPS(g.mem(0x1p-63), root, root)
+	quotient := g.reg()
+	g.VDIVPS(square, far, quotient)
+	side, root := g.sqrt(one(far))[0], g.sqrt(one(square))[0]
 	p := g.reg() // k c - d
 	g.VMOVAPS(k, p)
 	g.VFMSUB213PS(d, v, p)
 	g.VFMADD213PS(d, v, h) // h c + d
-	second := g.wedgeSide(p, k, root, e, column)
+	e := g.expNormal(g.mulConst(one(quotient), -0.5))[0]
+	some := g.compare(greater, one(g.constant(wedgeNothing)), quotient)[0]
+	g.VANDPS(some, e, e)
+
+	second := g.wedgeSide(p, k, side, root, e, column)
 	again := g.reg()
 	g.VBROADCASTSS(operand.Mem{Base: row}, again)
-	first := g.wedgeSide(h, again, root, e, broadcast)
+	first := g.wedgeSide(h, again, side, root, e, broadcast)
 	g.VADDPS(second, first, first)
 	zero := g.reg()
 	g.VXORPS(zero, zero, zero)
@@ -115,54 +122,41 @@ func (g *gen) load(from operand.Op) reg.VecVirtual {
 }
 
 // wedgeSide is one side's part; number gives the side's numbers. p and h are spent.
-func (g *gen) wedgeSide(p, h, root, e reg.VecVirtual, number func(i int) operand.Op) reg.VecVirtual {
-	size, r, t := g.reg(), g.reg(), g.reg()
+func (g *gen) wedgeSide(p, h, side, root, e reg.VecVirtual, number func(i int) operand.Op) reg.VecVirtual {
+	size, y, t := g.reg(), g.reg(), g.reg()
 	g.VANDPS(g.memBits(math.MaxInt32), p, size)
-	w := g.reg()
-	g.VMULPS(root, h, w)
+	g.VMULPS(root, h, h) // the opposite side
+	g.VADDPS(side, size, y)
+	g.VMULPS(number(wedgeT), y, y)
+	g.VFMADD231PS(number(wedgeW), h, y)
+	g.VDIVPS(y, h, y)
 
-	// M(z), times t = 1/(1+z/4)
-	g.VMOVUPS(g.mem(0.25), t)
-	g.VFMADD213PS(root, size, t)
-	g.VDIVPS(t, root, t)
-	u := g.subConst(g.add(vec{t}, vec{t}), 1)
-	m := g.twoChains(u, coeff.Mills9, coeff.Mills8, coeff.Mills7, coeff.Mills6, coeff.Mills5, coeff.Mills4, coeff.Mills3, coeff.Mills2, coeff.Mills1, coeff.Mills0)
-	g.VMULPS(number(wedgeMills), t, t)
-	g.VMULPS(t, m[0], m[0])
+	// N(z) exp(z²/2), times r = 1/(1+z/4)
+	r := g.reg()
+	g.VMOVUPS(g.mem(0.25), r)
+	g.VFMADD213PS(root, size, r)
+	g.VDIVPS(r, root, r)
+	u := g.subConst(g.add(vec{r}, vec{r}), 1)
+	m := g.twoChains(u, coeff.Mills9, coeff.Mills8, coeff.Mills7, coeff.Mills6, coeff.Mills5, coeff.Mills4, coeff.Mills3, coeff.Mills2, coeff.Mills1, coeff.Mills0)[0]
+	g.VMULPS(number(wedgeMills), r, r)
+	g.VMULPS(r, m, m)
 
-	// r and s = 2r²-1
-	outer := g.compare(greater, vec{size}, w)
-	top := g.reg()
-	g.VMAXPS(w, size, top)
-	g.VMAXPS(g.mem(0x1p-126), top, top)
-	g.VMINPS(w, size, r)
-	g.VDIVPS(top, r, r)
-	s := g.mul(vec{r}, vec{r})[0]
-	g.VADDPS(s, s, s)
-	g.VSUBPS(g.mem(1), s, s)
-
-	// Two chains that don't wait for each other, of the even and of the odd powers.
-	square := g.mul(vec{s}, vec{s})[0]
-	chain := func(first, highest int) reg.VecVirtual {
-		q := g.load(number(first + highest))
-		for i := highest - 2; i >= 0; i -= 2 {
-			g.VFMADD213PS(number(first+i), square, q)
-		}
-		return q
+	// Q in two chains that don't wait for each other, of the even and of the odd powers.
+	g.VADDPS(y, y, t)
+	g.VADDPS(number(wedgeShift), t, t)
+	square := g.mul(vec{t}, vec{t})[0]
+	even, odd := g.load(number(wedgeQ+wedgeTerms-2)), g.load(number(wedgeQ+wedgeTerms-1))
+	for i := wedgeTerms - 4; i >= 0; i -= 2 {
+		g.VFMADD213PS(number(wedgeQ+i), square, even)
+		g.VFMADD213PS(number(wedgeQ+i+1), square, odd)
 	}
-	horner := func(first, count int) reg.VecVirtual { // count is odd
-		even, odd := chain(first, count-1), chain(first+1, count-3)
-		g.VFMADD213PS(even, s, odd)
-		return odd
-	}
-	out := horner(wedgeP, wedgeOuter)
-	g.VMULPS(r, out, out)
-	g.VSUBPS(m[0], out, out)
-	g.VMULPS(e, out, out)
-	in := horner(wedgeU, wedgeInner)
+	g.VFMADD213PS(even, t, odd)
+	g.VFMSUB213PS(m, y, odd) // y Q - m
+	g.VMULPS(e, odd, odd)
+
 	half := g.load(number(wedgeHalf))
-	g.VFNMADD213PS(half, r, in) // half - r in
-	part := g.blend(outer, vec{out}, vec{in})[0]
+	g.VMULPS(g.mem(wedgeRight), h, h)
+	part := g.blend(g.compare(greater, vec{size}, h), vec{odd}, vec{half})[0]
 	g.VADDPS(half, half, half)
 	g.VSUBPS(part, half, half)
 	g.VBLENDVPS(p, half, part, part)

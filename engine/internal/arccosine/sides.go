@@ -7,63 +7,124 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// Sides gives the numbers of a side that asm.Kernels.Wedge wants, as piecewise polynomials in h: each of them is a smooth function of h, and the polynomials U and
-// P are those through the Chebyshev nodes. They come with h a multiple of a few instructions, so every document may have its own.
+// Sides gives the numbers of a side that asm.Kernels.Wedge wants, as piecewise polynomials in h. With z = h cot ξ >= 0, m² = h²+z² and w = tan(ξ/2) = h/(m+z),
+// a sector is
+//
+//	I(h, ξ) = exp(-m²/2) G(h, w)
+//
+// where the exponential is the same for both sides of a triangle and G is smooth: as a function of w its only singularities in the plane are w = ±i and w = 0,
+// which is felt from w = h on. For h from 1 on it is, as good as float32, y times a polynomial in y = w/((1-λ)w + λ), with a λ that stretches the neighbourhood
+// of w = 1, where G changes within some 1/h, for the w that matter: behind them the exponential counts as 0. For smaller h Owen's identity splits the scale of h off,
+//
+//	G + π erf(h/√2) exp(h²/2) M(z)   for M(z) = exp(z²/2) times the upper tail of the normal distribution
+//
+// has no singularity at w = 0. The numbers come with h a multiple of a few instructions, so every document may have its own.
 type Sides struct {
-	cells [sideStrips][degree][asm.WedgeNumbers]float64 // powers of h from the middle of a strip, in half widths
+	strips [sideStrips]sideStrip
 }
 
-// WedgeLimit is the greatest h that has a side.
-const WedgeLimit = asm.WedgeLimit
+// sideStrip is 1/perUnit of h. The map from w to y is one for the whole strip.
+type sideStrip struct {
+	w, t, shift float32
+	cells       [interpolated][degree]float64 // powers of h from the middle of the strip, in half widths
+}
 
-const sideStrips = WedgeLimit * perUnit
+const (
+	degree       = 6
+	perUnit      = 4
+	sideStrips   = asm.WedgeMost * perUnit
+	plain        = 1 // from this h on G is a polynomial by itself
+	interpolated = 2 + asm.WedgeTerms
 
-// AllSides returns the table, computed at the first call in some milliseconds.
+	greatestSquare = asm.WedgeMost * asm.WedgeMost // m² that matter
+)
+
+// AllSides returns the table, computed at the first call in some 20 ms.
 var AllSides = sync.OnceValue(func() *Sides {
 	t := new(Sides)
-	var nodes [degree]float64
-	for k := range nodes {
-		nodes[k] = math.Cos((float64(k) + 0.5) * math.Pi / degree)
-	}
-	for i := range t.cells {
-		var at [degree][asm.WedgeNumbers]float64
-		for k, s := range nodes {
-			at[k] = side((float64(i) + 0.5 + s/2) / perUnit)
+	nodes := chebyshev(degree)
+	for i := range t.strips {
+		low := float64(i) / perUnit
+		m := mapping{lambda: 0.85, identity: low < plain}
+		if !m.identity {
+			m.lambda = 0.32 + 0.16*low
+			w := low / (math.Sqrt(greatestSquare) + math.Sqrt(max(greatestSquare-low*low, 0)))
+			m.least = w / ((1-m.lambda)*w + m.lambda)
 		}
-		for n := range asm.WedgeNumbers {
-			var p [degree]float64
+		// t = 2y/(1-least) - (1+least)/(1-least)
+		strip, wide := &t.strips[i], 1-m.least
+		strip.w, strip.t, strip.shift = float32((1-m.lambda)*wide), float32(m.lambda*wide), float32(-(1+m.least)/wide)
+		var at [degree][interpolated]float64
+		for k, s := range nodes {
+			at[k] = m.numbers(low + (1+s)/(2*perUnit))
+		}
+		var p [degree]float64
+		for n := range interpolated {
 			for k := range p {
 				p[k] = at[k][n]
 			}
-			toPolynomial(&p, &nodes)
-			for k := range p {
-				t.cells[i][k][n] = p[k]
-			}
+			toPolynomial(p[:], nodes)
+			strip.cells[n] = p
 		}
 	}
 	return t
 })
 
-// side returns the numbers for h, but for what is added to a side's part, by their definition.
-func side(h float64) (set [asm.WedgeNumbers]float64) {
-	set[0], set[1], set[2] = h, math.Erfc(h/math.Sqrt2)/2, math.Exp(h*h/2)*math.Erf(h/math.Sqrt2)
-	fit(set[4:4+asm.WedgeInner], func(a float64) float64 {
-		return math.Exp(-h*h/2) / math.Pi * integrate(func(v float64) float64 { return math.Exp(-h*h*a*v*v/2) / (1 + a*v*v) }, 0, 1, 1)
-	})
-	fit(set[4+asm.WedgeInner:], func(q float64) float64 {
-		return math.Exp(h*h/2) / math.Pi * integrate(func(v float64) float64 { return math.Exp(-h*h*v*v/2) / (1 + q*v*v) }, 0, 1, 1)
-	})
+// mapping is how a strip maps w to [-1, 1].
+type mapping struct {
+	lambda, least float64 // least y
+	identity      bool    // Owen's identity is used
+}
+
+// numbers returns what a strip interpolates, for one h: M(h), the factor of M(z), and Q.
+func (f mapping) numbers(h float64) (set [interpolated]float64) {
+	set[0] = mills(h)
+	if f.identity {
+		set[1] = math.Exp(h*h/2) * math.Erf(h/math.Sqrt2)
+	}
+	nodes := chebyshev(asm.WedgeTerms)
+	for k, s := range nodes {
+		y := (f.least*(1-s) + (1 + s)) / 2
+		w := f.lambda * y / (1 - (1-f.lambda)*y)
+		a := (1/w - w) / 2
+		g := scaled(h, a) / math.Pi
+		if f.identity {
+			g += set[1] * mills(h*a)
+		}
+		set[2+k] = g / y * (1 - f.least)
+	}
+	toPolynomial(set[2:], nodes)
 	return set
 }
 
-// fit fills in the coefficients of the polynomial on [-1, 1] through the values of f on [0, 1] at as many Chebyshev nodes.
-func fit(p []float64, f func(a float64) float64) {
-	n := len(p)
+// scaled returns G = exp(h²(1+a²)/2) I(h, ξ) for a = cot ξ >= 0 and h up to 30, with full relative accuracy: for z = h a > 2 with q = h²(t²-a²)/2,
+//
+//	∫ exp(-q) h/((h²+z²+2q) √(z²+2q)) dq,   q >= 0
+//
+// of which less than e^-40 is left behind 40.
+func scaled(h, a float64) float64 {
+	z := h * a
+	if z <= 2 {
+		return math.Exp((h*h+z*z)/2) * sector(h, a)
+	}
+	return integrate(func(q float64) float64 {
+		u := z*z + 2*q
+		return math.Exp(-q) * h / ((h*h + u) * math.Sqrt(u))
+	}, 0, 40, 8)
+}
+
+// chebyshev returns the n Chebyshev nodes in [-1, 1].
+func chebyshev(n int) []float64 {
 	x := make([]float64, n)
 	for k := range x {
 		x[k] = math.Cos((float64(k) + 0.5) * math.Pi / float64(n))
-		p[k] = f((1 + x[k]) / 2)
 	}
+	return x
+}
+
+// toPolynomial turns values at points into the coefficients of the polynomial through them.
+func toPolynomial(p, x []float64) {
+	n := len(p)
 	for k := 1; k < n; k++ { // Newton's differences, then powers
 		for i := n - 1; i >= k; i-- {
 			p[i] = (p[i] - p[i-1]) / (x[i] - x[i-k])
@@ -76,37 +137,70 @@ func fit(p []float64, f func(a float64) float64) {
 	}
 }
 
-// At writes the numbers of the side h, from 0 to [WedgeLimit], to every stride-th place of dst; with more, erf(h/√2), what a bias below 0 adds, is among them.
-// Each is the one by definition to 10⁻⁸ of exp(-h²/2), but for the third and those of P, which are so to exp(h²/2), and rounded to float32.
+// mills returns M(z) = e^(z²/2) times the upper tail of the normal distribution at z >= 0; from 30 on, where the tail nears the end of float64, by its asymptotic
+// series, whose next term is below 10⁻¹¹ of it.
+func mills(z float64) float64 {
+	if z < 30 {
+		return math.Exp(z*z/2) * math.Erfc(z/math.Sqrt2) / 2
+	}
+	v := 1 / (z * z)
+	return (1 - v*(1-v*(3-v*(15-v*105)))) / (z * math.Sqrt(2*math.Pi))
+}
+
+// At writes the numbers of the side h, which is taken for the nearest from asm.WedgeLeast to asm.WedgeMost, to every stride-th place of dst; with more, erf(h/√2), what
+// a bias below 0 adds, is among them. What they describe is the sector by definition to 10⁻⁷ exp(-m²/2)/max(m, 1), and each is rounded to float32.
 func (t *Sides) At(dst []float32, stride int, h float64, more bool) {
+	h = min(max(h, asm.WedgeLeast), asm.WedgeMost)
 	z := h * perUnit
 	i := min(int(z), sideStrips-1)
 	s := 2*(z-float64(i)) - 1
-	c := &t.cells[i]
+	strip, q := &t.strips[i], s*s
 	dst = dst[:(asm.WedgeNumbers-1)*stride+1]
-	q := s * s
-	for n := range asm.WedgeNumbers {
-		dst[n*stride] = float32((c[0][n] + c[1][n]*s) + q*((c[2][n]+c[3][n]*s)+q*(c[4][n]+c[5][n]*s)))
+	c := &strip.cells[0]
+	half := math.Exp(-h*h/2) * ((c[0] + c[1]*s) + q*((c[2]+c[3]*s)+q*(c[4]+c[5]*s)))
+	if h >= asm.WedgeMost {
+		half = 0
 	}
-	dst[0] = float32(h)
+	dst[0], dst[stride], dst[2*stride] = float32(h), float32(half), 0
 	if more {
-		dst[3*stride] = float32(1 - 2*float64(dst[stride]))
+		dst[2*stride] = float32(1 - 2*half)
+	}
+	dst[4*stride], dst[5*stride], dst[6*stride] = strip.w, strip.t, strip.shift
+	at := 3 * stride
+	for n := 1; n < interpolated; n++ {
+		if n == 2 {
+			at = 7 * stride
+		}
+		c := &strip.cells[n]
+		dst[at] = float32((c[0] + c[1]*s) + q*((c[2]+c[3]*s)+q*(c[4]+c[5]*s)))
+		at += stride
 	}
 }
 
-// Scale returns what the error of a side's part of asm.Kernels.Wedge is in proportion to, for a = cot ξ and c: e and m²f there.
-func Scale(h, a float64) (e, mf float64) {
-	z := h * math.Abs(a)
-	switch outer := math.Exp(-z * z / 2); {
-	case math.IsInf(z, 1):
-		if a > 0 {
-			return 0, 0
-		}
-		return math.Exp(-h * h / 2), 0
-	case a > 1:
-		return outer, outer * (h*h + z*z)
-	case a < -1:
-		return math.Exp(-h * h / 2), outer * (h*h + z*z)
+// SidesError bounds the error of asm.Kernels.Wedge with the numbers of Sides, for any h and k, but for what is added and the rounding of the result,
+//
+//	2⁻²⁴ ((10 + 4m²) exp(-m²/2)/max(m, 1) + Σ (2+h²) erfc(h/√2) over sides with a < 0) + 2⁻¹¹⁶
+//
+// which is what the kernel states, with h² more for a side that is taken from erfc of h as it is, not as it is rounded; and for documents out of the range of sides what
+// that changes.
+func SidesError(c, h, k float64) float64 {
+	const unit = 0x1p-24
+	var err float64
+	if min(h, k) < asm.WedgeLeast {
+		err = 2 * asm.WedgeLeast
 	}
-	return math.Exp(-h * h / 2), 0
+	h, k = min(max(h, asm.WedgeLeast), asm.WedgeMost), min(max(k, asm.WedgeLeast), asm.WedgeMost)
+	c = max(c, 0x1p-60)
+	d := k - h
+	if square := c * (2 - c); square > 0 {
+		m := math.Sqrt((d*d + 2*h*k*c) / square)
+		err += unit * (10 + 4*m*m) * math.Exp(-m*m/2) / max(m, 1)
+	}
+	if d+h*c < 0 {
+		err += unit * (2 + h*h) * math.Erfc(h/math.Sqrt2)
+	}
+	if k*c-d < 0 {
+		err += unit * (2 + k*k) * math.Erfc(k/math.Sqrt2)
+	}
+	return err + 0x1p-116
 }
