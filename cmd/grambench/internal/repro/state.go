@@ -71,16 +71,14 @@ func (s *State) load(path string) error {
 			return err
 		}
 		var v stateLine
-		d := json.NewDecoder(bytes.NewReader(line))
-		d.DisallowUnknownFields()
 		if number == 1 {
 			var head stateHead
-			if d.Decode(&head) != nil || head.Experiment == "" {
+			if !isObject(line, &head) || head.Experiment == "" {
 				return fmt.Errorf("%s:1: %.40q, expected the first line of a file of results, {\"experiment\":…}", path, line)
 			}
 			s.have[headKey] = json.RawMessage(bytes.TrimSpace(line))
 		} else {
-			if d.Decode(&v) != nil || v.Key == headKey || v.Value == nil {
+			if !isObject(line, &v) || v.Key == headKey || v.Value == nil {
 				return fmt.Errorf("%s:%d: %.40q, expected a result, {\"key\":…,\"value\":…}", path, number, line)
 			}
 			s.have[v.Key] = v.Value
@@ -95,6 +93,17 @@ func (s *State) load(path string) error {
 	}
 	_, err := s.file.Seek(end, io.SeekStart)
 	return err
+}
+
+// isObject reads a line that is one JSON object of known fields and nothing else.
+func isObject(line []byte, into any) bool {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if d.Decode(into) != nil {
+		return false
+	}
+	_, err := d.Token()
+	return errors.Is(err, io.EOF)
 }
 
 // Begin says what the results belong to: an experiment, and in words everything that they depend on, such as settings and digests of corpora. Results of

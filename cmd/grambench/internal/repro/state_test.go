@@ -79,6 +79,9 @@ func TestStateOfSomethingElse(t *testing.T) {
 		":1: no":    "hello",
 		":2: ":      "{\"experiment\":\"x\",\"of\":\"\"}\n{\"key\":\"\",\"value\":1}\n",
 		":3: ":      "{\"experiment\":\"x\",\"of\":\"\"}\n{\"key\":\"a\",\"value\":1}\nnonsense\n",
+		":1: \"":    "{\"experiment\":\"x\",\"of\":\"\"} {}\n",
+		":2: \"{":   "{\"experiment\":\"x\",\"of\":\"\"}\n{\"key\":\"a\",\"value\":1}rubbish\n",
+		":3: \"{":   "{\"experiment\":\"x\",\"of\":\"\"}\n{\"key\":\"a\",\"value\":1} \r\n{\"key\":\"b\",\"value\":1}{\"key\":\"c\",\"value\":1}\n",
 		"expected ": "{\"experiment\":\"x\",\"of\":\"\",\"more\":1}\n",
 	} {
 		path := filepath.Join(folder, "bad")
