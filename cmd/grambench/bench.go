@@ -117,8 +117,8 @@ func (b *bench) check() error {
 	if (b.family || b.maps || b.explain) && b.backend == string(cudaBackend) {
 		return usagef("-family, -maps and -explain measure the processor, expected -backend cpu")
 	}
-	if b.plot != "" && !strings.HasSuffix(strings.ToLower(b.plot), ".png") {
-		return usagef("-plot %s: expected a name that ends in .png", b.plot)
+	if err := checkPlot(b.plot); err != nil {
+		return err
 	}
 	if b.maps || b.explain {
 		flag := map[bool]string{true: "-maps", false: "-explain"}[b.maps]

@@ -127,16 +127,7 @@ func writeRoofline(path string, r *pairsReport) error {
 	if err != nil {
 		return fmt.Errorf("drawing %s: %w", path, err)
 	}
-	f, err := matrixio.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if _, err := image.WriteTo(f); err != nil {
-		return err
-	}
-	_, err = f.Commit()
-	return err
+	return matrixio.Save(path, image)
 }
 
 // decades marks powers of ten with a label, and what lies between them without.

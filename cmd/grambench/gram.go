@@ -153,15 +153,6 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 	return writeReport(e.stdout, &gramReport{line, []gramRow{row}}, f.json)
 }
 
-// writable tries out whether a file can be written, so that a folder that is missing or not writable is noticed before the work and not after it.
-func writable(path string) error {
-	probe, err := matrixio.Create(path)
-	if err == nil {
-		probe.Abort()
-	}
-	return err
-}
-
 // gramOf names the matrix of n documents.
 func gramOf(n int) string {
 	return fmt.Sprintf("a Gram matrix of %s", counted(n, "document", "documents"))

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/solver/svm"
@@ -99,8 +97,8 @@ func (r *gridRun) check() error {
 	if err := r.checkFolds(); err != nil {
 		return err
 	}
-	if r.plot != "" && !strings.HasSuffix(strings.ToLower(r.plot), ".png") {
-		return usagef("-plot %s: expected a name that ends in .png", r.plot)
+	if err := checkPlot(r.plot); err != nil {
+		return err
 	}
 	if r.has("C") && r.given["c"] || r.has("nu") && (r.given["nu"] || r.given["n"]) || r.has("epsilon") && (r.given["epsilon"] || r.given["p"]) {
 		return usagef("a flag and a -grid list for the same parameter, expected one of them")
@@ -202,12 +200,10 @@ func (r *gridRun) grid(c *sparse.Corpus) (svm.Grid, error) {
 func (r *gridRun) run(ctx context.Context, e *env) error {
 	begin := time.Now()
 	f := r.f
-	if r.plot != "" { // tried out now, so that a folder that is missing or not writable is noticed before the work
-		probe, err := matrixio.Create(r.plot)
-		if err != nil {
+	if r.plot != "" {
+		if err := writable(r.plot); err != nil {
 			return err
 		}
-		probe.Abort()
 	}
 	p := newTrainProgress(e.stderr, r.quiet)
 	defer p.clear()

@@ -55,16 +55,7 @@ func writeSurface(path string, r *gridReport) error {
 	all.SetColor(color.White)
 	all.Fill(all.Rectangle.Path())
 	p.Draw(draw.Crop(all, margin, -margin, margin, -margin))
-	f, err := matrixio.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if _, err := image.WriteTo(f); err != nil {
-		return err
-	}
-	_, err = f.Commit()
-	return err
+	return matrixio.Save(path, image)
 }
 
 // surface is the errors of a search, line by line from below; NaN where a point is missing. It is a plot.Plotter and a plot.DataRanger.

@@ -87,10 +87,7 @@ func (r *reproRun) check() error {
 	if r.plot != "" && !r.experiment.Curves {
 		return usagef("-plot: %s has no learning curves", r.experiment.Name)
 	}
-	if r.plot != "" && filepath.Ext(r.plot) != ".png" {
-		return usagef("-plot %s, expected a name that ends in .png", r.plot)
-	}
-	return nil
+	return checkPlot(r.plot)
 }
 
 // run repeats the experiment and reports; what is complete is printed also when the run is interrupted.
@@ -102,6 +99,11 @@ func (r *reproRun) run(ctx context.Context, e *env) error {
 	resetPeak()
 	if limit := r.f.budget(); limit > 0 {
 		debug.SetMemoryLimit(limit - min(programBytes, limit/4))
+	}
+	if r.plot != "" {
+		if err := writable(r.plot); err != nil {
+			return err
+		}
 	}
 	state, err := repro.OpenState(r.state)
 	if err != nil {
@@ -143,7 +145,8 @@ func (r *reproRun) draw(report *repro.Report) error {
 	for _, f := range report.Figures {
 		path := r.plot
 		if len(report.Figures) > 1 {
-			path = strings.TrimSuffix(path, ".png") + "-" + f.Key + ".png"
+			ending := filepath.Ext(path) // such as .PNG
+			path = strings.TrimSuffix(path, ending) + "-" + f.Key + ending
 		}
 		if err := f.WritePNG(path); err != nil {
 			return err

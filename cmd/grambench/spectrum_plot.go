@@ -33,10 +33,7 @@ func writeSpectrum(path string, r *spectrumReport) error {
 	for i, c := range plot.Align([][]*plot.Plot{panels}, tiles, canvas)[0] {
 		panels[i].Draw(c)
 	}
-	return saveSpectrum(path, func(f *matrixio.File) error {
-		_, err := vgimg.PngCanvas{Canvas: img}.WriteTo(f)
-		return err
-	})
+	return matrixio.Save(path, vgimg.PngCanvas{Canvas: img})
 }
 
 func newSpectrumPlot(title, x, y string) *plot.Plot {
@@ -166,4 +163,16 @@ func (r *spectrumReport) smallestPlot() *plot.Plot {
 	p.Add(&plotter.Line{XYs: plotter.XYs{{X: ts[0]}, {X: ts[len(ts)-1]}}, LineStyle: draw.LineStyle{Color: gray, Width: 0.7}})
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(powers)
 	return p
+}
+
+// tsOf returns the different t of the rows, rising.
+func (r *spectrumReport) tsOf() []float64 {
+	var ts []float64
+	for _, row := range r.Rows {
+		if row.T > 0 && !slices.Contains(ts, row.T) {
+			ts = append(ts, row.T)
+		}
+	}
+	slices.Sort(ts)
+	return ts
 }

@@ -148,11 +148,8 @@ func (t *trainRun) run(ctx context.Context, e *env) error {
 	}
 	begin := time.Now()
 	f := t.f
-	// Tried out now, so that a folder that is missing or not writable is noticed before the work and not after it.
-	if probe, err := matrixio.Create(t.out); err != nil {
+	if err := writable(t.out); err != nil {
 		return err
-	} else {
-		probe.Abort()
 	}
 	p := newTrainProgress(e.stderr, t.quiet)
 	defer p.clear()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -48,6 +49,20 @@ func Create(path string) (*File, error) {
 		making.Store(made, nil)
 		return made, nil
 	}
+}
+
+// Save writes a whole file, as [Create] and [File.Commit] do.
+func Save(path string, from io.WriterTo) error {
+	f, err := Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := from.WriteTo(f); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	_, err = f.Commit()
+	return err
 }
 
 func kind(m fs.FileMode) string {

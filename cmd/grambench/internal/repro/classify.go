@@ -8,9 +8,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What is counted against the bound of memory beside corpora and problems: the program itself, and garbage between two collections.
-const processBytes = 64 << 20
-
 // outcome is how a classifier did on a test set.
 type outcome struct {
 	Right   []bool // by document: whether its class was found
@@ -43,7 +40,7 @@ type classifying struct {
 // classifying names what will be trained on a corpus. held is what the caller keeps, the corpus included, in bytes; name names it in progress. Nothing is computed
 // before the first training: all results may have been kept by an earlier run.
 func (r *Run) classifying(name string, train *sparse.Corpus, held int64, report *Report) *classifying {
-	return &classifying{run: r, name: name, corpus: train, held: held + processBytes, report: report}
+	return &classifying{run: r, name: name, corpus: train, held: held + programBytes, report: report}
 }
 
 // prepare embeds the corpus and makes its engine.

@@ -65,16 +65,7 @@ func (f *Figure) WritePNG(path string) error {
 	for i, c := range plot.Align([][]*plot.Plot{panels}, tiles, canvas)[0] {
 		panels[i].Draw(c)
 	}
-	file, err := matrixio.Create(path)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(file); err != nil {
-		return err
-	}
-	_, err = file.Commit()
-	return err
+	return matrixio.Save(path, vgimg.PngCanvas{Canvas: img})
 }
 
 // plot draws one panel. Curves stand a little beside each other, so that their bars can be told apart.

@@ -68,7 +68,7 @@ func (r *Run) Notice(format string, args ...any) {
 	}
 }
 
-// programBytes is what a run takes beside corpora and matrices.
+// programBytes is what a run takes beside corpora, problems and matrices: the program itself, and garbage between two collections.
 const programBytes = 32 << 20
 
 // Fits holds that matrices of so many bytes, documents in an engine, and the program stay within the bound of memory; what names the need.
