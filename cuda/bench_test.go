@@ -126,7 +126,7 @@ func (l *layout) headMadds(x *sparse.Embedded, n int) (sum int64) {
 		cols := int64(padded(min((i/keptRows+1)*keptRows, n)))
 		terms, _ := x.Row(i)
 		for _, t := range terms {
-			if int(l.rank[t]) < l.head {
+			if r := int(l.rank[t]); r >= l.dense && r < l.head {
 				sum += cols
 			}
 		}

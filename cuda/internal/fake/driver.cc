@@ -12,6 +12,7 @@
 
 KERNEL(tailAdd, false)
 KERNEL(panelDot, false)
+KERNEL(panelTensor, false)
 KERNEL(tailAddChiSquare, false)
 KERNEL(tailAddJensenShannon, false)
 KERNEL(panelChiSquare, false)
