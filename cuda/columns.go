@@ -152,8 +152,14 @@ func (c *Columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) 
 	return s, nil
 }
 
-// Name says which device it is.
-func (c *Columns) Name() string { return "cuda: " + c.d.info.Name }
+// Name says which device it is, and what tensor cores do there.
+func (c *Columns) Name() string {
+	name := "cuda: " + c.d.info.Name
+	if c.layout != nil && c.layout.dense > 0 {
+		name += fmt.Sprintf(", %d terms through tensor cores", c.layout.dense)
+	}
+	return name
+}
 
 // HostBytes returns the page-locked memory that is taken at most, that of one Resident included.
 func (c *Columns) HostBytes() int64 {

@@ -39,6 +39,9 @@ func denseTerms(byRank *sparse.CSR, share int64) int {
 		}
 		terms = end
 	}
+	for terms > 0 && byRank.Offsets[terms] == byRank.Offsets[terms-1] { // terms of no document
+		terms--
+	}
 	if terms <= denseLeast-tensorTerms {
 		return 0
 	}
