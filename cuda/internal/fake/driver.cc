@@ -332,6 +332,14 @@ API cuMemcpyDtoHAsync_v2(void *d, P s, size_t n, Stream *stream) {
 	});
 	return OK;
 }
+API cuMemcpyDtoDAsync_v2(P d, P s, size_t n, Stream *stream) {
+	IN_CONTEXT if (!inside(d, n) || !inside(s, n) || !streams.count(stream)) return INVALID_VALUE;
+	stream->add([=] {
+		memmove((void *)d, (void *)s, n);
+		return 0;
+	});
+	return OK;
+}
 API cuLaunchKernel(cpu::Kernel *k, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, Stream *s, void **parameters, void **) {
 	IN_CONTEXT if (!gx || !gy || gz != 1 || gy > 65535 || !bx || bx > 1024 || by != 1 || bz != 1) return INVALID_VALUE;
 	if (!streams.count(s)) return INVALID_HANDLE;
