@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cuda"
@@ -32,6 +33,7 @@ type gpu struct {
 // gpuColumns are documents on the device. They are closed by the engine that has them or, at the latest, with the device.
 type gpuColumns struct {
 	*cuda.Columns
+	of     *gpu
 	closed bool
 }
 
@@ -40,6 +42,7 @@ func (c *gpuColumns) Close() error {
 		return nil
 	}
 	c.closed = true
+	c.of.loaded = slices.DeleteFunc(c.of.loaded, func(other *gpuColumns) bool { return other == c })
 	return c.Columns.Close()
 }
 
@@ -48,7 +51,7 @@ func (f *flags) openGPU() (*cuda.Device, error) {
 	g := &f.gpu
 	if !g.tried {
 		g.tried = true
-		g.device, g.err = cuda.Open(cuda.Options{MemoryBytes: int64(f.gpuMemory), Tensor: f.gpuTensor})
+		g.device, g.err = cuda.Open(cuda.Options{MemoryBytes: int64(f.gpuMemory)})
 	}
 	return g.device, g.err
 }
@@ -60,7 +63,7 @@ func (f *flags) closeGPU() error {
 		return nil
 	}
 	var err error
-	for _, c := range g.loaded {
+	for _, c := range slices.Clone(g.loaded) {
 		err = errors.Join(err, c.Close())
 	}
 	err = errors.Join(err, g.device.Close())
@@ -78,7 +81,7 @@ func (f *flags) loadGPU(ctx context.Context, x *sparse.Embedded) (engine.Device,
 	if err != nil {
 		return nil, err
 	}
-	g := &gpuColumns{Columns: c}
+	g := &gpuColumns{Columns: c, of: &f.gpu}
 	f.gpu.loaded = append(f.gpu.loaded, g)
 	return g, nil
 }

@@ -10,7 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
+	"github.com/gramengine/gram/cuda"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
 )
 
 // reproText is the command's help.
@@ -35,8 +39,7 @@ var reproCommand = command{
 		f.set.StringVar(&r.plot, "plot", "", "draw the learning curves into the PNG `FILE`; where there are several figures, the name of each is put before .png")
 		f.set.StringVar(&r.state, "state", "", "keep what is done in `FILE`, from which an interrupted run with the same settings goes on")
 		f.set.Var(&f.memory, "m", "use at most `SIZE` of memory, such as 500M or 4G; a plain number means MB (default: three quarters of what is free)")
-		f.set.IntVar(&f.workers, "workers", 0, "compute with `N` goroutines (default: all processors)")
-		f.set.StringVar(&f.isa, "isa", "", "use the instruction set `ISA`: generic, avx2 or avx512; one that this processor lacks is an error (default: the best)") // experiments know no other back end
+		f.computeFlags(0)
 		f.seedFlag("every random choice")
 		return r.run
 	},
@@ -112,9 +115,10 @@ func (r *reproRun) run(ctx context.Context, e *env) error {
 	defer state.Close()
 	p := newTrainProgress(e.stderr, false)
 	defer p.clear()
+	device, backend, computer := r.device()
 	given := &repro.Run{
 		Data: r.data, Workers: r.f.workers, ISA: r.f.isa, MemoryBytes: r.f.budget(), Seed: r.f.seed, State: state, Plot: r.plot != "",
-		Tell: newReproWatch(p).tell, Warn: func(message string) { p.clear(); warn(e.stderr, message) },
+		Device: device, Backend: backend, Tell: newReproWatch(p).tell, Warn: func(message string) { p.clear(); warn(e.stderr, message) },
 	}
 	report, err := r.work(ctx, given)
 	p.clear()
@@ -123,6 +127,9 @@ func (r *reproRun) run(ctx context.Context, e *env) error {
 	}
 	if report == nil {
 		return err
+	}
+	if computer != "" {
+		report.Set("computed by", "%s", computer)
 	}
 	report.Experiment, report.Paper = r.experiment.Name, r.experiment.Paper
 	report.Seconds, report.PeakBytes = time.Since(begin).Seconds(), peakBytes()
@@ -138,6 +145,32 @@ func (r *reproRun) run(ctx context.Context, e *env) error {
 		err = printed
 	}
 	return err
+}
+
+// device returns what computes matrices and predictions beside the processor, nil for nothing, under which name results are kept that it has a part in, and what computes in words,
+// nothing where there is no choice.
+func (r *reproRun) device() (device func(context.Context, *sparse.Embedded) (engine.Device, error), name, computer string) {
+	f := r.f
+	switch {
+	case f.backend == string(cudaBackend):
+	case f.backend != "auto" || f.isa != "" || !cuda.Built:
+		return nil, "", ""
+	}
+	d, err := f.openGPU()
+	if err != nil { // where -backend names it, that has been an error before
+		return nil, "", withWhy(string(asm.Best().ISA), err.Error())
+	}
+	name = "cuda: " + d.Info().Name
+	if f.backend == string(cudaBackend) {
+		return f.loadGPU, name, name
+	}
+	device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+		if f.jobBackend(x.Rows()) != string(cudaBackend) {
+			return nil, nil
+		}
+		return f.loadGPU(ctx, x)
+	}
+	return device, name + ", auto", fmt.Sprintf("%s, what would keep the processor busy for more than %g s; %s, the rest (auto)", name, autoSeconds, asm.Best().ISA)
 }
 
 // draw writes the figures.

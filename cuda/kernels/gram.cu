@@ -297,4 +297,3 @@ extern "C" __global__ void __launch_bounds__(PEAK_THREADS) peakShared(float *__r
 }
 
 #include "solve.h"
-#include "tensor.h"

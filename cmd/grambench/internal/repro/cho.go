@@ -158,7 +158,7 @@ func (p *choProtocol) run(ctx context.Context, r *Run) (*Report, error) {
 	}
 	// What decides a cell is in its key or here; which sets and kernels are asked for doesn't matter.
 	if err := r.State.Begin("cho", fmt.Sprintf("-c %s -gammas %s -scheme %s -train %d -test %d -centre %t -embed %s -seed %d -isa %s, terms: %s", &p.c, &p.gammas, &p.scheme, p.train, p.test, p.centred, p.embed,
-		r.Seed, kernels.ISA, p.text)); err != nil {
+		r.Seed, r.computer(kernels), p.text)); err != nil {
 		return nil, err
 	}
 	for _, s := range choSets {

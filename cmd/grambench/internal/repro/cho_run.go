@@ -2,6 +2,7 @@ package repro
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -109,8 +110,8 @@ func (b *choBase) settings(what, spec string, c float64) (s svm.Settings, key st
 }
 
 // validate chooses C, and a width, for each row by the error on the validation set: the first of the best.
-func (b *choBase) validate(ctx context.Context, rows []choKernel) ([]choTried, error) {
-	chosen := make([]choTried, len(rows))
+func (b *choBase) validate(ctx context.Context, rows []choKernel) (chosen []choTried, err error) {
+	chosen = make([]choTried, len(rows))
 	total := 0
 	for _, row := range rows {
 		if n := len(row.specs) * len(b.p.c); n > 1 {
@@ -118,6 +119,7 @@ func (b *choBase) validate(ctx context.Context, rows []choKernel) ([]choTried, e
 		}
 	}
 	base := &choPart{b: b, name: "validation"}
+	defer func() { err = errors.Join(err, base.base.close()) }()
 	step := b.r.Counter(b.set.name+": validation", 0, int64(total))
 	for i, row := range rows {
 		best := choTried{spec: row.specs[0], c: b.p.c[0], failed: math.NaN()}
@@ -213,7 +215,7 @@ func (b *choBase) measure(ctx context.Context, rows []choKernel, chosen []choTri
 		step()
 	}
 	b.tell(rows[:len(cells)], cells, table)
-	return failed
+	return errors.Join(failed, base.base.close())
 }
 
 // cell returns the test error of what was chosen.

@@ -2,6 +2,7 @@ package repro
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/solver/svm"
@@ -48,12 +49,20 @@ func (c *classifying) prepare(ctx context.Context, e sparse.Embedding) (err erro
 	if c.problem != nil {
 		return nil
 	}
-	c.problem, err = svm.NewProblem(ctx, c.corpus, e, svm.Options{ISA: c.run.ISA, Workers: c.run.Threads(), MemoryBytes: c.run.MemoryBytes, HeldBytes: c.held, Progress: func(p svm.Progress) {
+	c.problem, err = svm.NewProblem(ctx, c.corpus, e, svm.Options{ISA: c.run.ISA, Device: c.run.Device, Workers: c.run.Threads(), MemoryBytes: c.run.MemoryBytes, HeldBytes: c.held, Progress: func(p svm.Progress) {
 		if p.Stage == "computing tiles" { // what follows is told by whole kernels
 			c.run.Progress(c.name+": "+p.Stage, p.Done, p.Total)
 		}
 	}})
 	return err
+}
+
+// close gives back what a device holds of the corpus, which isn't trained on any more; a nil classifying holds nothing.
+func (c *classifying) close() error {
+	if c == nil || c.problem == nil {
+		return nil
+	}
+	return c.problem.Engine().Close()
 }
 
 // train trains with the given settings.
@@ -75,15 +84,16 @@ func (c *classifying) train(ctx context.Context, s svm.Settings) (*model.Model, 
 }
 
 // test trains with the given settings and classifies test, whose terms are numbered as in the training corpus.
-func (c *classifying) test(ctx context.Context, s svm.Settings, test *sparse.Corpus) (*outcome, error) {
+func (c *classifying) test(ctx context.Context, s svm.Settings, test *sparse.Corpus) (out *outcome, err error) {
 	m, err := c.train(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	p, err := svm.NewPredictor(m, svm.PredictOptions{ISA: c.run.ISA, Workers: c.run.Threads()})
+	p, err := svm.NewPredictorContext(ctx, m, svm.PredictOptions{ISA: c.run.ISA, Device: c.run.Device, Workers: c.run.Threads()})
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, p.Close()) }()
 	prediction, err := p.Predict(ctx, test.Documents)
 	if err != nil {
 		return nil, err
@@ -91,7 +101,7 @@ func (c *classifying) test(ctx context.Context, s svm.Settings, test *sparse.Cor
 	if e := p.Engine(); e != nil {
 		c.report.DotProducts += e.Stats().Pairs
 	}
-	out := &outcome{Right: make([]bool, test.Documents.Rows()), Support: m.Support.Rows()}
+	out = &outcome{Right: make([]bool, test.Documents.Rows()), Support: m.Support.Rows()}
 	for i, class := range prediction.Class {
 		for _, id := range test.Labels.Of(i) {
 			if test.Classes[id] == m.Classes[class] {

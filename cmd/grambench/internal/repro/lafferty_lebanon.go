@@ -184,7 +184,7 @@ func (p *llProtocol) begin(r *Run, report *Report, corpora []*llCorpus, split *m
 		return err
 	}
 	of := []string{fmt.Sprintf("-c %s -sizes %s -splits %d -folds %d -seed %d -tables %s -modapte %s -isa %s, terms: %s", &p.c, &p.sizes, p.splits, p.folds, r.Seed, &p.tables, p.modApte,
-		kernels.ISA, p.text)}
+		r.computer(kernels), p.text)}
 	for _, c := range corpora {
 		terms, _ := c.docs.TermFrequencies()
 		report.Set(c.name, "%d documents (%s), %d terms", c.docs.Rows(), c.counts, len(terms))

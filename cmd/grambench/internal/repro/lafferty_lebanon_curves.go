@@ -2,6 +2,7 @@ package repro
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
@@ -43,7 +44,7 @@ func (c *llCurves) plan(corpus *llCorpus) *CurvePlan {
 }
 
 // measure goes through the stages, those of one embedding together, since they share its dot products. What is kept from an earlier run isn't done again.
-func (c *llCurves) measure(ctx context.Context, report *Report) error {
+func (c *llCurves) measure(ctx context.Context, report *Report) (err error) {
 	var done, total int64
 	for i, corpus := range c.corpora {
 		n := int64(corpus.docs.Rows())
@@ -56,42 +57,52 @@ func (c *llCurves) measure(ctx context.Context, report *Report) error {
 			}
 		}
 	}
-	for i, corpus := range c.corpora {
+	for i := range c.corpora {
 		var buffer []float32
 		for _, features := range c.p.features.Chosen {
 			for _, embedding := range []string{"-l2", "-l1-sqrt"} {
-				var pairs *Pairs
-				for _, s := range c.stages(i, features, embedding) {
-					have := &CurveResult{}
-					kept, err := c.r.State.LoadFitting(c.key(s), have, func() error { return have.fits(c.plan(corpus)) })
-					if err != nil {
-						return err
-					}
-					if !kept {
-						if pairs == nil {
-							if pairs, err = c.pairs(ctx, corpus, features+embedding); err != nil {
-								return err
-							}
-							report.DotProducts += pairs.DotProducts()
-						}
-						if buffer == nil {
-							buffer = make([]float32, pairs.n*pairs.n)
-						}
-						if have, err = c.stage(ctx, s, pairs, buffer, done, total); err != nil {
-							return err
-						}
-						if err := c.r.State.Save(c.key(s), have); err != nil {
-							return err
-						}
-					}
-					c.results[s] = have
-					report.Trainings += have.Trainings
-					done += int64(len(corpus.tasks) * c.p.splits)
+				if buffer, err = c.embedding(ctx, i, features, embedding, buffer, &done, total, report); err != nil {
+					return err
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// embedding goes through the stages of one embedding; buffer is room for their matrices, which is made where there is none yet.
+func (c *llCurves) embedding(ctx context.Context, i int, features, embedding string, buffer []float32, done *int64, total int64, report *Report) (_ []float32, err error) {
+	corpus := c.corpora[i]
+	var pairs *Pairs
+	defer func() { err = errors.Join(err, pairs.Close()) }()
+	for _, s := range c.stages(i, features, embedding) {
+		have := &CurveResult{}
+		kept, err := c.r.State.LoadFitting(c.key(s), have, func() error { return have.fits(c.plan(corpus)) })
+		if err != nil {
+			return nil, err
+		}
+		if !kept {
+			if pairs == nil {
+				if pairs, err = c.pairs(ctx, corpus, features+embedding); err != nil {
+					return nil, err
+				}
+				report.DotProducts += pairs.DotProducts()
+			}
+			if buffer == nil {
+				buffer = make([]float32, pairs.n*pairs.n)
+			}
+			if have, err = c.stage(ctx, s, pairs, buffer, *done, total); err != nil {
+				return nil, err
+			}
+			if err := c.r.State.Save(c.key(s), have); err != nil {
+				return nil, err
+			}
+		}
+		c.results[s] = have
+		report.Trainings += have.Trainings
+		*done += int64(len(corpus.tasks) * c.p.splits)
+	}
+	return buffer, nil
 }
 
 // stages lists the stages of one embedding.

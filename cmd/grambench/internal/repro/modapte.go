@@ -2,6 +2,7 @@ package repro
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -79,27 +80,33 @@ type modApteBase struct {
 }
 
 // newModApteBase computes the dot products; idf weights are those of the training stories.
-func (r *Run) newModApteBase(ctx context.Context, s *modApteSplit, e sparse.Embedding) (*modApteBase, error) {
+func (r *Run) newModApteBase(ctx context.Context, s *modApteSplit, e sparse.Embedding) (b *modApteBase, err error) {
 	fit := e.Fit(s.train)
 	pairs, err := r.newPairs(ctx, fit, s.train, "dot products of modapte, "+e.String())
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, pairs.Close())
+		}
+	}()
 	var x [2]*sparse.Embedded
 	for i, m := range []*sparse.CSR{s.train, s.test} {
 		if x[i], err = fit.Transform(m); err != nil {
 			return nil, err
 		}
 	}
-	test, err := engine.NewContext(ctx, x[1], engine.Options{ISA: r.ISA, Workers: r.Threads(), MemoryBytes: r.MemoryBytes})
+	test, err := engine.NewContext(ctx, x[1], engine.Options{ISA: r.ISA, Device: r.Device, Workers: r.Threads(), MemoryBytes: r.MemoryBytes})
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, test.Close()) }()
 	c, err := engine.ParseKernelIn("c", e)
 	if err != nil {
 		return nil, err
 	}
-	b := &modApteBase{pairs: pairs, trainN: s.train.Rows(), tstN: s.test.Rows()}
+	b = &modApteBase{pairs: pairs, trainN: s.train.Rows(), tstN: s.test.Rows()}
 	if b.cross, err = test.Cross(ctx, c, x[0]); err != nil {
 		return nil, err
 	}
@@ -229,49 +236,62 @@ func (p *llProtocol) measureModApte(ctx context.Context, r *Run, s *modApteSplit
 	if err != nil {
 		return results, err
 	}
-	total := int64(1 + 2*len(p.scales))
 	held := s.held(r.Seed)
 	for _, embedding := range []string{"-l2", "-l1-sqrt"} {
-		var base *modApteBase
-		e, err := sparse.ParseEmbedding("tf" + embedding)
-		if err != nil {
+		if err := p.measureEmbedding(ctx, r, s, embedding, held, kernels, results, report); err != nil {
 			return results, err
-		}
-		for k, kernel := range llKernels {
-			if kernel.embedding != embedding {
-				continue
-			}
-			for _, scale := range p.scalesOf(k) {
-				key, have := fmt.Sprintf("modapte %s %v", kernel.name, scale), &modApteResult{}
-				kept, err := r.State.LoadFitting(key, have, func() error { return have.fits(len(p.c), s) })
-				if err != nil {
-					return results, err
-				}
-				if !kept {
-					if base == nil {
-						if base, err = r.newModApteBase(ctx, s, e); err != nil {
-							return results, err
-						}
-						report.DotProducts += base.dotProducts
-					}
-					r.Progress("tables 5 and 6", int64(len(results)), total)
-					made, err := engine.ParseKernelIn(kernel.spec(scale), e)
-					if err != nil {
-						return results, err
-					}
-					if have, err = base.measure(ctx, s, made, p.c, held, r.Threads(), kernels); err != nil {
-						return results, err
-					}
-					if err := r.State.Save(key, have); err != nil {
-						return results, err
-					}
-				}
-				results[modApteStage{k, scale}] = have
-				report.Trainings += have.Trainings
-			}
 		}
 	}
 	return results, nil
+}
+
+// measureEmbedding is measureModApte for the kernels of one embedding, which share its dot products.
+func (p *llProtocol) measureEmbedding(ctx context.Context, r *Run, s *modApteSplit, embedding string, held []bool, kernels *asm.Kernels, results map[modApteStage]*modApteResult,
+	report *Report) (err error) {
+	var base *modApteBase
+	defer func() {
+		if base != nil {
+			err = errors.Join(err, base.pairs.Close())
+		}
+	}()
+	e, err := sparse.ParseEmbedding("tf" + embedding)
+	if err != nil {
+		return err
+	}
+	for k, kernel := range llKernels {
+		if kernel.embedding != embedding {
+			continue
+		}
+		for _, scale := range p.scalesOf(k) {
+			key, have := fmt.Sprintf("modapte %s %v", kernel.name, scale), &modApteResult{}
+			kept, err := r.State.LoadFitting(key, have, func() error { return have.fits(len(p.c), s) })
+			if err != nil {
+				return err
+			}
+			if !kept {
+				if base == nil {
+					if base, err = r.newModApteBase(ctx, s, e); err != nil {
+						return err
+					}
+					report.DotProducts += base.dotProducts
+				}
+				r.Progress("tables 5 and 6", int64(len(results)), int64(1+2*len(p.scales)))
+				made, err := engine.ParseKernelIn(kernel.spec(scale), e)
+				if err != nil {
+					return err
+				}
+				if have, err = base.measure(ctx, s, made, p.c, held, r.Threads(), kernels); err != nil {
+					return err
+				}
+				if err := r.State.Save(key, have); err != nil {
+					return err
+				}
+			}
+			results[modApteStage{k, scale}] = have
+			report.Trainings += have.Trainings
+		}
+	}
+	return nil
 }
 
 // held says which third of the training stories is held out for the choice of scale and C: by topics, as far as stories have one.

@@ -2,6 +2,7 @@ package repro
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -29,19 +30,27 @@ func (r *Run) newPairs(ctx context.Context, e *sparse.Embedder, docs *sparse.CSR
 	if err != nil {
 		return nil, err
 	}
-	opt := engine.Options{ISA: r.ISA, Workers: r.Threads(), MemoryBytes: r.MemoryBytes, Progress: func(p engine.Progress) { r.Progress(stage, p.Done, p.Total) }}
+	opt := engine.Options{ISA: r.ISA, Device: r.Device, Workers: r.Threads(), MemoryBytes: r.MemoryBytes, Progress: func(p engine.Progress) { r.Progress(stage, p.Done, p.Total) }}
 	g, err := engine.NewContext(ctx, x, opt)
 	if err != nil {
 		return nil, err
 	}
 	cached, err := g.Cached(engine.CachedOptions{})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = cached.Build(ctx)
 	}
-	if err := cached.Build(ctx); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, errors.Join(err, g.Close())
 	}
 	return &Pairs{g, cached, g.Len()}, nil
+}
+
+// Close gives back what a device holds of the documents. Nil pairs hold nothing.
+func (p *Pairs) Close() error {
+	if p == nil {
+		return nil
+	}
+	return p.engine.Close()
 }
 
 // DotProducts is how many were computed.

@@ -1,6 +1,7 @@
 package repro
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"sync"
@@ -14,13 +15,15 @@ import (
 
 // Run is what an experiment is given to work with. The zero value works, but for Data.
 type Run struct {
-	Data        string // the folder of corpora, see [Run.File]
-	Workers     int    // goroutines; 0 for as many as there are processors
-	ISA         string // instruction set; empty for the best
-	MemoryBytes int64  // what may be used; 0 for no bound
-	Seed        uint64 // of every random choice
-	State       *State // results that are kept from run to run; nil keeps none
-	Plot        bool   // learning curves are asked for: where the flags leave none, that is a [UsageError]
+	Data        string                                                               // the folder of corpora, see [Run.File]
+	Workers     int                                                                  // goroutines; 0 for as many as there are processors
+	ISA         string                                                               // instruction set; empty for the best
+	Device      func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) // what computes instead, see engine.Options; nil for nothing
+	Backend     string                                                               // which device that is, if there is one; results that are kept belong to it
+	MemoryBytes int64                                                                // what may be used; 0 for no bound
+	Seed        uint64                                                               // of every random choice
+	State       *State                                                               // results that are kept from run to run; nil keeps none
+	Plot        bool                                                                 // learning curves are asked for: where the flags leave none, that is a [UsageError]
 
 	Tell func(stage string, done, total int64) // progress: called from any goroutine, as often as one likes; nil for nobody
 	Warn func(message string)                  // what deserves notice; nil for nobody
@@ -43,6 +46,14 @@ func (r *Run) Kernels() (*asm.Kernels, error) {
 		return asm.Best(), nil
 	}
 	return asm.For(asm.ISA(r.ISA))
+}
+
+// computer names what computes: results have its bits.
+func (r *Run) computer(kernels *asm.Kernels) string {
+	if r.Backend == "" {
+		return string(kernels.ISA)
+	}
+	return fmt.Sprintf("%s -backend %q", kernels.ISA, r.Backend)
 }
 
 // tellEvery is how often progress is passed on.

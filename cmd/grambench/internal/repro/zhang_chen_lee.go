@@ -2,6 +2,7 @@ package repro
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -94,7 +95,7 @@ func (z *zhang) run(ctx context.Context, r *Run) (*Report, error) {
 	report := &Report{}
 	report.Set("machines", "one against one, C = %g", z.c)
 	report.Set("terms", "%s", z.text)
-	of := []string{fmt.Sprintf("-c %g -sets %s -isa %s, terms: %s", z.c, &z.sets, kernels.ISA, z.text)}
+	of := []string{fmt.Sprintf("-c %g -sets %s -isa %s, terms: %s", z.c, &z.sets, r.computer(kernels), z.text)}
 	divided := map[string][]trainTest{}
 	for _, s := range sets {
 		if name := s.source.Name; z.sets.Has(name) {
@@ -146,17 +147,23 @@ func (z *zhang) table(ctx context.Context, r *Run, divided []trainTest, t *Table
 			var base *classifying // of the kernels of one embedding
 			for k, kernel := range zhangKernels {
 				if k == 0 || kernel.embedding != zhangKernels[k-1].embedding {
+					if err := base.close(); err != nil {
+						return err
+					}
 					base = r.classifying(d.name+", "+w.embedding+kernel.embedding, d.train, d.train.Documents.Bytes()+d.test.Documents.Bytes(), report)
 				}
 				found, err := z.cell(ctx, base, d, kernel.kernel, w.embedding+kernel.embedding)
 				if err != nil {
-					return err
+					return errors.Join(err, base.close())
 				}
 				right[k] = append(right[k], found...)
 				if len(divided) > 1 {
 					accuracy[k] = append(accuracy[k], percent(found))
 				}
 				step()
+			}
+			if err := base.close(); err != nil {
+				return err
 			}
 		}
 		last := len(zhangKernels) - 1
