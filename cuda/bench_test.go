@@ -3,9 +3,12 @@
 package cuda
 
 import (
+	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -20,19 +23,22 @@ import (
 
 // BenchmarkKeep measures the Gram matrix of the diffusion kernel on synthetic documents of about 140 distinct terms, whole on the device, against what the device reaches
 // in the same run: multiply-adds in registers, bytes read of shared memory as panels are read, bytes copied in its memory. Rates count pairs i < j; head multiply-adds are those
-// that are done, 4 bytes of shared memory each. Wants a GPU: GRAM_CUDA=real.
+// that are done, 4 bytes of shared memory each. Wants a GPU, GRAM_CUDA=real; on the fake one it is a trial of itself.
+//
+// With GRAM_CUDA_DOCUMENTS it writes the documents of the last to a file of that name, for torch_compare.py.
 func BenchmarkKeep(b *testing.B) {
-	for _, docs := range []int{10_000, 30_000, 100_000} {
+	sizes, measure := []int{10_000, 30_000, 100_000}, peakWork{bytes: 1 << 30, rounds: 4096, times: 5}
+	if !onRealDevice() {
+		sizes, measure = []int{300}, littleWork
+	}
+	for _, docs := range sizes {
 		b.Run(fmt.Sprintf("docs=%d/kernel=diffusion", docs), func(b *testing.B) {
-			if !onRealDevice() {
-				b.Skip("no GPU: the fake one has no speed")
-			}
 			d, err := Open(Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer closing(b, d.Close)
-			corpus, err := sparse.Read(b.Context(), fmt.Sprintf("synthetic:docs=%d,terms=50000,length=300,seed=1", docs), sparse.Options{})
+			corpus, err := sparse.Read(b.Context(), fmt.Sprintf("synthetic:docs=%d,terms=50000,length=160,seed=1", docs), sparse.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -45,7 +51,7 @@ func BenchmarkKeep(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer closing(b, cols.Close)
-			peak, err := d.peaks()
+			peak, err := d.peaks(measure)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -77,6 +83,11 @@ func BenchmarkKeep(b *testing.B) {
 			b.ReportMetric(peak.madds, "peak-madds/s")
 			b.ReportMetric(peak.shared, "peak-shared-B/s")
 			b.ReportMetric(peak.copied, "peak-copy-B/s")
+			if file := os.Getenv("GRAM_CUDA_DOCUMENTS"); file != "" && docs == sizes[len(sizes)-1] {
+				if err := writeDocuments(b, file, cols, p); err != nil {
+					b.Fatal(err)
+				}
+			}
 		})
 	}
 }
@@ -120,13 +131,47 @@ func closing(b testing.TB, f func() error) {
 	}
 }
 
+// writeDocuments writes documents and some rows of their matrix, little-endian: the numbers of documents, terms, values and rows (int64), offsets (int64), terms (int32), values of
+// unit vectors (float32), and the numbers of the rows (int64) and their values (float32).
+func writeDocuments(b *testing.B, file string, cols *Columns, p *device.Program) error {
+	x, n := cols.x, cols.x.Rows()
+	values := make([]float32, 0, x.NNZ())
+	for i := range n {
+		for _, v := range x.Unit64(i, nil) {
+			values = append(values, float32(v))
+		}
+	}
+	docs := []int{0, n / 2, n - 1}
+	var rows []float32
+	err := cols.Rows(b.Context(), &device.Request{Program: p, Docs: docs, Hi: n}, func(t *device.Block) error {
+		for i := range t.Rows {
+			rows = append(rows, t.Row(i)...)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	for _, part := range []any{[]int64{int64(n), int64(x.Cols), int64(len(values)), int64(len(docs))}, x.Offsets, x.Terms, values, []int64{0, int64(n / 2), int64(n - 1)}, rows} {
+		if err == nil {
+			err = binary.Write(w, binary.LittleEndian, part)
+		}
+	}
+	return errors.Join(err, w.Flush(), f.Close())
+}
+
 // headMadds counts the multiply-adds of the head for the rows and columns that Keep computes.
 func (l *layout) headMadds(x *sparse.Embedded, n int) (sum int64) {
 	for i := range n {
 		cols := int64(padded(min((i/keptRows+1)*keptRows, n)))
 		terms, _ := x.Row(i)
 		for _, t := range terms {
-			if int(l.rank[t]) < l.head {
+			if r := int(l.rank[t]); r >= l.dense && r < l.head {
 				sum += cols
 			}
 		}
@@ -137,9 +182,17 @@ func (l *layout) headMadds(x *sparse.Embedded, n int) (sum int64) {
 // peaks are what a device reaches.
 type peaks struct{ madds, shared, copied float64 } // a second
 
-// peaks measures the device: the best of five.
-func (d *Device) peaks() (best peaks, err error) {
-	const rounds = 4096
+// peakWork is what is measured of it: bytes copied, rounds of a thread, and how many times of which the best counts.
+type peakWork struct {
+	bytes         int64
+	rounds, times int
+}
+
+// littleWork suits the fake device.
+var littleWork = peakWork{bytes: 1 << 20, rounds: 2, times: 1}
+
+// peaks measures the device.
+func (d *Device) peaks(w peakWork) (best peaks, err error) {
 	blocks := 32 * d.info.Multiprocessors
 	err = d.do(func() (err error) {
 		k, err := d.load()
@@ -148,12 +201,11 @@ func (d *Device) peaks() (best peaks, err error) {
 		}
 		p := pool{d: d}
 		defer func() { err = errors.Join(err, p.close()) }()
-		const bytes = 1 << 30
-		from, err := p.alloc(bytes)
+		from, err := p.alloc(w.bytes)
 		if err != nil {
 			return err
 		}
-		to, err := p.alloc(bytes)
+		to, err := p.alloc(w.bytes)
 		if err != nil {
 			return err
 		}
@@ -163,19 +215,19 @@ func (d *Device) peaks() (best peaks, err error) {
 		}
 		defer func() { err = errors.Join(err, failed("cuStreamDestroy", s.Destroy())) }()
 		threads := float64(blocks * peakThreads)
-		for range 5 {
+		for range w.times {
 			for _, m := range []struct {
 				rate *float64
 				work float64
 				run  func() error
 			}{
-				{&best.madds, 8 * rounds * threads, func() error {
-					return launch("peakMadd", k.peakMadd, blocks, 1, peakThreads, 0, s, uint64(from.at), 0x3f7fffff, 0x33000000, rounds)
+				{&best.madds, 8 * float64(w.rounds) * threads, func() error {
+					return launch("peakMadd", k.peakMadd, blocks, 1, peakThreads, 0, s, uint64(from.at), 0x3f7fffff, 0x33000000, uint64(w.rounds))
 				}},
-				{&best.shared, 8 * 16 * rounds * threads, func() error {
-					return launch("peakShared", k.peakShared, blocks, 1, peakThreads, 0, s, uint64(from.at), 7*32, rounds)
+				{&best.shared, 8 * 16 * float64(w.rounds) * threads, func() error {
+					return launch("peakShared", k.peakShared, blocks, 1, peakThreads, 0, s, uint64(from.at), 7*32, uint64(w.rounds))
 				}},
-				{&best.copied, 2 * bytes, func() error { return failed("cuMemcpyDtoDAsync", cu.MemcpyDtoDAsync(to.at, from.at, bytes, s)) }},
+				{&best.copied, 2 * float64(w.bytes), func() error { return failed("cuMemcpyDtoDAsync", cu.MemcpyDtoDAsync(to.at, from.at, w.bytes, s)) }},
 			} {
 				begin := time.Now()
 				if err := errors.Join(m.run(), failed("cuStreamSynchronize", s.Synchronize())); err != nil {

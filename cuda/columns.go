@@ -60,7 +60,7 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error)
 		if err != nil {
 			return err
 		}
-		c.layout = newLayout(rank, byRank, k.panelTerms, x.Embedder.Pairing)
+		c.layout = newLayout(rank, byRank, k.panelTerms, x.Embedder.Pairing, d.denseShare)
 		if c.own, err = c.uploadSide(ctx, &c.pool, x, byRank, true); err == nil {
 			c.head, err = c.uploadHead()
 		}
@@ -86,12 +86,16 @@ func (c *Columns) uploadSide(ctx context.Context, p *pool, x *sparse.Embedded, b
 	if err != nil {
 		return side{}, err
 	}
+	dense, err := c.layout.uploadDense(ctx, p, x)
+	if err != nil {
+		return side{}, err
+	}
 	u := uploader{p: p}
 	fields := []uint64{
 		send(&u, s.head), send(&u, s.segment), send(&u, s.entry),
 		send(&u, s.tail), send(&u, s.tailTerm), send(&u, s.tailValue),
 		send(&u, s.list), send(&u, s.listDoc), send(&u, s.listValue),
-		send(&u, s.exact), send(&u, s.exactTerm), send(&u, s.exactValue),
+		send(&u, s.exact), send(&u, s.exactTerm), send(&u, s.exactValue), dense,
 	}
 	at := send(&u, fields)
 	return side{at, x.Rows()}, u.err
@@ -148,8 +152,14 @@ func (c *Columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) 
 	return s, nil
 }
 
-// Name says which device it is.
-func (c *Columns) Name() string { return "cuda: " + c.d.info.Name }
+// Name says which device it is, and what tensor cores do there.
+func (c *Columns) Name() string {
+	name := "cuda: " + c.d.info.Name
+	if c.layout != nil && c.layout.dense > 0 {
+		name += fmt.Sprintf(", %d terms through tensor cores", c.layout.dense)
+	}
+	return name
+}
 
 // HostBytes returns the page-locked memory that is taken at most, that of one Resident included.
 func (c *Columns) HostBytes() int64 {

@@ -60,6 +60,8 @@ type Device struct {
 	limit   int64 // bytes of device memory that may be taken
 	tile    int64
 
+	denseShare int64 // see denseTerms
+
 	mu      sync.Mutex // held by whoever uses what follows, or computes
 	held    int64      // bytes taken
 	spare   []memory   // small pieces that were used and will be again
@@ -76,6 +78,9 @@ func Open(opt Options) (*Device, error) {
 		return nil, fmt.Errorf("cuda: %d bytes of memory and %d for a tile, expected positive numbers, or 0", opt.MemoryBytes, opt.TileBytes)
 	}
 	dev := &Device{d: d, limit: opt.MemoryBytes, tile: opt.TileBytes}
+	if opt.Tensor {
+		dev.denseShare = denseShare
+	}
 	if dev.tile == 0 {
 		dev.tile = defaultTileBytes
 	}

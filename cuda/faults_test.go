@@ -119,6 +119,20 @@ func keeping(t *testing.T) path {
 	})}
 }
 
+// measuring measures the device.
+func measuring() path {
+	return path{"peaks", func() (func() (any, error), func() error, error) {
+		d, err := Open(Options{})
+		if err != nil {
+			return nil, nil, err
+		}
+		return func() (any, error) {
+			best, err := d.peaks(littleWork)
+			return best.madds > 0 && best.shared > 0 && best.copied > 0, err
+		}, d.Close, nil
+	}}
+}
+
 // training solves a problem with the rows of a Resident, which has not room for all of them.
 func training(t *testing.T) path {
 	const n = 97
@@ -258,7 +272,7 @@ func (p *path) hold(t *testing.T) map[string]bool {
 // Whatever call of the driver fails on the way to rows and to a matrix that is kept, the caller learns of it, and nothing else comes of it.
 func TestErrors(t *testing.T) {
 	called := map[string]bool{}
-	for _, p := range []path{probing(), streaming(t), keeping(t)} {
+	for _, p := range []path{probing(), streaming(t), keeping(t), measuring()} {
 		for call := range p.hold(t) {
 			called[call] = true
 		}

@@ -22,6 +22,7 @@ var ptx string
 type kernels struct {
 	module               cu.Module
 	tailAdd, panel       [pairings]cu.Function
+	panelTensor          cu.Function
 	finish, mirror       cu.Function
 	peakMadd, peakShared cu.Function
 	panelTerms           int // terms whose panel fits into a block's shared memory
@@ -49,7 +50,7 @@ func (d *Device) load() (*kernels, error) {
 		return nil, &Failure{fmt.Errorf("cuModuleLoadDataEx: %w: %s", err, bytes.TrimSpace(words))}
 	}
 	k := &kernels{module: module, panelTerms: d.info.SharedBytes / lineBytes}
-	functions := map[string]*cu.Function{"finish": &k.finish, "mirror": &k.mirror, "peakMadd": &k.peakMadd, "peakShared": &k.peakShared}
+	functions := map[string]*cu.Function{"panelTensor": &k.panelTensor, "finish": &k.finish, "mirror": &k.mirror, "peakMadd": &k.peakMadd, "peakShared": &k.peakShared}
 	for p, names := range pairingKernels {
 		functions[names[0]], functions[names[1]] = &k.tailAdd[p], &k.panel[p]
 	}

@@ -8,4 +8,9 @@ type Options struct {
 	// TileBytes bounds one of the two tiles that are computed and copied in turn, and as much page-locked memory of the machine for each. Default: 128 MiB. A matrix
 	// is as many tiles as it takes.
 	TileBytes int64
+
+	// Tensor has the tensor cores take the products of the terms that at least a quarter of the documents have, up to 1,024 of the most frequent ones, where these are enough to be
+	// worth it: no dense data, or documents compared by a pairing of histograms, and it changes nothing. It takes 4 bytes of the device's memory for each such term and document.
+	// Default: off, since it has yet to be measured.
+	Tensor bool
 }

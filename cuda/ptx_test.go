@@ -23,6 +23,8 @@ type simulated struct {
 	sides  uint64
 	head   uint64
 	layout *layout
+
+	denseShare int64
 }
 
 // inMemory lays out documents as Load does.
@@ -33,7 +35,7 @@ func (s *simulated) inMemory(t *testing.T, x *sparse.Embedded, terms int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.layout = newLayout(rank, byRank, terms, x.Embedder.Pairing)
+	s.layout = newLayout(rank, byRank, terms, x.Embedder.Pairing, s.denseShare)
 	p, err := s.layout.split(t.Context(), x, byRank, true)
 	if err != nil {
 		t.Fatal(err)
@@ -42,8 +44,19 @@ func (s *simulated) inMemory(t *testing.T, x *sparse.Embedded, terms int) {
 	s.sides = ptxsim.Buffer(g, []uint64{
 		ptxsim.Buffer(g, p.head), ptxsim.Buffer(g, p.segment), ptxsim.Buffer(g, p.entry), ptxsim.Buffer(g, p.tail), ptxsim.Buffer(g, p.tailTerm), ptxsim.Buffer(g, p.tailValue),
 		ptxsim.Buffer(g, p.list), ptxsim.Buffer(g, p.listDoc), ptxsim.Buffer(g, p.listValue), ptxsim.Buffer(g, p.exact), ptxsim.Buffer(g, p.exactTerm), ptxsim.Buffer(g, p.exactValue),
+		ptxsim.Buffer(g, s.dense(x)),
 	})
 	s.head = ptxsim.Buffer(g, []uint64{ptxsim.Buffer(g, s.layout.chunk), ptxsim.Buffer(g, s.layout.terms), uint64(s.layout.chunks()), uint64(s.layout.segments())})
+}
+
+// dense lays out the dense end.
+func (s *simulated) dense(x *sparse.Embedded) []quad {
+	quads := s.layout.quads()
+	out := make([]quad, x.Rows()*quads)
+	for i := range x.Rows() {
+		s.layout.fillDense(out[i*quads:][:quads], x, i, nil)
+	}
+	return out
 }
 
 // program lays out a program for all documents as rows and columns.
@@ -97,23 +110,31 @@ func (s *simulated) run(x *sparse.Embedded, p *device.Program) error {
 	if err := launch(names[0], tailColumns, n, tailThreads, 0, s.sides, s.sides, tile); err != nil {
 		return err
 	}
-	const height = 23
-	if err := launch(names[1], panelWidth, (n+height-1)/height, panelThreads, int(s.layout.terms[0])*lineBytes, s.sides, s.sides, s.head, tile, int32(height)); err != nil {
-		return err
+	if s.layout.chunks() > 0 {
+		const height = 23
+		if err := launch(names[1], panelWidth, (n+height-1)/height, panelThreads, int(s.layout.terms[0])*lineBytes, s.sides, s.sides, s.head, tile, int32(height)); err != nil {
+			return err
+		}
+	}
+	if quads := s.layout.quads(); quads > 0 {
+		if err := launch("panelTensor", tensorColumns, (n+tensorRows-1)/tensorRows, tensorThreads, 0, s.sides, s.sides, tile, int32(quads)); err != nil {
+			return err
+		}
 	}
 	return launch("finish", finishThreads, n, finishThreads, 0, s.sides, s.sides, tile, program, int32(1), pairing)
 }
 
-// simulate computes a kernel of documents by PTX text and returns the greatest error in units of its tolerance.
-func simulate(t *testing.T, text string, x *sparse.Embedded, k engine.Kernel, p *device.Program) (worst float64, instructions int64, err error) {
+// simulate computes a kernel of documents by PTX text, with a dense end of the terms that one document in share has, 0 for none, and returns the greatest error in units of its
+// tolerance.
+func simulate(t *testing.T, text string, x *sparse.Embedded, k engine.Kernel, p *device.Program, share int64) (worst float64, instructions int64, err error) {
 	m, err := ptxsim.Parse(text)
 	if err != nil {
 		return 0, 0, err
 	}
-	s := &simulated{m: m}
+	s := &simulated{m: m, denseShare: share}
 	s.inMemory(t, x, 17)
-	if s.layout.chunks() < 2 || s.layout.head == x.Cols {
-		t.Fatalf("a head of %d terms in %d chunks, expected several, and a tail", s.layout.head, s.layout.chunks())
+	if (s.layout.dense > 0) != (share > 0) || s.layout.chunks() < 2 || s.layout.head == x.Cols {
+		t.Fatalf("%d terms in the dense end and a head of %d in %d chunks, expected several, and a tail", s.layout.dense, s.layout.head, s.layout.chunks())
 	}
 	if err := s.run(x, p); err != nil {
 		return 0, s.memory.Instructions, err
@@ -140,7 +161,7 @@ func TestPTX(t *testing.T) {
 	readSources()
 	x := embedded(t, zipf(135, 500, 7, 8))
 	c := engine.MustParseKernel("c")
-	worst, instructions, err := simulate(t, ptx, x, c, nil)
+	worst, instructions, err := simulate(t, ptx, x, c, nil, 0)
 	t.Logf("c: %.2g of the tolerance, %d instructions", worst, instructions)
 	if err != nil || !(worst <= 1) {
 		t.Fatalf("c: %v of the tolerance, error %v", worst, err)
@@ -153,7 +174,7 @@ func TestPTX(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		worst, _, err := simulate(t, ptx, x, k, nil)
+		worst, _, err := simulate(t, ptx, x, k, nil, 0)
 		t.Logf("%s: %.2g of the tolerance", k, worst)
 		if err != nil || !(worst <= 1) {
 			t.Errorf("%s: %v of the tolerance, error %v", k, worst, err)
@@ -176,7 +197,54 @@ func TestPTX(t *testing.T) {
 		"an odd address":         strings.ReplaceAll(ptx, "+8];", "+9];"),
 		"a lost brace":           swap("\n}", "\n", 1),
 	} {
-		if worst, _, err := simulate(t, text, few, c, nil); err == nil && worst <= 1 {
+		if worst, _, err := simulate(t, text, few, c, nil, 0); err == nil && worst <= 1 {
+			t.Errorf("%s: not noticed, %v of the tolerance", name, worst)
+		} else {
+			t.Logf("%s: %.2g of the tolerance, error %v", name, worst, err)
+		}
+	}
+}
+
+// The dense end in the PTX, whose products of matrices the interpreter takes by the book; faults that are planted in it are noticed.
+func TestPTXTensor(t *testing.T) {
+	readSources()
+	x := embedded(t, zipf(135, 400, 60, 8))
+	c := engine.MustParseKernel("c")
+	const share = 6
+	worst, instructions, err := simulate(t, ptx, x, c, nil, share)
+	t.Logf("c: %.2g of the tolerance, %d instructions", worst, instructions)
+	if err != nil || !(worst <= 1) {
+		t.Fatalf("c: %v of the tolerance, error %v", worst, err)
+	}
+	few := embedded(t, zipf(66, 400, 60, 8))
+	begin := strings.Index(ptx, ".entry panelTensor(")
+	if begin < 0 {
+		t.Fatal("the PTX has no panelTensor")
+	}
+	kernel, rest, _ := strings.Cut(ptx[begin:], "\n}\n")
+	replace := func(old, by string, n int) string {
+		re := regexp.MustCompile(old)
+		if !re.MatchString(kernel) {
+			t.Fatalf("the kernel has nothing like %s", old)
+		}
+		done := 0
+		return ptx[:begin] + re.ReplaceAllStringFunc(kernel, func(s string) string {
+			if done++; n > 0 && done > n {
+				return s
+			}
+			return re.ReplaceAllString(s, by)
+		}) + "\n}\n" + rest
+	}
+	for name, text := range map[string]string{
+		"another type":      replace(`s32\.s8\.s8\.s32`, "s32.u8.s8.s32", 1),
+		"lines exchanged":   replace(`(mma\S+ \{[^}]*\}, \{%r\d+, )(%r\d+), (%r\d+),`, "$1$3, $2,", -1),
+		"halves exchanged":  replace(`(mma\S+ \{[^}]*\}, \{[^}]*\}, \{)(%r\d+), (%r\d+)\}`, "$1$3, $2}", 1),
+		"results exchanged": replace(`(mma\S+ \{)(%r\d+), (%r\d+),`, "$1$3, $2,", 1),
+		"a missing barrier": replace(`bar\.sync 	0;`, "", 1),
+		"a product for one": replace(`(mma\S+ )`, "@%p1 $1", 1),
+		"another place":     replace(`0d4070000000000000`, "0d4040000000000000", -1),
+	} {
+		if worst, _, err := simulate(t, text, few, c, nil, share); err == nil && worst <= 1 {
 			t.Errorf("%s: not noticed, %v of the tolerance", name, worst)
 		} else {
 			t.Logf("%s: %.2g of the tolerance, error %v", name, worst, err)

@@ -186,11 +186,17 @@ func (j *job) compute(k int) error {
 	if err := launch(names[0], f.tailAdd[pairing], grid(tailColumns), block.Rows, tailThreads, 0, t.compute, j.rows.at, c.own.at, tile); err != nil {
 		return err
 	}
-	if c.layout.head > 0 {
+	if c.layout.chunks() > 0 {
 		panels := grid(panelWidth)
 		height, parts := c.heightOfBlocks(block.Rows, panels)
 		shared := int(c.layout.terms[0]) * lineBytes
 		if err := launch(names[1], f.panel[pairing], panels, parts, panelThreads, shared, t.compute, j.rows.at, c.own.at, c.head, tile, uint64(height)); err != nil {
+			return err
+		}
+	}
+	if quads := c.layout.quads(); quads > 0 {
+		parts := (block.Rows + tensorRows - 1) / tensorRows
+		if err := launch("panelTensor", f.panelTensor, grid(tensorColumns), parts, tensorThreads, 0, t.compute, j.rows.at, c.own.at, tile, uint64(quads)); err != nil {
 			return err
 		}
 	}

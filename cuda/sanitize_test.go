@@ -74,7 +74,7 @@ func TestRaces(t *testing.T) {
 			t.Errorf("%s without the barrier of line %s: no race", kernel, at)
 		}
 	}
-	want := map[string]int{"tailAdd": 2, "panelDot": 3, "mirror": 1, "peakShared": 1, "extremes": 2, "beyondCount": 2, "beyondList": 4}
+	want := map[string]int{"tailAdd": 2, "panelDot": 3, "panelTensor": 2, "mirror": 1, "peakShared": 1, "extremes": 2, "beyondCount": 2, "beyondList": 4}
 	if !maps.Equal(barriers, want) {
 		t.Errorf("barriers %v, expected %v", barriers, want)
 	}

@@ -16,6 +16,11 @@ const (
 	boardThreads   = 256
 	boardVariables = 1024 // scores that a block looks through
 	pickThreads    = 128
+
+	tensorRows    = 128 // that a block of panelTensor takes
+	tensorColumns = 64
+	tensorThreads = 256
+	tensorTerms   = 32 // a step
 )
 
 // entry is a value of a document in the head: the place of its term in the panel, in bytes, and the value.

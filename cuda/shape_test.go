@@ -20,7 +20,8 @@ func TestShapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]int{"PANEL": panelWidth, "PANEL_THREADS": panelThreads, "TAIL_COLUMNS": tailColumns, "TAIL_THREADS": tailThreads,
-		"FINISH_THREADS": finishThreads, "MIRROR": mirrorWidth, "MIRROR_THREADS": mirrorThreads, "PEAK_THREADS": peakThreads, "BOARD_THREADS": boardThreads, "BOARD_VARIABLES": boardVariables, "PICK_THREADS": pickThreads, "SLOTS": device.MaxSlots} {
+		"FINISH_THREADS": finishThreads, "MIRROR": mirrorWidth, "MIRROR_THREADS": mirrorThreads, "PEAK_THREADS": peakThreads, "BOARD_THREADS": boardThreads, "BOARD_VARIABLES": boardVariables, "PICK_THREADS": pickThreads, "TENSOR_ROWS": tensorRows, "TENSOR_COLUMNS": tensorColumns, "TENSOR_THREADS": tensorThreads,
+		"TENSOR_TERMS": tensorTerms, "SLOTS": device.MaxSlots} {
 		m := regexp.MustCompile(`\b` + name + ` = (\d+),`).FindSubmatch(header)
 		if m == nil || string(m[1]) != strconv.Itoa(want) {
 			t.Errorf("%s: found %q, expected %d", name, m, want)

@@ -19,11 +19,12 @@ const (
 // segmentMost is how many values a document of the columns has in a segment at most, by pairing; see the bounds of package engine for what that does for accuracy.
 var segmentMost = [pairings]int32{sparse.Dot: 48, sparse.ChiSquare: 24, sparse.JensenShannon: 16}
 
-// layout is the order and the division of the terms: ranks by falling document frequency, of which the first are the head, in chunks and these in segments. Segments and
-// chunks are numbered from the rarest terms on.
+// layout is the order and the division of the terms: ranks by falling document frequency, of which the first are the dense end, where there is one, and the next the head's, in
+// chunks and these in segments. Segments and chunks are numbered from the rarest terms on.
 type layout struct {
 	rank   []uint32 // of each column
-	head   int      // terms
+	dense  int      // terms
+	head   int      // those and the terms of the chunks
 	chunk  []int32  // first segment of each chunk, and the number of segments
 	terms  []int32  // number of terms of each chunk
 	bounds []int    // segment s has the ranks bounds[s+1] <= rank < bounds[s]
@@ -33,19 +34,23 @@ type layout struct {
 func (l *layout) segments() int { return len(l.bounds) - 1 }
 func (l *layout) chunks() int   { return len(l.terms) }
 
-// newLayout divides the terms of the columns' documents for panels of up to most terms at a time.
-func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing) *layout {
+// newLayout divides the terms of the columns' documents for panels of up to most terms at a time, the dense end being those that one document in share has, 0 for none.
+func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing, share int64) *layout {
 	n := byRank.Cols
 	l := &layout{rank: rank}
-	for l.head < min(byRank.Rows(), mostChunks*most) && (byRank.Offsets[l.head+1]-byRank.Offsets[l.head])*tailShare >= int64(n) && n > 0 {
+	if pairing == sparse.Dot {
+		l.dense = denseTerms(byRank, share)
+	}
+	l.head = l.dense
+	for l.head < min(byRank.Rows(), l.dense+mostChunks*most) && (byRank.Offsets[l.head+1]-byRank.Offsets[l.head])*tailShare >= int64(n) && n > 0 {
 		l.head++
 	}
 	l.bounds = []int{l.head}
-	chunks := (l.head + most - 1) / most
+	chunks := (l.head - l.dense + most - 1) / most
 	count := make([]int32, n)
 	r := l.head
 	for c := range chunks {
-		low := r - (r+chunks-c-1)/(chunks-c)
+		low := r - (r-l.dense+chunks-c-1)/(chunks-c)
 		l.chunk = append(l.chunk, int32(l.segments()))
 		l.terms = append(l.terms, int32(r-low))
 		l.base = append(l.base, low)
@@ -93,13 +98,13 @@ type split struct {
 // split divides documents, given by rank; lists says that their posting lists are wanted.
 func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.CSR, lists bool) (*split, error) {
 	n, segments := x.Rows(), l.segments()
-	inHead := byRank.Offsets[l.head]
+	inDense, inHead := byRank.Offsets[l.dense], byRank.Offsets[l.head]
 	s := &split{
-		head: make([]int64, n+1), segment: make([]uint32, n*(segments+1)), entry: make([]entry, inHead),
+		head: make([]int64, n+1), segment: make([]uint32, n*(segments+1)), entry: make([]entry, inHead-inDense),
 		tail: make([]int64, n+1), tailTerm: make([]uint32, x.NNZ()-inHead), tailValue: make([]float32, x.NNZ()-inHead),
 		exact: x.Offsets, exactTerm: x.Terms, exactValue: make([]float64, x.NNZ()),
 	}
-	for r := range byRank.Rows() {
+	for r := l.dense; r < byRank.Rows(); r++ {
 		docs, _ := byRank.Row(r)
 		starts := s.tail
 		if r < l.head {

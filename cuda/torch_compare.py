@@ -1,89 +1,122 @@
-"""PyTorch's ways to the matrix exp(-arccos(s)^2 / t) of sparse documents, on the GPU that it finds: rates to hold those of this back end against.
+"""PyTorch's ways to the matrix exp(-arccos(s)^2 / t) of sparse documents, held against this back end's on the same documents and the same GPU.
 
-Documents are drawn as Zipf's law has it, about as many distinct terms each as the argument says. Each way computes the whole matrix, a block of rows at a time, and leaves it on
-the device; the times are medians of five, by CUDA events, after a first run. Rates count pairs i < j, as everywhere in this project.
+    torch_compare.py DOCUMENTS PAIRS_PER_SECOND [cpu]
+
+DOCUMENTS is what BenchmarkKeep writes of its largest corpus (GRAM_CUDA_DOCUMENTS), some rows of the matrix among it, and PAIRS_PER_SECOND what it measured. Each way computes the whole
+matrix, a block at a time, and leaves it on the device; a symmetric product is computed once and mirrored where that saves anything. Times are medians of up to five runs after a first one, fewer
+where they take long. Rates count pairs i < j, as everywhere in this project; the error is the greatest difference from this back end's rows. With cpu it runs there, to try the script.
 """
 import statistics
 import sys
+import time
 
 import torch
 
-
-def documents(n, terms, length, generator):
-    weights = 1 / (torch.arange(terms, dtype=torch.float64) + 2.7)
-    drawn = torch.multinomial(weights, n * length, replacement=True, generator=generator).reshape(n, length).sort(dim=1).values
-    first = torch.ones_like(drawn, dtype=torch.bool)
-    first[:, 1:] = drawn[:, 1:] != drawn[:, :-1]
-    row = torch.arange(n).unsqueeze(1).expand_as(drawn)[first]
-    at = first.flatten().cumsum(0) - 1
-    counts = torch.zeros(int(at[-1]) + 1).index_add_(0, at, torch.ones(n * length))
-    return torch.sparse_coo_tensor(torch.stack([row, drawn[first]]), (counts / length).sqrt(), (n, terms)).coalesce()
+T = 0.5  # of the kernel, as in BenchmarkKeep
+ENOUGH = 10.0  # seconds that the runs of a way may take, but for the first
 
 
-def kernel(s, t=0.5):
-    return s.clamp_(-1, 1).arccos_().square_().mul_(-1 / t).exp_()
+def read(path):
+    data = bytearray(open(path, "rb").read())
+    at = 0
+
+    def take(kind, count):
+        nonlocal at
+        values = torch.frombuffer(data, dtype=kind, count=count, offset=at)
+        at += values.numel() * values.element_size()
+        return values
+
+    n, terms, values, rows = take(torch.int64, 4).tolist()
+    x = torch.sparse_csr_tensor(take(torch.int64, n + 1), take(torch.int32, values).long(), take(torch.float32, values), (n, terms))
+    return x, take(torch.int64, rows), take(torch.float32, rows * n).reshape(rows, n)
 
 
-def measured(work):
+def kernel(s):
+    return s.clamp_(-1, 1).arccos_().square_().mul_(-1 / T).exp_()
+
+
+def measured(device, work):
     times = []
-    for round_ in range(6):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
+    while len(times) < 6 and (len(times) < 2 or sum(times[1:]) < ENOUGH):
+        begin = time.perf_counter()
         work()
-        end.record()
-        torch.cuda.synchronize()
-        if round_ > 0:
-            times.append(begin.elapsed_time(end) / 1000)
-    return statistics.median(times)
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        times.append(time.perf_counter() - begin)
+    return statistics.median(times[1:]), len(times) - 1
+
+
+class Ways:
+    def __init__(self, x, device):
+        self.n, self.terms = x.shape
+        self.x = x.to(device)
+        self.out = torch.empty(self.n, self.n, device=device)
+        self.dense = None
+
+    def part(self, lo, hi):
+        offsets = self.x.crow_indices()[lo : hi + 1]
+        first, last = int(offsets[0]), int(offsets[-1])
+        return torch.sparse_csr_tensor(offsets - first, self.x.col_indices()[first:last], self.x.values()[first:last], (hi - lo, self.terms))
+
+    def blocks(self, size):
+        for lo in range(0, self.n, size):
+            yield lo, min(lo + size, self.n)
+
+    def sparse_dense(self):
+        for lo, hi in self.blocks(max(1, (8 << 30) // (4 * self.terms))):
+            self.out[:, lo:hi] = kernel(torch.sparse.mm(self.x, self.part(lo, hi).to_dense().t().contiguous()))
+
+    def dense_dense(self):
+        x = self.x.to_dense()  # part of the way: documents are sparse
+        for lo, hi in self.blocks(10_000):
+            for lo2, hi2 in self.blocks(10_000):
+                if lo2 > lo:
+                    break
+                part = kernel(x[lo:hi] @ x[lo2:hi2].t())
+                self.out[lo:hi, lo2:hi2] = part
+                self.out[lo2:hi2, lo:hi] = part.t()
+
+    def float32(self):
+        torch.backends.cuda.matmul.allow_tf32 = False
+        self.dense_dense()
+
+    def tf32(self):
+        torch.backends.cuda.matmul.allow_tf32 = True
+        self.dense_dense()
+
+    def sparse_sparse(self):
+        columns = self.x.to_sparse_coo().t().coalesce().to_sparse_csr()
+        for lo, hi in self.blocks(2_000):
+            self.out[lo:hi] = kernel(torch.sparse.mm(self.part(lo, hi), columns).to_dense())
 
 
 def main():
-    n, terms, length = (int(a) for a in sys.argv[1:4])
-    device = torch.device("cuda")
-    x = documents(n, terms, length, torch.Generator().manual_seed(1))
-    print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}: {n} documents, {x.values().numel() / n:.0f} terms each, {terms} terms")
-    out = torch.empty(n, n, device=device)
-    sparse = x.to_sparse_csr().to(device)
-    block = max(1, min(n, (8 << 30) // (4 * terms)))
-
-    def sparse_dense():
-        for lo in range(0, n, block):
-            hi = min(lo + block, n)
-            rows = dense_rows(lo, hi)
-            out[:, lo:hi] = kernel(torch.sparse.mm(sparse, rows.t().contiguous()))
-
-    def dense_rows(lo, hi):
-        part = torch.sparse_csr_tensor(sparse.crow_indices()[lo : hi + 1] - sparse.crow_indices()[lo],
-                                       sparse.col_indices()[sparse.crow_indices()[lo] : sparse.crow_indices()[hi]],
-                                       sparse.values()[sparse.crow_indices()[lo] : sparse.crow_indices()[hi]], (hi - lo, terms))
-        return part.to_dense()
-
-    def dense_dense():
-        for lo in range(0, n, block):
-            a = dense_rows(lo, min(lo + block, n))
-            for lo2 in range(0, n, block):
-                b = dense_rows(lo2, min(lo2 + block, n))
-                out[lo : lo + len(a), lo2 : lo2 + len(b)] = kernel(a @ b.t())
-
-    def sparse_sparse():
-        product = torch.sparse.mm(sparse, sparse.t().to_sparse_csr())
-        out.copy_(kernel(product.to_dense()))
-
-    def float32():
-        torch.backends.cuda.matmul.allow_tf32 = False
-        dense_dense()
-
-    def tf32():
-        torch.backends.cuda.matmul.allow_tf32 = True
-        dense_dense()
-
-    for name, work in [("sparse x dense, float32", sparse_dense), ("dense x dense, float32", float32), ("dense x dense, TF32 (3 digits)", tf32), ("sparse x sparse", sparse_sparse)]:
+    path, ours = sys.argv[1], float(sys.argv[2])
+    device = torch.device(sys.argv[3] if len(sys.argv) > 3 else "cuda")
+    x, rows, expected = read(path)
+    n = x.shape[0]
+    name = torch.cuda.get_device_name() if device.type == "cuda" else "processor"
+    print(f"PyTorch {torch.__version__}, {name}: {n} documents, {x.values().numel() / n:.0f} terms each, {x.shape[1]} terms")
+    print(f"{'this back end':32s} {n * (n - 1) / 2 / ours:9.3f} s {ours:12.4g} pairs/s", flush=True)
+    ways = Ways(x, device)
+    best = None
+    for name, work in [("sparse x dense, float32", ways.sparse_dense), ("dense x dense, TF32", ways.tf32), ("dense x dense, float32", ways.float32), ("sparse x sparse", ways.sparse_sparse)]:
         try:
-            seconds = measured(work)
-            print(f"{name:32s} {seconds:9.3f} s {n * (n - 1) / 2 / seconds:12.4g} pairs/s")
+            ways.out.zero_()
+            seconds, runs = measured(device, work)
+            error = (ways.out[rows.to(device)].cpu() - expected).abs().max().item()
         except RuntimeError as e:  # one way that doesn't fit leaves the others
-            print(f"{name:32s} {str(e).splitlines()[0]}")
-            torch.cuda.empty_cache()
+            print(f"{name:32s} {str(e).splitlines()[0]}", flush=True)
+            if device.type == "cuda":
+                torch.cuda.empty_cache()
+            continue
+        rate = n * (n - 1) / 2 / seconds
+        print(f"{name:32s} {seconds:9.3f} s {rate:12.4g} pairs/s  {ours / rate:8.1f} times as long, {runs} runs, error {error:.1e}", flush=True)
+        if best is None or rate > best[0]:
+            best = rate, name
+    if best is None:
+        sys.exit("none of PyTorch's ways came to an end")
+    print(f"this back end is {ours / best[0]:.1f} times as fast as PyTorch's best way, {best[1]}")
 
 
 if __name__ == "__main__":

@@ -56,16 +56,16 @@ func (f *Embedder) norm(l1, l2 float64) float64 {
 // documents with proportional counts have equal values under a power and as histograms, since a correctly rounded quotient of proportional integers is the same.
 func (x *Embedded) Unit64(i int, dst []float64) []float64 {
 	lo, hi := x.Offsets[i], x.Offsets[i+1]
-	if dst = dst[:0]; cap(dst) < int(hi-lo) {
-		dst = make([]float64, 0, hi-lo)
-	}
 	d := x.Divisors[i]
 	if x.Embedder.general() {
-		largest := x.largest(lo, hi)
-		for k := lo; k < hi; k++ {
-			dst = append(dst, power(x.Embedder.weighted(x.Terms[k], x.Raw[k])/largest, x.Embedder.Power)/d)
+		dst, _ = x.powers(lo, hi, dst)
+		for k := range dst {
+			dst[k] /= d
 		}
 		return dst
+	}
+	if dst = dst[:0]; cap(dst) < int(hi-lo) {
+		dst = make([]float64, 0, hi-lo)
 	}
 	for k := lo; k < hi; k++ {
 		u := x.Embedder.weighted(x.Terms[k], x.Raw[k]) / d

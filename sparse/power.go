@@ -24,26 +24,42 @@ func power(x, p float64) float64 {
 	return math.Ldexp(sum, int(k))
 }
 
-// largest returns the greatest weighted value of the entries from lo to hi, which are above 0.
-func (x *Embedded) largest(lo, hi int64) float64 {
-	var most float64
-	for k := lo; k < hi; k++ {
-		most = max(most, x.Embedder.weighted(x.Terms[k], x.Raw[k]))
+// powers writes (v/max v)^p of a row's weighted values v into dst, which grows where it is too short, and returns it with max v; the row's entries, all above 0, stand
+// from lo to hi. Counts in text are small numbers, mostly 1, so what was computed last is often wanted again: 0.10 instead of 0.17 s for 20 Newsgroups.
+func (x *Embedded) powers(lo, hi int64, dst []float64) (powers []float64, largest float64) {
+	f := x.Embedder
+	if dst = dst[:0]; cap(dst) < int(hi-lo) {
+		dst = make([]float64, 0, hi-lo)
 	}
-	return most
+	for k := lo; k < hi; k++ {
+		v := f.weighted(x.Terms[k], x.Raw[k])
+		largest = max(largest, v)
+		dst = append(dst, v)
+	}
+	var last, u float64
+	for k, v := range dst {
+		if v != last {
+			last, u = v, power(v/largest, f.Power)
+		}
+		dst[k] = u
+	}
+	return dst, largest
 }
 
 // raised returns for a power p other than the square root the divisor of a row, √Σ (v/max v)^2p, and the row's norm, (max v/n)^p times that, where n is the norm
-// of the embedding's kind; the row's entries stand from lo to hi, with the sums l1 = Σ|v| and l2 = ‖v‖₂. Relative to the greatest value nothing overflows.
-func (x *Embedded) raised(lo, hi int64, l1, l2 float64) (divisor, norm float64) {
-	f := x.Embedder
-	largest := x.largest(lo, hi)
+// of the embedding's kind, from the row's powers and the sums l1 = Σ|v| and l2 = ‖v‖₂. Relative to the greatest value nothing overflows.
+func (f *Embedder) raised(powers []float64, largest, l1, l2 float64) (divisor, norm float64) {
 	var sum float64
-	for k := lo; k < hi; k++ {
-		u := power(f.weighted(x.Terms[k], x.Raw[k])/largest, f.Power)
+	for _, u := range powers {
 		sum += float64(u * u)
 	}
 	divisor = math.Sqrt(sum)
-	n := map[Norm]float64{NormNone: 1, NormL1: l1, NormL2: l2}[f.Norm]
+	n := 1.0
+	switch f.Norm {
+	case NormL1:
+		n = l1
+	case NormL2:
+		n = l2
+	}
 	return divisor, float64(power(largest/n, f.Power) * divisor)
 }

@@ -135,19 +135,24 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		l2 += unseen
 	}
 	l2 = math.Sqrt(l2)
-	if at == x.Offsets[i] {
+	switch empty := at == x.Offsets[i]; {
+	case empty:
 		add(uint32(len(f.Terms)), 1)
 		x.Divisors[i] = 1
 		x.Norms[i] = f.norm(0, 0)
-	} else {
-		switch {
-		case f.general():
-			x.Divisors[i], x.Norms[i] = x.raised(x.Offsets[i], at, l1, l2)
-		case f.Power == Root || f.Pairing != Dot:
-			x.Divisors[i], x.Norms[i] = l1, f.norm(l1, l2)
-		default:
-			x.Divisors[i], x.Norms[i] = l2, f.norm(l1, l2)
+	case f.general(): // the powers are half of all work, so that they aren't computed again by Unit64
+		var largest float64
+		unit, largest = x.powers(x.Offsets[i], at, unit)
+		x.Divisors[i], x.Norms[i] = f.raised(unit, largest, l1, l2)
+		for k, u := range unit {
+			unit[k] = u / x.Divisors[i]
+			x.Values[x.Offsets[i]+int64(k)] = float32(unit[k])
 		}
+		return unit, nil
+	case f.Power == Root || f.Pairing != Dot:
+		x.Divisors[i], x.Norms[i] = l1, f.norm(l1, l2)
+	default:
+		x.Divisors[i], x.Norms[i] = l2, f.norm(l1, l2)
 	}
 	unit = x.Unit64(i, unit)
 	for k, u := range unit {

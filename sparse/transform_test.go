@@ -24,8 +24,11 @@ func TestTransformRows(t *testing.T) {
 		order := rand.New(rand.NewPCG(1, 2)).Perm(1500)[:1200]
 		for _, workers := range []int{1, 2, 7} {
 			x, err := f.TransformRows(t.Context(), c.Documents, order, workers)
-			if err != nil || x.Rows() != len(order) || x.CSR.Validate() != nil {
-				t.Fatalf("%s: %d rows, %v, %v", e, x.Rows(), err, x.CSR.Validate())
+			if err != nil {
+				t.Fatalf("%s, %d workers: %v", e, workers, err)
+			}
+			if err := x.CSR.Validate(); err != nil || x.Rows() != len(order) {
+				t.Fatalf("%s, %d workers: %d rows of %d, %v", e, workers, x.Rows(), len(order), err)
 			}
 			for i, from := range order {
 				terms, values := x.Row(i)

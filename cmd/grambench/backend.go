@@ -51,7 +51,7 @@ func (f *flags) openGPU() (*cuda.Device, error) {
 	g := &f.gpu
 	if !g.tried {
 		g.tried = true
-		g.device, g.err = cuda.Open(cuda.Options{MemoryBytes: int64(f.gpuMemory)})
+		g.device, g.err = cuda.Open(cuda.Options{MemoryBytes: int64(f.gpuMemory), Tensor: f.gpuTensor})
 	}
 	return g.device, g.err
 }

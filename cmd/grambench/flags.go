@@ -34,6 +34,7 @@ type flags struct {
 
 	isa, backend string
 	gpuMemory    byteSize
+	gpuTensor    bool
 	gpu          gpu
 	startsOver   bool // nothing is printed, and no file complete, before all is done: the work can be done once more
 	workers      int
@@ -94,6 +95,7 @@ func (f *flags) backendFlags() {
 	f.set.StringVar(&f.isa, "isa", "", "use the instruction set `ISA`: generic, avx2 or avx512; one that this processor lacks is an error (default: the best)")
 	f.set.StringVar(&f.backend, "backend", "auto", "compute on `BACKEND`: cpu, cuda (an NVIDIA GPU; an error where there is none), or auto, the GPU for what takes the processor long, where there is one")
 	f.set.Var(&f.gpuMemory, "gpu-mem", "take at most `SIZE` of the GPU's memory, such as 8G (default: 90 % of what is free)")
+	f.set.BoolVar(&f.gpuTensor, "gpu-tensor", false, "have the GPU's tensor cores take the products of terms that at least a quarter of the documents have; whether that is faster has yet to be measured (default: off)")
 }
 
 // seedFlag declares the seed of a random choice.

@@ -34,8 +34,10 @@ func TestKernelsListsTheCatalogue(t *testing.T) {
 	}
 }
 
-// Every example of the catalogue can be asked for, and has the properties that the engine says.
+// Every example of the catalogue can be asked for, and what is shown is what the engine says of it: a specification alone, or the name of a kernel, whose examples are all
+// shown, each as it was written.
 func TestKernelsShowsEveryExample(t *testing.T) {
+	names := 0
 	for _, info := range engine.Catalogue() {
 		for _, spec := range info.Examples {
 			r, err := newKernelsReport([]string{spec})
@@ -43,18 +45,40 @@ func TestKernelsShowsEveryExample(t *testing.T) {
 				t.Errorf("%s: %v", spec, err)
 				continue
 			}
-			want := engine.PropertiesOf(engine.MustParseKernel(spec))
-			var v []kernelSpec
-			for _, row := range r.Rows {
-				v = append(v, row.Variants...)
+			if len(r.Rows) != 1 {
+				t.Errorf("%s: %d rows, expected one", spec, len(r.Rows))
+				continue
 			}
-			i := 0
-			for i < len(v) && v[i] != newKernelSpec(v[i].Spec, want) { // a name alone shows all examples
-				i++
+			row, k := r.Rows[0], engine.MustParseKernel(spec)
+			shown := []string{k.String()}
+			if spec == info.Name {
+				names++
+				shown = info.Examples
+			} else if row.Name != k.String() {
+				t.Errorf("%s is called %s, expected %s", spec, row.Name, k)
 			}
-			if i == len(v) {
-				t.Errorf("%s: nothing of %+v in %+v", spec, want, v)
+			if len(row.Variants) != len(shown) {
+				t.Errorf("%s: %d variants, expected %q", spec, len(row.Variants), shown)
+				continue
+			}
+			for i, v := range row.Variants {
+				p := engine.PropertiesOf(engine.MustParseKernel(shown[i]))
+				want := kernelSpec{Spec: shown[i], Definite: p.Definite.String(), Condition: p.Condition, Source: p.Source,
+					UsesNorms: p.UsesNorms, NonNegative: p.NonNegative, PositiveDiagonal: p.PositiveDiagonal}
+				if v != want {
+					t.Errorf("%s shows %+v, expected %+v", spec, v, want)
+				}
+			}
+			var text strings.Builder
+			r.writeText(&text)
+			for _, want := range []string{k.String(), engine.PropertiesOf(k).Definite.String()} {
+				if !strings.Contains(text.String(), want) && spec != info.Name {
+					t.Errorf("%s: %q isn't in\n%s", spec, want, text.String())
+				}
 			}
 		}
+	}
+	if names == 0 {
+		t.Error("no example is a name alone")
 	}
 }

@@ -26,7 +26,11 @@ REGISTER(blockIdx, ctaid)
 struct alignas(16) float4 {
 	float x, y, z, w;
 };
+struct alignas(16) uint4 {
+	unsigned x, y, z, w;
+};
 typedef float vector4 __attribute__((ext_vector_type(4)));
+typedef unsigned words4 __attribute__((ext_vector_type(4)));
 
 // One access of 16 bytes.
 DEVICE float4 load4(const float4 *p) {
@@ -46,6 +50,28 @@ DEVICE void store4(float4 *p, float4 v) {
 DEVICE void store4(float4 GLOBAL *p, float4 v) {
 	vector4 r = {v.x, v.y, v.z, v.w};
 	*(vector4 GLOBAL *)p = r;
+}
+DEVICE uint4 load4(const uint4 *p) {
+	words4 v = *(const words4 *)p;
+	uint4 r = {v.x, v.y, v.z, v.w};
+	return r;
+}
+DEVICE uint4 load4(const uint4 GLOBAL *p) {
+	words4 v = *(const words4 GLOBAL *)p;
+	uint4 r = {v.x, v.y, v.z, v.w};
+	return r;
+}
+DEVICE void store4(uint4 *p, uint4 v) {
+	words4 r = {v.x, v.y, v.z, v.w};
+	*(words4 *)p = r;
+}
+
+// mmaS8 is the product of two matrices of bytes with a sign, of 16 rows by 32 and 32 by 8 columns, added to one of 16 by 8 words: d += a b. A warp does it together, and each
+// lane has parts of all three, see panelTensor.
+DEVICE void mmaS8(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+	asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+		: "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+		: "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 DEVICE float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }

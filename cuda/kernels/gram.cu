@@ -297,3 +297,4 @@ extern "C" __global__ void __launch_bounds__(PEAK_THREADS) peakShared(float *__r
 }
 
 #include "solve.h"
+#include "tensor.h"

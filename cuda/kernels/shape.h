@@ -18,11 +18,19 @@ enum {
 	BOARD_THREADS = 256,
 	BOARD_VARIABLES = 1024, // scores that a block looks through
 	PICK_THREADS = 128,
+	TENSOR_ROWS = 128, // that a block of panelTensor takes
+	TENSOR_COLUMNS = 64,
+	TENSOR_THREADS = 256,
+	TENSOR_TERMS = 32, // a step
 	SLOTS = 12, // locals and stack of a program
 };
 
 // Entry is a value of a document in the head: the place of its term in the panel, in bytes, and above it the bits of the value.
 typedef unsigned long long Entry;
+
+// Quad is the digits of a document's values at four terms of the dense end, see tensor.h: a word has the same digit of all four, the first term's in its lowest byte, and
+// the first word the greatest digits.
+typedef uint4 Quad;
 
 // Side is a set of documents. Offsets have an element more than what they are of.
 struct Side {
@@ -38,6 +46,7 @@ struct Side {
 	const long long GLOBAL *exact;      // of each document, its first value in float64
 	const unsigned GLOBAL *exactTerm;   // ascending
 	const double GLOBAL *exactValue;    // of unit length together
+	const Quad GLOBAL *dense;           // [documents][quads] of the dense end
 };
 
 // Head says how the head is cut: into chunks, whose panels fit into shared memory, and these into segments, the rarest first.

@@ -31,12 +31,15 @@
 struct alignas(16) float4 {
 	float x, y, z, w;
 };
+struct alignas(16) uint4 {
+	unsigned x, y, z, w;
+};
 struct dim3 {
 	unsigned x, y;
 };
 
 namespace cpu {
-enum State { READY, WAITING, DONE };
+enum State { READY, WAITING, IN_WARP, DONE };
 struct Fiber {
 	void *at[5]; // where it goes on
 	std::vector<char> stack;
@@ -119,6 +122,59 @@ inline void barrier(int line) {
 	leave(*me);
 }
 
+// Products of matrices, which the 32 lanes of a warp take together: each leaves its parts of both sides, waits for the others and adds up its own part of the result. A lane
+// that is a product ahead leaves its parts elsewhere, and none gets further.
+struct Sides {
+	signed char left[16][32], right[8][32]; // rows, and columns
+};
+inline Sides sides[1024 / 32][2];
+inline unsigned products[1024]; // that a thread has come to
+
+// meet waits for the other lanes of a warp; threads.h puts another in its place.
+inline void meetFibers() {
+	Fiber *me = current;
+	if (!me) die("a product of matrices in a kernel that is said to have no barrier", 0, 0);
+	me->state = IN_WARP;
+	leave(*me);
+}
+inline void (*meet)() = meetFibers;
+
+// mma is what PTX calls mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32. Lane 4g+t has bytes 4t and on, and 16+4t and on, of rows g and g+8 on the left and of column g on
+// the right.
+inline void mma(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+	const unsigned g = threadAt.x % 32 / 4, t = threadAt.x % 4;
+	Sides &s = sides[threadAt.x / 32][products[threadAt.x]++ % 2];
+	for (int half = 0; half < 2; half++) {
+		memcpy(&s.left[g][16 * half + 4 * t], &a[2 * half], 4);
+		memcpy(&s.left[g + 8][16 * half + 4 * t], &a[2 * half + 1], 4);
+		memcpy(&s.right[g][16 * half + 4 * t], &b[half], 4);
+	}
+	meet();
+	for (int i = 0; i < 4; i++) {
+		const signed char *x = s.left[g + i / 2 * 8], *y = s.right[2 * t + i % 2];
+		int sum = 0;
+		for (int k = 0; k < 32; k++) sum += x[k] * y[k];
+		d[i] = (int)((unsigned)d[i] + (unsigned)sum);
+	}
+}
+
+// together lets the warps go on whose lanes have all come to a product, the same one, and says whether there are any.
+inline bool together(unsigned n) {
+	bool any = false;
+	for (unsigned w = 0; w < n; w += 32) {
+		const unsigned end = std::min(w + 32, n);
+		unsigned here = 0;
+		for (unsigned i = w; i < end; i++) here += fibers[i].state == IN_WARP && products[i] == products[w];
+		if (here == 32)
+			for (unsigned i = w; i < end; i++) fibers[i].state = READY;
+		else
+			for (unsigned i = w; i < end; i++)
+				if (fibers[i].state == IN_WARP) die("not all lanes of a warp come to a product of matrices: warp, lanes", w / 32, here);
+		any |= here == 32;
+	}
+	return any;
+}
+
 // runBlock runs the threads of a block in a random order between barriers; they must all reach the same ones.
 inline void runBlock(const std::function<void()> &f, bool plain) {
 	static std::mt19937 random(1);
@@ -135,13 +191,14 @@ inline void runBlock(const std::function<void()> &f, bool plain) {
 		return;
 	}
 	body = &f;
-	for (unsigned i = 0; i < n; i++) fibers[i].state = READY;
+	for (unsigned i = 0; i < n; i++) fibers[i].state = READY, products[i] = 0;
 	for (;;) {
 		for (unsigned i : order) {
 			current = &fibers[i];
 			threadAt = {i, 0};
 			if (current->state == READY) enter(*current);
 		}
+		if (together(n)) continue;
 		unsigned waiting = 0, done = 0;
 		int line = 0;
 		for (unsigned i = 0; i < n; i++) {
@@ -196,13 +253,14 @@ inline void launch(const Kernel &k, dim3 g, dim3 b, size_t shared, void **parame
 #define threadIdx (cpu::threadAt)
 #define blockIdx (cpu::blockAt)
 #define __syncthreads() cpu::wait(__LINE__)
+#define mmaS8(d, a, b) cpu::mma(d, a, b)
 #define KERNEL(name, plain) static int registered_##name = (cpu::kernels()[#name] = {cpu::binder(name), plain, cpu::parameters(name)}, 0);
 
-static inline float4 load4(const float4 *p) {
+template <class V> static inline V load4(const V *p) {
 	if ((size_t)p % 16) cpu::die("a load of 16 bytes from an address that is no multiple of 16", 0, 0);
 	return *p;
 }
-static inline void store4(float4 *p, float4 v) {
+template <class V> static inline void store4(V *p, V v) {
 	if ((size_t)p % 16) cpu::die("a store of 16 bytes to an address that is no multiple of 16", 0, 0);
 	*p = v;
 }

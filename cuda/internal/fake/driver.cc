@@ -12,6 +12,7 @@
 
 KERNEL(tailAdd, false)
 KERNEL(panelDot, false)
+KERNEL(panelTensor, false)
 KERNEL(tailAddChiSquare, false)
 KERNEL(tailAddJensenShannon, false)
 KERNEL(panelChiSquare, false)
@@ -327,6 +328,14 @@ API cuMemcpyDtoHAsync_v2(void *d, P s, size_t n, Stream *stream) {
 	if (it == host.begin() || (char *)d + n > (char *)(--it)->first + it->second) return INVALID_VALUE; // not page-locked: it wouldn't run beside anything
 	stream->add([=] {
 		memcpy(d, (void *)s, n);
+		return 0;
+	});
+	return OK;
+}
+API cuMemcpyDtoDAsync_v2(P d, P s, size_t n, Stream *stream) {
+	IN_CONTEXT if (!inside(d, n) || !inside(s, n) || !streams.count(stream)) return INVALID_VALUE;
+	stream->add([=] {
+		memmove((void *)d, (void *)s, n);
 		return 0;
 	});
 	return OK;

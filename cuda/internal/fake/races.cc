@@ -14,6 +14,8 @@
 #define PEAK_THREADS USUAL_PEAK_THREADS
 #define BOARD_THREADS USUAL_BOARD_THREADS
 #define PICK_THREADS USUAL_PICK_THREADS
+#define TENSOR_THREADS USUAL_TENSOR_THREADS
+#define TENSOR_ROWS USUAL_TENSOR_ROWS
 #include "../../kernels/shape.h"
 #undef PANEL_THREADS
 #undef TAIL_THREADS
@@ -22,12 +24,16 @@
 #undef PEAK_THREADS
 #undef BOARD_THREADS
 #undef PICK_THREADS
-constexpr unsigned PANEL_THREADS = PANEL, TAIL_THREADS = 64, FINISH_THREADS = 64, MIRROR_THREADS = 64, PEAK_THREADS = 64, BOARD_THREADS = 64, PICK_THREADS = 64;
+#undef TENSOR_THREADS
+#undef TENSOR_ROWS
+constexpr unsigned PANEL_THREADS = PANEL, TAIL_THREADS = 64, FINISH_THREADS = 64, MIRROR_THREADS = 64, PEAK_THREADS = 64, BOARD_THREADS = 64, PICK_THREADS = 64,
+				   TENSOR_THREADS = 128, TENSOR_ROWS = 64;
 
 #include "../../kernels/gram.cu"
 
 KERNEL(tailAdd, false)
 KERNEL(panelDot, false)
+KERNEL(panelTensor, false)
 KERNEL(finish, true)
 KERNEL(mirror, false)
 KERNEL(peakShared, false)
@@ -42,7 +48,8 @@ KERNEL(pick, true)
 
 // As few blocks as have all barriers and a chunk, a square and a block of variables after another.
 static void all() {
-	tiles(133);
+	tiles(133, 0);
+	tiles(40, 90);
 	mirrored(40);
 	boards(3000, 1);
 	std::vector<float> out(PEAK_THREADS);

@@ -4,6 +4,7 @@
 
 KERNEL(tailAdd, false)
 KERNEL(panelDot, false)
+KERNEL(panelTensor, false)
 KERNEL(finish, true)
 KERNEL(mirror, false)
 KERNEL(addRows, true)
@@ -16,7 +17,7 @@ KERNEL(pick, true)
 #include "tiles.h"
 
 int main() {
-	for (int n : {1, 127, 128, 133, 260}) tiles(n);
+	for (int n : {1, 127, 128, 133, 260}) tiles(n, 0), tiles(n, n % 2 ? 33 : 90);
 	for (int n : {1, 32, 75, 161}) mirrored(n);
 	for (int documents : {1, 255, 256, 1023, 1024, 1300})
 		for (int copies : {1, 2}) boards(documents, copies);

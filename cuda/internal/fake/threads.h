@@ -15,7 +15,7 @@ inline const std::function<void()> *task;
 
 // Crew is as many threads as a block has; they serve one block after the other.
 struct Crew {
-	pthread_barrier_t begin, inside, end;
+	pthread_barrier_t begin, inside, end, warp[1024 / 32];
 	struct Member {
 		Crew *crew;
 		unsigned number;
@@ -43,6 +43,7 @@ inline Crew &crewOf(unsigned n) {
 	pthread_barrier_init(&c.begin, nullptr, n + 1);
 	pthread_barrier_init(&c.inside, nullptr, n);
 	pthread_barrier_init(&c.end, nullptr, n + 1);
+	for (unsigned w = 0; w < n / 32; w++) pthread_barrier_init(&c.warp[w], nullptr, 32);
 	pthread_attr_t small;
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 256 << 10);
@@ -67,5 +68,7 @@ inline void waitThreads(int line) {
 	if (line != left) pthread_barrier_wait(&crew->inside);
 }
 
-static const int threads = (run = runThreads, wait = waitThreads, 0);
+inline void meetThreads() { pthread_barrier_wait(&crew->warp[threadAt.x / 32]); }
+
+static const int threads = (run = runThreads, wait = waitThreads, meet = meetThreads, 0);
 } // namespace cpu

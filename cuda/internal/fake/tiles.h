@@ -3,9 +3,19 @@
 
 #include "hold.h"
 
-// Documents by rank: the first head ranks are the head, in chunks of perChunk and segments of perSegment ranks.
+// digits writes those of a value to a place of a quad, see kernels/tensor.h.
+static void digits(Quad *q, int at, double value) {
+	long long v = llrint(value * (127 << 24));
+	for (unsigned *word : {&q->w, &q->z, &q->y, &q->x}) {
+		const long long d = ((v + 128) & 255) - 128;
+		*word |= (unsigned)(d & 255) << (8 * at);
+		v = (v - d) / 256;
+	}
+}
+
+// Documents by rank: the first dense ranks are the dense end, and up to head the head, in chunks of perChunk and segments of perSegment ranks.
 struct Documents {
-	int n, terms, head, perChunk, perSegment;
+	int n, terms, dense, head, perChunk, perSegment;
 	std::vector<std::map<int, double>> rows;
 
 	std::vector<long long> headAt{0}, tailAt{0}, exactAt{0}, list{0};
@@ -14,10 +24,13 @@ struct Documents {
 	std::vector<float> tailValue, listValue;
 	std::vector<double> exactValue;
 	std::vector<int> chunk, chunkTerms;
+	std::vector<Quad> quads; // perDocument of each
+	int perDocument;
 	Side side;
 	Head cut;
 
-	Documents(int n, int terms, int head, int perChunk, int perSegment) : n(n), terms(terms), head(head), perChunk(perChunk), perSegment(perSegment), rows(n) {
+	Documents(int n, int terms, int dense, int head, int perChunk, int perSegment)
+		: n(n), terms(terms), dense(dense), head(head), perChunk(perChunk), perSegment(perSegment), rows(n) {
 		for (int i = 0; i < n; i++) {
 			const int length = 1 + rng() % 40;
 			if (i % 5 > 2) rows[i] = rows[i - 1]; // a duplicate, or with a word more nearly one
@@ -29,8 +42,8 @@ struct Documents {
 		}
 		// Chunks and segments from the rarest rank on.
 		std::vector<int> bound{head}, base;
-		for (int r = head; r > 0;) {
-			const int low = std::max(r - perChunk, 0);
+		for (int r = head; r > dense;) {
+			const int low = std::max(r - perChunk, dense);
 			chunk.push_back((int)bound.size() - 1);
 			chunkTerms.push_back(r - low);
 			for (; r > low; bound.push_back(r)) {
@@ -38,6 +51,8 @@ struct Documents {
 				base.push_back(low);
 			}
 		}
+		perDocument = (dense + TENSOR_TERMS - 1) / TENSOR_TERMS * (TENSOR_TERMS / 4);
+		quads.resize((size_t)n * perDocument);
 		const int segments = (int)bound.size() - 1;
 		chunk.push_back(segments);
 		for (int i = 0; i < n; i++) {
@@ -55,6 +70,7 @@ struct Documents {
 			for (auto &e : rows[i]) {
 				exactTerm.push_back(e.first);
 				exactValue.push_back(e.second);
+				if (e.first < dense) digits(&quads[(size_t)i * perDocument + e.first / 4], e.first % 4, e.second);
 				if (e.first < head) continue;
 				tailTerm.push_back(e.first - head);
 				tailValue.push_back((float)e.second);
@@ -74,14 +90,14 @@ struct Documents {
 		for (auto shrink : {&segment, &tailTerm, &listDoc, &exactTerm}) shrink->shrink_to_fit();
 		entry.shrink_to_fit(), tailValue.shrink_to_fit(), listValue.shrink_to_fit(), exactValue.shrink_to_fit();
 		side = {headAt.data(), segment.data(), entry.data(), tailAt.data(), tailTerm.data(), tailValue.data(), list.data(), listDoc.data(), listValue.data(),
-			exactAt.data(), exactTerm.data(), exactValue.data()};
+			exactAt.data(), exactTerm.data(), exactValue.data(), quads.data()};
 		cut = {chunk.data(), chunkTerms.data(), (long long)chunkTerms.size(), segments};
 	}
 };
 
-// tiles runs the kernels of rows on n documents, with and without a program.
-static void tiles(int n) {
-	Documents d(n, 400, 90, 37, 11);
+// tiles runs the kernels of rows on n documents, with and without a program, with a dense end of some of the 90 terms of the head, or all.
+static void tiles(int n, int dense) {
+	Documents d(n, 400, dense, 90, 37, 11);
 	const int lo = n > 128 ? 128 : 0, cols = n - lo;
 	const long long stride = (cols + PANEL - 1) / PANEL * PANEL;
 	std::vector<unsigned> docs;
@@ -95,7 +111,10 @@ static void tiles(int n) {
 	Program program = {codes, consts, nullptr, x.data(), y.data(), 10, 1, cols, rows};
 	for (Program *p : {(Program *)nullptr, &program}) {
 		launch("tailAdd", (cols + TAIL_COLUMNS - 1) / TAIL_COLUMNS, rows, TAIL_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile));
-		launch("panelDot", (cols + PANEL - 1) / PANEL, (rows + height - 1) / height, PANEL_THREADS, d.chunkTerms[0] * 4 * PANEL, pass(&d.side), pass(&d.side), pass(&d.cut), pass(&tile), height);
+		if (d.cut.chunks)
+			launch("panelDot", (cols + PANEL - 1) / PANEL, (rows + height - 1) / height, PANEL_THREADS, d.chunkTerms[0] * 4 * PANEL, pass(&d.side), pass(&d.side), pass(&d.cut), pass(&tile), height);
+		if (d.perDocument)
+			launch("panelTensor", (cols + TENSOR_COLUMNS - 1) / TENSOR_COLUMNS, (rows + TENSOR_ROWS - 1) / TENSOR_ROWS, TENSOR_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile), d.perDocument);
 		launch("finish", (cols + FINISH_THREADS - 1) / FINISH_THREADS, rows, FINISH_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile), p, 1, (int)DOT);
 		for (int r = 0; r < rows; r++)
 			for (int j = 0; j < cols; j++) {

@@ -27,6 +27,9 @@ func (e *Entry) compile(s string, labels map[string]int) instruction {
 	if guard == nil {
 		return body
 	}
+	if c.parts[0] == "mma" {
+		c.unknown() // .aligned: the lanes of a warp execute it together
+	}
 	return func(t *thread) {
 		if (guard(t) != 0) != negated {
 			body(t)
@@ -145,6 +148,8 @@ func (c *compiler) instruction() instruction {
 		return c.unary(func(a uint64) uint64 { return uint64(bits.LeadingZeros64(a) - 64 + 8*c.width) })
 	case "shl", "shr":
 		return c.shift()
+	case "bfe":
+		return c.extract()
 	case "mul", "mad", "fma":
 		return c.multiply()
 	case "setp":
@@ -153,6 +158,8 @@ func (c *compiler) instruction() instruction {
 		return c.choose()
 	case "cvt":
 		return c.convert()
+	case "mma":
+		return c.multiplyMatrices()
 	case "bra":
 		c.need(1)
 		to, ok := c.labels[c.operands[0]]
@@ -217,6 +224,19 @@ func (c *compiler) shift() instruction {
 			v >>= n
 		}
 		d(t, v)
+		t.pc++
+	}
+}
+
+// extract is bfe of a number without a sign: so many bits from a place on, places and numbers being the last 8 bits of their operands.
+func (c *compiler) extract() instruction {
+	c.need(4)
+	if c.isFloat() || c.isSigned() {
+		c.unknown()
+	}
+	d, a, from, n := c.e.destination(c.operands[0], c.ty), c.e.source(c.operands[1], c.ty), c.e.source(c.operands[2], "b32"), c.e.source(c.operands[3], "b32")
+	return func(t *thread) {
+		d(t, a(t)>>(from(t)&255)&(1<<(n(t)&255)-1))
 		t.pc++
 	}
 }

@@ -26,7 +26,8 @@ type Entry struct {
 	registers  map[string]int
 	kinds      []string // declared types of registers
 	code       []instruction
-	text       []string // of the instructions
+	text       []string                  // of the instructions
+	warp       map[int]func(w []*thread) // instructions that warps execute together
 	shared     map[string]int64
 	static     int64  // bytes of shared memory
 	dynamic    string // name of the shared memory whose size the launch says
@@ -95,7 +96,7 @@ func Parse(src string) (m *Module, err error) {
 		if at == nil {
 			break
 		}
-		e := &Entry{Name: s[at[2]:at[3]], params: map[string]param{}, registers: map[string]int{}, shared: map[string]int64{}, dynamic: dynamic}
+		e := &Entry{Name: s[at[2]:at[3]], params: map[string]param{}, warp: map[int]func([]*thread){}, registers: map[string]int{}, shared: map[string]int64{}, dynamic: dynamic}
 		m.Entries[e.Name] = e
 		e.parameters(s[at[4]:at[5]])
 		if found := threadsPattern.FindStringSubmatch(s[at[6]:at[7]]); found != nil {

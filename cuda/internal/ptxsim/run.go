@@ -10,6 +10,7 @@ import (
 const (
 	ready = iota
 	waiting
+	inWarp // at an instruction that a warp executes together
 	done
 )
 
@@ -129,12 +130,17 @@ func (m *Module) Run(name string, g *Grid, arguments ...any) (err error) {
 // run runs each thread to its next barrier, in turn, until all are done.
 func (b *block) run() {
 	for {
-		ended, waits, at := 0, 0, -1
 		for _, t := range b.threads {
 			for t.state == ready {
 				b.e.code[t.pc](t)
 				b.g.Instructions++
 			}
+		}
+		if b.together() {
+			continue
+		}
+		ended, waits, at := 0, 0, -1
+		for _, t := range b.threads {
 			switch t.state {
 			case done:
 				ended++

@@ -1,0 +1,116 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"context"
+	"math"
+
+	"gorgonia.org/cu"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// Which terms are the dense end, whose products panelTensor takes of all documents, whether they have the term or not. By counting, for each row, column and multiprocessor:
+//
+//	panelDot     4 bytes of shared memory for each term that the row has, of 128 a cycle: 1/32 of a cycle
+//	panelTensor  10 products of bytes for each term: 10/2048 of a cycle on an A100 (624·10¹² operations a second, 108 multiprocessors, 1.41 GHz), and 10/4096 on an H100
+//	             (1,979·10¹², 132, 1.83 GHz), of which mma.sync reaches some five eighths there: 10/2560
+//
+// so even at the best rates a term must be in 16 or 13 % of the documents; the kernel is taken to reach 60 % of them, which no one has measured yet: a quarter. Sources: NVIDIA's white
+// papers on both; Luo and others, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking", 2024, for mma.sync on Hopper.
+//
+// The kernel reads and writes the result once more, 8 bytes of some 14 a cycle and multiprocessor, which is made up for by no less than some 64 terms; and no more than 1,024 are within the
+// bound on its error, see kernels/tensor.h.
+const (
+	denseShare = 4 // a term is worth it that one document in so many has
+	denseLeast = 64
+	denseMost  = 1024
+)
+
+// denseTerms returns how many of the most frequent terms are worth the dense end where one document in share has them, by groups of tensorTerms; 0 for none, also for share 0.
+func denseTerms(byRank *sparse.CSR, share int64) int {
+	terms := 0
+	for terms < min(byRank.Rows(), denseMost) {
+		end := min(terms+tensorTerms, byRank.Rows())
+		values := byRank.Offsets[end] - byRank.Offsets[terms]
+		if share == 0 || values == 0 || values*share < tensorTerms*int64(byRank.Cols) {
+			break
+		}
+		terms = end
+	}
+	for terms > 0 && byRank.Offsets[terms] == byRank.Offsets[terms-1] { // terms of no document
+		terms--
+	}
+	if terms <= denseLeast-tensorTerms {
+		return 0
+	}
+	return terms
+}
+
+// quads is how many groups of four terms the dense end has for the kernel, which takes tensorTerms at a time; those that are missing are zeros.
+func (l *layout) quads() int { return (l.dense + tensorTerms - 1) / tensorTerms * (tensorTerms / 4) }
+
+// quad is the digits of four terms: of each term in turn those of 2^24, then those of 2^16, 2^8 and 1, see kernels/tensor.h.
+type quad [4][4]int8
+
+// digitScale is what values are multiplied with before they are rounded to whole numbers: the greatest for which the first digit fits.
+const digitScale = 127 << 24
+
+// digits returns the digits of a value from -1 to 1 in base 256, from -128 to 127, the greatest first.
+func digits(v float64) [4]int8 {
+	const half = 0x808080 // added to all but the first digit, so that they are above 0; their highest bit back is their sign
+	q := int32(math.RoundToEven(min(max(v, -1), 1) * digitScale))
+	u := uint32(q+half) ^ half
+	return [4]int8{int8(u >> 24), int8(u >> 16), int8(u >> 8), int8(u)}
+}
+
+// fillDense writes the dense end of document i to its quads; unit is a buffer, which is returned.
+func (l *layout) fillDense(quads []quad, x *sparse.Embedded, i int, unit []float64) []float64 {
+	clear(quads)
+	unit = x.Unit64(i, unit)
+	terms, _ := x.Row(i)
+	for k, t := range terms {
+		r := int(l.rank[t])
+		if r >= l.dense {
+			continue
+		}
+		for n, d := range digits(unit[k]) {
+			quads[r/4][n][r%4] = d
+		}
+	}
+	return unit
+}
+
+// densePiece is how many bytes of the dense end are made at a time.
+const densePiece = 4 << 20
+
+// uploadDense copies the dense end of documents, [documents][quads], and returns its address, 0 where there is none.
+func (l *layout) uploadDense(ctx context.Context, p *pool, x *sparse.Embedded) (uint64, error) {
+	quads, n := l.quads(), x.Rows()
+	if quads == 0 {
+		return 0, nil
+	}
+	const size = 16
+	m, err := p.alloc(int64(n) * int64(quads) * size)
+	if err != nil {
+		return 0, err
+	}
+	piece := make([]quad, min(n, max(densePiece/size/quads, 1))*quads)
+	var unit []float64
+	for first := 0; first < n; {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		end := min(first+len(piece)/quads, n)
+		for i := first; i < end; i++ {
+			unit = l.fillDense(piece[(i-first)*quads:][:quads], x, i, unit)
+		}
+		at := m.at + cu.DevicePtr(int64(first)*int64(quads)*size)
+		if err := write(memory{at: at}, piece[:(end-first)*quads]); err != nil {
+			return 0, err
+		}
+		first = end
+	}
+	return uint64(m.at), nil
+}

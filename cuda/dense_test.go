@@ -1,0 +1,277 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gorgonia.org/cu"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/sparse"
+)
+
+// everyTerm is a share by which every term is for the dense end, up to denseMost.
+const everyTerm = 1 << 30
+
+// points makes documents of numbers of either sign, a share of which aren't 0; the second half of them are near the first.
+func points(n, dimensions int, share float64, seed uint64) *sparse.CSR {
+	r := rand.New(rand.NewPCG(seed, 3))
+	m := &sparse.CSR{Cols: dimensions, Offsets: []int64{0}}
+	for i := range n {
+		for t := range dimensions {
+			v := float32(r.NormFloat64())
+			if near := i - n/2; near > 0 && near < len(m.Offsets)-1 {
+				v *= 0.2
+				from, to := m.Offsets[near], m.Offsets[near+1]
+				for k := from; k < to; k++ {
+					if int(m.Terms[k]) == t {
+						v += m.Values[k]
+					}
+				}
+			} else if r.Float64() >= share {
+				continue
+			}
+			if v != 0 {
+				m.Terms, m.Values = append(m.Terms, uint32(t)), append(m.Values, v)
+			}
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	return m
+}
+
+// c is right for every pair and has the same bits whichever document is the row, whatever part of the terms is the dense end, for counts and for vectors of either sign.
+func TestTensor(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		counts        *sparse.CSR
+		embedding     sparse.Embedding
+		share         int64
+		shared        string
+		dense, chunks int
+	}{
+		{"one", zipf(1, 80, 300, 7), sparse.Sphere, everyTerm, "49152", 74, 0},
+		{"all", zipf(131, 79, 30, 7), sparse.Sphere, everyTerm, "49152", 80, 0},
+		{"part", zipf(261, 300, 90, 7), sparse.Sphere, 6, "8192", 160, 9},
+		{"few", zipf(70, 400, 5, 7), sparse.Sphere, denseShare, "49152", 0, 3},
+		{"signed", points(150, 100, 0.4, 5), sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}, denseShare, "49152", 96, 1},
+		{"raw", points(65, 130, 0.9, 6), sparse.Embedding{Weighting: sparse.TF}, denseShare, "49152", 128, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("FAKE_SHARED", c.shared)
+			noLeaks(t)
+			f := c.embedding.Fit(c.counts)
+			x, err := f.Transform(c.counts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, err := f.Transform(c.counts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := x.Rows()
+			d := open(t, Options{TileBytes: int64(4 * 137 * padded(n)), Tensor: true})
+			if d.denseShare != denseShare {
+				t.Errorf("a share of %d, expected %d", d.denseShare, denseShare)
+			}
+			d.denseShare = c.share
+			cols, err := d.Load(t.Context(), x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l := cols.layout; l.dense != c.dense || l.chunks() != c.chunks {
+				t.Errorf("%d terms in the dense end and %d chunks, expected %d and %d", l.dense, l.chunks(), c.dense, c.chunks)
+			}
+			all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+			compare(t, x, x, sequence(n), 0, &device.Block{Rows: n, Cols: n, Width: n, Value: all})
+			for i := range n {
+				for j := range i {
+					if math.Float32bits(all[i*n+j]) != math.Float32bits(all[j*n+i]) {
+						t.Fatalf("(%d, %d) and (%d, %d) differ: %v, %v", i, j, j, i, all[i*n+j], all[j*n+i])
+					}
+				}
+			}
+			// Rows of other documents, some of them, with some of the columns.
+			lo := n / 2 / device.Columns * device.Columns
+			docs := []int{n - 1, 0, n / 2}
+			part := gather(t, cols, &device.Request{From: y, Docs: docs, Lo: lo, Hi: n}, n-lo)
+			for r, i := range docs {
+				for j := lo; j < n; j++ {
+					if got, want := part[r*(n-lo)+j-lo], all[i*n+j]; math.Float32bits(got) != math.Float32bits(want) {
+						t.Fatalf("row %d, column %d alone: %v, expected %v", i, j, got, want)
+					}
+				}
+			}
+			if n > 1 {
+				holdKept(t, cols, gaussianC, n)
+			}
+			if err := errors.Join(cols.Close(), d.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// What the tensor cores compute of documents that have nothing else is what integers give, to the bit: on a device this holds the hardware's sums and the layout of its matrices.
+func TestTensorExact(t *testing.T) {
+	noLeaks(t)
+	const n = 140
+	counts := points(n, 97, 0.7, 9)
+	x, err := sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}.Fit(counts).Transform(counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, Options{})
+	d.denseShare = everyTerm
+	cols, err := d.Load(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+	quads := cols.layout.quads()
+	dense := make([][]quad, n)
+	for i := range dense {
+		dense[i] = make([]quad, quads)
+		cols.layout.fillDense(dense[i], x, i, nil)
+	}
+	checked := 0
+	for i := range n {
+		for j := range n {
+			var sum int64
+			for q := range quads {
+				for k := range 4 {
+					for a := range 4 {
+						for b := range 4 - a {
+							sum += int64(dense[i][q][a][k]) * int64(dense[j][q][b][k]) << (8 * (3 - a - b))
+						}
+					}
+				}
+			}
+			want := 1 - float32(float64(sum)/(127*127)*0x1p-24)
+			if want < 0.1 { // recomputed
+				continue
+			}
+			checked++
+			// One rounding of the quotient in float64 isn't that of the product, a hundred-millionth of a rounding of float32: both at its boundary are as good as never.
+			if got := all[i*n+j]; got != min(want, 2) {
+				t.Fatalf("(%d, %d): found %v, expected %v", i, j, got, want)
+			}
+		}
+	}
+	if checked < n*n/2 {
+		t.Errorf("%d pairs of %d checked", checked, n*n)
+	}
+	if err := errors.Join(cols.Close(), d.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Documents whose rounding goes one way: of up to as many equal values as the dense end takes.
+func TestTensorLongDocuments(t *testing.T) {
+	noLeaks(t)
+	const n, terms = 40, denseMost + 1 // the first of no document
+	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
+	for i := range n {
+		for t := range terms {
+			if t%(i+2) != 0 {
+				m.Terms, m.Values = append(m.Terms, uint32(t)), append(m.Values, 1)
+			}
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	x, err := sparse.Sphere.Fit(m).Transform(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, Options{})
+	d.denseShare = everyTerm
+	cols, err := d.Load(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cols.layout.dense != denseMost {
+		t.Errorf("%d terms in the dense end, expected %d", cols.layout.dense, denseMost)
+	}
+	all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+	ref := engine.NewReference(x)
+	var worst float64
+	for i := range n {
+		for j := range n {
+			want := ref.C(i, j)
+			err := math.Abs(float64(all[i*n+j]) - want)
+			if worst = max(worst, err); !(err <= min(1e-6, 1e-5*want)+0x1p-150) {
+				t.Errorf("(%d, %d): found %v, expected %v, error %.3g", i, j, all[i*n+j], want, err)
+			}
+		}
+	}
+	t.Logf("error %.2g", worst)
+	if err := errors.Join(cols.Close(), d.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Digits are those of the nearest whole number, at the ends of the range, too.
+func TestDigits(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	values := []float64{0, 1, -1, math.Copysign(0, -1), 0.5 / digitScale, -1.5 / digitScale, 1 + 1e-15, -1 - 1e-15, 0x7fffff / float64(digitScale), 0x808080 / float64(digitScale), -0x808081 / float64(digitScale)}
+	for range 10_000 {
+		values = append(values, 2*r.Float64()-1, r.NormFloat64()/1000)
+	}
+	for _, v := range values {
+		var q int64
+		for _, d := range digits(v) {
+			q = q*256 + int64(d)
+		}
+		if want := int64(math.RoundToEven(min(max(v, -1), 1) * digitScale)); q != want {
+			t.Errorf("the digits %v of %v are %d, expected %d", digits(v), v, q, want)
+		}
+	}
+}
+
+// The dense end counts as memory of the device, and is none for histograms.
+func TestTensorMemory(t *testing.T) {
+	noLeaks(t)
+	const n, terms = 300, 95
+	m := points(n, terms, 0.8, 4)
+	for i, v := range m.Values {
+		m.Values[i] = float32(math.Abs(float64(v)))
+	}
+	load := func(e sparse.Embedding, opt Options) (held int64, dense int, err error) {
+		x, err := e.Fit(m).Transform(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := open(t, opt)
+		defer func() { err = errors.Join(err, d.Close()) }()
+		cols, err := d.Load(t.Context(), x)
+		if err != nil {
+			return d.held, 0, err
+		}
+		defer func() { err = errors.Join(err, cols.Close()) }()
+		return d.held, cols.layout.dense, nil
+	}
+	plain, none, err := load(sparse.Sphere, Options{})
+	if err != nil || none != 0 {
+		t.Fatalf("%d terms in a dense end that nobody asked for, error %v", none, err)
+	}
+	with, dense, err := load(sparse.Sphere, Options{Tensor: true})
+	if err != nil || dense != terms {
+		t.Fatalf("%d terms in the dense end, expected %d, error %v", dense, terms, err)
+	}
+	values := int64(len(m.Values))
+	// 96 terms of four bytes each, but no entries, of eight, for the head.
+	if want := plain + 4*96*n - 8*values; with < want-4096 || with > want+4096 {
+		t.Errorf("%d bytes with the dense end and %d without, expected %d", with, plain, want)
+	}
+	if held, _, err := load(sparse.Sphere, Options{Tensor: true, MemoryBytes: 4 * 96 * n}); !errors.Is(err, cu.OutOfMemory) || held != 0 {
+		t.Errorf("%d bytes held after error %v", held, err)
+	}
+	if _, dense, err := load(sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.ChiSquare}, Options{Tensor: true}); dense != 0 || err != nil {
+		t.Errorf("%d terms in the dense end of histograms, error %v", dense, err)
+	}
+}
