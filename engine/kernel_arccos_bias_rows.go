@@ -10,35 +10,42 @@ import (
 
 // biasRoom is scratch space for a block.
 type biasRoom struct {
-	cols  [chunk * asm.WedgeNumbers]float32 // the columns' sides, as asm.Kernels.Wedge wants them
-	one   [asm.WedgeNumbers]float32         // the row's
-	norms [chunk]float64                    // of the columns, lengthened
-	c     [chunk]float32
+	cols biasColumns
+	one  [asm.WedgeNumbers]float32 // the row's side
+	c    [chunk]float32
 }
 
 var biasRooms = sync.Pool{New: func() any { return new(biasRoom) }}
 
 // rows hands a row to asm.Kernels.Wedge, with the numbers of its document and of the columns'.
 func (f arcBias) rows(k *asm.Kernels, b *block) {
+	table, bias := arccosine.AllSides(), math.Abs(f.bias)
+	if len(b.x) == 1 && len(b.y) == 1 && f.sigma == 0 && b.x[0] == b.y[0] {
+		if dst, c := b.row(0); c[0] == 0 { // a diagonal is asked for value by value
+			dst[0] = table.Diagonal(bias/float64(b.x[0]), f.bias < 0)
+			return
+		}
+	}
 	s := biasRooms.Get().(*biasRoom)
 	defer biasRooms.Put(s)
-	table, bias, n := arccosine.AllSides(), math.Abs(f.bias), len(b.y)
-	for j := range (n + asm.WedgeGroup - 1) / asm.WedgeGroup * asm.WedgeGroup {
-		h := 0.0
-		if j < n {
-			s.norms[j] = f.lengthenedNorm(b.y[j])
-			h = bias / s.norms[j]
-		}
-		table.At(s.cols[j/asm.WedgeGroup*asm.WedgeGroup*asm.WedgeNumbers+j%asm.WedgeGroup:], asm.WedgeGroup, h, f.bias < 0)
+	cols := &s.cols
+	if len(b.x) < biasFewRows && len(b.y) >= asm.WedgeGroup {
+		cols = f.columns(b.y)
+	} else {
+		cols.make(f, b.y)
 	}
 	for i, xi := range b.x {
 		dst, c := b.row(i)
-		if f.sigma > 0 {
-			smoothRow(s.c[:n], c, float64(xi), b.y, f.sigma, s.norms[:n])
-			c = s.c[:n]
-		}
 		table.At(s.one[:], 1, bias/f.lengthenedNorm(xi), f.bias < 0)
-		k.Wedge(dst, c, s.one[:], s.cols[:])
+		if f.bias > 0 && s.one[0] >= asm.WedgeMost {
+			clear(dst) // as the kernel would
+			continue
+		}
+		if f.sigma > 0 {
+			smoothRow(s.c[:len(c)], c, float64(xi), b.y, f.sigma, cols.norms)
+			c = s.c[:len(c)]
+		}
+		k.Wedge(dst, c, s.one[:], cols.sides)
 	}
 }
 

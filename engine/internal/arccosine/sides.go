@@ -147,34 +147,55 @@ func mills(z float64) float64 {
 	return (1 - v*(1-v*(3-v*(15-v*105)))) / (z * math.Sqrt(2*math.Pi))
 }
 
+// place returns the strip of h and where in it that is, from -1 to 1.
+func (t *Sides) place(h float64) (strip *sideStrip, s float64) {
+	z := h * perUnit
+	i := min(int(z), sideStrips-1)
+	return &t.strips[i], 2*(z-float64(i)) - 1
+}
+
+// half returns erfc(h/√2)/2 as At writes it, for an h that At takes as it is.
+func (f *sideStrip) half(h, s float64) float64 {
+	if float32(h) >= asm.WedgeMost { // whatever is written as this much
+		return 0
+	}
+	return math.Exp(-h*h/2) * horner(&f.cells[0], s)
+}
+
+// horner evaluates a polynomial in pairs, whose products don't wait for each other.
+func horner(p *[degree]float64, s float64) float64 {
+	q := s * s
+	return (p[0] + p[1]*s) + q*((p[2]+p[3]*s)+q*(p[4]+p[5]*s))
+}
+
 // At writes the numbers of the side h, which is taken for the nearest from asm.WedgeLeast to asm.WedgeMost, to every stride-th place of dst; with more, erf(h/√2), what
 // a bias below 0 adds, is among them. What they describe is the sector by definition to 10⁻⁷ exp(-m²/2)/max(m, 1), and each is rounded to float32.
 func (t *Sides) At(dst []float32, stride int, h float64, more bool) {
 	h = min(max(h, asm.WedgeLeast), asm.WedgeMost)
-	z := h * perUnit
-	i := min(int(z), sideStrips-1)
-	s := 2*(z-float64(i)) - 1
-	strip, q := &t.strips[i], s*s
+	strip, s := t.place(h)
+	half := strip.half(h, s)
 	dst = dst[:(asm.WedgeNumbers-1)*stride+1]
-	c := &strip.cells[0]
-	half := math.Exp(-h*h/2) * ((c[0] + c[1]*s) + q*((c[2]+c[3]*s)+q*(c[4]+c[5]*s)))
-	if h >= asm.WedgeMost {
-		half = 0
-	}
 	dst[0], dst[stride], dst[2*stride] = float32(h), float32(half), 0
 	if more {
 		dst[2*stride] = float32(1 - 2*half)
 	}
+	dst[3*stride] = float32(horner(&strip.cells[1], s))
 	dst[4*stride], dst[5*stride], dst[6*stride] = strip.w, strip.t, strip.shift
-	at := 3 * stride
-	for n := 1; n < interpolated; n++ {
-		if n == 2 {
-			at = 7 * stride
-		}
-		c := &strip.cells[n]
-		dst[at] = float32((c[0] + c[1]*s) + q*((c[2]+c[3]*s)+q*(c[4]+c[5]*s)))
-		at += stride
+	for n, at := 2, 7*stride; n < interpolated; n, at = n+1, at+stride {
+		dst[at] = float32(horner(&strip.cells[n], s))
 	}
+}
+
+// Diagonal returns what asm.Kernels.Wedge gives for the numbers of h, as row and column, and c = 0.
+func (t *Sides) Diagonal(h float64, more bool) float32 {
+	h = min(max(h, asm.WedgeLeast), asm.WedgeMost)
+	strip, s := t.place(h)
+	half := strip.half(h, s)
+	part := float32(half)
+	if more {
+		part += float32(1 - 2*half)
+	}
+	return part + part
 }
 
 // SidesError bounds the error of asm.Kernels.Wedge with the numbers of Sides, for any h and k, but for what is added and the rounding of the result,

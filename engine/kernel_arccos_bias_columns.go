@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"bytes"
+	"math"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/arccosine"
+)
+
+// biasColumns are the columns of a block as asm.Kernels.Wedge wants them. To make them takes as long as to map some twenty rows: where there are fewer rows, as
+// where one row is read, or for a kernel that is part of another, those of the blocks before are kept.
+type biasColumns struct {
+	bias, sigma float64
+	y           []float32 // the norms they are of
+	norms       []float64 // lengthened
+	sides       []float32
+}
+
+const (
+	biasFewRows = 16 // with fewer rows than these, columns are kept
+	biasWays    = 4  // places that columns may have
+	biasSets    = 32
+)
+
+// biasKept are columns of any kernel, at most 128 of 20 KiB each. They are immutable.
+var biasKept struct {
+	at   [biasSets][biasWays]atomic.Pointer[biasColumns]
+	turn atomic.Uint32
+}
+
+// make computes the columns of norms y, in the memory that s has.
+func (s *biasColumns) make(f arcBias, y []float32) {
+	s.bias, s.sigma = f.bias, f.sigma
+	s.y, s.norms = append(s.y[:0], y...), s.norms[:0]
+	table := arccosine.AllSides()
+	groups := (len(y) + asm.WedgeGroup - 1) / asm.WedgeGroup
+	if need := groups * asm.WedgeGroup * asm.WedgeNumbers; cap(s.sides) < need {
+		s.sides = make([]float32, need)
+	} else {
+		s.sides = s.sides[:need]
+	}
+	if len(y)%asm.WedgeGroup != 0 {
+		clear(s.sides[(groups-1)*asm.WedgeGroup*asm.WedgeNumbers:]) // nothing may be left behind the last column that is no number
+	}
+	for j, v := range y {
+		norm := f.lengthenedNorm(v)
+		s.norms = append(s.norms, norm)
+		table.At(s.sides[j/asm.WedgeGroup*asm.WedgeGroup*asm.WedgeNumbers+j%asm.WedgeGroup:], asm.WedgeGroup, math.Abs(f.bias)/norm, f.bias < 0)
+	}
+}
+
+// is tells whether these are the columns of norms y.
+func (s *biasColumns) is(f arcBias, y []float32) bool {
+	return s != nil && s.bias == f.bias && s.sigma == f.sigma && bytes.Equal(bits(s.y), bits(y))
+}
+
+// bits returns the memory of v: it is compared for every row, and so that takes no time.
+func bits(v []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v))
+}
+
+// columns returns the columns of norms y, not none, which the caller doesn't change, from those that are kept or to keep them.
+func (f arcBias) columns(y []float32) *biasColumns {
+	const odd = 0x9e3779b97f4a7c15
+	hash := math.Float64bits(f.bias)*odd ^ math.Float64bits(f.sigma)
+	for _, j := range [...]int{0, len(y) / 2, len(y) - 1} {
+		hash = (hash ^ uint64(math.Float32bits(y[j]))) * odd
+	}
+	ways := &biasKept.at[hash>>32%biasSets]
+	free := -1
+	for w := range ways {
+		s := ways[w].Load()
+		if s.is(f, y) {
+			return s
+		}
+		if s == nil {
+			free = w
+		}
+	}
+	if free < 0 {
+		free = int(biasKept.turn.Add(1) % biasWays)
+	}
+	s := new(biasColumns)
+	s.make(f, y)
+	ways[free].Store(s)
+	return s
+}
