@@ -83,7 +83,12 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 	if s, err = s.resolve(); err != nil {
 		return nil, err
 	}
-	f, err := p.fold(&s, folds, seed)
+	k := engine.Resolve(s.Kernel, len(p.x.Embedder.Terms))
+	ours, err := p.onMachine(&s, k)
+	if err != nil {
+		return nil, err
+	}
+	f, err := p.fold(&s, folds, seed, ours)
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +98,10 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 	}
 	before := p.Cache().Computed
 	begin := time.Now()
-	k := engine.Resolve(s.Kernel, len(p.x.Embedder.Terms))
-	if err := p.buildFor(ctx, &s, k); err != nil {
-		return nil, err
+	if _, sets := engine.HyperbolicOf(k); ours && !sets {
+		if err := p.cached.Build(ctx); err != nil {
+			return nil, err
+		}
 	}
 	gram := time.Since(begin)
 	begin = time.Now()
@@ -123,24 +129,6 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 	v.DotProducts = p.Cache().Computed - before
 	v.Gram, v.Solve = gram, time.Since(begin)
 	return v, nil
-}
-
-// buildFor computes the matrix that problems of kernels are solved on, where it fits into memory: c of all pairs. Kernels whose rows are a device's, and those of sets of points,
-// need none.
-func (p *Problem) buildFor(ctx context.Context, s *Settings, kernels ...engine.Kernel) error {
-	build := false
-	for _, k := range kernels {
-		_, sets := engine.HyperbolicOf(k)
-		m, err := p.forDevice(s, k)
-		if err != nil {
-			return err
-		}
-		build = build || !sets && m == nil
-	}
-	if !build {
-		return nil
-	}
-	return p.cached.Build(ctx)
 }
 
 // result scores an outcome.

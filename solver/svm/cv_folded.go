@@ -27,8 +27,9 @@ type folded struct {
 }
 
 // fold divides a problem: the documents of each class, or all where targets are numbers, are shuffled by the seed and dealt out in turn. The folds depend on the corpus,
-// its order and the seed alone.
-func (p *Problem) fold(s *Settings, folds int, seed uint64) (*folded, error) {
+// its order and the seed alone. With together the documents of a fold stand together in their class, for rows in the machine's memory; those on a device are read where they are
+// in any order, best in the documents' own, of which a fold leaves out a few here and there.
+func (p *Problem) fold(s *Settings, folds int, seed uint64, together bool) (*folded, error) {
 	f := &folded{p: p, s: s, folds: folds}
 	n := p.Len()
 	strata := make([]int, n) // by document of the corpus
@@ -72,6 +73,8 @@ func (p *Problem) fold(s *Settings, folds int, seed uint64) (*folded, error) {
 	}
 	if whole := mappedBytes(int64(n)); p.cached.Whole() && p.spare() >= whole {
 		f.memory = &mapped{}
+	}
+	if f.memory != nil && together {
 		class := func(i int) int { return strata[p.corpus.order[i]] }
 		slices.SortStableFunc(f.order, func(a, b int) int {
 			if ca, cb := class(a), class(b); ca != cb {

@@ -57,6 +57,19 @@ func (p *Problem) forDevice(s *Settings, k engine.Kernel) (*engine.Matrix, error
 	return nil, nil
 }
 
+// onMachine says whether problems of any of the kernels are to be solved on the processor.
+func (p *Problem) onMachine(s *Settings, kernels ...engine.Kernel) (bool, error) {
+	some := false
+	for _, k := range kernels {
+		m, err := p.forDevice(s, k)
+		if err != nil {
+			return false, err
+		}
+		some = some || m == nil
+	}
+	return some, nil
+}
+
 // resident is a place on the device, nil where the problems of a kernel are to be solved on the processor.
 //
 // Where a device's memory doesn't hold a working set's rows, unplaced says so.

@@ -189,7 +189,22 @@ func (q *searching) run(ctx context.Context, problem func(sparse.Embedding) (*Pr
 
 // embedding searches the kernels of one embedding.
 func (q *searching) embedding(ctx context.Context, p *Problem, e sparse.Embedding) error {
-	f, err := p.fold(&q.s, q.g.Folds, q.g.Seed)
+	var specs []kernelAt
+	var kernels []engine.Kernel
+	for i, k := range q.g.Kernels {
+		if k.Embedding() == e {
+			k = engine.Resolve(k, len(p.x.Embedder.Terms))
+			if _, err := p.cached.Matrix(k); err != nil { // before any work is done
+				return err
+			}
+			specs, kernels = append(specs, kernelAt{i, k}), append(kernels, k)
+		}
+	}
+	ours, err := p.onMachine(&q.s, kernels...)
+	if err != nil {
+		return err
+	}
+	f, err := p.fold(&q.s, q.g.Folds, q.g.Seed, ours)
 	if err != nil {
 		return err
 	}
@@ -197,23 +212,11 @@ func (q *searching) embedding(ctx context.Context, p *Problem, e sparse.Embeddin
 	if err != nil {
 		return err
 	}
-	var specs []kernelAt
-	for i, k := range q.g.Kernels {
-		if k.Embedding() == e {
-			k = engine.Resolve(k, len(p.x.Embedder.Terms))
-			if _, err := p.cached.Matrix(k); err != nil { // before any work is done
-				return err
-			}
-			specs = append(specs, kernelAt{i, k})
-		}
-	}
 	begin := time.Now()
-	var kernels []engine.Kernel
-	for _, at := range specs {
-		kernels = append(kernels, at.kernel)
-	}
-	if err := p.buildFor(ctx, &q.s, kernels...); err != nil {
-		return err
+	if ours {
+		if err := p.cached.Build(ctx); err != nil {
+			return err
+		}
 	}
 	q.out.Gram += time.Since(begin)
 	begin = time.Now()
