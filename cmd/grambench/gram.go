@@ -66,7 +66,8 @@ type gramRow struct {
 	Kernel    string  `json:"kernel"`
 	Embedding string  `json:"embedding"`
 	ISA       string  `json:"isa"`
-	Method    string  `json:"method"` // "matrix" or "stripes"
+	Why       string  `json:"backend_reason,omitempty"` // why -backend auto took it
+	Method    string  `json:"method"`                   // "matrix" or "stripes"
 	Documents int     `json:"documents"`
 	FileBytes int64   `json:"file_bytes"`
 	Seconds   float64 `json:"seconds"` // computing and writing, without reading
@@ -82,7 +83,7 @@ func (r *gramReport) writeText(w io.Writer) {
 
 func (r *gramRow) writeText(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %s x %s, %s, %s, %s, %.2f s, peak memory %s\n", r.File, r.Kernel, formatCount(r.Documents), formatCount(r.Documents), r.Format,
-		formatBytes(r.FileBytes), r.ISA, r.Seconds, formatBytes(r.PeakBytes))
+		formatBytes(r.FileBytes), withWhy(r.ISA, r.Why), r.Seconds, formatBytes(r.PeakBytes))
 }
 
 func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
@@ -168,7 +169,7 @@ func (f *flags) writeGram(ctx context.Context, p *progress, x *sparse.Embedded, 
 	if err != nil {
 		return err
 	}
-	row.ISA, row.Method = eng.Backend(), "matrix"
+	row.ISA, row.Why, row.Method = eng.Backend(), f.gpu.why, "matrix"
 	base := eng.Bytes() + runtimeBytes
 	budget := f.budget()
 	if eng.GramBytes() > wholeBytes || budget > 0 && base+eng.GramBytes() > budget {

@@ -177,6 +177,11 @@ func (s *spectrumCall) runDocuments(ctx context.Context, e *env, p *progress, co
 	var eng *engine.Engine
 	for i, k := range s.asked {
 		if i == 0 || k.Embedding() != s.asked[i-1].Embedding() {
+			if eng != nil {
+				if err := eng.Close(); err != nil {
+					return err
+				}
+			}
 			x, eng = nil, nil // their memory is needed
 			if x, err = embed(corpus, k.Embedding()); err != nil {
 				return err
@@ -188,7 +193,7 @@ func (s *spectrumCall) runDocuments(ctx context.Context, e *env, p *progress, co
 		}
 		k = engine.Resolve(k, len(x.Embedder.Terms))
 		known := engine.PropertiesOf(k)
-		row := &spectrumRow{Kernel: k.String(), Embedding: k.Embedding().String(), ISA: eng.Backend(), Documents: n, Definite: known.Definite.String(), Condition: known.Condition}
+		row := &spectrumRow{Kernel: k.String(), Embedding: k.Embedding().String(), ISA: eng.Backend(), Why: s.gpu.why, Documents: n, Definite: known.Definite.String(), Condition: known.Condition}
 		begin := time.Now()
 		if n <= mostWhole && !s.lanczos {
 			err = s.whole(ctx, e, p, eng, k, row)

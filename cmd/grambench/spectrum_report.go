@@ -40,6 +40,7 @@ type spectrumRow struct {
 	T         float64         `json:"t,omitempty"`         // the kernel's, 0 where it has none
 	Embedding string          `json:"embedding,omitempty"` // sets of points have none
 	ISA       string          `json:"isa"`
+	Why       string          `json:"backend_reason,omitempty"` // why -backend auto took it
 	Documents int             `json:"documents"`
 	Definite  string          `json:"definite"` // what is known of the kernel
 	Condition string          `json:"condition,omitempty"`

@@ -18,9 +18,9 @@ import (
 // Predictions from a device are those of the processor up to what the kernel's map errs on either side, for programs, kernels without one, histograms, and every type
 // of model; the device is given back.
 func TestPredictOnDevice(t *testing.T) {
-	text := read(t, "synthetic:docs=400,terms=900,length=30,classes=3,seed=5", sparse.Options{})
-	two := read(t, "synthetic:docs=300,terms=900,length=30,classes=2,seed=6", sparse.Options{})
-	numbers := read(t, "synthetic:docs=300,terms=900,length=30,classes=3,seed=7", sparse.Options{})
+	text := read(t, "synthetic:docs=200,terms=900,length=30,classes=3,seed=5", sparse.Options{})
+	two := read(t, "synthetic:docs=150,terms=900,length=30,classes=2,seed=6", sparse.Options{})
+	numbers := read(t, "synthetic:docs=150,terms=900,length=30,classes=3,seed=7", sparse.Options{})
 	numbers.Classes = []string{"0.5", "1", "3"}
 	for _, tc := range []struct {
 		kernel string
@@ -105,7 +105,7 @@ func sameUpTo(t *testing.T, k engine.Kernel, m *model.Model, docs *sparse.CSR, g
 
 // However little memory there is, and so however few documents the device is handed at a time, and with any number of workers, decisions have the same bits.
 func TestPredictOnDeviceInBatches(t *testing.T) {
-	learn, test := halves(read(t, "synthetic:docs=1500,terms=2000,length=30,classes=4,seed=2", sparse.Options{}))
+	learn, test := halves(read(t, "synthetic:docs=900,terms=2000,length=30,classes=4,seed=2", sparse.Options{}))
 	m, _ := train(t, learn, Settings{C: 10}, Options{})
 	n := test.Documents.Rows()
 	want := predict(t, m, test.Documents, PredictOptions{Device: newSlowDevice(&slowDevice{}), Workers: 1})
