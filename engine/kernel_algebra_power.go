@@ -131,7 +131,7 @@ func (f powered) properties() Properties {
 
 func (f powered) raise(v float64) float64 {
 	if f.whole() {
-		return power(v, int(f.p))
+		return wholePower(v, f.p)
 	}
 	return math.Pow(max(v, 0), f.p) // max: what rounding may have taken below 0
 }
@@ -169,14 +169,14 @@ func (f powered) rows(k *asm.Kernels, b *block) {
 			f.powers.row(k, dst, from, b.sum[:len(from)])
 			continue
 		}
-		raiseWhole(dst, from, int(f.p))
+		raiseWhole(dst, from, f.p)
 	}
 }
 
-// raiseWhole computes dst[j] = from[j]ⁿ.
-func raiseWhole(dst, from []float32, n int) {
+// raiseWhole computes dst[j] = from[j]^p for a whole number p.
+func raiseWhole(dst, from []float32, p float64) {
 	dst = dst[:len(from)]
-	switch n {
+	switch p {
 	case 2:
 		for j, w := range from {
 			dst[j] = w * w
@@ -188,7 +188,7 @@ func raiseWhole(dst, from []float32, n int) {
 		}
 	default:
 		for j, w := range from {
-			dst[j] = float32(power(float64(w), n))
+			dst[j] = float32(wholePower(float64(w), p))
 		}
 	}
 }

@@ -73,3 +73,15 @@ func TestRaised(t *testing.T) {
 		t.Errorf("the diffusion kernel of t = 8 is held for %+v", p)
 	}
 }
+
+// Whole powers are right however great they are, by squaring or beyond.
+func TestWholePower(t *testing.T) {
+	for _, c := range []struct{ v, p, want float64 }{{3, 4, 81}, {-2, 3, -8}, {0.5, mostWhole, 0}, {-1, 1<<40 + 1, -1}, {-1, 1 << 40, 1}, {0.5, 1e20, 0}, {1, 1e300, 1}, {2, 1e20, math.Inf(1)}} {
+		if got := wholePower(c.v, c.p); got != c.want {
+			t.Errorf("%v^%v: found %v, expected %v", c.v, c.p, got, c.want)
+		}
+		if got := power1(nil, c.p).raise(c.v); got != c.want {
+			t.Errorf("raised to %v: %v gives %v, expected %v", c.p, c.v, got, c.want)
+		}
+	}
+}

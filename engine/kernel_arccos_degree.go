@@ -3,6 +3,7 @@ package engine
 import (
 	"math"
 
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/arccosine"
 )
 
@@ -53,7 +54,7 @@ func realPower(v, p float64) float64 {
 		return 0
 	}
 	if n := int(p); p == float64(n) && n >= 0 {
-		return power(v, n)
+		return device.Power(v, n)
 	}
 	return math.Pow(v, p)
 }

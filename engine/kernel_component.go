@@ -1,6 +1,10 @@
 package engine
 
-import "math"
+import (
+	"math"
+
+	"github.com/gramengine/gram/engine/device"
+)
 
 // component is a kernel as others can be made of it. Besides its value it gives its feature space, as far as two documents are concerned: with k(x, y) = ⟨φ(x), φ(y)⟩,
 //
@@ -98,7 +102,7 @@ func (k polynomial) feature(c, x, y float64) (float64, float64, float64) {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
 	a, b := math.Sqrt(k.gamma*x*x+k.r), math.Sqrt(k.gamma*y*y+k.r)
-	return powerDeficit(k.base(c, x, y, float64(a*b)), k.degree), power(a, k.degree), power(b, k.degree)
+	return powerDeficit(k.base(c, x, y, float64(a*b)), k.degree), device.Power(a, k.degree), device.Power(b, k.degree)
 }
 
 // base returns c2 for the base of the power, given the product of its norms, root: with A = γx²+r, B = γy²+r and P = γxy+r, AB - P² = γr(x-y)², so that

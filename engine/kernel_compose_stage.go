@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
 )
 
 // stage is a layer below the top of a composition that isn't separable as a whole, as it is computed: it turns c and the norms into those of its feature space.
@@ -116,11 +117,11 @@ func (t *stage) norm64(x float32) float64 {
 		return 1
 	case polynomial:
 		if a := math.Sqrt(k.gamma*float64(x)*float64(x) + k.r); k.gamma != 0 {
-			return power(a, k.degree)
+			return device.Power(a, k.degree)
 		}
 	default:
-		if isSeparable(k) && t.p >= 0 && t.p == math.Trunc(t.p) { // power takes no others
-			return t.a * power(float64(x), int(t.p))
+		if isSeparable(k) && t.p >= 0 && t.p == math.Trunc(t.p) { // wholePower takes no others
+			return t.a * wholePower(float64(x), t.p)
 		}
 	}
 	_, x2, _ := t.of.feature(0, float64(x), float64(x))

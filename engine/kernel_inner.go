@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
 )
 
 // The kernels of this file are functions of the inner product ⟨x, y⟩ = ‖x‖‖y‖(1-c), with the parameters that LIBSVM gives them.
@@ -51,7 +52,7 @@ func (k polynomial) resolve(terms int) Kernel {
 
 // Eval implements [Kernel].
 func (k polynomial) Eval(c, x, y float64) float64 {
-	return power(affine(k.gamma, k.r, c, x, y), k.degree)
+	return device.Power(affine(k.gamma, k.r, c, x, y), k.degree)
 }
 
 // Map implements [Kernel]. It works in float64, so that only the result is rounded to float32: a power would multiply the error of its base by
@@ -183,16 +184,4 @@ func affine(gamma, r, c, x, y float64) float64 {
 		return math.NaN()
 	}
 	return float64(gamma*float64(float64(x*y)*(1-c))) + r
-}
-
-// power returns v^n by repeated squaring, n >= 0.
-func power(v float64, n int) float64 {
-	p := 1.0
-	for ; n > 0; n >>= 1 {
-		if n&1 == 1 {
-			p *= v
-		}
-		v *= v
-	}
-	return p
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
 )
 
 // powers is v^p for any p other than 0 and v >= 0, with 0^p = 0. A [halfLine] takes p up to mostSmooth, for which it is accurate; others are v^w · v^r: w is the whole part of p, of
@@ -17,6 +18,14 @@ type powers struct {
 
 // mostWhole is where v^p is 0, 1 or beyond float64 for nearly all v, so that it doesn't matter how long math.Pow takes.
 const mostWhole = 1 << 20
+
+// wholePower returns v^p for a whole number p >= 0.
+func wholePower(v, p float64) float64 {
+	if p < mostWhole {
+		return device.Power(v, int(p))
+	}
+	return math.Pow(v, p)
+}
 
 // mostSmooth is the greatest power of a half line: |f⁽⁶⁾| v⁶ = |p(p-1)…(p-5)| v^p is at most 6! there.
 const mostSmooth = 6
@@ -54,7 +63,7 @@ func (f powers) at(table [][8]float64, v float64) float64 {
 	case f.whole == 0:
 		return f.rest.at(table, v)
 	}
-	w := power(v, max(f.whole, -f.whole))
+	w := device.Power(v, max(f.whole, -f.whole))
 	if f.whole < 0 {
 		w = 1 / w
 	}

@@ -70,6 +70,7 @@ func (r *countedRows) Board(docs []int, copies int) (device.Board, error) {
 	return &countedBoard{b, r.c}, nil
 }
 
+// countedBoard counts the rows of calls that went well: after an error nobody knows how far those were computed, nor uses them.
 type countedBoard struct {
 	device.Board
 	c *Cached
@@ -84,13 +85,15 @@ func (b *countedBoard) count(rows int) {
 }
 
 func (b *countedBoard) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (computed int, err error) {
-	computed, err = b.Board.Pick(ctx, docs, vars, dst, score)
-	b.count(computed)
+	if computed, err = b.Board.Pick(ctx, docs, vars, dst, score); err == nil {
+		b.count(computed)
+	}
 	return computed, err
 }
 
 func (b *countedBoard) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (computed int, err error) {
-	computed, err = b.Board.Add(ctx, docs, by, changed, mask)
-	b.count(computed)
+	if computed, err = b.Board.Add(ctx, docs, by, changed, mask); err == nil {
+		b.count(computed)
+	}
 	return computed, err
 }

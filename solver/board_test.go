@@ -213,3 +213,33 @@ func TestBoardErrors(t *testing.T) {
 		t.Errorf("error %v, %d boards are left", err, b.open.Load())
 	}
 }
+
+// Where boards keep the rows, the bytes for rows of the machine lower neither the number of workers nor the working set.
+func TestBoardRowBytes(t *testing.T) {
+	m, _ := gaussian(t, 23, 300, 4, 0.3)
+	labels := make([]int, 300)
+	for i := range labels {
+		labels[i] = i % 3
+	}
+	b := &boards{m: m}
+	var waiting atomic.Int64
+	both := make(chan struct{})
+	board := func(docs []int, copies int) (Board, error) {
+		if waiting.Add(1) == 2 {
+			close(both)
+		}
+		select {
+		case <-both:
+			return b.make(docs, copies)
+		case <-time.After(10 * time.Second):
+			return nil, errors.New("one problem at a time")
+		}
+	}
+	opt := Options{Workers: 2, RowBytes: 1, Board: board}
+	if size := opt.workingSet(300); size != leastSet {
+		t.Errorf("a working set of %d, expected %d", size, leastSet)
+	}
+	if _, err := Train(t.Context(), m, labels, 3, OneVsOne, Parameters{C: 1}, nil, opt); err != nil {
+		t.Error(err)
+	}
+}

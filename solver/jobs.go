@@ -30,7 +30,7 @@ func runAll(ctx context.Context, m Matrix, jobs []job, problems int, opt *Option
 		slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(zOrder(a.classes), zOrder(b.classes)) })
 	}
 	workers := min(opt.Workers, len(jobs))
-	for workers > 1 && opt.RowBytes/int64(workers) < 4*int64(largest)*int64(opt.workingSet(largest)) {
+	for opt.Board == nil && workers > 1 && opt.RowBytes/int64(workers) < 4*int64(largest)*int64(opt.workingSet(largest)) {
 		workers-- // each needs room for its working set
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -35,7 +35,7 @@ type Options struct {
 	MaxIterations int
 
 	// Board, if not nil, makes a board for a problem of copies variables for each of docs, documents of the matrix in increasing order: the memory in which its scores and rows are, instead of the
-	// machine's; see [Board]. It is called from several goroutines at a time. RowBytes then has no part in which rows are kept. Default: none.
+	// machine's; see [Board]. It is called from several goroutines at a time. RowBytes then has no part in anything. Default: none.
 	Board func(docs []int, copies int) (Board, error)
 
 	// Kernels are the innermost loops. All instruction sets give the same bits. Default: asm.Best().

@@ -50,7 +50,7 @@ func (o *Options) workingSet(n int) int {
 	if size == 0 {
 		size = min(max(n/64, leastSet), greatestSet) / 16 * 16
 	}
-	for size > 4 && int64(size)*4*int64(n) > o.RowBytes {
+	for o.Board == nil && size > 4 && int64(size)*4*int64(n) > o.RowBytes {
 		size -= 2
 	}
 	return size

@@ -86,6 +86,11 @@ DEVICE double powOf(double v, double p) { return v <= 0 ? 0 : expOf(p * logOf(v)
 // 1 - (1-v)^p, without cancellation for small v.
 DEVICE double deficitOf(double v, double p) {
 	if (v < 0.5) return -expm1Of(p * log1pOf(-v));
-	if (p == rint(p)) return 1 - powerOf(1 - v, (unsigned)p);
+	if (p == rint(p)) {
+		const double w = 1 - v;
+		if (p < 0x1p20) return 1 - powerOf(w, (unsigned)p);
+		const double power = powOf(w < 0 ? -w : w, p); // of |w| <= 1
+		return w < 0 && p / 2 != rint(p / 2) ? 1 + power : 1 - power;
+	}
 	return 1 - powOf(1 - v, p);
 }

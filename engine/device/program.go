@@ -44,6 +44,9 @@ const (
 	MaxCode  = 512 // instructions
 )
 
+// mostPower bounds powers by repeated squaring; greater ones are 0, 1 or beyond float64 for nearly all numbers.
+const mostPower = 1 << 20
+
 // Code is an instruction with its argument.
 type Code struct {
 	Op Op
@@ -98,7 +101,7 @@ func (p *Program) Validate() error {
 		case OpTable:
 			limit = len(p.Tables)
 		case OpPower:
-			limit = 1 << 20
+			limit = mostPower
 		default:
 			limit = 1
 		}
@@ -194,7 +197,7 @@ func (p *Program) apply(code Code, o, locals []float64, c, x, y float64) float64
 	case OpTanh:
 		return math.Tanh(o[0])
 	case OpPower:
-		return power(o[0], code.N)
+		return Power(o[0], code.N)
 	case OpPow:
 		return math.Pow(max(o[0], 0), p.Consts[code.N])
 	case OpDeficit:
@@ -212,8 +215,8 @@ func (p *Program) apply(code Code, o, locals []float64, c, x, y float64) float64
 	return math.NaN()
 }
 
-// power returns vⁿ.
-func power(v float64, n int) float64 {
+// Power returns vⁿ by repeated squaring, n >= 0.
+func Power(v float64, n int) float64 {
 	p := 1.0
 	for ; n > 0; n >>= 1 {
 		if n&1 == 1 {
@@ -230,7 +233,10 @@ func deficit(v, p float64) float64 {
 		return -math.Expm1(p * math.Log1p(-v))
 	}
 	if p == math.Trunc(p) {
-		return 1 - power(1-v, int(p))
+		if p < mostPower {
+			return 1 - Power(1-v, int(p))
+		}
+		return 1 - math.Pow(1-v, p)
 	}
 	return 1 - math.Pow(max(1-v, 0), p)
 }

@@ -40,7 +40,8 @@ func TestEval(t *testing.T) {
 }
 
 func TestDeficit(t *testing.T) {
-	for _, c := range []struct{ v, p, want float64 }{{1e-12, 3, 3e-12 - 3e-24}, {2, 3, 2}, {0.75, 0.5, 0.5}, {1.5, 2, 0.75}, {0.25, 2, 0.4375}} {
+	for _, c := range []struct{ v, p, want float64 }{{1e-12, 3, 3e-12 - 3e-24}, {2, 3, 2}, {0.75, 0.5, 0.5}, {1.5, 2, 0.75}, {0.25, 2, 0.4375},
+		{2, 1<<32 + 1, 2}, {2, 1 << 32, 0}, {2, 1e300, 0}, {1.5, 1<<40 + 1, 1}, {0.75, 1 << 33, 1}, {2, 1 << 20, 0}, {2, 1<<20 + 1, 2}} {
 		if got := deficit(c.v, c.p); !(math.Abs(got-c.want) <= 1e-15*math.Abs(c.want)) {
 			t.Errorf("1-(1-%v)^%v: found %v, expected %v", c.v, c.p, got, c.want)
 		}
