@@ -27,68 +27,93 @@ import (
 //
 // With GRAM_CUDA_DOCUMENTS it writes the documents of the last to a file of that name, for torch_compare.py.
 func BenchmarkKeep(b *testing.B) {
-	sizes, measure := []int{10_000, 30_000, 100_000}, peakWork{bytes: 1 << 30, rounds: 4096, times: 5}
+	sizes := []int{10_000, 30_000, 100_000}
 	if !onRealDevice() {
-		sizes, measure = []int{300}, littleWork
+		sizes = []int{300}
 	}
 	for _, docs := range sizes {
 		b.Run(fmt.Sprintf("docs=%d/kernel=diffusion", docs), func(b *testing.B) {
-			d, err := Open(Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer closing(b, d.Close)
-			corpus, err := sparse.Read(b.Context(), fmt.Sprintf("synthetic:docs=%d,terms=50000,length=160,seed=1", docs), sparse.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			x, err := sparse.Sphere.Fit(corpus.Documents).Transform(corpus.Documents)
-			if err != nil {
-				b.Fatal(err)
-			}
-			cols, err := d.Load(b.Context(), x)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer closing(b, cols.Close)
-			peak, err := d.peaks(measure)
-			if err != nil {
-				b.Fatal(err)
-			}
-			p := engine.ProgramOf(engine.MustParseKernel("diffusion:t=0.5"))
-			keep := func() {
-				k, err := cols.Keep(b.Context(), p)
-				if err == nil {
-					err = k.Close()
+			m := texts(b, docs)
+			benchmarkKeep(b, m, 0, func(cols *Columns, p *device.Program) error {
+				if file := os.Getenv("GRAM_CUDA_DOCUMENTS"); file != "" && docs == sizes[len(sizes)-1] {
+					return writeDocuments(b, file, cols, p)
 				}
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-			holdKept(b, cols, p, docs) // the first use of a kernel takes longer
-			madds := float64(cols.layout.headMadds(x, docs))
-			var times []float64
-			for b.Loop() {
-				begin := time.Now()
-				keep()
-				times = append(times, time.Since(begin).Seconds())
-			}
-			slices.Sort(times)
-			seconds, n := times[len(times)/2], float64(docs)
-			b.ReportMetric(n*(n-1)/2/seconds, "pairs/s")
-			b.ReportMetric(float64(x.NNZ())/n, "values/doc")
-			b.ReportMetric(100*madds/seconds/peak.madds, "%madd-peak")
-			b.ReportMetric(100*4*madds/seconds/peak.shared, "%shared-peak")
-			b.ReportMetric(100*4*n*n/seconds/peak.copied, "%copy-peak")
-			b.ReportMetric(peak.madds, "peak-madds/s")
-			b.ReportMetric(peak.shared, "peak-shared-B/s")
-			b.ReportMetric(peak.copied, "peak-copy-B/s")
-			if file := os.Getenv("GRAM_CUDA_DOCUMENTS"); file != "" && docs == sizes[len(sizes)-1] {
-				if err := writeDocuments(b, file, cols, p); err != nil {
-					b.Fatal(err)
-				}
-			}
+				return nil
+			})
 		})
+	}
+}
+
+// texts makes synthetic documents.
+func texts(b *testing.B, docs int) *sparse.CSR {
+	corpus, err := sparse.Read(b.Context(), fmt.Sprintf("synthetic:docs=%d,terms=50000,length=160,seed=1", docs), sparse.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return corpus.Documents
+}
+
+// benchmarkKeep measures the matrix of documents, with a dense end of terms that one in share of them has, 0 for none; after runs at the end.
+func benchmarkKeep(b *testing.B, counts *sparse.CSR, share int64, after func(cols *Columns, p *device.Program) error) {
+	measure := peakWork{bytes: 1 << 30, rounds: 4096, times: 5}
+	if !onRealDevice() {
+		measure = littleWork
+	}
+	d, err := Open(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer closing(b, d.Close)
+	d.denseShare = share
+	x, err := sparse.Sphere.Fit(counts).Transform(counts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	cols, err := d.Load(b.Context(), x)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer closing(b, cols.Close)
+	peak, err := d.peaks(measure)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := engine.ProgramOf(engine.MustParseKernel("diffusion:t=0.5"))
+	keep := func() {
+		k, err := cols.Keep(b.Context(), p)
+		if err == nil {
+			err = k.Close()
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	docs := x.Rows()
+	holdKept(b, cols, p, docs) // the first use of a kernel takes longer
+	madds, products := cols.layout.work(x, docs)
+	var times []float64
+	for b.Loop() {
+		begin := time.Now()
+		keep()
+		times = append(times, time.Since(begin).Seconds())
+	}
+	slices.Sort(times)
+	seconds, n := times[len(times)/2], float64(docs)
+	b.ReportMetric(n*(n-1)/2/seconds, "pairs/s")
+	b.ReportMetric(float64(x.NNZ())/n, "values/doc")
+	b.ReportMetric(100*madds/seconds/peak.madds, "%madd-peak")
+	b.ReportMetric(100*4*madds/seconds/peak.shared, "%shared-peak")
+	b.ReportMetric(100*4*n*n/seconds/peak.copied, "%copy-peak")
+	b.ReportMetric(peak.madds, "peak-madds/s")
+	b.ReportMetric(peak.shared, "peak-shared-B/s")
+	b.ReportMetric(peak.copied, "peak-copy-B/s")
+	if share > 0 {
+		b.ReportMetric(float64(cols.layout.dense), "dense-terms")
+		b.ReportMetric(100*products/seconds/peak.tensor, "%tensor-peak")
+		b.ReportMetric(peak.tensor, "peak-products/s")
+	}
+	if err := after(cols, p); err != nil {
+		b.Fatal(err)
 	}
 }
 
@@ -165,22 +190,23 @@ func writeDocuments(b *testing.B, file string, cols *Columns, p *device.Program)
 	return errors.Join(err, w.Flush(), f.Close())
 }
 
-// headMadds counts the multiply-adds of the head for the rows and columns that Keep computes.
-func (l *layout) headMadds(x *sparse.Embedded, n int) (sum int64) {
+// work counts the multiply-adds of the head and the products of bytes of the dense end for the rows and columns that Keep computes.
+func (l *layout) work(x *sparse.Embedded, n int) (madds, products float64) {
 	for i := range n {
-		cols := int64(padded(min((i/keptRows+1)*keptRows, n)))
+		last := min((i/keptRows+1)*keptRows, n)
 		terms, _ := x.Row(i)
 		for _, t := range terms {
 			if r := int(l.rank[t]); r >= l.dense && r < l.head {
-				sum += cols
+				madds += float64(padded(last))
 			}
 		}
+		products += 10 * 4 * float64(l.quads()) * float64((last+tensorColumns-1)/tensorColumns*tensorColumns)
 	}
-	return sum
+	return madds, products
 }
 
 // peaks are what a device reaches.
-type peaks struct{ madds, shared, copied float64 } // a second
+type peaks struct{ madds, shared, copied, tensor float64 } // a second
 
 // peakWork is what is measured of it: bytes copied, rounds of a thread, and how many times of which the best counts.
 type peakWork struct {
@@ -226,6 +252,9 @@ func (d *Device) peaks(w peakWork) (best peaks, err error) {
 				}},
 				{&best.shared, 8 * 16 * float64(w.rounds) * threads, func() error {
 					return launch("peakShared", k.peakShared, blocks, 1, peakThreads, 0, s, uint64(from.at), 7*32, uint64(w.rounds))
+				}},
+				{&best.tensor, 8 * float64(w.rounds) * threads / 32 * (16 * 8 * 32), func() error {
+					return launch("peakTensor", k.peakTensor, blocks, 1, peakThreads, 0, s, uint64(from.at), uint64(w.rounds))
 				}},
 				{&best.copied, 2 * float64(w.bytes), func() error { return failed("cuMemcpyDtoDAsync", cu.MemcpyDtoDAsync(to.at, from.at, w.bytes, s)) }},
 			} {

@@ -59,20 +59,21 @@ run "$program" info
 
 section 60 "tests of the back end on the device"
 cd cuda
-run "$tests" -test.run '^Test(Rows|RowsShared|LongDocuments|EveryKernel|Keep|Peaks|Board|Solve|ResidentMemory)$'
+run "$tests" -test.run '^Test(Rows|RowsShared|LongDocuments|EveryKernel|Keep|Peaks|Board|Solve|ResidentMemory|Tensor|TensorExact|TensorLongDocuments|TensorMemory|PeakTensor)$'
 cd ..
 
 section 60 "verify against the float64 reference"
 run "$program" verify -backend cuda -in "synthetic:docs=$verified,terms=20000"
+run "$program" verify -backend cuda -gpu-tensor -in "synthetic:docs=$verified,terms=700,length=900"
 run "$program" verify -backend cuda -in "$source" -kernel diffusion -kernel rbf -kernel arccos:n=1,layers=3
 
-section 100 "matrices that stay on the device, beside what it reaches in the same run"
+section 85 "matrices that stay on the device, beside what it reaches in the same run"
 cd cuda
 GRAM_CUDA_DOCUMENTS=$scratch/documents run "$tests" -test.run '^$' -test.bench BenchmarkKeep -test.benchtime 5x | tee "$scratch/keep"
 [[ ${PIPESTATUS[0]} == 0 ]] || failed=1 # run itself was in another shell
 cd ..
 
-section 100 "PyTorch on the same device and the same documents"
+section 85 "PyTorch on the same device and the same documents"
 rate=$(awk '/^BenchmarkKeep/ { for (i = 2; i <= NF; i++) if ($i == "pairs/s") rate = $(i-1) } END { print rate }' "$scratch/keep") # of the last, the largest
 if ! python3 -c "import torch; assert '$on' == 'cpu' or torch.cuda.is_available()" 2>/dev/null; then
 	echo "not there"
@@ -84,12 +85,17 @@ else
 fi
 rm -f "$scratch/documents"
 
-section 45 "matrices that are copied to the machine"
+section 40 "the dense end through tensor cores, and without"
+cd cuda
+run "$tests" -test.run '^$' -test.bench BenchmarkTensor -test.benchtime 5x
+cd ..
+
+section 40 "matrices that are copied to the machine"
 for docs in $copied; do
 	run "$program" bench -backend cuda -in "synthetic:docs=$docs,terms=50000,length=300" -count 3 -workers 0
 done
 
-section 50 "training, with the solver's rows on the device and in the machine's memory"
+section 45 "training, with the solver's rows on the device and in the machine's memory"
 for place in cuda cpu; do
 	run "$program" train -backend cuda -solver "$place" -scheme one-vs-rest -in "synthetic:docs=$trained,terms=50000,classes=4" -o "$scratch/model"
 done
@@ -99,6 +105,7 @@ sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanit
 if [[ -n $sanitizer ]]; then
 	for tool in memcheck racecheck; do
 		run "$sanitizer" --tool "$tool" --error-exitcode 9 "$program" gram -backend cuda -in synthetic:docs=300,terms=2000 -o "$scratch/check.npy"
+		run "$sanitizer" --tool "$tool" --error-exitcode 9 "$program" gram -backend cuda -gpu-tensor -in synthetic:docs=150,terms=200,length=900 -o "$scratch/check.npy"
 	done
 else
 	echo "not there"

@@ -25,6 +25,7 @@ type kernels struct {
 	panelTensor          cu.Function
 	finish, mirror       cu.Function
 	peakMadd, peakShared cu.Function
+	peakTensor           cu.Function
 	panelTerms           int // terms whose panel fits into a block's shared memory
 }
 
@@ -50,7 +51,7 @@ func (d *Device) load() (*kernels, error) {
 		return nil, &Failure{fmt.Errorf("cuModuleLoadDataEx: %w: %s", err, bytes.TrimSpace(words))}
 	}
 	k := &kernels{module: module, panelTerms: d.info.SharedBytes / lineBytes}
-	functions := map[string]*cu.Function{"panelTensor": &k.panelTensor, "finish": &k.finish, "mirror": &k.mirror, "peakMadd": &k.peakMadd, "peakShared": &k.peakShared}
+	functions := map[string]*cu.Function{"panelTensor": &k.panelTensor, "finish": &k.finish, "mirror": &k.mirror, "peakMadd": &k.peakMadd, "peakShared": &k.peakShared, "peakTensor": &k.peakTensor}
 	for p, names := range pairingKernels {
 		functions[names[0]], functions[names[1]] = &k.tailAdd[p], &k.panel[p]
 	}

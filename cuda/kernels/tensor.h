@@ -8,7 +8,7 @@
 //
 // The sums are exact: |Sn| <= 4·2^14·1024 for up to 1,024 terms, and the tensor cores add bytes' products in 32 bits. So there is no rounding to know of the hardware, (i, j) and
 // (j, i) have the same bits in any order of the terms, and so has every device. The way is that of Ootomo, Ozaki and Yokota, "DGEMM on integer matrix multiplication unit",
-// IJHPCA 38 (2024), with one scale for all, which vectors of unit length allow. Three products of TF32 parts would take 30 / 25 of the time by the rates of the hardware, err by up to
+// arXiv 2306.11975, with one scale for all, which vectors of unit length allow. Three products of TF32 parts would take 30 / 25 of the time by the rates of the hardware, err by up to
 // 8·2^-24 in their parts, and carry the tensor cores' truncation, whose alignment NVIDIA doesn't document.
 //
 // Accuracy, for K terms and unit vectors, so that Σ|a_t| <= √K: rounding to q changes the sum by at most √K / Q, 1.5·10^-8 for K = 1,024. What is left out, with digits up to 128, is at
@@ -102,4 +102,20 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(cons
 					corner[r * stride + 8 * n + k] += (float)(whole * TENSOR_UNIT);
 				}
 		}
+}
+
+// peakTensor takes 8 × rounds products of matrices a warp, of bytes as good as drawn by lot: of zeros a device may be faster.
+extern "C" __global__ void __launch_bounds__(PEAK_THREADS) peakTensor(float *__restrict__ out, int rounds) {
+	int sum[8][4] = {};
+	unsigned a[4], b[2];
+	for (unsigned i = 0; i < 4; i++) a[i] = (4 * threadIdx.x + i + 1) * 2654435761u;
+	for (unsigned i = 0; i < 2; i++) b[i] = (2 * threadIdx.x + i + 1) * 2246822519u;
+	for (int r = 0; r < rounds; r++) {
+#pragma unroll
+		for (int i = 0; i < 8; i++) mmaS8(sum[i], a, b);
+	}
+	unsigned all = 0;
+#pragma unroll
+	for (int i = 0; i < 32; i++) all += (unsigned)sum[i / 4][i % 4];
+	out[blockIdx.x * PEAK_THREADS + threadIdx.x] = (float)(int)all;
 }
