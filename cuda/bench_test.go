@@ -55,7 +55,7 @@ func texts(b *testing.B, docs int) *sparse.CSR {
 
 // benchmarkKeep measures the matrix of documents, with a dense end of terms that one in share of them has, 0 for none; after runs at the end.
 func benchmarkKeep(b *testing.B, counts *sparse.CSR, share int64, after func(cols *Columns, p *device.Program) error) {
-	measure := peakWork{bytes: 1 << 30, rounds: 4096, times: 5}
+	measure := peakWork{bytes: 1 << 30, blocks: 32, rounds: 4096, times: 5}
 	if !onRealDevice() {
 		measure = littleWork
 	}
@@ -208,18 +208,18 @@ func (l *layout) work(x *sparse.Embedded, n int) (madds, products float64) {
 // peaks are what a device reaches.
 type peaks struct{ madds, shared, copied, tensor float64 } // a second
 
-// peakWork is what is measured of it: bytes copied, rounds of a thread, and how many times of which the best counts.
+// peakWork is what is measured of it: bytes copied, blocks of threads for each multiprocessor, rounds of a thread, and how many times of which the best counts.
 type peakWork struct {
-	bytes         int64
-	rounds, times int
+	bytes                 int64
+	blocks, rounds, times int
 }
 
 // littleWork suits the fake device.
-var littleWork = peakWork{bytes: 1 << 20, rounds: 2, times: 1}
+var littleWork = peakWork{bytes: 1 << 20, blocks: 1, rounds: 2, times: 1}
 
 // peaks measures the device.
 func (d *Device) peaks(w peakWork) (best peaks, err error) {
-	blocks := 32 * d.info.Multiprocessors
+	blocks := w.blocks * d.info.Multiprocessors
 	err = d.do(func() (err error) {
 		k, err := d.load()
 		if err != nil {

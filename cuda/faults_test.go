@@ -40,8 +40,8 @@ func (c *chain) end() (err error) {
 	return err
 }
 
-// loaded opens a device with n documents for a path that uses it.
-func loaded(t *testing.T, n int, use func(cols *Columns, taken *chain) (func() (any, error), error)) func() (func() (any, error), func() error, error) {
+// loaded opens a device with n documents for a path that uses it, with a dense end of the terms that one in share of them has, 0 for none.
+func loaded(t *testing.T, n int, share int64, use func(cols *Columns, taken *chain) (func() (any, error), error)) func() (func() (any, error), func() error, error) {
 	x := embedded(t, zipf(n, 100, 8, 3))
 	return func() (func() (any, error), func() error, error) {
 		var taken chain
@@ -50,6 +50,7 @@ func loaded(t *testing.T, n int, use func(cols *Columns, taken *chain) (func() (
 			return nil, nil, err
 		}
 		taken.add(d.Close)
+		d.denseShare = share
 		cols, err := d.Load(context.Background(), x)
 		if err != nil {
 			return nil, nil, errors.Join(err, taken.end())
@@ -72,7 +73,7 @@ func probing() path {
 // streaming asks for rows of the documents, and for rows of others twice.
 func streaming(t *testing.T) path {
 	const n = 70
-	return path{"rows", loaded(t, n, func(cols *Columns, _ *chain) (func() (any, error), error) {
+	return path{"rows", loaded(t, n, 0, func(cols *Columns, _ *chain) (func() (any, error), error) {
 		y, err := cols.x.Embedder.Transform(zipf(n, 100, 8, 4))
 		if err != nil {
 			t.Fatal(err)
@@ -95,13 +96,30 @@ func streaming(t *testing.T) path {
 	})}
 }
 
+// tensing asks for rows of documents whose terms are all in the dense end; few, since the products of matrices take the fake device long.
+func tensing(t *testing.T) path {
+	const n = 9
+	return path{"tensor", loaded(t, n, everyTerm, func(cols *Columns, _ *chain) (func() (any, error), error) {
+		return func() (any, error) {
+			var all []float32
+			err := cols.Rows(context.Background(), &device.Request{Docs: []int{2, 8}, Hi: n}, func(b *device.Block) error {
+				for i := range b.Rows {
+					all = append(all, b.Row(i)...)
+				}
+				return nil
+			})
+			return all, err
+		}, nil
+	})}
+}
+
 // rooted is c times the root of a norm.
 var rooted = &device.Program{Code: []device.Code{{Op: device.OpC}, {Op: device.OpX}, {Op: device.OpMul}}, Norms: []func(float64) float64{math.Sqrt}}
 
 // keeping computes a matrix that stays on the device, in several pieces.
 func keeping(t *testing.T) path {
 	const n = 150
-	return path{"keep", loaded(t, n, func(cols *Columns, _ *chain) (func() (any, error), error) {
+	return path{"keep", loaded(t, n, 0, func(cols *Columns, _ *chain) (func() (any, error), error) {
 		return func() (all any, err error) {
 			k, err := cols.keep(context.Background(), rooted, panelWidth)
 			if err != nil {
@@ -128,7 +146,7 @@ func measuring() path {
 		}
 		return func() (any, error) {
 			best, err := d.peaks(littleWork)
-			return best.madds > 0 && best.shared > 0 && best.copied > 0, err
+			return best.madds > 0 && best.shared > 0 && best.copied > 0 && best.tensor > 0, err
 		}, d.Close, nil
 	}}
 }
@@ -136,7 +154,7 @@ func measuring() path {
 // training solves a problem with the rows of a Resident, which has not room for all of them.
 func training(t *testing.T) path {
 	const n = 97
-	return path{"train", loaded(t, n, func(cols *Columns, taken *chain) (func() (any, error), error) {
+	return path{"train", loaded(t, n, 0, func(cols *Columns, taken *chain) (func() (any, error), error) {
 		r, err := cols.Resident(gaussianC)
 		if err != nil {
 			return nil, err
@@ -272,7 +290,7 @@ func (p *path) hold(t *testing.T) map[string]bool {
 // Whatever call of the driver fails on the way to rows and to a matrix that is kept, the caller learns of it, and nothing else comes of it.
 func TestErrors(t *testing.T) {
 	called := map[string]bool{}
-	for _, p := range []path{probing(), streaming(t), keeping(t), measuring()} {
+	for _, p := range []path{probing(), streaming(t), tensing(t), keeping(t), measuring()} {
 		for call := range p.hold(t) {
 			called[call] = true
 		}
