@@ -9,11 +9,13 @@
 //
 // # How a tile is computed
 //
-// Rows are documents that stream past panels of columns, as in package asm, in three kernels:
+// Rows are documents that stream past panels of columns, as in package asm, in these kernels:
 //
 //   - tailAdd adds up the rare terms of one row by posting lists, into integers in shared memory, so that any warp may add at any time and the bits don't depend on it;
 //   - panelDot scatters the frequent terms of a panel of 128 columns into shared memory, a chunk of terms at a time, and streams rows past it, a warp a row and four
 //     columns a lane;
+//   - panelTensor, where [Options] asks for it and enough terms are in a quarter of the documents, takes these: whole numbers of 32 bits in four digits, whose products tensor cores
+//     add up without a rounding (kernels/tensor.h has the bound, denseShare the counting). They stand apart, dense, 4 bytes each, and are no part of the panels;
 //   - finish turns sums into c, recomputes those below 0.1 in float64, and runs the kernel's program (engine/device) on each value. So all kernels of the family are
 //     computed on the device, but for those with biased thresholds and what is made of them, and smoothed layers below others: of these engine maps the device's c.
 //
@@ -43,6 +45,7 @@
 //	panelChiSquare         82, 80, 80  the same
 //	panelJensenShannon     82, 80, 80  the same
 //	tailAdd, all three  44-47, 40, 40  32 KiB
+//	panelTensor         238, 239, 234  48 KiB
 //	finish                 56, 48, 48  12 KiB
 //	addRows                32, 40, 40  none
 //	extremes               28, 28, 28  8 KiB
@@ -51,5 +54,10 @@
 //	pick                   24, 20, 20  none
 //
 // In panelDot's inner loop a value costs 1 load of 8 bytes that all lanes share, 1 load of 16 bytes a lane from shared memory, and 4 fused multiply-adds: shared memory, 128 bytes a cycle
-// and multiprocessor, is what bounds it, 4 of 5 cycles of the load unit. No figure of a run stands here: none of this has been measured on a GPU yet (cuda/check.sh does that).
+// and multiprocessor, is what bounds it, 4 of 5 cycles of the load unit.
+//
+// In panelTensor's loop a block takes 640 products of matrices for 32 terms, 1,280 cycles of an A100's tensor cores and 1,024 of an H100's by mma.sync; meanwhile it moves 88 KiB from and
+// to shared memory, 704 cycles, and 24 KiB from the second-level cache, 19 or 24 bytes a cycle, which on an H100 is about what that gives.
+//
+// No figure of a run stands here: none of this has been measured on a GPU yet (cuda/check.sh does that).
 package cuda
