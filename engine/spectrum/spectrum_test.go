@@ -291,6 +291,15 @@ func TestRademacherSums(t *testing.T) {
 	}
 }
 
+// Of no documents there is nothing to bound, known or not.
+func TestRademacherOfNone(t *testing.T) {
+	for _, smallest := range []float64{0, math.Inf(-1)} {
+		if got := RademacherBound(nil, 0, 0, 0, smallest, 0.5); got != 0 {
+			t.Errorf("smallest %v: %v, expected 0", smallest, got)
+		}
+	}
+}
+
 // A low end of many near values: products enough find it, at any shift of the matrix, and what the values say of themselves holds.
 func TestLanczosDenseLowEnd(t *testing.T) {
 	const n, k = 300, 4
