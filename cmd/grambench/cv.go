@@ -112,6 +112,11 @@ func (r *cvRun) run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	if !r.f.ofSets() {
+		if err := warnZeros(e.stderr, problem.Engine(), k); err != nil {
+			return err
+		}
+	}
 	corpus = nil // the matrix needs the room
 	report.SecondsRead = read.Seconds()
 	report.SecondsPrepare = time.Since(begin).Seconds() - report.SecondsRead

@@ -145,7 +145,7 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 
 	row := gramRow{File: out, Format: format, Kernel: k.String(), Embedding: k.Embedding().String(), Documents: x.Rows()}
 	begin := time.Now()
-	if err := f.writeGram(ctx, p, x, k, header, &row); err != nil {
+	if err := f.writeGram(ctx, e, p, x, k, header, &row); err != nil {
 		return err
 	}
 	row.Seconds = time.Since(begin).Seconds()
@@ -164,9 +164,13 @@ func gramOf(n int) string {
 const wholeBytes = 256 << 20
 
 // writeGram computes and writes the matrix, whole or stripe by stripe.
-func (f *flags) writeGram(ctx context.Context, p *progress, x *sparse.Embedded, k engine.Kernel, h matrixio.Header, row *gramRow) error {
+func (f *flags) writeGram(ctx context.Context, e *env, p *progress, x *sparse.Embedded, k engine.Kernel, h matrixio.Header, row *gramRow) error {
 	eng, err := f.newEngine(x, f.jobBackend(x.Rows()), f.workers, p)
 	if err != nil {
+		return err
+	}
+	p.clear()
+	if err := warnZeros(e.stderr, eng, k); err != nil {
 		return err
 	}
 	row.ISA, row.Why, row.Method = eng.Backend(), f.gpu.why, "matrix"

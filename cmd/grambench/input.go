@@ -137,3 +137,18 @@ func warnDoubtful(w io.Writer, k engine.Kernel) {
 		fmt.Fprintf(w, "grambench: warning: %s is not known to be positive definite (%s)\n", k, p.Condition)
 	}
 }
+
+// warnZeros says of how many documents the matrix has nothing, since float32 has no k(x, x) as small as theirs.
+func warnZeros(w io.Writer, e *engine.Engine, k engine.Kernel) error {
+	zero, err := e.ZeroDiagonal(k)
+	if err != nil || zero.Documents == 0 {
+		return err
+	}
+	var norms string
+	if engine.PropertiesOf(k).UsesNorms {
+		norms = fmt.Sprintf(", of norms from %.4g to %.4g", zero.LeastNorm, zero.MostNorm)
+	}
+	warn(w, fmt.Sprintf("%s: k(x, x) is too small for float32 and taken for 0 for %s of %s%s, and so is k(x, y) with all others", k, formatCount(zero.Documents),
+		counted(e.Len(), "document", "documents"), norms))
+	return nil
+}

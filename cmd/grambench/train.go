@@ -174,6 +174,11 @@ func (t *trainRun) run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	if !f.ofSets() {
+		if err := warnZeros(e.stderr, problem.Engine(), k); err != nil {
+			return err
+		}
+	}
 	report := newTrainReport(corpus)
 	corpus = nil // the matrix needs the room
 	report.SecondsRead = read.Seconds()
