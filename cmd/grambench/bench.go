@@ -227,7 +227,7 @@ func (b *bench) embed(e sparse.Embedding) (*sparse.Embedded, error) {
 	if x := b.embedded[e]; x != nil {
 		return x, nil
 	}
-	x, err := embed(b.corpus, e)
+	x, err := embed(b.corpus, e, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -154,7 +154,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error
 	if err := v.fits("embedding the documents and making an engine", v.held+inEngine); err != nil {
 		return err
 	}
-	x, err := embed(v.corpus, emb)
+	x, err := embed(v.corpus, emb, v.workers)
 	if err != nil {
 		return err
 	}
@@ -189,6 +189,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error
 	asymmetric := map[asm.ISA]int64{}
 	var mirrored int64
 	source := map[asm.ISA]rowSource{}
+	room := &compareRoom{}
 	for isa, eng := range engines {
 		source[isa] = eng
 	}
@@ -209,7 +210,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error
 		if v.few[shown] {
 			pairs = s.part(defaultShare)
 		}
-		results, err := v.compare(ctx, x, pairs, source, k)
+		results, err := v.compare(ctx, x, pairs, source, k, room)
 		if err != nil {
 			return err
 		}

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/minio/sha256-simd"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 )
 
 // On what matrices are compared bit by bit.
@@ -56,53 +58,75 @@ func (v *verifier) sameBits(ctx context.Context, emb sparse.Embedding, c engine.
 	if documents := spread(corpus.Documents, limit, room); len(documents) < corpus.Documents.Rows() {
 		corpus = corpus.Select(documents)
 	}
-	x, err := embed(corpus, emb)
+	x, err := embed(corpus, emb, v.workers)
 	if err != nil {
 		return err
 	}
+	// The same memory for all: new pages cost more time than some of the matrices.
+	first, again := newSymmetric(x.Rows()), newSymmetric(x.Rows())
+	n := counted(x.Rows(), "document", "documents")
 	for _, isa := range v.isas() {
-		first, differ, err := v.anyWorkers(ctx, x, isa, c)
+		eng, differ, err := v.anyWorkers(ctx, x, isa, c, first, again)
 		if err != nil {
 			return err
 		}
-		n := counted(x.Rows(), "document", "documents")
-		v.check(isa, emb, "same bits from 1, 2 and 7 workers", differ == "", fmt.Sprintf("%s, sha256 %s%s", n, digestOf(first)[:8], differ))
-		if differ, err = v.anyWay(ctx, corpus, x, isa, c, first); err != nil {
+		var digest string
+		var beside sync.WaitGroup
+		beside.Go(func() { digest = digestOf(first.Data) })
+		otherwise, err := v.anyWay(ctx, corpus, x, eng, c, first.Data)
+		beside.Wait()
+		if err = errors.Join(err, eng.Close()); err != nil {
 			return err
 		}
-		v.check(isa, emb, "same bits at once, in stripes, by rows, as test documents", differ == "", n+differ)
+		v.check(isa, emb, "same bits from 1, 2 and 7 workers", differ == "", fmt.Sprintf("%s, sha256 %s%s", n, digest[:8], differ))
+		v.check(isa, emb, "same bits at once, in stripes, by rows, as test documents", otherwise == "", n+otherwise)
 	}
 	return nil
 }
 
-// anyWorkers computes the matrix with several numbers of workers and says which differ from the first, that of one.
-func (v *verifier) anyWorkers(ctx context.Context, x *sparse.Embedded, isa asm.ISA, c engine.Kernel) (first []float32, differ string, err error) {
-	for _, workers := range []int{1, 2, 7} {
+// anyWorkers computes the matrix with one worker and again with several, and says which numbers of them make a difference. It returns the engine with the most workers, for
+// the caller to close.
+func (v *verifier) anyWorkers(ctx context.Context, x *sparse.Embedded, isa asm.ISA, c engine.Kernel, first, again *engine.Symmetric) (eng *engine.Engine, differ string, err error) {
+	compute := func(workers int, m *engine.Symmetric) (*engine.Engine, error) {
 		eng, err := v.newEngine(x, string(isa), workers, v.p)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		m, err := eng.Gram(ctx, c)
-		if err = errors.Join(err, eng.Close()); err != nil {
-			return nil, "", err
+		poison(m.Data) // a value that isn't written must not be there from before
+		if err := eng.GramTo(ctx, c, m); err != nil {
+			return nil, errors.Join(err, eng.Close())
 		}
-		if first == nil {
-			first = m.Data
-		} else if !sameFloats(first, m.Data) {
-			differ += fmt.Sprintf(", %d workers differ", workers)
-		}
+		return eng, nil
 	}
-	return first, differ, nil
+	beside := min(v.numWorkers(), 2) // one worker leaves the others idle, whom two then employ
+	if isa == cudaBackend {
+		beside = 1
+	}
+	err = tiles.Run(ctx, beside, 2, func(_ context.Context, _, i int) error {
+		eng, err := compute(1+i, []*engine.Symmetric{first, again}[i])
+		if err != nil {
+			return err
+		}
+		return eng.Close()
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	if !sameFloats(first.Data, again.Data) {
+		differ = ", 2 workers differ"
+	}
+	if eng, err = compute(7, again); err != nil {
+		return nil, "", err
+	}
+	if !sameFloats(first.Data, again.Data) {
+		differ += ", 7 workers differ"
+	}
+	return eng, differ, nil
 }
 
 // anyWay computes the matrix, or parts of it, in the other ways and says which differ from that computed at once.
-func (v *verifier) anyWay(ctx context.Context, corpus *sparse.Corpus, x *sparse.Embedded, isa asm.ISA, c engine.Kernel, first []float32) (differ string, err error) {
+func (v *verifier) anyWay(ctx context.Context, corpus *sparse.Corpus, x *sparse.Embedded, eng *engine.Engine, c engine.Kernel, first []float32) (differ string, err error) {
 	n := x.Rows()
-	eng, err := v.newEngine(x, string(isa), v.workers, v.p)
-	if err != nil {
-		return "", err
-	}
-	defer eng.Close()
 	err = eng.Stripes(ctx, c, func(at int, stripe *engine.Dense) error {
 		if !sameFloats(stripe.Data, first[at*n:][:len(stripe.Data)]) {
 			differ = ", stripes differ"
@@ -138,6 +162,18 @@ func (v *verifier) anyWay(ctx context.Context, corpus *sparse.Corpus, x *sparse.
 		}
 	}
 	return differ, nil
+}
+
+func newSymmetric(n int) *engine.Symmetric {
+	return &engine.Symmetric{N: n, Data: tiles.Make(n * n)}
+}
+
+// poison fills values with NaN.
+func poison(values []float32) {
+	nan := float32(math.NaN())
+	for i := range values {
+		values[i] = nan
+	}
 }
 
 // sameFloats reports whether a and b have the same bits.

@@ -56,17 +56,19 @@ func TestAnyWayFindsDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := engine.MustParseKernel("c")
-	x, err := embed(corpus, c.Embedding())
+	x, err := embed(corpus, c.Embedding(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := &verifier{flags: &flags{workers: 2}, p: &progress{}}
+	whole, again := newSymmetric(400), newSymmetric(400)
+	first := whole.Data
 	for _, isa := range asm.Available() {
-		first, differ, err := v.anyWorkers(context.Background(), x, isa, c)
+		eng, differ, err := v.anyWorkers(context.Background(), x, isa, c, whole, again)
 		if err != nil || differ != "" {
 			t.Fatalf("%s: %v, %q", isa, err, differ)
 		}
-		if differ, err = v.anyWay(context.Background(), corpus, x, isa, c, first); err != nil || differ != "" {
+		if differ, err = v.anyWay(context.Background(), corpus, x, eng, c, first); err != nil || differ != "" {
 			t.Fatalf("%s: %v, %q", isa, err, differ)
 		}
 		at := 399*400 + 7 // in the last row, which all of them compute
@@ -75,7 +77,7 @@ func TestAnyWayFindsDifferences(t *testing.T) {
 			t.Fatalf("the last test document is %d, expected 398", last)
 		}
 		first[398*400+7] = math.Nextafter32(first[398*400+7], 9)
-		differ, err = v.anyWay(context.Background(), corpus, x, isa, c, first)
+		differ, err = v.anyWay(context.Background(), corpus, x, eng, c, first)
 		for _, want := range []string{"stripes differ", "row 399 differs", "document 398 as a test document differs"} {
 			if err != nil || !strings.Contains(differ, want) {
 				t.Errorf("%s: found %q, %v, expected %q", isa, differ, err, want)

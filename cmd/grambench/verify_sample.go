@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -9,13 +8,13 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/minio/sha256-simd"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 )
 
 // What verify compares.
@@ -185,71 +184,6 @@ func cover(pairs []closePair) []int {
 	return rows
 }
 
-// closestPairList keeps the limit pairs of least c, at most half of them identical ones: a corpus with many duplicates would leave no others, and
-// those are the harder ones. Among pairs of equal c the first ones in row order stay, so that the choice is the same every time.
-type closestPairList struct {
-	limit     int
-	bound     float32 // a pair with c at or above it can't enter
-	pairs     []closePair
-	identical []closePair
-}
-
-// row takes the values of row i right of the diagonal. The list grows to twice its limit before it is cut, so that a pair costs one comparison.
-// NaN, which no bound holds, counts as close: the comparison with the reference shall see it.
-func (l *closestPairList) row(i int, c []float32) {
-	for d, v := range c {
-		if v >= l.bound {
-			continue
-		}
-		p := closePair{int32(i), int32(i + 1 + d), v}
-		if v == 0 {
-			if len(l.identical) < l.limit/2 {
-				l.identical = append(l.identical, p)
-			}
-			continue
-		}
-		if l.pairs = append(l.pairs, p); len(l.pairs) >= 2*l.limit {
-			l.cut()
-		}
-	}
-}
-
-// some looks through one of eight rows, right of the diagonal.
-func (l *closestPairList) some(ctx context.Context, eng *engine.Engine, c engine.Kernel) error {
-	var rows []int
-	for i := 0; i < eng.Len(); i += defaultShare {
-		rows = append(rows, i)
-	}
-	for part := range slices.Chunk(rows, chunkRows) {
-		d := engine.NewDense(len(part), eng.Len())
-		if err := eng.Rows(ctx, c, part, d); err != nil {
-			return err
-		}
-		for r, i := range part {
-			l.row(i, d.Row(r)[i+1:])
-		}
-	}
-	return nil
-}
-
-// cut leaves the closest pairs.
-func (l *closestPairList) cut() {
-	slices.SortFunc(l.pairs, func(a, b closePair) int {
-		return cmp.Or(cmp.Compare(a.c, b.c), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))
-	})
-	if len(l.pairs) > l.limit {
-		l.pairs = l.pairs[:l.limit]
-		l.bound = l.pairs[l.limit-1].c
-	}
-}
-
-// sorted returns the identical pairs and then the others, the closest first.
-func (l *closestPairList) sorted() []closePair {
-	l.cut()
-	all := append(slices.Clone(l.identical), l.pairs...)
-	return all[:min(len(all), l.limit)]
-}
-
 // findTwins finds identical documents by the float64 form of their rows, which is the definition of what the engine works on.
 func (s *sample) findTwins(x *sparse.Embedded) {
 	s.group = make([]int32, s.n)
@@ -295,7 +229,7 @@ func (v *verifier) reference(ctx context.Context, x *sparse.Embedded, s *sample)
 	v.p.stage("reference, " + x.Embedder.String())
 	ref := engine.NewReference(x)
 	var done atomic.Int64
-	return v.parallel(len(s.rows), func(k int) error {
+	return tiles.Run(ctx, v.numWorkers(), len(s.rows), func(ctx context.Context, _, k int) error {
 		v.p.update(done.Add(1), int64(len(s.rows)))
 		r := &s.rows[k]
 		if r.columns == nil {
@@ -339,34 +273,6 @@ func (f *flags) numWorkers() int {
 		return runtime.GOMAXPROCS(0)
 	}
 	return f.workers
-}
-
-// parallel calls work for 0, 1, ..., n-1 on the command's workers and returns the first error.
-func (f *flags) parallel(n int, work func(i int) error) error {
-	var next atomic.Int64
-	var mu sync.Mutex // guards first
-	var first error
-	var wg sync.WaitGroup
-	for range min(f.numWorkers(), n) {
-		wg.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if err := work(i); err != nil {
-					mu.Lock()
-					if first == nil {
-						first = err
-					}
-					mu.Unlock()
-					next.Store(int64(n))
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return first
 }
 
 // mirrored returns the number of pairs of which the sample holds both (i, j) and (j, i).

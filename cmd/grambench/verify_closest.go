@@ -1,0 +1,74 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/gramengine/gram/engine"
+)
+
+// closestPairList keeps the limit pairs of least c, at most half of them identical ones: a corpus with many duplicates would leave no others, and
+// those are the harder ones. Among pairs of equal c the first ones in row order stay, so that the choice is the same every time.
+type closestPairList struct {
+	limit     int
+	bound     float32 // a pair with c at or above it can't enter
+	pairs     []closePair
+	identical []closePair
+}
+
+// row takes the values of row i right of the diagonal. The list grows to twice its limit before it is cut, so that a pair costs one comparison.
+// NaN, which no bound holds, counts as close: the comparison with the reference shall see it.
+func (l *closestPairList) row(i int, c []float32) {
+	for d, v := range c {
+		if v >= l.bound {
+			continue
+		}
+		p := closePair{int32(i), int32(i + 1 + d), v}
+		if v == 0 {
+			if len(l.identical) < l.limit/2 {
+				l.identical = append(l.identical, p)
+			}
+			continue
+		}
+		if l.pairs = append(l.pairs, p); len(l.pairs) >= 2*l.limit {
+			l.cut()
+		}
+	}
+}
+
+// some looks through one of eight rows, right of the diagonal.
+func (l *closestPairList) some(ctx context.Context, eng *engine.Engine, c engine.Kernel) error {
+	var rows []int
+	for i := 0; i < eng.Len(); i += defaultShare {
+		rows = append(rows, i)
+	}
+	for part := range slices.Chunk(rows, chunkRows) {
+		d := engine.NewDense(len(part), eng.Len())
+		if err := eng.Rows(ctx, c, part, d); err != nil {
+			return err
+		}
+		for r, i := range part {
+			l.row(i, d.Row(r)[i+1:])
+		}
+	}
+	return nil
+}
+
+// cut leaves the closest pairs.
+func (l *closestPairList) cut() {
+	slices.SortFunc(l.pairs, func(a, b closePair) int {
+		return cmp.Or(cmp.Compare(a.c, b.c), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))
+	})
+	if len(l.pairs) > l.limit {
+		l.pairs = l.pairs[:l.limit]
+		l.bound = l.pairs[l.limit-1].c
+	}
+}
+
+// sorted returns the identical pairs and then the others, the closest first.
+func (l *closestPairList) sorted() []closePair {
+	l.cut()
+	all := append(slices.Clone(l.identical), l.pairs...)
+	return all[:min(len(all), l.limit)]
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"math"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// The short cuts of the comparison let nothing pass that is out of tolerance, and nothing fail that isn't: values around the reference's, by parts of the tolerance and of a
+// rounding, are judged as engine.Tolerance alone judges them, asked in whatever order.
+func TestCompareRowHoldsTheTolerance(t *testing.T) {
+	corpus, err := sparse.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range []string{"c", "diffusion:t=0.1", "ngd", "bhattacharyya", "rbf:gamma=0.01", "polynomial:gamma=0.1,r=1,degree=3", "arccos:n=1,layers=3", "c:embed=tf-l1-js", "chi2:gamma=4"} {
+		k := engine.MustParseKernel(spec)
+		x, err := embed(corpus, k.Embedding(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref, n := engine.NewReference(x), x.Rows()
+		s := &sample{n: n, rows: []sampleRow{{doc: 7, c: make([]float64, n)}}}
+		s.findTwins(x)
+		if err := ref.Row(t.Context(), 7, s.rows[0].c); err != nil {
+			t.Fatal(err)
+		}
+		var want expected
+		want.fill(k, x, &s.rows[0])
+		got := make([]float32, n)
+		outside := 0
+		for _, by := range []float64{0, 0.3, -0.7, 0.95, -0.99, 1.01, -1.05, 1.5, -3, 100, 0.5, math.NaN()} {
+			var failures int64
+			for j, v := range want.value {
+				c, a, b := s.rows[0].c[j], x.Norms[7], x.Norms[j]
+				tolerance := engine.Tolerance(k, c, a, b)
+				got[j] = float32(v + by*tolerance)
+				if !(math.Abs(float64(got[j])-v) <= tolerance) {
+					failures++
+				}
+			}
+			if res := s.compareRow(x, k, 0, got, &want); res.failures != failures {
+				t.Errorf("%s, off by %v of the tolerance: %d values are out of tolerance, expected %d", spec, by, res.failures, failures)
+			}
+			if failures > 0 {
+				outside++
+			}
+		}
+		if outside < 5 {
+			t.Errorf("%s: just %d of the displacements are out of tolerance", spec, outside)
+		}
+	}
+}
