@@ -51,31 +51,6 @@ func (f arcSmooth) value(c, x, y float64) float64 {
 	return coangle(f.smoothed(c, x, y)) / math.Pi
 }
 
-// feature: with the diagonals p = k(x, x) and q = k(y, y),
-//
-//	c2 = ((p+q)/2 - k - (√p-√q)²/2) / √(pq)
-//
-// where (p+q)/2 - k is the mean difference of two angles, by sin a - sin b formulas from differences of cosines. For one norm that is xyc/A² without
-// cancellation; for norms that differ, c2 isn't small.
-func (f arcSmooth) feature(c, x, y float64) (c2, x2, y2 float64) {
-	p, q := f.value(0, x, x), f.value(0, y, y)
-	x2, y2 = math.Sqrt(p), math.Sqrt(q)
-	d := x2 - y2
-	gap := (f.turn(c, x, y, x) + f.turn(c, x, y, y)) / (2 * math.Pi)
-	return min(max((gap-d*d/2)/(x2*y2), 0), 2), x2, y2
-}
-
-// turn returns the angle of x and y less that of z with itself: 2 arcsin((c_σ(c, x, y) - c_σ(0, z, z)) / (2 sin(half their sum))).
-func (f arcSmooth) turn(c, x, y, z float64) float64 {
-	here, there := f.smoothed(c, x, y), f.smoothed(0, z, z)
-	more := here - there
-	if x == y {
-		a := smoothNorm(x, f.sigma)
-		more = float64(x*x) * c / float64(a*a)
-	}
-	return 2 * math.Asin(min(max(more/(2*math.Sin((angle(here)+angle(there))/2)), -1), 1))
-}
-
 func (f arcSmooth) properties() Properties {
 	return Properties{Definite: Positive, Condition: "an inner product of infinitely many smoothed threshold units", Source: sourceCho + ", ch. 3, eq. 3.16",
 		NonNegative: true, PositiveDiagonal: true}

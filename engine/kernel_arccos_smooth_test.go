@@ -53,3 +53,30 @@ func TestArcCosineSmoothTends(t *testing.T) {
 		}
 	}
 }
+
+// For norms that are close, c2 is a multiple of the square of their difference: with y = x(1+h) and c = h², c2/h² is a power series in h, of which the first terms are left for small
+// h. The greatest h are held to the definition, which knows c2 to 2⁻⁵¹.
+func TestArcCosineSmoothClose(t *testing.T) {
+	for _, sigma := range []float64{1e-3, 0.5, 3, 1e4} {
+		k := MustParseKernel("arccos:n=0,sigma=" + formatNumber(sigma)).(component)
+		for _, x := range []float64{1e-2, 1, 30} {
+			for _, far := range []float64{0, 1} {
+				at := func(h float64) float64 {
+					c2, _, _ := k.feature(far*h*h, x, x*(1+h))
+					return c2 / (h * h)
+				}
+				const large = 0x1p-6
+				defined, _, _ := plainFeature(k, far*large*large, x, x*(1+large))
+				if got := at(large) * large * large; !(math.Abs(got-defined) <= 0x1p-50) {
+					t.Errorf("sigma = %v, norm %v: c2 is %v, by definition %v", sigma, x, got, defined)
+				}
+				// Where angles are small, terms are like powers of hx/σ, and elsewhere of h, up to some factor.
+				for h := large; h > 0x1p-26; h /= 4 {
+					if a, b := at(h), at(h/4); !(math.Abs(a-b) <= 8*h*(1+x/sigma)*a) || !(a > 0) {
+						t.Errorf("sigma = %v, norm %v: c2/h² at h = %v is %v, at h/4 %v", sigma, x, h, a, b)
+					}
+				}
+			}
+		}
+	}
+}

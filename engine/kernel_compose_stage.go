@@ -14,6 +14,7 @@ type stage struct {
 	of   component
 	p    float64    // of a separable layer, k = (xy)^p g(c): x2 = a x^p, and c2 is a function of c, the table's
 	a    float64    //
+	soft *arcSmooth // of a layer of smoothed thresholds
 	once sync.Once  //
 	c2   *piecewise // nil for a layer that isn't separable
 	sum  *sumStage  // of a layer that is a sum, the first such of a composition
@@ -64,6 +65,11 @@ func newStage(of component) *stage {
 		}
 	}
 	t := &stage{of: of}
+	if k, ok := of.(*compiled); ok {
+		if f, ok := k.form.(arcSmooth); ok {
+			t.soft = &f
+		}
+	}
 	if isSeparable(of) {
 		t.p, _ = of.homogeneous()
 		_, t.a, _ = of.feature(0, 1, 1)
@@ -86,7 +92,7 @@ func (t *stage) fast() bool {
 	case gaussian, polynomial:
 		return true
 	}
-	return isSeparable(t.of)
+	return t.soft != nil || isSeparable(t.of)
 }
 
 func isSeparable(k component) bool {
@@ -112,6 +118,9 @@ func (t *stage) norm64(x float32) float64 {
 	if t.sum != nil {
 		return t.sum.norm64(x)
 	}
+	if t.soft != nil {
+		return t.soft.side(float64(x)).norm
+	}
 	switch k := t.of.(type) {
 	case gaussian:
 		return 1
@@ -130,6 +139,14 @@ func (t *stage) norm64(x float32) float64 {
 
 // columns computes what rows need of the columns.
 func (t *stage) columns(m *stageRoom, y []float32) {
+	if t.soft != nil {
+		if m.smooth == nil {
+			m.smooth = new(smoothRoom)
+		}
+		for j, v := range y {
+			m.smooth.sides[j] = t.soft.side(float64(v))
+		}
+	}
 	if k, ok := t.of.(polynomial); ok {
 		m.begin(2, len(y))
 		for j, v := range y {
@@ -158,6 +175,10 @@ func (t *stage) row(asm *asm.Kernels, m *stageRoom, dst, c []float32, x float32,
 		return
 	}
 	dst, c = dst[:len(y)], c[:len(y)]
+	if t.soft != nil {
+		t.soft.featureRow(asm, m.smooth, dst, c, x)
+		return
+	}
 	switch k := t.of.(type) {
 	case gaussian:
 		gamma := k.gamma
@@ -193,6 +214,9 @@ func (t *stage) error(c, x, y, c2 float64) float64 {
 	if isSeparable(t.of) {
 		return t.table().error(c, c2)
 	}
+	if t.soft != nil {
+		return t.soft.featureError(x, y, c2)
+	}
 	err := (unit+halfLineError)*c2 + underflow
 	if k, ok := t.of.(polynomial); ok {
 		// A change of the base counts up to degree times.
@@ -203,4 +227,7 @@ func (t *stage) error(c, x, y, c2 float64) float64 {
 }
 
 // stageRoom is scratch space of a stage for a block.
-type stageRoom struct{ joint }
+type stageRoom struct {
+	joint
+	smooth *smoothRoom // made when it is first wanted
+}

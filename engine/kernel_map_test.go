@@ -42,6 +42,7 @@ var mapSpecs = []string{
 	"ngd-power:beta=0.3", "ngd-log", "hellinger:gamma=1", "hellinger:gamma=50", "chi2:gamma=1", "chi2:gamma=40", "js:t=1", "js:t=0.02",
 	"ned", "ned:beta=0.5", "ned:beta=2", "ned-log",
 	"compose(polynomial:gamma=0.1,r=0,degree=12,ngd)", "compose(linear + polynomial:gamma=0.1,r=0,degree=2,arccos:n=0)", "compose(power(rbf:gamma=0.1,0.5),ned)",
+	"compose(arccos:n=0,sigma=0.5,arccos:n=1)", "compose(arccos:n=0,sigma=20,ngd)", "compose(linear + arccos:n=0,sigma=3,arccos:n=0,sigma=0.1)",
 	"compose(arccos:n=1,rbf:gamma=0.1,arccos:n=1,layers=4)", "compose(rbf:gamma=0.1,ngd)",
 }
 
