@@ -55,6 +55,9 @@ type Kernels struct {
 
 	HalfLine        func(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool)
 	GaussianDeficit func(dst, c, y []float32, x, gamma float64)
+	Affine          func(dst []float64, c, y []float32, x, gamma, r float64)
+	Squares         func(dst []float64, c, y []float32, x float64)
+	Turn            func(dst []float64, c []float32, row []float64, cols [][]float64)
 	Join            func(dst []float32, c [][]float32, q [][]float64, p []float64, degree int)
 
 	AddRows  func(sum []float64, rows [][]float32, from int, by []float64)

@@ -40,6 +40,9 @@ func TestGuard(t *testing.T) {
 			for _, m := range mapCases() {
 				m.run(k, dst[from:], c[from:], y[from:])
 			}
+			k.Affine(g[from:], c[from:], y[from:], 1, 2, 3)
+			k.Squares(g[from:], c[from:], y[from:], 1)
+			k.Turn(g[from:], c[from:], make([]float64, TurnNumbers), [][]float64{g[from:], g[from:], g[from:], g[from:], g[from:]})
 			k.HalfLine(dst[from:], g[from:], rows, 0)
 			k.Join(dst[from:], [][]float32{c[from:]}, [][]float64{g[from:], g[from:]}, []float64{0, 0}, 2)
 			k.AddRows(g[from:], [][]float32{c, y}, from, []float64{1, 2})

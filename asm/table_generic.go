@@ -39,6 +39,9 @@ var generic = Kernels{
 
 	HalfLine:        halfLineGeneric,
 	GaussianDeficit: gaussianDeficitGeneric,
+	Affine:          affineGeneric,
+	Squares:         squaresGeneric,
+	Turn:            turnGeneric,
 	Join:            joinGeneric,
 
 	AddRows:  addRowsGeneric,

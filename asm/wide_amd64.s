@@ -28,9 +28,9 @@ TEXT ·gaussianDeficitAVX2(SB), NOSPLIT, $0-88
 	VXORPD       all_8000000000000000<>+0(SB), Y1, Y1
 	XORQ         SI, SI
 
-block3:
+block2:
 	CMPQ         CX, $0x00000004
-	JL           tail1
+	JL           fewer3
 	VCVTPS2PD    (DX)(SI*4), Y6
 	VCVTPS2PD    (BX)(SI*4), Y7
 	VSUBPD       Y7, Y0, Y8
@@ -62,11 +62,11 @@ block3:
 	VMOVUPS      X8, (AX)(SI*4)
 	ADDQ         $0x00000004, SI
 	SUBQ         $0x00000004, CX
-	JMP          block3
+	JMP          block2
 
-tail1:
+fewer3:
 	TESTQ        CX, CX
-	JEQ          done2
+	JEQ          done1
 	VMOVQ        CX, X7
 	VPBROADCASTQ X7, Y6
 	VPBROADCASTD X7, X7
@@ -104,7 +104,7 @@ tail1:
 	VCVTPD2PSY   Y1, X1
 	VMASKMOVPS   X1, X7, (AX)(SI*4)
 
-done2:
+done1:
 	VZEROUPPER
 	RET
 
@@ -243,27 +243,35 @@ TEXT ·joinAVX2(SB), NOSPLIT, $0-104
 	DECQ         R9
 	XORQ         R10, R10
 
-block6:
-	CMPQ   CX, $0x00000004
-	JL     tail4
+block5:
+	CMPQ   CX, $0x00000008
+	JL     fewer6
 	VXORPD Y3, Y3, Y3
+	VXORPD Y5, Y5, Y5
 	VXORPD Y4, Y4, Y4
+	VXORPD Y6, Y6, Y6
 	XORQ   R11, R11
 	MOVQ   DX, R12
 	MOVQ   SI, R13
 
 part7:
 	MOVQ         (R13), R14
-	VMOVUPD      (R14)(R10*8), Y5
 	VBROADCASTSD (DI)(R11*8), Y7
-	VSUBPD       Y5, Y7, Y6
-	VFMADD231PD  Y6, Y6, Y3
+	VMOVUPD      (R14)(R10*8), Y8
+	VSUBPD       Y8, Y7, Y9
+	VFMADD231PD  Y9, Y9, Y3
+	VMOVUPD      32(R14)(R10*8), Y9
+	VSUBPD       Y9, Y7, Y10
+	VFMADD231PD  Y10, Y10, Y4
 	CMPQ         R11, BX
 	JGE          without8
 	MOVQ         (R12), R14
-	VMULPD       Y7, Y5, Y5
-	VCVTPS2PD    (R14)(R10*4), Y6
-	VFMADD231PD  Y6, Y5, Y4
+	VMULPD       Y7, Y8, Y8
+	VCVTPS2PD    (R14)(R10*4), Y10
+	VFMADD231PD  Y10, Y8, Y5
+	VMULPD       Y7, Y9, Y9
+	VCVTPS2PD    16(R14)(R10*4), Y7
+	VFMADD231PD  Y7, Y9, Y6
 
 without8:
 	ADDQ        $0x18, R12
@@ -271,30 +279,88 @@ without8:
 	INCQ        R11
 	CMPQ        R11, R8
 	JL          part7
-	VFMADD231PD Y1, Y3, Y4
-	VMINPD      Y4, Y2, Y4
+	VFMADD231PD Y1, Y3, Y5
+	VMINPD      Y5, Y2, Y5
+	VFMADD231PD Y1, Y4, Y6
+	VMINPD      Y6, Y2, Y6
 	MOVQ        R9, R11
 	TESTQ       R11, R11
 	JEQ         single10
 	VMOVAPD     Y0, Y3
-	VSUBPD      Y4, Y0, Y5
+	VSUBPD      Y5, Y0, Y7
+	VMOVAPD     Y0, Y4
+	VSUBPD      Y6, Y0, Y8
 
 next9:
-	VFMADD213PD Y0, Y5, Y3
+	VFMADD213PD Y0, Y7, Y3
+	VFMADD213PD Y0, Y8, Y4
 	DECQ        R11
 	JNZ         next9
-	VMULPD      Y3, Y4, Y4
+	VMULPD      Y3, Y5, Y5
+	VMULPD      Y4, Y6, Y6
 
 single10:
+	VCVTPD2PSY Y5, X5
+	VMOVUPS    X5, (AX)(R10*4)
+	VCVTPD2PSY Y6, X6
+	VMOVUPS    X6, 16(AX)(R10*4)
+	ADDQ       $0x00000008, R10
+	SUBQ       $0x00000008, CX
+	JMP        block5
+
+fewer6:
+block11:
+	CMPQ   CX, $0x00000004
+	JL     fewer12
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	XORQ   R11, R11
+	MOVQ   DX, R12
+	MOVQ   SI, R13
+
+part13:
+	MOVQ         (R13), R14
+	VBROADCASTSD (DI)(R11*8), Y5
+	VMOVUPD      (R14)(R10*8), Y6
+	VSUBPD       Y6, Y5, Y7
+	VFMADD231PD  Y7, Y7, Y3
+	CMPQ         R11, BX
+	JGE          without14
+	MOVQ         (R12), R14
+	VMULPD       Y5, Y6, Y6
+	VCVTPS2PD    (R14)(R10*4), Y5
+	VFMADD231PD  Y5, Y6, Y4
+
+without14:
+	ADDQ        $0x18, R12
+	ADDQ        $0x18, R13
+	INCQ        R11
+	CMPQ        R11, R8
+	JL          part13
+	VFMADD231PD Y1, Y3, Y4
+	VMINPD      Y4, Y2, Y4
+	MOVQ        R9, R11
+	TESTQ       R11, R11
+	JEQ         single16
+	VMOVAPD     Y0, Y3
+	VSUBPD      Y4, Y0, Y5
+
+next15:
+	VFMADD213PD Y0, Y5, Y3
+	DECQ        R11
+	JNZ         next15
+	VMULPD      Y3, Y4, Y4
+
+single16:
 	VCVTPD2PSY Y4, X4
 	VMOVUPS    X4, (AX)(R10*4)
 	ADDQ       $0x00000004, R10
 	SUBQ       $0x00000004, CX
-	JMP        block6
+	JMP        block11
 
-tail4:
+fewer12:
 	TESTQ        CX, CX
-	JEQ          done5
+	JEQ          done4
 	VMOVQ        CX, X4
 	VPBROADCASTQ X4, Y3
 	VPBROADCASTD X4, X4
@@ -305,45 +371,300 @@ tail4:
 	XORQ         CX, CX
 	MOVQ         SI, SI
 
-part11:
+part17:
 	MOVQ         (SI), R11
-	VMASKMOVPD   (R11)(R10*8), Y3, Y7
-	VBROADCASTSD (DI)(CX*8), Y9
-	VSUBPD       Y7, Y9, Y8
-	VFMADD231PD  Y8, Y8, Y5
+	VBROADCASTSD (DI)(CX*8), Y7
+	VMASKMOVPD   (R11)(R10*8), Y3, Y8
+	VSUBPD       Y8, Y7, Y9
+	VFMADD231PD  Y9, Y9, Y5
 	CMPQ         CX, BX
-	JGE          without12
+	JGE          without18
 	MOVQ         (DX), R11
-	VMULPD       Y9, Y7, Y7
-	VMASKMOVPS   (R11)(R10*4), X4, X8
-	VCVTPS2PD    X8, Y8
-	VFMADD231PD  Y8, Y7, Y6
+	VMULPD       Y7, Y8, Y8
+	VMASKMOVPS   (R11)(R10*4), X4, X7
+	VCVTPS2PD    X7, Y7
+	VFMADD231PD  Y7, Y8, Y6
 
-without12:
+without18:
 	ADDQ        $0x18, DX
 	ADDQ        $0x18, SI
 	INCQ        CX
 	CMPQ        CX, R8
-	JL          part11
+	JL          part17
 	VFMADD231PD Y1, Y5, Y6
 	VMINPD      Y6, Y2, Y6
 	MOVQ        R9, CX
 	TESTQ       CX, CX
-	JEQ         single14
+	JEQ         single20
 	VMOVAPD     Y0, Y1
 	VSUBPD      Y6, Y0, Y2
 
-next13:
+next19:
 	VFMADD213PD Y0, Y2, Y1
 	DECQ        CX
-	JNZ         next13
+	JNZ         next19
 	VMULPD      Y1, Y6, Y6
 
-single14:
+single20:
 	VCVTPD2PSY Y6, X6
 	VMASKMOVPS X6, X4, (AX)(R10*4)
 
-done5:
+done4:
+	VZEROUPPER
+	RET
+
+// func affineAVX2(dst []float64, c []float32, y []float32, x float64, gamma float64, r float64)
+// Requires: AVX, AVX2
+TEXT ·affineAVX2(SB), NOSPLIT, $0-96
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         c_base+24(FP), DX
+	MOVQ         y_base+48(FP), BX
+	MOVQ         $0x3ff0000000000000, SI
+	VMOVQ        SI, X0
+	VPBROADCASTQ X0, Y0
+	VBROADCASTSD gamma+80(FP), Y1
+	VBROADCASTSD r+88(FP), Y2
+	VBROADCASTSD x+72(FP), Y3
+	XORQ         SI, SI
+
+block22:
+	CMPQ      CX, $0x00000004
+	JL        fewer23
+	VCVTPS2PD (DX)(SI*4), Y4
+	VCVTPS2PD (BX)(SI*4), Y5
+	VSUBPD    Y4, Y0, Y4
+	VMULPD    Y3, Y5, Y5
+	VMULPD    Y4, Y5, Y5
+	VMULPD    Y1, Y5, Y5
+	VADDPD    Y2, Y5, Y5
+	VMOVUPD   Y5, (AX)(SI*8)
+	ADDQ      $0x00000004, SI
+	SUBQ      $0x00000004, CX
+	JMP       block22
+
+fewer23:
+	TESTQ        CX, CX
+	JEQ          done21
+	VMOVQ        CX, X5
+	VPBROADCASTQ X5, Y4
+	VPBROADCASTD X5, X5
+	VPCMPGTQ     counting8<>+0(SB), Y4, Y4
+	VPCMPGTD     counting4<>+0(SB), X5, X5
+	VMASKMOVPS   (DX)(SI*4), X5, X6
+	VCVTPS2PD    X6, Y6
+	VMASKMOVPS   (BX)(SI*4), X5, X5
+	VCVTPS2PD    X5, Y5
+	VSUBPD       Y6, Y0, Y6
+	VMULPD       Y3, Y5, Y5
+	VMULPD       Y6, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VADDPD       Y2, Y5, Y5
+	VMASKMOVPD   Y5, Y4, (AX)(SI*8)
+
+done21:
+	VZEROUPPER
+	RET
+
+// func squaresAVX2(dst []float64, c []float32, y []float32, x float64)
+// Requires: AVX, AVX2
+TEXT ·squaresAVX2(SB), NOSPLIT, $0-80
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         c_base+24(FP), DX
+	MOVQ         y_base+48(FP), BX
+	VBROADCASTSD x+72(FP), Y0
+	XORQ         SI, SI
+
+block25:
+	CMPQ      CX, $0x00000004
+	JL        fewer26
+	VCVTPS2PD (DX)(SI*4), Y1
+	VCVTPS2PD (BX)(SI*4), Y2
+	VSUBPD    Y2, Y0, Y3
+	VMULPD    Y3, Y3, Y3
+	VMULPD    Y0, Y2, Y2
+	VADDPD    Y2, Y2, Y2
+	VMULPD    Y1, Y2, Y2
+	VADDPD    Y2, Y3, Y3
+	VMOVUPD   Y3, (AX)(SI*8)
+	ADDQ      $0x00000004, SI
+	SUBQ      $0x00000004, CX
+	JMP       block25
+
+fewer26:
+	TESTQ        CX, CX
+	JEQ          done24
+	VMOVQ        CX, X2
+	VPBROADCASTQ X2, Y1
+	VPBROADCASTD X2, X2
+	VPCMPGTQ     counting8<>+0(SB), Y1, Y1
+	VPCMPGTD     counting4<>+0(SB), X2, X2
+	VMASKMOVPS   (DX)(SI*4), X2, X3
+	VCVTPS2PD    X3, Y3
+	VMASKMOVPS   (BX)(SI*4), X2, X2
+	VCVTPS2PD    X2, Y2
+	VSUBPD       Y2, Y0, Y4
+	VMULPD       Y4, Y4, Y4
+	VMULPD       Y0, Y2, Y2
+	VADDPD       Y2, Y2, Y2
+	VMULPD       Y3, Y2, Y2
+	VADDPD       Y2, Y4, Y4
+	VMASKMOVPD   Y4, Y1, (AX)(SI*8)
+
+done24:
+	VZEROUPPER
+	RET
+
+// func turnAVX2(dst []float64, c []float32, row []float64, cols [][]float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·turnAVX2(SB), NOSPLIT, $0-96
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         c_base+24(FP), DX
+	MOVQ         row_base+48(FP), BX
+	MOVQ         cols_base+72(FP), SI
+	MOVQ         $0x3ff0000000000000, DI
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, Y0
+	XORQ         DI, DI
+
+block28:
+	CMPQ         CX, $0x00000004
+	JL           fewer29
+	VBROADCASTSD 16(BX), Y1
+	VBROADCASTSD 24(BX), Y2
+	MOVQ         72(SI), R8
+	VMOVUPD      (R8)(DI*8), Y3
+	VMULPD       Y3, Y1, Y1
+	MOVQ         48(SI), R8
+	VMOVUPD      (R8)(DI*8), Y3
+	VMULPD       Y3, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	VBROADCASTSD (BX), Y3
+	MOVQ         (SI), R8
+	VMOVUPD      (R8)(DI*8), Y4
+	VSUBPD       Y4, Y3, Y2
+	VADDPD       Y4, Y3, Y3
+	VMULPD       Y3, Y2, Y2
+	VBROADCASTSD 32(BX), Y3
+	MOVQ         96(SI), R8
+	VMOVUPD      (R8)(DI*8), Y4
+	VMULPD       Y4, Y3, Y3
+	VMULPD       Y3, Y2, Y2
+	VDIVPD       Y1, Y2, Y2
+	VMULPD       Y2, Y2, Y2
+	VCVTPS2PD    (DX)(DI*4), Y3
+	VBROADCASTSD 8(BX), Y4
+	MOVQ         24(SI), R8
+	VMOVUPD      (R8)(DI*8), Y5
+	VMULPD       Y5, Y4, Y4
+	VSUBPD       Y3, Y0, Y7
+	VMULPD       Y4, Y7, Y7
+	VMULPD       Y4, Y4, Y4
+	VADDPD       Y2, Y4, Y6
+	VSQRTPD      Y6, Y6
+	VADDPD       Y0, Y0, Y5
+	VSUBPD       Y3, Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VFMADD213PD  Y2, Y4, Y5
+	VMOVAPD      Y5, Y2
+	VFMADD231PD  Y1, Y1, Y2
+	VSQRTPD      Y2, Y2
+	VMULPD       Y6, Y7, Y4
+	VFMADD231PD  Y2, Y1, Y4
+	VMULPD       Y6, Y2, Y2
+	VMULPD       Y1, Y7, Y1
+	VCMPPD       $0x1e, Y0, Y3, Y6
+	VADDPD       Y1, Y2, Y3
+	VSUBPD       Y1, Y2, Y2
+	VADDPD       Y4, Y0, Y7
+	VMULPD       Y7, Y3, Y3
+	VSUBPD       Y4, Y0, Y1
+	VXORPD       Y8, Y8, Y8
+	VCMPPD       $0x11, Y8, Y4, Y4
+	VBLENDVPD    Y4, Y2, Y7, Y7
+	VBLENDVPD    Y4, Y1, Y2, Y2
+	VBLENDVPD    Y6, Y2, Y5, Y5
+	VBLENDVPD    Y6, Y7, Y3, Y3
+	VDIVPD       Y3, Y5, Y3
+	VCMPPD       $0x00, Y8, Y5, Y1
+	VBLENDVPD    Y1, Y8, Y3, Y3
+	VMOVUPD      Y3, (AX)(DI*8)
+	ADDQ         $0x00000004, DI
+	SUBQ         $0x00000004, CX
+	JMP          block28
+
+fewer29:
+	TESTQ        CX, CX
+	JEQ          done27
+	VMOVQ        CX, X2
+	VPBROADCASTQ X2, Y1
+	VPBROADCASTD X2, X2
+	VPCMPGTQ     counting8<>+0(SB), Y1, Y1
+	VPCMPGTD     counting4<>+0(SB), X2, X2
+	VBROADCASTSD 16(BX), Y3
+	VBROADCASTSD 24(BX), Y4
+	MOVQ         72(SI), CX
+	VMASKMOVPD   (CX)(DI*8), Y1, Y5
+	VMULPD       Y5, Y3, Y3
+	MOVQ         48(SI), CX
+	VMASKMOVPD   (CX)(DI*8), Y1, Y5
+	VMULPD       Y5, Y4, Y4
+	VADDPD       Y4, Y3, Y3
+	VBROADCASTSD (BX), Y5
+	MOVQ         (SI), CX
+	VMASKMOVPD   (CX)(DI*8), Y1, Y6
+	VSUBPD       Y6, Y5, Y4
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y5, Y4, Y4
+	VBROADCASTSD 32(BX), Y5
+	MOVQ         96(SI), CX
+	VMASKMOVPD   (CX)(DI*8), Y1, Y6
+	VMULPD       Y6, Y5, Y5
+	VMULPD       Y5, Y4, Y4
+	VDIVPD       Y3, Y4, Y4
+	VMULPD       Y4, Y4, Y4
+	VMASKMOVPS   (DX)(DI*4), X2, X2
+	VCVTPS2PD    X2, Y2
+	VBROADCASTSD 8(BX), Y5
+	MOVQ         24(SI), CX
+	VMASKMOVPD   (CX)(DI*8), Y1, Y6
+	VMULPD       Y6, Y5, Y5
+	VSUBPD       Y2, Y0, Y8
+	VMULPD       Y5, Y8, Y8
+	VMULPD       Y5, Y5, Y5
+	VADDPD       Y4, Y5, Y7
+	VSQRTPD      Y7, Y7
+	VADDPD       Y0, Y0, Y6
+	VSUBPD       Y2, Y6, Y6
+	VMULPD       Y2, Y6, Y6
+	VFMADD213PD  Y4, Y5, Y6
+	VMOVAPD      Y6, Y4
+	VFMADD231PD  Y3, Y3, Y4
+	VSQRTPD      Y4, Y4
+	VMULPD       Y7, Y8, Y5
+	VFMADD231PD  Y4, Y3, Y5
+	VMULPD       Y7, Y4, Y4
+	VMULPD       Y3, Y8, Y3
+	VCMPPD       $0x1e, Y0, Y2, Y7
+	VADDPD       Y3, Y4, Y2
+	VSUBPD       Y3, Y4, Y4
+	VADDPD       Y5, Y0, Y8
+	VMULPD       Y8, Y2, Y2
+	VSUBPD       Y5, Y0, Y3
+	VXORPD       Y0, Y0, Y0
+	VCMPPD       $0x11, Y0, Y5, Y5
+	VBLENDVPD    Y5, Y4, Y8, Y8
+	VBLENDVPD    Y5, Y3, Y4, Y4
+	VBLENDVPD    Y7, Y4, Y6, Y6
+	VBLENDVPD    Y7, Y8, Y2, Y2
+	VDIVPD       Y2, Y6, Y2
+	VCMPPD       $0x00, Y0, Y6, Y3
+	VBLENDVPD    Y3, Y0, Y2, Y2
+	VMASKMOVPD   Y2, Y1, (AX)(DI*8)
+
+done27:
 	VZEROUPPER
 	RET
 
@@ -358,9 +679,9 @@ TEXT ·halfLineAVX2(SB), NOSPLIT, $0-81
 	VXORPD       Y1, Y1, Y1
 	XORQ         SI, SI
 
-block17:
+block31:
 	CMPQ           CX, $0x00000004
-	JL             tail15
+	JL             fewer32
 	VMOVUPD        (DX)(SI*8), Y2
 	VPSRLQ         $0x30, Y2, Y3
 	VPSUBQ         all_00000000000035f0<>+0(SB), Y3, Y3
@@ -407,11 +728,11 @@ block17:
 	VMOVUPS        X5, (AX)(SI*4)
 	ADDQ           $0x00000004, SI
 	SUBQ           $0x00000004, CX
-	JMP            block17
+	JMP            block31
 
-tail15:
+fewer32:
 	TESTQ          CX, CX
-	JEQ            done16
+	JEQ            done30
 	VMOVQ          CX, X3
 	VPBROADCASTQ   X3, Y2
 	VPBROADCASTD   X3, X3
@@ -462,7 +783,7 @@ tail15:
 	VCVTPD2PSY     Y6, X6
 	VMASKMOVPS     X6, X3, (AX)(SI*4)
 
-done16:
+done30:
 	VMOVMSKPD Y1, AX
 	VZEROUPPER
 	TESTL     AX, AX
@@ -564,9 +885,9 @@ TEXT ·gaussianDeficitAVX512(SB), NOSPLIT, $0-88
 	VXORPD       all_8000000000000000<>+0(SB), Z1, Z1
 	XORQ         SI, SI
 
-block3:
+block2:
 	CMPQ         CX, $0x00000008
-	JL           tail1
+	JL           fewer3
 	VCVTPS2PD    (DX)(SI*4), Z6
 	VCVTPS2PD    (BX)(SI*4), Z7
 	VSUBPD       Z7, Z0, Z8
@@ -598,11 +919,11 @@ block3:
 	VMOVUPS      Y8, (AX)(SI*4)
 	ADDQ         $0x00000008, SI
 	SUBQ         $0x00000008, CX
-	JMP          block3
+	JMP          block2
 
-tail1:
+fewer3:
 	TESTQ        CX, CX
-	JEQ          done2
+	JEQ          done1
 	MOVL         $0x000000ff, DI
 	BZHIL        CX, DI, DI
 	KMOVW        DI, K1
@@ -636,7 +957,7 @@ tail1:
 	VCVTPD2PS    Z1, Y1
 	VMOVUPS      Y1, K1, (AX)(SI*4)
 
-done2:
+done1:
 	VZEROUPPER
 	RET
 
@@ -663,27 +984,35 @@ TEXT ·joinAVX512(SB), NOSPLIT, $0-104
 	DECQ         R9
 	XORQ         R10, R10
 
-block6:
-	CMPQ   CX, $0x00000008
-	JL     tail4
+block5:
+	CMPQ   CX, $0x00000010
+	JL     fewer6
 	VXORPD Z3, Z3, Z3
+	VXORPD Z5, Z5, Z5
 	VXORPD Z4, Z4, Z4
+	VXORPD Z6, Z6, Z6
 	XORQ   R11, R11
 	MOVQ   DX, R12
 	MOVQ   SI, R13
 
 part7:
 	MOVQ         (R13), R14
-	VMOVUPD      (R14)(R10*8), Z5
 	VBROADCASTSD (DI)(R11*8), Z7
-	VSUBPD       Z5, Z7, Z6
-	VFMADD231PD  Z6, Z6, Z3
+	VMOVUPD      (R14)(R10*8), Z8
+	VSUBPD       Z8, Z7, Z9
+	VFMADD231PD  Z9, Z9, Z3
+	VMOVUPD      64(R14)(R10*8), Z9
+	VSUBPD       Z9, Z7, Z10
+	VFMADD231PD  Z10, Z10, Z4
 	CMPQ         R11, BX
 	JGE          without8
 	MOVQ         (R12), R14
-	VMULPD       Z7, Z5, Z5
-	VCVTPS2PD    (R14)(R10*4), Z6
-	VFMADD231PD  Z6, Z5, Z4
+	VMULPD       Z7, Z8, Z8
+	VCVTPS2PD    (R14)(R10*4), Z10
+	VFMADD231PD  Z10, Z8, Z5
+	VMULPD       Z7, Z9, Z9
+	VCVTPS2PD    32(R14)(R10*4), Z7
+	VFMADD231PD  Z7, Z9, Z6
 
 without8:
 	ADDQ        $0x18, R12
@@ -691,30 +1020,88 @@ without8:
 	INCQ        R11
 	CMPQ        R11, R8
 	JL          part7
-	VFMADD231PD Z1, Z3, Z4
-	VMINPD      Z4, Z2, Z4
+	VFMADD231PD Z1, Z3, Z5
+	VMINPD      Z5, Z2, Z5
+	VFMADD231PD Z1, Z4, Z6
+	VMINPD      Z6, Z2, Z6
 	MOVQ        R9, R11
 	TESTQ       R11, R11
 	JEQ         single10
 	VMOVAPD     Z0, Z3
-	VSUBPD      Z4, Z0, Z5
+	VSUBPD      Z5, Z0, Z7
+	VMOVAPD     Z0, Z4
+	VSUBPD      Z6, Z0, Z8
 
 next9:
-	VFMADD213PD Z0, Z5, Z3
+	VFMADD213PD Z0, Z7, Z3
+	VFMADD213PD Z0, Z8, Z4
 	DECQ        R11
 	JNZ         next9
-	VMULPD      Z3, Z4, Z4
+	VMULPD      Z3, Z5, Z5
+	VMULPD      Z4, Z6, Z6
 
 single10:
+	VCVTPD2PS Z5, Y5
+	VMOVUPS   Y5, (AX)(R10*4)
+	VCVTPD2PS Z6, Y6
+	VMOVUPS   Y6, 32(AX)(R10*4)
+	ADDQ      $0x00000010, R10
+	SUBQ      $0x00000010, CX
+	JMP       block5
+
+fewer6:
+block11:
+	CMPQ   CX, $0x00000008
+	JL     fewer12
+	VXORPD Z3, Z3, Z3
+	VXORPD Z4, Z4, Z4
+	XORQ   R11, R11
+	MOVQ   DX, R12
+	MOVQ   SI, R13
+
+part13:
+	MOVQ         (R13), R14
+	VBROADCASTSD (DI)(R11*8), Z5
+	VMOVUPD      (R14)(R10*8), Z6
+	VSUBPD       Z6, Z5, Z7
+	VFMADD231PD  Z7, Z7, Z3
+	CMPQ         R11, BX
+	JGE          without14
+	MOVQ         (R12), R14
+	VMULPD       Z5, Z6, Z6
+	VCVTPS2PD    (R14)(R10*4), Z5
+	VFMADD231PD  Z5, Z6, Z4
+
+without14:
+	ADDQ        $0x18, R12
+	ADDQ        $0x18, R13
+	INCQ        R11
+	CMPQ        R11, R8
+	JL          part13
+	VFMADD231PD Z1, Z3, Z4
+	VMINPD      Z4, Z2, Z4
+	MOVQ        R9, R11
+	TESTQ       R11, R11
+	JEQ         single16
+	VMOVAPD     Z0, Z3
+	VSUBPD      Z4, Z0, Z5
+
+next15:
+	VFMADD213PD Z0, Z5, Z3
+	DECQ        R11
+	JNZ         next15
+	VMULPD      Z3, Z4, Z4
+
+single16:
 	VCVTPD2PS Z4, Y4
 	VMOVUPS   Y4, (AX)(R10*4)
 	ADDQ      $0x00000008, R10
 	SUBQ      $0x00000008, CX
-	JMP       block6
+	JMP       block11
 
-tail4:
+fewer12:
 	TESTQ  CX, CX
-	JEQ    done5
+	JEQ    done4
 	MOVL   $0x000000ff, R11
 	BZHIL  CX, R11, R11
 	KMOVW  R11, K1
@@ -723,43 +1110,287 @@ tail4:
 	XORQ   CX, CX
 	MOVQ   SI, SI
 
-part11:
+part17:
 	MOVQ         (SI), R11
-	VMOVUPD.Z    (R11)(R10*8), K1, Z5
-	VBROADCASTSD (DI)(CX*8), Z7
-	VSUBPD       Z5, Z7, Z6
-	VFMADD231PD  Z6, Z6, Z3
+	VBROADCASTSD (DI)(CX*8), Z5
+	VMOVUPD.Z    (R11)(R10*8), K1, Z6
+	VSUBPD       Z6, Z5, Z7
+	VFMADD231PD  Z7, Z7, Z3
 	CMPQ         CX, BX
-	JGE          without12
+	JGE          without18
 	MOVQ         (DX), R11
-	VMULPD       Z7, Z5, Z5
-	VCVTPS2PD.Z  (R11)(R10*4), K1, Z6
-	VFMADD231PD  Z6, Z5, Z4
+	VMULPD       Z5, Z6, Z6
+	VCVTPS2PD.Z  (R11)(R10*4), K1, Z5
+	VFMADD231PD  Z5, Z6, Z4
 
-without12:
+without18:
 	ADDQ        $0x18, DX
 	ADDQ        $0x18, SI
 	INCQ        CX
 	CMPQ        CX, R8
-	JL          part11
+	JL          part17
 	VFMADD231PD Z1, Z3, Z4
 	VMINPD      Z4, Z2, Z4
 	MOVQ        R9, CX
 	TESTQ       CX, CX
-	JEQ         single14
+	JEQ         single20
 	VMOVAPD     Z0, Z1
 	VSUBPD      Z4, Z0, Z2
 
-next13:
+next19:
 	VFMADD213PD Z0, Z2, Z1
 	DECQ        CX
-	JNZ         next13
+	JNZ         next19
 	VMULPD      Z1, Z4, Z4
 
-single14:
+single20:
 	VCVTPD2PS Z4, Y4
 	VMOVUPS   Y4, K1, (AX)(R10*4)
 
-done5:
+done4:
+	VZEROUPPER
+	RET
+
+// func affineAVX512(dst []float64, c []float32, y []float32, x float64, gamma float64, r float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·affineAVX512(SB), NOSPLIT, $0-96
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         c_base+24(FP), DX
+	MOVQ         y_base+48(FP), BX
+	MOVQ         $0x3ff0000000000000, SI
+	VMOVQ        SI, X0
+	VPBROADCASTQ X0, Z0
+	VBROADCASTSD gamma+80(FP), Z1
+	VBROADCASTSD r+88(FP), Z2
+	VBROADCASTSD x+72(FP), Z3
+	XORQ         SI, SI
+
+block22:
+	CMPQ      CX, $0x00000008
+	JL        fewer23
+	VCVTPS2PD (DX)(SI*4), Z4
+	VCVTPS2PD (BX)(SI*4), Z5
+	VSUBPD    Z4, Z0, Z4
+	VMULPD    Z3, Z5, Z5
+	VMULPD    Z4, Z5, Z5
+	VMULPD    Z1, Z5, Z5
+	VADDPD    Z2, Z5, Z5
+	VMOVUPD   Z5, (AX)(SI*8)
+	ADDQ      $0x00000008, SI
+	SUBQ      $0x00000008, CX
+	JMP       block22
+
+fewer23:
+	TESTQ       CX, CX
+	JEQ         done21
+	MOVL        $0x000000ff, DI
+	BZHIL       CX, DI, DI
+	KMOVW       DI, K1
+	VCVTPS2PD.Z (DX)(SI*4), K1, Z4
+	VCVTPS2PD.Z (BX)(SI*4), K1, Z5
+	VSUBPD      Z4, Z0, Z4
+	VMULPD      Z3, Z5, Z5
+	VMULPD      Z4, Z5, Z5
+	VMULPD      Z1, Z5, Z5
+	VADDPD      Z2, Z5, Z5
+	VMOVUPD     Z5, K1, (AX)(SI*8)
+
+done21:
+	VZEROUPPER
+	RET
+
+// func squaresAVX512(dst []float64, c []float32, y []float32, x float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·squaresAVX512(SB), NOSPLIT, $0-80
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         c_base+24(FP), DX
+	MOVQ         y_base+48(FP), BX
+	VBROADCASTSD x+72(FP), Z0
+	XORQ         SI, SI
+
+block25:
+	CMPQ      CX, $0x00000008
+	JL        fewer26
+	VCVTPS2PD (DX)(SI*4), Z1
+	VCVTPS2PD (BX)(SI*4), Z2
+	VSUBPD    Z2, Z0, Z3
+	VMULPD    Z3, Z3, Z3
+	VMULPD    Z0, Z2, Z2
+	VADDPD    Z2, Z2, Z2
+	VMULPD    Z1, Z2, Z2
+	VADDPD    Z2, Z3, Z3
+	VMOVUPD   Z3, (AX)(SI*8)
+	ADDQ      $0x00000008, SI
+	SUBQ      $0x00000008, CX
+	JMP       block25
+
+fewer26:
+	TESTQ       CX, CX
+	JEQ         done24
+	MOVL        $0x000000ff, DI
+	BZHIL       CX, DI, DI
+	KMOVW       DI, K1
+	VCVTPS2PD.Z (DX)(SI*4), K1, Z1
+	VCVTPS2PD.Z (BX)(SI*4), K1, Z2
+	VSUBPD      Z2, Z0, Z3
+	VMULPD      Z3, Z3, Z3
+	VMULPD      Z0, Z2, Z2
+	VADDPD      Z2, Z2, Z2
+	VMULPD      Z1, Z2, Z2
+	VADDPD      Z2, Z3, Z3
+	VMOVUPD     Z3, K1, (AX)(SI*8)
+
+done24:
+	VZEROUPPER
+	RET
+
+// func turnAVX512(dst []float64, c []float32, row []float64, cols [][]float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·turnAVX512(SB), NOSPLIT, $0-96
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         c_base+24(FP), DX
+	MOVQ         row_base+48(FP), BX
+	MOVQ         cols_base+72(FP), SI
+	MOVQ         $0x3ff0000000000000, DI
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, Z0
+	XORQ         DI, DI
+
+block28:
+	CMPQ         CX, $0x00000008
+	JL           fewer29
+	VBROADCASTSD 16(BX), Z1
+	VBROADCASTSD 24(BX), Z2
+	MOVQ         72(SI), R8
+	VMOVUPD      (R8)(DI*8), Z3
+	VMULPD       Z3, Z1, Z1
+	MOVQ         48(SI), R8
+	VMOVUPD      (R8)(DI*8), Z3
+	VMULPD       Z3, Z2, Z2
+	VADDPD       Z2, Z1, Z1
+	VBROADCASTSD (BX), Z3
+	MOVQ         (SI), R8
+	VMOVUPD      (R8)(DI*8), Z4
+	VSUBPD       Z4, Z3, Z2
+	VADDPD       Z4, Z3, Z3
+	VMULPD       Z3, Z2, Z2
+	VBROADCASTSD 32(BX), Z3
+	MOVQ         96(SI), R8
+	VMOVUPD      (R8)(DI*8), Z4
+	VMULPD       Z4, Z3, Z3
+	VMULPD       Z3, Z2, Z2
+	VDIVPD       Z1, Z2, Z2
+	VMULPD       Z2, Z2, Z2
+	VCVTPS2PD    (DX)(DI*4), Z3
+	VBROADCASTSD 8(BX), Z4
+	MOVQ         24(SI), R8
+	VMOVUPD      (R8)(DI*8), Z5
+	VMULPD       Z5, Z4, Z4
+	VSUBPD       Z3, Z0, Z7
+	VMULPD       Z4, Z7, Z7
+	VMULPD       Z4, Z4, Z4
+	VADDPD       Z2, Z4, Z6
+	VSQRTPD      Z6, Z6
+	VADDPD       Z0, Z0, Z5
+	VSUBPD       Z3, Z5, Z5
+	VMULPD       Z3, Z5, Z5
+	VFMADD213PD  Z2, Z4, Z5
+	VMOVAPD      Z5, Z2
+	VFMADD231PD  Z1, Z1, Z2
+	VSQRTPD      Z2, Z2
+	VMULPD       Z6, Z7, Z4
+	VFMADD231PD  Z2, Z1, Z4
+	VMULPD       Z6, Z2, Z2
+	VMULPD       Z1, Z7, Z1
+	VCMPPD       $0x1e, Z0, Z3, K1
+	VADDPD       Z1, Z2, Z3
+	VSUBPD       Z1, Z2, Z2
+	VADDPD       Z4, Z0, Z6
+	VMULPD       Z6, Z3, Z3
+	VSUBPD       Z4, Z0, Z1
+	VXORPD       Z7, Z7, Z7
+	VCMPPD       $0x11, Z7, Z4, K2
+	VMOVAPD      Z2, K2, Z6
+	VMOVAPD      Z1, K2, Z2
+	VMOVAPD      Z2, K1, Z5
+	VMOVAPD      Z6, K1, Z3
+	VDIVPD       Z3, Z5, Z3
+	VCMPPD       $0x00, Z7, Z5, K1
+	VMOVAPD      Z7, K1, Z3
+	VMOVUPD      Z3, (AX)(DI*8)
+	ADDQ         $0x00000008, DI
+	SUBQ         $0x00000008, CX
+	JMP          block28
+
+fewer29:
+	TESTQ        CX, CX
+	JEQ          done27
+	MOVL         $0x000000ff, R8
+	BZHIL        CX, R8, R8
+	KMOVW        R8, K1
+	VBROADCASTSD 16(BX), Z1
+	VBROADCASTSD 24(BX), Z2
+	MOVQ         72(SI), CX
+	VMOVUPD.Z    (CX)(DI*8), K1, Z3
+	VMULPD       Z3, Z1, Z1
+	MOVQ         48(SI), CX
+	VMOVUPD.Z    (CX)(DI*8), K1, Z3
+	VMULPD       Z3, Z2, Z2
+	VADDPD       Z2, Z1, Z1
+	VBROADCASTSD (BX), Z3
+	MOVQ         (SI), CX
+	VMOVUPD.Z    (CX)(DI*8), K1, Z4
+	VSUBPD       Z4, Z3, Z2
+	VADDPD       Z4, Z3, Z3
+	VMULPD       Z3, Z2, Z2
+	VBROADCASTSD 32(BX), Z3
+	MOVQ         96(SI), CX
+	VMOVUPD.Z    (CX)(DI*8), K1, Z4
+	VMULPD       Z4, Z3, Z3
+	VMULPD       Z3, Z2, Z2
+	VDIVPD       Z1, Z2, Z2
+	VMULPD       Z2, Z2, Z2
+	VCVTPS2PD.Z  (DX)(DI*4), K1, Z3
+	VBROADCASTSD 8(BX), Z4
+	MOVQ         24(SI), CX
+	VMOVUPD.Z    (CX)(DI*8), K1, Z5
+	VMULPD       Z5, Z4, Z4
+	VSUBPD       Z3, Z0, Z7
+	VMULPD       Z4, Z7, Z7
+	VMULPD       Z4, Z4, Z4
+	VADDPD       Z2, Z4, Z6
+	VSQRTPD      Z6, Z6
+	VADDPD       Z0, Z0, Z5
+	VSUBPD       Z3, Z5, Z5
+	VMULPD       Z3, Z5, Z5
+	VFMADD213PD  Z2, Z4, Z5
+	VMOVAPD      Z5, Z2
+	VFMADD231PD  Z1, Z1, Z2
+	VSQRTPD      Z2, Z2
+	VMULPD       Z6, Z7, Z4
+	VFMADD231PD  Z2, Z1, Z4
+	VMULPD       Z6, Z2, Z2
+	VMULPD       Z1, Z7, Z1
+	VCMPPD       $0x1e, Z0, Z3, K2
+	VADDPD       Z1, Z2, Z3
+	VSUBPD       Z1, Z2, Z2
+	VADDPD       Z4, Z0, Z6
+	VMULPD       Z6, Z3, Z3
+	VSUBPD       Z4, Z0, Z1
+	VXORPD       Z0, Z0, Z0
+	VCMPPD       $0x11, Z0, Z4, K3
+	VMOVAPD      Z2, K3, Z6
+	VMOVAPD      Z1, K3, Z2
+	VMOVAPD      Z2, K2, Z5
+	VMOVAPD      Z6, K2, Z3
+	VDIVPD       Z3, Z5, Z3
+	VCMPPD       $0x00, Z0, Z5, K2
+	VMOVAPD      Z0, K2, Z3
+	VMOVUPD      Z3, K1, (AX)(DI*8)
+
+done27:
 	VZEROUPPER
 	RET

@@ -14,6 +14,21 @@ func gaussianDeficitAVX2(dst []float32, c []float32, y []float32, x float64, gam
 //go:noescape
 func joinAVX2(dst []float32, c [][]float32, q [][]float64, p []float64, degree int)
 
+// affineAVX2 is affineGeneric.
+//
+//go:noescape
+func affineAVX2(dst []float64, c []float32, y []float32, x float64, gamma float64, r float64)
+
+// squaresAVX2 is squaresGeneric.
+//
+//go:noescape
+func squaresAVX2(dst []float64, c []float32, y []float32, x float64)
+
+// turnAVX2 is turnGeneric.
+//
+//go:noescape
+func turnAVX2(dst []float64, c []float32, row []float64, cols [][]float64)
+
 // halfLineAVX2 is halfLineGeneric.
 //
 //go:noescape
@@ -28,3 +43,18 @@ func gaussianDeficitAVX512(dst []float32, c []float32, y []float32, x float64, g
 //
 //go:noescape
 func joinAVX512(dst []float32, c [][]float32, q [][]float64, p []float64, degree int)
+
+// affineAVX512 is affineGeneric.
+//
+//go:noescape
+func affineAVX512(dst []float64, c []float32, y []float32, x float64, gamma float64, r float64)
+
+// squaresAVX512 is squaresGeneric.
+//
+//go:noescape
+func squaresAVX512(dst []float64, c []float32, y []float32, x float64)
+
+// turnAVX512 is turnGeneric.
+//
+//go:noescape
+func turnAVX512(dst []float64, c []float32, row []float64, cols [][]float64)

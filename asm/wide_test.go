@@ -234,11 +234,14 @@ func BenchmarkWide(b *testing.B) {
 		c[i], y[i], v[i] = rng.Float32(), 1+rng.Float32(), rng.Float64()
 		q[0][i], q[1][i] = v[i], 1-v[i]
 	}
-	rows := randomHalfLine(rng)
+	rows, row := randomHalfLine(rng), [TurnNumbers]float64{1, 0.5, 0.5, 0.5, 0.1}
 	for _, k := range tables() {
 		for name, run := range map[string]func(){
 			"halfline": func() { k.HalfLine(dst, v, rows, 0) },
 			"deficit":  func() { k.GaussianDeficit(dst, c, y, 1.5, 0.5) },
+			"squares":  func() { k.Squares(v, c, y, 0.5) },
+			"affine":   func() { k.Affine(v, c, y, 0.5, 1, 0) },
+			"turn":     func() { k.Turn(v, c, row[:], [][]float64{q[0], q[0], q[0], q[0], q[0]}) },
 			"join":     func() { k.Join(dst, [][]float32{c, c}, q, []float64{0.5, 0.5}, 1) },
 			"join3":    func() { k.Join(dst, [][]float32{c}, q, []float64{0.5, 0.5}, 3) },
 		} {

@@ -18,6 +18,9 @@ func wideMaps(c *build.Context) {
 		g := &gen{Context: c, isa: set, data: data}
 		g.gaussianDeficit()
 		g.join()
+		g.affine()
+		g.squares()
+		g.turn()
 		if set.lanes == 8 {
 			g.halfLine() // serves AVX-512, too: finding rows is the work
 		}
@@ -119,20 +122,27 @@ func (g *gen) store32(v reg.VecVirtual, m operand.Mem, s some) {
 
 // elements runs body for one register of elements after the other, of which at is the first, and once more for what is left of n.
 func (g *gen) elements(n reg.GPVirtual, body func(at reg.GPVirtual, s some)) {
-	at, tail, done := g.GP64(), g.label("tail"), g.label("done")
-	again := g.label("block")
+	g.blocks(n, 1, func(at reg.GPVirtual, s some, _ int) { body(at, s) })
+}
+
+// blocks is elements for a number of registers at a time, as long as there are as many elements.
+func (g *gen) blocks(n reg.GPVirtual, most int, body func(at reg.GPVirtual, s some, wide int)) {
+	at, done := g.GP64(), g.label("done")
 	g.XORQ(at, at)
-	g.Label(again)
-	g.CMPQ(n, operand.U32(g.doubles()))
-	g.JL(operand.LabelRef(tail))
-	body(at, some{})
-	g.ADDQ(operand.U32(g.doubles()), at)
-	g.SUBQ(operand.U32(g.doubles()), n)
-	g.JMP(operand.LabelRef(again))
-	g.Label(tail)
+	for wide := most; wide > 0; wide /= 2 {
+		again, fewer := g.label("block"), g.label("fewer")
+		g.Label(again)
+		g.CMPQ(n, operand.U32(wide*g.doubles()))
+		g.JL(operand.LabelRef(fewer))
+		body(at, some{}, wide)
+		g.ADDQ(operand.U32(wide*g.doubles()), at)
+		g.SUBQ(operand.U32(wide*g.doubles()), n)
+		g.JMP(operand.LabelRef(again))
+		g.Label(fewer)
+	}
 	g.TESTQ(n, n)
 	g.JEQ(operand.LabelRef(done))
-	body(at, g.someFirst(n))
+	body(at, g.someFirst(n), 1)
 	g.Label(done)
 }
 
@@ -178,6 +188,9 @@ func (g *gen) gaussianDeficit() {
 	g.RET()
 }
 
+// joined is how many registers of elements a join takes at a time.
+const joined = 2
+
 func (g *gen) join() {
 	g.begin("join", "func(dst []float32, c [][]float32, q [][]float64, p []float64, degree int)", "is joinGeneric.")
 	dst := g.Load(g.Param("dst").Base(), g.GP64())
@@ -190,10 +203,15 @@ func (g *gen) join() {
 	degree := g.Load(g.Param("degree"), g.GP64())
 	one, half, two := g.everywhereFloat(1), g.everywhereFloat(0.5), g.everywhereFloat(2)
 	g.DECQ(degree)
-	g.elements(n, func(at reg.GPVirtual, s some) {
-		gap, v := g.reg(), g.reg()
-		g.VXORPD(gap, gap, gap)
-		g.VXORPD(v, v, v)
+	g.blocks(n, joined, func(at reg.GPVirtual, s some, wide int) {
+		place := func(base reg.Register, i, bytes int) operand.Mem {
+			return operand.Mem{Base: base, Index: at, Scale: uint8(bytes), Disp: bytes * i * g.doubles()}
+		}
+		gap, v := g.regs(wide), g.regs(wide)
+		for k := range v {
+			g.VXORPD(gap[k], gap[k], gap[k])
+			g.VXORPD(v[k], v[k], v[k])
+		}
 		i, ci, qi, row := g.GP64(), g.GP64(), g.GP64(), g.GP64()
 		part, without, next, single := g.label("part"), g.label("without"), g.label("next"), g.label("single")
 		g.XORQ(i, i)
@@ -201,37 +219,53 @@ func (g *gen) join() {
 		g.MOVQ(q, qi)
 		g.Label(part)
 		g.MOVQ(operand.Mem{Base: qi}, row)
-		b, d, a := g.load64(operand.Mem{Base: row, Index: at, Scale: 8}, s, g.reg()), g.reg(), g.reg()
+		a, b := g.reg(), g.regs(wide)
 		g.VBROADCASTSD(operand.Mem{Base: p, Index: i, Scale: 8}, a)
-		g.VSUBPD(b, a, d)
-		g.VFMADD231PD(d, d, gap)
+		for k := range b {
+			d := g.reg()
+			g.load64(place(row, k, 8), s, b[k])
+			g.VSUBPD(b[k], a, d)
+			g.VFMADD231PD(d, d, gap[k])
+		}
 		g.CMPQ(i, given)
 		g.JGE(operand.LabelRef(without))
 		g.MOVQ(operand.Mem{Base: ci}, row)
-		g.VMULPD(a, b, b)
-		g.VFMADD231PD(g.load32(operand.Mem{Base: row, Index: at, Scale: 4}, s, g.reg()), b, v)
+		for k := range b {
+			g.VMULPD(a, b[k], b[k])
+			g.VFMADD231PD(g.load32(place(row, k, 4), s, g.reg()), b[k], v[k])
+		}
 		g.Label(without)
 		g.ADDQ(operand.U8(sliceBytes), ci)
 		g.ADDQ(operand.U8(sliceBytes), qi)
 		g.INCQ(i)
 		g.CMPQ(i, parts)
 		g.JL(operand.LabelRef(part))
-		g.VFMADD231PD(half, gap, v)
-		g.VMINPD(v, two, v) // NaN stays
+		for k := range v {
+			g.VFMADD231PD(half, gap[k], v[k])
+			g.VMINPD(v[k], two, v[k]) // NaN stays
+		}
 
 		g.MOVQ(degree, i)
 		g.TESTQ(i, i)
 		g.JEQ(operand.LabelRef(single))
-		sum, rest := g.reg(), g.reg()
-		g.VMOVAPD(one, sum)
-		g.VSUBPD(v, one, rest)
+		sum, rest := g.regs(wide), g.regs(wide)
+		for k := range v {
+			g.VMOVAPD(one, sum[k])
+			g.VSUBPD(v[k], one, rest[k])
+		}
 		g.Label(next)
-		g.VFMADD213PD(one, rest, sum)
+		for k := range v {
+			g.VFMADD213PD(one, rest[k], sum[k])
+		}
 		g.DECQ(i)
 		g.JNZ(operand.LabelRef(next))
-		g.VMULPD(sum, v, v)
+		for k := range v {
+			g.VMULPD(sum[k], v[k], v[k])
+		}
 		g.Label(single)
-		g.store32(v, operand.Mem{Base: dst, Index: at, Scale: 4}, s)
+		for k := range v {
+			g.store32(v[k], place(dst, k, 4), s)
+		}
 	})
 	g.VZEROUPPER()
 	g.RET()
