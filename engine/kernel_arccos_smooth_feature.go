@@ -38,7 +38,7 @@ func (f arcSmooth) side(x float64) smoothSide {
 	return s
 }
 
-// turn returns tan((θ-m)/2).
+// turn returns tan((θ-m)/2), as asm.Kernels.Turn does.
 func (s *smoothSide) turn(o *smoothSide, c float64) float64 {
 	g, sinM := s.g*o.g, float64(s.sin*o.cos)+float64(s.cos*o.sin)
 	d := float64((s.x-o.x)*(s.x+o.x)) * float64(s.t*o.t) / sinM
@@ -66,27 +66,50 @@ func (f arcSmooth) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return min(max((2*math.Atan(s.turn(&o, c))/math.Pi-d*d/2)/(s.norm*o.norm), 0), 2), s.norm, o.norm
 }
 
-// smoothRoom is scratch space of a stage for a block.
+// smoothRoom is scratch space of a stage for a block: the columns' sides, as asm.Kernels.Turn wants them, and their norms.
 type smoothRoom struct {
-	sides [chunk]smoothSide
-	turns [chunk]float64
+	numbers [asm.TurnNumbers][chunk]float64
+	cols    [asm.TurnNumbers][]float64
+	own     [asm.TurnNumbers]float64
+	norms   [chunk]float64
+	turns   [chunk]float64
+}
+
+// columns prepares a block's columns.
+func (f arcSmooth) columns(m *smoothRoom, y []float32) {
+	for i := range m.cols {
+		m.cols[i] = m.numbers[i][:len(y)]
+	}
+	for j, v := range y {
+		s := f.side(float64(v))
+		for i, w := range s.numbers() {
+			m.numbers[i][j] = w
+		}
+		m.norms[j] = s.norm
+	}
+}
+
+func (s *smoothSide) numbers() [asm.TurnNumbers]float64 {
+	return [...]float64{s.x, s.g, s.sin, s.cos, s.t}
 }
 
 // arctangent is the inverse tangent of positive numbers.
 var arctangent = newHalfLine(math.Atan)
 
-// featureRow computes dst[j] = c2(c[j], x, y[j]) for the documents of the columns' sides; dst may be c.
+// featureRow computes dst[j] = c2(c[j], x, y[j]) for the columns that the room is prepared for; dst may be c.
 func (f arcSmooth) featureRow(k *asm.Kernels, m *smoothRoom, dst, c []float32, x float32) {
 	s := f.side(float64(x))
-	sides, turns := m.sides[:len(dst)], m.turns[:len(dst)]
-	for j, v := range c[:len(dst)] {
-		turns[j] = s.turn(&sides[j], float64(v))
-	}
+	m.own = s.numbers()
+	turns, norms := m.turns[:len(dst)], m.norms[:len(dst)]
+	k.Turn(turns, c, m.own[:], m.cols[:])
 	arctangent.row(k, dst, turns)
 	for j, v := range dst {
-		o := &sides[j]
-		d := s.norm - o.norm
-		dst[j] = float32(min(max((float64(float64(v)*(2/math.Pi))-float64(d*d)/2)/float64(s.norm*o.norm), 0), 2))
+		d, both := s.norm-norms[j], float64(s.norm*norms[j])
+		w := (float64(float64(v)*(2/math.Pi)) - float64(d*d)*0.5) / both
+		if w < 0 { // rounding, where both terms are 0
+			w = 0
+		}
+		dst[j] = float32(w)
 	}
 }
 

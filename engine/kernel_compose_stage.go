@@ -143,9 +143,7 @@ func (t *stage) columns(m *stageRoom, y []float32) {
 		if m.smooth == nil {
 			m.smooth = new(smoothRoom)
 		}
-		for j, v := range y {
-			m.smooth.sides[j] = t.soft.side(float64(v))
-		}
+		t.soft.columns(m.smooth, y)
 	}
 	if k, ok := t.of.(polynomial); ok {
 		m.begin(2, len(y))

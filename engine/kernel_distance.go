@@ -64,12 +64,12 @@ func negative(d, beta float64) float64 {
 type euclidean struct {
 	single
 	beta float64
-	of   *halfLine // from d² to k, where a root doesn't do
+	of   *halfLine // from d² to k, where that isn't its negative
 }
 
 func newEuclidean(e in, beta float64) component {
 	f := euclidean{single: single{e}, beta: beta}
-	if beta != 1 && beta != 2 {
+	if beta != 2 {
 		f.of = newHalfLine(func(v float64) float64 { return negative(math.Sqrt(v), beta) })
 	}
 	return compile(f)
@@ -106,23 +106,15 @@ func (f euclidean) properties() Properties {
 // rows works in float64: only the result is rounded.
 func (f euclidean) rows(k *asm.Kernels, b *block) {
 	v := b.sum[:len(b.y)]
-	for i, xi := range b.x {
-		x := float64(xi)
+	for i, x := range b.x {
 		dst, c := b.row(i)
-		for j, yj := range b.y {
-			v[j] = square(float64(c[j]), x, float64(yj))
-		}
-		switch f.beta {
-		case 1:
-			for j, v := range v {
-				dst[j] = float32(-math.Sqrt(v))
-			}
-		case 2:
-			for j, v := range v {
-				dst[j] = float32(-v)
-			}
-		default:
+		k.Squares(v, c, b.y, float64(x))
+		if f.beta != 2 {
 			f.of.row(k, dst, v)
+			continue
+		}
+		for j, v := range v {
+			dst[j] = float32(-v)
 		}
 	}
 }

@@ -57,14 +57,41 @@ func (k polynomial) Eval(c, x, y float64) float64 {
 
 // Map implements [Kernel]. It works in float64, so that only the result is rounded to float32: a power would multiply the error of its base by
 // the degree.
-func (k polynomial) Map(_ *asm.Kernels, dst, c, x, y []float32) {
-	n := len(y)
+func (k polynomial) Map(asm *asm.Kernels, dst, c, x, y []float32) {
+	affineRows(asm, k.gamma, k.r, dst, c, x, y, func(b *block, dst []float32) {
+		base := b.sum[:len(dst)]
+		switch k.degree {
+		case 2:
+			for j, v := range base {
+				dst[j] = float32(v * v)
+			}
+		case 3:
+			for j, v := range base {
+				dst[j] = float32(v * v * v)
+			}
+		default:
+			for j, v := range base {
+				dst[j] = float32(power(v, k.degree))
+			}
+		}
+	})
+}
+
+// affineRows computes gamma ⟨x, y⟩ + r, as affine does, for chunks of a tile into the sum of a block, and hands each on.
+func affineRows(asm *asm.Kernels, gamma, r float64, dst, c, x, y []float32, row func(b *block, dst []float32)) {
+	if gamma == 0 {
+		gamma = math.NaN()
+	}
+	b, n := blocks.Get().(*block), len(y)
 	for i, xi := range x {
-		dst, c := dst[i*n:][:n], c[i*n:][:n]
-		for j, yj := range y {
-			dst[j] = float32(k.Eval(float64(c[j]), float64(xi), float64(yj)))
+		for lo := 0; lo < n; lo += chunk {
+			hi := min(lo+chunk, n)
+			dst := dst[i*n+lo : i*n+hi]
+			asm.Affine(b.sum[:len(dst)], c[i*n+lo:i*n+hi], y[lo:hi], float64(xi), gamma, r)
+			row(b, dst)
 		}
 	}
+	blocks.Put(b)
 }
 
 // Error implements [Kernel]: rounding of the result; the float64 arithmetic before it is the reference's own.
@@ -97,24 +124,16 @@ var tanh = newHalfLine(math.Tanh)
 
 // Map implements [Kernel], in float64 as [polynomial] does, with the hyperbolic tangent from a table.
 func (k sigmoid) Map(asm *asm.Kernels, dst, c, x, y []float32) {
-	n := len(y)
-	b := blocks.Get().(*block)
-	defer blocks.Put(b)
-	for i, xi := range x {
-		for lo := 0; lo < n; lo += chunk {
-			hi := min(lo+chunk, n)
-			dst, c := dst[i*n+lo:i*n+hi], c[i*n+lo:i*n+hi]
-			size, sign := b.sum[:len(dst)], b.a[:len(dst)]
-			for j, yj := range y[lo:hi] {
-				v := affine(k.gamma, k.r, float64(c[j]), float64(xi), float64(yj))
-				size[j], sign[j] = math.Abs(v), float32(math.Copysign(1, v))
-			}
-			tanh.row(asm, dst, size)
-			for j, v := range sign {
-				dst[j] *= v
-			}
+	affineRows(asm, k.gamma, k.r, dst, c, x, y, func(b *block, dst []float32) {
+		size, sign := b.sum[:len(dst)], b.a[:len(dst)]
+		for j, v := range size {
+			size[j], sign[j] = math.Abs(v), float32(math.Copysign(1, v))
 		}
-	}
+		tanh.row(asm, dst, size)
+		for j, v := range sign {
+			dst[j] *= v
+		}
+	})
 }
 
 // Error implements [Kernel]: the table's and the rounding of the result.
