@@ -95,16 +95,26 @@ func (f product) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return c2, x2, y2
 }
 
-// rows multiplies in float64 what the parts give.
+// rows multiplies in float64 what the parts give; two need none of that, as their product is exact there.
 func (f product) rows(k *asm.Kernels, b *block) {
-	sum, from := b.sum[:len(b.y)], b.a[:len(b.y)]
+	n := len(b.y)
+	sum, first, from := b.sum[:n], b.a[:n], b.b[:n]
 	for i := range b.x {
 		dst, c := b.row(i)
-		for j := range sum {
-			sum[j] = 1
+		x := b.x[i : i+1]
+		f.of[0].Map(k, first, c, x, b.y)
+		f.of[1].Map(k, from, c, x, b.y)
+		if len(f.of) == 2 {
+			for j, v := range from {
+				dst[j] = first[j] * v
+			}
+			continue
 		}
-		for _, p := range f.of {
-			p.Map(k, from, c, b.x[i:i+1], b.y)
+		for j, v := range from {
+			sum[j] = float64(first[j]) * float64(v)
+		}
+		for _, p := range f.of[2:] {
+			p.Map(k, from, c, x, b.y)
 			for j, v := range from {
 				sum[j] *= float64(v)
 			}
@@ -231,19 +241,23 @@ func (f weighted) feature(c, x, y float64) (c2, x2, y2 float64) {
 
 // rows adds up in float64 what the parts give.
 func (f weighted) rows(k *asm.Kernels, b *block) {
-	sum, from := b.sum[:len(b.y)], b.a[:len(b.y)]
+	n, last := len(b.y), len(f.of)-1
+	sum, from := b.sum[:n], b.a[:n]
 	for i := range b.x {
 		dst, c := b.row(i)
 		clear(sum)
 		for p, part := range f.of {
 			part.Map(k, from, c, b.x[i:i+1], b.y)
 			w := f.weights[p]
+			if p == last {
+				for j, v := range from {
+					dst[j] = float32(sum[j] + float64(w*float64(v)))
+				}
+				break
+			}
 			for j, v := range from {
 				sum[j] += float64(w * float64(v))
 			}
-		}
-		for j, v := range sum {
-			dst[j] = float32(v)
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 // hostKernels are those of mapSpecs that no program can express.
 var hostKernels = map[string]bool{
 	"arccos:n=0,bias=0.3": true, "arccos:n=0,bias=-2": true, "arccos:n=0,bias=1,sigma=0.5": true, // a table a norm
-	"arccos:n=0,sigma=1,layers=2": true, // its feature space has no formula with few numbers
+	"arccos:n=0,sigma=1,layers=2": true, "compose(arccos:n=0,sigma=0.5,arccos:n=1)": true, // a feature space whose formula wants an arctangent
+	"compose(arccos:n=0,sigma=20,ngd)": true, "compose(linear + arccos:n=0,sigma=3,arccos:n=0,sigma=0.1)": true,
 }
 
 // Every kernel's program gives its value within the tolerance that the kernel promises.
