@@ -71,7 +71,7 @@ func (k polynomial) Map(asm *asm.Kernels, dst, c, x, y []float32) {
 			}
 		default:
 			for j, v := range base {
-				dst[j] = float32(power(v, k.degree))
+				dst[j] = float32(device.Power(v, k.degree))
 			}
 		}
 	})
