@@ -74,7 +74,7 @@ GRAM_CUDA_DOCUMENTS=$scratch/documents run "$tests" -test.run '^$' -test.bench B
 cd ..
 
 section 85 "PyTorch on the same device and the same documents"
-rate=$(awk '/^BenchmarkKeep/ { for (i = 2; i <= NF; i++) if ($i == "pairs/s") rate = $(i-1) } END { print rate }' "$scratch/keep") # of the last, the largest
+rate=$(awk '/^BenchmarkKeep\/docs=[0-9]+\/kernel=diffusion[- \t]/ { for (i = 2; i <= NF; i++) if ($i == "pairs/s") rate = $(i-1) } END { print rate }' "$scratch/keep") # of the last, the largest
 if ! python3 -c "import torch; assert '$on' == 'cpu' or torch.cuda.is_available()" 2>/dev/null; then
 	echo "not there"
 elif [[ -z $rate || ! -s $scratch/documents ]]; then

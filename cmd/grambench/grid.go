@@ -42,6 +42,7 @@ Examples:
 	setup: func(f *flags) func(context.Context, *env) error {
 		s := f.svmFlags()
 		f.maxArgs = 1
+		f.startsOver = true
 		r := &gridRun{cvRun: cvRun{svmFlags: s}}
 		f.set.IntVar(&r.folds, "folds", svm.DefaultFolds, "divide the documents into `N` folds")
 		f.set.IntVar(&r.folds, "v", svm.DefaultFolds, "-folds, `N`")
@@ -228,7 +229,7 @@ func (r *gridRun) run(ctx context.Context, e *env) error {
 	p.tell = watch.tell
 	result, err := r.search(ctx, e, p, watch, corpus, settings, g)
 	p.clear()
-	if result == nil {
+	if result == nil || f.fallsBack(ctx, err) {
 		return err
 	}
 	warnUnplaced(e, result.Unplaced)
