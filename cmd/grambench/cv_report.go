@@ -111,7 +111,7 @@ func (r *cvReport) fill(run *cvRun, p *svm.Problem, s svm.Settings, v *svm.Valid
 	r.svmLine = newSVMLine(s)
 	e := p.Engine()
 	r.Kernel, r.Embedding = engine.Resolve(s.Kernel, p.Terms()).String(), p.Embedding().String()
-	r.ISA, r.Why, r.Solver, r.Workers = e.Backend(), run.f.gpu.why, solverPlace(v.Place), e.Workers()
+	r.ISA, r.Why, r.Solver, r.Workers = e.Backend(), run.f.gpu.why, solverPlace(v.SolvedOn), e.Workers()
 	r.Folds, r.Seed = run.folds, run.f.seed
 	r.Scored, r.Right = v.Score.Documents, v.Score.Right
 	if v.Measure == svm.MeanSquaredError {
@@ -127,7 +127,7 @@ func (r *cvReport) fill(run *cvRun, p *svm.Problem, s svm.Settings, v *svm.Valid
 	r.Iterations, r.Unfinished = v.Iterations, v.Unfinished
 	r.SecondsGram, r.SecondsSolve = v.Gram.Seconds(), v.Solve.Seconds()
 	r.DotProducts, r.Cache = v.DotProducts, newCacheLine(p.Cache())
-	if v.Place != "" {
+	if v.SolvedOn != "" {
 		r.Cache.Whole, r.Cache.Bytes = false, 0 // it kept nothing
 	}
 	r.PeakBytes, r.LimitBytes = peakBytes(), int64(run.f.memory)

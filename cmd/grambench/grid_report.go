@@ -86,7 +86,7 @@ func newGridReport(c *sparse.Corpus, run *gridRun, g svm.Grid, s svm.Settings) *
 
 // fill fills in what was found.
 func (r *gridReport) fill(result *svm.SearchResult, w *gridWatch) {
-	r.ISA, r.Why, r.Solver, r.Workers = w.isa, r.run.f.gpu.why, solverPlace(result.Place), w.workers
+	r.ISA, r.Why, r.Solver, r.Workers = w.isa, r.run.f.gpu.why, solverPlace(result.SolvedOn), w.workers
 	r.Complete, r.Fits = len(result.Points) == result.Total, result.Fits()
 	r.DotProducts, r.Saved = result.DotProducts, result.Saved()
 	r.SecondsGram, r.SecondsSolve = result.Gram.Seconds(), result.Solve.Seconds()

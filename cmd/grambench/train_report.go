@@ -99,7 +99,7 @@ func (r *trainReport) fill(t *trainRun, m *model.Model, result *svm.Report, prob
 	}
 	e := problem.Engine()
 	r.ISA, r.Why, r.Workers = e.Backend(), t.f.gpu.why, e.Workers()
-	r.Solver = solverPlace(result.Place)
+	r.Solver = solverPlace(result.SolvedOn)
 	r.File, r.FileFormat = t.out, t.to
 	r.Machines, r.Support, r.Bounded = result.Machines, result.Support, result.Bounded
 	r.Iterations, r.Unfinished = result.Iterations, result.Unfinished
@@ -110,7 +110,7 @@ func (r *trainReport) fill(t *trainRun, m *model.Model, result *svm.Report, prob
 	if n := int64(problem.Len()); r.Cache.Whole && r.Cache.Bytes == 0 {
 		r.Cache.Bytes = 4 * n * n // of the kernel's own values instead of c
 	}
-	if result.Place != "" {
+	if result.SolvedOn != "" {
 		r.Cache.Whole, r.Cache.Bytes = false, 0 // it kept nothing
 	}
 	r.PeakBytes, r.LimitBytes = peakBytes(), int64(t.f.memory)

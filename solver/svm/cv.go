@@ -65,7 +65,7 @@ type Validation struct {
 	Unfinished int   // machines that didn't reach the tolerance
 	Support    []int // by fold: how many different support vectors its machines have
 
-	Place    string // the device whose memory had rows and scores meanwhile, "" for the machine's
+	SolvedOn string // the device whose memory had rows and scores meanwhile, "" for the machine's
 	Unplaced string // why it hadn't, where that was the place for them: in a sentence without a full stop
 
 	DotProducts int64         // that were computed for it; 0 where earlier work on the problem had them all
@@ -125,7 +125,7 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 	if v, err = f.result(out[0]); err != nil {
 		return nil, err
 	}
-	v.Place, v.Unplaced = m.backend(p), m.unplaced
+	v.SolvedOn, v.Unplaced = m.backend(p), m.unplaced
 	v.DotProducts = p.Cache().Computed - before
 	v.Gram, v.Solve = gram, time.Since(begin)
 	return v, nil

@@ -37,8 +37,8 @@ func ExampleOptions_device() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if onDevice := report.Place != ""; onDevice != (opt.Device != nil) {
-		log.Fatalf("trained on %q", report.Place)
+	if onDevice := report.SolvedOn != ""; onDevice != (opt.Device != nil) {
+		log.Fatalf("trained on %q", report.SolvedOn)
 	}
 
 	predictor, err := svm.NewPredictor(model, svm.PredictOptions{Device: opt.Device})

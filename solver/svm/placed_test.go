@@ -116,8 +116,8 @@ func TestValidateOnDevice(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if v.Place != "slow" || d.open != 0 || v.DotProducts <= 0 || len(d.requests) != 0 {
-					t.Errorf("place %q, %d things left on the device, %d dot products, rows of %v for the machine", v.Place, d.open, v.DotProducts, d.requests)
+				if v.SolvedOn != "slow" || d.open != 0 || v.DotProducts <= 0 || len(d.requests) != 0 {
+					t.Errorf("place %q, %d things left on the device, %d dot products, rows of %v for the machine", v.SolvedOn, d.open, v.DotProducts, d.requests)
 				}
 				if workers == 1 && (!slices.Equal(v.Class, one.Class) || !slices.Equal(v.Value, one.Value)) { // documents are in the same order
 					t.Errorf("classes %v, estimates %v, expected %v, %v", v.Class, v.Value, one.Class, one.Value)
@@ -158,18 +158,18 @@ func TestSearchOnDevice(t *testing.T) {
 	}
 	d := &slowDevice{}
 	got := search(d, Options{})
-	if got.Place != "slow" || got.Unplaced != "" || d.open != 0 || d.added == 0 || len(d.requests) == 0 {
-		t.Errorf("place %q, %q, %d things left on the device, %d updates there, rows of %v for the machine", got.Place, got.Unplaced, d.open, d.added, d.requests)
+	if got.SolvedOn != "slow" || got.Unplaced != "" || d.open != 0 || d.added == 0 || len(d.requests) == 0 {
+		t.Errorf("place %q, %q, %d things left on the device, %d updates there, rows of %v for the machine", got.SolvedOn, got.Unplaced, d.open, d.added, d.requests)
 	}
 	near(got)
 	d = &slowDevice{}
-	if got = search(d, Options{Place: PlaceProcessor}); got.Place != "" || d.added != 0 {
-		t.Errorf("place %q, %d updates on the device", got.Place, d.added)
+	if got = search(d, Options{Place: PlaceProcessor}); got.SolvedOn != "" || d.added != 0 {
+		t.Errorf("place %q, %d updates on the device", got.SolvedOn, d.added)
 	}
 	near(got)
 	d = &slowDevice{memory: fmt.Errorf("3 bytes: %w", device.ErrMemory)}
-	if got = search(d, Options{}); got.Place != "" || !strings.Contains(got.Unplaced, "3 bytes") {
-		t.Errorf("place %q, %q", got.Place, got.Unplaced)
+	if got = search(d, Options{}); got.SolvedOn != "" || !strings.Contains(got.Unplaced, "3 bytes") {
+		t.Errorf("place %q, %q", got.SolvedOn, got.Unplaced)
 	}
 	near(got)
 }

@@ -104,7 +104,7 @@ func (p *Problem) trainWith(ctx context.Context, k engine.Kernel, s *Settings, r
 		report.Gram = time.Since(begin)
 	} else {
 		defer func() { err = errors.Join(err, r.Close()) }()
-		report.Place = p.Engine().Backend()
+		report.SolvedOn = p.Engine().Backend()
 		opt.Board = func(docs []int, copies int) (solver.Board, error) { return r.Board(docs, copies) }
 	}
 	begin = time.Now()

@@ -208,8 +208,8 @@ func TestPlaceOnDevice(t *testing.T) {
 		for i, place := range []Place{PlaceProcessor, PlaceDevice} {
 			d := &slowDevice{}
 			m, r := train(t, c, Settings{Scheme: scheme}, Options{Device: newSlowDevice(d), Place: place, Once: true, Workers: 1})
-			if onDevice := place == PlaceDevice; (d.added > 0) != onDevice || (r.Place == "slow") != onDevice || d.open != 0 {
-				t.Errorf("%v, place %d: %d updates on the device, %d things left there, report %q", scheme, place, d.added, d.open, r.Place)
+			if onDevice := place == PlaceDevice; (d.added > 0) != onDevice || (r.SolvedOn == "slow") != onDevice || d.open != 0 {
+				t.Errorf("%v, place %d: %d updates on the device, %d things left there, report %q", scheme, place, d.added, d.open, r.SolvedOn)
 			}
 			for _, machine := range m.Classifier.Machines {
 				text[i] += fmt.Sprintf("%+v\n", *machine)
@@ -231,18 +231,18 @@ func TestPlaceWithoutMemory(t *testing.T) {
 	}
 	for _, place := range []Place{PlaceAuto, PlaceProcessor} {
 		p.opt.Place = place
-		if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.Place != "" || len(r.Warnings) != 0 {
+		if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.SolvedOn != "" || len(r.Warnings) != 0 {
 			t.Errorf("place %d: report %+v, error %v", place, r, err)
 		}
 	}
 	defer func(least int) { residentLeast = least }(residentLeast)
 	residentLeast = 90
 	p.opt.Place = PlaceAuto
-	if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.Place != "" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "3 bytes") || r.Unplaced != r.Warnings[0] {
+	if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.SolvedOn != "" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "3 bytes") || r.Unplaced != r.Warnings[0] {
 		t.Errorf("report %+v, error %v", r, err)
 	}
 	d.memory = nil
-	if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.Place != "slow" {
+	if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.SolvedOn != "slow" {
 		t.Errorf("report %+v, error %v", r, err)
 	}
 	d.memory = errors.New("broken")
@@ -267,8 +267,8 @@ func TestPlaceAuto(t *testing.T) {
 	defer func(least int) { residentLeast = least }(residentLeast)
 	residentLeast = 1
 	for scheme, want := range map[solver.Scheme]string{solver.OneVsOne: "", solver.OneVsRest: "slow", solver.Labels: "slow"} {
-		if _, r := train(t, c, Settings{Scheme: scheme}, Options{Device: newSlowDevice(&slowDevice{}), Workers: 1}); r.Place != want {
-			t.Errorf("%v: trained on %q, expected %q", scheme, r.Place, want)
+		if _, r := train(t, c, Settings{Scheme: scheme}, Options{Device: newSlowDevice(&slowDevice{}), Workers: 1}); r.SolvedOn != want {
+			t.Errorf("%v: trained on %q, expected %q", scheme, r.SolvedOn, want)
 		}
 	}
 }

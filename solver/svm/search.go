@@ -51,7 +51,7 @@ type SearchResult struct {
 	Total   int     // points of the grid
 	Best    int     // the best of Points: the first of several with the same mean; -1 where there is none
 
-	Place    string // the device whose memory had rows and scores of kernels, "" where it was the machine's for all
+	SolvedOn string // the device whose memory had rows and scores of kernels, "" where it was the machine's for all
 	Unplaced string // why it hadn't for a kernel, where that was the place for them: in a sentence without a full stop
 
 	DotProducts int64 // that were computed
@@ -247,7 +247,7 @@ func (q *searching) kernel(ctx context.Context, f *folded, k engine.Kernel, near
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, m.close()) }()
-	q.out.Place, q.out.Unplaced = cmp.Or(m.backend(f.p), q.out.Place), cmp.Or(m.unplaced, q.out.Unplaced)
+	q.out.SolvedOn, q.out.Unplaced = cmp.Or(m.backend(f.p), q.out.SolvedOn), cmp.Or(m.unplaced, q.out.Unplaced)
 	opt.Board = m.board
 	return f.validate(ctx, m.matrix, q.cells, near, opt)
 }

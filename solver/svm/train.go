@@ -22,9 +22,9 @@ type Report struct {
 	Objective  float64 // sum over the machines
 	Gap        float64 // the greatest of the machines
 
-	Gram  time.Duration // computing tiles before the solver began
-	Solve time.Duration // the solver, with the rows it asked for
-	Place string        // the device whose memory had rows and scores meanwhile, "" for the machine's
+	Gram     time.Duration // computing tiles before the solver began
+	Solve    time.Duration // the solver, with the rows it asked for
+	SolvedOn string        // the device whose memory had rows and scores meanwhile, "" for the machine's
 
 	Unplaced string // why it hadn't, where that was the place for them: in a sentence without a full stop
 
