@@ -86,7 +86,7 @@ func (c *Columns) uploadSide(ctx context.Context, p *pool, x *sparse.Embedded, b
 	if err != nil {
 		return side{}, err
 	}
-	dense, err := c.layout.uploadDense(ctx, p, x)
+	dense, err := c.layout.uploadDense(ctx, p, s)
 	if err != nil {
 		return side{}, err
 	}

@@ -65,11 +65,9 @@ func digits(v float64) [4]int8 {
 	return [4]int8{int8(u >> 24), int8(u >> 16), int8(u >> 8), int8(u)}
 }
 
-// fillDense writes the dense end of document i to its quads; unit is a buffer, which is returned.
-func (l *layout) fillDense(quads []quad, x *sparse.Embedded, i int, unit []float64) []float64 {
+// fillDense writes the dense end of a document, of the values unit of some terms, to its quads.
+func (l *layout) fillDense(quads []quad, terms []uint32, unit []float64) {
 	clear(quads)
-	unit = x.Unit64(i, unit)
-	terms, _ := x.Row(i)
 	for k, t := range terms {
 		r := int(l.rank[t])
 		if r >= l.dense {
@@ -79,15 +77,14 @@ func (l *layout) fillDense(quads []quad, x *sparse.Embedded, i int, unit []float
 			quads[r/4][n][r%4] = d
 		}
 	}
-	return unit
 }
 
 // densePiece is how many bytes of the dense end are made at a time.
 const densePiece = 4 << 20
 
 // uploadDense copies the dense end of documents, [documents][quads], and returns its address, 0 where there is none.
-func (l *layout) uploadDense(ctx context.Context, p *pool, x *sparse.Embedded) (uint64, error) {
-	quads, n := l.quads(), x.Rows()
+func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (uint64, error) {
+	quads, n := l.quads(), len(s.exact)-1
 	if quads == 0 {
 		return 0, nil
 	}
@@ -97,14 +94,14 @@ func (l *layout) uploadDense(ctx context.Context, p *pool, x *sparse.Embedded) (
 		return 0, err
 	}
 	piece := make([]quad, min(n, max(densePiece/size/quads, 1))*quads)
-	var unit []float64
 	for first := 0; first < n; {
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
 		end := min(first+len(piece)/quads, n)
 		for i := first; i < end; i++ {
-			unit = l.fillDense(piece[(i-first)*quads:][:quads], x, i, unit)
+			lo, hi := s.exact[i], s.exact[i+1]
+			l.fillDense(piece[(i-first)*quads:][:quads], s.exactTerm[lo:hi], s.exactValue[lo:hi])
 		}
 		at := m.at + cu.DevicePtr(int64(first)*int64(quads)*size)
 		if err := write(memory{at: at}, piece[:(end-first)*quads]); err != nil {

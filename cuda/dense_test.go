@@ -137,7 +137,8 @@ func TestTensorExact(t *testing.T) {
 	dense := make([][]quad, n)
 	for i := range dense {
 		dense[i] = make([]quad, quads)
-		cols.layout.fillDense(dense[i], x, i, nil)
+		terms, _ := x.Row(i)
+		cols.layout.fillDense(dense[i], terms, x.Unit64(i, nil))
 	}
 	checked := 0
 	for i := range n {

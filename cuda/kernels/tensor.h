@@ -48,6 +48,8 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(cons
 	}
 	__syncthreads();
 
+	// Warps that have no row or column of the tile only copy.
+	const bool busy = r0 + warp % DOWN * 32 < tile->rows && c0 + warp / DOWN * 32 < tile->cols;
 	const unsigned left = warp % DOWN * 32 + g, right = TENSOR_ROWS + warp / DOWN * 32 + g;
 	const unsigned low = t ^ (g & 1) * (QUADS / 2), high = low ^ (QUADS / 2);
 	int sum[2][4][4][4] = {}; // [16 rows][8 columns][n of Sn]
@@ -57,25 +59,27 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(cons
 #pragma unroll
 			for (int i = 0; i < LOADS; i++) next[i] = load4(from[i] + step + QUADS);
 		}
-		const Quad(*now)[QUADS] = stage[step / QUADS % 2];
-		unsigned a[2][4][4]; // [16 rows][digit]
+		if (busy) {
+			const Quad(*now)[QUADS] = stage[step / QUADS % 2];
+			unsigned a[2][4][4]; // [16 rows][digit]
 #pragma unroll
-		for (int m = 0; m < 2; m++) {
-			const unsigned at = left + 16 * m;
-			const Quad q[4] = {load4(&now[at][low]), load4(&now[at + 8][low]), load4(&now[at][high]), load4(&now[at + 8][high])};
+			for (int m = 0; m < 2; m++) {
+				const unsigned at = left + 16 * m;
+				const Quad q[4] = {load4(&now[at][low]), load4(&now[at + 8][low]), load4(&now[at][high]), load4(&now[at + 8][high])};
 #pragma unroll
-			for (int k = 0; k < 4; k++) a[m][0][k] = q[k].x, a[m][1][k] = q[k].y, a[m][2][k] = q[k].z, a[m][3][k] = q[k].w;
-		}
+				for (int k = 0; k < 4; k++) a[m][0][k] = q[k].x, a[m][1][k] = q[k].y, a[m][2][k] = q[k].z, a[m][3][k] = q[k].w;
+			}
 #pragma unroll
-		for (int n = 0; n < 4; n++) {
-			const Quad p = load4(&now[right + 8 * n][low]), q = load4(&now[right + 8 * n][high]);
-			const unsigned b[4][2] = {{p.x, q.x}, {p.y, q.y}, {p.z, q.z}, {p.w, q.w}};
+			for (int n = 0; n < 4; n++) {
+				const Quad p = load4(&now[right + 8 * n][low]), q = load4(&now[right + 8 * n][high]);
+				const unsigned b[4][2] = {{p.x, q.x}, {p.y, q.y}, {p.z, q.z}, {p.w, q.w}};
 #pragma unroll
-			for (int i = 0; i < 4; i++)
+				for (int i = 0; i < 4; i++)
 #pragma unroll
-				for (int j = 0; i + j < 4; j++)
+					for (int j = 0; i + j < 4; j++)
 #pragma unroll
-					for (int m = 0; m < 2; m++) mmaS8(sum[m][n][i + j], a[m][i], b[j]);
+						for (int m = 0; m < 2; m++) mmaS8(sum[m][n][i + j], a[m][i], b[j]);
+			}
 		}
 		if (more) {
 #pragma unroll
