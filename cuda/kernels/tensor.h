@@ -16,6 +16,8 @@
 // float32 once and once more when it is added to what the rare terms gave: 1.2·10^-7. Together below 9·10^-7.
 constexpr double TENSOR_UNIT = 0x1p-24 / (127 * 127); // of the sum in parentheses
 
+static_assert(TENSOR_ROWS * TENSOR_COLUMNS == 32 * TENSOR_THREADS && TENSOR_COLUMNS % 32 == 0 && TENSOR_ROWS % 32 == 0);
+
 // panelTensor adds the products of the dense end to what is there,
 //
 //	value[r][j] += Σ_t a_t b_t,  t in the dense end, of quads × 4 terms
@@ -25,7 +27,6 @@ constexpr double TENSOR_UNIT = 0x1p-24 / (127 * 127); // of the sum in parenthes
 //
 // Of a product of m16n8k32 (PTX ISA, "Matrix Fragments for mma.m16n8k32"), lane 4g+t has of the left side rows g and g+8 and of the right side column g, of both terms 4t … 4t+3 and
 // 16+4t … 16+4t+3, which are quads t and 4+t; and of the result rows g and g+8, columns 2t and 2t+1.
-static_assert(TENSOR_ROWS * TENSOR_COLUMNS == 32 * TENSOR_THREADS && TENSOR_COLUMNS % 32 == 0 && TENSOR_ROWS % 32 == 0);
 extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(const Side *__restrict__ rows, const Side *__restrict__ cols, const Tile *__restrict__ tile, int quads) {
 	enum { QUADS = TENSOR_TERMS / 4, LINES = TENSOR_ROWS + TENSOR_COLUMNS, AT_ONCE = TENSOR_THREADS / QUADS, LOADS = LINES / AT_ONCE, DOWN = TENSOR_ROWS / 32 };
 	__shared__ Quad stage[2][LINES][QUADS];
@@ -88,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(cons
 		__syncthreads();
 	}
 
-	// Columns beyond the last are there up to a multiple of PANEL.
+	// Columns beyond the last are there up to a multiple of PANEL. 2^8 S0 + S1 fits 32 bits: by Cauchy-Schwarz |S0| <= (127 + √K)², below 2^15, and |S1| <= 2·2^14·1024.
 	const long long stride = tile->stride, rowsLeft = tile->rows - r0;
 	float GLOBAL *corner = tile->value + r0 * stride + c0 + warp / DOWN * 32 + 2 * t;
 #pragma unroll
