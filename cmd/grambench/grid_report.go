@@ -193,8 +193,12 @@ func (r *gridReport) writeText(w io.Writer) {
 		}
 		fmt.Fprintln(w, r.Train)
 	}
-	fmt.Fprintf(w, "%s, %s saved: each of %s by itself would have taken %s\n", counted(r.DotProducts, "dot product", "dot products"), formatCount(r.Saved),
-		counted(r.Fits, "fit", "fits"), formatCount(r.DotProducts+r.Saved))
+	if r.Solver == string(cudaBackend) {
+		writeRowsOnGPU(w, r.DotProducts) // which has whole rows of each kernel, and may compute more than it saves
+	} else {
+		fmt.Fprintf(w, "%s, %s saved: each of %s by itself would have taken %s\n", counted(r.DotProducts, "dot product", "dot products"), formatCount(r.Saved),
+			counted(r.Fits, "fit", "fits"), formatCount(r.DotProducts+r.Saved))
+	}
 	fmt.Fprintf(w, "reading %.2f s, matrix %.2f s, search %.2f s, in all %.2f s, peak memory %s", r.SecondsRead, r.SecondsGram, r.SecondsSolve, r.Seconds, formatBytes(r.PeakBytes))
 	if r.LimitBytes > 0 {
 		fmt.Fprintf(w, " of %s", formatBytes(r.LimitBytes))

@@ -61,7 +61,7 @@ type SearchResult struct {
 	Solve time.Duration // the rest
 }
 
-// Saved is how many dot products weren't computed again.
+// Saved is how many dot products weren't computed again; it may be negative where a device kept the rows of each kernel.
 func (r *SearchResult) Saved() int64 { return r.Separate - r.DotProducts }
 
 // Fits is how many classifiers were trained, one a point and fold.
