@@ -109,11 +109,45 @@ func TestTensor(t *testing.T) {
 			}
 			if n > 1 {
 				holdKept(t, cols, gaussianC, n)
+				holdResident(t, cols, docs, all)
 			}
 			if err := errors.Join(cols.Close(), d.Close()); err != nil {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// holdResident holds rows that stay on the device for a solver against those of all documents.
+func holdResident(t *testing.T, cols *Columns, docs []int, all []float32) {
+	t.Helper()
+	n := cols.x.Rows()
+	r, err := cols.Resident(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	board, err := r.Board(sequence(n), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows, columns []int32
+	for _, d := range docs {
+		rows = append(rows, int32(d))
+	}
+	for j := range n {
+		columns = append(columns, int32(j))
+	}
+	value := make([]float32, len(rows)*n)
+	_, err = board.Pick(t.Context(), rows, columns, value, make([]float64, n))
+	if err = errors.Join(err, board.Close(), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for r, i := range docs {
+		for j := range n {
+			if got, want := value[r*n+j], all[i*n+j]; math.Float32bits(got) != math.Float32bits(want) {
+				t.Fatalf("row %d, column %d for a solver: %v, expected %v", i, j, got, want)
+			}
+		}
 	}
 }
 
