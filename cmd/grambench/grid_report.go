@@ -296,6 +296,7 @@ func (r *gridRun) trainCommand(best *gridRow) string {
 	add("-isa", f.isa != "", f.isa)
 	add("-backend", f.backend != "auto", f.backend)
 	add("-gpu-mem", f.gpuMemory != 0, fmt.Sprint(int64(f.gpuMemory))+"B")
+	add("-gpu-tensor", f.gpuTensor)
 	add("-solver", r.solver != "auto", r.solver)
 	add("-type", r.kind != string(model.CSVC), r.kind)
 	add("-scheme", r.scheme != "", r.scheme)

@@ -192,13 +192,13 @@ func TestTrainCommand(t *testing.T) {
 	if err == nil {
 		t.Fatal("weights for a regression")
 	}
-	r, _, err := parseGrid("-in my_mail -min-df 3 -e 0.01 -w1 5 -wcats 0.5 -signed -h 0 -m 2G -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest")
+	r, _, err := parseGrid("-in my_mail -min-df 3 -e 0.01 -w1 5 -wcats 0.5 -signed -h 0 -m 2G -gpu-tensor -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest")
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.f.in = "my mail's"
 	got := r.trainCommand(&gridRow{Kernel: "0.5*diffusion:t=1 + (2*ngd:shift=pi)", C: 1e-3, Epsilon: 0.25})
-	want := `grambench train -in 'my mail'\''s' -format tsv -min-df 3 -signed -m 2147483648B -scheme one-vs-rest -tolerance 0.01 -shrinking 0 -weight 1=5 -weight cats=0.5 ` +
+	want := `grambench train -in 'my mail'\''s' -format tsv -min-df 3 -signed -m 2147483648B -gpu-tensor -scheme one-vs-rest -tolerance 0.01 -shrinking 0 -weight 1=5 -weight cats=0.5 ` +
 		`-kernel '0.5*diffusion:t=1 + (2*ngd:shift=pi)' -c 0.001 -epsilon 0.25`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
