@@ -7,8 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"gorgonia.org/cu"
 
@@ -60,13 +62,21 @@ const (
 	attributeFailures
 )
 
-// noLeaks holds at the end of a test that all has been given back.
+// noLeaks holds at the end of a test that all has been given back, and that no goroutine goes on.
 func noLeaks(t *testing.T) {
 	t.Helper()
 	if onRealDevice() {
 		return // it doesn't count
 	}
+	goroutines := runtime.NumGoroutine()
 	t.Cleanup(func() {
+		for wait := time.Millisecond; runtime.NumGoroutine() > goroutines; wait *= 2 { // one that has done its work may still be ending
+			if wait > time.Second {
+				t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), goroutines)
+				break
+			}
+			time.Sleep(wait)
+		}
 		if err := driver.Open(); err != nil {
 			t.Fatal(err)
 		}

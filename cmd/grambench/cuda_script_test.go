@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -21,11 +22,20 @@ func TestCUDAScripts(t *testing.T) {
 		t.Fatalf("building the fake driver: %v\n%s", err, text)
 	}
 	t.Run("example", func(t *testing.T) { exampleOnDevice(t, dir) })
+	source, err := os.ReadFile(filepath.Join("..", "..", "cuda", "internal", "fake", "driver.cc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []string
+	for _, m := range regexp.MustCompile(`(?m)^API (cu\w+)\(`).FindAllSubmatch(source, -1) {
+		calls = append(calls, string(m[1]))
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/cuda",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "npy": npyToText, "json": jsonHas, "close": closeFields},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("FAKE", dir)
+			e.Setenv("CALLS", strings.Join(calls, " "))
 			return nil
 		},
 		RequireExplicitExec: true,

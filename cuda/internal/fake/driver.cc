@@ -3,7 +3,7 @@
 // It checks what it is given: contexts are a thread's own, memory is what was allocated and is NaN at first, what a stream is given runs no earlier than somebody waits
 // for it, so that a missing wait shows. FAKE_FAIL=call:n:result lets the n-th call of a function since then, and all later ones, fail; with :once at its end that call
 // alone. FAKE_MEMORY and FAKE_SHARED are the bytes of the device's and of a block's memory; FAKE_DEVICES is how many devices there are. Attributes from 1000 on of the
-// device count what is not given back, and the calls that FAKE_FAIL is about. With FAKE_STRICT=1 the last release of the context fails if anything is not given back.
+// device count what is not given back, and the calls that FAKE_FAIL is about; a file by the name of FAKE_TOLD says that one failed. With FAKE_STRICT=1 the last release of the context fails if anything is not given back.
 //
 // A call that fails does nothing, with two exceptions. One that gives something back does so: its error is that of something that ran before, as the driver has it. One that
 // waits finds that what it waited for came to nothing: it is thrown away, so that whoever goes on as if it were there has NaN or what was there before.
@@ -63,6 +63,8 @@ static int fails(const char *name) {
 	const int result = (int)strtol(end + 1, &end, 10);
 	if (calls < at || (calls > at && !strcmp(end, ":once"))) return 0;
 	failures++;
+	if (const char *file = getenv("FAKE_TOLD"); file && *file)
+		if (FILE *f = fopen(file, "a")) fclose(f);
 	return result;
 }
 
