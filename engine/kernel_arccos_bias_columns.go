@@ -15,7 +15,7 @@ import (
 type biasColumns struct {
 	bias, sigma float64
 	y           []float32 // the norms they are of
-	norms       []float64 // lengthened
+	gaps        []float64 // smoothGap of them, for smoothed thresholds
 	sides       []float32
 }
 
@@ -34,7 +34,7 @@ var biasKept struct {
 // make computes the columns of norms y, in the memory that s has.
 func (s *biasColumns) make(f arcBias, y []float32) {
 	s.bias, s.sigma = f.bias, f.sigma
-	s.y, s.norms = append(s.y[:0], y...), s.norms[:0]
+	s.y, s.gaps = append(s.y[:0], y...), s.gaps[:0]
 	table := arccosine.AllSides()
 	groups := (len(y) + asm.WedgeGroup - 1) / asm.WedgeGroup
 	if need := groups * asm.WedgeGroup * asm.WedgeNumbers; cap(s.sides) < need {
@@ -46,9 +46,10 @@ func (s *biasColumns) make(f arcBias, y []float32) {
 		clear(s.sides[(groups-1)*asm.WedgeGroup*asm.WedgeNumbers:]) // nothing may be left behind the last column that is no number
 	}
 	for j, v := range y {
-		norm := f.lengthenedNorm(v)
-		s.norms = append(s.norms, norm)
-		table.At(s.sides[j/asm.WedgeGroup*asm.WedgeGroup*asm.WedgeNumbers+j%asm.WedgeGroup:], asm.WedgeGroup, math.Abs(f.bias)/norm, f.bias < 0)
+		if f.sigma > 0 {
+			s.gaps = append(s.gaps, smoothGap(float64(v), f.sigma))
+		}
+		table.At(s.sides[j/asm.WedgeGroup*asm.WedgeGroup*asm.WedgeNumbers+j%asm.WedgeGroup:], asm.WedgeGroup, math.Abs(f.bias)/f.lengthenedNorm(v), f.bias < 0)
 	}
 }
 

@@ -42,7 +42,7 @@ func (f arcBias) rows(k *asm.Kernels, b *block) {
 			continue
 		}
 		if f.sigma > 0 {
-			smoothRow(s.c[:len(c)], c, float64(xi), b.y, f.sigma, cols.norms)
+			smoothRow(s.c[:len(c)], c, smoothGap(float64(xi), f.sigma), cols.gaps)
 			c = s.c[:len(c)]
 		}
 		k.Wedge(dst, c, s.one[:], cols.sides)

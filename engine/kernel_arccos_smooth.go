@@ -58,30 +58,33 @@ func (f arcSmooth) properties() Properties {
 
 // rows computes c_σ in float64, rounds it, and goes through the map of degree 0.
 func (f arcSmooth) rows(k *asm.Kernels, b *block) {
-	norms := b.sum[:len(b.y)]
+	gaps := b.sum[:len(b.y)]
 	for j, y := range b.y {
-		norms[j] = smoothNorm(float64(y), f.sigma)
+		gaps[j] = smoothGap(float64(y), f.sigma)
 	}
 	for i, xi := range b.x {
 		dst, c := b.row(i)
-		smoothRow(dst, c, float64(xi), b.y, f.sigma, norms)
+		smoothRow(dst, c, smoothGap(float64(xi), f.sigma), gaps)
 		k.ArcCosine0(dst, dst)
 	}
 }
 
-// smoothRow computes dst[j] = c_σ(c[j], x, y[j]), given the B of the columns, with one division. dst may be c.
-func smoothRow(dst, c []float32, x float64, y []float32, sigma float64, norms []float64) {
-	a, xx, ss := smoothNorm(x, sigma), float64(x*x), sigma*sigma
-	dst, c, norms = dst[:len(y)], c[:len(y)], norms[:len(y)]
-	for j, yj := range y {
-		y := float64(yj)
-		ab, xy := float64(a*norms[j]), float64(x*y)
-		sum := ab + xy
-		v := (float64(ss*((xx+float64(y*y))+ss)) + float64(float64(xy*float64(c[j]))*sum)) / float64(sum*ab)
-		if v > 2 {
-			v = 2
-		}
-		dst[j] = float32(v)
+// smoothGap returns c_σ of a document with what is orthogonal to it, 1 - x/√(x²+σ²), without a difference.
+func smoothGap(x, sigma float64) float64 {
+	a := smoothNorm(x, sigma)
+	return (sigma / a) * (sigma / (a + x))
+}
+
+// smoothRow computes dst[j] = c_σ(c[j], x, y[j]), given p = smoothGap of x and the q of the columns,
+//
+//	c_σ = (p + q - pq) + (1-p)(1-q) c
+//
+// where p + q - pq is at least half of p + q, so that float64 loses nothing that float32 has; and each operation gives the same with p and q exchanged. dst may be c.
+func smoothRow(dst, c []float32, p float64, gaps []float64) {
+	dst, c = dst[:len(gaps)], c[:len(gaps)]
+	r := 1 - p
+	for j, q := range gaps {
+		dst[j] = float32(((p + q) - float64(p*q)) + float64(float64(r*(1-q))*float64(c[j])))
 	}
 }
 
