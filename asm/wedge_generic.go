@@ -51,7 +51,7 @@ const (
 // third side. So both sides have the same exp(-m²/2), by which I is a smooth function of h and of the tangent w of half the angle; see [WedgeNumbers], with z = h|a|. For
 // a < 0 the part is erfc(h/√2) less that of -a. w is h s/(√(h²+k²-2hk(1-c)) + |h a s|), without differences but for k - h. The error is below
 //
-//	2⁻²⁴ ((10 + 4m²) exp(-m²/2)/max(m, 1) + Σ erfc(h/√2) over sides with a < 0 + the result) + 2⁻¹¹⁶
+//	2⁻²⁴ ((10 + 4m²) exp(-m²/2)/max(m, 1) + 2 Σ erfc(h/√2) over sides with a < 0 + the result) + 2⁻¹¹⁶
 //
 // for sets that are exact but for their rounding. h and k of the same bits give the same bits with row and column exchanged, exactly twice the half at c = 0, and no
 // result is below 0. row holds the set of h, cols those of the k, whole groups of them with finite numbers; dst may be c.
