@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/gramengine/gram/cuda"
 )
@@ -22,6 +23,7 @@ func (f *flags) do(ctx context.Context, e *env, work func(context.Context, *env)
 	warn(e.stderr, fmt.Sprintf("the GPU failed, the processor starts over: %v", err))
 	_ = f.closeGPU() // as far as it still can be; it isn't used any more
 	f.backend, f.gpu.why = "cpu", "the GPU failed"
+	debug.FreeOSMemory() // the second try takes the memory of the first
 	return work(ctx, e)
 }
 
