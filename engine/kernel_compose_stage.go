@@ -15,6 +15,7 @@ type stage struct {
 	p    float64    // of a separable layer, k = (xy)^p g(c): x2 = a x^p, and c2 is a function of c, the table's
 	a    float64    //
 	soft *arcSmooth // of a layer of smoothed thresholds
+	bias *arcBias   // of a layer of biased steps
 	once sync.Once  //
 	c2   *piecewise // nil for a layer that isn't separable
 	sum  *sumStage  // of a layer that is a sum, the first such of a composition
@@ -69,6 +70,9 @@ func newStage(of component) *stage {
 		if f, ok := k.form.(arcSmooth); ok {
 			t.soft = &f
 		}
+		if f, ok := k.form.(arcBias); ok && f.sigma == 0 {
+			t.bias = &f
+		}
 	}
 	if isSeparable(of) {
 		t.p, _ = of.homogeneous()
@@ -92,7 +96,7 @@ func (t *stage) fast() bool {
 	case gaussian, polynomial:
 		return true
 	}
-	return t.soft != nil || isSeparable(t.of)
+	return t.soft != nil || t.bias != nil || isSeparable(t.of)
 }
 
 func isSeparable(k component) bool {
@@ -121,6 +125,9 @@ func (t *stage) norm64(x float32) float64 {
 	if t.soft != nil {
 		return t.soft.side(float64(x)).norm
 	}
+	if t.bias != nil {
+		return t.bias.root(x)
+	}
 	switch k := t.of.(type) {
 	case gaussian:
 		return 1
@@ -144,6 +151,14 @@ func (t *stage) columns(m *stageRoom, y []float32) {
 			m.smooth = new(smoothRoom)
 		}
 		t.soft.columns(m.smooth, y)
+	}
+	if t.bias != nil {
+		if m.biased == nil {
+			m.biased = new(biasedRoom)
+		}
+		for j, v := range y {
+			m.biased.norms[j] = t.bias.root(v)
+		}
 	}
 	if k, ok := t.of.(polynomial); ok {
 		m.begin(2, len(y))
@@ -175,6 +190,10 @@ func (t *stage) row(asm *asm.Kernels, m *stageRoom, dst, c []float32, x float32,
 	dst, c = dst[:len(y)], c[:len(y)]
 	if t.soft != nil {
 		t.soft.featureRow(asm, m.smooth, dst, c, x)
+		return
+	}
+	if t.bias != nil {
+		t.bias.featureRow(asm, t.of, m.biased, dst, c, x, y)
 		return
 	}
 	switch k := t.of.(type) {
@@ -215,6 +234,9 @@ func (t *stage) error(c, x, y, c2 float64) float64 {
 	if t.soft != nil {
 		return t.soft.featureError(x, y, c2)
 	}
+	if t.bias != nil {
+		return t.bias.featureError(t.of, c, x, y, c2)
+	}
 	err := (unit+halfLineError)*c2 + underflow
 	if k, ok := t.of.(polynomial); ok {
 		// A change of the base counts up to degree times.
@@ -227,5 +249,6 @@ func (t *stage) error(c, x, y, c2 float64) float64 {
 // stageRoom is scratch space of a stage for a block.
 type stageRoom struct {
 	joint
-	smooth *smoothRoom // made when it is first wanted
+	smooth *smoothRoom // made when they are first wanted
+	biased *biasedRoom
 }
