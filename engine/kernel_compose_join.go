@@ -13,6 +13,7 @@ type joint struct {
 	cols  [mostSummands][]float64 // q, as long as the block
 	p     [mostSummands]float64
 	given [mostSummands][]float32 // the parts' c
+	long  [chunk]float64          // the columns' lengths
 	empty []int                   // columns without length
 	kept  [chunk]float32          // their c
 }
@@ -32,41 +33,42 @@ func (m *joint) directions(parts int) {
 		for _, q := range m.cols[:parts] {
 			sum += float64(q[j] * q[j])
 		}
-		if sum == 0 {
+		length := math.Sqrt(sum)
+		if m.long[j] = length; sum == 0 {
 			m.empty = append(m.empty, j)
 			continue
 		}
-		length := math.Sqrt(sum)
 		for _, q := range m.cols[:parts] {
 			q[j] /= length
 		}
 	}
 }
 
-// direction scales the row's vector to length 1, and returns false where it has none.
-func (m *joint) direction(parts int) bool {
+// direction scales the row's vector to length 1, where it has any, and returns what it had.
+func (m *joint) direction(parts int) float64 {
 	var sum float64
 	for _, a := range m.p[:parts] {
 		sum += float64(a * a)
 	}
 	if sum == 0 {
-		return false
+		return 0
 	}
 	length := math.Sqrt(sum)
 	for i := range m.p[:parts] {
 		m.p[i] /= length
 	}
-	return true
+	return length
 }
 
 // row computes dst[j] = 1 - (1-v)^degree with 1 - cosine v of the row's vector and the columns', of which the first parts have a c that is given; c is that of vectors without
-// length. dst may be c.
-func (m *joint) row(k *asm.Kernels, dst, c []float32, parts, given, degree int) {
-	if !m.direction(parts) {
+// length. dst may be c. It returns the length of the row's vector.
+func (m *joint) row(k *asm.Kernels, dst, c []float32, parts, given, degree int) float64 {
+	length := m.direction(parts)
+	if length == 0 {
 		for j, v := range c[:len(dst)] {
 			dst[j] = float32(powerDeficit(float64(v), degree))
 		}
-		return
+		return 0
 	}
 	for i, j := range m.empty {
 		m.kept[i] = c[j]
@@ -75,6 +77,7 @@ func (m *joint) row(k *asm.Kernels, dst, c []float32, parts, given, degree int) 
 	for i, j := range m.empty {
 		dst[j] = float32(powerDeficit(float64(m.kept[i]), degree))
 	}
+	return length
 }
 
 // jointError bounds what float64 adds to v: see asm.Kernels.Join, where the parts' norms are good to 2⁻⁴⁵, as powers of up to 64 are; gap is Σ (pᵢ-qᵢ)².

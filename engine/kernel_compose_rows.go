@@ -33,13 +33,13 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 	n, top := len(b.y), f.plan.top
 	y := b.y
 	for l, t := range f.plan.below {
-		for j, v := range y {
-			s.y[l][j] = t.norm(v)
-		}
 		if t.sum != nil {
-			t.sum.columns(&s.sum, y)
+			t.sum.columns(&s.sum, s.y[l][:n], y)
 		} else {
 			t.columns(&s.stages[l], y)
+			for j, v := range y {
+				s.y[l][j] = float32(t.norm64(v))
+			}
 		}
 		y = s.y[l][:n]
 	}
@@ -50,11 +50,12 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 			y := b.y
 			for l, t := range f.plan.below {
 				if t.sum != nil {
-					t.sum.row(asm, &s.sum, dst, c, x, y)
+					x = t.sum.row(asm, &s.sum, dst, c, x, y)
 				} else {
 					t.row(asm, &s.stages[l], dst, c, x, y)
+					x = float32(t.norm64(x))
 				}
-				c, x, y = dst, t.norm(x), s.y[l][:n]
+				c, y = dst, s.y[l][:n]
 			}
 			s.x[i] = x
 			if n != b.stride {

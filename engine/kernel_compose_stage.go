@@ -12,6 +12,8 @@ import (
 // Layers next to each other that are separable are one stage.
 type stage struct {
 	of   component
+	same bool       // c2 is c itself
+	flat bool       // it is separable
 	p    float64    // of a separable layer, k = (xy)^p g(c): x2 = a x^p, and c2 is a function of c, the table's
 	a    float64    //
 	soft *arcSmooth // of a layer of smoothed thresholds
@@ -74,20 +76,15 @@ func newStage(of component) *stage {
 			t.bias = &f
 		}
 	}
-	if isSeparable(of) {
+	switch of.(type) {
+	case linear, bhattacharyya:
+		t.same = true
+	}
+	if t.flat = isSeparable(of); t.flat {
 		t.p, _ = of.homogeneous()
 		_, t.a, _ = of.feature(0, 1, 1)
 	}
 	return t
-}
-
-// identity reports whether c2 is c itself.
-func (t *stage) identity() bool {
-	switch t.of.(type) {
-	case linear, bhattacharyya:
-		return true
-	}
-	return false
 }
 
 // fast reports whether row has something better than value by value.
@@ -96,7 +93,7 @@ func (t *stage) fast() bool {
 	case gaussian, polynomial:
 		return true
 	}
-	return t.soft != nil || t.bias != nil || isSeparable(t.of)
+	return t.soft != nil || t.bias != nil || t.flat
 }
 
 func isSeparable(k component) bool {
@@ -115,13 +112,8 @@ func (t *stage) table() *piecewise {
 	return t.c2
 }
 
-// norm returns the norm in the feature space of a document with norm x.
-func (t *stage) norm(x float32) float32 { return float32(t.norm64(x)) }
-
+// norm64 returns the norm in the feature space of a document with norm x.
 func (t *stage) norm64(x float32) float64 {
-	if t.sum != nil {
-		return t.sum.norm64(x)
-	}
 	if t.soft != nil {
 		return t.soft.side(float64(x)).norm
 	}
@@ -136,7 +128,7 @@ func (t *stage) norm64(x float32) float64 {
 			return device.Power(a, k.degree)
 		}
 	default:
-		if isSeparable(k) && t.p >= 0 && t.p == math.Trunc(t.p) { // wholePower takes no others
+		if t.flat && t.p >= 0 && t.p == math.Trunc(t.p) { // wholePower takes no others
 			return t.a * wholePower(float64(x), t.p)
 		}
 	}
@@ -179,11 +171,11 @@ func (k polynomial) legs(x float32) (float64, float64) {
 
 // row maps c and the norms to c2: dst[j] = c2(c[j], x, y[j]), given what columns has left; dst may be c.
 func (t *stage) row(asm *asm.Kernels, m *stageRoom, dst, c []float32, x float32, y []float32) {
-	if t.identity() {
+	if t.same {
 		copy(dst, c)
 		return
 	}
-	if isSeparable(t.of) {
+	if t.flat {
 		t.table().apply(asm, dst, c)
 		return
 	}
@@ -225,10 +217,10 @@ func (t *stage) error(c, x, y, c2 float64) float64 {
 	if t.sum != nil {
 		return t.sum.error(c, x, y, c2)
 	}
-	if t.identity() {
+	if t.same {
 		return 0
 	}
-	if isSeparable(t.of) {
+	if t.flat {
 		return t.table().error(c, c2)
 	}
 	if t.soft != nil {

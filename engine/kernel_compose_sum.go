@@ -14,6 +14,7 @@ import (
 type sumStage struct {
 	parts   []*stage
 	weights []float64
+	roots   []float64 // of the weights
 }
 
 // mostSummands bounds the parts of a sum that there is room for.
@@ -36,6 +37,7 @@ func newSumStage(k component) *sumStage {
 			return nil
 		}
 		s.parts = append(s.parts, p)
+		s.roots = append(s.roots, math.Sqrt(f.weights[len(s.roots)]))
 	}
 	return s
 }
@@ -47,42 +49,35 @@ type sumRoom struct {
 	c     [mostSummands][chunk]float32
 }
 
-// columns computes what rows need of the columns.
-func (s *sumStage) columns(m *sumRoom, y []float32) {
+// columns computes what rows need of the columns, and their norms in the feature space, √Σ wᵢ aᵢ².
+func (s *sumStage) columns(m *sumRoom, norms, y []float32) {
 	m.begin(len(s.parts), len(y))
 	for i, p := range s.parts {
-		root := math.Sqrt(s.weights[i])
 		for j, v := range y {
-			m.q[i][j] = root * p.norm64(v)
+			m.q[i][j] = s.roots[i] * p.norm64(v)
 		}
 		p.columns(&m.parts[i], y)
 	}
 	m.directions(len(s.parts))
-}
-
-// norm64 returns √Σ wᵢ aᵢ².
-func (s *sumStage) norm64(x float32) float64 {
-	var v float64
-	for i, p := range s.parts {
-		a := p.norm64(x)
-		v += float64(s.weights[i] * float64(a*a))
+	for j, v := range m.long[:len(y)] {
+		norms[j] = float32(v)
 	}
-	return math.Sqrt(v)
 }
 
-// row computes dst[j] = c2(c[j], x, y[j]), given what columns has left; dst may be c.
-func (s *sumStage) row(asm *asm.Kernels, m *sumRoom, dst, c []float32, x float32, y []float32) {
+// row computes dst[j] = c2(c[j], x, y[j]), given what columns has left; dst may be c. It returns the norm of the row's document.
+func (s *sumStage) row(asm *asm.Kernels, m *sumRoom, dst, c []float32, x float32, y []float32) float32 {
 	n := len(y)
 	dst, c = dst[:n], c[:n]
 	for i, p := range s.parts {
-		m.p[i] = math.Sqrt(s.weights[i]) * p.norm64(x)
-		if m.given[i] = c; !p.identity() {
+		m.p[i] = s.roots[i] * p.norm64(x)
+		if m.given[i] = c; !p.same {
 			m.given[i] = m.c[i][:n]
 			p.row(asm, &m.parts[i], m.given[i], c, x, y)
 		}
 	}
-	m.joint.row(asm, dst, c, len(s.parts), len(s.parts), 1)
-	clear(m.given[:]) // the pool must not keep them
+	norm := m.joint.row(asm, dst, c, len(s.parts), len(s.parts), 1)
+	clear(m.given[:len(s.parts)]) // the pool must not keep them
+	return float32(norm)
 }
 
 // error bounds the error of what row computes: each part's, as it is weighted, float64 rounding and one to float32.
