@@ -241,23 +241,16 @@ func (f weighted) feature(c, x, y float64) (c2, x2, y2 float64) {
 
 // rows adds up in float64 what the parts give.
 func (f weighted) rows(k *asm.Kernels, b *block) {
-	n, last := len(b.y), len(f.of)-1
-	sum, from := b.sum[:n], b.a[:n]
+	sum, from := b.sum[:len(b.y)], b.a[:len(b.y)]
 	for i := range b.x {
 		dst, c := b.row(i)
 		clear(sum)
 		for p, part := range f.of {
 			part.Map(k, from, c, b.x[i:i+1], b.y)
-			w := f.weights[p]
-			if p == last {
-				for j, v := range from {
-					dst[j] = float32(sum[j] + float64(w*float64(v)))
-				}
-				break
-			}
-			for j, v := range from {
-				sum[j] += float64(w * float64(v))
-			}
+			b.add(k, sum, f.weights[p], from)
+		}
+		for j, v := range sum {
+			dst[j] = float32(v)
 		}
 	}
 }

@@ -166,30 +166,32 @@ func (f powered) rows(k *asm.Kernels, b *block) {
 		}
 		f.of[0].Map(k, from, c, b.x[i:i+1], b.y)
 		if !f.whole() {
-			f.powers.row(k, dst, from, b.sum[:len(from)])
+			f.powers.row(k, b, dst, from)
 			continue
 		}
-		raiseWhole(dst, from, f.p)
+		raiseWhole(k, b, dst, from, f.p)
 	}
 }
 
 // raiseWhole computes dst[j] = from[j]^p for a whole number p.
-func raiseWhole(dst, from []float32, p float64) {
+func raiseWhole(k *asm.Kernels, b *block, dst, from []float32, p float64) {
 	dst = dst[:len(from)]
-	switch p {
-	case 2:
+	if p == 2 { // exact before it is rounded
 		for j, w := range from {
 			dst[j] = w * w
 		}
-	case 3:
-		for j, w := range from {
-			v := float64(w)
+		return
+	}
+	wide := b.sum[:len(from)]
+	b.widen(k, wide, from)
+	if p == 3 {
+		for j, v := range wide {
 			dst[j] = float32(v * v * v)
 		}
-	default:
-		for j, w := range from {
-			dst[j] = float32(wholePower(float64(w), p))
-		}
+		return
+	}
+	for j, v := range wide {
+		dst[j] = float32(wholePower(v, p))
 	}
 }
 

@@ -116,7 +116,7 @@ func (f normalised) rows(k *asm.Kernels, b *block) {
 		}
 		return 0
 	}
-	roots, from := b.sum[:len(b.y)], b.a[:len(b.y)]
+	roots, wide, from := b.sum[:len(b.y)], b.wide[:len(b.y)], b.a[:len(b.y)]
 	for j, v := range b.y {
 		roots[j] = root(v)
 	}
@@ -124,9 +124,10 @@ func (f normalised) rows(k *asm.Kernels, b *block) {
 		dst, c := b.row(i)
 		of.Map(k, from, c, b.x[i:i+1], b.y)
 		xx := root(x)
-		for j, v := range from {
+		b.widen(k, wide, from)
+		for j, v := range wide {
 			if d := float64(xx * roots[j]); d > 0 {
-				dst[j] = float32(float64(v) / d)
+				dst[j] = float32(v / d)
 			} else {
 				dst[j] = float32(f.value(float64(c[j]), float64(x), float64(b.y[j])))
 			}
@@ -209,14 +210,18 @@ func (f centred) rows(k *asm.Kernels, b *block) {
 	zero, at := b.one[:1], b.one[1:2]
 	zero[0] = 0
 	of.Map(k, origin, origin, zero, b.y)
+	origins, wide := b.wide[:n], b.sum[:n]
+	b.widen(k, origins, origin)
 	o := of.Eval(0, 0, 0)
 	for i := range b.x {
 		dst, c := b.row(i)
 		of.Map(k, from, c, b.x[i:i+1], b.y)
 		at[0] = 1
 		of.Map(k, at, at, b.x[i:i+1], zero)
-		for j, v := range from {
-			dst[j] = float32(float64(v) - (float64(at[0]) + float64(origin[j])) + o)
+		b.widen(k, wide, from)
+		here := float64(at[0])
+		for j, v := range wide {
+			dst[j] = float32(v - (here + origins[j]) + o)
 		}
 	}
 }

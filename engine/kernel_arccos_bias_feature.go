@@ -17,7 +17,9 @@ const (
 type biasedRoom struct {
 	norms  [chunk]float64 // √k(y, y) of the columns
 	values [chunk]float32
+	wide   [chunk]float64
 	one    [1]float32
+	widener
 }
 
 // root returns √k(x, x) of steps.
@@ -34,9 +36,11 @@ func (f arcBias) featureRow(table *asm.Kernels, k component, m *biasedRoom, dst,
 	values, root := m.values[:len(dst)], f.root(x)
 	m.one[0] = x
 	k.Map(table, values, c, m.one[:], y)
-	for j, v := range values {
+	wide := m.wide[:len(dst)]
+	m.widen(table, wide, values)
+	for j, v := range wide {
 		both := float64(root * m.norms[j])
-		c2 := 1 - float64(v)/both
+		c2 := 1 - v/both
 		if !(both >= biasShort && c2 >= biasClose) {
 			c2, _, _ = f.feature(float64(c[j]), float64(x), float64(y[j]))
 		}

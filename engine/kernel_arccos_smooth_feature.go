@@ -73,6 +73,7 @@ type smoothRoom struct {
 	own     [asm.TurnNumbers]float64
 	norms   [chunk]float64
 	turns   [chunk]float64
+	widener
 }
 
 // columns prepares a block's columns.
@@ -103,9 +104,10 @@ func (f arcSmooth) featureRow(k *asm.Kernels, m *smoothRoom, dst, c []float32, x
 	turns, norms := m.turns[:len(dst)], m.norms[:len(dst)]
 	k.Turn(turns, c, m.own[:], m.cols[:])
 	arctangent.row(k, dst, turns)
-	for j, v := range dst {
+	m.widen(k, turns, dst)
+	for j, v := range turns {
 		d, both := s.norm-norms[j], float64(s.norm*norms[j])
-		w := (float64(float64(v)*(2/math.Pi)) - float64(d*d)*0.5) / both
+		w := (float64(v*(2/math.Pi)) - float64(d*d)*0.5) / both
 		if w < 0 { // rounding, where both terms are 0
 			w = 0
 		}

@@ -73,8 +73,8 @@ func (f powers) at(table [][8]float64, v float64) float64 {
 	return w
 }
 
-// row computes dst[j] = v[j]^p, rounded to float32, for p that is no whole number; what is below 0 by rounding counts as 0. The buffer is as long as dst.
-func (f powers) row(k *asm.Kernels, dst, v []float32, buffer []float64) {
+// row computes dst[j] = v[j]^p, rounded to float32, for p that is no whole number; what is below 0 by rounding counts as 0. It takes the block's sum.
+func (f powers) row(k *asm.Kernels, b *block, dst, v []float32) {
 	table := f.table()
 	if f.whole != 0 || f.rest == nil {
 		for j, w := range v {
@@ -84,9 +84,10 @@ func (f powers) row(k *asm.Kernels, dst, v []float32, buffer []float64) {
 	}
 	for j, w := range v {
 		if w < 0 {
-			w = 0
+			v[j] = 0
 		}
-		buffer[j] = float64(w)
 	}
-	f.rest.row(k, dst, buffer)
+	wide := b.sum[:len(v)]
+	b.widen(k, wide, v)
+	f.rest.row(k, dst, wide)
 }
