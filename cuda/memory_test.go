@@ -12,6 +12,7 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/sparse"
 )
 
 // Memory that doesn't suffice makes tiles smaller, and is an error only when there isn't enough for one row.
@@ -74,6 +75,68 @@ func TestMemory(t *testing.T) {
 	if _, err := run(Options{}); !errors.Is(err, cu.OutOfMemory) || !strings.Contains(err.Error(), "cuMemHostAlloc") {
 		t.Errorf("without page-locked memory: error %v", err)
 	}
+}
+
+// Documents of rows that aren't columns take the place of tiles of a request before where there is no other; where that doesn't suffice either, the error says that fewer may do.
+func TestMemoryOfOtherDocuments(t *testing.T) {
+	noLeaks(t)
+	const n = 200
+	x := embedded(t, zipf(n, 300, 8, 3))
+	test, err := x.Embedder.Transform(zipf(120, 300, 30, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := &device.Request{Docs: sequence(n), Hi: n}
+	other := &device.Request{From: test, Docs: sequence(120), Hi: n}
+	load := func(opt Options) (*Device, *Columns) {
+		t.Helper()
+		d := open(t, opt)
+		cols, err := d.Load(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d, cols
+	}
+	shut := func(d *Device, cols *Columns) {
+		t.Helper()
+		if err := errors.Join(cols.Close(), d.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows := func(cols *Columns, r *device.Request, y *sparse.Embedded) error {
+		return cols.Rows(t.Context(), r, func(b *device.Block) error {
+			compare(t, y, x, r.Docs, 0, b)
+			return nil
+		})
+	}
+	d, cols := load(Options{})
+	documents := d.held
+	if err := rows(cols, other, test); err != nil {
+		t.Fatal(err)
+	}
+	others := d.held - documents - 2*cols.tiles.bytes
+	shut(d, cols)
+
+	extra := int64(4*n + 8*tileFields*n) // numbers of rows and descriptions of tiles, were each a row
+	d, cols = load(Options{MemoryBytes: documents + others + extra + 6*int64(4*padded(n))})
+	if err := rows(cols, own, x); err != nil {
+		t.Fatal(err)
+	}
+	if free := d.limit - d.held; free >= others {
+		t.Fatalf("%d bytes are free before %d are needed: tiles aren't in the way", free, others)
+	}
+	for range 2 {
+		if err := errors.Join(rows(cols, other, test), rows(cols, own, x)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shut(d, cols)
+
+	d, cols = load(Options{MemoryBytes: documents + others/2})
+	if err := rows(cols, other, test); !errors.Is(err, device.ErrMemory) || !errors.Is(err, cu.OutOfMemory) {
+		t.Errorf("error %v, expected a lack of memory", err)
+	}
+	shut(d, cols)
 }
 
 // A request takes the memory of the one before it, and gives way to whoever needs it more.

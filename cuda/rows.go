@@ -38,10 +38,18 @@ func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(b *dev
 	if len(docs) == 0 || r.Lo == r.Hi {
 		return ctx.Err()
 	}
-	return c.d.do(func() (err error) {
+	err := c.d.do(func() (err error) {
 		run := job{c: c, r: r, temporary: pool{d: c.d, keep: true}}
 		defer func() { err = errors.Join(err, run.end()) }()
-		if err := run.begin(ctx, rows, docs); err != nil {
+		if err := run.begin(ctx, rows, docs); isOutOfMemory(err) && c.tiles.bytes > 0 {
+			// The tiles of a request before may be what is in the way: smaller ones do, too.
+			if err := errors.Join(run.end(), c.tiles.drop()); err != nil {
+				return err
+			}
+			if err := run.begin(ctx, rows, docs); err != nil {
+				return err
+			}
+		} else if err != nil {
 			return err
 		}
 		if err := c.tiles.prepare(min(len(docs), mostRows, c.x.Rows()), padded(r.Hi-r.Lo)); err != nil {
@@ -49,6 +57,10 @@ func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(b *dev
 		}
 		return run.stream(ctx, visit)
 	})
+	if isOutOfMemory(err) {
+		err = fmt.Errorf("%w: %w", device.ErrMemory, err)
+	}
+	return err
 }
 
 // begin copies what a request needs beside the columns to the device.

@@ -17,7 +17,8 @@ type Device interface {
 	Name() string
 
 	// Rows computes what r asks for and hands it to visit a block at a time, in order. An error of visit ends it; so does the end of ctx, within a second, with its
-	// error. It may be called concurrently, but not by visit: a device may do one thing at a time.
+	// error. It may be called concurrently, but not by visit: a device may do one thing at a time. Where its memory doesn't hold the rows' documents beside the columns and a row of
+	// values the error is device.ErrMemory.
 	Rows(ctx context.Context, r *device.Request, visit func(b *device.Block) error) error
 
 	// HostBytes returns the memory of the machine, not of the device, that it holds.

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// ErrMemory says that a device's memory doesn't hold what it would take to keep rows there.
-var ErrMemory = errors.New("too little memory on the device to keep rows there")
+// ErrMemory says that a device's memory doesn't hold what was asked of it: the rows that are to be kept there, or the documents of a request, of which fewer may do.
+var ErrMemory = errors.New("too little memory on the device")
 
 // Resident keeps rows of a matrix where they are computed. It may be used concurrently.
 type Resident interface {

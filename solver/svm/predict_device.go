@@ -2,8 +2,10 @@ package svm
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
@@ -19,6 +21,7 @@ const (
 
 // batch is memory for the documents that a device takes at a time, and for the workers that decide them.
 type batch struct {
+	rows    int       // documents that are handed to the device at a time, fewer once its memory hasn't sufficed
 	values  []float32 // [document][support vector]
 	workers []batchWorker
 }
@@ -61,9 +64,22 @@ func (p *Predictor) onDevice(ctx context.Context, docs *sparse.CSR, rows int, ou
 	return tiles.Run(ctx, batches, (n+rows-1)/rows, func(ctx context.Context, w, task int) error {
 		b, first := &held[w], task*rows
 		if b.workers == nil {
+			b.rows = rows
 			b.values, b.workers = make([]float32, min(rows, n)*p.e.Len()), make([]batchWorker, p.e.Workers())
 		}
-		return p.batch(ctx, docs, first, min(first+rows, n), b, out, report)
+		for end := min(first+rows, n); first < end; {
+			to := min(first+b.rows, end)
+			err := p.batch(ctx, docs, first, to, b, out, report)
+			if errors.Is(err, device.ErrMemory) && b.rows > p.e.Panel() {
+				b.rows = max(b.rows/2, p.e.Panel())
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			first = to
+		}
+		return nil
 	})
 }
 

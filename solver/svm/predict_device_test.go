@@ -140,6 +140,63 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 	}
 }
 
+// A device that has too little memory for so many documents is handed fewer, as few as a panel, with the same result.
+func TestPredictOnSmallDevice(t *testing.T) {
+	learn, test := halves(read(t, "synthetic:docs=900,terms=2000,length=30,classes=4,seed=2", sparse.Options{}))
+	m, _ := train(t, learn, Settings{C: 10}, Options{})
+	want := predict(t, m, test.Documents, PredictOptions{Device: newSlowDevice(&slowDevice{})})
+	for _, most := range []int{449, 250, 100, 64} {
+		d := &slowDevice{}
+		p, err := NewPredictor(m, PredictOptions{Device: func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+			own, err := newSlowDevice(d)(ctx, x)
+			return &small{own, most}, err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.Predict(t.Context(), test.Documents)
+		if most < p.e.Panel() {
+			if !errors.Is(err, device.ErrMemory) {
+				t.Errorf("room for %d documents: error %v, expected a lack of memory", most, err)
+			}
+			continue
+		}
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("room for %d documents: other predictions, error %v", most, err)
+		}
+		sum := 0
+		for _, n := range d.requests {
+			sum += n
+		}
+		if sum != test.Documents.Rows() || slices.Max(d.requests) > most {
+			t.Errorf("room for %d documents: the device computed %v", most, d.requests)
+		}
+	}
+	p, err := NewPredictor(m, PredictOptions{Device: func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+		own, err := newSlowDevice(&slowDevice{})(ctx, x)
+		return &small{own, 7}, err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Predict(t.Context(), test.Documents); !errors.Is(err, device.ErrMemory) {
+		t.Errorf("error %v, expected a lack of memory", err)
+	}
+}
+
+// small is a device that has room for so many documents.
+type small struct {
+	engine.Device
+	most int
+}
+
+func (d *small) Rows(ctx context.Context, r *device.Request, visit func(*device.Block) error) error {
+	if len(r.Docs) > d.most {
+		return fmt.Errorf("%d documents: %w", len(r.Docs), device.ErrMemory)
+	}
+	return d.Device.Rows(ctx, r, visit)
+}
+
 // A device that fails, one that can't be had, none at all, and the end of the context.
 func TestPredictWithoutDevice(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=200,terms=500,length=20,classes=2,seed=4", sparse.Options{}))
