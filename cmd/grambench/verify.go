@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 )
 
 var verifyCommand = command{
@@ -33,7 +35,8 @@ Where no kernel is named, the kernel of sets of points is held against its defin
 
 Errors in the table: the greatest absolute error and where it is, with the tolerance at that place; the greatest relative error; the
 greatest error in units of the last place (ulp) of float32; how many pairs took the exact form. Relative errors and ulps leave out pairs
-whose reference is 0 and documents that share no term. -json has full digests and the places of all three.
+whose reference is 0 and documents that share no term. The digest is that of the values compared, row by row. -json has full digests and
+the places of all three.
 
 Examples:
   grambench verify
@@ -160,18 +163,14 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error
 	}
 	v.held += x.Bytes()
 	warnEmptied(v.stderr, v.corpus, x)
-	engines := map[asm.ISA]*engine.Engine{}
-	for _, isa := range v.isas() {
-		if err := v.fits("an engine for each instruction set", v.held+inEngine-embedded); err != nil {
-			return err
+	engines, err := v.engines(ctx, x, inEngine-embedded)
+	defer func() {
+		for _, eng := range engines {
+			eng.Close()
 		}
-		eng, err := v.newEngine(x, string(isa), v.workers, v.p)
-		if err != nil {
-			return err
-		}
-		defer eng.Close()
-		engines[isa] = eng
-		v.held += engines[isa].Bytes() - x.Bytes()
+	}()
+	if err != nil {
+		return err
 	}
 	s, err := v.choose(ctx, x, engines[v.isas()[len(engines)-1]], kernels[0])
 	if err != nil {
@@ -235,4 +234,33 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error
 			fmt.Sprintf("%s of %s, %s differ", counted(mirrored, "pair", "pairs"), counted(len(kernels), "kernel", "kernels"), formatCount(asymmetric[isa])))
 	}
 	return nil
+}
+
+// engines makes an engine for each instruction set, each of which takes at most so many bytes: at the same time, since each is made on one goroutine for the most part, or where
+// memory doesn't hold that many one after the other, as long as there is room. It returns those that were made with an error, too.
+func (v *verifier) engines(ctx context.Context, x *sparse.Embedded, bytes int64) (map[asm.ISA]*engine.Engine, error) {
+	isas, beside := v.isas(), v.numWorkers()
+	if budget := v.budget(); budget > 0 && v.held+int64(len(isas))*bytes > budget {
+		beside = 1
+	}
+	var mu sync.Mutex // guards made and v.held
+	made := map[asm.ISA]*engine.Engine{}
+	err := tiles.Run(ctx, beside, len(isas), func(_ context.Context, _, i int) error {
+		mu.Lock()
+		err := v.fits("an engine for each instruction set", v.held+bytes)
+		mu.Unlock()
+		if err != nil {
+			return err
+		}
+		eng, err := v.newEngine(x, string(isas[i]), v.workers, v.p)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		made[isas[i]] = eng
+		v.held += eng.Bytes() - x.Bytes()
+		return nil
+	})
+	return made, err
 }

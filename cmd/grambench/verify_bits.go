@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/minio/sha256-simd"
 
@@ -178,7 +180,27 @@ func poison(values []float32) {
 
 // sameFloats reports whether a and b have the same bits.
 func sameFloats(a, b []float32) bool {
-	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
+	if len(a) != len(b) {
+		return false
+	}
+	var differ atomic.Bool
+	each := max(len(a)/runtime.GOMAXPROCS(0)+1, 1<<16)
+	var parts sync.WaitGroup
+	for lo := 0; lo < len(a); lo += each {
+		hi := min(lo+each, len(a))
+		parts.Go(func() {
+			b := b[lo:hi]
+			var bits uint32
+			for i, v := range a[lo:hi] {
+				bits |= math.Float32bits(v) ^ math.Float32bits(b[i])
+			}
+			if bits != 0 {
+				differ.Store(true)
+			}
+		})
+	}
+	parts.Wait()
+	return !differ.Load()
 }
 
 // digestOf returns the SHA-256 of the little-endian bits of values, in hexadecimal.

@@ -211,16 +211,24 @@ func (a *rowResult) merge(b rowResult) {
 	a.nonZero += b.nonZero
 }
 
-// addRows takes the values that were computed into the digest and keeps those between rows of the sample.
+// addRows takes the values that are compared into the digest and keeps those between rows of the sample.
 func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
-	buf := make([]byte, 4*s.n)
+	room := make([]byte, 4*s.n)
 	for r := range got.Rows {
-		row := got.Row(r)
+		row, columns := got.Row(r), s.rows[first+r].columns
 		for c := range s.rows {
 			f.square[(first+r)*len(s.rows)+c] = row[s.rows[c].doc]
 		}
-		for c, value := range row {
-			binary.LittleEndian.PutUint32(buf[4*c:][:4], math.Float32bits(value))
+		buf := room
+		if columns != nil {
+			buf = room[:4*len(columns)]
+			for k, c := range columns {
+				binary.LittleEndian.PutUint32(buf[4*k:][:4], math.Float32bits(row[c]))
+			}
+		} else {
+			for c, value := range row {
+				binary.LittleEndian.PutUint32(buf[4*c:][:4], math.Float32bits(value))
+			}
 		}
 		f.hash.Write(buf)
 	}
