@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -188,115 +187,6 @@ func (r *predictRun) setsLike(ctx context.Context, p *progress, m *model.Model, 
 	out, _, err := r.f.corpusOfSets(ctx, p, c, m.Embedder.Terms)
 	return out, err
 }
-
-// loaded is a model made ready.
-type loaded struct {
-	m         *model.Model
-	predictor *svm.Predictor
-	seconds   float64
-	err       error
-}
-
-// load reads the model and the documents at the same time: a gzipped file keeps one processor busy, and the other makes the model ready. Only when
-// the words of text are to be numbered its reader waits for the model's vocabulary.
-func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *sparse.Corpus, error) {
-	f := r.f
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	alone := make(chan *loaded, 1)     // the model, for its vocabulary
-	predictor := make(chan *loaded, 1) // all of it
-	count := &readDocuments{done: make(chan struct{})}
-	held := func(m *model.Model, documents int64) int64 { return runtimeBytes + modelBytes(m) + documents }
-	makeReady := func(m *model.Model, documents int64) (*svm.Predictor, error) {
-		if f.backend == string(cudaBackend) && engine.IsHyperbolic(m.Kernel) {
-			return nil, usagef("-backend cuda with a model of sets of points: sets are compared by the processor, expected cpu")
-		}
-		opt := svm.PredictOptions{ISA: f.isa, Workers: f.workers, MemoryBytes: f.budget(), HeldBytes: held(m, documents), Progress: p.predicting}
-		opt.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) { return r.device(ctx, x, count) }
-		return svm.NewPredictorContext(ctx, m, opt)
-	}
-	go func() {
-		out := &loaded{}
-		begin := time.Now()
-		if out.m, out.err = model.Load(ctx, r.model); out.err != nil {
-			cancel() // there is no use in reading on
-		}
-		alone <- out
-		ready := *out
-		if ready.err == nil {
-			ready.predictor, ready.err = makeReady(out.m, f.readingBytes())
-			if memory := (*engine.MemoryError)(nil); errors.As(ready.err, &memory) {
-				ready.err = nil // there may be room once the documents are read, which can take less than they may
-			}
-		}
-		ready.seconds = time.Since(begin).Seconds()
-		if ready.err != nil {
-			cancel()
-		}
-		predictor <- &ready
-	}()
-	f.signed = true // whether the model takes negative values isn't known yet; if it doesn't, embedding them is an error
-	f.vocabularyLater = func() ([]string, error) {
-		out := <-alone
-		if out.err != nil {
-			return nil, out.err
-		}
-		if out.m.Vocabulary == nil {
-			return nil, errKind
-		}
-		return out.m.Vocabulary, nil
-	}
-	corpus, readErr := f.read(ctx, e, p)
-	if readErr == nil {
-		count.n = corpus.Documents.Rows()
-	}
-	close(count.done)
-	out := <-predictor
-	switch {
-	case out.err != nil:
-		return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
-	case errors.Is(readErr, errKind):
-		return nil, nil, fmt.Errorf("%s holds text, expected vectors as in svmlight files: %s learnt from vectors and knows no words", f.in, r.model)
-	case readErr != nil:
-		return nil, nil, readErr
-	case corpus.Vocabulary == nil && out.m.Vocabulary != nil:
-		return nil, nil, fmt.Errorf("%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words", f.in, r.model)
-	case out.predictor != nil:
-		out.predictor = out.predictor.Holding(held(out.m, corpus.Documents.Bytes()))
-	default:
-		begin := time.Now()
-		if out.predictor, out.err = makeReady(out.m, corpus.Documents.Bytes()); out.err != nil {
-			return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
-		}
-		out.seconds += time.Since(begin).Seconds()
-	}
-	return out, corpus, nil
-}
-
-// readDocuments is the number of documents, once they are read: 0 where reading failed.
-type readDocuments struct {
-	n    int
-	done chan struct{}
-}
-
-// device copies the support vectors to the GPU if kernel values are computed there; where that depends on how many documents there are it waits for these.
-func (r *predictRun) device(ctx context.Context, support *sparse.Embedded, documents *readDocuments) (engine.Device, error) {
-	f := r.f
-	if f.backend != string(cudaBackend) {
-		select {
-		case <-documents.done:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-		if f.pairsBackend(float64(documents.n)*float64(support.Rows())) != string(cudaBackend) {
-			return nil, nil
-		}
-	}
-	return f.loadGPU(ctx, support)
-}
-
-// errKind says that a source holds text, of which the model knows nothing.
-var errKind = errors.New("text for a model of vectors")
 
 // write writes the predictions to their file, or to standard output where no JSON object goes there.
 func (r *predictRun) write(ctx context.Context, e *env, lines *predictionLines) error {

@@ -105,10 +105,6 @@ func (p *Predictor) Close() error {
 	return p.e.Close()
 }
 
-func (p *Predictor) tooLarge(need int64) error {
-	return &engine.MemoryError{What: fmt.Sprintf("predicting with %d support vectors", p.m.Support.Rows()), Need: need, Limit: p.opt.MemoryBytes}
-}
-
 // kernels returns the loops of an instruction set, the best one where none is named.
 func kernels(isa string) (*asm.Kernels, error) {
 	if isa == "" {
@@ -189,30 +185,6 @@ func (p *Predictor) width() int {
 		return 1
 	}
 	return p.e.Panel()
-}
-
-// needs is what predicting documents takes, so many at a time.
-func (p *Predictor) needs(docs *sparse.CSR, rows int) int64 {
-	n := int64(docs.Rows())
-	machines := int64(len(p.m.Classifier.Machines))
-	need := p.opt.HeldBytes + n*(8*machines+24)
-	if p.m.Type.Classifies() {
-		need += n * (24 + 8*int64(len(p.m.Classes)))
-	}
-	if p.e == nil {
-		return need
-	}
-	rows = min(rows, docs.Rows())
-	most := int64(0)
-	for first := 0; first < docs.Rows(); first += rows {
-		end := min(first+rows, docs.Rows())
-		most = max(most, docs.Offsets[end]-docs.Offsets[first])
-	}
-	if p.device {
-		return need + p.e.Bytes() + p.batchBytes(rows, most)
-	}
-	chunk := p.e.CrossTilesBytes(rows, most) + sparse.EmbeddedBytes(rows, most) + p.p.SumsBytes(p.width())
-	return need + p.e.Bytes() + int64(p.e.Workers())*chunk
 }
 
 // room returns a prediction for n documents that says nothing yet.

@@ -31,32 +31,6 @@ type batchWorker struct {
 	turned []float32 // [support vector][document]
 }
 
-// rowsAtATime returns how many documents are predicted together: chunkDocuments, or on a device as many as are worth it and fit into memory. Where that doesn't suffice it
-// says so.
-func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
-	rows := chunkDocuments
-	if p.device {
-		rows = min(max(batchValues/p.e.Len(), p.e.Panel()), batchDocuments)
-	}
-	for limit := p.opt.MemoryBytes; limit > 0; rows = max(rows/2, p.e.Panel()) {
-		need := p.needs(docs, rows)
-		if need <= limit {
-			break
-		}
-		if !p.device || rows <= p.e.Panel() {
-			return 0, p.tooLarge(need)
-		}
-	}
-	return rows, nil
-}
-
-// batchBytes is what batches of so many documents take, with values values at most.
-func (p *Predictor) batchBytes(rows int, values int64) int64 {
-	worker := p.p.SumsBytes(p.width()) + 4*turnColumns*int64(p.width())
-	// Of documents there are those of each batch and those that the device had last; copying them takes as much as an engine's form of them.
-	return batches*(4*int64(rows)*int64(p.e.Len())+int64(p.e.Workers())*worker) + (batches+1)*sparse.EmbeddedBytes(rows, values) + p.e.CrossTilesBytes(rows, values)
-}
-
 // onDevice predicts documents, so many at a time.
 func (p *Predictor) onDevice(ctx context.Context, docs *sparse.CSR, rows int, out *Prediction, report *ticker) error {
 	n := docs.Rows()
