@@ -97,18 +97,16 @@ func (f product) feature(c, x, y float64) (c2, x2, y2 float64) {
 
 // rows multiplies in float64 what the parts give; two need none of that, as their product is exact there.
 func (f product) rows(k *asm.Kernels, b *block) {
-	n := len(b.y)
-	sum, first, from := b.sum[:n], b.a[:n], b.b[:n]
-	for i := range b.x {
-		dst, c := b.row(i)
-		x := b.x[i : i+1]
+	b.groups(func(dst, c, x []float32) {
+		n := len(dst)
+		sum, first, from := b.sum[:n], b.a[:n], b.b[:n]
 		f.of[0].Map(k, first, c, x, b.y)
 		f.of[1].Map(k, from, c, x, b.y)
 		if len(f.of) == 2 {
 			for j, v := range from {
 				dst[j] = first[j] * v
 			}
-			continue
+			return
 		}
 		for j, v := range from {
 			sum[j] = float64(first[j]) * float64(v)
@@ -122,7 +120,7 @@ func (f product) rows(k *asm.Kernels, b *block) {
 		for j, v := range sum {
 			dst[j] = float32(v)
 		}
-	}
+	})
 }
 
 // error: ∏ (|kᵢ| + eᵢ) - ∏ |kᵢ|, and the rounding of the result.
@@ -241,18 +239,17 @@ func (f weighted) feature(c, x, y float64) (c2, x2, y2 float64) {
 
 // rows adds up in float64 what the parts give.
 func (f weighted) rows(k *asm.Kernels, b *block) {
-	sum, from := b.sum[:len(b.y)], b.a[:len(b.y)]
-	for i := range b.x {
-		dst, c := b.row(i)
+	b.groups(func(dst, c, x []float32) {
+		sum, from := b.sum[:len(dst)], b.a[:len(dst)]
 		clear(sum)
 		for p, part := range f.of {
-			part.Map(k, from, c, b.x[i:i+1], b.y)
+			part.Map(k, from, c, x, b.y)
 			b.add(k, sum, f.weights[p], from)
 		}
 		for j, v := range sum {
 			dst[j] = float32(v)
 		}
-	}
+	})
 }
 
 // error: Σ |wᵢ| eᵢ, and the rounding of the result.

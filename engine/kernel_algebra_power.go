@@ -157,20 +157,19 @@ func (f powered) feature(c, x, y float64) (c2, x2, y2 float64) {
 }
 
 func (f powered) rows(k *asm.Kernels, b *block) {
-	from := b.a[:len(b.y)]
-	for i := range b.x {
-		dst, c := b.row(i)
+	b.groups(func(dst, c, x []float32) {
 		if f.same != nil {
-			f.same.Map(k, dst, c, b.x[i:i+1], b.y)
-			continue
+			f.same.Map(k, dst, c, x, b.y)
+			return
 		}
-		f.of[0].Map(k, from, c, b.x[i:i+1], b.y)
-		if !f.whole() {
+		from := b.a[:len(dst)]
+		f.of[0].Map(k, from, c, x, b.y)
+		if f.whole() {
+			raiseWhole(k, b, dst, from, f.p)
+		} else {
 			f.powers.row(k, b, dst, from)
-			continue
 		}
-		raiseWhole(k, b, dst, from, f.p)
-	}
+	})
 }
 
 // raiseWhole computes dst[j] = from[j]^p for a whole number p.

@@ -45,11 +45,10 @@ func (f exponential) feature(c, x, y float64) (c2, x2, y2 float64) {
 }
 
 func (f exponential) rows(k *asm.Kernels, b *block) {
-	for i := range b.x {
-		dst, c := b.row(i)
-		f.of[0].Map(k, dst, c, b.x[i:i+1], b.y)
+	b.groups(func(dst, c, x []float32) {
+		f.of[0].Map(k, dst, c, x, b.y)
 		k.Exp(dst, dst)
-	}
+	})
 }
 
 // error: the part's error is relative to the result, and asm.Exp adds 4 ulp, of at most 2 units each.
@@ -116,23 +115,26 @@ func (f normalised) rows(k *asm.Kernels, b *block) {
 		}
 		return 0
 	}
-	roots, wide, from := b.sum[:len(b.y)], b.wide[:len(b.y)], b.a[:len(b.y)]
+	n := len(b.y)
+	roots := b.wide[:n]
 	for j, v := range b.y {
 		roots[j] = root(v)
 	}
-	for i, x := range b.x {
-		dst, c := b.row(i)
-		of.Map(k, from, c, b.x[i:i+1], b.y)
-		xx := root(x)
+	b.groups(func(dst, c, x []float32) {
+		from, wide := b.a[:len(dst)], b.sum[:len(dst)]
+		of.Map(k, from, c, x, b.y)
 		b.widen(k, wide, from)
-		for j, v := range wide {
-			if d := float64(xx * roots[j]); d > 0 {
-				dst[j] = float32(v / d)
-			} else {
-				dst[j] = float32(f.value(float64(c[j]), float64(x), float64(b.y[j])))
+		for i, x := range x {
+			xx, dst, c := root(x), dst[i*n:][:n], c[i*n:][:n]
+			for j, v := range wide[i*n:][:n] {
+				if d := float64(xx * roots[j]); d > 0 {
+					dst[j] = float32(v / d)
+				} else {
+					dst[j] = float32(f.value(float64(c[j]), float64(x), float64(b.y[j])))
+				}
 			}
 		}
-	}
+	})
 }
 
 // error: the errors of the value and, halved, of both ends of the diagonal, relative to these; and the rounding of the result.
@@ -203,27 +205,29 @@ func (f centred) feature(c, x, y float64) (c2, x2, y2 float64) {
 // rows maps the value and those at o, each as the part maps it, and adds them up in float64 in an order that is the same for (x, y) and (y, x).
 func (f centred) rows(k *asm.Kernels, b *block) {
 	of, n := f.of[0], len(b.y)
-	from, origin := b.a[:n], b.b[:n]
-	for j := range origin {
-		origin[j] = 1
-	}
-	zero, at := b.one[:1], b.one[1:2]
-	zero[0] = 0
-	of.Map(k, origin, origin, zero, b.y)
-	origins, wide := b.wide[:n], b.sum[:n]
-	b.widen(k, origins, origin)
-	o := of.Eval(0, 0, 0)
-	for i := range b.x {
-		dst, c := b.row(i)
-		of.Map(k, from, c, b.x[i:i+1], b.y)
-		at[0] = 1
-		of.Map(k, at, at, b.x[i:i+1], zero)
-		b.widen(k, wide, from)
-		here := float64(at[0])
-		for j, v := range wide {
-			dst[j] = float32(v - (here + origins[j]) + o)
+	origins := b.wide[:n]
+	b.one[0] = 0
+	atOrigin := func(norms []float32) []float32 {
+		at := b.b[:len(norms)]
+		for j := range at {
+			at[j] = 1
 		}
+		of.Map(k, at, at, b.one[:1], norms)
+		return at
 	}
+	b.widen(k, origins, atOrigin(b.y))
+	o := of.Eval(0, 0, 0)
+	b.groups(func(dst, c, x []float32) {
+		from, wide := b.a[:len(dst)], b.sum[:len(dst)]
+		of.Map(k, from, c, x, b.y)
+		b.widen(k, wide, from)
+		for i, here := range atOrigin(x) {
+			x, wide, dst := float64(here), wide[i*n:][:n], dst[i*n:][:n]
+			for j, v := range wide {
+				dst[j] = float32(v - (x + origins[j]) + o)
+			}
+		}
+	})
 }
 
 // error: those of the three values that are mapped, and the rounding of the result.
