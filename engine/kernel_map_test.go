@@ -176,6 +176,40 @@ func TestMapElementwise(t *testing.T) {
 	})
 }
 
+// Combinations take several rows of a narrow tile at a time, and a wide tile chunk by chunk: of any shape it is what its values are alone.
+func TestMapShapes(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 4))
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"product(rbf:gamma=0.1,linear)", "product(rbf:gamma=0.1,linear,arccos:n=0)", "linear + 2*rbf:gamma=0.1", "power(linear + rbf:gamma=0.1,3)", "power(rbf:gamma=0.1,0.5)",
+			"power(polynomial:gamma=1e-3,r=1,degree=2,1.5)", "exp(0.5*ned)", "normalise(polynomial:gamma=0.1,r=1,degree=2)", "centred(ned)", "compose(linear + rbf:gamma=0.1,arccos:n=1)"} {
+			k := MustParseKernel(spec)
+			for _, shape := range [][2]int{{19, 35}, {3, 2*chunk + 5}, {1, chunk}, {5, chunk}} {
+				rows, cols := shape[0], shape[1]
+				c, x, y := make([]float32, rows*cols), make([]float32, rows), make([]float32, cols)
+				for i := range c {
+					c[i] = r.Float32()
+				}
+				for i := range x {
+					x[i] = 3 * r.Float32()
+				}
+				for j := range y {
+					y[j] = 3 * r.Float32()
+				}
+				dst := make([]float32, len(c))
+				k.Map(table, dst, c, x, y)
+				for range 40 {
+					i, j := r.IntN(rows), r.IntN(cols)
+					var alone [1]float32
+					k.Map(table, alone[:], c[i*cols+j:][:1], x[i:][:1], y[j:][:1])
+					if got := dst[i*cols+j]; got != alone[0] {
+						t.Fatalf("%s, %d x %d: the value at (%d, %d) is %v, alone %v", spec, rows, cols, i, j, got, alone[0])
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestMapAllocations(t *testing.T) {
 	if raceDetector {
 		t.Skip("under the race detector pools drop what they hold, by lot")
