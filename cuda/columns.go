@@ -86,7 +86,7 @@ func (c *Columns) uploadSide(ctx context.Context, p *pool, x *sparse.Embedded, b
 	if err != nil {
 		return side{}, err
 	}
-	dense, err := c.layout.uploadDense(ctx, p, s)
+	dense, denseScale, err := c.layout.uploadDense(ctx, p, s)
 	if err != nil {
 		return side{}, err
 	}
@@ -95,7 +95,7 @@ func (c *Columns) uploadSide(ctx context.Context, p *pool, x *sparse.Embedded, b
 		send(&u, s.head), send(&u, s.segment), send(&u, s.entry),
 		send(&u, s.tail), send(&u, s.tailTerm), send(&u, s.tailValue),
 		send(&u, s.list), send(&u, s.listDoc), send(&u, s.listValue),
-		send(&u, s.exact), send(&u, s.exactTerm), send(&u, s.exactValue), dense,
+		send(&u, s.exact), send(&u, s.exactTerm), send(&u, s.exactValue), dense, denseScale,
 	}
 	at := send(&u, fields)
 	return side{at, x.Rows()}, u.err

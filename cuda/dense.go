@@ -54,7 +54,7 @@ func (l *layout) quads() int { return (l.dense + tensorTerms - 1) / tensorTerms 
 // quad is the digits of four terms: of each term in turn those of 2^24, then those of 2^16, 2^8 and 1, see kernels/tensor.h.
 type quad [4][4]int8
 
-// digitScale is what values are multiplied with before they are rounded to whole numbers: the greatest for which the first digit fits.
+// digitScale is what values, in units of their document's scale, are multiplied with before they are rounded to whole numbers: the greatest for which the first digit fits.
 const digitScale = 127 << 24
 
 // digits returns the digits of a value from -1 to 1 in base 256, from -128 to 127, the greatest first.
@@ -65,49 +65,63 @@ func digits(v float64) [4]int8 {
 	return [4]int8{int8(u >> 24), int8(u >> 16), int8(u >> 8), int8(u)}
 }
 
-// fillDense writes the dense end of a document, of the values unit of some terms, to its quads.
-func (l *layout) fillDense(quads []quad, terms []uint32, unit []float64) {
+// leastScale is the exponent of the least scale that a document may have: with a lesser one the sums of the first digits' products might not fit, see kernels/tensor.h.
+const leastScale = -4
+
+// fillDense writes the dense end of a document, of the values unit of some terms, to its quads, and returns its scale.
+func (l *layout) fillDense(quads []quad, terms []uint32, unit []float64) (scale float32) {
+	var most float64
+	for k, t := range terms {
+		if int(l.rank[t]) < l.dense {
+			most = max(most, math.Abs(unit[k]))
+		}
+	}
+	_, exponent := math.Frexp(most)
+	exponent = max(min(exponent, 0), leastScale)
 	clear(quads)
 	for k, t := range terms {
 		r := int(l.rank[t])
 		if r >= l.dense {
 			continue
 		}
-		for n, d := range digits(unit[k]) {
+		for n, d := range digits(math.Ldexp(unit[k], -exponent)) {
 			quads[r/4][n][r%4] = d
 		}
 	}
+	return float32(math.Ldexp(1, exponent))
 }
 
 // densePiece is how many bytes of the dense end are made at a time.
 const densePiece = 4 << 20
 
-// uploadDense copies the dense end of documents, [documents][quads], and returns its address, 0 where there is none.
-func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (uint64, error) {
+// uploadDense copies the dense end of documents, [documents][quads], and their scales, and returns the addresses of both, 0 where there is none.
+func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (at, scaleAt uint64, err error) {
 	quads, n := l.quads(), len(s.exact)-1
 	if quads == 0 {
-		return 0, nil
+		return 0, 0, nil
 	}
 	const size = 16
 	m, err := p.alloc(int64(n) * int64(quads) * size)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
+	scale := make([]float32, n+tensorColumns) // a block reads as many, beyond the last document, too
 	piece := make([]quad, min(n, max(densePiece/size/quads, 1))*quads)
 	for first := 0; first < n; {
 		if ctx.Err() != nil {
-			return 0, context.Cause(ctx)
+			return 0, 0, context.Cause(ctx)
 		}
 		end := min(first+len(piece)/quads, n)
 		for i := first; i < end; i++ {
 			lo, hi := s.exact[i], s.exact[i+1]
-			l.fillDense(piece[(i-first)*quads:][:quads], s.exactTerm[lo:hi], s.exactValue[lo:hi])
+			scale[i] = l.fillDense(piece[(i-first)*quads:][:quads], s.exactTerm[lo:hi], s.exactValue[lo:hi])
 		}
-		at := m.at + cu.DevicePtr(int64(first)*int64(quads)*size)
-		if err := write(memory{at: at}, piece[:(end-first)*quads]); err != nil {
-			return 0, err
+		place := m.at + cu.DevicePtr(int64(first)*int64(quads)*size)
+		if err := write(memory{at: place}, piece[:(end-first)*quads]); err != nil {
+			return 0, 0, err
 		}
 		first = end
 	}
-	return uint64(m.at), nil
+	scaleAt, err = upload(p, scale)
+	return uint64(m.at), scaleAt, err
 }

@@ -168,11 +168,11 @@ func TestTensorExact(t *testing.T) {
 	}
 	all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
 	quads := cols.layout.quads()
-	dense := make([][]quad, n)
+	dense, scale := make([][]quad, n), make([]float32, n)
 	for i := range dense {
 		dense[i] = make([]quad, quads)
 		terms, _ := x.Row(i)
-		cols.layout.fillDense(dense[i], terms, x.Unit64(i, nil))
+		scale[i] = cols.layout.fillDense(dense[i], terms, x.Unit64(i, nil))
 	}
 	checked := 0
 	for i := range n {
@@ -187,7 +187,7 @@ func TestTensorExact(t *testing.T) {
 					}
 				}
 			}
-			want := 1 - float32(float64(sum)/(127*127)*0x1p-24)
+			want := 1 - float32(float64(sum)/(127*127)*0x1p-24*float64(scale[i])*float64(scale[j]))
 			if want < 0.1 { // recomputed
 				continue
 			}
@@ -245,6 +245,84 @@ func TestTensorLongDocuments(t *testing.T) {
 		}
 	}
 	t.Logf("error %.2g", worst)
+	if err := errors.Join(cols.Close(), d.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Documents of equal values have the same digits in all terms, and what is left out of them goes one way: in units of the greatest value it is no more than roundings. The numbers of terms are
+// those, of all from 1,138 to 2,400, whose digits are the worst in units of 1.
+func TestTensorEqualValues(t *testing.T) {
+	noLeaks(t)
+	lengths := []int{1351, 1354, 1309, 2365, 1195}
+	m := &sparse.CSR{Offsets: []int64{0}, Cols: denseMost}
+	for _, length := range lengths { // two of each with denseMost terms in common, the others their own
+		for range 2 {
+			for term := range length {
+				if term >= denseMost {
+					term = m.Cols
+					m.Cols++
+				}
+				m.Terms, m.Values = append(m.Terms, uint32(term)), append(m.Values, 1)
+			}
+			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+		}
+	}
+	x, err := sparse.Sphere.Fit(m).Transform(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, Options{})
+	d.denseShare = everyTerm
+	cols, err := d.Load(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cols.layout.dense != denseMost {
+		t.Errorf("%d terms in the dense end, expected %d", cols.layout.dense, denseMost)
+	}
+	n := x.Rows()
+	all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+	for i := range n {
+		for j := range n {
+			want := 1 - denseMost/math.Sqrt(float64(lengths[i/2]*lengths[j/2]))
+			if i == j || want < 0.1 { // 0, or recomputed
+				continue
+			}
+			// What is left out, values rounded to digits, and a rounding of s, below 1, and one of c.
+			if err := math.Abs(float64(all[i*n+j]) - want); !(err <= 2.9e-9+1.5e-8+0x1p-25+0x1p-25) {
+				t.Errorf("%d and %d terms: found %v, expected %v, error %.3g", lengths[i/2], lengths[j/2], all[i*n+j], want, err)
+			}
+		}
+	}
+	if err := errors.Join(cols.Close(), d.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// The dense end of so many documents that it is copied in several pieces.
+func TestTensorPieces(t *testing.T) {
+	noLeaks(t)
+	const n, terms = 2*densePiece/(4*denseMost) + 77, denseMost
+	m := points(n, terms, 0.05, 11)
+	x, err := sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}.Fit(m).Transform(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, Options{})
+	d.denseShare = everyTerm
+	cols, err := d.Load(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := 16 * n * cols.layout.quads(); size <= 2*densePiece {
+		t.Errorf("%d bytes of the dense end, expected more than two pieces of %d", size, densePiece)
+	}
+	lo := n / device.Columns * device.Columns
+	for _, r := range []*device.Request{{Docs: []int{0, n / 2, n - 1}, Lo: lo, Hi: n}, {Docs: []int{n / 3}, Hi: 1}} {
+		all := gather(t, cols, r, r.Hi-r.Lo)
+		compare(t, x, x, r.Docs, r.Lo, &device.Block{Rows: len(r.Docs), Cols: r.Hi - r.Lo, Width: r.Hi - r.Lo, Value: all})
+	}
 	if err := errors.Join(cols.Close(), d.Close()); err != nil {
 		t.Error(err)
 	}

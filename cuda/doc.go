@@ -45,7 +45,7 @@
 //	panelChiSquare         82, 80, 80  the same
 //	panelJensenShannon     82, 80, 80  the same
 //	tailAdd, all three  44-47, 40, 40  32 KiB
-//	panelTensor         240, 240, 236  48 KiB
+//	panelTensor         242, 240, 238  48 KiB
 //	finish                 56, 48, 48  12 KiB
 //	addRows                32, 40, 40  none
 //	extremes               28, 28, 28  8 KiB

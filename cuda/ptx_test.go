@@ -41,23 +41,24 @@ func (s *simulated) inMemory(t *testing.T, x *sparse.Embedded, terms int) {
 		t.Fatal(err)
 	}
 	g := &s.memory
+	dense, denseScale := s.dense(p)
 	s.sides = ptxsim.Buffer(g, []uint64{
 		ptxsim.Buffer(g, p.head), ptxsim.Buffer(g, p.segment), ptxsim.Buffer(g, p.entry), ptxsim.Buffer(g, p.tail), ptxsim.Buffer(g, p.tailTerm), ptxsim.Buffer(g, p.tailValue),
 		ptxsim.Buffer(g, p.list), ptxsim.Buffer(g, p.listDoc), ptxsim.Buffer(g, p.listValue), ptxsim.Buffer(g, p.exact), ptxsim.Buffer(g, p.exactTerm), ptxsim.Buffer(g, p.exactValue),
-		ptxsim.Buffer(g, s.dense(p)),
+		ptxsim.Buffer(g, dense), ptxsim.Buffer(g, denseScale),
 	})
 	s.head = ptxsim.Buffer(g, []uint64{ptxsim.Buffer(g, s.layout.chunk), ptxsim.Buffer(g, s.layout.terms), uint64(s.layout.chunks()), uint64(s.layout.segments())})
 }
 
 // dense lays out the dense end.
-func (s *simulated) dense(p *split) []quad {
+func (s *simulated) dense(p *split) (out []quad, scale []float32) {
 	quads, n := s.layout.quads(), len(p.exact)-1
-	out := make([]quad, n*quads)
+	out, scale = make([]quad, n*quads), make([]float32, n+tensorColumns)
 	for i := range n {
 		lo, hi := p.exact[i], p.exact[i+1]
-		s.layout.fillDense(out[i*quads:][:quads], p.exactTerm[lo:hi], p.exactValue[lo:hi])
+		scale[i] = s.layout.fillDense(out[i*quads:][:quads], p.exactTerm[lo:hi], p.exactValue[lo:hi])
 	}
-	return out
+	return out, scale
 }
 
 // program lays out a program for all documents as rows and columns.

@@ -47,6 +47,7 @@ struct Side {
 	const unsigned GLOBAL *exactTerm;   // ascending
 	const double GLOBAL *exactValue;    // of unit length together
 	const Quad GLOBAL *dense;           // [documents][quads] of the dense end
+	const float GLOBAL *denseScale;     // [documents + TENSOR_COLUMNS] a power of two each, which its digits are in units of
 };
 
 // Head says how the head is cut: into chunks, whose panels fit into shared memory, and these into segments, the rarest first.

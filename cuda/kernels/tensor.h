@@ -1,19 +1,21 @@
 // The dense end: the most frequent terms, whose products the tensor cores take, of all documents alike, whether they have the term or not. Included by gram.cu.
 #pragma once
 
-// Values are whole numbers here, q = rint(Q a) with Q = 127·2^24, written with four digits of base 256 from -128 to 127, q = d0 2^24 + d1 2^16 + d2 2^8 + d3, and |d0| <= 127
-// since |a| <= 1. Of the 16 products of digits the ten with i + j <= 3 are taken,
+// Values are whole numbers here, q = rint(Q a / A) with Q = 127·2^24 and a scale A of the document, the least power of two above all its |a| in the dense end, but at most 1 and at
+// least 2^-4. They are written with four digits of base 256 from -128 to 127, q = d0 2^24 + d1 2^16 + d2 2^8 + d3, and |d0| <= 127 since |a| <= A. Of the 16 products of digits the ten with
+// i + j <= 3 are taken,
 //
-//	Q² Σ_t a_t b_t = Σ_t q_t q'_t = 2^24 (2^24 S0 + 2^16 S1 + 2^8 S2 + S3) + what is left out,  Sn = Σ_t Σ_{i+j=n} d_i d'_j
+//	Q²/(A B) Σ_t a_t b_t = Σ_t q_t q'_t = 2^24 (2^24 S0 + 2^16 S1 + 2^8 S2 + S3) + what is left out,  Sn = Σ_t Σ_{i+j=n} d_i d'_j
 //
 // The sums are exact: |Sn| <= 4·2^14·1024 for up to 1,024 terms, and the tensor cores add bytes' products in 32 bits. So there is no rounding to know of the hardware, (i, j) and
 // (j, i) have the same bits in any order of the terms, and so has every device. The way is that of Ootomo, Ozaki and Yokota, "DGEMM on integer matrix multiplication unit",
-// arXiv 2306.11975, with one scale for all, which vectors of unit length allow. Three products of TF32 parts would take 30 / 25 of the time by the rates of the hardware, err by up to
+// arXiv 2306.11975. Three products of TF32 parts would take 30 / 25 of the time by the rates of the hardware, err by up to
 // 8·2^-24 in their parts, and carry the tensor cores' truncation, whose alignment NVIDIA doesn't document.
 //
-// Accuracy, for K terms and unit vectors, so that Σ|a_t| <= √K: rounding to q changes the sum by at most √K / Q, 1.5·10^-8 for K = 1,024. What is left out, with digits up to 128, is at
-// most K (3·2^30 + 2·2^22 + 2^14) / Q² = 7.1·10^-10 K, 7.3·10^-7 for K = 1,024 if all went one way; digits that are as good as drawn by lot give 4·10^-9. The sum is rounded to
-// float32 once and once more when it is added to what the rare terms gave: 1.2·10^-7. Together below 9·10^-7.
+// Accuracy, for K terms and unit vectors, so that Σ|a_t| <= √K: rounding to q changes the sum by at most √K (A + B) / 2Q, 1.5·10^-8 for K = 1,024. What is left out, with digits up to 128,
+// is at most K (3·2^30 + 2·2^22 + 2^14) A B / Q² = 7.1·10^-10 K A B if all went one way, as it does where a document has many equal values: with K of them A² <= 4/K or A = 2^-4, so that it is 2.9·10^-9.
+// Digits that are as good as drawn by lot give 4·10^-9 A B for K = 1,024. The sum is rounded to float32 once and once more when it is added to what the other terms gave, 1.2·10^-7, which
+// is what counts. Only documents made for it, with a value above ½ beside hundreds of equal small ones, all of unlucky digits, could come to 7.3·10^-7.
 constexpr double TENSOR_UNIT = 0x1p-24 / (127 * 127); // of the sum in parentheses
 
 static_assert(TENSOR_ROWS * TENSOR_COLUMNS == 32 * TENSOR_THREADS && TENSOR_COLUMNS % 32 == 0 && TENSOR_ROWS % 32 == 0);
@@ -89,22 +91,25 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(cons
 		__syncthreads();
 	}
 
-	// Columns beyond the last are there up to a multiple of PANEL. 2^8 S0 + S1 fits 32 bits: by Cauchy-Schwarz |S0| <= (127 + √K)², below 2^15, and |S1| <= 2·2^14·1024.
-	const long long stride = tile->stride, rowsLeft = tile->rows - r0;
-	float GLOBAL *corner = tile->value + r0 * stride + c0 + warp / DOWN * 32 + 2 * t;
+	// Columns beyond the last are there up to a multiple of PANEL. 2^8 S0 + S1 fits 32 bits: by Cauchy-Schwarz |S0| <= (127/A + √K/2 + 1) (127/B + √K/2 + 1), below 2^22.1, and
+	// |S1| <= 2·2^14·1024. The product with powers of two is exact.
+	const long long stride = tile->stride, rowsLeft = tile->rows - r0, column = c0 + warp / DOWN * 32 + 2 * t;
+	float GLOBAL *corner = tile->value + r0 * stride + column;
+	const float GLOBAL *scale = cols->denseScale + tile->lo + column;
 #pragma unroll
 	for (int m = 0; m < 2; m++)
 #pragma unroll
 		for (int half = 0; half < 2; half++) {
 			const unsigned r = warp % DOWN * 32 + 16 * m + 8 * half + g;
 			if (r >= rowsLeft) continue;
+			const float rowScale = rows->denseScale[tile->docs[r0 + r]];
 #pragma unroll
 			for (int n = 0; n < 4; n++)
 #pragma unroll
 				for (int k = 0; k < 2; k++) {
 					const int at = 2 * half + k;
 					const double whole = fma((double)(sum[m][n][0][at] * 256 + sum[m][n][1][at]), 65536, fma((double)sum[m][n][2][at], 256, (double)sum[m][n][3][at]));
-					corner[r * stride + 8 * n + k] += (float)(whole * TENSOR_UNIT);
+					corner[r * stride + 8 * n + k] += (float)(whole * TENSOR_UNIT) * (rowScale * scale[8 * n + k]);
 				}
 		}
 }

@@ -3,7 +3,7 @@
 
 #include "hold.h"
 
-// digits writes those of a value to a place of a quad, see kernels/tensor.h.
+// digits writes those of a value, in units of its document's scale, to a place of a quad, see kernels/tensor.h.
 static void digits(Quad *q, int at, double value) {
 	long long v = llrint(value * (127 << 24));
 	for (unsigned *word : {&q->w, &q->z, &q->y, &q->x}) {
@@ -21,7 +21,7 @@ struct Documents {
 	std::vector<long long> headAt{0}, tailAt{0}, exactAt{0}, list{0};
 	std::vector<unsigned> segment, tailTerm, listDoc, exactTerm;
 	std::vector<Entry> entry;
-	std::vector<float> tailValue, listValue;
+	std::vector<float> tailValue, listValue, scale;
 	std::vector<double> exactValue;
 	std::vector<int> chunk, chunkTerms;
 	std::vector<Quad> quads; // perDocument of each
@@ -67,10 +67,12 @@ struct Documents {
 			}
 			segment.push_back(at);
 			headAt.push_back(entry.size());
+			scale.push_back(1);
+			while (scale[i] > 0x1p-4f && std::all_of(rows[i].begin(), rows[i].end(), [&](auto &e) { return e.first >= dense || fabs(e.second) <= scale[i] / 2; })) scale[i] /= 2;
 			for (auto &e : rows[i]) {
 				exactTerm.push_back(e.first);
 				exactValue.push_back(e.second);
-				if (e.first < dense) digits(&quads[(size_t)i * perDocument + e.first / 4], e.first % 4, e.second);
+				if (e.first < dense) digits(&quads[(size_t)i * perDocument + e.first / 4], e.first % 4, e.second / scale[i]);
 				if (e.first < head) continue;
 				tailTerm.push_back(e.first - head);
 				tailValue.push_back((float)e.second);
@@ -88,9 +90,10 @@ struct Documents {
 		}
 		for (auto shrink : {&headAt, &tailAt, &exactAt, &list}) shrink->shrink_to_fit();
 		for (auto shrink : {&segment, &tailTerm, &listDoc, &exactTerm}) shrink->shrink_to_fit();
+		scale.resize(n + TENSOR_COLUMNS), scale.shrink_to_fit();
 		entry.shrink_to_fit(), tailValue.shrink_to_fit(), listValue.shrink_to_fit(), exactValue.shrink_to_fit();
 		side = {headAt.data(), segment.data(), entry.data(), tailAt.data(), tailTerm.data(), tailValue.data(), list.data(), listDoc.data(), listValue.data(),
-			exactAt.data(), exactTerm.data(), exactValue.data(), quads.data()};
+			exactAt.data(), exactTerm.data(), exactValue.data(), quads.data(), scale.data()};
 		cut = {chunk.data(), chunkTerms.data(), (long long)chunkTerms.size(), segments};
 	}
 };
