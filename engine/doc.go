@@ -38,7 +38,11 @@
 //
 // and the norms √k(x, x), √k(y, y), which are just what a kernel is given. So layers are functions of three numbers, as kernels of documents are, and c₂ keeps its digits
 // however small it is: it is computed by formulas without cancellation, not as 1 minus a number near 1. A function that is written in two ways is one kernel where
-// the specifications have one form, as compose(arccos:n=1,layers=3) and arccos:n=1,layers=3 have; == compares them.
+// the specifications have one form, as compose(arccos:n=1,layers=3) and arccos:n=1,layers=3 have; == compares them. A power of an exponential keeps its specification, but is
+// computed as the exponential that it is, and so it has that one's properties: power(rbf:gamma=1,0.5) is positive definite as rbf:gamma=0.5 is.
+//
+// What is below a layer is computed in float64 and rounded once, as the layer above multiplies relative errors: Gaussian kernels, polynomials, sums of up to four parts, smoothed and biased
+// thresholds have maps for that in package asm (see asm.Kernels.Join), kernels that are one table of c are that, and others go value by value.
 //
 // # Accuracy
 //
