@@ -88,8 +88,11 @@ func (f *flags) loadGPU(ctx context.Context, x *sparse.Embedded) (engine.Device,
 
 // checkBackend holds that a back end that is asked for is there.
 func (f *flags) checkBackend() error {
+	if f.set.Lookup("backend") == nil {
+		return nil
+	}
 	switch f.backend {
-	case "", "auto", "cpu":
+	case "auto", "cpu":
 	case "cuda", "gpu":
 		f.backend = string(cudaBackend)
 		if _, err := f.openGPU(); err != nil {
@@ -101,6 +104,9 @@ func (f *flags) checkBackend() error {
 	return f.checkISA()
 }
 
+// choosesBackend says whether what is computed on depends on the job: -backend auto decides, in a program that has more than one.
+func (f *flags) choosesBackend() bool { return f.backend == "auto" && f.isa == "" && cuda.Built }
+
 // jobBackend returns what one job computes on, the matrix of documents: an instruction set, "" for the best, or cudaBackend.
 func (f *flags) jobBackend(documents int) string {
 	return f.pairsBackend(float64(documents) * float64(documents) / 2)
@@ -111,7 +117,7 @@ func (f *flags) pairsBackend(pairs float64) string {
 	if f.backend == string(cudaBackend) {
 		return f.backend
 	}
-	if f.backend != "auto" || f.isa != "" || !cuda.Built {
+	if !f.choosesBackend() {
 		return f.isa
 	}
 	seconds := pairs / (autoRate * float64(f.numWorkers()))

@@ -30,7 +30,8 @@ Lists (-grid NAME=LIST, once for each name):
 -log2c and -log2g are those of LIBSVM's grid.py. Where no list is given, C is 0.1, 1, 10 and 100, and if no kernel is named, t is 0.1, 0.25, 0.5, 1 and 2.
 
 The table has a row for each kernel and a column for each C, in each cell the mean over the folds and its standard deviation; * marks the best. The
-measure, the folds and the flags of the problem are those of grambench cv. With -solver cuda a GPU keeps the rows and the scores of one kernel after the other. ^C ends the search and prints what is complete.
+measure, the folds and the flags of the problem are those of grambench cv. With -solver cuda a GPU keeps the rows and the scores of one kernel
+after the other. ^C ends the search and prints what is complete.
 
 Examples:
   grambench grid -in mail/                                       the lists that are taken where none are given
@@ -260,7 +261,12 @@ func (r *gridRun) search(ctx context.Context, e *env, p *progress, watch *gridWa
 	return svm.SearchProblems(ctx, s, g, func(embedding sparse.Embedding) (*svm.Problem, error) {
 		p.clear()
 		r.warnStore(e, last)
-		last = nil // the next matrix needs the room
+		if last != nil {
+			if err := last.Engine().Close(); err != nil {
+				return nil, err
+			}
+		}
+		last = nil // the next matrix needs the room, and its documents that on the GPU
 		problem, err := r.newProblem(ctx, e, p, corpus, embedding)
 		if err == nil {
 			watch.engine(problem.Engine())

@@ -52,7 +52,7 @@ func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *s
 				ready.err = nil // there may be room once the documents are read, which can take less than they may
 			}
 		}
-		ready.seconds = time.Since(begin).Seconds()
+		ready.seconds = (time.Since(begin) - count.waited).Seconds()
 		if ready.err != nil {
 			cancel()
 		}
@@ -98,19 +98,25 @@ func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *s
 
 // readDocuments is the number of documents, once they are read: 0 where reading failed.
 type readDocuments struct {
-	n    int
-	done chan struct{}
+	n      int
+	done   chan struct{}
+	waited time.Duration // for them, with nothing else to do
 }
 
 // device copies the support vectors to the GPU if kernel values are computed there; where that depends on how many documents there are it waits for these.
 func (r *predictRun) device(ctx context.Context, support *sparse.Embedded, documents *readDocuments) (engine.Device, error) {
 	f := r.f
 	if f.backend != string(cudaBackend) {
+		if !f.choosesBackend() {
+			return nil, nil
+		}
+		begin := time.Now()
 		select {
 		case <-documents.done:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
+		documents.waited += time.Since(begin)
 		if f.pairsBackend(float64(documents.n)*float64(support.Rows())) != string(cudaBackend) {
 			return nil, nil
 		}

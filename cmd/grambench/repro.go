@@ -12,7 +12,6 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
-	"github.com/gramengine/gram/cuda"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
 )
@@ -151,9 +150,7 @@ func (r *reproRun) run(ctx context.Context, e *env) error {
 // nothing where there is no choice.
 func (r *reproRun) device() (device func(context.Context, *sparse.Embedded) (engine.Device, error), name, computer string) {
 	f := r.f
-	switch {
-	case f.backend == string(cudaBackend):
-	case f.backend != "auto" || f.isa != "" || !cuda.Built:
+	if f.backend != string(cudaBackend) && !f.choosesBackend() {
 		return nil, "", ""
 	}
 	d, err := f.openGPU()
@@ -161,6 +158,9 @@ func (r *reproRun) device() (device func(context.Context, *sparse.Embedded) (eng
 		return nil, "", withWhy(string(asm.Best().ISA), err.Error())
 	}
 	name = "cuda: " + d.Info().Name
+	if f.gpuTensor { // which gives values other bits
+		name += ", -gpu-tensor"
+	}
 	if f.backend == string(cudaBackend) {
 		return f.loadGPU, name, name
 	}
