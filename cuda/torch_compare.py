@@ -4,7 +4,7 @@
 
 DOCUMENTS is what BenchmarkKeep writes of its largest corpus (GRAM_CUDA_DOCUMENTS), some rows of the matrix among it, and PAIRS_PER_SECOND what it measured. Each way computes the whole
 matrix, a block at a time, and leaves it on the device; a symmetric product is computed once and mirrored where that saves anything. Times are medians of up to five runs after a first one, fewer
-where they take long. Rates count pairs i < j, as everywhere in this project; the error is the greatest difference from this back end's rows. With cpu it runs there, to try the script.
+where they take long; a first one of more than 6 s is the only one. Rates count pairs i < j, as everywhere in this project; the error is the greatest difference from this back end's rows. With cpu it runs there, to try the script.
 """
 import signal
 import statistics
@@ -14,7 +14,7 @@ import time
 import torch
 
 T = 0.5  # of the kernel, as in BenchmarkKeep
-ENOUGH = 6.0  # seconds after which no run of a way begins, the first not counted
+ENOUGH = 6.0  # seconds after which no run of a way begins, those of the first not counted if there are less
 LIMIT = 20  # seconds that a way may take in all
 
 
@@ -39,13 +39,14 @@ def kernel(s):
 
 def measured(device, work):
     times = []
-    while len(times) < 6 and (len(times) < 2 or sum(times[1:]) < ENOUGH):
+    while not times or (len(times) < 6 and times[0] < ENOUGH and sum(times[1:]) < ENOUGH):
         begin = time.perf_counter()
         work()
         if device.type == "cuda":
             torch.cuda.synchronize()
         times.append(time.perf_counter() - begin)
-    return statistics.median(times[1:]), len(times) - 1
+    counted = times[1:] or times
+    return statistics.median(counted), len(counted)
 
 
 def too_long(*_):
