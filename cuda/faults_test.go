@@ -231,9 +231,12 @@ func (p *path) attempt(t *testing.T, again bool) (first, second any, failures in
 	return first, second, failures, err
 }
 
-// hold lets calls of the driver fail, of every function that the path calls: the first, the second and later ones, alone or with all that follow. The error reaches the caller with the
-// name of the function, nothing is left behind, and the process goes on: work that failed alone gives what it gives without a failure when it is done again on the same
-// device, and otherwise the whole path does. It returns the functions that were called.
+// everyCall is how many calls of a function are tried one by one, if there are no more of them; with -short some are.
+const everyCall = 50
+
+// hold lets calls of the driver fail, of every function that the path calls: all of up to everyCall, otherwise the first, the second and some later ones, alone or with all
+// that follow. The error reaches the caller with the name of the function, nothing is left behind, and the process goes on: work that failed alone gives what it gives without a
+// failure when it is done again on the same device, and otherwise the whole path does. It returns the functions that were called.
 func (p *path) hold(t *testing.T) map[string]bool {
 	called := map[string]bool{}
 	for _, call := range driverFunctions(t) {
@@ -250,6 +253,9 @@ func (p *path) hold(t *testing.T) map[string]bool {
 		places := []int{1, min(2, most), (most + 1) / 2, most}
 		if !testing.Short() {
 			places = append(places, min(3, most), (most+3)/4, (3*most+3)/4, max(most-1, 1))
+			for at := 1; at <= most && most <= everyCall; at++ {
+				places = append(places, at)
+			}
 		}
 		slices.Sort(places)
 		for _, at := range slices.Compact(places) {
@@ -312,7 +318,7 @@ func TestSolveErrors(t *testing.T) {
 
 // A lack of memory that passes is made up for, with smaller tiles, or is an error; values are right either way.
 func TestPassingLackOfMemory(t *testing.T) {
-	for _, p := range []path{streaming(t), keeping(t), training(t)} {
+	for _, p := range []path{streaming(t), tensing(t), keeping(t), training(t)} {
 		for _, call := range []string{"cuMemAlloc_v2", "cuMemHostAlloc"} {
 			t.Setenv("FAKE_FAIL", call+":0:0")
 			want, _, _, err := p.attempt(t, false)
