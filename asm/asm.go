@@ -54,6 +54,7 @@ type Kernels struct {
 	Wedge      func(dst, c, row, cols []float32)
 
 	HalfLine        func(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool)
+	Tanh            func(dst []float32, v []float64)
 	GaussianDeficit func(dst, c, y []float32, x, gamma float64)
 	Affine          func(dst []float64, c, y []float32, x, gamma, r float64)
 	Squares         func(dst []float64, c, y []float32, x float64)

@@ -40,6 +40,7 @@ func TestGuard(t *testing.T) {
 			for _, m := range mapCases() {
 				m.run(k, dst[from:], c[from:], y[from:])
 			}
+			k.Tanh(dst[from:], g[from:])
 			k.Affine(g[from:], c[from:], y[from:], 1, 2, 3)
 			k.Squares(g[from:], c[from:], y[from:], 1)
 			k.Turn(g[from:], c[from:], make([]float64, TurnNumbers), [][]float64{g[from:], g[from:], g[from:], g[from:], g[from:]})

@@ -38,6 +38,7 @@ var generic = Kernels{
 	Wedge:      wedgeGeneric,
 
 	HalfLine:        halfLineGeneric,
+	Tanh:            tanhGeneric,
 	GaussianDeficit: gaussianDeficitGeneric,
 	Affine:          affineGeneric,
 	Squares:         squaresGeneric,

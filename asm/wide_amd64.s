@@ -220,6 +220,108 @@ DATA counting4<>+8(SB)/4, $0x00000002
 DATA counting4<>+12(SB)/4, $0x00000003
 GLOBL counting4<>(SB), RODATA|NOPTR, $16
 
+// func tanhAVX2(dst []float32, v []float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·tanhAVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         v_base+24(FP), DX
+	MOVQ         $0x3ff0000000000000, BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         $0x4338000000000000, BX
+	VMOVQ        BX, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0xc044000000000000, BX
+	VMOVQ        BX, X2
+	VPBROADCASTQ X2, Y2
+	MOVQ         $0x3ec71de3a556c734, BX
+	VMOVQ        BX, X3
+	VPBROADCASTQ X3, Y3
+	MOVQ         $0x8000000000000000, BX
+	VMOVQ        BX, X4
+	VPBROADCASTQ X4, Y4
+	MOVQ         $0x4000000000000000, BX
+	VMOVQ        BX, X5
+	VPBROADCASTQ X5, Y5
+	XORQ         BX, BX
+
+block5:
+	CMPQ         CX, $0x00000004
+	JL           fewer6
+	VMOVUPD      (DX)(BX*8), Y6
+	VORPD        Y4, Y6, Y7
+	VADDPD       Y7, Y7, Y7
+	VMAXPD       Y7, Y2, Y7
+	VMOVAPD      Y1, Y8
+	VFMADD231PD  all_3ff71547652b82fe<>+0(SB), Y7, Y8
+	VSUBPD       Y1, Y8, Y9
+	VFNMADD132PD all_3fe62e42fefa39ef<>+0(SB), Y7, Y9
+	VMOVAPD      Y3, Y7
+	VFMADD213PD  all_3efa01a01a01a01a<>+0(SB), Y9, Y7
+	VFMADD213PD  all_3f2a01a01a01a01a<>+0(SB), Y9, Y7
+	VFMADD213PD  all_3f56c16c16c16c17<>+0(SB), Y9, Y7
+	VFMADD213PD  all_3f81111111111111<>+0(SB), Y9, Y7
+	VFMADD213PD  all_3fa5555555555555<>+0(SB), Y9, Y7
+	VFMADD213PD  all_3fc5555555555555<>+0(SB), Y9, Y7
+	VFMADD213PD  all_3fe0000000000000<>+0(SB), Y9, Y7
+	VFMADD213PD  Y0, Y9, Y7
+	VMULPD       Y9, Y7, Y7
+	VPSLLQ       $0x34, Y8, Y8
+	VPADDQ       Y0, Y8, Y8
+	VSUBPD       Y8, Y0, Y9
+	VFNMADD231PD Y7, Y8, Y9
+	VSUBPD       Y9, Y5, Y7
+	VDIVPD       Y7, Y9, Y9
+	VANDPD       Y4, Y6, Y6
+	VORPD        Y6, Y9, Y9
+	VCVTPD2PSY   Y9, X9
+	VMOVUPS      X9, (AX)(BX*4)
+	ADDQ         $0x00000004, BX
+	SUBQ         $0x00000004, CX
+	JMP          block5
+
+fewer6:
+	TESTQ        CX, CX
+	JEQ          done4
+	VMOVQ        CX, X7
+	VPBROADCASTQ X7, Y6
+	VPBROADCASTD X7, X7
+	VPCMPGTQ     counting8<>+0(SB), Y6, Y6
+	VPCMPGTD     counting4<>+0(SB), X7, X7
+	VMASKMOVPD   (DX)(BX*8), Y6, Y6
+	VORPD        Y4, Y6, Y8
+	VADDPD       Y8, Y8, Y8
+	VMAXPD       Y8, Y2, Y8
+	VMOVAPD      Y1, Y2
+	VFMADD231PD  all_3ff71547652b82fe<>+0(SB), Y8, Y2
+	VSUBPD       Y1, Y2, Y1
+	VFNMADD132PD all_3fe62e42fefa39ef<>+0(SB), Y8, Y1
+	VMOVAPD      Y3, Y3
+	VFMADD213PD  all_3efa01a01a01a01a<>+0(SB), Y1, Y3
+	VFMADD213PD  all_3f2a01a01a01a01a<>+0(SB), Y1, Y3
+	VFMADD213PD  all_3f56c16c16c16c17<>+0(SB), Y1, Y3
+	VFMADD213PD  all_3f81111111111111<>+0(SB), Y1, Y3
+	VFMADD213PD  all_3fa5555555555555<>+0(SB), Y1, Y3
+	VFMADD213PD  all_3fc5555555555555<>+0(SB), Y1, Y3
+	VFMADD213PD  all_3fe0000000000000<>+0(SB), Y1, Y3
+	VFMADD213PD  Y0, Y1, Y3
+	VMULPD       Y1, Y3, Y3
+	VPSLLQ       $0x34, Y2, Y2
+	VPADDQ       Y0, Y2, Y2
+	VSUBPD       Y2, Y0, Y1
+	VFNMADD231PD Y3, Y2, Y1
+	VSUBPD       Y1, Y5, Y0
+	VDIVPD       Y0, Y1, Y1
+	VANDPD       Y4, Y6, Y6
+	VORPD        Y6, Y1, Y1
+	VCVTPD2PSY   Y1, X1
+	VMASKMOVPS   X1, X7, (AX)(BX*4)
+
+done4:
+	VZEROUPPER
+	RET
+
 // func joinAVX2(dst []float32, c [][]float32, q [][]float64, p []float64, degree int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·joinAVX2(SB), NOSPLIT, $0-104
@@ -243,9 +345,9 @@ TEXT ·joinAVX2(SB), NOSPLIT, $0-104
 	DECQ         R9
 	XORQ         R10, R10
 
-block5:
+block8:
 	CMPQ   CX, $0x00000008
-	JL     fewer6
+	JL     fewer9
 	VXORPD Y3, Y3, Y3
 	VXORPD Y5, Y5, Y5
 	VXORPD Y4, Y4, Y4
@@ -254,7 +356,7 @@ block5:
 	MOVQ   DX, R12
 	MOVQ   SI, R13
 
-part7:
+part10:
 	MOVQ         (R13), R14
 	VBROADCASTSD (DI)(R11*8), Y7
 	VMOVUPD      (R14)(R10*8), Y8
@@ -264,7 +366,7 @@ part7:
 	VSUBPD       Y9, Y7, Y10
 	VFMADD231PD  Y10, Y10, Y4
 	CMPQ         R11, BX
-	JGE          without8
+	JGE          without11
 	MOVQ         (R12), R14
 	VMULPD       Y7, Y8, Y8
 	VCVTPS2PD    (R14)(R10*4), Y10
@@ -273,94 +375,94 @@ part7:
 	VCVTPS2PD    16(R14)(R10*4), Y7
 	VFMADD231PD  Y7, Y9, Y6
 
-without8:
+without11:
 	ADDQ        $0x18, R12
 	ADDQ        $0x18, R13
 	INCQ        R11
 	CMPQ        R11, R8
-	JL          part7
+	JL          part10
 	VFMADD231PD Y1, Y3, Y5
 	VMINPD      Y5, Y2, Y5
 	VFMADD231PD Y1, Y4, Y6
 	VMINPD      Y6, Y2, Y6
 	MOVQ        R9, R11
 	TESTQ       R11, R11
-	JEQ         single10
+	JEQ         single13
 	VMOVAPD     Y0, Y3
 	VSUBPD      Y5, Y0, Y7
 	VMOVAPD     Y0, Y4
 	VSUBPD      Y6, Y0, Y8
 
-next9:
+next12:
 	VFMADD213PD Y0, Y7, Y3
 	VFMADD213PD Y0, Y8, Y4
 	DECQ        R11
-	JNZ         next9
+	JNZ         next12
 	VMULPD      Y3, Y5, Y5
 	VMULPD      Y4, Y6, Y6
 
-single10:
+single13:
 	VCVTPD2PSY Y5, X5
 	VMOVUPS    X5, (AX)(R10*4)
 	VCVTPD2PSY Y6, X6
 	VMOVUPS    X6, 16(AX)(R10*4)
 	ADDQ       $0x00000008, R10
 	SUBQ       $0x00000008, CX
-	JMP        block5
+	JMP        block8
 
-fewer6:
-block11:
+fewer9:
+block14:
 	CMPQ   CX, $0x00000004
-	JL     fewer12
+	JL     fewer15
 	VXORPD Y3, Y3, Y3
 	VXORPD Y4, Y4, Y4
 	XORQ   R11, R11
 	MOVQ   DX, R12
 	MOVQ   SI, R13
 
-part13:
+part16:
 	MOVQ         (R13), R14
 	VBROADCASTSD (DI)(R11*8), Y5
 	VMOVUPD      (R14)(R10*8), Y6
 	VSUBPD       Y6, Y5, Y7
 	VFMADD231PD  Y7, Y7, Y3
 	CMPQ         R11, BX
-	JGE          without14
+	JGE          without17
 	MOVQ         (R12), R14
 	VMULPD       Y5, Y6, Y6
 	VCVTPS2PD    (R14)(R10*4), Y5
 	VFMADD231PD  Y5, Y6, Y4
 
-without14:
+without17:
 	ADDQ        $0x18, R12
 	ADDQ        $0x18, R13
 	INCQ        R11
 	CMPQ        R11, R8
-	JL          part13
+	JL          part16
 	VFMADD231PD Y1, Y3, Y4
 	VMINPD      Y4, Y2, Y4
 	MOVQ        R9, R11
 	TESTQ       R11, R11
-	JEQ         single16
+	JEQ         single19
 	VMOVAPD     Y0, Y3
 	VSUBPD      Y4, Y0, Y5
 
-next15:
+next18:
 	VFMADD213PD Y0, Y5, Y3
 	DECQ        R11
-	JNZ         next15
+	JNZ         next18
 	VMULPD      Y3, Y4, Y4
 
-single16:
+single19:
 	VCVTPD2PSY Y4, X4
 	VMOVUPS    X4, (AX)(R10*4)
 	ADDQ       $0x00000004, R10
 	SUBQ       $0x00000004, CX
-	JMP        block11
+	JMP        block14
 
-fewer12:
+fewer15:
 	TESTQ        CX, CX
-	JEQ          done4
+	JEQ          done7
 	VMOVQ        CX, X4
 	VPBROADCASTQ X4, Y3
 	VPBROADCASTD X4, X4
@@ -371,45 +473,45 @@ fewer12:
 	XORQ         CX, CX
 	MOVQ         SI, SI
 
-part17:
+part20:
 	MOVQ         (SI), R11
 	VBROADCASTSD (DI)(CX*8), Y7
 	VMASKMOVPD   (R11)(R10*8), Y3, Y8
 	VSUBPD       Y8, Y7, Y9
 	VFMADD231PD  Y9, Y9, Y5
 	CMPQ         CX, BX
-	JGE          without18
+	JGE          without21
 	MOVQ         (DX), R11
 	VMULPD       Y7, Y8, Y8
 	VMASKMOVPS   (R11)(R10*4), X4, X7
 	VCVTPS2PD    X7, Y7
 	VFMADD231PD  Y7, Y8, Y6
 
-without18:
+without21:
 	ADDQ        $0x18, DX
 	ADDQ        $0x18, SI
 	INCQ        CX
 	CMPQ        CX, R8
-	JL          part17
+	JL          part20
 	VFMADD231PD Y1, Y5, Y6
 	VMINPD      Y6, Y2, Y6
 	MOVQ        R9, CX
 	TESTQ       CX, CX
-	JEQ         single20
+	JEQ         single23
 	VMOVAPD     Y0, Y1
 	VSUBPD      Y6, Y0, Y2
 
-next19:
+next22:
 	VFMADD213PD Y0, Y2, Y1
 	DECQ        CX
-	JNZ         next19
+	JNZ         next22
 	VMULPD      Y1, Y6, Y6
 
-single20:
+single23:
 	VCVTPD2PSY Y6, X6
 	VMASKMOVPS X6, X4, (AX)(R10*4)
 
-done4:
+done7:
 	VZEROUPPER
 	RET
 
@@ -428,9 +530,9 @@ TEXT ·affineAVX2(SB), NOSPLIT, $0-96
 	VBROADCASTSD x+72(FP), Y3
 	XORQ         SI, SI
 
-block22:
+block25:
 	CMPQ      CX, $0x00000004
-	JL        fewer23
+	JL        fewer26
 	VCVTPS2PD (DX)(SI*4), Y4
 	VCVTPS2PD (BX)(SI*4), Y5
 	VSUBPD    Y4, Y0, Y4
@@ -441,11 +543,11 @@ block22:
 	VMOVUPD   Y5, (AX)(SI*8)
 	ADDQ      $0x00000004, SI
 	SUBQ      $0x00000004, CX
-	JMP       block22
+	JMP       block25
 
-fewer23:
+fewer26:
 	TESTQ        CX, CX
-	JEQ          done21
+	JEQ          done24
 	VMOVQ        CX, X5
 	VPBROADCASTQ X5, Y4
 	VPBROADCASTD X5, X5
@@ -462,7 +564,7 @@ fewer23:
 	VADDPD       Y2, Y5, Y5
 	VMASKMOVPD   Y5, Y4, (AX)(SI*8)
 
-done21:
+done24:
 	VZEROUPPER
 	RET
 
@@ -476,9 +578,9 @@ TEXT ·squaresAVX2(SB), NOSPLIT, $0-80
 	VBROADCASTSD x+72(FP), Y0
 	XORQ         SI, SI
 
-block25:
+block28:
 	CMPQ      CX, $0x00000004
-	JL        fewer26
+	JL        fewer29
 	VCVTPS2PD (DX)(SI*4), Y1
 	VCVTPS2PD (BX)(SI*4), Y2
 	VSUBPD    Y2, Y0, Y3
@@ -490,11 +592,11 @@ block25:
 	VMOVUPD   Y3, (AX)(SI*8)
 	ADDQ      $0x00000004, SI
 	SUBQ      $0x00000004, CX
-	JMP       block25
+	JMP       block28
 
-fewer26:
+fewer29:
 	TESTQ        CX, CX
-	JEQ          done24
+	JEQ          done27
 	VMOVQ        CX, X2
 	VPBROADCASTQ X2, Y1
 	VPBROADCASTD X2, X2
@@ -512,7 +614,7 @@ fewer26:
 	VADDPD       Y2, Y4, Y4
 	VMASKMOVPD   Y4, Y1, (AX)(SI*8)
 
-done24:
+done27:
 	VZEROUPPER
 	RET
 
@@ -529,9 +631,9 @@ TEXT ·turnAVX2(SB), NOSPLIT, $0-96
 	VPBROADCASTQ X0, Y0
 	XORQ         DI, DI
 
-block28:
+block31:
 	CMPQ         CX, $0x00000004
-	JL           fewer29
+	JL           fewer32
 	VBROADCASTSD 16(BX), Y1
 	VBROADCASTSD 24(BX), Y2
 	MOVQ         72(SI), R8
@@ -593,11 +695,11 @@ block28:
 	VMOVUPD      Y3, (AX)(DI*8)
 	ADDQ         $0x00000004, DI
 	SUBQ         $0x00000004, CX
-	JMP          block28
+	JMP          block31
 
-fewer29:
+fewer32:
 	TESTQ        CX, CX
-	JEQ          done27
+	JEQ          done30
 	VMOVQ        CX, X2
 	VPBROADCASTQ X2, Y1
 	VPBROADCASTD X2, X2
@@ -664,7 +766,7 @@ fewer29:
 	VBLENDVPD    Y3, Y0, Y2, Y2
 	VMASKMOVPD   Y2, Y1, (AX)(DI*8)
 
-done27:
+done30:
 	VZEROUPPER
 	RET
 
@@ -679,9 +781,9 @@ TEXT ·halfLineAVX2(SB), NOSPLIT, $0-81
 	VXORPD       Y1, Y1, Y1
 	XORQ         SI, SI
 
-block31:
+block34:
 	CMPQ           CX, $0x00000004
-	JL             fewer32
+	JL             fewer35
 	VMOVUPD        (DX)(SI*8), Y2
 	VPSRLQ         $0x30, Y2, Y3
 	VPSUBQ         all_00000000000035f0<>+0(SB), Y3, Y3
@@ -728,11 +830,11 @@ block31:
 	VMOVUPS        X5, (AX)(SI*4)
 	ADDQ           $0x00000004, SI
 	SUBQ           $0x00000004, CX
-	JMP            block31
+	JMP            block34
 
-fewer32:
+fewer35:
 	TESTQ          CX, CX
-	JEQ            done30
+	JEQ            done33
 	VMOVQ          CX, X3
 	VPBROADCASTQ   X3, Y2
 	VPBROADCASTD   X3, X3
@@ -783,7 +885,7 @@ fewer32:
 	VCVTPD2PSY     Y6, X6
 	VMASKMOVPS     X6, X3, (AX)(SI*4)
 
-done30:
+done33:
 	VMOVMSKPD Y1, AX
 	VZEROUPPER
 	TESTL     AX, AX
@@ -961,6 +1063,106 @@ done1:
 	VZEROUPPER
 	RET
 
+// func tanhAVX512(dst []float32, v []float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·tanhAVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         v_base+24(FP), DX
+	MOVQ         $0x3ff0000000000000, BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Z0
+	MOVQ         $0x4338000000000000, BX
+	VMOVQ        BX, X1
+	VPBROADCASTQ X1, Z1
+	MOVQ         $0xc044000000000000, BX
+	VMOVQ        BX, X2
+	VPBROADCASTQ X2, Z2
+	MOVQ         $0x3ec71de3a556c734, BX
+	VMOVQ        BX, X3
+	VPBROADCASTQ X3, Z3
+	MOVQ         $0x8000000000000000, BX
+	VMOVQ        BX, X4
+	VPBROADCASTQ X4, Z4
+	MOVQ         $0x4000000000000000, BX
+	VMOVQ        BX, X5
+	VPBROADCASTQ X5, Z5
+	XORQ         BX, BX
+
+block5:
+	CMPQ         CX, $0x00000008
+	JL           fewer6
+	VMOVUPD      (DX)(BX*8), Z6
+	VORPD        Z4, Z6, Z7
+	VADDPD       Z7, Z7, Z7
+	VMAXPD       Z7, Z2, Z7
+	VMOVAPD      Z1, Z8
+	VFMADD231PD  all_3ff71547652b82fe<>+0(SB), Z7, Z8
+	VSUBPD       Z1, Z8, Z9
+	VFNMADD132PD all_3fe62e42fefa39ef<>+0(SB), Z7, Z9
+	VMOVAPD      Z3, Z7
+	VFMADD213PD  all_3efa01a01a01a01a<>+0(SB), Z9, Z7
+	VFMADD213PD  all_3f2a01a01a01a01a<>+0(SB), Z9, Z7
+	VFMADD213PD  all_3f56c16c16c16c17<>+0(SB), Z9, Z7
+	VFMADD213PD  all_3f81111111111111<>+0(SB), Z9, Z7
+	VFMADD213PD  all_3fa5555555555555<>+0(SB), Z9, Z7
+	VFMADD213PD  all_3fc5555555555555<>+0(SB), Z9, Z7
+	VFMADD213PD  all_3fe0000000000000<>+0(SB), Z9, Z7
+	VFMADD213PD  Z0, Z9, Z7
+	VMULPD       Z9, Z7, Z7
+	VPSLLQ       $0x34, Z8, Z8
+	VPADDQ       Z0, Z8, Z8
+	VSUBPD       Z8, Z0, Z9
+	VFNMADD231PD Z7, Z8, Z9
+	VSUBPD       Z9, Z5, Z7
+	VDIVPD       Z7, Z9, Z9
+	VANDPD       Z4, Z6, Z6
+	VORPD        Z6, Z9, Z9
+	VCVTPD2PS    Z9, Y9
+	VMOVUPS      Y9, (AX)(BX*4)
+	ADDQ         $0x00000008, BX
+	SUBQ         $0x00000008, CX
+	JMP          block5
+
+fewer6:
+	TESTQ        CX, CX
+	JEQ          done4
+	MOVL         $0x000000ff, SI
+	BZHIL        CX, SI, SI
+	KMOVW        SI, K1
+	VMOVUPD.Z    (DX)(BX*8), K1, Z6
+	VORPD        Z4, Z6, Z7
+	VADDPD       Z7, Z7, Z7
+	VMAXPD       Z7, Z2, Z7
+	VMOVAPD      Z1, Z2
+	VFMADD231PD  all_3ff71547652b82fe<>+0(SB), Z7, Z2
+	VSUBPD       Z1, Z2, Z1
+	VFNMADD132PD all_3fe62e42fefa39ef<>+0(SB), Z7, Z1
+	VMOVAPD      Z3, Z3
+	VFMADD213PD  all_3efa01a01a01a01a<>+0(SB), Z1, Z3
+	VFMADD213PD  all_3f2a01a01a01a01a<>+0(SB), Z1, Z3
+	VFMADD213PD  all_3f56c16c16c16c17<>+0(SB), Z1, Z3
+	VFMADD213PD  all_3f81111111111111<>+0(SB), Z1, Z3
+	VFMADD213PD  all_3fa5555555555555<>+0(SB), Z1, Z3
+	VFMADD213PD  all_3fc5555555555555<>+0(SB), Z1, Z3
+	VFMADD213PD  all_3fe0000000000000<>+0(SB), Z1, Z3
+	VFMADD213PD  Z0, Z1, Z3
+	VMULPD       Z1, Z3, Z3
+	VPSLLQ       $0x34, Z2, Z2
+	VPADDQ       Z0, Z2, Z2
+	VSUBPD       Z2, Z0, Z1
+	VFNMADD231PD Z3, Z2, Z1
+	VSUBPD       Z1, Z5, Z0
+	VDIVPD       Z0, Z1, Z1
+	VANDPD       Z4, Z6, Z6
+	VORPD        Z6, Z1, Z1
+	VCVTPD2PS    Z1, Y1
+	VMOVUPS      Y1, K1, (AX)(BX*4)
+
+done4:
+	VZEROUPPER
+	RET
+
 // func joinAVX512(dst []float32, c [][]float32, q [][]float64, p []float64, degree int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·joinAVX512(SB), NOSPLIT, $0-104
@@ -984,9 +1186,9 @@ TEXT ·joinAVX512(SB), NOSPLIT, $0-104
 	DECQ         R9
 	XORQ         R10, R10
 
-block5:
+block8:
 	CMPQ   CX, $0x00000010
-	JL     fewer6
+	JL     fewer9
 	VXORPD Z3, Z3, Z3
 	VXORPD Z5, Z5, Z5
 	VXORPD Z4, Z4, Z4
@@ -995,7 +1197,7 @@ block5:
 	MOVQ   DX, R12
 	MOVQ   SI, R13
 
-part7:
+part10:
 	MOVQ         (R13), R14
 	VBROADCASTSD (DI)(R11*8), Z7
 	VMOVUPD      (R14)(R10*8), Z8
@@ -1005,7 +1207,7 @@ part7:
 	VSUBPD       Z9, Z7, Z10
 	VFMADD231PD  Z10, Z10, Z4
 	CMPQ         R11, BX
-	JGE          without8
+	JGE          without11
 	MOVQ         (R12), R14
 	VMULPD       Z7, Z8, Z8
 	VCVTPS2PD    (R14)(R10*4), Z10
@@ -1014,94 +1216,94 @@ part7:
 	VCVTPS2PD    32(R14)(R10*4), Z7
 	VFMADD231PD  Z7, Z9, Z6
 
-without8:
+without11:
 	ADDQ        $0x18, R12
 	ADDQ        $0x18, R13
 	INCQ        R11
 	CMPQ        R11, R8
-	JL          part7
+	JL          part10
 	VFMADD231PD Z1, Z3, Z5
 	VMINPD      Z5, Z2, Z5
 	VFMADD231PD Z1, Z4, Z6
 	VMINPD      Z6, Z2, Z6
 	MOVQ        R9, R11
 	TESTQ       R11, R11
-	JEQ         single10
+	JEQ         single13
 	VMOVAPD     Z0, Z3
 	VSUBPD      Z5, Z0, Z7
 	VMOVAPD     Z0, Z4
 	VSUBPD      Z6, Z0, Z8
 
-next9:
+next12:
 	VFMADD213PD Z0, Z7, Z3
 	VFMADD213PD Z0, Z8, Z4
 	DECQ        R11
-	JNZ         next9
+	JNZ         next12
 	VMULPD      Z3, Z5, Z5
 	VMULPD      Z4, Z6, Z6
 
-single10:
+single13:
 	VCVTPD2PS Z5, Y5
 	VMOVUPS   Y5, (AX)(R10*4)
 	VCVTPD2PS Z6, Y6
 	VMOVUPS   Y6, 32(AX)(R10*4)
 	ADDQ      $0x00000010, R10
 	SUBQ      $0x00000010, CX
-	JMP       block5
+	JMP       block8
 
-fewer6:
-block11:
+fewer9:
+block14:
 	CMPQ   CX, $0x00000008
-	JL     fewer12
+	JL     fewer15
 	VXORPD Z3, Z3, Z3
 	VXORPD Z4, Z4, Z4
 	XORQ   R11, R11
 	MOVQ   DX, R12
 	MOVQ   SI, R13
 
-part13:
+part16:
 	MOVQ         (R13), R14
 	VBROADCASTSD (DI)(R11*8), Z5
 	VMOVUPD      (R14)(R10*8), Z6
 	VSUBPD       Z6, Z5, Z7
 	VFMADD231PD  Z7, Z7, Z3
 	CMPQ         R11, BX
-	JGE          without14
+	JGE          without17
 	MOVQ         (R12), R14
 	VMULPD       Z5, Z6, Z6
 	VCVTPS2PD    (R14)(R10*4), Z5
 	VFMADD231PD  Z5, Z6, Z4
 
-without14:
+without17:
 	ADDQ        $0x18, R12
 	ADDQ        $0x18, R13
 	INCQ        R11
 	CMPQ        R11, R8
-	JL          part13
+	JL          part16
 	VFMADD231PD Z1, Z3, Z4
 	VMINPD      Z4, Z2, Z4
 	MOVQ        R9, R11
 	TESTQ       R11, R11
-	JEQ         single16
+	JEQ         single19
 	VMOVAPD     Z0, Z3
 	VSUBPD      Z4, Z0, Z5
 
-next15:
+next18:
 	VFMADD213PD Z0, Z5, Z3
 	DECQ        R11
-	JNZ         next15
+	JNZ         next18
 	VMULPD      Z3, Z4, Z4
 
-single16:
+single19:
 	VCVTPD2PS Z4, Y4
 	VMOVUPS   Y4, (AX)(R10*4)
 	ADDQ      $0x00000008, R10
 	SUBQ      $0x00000008, CX
-	JMP       block11
+	JMP       block14
 
-fewer12:
+fewer15:
 	TESTQ  CX, CX
-	JEQ    done4
+	JEQ    done7
 	MOVL   $0x000000ff, R11
 	BZHIL  CX, R11, R11
 	KMOVW  R11, K1
@@ -1110,44 +1312,44 @@ fewer12:
 	XORQ   CX, CX
 	MOVQ   SI, SI
 
-part17:
+part20:
 	MOVQ         (SI), R11
 	VBROADCASTSD (DI)(CX*8), Z5
 	VMOVUPD.Z    (R11)(R10*8), K1, Z6
 	VSUBPD       Z6, Z5, Z7
 	VFMADD231PD  Z7, Z7, Z3
 	CMPQ         CX, BX
-	JGE          without18
+	JGE          without21
 	MOVQ         (DX), R11
 	VMULPD       Z5, Z6, Z6
 	VCVTPS2PD.Z  (R11)(R10*4), K1, Z5
 	VFMADD231PD  Z5, Z6, Z4
 
-without18:
+without21:
 	ADDQ        $0x18, DX
 	ADDQ        $0x18, SI
 	INCQ        CX
 	CMPQ        CX, R8
-	JL          part17
+	JL          part20
 	VFMADD231PD Z1, Z3, Z4
 	VMINPD      Z4, Z2, Z4
 	MOVQ        R9, CX
 	TESTQ       CX, CX
-	JEQ         single20
+	JEQ         single23
 	VMOVAPD     Z0, Z1
 	VSUBPD      Z4, Z0, Z2
 
-next19:
+next22:
 	VFMADD213PD Z0, Z2, Z1
 	DECQ        CX
-	JNZ         next19
+	JNZ         next22
 	VMULPD      Z1, Z4, Z4
 
-single20:
+single23:
 	VCVTPD2PS Z4, Y4
 	VMOVUPS   Y4, K1, (AX)(R10*4)
 
-done4:
+done7:
 	VZEROUPPER
 	RET
 
@@ -1166,9 +1368,9 @@ TEXT ·affineAVX512(SB), NOSPLIT, $0-96
 	VBROADCASTSD x+72(FP), Z3
 	XORQ         SI, SI
 
-block22:
+block25:
 	CMPQ      CX, $0x00000008
-	JL        fewer23
+	JL        fewer26
 	VCVTPS2PD (DX)(SI*4), Z4
 	VCVTPS2PD (BX)(SI*4), Z5
 	VSUBPD    Z4, Z0, Z4
@@ -1179,11 +1381,11 @@ block22:
 	VMOVUPD   Z5, (AX)(SI*8)
 	ADDQ      $0x00000008, SI
 	SUBQ      $0x00000008, CX
-	JMP       block22
+	JMP       block25
 
-fewer23:
+fewer26:
 	TESTQ       CX, CX
-	JEQ         done21
+	JEQ         done24
 	MOVL        $0x000000ff, DI
 	BZHIL       CX, DI, DI
 	KMOVW       DI, K1
@@ -1196,7 +1398,7 @@ fewer23:
 	VADDPD      Z2, Z5, Z5
 	VMOVUPD     Z5, K1, (AX)(SI*8)
 
-done21:
+done24:
 	VZEROUPPER
 	RET
 
@@ -1210,9 +1412,9 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-80
 	VBROADCASTSD x+72(FP), Z0
 	XORQ         SI, SI
 
-block25:
+block28:
 	CMPQ      CX, $0x00000008
-	JL        fewer26
+	JL        fewer29
 	VCVTPS2PD (DX)(SI*4), Z1
 	VCVTPS2PD (BX)(SI*4), Z2
 	VSUBPD    Z2, Z0, Z3
@@ -1224,11 +1426,11 @@ block25:
 	VMOVUPD   Z3, (AX)(SI*8)
 	ADDQ      $0x00000008, SI
 	SUBQ      $0x00000008, CX
-	JMP       block25
+	JMP       block28
 
-fewer26:
+fewer29:
 	TESTQ       CX, CX
-	JEQ         done24
+	JEQ         done27
 	MOVL        $0x000000ff, DI
 	BZHIL       CX, DI, DI
 	KMOVW       DI, K1
@@ -1242,7 +1444,7 @@ fewer26:
 	VADDPD      Z2, Z3, Z3
 	VMOVUPD     Z3, K1, (AX)(SI*8)
 
-done24:
+done27:
 	VZEROUPPER
 	RET
 
@@ -1259,9 +1461,9 @@ TEXT ·turnAVX512(SB), NOSPLIT, $0-96
 	VPBROADCASTQ X0, Z0
 	XORQ         DI, DI
 
-block28:
+block31:
 	CMPQ         CX, $0x00000008
-	JL           fewer29
+	JL           fewer32
 	VBROADCASTSD 16(BX), Z1
 	VBROADCASTSD 24(BX), Z2
 	MOVQ         72(SI), R8
@@ -1323,11 +1525,11 @@ block28:
 	VMOVUPD      Z3, (AX)(DI*8)
 	ADDQ         $0x00000008, DI
 	SUBQ         $0x00000008, CX
-	JMP          block28
+	JMP          block31
 
-fewer29:
+fewer32:
 	TESTQ        CX, CX
-	JEQ          done27
+	JEQ          done30
 	MOVL         $0x000000ff, R8
 	BZHIL        CX, R8, R8
 	KMOVW        R8, K1
@@ -1391,6 +1593,6 @@ fewer29:
 	VMOVAPD      Z0, K2, Z3
 	VMOVUPD      Z3, K1, (AX)(DI*8)
 
-done27:
+done30:
 	VZEROUPPER
 	RET

@@ -73,6 +73,19 @@ func gaussianDeficitGeneric(dst, c, y []float32, x, gamma float64) {
 	}
 }
 
+// tanhGeneric is the hyperbolic tangent,
+//
+//	dst[j] = tanh(v[j]) = ±e/(2-e),   e = 1 - exp(-2|v[j]|),  0 <= j < len(dst)
+//
+// within 2⁻³³ before it is rounded, and with the bits of -tanh(v) for -v.
+func tanhGeneric(dst []float32, v []float64) {
+	v = v[:len(dst)]
+	for j, v := range v {
+		e := deficit64(-2 * math.Abs(v))
+		dst[j] = float32(math.Copysign(e/(2-e), v))
+	}
+}
+
 // deficit64 is 1-e^x for x <= 0. With n the integer nearest to x/ln 2 and r = x - n ln 2 it is (1-2^n) - 2^n·(e^r-1), where the first term is 0 or at least twice the
 // second, if that is below 0. So nothing cancels: r is good to 2^-47 for n < 0, and relative to itself for n = 0.
 func deficit64(x float64) float64 {

@@ -9,6 +9,11 @@ package asm
 //go:noescape
 func gaussianDeficitAVX2(dst []float32, c []float32, y []float32, x float64, gamma float64)
 
+// tanhAVX2 is tanhGeneric.
+//
+//go:noescape
+func tanhAVX2(dst []float32, v []float64)
+
 // joinAVX2 is joinGeneric.
 //
 //go:noescape
@@ -38,6 +43,11 @@ func halfLineAVX2(dst []float32, v []float64, rows [][8]float64, zero float64) (
 //
 //go:noescape
 func gaussianDeficitAVX512(dst []float32, c []float32, y []float32, x float64, gamma float64)
+
+// tanhAVX512 is tanhGeneric.
+//
+//go:noescape
+func tanhAVX512(dst []float32, v []float64)
 
 // joinAVX512 is joinGeneric.
 //

@@ -13,6 +13,20 @@ func half(v, n float64) float64 { return ulp32(v)/2 + n*0x1p-53*math.Abs(v) }
 // wideCases lists the maps that compute in float64 and take c and norms.
 func wideCases() []mapCase {
 	var list []mapCase
+	for _, scale := range []float64{1, -1e-3, 50} {
+		list = append(list, mapCase{fmt.Sprintf("tanh/scale=%g", scale),
+			func(k *Kernels, dst, c, y []float32) {
+				v := make([]float64, len(dst))
+				for j := range v {
+					v[j] = scale * float64(c[j])
+				}
+				k.Tanh(dst, v)
+			},
+			func(c, _ float64) (float64, float64) {
+				v := math.Tanh(scale * c)
+				return v, half(v, 1<<20)
+			}, false})
+	}
 	for _, x := range []float64{1, 0.3, 17.5} {
 		for _, gamma := range []float64{1e-9, 0.01, 1, 20} {
 			list = append(list, mapCase{fmt.Sprintf("gaussian deficit/x=%g/gamma=%g", x, gamma),
@@ -239,6 +253,7 @@ func BenchmarkWide(b *testing.B) {
 		for name, run := range map[string]func(){
 			"halfline": func() { k.HalfLine(dst, v, rows, 0) },
 			"deficit":  func() { k.GaussianDeficit(dst, c, y, 1.5, 0.5) },
+			"tanh":     func() { k.Tanh(dst, v) },
 			"squares":  func() { k.Squares(v, c, y, 0.5) },
 			"affine":   func() { k.Affine(v, c, y, 0.5, 1, 0) },
 			"turn":     func() { k.Turn(v, c, row[:], [][]float64{q[0], q[0], q[0], q[0], q[0]}) },

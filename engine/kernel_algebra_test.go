@@ -178,7 +178,7 @@ func TestTableOfRoughFunctions(t *testing.T) {
 // Every function that is computed from a halfLine is within halfLineError.
 func TestHalfLine(t *testing.T) {
 	for name, h := range map[string]*halfLine{
-		"tanh":       tanh,
+		"arctangent": arctangent,
 		"power 0.15": newHalfLine(func(v float64) float64 { return math.Pow(v, 0.15) }),
 		"power 2.5":  newHalfLine(func(v float64) float64 { return math.Pow(v, 2.5) }),
 		"power 5.9":  newHalfLine(func(v float64) float64 { return math.Pow(v, 5.9) }),

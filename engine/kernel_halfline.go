@@ -11,7 +11,7 @@ import (
 // it takes some 1 to 2 ns instead of 15 to 50. What lies outside of the rows, and isn't 0, goes to f itself.
 //
 // Of functions that are like small powers of their argument over a factor 2, and all that come here are (see [powers] for others), it is within halfLineError relative to the value: the remainder of
-// interpolation is f⁽⁶⁾ v⁶ 2⁻³⁰/(6! 2⁵), and |f⁽⁶⁾ v⁶| is below 2¹⁰ |f| for v^p with -1 < p <= 6 and for log(1+v), below 2¹¹ |f| for tanh.
+// interpolation is f⁽⁶⁾ v⁶ 2⁻³⁰/(6! 2⁵), and |f⁽⁶⁾ v⁶| is below 2¹⁰ |f| for v^p with -1 < p <= 6 and for log(1+v), below 2⁸ |f| for the inverse tangent.
 type halfLine struct {
 	f    func(v float64) float64
 	once sync.Once

@@ -119,24 +119,12 @@ func (k sigmoid) resolve(terms int) Kernel {
 // Eval implements [Kernel].
 func (k sigmoid) Eval(c, x, y float64) float64 { return math.Tanh(affine(k.gamma, k.r, c, x, y)) }
 
-// tanh is the hyperbolic tangent of positive numbers.
-var tanh = newHalfLine(math.Tanh)
-
-// Map implements [Kernel], in float64 as [polynomial] does, with the hyperbolic tangent from a table.
+// Map implements [Kernel], in float64 as [polynomial] does.
 func (k sigmoid) Map(asm *asm.Kernels, dst, c, x, y []float32) {
-	affineRows(asm, k.gamma, k.r, dst, c, x, y, func(b *block, dst []float32) {
-		size, sign := b.sum[:len(dst)], b.a[:len(dst)]
-		for j, v := range size {
-			size[j], sign[j] = math.Abs(v), float32(math.Copysign(1, v))
-		}
-		tanh.row(asm, dst, size)
-		for j, v := range sign {
-			dst[j] *= v
-		}
-	})
+	affineRows(asm, k.gamma, k.r, dst, c, x, y, func(b *block, dst []float32) { asm.Tanh(dst, b.sum[:len(dst)]) })
 }
 
-// Error implements [Kernel]: the table's and the rounding of the result.
+// Error implements [Kernel]: that of the hyperbolic tangent, and the rounding of the result.
 func (k sigmoid) Error(c, x, y float64) float64 {
 	return (unit+halfLineError)*math.Abs(k.Eval(c, x, y)) + underflow
 }

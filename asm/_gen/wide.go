@@ -17,6 +17,7 @@ func wideMaps(c *build.Context) {
 	for _, set := range isas {
 		g := &gen{Context: c, isa: set, data: data}
 		g.gaussianDeficit()
+		g.tanh()
 		g.join()
 		g.affine()
 		g.squares()
@@ -146,6 +147,34 @@ func (g *gen) blocks(n reg.GPVirtual, most int, body func(at reg.GPVirtual, s so
 	g.Label(done)
 }
 
+// deficitHeld are the constants of deficit64 that stay in registers.
+type deficitHeld struct{ one, round, low, last reg.VecVirtual }
+
+func (g *gen) holdDeficit() deficitHeld {
+	return deficitHeld{g.everywhereFloat(1), g.everywhereFloat(coeff.Round64), g.everywhereFloat(coeff.Expm1Low), g.everywhereFloat(coeff.Expm18)}
+}
+
+// deficit64 is 1-e^w for w <= 0, which is spent; NaN stays.
+func (g *gen) deficit64(w reg.VecVirtual, h *deficitHeld) reg.VecVirtual {
+	g.VMAXPD(w, h.low, w)
+	k, r, p := g.reg(), g.reg(), g.reg()
+	g.VMOVAPD(h.round, k)
+	g.VFMADD231PD(g.float64(coeff.LogE64), w, k)
+	g.VSUBPD(h.round, k, r)
+	g.VFNMADD132PD(g.float64(coeff.Ln264), w, r) // r = w - r·ln 2
+	g.VMOVAPD(h.last, p)
+	for _, a := range []float64{coeff.Expm17, coeff.Expm16, coeff.Expm15, coeff.Expm14, coeff.Expm13, coeff.Expm12, coeff.Expm11} {
+		g.VFMADD213PD(g.float64(a), r, p)
+	}
+	g.VFMADD213PD(h.one, r, p)
+	g.VMULPD(r, p, p)
+	g.VPSLLQ(operand.U8(52), k, k)
+	g.VPADDQ(h.one, k, k)
+	g.VSUBPD(k, h.one, r)
+	g.VFNMADD231PD(p, k, r)
+	return r
+}
+
 func (g *gen) gaussianDeficit() {
 	g.begin("gaussianDeficit", "func(dst, c, y []float32, x, gamma float64)", "is gaussianDeficitGeneric.")
 	dst := g.Load(g.Param("dst").Base(), g.GP64())
@@ -153,7 +182,7 @@ func (g *gen) gaussianDeficit() {
 	c := g.Load(g.Param("c").Base(), g.GP64())
 	y := g.Load(g.Param("y").Base(), g.GP64())
 	x, gamma := g.everywhere("x"), g.everywhere("gamma")
-	one, round, low, last := g.everywhereFloat(1), g.everywhereFloat(coeff.Round64), g.everywhereFloat(coeff.Expm1Low), g.everywhereFloat(coeff.Expm18)
+	held := g.holdDeficit()
 	g.VXORPD(g.float64(math.Copysign(0, -1)), gamma, gamma)
 	g.elements(n, func(at reg.GPVirtual, s some) {
 		place := func(base reg.Register) operand.Mem { return operand.Mem{Base: base, Index: at, Scale: 4} }
@@ -165,24 +194,29 @@ func (g *gen) gaussianDeficit() {
 		g.VMULPD(v, w, w)
 		g.VFMADD231PD(d, d, w)
 		g.VMULPD(gamma, w, w)
-		g.VMAXPD(w, low, w) // NaN stays
+		g.store32(g.deficit64(w, &held), place(dst), s)
+	})
+	g.VZEROUPPER()
+	g.RET()
+}
 
-		k, r, p := g.reg(), g.reg(), g.reg()
-		g.VMOVAPD(round, k)
-		g.VFMADD231PD(g.float64(coeff.LogE64), w, k)
-		g.VSUBPD(round, k, r)
-		g.VFNMADD132PD(g.float64(coeff.Ln264), w, r) // r = w - r·ln 2
-		g.VMOVAPD(last, p)
-		for _, a := range []float64{coeff.Expm17, coeff.Expm16, coeff.Expm15, coeff.Expm14, coeff.Expm13, coeff.Expm12, coeff.Expm11} {
-			g.VFMADD213PD(g.float64(a), r, p)
-		}
-		g.VFMADD213PD(one, r, p)
-		g.VMULPD(r, p, p)
-		g.VPSLLQ(operand.U8(52), k, k)
-		g.VPADDQ(one, k, k)
-		g.VSUBPD(k, one, r)
-		g.VFNMADD231PD(p, k, r)
-		g.store32(r, place(dst), s)
+func (g *gen) tanh() {
+	g.begin("tanh", "func(dst []float32, v []float64)", "is tanhGeneric.")
+	dst := g.Load(g.Param("dst").Base(), g.GP64())
+	n := g.Load(g.Param("dst").Len(), g.GP64()).(reg.GPVirtual)
+	from := g.Load(g.Param("v").Base(), g.GP64())
+	held := g.holdDeficit()
+	minus, two := g.everywhereFloat(math.Copysign(0, -1)), g.everywhereFloat(2)
+	g.elements(n, func(at reg.GPVirtual, s some) {
+		v, w := g.load64(operand.Mem{Base: from, Index: at, Scale: 8}, s, g.reg()), g.reg()
+		g.VORPD(minus, v, w)
+		g.VADDPD(w, w, w)
+		e, under := g.deficit64(w, &held), g.reg()
+		g.VSUBPD(e, two, under)
+		g.VDIVPD(under, e, e)
+		g.VANDPD(minus, v, v)
+		g.VORPD(v, e, e)
+		g.store32(e, operand.Mem{Base: dst, Index: at, Scale: 4}, s)
 	})
 	g.VZEROUPPER()
 	g.RET()
