@@ -99,8 +99,9 @@ func (f normalised) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return c2, 1, 1
 }
 
-// The diagonal in float32 between these is far from the ends of the range, and so are all values, which are between the diagonal's.
-const leastDiagonal, mostDiagonal = 1e-36, 1e36
+// The diagonal in float32 between these is far from the ends of the range, and so are all values, which are between the diagonal's. A part may count less than 2⁻¹¹⁶ as
+// nothing, as [arcBias] does: beside the least diagonal that is less than rounding.
+const leastDiagonal, mostDiagonal = 0x1p-90, 1e36
 
 // rows divides by the diagonal as the part's own map computes it, so that identical documents give exactly 1. What is near the end of the range goes through
 // float64.
