@@ -3,8 +3,10 @@ package engine
 import (
 	"bytes"
 	"math"
+	"sync"
 	"sync/atomic"
 	"unsafe"
+	"weak"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/arccosine"
@@ -21,14 +23,32 @@ type biasColumns struct {
 
 const (
 	biasFewRows = 16 // with fewer rows than these, columns are kept
-	biasWays    = 4  // places that columns may have
-	biasSets    = 32
+	biasSets    = 8
+	biasWays    = 16 // places that columns may have
+	biasStay    = 8  // of so many columns that find no place one takes another's: rows that are read one after the other from more blocks than are kept then find most of those
 )
 
-// biasKept are columns of any kernel, at most 128 of 20 KiB each. They are immutable.
-var biasKept struct {
+// biasStore keeps columns of any kernel, at most 128 of 23 KiB each: those of 32,768 documents. They are immutable.
+type biasStore struct {
 	at   [biasSets][biasWays]atomic.Pointer[biasColumns]
 	turn atomic.Uint32
+}
+
+// biasShared is the store of all who map biased kernels at present, whose rooms hold it: it goes with the last of these, which a pool lets go when nobody uses them.
+var biasShared struct {
+	sync.Mutex
+	store weak.Pointer[biasStore]
+}
+
+func sharedBiasStore() *biasStore {
+	biasShared.Lock()
+	defer biasShared.Unlock()
+	s := biasShared.store.Value()
+	if s == nil {
+		s = new(biasStore)
+		biasShared.store = weak.Make(s)
+	}
+	return s
 }
 
 // make computes the columns of norms y, in the memory that s has.
@@ -63,14 +83,14 @@ func bits(v []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v))
 }
 
-// columns returns the columns of norms y, not none, which the caller doesn't change, from those that are kept or to keep them.
-func (f arcBias) columns(y []float32) *biasColumns {
+// columns returns the columns of norms y, not none, which the caller doesn't change: some that are kept, new ones to be kept or, where they find no place, spare.
+func (t *biasStore) columns(f arcBias, y []float32, spare *biasColumns) *biasColumns {
 	const odd = 0x9e3779b97f4a7c15
 	hash := math.Float64bits(f.bias)*odd ^ math.Float64bits(f.sigma)
-	for _, j := range [...]int{0, len(y) / 2, len(y) - 1} {
+	for j := 0; j < len(y); j += 1 + len(y)/16 {
 		hash = (hash ^ uint64(math.Float32bits(y[j]))) * odd
 	}
-	ways := &biasKept.at[hash>>32%biasSets]
+	ways := &t.at[hash>>32%biasSets]
 	free := -1
 	for w := range ways {
 		s := ways[w].Load()
@@ -82,7 +102,12 @@ func (f arcBias) columns(y []float32) *biasColumns {
 		}
 	}
 	if free < 0 {
-		free = int(biasKept.turn.Add(1) % biasWays)
+		turn := t.turn.Add(1)
+		if turn%biasStay != 0 {
+			spare.make(f, y)
+			return spare
+		}
+		free = int(turn / biasStay % biasWays)
 	}
 	s := new(biasColumns)
 	s.make(f, y)

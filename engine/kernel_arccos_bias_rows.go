@@ -10,12 +10,13 @@ import (
 
 // biasRoom is scratch space for a block.
 type biasRoom struct {
+	kept *biasStore
 	cols biasColumns
 	one  [asm.WedgeNumbers]float32 // the row's side
 	c    [chunk]float32
 }
 
-var biasRooms = sync.Pool{New: func() any { return new(biasRoom) }}
+var biasRooms = sync.Pool{New: func() any { return &biasRoom{kept: sharedBiasStore()} }}
 
 // rows hands a row to asm.Kernels.Wedge, with the numbers of its document and of the columns'.
 func (f arcBias) rows(k *asm.Kernels, b *block) {
@@ -30,7 +31,7 @@ func (f arcBias) rows(k *asm.Kernels, b *block) {
 	defer biasRooms.Put(s)
 	cols := &s.cols
 	if len(b.x) < biasFewRows && len(b.y) >= asm.WedgeGroup {
-		cols = f.columns(b.y)
+		cols = s.kept.columns(f, b.y, cols)
 	} else {
 		cols.make(f, b.y)
 	}
