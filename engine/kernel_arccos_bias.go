@@ -14,6 +14,8 @@ import (
 // Φ((w·x - b)/σ), it is the same of the longer documents of [arcSmooth]. b → 0 gives the degree 0. Where an embedding scales all documents to norm 1, b is in units
 // of that.
 //
+// Its map counts less than 2⁻¹¹⁶ as nothing, so that for b > 0 documents of norms (with smoothed thresholds, lengths) up to b/12.5 have 0 with all.
+//
 // Source: Cho's thesis, ch. 3, eq. 3.3-3.5 and 3.16.
 type arcBias struct {
 	single
@@ -71,12 +73,12 @@ func (f arcBias) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return min(max((gap-d*d)/(2*x2*y2), 0), 2), x2, y2
 }
 
-// properties: for b > 0 documents far shorter than b, and those without terms, are never above the threshold, and k(x, x) is 0 as far as float32 goes.
+// properties: for b > 0 documents far shorter than b, and those without terms, are never above the threshold, and k(x, x) comes out as 0.
 func (f arcBias) properties() Properties {
 	p := Properties{Definite: Positive, Condition: "an inner product of infinitely many biased threshold units", Source: sourceCho + ", ch. 3, eq. 3.3-3.5",
 		NonNegative: true, PositiveDiagonal: true}
 	if f.bias > 0 {
-		p.Condition += "; 0 for documents far shorter than the bias"
+		p.Condition += "; 0 for documents shorter than bias/12.5"
 	}
 	return p
 }

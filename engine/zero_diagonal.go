@@ -2,8 +2,8 @@ package engine
 
 import "math"
 
-// ZeroDiagonal are documents for which float32 has no k(x, x) above 0, though the kernel has: a positive definite kernel is 0 for them with all others, too, and nothing
-// can be learnt from them.
+// ZeroDiagonal are documents whose k(x, x) comes out as 0, though it is above 0: it is too small for float32, or for the accuracy that the kernel states. Since a positive
+// definite kernel has |k(x, y)| <= √(k(x, x) k(y, y)), they have next to nothing with any other document, and next to nothing can be learnt from them.
 type ZeroDiagonal struct {
 	Documents           int     // 0 where there are none
 	LeastNorm, MostNorm float64 // of them, where the kernel uses norms

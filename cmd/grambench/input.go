@@ -138,7 +138,7 @@ func warnDoubtful(w io.Writer, k engine.Kernel) {
 	}
 }
 
-// warnZeros says of how many documents the matrix has nothing, since float32 has no k(x, x) as small as theirs.
+// warnZeros says of how many documents the matrix has next to nothing, since their k(x, x) is so small that it comes out as 0.
 func warnZeros(w io.Writer, e *engine.Engine, k engine.Kernel) error {
 	zero, err := e.ZeroDiagonal(k)
 	if err != nil || zero.Documents == 0 {
@@ -148,7 +148,7 @@ func warnZeros(w io.Writer, e *engine.Engine, k engine.Kernel) error {
 	if engine.PropertiesOf(k).UsesNorms {
 		norms = fmt.Sprintf(", of norms from %.4g to %.4g", zero.LeastNorm, zero.MostNorm)
 	}
-	warn(w, fmt.Sprintf("%s: k(x, x) is too small for float32 and taken for 0 for %s of %s%s, and so is k(x, y) with all others", k, formatCount(zero.Documents),
+	warn(w, fmt.Sprintf("%s: k(x, x) is so small that it comes out as 0 for %s of %s%s: next to nothing can be learnt from them", k, formatCount(zero.Documents),
 		counted(e.Len(), "document", "documents"), norms))
 	return nil
 }
