@@ -4,7 +4,8 @@
 
 DOCUMENTS is what BenchmarkKeep writes of its largest corpus (GRAM_CUDA_DOCUMENTS), some rows of the matrix among it, and PAIRS_PER_SECOND what it measured. Each way computes the whole
 matrix, a block at a time, and leaves it on the device; a symmetric product is computed once and mirrored where that saves anything. Times are medians of up to five runs after a first one, fewer
-where they take long; a first one of more than 6 s is the only one. Rates count pairs i < j, as everywhere in this project; the error is the greatest difference from this back end's rows. With cpu it runs there, to try the script.
+where they take long; a first one of more than 6 s is the only one. Rates count pairs i < j, as everywhere in this project; the error is the greatest difference from this back end's rows, and
+more than TOLERANCE of a way in float32 fails. With cpu it runs there, to try the script.
 """
 import signal
 import statistics
@@ -14,8 +15,10 @@ import time
 import torch
 
 T = 0.5  # of the kernel, as in BenchmarkKeep
-ENOUGH = 6.0  # seconds after which no run of a way begins, those of the first not counted if there are less
+ENOUGH = 6.0  # seconds after which no run of a way begins; those of a shorter first one do not count
 LIMIT = 20  # seconds that a way may take in all
+# The cosine of documents of some 140 terms is within 140 / 2^24 in float32; 2 arccos(s) / (T sqrt(1 - s^2)) times the kernel, its slope, is at most 2 / T; and as much again for arccos near 1.
+TOLERANCE = 2 * 140 / 2**24 * 2 / T
 
 
 def read(path):
@@ -106,7 +109,7 @@ def main():
     print(f"PyTorch {torch.__version__}, {name}: {n} documents, {x.values().numel() / n:.0f} terms each, {x.shape[1]} terms")
     print(f"{'this back end':32s} {n * (n - 1) / 2 / ours:9.3f} s {ours:12.4g} pairs/s", flush=True)
     ways = Ways(x, device)
-    best = None
+    best, wrong = None, []
     signal.signal(signal.SIGALRM, too_long)
     for name, work in [("sparse x dense, float32", ways.sparse_dense), ("dense x dense, TF32", ways.tf32), ("dense x dense, float32", ways.float32), ("sparse x sparse", ways.sparse_sparse)]:
         try:
@@ -124,11 +127,15 @@ def main():
             signal.alarm(0)
         rate = n * (n - 1) / 2 / seconds
         print(f"{name:32s} {seconds:9.3f} s {rate:12.4g} pairs/s  {ours / rate:8.1f} times as long, {runs} runs, error {error:.1e}", flush=True)
+        if name != "dense x dense, TF32" and not error <= TOLERANCE:
+            wrong.append(name)
         if best is None or rate > best[0]:
             best = rate, name
     if best is None:
         sys.exit("none of PyTorch's ways came to an end")
     print(f"this back end is {ours / best[0]:.1f} times as fast as PyTorch's best way, {best[1]}")
+    if wrong:
+        sys.exit(f"more than {TOLERANCE:.1e} from this back end's rows: {', '.join(wrong)}")
 
 
 if __name__ == "__main__":
