@@ -31,6 +31,11 @@ func BenchmarkKeep(b *testing.B) {
 	if !onRealDevice() {
 		sizes = []int{300}
 	}
+	info, err := Probe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	sizes = slices.DeleteFunc(sizes, func(n int) bool { return 4*int64(n)*int64(n) > info.FreeBytes/5*4 }) // what the device can't hold beside its documents
 	for _, docs := range sizes {
 		b.Run(fmt.Sprintf("docs=%d/kernel=diffusion", docs), func(b *testing.B) {
 			m := texts(b, docs)
