@@ -110,12 +110,10 @@ func (r *predictRun) check() error {
 func (r *predictRun) run(ctx context.Context, e *env) error {
 	begin := time.Now()
 	f := r.f
-	if r.out != "" { // tried out now, so that a file that can't be written is noticed before the work
-		probe, err := matrixio.Create(r.out)
-		if err != nil {
+	if r.out != "" {
+		if err := writable(r.out); err != nil {
 			return err
 		}
-		probe.Abort()
 	}
 	p := newProgress(e.stderr)
 	if r.quiet {

@@ -77,8 +77,8 @@ type Validation struct {
 // equal size; documents of several labels by their first. Settings.Probabilities has no part in it. What an embedding learns, such as idf weights, it has from all documents,
 // those that are held out included: only so can folds share dot products.
 //
-// Each dot product is computed once, where the whole matrix fits into memory; where a device keeps the rows, see Options.Place, those of each row. The result is the same from any number of workers. Errors: those of [Problem.Train], fewer
-// than two folds or more than documents, and type one_class.
+// Each dot product is computed once, where the whole matrix fits into memory; where a device keeps the rows, see Options.Place, those of each row. The result is the same
+// from any number of workers. Errors: those of [Problem.Train], fewer than two folds or more than documents, and type one_class.
 func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed uint64) (v *Validation, err error) {
 	if s, err = s.resolve(); err != nil {
 		return nil, err

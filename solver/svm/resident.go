@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Place says where a training keeps the rows of the matrix and the scores of its variables.
+// Place says where trainings, validations and searches keep the rows of the matrix and the scores of their variables.
 type Place int
 
 const (
@@ -22,7 +22,7 @@ const (
 	// PlaceProcessor is the machine's memory, whatever computes the rows.
 	PlaceProcessor
 
-	// PlaceDevice is the device; where it can't be, training is an error.
+	// PlaceDevice is the device; where it can't be, that is an error.
 	PlaceDevice
 )
 
