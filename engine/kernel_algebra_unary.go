@@ -99,20 +99,28 @@ func (f normalised) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return c2, 1, 1
 }
 
-// The diagonal in float32 between these is far from the ends of the range, and so are all values, which are between the diagonal's. A part may count less than 2⁻¹¹⁶ as
-// nothing, as [arcBias] does: beside the least diagonal that is less than rounding.
-const leastDiagonal, mostDiagonal = 0x1p-90, 1e36
+// The diagonal in float32 between these is far from the ends of the range, and so are all values, which are between the diagonal's. Below smallDiagonal the part may have lost
+// digits all the same, such as [arcBias], which counts less than 2⁻¹¹⁶ as nothing, or what is made of it, and is asked for its error.
+const (
+	leastDiagonal, mostDiagonal = 1e-36, 1e36
+	smallDiagonal               = 0x1p-40
+	diagonalError               = 0x1p-13 // relative: what the stated bounds of all kernels are well below as long as nothing is lost
+)
 
-// rows divides by the diagonal as the part's own map computes it, so that identical documents give exactly 1. What is near the end of the range goes through
-// float64.
+// divides tells whether d, the diagonal for a norm, is as good as values are divided by; with a slack above 1 it is also said of one that is worse by that factor.
+func (f normalised) divides(d, norm, slack float64) bool {
+	return d >= leastDiagonal/slack && d <= mostDiagonal*slack && (d >= smallDiagonal/slack || f.of[0].Error(0, norm, norm) <= diagonalError*slack*d)
+}
+
+// rows divides by the diagonal as the part's own map computes it, so that identical documents give exactly 1. Where that isn't good enough values go through float64.
 func (f normalised) rows(k *asm.Kernels, b *block) {
 	of := f.of[0]
-	// roots[j] is 0 where the diagonal is near the end of the range.
+	// roots[j] is 0 where the diagonal isn't to divide by.
 	root := func(norm float32) float64 {
 		b.one[0], b.one[1] = 0, norm
 		of.Map(k, b.one[:1], b.one[:1], b.one[1:2], b.one[1:2])
-		if d := b.one[0]; d >= leastDiagonal && d <= mostDiagonal {
-			return math.Sqrt(float64(d))
+		if d := float64(b.one[0]); f.divides(d, float64(norm), 1) {
+			return math.Sqrt(d)
 		}
 		return 0
 	}
@@ -138,12 +146,12 @@ func (f normalised) rows(k *asm.Kernels, b *block) {
 	})
 }
 
-// error: the errors of the value and, halved, of both ends of the diagonal, relative to these; and the rounding of the result.
+// error: the errors of the value and, halved, of both ends of the diagonal, relative to these; and the rounding of the result. Near the limits either way may have been taken.
 func (f normalised) error(c, x, y float64) float64 {
 	of := f.of[0]
 	v, xx, yy := math.Abs(of.Eval(c, x, y)), of.Eval(0, x, x), of.Eval(0, y, y)
 	r := math.Abs(f.value(c, x, y))
-	if !(xx >= leastDiagonal/2 && yy >= leastDiagonal/2 && xx <= 2*mostDiagonal && yy <= 2*mostDiagonal) {
+	if !f.divides(xx, x, 2) || !f.divides(yy, y, 2) {
 		return unit*r + underflow
 	}
 	ex, ey := of.Error(0, x, x)/xx, of.Error(0, y, y)/yy

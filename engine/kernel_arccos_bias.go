@@ -59,8 +59,8 @@ func (f arcBias) differ(c, x, y float64) float64 {
 func (f arcBias) feature(c, x, y float64) (c2, x2, y2 float64) {
 	p, q := f.value(0, x, x), f.value(0, y, y)
 	x2, y2 = math.Sqrt(p), math.Sqrt(q)
-	if p == 0 || q == 0 {
-		return c, x2, y2
+	if p == 0 || q == 0 { // c stands for itself, but the kernel is nowhere below 0, and roots of it count on that
+		return min(c, 1), x2, y2
 	}
 	if ratio := f.value(c, x, y) / (x2 * y2); !(ratio > 0.5) {
 		return 1 - ratio, x2, y2
