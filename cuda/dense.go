@@ -78,13 +78,14 @@ func (l *layout) fillDense(quads []quad, terms []uint32, unit []float64) (scale 
 	}
 	_, exponent := math.Frexp(most)
 	exponent = max(min(exponent, 0), leastScale)
+	inverse := math.Ldexp(1, -exponent)
 	clear(quads)
 	for k, t := range terms {
 		r := int(l.rank[t])
 		if r >= l.dense {
 			continue
 		}
-		for n, d := range digits(math.Ldexp(unit[k], -exponent)) {
+		for n, d := range digits(unit[k] * inverse) {
 			quads[r/4][n][r%4] = d
 		}
 	}
