@@ -271,6 +271,11 @@ func (r *gridRun) search(ctx context.Context, e *env, p *progress, watch *gridWa
 		if err == nil {
 			watch.engine(problem.Engine())
 			last = problem
+			for _, k := range g.Kernels {
+				if err == nil && k.Embedding() == embedding {
+					err = warnZeros(e.stderr, problem.Engine(), k)
+				}
+			}
 		}
 		if r.kept == 0 {
 			corpus = nil // the matrix needs the room
