@@ -9,7 +9,7 @@ import (
 )
 
 // Only where -backend auto has a choice a model waits for the documents, before their number decides.
-func TestPredictWaitsForAChoice(t *testing.T) {
+func TestPredictWaitsForCUDA(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	support := &sparse.Embedded{CSR: sparse.CSR{Offsets: []int64{0}}}

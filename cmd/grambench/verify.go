@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -150,7 +151,7 @@ func groupByEmbedding(kernels []engine.Kernel) [][]engine.Kernel {
 }
 
 // embedding verifies the kernels of one embedding; the first of them is c.
-func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error {
+func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) (err error) {
 	emb := kernels[0].Embedding()
 	embedded, inEngine := workBytes(v.corpus.Documents)
 	v.held = runtimeBytes + v.corpus.Documents.Bytes()
@@ -166,7 +167,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) error
 	engines, err := v.engines(ctx, x, inEngine-embedded)
 	defer func() {
 		for _, eng := range engines {
-			eng.Close()
+			err = errors.Join(err, eng.Close())
 		}
 	}()
 	if err != nil {
