@@ -174,6 +174,40 @@ func TestSearchOnDevice(t *testing.T) {
 	near(got)
 }
 
+// A search through several embeddings has the documents of one on the device at a time, and leaves none there, also where it fails.
+func TestSearchCorpusOnDevice(t *testing.T) {
+	c := noisy(t).Select(counting(90))
+	g := Grid{Folds: 3, Kernels: kernelsFor("diffusion:t=0.5", "linear", "rbf:gamma=1,embed=tfidf-l2")}
+	for _, broken := range []error{nil, errors.New("broken")} {
+		var made []*slowDevice
+		opt := Options{Place: PlaceDevice, Device: func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+			for i, d := range made {
+				if d.closed != 1 {
+					t.Errorf("device %d is closed %d times when the next is made", i, d.closed)
+				}
+			}
+			made = append(made, &slowDevice{})
+			if len(made) == 2 {
+				made[1].fail = broken
+			}
+			return newSlowDevice(made[len(made)-1])(ctx, x)
+		}}
+		problems, points := 3, 3
+		if broken != nil {
+			problems, points = 2, 1
+		}
+		r, err := SearchCorpus(t.Context(), c, Settings{}, g, opt, nil)
+		if !errors.Is(err, broken) || len(made) != problems || len(r.Points) != points {
+			t.Errorf("error %v, expected %v; %d embeddings, %d points", err, broken, len(made), len(r.Points))
+		}
+		for i, d := range made {
+			if d.closed != 1 || d.open != 0 {
+				t.Errorf("error %v: device %d is closed %d times, %d things left there", err, i, d.closed, d.open)
+			}
+		}
+	}
+}
+
 // What can't be placed is refused before anything is computed, and what fails on the way leaves nothing there.
 func TestValidateOnDeviceRefuses(t *testing.T) {
 	c := noisy(t)

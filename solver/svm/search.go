@@ -2,6 +2,7 @@ package svm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -83,12 +84,30 @@ func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(Poin
 	return SearchProblems(ctx, s, g, func(sparse.Embedding) (*Problem, error) { return p, nil }, each)
 }
 
-// SearchCorpus is [Problem.Search] for kernels of several embeddings: it makes a problem for each embedding, one after the other.
-func SearchCorpus(ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt Options, each func(Point)) (*SearchResult, error) {
-	return SearchProblems(ctx, s, g, func(e sparse.Embedding) (*Problem, error) { return NewProblem(ctx, c, e, opt) }, each)
+// SearchCorpus is [Problem.Search] for kernels of several embeddings: it makes a problem for each embedding, one after the other, and gives back what a device holds of it.
+func SearchCorpus(ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt Options, each func(Point)) (_ *SearchResult, err error) {
+	var last *Problem
+	closeLast := func() error {
+		if last == nil {
+			return nil
+		}
+		e := last.Engine()
+		last = nil
+		return e.Close()
+	}
+	defer func() { err = errors.Join(err, closeLast()) }()
+	return SearchProblems(ctx, s, g, func(e sparse.Embedding) (*Problem, error) {
+		if err := closeLast(); err != nil {
+			return nil, err
+		}
+		p, err := NewProblem(ctx, c, e, opt)
+		last = p
+		return p, err
+	}, each)
 }
 
-// SearchProblems is [SearchCorpus] for problems that the caller makes: problem is asked for that of each embedding of the grid, once, when its turn has come.
+// SearchProblems is [SearchCorpus] for problems that the caller makes: problem is asked for that of each embedding of the grid, once, when its turn has come. The search is done with
+// a problem when it asks for the next; the caller closes what has a device.
 func SearchProblems(ctx context.Context, s Settings, g Grid, problem func(sparse.Embedding) (*Problem, error), each func(Point)) (*SearchResult, error) {
 	s, err := s.resolve()
 	if err != nil {
