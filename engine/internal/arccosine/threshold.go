@@ -96,7 +96,7 @@ func head(h, a float64) float64 {
 // middle returns I(h, π/2) - I(h, ξ) for a = cot ξ, an odd function of a.
 func middle(h, a float64) float64 {
 	switch v := math.Abs(a); {
-	case h > 40:
+	case h > 40 || v == 0: // 0 for every diagonal
 		return 0
 	case v <= 1:
 		return math.Copysign(math.Exp(-h*h/2)*head(h, v), a)
