@@ -223,11 +223,11 @@ func (b *bench) benchKernels() ([]benchSpec, error) {
 }
 
 // embed returns the documents as a kernel wants them, embedded once.
-func (b *bench) embed(e sparse.Embedding) (*sparse.Embedded, error) {
+func (b *bench) embed(ctx context.Context, e sparse.Embedding) (*sparse.Embedded, error) {
 	if x := b.embedded[e]; x != nil {
 		return x, nil
 	}
-	x, err := embed(b.corpus, e, 0)
+	x, err := embed(ctx, b.corpus, e, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func (b *bench) measureHeads(ctx context.Context, head benchHead) (report, error
 	if err != nil {
 		return nil, err
 	}
-	x, err := b.embed(k[0].Embedding())
+	x, err := b.embed(ctx, k[0].Embedding())
 	if err != nil {
 		return nil, err
 	}

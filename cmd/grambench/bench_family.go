@@ -62,7 +62,7 @@ func (b *bench) measureFamily(ctx context.Context, head benchHead) (report, erro
 
 	engines := map[string]*engine.Engine{}
 	add := func(k engine.Kernel) (*familyRow, error) {
-		x, err := b.embed(k.Embedding())
+		x, err := b.embed(ctx, k.Embedding())
 		if err != nil {
 			return nil, err
 		}

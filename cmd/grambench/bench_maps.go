@@ -65,7 +65,7 @@ const diffusionMap = "diffusion"
 
 func (b *bench) measureMaps(ctx context.Context, head benchHead) (report, error) {
 	r := &mapsReport{benchHead: head, Values: mapValues}
-	if err := b.prepareMaps(r); err != nil {
+	if err := b.prepareMaps(ctx, r); err != nil {
 		return nil, err
 	}
 	for round := range b.count {
@@ -105,7 +105,7 @@ func (b *bench) measureMaps(ctx context.Context, head benchHead) (report, error)
 }
 
 // prepareMaps makes the rows, those of the generic instruction set first: the others are held against them, whatever -isa says.
-func (b *bench) prepareMaps(r *mapsReport) error {
+func (b *bench) prepareMaps(ctx context.Context, r *mapsReport) error {
 	rng := rand.New(rand.NewPCG(b.seed, 2))
 	c, y, dst := make([]float32, mapValues), make([]float32, mapValues), make([]float32, mapValues)
 	for i := range c {
@@ -119,7 +119,7 @@ func (b *bench) prepareMaps(r *mapsReport) error {
 	if err != nil {
 		return err
 	}
-	x, err := b.embed(k.Embedding())
+	x, err := b.embed(ctx, k.Embedding())
 	if err != nil {
 		return err
 	}

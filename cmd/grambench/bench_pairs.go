@@ -117,7 +117,7 @@ func (b *bench) measurePairs(ctx context.Context, head benchHead, specs []benchS
 	for _, w := range b.workers {
 		r.Memory = append(r.Memory, memoryRow{Workers: w, Buffer: 4 * int64(memoryFloats())})
 	}
-	machine, err := b.prepareRows(r, specs)
+	machine, err := b.prepareRows(ctx, r, specs)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (b *bench) measurePairs(ctx context.Context, head benchHead, specs []benchS
 }
 
 // prepareRows makes the rows of the report, each with what it runs.
-func (b *bench) prepareRows(r *pairsReport, specs []benchSpec) (*machine, error) {
+func (b *bench) prepareRows(ctx context.Context, r *pairsReport, specs []benchSpec) (*machine, error) {
 	n := b.corpus.Documents.Rows()
 	var matrix *engine.Symmetric // of all rows
 	for _, s := range specs {
@@ -176,7 +176,7 @@ func (b *bench) prepareRows(r *pairsReport, specs []benchSpec) (*machine, error)
 	engines := map[key]*engine.Engine{}
 	merges := map[sparse.Pairing]*benchRow{}
 	for _, s := range specs {
-		x, err := b.embed(s.kernel.Embedding())
+		x, err := b.embed(ctx, s.kernel.Embedding())
 		if err != nil {
 			return nil, err
 		}

@@ -132,7 +132,7 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 	if err := f.fits("embedding the documents for "+gramOf(header.N), runtimeBytes+max(corpus.Documents.Bytes()+embedded, inEngine, embedded+stripes)); err != nil {
 		return err
 	}
-	x, err := embed(corpus, kernels[0].Embedding(), f.workers)
+	x, err := embed(ctx, corpus, kernels[0].Embedding(), f.workers)
 	if err != nil {
 		return err
 	}

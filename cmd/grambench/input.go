@@ -57,8 +57,8 @@ func writeWarnings(w io.Writer, c *sparse.Corpus) {
 }
 
 // embed fits an embedding on the corpus and embeds it.
-func embed(c *sparse.Corpus, emb sparse.Embedding, workers int) (*sparse.Embedded, error) {
-	x, err := emb.Fit(c.Documents).TransformRows(context.Background(), c.Documents, nil, workers)
+func embed(ctx context.Context, c *sparse.Corpus, emb sparse.Embedding, workers int) (*sparse.Embedded, error) {
+	x, err := emb.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, workers)
 	if err != nil {
 		return nil, nameValue(c, fmt.Errorf("embedding %s: %w", emb, err))
 	}

@@ -183,7 +183,7 @@ func (s *spectrumCall) runDocuments(ctx context.Context, e *env, p *progress, co
 				}
 			}
 			x, eng = nil, nil // their memory is needed
-			if x, err = embed(corpus, k.Embedding(), s.workers); err != nil {
+			if x, err = embed(ctx, corpus, k.Embedding(), s.workers); err != nil {
 				return err
 			}
 			warnEmptied(e.stderr, corpus, x)

@@ -77,7 +77,7 @@ func newTestOperators(t *testing.T, spec string, documents int) (whole, stripes 
 		t.Fatal(err)
 	}
 	k := engine.MustParseKernel(spec)
-	x, err := embed(c, k.Embedding(), 1)
+	x, err := embed(t.Context(), c, k.Embedding(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) (err 
 	if err := v.fits("embedding the documents and making an engine", v.held+inEngine); err != nil {
 		return err
 	}
-	x, err := embed(v.corpus, emb, v.workers)
+	x, err := embed(ctx, v.corpus, emb, v.workers)
 	if err != nil {
 		return err
 	}

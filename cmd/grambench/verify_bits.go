@@ -60,7 +60,7 @@ func (v *verifier) sameBits(ctx context.Context, emb sparse.Embedding, c engine.
 	if documents := spread(corpus.Documents, limit, room); len(documents) < corpus.Documents.Rows() {
 		corpus = corpus.Select(documents)
 	}
-	x, err := embed(corpus, emb, v.workers)
+	x, err := embed(ctx, corpus, emb, v.workers)
 	if err != nil {
 		return err
 	}

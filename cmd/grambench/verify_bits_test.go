@@ -56,7 +56,7 @@ func TestAnyWayFindsDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := engine.MustParseKernel("c")
-	x, err := embed(corpus, c.Embedding(), 1)
+	x, err := embed(t.Context(), corpus, c.Embedding(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func TestCompareRowHoldsTheTolerance(t *testing.T) {
 	}
 	for _, spec := range []string{"c", "diffusion:t=0.1", "ngd", "bhattacharyya", "rbf:gamma=0.01", "polynomial:gamma=0.1,r=1,degree=3", "arccos:n=1,layers=3", "c:embed=tf-l1-js", "chi2:gamma=4"} {
 		k := engine.MustParseKernel(spec)
-		x, err := embed(corpus, k.Embedding(), 1)
+		x, err := embed(t.Context(), corpus, k.Embedding(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}

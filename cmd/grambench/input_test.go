@@ -1,0 +1,22 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// Embedding ends with the context, not after all documents.
+func TestEmbedEndsWithTheContext(t *testing.T) {
+	corpus, err := sparse.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if x, err := embed(ctx, corpus, sparse.Sphere, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("found %v, error %v, expected %v", x, err, context.Canceled)
+	}
+}
