@@ -128,6 +128,9 @@ func (f product) error(c, x, y float64) float64 {
 	size, err := 1.0, 0.0
 	for _, p := range f.of {
 		v, e := math.Abs(p.Eval(c, x, y)), partError(p, c, x, y)
+		if math.IsInf(e, 1) { // whatever the others are, 0 among them
+			return e
+		}
 		err = err*v + (size+err)*e
 		size *= v
 	}

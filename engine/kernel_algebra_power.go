@@ -87,14 +87,14 @@ func raisedForm(of form, p float64, rate, width func(v float64) (float64, bool))
 		case f.whole() && p != math.Trunc(p) && !f.of[0].Properties().NonNegative:
 		case q == 1:
 			return f.of[0]
-		case q <= mostRate:
+		case q >= leastRate && q <= mostRate:
 			return newPowered(f.of[0], q)
 		}
 	case product:
 		var parts []component
 		for _, part := range f.of {
 			k := raised(part, p)
-			if k == nil {
+			if k == nil || !falls(k) {
 				return nil
 			}
 			parts = append(parts, k)
@@ -102,21 +102,39 @@ func raisedForm(of form, p float64, rate, width func(v float64) (float64, bool))
 		return compile(product{combination{parts}})
 	case weighted:
 		if len(f.of) == 1 && f.weights[0] > 0 {
-			if k := raised(f.of[0], p); k != nil {
-				return compile(weighted{combination{[]component{k}}, []float64{math.Pow(f.weights[0], p)}})
+			w := math.Pow(f.weights[0], p)
+			if k := raised(f.of[0], p); k != nil && falls(k) && w >= leastRate && w <= mostWeight {
+				return compile(weighted{combination{[]component{k}}, []float64{w}})
 			}
 		}
 	}
 	return nil
 }
 
-// Parameters of what is raised stay between these, where float32 has room for them and for products with them.
-const leastRate, mostRate = 1e-30, 1e30
+// Parameters of what is raised stay between these, where float32 has room for them and for products with them. A weight beyond mostWeight would show what the part loses at the end of
+// the range.
+const leastRate, mostRate, mostWeight = 1e-30, 1e30, 1e6
+
+// falls reports whether a kernel is an exponential that is nowhere above 1. A power of another may leave the range of float32 where the power of its product with a weight or a kernel doesn't.
+func falls(k component) bool {
+	switch k := k.(type) {
+	case gaussian, diffusion, ngdExp:
+		return true
+	case *compiled:
+		switch k.form.(type) {
+		case hellingerExp, chiSquareExp, jensenShannonExp:
+			return true
+		}
+	}
+	return false
+}
 
 func (f powered) properties() Properties {
 	if f.same != nil {
 		p := f.same.Properties()
-		p.Source = sourceDivisible
+		if p.Source == sourceSchoenberg && p.Definite == Positive { // which is true of all its powers; other kernels have it from elsewhere, or not at all
+			p.Source = sourceDivisible
+		}
 		p.Condition = strings.TrimPrefix(p.Condition+"; computed as "+f.same.String(), "; ")
 		return p
 	}

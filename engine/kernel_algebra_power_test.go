@@ -4,29 +4,34 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/asm"
 )
 
 // Powers that are a simpler kernel are computed as that, to the bit of its value, and keep the specification that was written.
 func TestRaised(t *testing.T) {
 	for spec, simple := range map[string]string{
-		"power(rbf:gamma=0.5,0.25)":               "rbf:gamma=0.125",
-		"power(rbf:gamma=0.5,3)":                  "rbf:gamma=1.5",
-		"power(diffusion:t=0.5,0.5)":              "diffusion:t=1",
-		"power(ngd-exp:t=0.5,4)":                  "ngd-exp:t=0.125",
-		"power(hellinger:gamma=2,0.5)":            "hellinger:gamma=1",
-		"power(chi2:gamma=2,0.5)":                 "chi2:gamma=1",
-		"power(js:t=2,0.5)":                       "js:t=4",
-		"power(exp(ned),0.5)":                     "exp(0.5*ned)",
-		"power(exp(0.5*ned + 2*linear),0.5)":      "exp(0.25*ned + linear)",
-		"power(power(linear,2),3)":                "power(linear,6)",
-		"power(power(arccos:n=1,0.5),2)":          "arccos:n=1",
-		"power(power(arccos:n=1,0.5),0.5)":        "power(arccos:n=1,0.25)",
-		"power(4*rbf:gamma=0.5,0.5)":              "2*rbf:gamma=0.25",
-		"power(product(rbf:gamma=1,ngd-exp),0.5)": "product(rbf:gamma=0.5,ngd-exp:t=2,embed=tf)",
-		"power(power(linear,2),0.5)":              "", // which is |k|, not k
-		"power(polynomial:gamma=1,degree=2,1.5)":  "",
-		"power(product(rbf:gamma=1,linear),2)":    "",
-		"power(rbf,0.5)":                          "", // its gamma is still open
+		"power(rbf:gamma=0.5,0.25)":                 "rbf:gamma=0.125",
+		"power(rbf:gamma=0.5,3)":                    "rbf:gamma=1.5",
+		"power(diffusion:t=0.5,0.5)":                "diffusion:t=1",
+		"power(ngd-exp:t=0.5,4)":                    "ngd-exp:t=0.125",
+		"power(hellinger:gamma=2,0.5)":              "hellinger:gamma=1",
+		"power(chi2:gamma=2,0.5)":                   "chi2:gamma=1",
+		"power(js:t=2,0.5)":                         "js:t=4",
+		"power(exp(ned),0.5)":                       "exp(0.5*ned)",
+		"power(exp(0.5*ned + 2*linear),0.5)":        "exp(0.25*ned + linear)",
+		"power(power(linear,2),3)":                  "power(linear,6)",
+		"power(power(arccos:n=1,0.5),2)":            "arccos:n=1",
+		"power(power(arccos:n=1,0.5),0.5)":          "power(arccos:n=1,0.25)",
+		"power(4*rbf:gamma=0.5,0.5)":                "2*rbf:gamma=0.25",
+		"power(product(rbf:gamma=1,ngd-exp),0.5)":   "product(rbf:gamma=0.5,ngd-exp:t=2,embed=tf)",
+		"power(power(linear,2),0.5)":                "", // which is |k|, not k
+		"power(polynomial:gamma=1,degree=2,1.5)":    "",
+		"power(product(rbf:gamma=1,linear),2)":      "",
+		"power(product(rbf:gamma=1,exp(linear)),2)": "", // of which one part may be beyond float32 where the other is 0
+		"power(1e-3*exp(linear),10)":                "", // as here
+		"power(10*rbf:gamma=1,60)":                  "", // whose weight would be beyond float32
+		"power(rbf,0.5)":                            "", // its gamma is still open
 	} {
 		k := MustParseKernel(spec).(*compiled)
 		if f := k.form.(powered); (f.same == nil) != (simple == "") {
@@ -69,9 +74,38 @@ func TestRaised(t *testing.T) {
 			t.Errorf("%s: %+v", spec, p)
 		}
 	}
+	// Powers come from elsewhere than from being infinitely divisible.
+	for spec, source := range map[string]string{"power(diffusion:t=4,0.5)": PropertiesOf(MustParseKernel("diffusion")).Source, "power(power(linear,2),3)": sourceProduct,
+		"power(power(arccos:n=1,4),0.5)": sourceProduct, "power(power(arccos:n=1,0.5),2)": PropertiesOf(MustParseKernel("arccos:n=1")).Source} {
+		if p := PropertiesOf(MustParseKernel(spec)); p.Source != source {
+			t.Errorf("%s: source %q, expected %q", spec, p.Source, source)
+		}
+	}
 	if p := PropertiesOf(MustParseKernel("power(diffusion:t=4,0.5)")); p.Definite != NotProven || p.Unrefuted {
 		t.Errorf("the diffusion kernel of t = 8 is held for %+v", p)
 	}
+}
+
+// Powers have values in float32 where those of parts have none.
+func TestPowersOfProducts(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"power(product(rbf:gamma=1,exp(linear)),2)", "power(1e-3*exp(0.1*linear),10)", "power(10*rbf:gamma=1,60)"} {
+			k := MustParseKernel(spec)
+			for _, c := range []float32{0, 0.1, 0.5, 1} {
+				for _, x := range []float32{0.5, 1, 2, 9} {
+					y := []float32{0.6, 1.5, 2, 9}
+					dst := make([]float32, len(y))
+					k.Map(table, dst, []float32{c, c, c, c}, []float32{x}, y)
+					for j, y := range y {
+						want := k.Eval(float64(c), float64(x), float64(y))
+						if !(math.Abs(float64(dst[j])-want) <= 1e-3*want+underflow) && want < math.MaxFloat32 {
+							t.Errorf("%s, c = %v, norms %v and %v: found %v, expected %v", spec, c, x, y, dst[j], want)
+						}
+					}
+				}
+			}
+		}
+	})
 }
 
 // Whole powers are right however great they are, by squaring or beyond.

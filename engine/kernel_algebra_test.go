@@ -395,3 +395,13 @@ func TestInterned(t *testing.T) {
 	}
 	t.Error("a kernel that nobody holds is kept")
 }
+
+// The error of an exponential is a number where the value is 0 and the exponent far beyond what float32 knows to a unit.
+func TestExponentialError(t *testing.T) {
+	for _, spec := range []string{"exp(1e15*ned)", "exp(1e17*linear)"} {
+		k := MustParseKernel(spec)
+		if err := k.Error(1.5, 2, 3); !(err <= 2*underflow) {
+			t.Errorf("%s: value %v, error %v", spec, k.Eval(1.5, 2, 3), err)
+		}
+	}
+}

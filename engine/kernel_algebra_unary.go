@@ -53,11 +53,15 @@ func (f exponential) rows(k *asm.Kernels, b *block) {
 
 // error: the part's error is relative to the result, and asm.Exp adds 4 ulp, of at most 2 units each.
 func (f exponential) error(c, x, y float64) float64 {
-	e := partError(f.of[0], c, x, y)
+	v, e := f.of[0].Eval(c, x, y), partError(f.of[0], c, x, y)
 	if math.IsInf(e, 1) {
 		return e
 	}
-	return f.value(c, x, y)*(math.Expm1(e)+8*unit*math.Exp(e)) + underflow
+	most := math.Exp(v + e)
+	if e < 1 {
+		return math.Exp(v)*math.Expm1(e) + 8*unit*most + underflow
+	}
+	return most*(1+8*unit) + underflow // the value may be 0 and its relative error infinite
 }
 
 // normalised is a kernel scaled to unit diagonal,

@@ -53,6 +53,9 @@ func (k arccos) Map(asm *asm.Kernels, dst, c, x, y []float32) {
 // Error implements [Kernel]. The maps of package asm are stated to be within 4, 8 and 12 ulp, of at most 2 units each, relative to the value
 // even where it goes to 0 at c = 2. Where a product of norms is too small for float32, what is lost of it is multiplied by at most 3 = J_2(0)/π.
 func (k arccos) Error(c, x, y float64) float64 {
+	if realPower(x*y, float64(k.n)) > mostProduct {
+		return math.Inf(1)
+	}
 	return [3]float64{8, 16, 24}[k.n]*unit*k.Eval(c, x, y) + 4*underflow
 }
 

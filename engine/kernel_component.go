@@ -113,7 +113,7 @@ func (k polynomial) base(c, x, y, root float64) float64 {
 		return c
 	}
 	d, xy := x-y, k.gamma*float64(x*y)
-	return (k.gamma*k.r*float64(d*d)/(root+(xy+k.r)) + float64(xy*c)) / root
+	return min((k.gamma*k.r*float64(d*d)/(root+(xy+k.r))+float64(xy*c))/root, 2)
 }
 
 // Properties returns what is known of the kernel.

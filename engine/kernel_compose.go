@@ -68,6 +68,7 @@ func (f composed) properties() Properties {
 func (f composed) below(c, x, y float64) (float64, float64, float64) {
 	for _, l := range f.of[:len(f.of)-1] {
 		c, x, y = l.feature(c, x, y)
+		c = min(max(c, 0), 2) // what rounding may have taken beyond
 	}
 	return c, x, y
 }

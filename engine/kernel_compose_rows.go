@@ -30,8 +30,7 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 	}
 	s := composeRooms.Get().(*composeRoom)
 	defer composeRooms.Put(s)
-	n, top := len(b.y), f.plan.top
-	y := b.y
+	n, y := len(b.y), b.y
 	for l, t := range f.plan.below {
 		if t.sum != nil {
 			t.sum.columns(&s.sum, s.y[l][:n], y)
@@ -43,8 +42,14 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 		}
 		y = s.y[l][:n]
 	}
+	var longest float32
+	for _, v := range y {
+		longest = max(longest, v)
+	}
+	tops := y
 	for lo := 0; lo < len(b.x); lo += len(s.x) {
 		hi := min(lo+len(s.x), len(b.x))
+		together := n == b.stride
 		for i, x := range b.x[lo:hi] {
 			dst, c := b.row(lo + i)
 			y := b.y
@@ -58,16 +63,37 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 				c, y = dst, s.y[l][:n]
 			}
 			s.x[i] = x
-			if n != b.stride {
-				top.Map(asm, dst, dst, s.x[i:i+1], y)
-			}
+			together = together && !f.plan.long(x, longest)
 		}
-		if n == b.stride {
+		if together {
 			tile := b.dst[lo*n : hi*n]
-			top.Map(asm, tile, tile, s.x[:hi-lo], y)
+			f.plan.top.Map(asm, tile, tile, s.x[:hi-lo], tops)
+			continue
+		}
+		for i := range hi - lo {
+			dst, _ := b.row(lo + i)
+			f.plan.mapTop(asm, dst, s.x[i:i+1], tops, longest)
 		}
 	}
 }
+
+// mapTop maps a row of c of the top in place. Feature spaces have norms whose product float32 doesn't hold, though it may hold the value of the top: such pairs go through float64.
+func (s *stages) mapTop(k *asm.Kernels, row, x, y []float32, longest float32) {
+	if !s.long(x[0], longest) {
+		s.top.Map(k, row, row, x, y)
+		return
+	}
+	for j := range row {
+		if at := row[j : j+1]; s.long(x[0], y[j]) {
+			mapValues(s.top, at, at, x[0], y[j:j+1])
+		} else {
+			s.top.Map(k, at, at, x, y[j:j+1])
+		}
+	}
+}
+
+// long reports whether the product of norms is too great for the top's own map.
+func (s *stages) long(x, y float32) bool { return float64(x)*float64(y) > s.most }
 
 // error follows a box around c and the norms through the stages: each turns it into the box around what its corners become, widened by its own error and
 // one rounding of each norm. At the top it is the greatest change of the value at a corner and the top's own error there. Kernels are monotone or convex in each
@@ -92,9 +118,18 @@ func (f composed) error(c, x, y float64) float64 {
 	}
 	top := f.plan.top
 	v := top.Eval(c, x, y)
-	err := partError(top, c, x, y)
-	corners(c, x, y, box, func(c, x, y float64) { err = max(err, math.Abs(top.Eval(c, x, y)-v)+top.Error(c, x, y)) })
+	err := f.plan.topError(c, x, y)
+	corners(c, x, y, box, func(c, x, y float64) { err = max(err, math.Abs(top.Eval(c, x, y)-v)+f.plan.topError(c, x, y)) })
 	return err
+}
+
+// topError bounds the error of mapTop. Norms that are off by some roundings may fall on either side of the limit.
+func (s *stages) topError(c, x, y float64) float64 {
+	rounding := unit*math.Abs(s.top.Eval(c, x, y)) + underflow
+	if x*y > 2*s.most {
+		return rounding
+	}
+	return max(rounding, partError(s.top, c, x, y))
 }
 
 // corners visits the corners of a box with the given half widths around a point, as far as they are points.

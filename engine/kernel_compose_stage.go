@@ -30,6 +30,7 @@ const mostStages = 4
 type stages struct {
 	below []*stage
 	top   component
+	most  float64 // the greatest product of norms that the top's map takes
 }
 
 // plan takes layers, from the bottom up, apart into stages.
@@ -48,7 +49,10 @@ func plan(layers []component) *stages {
 		}
 		layers = layers[n:]
 	}
-	s := &stages{top: groups[len(groups)-1]}
+	s := &stages{top: groups[len(groups)-1], most: 0x1p126} // the Gaussian kernel has twice the product
+	if k, ok := s.top.(arccos); ok && k.n == 2 {
+		s.most = 0x1p62 // and this one three times its square
+	}
 	room := true // for one sum
 	for _, g := range groups[:len(groups)-1] {
 		t := newStage(g)
@@ -207,7 +211,7 @@ func (t *stage) row(asm *asm.Kernels, m *stageRoom, dst, c []float32, x float32,
 	default:
 		for j, v := range c {
 			c2, _, _ := k.feature(float64(v), float64(x), float64(y[j]))
-			dst[j] = float32(c2)
+			dst[j] = float32(min(max(c2, 0), 2)) // as in composed.below
 		}
 	}
 }

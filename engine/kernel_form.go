@@ -235,12 +235,12 @@ func (k *compiled) mapScaled(asm *asm.Kernels, dst, c, x, y []float32) {
 	for lo := 0; lo < n; lo += chunk {
 		hi := min(lo+chunk, n)
 		for j, v := range y[lo:hi] {
-			scale[j] = k.powers.at(table, float64(v))
+			scale[j] = min(k.powers.at(table, float64(v)), math.MaxFloat64) // so that times 0 it is 0
 		}
 		for i, v := range x {
 			row := dst[i*n+lo : i*n+hi]
 			t.apply(asm, row, c[i*n+lo:i*n+hi])
-			xp := k.powers.at(table, float64(v))
+			xp := min(k.powers.at(table, float64(v)), math.MaxFloat64)
 			for j, s := range scale[:len(row)] {
 				row[j] = float32(float64(xp*s) * float64(row[j]))
 			}
@@ -276,6 +276,9 @@ func mapValues(k Kernel, dst, c []float32, x float32, y []float32) {
 	}
 }
 
+// leastPower is far enough from the ends of the range of float64 for products of two.
+const leastPower = 0x1p-500
+
 // Error implements [Kernel]. Of a separable kernel it is the bound that the table states, times the powers of the norms, whose float64 is exact as far as float32
 // is concerned, and one rounding; a kernel that is mapped in float64 has the rounding alone.
 func (k *compiled) Error(c, x, y float64) float64 {
@@ -287,8 +290,14 @@ func (k *compiled) Error(c, x, y float64) float64 {
 	case k.separable && k.p == 0:
 		return k.tabulated().error(c, v)
 	case k.separable:
-		scale := realPower(float64(x*y), k.p)
-		return 1.0001*scale*k.tabulated().error(c, k.form.value(c, 1, 1)) + unit*v + underflow
+		xp, yp, g := realPower(x, k.p), realPower(y, k.p), k.form.value(c, 1, 1)
+		if x == 0 || y == 0 {
+			return underflow
+		}
+		if !(math.Abs(g) <= math.MaxFloat32) || !(min(xp, yp) >= leastPower && max(xp, yp) <= 1/leastPower) {
+			return math.Inf(1) // the product of the three may be anywhere
+		}
+		return 1.0001*xp*yp*k.tabulated().error(c, g) + unit*v + underflow
 	case ok:
 		return f.error(c, x, y)
 	}

@@ -29,8 +29,14 @@ func (linear) Map(asm *asm.Kernels, dst, c, x, y []float32) {
 
 // Error implements [Kernel]: 1-c, the product of the norms and the product of both are rounded once each.
 func (k linear) Error(c, x, y float64) float64 {
+	if x*y > mostProduct {
+		return math.Inf(1)
+	}
 	return 3*unit*math.Abs(k.Eval(c, x, y)) + underflow*(1+math.Abs(1-c))
 }
+
+// mostProduct bounds the products that maps in float32 make of norms: beyond it there is no bound of the error, as products by 0 are NaN.
+const mostProduct = math.MaxFloat32 * (1 - unit)
 
 // polynomial is the polynomial kernel,
 //
@@ -172,6 +178,9 @@ func (k gaussian) Map(asm *asm.Kernels, dst, c, x, y []float32) {
 // Error implements [Kernel]. With z = gamma ‖x-y‖², asm.Gaussian is stated to be within 5 ulp × (1+z) for a gamma that is exact, and one ulp
 // is at most 2 units; rounding gamma to float32 moves z by z units more. Squares too small for float32 are lost by less than underflow each.
 func (k gaussian) Error(c, x, y float64) float64 {
+	if 2*x*y > mostProduct {
+		return math.Inf(1)
+	}
 	z := k.exponent(c, x, y)
 	return expError(z, 10+11*z+4*k.gamma*underflow/unit)
 }

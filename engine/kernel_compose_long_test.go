@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"math"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+)
+
+// Feature spaces have norms whose product is beyond float32 while values of the layer above it are not: these are right, whatever stands beside them in a tile.
+func TestComposedLong(t *testing.T) {
+	norms := []float32{0, 1e-3, 1, 1e5, 4.95e9, 4.95e9 + 1024, 5e9, 1e16}
+	distances := []float32{0, 1e-6, 0.5, 0.999, 1}
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"compose(polynomial:r=0,gamma=1,degree=2,arccos:n=1)", "compose(polynomial:r=0,gamma=1,degree=2,linear)", "compose(polynomial:r=0,gamma=1,degree=2,rbf:gamma=1e-6)",
+			"compose(polynomial:r=0,gamma=1,degree=1,arccos:n=2)", "compose(polynomial:r=1,gamma=1,degree=2,ned)"} {
+			k, beyond := MustParseKernel(spec), 0
+			for _, c := range distances {
+				tile := make([]float32, len(norms)*len(norms))
+				for i := range tile {
+					tile[i] = c
+				}
+				k.Map(table, tile, tile, norms, norms)
+				for i, x := range norms {
+					for j, y := range norms {
+						got, x, y, c := float64(tile[i*len(norms)+j]), float64(x), float64(y), float64(c)
+						want, bound := k.Eval(c, x, y), k.Error(c, x, y)
+						if math.Abs(want) > math.MaxFloat32 {
+							continue
+						}
+						if err := math.Abs(got - want); !(err <= bound) || math.IsInf(bound, 1) {
+							t.Errorf("%s, c = %v, norms %v and %v: found %v, expected %v, bound %v", spec, c, x, y, got, want, bound)
+						}
+						if x*x*y*y > math.MaxFloat32 {
+							beyond++
+						}
+						if back := tile[j*len(norms)+i]; float64(back) != got {
+							t.Errorf("%s, c = %v, norms %v and %v: %v and %v", spec, c, x, y, got, back)
+						}
+					}
+				}
+			}
+			if beyond == 0 {
+				t.Errorf("%s: no product of norms is beyond float32", spec)
+			}
+		}
+	})
+}
+
+// Opposite documents have c = 2 in the feature space of an odd power and 0 in that of an even one, which rounding takes nowhere else.
+func TestComposedOpposite(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for spec, want := range map[string]float64{"compose(power(polynomial:gamma=0.009,r=0,degree=18,3),ngd-exp:t=1e17)": 1, "compose(power(polynomial:gamma=0.009,r=0,degree=17,3),arccos:n=0)": 0} {
+			k := MustParseKernel(spec)
+			for i := range 200 {
+				x, y := 0.5+float32(i)/300, []float32{6 - float32(i)/77}
+				dst := []float32{2}
+				k.Map(table, dst, dst, []float32{x}, y)
+				if err := math.Abs(float64(dst[0]) - want); !(err <= 1e-6) {
+					t.Fatalf("%s, norms %v and %v: found %v, expected %v", spec, x, y[0], dst[0], want)
+				}
+			}
+		}
+	})
+}
