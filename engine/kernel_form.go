@@ -132,6 +132,10 @@ func newCompiled(f form) *compiled {
 	k.p, k.separable = f.homogeneous()
 	k.table = sync.OnceValue(func() *piecewise { return tabulate(f) }) // unlike a Once it panics for the next one, too, where somebody's function did
 	k.known.UsesNorms = !k.separable || k.p != 0
+	switch f.(type) {
+	case product, weighted, powered, exponential: // the table is float32, these also have values where it has none
+		k.separable = k.separable && !(math.Abs(f.value(0, 1, 1)) > mostDiagonal)
+	}
 	if k.separable {
 		k.powers = newPowers(k.p)
 	}
@@ -291,7 +295,7 @@ func (k *compiled) Error(c, x, y float64) float64 {
 		return k.tabulated().error(c, v)
 	case k.separable:
 		xp, yp, g := realPower(x, k.p), realPower(y, k.p), k.form.value(c, 1, 1)
-		if x == 0 || y == 0 {
+		if math.Abs(g) <= math.MaxFloat32 && (x == 0 || y == 0) {
 			return underflow
 		}
 		if !(math.Abs(g) <= math.MaxFloat32) || !(min(xp, yp) >= leastPower && max(xp, yp) <= 1/leastPower) {

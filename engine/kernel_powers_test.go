@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/asm"
@@ -73,6 +74,38 @@ func TestNegativePowerBelowALayer(t *testing.T) {
 				if err := math.Abs(float64(dst[0]) - want); !(err <= bound) || !(bound <= 1e-4*math.Abs(want)) {
 					t.Errorf("%s for the norms %v and 1.25: found %v, expected %v, bound %v", k, x, dst[0], want, bound)
 				}
+			}
+		}
+	})
+}
+
+// Kernels that are beyond float32 for documents of norm 1, but not for others, have their values there: they don't go through a table of those of norm 1.
+func TestBeyondTables(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"power(113*linear,50)", "power(linear + 166*linear,50)", "power(1.2*arccos:n=7.3,7)", "power(944*bhattacharyya,50)", "exp(960*bhattacharyya)"} {
+			k := MustParseKernel(spec).(component)
+			p, seen := ProgramOf(k), 0
+			for _, c := range []float32{0, 1e-3, 0.5, 0.9, 0.92234, 0.994, 1} {
+				for _, x := range []float32{0, 0.05, 0.1, 1} {
+					dst := []float32{c}
+					k.Map(table, dst, dst, []float32{x}, []float32{x})
+					want := k.Eval(float64(c), float64(x), float64(x))
+					if math.Abs(want) > math.MaxFloat32 {
+						continue
+					}
+					if want > 1e-30 {
+						seen++
+					}
+					if !Within(k, float64(dst[0]), want, float64(c), float64(x), float64(x)) || !(math.Abs(float64(dst[0])-want) <= 1e-3*want+1e-37) {
+						t.Errorf("%s, c = %v, norm %v: found %v, expected %v", spec, c, x, dst[0], want)
+					}
+					if got := p.Eval(c, float64(x), float64(x)); !(math.Abs(got-want) <= 1e-3*want+1e-37) {
+						t.Errorf("%s, c = %v, norm %v: the program gives %v, expected %v", spec, c, x, got, want)
+					}
+				}
+			}
+			if k.Properties().UsesNorms == strings.Contains(spec, "bhattacharyya") || seen < 3 {
+				t.Errorf("%s: uses norms is %v, %d values", spec, k.Properties().UsesNorms, seen)
 			}
 		}
 	})
