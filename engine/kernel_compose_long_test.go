@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gramengine/gram/asm"
@@ -42,6 +43,27 @@ func TestComposedLong(t *testing.T) {
 			}
 			if beyond == 0 {
 				t.Errorf("%s: no product of norms is beyond float32", spec)
+			}
+		}
+	})
+}
+
+// Where a layer's c is 1 but for some float64 roundings, 1-c has that error.
+func TestComposedNoise(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"compose(product(hellinger:gamma=26,bhattacharyya),linear)", "compose(diffusion:t=0.083,polynomial:gamma=1,r=0,degree=1)", "compose(diffusion:t=0.08,bhattacharyya)"} {
+			k := MustParseKernel(spec)
+			c := make([]float32, 2000)
+			for j := range c {
+				c[j] = 0.7 + float32(j)/5000
+			}
+			dst, y := make([]float32, len(c)), slices.Repeat([]float32{1}, len(c))
+			k.Map(table, dst, c, y[:1], y)
+			for j, got := range dst {
+				want, bound := k.Eval(float64(c[j]), 1, 1), k.Error(float64(c[j]), 1, 1)
+				if err := math.Abs(float64(got) - want); !(err <= bound) {
+					t.Fatalf("%s, c = %v: found %v, expected %v, bound %v", spec, c[j], got, want, bound)
+				}
 			}
 		}
 	})

@@ -120,6 +120,7 @@ type compiled struct {
 	leaves    int // kernels that aren't made of others
 
 	table  func() *piecewise // made at the first call
+	noise  func() float64    // as well: what float64 loses of g
 	powers powers            // of norms
 }
 
@@ -131,6 +132,12 @@ func newCompiled(f form) *compiled {
 	k := &compiled{in: in{f.embedding()}, form: f, text: f.spec(), known: f.properties()}
 	k.p, k.separable = f.homogeneous()
 	k.table = sync.OnceValue(func() *piecewise { return tabulate(f) }) // unlike a Once it panics for the next one, too, where somebody's function did
+	k.noise = sync.OnceValue(func() float64 {
+		if _, ok := f.(composed); !ok {
+			return 0
+		}
+		return 0x1p-46 * math.Abs(f.value(0, 1, 1)) // of a c near 1 a layer that wants 1-c has no digits below 2⁻⁵³; a power of it changes up to 64 times as much
+	})
 	k.known.UsesNorms = !k.separable || k.p != 0
 	switch f.(type) {
 	case product, weighted, powered, exponential: // the table is float32, these also have values where it has none
@@ -292,7 +299,7 @@ func (k *compiled) Error(c, x, y float64) float64 {
 	}
 	switch f, ok := k.form.(rowForm); {
 	case k.separable && k.p == 0:
-		return k.tabulated().error(c, v)
+		return k.tabulated().error(c, v) + k.noise()
 	case k.separable:
 		xp, yp, g := realPower(x, k.p), realPower(y, k.p), k.form.value(c, 1, 1)
 		if math.Abs(g) <= math.MaxFloat32 && (x == 0 || y == 0) {
@@ -301,7 +308,7 @@ func (k *compiled) Error(c, x, y float64) float64 {
 		if !(math.Abs(g) <= math.MaxFloat32) || !(min(xp, yp) >= leastPower && max(xp, yp) <= 1/leastPower) {
 			return math.Inf(1) // the product of the three may be anywhere
 		}
-		return 1.0001*xp*yp*k.tabulated().error(c, g) + unit*v + underflow
+		return 1.0001*xp*yp*(k.tabulated().error(c, g)+k.noise()) + unit*v + underflow
 	case ok:
 		return f.error(c, x, y)
 	}
