@@ -48,10 +48,11 @@ func TestComposedLong(t *testing.T) {
 	})
 }
 
-// Where a layer's c is 1 but for some float64 roundings, 1-c has that error.
-func TestComposedNoise(t *testing.T) {
+// Where a layer's c is 1 but for some float64 roundings, 1-c has that error; so have differences of kernels.
+func TestNoise(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"compose(product(hellinger:gamma=26,bhattacharyya),linear)", "compose(diffusion:t=0.083,polynomial:gamma=1,r=0,degree=1)", "compose(diffusion:t=0.08,bhattacharyya)"} {
+		for _, spec := range []string{"compose(product(hellinger:gamma=26,bhattacharyya),linear)", "compose(diffusion:t=0.083,polynomial:gamma=1,r=0,degree=1)", "compose(diffusion:t=0.08,bhattacharyya)",
+			"centred(ngd-exp:t=1e10)", "bhattacharyya + -1*product(bhattacharyya,ngd-exp:t=1e10)"} {
 			k := MustParseKernel(spec)
 			c := make([]float32, 2000)
 			for j := range c {

@@ -132,12 +132,7 @@ func newCompiled(f form) *compiled {
 	k := &compiled{in: in{f.embedding()}, form: f, text: f.spec(), known: f.properties()}
 	k.p, k.separable = f.homogeneous()
 	k.table = sync.OnceValue(func() *piecewise { return tabulate(f) }) // unlike a Once it panics for the next one, too, where somebody's function did
-	k.noise = sync.OnceValue(func() float64 {
-		if _, ok := f.(composed); !ok {
-			return 0
-		}
-		return 0x1p-46 * math.Abs(f.value(0, 1, 1)) // of a c near 1 a layer that wants 1-c has no digits below 2⁻⁵³; a power of it changes up to 64 times as much
-	})
+	k.noise = sync.OnceValue(func() float64 { return noise(f) })
 	k.known.UsesNorms = !k.separable || k.p != 0
 	switch f.(type) {
 	case product, weighted, powered, exponential: // the table is float32, these also have values where it has none
@@ -150,6 +145,23 @@ func newCompiled(f form) *compiled {
 		k.leaves += leaves(p)
 	}
 	return k
+}
+
+// noise bounds what float64 loses of g(c) of a separable form where terms cancel: differences have the roundings of what they are taken from.
+func noise(f form) (sum float64) {
+	switch f := f.(type) {
+	case composed: // of a c near 1 a layer that wants 1-c has no digits below 2⁻⁵³; a power of it changes up to 64 times as much
+		return 0x1p-46 * math.Abs(f.value(0, 1, 1))
+	case centred:
+		for _, at := range [][3]float64{{0, 1, 1}, {1, 1, 0}, {0, 0, 0}} {
+			sum += math.Abs(f.of[0].Eval(at[0], at[1], at[2]))
+		}
+	case weighted:
+		for i, p := range f.of {
+			sum += math.Abs(f.weights[i] * p.Eval(0, 1, 1))
+		}
+	}
+	return 0x1p-51 * sum
 }
 
 // leaves returns of how many kernels that aren't made of others a kernel is made, repetitions included.
