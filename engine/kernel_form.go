@@ -135,8 +135,8 @@ func newCompiled(f form) *compiled {
 	k.noise = sync.OnceValue(func() float64 { return noise(f) })
 	k.known.UsesNorms = !k.separable || k.p != 0
 	switch f.(type) {
-	case product, weighted, powered, exponential: // the table is float32, these also have values where it has none
-		k.separable = k.separable && !(math.Abs(f.value(0, 1, 1)) > mostDiagonal)
+	case product, weighted, powered: // the table is float32, and documents of another norm than 1 may have values where it has none
+		k.separable = k.separable && (k.p == 0 || !(math.Abs(f.value(0, 1, 1)) > mostDiagonal))
 	}
 	if k.separable {
 		k.powers = newPowers(k.p)

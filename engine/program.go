@@ -262,11 +262,15 @@ func (b *programBuilder) formValue(f form, l layer) {
 		b.value(f.of[0], l)
 		b.op(device.OpExp)
 	case normalised:
-		// The diagonal goes in as one attribute, NaN where it is near the end of the range of float64.
-		b.value(f.of[0], l)
+		// The diagonal goes in as one attribute, NaN where it is near the end of the range of float64, or of float32 for what goes through tables: beyond that
+		// normalised.rows has no error but rounding, and tables have more.
+		tables, least, most := len(b.program.Tables), 1e-150, 1e150
+		if b.value(f.of[0], l); len(b.program.Tables) > tables {
+			least, most = math.Sqrt(leastDiagonal), math.Sqrt(mostDiagonal)
+		}
 		b.both(l, "root of the diagonal of "+f.of[0].String(), func(x float64) float64 {
 			d := math.Sqrt(f.of[0].Eval(0, x, x))
-			if !(d > 1e-150 && d < 1e150) {
+			if !(d > least && d < most) {
 				return math.NaN()
 			}
 			return d
