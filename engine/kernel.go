@@ -34,7 +34,7 @@ type Kernel interface {
 
 	// Error bounds the absolute error of one value that Map computes from c, x and y that are exact in float32, rounding of the result and
 	// of the kernel's parameters to float32 included. It says nothing of values beyond the range of float32: there Map gives an
-	// infinity, and that is outside every finite bound.
+	// infinity, and that is outside every finite bound. It is +Inf where something on the way to the value is beyond that range: there is no bound then.
 	Error(c, x, y float64) float64
 }
 
