@@ -130,12 +130,18 @@ func falls(k component) bool {
 }
 
 func (f powered) properties() Properties {
-	if f.same != nil {
-		p := f.same.Properties()
+	same := f.same
+	if same == nil {
+		same = raised(Resolve(f.of[0], 1).(component), f.p) // of a gamma that the data will decide: any has the same properties
+	}
+	if same != nil {
+		p := same.Properties()
 		if p.Source == sourceSchoenberg && p.Definite == Positive { // which is true of all its powers; other kernels have it from elsewhere, or not at all
 			p.Source = sourceDivisible
 		}
-		p.Condition = strings.TrimPrefix(p.Condition+"; computed as "+f.same.String(), "; ")
+		if f.same != nil {
+			p.Condition = strings.TrimPrefix(p.Condition+"; computed as "+same.String(), "; ")
+		}
 		return p
 	}
 	of := f.of[0].Properties()

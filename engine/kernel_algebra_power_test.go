@@ -69,7 +69,7 @@ func TestRaised(t *testing.T) {
 	if v := MustParseKernel("power(power(linear,2),0.5)").Eval(1.5, 1, 1); v != 0.5 {
 		t.Errorf("the root of the square of -0.5 is %v", v)
 	}
-	for _, spec := range []string{"power(rbf:gamma=1,0.3)", "power(ngd-exp,0.7)", "power(exp(ned),0.1)"} {
+	for _, spec := range []string{"power(rbf:gamma=1,0.3)", "power(rbf,0.3)", "power(ngd-exp,0.7)", "power(exp(ned),0.1)"} {
 		if p := PropertiesOf(MustParseKernel(spec)); p.Definite != Positive || p.Source != sourceDivisible {
 			t.Errorf("%s: %+v", spec, p)
 		}
