@@ -51,6 +51,24 @@ func TestArcCosineBiasKept(t *testing.T) {
 	group.Wait()
 }
 
+// A value of the diagonal by itself, which has a shorter way, has the bits that it has among others, from no threshold at all to one that nothing passes.
+func TestBiasedDiagonalBits(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"arccos:n=0,bias=1", "arccos:n=0,bias=-1"} {
+			k := MustParseKernel(spec)
+			for norm := float32(0.05); norm < 1e4; norm *= 1.0007 {
+				x, y := []float32{norm}, []float32{1, 2, norm, 3, 4, 5, 6, 7, 8}
+				one, many := []float32{0}, make([]float32, len(y))
+				k.Map(table, one, one, x, x)
+				k.Map(table, many, many, x, y)
+				if math.Float32bits(one[0]) != math.Float32bits(many[2]) {
+					t.Fatalf("%s: norm %v: %v by itself, %v among others", spec, norm, one[0], many[2])
+				}
+			}
+		}
+	})
+}
+
 // Rows that are read again and again from half as many blocks more than are kept find most of them each time, those of other norms find a place in the end, and all is
 // given up with the last who holds it.
 func TestBiasStore(t *testing.T) {
