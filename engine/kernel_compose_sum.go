@@ -70,7 +70,7 @@ func (s *sumStage) row(asm *asm.Kernels, m *sumRoom, dst, c []float32, x float32
 	dst, c = dst[:n], c[:n]
 	for i, p := range s.parts {
 		m.p[i] = s.roots[i] * p.norm64(x)
-		if m.given[i] = c; !p.same {
+		if m.given[i] = c; !p.same() {
 			m.given[i] = m.c[i][:n]
 			p.row(asm, &m.parts[i], m.given[i], c, x, y)
 		}
