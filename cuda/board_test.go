@@ -32,10 +32,7 @@ func resident(t *testing.T, n, rows int, p *device.Program) (*Columns, *Resident
 	t.Helper()
 	x := embedded(t, zipf(n, 500, 12, 4))
 	d := open(t, Options{TileBytes: 64 << 10})
-	cols, err := d.Load(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cols := load(t, d, x)
 	limit := d.limit
 	if rows > 0 {
 		d.limit = d.held + 8<<20
@@ -50,7 +47,7 @@ func resident(t *testing.T, n, rows int, p *device.Program) (*Columns, *Resident
 		own.room = rows
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(r.Close(), cols.Close(), d.Close()); err != nil {
+		if err := errors.Join(r.Close()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -278,10 +275,7 @@ func TestResidentMemory(t *testing.T) {
 	const n = 601
 	x := embedded(t, zipf(n, 500, 12, 4))
 	d := open(t, Options{})
-	cols, err := d.Load(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cols := load(t, d, x)
 	line := int64(4 * padded(n))
 	free := d.limit
 	d.limit = d.held + 400*line
@@ -319,9 +313,6 @@ func TestResidentMemory(t *testing.T) {
 		t.Errorf("error %v, expected a lack of memory", err)
 	}
 	d.limit = free
-	if err := errors.Join(cols.Close(), d.Close()); err != nil {
-		t.Error(err)
-	}
 }
 
 // Problems that are solved at the same time share the rows of one Resident, too few for both, and each has the bits that it has alone.

@@ -56,14 +56,36 @@ func zipf(n, terms, length int, seed uint64) *sparse.CSR {
 // embedded makes unit vectors of documents, and gives neighbours different norms, so that those of another row show.
 func embedded(t *testing.T, m *sparse.CSR) *sparse.Embedded {
 	t.Helper()
-	x, err := sparse.Sphere.Fit(m).Transform(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := transformed(t, sparse.Sphere, m)
 	for i := range x.Norms { // which are all 1
 		x.Norms[i] = 1 + float64(i%5)/4
 	}
 	return x
+}
+
+// transformed embeds documents by an embedding that is fitted to them.
+func transformed(t *testing.T, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded {
+	t.Helper()
+	x, err := e.Fit(m).Transform(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// load copies documents to a device; at the end of the test they and the device are given back.
+func load(t *testing.T, d *Device, x *sparse.Embedded) *Columns {
+	t.Helper()
+	cols, err := d.Load(t.Context(), x)
+	if err != nil {
+		t.Fatal(errors.Join(err, d.Close()))
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(cols.Close(), d.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return cols
 }
 
 // reference returns c by the difference form, from a dense row.
@@ -139,11 +161,7 @@ func TestRows(t *testing.T) {
 			t.Setenv("FAKE_SHARED", c.shared)
 			noLeaks(t)
 			x := embedded(t, zipf(c.n, c.terms, c.length, 7))
-			d := open(t, Options{TileBytes: int64(4 * 37 * padded(c.n))})
-			cols, err := d.Load(t.Context(), x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cols := load(t, open(t, Options{TileBytes: int64(4 * 37 * padded(c.n))}), x)
 			t.Logf("head of %d terms in %d chunks and %d segments", cols.layout.head, cols.layout.chunks(), cols.layout.segments())
 			all := gather(t, cols, &device.Request{Docs: sequence(c.n), Hi: c.n}, c.n)
 			compare(t, x, x, sequence(c.n), 0, &device.Block{Rows: c.n, Cols: c.n, Width: c.n, Value: all})
@@ -180,9 +198,6 @@ func TestRows(t *testing.T) {
 					t.Fatalf("row %d of the half differs", i)
 				}
 			}
-			if err := errors.Join(cols.Close(), d.Close()); err != nil {
-				t.Error(err)
-			}
 		})
 	}
 }
@@ -191,15 +206,7 @@ func TestRows(t *testing.T) {
 func TestLongDocuments(t *testing.T) {
 	noLeaks(t)
 	const n, terms = 6, 20000
-	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
-	for i := range n {
-		for t := range terms {
-			if t%(i+2) != 0 {
-				m.Terms, m.Values = append(m.Terms, uint32(t)), append(m.Values, 1)
-			}
-		}
-		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
-	}
+	m := equalValues(n, terms)
 	for _, c := range []struct {
 		shared  string
 		pairing sparse.Pairing
@@ -209,35 +216,44 @@ func TestLongDocuments(t *testing.T) {
 		if c.pairing != sparse.Dot {
 			embedding = sparse.Embedding{Norm: sparse.NormL1, Pairing: c.pairing}
 		}
-		x, err := embedding.Fit(m).Transform(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := open(t, Options{})
-		cols, err := d.Load(t.Context(), x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cols := load(t, open(t, Options{}), transformed(t, embedding, m))
 		if cols.layout.head == 0 || cols.layout.head == terms {
 			t.Errorf("%d terms in the head, expected some but not all", cols.layout.head)
 		}
-		all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
-		ref := engine.NewReference(x)
-		var worst float64
-		for i := range n {
-			for j := range n {
-				want := ref.C(i, j)
-				err := math.Abs(float64(all[i*n+j]) - want)
-				if worst = max(worst, err); !(err <= min(1e-6, 1e-5*want)+0x1p-150) {
-					t.Errorf("pairing %d, (%d, %d): found %v, expected %v, error %.3g", c.pairing, i, j, all[i*n+j], want, err)
-				}
+		holdReference(t, fmt.Sprintf("pairing %d, %s bytes of shared memory", c.pairing, c.shared), cols)
+	}
+}
+
+// equalValues makes documents of ones: document i has all terms but the multiples of i+2.
+func equalValues(n, terms int) *sparse.CSR {
+	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
+	for i := range n {
+		for t := range terms {
+			if t%(i+2) != 0 {
+				m.Terms, m.Values = append(m.Terms, uint32(t)), append(m.Values, 1)
 			}
 		}
-		t.Logf("pairing %d, %s bytes of shared memory: error %.2g", c.pairing, c.shared, worst)
-		if err := errors.Join(cols.Close(), d.Close()); err != nil {
-			t.Error(err)
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	return m
+}
+
+// holdReference holds c of all pairs against engine's reference, of any pairing.
+func holdReference(t *testing.T, name string, cols *Columns) {
+	t.Helper()
+	n, ref := cols.x.Rows(), engine.NewReference(cols.x)
+	all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+	var worst float64
+	for i := range n {
+		for j := range n {
+			want := ref.C(i, j)
+			err := math.Abs(float64(all[i*n+j]) - want)
+			if worst = max(worst, err); !(err <= min(1e-6, 1e-5*want)+0x1p-150) {
+				t.Errorf("%s, (%d, %d): found %v, expected %v, error %.3g", name, i, j, all[i*n+j], want, err)
+			}
 		}
 	}
+	t.Logf("%s: error %.2g", name, worst)
 }
 
 // A computation ends with its context, an error of visit, and bad requests, and can be followed by another.

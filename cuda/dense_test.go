@@ -10,7 +10,6 @@ import (
 
 	"gorgonia.org/cu"
 
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
@@ -43,6 +42,18 @@ func points(n, dimensions int, share float64, seed uint64) *sparse.CSR {
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
 	return m
+}
+
+// loadDense loads documents with all their terms for the dense end, of which it takes so many.
+func loadDense(t *testing.T, x *sparse.Embedded, terms int) *Columns {
+	t.Helper()
+	d := open(t, Options{})
+	d.denseShare = everyTerm
+	cols := load(t, d, x)
+	if cols.layout.dense != terms {
+		t.Errorf("%d terms in the dense end, expected %d", cols.layout.dense, terms)
+	}
+	return cols
 }
 
 // c is right for every pair and has the same bits whichever document is the row, whatever part of the terms is the dense end, for counts and for vectors of either sign.
@@ -80,10 +91,7 @@ func TestTensor(t *testing.T) {
 				t.Errorf("a share of %d, expected %d", d.denseShare, denseShare)
 			}
 			d.denseShare = c.share
-			cols, err := d.Load(t.Context(), x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cols := load(t, d, x)
 			if l := cols.layout; l.dense != c.dense || l.chunks() != c.chunks && !onRealDevice() {
 				t.Errorf("%d terms in the dense end and %d chunks, expected %d and %d", l.dense, l.chunks(), c.dense, c.chunks)
 			}
@@ -110,9 +118,6 @@ func TestTensor(t *testing.T) {
 			if n > 1 {
 				holdKept(t, cols, gaussianC, n)
 				holdResident(t, cols, docs, all)
-			}
-			if err := errors.Join(cols.Close(), d.Close()); err != nil {
-				t.Error(err)
 			}
 		})
 	}
@@ -156,16 +161,8 @@ func TestTensorExact(t *testing.T) {
 	noLeaks(t)
 	const n = 140
 	counts := points(n, 97, 0.7, 9)
-	x, err := sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}.Fit(counts).Transform(counts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := open(t, Options{})
-	d.denseShare = everyTerm
-	cols, err := d.Load(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := transformed(t, sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}, counts)
+	cols := loadDense(t, x, 97)
 	all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
 	quads := cols.layout.quads()
 	dense, scale := make([][]quad, n), make([]float32, n)
@@ -201,53 +198,14 @@ func TestTensorExact(t *testing.T) {
 	if checked < n*n/2 {
 		t.Errorf("%d pairs of %d checked", checked, n*n)
 	}
-	if err := errors.Join(cols.Close(), d.Close()); err != nil {
-		t.Error(err)
-	}
 }
 
 // Documents whose rounding goes one way: of up to as many equal values as the dense end takes.
 func TestTensorLongDocuments(t *testing.T) {
 	noLeaks(t)
 	const n, terms = 40, denseMost + 1 // the first of no document
-	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
-	for i := range n {
-		for t := range terms {
-			if t%(i+2) != 0 {
-				m.Terms, m.Values = append(m.Terms, uint32(t)), append(m.Values, 1)
-			}
-		}
-		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
-	}
-	x, err := sparse.Sphere.Fit(m).Transform(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := open(t, Options{})
-	d.denseShare = everyTerm
-	cols, err := d.Load(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cols.layout.dense != denseMost {
-		t.Errorf("%d terms in the dense end, expected %d", cols.layout.dense, denseMost)
-	}
-	all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
-	ref := engine.NewReference(x)
-	var worst float64
-	for i := range n {
-		for j := range n {
-			want := ref.C(i, j)
-			err := math.Abs(float64(all[i*n+j]) - want)
-			if worst = max(worst, err); !(err <= min(1e-6, 1e-5*want)+0x1p-150) {
-				t.Errorf("(%d, %d): found %v, expected %v, error %.3g", i, j, all[i*n+j], want, err)
-			}
-		}
-	}
-	t.Logf("error %.2g", worst)
-	if err := errors.Join(cols.Close(), d.Close()); err != nil {
-		t.Error(err)
-	}
+	cols := loadDense(t, transformed(t, sparse.Sphere, equalValues(n, terms)), denseMost)
+	holdReference(t, "all terms", cols)
 }
 
 // Documents of equal values have the same digits in all terms, and what is left out of them goes one way: in units of the greatest value it is no more than roundings. The numbers of terms are
@@ -268,19 +226,8 @@ func TestTensorEqualValues(t *testing.T) {
 			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 		}
 	}
-	x, err := sparse.Sphere.Fit(m).Transform(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := open(t, Options{})
-	d.denseShare = everyTerm
-	cols, err := d.Load(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cols.layout.dense != denseMost {
-		t.Errorf("%d terms in the dense end, expected %d", cols.layout.dense, denseMost)
-	}
+	x := transformed(t, sparse.Sphere, m)
+	cols := loadDense(t, x, denseMost)
 	n := x.Rows()
 	all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
 	for i := range n {
@@ -295,9 +242,6 @@ func TestTensorEqualValues(t *testing.T) {
 			}
 		}
 	}
-	if err := errors.Join(cols.Close(), d.Close()); err != nil {
-		t.Error(err)
-	}
 }
 
 // The dense end of so many documents that it is copied in several pieces.
@@ -305,16 +249,8 @@ func TestTensorPieces(t *testing.T) {
 	noLeaks(t)
 	const n, terms = 2*densePiece/(4*denseMost) + 77, denseMost
 	m := points(n, terms, 0.05, 11)
-	x, err := sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}.Fit(m).Transform(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := open(t, Options{})
-	d.denseShare = everyTerm
-	cols, err := d.Load(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := transformed(t, sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}, m)
+	cols := loadDense(t, x, terms)
 	if size := 16 * n * cols.layout.quads(); size <= 2*densePiece {
 		t.Errorf("%d bytes of the dense end, expected more than two pieces of %d", size, densePiece)
 	}
@@ -322,9 +258,6 @@ func TestTensorPieces(t *testing.T) {
 	for _, r := range []*device.Request{{Docs: []int{0, n / 2, n - 1}, Lo: lo, Hi: n}, {Docs: []int{n / 3}, Hi: 1}} {
 		all := gather(t, cols, r, r.Hi-r.Lo)
 		compare(t, x, x, r.Docs, r.Lo, &device.Block{Rows: len(r.Docs), Cols: r.Hi - r.Lo, Width: r.Hi - r.Lo, Value: all})
-	}
-	if err := errors.Join(cols.Close(), d.Close()); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -355,10 +288,7 @@ func TestTensorMemory(t *testing.T) {
 		m.Values[i] = float32(math.Abs(float64(v)))
 	}
 	load := func(e sparse.Embedding, opt Options) (held int64, dense int, err error) {
-		x, err := e.Fit(m).Transform(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := transformed(t, e, m)
 		d := open(t, opt)
 		defer func() { err = errors.Join(err, d.Close()) }()
 		cols, err := d.Load(t.Context(), x)

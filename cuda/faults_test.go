@@ -100,6 +100,9 @@ func streaming(t *testing.T) path {
 func tensing(t *testing.T) path {
 	const n = 9
 	return path{"tensor", loaded(t, n, everyTerm, func(cols *Columns, _ *chain) (func() (any, error), error) {
+		if cols.layout.dense == 0 {
+			t.Error("no term is in the dense end")
+		}
 		return func() (any, error) {
 			var all []float32
 			err := cols.Rows(context.Background(), &device.Request{Docs: []int{2, 8}, Hi: n}, func(b *device.Block) error {

@@ -20,10 +20,7 @@ func TestKeep(t *testing.T) {
 	const n = 301
 	x := embedded(t, zipf(n, 500, 12, 4))
 	d := open(t, Options{TileBytes: 64 << 10})
-	cols, err := d.Load(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cols := load(t, d, x)
 	for _, c := range []struct {
 		program *device.Program
 		rows    int
@@ -60,8 +57,5 @@ func TestKeep(t *testing.T) {
 	d.limit = d.held + 1000
 	if _, err := cols.Keep(t.Context(), nil); !errors.Is(err, cu.OutOfMemory) {
 		t.Errorf("error %v, expected a lack of memory", err)
-	}
-	if err := errors.Join(cols.Close(), d.Close()); err != nil {
-		t.Error(err)
 	}
 }

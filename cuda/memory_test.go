@@ -149,7 +149,7 @@ func TestSpareMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &device.Request{Docs: sequence(n), Hi: n, Program: &device.Program{Code: []device.Code{{Op: device.OpC}, {Op: device.OpX}, {Op: device.OpMul}}, Norms: []func(float64) float64{math.Sqrt}}}
+	r := &device.Request{Docs: sequence(n), Hi: n, Program: rooted}
 	want := gather(t, cols, r, n)
 	t.Setenv("FAKE_FAIL", "cuMemAlloc_v2:1:2") // from now on
 	got := gather(t, cols, r, n)
