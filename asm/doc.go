@@ -1,5 +1,5 @@
 // Package asm holds the kernels that take the time, on raw slices: panel dot products, the tail's posting lists, the finish that turns cosines
-// into c, transpositions, the elementwise maps of c, and what a solver asks of a row.
+// into c, transpositions, the elementwise maps of c, those in float64 that layers of kernels are made of, and what a solver asks of a row.
 //
 // Every kernel has a generic Go form that is compiled on every platform and is the reference for the forms in assembly; an instruction
 // set is a table of kernels ([Kernels]) that is chosen once, when an engine is made, by [For] or [Best]. The assembly is written by the generator

@@ -10,10 +10,11 @@
 // [ParseKernel] makes a kernel of a specification such as diffusion:t=0.5, and [Catalogue] describes all that it knows. A new kernel is a family in one of the lists that
 // the catalogue gathers: a name, its parameters with ranges and defaults, and a function that builds it. Kernels are of three kinds:
 //
-//   - Those with a map of their own in package asm, for the formulas that are used most: diffusion, ngd, ngd-exp, linear, rbf, and arccos of degree 0 to 2.
+//   - Those with a map of their own in package asm, for the formulas that are used most: diffusion, ngd, ngd-exp, linear, polynomial, sigmoid, rbf, and arccos of
+//     degree 0 to 2.
 //   - Forms: a formula in float64, value(c, x, y), of other kernels or of none. A form that is a function of c times the same power of both norms, which most are, is
 //     separable: it is compiled into a table when it is first used. Others map a chunk of columns at a time through all their parts.
-//   - Those that users write, by [NewKernel]: a function of c and the norms, and optionally one of rows.
+//   - Those that users write, by [NewKernel]: a function of c and the norms, and optionally one of rows. What they panic with is an error of the computation, a [PanicError].
 //
 // # Tables
 //
