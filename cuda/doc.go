@@ -14,8 +14,9 @@
 //   - tailAdd adds up the rare terms of one row by posting lists, into integers in shared memory, so that any warp may add at any time and the bits don't depend on it;
 //   - panelDot scatters the frequent terms of a panel of 128 columns into shared memory, a chunk of terms at a time, and streams rows past it, a warp a row and four
 //     columns a lane;
-//   - panelTensor, where [Options] asks for it and enough terms are in a quarter of the documents, takes these: whole numbers of 32 bits in four digits, whose products tensor cores
-//     add up without a rounding (kernels/tensor.h has the bound, denseShare the counting). They stand apart, dense, 4 bytes each, and are no part of the panels;
+//   - panelTensor, where [Options] asks for it and enough terms are in a quarter of the documents, takes these: whole numbers of 32 bits in units of a scale of the document, in four
+//     digits, whose products tensor cores add up without a rounding (kernels/tensor.h has the bound, denseShare the counting). They stand apart, dense, 4 bytes each, and are no part
+//     of the panels;
 //   - finish turns sums into c, recomputes those below 0.1 in float64, and runs the kernel's program (engine/device) on each value. So all kernels of the family are
 //     computed on the device, but for those with biased thresholds and what is made of them, and smoothed layers below others: of these engine maps the device's c.
 //
