@@ -1,0 +1,107 @@
+package tiles
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// A task that panics ends the run with an error, not the program; the others are told and no further one begins.
+func TestRunPanics(t *testing.T) {
+	failure := errors.New("failure")
+	var none []int
+	for _, c := range []struct {
+		name  string
+		fail  func()
+		wraps func(err error) bool
+		says  string
+	}{
+		{"value", func() { panic("broken") }, func(err error) bool { return errors.Unwrap(err) == nil }, "tiles: a task panicked: broken\n"},
+		{"error", func() { panic(failure) }, func(err error) bool { return errors.Is(err, failure) }, "tiles: a task panicked: failure\n"},
+		{"index", func() { none[3] = 1 }, func(err error) bool {
+			var wrong runtime.Error
+			return errors.As(err, &wrong)
+		}, "index out of range"},
+		{"nil", func() { panic(nil) }, func(err error) bool {
+			var wrong *runtime.PanicNilError
+			return errors.As(err, &wrong)
+		}, "panic called with nil"},
+		{"Goexit", runtime.Goexit, func(err error) bool { return errors.Is(err, errGoexit) }, "runtime.Goexit called"},
+	} {
+		for _, workers := range []int{1, 2, 5} {
+			began := make([]bool, 100)
+			err := Run(t.Context(), workers, len(began), func(ctx context.Context, _, task int) error {
+				began[task] = true
+				if task == 3 {
+					c.fail()
+				}
+				if task > 3 {
+					<-ctx.Done() // a task under way is told
+					return errors.New("another error")
+				}
+				return nil
+			})
+			var failed *PanicError
+			if !errors.As(err, &failed) {
+				t.Fatalf("%s, %d workers: error %v, expected a PanicError", c.name, workers, err)
+			}
+			if !c.wraps(err) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s, %d workers: error %v", c.name, workers, err)
+			}
+			if stack := string(failed.Stack); !strings.Contains(stack, "schedule_panic_test.go") || !strings.Contains(err.Error(), stack) {
+				t.Errorf("%s, %d workers: no line of the task in the stack\n%s", c.name, workers, stack)
+			}
+			if began[3+workers] {
+				t.Errorf("%s, %d workers: task %d began after the panic", c.name, workers, 3+workers)
+			}
+		}
+	}
+}
+
+// A panic is what Run returns whatever else ended the run before.
+func TestRunPanicWins(t *testing.T) {
+	began := make(chan struct{})
+	err := Run(t.Context(), 2, 2, func(ctx context.Context, _, task int) error {
+		if task == 0 {
+			<-began
+			return errors.New("first")
+		}
+		close(began)
+		<-ctx.Done()
+		panic("second")
+	})
+	var failed *PanicError
+	if !errors.As(err, &failed) {
+		t.Errorf("error %v, expected a PanicError", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err = Run(ctx, 1, 2, func(context.Context, int, int) error { cancel(); panic("after the end of ctx") })
+	if !errors.As(err, &failed) {
+		t.Errorf("error %v, expected a PanicError", err)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	work := func(context.Context, int, int) error { return nil }
+	for _, c := range []struct {
+		ctx            context.Context
+		workers, tasks int
+		work           func(context.Context, int, int) error
+		want           string
+	}{
+		{nil, 1, 1, work, "tiles: Run: nil context"},
+		{t.Context(), 1, 1, nil, "tiles: Run: nil work"},
+		{t.Context(), 0, 1, work, "tiles: Run: 0 workers, expected at least 1"},
+		{t.Context(), -1, 0, work, "tiles: Run: -1 workers, expected at least 1"},
+		{t.Context(), 1, -1, work, "tiles: Run: -1 tasks, expected at least 0"},
+	} {
+		if err := Run(c.ctx, c.workers, c.tasks, c.work); err == nil || err.Error() != c.want {
+			t.Errorf("error %v, expected %q", err, c.want)
+		}
+	}
+	if err := Run(t.Context(), 3, 0, work); err != nil {
+		t.Error(err)
+	}
+}
