@@ -98,7 +98,7 @@ func BenchmarkMap(b *testing.B) {
 			k := MustParseKernel(spec)
 			b.Run(fmt.Sprintf("isa=%s/kernel=%s/k", isa, strings.ReplaceAll(spec, " ", "")), func(b *testing.B) {
 				for b.Loop() {
-					k.Map(table, dst, c, x, y)
+					k.mapTo(table, dst, c, x, y)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(rows*cols), "ns/pair")
 			})

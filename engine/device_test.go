@@ -171,7 +171,7 @@ func mapped(t *testing.T, e *Engine, k Kernel) *Symmetric {
 	t.Helper()
 	g := gram(t, e, hellinger{in{k.Embedding()}})
 	for i := range g.N {
-		k.Map(e.kernels, g.Row(i), g.Row(i), e.own.norms[i:i+1], e.own.norms)
+		k.mapTo(e.kernels, g.Row(i), g.Row(i), e.own.norms[i:i+1], e.own.norms)
 	}
 	return g
 }

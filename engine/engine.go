@@ -172,8 +172,8 @@ func (e *Engine) giveBack(p *panel) {
 
 // bind checks that a kernel and documents fit and fills in what the kernel takes from the documents.
 func bind(k Kernel, x *sparse.Embedded) (Kernel, error) {
-	if _, sets := HyperbolicOf(k); sets {
-		return nil, fmt.Errorf("engine: kernel %s compares sets of points, found documents: FitNormals estimates the distributions of sets, and NewHyperbolic compares these", k)
+	if err := isMap(k); err != nil {
+		return nil, err
 	}
 	if want, have := k.Embedding(), x.Embedder.Embedding; want != have {
 		return nil, fmt.Errorf("engine: kernel %s wants documents embedded as %s, found %s; its specification takes embed=%s", k, want, have, have)

@@ -28,8 +28,8 @@ func (setKernel) Embedding() sparse.Embedding { return sparse.Embedding{} }
 // Eval implements [Kernel]: there is no value.
 func (setKernel) Eval(c, x, y float64) float64 { return math.NaN() }
 
-// Map implements [Kernel]: there is no value.
-func (setKernel) Map(_ *asm.Kernels, dst, c, x, y []float32) {
+// mapTo implements [Kernel]: there is no value.
+func (setKernel) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
 	for i := range dst {
 		dst[i] = float32(math.NaN())
 	}

@@ -100,8 +100,8 @@ func (f product) rows(k *asm.Kernels, b *block) {
 	b.groups(func(dst, c, x []float32) {
 		n := len(dst)
 		sum, first, from := b.sum[:n], b.a[:n], b.b[:n]
-		f.of[0].Map(k, first, c, x, b.y)
-		f.of[1].Map(k, from, c, x, b.y)
+		f.of[0].mapTo(k, first, c, x, b.y)
+		f.of[1].mapTo(k, from, c, x, b.y)
 		if len(f.of) == 2 {
 			for j, v := range from {
 				dst[j] = first[j] * v
@@ -112,7 +112,7 @@ func (f product) rows(k *asm.Kernels, b *block) {
 			sum[j] = float64(first[j]) * float64(v)
 		}
 		for _, p := range f.of[2:] {
-			p.Map(k, from, c, x, b.y)
+			p.mapTo(k, from, c, x, b.y)
 			for j, v := range from {
 				sum[j] *= float64(v)
 			}
@@ -246,7 +246,7 @@ func (f weighted) rows(k *asm.Kernels, b *block) {
 		sum, from := b.sum[:len(dst)], b.a[:len(dst)]
 		clear(sum)
 		for p, part := range f.of {
-			part.Map(k, from, c, x, b.y)
+			part.mapTo(k, from, c, x, b.y)
 			b.add(k, sum, f.weights[p], from)
 		}
 		for j, v := range sum {

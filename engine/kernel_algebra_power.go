@@ -183,11 +183,11 @@ func (f powered) feature(c, x, y float64) (c2, x2, y2 float64) {
 func (f powered) rows(k *asm.Kernels, b *block) {
 	b.groups(func(dst, c, x []float32) {
 		if f.same != nil {
-			f.same.Map(k, dst, c, x, b.y)
+			f.same.mapTo(k, dst, c, x, b.y)
 			return
 		}
 		from := b.a[:len(dst)]
-		f.of[0].Map(k, from, c, x, b.y)
+		f.of[0].mapTo(k, from, c, x, b.y)
 		if f.whole() {
 			raiseWhole(k, b, dst, from, f.p)
 		} else {

@@ -95,7 +95,7 @@ func TestPowersOfProducts(t *testing.T) {
 				for _, x := range []float32{0.5, 1, 2, 9} {
 					y := []float32{0.6, 1.5, 2, 9}
 					dst := make([]float32, len(y))
-					k.Map(table, dst, []float32{c, c, c, c}, []float32{x}, y)
+					k.mapTo(table, dst, []float32{c, c, c, c}, []float32{x}, y)
 					for j, y := range y {
 						want := k.Eval(float64(c), float64(x), float64(y))
 						bound := min(k.Error(float64(c), float64(x), float64(y)), 1e-3*want+underflow) // the error is infinite where a part leaves float32

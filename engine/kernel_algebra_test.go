@@ -101,7 +101,7 @@ func TestAlgebraGoldenMaps(t *testing.T) {
 			}
 			k := MustParseKernel(g.spec)
 			dst := []float32{float32(math.NaN())}
-			k.Map(table, dst, []float32{c}, []float32{x}, []float32{y})
+			k.mapTo(table, dst, []float32{c}, []float32{x}, []float32{y})
 			if err := math.Abs(float64(dst[0]) - g.value); !(err <= k.Error(g.c, g.x, g.y)+2000*ulp*math.Abs(g.value)) {
 				t.Errorf("%s at c = %v, norms %v and %v: found %v, expected %v", g.spec, c, x, y, dst[0], g.value)
 			}
@@ -214,7 +214,7 @@ func TestNormaliseDiagonal(t *testing.T) {
 			k := MustParseKernel(spec)
 			for _, x := range []float32{0, 1e-30, 1e-3, 1, 1.1, 3.14159, 77, 250} {
 				dst := []float32{0}
-				k.Map(table, dst, dst, []float32{x}, []float32{x})
+				k.mapTo(table, dst, dst, []float32{x}, []float32{x})
 				if dst[0] != 1 {
 					t.Errorf("%s: norm %v: the diagonal is %v", spec, x, dst[0])
 				}
@@ -352,7 +352,7 @@ func TestNewKernel(t *testing.T) {
 		}
 		dst := make([]float32, len(cs))
 		for _, k := range []Kernel{alone, both, rows} {
-			k.Map(table, dst, cs, x, y)
+			k.mapTo(table, dst, cs, x, y)
 			for i, c := range cs {
 				want := k.Eval(float64(c), 3, float64(y[i]))
 				if err := math.Abs(float64(dst[i]) - want); !(err <= k.Error(float64(c), 3, float64(y[i]))) {
@@ -361,8 +361,8 @@ func TestNewKernel(t *testing.T) {
 			}
 		}
 		got, want := make([]float32, len(cs)), make([]float32, len(cs))
-		alone.Map(table, got, cs, nil, nil)
-		ngd.Map(table, want, cs, nil, nil)
+		alone.mapTo(table, got, cs, nil, nil)
+		ngd.mapTo(table, want, cs, nil, nil)
 		if !slices.Equal(got, want) {
 			t.Error("a function of c alone gives other values than the same function from here")
 		}

@@ -46,7 +46,7 @@ func (f exponential) feature(c, x, y float64) (c2, x2, y2 float64) {
 
 func (f exponential) rows(k *asm.Kernels, b *block) {
 	b.groups(func(dst, c, x []float32) {
-		f.of[0].Map(k, dst, c, x, b.y)
+		f.of[0].mapTo(k, dst, c, x, b.y)
 		k.Exp(dst, dst)
 	})
 }
@@ -122,7 +122,7 @@ func (f normalised) rows(k *asm.Kernels, b *block) {
 	// roots[j] is 0 where the diagonal isn't to divide by.
 	root := func(norm float32) float64 {
 		b.one[0], b.one[1] = 0, norm
-		of.Map(k, b.one[:1], b.one[:1], b.one[1:2], b.one[1:2])
+		of.mapTo(k, b.one[:1], b.one[:1], b.one[1:2], b.one[1:2])
 		if d := float64(b.one[0]); f.divides(d, float64(norm), 1) {
 			return math.Sqrt(d)
 		}
@@ -135,7 +135,7 @@ func (f normalised) rows(k *asm.Kernels, b *block) {
 	}
 	b.groups(func(dst, c, x []float32) {
 		from, wide := b.a[:len(dst)], b.sum[:len(dst)]
-		of.Map(k, from, c, x, b.y)
+		of.mapTo(k, from, c, x, b.y)
 		b.widen(k, wide, from)
 		for i, x := range x {
 			xx, dst, c := root(x), dst[i*n:][:n], c[i*n:][:n]
@@ -225,14 +225,14 @@ func (f centred) rows(k *asm.Kernels, b *block) {
 		for j := range at {
 			at[j] = 1
 		}
-		of.Map(k, at, at, b.one[:1], norms)
+		of.mapTo(k, at, at, b.one[:1], norms)
 		return at
 	}
 	b.widen(k, origins, atOrigin(b.y))
 	o := of.Eval(0, 0, 0)
 	b.groups(func(dst, c, x []float32) {
 		from, wide := b.a[:len(dst)], b.sum[:len(dst)]
-		of.Map(k, from, c, x, b.y)
+		of.mapTo(k, from, c, x, b.y)
 		b.widen(k, wide, from)
 		for i, here := range atOrigin(x) {
 			x, wide, dst := float64(here), wide[i*n:][:n], dst[i*n:][:n]

@@ -34,8 +34,8 @@ func (k arccos) Eval(c, x, y float64) float64 {
 	return float64(xy*xy) * arcCosineJ2(phi) / math.Pi
 }
 
-// Map implements [Kernel].
-func (k arccos) Map(asm *asm.Kernels, dst, c, x, y []float32) {
+// mapTo implements [Kernel].
+func (k arccos) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	if k.n == 0 {
 		asm.ArcCosine0(dst, c)
 		return

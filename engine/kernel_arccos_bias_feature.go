@@ -35,7 +35,7 @@ func (f arcBias) root(x float32) float64 {
 func (f arcBias) featureRow(table *asm.Kernels, k component, m *biasedRoom, dst, c []float32, x float32, y []float32) {
 	values, root := m.values[:len(dst)], f.root(x)
 	m.one[0] = x
-	k.Map(table, values, c, m.one[:], y)
+	k.mapTo(table, values, c, m.one[:], y)
 	wide := m.wide[:len(dst)]
 	m.widen(table, wide, values)
 	for j, v := range wide {

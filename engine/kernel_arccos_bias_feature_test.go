@@ -22,13 +22,13 @@ func TestBiasedBelowALayer(t *testing.T) {
 					c[i] = [...]float32{0, 1e-20, 1e-4, 0.03, r.Float32(), r.Float32(), 1 + r.Float32(), 2}[r.IntN(8)]
 				}
 				dst, back := make([]float32, len(c)), make([]float32, len(c))
-				k.Map(table, dst, c, x, y)
+				k.mapTo(table, dst, c, x, y)
 				for i := range x {
 					for j := range y {
 						back[j*len(x)+i] = c[i*len(y)+j]
 					}
 				}
-				k.Map(table, back, back, y, x)
+				k.mapTo(table, back, back, y, x)
 				for n, got := range dst {
 					c, x, y := float64(c[n]), float64(x[n/cols]), float64(y[n%cols])
 					want, bound := k.Eval(c, x, y), k.Error(c, x, y)
@@ -67,7 +67,7 @@ func TestBiasedNormalised(t *testing.T) {
 				x := []float32{float32(1 / h), float32(1 / (h + 0.1))}
 				for _, c := range []float32{0, 1e-4, 0.01, 0.025, 0.04, 0.1} {
 					dst := []float32{c, c, c, c}
-					k.Map(table, dst, dst, x, x)
+					k.mapTo(table, dst, dst, x, x)
 					for n, got := range dst {
 						want := k.Eval(float64(c), float64(x[n/2]), float64(x[n%2]))
 						bound := k.Error(float64(c), float64(x[n/2]), float64(x[n%2]))

@@ -36,8 +36,8 @@ func TestArcCosineBiasKept(t *testing.T) {
 						c[i] = float32(i%cols) / cols
 					}
 					one, many := make([]float32, cols), make([]float32, len(c))
-					k.Map(asm.Best(), one, c[:cols], x[:1], y)
-					k.Map(asm.Best(), many, c, x, y)
+					k.mapTo(asm.Best(), one, c[:cols], x[:1], y)
+					k.mapTo(asm.Best(), many, c, x, y)
 					for j, v := range one {
 						if math.Float32bits(v) != math.Float32bits(many[j]) || !(v > 0) {
 							t.Errorf("%s: value %d of a row by itself is %v, among %d it is %v", spec, j, v, biasFewRows, many[j])
@@ -59,8 +59,8 @@ func TestBiasedDiagonalBits(t *testing.T) {
 			for norm := float32(0.05); norm < 1e4; norm *= 1.0007 {
 				x, y := []float32{norm}, []float32{1, 2, norm, 3, 4, 5, 6, 7, 8}
 				one, many := []float32{0}, make([]float32, len(y))
-				k.Map(table, one, one, x, x)
-				k.Map(table, many, many, x, y)
+				k.mapTo(table, one, one, x, x)
+				k.mapTo(table, many, many, x, y)
 				if math.Float32bits(one[0]) != math.Float32bits(many[2]) {
 					t.Fatalf("%s: norm %v: %v by itself, %v among others", spec, norm, one[0], many[2])
 				}
@@ -122,7 +122,7 @@ func TestArcCosineBiasSymmetry(t *testing.T) {
 				for i := range cs {
 					cs[i] = c
 				}
-				k.Map(table, all, cs, norms, norms)
+				k.mapTo(table, all, cs, norms, norms)
 				for i := range n {
 					for j := range n {
 						v := all[i*n+j]
@@ -135,7 +135,7 @@ func TestArcCosineBiasSymmetry(t *testing.T) {
 					}
 					if c == 0 {
 						d := []float32{0}
-						k.Map(table, d, d, norms[i:i+1], norms[i:i+1])
+						k.mapTo(table, d, d, norms[i:i+1], norms[i:i+1])
 						if math.Float32bits(d[0]) != math.Float32bits(all[i*n+i]) {
 							t.Errorf("%s, norm %v: the diagonal by itself is %v, among others %v", spec, norms[i], d[0], all[i*n+i])
 						}

@@ -67,7 +67,7 @@ func TestArcCosineBiasLayers(t *testing.T) {
 			for _, x := range []float32{0.2, 1, 3} {
 				for _, c := range []float32{0, 1e-6, 0.3, 1, 1.9} {
 					dst := []float32{float32(math.NaN())}
-					k.Map(table, dst, []float32{c}, []float32{x}, []float32{0.75})
+					k.mapTo(table, dst, []float32{c}, []float32{x}, []float32{0.75})
 					want := k.Eval(float64(c), float64(x), 0.75)
 					if bound := k.Error(float64(c), float64(x), 0.75); !(math.Abs(float64(dst[0])-want) <= bound) || !(bound <= 40*unit*max(math.Abs(want), 1)) {
 						t.Errorf("%s at c = %v, norms %v and 0.75: found %v, expected %v, bound %v", spec, c, x, dst[0], want, bound)

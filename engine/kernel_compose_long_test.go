@@ -21,7 +21,7 @@ func TestComposedLong(t *testing.T) {
 				for i := range tile {
 					tile[i] = c
 				}
-				k.Map(table, tile, tile, norms, norms)
+				k.mapTo(table, tile, tile, norms, norms)
 				for i, x := range norms {
 					for j, y := range norms {
 						got, x, y, c := float64(tile[i*len(norms)+j]), float64(x), float64(y), float64(c)
@@ -59,7 +59,7 @@ func TestNoise(t *testing.T) {
 				c[j] = 0.7 + float32(j)/5000
 			}
 			dst, y := make([]float32, len(c)), slices.Repeat([]float32{1}, len(c))
-			k.Map(table, dst, c, y[:1], y)
+			k.mapTo(table, dst, c, y[:1], y)
 			for j, got := range dst {
 				want, bound := k.Eval(float64(c[j]), 1, 1), k.Error(float64(c[j]), 1, 1)
 				if err := math.Abs(float64(got) - want); !(err <= bound) || math.IsInf(bound, 1) {
@@ -78,7 +78,7 @@ func TestComposedOpposite(t *testing.T) {
 			for i := range 200 {
 				x, y := 0.5+float32(i)/300, []float32{6 - float32(i)/77}
 				dst := []float32{2}
-				k.Map(table, dst, dst, []float32{x}, y)
+				k.mapTo(table, dst, dst, []float32{x}, y)
 				if err := math.Abs(float64(dst[0]) - want); !(err <= 1e-6) {
 					t.Fatalf("%s, norms %v and %v: found %v, expected %v", spec, x, y[0], dst[0], want)
 				}

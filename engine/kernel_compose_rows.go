@@ -67,7 +67,7 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 		}
 		if together {
 			tile := b.dst[lo*n : hi*n]
-			f.plan.top.Map(asm, tile, tile, s.x[:hi-lo], tops)
+			f.plan.top.mapTo(asm, tile, tile, s.x[:hi-lo], tops)
 			continue
 		}
 		for i := range hi - lo {
@@ -80,14 +80,14 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 // mapTop maps a row of c of the top in place. Feature spaces have norms whose product float32 doesn't hold, though it may hold the value of the top: such pairs go through float64.
 func (s *stages) mapTop(k *asm.Kernels, row, x, y []float32, longest float32) {
 	if !s.long(x[0], longest) {
-		s.top.Map(k, row, row, x, y)
+		s.top.mapTo(k, row, row, x, y)
 		return
 	}
 	for j := range row {
 		if at := row[j : j+1]; s.long(x[0], y[j]) {
 			mapValues(s.top, at, at, x[0], y[j:j+1])
 		} else {
-			s.top.Map(k, at, at, x, y[j:j+1])
+			s.top.mapTo(k, at, at, x, y[j:j+1])
 		}
 	}
 }

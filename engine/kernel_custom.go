@@ -37,8 +37,8 @@ type Custom struct {
 // NewKernel returns a kernel of one's own, which gets the same tiles, workers and cache as those of this package. Two calls give two different kernels,
 // whatever their names. What its functions panic with comes back from computations as a [PanicError].
 //
-// Errors: no name, no Eval, an Error without Row, an Eval that changes with the norms where Properties.UsesNorms is false.
-func NewKernel(c Custom) (Kernel, error) {
+// Errors: no name, no Eval, an Error without Row, an Eval that changes with the norms where Properties.UsesNorms is false, a [PanicError] where Eval panics at c = 0, ¼ or 1.
+func NewKernel(c Custom) (k Kernel, err error) {
 	switch {
 	case c.Name == "":
 		return nil, fmt.Errorf("engine: a kernel without a name")
@@ -47,7 +47,13 @@ func NewKernel(c Custom) (Kernel, error) {
 	case c.Error != nil && c.Row == nil:
 		return nil, fmt.Errorf("engine: kernel %s: the function Error without Row, whose error it bounds", c.Name)
 	}
+	k = &customRows{in{c.Embedding}, c}
 	if !c.Properties.UsesNorms {
+		defer func() {
+			if v := recover(); v != nil {
+				k, err = nil, newPanicError(c.Name, v)
+			}
+		}()
 		for _, v := range [...]float64{0, 0.25, 1} {
 			if one, other := c.Eval(v, 1, 1), c.Eval(v, 2, 3); one != other && (one == one || other == other) {
 				return nil, fmt.Errorf("engine: kernel %s: Eval depends on the norms, expected Properties.UsesNorms: at c = %g it is %g for the norms 1 and 1, %g for 2 and 3",
@@ -58,7 +64,7 @@ func NewKernel(c Custom) (Kernel, error) {
 	if c.Row == nil && !c.Properties.UsesNorms {
 		return newCompiled(custom{c}), nil
 	}
-	return &customRows{in{c.Embedding}, c}, nil
+	return k, nil
 }
 
 // custom is the form of a kernel of c alone that somebody else wrote.
@@ -90,8 +96,8 @@ func (k *customRows) Properties() Properties { return k.c.Properties }
 // Eval implements [Kernel].
 func (k *customRows) Eval(c, x, y float64) float64 { return k.c.Eval(c, x, y) }
 
-// Map implements [Kernel].
-func (k *customRows) Map(_ *asm.Kernels, dst, c, x, y []float32) {
+// mapTo implements [Kernel].
+func (k *customRows) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
 	n := len(y)
 	if len(x) == 0 { // a kernel of c alone may be given no norms
 		k.c.Row(dst, c, 1, nil)
@@ -99,7 +105,7 @@ func (k *customRows) Map(_ *asm.Kernels, dst, c, x, y []float32) {
 	}
 	for i, xi := range x {
 		if k.c.Row != nil {
-			k.c.Row(dst[i*n:][:n], c[i*n:][:n], xi, y)
+			k.c.Row(dst[i*n:][:n:n], c[i*n:][:n:n], xi, y)
 		} else {
 			mapValues(k, dst[i*n:][:n], c[i*n:][:n], xi, y)
 		}

@@ -217,8 +217,8 @@ func tabulate(f form) *piecewise {
 	return newPiecewise(g)
 }
 
-// Map implements [Kernel].
-func (k *compiled) Map(asm *asm.Kernels, dst, c, x, y []float32) {
+// mapTo implements [Kernel].
+func (k *compiled) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	switch {
 	case !k.separable:
 		k.mapRows(asm, dst, c, x, y)

@@ -163,11 +163,11 @@ func TestParametrixHoles(t *testing.T) {
 				t.Fatal(err)
 			}
 			dst := make([]float32, len(all))
-			k.Map(table, dst, all, nil, nil)
+			k.mapTo(table, dst, all, nil, nil)
 			for i, c := range all {
 				want, bound := k.Eval(float64(c), 1, 1), k.Error(float64(c), 1, 1)
 				alone := []float32{c}
-				k.Map(table, alone, alone, nil, nil)
+				k.mapTo(table, alone, alone, nil, nil)
 				if math.Abs(want) <= math.MaxFloat32 && !(math.Abs(float64(dst[i])-want) <= bound) || math.Float32bits(alone[0]) != math.Float32bits(dst[i]) {
 					t.Errorf("isa=%s: %s at c = %v is %v, alone %v, expected %v, bound %v", isa, spec, c, dst[i], alone[0], want, bound)
 				}

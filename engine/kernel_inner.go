@@ -19,8 +19,8 @@ func (k linear) String() string { return format("linear", k.in) }
 // Eval implements [Kernel].
 func (linear) Eval(c, x, y float64) float64 { return float64(x*y) * (1 - c) }
 
-// Map implements [Kernel].
-func (linear) Map(asm *asm.Kernels, dst, c, x, y []float32) {
+// mapTo implements [Kernel].
+func (linear) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	n := len(y)
 	for i, xi := range x {
 		asm.Dot(dst[i*n:][:n], c[i*n:][:n], y, xi)
@@ -61,9 +61,9 @@ func (k polynomial) Eval(c, x, y float64) float64 {
 	return device.Power(affine(k.gamma, k.r, c, x, y), k.degree)
 }
 
-// Map implements [Kernel]. It works in float64, so that only the result is rounded to float32: a power would multiply the error of its base by
+// mapTo implements [Kernel]. It works in float64, so that only the result is rounded to float32: a power would multiply the error of its base by
 // the degree.
-func (k polynomial) Map(asm *asm.Kernels, dst, c, x, y []float32) {
+func (k polynomial) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	affineRows(asm, k.gamma, k.r, dst, c, x, y, func(b *block, dst []float32) {
 		base := b.sum[:len(dst)]
 		switch k.degree {
@@ -125,8 +125,8 @@ func (k sigmoid) resolve(terms int) Kernel {
 // Eval implements [Kernel].
 func (k sigmoid) Eval(c, x, y float64) float64 { return math.Tanh(affine(k.gamma, k.r, c, x, y)) }
 
-// Map implements [Kernel], in float64 as [polynomial] does.
-func (k sigmoid) Map(asm *asm.Kernels, dst, c, x, y []float32) {
+// mapTo implements [Kernel], in float64 as [polynomial] does.
+func (k sigmoid) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	affineRows(asm, k.gamma, k.r, dst, c, x, y, func(b *block, dst []float32) { asm.Tanh(dst, b.sum[:len(dst)]) })
 }
 
@@ -163,8 +163,8 @@ func (k gaussian) exponent(c, x, y float64) float64 {
 	return k.gamma * (float64(d*d) + float64(2*c*float64(x*y)))
 }
 
-// Map implements [Kernel].
-func (k gaussian) Map(asm *asm.Kernels, dst, c, x, y []float32) {
+// mapTo implements [Kernel].
+func (k gaussian) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	n := len(y)
 	gamma := float32(k.gamma)
 	if gamma == 0 {

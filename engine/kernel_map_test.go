@@ -104,7 +104,7 @@ func TestMapError(t *testing.T) {
 					y[i] = yv
 					dst[i] = float32(math.NaN())
 				}
-				k.Map(table, dst, cs, []float32{xv}, y)
+				k.mapTo(table, dst, cs, []float32{xv}, y)
 				first = (first + 1) % step
 				for i := first; i < len(cs); i += step {
 					c, x, y := float64(cs[i]), float64(xv), float64(yv)
@@ -155,18 +155,18 @@ func TestMapElementwise(t *testing.T) {
 		for i := range tile {
 			tile[i] = float32(math.NaN())
 		}
-		k.Map(table, tile, c, x, y)
+		k.mapTo(table, tile, c, x, y)
 		transposed := make([]float32, rows*cols)
 		for i := range rows {
 			for j := range cols {
 				transposed[j*rows+i] = c[i*cols+j]
 			}
 		}
-		k.Map(table, transposed, transposed, y, x)
+		k.mapTo(table, transposed, transposed, y, x)
 		for i := range rows {
 			for j := range cols {
 				var alone [1]float32
-				k.Map(table, alone[:], c[i*cols+j:][:1], x[i:][:1], y[j:][:1])
+				k.mapTo(table, alone[:], c[i*cols+j:][:1], x[i:][:1], y[j:][:1])
 				in, back := math.Float32bits(tile[i*cols+j]), math.Float32bits(transposed[j*rows+i])
 				if one := math.Float32bits(alone[0]); in != one || back != one {
 					t.Fatalf("c = %v, norms %v and %v: alone %#x, in a tile %#x, transposed %#x", c[i*cols+j], x[i], y[j], one, in, back)
@@ -196,11 +196,11 @@ func TestMapShapes(t *testing.T) {
 					y[j] = 3 * r.Float32()
 				}
 				dst := make([]float32, len(c))
-				k.Map(table, dst, c, x, y)
+				k.mapTo(table, dst, c, x, y)
 				for range 40 {
 					i, j := r.IntN(rows), r.IntN(cols)
 					var alone [1]float32
-					k.Map(table, alone[:], c[i*cols+j:][:1], x[i:][:1], y[j:][:1])
+					k.mapTo(table, alone[:], c[i*cols+j:][:1], x[i:][:1], y[j:][:1])
 					if got := dst[i*cols+j]; got != alone[0] {
 						t.Fatalf("%s, %d x %d: the value at (%d, %d) is %v, alone %v", spec, rows, cols, i, j, got, alone[0])
 					}
@@ -216,7 +216,7 @@ func TestMapAllocations(t *testing.T) {
 	}
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
 		c, x, y := make([]float32, 64), make([]float32, 4), make([]float32, 16)
-		if n := testing.AllocsPerRun(10, func() { k.Map(table, c, c, x, y) }); n != 0 {
+		if n := testing.AllocsPerRun(10, func() { k.mapTo(table, c, c, x, y) }); n != 0 {
 			t.Errorf("%v allocations", n)
 		}
 	})
@@ -231,7 +231,7 @@ func TestMapUnresolved(t *testing.T) {
 		}
 		for _, name := range []string{"rbf", "polynomial", "sigmoid", "diffusion:order=1", "diffusion:constant=full"} {
 			dst := []float32{1}
-			MustParseKernel(name).Map(table, dst, []float32{0.5}, []float32{1}, []float32{1})
+			MustParseKernel(name).mapTo(table, dst, []float32{0.5}, []float32{1}, []float32{1})
 			if dst[0] == dst[0] {
 				t.Errorf("isa=%s: %s without gamma gives %v, expected NaN", isa, name, dst[0])
 			}
@@ -270,7 +270,7 @@ func TestTolerance(t *testing.T) {
 					off = float32(c)
 				}
 				var dst [1]float32
-				k.Map(table, dst[:], []float32{min(max(off, 0), 2)}, []float32{float32(x)}, []float32{float32(y)})
+				k.mapTo(table, dst[:], []float32{min(max(off, 0), 2)}, []float32{float32(x)}, []float32{float32(y)})
 				return float64(dst[0])
 			}
 			tol, got := Tolerance(k, c, x, y), at(1)

@@ -37,7 +37,7 @@ func TestLargePowers(t *testing.T) {
 			y := []float32{3, 3.5, 4}
 			for _, v := range []float32{0, 0.01, 0.4} {
 				dst, c := make([]float32, len(y)), []float32{v, v, v}
-				k.Map(table, dst, c, []float32{3}, y)
+				k.mapTo(table, dst, c, []float32{3}, y)
 				for j, got := range dst {
 					want, x, y := same.Eval(float64(v), 3, float64(y[j])), 3.0, float64(y[j])
 					// The specifications' numbers agree to rounding of float64.
@@ -50,7 +50,7 @@ func TestLargePowers(t *testing.T) {
 		k := MustParseKernel("power(arccos:n=-0.45,20)") // of degree -9
 		dst, c := make([]float32, 1), []float32{0.3}
 		for _, x := range []float32{1, 1.5, 2.2} {
-			k.Map(table, dst, c, []float32{x}, []float32{1.25})
+			k.mapTo(table, dst, c, []float32{x}, []float32{1.25})
 			want := math.Pow(float64(x)*1.25, -9) * k.Eval(float64(c[0]), 1, 1)
 			if err := math.Abs(float64(dst[0]) - want); !(err <= k.Error(float64(c[0]), float64(x), 1.25)+1e-12*want) {
 				t.Errorf("%s for the norms %v and 1.25: found %v, expected %v", k, x, dst[0], want)
@@ -67,7 +67,7 @@ func TestNegativePowerBelowALayer(t *testing.T) {
 			k := MustParseKernel(spec)
 			for _, x := range []float32{0, 0.5, 2} {
 				dst, c := make([]float32, 1), []float32{0.25}
-				k.Map(table, dst, c, []float32{x}, []float32{1.25})
+				k.mapTo(table, dst, c, []float32{x}, []float32{1.25})
 				want := k.Eval(float64(c[0]), float64(x), 1.25)
 				bound := k.Error(float64(c[0]), float64(x), 1.25)
 				if err := math.Abs(float64(dst[0]) - want); !(err <= bound) || !(bound <= 1e-4*math.Abs(want)) {
@@ -87,7 +87,7 @@ func TestBeyondTables(t *testing.T) {
 			for _, c := range []float32{0, 1e-3, 0.5, 0.9, 0.92234, 0.994, 1} {
 				for _, x := range []float32{0, 0.05, 0.1, 1} {
 					dst := []float32{c}
-					k.Map(table, dst, dst, []float32{x}, []float32{x})
+					k.mapTo(table, dst, dst, []float32{x}, []float32{x})
 					want := k.Eval(float64(c), float64(x), float64(x))
 					if math.Abs(want) > math.MaxFloat32 {
 						continue

@@ -18,8 +18,8 @@ func (k hellinger) String() string { return format("c", k.in) }
 // Eval implements [Kernel].
 func (hellinger) Eval(c, x, y float64) float64 { return c }
 
-// Map implements [Kernel].
-func (hellinger) Map(_ *asm.Kernels, dst, c, x, y []float32) { copy(dst, c) }
+// mapTo implements [Kernel].
+func (hellinger) mapTo(_ *asm.Kernels, dst, c, x, y []float32) { copy(dst, c) }
 
 // Error implements [Kernel]: a copy has none.
 func (hellinger) Error(c, x, y float64) float64 { return 0 }
@@ -36,8 +36,8 @@ func (k bhattacharyya) String() string { return format("bhattacharyya", k.in) }
 // Eval implements [Kernel].
 func (bhattacharyya) Eval(c, x, y float64) float64 { return 1 - c }
 
-// Map implements [Kernel].
-func (bhattacharyya) Map(_ *asm.Kernels, dst, c, x, y []float32) {
+// mapTo implements [Kernel].
+func (bhattacharyya) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
 	dst = dst[:len(c)]
 	for i, v := range c {
 		dst[i] = 1 - v
@@ -65,8 +65,8 @@ func (k diffusion) Eval(c, x, y float64) float64 {
 	return math.Exp(-a * a / k.t)
 }
 
-// Map implements [Kernel].
-func (k diffusion) Map(asm *asm.Kernels, dst, c, x, y []float32) {
+// mapTo implements [Kernel].
+func (k diffusion) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	asm.Diffusion(dst, c, float32(1/k.t))
 }
 
@@ -112,8 +112,8 @@ func (k ngd) Eval(c, x, y float64) float64 {
 	return k.shift - 2*angle(c)
 }
 
-// Map implements [Kernel].
-func (k ngd) Map(asm *asm.Kernels, dst, c, x, y []float32) { asm.NGD(dst, c, float32(k.shift)) }
+// mapTo implements [Kernel].
+func (k ngd) mapTo(asm *asm.Kernels, dst, c, x, y []float32) { asm.NGD(dst, c, float32(k.shift)) }
 
 // Error implements [Kernel]. arccos is stated to be within 4 ulp, at most 8 units, doubling is exact, shift is rounded once, and so is the
 // difference.
@@ -138,8 +138,8 @@ func (k ngdExp) String() string { return format("ngd-exp", k.in, pair{"t", k.t})
 // Eval implements [Kernel].
 func (k ngdExp) Eval(c, x, y float64) float64 { return math.Exp(-angle(c) / k.t) }
 
-// Map implements [Kernel].
-func (k ngdExp) Map(asm *asm.Kernels, dst, c, x, y []float32) { asm.NGDExp(dst, c, float32(1/k.t)) }
+// mapTo implements [Kernel].
+func (k ngdExp) mapTo(asm *asm.Kernels, dst, c, x, y []float32) { asm.NGDExp(dst, c, float32(1/k.t)) }
 
 // Error implements [Kernel], as for diffusion: with z = arccos(1-c)/t, 4 ulp × (1+z) for the map and z units for 1/t.
 func (k ngdExp) Error(c, x, y float64) float64 {

@@ -3,16 +3,14 @@ package engine
 import (
 	"fmt"
 	"runtime/debug"
-
-	"github.com/gramengine/gram/asm"
 )
 
 // PanicError says that a function of a kernel panicked while the engine mapped values by it: as a rule Eval or Row of a kernel from [NewKernel].
 //
 // Computations come back with it as with any other error, whatever goroutine the function ran on, and the engine, its caches and the kernel's other users go on
 // as before: what a caller gives to a library to be called is user data to it, as a function of a template is to text/template, and a panic on a worker goroutine is
-// one that no caller could recover from. A function that is called without an engine, such as by Kernel.Eval or by NewKernel, panics in its caller's own
-// goroutine, and nothing is made of that; nor of what Go itself can't recover from, such as two goroutines that write to one map.
+// one that no caller could recover from. [NewKernel] and [Apply] return it, too. Kernel.Eval and Kernel.Error, which have no error to return, panic in their caller's own
+// goroutine. Go itself can't recover from everything, such as two goroutines that write to one map.
 type PanicError struct {
 	Kernel string // String of the kernel
 	Value  any    // what recover returned
@@ -30,16 +28,14 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
+// newPanicError is for use in the deferred function that recovers v.
+func newPanicError(kernel string, v any) *PanicError {
+	return &PanicError{Kernel: kernel, Value: v, Stack: debug.Stack()}
+}
+
 // caught makes an error of a panic. It is to be deferred by what calls functions of a kernel.
 func caught(k Kernel, err *error) {
 	if v := recover(); v != nil {
-		*err = &PanicError{Kernel: k.String(), Value: v, Stack: debug.Stack()}
+		*err = newPanicError(k.String(), v)
 	}
-}
-
-// mapTile is k.Map with a panic as an error.
-func mapTile(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
-	defer caught(k, &err)
-	k.Map(table, dst, c, x, y)
-	return nil
 }

@@ -18,10 +18,10 @@ type brokenKernel struct{ in }
 
 var errBroken = errors.New("broken")
 
-func (brokenKernel) String() string                                               { return "itself" }
-func (brokenKernel) Eval(c, x, y float64) float64                                 { return c }
-func (brokenKernel) Error(c, x, y float64) float64                                { return 0 }
-func (brokenKernel) Map(*asm.Kernels, []float32, []float32, []float32, []float32) { panic(errBroken) }
+func (brokenKernel) String() string                                                 { return "itself" }
+func (brokenKernel) Eval(c, x, y float64) float64                                   { return c }
+func (brokenKernel) Error(c, x, y float64) float64                                  { return 0 }
+func (brokenKernel) mapTo(*asm.Kernels, []float32, []float32, []float32, []float32) { panic(errBroken) }
 
 // outOfRange panics as Go itself does, for every value but those that NewKernel tries.
 func outOfRange(c, x, y float64) float64 {

@@ -75,7 +75,10 @@ func (b *bench) measureFamily(ctx context.Context, head benchHead) (report, erro
 		e := engines[name]
 		row := &familyRow{Kernel: k.String(), Embedding: name}
 		k = engine.Resolve(k, len(x.Embedder.Terms))
-		k.Map(asm.Best(), make([]float32, 1), []float32{0.5}, []float32{1}, []float32{1}) // tables are made at the first use
+		// Tables are made at the first use.
+		if err := engine.Apply(k, asm.Best(), make([]float32, 1), []float32{0.5}, []float32{1}, []float32{1}); err != nil {
+			return nil, err
+		}
 		row.run = func(ctx context.Context) (float64, float64, error) {
 			runtime.GC() // what others left is no part of this one's time
 			before, begin := e.Stats(), time.Now()

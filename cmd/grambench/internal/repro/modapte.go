@@ -134,7 +134,9 @@ func (b *modApteBase) measure(ctx context.Context, s *modApteSplit, kernel engin
 	}
 	for i := range b.trainN {
 		row := b.crossed[i*b.tstN : (i+1)*b.tstN]
-		kernel.Map(kernels, row, b.cross.Row(i), b.train[i:i+1], b.test)
+		if err := engine.Apply(kernel, kernels, row, b.cross.Row(i), b.train[i:i+1], b.test); err != nil {
+			return nil, err
+		}
 	}
 	dense, err := solver.NewDense(b.trainN, b.k)
 	if err != nil {
