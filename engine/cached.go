@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -13,7 +14,7 @@ import (
 // CachedOptions says what a [Cached] may take. The zero value works.
 type CachedOptions struct {
 	// CacheBytes bounds what tiles take, in the making and in use included. Default: as much as the whole matrix takes, or what
-	// Options.MemoryBytes leaves for it where that is less.
+	// Options.MemoryBytes leaves for it where that is less; without that bound, half of what the machine has left where the matrix doesn't fit into it.
 	CacheBytes int64
 
 	// Store is where the matrix is kept from run to run, if it fits into CacheBytes; default nowhere. Where it doesn't fit, the store is left alone: what is
@@ -80,8 +81,11 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 		c.limit = min(wholeBytes(n), max(e.memory-e.Bytes(), 0))
 	case c.limit == 0:
 		c.limit = wholeBytes(n)
+		if short := (*MemoryError)(nil); errors.As(affordable("", c.limit), &short) {
+			c.limit = short.Limit / 2
+		}
 	}
-	if err := e.fits("the cache of tiles", c.limit); err != nil {
+	if err := within("the cache of tiles", together(e.Bytes(), c.limit), e.memory); err != nil {
 		return nil, err
 	}
 	if wholeBytes(n) <= c.limit {

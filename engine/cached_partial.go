@@ -27,7 +27,7 @@ func blockBytes(panel int) int64 { return (4*int64(panel)*scratchStride + 8191) 
 func newPartial(e *Engine, width int, limit int64) (*partial, error) {
 	one := blockBytes(e.kernels.Panel)
 	if limit < one {
-		return nil, &MemoryError{"the cache of tiles", e.Bytes() + one, e.Bytes() + limit}
+		return nil, &MemoryError{What: "the cache of tiles", Need: e.Bytes() + one, Limit: e.Bytes() + limit}
 	}
 	workers := int(min(int64(e.workers), limit/one))
 	p := &partial{scratch: make(chan []float32, workers), scratchBytes: int64(workers) * one}

@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"github.com/gramengine/gram/tiles"
 )
@@ -29,29 +32,63 @@ type (
 	}
 )
 
-// request checks the arguments of Rows.
-func (c *Cached) request(k Kernel, rows []int, columns [][2]int, dst [][]float32) (*request, error) {
-	q := &request{c: c, k: k, rows: rows, dst: dst}
+// checkRows checks what rows of a matrix of n documents are asked for, and returns how many values each has. Ranges of columns may come in any order, and again.
+func checkRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int, err error) {
 	for _, r := range columns {
-		if r[0] < 0 || r[1] < r[0] || r[1] > c.Len() {
-			return nil, fmt.Errorf("engine: columns from %d to before %d, expected a range from 0 to before %d", r[0], r[1], c.Len())
+		if r[0] < 0 || r[1] < r[0] || r[1] > n {
+			return 0, fmt.Errorf("engine: columns from %d to before %d, expected a range from 0 to before %d", r[0], r[1], n)
 		}
-		for lo := r[0]; lo < r[1]; {
-			hi := min(r[1], (lo/c.width+1)*c.width)
-			q.pieces = append(q.pieces, piece{lo, hi, q.length})
-			q.length += hi - lo
-			lo = hi
+		if length += r[1] - r[0]; length < 0 {
+			return 0, fmt.Errorf("engine: %d ranges of columns, which together are longer than any slice", len(columns))
 		}
 	}
 	if len(rows) != len(dst) {
-		return nil, fmt.Errorf("engine: destination of %d rows, expected %d", len(dst), len(rows))
+		return 0, fmt.Errorf("engine: destination of %d rows, expected %d", len(dst), len(rows))
 	}
 	for r, i := range rows {
-		if i < 0 || i >= c.Len() {
-			return nil, fmt.Errorf("engine: row %d, expected one from 0 to %d", i, c.Len()-1)
+		if i < 0 || i >= n {
+			return 0, fmt.Errorf("engine: row %d, expected one from 0 to %d", i, n-1)
 		}
-		if len(dst[r]) != q.length {
-			return nil, fmt.Errorf("engine: destination of %d values for row %d, expected %d", len(dst[r]), i, q.length)
+		if len(dst[r]) != length {
+			return 0, fmt.Errorf("engine: destination of %d values for row %d, expected %d", len(dst[r]), i, length)
+		}
+	}
+	if overlapping(dst) {
+		return 0, errors.New("engine: destinations that overlap, expected memory of its own for each row")
+	}
+	return length, nil
+}
+
+// overlapping tells whether any two slices share memory.
+func overlapping(dst [][]float32) bool {
+	begin := func(s []float32) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(s))) }
+	byBegin := func(a, b []float32) int { return cmp.Compare(begin(a), begin(b)) }
+	if !slices.IsSortedFunc(dst, byBegin) {
+		dst = slices.Clone(dst)
+		slices.SortFunc(dst, byBegin)
+	}
+	for r := 1; r < len(dst); r++ {
+		if overlap(dst[r-1], dst[r]) {
+			return true
+		}
+	}
+	return false
+}
+
+// request checks the arguments of Rows.
+func (c *Cached) request(k Kernel, rows []int, columns [][2]int, dst [][]float32) (*request, error) {
+	length, err := checkRows(c.Len(), rows, columns, dst)
+	if err != nil {
+		return nil, err
+	}
+	q := &request{c: c, k: k, rows: rows, dst: dst, length: length}
+	at := 0
+	for _, r := range columns {
+		for lo := r[0]; lo < r[1]; {
+			hi := min(r[1], (lo/c.width+1)*c.width)
+			q.pieces = append(q.pieces, piece{lo, hi, at})
+			at += hi - lo
+			lo = hi
 		}
 	}
 	slices.SortStableFunc(q.pieces, func(a, b piece) int { return a.lo/c.width - b.lo/c.width })

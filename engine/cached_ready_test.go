@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"slices"
@@ -42,8 +43,14 @@ func TestReady(t *testing.T) {
 	if s := c.Stats(); s.Bytes != wholeBytes(150)+4*150*150 {
 		t.Errorf("%d bytes are counted for c and a matrix that is in use, expected %d", s.Bytes, wholeBytes(150)+4*150*150)
 	}
-	runtime.KeepAlive(ready)
-	eventually(t, "the room of a matrix that nobody holds counts", func() bool { return c.Stats().Bytes == wholeBytes(150) })
+	for range 2 { // the second time it does nothing
+		if ready.Close(); c.Stats().Bytes != wholeBytes(150) {
+			t.Errorf("%d bytes are counted once the matrix is closed, expected those of c, %d", c.Stats().Bytes, wholeBytes(150))
+		}
+	}
+	if err := ready.Rows(t.Context(), rows, columns, got[:]); err == nil || ready.Len() != 0 || len(ready.Diagonal()) != 0 {
+		t.Errorf("a matrix that is closed has %d rows, reading some gives the error %v", ready.Len(), err)
+	}
 	small := newCached(t, newEngine(t, embedded(t, sparse.Sphere, zipf(3000, 500, 20, 1)), Options{Workers: 1}), CachedOptions{CacheBytes: 16 << 20})
 	if small.Whole() {
 		t.Fatal("the small cache holds all")
@@ -53,16 +60,46 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// eventually waits for what follows from the garbage collector, some seconds at most.
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for range 500 {
-		if runtime.GC(); done() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond) // clean-ups run in a goroutine of their own
+// Rows of a matrix that is there are checked as those of the cache are.
+func TestReadyRefuses(t *testing.T) {
+	c := newCached(t, newEngine(t, embedded(t, sparse.Sphere, zipf(20, 50, 10, 1)), Options{}), CachedOptions{})
+	ready, err := c.Ready(t.Context(), parse(t, "diffusion:t=0.5"))
+	if err != nil || ready == nil {
+		t.Fatalf("ready is %v, error %v", ready, err)
 	}
-	t.Error(what)
+	defer ready.Close()
+	five, ten := make([]float32, 5), make([]float32, 10)
+	for name, q := range map[string]struct {
+		rows    []int
+		columns [][2]int
+		dst     [][]float32
+	}{
+		"a row too many":       {[]int{1, 2}, [][2]int{{0, 5}}, [][]float32{five}},
+		"a row that isn't":     {[]int{20}, [][2]int{{0, 5}}, [][]float32{five}},
+		"a row below 0":        {[]int{-1}, [][2]int{{0, 5}}, [][]float32{five}},
+		"a short destination":  {[]int{1}, [][2]int{{0, 5}, {7, 8}}, [][]float32{five}},
+		"a long destination":   {[]int{1}, [][2]int{{0, 5}}, [][]float32{ten}},
+		"a range back":         {[]int{1}, [][2]int{{5, 0}}, [][]float32{five}},
+		"a range beyond":       {[]int{1}, [][2]int{{16, 21}}, [][]float32{five}},
+		"ranges of any length": {[]int{1}, [][2]int{{-1 << 62, 1 << 62}, {-1 << 62, 1 << 62}}, [][]float32{nil}},
+		"memory twice":         {[]int{1, 2}, [][2]int{{0, 5}}, [][]float32{ten[4:9], ten[:5]}},
+	} {
+		for where, m := range map[string]interface {
+			Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error
+		}{"ready": ready, "cached": matrixOf(t, c)} {
+			if err := m.Rows(t.Context(), q.rows, q.columns, q.dst); err == nil {
+				t.Errorf("%s: %s is served", where, name)
+			}
+		}
+	}
+}
+
+func matrixOf(t *testing.T, c *Cached) *Matrix {
+	m, err := c.Matrix(parse(t, "diffusion:t=0.5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // There is room for one matrix at a time: not for a second beside one in use, or one that is being made, but for the next where one was given up.
@@ -93,11 +130,36 @@ func TestReadyHasTheRoomOfC(t *testing.T) {
 	if s := c.Stats(); len(made) != 1 || s.Bytes != 4*150*150 || s.Computed != 150*151/2 {
 		t.Errorf("%d matrices in the room of one, %d bytes, %d pairs", len(made), s.Bytes, s.Computed)
 	}
-	runtime.KeepAlive(made)
-	eventually(t, "no other matrix takes the place of one that nobody holds", func() bool {
-		ready, err := c.Ready(t.Context(), k)
-		return err == nil && ready != nil
-	})
+	// Whether the collector runs makes no difference: the room is taken until the matrix is closed, and free from then on.
+	first := made[0]
+	made = nil
+	for range 5 {
+		runtime.GC()
+		time.Sleep(10 * time.Millisecond) // clean-ups run in a goroutine of their own
+		if ready, err := c.Ready(t.Context(), k); ready != nil || err != nil {
+			t.Fatalf("beside a matrix that isn't closed there is another, %v, error %v", ready, err)
+		}
+	}
+	first.Close()
+	if ready, err := c.Ready(t.Context(), k); ready == nil || err != nil {
+		t.Errorf("once the matrix is closed, the next is %v, error %v", ready, err)
+	}
+}
+
+// Nor does it where nobody holds the matrix any more.
+func TestReadyIsNotTheCollectors(t *testing.T) {
+	e := newEngine(t, embedded(t, sparse.Sphere, zipf(20, 50, 10, 1)), Options{Workers: 2})
+	k, c := parse(t, "diffusion:t=0.5"), newCached(t, e, CachedOptions{})
+	if ready, err := c.Ready(t.Context(), k); ready == nil || err != nil {
+		t.Fatalf("ready is %v, error %v", ready, err)
+	}
+	for range 5 {
+		runtime.GC()
+		time.Sleep(10 * time.Millisecond)
+		if ready, err := c.Ready(t.Context(), k); ready != nil || err != nil {
+			t.Fatalf("beside a matrix that nobody closed there is another, %v, error %v", ready, err)
+		}
+	}
 }
 
 // A matrix that is made while another caller builds c has the same values, and the race detector nothing to say.

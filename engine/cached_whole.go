@@ -25,7 +25,7 @@ type wholeC struct {
 }
 
 // wholeBytes is the memory that c of n documents takes, in bytes.
-func wholeBytes(n int) int64 { return 4*int64(n)*int64(n) + int64(n) }
+func wholeBytes(n int) int64 { return together(matrixBytes(n, n), int64(n)) }
 
 func newWhole(e *Engine) *wholeC {
 	w := &wholeC{n: e.Len(), building: make(chan struct{}, 1)}
@@ -37,8 +37,8 @@ func newWhole(e *Engine) *wholeC {
 // row returns c of document i and all others.
 func (w *wholeC) row(i int) []float32 { return w.c[i*w.n : (i+1)*w.n] }
 
-// Build computes c of all pairs, each once, if it fits into the bound and isn't there yet; it does nothing otherwise. The first Rows does the same. It reports
-// progress as [Engine.Gram] does. Of several callers one computes and the others wait; when that one's ctx ends, another goes on from there.
+// Build computes c of all pairs, each once, if it fits into the bound and isn't there yet; it does nothing otherwise. The first Rows does the same. It
+// fails with a [MemoryError] where the machine hasn't as much left. It reports progress as [Engine.Gram] does. Of several callers one computes and the others wait; when that one's ctx ends, another goes on from there.
 func (c *Cached) Build(ctx context.Context) error {
 	w := c.whole
 	if w == nil || w.complete.Load() {
@@ -54,6 +54,9 @@ func (c *Cached) Build(ctx context.Context) error {
 		return nil
 	}
 	if w.c == nil {
+		if err := affordable("c of all pairs", wholeBytes(w.n)); err != nil {
+			return err
+		}
 		w.c = tiles.Make(w.n * w.n)
 		w.bytes.Add(wholeBytes(w.n))
 	}

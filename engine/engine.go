@@ -95,8 +95,8 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 		return nil, fmt.Errorf("engine: %d documents, expected at most %d", x.Rows(), int64(1<<32-1))
 	}
 	// Before anything is copied: what the copies take, whatever the head will be.
-	if need := NewBytes(x.Rows(), x.Cols, x.NNZ()); e.memory > 0 && need > e.memory {
-		return nil, &MemoryError{"an engine for these documents", need, e.memory}
+	if err := within("an engine for these documents", NewBytes(x.Rows(), x.Cols, x.NNZ()), e.memory); err != nil {
+		return nil, err
 	}
 	var byRank *sparse.CSR
 	if e.layout, byRank, err = e.layoutFor(ctx, x, opt.HeadTerms); err != nil {

@@ -404,7 +404,7 @@ func TestMemoryBound(t *testing.T) {
 	if _, err := New(x, Options{MemoryBytes: 1000}); !errors.As(err, &memory) || memory.Limit != 1000 || memory.Need <= 1000 {
 		t.Errorf("New under a bound of 1000 bytes: %v", err)
 	}
-	if text := (&MemoryError{"a matrix", 3 << 29, 1 << 30}).Error(); text != "engine: a matrix needs 1.5 GiB of memory, expected at most 1 GiB" {
+	if text := (&MemoryError{What: "a matrix", Need: 3 << 29, Limit: 1 << 30}).Error(); text != "engine: a matrix needs 1.5 GiB of memory, expected at most 1 GiB" {
 		t.Error(text)
 	}
 	e := newEngine(t, x, Options{Workers: 2})

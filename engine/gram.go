@@ -10,7 +10,7 @@ import (
 
 // Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents. Each pair is computed once and stored twice.
 //
-// It allocates GramBytes. It returns within a second of the end of ctx, with its error.
+// It allocates GramBytes, and fails with a [MemoryError] before that where Options.MemoryBytes, or what the machine has left, is less. It returns within a second of the end of ctx, with its error.
 func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
 	if err := e.fits("the Gram matrix", e.GramBytes()); err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*D
 		return nil, err
 	}
 	n, m := e.Len(), test.Rows()
-	if err := e.fits("the cross matrix", 4*int64(n)*int64(m)+NewBytes(m, test.Cols, test.NNZ())); err != nil {
+	if err := e.fits("the cross matrix", together(matrixBytes(m, n), NewBytes(m, test.Cols, test.NNZ()))); err != nil {
 		return nil, err
 	}
 	dst := NewDense(m, n)
@@ -189,4 +189,4 @@ func (e *Engine) crossTo(ctx context.Context, k Kernel, test *sparse.Embedded, d
 }
 
 // GramBytes returns the memory that Gram allocates, in bytes.
-func (e *Engine) GramBytes() int64 { return 4 * int64(e.Len()) * int64(e.Len()) }
+func (e *Engine) GramBytes() int64 { return matrixBytes(e.Len(), e.Len()) }

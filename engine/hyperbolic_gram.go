@@ -47,8 +47,8 @@ func NewHyperbolic(ctx context.Context, h Hyperbolic, x *Normals, opt Options) (
 	if g.workers == 0 {
 		g.workers = runtime.GOMAXPROCS(0)
 	}
-	if g.memory > 0 && x.Bytes() > g.memory {
-		return nil, &MemoryError{"the distributions", x.Bytes(), g.memory}
+	if err := within("the distributions", x.Bytes(), g.memory); err != nil {
+		return nil, err
 	}
 	// No two are farther from each other than by way of the first.
 	var far float64
@@ -104,18 +104,22 @@ func (g *HyperbolicGram) at(i, j int) float32 {
 }
 
 // GramBytes returns the memory that Gram allocates, in bytes.
-func (g *HyperbolicGram) GramBytes() int64 { return 4 * int64(g.Len()) * int64(g.Len()) }
+func (g *HyperbolicGram) GramBytes() int64 { return matrixBytes(g.Len(), g.Len()) }
 
 // Gram returns the matrix of all pairs; each is computed once. It returns within a second of the end of ctx, with its cause.
 func (g *HyperbolicGram) Gram(ctx context.Context) (*Symmetric, error) {
-	if need := g.x.Bytes() + g.GramBytes(); g.memory > 0 && need > g.memory {
-		return nil, &MemoryError{"the Gram matrix", need, g.memory}
+	err := within("the Gram matrix", together(g.x.Bytes(), g.GramBytes()), g.memory)
+	if err == nil {
+		err = affordable("the Gram matrix", g.GramBytes())
+	}
+	if err != nil {
+		return nil, err
 	}
 	n := g.Len()
 	m := &Symmetric{N: n, Data: tiles.Make(n * n)}
 	report := startProgress(g.progress, int64(n)*int64(n+1)/2)
 	defer report.finish()
-	err := tiles.Run(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {
+	err = tiles.Run(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {
 		first := task * normalTile
 		last := min(first+normalTile, n)
 		for lo := first; lo < n; lo += normalTile {

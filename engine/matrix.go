@@ -1,6 +1,10 @@
 package engine
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+)
 
 // Dense is a row-major matrix of float32 values; it implements mat.Matrix. A goroutine may write one row while others write other rows.
 type Dense struct {
@@ -8,8 +12,14 @@ type Dense struct {
 	Data       []float32 // Rows*Cols values
 }
 
-// NewDense returns a matrix of zeros.
+// NewDense returns a matrix of zeros. It panics with an error where a number is below 0, and with a [MemoryError] where the machine has less than 4·rows·cols bytes left.
 func NewDense(rows, cols int) *Dense {
+	if rows < 0 || cols < 0 {
+		panic(fmt.Errorf("engine: a matrix of %d×%d, expected numbers not below 0", rows, cols))
+	}
+	if err := affordable(fmt.Sprintf("a matrix of %d×%d", rows, cols), matrixBytes(rows, cols)); err != nil {
+		panic(err)
+	}
 	return &Dense{Rows: rows, Cols: cols, Data: make([]float32, rows*cols)}
 }
 
@@ -22,8 +32,16 @@ func (d *Dense) At(i, j int) float64 { return float64(d.Row(i)[j]) }
 // T returns the transpose, which shares d's values.
 func (d *Dense) T() mat.Matrix { return mat.Transpose{Matrix: d} }
 
-// Row returns row i, which shares d's values.
-func (d *Dense) Row(i int) []float32 { return d.Data[i*d.Cols : (i+1)*d.Cols : (i+1)*d.Cols] }
+// Row returns row i, which shares d's values. It panics where there is none.
+func (d *Dense) Row(i int) []float32 { return rowOf(d.Data, i, d.Rows, d.Cols) }
+
+// rowOf looks at the length of data, too: a slice expression by itself is content with the capacity.
+func rowOf(data []float32, i, rows, cols int) []float32 {
+	if uint(i) >= uint(max(rows, 0)) || (i+1)*cols > len(data) {
+		panic(fmt.Errorf("engine: row %d of a matrix of %d×%d with %d values", i, rows, cols, len(data)))
+	}
+	return data[i*cols : (i+1)*cols : (i+1)*cols]
+}
 
 // Symmetric is a symmetric n×n matrix with all n² values stored, row-major; it implements mat.Symmetric, so that gonum's
 // Cholesky and eigenvalue routines take it.
@@ -44,5 +62,5 @@ func (s *Symmetric) T() mat.Matrix { return s }
 // SymmetricDim returns the number of rows.
 func (s *Symmetric) SymmetricDim() int { return s.N }
 
-// Row returns row i, which shares s's values.
-func (s *Symmetric) Row(i int) []float32 { return s.Data[i*s.N : (i+1)*s.N : (i+1)*s.N] }
+// Row returns row i, which shares s's values. It panics where there is none.
+func (s *Symmetric) Row(i int) []float32 { return rowOf(s.Data, i, s.N, s.N) }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -12,7 +13,12 @@ func (e *Engine) stripeRows() int { return stripeRows(e.Len(), e.workers, e.kern
 func stripeRows(documents, workers, panel int) int { return min(2*workers*panel, max(documents, 1)) }
 
 // StripesBytes returns the memory that Stripes allocates, in bytes.
-func (e *Engine) StripesBytes() int64 { return 2 * 4 * int64(e.stripeRows()) * int64(e.Len()) }
+func (e *Engine) StripesBytes() int64 { return stripesBytes(e.stripeRows(), e.Len()) }
+
+func stripesBytes(height, documents int) int64 {
+	one := matrixBytes(height, documents)
+	return together(one, one)
+}
 
 // StripesBytes returns what the method of that name of an engine with these options says for so many documents. It is known before there is one.
 func (o Options) StripesBytes(documents int) (int64, error) {
@@ -20,7 +26,10 @@ func (o Options) StripesBytes(documents int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return 2 * 4 * int64(stripeRows(documents, workers, kernels.Panel)) * int64(documents), nil
+	if documents < 0 {
+		return 0, fmt.Errorf("engine: stripes of %d documents, expected a number not below 0", documents)
+	}
+	return stripesBytes(stripeRows(documents, workers, kernels.Panel), documents), nil
 }
 
 // Stripes computes all rows of the Gram matrix of k in order, a stripe of rows at a time, and hands each to yield with the number of its first row;

@@ -101,6 +101,9 @@ func (p *Problem) trainWith(ctx context.Context, k engine.Kernel, s *Settings, r
 		if m, err = p.matrix(ctx, k); err != nil {
 			return nil, err
 		}
+		if ready, ok := m.(*engine.Ready); ok {
+			defer ready.Close() // the next training has its room
+		}
 		report.Gram = time.Since(begin)
 	} else {
 		defer func() { err = errors.Join(err, r.Close()) }()
