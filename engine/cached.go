@@ -85,7 +85,7 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 			c.limit = short.Limit / 2
 		}
 	}
-	if err := within("the cache of tiles", together(e.Bytes(), c.limit), e.memory); err != nil {
+	if err := allowed("the cache of tiles", together(e.Bytes(), c.limit), e.memory); err != nil {
 		return nil, err
 	}
 	if wholeBytes(n) <= c.limit {

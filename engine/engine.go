@@ -95,7 +95,7 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 		return nil, fmt.Errorf("engine: %d documents, expected at most %d", x.Rows(), int64(1<<32-1))
 	}
 	// Before anything is copied: what the copies take, whatever the head will be.
-	if err := within("an engine for these documents", NewBytes(x.Rows(), x.Cols, x.NNZ()), e.memory); err != nil {
+	if err := allowed("an engine for these documents", NewBytes(x.Rows(), x.Cols, x.NNZ()), e.memory); err != nil {
 		return nil, err
 	}
 	var byRank *sparse.CSR

@@ -47,7 +47,7 @@ func NewHyperbolic(ctx context.Context, h Hyperbolic, x *Normals, opt Options) (
 	if g.workers == 0 {
 		g.workers = runtime.GOMAXPROCS(0)
 	}
-	if err := within("the distributions", x.Bytes(), g.memory); err != nil {
+	if err := allowed("the distributions", x.Bytes(), g.memory); err != nil {
 		return nil, err
 	}
 	// No two are farther from each other than by way of the first.
@@ -108,7 +108,7 @@ func (g *HyperbolicGram) GramBytes() int64 { return matrixBytes(g.Len(), g.Len()
 
 // Gram returns the matrix of all pairs; each is computed once. It returns within a second of the end of ctx, with its cause.
 func (g *HyperbolicGram) Gram(ctx context.Context) (*Symmetric, error) {
-	err := within("the Gram matrix", together(g.x.Bytes(), g.GramBytes()), g.memory)
+	err := allowed("the Gram matrix", together(g.x.Bytes(), g.GramBytes()), g.memory)
 	if err == nil {
 		err = affordable("the Gram matrix", g.GramBytes())
 	}

@@ -54,14 +54,14 @@ func together(a, b int64) int64 {
 
 // fits returns a MemoryError where bytes beyond what the engine holds are more than was allowed, or than there are.
 func (e *Engine) fits(what string, bytes int64) error {
-	if err := within(what, together(e.Bytes(), bytes), e.memory); err != nil {
+	if err := allowed(what, together(e.Bytes(), bytes), e.memory); err != nil {
 		return err
 	}
 	return affordable(what, bytes)
 }
 
-// within returns a MemoryError where need is above a limit, of which 0 is none.
-func within(what string, need, limit int64) error {
+// allowed returns a MemoryError where need is above a limit, of which 0 is none.
+func allowed(what string, need, limit int64) error {
 	if limit > 0 && need > limit {
 		return &MemoryError{What: what, Need: need, Limit: limit}
 	}

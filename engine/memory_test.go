@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// What the machine has no memory for is refused before it is asked for, whatever the way to it; what garbage has is asked for again first.
+func TestMachineMemory(t *testing.T) {
+	const n, left = 4200, 64 << 20 // 4n² is 67.3 MiB
+	x := embedded(t, sparse.Sphere, zipf(n, 500, 3, 1))
+	e := newEngine(t, x, Options{Workers: 64})
+	k, ctx := parse(t, "bhattacharyya"), t.Context()
+	whole := newCached(t, e, CachedOptions{})
+	asked := 0
+	defer func(f func() (int64, bool)) { available = f }(available)
+	available = func() (int64, bool) { asked++; return left, true }
+	ways := map[string]func() error{
+		"Gram":     func() error { _, err := e.Gram(ctx, k); return err },
+		"Cross":    func() error { _, err := e.Cross(ctx, k, x); return err },
+		"Stripes":  func() error { return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
+		"Build":    func() error { return whole.Build(ctx) },
+		"Ready":    func() error { _, err := whole.Ready(ctx, k); return err },
+		"NewDense": func() (err error) { defer func() { err, _ = recover().(error) }(); NewDense(n, n); return nil },
+	}
+	for way, compute := range ways {
+		var short *MemoryError
+		asked = 0
+		err := compute()
+		if !errors.As(err, &short) || !short.Machine || short.Limit != left || short.Need < e.GramBytes() {
+			t.Errorf("%s: error %v, expected a MemoryError of %d bytes", way, err, int64(left))
+		} else if asked != 2 || !strings.HasSuffix(err.Error(), " of memory, this machine has 64 MiB left") {
+			t.Errorf("%s: the machine was asked %d times: %v", way, asked, err)
+		}
+	}
+	if c := newCached(t, e, CachedOptions{}); c.Whole() || c.limit != left/2 {
+		t.Errorf("a cache of %d bytes by default, whole: %v; expected %d", c.limit, c.Whole(), left/2)
+	}
+	if s := whole.Stats(); s.Bytes != 0 {
+		t.Errorf("%d bytes are counted of what was refused", s.Bytes)
+	}
+
+	// The second time the machine has more: the collector has given it back.
+	available = func() (int64, bool) { asked++; return int64(asked) * left, true }
+	asked = 0
+	if err := affordable("a matrix", left+1); err != nil || asked != 2 {
+		t.Errorf("with what the collector gives back: error %v, the machine was asked %d times", err, asked)
+	}
+	available = func() (int64, bool) { return 0, false }
+	if err := affordable("a matrix", left+1); err != nil {
+		t.Errorf("where the machine doesn't say: %v", err)
+	}
+}
+
+// Numbers of bytes beyond int64 are the greatest one, never a small one.
+func TestBytesDoNotWrapRound(t *testing.T) {
+	for _, n := range []int{1518500250, 1<<32 - 1, 3 << 31} { // 4n² is above 2⁶³, just below 2⁶⁶, and 9·2⁶⁴, which is 0 modulo 2⁶⁴
+		if b := matrixBytes(n, n); b != math.MaxInt64 {
+			t.Errorf("%d² values take %d bytes", n, b)
+		}
+		if b := wholeBytes(n); b != math.MaxInt64 {
+			t.Errorf("%d² values take %d bytes to keep", n, b)
+		}
+	}
+	if b := matrixBytes(1<<31, 1<<29); b != 1<<62 {
+		t.Errorf("2³¹·2²⁹ values take %d bytes", b)
+	}
+	if b := NewBytes(1, 1, 1<<60); b != math.MaxInt64 {
+		t.Errorf("2⁶⁰ values take %d bytes", b)
+	}
+	if b, err := (Options{Workers: 1}).StripesBytes(math.MaxInt); err != nil || b != math.MaxInt64 {
+		t.Errorf("stripes take %d bytes, error %v", b, err)
+	}
+	if _, err := (Options{}).StripesBytes(-1); err == nil {
+		t.Error("stripes of -1 documents")
+	}
+	for _, shape := range [][2]int{{-1, 1}, {1, -1}, {3 << 31, 3 << 31}, {1 << 32, 1 << 32}, {math.MaxInt, 2}} {
+		func() {
+			defer func() {
+				if _, ok := recover().(error); !ok {
+					t.Errorf("a matrix of %v is made", shape)
+				}
+			}()
+			if d := NewDense(shape[0], shape[1]); len(d.Data) == 0 {
+				return
+			}
+		}()
+	}
+}
+
+// A row is Cols values of Data, wherever that came from: not what lies behind them in memory.
+func TestRowsThatAreNot(t *testing.T) {
+	memory := make([]float32, 12)
+	for name, row := range map[string]func() []float32{
+		"beyond the rows":             func() []float32 { return (&Dense{Rows: 2, Cols: 3, Data: memory[:6]}).Row(2) },
+		"before the rows":             func() []float32 { return (&Dense{Rows: 2, Cols: 3, Data: memory[:6]}).Row(-1) },
+		"of data that is too short":   func() []float32 { return (&Dense{Rows: 3, Cols: 3, Data: memory[:6]}).Row(2) },
+		"of a matrix that is no more": func() []float32 { return (&Symmetric{}).Row(0) },
+		"beyond a symmetric matrix":   func() []float32 { return (&Symmetric{N: 2, Data: memory[:4]}).Row(2) },
+	} {
+		func() {
+			defer func() {
+				if _, ok := recover().(error); !ok {
+					t.Errorf("a row %s is there", name)
+				}
+			}()
+			row()
+		}()
+	}
+}
