@@ -18,8 +18,14 @@ type Labels struct {
 	IDs     []int32 // indices into Corpus.Classes
 }
 
-// Of returns the classes of document i, which the caller must not change.
-func (l Labels) Of(i int) []int32 { return l.IDs[l.Offsets[i]:l.Offsets[i+1]] }
+// Of returns the classes of document i, which the caller must not change: none for the zero value, whatever i is.
+func (l Labels) Of(i int) []int32 {
+	if len(l.Offsets) == 0 {
+		return nil
+	}
+	lo, hi := l.Offsets[i], l.Offsets[i+1]
+	return l.IDs[lo:hi:hi]
+}
 
 // Add appends a document with the given classes.
 func (l *Labels) Add(ids ...int32) {

@@ -1,17 +1,15 @@
 package sparse
 
-import (
-	"fmt"
-	"math"
-)
-
 // CSR is a sparse matrix in compressed sparse row form: row i, a document, holds the value Values[k] in column Terms[k] for
 // Offsets[i] <= k < Offsets[i+1], columns strictly ascending within a row.
 //
 // Values are finite; a stored zero is allowed and means the same as an absent value. Offsets are 64-bit, so that the number of
 // stored values may exceed 2³¹.
+//
+// A matrix may be filled by hand. Functions of this module that return an error check it with [CSR.Validate]; methods that
+// return none leave that to their caller, and panic where an index they need is out of range.
 type CSR struct {
-	Cols    int       // number of columns; every term index is below it
+	Cols    int       // number of columns, at most 2³²; every term index is below it
 	Offsets []int64   // Rows()+1 offsets into Terms and Values, the first of them 0
 	Terms   []uint32  // column of each stored value
 	Values  []float32 // the stored values
@@ -62,7 +60,14 @@ func (m *CSR) SelectRows(rows []int) *CSR {
 }
 
 // DocumentFrequency returns, for each column, the number of rows that hold a value other than zero in it.
+//
+// m must be as [CSR.Validate] wants it: DocumentFrequency panics with what it reports.
 func (m *CSR) DocumentFrequency() []int32 {
+	m.mustBeValid()
+	return m.documentFrequency()
+}
+
+func (m *CSR) documentFrequency() []int32 {
 	df := make([]int32, m.Cols)
 	for k, t := range m.Terms {
 		if m.Values[k] != 0 {
@@ -70,32 +75,4 @@ func (m *CSR) DocumentFrequency() []int32 {
 		}
 	}
 	return df
-}
-
-// Validate reports the first violation of the invariants that are stated at [CSR], or nil. It takes one pass.
-func (m *CSR) Validate() error {
-	if len(m.Offsets) == 0 || m.Offsets[0] != 0 {
-		return fmt.Errorf("sparse: offsets must begin with 0")
-	}
-	if len(m.Terms) != len(m.Values) || m.Offsets[m.Rows()] != int64(len(m.Values)) {
-		return fmt.Errorf("sparse: %d terms and %d values for a last offset of %d", len(m.Terms), len(m.Values), m.Offsets[m.Rows()])
-	}
-	for i := range m.Rows() {
-		if m.Offsets[i+1] < m.Offsets[i] || m.Offsets[i+1] > int64(len(m.Values)) {
-			return fmt.Errorf("sparse: row %d: offset %d is below %d", i, m.Offsets[i+1], m.Offsets[i])
-		}
-		terms, values := m.Row(i)
-		for k, t := range terms {
-			if k > 0 && t <= terms[k-1] {
-				return fmt.Errorf("sparse: row %d: index %d is not above %d", i, t, terms[k-1])
-			}
-			if int64(t) >= int64(m.Cols) {
-				return fmt.Errorf("sparse: row %d: index %d is not below the number of columns, %d", i, t, m.Cols)
-			}
-			if v := float64(values[k]); math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("sparse: row %d, index %d: value %v is not finite", i, t, v)
-			}
-		}
-	}
-	return nil
 }

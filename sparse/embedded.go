@@ -89,7 +89,7 @@ func EmbeddedBytes(rows int, values int64) int64 { return 12*values + 24*int64(r
 func (x *Embedded) Empty() int {
 	n := 0
 	for i := range x.Rows() {
-		if terms, _ := x.Row(i); len(terms) == 1 && int(terms[0]) == x.Cols-1 && !(x.Embedder.Open && x.Norms[i] > 0) {
+		if terms, _ := x.Row(i); len(terms) == 1 && int(terms[0]) == x.Cols-1 && !(x.Embedder.Open && i < len(x.Norms) && x.Norms[i] > 0) {
 			n++
 		}
 	}

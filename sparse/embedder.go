@@ -1,11 +1,15 @@
 package sparse
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Embedder is an embedding with what it learnt from the training documents: the terms that occur in them and their weights.
 //
 // Its columns are the terms seen at training, in ascending order, and behind them one column of its own for documents without
-// any of these terms (see [Embedder.Transform]). It is immutable and may be used concurrently.
+// any of these terms (see [Embedder.Transform]). It is immutable and may be used concurrently. [Embedding.Fit] and
+// [RestoreEmbedder] make embedders; one that is filled by hand embeds nothing, and says so.
 type Embedder struct {
 	Embedding
 	Documents int       // number of training documents, D
@@ -19,12 +23,24 @@ type Embedder struct {
 	Open bool
 
 	columns termTable
+	err     error // of Fit
 }
 
 // Fit learns the terms and, for tfidf, the weights log(D/df) from the training documents.
+//
+// An error, of an embedding that there is none of or of documents that [CSR.Validate] refuses, stays with the embedder:
+// [Embedder.Transform] and [Embedder.Validate] return it.
 func (e Embedding) Fit(train *CSR) *Embedder {
-	f := &Embedder{Embedding: e, Documents: train.Rows()}
-	f.Terms, f.DF = train.TermFrequencies()
+	f := &Embedder{Embedding: e}
+	if f.err = e.validate(); f.err != nil {
+		return f
+	}
+	if f.err = train.Validate(); f.err != nil {
+		f.err = fmt.Errorf("training documents: %w", f.err)
+		return f
+	}
+	f.Documents = train.Rows()
+	f.Terms, f.DF = train.termFrequencies()
 	f.columns = newTermTable(f.Terms, train.NNZ())
 	if e.Weighting == TFIDF {
 		f.Weights = make([]float64, len(f.DF))

@@ -12,7 +12,7 @@ import (
 // outside of 1 … Documents, a weight that isn't finite, weights where the embedding has none or the reverse, Open with an embedding other than tf.
 func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	f := &Embedder{Embedding: from.Embedding, Documents: from.Documents, Terms: from.Terms, DF: from.DF, Weights: from.Weights, Open: from.Open}
-	if err := f.Validate(); err != nil {
+	if err := f.validateFields(); err != nil {
 		return nil, err
 	}
 	const valuesPerTerm = 16 // as if each term were that often in the training documents, which aren't known here
@@ -20,9 +20,33 @@ func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	return f, nil
 }
 
-// Validate reports the first violation of what [RestoreEmbedder] asks for, or nil. It takes one pass.
+// Validate reports the error of [Embedding.Fit], or the first violation of what [RestoreEmbedder] asks for, or that neither of
+// them made the embedder, or nil. It takes one pass.
 func (f *Embedder) Validate() error {
-	if err := f.validate(); err != nil {
+	if f != nil && f.err == nil {
+		if err := f.validateFields(); err != nil {
+			return err
+		}
+	}
+	return f.ready()
+}
+
+// ready checks what takes no pass: that the embedder can embed without reading beyond its lists.
+func (f *Embedder) ready() error {
+	switch {
+	case f == nil:
+		return fmt.Errorf("sparse: no embedder, expected one")
+	case f.err != nil:
+		return f.err
+	case !f.columns.of(f.Terms):
+		return fmt.Errorf("sparse: an embedder of %d terms that was filled by hand, expected one that Fit or RestoreEmbedder made", len(f.Terms))
+	}
+	return f.validateLengths()
+}
+
+// validateLengths checks the embedding and the lengths of the lists.
+func (f *Embedder) validateLengths() error {
+	if err := f.Embedding.validate(); err != nil {
 		return err
 	}
 	switch {
@@ -36,6 +60,14 @@ func (f *Embedder) Validate() error {
 		return fmt.Errorf("sparse: embedding %s has %d weights, expected none", f.Embedding, len(f.Weights))
 	case f.Open && f.Embedding != Embedding{}:
 		return fmt.Errorf("sparse: embedding %s is open, which only %s can be", f.Embedding, Embedding{})
+	}
+	return nil
+}
+
+// validateFields checks the embedding and all that the lists hold.
+func (f *Embedder) validateFields() error {
+	if err := f.validateLengths(); err != nil {
+		return err
 	}
 	for j, t := range f.Terms {
 		if j > 0 && t <= f.Terms[j-1] {

@@ -66,8 +66,12 @@ var (
 	pairingNames   = [...]string{Dot: "", ChiSquare: "-chi2", JensenShannon: "-js"}
 )
 
-// String returns the embedding as [ParseEmbedding] reads it, such as "tf-l1-sqrt", "tf-l1-pow0.75" or "tf-l1-chi2".
+// String returns the embedding as [ParseEmbedding] reads it, such as "tf-l1-sqrt", "tf-l1-pow0.75" or "tf-l1-chi2". Of an
+// embedding that there is none of it gives the numbers.
 func (e Embedding) String() string {
+	if !e.named() {
+		return fmt.Sprintf("embedding(%d, %d, %v, %d)", e.Weighting, e.Norm, e.Power, e.Pairing)
+	}
 	s := weightingNames[e.Weighting] + normNames[e.Norm] + pairingNames[e.Pairing]
 	switch e.Power {
 	case 0:
@@ -134,12 +138,17 @@ func (e Embedding) WithPower(p float64) (Embedding, error) {
 	if e.Power = p; p == 1 {
 		e.Power = 0
 	}
-	return e, nil
+	return e, e.validate()
+}
+
+// named reports whether the weighting, the normalisation and the pairing are among those that there are.
+func (e Embedding) named() bool {
+	return int(e.Weighting) < len(weightingNames) && int(e.Norm) < len(normNames) && int(e.Pairing) < len(pairingNames)
 }
 
 // validate reports an embedding that there is none of.
 func (e Embedding) validate() error {
-	if int(e.Weighting) >= len(weightingNames) || int(e.Norm) >= len(normNames) || int(e.Pairing) >= len(pairingNames) {
+	if !e.named() {
 		return fmt.Errorf("sparse: embedding %d, %d, %d is unknown", e.Weighting, e.Norm, e.Pairing)
 	}
 	if e.Pairing != Dot && (e.Norm != NormL1 || e.Power != 0) {

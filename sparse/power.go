@@ -54,6 +54,11 @@ func (f *Embedder) raised(powers []float64, largest, l1, l2 float64) (divisor, n
 		sum += float64(u * u)
 	}
 	divisor = math.Sqrt(sum)
+	return divisor, f.raisedNorm(divisor, largest, l1, l2)
+}
+
+// raisedNorm returns the norm of a row with the given divisor; see [Embedder.raised].
+func (f *Embedder) raisedNorm(divisor, largest, l1, l2 float64) float64 {
 	n := 1.0
 	switch f.Norm {
 	case NormL1:
@@ -61,5 +66,5 @@ func (f *Embedder) raised(powers []float64, largest, l1, l2 float64) (divisor, n
 	case NormL2:
 		n = l2
 	}
-	return divisor, float64(power(largest/n, f.Power) * divisor)
+	return float64(power(largest/n, f.Power) * divisor)
 }

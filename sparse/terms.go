@@ -6,9 +6,16 @@ import "slices"
 //
 // Unlike [CSR.DocumentFrequency] it takes memory in proportion to the stored values, whatever the greatest column is: with hashed
 // features, or in a file that means harm, that says nothing about how many there are.
+//
+// m must be as [CSR.Validate] wants it: TermFrequencies panics with what it reports.
 func (m *CSR) TermFrequencies() (terms []uint32, df []int32) {
+	m.mustBeValid()
+	return m.termFrequencies()
+}
+
+func (m *CSR) termFrequencies() (terms []uint32, df []int32) {
 	if int64(m.Cols) <= tableLimit(m.NNZ()) {
-		for t, n := range m.DocumentFrequency() {
+		for t, n := range m.documentFrequency() {
 			if n > 0 {
 				terms, df = append(terms, uint32(t)), append(df, n)
 			}
@@ -38,6 +45,11 @@ func tableLimit(nnz int64) int64 { return nnz + 1<<20 }
 type termTable struct {
 	terms []uint32
 	place []uint32 // place+1 of each term, 0 for those that aren't in the list; nil where terms is searched
+}
+
+// of reports whether the table is that of the very list terms.
+func (t *termTable) of(terms []uint32) bool {
+	return len(t.terms) == len(terms) && (len(terms) == 0 || &t.terms[0] == &terms[0])
 }
 
 // newTermTable makes the table for documents of nnz stored values.

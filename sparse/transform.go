@@ -16,14 +16,26 @@ import (
 // with every other document and 1 with another such document. Its norm is 0 (1 for an L1-normalised square root or an L2-normalised document, whose
 // norms are always 1).
 //
-// A negative value under a power and a value that isn't finite are answered with a [*ValueError].
+// Errors: that of [Embedding.Fit], documents that [CSR.Validate] refuses, and a [*ValueError] for a value that isn't finite, a
+// negative one under a power, and one that with its weight is beyond the range of float64.
 func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 	return f.TransformRows(context.Background(), m, nil, 0)
 }
 
 // TransformRows is [Embedder.Transform] for some rows of a matrix, in the given order, on a number of goroutines: nil means all rows, 0 one goroutine a processor. Errors
-// name the rows as the matrix has them, the first in the given order; the end of ctx is one, too.
+// name the rows as the matrix has them, the first in the given order; the end of ctx is one, too. Rows that aren't asked for are
+// neither read nor checked.
 func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, workers int) (*Embedded, error) {
+	if err := f.ready(); err != nil {
+		return nil, err
+	}
+	if err := m.validateShape(); err != nil {
+		return nil, err
+	}
+	workers, err := goroutines(workers)
+	if err != nil {
+		return nil, err
+	}
 	n := len(rows)
 	if rows == nil {
 		n = m.Rows()
@@ -34,24 +46,32 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 		}
 		return rows[i]
 	}
-	if err := f.validate(); err != nil {
-		return nil, err
-	}
-	switch {
-	case workers < 0:
-		return nil, fmt.Errorf("sparse: %d workers, expected at least 1, or 0 for one a processor", workers)
-	case workers == 0:
-		workers = runtime.GOMAXPROCS(0)
-	}
 	x := &Embedded{CSR: CSR{Cols: f.Cols(), Offsets: make([]int64, n+1)}, Embedder: f, Norms: make([]float64, n), Divisors: make([]float64, n)}
 	const chunk = 256
 	chunks := (n + chunk - 1) / chunk
-	err := parallel(ctx, workers, chunks, func(c int) {
+	bad := make([]error, chunks)
+	first := func(err error) error { // the end of ctx, or the error of the first row in the given order
+		for _, of := range bad {
+			if err == nil {
+				err = of
+			}
+		}
+		return err
+	}
+	err = parallel(ctx, workers, chunks, func(c int) {
 		for i := c * chunk; i < min(n, (c+1)*chunk); i++ {
-			x.Offsets[i+1] = f.kept(m.Row(row(i)))
+			r := row(i)
+			if r < 0 || r >= m.Rows() {
+				bad[c] = fmt.Errorf("sparse: row %d, expected 0 to %d, one of the matrix", r, m.Rows()-1)
+				return
+			}
+			if bad[c] = m.validateRow(r); bad[c] != nil {
+				return
+			}
+			x.Offsets[i+1] = f.kept(m.Row(r))
 		}
 	})
-	if err != nil {
+	if err := first(err); err != nil {
 		return nil, err
 	}
 	for i := range n {
@@ -59,7 +79,6 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 	}
 	nnz := x.Offsets[n]
 	x.Terms, x.Values, x.Raw = make([]uint32, nnz), make([]float32, nnz), make([]float32, nnz)
-	bad := make([]error, chunks)
 	err = parallel(ctx, workers, chunks, func(c int) {
 		var unit []float64
 		for i := c * chunk; i < min(n, (c+1)*chunk) && bad[c] == nil; i++ {
@@ -67,15 +86,21 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 			unit, bad[c] = x.embed(i, terms, values, row(i), unit)
 		}
 	})
-	if err != nil {
+	if err := first(err); err != nil {
 		return nil, err
 	}
-	for _, err := range bad {
-		if err != nil {
-			return nil, err
-		}
-	}
 	return x, nil
+}
+
+// goroutines returns how many goroutines a number of workers stands for: 0 is one a processor.
+func goroutines(workers int) (int, error) {
+	switch {
+	case workers < 0:
+		return 0, fmt.Errorf("sparse: %d workers, expected at least 1, or 0 for one a processor", workers)
+	case workers == 0:
+		return runtime.GOMAXPROCS(0), nil
+	}
+	return workers, nil
 }
 
 // kept returns the number of values that a document has once it is embedded.
@@ -135,6 +160,9 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		l2 += unseen
 	}
 	l2 = math.Sqrt(l2)
+	if at > x.Offsets[i] && !(l2 > 0 && max(l1, l2) <= math.MaxFloat64) { // weights may be anything that is finite
+		return unit, fmt.Errorf("sparse: row %d: the weighted values have the length %v, expected one above 0 that float64 can hold", r, l2)
+	}
 	switch empty := at == x.Offsets[i]; {
 	case empty:
 		add(uint32(len(f.Terms)), 1)

@@ -57,7 +57,7 @@ func TestValidate(t *testing.T) {
 		{"-1 columns", tiny, func(m *Model) { m.Support = &sparse.CSR{Cols: -1, Offsets: []int64{0}} }},
 		{"4 columns, the vocabulary has 3", tiny, func(m *Model) { m.Support.Cols = 4 }},
 		{"row 0: index 2 is not above 2", tiny, func(m *Model) { m.Support.Terms[0] = 2 }},
-		{"row 2, index 1: value NaN", tiny, func(m *Model) { m.Support.Values[2] = float32(math.NaN()) }},
+		{"row 2, term 1: found NaN", tiny, func(m *Model) { m.Support.Values[2] = float32(math.NaN()) }},
 		{"3 support vectors with 2 numbers", tiny, func(m *Model) { m.SupportDoc = m.SupportDoc[:2] }},
 		{"3 numbers of documents and 4 classes", tiny, func(m *Model) { m.SupportClass = append(m.SupportClass, 0) }},
 		{"support vector 1 is document 9 of 9", tiny, func(m *Model) { m.SupportDoc[1] = 9 }},

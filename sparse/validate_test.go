@@ -1,0 +1,266 @@
+package sparse
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var nan = float32(math.NaN())
+
+// handFilled returns a valid matrix of four rows, the third of them empty, in slices of its own.
+func handFilled() *CSR {
+	return &CSR{Cols: 5, Offsets: []int64{0, 2, 5, 5, 6}, Terms: []uint32{0, 3, 1, 2, 4, 0}, Values: []float32{1, 2, 3, 4, 5, 6}}
+}
+
+// badMatrices are matrices that somebody may fill by hand, and what is said of them.
+var badMatrices = map[string]struct {
+	spoil func(m *CSR)
+	want  string
+}{
+	"unsorted":            {func(m *CSR) { m.Terms[2], m.Terms[3] = 2, 1 }, "row 1: index 1 is not above 2"},
+	"twice":               {func(m *CSR) { m.Terms[3] = 1 }, "row 1: index 1 is not above 1"},
+	"beyond the columns":  {func(m *CSR) { m.Terms[4] = 5 }, "row 1: index 5 is not below the number of columns, 5"},
+	"greatest term":       {func(m *CSR) { m.Terms[5] = math.MaxUint32 }, "row 3: index 4294967295 is not below the number of columns, 5"},
+	"NaN":                 {func(m *CSR) { m.Values[3] = nan }, "row 1, term 2: found NaN, expected a finite value"},
+	"+Inf":                {func(m *CSR) { m.Values[5] = float32(math.Inf(1)) }, "row 3, term 0: found +Inf"},
+	"-Inf":                {func(m *CSR) { m.Values[0] = float32(math.Inf(-1)) }, "row 0, term 0: found -Inf"},
+	"no columns":          {func(m *CSR) { m.Cols = 0 }, "row 0: index 3 is not below the number of columns, 0"},
+	"fewer than none":     {func(m *CSR) { m.Cols = -1 }, "-1 columns"},
+	"too many columns":    {func(m *CSR) { m.Cols = math.MaxInt }, "9223372036854775807 columns, expected 0 to 4294967296"},
+	"nothing":             {func(m *CSR) { *m = CSR{} }, "no offsets"},
+	"no offsets":          {func(m *CSR) { m.Offsets = nil }, "no offsets"},
+	"first offset":        {func(m *CSR) { m.Offsets[0] = 1 }, "the first offset is 1, expected 0"},
+	"short values":        {func(m *CSR) { m.Values = m.Values[:5] }, "6 terms and 5 values"},
+	"short terms":         {func(m *CSR) { m.Terms = m.Terms[:5] }, "5 terms and 6 values"},
+	"both short":          {func(m *CSR) { m.Terms, m.Values = m.Terms[:5], m.Values[:5] }, "5 terms and 5 values, expected as many of each as the last offset says, 6"},
+	"last offset":         {func(m *CSR) { m.Offsets[4] = 7 }, "6 terms and 6 values, expected as many of each as the last offset says, 7"},
+	"falling offsets":     {func(m *CSR) { m.Offsets[2] = 1 }, "row 1: ends at offset 1, expected at least 2"},
+	"negative offset":     {func(m *CSR) { m.Offsets[1] = -3 }, "row 0: ends at offset -3, expected at least 0"},
+	"least offset":        {func(m *CSR) { m.Offsets[1] = math.MinInt64 }, "row 0: ends at offset -9223372036854775808"},
+	"offset past the end": {func(m *CSR) { m.Offsets[1] = 7 }, "row 0: ends at offset 7, expected at most 6"},
+	"greatest offset":     {func(m *CSR) { m.Offsets[3] = math.MaxInt64 }, "row 2: ends at offset 9223372036854775807, expected at most 6"},
+}
+
+// Every function that takes a matrix and returns an error refuses what Validate refuses.
+func TestMatricesAreRefused(t *testing.T) {
+	train := handFilled()
+	if err := train.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	f := Sphere.Fit(train)
+	for name, c := range badMatrices {
+		m := handFilled()
+		c.spoil(m)
+		says := func(door string, err error, want string) {
+			t.Helper()
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %s: %v, expected %q", name, door, err, want)
+			}
+		}
+		says("Validate", m.Validate(), c.want)
+		says("Corpus.Validate", (&Corpus{Documents: m}).Validate(), c.want)
+		_, err := f.TransformRows(t.Context(), m, []int{3, 2, 1, 0}, 1)
+		if name != "nothing" && name != "no offsets" { // then row 3 comes first
+			says("TransformRows", err, "sparse: ")
+		}
+		if _, err = f.Transform(m); !strings.Contains(c.want, "row 0: index 3") { // f knows where its columns are
+			says("Transform", err, c.want)
+		}
+		bad := Sphere.Fit(m)
+		says("Fit, then Validate", bad.Validate(), "training documents: ")
+		_, err = bad.Transform(train)
+		says("Fit, then Transform", err, c.want)
+	}
+	var none *CSR
+	if err := none.Validate(); err == nil || !strings.Contains(err.Error(), "no matrix") {
+		t.Errorf("no matrix: %v", err)
+	}
+	if _, err := Sphere.Fit(nil).Transform(train); err == nil || !strings.Contains(err.Error(), "no matrix") {
+		t.Errorf("an embedder of no documents: %v", err)
+	}
+	if _, err := f.Transform(nil); err == nil || !strings.Contains(err.Error(), "no matrix") {
+		t.Errorf("no documents: %v", err)
+	}
+	m := handFilled()
+	m.Values[3] = nan
+	if value := (*ValueError)(nil); !errors.As(m.Validate(), &value) || value.Row != 1 || value.Term != 2 {
+		t.Errorf("NaN: %v", value)
+	}
+}
+
+// The first bad row is reported however many goroutines look at rows.
+func TestValidateManyRows(t *testing.T) {
+	const n = 40000
+	m := &CSR{Cols: 3, Offsets: make([]int64, n+1), Terms: make([]uint32, 2*n), Values: make([]float32, 2*n)}
+	for i := range n {
+		m.Offsets[i+1] = int64(2*i + 2)
+		m.Terms[2*i+1] = 2
+	}
+	if err := m.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for i := n - 1; i > 0; i /= 2 {
+		m.Terms[2*i] = 3
+		if want := "row " + strconv.Itoa(i) + ": index 2 is not above 3"; m.Validate() == nil || !strings.HasSuffix(m.Validate().Error(), want) {
+			t.Errorf("%v, expected %q", m.Validate(), want)
+		}
+	}
+}
+
+func TestTransformRowsThatAreNotThere(t *testing.T) {
+	m := handFilled()
+	f := Sphere.Fit(m)
+	for _, rows := range [][]int{{-1}, {4}, {0, 1, math.MaxInt}, {math.MinInt, 0}} {
+		if _, err := f.TransformRows(t.Context(), m, rows, 1); err == nil || !strings.Contains(err.Error(), "expected 0 to 3") {
+			t.Errorf("rows %v: %v", rows, err)
+		}
+	}
+	// A row that nobody asks for isn't read.
+	m.Values[0] = nan
+	if x, err := f.TransformRows(t.Context(), m, []int{1, 3}, 1); err != nil || x.Rows() != 2 {
+		t.Errorf("good rows of a matrix with a bad one: %v", err)
+	}
+}
+
+func TestEmbeddersThatCannotEmbed(t *testing.T) {
+	m := handFilled()
+	good := Embedding{Weighting: TFIDF}.Fit(m)
+	var none *Embedder
+	for want, f := range map[string]*Embedder{
+		"no embedder":                        none,
+		"filled by hand":                     {Embedding: Embedding{Weighting: TFIDF}, Documents: 4, Terms: good.Terms, DF: good.DF, Weights: good.Weights},
+		"embedding 9, 0, 0 is unknown":       Embedding{Weighting: 9}.Fit(m),
+		"embedding 0, 0, 7 is unknown":       {Embedding: Embedding{Pairing: 7}},
+		"power NaN":                          Embedding{Power: math.NaN()}.Fit(m),
+		"expected -l1 and no power":          Embedding{Pairing: ChiSquare}.Fit(m),
+		"has 4 weights":                      altered(good, func(f *Embedder) { f.Weights = f.Weights[:4] }),
+		"has 5 weights, expected none":       altered(good, func(f *Embedder) { f.Weighting = TF }),
+		"an embedding of -1 documents":       altered(good, func(f *Embedder) { f.Documents = -1 }),
+		"of 5 terms has 4 document freq":     altered(good, func(f *Embedder) { f.DF = f.DF[:4] }),
+		"an embedder of 4 terms that was fi": altered(good, func(f *Embedder) { f.Terms, f.DF, f.Weights = f.Terms[:4], f.DF[:4], f.Weights[:4] }),
+		"tfidf is open":                      altered(good, func(f *Embedder) { f.Open = true }),
+	} {
+		for door, err := range map[string]error{"Validate": f.Validate(), "Transform": second(f.Transform(m))} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, expected %q", door, err, want)
+			}
+		}
+	}
+	// Weights that are finite may still be too great, or too small, for a length.
+	for _, w := range []float64{1e300, 1e-300, -1e250} {
+		own := fields(good)
+		for j := range own.Weights {
+			own.Weights[j] = w
+		}
+		f, err := RestoreEmbedder(own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = f.Transform(m); err == nil || !strings.Contains(err.Error(), "row 0: the weighted values have the length") {
+			t.Errorf("weights %v: %v", w, err)
+		}
+	}
+}
+
+func altered(f *Embedder, alter func(f *Embedder)) *Embedder {
+	g := *f
+	alter(&g)
+	return &g
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestCorporaAreRefused(t *testing.T) {
+	good := func() *Corpus {
+		return &Corpus{Source: "mine", Documents: handFilled(), Classes: []string{"a", "b"}, Labels: Labels{Offsets: []int64{0, 1, 1, 3, 4}, IDs: []int32{1, 0, 1, 0}},
+			Vocabulary: []string{"v", "w", "x", "y", "z"}, Names: make([]string, 4), Groups: make([]int64, 4)}
+	}
+	for want, spoil := range map[string]func(c *Corpus){
+		"":          func(c *Corpus) {},
+		"no matrix": func(c *Corpus) { c.Documents = nil },
+		"labels of 3 documents, expected those of 4":                                  func(c *Corpus) { c.Labels.Offsets = c.Labels.Offsets[:4] },
+		"labels of 5 documents, expected those of 4":                                  func(c *Corpus) { c.Labels.Add(0) },
+		"labels without offsets have 4 classes":                                       func(c *Corpus) { c.Labels.Offsets = nil },
+		"labels begin at offset 1":                                                    func(c *Corpus) { c.Labels.Offsets[0] = 1 },
+		"labels end at offset 5, expected 4":                                          func(c *Corpus) { c.Labels.Offsets[4] = 5 },
+		"labels of document 1 end at offset 0, expected at ":                          func(c *Corpus) { c.Labels.Offsets[2] = 0 },
+		"labels of document 2 end at offset -1":                                       func(c *Corpus) { c.Labels.Offsets[3] = -1 },
+		"labels of document 1 end at offset 1, expected at least 9223372036854775807": func(c *Corpus) { c.Labels.Offsets[1] = math.MaxInt64 },
+		"labels: class 2 at offset 1, expected 0 to 1":                                func(c *Corpus) { c.Labels.IDs[1] = 2 },
+		"labels: class -1 at offset 3":                                                func(c *Corpus) { c.Labels.IDs[3] = -1 },
+		"labels: class 1 at offset 0, expected 0 to 0":                                func(c *Corpus) { c.Classes = c.Classes[:1] },
+		"a vocabulary of 4 terms, expected at least 5":                                func(c *Corpus) { c.Vocabulary = c.Vocabulary[:4] },
+		"3 names, expected 4":                                                         func(c *Corpus) { c.Names = c.Names[:3] },
+		"0 groups, expected 4":                                                        func(c *Corpus) { c.Groups = []int64{} },
+	} {
+		c := good()
+		spoil(c)
+		err := c.Validate()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "mine: ")) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+	if err := (*Corpus)(nil).Validate(); err == nil {
+		t.Error("no corpus is accepted")
+	}
+	if err := (&Corpus{Documents: handFilled()}).Validate(); err != nil {
+		t.Errorf("documents alone: %v", err)
+	}
+	if ids := (Labels{}).Of(0); ids != nil {
+		t.Errorf("no labels at all have %v", ids)
+	}
+}
+
+// Whatever is altered of embedded documents is found, for every embedding.
+func TestEmbeddedIsRefused(t *testing.T) {
+	m := csrOf([][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {}, {0, 0, 7, 1}, {4, 0, 1, 0}, {1, 1e-4, 2e4}})
+	for _, e := range withPowers() {
+		x := mustTransform(t, e.Fit(m), m)
+		for want, spoil := range map[string]func(x *Embedded){
+			"no embedder": func(x *Embedded) { x.Embedder = nil },
+			"filled by hand": func(x *Embedded) {
+				x.Embedder = &Embedder{Embedding: Embedding{}, Terms: []uint32{0, 1, 2, 3}, DF: []int32{0, 0, 0, 0}}
+			},
+			"6 columns, expected those of the emb": func(x *Embedded) { x.Cols++ },
+			"is not above":                         func(x *Embedded) { x.Terms[1] = x.Terms[0] },
+			"index 5 is not below":                 func(x *Embedded) { x.Terms[x.Offsets[1]-1] = 5 },
+			"the first offset":                     func(x *Embedded) { x.Offsets[0] = 1 },
+			"raw values, expected":                 func(x *Embedded) { x.Raw = x.Raw[1:] },
+			"5 divisors":                           func(x *Embedded) { x.Divisors = x.Divisors[1:] },
+			"5 norms":                              func(x *Embedded) { x.Norms = x.Norms[1:] },
+			"norm NaN":                             func(x *Embedded) { x.Norms[0] = math.NaN() },
+			"norm -":                               func(x *Embedded) { x.Norms[1] = -x.Norms[1] },
+			"row 2: norm":                          func(x *Embedded) { x.Norms[2] = 7 },
+			"row 3: norm":                          func(x *Embedded) { x.Norms[3] *= 1.001 },
+			"divisor 0":                            func(x *Embedded) { x.Divisors[1] = 0 },
+			"divisor +Inf":                         func(x *Embedded) { x.Divisors[1] = math.Inf(1) },
+			"over the divisor":                     func(x *Embedded) { x.Divisors[1] *= 1.001 },
+			"raw value NaN":                        func(x *Embedded) { x.Raw[0] = nan },
+			"raw value 0":                          func(x *Embedded) { x.Raw[0] = 0 },
+			"of length":                            func(x *Embedded) { x.Values[0] *= 1.5 },
+			"found +Inf":                           func(x *Embedded) { x.Values[0] = float32(math.Inf(1)) },
+			"expected that of the raw value":       func(x *Embedded) { x.Raw[0] *= 2 },
+		} {
+			bad := &Embedded{CSR{x.Cols, slices.Clone(x.Offsets), slices.Clone(x.Terms), slices.Clone(x.Values)}, x.Embedder, slices.Clone(x.Norms), slices.Clone(x.Raw), slices.Clone(x.Divisors)}
+			spoil(bad)
+			if want == "filled by hand" {
+				want = "is in 0 documents of 0"
+			}
+			if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: %v, expected %q", e, err, want)
+			}
+		}
+		bare := *x
+		bare.Norms = nil
+		if err := bare.Validate(); err != nil {
+			t.Errorf("%v without norms: %v", e, err)
+		}
+	}
+	if err := (*Embedded)(nil).Validate(); err == nil {
+		t.Error("no documents are accepted")
+	}
+}
