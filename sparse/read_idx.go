@@ -205,20 +205,26 @@ func findIDX(folder string) string {
 
 // openIDXLabels opens the file of labels that goes with a file of images; nil where there is none, or the name of the images doesn't say.
 func openIDXLabels(ctx context.Context, images string, m *meter) (*input, error) {
-	folder, name := filepath.Split(images)
-	at := strings.LastIndex(name, "images")
-	if at < 0 {
-		return nil, nil
-	}
-	rest, _ := strings.CutSuffix(name[at+len("images"):], ".gz")
-	if i := strings.Index(rest, "idx"); i >= 0 && i+3 < len(rest) { // its digit is the number of dimensions
-		rest = rest[:i+3] + "1" + rest[i+4:]
-	}
-	for _, suffix := range []string{"", ".gz"} {
-		in, err := openInput(ctx, filepath.Join(folder, name[:at]+"labels"+rest+suffix), m, nil)
+	for _, labels := range idxLabels(images) {
+		in, err := openInput(ctx, labels, m, nil)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return in, err
 		}
 	}
 	return nil, nil
+}
+
+// idxLabels returns the paths at which the labels of a file of images may be, the first that is there; none where the name of the images doesn't say.
+func idxLabels(images string) []string {
+	folder, name := filepath.Split(images)
+	at := strings.LastIndex(name, "images")
+	if at < 0 {
+		return nil
+	}
+	rest, _ := strings.CutSuffix(name[at+len("images"):], ".gz")
+	if i := strings.Index(rest, "idx"); i >= 0 && i+3 < len(rest) { // its digit is the number of dimensions
+		rest = rest[:i+3] + "1" + rest[i+4:]
+	}
+	labels := filepath.Join(folder, name[:at]+"labels"+rest)
+	return []string{labels, labels + ".gz"}
 }

@@ -72,6 +72,11 @@ func OpenStore(dir string) (*Store, error) {
 	return &Store{dir, func(dir string) (file, error) { return os.CreateTemp(dir, making+"*") }}, nil
 }
 
+// Owns reports whether a store that has a file's folder may replace or remove a file of that name.
+func Owns(name string) bool {
+	return strings.HasPrefix(name, making) || strings.HasSuffix(name, suffix)
+}
+
 // Dir returns the folder.
 func (s *Store) Dir() string { return s.dir }
 

@@ -53,7 +53,7 @@ Examples:
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
 		b := &bench{flags: f, workers: workerList{1}}
-		f.sourceFlags()
+		f.sourceFlags("goroot")
 		f.kernelFlags("tiles, c and diffusion:t=0.5; tiles is c without a matrix")
 		f.backendFlags()
 		f.seedFlag("the choice of documents and pairs")
@@ -64,6 +64,7 @@ Examples:
 		f.set.BoolVar(&b.maps, "maps", false, "measure the elementwise maps")
 		f.set.BoolVar(&b.explain, "explain", false, "measure what the choice of the head is worth")
 		f.set.StringVar(&b.plot, "plot", "", "also draw a roofline into `FILE`, a .png")
+		f.writes("-plot", &b.plot)
 		return b.run
 	},
 }

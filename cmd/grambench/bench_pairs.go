@@ -109,11 +109,6 @@ func (r *pairsReport) merges() []*benchRow { return append([]*benchRow{r.Merge},
 // measurePairs is bench without -maps and -explain.
 func (b *bench) measurePairs(ctx context.Context, head benchHead, specs []benchSpec) (report, error) {
 	r := &pairsReport{benchHead: head, Plot: b.plot}
-	if b.plot != "" {
-		if err := writable(b.plot); err != nil {
-			return nil, err
-		}
-	}
 	for _, w := range b.workers {
 		r.Memory = append(r.Memory, memoryRow{Workers: w, Buffer: 4 * int64(memoryFloats())})
 	}

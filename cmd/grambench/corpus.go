@@ -32,21 +32,21 @@ Examples:
   grambench corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
-		f.sourceFlags()
+		f.sourceFlags("goroot")
 		f.set.IntVar(&f.workers, "workers", 0, "read with `N` goroutines (default: all processors)")
 		classes := f.set.Int("classes", 20, "list the `N` largest classes; -1 lists all, -json always does")
 		out := f.set.String("o", "", "write the documents as svmlight vectors to `FILE`")
+		f.writes("-o", out)
 		f.set.StringVar(&f.embed, "embed", "", "write them embedded as `EMBEDDING`, such as tf-l1-sqrt (default: the values that were read)")
 		like := f.set.String("like", "", "take vocabulary, weights and numbers of classes from the training `SOURCE`")
-		return func(ctx context.Context, e *env) error {
+		f.readsSource("-like", like)
+		f.check = func() error {
 			if f.embed != "" && *out == "" {
 				return usagef("-embed %s without -o: it says how vectors are written", f.embed)
 			}
-			if *out != "" {
-				if err := writable(*out); err != nil {
-					return err
-				}
-			}
+			return nil
+		}
+		return func(ctx context.Context, e *env) error {
 			f.onlyReads = *out == "" && *like == ""
 			p := newProgress(e.stderr)
 			defer p.clear()

@@ -13,7 +13,7 @@ var cvCommand = command{
 	args:    "[SOURCE]",
 	help: `
 Says how well a support vector machine would do on documents that it wasn't trained on: the documents are divided into folds, and each fold is
-predicted by a machine that was trained on the others. Nothing is written; grambench train trains on all documents, and grambench grid compares many
+predicted by a machine that was trained on the others. The source must be named. Nothing is written; grambench train trains on all documents, and grambench grid compares many
 settings at little more than the cost of one.
 
 A fold holds a part of each class, drawn by -seed; documents of several labels count for their first, those of regression for none. The figure is the

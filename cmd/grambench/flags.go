@@ -24,6 +24,7 @@ type flags struct {
 	signed       bool
 	maxLine      byteSize
 	onlyReads    bool     // nothing follows reading that takes memory
+	learns       bool     // the source must be named: no command learns from documents that nobody named
 	sets         string   // what says which points belong together, for commands that compare sets of them
 	vocabulary   []string // if not nil: the terms to count, those of the training documents
 
@@ -43,6 +44,9 @@ type flags struct {
 	seed uint64
 	json bool
 
+	inputs  []input  // what flags name to be read
+	outputs []output // and to be written
+
 	args    []string                              // arguments that aren't flags
 	maxArgs int                                   // how many of them the command takes
 	rewrite func(args []string) ([]string, error) // brings other programs' forms into those of package flag
@@ -58,9 +62,9 @@ func newFlags(name string) *flags {
 	return f
 }
 
-// sourceFlags declares what to read and how.
-func (f *flags) sourceFlags() {
-	f.inputFlags("goroot")
+// sourceFlags declares what to read, by default the source fallback, and how.
+func (f *flags) sourceFlags(fallback string) {
+	f.inputFlags(fallback)
 	f.set.IntVar(&f.minDF, "min-df", 0, "leave out terms that fewer than `N` documents have (default 2 for text, 1 for vectors)")
 	f.set.IntVar(&f.maxDF, "max-df", 0, "leave out terms that more than `N` documents have (default: no limit)")
 	f.set.BoolVar(&f.signed, "signed", false, "accept negative values")
@@ -69,6 +73,7 @@ func (f *flags) sourceFlags() {
 // inputFlags declares what to read, by default the source fallback, for commands that take it as it is.
 func (f *flags) inputFlags(fallback string) {
 	f.set.StringVar(&f.in, "in", fallback, "read the documents from `SOURCE`: a file, a folder, goroot or synthetic:...")
+	f.readsSource("-in", &f.in)
 	f.set.StringVar(&f.format, "format", "", "`FORMAT` of a file: svmlight, tsv, folder, matrixmarket or idx (default: from the name and the first bytes)")
 	f.set.Var(&f.maxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
 	f.set.Var(&f.memory, "m", "use at most `SIZE` of memory, such as 500M or 4G; a plain number means MB (default: three quarters of what is free)")
@@ -130,10 +135,18 @@ func (f *flags) parse(args []string) error {
 			return usageError{err}
 		}
 	}
-	if err := f.checkBackend(); err != nil || f.check == nil {
+	if err := f.checkBackend(); err != nil {
 		return err
 	}
-	return f.check()
+	if f.check != nil {
+		if err := f.check(); err != nil {
+			return err
+		}
+	}
+	if f.learns && f.in == "" {
+		return noSource("learn from")
+	}
+	return nil
 }
 
 // parseArgs reads flags and the arguments between and behind them.

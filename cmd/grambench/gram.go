@@ -43,13 +43,16 @@ Examples:
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
 		f.startsOver = true
-		f.sourceFlags()
+		f.sourceFlags("goroot")
 		f.kernelFlags("diffusion:t=0.5")
 		f.computeFlags(0)
 		out := f.set.String("o", "", "write to `FILE`; must be given")
 		to := f.set.String("to", "", "write the format `FORMAT`: npy, libsvm or mm (default: from the ending .npy, .svm, .libsvm, .mtx or .mm)")
+		f.writes("-o", out)
 		f.setsFlag()
-		return func(ctx context.Context, e *env) error { return f.gram(ctx, e, *out, *to) }
+		g := &gramRun{flags: f}
+		f.check = func() error { return g.check(*out, *to) }
+		return g.run
 	},
 }
 
@@ -86,7 +89,16 @@ func (r *gramRow) writeText(w io.Writer) {
 		formatBytes(r.FileBytes), withWhy(r.ISA, r.Why), r.Seconds, formatBytes(r.PeakBytes))
 }
 
-func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
+// gramRun is one run of the command gram.
+type gramRun struct {
+	*flags
+	out, format string
+	kernel      engine.Kernel     // of documents
+	ofSet       engine.Hyperbolic // of sets of points, where these were asked for
+}
+
+// check checks that the flags make sense together, and takes the format from the file's name where no flag gives it.
+func (g *gramRun) check(out, format string) error {
 	if out == "" {
 		return usagef("-o FILE is missing")
 	}
@@ -98,20 +110,32 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 	if _, err := matrixio.NewWriter(format, io.Discard, matrixio.Header{}); err != nil {
 		return usageError{fmt.Errorf("-to: %w", err)}
 	}
-	if f.ofSets() {
-		return f.gramOfSets(ctx, e, out, format)
+	g.out, g.format = out, format
+	count := 0
+	if g.ofSets() {
+		kernels, err := g.checkSets()
+		if err != nil {
+			return err
+		}
+		count, g.ofSet = len(kernels), kernels[0]
+	} else {
+		kernels, err := g.parseKernels("diffusion:t=0.5")
+		if err != nil {
+			return err
+		}
+		count, g.kernel = len(kernels), kernels[0]
 	}
-	kernels, err := f.parseKernels("diffusion:t=0.5")
-	if err != nil {
-		return err
+	if count > 1 {
+		return usagef("%d kernels, expected one: a file holds one matrix", count)
 	}
-	if len(kernels) > 1 {
-		return usagef("%d kernels, expected one: a file holds one matrix", len(kernels))
-	}
-	if err := writable(out); err != nil {
-		return err
-	}
+	return nil
+}
 
+func (g *gramRun) run(ctx context.Context, e *env) error {
+	f := g.flags
+	if g.ofSets() {
+		return f.gramOfSets(ctx, e, g.ofSet, g.out, g.format)
+	}
 	p := newProgress(e.stderr)
 	defer p.clear()
 	corpus, err := f.read(ctx, e, p)
@@ -119,7 +143,7 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 		return err
 	}
 	header := matrixio.Header{N: corpus.Documents.Rows()}
-	if format == "libsvm" {
+	if g.format == "libsvm" {
 		if header.Labels, err = numericLabels(corpus, e.stderr); err != nil {
 			return err
 		}
@@ -132,18 +156,18 @@ func (f *flags) gram(ctx context.Context, e *env, out, format string) error {
 	if err := f.fits("embedding the documents for "+gramOf(header.N), runtimeBytes+max(corpus.Documents.Bytes()+embedded, inEngine, embedded+stripes)); err != nil {
 		return err
 	}
-	x, err := embed(ctx, corpus, kernels[0].Embedding(), f.workers)
+	x, err := embed(ctx, corpus, g.kernel.Embedding(), f.workers)
 	if err != nil {
 		return err
 	}
 	warnEmptied(e.stderr, corpus, x)
-	k := engine.Resolve(kernels[0], len(x.Embedder.Terms))
+	k := engine.Resolve(g.kernel, len(x.Embedder.Terms))
 	warnDoubtful(e.stderr, k)
 	header.Comment = fmt.Sprintf("%s of %s", k, filepath.Base(corpus.Source))
 	line := newCorpusLine(corpus)
 	corpus = nil // the matrix needs the room
 
-	row := gramRow{File: out, Format: format, Kernel: k.String(), Embedding: k.Embedding().String(), Documents: x.Rows()}
+	row := gramRow{File: g.out, Format: g.format, Kernel: k.String(), Embedding: k.Embedding().String(), Documents: x.Rows()}
 	begin := time.Now()
 	if err := f.writeGram(ctx, e, p, x, k, header, &row); err != nil {
 		return err

@@ -28,17 +28,7 @@ func (r *setsReport) writeText(w io.Writer) {
 }
 
 // gramOfSets computes the matrix of a kernel of sets of points.
-func (f *flags) gramOfSets(ctx context.Context, e *env, out, format string) error {
-	kernels, err := f.checkSets()
-	if err != nil {
-		return err
-	}
-	if len(kernels) > 1 {
-		return usagef("%d kernels, expected one: a file holds one matrix", len(kernels))
-	}
-	if err := writable(out); err != nil {
-		return err
-	}
+func (f *flags) gramOfSets(ctx context.Context, e *env, kernel engine.Hyperbolic, out, format string) error {
 	p := newProgress(e.stderr)
 	defer p.clear()
 	corpus, err := f.read(ctx, e, p)
@@ -62,7 +52,7 @@ func (f *flags) gramOfSets(ctx context.Context, e *env, out, format string) erro
 		return err
 	}
 	report.P = x.P()
-	g, err := engine.NewHyperbolic(ctx, kernels[0], x, engine.Options{Workers: f.workers, MemoryBytes: int64(f.memory), Progress: p.computing})
+	g, err := engine.NewHyperbolic(ctx, kernel, x, engine.Options{Workers: f.workers, MemoryBytes: int64(f.memory), Progress: p.computing})
 	if err != nil {
 		return err
 	}

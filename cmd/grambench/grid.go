@@ -19,7 +19,7 @@ var gridCommand = command{
 	args:    "[SOURCE]",
 	help: `
 Cross-validates all combinations of kernels and parameters on the same folds, and prints how each did, which is the best, and the command that trains
-it. Each dot product is computed once for all kernels of one embedding, and a machine starts from its neighbour's: a search over dozens of settings takes
+it. The source must be named. Each dot product is computed once for all kernels of one embedding, and a machine starts from its neighbour's: a search over dozens of settings takes
 little more time than some trainings. Each rho of probability-product has an embedding, and so dot products, of its own.
 
 Lists (-grid NAME=LIST, once for each name):
@@ -49,6 +49,7 @@ Examples:
 		f.set.IntVar(&r.folds, "v", svm.DefaultFolds, "-folds, `N`")
 		f.set.Var(&r.lists, "grid", "search the values `NAME=LIST`, such as C=1..1000*10 or t=0.1,0.5,1; may be given several times")
 		f.set.StringVar(&r.plot, "plot", "", "draw the errors into `FILE`, a .png")
+		f.writes("-plot", &r.plot)
 		f.set.Func("log2c", "-grid C, powers of 2 from `BEGIN,END,STEP`", func(v string) error { return r.log2("C", v) })
 		f.set.Func("log2g", "-grid gamma, powers of 2 from `BEGIN,END,STEP`; alone it means -t 2", func(v string) error { return r.log2("gamma", v) })
 		f.check = r.check
@@ -202,11 +203,6 @@ func (r *gridRun) grid(c *sparse.Corpus) (svm.Grid, error) {
 func (r *gridRun) run(ctx context.Context, e *env) error {
 	begin := time.Now()
 	f := r.f
-	if r.plot != "" {
-		if err := writable(r.plot); err != nil {
-			return err
-		}
-	}
 	p := newTrainProgress(e.stderr, r.quiet)
 	defer p.clear()
 	corpus, err := f.read(ctx, e, p)

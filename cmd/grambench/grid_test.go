@@ -114,7 +114,7 @@ func parseGrid(line string) (*gridRun, []string, error) {
 	f.set.Var(&r.lists, "grid", "")
 	f.set.Func("log2g", "", func(v string) error { return r.log2("gamma", v) })
 	f.set.Func("log2c", "", func(v string) error { return r.log2("C", v) })
-	f.check = r.check
+	f.check, f.in = r.check, "some" // for lines that name no source
 	if err := f.parse(strings.Fields(line)); err != nil {
 		return nil, nil, err
 	}

@@ -37,12 +37,12 @@ Exit status: 0 done, 1 failed, 2 wrong usage.
 `)
 }
 
-// sourcesHelp says what -in takes.
+// sourcesHelp says what -in takes; %s is for whether goroot is the default.
 const sourcesHelp = `
 Sources for -in (files may be gzipped):
   FILE              svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, MatrixMarket, or idx images (MNIST); see -format
   FOLDER            one sub-folder a class, one file a document; or files alone, documents without a class; or idx files: train-images-idx3-ubyte
-  goroot            the Go source files of the local installation, labelled by top folder (the default)
+  goroot            the Go source files of the local installation, labelled by top folder%s
   synthetic:...     docs=N,terms=N,length=N,classes=N,seed=N: random documents with Zipfian word frequencies
 Several labels of a document are separated by commas.
 `
@@ -109,8 +109,12 @@ func writeCommandHelp(w io.Writer, c command, f *flags) {
 		}
 		writeWrapped(w, fmt.Sprintf("  %-20s ", name), text, 110)
 	})
-	if f.set.Lookup("in") != nil {
-		fmt.Fprint(w, sourcesHelp)
+	if in := f.set.Lookup("in"); in != nil {
+		taken := " (the default)"
+		if in.DefValue == "" {
+			taken = "" // a source must be named
+		}
+		fmt.Fprintf(w, sourcesHelp, taken)
 	}
 	if f.set.Lookup("kernel") != nil {
 		fmt.Fprint(w, kernelsHelp(f.set.Lookup("sets") != nil))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
@@ -14,11 +13,8 @@ import (
 
 // read reads the corpus and prints its warnings.
 func (f *flags) read(ctx context.Context, e *env, p *progress) (*sparse.Corpus, error) {
-	if limit := f.budget(); limit > 0 {
-		debug.SetMemoryLimit(limit - min(programBytes, limit/4)) // the collector works harder before the bound is reached
-		if f.memory > 0 && limit < runtimeBytes {
-			return nil, f.fits("any command", runtimeBytes)
-		}
+	if limit := f.limitMemory(); f.memory > 0 && limit < runtimeBytes {
+		return nil, f.fits("any command", runtimeBytes)
 	}
 	p.stage("reading " + shorten(f.in, 40))
 	corpus, err := sparse.Read(ctx, f.in, sparse.Options{

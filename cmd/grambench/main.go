@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -125,11 +126,15 @@ func printed(stdout, stderr io.Writer, write func(io.Writer)) int {
 
 // execute parses the command's flags, runs it and turns its error into an exit status.
 func (c command) execute(ctx context.Context, args []string, e *env) int {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // a command's limit ends with it
 	f := newFlags(c.name)
 	work := c.setup(f)
 	err := f.parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		return printed(e.stdout, e.stderr, func(w io.Writer) { writeCommandHelp(w, c, f) })
+	}
+	if err == nil {
+		err = f.checkFiles(ctx, e)
 	}
 	if err == nil {
 		err = f.do(ctx, e, work)

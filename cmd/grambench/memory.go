@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
 	"strings"
@@ -25,6 +26,15 @@ func (f *flags) budget() int64 {
 		return int64(f.memory)
 	}
 	return procBytes("/proc/meminfo", "MemAvailable:") / 4 * 3
+}
+
+// limitMemory has the collector work harder before the budget is reached, which it returns. The limit is the program's; [command.execute] takes it back.
+func (f *flags) limitMemory() int64 {
+	limit := f.budget()
+	if limit > 0 {
+		debug.SetMemoryLimit(limit - min(programBytes, limit/4))
+	}
+	return limit
 }
 
 // fits holds that what is needed stays within the budget; what names the need.

@@ -51,6 +51,8 @@ Examples:
 		f.setsFlag()
 		f.set.StringVar(&r.model, "model", "", "predict with the model in `FILE`")
 		f.set.StringVar(&r.out, "o", "", "write the predictions to `FILE` (default: standard output)")
+		f.reads("-model", &r.model)
+		f.writes("-o", &r.out)
 		f.set.StringVar(&r.output, "output", "", "write `WHAT`: labels, probabilities or decisions (default: labels)")
 		f.set.Var(&r.prob, "b", "-output probabilities, `0|1`")
 		f.set.BoolVar(&r.names, "names", false, "begin each line with the document's file, or its number where it has none, and a TAB")
@@ -90,7 +92,7 @@ func (r *predictRun) check() error {
 	}
 	switch {
 	case f.in == "":
-		return usagef("no documents to predict: -in SOURCE is missing")
+		return noSource("predict")
 	case r.model == "":
 		return usagef("-model FILE is missing")
 	case r.output == "" && bool(r.prob):
@@ -110,11 +112,6 @@ func (r *predictRun) check() error {
 func (r *predictRun) run(ctx context.Context, e *env) error {
 	begin := time.Now()
 	f := r.f
-	if r.out != "" {
-		if err := writable(r.out); err != nil {
-			return err
-		}
-	}
 	p := newProgress(e.stderr)
 	if r.quiet {
 		p = &progress{}

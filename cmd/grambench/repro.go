@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -35,8 +34,11 @@ var reproCommand = command{
 		f.rewrite = r.choose
 		f.check = r.check
 		f.set.StringVar(&r.data, "data", "", "read the corpora from the sub-folders of `DIR`")
+		f.readsFiles("-data", func() string { return r.data }, func() []string { return repro.Files(r.data) })
 		f.set.StringVar(&r.plot, "plot", "", "draw the learning curves into the PNG `FILE`; where there are several figures, the name of each is put before .png")
+		f.draws("-plot", &r.plot)
 		f.set.StringVar(&r.state, "state", "", "keep what is done in `FILE`, from which an interrupted run with the same settings goes on")
+		f.keeps("-state", &r.state)
 		f.set.Var(&f.memory, "m", "use at most `SIZE` of memory, such as 500M or 4G; a plain number means MB (default: three quarters of what is free)")
 		f.computeFlags(0)
 		f.seedFlag("every random choice")
@@ -68,6 +70,9 @@ func (r *reproRun) choose(args []string) ([]string, error) {
 	r.f.help = reproHelp(e)
 	if e.Setup != nil {
 		r.work = e.Setup(r.f.set)
+		if words := r.f.set.Lookup("stop-words"); words != nil {
+			r.f.readsFiles("-stop-words", words.Value.String, func() []string { return []string{words.Value.String()} })
+		}
 	}
 	return args[1:], nil
 }
@@ -99,14 +104,7 @@ func (r *reproRun) run(ctx context.Context, e *env) error {
 	}
 	begin := time.Now()
 	resetPeak()
-	if limit := r.f.budget(); limit > 0 {
-		debug.SetMemoryLimit(limit - min(programBytes, limit/4))
-	}
-	if r.plot != "" {
-		if err := writable(r.plot); err != nil {
-			return err
-		}
-	}
+	r.f.limitMemory()
 	state, err := repro.OpenState(r.state)
 	if err != nil {
 		return err

@@ -22,6 +22,12 @@ const (
 // setsFlag declares what says which points belong together.
 func (f *flags) setsFlag() {
 	f.set.StringVar(&f.sets, "sets", "", "compare sets of points instead of documents; `SETS`: qid, label or a file say which points belong together")
+	f.readsFiles("-sets", func() string { return f.sets }, func() []string {
+		if f.sets == setsByQID || f.sets == setsByLabel {
+			return nil
+		}
+		return []string{f.sets}
+	})
 }
 
 // ofSets reports whether sets of points were asked for, by the flag or by a kernel.

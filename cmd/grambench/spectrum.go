@@ -50,7 +50,7 @@ Examples:
 	setup: func(f *flags) func(context.Context, *env) error {
 		f.startsOver = true
 		s := &spectrumCall{flags: f}
-		f.sourceFlags()
+		f.sourceFlags("goroot")
 		f.kernelFlags("diffusion:t=0.5")
 		f.computeFlags(0)
 		f.setsFlag()
@@ -62,6 +62,7 @@ Examples:
 		f.set.BoolVar(&s.lanczos, "lanczos", false, "find the extremes alone, for few documents too")
 		f.set.IntVar(&s.steps, "steps", spectrum.DefaultSteps, "at most `N` products for Lanczos, which ends sooner where all values have converged")
 		f.set.StringVar(&s.plot, "plot", "", "draw the eigenvalues into `FILE`, a PNG picture")
+		f.writes("-plot", &s.plot)
 		f.check = s.check
 		return s.run
 	},
@@ -133,11 +134,6 @@ func (s *spectrumCall) check() error {
 }
 
 func (s *spectrumCall) run(ctx context.Context, e *env) error {
-	if s.plot != "" {
-		if err := writable(s.plot); err != nil {
-			return err
-		}
-	}
 	p := newProgress(e.stderr)
 	defer p.clear()
 	corpus, err := s.read(ctx, e, p)

@@ -52,7 +52,8 @@ var schemes = []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels}
 // svmFlags declares how machines are trained: the source, the kernel, the problem, how to compute.
 func (f *flags) svmFlags() *svmFlags {
 	s := &svmFlags{f: f, kernelDefault: svm.DefaultKernel, libsvmKernel: -1, shrinking: true, weights: weights{}}
-	f.sourceFlags()
+	f.sourceFlags("")
+	f.learns = true
 	f.kernelFlags(s.kernelDefault)
 	f.computeFlags(0)
 	f.seedFlag("folds, those behind probabilities included")
@@ -69,6 +70,7 @@ func (f *flags) svmFlags() *svmFlags {
 	set.Var(&s.prob, "probabilities", "train for probabilities, too, which takes five more trainings a machine, `0|1`")
 	set.Var(s.weights, "weight", "multiply C for a class: `CLASS=W`, may be given several times; also svm-train's -wCLASS W")
 	set.StringVar(&s.tiles, "tiles", "", "keep the matrix in the folder `DIR` for later runs on the same documents and embedding (4 bytes a pair)")
+	f.stores("-tiles", &s.tiles)
 	set.StringVar(&s.solver, "solver", "auto", "keep the solver's rows and scores in the memory of the `PLACE`: cpu, cuda, or auto, the GPU's for large problems that -backend has it compute")
 	set.BoolVar(&s.quiet, "q", false, "neither progress nor report")
 

@@ -24,8 +24,8 @@ var trainCommand = command{
 	args:    "[SOURCE [MODEL]]",
 	help: `
 Trains a support vector machine on documents and writes a model, from which grambench predict predicts the classes of other documents. The source
-stands behind -in or, as svm-train has it, behind the flags; so does the model's file, behind -o or the source. It is called SOURCE.model where
-nothing else is said.
+stands behind -in or, as svm-train has it, behind the flags, and must be named; the model's file may be, behind -o or the source. It is called
+SOURCE.model where nothing else is said.
 
 The letters of svm-train mean the same here: -s -t -g -d -r -c -n -p -e -h -b -wCLASS -v -q. The kernel is a kernel of text, diffusion:t=0.5, unless
 -kernel, -t or -g ask for another. -m bounds the memory of the whole command, not that of the cache.
@@ -37,7 +37,7 @@ Files (-to):
   gram                this program's own: everything that a prediction needs, words and weights of terms included, with a checksum
   libsvm              for svm-predict, where LIBSVM knows the kernel (linear, polynomial, rbf, sigmoid); grambench corpus -o -like writes documents for it
   libsvm-precomputed  for svm-predict, any kernel: support vectors are numbers of documents, kernel values come from grambench gram -to libsvm
-The file appears under its name only when it is complete.
+The file appears under its name only when it is complete. A file that is read isn't replaced: that is an error, before anything is written.
 
 A run can be stopped and go on: -tiles DIR keeps the matrix, which takes most of the time, and another run on the same documents and embedding loads it.
 
@@ -54,6 +54,7 @@ Examples:
 		t := &trainRun{svmFlags: s}
 		f.setsFlag()
 		f.set.StringVar(&t.out, "o", "", "write the model to `FILE` (default: the name of the source with .model behind it)")
+		f.writes("-o", &t.out)
 		f.set.StringVar(&t.to, "to", "gram", "write the format `FORMAT`: gram, libsvm or libsvm-precomputed")
 		f.set.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds instead, as grambench cv does, and write no model")
 		f.check = t.check
@@ -78,13 +79,11 @@ func (t *trainRun) check() error {
 	}
 	f := t.f
 	if t.given["v"] {
+		t.out = "" // no model is written
 		return t.validation().check()
 	}
-	if len(f.args) > 0 {
-		if t.given["in"] {
-			return usagef("-in %s and the argument %q both name a source, expected one of them", f.in, f.args[0])
-		}
-		f.in = f.args[0]
+	if err := t.takeSource(); err != nil {
+		return err
 	}
 	if len(f.args) > 1 {
 		if t.out != "" {
@@ -148,9 +147,6 @@ func (t *trainRun) run(ctx context.Context, e *env) error {
 	}
 	begin := time.Now()
 	f := t.f
-	if err := writable(t.out); err != nil {
-		return err
-	}
 	p := newTrainProgress(e.stderr, t.quiet)
 	defer p.clear()
 	corpus, err := f.read(ctx, e, p)

@@ -45,7 +45,7 @@ Examples:
   grambench verify -in synthetic:docs=1000,terms=5000 -isa generic -json
 `,
 	setup: func(f *flags) func(context.Context, *env) error {
-		f.sourceFlags()
+		f.sourceFlags("goroot")
 		f.kernelFlags("one or more of every kernel")
 		f.computeFlags(0)
 		f.seedFlag("the choice of rows")

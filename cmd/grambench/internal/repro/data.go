@@ -39,6 +39,17 @@ var (
 		"the MNIST database of handwritten digits (LeCun, Cortes and Burges)"}
 )
 
+// Files returns the paths of all files of corpora in a folder of data, whether they are there or not.
+func Files(data string) []string {
+	var out []string
+	for _, s := range []Source{WebKB, Reuters, Newsgroups, MNIST} {
+		for _, file := range s.Files {
+			out = append(out, filepath.Join(data, s.Name, file))
+		}
+	}
+	return out
+}
+
 // MissingError says that a file of a corpus isn't there, and how it would have to be.
 type MissingError struct {
 	Path   string
