@@ -23,7 +23,8 @@ const (
 const CurvatureFloor = coeff.CurvatureFloor
 
 // Kernels is a table of kernels for one instruction set. The fields' equations, preconditions and accuracy are stated at the
-// generic functions of the same names.
+// generic functions of the same names. Those of [For] and [Best] panic where lengths, counts or strides are wrong, before they touch any memory; what numbers
+// inside of slices point to is the caller's duty.
 type Kernels struct {
 	ISA   ISA
 	Panel int  // R, the number of documents in a panel
@@ -88,8 +89,15 @@ type Cost struct {
 	L3Byte       float64 // a byte of a panel that has to come from the third-level cache
 }
 
-// tables lists what is built in and what this processor can run, best last.
-func tables() []*Kernels { return append([]*Kernels{&generic}, native()...) }
+// built lists what is built in and what this processor can run, best last.
+var built = func() (list []*Kernels) {
+	for _, k := range append([]*Kernels{&generic}, native()...) {
+		list = append(list, checked(k))
+	}
+	return list
+}()
+
+func tables() []*Kernels { return built }
 
 // Available returns the instruction sets that this program holds kernels for and that this processor can run, the best one last.
 func Available() []ISA {

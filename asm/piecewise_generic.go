@@ -19,13 +19,20 @@ const (
 	// PiecewiseOctaves is how many powers of two rows are stored for. Of the exponents of u as float32 stores them, 0 is that of c = 0, those up to
 	// 151 are of c <= 1, and 127 to 150 of c > 1, which come behind, from 152 on.
 	PiecewiseOctaves = 152 + 24
+
+	piecewiseMost = 12 // bits
 )
 
-// PiecewiseRows returns the number of rows of a table of 2^bits intervals for each power of two: the last one is that of what is no c, and holds NaN.
-func PiecewiseRows(bits uint) int { return PiecewiseOctaves<<bits + 1 }
+// PiecewiseRows returns the number of rows of a table of 2^bits intervals for each power of two: the last one is that of what is no c, and holds NaN. It panics
+// where bits is above 12.
+func PiecewiseRows(bits uint) int {
+	checkBits("PiecewiseRows", bits)
+	return PiecewiseOctaves<<bits + 1
+}
 
-// PiecewiseRow returns the row of c and its variable t there.
+// PiecewiseRow returns the row of c, the last one for NaN and what is outside of [0, 2], and its variable t there. It panics where bits is above 12.
 func PiecewiseRow(c float32, bits uint) (row int, t float32) {
+	checkBits("PiecewiseRow", bits)
 	var fold uint32
 	u := c * (1 << 24)
 	if c > 1 {
@@ -53,9 +60,6 @@ func piecewiseT(b uint32, bits uint) float32 {
 // PiecewiseRows(bits) of them, bits from 0 to 12. c outside of [0, 2] and NaN give the last row.
 func piecewiseGeneric(dst, c []float32, rows [][8]float32, bits uint) {
 	c = c[:len(dst)]
-	if bits > 12 {
-		panic("asm: more than 2^12 intervals for a power of two")
-	}
 	last := uint32(len(rows) - 1)
 	for j, v := range c {
 		var fold uint32

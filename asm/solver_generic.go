@@ -15,7 +15,7 @@ import (
 // (2005), §2.
 //
 // The number of scores is a multiple of ScanBlock: there are elements that no bit admits where a problem has fewer. All slices are as long as g, or longer; a bit is
-// one bit of a mask. Nothing is checked, nothing is allocated, nothing is retained; calls may run concurrently as long as no destination overlaps what another
+// one bit of a mask. Nothing is allocated, nothing is retained; calls may run concurrently as long as no destination overlaps what another
 // call reads or writes.
 
 // ScanBlock is what the number of scores is a multiple of for Extremes, Step, ArgGain and Beyond.

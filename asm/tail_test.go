@@ -32,6 +32,7 @@ func TestTailAdd(t *testing.T) {
 			value = append(value, float32(math.NaN()), float32(math.NaN()))
 			ends = append(ends, int64(len(doc)-2))
 		}
+		doc, value = append(doc, math.MaxUint32), append(value, 0) // the end of all lists
 		got := make([]float64, docs*columns)
 		for base := 0; base < docs; base += stride {
 			limit := min(base+stride, docs)
@@ -87,6 +88,7 @@ func TestTailDirect(t *testing.T) {
 			value = append(value, float32(math.NaN()), float32(math.NaN()))
 			ends = append(ends, int64(len(doc)-2))
 		}
+		doc, value = append(doc, math.MaxUint32), append(value, 0) // the end of all lists
 		for lo := 0; lo < docs; lo += step {
 			hi := min(lo+step, docs)
 			k.TailDirect(got[lo*k.Panel:hi*k.Panel:hi*k.Panel], doc, value, cursors, uint32(base+lo), uint32(base+hi))

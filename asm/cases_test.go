@@ -1,0 +1,294 @@
+package asm
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"unsafe"
+)
+
+// eachKernel visits every function of a table, those of a Pairing as "ChiSquare.Terms", and fails where the list of cases lacks one or names one that there isn't.
+func eachKernel(t *testing.T, k *Kernels, visit func(name string, f reflect.Value, c kernelCase)) {
+	t.Helper()
+	cases := kernelCases()
+	var walk func(prefix string, v reflect.Value)
+	walk = func(prefix string, v reflect.Value) {
+		for i := range v.NumField() {
+			name, f := prefix+v.Type().Field(i).Name, v.Field(i)
+			switch f.Kind() {
+			case reflect.Struct:
+				walk(name+".", f)
+			case reflect.Func:
+				c, ok := cases[name]
+				if !ok {
+					t.Errorf("the kernel %s has no case: its lengths aren't checked, nor what it reads", name)
+					continue
+				}
+				delete(cases, name)
+				visit(name, f, c)
+			}
+		}
+	}
+	walk("", reflect.ValueOf(k).Elem())
+	for name := range cases {
+		t.Errorf("a case of the kernel %s, which isn't in the table", name)
+	}
+}
+
+// A memory returns room for so many bytes; nil stands for the memory of Go.
+type memory func(bytes int) unsafe.Pointer
+
+// place copies values to a place in memory that has room for them and no more.
+func place[T any](m memory, values []T) []T {
+	if m == nil {
+		return slices.Clip(append([]T{}, values...))
+	}
+	s := unsafe.Slice((*T)(m(len(values)*int(unsafe.Sizeof(*new(T))))), len(values))
+	copy(s, values)
+	return s
+}
+
+func placeEach[T any](m memory, values [][]T) [][]T {
+	list := make([][]T, len(values))
+	for i, v := range values {
+		list[i] = place(m, v)
+	}
+	return place(m, list)
+}
+
+// A kernelCase makes arguments for one kernel, of length n or whatever the kernel takes for that: every slice is as long as it must be and no longer. For n = 1 one value
+// less in a slice is too few as a matter of lengths alone.
+type kernelCase struct {
+	args func(k *Kernels, r *rand.Rand, m memory, n int) []any
+	free []int // arguments that may be shorter: what is computed is less
+	duty []int // arguments of which it is up to the contents of others, the caller's duty, how long they must be, where n > 1
+}
+
+// numbers draws n numbers of a range.
+func numbers[T float32 | float64](r *rand.Rand, n int, from, to float64) []T {
+	s := make([]T, n)
+	for i := range s {
+		s[i] = T(from + (to-from)*r.Float64())
+	}
+	return s
+}
+
+func kernelCases() map[string]kernelCase {
+	c32 := func(m memory, r *rand.Rand, n int) []float32 { return place(m, numbers[float32](r, n, 0, 2)) }
+	y32 := func(m memory, r *rand.Rand, n int) []float32 { return place(m, numbers[float32](r, n, 0.1, 1)) }
+	out32 := func(m memory, n int) []float32 { return place(m, make([]float32, n)) }
+	out64 := func(m memory, n int) []float64 { return place(m, make([]float64, n)) }
+	first := []int{0}
+
+	// Maps: the destination, c, for some y, and then numbers.
+	oneInput := func(by ...any) kernelCase {
+		return kernelCase{func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			return append([]any{out32(m, n), c32(m, r, n)}, by...)
+		}, first, nil}
+	}
+	twoInputs := func(by ...any) kernelCase {
+		return kernelCase{func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			return append([]any{out32(m, n), c32(m, r, n), y32(m, r, n)}, by...)
+		}, first, nil}
+	}
+	wideInputs := func(by ...any) kernelCase {
+		return kernelCase{func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			return append([]any{out64(m, n), c32(m, r, n), y32(m, r, n)}, by...)
+		}, first, nil}
+	}
+	panel := kernelCase{panelArgs, nil, []int{1}}
+	terms := kernelCase{func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+		return []any{out32(m, n), y32(m, r, n), float32(0.3)}
+	}, first, nil}
+	turned := func(make func(m memory, r *rand.Rand, n int) any) kernelCase {
+		return kernelCase{func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			if n == 0 {
+				return []any{out32(m, 0), 0, make(m, r, 0), 0, 0, 0}
+			}
+			rows, cols := n, 1+r.IntN(n)
+			dstStride, stride := rows+r.IntN(3), cols+r.IntN(3)
+			return []any{out32(m, (cols-1)*dstStride+rows), dstStride, make(m, r, (rows-1)*stride+cols), stride, rows, cols}
+		}, nil, nil}
+	}
+	halfLine := randomHalfLine(rand.New(rand.NewPCG(1, 1)))
+	clear(halfLine[HalfLineRows][:]) // NaN is equal to nothing
+
+	// Of a solver.
+	scores := func(m memory, r *rand.Rand, n int) []float64 {
+		return place(m, numbers[float64](r, (n+ScanBlock-1)/ScanBlock*ScanBlock, -1, 1))
+	}
+	mask := func(m memory, r *rand.Rand, n int) []byte {
+		s := make([]byte, n)
+		for i := range s {
+			s[i] = byte(r.IntN(4))
+		}
+		return place(m, s)
+	}
+	return map[string]kernelCase{
+		"PanelDot":            panel,
+		"ChiSquare.Panel":     panel,
+		"JensenShannon.Panel": panel,
+		"ChiSquare.Terms":     terms,
+		"JensenShannon.Terms": terms,
+		"TailAdd": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			columns := min(n, 5)
+			doc, value, cursors := postings(r, m, n, columns)
+			return []any{out64(m, columns*n), n, doc, value, cursors, uint32(postingsBase), uint32(postingsBase + n)}
+		}, []int{4}, first},
+		"TailDirect": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			doc, value, cursors := postings(r, m, n, k.Panel)
+			return []any{out32(m, k.Panel*n), doc, value, cursors, uint32(postingsBase), uint32(postingsBase + n)}
+		}, []int{3}, nil},
+		"Finish": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			return []any{place(m, make([]uint32, n)), place(m, numbers[float32](r, n, -1.1, 1.1)), float32(0.7)}
+		}, []int{1}, nil},
+		"TailStore": turned(func(m memory, r *rand.Rand, n int) any { return place(m, numbers[float64](r, n, -1, 1)) }),
+		"Transpose": turned(func(m memory, r *rand.Rand, n int) any { return c32(m, r, n) }),
+
+		"Add":        twoInputs(),
+		"ArcCos":     oneInput(),
+		"ArcCosSq":   oneInput(),
+		"Exp":        oneInput(),
+		"Diffusion":  oneInput(float32(2)),
+		"NGD":        oneInput(float32(math.Pi)),
+		"NGDExp":     oneInput(float32(2)),
+		"Dot":        twoInputs(float32(1.5)),
+		"Gaussian":   twoInputs(float32(1.5), float32(0.5)),
+		"ArcCosine0": oneInput(),
+		"ArcCosine1": twoInputs(float32(1.5)),
+		"ArcCosine2": twoInputs(float32(1.5)),
+		"Piecewise": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			rows := randomRows(r, uint(n%4))
+			clear(rows[len(rows)-1][:])
+			c := numbers[float32](r, n, -0.1, 2.1) // beyond the ends: of the last row
+			return []any{out32(m, n), place(m, c), place(m, rows), uint(n % 4)}
+		}, first, nil},
+		"Wedge": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			row, cols := make([]float32, WedgeNumbers), make([]float32, (n+WedgeGroup-1)/WedgeGroup*WedgeGroup*WedgeNumbers)
+			randomSet(r, row, 1, 0.5+r.Float32())
+			for j := range len(cols) / WedgeNumbers {
+				randomSet(r, cols[j/WedgeGroup*(WedgeGroup*WedgeNumbers)+j%WedgeGroup:], WedgeGroup, 0.5+r.Float32())
+			}
+			return []any{out32(m, n), c32(m, r, n), place(m, row), place(m, cols)}
+		}, first, nil},
+
+		"HalfLine": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			v := numbers[float64](r, n, -0.1, 3)
+			for j := range v {
+				v[j] = math.Ldexp(v[j], r.IntN(400)-200) // beyond the ends: of the last row
+			}
+			return []any{out32(m, n), place(m, v), place(m, halfLine), 2.5}
+		}, first, nil},
+		"Tanh": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			return []any{out32(m, n), place(m, numbers[float64](r, n, -3, 3))}
+		}, first, nil},
+		"GaussianDeficit": twoInputs(1.5, 0.5),
+		"Affine":          wideInputs(1.5, 0.5, 2.5),
+		"Squares":         wideInputs(1.5),
+		"Turn": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			var cols [TurnNumbers][]float64
+			for i := range cols {
+				cols[i] = numbers[float64](r, n, 0.1, 0.7)
+			}
+			return []any{out64(m, n), c32(m, r, n), place(m, numbers[float64](r, TurnNumbers, 0.1, 0.7)), placeEach(m, cols[:])}
+		}, first, nil},
+		"Join": {func(k *Kernels, r *rand.Rand, m memory, n int) []any { // one of two parts is without a c where n is even
+			q := [][]float64{numbers[float64](r, n, 0.1, 0.7), numbers[float64](r, n, 0.1, 0.7)}
+			c := [][]float32{numbers[float32](r, n, 0, 2), numbers[float32](r, n, 0, 2)}[:1+n%2]
+			return []any{out32(m, n), placeEach(m, c), placeEach(m, q), place(m, []float64{0.6, 0.8}), 3}
+		}, []int{0, 1}, nil},
+
+		"AddRows": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			from := r.IntN(3)
+			rows := [][]float32{numbers[float32](r, from+n, -1, 1), numbers[float32](r, from+n, -1, 1), numbers[float32](r, from+n, -1, 1)}
+			return []any{place(m, numbers[float64](r, n, -1, 1)), placeEach(m, rows), from, place(m, []float64{1, -2, 3})}
+		}, []int{0, 1}, nil},
+		"Extremes": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			g := scores(m, r, n)
+			return []any{g, mask(m, r, len(g)), byte(1), byte(2)}
+		}, nil, nil},
+		"Step": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			g := scores(m, r, n)
+			return []any{g, c32(m, r, len(g)), c32(m, r, len(g)), 0.5, -0.5, mask(m, r, len(g)), byte(1)}
+		}, nil, nil},
+		"ArgGain": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			g := scores(m, r, n)
+			return []any{g, c32(m, r, len(g)), c32(m, r, len(g)), mask(m, r, len(g)), byte(1), 0.7, 1.0}
+		}, nil, nil},
+		"Prefetch": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			return []any{placeEach(m, [][]float32{make([]float32, n), make([]float32, n)}), n / 2, n}
+		}, first, nil},
+		"Pick": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			index := make([]int32, n)
+			for i := range index {
+				index[i] = []int32{0, int32(n - 1), r.Int32N(int32(n))}[r.IntN(3)]
+			}
+			return []any{out32(m, n), c32(m, r, n), place(m, index)}
+		}, []int{2}, []int{1}},
+		"Beyond": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			g := scores(m, r, n)
+			return []any{place(m, make([]int32, len(g))), g, mask(m, r, len(g)), byte(1), 1.0, 0.1}
+		}, nil, nil},
+		"RowSums": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			const base = 100
+			count := min(n, 7)
+			at := make([]int32, count)
+			for s := range at {
+				at[s] = int32(base + []int{0, count - 1, r.IntN(count)}[r.IntN(3)])
+			}
+			return []any{out64(m, n), place(m, numbers[float32](r, n*count, -1, 1)), base, place(m, at), place(m, numbers[float64](r, count, -1, 1))}
+		}, first, []int{1}},
+
+		"Peak": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			return []any{place(m, numbers[float32](r, (n+PeakSums-1)/PeakSums*PeakSums, 0, 1)), float32(0.5), float32(1), 3}
+		}, nil, nil},
+		"Read": {func(k *Kernels, r *rand.Rand, m memory, n int) []any { return []any{c32(m, r, n)} }, first, nil},
+	}
+}
+
+// panelArgs makes a block of n documents, with up to 9 values each, against a panel of some terms.
+func panelArgs(k *Kernels, r *rand.Rand, m memory, n int) []any {
+	terms := min(max(n, 1), 50)
+	start, doc := []int64{2}, make([]uint8, n)
+	offset, value := make([]uint16, 2), make([]float32, 2) // those of earlier documents
+	for p, d := range r.Perm(n) {
+		doc[p] = uint8(d)
+		count := 1 + min(p/2, 8)
+		for range count {
+			offset, value = append(offset, uint16([]int{0, terms - 1, r.IntN(terms)}[r.IntN(3)]*k.Panel)), append(value, 0.1+r.Float32())
+		}
+		start = append(start, int64(len(value)))
+	}
+	return []any{place(m, numbers[float32](r, n*k.Panel, 0, 1)), place(m, numbers[float32](r, terms*k.Panel, 0.1, 1)), place(m, start), place(m, doc), place(m, offset), place(m, value)}
+}
+
+const postingsBase = 40
+
+// postings makes posting lists of documents from postingsBase on, n of them, one list for each column.
+func postings(r *rand.Rand, m memory, n, columns int) (doc []uint32, value []float32, cursors []Cursor) {
+	for c := range columns {
+		cursors = append(cursors, Cursor{Next: int64(len(doc)), Scale: 0.1 + r.Float32(), Column: uint32(c)})
+		for d := range n {
+			if r.IntN(4) > 0 {
+				doc = append(doc, uint32(postingsBase+d))
+			}
+		}
+		doc = append(doc, math.MaxUint32)
+	}
+	return place(m, doc), place(m, numbers[float32](r, len(doc), 0.1, 1)), place(m, cursors)
+}
+
+// call calls a kernel and returns its results, or what it panicked with.
+func call(f reflect.Value, args []any) (results []any, panicked any) {
+	defer func() { panicked = recover() }()
+	in := make([]reflect.Value, len(args))
+	for i, a := range args {
+		in[i] = reflect.ValueOf(a)
+	}
+	for _, v := range f.Call(in) {
+		results = append(results, v.Interface())
+	}
+	return results, nil
+}

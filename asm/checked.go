@@ -1,0 +1,410 @@
+package asm
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// checked returns a table whose kernels check the lengths of what they are given, in a time that doesn't depend on them, before they touch any memory: a
+// slice that is too short, a count below 0 or a stride that is too small is a mistake of the caller and panics with a message that names the
+// kernel and the argument. It is the only place of such checks: kernels in assembly have none.
+//
+// What isn't checked, since it would take a pass over the argument, is what the generic functions call the caller's duty: the numbers that documents, offsets,
+// cursors, rows and columns are given by, and that destinations overlap nothing that they shouldn't.
+func checked(k *Kernels) *Kernels {
+	c := *k
+	c.PanelDot = checkPanel("PanelDot", k.Panel, k.PanelDot)
+	c.TailAdd = func(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
+		checkPostings("TailAdd", doc, value, cursors, base, limit)
+		docs := int(limit - base)
+		atLeast("TailAdd", "stride", stride, docs)
+		if len(cursors) > 0 && len(out) < docs {
+			short("TailAdd", "out", len(out), docs)
+		}
+		k.TailAdd(out, stride, doc, value, cursors, base, limit)
+	}
+	c.TailDirect = func(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
+		checkPostings("TailDirect", doc, value, cursors, base, limit)
+		if need := int(limit-base) * k.Panel; len(cursors) > 0 && len(out) < need {
+			short("TailDirect", "out", len(out), need)
+		}
+		k.TailDirect(out, doc, value, cursors, base, limit)
+	}
+	c.Finish = func(index []uint32, c []float32, limit float32) int {
+		if len(index) < len(c) {
+			short("Finish", "index", len(index), len(c))
+		}
+		return k.Finish(index, c, limit)
+	}
+	c.TailStore = func(dst []float32, dstStride int, tail []float64, stride, rows, cols int) {
+		if checkTurned("TailStore", "tail", "stride", len(dst), dstStride, len(tail), stride, rows, cols) {
+			k.TailStore(dst, dstStride, tail, stride, rows, cols)
+		}
+	}
+	c.Transpose = func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
+		if checkTurned("Transpose", "src", "srcStride", len(dst), dstStride, len(src), srcStride, rows, cols) {
+			k.Transpose(dst, dstStride, src, srcStride, rows, cols)
+		}
+	}
+
+	c.ChiSquare = checkPairing("ChiSquare", k.Panel, k.ChiSquare)
+	c.JensenShannon = checkPairing("JensenShannon", k.Panel, k.JensenShannon)
+
+	c.Add = func(dst, a, b []float32) {
+		checkInputs("Add", "a", "b", len(dst), len(a), len(b))
+		k.Add(dst, a, b)
+	}
+	c.ArcCos = checkMap("ArcCos", "c", k.ArcCos)
+	c.ArcCosSq = checkMap("ArcCosSq", "c", k.ArcCosSq)
+	c.Exp = checkMap("Exp", "x", k.Exp)
+	c.Diffusion = checkMapBy("Diffusion", "c", k.Diffusion)
+	c.NGD = checkMapBy("NGD", "c", k.NGD)
+	c.NGDExp = checkMapBy("NGDExp", "c", k.NGDExp)
+	c.Dot = checkNorms("Dot", k.Dot)
+	c.Gaussian = func(dst, c, y []float32, x, gamma float32) {
+		checkInputs("Gaussian", "c", "y", len(dst), len(c), len(y))
+		k.Gaussian(dst, c, y, x, gamma)
+	}
+	c.ArcCosine0 = checkMap("ArcCosine0", "c", k.ArcCosine0)
+	c.ArcCosine1 = checkNorms("ArcCosine1", k.ArcCosine1)
+	c.ArcCosine2 = checkNorms("ArcCosine2", k.ArcCosine2)
+	c.Piecewise = func(dst, c []float32, rows [][8]float32, bits uint) {
+		if len(c) < len(dst) {
+			shorter("Piecewise", "c", len(c), len(dst))
+		}
+		checkBits("Piecewise", bits)
+		if want := PiecewiseOctaves<<bits + 1; len(rows) != want {
+			differs("Piecewise", "rows", len(rows), want)
+		}
+		k.Piecewise(dst, c, rows, bits)
+	}
+	c.Wedge = func(dst, c, row, cols []float32) {
+		if len(c) < len(dst) {
+			shorter("Wedge", "c", len(c), len(dst))
+		}
+		if len(row) < WedgeNumbers {
+			short("Wedge", "row", len(row), WedgeNumbers)
+		}
+		if need := (len(dst) + WedgeGroup - 1) / WedgeGroup * (WedgeGroup * WedgeNumbers); len(cols) < need {
+			short("Wedge", "cols", len(cols), need)
+		}
+		k.Wedge(dst, c, row, cols)
+	}
+
+	c.HalfLine = func(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool) {
+		if len(v) < len(dst) {
+			shorter("HalfLine", "v", len(v), len(dst))
+		}
+		if len(rows) < HalfLineRows+1 {
+			short("HalfLine", "rows", len(rows), HalfLineRows+1)
+		}
+		return k.HalfLine(dst, v, rows, zero)
+	}
+	c.Tanh = func(dst []float32, v []float64) {
+		if len(v) < len(dst) {
+			shorter("Tanh", "v", len(v), len(dst))
+		}
+		k.Tanh(dst, v)
+	}
+	c.GaussianDeficit = func(dst, c, y []float32, x, gamma float64) {
+		checkInputs("GaussianDeficit", "c", "y", len(dst), len(c), len(y))
+		k.GaussianDeficit(dst, c, y, x, gamma)
+	}
+	c.Affine = func(dst []float64, c, y []float32, x, gamma, r float64) {
+		checkInputs("Affine", "c", "y", len(dst), len(c), len(y))
+		k.Affine(dst, c, y, x, gamma, r)
+	}
+	c.Squares = func(dst []float64, c, y []float32, x float64) {
+		checkInputs("Squares", "c", "y", len(dst), len(c), len(y))
+		k.Squares(dst, c, y, x)
+	}
+	c.Turn = func(dst []float64, c []float32, row []float64, cols [][]float64) {
+		if len(c) < len(dst) {
+			shorter("Turn", "c", len(c), len(dst))
+		}
+		if len(row) < TurnNumbers {
+			short("Turn", "row", len(row), TurnNumbers)
+		}
+		if len(cols) < TurnNumbers {
+			short("Turn", "cols", len(cols), TurnNumbers)
+		}
+		checkEach("Turn", "cols", cols[:TurnNumbers], len(dst))
+		k.Turn(dst, c, row, cols)
+	}
+	c.Join = func(dst []float32, c [][]float32, q [][]float64, p []float64, degree int) {
+		if len(p) < len(c) {
+			short("Join", "p", len(p), len(c))
+		}
+		if len(q) < len(p) {
+			short("Join", "q", len(q), len(p))
+		}
+		atLeast("Join", "degree", degree, 1)
+		checkEach("Join", "c", c, len(dst))
+		checkEach("Join", "q", q[:len(p)], len(dst))
+		k.Join(dst, c, q, p, degree)
+	}
+
+	c.AddRows = func(sum []float64, rows [][]float32, from int, by []float64) {
+		if len(by) < len(rows) {
+			short("AddRows", "by", len(by), len(rows))
+		}
+		checkRows("AddRows", rows, from, len(sum))
+		k.AddRows(sum, rows, from, by)
+	}
+	c.Extremes = func(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64) {
+		checkScores("Extremes", len(g), len(mask))
+		return k.Extremes(g, mask, up, low)
+	}
+	c.Step = func(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64) {
+		checkScores("Step", len(g), len(mask))
+		if len(ki) < len(g) {
+			short("Step", "ki", len(ki), len(g))
+		}
+		if len(kj) < len(g) {
+			short("Step", "kj", len(kj), len(g))
+		}
+		return k.Step(g, ki, kj, a, b, mask, bit)
+	}
+	c.ArgGain = func(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64) {
+		checkScores("ArgGain", len(g), len(mask))
+		if len(ki) < len(g) {
+			short("ArgGain", "ki", len(ki), len(g))
+		}
+		if len(diag) < len(g) {
+			short("ArgGain", "diag", len(diag), len(g))
+		}
+		return k.ArgGain(g, ki, diag, mask, bit, gmax, kii)
+	}
+	c.Prefetch = func(rows [][]float32, from, to int) {
+		atLeast("Prefetch", "to", to, from)
+		checkRows("Prefetch", rows, from, to-from)
+		k.Prefetch(rows, from, to)
+	}
+	c.Pick = func(dst, src []float32, index []int32) {
+		if len(dst) < len(index) {
+			short("Pick", "dst", len(dst), len(index))
+		}
+		if len(src) == 0 && len(index) > 0 {
+			short("Pick", "src", len(src), 1)
+		}
+		k.Pick(dst, src, index)
+	}
+	c.Beyond = func(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int) {
+		checkScores("Beyond", len(g), len(mask))
+		if len(index) < len(g) {
+			short("Beyond", "index", len(index), len(g))
+		}
+		return k.Beyond(index, g, mask, bit, way, above)
+	}
+	c.RowSums = func(sum []float64, rows []float32, base int, at []int32, coef []float64) {
+		if len(coef) != len(at) {
+			differs("RowSums", "coef", len(coef), len(at))
+		}
+		if len(at) > 0 && len(rows) < len(sum) {
+			short("RowSums", "rows", len(rows), len(sum))
+		}
+		k.RowSums(sum, rows, base, at, coef)
+	}
+
+	c.Peak = func(sum []float32, x, y float32, rounds int) {
+		if len(sum)%PeakSums != 0 {
+			uneven("Peak", "sum", len(sum), PeakSums)
+		}
+		atLeast("Peak", "rounds", rounds, 0)
+		k.Peak(sum, x, y, rounds)
+	}
+	c.Read = k.Read // takes any slice
+	return &c
+}
+
+// A panelKernel is PanelDot or one of the kind.
+type panelKernel = func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
+
+func checkPanel(kernel string, width int, f panelKernel) panelKernel {
+	return func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) {
+		if len(start) != len(doc)+1 {
+			differs(kernel, "start", len(start), len(doc)+1)
+		}
+		first, end := start[0], start[len(doc)]
+		if first < 0 || end < first {
+			panic(fmt.Sprintf("asm: %s: start goes from %d to %d, expected to ascend from at least 0", kernel, first, end))
+		}
+		if int64(len(offset)) < end {
+			short(kernel, "offset", len(offset), int(end))
+		}
+		if int64(len(value)) < end {
+			short(kernel, "value", len(value), int(end))
+		}
+		if end > first && len(panel) < width {
+			short(kernel, "panel", len(panel), width)
+		}
+		if len(out) < len(doc)*width {
+			short(kernel, "out", len(out), len(doc)*width)
+		}
+		f(out, panel, start, doc, offset, value)
+	}
+}
+
+func checkPairing(kernel string, width int, p Pairing) Pairing {
+	p.Panel = checkPanel(kernel+".Panel", width, p.Panel)
+	p.Terms = checkMapBy(kernel+".Terms", "y", p.Terms)
+	return p
+}
+
+func checkMap(kernel, arg string, f func(dst, c []float32)) func(dst, c []float32) {
+	return func(dst, c []float32) {
+		if len(c) < len(dst) {
+			shorter(kernel, arg, len(c), len(dst))
+		}
+		f(dst, c)
+	}
+}
+
+func checkMapBy(kernel, arg string, f func(dst, c []float32, by float32)) func(dst, c []float32, by float32) {
+	return func(dst, c []float32, by float32) {
+		if len(c) < len(dst) {
+			shorter(kernel, arg, len(c), len(dst))
+		}
+		f(dst, c, by)
+	}
+}
+
+func checkNorms(kernel string, f func(dst, c, y []float32, x float32)) func(dst, c, y []float32, x float32) {
+	return func(dst, c, y []float32, x float32) {
+		checkInputs(kernel, "c", "y", len(dst), len(c), len(y))
+		f(dst, c, y, x)
+	}
+}
+
+// checkInputs checks the two inputs of a map.
+func checkInputs(kernel, a, b string, dst, haveA, haveB int) {
+	if haveA < dst {
+		shorter(kernel, a, haveA, dst)
+	}
+	if haveB < dst {
+		shorter(kernel, b, haveB, dst)
+	}
+}
+
+// checkPostings checks posting lists: the last of all documents ends every list that runs into it.
+func checkPostings(kernel string, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
+	if limit < base {
+		panic(fmt.Sprintf("asm: %s: limit is %d, expected at least %d, the base", kernel, limit, base))
+	}
+	if len(value) < len(doc) {
+		short(kernel, "value", len(value), len(doc))
+	}
+	if len(cursors) == 0 {
+		return
+	}
+	if len(doc) == 0 {
+		short(kernel, "doc", 0, 1)
+	}
+	if last := doc[len(doc)-1]; last < limit {
+		panic(fmt.Sprintf("asm: %s: the last of doc is %d, expected at least %d, the limit", kernel, last, limit))
+	}
+}
+
+// checkTurned checks the arguments of a transposition, and returns whether there is anything to be done.
+func checkTurned(kernel, source, sourceStride string, dst, dstStride, src, srcStride, rows, cols int) bool {
+	if rows <= 0 || cols <= 0 {
+		atLeast(kernel, "rows", rows, 0)
+		atLeast(kernel, "cols", cols, 0)
+		return false
+	}
+	atLeast(kernel, "dstStride", dstStride, rows)
+	atLeast(kernel, sourceStride, srcStride, cols)
+	if !holds(dst, cols, dstStride, rows) {
+		rectangle(kernel, "dst", dst, cols, dstStride, rows)
+	}
+	if !holds(src, rows, srcStride, cols) {
+		rectangle(kernel, source, src, rows, srcStride, cols)
+	}
+	return true
+}
+
+// holds says whether a slice holds so many rows of a width, at least one, whose beginnings are a stride apart.
+func holds(have, rows, stride, width int) bool {
+	hi, lo := bits.Mul64(uint64(rows-1), uint64(stride))
+	lo, carry := bits.Add64(lo, uint64(width), 0)
+	return hi|carry == 0 && lo <= uint64(have)
+}
+
+// checkEach checks that every slice of a list has so many values.
+func checkEach[T float32 | float64](kernel, arg string, list [][]T, need int) {
+	for i, s := range list {
+		if len(s) < need {
+			shortRow(kernel, arg, i, len(s), 0, need)
+		}
+	}
+}
+
+// checkRows checks that every row has n values from a place on.
+func checkRows(kernel string, rows [][]float32, from, n int) {
+	atLeast(kernel, "from", from, 0)
+	for i, row := range rows {
+		if len(row)-n < from {
+			shortRow(kernel, "rows", i, len(row), from, n)
+		}
+	}
+}
+
+// checkScores checks the number of scores, and their mask.
+func checkScores(kernel string, g, mask int) {
+	if g%ScanBlock != 0 {
+		uneven(kernel, "g", g, ScanBlock)
+	}
+	if mask < g {
+		short(kernel, "mask", mask, g)
+	}
+}
+
+// checkBits checks the logarithm of a number of intervals for each power of two.
+func checkBits(function string, bits uint) {
+	if bits > piecewiseMost {
+		panic(fmt.Sprintf("asm: %s: bits is %d, expected at most %d", function, bits, piecewiseMost))
+	}
+}
+
+func atLeast(kernel, arg string, have, least int) {
+	if have < least {
+		below(kernel, arg, have, least)
+	}
+}
+
+// What follows panics. It stands alone so that the checks stay small.
+
+//go:noinline
+func below(kernel, arg string, have, least int) {
+	panic(fmt.Sprintf("asm: %s: %s is %d, expected at least %d", kernel, arg, have, least))
+}
+
+//go:noinline
+func short(kernel, arg string, have, need int) {
+	panic(fmt.Sprintf("asm: %s: %s has %d values, expected at least %d", kernel, arg, have, need))
+}
+
+//go:noinline
+func shorter(kernel, arg string, have, dst int) {
+	panic(fmt.Sprintf("asm: %s: dst has %d values, %s %d", kernel, dst, arg, have))
+}
+
+//go:noinline
+func differs(kernel, arg string, have, want int) {
+	panic(fmt.Sprintf("asm: %s: %s has %d values, expected %d", kernel, arg, have, want))
+}
+
+//go:noinline
+func uneven(kernel, arg string, have, block int) {
+	panic(fmt.Sprintf("asm: %s: %s has %d values, expected a multiple of %d", kernel, arg, have, block))
+}
+
+//go:noinline
+func shortRow(kernel, arg string, i, have, from, n int) {
+	panic(fmt.Sprintf("asm: %s: %s[%d] has %d values, expected at least %d from %d on", kernel, arg, i, have, n, from))
+}
+
+//go:noinline
+func rectangle(kernel, arg string, have, rows, stride, width int) {
+	panic(fmt.Sprintf("asm: %s: %s has %d values, expected %d rows of %d, %d apart", kernel, arg, have, rows, width, stride))
+}
