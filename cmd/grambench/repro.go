@@ -113,6 +113,9 @@ func (r *reproRun) run(ctx context.Context, e *env) error {
 	p := newTrainProgress(e.stderr, false)
 	defer p.clear()
 	device, backend, computer := r.device()
+	if dropped := state.Dropped(); dropped != "" {
+		warn(e.stderr, dropped)
+	}
 	given := &repro.Run{
 		Data: r.data, Workers: r.f.workers, ISA: r.f.isa, MemoryBytes: r.f.budget(), Seed: r.f.seed, State: state, Plot: r.plot != "",
 		Device: device, Backend: backend, Tell: newReproWatch(p).tell, Warn: func(message string) { p.clear(); warn(e.stderr, message) },

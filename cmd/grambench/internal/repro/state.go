@@ -9,19 +9,34 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 )
 
 // State keeps results in a file while a long experiment goes on, so that an interrupted one needn't begin anew. A nil State keeps nothing. It may be used
-// concurrently.
+// concurrently, but by one process: a file has one writer at a time.
 //
-// The file has one JSON object a line: first what the results belong to, then a result a line. A line that was being written when the machine stopped is
-// recognised, being the last and not complete, and left out.
+// The file has one JSON object a line: first what the results belong to, then a result a line. A result counts once its line is on the disk. A line that was torn, by a full
+// disk or a machine that stopped, is left out, which [State.Dropped] says: its result is computed again.
 type State struct {
-	mu   sync.Mutex
-	file *os.File
-	made bool // the file wasn't there before
-	have map[string]json.RawMessage
+	mu      sync.Mutex
+	file    stateFile
+	made    bool  // the file wasn't there before
+	end     int64 // of the last whole line, where the next one begins
+	behind  bool  // something may stand behind end: a line that couldn't be written
+	begun   []byte
+	dropped string
+	have    map[string]json.RawMessage
+}
+
+// stateFile is what a State asks of an *os.File.
+type stateFile interface {
+	io.ReadCloser
+	io.WriterAt
+	Stat() (fs.FileInfo, error)
+	Sync() error
+	Truncate(size int64) error
+	Name() string
 }
 
 // stateHead is the first line.
@@ -36,13 +51,16 @@ type stateLine struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// OpenState opens a file of results or begins one; the name may be empty, which gives nil. Errors: a file that isn't one of results.
+// OpenState opens a file of results or begins one; the name may be empty, which gives nil. Errors: a file that isn't one of results, which stays as it is.
 func OpenState(path string) (*State, error) {
 	if path == "" {
 		return nil, nil
 	}
-	_, err := os.Stat(path)
+	info, err := os.Stat(path)
 	made := errors.Is(err, fs.ErrNotExist)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file, expected a file of results or none", path)
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
@@ -58,41 +76,71 @@ func OpenState(path string) (*State, error) {
 // headKey is the key of the first line, which no result has.
 const headKey = ""
 
-// load reads the lines and stands behind the last complete one.
+// load reads the lines. It writes nothing: what stands behind the last whole line goes when the next one is written.
 func (s *State) load(path string) error {
 	in := bufio.NewReader(s.file)
-	var end int64
+	torn, first := 0, 0
+	drop := func(number int) {
+		if torn++; first == 0 {
+			first = number
+		}
+	}
 	for number := 1; ; number++ {
 		line, err := in.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			break // what is there is no whole line
+		if errors.Is(err, io.EOF) { // what is there is no whole line
+			switch {
+			case len(line) == 0:
+			case number == 1 && !beginsHead(line):
+				return fmt.Errorf("%s:1: no line end, expected a file of results or an empty one", path)
+			case number == 1:
+				s.begun = line
+				fallthrough
+			default:
+				s.behind = true
+				drop(number)
+			}
+			break
 		}
 		if err != nil {
 			return err
 		}
 		var v stateLine
-		if number == 1 {
+		switch {
+		case number == 1:
 			var head stateHead
 			if !isObject(line, &head) || head.Experiment == "" {
 				return fmt.Errorf("%s:1: %.40q, expected the first line of a file of results, {\"experiment\":…}", path, line)
 			}
 			s.have[headKey] = json.RawMessage(bytes.TrimSpace(line))
-		} else {
-			if !isObject(line, &v) || v.Key == headKey || v.Value == nil {
-				return fmt.Errorf("%s:%d: %.40q, expected a result, {\"key\":…,\"value\":…}", path, number, line)
-			}
+		case !isObject(line, &v) || v.Key == headKey || v.Value == nil:
+			drop(number)
+		default:
 			s.have[v.Key] = v.Value
 		}
-		end += int64(len(line))
+		s.end += int64(len(line))
 	}
-	if info, err := s.file.Stat(); err == nil && end == 0 && info.Size() > 0 {
-		return fmt.Errorf("%s:1: no line end, expected a file of results or an empty one", path)
+	if torn > 0 {
+		s.dropped = fmt.Sprintf("%s:%d: no whole result, left out", path, first)
+		if torn > 1 {
+			s.dropped += fmt.Sprintf(", and so are %d more lines", torn-1)
+		}
 	}
-	if err := s.file.Truncate(end); err != nil {
-		return err
+	return nil
+}
+
+// beginsHead reports whether text may be the beginning of a first line.
+func beginsHead(text []byte) bool {
+	const head = `{"experiment":"`
+	n := min(len(text), len(head))
+	return string(text[:n]) == head[:n]
+}
+
+// Dropped says which lines of the file were left out since they hold no whole result, in words; "" for none.
+func (s *State) Dropped() string {
+	if s == nil {
+		return ""
 	}
-	_, err := s.file.Seek(end, io.SeekStart)
-	return err
+	return s.dropped
 }
 
 // isObject reads a line that is one JSON object of known fields and nothing else.
@@ -129,14 +177,33 @@ func (s *State) Begin(experiment, of string) error {
 	if err != nil {
 		return err
 	}
-	s.have[headKey] = line
-	return s.write(line)
+	if !bytes.HasPrefix(line, s.begun) {
+		return fmt.Errorf("%s: %.40q, expected the first line of results of %s with %s; name another file, or remove it", s.file.Name(), s.begun, experiment, of)
+	}
+	return s.write(headKey, line, line)
 }
 
-// write appends a line at once: what a program that is ended has handed over, the system brings to the disk.
-func (s *State) write(line []byte) error {
-	_, err := s.file.Write(append(line, '\n'))
-	return err
+// write appends the line of a key and, when it is on the disk, keeps the value. After an error the file goes on from the last whole line: what was written of this one is
+// taken back, now or before the next.
+func (s *State) write(key string, line, value []byte) error {
+	if s.behind {
+		if err := s.file.Truncate(s.end); err != nil {
+			return err
+		}
+	}
+	s.behind = true
+	_, err := s.file.WriteAt(append(slices.Clip(line), '\n'), s.end)
+	if err == nil {
+		err = s.file.Sync()
+	}
+	if err != nil {
+		s.behind = s.file.Truncate(s.end) != nil
+		return err
+	}
+	s.end += int64(len(line)) + 1
+	s.behind = false
+	s.have[key] = value
+	return nil
 }
 
 // Load sets v to the result of a key, and says whether there is one. v is as json.Unmarshal wants it.
@@ -168,10 +235,13 @@ func (s *State) LoadFitting(key string, v any, fits func() error) (bool, error) 
 	return true, nil
 }
 
-// Save keeps the result of a key, which isn't empty.
+// Save keeps the result of a key, which isn't empty. After an error it isn't kept, and an earlier one of that key still is.
 func (s *State) Save(key string, v any) error {
 	if s == nil {
 		return nil
+	}
+	if key == headKey {
+		return fmt.Errorf("%s: a result without a key", s.file.Name())
 	}
 	value, err := json.Marshal(v)
 	if err != nil {
@@ -183,8 +253,10 @@ func (s *State) Save(key string, v any) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.have[key] = value
-	return s.write(line)
+	if _, ok := s.have[headKey]; !ok {
+		return fmt.Errorf("%s: result %s before Begin has said what it belongs to", s.file.Name(), key)
+	}
+	return s.write(key, line, value)
 }
 
 // Results is the number of results that are kept.
