@@ -76,7 +76,7 @@ func TestPeakTensor(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		err = launch("peakTensor", k.peakTensor, 2, 1, peakThreads, 0, s, uint64(out.at), rounds)
+		err = d.launch("peakTensor", k.peakTensor, 2, 1, peakThreads, 0, s, uint64(out.at), rounds)
 		return errors.Join(err, s.Synchronize(), read(got, out), s.Destroy(), p.close())
 	})
 	if err = errors.Join(err, d.Close()); err != nil {

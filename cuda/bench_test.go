@@ -253,13 +253,13 @@ func (d *Device) peaks(w peakWork) (best peaks, err error) {
 				run  func() error
 			}{
 				{&best.madds, 8 * float64(w.rounds) * threads, func() error {
-					return launch("peakMadd", k.peakMadd, blocks, 1, peakThreads, 0, s, uint64(from.at), 0x3f7fffff, 0x33000000, uint64(w.rounds))
+					return d.launch("peakMadd", k.peakMadd, blocks, 1, peakThreads, 0, s, uint64(from.at), 0x3f7fffff, 0x33000000, uint64(w.rounds))
 				}},
 				{&best.shared, 8 * 16 * float64(w.rounds) * threads, func() error {
-					return launch("peakShared", k.peakShared, blocks, 1, peakThreads, 0, s, uint64(from.at), 7*32, uint64(w.rounds))
+					return d.launch("peakShared", k.peakShared, blocks, 1, peakThreads, 0, s, uint64(from.at), 7*32, uint64(w.rounds))
 				}},
 				{&best.tensor, 8 * float64(w.rounds) * threads / 32 * (16 * 8 * 32), func() error {
-					return launch("peakTensor", k.peakTensor, blocks, 1, peakThreads, 0, s, uint64(from.at), uint64(w.rounds))
+					return d.launch("peakTensor", k.peakTensor, blocks, 1, peakThreads, 0, s, uint64(from.at), uint64(w.rounds))
 				}},
 				{&best.copied, 2 * float64(w.bytes), func() error { return failed("cuMemcpyDtoDAsync", cu.MemcpyDtoDAsync(to.at, from.at, w.bytes, s)) }},
 			} {
@@ -294,7 +294,7 @@ func TestPeaks(t *testing.T) {
 			return err
 		}
 		got := make([]float32, 2*peakThreads)
-		err = launch("peakShared", k.peakShared, 2, 1, peakThreads, 0, s, uint64(out.at), 7*32, 1)
+		err = d.launch("peakShared", k.peakShared, 2, 1, peakThreads, 0, s, uint64(out.at), 7*32, 1)
 		if err = errors.Join(err, s.Synchronize(), read(got, out)); err != nil {
 			return err
 		}
@@ -302,7 +302,7 @@ func TestPeaks(t *testing.T) {
 		if want := float32(4 * (8*3 + 28*224)); got[3] != want || got[peakThreads+3] != want {
 			t.Errorf("peakShared: found %v and %v, expected %v", got[3], got[peakThreads+3], want)
 		}
-		err = launch("peakMadd", k.peakMadd, 2, 1, peakThreads, 0, s, uint64(out.at), 0x40000000, 0x3f800000, 2) // x = 2, y = 1
+		err = d.launch("peakMadd", k.peakMadd, 2, 1, peakThreads, 0, s, uint64(out.at), 0x40000000, 0x3f800000, 2) // x = 2, y = 1
 		if err = errors.Join(err, s.Synchronize(), read(got, out)); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -16,6 +17,7 @@ import (
 
 // Board is the scores of one problem on the device, beside the rows of a Resident. It keeps the promises of device.Board, which it is.
 type Board struct {
+	handle
 	r         *Resident
 	docs      []int
 	variables int
@@ -51,20 +53,24 @@ const usualFound = 1023
 
 // Board makes a board for a problem of copies variables for each of docs.
 func (r *Resident) Board(docs []int, copies int) (device.Board, error) {
+	if r.c == nil {
+		return nil, r.do(nil)
+	}
 	n := r.c.x.Rows()
+	if len(docs) == 0 || copies < 1 || len(docs) > math.MaxInt32/copies {
+		return nil, fmt.Errorf("cuda: a board of %d copies of %d documents, expected some, at most %d variables", copies, len(docs), math.MaxInt32)
+	}
 	column := make([]uint32, len(docs))
 	for i, d := range docs {
 		if d < 0 || d >= n {
-			return nil, fmt.Errorf("cuda: document %d of a matrix of %d", d, n)
+			return nil, fmt.Errorf("cuda: a board of document %d, expected one from 0 to %d", d, n-1)
 		}
 		column[i] = uint32(d)
 	}
-	b := &Board{r: r, docs: docs, variables: len(docs) * copies, pool: pool{d: r.c.d}}
-	if b.variables > math.MaxInt32 {
-		return nil, fmt.Errorf("cuda: %d variables, expected at most %d", b.variables, math.MaxInt32)
-	}
+	b := &Board{handle: handle{d: r.d, what: "scores on the GPU", of: &r.handle}, r: r, docs: slices.Clone(docs), variables: len(docs) * copies, pool: pool{d: r.d}}
 	b.blocks = (b.variables + boardVariables - 1) / boardVariables
-	err := r.with(func(cu.Stream) (err error) {
+	err := r.with(&r.handle, func(cu.Stream) (err error) {
+		b.begin()
 		for m, bytes := range map[*memory]int{&b.score: 8 * b.variables, &b.mask: 4*b.variables + 4, &b.ends: int(unsafe.Sizeof(ends{})) * b.blocks, &b.count: 4 * b.blocks,
 			&b.found: int(unsafe.Sizeof(candidate{})) * (1 + b.variables)} {
 			if *m, err = b.pool.alloc(int64(bytes)); err != nil {
@@ -108,9 +114,19 @@ func inWords[T uint32 | byte](words []uint64, values []T) []uint64 {
 	return words
 }
 
-// Close gives its memory back.
+// Close gives its memory back; a second call does nothing.
 func (b *Board) Close() error {
-	return b.r.c.d.giveBack(func() error { return errors.Join(b.pool.close(), b.r.c.d.free(&b.picked)) })
+	return b.close(func() error { return errors.Join(b.pool.close(), b.d.free(&b.picked)) })
+}
+
+// below checks that indices are from 0 to before n.
+func below(what string, indices []int32, n int) error {
+	for i, v := range indices {
+		if v < 0 || int(v) >= n {
+			return fmt.Errorf("cuda: %s %d is %d, expected one from 0 to %d", what, i, v, n-1)
+		}
+	}
+	return nil
 }
 
 // Put sets all scores and masks.
@@ -118,7 +134,7 @@ func (b *Board) Put(score []float64, mask []byte) error {
 	if len(score) != b.variables || len(mask) != b.variables {
 		return fmt.Errorf("cuda: %d scores and %d masks, expected %d of each", len(score), len(mask), b.variables)
 	}
-	return b.r.with(func(cu.Stream) error {
+	return b.r.with(&b.handle, func(cu.Stream) error {
 		p := &b.r.parcel
 		if err := p.copy(b.score.at, unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(score))), len(score))); err != nil {
 			return err
@@ -133,7 +149,7 @@ func (b *Board) Scores(score []float64) error {
 	if len(score) != b.variables {
 		return fmt.Errorf("cuda: room for %d scores, expected %d", len(score), b.variables)
 	}
-	return b.r.with(func(cu.Stream) error { return fetch(b.score.at, score) })
+	return b.r.with(&b.handle, func(cu.Stream) error { return fetch(b.score.at, score) })
 }
 
 // Extremes finds the ends of the scores: of each block on the device, of all of them here.
@@ -141,8 +157,8 @@ func (b *Board) Extremes(up, low byte) (maxAt int, most float64, minAt int, leas
 	if len(b.hostEnds) == 0 {
 		b.hostEnds = make([]ends, b.blocks)
 	}
-	err = b.r.with(func(stream cu.Stream) error {
-		if err := launch("extremes", b.r.solve.extremes, b.blocks, 1, boardThreads, 0, stream, b.at, uint64(b.ends.at), uint64(up), uint64(low)); err != nil {
+	err = b.r.with(&b.handle, func(stream cu.Stream) error {
+		if err := b.d.launch("extremes", b.r.solve.extremes, b.blocks, 1, boardThreads, 0, stream, b.at, uint64(b.ends.at), uint64(up), uint64(low)); err != nil {
 			return err
 		}
 		if err := stream.Synchronize(); err != nil {
@@ -167,7 +183,10 @@ func (b *Board) Extremes(up, low byte) (maxAt int, most float64, minAt int, leas
 
 // Beyond lists the variables beyond a bound: counted block by block, and then written where the counts say.
 func (b *Board) Beyond(index []int32, score []float64, bit byte, way, above float64) (n int, err error) {
-	err = b.r.with(func(stream cu.Stream) error {
+	if len(score) < b.variables {
+		return 0, fmt.Errorf("cuda: room for %d scores, expected %d", len(score), b.variables)
+	}
+	err = b.r.with(&b.handle, func(stream cu.Stream) error {
 		p := &b.r.parcel
 		if err := p.begin(1024); err != nil {
 			return err
@@ -176,10 +195,10 @@ func (b *Board) Beyond(index []int32, score []float64, bit byte, way, above floa
 		if err := p.send(); err != nil {
 			return err
 		}
-		if err := launch("beyondCount", b.r.solve.beyondCount, b.blocks, 1, boardThreads, 0, stream, b.at, bound); err != nil {
+		if err := b.d.launch("beyondCount", b.r.solve.beyondCount, b.blocks, 1, boardThreads, 0, stream, b.at, bound); err != nil {
 			return err
 		}
-		if err := launch("beyondList", b.r.solve.beyondList, b.blocks, 1, boardThreads, 0, stream, b.at, bound); err != nil {
+		if err := b.d.launch("beyondList", b.r.solve.beyondList, b.blocks, 1, boardThreads, 0, stream, b.at, bound); err != nil {
 			return err
 		}
 		if err := stream.Synchronize(); err != nil {
@@ -225,10 +244,16 @@ func (b *Board) Pick(ctx context.Context, docs, vars []int32, dst []float32, sco
 	if len(dst) != len(docs)*len(vars) {
 		return 0, fmt.Errorf("cuda: room for %d values of %d rows and %d columns", len(dst), len(docs), len(vars))
 	}
+	if len(docs) >= mostParts {
+		return 0, fmt.Errorf("cuda: %d rows picked at a time, expected less than %d", len(docs), mostParts)
+	}
+	if err := errors.Join(below("row", docs, len(b.docs)), below("variable", vars, min(b.variables, len(score)))); err != nil {
+		return 0, err
+	}
 	if len(vars) == 0 {
 		return 0, ctx.Err()
 	}
-	err = b.r.with(func(stream cu.Stream) error {
+	err = b.r.with(&b.handle, func(stream cu.Stream) error {
 		p := &b.r.parcel
 		if err := p.begin(b.r.parcelBytes(len(docs)) + 8*len(docs) + 8*len(vars) + 128); err != nil {
 			return err
@@ -236,10 +261,10 @@ func (b *Board) Pick(ctx context.Context, docs, vars []int32, dst []float32, sco
 		// Scores first, then the rows.
 		bytes := 8*int64(len(vars)) + 4*int64(len(dst))
 		if b.picked.bytes < bytes {
-			if err := b.r.c.d.free(&b.picked); err != nil {
+			if err := b.d.free(&b.picked); err != nil {
 				return err
 			}
-			if b.picked, err = b.r.c.d.alloc(bytes); err != nil {
+			if b.picked, err = b.d.alloc(bytes); err != nil {
 				return err
 			}
 		}
@@ -258,7 +283,7 @@ func (b *Board) Pick(ctx context.Context, docs, vars []int32, dst []float32, sco
 			return err
 		}
 		grid := (len(vars) + pickThreads - 1) / pickThreads
-		if err := launch("pick", b.r.solve.pick, grid, len(docs)+1, pickThreads, 0, stream, b.at, picked); err != nil {
+		if err := b.d.launch("pick", b.r.solve.pick, grid, len(docs)+1, pickThreads, 0, stream, b.at, picked); err != nil {
 			return err
 		}
 		if err := stream.Synchronize(); err != nil {
@@ -279,9 +304,12 @@ func (b *Board) Pick(ctx context.Context, docs, vars []int32, dst []float32, sco
 // Add adds multiples of rows to all scores and sets masks.
 func (b *Board) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (computed int, err error) {
 	if len(docs) != len(by) || len(changed) != len(mask) {
-		return 0, fmt.Errorf("cuda: %d rows with %d factors, %d variables with %d masks", len(docs), len(by), len(changed), len(mask))
+		return 0, fmt.Errorf("cuda: %d rows with %d factors, %d variables with %d masks, expected as many", len(docs), len(by), len(changed), len(mask))
 	}
-	err = b.r.with(func(stream cu.Stream) error {
+	if err := errors.Join(below("row", docs, len(b.docs)), below("variable", changed, b.variables)); err != nil {
+		return 0, err
+	}
+	err = b.r.with(&b.handle, func(stream cu.Stream) error {
 		p := &b.r.parcel
 		if err := p.begin(b.r.parcelBytes(len(docs)) + 16*len(docs) + 8*len(changed) + 128); err != nil {
 			return err
@@ -300,7 +328,7 @@ func (b *Board) Add(ctx context.Context, docs []int32, by []float64, changed []i
 			return err
 		}
 		grid := (len(b.docs) + boardThreads - 1) / boardThreads
-		return launch("addRows", b.r.solve.addRows, grid, 1, boardThreads, 0, stream, b.at, update)
+		return b.d.launch("addRows", b.r.solve.addRows, grid, 1, boardThreads, 0, stream, b.at, update)
 	})
 	return computed, err
 }

@@ -14,7 +14,7 @@ import (
 
 // Columns is a set of documents on a device, the columns of the rows that it computes. It keeps the promises of engine.Device, which it is.
 type Columns struct {
-	d      *Device
+	handle
 	x      *sparse.Embedded
 	layout *layout
 
@@ -39,8 +39,11 @@ type rowSide struct {
 	pool pool
 }
 
-// Load copies documents to the device. The caller closes them.
+// Load copies documents to the device. They must not change until they are closed, which is the caller's duty.
 func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error) {
+	if err := validate(x); err != nil {
+		return nil, err
+	}
 	if x.Embedder.Pairing >= pairings {
 		return nil, fmt.Errorf("cuda: documents embedded as %s, whose similarity has no kernels", x.Embedder)
 	}
@@ -52,10 +55,11 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &Columns{d: d, x: x, pool: pool{d: d}}
+	c := &Columns{handle: handle{d: d, what: "documents on the GPU", of: &d.handle}, x: x, pool: pool{d: d}}
 	c.tiles.d = d
 	c.programs.d = d
 	err = d.do(func() error {
+		c.begin()
 		k, err := d.load()
 		if err != nil {
 			return err
@@ -76,6 +80,17 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error)
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+// validate checks documents from outside, once, before anything is made of them.
+func validate(x *sparse.Embedded) error {
+	if x == nil || x.Embedder == nil {
+		return errors.New("cuda: no documents, or none that Embedder.Transform made")
+	}
+	if len(x.Norms) != x.Rows() {
+		return fmt.Errorf("cuda: %d norms of %d documents", len(x.Norms), x.Rows())
+	}
+	return x.CSR.Validate()
 }
 
 func documents(n int) string { return fmt.Sprintf("copying %d documents", n) }
@@ -132,6 +147,12 @@ func (c *Columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) 
 	if x == c.other.x {
 		return c.other.side, nil
 	}
+	if err := validate(x); err != nil {
+		return side{}, err
+	}
+	if x.Embedder != c.x.Embedder {
+		return side{}, fmt.Errorf("cuda: rows of documents embedded as %s by one embedder, expected that of the columns, %s", x.Embedder, c.x.Embedder)
+	}
 	c.other.x = nil
 	if err := c.other.pool.close(); err != nil {
 		return side{}, err
@@ -154,6 +175,9 @@ func (c *Columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) 
 
 // Name says which device it is, and what tensor cores do there.
 func (c *Columns) Name() string {
+	if c.d == nil {
+		return "cuda: closed"
+	}
 	name := "cuda: " + c.d.info.Name
 	if c.layout != nil && c.layout.dense > 0 {
 		name += fmt.Sprintf(", %d terms through tensor cores", c.layout.dense)
@@ -163,14 +187,18 @@ func (c *Columns) Name() string {
 
 // HostBytes returns the page-locked memory that is taken at most, that of one Resident included.
 func (c *Columns) HostBytes() int64 {
+	if c.d == nil {
+		return 0
+	}
 	n := int64(c.x.Rows())
 	line := 4 * int64(padded(c.x.Rows()))
-	return 2*max(min(c.d.tile, n*line), line) + stageBytes
+	return 2*max(min(c.d.tile.Load(), n*line), line) + stageBytes
 }
 
-// Close gives back what the documents and their tiles take.
+// Close gives back what the documents and their tiles take; a second call does nothing. What [Columns.Resident] made must be closed
+// before: otherwise it does nothing but say so.
 func (c *Columns) Close() error {
-	return c.d.giveBack(func() error {
+	return c.close(func() error {
 		return errors.Join(c.tiles.close(), c.programs.pool.close(), c.other.pool.close(), c.pool.close())
 	})
 }

@@ -3,10 +3,13 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"gorgonia.org/cu"
 
@@ -54,11 +57,14 @@ func Probe() (Info, error) {
 
 // Device is a GPU that is in use. It may be used concurrently; one computation runs at a time.
 type Device struct {
+	handle
 	d       cu.Device
 	context cu.CUContext
 	info    Info
 	limit   int64 // bytes of device memory that may be taken
-	tile    int64
+	tile    atomic.Int64
+
+	image string // the kernels: PTX or a cubin
 
 	denseShare int64 // see denseTerms
 
@@ -66,29 +72,38 @@ type Device struct {
 	held    int64      // bytes taken
 	spare   []memory   // small pieces that were used and will be again
 	kernels *kernels   // nil until they are needed
+	times   times
 }
 
 // Open takes the driver's first device, which CUDA_VISIBLE_DEVICES decides, or says why there is none. The caller closes it.
 func Open(opt Options) (*Device, error) {
+	if opt.MemoryBytes < 0 || opt.TileBytes < 0 {
+		return nil, fmt.Errorf("cuda: %d bytes of memory and %d for a tile, expected positive numbers, or 0", opt.MemoryBytes, opt.TileBytes)
+	}
+	file := cmp.Or(opt.Module, os.Getenv(moduleVariable))
+	image, err := readModule(file)
+	if err != nil {
+		return nil, err
+	}
 	d, err := first()
 	if err != nil {
 		return nil, err
 	}
-	if opt.MemoryBytes < 0 || opt.TileBytes < 0 {
-		return nil, fmt.Errorf("cuda: %d bytes of memory and %d for a tile, expected positive numbers, or 0", opt.MemoryBytes, opt.TileBytes)
-	}
-	dev := &Device{d: d, limit: opt.MemoryBytes, tile: opt.TileBytes}
+	dev := &Device{d: d, limit: opt.MemoryBytes, image: image}
+	dev.handle = handle{d: dev, what: "device", live: true}
+	dev.times.on = opt.Times || os.Getenv(timesVariable) == "1"
 	if opt.Tensor {
 		dev.denseShare = denseShare
 	}
-	if dev.tile == 0 {
-		dev.tile = defaultTileBytes
-	}
+	dev.tile.Store(cmp.Or(opt.TileBytes, defaultTileBytes))
 	if dev.context, err = d.RetainPrimaryCtx(); err != nil {
 		return nil, failed("cuDevicePrimaryCtxRetain", err)
 	}
 	err = dev.do(func() (err error) {
-		dev.info, err = about(d)
+		if dev.info, err = about(d); err == nil && file != "" {
+			dev.info.Module = file
+			err = checkModule(file, image, dev.info.Capability)
+		}
 		return err
 	})
 	if err != nil {
@@ -103,48 +118,37 @@ func Open(opt Options) (*Device, error) {
 // Info returns what was known when the device was opened.
 func (d *Device) Info() Info { return d.info }
 
-// Close gives the device back. Columns that were loaded must be closed before.
+// Close gives the device back; a second call does nothing. Columns that were loaded, and matrices that were kept, must be
+// closed before: otherwise it does nothing but say so.
 func (d *Device) Close() error {
-	err := d.giveBack(func() error {
-		err := d.dropSpare()
+	first, err := d.end(func() error {
+		err := errors.Join(d.dropSpare(), d.times.close())
 		if d.kernels != nil {
 			err = errors.Join(err, d.kernels.close())
 			d.kernels = nil
 		}
 		return err
 	})
-	return errors.Join(err, failed("cuDevicePrimaryCtxRelease", d.d.ReleasePrimaryCtx()))
-}
-
-// do runs work with the device's context as the current one and nobody else at it. In CUDA the current context belongs to a thread of the system, so the goroutine keeps
-// its thread meanwhile.
-func (d *Device) do(work func() error) error {
-	_, err := d.try(work)
-	return err
-}
-
-// giveBack is do for work that gives back what was taken: where the context can't be made the current one it is tried once more, since nobody else will do the work. That the first try failed
-// is an error all the same.
-func (d *Device) giveBack(work func() error) error {
-	began, err := d.try(work)
-	if !began {
-		_, again := d.try(work)
-		err = errors.Join(err, again)
+	if first {
+		err = errors.Join(err, failed("cuDevicePrimaryCtxRelease", d.d.ReleasePrimaryCtx()))
 	}
 	return err
 }
 
-// try does work where the context can be made the current one, and says whether that was so.
-func (d *Device) try(work func() error) (began bool, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// inContext does work where the device's context can be made the current one, and says whether that was so; d.mu is locked. In
+// CUDA the current context belongs to a thread of the system, so the goroutine keeps its thread meanwhile.
+func (d *Device) inContext(work func() error) (began bool, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := cu.SetCurrentContext(d.context); err != nil {
 		return false, failed("cuCtxSetCurrent", err)
 	}
-	err = work()
-	return true, errors.Join(err, failed("cuCtxSetCurrent", cu.SetCurrentContext(cu.CUContext{})))
+	defer func() { err = errors.Join(err, failed("cuCtxSetCurrent", cu.SetCurrentContext(cu.CUContext{}))) }() // also after a panic of a caller's function
+	defer d.times.drop()
+	if err = work(); err == nil {
+		err = d.times.collect()
+	}
+	return true, err
 }
 
 // about fills in Info; the current context is d's.

@@ -96,6 +96,18 @@ func streaming(t *testing.T) path {
 	})}
 }
 
+// timing asks for rows whose kernels are timed.
+func timing(t *testing.T) path {
+	const n = 20
+	return path{"times", loaded(t, n, 0, func(cols *Columns, _ *chain) (func() (any, error), error) {
+		cols.d.times.on = true
+		return func() (any, error) {
+			err := cols.Rows(context.Background(), &device.Request{Docs: sequence(n), Hi: n}, func(*device.Block) error { return nil })
+			return len(cols.d.KernelTimes()), err
+		}, nil
+	})}
+}
+
 // tensing asks for rows of documents whose terms are all in the dense end; few, since the products of matrices take the fake device long.
 func tensing(t *testing.T) path {
 	const n = 9
@@ -299,7 +311,7 @@ func (p *path) hold(t *testing.T) map[string]bool {
 // Whatever call of the driver fails on the way to rows and to a matrix that is kept, the caller learns of it, and nothing else comes of it.
 func TestErrors(t *testing.T) {
 	called := map[string]bool{}
-	for _, p := range []path{probing(), streaming(t), tensing(t), keeping(t), measuring()} {
+	for _, p := range []path{probing(), streaming(t), timing(t), tensing(t), keeping(t), measuring()} {
 		for call := range p.hold(t) {
 			called[call] = true
 		}

@@ -5,6 +5,9 @@ import "errors"
 // ErrNotBuilt says that this program has no GPU back end.
 var ErrNotBuilt = errors.New("not built in; make cuda builds a program with it")
 
+// ErrClosed says that a Device, or what was made of one, is used after it was closed.
+var ErrClosed = errors.New("closed")
+
 // Info is what is known of a device.
 type Info struct {
 	Name            string `json:"name"`
@@ -14,4 +17,12 @@ type Info struct {
 	MemoryBytes     int64  `json:"memory_bytes"`
 	FreeBytes       int64  `json:"memory_free_bytes"`
 	SharedBytes     int    `json:"shared_memory_bytes"` // that one block of threads can have
+	Module          string `json:"module,omitempty"`    // file of the kernels, see Options.Module; empty for those that are built in
+}
+
+// KernelTime is the time that a device took for all launches of a kernel; "copy" stands for copies of tiles to the machine.
+type KernelTime struct {
+	Kernel   string  `json:"kernel"`
+	Launches int     `json:"launches"`
+	Seconds  float64 `json:"seconds"`
 }

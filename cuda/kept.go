@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -16,7 +17,7 @@ import (
 
 // Kept is a Gram matrix that stays in the device's memory.
 type Kept struct {
-	d      *Device
+	handle
 	n      int
 	stride int // distance of rows
 	value  memory
@@ -33,8 +34,50 @@ func (c *Columns) Keep(ctx context.Context, p *device.Program) (*Kept, error) {
 
 // keep is Keep with so many rows at a time.
 func (c *Columns) keep(ctx context.Context, p *device.Program, rows int) (*Kept, error) {
+	if p != nil {
+		if err := p.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	k, err := c.newKept()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.keepIn(ctx, k, p, rows); err != nil {
+		return nil, errors.Join(fmt.Errorf("a matrix of %s on the GPU: %w", sparse.FormatBytes(k.bytes()), err), k.Close())
+	}
+	return k, nil
+}
+
+// newKept takes the memory of a matrix.
+func (c *Columns) newKept() (*Kept, error) {
+	if c.x == nil {
+		return nil, c.do(nil)
+	}
 	n := c.x.Rows()
-	k := &Kept{d: c.d, n: n, stride: padded(n)}
+	k := &Kept{handle: handle{d: c.d, what: "matrix on the GPU", of: &c.d.handle}, n: n, stride: padded(n)}
+	err := c.do(func() (err error) {
+		k.begin()
+		k.value, err = c.d.alloc(k.bytes())
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("a matrix of %s on the GPU: %w", sparse.FormatBytes(k.bytes()), err), k.Close())
+	}
+	return k, nil
+}
+
+// bytes is what a matrix takes, or what no device has where it is beyond that.
+func (k *Kept) bytes() int64 {
+	if int64(k.n)*int64(k.stride) > math.MaxInt64/4 {
+		return math.MaxInt64
+	}
+	return 4 * int64(k.n) * int64(k.stride)
+}
+
+// keepIn is keep into a matrix that is there.
+func (c *Columns) keepIn(ctx context.Context, k *Kept, p *device.Program, rows int) error {
+	n := k.n
 	docs := make([]uint32, n)
 	for i := range docs {
 		docs[i] = uint32(i)
@@ -43,7 +86,7 @@ func (c *Columns) keep(ctx context.Context, p *device.Program, rows int) (*Kept,
 	for i := range r.Docs {
 		r.Docs[i] = i
 	}
-	err := c.d.do(func() (err error) {
+	return c.do(func() (err error) {
 		run := job{c: c, r: r, temporary: pool{d: c.d, keep: true}}
 		defer func() { err = errors.Join(err, run.end()) }()
 		if err := run.begin(ctx, c.x, docs); err != nil {
@@ -52,15 +95,8 @@ func (c *Columns) keep(ctx context.Context, p *device.Program, rows int) (*Kept,
 		if err := c.tiles.begin(); err != nil {
 			return err
 		}
-		if k.value, err = c.d.alloc(4 * int64(n) * int64(k.stride)); err != nil {
-			return err
-		}
 		return run.keep(ctx, k, rows)
 	})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("a matrix of %s on the GPU: %w", sparse.FormatBytes(4*int64(n)*int64(k.stride)), err), k.Close())
-	}
-	return k, nil
 }
 
 // keep computes all of a matrix in its place, so many rows at a time.
@@ -99,7 +135,7 @@ func (j *job) keep(ctx context.Context, k *Kept, rows int) (err error) {
 	if squares == 0 {
 		return nil
 	}
-	return launch("mirror", j.c.d.kernels.mirror, squares, squares, mirrorThreads, 0, t.compute, uint64(k.value.at), uint64(k.stride), uint64(k.n))
+	return j.c.d.launch("mirror", j.c.d.kernels.mirror, squares, squares, mirrorThreads, 0, t.compute, uint64(k.value.at), uint64(k.stride), uint64(k.n))
 }
 
 // Row copies a row to the machine's memory; dst has as many values as there are documents.
@@ -107,13 +143,13 @@ func (k *Kept) Row(i int, dst []float32) error {
 	if i < 0 || i >= k.n || len(dst) != k.n {
 		return fmt.Errorf("cuda: row %d into %d values, expected one from 0 to %d into %d", i, len(dst), k.n-1, k.n)
 	}
-	return k.d.do(func() error {
+	return k.do(func() error {
 		at := k.value.at + cu.DevicePtr(4*int64(i)*int64(k.stride))
 		return failed("cuMemcpyDtoH", cu.MemcpyDtoH(unsafe.Pointer(&dst[0]), at, 4*int64(k.n)))
 	})
 }
 
-// Close gives its memory back.
+// Close gives its memory back; a second call does nothing.
 func (k *Kept) Close() error {
-	return k.d.giveBack(func() error { return k.d.free(&k.value) })
+	return k.close(func() error { return k.d.free(&k.value) })
 }

@@ -26,6 +26,7 @@ type kernels struct {
 	finish, mirror       cu.Function
 	peakMadd, peakShared cu.Function
 	peakTensor           cu.Function
+	solve                solveKernels
 	panelTerms           int // terms whose panel fits into a block's shared memory
 }
 
@@ -45,17 +46,13 @@ func (d *Device) load() (*kernels, error) {
 		return d.kernels, nil
 	}
 	log := &cu.JITErrorLogBuffer{Buffer: make([]byte, 8192)}
-	module, err := cu.LoadDataEx(ptx, log)
+	module, err := cu.LoadDataEx(d.image, log)
 	if err != nil {
 		words, _, _ := bytes.Cut(log.Buffer, []byte{0})
 		return nil, &Failure{fmt.Errorf("cuModuleLoadDataEx: %w: %s", err, bytes.TrimSpace(words))}
 	}
 	k := &kernels{module: module, panelTerms: d.info.SharedBytes / lineBytes}
-	functions := map[string]*cu.Function{"panelTensor": &k.panelTensor, "finish": &k.finish, "mirror": &k.mirror, "peakMadd": &k.peakMadd, "peakShared": &k.peakShared, "peakTensor": &k.peakTensor}
-	for p, names := range pairingKernels {
-		functions[names[0]], functions[names[1]] = &k.tailAdd[p], &k.panel[p]
-	}
-	for name, f := range functions {
+	for name, f := range k.functions() {
 		if *f, err = module.Function(name); err != nil {
 			return nil, errors.Join(failed("cuModuleGetFunction of "+name, err), k.close())
 		}
@@ -69,13 +66,27 @@ func (d *Device) load() (*kernels, error) {
 	return k, nil
 }
 
+// functions are all kernels by name, those that a module must have.
+func (k *kernels) functions() map[string]*cu.Function {
+	s := &k.solve
+	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "finish": &k.finish, "mirror": &k.mirror,
+		"peakMadd": &k.peakMadd, "peakShared": &k.peakShared, "peakTensor": &k.peakTensor, "addRows": &s.addRows,
+		"extremes": &s.extremes, "beyondCount": &s.beyondCount, "beyondList": &s.beyondList, "pick": &s.pick}
+	for p, names := range pairingKernels {
+		all[names[0]], all[names[1]] = &k.tailAdd[p], &k.panel[p]
+	}
+	return all
+}
+
 func (k *kernels) close() error { return failed("cuModuleUnload", k.module.Unload()) }
 
 // launch starts a kernel. gorgonia.org/cu copies 8 bytes for every parameter, whatever its size, so each has as many.
-func launch(name string, f cu.Function, gridX, gridY, threads, shared int, stream cu.Stream, parameters ...uint64) error {
+func (d *Device) launch(name string, f cu.Function, gridX, gridY, threads, shared int, stream cu.Stream, parameters ...uint64) error {
 	pointers := make([]unsafe.Pointer, len(parameters))
 	for i := range parameters {
 		pointers[i] = unsafe.Pointer(&parameters[i])
 	}
-	return failed("cuLaunchKernel of "+name, f.Launch(gridX, gridY, 1, threads, 1, 1, shared, stream, pointers))
+	return d.times.around(name, stream, func() error {
+		return failed("cuLaunchKernel of "+name, f.Launch(gridX, gridY, 1, threads, 1, 1, shared, stream, pointers))
+	})
 }

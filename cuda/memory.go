@@ -42,7 +42,7 @@ func (d *Device) alloc(bytes int64) (memory, error) {
 }
 
 func (d *Device) take(bytes int64) (memory, error) {
-	if d.held+bytes > d.limit {
+	if bytes > d.limit-d.held {
 		return memory{}, d.errLimit(bytes)
 	}
 	at, err := cu.MemAlloc(bytes)

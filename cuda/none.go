@@ -27,6 +27,9 @@ func Open(Options) (*Device, error) { return nil, ErrNotBuilt }
 // Info returns what was known when the device was opened.
 func (d *Device) Info() Info { return Info{} }
 
+// KernelTimes returns nothing.
+func (d *Device) KernelTimes() []KernelTime { return nil }
+
 // Close does nothing.
 func (d *Device) Close() error { return nil }
 
@@ -44,5 +47,20 @@ func (c *Columns) Rows(context.Context, *device.Request, func(*device.Block) err
 // HostBytes returns 0.
 func (c *Columns) HostBytes() int64 { return 0 }
 
+// Keep returns ErrNotBuilt.
+func (c *Columns) Keep(context.Context, *device.Program) (*Kept, error) { return nil, ErrNotBuilt }
+
+// Resident returns ErrNotBuilt.
+func (c *Columns) Resident(*device.Program) (device.Resident, error) { return nil, ErrNotBuilt }
+
 // Close does nothing.
 func (c *Columns) Close() error { return nil }
+
+// Kept is a Gram matrix that stays in the device's memory; here there is none.
+type Kept struct{}
+
+// Row returns ErrNotBuilt.
+func (k *Kept) Row(int, []float32) error { return ErrNotBuilt }
+
+// Close does nothing.
+func (k *Kept) Close() error { return nil }

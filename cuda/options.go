@@ -13,4 +13,12 @@ type Options struct {
 	// worth it: no dense data, or documents compared by a pairing of histograms, and it changes nothing. It takes 4 bytes of the device's memory for each such term and document.
 	// Default: off, since it has yet to be measured.
 	Tensor bool
+
+	// Module is a file with the kernels, a cubin for the device's compute capability or PTX, in place of the PTX that is built in: a machine may
+	// lack the driver's compiler. Default: what the environment variable GRAM_CUDA_MODULE names, or else the PTX that is built in.
+	Module string
+
+	// Times has each launch of a kernel timed on the device, see [Device.KernelTimes]. Default: on where the environment has
+	// GRAM_CUDA_TIMES=1.
+	Times bool
 }

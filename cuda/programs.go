@@ -21,9 +21,6 @@ func (p *programs) upload(r *device.Request, rows, columns *sparse.Embedded) (ui
 	if r.Program == nil {
 		return 0, nil
 	}
-	if err := r.Program.Validate(); err != nil {
-		return 0, err
-	}
 	p.pool.d, p.pool.keep = p.d, true
 	if err := p.pool.close(); err != nil {
 		return 0, err

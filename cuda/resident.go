@@ -24,12 +24,13 @@ const residentPart = 6
 // Any row that a call doesn't need makes room for others, those of one call from a place that is drawn by lot on: next to each other, so that they are computed in one tile,
 // and by lot since a search comes back to its rows in turns. The lots are the same in each run; which rows are kept has no part in what is computed.
 type Resident struct {
+	handle
 	c       *Columns
 	program *device.Program
 	pool    pool
 	fields  []uint64 // of the program, but for the attributes of rows
 	parcel  parcel
-	solve   solveKernels
+	solve   *solveKernels
 
 	rows   memory
 	stride int64
@@ -49,10 +50,19 @@ type solveKernels struct{ addRows, extremes, beyondCount, beyondList, pick cu.Fu
 // Resident makes room on the device for rows of c between the columns' documents, or of a program of it: for all, or as many as memory holds. The caller closes it, after the
 // boards that it has made and before the columns.
 func (c *Columns) Resident(p *device.Program) (device.Resident, error) {
+	if c.x == nil {
+		return nil, c.do(nil)
+	}
+	if p != nil {
+		if err := p.Validate(); err != nil {
+			return nil, err
+		}
+	}
 	n := c.x.Rows()
-	r := &Resident{c: c, program: p, pool: pool{d: c.d}, parcel: parcel{d: c.d}, stride: int64(padded(n)), slotOf: make([]int32, n), lots: 1}
-	err := c.d.do(func() error {
-		if err := r.begin(); err != nil {
+	r := &Resident{handle: handle{d: c.d, what: "rows on the GPU", of: &c.handle}, c: c, program: p, pool: pool{d: c.d}, parcel: parcel{d: c.d}, stride: int64(padded(n)), slotOf: make([]int32, n), lots: 1}
+	err := c.do(func() error {
+		r.begin()
+		if err := r.prepare(); err != nil {
 			return err
 		}
 		return r.takeRows(n)
@@ -73,24 +83,14 @@ func (c *Columns) Resident(p *device.Program) (device.Resident, error) {
 	return r, nil
 }
 
-// begin finds the kernels and copies the program.
-func (r *Resident) begin() error {
-	k := r.c.d.kernels
-	for name, f := range map[string]*cu.Function{"addRows": &r.solve.addRows, "extremes": &r.solve.extremes, "beyondCount": &r.solve.beyondCount, "beyondList": &r.solve.beyondList,
-		"pick": &r.solve.pick} {
-		var err error
-		if *f, err = k.module.Function(name); err != nil {
-			return failed("cuModuleGetFunction of "+name, err)
-		}
-	}
+// prepare makes streams and copies the program.
+func (r *Resident) prepare() error {
+	r.solve = &r.c.d.kernels.solve
 	if err := r.c.tiles.begin(); err != nil {
 		return err
 	}
 	if r.program == nil {
 		return nil
-	}
-	if err := r.program.Validate(); err != nil {
-		return err
 	}
 	u := uploader{p: &r.pool}
 	y := attributes(r.program, r.c.x.Norms, nil)
@@ -116,18 +116,18 @@ func (r *Resident) takeRows(n int) error {
 	}
 }
 
-// Close gives its memory back.
+// Close gives its memory back; a second call does nothing. Its boards must be closed before: otherwise it does nothing but say so.
 func (r *Resident) Close() error {
-	return r.c.d.giveBack(func() error { return errors.Join(r.parcel.close(), r.pool.close()) })
+	return r.close(func() error { return errors.Join(r.parcel.close(), r.pool.close()) })
 }
 
 // Rows is how many rows there is room for.
 func (r *Resident) Rows() int { return r.room }
 
-// with does work of one call with the device: what it launches ends before it returns, even after an error. After one the rows that it wanted computed are taken for not
+// with does work of one call with the device, for itself or for a board: what it launches ends before it returns, even after an error. After one the rows that it wanted computed are taken for not
 // computed: they may not be, even where the error came after them.
-func (r *Resident) with(work func(stream cu.Stream) error) error {
-	return r.c.d.do(func() error {
+func (r *Resident) with(h *handle, work func(stream cu.Stream) error) error {
+	return h.do(func() error {
 		stream := r.c.tiles.compute
 		err := errors.Join(work(stream), failed("cuStreamSynchronize", stream.Synchronize()))
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"gorgonia.org/cu"
 
@@ -14,15 +13,24 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// mostRows bounds the rows of a tile: the second dimension of a grid has at most 65,535 blocks.
-const mostRows = 1 << 15
+// mostParts is how many blocks the second dimension of a grid has at most, and mostRows bounds the rows of a tile by it.
+const (
+	mostParts = 1<<16 - 1
+	mostRows  = 1 << 15
+)
 
 // Rows implements engine.Device. While visit works on a tile, the next one is computed and the one after the other copied.
 //
-// visit must not use the device.
+// visit must not use the device, which waits for it. When it panics, all that is under way ends first.
 func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(b *device.Block) error) error {
-	if r.Lo < 0 || r.Lo%device.Columns != 0 || r.Hi < r.Lo || r.Hi > c.x.Rows() {
-		return fmt.Errorf("cuda: columns from %d to before %d, expected a range from a multiple of %d to at most %d", r.Lo, r.Hi, device.Columns, c.x.Rows())
+	if c.x == nil {
+		return c.do(nil)
+	}
+	if visit == nil {
+		return errors.New("cuda: no function that takes the blocks")
+	}
+	if err := r.Validate(c.x.Rows()); err != nil {
+		return err
 	}
 	rows := c.x
 	if r.From != nil {
@@ -30,15 +38,12 @@ func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(b *dev
 	}
 	docs := make([]uint32, len(r.Docs))
 	for i, d := range r.Docs {
-		if d < 0 || d >= rows.Rows() {
-			return fmt.Errorf("cuda: row of document %d, expected one from 0 to %d", d, rows.Rows()-1)
-		}
 		docs[i] = uint32(d)
 	}
 	if len(docs) == 0 || r.Lo == r.Hi {
 		return ctx.Err()
 	}
-	err := c.d.do(func() (err error) {
+	err := c.do(func() (err error) {
 		run := job{c: c, r: r, temporary: pool{d: c.d, keep: true}}
 		defer func() { err = errors.Join(err, run.end()) }()
 		if err := run.begin(ctx, rows, docs); isOutOfMemory(err) && c.tiles.bytes > 0 {
@@ -136,8 +141,9 @@ func (j *job) stream(ctx context.Context, visit func(b *device.Block) error) (er
 	}
 	t := &j.c.tiles
 	// Whatever happens, nothing is under way in memory that is given back.
+	ended := false
 	defer func() {
-		if err != nil {
+		if err != nil || !ended { // or visit panicked
 			err = errors.Join(err, failed("cuStreamSynchronize", t.compute.Synchronize()), failed("cuStreamSynchronize", t.copy.Synchronize()))
 		}
 	}()
@@ -163,6 +169,7 @@ func (j *job) stream(ctx context.Context, visit func(b *device.Block) error) (er
 			return err
 		}
 	}
+	ended = true
 	return nil
 }
 
@@ -182,8 +189,11 @@ func (j *job) start(k int) error {
 		return failed("cuStreamWaitEvent", err)
 	}
 	bytes := int64(4 * block.Rows * block.Width)
-	if err := cu.MemcpyDtoHAsync(unsafe.Pointer(b.host.at), b.device.at, bytes, t.copy); err != nil {
-		return failed("cuMemcpyDtoHAsync", err)
+	err := j.c.d.times.around("copy", t.copy, func() error {
+		return failed("cuMemcpyDtoHAsync", cu.MemcpyDtoHAsync(b.host.at, b.device.at, bytes, t.copy))
+	})
+	if err != nil {
+		return err
 	}
 	return failed("cuEventRecord", b.copied.Record(t.copy))
 }
@@ -195,24 +205,24 @@ func (j *job) compute(k int) error {
 	f, pairing := c.d.kernels, c.x.Embedder.Pairing
 	names := pairingKernels[pairing]
 	grid := func(per int) int { return (block.Cols + per - 1) / per }
-	if err := launch(names[0], f.tailAdd[pairing], grid(tailColumns), block.Rows, tailThreads, 0, t.compute, j.rows.at, c.own.at, tile); err != nil {
+	if err := c.d.launch(names[0], f.tailAdd[pairing], grid(tailColumns), block.Rows, tailThreads, 0, t.compute, j.rows.at, c.own.at, tile); err != nil {
 		return err
 	}
 	if c.layout.chunks() > 0 {
 		panels := grid(panelWidth)
 		height, parts := c.heightOfBlocks(block.Rows, panels)
 		shared := int(c.layout.terms[0]) * lineBytes
-		if err := launch(names[1], f.panel[pairing], panels, parts, panelThreads, shared, t.compute, j.rows.at, c.own.at, c.head, tile, uint64(height)); err != nil {
+		if err := c.d.launch(names[1], f.panel[pairing], panels, parts, panelThreads, shared, t.compute, j.rows.at, c.own.at, c.head, tile, uint64(height)); err != nil {
 			return err
 		}
 	}
 	if quads := c.layout.quads(); quads > 0 {
 		parts := (block.Rows + tensorRows - 1) / tensorRows
-		if err := launch("panelTensor", f.panelTensor, grid(tensorColumns), parts, tensorThreads, 0, t.compute, j.rows.at, c.own.at, tile, uint64(quads)); err != nil {
+		if err := c.d.launch("panelTensor", f.panelTensor, grid(tensorColumns), parts, tensorThreads, 0, t.compute, j.rows.at, c.own.at, tile, uint64(quads)); err != nil {
 			return err
 		}
 	}
-	return launch("finish", f.finish, grid(finishThreads), block.Rows, finishThreads, 0, t.compute, j.rows.at, c.own.at, tile, j.program, j.same, uint64(pairing))
+	return c.d.launch("finish", f.finish, grid(finishThreads), block.Rows, finishThreads, 0, t.compute, j.rows.at, c.own.at, tile, j.program, j.same, uint64(pairing))
 }
 
 // heightOfBlocks returns how many rows a block of threads takes, and in how many parts that divides them: enough blocks to keep all multiprocessors busy to the

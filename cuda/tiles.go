@@ -34,7 +34,7 @@ func (t *tiles) prepare(rows, width int) error {
 		return err
 	}
 	line := int64(4 * width)
-	want := max(min(int64(rows), t.d.tile/line), 1) * line
+	want := max(min(int64(rows), t.d.tile.Load()/line), 1) * line
 	if t.bytes >= want {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (t *tiles) prepare(rows, width int) error {
 		if err == nil {
 			t.bytes = want
 			if shrunk {
-				t.d.tile = want // more won't be had next time either
+				t.d.tile.Store(want) // more won't be had next time either
 			}
 			return nil
 		}

@@ -47,6 +47,9 @@ const (
 // mostPower bounds powers by repeated squaring; greater ones are 0, 1 or beyond float64 for nearly all numbers.
 const mostPower = 1 << 20
 
+// mostTableBits bounds the rows of a table for each power of 2, which have an index of 32 bits.
+const mostTableBits = 20
+
 // Code is an instruction with its argument.
 type Code struct {
 	Op Op
@@ -85,6 +88,10 @@ func (p *Program) Validate() error {
 	if len(p.Code) > MaxCode {
 		return fmt.Errorf("device: a program of %d instructions, expected at most %d", len(p.Code), MaxCode)
 	}
+	if p.Locals < 0 || p.Locals > MaxSlots {
+		return fmt.Errorf("device: a program of %d locals, expected from 0 to %d", p.Locals, MaxSlots)
+	}
+	var stored [MaxSlots]bool
 	depth, deepest := 0, 0
 	for at, c := range p.Code {
 		if c.Op >= numOps {
@@ -108,12 +115,30 @@ func (p *Program) Validate() error {
 		if c.N < 0 || c.N >= limit {
 			return fmt.Errorf("device: argument %d of instruction %d, expected one from 0 to before %d", c.N, at, limit)
 		}
+		switch {
+		case c.Op == OpStore:
+			stored[c.N] = true
+		case c.Op == OpLocal && !stored[c.N]:
+			return fmt.Errorf("device: instruction %d takes local %d, which nothing has stored", at, c.N)
+		case c.Op == OpPow && !(p.Consts[c.N] > 0):
+			return fmt.Errorf("device: instruction %d takes the power %v, expected a number above 0", at, p.Consts[c.N])
+		}
 		e := effects[c.Op]
 		if depth < e[0] {
 			return fmt.Errorf("device: instruction %d takes %d numbers, found %d", at, e[0], depth)
 		}
 		depth += e[1] - e[0]
 		deepest = max(deepest, depth)
+	}
+	for i, f := range p.Norms {
+		if f == nil {
+			return fmt.Errorf("device: norm attribute %d is nil, expected a function", i)
+		}
+	}
+	for i, t := range p.Tables {
+		if t.Bits > mostTableBits || len(t.Rows) != tableOctaves<<t.Bits+1 {
+			return fmt.Errorf("device: table %d has %d rows for %d bits, expected at most %d bits and %d rows for each power of 2, and one more", i, len(t.Rows), t.Bits, mostTableBits, tableOctaves)
+		}
 	}
 	if depth != 1 {
 		return fmt.Errorf("device: a program that leaves %d numbers, expected one", depth)

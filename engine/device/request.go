@@ -1,6 +1,11 @@
 package device
 
-import "github.com/gramengine/gram/sparse"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gramengine/gram/sparse"
+)
 
 // Columns is what a range of columns begins at a multiple of.
 const Columns = sparse.Block
@@ -21,6 +26,36 @@ type Request struct {
 
 	// Half says that Docs are documents of the columns in sequence, and that a row needs only columns up to its own number: a block leaves out those beyond its last row.
 	Half bool
+}
+
+// Validate returns an error where a request asks for rows or columns that aren't there, of so many documents in the columns, or for a
+// program that isn't one. It takes the documents of From for right: who copies them checks them.
+func (r *Request) Validate(columns int) error {
+	if r == nil {
+		return errors.New("device: no request")
+	}
+	if r.Lo < 0 || r.Lo%Columns != 0 || r.Hi < r.Lo || r.Hi > columns {
+		return fmt.Errorf("device: columns from %d to before %d, expected a range from a multiple of %d to at most %d", r.Lo, r.Hi, Columns, columns)
+	}
+	rows := columns
+	if r.From != nil {
+		rows = r.From.Rows()
+	}
+	if r.Half && r.From != nil {
+		return errors.New("device: half of the matrix with other documents, expected those of the columns")
+	}
+	for i, d := range r.Docs {
+		if d < 0 || d >= rows {
+			return fmt.Errorf("device: row %d is document %d, expected one from 0 to %d", i, d, rows-1)
+		}
+		if r.Half && i > 0 && d <= r.Docs[i-1] {
+			return fmt.Errorf("device: row %d of half of the matrix is document %d after %d, expected increasing ones", i, d, r.Docs[i-1])
+		}
+	}
+	if r.Program == nil {
+		return nil
+	}
+	return r.Program.Validate()
 }
 
 // Block is some rows of what a [Request] asked for. It belongs to the function that it is handed to until that returns.

@@ -28,18 +28,19 @@ KERNEL(beyondCount, false)
 KERNEL(beyondList, false)
 KERNEL(pick, true)
 
+#include <chrono>
 #include <deque>
 #include <mutex>
 #include <set>
 #include <sys/mman.h>
 
 typedef unsigned long long P;
-enum { OK, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NO_DEVICE = 100, LEFT_BEHIND = 999 };
+enum { OK, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, NO_BINARY = 209, NO_DEVICE = 100, LEFT_BEHIND = 999 };
 
 static std::recursive_mutex mutex;
 static std::map<P, size_t> device; // allocations of the device
 static std::map<void *, size_t> host;
-static std::set<void *> handles; // modules
+static std::map<void *, std::string> handles; // modules: what they are made of
 static int retained;
 static thread_local bool haveContext;
 static std::string armed; // FAKE_FAIL when it was last looked at
@@ -107,8 +108,11 @@ struct Stream {
 	}
 };
 struct Event {
+	bool timed;
 	Stream *stream = nullptr;
 	long at = 0;
+	bool reached = false; // of one that is timed
+	double seconds = 0;
 };
 static std::set<Stream *> streams;
 static std::set<Event *> events;
@@ -172,13 +176,27 @@ API cuCtxSetCurrent(void *c) {
 	haveContext = c;
 	return OK;
 }
+// A cubin has its kernels' names in it, and here no code that is run; its length is where its section headers or segments end.
+static int loadCubin(void **m, const char *image) {
+	const auto field = [&](int at, int bytes) {
+		unsigned long long v = 0;
+		memcpy(&v, image + at, bytes);
+		return v;
+	};
+	const unsigned long long flags = field(48, 4), sm = image[8] >= 8 ? flags >> 8 & 255 : flags & 255;
+	if (sm / 10 != 9) return NO_BINARY;
+	const size_t length = std::max(field(40, 8) + field(58, 2) * field(60, 2), field(32, 8) + field(54, 2) * field(56, 2));
+	handles[*m = malloc(1)] = std::string(image, length);
+	return OK;
+}
 API cuModuleLoadDataEx(void **m, const char *image, unsigned n, int *options, void **values) {
-	IN_CONTEXT if (!strstr(image, ".version 7.0") || !strstr(image, ".target sm_80")) {
+	IN_CONTEXT if (!memcmp(image, "\x7f" "ELF", 4)) return loadCubin(m, image);
+	if (!strstr(image, ".version 7.0") || !strstr(image, ".target sm_80")) {
 		for (unsigned i = 0; i + 1 < n; i++)
 			if (options[i] == 5 && (size_t)values[i + 1] > 20) strcpy((char *)values[i], "no PTX"); // the error log and its size
 		return INVALID_PTX;
 	}
-	handles.insert(*m = malloc(1));
+	handles[*m = malloc(1)] = image;
 	return OK;
 }
 API cuModuleUnload(void *m) {
@@ -189,7 +207,7 @@ API cuModuleUnload(void *m) {
 API cuModuleGetFunction(void **f, void *m, const char *name) {
 	IN_CONTEXT if (!handles.count(m)) return INVALID_HANDLE;
 	auto it = cpu::kernels().find(name);
-	if (it == cpu::kernels().end()) return NOT_FOUND;
+	if (it == cpu::kernels().end() || handles[m].find(name) == std::string::npos) return NOT_FOUND;
 	*f = &it->second;
 	return OK;
 }
@@ -226,8 +244,8 @@ API cuStreamWaitEvent(Stream *s, Event *e, unsigned) {
 	});
 	return OK;
 }
-API cuEventCreate(void **e, unsigned) {
-	IN_CONTEXT auto *event = new Event;
+API cuEventCreate(void **e, unsigned flags) {
+	IN_CONTEXT auto *event = new Event{!(flags & 2)};
 	events.insert(event);
 	*e = event;
 	return OK;
@@ -240,6 +258,14 @@ API cuEventDestroy_v2(Event *e) {
 API cuEventRecord(Event *e, Stream *s) {
 	IN_CONTEXT if (!events.count(e) || !streams.count(s)) return INVALID_HANDLE;
 	e->stream = s;
+	e->reached = false;
+	if (e->timed)
+		s->add([e] {
+			if (!events.count(e)) return 0;
+			e->reached = true;
+			e->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+			return 0;
+		});
 	e->at = s->added;
 	return OK;
 }
@@ -250,6 +276,12 @@ API cuEventSynchronize(Event *e) {
 		return failure ? failure : e->stream->error;
 	}
 	return failure;
+}
+API cuEventElapsedTime(float *milliseconds, Event *from, Event *to) {
+	IN_CONTEXT if (!events.count(from) || !events.count(to) || !from->timed || !to->timed) return INVALID_HANDLE;
+	if (!from->reached || !to->reached) return NOT_READY;
+	*milliseconds = (float)(1e3 * (to->seconds - from->seconds));
+	return OK;
 }
 static size_t taken() {
 	size_t sum = 0;

@@ -1,0 +1,418 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/sparse"
+)
+
+// wants checks that an error has words.
+func wants(t *testing.T, what string, err error, words string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), words) {
+		t.Errorf("%s: error %v, expected one with %q", what, err, words)
+	}
+}
+
+// cubin is an ELF file like those of NVIDIA's assembler, with a section for each kernel and no code.
+func cubin(flags uint32, abi byte, names []string) []byte {
+	var strings, headers bytes.Buffer
+	header := func(name string, kind elf.SectionType, offset, size int) {
+		_ = binary.Write(&headers, binary.LittleEndian, elf.Section64{Name: uint32(strings.Len()), Type: uint32(kind), Off: uint64(offset), Size: uint64(size), Addralign: 1})
+		strings.WriteString(name + "\x00")
+	}
+	header("", elf.SHT_NULL, 0, 0)
+	for _, name := range names {
+		header(".text."+name, elf.SHT_PROGBITS, 64, 16)
+	}
+	header(".shstrtab", elf.SHT_STRTAB, 80, strings.Len()+len(".shstrtab")+1)
+	h := elf.Header64{Type: 2, Machine: uint16(elfCUDA), Version: 1, Shoff: uint64(80 + strings.Len()), Flags: flags, Ehsize: 64, Shentsize: 64,
+		Shnum: uint16(len(names) + 2), Shstrndx: uint16(len(names) + 1)}
+	copy(h.Ident[:], "\x7fELF\x02\x01\x01\x33")
+	h.Ident[8] = abi
+	var all bytes.Buffer
+	_ = binary.Write(&all, binary.LittleEndian, h)
+	return slices.Concat(all.Bytes(), make([]byte, 16), strings.Bytes(), headers.Bytes())
+}
+
+// A module from outside is taken where it has all kernels for the device, and refused with words otherwise. The device of the tests is of compute
+// capability 9.0.
+func TestModule(t *testing.T) {
+	if onRealDevice() {
+		t.Skip("these modules have no code")
+	}
+	noLeaks(t)
+	names := slices.Sorted(maps.Keys(new(kernels).functions()))
+	whole := cubin(0x50055a, 7, names)
+	file := filepath.Join(t.TempDir(), "module")
+	x := embedded(t, zipf(20, 60, 8, 3))
+	for _, c := range []struct{ what, image, words string }{
+		{"a cubin", string(whole), ""},
+		{"a cubin of a later ABI", string(cubin(0x6005a02, 8, names)), ""},
+		{"PTX", ptx, ""},
+		{"nothing", "", "expected PTX or a whole cubin"},
+		{"text", "no kernels", "expected PTX or a whole cubin"},
+		{"another capability", string(cubin(0x500550, 7, names)), "for compute capability 8.0, expected that of the device, 9.0"},
+		{"a later minor one", string(cubin(0x50055b, 7, names)), "for compute capability 9.1"},
+		{"without kernels", string(cubin(0x50055a, 7, names[2:])), "no kernel " + names[0] + ", " + names[1] + " in it"},
+		{"PTX without a kernel", strings.Replace(ptx, ".entry finish(", ".entry end(", 1), "no kernel finish in it"},
+		{"PTX with a zero byte", ptx + "\x00", "zero byte"},
+		{"cut off", string(whole[:len(whole)-1]), "expected PTX or a whole cubin"},
+		{"a head alone", string(whole[:40]), "expected PTX or a whole cubin"},
+		{"another machine", string(whole[:18]) + "\x3e" + string(whole[19:]), "expected a cubin"},
+	} {
+		if err := os.WriteFile(file, []byte(c.image), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, byVariable := range []bool{false, true} {
+			opt := Options{Module: file}
+			if byVariable {
+				opt.Module = ""
+				t.Setenv(moduleVariable, file)
+			}
+			d, err := Open(opt)
+			if c.words != "" {
+				wants(t, c.what, err, c.words)
+				wants(t, c.what, err, file)
+			} else if err != nil {
+				t.Errorf("%s: error %v", c.what, err)
+			} else if load(t, d, x); d.Info().Module != file {
+				t.Errorf("%s: module %q, expected %q", c.what, d.Info().Module, file)
+			}
+			t.Setenv(moduleVariable, "")
+		}
+	}
+	for at := range whole { // a damaged byte is refused, or changes nothing that is read here; nothing panics
+		damaged := slices.Clone(whole)
+		damaged[at] ^= 0xff
+		_ = checkModule(file, string(damaged), "9.0")
+		if err := checkModule(file, string(whole[:at]), "9.0"); err == nil {
+			t.Fatalf("the first %d of %d bytes: no error", at, len(whole))
+		}
+	}
+	_, err := Open(Options{Module: file + "s"})
+	wants(t, "no file", err, file+"s: no such file")
+}
+
+func TestOptions(t *testing.T) {
+	for _, opt := range []Options{{MemoryBytes: -1}, {TileBytes: -1}, {MemoryBytes: math.MinInt64}} {
+		_, err := Open(opt)
+		wants(t, "options", err, "expected positive numbers")
+	}
+	d := open(t, Options{MemoryBytes: math.MaxInt64, TileBytes: math.MaxInt64}) // no sum wraps around
+	cols := load(t, d, embedded(t, zipf(20, 60, 8, 3)))
+	gather(t, cols, &device.Request{Docs: sequence(20), Hi: 20}, 20)
+}
+
+// Requests for what isn't there are refused before anything is computed.
+func TestBadRequests(t *testing.T) {
+	noLeaks(t)
+	const n = 20
+	x := embedded(t, zipf(n, 60, 8, 3))
+	cols := load(t, open(t, Options{}), x)
+	other, err := x.Embedder.Transform(zipf(7, 60, 8, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign := embedded(t, zipf(7, 60, 8, 5))
+	shuffled, short := *other, *other
+	shuffled.Terms = slices.Clone(other.Terms)
+	slices.Reverse(shuffled.Terms)
+	short.Norms = other.Norms[1:]
+	ignore := func(*device.Block) error { t.Error("a block of a bad request"); return nil }
+	for _, c := range []struct {
+		words string
+		r     *device.Request
+	}{
+		{"no request", nil},
+		{"from -128", &device.Request{Lo: -128, Hi: n}},
+		{"multiple of", &device.Request{Lo: 1, Hi: n}},
+		{"from 128 to before 20", &device.Request{Lo: 128, Hi: n}},
+		{"to before 21", &device.Request{Docs: []int{0}, Hi: n + 1}},
+		{"to before -1", &device.Request{Docs: []int{0}, Hi: -1}},
+		{"row 1 is document 20", &device.Request{Docs: []int{0, n}, Hi: n}},
+		{"row 0 is document -1", &device.Request{Docs: []int{-1}, Hi: n}},
+		{"row 0 is document 7", &device.Request{From: other, Docs: []int{7}, Hi: n}},
+		{"document 3 after 3", &device.Request{Docs: []int{3, 3}, Hi: n, Half: true}},
+		{"half of the matrix", &device.Request{From: other, Docs: []int{3}, Hi: n, Half: true}},
+		{"leaves 0", &device.Request{Program: &device.Program{}, Docs: []int{3}, Hi: n}},
+		{"one embedder", &device.Request{From: foreign, Docs: []int{3}, Hi: n}},
+		{"is not above", &device.Request{From: &shuffled, Docs: []int{3}, Hi: n}},
+		{"norm", &device.Request{From: &short, Docs: []int{3}, Hi: n}},
+	} {
+		wants(t, c.words, cols.Rows(t.Context(), c.r, ignore), c.words)
+	}
+	wants(t, "no visit", cols.Rows(t.Context(), &device.Request{}, nil), "no function")
+	for _, bad := range []*sparse.Embedded{nil, {}, &shuffled, &short} {
+		if c, err := cols.d.Load(t.Context(), bad); err == nil || c != nil {
+			t.Errorf("load: error %v, expected one", err)
+		}
+	}
+	for _, p := range []*device.Program{{}, {Code: []device.Code{{Op: device.OpC}, {Op: device.OpX}}}} {
+		_, err := cols.Keep(t.Context(), p)
+		wants(t, "keep", err, "device: ")
+		_, err = cols.Resident(p)
+		wants(t, "resident", err, "device: ")
+	}
+	k, err := cols.Keep(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ row, room int }{{-1, n}, {n, n}, {0, n - 1}, {0, n + 1}, {0, 0}} {
+		wants(t, "row of a kept matrix", k.Row(c.row, make([]float32, c.room)), "expected one from 0")
+	}
+	if err := k.Close(); err != nil {
+		t.Error(err)
+	}
+	if huge := (&Kept{n: math.MaxInt32, stride: padded(math.MaxInt32)}).bytes(); huge != math.MaxInt64 {
+		t.Errorf("a matrix beyond int64 takes %d bytes", huge)
+	}
+	compare(t, x, x, sequence(n), 0, whole(t, cols, n)) // and it goes on
+}
+
+// whole returns all rows as one block.
+func whole(t *testing.T, cols *Columns, n int) *device.Block {
+	return &device.Block{Rows: n, Cols: n, Width: n, Value: gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)}
+}
+
+// A board takes no documents, variables or lengths but its own.
+func TestBadBoards(t *testing.T) {
+	noLeaks(t)
+	const n = 20
+	_, r := resident(t, n, 0, nil)
+	for _, c := range []struct {
+		docs   []int
+		copies int
+	}{{nil, 1}, {[]int{0}, 0}, {[]int{0}, -1}, {[]int{0, 1}, math.MaxInt}, {[]int{0, n}, 1}, {[]int{-1}, 1}} {
+		_, err := r.Board(c.docs, c.copies)
+		wants(t, "board", err, "a board of ")
+	}
+	docs := []int{3, 5, 8}
+	b, err := r.Board(docs, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs[0] = n // the caller's again
+	score, mask := make([]float64, 6), make([]byte, 6)
+	if err := b.Put(score, mask); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, "put", b.Put(score[:5], mask), "5 scores and 6 masks")
+	wants(t, "put", b.Put(score, mask[:5]), "6 scores and 5 masks")
+	wants(t, "put", b.Put(nil, nil), "expected 6")
+	wants(t, "scores", b.Scores(score[:5]), "room for 5 scores")
+	_, err = b.Beyond(make([]int32, 6), score[:5], 0, 1, -1)
+	wants(t, "beyond", err, "room for 5 scores")
+	ctx := t.Context()
+	for _, c := range []struct {
+		words      string
+		docs, vars []int32
+		dst        []float32
+		score      []float64
+	}{
+		{"row 0 is -1", []int32{-1}, []int32{0}, make([]float32, 1), score},
+		{"row 1 is 3", []int32{0, 3}, []int32{0}, make([]float32, 2), score},
+		{"variable 0 is 6", []int32{0}, []int32{6}, make([]float32, 1), score},
+		{"variable 0 is -1", []int32{0}, []int32{-1}, make([]float32, 1), score},
+		{"variable 0 is 5", []int32{0}, []int32{5}, make([]float32, 1), score[:5]},
+		{"room for 1 values", []int32{0}, []int32{0, 1}, make([]float32, 1), score},
+		{"65535 rows", make([]int32, 65535), []int32{0}, make([]float32, 65535), score},
+	} {
+		_, err := b.Pick(ctx, c.docs, c.vars, c.dst, c.score)
+		wants(t, "pick", err, c.words)
+	}
+	for _, c := range []struct {
+		words   string
+		docs    []int32
+		by      []float64
+		changed []int32
+		mask    []byte
+	}{
+		{"row 0 is 3", []int32{3}, score[:1], nil, nil},
+		{"row 0 is -1", []int32{-1}, score[:1], nil, nil},
+		{"1 rows with 2 factors", []int32{0}, score[:2], nil, nil},
+		{"variable 0 is 6", nil, nil, []int32{6}, mask[:1]},
+		{"1 variables with 0 masks", nil, nil, []int32{0}, nil},
+	} {
+		_, err := b.Add(ctx, c.docs, c.by, c.changed, c.mask)
+		wants(t, "add", err, c.words)
+	}
+	if _, err := b.Pick(ctx, []int32{0}, []int32{5}, make([]float32, 1), score); err != nil {
+		t.Error(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is closed says so, whatever is asked of it, and can be closed again; what has users isn't closed before them.
+func TestClosed(t *testing.T) {
+	noLeaks(t)
+	const n = 20
+	x := embedded(t, zipf(n, 60, 8, 3))
+	d := open(t, Options{})
+	cols, err := d.Load(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := cols.Keep(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := cols.Resident(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := r.Board([]int{0}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []interface{ Close() error }{d, cols, r} {
+		wants(t, "closed too early", c.Close(), "aren't closed")
+	}
+	row, ctx := make([]float32, n), t.Context()
+	ask := func() []error {
+		_, loaded := d.Load(ctx, x)
+		_, kept := cols.Keep(ctx, nil)
+		_, resident := cols.Resident(nil)
+		board, made := r.Board([]int{1}, 1)
+		if made == nil {
+			made = board.Close()
+		}
+		_, _, _, _, extremes := b.Extremes(1, 1)
+		_, beyond := b.Beyond(make([]int32, 1), make([]float64, 1), 1, 1, 0)
+		_, picked := b.Pick(ctx, []int32{0}, []int32{0}, row[:1], make([]float64, 1))
+		_, added := b.Add(ctx, nil, nil, nil, nil)
+		visit := func(*device.Block) error { return nil }
+		return []error{loaded, kept, resident, made, b.Put(make([]float64, 1), make([]byte, 1)), b.Scores(make([]float64, 1)), extremes, beyond,
+			picked, added, cols.Rows(ctx, &device.Request{Docs: []int{0}, Hi: n}, visit), k.Row(0, row)}
+	}
+	if err := b.Put(make([]float64, 1), make([]byte, 1)); err != nil { // all were left as they were
+		t.Error(err)
+	}
+	for _, c := range []interface{ Close() error }{b, r, k, cols, d, b, r, k, cols, d} {
+		if err := c.Close(); err != nil {
+			t.Errorf("%T: error %v", c, err)
+		}
+	}
+	zeroes := []error{new(Columns).Rows(ctx, nil, nil), new(Kept).Row(0, nil)}
+	_, loaded := new(Device).Load(ctx, x)
+	_, kept := new(Columns).Keep(ctx, nil)
+	_, rows := new(Columns).Resident(nil)
+	_, board := new(Resident).Board([]int{0}, 1)
+	for i, err := range slices.Concat(ask(), []error{zeroes[0], loaded, kept, rows, board}) {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("question %d: error %v, expected ErrClosed", i, err)
+		}
+	}
+	if zeroes[1] == nil || new(Columns).HostBytes() != 0 || new(Columns).Name() == "" || d.Info() == (Info{}) || cols.HostBytes() == 0 {
+		t.Error("what needs no device")
+	}
+	for _, c := range []interface{ Close() error }{new(Device), new(Columns), new(Kept), new(Resident), new(Board)} {
+		if err := c.Close(); err != nil {
+			t.Errorf("%T that was never opened: error %v", c, err)
+		}
+	}
+}
+
+// A function of the caller that panics leaves nothing under way, and a device that works.
+func TestPanics(t *testing.T) {
+	noLeaks(t)
+	const n = 70
+	x := embedded(t, zipf(n, 60, 8, 3))
+	cols := load(t, open(t, Options{TileBytes: 4096}), x)
+	panics := &device.Program{Code: []device.Code{{Op: device.OpX}}, Norms: []func(float64) float64{func(float64) float64 { panic("norm") }}}
+	for _, r := range []*device.Request{{Docs: sequence(n), Hi: n}, {Program: panics, Docs: sequence(n), Hi: n}} {
+		func() {
+			defer func() {
+				if v := recover(); v != "visit" && v != "norm" {
+					t.Errorf("panic %v, expected the caller's", v)
+				}
+			}()
+			_ = cols.Rows(t.Context(), r, func(*device.Block) error { panic("visit") })
+		}()
+	}
+	compare(t, x, x, sequence(n), 0, whole(t, cols, n))
+}
+
+// Rows are asked for, and everything is closed, by several goroutines at a time.
+func TestRowsConcurrently(t *testing.T) {
+	noLeaks(t)
+	const n = 40
+	x := embedded(t, zipf(n, 60, 8, 3))
+	d := open(t, Options{TileBytes: 4096, Times: true})
+	cols, err := d.Load(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for {
+				err := cols.Rows(context.Background(), &device.Request{Docs: sequence(n), Hi: n}, func(*device.Block) error { return nil })
+				if cols.HostBytes(); errors.Is(err, ErrClosed) {
+					return
+				} else if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for len(d.KernelTimes()) == 0 {
+	}
+	for range 2 {
+		wg.Go(func() {
+			if err := cols.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Times count each launch, and nothing where they aren't asked for.
+func TestTimes(t *testing.T) {
+	noLeaks(t)
+	const n = 70
+	x := embedded(t, zipf(n, 60, 8, 3))
+	for _, on := range []bool{false, true} {
+		d := open(t, Options{TileBytes: int64(4 * 30 * padded(n)), Times: on})
+		cols := load(t, d, x)
+		for range 2 {
+			gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
+		}
+		launches := map[string]int{}
+		for _, k := range d.KernelTimes() {
+			launches[k.Kernel] = k.Launches
+			if !(k.Seconds >= 0 && k.Seconds < 1e3) || math.IsNaN(k.Seconds) {
+				t.Errorf("%+v", k)
+			}
+		}
+		want := map[string]int{}
+		if on { // three tiles
+			want = map[string]int{"tailAdd": 6, "panelDot": 6, "finish": 6, "copy": 6}
+		}
+		if !maps.Equal(launches, want) {
+			t.Errorf("launches %v, expected %v", launches, want)
+		}
+	}
+}

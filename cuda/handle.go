@@ -1,0 +1,71 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+)
+
+// handle is what a [Device] and what is made of one have in common: it can be used until it is closed, and belongs to another
+// handle, which can't be closed before it. Its zero value is closed. Device.mu guards live and users.
+type handle struct {
+	d     *Device
+	what  string
+	of    *handle // nil for the device's own
+	live  bool
+	users int // that belong to it
+}
+
+// begin lets what belongs to another handle be used; d.mu is locked.
+func (h *handle) begin() {
+	h.live = true
+	h.of.users++
+}
+
+// do runs work with the device's context as the current one and nobody else at the device.
+func (h *handle) do(work func() error) error {
+	if h.d == nil {
+		return fmt.Errorf("cuda: used without a device: %w", ErrClosed)
+	}
+	h.d.mu.Lock()
+	defer h.d.mu.Unlock()
+	if !h.live {
+		return fmt.Errorf("cuda: %s: %w", h.what, ErrClosed)
+	}
+	_, err := h.d.inContext(work)
+	return err
+}
+
+// end closes a handle and gives back what was taken, at the first call, and says whether this is it. Where the context can't be
+// made the current one it is tried once more, since nobody else will do the work; that the first try failed is an error all the
+// same.
+func (h *handle) end(giveBack func() error) (first bool, err error) {
+	if h.d == nil {
+		return false, nil
+	}
+	h.d.mu.Lock()
+	defer h.d.mu.Unlock()
+	if !h.live {
+		return false, nil
+	}
+	if h.users > 0 {
+		return false, fmt.Errorf("cuda: %s closed with %d users that aren't closed, expected none", h.what, h.users)
+	}
+	h.live = false
+	if h.of != nil {
+		h.of.users--
+	}
+	began, err := h.d.inContext(giveBack)
+	if !began {
+		_, again := h.d.inContext(giveBack)
+		err = errors.Join(err, again)
+	}
+	return true, err
+}
+
+// close is end for those who needn't know.
+func (h *handle) close(giveBack func() error) error {
+	_, err := h.end(giveBack)
+	return err
+}

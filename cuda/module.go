@@ -1,0 +1,102 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// moduleVariable of the environment names a file with the kernels, see Options.Module.
+const moduleVariable = "GRAM_CUDA_MODULE"
+
+// elfCUDA is the machine of a cubin, an ELF file; the flags of its head have the compute capability in the last byte up to version 7 of
+// the ABI and in the one before from version 8 on. Source: EF_CUDA_SM and EF_CUDA_SM_OFFSET of LLVM's BinaryFormat/ELF.h.
+const elfCUDA elf.Machine = 190
+
+// readModule reads the kernels, those that are built in for no file.
+func readModule(file string) (string, error) {
+	if file == "" {
+		return ptx, nil
+	}
+	image, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("cuda: the kernels' module: %w", err)
+	}
+	return string(image), nil
+}
+
+// checkModule checks that a file has all kernels for a compute capability, as far as that can be said without a driver, which is told no length
+// and reads behind a file that was cut off.
+func checkModule(file, image, capability string) error {
+	problem := checkPTX
+	if !strings.Contains(image[:min(len(image), 4096)], ".version") {
+		problem = checkCubin
+	}
+	if err := problem(image, capability); err != nil {
+		return fmt.Errorf("cuda: the kernels' module %s: %w", file, err)
+	}
+	return nil
+}
+
+// missing names the kernels that a module lacks.
+func missing(has func(name string) bool) error {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(new(kernels).functions())) {
+		if !has(name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		return fmt.Errorf("no kernel %s in it, expected all of this program's", strings.Join(names, ", "))
+	}
+	return nil
+}
+
+func checkPTX(image, _ string) error {
+	if strings.ContainsRune(image, 0) {
+		return errors.New("found a zero byte, expected text")
+	}
+	return missing(func(name string) bool { return strings.Contains(image, ".entry "+name+"(") })
+}
+
+func checkCubin(image, capability string) error {
+	f, err := elf.NewFile(strings.NewReader(image))
+	if err != nil {
+		return fmt.Errorf("expected PTX or a whole cubin: %w", err)
+	}
+	if f.Machine != elfCUDA || f.Class != elf.ELFCLASS64 || f.ByteOrder.String() != "LittleEndian" {
+		return fmt.Errorf("an ELF file for %v, expected a cubin", f.Machine)
+	}
+	for _, s := range f.Sections {
+		if s.Type != elf.SHT_NOBITS && (s.Offset > uint64(len(image)) || s.FileSize > uint64(len(image))-s.Offset) {
+			return fmt.Errorf("%d bytes, without the end of section %s: the file was cut off", len(image), s.Name)
+		}
+	}
+	for _, p := range f.Progs {
+		if p.Off > uint64(len(image)) || p.Filesz > uint64(len(image))-p.Off {
+			return fmt.Errorf("%d bytes, without the end of a segment: the file was cut off", len(image))
+		}
+	}
+	flags := f.ByteOrder.Uint32([]byte(image[48:]))
+	sm := flags & 0xff
+	if f.ABIVersion >= 8 {
+		sm = flags >> 8 & 0xff
+	}
+	var major, minor uint32
+	if _, err := fmt.Sscanf(capability, "%d.%d", &major, &minor); err != nil {
+		return err
+	}
+	if sm/10 != major || sm%10 > minor {
+		return fmt.Errorf("for compute capability %d.%d, expected that of the device, %s, or a lesser one that begins with %d", sm/10, sm%10, capability, major)
+	}
+	return missing(func(name string) bool {
+		s := f.Section(".text." + name)
+		return s != nil && s.Size > 0
+	})
+}

@@ -1,0 +1,126 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"gorgonia.org/cu"
+)
+
+// timesVariable of the environment has every device time its kernels where it is 1, see Options.Times.
+const timesVariable = "GRAM_CUDA_TIMES"
+
+// times adds up what launches take, by events before and after each. It is guarded as the rest of a Device.
+type times struct {
+	on      bool
+	spare   []cu.Event
+	running []launched
+	sum     map[string]KernelTime
+}
+
+// launched is what was started on a stream and not yet waited for.
+type launched struct {
+	name          string
+	before, after cu.Event
+}
+
+// around starts something on a stream, between two events where times are wanted.
+func (t *times) around(name string, stream cu.Stream, start func() error) error {
+	if !t.on {
+		return start()
+	}
+	before, err := t.record(stream)
+	if err != nil {
+		return err
+	}
+	if err := start(); err != nil {
+		t.spare = append(t.spare, before)
+		return err
+	}
+	after, err := t.record(stream)
+	if err != nil {
+		t.spare = append(t.spare, before)
+		return err
+	}
+	t.running = append(t.running, launched{name, before, after})
+	return nil
+}
+
+// record takes a spare event, or a new one, and records it.
+func (t *times) record(stream cu.Stream) (cu.Event, error) {
+	if len(t.spare) == 0 {
+		e, err := cu.MakeEvent(cu.DefaultEvent)
+		if err != nil {
+			return e, failed("cuEventCreate", err)
+		}
+		t.spare = append(t.spare, e)
+	}
+	last := len(t.spare) - 1
+	e := t.spare[last]
+	if err := e.Record(stream); err != nil {
+		return e, failed("cuEventRecord", err) // it stays spare
+	}
+	t.spare = t.spare[:last]
+	return e, nil
+}
+
+// collect waits for what was started and adds it to the sums.
+func (t *times) collect() (err error) {
+	for _, l := range t.running {
+		t.spare = append(t.spare, l.before, l.after)
+		if err != nil {
+			continue
+		}
+		if e := l.after.Synchronize(); e != nil {
+			err = failed("cuEventSynchronize", e)
+			continue
+		}
+		milliseconds, e := l.before.Elapsed(l.after)
+		if e != nil {
+			err = failed("cuEventElapsedTime", e)
+			continue
+		}
+		if t.sum == nil {
+			t.sum = map[string]KernelTime{}
+		}
+		s := t.sum[l.name]
+		t.sum[l.name] = KernelTime{l.name, s.Launches + 1, s.Seconds + milliseconds/1e3}
+	}
+	t.running = t.running[:0]
+	return err
+}
+
+// drop forgets what was started: work that failed is no measurement.
+func (t *times) drop() {
+	for _, l := range t.running {
+		t.spare = append(t.spare, l.before, l.after)
+	}
+	t.running = t.running[:0]
+}
+
+func (t *times) close() (err error) {
+	t.drop()
+	for i := range t.spare {
+		err = errors.Join(err, failed("cuEventDestroy", cu.DestroyEvent(&t.spare[i])))
+	}
+	t.spare = nil
+	return err
+}
+
+// KernelTimes returns what kernels have taken since the device was opened, the longest first; nothing where Options.Times is off. It
+// waits for a computation that is under way. Computations that ended with an error aren't counted.
+func (d *Device) KernelTimes() []KernelTime {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []KernelTime
+	for _, k := range d.times.sum {
+		all = append(all, k)
+	}
+	slices.SortFunc(all, func(a, b KernelTime) int {
+		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Kernel, b.Kernel))
+	})
+	return all
+}
