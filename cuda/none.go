@@ -40,7 +40,7 @@ func (d *Device) Load(context.Context, *sparse.Embedded) (*Columns, error) { ret
 func (c *Columns) Name() string { return "" }
 
 // Rows returns ErrNotBuilt.
-func (c *Columns) Rows(context.Context, *device.Request, func(*device.Block) error) error {
+func (c *Columns) Rows(context.Context, *device.Request, func(b *device.Block) error) error {
 	return ErrNotBuilt
 }
 
