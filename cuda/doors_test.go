@@ -157,6 +157,15 @@ func TestBadRequests(t *testing.T) {
 	} {
 		wants(t, c.words, cols.Rows(t.Context(), c.r, ignore), c.words)
 	}
+	bare := *other
+	bare.Norms = nil
+	ask := func(p *device.Program) error {
+		return cols.Rows(t.Context(), &device.Request{Program: p, From: &bare, Docs: []int{3}, Hi: n}, func(*device.Block) error { return nil })
+	}
+	if err := ask(gaussianC); err != nil { // needs no norms
+		t.Error(err)
+	}
+	wants(t, "no norms", ask(rooted), "documents that have none")
 	wants(t, "no visit", cols.Rows(t.Context(), &device.Request{}, nil), "no function")
 	for _, bad := range []*sparse.Embedded{nil, {}, &shuffled, &short} {
 		if c, err := cols.d.Load(t.Context(), bad); err == nil || c != nil {

@@ -34,10 +34,11 @@ func (c *Columns) Keep(ctx context.Context, p *device.Program) (*Kept, error) {
 
 // keep is Keep with so many rows at a time.
 func (c *Columns) keep(ctx context.Context, p *device.Program, rows int) (*Kept, error) {
-	if p != nil {
-		if err := p.Validate(); err != nil {
-			return nil, err
-		}
+	if c.x == nil {
+		return nil, c.do(nil)
+	}
+	if err := (&device.Request{Program: p}).Validate(c.x); err != nil {
+		return nil, err
 	}
 	k, err := c.newKept()
 	if err != nil {
@@ -51,9 +52,6 @@ func (c *Columns) keep(ctx context.Context, p *device.Program, rows int) (*Kept,
 
 // newKept takes the memory of a matrix.
 func (c *Columns) newKept() (*Kept, error) {
-	if c.x == nil {
-		return nil, c.do(nil)
-	}
 	n := c.x.Rows()
 	k := &Kept{handle: handle{d: c.d, what: "matrix on the GPU", of: &c.d.handle}, n: n, stride: padded(n)}
 	err := c.do(func() (err error) {

@@ -26,7 +26,11 @@ func (p *programs) upload(r *device.Request, rows, columns *sparse.Embedded) (ui
 		return 0, err
 	}
 	u := uploader{p: &p.pool}
-	x, y := attributes(r.Program, rows.Norms, r.Docs), attributes(r.Program, columns.Norms[r.Lo:r.Hi], nil)
+	x, norms := attributes(r.Program, rows.Norms, r.Docs), columns.Norms
+	if len(norms) > 0 { // which documents needn't have
+		norms = norms[r.Lo:r.Hi]
+	}
+	y := attributes(r.Program, norms, nil)
 	fields := sendProgram(&u, r.Program, send(&u, y), r.Hi-r.Lo)
 	at := send(&u, withRows(fields, send(&u, x), len(r.Docs)))
 	if u.err != nil {
@@ -37,6 +41,9 @@ func (p *programs) upload(r *device.Request, rows, columns *sparse.Embedded) (ui
 
 // attributes returns what a program wants to know of documents, [attribute][document]: of those with the given numbers, nil for all, by their norms.
 func attributes(p *device.Program, norms []float64, docs []int) []float64 {
+	if len(p.Norms) == 0 {
+		return nil
+	}
 	if docs != nil {
 		some := make([]float64, len(docs))
 		for i, d := range docs {

@@ -53,10 +53,8 @@ func (c *Columns) Resident(p *device.Program) (device.Resident, error) {
 	if c.x == nil {
 		return nil, c.do(nil)
 	}
-	if p != nil {
-		if err := p.Validate(); err != nil {
-			return nil, err
-		}
+	if err := (&device.Request{Program: p}).Validate(c.x); err != nil {
+		return nil, err
 	}
 	n := c.x.Rows()
 	r := &Resident{handle: handle{d: c.d, what: "rows on the GPU", of: &c.handle}, c: c, program: p, pool: pool{d: c.d}, parcel: parcel{d: c.d}, stride: int64(padded(n)), slotOf: make([]int32, n), lots: 1}

@@ -29,7 +29,7 @@ func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(b *dev
 	if visit == nil {
 		return errors.New("cuda: no function that takes the blocks")
 	}
-	if err := r.Validate(c.x.Rows()); err != nil {
+	if err := r.Validate(c.x); err != nil {
 		return err
 	}
 	rows := c.x

@@ -28,25 +28,25 @@ type Request struct {
 	Half bool
 }
 
-// Validate returns an error where a request asks for rows or columns that aren't there, of so many documents in the columns, or for a
-// program that isn't one. It takes the documents of From for right: who copies them checks them.
-func (r *Request) Validate(columns int) error {
+// Validate returns an error where a request asks for rows or columns that aren't there, of the documents in the columns, for a program
+// that isn't one, or for norms of documents that have none. It takes all documents for right: who copies them checks them.
+func (r *Request) Validate(columns *sparse.Embedded) error {
 	if r == nil {
 		return errors.New("device: no request")
 	}
-	if r.Lo < 0 || r.Lo%Columns != 0 || r.Hi < r.Lo || r.Hi > columns {
-		return fmt.Errorf("device: columns from %d to before %d, expected a range from a multiple of %d to at most %d", r.Lo, r.Hi, Columns, columns)
+	if r.Lo < 0 || r.Lo%Columns != 0 || r.Hi < r.Lo || r.Hi > columns.Rows() {
+		return fmt.Errorf("device: columns from %d to before %d, expected a range from a multiple of %d to at most %d", r.Lo, r.Hi, Columns, columns.Rows())
 	}
 	rows := columns
 	if r.From != nil {
-		rows = r.From.Rows()
+		rows = r.From
 	}
 	if r.Half && r.From != nil {
 		return errors.New("device: half of the matrix with other documents, expected those of the columns")
 	}
 	for i, d := range r.Docs {
-		if d < 0 || d >= rows {
-			return fmt.Errorf("device: row %d is document %d, expected one from 0 to %d", i, d, rows-1)
+		if d < 0 || d >= rows.Rows() {
+			return fmt.Errorf("device: row %d is document %d, expected one from 0 to %d", i, d, rows.Rows()-1)
 		}
 		if r.Half && i > 0 && d <= r.Docs[i-1] {
 			return fmt.Errorf("device: row %d of half of the matrix is document %d after %d, expected increasing ones", i, d, r.Docs[i-1])
@@ -54,6 +54,9 @@ func (r *Request) Validate(columns int) error {
 	}
 	if r.Program == nil {
 		return nil
+	}
+	if len(r.Program.Norms) > 0 && (len(rows.Norms) != rows.Rows() || len(columns.Norms) != columns.Rows()) {
+		return errors.New("device: a program with norms of documents that have none")
 	}
 	return r.Program.Validate()
 }
