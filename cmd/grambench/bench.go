@@ -186,7 +186,7 @@ func (b *bench) run(ctx context.Context, e *env) error {
 		return err
 	}
 	b.progress.clear()
-	return writeReport(e.stdout, r, b.json)
+	return writeReport(e.stdout, b.timed(r), b.json)
 }
 
 // benchSpec is a kernel that is to be measured: tiles says that c is computed and left.

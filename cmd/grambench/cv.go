@@ -137,5 +137,5 @@ func (r *cvRun) run(ctx context.Context, e *env) error {
 		report.writeLines(e.stdout) // what svm-train -q -v prints
 		return nil
 	}
-	return writeReport(e.stdout, report, r.f.json)
+	return writeReport(e.stdout, r.f.timed(report), r.f.json)
 }

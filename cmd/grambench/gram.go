@@ -175,7 +175,7 @@ func (g *gramRun) run(ctx context.Context, e *env) error {
 	row.Seconds = time.Since(begin).Seconds()
 	row.PeakBytes = peakBytes()
 	p.clear()
-	return writeReport(e.stdout, &gramReport{line, []gramRow{row}}, f.json)
+	return writeReport(e.stdout, f.timed(&gramReport{line, []gramRow{row}}), f.json)
 }
 
 // gramOf names the matrix of n documents.

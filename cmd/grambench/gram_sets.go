@@ -66,7 +66,7 @@ func (f *flags) gramOfSets(ctx context.Context, e *env, kernel engine.Hyperbolic
 	row.PeakBytes = peakBytes()
 	report.Rows = []gramRow{row}
 	p.clear()
-	return writeReport(e.stdout, report, f.json)
+	return writeReport(e.stdout, f.timed(report), f.json)
 }
 
 // stripeOfSets is how many rows are computed before they are written, where memory doesn't hold the matrix.

@@ -241,7 +241,7 @@ func (r *gridRun) run(ctx context.Context, e *env) error {
 			return err
 		}
 	}
-	return errors.Join(writeReport(e.stdout, report, f.json), stopped)
+	return errors.Join(writeReport(e.stdout, f.timed(report), f.json), stopped)
 }
 
 // search makes a problem for each embedding and searches it. The corpus is kept only where there are several.

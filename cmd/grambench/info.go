@@ -134,8 +134,12 @@ func (r *info) gpuText() string {
 	if d == nil {
 		return r.GPU
 	}
-	return fmt.Sprintf("%s, compute capability %s, %s multiprocessors, %s, %s free, driver for CUDA %s", d.Name, d.Capability, formatCount(d.Multiprocessors),
-		formatBytes(d.MemoryBytes), formatBytes(d.FreeBytes), d.Driver)
+	kernels := ""
+	if d.Module != "" {
+		kernels = ", kernels of " + d.Module
+	}
+	return fmt.Sprintf("%s, compute capability %s, %s multiprocessors, %s, %s free, driver for CUDA %s%s", d.Name, d.Capability, formatCount(d.Multiprocessors),
+		formatBytes(d.MemoryBytes), formatBytes(d.FreeBytes), d.Driver, kernels)
 }
 
 func orUnknown(s string) string {

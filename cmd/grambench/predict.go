@@ -158,13 +158,13 @@ func (r *predictRun) run(ctx context.Context, e *env) error {
 		if r.out == "" {
 			report.Predictions = lines.objects()
 		}
-		return writeReport(e.stdout, report, true)
+		return writeReport(e.stdout, f.timed(report), true)
 	case r.quiet:
 		return nil
 	case r.out == "":
-		return writeReport(e.stderr, report, false)
+		return writeReport(e.stderr, f.timed(report), false)
 	}
-	return writeReport(e.stdout, report, false)
+	return writeReport(e.stdout, f.timed(report), false)
 }
 
 // setsLike returns the sets of points of a corpus as documents, where the model learnt from sets; otherwise the corpus stays as it is.

@@ -141,7 +141,7 @@ func (r *reproRun) run(ctx context.Context, e *env) error {
 	} else if r.plot != "" {
 		err = r.draw(report)
 	}
-	if printed := writeReport(e.stdout, &reproReport{report}, r.f.json); err == nil {
+	if printed := writeReport(e.stdout, r.f.timed(&reproReport{report}), r.f.json); err == nil {
 		err = printed
 	}
 	return err

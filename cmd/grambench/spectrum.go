@@ -159,7 +159,7 @@ func (s *spectrumCall) run(ctx context.Context, e *env) error {
 			return err
 		}
 	}
-	return writeReport(e.stdout, r, s.json)
+	return writeReport(e.stdout, s.timed(r), s.json)
 }
 
 // runDocuments adds the rows of kernels of documents.

@@ -202,7 +202,7 @@ func (t *trainRun) run(ctx context.Context, e *env) error {
 	if t.quiet && !f.json {
 		return nil
 	}
-	return writeReport(e.stdout, report, f.json)
+	return writeReport(e.stdout, f.timed(report), f.json)
 }
 
 // plan returns the kernel and the settings for a corpus, and warns of what they leave out.

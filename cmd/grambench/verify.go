@@ -118,7 +118,7 @@ func (f *flags) verify(ctx context.Context, e *env) error {
 	v.report.Seconds = time.Since(begin).Seconds()
 	v.report.count()
 	p.clear()
-	if err := writeReport(e.stdout, v.report, f.json); err != nil {
+	if err := writeReport(e.stdout, f.timed(v.report), f.json); err != nil {
 		return err
 	}
 	if !v.report.Passed {
