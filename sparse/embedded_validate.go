@@ -50,70 +50,93 @@ func (x *Embedded) validateEmbedded(i int) error {
 		return err
 	}
 	f, d := x.Embedder, x.Divisors[i]
-	terms, values := x.Row(i)
-	raw := x.Raw[x.Offsets[i]:x.Offsets[i+1]]
 	if !(d > 0 && d <= math.MaxFloat64) {
 		return fmt.Errorf("sparse: row %d: divisor %v, expected a finite number above 0", i, d)
 	}
-	nonNegative := f.Power != 0 || f.Pairing != Dot
-	var l1, l2, largest, length float64
-	for k, r := range raw {
-		v := f.weighted(terms[k], r)
-		if !(math.Abs(v) <= math.MaxFloat64) || v == 0 || v < 0 && nonNegative {
-			return fmt.Errorf("sparse: row %d, index %d: raw value %v, weighted %v, expected a finite value other than 0%s", i, terms[k], r, v, f.wantsNonNegative())
-		}
-		l1 += math.Abs(v)
-		l2 += float64(v * v)
-		largest = max(largest, v)
-		if f.Pairing != Dot {
-			length += float64(values[k])
-		} else {
-			length += float64(float64(values[k]) * float64(values[k]))
-		}
+	terms, values := x.Row(i)
+	raw := x.Raw[x.Offsets[i]:x.Offsets[i+1]]
+	l1, l2, largest, at := f.lengths(terms, raw)
+	if at >= 0 {
+		return fmt.Errorf("sparse: row %d, index %d: raw value %v, expected one that its weight makes finite and other than 0%s", i, terms[at], raw[at], f.wantsNonNegative())
 	}
-	l2 = math.Sqrt(l2)
+	length, at := f.compare(terms, values, raw, d, largest)
+	if at >= 0 {
+		return fmt.Errorf("sparse: row %d, index %d: value %v, expected that of the raw value %v over the divisor %v", i, terms[at], values[at], raw[at], d)
+	}
+	// What divides a row is what makes its length 1: that each value is right over the divisor, and the length is, says that the
+	// divisor is right.
 	if !about(length, 1) {
-		return fmt.Errorf("sparse: row %d: values of length %v, expected 1: squares, or shares of a histogram, sum to 1", i, math.Sqrt(length))
-	}
-	// What divides a row is what makes its length 1, so that values and lengths together say that each value is its own.
-	wrong := func(k int) error {
-		return fmt.Errorf("sparse: row %d, index %d: value %v, expected that of the raw value %v over the divisor %v", i, terms[k], values[k], raw[k], d)
-	}
-	if f.general() {
-		for k, r := range raw {
-			if u := power(f.weighted(terms[k], r)/largest, f.Power) / d; !about(float64(values[k]), u) && !(math.Abs(float64(values[k])-u) <= 0x1p-149) {
-				return wrong(k)
-			}
-		}
-	} else {
-		least := 0x1p-148 // what rounding to a subnormal float32 may add, even where the value is a root
-		if f.Pairing != Dot {
-			least = LeastShare
-		}
-		for k, r := range raw {
-			v, u := f.weighted(terms[k], r), float64(values[k])
-			if f.Power == Root {
-				u *= math.Abs(u)
-			}
-			if u *= d; !(math.Abs(u-v) <= roundings*math.Abs(v)+d*least) {
-				return wrong(k)
-			}
-		}
+		return fmt.Errorf("sparse: row %d: the squares, or shares of a histogram, sum to %v, expected 1", i, length)
 	}
 	if x.Norms == nil {
 		return nil
 	}
 	want := f.norm(l1, l2)
-	switch {
-	case len(terms) == 1 && int(terms[0]) == len(f.Terms) && !f.Open:
-		want = f.norm(0, 0) // without terms
-	case len(terms) == 1 && int(terms[0]) == len(f.Terms) && x.Norms[i] == 0 && raw[0] == 1:
-		want = 0
-	case f.general():
+	if f.general() {
 		want = f.raisedNorm(d, largest, l1, l2)
+	}
+	if alone := len(terms) == 1 && int(terms[0]) == len(f.Terms); alone && (!f.Open || x.Norms[i] == 0 && raw[0] == 1) {
+		want = f.norm(0, 0) // a document without terms
 	}
 	if !about(x.Norms[i], want) {
 		return fmt.Errorf("sparse: row %d: norm %v, expected %v, that of its raw values", i, x.Norms[i], want)
 	}
 	return nil
+}
+
+// lengths returns Σ|v|, ‖v‖₂ and, where the embedding has a power other than the square root, max v of a row's weighted values; at is
+// the place of the first that a row can't have, or -1.
+func (f *Embedder) lengths(terms []uint32, raw []float32) (l1, l2, largest float64, at int) {
+	least, general := -math.MaxFloat64, f.general()
+	if f.Power != 0 || f.Pairing != Dot {
+		least = 0
+	}
+	for k, r := range raw {
+		v := f.weighted(terms[k], r)
+		if !(v >= least && v <= math.MaxFloat64) || v == 0 {
+			return 0, 0, 0, k
+		}
+		l1 += math.Abs(v)
+		l2 += float64(v * v)
+		if general && v > largest {
+			largest = v
+		}
+	}
+	return l1, math.Sqrt(l2), largest, -1
+}
+
+// compare checks the values of a row against what its raw values, which are in order, make of them, and returns what sums to 1: the
+// squares, or the shares of a histogram. at is the place of the first value that is wrong, or -1.
+func (f *Embedder) compare(terms []uint32, values, raw []float32, divisor, largest float64) (length float64, at int) {
+	values, terms = values[:len(raw)], terms[:len(raw)]
+	if f.general() {
+		for k, r := range raw {
+			v, u := float64(values[k]), power(f.weighted(terms[k], r)/largest, f.Power)/divisor
+			if !(math.Abs(v-u) <= roundings*u+0x1p-149) {
+				return 0, k
+			}
+			length += float64(v * v)
+		}
+		return length, -1
+	}
+	// Comparing products spares a division and a root for each value. slack is what rounding to a subnormal float32 may add, even
+	// where the value is a root, or rounding up to the least share.
+	slack, root, squares := divisor*0x1p-148, f.Power == Root, f.Power == 0 && f.Pairing == Dot
+	if f.Pairing != Dot {
+		slack = divisor * LeastShare
+	}
+	for k, r := range raw {
+		v, u := f.weighted(terms[k], r), float64(values[k])
+		if root {
+			u *= math.Abs(u)
+		}
+		if !(math.Abs(float64(u*divisor)-v) <= roundings*math.Abs(v)+slack) {
+			return 0, k
+		}
+		if squares {
+			u *= u
+		}
+		length += u
+	}
+	return length, -1
 }

@@ -238,10 +238,10 @@ func TestEmbeddedIsRefused(t *testing.T) {
 			"row 3: norm":                          func(x *Embedded) { x.Norms[3] *= 1.001 },
 			"divisor 0":                            func(x *Embedded) { x.Divisors[1] = 0 },
 			"divisor +Inf":                         func(x *Embedded) { x.Divisors[1] = math.Inf(1) },
-			"over the divisor":                     func(x *Embedded) { x.Divisors[1] *= 1.001 },
+			"row 1":                                func(x *Embedded) { x.Divisors[1] *= 1.001 },
 			"raw value NaN":                        func(x *Embedded) { x.Raw[0] = nan },
 			"raw value 0":                          func(x *Embedded) { x.Raw[0] = 0 },
-			"of length":                            func(x *Embedded) { x.Values[0] *= 1.5 },
+			"row 0":                                func(x *Embedded) { x.Values[0] *= 1.5 },
 			"found +Inf":                           func(x *Embedded) { x.Values[0] = float32(math.Inf(1)) },
 			"expected that of the raw value":       func(x *Embedded) { x.Raw[0] *= 2 },
 		} {
