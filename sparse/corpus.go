@@ -43,8 +43,12 @@ type Warning struct {
 	First   string // where it occurred first, such as "train.svm:12"
 }
 
-// Select returns the corpus of the given documents, in the given order, with the same vocabulary and classes.
+// Select returns the corpus of the given documents, in the given order, with the same vocabulary and classes. The corpus must be as
+// [Corpus.Validate] wants it: Select panics with what it reports, or where there is no such document.
 func (c *Corpus) Select(documents []int) *Corpus {
+	if err := c.Validate(); err != nil {
+		panic(err.Error())
+	}
 	out := *c
 	out.Documents = c.Documents.SelectRows(documents)
 	out.Labels = Labels{}
@@ -58,7 +62,9 @@ func (c *Corpus) Select(documents []int) *Corpus {
 		if c.Groups != nil {
 			out.Groups = append(out.Groups, c.Groups[i])
 		}
-		out.Labels.Add(c.Labels.Of(i)...)
+		if len(c.Labels.Offsets) > 0 {
+			out.Labels.Add(c.Labels.Of(i)...)
+		}
 		if c.Names != nil {
 			out.Names = append(out.Names, c.Names[i])
 		}

@@ -21,16 +21,17 @@ func (m *CSR) Rows() int { return max(len(m.Offsets)-1, 0) }
 // NNZ returns the number of stored values.
 func (m *CSR) NNZ() int64 { return int64(len(m.Values)) }
 
-// Row returns the columns and values of row i, which the caller must not change.
+// Row returns the columns and values of row i, which the caller must not change. It panics where there is no row i.
 func (m *CSR) Row(i int) (terms []uint32, values []float32) {
 	lo, hi := m.Offsets[i], m.Offsets[i+1]
 	return m.Terms[lo:hi:hi], m.Values[lo:hi:hi]
 }
 
-// LongestRow returns the greatest number of values that a row stores.
+// LongestRow returns the greatest number of values that a row stores. It panics where offsets aren't those of a row.
 func (m *CSR) LongestRow() int {
 	longest := int64(0)
 	for i := range m.Rows() {
+		m.mustHaveRow(i)
 		longest = max(longest, m.Offsets[i+1]-m.Offsets[i])
 	}
 	return int(longest)
@@ -41,11 +42,13 @@ func (m *CSR) Bytes() int64 {
 	return int64(len(m.Offsets))*8 + int64(len(m.Terms))*4 + int64(len(m.Values))*4
 }
 
-// SelectRows returns a new matrix with the given rows of m, in the given order; a row may occur more than once.
+// SelectRows returns a new matrix with the given rows of m, in the given order; a row may occur more than once. It panics
+// where m has no such row, before it copies any.
 func (m *CSR) SelectRows(rows []int) *CSR {
 	out := &CSR{Cols: m.Cols, Offsets: make([]int64, 1, len(rows)+1)}
 	var nnz int64
 	for _, i := range rows {
+		m.mustHaveRow(i)
 		nnz += m.Offsets[i+1] - m.Offsets[i]
 	}
 	out.Terms = make([]uint32, 0, nnz)

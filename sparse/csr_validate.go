@@ -29,6 +29,16 @@ func (m *CSR) mustBeValid() {
 	}
 }
 
+// mustHaveRow panics where the matrix has no row i, or the offsets are none of a row.
+func (m *CSR) mustHaveRow(i int) {
+	if i < 0 || i >= m.Rows() {
+		panic(fmt.Sprintf("sparse: row %d of a matrix of %d rows", i, m.Rows()))
+	}
+	if err := m.validateSpan(i); err != nil {
+		panic(err.Error())
+	}
+}
+
 // validateShape checks what takes no pass: the slices' lengths, the ends of the offsets and the number of columns.
 func (m *CSR) validateShape() error {
 	switch {

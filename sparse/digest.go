@@ -18,10 +18,13 @@ import (
 //	len(Vocabulary), then each length and text           uint64 and bytes
 //
 // all numbers little-endian. A corpus without labels counts as one whose Labels.Offsets are all 0, one without offsets at all as one
-// of 0 rows. Source, Names and Warnings don't enter: the same documents have the same digest wherever they lie.
+// of 0 rows, and one without documents as one of an empty matrix. Source, Names and Warnings don't enter: the same documents have the same digest wherever they lie.
 func (c *Corpus) Digest() [32]byte {
 	d := digester{hash: sha256.New()}
 	m := c.Documents
+	if m == nil {
+		m = &CSR{}
+	}
 	rows := m.Rows()
 	d.text("gram corpus 1\n")
 	d.uint64(uint64(rows))

@@ -52,9 +52,10 @@ func (f *Embedder) norm(l1, l2 float64) float64 {
 
 // Unit64 returns row i in float64, parallel to the columns that Row(i) returns: v/‖v‖₂, or √(v/Σv) for an embedding with square root, or
 // (v/max v)^p / √Σ (v/max v)^2p for one with another power p, or v/Σv for one of histograms.
-// It is written into dst, which grows where it is too short. Each value carries at most 2 roundings beyond those of the divisor (and 4+2p ulp for a power p), and
+// It is written into dst, which grows where it is too short. Without such a row it panics. Each value carries at most 2 roundings beyond those of the divisor (and 4+2p ulp for a power p), and
 // documents with proportional counts have equal values under a power and as histograms, since a correctly rounded quotient of proportional integers is the same.
 func (x *Embedded) Unit64(i int, dst []float64) []float64 {
+	x.mustHaveRow(i)
 	lo, hi := x.Offsets[i], x.Offsets[i+1]
 	d := x.Divisors[i]
 	if x.Embedder.general() {
@@ -82,8 +83,15 @@ func (x *Embedded) Bytes() int64 {
 	return x.CSR.Bytes() + 4*int64(len(x.Raw)) + 8*int64(len(x.Norms)+len(x.Divisors))
 }
 
-// EmbeddedBytes returns what Bytes returns for so many rows and values.
-func EmbeddedBytes(rows int, values int64) int64 { return 12*values + 24*int64(rows) + 8 }
+// EmbeddedBytes returns what Bytes returns for so many rows and values: for numbers below 0 what it is for 0, and for more than int64
+// can count the greatest number.
+func EmbeddedBytes(rows int, values int64) int64 {
+	const most = math.MaxInt64 / 64
+	if int64(rows) > most || values > most {
+		return math.MaxInt64
+	}
+	return 12*max(values, 0) + 24*max(int64(rows), 0) + 8
+}
 
 // Empty returns the number of documents without any term: those that had none, and those whose terms the embedding left out.
 func (x *Embedded) Empty() int {

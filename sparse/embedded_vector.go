@@ -4,7 +4,7 @@ import "math"
 
 // Vector64 returns row i in float64 as the embedding has it, before it is scaled to length 1: x of [Embedder.Transform], parallel to the columns
 // that Row(i) returns. A program that computes kernels from vectors must be given these for the same kernel values. It is written into
-// dst, which grows where it is too short. A document without known terms has the value Norms[i] in the last column.
+// dst, which grows where it is too short. Without such a row, and without norms, it panics. A document without known terms has the value Norms[i] in the last column.
 //
 // Without a normalisation the values are the weighted ones of the corpus, or their square roots, each rounded once, or another power p of them, to 4+2p ulp;
 // otherwise each carries at most one rounding beyond those of [Embedded.Unit64] and of the norm.

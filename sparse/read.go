@@ -11,7 +11,7 @@ import (
 // Options says how [Read] reads. The zero value works.
 type Options struct {
 	Format     Format   // default FormatAuto: from the name and the first bytes
-	Workers    int      // goroutines; default runtime.GOMAXPROCS(0)
+	Workers    int      // goroutines; default runtime.GOMAXPROCS(0); more than 1024 count as 1024
 	MinDF      int      // least document frequency of a term; default 2 for text, 1 for vectors; no meaning beside Vocabulary
 	MaxDF      int      // greatest document frequency of a term; default no limit; no meaning beside Vocabulary
 	Vocabulary []string // if not nil: the terms to count, all others are left out (test documents)
@@ -52,6 +52,7 @@ const (
 const (
 	defaultMaxLineBytes = 64 << 20
 	defaultTextMinDF    = 2 // a word of one document matches nothing
+	mostWorkers         = 1024
 )
 
 // Read reads the corpus that source names:
@@ -74,15 +75,20 @@ const (
 // Nothing is dropped in silence: documents without terms stay as empty rows, and they, blank lines, words outside
 // Options.Vocabulary and the like are counted in Corpus.Warnings. The corpus doesn't depend on the number of workers.
 //
-// Errors: a [*SyntaxError] for the first bad line of the source, a [*MemoryError] for one that Options.MemoryBytes doesn't hold, an error of the operating system, or ctx.Err(), within a second of
+// Errors: a [*SyntaxError] for the first bad line of the source, a [*MemoryError] for one that Options.MemoryBytes doesn't hold, a [*PanicError]
+// where a function of opt panics, an error of the operating system, or ctx.Err(), within a second of
 // cancellation.
 func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
 	if opt.Workers == 0 {
 		opt.Workers = runtime.GOMAXPROCS(0)
 	}
+	opt.Workers = min(opt.Workers, mostWorkers)
 	if opt.MaxLineBytes == 0 {
 		opt.MaxLineBytes = defaultMaxLineBytes
 	}
@@ -90,9 +96,13 @@ func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	meter := startMeter(opt.Progress)
-	c, err := read(ctx, source, &opt, meter)
-	meter.stop()
+	reading, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	meter := startMeter(opt.Progress, cancel)
+	c, err := read(reading, source, &opt, meter)
+	if bad := meter.stop(); bad != nil {
+		return nil, bad
+	}
 	if ctxErr := ctx.Err(); err != nil && ctxErr != nil {
 		return nil, ctxErr // a file closed under the reader by cancellation reports something else
 	}
@@ -209,6 +219,7 @@ func differentTerms(vocabulary []string) error {
 // askVocabulary sets Vocabulary where it comes later.
 func (o *Options) askVocabulary() (err error) {
 	if o.VocabularyLater != nil {
+		defer caught("VocabularyLater", &err)
 		o.Vocabulary, err = o.VocabularyLater()
 	}
 	return err

@@ -62,7 +62,7 @@ func TestCancelEndless(t *testing.T) {
 				t.Fatal(err)
 			}
 			opt := &Options{Workers: 2, MaxLineBytes: 1 << 40}
-			promptly(t, func() error { _, err := test.read(ctx, in, opt, startMeter(nil)); return err })
+			promptly(t, func() error { _, err := test.read(ctx, in, opt, startMeter(nil, nil)); return err })
 		})
 	}
 }

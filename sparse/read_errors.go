@@ -20,11 +20,15 @@ type SyntaxError struct {
 
 // Error returns "sparse: FILE:LINE: FOUND, expected EXPECTED", and in parentheses what Options could change.
 func (e *SyntaxError) Error() string {
-	return e.Describe(func(field string) string { return "Options." + field })
+	return e.Describe(nil)
 }
 
-// Describe is Error with the caller's own names for the fields of Options, such as those of its flags.
+// Describe is Error with the caller's own names for the fields of Options, such as those of its flags; nil
+// stands for "Options." before the field.
 func (e *SyntaxError) Describe(option func(field string) string) string {
+	if option == nil {
+		option = func(field string) string { return "Options." + field }
+	}
 	s := fmt.Sprintf("sparse: %s: %s, expected %s", place(e.File, e.Line), e.Found, e.Expected)
 	if e.Option != "" {
 		s += fmt.Sprintf(" (%s %s)", option(e.Option), e.Remedy)

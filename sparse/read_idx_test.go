@@ -155,7 +155,7 @@ func TestIDXCancel(t *testing.T) {
 	if err := in.decode(&cancelAfter{io.MultiReader(header, &repeater{text: "\x00"}), 4 << 20, cancel}, nil); err != nil {
 		t.Fatal(err)
 	}
-	promptly(t, func() error { _, err := readIDX(ctx, in, &Options{}, startMeter(nil)); return err })
+	promptly(t, func() error { _, err := readIDX(ctx, in, &Options{}, startMeter(nil, nil)); return err })
 }
 
 func FuzzReadIDX(f *testing.F) {

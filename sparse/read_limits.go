@@ -13,7 +13,7 @@ func (w *warnings) emptyRows(m *CSR, at func(row int) string) {
 	}
 }
 
-// EmptyRows returns the number of rows without a value other than zero.
+// EmptyRows returns the number of rows without a value other than zero. It panics where offsets aren't those of a row.
 func (m *CSR) EmptyRows() int {
 	count, _ := m.emptyRows()
 	return count
@@ -22,6 +22,7 @@ func (m *CSR) EmptyRows() int {
 // emptyRows also returns the first of them.
 func (m *CSR) emptyRows() (count, first int) {
 	for i := m.Rows() - 1; i >= 0; i-- {
+		m.mustHaveRow(i)
 		_, values := m.Row(i)
 		if !slices.ContainsFunc(values, func(v float32) bool { return v != 0 }) {
 			count, first = count+1, i

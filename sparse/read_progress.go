@@ -12,12 +12,13 @@ type meter struct {
 	done, documents, total atomic.Int64
 	report                 func(Progress)
 	quit, ended            chan struct{}
+	bad                    error // of report, which isn't called again
 }
 
 const reportEvery = 100 * time.Millisecond
 
-// startMeter starts reporting; report may be nil.
-func startMeter(report func(Progress)) *meter {
+// startMeter starts reporting; report may be nil. Should it panic, fail is called with the error that stop returns.
+func startMeter(report func(Progress), fail func(error)) *meter {
 	m := &meter{report: report}
 	if report == nil {
 		return m
@@ -25,31 +26,41 @@ func startMeter(report func(Progress)) *meter {
 	m.quit, m.ended = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(m.ended)
-		tick := time.NewTicker(reportEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				report(m.state())
-			case <-m.quit:
-				report(m.state())
-				return
-			}
+		if m.bad = m.reports(); m.bad != nil {
+			fail(m.bad)
 		}
 	}()
 	return m
+}
+
+// reports calls report until quit is closed.
+func (m *meter) reports() (err error) {
+	defer caught("Progress", &err)
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			m.report(m.state())
+		case <-m.quit:
+			m.report(m.state())
+			return nil
+		}
+	}
 }
 
 func (m *meter) state() Progress {
 	return Progress{Done: m.done.Load(), Total: m.total.Load(), Documents: m.documents.Load()}
 }
 
-// stop makes the last report and returns when it is made.
-func (m *meter) stop() {
-	if m.report != nil {
-		close(m.quit)
-		<-m.ended
+// stop makes the last report, returns when it is made, and says how reporting went.
+func (m *meter) stop() error {
+	if m.report == nil {
+		return nil
 	}
+	close(m.quit)
+	<-m.ended
+	return m.bad
 }
 
 // countingReader counts the bytes of a file as they are stored, below decompression.

@@ -220,7 +220,7 @@ func TestGorootLenient(t *testing.T) {
 	if got := findGoroot([]func() string{empty, nowhere, func() string { return root }, nowhere}); got != root {
 		t.Errorf("found an installation in %q, want %q", got, root)
 	}
-	c, err := readGoroot(context.Background(), "", &Options{Workers: 2}, startMeter(nil))
+	c, err := readGoroot(context.Background(), "", &Options{Workers: 2}, startMeter(nil, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

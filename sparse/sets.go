@@ -72,8 +72,11 @@ func (c *Corpus) label(i int) (string, error) {
 }
 
 // SetsByGroup takes the vectors of one qid (see Options.Groups) for a set, of the class that their labels name: an error where these differ, or where
-// there is no qid.
+// there is no qid, and where [Corpus.Validate] has one.
 func (c *Corpus) SetsByGroup() (*Sets, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
 	if c.Groups == nil {
 		return nil, fmt.Errorf("sparse: %s has no qid, which svmlight files alone have", c.Source)
 	}
@@ -91,16 +94,17 @@ func (c *Corpus) SetsByGroup() (*Sets, error) {
 	return &t.sets, nil
 }
 
-// SetsByLabel takes the vectors of one label for a set, which then has no class; every vector must have one label.
+// SetsByLabel takes the vectors of one label for a set, which then has no class; every vector must have one label. An error of
+// [Corpus.Validate] is one here, too.
 func (c *Corpus) SetsByLabel() (*Sets, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
 	var t setTable
 	for i := range c.Documents.Rows() {
-		name := ""
-		if len(c.Labels.Offsets) > 0 {
-			var err error
-			if name, err = c.label(i); err != nil {
-				return nil, err
-			}
+		name, err := c.label(i)
+		if err != nil {
+			return nil, err
 		}
 		if name == "" {
 			return nil, fmt.Errorf("sparse: point %d of %s has no label, expected one, the name of its set", i+1, c.Source)
@@ -114,15 +118,24 @@ func (c *Corpus) SetsByLabel() (*Sets, error) {
 //
 //	set[<TAB>class]
 //
-// with names in UTF-8 of any kind, but not empty. All points of a set have the same class. The file may be gzipped. Of opt, MaxLineBytes counts.
+// with names in UTF-8 of any kind, but not empty. All points of a set have the same class. The file may be gzipped. Of opt, MaxLineBytes counts, but the
+// rest must be as [Read] takes it.
 //
 // Errors: a [*SyntaxError] for the first bad line, and where there are fewer lines or more than points; an error of the operating system, or ctx.Err().
 func ReadSets(ctx context.Context, file string, points int, opt Options) (*Sets, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	if points < 0 {
+		return nil, fmt.Errorf("sparse: %s: sets of %d points, expected at least 0", file, points)
+	}
 	if opt.MaxLineBytes == 0 {
 		opt.MaxLineBytes = defaultMaxLineBytes
 	}
-	m := startMeter(nil)
-	defer m.stop()
+	m := startMeter(nil, nil)
 	in, err := openInput(ctx, file, m, nil)
 	if err != nil {
 		if ctx.Err() != nil {

@@ -26,6 +26,9 @@ func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 // name the rows as the matrix has them, the first in the given order; the end of ctx is one, too. Rows that aren't asked for are
 // neither read nor checked.
 func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, workers int) (*Embedded, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
 	if err := f.ready(); err != nil {
 		return nil, err
 	}
