@@ -2,49 +2,10 @@ package sparse
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 )
-
-// Layout is the order and the division of the columns that panel dot products want: columns renumbered by falling document frequency,
-// so that a column's number is its rank; the first ranks, the head, in segments, are multiplied through dense panels of Panel documents; the others, the
-// tail, through posting lists.
-//
-// Words are distributed by Zipf's law: nearly all matches between two documents come from the few most frequent terms. Sums are
-// taken from the rarest term to the most frequent one, so that small products meet small sums.
-//
-// Segments hold at most 65536/Panel ranks, so that an offset into a segment of a panel fits 16 bits.
-type Layout struct {
-	Panel  int      // documents in a panel
-	Bounds []int    // segment s of the head holds the ranks Bounds[s] <= rank < Bounds[s+1]; Bounds[0] is 0, the last at most Cols
-	Cols   int      // number of columns
-	Rank   []uint32 // Rank[column]
-}
-
-// Segments returns the number of segments that the head has.
-func (l *Layout) Segments() int { return len(l.Bounds) - 1 }
-
-// Head returns the number of ranks in the head.
-func (l *Layout) Head() int { return l.Bounds[l.Segments()] }
-
-// Order returns the columns in the order of falling document frequency, equal ones in their own order.
-func Order(df []int32) []uint32 {
-	order := make([]uint32, len(df))
-	for j := range order {
-		order[j] = uint32(j)
-	}
-	slices.SortStableFunc(order, func(a, b uint32) int { return int(df[b]) - int(df[a]) })
-	return order
-}
-
-// Ranks inverts an order of columns: the result r has r[order[i]] = i.
-func Ranks(order []uint32) []uint32 {
-	rank := make([]uint32, len(order))
-	for r, j := range order {
-		rank[j] = uint32(r)
-	}
-	return rank
-}
 
 // Block is the number of documents in a block: within a segment of the head, the documents of each block of Block consecutive ones are stored in the order
 // of how many values they have there, so that a loop over one document's values runs as often as that over the next one's.
@@ -69,24 +30,41 @@ type Segment struct {
 	Value  []float32
 }
 
-// Of returns the part of Offset and Value that belongs to document i.
+// Of returns the part of Offset and Value that belongs to document i. It panics where there is no such document.
 func (s *Segment) Of(i int) (lo, hi int64) {
 	p := i - i%Block + int(s.Place[i])
 	return s.Start[p], s.Start[p+1]
 }
 
-// ByRank returns the transpose of a matrix with its rows in the order of ranks: row r holds the documents, ascending, that have the column of
-// rank r, and their values. It works on a number of goroutines, and ends early with ctx.
-func ByRank(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, error) {
-	return transpose(ctx, m, rank, workers)
-}
-
 // Split brings documents into the form that the layout describes. byRank is their transpose, as [ByRank] returns it for the ranks of the layout;
-// they must have been made by the same embedder as the document frequencies behind these. It works on a number of goroutines, and ends early with ctx.
+// they must have been made by the same embedder as the document frequencies behind these. It works on a number of goroutines, 0 standing
+// for one a processor.
+//
+// Errors: a layout that [Layout.Validate] refuses, a transpose that [CSR.Validate] refuses or whose rows aren't the layout's columns, the
+// end of ctx.
 func (l *Layout) Split(ctx context.Context, byRank *CSR, workers int) (*HeadTail, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	if err := byRank.Validate(); err != nil {
+		return nil, fmt.Errorf("documents by rank: %w", err)
+	}
+	if byRank.Rows() != l.Cols {
+		return nil, fmt.Errorf("sparse: documents by rank have %d rows, expected %d, the columns of the layout", byRank.Rows(), l.Cols)
+	}
+	workers, err := goroutines(workers)
+	if err != nil {
+		return nil, err
+	}
 	n := byRank.Cols
+	if int64(n) > NoDocument {
+		return nil, fmt.Errorf("sparse: %d documents by rank, expected at most %d", n, int64(NoDocument))
+	}
 	h := &HeadTail{Layout: l, Rows: n, Head: make([]Segment, l.Segments())}
-	err := parallel(ctx, workers, len(h.Head)+1, func(task int) {
+	err = parallel(ctx, workers, len(h.Head)+1, func(task int) {
 		if task == 0 { // first, because it takes longest
 			h.Tail = newTail(ctx, byRank, l.Head(), l.Cols)
 		} else {
@@ -179,8 +157,16 @@ const NoDocument = math.MaxUint32
 func (p *Postings) Bytes() int64 { return 8 * int64(len(p.Offsets)+len(p.Doc)) }
 
 // Postings returns the posting lists of the tail. place[k] says where the tail's value k stands in its list: at Offsets[t]+place[k] for the term
-// t = Tail.Terms[k]. It ends early with ctx.
+// t = Tail.Terms[k].
+//
+// Errors: a tail that isn't as [Layout.Split] makes it, the end of ctx.
 func (h *HeadTail) Postings(ctx context.Context) (lists *Postings, place []uint32, err error) {
+	if err := given(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := h.validateTail(); err != nil {
+		return nil, nil, err
+	}
 	start := rowStarts(h.Tail.Terms, h.Tail.Cols)
 	lists = &Postings{Offsets: start, Doc: make([]uint32, len(h.Tail.Terms)+h.Tail.Cols), Value: make([]float32, len(h.Tail.Terms)+h.Tail.Cols)}
 	for t := range start {
@@ -207,6 +193,33 @@ func (h *HeadTail) Postings(ctx context.Context) (lists *Postings, place []uint3
 		}
 	}
 	return lists, place, ctx.Err()
+}
+
+// validateTail checks that the tail has a row for each document, with ranks that descend.
+func (h *HeadTail) validateTail() error {
+	if h == nil {
+		return fmt.Errorf("sparse: no documents in head/tail form, expected some")
+	}
+	m := &h.Tail
+	if err := m.validateShape(); err != nil {
+		return fmt.Errorf("tail: %w", err)
+	}
+	if m.Rows() != h.Rows {
+		return fmt.Errorf("sparse: tail of %d documents, expected %d", m.Rows(), h.Rows)
+	}
+	return m.eachRow(func(i int) error {
+		if err := m.validateSpan(i); err != nil {
+			return fmt.Errorf("tail: %w", err)
+		}
+		last := int64(m.Cols)
+		for _, t := range m.Terms[m.Offsets[i]:m.Offsets[i+1]] {
+			if int64(t) >= last {
+				return fmt.Errorf("sparse: tail: document %d: rank %d is not below %d", i, t, last)
+			}
+			last = int64(t)
+		}
+		return nil
+	})
 }
 
 // Bytes returns the memory that the documents hold in this form, in bytes.
