@@ -9,9 +9,15 @@ import (
 )
 
 // Files returns the paths of the files that [Read] opens for a source in a format: the documents of a folder, a file of images with its labels beside it,
-// the sources of Go for goroot, none for synthetic ones. So a program can tell whether it is about to overwrite one of them. Errors: an unknown source, or one that can't
+// the sources of Go for goroot, none for synthetic ones. So a program can tell whether it is about to overwrite one of them. Errors: an unknown source or format, or one that can't
 // be listed.
 func Files(ctx context.Context, source string, format Format) ([]string, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if err := (&Options{Format: format}).check(); err != nil {
+		return nil, err
+	}
 	if source == "goroot" {
 		root := findGoroot(gorootPlaces(ctx))
 		if root == "" {
@@ -57,9 +63,7 @@ func withIDXLabels(ctx context.Context, file string, info os.FileInfo, format Fo
 		return []string{file}
 	}
 	if format == FormatAuto {
-		m := startMeter(nil)
-		defer m.stop()
-		in, err := openInput(ctx, file, m, nil)
+		in, err := openInput(ctx, file, startMeter(nil, nil), nil)
 		if err != nil {
 			return []string{file}
 		}

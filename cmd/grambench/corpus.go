@@ -138,7 +138,7 @@ func newCorpusReport(c *sparse.Corpus) *corpusReport {
 func (r *corpusReport) countClasses(c *sparse.Corpus) {
 	count := make([]int, len(c.Classes))
 	for i := range c.Documents.Rows() {
-		of := labelsOf(c, i)
+		of := c.Labels.Of(i)
 		switch {
 		case len(of) == 0:
 			r.Unlabelled++
@@ -153,14 +153,6 @@ func (r *corpusReport) countClasses(c *sparse.Corpus) {
 		r.Rows = append(r.Rows, classRow{name, count[id]})
 	}
 	slices.SortStableFunc(r.Rows, func(a, b classRow) int { return b.Documents - a.Documents })
-}
-
-// labelsOf returns the classes of document i, none where the source has no labels at all.
-func labelsOf(c *sparse.Corpus, i int) []int32 {
-	if len(c.Labels.Offsets) == 0 {
-		return nil
-	}
-	return c.Labels.Of(i)
 }
 
 func (r *corpusReport) countLengths(m *sparse.CSR) {

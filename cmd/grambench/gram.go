@@ -284,7 +284,7 @@ func numericLabels(c *sparse.Corpus, stderr io.Writer) ([]string, error) {
 	}
 	labels := make([]string, c.Documents.Rows())
 	for i := range labels {
-		of := labelsOf(c, i)
+		of := c.Labels.Of(i)
 		if len(of) != 1 {
 			return nil, fmt.Errorf("%s has %s, expected 1: the libsvm format holds one label a row", documentName(c, i), counted(len(of), "class", "classes"))
 		}

@@ -274,7 +274,7 @@ func (s *svmFlags) settings(c *sparse.Corpus) (svm.Settings, error) {
 // severalLabels says whether any document has more than one class.
 func severalLabels(c *sparse.Corpus) bool {
 	for i := range c.Documents.Rows() {
-		if len(labelsOf(c, i)) > 1 {
+		if len(c.Labels.Of(i)) > 1 {
 			return true
 		}
 	}

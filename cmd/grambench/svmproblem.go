@@ -85,7 +85,7 @@ func (s *svmFlags) checkLabels(e *env, c *sparse.Corpus, settings svm.Settings) 
 	}
 	unlabelled, first := 0, 0
 	for i := range c.Documents.Rows() {
-		if len(labelsOf(c, i)) == 0 {
+		if len(c.Labels.Of(i)) == 0 {
 			if unlabelled == 0 {
 				first = i
 			}

@@ -205,7 +205,7 @@ func (p *Problem) truth() *sparse.Corpus {
 	}
 	c := &sparse.Corpus{Source: p.corpus.source, Classes: p.corpus.classes, Labels: sparse.Labels{Offsets: []int64{0}}}
 	for _, i := range at {
-		c.Labels.Add(labelsOf(&p.corpus.labels, i)...)
+		c.Labels.Add(p.corpus.labels.Of(i)...)
 	}
 	return c
 }

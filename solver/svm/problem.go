@@ -51,7 +51,7 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 	}
 	p.corpus = corpus{source: c.Source, vocabulary: c.Vocabulary, classes: c.Classes, cols: c.Documents.Cols, order: byClass(c)}
 	for _, i := range p.corpus.order {
-		p.corpus.labels.Add(labelsOf(&c.Labels, i)...)
+		p.corpus.labels.Add(c.Labels.Of(i)...)
 	}
 	if err := p.embed(ctx, c, embedding); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func byClass(c *sparse.Corpus) []int {
 	class := make([]int, n)
 	for i := range n {
 		class[i] = len(c.Classes)
-		if ids := labelsOf(&c.Labels, i); len(ids) > 0 {
+		if ids := c.Labels.Of(i); len(ids) > 0 {
 			class[i] = int(ids[0])
 		}
 		count[class[i]+1]++
@@ -112,14 +112,6 @@ func byClass(c *sparse.Corpus) []int {
 		count[k]++
 	}
 	return order
-}
-
-// labelsOf returns the classes of document i, none where the corpus has no labels.
-func labelsOf(l *sparse.Labels, i int) []int32 {
-	if len(l.Offsets) == 0 {
-		return nil
-	}
-	return l.Of(i)
 }
 
 // tileColumns is how many columns a tile of a row has where not all fit into memory: half of a class's documents in the mean where there are pairs of classes to tell
@@ -161,7 +153,7 @@ func (p *Problem) Build(ctx context.Context) error { return p.cached.Build(ctx) 
 func (p *Problem) single() ([]int, error) {
 	labels := make([]int, p.Len())
 	for i := range labels {
-		switch ids := labelsOf(&p.corpus.labels, i); len(ids) {
+		switch ids := p.corpus.labels.Of(i); len(ids) {
 		case 0:
 			labels[i] = -1
 		case 1:
@@ -178,7 +170,7 @@ func (p *Problem) several() [][]int {
 	labels := make([][]int, p.Len())
 	for i := range labels {
 		labels[i] = []int{}
-		for _, c := range labelsOf(&p.corpus.labels, i) {
+		for _, c := range p.corpus.labels.Of(i) {
 			labels[i] = append(labels[i], int(c))
 		}
 	}

@@ -204,7 +204,7 @@ func newTally(classes []string, documents int, truth *sparse.Corpus) (*tally, er
 // of returns the classes of document i; they belong to the tally until the next call.
 func (t *tally) of(i int) []int {
 	t.own = t.own[:0]
-	for _, id := range labelsOf(&t.truth.Labels, i) {
+	for _, id := range t.truth.Labels.Of(i) {
 		t.own = append(t.own, t.class[id])
 	}
 	return t.own

@@ -151,7 +151,7 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	for k, i := range rows {
 		at[i] = k
 		out.SupportDoc[k], out.SupportClass[k] = int64(p.corpus.order[i]), -1
-		if ids := labelsOf(&p.corpus.labels, i); s.Type.Classifies() && len(ids) == 1 {
+		if ids := p.corpus.labels.Of(i); s.Type.Classifies() && len(ids) == 1 {
 			out.SupportClass[k] = ids[0]
 		}
 	}

@@ -55,7 +55,7 @@ func (p *Problem) after(r *Report) (warnings []string) {
 // unlabelled counts the documents without a label.
 func (p *Problem) unlabelled() (n int) {
 	for i := range p.Len() {
-		if len(labelsOf(&p.corpus.labels, i)) == 0 {
+		if len(p.corpus.labels.Of(i)) == 0 {
 			n++
 		}
 	}
