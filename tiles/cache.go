@@ -13,6 +13,7 @@ type Key struct{ Row, Block uint32 }
 type Tile struct {
 	C []float32 // as many values as the cache's tiles have
 
+	cache      *Cache // nil once the values are another tile's
 	key        Key
 	ready      bool
 	pins       int
@@ -40,7 +41,11 @@ const (
 // makes the values. So an error is never kept, and one caller's cancellation costs the others time but not their result. A caller must not wait while
 // others wait for it: first make what is Mine, then wait for what is Busy.
 //
-// A Cache may be used concurrently.
+// Misuse: a tile that isn't in the state that a method asks for, or not in this cache, nil included, is a mistake of the caller, and the method panics before it changes
+// anything. A tile that was abandoned, or released and dropped, has no values any more: C is nil. What can't be seen is a second Release while another caller
+// has pinned the tile.
+//
+// A Cache is made by [NewCache] and may be used concurrently.
 type Cache struct {
 	width int
 	limit int64
@@ -70,8 +75,11 @@ const tileOverhead = 320
 
 // NewCache returns a cache for tiles of width values that takes up to limit bytes. A limit too small for a tile is allowed: the cache then stays empty.
 func NewCache(width int, limit int64) (*Cache, error) {
-	if width < 1 || limit < 0 {
-		return nil, fmt.Errorf("tiles: cache of tiles of %d values in %d bytes, expected at least 1 and 0", width, limit)
+	if width < 1 || width > mostValues {
+		return nil, fmt.Errorf("tiles: cache of tiles of %d values, expected 1 to %d", width, mostValues)
+	}
+	if limit < 0 {
+		return nil, fmt.Errorf("tiles: cache of %d bytes, expected at least 0", limit)
 	}
 	c := &Cache{width: width, limit: limit, cost: TileBytes(width), tiles: map[Key]*Tile{}, allocate: newValues}
 	c.used.prev, c.used.next = &c.used, &c.used
@@ -82,8 +90,22 @@ func NewCache(width int, limit int64) (*Cache, error) {
 // newValues allocates all of what the runtime would round the size up to, so that it is counted.
 func newValues(width int) []float32 { return slices.Grow([]float32(nil), width)[:width] }
 
-// TileBytes returns the memory that a cache takes for each tile of width values, in bytes.
-func TileBytes(width int) int64 { return 4*int64(cap(newValues(width))) + tileOverhead }
+// TileBytes returns the memory that a cache takes for each tile of width values, in bytes. It panics where [NewCache] refuses the width.
+func TileBytes(width int) int64 {
+	if width < 1 || width > mostValues {
+		panic(fmt.Sprintf("tiles: TileBytes: %d values, expected 1 to %d", width, mostValues))
+	}
+	if bytes := 4 * int64(width); bytes > smallBytes { // whole pages of the runtime; to see it would take that memory
+		return (bytes+pageBytes-1)&^(pageBytes-1) + tileOverhead
+	}
+	return 4*int64(cap(newValues(width))) + tileOverhead
+}
+
+// What is larger than smallBytes Go's runtime allocates in pages; what is smaller, in sizes that it chooses.
+const (
+	smallBytes = 32 << 10
+	pageBytes  = 8 << 10
+)
 
 // Width returns the number of values in a tile.
 func (c *Cache) Width() int { return c.width }
@@ -122,6 +144,9 @@ func (c *Cache) Lookup(key Key) *Tile {
 func (c *Cache) Claim(key Key) (State, *Tile, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.tiles == nil {
+		panic("tiles: Claim in a cache that NewCache didn't make")
+	}
 	t := c.tiles[key]
 	switch {
 	case t == nil:
@@ -152,18 +177,26 @@ func (c *Cache) room() *Tile {
 		c.spare = c.spare[:n-1]
 		return t
 	}
-	if c.stats.Bytes+c.cost <= c.limit {
+	if c.cost <= c.limit-c.stats.Bytes {
 		c.stats.Bytes += c.cost
-		return &Tile{C: c.allocate(c.width)}
+		return &Tile{C: c.allocate(c.width), cache: c}
 	}
 	t := c.used.next
 	if t == &c.used {
 		return nil
 	}
 	c.unlink(t)
-	delete(c.tiles, t.key)
 	c.stats.Evicted++
-	return t
+	return c.renew(t)
+}
+
+// renew takes the values of a tile and the room in the cache from it, for a new one: whoever still holds the old one against the rules finds nothing, rather than values
+// of another.
+func (c *Cache) renew(t *Tile) *Tile {
+	delete(c.tiles, t.key)
+	fresh := &Tile{C: t.C, cache: c}
+	t.C, t.cache = nil, nil
+	return fresh
 }
 
 // pin takes a tile out of those that may be dropped.
@@ -183,9 +216,7 @@ func (c *Cache) unlink(t *Tile) {
 func (c *Cache) Complete(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t.ready || t.pins == 0 {
-		panic("tiles: Complete of a tile that isn't in the making")
-	}
+	c.expect("Complete", t, false)
 	t.ready = true
 	c.wake(t)
 }
@@ -194,13 +225,23 @@ func (c *Cache) Complete(t *Tile) {
 func (c *Cache) Abandon(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t.ready || t.pins == 0 {
-		panic("tiles: Abandon of a tile that isn't in the making")
-	}
-	t.pins = 0
-	delete(c.tiles, t.key)
-	c.spare = append(c.spare, t)
+	c.expect("Abandon", t, false)
+	c.spare = append(c.spare, c.renew(t))
 	c.wake(t)
+}
+
+// expect panics unless a tile is in this cache and pinned, and its values are there or in the making.
+func (c *Cache) expect(method string, t *Tile, ready bool) {
+	switch {
+	case t == nil:
+		panic("tiles: " + method + " of a nil tile")
+	case t.cache != c:
+		panic("tiles: " + method + " of a tile that isn't in this cache")
+	case ready && (!t.ready || t.pins == 0):
+		panic("tiles: " + method + " of a tile that isn't pinned")
+	case !ready && (t.ready || t.pins == 0):
+		panic("tiles: " + method + " of a tile that isn't in the making")
+	}
 }
 
 func (c *Cache) wake(t *Tile) {
@@ -214,9 +255,7 @@ func (c *Cache) wake(t *Tile) {
 func (c *Cache) Release(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !t.ready || t.pins == 0 {
-		panic("tiles: Release of a tile that isn't pinned")
-	}
+	c.expect("Release", t, true)
 	if t.pins--; t.pins == 0 {
 		t.prev, t.next = c.used.prev, &c.used
 		t.prev.next, t.next.prev = t, t

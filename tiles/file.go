@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"math/bits"
 	"sync"
 
 	"github.com/minio/sha256-simd"
@@ -54,6 +55,26 @@ func (p Piece) header() []byte {
 	return append(h, p.Matrix[:]...)
 }
 
+// check returns an error for a piece that there can't be.
+func (p Piece) check() error {
+	if p.Row < 0 || p.Rows < 0 || p.Column < 0 || p.Cols < 0 {
+		return fmt.Errorf("piece of %d rows from %d on, %d columns from %d on, expected no negative number", p.Rows, p.Row, p.Cols, p.Column)
+	}
+	if hi, values := bits.Mul64(uint64(p.Rows), uint64(p.Cols)); hi != 0 || values > mostValues {
+		return fmt.Errorf("piece of %d rows of %d values, expected at most %d values", p.Rows, p.Cols, mostValues)
+	}
+	return nil
+}
+
+// rowOf returns the values of row i of the piece, or an error where there are too few.
+func (p Piece) rowOf(row func(i int) []float32, i int) ([]float32, error) {
+	values := row(i)
+	if len(values) < p.Cols {
+		return nil, fmt.Errorf("row %d of the piece has %d values, expected at least %d", i, len(values), p.Cols)
+	}
+	return values[:p.Cols], nil
+}
+
 // size returns the length of the piece's file in bytes.
 func (p Piece) size() int64 { return int64(headerBytes+trailerBytes) + 4*int64(p.Rows)*int64(p.Cols) }
 
@@ -69,8 +90,16 @@ func (p Piece) write(w io.Writer, row func(i int) []float32) error {
 		buf = buf[:0]
 		return err
 	}
-	for i := range p.Rows {
-		for values := row(i)[:p.Cols]; len(values) > 0; {
+	rows := p.Rows
+	if p.Cols == 0 {
+		rows = 0
+	}
+	for i := range rows {
+		values, err := p.rowOf(row, i)
+		if err != nil {
+			return err
+		}
+		for len(values) > 0 {
 			n := min(len(values), (chunkBytes-len(buf))/4)
 			at := len(buf)
 			buf = buf[:at+4*n]
@@ -123,7 +152,9 @@ func (p Piece) read(r io.Reader, row func(i int) []float32) error {
 		left -= int64(len(b))
 		for len(b) > 0 {
 			if len(values) == 0 {
-				values = row(i)[:p.Cols]
+				if values, err = p.rowOf(row, i); err != nil {
+					return err
+				}
 				i++
 			}
 			n := min(len(values), len(b)/4)

@@ -30,7 +30,7 @@ type Piece struct {
 // several processes may share a folder: who comes last replaces a file by an equal one. Nothing waits for the disk: after a power failure a file may
 // be short or hold zeros, which Load finds out like any other damage.
 //
-// A Store may be used concurrently.
+// A Store is made by [OpenStore] and may be used concurrently.
 type Store struct {
 	dir    string
 	create func(dir string) (file, error) // tests make it fail
@@ -52,7 +52,7 @@ const (
 // ErrDamaged is wrapped by what Load returns for a file that isn't what Save wrote.
 var ErrDamaged = errors.New("damaged tile file")
 
-// OpenStore returns a store in a folder, which it makes where there is none. Temporary files that killed processes left there are removed.
+// OpenStore returns a store in a folder, which it makes where there is none. Temporary files that killed processes left there are removed; nothing else is.
 func OpenStore(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("tiles: %w", err)
@@ -62,7 +62,7 @@ func OpenStore(dir string) (*Store, error) {
 		return nil, fmt.Errorf("tiles: %w", err)
 	}
 	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), making) {
+		if !temporary(entry) {
 			continue
 		}
 		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > staleAfter {
@@ -77,6 +77,12 @@ func Owns(name string) bool {
 	return strings.HasPrefix(name, making) || strings.HasSuffix(name, suffix)
 }
 
+// temporary says whether a file has such a name as os.CreateTemp gives.
+func temporary(entry fs.DirEntry) bool {
+	number, ok := strings.CutPrefix(entry.Name(), making)
+	return ok && number != "" && strings.Trim(number, "0123456789") == "" && entry.Type().IsRegular()
+}
+
 // Dir returns the folder.
 func (s *Store) Dir() string { return s.dir }
 
@@ -87,9 +93,12 @@ func (s *Store) path(p Piece) string {
 }
 
 // Load reads a piece into rows: row(i), 0 <= i < Rows, returns where row i of the piece is to be written, at least Cols values; it is called once for each row, in
-// order. After an error they hold anything. An error that wraps fs.ErrNotExist says that there is no file, one that wraps [ErrDamaged] that there
+// order, unless rows have no values. A row that is shorter, a nil row and a piece with a negative number or with more values than a slice holds are errors. After an error they hold anything. An error that wraps fs.ErrNotExist says that there is no file, one that wraps [ErrDamaged] that there
 // is a wrong one; in both cases, and in any other, the piece can be computed and saved again.
 func (s *Store) Load(p Piece, row func(i int) []float32) error {
+	if err := s.check(p, row); err != nil {
+		return fmt.Errorf("tiles: Load: %w", err)
+	}
 	path := s.path(p)
 	f, err := os.Open(path)
 	if err != nil {
@@ -102,33 +111,54 @@ func (s *Store) Load(p Piece, row func(i int) []float32) error {
 	return nil
 }
 
-// Has says whether there is a file of a piece's size, which Load may still find damaged.
-func (s *Store) Has(p Piece) bool {
-	info, err := os.Stat(s.path(p))
-	return err == nil && info.Size() == p.size()
+// check checks the arguments of Load and Save.
+func (s *Store) check(p Piece, row func(i int) []float32) error {
+	switch {
+	case s == nil || s.create == nil:
+		return errors.New("a store that OpenStore didn't make")
+	case row == nil:
+		return errors.New("nil row")
+	}
+	return p.check()
 }
 
-// Save writes a piece: row(i) returns the values of row i, at least Cols of them, as for [Store.Load]. After an error, such as that of a full disk, there is either
+// Has says whether there is a file of a piece's size, which Load may still find damaged.
+func (s *Store) Has(p Piece) bool {
+	if s.check(p, func(int) []float32 { return nil }) != nil {
+		return false
+	}
+	info, err := os.Stat(s.path(p))
+	return err == nil && info.Mode().IsRegular() && info.Size() == p.size()
+}
+
+// Save writes a piece: row(i) returns the values of row i, at least Cols of them, as for [Store.Load]. After an error, such as that of a full disk, or a panic of row, there is either
 // no file or a complete earlier one, and the temporary file is gone.
-func (s *Store) Save(p Piece, row func(i int) []float32) (err error) {
+func (s *Store) Save(p Piece, row func(i int) []float32) error {
+	if err := s.check(p, row); err != nil {
+		return fmt.Errorf("tiles: Save: %w", err)
+	}
 	f, err := s.create(s.dir)
 	if err != nil {
 		return fmt.Errorf("tiles: %w", err)
 	}
+	renamed := false
 	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // the first error says more
-			err = fmt.Errorf("tiles: %w", err)
+		if !renamed {
+			_ = f.Close() // a second time, where the first one failed: the first error says more
+			_ = os.Remove(f.Name())
 		}
 	}()
 	if err := p.write(f, row); err != nil {
-		_ = f.Close()
-		return err
+		return fmt.Errorf("tiles: %w", err)
 	}
 	if err := f.Close(); err != nil { // some file systems say here that the disk is full
-		return err
+		return fmt.Errorf("tiles: %w", err)
 	}
-	return os.Rename(f.Name(), s.path(p))
+	if err := os.Rename(f.Name(), s.path(p)); err != nil {
+		return fmt.Errorf("tiles: %w", err)
+	}
+	renamed = true
+	return nil
 }
 
 // Missing says whether an error of Load means no more than that the piece was never saved.
