@@ -57,13 +57,17 @@ func (s *search) open(d *dual) error {
 	if err != nil {
 		return err
 	}
+	if b == nil {
+		return errUser("Options.Board returned neither a board nor an error")
+	}
 	d.board = &remote{Board: b}
+	s.boards = append(s.boards, d.board)
 	d.push()
 	return d.board.err
 }
 
-// shut takes the scores over from the board of a problem, if it has one and nothing is wrong, and gives that back. The error is err, or else what went wrong on the board.
-func (d *dual) shut(err error) error {
+// shut takes the scores over from the board of a problem, if it has one and nothing is wrong, and closes that. The error is err, or else what went wrong on the board.
+func (s *search) shut(d *dual, err error) error {
 	if d.board == nil {
 		return err
 	}
@@ -75,10 +79,21 @@ func (d *dual) shut(err error) error {
 	if err == nil {
 		err = b.err
 	}
+	s.boards = s.boards[:len(s.boards)-1]
 	if closed := b.Close(); closed != nil {
 		return errors.Join(err, closed)
 	}
 	return err
+}
+
+// closeBoards closes the boards of a problem that ended with a panic.
+func (s *search) closeBoards() {
+	for len(s.boards) > 0 {
+		last := len(s.boards) - 1
+		b := s.boards[last]
+		s.boards = s.boards[:last]
+		_ = b.Close() // the panic says more
+	}
 }
 
 // push makes scores and masks the board's.

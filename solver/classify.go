@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -26,7 +27,8 @@ type Parameters struct {
 	Seed uint64
 }
 
-func (p Parameters) resolve() (Parameters, error) {
+// resolve checks the parameters of a problem of so many classes and fills in the default.
+func (p Parameters) resolve(classes int) (Parameters, error) {
 	if p.C == 0 {
 		p.C = 1
 	}
@@ -40,6 +42,12 @@ func (p Parameters) resolve() (Parameters, error) {
 		if !(w > 0) || math.IsInf(w, 0) {
 			return p, errUser("weight %v of class %d, expected a positive number", w, c)
 		}
+		if by := p.C * w; by == 0 || math.IsInf(by, 0) {
+			return p, errUser("C = %v times weight %v of class %d is %v, expected a positive number", p.C, w, c, by)
+		}
+	}
+	if len(p.Weights) > max(classes, 0) {
+		return p, errUser("%d weights, expected at most %d, one for each class", len(p.Weights), classes)
 	}
 	return p, nil
 }
@@ -63,23 +71,30 @@ func (p *Parameters) bound(class int) float64 {
 // class only are an error.
 //
 // ν-SVC is the problem without the linear term, with 0 <= α[t] <= 1 and Σ_t α[t] = ν·n in addition, whose result is divided by the margin that it has
-// (Schölkopf and others, Neural Computation 12 (2000), in the form of Chang and Lin).
+// (Schölkopf and others, Neural Computation 12 (2000), in the form of Chang and Lin). Where the margin is 0, as that of two classes with the same documents
+// is, there is nothing to divide by, and that is an error: the two can't be told apart. (svm-train of LIBSVM 3.3 writes a model with coefficients ±inf and rho NaN.)
 func TrainBinary(ctx context.Context, m Matrix, docs []int, positive []bool, par Parameters, start *Machine, opt Options) (*Machine, error) {
-	opt, err := opt.resolve()
+	src, err := newSource(m)
 	if err != nil {
 		return nil, err
 	}
-	if par, err = par.resolve(); err != nil {
+	if opt, err = opt.resolve(); err != nil {
+		return nil, err
+	}
+	if par, err = par.resolve(2); err != nil {
+		return nil, err
+	}
+	if err := checkStart(start, src.n); err != nil {
 		return nil, err
 	}
 	if len(docs) != len(positive) {
 		return nil, errUser("%d documents with %d signs", len(docs), len(positive))
 	}
 	p := problem{docs: docs, positive: positive, bounds: [2]float64{par.bound(0), par.bound(1)}, nu: par.Nu, probable: par.Probabilities, seed: par.Seed, start: startFrom(start), classes: [2]int{0, 1}}
-	if err := p.sort(m.Len()); err != nil {
+	if err := p.sort(src.n); err != nil {
 		return nil, err
 	}
-	return p.solve(ctx, newSearch(m, &opt), opt.RowBytes)
+	return runOne(ctx, src, &opt, p.solve)
 }
 
 // problem is one problem of two classes.
@@ -113,7 +128,7 @@ func inOrder(docs []int, n int) ([]int, error) {
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortFunc(order, func(a, b int) int { return docs[a] - docs[b] })
+		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(docs[a], docs[b]) })
 		sorted = pick(docs, order)
 	}
 	for i, d := range sorted {
@@ -136,7 +151,7 @@ func pick[T any](from []T, order []int) []T {
 }
 
 // dual is the quadratic problem with some documents held out, nil if those left are of one class; without any held out, that is an error.
-func (p *problem) dual(m Matrix, out func(t int) bool) (*dual, error) {
+func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	d := newDual(p.docs, 1, m)
 	count := [2]int{}
 	for t, pos := range p.positive {
@@ -182,7 +197,10 @@ func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*Machine, 
 	if err != nil {
 		return nil, err
 	}
-	machine := p.machine(d, o)
+	machine, err := p.machine(d, o)
+	if err != nil {
+		return nil, err
+	}
 	if p.probable {
 		if machine.Sigmoid, err = p.sigmoid(ctx, s, bytes); err != nil {
 			return nil, err
@@ -193,12 +211,18 @@ func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*Machine, 
 }
 
 // machine reads the result from the solved problem.
-func (p *problem) machine(d *dual, o outcome) *Machine {
-	m := d.machine(o)
-	if p.nu > 0 {
-		m.divide(d.margin())
+func (p *problem) machine(d *dual, o outcome) (*Machine, error) {
+	m, err := d.machine(o)
+	if err != nil || p.nu == 0 {
+		return m, err
 	}
-	return m
+	margin := d.margin()
+	if margin == 0 {
+		return nil, errUser("ν-SVC: the margin of class %s against %s is 0: they can't be told apart, as classes with the same documents can't",
+			className(p.classes[0]), className(p.classes[1]))
+	}
+	m.divide(margin)
+	return m, m.finite()
 }
 
 func className(c int) string {

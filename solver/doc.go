@@ -18,6 +18,12 @@
 // parallel ([Train], [TrainLabels]); decision values, votes and probabilities ([Predictor], [Classifier]); folds, cross-validation and warm
 // starts from near solutions ([Trial], [ValidateRegression]).
 //
+// # What is checked
+//
+// A matrix is checked where it is handed over, and each of its rows where it is taken: what a row doesn't have is never read. Labels, parts, parameters,
+// starts and kernel values are checked by the function that they are handed to, which says what it found and what it expected. A function of the
+// caller's (a method of a [Matrix] or a [Board], Options.Progress) that panics on a worker ends the computation with a *tiles.PanicError, not the program.
+//
 // # What doesn't depend on chance
 //
 // Each problem is solved by a fixed sequence of operations that neither the number of workers nor the memory for rows nor the time of day has part

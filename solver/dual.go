@@ -64,11 +64,10 @@ func bitsOf(sign int8, alpha, upper float64, perClass bool) byte {
 }
 
 // newDual returns a problem over documents with room for a number of variables for each.
-func newDual(docs []int, copies int, m Matrix) *dual {
+func newDual(docs []int, copies int, m *source) *dual {
 	d := emptyDual(docs, copies)
-	all := m.Diagonal()
 	for t := range d.diag {
-		d.diag[t] = all[docs[t%len(docs)]]
+		d.diag[t] = m.diagonal[docs[t%len(docs)]]
 	}
 	return d
 }
@@ -134,10 +133,24 @@ func (d *dual) level(bits [2]byte) float64 {
 	return (hi + lo) / 2
 }
 
-// margin is the margin of a ν-form, half the difference of the levels of its two equations.
+// margin is the margin of a ν-form, half the difference of the levels of its two equations; 0 where that is no more than rounding
+// leaves of two classes that are alike.
 func (d *dual) margin() float64 {
-	return (d.level([2]byte{upNegative, lowNegative}) - d.level([2]byte{up, low})) / 2
+	margin := (d.level([2]byte{upNegative, lowNegative}) - d.level([2]byte{up, low})) / 2
+	var sum, most float64
+	for t, a := range d.alpha {
+		sum += a
+		most = max(most, math.Abs(float64(d.diag[t])))
+	}
+	if math.Abs(margin) <= marginNoise*sum*most {
+		return 0
+	}
+	return margin
 }
+
+// marginNoise bounds what rounding makes of the margin of two classes that are alike, as a part of the greatest score that there can be:
+// far above float64's 2⁻⁵³, of which a score gathers some, and far below float32's 2⁻²⁴, the accuracy of kernel values.
+const marginNoise = 0x1p-40
 
 // rho is the constant of the decision function.
 func (d *dual) rho() float64 {

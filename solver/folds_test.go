@@ -67,7 +67,7 @@ func TestLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong := 0
-	err = c.predictRows(context.Background(), m, counting(n), &opt, func(i int, decisions []float64) {
+	err = c.predictRows(context.Background(), sourceOf(t, m), counting(n), &opt, func(i int, decisions []float64) {
 		got := c.LabelsOf(nil, decisions)
 		want := slices.Clone(labels[i])
 		slices.Sort(want)

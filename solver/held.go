@@ -3,17 +3,16 @@ package solver
 import (
 	"context"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/tiles"
 )
 
 // decideColumns is how many columns of kernel values are turned at a time, so that they are added up while they are in the first-level cache.
 const decideColumns = 64
 
 // predictRows calls each with the decision values of documents of the matrix, from up to opt.Workers goroutines at a time; each must not keep them.
-func (c *Classifier) predictRows(ctx context.Context, m Matrix, docs []int, opt *Options, each func(i int, decisions []float64)) error {
+func (c *Classifier) predictRows(ctx context.Context, m *source, docs []int, opt *Options, each func(i int, decisions []float64)) error {
 	ranges := rangesOf(c.Support())
 	var columns []int
 	for _, r := range ranges {
@@ -27,27 +26,15 @@ func (c *Classifier) predictRows(ctx context.Context, m Matrix, docs []int, opt 
 	}
 	width := opt.Kernels.Panel
 	blocks := (len(docs) + width - 1) / width
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range min(opt.Workers, blocks) {
-		all.Go(func() {
-			w, err := p.newRowDecider(m, ranges, width)
-			for err == nil && ctx.Err() == nil {
-				at := int(next.Add(1)) - 1
-				if at >= blocks {
-					return
-				}
-				err = w.decide(ctx, docs[at*width:min((at+1)*width, len(docs))], each)
+	deciders := make([]*rowDecider, max(1, min(opt.Workers, blocks)))
+	return tiles.Run(ctx, len(deciders), blocks, func(ctx context.Context, w, at int) (err error) {
+		if deciders[w] == nil {
+			if deciders[w], err = p.newRowDecider(m, ranges, width); err != nil {
+				return err
 			}
-			if err != nil {
-				cancel(err)
-			}
-		})
-	}
-	all.Wait()
-	return context.Cause(ctx)
+		}
+		return deciders[w].decide(ctx, docs[at*width:min((at+1)*width, len(docs))], each)
+	})
 }
 
 // rangesOf covers increasing documents by ranges; gaps narrower than mergeGap are covered, too.
@@ -65,7 +52,7 @@ func rangesOf(docs []int) [][2]int {
 
 // rowDecider predicts documents of a matrix, a panel at a time, on one goroutine.
 type rowDecider struct {
-	m       Matrix
+	m       *source
 	k       *asm.Kernels
 	ranges  [][2]int
 	sums    *Sums
@@ -76,7 +63,7 @@ type rowDecider struct {
 	columns int
 }
 
-func (p *Predictor) newRowDecider(m Matrix, ranges [][2]int, width int) (*rowDecider, error) {
+func (p *Predictor) newRowDecider(m *source, ranges [][2]int, width int) (*rowDecider, error) {
 	sums, err := p.NewSums(width)
 	if err != nil {
 		return nil, err
@@ -103,10 +90,14 @@ func (w *rowDecider) decide(ctx context.Context, docs []int, each func(i int, de
 	for first := 0; first < w.columns; first += decideColumns {
 		n := min(decideColumns, w.columns-first)
 		w.k.Transpose(w.turned, width, w.rows[first:], w.columns, len(docs), n)
-		w.sums.Add(first, w.turned[:n*width])
+		if err := w.sums.Add(first, w.turned[:n*width]); err != nil {
+			return err
+		}
 	}
 	for r, i := range docs {
-		w.sums.Result(r, w.results)
+		if err := w.sums.Result(r, w.results); err != nil {
+			return err
+		}
 		each(i, w.results)
 	}
 	return nil

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
-	"sync/atomic"
+
+	"github.com/gramengine/gram/tiles"
 )
 
 // A job is some problems for one worker to solve, the largest of so many documents, all of the same two classes. It notes each one that is solved.
@@ -20,41 +20,43 @@ type job struct {
 // The largest begin, so that workers end together. Where rows are computed when they are asked for, jobs that share classes, and so rows, follow each other instead: in the
 // Z-order of their two classes, numbered from everything else on, 4^k neighbours that are an aligned square are of no more than 2·2^k classes, for every k: whatever the number
 // of rows is that a cache can keep.
-func runAll(ctx context.Context, m Matrix, jobs []job, problems int, opt *Options) error {
+//
+// A job that panics, in a function of the caller's as a rule, ends the run with a *tiles.PanicError. What it has open is closed.
+func runAll(ctx context.Context, m *source, jobs []job, problems int, opt *Options) error {
 	if len(jobs) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(b.documents, a.documents) })
 	largest := jobs[0].documents
-	if p, ok := m.(partialMatrix); ok && !p.Whole() {
+	if m.partial {
 		slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(zOrder(a.classes), zOrder(b.classes)) })
 	}
 	workers := min(opt.Workers, len(jobs))
 	for opt.Board == nil && workers > 1 && opt.RowBytes/int64(workers) < 4*int64(largest)*int64(opt.workingSet(largest)) {
 		workers-- // each needs room for its working set
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	tell := newTeller(opt.Progress, problems)
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range workers {
-		all.Go(func() {
-			s := &search{opt: opt, m: m, threads: max(1, opt.Workers/workers), tell: tell}
-			for {
-				at := int(next.Add(1)) - 1
-				if at >= len(jobs) || ctx.Err() != nil {
-					return
-				}
-				if err := jobs[at].run(ctx, s, opt.RowBytes/int64(workers)); err != nil {
-					cancel(err)
-					return
-				}
-			}
-		})
+	searches := make([]*search, workers)
+	return tiles.Run(ctx, workers, len(jobs), func(ctx context.Context, w, at int) error {
+		if searches[w] == nil {
+			searches[w] = &search{opt: opt, m: m, threads: max(1, opt.Workers/workers), tell: tell}
+		}
+		defer searches[w].closeBoards()
+		return jobs[at].run(ctx, searches[w], opt.RowBytes/int64(workers))
+	})
+}
+
+// runOne does one problem with all workers.
+func runOne(ctx context.Context, m *source, opt *Options, run func(ctx context.Context, s *search, bytes int64) (*Machine, error)) (*Machine, error) {
+	var machine *Machine
+	err := runAll(ctx, m, []job{{run: func(ctx context.Context, s *search, bytes int64) (err error) {
+		machine, err = run(ctx, s, bytes)
+		return err
+	}}}, 1, opt)
+	if err != nil {
+		return nil, err
 	}
-	all.Wait()
-	return context.Cause(ctx)
+	return machine, nil
 }
 
 // zOrder interleaves the bits of two numbers, counted from -1 and below 2³¹: Morton's order of the points of a plane.

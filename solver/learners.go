@@ -42,25 +42,38 @@ type Regression struct {
 // or that of ν-SVR, where instead of the term in ε there is Σ_t |β[t]| <= C·ν·n. The result's decision value estimates the target. Source:
 // Schölkopf and others, Neural Computation 12 (2000); the forms are those of Chang and Lin.
 func TrainRegression(ctx context.Context, m Matrix, docs []int, targets []float64, par Regression, opt Options) (*Machine, error) {
-	opt, err := opt.resolve()
+	src, err := newSource(m)
 	if err != nil {
 		return nil, err
 	}
-	d, err := regressionDual(m, docs, targets, &par)
+	if opt, err = opt.resolve(); err != nil {
+		return nil, err
+	}
+	d, err := regressionDual(src, docs, targets, &par)
 	if err != nil {
 		return nil, err
 	}
-	s := newSearch(m, &opt)
-	o, err := s.solve(ctx, d, opt.RowBytes)
-	if err != nil {
-		return nil, err
-	}
-	s.tell.solved()
-	return d.machine(o), nil
+	return solveOne(ctx, src, d, &opt)
+}
+
+// solveOne solves one problem with all workers.
+func solveOne(ctx context.Context, m *source, d *dual, opt *Options) (*Machine, error) {
+	return runOne(ctx, m, opt, func(ctx context.Context, s *search, bytes int64) (*Machine, error) {
+		o, err := s.solve(ctx, d, bytes)
+		if err != nil {
+			return nil, err
+		}
+		machine, err := d.machine(o)
+		if err != nil {
+			return nil, err
+		}
+		s.tell.solved()
+		return machine, nil
+	})
 }
 
 // regressionDual is the problem of regression, with its variables where the search begins.
-func regressionDual(m Matrix, docs []int, targets []float64, par *Regression) (*dual, error) {
+func regressionDual(m *source, docs []int, targets []float64, par *Regression) (*dual, error) {
 	if err := par.resolve(); err != nil {
 		return nil, err
 	}
@@ -70,7 +83,7 @@ func regressionDual(m Matrix, docs []int, targets []float64, par *Regression) (*
 	case len(docs) == 0:
 		return nil, errUser("no document to train on")
 	}
-	order, err := inOrder(docs, m.Len())
+	order, err := inOrder(docs, m.n)
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +135,11 @@ func (par *Regression) resolve() error {
 // 0 < ν <= 1, a bound on the part of the documents that are taken for strangers. The result is positive where it takes an object for one of them.
 // Source: Schölkopf and others, Neural Computation 13 (2001).
 func TrainOneClass(ctx context.Context, m Matrix, docs []int, nu float64, opt Options) (*Machine, error) {
-	opt, err := opt.resolve()
+	src, err := newSource(m)
 	if err != nil {
+		return nil, err
+	}
+	if opt, err = opt.resolve(); err != nil {
 		return nil, err
 	}
 	if !(nu > 0 && nu <= 1) {
@@ -132,25 +148,19 @@ func TrainOneClass(ctx context.Context, m Matrix, docs []int, nu float64, opt Op
 	if len(docs) == 0 {
 		return nil, errUser("no document to train on")
 	}
-	order, err := inOrder(docs, m.Len())
+	order, err := inOrder(docs, src.n)
 	if err != nil {
 		return nil, err
 	}
 	if order != nil {
 		docs = pick(docs, order)
 	}
-	d := newDual(docs, 1, m)
+	d := newDual(docs, 1, src)
 	left := nu * float64(len(docs))
 	for t := range docs {
 		d.sign[t], d.upper[t] = 1, 1
 		d.alpha[t] = min(left, 1)
 		left -= d.alpha[t]
 	}
-	s := newSearch(m, &opt)
-	o, err := s.solve(ctx, d, opt.RowBytes)
-	if err != nil {
-		return nil, err
-	}
-	s.tell.solved()
-	return d.machine(o), nil
+	return solveOne(ctx, src, d, &opt)
 }

@@ -1,5 +1,10 @@
 package solver
 
+import (
+	"fmt"
+	"math"
+)
+
 // Machine is a trained decision function of one problem,
 //
 //	f(x) = Σ_s Coef[s]·K(x, x_Support[s]) - Rho.
@@ -10,7 +15,7 @@ type Machine struct {
 
 	Objective  float64 // of the dual problem, as LIBSVM prints it
 	Iterations int     // inner steps
-	Gap        float64 // violation of the optimality conditions at the end
+	Gap        float64 // violation of the optimality conditions at the end; 0 where no variable can move at all
 	Converged  bool    // whether the tolerance was reached
 	Bounded    int     // how many coefficients are at their bound
 
@@ -18,8 +23,11 @@ type Machine struct {
 }
 
 // machine reads the result from a solved problem. Variables that share a document share a coefficient.
-func (d *dual) machine(o outcome) *Machine {
+func (d *dual) machine(o outcome) (*Machine, error) {
 	m := &Machine{Objective: d.objective(), Iterations: o.iterations, Gap: o.gap, Converged: o.converged}
+	if math.IsInf(m.Gap, -1) {
+		m.Gap = 0
+	}
 	n := len(d.docs)
 	for i, doc := range d.docs {
 		var coef float64
@@ -35,7 +43,20 @@ func (d *dual) machine(o outcome) *Machine {
 		}
 	}
 	m.Rho = d.rho()
-	return m
+	return m, m.finite()
+}
+
+// finite returns an error if a number of the machine isn't one.
+func (m *Machine) finite() error {
+	for s, c := range m.Coef {
+		if math.IsNaN(c) || math.IsInf(c, 0) {
+			return errUser("the coefficient of document %d is %v, expected a finite number: C, or the kernel's values, are too large or too small", m.Support[s], c)
+		}
+	}
+	if zero := 0*m.Rho + 0*m.Objective + 0*m.Gap; zero != 0 { // NaN, if one of them is no number
+		return errUser("a machine has rho %v, objective %v and gap %v, expected finite numbers: C, or the kernel's values, are too large or too small", m.Rho, m.Objective, m.Gap)
+	}
+	return nil
 }
 
 // divide scales the machine of a ν-form by its margin.
@@ -47,8 +68,11 @@ func (m *Machine) divide(margin float64) {
 	m.Objective /= margin * margin
 }
 
-// Decide returns f for one object: row[s] is K(x, x_Support[s]).
+// Decide returns f for one object: row[s] is K(x, x_Support[s]). It panics unless row, Support and Coef have the same length.
 func (m *Machine) Decide(row []float32) float64 {
+	if len(row) != len(m.Coef) || len(row) != len(m.Support) {
+		panic(fmt.Sprintf("solver: Machine.Decide: %d kernel values for %d support vectors with %d coefficients", len(row), len(m.Support), len(m.Coef)))
+	}
 	var sum float64
 	for s, c := range m.Coef {
 		sum += float64(c * float64(row[s]))

@@ -3,30 +3,79 @@ package solver
 import (
 	"context"
 	"fmt"
+	"math"
 )
 
-// Matrix is what the learners see of a Gram matrix K of n documents. Values are finite, and those at (i, j) and (j, i) have the same bits.
-// Its methods are called from several goroutines at a time.
+// Matrix is what the learners see of a Gram matrix K of n documents. Values are finite, and those at (i, j) and (j, i) have the same bits:
+// the first is checked by what comes of them, the second is the implementation's duty. Its methods are called from several goroutines at
+// a time; one that panics on a worker ends the computation with a *tiles.PanicError.
+//
+// A matrix that also has a method Whole() bool says by it whether all values are in memory, or some are computed when they are asked
+// for: problems that share rows then follow each other.
 type Matrix interface {
 	// Len returns n.
 	Len() int
 
-	// Diagonal returns the n values K[i][i], which the solver leaves unchanged.
+	// Diagonal returns the n values K[i][i], which the solver leaves unchanged. Another number of them is an error.
 	Diagonal() []float32
 
 	// Rows writes parts of rows: with columns {lo₀, hi₀}, {lo₁, hi₁}, … , which are disjoint and increasing,
 	//
 	//	dst[r] = K[rows[r]][j],  lo₀ <= j < hi₀, then lo₁ <= j < hi₁, …
 	//
-	// where dst[r] is as long as all ranges together. The rows are different ones, and so many at a time as the working set has new
+	// where dst[r], which it must not replace or keep, is as long as all ranges together. The rows are different ones, and so many at a time as the working set has new
 	// members: computing them together may be cheaper. It returns soon after the end of ctx, with its error.
 	Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error
 }
 
-// A readyMatrix has its rows in memory. A problem over a few ranges of documents uses them where they are, others copy what they need.
-type readyMatrix interface {
-	// Row returns row i, which the solver leaves unchanged.
+// RowMatrix is a Matrix with its rows in memory. A problem over a few ranges of documents uses them where they are, others copy what
+// they need.
+type RowMatrix interface {
+	Matrix
+
+	// Row returns the n values of row i, which the solver leaves unchanged. A row of another length, such as one of a packed triangle,
+	// is an error.
 	Row(i int) []float32
+}
+
+// A source is a caller's matrix behind the checks of this package: what the learners read of a matrix, they read through it.
+type source struct {
+	Matrix
+	rows     RowMatrix // the matrix, where it has its rows in memory
+	n        int
+	diagonal []float32
+	partial  bool // some values are computed when they are asked for
+}
+
+// mostDocuments is the greatest size of a matrix: two variables of each document have 32-bit numbers.
+const mostDocuments = math.MaxInt32 / 2
+
+// newSource checks what can be checked of a matrix before its rows are there.
+func newSource(m Matrix) (*source, error) {
+	if m == nil {
+		return nil, errUser("no matrix, expected one")
+	}
+	s := &source{Matrix: m, n: m.Len(), diagonal: m.Diagonal()}
+	if s.n < 0 || s.n > mostDocuments {
+		return nil, errUser("a matrix of %d documents, expected 0 to %d", s.n, mostDocuments)
+	}
+	if len(s.diagonal) != s.n {
+		return nil, errUser("the diagonal of the matrix has %d values, expected %d", len(s.diagonal), s.n)
+	}
+	s.rows, _ = m.(RowMatrix)
+	if p, ok := m.(partialMatrix); ok {
+		s.partial = !p.Whole()
+	}
+	return s, nil
+}
+
+// row returns row i of a matrix in memory.
+func (s *source) row(i int) ([]float32, error) {
+	row := s.rows.Row(i)
+	if len(row) != s.n {
+		return nil, errUser("row %d of the matrix has %d values, expected %d", i, len(row), s.n)
+	}
+	return row, nil
 }
 
 // A partialMatrix says whether all of its values are in memory, or some are computed when they are asked for.
@@ -41,8 +90,11 @@ type Dense struct {
 
 // NewDense returns the matrix of n documents with the values data[i*n+j], which it keeps without a copy.
 func NewDense(n int, data []float32) (*Dense, error) {
-	if n < 0 || len(data) != n*n {
-		return nil, fmt.Errorf("solver: %d values for a matrix of %d documents, expected %d", len(data), n, n*n)
+	if n < 0 || n > mostDocuments {
+		return nil, errUser("a matrix of %d documents, expected 0 to %d", n, mostDocuments)
+	}
+	if len(data) != n*n {
+		return nil, errUser("%d values for a matrix of %d documents, expected %d", len(data), n, n*n)
 	}
 	d := &Dense{n: n, data: data, diagonal: make([]float32, n)}
 	for i := range d.diagonal {
@@ -57,11 +109,34 @@ func (d *Dense) Len() int { return d.n }
 // Diagonal returns the values K[i][i].
 func (d *Dense) Diagonal() []float32 { return d.diagonal }
 
-// Row returns row i, which shares the matrix's values.
-func (d *Dense) Row(i int) []float32 { return d.data[i*d.n : (i+1)*d.n : (i+1)*d.n] }
+// Row returns row i, which shares the matrix's values. It panics if there is no such row.
+func (d *Dense) Row(i int) []float32 {
+	if i < 0 || i >= d.n {
+		panic(fmt.Sprintf("solver: row %d of a matrix of %d documents", i, d.n))
+	}
+	return d.data[i*d.n : (i+1)*d.n : (i+1)*d.n]
+}
 
-// Rows is [Matrix].Rows. It returns no error.
+// Rows is [Matrix].Rows. Errors: rows or columns that the matrix doesn't have, dst of another shape.
 func (d *Dense) Rows(_ context.Context, rows []int, columns [][2]int, dst [][]float32) error {
+	width := 0
+	for _, c := range columns {
+		if c[0] < 0 || c[1] < c[0] || c[1] > d.n {
+			return errUser("columns from %d to before %d, expected a range from 0 to before %d", c[0], c[1], d.n)
+		}
+		width += c[1] - c[0]
+	}
+	if len(dst) != len(rows) {
+		return errUser("%d rows in dst, expected %d", len(dst), len(rows))
+	}
+	for r, i := range rows {
+		if i < 0 || i >= d.n {
+			return errUser("row %d of a matrix of %d documents", i, d.n)
+		}
+		if len(dst[r]) != width {
+			return errUser("room for %d values of row %d, expected %d", len(dst[r]), i, width)
+		}
+	}
 	for r, i := range rows {
 		row, to := d.Row(i), dst[r]
 		for _, c := range columns {

@@ -2,6 +2,8 @@ package solver
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"slices"
 )
 
@@ -51,27 +53,75 @@ type Classifier struct {
 // kernel, from whose coefficients the searches begin. Errors: labels out of range, documents of one class only, parameters and options out of range, what
 // the matrix reports, the end of ctx.
 func Train(ctx context.Context, m Matrix, labels []int, classes int, scheme Scheme, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
-	problems, err := problemsOf(labels, classes, scheme, m.Len())
+	src, err := newSource(m)
 	if err != nil {
 		return nil, err
 	}
-	return trainAll(ctx, m, problems, &Classifier{Scheme: scheme, Classes: classes}, par, start, opt)
+	problems, err := problemsOf(labels, classes, scheme, src.n)
+	if err != nil {
+		return nil, err
+	}
+	return trainAll(ctx, src, problems, &Classifier{Scheme: scheme, Classes: classes}, par, start, opt)
 }
 
 // TrainLabels trains a classifier with a machine for each of a number of labels, where labels[i] are those of document i; nil leaves the
 // document out, an empty list is a document without labels. Otherwise it is as [Train].
 func TrainLabels(ctx context.Context, m Matrix, labels [][]int, classes int, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
-	problems, err := labelProblems(labels, classes, m.Len())
+	src, err := newSource(m)
 	if err != nil {
 		return nil, err
 	}
-	return trainAll(ctx, m, problems, &Classifier{Scheme: Labels, Classes: classes}, par, start, opt)
+	problems, err := labelProblems(labels, classes, src.n)
+	if err != nil {
+		return nil, err
+	}
+	return trainAll(ctx, src, problems, &Classifier{Scheme: Labels, Classes: classes}, par, start, opt)
+}
+
+// mostMachines is the greatest number of machines of a classifier: one-vs-one has as many for 11,586 classes.
+const mostMachines = 1 << 26
+
+// machines returns how many machines a scheme has for a number of classes.
+func (s Scheme) machines(classes int) (int, error) {
+	if classes < 1 || classes > math.MaxInt32 {
+		return 0, errUser("%d classes, expected 1 to %d", classes, math.MaxInt32)
+	}
+	n := int64(classes)
+	switch s {
+	case OneVsOne:
+		n = n * (n - 1) / 2
+	case OneVsRest, Labels:
+	default:
+		return 0, errUser("scheme %d is unknown", int(s))
+	}
+	if n > mostMachines {
+		return 0, errUser("%s of %d classes has %d machines, expected at most %d", s, classes, n, mostMachines)
+	}
+	return int(n), nil
+}
+
+// fits checks that a classifier has the machines of its scheme, and an object as many decision values.
+func (c *Classifier) fits(decisions int) error {
+	want, err := c.Scheme.machines(c.Classes)
+	if err != nil {
+		return err
+	}
+	if len(c.Machines) != want {
+		return errUser("%d machines (%s) for %d classes, expected %d", len(c.Machines), c.Scheme, c.Classes, want)
+	}
+	if decisions != want {
+		return errUser("%d decision values of an object, expected %d, one of each machine", decisions, want)
+	}
+	return nil
 }
 
 // problemsOf returns the problems of a scheme for n documents of one class each, or -1.
 func problemsOf(labels []int, classes int, scheme Scheme, n int) ([]*problem, error) {
 	if len(labels) != n {
 		return nil, errUser("%d labels for a matrix of %d documents", len(labels), n)
+	}
+	if _, err := scheme.machines(classes); err != nil {
+		return nil, err
 	}
 	members := make([][]int, classes)
 	for i, c := range labels {
@@ -104,6 +154,9 @@ func problemsOf(labels []int, classes int, scheme Scheme, n int) ([]*problem, er
 func labelProblems(labels [][]int, classes, n int) ([]*problem, error) {
 	if len(labels) != n {
 		return nil, errUser("labels for %d documents, of a matrix of %d", len(labels), n)
+	}
+	if _, err := Labels.machines(classes); err != nil {
+		return nil, err
 	}
 	var docs []int
 	for i, l := range labels {
@@ -176,16 +229,23 @@ func oneRest(members [][]int, labels []int) []*problem {
 }
 
 // trainAll solves the problems and puts their machines into the classifier.
-func trainAll(ctx context.Context, m Matrix, problems []*problem, c *Classifier, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
+func trainAll(ctx context.Context, m *source, problems []*problem, c *Classifier, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
 	opt, err := opt.resolve()
 	if err != nil {
 		return nil, err
 	}
-	if par, err = par.resolve(); err != nil {
+	if par, err = par.resolve(c.Classes); err != nil {
 		return nil, err
 	}
 	if start != nil && (start.Scheme != c.Scheme || len(start.Machines) != len(problems)) {
 		return nil, errUser("a start of %d machines (%s), expected %d (%s)", len(start.Machines), start.Scheme, len(problems), c.Scheme)
+	}
+	if start != nil {
+		for i, machine := range start.Machines {
+			if err := checkStart(machine, m.n); err != nil {
+				return nil, fmt.Errorf("machine %d: %w", i, err)
+			}
+		}
 	}
 	c.Machines = make([]*Machine, len(problems))
 	var jobs []job
@@ -205,7 +265,10 @@ func trainAll(ctx context.Context, m Matrix, problems []*problem, c *Classifier,
 			return err
 		}})
 	}
-	return c, runAll(ctx, m, jobs, len(jobs), &opt)
+	if err := runAll(ctx, m, jobs, len(jobs), &opt); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // set makes parameters those of the problem.
@@ -228,7 +291,7 @@ func (p *problem) constant(probable bool) *Machine {
 		m.Rho = -1
 	}
 	if probable {
-		fit := FitSigmoid([]float64{}, p.positive)
+		fit := fitSigmoid(nil, p.positive)
 		m.Sigmoid = &fit
 	}
 	return m

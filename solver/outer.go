@@ -8,10 +8,12 @@ import (
 // A search solves one problem after the other on one goroutine, or, if it has threads to spare, on a few.
 type search struct {
 	opt     *Options
-	m       Matrix
+	m       *source
 	threads int
 	arena   []float32 // rows, used again by the next problem
 	tell    *teller
+
+	boards []*remote // that are open, the last opened one last
 
 	in     *inner
 	choose *chooser
@@ -78,11 +80,6 @@ func (s *search) prepare(d *dual, bytes int64) {
 	d.refreshMask()
 }
 
-// newSearch returns a search for one problem.
-func newSearch(m Matrix, opt *Options) *search {
-	return &search{opt: opt, m: m, threads: opt.Workers, tell: newTeller(opt.Progress, 1)}
-}
-
 // solve finds the optimum of a problem from the values that d.alpha has. bytes bounds the rows that are kept.
 func (s *search) solve(ctx context.Context, d *dual, bytes int64) (outcome, error) {
 	return s.solveFrom(ctx, d, nil, bytes)
@@ -96,10 +93,10 @@ func (s *search) solveFrom(ctx context.Context, d *dual, from start, bytes int64
 	copy(d.score, d.offset)
 	s.prepare(d, bytes)
 	if err := s.open(d); err != nil {
-		return outcome{}, d.shut(err)
+		return outcome{}, s.shut(d, err)
 	}
 	if err := s.start(ctx, d); err != nil {
-		return outcome{}, d.shut(err)
+		return outcome{}, s.shut(d, err)
 	}
 	if from != nil {
 		d.pull()
@@ -114,15 +111,15 @@ func (s *search) goOn(ctx context.Context, d *dual) (outcome, error) {
 	d.stretch()
 	d.refreshMask()
 	if err := s.open(d); err != nil {
-		return outcome{}, d.shut(err)
+		return outcome{}, s.shut(d, err)
 	}
 	return s.finish(ctx, d)
 }
 
-// finish is descend, and holds that the result consists of numbers.
+// finish is descend, and checks that the result consists of numbers.
 func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 	o, err := s.descend(ctx, d)
-	err = d.shut(err)
+	err = s.shut(d, err)
 	if err == nil {
 		err = d.finite()
 	}

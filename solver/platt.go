@@ -10,7 +10,7 @@ import (
 //	P(f) = 1 / (1 + exp(A·f + B)).
 type Sigmoid struct{ A, B float64 }
 
-// Probability returns P(f), without overflow for any f.
+// Probability returns P(f), without overflow for any finite f.
 func (s Sigmoid) Probability(f float64) float64 {
 	x := s.A*f + s.B
 	if x >= 0 {
@@ -23,7 +23,25 @@ func (s Sigmoid) Probability(f float64) float64 {
 // FitSigmoid finds the sigmoid of greatest likelihood for decision values of objects of known sign, where the targets are drawn in a little from 0 and 1,
 // by what Bayes' rule with a uniform prior makes of the counts. Newton's method with a line search; the problem is convex. Source: Platt (1999) in the form
 // of Lin, Lin and Weng, Machine Learning 68 (2007).
-func FitSigmoid(decisions []float64, positive []bool) Sigmoid {
+//
+// Errors: no objects, another number of decision values than of signs, a value above 10¹⁴⁰, whose squares can't be summed, or NaN.
+func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
+	if len(decisions) != len(positive) || len(decisions) == 0 {
+		return Sigmoid{}, errUser("%d decision values for %d signs, expected one or more, and as many", len(decisions), len(positive))
+	}
+	for i, f := range decisions {
+		if !(math.Abs(f) <= mostDecision) {
+			return Sigmoid{}, errUser("decision value %v of object %d, expected one from %v to %v", f, i, -mostDecision, mostDecision)
+		}
+	}
+	return fitSigmoid(decisions, positive), nil
+}
+
+// mostDecision bounds decision values so that no sum of their squares overflows.
+const mostDecision = 1e140
+
+// fitSigmoid is FitSigmoid of decision values that are in order, or, for none, what the counts of the signs say alone.
+func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 	var count [2]float64
 	for _, p := range positive {
 		if p {
@@ -74,6 +92,9 @@ func FitSigmoid(decisions []float64, positive []bool) Sigmoid {
 		}
 		det := h11*h22 - h12*h12
 		da, db := -(h22*g1-h12*g2)/det, -(h11*g2-h12*g1)/det
+		if !(det > 0) { // many equal decision values, whose curvature along A rounding has eaten: B can say all that they do
+			da, db = 0, -g2/h22
+		}
 		slope := g1*da + g2*db
 		step := 1.0
 		for ; step >= least; step /= 2 {
@@ -94,7 +115,8 @@ func FitSigmoid(decisions []float64, positive []bool) Sigmoid {
 const sigmoidFolds = 5
 
 // sigmoid fits the probabilities of a problem to decision values for documents that the machines weren't trained on. A document that is held out stays in
-// the problem with a bound of 0, so that its score, and with it its decision value, comes out of the search like any other.
+// the problem with a bound of 0, so that its score, and with it its decision value, comes out of the search like any other. A machine of ν-SVC without
+// a margin says nothing of it: its decision value is 0.
 func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid, error) {
 	signs := make([]int, len(p.docs))
 	for t, pos := range p.positive {
@@ -126,12 +148,14 @@ func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid
 		}
 		for t := range fold {
 			if fold[t] == f {
-				decisions[t] = (-d.score[t] - rho) / by
+				if by != 0 {
+					decisions[t] = (-d.score[t] - rho) / by
+				}
 			}
 		}
 	}
-	fit := FitSigmoid(decisions, p.positive)
-	return &fit, nil
+	fit, err := FitSigmoid(decisions, p.positive)
+	return &fit, err
 }
 
 // leftOver is the decision when all documents outside a fold are of one class, or there are none.

@@ -19,7 +19,10 @@ func TestSigmoidIsOfGreatestLikelihood(t *testing.T) {
 			count++
 		}
 	}
-	got := FitSigmoid(f, positive)
+	got, err := FitSigmoid(f, positive)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var g1, g2 float64
 	for i := range f {
 		target := 1 / (n - count + 2)
@@ -47,7 +50,10 @@ func TestSigmoidOfExtremes(t *testing.T) {
 		}
 	}
 	// Separable: as the targets are inside of (0, 1), the slope stays finite, and each object has the probability of its target.
-	got := FitSigmoid([]float64{-1, -1, -1, 1, 1, 1}, []bool{false, false, false, true, true, true})
+	got, err := FitSigmoid([]float64{-1, -1, -1, 1, 1, 1}, []bool{false, false, false, true, true, true})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if p := got.Probability(1); !(math.Abs(p-0.8) <= 1e-4) { // (3+1)/(3+2)
 		t.Errorf("probability %v, expected 0.8", p)
 	}
@@ -119,7 +125,7 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 			held = append(held, i)
 		}
 		var said, right float64
-		err = c.predictRows(context.Background(), m, held, &opt, func(i int, decisions []float64) {
+		err = c.predictRows(context.Background(), sourceOf(t, m), held, &opt, func(i int, decisions []float64) {
 			p := make([]float64, k)
 			if err := c.Probabilities(p, decisions); err != nil {
 				t.Fatal(err)

@@ -1,10 +1,13 @@
 package solver
 
 import (
+	"context"
+	"fmt"
+	"math"
 	"slices"
-	"sync"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/tiles"
 )
 
 // Support returns the rows of the matrix that any machine has a coefficient for, increasing: the objects that a kernel value is needed with for a
@@ -20,7 +23,7 @@ func (c *Classifier) Support() []int {
 	return slices.Compact(all)
 }
 
-// Predictor computes the decision values of all machines of a classifier at once. It may be used concurrently.
+// Predictor computes the decision values of all machines of a classifier at once. It may be used concurrently. The machines, which it keeps, must not be changed.
 type Predictor struct {
 	c       *Classifier
 	k       *asm.Kernels
@@ -29,10 +32,14 @@ type Predictor struct {
 }
 
 // NewPredictor returns a predictor for kernel values in columns: columns[s] is the row of the matrix that column s is for, all different. They
-// hold at least what [Classifier.Support] returns, and may be that, or all documents in any order. k nil means asm.Best(); all give the same bits.
+// hold at least what [Classifier.Support] returns, and may be that, or all documents in any order. k nil means asm.Best(); all give the same bits. A machine with
+// another number of coefficients than of support vectors is an error, too.
 func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, error) {
 	if k == nil {
 		k = asm.Best()
+	}
+	if len(columns) > math.MaxInt32 {
+		return nil, errUser("%d columns of kernel values, expected at most %d", len(columns), math.MaxInt32)
 	}
 	where := make(map[int]int32, len(columns))
 	for s, row := range columns {
@@ -45,6 +52,9 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 	for i, m := range c.Machines {
 		if m == nil {
 			continue
+		}
+		if len(m.Support) != len(m.Coef) {
+			return nil, errUser("machine %d has %d support vectors with %d coefficients, expected as many", i, len(m.Support), len(m.Coef))
 		}
 		for _, row := range m.Support {
 			s, ok := where[row]
@@ -63,38 +73,36 @@ const predictBlock = 128
 
 // Decide sets dst[r][i] to the decision value of machine i for object r, whose kernel values are rows[r][s] = K(x_r, column s): Σ Coef·K - Rho, summed
 // in float64 in the order of the support. A machine that is nil decides 0. The result for an object doesn't depend on the others, nor on the number of
-// workers, which is at least 1.
+// workers, of which there is at least one. Errors: rows or dst of other lengths.
 func (p *Predictor) Decide(rows [][]float32, dst [][]float64, workers int) error {
+	if len(dst) != len(rows) {
+		return errUser("room for the decision values of %d objects, expected %d", len(dst), len(rows))
+	}
 	for r := range rows {
 		if len(rows[r]) != p.columns {
 			return errUser("object %d has %d kernel values, expected %d", r, len(rows[r]), p.columns)
 		}
-		if len(dst[r]) != len(p.c.Machines) {
-			return errUser("room for %d decision values, expected %d", len(dst[r]), len(p.c.Machines))
+		if len(dst[r]) != len(p.at) {
+			return errUser("room for %d decision values of object %d, expected %d", len(dst[r]), r, len(p.at))
 		}
 	}
-	blocks := make(chan int, (len(rows)+predictBlock-1)/predictBlock)
-	for lo := 0; lo < len(rows); lo += predictBlock {
-		blocks <- lo
-	}
-	close(blocks)
-	var all sync.WaitGroup
-	for range max(1, min(workers, cap(blocks))) {
-		all.Go(func() {
-			turned := make([]float32, p.columns*predictBlock)
-			sums := make([]float64, predictBlock)
-			for lo := range blocks {
-				hi := min(lo+predictBlock, len(rows))
-				p.block(rows[lo:hi], dst[lo:hi], turned, sums)
-			}
-		})
-	}
-	all.Wait()
-	return nil
+	blocks := (len(rows) + predictBlock - 1) / predictBlock
+	workers = max(1, min(workers, blocks))
+	turned := make([][]float32, workers)
+	return tiles.Run(context.Background(), workers, blocks, func(_ context.Context, w, block int) error {
+		if turned[w] == nil {
+			turned[w] = make([]float32, p.columns*predictBlock)
+		}
+		lo := block * predictBlock
+		hi := min(lo+predictBlock, len(rows))
+		p.block(rows[lo:hi], dst[lo:hi], turned[w])
+		return nil
+	})
 }
 
 // block decides up to predictBlock objects.
-func (p *Predictor) block(rows [][]float32, dst [][]float64, turned []float32, sum []float64) {
+func (p *Predictor) block(rows [][]float32, dst [][]float64, turned []float32) {
+	sum := make([]float64, predictBlock)
 	transpose(turned, rows, p.columns)
 	for i, m := range p.c.Machines {
 		clear(sum)
@@ -125,12 +133,17 @@ func transpose(dst []float32, rows [][]float32, columns int) {
 
 // Decide returns the class that the scheme's rule finds from the decision values of an object: in one-vs-one the class with the most votes, the first of
 // several, where a machine votes for its first class above 0 and for the other otherwise; in one-vs-rest the class of the greatest value.
-// For separate labels there is no one class: see [Classifier.LabelsOf].
+// For separate labels there is no one class: see [Classifier.LabelsOf]. NaN is neither above 0 nor the greatest.
+//
+// It panics unless there is a decision value of each machine, and the machines are those of the scheme.
 func (c *Classifier) Decide(decisions []float64) int {
+	if err := c.fits(len(decisions)); err != nil {
+		panic(fmt.Sprintf("Classifier.Decide: %v", err))
+	}
 	if c.Scheme != OneVsOne {
 		best := 0
 		for i, v := range decisions {
-			if v > decisions[best] {
+			if v > decisions[best] || math.IsNaN(decisions[best]) {
 				best = i
 			}
 		}
@@ -159,8 +172,15 @@ func (c *Classifier) Decide(decisions []float64) int {
 	return best
 }
 
-// LabelsOf appends the labels whose decision values are above 0 to dst.
+// LabelsOf appends the labels whose decision values are above 0 to dst, in increasing order. It panics unless the scheme is [Labels] and there is a decision value of
+// each machine.
 func (c *Classifier) LabelsOf(dst []int, decisions []float64) []int {
+	if c.Scheme != Labels {
+		panic(fmt.Sprintf("Classifier.LabelsOf: scheme %s, expected %s", c.Scheme, Labels))
+	}
+	if err := c.fits(len(decisions)); err != nil {
+		panic(fmt.Sprintf("Classifier.LabelsOf: %v", err))
+	}
 	for i, v := range decisions {
 		if v > 0 {
 			dst = append(dst, i)

@@ -6,11 +6,16 @@ import (
 )
 
 // A teller gathers what the problems of a run report and passes it on now and then.
+//
+// Its counts have a lock of their own, which nobody holds for long: a report that brings scores from a device first, or a caller who
+// takes time over one, keeps no other worker waiting.
 type teller struct {
-	mu     sync.Mutex
-	report func(Progress)
-	last   time.Time
-	at     Progress
+	report  func(Progress)
+	telling sync.Mutex // held from gathering a report to its end; who finds it held leaves out a report
+
+	mu   sync.Mutex // guards what follows
+	last time.Time
+	at   Progress
 }
 
 func newTeller(report func(Progress), problems int) *teller {
@@ -19,46 +24,62 @@ func newTeller(report func(Progress), problems int) *teller {
 
 // round notes one working set of a problem.
 func (t *teller) round(s *search, d *dual, gap float64, steps int) {
-	if t.report == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.at.Iterations += int64(steps)
-	t.note(s, func() {
+	t.note(s, steps, func() (fill func(*Progress)) {
 		d.pull()
-		t.at.Gap, t.at.Objective, t.at.Active, t.at.Documents = gap, d.objective(), len(d.docs), s.whole
+		objective := d.objective()
+		return func(at *Progress) {
+			at.Gap, at.Objective, at.Active, at.Documents = gap, objective, len(d.docs), s.whole
+		}
 	})
 }
 
 // pass notes rows that were added to the scores between rounds.
 func (t *teller) pass(s *search) {
+	t.note(s, 0, func() func(*Progress) { return func(*Progress) {} })
+}
+
+// note takes over steps and the counts of the rows and reports, if it is time, after gathering the rest.
+func (t *teller) note(s *search, steps int, gather func() (fill func(*Progress))) {
+	if t.report == nil || !t.count(s, steps) || !t.telling.TryLock() {
+		return
+	}
+	defer t.telling.Unlock()
+	fill := gather()
+	t.mu.Lock()
+	fill(&t.at)
+	at := t.at
+	t.last = time.Now()
+	t.mu.Unlock()
+	t.report(at)
+}
+
+// count takes over steps and the counts of the rows, and says whether it is time for a report.
+func (t *teller) count(s *search, steps int) (due bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.at.Iterations += int64(steps)
+	t.at.Rows += s.store.asked
+	t.at.Hits += s.store.hits
+	s.store.asked, s.store.hits = 0, 0
+	return time.Since(t.last) >= reportEvery
+}
+
+// solved notes the end of a problem, and reports that of the last.
+func (t *teller) solved() {
 	if t.report == nil {
 		return
 	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.note(s, func() {})
-}
-
-// note takes over the counts of the rows and reports, if it is time, after filling in the rest.
-func (t *teller) note(s *search, fill func()) {
-	t.at.Rows += s.store.asked
-	t.at.Hits += s.store.hits
-	s.store.asked, s.store.hits = 0, 0
-	if now := time.Now(); now.Sub(t.last) >= reportEvery {
-		t.last = now
-		fill()
-		t.report(t.at)
-	}
-}
-
-// solved notes the end of a problem.
-func (t *teller) solved() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.at.Solved++
-	if t.report != nil && t.at.Solved == t.at.Problems {
-		t.report(t.at)
+	last := t.at.Solved == t.at.Problems
+	t.mu.Unlock()
+	if !last {
+		return
 	}
+	t.telling.Lock()
+	defer t.telling.Unlock()
+	t.mu.Lock()
+	at := t.at
+	t.mu.Unlock()
+	t.report(at)
 }

@@ -20,9 +20,8 @@ type run struct{ from, to, n int }
 // rows fits, the least recently used is the one that will be needed next, and nothing would ever be found; by lot, nearly that part is. The lots are the
 // same in each run, and which rows are kept has no part in the result.
 type rowStore struct {
-	m       Matrix
-	ready   readyMatrix // the matrix, where it has its rows in memory
-	direct  bool        // rows are used in place: they are whole rows of the matrix, of which the problem's documents are runs
+	m       *source
+	direct  bool // rows are used in place: they are whole rows of the matrix, of which the problem's documents are runs
 	docs    []int
 	columns [][2]int // what is read of a row
 	runs    []run    // pieces of what is read that are documents of the problem; nil where all is
@@ -44,11 +43,10 @@ type rowStore struct {
 func limitRows(n int, bytes int64) int { return int(min(int64(n), bytes/(4*int64(max(n, 1))))) }
 
 // newRowStore returns the store for the rows of docs with room for a number of rows, carved from buf as far as that reaches.
-func newRowStore(m Matrix, docs []int, room int, buf []float32) *rowStore {
+func newRowStore(m *source, docs []int, room int, buf []float32) *rowStore {
 	s := &rowStore{m: m}
-	s.ready, _ = m.(readyMatrix)
 	s.lay(docs)
-	if s.ready != nil && len(docs) >= directRun*len(s.runs) {
+	if m.rows != nil && len(docs) >= directRun*len(s.runs) {
 		s.direct = true
 		return s
 	}
@@ -100,7 +98,7 @@ func (s *rowStore) lay(docs []int) {
 		s.runs = append(s.runs, run{s.span, t, 1})
 		s.span++
 	}
-	if s.ready == nil {
+	if s.m.rows == nil {
 		if s.span == len(s.docs) {
 			s.runs = nil
 		}
@@ -156,7 +154,11 @@ func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) e
 	s.asked += int64(len(which))
 	if s.direct {
 		for r, t := range which {
-			rows[r] = s.ready.Row(s.docs[t])
+			row, err := s.m.row(s.docs[t])
+			if err != nil {
+				return err
+			}
+			rows[r] = row
 		}
 		s.hits += int64(len(which))
 		return nil
@@ -205,9 +207,13 @@ const gatherBytes = 4 << 20
 
 // read reads rows of the matrix and leaves out the columns that the problem doesn't have.
 func (s *rowStore) read(ctx context.Context, rows []int, dst [][]float32) error {
-	if s.ready != nil {
+	if s.m.rows != nil {
 		for i, d := range rows {
-			s.gather(dst[i], s.ready.Row(d))
+			row, err := s.m.row(d)
+			if err != nil {
+				return err
+			}
+			s.gather(dst[i], row)
 		}
 		return nil
 	}
@@ -250,7 +256,7 @@ func (s *rowStore) restrict(keep []int32, least int, bytes int64) *rowStore {
 	if s.direct {
 		return newRowStore(s.m, docs, max(limitRows(len(docs), bytes), min(least, len(docs))), nil)
 	}
-	r := &rowStore{m: s.m, ready: s.ready, asked: s.asked, hits: s.hits}
+	r := &rowStore{m: s.m, asked: s.asked, hits: s.hits}
 	r.lay(docs)
 	n := len(docs)
 	parts := 1

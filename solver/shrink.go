@@ -40,7 +40,7 @@ func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *out
 		if s.opt.Board == nil {
 			s.store = s.store.restrict(keep, choose.size, s.bytes)
 		} else if err = s.open(d); err != nil {
-			err = d.shut(err)
+			err = s.shut(d, err)
 			break
 		}
 		s.choose = newChooser(choose.size, len(d.sign))
@@ -50,7 +50,7 @@ func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *out
 		}
 		in = in[:len(keep)]
 		keep, err = s.optimise(ctx, d, o)
-		err = d.shut(err)
+		err = s.shut(d, err)
 		whole.takeOver(d, in)
 	}
 	store.asked, store.hits = s.store.asked, s.store.hits

@@ -65,3 +65,13 @@ func counting(n int) []int {
 	}
 	return out
 }
+
+// sourceOf returns a matrix as the learners see it.
+func sourceOf(t *testing.T, m Matrix) *source {
+	t.Helper()
+	s, err := newSource(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

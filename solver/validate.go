@@ -3,6 +3,8 @@ package solver
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -15,7 +17,7 @@ type Trial struct {
 
 	Classes int
 	Scheme  Scheme // of Labels
-	Parts   []int  // by document: its part, 0, 1, …; -1 leaves it out
+	Parts   []int  // by document: its part, from 0 to below the number of documents; -1 leaves it out
 }
 
 // Validation is the result of a cross-validation with one choice of parameters.
@@ -42,10 +44,13 @@ type Near struct {
 // of classifiers trained by [Train], up to the tolerance. The problems of all parts run in parallel. It is best for documents of a class
 // to stand together, and in it those of a part.
 //
-// Errors: those of [Train], also for the documents that a part leaves, and a start that doesn't fit.
+// Errors: those of [Train], also for the documents that a part leaves, fewer than two parts, and a start that doesn't fit.
 func (t *Trial) Validate(ctx context.Context, m Matrix, pars []Parameters, start []Near, opt Options) ([]*Validation, error) {
-	opt, err := opt.resolve()
+	src, err := newSource(m)
 	if err != nil {
+		return nil, err
+	}
+	if opt, err = opt.resolve(); err != nil {
 		return nil, err
 	}
 	if len(pars) == 0 {
@@ -53,14 +58,19 @@ func (t *Trial) Validate(ctx context.Context, m Matrix, pars []Parameters, start
 	}
 	resolved := make([]Parameters, len(pars))
 	for i, p := range pars {
-		if resolved[i], err = p.resolve(); err != nil {
+		if resolved[i], err = p.resolve(t.Classes); err != nil {
 			return nil, err
 		}
 		resolved[i].Probabilities = false // a sigmoid has no part in the class
 	}
-	problems, parts, err := t.problems(m.Len())
+	problems, parts, err := t.problems(src.n)
 	if err != nil {
 		return nil, err
+	}
+	for _, s := range start {
+		if err := s.fits(t.scheme(), parts, len(problems), src.n); err != nil {
+			return nil, err
+		}
 	}
 	v := &validating{t: t, pars: resolved, parts: parts, problems: problems, busy: make([]atomic.Int64, len(pars))}
 	for i := range resolved {
@@ -72,15 +82,34 @@ func (t *Trial) Validate(ctx context.Context, m Matrix, pars []Parameters, start
 		v.out = append(v.out, own)
 	}
 	slices.SortStableFunc(v.order, func(a, b int) int { return cmp.Compare(resolved[a].C, resolved[b].C) })
-	for _, s := range start {
-		if s.Of == nil || len(s.Of.Fits) != parts || len(s.Of.Fits[0].Machines) != len(problems) || s.Of.Fits[0].Scheme != t.scheme() {
-			return nil, errUser("a start from a validation of something else")
-		}
-	}
-	if err := v.train(ctx, m, start, &opt); err != nil {
+	if err := v.train(ctx, src, start, &opt); err != nil {
 		return nil, err
 	}
-	return v.out, v.predict(ctx, m, &opt)
+	if err := v.predict(ctx, src, &opt); err != nil {
+		return nil, err
+	}
+	return v.out, nil
+}
+
+// fits checks that a start is from a validation of so many parts and problems of a scheme, over a matrix of n documents.
+func (s *Near) fits(scheme Scheme, parts, problems, n int) error {
+	if math.IsNaN(s.By) || math.IsInf(s.By, 0) {
+		return errUser("a start by %v times a validation, expected a finite number", s.By)
+	}
+	if s.Of == nil || len(s.Of.Fits) != parts {
+		return errUser("a start from a validation of something else, expected one of %d parts", parts)
+	}
+	for f, c := range s.Of.Fits {
+		if c == nil || c.Scheme != scheme || len(c.Machines) != problems {
+			return errUser("a start from a validation of something else, expected %d machines (%s) without part %d", problems, scheme, f)
+		}
+		for i, machine := range c.Machines {
+			if err := checkStart(machine, n); err != nil {
+				return fmt.Errorf("part %d, machine %d: %w", f, i, err)
+			}
+		}
+	}
+	return nil
 }
 
 func (t *Trial) scheme() Scheme {
@@ -92,14 +121,11 @@ func (t *Trial) scheme() Scheme {
 
 // problems returns the problems of all documents that have a part, and the number of parts.
 func (t *Trial) problems(n int) (problems []*problem, parts int, err error) {
-	if len(t.Parts) != n {
-		return nil, 0, errUser("parts of %d documents, of a matrix of %d", len(t.Parts), n)
+	if parts, err = countParts(t.Parts, n); err != nil {
+		return nil, 0, err
 	}
-	for _, f := range t.Parts {
-		parts = max(parts, f+1)
-	}
-	if parts < 2 {
-		return nil, 0, errUser("%d part of the documents, expected two or more", parts)
+	if t.Sets != nil && t.Labels != nil {
+		return nil, 0, errUser("labels and sets of labels, expected one of them")
 	}
 	if t.Sets != nil {
 		sets := slices.Clone(t.Sets)
@@ -123,7 +149,24 @@ func (t *Trial) problems(n int) (problems []*problem, parts int, err error) {
 	return problems, parts, t.twoClasses(labels, parts)
 }
 
-// twoClasses holds that the documents which a part leaves are of two classes at least.
+// countParts returns the number of parts of n documents, two or more.
+func countParts(parts []int, n int) (count int, err error) {
+	if len(parts) != n {
+		return 0, errUser("parts of %d documents, of a matrix of %d", len(parts), n)
+	}
+	for i, f := range parts {
+		if f < -1 || f >= n {
+			return 0, errUser("document %d is in part %d, expected 0 to %d, or -1 for none", i, f, n-1)
+		}
+		count = max(count, f+1)
+	}
+	if count < 2 {
+		return 0, errUser("%d part of the documents, expected two or more", count)
+	}
+	return count, nil
+}
+
+// twoClasses checks that the documents which a part leaves are of two classes at least.
 func (t *Trial) twoClasses(labels []int, parts int) error {
 	for f := range parts {
 		seen := -1
@@ -153,7 +196,7 @@ type validating struct {
 }
 
 // train fills in the machines.
-func (v *validating) train(ctx context.Context, m Matrix, start []Near, opt *Options) error {
+func (v *validating) train(ctx context.Context, m *source, start []Near, opt *Options) error {
 	var jobs []job
 	for f := range v.parts {
 		for i, p := range v.problems {
@@ -219,7 +262,10 @@ func (v *validating) sweep(ctx context.Context, s *search, p *problem, f, i int,
 		if err != nil {
 			return err
 		}
-		machine := p.machine(d, o)
+		machine, err := p.machine(d, o)
+		if err != nil {
+			return err
+		}
 		v.out[c].Fits[f].Machines[i] = machine
 		p.start = startFrom(machine)
 		v.busy[c].Add(int64(time.Since(begin)))
@@ -253,7 +299,7 @@ func (p *problem) raise(d *dual) bool {
 }
 
 // predict fills in what the classifiers say of their parts. Those of one part see each kernel value together.
-func (v *validating) predict(ctx context.Context, m Matrix, opt *Options) error {
+func (v *validating) predict(ctx context.Context, m *source, opt *Options) error {
 	n := len(v.t.Parts)
 	for _, out := range v.out {
 		if v.t.Sets != nil {

@@ -3,6 +3,7 @@ package solver
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -23,12 +24,19 @@ type Estimates struct {
 // The machines of a part are trained on the same rows, by growing C; in ε-SVR each starts from the solution of the one before, and the first from that of the same part
 // in start, for the same targets and another kernel, if that isn't nil.
 func ValidateRegression(ctx context.Context, m Matrix, targets []float64, parts []int, pars []Regression, start *Estimates, opt Options) ([]*Estimates, error) {
-	opt, err := opt.resolve()
+	src, err := newSource(m)
 	if err != nil {
 		return nil, err
 	}
-	if len(targets) != m.Len() || len(parts) != m.Len() {
-		return nil, errUser("%d targets and parts of %d documents, for a matrix of %d", len(targets), len(parts), m.Len())
+	if opt, err = opt.resolve(); err != nil {
+		return nil, err
+	}
+	if len(targets) != src.n {
+		return nil, errUser("%d targets for a matrix of %d documents", len(targets), src.n)
+	}
+	count, err := countParts(parts, src.n)
+	if err != nil {
+		return nil, err
 	}
 	if len(pars) == 0 {
 		return nil, errUser("no parameters to validate")
@@ -44,32 +52,35 @@ func ValidateRegression(ctx context.Context, m Matrix, targets []float64, parts 
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(pars[a].Nu, pars[b].Nu), cmp.Compare(pars[a].Epsilon, pars[b].Epsilon), cmp.Compare(pars[a].C, pars[b].C))
 	})
-	rest, held, err := divide(parts)
-	if err != nil {
-		return nil, err
+	if start != nil && len(start.Fits) != count {
+		return nil, errUser("a start of %d parts, expected %d", len(start.Fits), count)
 	}
-	if start != nil && len(start.Fits) != len(rest) {
-		return nil, errUser("a start of %d parts, expected %d", len(start.Fits), len(rest))
+	from := make([]*Machine, count)
+	if start != nil {
+		copy(from, start.Fits)
 	}
+	for f, machine := range from {
+		if err := checkStart(machine, src.n); err != nil {
+			return nil, fmt.Errorf("part %d: %w", f, err)
+		}
+	}
+	held, sizes := divide(parts, count)
 	out := make([]*Estimates, len(pars))
 	for i := range out {
-		out[i] = &Estimates{Values: slices.Repeat([]float64{math.NaN()}, len(targets)), Fits: make([]*Machine, len(rest))}
+		out[i] = &Estimates{Values: slices.Repeat([]float64{math.NaN()}, len(targets)), Fits: make([]*Machine, count)}
 	}
 	var jobs []job
 	busy := make([]atomic.Int64, len(pars))
-	for f, docs := range rest {
-		jobs = append(jobs, job{len(docs), [2]int{}, func(ctx context.Context, s *search, bytes int64) error {
-			from := start
-			if from == nil {
-				from = &Estimates{Fits: make([]*Machine, len(rest))}
-			}
-			return sweepRegression(ctx, s, docs, pick(targets, docs), pars, order, startFrom(from.Fits[f]), bytes, func(i int, machine *Machine, spent time.Duration) {
+	for f := range count {
+		jobs = append(jobs, job{sizes[f], [2]int{}, func(ctx context.Context, s *search, bytes int64) error {
+			docs := others(parts, f)
+			return sweepRegression(ctx, s, docs, pick(targets, docs), pars, order, startFrom(from[f]), bytes, func(i int, machine *Machine, spent time.Duration) {
 				out[i].Fits[f] = machine
 				busy[i].Add(int64(spent))
 			})
 		}})
 	}
-	if err := runAll(ctx, m, jobs, len(jobs)*len(pars), &opt); err != nil {
+	if err := runAll(ctx, src, jobs, len(jobs)*len(pars), &opt); err != nil {
 		return nil, err
 	}
 	for i := range out {
@@ -80,7 +91,7 @@ func ValidateRegression(ctx context.Context, m Matrix, targets []float64, parts 
 		for _, o := range out {
 			together.Machines = append(together.Machines, o.Fits[f])
 		}
-		err := together.predictRows(ctx, m, docs, &opt, func(i int, decisions []float64) {
+		err := together.predictRows(ctx, src, docs, &opt, func(i int, decisions []float64) {
 			for at, v := range decisions {
 				out[at].Values[i] = v
 			}
@@ -92,27 +103,30 @@ func ValidateRegression(ctx context.Context, m Matrix, targets []float64, parts 
 	return out, nil
 }
 
-// divide lists, for each part, the documents of all other parts and its own.
-func divide(parts []int) (rest, held [][]int, err error) {
-	count := 0
-	for _, f := range parts {
-		count = max(count, f+1)
-	}
-	if count < 2 {
-		return nil, nil, errUser("%d part of the documents, expected two or more", count)
-	}
-	rest, held = make([][]int, count), make([][]int, count)
-	for i, own := range parts {
-		for f := range count {
-			switch {
-			case own == f:
-				held[f] = append(held[f], i)
-			case own >= 0:
-				rest[f] = append(rest[f], i)
-			}
+// divide lists the documents of each part, and counts those of all other parts.
+func divide(parts []int, count int) (held [][]int, others []int) {
+	held, others = make([][]int, count), make([]int, count)
+	all := 0
+	for i, f := range parts {
+		if f >= 0 {
+			held[f] = append(held[f], i)
+			all++
 		}
 	}
-	return rest, held, nil
+	for f := range others {
+		others[f] = all - len(held[f])
+	}
+	return held, others
+}
+
+// others lists the documents of all parts but f.
+func others(parts []int, f int) (docs []int) {
+	for i, own := range parts {
+		if own >= 0 && own != f {
+			docs = append(docs, i)
+		}
+	}
+	return docs
 }
 
 // sweepRegression solves the problem of some documents for all parameters, in an order in which they differ in C alone where that is possible.
@@ -138,7 +152,10 @@ func sweepRegression(ctx context.Context, s *search, docs []int, targets []float
 		if err != nil {
 			return err
 		}
-		machine := d.machine(o)
+		machine, err := d.machine(o)
+		if err != nil {
+			return err
+		}
 		keep(i, machine, time.Since(begin))
 		last, from = par, startFrom(machine)
 		s.tell.solved()

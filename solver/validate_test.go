@@ -26,7 +26,7 @@ func decisionsOf(t *testing.T, m Matrix, c *Classifier, docs []int) [][]float64 
 		t.Fatal(err)
 	}
 	out := make([][]float64, m.Len())
-	err = c.predictRows(context.Background(), m, docs, &opt, func(i int, decisions []float64) { out[i] = slices.Clone(decisions) })
+	err = c.predictRows(context.Background(), sourceOf(t, m), docs, &opt, func(i int, decisions []float64) { out[i] = slices.Clone(decisions) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +409,7 @@ func TestStart(t *testing.T) {
 	const n = 60
 	m, x := gaussian(t, 26, n, 2, 1)
 	p := &problem{docs: counting(n), positive: noisySigns(3, x), bounds: [2]float64{2, 5}}
-	d, err := p.dual(m, nil)
+	d, err := p.dual(sourceOf(t, m), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -437,7 +437,7 @@ func TestStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSearch(m, &opt)
+	s := &search{opt: &opt, m: sourceOf(t, m), threads: 1, tell: newTeller(nil, 1)}
 	s.prepare(d, opt.RowBytes)
 	if err := s.start(context.Background(), d); err != nil {
 		t.Fatal(err)

@@ -232,7 +232,9 @@ func (p *Predictor) chunk(ctx context.Context, docs *sparse.CSR, first, end int,
 	if p.e == nil {
 		for i := first; i < end; i++ {
 			sums.Start()
-			sums.Result(0, out.Decisions[i])
+			if err := sums.Result(0, out.Decisions[i]); err != nil {
+				return err
+			}
 			if err := p.decide(i, out); err != nil {
 				return err
 			}
@@ -253,7 +255,9 @@ func (p *Predictor) chunk(ctx context.Context, docs *sparse.CSR, first, end int,
 		if t.First == 0 {
 			sums.Start()
 		}
-		sums.Add(t.First, t.C)
+		if err := sums.Add(t.First, t.C); err != nil {
+			return err
+		}
 		if t.First+t.Rows < last {
 			return nil
 		}
@@ -264,7 +268,9 @@ func (p *Predictor) chunk(ctx context.Context, docs *sparse.CSR, first, end int,
 // results takes the decision values of so many documents from first on from their sums.
 func (p *Predictor) results(sums *solver.Sums, first, documents int, out *Prediction, report *ticker) error {
 	for r := range documents {
-		sums.Result(r, out.Decisions[first+r])
+		if err := sums.Result(r, out.Decisions[first+r]); err != nil {
+			return err
+		}
 		if err := p.decide(first+r, out); err != nil {
 			return err
 		}

@@ -86,7 +86,9 @@ func (p *Predictor) batch(ctx context.Context, docs *sparse.CSR, first, end int,
 		for c := 0; c < values.Cols; c += turnColumns {
 			columns := min(turnColumns, values.Cols-c)
 			p.loops.Transpose(worker.turned, width, values.Data[from*values.Cols+c:], values.Cols, count, columns)
-			worker.sums.Add(c, worker.turned[:columns*width])
+			if err := worker.sums.Add(c, worker.turned[:columns*width]); err != nil {
+				return err
+			}
 		}
 		return p.results(worker.sums, first+from, count, out, report)
 	})

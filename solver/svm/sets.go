@@ -97,8 +97,9 @@ func (p *Predictor) setChunk(ctx context.Context, docs *sparse.CSR, first, end i
 			return err
 		}
 		sums.Start()
-		sums.Add(0, values)
-		sums.Result(0, out.Decisions[i])
+		if err := errors.Join(sums.Add(0, values), sums.Result(0, out.Decisions[i])); err != nil {
+			return err
+		}
 		if err := p.decide(i, out); err != nil {
 			return err
 		}

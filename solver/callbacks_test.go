@@ -1,0 +1,263 @@
+package solver
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/tiles"
+)
+
+// A matrix, a board or a Progress function that panics ends the training with an error, whatever goroutine it ran on, and leaves no board open.
+func TestPanicsAreErrors(t *testing.T) {
+	const n = 256
+	m, x := gaussian(t, 31, n, 3, 0.3)
+	defer setReportEvery(0)()
+	check := func(what string, err error) {
+		t.Helper()
+		if failed := (*tiles.PanicError)(nil); !errors.As(err, &failed) || !errors.Is(err, errOwn) {
+			t.Errorf("%s: error %v, expected a PanicError with the caller's own", what, err)
+		}
+	}
+	for name, train := range trainersOf(n) {
+		check(name+", Row", train(panicking{m}))
+		check(name+", Rows", train(panickingRows{m}))
+	}
+	for name, train := range learnersOf(x) {
+		if name == "C-SVC from near" {
+			continue // its first training is C-SVC
+		}
+		b := &boards{m: m}
+		told := 0
+		_, err := train(t.Context(), m, Options{Board: b.make, Progress: func(Progress) {
+			if told++; told == 3 {
+				panic(errOwn)
+			}
+		}})
+		check(name+", Progress", err)
+		if b.open.Load() != 0 {
+			t.Errorf("%s: %d boards are left", name, b.open.Load())
+		}
+	}
+	labels := classes(x, 4)
+	_, err := Train(t.Context(), m, labels, 4, OneVsOne, Parameters{}, nil, Options{Workers: 3, Progress: func(Progress) { panic(errOwn) }})
+	check("Train, Progress", err)
+
+	// Whichever call of a board panics, the board is closed, and so are those of all other problems.
+	train := learnersOf(x)["C-SVC"]
+	count := &boards{m: m}
+	if _, err := train(t.Context(), m, Options{Board: count.make}); err != nil {
+		t.Fatal(err)
+	}
+	for fail := int64(2); fail <= count.calls.Load(); fail++ {
+		b := &boards{m: m, fail: fail}
+		_, err := train(t.Context(), m, Options{Board: func(docs []int, copies int) (Board, error) {
+			board, err := b.make(docs, copies)
+			if err != nil {
+				panic(errOwn)
+			}
+			return panickingBoard{board.(*hostBoard)}, nil
+		}})
+		check("board", err)
+		if b.open.Load() != 0 {
+			t.Fatalf("call %d: %d boards are left", fail, b.open.Load())
+		}
+	}
+}
+
+// panickingBoard panics where a hostBoard fails.
+type panickingBoard struct{ *hostBoard }
+
+func or(err error) error {
+	if err != nil {
+		panic(errOwn)
+	}
+	return nil
+}
+
+func (b panickingBoard) Put(score []float64, mask []byte) error {
+	return or(b.hostBoard.Put(score, mask))
+}
+func (b panickingBoard) Scores(score []float64) error { return or(b.hostBoard.Scores(score)) }
+func (b panickingBoard) Extremes(up, low byte) (int, float64, int, float64, error) {
+	i, most, j, least, err := b.hostBoard.Extremes(up, low)
+	return i, most, j, least, or(err)
+}
+func (b panickingBoard) Beyond(index []int32, score []float64, bit byte, way, above float64) (int, error) {
+	n, err := b.hostBoard.Beyond(index, score, bit, way, above)
+	return n, or(err)
+}
+func (b panickingBoard) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (int, error) {
+	n, err := b.hostBoard.Pick(ctx, docs, vars, dst, score)
+	return n, or(err)
+}
+func (b panickingBoard) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
+	n, err := b.hostBoard.Add(ctx, docs, by, changed, mask)
+	return n, or(err)
+}
+
+// slowBoard waits, where a report asks for its scores, until another problem has gone on for some rounds.
+type slowBoard struct {
+	*hostBoard
+	*slowBoards
+	first bool
+}
+
+type slowBoards struct {
+	made    atomic.Int64
+	waiting chan struct{} // closed when the first board is asked for its scores
+	others  chan struct{} // closed when others have gone on
+	rounds  atomic.Int64  // of others since
+	late    atomic.Bool
+}
+
+func (b *slowBoard) Scores(score []float64) error {
+	if b.first {
+		b.first = false
+		close(b.waiting)
+		select {
+		case <-b.others:
+		case <-time.After(10 * time.Second):
+			b.late.Store(true)
+		}
+	}
+	return b.hostBoard.Scores(score)
+}
+
+func (b *slowBoard) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
+	if !b.first {
+		select {
+		case <-b.waiting:
+			if b.rounds.Add(1) == 4 {
+				close(b.others)
+			}
+		case <-time.After(10 * time.Second):
+			b.late.Store(true)
+		}
+	}
+	return b.hostBoard.Add(ctx, docs, by, changed, mask)
+}
+
+// While a report brings scores from a device, or the caller takes time over one, the other workers go on.
+func TestReportsKeepNobodyWaiting(t *testing.T) {
+	const n = 300
+	m, x := gaussian(t, 23, n, 4, 0.3)
+	labels := classes(x, 3)
+	defer setReportEvery(0)()
+	b := &boards{m: m}
+	slow := &slowBoards{waiting: make(chan struct{}), others: make(chan struct{})}
+	_, err := Train(t.Context(), m, labels, 3, OneVsOne, Parameters{C: 10}, nil, Options{
+		Workers: 2, WorkingSet: 8, Progress: func(Progress) {},
+		Board: func(docs []int, copies int) (Board, error) {
+			own, err := b.make(docs, copies)
+			if err != nil {
+				return nil, err
+			}
+			return &slowBoard{own.(*hostBoard), slow, slow.made.Add(1) == 1}, nil
+		}})
+	if err != nil || slow.late.Load() {
+		t.Errorf("error %v; no other worker went on while one brought its scores: %v", err, slow.late.Load())
+	}
+
+	var told, rounds atomic.Int64
+	var late atomic.Bool
+	on := make(chan struct{})
+	_, err = Train(t.Context(), &counted{Dense: m, t: t, wait: func() {
+		if told.Load() > 0 && rounds.Add(1) == 4 {
+			close(on)
+		}
+	}}, labels, 3, OneVsOne, Parameters{C: 10}, nil, Options{Workers: 2, WorkingSet: 8, RowBytes: 4 * n * 32, Progress: func(Progress) {
+		if told.Add(1) == 1 {
+			select {
+			case <-on:
+			case <-time.After(10 * time.Second):
+				late.Store(true)
+			}
+		}
+	}})
+	if err != nil || late.Load() {
+		t.Errorf("error %v; no other worker went on while the caller took time over a report: %v", err, late.Load())
+	}
+}
+
+// Two classes with the same documents have no margin to divide by.
+func TestNoMargin(t *testing.T) {
+	const n = 40
+	m, _ := gaussian(t, 7, n/2, 2, 1)
+	signs := make([]bool, n)
+	for i := range signs {
+		signs[i] = i%2 == 0
+	}
+	ctx := context.Background()
+	for name, same := range map[string]*Dense{
+		"twins":    matrixOf(t, n, func(i, j int) float64 { return float64(m.Row(i / 2)[j/2]) }),
+		"constant": matrixOf(t, n, func(i, j int) float64 { return 0.3 }),
+		"small":    matrixOf(t, n, func(i, j int) float64 { return 1e-30 * float64(m.Row(i / 2)[j/2]) }),
+		"nothing":  matrixOf(t, n, func(i, j int) float64 { return 0 }),
+	} {
+		for _, nu := range []float64{0.1, 0.37, 1} {
+			got, err := TrainBinary(ctx, same, counting(n), signs, Parameters{Nu: nu}, nil, Options{})
+			if err == nil || !strings.Contains(err.Error(), "the margin of class 0 against 1 is 0") {
+				t.Errorf("%s, ν = %v: error %v and %+v, expected that there is no margin", name, nu, err, got)
+			}
+		}
+		labels := make([]int, n)
+		for i := range labels {
+			labels[i] = i % 2
+		}
+		trial := &Trial{Labels: labels, Classes: 2, Parts: Folds(make([]int, n/2), 2, 1)}
+		trial.Parts = append(trial.Parts, trial.Parts...)
+		for i := range trial.Parts {
+			trial.Parts[i] = i / 2 % 2
+		}
+		if _, err := trial.Validate(ctx, same, []Parameters{{Nu: 0.4}}, nil, Options{}); err == nil || !strings.Contains(err.Error(), "the margin of class") {
+			t.Errorf("%s: validation with error %v, expected that there is no margin", name, err)
+		}
+	}
+
+	// A fold of a problem with a margin may have none: without document 0 these can't be told apart. Its probabilities are numbers all the same.
+	few := matrixOf(t, 12, func(i, j int) float64 {
+		if i == 0 && j == 0 {
+			return 5
+		}
+		if i == 0 || j == 0 {
+			return 0
+		}
+		return 1
+	})
+	positive := make([]bool, 12)
+	for i := range positive {
+		positive[i] = i%2 == 0
+	}
+	got, err := TrainBinary(ctx, few, counting(12), positive, Parameters{Nu: 0.88, Probabilities: true}, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := got.Sigmoid; math.IsNaN(s.A) || math.IsNaN(s.B) {
+		t.Errorf("sigmoid %+v", *s)
+	}
+
+	// Where all variables are at their bound none can move: that violates nothing, by 0 and not by -Inf, which no model file has.
+	got, err = TrainBinary(ctx, m, []int{0, 1}, []bool{true, false}, Parameters{Nu: 1}, nil, Options{})
+	if err != nil || got.Gap != 0 || !got.Converged {
+		t.Errorf("%+v, error %v, expected a gap of 0", got, err)
+	}
+}
+
+// A result beyond float64 is an error.
+func TestResultIsFinite(t *testing.T) {
+	for what, m := range map[string]*Machine{
+		"coefficient": {Support: []int{3}, Coef: []float64{math.Inf(1)}}, "rho": {Rho: math.NaN()}, "objective": {Objective: math.Inf(-1)}, "gap": {Gap: math.Inf(1)},
+	} {
+		if m.finite() == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	if err := (&Machine{Support: []int{3}, Coef: []float64{1}, Rho: 1e308, Objective: 1e308, Gap: 1e308}).finite(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,477 @@
+package solver
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+)
+
+// door is a call with a bad argument and what its error says.
+type door struct {
+	name, want string
+	call       func() error
+}
+
+func checkDoors(t *testing.T, doors []door) {
+	t.Helper()
+	for _, d := range doors {
+		t.Run(d.name, func(t *testing.T) {
+			if err := d.call(); err == nil || !strings.Contains(err.Error(), d.want) {
+				t.Errorf("error %v, expected one with %q", err, d.want)
+			}
+		})
+	}
+}
+
+// panicOf returns what a call panics with, nil if it doesn't.
+func panicOf(call func()) (v any) {
+	defer func() { v = recover() }()
+	call()
+	return nil
+}
+
+// trainersOf returns every function that takes a matrix, with arguments for n documents that are in order, all or a few of them scattered.
+func trainersOf(n int) map[string]func(m Matrix) error {
+	ctx := context.Background()
+	labels, signs, targets, parts, sets := make([]int, n), make([]bool, n), make([]float64, n), make([]int, n), make([][]int, n)
+	for i := range n {
+		labels[i], signs[i], targets[i], parts[i], sets[i] = i%3, i%2 == 0, float64(i%5), i%4, []int{i % 3}
+	}
+	var few []int
+	for i := 1; i < n; i += 3 {
+		few = append(few, i)
+	}
+	opt := Options{Workers: 2, MaxIterations: 1000}
+	return map[string]func(m Matrix) error{
+		"TrainBinary": func(m Matrix) error {
+			_, err := TrainBinary(ctx, m, counting(n), signs, Parameters{}, nil, opt)
+			return err
+		},
+		"TrainBinary of a few": func(m Matrix) error {
+			_, err := TrainBinary(ctx, m, few, signs[:len(few)], Parameters{}, nil, opt)
+			return err
+		},
+		"TrainRegression": func(m Matrix) error {
+			_, err := TrainRegression(ctx, m, counting(n), targets, Regression{}, opt)
+			return err
+		},
+		"TrainOneClass": func(m Matrix) error {
+			_, err := TrainOneClass(ctx, m, counting(n), 0.5, opt)
+			return err
+		},
+		"Train": func(m Matrix) error {
+			_, err := Train(ctx, m, labels, 3, OneVsOne, Parameters{}, nil, opt)
+			return err
+		},
+		"TrainLabels": func(m Matrix) error {
+			_, err := TrainLabels(ctx, m, sets, 3, Parameters{}, nil, opt)
+			return err
+		},
+		"Validate": func(m Matrix) error {
+			_, err := (&Trial{Labels: labels, Classes: 3, Parts: parts}).Validate(ctx, m, []Parameters{{}}, nil, opt)
+			return err
+		},
+		"ValidateRegression": func(m Matrix) error {
+			_, err := ValidateRegression(ctx, m, targets, parts, []Regression{{}}, nil, opt)
+			return err
+		},
+	}
+}
+
+// packed is the lower triangle of a matrix: a row has the values up to its diagonal.
+type packed struct{ *Dense }
+
+func (p packed) Row(i int) []float32 { return p.Dense.Row(i)[: i+1 : i+1] }
+
+// wide has a value too many in each row, and narrow a diagonal that lacks one.
+type (
+	wide   struct{ *Dense }
+	narrow struct{ *Dense }
+	sized  struct {
+		*Dense
+		n int
+	}
+)
+
+func (w wide) Row(i int) []float32                                               { return append(slices.Clone(w.Dense.Row(i)), 1) }
+func (s narrow) Diagonal() []float32                                             { return s.Dense.Diagonal()[1:] }
+func (s sized) Len() int                                                         { return s.n }
+func (s sized) Diagonal() []float32                                              { return nil }
+func (s sized) Row(int) []float32                                                { return nil }
+func (p panicking) Row(int) []float32                                            { panic(errOwn) }
+func (p panickingRows) Row()                                                     {}
+func (p panickingRows) Rows(context.Context, []int, [][2]int, [][]float32) error { panic(errOwn) }
+
+type (
+	panicking     struct{ *Dense }
+	panickingRows struct{ *Dense }
+)
+
+var errOwn = errors.New("the caller's own")
+
+// Every function that takes a matrix refuses one whose rows or diagonal have another length, and says which row it is.
+func TestMatrixDoors(t *testing.T) {
+	const n = 256
+	m, _ := gaussian(t, 31, n, 3, 0.3)
+	for name, train := range trainersOf(n) {
+		if err := train(m); err != nil {
+			t.Errorf("%s: error %v of a matrix that is in order", name, err)
+		}
+		checkDoors(t, []door{
+			{name + "/packed triangle", "values, expected 256", func() error { return train(packed{m}) }},
+			{name + "/packed triangle, its row", "solver: row ", func() error { return train(packed{m}) }},
+			{name + "/long rows", "of the matrix has 257 values, expected 256", func() error { return train(wide{m}) }},
+			{name + "/diagonal", "the diagonal of the matrix has 255 values, expected 256", func() error { return train(narrow{m}) }},
+			{name + "/nil", "no matrix", func() error { return train(nil) }},
+			{name + "/negative", "a matrix of -1 documents", func() error { return train(sized{m, -1}) }},
+			{name + "/huge", "a matrix of 4294967296 documents", func() error { return train(sized{m, 1 << 32}) }},
+		})
+	}
+}
+
+func TestDenseDoors(t *testing.T) {
+	m, _ := gaussian(t, 31, 4, 3, 0.3)
+	room := func(rows, width int) [][]float32 {
+		dst := make([][]float32, rows)
+		for r := range dst {
+			dst[r] = make([]float32, width)
+		}
+		return dst
+	}
+	rows := func(rows []int, columns [][2]int, dst [][]float32) func() error {
+		return func() error { return m.Rows(context.Background(), rows, columns, dst) }
+	}
+	dense := func(n, values int) func() error {
+		return func() error { _, err := NewDense(n, make([]float32, values)); return err }
+	}
+	checkDoors(t, []door{
+		{"n² overflows", "a matrix of 4294967296 documents", dense(1<<32, 0)},
+		{"negative", "a matrix of -2 documents", dense(-2, 4)},
+		{"values", "5 values for a matrix of 2 documents, expected 4", dense(2, 5)},
+		{"row", "row 4 of a matrix of 4", rows([]int{4}, [][2]int{{0, 4}}, room(1, 4))},
+		{"negative row", "row -1 of a matrix of 4", rows([]int{-1}, [][2]int{{0, 4}}, room(1, 4))},
+		{"columns", "columns from 2 to before 5", rows([]int{0}, [][2]int{{2, 5}}, room(1, 3))},
+		{"columns backwards", "columns from 2 to before 1", rows([]int{0}, [][2]int{{2, 1}}, room(1, 3))},
+		{"fewer rows in dst", "1 rows in dst, expected 2", rows([]int{0, 1}, [][2]int{{0, 4}}, room(1, 4))},
+		{"shorter rows in dst", "room for 3 values of row 0, expected 4", rows([]int{0}, [][2]int{{0, 4}}, room(1, 3))},
+	})
+	for _, i := range []int{-1, 4, 1 << 62} { // the last times 4 is 0
+		if panicOf(func() { m.Row(i) }) == nil {
+			t.Errorf("row %d of 4: no panic", i)
+		}
+	}
+}
+
+func TestTrainingDoors(t *testing.T) {
+	const n = 60
+	ctx := context.Background()
+	m, x := gaussian(t, 7, n, 2, 1)
+	positive, docs := noisySigns(7, x), counting(n)
+	inf, nan := math.Inf(1), math.NaN()
+	binary := func(docs []int, positive []bool, par Parameters, start *Machine, opt Options) func() error {
+		return func() error { _, err := TrainBinary(ctx, m, docs, positive, par, start, opt); return err }
+	}
+	train := func(labels []int, k int, scheme Scheme, par Parameters, start *Classifier) func() error {
+		return func() error { _, err := Train(ctx, m, labels, k, scheme, par, start, Options{}); return err }
+	}
+	labels := func(labels [][]int, k int) func() error {
+		return func() error { _, err := TrainLabels(ctx, m, labels, k, Parameters{}, nil, Options{}); return err }
+	}
+	regression := func(docs []int, targets []float64, par Regression) func() error {
+		return func() error { _, err := TrainRegression(ctx, m, docs, targets, par, Options{}); return err }
+	}
+	oneClass := func(docs []int, nu float64) func() error {
+		return func() error { _, err := TrainOneClass(ctx, m, docs, nu, Options{}); return err }
+	}
+	from := func(support []int, coef []float64) *Machine { return &Machine{Support: support, Coef: coef} }
+	three := make([]int, n)
+	for i := range three {
+		three[i] = i % 3
+	}
+	sets := make([][]int, n)
+	sets[3] = []int{0, 7}
+	checkDoors(t, []door{
+		{"signs", "60 documents with 59 signs", binary(docs, positive[1:], Parameters{}, nil, Options{})},
+		{"document", "document 60 of a matrix of 60", binary([]int{60, 1}, []bool{true, false}, Parameters{}, nil, Options{})},
+		{"least document", "document -9223372036854775808 of", binary([]int{math.MaxInt, math.MinInt}, []bool{true, false}, Parameters{}, nil, Options{})},
+		{"no document", "0 documents of class 0", binary(nil, nil, Parameters{}, nil, Options{})},
+		{"C is NaN", "C is NaN", binary(docs, positive, Parameters{C: nan}, nil, Options{})},
+		{"infinite C", "C is +Inf", binary(docs, positive, Parameters{C: inf}, nil, Options{})},
+		{"ν is NaN", "ν is NaN", binary(docs, positive, Parameters{Nu: nan}, nil, Options{})},
+		{"negative ν", "ν is -0.5", binary(docs, positive, Parameters{Nu: -0.5}, nil, Options{})},
+		{"ν above 1", "ν is 1.5", binary(docs, positive, Parameters{Nu: 1.5}, nil, Options{})},
+		{"weight is NaN", "weight NaN of class 1", binary(docs, positive, Parameters{Weights: []float64{1, nan}}, nil, Options{})},
+		{"weight overflows", "C = 1e+200 times weight 1e+200 of class 0 is +Inf", binary(docs, positive, Parameters{C: 1e200, Weights: []float64{1e200}}, nil, Options{})},
+		{"weight underflows", "of class 0 is 0, expected", binary(docs, positive, Parameters{C: 1e-200, Weights: []float64{1e-200}}, nil, Options{})},
+		{"weights", "3 weights, expected at most 2", binary(docs, positive, Parameters{Weights: []float64{1, 1, 1}}, nil, Options{})},
+		{"start without coefficients", "a start of 2 support vectors with 1 coefficients", binary(docs, positive, Parameters{}, from([]int{0, 1}, []float64{1}), Options{})},
+		{"start of a larger matrix", "a start with document 60 behind document 0", binary(docs, positive, Parameters{}, from([]int{0, 60}, []float64{1, -1}), Options{})},
+		{"start out of order", "a start with document 1 behind document 2", binary(docs, positive, Parameters{}, from([]int{2, 1}, []float64{1, -1}), Options{})},
+		{"start of NaN", "a start with coefficient NaN of document 1", binary(docs, positive, Parameters{}, from([]int{1}, []float64{nan}), Options{})},
+		{"tolerance is NaN", "tolerance NaN", binary(docs, positive, Parameters{}, nil, Options{Tolerance: nan})},
+		{"infinite tolerance", "tolerance +Inf", binary(docs, positive, Parameters{}, nil, Options{Tolerance: inf})},
+		{"workers", "-1 workers", binary(docs, positive, Parameters{}, nil, Options{Workers: -1})},
+		{"bytes for rows", "-1 bytes for rows", binary(docs, positive, Parameters{}, nil, Options{RowBytes: -1})},
+		{"working set", "a working set of 1073741824 variables", binary(docs, positive, Parameters{}, nil, Options{WorkingSet: 1 << 30})},
+		{"iterations", "at most -1 iterations", binary(docs, positive, Parameters{}, nil, Options{MaxIterations: -1})},
+		{"kernels", "panels of 0 rows", binary(docs, positive, Parameters{}, nil, Options{Kernels: &asm.Kernels{}})},
+		{"no board", "neither a board nor an error", binary(docs, positive, Parameters{}, nil, Options{Board: func([]int, int) (Board, error) { return nil, nil }})},
+
+		{"labels", "59 labels for a matrix of 60", train(three[1:], 3, OneVsOne, Parameters{}, nil)},
+		{"negative classes", "-1 classes, expected", train(three, -1, OneVsOne, Parameters{}, nil)},
+		{"endless classes", "classes, expected 1 to", train(three, math.MaxInt, OneVsRest, Parameters{}, nil)},
+		{"too many pairs", "one-vs-one of 20000 classes has 199990000 machines", train(three, 20000, OneVsOne, Parameters{}, nil)},
+		{"scheme", "scheme 9 is unknown", train(three, 3, 9, Parameters{}, nil)},
+		{"start of other classes", "a start of 1 machines", train(three, 3, OneVsOne, Parameters{}, &Classifier{Machines: make([]*Machine, 1)})},
+		{"machine of a start", "machine 2: solver: a start of 1 support vectors with 0", train(three, 3, OneVsOne, Parameters{}, &Classifier{Machines: []*Machine{nil, nil, from([]int{1}, nil)}})},
+		{"weights of classes", "4 weights, expected at most 3", train(three, 3, OneVsOne, Parameters{Weights: []float64{1, 1, 1, 1}}, nil)},
+
+		{"sets", "labels for 1 documents, of a matrix of 60", labels([][]int{{0}}, 2)},
+		{"label", "document 3 has label 7", labels(sets, 2)},
+		{"no labels", "0 classes", labels(make([][]int, n), 0)},
+		{"nothing to train on", "no document to train on", labels(make([][]int, n), 2)},
+
+		{"targets", "60 documents with 1 targets", regression(docs, []float64{1}, Regression{})},
+		{"infinite target", "target +Inf of document 5", regression([]int{5}, []float64{inf}, Regression{})},
+		{"ε", "ε is NaN", regression([]int{5}, []float64{1}, Regression{Epsilon: nan})},
+		{"C of regression", "C is -1", regression([]int{5}, []float64{1}, Regression{C: -1})},
+		{"ν of regression", "ν is 2", regression([]int{5}, []float64{1}, Regression{Nu: 2})},
+		{"no target", "no document", regression(nil, nil, Regression{})},
+		{"regression of a document twice", "document 5 is in the problem twice", regression([]int{5, 5}, []float64{1, 2}, Regression{})},
+		{"ν of one class", "ν is 0", oneClass(docs, 0)},
+		{"ν of one class is NaN", "ν is NaN", oneClass(docs, nan)},
+		{"one class of nothing", "no document", oneClass(nil, 0.5)},
+		{"one class, document", "document 60 of a matrix of 60", oneClass([]int{60}, 0.5)},
+	})
+}
+
+func TestValidationDoors(t *testing.T) {
+	const n = 60
+	ctx := context.Background()
+	m, _ := gaussian(t, 7, n, 2, 1)
+	labels, parts, targets := make([]int, n), make([]int, n), make([]float64, n)
+	for i := range labels {
+		labels[i], parts[i] = i%2, i/2%3
+	}
+	with := func(list []int, i, v int) []int {
+		list = slices.Clone(list)
+		list[i] = v
+		return list
+	}
+	pars := []Parameters{{}}
+	trial := &Trial{Labels: labels, Classes: 2, Parts: parts}
+	near, err := trial.Validate(ctx, m, pars, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	validate := func(trial *Trial, pars []Parameters, start ...Near) func() error {
+		return func() error { _, err := trial.Validate(ctx, m, pars, start, Options{}); return err }
+	}
+	start := func(change func(v *Validation)) Near {
+		v := &Validation{}
+		for _, c := range near[0].Fits {
+			own := *c
+			own.Machines = slices.Clone(own.Machines)
+			v.Fits = append(v.Fits, &own)
+		}
+		change(v)
+		return Near{v, 1}
+	}
+	regression := func(targets []float64, parts []int, pars []Regression, start *Estimates) func() error {
+		return func() error { _, err := ValidateRegression(ctx, m, targets, parts, pars, start, Options{}); return err }
+	}
+	one := []Regression{{}}
+	checkDoors(t, []door{
+		{"nothing", "labels for a matrix of 60", validate(&Trial{Classes: 2, Parts: parts}, pars)},
+		{"both", "expected one of them", validate(&Trial{Labels: labels, Sets: make([][]int, n), Classes: 2, Parts: parts}, pars)},
+		{"parts", "parts of 59 documents, of a matrix of 60", validate(&Trial{Labels: labels, Classes: 2, Parts: parts[1:]}, pars)},
+		{"no parts", "parts of 0 documents", validate(&Trial{Labels: labels, Classes: 2}, pars)},
+		{"one part", "1 part of the documents", validate(&Trial{Labels: labels, Classes: 2, Parts: make([]int, n)}, pars)},
+		{"part", "document 7 is in part 60, expected 0 to 59", validate(&Trial{Labels: labels, Classes: 2, Parts: with(parts, 7, 60)}, pars)},
+		{"huge part", "document 7 is in part 9223372036854775807", validate(&Trial{Labels: labels, Classes: 2, Parts: with(parts, 7, math.MaxInt)}, pars)},
+		{"negative part", "document 7 is in part -2", validate(&Trial{Labels: labels, Classes: 2, Parts: with(parts, 7, -2)}, pars)},
+		{"label", "document 7 has class 2", validate(&Trial{Labels: with(labels, 7, 2), Classes: 2, Parts: parts}, pars)},
+		{"classes", "-3 classes", validate(&Trial{Labels: labels, Classes: -3, Parts: parts}, []Parameters{{}})},
+		{"no parameters", "no parameters", validate(trial, nil)},
+		{"C", "C is -1", validate(trial, []Parameters{{C: 1}, {C: -1}})},
+		{"weights", "3 weights", validate(trial, []Parameters{{Weights: []float64{1, 1, 1}}})},
+		{"empty start", "a start from a validation of something else", validate(trial, pars, Near{nil, 1})},
+		{"start of other parts", "expected one of 3 parts", validate(trial, pars, start(func(v *Validation) { v.Fits = v.Fits[1:] }))},
+		{"start that lacks a part", "without part 1", validate(trial, pars, start(func(v *Validation) { v.Fits[1] = nil }))},
+		{"start of other machines", "without part 2", validate(trial, pars, start(func(v *Validation) { v.Fits[2].Machines = nil }))},
+		{"start of a larger matrix", "part 2, machine 0: solver: a start with document 60", validate(trial, pars, start(func(v *Validation) {
+			v.Fits[2].Machines[0] = &Machine{Support: []int{60}, Coef: []float64{1}}
+		}))},
+		{"times NaN", "a start by NaN times", validate(trial, pars, Near{near[0], math.NaN()})},
+
+		{"targets", "1 targets for a matrix of 60", regression([]float64{1}, parts, one, nil)},
+		{"target", "target NaN of document", regression(append(slices.Clone(targets[1:]), math.NaN()), parts, one, nil)},
+		{"parts of regression", "parts of 1 documents", regression(targets, []int{0}, one, nil)},
+		{"part of regression", "document 0 is in part 1000000000000", regression(targets, with(parts, 0, 1e12), one, nil)},
+		{"regression without parameters", "no parameters", regression(targets, parts, nil, nil)},
+		{"start of regression", "a start of 2 parts, expected 3", regression(targets, parts, one, &Estimates{Fits: make([]*Machine, 2)})},
+		{"machine of regression", "part 1: solver: a start of 1 support", regression(targets, parts, one, &Estimates{Fits: []*Machine{nil, {Support: []int{1}}, nil}})},
+	})
+}
+
+// Sums refuses what comes out of order, lacks values, or is asked for too early, and goes on as if nothing had been.
+func TestSumsDoors(t *testing.T) {
+	const width, columns = 4, 6
+	c := &Classifier{Scheme: OneVsRest, Classes: 2, Machines: []*Machine{
+		{Support: []int{1, 2, 5}, Coef: []float64{1, 2, 3}, Rho: 0.5}, {Support: []int{0, 4}, Coef: []float64{-1, 1}}}}
+	p, err := c.NewPredictor(counting(columns), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := p.NewSums(width)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := make([]float32, width*columns)
+	for i := range values {
+		values[i] = float32(i)
+	}
+	add := func(first, n int) func() error {
+		return func() error { return s.Add(first, slices.Repeat([]float32{float32(math.NaN())}, n)) }
+	}
+	result := func(r, n int) func() error {
+		return func() error { return s.Result(r, make([]float64, n)) }
+	}
+	for first := 0; first < columns; first += 2 {
+		checkDoors(t, []door{
+			{"gap", "columns from", add(first+1, width)},
+			{"far", "columns from 1000 on", add(1000, width)},
+			{"negative", "columns from -1 on", add(-1, width)},
+			{"part of a column", "5 values of columns for 4 objects", add(first, width+1)},
+			{"beyond", "expected at most 6 columns", add(first, width*(columns-first+1))},
+			{"early result", "columns have been added", result(0, 2)},
+		})
+		if err := s.Add(first, values[first*width:(first+2)*width]); err != nil {
+			t.Fatal(err)
+		}
+		checkDoors(t, []door{{"twice", "columns from", add(first, width)}})
+	}
+	checkDoors(t, []door{
+		{"negative object", "object -1 of sums for 4", result(-1, 2)},
+		{"object", "object 4 of sums for 4", result(4, 2)},
+		{"little room", "room for 1 decision values, expected 2", result(0, 1)},
+		{"much room", "room for 3 decision values, expected 2", result(0, 3)},
+		{"no object", "sums for 0 objects", func() error { _, err := p.NewSums(0); return err }},
+		{"endless objects", "objects, expected 1 to", func() error { _, err := p.NewSums(math.MaxInt); return err }},
+	})
+	got := make([]float64, 2)
+	for r := range width {
+		if err := s.Result(r, got); err != nil {
+			t.Fatal(err)
+		}
+		at := func(column int) float64 { return float64(values[column*width+r]) }
+		if want := []float64{at(1) + 2*at(2) + 3*at(5) - 0.5, at(4) - at(0)}; !slices.Equal(got, want) {
+			t.Errorf("object %d: decisions %v, expected %v", r, got, want)
+		}
+	}
+}
+
+func TestPredictorDoors(t *testing.T) {
+	c := &Classifier{Scheme: OneVsRest, Classes: 2, Machines: []*Machine{{Support: []int{1}, Coef: []float64{1}}, {Support: []int{0}, Coef: []float64{-1}}}}
+	p, err := c.NewPredictor([]int{0, 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := &Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{{Support: []int{0, 1}, Coef: []float64{1}}}}
+	predictor := func(c *Classifier, columns ...int) func() error {
+		return func() error { _, err := c.NewPredictor(columns, nil); return err }
+	}
+	decide := func(rows [][]float32, dst [][]float64) func() error {
+		return func() error { return p.Decide(rows, dst, -3) }
+	}
+	row, room := []float32{1, 2}, make([]float64, 2)
+	checkDoors(t, []door{
+		{"column twice", "document 1 has two columns", predictor(c, 0, 1, 1)},
+		{"missing column", "document 0 has a coefficient in machine 1 but no column", predictor(c, 1)},
+		{"coefficients", "machine 0 has 2 support vectors with 1 coefficients", predictor(short, 0, 1)},
+		{"rows in dst", "room for the decision values of 1 objects, expected 2", decide([][]float32{row, row}, [][]float64{room})},
+		{"row", "object 1 has 1 kernel values, expected 2", decide([][]float32{row, row[1:]}, [][]float64{room, room})},
+		{"room", "room for 1 decision values of object 0, expected 2", decide([][]float32{row}, [][]float64{room[1:]})},
+	})
+	if err := p.Decide([][]float32{row}, [][]float64{room}, -3); err != nil || room[0] != 2 || room[1] != -1 {
+		t.Errorf("decisions %v, error %v, expected 2 and -1", room, err)
+	}
+	for what, call := range map[string]func(){
+		"Machine.Decide, a long row":   func() { c.Machines[0].Decide(row) },
+		"Machine.Decide, coefficients": func() { short.Machines[0].Decide(row) },
+		"Decide, decisions":            func() { c.Decide(room[1:]) },
+		"Decide, machines":             func() { (&Classifier{Classes: 3, Machines: make([]*Machine, 2)}).Decide(room) },
+		"Decide, classes":              func() { (&Classifier{Scheme: OneVsRest}).Decide(nil) },
+		"Decide, endless classes":      func() { (&Classifier{Classes: 1 << 32}).Decide(nil) },
+		"Decide, scheme":               func() { (&Classifier{Scheme: 7, Classes: 2, Machines: make([]*Machine, 2)}).Decide(room) },
+		"LabelsOf, another scheme":     func() { c.LabelsOf(nil, room) },
+		"LabelsOf, decisions":          func() { (&Classifier{Scheme: Labels, Classes: 1, Machines: make([]*Machine, 1)}).LabelsOf(nil, room) },
+		"Folds, no parts":              func() { Folds([]int{0, 1}, 0, 1) },
+		"Folds, fewer than no parts":   func() { Folds([]int{0, 1}, -2, 1) },
+	} {
+		if panicOf(call) == nil {
+			t.Errorf("%s: no panic", what)
+		}
+	}
+	if got := c.Decide([]float64{math.NaN(), -3}); got != 1 {
+		t.Errorf("class %d by decisions NaN and -3, expected 1", got)
+	}
+	// More parts than documents, and classes of numbers that no memory has room for.
+	if got := Folds([]int{math.MaxInt, -7, 3}, 9, 1); !slices.Equal(got, []int{1, -1, 0}) {
+		t.Errorf("parts %v, expected 1, -1, 0", got)
+	}
+}
+
+func TestProbabilityDoors(t *testing.T) {
+	sure := func() *Machine { return &Machine{Sigmoid: &Sigmoid{-1, 0}} }
+	pairs := &Classifier{Classes: 3, Machines: []*Machine{sure(), sure(), sure()}}
+	probabilities := func(c *Classifier, room int, decisions ...float64) func() error {
+		return func() error { return c.Probabilities(make([]float64, room), decisions) }
+	}
+	fit := func(positive []bool, decisions ...float64) func() error {
+		return func() error { _, err := FitSigmoid(decisions, positive); return err }
+	}
+	checkDoors(t, []door{
+		{"room", "room for 2 probabilities, expected 3", probabilities(pairs, 2, 1, 2, 3)},
+		{"decisions", "2 decision values of an object, expected 3", probabilities(pairs, 3, 1, 2)},
+		{"NaN", "decision value NaN of machine 1", probabilities(pairs, 3, 1, math.NaN(), 3)},
+		{"sigmoid", "machine 0, whose sigmoid has A NaN", probabilities(&Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{{Sigmoid: &Sigmoid{math.NaN(), 0}}}}, 1, 1)},
+		{"missing machine", "machine 0 (one-vs-rest) is missing", probabilities(&Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{nil}}, 1, 1)},
+		{"missing pair", "the machine for classes 1 and 2 is missing", probabilities(&Classifier{Classes: 3, Machines: []*Machine{sure(), sure(), nil}}, 3, 1, 2, 3)},
+		{"no machine", "no machine for 2 classes", probabilities(&Classifier{Classes: 2, Machines: []*Machine{nil}}, 2, 1)},
+		{"machines", "2 machines (one-vs-one) for 3 classes, expected 3", probabilities(&Classifier{Classes: 3, Machines: []*Machine{sure(), sure()}}, 3, 1, 2)},
+
+		{"fit, signs", "1 decision values for 2 signs", fit([]bool{true, false}, 1)},
+		{"fit, nothing", "0 decision values for 0 signs", fit(nil)},
+		{"fit, NaN", "decision value NaN of object 1", fit([]bool{true, false}, 1, math.NaN())},
+		{"fit, infinity", "decision value -Inf of object 0", fit([]bool{true, false}, math.Inf(-1), 1)},
+		{"fit, squares overflow", "decision value 1e+300 of object 0", fit([]bool{true, false}, 1e300, 1)},
+	})
+	got := make([]float64, 2)
+	rest := &Classifier{Scheme: OneVsRest, Classes: 2, Machines: []*Machine{sure(), sure()}}
+	if err := rest.Probabilities(got, []float64{-1e4, -1e4}); err != nil || !slices.Equal(got, []float64{0.5, 0.5}) {
+		t.Errorf("probabilities %v, error %v, of two classes that are both impossible, expected equal ones", got, err)
+	}
+	if err := (&Classifier{Classes: 1}).Probabilities(got[:1], nil); err != nil || got[0] != 1 {
+		t.Errorf("probability %v, error %v, of the only class, expected 1", got[0], err)
+	}
+	// One decision value for all: rounding eats the curvature along A, and still B is where the likelihood is greatest.
+	const n, f = 1 << 17, 1.0
+	decisions, positive := slices.Repeat([]float64{f}, n), make([]bool, n)
+	for i := range n / 4 {
+		positive[i] = true
+	}
+	s, err := FitSigmoid(decisions, positive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, down := float64(n/4+1)/(n/4+2), 1/float64(n*3/4+2)
+	if want := (up*(n/4) + down*(n*3/4)) / n; !(math.Abs(s.Probability(f)-want) <= 1e-8) {
+		t.Errorf("%+v: probability %v, expected %v", s, s.Probability(f), want)
+	}
+}
