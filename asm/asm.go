@@ -22,9 +22,10 @@ const (
 // LIBSVM's TAU.
 const CurvatureFloor = coeff.CurvatureFloor
 
-// Kernels is a table of kernels for one instruction set. The fields' equations, preconditions and accuracy are stated at the
-// generic functions of the same names. Those of [For] and [Best] panic where lengths, counts or strides are wrong, before they touch any memory; what numbers
-// inside of slices point to is the caller's duty.
+// Kernels is a table of kernels for one instruction set. The fields' equations, preconditions and
+// accuracy are stated at the generic functions of the same names. Those of [For] and [Best] panic
+// where lengths, counts or strides are wrong, before they touch any memory; what numbers inside of
+// slices point to is the caller's duty.
 type Kernels struct {
 	ISA   ISA
 	Panel int  // R, the number of documents in a panel

@@ -9,7 +9,8 @@ import (
 	"unsafe"
 )
 
-// eachKernel visits every function of a table, those of a Pairing as "ChiSquare.Terms", and fails where the list of cases lacks one or names one that there isn't.
+// eachKernel visits every function of a table, those of a Pairing as "ChiSquare.Terms", and fails
+// where the list of cases lacks one or names one that there isn't.
 func eachKernel(t *testing.T, k *Kernels, visit func(name string, f reflect.Value, c kernelCase)) {
 	t.Helper()
 	cases := kernelCases()
@@ -58,12 +59,13 @@ func placeEach[T any](m memory, values [][]T) [][]T {
 	return place(m, list)
 }
 
-// A kernelCase makes arguments for one kernel, of length n or whatever the kernel takes for that: every slice is as long as it must be and no longer. For n = 1 one value
-// less in a slice is too few as a matter of lengths alone.
+// A kernelCase makes arguments for one kernel, of length n or whatever the kernel takes for that:
+// every slice is as long as it must be and no longer. For n = 1 one value less in a slice is too
+// few as a matter of lengths alone.
 type kernelCase struct {
 	args func(k *Kernels, r *rand.Rand, m memory, n int) []any
 	free []int // arguments that may be shorter: what is computed is less
-	duty []int // arguments of which it is up to the contents of others, the caller's duty, how long they must be, where n > 1
+	duty []int // arguments whose length depends on the contents of others, where n > 1: the caller's duty
 }
 
 // numbers draws n numbers of a range.
@@ -109,7 +111,8 @@ func kernelCases() map[string]kernelCase {
 			}
 			rows, cols := n, 1+r.IntN(n)
 			dstStride, stride := rows+r.IntN(3), cols+r.IntN(3)
-			return []any{out32(m, (cols-1)*dstStride+rows), dstStride, make(m, r, (rows-1)*stride+cols), stride, rows, cols}
+			dst := out32(m, (cols-1)*dstStride+rows)
+			return []any{dst, dstStride, make(m, r, (rows-1)*stride+cols), stride, rows, cols}
 		}, nil, nil}
 	}
 	halfLine := randomHalfLine(rand.New(rand.NewPCG(1, 1)))
@@ -166,7 +169,8 @@ func kernelCases() map[string]kernelCase {
 			return []any{out32(m, n), place(m, c), place(m, rows), uint(n % 4)}
 		}, first, nil},
 		"Wedge": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			row, cols := make([]float32, WedgeNumbers), make([]float32, (n+WedgeGroup-1)/WedgeGroup*WedgeGroup*WedgeNumbers)
+			groups := (n + WedgeGroup - 1) / WedgeGroup
+			row, cols := make([]float32, WedgeNumbers), make([]float32, groups*WedgeGroup*WedgeNumbers)
 			randomSet(r, row, 1, 0.5+r.Float32())
 			for j := range len(cols) / WedgeNumbers {
 				randomSet(r, cols[j/WedgeGroup*(WedgeGroup*WedgeNumbers)+j%WedgeGroup:], WedgeGroup, 0.5+r.Float32())
@@ -192,9 +196,11 @@ func kernelCases() map[string]kernelCase {
 			for i := range cols {
 				cols[i] = numbers[float64](r, n, 0.1, 0.7)
 			}
-			return []any{out64(m, n), c32(m, r, n), place(m, numbers[float64](r, TurnNumbers, 0.1, 0.7)), placeEach(m, cols[:])}
+			row := numbers[float64](r, TurnNumbers, 0.1, 0.7)
+			return []any{out64(m, n), c32(m, r, n), place(m, row), placeEach(m, cols[:])}
 		}, first, nil},
-		"Join": {func(k *Kernels, r *rand.Rand, m memory, n int) []any { // one of two parts is without a c where n is even
+		"Join": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			// One of two parts is without a c where n is even.
 			q := [][]float64{numbers[float64](r, n, 0.1, 0.7), numbers[float64](r, n, 0.1, 0.7)}
 			c := [][]float32{numbers[float32](r, n, 0, 2), numbers[float32](r, n, 0, 2)}[:1+n%2]
 			return []any{out32(m, n), placeEach(m, c), placeEach(m, q), place(m, []float64{0.6, 0.8}), 3}
@@ -202,8 +208,12 @@ func kernelCases() map[string]kernelCase {
 
 		"AddRows": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			from := r.IntN(3)
-			rows := [][]float32{numbers[float32](r, from+n, -1, 1), numbers[float32](r, from+n, -1, 1), numbers[float32](r, from+n, -1, 1)}
-			return []any{place(m, numbers[float64](r, n, -1, 1)), placeEach(m, rows), from, place(m, []float64{1, -2, 3})}
+			var rows [3][]float32
+			for i := range rows {
+				rows[i] = numbers[float32](r, from+n, -1, 1)
+			}
+			sum := place(m, numbers[float64](r, n, -1, 1))
+			return []any{sum, placeEach(m, rows[:]), from, place(m, []float64{1, -2, 3})}
 		}, []int{0, 1}, nil},
 		"Extremes": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			g := scores(m, r, n)
@@ -238,11 +248,13 @@ func kernelCases() map[string]kernelCase {
 			for s := range at {
 				at[s] = int32(base + []int{0, count - 1, r.IntN(count)}[r.IntN(3)])
 			}
-			return []any{out64(m, n), place(m, numbers[float32](r, n*count, -1, 1)), base, place(m, at), place(m, numbers[float64](r, count, -1, 1))}
+			rows, coef := numbers[float32](r, n*count, -1, 1), numbers[float64](r, count, -1, 1)
+			return []any{out64(m, n), place(m, rows), base, place(m, at), place(m, coef)}
 		}, first, []int{1}},
 
 		"Peak": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			return []any{place(m, numbers[float32](r, (n+PeakSums-1)/PeakSums*PeakSums, 0, 1)), float32(0.5), float32(1), 3}
+			sum := numbers[float32](r, (n+PeakSums-1)/PeakSums*PeakSums, 0, 1)
+			return []any{place(m, sum), float32(0.5), float32(1), 3}
 		}, nil, nil},
 		"Read": {func(k *Kernels, r *rand.Rand, m memory, n int) []any { return []any{c32(m, r, n)} }, first, nil},
 	}
@@ -257,16 +269,19 @@ func panelArgs(k *Kernels, r *rand.Rand, m memory, n int) []any {
 		doc[p] = uint8(d)
 		count := 1 + min(p/2, 8)
 		for range count {
-			offset, value = append(offset, uint16([]int{0, terms - 1, r.IntN(terms)}[r.IntN(3)]*k.Panel)), append(value, 0.1+r.Float32())
+			term := []int{0, terms - 1, r.IntN(terms)}[r.IntN(3)]
+			offset, value = append(offset, uint16(term*k.Panel)), append(value, 0.1+r.Float32())
 		}
 		start = append(start, int64(len(value)))
 	}
-	return []any{place(m, numbers[float32](r, n*k.Panel, 0, 1)), place(m, numbers[float32](r, terms*k.Panel, 0.1, 1)), place(m, start), place(m, doc), place(m, offset), place(m, value)}
+	out, panel := numbers[float32](r, n*k.Panel, 0, 1), numbers[float32](r, terms*k.Panel, 0.1, 1)
+	return []any{place(m, out), place(m, panel), place(m, start), place(m, doc), place(m, offset), place(m, value)}
 }
 
 const postingsBase = 40
 
-// postings makes posting lists of documents from postingsBase on, n of them, one list for each column.
+// postings makes posting lists of documents from postingsBase on, n of them, one list for each
+// column.
 func postings(r *rand.Rand, m memory, n, columns int) (doc []uint32, value []float32, cursors []Cursor) {
 	for c := range columns {
 		cursors = append(cursors, Cursor{Next: int64(len(doc)), Scale: 0.1 + r.Float32(), Column: uint32(c)})

@@ -5,12 +5,14 @@ import (
 	"math/bits"
 )
 
-// checked returns a table whose kernels check the lengths of what they are given, in a time that doesn't depend on them, before they touch any memory: a
-// slice that is too short, a count below 0 or a stride that is too small is a mistake of the caller and panics with a message that names the
+// checked returns a table whose kernels check the lengths of what they are given, in a time that
+// doesn't depend on them, before they touch any memory: a slice that is too short, a count below 0
+// or a stride that is too small is a mistake of the caller and panics with a message that names the
 // kernel and the argument. It is the only place of such checks: kernels in assembly have none.
 //
-// What isn't checked, since it would take a pass over the argument, is what the generic functions call the caller's duty: the numbers that documents, offsets,
-// cursors, rows and columns are given by, and that destinations overlap nothing that they shouldn't.
+// What isn't checked, since it would take a pass over the argument, is what the generic functions
+// call the caller's duty: the numbers that documents, offsets, cursors, rows and columns are given
+// by, and that destinations overlap nothing that they shouldn't.
 func checked(k *Kernels) *Kernels {
 	c := *k
 	c.PanelDot = checkPanel("PanelDot", k.Panel, k.PanelDot)
@@ -165,7 +167,9 @@ func checked(k *Kernels) *Kernels {
 		}
 		return k.Step(g, ki, kj, a, b, mask, bit)
 	}
-	c.ArgGain = func(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64) {
+	c.ArgGain = func(
+		g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64,
+	) (at int, gain, low float64) {
 		checkScores("ArgGain", len(g), len(mask))
 		if len(ki) < len(g) {
 			short("ArgGain", "ki", len(ki), len(g))
@@ -227,7 +231,7 @@ func checkPanel(kernel string, width int, f panelKernel) panelKernel {
 		}
 		first, end := start[0], start[len(doc)]
 		if first < 0 || end < first {
-			panic(fmt.Sprintf("asm: %s: start goes from %d to %d, expected to ascend from at least 0", kernel, first, end))
+			descends(kernel, "start", first, end)
 		}
 		if int64(len(offset)) < end {
 			short(kernel, "offset", len(offset), int(end))
@@ -305,7 +309,8 @@ func checkPostings(kernel string, doc []uint32, value []float32, cursors []Curso
 	}
 }
 
-// checkTurned checks the arguments of a transposition, and returns whether there is anything to be done.
+// checkTurned checks the arguments of a transposition, and returns whether there is anything to be
+// done.
 func checkTurned(kernel, source, sourceStride string, dst, dstStride, src, srcStride, rows, cols int) bool {
 	if rows <= 0 || cols <= 0 {
 		atLeast(kernel, "rows", rows, 0)
@@ -323,7 +328,8 @@ func checkTurned(kernel, source, sourceStride string, dst, dstStride, src, srcSt
 	return true
 }
 
-// holds says whether a slice holds so many rows of a width, at least one, whose beginnings are a stride apart.
+// holds says whether a slice holds so many rows of a width, at least one, whose beginnings are a
+// stride apart.
 func holds(have, rows, stride, width int) bool {
 	hi, lo := bits.Mul64(uint64(rows-1), uint64(stride))
 	lo, carry := bits.Add64(lo, uint64(width), 0)
@@ -380,6 +386,11 @@ func below(kernel, arg string, have, least int) {
 }
 
 //go:noinline
+func descends(kernel, arg string, first, end int64) {
+	panic(fmt.Sprintf("asm: %s: %s goes from %d to %d, expected to ascend from at least 0", kernel, arg, first, end))
+}
+
+//go:noinline
 func short(kernel, arg string, have, need int) {
 	panic(fmt.Sprintf("asm: %s: %s has %d values, expected at least %d", kernel, arg, have, need))
 }
@@ -406,5 +417,6 @@ func shortRow(kernel, arg string, i, have, from, n int) {
 
 //go:noinline
 func rectangle(kernel, arg string, have, rows, stride, width int) {
-	panic(fmt.Sprintf("asm: %s: %s has %d values, expected %d rows of %d, %d apart", kernel, arg, have, rows, width, stride))
+	panic(fmt.Sprintf("asm: %s: %s has %d values, expected %d rows of %d, %d apart",
+		kernel, arg, have, rows, width, stride))
 }

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// shortened returns the arguments with one value less in a slice: argument at or, for inner >= 0, slice inner of its slices.
+// shortened returns the arguments with one value less in a slice: argument at or, for inner >= 0,
+// slice inner of its slices.
 func shortened(args []any, at, inner int) []any {
 	args = slices.Clone(args)
 	v := reflect.ValueOf(args[at])
@@ -26,7 +27,8 @@ func shortened(args []any, at, inner int) []any {
 	return args
 }
 
-// One value less in any slice is a panic that names the kernel, before anything is written, or where it is allowed a shorter call.
+// One value less in any slice is a panic that names the kernel, before anything is written, or
+// where it is allowed a shorter call.
 func TestShortSlices(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		eachKernel(t, k, func(name string, f reflect.Value, c kernelCase) {
@@ -46,10 +48,12 @@ func TestShortSlices(t *testing.T) {
 						return
 					}
 					if message, ok := panicked.(string); !ok || !strings.HasPrefix(message, "asm: "+name+": ") {
-						t.Errorf("%s, n=%d, argument %d short (slice %d): %v, expected a panic with a message", name, n, at, inner, panicked)
+						t.Errorf("%s, n=%d, argument %d short (slice %d): %v, expected a panic with a message",
+							name, n, at, inner, panicked)
 					}
 					if !reflect.DeepEqual(args, shortened(makeArgs(), at, inner)) {
-						t.Errorf("%s, n=%d, argument %d short (slice %d): the arguments have changed", name, n, at, inner)
+						t.Errorf("%s, n=%d, argument %d short (slice %d): the arguments have changed",
+							name, n, at, inner)
 					}
 				}
 				for at, arg := range makeArgs() {
@@ -82,42 +86,64 @@ func TestWrongNumbers(t *testing.T) {
 			run  func()
 			want string
 		}{
-			{func() { k.PanelDot(f32, f32, []int64{-1, 0}, bytes[:1], offset, f32) }, "asm: PanelDot: start goes from -1 to 0, expected to ascend from at least 0"},
-			{func() { k.PanelDot(f32, f32, []int64{2, 1}, bytes[:1], offset, f32) }, "asm: PanelDot: start goes from 2 to 1, expected to ascend from at least 0"},
-			{func() { k.PanelDot(f32, f32, []int64{0, most}, bytes[:1], offset, f32) }, fmt.Sprintf("asm: PanelDot: offset has 9 values, expected at least %d", most)},
+			{func() { k.PanelDot(f32, f32, []int64{-1, 0}, bytes[:1], offset, f32) },
+				"asm: PanelDot: start goes from -1 to 0, expected to ascend from at least 0"},
+			{func() { k.PanelDot(f32, f32, []int64{2, 1}, bytes[:1], offset, f32) },
+				"asm: PanelDot: start goes from 2 to 1, expected to ascend from at least 0"},
+			{func() { k.PanelDot(f32, f32, []int64{0, most}, bytes[:1], offset, f32) },
+				fmt.Sprintf("asm: PanelDot: offset has 9 values, expected at least %d", most)},
 			{func() { k.PanelDot(f32, f32, nil, nil, offset, f32) }, "asm: PanelDot: start has 0 values, expected 1"},
-			{func() { k.ChiSquare.Panel(f32[:2], f32, start, bytes[:1], offset, f32) }, fmt.Sprintf("asm: ChiSquare.Panel: out has 2 values, expected at least %d", k.Panel)},
-			{func() { k.TailAdd(f64, 9, docs, f32, cursors, 4, 3) }, "asm: TailAdd: limit is 3, expected at least 4, the base"},
+			{func() { k.ChiSquare.Panel(f32[:2], f32, start, bytes[:1], offset, f32) },
+				fmt.Sprintf("asm: ChiSquare.Panel: out has 2 values, expected at least %d", k.Panel)},
+			{func() { k.TailAdd(f64, 9, docs, f32, cursors, 4, 3) },
+				"asm: TailAdd: limit is 3, expected at least 4, the base"},
 			{func() { k.TailAdd(f64, 1, docs, f32, cursors, 3, 5) }, "asm: TailAdd: stride is 1, expected at least 2"},
-			{func() { k.TailAdd(f64, -1, docs, f32, cursors, 3, 5) }, "asm: TailAdd: stride is -1, expected at least 2"},
-			{func() { k.TailAdd(f64, 9, docs[:1], f32, cursors, 3, 5) }, "asm: TailAdd: the last of doc is 3, expected at least 5, the limit"},
-			{func() { k.TailAdd(f64, 9, nil, f32, cursors, 3, 5) }, "asm: TailAdd: doc has 0 values, expected at least 1"},
-			{func() { k.TailDirect(f32, docs, f32, cursors, 4, 3) }, "asm: TailDirect: limit is 3, expected at least 4, the base"},
-			{func() { k.TailDirect(f32, docs[:1], f32, cursors, 3, 4) }, "asm: TailDirect: the last of doc is 3, expected at least 4, the limit"},
+			{func() { k.TailAdd(f64, -1, docs, f32, cursors, 3, 5) },
+				"asm: TailAdd: stride is -1, expected at least 2"},
+			{func() { k.TailAdd(f64, 9, docs[:1], f32, cursors, 3, 5) },
+				"asm: TailAdd: the last of doc is 3, expected at least 5, the limit"},
+			{func() { k.TailAdd(f64, 9, nil, f32, cursors, 3, 5) },
+				"asm: TailAdd: doc has 0 values, expected at least 1"},
+			{func() { k.TailDirect(f32, docs, f32, cursors, 4, 3) },
+				"asm: TailDirect: limit is 3, expected at least 4, the base"},
+			{func() { k.TailDirect(f32, docs[:1], f32, cursors, 3, 4) },
+				"asm: TailDirect: the last of doc is 3, expected at least 4, the limit"},
 			{func() { k.Transpose(f32, 8, f32, 8, -1, 8) }, "asm: Transpose: rows is -1, expected at least 0"},
 			{func() { k.Transpose(f32, 8, f32, 8, 0, -1) }, "asm: Transpose: cols is -1, expected at least 0"},
 			{func() { k.Transpose(f32, 7, f32, 8, 8, 8) }, "asm: Transpose: dstStride is 7, expected at least 8"},
 			{func() { k.Transpose(f32, 8, f32, 7, 8, 8) }, "asm: Transpose: srcStride is 7, expected at least 8"},
-			{func() { k.Transpose(f32, most, f32, 8, 8, 8) }, fmt.Sprintf("asm: Transpose: dst has 256 values, expected 8 rows of 8, %d apart", most)},
-			{func() { k.Transpose(f32, 8, f32, most/4+2, 8, 8) }, fmt.Sprintf("asm: Transpose: src has 256 values, expected 8 rows of 8, %d apart", most/4+2)},
-			{func() { k.Transpose(f32, most, f32, most, most, most) }, fmt.Sprintf("asm: Transpose: dst has 256 values, expected %[1]d rows of %[1]d, %[1]d apart", most)},
+			{func() { k.Transpose(f32, most, f32, 8, 8, 8) },
+				fmt.Sprintf("asm: Transpose: dst has 256 values, expected 8 rows of 8, %d apart", most)},
+			{func() { k.Transpose(f32, 8, f32, most/4+2, 8, 8) },
+				fmt.Sprintf("asm: Transpose: src has 256 values, expected 8 rows of 8, %d apart", most/4+2)},
+			{func() { k.Transpose(f32, most, f32, most, most, most) },
+				fmt.Sprintf("asm: Transpose: dst has 256 values, expected %[1]d rows of %[1]d, %[1]d apart", most)},
 			{func() { k.TailStore(f32, 8, f64, -8, 8, 8) }, "asm: TailStore: stride is -8, expected at least 8"},
 			{func() { k.TailStore(f32, 8, f64, 8, 8, -8) }, "asm: TailStore: cols is -8, expected at least 0"},
-			{func() { k.Piecewise(f32, f32, make([][8]float32, 177), 13) }, "asm: Piecewise: bits is 13, expected at most 12"},
-			{func() { k.Piecewise(f32, f32, make([][8]float32, 178), 0) }, "asm: Piecewise: rows has 178 values, expected 177"},
+			{func() { k.Piecewise(f32, f32, make([][8]float32, 177), 13) },
+				"asm: Piecewise: bits is 13, expected at most 12"},
+			{func() { k.Piecewise(f32, f32, make([][8]float32, 178), 0) },
+				"asm: Piecewise: rows has 178 values, expected 177"},
 			{func() { PiecewiseRows(64) }, "asm: PiecewiseRows: bits is 64, expected at most 12"},
 			{func() { PiecewiseRow(1, 23) }, "asm: PiecewiseRow: bits is 23, expected at most 12"},
-			{func() { k.Join(f32[:1], nil, [][]float64{f64}, f64[:1], 0) }, "asm: Join: degree is 0, expected at least 1"},
+			{func() { k.Join(f32[:1], nil, [][]float64{f64}, f64[:1], 0) },
+				"asm: Join: degree is 0, expected at least 1"},
 			{func() { k.AddRows(f64[:1], [][]float32{f32}, -1, f64) }, "asm: AddRows: from is -1, expected at least 0"},
-			{func() { k.AddRows(f64[:2], [][]float32{f32}, most, f64) }, fmt.Sprintf("asm: AddRows: rows[0] has 256 values, expected at least 2 from %d on", most)},
+			{func() { k.AddRows(f64[:2], [][]float32{f32}, most, f64) },
+				fmt.Sprintf("asm: AddRows: rows[0] has 256 values, expected at least 2 from %d on", most)},
 			{func() { k.Extremes(f64[:17], bytes, 1, 2) }, "asm: Extremes: g has 17 values, expected a multiple of 16"},
-			{func() { k.Step(f64[:17], f32, f32, 1, 1, bytes, 1) }, "asm: Step: g has 17 values, expected a multiple of 16"},
-			{func() { k.ArgGain(f64[:17], f32, f32, bytes, 1, 1, 1) }, "asm: ArgGain: g has 17 values, expected a multiple of 16"},
-			{func() { k.Beyond(index, f64[:17], bytes, 1, 1, 0) }, "asm: Beyond: g has 17 values, expected a multiple of 16"},
+			{func() { k.Step(f64[:17], f32, f32, 1, 1, bytes, 1) },
+				"asm: Step: g has 17 values, expected a multiple of 16"},
+			{func() { k.ArgGain(f64[:17], f32, f32, bytes, 1, 1, 1) },
+				"asm: ArgGain: g has 17 values, expected a multiple of 16"},
+			{func() { k.Beyond(index, f64[:17], bytes, 1, 1, 0) },
+				"asm: Beyond: g has 17 values, expected a multiple of 16"},
 			{func() { k.Prefetch([][]float32{f32}, 2, 1) }, "asm: Prefetch: to is 1, expected at least 2"},
 			{func() { k.Prefetch([][]float32{f32}, -2, 1) }, "asm: Prefetch: from is -2, expected at least 0"},
-			{func() { k.Prefetch([][]float32{f32}, -most, most) }, fmt.Sprintf("asm: Prefetch: from is %d, expected at least 0", -most)},
-			{func() { k.Prefetch([][]float32{f32}, 0, most) }, fmt.Sprintf("asm: Prefetch: rows[0] has 256 values, expected at least %d from 0 on", most)},
+			{func() { k.Prefetch([][]float32{f32}, -most, most) },
+				fmt.Sprintf("asm: Prefetch: from is %d, expected at least 0", -most)},
+			{func() { k.Prefetch([][]float32{f32}, 0, most) },
+				fmt.Sprintf("asm: Prefetch: rows[0] has 256 values, expected at least %d from 0 on", most)},
 			{func() { k.Peak(f32[:PeakSums], 1, 1, -1) }, "asm: Peak: rounds is -1, expected at least 0"},
 			{func() { k.ArcCos(f32[:4], f32[:3]) }, "asm: ArcCos: dst has 4 values, c 3"},
 		} {

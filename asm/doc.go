@@ -1,16 +1,20 @@
 // Package asm holds the kernels that take the time, on raw slices: panel dot products, the tail's posting lists, the finish that turns cosines
 // into c, transpositions, the elementwise maps of c, those in float64 that layers of kernels are made of, and what a solver asks of a row.
 //
-// Every kernel has a generic Go form that is compiled on every platform and is the reference for the forms in assembly; an instruction
-// set is a table of kernels ([Kernels]) that is chosen once, when an engine is made, by [For] or [Best]. The assembly is written by the generator
-// in _gen (make generate). All kernels may be called concurrently as long as destinations don't overlap.
+// Every kernel has a generic Go form that is compiled on every platform and is the reference for
+// the forms in assembly; an instruction set is a table of kernels ([Kernels]) that is chosen once,
+// when an engine is made, by [For] or [Best]. The assembly is written by the generator in _gen
+// (make generate). All kernels may be called concurrently as long as destinations don't overlap.
 //
 // # What is checked
 //
-// A kernel of a table checks the lengths of its slices, counts and strides when it is called, in a time that doesn't depend on lengths. A mistake there is one of the program:
-// it panics before any memory is touched, with a message such as "asm: ArcCos: dst has 4 values, c 3". What numbers inside of slices point to isn't checked,
-// since that would take as long as the kernel: offsets into a panel, documents and cursors of posting lists, columns, and indices are the caller's duty, as each
-// generic function says, and a wrong one may read or write anywhere. Nor is it checked that a destination overlaps nothing else.
+// A kernel of a table checks the lengths of its slices, counts and strides when it is called, in a
+// time that doesn't depend on lengths. A mistake there is one of the program: it panics before any
+// memory is touched, with a message such as "asm: ArcCos: dst has 4 values, c 3". What numbers
+// inside of slices point to isn't checked, since that would take as long as the kernel: offsets
+// into a panel, documents and cursors of posting lists, columns, and indices are the caller's duty,
+// as each generic function says, and a wrong one may read or write anywhere. Nor is it checked that
+// a destination overlaps nothing else.
 //
 // What doesn't live here: documents, kernels as mathematical objects, scheduling. This package knows slices of numbers only.
 //

@@ -9,13 +9,15 @@ import (
 	"unsafe"
 )
 
-// A guard is a piece of memory with pages before and behind that can't be read: a load or store beyond either end of what it holds is a fault.
+// A guard is a piece of memory with pages before and behind that can't be read: a load or store
+// beyond either end of what it holds is a fault.
 type guard []byte
 
 func newGuard(t *testing.T, bytes int) guard {
 	page := syscall.Getpagesize()
 	whole := (bytes + page - 1) / page * page
-	all, err := syscall.Mmap(-1, 0, page+whole+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	const access, private = syscall.PROT_READ | syscall.PROT_WRITE, syscall.MAP_ANON | syscall.MAP_PRIVATE
+	all, err := syscall.Mmap(-1, 0, page+whole+page, access, private)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -31,16 +33,20 @@ func newGuard(t *testing.T, bytes int) guard {
 // guardBytes is more than any slice of a case takes.
 const guardBytes = 1 << 20
 
-// TestGuard runs every kernel of the table on slices that all end where memory ends, and on slices that all begin where it begins: results and what is written are those of slices anywhere.
+// TestGuard runs every kernel of the table on slices that all end where memory ends, and on slices
+// that all begin where it begins: results and what is written are those of slices anywhere.
 func TestGuard(t *testing.T) {
 	var guards []guard
-	more := func() { guards = append(guards, newGuard(t, guardBytes)) } // until the end of this test, not of one instruction set
+	// They stay until the end of this test, not of one instruction set.
+	more := func() { guards = append(guards, newGuard(t, guardBytes)) }
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		debug.SetPanicOnFault(true) // of this goroutine: the kernel is named
 		eachKernel(t, k, func(name string, f reflect.Value, c kernelCase) {
 			for _, n := range []int{0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65} {
 				for trial := range 4 {
-					args := func(m memory) []any { return c.args(k, rand.New(rand.NewPCG(uint64(trial), uint64(n))), m, n) }
+					args := func(m memory) []any {
+						return c.args(k, rand.New(rand.NewPCG(uint64(trial), uint64(n))), m, n)
+					}
 					want := args(nil)
 					results, panicked := call(f, want)
 					if panicked != nil {

@@ -2,11 +2,12 @@ package asm
 
 import "github.com/gramengine/gram/asm/internal/coeff"
 
-// What holds for every map: dst and the inputs have the same length, or the inputs are longer; dst may be the same slice as any input,
-// but must not overlap one otherwise. Elements are independent of each other, and an element's bits depend neither on its place nor on
-// the length. c = 1 - cosine lies in [0, 2], which [Kernels.Finish] sees to; outside of it results are unspecified. NaN gives NaN.
-// Calls may run concurrently as long as no destination overlaps what another call reads or writes. An
-// ulp is the distance of the float32 numbers around the exact result.
+// What holds for every map: dst and the inputs have the same length, or the inputs are longer; dst
+// may be the same slice as any input, but must not overlap one otherwise. Elements are independent
+// of each other, and an element's bits depend neither on its place nor on the length. c = 1 -
+// cosine lies in [0, 2], which [Kernels.Finish] sees to; outside of it results are unspecified. NaN
+// gives NaN. Calls may run concurrently as long as no destination overlaps what another call reads
+// or writes. An ulp is the distance of the float32 numbers around the exact result.
 
 // addGeneric adds two slices,
 //

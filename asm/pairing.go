@@ -10,7 +10,8 @@ package asm
 type Pairing struct {
 	Cost Cost
 
-	// Panel adds the similarities of documents with those of a dense panel to out, as Kernels.PanelDot adds dot products, with its preconditions; panel and value hold histograms.
+	// Panel adds the similarities of documents with those of a dense panel to out, as
+	// Kernels.PanelDot adds dot products, with its preconditions; panel and value hold histograms.
 	Panel func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 
 	// Terms computes the terms of one value with many,

@@ -6,8 +6,9 @@ package asm
 //	s[r] = Σ_k value[k] * panel[offset[k]+r],  start[p] <= k < start[p+1], summed in the order of k
 //	out[doc[p]*R+r] += s[r],  0 <= r < R
 //
-// len(start) = len(doc)+1; out has at least R values for each of the documents; offset and value reach to start[len(doc)]. It is the caller's duty, which isn't
-// checked, that start ascends, that (doc[p]+1)*R <= len(out) and that offset[k]+R <= len(panel).
+// len(start) = len(doc)+1; out has at least R values for each of the documents; offset and value
+// reach to start[len(doc)]. It is the caller's duty, which isn't checked, that start ascends, that
+// (doc[p]+1)*R <= len(out) and that offset[k]+R <= len(panel).
 //
 // Every sum starts from zero and is added to out at the end, so a call is a block of a blocked summation. Terms that the panel's document doesn't have
 // add an exact zero; where k ascends with the term, the result for two documents depends only on their common terms and is the same bits whichever of

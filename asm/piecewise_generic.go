@@ -23,14 +23,15 @@ const (
 	piecewiseMost = 12 // bits
 )
 
-// PiecewiseRows returns the number of rows of a table of 2^bits intervals for each power of two: the last one is that of what is no c, and holds NaN. It panics
-// where bits is above 12.
+// PiecewiseRows returns the number of rows of a table of 2^bits intervals for each power of two:
+// the last one is that of what is no c, and holds NaN. It panics where bits is above 12.
 func PiecewiseRows(bits uint) int {
 	checkBits("PiecewiseRows", bits)
 	return PiecewiseOctaves<<bits + 1
 }
 
-// PiecewiseRow returns the row of c, the last one for NaN and what is outside of [0, 2], and its variable t there. It panics where bits is above 12.
+// PiecewiseRow returns the row of c, the last one for NaN and what is outside of [0, 2], and its
+// variable t there. It panics where bits is above 12.
 func PiecewiseRow(c float32, bits uint) (row int, t float32) {
 	checkBits("PiecewiseRow", bits)
 	var fold uint32

@@ -19,12 +19,14 @@ func addRowsGeneric(sum []float64, rows [][]float32, from int, by []float64) {
 	}
 }
 
-// prefetchGeneric asks for what will be read soon, elements from to to of rows, to be brought into the second-level cache meanwhile: many lines at a time are
-// on their way, where reading scattered elements would wait for a few. 0 <= from <= to <= len(rows[r]). It changes nothing and reads nothing; portable Go can't ask.
+// prefetchGeneric asks for what will be read soon, elements from to to of rows, to be brought into
+// the second-level cache meanwhile: many lines at a time are on their way, where reading scattered
+// elements would wait for a few. 0 <= from <= to <= len(rows[r]). It changes nothing and reads
+// nothing; portable Go can't ask.
 func prefetchGeneric(rows [][]float32, from, to int) {}
 
-// pickGeneric picks elements of a row, dst[i] = src[index[i]] for 0 <= i < len(index). It is the caller's duty, which isn't checked, that
-// 0 <= index[i] < len(src).
+// pickGeneric picks elements of a row, dst[i] = src[index[i]] for 0 <= i < len(index). It is the
+// caller's duty, which isn't checked, that 0 <= index[i] < len(src).
 func pickGeneric(dst, src []float32, index []int32) {
 	for i, at := range index {
 		dst[i] = src[at]

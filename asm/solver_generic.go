@@ -14,9 +14,10 @@ import (
 // variables that may move along y[t], I_low those that may move against it; a mask has a bit for each. Source: Fan, Chen and Lin, JMLR 6
 // (2005), §2.
 //
-// The number of scores is a multiple of ScanBlock: there are elements that no bit admits where a problem has fewer. All slices are as long as g, or longer; a bit is
-// one bit of a mask. Nothing is allocated, nothing is retained; calls may run concurrently as long as no destination overlaps what another
-// call reads or writes.
+// The number of scores is a multiple of ScanBlock: there are elements that no bit admits where a
+// problem has fewer. All slices are as long as g, or longer; a bit is one bit of a mask. Nothing is
+// allocated, nothing is retained; calls may run concurrently as long as no destination overlaps
+// what another call reads or writes.
 
 // ScanBlock is what the number of scores is a multiple of for Extremes, Step, ArgGain and Beyond.
 const ScanBlock = 16

@@ -11,10 +11,12 @@ type Cursor struct {
 //
 //	out[column*stride+doc[k]-base] += scale * value[k],  k = next, next+1, … while doc[k] < limit
 //
-// for every cursor in order, and moves each cursor to its first document not below limit, which every list has: documents ascend within a list and
-// its last is above all limits. limit-base <= stride. The output of one panel document is contiguous, so that it stays in the first-level cache. It is the caller's duty, which
-// isn't checked but for the last of all documents, that next lies inside of doc, that every list ends like that, that no document is below base, and that
-// out holds column*stride+limit-base values for every column.
+// for every cursor in order, and moves each cursor to its first document not below limit, which
+// every list has: documents ascend within a list and its last is above all limits. limit-base <=
+// stride. The output of one panel document is contiguous, so that it stays in the first-level
+// cache. It is the caller's duty, which isn't checked but for the last of all documents, that next
+// lies inside of doc, that every list ends like that, that no document is below base, and that out
+// holds column*stride+limit-base values for every column.
 //
 // Cursors of the same column must come in an order of their terms that is the same for all documents, so that each sum
 // is taken in an order that depends on the pair alone. Sums are float64, their terms exact: two long documents share thousands of rare
@@ -36,7 +38,8 @@ func tailAddGeneric(out []float64, stride int, doc []uint32, value []float32, cu
 //
 //	out[(doc[k]-base)*R+column] += scale * value[k]
 //
-// in float32, each product and each sum rounded, with the same duties; every column is below R. It costs nothing where there are no matches, and serves documents with so few terms in the tail that
+// in float32, each product and each sum rounded, with the same duties; every column is below R. It
+// costs nothing where there are no matches, and serves documents with so few terms in the tail that
 // roundings don't add up.
 func tailDirectGeneric(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
 	for i := range cursors {

@@ -41,9 +41,10 @@ const (
 // makes the values. So an error is never kept, and one caller's cancellation costs the others time but not their result. A caller must not wait while
 // others wait for it: first make what is Mine, then wait for what is Busy.
 //
-// Misuse: a tile that isn't in the state that a method asks for, or not in this cache, nil included, is a mistake of the caller, and the method panics before it changes
-// anything. A tile that was abandoned, or released and dropped, has no values any more: C is nil. What can't be seen is a second Release while another caller
-// has pinned the tile.
+// Misuse: a tile that isn't in the state that a method asks for, or not in this cache, nil
+// included, is a mistake of the caller, and the method panics before it changes anything. A tile
+// that was abandoned, or released and dropped, has no values any more: C is nil. What can't be seen
+// is a second Release while another caller has pinned the tile.
 //
 // A Cache is made by [NewCache] and may be used concurrently.
 type Cache struct {
@@ -90,7 +91,8 @@ func NewCache(width int, limit int64) (*Cache, error) {
 // newValues allocates all of what the runtime would round the size up to, so that it is counted.
 func newValues(width int) []float32 { return slices.Grow([]float32(nil), width)[:width] }
 
-// TileBytes returns the memory that a cache takes for each tile of width values, in bytes. It panics where [NewCache] refuses the width.
+// TileBytes returns the memory that a cache takes for each tile of width values, in bytes. It
+// panics where [NewCache] refuses the width.
 func TileBytes(width int) int64 {
 	if width < 1 || width > mostValues {
 		panic(fmt.Sprintf("tiles: TileBytes: %d values, expected 1 to %d", width, mostValues))
@@ -101,7 +103,8 @@ func TileBytes(width int) int64 {
 	return 4*int64(cap(newValues(width))) + tileOverhead
 }
 
-// What is larger than smallBytes Go's runtime allocates in pages; what is smaller, in sizes that it chooses.
+// What is larger than smallBytes Go's runtime allocates in pages; what is smaller, in sizes that it
+// chooses.
 const (
 	smallBytes = 32 << 10
 	pageBytes  = 8 << 10
@@ -190,8 +193,8 @@ func (c *Cache) room() *Tile {
 	return c.renew(t)
 }
 
-// renew takes the values of a tile and the room in the cache from it, for a new one: whoever still holds the old one against the rules finds nothing, rather than values
-// of another.
+// renew takes the values of a tile and the room in the cache from it, for a new one: whoever still
+// holds the old one against the rules finds nothing, rather than values of another.
 func (c *Cache) renew(t *Tile) *Tile {
 	delete(c.tiles, t.key)
 	fresh := &Tile{C: t.C, cache: c}
@@ -230,7 +233,8 @@ func (c *Cache) Abandon(t *Tile) {
 	c.wake(t)
 }
 
-// expect panics unless a tile is in this cache and pinned, and its values are there or in the making.
+// expect panics unless a tile is in this cache and pinned, and its values are there or in the
+// making.
 func (c *Cache) expect(method string, t *Tile, ready bool) {
 	switch {
 	case t == nil:

@@ -39,7 +39,8 @@ func TestCacheRefusesWidths(t *testing.T) {
 			t.Errorf("width %d, limit %d: error %v, expected %q", c.width, c.limit, err, c.want)
 		}
 	}
-	// Tiles that no machine has memory for aren't allocated, neither to see how large they are nor to see that they don't fit.
+	// Tiles that no machine has memory for aren't allocated, neither to see how large they are nor
+	// to see that they don't fit.
 	for _, width := range []int{1 << 24, mostValues} {
 		c := newCache(t, width, 1<<20)
 		if state, _, _ := c.Claim(Key{}); state != Full {
@@ -150,17 +151,21 @@ func TestStoreRefuses(t *testing.T) {
 		want string
 	}{
 		{s, small, nil, "nil row"},
-		{s, small, func(i int) []float32 { return make([]float32, 5-i, 9) }, "row 1 of the piece has 4 values, expected at least 5"},
+		{s, small, func(i int) []float32 { return make([]float32, 5-i, 9) },
+			"row 1 of the piece has 4 values, expected at least 5"},
 		{s, small, func(int) []float32 { return nil }, "row 0 of the piece has 0 values, expected at least 5"},
 		{s, Piece{Row: -1}, rows, "piece of 0 rows from -1 on, 0 columns from 0 on, expected no negative number"},
-		{s, Piece{Rows: -1, Cols: -1}, rows, "piece of -1 rows from 0 on, -1 columns from 0 on, expected no negative number"},
+		{s, Piece{Rows: -1, Cols: -1}, rows,
+			"piece of -1 rows from 0 on, -1 columns from 0 on, expected no negative number"},
 		{s, Piece{Column: -7}, rows, "expected no negative number"},
 		{s, Piece{Rows: math.MaxInt / 2, Cols: math.MaxInt / 2}, rows, "expected at most "},
 		{s, Piece{Rows: math.MaxInt, Cols: 3}, rows, "expected at most "},
 		{nil, small, rows, "a store that OpenStore didn't make"},
 		{new(Store), small, rows, "a store that OpenStore didn't make"},
 	} {
-		if err := c.s.Save(c.p, c.row); err == nil || !strings.HasPrefix(err.Error(), "tiles: ") || !strings.Contains(err.Error(), c.want) {
+		err := c.s.Save(c.p, c.row)
+		if err == nil || !strings.HasPrefix(err.Error(), "tiles: Save: ") && !strings.HasPrefix(err.Error(), "tiles: row ") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("Save of %v: error %v, expected %q", c.p, err, c.want)
 		}
 		if entries, _ := os.ReadDir(dir); len(entries) != 0 {
@@ -185,7 +190,7 @@ func TestStoreRefuses(t *testing.T) {
 	}
 }
 
-// A row that panics leaves no file behind, nor does one that ends its goroutine.
+// A row that panics leaves no file behind.
 func TestStoreSavePanics(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)

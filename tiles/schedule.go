@@ -9,16 +9,19 @@ import (
 	"sync/atomic"
 )
 
-// Run calls work(ctx, worker, task) once for each task, 0 <= task < tasks, on up to workers goroutines, and returns when all calls have.
+// Run calls work(ctx, worker, task) once for each task, 0 <= task < tasks, on up to workers
+// goroutines, and returns when all calls have.
 //
-// Tasks are handed out in order, one at a time: where costs fall with the task, as those of the panels of a symmetric half do
-// (panel p meets all documents from its own on), the last tasks are the smallest and every worker stays busy to the end. worker, 0 <= worker < workers,
-// tells calls apart that run at the same time, so that each worker may own scratch space.
+// Tasks are handed out in order, one at a time: where costs fall with the task, as those of the
+// panels of a symmetric half do (panel p meets all documents from its own on), the last tasks are
+// the smallest and every worker stays busy to the end. worker, 0 <= worker < workers, tells calls
+// apart that run at the same time, so that each worker may own scratch space.
 //
-// The first error ends the run: no further task begins, and Run returns it. So does the end of ctx, whose error is returned then; a
-// task that should end early itself looks at the context that it is given. A task that panics, or that calls runtime.Goexit, ends the run
-// with a [PanicError], before which other errors stand back. A nil ctx, a nil work, fewer than one worker and fewer than
-// no tasks are errors.
+// The first error ends the run: no further task begins, and Run returns it. So does the end of ctx,
+// whose error is returned then; a task that should end early itself looks at the context that it is
+// given. A task that panics, or that calls runtime.Goexit, ends the run with a [PanicError], before
+// which other errors stand back. A nil ctx, a nil work, fewer than one worker and fewer than no
+// tasks are errors.
 func Run(ctx context.Context, workers, tasks int, work func(ctx context.Context, worker, task int) error) error {
 	switch {
 	case ctx == nil:
@@ -70,7 +73,8 @@ func Run(ctx context.Context, workers, tasks int, work func(ctx context.Context,
 	return context.Cause(ctx)
 }
 
-// PanicError says that a task of [Run] panicked. A panic on a worker's goroutine would end the program, and nobody could recover from it.
+// PanicError says that a task of [Run] panicked. A panic on a worker's goroutine would end the
+// program, and nobody could recover from it.
 type PanicError struct {
 	Value any    // what recover returned, or an error that names runtime.Goexit where the task called that
 	Stack []byte // of the goroutine that panicked, as debug.Stack has it

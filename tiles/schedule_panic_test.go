@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A task that panics ends the run with an error, not the program; the others are told and no further one begins.
+// A task that panics ends the run with an error, not the program; the others are told and no
+// further one begins.
 func TestRunPanics(t *testing.T) {
 	failure := errors.New("failure")
 	var none []int
@@ -18,8 +19,10 @@ func TestRunPanics(t *testing.T) {
 		wraps func(err error) bool
 		says  string
 	}{
-		{"value", func() { panic("broken") }, func(err error) bool { return errors.Unwrap(err) == nil }, "tiles: a task panicked: broken\n"},
-		{"error", func() { panic(failure) }, func(err error) bool { return errors.Is(err, failure) }, "tiles: a task panicked: failure\n"},
+		{"value", func() { panic("broken") }, func(err error) bool { return errors.Unwrap(err) == nil },
+			"tiles: a task panicked: broken\n"},
+		{"error", func() { panic(failure) }, func(err error) bool { return errors.Is(err, failure) },
+			"tiles: a task panicked: failure\n"},
 		{"index", func() { none[3] = 1 }, func(err error) bool {
 			var wrong runtime.Error
 			return errors.As(err, &wrong)
@@ -50,7 +53,8 @@ func TestRunPanics(t *testing.T) {
 			if !c.wraps(err) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s, %d workers: error %v", c.name, workers, err)
 			}
-			if stack := string(failed.Stack); !strings.Contains(stack, "schedule_panic_test.go") || !strings.Contains(err.Error(), stack) {
+			stack := string(failed.Stack)
+			if !strings.Contains(stack, "schedule_panic_test.go") || !strings.Contains(err.Error(), stack) {
 				t.Errorf("%s, %d workers: no line of the task in the stack\n%s", c.name, workers, stack)
 			}
 			if began[3+workers] {

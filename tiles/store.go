@@ -52,7 +52,8 @@ const (
 // ErrDamaged is wrapped by what Load returns for a file that isn't what Save wrote.
 var ErrDamaged = errors.New("damaged tile file")
 
-// OpenStore returns a store in a folder, which it makes where there is none. Temporary files that killed processes left there are removed; nothing else is.
+// OpenStore returns a store in a folder, which it makes where there is none. Temporary files that
+// killed processes left there are removed; nothing else is.
 func OpenStore(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("tiles: %w", err)
@@ -92,9 +93,12 @@ func (s *Store) path(p Piece) string {
 	return filepath.Join(s.dir, hex.EncodeToString(name[:])+suffix)
 }
 
-// Load reads a piece into rows: row(i), 0 <= i < Rows, returns where row i of the piece is to be written, at least Cols values; it is called once for each row, in
-// order, unless rows have no values. A row that is shorter, a nil row and a piece with a negative number or with more values than a slice holds are errors. After an error they hold anything. An error that wraps fs.ErrNotExist says that there is no file, one that wraps [ErrDamaged] that there
-// is a wrong one; in both cases, and in any other, the piece can be computed and saved again.
+// Load reads a piece into rows: row(i), 0 <= i < Rows, returns where row i of the piece is to be
+// written, at least Cols values; it is called once for each row, in order, unless rows have no
+// values. A row that is shorter, a nil row and a piece with a negative number or with more values
+// than a slice holds are errors. After an error they hold anything. An error that wraps
+// fs.ErrNotExist says that there is no file, one that wraps [ErrDamaged] that there is a wrong one;
+// in both cases, and in any other, the piece can be computed and saved again.
 func (s *Store) Load(p Piece, row func(i int) []float32) error {
 	if err := s.check(p, row); err != nil {
 		return fmt.Errorf("tiles: Load: %w", err)
@@ -131,8 +135,9 @@ func (s *Store) Has(p Piece) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == p.size()
 }
 
-// Save writes a piece: row(i) returns the values of row i, at least Cols of them, as for [Store.Load]. After an error, such as that of a full disk, or a panic of row, there is either
-// no file or a complete earlier one, and the temporary file is gone.
+// Save writes a piece: row(i) returns the values of row i, at least Cols of them, as for
+// [Store.Load]. After an error, such as that of a full disk, or a panic of row, there is either no
+// file or a complete earlier one, and the temporary file is gone.
 func (s *Store) Save(p Piece, row func(i int) []float32) error {
 	if err := s.check(p, row); err != nil {
 		return fmt.Errorf("tiles: Save: %w", err)
