@@ -131,7 +131,7 @@ func (c *Cached) Stats() CachedStats {
 
 // Diagonal returns k(xᵢ, xᵢ) for all documents i, the same bits as the diagonal of the Gram matrix.
 func (c *Cached) Diagonal(k Kernel) ([]float32, error) {
-	k, err := bind(k, c.e.own.x)
+	k, err := c.e.bind(k)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (c *Cached) Diagonal(k Kernel) ([]float32, error) {
 // is computed a panel at a time: Kernels.Panel rows that are missing cost as much as one, so rows are best asked for in panels. It reports no progress unless the
 // whole matrix is computed. It returns within a second of the end of ctx, with its error; after an error dst holds anything.
 func (c *Cached) Rows(ctx context.Context, k Kernel, rows []int, columns [][2]int, dst [][]float32) error {
-	k, err := bind(k, c.e.own.x)
+	k, err := c.e.bind(k)
 	if err != nil {
 		return err
 	}

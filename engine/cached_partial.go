@@ -155,7 +155,7 @@ func shareOut(mine []need, panel, workers int) (tasks [][][]need) {
 
 // computeTask makes and serves the tiles of a task.
 func (q *request) computeTask(ctx context.Context, task [][]need, scratch []float32) error {
-	c, e := q.c, q.c.e
+	e := q.c.e
 	docs := make([]int, len(task[0]))
 	for i, m := range task[0] {
 		docs[i] = q.rows[m.r]
@@ -164,9 +164,16 @@ func (q *request) computeTask(ctx context.Context, task [][]need, scratch []floa
 		return q.deviceTask(ctx, task, docs)
 	}
 	p := e.borrow()
-	defer e.giveBack(p)
 	p.load(e.own, docs)
-	defer p.unload()
+	err := q.computePanel(ctx, p, task, scratch)
+	p.unload() // not deferred: what panics leaves scratch space that nobody may use again
+	e.giveBack(p)
+	return err
+}
+
+// computePanel makes and serves the tiles of a task, whose documents are in the panel.
+func (q *request) computePanel(ctx context.Context, p *panel, task [][]need, scratch []float32) error {
+	c := q.c
 	for _, group := range task {
 		base, end := c.blockRange(group[0].span.block)
 		err := p.runColumns(ctx, all, base, end, func(lo, hi int, block []float32) error {

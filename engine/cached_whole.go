@@ -39,7 +39,10 @@ func (w *wholeC) row(i int) []float32 { return w.c[i*w.n : (i+1)*w.n] }
 
 // Build computes c of all pairs, each once, if it fits into the bound and isn't there yet; it does nothing otherwise. The first Rows does the same. It
 // fails with a [MemoryError] where the machine hasn't as much left. It reports progress as [Engine.Gram] does. Of several callers one computes and the others wait; when that one's ctx ends, another goes on from there.
-func (c *Cached) Build(ctx context.Context) error {
+func (c *Cached) Build(ctx context.Context) (err error) {
+	if err := c.e.open(); err != nil {
+		return err
+	}
 	w := c.whole
 	if w == nil || w.complete.Load() {
 		return nil
@@ -60,8 +63,8 @@ func (c *Cached) Build(ctx context.Context) error {
 		w.c = tiles.Make(w.n * w.n)
 		w.bytes.Add(wholeBytes(w.n))
 	}
-	report := startProgress(c.e.progress, int64(w.n)*int64(w.n+1)/2)
-	defer report.finish()
+	ctx, report := startProgress(ctx, c.e.progress, pairsOf(w.n))
+	defer report.finish(&err)
 	for p, have := range w.have {
 		if have {
 			report.done.Add(c.panelPairs(p))
@@ -69,7 +72,6 @@ func (c *Cached) Build(ctx context.Context) error {
 	}
 	var matrix [32]byte
 	if c.store != nil {
-		var err error
 		if matrix, err = c.identity(ctx); err != nil {
 			return err
 		}

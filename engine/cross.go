@@ -9,13 +9,16 @@ import (
 
 // CrossTiles computes k between the engine's documents, the rows of tiles, and test documents, the columns, and hands it to visit a tile at a time: all engine's
 // documents from the first to the last for one panel of test documents, then for the next. Values have the same bits as those of [Engine.Cross]. An error of visit ends
-// the computation; so does the end of ctx, within a second, with its error.
+// the computation, as does a panic, which comes back as a [tiles.PanicError]; so does the end of ctx, within a second, with its error.
 //
 // It runs on the caller's goroutine, reports no progress and needs no memory for results: a caller with many test documents calls it from several goroutines,
 // each with some of them, and takes the results while they are in the cache. It holds CrossTilesBytes. Both sides must have been embedded by the same embedder.
 func (e *Engine) CrossTiles(ctx context.Context, k Kernel, test *sparse.Embedded, visit func(t *Tile) error) error {
 	k, err := e.bindCross(k, test)
 	if err != nil {
+		return err
+	}
+	if visit, err = visitor(visit); err != nil {
 		return err
 	}
 	if e.device != nil {
@@ -25,8 +28,7 @@ func (e *Engine) CrossTiles(ctx context.Context, k Kernel, test *sparse.Embedded
 	if err != nil {
 		return err
 	}
-	p := e.borrow()
-	defer e.giveBack(p)
+	p := e.borrow() // given back unless a panic leaves it as it is
 	width := e.kernels.Panel
 	docs := make([]int, 0, width)
 	for first := 0; first < test.Rows(); first += width {
@@ -34,23 +36,25 @@ func (e *Engine) CrossTiles(ctx context.Context, k Kernel, test *sparse.Embedded
 		for i := first; i < min(first+width, test.Rows()); i++ {
 			docs = append(docs, i)
 		}
-		t := Tile{Column: first, Cols: len(docs), Width: width}
+		var t Tile
 		p.load(from, docs)
 		err := p.run(ctx, all, func(lo, hi int, c []float32) error {
 			if err := mapTile(k, e.kernels, c, c, e.own.norms[lo:hi], p.norms); err != nil {
 				return err
 			}
 			p.lap(&p.stats.Map)
-			t.First, t.Rows, t.C = lo, hi-lo, c
+			t = Tile{First: lo, Rows: hi - lo, Column: first, Cols: len(docs), Width: width, C: c}
 			err := visit(&t)
 			p.lap(&p.stats.Store)
 			return err
 		})
 		p.unload()
 		if err != nil {
+			e.giveBack(p)
 			return err
 		}
 	}
+	e.giveBack(p)
 	return nil
 }
 
@@ -64,5 +68,5 @@ func (e *Engine) bindCross(k Kernel, test *sparse.Embedded) (Kernel, error) {
 	if test.Embedder != e.own.x.Embedder {
 		return nil, fmt.Errorf("engine: test documents were embedded by another embedder, expected the one fitted on the training documents")
 	}
-	return bind(k, e.own.x)
+	return e.bind(k)
 }

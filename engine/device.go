@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/gramengine/gram/engine/device"
@@ -36,12 +37,21 @@ func (e *Engine) Backend() string {
 	return string(e.kernels.ISA)
 }
 
-// Close gives back what a device holds. An engine without one needs no closing. It must not be used afterwards.
+// Close gives back what a device holds. An engine without one needs no closing. No computation may be under way, and those that begin afterwards come back with an error.
+// Closing it again does nothing.
 func (e *Engine) Close() error {
-	if e.device == nil {
+	if e.closed.Swap(true) || e.device == nil {
 		return nil
 	}
 	return e.device.Close()
+}
+
+// open returns an error where the engine is closed.
+func (e *Engine) open() error {
+	if e.closed.Load() {
+		return errors.New("engine: it is closed, and can't be used any more")
+	}
+	return nil
 }
 
 // programs keeps the programs of the kernels that were asked for last.
@@ -177,10 +187,9 @@ func (e *Engine) deviceCrossTiles(ctx context.Context, k Kernel, test *sparse.Em
 	tile := make([]float32, blockDocs*width)
 	return e.onDevice(ctx, k, test, &device.Request{Docs: sequence(test.Rows()), Hi: n}, func(b *device.Block) error {
 		for first := 0; first < b.Rows; first += width {
-			t := Tile{Column: b.First + first, Cols: min(width, b.Rows-first), Width: width, C: tile}
 			for lo := 0; lo < n; lo += blockDocs {
-				t.First, t.Rows = lo, min(blockDocs, n-lo)
-				t.C = tile[:t.Rows*width]
+				rows := min(blockDocs, n-lo)
+				t := Tile{First: lo, Rows: rows, Column: b.First + first, Cols: min(width, b.Rows-first), Width: width, C: tile[:rows*width]}
 				e.kernels.Transpose(t.C, width, b.Value[first*b.Width+lo:], b.Width, t.Cols, t.Rows)
 				if err := visit(&t); err != nil {
 					return err

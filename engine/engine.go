@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/sparse"
@@ -50,6 +51,7 @@ type Engine struct {
 	panelMost int64 // bytes that a panel comes to hold
 
 	device   Device // nil where panels compute
+	closed   atomic.Bool
 	programs programs
 
 	mu    sync.Mutex
@@ -66,13 +68,23 @@ func (o Options) resolve() (*asm.Kernels, int, error) {
 			return nil, 0, fmt.Errorf("engine: %w", err)
 		}
 	}
+	workers, err := o.resolveWorkers()
+	return kernels, workers, err
+}
+
+// mostWorkers is far above what any machine has cores for, and so few that sizes in proportion to it are numbers.
+const mostWorkers = 1 << 16
+
+func (o Options) resolveWorkers() (int, error) {
 	switch {
-	case o.Workers < 0:
-		return nil, 0, fmt.Errorf("engine: %d workers, expected a positive number, or 0 for all cores", o.Workers)
+	case o.Workers < 0 || o.Workers > mostWorkers:
+		return 0, fmt.Errorf("engine: %d workers, expected a number up to %d, or 0 for all cores", o.Workers, mostWorkers)
+	case o.MemoryBytes < 0:
+		return 0, fmt.Errorf("engine: MemoryBytes is %d, expected a number above 0, or 0 for no bound", o.MemoryBytes)
 	case o.Workers == 0:
-		return kernels, runtime.GOMAXPROCS(0), nil
+		return runtime.GOMAXPROCS(0), nil
 	}
-	return kernels, o.Workers, nil
+	return o.Workers, nil
 }
 
 // SeamDocuments is the number of documents whose tails are added up at a time. A test that compares results to the bit takes more, so that the seam
@@ -170,16 +182,17 @@ func (e *Engine) giveBack(p *panel) {
 	}
 }
 
-// bind checks that a kernel and documents fit and fills in what the kernel takes from the documents.
-func bind(k Kernel, x *sparse.Embedded) (Kernel, error) {
+// bind checks that the engine is open and that a kernel fits its documents, and fills in what the kernel takes from them.
+func (e *Engine) bind(k Kernel) (Kernel, error) {
+	x := e.own.x
+	if err := e.open(); err != nil {
+		return nil, err
+	}
 	if err := isMap(k); err != nil {
 		return nil, err
 	}
 	if want, have := k.Embedding(), x.Embedder.Embedding; want != have {
 		return nil, fmt.Errorf("engine: kernel %s wants documents embedded as %s, found %s; its specification takes embed=%s", k, want, have, have)
-	}
-	if n := len(x.Norms); n != x.Rows() && usesNorms(k) {
-		return nil, fmt.Errorf("engine: kernel %s is a function of the documents' norms: found %d of them for %d documents", k, n, x.Rows())
 	}
 	return Resolve(k, len(x.Embedder.Terms)), nil
 }

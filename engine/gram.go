@@ -12,6 +12,10 @@ import (
 //
 // It allocates GramBytes, and fails with a [MemoryError] before that where Options.MemoryBytes, or what the machine has left, is less. It returns within a second of the end of ctx, with its error.
 func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
+	k, err := e.bind(k)
+	if err != nil {
+		return nil, err
+	}
 	if err := e.fits("the Gram matrix", e.GramBytes()); err != nil {
 		return nil, err
 	}
@@ -25,17 +29,19 @@ func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
 
 // GramTo is Gram into a matrix that there is already, of Len rows and columns, whose memory may be that of an earlier result. After an error the
 // matrix holds anything.
-func (e *Engine) GramTo(ctx context.Context, k Kernel, g *Symmetric) error {
+func (e *Engine) GramTo(ctx context.Context, k Kernel, g *Symmetric) (err error) {
 	n, width := e.Len(), e.kernels.Panel
-	k, err := bind(k, e.own.x)
-	if err != nil {
+	if k, err = e.bind(k); err != nil {
 		return err
 	}
-	if g.N != n || len(g.Data) != n*n {
-		return fmt.Errorf("engine: destination of %d rows with %d values, expected %d with %d", g.N, len(g.Data), n, n*n)
+	if g == nil {
+		return fmt.Errorf("engine: a nil destination, expected one of %d rows", n)
 	}
-	report := startProgress(e.progress, int64(n)*int64(n+1)/2)
-	defer report.finish()
+	if g.N != n || !isProduct(len(g.Data), n, n) {
+		return fmt.Errorf("engine: destination of %d rows with %d values, expected %d rows and columns", g.N, len(g.Data), n)
+	}
+	ctx, report := startProgress(ctx, e.progress, pairsOf(n))
+	defer report.finish(&err)
 	if e.device != nil {
 		return e.deviceGram(ctx, k, g.Data, report)
 	}
@@ -84,7 +90,7 @@ func (e *Engine) panels(ctx context.Context, from *side, rows int, work func(p *
 // panelsOf is panels for any documents; first is the number, in docs, of the panel's first.
 func (e *Engine) panelsOf(ctx context.Context, from *side, docs []int, work func(p *panel, first int) error) error {
 	width := e.kernels.Panel
-	held := make([]*panel, e.workers)
+	held := make([]*panel, min(e.workers, len(docs)/width+1))
 	defer func() {
 		for _, p := range held {
 			if p != nil {
@@ -97,29 +103,31 @@ func (e *Engine) panelsOf(ctx context.Context, from *side, docs []int, work func
 			held[w] = e.borrow()
 		}
 		p := held[w]
+		held[w] = nil // what panics leaves scratch space that nobody may use again
 		first := task * width
 		p.load(from, docs[first:min(first+width, len(docs))])
-		defer p.unload()
-		return work(p, first)
+		err := work(p, first)
+		p.unload()
+		held[w] = p
+		return err
 	})
 }
 
 // Rows writes the rows of the Gram matrix of the given documents, in any order: dst has len(rows) rows and Len columns.
-func (e *Engine) Rows(ctx context.Context, k Kernel, rows []int, dst *Dense) error {
-	k, err := bind(k, e.own.x)
-	if err != nil {
+func (e *Engine) Rows(ctx context.Context, k Kernel, rows []int, dst *Dense) (err error) {
+	if k, err = e.bind(k); err != nil {
 		return err
 	}
-	if dst.Rows != len(rows) || dst.Cols != e.Len() || len(dst.Data) != dst.Rows*dst.Cols {
-		return fmt.Errorf("engine: destination of %d×%d with %d values, expected %d×%d", dst.Rows, dst.Cols, len(dst.Data), len(rows), e.Len())
+	if err := dst.hasShape(len(rows), e.Len()); err != nil {
+		return err
 	}
 	for _, i := range rows {
 		if i < 0 || i >= e.Len() {
 			return fmt.Errorf("engine: row %d, expected one from 0 to %d", i, e.Len()-1)
 		}
 	}
-	report := startProgress(e.progress, int64(len(rows))*int64(e.Len()))
-	defer report.finish()
+	ctx, report := startProgress(ctx, e.progress, int64(len(rows))*int64(e.Len()))
+	defer report.finish(&err)
 	return e.rows(ctx, k, e.own, rows, dst, report)
 }
 
@@ -168,16 +176,16 @@ func (e *Engine) CrossTo(ctx context.Context, k Kernel, test *sparse.Embedded, d
 	if err != nil {
 		return err
 	}
-	if n, m := e.Len(), test.Rows(); dst.Rows != m || dst.Cols != n || len(dst.Data) != m*n {
-		return fmt.Errorf("engine: destination of %d×%d with %d values, expected %d×%d", dst.Rows, dst.Cols, len(dst.Data), m, n)
+	if err := dst.hasShape(test.Rows(), e.Len()); err != nil {
+		return err
 	}
 	return e.crossTo(ctx, k, test, dst)
 }
 
 // crossTo is CrossTo for a kernel that is bound and a matrix that fits. A device takes test documents as they are; panels take them in head/tail form.
-func (e *Engine) crossTo(ctx context.Context, k Kernel, test *sparse.Embedded, dst *Dense) error {
-	report := startProgress(e.progress, int64(dst.Rows)*int64(dst.Cols))
-	defer report.finish()
+func (e *Engine) crossTo(ctx context.Context, k Kernel, test *sparse.Embedded, dst *Dense) (err error) {
+	ctx, report := startProgress(ctx, e.progress, int64(dst.Rows)*int64(dst.Cols))
+	defer report.finish(&err)
 	if e.device != nil {
 		return e.deviceRows(ctx, k, test, sequence(dst.Rows), dst, report)
 	}

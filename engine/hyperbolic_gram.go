@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 
 	"github.com/gramengine/gram/engine/internal/hyperbolic"
 	"github.com/gramengine/gram/tiles"
@@ -40,12 +39,9 @@ func NewHyperbolic(ctx context.Context, h Hyperbolic, x *Normals, opt Options) (
 	if err != nil {
 		return nil, fmt.Errorf("engine: %s on points of %d coordinates: %w", h, x.p, err)
 	}
-	if opt.Workers < 0 {
-		return nil, fmt.Errorf("engine: %d workers, expected a positive number, or 0 for all cores", opt.Workers)
-	}
-	g := &HyperbolicGram{spec: h, x: x, kernel: kernel, workers: opt.Workers, memory: opt.MemoryBytes, progress: opt.Progress}
-	if g.workers == 0 {
-		g.workers = runtime.GOMAXPROCS(0)
+	g := &HyperbolicGram{spec: h, x: x, kernel: kernel, memory: opt.MemoryBytes, progress: opt.Progress}
+	if g.workers, err = opt.resolveWorkers(); err != nil {
+		return nil, err
 	}
 	if err := allowed("the distributions", x.Bytes(), g.memory); err != nil {
 		return nil, err
@@ -107,8 +103,8 @@ func (g *HyperbolicGram) at(i, j int) float32 {
 func (g *HyperbolicGram) GramBytes() int64 { return matrixBytes(g.Len(), g.Len()) }
 
 // Gram returns the matrix of all pairs; each is computed once. It returns within a second of the end of ctx, with its cause.
-func (g *HyperbolicGram) Gram(ctx context.Context) (*Symmetric, error) {
-	err := allowed("the Gram matrix", together(g.x.Bytes(), g.GramBytes()), g.memory)
+func (g *HyperbolicGram) Gram(ctx context.Context) (m *Symmetric, err error) {
+	err = allowed("the Gram matrix", together(g.x.Bytes(), g.GramBytes()), g.memory)
 	if err == nil {
 		err = affordable("the Gram matrix", g.GramBytes())
 	}
@@ -116,9 +112,13 @@ func (g *HyperbolicGram) Gram(ctx context.Context) (*Symmetric, error) {
 		return nil, err
 	}
 	n := g.Len()
-	m := &Symmetric{N: n, Data: tiles.Make(n * n)}
-	report := startProgress(g.progress, int64(n)*int64(n+1)/2)
-	defer report.finish()
+	m = &Symmetric{N: n, Data: tiles.Make(n * n)}
+	ctx, report := startProgress(ctx, g.progress, pairsOf(n))
+	defer func() {
+		if report.finish(&err); err != nil {
+			m = nil
+		}
+	}()
 	err = tiles.Run(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {
 		first := task * normalTile
 		last := min(first+normalTile, n)
@@ -137,10 +137,7 @@ func (g *HyperbolicGram) Gram(ctx context.Context) (*Symmetric, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	return m, err
 }
 
 // Rows writes the rows from first on: as many as dst has, whose columns are all distributions. It returns within a second of the end of ctx.

@@ -23,6 +23,17 @@ func NewDense(rows, cols int) *Dense {
 	return &Dense{Rows: rows, Cols: cols, Data: make([]float32, rows*cols)}
 }
 
+// hasShape checks that d is there, of so many rows and columns.
+func (d *Dense) hasShape(rows, cols int) error {
+	if d == nil {
+		return fmt.Errorf("engine: a nil destination, expected one of %d×%d", rows, cols)
+	}
+	if d.Rows != rows || d.Cols != cols || !isProduct(len(d.Data), rows, cols) {
+		return fmt.Errorf("engine: destination of %d×%d with %d values, expected %d×%d", d.Rows, d.Cols, len(d.Data), rows, cols)
+	}
+	return nil
+}
+
 // Dims returns the number of rows and columns.
 func (d *Dense) Dims() (r, c int) { return d.Rows, d.Cols }
 

@@ -28,7 +28,7 @@ func (m *Matrix) onDevice() (ResidentDevice, *device.Program, error) {
 	if !ok {
 		return nil, nil, nil
 	}
-	k, err := bind(m.k, e.own.x)
+	k, err := e.bind(m.k)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
@@ -33,28 +34,31 @@ func (o Options) StripesBytes(documents int) (int64, error) {
 }
 
 // Stripes computes all rows of the Gram matrix of k in order, a stripe of rows at a time, and hands each to yield with the number of its first row;
-// yield must not keep the stripe. The next stripe is computed while yield runs. An error of yield ends the computation.
+// yield must not keep the stripe. The next stripe is computed while yield runs. An error of yield ends the computation, as does a panic, which comes back as a
+// [tiles.PanicError].
 //
 // It allocates StripesBytes, two stripes, however large the matrix is; in return every pair is computed twice, for (i, j) and for (j, i).
-func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, stripe *Dense) error) error {
-	k, err := bind(k, e.own.x)
-	if err != nil {
+func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, stripe *Dense) error) (err error) {
+	if k, err = e.bind(k); err != nil {
 		return err
+	}
+	if yield == nil {
+		return errors.New("engine: a nil function yield, expected one that takes stripes")
 	}
 	if err := e.fits("two stripes of the Gram matrix", e.StripesBytes()); err != nil {
 		return err
 	}
 	n, height := e.Len(), e.stripeRows()
-	report := startProgress(e.progress, int64(n)*int64(n))
-	defer report.finish()
+	ctx, report := startProgress(ctx, e.progress, int64(n)*int64(n))
+	defer report.finish(&err)
 
 	type stripe struct {
-		first int
-		data  *Dense
+		first, rows int
+		data        []float32 // of height rows
 	}
-	free := make(chan *Dense, 2)
-	free <- NewDense(height, n)
-	free <- NewDense(height, n)
+	free := make(chan []float32, 2)
+	free <- NewDense(height, n).Data
+	free <- NewDense(height, n).Data
 	ready := make(chan stripe)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -65,13 +69,13 @@ func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, st
 				rows[i] = first + i
 			}
 			select {
-			case whole := <-free:
-				d := &Dense{Rows: len(rows), Cols: n, Data: whole.Data[:len(rows)*n]}
+			case data := <-free:
+				d := &Dense{Rows: len(rows), Cols: n, Data: data[:len(rows)*n]}
 				if err := e.rows(ctx, k, e.own, rows, d, report); err != nil {
 					return err
 				}
 				select {
-				case ready <- stripe{first, d}:
+				case ready <- stripe{first, len(rows), data}:
 				case <-ctx.Done():
 					return context.Cause(ctx)
 				}
@@ -83,10 +87,12 @@ func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, st
 	})
 	group.Go(func() error {
 		for s := range ready {
-			if err := yield(s.first, s.data); err != nil {
+			part := s.data[: s.rows*n : s.rows*n]
+			err := guarded("yield", func() error { return yield(s.first, &Dense{Rows: s.rows, Cols: n, Data: part}) })
+			if err != nil {
 				return err
 			}
-			free <- &Dense{Rows: height, Cols: n, Data: s.data.Data[:cap(s.data.Data)]}
+			free <- s.data
 		}
 		return nil
 	})

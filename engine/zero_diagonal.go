@@ -13,7 +13,7 @@ type ZeroDiagonal struct {
 // the kernel uses norms: a document without terms is nothing to warn of. It takes some 0.1 µs a document and as much for each part of a kernel that is made of others.
 // It fails where Gram would before it computes anything. It may be called concurrently.
 func (e *Engine) ZeroDiagonal(k Kernel) (ZeroDiagonal, error) {
-	k, err := bind(k, e.own.x)
+	k, err := e.bind(k)
 	if err != nil {
 		return ZeroDiagonal{}, err
 	}
