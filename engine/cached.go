@@ -70,6 +70,9 @@ const blockCols = 4096
 
 // Cached returns a cache of the engine's tiles of c.
 func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
+	if err := e.open(); err != nil {
+		return nil, err
+	}
 	n := e.Len()
 	c := &Cached{e: e, limit: opt.CacheBytes, store: opt.Store}
 	switch {
@@ -92,7 +95,7 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 		c.whole, c.width = newWhole(e), n
 		return c, nil
 	}
-	columns := (opt.TileColumns + blockDocs - 1) / blockDocs * blockDocs
+	columns := (min(opt.TileColumns, n) + blockDocs - 1) / blockDocs * blockDocs
 	if columns == 0 {
 		columns = blockCols
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/sparse"
@@ -65,8 +66,23 @@ func (e *Engine) CrossTilesBytes(rows int, values int64) int64 {
 
 // bindCross checks that a kernel and test documents fit.
 func (e *Engine) bindCross(k Kernel, test *sparse.Embedded) (Kernel, error) {
-	if test.Embedder != e.own.x.Embedder {
-		return nil, fmt.Errorf("engine: test documents were embedded by another embedder, expected the one fitted on the training documents")
+	if test == nil {
+		return nil, errors.New("engine: no test documents, expected some")
 	}
-	return e.bind(k)
+	if test.Embedder != e.own.x.Embedder {
+		return nil, errors.New("engine: test documents were embedded by another embedder, expected the one fitted on the training documents")
+	}
+	k, err := e.bind(k)
+	if err != nil || test == e.own.x {
+		return k, err
+	}
+	if err := test.Validate(); err != nil {
+		return nil, fmt.Errorf("engine: test documents: %w", err)
+	}
+	if usesNorms(k) {
+		if err := checkNorms(test); err != nil {
+			return nil, fmt.Errorf("engine: kernel %s is a function of the test documents' norms: %w", k, err)
+		}
+	}
+	return k, nil
 }

@@ -98,9 +98,11 @@ func (e *Engine) onDevice(ctx context.Context, k Kernel, from *sparse.Embedded, 
 			inner := visit
 			visit = func(b *device.Block) error {
 				err := tiles.Run(ctx, e.workers, b.Rows, func(_ context.Context, _, i int) error {
-					row := b.Row(i)
-					x := float32(from.Norms[r.Docs[b.First+i]])
-					return mapTile(k, e.kernels, row, row, []float32{x}, e.own.norms[r.Lo:r.Lo+b.Cols])
+					row, x := b.Row(i), [1]float32{}
+					if from.Norms != nil { // else it is a kernel of c alone
+						x[0] = float32(from.Norms[r.Docs[b.First+i]])
+					}
+					return mapTile(k, e.kernels, row, row, x[:], e.own.norms[r.Lo:r.Lo+b.Cols])
 				})
 				if err != nil {
 					return err

@@ -50,6 +50,8 @@ type Engine struct {
 
 	panelMost int64 // bytes that a panel comes to hold
 
+	badNorms error // why kernels that look at norms are refused
+
 	device   Device // nil where panels compute
 	closed   atomic.Bool
 	programs programs
@@ -92,6 +94,7 @@ func (o Options) resolveWorkers() (int, error) {
 const SeamDocuments = tailDocs
 
 // New makes an engine for the documents x. It copies them into head/tail form, which takes about as much memory as x; x must stay unchanged.
+// Errors: options that there are none of, what x.Validate finds, a [MemoryError], what Options.Device returns.
 func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 	return NewContext(context.Background(), x, opt)
 }
@@ -100,6 +103,9 @@ func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
 	kernels, workers, err := opt.resolve()
 	if err != nil {
+		return nil, err
+	}
+	if err := x.Validate(); err != nil {
 		return nil, err
 	}
 	e := &Engine{kernels: kernels, pairing: pairingOf(kernels, x.Embedder.Pairing), workers: workers, memory: opt.MemoryBytes, progress: opt.Progress}
@@ -122,6 +128,7 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 	}
 	e.tailDirect = e.own.split.Tail.LongestRow() <= directValues
 	e.panelMost = e.panelBytes()
+	e.badNorms = checkNorms(x)
 	if opt.Device != nil {
 		if e.device, err = opt.Device(ctx, x); err != nil {
 			return nil, err
@@ -194,5 +201,21 @@ func (e *Engine) bind(k Kernel) (Kernel, error) {
 	if want, have := k.Embedding(), x.Embedder.Embedding; want != have {
 		return nil, fmt.Errorf("engine: kernel %s wants documents embedded as %s, found %s; its specification takes embed=%s", k, want, have, have)
 	}
+	if e.badNorms != nil && usesNorms(k) {
+		return nil, fmt.Errorf("engine: kernel %s is a function of the documents' norms: %w", k, e.badNorms)
+	}
 	return Resolve(k, len(x.Embedder.Terms)), nil
+}
+
+// checkNorms checks that documents have norms, and none whose square float32 can't hold: only some kernels look at them.
+func checkNorms(x *sparse.Embedded) error {
+	if n := len(x.Norms); n != x.Rows() {
+		return fmt.Errorf("found %d of them for %d documents", n, x.Rows())
+	}
+	for i, v := range x.Norms {
+		if !(v <= sparse.MostNorm) {
+			return fmt.Errorf("found %v in row %d, expected at most %v", v, i, float64(sparse.MostNorm))
+		}
+	}
+	return nil
 }

@@ -54,6 +54,9 @@ func (e *DeviationError) Error() string {
 // NormalsOf returns the distributions of vectors as [Normals.Vectors] makes them, embedded raw: the last of the embedder's terms is the column of σ. Errors: another
 // embedding, a [*DeviationError] for the first row without σ.
 func NormalsOf(x *sparse.Embedded) (*Normals, error) {
+	if err := x.Validate(); err != nil {
+		return nil, err
+	}
 	if want := (sparse.Embedding{}); x.Embedder.Embedding != want {
 		return nil, fmt.Errorf("engine: vectors embedded as %s, expected distributions of sets of points as Normals.Vectors makes them, embedded as %s", x.Embedder, want)
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -32,8 +33,12 @@ type Reference struct {
 	scratch sync.Pool                  // of *scatter, for Row
 }
 
-// NewReference makes a reference for the documents x.
+// NewReference makes a reference for the documents x, which must stay unchanged. It panics with what x.Validate finds: a reference for rows that aren't in order would agree
+// with the wrong values of an engine.
 func NewReference(x *sparse.Embedded) *Reference {
+	if err := x.Validate(); err != nil {
+		panic(err)
+	}
 	r := &Reference{x: x, units: make([]float64, 0, len(x.Values))}
 	r.term, r.share = referenceTerms(x.Embedder.Pairing)
 	var row []float64
@@ -94,12 +99,17 @@ func (r *Reference) C(i, j int) float64 {
 	return s.value() / 2
 }
 
-// Norm returns the norm of document i.
-func (r *Reference) Norm(i int) float64 { return r.x.Norms[i] }
+// Norm returns the norm of document i, NaN where the documents have none.
+func (r *Reference) Norm(i int) float64 {
+	if r.x.Norms == nil {
+		return math.NaN()
+	}
+	return r.x.Norms[i]
+}
 
 // Value returns k's value for documents i and j.
 func (r *Reference) Value(k Kernel, i, j int) float64 {
-	return r.Resolve(k).Eval(r.C(i, j), r.x.Norms[i], r.x.Norms[j])
+	return r.Resolve(k).Eval(r.C(i, j), r.Norm(i), r.Norm(j))
 }
 
 // Resolve returns k with what depends on the documents filled in, as [Resolve] does: terms are those of the training documents.
@@ -115,6 +125,12 @@ func (r *Reference) Resolve(k Kernel) Kernel { return Resolve(k, len(r.x.Embedde
 // is within 2⁻⁵¹ of C, relative to itself, down to c = cancelled; smaller ones are left to C. Row and C don't agree to the bit. The terms of histograms, which are rounded, leave
 // 2⁻⁴⁸ in all, hence 2⁻³⁸ relative to c down to cancelledHistogram.
 func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
+	if i < 0 || i >= r.Len() {
+		return fmt.Errorf("engine: row %d, expected one from 0 to %d", i, r.Len()-1)
+	}
+	if len(dst) != r.Len() {
+		return fmt.Errorf("engine: destination of %d values for row %d, expected %d", len(dst), i, r.Len())
+	}
 	w := r.scratch.Get().(*scatter)
 	defer r.scratch.Put(w)
 	ti, a := r.row(i)

@@ -1,0 +1,256 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// copied is a deep copy of documents, to be spoilt.
+func copied(x *sparse.Embedded) *sparse.Embedded {
+	y := *x
+	y.Offsets, y.Terms, y.Values, y.Raw = slices.Clone(x.Offsets), slices.Clone(x.Terms), slices.Clone(x.Values), slices.Clone(x.Raw)
+	y.Norms, y.Divisors = slices.Clone(x.Norms), slices.Clone(x.Divisors)
+	return &y
+}
+
+// spoilt are documents that contradict themselves.
+func spoilt(x *sparse.Embedded) map[string]*sparse.Embedded {
+	all := map[string]*sparse.Embedded{"nil": nil, "no embedder": {CSR: x.CSR, Raw: x.Raw, Norms: x.Norms, Divisors: x.Divisors}}
+	for name, spoil := range map[string]func(x *sparse.Embedded){
+		"exchanged terms": func(x *sparse.Embedded) { x.Terms[0], x.Terms[1] = x.Terms[1], x.Terms[0] },
+		"a term twice":    func(x *sparse.Embedded) { x.Terms[1] = x.Terms[0] },
+		"a term beyond":   func(x *sparse.Embedded) { x.Terms[len(x.Terms)-1] = 1 << 31 },
+		"short terms":     func(x *sparse.Embedded) { x.Terms = x.Terms[:len(x.Terms)-1] },
+		"short raws":      func(x *sparse.Embedded) { x.Raw = x.Raw[:len(x.Raw)-1] },
+		"short norms":     func(x *sparse.Embedded) { x.Norms = x.Norms[:len(x.Norms)-1] },
+		"offsets back":    func(x *sparse.Embedded) { x.Offsets[2] = x.Offsets[1] - 1 },
+		"offsets beyond":  func(x *sparse.Embedded) { x.Offsets[len(x.Offsets)-1]++ },
+		"a wrong value":   func(x *sparse.Embedded) { x.Values[3] = 2 },
+		"a NaN":           func(x *sparse.Embedded) { x.Values[3] = float32(math.NaN()) },
+		"a norm of NaN":   func(x *sparse.Embedded) { x.Norms[3] = math.NaN() },
+		"a norm below 0":  func(x *sparse.Embedded) { x.Norms[3] = -1 },
+	} {
+		all[name] = copied(x)
+		spoil(all[name])
+	}
+	return all
+}
+
+// No way into an engine takes documents that contradict themselves: unsorted terms gave a wrong value in silence, and the reference had the same.
+func TestDocumentsAreChecked(t *testing.T) {
+	x := embedded(t, sparse.Embedding{}, zipf(30, 50, 10, 1))
+	e, k, ctx := newEngine(t, x, Options{}), parse(t, "linear"), t.Context()
+	visit := func(*Tile) error { return nil }
+	for name, bad := range spoilt(x) {
+		for way, use := range map[string]func() error{
+			"New":        func() error { _, err := New(bad, Options{}); return err },
+			"Cross":      func() error { _, err := e.Cross(ctx, k, bad); return err },
+			"CrossTo":    func() error { return e.CrossTo(ctx, k, bad, NewDense(30, 30)) },
+			"CrossTiles": func() error { return e.CrossTiles(ctx, k, bad, visit) },
+			"NormalsOf":  func() error { _, err := NormalsOf(bad); return err },
+			"NewReference": func() (err error) {
+				defer func() { err, _ = recover().(error) }()
+				NewReference(bad)
+				return nil
+			},
+		} {
+			if err := use(); err == nil {
+				t.Errorf("%s takes documents with %s", way, name)
+			}
+		}
+	}
+	other := embedded(t, sparse.Embedding{}, zipf(30, 50, 10, 2))
+	if _, err := e.Cross(ctx, k, other); err == nil {
+		t.Error("Cross takes documents of another embedder")
+	}
+}
+
+// Norms whose squares float32 can't hold are refused by kernels that look at them, for training and for test documents.
+func TestLongDocuments(t *testing.T) {
+	m := zipf(30, 50, 10, 1)
+	long := &sparse.CSR{Cols: m.Cols, Offsets: m.Offsets, Terms: m.Terms, Values: slices.Clone(m.Values)}
+	lo := m.Offsets[7]
+	long.Values[lo] = 1e19
+	f, ctx := (sparse.Embedding{}).Fit(m), t.Context()
+	of := func(m *sparse.CSR) *sparse.Embedded {
+		x, err := f.Transform(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	x, y := of(m), of(long)
+	for _, spec := range []string{"linear", "rbf:gamma=1", "arccos:n=2"} {
+		k := parse(t, spec)
+		if _, err := newEngine(t, y, Options{}).Gram(ctx, k); err == nil || !strings.Contains(err.Error(), "in row 7, expected at most 4.6") {
+			t.Errorf("%s on long documents: error %v", spec, err)
+		}
+		if _, err := newEngine(t, x, Options{}).Cross(ctx, k, y); err == nil || !strings.Contains(err.Error(), "in row 7, expected at most 4.6") {
+			t.Errorf("%s on long test documents: error %v", spec, err)
+		}
+	}
+	if _, err := newEngine(t, x, Options{}).Cross(ctx, parse(t, "arccos:n=0,embed=tf"), y); err != nil {
+		t.Errorf("a kernel of the cosine: %v", err)
+	}
+}
+
+// Destinations of another shape, rows that aren't there, functions that are nil and options out of range are refused.
+func TestEngineRefuses(t *testing.T) {
+	const n = 20
+	x := embedded(t, sparse.Sphere, zipf(n, 50, 10, 1))
+	e, k, ctx := newEngine(t, x, Options{}), parse(t, "diffusion:t=0.5"), t.Context()
+	d := func(rows, cols, values int) *Dense {
+		return &Dense{Rows: rows, Cols: cols, Data: make([]float32, values)}
+	}
+	for name, use := range map[string]func() error{
+		"Gram, no kernel":             func() error { _, err := e.Gram(ctx, nil); return err },
+		"GramTo, nil":                 func() error { return e.GramTo(ctx, k, nil) },
+		"GramTo, too few rows":        func() error { return e.GramTo(ctx, k, &Symmetric{N: n - 1, Data: make([]float32, (n-1)*(n-1))}) },
+		"GramTo, too few values":      func() error { return e.GramTo(ctx, k, &Symmetric{N: n, Data: make([]float32, n*n-1)}) },
+		"Rows, nil":                   func() error { return e.Rows(ctx, k, []int{1}, nil) },
+		"Rows, a row beyond":          func() error { return e.Rows(ctx, k, []int{n}, d(1, n, n)) },
+		"Rows, a row below 0":         func() error { return e.Rows(ctx, k, []int{-1}, d(1, n, n)) },
+		"Rows, too few values":        func() error { return e.Rows(ctx, k, []int{1, 2}, d(2, n, 2*n-1)) },
+		"Rows, too many rows":         func() error { return e.Rows(ctx, k, []int{1, 2}, d(3, n, 3*n)) },
+		"Rows, columns for rows":      func() error { return e.Rows(ctx, k, []int{1, 2}, d(n, 2, 2*n)) },
+		"CrossTo, nil":                func() error { return e.CrossTo(ctx, k, x, nil) },
+		"CrossTo, a row less":         func() error { return e.CrossTo(ctx, k, x, d(n-1, n, n*(n-1))) },
+		"Tiles, nil":                  func() error { return e.Tiles(ctx, nil) },
+		"CrossTiles, nil":             func() error { return e.CrossTiles(ctx, k, x, nil) },
+		"Stripes, nil":                func() error { return e.Stripes(ctx, k, nil) },
+		"Cached, bytes below 0":       func() error { _, err := e.Cached(CachedOptions{CacheBytes: -1}); return err },
+		"Cached, columns below 0":     func() error { _, err := e.Cached(CachedOptions{TileColumns: -1}); return err },
+		"New, workers below 0":        func() error { _, err := New(x, Options{Workers: -1}); return err },
+		"New, workers without end":    func() error { _, err := New(x, Options{Workers: math.MaxInt}); return err },
+		"New, memory below 0":         func() error { _, err := New(x, Options{MemoryBytes: -1}); return err },
+		"New, another set of kernels": func() error { _, err := New(x, Options{ISA: "avx3"}); return err },
+	} {
+		if err := use(); err == nil {
+			t.Errorf("%s: no error", name)
+		} else if errors.As(err, new(*tiles.PanicError)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	e = newEngine(t, embedded(t, sparse.Sphere, zipf(1000, 50, 10, 1)), Options{Workers: 1})
+	if c := newCached(t, e, CachedOptions{CacheBytes: 2 << 20, TileColumns: math.MaxInt}); c.Whole() || c.width < 1000 || c.width > 1024 {
+		t.Errorf("tiles of %d columns, whole: %v", c.width, c.Whole())
+	}
+}
+
+// An engine that is closed says so, whatever it is asked for, and is closed once.
+func TestClosedEngine(t *testing.T) {
+	x := embedded(t, sparse.Sphere, zipf(20, 50, 10, 1))
+	k, ctx := parse(t, "diffusion:t=0.5"), t.Context()
+	e := newEngine(t, x, Options{})
+	c, dst := newCached(t, e, CachedOptions{}), NewDense(20, 20)
+	m := matrixOf(t, c)
+	for range 2 {
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for way, use := range map[string]func() error{
+		"Gram":         func() error { _, err := e.Gram(ctx, k); return err },
+		"Rows":         func() error { return e.Rows(ctx, k, []int{1}, NewDense(1, 20)) },
+		"Cross":        func() error { _, err := e.Cross(ctx, k, x); return err },
+		"CrossTo":      func() error { return e.CrossTo(ctx, k, x, dst) },
+		"CrossTiles":   func() error { return e.CrossTiles(ctx, k, x, func(*Tile) error { return nil }) },
+		"Stripes":      func() error { return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
+		"Tiles":        func() error { return e.Tiles(ctx, func(*Tile) error { return nil }) },
+		"ZeroDiagonal": func() error { _, err := e.ZeroDiagonal(k); return err },
+		"Build":        func() error { return c.Build(ctx) },
+		"Ready":        func() error { _, err := c.Ready(ctx, k); return err },
+		"Matrix":       func() error { _, err := c.Matrix(k); return err },
+		"Matrix.Rows":  func() error { return m.Rows(ctx, []int{1}, [][2]int{{0, 20}}, [][]float32{dst.Row(0)}) },
+		"Cached":       func() error { _, err := e.Cached(CachedOptions{}); return err },
+	} {
+		if err := use(); err == nil || !strings.Contains(err.Error(), "closed") {
+			t.Errorf("%s of a closed engine: error %v", way, err)
+		}
+	}
+}
+
+// Functions that a caller hands over and that panic end the computation with an error, not the program; the engine goes on, with the same bits as before.
+func TestCallersThatPanic(t *testing.T) {
+	x := embedded(t, sparse.Embedding{}, zipf(400, 500, 80, 3))
+	k, ctx := parse(t, "linear"), t.Context()
+	reports := false
+	e := newEngine(t, x, Options{Workers: 3, Progress: func(Progress) {
+		if reports {
+			panic(errBroken)
+		}
+	}})
+	onDevice, _ := withDevice(t, x, Options{Workers: 3})
+	h, err := NewHyperbolic(ctx, Hyperbolic{T: 1}, normals(t, 40, 3, 1), Options{Progress: func(Progress) { panic(errBroken) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, tiled := gram(t, e, k), 0
+	ways := map[string]func() error{
+		"Tiles": func() error { return e.Tiles(ctx, func(*Tile) error { panic(errBroken) }) },
+		"later tile": func() error {
+			tiled = 0
+			return e.CrossTiles(ctx, k, x, func(*Tile) error { tiled++; return bang(tiled) })
+		},
+		"CrossTiles":              func() error { return e.CrossTiles(ctx, k, x, func(*Tile) error { panic(errBroken) }) },
+		"Stripes":                 func() error { return e.Stripes(ctx, k, func(int, *Dense) error { panic(errBroken) }) },
+		"on a device: Tiles":      func() error { return onDevice.Tiles(ctx, func(*Tile) error { panic(errBroken) }) },
+		"on a device: CrossTiles": func() error { return onDevice.CrossTiles(ctx, k, x, func(*Tile) error { panic(errBroken) }) },
+		"on a device: Stripes":    func() error { return onDevice.Stripes(ctx, k, func(int, *Dense) error { panic(errBroken) }) },
+		"hyperbolic":              func() error { _, err := h.Gram(ctx); return err },
+		"report of Gram":          func() error { reports = true; _, err := e.Gram(ctx, k); return err },
+		"report of Rows":          func() error { reports = true; return e.Rows(ctx, k, []int{1}, NewDense(1, 400)) },
+		"report of Cross":         func() error { reports = true; _, err := e.Cross(ctx, k, x); return err },
+		"report of Stripes":       func() error { reports = true; return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
+		"report of Tiles":         func() error { reports = true; return e.Tiles(ctx, func(*Tile) error { return nil }) },
+		"report of Build":         func() error { reports = true; return newCached(t, e, CachedOptions{}).Build(ctx) },
+		"report of Ready":         func() error { reports = true; _, err := newCached(t, e, CachedOptions{}).Ready(ctx, k); return err },
+	}
+	for way, compute := range ways {
+		var failed *tiles.PanicError
+		if err := compute(); !errors.As(err, &failed) || !errors.Is(err, errBroken) || !strings.Contains(string(failed.Stack), "doors_test.go") {
+			t.Errorf("%s: error %v, expected a PanicError", way, err)
+		}
+		reports = false
+		if got := gram(t, e, k); !sameBits(got.Data, want.Data) {
+			t.Errorf("after %s the engine computes other values", way)
+		}
+	}
+}
+
+// bang panics where it is not the first tile.
+func bang(tile int) error {
+	if tile > 1 {
+		panic(errBroken)
+	}
+	return nil
+}
+
+// A report that panics ends a long computation, which nobody would look at any more.
+func TestReportThatPanicsEndsTheComputation(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	ctx, report := startProgress(ctx, func(Progress) { panic(errBroken) }, 1)
+	<-ctx.Done()
+	var err error
+	if report.finish(&err); !errors.Is(err, errBroken) || !errors.Is(context.Cause(ctx), errBroken) {
+		t.Errorf("error %v, the computation's end %v", err, context.Cause(ctx))
+	}
+}
+
+// Pairs are counted without going beyond int64.
+func TestPairsOf(t *testing.T) {
+	for n, want := range map[int]int64{0: 0, 1: 1, 2: 3, 3: 6, 4: 10, 1<<32 - 1: 1<<63 - 1<<31} {
+		if got := pairsOf(n); got != want {
+			t.Errorf("%d documents have %d pairs, expected %d", n, got, want)
+		}
+	}
+}
