@@ -10,29 +10,21 @@ func (c *Corpus) Validate() error {
 		return fmt.Errorf("sparse: no corpus, expected one")
 	}
 	if err := c.Documents.Validate(); err != nil {
-		return c.in(err)
+		return err
 	}
 	rows := c.Documents.Rows()
 	if err := c.Labels.Validate(rows, len(c.Classes)); err != nil {
-		return c.in(err)
+		return err
 	}
 	switch {
 	case c.Vocabulary != nil && len(c.Vocabulary) < c.Documents.Cols:
-		return c.in(fmt.Errorf("sparse: a vocabulary of %d terms, expected at least %d, one for each column, or none", len(c.Vocabulary), c.Documents.Cols))
+		return fmt.Errorf("sparse: a vocabulary of %d terms, expected at least %d, one for each column, or none", len(c.Vocabulary), c.Documents.Cols)
 	case c.Names != nil && len(c.Names) != rows:
-		return c.in(fmt.Errorf("sparse: %d names, expected %d, one for each document, or none", len(c.Names), rows))
+		return fmt.Errorf("sparse: %d names, expected %d, one for each document, or none", len(c.Names), rows)
 	case c.Groups != nil && len(c.Groups) != rows:
-		return c.in(fmt.Errorf("sparse: %d groups, expected %d, one for each document, or none", len(c.Groups), rows))
+		return fmt.Errorf("sparse: %d groups, expected %d, one for each document, or none", len(c.Groups), rows)
 	}
 	return nil
-}
-
-// in names the source in an error, where there is one.
-func (c *Corpus) in(err error) error {
-	if c.Source == "" {
-		return err
-	}
-	return fmt.Errorf("%s: %w", c.Source, err)
 }
 
 // Validate reports the first thing in which labels don't fit so many documents and classes, or nil. The zero value, no labels at

@@ -29,10 +29,13 @@ func (m *CSR) mustBeValid() {
 	}
 }
 
-// mustHaveRow panics where the matrix has no row i, or the offsets are none of a row.
+// mustHaveRow panics where the matrix has no row i, or what is to be one can't be read.
 func (m *CSR) mustHaveRow(i int) {
 	if i < 0 || i >= m.Rows() {
 		panic(fmt.Sprintf("sparse: row %d of a matrix of %d rows", i, m.Rows()))
+	}
+	if len(m.Terms) != len(m.Values) {
+		panic(fmt.Sprintf("sparse: a matrix of %d terms and %d values", len(m.Terms), len(m.Values)))
 	}
 	if err := m.validateSpan(i); err != nil {
 		panic(err.Error())

@@ -94,9 +94,12 @@ func EmbeddedBytes(rows int, values int64) int64 {
 }
 
 // Empty returns the number of documents without any term: those that had none, and those whose terms the embedding left out.
+// It panics where x has no embedder, or lists whose lengths don't go with each other.
 func (x *Embedded) Empty() int {
+	x.mustHaveShape()
 	n := 0
 	for i := range x.Rows() {
+		x.mustHaveRow(i)
 		if terms, _ := x.Row(i); len(terms) == 1 && int(terms[0]) == x.Cols-1 && !(x.Embedder.Open && i < len(x.Norms) && x.Norms[i] > 0) {
 			n++
 		}
@@ -106,7 +109,9 @@ func (x *Embedded) Empty() int {
 
 // Digest returns the SHA-256 of the matrix, the same on every platform: the embedding's name and a zero byte, then as little-endian
 // 64-bit numbers the rows, columns and offsets, then columns and float32 values of the entries and the float64 norms, as their bits.
+// It panics where x has no embedder, or lists whose lengths don't go with each other.
 func (x *Embedded) Digest() [32]byte {
+	x.mustHaveShape()
 	h := sha256.New()
 	h.Write(append([]byte(x.Embedder.String()), 0))
 	w := &digestWriter{h: h}

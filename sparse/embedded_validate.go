@@ -14,10 +14,21 @@ const MostNorm = 0x1p62
 // 10⁻⁵. Norms alone may be nil: kernels of the cosine don't look at them. It takes one pass, over several goroutines where there
 // are many values; a power other than the square root costs about what embedding costs.
 func (x *Embedded) Validate() error {
+	if err := x.validateShape(); err != nil {
+		return err
+	}
+	if err := x.Embedder.Validate(); err != nil {
+		return err
+	}
+	return x.eachRow(x.validateEmbedded)
+}
+
+// validateShape checks what takes no pass: that the embedder can embed, and that all lists have the lengths that go with each other.
+func (x *Embedded) validateShape() error {
 	if x == nil {
 		return fmt.Errorf("sparse: no embedded documents, expected some")
 	}
-	if err := x.Embedder.Validate(); err != nil {
+	if err := x.Embedder.ready(); err != nil {
 		return err
 	}
 	if err := x.CSR.validateShape(); err != nil {
@@ -33,7 +44,14 @@ func (x *Embedded) Validate() error {
 	case x.Norms != nil && len(x.Norms) != n:
 		return fmt.Errorf("sparse: embedded documents have %d norms, expected %d, one for each row, or none", len(x.Norms), n)
 	}
-	return x.eachRow(x.validateEmbedded)
+	return nil
+}
+
+// mustHaveShape panics with what validateShape reports.
+func (x *Embedded) mustHaveShape() {
+	if err := x.validateShape(); err != nil {
+		panic(err.Error())
+	}
 }
 
 // roundings bounds the relative difference that float32 and the order of sums make between a stored number and what it is made of.

@@ -53,7 +53,8 @@ type Embedding struct {
 // Root is the power of the square root.
 const Root = 0.5
 
-// Bounds of an embedding's power: within them no power of a quotient of float32 values leaves the range of float64.
+// Bounds of an embedding's power: within them float64 holds the power of a share of a document's greatest value where float32 can tell
+// it from 0; a norm that float64 can't hold is an error of [Embedder.Transform].
 const LeastPower, MostPower = 0.01, 8
 
 // Sphere is the embedding of the kernels of information geometry: θ = counts / total, a = √θ. Source: Lafferty and Lebanon,

@@ -96,7 +96,7 @@ func Ranks(order []uint32) []uint32 {
 }
 
 // ByRank returns the transpose of a matrix with its rows in the order of ranks: row r holds the documents, ascending, that have the column of
-// rank r, and their values; where rank is nil, row r is column r. It works on a number of goroutines, 0 standing for one a processor.
+// rank r, and their values. It works on a number of goroutines, 0 standing for one a processor.
 //
 // Errors: a matrix that [CSR.Validate] refuses, more rows than terms can number, ranks that aren't a permutation of the columns, the end
 // of ctx.
@@ -110,13 +110,11 @@ func ByRank(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, erro
 	if n := m.Rows(); int64(n) > mostCols {
 		return nil, fmt.Errorf("sparse: a matrix of %d rows, expected at most %d to be columns", n, int64(mostCols))
 	}
-	if rank != nil {
-		if len(rank) != m.Cols {
-			return nil, fmt.Errorf("sparse: %d ranks, expected %d, one for each column", len(rank), m.Cols)
-		}
-		if err := permutation(rank); err != nil {
-			return nil, err
-		}
+	if len(rank) != m.Cols {
+		return nil, fmt.Errorf("sparse: %d ranks, expected %d, one for each column", len(rank), m.Cols)
+	}
+	if err := permutation(rank); err != nil {
+		return nil, err
 	}
 	workers, err := goroutines(workers)
 	if err != nil {

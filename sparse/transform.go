@@ -175,6 +175,9 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		var largest float64
 		unit, largest = x.powers(x.Offsets[i], at, unit)
 		x.Divisors[i], x.Norms[i] = f.raised(unit, largest, l1, l2)
+		if !(x.Norms[i] <= math.MaxFloat64) {
+			return unit, fmt.Errorf("sparse: row %d: its norm under the embedding %s is %v, expected one that float64 can hold", r, f, x.Norms[i])
+		}
 		for k, u := range unit {
 			unit[k] = u / x.Divisors[i]
 			x.Values[x.Offsets[i]+int64(k)] = float32(unit[k])

@@ -5,18 +5,12 @@ import "context"
 // leastShare is how many values each worker should have of a transposition, at least, and for each column: its counts of columns cost time and memory.
 const leastShare = 1 << 16
 
-// transpose returns the transpose of m, its row rank[j] (or j, where rank is nil) being column j of m; rows are ascending. Each worker counts, and then places, the
+// transpose returns the transpose of m, its row rank[j] being column j of m; rows are ascending. Each worker counts, and then places, the
 // values of its own range of rows. It ends early with ctx.
 func transpose(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, error) {
 	n, nnz := m.Rows(), m.NNZ()
 	workers = int(max(1, min(int64(workers), nnz/max(leastShare, int64(m.Cols)))))
 	t := &CSR{Cols: n, Offsets: make([]int64, m.Cols+1), Terms: make([]uint32, nnz), Values: make([]float32, nnz)}
-	to := func(j uint32) uint32 {
-		if rank == nil {
-			return j
-		}
-		return rank[j]
-	}
 	bounds := make([]int, workers+1) // of the ranges, of about equally many values
 	for w := 1; w < workers; w++ {
 		bounds[w] = bounds[w-1]
@@ -45,7 +39,7 @@ func transpose(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, e
 		next[w] = make([]int64, m.Cols)
 		each(w, func(_ int, terms []uint32, _ []float32) {
 			for _, j := range terms {
-				next[w][to(j)]++
+				next[w][rank[j]]++
 			}
 		})
 	})
@@ -63,7 +57,7 @@ func transpose(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, e
 		own := next[w]
 		each(w, func(i int, terms []uint32, values []float32) {
 			for k, j := range terms {
-				r := to(j)
+				r := rank[j]
 				q := own[r]
 				own[r]++
 				t.Terms[q] = uint32(i)
