@@ -22,8 +22,8 @@ type Embedder struct {
 	// no more than their support vectors, such as LIBSVM's.
 	Open bool
 
-	columns termTable
-	err     error // of Fit
+	columns *termTable // of Terms; nil where nobody made one
+	err     error      // of Fit
 }
 
 // Fit learns the terms and, for tfidf, the weights log(D/df) from the training documents.
@@ -52,7 +52,12 @@ func (e Embedding) Fit(train *CSR) *Embedder {
 }
 
 // Column returns the column of a term, or false where the term wasn't seen at training.
-func (f *Embedder) Column(term uint32) (column uint32, ok bool) { return f.columns.find(term) }
+func (f *Embedder) Column(term uint32) (column uint32, ok bool) {
+	if f.columns == nil {
+		return 0, false
+	}
+	return f.columns.find(term)
+}
 
 // Cols returns the number of columns of an embedded matrix: one a known term and one for documents without any.
 func (f *Embedder) Cols() int { return len(f.Terms) + 1 }

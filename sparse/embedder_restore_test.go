@@ -10,7 +10,7 @@ import (
 
 // fields returns what is exported of an embedder, in slices of its own.
 func fields(f *Embedder) Embedder {
-	return Embedder{f.Embedding, f.Documents, slices.Clone(f.Terms), slices.Clone(f.DF), slices.Clone(f.Weights), f.Open, termTable{}, nil}
+	return Embedder{f.Embedding, f.Documents, slices.Clone(f.Terms), slices.Clone(f.DF), slices.Clone(f.Weights), f.Open, nil, nil}
 }
 
 func TestRestoredEmbedderGivesTheSameBits(t *testing.T) {

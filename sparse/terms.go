@@ -49,12 +49,12 @@ type termTable struct {
 
 // of reports whether the table is that of the very list terms.
 func (t *termTable) of(terms []uint32) bool {
-	return len(t.terms) == len(terms) && (len(terms) == 0 || &t.terms[0] == &terms[0])
+	return t != nil && len(t.terms) == len(terms) && (len(terms) == 0 || &t.terms[0] == &terms[0])
 }
 
 // newTermTable makes the table for documents of nnz stored values.
-func newTermTable(terms []uint32, nnz int64) termTable {
-	t := termTable{terms: terms}
+func newTermTable(terms []uint32, nnz int64) *termTable {
+	t := &termTable{terms: terms}
 	if len(terms) == 0 {
 		return t
 	}

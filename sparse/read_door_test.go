@@ -1,0 +1,109 @@
+package sparse
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestReadRefusesOptions(t *testing.T) {
+	file := writeFile(t, "a.svm", "1 1:2\n2 2:1\n")
+	sets := writeFile(t, "sets", "a\nb\n")
+	for want, opt := range map[string]Options{
+		"Workers is -1":        {Workers: -1},
+		"MinDF is -9":          {MinDF: -9},
+		"MaxDF is -1":          {MaxDF: -1},
+		"MaxLineBytes is -92":  {MaxLineBytes: math.MinInt},
+		"MemoryBytes is -1":    {MemoryBytes: -1},
+		`format "nonsense"`:    {Format: "nonsense"},
+		"twice, expected":      {Vocabulary: []string{"a", "a"}},
+		"Vocabulary and Vocab": {Vocabulary: []string{}, VocabularyLater: func() ([]string, error) { return nil, nil }},
+	} {
+		if _, err := Read(t.Context(), file, opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Read: %v, expected %q", err, want)
+		}
+		if _, err := ReadSets(t.Context(), sets, 2, opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ReadSets: %v, expected %q", err, want)
+		}
+	}
+	if _, err := Files(t.Context(), file, "nonsense"); err == nil || !strings.Contains(err.Error(), `format "nonsense"`) {
+		t.Errorf("Files: %v", err)
+	}
+	for _, points := range []int{-1, math.MinInt, 0, 1, 3, math.MaxInt} {
+		if _, err := ReadSets(t.Context(), sets, points, Options{}); err == nil {
+			t.Errorf("two lines are accepted as the sets of %d points", points)
+		}
+	}
+	// However many workers are asked for, there are no more than can be of use.
+	for _, source := range []string{file, writeFile(t, "a.tsv", "x\ta a\ny\ta\n"), "synthetic:docs=9,terms=9,length=9,classes=2"} {
+		c, err := Read(t.Context(), source, Options{Workers: math.MaxInt})
+		if err == nil {
+			err = c.Validate()
+		}
+		if err != nil {
+			t.Errorf("%s with many workers: %v", source, err)
+		}
+	}
+}
+
+// A function of the caller's that panics on a goroutine of the reader's would end the program.
+func TestReadPanics(t *testing.T) {
+	own := errors.New("the caller's own")
+	text := writeFile(t, "a.tsv", "x\ta a\ny\ta\n")
+	for function, opt := range map[string]Options{
+		"Progress":        {Progress: func(Progress) { panic(own) }},
+		"VocabularyLater": {VocabularyLater: func() ([]string, error) { panic(own) }},
+	} {
+		_, err := Read(t.Context(), text, opt)
+		if failed := (*PanicError)(nil); !errors.As(err, &failed) || failed.Function != function || !errors.Is(err, own) || !strings.Contains(string(failed.Stack), "TestReadPanics") {
+			t.Errorf("%s: %v", function, err)
+		}
+	}
+	if _, err := Read(t.Context(), text, Options{Progress: func(Progress) { runtime.Goexit() }}); err != nil {
+		t.Errorf("a report that ends its goroutine: %v", err)
+	}
+	// Reading ends with the report that panics, not with the source.
+	promptly(t, func() error {
+		_, err := Read(t.Context(), "synthetic:docs=100000000,length=1000", Options{Progress: func(Progress) { panic("own") }})
+		if failed := (*PanicError)(nil); errors.As(err, &failed) {
+			return context.Canceled // which is what promptly wants
+		}
+		return err
+	})
+}
+
+func TestSetsRefuse(t *testing.T) {
+	good := func() *Corpus {
+		return &Corpus{Documents: handFilled(), Classes: []string{"a", "b"}, Labels: Labels{Offsets: []int64{0, 1, 2, 3, 4}, IDs: []int32{1, 0, 1, 0}}, Groups: []int64{5, 6, 5, 6}}
+	}
+	for want, spoil := range map[string]func(c *Corpus){
+		"3 groups":                                func(c *Corpus) { c.Groups = c.Groups[:3] },
+		"labels: class 7":                         func(c *Corpus) { c.Labels.IDs[0] = 7 },
+		"labels of 3 documents":                   func(c *Corpus) { c.Labels.Offsets = c.Labels.Offsets[:4] },
+		"no matrix":                               func(c *Corpus) { c.Documents = nil },
+		"row 1: index 0 is not above 1":           func(c *Corpus) { c.Documents.Terms[3] = 0 },
+		"labels of document 0 end at offset -107": func(c *Corpus) { c.Labels.Offsets[1] = -107 },
+	} {
+		c := good()
+		spoil(c)
+		for door, err := range map[string]error{"SetsByGroup": second(c.SetsByGroup()), "SetsByLabel": second(c.SetsByLabel())} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, expected %q", door, err, want)
+			}
+		}
+	}
+	c := good()
+	c.Labels = Labels{}
+	if s, err := c.SetsByGroup(); err != nil || len(s.Names) != 2 || s.Class[0] != -1 {
+		t.Errorf("groups without labels: %v, %v", s, err)
+	}
+	if _, err := c.SetsByLabel(); err == nil || !strings.Contains(err.Error(), "has no label") {
+		t.Errorf("sets by labels that aren't there: %v", err)
+	}
+	if got := (&SyntaxError{File: "x", Option: "Signed", Remedy: "does"}).Describe(nil); !strings.Contains(got, "(Options.Signed does)") {
+		t.Errorf("without a function: %q", got)
+	}
+}

@@ -1,0 +1,126 @@
+package sparse
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// randomMatrix draws a matrix of any fields: mostly rows in order, then a few things that don't belong there.
+func randomMatrix(r *rand.Rand) *CSR {
+	m := &CSR{Cols: r.IntN(9), Offsets: []int64{0}}
+	for range r.IntN(9) {
+		for t := range m.Cols {
+			if r.IntN(3) == 0 {
+				m.Terms, m.Values = append(m.Terms, uint32(t)), append(m.Values, float32(r.IntN(5))-float32(r.IntN(8)/7))
+			}
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	for range r.IntN(4) {
+		odd := []int64{-1, 0, 1, math.MinInt64, math.MaxInt64, int64(len(m.Terms)) + 1, int64(r.IntN(9))}[r.IntN(7)]
+		value := []float32{nan, float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32}[r.IntN(6)]
+		switch at := r.IntN(8); {
+		case at == 0 && len(m.Offsets) > 0:
+			m.Offsets[r.IntN(len(m.Offsets))] = odd
+		case at == 1 && len(m.Terms) > 0:
+			m.Terms[r.IntN(len(m.Terms))] = uint32(odd)
+		case at == 2 && len(m.Values) > 0:
+			m.Values[r.IntN(len(m.Values))] = value
+		case at == 3:
+			m.Cols = int(odd)
+		case at == 4:
+			m.Terms = m.Terms[:r.IntN(len(m.Terms)+1)]
+		case at == 5:
+			m.Values = m.Values[:r.IntN(len(m.Values)+1)]
+		case at == 6:
+			m.Offsets = m.Offsets[:r.IntN(len(m.Offsets)+1)]
+		}
+	}
+	return m
+}
+
+// valid says by the definition, without haste, whether a matrix is as the comment of CSR wants it.
+func valid(m *CSR) bool {
+	if m.Cols < 0 || int64(m.Cols) > 1<<32 || len(m.Offsets) == 0 || m.Offsets[0] != 0 || len(m.Terms) != len(m.Values) || !slices.IsSorted(m.Offsets) ||
+		m.Offsets[len(m.Offsets)-1] != int64(len(m.Terms)) {
+		return false
+	}
+	for i := range len(m.Offsets) - 1 {
+		for k := m.Offsets[i]; k < m.Offsets[i+1]; k++ {
+			if k > m.Offsets[i] && m.Terms[k] <= m.Terms[k-1] || int64(m.Terms[k]) >= int64(m.Cols) || !(math.Abs(float64(m.Values[k])) <= math.MaxFloat32) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// FuzzMatrix takes matrices of any fields to every function of them: none panics but those that say so, none accepts what Validate
+// refuses, and what comes out of them is valid.
+func FuzzMatrix(f *testing.F) {
+	for seed := range uint64(2000) {
+		f.Add(seed)
+	}
+	all := withPowers()
+	train := handFilled()
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		m, e := randomMatrix(r), all[r.IntN(len(all))]
+		want := valid(m)
+		if err := m.Validate(); (err == nil) != want {
+			t.Fatalf("%+v: %v, expected it to be valid: %v", m, err, want)
+		}
+		check := func(door string, x *Embedded, err error) {
+			t.Helper()
+			if err == nil && !want {
+				t.Fatalf("%s accepts %+v", door, m)
+			}
+			if err == nil {
+				if err := x.Validate(); err != nil {
+					t.Fatalf("%s makes what Validate refuses: %v, of %+v", door, err, m)
+				}
+				x.Digest()
+				x.Empty()
+				for i := range x.Rows() {
+					x.Vector64(i, nil)
+				}
+			}
+		}
+		own := e.Fit(m)
+		if err := own.Validate(); (err == nil) != want {
+			t.Fatalf("Fit of %+v: %v", m, err)
+		}
+		x, err := own.Transform(m)
+		check("Fit, Transform", x, err)
+		x, err = e.Fit(train).TransformRows(t.Context(), m, nil, 1+r.IntN(3))
+		check("TransformRows", x, err)
+		if err := (&Corpus{Documents: m}).Validate(); (err == nil) != want {
+			t.Fatalf("Corpus.Validate of %+v: %v", m, err)
+		}
+		if !want {
+			_, err := ByRank(t.Context(), m, make([]uint32, min(max(m.Cols, 0), 99)), 1)
+			if err == nil {
+				t.Fatalf("ByRank accepts %+v", m)
+			}
+			return
+		}
+		df := m.DocumentFrequency()
+		l := &Layout{Panel: 1 + r.IntN(64), Cols: m.Cols, Bounds: []int{0, r.IntN(m.Cols + 1)}, Rank: Ranks(Order(df))}
+		byRank, err := ByRank(t.Context(), m, l.Rank, 1)
+		if err != nil || byRank.Validate() != nil {
+			t.Fatalf("ByRank of %+v: %v", m, err)
+		}
+		h, err := l.Split(t.Context(), byRank, 1)
+		if err != nil {
+			t.Fatalf("Split of %+v: %v", m, err)
+		}
+		if _, _, err := h.Postings(t.Context()); err != nil {
+			t.Fatalf("Postings of %+v: %v", m, err)
+		}
+		if s := m.SelectRows([]int{}); s.Validate() != nil || m.LongestRow() < 0 || m.EmptyRows() > m.Rows() {
+			t.Fatalf("%+v", m)
+		}
+	})
+}
