@@ -20,6 +20,9 @@ import (
 //
 // It takes one pass.
 func (m *Model) Validate() error {
+	if m == nil {
+		return fmt.Errorf("no model")
+	}
 	if !slices.Contains(types, m.Type) {
 		return fmt.Errorf("type %q, expected one of %q", m.Type, types)
 	}

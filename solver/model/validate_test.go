@@ -97,6 +97,16 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+func TestNoModel(t *testing.T) {
+	var m *Model
+	if err := m.Validate(); err == nil {
+		t.Error("no error of a model that isn't there")
+	}
+	if err := m.Write(ctx, &strings.Builder{}); err == nil {
+		t.Error("it is written")
+	}
+}
+
 func TestRepeated(t *testing.T) {
 	for _, c := range []struct {
 		names []string

@@ -80,6 +80,9 @@ type Validation struct {
 // Each dot product is computed once, where the whole matrix fits into memory; where a device keeps the rows, see Options.Place, those of each row. The result is the same
 // from any number of workers. Errors: those of [Problem.Train], fewer than two folds or more than documents, and type one_class.
 func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed uint64) (v *Validation, err error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
 	if s, err = s.resolve(); err != nil {
 		return nil, err
 	}
@@ -111,7 +114,8 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 	opt.Progress = func(s solver.Progress) {
 		r.note(Progress{Stage: "validating", Done: int64(s.Solved), Total: int64(s.Problems), Solver: s, HitRate: hitRate(s)})
 	}
-	defer r.start(p.opt.Progress)()
+	ctx, report := r.start(ctx, p.opt.Progress)
+	defer report.finish(&err)
 	m, err := f.place(ctx, k)
 	if err != nil {
 		return nil, err

@@ -117,7 +117,7 @@ func (f *folded) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, er
 	if f.memory == nil {
 		return f.p.cached.Matrix(k)
 	}
-	return f.memory, f.memory.fill(ctx, f.p.cached, k, f.order)
+	return f.memory.fill(ctx, f.p.cached, k, f.order)
 }
 
 // cell is a choice of the parameters that the solver knows.

@@ -106,10 +106,13 @@ func TestTrainProgress(t *testing.T) {
 // A stage that counts nothing, such as embedding, reports all the same, and for the last time at its end.
 func TestTickerReports(t *testing.T) {
 	var reports []Progress
-	tick := startTicker(func(p Progress) { reports = append(reports, p) }, "embedding", 7)
+	_, tick := startTicker(t.Context(), func(p Progress) { reports = append(reports, p) }, "embedding", 7)
 	time.Sleep(550 * time.Millisecond)
 	tick.done.Add(7)
-	tick.finish()
+	var err error
+	if tick.finish(&err); err != nil {
+		t.Error(err)
+	}
 	if n := len(reports); n < 3 || reports[0].Done != 0 || reports[n-1].Done != 7 || reports[n-1].Total != 7 || reports[n-1].Stage != "embedding" {
 		t.Errorf("in 0.55 s: %+v, expected a report every 100 ms and one at the end", reports)
 	}

@@ -2,6 +2,7 @@ package svm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
@@ -40,8 +41,51 @@ type Options struct {
 	// Store keeps tiles from run to run, where the whole matrix fits into memory. Default: nowhere.
 	Store *tiles.Store
 
-	// Progress is told how far the work is, at least once a second, never concurrently. Default: nobody is told.
+	// Progress is told how far the work is, at least once a second, never concurrently. If it panics, the work ends with a *tiles.PanicError. Default:
+	// nobody is told.
 	Progress func(Progress)
+}
+
+// validate checks what the layers below don't see as the caller has it.
+func (o *Options) validate() error {
+	if err := validateSizes(o.Workers, size{"MemoryBytes", o.MemoryBytes}, size{"HeldBytes", o.HeldBytes}, size{"CacheBytes", o.CacheBytes}); err != nil {
+		return err
+	}
+	if o.Place < PlaceAuto || o.Place > PlaceDevice {
+		return fmt.Errorf("svm: place %d, expected PlaceAuto, PlaceProcessor or PlaceDevice", int(o.Place))
+	}
+	_, err := kernels(o.ISA)
+	return err
+}
+
+// size is an option in bytes.
+type size struct {
+	name  string
+	bytes int64
+}
+
+// mostBytes bounds options in bytes so that no sum of them overflows.
+const mostBytes = 1 << 60
+
+// validateSizes checks numbers of goroutines and of bytes, for each of which 0 is the default.
+func validateSizes(workers int, sizes ...size) error {
+	if workers < 0 {
+		return fmt.Errorf("svm: %d workers, expected a positive number, or 0 for one a processor", workers)
+	}
+	for _, s := range sizes {
+		if s.bytes < 0 || s.bytes > mostBytes {
+			return fmt.Errorf("svm: %s is %d, expected 0 to %d", s.name, s.bytes, int64(mostBytes))
+		}
+	}
+	return nil
+}
+
+// given checks that there is a context.
+func given(ctx context.Context) error {
+	if ctx == nil {
+		return errors.New("svm: a nil context, expected one")
+	}
+	return nil
 }
 
 // Progress is a moment of the work on a problem.

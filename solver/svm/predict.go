@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
@@ -26,7 +27,13 @@ type PredictOptions struct {
 	MemoryBytes, HeldBytes int64
 
 	// Progress is told how far the work is, at least once a second, never concurrently. Default: nobody is told.
+	// If it panics, the prediction ends with a *tiles.PanicError.
 	Progress func(Progress)
+}
+
+// validate checks the options.
+func (o *PredictOptions) validate() error {
+	return validateSizes(o.Workers, size{"MemoryBytes", o.MemoryBytes}, size{"HeldBytes", o.HeldBytes})
 }
 
 // Predictor predicts with a model. It may be used concurrently, except that progress is then told concurrently, too.
@@ -41,17 +48,27 @@ type Predictor struct {
 
 	device bool // e computes on one
 	loops  *asm.Kernels
+	closed *atomic.Bool // shared by all that Holding makes
 }
 
-// NewPredictor makes a model ready: it embeds the support vectors and makes the engine on them. Errors: a kernel that can't be computed from documents, such as a
-// precomputed one, more memory than was allowed, options out of range, those of the device.
+// NewPredictor makes a model ready: it embeds the support vectors and makes the engine on them. Errors: a model that [model.Model.Validate] refuses, a kernel that can't be computed
+// from documents, such as a precomputed one, more memory than was allowed, options out of range, those of the device.
 func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
 	return NewPredictorContext(context.Background(), m, opt)
 }
 
 // NewPredictorContext is [NewPredictor], which returns within a second of the end of ctx, with its error.
 func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions) (*Predictor, error) {
-	p := &Predictor{m: m, opt: opt}
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if err := opt.validate(); err != nil {
+		return nil, err
+	}
+	if err := m.Validate(); err != nil {
+		return nil, fmt.Errorf("svm: the model: %w", err)
+	}
+	p := &Predictor{m: m, opt: opt, closed: &atomic.Bool{}}
 	k, err := p.kernel()
 	if err != nil {
 		return nil, fmt.Errorf("svm: the model's kernel: %w", err)
@@ -97,9 +114,10 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	return p, nil
 }
 
-// Close gives back what a device holds. A predictor without one needs no closing. It must not be used afterwards, nor those that [Predictor.Holding] made of it.
+// Close gives back what a device holds. A predictor without one needs no closing. No prediction may be under way, and those that begin afterwards come back with an error, as do
+// those of predictors that [Predictor.Holding] made of it. Closing it again does nothing.
 func (p *Predictor) Close() error {
-	if p.e == nil {
+	if p.closed.Swap(true) || p.e == nil {
 		return nil
 	}
 	return p.e.Close()
@@ -139,10 +157,23 @@ type Prediction struct {
 const chunkDocuments = 256
 
 // Predict predicts documents, whose terms are numbered as in the training corpus; terms beyond that are left out. Values have the same bits from any number of
-// workers. Errors: values that the embedding refuses, more memory than was allowed, the end of ctx, within a second.
+// workers. Errors: documents that [sparse.CSR.Validate] refuses, values that the embedding refuses, more memory than was allowed, a predictor that is closed, the end of ctx,
+// within a second.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if p.closed.Load() {
+		return nil, errors.New("svm: the predictor is closed, and can't be used any more")
+	}
+	if err := p.opt.validate(); err != nil { // what Holding was told
+		return nil, err
+	}
 	if docs == nil {
 		return nil, errors.New("svm: no documents to predict, expected a matrix of them")
+	}
+	if err := docs.Validate(); err != nil {
+		return nil, fmt.Errorf("svm: documents to predict: %w", err)
 	}
 	n := docs.Rows()
 	rows, err := p.rowsAtATime(docs)
@@ -150,21 +181,27 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction,
 		return nil, err
 	}
 	out := p.room(n)
-	report := startTicker(p.opt.Progress, "predicting", int64(n))
-	defer report.finish()
-	if p.device {
-		if err := p.onDevice(ctx, docs, rows, out, report); err != nil {
-			return nil, err
-		}
-		return out, nil
+	ctx, report := startTicker(ctx, p.opt.Progress, "predicting", int64(n))
+	err = p.predict(ctx, docs, rows, out, report)
+	if report.finish(&err); err != nil {
+		return nil, err
 	}
+	return out, nil
+}
+
+// predict fills in a prediction, so many rows at a time.
+func (p *Predictor) predict(ctx context.Context, docs *sparse.CSR, rows int, out *Prediction, report *ticker) error {
+	if p.device {
+		return p.onDevice(ctx, docs, rows, out, report)
+	}
+	n := docs.Rows()
 	workers := 1
 	if p.e != nil {
 		workers = p.e.Workers()
 	}
 	chunks := (n + rows - 1) / rows
 	sums := make([]*solver.Sums, workers)
-	err = tiles.Run(ctx, workers, chunks, func(ctx context.Context, w, task int) (err error) {
+	return tiles.Run(ctx, workers, chunks, func(ctx context.Context, w, task int) (err error) {
 		if sums[w] == nil {
 			if sums[w], err = p.p.NewSums(p.width()); err != nil {
 				return err
@@ -173,10 +210,6 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction,
 		first := task * rows
 		return p.chunk(ctx, docs, first, min(first+rows, n), sums[w], out, report)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // width is how many documents are decided together.

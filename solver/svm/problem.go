@@ -40,10 +40,23 @@ type corpus struct {
 // NewProblem embeds a corpus and makes the engine for it. Nothing of the matrix is computed yet. The corpus isn't changed or kept: a caller who
 // lets go of it gives its memory back.
 //
-// Errors: a corpus without documents, what the embedding refuses, more memory than was allowed, the end of ctx.
+// Errors: a corpus without documents, or one that [sparse.Corpus.Validate] refuses, two classes of one name, options out of range, what the embedding refuses, more memory
+// than was allowed, the end of ctx.
 func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if err := opt.validate(); err != nil {
+		return nil, err
+	}
 	if c == nil || c.Documents == nil || c.Documents.Rows() == 0 {
 		return nil, errors.New("svm: the corpus has no documents, expected at least one")
+	}
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("svm: the corpus: %w", err)
+	}
+	if name, twice := repeated(c.Classes); twice {
+		return nil, fmt.Errorf("svm: two classes of %s are called %q, expected different names", c.Source, name)
 	}
 	p := &Problem{opt: opt}
 	if err := p.prepares(c); err != nil {
@@ -56,9 +69,11 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 	if err := p.embed(ctx, c, embedding); err != nil {
 		return nil, err
 	}
-	report := startTicker(opt.Progress, "preparing the engine", 0)
-	e, err := engine.NewContext(ctx, p.x, engine.Options{ISA: opt.ISA, Workers: opt.Workers, MemoryBytes: p.engineBytes(), Progress: p.computing, Device: opt.Device})
-	report.finish()
+	making, report := startTicker(ctx, opt.Progress, "preparing the engine", 0)
+	e, err := engine.NewContext(making, p.x, engine.Options{ISA: opt.ISA, Workers: opt.Workers, MemoryBytes: p.engineBytes(), Progress: p.computing, Device: opt.Device})
+	if report.finish(&err); err != nil && e != nil {
+		err = errors.Join(err, e.Close())
+	}
 	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) { // in the caller's terms
 		err = fmt.Errorf("svm: %s needs %s of memory, expected at most %s", memory.What, sparse.FormatBytes(memory.Need+opt.HeldBytes), sparse.FormatBytes(opt.MemoryBytes))
 	}
@@ -74,10 +89,22 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 	return p, nil
 }
 
+// repeated returns a name that is there twice.
+func repeated(names []string) (name string, twice bool) {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if seen[name] {
+			return name, true
+		}
+		seen[name] = true
+	}
+	return "", false
+}
+
 // embed embeds the documents of the corpus in the order of the problem, and takes its digest meanwhile.
-func (p *Problem) embed(ctx context.Context, c *sparse.Corpus, embedding sparse.Embedding) error {
-	report := startTicker(p.opt.Progress, "embedding", 0)
-	defer report.finish()
+func (p *Problem) embed(ctx context.Context, c *sparse.Corpus, embedding sparse.Embedding) (err error) {
+	ctx, report := startTicker(ctx, p.opt.Progress, "embedding", 0)
+	defer report.finish(&err)
 	var digest sync.WaitGroup
 	digest.Go(func() { p.corpus.digest = c.Digest() })
 	defer digest.Wait()
@@ -147,7 +174,12 @@ func (p *Problem) Engine() *engine.Engine { return p.cached.Engine() }
 func (p *Problem) Cache() engine.CachedStats { return p.cached.Stats() }
 
 // Build computes all tiles now, where they fit into memory; otherwise it does nothing. Training does it by itself.
-func (p *Problem) Build(ctx context.Context) error { return p.cached.Build(ctx) }
+func (p *Problem) Build(ctx context.Context) error {
+	if err := given(ctx); err != nil {
+		return err
+	}
+	return p.cached.Build(ctx)
+}
 
 // single returns the class of each document, -1 where it has none. A document with several is an error.
 func (p *Problem) single() ([]int, error) {

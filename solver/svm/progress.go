@@ -1,13 +1,18 @@
 package svm
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"math"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/tiles"
 )
 
 // computing passes on the engine's progress, except while the solver reports its own.
@@ -51,54 +56,70 @@ func (r *relay) last() Progress {
 	return r.at
 }
 
-// start begins to report to f until the function that it returns is called. Nil is nobody.
-func (r *relay) start(f func(Progress)) (stop func()) {
+// start begins to report to f, as startTicker does. Nil is nobody.
+func (r *relay) start(ctx context.Context, f func(Progress)) (context.Context, *ticker) {
 	t := &ticker{stop: make(chan struct{})}
 	if r.last().Stage == "" {
 		r.note(Progress{Stage: "preparing the matrix", HitRate: math.NaN()})
 	}
-	if f != nil {
-		t.every(func() { f(r.last()) })
+	if f == nil {
+		return ctx, t
 	}
-	return t.finish
+	return t.every(ctx, func() { f(r.last()) }), t
 }
 
 // ticker reports a count that many goroutines add to, from one of its own.
 type ticker struct {
-	done atomic.Int64
-	stop chan struct{}
-	wg   sync.WaitGroup
+	done   atomic.Int64
+	stop   chan struct{}
+	wg     sync.WaitGroup
+	failed error // of a report that panicked, once wg has been waited for
 }
 
-// startTicker begins to report to f, every 100 ms, until finish is called. A nil f costs nothing but the counting.
-func startTicker(f func(Progress), stage string, total int64) *ticker {
+// startTicker begins to report to f, every 100 ms, until finish is called. A nil f costs nothing but the counting. The context that it returns ends when finish is
+// called, or where f panics.
+func startTicker(ctx context.Context, f func(Progress), stage string, total int64) (context.Context, *ticker) {
 	t := &ticker{stop: make(chan struct{})}
 	if f == nil {
-		return t
+		return ctx, t
 	}
-	t.every(func() { f(Progress{Stage: stage, Done: t.done.Load(), Total: total, HitRate: math.NaN()}) })
-	return t
+	return t.every(ctx, func() { f(Progress{Stage: stage, Done: t.done.Load(), Total: total, HitRate: math.NaN()}) }), t
 }
 
 // every calls report every 100 ms until finish is called, and then for the last time.
-func (t *ticker) every(report func()) {
+func (t *ticker) every(ctx context.Context, report func()) context.Context {
+	ctx, cancel := context.WithCancelCause(ctx)
 	t.wg.Go(func() {
+		ended := false
+		defer func() {
+			if v := recover(); !ended {
+				if v == nil {
+					v = errors.New("runtime.Goexit called")
+				}
+				t.failed = fmt.Errorf("svm: Options.Progress: %w", &tiles.PanicError{Value: v, Stack: debug.Stack()})
+			}
+			cancel(t.failed)
+		}()
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
-		for {
+		for stopped := false; !stopped; {
 			select {
 			case <-tick.C:
-				report()
 			case <-t.stop:
-				report()
-				return
+				stopped = true
 			}
+			report()
 		}
+		ended = true
 	})
+	return ctx
 }
 
-// finish reports for the last time and waits until the report is over.
-func (t *ticker) finish() {
+// finish reports for the last time and waits until the report is over. Where reporting panicked, that becomes the error of what was reported.
+func (t *ticker) finish(err *error) {
 	close(t.stop)
 	t.wg.Wait()
+	if t.failed != nil {
+		*err = t.failed
+	}
 }

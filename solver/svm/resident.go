@@ -112,8 +112,8 @@ func (p *Problem) trainWith(ctx context.Context, k engine.Kernel, s *Settings, r
 	}
 	begin = time.Now()
 	p.training.Store(true)
+	defer p.training.Store(false)
 	c, err = p.classifier(ctx, m, s, opt)
-	p.training.Store(false)
 	report.Solve = time.Since(begin)
 	return c, err
 }

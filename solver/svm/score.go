@@ -1,6 +1,7 @@
 package svm
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -47,6 +48,11 @@ func ScoreClasses(classes []string, predicted []int, truth *sparse.Corpus) (*Sco
 	if err != nil {
 		return nil, err
 	}
+	for i, given := range predicted {
+		if given < -1 || given >= len(classes) {
+			return nil, fmt.Errorf("svm: class %d predicted for document %d, expected 0 to %d, or -1 to leave it out", given, i, len(classes)-1)
+		}
+	}
 	k := len(t.s.Classes)
 	t.s.Confusion = make([][]int, k)
 	for c := range t.s.Confusion {
@@ -77,6 +83,15 @@ func ScoreLabels(classes []string, predicted [][]int, truth *sparse.Corpus) (*Sc
 	t, err := newTally(classes, len(predicted), truth)
 	if err != nil {
 		return nil, err
+	}
+	for i, given := range predicted {
+		before := -1
+		for _, c := range given {
+			if c <= before || c >= len(classes) {
+				return nil, fmt.Errorf("svm: label %d predicted for document %d behind label %d, expected one above it and below %d", c, i, before, len(classes))
+			}
+			before = c
+		}
 	}
 	wrong := 0
 	for i, given := range predicted {
@@ -120,8 +135,8 @@ func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 			continue
 		}
 		target, err := strconv.ParseFloat(t.s.Classes[own[0]].Name, 64)
-		if err != nil {
-			return nil, fmt.Errorf("svm: label %q of document %d of %s, expected a number: the model estimates numbers", t.s.Classes[own[0]].Name, i+1, truth.Source)
+		if err != nil || math.IsNaN(target) || math.IsInf(target, 0) {
+			return nil, fmt.Errorf("svm: label %q of document %d of %s, expected a finite number: the model estimates numbers", t.s.Classes[own[0]].Name, i+1, truth.Source)
 		}
 		s.Documents++
 		d := v - target
@@ -147,6 +162,8 @@ func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 // that is an error.
 func (p *Prediction) Score(m *model.Model, truth *sparse.Corpus) (*Score, error) {
 	switch {
+	case m == nil || truth == nil:
+		return nil, errors.New("svm: a score without a model or a corpus, expected both")
 	case m.Type == model.OneClass:
 		if !slices.Contains(truth.Classes, insider) && !slices.Contains(truth.Classes, stranger) {
 			return nil, fmt.Errorf("svm: the labels of %s say nothing about a model of one class, expected %s for documents like those of training and %s for others", truth.Source, insider, stranger)
@@ -178,8 +195,17 @@ type tally struct {
 }
 
 func newTally(classes []string, documents int, truth *sparse.Corpus) (*tally, error) {
+	if truth == nil {
+		return nil, errors.New("svm: a score without a corpus, expected one")
+	}
 	if have := len(truth.Labels.Offsets) - 1; have >= 0 && have != documents {
 		return nil, fmt.Errorf("svm: predictions for %d documents, labels of %d", documents, have)
+	}
+	if err := truth.Labels.Validate(documents, len(truth.Classes)); err != nil {
+		return nil, fmt.Errorf("svm: %w", err)
+	}
+	if name, twice := repeated(classes); twice {
+		return nil, fmt.Errorf("svm: two classes are called %q, expected different names", name)
 	}
 	t := &tally{s: &Score{}, truth: truth}
 	at := make(map[string]int, len(classes))
@@ -205,7 +231,9 @@ func newTally(classes []string, documents int, truth *sparse.Corpus) (*tally, er
 func (t *tally) of(i int) []int {
 	t.own = t.own[:0]
 	for _, id := range t.truth.Labels.Of(i) {
-		t.own = append(t.own, t.class[id])
+		if c := t.class[id]; !slices.Contains(t.own, c) { // two classes of the truth may have one name
+			t.own = append(t.own, c)
+		}
 	}
 	return t.own
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gramengine/gram/engine"
@@ -109,6 +110,12 @@ func SearchCorpus(ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt
 // SearchProblems is [SearchCorpus] for problems that the caller makes: problem is asked for that of each embedding of the grid, once, when its turn has come. The search is done with
 // a problem when it asks for the next; the caller closes what has a device.
 func SearchProblems(ctx context.Context, s Settings, g Grid, problem func(sparse.Embedding) (*Problem, error), each func(Point)) (*SearchResult, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if problem == nil {
+		return nil, errors.New("svm: no function that makes problems, expected one")
+	}
 	s, err := s.resolve()
 	if err != nil {
 		return nil, err
@@ -116,6 +123,9 @@ func SearchProblems(ctx context.Context, s Settings, g Grid, problem func(sparse
 	s.Probabilities = false
 	if len(g.Kernels) == 0 {
 		g.Kernels = []engine.Kernel{s.Kernel}
+	}
+	if i := slices.Index(g.Kernels, nil); i >= 0 {
+		return nil, fmt.Errorf("svm: kernel %d of the grid is nil", i)
 	}
 	if g.Folds == 0 {
 		g.Folds = DefaultFolds
@@ -146,6 +156,9 @@ type searching struct {
 	left   int   // kernels that are not done
 }
 
+// mostCells is the greatest number of combinations of what the solver knows: the coefficients of all are kept at a time.
+const mostCells = 1 << 20
+
 // cells lists the combinations of what the solver knows.
 func (g *Grid) cells(s *Settings) ([]cell, error) {
 	list := func(name string, values []float64, own float64, has bool) ([]float64, error) {
@@ -168,6 +181,9 @@ func (g *Grid) cells(s *Settings) ([]cell, error) {
 	epsilons, err := list("epsilon", g.Epsilon, s.Epsilon, s.Type == model.EpsilonSVR)
 	if err != nil {
 		return nil, err
+	}
+	if n := max(len(nus), len(epsilons)); n > mostCells/len(cs) { // no type has both
+		return nil, fmt.Errorf("svm: %d times %d values of a grid, expected at most %d combinations", n, len(cs), mostCells)
 	}
 	var cells []cell
 	for _, nu := range nus {

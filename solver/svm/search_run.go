@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -25,6 +26,9 @@ func (q *searching) run(ctx context.Context, problem func(sparse.Embedding) (*Pr
 		if err != nil {
 			return err
 		}
+		if p == nil {
+			return fmt.Errorf("svm: no problem for kernels of the embedding %s, and no error", e)
+		}
 		before := p.Cache().Computed
 		err = q.embedding(ctx, p, e)
 		q.out.DotProducts += p.Cache().Computed - before
@@ -36,7 +40,7 @@ func (q *searching) run(ctx context.Context, problem func(sparse.Embedding) (*Pr
 }
 
 // embedding searches the kernels of one embedding.
-func (q *searching) embedding(ctx context.Context, p *Problem, e sparse.Embedding) error {
+func (q *searching) embedding(ctx context.Context, p *Problem, e sparse.Embedding) (err error) {
 	var specs []kernelAt
 	var kernels []engine.Kernel
 	for i, k := range q.g.Kernels {
@@ -71,7 +75,8 @@ func (q *searching) embedding(ctx context.Context, p *Problem, e sparse.Embeddin
 	defer func() { q.out.Solve += time.Since(begin) }()
 	p.training.Store(true)
 	defer p.training.Store(false)
-	defer q.relay.start(p.opt.Progress)()
+	ctx, report := q.relay.start(ctx, p.opt.Progress)
+	defer report.finish(&err)
 
 	opt.Progress = q.solving
 	var way path

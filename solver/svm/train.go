@@ -37,6 +37,9 @@ type Report struct {
 // The result has the same bits from any number of workers and from run to run with the same settings and memory. Errors: a kernel of another
 // embedding, labels that don't suit the type, documents of one class only, parameters out of range, the end of ctx.
 func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report, error) {
+	if err := given(ctx); err != nil {
+		return nil, nil, err
+	}
 	s, err := s.resolve()
 	if err != nil {
 		return nil, nil, err
