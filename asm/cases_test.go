@@ -168,12 +168,12 @@ func kernelCases() map[string]kernelCase {
 			c := numbers[float32](r, n, -0.1, 2.1) // beyond the ends: of the last row
 			return []any{out32(m, n), place(m, c), place(m, rows), uint(n % 4)}
 		}, first, nil},
-		"Wedge": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			groups := (n + WedgeGroup - 1) / WedgeGroup
-			row, cols := make([]float32, WedgeNumbers), make([]float32, groups*WedgeGroup*WedgeNumbers)
+		"BivariateTail": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			groups := (n + BivariateGroup - 1) / BivariateGroup
+			row, cols := make([]float32, BivariateNumbers), make([]float32, groups*BivariateGroup*BivariateNumbers)
 			randomSet(r, row, 1, 0.5+r.Float32())
-			for j := range len(cols) / WedgeNumbers {
-				randomSet(r, cols[j/WedgeGroup*(WedgeGroup*WedgeNumbers)+j%WedgeGroup:], WedgeGroup, 0.5+r.Float32())
+			for j := range len(cols) / BivariateNumbers {
+				randomSet(r, cols[j/BivariateGroup*(BivariateGroup*BivariateNumbers)+j%BivariateGroup:], BivariateGroup, 0.5+r.Float32())
 			}
 			return []any{out32(m, n), c32(m, r, n), place(m, row), place(m, cols)}
 		}, first, nil},
@@ -191,12 +191,12 @@ func kernelCases() map[string]kernelCase {
 		"GaussianDeficit": twoInputs(1.5, 0.5),
 		"Affine":          wideInputs(1.5, 0.5, 2.5),
 		"Squares":         wideInputs(1.5),
-		"Turn": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			var cols [TurnNumbers][]float64
+		"HalfAngle": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			var cols [HalfAngleNumbers][]float64
 			for i := range cols {
 				cols[i] = numbers[float64](r, n, 0.1, 0.7)
 			}
-			row := numbers[float64](r, TurnNumbers, 0.1, 0.7)
+			row := numbers[float64](r, HalfAngleNumbers, 0.1, 0.7)
 			return []any{out64(m, n), c32(m, r, n), place(m, row), placeEach(m, cols[:])}
 		}, first, nil},
 		"Join": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
@@ -230,7 +230,7 @@ func kernelCases() map[string]kernelCase {
 		"Prefetch": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			return []any{placeEach(m, [][]float32{make([]float32, n), make([]float32, n)}), n / 2, n}
 		}, first, nil},
-		"Pick": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+		"Gather": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			index := make([]int32, n)
 			for i := range index {
 				index[i] = []int32{0, int32(n - 1), r.Int32N(int32(n))}[r.IntN(3)]

@@ -80,17 +80,17 @@ func checked(k *Kernels) *Kernels {
 		}
 		k.Piecewise(dst, c, rows, bits)
 	}
-	c.Wedge = func(dst, c, row, cols []float32) {
+	c.BivariateTail = func(dst, c, row, cols []float32) {
 		if len(c) < len(dst) {
-			shorter("Wedge", "c", len(c), len(dst))
+			shorter("BivariateTail", "c", len(c), len(dst))
 		}
-		if len(row) < WedgeNumbers {
-			short("Wedge", "row", len(row), WedgeNumbers)
+		if len(row) < BivariateNumbers {
+			short("BivariateTail", "row", len(row), BivariateNumbers)
 		}
-		if need := (len(dst) + WedgeGroup - 1) / WedgeGroup * (WedgeGroup * WedgeNumbers); len(cols) < need {
-			short("Wedge", "cols", len(cols), need)
+		if need := (len(dst) + BivariateGroup - 1) / BivariateGroup * (BivariateGroup * BivariateNumbers); len(cols) < need {
+			short("BivariateTail", "cols", len(cols), need)
 		}
-		k.Wedge(dst, c, row, cols)
+		k.BivariateTail(dst, c, row, cols)
 	}
 
 	c.HalfLine = func(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool) {
@@ -120,18 +120,18 @@ func checked(k *Kernels) *Kernels {
 		checkInputs("Squares", "c", "y", len(dst), len(c), len(y))
 		k.Squares(dst, c, y, x)
 	}
-	c.Turn = func(dst []float64, c []float32, row []float64, cols [][]float64) {
+	c.HalfAngle = func(dst []float64, c []float32, row []float64, cols [][]float64) {
 		if len(c) < len(dst) {
-			shorter("Turn", "c", len(c), len(dst))
+			shorter("HalfAngle", "c", len(c), len(dst))
 		}
-		if len(row) < TurnNumbers {
-			short("Turn", "row", len(row), TurnNumbers)
+		if len(row) < HalfAngleNumbers {
+			short("HalfAngle", "row", len(row), HalfAngleNumbers)
 		}
-		if len(cols) < TurnNumbers {
-			short("Turn", "cols", len(cols), TurnNumbers)
+		if len(cols) < HalfAngleNumbers {
+			short("HalfAngle", "cols", len(cols), HalfAngleNumbers)
 		}
-		checkEach("Turn", "cols", cols[:TurnNumbers], len(dst))
-		k.Turn(dst, c, row, cols)
+		checkEach("HalfAngle", "cols", cols[:HalfAngleNumbers], len(dst))
+		k.HalfAngle(dst, c, row, cols)
 	}
 	c.Join = func(dst []float32, c [][]float32, q [][]float64, p []float64, degree int) {
 		if len(p) < len(c) {
@@ -184,14 +184,14 @@ func checked(k *Kernels) *Kernels {
 		checkRows("Prefetch", rows, from, to-from)
 		k.Prefetch(rows, from, to)
 	}
-	c.Pick = func(dst, src []float32, index []int32) {
+	c.Gather = func(dst, src []float32, index []int32) {
 		if len(dst) < len(index) {
-			short("Pick", "dst", len(dst), len(index))
+			short("Gather", "dst", len(dst), len(index))
 		}
 		if len(src) == 0 && len(index) > 0 {
-			short("Pick", "src", len(src), 1)
+			short("Gather", "src", len(src), 1)
 		}
-		k.Pick(dst, src, index)
+		k.Gather(dst, src, index)
 	}
 	c.Beyond = func(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int) {
 		checkScores("Beyond", len(g), len(mask))

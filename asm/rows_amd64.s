@@ -463,8 +463,8 @@ next:
 done:
 	RET
 
-// func pick(dst []float32, src []float32, index []int32)
-TEXT ·pick(SB), NOSPLIT, $0-72
+// func gather(dst []float32, src []float32, index []int32)
+TEXT ·gather(SB), NOSPLIT, $0-72
 	MOVQ dst_base+0(FP), AX
 	MOVQ src_base+24(FP), CX
 	MOVQ index_base+48(FP), DX

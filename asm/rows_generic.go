@@ -25,9 +25,9 @@ func addRowsGeneric(sum []float64, rows [][]float32, from int, by []float64) {
 // nothing; portable Go can't ask.
 func prefetchGeneric(rows [][]float32, from, to int) {}
 
-// pickGeneric picks elements of a row, dst[i] = src[index[i]] for 0 <= i < len(index). It is the
+// gatherGeneric picks elements of a row, dst[i] = src[index[i]] for 0 <= i < len(index). It is the
 // caller's duty, which isn't checked, that 0 <= index[i] < len(src).
-func pickGeneric(dst, src []float32, index []int32) {
+func gatherGeneric(dst, src []float32, index []int32) {
 	for i, at := range index {
 		dst[i] = src[at]
 	}

@@ -19,7 +19,7 @@ func addRowsAVX512(sum []float64, rows [][]float32, from int, by []float64)
 //go:noescape
 func prefetch(rows [][]float32, from int, to int)
 
-// pick is pickGeneric.
+// gather is gatherGeneric.
 //
 //go:noescape
-func pick(dst []float32, src []float32, index []int32)
+func gather(dst []float32, src []float32, index []int32)

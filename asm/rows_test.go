@@ -50,7 +50,7 @@ func TestAddRows(t *testing.T) {
 }
 
 // Every element is the one that its index says, the first and the last of the row too, and nothing around them is written.
-func TestPick(t *testing.T) {
+func TestGather(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		rng := rand.New(rand.NewPCG(7, 9))
 		src := make([]float32, 1500)
@@ -63,7 +63,7 @@ func TestPick(t *testing.T) {
 				index[i] = []int32{0, int32(len(src) - 1), rng.Int32N(int32(len(src)))}[rng.IntN(3)]
 			}
 			dst, around := fenced(n, n%5)
-			k.Pick(dst, src, index)
+			k.Gather(dst, src, index)
 			for i, at := range index {
 				if dst[i] != src[at] {
 					t.Fatalf("n=%d: element %d is %v, expected src[%d] = %v", n, i, dst[i], at, src[at])

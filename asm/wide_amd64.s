@@ -618,9 +618,9 @@ done27:
 	VZEROUPPER
 	RET
 
-// func turnAVX2(dst []float64, c []float32, row []float64, cols [][]float64)
+// func halfAngleAVX2(dst []float64, c []float32, row []float64, cols [][]float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·turnAVX2(SB), NOSPLIT, $0-96
+TEXT ·halfAngleAVX2(SB), NOSPLIT, $0-96
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
@@ -1448,9 +1448,9 @@ done27:
 	VZEROUPPER
 	RET
 
-// func turnAVX512(dst []float64, c []float32, row []float64, cols [][]float64)
+// func halfAngleAVX512(dst []float64, c []float32, row []float64, cols [][]float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·turnAVX512(SB), NOSPLIT, $0-96
+TEXT ·halfAngleAVX512(SB), NOSPLIT, $0-96
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX

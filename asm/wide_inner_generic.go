@@ -28,16 +28,16 @@ func squaresGeneric(dst []float64, c, y []float32, x float64) {
 	}
 }
 
-// TurnNumbers is how many numbers of a document [Kernels.Turn] takes: its norm x, and with its angle θ_x √(cos θ_x), sin(θ_x/2), cos(θ_x/2), and a t such that
+// HalfAngleNumbers is how many numbers of a document [Kernels.HalfAngle] takes: its norm x, and with its angle θ_x √(cos θ_x), sin(θ_x/2), cos(θ_x/2), and a t such that
 // cos θ_y - cos θ_x = 2 t_x t_y (y²-x²).
-const TurnNumbers = 5
+const HalfAngleNumbers = 5
 
-// turnGeneric tells how much wider the angle θ of two vectors is than the mean m of two other angles, θ_x and θ_y from 0 to π/2, that belong to the vectors one each, where
+// halfAngleGeneric tells how much wider the angle θ of two vectors is than the mean m of two other angles, θ_x and θ_y from 0 to π/2, that belong to the vectors one each, where
 // cos θ = √(cos θ_x cos θ_y) (1-c),
 //
 //	dst[j] = tan((θ-m)/2),  0 <= j < len(dst)
 //
-// from row, the TurnNumbers numbers of one, and cols, those of the others, a slice each. With g = √(cos θ_x cos θ_y), d = (θ_x-θ_y)/2 and n = cos² m - cos² θ
+// from row, the HalfAngleNumbers numbers of one, and cols, those of the others, a slice each. With g = √(cos θ_x cos θ_y), d = (θ_x-θ_y)/2 and n = cos² m - cos² θ
 //
 //	sin m = sin(θ_x/2) cos(θ_y/2) + cos(θ_x/2) sin(θ_y/2),   sin d = t_x t_y (x²-y²) / sin m
 //	cos² m = g² + sin² d,   n = sin² d + g² c(2-c),   sin² θ = sin² m + n
@@ -45,7 +45,7 @@ const TurnNumbers = 5
 //
 // the latter for c > 1: no term takes anything of another away. So results are within some 2⁻⁴⁸ relative to themselves; that of (x, y) has the bits of that of (y, x). It is 0 where n
 // is 0 and c at most 1, and +Inf may stand for an angle θ-m near π.
-func turnGeneric(dst []float64, c []float32, row []float64, cols [][]float64) {
+func halfAngleGeneric(dst []float64, c []float32, row []float64, cols [][]float64) {
 	x, g, sin, cos, t := row[0], row[1], row[2], row[3], row[4]
 	xs, gs, sins, coss, ts := cols[0], cols[1], cols[2], cols[3], cols[4]
 	for j := range dst {

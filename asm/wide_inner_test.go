@@ -54,8 +54,8 @@ func TestInner(t *testing.T) {
 	})
 }
 
-// turnSide returns the numbers of a document of norm x for angles with cos θ_x = x²/(x²+1), in float64 and exactly.
-func turnSide(x float64) (numbers [TurnNumbers]float64, root, sin, cos *big.Float) {
+// halfAngleSide returns the numbers of a document of norm x for angles with cos θ_x = x²/(x²+1), in float64 and exactly.
+func halfAngleSide(x float64) (numbers [HalfAngleNumbers]float64, root, sin, cos *big.Float) {
 	sqrt := func(v *big.Float) *big.Float { return new(big.Float).SetPrec(bigPrec).Sqrt(v) }
 	square := bigMul(bigOf(x), bigOf(x))
 	full := bigAdd(square, bigOf(1))
@@ -76,12 +76,12 @@ func TestTurn(t *testing.T) {
 	cs := []float32{0, 0x1p-149, 1e-20, 1e-5, 0.3, 0.999, 1, 1.0001, 1.7, 2 - 0x1p-23, 2}
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		for _, x := range norms {
-			row, rootX, sinX, cosX := turnSide(x)
-			cols, slices := make([][]float64, TurnNumbers), make([][]float64, TurnNumbers)
+			row, rootX, sinX, cosX := halfAngleSide(x)
+			cols, slices := make([][]float64, HalfAngleNumbers), make([][]float64, HalfAngleNumbers)
 			var c []float32
 			var want []float64
 			for _, y := range norms {
-				col, rootY, sinY, cosY := turnSide(y)
+				col, rootY, sinY, cosY := halfAngleSide(y)
 				for _, v := range cs {
 					for i, w := range col {
 						cols[i] = append(cols[i], w)
@@ -101,20 +101,20 @@ func TestTurn(t *testing.T) {
 				}
 				dst := make([]float64, len(c)-from+1)
 				dst[len(dst)-1] = math.NaN()
-				k.Turn(dst[:len(dst)-1], c[from:], row[:], slices)
+				k.HalfAngle(dst[:len(dst)-1], c[from:], row[:], slices)
 				for j, got := range dst[:len(dst)-1] {
 					w := want[from+j]
 					if err := math.Abs(got - w); !(err <= 0x1p-47*w+1e-85) && from == 0 { // 10⁻⁸⁵: what big.Float has lost
 						t.Errorf("norms %v and %v, c = %v: found %v, expected %v, relative error %v", x, slices[0][j], c[from+j], got, w, err/w)
 					}
 					var one, back [1]float64
-					var other [TurnNumbers]float64
-					alone, mirror := make([][]float64, TurnNumbers), make([][]float64, TurnNumbers)
+					var other [HalfAngleNumbers]float64
+					alone, mirror := make([][]float64, HalfAngleNumbers), make([][]float64, HalfAngleNumbers)
 					for i := range alone {
 						alone[i], mirror[i], other[i] = slices[i][j:j+1], row[i:i+1], slices[i][j]
 					}
-					k.Turn(one[:], c[from+j:], row[:], alone)
-					k.Turn(back[:], c[from+j:], other[:], mirror)
+					k.HalfAngle(one[:], c[from+j:], row[:], alone)
+					k.HalfAngle(back[:], c[from+j:], other[:], mirror)
 					if one[0] != got || back[0] != got {
 						t.Fatalf("norms %v and %v, c = %v: found %v, alone %v, exchanged %v", x, slices[0][j], c[from+j], got, one[0], back[0])
 					}

@@ -29,10 +29,10 @@ func affineAVX2(dst []float64, c []float32, y []float32, x float64, gamma float6
 //go:noescape
 func squaresAVX2(dst []float64, c []float32, y []float32, x float64)
 
-// turnAVX2 is turnGeneric.
+// halfAngleAVX2 is halfAngleGeneric.
 //
 //go:noescape
-func turnAVX2(dst []float64, c []float32, row []float64, cols [][]float64)
+func halfAngleAVX2(dst []float64, c []float32, row []float64, cols [][]float64)
 
 // halfLineAVX2 is halfLineGeneric.
 //
@@ -64,7 +64,7 @@ func affineAVX512(dst []float64, c []float32, y []float32, x float64, gamma floa
 //go:noescape
 func squaresAVX512(dst []float64, c []float32, y []float32, x float64)
 
-// turnAVX512 is turnGeneric.
+// halfAngleAVX512 is halfAngleGeneric.
 //
 //go:noescape
-func turnAVX512(dst []float64, c []float32, row []float64, cols [][]float64)
+func halfAngleAVX512(dst []float64, c []float32, row []float64, cols [][]float64)

@@ -248,17 +248,17 @@ func BenchmarkWide(b *testing.B) {
 		c[i], y[i], v[i] = rng.Float32(), 1+rng.Float32(), rng.Float64()
 		q[0][i], q[1][i] = v[i], 1-v[i]
 	}
-	rows, row := randomHalfLine(rng), [TurnNumbers]float64{1, 0.5, 0.5, 0.5, 0.1}
+	rows, row := randomHalfLine(rng), [HalfAngleNumbers]float64{1, 0.5, 0.5, 0.5, 0.1}
 	for _, k := range tables() {
 		for name, run := range map[string]func(){
-			"halfline": func() { k.HalfLine(dst, v, rows, 0) },
-			"deficit":  func() { k.GaussianDeficit(dst, c, y, 1.5, 0.5) },
-			"tanh":     func() { k.Tanh(dst, v) },
-			"squares":  func() { k.Squares(v, c, y, 0.5) },
-			"affine":   func() { k.Affine(v, c, y, 0.5, 1, 0) },
-			"turn":     func() { k.Turn(v, c, row[:], [][]float64{q[0], q[0], q[0], q[0], q[0]}) },
-			"join":     func() { k.Join(dst, [][]float32{c, c}, q, []float64{0.5, 0.5}, 1) },
-			"join3":    func() { k.Join(dst, [][]float32{c}, q, []float64{0.5, 0.5}, 3) },
+			"halfline":  func() { k.HalfLine(dst, v, rows, 0) },
+			"deficit":   func() { k.GaussianDeficit(dst, c, y, 1.5, 0.5) },
+			"tanh":      func() { k.Tanh(dst, v) },
+			"squares":   func() { k.Squares(v, c, y, 0.5) },
+			"affine":    func() { k.Affine(v, c, y, 0.5, 1, 0) },
+			"halfAngle": func() { k.HalfAngle(v, c, row[:], [][]float64{q[0], q[0], q[0], q[0], q[0]}) },
+			"join":      func() { k.Join(dst, [][]float32{c, c}, q, []float64{0.5, 0.5}, 1) },
+			"join3":     func() { k.Join(dst, [][]float32{c}, q, []float64{0.5, 0.5}, 3) },
 		} {
 			b.Run(fmt.Sprintf("isa=%s/map=%s/values", k.ISA, name), func(b *testing.B) {
 				for b.Loop() {

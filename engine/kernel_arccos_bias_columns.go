@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/arccosine"
 )
 
-// biasColumns are the columns of a block as asm.Kernels.Wedge wants them. To make them takes as long as to map some twenty rows: where there are fewer rows, as
+// biasColumns are the columns of a block as asm.Kernels.BivariateTail wants them. To make them takes as long as to map some twenty rows: where there are fewer rows, as
 // where one row is read, or for a kernel that is part of another, those of the blocks before are kept.
 type biasColumns struct {
 	bias, sigma float64
@@ -56,20 +56,20 @@ func (s *biasColumns) make(f arcBias, y []float32) {
 	s.bias, s.sigma = f.bias, f.sigma
 	s.y, s.gaps = append(s.y[:0], y...), s.gaps[:0]
 	table := arccosine.AllSides()
-	groups := (len(y) + asm.WedgeGroup - 1) / asm.WedgeGroup
-	if need := groups * asm.WedgeGroup * asm.WedgeNumbers; cap(s.sides) < need {
+	groups := (len(y) + asm.BivariateGroup - 1) / asm.BivariateGroup
+	if need := groups * asm.BivariateGroup * asm.BivariateNumbers; cap(s.sides) < need {
 		s.sides = make([]float32, need)
 	} else {
 		s.sides = s.sides[:need]
 	}
-	if len(y)%asm.WedgeGroup != 0 {
-		clear(s.sides[(groups-1)*asm.WedgeGroup*asm.WedgeNumbers:]) // nothing may be left behind the last column that is no number
+	if len(y)%asm.BivariateGroup != 0 {
+		clear(s.sides[(groups-1)*asm.BivariateGroup*asm.BivariateNumbers:]) // nothing may be left behind the last column that is no number
 	}
 	for j, v := range y {
 		if f.sigma > 0 {
 			s.gaps = append(s.gaps, smoothGap(float64(v), f.sigma))
 		}
-		table.At(s.sides[j/asm.WedgeGroup*asm.WedgeGroup*asm.WedgeNumbers+j%asm.WedgeGroup:], asm.WedgeGroup, math.Abs(f.bias)/f.lengthenedNorm(v), f.bias < 0)
+		table.At(s.sides[j/asm.BivariateGroup*asm.BivariateGroup*asm.BivariateNumbers+j%asm.BivariateGroup:], asm.BivariateGroup, math.Abs(f.bias)/f.lengthenedNorm(v), f.bias < 0)
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 type biasRoom struct {
 	kept *biasStore
 	cols biasColumns
-	one  [asm.WedgeNumbers]float32 // the row's side
+	one  [asm.BivariateNumbers]float32 // the row's side
 	c    [chunk]float32
 }
 
 var biasRooms = sync.Pool{New: func() any { return &biasRoom{kept: sharedBiasStore()} }}
 
-// rows hands a row to asm.Kernels.Wedge, with the numbers of its document and of the columns'.
+// rows hands a row to asm.Kernels.BivariateTail, with the numbers of its document and of the columns'.
 func (f arcBias) rows(k *asm.Kernels, b *block) {
 	table, bias := arccosine.AllSides(), math.Abs(f.bias)
 	if len(b.x) == 1 && len(b.y) == 1 && f.sigma == 0 && b.x[0] == b.y[0] {
@@ -30,7 +30,7 @@ func (f arcBias) rows(k *asm.Kernels, b *block) {
 	s := biasRooms.Get().(*biasRoom)
 	defer biasRooms.Put(s)
 	cols := &s.cols
-	if len(b.x) < biasFewRows && len(b.y) >= asm.WedgeGroup {
+	if len(b.x) < biasFewRows && len(b.y) >= asm.BivariateGroup {
 		cols = s.kept.columns(f, b.y, cols)
 	} else {
 		cols.make(f, b.y)
@@ -38,7 +38,7 @@ func (f arcBias) rows(k *asm.Kernels, b *block) {
 	for i, xi := range b.x {
 		dst, c := b.row(i)
 		table.At(s.one[:], 1, bias/f.lengthenedNorm(xi), f.bias < 0)
-		if f.bias > 0 && s.one[0] >= asm.WedgeMost {
+		if f.bias > 0 && s.one[0] >= asm.BivariateMost {
 			clear(dst) // as the kernel would
 			continue
 		}
@@ -46,7 +46,7 @@ func (f arcBias) rows(k *asm.Kernels, b *block) {
 			smoothRow(s.c[:len(c)], c, smoothGap(float64(xi), f.sigma), cols.gaps)
 			c = s.c[:len(c)]
 		}
-		k.Wedge(dst, c, s.one[:], cols.sides)
+		k.BivariateTail(dst, c, s.one[:], cols.sides)
 	}
 }
 
@@ -58,7 +58,7 @@ func (f arcBias) lengthenedNorm(x float32) float64 {
 	return smoothNorm(float64(x), f.sigma)
 }
 
-// error is what asm.Kernels.Wedge states, more for a side's numbers and for h itself, which are rounded, see arccosine.SidesError, and the rounding of what a bias
+// error is what asm.Kernels.BivariateTail states, more for a side's numbers and for h itself, which are rounded, see arccosine.SidesError, and the rounding of what a bias
 // below 0 adds. A c that is smoothed is rounded, too. At the end there is the rounding of the result.
 func (f arcBias) error(c, x, y float64) float64 {
 	v := f.value(c, x, y)

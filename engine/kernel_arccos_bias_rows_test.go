@@ -108,7 +108,7 @@ func TestBiasStore(t *testing.T) {
 // infinitely short, at bias/12.5, and some steps around it.
 func TestArcCosineBiasSymmetry(t *testing.T) {
 	norms := []float32{0, 1e-9, 0.01, 0.03, 0.3, 1, 7, 1e9, 1e30}
-	at := float32(0.3 / asm.WedgeMost)
+	at := float32(0.3 / asm.BivariateMost)
 	for i := range 9 {
 		norms = append(norms, math.Float32frombits(math.Float32bits(at)+uint32(i)-4))
 	}

@@ -38,7 +38,7 @@ func (f arcSmooth) side(x float64) smoothSide {
 	return s
 }
 
-// turn returns tan((θ-m)/2), as asm.Kernels.Turn does.
+// turn returns tan((θ-m)/2), as asm.Kernels.HalfAngle does.
 func (s *smoothSide) turn(o *smoothSide, c float64) float64 {
 	g, sinM := s.g*o.g, float64(s.sin*o.cos)+float64(s.cos*o.sin)
 	d := float64((s.x-o.x)*(s.x+o.x)) * float64(s.t*o.t) / sinM
@@ -66,11 +66,11 @@ func (f arcSmooth) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return min(max((2*math.Atan(s.turn(&o, c))/math.Pi-d*d/2)/(s.norm*o.norm), 0), 2), s.norm, o.norm
 }
 
-// smoothRoom is scratch space of a stage for a block: the columns' sides, as asm.Kernels.Turn wants them, and their norms.
+// smoothRoom is scratch space of a stage for a block: the columns' sides, as asm.Kernels.HalfAngle wants them, and their norms.
 type smoothRoom struct {
-	numbers [asm.TurnNumbers][chunk]float64
-	cols    [asm.TurnNumbers][]float64
-	own     [asm.TurnNumbers]float64
+	numbers [asm.HalfAngleNumbers][chunk]float64
+	cols    [asm.HalfAngleNumbers][]float64
+	own     [asm.HalfAngleNumbers]float64
 	norms   [chunk]float64
 	turns   [chunk]float64
 	widener
@@ -90,7 +90,7 @@ func (f arcSmooth) columns(m *smoothRoom, y []float32) {
 	}
 }
 
-func (s *smoothSide) numbers() [asm.TurnNumbers]float64 {
+func (s *smoothSide) numbers() [asm.HalfAngleNumbers]float64 {
 	return [...]float64{s.x, s.g, s.sin, s.cos, s.t}
 }
 
@@ -102,7 +102,7 @@ func (f arcSmooth) featureRow(k *asm.Kernels, m *smoothRoom, dst, c []float32, x
 	s := f.side(float64(x))
 	m.own = s.numbers()
 	turns, norms := m.turns[:len(dst)], m.norms[:len(dst)]
-	k.Turn(turns, c, m.own[:], m.cols[:])
+	k.HalfAngle(turns, c, m.own[:], m.cols[:])
 	arctangent.row(k, dst, turns)
 	m.widen(k, turns, dst)
 	for j, v := range turns {

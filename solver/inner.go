@@ -54,7 +54,7 @@ func (in *inner) load(d *dual, columns, slots, fresh []int32, rows [][]float32) 
 		in.mask[r] = 0
 	}
 	for _, r := range fresh {
-		in.k.Pick(in.rows[int(r)*n:int(r+1)*n], rows[r], in.column[:len(slots)])
+		in.k.Gather(in.rows[int(r)*n:int(r+1)*n], rows[r], in.column[:len(slots)])
 		in.kept[r] = false
 	}
 	for c, kept := range in.kept[:len(slots)] {

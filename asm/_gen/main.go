@@ -34,7 +34,7 @@ var families = []struct {
 	{"rowsums", rowSums},
 	{"rows", rows},
 	{"piecewise", piecewise},
-	{"wedge", wedges},
+	{"bivariate", bivariateTails},
 	{"wide", wideMaps},
 }
 

@@ -17,7 +17,7 @@ func rows(c *build.Context) {
 	}
 	g := &gen{Context: c}
 	g.prefetch()
-	g.pick()
+	g.gather()
 }
 
 // cacheLine is the size of a line of the caches, in bytes.
@@ -144,10 +144,10 @@ func (g *gen) counting(bytes int) operand.Mem {
 	return m
 }
 
-// pick copies scattered elements, by whole registers of its own: the gather instruction takes longer on most processors than as many loads.
-func (g *gen) pick() {
-	g.function("pick", "func(dst, src []float32, index []int32)")
-	g.Doc("pick is pickGeneric.")
+// gather copies scattered elements, by whole registers of its own: the gather instruction takes longer on most processors than as many loads.
+func (g *gen) gather() {
+	g.function("gather", "func(dst, src []float32, index []int32)")
+	g.Doc("gather is gatherGeneric.")
 	dst := g.Load(g.Param("dst").Base(), g.GP64())
 	src := g.Load(g.Param("src").Base(), g.GP64())
 	index := g.Load(g.Param("index").Base(), g.GP64())

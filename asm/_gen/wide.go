@@ -21,7 +21,7 @@ func wideMaps(c *build.Context) {
 		g.join()
 		g.affine()
 		g.squares()
-		g.turn()
+		g.halfAngle()
 		if set.lanes == 8 {
 			g.halfLine() // serves AVX-512, too: finding rows is the work
 		}

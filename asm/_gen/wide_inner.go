@@ -62,8 +62,8 @@ func (g *gen) compare64(predicate operand.U8, a reg.VecVirtual, b operand.Op) re
 	return m
 }
 
-func (g *gen) turn() {
-	g.begin("turn", "func(dst []float64, c []float32, row []float64, cols [][]float64)", "is turnGeneric.")
+func (g *gen) halfAngle() {
+	g.begin("halfAngle", "func(dst []float64, c []float32, row []float64, cols [][]float64)", "is halfAngleGeneric.")
 	dst := g.Load(g.Param("dst").Base(), g.GP64())
 	n := g.Load(g.Param("dst").Len(), g.GP64()).(reg.GPVirtual)
 	from := g.Load(g.Param("c").Base(), g.GP64())

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// Sides gives the numbers of a side that asm.Kernels.Wedge wants, as piecewise polynomials in h. With z = h cot ξ >= 0, m² = h²+z² and w = tan(ξ/2) = h/(m+z),
+// Sides gives the numbers of a side that asm.Kernels.BivariateTail wants, as piecewise polynomials in h. With z = h cot ξ >= 0, m² = h²+z² and w = tan(ξ/2) = h/(m+z),
 // a sector is
 //
 //	I(h, ξ) = exp(-m²/2) G(h, w)
@@ -32,11 +32,11 @@ type sideStrip struct {
 const (
 	degree       = 6
 	perUnit      = 4
-	sideStrips   = asm.WedgeMost * perUnit
+	sideStrips   = asm.BivariateMost * perUnit
 	plain        = 1 // from this h on G is a polynomial by itself
-	interpolated = 2 + asm.WedgeTerms
+	interpolated = 2 + asm.BivariateTerms
 
-	greatestSquare = asm.WedgeMost * asm.WedgeMost // m² that matter
+	greatestSquare = asm.BivariateMost * asm.BivariateMost // m² that matter
 )
 
 // AllSides returns the table, computed at the first call in some 20 ms.
@@ -82,7 +82,7 @@ func (f mapping) numbers(h float64) (set [interpolated]float64) {
 	if f.identity {
 		set[1] = math.Exp(h*h/2) * math.Erf(h/math.Sqrt2)
 	}
-	nodes := chebyshev(asm.WedgeTerms)
+	nodes := chebyshev(asm.BivariateTerms)
 	for k, s := range nodes {
 		y := (f.least*(1-s) + (1 + s)) / 2
 		w := f.lambda * y / (1 - (1-f.lambda)*y)
@@ -156,7 +156,7 @@ func (t *Sides) place(h float64) (strip *sideStrip, s float64) {
 
 // half returns erfc(h/√2)/2 as At writes it, for an h that At takes as it is.
 func (f *sideStrip) half(h, s float64) float64 {
-	if float32(h) >= asm.WedgeMost { // whatever is written as this much
+	if float32(h) >= asm.BivariateMost { // whatever is written as this much
 		return 0
 	}
 	return math.Exp(-h*h/2) * horner(&f.cells[0], s)
@@ -168,13 +168,13 @@ func horner(p *[degree]float64, s float64) float64 {
 	return (p[0] + p[1]*s) + q*((p[2]+p[3]*s)+q*(p[4]+p[5]*s))
 }
 
-// At writes the numbers of the side h, which is taken for the nearest from asm.WedgeLeast to asm.WedgeMost, to every stride-th place of dst; with more, erf(h/√2), what
+// At writes the numbers of the side h, which is taken for the nearest from asm.BivariateLeast to asm.BivariateMost, to every stride-th place of dst; with more, erf(h/√2), what
 // a bias below 0 adds, is among them. What they describe is the sector by definition to 10⁻⁷ exp(-m²/2)/max(m, 1), and each is rounded to float32.
 func (t *Sides) At(dst []float32, stride int, h float64, more bool) {
-	h = min(max(h, asm.WedgeLeast), asm.WedgeMost)
+	h = min(max(h, asm.BivariateLeast), asm.BivariateMost)
 	strip, s := t.place(h)
 	half := strip.half(h, s)
-	dst = dst[:(asm.WedgeNumbers-1)*stride+1]
+	dst = dst[:(asm.BivariateNumbers-1)*stride+1]
 	dst[0], dst[stride], dst[2*stride] = float32(h), float32(half), 0
 	if more {
 		dst[2*stride] = float32(1 - 2*half)
@@ -186,9 +186,9 @@ func (t *Sides) At(dst []float32, stride int, h float64, more bool) {
 	}
 }
 
-// Diagonal returns what asm.Kernels.Wedge gives for the numbers of h, as row and column, and c = 0.
+// Diagonal returns what asm.Kernels.BivariateTail gives for the numbers of h, as row and column, and c = 0.
 func (t *Sides) Diagonal(h float64, more bool) float32 {
-	h = min(max(h, asm.WedgeLeast), asm.WedgeMost)
+	h = min(max(h, asm.BivariateLeast), asm.BivariateMost)
 	strip, s := t.place(h)
 	half := strip.half(h, s)
 	part := float32(half)
@@ -198,7 +198,7 @@ func (t *Sides) Diagonal(h float64, more bool) float32 {
 	return part + part
 }
 
-// SidesError bounds the error of asm.Kernels.Wedge with the numbers of Sides, for any h and k, but for what is added and the rounding of the result,
+// SidesError bounds the error of asm.Kernels.BivariateTail with the numbers of Sides, for any h and k, but for what is added and the rounding of the result,
 //
 //	2⁻²⁴ ((10 + 4m²) exp(-m²/2)/max(m, 1) + Σ (2+h²) erfc(h/√2) over sides with a < 0) + 2⁻¹¹⁶
 //
@@ -207,10 +207,10 @@ func (t *Sides) Diagonal(h float64, more bool) float32 {
 func SidesError(c, h, k float64) float64 {
 	const unit = 0x1p-24
 	var err float64
-	if min(h, k) < asm.WedgeLeast {
-		err = 2 * asm.WedgeLeast
+	if min(h, k) < asm.BivariateLeast {
+		err = 2 * asm.BivariateLeast
 	}
-	h, k = min(max(h, asm.WedgeLeast), asm.WedgeMost), min(max(k, asm.WedgeLeast), asm.WedgeMost)
+	h, k = min(max(h, asm.BivariateLeast), asm.BivariateMost), min(max(k, asm.BivariateLeast), asm.BivariateMost)
 	c = max(c, 0x1p-60)
 	d := k - h
 	if square := c * (2 - c); square > 0 {

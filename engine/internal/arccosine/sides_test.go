@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// asm.Kernels.Wedge with the numbers of Sides against quadrature, for documents of any ratio and any angle, many of them beyond the range of sides: SidesError and the
+// asm.Kernels.BivariateTail with the numbers of Sides against quadrature, for documents of any ratio and any angle, many of them beyond the range of sides: SidesError and the
 // rounding of the result; and at some place a good part of it is used.
 func TestSides(t *testing.T) {
 	const unit = 0x1p-24
@@ -18,15 +18,15 @@ func TestSides(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := rand.New(rand.NewPCG(3, 3))
-		row, cols := make([]float32, asm.WedgeNumbers), make([]float32, asm.WedgeNumbers*asm.WedgeGroup)
-		dst, c := make([]float32, asm.WedgeGroup), make([]float32, asm.WedgeGroup)
+		row, cols := make([]float32, asm.BivariateNumbers), make([]float32, asm.BivariateNumbers*asm.BivariateGroup)
+		dst, c := make([]float32, asm.BivariateGroup), make([]float32, asm.BivariateGroup)
 		var worst float64
 		for try := range 4000 {
 			span := []float64{1e-6, 1, 4, 25}[try%4]
-			draw := func() float64 { return 1.1 * asm.WedgeMost * math.Exp(-span*r.Float64()) * r.Float64() }
+			draw := func() float64 { return 1.1 * asm.BivariateMost * math.Exp(-span*r.Float64()) * r.Float64() }
 			h := draw()
 			AllSides().At(row, 1, h, false)
-			var hs [asm.WedgeGroup]float64
+			var hs [asm.BivariateGroup]float64
 			for j := range dst {
 				hs[j] = draw()
 				switch j {
@@ -37,13 +37,13 @@ func TestSides(t *testing.T) {
 				case 2:
 					hs[j] = h * (1 + 0.1*r.Float64())
 				}
-				AllSides().At(cols[j:], asm.WedgeGroup, hs[j], false)
+				AllSides().At(cols[j:], asm.BivariateGroup, hs[j], false)
 				c[j] = float32(math.Exp(-20*r.Float64()*r.Float64()) * 2 * r.Float64())
 				if j == 3 {
 					c[j] = 2 - c[j]/4
 				}
 			}
-			k.Wedge(dst, c, row, cols)
+			k.BivariateTail(dst, c, row, cols)
 			for j, got := range dst {
 				c := float64(c[j])
 				want := Biased(c, 1/h, 1/hs[j], 1)

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func wedgeAVX2(dst []float32, c []float32, row []float32, cols []float32)
+// func bivariateTailAVX2(dst []float32, c []float32, row []float32, cols []float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·wedgeAVX2(SB), NOSPLIT, $0-96
+TEXT ·bivariateTailAVX2(SB), NOSPLIT, $0-96
 	MOVQ dst_base+0(FP), AX
 	MOVQ dst_len+8(FP), CX
 	MOVQ c_base+24(FP), DX

@@ -9,32 +9,32 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// wedges adds the kernel of asm/wedge_generic.go. One for AVX2 serves AVX-512, too.
-func wedges(c *build.Context) {
+// bivariateTails adds the kernel of asm/bivariate_generic.go. One for AVX2 serves AVX-512, too.
+func bivariateTails(c *build.Context) {
 	g := &gen{Context: c, isa: isas[0], data: &constants{at: map[uint32]operand.Mem{}}, held: map[float32]reg.VecVirtual{}}
-	g.wedge()
+	g.bivariateTail()
 }
 
-// The places of a side's numbers and the floors, as asm/wedge_generic.go has them.
+// The places of a side's numbers and the floors, as asm/bivariate_generic.go has them.
 const (
-	wedgeTerms   = 12
-	wedgeHalf    = 1
-	wedgePlus    = 2
-	wedgeMills   = 3
-	wedgeW       = 4
-	wedgeT       = 5
-	wedgeShift   = 6
-	wedgeQ       = 7
-	wedgeNumbers = wedgeQ + wedgeTerms
+	bivariateTerms   = 12
+	bivariateHalf    = 1
+	bivariatePlus    = 2
+	bivariateMills   = 3
+	bivariateW       = 4
+	bivariateT       = 5
+	bivariateShift   = 6
+	bivariateQ       = 7
+	bivariateNumbers = bivariateQ + bivariateTerms
 
-	wedgeFloor   = 0x1p-60
-	wedgeRoot    = 0x1p-126
-	wedgeRight   = 0x1p-24
-	wedgeNothing = 156.2
+	bivariateFloor   = 0x1p-60
+	bivariateRoot    = 0x1p-126
+	bivariateRight   = 0x1p-24
+	bivariateNothing = 156.2
 )
 
-func (g *gen) wedge() {
-	g.begin("wedge", "func(dst, c, row, cols []float32)", "is wedgeGeneric for AVX2.")
+func (g *gen) bivariateTail() {
+	g.begin("bivariateTail", "func(dst, c, row, cols []float32)", "is bivariateTailGeneric for AVX2.")
 	dst := g.Load(g.Param("dst").Base(), g.GP64())
 	n := g.Load(g.Param("dst").Len(), g.GP64())
 	c := g.Load(g.Param("c").Base(), g.GP64())
@@ -48,10 +48,10 @@ func (g *gen) wedge() {
 	g.JL(operand.LabelRef(tail))
 	v := g.reg()
 	g.VMOVUPS(place(c), v)
-	g.VMOVUPS(g.wedges(v, row, cols), place(dst))
+	g.VMOVUPS(g.bivariateTails(v, row, cols), place(dst))
 	g.ADDQ(operand.U32(4*g.lanes), c)
 	g.ADDQ(operand.U32(4*g.lanes), dst)
-	g.ADDQ(operand.U32(4*g.lanes*wedgeNumbers), cols)
+	g.ADDQ(operand.U32(4*g.lanes*bivariateNumbers), cols)
 	g.SUBQ(operand.U32(g.lanes), n)
 	g.JMP(operand.LabelRef(block))
 	g.Label(tail)
@@ -59,14 +59,14 @@ func (g *gen) wedge() {
 	g.JEQ(operand.LabelRef(done))
 	first := g.firstMask(n)
 	// The masks take a register each of the sixteen: the result waits for its own.
-	g.storeFirst(vec{g.wedges(g.loadFirst(place(c), first)[0], row, cols)}, first, place(dst))
+	g.storeFirst(vec{g.bivariateTails(g.loadFirst(place(c), first)[0], row, cols)}, first, place(dst))
 	g.Label(done)
 	g.VZEROUPPER()
 	g.RET()
 }
 
-// wedges computes one register.
-func (g *gen) wedges(v reg.VecVirtual, row, cols reg.Register) reg.VecVirtual {
+// bivariateTails computes one register.
+func (g *gen) bivariateTails(v reg.VecVirtual, row, cols reg.Register) reg.VecVirtual {
 	column := func(i int) operand.Op { return operand.Mem{Base: cols, Disp: 4 * g.lanes * i} }
 	broadcast := func(i int) operand.Op {
 		r := g.reg()
@@ -76,12 +76,12 @@ func (g *gen) wedges(v reg.VecVirtual, row, cols reg.Register) reg.VecVirtual {
 	one := func(r reg.VecVirtual) vec { return vec{r} }
 
 	h, k, d := g.reg(), g.reg(), g.reg()
-	g.VMAXPS(g.mem(wedgeFloor), v, v)
+	g.VMAXPS(g.mem(bivariateFloor), v, v)
 	g.VBROADCASTSS(operand.Mem{Base: row}, h)
 	g.VMOVUPS(column(0), k)
 	g.VSUBPS(h, k, d)
 	square := g.mul(one(v), g.constSub(2, one(v)))[0]
-	g.VMAXPS(g.mem(wedgeRoot), square, square)
+	g.VMAXPS(g.mem(bivariateRoot), square, square)
 
 	// e = exp(-m²/2)
 	far := g.reg()
@@ -97,13 +97,13 @@ func (g *gen) wedges(v reg.VecVirtual, row, cols reg.Register) reg.VecVirtual {
 	g.VFMSUB213PS(d, v, p)
 	g.VFMADD213PS(d, v, h) // h c + d
 	e := g.expNormal(g.mulConst(one(quotient), -0.5))[0]
-	some := g.compare(greater, one(g.constant(wedgeNothing)), quotient)[0]
+	some := g.compare(greater, one(g.constant(bivariateNothing)), quotient)[0]
 	g.VANDPS(some, e, e)
 
-	second := g.wedgeSide(p, k, side, root, e, column)
+	second := g.bivariateSide(p, k, side, root, e, column)
 	again := g.reg()
 	g.VBROADCASTSS(operand.Mem{Base: row}, again)
-	first := g.wedgeSide(h, again, side, root, e, broadcast)
+	first := g.bivariateSide(h, again, side, root, e, broadcast)
 	g.VADDPS(second, first, first)
 	zero := g.reg()
 	g.VXORPS(zero, zero, zero)
@@ -121,14 +121,14 @@ func (g *gen) load(from operand.Op) reg.VecVirtual {
 	return r
 }
 
-// wedgeSide is one side's part; number gives the side's numbers. p and h are spent.
-func (g *gen) wedgeSide(p, h, side, root, e reg.VecVirtual, number func(i int) operand.Op) reg.VecVirtual {
+// bivariateSide is one side's part; number gives the side's numbers. p and h are spent.
+func (g *gen) bivariateSide(p, h, side, root, e reg.VecVirtual, number func(i int) operand.Op) reg.VecVirtual {
 	size, y, t := g.reg(), g.reg(), g.reg()
 	g.VANDPS(g.memBits(math.MaxInt32), p, size)
 	g.VMULPS(root, h, h) // the opposite side
 	g.VADDPS(side, size, y)
-	g.VMULPS(number(wedgeT), y, y)
-	g.VFMADD231PS(number(wedgeW), h, y)
+	g.VMULPS(number(bivariateT), y, y)
+	g.VFMADD231PS(number(bivariateW), h, y)
 	g.VDIVPS(y, h, y)
 
 	// N(z) exp(z²/2), times r = 1/(1+z/4)
@@ -138,28 +138,28 @@ func (g *gen) wedgeSide(p, h, side, root, e reg.VecVirtual, number func(i int) o
 	g.VDIVPS(r, root, r)
 	u := g.subConst(g.add(vec{r}, vec{r}), 1)
 	m := g.twoChains(u, coeff.Mills9, coeff.Mills8, coeff.Mills7, coeff.Mills6, coeff.Mills5, coeff.Mills4, coeff.Mills3, coeff.Mills2, coeff.Mills1, coeff.Mills0)[0]
-	g.VMULPS(number(wedgeMills), r, r)
+	g.VMULPS(number(bivariateMills), r, r)
 	g.VMULPS(r, m, m)
 
 	// Q in two chains that don't wait for each other, of the even and of the odd powers.
 	g.VADDPS(y, y, t)
-	g.VADDPS(number(wedgeShift), t, t)
+	g.VADDPS(number(bivariateShift), t, t)
 	square := g.mul(vec{t}, vec{t})[0]
-	even, odd := g.load(number(wedgeQ+wedgeTerms-2)), g.load(number(wedgeQ+wedgeTerms-1))
-	for i := wedgeTerms - 4; i >= 0; i -= 2 {
-		g.VFMADD213PS(number(wedgeQ+i), square, even)
-		g.VFMADD213PS(number(wedgeQ+i+1), square, odd)
+	even, odd := g.load(number(bivariateQ+bivariateTerms-2)), g.load(number(bivariateQ+bivariateTerms-1))
+	for i := bivariateTerms - 4; i >= 0; i -= 2 {
+		g.VFMADD213PS(number(bivariateQ+i), square, even)
+		g.VFMADD213PS(number(bivariateQ+i+1), square, odd)
 	}
 	g.VFMADD213PS(even, t, odd)
 	g.VFMSUB213PS(m, y, odd) // y Q - m
 	g.VMULPS(e, odd, odd)
 
-	half := g.load(number(wedgeHalf))
-	g.VMULPS(g.mem(wedgeRight), h, h)
+	half := g.load(number(bivariateHalf))
+	g.VMULPS(g.mem(bivariateRight), h, h)
 	part := g.blend(g.compare(greater, vec{size}, h), vec{odd}, vec{half})[0]
 	g.VADDPS(half, half, half)
 	g.VSUBPS(part, half, half)
 	g.VBLENDVPS(p, half, part, part)
-	g.VADDPS(number(wedgePlus), part, part)
+	g.VADDPS(number(bivariatePlus), part, part)
 	return part
 }
