@@ -6,7 +6,7 @@
 # the machine off. Everything it makes lies in a temporary folder. It installs nothing and needs no root, but these must be there
 # (names of Debian packages):
 #
-#	bochs bochsbios vgabios               the emulator
+#	bochs bochs-term bochsbios vgabios    the emulator
 #	isolinux syslinux-common xorriso      to start from a CD image
 #	cpio                                  to pack the first process
 #	a Linux kernel for x86-64             KERNEL=FILE; else the newest /boot/vmlinuz-*. It suffices to unpack the package:
@@ -15,8 +15,9 @@
 # Settings, by environment: KERNEL; MODEL, Bochs' name for the processor (corei7_skylake_x); LIMIT, the most seconds to wait (1800);
 # PLAN, the test programs: lines "PACKAGE FLAGS", by default those below.
 #
-# While it runs, Bochs offers its screen by VNC at the first free port from 5900; nothing happens there. (Its display in text mode
-# writes to a terminal that nobody reads, and stops for good when that is full.)
+# While it runs, it opens no port: Bochs draws its screen in text mode, on a pseudo terminal that script(1) makes and reads, since Bochs
+# would stop for good where nobody does. (Its VNC display listens on all interfaces, and can't be told not to.) The test fails if the
+# emulator listens anywhere.
 #
 # The exit status is 0 only if the emulated machine offered AVX-512, every test program passed there, and tests of that instruction
 # set were among them.
@@ -35,7 +36,7 @@ missing() {
 }
 first() { for f in "$@"; do [ -e "$f" ] && echo "$f" && return; done; return 0; }
 
-for tool in bochs:bochs xorriso:xorriso cpio:cpio; do
+for tool in bochs:bochs script:bsdutils xorriso:xorriso cpio:cpio; do
 	command -v "${tool%:*}" >/dev/null || missing "${tool%:*}" "${tool#*:}"
 done
 isolinux=$(first /usr/lib/ISOLINUX/isolinux.bin /usr/share/syslinux/isolinux.bin)
@@ -50,7 +51,7 @@ kernel=${KERNEL:-$(first $(ls -rv /boot/vmlinuz-* 2>/dev/null))}
 [ -r "$kernel" ] || missing "Linux kernel to start (KERNEL=FILE)" linux-image-cloud-amd64
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'kill "$(cat "$work/pid" 2>/dev/null)" 2>/dev/null || true; rm -rf "$work"' EXIT
 mkdir -p "$work/root" "$work/iso"
 
 export CGO_ENABLED=0 GOARCH=amd64 GOOS=linux
@@ -74,7 +75,7 @@ END
 xorriso -as mkisofs -quiet -o "$work/boot.iso" -b isolinux.bin -c boot.cat -no-emul-boot -boot-load-size 4 -boot-info-table \
 	"$work/iso" 2>/dev/null
 cat >"$work/bochsrc" <<-END
-	display_library: rfb, options="timeout=0"
+	display_library: term
 	cpu: model=$model, ips=100000000, reset_on_triple_fault=0
 	megs: 512
 	romimage: file=$bios
@@ -93,8 +94,24 @@ if [[ $(bochs --help 2>&1 || true) == *-rc* ]]; then
 fi
 echo "avx512-test: starting $(basename "$kernel") on an emulated $model; this takes minutes"
 touch "$work/serial"
-timeout -k 5 "$limit" bochs "${options[@]}" </dev/null >"$work/messages" 2>&1 &
+printf -v command ' %q' timeout --foreground -k 5 "$limit" bochs "${options[@]}"
+TERM=linux SHELL=/bin/sh script -qefc "echo \$\$ >'$work/pid'; exec$command" /dev/null </dev/null >"$work/messages" 2>&1 &
 bochs=$!
+listens() { # whether the process that $work/pid names, or a child of it, waits for connections
+	local pid inode
+	for pid in $(cat "$work/pid") $(cat "/proc/$(cat "$work/pid")/task"/*/children); do
+		for inode in $(awk '$4 == "0A" { print $10 }' "/proc/$pid/net/tcp" "/proc/$pid/net/tcp6"); do
+			! find "/proc/$pid/fd" -lname "socket:\[$inode\]" | grep -q . || return 0
+		done
+	done 2>/dev/null
+	return 1
+}
+(
+	for _ in 1 2 3 4 5; do
+		sleep 1
+		! listens || { touch "$work/listens" && kill "$(cat "$work/pid")"; }
+	done
+) >/dev/null 2>&1 &
 tail -n +1 -f --pid=$bochs "$work/serial" | sed -u -e 's/\r$//' -e '/^=== /d'
 wait $bochs || true # Bochs calls it an error that its machine was turned off
 
@@ -104,6 +121,8 @@ fail() {
 	tail -n 5 "$work/log" >&2 || true
 	exit 1
 }
+[ ! -e "$work/listens" ] || fail "the emulator listens on a port"
+! grep -aq "display library 'term' not available" "$work/messages" || missing "text display of Bochs" bochs-term
 result=$(tr -d '\r' <"$work/serial" | grep -a '^emulate: \(passed\|failed\)' | tail -n 1 || true)
 [ -n "$result" ] || fail "the emulated machine did not come to its end (within $limit s)"
 [ "$result" = "emulate: passed" ] || fail "${result#emulate: }"
