@@ -32,6 +32,11 @@ func Create(path string) (*File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is there and is %s, expected a regular file or none", path, kind(info.Mode()))
 	}
+	making.Lock()
+	defer making.Unlock()
+	if making.ended {
+		return nil, fmt.Errorf("%s isn't begun: the program is about to end", path)
+	}
 	for {
 		temporary := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%08x.tmp", filepath.Base(path), rand.Uint32()))
 		f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -46,7 +51,7 @@ func Create(path string) (*File, error) {
 			return nil, fmt.Errorf("%s can't be written in folder %s: %w", filepath.Base(path), filepath.Dir(path), err)
 		}
 		made := &File{path: path, temporary: temporary, file: f, buffer: bufio.NewWriterSize(f, 1<<20)}
-		making.Store(made, nil)
+		making.files[made] = true
 		return made, nil
 	}
 }
@@ -75,8 +80,11 @@ func kind(m fs.FileMode) string {
 	return "a special file"
 }
 
-// Write implements io.Writer.
+// Write implements io.Writer. After [File.Commit] or [File.Abort] it is an error.
 func (f *File) Write(p []byte) (int, error) {
+	if f.done {
+		return 0, fmt.Errorf("%s: %w", f.path, fs.ErrClosed)
+	}
 	n, err := f.buffer.Write(p)
 	f.bytes += int64(n)
 	f.unsynced += int64(n)
@@ -87,8 +95,12 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Commit brings everything to the disk, gives the file its name and returns its size in bytes. On an error nothing is left behind.
+// Commit brings everything to the disk, gives the file its name and returns its size in bytes. On an error nothing is left behind. After Commit or [File.Abort] it
+// is an error.
 func (f *File) Commit() (int64, error) {
+	if f.done {
+		return 0, fmt.Errorf("%s: %w", f.path, fs.ErrClosed)
+	}
 	err := f.buffer.Flush()
 	if err == nil {
 		err = f.file.Sync()
@@ -99,8 +111,7 @@ func (f *File) Commit() (int64, error) {
 	if err == nil {
 		err = os.Rename(f.temporary, f.path)
 	}
-	f.done = true
-	making.Delete(f)
+	f.end()
 	if err != nil {
 		os.Remove(f.temporary)
 		return 0, err
@@ -118,19 +129,33 @@ func (f *File) Abort() {
 	if f.done {
 		return
 	}
-	f.done = true
-	making.Delete(f)
+	f.end()
 	f.file.Close()
 	os.Remove(f.temporary)
 }
 
-// making holds the files that are neither committed nor aborted, as keys of type *File.
-var making sync.Map
+// end takes the file out of those in the making.
+func (f *File) end() {
+	f.done = true
+	making.Lock()
+	delete(making.files, f)
+	making.Unlock()
+}
 
-// AbortAll removes the temporary names of all files in the making, for a program that is about to end. It may be called from any goroutine.
+// making holds the files that are neither committed nor aborted.
+var making = struct {
+	sync.Mutex
+	files map[*File]bool
+	ended bool // no file is begun any more
+}{files: map[*File]bool{}}
+
+// AbortAll removes the temporary names of all files in the making, and has [Create] fail from now on, for a program that is about to end. It may be called from any
+// goroutine.
 func AbortAll() {
-	making.Range(func(f, _ any) bool {
-		os.Remove(f.(*File).temporary)
-		return true
-	})
+	making.Lock()
+	defer making.Unlock()
+	making.ended = true
+	for f := range making.files {
+		os.Remove(f.temporary)
+	}
 }

@@ -11,7 +11,7 @@ import (
 //
 // with i counted from 1. Values have the fewest digits that give the same float32 back. Source: the README of LIBSVM, "Precomputed Kernels".
 type libsvm struct {
-	counter
+	*counter
 	w      io.Writer
 	labels []string
 	buf    []byte

@@ -3,9 +3,12 @@ package matrixio
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -180,9 +183,91 @@ func TestAbortAll(t *testing.T) {
 	}
 	defer half.Abort()
 	AbortAll()
+	defer func() { making.ended = false }()
+	if late, err := Create(filepath.Join(folder, "late")); err == nil {
+		late.Abort()
+		t.Error("a file is begun when the program ends, and would be left half-written")
+	}
 	if names := entries(t, folder); len(names) != 1 || names[0] != "whole" {
 		t.Errorf("the folder holds %v, expected the committed file alone", names)
 	}
+}
+
+// Who writes to a file that has ended is told so, and neither the file nor its folder changes.
+func TestFileAfterItsEnd(t *testing.T) {
+	for name, end := range map[string]func(f *File){"committed": func(f *File) { f.Commit() }, "aborted": (*File).Abort} {
+		folder := t.TempDir()
+		f, err := Create(filepath.Join(folder, "k"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Write([]byte("all"))
+		end(f)
+		before := entries(t, folder)
+		if n, err := f.Write([]byte("more")); n != 0 || !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("%s: Write() = %d, %v", name, n, err)
+		}
+		if _, err := f.Commit(); !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("%s: Commit() = %v", name, err)
+		}
+		f.Abort()
+		if after := entries(t, folder); !slices.Equal(after, before) {
+			t.Errorf("%s: the folder held %v and holds %v", name, before, after)
+		}
+	}
+}
+
+// brokenDisk fails once, at a byte.
+type brokenDisk struct{ left int }
+
+func (d *brokenDisk) Write(p []byte) (int, error) {
+	n := min(d.left, len(p))
+	if d.left -= n; n < len(p) {
+		d.left = 1 << 20
+		return n, errors.New("disk full")
+	}
+	return n, nil
+}
+
+// A row that couldn't be written is never passed over: neither the next one nor Close says that all is well.
+func TestWriterAfterFailure(t *testing.T) {
+	for _, format := range Formats() {
+		whole := len(write(t, format, Header{N: 3}, example))
+		for room := range whole {
+			w, err := NewWriter(format, &brokenDisk{room}, Header{N: 3})
+			failed := err != nil
+			for _, row := range example {
+				if err == nil && w.WriteRow(row) != nil {
+					failed = true
+				}
+			}
+			if !failed {
+				t.Errorf("%s: room for %d of %d bytes, and no row fails", format, room, whole)
+			}
+			if err == nil && w.Close() == nil {
+				t.Errorf("%s: room for %d of %d bytes, and Close says that the matrix is complete", format, room, whole)
+			}
+		}
+	}
+}
+
+func TestHeaderRefused(t *testing.T) {
+	for _, format := range Formats() {
+		if _, err := NewWriter(format, &bytes.Buffer{}, Header{N: -1}); err == nil || !strings.Contains(err.Error(), "-1 rows") {
+			t.Errorf("%s of -1 rows: %v", format, err)
+		}
+	}
+	for _, labels := range [][]string{{}, {"1"}, {"1", "2", "3"}, {"1", ""}, {"1", "2 3"}, {"1\n", "2"}, {"a", "b"}, {"NaN", "1"}, {"1", "-Inf"}} {
+		if _, err := NewWriter("libsvm", &bytes.Buffer{}, Header{N: 2, Labels: labels}); err == nil || !strings.Contains(err.Error(), "expected") {
+			t.Errorf("labels %q: %v", labels, err)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a vector of two indices and one value passes")
+		}
+	}()
+	AppendVector(nil, "1", []uint64{1, 2}, []float64{1}, 32)
 }
 
 func TestFileRefused(t *testing.T) {

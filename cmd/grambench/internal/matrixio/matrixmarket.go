@@ -10,12 +10,12 @@ import (
 // Column j from the diagonal downwards is row j from the diagonal to the right, so rows can be written as they come. Source: Boisvert, Pozo
 // and Remington, The Matrix Market Exchange Formats, NISTIR 5935 (1996).
 type matrixMarket struct {
-	counter
+	*counter
 	w   io.Writer
 	buf []byte
 }
 
-func newMatrixMarket(w io.Writer, c counter, comment string) (*matrixMarket, error) {
+func newMatrixMarket(w io.Writer, c *counter, comment string) (*matrixMarket, error) {
 	head := "%%MatrixMarket matrix array real symmetric\n"
 	if comment != "" {
 		head += "% " + strings.ReplaceAll(comment, "\n", " ") + "\n"

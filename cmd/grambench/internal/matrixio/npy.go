@@ -11,12 +11,12 @@ import (
 // float32. numpy.load reads it, and maps it into memory on request, which is why the header ends on a multiple of 64 bytes.
 // Source: NumPy Enhancement Proposal 1.
 type npy struct {
-	counter
+	*counter
 	w   io.Writer
 	buf []byte
 }
 
-func newNPY(w io.Writer, c counter) (*npy, error) {
+func newNPY(w io.Writer, c *counter) (*npy, error) {
 	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", c.n, c.n)
 	const before = 6 + 2 + 2 // magic, version, length
 	for (before+len(header)+1)%64 != 0 {

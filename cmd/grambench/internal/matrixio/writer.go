@@ -5,21 +5,22 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // Writer writes the rows of a symmetric n×n matrix, in order.
 type Writer interface {
-	// WriteRow writes the next row, of n values, all finite.
+	// WriteRow writes the next row, of n values, all finite. A row that is refused may be given again in another form; after any other error no row is taken.
 	WriteRow(row []float32) error
-	// Close writes what comes behind the last row; it is an error when rows are missing. It doesn't close what is below.
+	// Close writes what comes behind the last row; it is an error when rows are missing or couldn't be written. It doesn't close what is below.
 	Close() error
 }
 
 // Header is what a format wants to know beforehand.
 type Header struct {
 	N       int      // number of rows and columns
-	Labels  []string // one a row, for libsvm: numbers as text; nil stands for 0 everywhere
+	Labels  []string // one a row, for libsvm: numbers as text, finite; nil stands for 0 everywhere
 	Comment string   // one line, for formats with comments
 }
 
@@ -28,13 +29,22 @@ func Formats() []string { return []string{"npy", "libsvm", "mm"} }
 
 // NewWriter returns a writer of the given format, having written the format's header to w.
 func NewWriter(format string, w io.Writer, h Header) (Writer, error) {
-	c := counter{n: h.N}
+	if h.N < 0 {
+		return nil, fmt.Errorf("matrixio: %d rows, expected 0 or more", h.N)
+	}
+	c := &counter{n: h.N}
+	w = &sticky{w: w, of: c}
 	switch format {
 	case "npy":
 		return newNPY(w, c)
 	case "libsvm":
 		if h.Labels != nil && len(h.Labels) != h.N {
-			return nil, fmt.Errorf("matrixio: %d labels for %d rows", len(h.Labels), h.N)
+			return nil, fmt.Errorf("matrixio: %d labels, expected %d, one a row", len(h.Labels), h.N)
+		}
+		for i, label := range h.Labels {
+			if v, err := strconv.ParseFloat(label, 64); err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("matrixio: label %q of row %d, expected a finite number", label, i)
+			}
 		}
 		return &libsvm{counter: c, w: w, labels: h.Labels}, nil
 	case "mm":
@@ -54,10 +64,29 @@ func FormatOf(path string) string {
 }
 
 // counter checks the rows as they come.
-type counter struct{ n, row int }
+type counter struct {
+	n, row int
+	err    error // of what is below
+}
+
+// sticky keeps the first error of what is below: what comes behind a gap isn't the matrix.
+type sticky struct {
+	w  io.Writer
+	of *counter
+}
+
+func (s *sticky) Write(p []byte) (n int, err error) {
+	if s.of.err == nil {
+		n, s.of.err = s.w.Write(p)
+	}
+	return n, s.of.err
+}
 
 // next checks the next row and returns its number.
 func (c *counter) next(row []float32) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
 	if c.row == c.n || len(row) != c.n {
 		return 0, fmt.Errorf("matrixio: row %d has %d values, expected %d rows of %d", c.row, len(row), c.n, c.n)
 	}
@@ -70,6 +99,9 @@ func (c *counter) next(row []float32) (int, error) {
 
 // Close implements Writer.
 func (c *counter) Close() error {
+	if c.err != nil {
+		return c.err
+	}
 	if c.row != c.n {
 		return fmt.Errorf("matrixio: %d rows were written, expected %d", c.row, c.n)
 	}

@@ -1,7 +1,9 @@
 package repro
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -37,6 +39,12 @@ func (m matrix) row(i int) []float32 { return m.k[i*m.n : (i+1)*m.n] }
 
 // Measure trains and tests on all splits, tasks and sizes, in parallel over splits. done is called for each split of a task that is complete.
 func (p *CurvePlan) Measure(ctx context.Context, m matrix, workers int, kernels *asm.Kernels, done func()) (*CurveResult, error) {
+	if err := p.check(m); err != nil {
+		return nil, err
+	}
+	if workers < 1 {
+		return nil, fmt.Errorf("repro: %d workers, expected 1 or more", workers)
+	}
 	out := &CurveResult{}
 	for _, counts := range []*[][][][]int{&out.Test, &out.Folds} {
 		*counts = make([][][][]int, len(p.Tasks))
@@ -71,6 +79,40 @@ func (p *CurvePlan) Measure(ctx context.Context, m matrix, workers int, kernels 
 	all.Wait()
 	out.Trainings = trainings.Load()
 	return out, context.Cause(ctx)
+}
+
+// check reports a plan that can't be measured on a matrix.
+func (p *CurvePlan) check(m matrix) error {
+	if m.n < 0 || len(m.k) != m.n*m.n {
+		return fmt.Errorf("repro: a matrix of %d values, expected %d for %d documents", len(m.k), m.n*m.n, m.n)
+	}
+	if len(p.Sizes) == 0 || len(p.C) == 0 || !increasing(p.Sizes) || !increasing(p.C) {
+		return fmt.Errorf("repro: sizes %v and values of C %v, expected at least one of each, increasing", p.Sizes, p.C)
+	}
+	for _, t := range p.Tasks {
+		if len(t.Positive) != len(t.Docs) {
+			return fmt.Errorf("repro: task %s has %d documents and says of %d whether they are positive", t.Name, len(t.Docs), len(t.Positive))
+		}
+		if n := len(t.Docs); !increasing(t.Docs) || n > 0 && (t.Docs[0] < 0 || t.Docs[n-1] >= m.n) {
+			return fmt.Errorf("repro: the documents of task %s, expected different ones from 0 to %d, increasing", t.Name, m.n-1)
+		}
+		for _, size := range p.Sizes {
+			if err := t.Check(size); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// increasing reports whether each number is above the one before it.
+func increasing[T cmp.Ordered](list []T) bool {
+	for i := 1; i < len(list); i++ {
+		if !(list[i-1] < list[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // curveWorker does one split after the other.

@@ -1,6 +1,7 @@
 package repro
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"slices"
@@ -44,6 +45,9 @@ var curveColors = []color.Color{
 
 // WritePNG draws the figure into a PNG file, through a temporary name. All panels have the same scale of y.
 func (f *Figure) WritePNG(path string) error {
+	if len(f.Panels) == 0 {
+		return fmt.Errorf("repro: figure %s has no panels, expected one at least", f.Key)
+	}
 	var panels []*plot.Plot
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, p := range f.Panels {

@@ -3,6 +3,7 @@ package repro
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -61,6 +62,12 @@ const stripe = 32
 
 // Fill writes the whole matrix of a kernel, whose embedding is that of the pairs, to k: n×n values.
 func (p *Pairs) Fill(ctx context.Context, kernel engine.Kernel, k []float32, workers int) error {
+	switch {
+	case len(k) != p.n*p.n:
+		return fmt.Errorf("repro: %d values in k, expected %d for %d documents", len(k), p.n*p.n, p.n)
+	case workers < 1:
+		return fmt.Errorf("repro: %d workers, expected 1 or more", workers)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64

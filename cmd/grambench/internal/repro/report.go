@@ -87,8 +87,8 @@ func Value(v float64, digits int) Cell {
 
 // Cell is a cell with a mean and its standard deviation in fixed digits, marshalled as {"mean":…,"sd":…,"n":…}.
 func (m Measured) Cell(digits int) Cell {
-	if m.N == 0 || math.IsNaN(m.Mean) {
-		return Cell{}
+	if m.N == 0 || math.IsNaN(m.Mean) || math.IsInf(m.Mean, 0) || math.IsInf(m.SD, 0) {
+		return Value(m.Mean, digits)
 	}
 	v := struct {
 		Mean float64  `json:"mean"`
