@@ -16,7 +16,7 @@ import (
 func parseSVM(line string) (*svmFlags, error) {
 	f := newFlags("train")
 	s := f.svmFlags()
-	f.maxArgs = 2
+	f.maxArgs, f.in = 2, "some" // for lines that name no source
 	return s, f.parse(strings.Fields(line))
 }
 
