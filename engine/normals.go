@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -34,46 +35,54 @@ func (e *SpreadError) Error() string {
 // in float64: point i, row i of points, belongs to the set of[i], 0 <= of[i] < sets. Coordinates that are 0 for every point of every set are left out: P is the
 // number of others, so that it doesn't matter whether columns are counted from 0 or 1.
 //
-// It takes 8·P bytes a set. Errors: a [*SpreadError] for the first set without two different points, points that have no coordinates, the end of ctx.
+// It takes 8·P bytes a set. Errors: points that sparse.CSR.Validate refuses or that have no coordinates, another number of points in of, a
+// set that there isn't, a [*SpreadError] for the first set without two different points, the end of ctx.
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1.
 func FitNormals(ctx context.Context, points *sparse.CSR, of []int32, sets int) (*Normals, error) {
-	used := make([]bool, points.Cols)
-	for k, t := range points.Terms {
-		used[t] = used[t] || points.Values[k] != 0
+	if err := points.Validate(); err != nil {
+		return nil, fmt.Errorf("engine: points: %w", err)
 	}
-	var columns []uint32
-	for t, ok := range used {
-		if ok {
-			columns = append(columns, uint32(t))
-		}
-	}
+	columns, _ := points.TermFrequencies()
 	if len(columns) == 0 {
 		return nil, fmt.Errorf("engine: points without a coordinate other than 0, expected one at least")
 	}
 	return FitNormalsIn(ctx, points, of, sets, columns)
 }
 
-// FitNormalsIn is [FitNormals] with given coordinates, ascending columns of the points, whether or not they are 0 for all: those of other points that these are to be
-// compared with. Values in other columns don't count.
+// FitNormalsIn is [FitNormals] with given coordinates, ascending columns, whether or not they are 0 for all points or beyond the columns that these have: those of other
+// points that these are to be compared with. Values in other columns don't count.
 func FitNormalsIn(ctx context.Context, points *sparse.CSR, of []int32, sets int, columns []uint32) (*Normals, error) {
-	if len(of) != points.Rows() {
-		return nil, fmt.Errorf("engine: sets of %d points, expected those of %d", len(of), points.Rows())
+	if ctx == nil {
+		return nil, errors.New("engine: nil context, expected one")
 	}
-	p := len(columns)
-	place := make([]int, points.Cols) // of each column among the coordinates, from 1
-	for k, t := range columns {
-		if int(t) < len(place) {
-			place[t] = k + 1
+	if err := points.Validate(); err != nil {
+		return nil, fmt.Errorf("engine: points: %w", err)
+	}
+	switch {
+	case len(of) != points.Rows():
+		return nil, fmt.Errorf("engine: sets of %d points, expected those of %d", len(of), points.Rows())
+	case sets < 0:
+		return nil, fmt.Errorf("engine: %d sets, expected at least 0", sets)
+	case len(columns) == 0:
+		return nil, errors.New("engine: points in no column, expected one at least")
+	}
+	for k, t := range columns[1:] {
+		if t <= columns[k] {
+			return nil, fmt.Errorf("engine: points in column %d behind %d, expected ascending columns", t, columns[k])
 		}
 	}
-	members := make([][]int, sets)
+	p := len(columns)
+	kept := min(sets, len(of)+1) // so many sets have one without points among them, which is an error
+	members := make([][]int, kept)
 	for i, s := range of {
 		if s < 0 || int(s) >= sets {
 			return nil, fmt.Errorf("engine: point %d belongs to set %d, expected one from 0 to %d", i, s, sets-1)
 		}
-		members[s] = append(members[s], i)
+		if int(s) < kept {
+			members[s] = append(members[s], i)
+		}
 	}
-	n := &Normals{p: p, columns: columns, normal: make([]hyperbolic.Normal, sets)}
+	n := &Normals{p: p, columns: slices.Clone(columns), normal: make([]hyperbolic.Normal, kept)}
 	x := make([]float64, p)
 	for s, rows := range members {
 		if err := ctx.Err(); err != nil {
@@ -84,9 +93,13 @@ func FitNormalsIn(ctx context.Context, points *sparse.CSR, of []int32, sets int,
 			for _, i := range rows {
 				clear(x)
 				terms, values := points.Row(i)
+				at := 0
 				for k, t := range terms {
-					if place[t] > 0 {
-						x[place[t]-1] = float64(values[k])
+					for at < p && columns[at] < t {
+						at++
+					}
+					if at < p && columns[at] == t {
+						x[at] = float64(values[k])
 					}
 				}
 				visit(x)
@@ -102,7 +115,8 @@ func FitNormalsIn(ctx context.Context, points *sparse.CSR, of []int32, sets int,
 // Len returns the number of distributions.
 func (n *Normals) Len() int { return len(n.normal) }
 
-// In returns the distributions of the given numbers, in their order.
+// In returns the distributions of the given numbers, in their order. It panics where there is none of a number, as Mean, Sigma and
+// Distance do.
 func (n *Normals) In(order []int) *Normals {
 	out := &Normals{p: n.p, columns: n.columns}
 	for _, i := range order {
