@@ -23,8 +23,9 @@ cuda: cuda-header ## build bin/grambench with the GPU back end (needs a C compil
 cuda-header:
 	@$(GO) run ./cuda/internal/mkheader build/cuda
 
-cuda-binaries: cuda ## build what cuda/check.sh takes to a machine with a GPU
+cuda-binaries: cuda ## build what the scripts of cuda/LEASE.md take to a machine with a GPU
 	$(CUDA_ENV) $(GO) test -c -tags cuda -o bin/cuda.test ./cuda
+	@$(GO) run ./cuda/internal/mkptx -cubins bin cuda/kernels
 	@git describe --always --dirty --abbrev=40 2>/dev/null >bin/cuda.commit || true # check.sh says it
 
 ptx: ## compile the GPU's kernels anew (needs clang-19)

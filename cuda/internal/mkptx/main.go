@@ -1,9 +1,10 @@
 // Command mkptx compiles the kernels to PTX, which the driver of any device from compute capability 8.0 on compiles further:
 //
-//	mkptx [-check] DIRECTORY
+//	mkptx [-check] [-cubins TO] DIRECTORY
 //
 // It needs clang, by default clang-19 (CLANG names another), and no CUDA toolkit. The PTX is in git; its head has the digest of the sources and the compiler's
-// version. -check compiles nothing and says whether the digest is that of the sources.
+// version. -check compiles nothing and says whether the digest is that of the sources. -cubins has the PTX that is there assembled for some
+// architectures, where ptxas is at hand, for machines whose driver has no compiler.
 package main
 
 import (
@@ -27,12 +28,19 @@ var arguments = strings.Fields("-x cuda --cuda-device-only -nocudainc -nocudalib
 
 func main() {
 	check := flag.Bool("check", false, "say whether the PTX is that of the sources")
+	cubins := flag.String("cubins", "", "write cubins of the PTX into this `directory`, and compile nothing")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "mkptx: expected one directory")
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), *check, os.Stdout); err != nil {
+	err := error(nil)
+	if *cubins != "" {
+		err = assemble(filepath.Join(flag.Arg(0), target), *cubins, os.Stdout)
+	} else {
+		err = run(flag.Arg(0), *check, os.Stdout)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mkptx:", err)
 		os.Exit(1)
 	}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// architectures are those that cubins are made for: one each of the generations from compute capability 8.0 on.
+var architectures = []string{"sm_80", "sm_90", "sm_100"}
+
+// findPTXAS looks for NVIDIA's assembler, and says where it looked.
+func findPTXAS() (path string, looked []string) {
+	name := os.Getenv("PTXAS")
+	if name != "" {
+		looked = []string{"PTXAS=" + name}
+	} else {
+		name, looked = "ptxas", []string{"the directories of PATH"}
+	}
+	if path, err := exec.LookPath(name); err == nil {
+		return path, looked
+	}
+	for _, pattern := range []string{"/usr/local/cuda/bin/ptxas", "/usr/local/cuda-*/bin/ptxas"} {
+		looked = append(looked, pattern)
+		if found, _ := filepath.Glob(pattern); len(found) > 0 {
+			return found[len(found)-1], looked
+		}
+	}
+	return "", looked
+}
+
+// assemble writes a cubin for each architecture into a directory. Without an assembler it says so, and how to have one: the PTX
+// does where the driver has a compiler.
+func assemble(ptx, dir string, out io.Writer) error {
+	ptxas, looked := findPTXAS()
+	if ptxas == "" {
+		fmt.Fprintf(out, "no cubins: no ptxas in %s; CUDA's toolkit has it, and so has the wheel nvidia-cuda-nvcc-cu12 of the Python index (PTXAS=FILE names it)\n",
+			strings.Join(looked, ", "))
+		return nil
+	}
+	for _, a := range architectures {
+		target := filepath.Join(dir, "gram."+a+".cubin")
+		if text, err := exec.Command(ptxas, "-arch="+a, ptx, "-o", target).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s -arch=%s: %w\n%s", ptxas, a, err, text)
+		}
+		fmt.Fprintln(out, target)
+	}
+	return nil
+}

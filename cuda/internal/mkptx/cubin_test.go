@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A cubin for each architecture comes from an assembler that is there; without one the words say where it was looked for.
+func TestAssemble(t *testing.T) {
+	dir := t.TempDir()
+	fake := filepath.Join(dir, "ptxas")
+	if err := os.WriteFile(fake, []byte("#!/bin/sh\necho \"$1\" >\"$4\"\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PTXAS", fake)
+	var out strings.Builder
+	if err := assemble("gram.ptx", dir, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range architectures {
+		if text, err := os.ReadFile(filepath.Join(dir, "gram."+a+".cubin")); string(text) != "-arch="+a+"\n" {
+			t.Errorf("%s: found %q, error %v", a, text, err)
+		}
+	}
+	if found, _ := filepath.Glob("/usr/local/cuda*/bin/ptxas"); len(found) > 0 {
+		return
+	}
+	t.Setenv("PTXAS", fake+"s")
+	out.Reset()
+	if err := assemble("gram.ptx", dir, &out); err != nil || !strings.Contains(out.String(), "no ptxas in PTXAS="+fake+"s, /usr/local/cuda/bin/ptxas") {
+		t.Errorf("error %v, %q", err, out.String())
+	}
+}
