@@ -25,7 +25,7 @@ import (
 // in the same run: multiply-adds in registers, bytes read of shared memory as panels are read, bytes copied in its memory. Rates count pairs i < j; head multiply-adds are those
 // that are done, 4 bytes of shared memory each. Wants a GPU, GRAM_CUDA=real; on the fake one it is a trial of itself.
 //
-// With GRAM_CUDA_DOCUMENTS it writes the documents of the last to a file of that name, for torch_compare.py.
+// With GRAM_CUDA_DOCUMENTS it writes the documents to a file of that name, in the end those of the last, for torch_compare.py.
 func BenchmarkKeep(b *testing.B) {
 	sizes := []int{10_000, 30_000, 100_000}
 	if !onRealDevice() {
@@ -40,7 +40,7 @@ func BenchmarkKeep(b *testing.B) {
 		b.Run(fmt.Sprintf("docs=%d/kernel=diffusion", docs), func(b *testing.B) {
 			m := texts(b, docs)
 			benchmarkKeep(b, m, 0, func(cols *Columns, p *device.Program) error {
-				if file := os.Getenv("GRAM_CUDA_DOCUMENTS"); file != "" && docs == sizes[len(sizes)-1] {
+				if file := os.Getenv("GRAM_CUDA_DOCUMENTS"); file != "" {
 					return writeDocuments(b, file, cols, p)
 				}
 				return nil
@@ -91,10 +91,7 @@ func benchmarkKeep(b *testing.B, counts *sparse.CSR, share int64, after func(col
 		b.Fatal(err)
 	}
 	defer closing(b, k.Close)
-	before := map[string]float64{}
-	for _, t := range d.KernelTimes() {
-		before[t.Kernel] = t.Seconds
-	}
+	before := d.KernelTimes()
 	madds, products := cols.layout.work(x, docs)
 	var times []float64
 	for b.Loop() {
@@ -114,11 +111,7 @@ func benchmarkKeep(b *testing.B, counts *sparse.CSR, share int64, after func(col
 	b.ReportMetric(peak.madds, "peak-madds/s")
 	b.ReportMetric(peak.shared, "peak-shared-B/s")
 	b.ReportMetric(peak.copied, "peak-copy-B/s")
-	for _, t := range d.KernelTimes() { // with GRAM_CUDA_TIMES=1
-		if took := t.Seconds - before[t.Kernel]; took > 0 {
-			b.ReportMetric(1e3*took/float64(len(times)), t.Kernel+"-ms/op")
-		}
-	}
+	reportKernels(b, d, before, len(times))
 	if share > 0 {
 		b.ReportMetric(float64(cols.layout.dense), "dense-terms")
 		b.ReportMetric(100*products/seconds/peak.tensor, "%tensor-peak")

@@ -64,7 +64,7 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error)
 		if err != nil {
 			return err
 		}
-		c.layout = newLayout(rank, byRank, k.panelTerms, x.Embedder.Pairing, d.denseShare)
+		c.layout = newLayout(rank, byRank, k.panelTerms, x.Embedder.Pairing, d.denseShare, d.tailShare)
 		if c.own, err = c.uploadSide(ctx, &c.pool, x, byRank, true); err == nil {
 			c.head, err = c.uploadHead()
 		}

@@ -67,6 +67,7 @@ type Device struct {
 	image string // the kernels: PTX or a cubin
 
 	denseShare int64 // see denseTerms
+	tailShare  int64 // that constant, but in benchmarks
 
 	mu      sync.Mutex // held by whoever uses what follows, or computes
 	held    int64      // bytes taken
@@ -89,7 +90,7 @@ func Open(opt Options) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	dev := &Device{d: d, limit: opt.MemoryBytes, image: image}
+	dev := &Device{d: d, limit: opt.MemoryBytes, image: image, tailShare: tailShare}
 	dev.handle = handle{d: dev, what: "device", live: true}
 	dev.times.on = opt.Times || os.Getenv(timesVariable) == "1"
 	if opt.Tensor {

@@ -60,5 +60,5 @@
 // In panelTensor's loop a block takes 640 products of matrices for 32 terms, 1,280 cycles of an A100's tensor cores and 1,024 of an H100's by mma.sync; meanwhile it moves 88 KiB from and
 // to shared memory, 704 cycles, and 24 KiB from the second-level cache, 19 or 24 bytes a cycle, which on an H100 is about what that gives.
 //
-// No figure of a run stands here: none of this has been measured on a GPU yet (cuda/check.sh does that).
+// No figure of a run stands here: none of this has been measured on a GPU yet; cuda/LEASE.md says how to do that, and what is predicted.
 package cuda

@@ -41,7 +41,7 @@ func cubin(flags uint32, abi byte, names []string) []byte {
 		header(".text."+name, elf.SHT_PROGBITS, 64, 16)
 	}
 	header(".shstrtab", elf.SHT_STRTAB, 80, strings.Len()+len(".shstrtab")+1)
-	h := elf.Header64{Type: 2, Machine: uint16(elfCUDA), Version: 1, Shoff: uint64(80 + strings.Len()), Flags: flags, Ehsize: 64, Shentsize: 64,
+	h := elf.Header64{Type: 2, Machine: uint16(elfCUDA), Version: 129, Shoff: uint64(80 + strings.Len()), Flags: flags, Ehsize: 64, Shentsize: 64,
 		Shnum: uint16(len(names) + 2), Shstrndx: uint16(len(names) + 1)}
 	copy(h.Ident[:], "\x7fELF\x02\x01\x01\x33")
 	h.Ident[8] = abi
@@ -67,7 +67,7 @@ func TestModule(t *testing.T) {
 		{"PTX", ptx, ""},
 		{"nothing", "", "expected PTX or a whole cubin"},
 		{"text", "no kernels", "expected PTX or a whole cubin"},
-		{"another capability", string(cubin(0x500550, 7, names)), "for compute capability 8.0, expected that of the device, 9.0"},
+		{"another capability", string(cubin(0x500550, 7, names)), "for compute capability 8.0, expected from 9.0 to that of the device, 9.0"},
 		{"a later minor one", string(cubin(0x50055b, 7, names)), "for compute capability 9.1"},
 		{"without kernels", string(cubin(0x50055a, 7, names[2:])), "no kernel " + names[0] + ", " + names[1] + " in it"},
 		{"PTX without a kernel", strings.Replace(ptx, ".entry finish(", ".entry end(", 1), "no kernel finish in it"},

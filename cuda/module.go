@@ -66,7 +66,11 @@ func checkPTX(image, _ string) error {
 }
 
 func checkCubin(image, capability string) error {
-	f, err := elf.NewFile(strings.NewReader(image))
+	plain := image
+	if len(image) > 64 { // where ELF has version 1, NVIDIA has the toolkit's
+		plain = image[:20] + "\x01\x00\x00\x00" + image[24:]
+	}
+	f, err := elf.NewFile(strings.NewReader(plain))
 	if err != nil {
 		return fmt.Errorf("expected PTX or a whole cubin: %w", err)
 	}
@@ -93,7 +97,7 @@ func checkCubin(image, capability string) error {
 		return err
 	}
 	if sm/10 != major || sm%10 > minor {
-		return fmt.Errorf("for compute capability %d.%d, expected that of the device, %s, or a lesser one that begins with %d", sm/10, sm%10, capability, major)
+		return fmt.Errorf("for compute capability %d.%d, expected from %d.0 to that of the device, %s", sm/10, sm%10, major, capability)
 	}
 	return missing(func(name string) bool {
 		s := f.Section(".text." + name)

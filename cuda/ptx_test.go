@@ -35,7 +35,7 @@ func (s *simulated) inMemory(t *testing.T, x *sparse.Embedded, terms int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.layout = newLayout(rank, byRank, terms, x.Embedder.Pairing, s.denseShare)
+	s.layout = newLayout(rank, byRank, terms, x.Embedder.Pairing, s.denseShare, tailShare)
 	p, err := s.layout.split(t.Context(), x, byRank, true)
 	if err != nil {
 		t.Fatal(err)

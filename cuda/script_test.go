@@ -11,29 +11,38 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The sections of check.sh take eight minutes together at most, the wait for a command that doesn't end counted, and what it runs of the tests is there.
+// The scripts end in time: their sections, that of the first contact with them, take as long together as all of it may, the wait for a
+// command that doesn't end counted, and what they run of the tests and benchmarks is there.
 func TestScriptSections(t *testing.T) {
-	script, err := os.ReadFile("check.sh")
+	shared, err := os.ReadFile("lease.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
-	total := 0
-	for _, m := range regexp.MustCompile(`(?m)^section (\d+) `).FindAllSubmatch(script, -1) {
-		seconds, err := strconv.Atoi(string(m[1]))
+	number := func(text []byte, pattern string) (n int) {
+		t.Helper()
+		m := regexp.MustCompile(pattern).FindSubmatch(text)
+		if m == nil {
+			t.Fatalf("no %s", pattern)
+		}
+		n, _ = strconv.Atoi(string(m[1]))
+		return n
+	}
+	contact, wait := number(shared, `(?m)^\tsection (\d+) "first contact`), number(shared, `(?m)^\ttimeout -k (\d+) "\$left" "\$@"`)
+	var scripts []byte
+	for name, most := range map[string]int{"check.sh": 480, "first.sh": 540, "second.sh": 540, "third.sh": 540} {
+		script, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		total += seconds
-	}
-	m := regexp.MustCompile(`(?m)^whole=(\d+)$`).FindSubmatch(script)
-	if m == nil || string(m[1]) != strconv.Itoa(total) {
-		t.Errorf("sections of %d s together, whole %q, expected the same", total, m)
-	}
-	if m = regexp.MustCompile(`(?m)^\ttimeout -k (\d+) "\$left" "\$@"`).FindSubmatch(script); m == nil {
-		t.Fatal("check.sh kills nothing that goes on after its time")
-	}
-	if wait, err := strconv.Atoi(string(m[1])); err != nil || total+wait >= 8*60 {
-		t.Errorf("sections of %d s together and a wait of %s s, expected less than 480", total, m[1])
+		scripts = append(scripts, script...)
+		total := contact
+		for _, m := range regexp.MustCompile(`(?m)^section (\d+) `).FindAllSubmatch(script, -1) {
+			seconds, _ := strconv.Atoi(string(m[1]))
+			total += seconds
+		}
+		if whole := number(script, `(?m)^whole=(\d+)$`); whole != total || whole+wait >= most {
+			t.Errorf("%s: sections of %d s together, whole %d and a wait of %d s, expected the same and less than %d", name, total, whole, wait, most)
+		}
 	}
 
 	files, err := filepath.Glob("*_test.go")
@@ -48,12 +57,23 @@ func TestScriptSections(t *testing.T) {
 		}
 		sources = append(sources, text...)
 	}
-	if m = regexp.MustCompile(`-test\.run '\^Test\(([\w|]+)\)\$'`).FindSubmatch(script); m == nil {
-		t.Fatal("check.sh runs no tests")
+	list := regexp.MustCompile(`(?m)^device_tests='([\w ]+)'$`).FindSubmatch(shared)
+	if list == nil {
+		t.Fatal("lease.sh has no tests")
 	}
-	for name := range strings.SplitSeq(string(m[1]), "|") {
-		if !strings.Contains(string(sources), "func Test"+name+"(t *testing.T)") {
-			t.Errorf("check.sh runs Test%s, which isn't there", name)
+	want := []string{}
+	for _, name := range strings.Fields(string(list[1])) {
+		want = append(want, "func Test"+name+"(t *testing.T)")
+	}
+	for _, m := range regexp.MustCompile(`bench "?(Benchmark\w+)`).FindAllSubmatch(scripts, -1) {
+		want = append(want, "func "+string(m[1])+"(b *testing.B)")
+	}
+	if len(want) < 20 {
+		t.Errorf("the scripts run %d tests and benchmarks, expected more", len(want))
+	}
+	for _, name := range want {
+		if !strings.Contains(string(sources), name) {
+			t.Errorf("the scripts run %s, which isn't there", name)
 		}
 	}
 }

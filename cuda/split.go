@@ -34,15 +34,16 @@ type layout struct {
 func (l *layout) segments() int { return len(l.bounds) - 1 }
 func (l *layout) chunks() int   { return len(l.terms) }
 
-// newLayout divides the terms of the columns' documents for panels of up to most terms at a time, the dense end being those that one document in share has, 0 for none.
-func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing, share int64) *layout {
+// newLayout divides the terms of the columns' documents for panels of up to most terms at a time, the dense end being those that one document in share has, 0 for none, and the
+// tail those that fewer than one in tail has.
+func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing, share, tail int64) *layout {
 	n := byRank.Cols
 	l := &layout{rank: rank}
 	if pairing == sparse.Dot {
 		l.dense = denseTerms(byRank, share)
 	}
 	l.head = l.dense
-	for l.head < min(byRank.Rows(), l.dense+mostChunks*most) && (byRank.Offsets[l.head+1]-byRank.Offsets[l.head])*tailShare >= int64(n) && n > 0 {
+	for l.head < min(byRank.Rows(), l.dense+mostChunks*most) && (byRank.Offsets[l.head+1]-byRank.Offsets[l.head])*tail >= int64(n) && n > 0 {
 		l.head++
 	}
 	l.bounds = []int{l.head}
