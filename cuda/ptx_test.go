@@ -141,7 +141,7 @@ func simulate(t *testing.T, text string, x *sparse.Embedded, k engine.Kernel, p 
 	if err := s.run(x, p); err != nil {
 		return 0, s.memory.Instructions, err
 	}
-	n, ref := x.Rows(), engine.NewReference(x)
+	n, ref := x.Rows(), cosines(x)
 	for i := range n {
 		for j := range n {
 			c, a, b := ref.C(i, j), x.Norms[i], x.Norms[j]
