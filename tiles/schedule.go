@@ -45,11 +45,7 @@ func Run(ctx context.Context, workers, tasks int, work func(ctx context.Context,
 				if ended {
 					return
 				}
-				v := recover()
-				if v == nil {
-					v = errGoexit
-				}
-				err := &PanicError{Value: v, Stack: debug.Stack()}
+				err := NewPanicError(recover())
 				panicked.CompareAndSwap(nil, err)
 				cancel(err)
 			}()
@@ -82,6 +78,15 @@ type PanicError struct {
 
 // errGoexit is the value of a task that ended its goroutine.
 var errGoexit = errors.New("runtime.Goexit called")
+
+// NewPanicError returns the error of a function that ended with v, which recover returned: nil says
+// that it called runtime.Goexit. It is to be called while the goroutine's stack is that of the panic.
+func NewPanicError(v any) *PanicError {
+	if v == nil {
+		v = errGoexit
+	}
+	return &PanicError{Value: v, Stack: debug.Stack()}
+}
 
 // Error names the value, and gives the stack on lines of its own.
 func (e *PanicError) Error() string {

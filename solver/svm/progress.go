@@ -2,13 +2,8 @@ package svm
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
-	"runtime/debug"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
@@ -58,68 +53,31 @@ func (r *relay) last() Progress {
 
 // start begins to report to f, as startTicker does. Nil is nobody.
 func (r *relay) start(ctx context.Context, f func(Progress)) (context.Context, *ticker) {
-	t := &ticker{stop: make(chan struct{})}
 	if r.last().Stage == "" {
 		r.note(Progress{Stage: "preparing the matrix", HitRate: math.NaN()})
 	}
-	if f == nil {
-		return ctx, t
-	}
-	return t.every(ctx, func() { f(r.last()) }), t
+	return newTicker(ctx, f, func(int64) Progress { return r.last() })
 }
 
-// ticker reports a count that many goroutines add to, from one of its own.
-type ticker struct {
-	done   atomic.Int64
-	stop   chan struct{}
-	wg     sync.WaitGroup
-	failed error // of a report that panicked, once wg has been waited for
-}
+// ticker reports a count that many goroutines add to.
+type ticker struct{ done *tiles.Reporter }
 
 // startTicker begins to report to f, every 100 ms, until finish is called. A nil f costs nothing but the counting. The context that it returns ends when finish is
 // called, or where f panics.
 func startTicker(ctx context.Context, f func(Progress), stage string, total int64) (context.Context, *ticker) {
-	t := &ticker{stop: make(chan struct{})}
-	if f == nil {
-		return ctx, t
-	}
-	return t.every(ctx, func() { f(Progress{Stage: stage, Done: t.done.Load(), Total: total, HitRate: math.NaN()}) }), t
-}
-
-// every calls report every 100 ms until finish is called, and then for the last time.
-func (t *ticker) every(ctx context.Context, report func()) context.Context {
-	ctx, cancel := context.WithCancelCause(ctx)
-	t.wg.Go(func() {
-		ended := false
-		defer func() {
-			if v := recover(); !ended {
-				if v == nil {
-					v = errors.New("runtime.Goexit called")
-				}
-				t.failed = fmt.Errorf("svm: Options.Progress: %w", &tiles.PanicError{Value: v, Stack: debug.Stack()})
-			}
-			cancel(t.failed)
-		}()
-		tick := time.NewTicker(100 * time.Millisecond)
-		defer tick.Stop()
-		for stopped := false; !stopped; {
-			select {
-			case <-tick.C:
-			case <-t.stop:
-				stopped = true
-			}
-			report()
-		}
-		ended = true
+	return newTicker(ctx, f, func(done int64) Progress {
+		return Progress{Stage: stage, Done: done, Total: total, HitRate: math.NaN()}
 	})
-	return ctx
 }
 
-// finish reports for the last time and waits until the report is over. Where reporting panicked, that becomes the error of what was reported.
-func (t *ticker) finish(err *error) {
-	close(t.stop)
-	t.wg.Wait()
-	if t.failed != nil {
-		*err = t.failed
+func newTicker(ctx context.Context, f func(Progress), state func(done int64) Progress) (context.Context, *ticker) {
+	var report func(int64)
+	if f != nil {
+		report = func(done int64) { f(state(done)) }
 	}
+	ctx, r := tiles.StartReporter(ctx, "svm: Options.Progress", report)
+	return ctx, &ticker{r}
 }
+
+// finish reports for the last time. Where reporting panicked, that becomes the error of what was reported.
+func (t *ticker) finish(err *error) { t.done.Finish(err) }

@@ -1,0 +1,96 @@
+package tiles
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Many goroutines count; reports come one at a time, never fall, and the last one is the sum.
+func TestReporterCounts(t *testing.T) {
+	var reports []int64 // by one goroutine: the race detector would see another
+	ctx, r := StartReporter(t.Context(), "test", func(done int64) { reports = append(reports, done) })
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 1000 {
+				r.Add(3)
+			}
+		})
+	}
+	time.Sleep(3*reportEvery + reportEvery/2)
+	wg.Wait()
+	failure := errors.New("failure")
+	err := failure
+	r.Finish(&err)
+	if err != failure {
+		t.Errorf("Finish set the error to %v", err)
+	}
+	if ctx.Err() == nil {
+		t.Error("the context goes on after Finish")
+	}
+	if n := len(reports); n < 2 || reports[n-1] != 24000 {
+		t.Fatalf("reports %v, expected at least two, the last of 24000", reports)
+	}
+	for i := range reports[1:] {
+		if reports[i+1] < reports[i] {
+			t.Errorf("reports %v fall", reports)
+		}
+	}
+}
+
+// A report is made at the end even where the work took less than the time between two.
+func TestReporterReportsAtTheEnd(t *testing.T) {
+	var reports []int64
+	_, r := StartReporter(t.Context(), "test", func(done int64) { reports = append(reports, done) })
+	r.Add(7)
+	var err error
+	r.Finish(&err)
+	if err != nil || len(reports) == 0 || reports[len(reports)-1] != 7 {
+		t.Errorf("reports %v, error %v, expected one of 7", reports, err)
+	}
+}
+
+// Nobody to report to: the context stays what it was.
+func TestReporterWithoutReport(t *testing.T) {
+	ctx, r := StartReporter(t.Context(), "test", nil)
+	r.Add(1)
+	var err error
+	if r.Finish(&err); err != nil || ctx != t.Context() {
+		t.Errorf("error %v, context %v", err, ctx)
+	}
+}
+
+// A report that panics, or ends its goroutine, ends the context and becomes the error.
+func TestReporterPanics(t *testing.T) {
+	failure := errors.New("failure")
+	for name, c := range map[string]struct {
+		fail  func()
+		cause error
+	}{
+		"panic":  {func() { panic(failure) }, failure},
+		"Goexit": {runtime.Goexit, errGoexit},
+	} {
+		calls := 0
+		ctx, r := StartReporter(t.Context(), "test", func(int64) { calls++; c.fail() })
+		<-ctx.Done()
+		time.Sleep(2 * reportEvery)
+		err := errors.New("another error")
+		r.Finish(&err)
+		var failed *PanicError
+		if !errors.As(err, &failed) || !errors.Is(err, c.cause) || !strings.HasPrefix(err.Error(), "test: ") {
+			t.Errorf("%s: error %v", name, err)
+			continue
+		}
+		if !errors.Is(context.Cause(ctx), c.cause) || calls != 1 {
+			t.Errorf("%s: %d calls, cause %v", name, calls, context.Cause(ctx))
+		}
+		if !strings.Contains(string(failed.Stack), "report_test.go") {
+			t.Errorf("%s: no line of the report in the stack\n%s", name, failed.Stack)
+		}
+	}
+}
