@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Normals are spherical normal distributions N(μ, σ²I) on R^P: what [Hyperbolic] compares. They are immutable and may be used concurrently.
+// Normals are spherical normal distributions N(μ, σ²I) on R^P: what [Hyperbolic] compares. They are
+// immutable and may be used concurrently.
 type Normals struct {
 	p       int
 	columns []uint32 // of the points, those that are coordinates, ascending
@@ -25,19 +26,22 @@ type SpreadError struct {
 
 // Error counts sets from 1.
 func (e *SpreadError) Error() string {
-	return fmt.Sprintf("engine: set %d has %d points without a spread that float64 can hold, expected two different ones at least", e.Set+1, e.Points)
+	return fmt.Sprintf("engine: set %d has %d points without a spread that float64 can hold, expected two different ones at least",
+		e.Set+1, e.Points)
 }
 
 // FitNormals returns the maximum-likelihood estimates of sets of points,
 //
 //	μ = 1/N Σ x,   σ² = 1/(NP) Σ ‖x-μ‖²
 //
-// in float64: point i, row i of points, belongs to the set of[i], 0 <= of[i] < sets. Coordinates that are 0 for every point of every set are left out: P is the
-// number of others, so that it doesn't matter whether columns are counted from 0 or 1.
+// in float64: point i, row i of points, belongs to the set of[i], 0 <= of[i] < sets. Coordinates
+// that are 0 for every point of every set are left out: P is the number of others, so that it
+// doesn't matter whether columns are counted from 0 or 1.
 //
-// It takes 8·P bytes a set. Errors: points that sparse.CSR.Validate refuses or that have no coordinates, another number of points in of, a
-// set that there isn't, a [*SpreadError] for the first set without two different points, the end of ctx.
-// Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1.
+// It takes 8·P bytes a set. Errors: points that sparse.CSR.Validate refuses or that have no
+// coordinates, another number of points in of, a set that there isn't, a [*SpreadError] for the
+// first set without two different points, the end of ctx. Source: Lafferty and Lebanon, JMLR 6
+// (2005), §3.1.
 func FitNormals(ctx context.Context, points *sparse.CSR, of []int32, sets int) (*Normals, error) {
 	if err := points.Validate(); err != nil {
 		return nil, fmt.Errorf("engine: points: %w", err)
@@ -49,8 +53,9 @@ func FitNormals(ctx context.Context, points *sparse.CSR, of []int32, sets int) (
 	return FitNormalsIn(ctx, points, of, sets, columns)
 }
 
-// FitNormalsIn is [FitNormals] with given coordinates, ascending columns, whether or not they are 0 for all points or beyond the columns that these have: those of other
-// points that these are to be compared with. Values in other columns don't count.
+// FitNormalsIn is [FitNormals] with given coordinates, ascending columns, whether or not they are 0
+// for all points or beyond the columns that these have: those of other points that these are to be
+// compared with. Values in other columns don't count.
 func FitNormalsIn(ctx context.Context, points *sparse.CSR, of []int32, sets int, columns []uint32) (*Normals, error) {
 	if ctx == nil {
 		return nil, errors.New("engine: nil context, expected one")
@@ -115,8 +120,8 @@ func FitNormalsIn(ctx context.Context, points *sparse.CSR, of []int32, sets int,
 // Len returns the number of distributions.
 func (n *Normals) Len() int { return len(n.normal) }
 
-// In returns the distributions of the given numbers, in their order. It panics where there is none of a number, as Mean, Sigma and
-// Distance do.
+// In returns the distributions of the given numbers, in their order. It panics where there is none
+// of a number, as Mean, Sigma and Distance do.
 func (n *Normals) In(order []int) *Normals {
 	out := &Normals{p: n.p, columns: n.columns}
 	for _, i := range order {
@@ -134,7 +139,8 @@ func (n *Normals) Mean(i int) []float64 { return slices.Clone(n.normal[i].Mean) 
 // Sigma returns σ of distribution i.
 func (n *Normals) Sigma(i int) float64 { return n.normal[i].Sigma }
 
-// Distance returns the distance of distributions i and j in the hyperbolic space of curvature -1, which is their Fisher distance divided by √(2P).
+// Distance returns the distance of distributions i and j in the hyperbolic space of curvature -1,
+// which is their Fisher distance divided by √(2P).
 func (n *Normals) Distance(i, j int) float64 {
 	return hyperbolic.Distance(n.normal[i], n.normal[j])
 }

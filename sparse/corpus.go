@@ -1,6 +1,7 @@
 package sparse
 
-// Corpus is a set of documents as they were read: raw counts or values, labels, and the vocabulary where there is one.
+// Corpus is a set of documents as they were read: raw counts or values, labels, and the vocabulary
+// where there is one.
 type Corpus struct {
 	Source     string    // what was read, as the user named it
 	Documents  *CSR      // one row a document: term counts, or the values of a vector file
@@ -18,7 +19,8 @@ type Labels struct {
 	IDs     []int32 // indices into Corpus.Classes
 }
 
-// Of returns the classes of document i, which the caller must not change: none for the zero value, whatever i is.
+// Of returns the classes of document i, which the caller must not change: none for the zero value,
+// whatever i is.
 func (l Labels) Of(i int) []int32 {
 	if len(l.Offsets) == 0 {
 		return nil
@@ -43,8 +45,9 @@ type Warning struct {
 	First   string // where it occurred first, such as "train.svm:12"
 }
 
-// Select returns the corpus of the given documents, in the given order, with the same vocabulary and classes. The corpus must be as
-// [Corpus.Validate] wants it: Select panics with what it reports, or where there is no such document.
+// Select returns the corpus of the given documents, in the given order, with the same vocabulary
+// and classes. The corpus must be as [Corpus.Validate] wants it: Select panics with what it
+// reports, or where there is no such document.
 func (c *Corpus) Select(documents []int) *Corpus {
 	if err := c.Validate(); err != nil {
 		panic(err.Error())

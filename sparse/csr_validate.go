@@ -10,11 +10,12 @@ import (
 // mostCols is the greatest number of columns that terms can number.
 const mostCols = 1 << 32
 
-// Validate reports the first violation of the invariants that are stated at [CSR], or nil: of the matrix as a whole, then of the
-// first bad row. A value that isn't finite is a [*ValueError].
+// Validate reports the first violation of the invariants that are stated at [CSR], or nil: of the
+// matrix as a whole, then of the first bad row. A value that isn't finite is a [*ValueError].
 //
-// This is where a matrix becomes trusted: what Validate accepts, nothing that takes a matrix can read beyond. It never panics. It
-// takes one pass, over several goroutines where there are many values.
+// This is where a matrix becomes trusted: what Validate accepts, nothing that takes a matrix can
+// read beyond. It never panics. It takes one pass, over several goroutines where there are many
+// values.
 func (m *CSR) Validate() error {
 	if err := m.validateShape(); err != nil {
 		return err
@@ -42,7 +43,8 @@ func (m *CSR) mustHaveRow(i int) {
 	}
 }
 
-// validateShape checks what takes no pass: the slices' lengths, the ends of the offsets and the number of columns.
+// validateShape checks what takes no pass: the slices' lengths, the ends of the offsets and the
+// number of columns.
 func (m *CSR) validateShape() error {
 	switch {
 	case m == nil:
@@ -54,12 +56,14 @@ func (m *CSR) validateShape() error {
 	case m.Offsets[0] != 0:
 		return fmt.Errorf("sparse: the first offset is %d, expected 0", m.Offsets[0])
 	case len(m.Terms) != len(m.Values) || m.Offsets[len(m.Offsets)-1] != int64(len(m.Values)):
-		return fmt.Errorf("sparse: %d terms and %d values, expected as many of each as the last offset says, %d", len(m.Terms), len(m.Values), m.Offsets[len(m.Offsets)-1])
+		return fmt.Errorf("sparse: %d terms and %d values, expected as many of each as the last offset says, %d",
+			len(m.Terms), len(m.Values), m.Offsets[len(m.Offsets)-1])
 	}
 	return nil
 }
 
-// validateRow checks one row of a matrix whose shape is valid: its offsets and what lies between them.
+// validateRow checks one row of a matrix whose shape is valid: its offsets and what lies between
+// them.
 func (m *CSR) validateRow(i int) error {
 	if err := m.validateSpan(i); err != nil {
 		return err
@@ -77,7 +81,8 @@ func (m *CSR) validateSpan(i int) error {
 	case hi < lo:
 		return fmt.Errorf("sparse: row %d: ends at offset %d, expected at least %d, where it begins", i, hi, lo)
 	case hi > int64(len(m.Values)):
-		return fmt.Errorf("sparse: row %d: ends at offset %d, expected at most %d, the number of values", i, hi, len(m.Values))
+		return fmt.Errorf("sparse: row %d: ends at offset %d, expected at most %d, the number of values",
+			i, hi, len(m.Values))
 	}
 	return nil
 }
@@ -100,7 +105,8 @@ func validateValues(i int, terms []uint32, values []float32, cols int64) error {
 	return nil
 }
 
-// eachRow returns the error of the first row for which check has one. It works on several goroutines where there are many values.
+// eachRow returns the error of the first row for which check has one. It works on several
+// goroutines where there are many values.
 func (m *CSR) eachRow(check func(i int) error) error {
 	const chunk, few = 512, 1 << 15 // rows of a task; values that one goroutine checks sooner
 	n := m.Rows()
@@ -116,7 +122,10 @@ func (m *CSR) eachRow(check func(i int) error) error {
 		return first(0, n)
 	}
 	bad := make([]error, (n+chunk-1)/chunk)
-	if err := parallel(context.Background(), runtime.GOMAXPROCS(0), len(bad), func(c int) { bad[c] = first(c*chunk, min(n, (c+1)*chunk)) }); err != nil {
+	err := parallel(context.Background(), runtime.GOMAXPROCS(0), len(bad), func(c int) {
+		bad[c] = first(c*chunk, min(n, (c+1)*chunk))
+	})
+	if err != nil {
 		return err
 	}
 	for _, err := range bad {

@@ -8,7 +8,8 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Digest returns the SHA-256 of what the corpus holds, the same on every platform and for any number of workers: of the bytes
+// Digest returns the SHA-256 of what the corpus holds, the same on every platform and for any
+// number of workers: of the bytes
 //
 //	"gram corpus 1\n"
 //	rows, columns, stored values                         uint64 each
@@ -17,8 +18,10 @@ import (
 //	len(Classes), then each length and text              uint64 and bytes
 //	len(Vocabulary), then each length and text           uint64 and bytes
 //
-// all numbers little-endian. A corpus without labels counts as one whose Labels.Offsets are all 0, one without offsets at all as one
-// of 0 rows, and one without documents as one of an empty matrix. Source, Names and Warnings don't enter: the same documents have the same digest wherever they lie.
+// all numbers little-endian. A corpus without labels counts as one whose Labels.Offsets are all 0,
+// one without offsets at all as one of 0 rows, and one without documents as one of an empty matrix.
+// Source, Names and Warnings don't enter: the same documents have the same digest wherever they
+// lie.
 func (c *Corpus) Digest() [32]byte {
 	d := digester{hash: sha256.New()}
 	m := c.Documents

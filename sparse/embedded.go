@@ -8,14 +8,17 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Embedded is a set of documents as unit vectors, with the norms that they had before they were scaled to length 1.
+// Embedded is a set of documents as unit vectors, with the norms that they had before they were
+// scaled to length 1.
 //
-// Of an embedding whose pairing is not the dot product the rows are histograms θ instead, Σθ = 1; what is of length 1 are the vectors of which the pairing is the inner product,
-// so that norms are 1, too.
+// Of an embedding whose pairing is not the dot product the rows are histograms θ instead, Σθ = 1;
+// what is of length 1 are the vectors of which the pairing is the inner product, so that norms are
+// 1, too.
 //
-// The definition of a row is its float64 form, [Embedded.Unit64]; Values holds the same rounded to float32. The raw values are kept, so that
-// the float64 form can be had at any time for 8 bytes a document instead of 8 bytes a value. Norms and Divisors are float64.
-// An Embedded is immutable and may be used concurrently.
+// The definition of a row is its float64 form, [Embedded.Unit64]; Values holds the same rounded to
+// float32. The raw values are kept, so that the float64 form can be had at any time for 8 bytes a
+// document instead of 8 bytes a value. Norms and Divisors are float64. An Embedded is immutable and
+// may be used concurrently.
 type Embedded struct {
 	CSR                // unit rows in float32, columns as Embedder has them, no zeros stored
 	Embedder *Embedder // what made it
@@ -32,8 +35,8 @@ func (f *Embedder) weighted(column uint32, raw float32) float64 {
 	return float64(float64(raw) * f.Weights[column])
 }
 
-// norm returns ‖x‖₂ of an embedded row, given Σ|v| and ‖v‖₂ of its weighted values, both 0 for an empty row. Powers other than the square
-// root have [Embedded.raised].
+// norm returns ‖x‖₂ of an embedded row, given Σ|v| and ‖v‖₂ of its weighted values, both 0 for an
+// empty row. Powers other than the square root have [Embedded.raised].
 func (f *Embedder) norm(l1, l2 float64) float64 {
 	switch {
 	case f.Pairing != Dot, f.Power == Root && f.Norm == NormL1, f.Power == 0 && f.Norm == NormL2:
@@ -50,10 +53,12 @@ func (f *Embedder) norm(l1, l2 float64) float64 {
 	return l2
 }
 
-// Unit64 returns row i in float64, parallel to the columns that Row(i) returns: v/‖v‖₂, or √(v/Σv) for an embedding with square root, or
-// (v/max v)^p / √Σ (v/max v)^2p for one with another power p, or v/Σv for one of histograms.
-// It is written into dst, which grows where it is too short. Without such a row it panics. Each value carries at most 2 roundings beyond those of the divisor (and 4+2p ulp for a power p), and
-// documents with proportional counts have equal values under a power and as histograms, since a correctly rounded quotient of proportional integers is the same.
+// Unit64 returns row i in float64, parallel to the columns that Row(i) returns: v/‖v‖₂, or √(v/Σv)
+// for an embedding with square root, or (v/max v)^p / √Σ (v/max v)^2p for one with another power p,
+// or v/Σv for one of histograms. It is written into dst, which grows where it is too short. Without
+// such a row it panics. Each value carries at most 2 roundings beyond those of the divisor (and
+// 4+2p ulp for a power p), and documents with proportional counts have equal values under a power
+// and as histograms, since a correctly rounded quotient of proportional integers is the same.
 func (x *Embedded) Unit64(i int, dst []float64) []float64 {
 	x.mustHaveRow(i)
 	lo, hi := x.Offsets[i], x.Offsets[i+1]
@@ -83,8 +88,8 @@ func (x *Embedded) Bytes() int64 {
 	return x.CSR.Bytes() + 4*int64(len(x.Raw)) + 8*int64(len(x.Norms)+len(x.Divisors))
 }
 
-// EmbeddedBytes returns what Bytes returns for so many rows and values: for numbers below 0 what it is for 0, and for more than int64
-// can count the greatest number.
+// EmbeddedBytes returns what Bytes returns for so many rows and values: for numbers below 0 what it
+// is for 0, and for more than int64 can count the greatest number.
 func EmbeddedBytes(rows int, values int64) int64 {
 	const most = math.MaxInt64 / 64
 	if int64(rows) > most || values > most {
@@ -93,23 +98,26 @@ func EmbeddedBytes(rows int, values int64) int64 {
 	return 12*max(values, 0) + 24*max(int64(rows), 0) + 8
 }
 
-// Empty returns the number of documents without any term: those that had none, and those whose terms the embedding left out.
-// It panics where x has no embedder, or lists whose lengths don't go with each other.
+// Empty returns the number of documents without any term: those that had none, and those whose
+// terms the embedding left out. It panics where x has no embedder, or lists whose lengths don't go
+// with each other.
 func (x *Embedded) Empty() int {
 	x.mustHaveShape()
 	n := 0
 	for i := range x.Rows() {
 		x.mustHaveRow(i)
-		if terms, _ := x.Row(i); len(terms) == 1 && int(terms[0]) == x.Cols-1 && !(x.Embedder.Open && i < len(x.Norms) && x.Norms[i] > 0) {
+		unseen := x.Embedder.Open && i < len(x.Norms) && x.Norms[i] > 0
+		if terms, _ := x.Row(i); len(terms) == 1 && int(terms[0]) == x.Cols-1 && !unseen {
 			n++
 		}
 	}
 	return n
 }
 
-// Digest returns the SHA-256 of the matrix, the same on every platform: the embedding's name and a zero byte, then as little-endian
-// 64-bit numbers the rows, columns and offsets, then columns and float32 values of the entries and the float64 norms, as their bits.
-// It panics where x has no embedder, or lists whose lengths don't go with each other.
+// Digest returns the SHA-256 of the matrix, the same on every platform: the embedding's name and a
+// zero byte, then as little-endian 64-bit numbers the rows, columns and offsets, then columns and
+// float32 values of the entries and the float64 norms, as their bits. It panics where x has no
+// embedder, or lists whose lengths don't go with each other.
 func (x *Embedded) Digest() [32]byte {
 	x.mustHaveShape()
 	h := sha256.New()

@@ -5,11 +5,13 @@ import (
 	"math"
 )
 
-// Embedder is an embedding with what it learnt from the training documents: the terms that occur in them and their weights.
+// Embedder is an embedding with what it learnt from the training documents: the terms that occur in
+// them and their weights.
 //
-// Its columns are the terms seen at training, in ascending order, and behind them one column of its own for documents without
-// any of these terms (see [Embedder.Transform]). It is immutable and may be used concurrently. [Embedding.Fit] and
-// [RestoreEmbedder] make embedders; one that is filled by hand embeds nothing, and says so.
+// Its columns are the terms seen at training, in ascending order, and behind them one column of its
+// own for documents without any of these terms (see [Embedder.Transform]). It is immutable and may
+// be used concurrently. [Embedding.Fit] and [RestoreEmbedder] make embedders; one that is filled by
+// hand embeds nothing, and says so.
 type Embedder struct {
 	Embedding
 	Documents int       // number of training documents, D
@@ -17,9 +19,10 @@ type Embedder struct {
 	DF        []int32   // DF[j] is the number of training documents with the term of column j
 	Weights   []float64 // Weights[j] is the weight of column j; nil for tf, where it is 1
 
-	// Open, only for the raw counts (tf), lets terms count that weren't seen at training: of a document v, the last column holds √Σ v[t]² over
-	// them. So the inner product with a training document, the norm and the distance are those of the whole document. For models that come with
-	// no more than their support vectors, such as LIBSVM's.
+	// Open, only for the raw counts (tf), lets terms count that weren't seen at training: of a
+	// document v, the last column holds √Σ v[t]² over them. So the inner product with a training
+	// document, the norm and the distance are those of the whole document. For models that come
+	// with no more than their support vectors, such as LIBSVM's.
 	Open bool
 
 	columns *termTable // of Terms; nil where nobody made one
@@ -28,8 +31,8 @@ type Embedder struct {
 
 // Fit learns the terms and, for tfidf, the weights log(D/df) from the training documents.
 //
-// An error, of an embedding that there is none of or of documents that [CSR.Validate] refuses, stays with the embedder:
-// [Embedder.Transform] and [Embedder.Validate] return it.
+// An error, of an embedding that there is none of or of documents that [CSR.Validate] refuses,
+// stays with the embedder: [Embedder.Transform] and [Embedder.Validate] return it.
 func (e Embedding) Fit(train *CSR) *Embedder {
 	f := &Embedder{Embedding: e}
 	if f.err = e.validate(); f.err != nil {
@@ -59,14 +62,16 @@ func (f *Embedder) Column(term uint32) (column uint32, ok bool) {
 	return f.columns.find(term)
 }
 
-// Cols returns the number of columns of an embedded matrix: one a known term and one for documents without any.
+// Cols returns the number of columns of an embedded matrix: one a known term and one for documents
+// without any.
 func (f *Embedder) Cols() int { return len(f.Terms) + 1 }
 
-// logRatio returns log(a/b) for a, b > 0 to within 2 ulp, by the same operations, each rounded once, on every platform: weights enter
-// digests, and the logarithm of package math is not the same everywhere.
+// logRatio returns log(a/b) for a, b > 0 to within 2 ulp, by the same operations, each rounded
+// once, on every platform: weights enter digests, and the logarithm of package math is not the same
+// everywhere.
 //
-// With a/b = 2ᵉ·m, m in [√½, √2), and f = (m-1)/(m+1), log m = 2(f + f³/3 + f⁵/5 + …); |f| < 0.172, so that the terms left out
-// from f²⁵ on are below 10⁻²⁰.
+// With a/b = 2ᵉ·m, m in [√½, √2), and f = (m-1)/(m+1), log m = 2(f + f³/3 + f⁵/5 + …); |f| < 0.172,
+// so that the terms left out from f²⁵ on are below 10⁻²⁰.
 func logRatio(a, b float64) float64 {
 	log, e := logMantissa(a / b)
 	return float64(float64(e)*math.Ln2) + log

@@ -5,11 +5,14 @@ import (
 	"math"
 )
 
-// RestoreEmbedder returns the embedder whose exported fields are those of from, as they were stored: it embeds documents to the same bits as
-// the one that they were taken from. The slices are kept without a copy and must not be changed any more.
+// RestoreEmbedder returns the embedder whose exported fields are those of from, as they were
+// stored: it embeds documents to the same bits as the one that they were taken from. The slices are
+// kept without a copy and must not be changed any more.
 //
-// Errors: an embedding that there is none of, a negative number of documents, lists of different length, terms that don't ascend, a document frequency
-// outside of 1 … Documents, a weight that isn't finite, weights where the embedding has none or the reverse, Open with an embedding other than tf.
+// Errors: an embedding that there is none of, a negative number of documents, lists of different
+// length, terms that don't ascend, a document frequency outside of 1 … Documents, a weight that
+// isn't finite, weights where the embedding has none or the reverse, Open with an embedding other
+// than tf.
 func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	f := &Embedder{Embedding: from.Embedding, Documents: from.Documents, Terms: from.Terms, DF: from.DF, Weights: from.Weights, Open: from.Open}
 	if err := f.validateFields(); err != nil {
@@ -20,8 +23,8 @@ func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	return f, nil
 }
 
-// Validate reports the error of [Embedding.Fit], or the first violation of what [RestoreEmbedder] asks for, or that neither of
-// them made the embedder, or nil. It takes one pass.
+// Validate reports the error of [Embedding.Fit], or the first violation of what [RestoreEmbedder]
+// asks for, or that neither of them made the embedder, or nil. It takes one pass.
 func (f *Embedder) Validate() error {
 	if f != nil && f.err == nil {
 		if err := f.validateFields(); err != nil {
@@ -39,7 +42,8 @@ func (f *Embedder) ready() error {
 	case f.err != nil:
 		return f.err
 	case !f.columns.of(f.Terms):
-		return fmt.Errorf("sparse: an embedder of %d terms that was filled by hand, expected one that Fit or RestoreEmbedder made", len(f.Terms))
+		return fmt.Errorf("sparse: an embedder of %d terms that was filled by hand, expected one of Fit or RestoreEmbedder",
+			len(f.Terms))
 	}
 	return f.validateLengths()
 }

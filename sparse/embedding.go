@@ -25,24 +25,28 @@ const (
 	NormL2               // divided by the Euclidean length
 )
 
-// Pairing says how the points of two documents are compared, by a similarity s that is 1 for equal ones. Each s is the inner product of unit vectors in some Hilbert space, so
-// that 1 - s is half their squared distance there, and whatever is known of functions of an inner product holds of functions of s.
+// Pairing says how the points of two documents are compared, by a similarity s that is 1 for equal
+// ones. Each s is the inner product of unit vectors in some Hilbert space, so that 1 - s is half
+// their squared distance there, and whatever is known of functions of an inner product holds of
+// functions of s.
 type Pairing uint8
 
-// The pairings. Those other than the dot product compare histograms θ: documents that are normalised by NormL1, without a power and without negative values. Source: Hein and
-// Bousquet, AISTATS 2005, and Vedaldi and Zisserman, IEEE PAMI 34 (2012), for both being inner products.
+// The pairings. Those other than the dot product compare histograms θ: documents that are
+// normalised by NormL1, without a power and without negative values. Source: Hein and Bousquet,
+// AISTATS 2005, and Vedaldi and Zisserman, IEEE PAMI 34 (2012), for both being inner products.
 const (
 	Dot           Pairing = iota // s = ⟨x, y⟩ / ‖x‖‖y‖, the cosine
 	ChiSquare                    // s = Σ 2θθ′/(θ+θ′) = 1 - ½ Σ (θ-θ′)²/(θ+θ′)
 	JensenShannon                // s = 1 - JS/ln 2, JS = ½ Σ θ ln(2θ/(θ+θ′)) + ½ Σ θ′ ln(2θ′/(θ+θ′))
 )
 
-// LeastShare is the least value of a histogram in float32: what is smaller is rounded up to it, so that no pairing has to divide by 0. It is far below what a similarity
-// of sum 1 can show.
+// LeastShare is the least value of a histogram in float32: what is smaller is rounded up to it, so
+// that no pairing has to divide by 0. It is far below what a similarity of sum 1 can show.
 const LeastShare = 0x1p-60
 
-// Embedding says how counts become a vector: weighted, then normalised, then every entry raised to Power. The power [Root], the square root, maps an
-// L1-normalised document onto the unit sphere. The zero value is the raw counts. Embeddings are equal (==) exactly when they mean the same.
+// Embedding says how counts become a vector: weighted, then normalised, then every entry raised to
+// Power. The power [Root], the square root, maps an L1-normalised document onto the unit sphere.
+// The zero value is the raw counts. Embeddings are equal (==) exactly when they mean the same.
 type Embedding struct {
 	Weighting Weighting
 	Norm      Norm
@@ -53,12 +57,13 @@ type Embedding struct {
 // Root is the power of the square root.
 const Root = 0.5
 
-// Bounds of an embedding's power: within them float64 holds the power of a share of a document's greatest value where float32 can tell
-// it from 0; a norm that float64 can't hold is an error of [Embedder.Transform].
+// Bounds of an embedding's power: within them float64 holds the power of a share of a document's
+// greatest value where float32 can tell it from 0; a norm that float64 can't hold is an error of
+// [Embedder.Transform].
 const LeastPower, MostPower = 0.01, 8
 
-// Sphere is the embedding of the kernels of information geometry: θ = counts / total, a = √θ. Source: Lafferty and Lebanon,
-// JMLR 6 (2005), §3.2.
+// Sphere is the embedding of the kernels of information geometry: θ = counts / total, a = √θ.
+// Source: Lafferty and Lebanon, JMLR 6 (2005), §3.2.
 var Sphere = Embedding{TF, NormL1, Root, Dot}
 
 var (
@@ -67,8 +72,8 @@ var (
 	pairingNames   = [...]string{Dot: "", ChiSquare: "-chi2", JensenShannon: "-js"}
 )
 
-// String returns the embedding as [ParseEmbedding] reads it, such as "tf-l1-sqrt", "tf-l1-pow0.75" or "tf-l1-chi2". Of an
-// embedding that there is none of it gives the numbers.
+// String returns the embedding as [ParseEmbedding] reads it, such as "tf-l1-sqrt", "tf-l1-pow0.75"
+// or "tf-l1-chi2". Of an embedding that there is none of it gives the numbers.
 func (e Embedding) String() string {
 	if !e.named() {
 		return fmt.Sprintf("embedding(%d, %d, %v, %d)", e.Weighting, e.Norm, e.Power, e.Pairing)
@@ -86,7 +91,8 @@ func (e Embedding) String() string {
 // powerSuffix stands before a power that has no name of its own.
 const powerSuffix = "-pow"
 
-// Embeddings lists every embedding without a power or with a square root, as a help text or a test wants them; any other power makes further ones.
+// Embeddings lists every embedding without a power or with a square root, as a help text or a test
+// wants them; any other power makes further ones.
 func Embeddings() []Embedding {
 	var all []Embedding
 	for w := range weightingNames {
@@ -104,8 +110,10 @@ func Embeddings() []Embedding {
 	return all
 }
 
-// ParseEmbedding reads "tf" or "tfidf", then optionally "-l1" or "-l2", then optionally "-sqrt" or "-pow" with a number from LeastPower to MostPower,
-// such as "tf-l1-pow0.75"; "-pow0.5" is "-sqrt", and "-pow1" is nothing. Behind "-l1" there may stand "-chi2" or "-js" instead, the pairings of histograms.
+// ParseEmbedding reads "tf" or "tfidf", then optionally "-l1" or "-l2", then optionally "-sqrt" or
+// "-pow" with a number from LeastPower to MostPower, such as "tf-l1-pow0.75"; "-pow0.5" is "-sqrt",
+// and "-pow1" is nothing. Behind "-l1" there may stand "-chi2" or "-js" instead, the pairings of
+// histograms.
 func ParseEmbedding(s string) (Embedding, error) {
 	name, power, raised := strings.Cut(s, powerSuffix)
 	var names []string
@@ -119,22 +127,27 @@ func ParseEmbedding(s string) (Embedding, error) {
 				e, err = e.WithPower(p)
 			}
 			if err != nil {
-				return Embedding{}, fmt.Errorf("sparse: embedding %q: found the power %q, expected a number from %v to %v", s, power, LeastPower, MostPower)
+				return Embedding{}, fmt.Errorf("sparse: embedding %q: found the power %q, expected a number from %v to %v",
+					s, power, LeastPower, MostPower)
 			}
 			return e, nil
 		}
 		names = append(names, e.String())
 	}
-	return Embedding{}, fmt.Errorf("sparse: embedding %q is unknown, expected one of %s, or one without -sqrt and behind it %s and a power", s, strings.Join(names, ", "), powerSuffix)
+	return Embedding{}, fmt.Errorf("sparse: embedding %q is unknown, expected one of %s, or one without -sqrt and behind it %s and a power",
+		s, strings.Join(names, ", "), powerSuffix)
 }
 
-// WithPower returns e with another power, from LeastPower to MostPower; 1 is that of entries that stay as they are.
+// WithPower returns e with another power, from LeastPower to MostPower; 1 is that of entries that
+// stay as they are.
 func (e Embedding) WithPower(p float64) (Embedding, error) {
 	if e.Pairing != Dot && p != 1 {
-		return Embedding{}, fmt.Errorf("sparse: power %v of the embedding %s, expected none: it is one of histograms", p, e)
+		return Embedding{}, fmt.Errorf("sparse: power %v of the embedding %s, expected none: it is one of histograms",
+			p, e)
 	}
 	if !(p >= LeastPower && p <= MostPower) {
-		return Embedding{}, fmt.Errorf("sparse: power %v of an embedding, expected a number from %v to %v", p, LeastPower, MostPower)
+		return Embedding{}, fmt.Errorf("sparse: power %v of an embedding, expected a number from %v to %v",
+			p, LeastPower, MostPower)
 	}
 	if e.Power = p; p == 1 {
 		e.Power = 0
@@ -142,7 +155,8 @@ func (e Embedding) WithPower(p float64) (Embedding, error) {
 	return e, e.validate()
 }
 
-// named reports whether the weighting, the normalisation and the pairing are among those that there are.
+// named reports whether the weighting, the normalisation and the pairing are among those that there
+// are.
 func (e Embedding) named() bool {
 	return int(e.Weighting) < len(weightingNames) && int(e.Norm) < len(normNames) && int(e.Pairing) < len(pairingNames)
 }
@@ -156,7 +170,8 @@ func (e Embedding) validate() error {
 		return fmt.Errorf("sparse: embedding %s, expected -l1 and no power, since it pairs histograms", e)
 	}
 	if e.Power != 0 && !(e.Power >= LeastPower && e.Power <= MostPower && e.Power != 1) {
-		return fmt.Errorf("sparse: embedding with the power %v, expected 0 for none, or a number from %v to %v other than 1", e.Power, LeastPower, MostPower)
+		return fmt.Errorf("sparse: embedding with the power %v, expected 0 for none, or a number from %v to %v other than 1",
+			e.Power, LeastPower, MostPower)
 	}
 	return nil
 }
@@ -164,7 +179,8 @@ func (e Embedding) validate() error {
 // general reports whether entries are raised to a power that isn't the square root.
 func (e Embedding) general() bool { return e.Power != 0 && e.Power != Root }
 
-// wantsNonNegative says in words why the embedding takes no negative values; it is empty where it takes them.
+// wantsNonNegative says in words why the embedding takes no negative values; it is empty where it
+// takes them.
 func (e Embedding) wantsNonNegative() string {
 	switch {
 	case e.Pairing != Dot:

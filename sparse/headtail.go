@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// Block is the number of documents in a block: within a segment of the head, the documents of each block of Block consecutive ones are stored in the order
-// of how many values they have there, so that a loop over one document's values runs as often as that over the next one's.
+// Block is the number of documents in a block: within a segment of the head, the documents of each
+// block of Block consecutive ones are stored in the order of how many values they have there, so
+// that a loop over one document's values runs as often as that over the next one's.
 const Block = 128
 
 // HeadTail holds documents in the form that a [Layout] describes, values in float32.
@@ -19,9 +20,10 @@ type HeadTail struct {
 	Tail   CSR       // the tail's values, ranks less Layout.Head as columns, descending within a row
 }
 
-// Segment holds the values of all documents in the terms of one segment of the head. The documents of block b take the places
-// b*Block <= p < (b+1)*Block; that at place p has Value[k] at Offset[k] for Start[p] <= k < Start[p+1], rarest term first, where an offset
-// is the rank within the segment times Layout.Panel: the place of the term's row in the segment of a dense panel.
+// Segment holds the values of all documents in the terms of one segment of the head. The documents
+// of block b take the places b*Block <= p < (b+1)*Block; that at place p has Value[k] at Offset[k]
+// for Start[p] <= k < Start[p+1], rarest term first, where an offset is the rank within the segment
+// times Layout.Panel: the place of the term's row in the segment of a dense panel.
 type Segment struct {
 	Start  []int64
 	Doc    []uint8 // the document at place p is p - p%Block + Doc[p]
@@ -30,18 +32,20 @@ type Segment struct {
 	Value  []float32
 }
 
-// Of returns the part of Offset and Value that belongs to document i. It panics where there is no such document.
+// Of returns the part of Offset and Value that belongs to document i. It panics where there is no
+// such document.
 func (s *Segment) Of(i int) (lo, hi int64) {
 	p := i - i%Block + int(s.Place[i])
 	return s.Start[p], s.Start[p+1]
 }
 
-// Split brings documents into the form that the layout describes. byRank is their transpose, as [ByRank] returns it for the ranks of the layout;
-// they must have been made by the same embedder as the document frequencies behind these. It works on a number of goroutines, 0 standing
-// for one a processor.
+// Split brings documents into the form that the layout describes. byRank is their transpose, as
+// [ByRank] returns it for the ranks of the layout; they must have been made by the same embedder as
+// the document frequencies behind these. It works on a number of goroutines, 0 standing for one a
+// processor.
 //
-// Errors: a layout that [Layout.Validate] refuses, a transpose that [CSR.Validate] refuses or whose rows aren't the layout's columns, the
-// end of ctx.
+// Errors: a layout that [Layout.Validate] refuses, a transpose that [CSR.Validate] refuses or whose
+// rows aren't the layout's columns, the end of ctx.
 func (l *Layout) Split(ctx context.Context, byRank *CSR, workers int) (*HeadTail, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -53,7 +57,8 @@ func (l *Layout) Split(ctx context.Context, byRank *CSR, workers int) (*HeadTail
 		return nil, fmt.Errorf("documents by rank: %w", err)
 	}
 	if byRank.Rows() != l.Cols {
-		return nil, fmt.Errorf("sparse: documents by rank have %d rows, expected %d, the columns of the layout", byRank.Rows(), l.Cols)
+		return nil, fmt.Errorf("sparse: documents by rank have %d rows, expected %d, the columns of the layout",
+			byRank.Rows(), l.Cols)
 	}
 	workers, err := goroutines(workers)
 	if err != nil {
@@ -80,7 +85,8 @@ func (l *Layout) Split(ctx context.Context, byRank *CSR, workers int) (*HeadTail
 // stopValues is how many values pass between looks at a context.
 const stopValues = 1 << 20
 
-// newTail takes the ranks from head on out of the documents' transpose. What it returns when ctx ends is of no use.
+// newTail takes the ranks from head on out of the documents' transpose. What it returns when ctx
+// ends is of no use.
 func newTail(ctx context.Context, byRank *CSR, head, cols int) CSR {
 	n := byRank.Cols
 	start := rowStarts(byRank.Terms[byRank.Offsets[head]:], n)
@@ -142,8 +148,9 @@ func newSegment(byRank *CSR, lo, hi, panel int) Segment {
 	return s
 }
 
-// Postings are the posting lists of the tail: list t, of the term of rank Head+t, is Doc[Offsets[t]:Offsets[t+1]], documents ascending, with
-// their values at the same places. Each list ends with NoDocument, so that a loop over it needs to look at documents alone.
+// Postings are the posting lists of the tail: list t, of the term of rank Head+t, is
+// Doc[Offsets[t]:Offsets[t+1]], documents ascending, with their values at the same places. Each
+// list ends with NoDocument, so that a loop over it needs to look at documents alone.
 type Postings struct {
 	Offsets []int64
 	Doc     []uint32
@@ -156,8 +163,8 @@ const NoDocument = math.MaxUint32
 // Bytes returns the memory that the lists hold, in bytes.
 func (p *Postings) Bytes() int64 { return 8 * int64(len(p.Offsets)+len(p.Doc)) }
 
-// Postings returns the posting lists of the tail. place[k] says where the tail's value k stands in its list: at Offsets[t]+place[k] for the term
-// t = Tail.Terms[k].
+// Postings returns the posting lists of the tail. place[k] says where the tail's value k stands in
+// its list: at Offsets[t]+place[k] for the term t = Tail.Terms[k].
 //
 // Errors: a tail that isn't as [Layout.Split] makes it, the end of ctx.
 func (h *HeadTail) Postings(ctx context.Context) (lists *Postings, place []uint32, err error) {
@@ -232,7 +239,8 @@ func (h *HeadTail) Bytes() int64 {
 	return b
 }
 
-// rowStarts counts how often each row below n occurs and returns the offsets that a matrix with these rows has.
+// rowStarts counts how often each row below n occurs and returns the offsets that a matrix with
+// these rows has.
 func rowStarts(rows []uint32, n int) []int64 {
 	start := make([]int64, n+1)
 	for _, r := range rows {

@@ -6,14 +6,17 @@ import (
 	"slices"
 )
 
-// Layout is the order and the division of the columns that panel dot products want: columns renumbered by falling document frequency,
-// so that a column's number is its rank; the first ranks, the head, in segments, are multiplied through dense panels of Panel documents; the others, the
+// Layout is the order and the division of the columns that panel dot products want: columns
+// renumbered by falling document frequency, so that a column's number is its rank; the first ranks,
+// the head, in segments, are multiplied through dense panels of Panel documents; the others, the
 // tail, through posting lists.
 //
-// Words are distributed by Zipf's law: nearly all matches between two documents come from the few most frequent terms. Sums are
-// taken from the rarest term to the most frequent one, so that small products meet small sums.
+// Words are distributed by Zipf's law: nearly all matches between two documents come from the few
+// most frequent terms. Sums are taken from the rarest term to the most frequent one, so that small
+// products meet small sums.
 //
-// Segments hold at most 65536/Panel ranks, so that an offset into a segment of a panel fits 16 bits. [Layout.Validate] checks this.
+// Segments hold at most 65536/Panel ranks, so that an offset into a segment of a panel fits 16
+// bits. [Layout.Validate] checks this.
 type Layout struct {
 	Panel  int      // documents in a panel
 	Bounds []int    // segment s of the head holds the ranks Bounds[s] <= rank < Bounds[s+1]; Bounds[0] is 0, the last at most Cols
@@ -35,7 +38,8 @@ func (l *Layout) Head() int {
 // offsets is how many places of a panel a 16-bit offset can tell apart.
 const offsets = 1 << 16
 
-// Validate reports the first violation of what is stated at [Layout], or nil. It takes time and memory in proportion to Cols.
+// Validate reports the first violation of what is stated at [Layout], or nil. It takes time and
+// memory in proportion to Cols.
 func (l *Layout) Validate() error {
 	switch {
 	case l == nil:
@@ -43,7 +47,8 @@ func (l *Layout) Validate() error {
 	case l.Panel < 1 || l.Panel > offsets:
 		return fmt.Errorf("sparse: layout with panels of %d documents, expected 1 to %d", l.Panel, offsets)
 	case len(l.Bounds) == 0 || l.Bounds[0] != 0:
-		return fmt.Errorf("sparse: layout with the bounds %v, expected 0 as the first", l.Bounds[:min(len(l.Bounds), 1)])
+		return fmt.Errorf("sparse: layout with the bounds %v, expected 0 as the first",
+			l.Bounds[:min(len(l.Bounds), 1)])
 	case l.Cols < 0 || len(l.Rank) != l.Cols:
 		return fmt.Errorf("sparse: layout with %d ranks of %d columns, expected one for each", len(l.Rank), l.Cols)
 	}
@@ -52,7 +57,8 @@ func (l *Layout) Validate() error {
 		case hi < lo || hi > l.Cols:
 			return fmt.Errorf("sparse: layout: segment %d ends at rank %d, expected %d to %d", s, hi, lo, l.Cols)
 		case hi-lo > offsets/l.Panel:
-			return fmt.Errorf("sparse: layout: segment %d has %d ranks, expected at most %d for panels of %d documents", s, hi-lo, offsets/l.Panel, l.Panel)
+			return fmt.Errorf("sparse: layout: segment %d has %d ranks, expected at most %d for panels of %d documents",
+				s, hi-lo, offsets/l.Panel, l.Panel)
 		}
 	}
 	return permutation(l.Rank)
@@ -73,7 +79,8 @@ func permutation(list []uint32) error {
 	return nil
 }
 
-// Order returns the columns in the order of falling document frequency, equal ones in their own order.
+// Order returns the columns in the order of falling document frequency, equal ones in their own
+// order.
 func Order(df []int32) []uint32 {
 	order := make([]uint32, len(df))
 	for j := range order {
@@ -83,7 +90,8 @@ func Order(df []int32) []uint32 {
 	return order
 }
 
-// Ranks inverts an order of columns: the result r has r[order[i]] = i. It panics where order isn't a permutation.
+// Ranks inverts an order of columns: the result r has r[order[i]] = i. It panics where order isn't
+// a permutation.
 func Ranks(order []uint32) []uint32 {
 	if err := permutation(order); err != nil {
 		panic(err.Error())
@@ -95,11 +103,12 @@ func Ranks(order []uint32) []uint32 {
 	return rank
 }
 
-// ByRank returns the transpose of a matrix with its rows in the order of ranks: row r holds the documents, ascending, that have the column of
-// rank r, and their values. It works on a number of goroutines, 0 standing for one a processor.
+// ByRank returns the transpose of a matrix with its rows in the order of ranks: row r holds the
+// documents, ascending, that have the column of rank r, and their values. It works on a number of
+// goroutines, 0 standing for one a processor.
 //
-// Errors: a matrix that [CSR.Validate] refuses, more rows than terms can number, ranks that aren't a permutation of the columns, the end
-// of ctx.
+// Errors: a matrix that [CSR.Validate] refuses, more rows than terms can number, ranks that aren't
+// a permutation of the columns, the end of ctx.
 func ByRank(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, error) {
 	if err := given(ctx); err != nil {
 		return nil, err

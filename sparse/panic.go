@@ -7,7 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// PanicError says that a function of [Options] panicked, be it on a goroutine whose panics nobody could recover from.
+// PanicError says that a function of [Options] panicked, be it on a goroutine whose panics nobody
+// could recover from.
 type PanicError struct {
 	Function string // the field of Options
 	Value    any    // what recover returned

@@ -16,9 +16,10 @@ type Options struct {
 	MaxDF      int      // greatest document frequency of a term; default no limit; no meaning beside Vocabulary
 	Vocabulary []string // if not nil: the terms to count, all others are left out (test documents)
 
-	// VocabularyLater, if not nil, is asked for Vocabulary where the source is text, once all of it is counted: the vocabulary may come from another
-	// file that is read meanwhile. Other sources never ask, so it tells text from vectors, too. An error of it becomes that of Read, and so does a
-	// term twice; nil means no vocabulary.
+	// VocabularyLater, if not nil, is asked for Vocabulary where the source is text, once all of it
+	// is counted: the vocabulary may come from another file that is read meanwhile. Other sources
+	// never ask, so it tells text from vectors, too. An error of it becomes that of Read, and so
+	// does a term twice; nil means no vocabulary.
 	VocabularyLater func() ([]string, error)
 
 	Groups       bool           // keep the qid of each vector of an svmlight file as Corpus.Groups; a line without one is an error
@@ -63,21 +64,25 @@ const (
 //	a folder with idx files      the images that are called train-images-idx3-ubyte, as MNIST has them
 //	a file                       svmlight/LIBSVM, label<TAB>text lines, MatrixMarket or idx, which Options.Format or the name or the first bytes tell
 //
-// Files may be gzipped, which the first bytes tell. A file or folder that is itself called goroot is read as ./goroot.
+// Files may be gzipped, which the first bytes tell. A file or folder that is itself called goroot
+// is read as ./goroot.
 //
-// Text becomes counts of terms, a term being a run of lower-cased letters; the vocabulary is sorted. In an svmlight file an index
-// is the number of its column (so column 0 stays empty in files that count from 1, and training and test files agree whatever
-// they count from). In a MatrixMarket file row i, column j, both from 1, is document i−1, column j−1, and there are no classes.
-// The bytes v of an idx file of images become values v/255, in the column of their place in the image; labels are read from the file beside it that has
-// "labels" in its name in the place of "images" (train-labels-idx1-ubyte for train-images-idx3-ubyte, each gzipped or not).
-// Where Options.Vocabulary is given for vectors it names the columns, and columns beyond it are left out.
+// Text becomes counts of terms, a term being a run of lower-cased letters; the vocabulary is
+// sorted. In an svmlight file an index is the number of its column (so column 0 stays empty in
+// files that count from 1, and training and test files agree whatever they count from). In a
+// MatrixMarket file row i, column j, both from 1, is document i−1, column j−1, and there are no
+// classes. The bytes v of an idx file of images become values v/255, in the column of their place
+// in the image; labels are read from the file beside it that has "labels" in its name in the place
+// of "images" (train-labels-idx1-ubyte for train-images-idx3-ubyte, each gzipped or not). Where
+// Options.Vocabulary is given for vectors it names the columns, and columns beyond it are left out.
 //
-// Nothing is dropped in silence: documents without terms stay as empty rows, and they, blank lines, words outside
-// Options.Vocabulary and the like are counted in Corpus.Warnings. The corpus doesn't depend on the number of workers.
+// Nothing is dropped in silence: documents without terms stay as empty rows, and they, blank lines,
+// words outside Options.Vocabulary and the like are counted in Corpus.Warnings. The corpus doesn't
+// depend on the number of workers.
 //
-// Errors: a [*SyntaxError] for the first bad line of the source, a [*MemoryError] for one that Options.MemoryBytes doesn't hold, a [*PanicError]
-// where a function of opt panics, an error of the operating system, or ctx.Err(), within a second of
-// cancellation.
+// Errors: a [*SyntaxError] for the first bad line of the source, a [*MemoryError] for one that
+// Options.MemoryBytes doesn't hold, a [*PanicError] where a function of opt panics, an error of the
+// operating system, or ctx.Err(), within a second of cancellation.
 func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -182,7 +187,8 @@ func (o *Options) check() error {
 	switch o.Format {
 	case FormatAuto, FormatSVMLight, FormatTSV, FormatFolder, FormatMatrixMarket, FormatIDX:
 	default:
-		return fmt.Errorf("sparse: format %q, expected %s, %s, %s, %s or %s", string(o.Format), FormatSVMLight, FormatTSV, FormatFolder, FormatMatrixMarket, FormatIDX)
+		return fmt.Errorf("sparse: format %q, expected %s, %s, %s, %s or %s",
+			string(o.Format), FormatSVMLight, FormatTSV, FormatFolder, FormatMatrixMarket, FormatIDX)
 	}
 	for _, x := range []struct {
 		name  string

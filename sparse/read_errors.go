@@ -18,13 +18,14 @@ type SyntaxError struct {
 	Err      error  // the error below, such as io.ErrUnexpectedEOF for a truncated gzip file; nil where there is none
 }
 
-// Error returns "sparse: FILE:LINE: FOUND, expected EXPECTED", and in parentheses what Options could change.
+// Error returns "sparse: FILE:LINE: FOUND, expected EXPECTED", and in parentheses what Options
+// could change.
 func (e *SyntaxError) Error() string {
 	return e.Describe(nil)
 }
 
-// Describe is Error with the caller's own names for the fields of Options, such as those of its flags; nil
-// stands for "Options." before the field.
+// Describe is Error with the caller's own names for the fields of Options, such as those of its
+// flags; nil stands for "Options." before the field.
 func (e *SyntaxError) Describe(option func(field string) string) string {
 	if option == nil {
 		option = func(field string) string { return "Options." + field }
@@ -50,7 +51,8 @@ func place(file string, line int64) string {
 	return file + ":" + strconv.FormatInt(line, 10)
 }
 
-// lineError is a [SyntaxError] before the name of the file and the number of its first line are known.
+// lineError is a [SyntaxError] before the name of the file and the number of its first line are
+// known.
 type lineError struct {
 	line            int // counted from 0 in the block
 	found, expected string
@@ -78,7 +80,8 @@ func quote[T string | []byte](s T) string {
 // warnings collects warnings, each kind once.
 type warnings []Warning
 
-// add counts what happened count times, first at the given place; calls come in the order of the source.
+// add counts what happened count times, first at the given place; calls come in the order of the
+// source.
 func (w *warnings) add(message string, count int64, first string) {
 	if count == 0 {
 		return

@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// Files returns the paths of the files that [Read] opens for a source in a format: the documents of a folder, a file of images with its labels beside it,
-// the sources of Go for goroot, none for synthetic ones. So a program can tell whether it is about to overwrite one of them. Errors: an unknown source or format, or one that can't
-// be listed.
+// Files returns the paths of the files that [Read] opens for a source in a format: the documents of
+// a folder, a file of images with its labels beside it, the sources of Go for goroot, none for
+// synthetic ones. So a program can tell whether it is about to overwrite one of them. Errors: an
+// unknown source or format, or one that can't be listed.
 func Files(ctx context.Context, source string, format Format) ([]string, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -56,7 +57,8 @@ func paths(files []fileDocument) []string {
 	return out
 }
 
-// withIDXLabels returns a file and, if it holds idx images, the files that may hold their labels. It reads nothing of a pipe.
+// withIDXLabels returns a file and, if it holds idx images, the files that may hold their labels.
+// It reads nothing of a pipe.
 func withIDXLabels(ctx context.Context, file string, info os.FileInfo, format Format) []string {
 	labels := idxLabels(file)
 	if labels == nil || format != FormatIDX && format != FormatAuto || !info.Mode().IsRegular() {

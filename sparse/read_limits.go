@@ -2,7 +2,8 @@ package sparse
 
 import "slices"
 
-// emptyMessage is the warning for documents that hold nothing, be it that nothing was there or that the limits left nothing.
+// emptyMessage is the warning for documents that hold nothing, be it that nothing was there or that
+// the limits left nothing.
 const emptyMessage = "document without terms, kept as an empty row"
 
 // emptyRows warns of rows without terms; at names the place of a row.
@@ -13,7 +14,8 @@ func (w *warnings) emptyRows(m *CSR, at func(row int) string) {
 	}
 }
 
-// EmptyRows returns the number of rows without a value other than zero. It panics where offsets aren't those of a row.
+// EmptyRows returns the number of rows without a value other than zero. It panics where offsets
+// aren't those of a row.
 func (m *CSR) EmptyRows() int {
 	count, _ := m.emptyRows()
 	return count
@@ -31,8 +33,8 @@ func (m *CSR) emptyRows() (count, first int) {
 	return count, first
 }
 
-// limitVectors names the columns by Options.Vocabulary, or else takes out the terms whose document frequency is outside MinDF and
-// MaxDF. Columns keep their numbers.
+// limitVectors names the columns by Options.Vocabulary, or else takes out the terms whose document
+// frequency is outside MinDF and MaxDF. Columns keep their numbers.
 func limitVectors(c *Corpus, opt *Options) {
 	m := c.Documents
 	if opt.Vocabulary != nil {

@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Sets says which vectors of a corpus belong together, where what is to be compared are sets of points: each is one bag of vectors, with at most one class.
+// Sets says which vectors of a corpus belong together, where what is to be compared are sets of
+// points: each is one bag of vectors, with at most one class.
 type Sets struct {
 	Names   []string // of the sets, in the order of their first point
 	Of      []int32  // Of[i] is the set of point i, an index into Names
@@ -26,7 +27,8 @@ type setTable struct {
 	labels  []string // the class of each set as written
 }
 
-// add appends a point; class is empty where it has none. It returns the class that the points of its set had before where that is another one.
+// add appends a point; class is empty where it has none. It returns the class that the points of
+// its set had before where that is another one.
 func (t *setTable) add(name, class string) (before string, ok bool) {
 	id, seen := t.index[name]
 	if !seen {
@@ -71,8 +73,9 @@ func (c *Corpus) label(i int) (string, error) {
 	}
 }
 
-// SetsByGroup takes the vectors of one qid (see Options.Groups) for a set, of the class that their labels name: an error where these differ, or where
-// there is no qid, and where [Corpus.Validate] has one.
+// SetsByGroup takes the vectors of one qid (see Options.Groups) for a set, of the class that their
+// labels name: an error where these differ, or where there is no qid, and where [Corpus.Validate]
+// has one.
 func (c *Corpus) SetsByGroup() (*Sets, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -88,14 +91,15 @@ func (c *Corpus) SetsByGroup() (*Sets, error) {
 		}
 		name := strconv.FormatInt(group, 10)
 		if before, ok := t.add(name, class); !ok {
-			return nil, fmt.Errorf("sparse: point %d of %s, qid %s, has the class %s, expected that of the points before, %s", i+1, c.Source, name, orNone(class), orNone(before))
+			return nil, fmt.Errorf("sparse: point %d of %s, qid %s, has the class %s, expected that of the points before, %s",
+				i+1, c.Source, name, orNone(class), orNone(before))
 		}
 	}
 	return &t.sets, nil
 }
 
-// SetsByLabel takes the vectors of one label for a set, which then has no class; every vector must have one label. An error of
-// [Corpus.Validate] is one here, too.
+// SetsByLabel takes the vectors of one label for a set, which then has no class; every vector must
+// have one label. An error of [Corpus.Validate] is one here, too.
 func (c *Corpus) SetsByLabel() (*Sets, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -107,21 +111,24 @@ func (c *Corpus) SetsByLabel() (*Sets, error) {
 			return nil, err
 		}
 		if name == "" {
-			return nil, fmt.Errorf("sparse: point %d of %s has no label, expected one, the name of its set", i+1, c.Source)
+			return nil, fmt.Errorf("sparse: point %d of %s has no label, expected one, the name of its set",
+				i+1, c.Source)
 		}
 		t.add(name, "")
 	}
 	return &t.sets, nil
 }
 
-// ReadSets reads which of so many points belong to which set: a file with a line for each point, in their order,
+// ReadSets reads which of so many points belong to which set: a file with a line for each point, in
+// their order,
 //
 //	set[<TAB>class]
 //
-// with names in UTF-8 of any kind, but not empty. All points of a set have the same class. The file may be gzipped. Of opt, MaxLineBytes counts, but the
-// rest must be as [Read] takes it.
+// with names in UTF-8 of any kind, but not empty. All points of a set have the same class. The file
+// may be gzipped. Of opt, MaxLineBytes counts, but the rest must be as [Read] takes it.
 //
-// Errors: a [*SyntaxError] for the first bad line, and where there are fewer lines or more than points; an error of the operating system, or ctx.Err().
+// Errors: a [*SyntaxError] for the first bad line, and where there are fewer lines or more than
+// points; an error of the operating system, or ctx.Err().
 func ReadSets(ctx context.Context, file string, points int, opt Options) (*Sets, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -185,7 +192,8 @@ func (in *input) sets(ctx context.Context, points, maxLine int) (*Sets, error) {
 			return nil, fail(quote(line), "set<TAB>class, or a set alone")
 		}
 		if before, ok := t.add(string(name), string(class)); !ok {
-			return nil, fail(fmt.Sprintf("set %s with the class %s", quote(name), orNone(string(class))), "that of its points before, "+orNone(before))
+			return nil, fail(fmt.Sprintf("set %s with the class %s",
+				quote(name), orNone(string(class))), "that of its points before, "+orNone(before))
 		}
 		in.line++
 	}

@@ -2,10 +2,12 @@ package sparse
 
 import "slices"
 
-// TermFrequencies returns the columns that hold a value other than zero, ascending, and the number of rows that do.
+// TermFrequencies returns the columns that hold a value other than zero, ascending, and the number
+// of rows that do.
 //
-// Unlike [CSR.DocumentFrequency] it takes memory in proportion to the stored values, whatever the greatest column is: with hashed
-// features, or in a file that means harm, that says nothing about how many there are.
+// Unlike [CSR.DocumentFrequency] it takes memory in proportion to the stored values, whatever the
+// greatest column is: with hashed features, or in a file that means harm, that says nothing about
+// how many there are.
 //
 // m must be as [CSR.Validate] wants it: TermFrequencies panics with what it reports.
 func (m *CSR) TermFrequencies() (terms []uint32, df []int32) {
@@ -38,10 +40,12 @@ func (m *CSR) termFrequencies() (terms []uint32, df []int32) {
 	return terms, df
 }
 
-// tableLimit is the greatest table of four-byte entries, one a column, that is in proportion to nnz stored values of eight bytes.
+// tableLimit is the greatest table of four-byte entries, one a column, that is in proportion to nnz
+// stored values of eight bytes.
 func tableLimit(nnz int64) int64 { return nnz + 1<<20 }
 
-// termTable finds the places of terms in an ascending list: by a table of all terms where that is in proportion, else by a search.
+// termTable finds the places of terms in an ascending list: by a table of all terms where that is
+// in proportion, else by a search.
 type termTable struct {
 	terms []uint32
 	place []uint32 // place+1 of each term, 0 for those that aren't in the list; nil where terms is searched

@@ -7,24 +7,28 @@ import (
 	"runtime"
 )
 
-// Transform embeds documents, training or test. With v the weighted values of a document (raw value times weight), n its norm of the
-// embedding's kind, and x = v/n or, with a power p, x = (v/n)^p, row i of the result is x/‖x‖₂ and Norms[i] is ‖x‖₂. With a pairing other than the dot product
-// row i is x itself, a histogram, and Norms[i] is 1.
+// Transform embeds documents, training or test. With v the weighted values of a document (raw value
+// times weight), n its norm of the embedding's kind, and x = v/n or, with a power p, x = (v/n)^p,
+// row i of the result is x/‖x‖₂ and Norms[i] is ‖x‖₂. With a pairing other than the dot product row
+// i is x itself, a histogram, and Norms[i] is 1.
 //
-// Terms that weren't seen at training are left out (unless the embedder is Open), and so are values of weight 0 (tfidf of a term that is in every
-// document). A document that loses all its terms, or had none, becomes the unit vector of the last column, which no other document uses: its cosine is 0
-// with every other document and 1 with another such document. Its norm is 0 (1 for an L1-normalised square root or an L2-normalised document, whose
-// norms are always 1).
+// Terms that weren't seen at training are left out (unless the embedder is Open), and so are values
+// of weight 0 (tfidf of a term that is in every document). A document that loses all its terms, or
+// had none, becomes the unit vector of the last column, which no other document uses: its cosine is
+// 0 with every other document and 1 with another such document. Its norm is 0 (1 for an
+// L1-normalised square root or an L2-normalised document, whose norms are always 1).
 //
-// Errors: that of [Embedding.Fit], documents that [CSR.Validate] refuses, and a [*ValueError] for a value that isn't finite, a
-// negative one under a power, and one that with its weight is beyond the range of float64.
+// Errors: that of [Embedding.Fit], documents that [CSR.Validate] refuses, and a [*ValueError] for a
+// value that isn't finite, a negative one under a power, and one that with its weight is beyond the
+// range of float64.
 func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 	return f.TransformRows(context.Background(), m, nil, 0)
 }
 
-// TransformRows is [Embedder.Transform] for some rows of a matrix, in the given order, on a number of goroutines: nil means all rows, 0 one goroutine a processor. Errors
-// name the rows as the matrix has them, the first in the given order; the end of ctx is one, too. Rows that aren't asked for are
-// neither read nor checked.
+// TransformRows is [Embedder.Transform] for some rows of a matrix, in the given order, on a number
+// of goroutines: nil means all rows, 0 one goroutine a processor. Errors name the rows as the
+// matrix has them, the first in the given order; the end of ctx is one, too. Rows that aren't asked
+// for are neither read nor checked.
 func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, workers int) (*Embedded, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -49,7 +53,10 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 		}
 		return rows[i]
 	}
-	x := &Embedded{CSR: CSR{Cols: f.Cols(), Offsets: make([]int64, n+1)}, Embedder: f, Norms: make([]float64, n), Divisors: make([]float64, n)}
+	x := &Embedded{
+		CSR: CSR{Cols: f.Cols(), Offsets: make([]int64, n+1)}, Embedder: f,
+		Norms: make([]float64, n), Divisors: make([]float64, n),
+	}
 	const chunk = 256
 	chunks := (n + chunk - 1) / chunk
 	bad := make([]error, chunks)
@@ -156,7 +163,8 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 	}
 	if unseen != 0 {
 		if !(unseen <= math.MaxFloat32*math.MaxFloat32) {
-			return unit, fmt.Errorf("sparse: row %d: the terms that weren't seen at training have the length %v, expected a finite float32", r, math.Sqrt(unseen))
+			return unit, fmt.Errorf("sparse: row %d: the terms that weren't seen at training have the length %v, expected a finite float32",
+				r, math.Sqrt(unseen))
 		}
 		add(uint32(len(f.Terms)), float32(math.Sqrt(unseen)))
 		l1 += math.Sqrt(unseen)
@@ -164,7 +172,8 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 	}
 	l2 = math.Sqrt(l2)
 	if at > x.Offsets[i] && !(l2 > 0 && max(l1, l2) <= math.MaxFloat64) { // weights may be anything that is finite
-		return unit, fmt.Errorf("sparse: row %d: the weighted values have the length %v, expected one above 0 that float64 can hold", r, l2)
+		return unit, fmt.Errorf("sparse: row %d: the weighted values have the length %v, expected a finite one above 0",
+			r, l2)
 	}
 	switch empty := at == x.Offsets[i]; {
 	case empty:
@@ -176,7 +185,8 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		unit, largest = x.powers(x.Offsets[i], at, unit)
 		x.Divisors[i], x.Norms[i] = f.raised(unit, largest, l1, l2)
 		if !(x.Norms[i] <= math.MaxFloat64) {
-			return unit, fmt.Errorf("sparse: row %d: its norm under the embedding %s is %v, expected one that float64 can hold", r, f, x.Norms[i])
+			return unit, fmt.Errorf("sparse: row %d: its norm under the embedding %s is %v, expected a finite one",
+				r, f, x.Norms[i])
 		}
 		for k, u := range unit {
 			unit[k] = u / x.Divisors[i]

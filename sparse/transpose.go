@@ -2,11 +2,12 @@ package sparse
 
 import "context"
 
-// leastShare is how many values each worker should have of a transposition, at least, and for each column: its counts of columns cost time and memory.
+// leastShare is how many values each worker should have of a transposition, at least, and for each
+// column: its counts of columns cost time and memory.
 const leastShare = 1 << 16
 
-// transpose returns the transpose of m, its row rank[j] being column j of m; rows are ascending. Each worker counts, and then places, the
-// values of its own range of rows. It ends early with ctx.
+// transpose returns the transpose of m, its row rank[j] being column j of m; rows are ascending.
+// Each worker counts, and then places, the values of its own range of rows. It ends early with ctx.
 func transpose(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, error) {
 	n, nnz := m.Rows(), m.NNZ()
 	workers = int(max(1, min(int64(workers), nnz/max(leastShare, int64(m.Cols)))))
