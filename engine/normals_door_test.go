@@ -11,7 +11,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Points that somebody filled by hand are checked before anything is read, and the number of sets before memory is asked for.
+// Points that somebody filled by hand are checked before anything is read, and the number of sets
+// before memory is asked for.
 func TestFitNormalsRefuses(t *testing.T) {
 	good := func() *sparse.CSR {
 		return &sparse.CSR{Cols: 5, Offsets: []int64{0, 2, 4, 6, 8}, Terms: []uint32{1, 4, 1, 4, 1, 4, 1, 4}, Values: []float32{1, 2, 3, 5, -1, 2, 7, 7}}

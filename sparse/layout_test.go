@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// tall returns documents of which each has a value in every column, and their layout in one segment for panels of the given size.
+// tall returns documents of which each has a value in every column, and their layout in one segment
+// for panels of the given size.
 func tall(t *testing.T, cols, panel int) (*Layout, *CSR) {
 	t.Helper()
 	m := &CSR{Cols: cols, Offsets: []int64{0, int64(cols), int64(2 * cols)}, Terms: make([]uint32, 2*cols), Values: make([]float32, 2*cols)}
@@ -23,7 +24,8 @@ func tall(t *testing.T, cols, panel int) (*Layout, *CSR) {
 	return l, byRank
 }
 
-// Offsets into a segment have 16 bits: the most ranks that fit keep offsets of their own, one more is an error.
+// Offsets into a segment have 16 bits: the most ranks that fit keep offsets of their own, one more
+// is an error.
 func TestSplitNeverWraps(t *testing.T) {
 	for _, panel := range []int{1, 24, 32, 64, 65536} {
 		most := 65536 / panel

@@ -58,7 +58,8 @@ func TestReadPanics(t *testing.T) {
 		"VocabularyLater": {VocabularyLater: func() ([]string, error) { panic(own) }},
 	} {
 		_, err := Read(t.Context(), text, opt)
-		if failed := (*PanicError)(nil); !errors.As(err, &failed) || failed.Function != function || !errors.Is(err, own) || !strings.Contains(string(failed.Stack), "TestReadPanics") {
+		if failed := (*PanicError)(nil); !errors.As(err, &failed) || failed.Function != function ||
+			!errors.Is(err, own) || !strings.Contains(string(failed.Stack), "TestReadPanics") {
 			t.Errorf("%s: %v", function, err)
 		}
 	}
@@ -77,7 +78,8 @@ func TestReadPanics(t *testing.T) {
 
 func TestSetsRefuse(t *testing.T) {
 	good := func() *Corpus {
-		return &Corpus{Documents: handFilled(), Classes: []string{"a", "b"}, Labels: Labels{Offsets: []int64{0, 1, 2, 3, 4}, IDs: []int32{1, 0, 1, 0}}, Groups: []int64{5, 6, 5, 6}}
+		return &Corpus{Documents: handFilled(), Classes: []string{"a", "b"}, Groups: []int64{5, 6, 5, 6},
+			Labels: Labels{Offsets: []int64{0, 1, 2, 3, 4}, IDs: []int32{1, 0, 1, 0}}}
 	}
 	for want, spoil := range map[string]func(c *Corpus){
 		"3 groups":                                func(c *Corpus) { c.Groups = c.Groups[:3] },

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// randomMatrix draws a matrix of any fields: mostly rows in order, then a few things that don't belong there.
+// randomMatrix draws a matrix of any fields: mostly rows in order, then a few things that don't
+// belong there.
 func randomMatrix(r *rand.Rand) *CSR {
 	m := &CSR{Cols: r.IntN(9), Offsets: []int64{0}}
 	for range r.IntN(9) {
@@ -20,7 +21,8 @@ func randomMatrix(r *rand.Rand) *CSR {
 	}
 	for range r.IntN(4) {
 		odd := []int64{-1, 0, 1, math.MinInt64, math.MaxInt64, int64(len(m.Terms)) + 1, int64(r.IntN(9))}[r.IntN(7)]
-		value := []float32{nan, float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32}[r.IntN(6)]
+		inf := float32(math.Inf(1))
+		value := []float32{nan, inf, -inf, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32}[r.IntN(6)]
 		switch at := r.IntN(8); {
 		case at == 0 && len(m.Offsets) > 0:
 			m.Offsets[r.IntN(len(m.Offsets))] = odd
@@ -43,13 +45,14 @@ func randomMatrix(r *rand.Rand) *CSR {
 
 // valid says by the definition, without haste, whether a matrix is as the comment of CSR wants it.
 func valid(m *CSR) bool {
-	if m.Cols < 0 || int64(m.Cols) > 1<<32 || len(m.Offsets) == 0 || m.Offsets[0] != 0 || len(m.Terms) != len(m.Values) || !slices.IsSorted(m.Offsets) ||
-		m.Offsets[len(m.Offsets)-1] != int64(len(m.Terms)) {
+	if m.Cols < 0 || int64(m.Cols) > 1<<32 || len(m.Offsets) == 0 || m.Offsets[0] != 0 ||
+		len(m.Terms) != len(m.Values) || !slices.IsSorted(m.Offsets) || m.Offsets[len(m.Offsets)-1] != int64(len(m.Terms)) {
 		return false
 	}
 	for i := range len(m.Offsets) - 1 {
 		for k := m.Offsets[i]; k < m.Offsets[i+1]; k++ {
-			if k > m.Offsets[i] && m.Terms[k] <= m.Terms[k-1] || int64(m.Terms[k]) >= int64(m.Cols) || !(math.Abs(float64(m.Values[k])) <= math.MaxFloat32) {
+			if k > m.Offsets[i] && m.Terms[k] <= m.Terms[k-1] || int64(m.Terms[k]) >= int64(m.Cols) ||
+				!(math.Abs(float64(m.Values[k])) <= math.MaxFloat32) {
 				return false
 			}
 		}
@@ -57,8 +60,8 @@ func valid(m *CSR) bool {
 	return true
 }
 
-// FuzzMatrix takes matrices of any fields to every function of them: none panics but those that say so, none accepts what Validate
-// refuses, and what comes out of them is valid.
+// FuzzMatrix takes matrices of any fields to every function of them: none panics but those that say
+// so, none accepts what Validate refuses, and what comes out of them is valid.
 func FuzzMatrix(f *testing.F) {
 	for seed := range uint64(2000) {
 		f.Add(seed)

@@ -177,26 +177,27 @@ func second[T any](_ T, err error) error { return err }
 
 func TestCorporaAreRefused(t *testing.T) {
 	good := func() *Corpus {
-		return &Corpus{Source: "mine", Documents: handFilled(), Classes: []string{"a", "b"}, Labels: Labels{Offsets: []int64{0, 1, 1, 3, 4}, IDs: []int32{1, 0, 1, 0}},
+		return &Corpus{Source: "mine", Documents: handFilled(), Classes: []string{"a", "b"},
+			Labels:     Labels{Offsets: []int64{0, 1, 1, 3, 4}, IDs: []int32{1, 0, 1, 0}},
 			Vocabulary: []string{"v", "w", "x", "y", "z"}, Names: make([]string, 4), Groups: make([]int64, 4)}
 	}
 	for want, spoil := range map[string]func(c *Corpus){
 		"":          func(c *Corpus) {},
 		"no matrix": func(c *Corpus) { c.Documents = nil },
-		"labels of 3 documents, expected those of 4":                                  func(c *Corpus) { c.Labels.Offsets = c.Labels.Offsets[:4] },
-		"labels of 5 documents, expected those of 4":                                  func(c *Corpus) { c.Labels.Add(0) },
-		"labels without offsets have 4 classes":                                       func(c *Corpus) { c.Labels.Offsets = nil },
-		"labels begin at offset 1":                                                    func(c *Corpus) { c.Labels.Offsets[0] = 1 },
-		"labels end at offset 5, expected 4":                                          func(c *Corpus) { c.Labels.Offsets[4] = 5 },
-		"labels of document 1 end at offset 0, expected at ":                          func(c *Corpus) { c.Labels.Offsets[2] = 0 },
-		"labels of document 2 end at offset -1":                                       func(c *Corpus) { c.Labels.Offsets[3] = -1 },
-		"labels of document 1 end at offset 1, expected at least 9223372036854775807": func(c *Corpus) { c.Labels.Offsets[1] = math.MaxInt64 },
-		"labels: class 2 at offset 1, expected 0 to 1":                                func(c *Corpus) { c.Labels.IDs[1] = 2 },
-		"labels: class -1 at offset 3":                                                func(c *Corpus) { c.Labels.IDs[3] = -1 },
-		"labels: class 1 at offset 0, expected 0 to 0":                                func(c *Corpus) { c.Classes = c.Classes[:1] },
-		"a vocabulary of 4 terms, expected at least 5":                                func(c *Corpus) { c.Vocabulary = c.Vocabulary[:4] },
-		"3 names, expected 4":                                                         func(c *Corpus) { c.Names = c.Names[:3] },
-		"0 groups, expected 4":                                                        func(c *Corpus) { c.Groups = []int64{} },
+		"labels of 3 documents, expected those of 4":         func(c *Corpus) { c.Labels.Offsets = c.Labels.Offsets[:4] },
+		"labels of 5 documents, expected those of 4":         func(c *Corpus) { c.Labels.Add(0) },
+		"labels without offsets have 4 classes":              func(c *Corpus) { c.Labels.Offsets = nil },
+		"labels begin at offset 1":                           func(c *Corpus) { c.Labels.Offsets[0] = 1 },
+		"labels end at offset 5, expected 4":                 func(c *Corpus) { c.Labels.Offsets[4] = 5 },
+		"labels of document 1 end at offset 0, expected at ": func(c *Corpus) { c.Labels.Offsets[2] = 0 },
+		"labels of document 2 end at offset -1":              func(c *Corpus) { c.Labels.Offsets[3] = -1 },
+		"labels of document 1 end at offset 1, expected at ": func(c *Corpus) { c.Labels.Offsets[1] = math.MaxInt64 },
+		"labels: class 2 at offset 1, expected 0 to 1":       func(c *Corpus) { c.Labels.IDs[1] = 2 },
+		"labels: class -1 at offset 3":                       func(c *Corpus) { c.Labels.IDs[3] = -1 },
+		"labels: class 1 at offset 0, expected 0 to 0":       func(c *Corpus) { c.Classes = c.Classes[:1] },
+		"a vocabulary of 4 terms, expected at least 5":       func(c *Corpus) { c.Vocabulary = c.Vocabulary[:4] },
+		"3 names, expected 4":                                func(c *Corpus) { c.Names = c.Names[:3] },
+		"0 groups, expected 4":                               func(c *Corpus) { c.Groups = []int64{} },
 	} {
 		c := good()
 		spoil(c)
@@ -246,7 +247,10 @@ func TestEmbeddedIsRefused(t *testing.T) {
 			"found +Inf":                           func(x *Embedded) { x.Values[0] = float32(math.Inf(1)) },
 			"expected that of the raw value":       func(x *Embedded) { x.Raw[0] *= 2 },
 		} {
-			bad := &Embedded{CSR{x.Cols, slices.Clone(x.Offsets), slices.Clone(x.Terms), slices.Clone(x.Values)}, x.Embedder, slices.Clone(x.Norms), slices.Clone(x.Raw), slices.Clone(x.Divisors)}
+			bad := &Embedded{
+				CSR{x.Cols, slices.Clone(x.Offsets), slices.Clone(x.Terms), slices.Clone(x.Values)}, x.Embedder,
+				slices.Clone(x.Norms), slices.Clone(x.Raw), slices.Clone(x.Divisors),
+			}
 			spoil(bad)
 			if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v: %v, expected %q", e, err, want)
