@@ -34,8 +34,8 @@ func loadBench(b *testing.B, counts *sparse.CSR, share int64) *Columns {
 	return cols
 }
 
-// BenchmarkSweep measures kept matrices for tails and heights of a computed tile, of synthetic documents and of those that GRAM_CUDA_CORPUS
-// names, as sparse.Read takes it.
+// BenchmarkSweep measures kept matrices for tails and heights of a computed tile, of synthetic
+// documents and of those that GRAM_CUDA_CORPUS names, as sparse.Read takes it.
 func BenchmarkSweep(b *testing.B) {
 	docs := 30_000
 	if !onRealDevice() {
@@ -59,7 +59,8 @@ func BenchmarkSweep(b *testing.B) {
 		for _, c := range []struct {
 			tail int64
 			rows int
-		}{{16, keptRows}, {28, keptRows}, {48, keptRows}, {64, keptRows}, {96, keptRows}, {tailShare, keptRows}, {tailShare, 256}, {tailShare, 512}, {tailShare, 1024}} {
+		}{{16, keptRows}, {28, keptRows}, {48, keptRows}, {64, keptRows}, {96, keptRows}, {tailShare, keptRows},
+			{tailShare, 256}, {tailShare, 512}, {tailShare, 1024}} {
 			b.Run(fmt.Sprintf("corpus=%s/tail=%d/rows=%d", corpus, c.tail, c.rows), func(b *testing.B) {
 				cols := loadBench(b, corpora[corpus](b), c.tail)
 				k, err := cols.newKept()

@@ -3,8 +3,9 @@
 #
 #	make cuda-binaries && cuda/check.sh [SOURCE]
 #
-# SOURCE is a corpus to verify on beside a synthetic one, as -in takes it (default: the source files of the commands). first.sh, second.sh and third.sh
-# measure; cuda/LEASE.md says what to run when. See lease.sh for the rest.
+# SOURCE is a corpus to verify on beside a synthetic one, as -in takes it (default: the source files
+# of the commands). first.sh, second.sh and third.sh measure; cuda/LEASE.md says what to run when.
+# See lease.sh for the rest.
 whole=470
 source "$(dirname "$0")/lease.sh"
 source=${1:-cmd} # not the whole project: what is built is no text

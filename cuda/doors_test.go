@@ -29,7 +29,8 @@ func wants(t *testing.T, what string, err error, words string) {
 	}
 }
 
-// cubin is an ELF file like those of NVIDIA's assembler, with a section for each kernel and no code.
+// cubin is an ELF file like those of NVIDIA's assembler, with a section for each kernel and no
+// code.
 func cubin(flags uint32, abi byte, names []string) []byte {
 	var strings, headers bytes.Buffer
 	header := func(name string, kind elf.SectionType, offset, size int) {
@@ -50,8 +51,8 @@ func cubin(flags uint32, abi byte, names []string) []byte {
 	return slices.Concat(all.Bytes(), make([]byte, 16), strings.Bytes(), headers.Bytes())
 }
 
-// A module from outside is taken where it has all kernels for the device, and refused with words otherwise. The device of the tests is of compute
-// capability 9.0.
+// A module from outside is taken where it has all kernels for the device, and refused with words
+// otherwise. The device of the tests is of compute capability 9.0.
 func TestModule(t *testing.T) {
 	if onRealDevice() {
 		t.Skip("these modules have no code")
@@ -269,7 +270,8 @@ func TestBadBoards(t *testing.T) {
 	}
 }
 
-// What is closed says so, whatever is asked of it, and can be closed again; what has users isn't closed before them.
+// What is closed says so, whatever is asked of it, and can be closed again; what has users isn't
+// closed before them.
 func TestClosed(t *testing.T) {
 	noLeaks(t)
 	const n = 20

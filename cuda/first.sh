@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The first call on a lent GPU, less than nine minutes: does it work, how fast are the four kernels, and what bounds them? See lease.sh and LEASE.md.
+# The first call on a lent GPU, less than nine minutes: does it work, how fast are the four kernels,
+# and what bounds them? See lease.sh and LEASE.md.
 #
 #	make cuda-binaries && cuda/first.sh
 whole=520
@@ -7,7 +8,8 @@ source "$(dirname "$0")/lease.sh"
 sizes='10000 30000 100000'
 [[ ! $fake ]] || sizes=300
 
-# The log of the clocks holds the driver, too: without a process that has it, it may be loaded anew for each.
+# The log of the clocks holds the driver, too: without a process that has it, it may be loaded anew
+# for each.
 if command -v nvidia-smi >/dev/null; then
 	timeout $whole nvidia-smi --query-gpu=timestamp,clocks.sm,clocks.mem,power.draw,temperature.gpu,utilization.gpu,clocks_throttle_reasons.active \
 		--format=csv,noheader -lms 500 >"$OUT/clocks.csv" 2>&1 &

@@ -7,8 +7,9 @@ import (
 	"fmt"
 )
 
-// handle is what a [Device] and what is made of one have in common: it can be used until it is closed, and belongs to another
-// handle, which can't be closed before it. Its zero value is closed. Device.mu guards live and users.
+// handle is what a [Device] and what is made of one have in common: it can be used until it is
+// closed, and belongs to another handle, which can't be closed before it. Its zero value is closed.
+// Device.mu guards live and users.
 type handle struct {
 	d     *Device
 	what  string
@@ -37,9 +38,9 @@ func (h *handle) do(work func() error) error {
 	return err
 }
 
-// end closes a handle and gives back what was taken, at the first call, and says whether this is it. Where the context can't be
-// made the current one it is tried once more, since nobody else will do the work; that the first try failed is an error all the
-// same.
+// end closes a handle and gives back what was taken, at the first call, and says whether this is
+// it. Where the context can't be made the current one it is tried once more, since nobody else will
+// do the work; that the first try failed is an error all the same.
 func (h *handle) end(giveBack func() error) (first bool, err error) {
 	if h.d == nil {
 		return false, nil

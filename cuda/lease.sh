@@ -1,9 +1,12 @@
-# What check.sh, first.sh, second.sh and third.sh share; cuda/LEASE.md says what their outcomes teach. A script sets whole, the seconds that all of it
-# may take, and sources this, which goes to the root of the project, and has all that is printed written to $OUT/NAME.txt as well ($OUT: the output
-# folder, default build/lease), where a result survives a lost connection.
+# What check.sh, first.sh, second.sh and third.sh share; cuda/LEASE.md says what their outcomes
+# teach. A script sets whole, the seconds that all of it may take, and sources this, which goes to
+# the root of the project, and has all that is printed written to $OUT/NAME.txt as well ($OUT: the
+# output folder, default build/lease), where a result survives a lost connection.
 #
-# The binaries of make cuda-binaries need nothing but a driver where they run. GRAM_CUDA=fake tries a script itself, on the driver of the tests, which it
-# compiles (needs g++), with little work in each part. What isn't there, such as PyTorch, is said and left out. A script exits with 1 where something fails.
+# The binaries of make cuda-binaries need nothing but a driver where they run. GRAM_CUDA=fake tries
+# a script itself, on the driver of the tests, which it compiles (needs g++), with little work in
+# each part. What isn't there, such as PyTorch, is said and left out. A script exits with 1 where
+# something fails.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 name=$(basename "$0" .sh) program=$PWD/bin/grambench tests=$PWD/bin/cuda.test
@@ -40,7 +43,8 @@ section() {
 }
 # expect WORDS prints what is predicted of the next command on an H200.
 expect() { printf -- '-- predicted: %s\n' "$*"; }
-# run COMMAND... runs a command within the section's time, and within $limit seconds where that is set, and notes when it fails.
+# run COMMAND... runs a command within the section's time, and within $limit seconds where that is
+# set, and notes when it fails.
 run() {
 	local left=$((ends - SECONDS))
 	if ((left <= 0)); then
@@ -58,8 +62,8 @@ run() {
 	return "$status"
 }
 tool() { command -v "$1" || ls "/usr/local/cuda/bin/$1" 2>/dev/null; }
-# each TEST... runs tests in a process each: an error of a device stays with its context, and would fail all that comes after. The sanitizer looks at one
-# that fails at once.
+# each TEST... runs tests in a process each: an error of a device stays with its context, and would
+# fail all that comes after. The sanitizer looks at one that fails at once.
 each() {
 	local t sanitizer
 	cd cuda
@@ -79,14 +83,17 @@ bench() {
 	cd ..
 	return $status
 }
-device_tests='Rows RowsShared LongDocuments EveryKernel Keep Peaks Board Solve ResidentMemory GreatPowers Tensor TensorExact TensorLongDocuments TensorEqualValues TensorPieces TensorMemory PeakTensor Closed Times'
+device_tests='Rows RowsShared LongDocuments EveryKernel Keep Peaks Board Solve ResidentMemory
+GreatPowers Tensor TensorExact TensorLongDocuments TensorEqualValues TensorPieces TensorMemory
+PeakTensor Closed Times'
 
 # PyTorch takes long to import from a cold disk, so it begins at once, beside the rest.
 timeout 120 python3 -c "import torch; assert '$fake' or torch.cuda.is_available(); print('PyTorch', torch.__version__)" >"$scratch/torch" 2>/dev/null &
 torch=$!
 background+=("$torch")
 
-# contact is the first use of a device, within 60 s, and by a cubin for its architecture where the driver doesn't compile the kernels.
+# contact is the first use of a device, within 60 s, and by a cubin for its architecture where the
+# driver doesn't compile the kernels.
 contact() {
 	section 60 "first contact, $(date -u +'%F %T') UTC"
 	cat bin/cuda.commit 2>/dev/null # a machine with a GPU may have the binaries and no git

@@ -15,8 +15,9 @@ import (
 // moduleVariable of the environment names a file with the kernels, see Options.Module.
 const moduleVariable = "GRAM_CUDA_MODULE"
 
-// elfCUDA is the machine of a cubin, an ELF file; the flags of its head have the compute capability in the last byte up to version 7 of
-// the ABI and in the one before from version 8 on. Source: EF_CUDA_SM and EF_CUDA_SM_OFFSET of LLVM's BinaryFormat/ELF.h.
+// elfCUDA is the machine of a cubin, an ELF file; the flags of its head have the compute capability
+// in the last byte up to version 7 of the ABI and in the one before from version 8 on. Source:
+// EF_CUDA_SM and EF_CUDA_SM_OFFSET of LLVM's BinaryFormat/ELF.h.
 const elfCUDA elf.Machine = 190
 
 // readModule reads the kernels, those that are built in for no file.
@@ -31,8 +32,8 @@ func readModule(file string) (string, error) {
 	return string(image), nil
 }
 
-// checkModule checks that a file has all kernels for a compute capability, as far as that can be said without a driver, which is told no length
-// and reads behind a file that was cut off.
+// checkModule checks that a file has all kernels for a compute capability, as far as that can be
+// said without a driver, which is told no length and reads behind a file that was cut off.
 func checkModule(file, image, capability string) error {
 	problem := checkPTX
 	if !strings.Contains(image[:min(len(image), 4096)], ".version") {
@@ -97,7 +98,8 @@ func checkCubin(image, capability string) error {
 		return err
 	}
 	if sm/10 != major || sm%10 > minor {
-		return fmt.Errorf("for compute capability %d.%d, expected from %d.0 to that of the device, %s", sm/10, sm%10, major, capability)
+		return fmt.Errorf("for compute capability %d.%d, expected from %d.0 to that of the device, %s",
+			sm/10, sm%10, major, capability)
 	}
 	return missing(func(name string) bool {
 		s := f.Section(".text." + name)

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// exported returns the exported functions, methods and types of the package with some build tags. Resident and Board come as the
-// interfaces of package device.
+// exported returns the exported functions, methods and types of the package with some build tags.
+// Resident and Board come as the interfaces of package device.
 func exported(t *testing.T, cgo bool, tags ...string) map[string]string {
 	t.Helper()
 	c := build.Default

@@ -57,7 +57,7 @@ func TestScriptSections(t *testing.T) {
 		}
 		sources = append(sources, text...)
 	}
-	list := regexp.MustCompile(`(?m)^device_tests='([\w ]+)'$`).FindSubmatch(shared)
+	list := regexp.MustCompile(`(?m)^device_tests='([\w\s]+)'$`).FindSubmatch(shared)
 	if list == nil {
 		t.Fatal("lease.sh has no tests")
 	}

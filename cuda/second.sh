@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# The second call on a lent GPU, less than nine minutes: which tail, which height of tiles, and how fast is the bus? See lease.sh and LEASE.md.
+# The second call on a lent GPU, less than nine minutes: which tail, which height of tiles, and how
+# fast is the bus? See lease.sh and LEASE.md.
 #
 #	cuda/second.sh [SOURCE]
 #
-# SOURCE is a corpus beside the synthetic one, as -in takes it: 20 Newsgroups, for which the predictions stand.
+# SOURCE is a corpus beside the synthetic one, as -in takes it: 20 Newsgroups, for which the
+# predictions stand.
 whole=520
 source "$(dirname "$0")/lease.sh"
 

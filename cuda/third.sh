@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# The third call on a lent GPU, less than nine minutes: variants, races, PyTorch, and training. See lease.sh and LEASE.md.
+# The third call on a lent GPU, less than nine minutes: variants, races, PyTorch, and training. See
+# lease.sh and LEASE.md.
 #
 #	cuda/third.sh [SOURCE]
 #
-# SOURCE is a corpus to train on beside a synthetic one, as -in takes it, such as MNIST in LIBSVM's format.
+# SOURCE is a corpus to train on beside a synthetic one, as -in takes it, such as MNIST in LIBSVM's
+# format.
 whole=520
 source "$(dirname "$0")/lease.sh"
 docs=30000 trained=20000

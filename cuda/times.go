@@ -10,10 +10,12 @@ import (
 	"gorgonia.org/cu"
 )
 
-// timesVariable of the environment has every device time its kernels where it is 1, see Options.Times.
+// timesVariable of the environment has every device time its kernels where it is 1, see
+// Options.Times.
 const timesVariable = "GRAM_CUDA_TIMES"
 
-// times adds up what launches take, by events before and after each. It is guarded as the rest of a Device.
+// times adds up what launches take, by events before and after each. It is guarded as the rest of a
+// Device.
 type times struct {
 	on      bool
 	spare   []cu.Event
@@ -110,8 +112,9 @@ func (t *times) close() (err error) {
 	return err
 }
 
-// KernelTimes returns what kernels have taken since the device was opened, the longest first; nothing where Options.Times is off. It
-// waits for a computation that is under way. Computations that ended with an error aren't counted.
+// KernelTimes returns what kernels have taken since the device was opened, the longest first;
+// nothing where Options.Times is off. It waits for a computation that is under way. Computations
+// that ended with an error aren't counted.
 func (d *Device) KernelTimes() []KernelTime {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -15,7 +15,8 @@ type timedReport struct {
 	times []cuda.KernelTime
 }
 
-// timed adds the times of the GPU's kernels to a report, where the environment asks for them with GRAM_CUDA_TIMES=1.
+// timed adds the times of the GPU's kernels to a report, where the environment asks for them with
+// GRAM_CUDA_TIMES=1.
 func (f *flags) timed(r report) report {
 	if f.gpu.device != nil {
 		if times := f.gpu.device.KernelTimes(); len(times) > 0 {

@@ -10,12 +10,14 @@ import (
 // Columns is what a range of columns begins at a multiple of.
 const Columns = sparse.Block
 
-// Request asks for rows of a matrix of c = 1 - cosine, or of a kernel of it, whose columns are the documents that the back end was given when it was made.
+// Request asks for rows of a matrix of c = 1 - cosine, or of a kernel of it, whose columns are the
+// documents that the back end was given when it was made.
 type Request struct {
 	// Program is applied to c; nil for c itself.
 	Program *Program
 
-	// From holds the documents of the rows, embedded by the same embedder as those of the columns; nil for the documents of the columns themselves.
+	// From holds the documents of the rows, embedded by the same embedder as those of the columns;
+	// nil for the documents of the columns themselves.
 	From *sparse.Embedded
 
 	// Docs are the numbers of the rows' documents, in any order.
@@ -24,12 +26,14 @@ type Request struct {
 	// Lo and Hi bound the columns, Lo <= j < Hi; Lo is a multiple of Columns.
 	Lo, Hi int
 
-	// Half says that Docs are documents of the columns in sequence, and that a row needs only columns up to its own number: a block leaves out those beyond its last row.
+	// Half says that Docs are documents of the columns in sequence, and that a row needs only
+	// columns up to its own number: a block leaves out those beyond its last row.
 	Half bool
 }
 
-// Validate returns an error where a request asks for rows or columns that aren't there, of the documents in the columns, for a program
-// that isn't one, or for norms of documents that have none. It takes all documents for right: who copies them checks them.
+// Validate returns an error where a request asks for rows or columns that aren't there, of the
+// documents in the columns, for a program that isn't one, or for norms of documents that have none.
+// It takes all documents for right: who copies them checks them.
 func (r *Request) Validate(columns *sparse.Embedded) error {
 	if r == nil {
 		return errors.New("device: no request")
@@ -61,7 +65,8 @@ func (r *Request) Validate(columns *sparse.Embedded) error {
 	return r.Program.Validate()
 }
 
-// Block is some rows of what a [Request] asked for. It belongs to the function that it is handed to until that returns.
+// Block is some rows of what a [Request] asked for. It belongs to the function that it is handed to
+// until that returns.
 type Block struct {
 	First int       // number in Request.Docs of the first row
 	Rows  int       // number of rows

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// architectures are those that cubins are made for: one each of the generations from compute capability 8.0 on.
+// architectures are those that cubins are made for: one each of the generations from compute
+// capability 8.0 on.
 var architectures = []string{"sm_80", "sm_90", "sm_100"}
 
 // findPTXAS looks for NVIDIA's assembler, and says where it looked.
@@ -32,13 +33,13 @@ func findPTXAS() (path string, looked []string) {
 	return "", looked
 }
 
-// assemble writes a cubin for each architecture into a directory. Without an assembler it says so, and how to have one: the PTX
-// does where the driver has a compiler.
+// assemble writes a cubin for each architecture into a directory. Without an assembler it says so,
+// and how to have one: the PTX does where the driver has a compiler.
 func assemble(ptx, dir string, out io.Writer) error {
 	ptxas, looked := findPTXAS()
 	if ptxas == "" {
-		fmt.Fprintf(out, "no cubins: no ptxas in %s; CUDA's toolkit has it, and so has the wheel nvidia-cuda-nvcc-cu12 of the Python index (PTXAS=FILE names it)\n",
-			strings.Join(looked, ", "))
+		fmt.Fprintf(out, "no cubins: no ptxas in %s; CUDA's toolkit has it, and so has the wheel "+
+			"nvidia-cuda-nvcc-cu12 of the Python index (PTXAS=FILE names it)\n", strings.Join(looked, ", "))
 		return nil
 	}
 	for _, a := range architectures {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A cubin for each architecture comes from an assembler that is there; without one the words say where it was looked for.
+// A cubin for each architecture comes from an assembler that is there; without one the words say
+// where it was looked for.
 func TestAssemble(t *testing.T) {
 	dir := t.TempDir()
 	fake := filepath.Join(dir, "ptxas")
