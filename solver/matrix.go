@@ -81,6 +81,8 @@ func (s *source) row(i int) ([]float32, error) {
 // A partialMatrix says whether all of its values are in memory, or some are computed when they are asked for.
 type partialMatrix interface{ Whole() bool }
 
+var _ RowMatrix = (*Dense)(nil)
+
 // Dense is a Gram matrix in memory, row by row.
 type Dense struct {
 	n        int

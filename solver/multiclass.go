@@ -172,11 +172,21 @@ func labelProblems(labels [][]int, classes, n int) ([]*problem, error) {
 	if len(docs) == 0 {
 		return nil, errUser("no document to train on")
 	}
+	present := make([]bool, classes)
+	for _, l := range labels {
+		for _, c := range l {
+			present[c] = true
+		}
+	}
+	none := make([]bool, len(docs)) // shared by all labels that nobody has
 	problems := make([]*problem, classes)
 	for c := range problems {
-		positive := make([]bool, len(docs))
-		for t, i := range docs {
-			positive[t] = slices.Contains(labels[i], c)
+		positive := none
+		if present[c] {
+			positive = make([]bool, len(docs))
+			for t, i := range docs {
+				positive[t] = slices.Contains(labels[i], c)
+			}
 		}
 		problems[c] = &problem{docs: docs, positive: positive, classes: [2]int{c, -1}}
 	}
@@ -217,11 +227,15 @@ func oneRest(members [][]int, labels []int) []*problem {
 			docs = append(docs, i)
 		}
 	}
+	none := make([]bool, len(docs)) // shared by all classes without documents
 	problems := make([]*problem, len(members))
 	for c := range members {
-		positive := make([]bool, len(docs))
-		for t, i := range docs {
-			positive[t] = labels[i] == c
+		positive := none
+		if len(members[c]) > 0 {
+			positive = make([]bool, len(docs))
+			for t, i := range docs {
+				positive[t] = labels[i] == c
+			}
 		}
 		problems[c] = &problem{docs: docs, positive: positive, classes: [2]int{c, -1}}
 	}

@@ -69,6 +69,9 @@ func temporary(path string) (*os.File, error) {
 
 // Load reads a model from a file of either form, which its first word tells; see [Read] and [ReadLIBSVM].
 func Load(ctx context.Context, path string) (*Model, error) {
+	if ctx == nil {
+		return nil, errNothingGiven
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)

@@ -25,6 +25,9 @@ import (
 //
 // Memory is in proportion to what was read. Errors: a *[SyntaxError] for the first bad line, those of r, and ctx.Err() within a second of cancellation.
 func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
+	if ctx == nil || r == nil {
+		return nil, errNothingGiven
+	}
 	l := &libsvmReader{ctx: ctx, r: bufio.NewReaderSize(r, 256<<10), file: file, header: map[string][]string{}, lines: map[string]int64{}}
 	if err := l.readHeader(); err != nil {
 		return nil, err

@@ -25,6 +25,9 @@ import (
 // Errors: a kernel that LIBSVM doesn't know, unless opt says Precomputed, and for that a support vector whose document isn't known; one-vs-rest of more
 // classes, and separate labels; names of classes that are numbers but not integers; an index above 2³¹-1; a model that isn't valid; those of w and ctx.
 func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions) (labels []int32, err error) {
+	if ctx == nil || w == nil {
+		return nil, errNothingGiven
+	}
 	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM's form: %w", err) }
 	if err := m.Validate(); err != nil {
 		return fail(err)

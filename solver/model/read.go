@@ -36,6 +36,9 @@ const (
 // Errors: a *[VersionError], one that wraps [ErrDamaged] and says which part is damaged, those of r, and ctx.Err() within a second of
 // cancellation, if r doesn't keep it waiting.
 func Read(ctx context.Context, r io.Reader) (*Model, error) {
+	if ctx == nil || r == nil {
+		return nil, errNothingGiven
+	}
 	m, err := read(ctx, r, -1)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -20,6 +21,8 @@ const (
 	version = "1"
 )
 
+var errNothingGiven = errors.New("model: a nil context, reader or writer, expected one")
+
 // Flags in the record of a machine.
 const (
 	flagThere = 1 << iota
@@ -31,6 +34,9 @@ const (
 // Write writes the model in the project's own form. Only a valid model can be written: what [Model.Validate] reports is returned, and nothing is written.
 // Other errors are those of w and of ctx. It writes in pieces of 256 KiB.
 func (m *Model) Write(ctx context.Context, w io.Writer) error {
+	if ctx == nil || w == nil {
+		return errNothingGiven
+	}
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("model: can't be written: %w", err)
 	}

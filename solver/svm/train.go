@@ -59,6 +59,8 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	return out, report, nil
 }
 
+var _ solver.RowMatrix = (*engine.Ready)(nil) // else its rows would be copied
+
 // matrix returns the matrix of a kernel to train on, computed where all of it fits into memory.
 func (p *Problem) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, error) {
 	if m, err := p.ofSets(ctx, k, nil); m != nil || err != nil {
