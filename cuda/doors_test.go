@@ -355,8 +355,15 @@ func TestPanics(t *testing.T) {
 					t.Errorf("panic %v, expected the caller's", v)
 				}
 			}()
+			t.Setenv("FAKE_FAIL", "cuStreamSynchronize:0:0") // counts
 			_ = cols.Rows(t.Context(), r, func(*device.Block) error { panic("visit") })
 		}()
+		if onRealDevice() {
+			continue
+		}
+		if calls, _ := counted(t); r.Program == nil && calls != 2 {
+			t.Errorf("%d streams were waited for after a panic, expected 2", calls)
+		}
 	}
 	compare(t, x, x, sequence(n), 0, whole(t, cols, n))
 }
