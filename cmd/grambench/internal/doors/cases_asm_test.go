@@ -1,0 +1,47 @@
+package doors
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/asm"
+)
+
+func asmCases() map[string]testCase {
+	return map[string]testCase{
+		"asm.For": {run: func(p *program) {
+			for _, isa := range asm.Available() {
+				p.good(string(isa), func() error {
+					k, err := asm.For(isa)
+					if err == nil && k.ISA != isa {
+						p.fails("%s instead of %s", k.ISA, isa)
+					}
+					return err
+				})
+			}
+			for _, isa := range []asm.ISA{"", "AVX2", "nonsense"} {
+				p.bad(fmt.Sprintf("%q", isa), func() error { _, err := asm.For(isa); return err })
+			}
+		}},
+		"asm.HalfLineRow": {run: func(p *program) {
+			v := p.strange()
+			p.quiet(fmt.Sprint(v), func() {
+				if row, _ := asm.HalfLineRow(v); row < 0 || row > asm.HalfLineRows {
+					p.fails("row %d of %v", row, v)
+				}
+			})
+		}},
+		"asm.PiecewiseRow": {panics: true, run: func(p *program) {
+			c, bits := float32(p.strange()), uint(p.IntN(12))
+			p.quiet(fmt.Sprint(c, bits), func() {
+				if row, _ := asm.PiecewiseRow(c, bits); row < 0 || row >= asm.PiecewiseRows(bits) {
+					p.fails("row %d of %v with %d bits, of %d rows", row, c, bits, asm.PiecewiseRows(bits))
+				}
+			})
+			p.quiet("many bits", func() { asm.PiecewiseRow(c, pick(p, uint(13), 31, 63, 64, math.MaxUint)) })
+		}},
+		"asm.PiecewiseRows": {panics: true, run: func(p *program) {
+			p.quiet("many bits", func() { asm.PiecewiseRows(pick(p, uint(0), 12, 13, 31, 63, 64, math.MaxUint)) })
+		}},
+	}
+}

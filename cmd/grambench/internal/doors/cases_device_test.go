@@ -1,0 +1,100 @@
+package doors
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/sparse"
+)
+
+func deviceCases() map[string]testCase {
+	return map[string]testCase{
+		"device.Block.Row":        {run: blockRow, index: true, panics: true},
+		"device.Power":            {run: powers, panics: true},
+		"device.Program.Eval":     {run: programEval, panics: true},
+		"device.Program.Holds":    {run: programHolds, panics: true},
+		"device.Program.Validate": {run: programValidate},
+	}
+}
+
+func blockRow(p *program) {
+	b := &device.Block{Rows: 3, Cols: 5, Width: 8, Value: guarded[float32](p, 24)}
+	p.good("of a row", func() error {
+		if n := len(b.Row(p.IntN(3))); n != 5 {
+			p.fails("%d values, expected 5", n)
+		}
+		return nil
+	})
+	r := p.outside(3)
+	p.bad(fmt.Sprint("of row ", r), func() error { b.Row(r); return nil })
+	p.quiet("of the zero value", func() { (&device.Block{}).Row(0) })
+}
+
+func powers(p *program) {
+	v := p.strange()
+	n := p.IntN(20)
+	p.good(fmt.Sprint(v, n), func() error {
+		got, want := device.Power(v, n), math.Pow(v, float64(n))
+		if !(got == want || math.Abs(got-want) <= 1e-12*math.Abs(want) || got != got && want != want) && math.Abs(v) > 1e-15 {
+			p.fails("%v to the power of %d is %v, expected %v", v, n, got, want)
+		}
+		return nil
+	})
+	p.quiet("below 0", func() { device.Power(v, pick(p, -1, math.MinInt)) })
+	p.quiet("great", func() { device.Power(v, math.MaxInt) })
+}
+
+// drawProgram draws instructions at random, which seldom make a program.
+func (p *program) drawProgram() *device.Program {
+	d := &device.Program{Consts: []float64{1, math.NaN()}, Norms: []func(float64) float64{math.Sqrt}, Locals: pick(p, 0, 1, 2, -1, math.MaxInt, math.MinInt)}
+	for range p.IntN(12) {
+		d.Code = append(d.Code, device.Code{Op: device.Op(p.IntN(int(device.OpSelect) + 2)), N: pick(p, 0, 0, 0, 1, -1, math.MaxInt)})
+	}
+	if p.chance(2) {
+		d.Tables = []device.Table{{Rows: make([][8]float32, p.IntN(3)), Bits: pick(p, uint(0), 3, 64)}}
+	}
+	return d
+}
+
+func programValidate(p *program) {
+	if d := engine.ProgramOf(p.kernel()); d != nil {
+		p.good("of a kernel's program", d.Validate)
+	}
+	for range 50 {
+		d := p.drawProgram()
+		call := fmt.Sprintf("of %+v", *d)
+		if p.any(call, d.Validate) {
+			for _, c := range []float32{0, 1e-30, 0.5, 1, 2} {
+				p.quiet(call+", then Eval", func() { d.Eval(c, 1, 2) })
+			}
+		}
+	}
+	p.bad("of the zero value", (&device.Program{}).Validate)
+	p.bad("of nil", (*device.Program)(nil).Validate)
+	p.bad("of a function that isn't there", func() error {
+		d := device.Program{Code: []device.Code{{Op: device.OpX}}, Norms: []func(float64) float64{nil}}
+		return d.Validate()
+	})
+}
+
+func programEval(p *program) {
+	k := p.kernel()
+	d := engine.ProgramOf(k)
+	if d == nil {
+		return
+	}
+	for _, c := range []float32{0, math.SmallestNonzeroFloat32, 0.25, 1, float32(math.NaN()), float32(math.Inf(1)), -1, 3} {
+		p.quiet(fmt.Sprint(k, " of ", c), func() { d.Eval(c, p.strange(), p.strange()) })
+	}
+}
+
+func programHolds(p *program) {
+	d := engine.ProgramOf(p.kernel())
+	x := p.embedded(p.embedding(), p.matrix())
+	if d != nil {
+		p.good("of good documents", func() error { d.Holds(x); return nil })
+		p.quiet("of the zero value", func() { d.Holds(&sparse.Embedded{}) })
+	}
+}

@@ -1,0 +1,3 @@
+package doors
+
+func modelCases() map[string]testCase { return nil }

@@ -1,0 +1,3 @@
+package doors
+
+func normalCases() map[string]testCase { return nil }

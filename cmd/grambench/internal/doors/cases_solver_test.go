@@ -1,0 +1,3 @@
+package doors
+
+func solverCases() map[string]testCase { return nil }
