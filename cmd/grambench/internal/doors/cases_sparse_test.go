@@ -548,7 +548,7 @@ func read(p *program) {
 func readProgress(p *program) {
 	source := p.file("a.svm", "1 1:2 3:4\n-1 2:1\n")
 	p.bad("that panics", func() error {
-		_, err := sparse.Read(p.ctx, source, sparse.Options{Progress: func(sparse.Progress) { panic("sparse: caller's panic") }})
+		_, err := sparse.Read(p.ctx, source, sparse.Options{Progress: func(sparse.Progress) { panic(ownPanic) }})
 		return err
 	})
 }

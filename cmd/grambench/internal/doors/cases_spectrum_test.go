@@ -195,7 +195,7 @@ func lanczosProgress(p *program) {
 	o := p.operator()
 	p.bad("that panics", func() error {
 		called := false
-		_, err := spectrum.Lanczos(p.ctx, o, spectrum.Options{Progress: func(int, int, float64) { called = true; panic("spectrum: caller's panic") }})
+		_, err := spectrum.Lanczos(p.ctx, o, spectrum.Options{Progress: func(int, int, float64) { called = true; panic(ownPanic) }})
 		if !called {
 			return errors.New("not called: it had no time to")
 		}

@@ -1,3 +1,419 @@
 package doors
 
-func svmCases() map[string]testCase { return nil }
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+func svmCases() map[string]testCase {
+	return map[string]testCase{
+		"svm.Measure.Better": {run: func(p *program) {
+			a, b := p.strange(), p.strange()
+			p.quiet(fmt.Sprint(a, b), func() { svm.Accuracy.Better(a, b); svm.Measure("x").Better(a, b) })
+		}},
+		"svm.Measure.Format": {run: func(p *program) {
+			a := p.strange()
+			p.quiet(fmt.Sprint(a), func() { svm.Accuracy.Format(a); svm.Measure("x").Format(a) })
+		}},
+		"svm.NewPredictor":            {run: predict},
+		"svm.NewPredictorContext":     {run: predict},
+		"svm.NewProblem":              {run: newProblem},
+		"svm.Options.Device":          {run: svmCallbacks},
+		"svm.Options.Progress":        {run: svmCallbacks},
+		"svm.PredictOptions.Device":   {run: svmCallbacks},
+		"svm.PredictOptions.Progress": {run: svmCallbacks},
+		"svm.Prediction.Score":        {run: predict},
+		"svm.Predictor.Holding":       {run: predict},
+		"svm.Predictor.Predict":       {run: predict},
+		"svm.Problem.CrossValidate":   {run: crossValidate},
+		"svm.Problem.Search":          {run: search},
+		"svm.Problem.Train":           {run: problemTrain},
+		"svm.ScoreClasses":            {run: scores},
+		"svm.ScoreLabels":             {run: scores},
+		"svm.ScoreValues":             {run: scores},
+		"svm.SearchCorpus":            {run: search},
+		"svm.SearchProblems":          {run: search},
+		"svm.SearchResult.Fits": {run: func(p *program) {
+			p.quiet("of the zero value", func() { (&svm.SearchResult{}).Fits(); (&svm.SearchResult{}).Saved() })
+		}},
+		"svm.SearchResult.Saved": {run: func(p *program) {
+			p.quiet("of the zero value", func() { (&svm.SearchResult{Points: make([]svm.Point, 1)}).Saved(); (&svm.SearchResult{}).Saved() })
+		}},
+		"svm.Settings.Measure": {run: func(p *program) {
+			p.quiet("of any", func() { (&svm.Settings{}).Measure(); (&svm.Settings{Type: "x", Scheme: 9}).Measure() })
+		}},
+	}
+}
+
+func newProblem(p *program) {
+	c := p.corpus(p.IntN(4))
+	e := p.embedding()
+	try := func(c *sparse.Corpus, e sparse.Embedding, opt svm.Options) func() error {
+		return func() error {
+			pr, err := svm.NewProblem(p.ctx, c, e, opt)
+			if err == nil {
+				if pr.Len() != c.Documents.Rows() {
+					p.fails("%d documents, expected %d", pr.Len(), c.Documents.Rows())
+				}
+				err = pr.Engine().Close()
+			}
+			return err
+		}
+	}
+	p.good(fmt.Sprint(e, " of ", c.Documents.Rows(), " documents"), try(c, e, svm.Options{}))
+	opt := svm.Options{Workers: pick(p, -1, 0, 2, math.MinInt), MemoryBytes: int64(p.odd()), HeldBytes: int64(p.odd()), CacheBytes: int64(p.odd()), Place: svm.Place(p.IntN(5) - 1), Once: p.chance(2)}
+	p.any(fmt.Sprintf("%+v", opt), try(c, e, opt))
+	p.bad("of nil", try(nil, e, svm.Options{}))
+	p.bad("of the zero value", try(&sparse.Corpus{}, e, svm.Options{}))
+	p.bad("of no documents", try(&sparse.Corpus{Documents: &sparse.CSR{Cols: 1, Offsets: []int64{0}}}, e, svm.Options{}))
+	b, why := p.brokenCorpus(2)
+	p.bad("of a corpus with "+why, try(b, e, svm.Options{}))
+	p.bad("of an instruction set that there isn't", try(c, e, svm.Options{ISA: "none"}))
+	p.bad("in a byte", try(c, e, svm.Options{MemoryBytes: 1}))
+	p.bad("of an embedding that there isn't", try(c, sparse.Embedding{Norm: 9}, svm.Options{}))
+}
+
+// problem makes a problem of so many classes.
+func (p *program) problem(classes int) (*svm.Problem, *sparse.Corpus) {
+	c := p.trainingCorpus(classes)
+	pr, err := svm.NewProblem(p.ctx, c, sparse.Sphere, svm.Options{Workers: p.IntN(3), Once: p.chance(4)})
+	if err != nil {
+		panic(err)
+	}
+	return pr, c
+}
+
+func (p *program) badSettings() (svm.Settings, string) {
+	switch p.IntN(8) {
+	case 0:
+		v := pick(p, math.NaN(), -1, math.Inf(1))
+		return svm.Settings{C: v}, fmt.Sprint("C of ", v)
+	case 1:
+		v := pick(p, math.NaN(), -1, 2, math.Inf(1))
+		return svm.Settings{Type: model.NuSVC, Nu: v}, fmt.Sprint("nu of ", v)
+	case 2:
+		v := pick(p, math.NaN(), -1)
+		return svm.Settings{Tolerance: v}, fmt.Sprint("a tolerance of ", v)
+	case 3:
+		return svm.Settings{Type: "nonsense"}, "no type"
+	case 4:
+		return svm.Settings{Scheme: pick(p, solver.Scheme(-1), 9)}, "no scheme"
+	case 5:
+		return svm.Settings{Weights: map[string]float64{"nowhere": 1}}, "the weight of a class that there isn't"
+	case 6:
+		return svm.Settings{Weights: map[string]float64{"class 0": pick(p, math.NaN(), -1, math.Inf(1))}}, "a weight that can't be"
+	default:
+		return svm.Settings{Kernel: engine.MustParseKernel("linear")}, "a kernel of another embedding"
+	}
+}
+
+func problemTrain(p *program) {
+	classes := pick(p, 2, 3)
+	pr, _ := p.problem(classes)
+	try := func(s svm.Settings) func() error {
+		return func() error {
+			m, _, err := pr.Train(p.ctx, s)
+			if err == nil {
+				err = m.Validate()
+			}
+			return err
+		}
+	}
+	p.good("with defaults", try(svm.Settings{}))
+	p.any("any type", try(svm.Settings{Type: pick(p, model.CSVC, model.NuSVC, model.OneClass, model.EpsilonSVR, model.NuSVR), Scheme: pick(p, solver.OneVsOne, solver.OneVsRest, solver.Labels),
+		Nu: pick(p, 0, 0.01, 0.99, 1), Probabilities: p.chance(2), C: pick(p, 0, 1e-300, 1e300)}))
+	s, why := p.badSettings()
+	p.bad(why, try(s))
+	p.bad("a kernel that panics", func() error {
+		own := p.panicking()
+		pr, err := svm.NewProblem(p.ctx, p.trainingCorpus(2), own.Embedding(), svm.Options{})
+		if err == nil {
+			_, _, err = pr.Train(p.ctx, svm.Settings{Kernel: own})
+		}
+		return err
+	})
+	one, err := svm.NewProblem(p.ctx, p.trainingCorpus(1), sparse.Sphere, svm.Options{})
+	if err == nil {
+		p.bad("one class", func() error { _, _, err := one.Train(p.ctx, svm.Settings{}); return err })
+	}
+	bare := p.trainingCorpus(2)
+	bare.Labels, bare.Classes = sparse.Labels{}, nil
+	none, err := svm.NewProblem(p.ctx, bare, sparse.Sphere, svm.Options{})
+	if err == nil {
+		p.bad("no labels", func() error { _, _, err := none.Train(p.ctx, svm.Settings{}); return err })
+	}
+	empty := p.trainingCorpus(2)
+	empty.Classes = append(empty.Classes, "of no document")
+	with, err := svm.NewProblem(p.ctx, empty, sparse.Sphere, svm.Options{})
+	if err == nil {
+		p.any("a class without documents", func() error {
+			m, _, err := with.Train(p.ctx, svm.Settings{Scheme: pick(p, solver.OneVsOne, solver.OneVsRest), Probabilities: p.chance(3)})
+			if err == nil {
+				err = m.Validate()
+			}
+			return err
+		})
+	}
+}
+
+func crossValidate(p *program) {
+	pr, c := p.problem(pick(p, 2, 3))
+	s := svm.Settings{Scheme: pick(p, solver.OneVsOne, solver.OneVsRest)}
+	p.any("two folds", func() error { _, err := pr.CrossValidate(p.ctx, s, 2, p.Uint64()); return err })
+	k := pick(p, -1, 0, 1, c.Documents.Rows()+1, math.MaxInt, math.MinInt)
+	p.bad(fmt.Sprint(k, " folds"), func() error { _, err := pr.CrossValidate(p.ctx, s, k, 1); return err })
+	bad, why := p.badSettings()
+	p.bad(why, func() error { _, err := pr.CrossValidate(p.ctx, bad, 2, 1); return err })
+	p.bad("one class", func() error { _, err := pr.CrossValidate(p.ctx, svm.Settings{Type: model.OneClass}, 2, 1); return err })
+}
+
+func search(p *program) {
+	pr, c := p.problem(2)
+	grid := svm.Grid{C: []float64{1, 10}, Folds: 2}
+	each := func(svm.Point) {}
+	p.any("two points", func() error {
+		r, err := pr.Search(p.ctx, svm.Settings{}, grid, each)
+		if err == nil && (len(r.Points) != 2 || r.Best < 0) {
+			p.fails("%d points, expected 2", len(r.Points))
+		}
+		return err
+	})
+	wrong := grid
+	switch p.IntN(6) {
+	case 0:
+		wrong.C = []float64{1, pick(p, math.NaN(), -1, math.Inf(1), 0)}
+	case 1:
+		wrong.Folds = pick(p, -1, 1, math.MaxInt, math.MinInt)
+	case 2:
+		wrong.Kernels = []engine.Kernel{nil}
+	case 3:
+		wrong.Kernels = []engine.Kernel{engine.MustParseKernel("diffusion"), engine.MustParseKernel("linear")}
+	case 4:
+		wrong.Nu = []float64{pick(p, math.NaN(), 2, -1)}
+	case 5:
+		wrong.Epsilon = []float64{pick(p, math.NaN(), -1)}
+	}
+	what := fmt.Sprintf("%+v", wrong)
+	t := pick(p, model.Type(""), model.NuSVC)
+	if wrong.Nu != nil {
+		t = model.NuSVC
+	}
+	p.bad(what, func() error { _, err := pr.Search(p.ctx, svm.Settings{Type: t, C: -1}, wrong, nil); return err })
+	p.any("SearchCorpus, "+what, func() error {
+		_, err := svm.SearchCorpus(p.ctx, c, svm.Settings{}, wrong, svm.Options{}, nil)
+		return err
+	})
+	p.bad("that panics", func() error {
+		_, err := pr.Search(p.ctx, svm.Settings{}, grid, func(svm.Point) { panic(ownPanic) })
+		return err
+	})
+	p.bad("SearchCorpus of nil", func() error {
+		_, err := svm.SearchCorpus(p.ctx, nil, svm.Settings{}, grid, svm.Options{}, each)
+		return err
+	})
+	b, why := p.brokenCorpus(2)
+	p.bad("SearchCorpus of a corpus with "+why, func() error {
+		_, err := svm.SearchCorpus(p.ctx, b, svm.Settings{}, grid, svm.Options{}, each)
+		return err
+	})
+	p.bad("SearchProblems without problems", func() error { _, err := svm.SearchProblems(p.ctx, svm.Settings{}, grid, nil, each); return err })
+	p.bad("SearchProblems of no problem", func() error {
+		_, err := svm.SearchProblems(p.ctx, svm.Settings{}, grid, func(sparse.Embedding) (*svm.Problem, error) { return nil, nil }, each)
+		return err
+	})
+	p.bad("SearchProblems that fail", func() error {
+		_, err := svm.SearchProblems(p.ctx, svm.Settings{}, grid, func(sparse.Embedding) (*svm.Problem, error) { return nil, errors.New("own: failed") }, each)
+		return err
+	})
+}
+
+func predict(p *program) {
+	m := p.model()
+	opt := svm.PredictOptions{ISA: pick(p, append(isas(), "")...), Workers: p.IntN(3)}
+	var pr *svm.Predictor
+	if !p.good("NewPredictor", func() (err error) { pr, err = svm.NewPredictor(m, opt); return err }) {
+		return
+	}
+	docs := p.matrix()
+	var result *svm.Prediction
+	p.good(fmt.Sprint("Predict of ", docs.Rows()), func() (err error) {
+		result, err = pr.Predict(p.ctx, docs)
+		if err == nil {
+			if len(result.Decisions) != docs.Rows() {
+				p.fails("%d decisions, expected %d", len(result.Decisions), docs.Rows())
+			}
+			for _, f := range result.Decisions {
+				finite(p, "decisions", f)
+			}
+		}
+		return err
+	})
+	b, why := p.broken()
+	p.bad("Predict of a matrix with "+why, func() error { _, err := pr.Predict(p.ctx, b); return err })
+	p.bad("Predict of nil", func() error { _, err := pr.Predict(p.ctx, nil); return err })
+	huge := clone(p.documents())
+	for k := range huge.Values {
+		huge.Values[k] = pick(p, float32(math.MaxFloat32), math.SmallestNonzeroFloat32, 1e30)
+	}
+	p.any("Predict of huge values", func() error {
+		r, err := pr.Predict(p.ctx, huge)
+		if err == nil {
+			for i, f := range r.Decisions {
+				for _, v := range f {
+					if v != v {
+						p.fails("%s: decision of document %d is NaN without an error", m.Kernel, i)
+					}
+				}
+			}
+		}
+		return err
+	})
+	p.any("Holding", func() error { _, err := pr.Holding(int64(p.odd())).Predict(p.ctx, docs); return err })
+	if result != nil {
+		truth := &sparse.Corpus{Documents: docs, Classes: m.Classes}
+		for range docs.Rows() {
+			truth.Labels.Add(int32(p.IntN(len(m.Classes))))
+		}
+		p.good("Score", func() error { _, err := result.Score(m, truth); return err })
+		p.bad("Score of a label too many", func() error {
+			more := *truth
+			more.Labels = sparse.Labels{Offsets: slices.Clone(truth.Labels.Offsets), IDs: slices.Clone(truth.Labels.IDs)}
+			more.Labels.Add(0)
+			_, err := result.Score(m, &more)
+			return err
+		})
+		p.bad("Score of nil", func() error { _, err := result.Score(m, nil); return err })
+		p.bad("Score by nil", func() error { _, err := result.Score(nil, truth); return err })
+		p.any("Score of the zero value", func() error { _, err := (&svm.Prediction{}).Score(m, truth); return err })
+	}
+	p.bad("NewPredictor of nil", func() error { _, err := svm.NewPredictor(nil, opt); return err })
+	p.bad("NewPredictor of the zero value", func() error { _, err := svm.NewPredictor(&model.Model{}, opt); return err })
+	w, why := p.spoil(m)
+	p.bad("NewPredictor of a model with "+why, func() error { _, err := svm.NewPredictor(w, opt); return err })
+	p.bad("NewPredictor of an instruction set that there isn't", func() error { _, err := svm.NewPredictor(m, svm.PredictOptions{ISA: "none"}); return err })
+	p.any("NewPredictor of any options", func() error {
+		o := svm.PredictOptions{Workers: pick(p, -1, math.MinInt), MemoryBytes: int64(p.odd()), HeldBytes: int64(p.odd())}
+		pr, err := svm.NewPredictor(m, o)
+		if err == nil {
+			_, err = pr.Predict(p.ctx, docs)
+		}
+		return err
+	})
+	p.good("Close", pr.Close)
+	p.any("Close twice", pr.Close)
+	p.any("Predict after Close", func() error { _, err := pr.Predict(p.ctx, docs); return err })
+}
+
+func svmCallbacks(p *program) {
+	c := p.trainingCorpus(2)
+	device := func(context.Context, *sparse.Embedded) (engine.Device, error) { panic(ownPanic) }
+	progress := func(svm.Progress) { panic(ownPanic) }
+	p.bad("a device that panics", func() error {
+		_, err := svm.NewProblem(p.ctx, c, sparse.Sphere, svm.Options{Device: device})
+		return err
+	})
+	f := &faulty{how: p.IntN(10)}
+	p.any(fmt.Sprint("a device with fault ", f.how), func() error {
+		pr, err := svm.NewProblem(p.ctx, c, sparse.Sphere, svm.Options{Device: func(context.Context, *sparse.Embedded) (engine.Device, error) { return f, nil }})
+		if err == nil {
+			_, _, err = pr.Train(p.ctx, svm.Settings{})
+		}
+		return err
+	})
+	m := p.model()
+	p.bad("a device that panics, predicting", func() error { _, err := svm.NewPredictor(m, svm.PredictOptions{Device: device}); return err })
+	p.bad("progress that panics", func() error {
+		pr, err := svm.NewProblem(p.ctx, c, sparse.Sphere, svm.Options{Progress: progress})
+		if err == nil {
+			_, _, err = pr.Train(p.ctx, svm.Settings{})
+		}
+		return err
+	})
+	p.bad("progress that panics, validating", func() error {
+		pr, err := svm.NewProblem(p.ctx, c, sparse.Sphere, svm.Options{Progress: progress})
+		if err == nil {
+			_, err = pr.CrossValidate(p.ctx, svm.Settings{}, 2, 1)
+		}
+		return err
+	})
+	p.bad("progress that panics, predicting", func() error {
+		pr, err := svm.NewPredictor(m, svm.PredictOptions{Progress: progress})
+		if err == nil {
+			_, err = pr.Predict(p.ctx, p.documents())
+		}
+		return err
+	})
+}
+
+func scores(p *program) {
+	c := p.corpus(2)
+	n := c.Documents.Rows()
+	classes := pick(p, []string{"a", "b"}, []string{"b"}, []string{"x"}, nil)
+	predicted, sets, values := make([]int, n), make([][]int, n), make([]float64, n)
+	for i := range n {
+		predicted[i] = p.IntN(len(classes)+1) - 1
+		if predicted[i] >= 0 {
+			sets[i] = []int{predicted[i]}
+		}
+		values[i] = p.strange()
+	}
+	byClass := func(predicted []int, c *sparse.Corpus) func() error {
+		return func() error { _, err := svm.ScoreClasses(classes, predicted, c); return err }
+	}
+	byLabel := func(sets [][]int, c *sparse.Corpus) func() error {
+		return func() error { _, err := svm.ScoreLabels(classes, sets, c); return err }
+	}
+	byValue := func(values []float64, c *sparse.Corpus) func() error {
+		return func() error { _, err := svm.ScoreValues(values, c); return err }
+	}
+	p.good(fmt.Sprint("ScoreClasses of ", n), byClass(predicted, c))
+	p.good(fmt.Sprint("ScoreLabels of ", n), byLabel(sets, c))
+	numbers := *c
+	numbers.Classes = []string{"1.5", "-2"}
+	p.any(fmt.Sprint("ScoreValues of ", n), byValue(values, &numbers))
+	p.bad("ScoreValues of labels that are no numbers", byValue(values, c))
+	p.bad("ScoreClasses, a prediction short", byClass(predicted[:n-1], c))
+	p.bad("ScoreClasses, a prediction long", byClass(append(slices.Clone(predicted), -1), c))
+	p.bad("ScoreLabels, a prediction short", byLabel(sets[:n-1], c))
+	p.bad("ScoreLabels, a prediction long", byLabel(append(slices.Clone(sets), nil), c))
+	p.bad("ScoreValues, a prediction short", byValue(values[:n-1], &numbers))
+	p.bad("ScoreValues, a prediction long", byValue(append(slices.Clone(values), 1), &numbers))
+	k := p.IntN(n)
+	wrong := slices.Clone(predicted)
+	wrong[k] = pick(p, len(classes), -2, math.MaxInt, math.MinInt)
+	p.bad("ScoreClasses of a class that there isn't", byClass(wrong, c))
+	odd := slices.Clone(sets)
+	odd[k] = pick(p, []int{len(classes)}, []int{-1}, []int{math.MaxInt})
+	p.bad("ScoreLabels of a class that there isn't", byLabel(odd, c))
+	p.bad("ScoreClasses of nil", byClass(predicted, nil))
+	p.bad("ScoreLabels of nil", byLabel(sets, nil))
+	p.bad("ScoreValues of nil", byValue(values, nil))
+	for range 3 {
+		b := p.corpus(2)
+		n := b.Documents.Rows()
+		why := ""
+		switch p.IntN(4) {
+		case 0:
+			b.Labels.IDs[p.IntN(n)], why = pick(p, int32(2), -1, math.MaxInt32), "a class that there isn't"
+		case 1:
+			b.Labels.IDs, why = b.Labels.IDs[:n-1], "an offset beyond the labels"
+		case 2:
+			b.Labels.Offsets[0], why = -1, "an offset below 0"
+		case 3:
+			b.Labels.Offsets[n], why = math.MaxInt64, "an offset of 2⁶³-1"
+		}
+		p.bad("ScoreClasses of labels with "+why, byClass(make([]int, n), b))
+		p.bad("ScoreLabels of labels with "+why, byLabel(make([][]int, n), b))
+		b.Classes = numbers.Classes
+		p.bad("ScoreValues of labels with "+why, byValue(make([]float64, n), b))
+	}
+}
