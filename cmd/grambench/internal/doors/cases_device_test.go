@@ -16,6 +16,7 @@ func deviceCases() map[string]testCase {
 		"device.Program.Eval":     {run: programEval, panics: true},
 		"device.Program.Holds":    {run: programHolds, panics: true},
 		"device.Program.Validate": {run: programValidate},
+		"device.Request.Validate": {run: requestValidate},
 	}
 }
 
@@ -97,4 +98,37 @@ func programHolds(p *program) {
 		p.good("of good documents", func() error { d.Holds(x); return nil })
 		p.quiet("of the zero value", func() { d.Holds(&sparse.Embedded{}) })
 	}
+}
+
+func requestValidate(p *program) {
+	x := p.embedded(p.embedding(), p.matrixOf(pick(p, 1, 9, 300), 30))
+	n := x.Rows()
+	good := device.Request{Docs: p.indices(p.IntN(9), n), Hi: n}
+	p.good("of rows", func() error { return good.Validate(x) })
+	r := good
+	r.Docs = []int{0, p.outside(n)}
+	p.bad(fmt.Sprint("of documents ", r.Docs, " of ", n), func() error { return r.Validate(x) })
+	r = good
+	r.Lo, r.Hi = pick(p, -device.Columns, 1, math.MinInt, n/device.Columns*device.Columns+device.Columns), n
+	p.bad(fmt.Sprint("of columns from ", r.Lo, " of ", n), func() error { return r.Validate(x) })
+	r = good
+	r.Hi = pick(p, -1, n+1, math.MaxInt, math.MinInt)
+	p.bad(fmt.Sprint("of columns to ", r.Hi, " of ", n), func() error { return r.Validate(x) })
+	r = good
+	r.Program = &device.Program{}
+	p.bad("of an empty program", func() error { return r.Validate(x) })
+	r = good
+	b, why := p.brokenEmbedded(x.Embedder.Embedding)
+	if b.Embedder != nil {
+		b.Embedder = x.Embedder
+	}
+	r.From, r.Docs = b, nil
+	if why != "a norm of 1e30" { // which only kernels that look at norms refuse
+		p.bad("from documents with "+why, func() error { return r.Validate(x) })
+	}
+	r = good
+	r.Half, r.Docs = true, []int{0, 0}
+	p.bad("of a half that has no sequence", func() error { return r.Validate(x) })
+	p.bad("nil", func() error { return (*device.Request)(nil).Validate(x) })
+	p.bad("of no columns", func() error { return good.Validate(nil) })
 }

@@ -742,34 +742,33 @@ func fitSigmoid(p *program) {
 	for i := range decisions {
 		decisions[i], positive[i] = p.NormFloat64(), p.chance(2)
 	}
-	p.good(fmt.Sprint(n, " decisions"), func() error {
-		s := solver.FitSigmoid(decisions, positive)
-		finite(p, "sigmoid", []float64{s.A, s.B})
-		for _, f := range []float64{0, 1e300, -1e300, math.Inf(1), math.Inf(-1), 1} {
-			if v := s.Probability(f); !(v >= 0 && v <= 1) && !(math.IsInf(f, 0) && s.A == 0) {
-				p.fails("the probability of %v by %v is %v", f, s, v)
+	try := func(decisions []float64, positive []bool) func() error {
+		return func() error {
+			s, err := solver.FitSigmoid(decisions, positive)
+			if err != nil {
+				return err
 			}
+			finite(p, "sigmoid", []float64{s.A, s.B})
+			for _, f := range []float64{0, 1e300, -1e300, math.Inf(1), math.Inf(-1), 1} {
+				if v := s.Probability(f); !(v >= 0 && v <= 1) && !(math.IsInf(f, 0) && s.A == 0) {
+					p.fails("the probability of %v by %v is %v", f, s, v)
+				}
+			}
+			return nil
 		}
-		return nil
-	})
+	}
+	p.good(fmt.Sprint(n, " decisions"), try(decisions, positive))
 	same := make([]float64, n)
-	p.good("decisions that are all the same", func() error {
-		s := solver.FitSigmoid(same, positive)
-		finite(p, "sigmoid", []float64{s.A, s.B})
-		return nil
-	})
+	p.good("decisions that are all the same", try(same, positive))
 	for i := range same {
 		same[i] = pick(p, 1e308, -1e308, 1e-308, 0)
 	}
-	p.quiet("huge decisions", func() {
-		s := solver.FitSigmoid(same, positive)
-		finite(p, "sigmoid of huge decisions", []float64{s.A, s.B})
-	})
-	p.bad("a sign short", func() error { solver.FitSigmoid(append(slices.Clone(decisions), 1), positive); return nil })
-	p.bad("a sign long", func() error { solver.FitSigmoid(decisions, append(slices.Clone(positive), true)); return nil })
+	p.any("huge decisions", try(same, positive))
+	p.bad("a sign short", try(append(slices.Clone(decisions), 1), positive))
+	p.bad("a sign long", try(decisions, append(slices.Clone(positive), true)))
 	if n > 0 {
 		same[0] = p.notFinite()
-		p.bad("a decision that isn't finite", func() error { solver.FitSigmoid(same, positive); return nil })
+		p.bad("a decision that isn't finite", try(same, positive))
 	}
 	p.quiet("any sigmoid", func() { solver.Sigmoid{A: p.strange(), B: p.strange()}.Probability(p.strange()) })
 }
@@ -935,35 +934,65 @@ func sums(p *program) {
 		values[i] = float32(p.NormFloat64())
 	}
 	f := poisoned64(p, len(c.Machines))
+	add := func(parts ...int) func() error { // adds columns parts[0] to parts[1], parts[2] to parts[3], …, and asks for a result where these are all
+		return func() error {
+			s.Start()
+			for i := 0; i < len(parts); i += 2 {
+				lo, hi := min(max(parts[i], 0), len(columns)), min(max(parts[i+1], 0), len(columns))
+				if err := s.Add(parts[i], values[lo*width:hi*width]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	all := len(columns)
 	p.good(fmt.Sprint("all columns, width ", width), func() error {
 		s.Start()
-		for first := 0; first < len(columns); {
-			n := 1 + p.IntN(len(columns)-first)
-			s.Add(first, values[first*width:(first+n)*width])
+		for first := 0; first < all; {
+			n := 1 + p.IntN(all-first)
+			if err := s.Add(first, values[first*width:(first+n)*width]); err != nil {
+				return err
+			}
 			first += n
 		}
-		s.Result(p.IntN(width), f)
+		err := s.Result(p.IntN(width), f)
 		finite(p, "result", f)
-		return nil
+		return err
 	})
-	p.bad("columns that are left out", func() error { s.Start(); s.Add(1, values[width:]); return nil })
-	p.bad("columns left out in the middle", func() error {
-		s.Start()
-		s.Add(0, values[:width])
-		s.Add(2, values[2*width:])
-		return nil
+	p.bad("columns that are left out", add(1, all))
+	p.bad("columns left out in the middle", add(0, 1, 2, all))
+	p.bad("columns twice", add(0, all, 0, all))
+	p.bad("columns out of order", add(1, all, 0, 1))
+	first := p.outside(all)
+	p.bad(fmt.Sprint("columns from ", first), func() error { s.Start(); return s.Add(first, values[:width]) })
+	p.bad("columns beyond the last", func() error {
+		if err := add(0, all)(); err != nil {
+			return nil
+		}
+		return s.Add(all, values[:width])
 	})
-	p.bad("columns twice", func() error { s.Start(); s.Add(0, values); s.Add(0, values); return nil })
-	p.bad("columns beyond the last", func() error { s.Start(); s.Add(0, values); s.Add(len(columns), values[:width]); return nil })
-	first := pick(p, -1, math.MinInt, math.MaxInt)
-	p.bad(fmt.Sprint("columns from ", first), func() error { s.Start(); s.Add(first, values[:width]); return nil })
 	if width > 1 {
-		p.bad("a part of a column", func() error { s.Start(); s.Add(0, values[:width+1]); return nil })
+		p.bad("a part of a column", func() error { s.Start(); return s.Add(0, values[:width+1]) })
 	}
-	p.bad("a result before all columns", func() error { s.Start(); s.Add(0, values[:width]); s.Result(0, f); return nil })
-	whole := func() { s.Start(); s.Add(0, values) }
+	result := func(r int, dst []float64) func() error {
+		return func() error {
+			if err := add(0, all)(); err != nil {
+				p.fails("%v", err)
+			}
+			return s.Result(r, dst)
+		}
+	}
+	p.good("a result", result(0, f))
+	p.bad("a result before all columns", func() error {
+		s.Start()
+		if err := s.Add(0, values[:width]); err != nil {
+			p.fails("%v", err)
+		}
+		return s.Result(0, f)
+	})
 	r := p.outside(width)
-	p.bad(fmt.Sprint("the result of object ", r), func() error { whole(); s.Result(r, f); return nil })
-	p.bad("a result short", func() error { whole(); s.Result(0, f[1:]); return nil })
-	p.bad("a result long", func() error { whole(); s.Result(0, append(slices.Clone(f), 1)); return nil })
+	p.bad(fmt.Sprint("the result of object ", r), result(r, f))
+	p.bad("a result short", result(0, f[1:]))
+	p.bad("a result long", result(0, append(slices.Clone(f), 1)))
 }

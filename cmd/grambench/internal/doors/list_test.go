@@ -145,14 +145,17 @@ func fillable(t types.Type, depth int) bool {
 
 // elsewhere are the doors that are tried where what they need is: a folder and a test there.
 var elsewhere = map[string]string{
-	"cuda.Columns.Rows":      "cuda TestRequests",
-	"cuda.Device.Load":       "cuda TestRequests",
+	"cuda.Columns.Rows":      "cuda TestBadRequests",
+	"cuda.Columns.Keep":      "cuda TestKeep",
+	"cuda.Columns.Resident":  "cuda TestBadBoards",
+	"cuda.Kept.Row":          "cuda TestKeep",
+	"cuda.Device.Load":       "cuda TestBadRequests",
 	"engine.IsHyperbolic":    "engine FuzzParseKernel",
 	"engine.MustParseKernel": "engine FuzzParseKernel",
-	"engine.ParseHyperbolic": "engine FuzzParseHyperbolic",
+	"engine.ParseHyperbolic": "engine TestParseHyperbolic",
 	"engine.ParseKernel":     "engine FuzzParseKernel",
 	"sparse.ParseEmbedding":  "sparse FuzzParseEmbedding",
-	"sparse.ParseSynthetic":  "sparse TestSyntheticErrors",
+	"sparse.ParseSynthetic":  "sparse TestParseSynthetic",
 }
 
 // callers are the interfaces that a caller implements: what is tried are implementations that break their promises, by the cases of the doors that take them.
@@ -164,6 +167,7 @@ var callers = map[string]string{
 	"solver.Board":          "solver.Options.Board",
 	"spectrum.Operator":     "spectrum.Lanczos",
 	"solver.Matrix":         "solver.Matrix.Rows",
+	"solver.RowMatrix":      "solver.Matrix.Rows",
 }
 
 // tableOfKernels are the types whose fields are kernels on raw slices: package asm asks reflection for all of them.
