@@ -37,6 +37,13 @@ func sparseCases() map[string]testCase {
 			r, v := p.odd(), int64(p.odd())
 			p.quiet(fmt.Sprint(r, v), func() { sparse.EmbeddedBytes(r, v) })
 		}},
+		"sparse.Corpus.Validate":        {run: validateCorpus},
+		"sparse.Embedded.Validate":      {run: validateEmbedded},
+		"sparse.Files":                  {run: files},
+		"sparse.Labels.Validate":        {run: validateCorpus},
+		"sparse.Layout.Validate":        {run: validateLayout},
+		"sparse.PanicError.Error":       messages(&sparse.PanicError{}, &sparse.PanicError{Value: errors.New("x")}),
+		"sparse.PanicError.Unwrap":      messages(&sparse.PanicError{}),
 		"sparse.Embedder.Cols":          sized(func(p *program) any { return &sparse.Embedder{} }),
 		"sparse.Embedder.Column":        {run: embedderColumn},
 		"sparse.Embedder.Transform":     {run: transform},
@@ -156,7 +163,9 @@ func byRank(p *program) {
 		p.any(fmt.Sprint("on ", workers, " goroutines"), func() error { _, err := sparse.ByRank(p.ctx, m, rank, workers); return err })
 	}
 	p.bad("of a rank short", func() error { _, err := sparse.ByRank(p.ctx, m, rank[:len(rank)-1], 2); return err })
-	p.bad("of no ranks", func() error { _, err := sparse.ByRank(p.ctx, m, nil, 2); return err })
+	if m.Cols > 0 {
+		p.bad("of no ranks", func() error { _, err := sparse.ByRank(p.ctx, m, []uint32{}, 2); return err })
+	}
 	wrong := slices.Clone(rank)
 	wrong[p.IntN(len(wrong))] = pick(p, uint32(m.Cols), math.MaxUint32)
 	p.bad("of a rank that there isn't", func() error { _, err := sparse.ByRank(p.ctx, m, wrong, 2); return err })
@@ -175,6 +184,49 @@ func byRank(p *program) {
 		return err
 	})
 	p.bad("of no matrix", func() error { _, err := sparse.ByRank(p.ctx, nil, rank, 2); return err })
+}
+
+func validateCorpus(p *program) {
+	c := p.corpus(p.IntN(4))
+	p.good("of a good corpus", c.Validate)
+	p.good("of its labels", func() error { return c.Labels.Validate(c.Documents.Rows(), len(c.Classes)) })
+	b, why := p.brokenCorpus(2)
+	p.bad("of a corpus with "+why, b.Validate)
+	p.bad("of nil", (*sparse.Corpus)(nil).Validate)
+	p.bad("of the zero value", (&sparse.Corpus{}).Validate)
+	n := p.outside(c.Documents.Rows())
+	p.bad(fmt.Sprint("of labels of ", n, " documents instead of ", c.Documents.Rows()), func() error { return c.Labels.Validate(n, len(c.Classes)) })
+	if len(c.Classes) > 0 {
+		p.bad("of labels of no classes", func() error { return c.Labels.Validate(c.Documents.Rows(), pick(p, 0, -1, math.MinInt)) })
+	}
+}
+
+func validateEmbedded(p *program) {
+	e := p.embedding()
+	p.good("of good documents", p.embedded(e, p.matrix()).Validate)
+	b, why := p.brokenEmbedded(e)
+	if why != "a norm of 1e30" { // which only kernels that look at norms refuse
+		p.bad("of documents with "+why, b.Validate)
+	}
+	p.bad("of the zero value", (&sparse.Embedded{}).Validate)
+	p.bad("of nil", (*sparse.Embedded)(nil).Validate)
+}
+
+func validateLayout(p *program) {
+	m := p.documents()
+	p.good("of a good layout", p.layout(m).Validate)
+	p.bad("of the zero value", (&sparse.Layout{}).Validate)
+	p.bad("of nil", (*sparse.Layout)(nil).Validate)
+}
+
+func files(p *program) {
+	p.good("of a file", func() error { _, err := sparse.Files(p.ctx, p.file("a.tsv", "x\ty\n"), ""); return err })
+	for _, none := range []string{"", "/nowhere", "synthetic:docs=-1", "synthetic:x"} {
+		p.any(none, func() error {
+			_, err := sparse.Files(p.ctx, none, pick(p, "", sparse.FormatTSV, "nonsense"))
+			return err
+		})
+	}
 }
 
 // order checks Order on document frequencies of any kind.
@@ -429,8 +481,6 @@ func transformRows(p *program) {
 func embeddedDigest(p *program) {
 	e, m := p.embedding(), p.matrix()
 	p.good("of good documents", func() error { x := p.embedded(e, m); x.Digest(); x.Empty(); return nil })
-	p.quiet("of the zero value", func() { (&sparse.Embedded{}).Digest() })
-	p.quiet("of the zero value", func() { (&sparse.Embedded{}).Empty() })
 }
 
 // vectors64 is the case of a row in float64.

@@ -40,8 +40,13 @@ func tilesCases() map[string]testCase {
 				return nil
 			})
 		}},
-		"tiles.NewCache":          {run: newCache},
-		"tiles.OpenStore":         {run: openStore},
+		"tiles.NewCache":  {run: newCache},
+		"tiles.OpenStore": {run: openStore},
+		"tiles.Owns": {run: func(p *program) {
+			for _, name := range []string{"", ".", "/", "x", "\x00", "\xff"} {
+				p.quiet(fmt.Sprintf("%q", name), func() { tiles.Owns(name) })
+			}
+		}},
 		"tiles.PanicError.Error":  messages(&tiles.PanicError{}),
 		"tiles.PanicError.Unwrap": messages(&tiles.PanicError{}),
 		"tiles.Run":               {run: runTasks},
