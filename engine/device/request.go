@@ -36,7 +36,10 @@ type Request struct {
 // It takes all documents for right: who copies them checks them.
 func (r *Request) Validate(columns *sparse.Embedded) error {
 	if r == nil {
-		return errors.New("device: no request")
+		return errors.New("device: no request, expected one")
+	}
+	if columns == nil {
+		return errors.New("device: no documents in the columns, expected some")
 	}
 	if r.Lo < 0 || r.Lo%Columns != 0 || r.Hi < r.Lo || r.Hi > columns.Rows() {
 		return fmt.Errorf("device: columns from %d to before %d, expected a range from a multiple of %d to at most %d", r.Lo, r.Hi, Columns, columns.Rows())
@@ -75,5 +78,10 @@ type Block struct {
 	Value []float32 // Value[r*Width+j] is that of row First+r and column Lo+j; without meaning for Cols <= j < Width
 }
 
-// Row returns a row of the block.
-func (b *Block) Row(r int) []float32 { return b.Value[r*b.Width : r*b.Width+b.Cols] }
+// Row returns row r of the block, which panics where r isn't from 0 to before Rows, or Value doesn't hold it.
+func (b *Block) Row(r int) []float32 {
+	if r < 0 || r >= b.Rows || b.Cols < 0 || b.Cols > b.Width || len(b.Value) < b.Cols || r > 0 && (len(b.Value)-b.Cols)/r < b.Width {
+		panic(fmt.Sprintf("device: row %d of a block of %d rows, %d columns %d apart and %d values", r, b.Rows, b.Cols, b.Width, len(b.Value)))
+	}
+	return b.Value[r*b.Width : r*b.Width+b.Cols : r*b.Width+b.Cols]
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -12,44 +13,67 @@ import (
 // All returns the eigenvalues of a, the largest first. The errors are a few times n·2⁻⁵³ of the largest absolute value.
 //
 // It takes AllBytes and time in proportion to n³, by LAPACK's tridiagonalisation as gonum has it, which can't be interrupted: at the end of ctx All returns
-// at once with its error, but the work goes on beside it until it is done, and a must stay unchanged until then. A value of a that isn't finite is an error.
+// at once with its error, but the work goes on beside it until it is done, and a must stay unchanged until then. A value of a that isn't finite is an error,
+// and so is what a's methods panic with.
 func All(ctx context.Context, a mat.Symmetric) ([]float64, error) {
-	n := a.SymmetricDim()
-	if n == 0 {
-		return nil, nil
+	if a == nil {
+		return nil, errors.New("spectrum: no matrix, expected one")
 	}
-	for i := range n {
+	if err := finite(ctx, a); err != nil {
+		return nil, err
+	}
+	type result struct {
+		values []float64
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		values, err := factorize(a)
+		done <- result{values, err}
+	}()
+	select {
+	case r := <-done:
+		return r.values, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// finite checks that the values on and below the diagonal are finite.
+func finite(ctx context.Context, a mat.Symmetric) (err error) {
+	defer caught(&err)
+	for i := range a.SymmetricDim() {
 		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		for j := range i + 1 {
 			if v := a.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("spectrum: the value in row %d and column %d is %v, expected a finite number", i+1, j+1, v)
+				return fmt.Errorf("spectrum: the value in row %d and column %d is %v, expected a finite number", i+1, j+1, v)
 			}
 		}
 	}
-	done := make(chan []float64, 1)
-	go func() {
-		var e mat.EigenSym
-		if !e.Factorize(a, false) {
-			done <- nil
-			return
-		}
-		up := e.Values(nil)
-		down := make([]float64, n)
-		for i, v := range up {
-			down[n-1-i] = v
-		}
-		done <- down
-	}()
-	select {
-	case values := <-done:
-		if values == nil {
-			return nil, errors.New("spectrum: the iteration for the eigenvalues doesn't converge")
-		}
-		return values, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	return nil
+}
+
+// factorize returns the eigenvalues of a, the largest first.
+func factorize(a mat.Symmetric) (values []float64, err error) {
+	defer caught(&err)
+	if a.SymmetricDim() == 0 {
+		return nil, nil
+	}
+	var e mat.EigenSym
+	if !e.Factorize(a, false) {
+		return nil, errors.New("spectrum: the iteration for the eigenvalues doesn't converge")
+	}
+	values = e.Values(nil)
+	slices.Reverse(values)
+	return values, nil
+}
+
+// caught turns what a matrix panics with into an error.
+func caught(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("spectrum: the matrix panics: %v", r)
 	}
 }
 

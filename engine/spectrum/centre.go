@@ -2,6 +2,7 @@ package spectrum
 
 import (
 	"context"
+	"fmt"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -52,6 +53,9 @@ func (c *centredOperator) Len() int { return c.a.Len() }
 
 // Apply takes the mean off before and after.
 func (c *centredOperator) Apply(ctx context.Context, dst, src []float64) error {
+	if n := len(c.from); len(dst) != n || len(src) != n {
+		return fmt.Errorf("spectrum: a product of %d values into %d, expected %d of both, the matrix's rows", len(src), len(dst), n)
+	}
 	copy(c.from, src)
 	subtractMean(c.from)
 	if err := c.a.Apply(ctx, dst, c.from); err != nil {

@@ -2,6 +2,7 @@ package spectrum
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -24,6 +25,18 @@ type Options struct {
 	Tolerance float64                              // residual, relative to the largest absolute eigenvalue, that counts as converged; default 2⁻²⁴, a float32's rounding
 	Seed      uint64                               // of the start vector
 	Progress  func(step, steps int, worst float64) // called now and then with the greatest relative residual of those wanted; default none
+}
+
+func (o *Options) validate() error {
+	switch {
+	case o.K < 0:
+		return fmt.Errorf("spectrum: K is %d, expected 0 at least", o.K)
+	case o.Steps < 0:
+		return fmt.Errorf("spectrum: Steps is %d, expected 0 at least", o.Steps)
+	case !(o.Tolerance >= 0):
+		return fmt.Errorf("spectrum: Tolerance is %v, expected 0 at least", o.Tolerance)
+	}
+	return nil
 }
 
 // DefaultSteps is how many products Lanczos takes at most where Options name no number.
@@ -59,29 +72,39 @@ func LanczosBytes(n, steps int) int64 {
 // within the tolerance, or after Steps products; Converged says which are. A largest value is never above the largest eigenvalue and a smallest never below
 // the smallest. An eigenvalue of multiplicity m, or a tight cluster, may come as fewer than m values.
 //
-// The same seed gives the same bits as long as Apply does. Memory: LanczosBytes. Errors: what Apply returns, the end of ctx, products that aren't finite.
+// The same seed gives the same bits as long as Apply does. Memory: LanczosBytes. Errors: what Apply returns, the end of ctx, products that aren't
+// finite, numbers of Options below 0.
 // No shift of the matrix, polynomial filter or restart finds more with as many products: after m of them the values are the best that any polynomial of degree
 // m-1 makes of the start vector, and the spaces of a and a - σI are the same. What is slow is a dense low end: a gap g there beside a spread w of what isn't
 // isolated takes some √(w/g) products for each factor of e⁴.
 //
 // Source: Golub and Van Loan, Matrix Computations, 4th ed., §10.1 and §10.3.
 func Lanczos(ctx context.Context, a Operator, opt Options) (*Extremes, error) {
+	if a == nil {
+		return nil, errors.New("spectrum: no operator, expected one")
+	}
+	if err := opt.validate(); err != nil {
+		return nil, err
+	}
 	n := a.Len()
 	if n == 0 {
 		return &Extremes{}, nil
 	}
+	if n < 0 {
+		return nil, fmt.Errorf("spectrum: an operator of %d rows, expected 0 at least", n)
+	}
 	k := opt.K
-	if k <= 0 {
+	if k == 0 {
 		k = 6
 	}
 	k = min(k, n)
 	most := opt.Steps
-	if most <= 0 {
+	if most == 0 {
 		most = DefaultSteps
 	}
 	most = min(max(most, 2*k), n)
 	tolerance := opt.Tolerance
-	if tolerance <= 0 {
+	if tolerance == 0 {
 		tolerance = 0x1p-24
 	}
 	l := &lanczos{n: n, random: rand.New(rand.NewPCG(opt.Seed, 0x9e3779b97f4a7c15))}

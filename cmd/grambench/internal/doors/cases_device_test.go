@@ -73,7 +73,6 @@ func programValidate(p *program) {
 		}
 	}
 	p.bad("of the zero value", (&device.Program{}).Validate)
-	p.bad("of nil", (*device.Program)(nil).Validate)
 	p.bad("of a function that isn't there", func() error {
 		d := device.Program{Code: []device.Code{{Op: device.OpX}}, Norms: []func(float64) float64{nil}}
 		return d.Validate()
@@ -117,15 +116,6 @@ func requestValidate(p *program) {
 	r = good
 	r.Program = &device.Program{}
 	p.bad("of an empty program", func() error { return r.Validate(x) })
-	r = good
-	b, why := p.brokenEmbedded(x.Embedder.Embedding)
-	if b.Embedder != nil {
-		b.Embedder = x.Embedder
-	}
-	r.From, r.Docs = b, nil
-	if why != "a norm of 1e30" { // which only kernels that look at norms refuse
-		p.bad("from documents with "+why, func() error { return r.Validate(x) })
-	}
 	r = good
 	r.Half, r.Docs = true, []int{0, 0}
 	p.bad("of a half that has no sequence", func() error { return r.Validate(x) })

@@ -156,7 +156,7 @@ func newEngine(p *program) {
 	}
 	p.any(fmt.Sprintf("%d documents, %+v", x.Rows(), opt), try(x, opt))
 	b, why := p.brokenEmbedded(p.embedding())
-	if why != "a norm of 1e30" { // which only kernels that look at norms refuse
+	if why != "a norm of 1e30" && why != "no norms" { // which only kernels that look at norms refuse
 		p.bad("of documents with "+why, try(b, opt))
 	}
 	p.any("of the zero value", try(&sparse.Embedded{}, opt))
@@ -246,7 +246,7 @@ func gram(p *program) {
 	p.bad("ZeroDiagonal of "+why, func() error { _, err := e.ZeroDiagonal(u); return err })
 	if own := p.panicking(); own.Embedding() == k.Embedding() {
 		p.bad("Gram of a kernel that panics", func() error { _, err := e.Gram(p.ctx, own); return err })
-		p.bad("ZeroDiagonal of a kernel that panics", func() error { _, err := e.ZeroDiagonal(own); return err })
+		p.any("ZeroDiagonal of a kernel that panics", func() error { _, err := e.ZeroDiagonal(own); return err })
 	}
 	ended, cancel := context.WithCancel(p.ctx)
 	cancel()
@@ -621,8 +621,6 @@ func reference(p *program) {
 	p.bad(fmt.Sprint("Row of ", o, " of ", n), func() error { return r.Row(p.ctx, o, row) })
 	p.bad("Row into a value short", func() error { return r.Row(p.ctx, i, row[:n-1]) })
 	p.bad("Row into a value long", func() error { return r.Row(p.ctx, i, poisoned64(p, n+1)) })
-	p.bad("Value of nil", func() error { r.Value(nil, 0, 0); return nil })
-	p.quiet("Resolve of nil", func() { r.Resolve(nil) })
 	p.bad("of nil", func() error { engine.NewReference(nil); return nil })
 	b, why := p.brokenEmbedded(k.Embedding())
 	p.quiet("of documents with "+why, func() { engine.NewReference(b) })
@@ -664,7 +662,7 @@ func (f *faulty) Rows(ctx context.Context, r *device.Request, visit func(b *devi
 	case 1:
 		return errors.New("faulty: failed")
 	case 2:
-		b.Value = b.Value[:len(b.Value)/2]
+		b.Value = b.Value[: len(b.Value)/2 : len(b.Value)/2]
 	case 3:
 		b.Rows++
 	case 4:

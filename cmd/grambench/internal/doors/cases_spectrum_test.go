@@ -97,7 +97,6 @@ func centre(p *program) {
 	p.quiet("of no rows", func() { spectrum.Centre(&engine.Symmetric{}) })
 	i := p.outside(n)
 	p.bad(fmt.Sprint("value in row ", i), func() error { spectrum.Centre(s).At(i, 0); return nil })
-	p.bad("of nil", func() error { spectrum.Centre(nil); return nil })
 }
 
 // operator is a matrix by its products, which may fail.
@@ -153,7 +152,6 @@ func centreOperator(p *program) {
 	p.bad("into a vector short", func() error { return c.Apply(p.ctx, dst[:len(dst)-1], src) })
 	o.fails = errors.New("operator: failed")
 	p.bad("of an operator that fails", func() error { return c.Apply(p.ctx, dst, src) })
-	p.bad("of nil", func() error { return spectrum.CentreOperator(nil).Apply(p.ctx, dst, src) })
 }
 
 func lanczos(p *program) {
