@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/gramengine/gram/engine/device"
@@ -111,12 +112,42 @@ func (e *Engine) onDevice(ctx context.Context, k Kernel, from *sparse.Embedded, 
 			}
 		}
 	}
-	return e.device.Rows(ctx, r, func(b *device.Block) error {
+	next := 0
+	err := e.device.Rows(ctx, r, func(b *device.Block) error {
+		if err := validBlock(b, r, next); err != nil {
+			return err
+		}
+		next += b.Rows
 		e.mu.Lock()
 		e.stats.Pairs += int64(b.Rows) * int64(b.Cols)
 		e.mu.Unlock()
 		return visit(b)
 	})
+	if err == nil && next != len(r.Docs) {
+		err = fmt.Errorf("engine: %d rows from the device, expected %d", next, len(r.Docs))
+	}
+	return err
+}
+
+// validBlock checks that a block from a device holds rows of a request from the next one on, with all their columns.
+func validBlock(b *device.Block, r *device.Request, next int) error {
+	if b == nil {
+		return errors.New("engine: no block from the device, expected one")
+	}
+	if b.First != next || b.Rows < 1 || b.Rows > len(r.Docs)-next {
+		return fmt.Errorf("engine: %d rows from row %d on from the device, expected up to %d from row %d on", b.Rows, b.First, len(r.Docs)-next, next)
+	}
+	least, most := r.Hi-r.Lo, r.Hi-r.Lo
+	if r.Half {
+		least = min(r.Docs[next+b.Rows-1]+1-r.Lo, most)
+	}
+	if b.Cols < least || b.Cols > most {
+		return fmt.Errorf("engine: %d columns from the device, expected %d to %d", b.Cols, least, most)
+	}
+	if b.Width < b.Cols || len(b.Value) < b.Cols || b.Rows > 1 && (len(b.Value)-b.Cols)/(b.Rows-1) < b.Width {
+		return fmt.Errorf("engine: %d values for %d rows of %d columns, %d apart, from the device", len(b.Value), b.Rows, b.Cols, b.Width)
+	}
+	return nil
 }
 
 // deviceC has the device compute c between documents of the engine and those of columns lo <= j < hi.

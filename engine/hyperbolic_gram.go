@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -82,6 +83,12 @@ func (g *HyperbolicGram) Error(i, j int) float64 {
 
 // Against writes the values of the distributions with distribution j of others, of as many coordinates: dst[i] belongs to distribution i.
 func (g *HyperbolicGram) Against(others *Normals, j int, dst []float32) error {
+	if others == nil {
+		return errors.New("engine: no distributions, expected some")
+	}
+	if j < 0 || j >= others.Len() {
+		return fmt.Errorf("engine: distribution %d of %d, expected one from 0 to %d", j, others.Len(), others.Len()-1)
+	}
 	if others.p != g.x.p || len(dst) != g.Len() {
 		return fmt.Errorf("engine: a distribution of %d coordinates and room for %d values, expected %d and %d", others.p, len(dst), g.x.p, g.Len())
 	}
@@ -143,7 +150,10 @@ func (g *HyperbolicGram) Gram(ctx context.Context) (m *Symmetric, err error) {
 // Rows writes the rows from first on: as many as dst has, whose columns are all distributions. It returns within a second of the end of ctx.
 func (g *HyperbolicGram) Rows(ctx context.Context, first int, dst *Dense) error {
 	n := g.Len()
-	if first < 0 || first+dst.Rows > n || dst.Cols != n || len(dst.Data) != dst.Rows*n {
+	if dst == nil {
+		return errors.New("engine: no destination, expected a matrix")
+	}
+	if first < 0 || first > n || dst.Rows > n-first || dst.Cols != n || len(dst.Data) != dst.Rows*n {
 		return fmt.Errorf("engine: destination of rows %d to %d, %d columns and %d values, expected rows up to %d of %d columns", first, first+dst.Rows, dst.Cols, len(dst.Data), n, n)
 	}
 	return tiles.Run(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {
