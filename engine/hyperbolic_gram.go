@@ -30,6 +30,9 @@ const normalTile = 32
 // NewHyperbolic makes a table of the kernel up to the greatest distance that the distributions x may have. Of opt, Workers, MemoryBytes and
 // Progress count. Errors: an n that the kernel is not made for, such as that of points of 2,000 coordinates and more, MemoryBytes, the end of ctx.
 func NewHyperbolic(ctx context.Context, h Hyperbolic, x *Normals, opt Options) (*HyperbolicGram, error) {
+	if x == nil {
+		return nil, errors.New("engine: no distributions, expected some")
+	}
 	if h.N == 0 {
 		h.N = x.p + 1
 	}

@@ -737,7 +737,7 @@ func folds(p *program) {
 }
 
 func fitSigmoid(p *program) {
-	n := p.IntN(30)
+	n := 1 + p.IntN(30)
 	decisions, positive := make([]float64, n), make([]bool, n)
 	for i := range decisions {
 		decisions[i], positive[i] = p.NormFloat64(), p.chance(2)

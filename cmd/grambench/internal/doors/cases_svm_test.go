@@ -190,7 +190,7 @@ func search(p *program) {
 	wrong := grid
 	switch p.IntN(6) {
 	case 0:
-		wrong.C = []float64{1, pick(p, math.NaN(), -1, math.Inf(1), 0)}
+		wrong.C = []float64{1, pick(p, math.NaN(), -1, math.Inf(1))}
 	case 1:
 		wrong.Folds = pick(p, -1, 1, math.MaxInt, math.MinInt)
 	case 2:
