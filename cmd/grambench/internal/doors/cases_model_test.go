@@ -108,7 +108,7 @@ func (p *program) spoil(m *model.Model) (*model.Model, string) {
 			w.Type = "nonsense"
 			return &w, "no type"
 		case 10:
-			w.Kernel = pick(p, "", "nonsense", "diffusion:t=-1")
+			w.Kernel = ""
 			return &w, "no kernel"
 		case 11:
 			if len(f.Coef) > 0 {

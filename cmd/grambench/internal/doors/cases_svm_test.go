@@ -297,6 +297,9 @@ func predict(p *program) {
 	}
 	p.bad("NewPredictor of nil", func() error { _, err := svm.NewPredictor(nil, opt); return err })
 	p.bad("NewPredictor of the zero value", func() error { _, err := svm.NewPredictor(&model.Model{}, opt); return err })
+	unknown := *m
+	unknown.Kernel = pick(p, "nonsense", "diffusion:t=-1", model.Precomputed)
+	p.bad("NewPredictor of a model of the kernel "+unknown.Kernel, func() error { _, err := svm.NewPredictor(&unknown, opt); return err })
 	w, why := p.spoil(m)
 	p.bad("NewPredictor of a model with "+why, func() error { _, err := svm.NewPredictor(w, opt); return err })
 	p.bad("NewPredictor of an instruction set that there isn't", func() error { _, err := svm.NewPredictor(m, svm.PredictOptions{ISA: "none"}); return err })
