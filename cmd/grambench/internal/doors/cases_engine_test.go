@@ -105,6 +105,9 @@ func count(n int) []int {
 	return s
 }
 
+// noNorms is how documents are broken for kernels that look at norms alone.
+const noNorms = "no norms"
+
 // brokenEmbedded draws documents that were tampered with, and says how.
 func (p *program) brokenEmbedded(e sparse.Embedding) (*sparse.Embedded, string) {
 	x := *p.embedded(e, p.matrixOf(pick(p, 3, 9, 40), pick(p, 9, 60)))
@@ -118,7 +121,7 @@ func (p *program) brokenEmbedded(e sparse.Embedding) (*sparse.Embedded, string) 
 	case 1:
 		x.Norms, why = x.Norms[:len(x.Norms)-1], "a norm short"
 	case 2:
-		x.Norms, why = nil, "no norms"
+		x.Norms, why = nil, noNorms
 	case 3:
 		x.Norms[p.IntN(len(x.Norms))], why = p.notFinite(), "a norm that isn't finite"
 	case 4:
@@ -155,8 +158,7 @@ func newEngine(p *program) {
 		}
 	}
 	p.any(fmt.Sprintf("%d documents, %+v", x.Rows(), opt), try(x, opt))
-	b, why := p.brokenEmbedded(p.embedding())
-	if why != "a norm of 1e30" && why != "no norms" { // which only kernels that look at norms refuse
+	if b, why := p.brokenEmbedded(p.embedding()); why != noNorms {
 		p.bad("of documents with "+why, try(b, opt))
 	}
 	p.any("of the zero value", try(&sparse.Embedded{}, opt))
@@ -172,8 +174,17 @@ func newEngine(p *program) {
 
 func engineClose(p *program) {
 	e, _ := p.engineOf(p.kernel())
+	k := engine.MustParseKernel("diffusion:t=1")
+	c := p.cached(e)
 	p.good("once", e.Close)
 	p.good("twice", e.Close)
+	p.bad("then Gram", func() error { _, err := e.Gram(p.ctx, k); return err })
+	p.bad("then GramTo", func() error { return e.GramTo(p.ctx, k, &engine.Symmetric{N: e.Len(), Data: poisoned(p, e.Len()*e.Len())}) })
+	p.bad("then Rows", func() error { return e.Rows(p.ctx, k, []int{0}, p.dense(1, e.Len())) })
+	p.bad("then Stripes", func() error { return e.Stripes(p.ctx, k, func(int, *engine.Dense) error { return nil }) })
+	p.bad("then Tiles", func() error { return e.Tiles(p.ctx, func(*engine.Tile) error { return nil }) })
+	p.bad("then Cached", func() error { return c.Rows(p.ctx, k, []int{0}, [][2]int{{0, 1}}, [][]float32{poisoned(p, 1)}) })
+	p.bad("then Build", func() error { return c.Build(p.ctx) })
 }
 
 // unsuited are kernels that an engine of documents refuses.

@@ -42,6 +42,14 @@ func tilesCases() map[string]testCase {
 		}},
 		"tiles.NewCache":  {run: newCache},
 		"tiles.OpenStore": {run: openStore},
+		"tiles.NewPanicError": {run: func(p *program) {
+			for _, v := range []any{nil, "x", errors.New("x"), ownPanic} {
+				p.quiet(fmt.Sprint(v), func() { _ = tiles.NewPanicError(v).Error() })
+			}
+		}},
+		"tiles.Reporter.Add":    {run: reporter},
+		"tiles.Reporter.Finish": {run: reporter},
+		"tiles.StartReporter":   {run: reporter},
 		"tiles.Owns": {run: func(p *program) {
 			for _, name := range []string{"", ".", "/", "x", "\x00", "\xff"} {
 				p.quiet(fmt.Sprintf("%q", name), func() { tiles.Owns(name) })
@@ -156,6 +164,24 @@ func runTasks(p *program) {
 	if err := tiles.Run(ended, workers, 3, none); !errors.Is(err, context.Canceled) {
 		p.fails("%v after the end of the context", err)
 	}
+}
+
+func reporter(p *program) {
+	try := func(report func(int64)) func() error {
+		return func() (err error) {
+			ctx, r := tiles.StartReporter(p.ctx, "doors", report)
+			defer r.Finish(&err)
+			r.Add(pick(p, int64(1), -1, math.MaxInt64, math.MinInt64))
+			return ctx.Err()
+		}
+	}
+	p.good("without a report", try(nil))
+	var calls atomic.Int64
+	p.good("with a report", try(func(int64) { calls.Add(1) }))
+	if calls.Load() == 0 {
+		p.fails("no report")
+	}
+	p.bad("with a report that panics", try(func(int64) { panic(ownPanic) }))
 }
 
 func (p *program) folder() string {

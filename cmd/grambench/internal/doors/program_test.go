@@ -193,6 +193,9 @@ func TestDoors(t *testing.T) {
 		runJobs(table)
 		return
 	}
+	if testing.Short() {
+		*seeds = min(*seeds, 3)
+	}
 	for _, path := range packages {
 		pkg := path[strings.LastIndex(path, "/")+1:]
 		t.Run(pkg, func(t *testing.T) {
