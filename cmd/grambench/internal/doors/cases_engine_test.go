@@ -179,7 +179,9 @@ func engineClose(p *program) {
 	p.good("once", e.Close)
 	p.good("twice", e.Close)
 	p.bad("then Gram", func() error { _, err := e.Gram(p.ctx, k); return err })
-	p.bad("then GramTo", func() error { return e.GramTo(p.ctx, k, &engine.Symmetric{N: e.Len(), Data: poisoned(p, e.Len()*e.Len())}) })
+	p.bad("then GramTo", func() error {
+		return e.GramTo(p.ctx, k, &engine.Symmetric{N: e.Len(), Data: poisoned(p, e.Len()*e.Len())})
+	})
 	p.bad("then Rows", func() error { return e.Rows(p.ctx, k, []int{0}, p.dense(1, e.Len())) })
 	p.bad("then Stripes", func() error { return e.Stripes(p.ctx, k, func(int, *engine.Dense) error { return nil }) })
 	p.bad("then Tiles", func() error { return e.Tiles(p.ctx, func(*engine.Tile) error { return nil }) })
