@@ -66,7 +66,8 @@ func (s *search) open(d *dual) error {
 	return d.board.err
 }
 
-// shut takes the scores over from the board of a problem, if it has one and nothing is wrong, and closes that. The error is err, or else what went wrong on the board.
+// shut takes the scores over from the board of a problem, if it has one and nothing is wrong, and
+// closes that. The error is err, or else what went wrong on the board.
 func (s *search) shut(d *dual, err error) error {
 	if d.board == nil {
 		return err

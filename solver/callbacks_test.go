@@ -12,7 +12,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// A matrix, a board or a Progress function that panics ends the training with an error, whatever goroutine it ran on, and leaves no board open.
+// A matrix, a board or a Progress function that panics ends the training with an error, whatever
+// goroutine it ran on, and leaves no board open.
 func TestPanicsAreErrors(t *testing.T) {
 	const n = 256
 	m, x := gaussian(t, 31, n, 3, 0.3)
@@ -47,7 +48,8 @@ func TestPanicsAreErrors(t *testing.T) {
 	_, err := Train(t.Context(), m, labels, 4, OneVsOne, Parameters{}, nil, Options{Workers: 3, Progress: func(Progress) { panic(errOwn) }})
 	check("Train, Progress", err)
 
-	// Whichever call of a board panics, the board is closed, and so are those of all other problems.
+	// Whichever call of a board panics, the board is closed, and so are those of all other
+	// problems.
 	train := learnersOf(x)["C-SVC"]
 	count := &boards{m: m}
 	if _, err := train(t.Context(), m, Options{Board: count.make}); err != nil {
@@ -100,7 +102,8 @@ func (b panickingBoard) Add(ctx context.Context, docs []int32, by []float64, cha
 	return n, or(err)
 }
 
-// slowBoard waits, where a report asks for its scores, until another problem has gone on for some rounds.
+// slowBoard waits, where a report asks for its scores, until another problem has gone on for some
+// rounds.
 type slowBoard struct {
 	*hostBoard
 	*slowBoards
@@ -142,7 +145,8 @@ func (b *slowBoard) Add(ctx context.Context, docs []int32, by []float64, changed
 	return b.hostBoard.Add(ctx, docs, by, changed, mask)
 }
 
-// While a report brings scores from a device, or the caller takes time over one, the other workers go on.
+// While a report brings scores from a device, or the caller takes time over one, the other workers
+// go on.
 func TestReportsKeepNobodyWaiting(t *testing.T) {
 	const n = 300
 	m, x := gaussian(t, 23, n, 4, 0.3)
@@ -219,7 +223,8 @@ func TestNoMargin(t *testing.T) {
 		}
 	}
 
-	// A fold of a problem with a margin may have none: without document 0 these can't be told apart. Its probabilities are numbers all the same.
+	// A fold of a problem with a margin may have none: without document 0 these can't be told
+	// apart. Its probabilities are numbers all the same.
 	few := matrixOf(t, 12, func(i, j int) float64 {
 		if i == 0 && j == 0 {
 			return 5
@@ -241,7 +246,8 @@ func TestNoMargin(t *testing.T) {
 		t.Errorf("sigmoid %+v", *s)
 	}
 
-	// Where all variables are at their bound none can move: that violates nothing, by 0 and not by -Inf, which no model file has.
+	// Where all variables are at their bound none can move: that violates nothing, by 0 and not by
+	// -Inf, which no model file has.
 	got, err = TrainBinary(ctx, m, []int{0, 1}, []bool{true, false}, Parameters{Nu: 1}, nil, Options{})
 	if err != nil || got.Gap != 0 || !got.Converged {
 		t.Errorf("%+v, error %v, expected a gap of 0", got, err)

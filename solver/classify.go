@@ -70,9 +70,11 @@ func (p *Parameters) bound(class int) float64 {
 // width of the kernel: its coefficients, scaled to the least objective, are where the search begins (in ν-SVC it is not looked at). Documents of one
 // class only are an error.
 //
-// ν-SVC is the problem without the linear term, with 0 <= α[t] <= 1 and Σ_t α[t] = ν·n in addition, whose result is divided by the margin that it has
-// (Schölkopf and others, Neural Computation 12 (2000), in the form of Chang and Lin). Where the margin is 0, as that of two classes with the same documents
-// is, there is nothing to divide by, and that is an error: the two can't be told apart. (svm-train of LIBSVM 3.3 writes a model with coefficients ±inf and rho NaN.)
+// ν-SVC is the problem without the linear term, with 0 <= α[t] <= 1 and Σ_t α[t] = ν·n in addition,
+// whose result is divided by the margin that it has (Schölkopf and others, Neural Computation 12
+// (2000), in the form of Chang and Lin). Where the margin is 0, as that of two classes with the
+// same documents is, there is nothing to divide by, and that is an error: the two can't be told
+// apart. (svm-train of LIBSVM 3.3 writes a model with coefficients ±inf and rho NaN.)
 func TrainBinary(ctx context.Context, m Matrix, docs []int, positive []bool, par Parameters, start *Machine, opt Options) (*Machine, error) {
 	src, err := newSource(m)
 	if err != nil {
@@ -218,7 +220,7 @@ func (p *problem) machine(d *dual, o outcome) (*Machine, error) {
 	}
 	margin := d.margin()
 	if margin == 0 {
-		return nil, errUser("ν-SVC: the margin of class %s against %s is 0: they can't be told apart, as classes with the same documents can't",
+		return nil, errUser("ν-SVC: the margin of class %s against %s is 0: they can't be told apart",
 			className(p.classes[0]), className(p.classes[1]))
 	}
 	m.divide(margin)

@@ -10,11 +10,13 @@ const minProbability = 1e-7
 //
 //	Σ_a Σ_{b≠a} (r[b][a]·p[a] - r[a][b]·p[b])²  subject to Σ p = 1,  r[a][b] = P(a | a or b),
 //
-// over the classes that have documents (Wu, Lin and Weng, JMLR 5 (2004), second method). In one-vs-rest they are divided by their sum, or equal where that is
-// 0. Of separate labels each has its own.
+// over the classes that have documents (Wu, Lin and Weng, JMLR 5 (2004), second method). In
+// one-vs-rest they are divided by their sum, or equal where that is 0. Of separate labels each has
+// its own.
 //
-// Errors: dst of another length than Classes, decisions of another than Machines, other machines than the scheme has, one without a sigmoid, a decision value
-// that has no probability, such as NaN.
+// Errors: dst of another length than Classes, decisions of another than Machines, other machines
+// than the scheme has, one without a sigmoid, a decision value that has no probability, such as
+// NaN.
 func (c *Classifier) Probabilities(dst, decisions []float64) error {
 	if err := c.fits(len(decisions)); err != nil {
 		return err
@@ -32,7 +34,8 @@ func (c *Classifier) Probabilities(dst, decisions []float64) error {
 			return errUser("machine %d has no probabilities, expected a classifier trained with them", i)
 		}
 		if p := m.Sigmoid.Probability(decisions[i]); math.IsNaN(p) {
-			return errUser("decision value %v of machine %d, whose sigmoid has A %v and B %v, expected finite numbers", decisions[i], i, m.Sigmoid.A, m.Sigmoid.B)
+			return errUser("decision value %v of machine %d, whose sigmoid has A %v and B %v, expected finite numbers",
+				decisions[i], i, m.Sigmoid.A, m.Sigmoid.B)
 		}
 	}
 	clear(dst)
@@ -90,7 +93,8 @@ func (c *Classifier) couple(dst, decisions []float64) error {
 	for x, a := range present {
 		for y, b := range present {
 			if r[x*n+y] = pair[a*k+b]; x != y && r[x*n+y] == 0 {
-				return errUser("the machine for classes %d and %d is missing, and both have others", min(a, b), max(a, b))
+				return errUser("the machine for classes %d and %d is missing, and both have others",
+					min(a, b), max(a, b))
 			}
 		}
 	}
@@ -101,8 +105,9 @@ func (c *Classifier) couple(dst, decisions []float64) error {
 	return nil
 }
 
-// couple finds p for n >= 2 classes and r[a*n+b] = P(a | a or b), none of them 0 but r[a*n+a]. The optimality conditions are Qp = (pᵀQp)·e with Q[a][a] = Σ_b r[b][a]² and
-// Q[a][b] = -r[a][b]·r[b][a]; they are satisfied for one class after the other, which converges.
+// couple finds p for n >= 2 classes and r[a*n+b] = P(a | a or b), none of them 0 but r[a*n+a]. The
+// optimality conditions are Qp = (pᵀQp)·e with Q[a][a] = Σ_b r[b][a]² and Q[a][b] =
+// -r[a][b]·r[b][a]; they are satisfied for one class after the other, which converges.
 func couple(r []float64, n int) []float64 {
 	q, p, qp := make([]float64, n*n), make([]float64, n), make([]float64, n)
 	for a := range n {

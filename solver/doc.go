@@ -20,9 +20,11 @@
 //
 // # What is checked
 //
-// A matrix is checked where it is handed over, and each of its rows where it is taken: what a row doesn't have is never read. Labels, parts, parameters,
-// starts and kernel values are checked by the function that they are handed to, which says what it found and what it expected. A function of the
-// caller's (a method of a [Matrix] or a [Board], Options.Progress) that panics on a worker ends the computation with a *tiles.PanicError, not the program.
+// A matrix is checked where it is handed over, and each of its rows where it is taken: what a row
+// doesn't have is never read. Labels, parts, parameters, starts and kernel values are checked by
+// the function that they are handed to, which says what it found and what it expected. A function
+// of the caller's (a method of a [Matrix] or a [Board], Options.Progress) that panics on a worker
+// ends the computation with a *tiles.PanicError, not the program.
 //
 // # What doesn't depend on chance
 //

@@ -35,7 +35,8 @@ func panicOf(call func()) (v any) {
 	return nil
 }
 
-// trainersOf returns every function that takes a matrix, with arguments for n documents that are in order, all or a few of them scattered.
+// trainersOf returns every function that takes a matrix, with arguments for n documents that are in
+// order, all or a few of them scattered.
 func trainersOf(n int) map[string]func(m Matrix) error {
 	ctx := context.Background()
 	labels, signs, targets, parts, sets := make([]int, n), make([]bool, n), make([]float64, n), make([]int, n), make([][]int, n)
@@ -114,7 +115,8 @@ type (
 
 var errOwn = errors.New("the caller's own")
 
-// Every function that takes a matrix refuses one whose rows or diagonal have another length, and says which row it is.
+// Every function that takes a matrix refuses one whose rows or diagonal have another length, and
+// says which row it is.
 func TestMatrixDoors(t *testing.T) {
 	const n = 256
 	m, _ := gaussian(t, 31, n, 3, 0.3)
@@ -126,7 +128,8 @@ func TestMatrixDoors(t *testing.T) {
 			{name + "/packed triangle", "values, expected 256", func() error { return train(packed{m}) }},
 			{name + "/packed triangle, its row", "solver: row ", func() error { return train(packed{m}) }},
 			{name + "/long rows", "of the matrix has 257 values, expected 256", func() error { return train(wide{m}) }},
-			{name + "/diagonal", "the diagonal of the matrix has 255 values, expected 256", func() error { return train(narrow{m}) }},
+			{name + "/diagonal", "the diagonal of the matrix has 255 values, expected 256",
+				func() error { return train(narrow{m}) }},
 			{name + "/nil", "no matrix", func() error { return train(nil) }},
 			{name + "/negative", "a matrix of -1 documents", func() error { return train(sized{m, -1}) }},
 			{name + "/huge", "a matrix of 4294967296 documents", func() error { return train(sized{m, 1 << 32}) }},
@@ -197,39 +200,55 @@ func TestTrainingDoors(t *testing.T) {
 	sets[3] = []int{0, 7}
 	checkDoors(t, []door{
 		{"signs", "60 documents with 59 signs", binary(docs, positive[1:], Parameters{}, nil, Options{})},
-		{"document", "document 60 of a matrix of 60", binary([]int{60, 1}, []bool{true, false}, Parameters{}, nil, Options{})},
-		{"least document", "document -9223372036854775808 of", binary([]int{math.MaxInt, math.MinInt}, []bool{true, false}, Parameters{}, nil, Options{})},
+		{"document", "document 60 of a matrix of 60",
+			binary([]int{60, 1}, []bool{true, false}, Parameters{}, nil, Options{})},
+		{"least document", "document -9223372036854775808 of",
+			binary([]int{math.MaxInt, math.MinInt}, []bool{true, false}, Parameters{}, nil, Options{})},
 		{"no document", "0 documents of class 0", binary(nil, nil, Parameters{}, nil, Options{})},
 		{"C is NaN", "C is NaN", binary(docs, positive, Parameters{C: nan}, nil, Options{})},
 		{"infinite C", "C is +Inf", binary(docs, positive, Parameters{C: inf}, nil, Options{})},
 		{"ν is NaN", "ν is NaN", binary(docs, positive, Parameters{Nu: nan}, nil, Options{})},
 		{"negative ν", "ν is -0.5", binary(docs, positive, Parameters{Nu: -0.5}, nil, Options{})},
 		{"ν above 1", "ν is 1.5", binary(docs, positive, Parameters{Nu: 1.5}, nil, Options{})},
-		{"weight is NaN", "weight NaN of class 1", binary(docs, positive, Parameters{Weights: []float64{1, nan}}, nil, Options{})},
-		{"weight overflows", "C = 1e+200 times weight 1e+200 of class 0 is +Inf", binary(docs, positive, Parameters{C: 1e200, Weights: []float64{1e200}}, nil, Options{})},
-		{"weight underflows", "of class 0 is 0, expected", binary(docs, positive, Parameters{C: 1e-200, Weights: []float64{1e-200}}, nil, Options{})},
-		{"weights", "3 weights, expected at most 2", binary(docs, positive, Parameters{Weights: []float64{1, 1, 1}}, nil, Options{})},
-		{"start without coefficients", "a start of 2 support vectors with 1 coefficients", binary(docs, positive, Parameters{}, from([]int{0, 1}, []float64{1}), Options{})},
-		{"start of a larger matrix", "a start with document 60 behind document 0", binary(docs, positive, Parameters{}, from([]int{0, 60}, []float64{1, -1}), Options{})},
-		{"start out of order", "a start with document 1 behind document 2", binary(docs, positive, Parameters{}, from([]int{2, 1}, []float64{1, -1}), Options{})},
-		{"start of NaN", "a start with coefficient NaN of document 1", binary(docs, positive, Parameters{}, from([]int{1}, []float64{nan}), Options{})},
+		{"weight is NaN", "weight NaN of class 1",
+			binary(docs, positive, Parameters{Weights: []float64{1, nan}}, nil, Options{})},
+		{"weight overflows", "C = 1e+200 times weight 1e+200 of class 0 is +Inf",
+			binary(docs, positive, Parameters{C: 1e200, Weights: []float64{1e200}}, nil, Options{})},
+		{"weight underflows", "of class 0 is 0, expected",
+			binary(docs, positive, Parameters{C: 1e-200, Weights: []float64{1e-200}}, nil, Options{})},
+		{"weights", "3 weights, expected at most 2",
+			binary(docs, positive, Parameters{Weights: []float64{1, 1, 1}}, nil, Options{})},
+		{"start without coefficients", "a start of 2 support vectors with 1 coefficients",
+			binary(docs, positive, Parameters{}, from([]int{0, 1}, []float64{1}), Options{})},
+		{"start of a larger matrix", "a start with document 60 behind document 0",
+			binary(docs, positive, Parameters{}, from([]int{0, 60}, []float64{1, -1}), Options{})},
+		{"start out of order", "a start with document 1 behind document 2",
+			binary(docs, positive, Parameters{}, from([]int{2, 1}, []float64{1, -1}), Options{})},
+		{"start of NaN", "a start with coefficient NaN of document 1",
+			binary(docs, positive, Parameters{}, from([]int{1}, []float64{nan}), Options{})},
 		{"tolerance is NaN", "tolerance NaN", binary(docs, positive, Parameters{}, nil, Options{Tolerance: nan})},
 		{"infinite tolerance", "tolerance +Inf", binary(docs, positive, Parameters{}, nil, Options{Tolerance: inf})},
 		{"workers", "-1 workers", binary(docs, positive, Parameters{}, nil, Options{Workers: -1})},
 		{"bytes for rows", "-1 bytes for rows", binary(docs, positive, Parameters{}, nil, Options{RowBytes: -1})},
-		{"working set", "a working set of 1073741824 variables", binary(docs, positive, Parameters{}, nil, Options{WorkingSet: 1 << 30})},
+		{"working set", "a working set of 1073741824 variables",
+			binary(docs, positive, Parameters{}, nil, Options{WorkingSet: 1 << 30})},
 		{"iterations", "at most -1 iterations", binary(docs, positive, Parameters{}, nil, Options{MaxIterations: -1})},
 		{"kernels", "panels of 0 rows", binary(docs, positive, Parameters{}, nil, Options{Kernels: &asm.Kernels{}})},
-		{"no board", "neither a board nor an error", binary(docs, positive, Parameters{}, nil, Options{Board: func([]int, int) (Board, error) { return nil, nil }})},
+		{"no board", "neither a board nor an error",
+			binary(docs, positive, Parameters{}, nil, Options{Board: func([]int, int) (Board, error) { return nil, nil }})},
 
 		{"labels", "59 labels for a matrix of 60", train(three[1:], 3, OneVsOne, Parameters{}, nil)},
 		{"negative classes", "-1 classes, expected", train(three, -1, OneVsOne, Parameters{}, nil)},
 		{"endless classes", "classes, expected 1 to", train(three, math.MaxInt, OneVsRest, Parameters{}, nil)},
-		{"too many pairs", "one-vs-one of 20000 classes has 199990000 machines", train(three, 20000, OneVsOne, Parameters{}, nil)},
+		{"too many pairs", "one-vs-one of 20000 classes has 199990000 machines",
+			train(three, 20000, OneVsOne, Parameters{}, nil)},
 		{"scheme", "scheme 9 is unknown", train(three, 3, 9, Parameters{}, nil)},
-		{"start of other classes", "a start of 1 machines", train(three, 3, OneVsOne, Parameters{}, &Classifier{Machines: make([]*Machine, 1)})},
-		{"machine of a start", "machine 2: solver: a start of 1 support vectors with 0", train(three, 3, OneVsOne, Parameters{}, &Classifier{Machines: []*Machine{nil, nil, from([]int{1}, nil)}})},
-		{"weights of classes", "4 weights, expected at most 3", train(three, 3, OneVsOne, Parameters{Weights: []float64{1, 1, 1, 1}}, nil)},
+		{"start of other classes", "a start of 1 machines",
+			train(three, 3, OneVsOne, Parameters{}, &Classifier{Machines: make([]*Machine, 1)})},
+		{"machine of a start", "machine 2: solver: a start of 1 support vectors with 0",
+			train(three, 3, OneVsOne, Parameters{}, &Classifier{Machines: []*Machine{nil, nil, from([]int{1}, nil)}})},
+		{"weights of classes", "4 weights, expected at most 3",
+			train(three, 3, OneVsOne, Parameters{Weights: []float64{1, 1, 1, 1}}, nil)},
 
 		{"sets", "labels for 1 documents, of a matrix of 60", labels([][]int{{0}}, 2)},
 		{"label", "document 3 has label 7", labels(sets, 2)},
@@ -242,7 +261,8 @@ func TestTrainingDoors(t *testing.T) {
 		{"C of regression", "C is -1", regression([]int{5}, []float64{1}, Regression{C: -1})},
 		{"ν of regression", "ν is 2", regression([]int{5}, []float64{1}, Regression{Nu: 2})},
 		{"no target", "no document", regression(nil, nil, Regression{})},
-		{"regression of a document twice", "document 5 is in the problem twice", regression([]int{5, 5}, []float64{1, 2}, Regression{})},
+		{"regression of a document twice", "document 5 is in the problem twice",
+			regression([]int{5, 5}, []float64{1, 2}, Regression{})},
 		{"ν of one class", "ν is 0", oneClass(docs, 0)},
 		{"ν of one class is NaN", "ν is NaN", oneClass(docs, nan)},
 		{"one class of nothing", "no document", oneClass(nil, 0.5)},
@@ -288,38 +308,54 @@ func TestValidationDoors(t *testing.T) {
 	one := []Regression{{}}
 	checkDoors(t, []door{
 		{"nothing", "labels for a matrix of 60", validate(&Trial{Classes: 2, Parts: parts}, pars)},
-		{"both", "expected one of them", validate(&Trial{Labels: labels, Sets: make([][]int, n), Classes: 2, Parts: parts}, pars)},
-		{"parts", "parts of 59 documents, of a matrix of 60", validate(&Trial{Labels: labels, Classes: 2, Parts: parts[1:]}, pars)},
+		{"both", "expected one of them",
+			validate(&Trial{Labels: labels, Sets: make([][]int, n), Classes: 2, Parts: parts}, pars)},
+		{"parts", "parts of 59 documents, of a matrix of 60",
+			validate(&Trial{Labels: labels, Classes: 2, Parts: parts[1:]}, pars)},
 		{"no parts", "parts of 0 documents", validate(&Trial{Labels: labels, Classes: 2}, pars)},
-		{"one part", "1 part of the documents", validate(&Trial{Labels: labels, Classes: 2, Parts: make([]int, n)}, pars)},
-		{"part", "document 7 is in part 60, expected 0 to 59", validate(&Trial{Labels: labels, Classes: 2, Parts: with(parts, 7, 60)}, pars)},
-		{"huge part", "document 7 is in part 9223372036854775807", validate(&Trial{Labels: labels, Classes: 2, Parts: with(parts, 7, math.MaxInt)}, pars)},
-		{"negative part", "document 7 is in part -2", validate(&Trial{Labels: labels, Classes: 2, Parts: with(parts, 7, -2)}, pars)},
-		{"label", "document 7 has class 2", validate(&Trial{Labels: with(labels, 7, 2), Classes: 2, Parts: parts}, pars)},
+		{"one part", "1 part of the documents",
+			validate(&Trial{Labels: labels, Classes: 2, Parts: make([]int, n)}, pars)},
+		{"part", "document 7 is in part 60, expected 0 to 59",
+			validate(&Trial{Labels: labels, Classes: 2, Parts: with(parts, 7, 60)}, pars)},
+		{"huge part", "document 7 is in part 9223372036854775807",
+			validate(&Trial{Labels: labels, Classes: 2, Parts: with(parts, 7, math.MaxInt)}, pars)},
+		{"negative part", "document 7 is in part -2",
+			validate(&Trial{Labels: labels, Classes: 2, Parts: with(parts, 7, -2)}, pars)},
+		{"label", "document 7 has class 2",
+			validate(&Trial{Labels: with(labels, 7, 2), Classes: 2, Parts: parts}, pars)},
 		{"classes", "-3 classes", validate(&Trial{Labels: labels, Classes: -3, Parts: parts}, []Parameters{{}})},
 		{"no parameters", "no parameters", validate(trial, nil)},
 		{"C", "C is -1", validate(trial, []Parameters{{C: 1}, {C: -1}})},
 		{"weights", "3 weights", validate(trial, []Parameters{{Weights: []float64{1, 1, 1}}})},
 		{"empty start", "a start from a validation of something else", validate(trial, pars, Near{nil, 1})},
-		{"start of other parts", "expected one of 3 parts", validate(trial, pars, start(func(v *Validation) { v.Fits = v.Fits[1:] }))},
-		{"start that lacks a part", "without part 1", validate(trial, pars, start(func(v *Validation) { v.Fits[1] = nil }))},
-		{"start of other machines", "without part 2", validate(trial, pars, start(func(v *Validation) { v.Fits[2].Machines = nil }))},
-		{"start of a larger matrix", "part 2, machine 0: solver: a start with document 60", validate(trial, pars, start(func(v *Validation) {
-			v.Fits[2].Machines[0] = &Machine{Support: []int{60}, Coef: []float64{1}}
-		}))},
+		{"start of other parts", "expected one of 3 parts",
+			validate(trial, pars, start(func(v *Validation) { v.Fits = v.Fits[1:] }))},
+		{"start that lacks a part", "without part 1",
+			validate(trial, pars, start(func(v *Validation) { v.Fits[1] = nil }))},
+		{"start of other machines", "without part 2",
+			validate(trial, pars, start(func(v *Validation) { v.Fits[2].Machines = nil }))},
+		{"start of a larger matrix", "part 2, machine 0: solver: a start with document 60",
+			validate(trial, pars, start(func(v *Validation) {
+				v.Fits[2].Machines[0] = &Machine{Support: []int{60}, Coef: []float64{1}}
+			}))},
 		{"times NaN", "a start by NaN times", validate(trial, pars, Near{near[0], math.NaN()})},
 
 		{"targets", "1 targets for a matrix of 60", regression([]float64{1}, parts, one, nil)},
-		{"target", "target NaN of document", regression(append(slices.Clone(targets[1:]), math.NaN()), parts, one, nil)},
+		{"target", "target NaN of document",
+			regression(append(slices.Clone(targets[1:]), math.NaN()), parts, one, nil)},
 		{"parts of regression", "parts of 1 documents", regression(targets, []int{0}, one, nil)},
-		{"part of regression", "document 0 is in part 1000000000000", regression(targets, with(parts, 0, 1e12), one, nil)},
+		{"part of regression", "document 0 is in part 1000000000000",
+			regression(targets, with(parts, 0, 1e12), one, nil)},
 		{"regression without parameters", "no parameters", regression(targets, parts, nil, nil)},
-		{"start of regression", "a start of 2 parts, expected 3", regression(targets, parts, one, &Estimates{Fits: make([]*Machine, 2)})},
-		{"machine of regression", "part 1: solver: a start of 1 support", regression(targets, parts, one, &Estimates{Fits: []*Machine{nil, {Support: []int{1}}, nil}})},
+		{"start of regression", "a start of 2 parts, expected 3",
+			regression(targets, parts, one, &Estimates{Fits: make([]*Machine, 2)})},
+		{"machine of regression", "part 1: solver: a start of 1 support",
+			regression(targets, parts, one, &Estimates{Fits: []*Machine{nil, {Support: []int{1}}, nil}})},
 	})
 }
 
-// Sums refuses what comes out of order, lacks values, or is asked for too early, and goes on as if nothing had been.
+// Sums refuses what comes out of order, lacks values, or is asked for too early, and goes on as if
+// nothing had been.
 func TestSumsDoors(t *testing.T) {
 	const width, columns = 4, 6
 	c := &Classifier{Scheme: OneVsRest, Classes: 2, Machines: []*Machine{
@@ -394,7 +430,8 @@ func TestPredictorDoors(t *testing.T) {
 		{"column twice", "document 1 has two columns", predictor(c, 0, 1, 1)},
 		{"missing column", "document 0 has a coefficient in machine 1 but no column", predictor(c, 1)},
 		{"coefficients", "machine 0 has 2 support vectors with 1 coefficients", predictor(short, 0, 1)},
-		{"rows in dst", "room for the decision values of 1 objects, expected 2", decide([][]float32{row, row}, [][]float64{room})},
+		{"rows in dst", "room for the decision values of 1 objects, expected 2",
+			decide([][]float32{row, row}, [][]float64{room})},
 		{"row", "object 1 has 1 kernel values, expected 2", decide([][]float32{row, row[1:]}, [][]float64{room, room})},
 		{"room", "room for 1 decision values of object 0, expected 2", decide([][]float32{row}, [][]float64{room[1:]})},
 	})
@@ -405,14 +442,20 @@ func TestPredictorDoors(t *testing.T) {
 		"Machine.Decide, a long row":   func() { c.Machines[0].Decide(row) },
 		"Machine.Decide, coefficients": func() { short.Machines[0].Decide(row) },
 		"Decide, decisions":            func() { c.Decide(room[1:]) },
-		"Decide, machines":             func() { (&Classifier{Classes: 3, Machines: make([]*Machine, 2)}).Decide(room) },
-		"Decide, classes":              func() { (&Classifier{Scheme: OneVsRest}).Decide(nil) },
-		"Decide, endless classes":      func() { (&Classifier{Classes: 1 << 32}).Decide(nil) },
-		"Decide, scheme":               func() { (&Classifier{Scheme: 7, Classes: 2, Machines: make([]*Machine, 2)}).Decide(room) },
-		"LabelsOf, another scheme":     func() { c.LabelsOf(nil, room) },
-		"LabelsOf, decisions":          func() { (&Classifier{Scheme: Labels, Classes: 1, Machines: make([]*Machine, 1)}).LabelsOf(nil, room) },
-		"Folds, no parts":              func() { Folds([]int{0, 1}, 0, 1) },
-		"Folds, fewer than no parts":   func() { Folds([]int{0, 1}, -2, 1) },
+		"Decide, machines": func() {
+			(&Classifier{Classes: 3, Machines: make([]*Machine, 2)}).Decide(room)
+		},
+		"Decide, classes":         func() { (&Classifier{Scheme: OneVsRest}).Decide(nil) },
+		"Decide, endless classes": func() { (&Classifier{Classes: 1 << 32}).Decide(nil) },
+		"Decide, scheme": func() {
+			(&Classifier{Scheme: 7, Classes: 2, Machines: make([]*Machine, 2)}).Decide(room)
+		},
+		"LabelsOf, another scheme": func() { c.LabelsOf(nil, room) },
+		"LabelsOf, decisions": func() {
+			(&Classifier{Scheme: Labels, Classes: 1, Machines: make([]*Machine, 1)}).LabelsOf(nil, room)
+		},
+		"Folds, no parts":            func() { Folds([]int{0, 1}, 0, 1) },
+		"Folds, fewer than no parts": func() { Folds([]int{0, 1}, -2, 1) },
 	} {
 		if panicOf(call) == nil {
 			t.Errorf("%s: no panic", what)
@@ -440,11 +483,16 @@ func TestProbabilityDoors(t *testing.T) {
 		{"room", "room for 2 probabilities, expected 3", probabilities(pairs, 2, 1, 2, 3)},
 		{"decisions", "2 decision values of an object, expected 3", probabilities(pairs, 3, 1, 2)},
 		{"NaN", "decision value NaN of machine 1", probabilities(pairs, 3, 1, math.NaN(), 3)},
-		{"sigmoid", "machine 0, whose sigmoid has A NaN", probabilities(&Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{{Sigmoid: &Sigmoid{math.NaN(), 0}}}}, 1, 1)},
-		{"missing machine", "machine 0 (one-vs-rest) is missing", probabilities(&Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{nil}}, 1, 1)},
-		{"missing pair", "the machine for classes 1 and 2 is missing", probabilities(&Classifier{Classes: 3, Machines: []*Machine{sure(), sure(), nil}}, 3, 1, 2, 3)},
-		{"no machine", "no machine for 2 classes", probabilities(&Classifier{Classes: 2, Machines: []*Machine{nil}}, 2, 1)},
-		{"machines", "2 machines (one-vs-one) for 3 classes, expected 3", probabilities(&Classifier{Classes: 3, Machines: []*Machine{sure(), sure()}}, 3, 1, 2)},
+		{"sigmoid", "machine 0, whose sigmoid has A NaN",
+			probabilities(&Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{{Sigmoid: &Sigmoid{math.NaN(), 0}}}}, 1, 1)},
+		{"missing machine", "machine 0 (one-vs-rest) is missing",
+			probabilities(&Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{nil}}, 1, 1)},
+		{"missing pair", "the machine for classes 1 and 2 is missing",
+			probabilities(&Classifier{Classes: 3, Machines: []*Machine{sure(), sure(), nil}}, 3, 1, 2, 3)},
+		{"no machine", "no machine for 2 classes",
+			probabilities(&Classifier{Classes: 2, Machines: []*Machine{nil}}, 2, 1)},
+		{"machines", "2 machines (one-vs-one) for 3 classes, expected 3",
+			probabilities(&Classifier{Classes: 3, Machines: []*Machine{sure(), sure()}}, 3, 1, 2)},
 
 		{"fit, signs", "1 decision values for 2 signs", fit([]bool{true, false}, 1)},
 		{"fit, nothing", "0 decision values for 0 signs", fit(nil)},
@@ -460,7 +508,8 @@ func TestProbabilityDoors(t *testing.T) {
 	if err := (&Classifier{Classes: 1}).Probabilities(got[:1], nil); err != nil || got[0] != 1 {
 		t.Errorf("probability %v, error %v, of the only class, expected 1", got[0], err)
 	}
-	// One decision value for all: rounding eats the curvature along A, and still B is where the likelihood is greatest.
+	// One decision value for all: rounding eats the curvature along A, and still B is where the
+	// likelihood is greatest.
 	const n, f = 1 << 17, 1.0
 	decisions, positive := slices.Repeat([]float64{f}, n), make([]bool, n)
 	for i := range n / 4 {

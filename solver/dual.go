@@ -133,8 +133,8 @@ func (d *dual) level(bits [2]byte) float64 {
 	return (hi + lo) / 2
 }
 
-// margin is the margin of a ν-form, half the difference of the levels of its two equations; 0 where that is no more than rounding
-// leaves of two classes that are alike.
+// margin is the margin of a ν-form, half the difference of the levels of its two equations; 0 where
+// that is no more than rounding leaves of two classes that are alike.
 func (d *dual) margin() float64 {
 	margin := (d.level([2]byte{upNegative, lowNegative}) - d.level([2]byte{up, low})) / 2
 	var sum, most float64
@@ -148,8 +148,9 @@ func (d *dual) margin() float64 {
 	return margin
 }
 
-// marginNoise bounds what rounding makes of the margin of two classes that are alike, as a part of the greatest score that there can be:
-// far above float64's 2⁻⁵³, of which a score gathers some, and far below float32's 2⁻²⁴, the accuracy of kernel values.
+// marginNoise bounds what rounding makes of the margin of two classes that are alike, as a part of
+// the greatest score that there can be: far above float64's 2⁻⁵³, of which a score gathers some,
+// and far below float32's 2⁻²⁴, the accuracy of kernel values.
 const marginNoise = 0x1p-40
 
 // rho is the constant of the decision function.

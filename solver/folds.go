@@ -7,9 +7,11 @@ import (
 	"slices"
 )
 
-// Folds divides documents into k parts of nearly equal size in which classes are as frequent as in the whole, up to one document each: the documents of
-// each class are shuffled and dealt out in turn. It returns the part, 0 … k-1, of each document, and -1 for those whose class is negative. Where there are
-// fewer documents than parts, the last parts are empty. The same seed gives the same parts on every platform. It panics unless k is at least 1.
+// Folds divides documents into k parts of nearly equal size in which classes are as frequent as in
+// the whole, up to one document each: the documents of each class are shuffled and dealt out in
+// turn. It returns the part, 0 … k-1, of each document, and -1 for those whose class is negative.
+// Where there are fewer documents than parts, the last parts are empty. The same seed gives the
+// same parts on every platform. It panics unless k is at least 1.
 func Folds(labels []int, k int, seed uint64) []int {
 	if k < 1 {
 		panic(fmt.Sprintf("solver: Folds: %d parts, expected at least 1", k))

@@ -21,7 +21,8 @@ type job struct {
 // Z-order of their two classes, numbered from everything else on, 4^k neighbours that are an aligned square are of no more than 2·2^k classes, for every k: whatever the number
 // of rows is that a cache can keep.
 //
-// A job that panics, in a function of the caller's as a rule, ends the run with a *tiles.PanicError. What it has open is closed.
+// A job that panics, in a function of the caller's as a rule, ends the run with a
+// *tiles.PanicError. What it has open is closed.
 func runAll(ctx context.Context, m *source, jobs []job, problems int, opt *Options) error {
 	if len(jobs) == 0 {
 		return nil
@@ -47,7 +48,9 @@ func runAll(ctx context.Context, m *source, jobs []job, problems int, opt *Optio
 }
 
 // runOne does one problem with all workers.
-func runOne(ctx context.Context, m *source, opt *Options, run func(ctx context.Context, s *search, bytes int64) (*Machine, error)) (*Machine, error) {
+func runOne(
+	ctx context.Context, m *source, opt *Options, run func(ctx context.Context, s *search, bytes int64) (*Machine, error),
+) (*Machine, error) {
 	var machine *Machine
 	err := runAll(ctx, m, []job{{run: func(ctx context.Context, s *search, bytes int64) (err error) {
 		machine, err = run(ctx, s, bytes)

@@ -50,11 +50,13 @@ func (d *dual) machine(o outcome) (*Machine, error) {
 func (m *Machine) finite() error {
 	for s, c := range m.Coef {
 		if math.IsNaN(c) || math.IsInf(c, 0) {
-			return errUser("the coefficient of document %d is %v, expected a finite number: C, or the kernel's values, are too large or too small", m.Support[s], c)
+			return errUser("the coefficient of document %d is %v, expected a finite number: C or kernel values are too large",
+				m.Support[s], c)
 		}
 	}
 	if zero := 0*m.Rho + 0*m.Objective + 0*m.Gap; zero != 0 { // NaN, if one of them is no number
-		return errUser("a machine has rho %v, objective %v and gap %v, expected finite numbers: C, or the kernel's values, are too large or too small", m.Rho, m.Objective, m.Gap)
+		return errUser("a machine has rho %v, objective %v and gap %v, expected finite numbers",
+			m.Rho, m.Objective, m.Gap)
 	}
 	return nil
 }
@@ -68,10 +70,12 @@ func (m *Machine) divide(margin float64) {
 	m.Objective /= margin * margin
 }
 
-// Decide returns f for one object: row[s] is K(x, x_Support[s]). It panics unless row, Support and Coef have the same length.
+// Decide returns f for one object: row[s] is K(x, x_Support[s]). It panics unless row, Support and
+// Coef have the same length.
 func (m *Machine) Decide(row []float32) float64 {
 	if len(row) != len(m.Coef) || len(row) != len(m.Support) {
-		panic(fmt.Sprintf("solver: Machine.Decide: %d kernel values for %d support vectors with %d coefficients", len(row), len(m.Support), len(m.Coef)))
+		panic(fmt.Sprintf("solver: Machine.Decide: %d kernel values for %d support vectors with %d coefficients",
+			len(row), len(m.Support), len(m.Coef)))
 	}
 	var sum float64
 	for s, c := range m.Coef {

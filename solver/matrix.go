@@ -6,39 +6,43 @@ import (
 	"math"
 )
 
-// Matrix is what the learners see of a Gram matrix K of n documents. Values are finite, and those at (i, j) and (j, i) have the same bits:
-// the first is checked by what comes of them, the second is the implementation's duty. Its methods are called from several goroutines at
-// a time; one that panics on a worker ends the computation with a *tiles.PanicError.
+// Matrix is what the learners see of a Gram matrix K of n documents. Values are finite, and those
+// at (i, j) and (j, i) have the same bits: the first is checked by what comes of them, the second
+// is the implementation's duty. Its methods are called from several goroutines at a time; one that
+// panics on a worker ends the computation with a *tiles.PanicError.
 //
-// A matrix that also has a method Whole() bool says by it whether all values are in memory, or some are computed when they are asked
-// for: problems that share rows then follow each other.
+// A matrix that also has a method Whole() bool says by it whether all values are in memory, or some
+// are computed when they are asked for: problems that share rows then follow each other.
 type Matrix interface {
 	// Len returns n.
 	Len() int
 
-	// Diagonal returns the n values K[i][i], which the solver leaves unchanged. Another number of them is an error.
+	// Diagonal returns the n values K[i][i], which the solver leaves unchanged. Another number of
+	// them is an error.
 	Diagonal() []float32
 
 	// Rows writes parts of rows: with columns {lo₀, hi₀}, {lo₁, hi₁}, … , which are disjoint and increasing,
 	//
 	//	dst[r] = K[rows[r]][j],  lo₀ <= j < hi₀, then lo₁ <= j < hi₁, …
 	//
-	// where dst[r], which it must not replace or keep, is as long as all ranges together. The rows are different ones, and so many at a time as the working set has new
-	// members: computing them together may be cheaper. It returns soon after the end of ctx, with its error.
+	// where dst[r], which it must not replace or keep, is as long as all ranges together. The rows
+	// are different ones, and so many at a time as the working set has new members: computing them
+	// together may be cheaper. It returns soon after the end of ctx, with its error.
 	Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error
 }
 
-// RowMatrix is a Matrix with its rows in memory. A problem over a few ranges of documents uses them where they are, others copy what
-// they need.
+// RowMatrix is a Matrix with its rows in memory. A problem over a few ranges of documents uses them
+// where they are, others copy what they need.
 type RowMatrix interface {
 	Matrix
 
-	// Row returns the n values of row i, which the solver leaves unchanged. A row of another length, such as one of a packed triangle,
-	// is an error.
+	// Row returns the n values of row i, which the solver leaves unchanged. A row of another
+	// length, such as one of a packed triangle, is an error.
 	Row(i int) []float32
 }
 
-// A source is a caller's matrix behind the checks of this package: what the learners read of a matrix, they read through it.
+// A source is a caller's matrix behind the checks of this package: what the learners read of a
+// matrix, they read through it.
 type source struct {
 	Matrix
 	rows     RowMatrix // the matrix, where it has its rows in memory
@@ -47,7 +51,8 @@ type source struct {
 	partial  bool // some values are computed when they are asked for
 }
 
-// mostDocuments is the greatest size of a matrix: two variables of each document have 32-bit numbers.
+// mostDocuments is the greatest size of a matrix: two variables of each document have 32-bit
+// numbers.
 const mostDocuments = math.MaxInt32 / 2
 
 // newSource checks what can be checked of a matrix before its rows are there.
@@ -119,7 +124,8 @@ func (d *Dense) Row(i int) []float32 {
 	return d.data[i*d.n : (i+1)*d.n : (i+1)*d.n]
 }
 
-// Rows is [Matrix].Rows. Errors: rows or columns that the matrix doesn't have, dst of another shape.
+// Rows is [Matrix].Rows. Errors: rows or columns that the matrix doesn't have, dst of another
+// shape.
 func (d *Dense) Rows(_ context.Context, rows []int, columns [][2]int, dst [][]float32) error {
 	width := 0
 	for _, c := range columns {

@@ -78,7 +78,8 @@ func TrainLabels(ctx context.Context, m Matrix, labels [][]int, classes int, par
 	return trainAll(ctx, src, problems, &Classifier{Scheme: Labels, Classes: classes}, par, start, opt)
 }
 
-// mostMachines is the greatest number of machines of a classifier: one-vs-one has as many for 11,586 classes.
+// mostMachines is the greatest number of machines of a classifier: one-vs-one has as many for
+// 11,586 classes.
 const mostMachines = 1 << 26
 
 // machines returns how many machines a scheme has for a number of classes.
@@ -100,7 +101,8 @@ func (s Scheme) machines(classes int) (int, error) {
 	return int(n), nil
 }
 
-// fits checks that a classifier has the machines of its scheme, and an object as many decision values.
+// fits checks that a classifier has the machines of its scheme, and an object as many decision
+// values.
 func (c *Classifier) fits(decisions int) error {
 	want, err := c.Scheme.machines(c.Classes)
 	if err != nil {

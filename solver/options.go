@@ -25,7 +25,8 @@ type Options struct {
 	// short when documents are left out. Default: 512 MiB.
 	RowBytes int64
 
-	// WorkingSet is how many variables the inner level sees at a time, even and from 4 to 4096. Default: 64 to 256, by the number of documents.
+	// WorkingSet is how many variables the inner level sees at a time, even and from 4 to 4096.
+	// Default: 64 to 256, by the number of documents.
 	WorkingSet int
 
 	// KeepAll leaves all documents in the problem to the end: no shrinking. Default: documents that can't move are left out for a while.
@@ -42,9 +43,10 @@ type Options struct {
 	// Kernels are the innermost loops. All instruction sets give the same bits. Default: asm.Best().
 	Kernels *asm.Kernels
 
-	// Progress is told how far the work is, at least once a second and at most ten times, never by two goroutines at a time. While it is
-	// told, or what it is told is brought from a board, the other workers go on, and leave out their own reports. If it panics, the
-	// computation ends with a *tiles.PanicError. Default: nobody is told.
+	// Progress is told how far the work is, at least once a second and at most ten times, never by
+	// two goroutines at a time. While it is told, or what it is told is brought from a board, the
+	// other workers go on, and leave out their own reports. If it panics, the computation ends with
+	// a *tiles.PanicError. Default: nobody is told.
 	Progress func(Progress)
 }
 
@@ -80,11 +82,13 @@ func (o Options) resolve() (Options, error) {
 	case o.RowBytes < 0:
 		return o, fmt.Errorf("solver: %d bytes for rows, expected a positive number, or 0 for %d", o.RowBytes, defaultRowBytes)
 	case o.WorkingSet < 0 || o.WorkingSet%2 != 0 || o.WorkingSet == 2 || o.WorkingSet > mostWorkingSet:
-		return o, fmt.Errorf("solver: a working set of %d variables, expected an even number from 4 to %d, or 0 for a choice by size", o.WorkingSet, mostWorkingSet)
+		return o, fmt.Errorf("solver: a working set of %d variables, expected an even number from 4 to %d, or 0 for a choice by size",
+			o.WorkingSet, mostWorkingSet)
 	case o.MaxIterations < 0:
 		return o, fmt.Errorf("solver: at most %d iterations, expected a positive number, or 0 for 10 million or more", o.MaxIterations)
 	case o.Kernels != nil && o.Kernels.Panel < 1:
-		return o, fmt.Errorf("solver: a table of kernels with panels of %d rows, expected one of package asm", o.Kernels.Panel)
+		return o, fmt.Errorf("solver: a table of kernels with panels of %d rows, expected one of package asm",
+			o.Kernels.Panel)
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = defaultTolerance

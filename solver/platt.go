@@ -24,14 +24,17 @@ func (s Sigmoid) Probability(f float64) float64 {
 // by what Bayes' rule with a uniform prior makes of the counts. Newton's method with a line search; the problem is convex. Source: Platt (1999) in the form
 // of Lin, Lin and Weng, Machine Learning 68 (2007).
 //
-// Errors: no objects, another number of decision values than of signs, a value above 10¹⁴⁰, whose squares can't be summed, or NaN.
+// Errors: no objects, another number of decision values than of signs, a value above 10¹⁴⁰, whose
+// squares can't be summed, or NaN.
 func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
 	if len(decisions) != len(positive) || len(decisions) == 0 {
-		return Sigmoid{}, errUser("%d decision values for %d signs, expected one or more, and as many", len(decisions), len(positive))
+		return Sigmoid{}, errUser("%d decision values for %d signs, expected one or more, and as many",
+			len(decisions), len(positive))
 	}
 	for i, f := range decisions {
 		if !(math.Abs(f) <= mostDecision) {
-			return Sigmoid{}, errUser("decision value %v of object %d, expected one from %v to %v", f, i, -mostDecision, mostDecision)
+			return Sigmoid{}, errUser("decision value %v of object %d, expected one from %v to %v",
+				f, i, -mostDecision, mostDecision)
 		}
 	}
 	return fitSigmoid(decisions, positive), nil
@@ -40,7 +43,8 @@ func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
 // mostDecision bounds decision values so that no sum of their squares overflows.
 const mostDecision = 1e140
 
-// fitSigmoid is FitSigmoid of decision values that are in order, or, for none, what the counts of the signs say alone.
+// fitSigmoid is FitSigmoid of decision values that are in order, or, for none, what the counts of
+// the signs say alone.
 func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 	var count [2]float64
 	for _, p := range positive {
@@ -92,7 +96,7 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 		}
 		det := h11*h22 - h12*h12
 		da, db := -(h22*g1-h12*g2)/det, -(h11*g2-h12*g1)/det
-		if !(det > 0) { // many equal decision values, whose curvature along A rounding has eaten: B can say all that they do
+		if !(det > 0) { // of many equal decision values rounding loses the curvature along A, and B suffices
 			da, db = 0, -g2/h22
 		}
 		slope := g1*da + g2*db
@@ -114,9 +118,10 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 // sigmoidFolds is into how many parts the documents of a problem are divided for its sigmoid, as in LIBSVM.
 const sigmoidFolds = 5
 
-// sigmoid fits the probabilities of a problem to decision values for documents that the machines weren't trained on. A document that is held out stays in
-// the problem with a bound of 0, so that its score, and with it its decision value, comes out of the search like any other. A machine of ν-SVC without
-// a margin says nothing of it: its decision value is 0.
+// sigmoid fits the probabilities of a problem to decision values for documents that the machines
+// weren't trained on. A document that is held out stays in the problem with a bound of 0, so that
+// its score, and with it its decision value, comes out of the search like any other. A machine of
+// ν-SVC without a margin says nothing of it: its decision value is 0.
 func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid, error) {
 	signs := make([]int, len(p.docs))
 	for t, pos := range p.positive {

@@ -23,7 +23,8 @@ func (c *Classifier) Support() []int {
 	return slices.Compact(all)
 }
 
-// Predictor computes the decision values of all machines of a classifier at once. It may be used concurrently. The machines, which it keeps, must not be changed.
+// Predictor computes the decision values of all machines of a classifier at once. It may be used
+// concurrently. The machines, which it keeps, must not be changed.
 type Predictor struct {
 	c       *Classifier
 	k       *asm.Kernels
@@ -31,9 +32,10 @@ type Predictor struct {
 	at      [][]int32 // by machine: the columns of its support
 }
 
-// NewPredictor returns a predictor for kernel values in columns: columns[s] is the row of the matrix that column s is for, all different. They
-// hold at least what [Classifier.Support] returns, and may be that, or all documents in any order. k nil means asm.Best(); all give the same bits. A machine with
-// another number of coefficients than of support vectors is an error, too.
+// NewPredictor returns a predictor for kernel values in columns: columns[s] is the row of the
+// matrix that column s is for, all different. They hold at least what [Classifier.Support] returns,
+// and may be that, or all documents in any order. k nil means asm.Best(); all give the same bits. A
+// machine with another number of coefficients than of support vectors is an error, too.
 func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, error) {
 	if k == nil {
 		k = asm.Best()
@@ -54,7 +56,8 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 			continue
 		}
 		if len(m.Support) != len(m.Coef) {
-			return nil, errUser("machine %d has %d support vectors with %d coefficients, expected as many", i, len(m.Support), len(m.Coef))
+			return nil, errUser("machine %d has %d support vectors with %d coefficients, expected as many",
+				i, len(m.Support), len(m.Coef))
 		}
 		for _, row := range m.Support {
 			s, ok := where[row]
@@ -131,11 +134,14 @@ func transpose(dst []float32, rows [][]float32, columns int) {
 	}
 }
 
-// Decide returns the class that the scheme's rule finds from the decision values of an object: in one-vs-one the class with the most votes, the first of
-// several, where a machine votes for its first class above 0 and for the other otherwise; in one-vs-rest the class of the greatest value.
-// For separate labels there is no one class: see [Classifier.LabelsOf]. NaN is neither above 0 nor the greatest.
+// Decide returns the class that the scheme's rule finds from the decision values of an object: in
+// one-vs-one the class with the most votes, the first of several, where a machine votes for its
+// first class above 0 and for the other otherwise; in one-vs-rest the class of the greatest value.
+// For separate labels there is no one class: see [Classifier.LabelsOf]. NaN is neither above 0 nor
+// the greatest.
 //
-// It panics unless there is a decision value of each machine, and the machines are those of the scheme.
+// It panics unless there is a decision value of each machine, and the machines are those of the
+// scheme.
 func (c *Classifier) Decide(decisions []float64) int {
 	if err := c.fits(len(decisions)); err != nil {
 		panic(fmt.Sprintf("Classifier.Decide: %v", err))
@@ -172,8 +178,8 @@ func (c *Classifier) Decide(decisions []float64) int {
 	return best
 }
 
-// LabelsOf appends the labels whose decision values are above 0 to dst, in increasing order. It panics unless the scheme is [Labels] and there is a decision value of
-// each machine.
+// LabelsOf appends the labels whose decision values are above 0 to dst, in increasing order. It
+// panics unless the scheme is [Labels] and there is a decision value of each machine.
 func (c *Classifier) LabelsOf(dst []int, decisions []float64) []int {
 	if c.Scheme != Labels {
 		panic(fmt.Sprintf("Classifier.LabelsOf: scheme %s, expected %s", c.Scheme, Labels))

@@ -7,8 +7,8 @@ import (
 
 // A teller gathers what the problems of a run report and passes it on now and then.
 //
-// Its counts have a lock of their own, which nobody holds for long: a report that brings scores from a device first, or a caller who
-// takes time over one, keeps no other worker waiting.
+// Its counts have a lock of their own, which nobody holds for long: a report that brings scores
+// from a device first, or a caller who takes time over one, keeps no other worker waiting.
 type teller struct {
 	report  func(Progress)
 	telling sync.Mutex // held from gathering a report to its end; who finds it held leaves out a report
@@ -38,7 +38,8 @@ func (t *teller) pass(s *search) {
 	t.note(s, 0, func() func(*Progress) { return func(*Progress) {} })
 }
 
-// note takes over steps and the counts of the rows and reports, if it is time, after gathering the rest.
+// note takes over steps and the counts of the rows and reports, if it is time, after gathering the
+// rest.
 func (t *teller) note(s *search, steps int, gather func() (fill func(*Progress))) {
 	if t.report == nil || !t.count(s, steps) || !t.telling.TryLock() {
 		return

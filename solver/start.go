@@ -19,18 +19,21 @@ func startFrom(m *Machine) start {
 	return start{{m, 1}}
 }
 
-// checkStart checks a machine from which a search over a matrix of n documents is to begin; nil is none.
+// checkStart checks a machine from which a search over a matrix of n documents is to begin; nil is
+// none.
 func checkStart(m *Machine, n int) error {
 	if m == nil {
 		return nil
 	}
 	if len(m.Support) != len(m.Coef) {
-		return errUser("a start of %d support vectors with %d coefficients, expected as many", len(m.Support), len(m.Coef))
+		return errUser("a start of %d support vectors with %d coefficients, expected as many",
+			len(m.Support), len(m.Coef))
 	}
 	before := -1
 	for s, doc := range m.Support {
 		if doc <= before || doc >= n {
-			return errUser("a start with document %d behind document %d, expected one above it and below %d, the size of the matrix", doc, before, n)
+			return errUser("a start with document %d behind document %d, expected one above it and below %d",
+				doc, before, n)
 		}
 		if c := m.Coef[s]; math.IsNaN(c) || math.IsInf(c, 0) {
 			return errUser("a start with coefficient %v of document %d, expected a finite number", c, doc)

@@ -14,8 +14,9 @@ type Sums struct {
 	done  []int     // by machine: how many of its coefficients have been added
 }
 
-// NewSums returns room for the sums of width objects, at least one, and begins with the first. The columns of the predictor must be so ordered that those of each
-// machine's support increase, as those of [Classifier.Support] do.
+// NewSums returns room for the sums of width objects, at least one, and begins with the first. The
+// columns of the predictor must be so ordered that those of each machine's support increase, as
+// those of [Classifier.Support] do.
 func (p *Predictor) NewSums(width int) (*Sums, error) {
 	if width < 1 || width > math.MaxInt32 {
 		return nil, errUser("sums for %d objects, expected 1 to %d", width, math.MaxInt32)
@@ -52,8 +53,10 @@ func (s *Sums) Start() {
 
 func (s *Sums) of(machine int) []float64 { return s.sums[machine*s.width : (machine+1)*s.width] }
 
-// Add adds what some columns contribute: values[c*width+r] is K(x_r, column first+c). Every column comes once, in order: first is the column behind the last one of
-// the call before, 0 after [Sums.Start], or nothing is added and the error says so. So it is with values that aren't whole columns, or more than there are.
+// Add adds what some columns contribute: values[c*width+r] is K(x_r, column first+c). Every column
+// comes once, in order: first is the column behind the last one of the call before, 0 after
+// [Sums.Start], or nothing is added and the error says so. So it is with values that aren't whole
+// columns, or more than there are.
 func (s *Sums) Add(first int, values []float32) error {
 	columns := len(values) / s.width
 	switch {
@@ -78,9 +81,11 @@ func (s *Sums) Add(first int, values []float32) error {
 	return nil
 }
 
-// Result sets dst[i] to the decision value of machine i for object r, when all columns have been added: Σ Coef·K - Rho, summed in float64 in the order of the support, each
-// operation rounded by itself. A machine that is nil decides 0. It depends neither on the other objects nor on how the columns were divided. Errors: an object that isn't
-// there, dst of another length than there are machines, columns that haven't been added.
+// Result sets dst[i] to the decision value of machine i for object r, when all columns have been
+// added: Σ Coef·K - Rho, summed in float64 in the order of the support, each operation rounded by
+// itself. A machine that is nil decides 0. It depends neither on the other objects nor on how the
+// columns were divided. Errors: an object that isn't there, dst of another length than there are
+// machines, columns that haven't been added.
 func (s *Sums) Result(r int, dst []float64) error {
 	switch {
 	case r < 0 || r >= s.width:

@@ -44,7 +44,8 @@ type Near struct {
 // of classifiers trained by [Train], up to the tolerance. The problems of all parts run in parallel. It is best for documents of a class
 // to stand together, and in it those of a part.
 //
-// Errors: those of [Train], also for the documents that a part leaves, fewer than two parts, and a start that doesn't fit.
+// Errors: those of [Train], also for the documents that a part leaves, fewer than two parts, and a
+// start that doesn't fit.
 func (t *Trial) Validate(ctx context.Context, m Matrix, pars []Parameters, start []Near, opt Options) ([]*Validation, error) {
 	src, err := newSource(m)
 	if err != nil {
@@ -91,7 +92,8 @@ func (t *Trial) Validate(ctx context.Context, m Matrix, pars []Parameters, start
 	return v.out, nil
 }
 
-// fits checks that a start is from a validation of so many parts and problems of a scheme, over a matrix of n documents.
+// fits checks that a start is from a validation of so many parts and problems of a scheme, over a
+// matrix of n documents.
 func (s *Near) fits(scheme Scheme, parts, problems, n int) error {
 	if math.IsNaN(s.By) || math.IsInf(s.By, 0) {
 		return errUser("a start by %v times a validation, expected a finite number", s.By)
@@ -101,7 +103,8 @@ func (s *Near) fits(scheme Scheme, parts, problems, n int) error {
 	}
 	for f, c := range s.Of.Fits {
 		if c == nil || c.Scheme != scheme || len(c.Machines) != problems {
-			return errUser("a start from a validation of something else, expected %d machines (%s) without part %d", problems, scheme, f)
+			return errUser("a start from a validation of something else, expected %d machines (%s) without part %d",
+				problems, scheme, f)
 		}
 		for i, machine := range c.Machines {
 			if err := checkStart(machine, n); err != nil {

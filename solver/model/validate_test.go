@@ -111,14 +111,17 @@ func TestNoModel(t *testing.T) {
 	var none context.Context
 	path := filepath.Join(t.TempDir(), "model")
 	for what, call := range map[string]func() error{
-		"Write":       func() error { return tiny().Write(none, &strings.Builder{}) },
-		"Write to":    func() error { return tiny().Write(ctx, nil) },
-		"WriteLIBSVM": func() error { _, err := tiny().WriteLIBSVM(none, &strings.Builder{}, LIBSVMOptions{}); return err },
-		"Save":        func() error { return tiny().Save(none, path) },
-		"Read":        func() error { _, err := Read(none, strings.NewReader("")); return err },
-		"Read from":   func() error { _, err := Read(ctx, nil); return err },
-		"ReadLIBSVM":  func() error { _, err := ReadLIBSVM(ctx, nil, ""); return err },
-		"Load":        func() error { _, err := Load(none, path); return err },
+		"Write":    func() error { return tiny().Write(none, &strings.Builder{}) },
+		"Write to": func() error { return tiny().Write(ctx, nil) },
+		"WriteLIBSVM": func() error {
+			_, err := tiny().WriteLIBSVM(none, &strings.Builder{}, LIBSVMOptions{})
+			return err
+		},
+		"Save":       func() error { return tiny().Save(none, path) },
+		"Read":       func() error { _, err := Read(none, strings.NewReader("")); return err },
+		"Read from":  func() error { _, err := Read(ctx, nil); return err },
+		"ReadLIBSVM": func() error { _, err := ReadLIBSVM(ctx, nil, ""); return err },
+		"Load":       func() error { _, err := Load(none, path); return err },
 	} {
 		if err := call(); !errors.Is(err, errNothingGiven) {
 			t.Errorf("%s: error %v", what, err)

@@ -15,7 +15,8 @@ type mapped struct{ data []float32 }
 // mappedBytes is the memory that a mapped matrix of n documents takes.
 func mappedBytes(n int64) int64 { return 4*n*n + 8*n }
 
-// fill makes the matrix that of a kernel, and those that it returned before invalid: document i is order[i] of the engine.
+// fill makes the matrix that of a kernel, and those that it returned before invalid: document i is
+// order[i] of the engine.
 func (m *mapped) fill(ctx context.Context, c *engine.Cached, k engine.Kernel, order []int) (*solver.Dense, error) {
 	n := len(order)
 	if m.data == nil {

@@ -68,11 +68,13 @@ func TestProblemDoors(t *testing.T) {
 		{"class", "class 3", problem(func(c *sparse.Corpus) { c.Labels.IDs[4] = 3 }, Options{})},
 		{"negative class", "class -1", problem(func(c *sparse.Corpus) { c.Labels.IDs[4] = -1 }, Options{})},
 		{"class twice", "two classes of", problem(func(c *sparse.Corpus) { c.Classes[2] = c.Classes[0] }, Options{})},
-		{"vocabulary", "a vocabulary of 1 terms", problem(func(c *sparse.Corpus) { c.Vocabulary = []string{"one"} }, Options{})},
+		{"vocabulary", "a vocabulary of 1 terms",
+			problem(func(c *sparse.Corpus) { c.Vocabulary = []string{"one"} }, Options{})},
 		{"workers", "-1 workers", problem(as, Options{Workers: -1})},
 		{"memory", "MemoryBytes is -1", problem(as, Options{MemoryBytes: -1})},
 		{"held", "HeldBytes is -5", problem(as, Options{HeldBytes: -5})},
-		{"endlessly held", "HeldBytes is 9223372036854775807", problem(as, Options{MemoryBytes: 1 << 30, HeldBytes: math.MaxInt64})},
+		{"endlessly held", "HeldBytes is 9223372036854775807",
+			problem(as, Options{MemoryBytes: 1 << 30, HeldBytes: math.MaxInt64})},
 		{"cache", "CacheBytes is -1", problem(as, Options{CacheBytes: -1})},
 		{"place", "place 7", problem(as, Options{Place: 7})},
 		{"context", "a nil context", func() error {
@@ -108,8 +110,10 @@ func TestProblemDoors(t *testing.T) {
 		{"kernel of another embedding", "embed", train(Settings{Kernel: engine.MustParseKernel("linear")})},
 		{"folds", "-1 folds", func() error { _, err := p.CrossValidate(t.Context(), Settings{}, -1, 1); return err }},
 		{"nil context", "a nil context", func() error { _, _, err := p.Train(none, Settings{}); return err }},
-		{"nil context to validate", "a nil context", func() error { _, err := p.CrossValidate(none, Settings{}, 3, 1); return err }},
-		{"nil context to search", "a nil context", func() error { _, err := p.Search(none, Settings{}, Grid{}, nil); return err }},
+		{"nil context to validate", "a nil context",
+			func() error { _, err := p.CrossValidate(none, Settings{}, 3, 1); return err }},
+		{"nil context to search", "a nil context",
+			func() error { _, err := p.Search(none, Settings{}, Grid{}, nil); return err }},
 		{"nil context to build", "a nil context", func() error { return p.Build(none) }},
 		{"nil kernel", "kernel 1 of the grid is nil", search(Grid{Kernels: []engine.Kernel{k, nil}})},
 		{"folds of a grid", "-2 folds", search(Grid{Folds: -2})},
@@ -123,7 +127,8 @@ func TestProblemDoors(t *testing.T) {
 			_, err := SearchProblems(t.Context(), Settings{}, Grid{}, func(sparse.Embedding) (*Problem, error) { return nil, nil }, nil)
 			return err
 		}},
-		{"no function", "no function that makes problems", func() error { _, err := SearchProblems(t.Context(), Settings{}, Grid{}, nil, nil); return err }},
+		{"no function", "no function that makes problems",
+			func() error { _, err := SearchProblems(t.Context(), Settings{}, Grid{}, nil, nil); return err }},
 		{"search of nothing", "expected at least one", func() error {
 			_, err := SearchCorpus(t.Context(), nil, Settings{}, Grid{}, Options{}, nil)
 			return err
@@ -181,13 +186,17 @@ func TestPredictDoors(t *testing.T) {
 			own.Coef = own.Coef[1:]
 			m.Classifier.Machines[1] = &own
 		})},
-		{"machines", "2 machines (one-vs-one) for 3 classes", spoilt(func(m *model.Model) { m.Classifier.Machines = m.Classifier.Machines[1:] })},
+		{"machines", "2 machines (one-vs-one) for 3 classes",
+			spoilt(func(m *model.Model) { m.Classifier.Machines = m.Classifier.Machines[1:] })},
 		{"workers", "-1 workers", ready(m, PredictOptions{Workers: -1})},
 		{"memory", "MemoryBytes is -1", ready(m, PredictOptions{MemoryBytes: -1})},
-		{"held", "HeldBytes is -1", func() error { _, err := p.Holding(-1).Predict(t.Context(), c.Documents); return err }},
+		{"held", "HeldBytes is -1",
+			func() error { _, err := p.Holding(-1).Predict(t.Context(), c.Documents); return err }},
 		{"instruction set", "avx9", ready(m, PredictOptions{ISA: "avx9"})},
-		{"nil context", "a nil context", func() error { _, err := NewPredictorContext(none, m, PredictOptions{}); return err }},
-		{"nil context to predict", "a nil context", func() error { _, err := p.Predict(none, c.Documents); return err }},
+		{"nil context", "a nil context",
+			func() error { _, err := NewPredictorContext(none, m, PredictOptions{}); return err }},
+		{"nil context to predict", "a nil context",
+			func() error { _, err := p.Predict(none, c.Documents); return err }},
 		{"no documents", "no documents to predict", func() error { _, err := p.Predict(t.Context(), nil); return err }},
 		{"no offsets", "documents to predict: ", bad(func(docs *sparse.CSR) { docs.Offsets = nil })},
 		{"offsets", "documents to predict: ", bad(func(docs *sparse.CSR) { docs.Offsets[3] = 1 << 50 })},
@@ -232,17 +241,21 @@ func TestScoreDoors(t *testing.T) {
 		{"class twice", `two classes are called "a"`, classes([]string{"a", "a", "b"}, []int{2, 2}, c)},
 		{"documents", "predictions for 3 documents, labels of 2", classes(c.Classes, []int{0, 1, 0}, c)},
 		{"no truth", "without a corpus", classes(c.Classes, []int{0, 1}, nil)},
-		{"offsets", "labels", classes(c.Classes, []int{0, 1}, with(sparse.Labels{Offsets: []int64{0, 5, 2}, IDs: []int32{0, 1}}))},
-		{"label of the truth", "class 2", classes(c.Classes, []int{0, 1}, with(sparse.Labels{Offsets: []int64{0, 1, 2}, IDs: []int32{0, 2}}))},
+		{"offsets", "labels",
+			classes(c.Classes, []int{0, 1}, with(sparse.Labels{Offsets: []int64{0, 5, 2}, IDs: []int32{0, 1}}))},
+		{"label of the truth", "class 2",
+			classes(c.Classes, []int{0, 1}, with(sparse.Labels{Offsets: []int64{0, 1, 2}, IDs: []int32{0, 2}}))},
 		{"label", "label 2 predicted for document 0", labels([][]int{{0, 2}, nil}, c)},
 		{"negative label", "label -1 predicted for document 0", labels([][]int{{-1}, nil}, c)},
 		{"label twice", "label 1 predicted for document 1 behind label 1", labels([][]int{nil, {1, 1}}, c)},
 		{"labels without truth", "without a corpus", labels(nil, nil)},
 		{"values", "predictions for 1 documents, labels of 2", values([]float64{1}, c)},
 		{"values without truth", "without a corpus", values(nil, nil)},
-		{"a label that is NaN", `label "NaN"`, values([]float64{1, 2}, &sparse.Corpus{Classes: []string{"1", "NaN"}, Labels: c.Labels})},
+		{"a label that is NaN", `label "NaN"`,
+			values([]float64{1, 2}, &sparse.Corpus{Classes: []string{"1", "NaN"}, Labels: c.Labels})},
 		{"no model", "without a model", func() error { _, err := (&Prediction{}).Score(nil, c); return err }},
-		{"no corpus", "without a model or a corpus", func() error { _, err := (&Prediction{}).Score(&model.Model{Type: model.OneClass}, nil); return err }},
+		{"no corpus", "without a model or a corpus",
+			func() error { _, err := (&Prediction{}).Score(&model.Model{Type: model.OneClass}, nil); return err }},
 	})
 	// Two classes of the truth of one name are one.
 	s, err := ScoreLabels([]string{"a"}, [][]int{{0}}, &sparse.Corpus{Classes: []string{"a", "a"}, Labels: sparse.Labels{Offsets: []int64{0, 2}, IDs: []int32{0, 1}}})
@@ -251,7 +264,8 @@ func TestScoreDoors(t *testing.T) {
 	}
 }
 
-// Whatever a Progress function panics at, the call comes back with that as its error, and what comes after goes well.
+// Whatever a Progress function panics at, the call comes back with that as its error, and what
+// comes after goes well.
 func TestProgressPanics(t *testing.T) {
 	own := errors.New("the caller's own")
 	c := sixty(t)
@@ -290,7 +304,10 @@ func TestProgressPanics(t *testing.T) {
 	for what, call := range map[string]func() error{
 		"training":   func() error { _, _, err := p.Train(t.Context(), Settings{C: 3}); return err },
 		"validating": func() error { _, err := p.CrossValidate(t.Context(), Settings{}, 3, 1); return err },
-		"searching":  func() error { _, err := p.Search(t.Context(), Settings{}, Grid{C: []float64{1, 2}}, nil); return err },
+		"searching": func() error {
+			_, err := p.Search(t.Context(), Settings{}, Grid{C: []float64{1, 2}}, nil)
+			return err
+		},
 		"predicting": func() error { _, err := q.Predict(t.Context(), c.Documents); return err },
 	} {
 		stage = what

@@ -41,8 +41,8 @@ type Options struct {
 	// Store keeps tiles from run to run, where the whole matrix fits into memory. Default: nowhere.
 	Store *tiles.Store
 
-	// Progress is told how far the work is, at least once a second, never concurrently. If it panics, the work ends with a *tiles.PanicError. Default:
-	// nobody is told.
+	// Progress is told how far the work is, at least once a second, never concurrently. If it
+	// panics, the work ends with a *tiles.PanicError. Default: nobody is told.
 	Progress func(Progress)
 }
 

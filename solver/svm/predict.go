@@ -51,8 +51,10 @@ type Predictor struct {
 	closed *atomic.Bool // shared by all that Holding makes
 }
 
-// NewPredictor makes a model ready: it embeds the support vectors and makes the engine on them. Errors: a model that [model.Model.Validate] refuses, a kernel that can't be computed
-// from documents, such as a precomputed one, more memory than was allowed, options out of range, those of the device.
+// NewPredictor makes a model ready: it embeds the support vectors and makes the engine on them.
+// Errors: a model that [model.Model.Validate] refuses, a kernel that can't be computed from
+// documents, such as a precomputed one, more memory than was allowed, options out of range, those
+// of the device.
 func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
 	return NewPredictorContext(context.Background(), m, opt)
 }
@@ -114,8 +116,9 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	return p, nil
 }
 
-// Close gives back what a device holds. A predictor without one needs no closing. No prediction may be under way, and those that begin afterwards come back with an error, as do
-// those of predictors that [Predictor.Holding] made of it. Closing it again does nothing.
+// Close gives back what a device holds. A predictor without one needs no closing. No prediction may
+// be under way, and those that begin afterwards come back with an error, as do those of predictors
+// that [Predictor.Holding] made of it. Closing it again does nothing.
 func (p *Predictor) Close() error {
 	if p.closed.Swap(true) || p.e == nil {
 		return nil
@@ -156,9 +159,10 @@ type Prediction struct {
 // chunkDocuments is how many documents a worker embeds and predicts at a time: a few panels, few enough for workers to end together.
 const chunkDocuments = 256
 
-// Predict predicts documents, whose terms are numbered as in the training corpus; terms beyond that are left out. Values have the same bits from any number of
-// workers. Errors: documents that [sparse.CSR.Validate] refuses, values that the embedding refuses, more memory than was allowed, a predictor that is closed, the end of ctx,
-// within a second.
+// Predict predicts documents, whose terms are numbered as in the training corpus; terms beyond that
+// are left out. Values have the same bits from any number of workers. Errors: documents that
+// [sparse.CSR.Validate] refuses, values that the embedding refuses, more memory than was allowed, a
+// predictor that is closed, the end of ctx, within a second.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction, error) {
 	if err := given(ctx); err != nil {
 		return nil, err

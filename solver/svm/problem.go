@@ -40,8 +40,9 @@ type corpus struct {
 // NewProblem embeds a corpus and makes the engine for it. Nothing of the matrix is computed yet. The corpus isn't changed or kept: a caller who
 // lets go of it gives its memory back.
 //
-// Errors: a corpus without documents, or one that [sparse.Corpus.Validate] refuses, two classes of one name, options out of range, what the embedding refuses, more memory
-// than was allowed, the end of ctx.
+// Errors: a corpus without documents, or one that [sparse.Corpus.Validate] refuses, two classes of
+// one name, options out of range, what the embedding refuses, more memory than was allowed, the end
+// of ctx.
 func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
 	if err := given(ctx); err != nil {
 		return nil, err

@@ -62,8 +62,8 @@ func (r *relay) start(ctx context.Context, f func(Progress)) (context.Context, *
 // ticker reports a count that many goroutines add to.
 type ticker struct{ done *tiles.Reporter }
 
-// startTicker begins to report to f, every 100 ms, until finish is called. A nil f costs nothing but the counting. The context that it returns ends when finish is
-// called, or where f panics.
+// startTicker begins to report to f, every 100 ms, until finish is called. A nil f costs nothing
+// but the counting. The context that it returns ends when finish is called, or where f panics.
 func startTicker(ctx context.Context, f func(Progress), stage string, total int64) (context.Context, *ticker) {
 	return newTicker(ctx, f, func(done int64) Progress {
 		return Progress{Stage: stage, Done: done, Total: total, HitRate: math.NaN()}
@@ -79,5 +79,6 @@ func newTicker(ctx context.Context, f func(Progress), state func(done int64) Pro
 	return ctx, &ticker{r}
 }
 
-// finish reports for the last time. Where reporting panicked, that becomes the error of what was reported.
+// finish reports for the last time. Where reporting panicked, that becomes the error of what was
+// reported.
 func (t *ticker) finish(err *error) { t.done.Finish(err) }

@@ -50,7 +50,8 @@ func ScoreClasses(classes []string, predicted []int, truth *sparse.Corpus) (*Sco
 	}
 	for i, given := range predicted {
 		if given < -1 || given >= len(classes) {
-			return nil, fmt.Errorf("svm: class %d predicted for document %d, expected 0 to %d, or -1 to leave it out", given, i, len(classes)-1)
+			return nil, fmt.Errorf("svm: class %d predicted for document %d, expected 0 to %d, or -1 to leave it out",
+				given, i, len(classes)-1)
 		}
 	}
 	k := len(t.s.Classes)
@@ -88,7 +89,8 @@ func ScoreLabels(classes []string, predicted [][]int, truth *sparse.Corpus) (*Sc
 		before := -1
 		for _, c := range given {
 			if c <= before || c >= len(classes) {
-				return nil, fmt.Errorf("svm: label %d predicted for document %d behind label %d, expected one above it and below %d", c, i, before, len(classes))
+				return nil, fmt.Errorf("svm: label %d predicted for document %d behind label %d, expected one above it and below %d",
+					c, i, before, len(classes))
 			}
 			before = c
 		}
@@ -136,7 +138,8 @@ func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 		}
 		target, err := strconv.ParseFloat(t.s.Classes[own[0]].Name, 64)
 		if err != nil || math.IsNaN(target) || math.IsInf(target, 0) {
-			return nil, fmt.Errorf("svm: label %q of document %d of %s, expected a finite number: the model estimates numbers", t.s.Classes[own[0]].Name, i+1, truth.Source)
+			return nil, fmt.Errorf("svm: label %q of document %d of %s, expected a finite number: the model estimates numbers",
+				t.s.Classes[own[0]].Name, i+1, truth.Source)
 		}
 		s.Documents++
 		d := v - target

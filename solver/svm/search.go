@@ -156,7 +156,8 @@ type searching struct {
 	left   int   // kernels that are not done
 }
 
-// mostCells is the greatest number of combinations of what the solver knows: the coefficients of all are kept at a time.
+// mostCells is the greatest number of combinations of what the solver knows: the coefficients of
+// all are kept at a time.
 const mostCells = 1 << 20
 
 // cells lists the combinations of what the solver knows.
@@ -183,7 +184,8 @@ func (g *Grid) cells(s *Settings) ([]cell, error) {
 		return nil, err
 	}
 	if n := max(len(nus), len(epsilons)); n > mostCells/len(cs) { // no type has both
-		return nil, fmt.Errorf("svm: %d times %d values of a grid, expected at most %d combinations", n, len(cs), mostCells)
+		return nil, fmt.Errorf("svm: %d times %d values of a grid, expected at most %d combinations",
+			n, len(cs), mostCells)
 	}
 	var cells []cell
 	for _, nu := range nus {
