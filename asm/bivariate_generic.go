@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/asm/internal/coeff"
+	"github.com/gramengine/gram/asm/internal/layout"
 )
 
 // What the probability of a wedge takes of one of its two sides, a number h from [BivariateLeast] to [BivariateMost], is [BivariateNumbers] numbers, in this order:
@@ -17,29 +18,11 @@ import (
 // with the upper tail N of the normal distribution. A row has one set; the columns' sets stand in groups of [BivariateGroup] columns: number i of column j is
 // cols[(j/BivariateGroup·BivariateNumbers + i)·BivariateGroup + j%BivariateGroup].
 const (
-	BivariateTerms   = 12
-	BivariateNumbers = bivariateQ + BivariateTerms
-	BivariateGroup   = 8
+	BivariateTerms   = layout.BivariateTerms
+	BivariateNumbers = layout.BivariateNumbers
+	BivariateGroup   = layout.BivariateGroup
 	BivariateLeast   = 0x1p-30 // what is shorter is as good as this: the result changes by less than the sum of both
 	BivariateMost    = 12.5    // from here on the result is what is added and nothing else: erfc(h/√2) is below 2⁻¹¹⁶
-
-	bivariateHalf  = 1 // places
-	bivariatePlus  = 2
-	bivariateMills = 3
-	bivariateW     = 4
-	bivariateT     = 5
-	bivariateShift = 6
-	bivariateQ     = 7
-)
-
-const (
-	bivariateFloor = 0x1p-60  // of c, so that squares of h c and of √c h stay normal numbers: an angle of 2⁻²⁹
-	bivariateRoot  = 0x1p-126 // of c(2-c): at c = 2 its root is divided by
-	bivariateRight = 0x1p-24  // what the cotangent of a right angle may be
-
-	// Where m² is above it, exp(-m²/2) is taken for 0: results below the normal numbers would cost three times the time of others. It is below BivariateMost², so that rounding
-	// can't make anything of a side at that limit.
-	bivariateNothing = 156.2
 )
 
 // bivariateTailGeneric is the probability that two standard normal variables with correlation 1-c exceed h and k[j], twice,
@@ -67,14 +50,14 @@ func bivariateTailGeneric(dst, c, row, cols []float32) {
 		for i := range set {
 			set[i] = group[i*BivariateGroup+j%BivariateGroup]
 		}
-		v = max(v, bivariateFloor)
+		v = max(v, layout.BivariateFloor)
 		k := set[0]
 		d := k - h
-		square := max(v*(2-v), bivariateRoot)
+		square := max(v*(2-v), layout.BivariateRoot)
 		hk := float32(h * k)
 		far := float32(d*d) + float32(float32(hk+hk)*v)
 		var e float32
-		if quotient := far / square; quotient < bivariateNothing {
+		if quotient := far / square; quotient < layout.BivariateNothing {
 			e = exp32(-0.5 * quotient)
 		}
 		side, root := sqrt32(far), sqrt32(square)
@@ -87,13 +70,13 @@ func bivariateTailGeneric(dst, c, row, cols []float32) {
 // bivariateSide is one side's part, for p = h a s.
 func bivariateSide(set *[BivariateNumbers]float32, p, side, root, e float32) float32 {
 	size, opposite := float32(math.Abs(float64(p))), set[0]*root
-	y := opposite / (float32(set[bivariateW]*opposite) + float32(set[bivariateT]*(side+size)))
-	t := (y + y) + set[bivariateShift]
+	y := opposite / (float32(set[layout.BivariateW]*opposite) + float32(set[layout.BivariateT]*(side+size)))
+	t := (y + y) + set[layout.BivariateShift]
 	tt := float32(t * t)
-	even, odd := set[bivariateQ+BivariateTerms-2], set[bivariateQ+BivariateTerms-1]
+	even, odd := set[layout.BivariateQ+BivariateTerms-2], set[layout.BivariateQ+BivariateTerms-1]
 	for i := BivariateTerms - 4; i >= 0; i -= 2 {
-		even = float32(even*tt) + set[bivariateQ+i]
-		odd = float32(odd*tt) + set[bivariateQ+i+1]
+		even = float32(even*tt) + set[layout.BivariateQ+i]
+		odd = float32(odd*tt) + set[layout.BivariateQ+i+1]
 	}
 	q := float32(odd*t) + even
 
@@ -110,13 +93,13 @@ func bivariateSide(set *[BivariateNumbers]float32, p, side, root, e float32) flo
 	odd = float32(odd*uu) + coeff.Mills1
 	mills := float32(odd*u) + even
 
-	half := set[bivariateHalf]
-	part := e * (float32(y*q) - float32(float32(set[bivariateMills]*r)*mills))
-	if !(size > bivariateRight*opposite) {
+	half := set[layout.BivariateHalf]
+	part := e * (float32(y*q) - float32(float32(set[layout.BivariateMills]*r)*mills))
+	if !(size > layout.BivariateRight*opposite) {
 		part = half
 	}
 	if p < 0 {
 		part = (half + half) - part
 	}
-	return part + set[bivariatePlus]
+	return part + set[layout.BivariatePlus]
 }

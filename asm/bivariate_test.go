@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gramengine/gram/asm/internal/layout"
 )
 
 // randomSet writes a side of random numbers, of the size that those of a probability have, to every stride-th place of dst.
@@ -13,11 +15,11 @@ func randomSet(r *rand.Rand, dst []float32, stride int, h float32) {
 		dst[i*stride] = float32(r.NormFloat64() / 4)
 	}
 	dst[0] = h
-	dst[bivariateHalf*stride] = r.Float32() / 2
-	dst[bivariateMills*stride] = r.Float32()
+	dst[layout.BivariateHalf*stride] = r.Float32() / 2
+	dst[layout.BivariateMills*stride] = r.Float32()
 	lambda := 0.4 + 2*r.Float32()
-	dst[bivariateW*stride], dst[bivariateT*stride] = 1-lambda, lambda
-	dst[bivariateShift*stride] = -1 - r.Float32()/4
+	dst[layout.BivariateW*stride], dst[layout.BivariateT*stride] = 1-lambda, lambda
+	dst[layout.BivariateShift*stride] = -1 - r.Float32()/4
 }
 
 // wantBivariateSide is a side's part by the stated formula in float64, and the tolerance. a, a quotient of a sum of parts that are so large together, is good to 4 units
@@ -28,33 +30,33 @@ func wantBivariateSide(set []float32, a, parts, m2 float64) (part, tol float64) 
 	at := func(i int) float64 { return float64(set[i]) }
 	h, z := at(0), at(0)*math.Abs(a)
 	w := h / (math.Sqrt(m2) + z)
-	below := at(bivariateW)*w + at(bivariateT)
+	below := at(layout.BivariateW)*w + at(layout.BivariateT)
 	y := w / below
-	dy := unit * y * (5 + (9+4*parts*w)*(math.Abs(at(bivariateW))*w+at(bivariateT))/below)
-	t := 2*y + at(bivariateShift)
-	dt := 2*dy + unit*(2*y-at(bivariateShift)+math.Abs(t))
+	dy := unit * y * (5 + (9+4*parts*w)*(math.Abs(at(layout.BivariateW))*w+at(layout.BivariateT))/below)
+	t := 2*y + at(layout.BivariateShift)
+	dt := 2*dy + unit*(2*y-at(layout.BivariateShift)+math.Abs(t))
 	var q, dq float64
 	power, before := 1.0, 0.0
 	for i := range BivariateTerms {
-		v := at(bivariateQ + i)
+		v := at(layout.BivariateQ + i)
 		q += v * power
 		dq += math.Abs(v) * (float64(2*i+4)*unit*math.Abs(power) + dt*float64(i)*math.Abs(before))
 		power, before = power*t, power
 	}
-	mills := at(bivariateMills) * 0.5 * math.Exp(z*z/2) * math.Erfc(z/math.Sqrt2)
+	mills := at(layout.BivariateMills) * 0.5 * math.Exp(z*z/2) * math.Erfc(z/math.Sqrt2)
 	if z > 30 {
-		mills = at(bivariateMills) / (z * math.Sqrt(2*math.Pi)) * (1 - 1/(z*z))
+		mills = at(layout.BivariateMills) / (z * math.Sqrt(2*math.Pi)) * (1 - 1/(z*z))
 	}
 	var e float64
-	if m2 < bivariateNothing {
+	if m2 < layout.BivariateNothing {
 		e = math.Exp(-m2 / 2)
 	}
 	part = e * (y*q - mills)
 	tol = e * (y*dq + dy*math.Abs(q) + unit*(2*y*math.Abs(q)+14*mills+(8+4*m2)*math.Abs(y*q-mills)))
 	if a < 0 {
-		part = 2*at(bivariateHalf) - part
+		part = 2*at(layout.BivariateHalf) - part
 	}
-	return part + at(bivariatePlus), tol + unit*(2*at(bivariateHalf)+math.Abs(part)+math.Abs(at(bivariatePlus)))
+	return part + at(layout.BivariatePlus), tol + unit*(2*at(layout.BivariateHalf)+math.Abs(part)+math.Abs(at(layout.BivariatePlus)))
 }
 
 func TestBivariateTail(t *testing.T) {
@@ -81,7 +83,7 @@ func TestBivariateTail(t *testing.T) {
 				s := math.Sqrt(c * (2 - c))
 				a, b := ((y-x)+x*c)/(x*s), ((x-y)+y*c)/(y*s)
 				m2 := ((x-y)*(x-y) + 2*x*y*c) / (s * s)
-				if math.Abs(m2-bivariateNothing) < 0.01 {
+				if math.Abs(m2-layout.BivariateNothing) < 0.01 {
 					continue // rounding may take it for nothing
 				}
 				first, tol1 := wantBivariateSide(row, a, (math.Abs(y-x)+x*c)/(x*s), m2)
@@ -122,7 +124,7 @@ func TestBivariateTailElementwise(t *testing.T) {
 		c[5] = 0
 		whole := make([]float32, most)
 		k.BivariateTail(whole, c, row, cols)
-		if want := max(2*(row[bivariateHalf]+row[bivariatePlus]), 0); whole[5] != want {
+		if want := max(2*(row[layout.BivariateHalf]+row[layout.BivariatePlus]), 0); whole[5] != want {
 			t.Errorf("c = 0 with itself: found %v, expected %v", whole[5], want)
 		}
 		alone := make([]float32, BivariateGroup*BivariateNumbers)

@@ -443,3 +443,3541 @@ nextSingle:
 done:
 	VZEROUPPER
 	RET
+
+// func panelChiSquareAVX2(out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
+// Requires: AVX
+TEXT ·panelChiSquareAVX2(SB), NOSPLIT, $0-144
+	MOVQ  out_base+0(FP), AX
+	MOVQ  panel_base+24(FP), CX
+	MOVQ  start_base+48(FP), DX
+	MOVQ  doc_base+72(FP), BX
+	MOVQ  doc_len+80(FP), SI
+	MOVQ  offset_base+96(FP), DI
+	MOVQ  value_base+120(FP), R8
+	MOVQ  (DX), R9
+	LEAQ  (DI)(R9*2), DI
+	LEAQ  (R8)(R9*4), R8
+	TESTQ SI, SI
+	JZ    done
+
+single:
+	MOVQ   8(DX), R11
+	MOVQ   R11, R10
+	SUBQ   R9, R10
+	MOVQ   R11, R9
+	TESTQ  R10, R10
+	JZ     nextSingle
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	LEAQ   (DI)(R10*2), DI
+	LEAQ   (R8)(R10*4), R8
+	NEGQ   R10
+	ADDQ   $0x04, R10
+	JG     value2begin
+
+four1:
+	MOVQ           -8(DI)(R10*2), R11
+	VBROADCASTF128 -16(R8)(R10*4), Y9
+	MOVWLZX        R11, R12
+	SHRQ           $0x10, R11
+	VPERMILPS      $0x00, Y9, Y0
+	VMOVUPS        (CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y1, Y1
+	VMOVUPS        32(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y2, Y2
+	VMOVUPS        64(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y3, Y3
+	VMOVUPS        96(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y4, Y4
+	VMOVUPS        128(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y5, Y5
+	VMOVUPS        160(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y6, Y6
+	VMOVUPS        192(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y7, Y7
+	VMOVUPS        224(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y0
+	VDIVPS         Y0, Y11, Y0
+	VADDPS         Y0, Y8, Y8
+	MOVWLZX        R11, R12
+	SHRQ           $0x10, R11
+	VPERMILPS      $0x55, Y9, Y0
+	VMOVUPS        (CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y1, Y1
+	VMOVUPS        32(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y2, Y2
+	VMOVUPS        64(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y3, Y3
+	VMOVUPS        96(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y4, Y4
+	VMOVUPS        128(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y5, Y5
+	VMOVUPS        160(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y6, Y6
+	VMOVUPS        192(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y7, Y7
+	VMOVUPS        224(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y0
+	VDIVPS         Y0, Y11, Y0
+	VADDPS         Y0, Y8, Y8
+	MOVWLZX        R11, R12
+	SHRQ           $0x10, R11
+	VPERMILPS      $0xaa, Y9, Y0
+	VMOVUPS        (CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y1, Y1
+	VMOVUPS        32(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y2, Y2
+	VMOVUPS        64(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y3, Y3
+	VMOVUPS        96(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y4, Y4
+	VMOVUPS        128(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y5, Y5
+	VMOVUPS        160(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y6, Y6
+	VMOVUPS        192(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VADDPS         Y10, Y7, Y7
+	VMOVUPS        224(CX)(R12*4), Y10
+	VADDPS         Y10, Y10, Y11
+	VMULPS         Y11, Y0, Y11
+	VADDPS         Y0, Y10, Y0
+	VDIVPS         Y0, Y11, Y0
+	VADDPS         Y0, Y8, Y8
+	VPERMILPS      $0xff, Y9, Y0
+	VMOVUPS        (CX)(R11*4), Y9
+	VADDPS         Y9, Y9, Y10
+	VMULPS         Y10, Y0, Y10
+	VADDPS         Y0, Y9, Y9
+	VDIVPS         Y9, Y10, Y9
+	VADDPS         Y9, Y1, Y1
+	VMOVUPS        32(CX)(R11*4), Y9
+	VADDPS         Y9, Y9, Y10
+	VMULPS         Y10, Y0, Y10
+	VADDPS         Y0, Y9, Y9
+	VDIVPS         Y9, Y10, Y9
+	VADDPS         Y9, Y2, Y2
+	VMOVUPS        64(CX)(R11*4), Y9
+	VADDPS         Y9, Y9, Y10
+	VMULPS         Y10, Y0, Y10
+	VADDPS         Y0, Y9, Y9
+	VDIVPS         Y9, Y10, Y9
+	VADDPS         Y9, Y3, Y3
+	VMOVUPS        96(CX)(R11*4), Y9
+	VADDPS         Y9, Y9, Y10
+	VMULPS         Y10, Y0, Y10
+	VADDPS         Y0, Y9, Y9
+	VDIVPS         Y9, Y10, Y9
+	VADDPS         Y9, Y4, Y4
+	VMOVUPS        128(CX)(R11*4), Y9
+	VADDPS         Y9, Y9, Y10
+	VMULPS         Y10, Y0, Y10
+	VADDPS         Y0, Y9, Y9
+	VDIVPS         Y9, Y10, Y9
+	VADDPS         Y9, Y5, Y5
+	VMOVUPS        160(CX)(R11*4), Y9
+	VADDPS         Y9, Y9, Y10
+	VMULPS         Y10, Y0, Y10
+	VADDPS         Y0, Y9, Y9
+	VDIVPS         Y9, Y10, Y9
+	VADDPS         Y9, Y6, Y6
+	VMOVUPS        192(CX)(R11*4), Y9
+	VADDPS         Y9, Y9, Y10
+	VMULPS         Y10, Y0, Y10
+	VADDPS         Y0, Y9, Y9
+	VDIVPS         Y9, Y10, Y9
+	VADDPS         Y9, Y7, Y7
+	VMOVUPS        224(CX)(R11*4), Y9
+	VADDPS         Y9, Y9, Y10
+	VMULPS         Y10, Y0, Y10
+	VADDPS         Y0, Y9, Y0
+	VDIVPS         Y0, Y10, Y0
+	VADDPS         Y0, Y8, Y8
+	ADDQ           $0x04, R10
+	JLE            four1
+
+value2begin:
+	SUBQ $0x04, R10
+	JZ   through3
+
+value2:
+	MOVWQZX      (DI)(R10*2), R11
+	VBROADCASTSS (R8)(R10*4), Y0
+	VMOVUPS      (CX)(R11*4), Y9
+	VADDPS       Y9, Y9, Y10
+	VMULPS       Y10, Y0, Y10
+	VADDPS       Y0, Y9, Y9
+	VDIVPS       Y9, Y10, Y9
+	VADDPS       Y9, Y1, Y1
+	VMOVUPS      32(CX)(R11*4), Y9
+	VADDPS       Y9, Y9, Y10
+	VMULPS       Y10, Y0, Y10
+	VADDPS       Y0, Y9, Y9
+	VDIVPS       Y9, Y10, Y9
+	VADDPS       Y9, Y2, Y2
+	VMOVUPS      64(CX)(R11*4), Y9
+	VADDPS       Y9, Y9, Y10
+	VMULPS       Y10, Y0, Y10
+	VADDPS       Y0, Y9, Y9
+	VDIVPS       Y9, Y10, Y9
+	VADDPS       Y9, Y3, Y3
+	VMOVUPS      96(CX)(R11*4), Y9
+	VADDPS       Y9, Y9, Y10
+	VMULPS       Y10, Y0, Y10
+	VADDPS       Y0, Y9, Y9
+	VDIVPS       Y9, Y10, Y9
+	VADDPS       Y9, Y4, Y4
+	VMOVUPS      128(CX)(R11*4), Y9
+	VADDPS       Y9, Y9, Y10
+	VMULPS       Y10, Y0, Y10
+	VADDPS       Y0, Y9, Y9
+	VDIVPS       Y9, Y10, Y9
+	VADDPS       Y9, Y5, Y5
+	VMOVUPS      160(CX)(R11*4), Y9
+	VADDPS       Y9, Y9, Y10
+	VMULPS       Y10, Y0, Y10
+	VADDPS       Y0, Y9, Y9
+	VDIVPS       Y9, Y10, Y9
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      192(CX)(R11*4), Y9
+	VADDPS       Y9, Y9, Y10
+	VMULPS       Y10, Y0, Y10
+	VADDPS       Y0, Y9, Y9
+	VDIVPS       Y9, Y10, Y9
+	VADDPS       Y9, Y7, Y7
+	VMOVUPS      224(CX)(R11*4), Y9
+	VADDPS       Y9, Y9, Y10
+	VMULPS       Y10, Y0, Y10
+	VADDPS       Y0, Y9, Y0
+	VDIVPS       Y0, Y10, Y0
+	VADDPS       Y0, Y8, Y8
+	INCQ         R10
+	JNZ          value2
+
+through3:
+	MOVBQZX (BX), R10
+	SHLQ    $0x08, R10
+	ADDQ    AX, R10
+	VADDPS  (R10), Y1, Y1
+	VMOVUPS Y1, (R10)
+	VADDPS  32(R10), Y2, Y2
+	VMOVUPS Y2, 32(R10)
+	VADDPS  64(R10), Y3, Y3
+	VMOVUPS Y3, 64(R10)
+	VADDPS  96(R10), Y4, Y4
+	VMOVUPS Y4, 96(R10)
+	VADDPS  128(R10), Y5, Y5
+	VMOVUPS Y5, 128(R10)
+	VADDPS  160(R10), Y6, Y6
+	VMOVUPS Y6, 160(R10)
+	VADDPS  192(R10), Y7, Y7
+	VMOVUPS Y7, 192(R10)
+	VADDPS  224(R10), Y8, Y8
+	VMOVUPS Y8, 224(R10)
+
+nextSingle:
+	ADDQ $0x08, DX
+	ADDQ $0x01, BX
+	DECQ SI
+	JNZ  single
+
+done:
+	VZEROUPPER
+	RET
+
+// func chiSquareTermsAVX2(dst []float32, y []float32, x float32)
+// Requires: AVX
+TEXT ·chiSquareTermsAVX2(SB), NOSPLIT, $0-52
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         y_base+24(FP), DX
+	VBROADCASTSS x+48(FP), Y0
+	XORQ         BX, BX
+
+block1:
+	CMPQ    CX, $0x00000008
+	JL      tail3
+	VMOVUPS (DX)(BX*4), Y1
+	VADDPS  Y1, Y1, Y2
+	VMULPS  Y2, Y0, Y2
+	VADDPS  Y0, Y1, Y1
+	VDIVPS  Y1, Y2, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	ADDQ    $0x00000008, BX
+	SUBQ    $0x00000008, CX
+	JMP     block1
+
+tail3:
+	TESTQ      CX, CX
+	JEQ        done4
+	LEAQ       window<>+0(SB), SI
+	NEGQ       CX
+	VMOVUPS    32(SI)(CX*4), Y1
+	VMASKMOVPS (DX)(BX*4), Y1, Y2
+	VADDPS     Y2, Y2, Y3
+	VMULPS     Y3, Y0, Y3
+	VADDPS     Y0, Y2, Y0
+	VDIVPS     Y0, Y3, Y0
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
+
+done4:
+	VZEROUPPER
+	RET
+
+DATA window<>+0(SB)/4, $0xffffffff
+DATA window<>+4(SB)/4, $0xffffffff
+DATA window<>+8(SB)/4, $0xffffffff
+DATA window<>+12(SB)/4, $0xffffffff
+DATA window<>+16(SB)/4, $0xffffffff
+DATA window<>+20(SB)/4, $0xffffffff
+DATA window<>+24(SB)/4, $0xffffffff
+DATA window<>+28(SB)/4, $0xffffffff
+DATA window<>+32(SB)/4, $0x00000000
+DATA window<>+36(SB)/4, $0x00000000
+DATA window<>+40(SB)/4, $0x00000000
+DATA window<>+44(SB)/4, $0x00000000
+DATA window<>+48(SB)/4, $0x00000000
+DATA window<>+52(SB)/4, $0x00000000
+DATA window<>+56(SB)/4, $0x00000000
+DATA window<>+60(SB)/4, $0x00000000
+GLOBL window<>(SB), RODATA|NOPTR, $64
+
+// func panelChiSquareAVX512(out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·panelChiSquareAVX512(SB), NOSPLIT, $0-144
+	MOVQ  out_base+0(FP), AX
+	MOVQ  panel_base+24(FP), CX
+	MOVQ  start_base+48(FP), DX
+	MOVQ  doc_base+72(FP), BX
+	MOVQ  doc_len+80(FP), SI
+	MOVQ  offset_base+96(FP), DI
+	MOVQ  value_base+120(FP), R8
+	MOVQ  (DX), R9
+	LEAQ  (DI)(R9*2), DI
+	LEAQ  (R8)(R9*4), R8
+	TESTQ SI, SI
+	JZ    done
+
+single:
+	MOVQ   8(DX), R11
+	MOVQ   R11, R10
+	SUBQ   R9, R10
+	MOVQ   R11, R9
+	TESTQ  R10, R10
+	JZ     nextSingle
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	LEAQ   (DI)(R10*2), DI
+	LEAQ   (R8)(R10*4), R8
+	NEGQ   R10
+	ADDQ   $0x04, R10
+	JG     value2begin
+
+four1:
+	MOVQ            -8(DI)(R10*2), R11
+	VBROADCASTF32X4 -16(R8)(R10*4), Z5
+	MOVWLZX         R11, R12
+	SHRQ            $0x10, R11
+	VPERMILPS       $0x00, Z5, Z0
+	VMOVUPS         (CX)(R12*4), Z6
+	VADDPS          Z6, Z6, Z7
+	VMULPS          Z7, Z0, Z7
+	VADDPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VADDPS          Z6, Z1, Z1
+	VMOVUPS         64(CX)(R12*4), Z6
+	VADDPS          Z6, Z6, Z7
+	VMULPS          Z7, Z0, Z7
+	VADDPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VADDPS          Z6, Z2, Z2
+	VMOVUPS         128(CX)(R12*4), Z6
+	VADDPS          Z6, Z6, Z7
+	VMULPS          Z7, Z0, Z7
+	VADDPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VADDPS          Z6, Z3, Z3
+	VMOVUPS         192(CX)(R12*4), Z6
+	VADDPS          Z6, Z6, Z7
+	VMULPS          Z7, Z0, Z7
+	VADDPS          Z0, Z6, Z0
+	VDIVPS          Z0, Z7, Z0
+	VADDPS          Z0, Z4, Z4
+	MOVWLZX         R11, R12
+	SHRQ            $0x10, R11
+	VPERMILPS       $0x55, Z5, Z0
+	VMOVUPS         (CX)(R12*4), Z6
+	VADDPS          Z6, Z6, Z7
+	VMULPS          Z7, Z0, Z7
+	VADDPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VADDPS          Z6, Z1, Z1
+	VMOVUPS         64(CX)(R12*4), Z6
+	VADDPS          Z6, Z6, Z7
+	VMULPS          Z7, Z0, Z7
+	VADDPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VADDPS          Z6, Z2, Z2
+	VMOVUPS         128(CX)(R12*4), Z6
+	VADDPS          Z6, Z6, Z7
+	VMULPS          Z7, Z0, Z7
+	VADDPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VADDPS          Z6, Z3, Z3
+	VMOVUPS         192(CX)(R12*4), Z6
+	VADDPS          Z6, Z6, Z7
+	VMULPS          Z7, Z0, Z7
+	VADDPS          Z0, Z6, Z0
+	VDIVPS          Z0, Z7, Z0
+	VADDPS          Z0, Z4, Z4
+	MOVWLZX         R11, R12
+	SHRQ            $0x10, R11
+	VPERMILPS       $0xaa, Z5, Z0
+	VMOVUPS         (CX)(R12*4), Z6
+	VADDPS          Z6, Z6, Z7
+	VMULPS          Z7, Z0, Z7
+	VADDPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VADDPS          Z6, Z1, Z1
+	VMOVUPS         64(CX)(R12*4), Z6
+	VADDPS          Z6, Z6, Z7
+	VMULPS          Z7, Z0, Z7
+	VADDPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VADDPS          Z6, Z2, Z2
+	VMOVUPS         128(CX)(R12*4), Z6
+	VADDPS          Z6, Z6, Z7
+	VMULPS          Z7, Z0, Z7
+	VADDPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VADDPS          Z6, Z3, Z3
+	VMOVUPS         192(CX)(R12*4), Z6
+	VADDPS          Z6, Z6, Z7
+	VMULPS          Z7, Z0, Z7
+	VADDPS          Z0, Z6, Z0
+	VDIVPS          Z0, Z7, Z0
+	VADDPS          Z0, Z4, Z4
+	VPERMILPS       $0xff, Z5, Z0
+	VMOVUPS         (CX)(R11*4), Z5
+	VADDPS          Z5, Z5, Z6
+	VMULPS          Z6, Z0, Z6
+	VADDPS          Z0, Z5, Z5
+	VDIVPS          Z5, Z6, Z5
+	VADDPS          Z5, Z1, Z1
+	VMOVUPS         64(CX)(R11*4), Z5
+	VADDPS          Z5, Z5, Z6
+	VMULPS          Z6, Z0, Z6
+	VADDPS          Z0, Z5, Z5
+	VDIVPS          Z5, Z6, Z5
+	VADDPS          Z5, Z2, Z2
+	VMOVUPS         128(CX)(R11*4), Z5
+	VADDPS          Z5, Z5, Z6
+	VMULPS          Z6, Z0, Z6
+	VADDPS          Z0, Z5, Z5
+	VDIVPS          Z5, Z6, Z5
+	VADDPS          Z5, Z3, Z3
+	VMOVUPS         192(CX)(R11*4), Z5
+	VADDPS          Z5, Z5, Z6
+	VMULPS          Z6, Z0, Z6
+	VADDPS          Z0, Z5, Z0
+	VDIVPS          Z0, Z6, Z0
+	VADDPS          Z0, Z4, Z4
+	ADDQ            $0x04, R10
+	JLE             four1
+
+value2begin:
+	SUBQ $0x04, R10
+	JZ   through3
+
+value2:
+	MOVWQZX      (DI)(R10*2), R11
+	VBROADCASTSS (R8)(R10*4), Z0
+	VMOVUPS      (CX)(R11*4), Z5
+	VADDPS       Z5, Z5, Z6
+	VMULPS       Z6, Z0, Z6
+	VADDPS       Z0, Z5, Z5
+	VDIVPS       Z5, Z6, Z5
+	VADDPS       Z5, Z1, Z1
+	VMOVUPS      64(CX)(R11*4), Z5
+	VADDPS       Z5, Z5, Z6
+	VMULPS       Z6, Z0, Z6
+	VADDPS       Z0, Z5, Z5
+	VDIVPS       Z5, Z6, Z5
+	VADDPS       Z5, Z2, Z2
+	VMOVUPS      128(CX)(R11*4), Z5
+	VADDPS       Z5, Z5, Z6
+	VMULPS       Z6, Z0, Z6
+	VADDPS       Z0, Z5, Z5
+	VDIVPS       Z5, Z6, Z5
+	VADDPS       Z5, Z3, Z3
+	VMOVUPS      192(CX)(R11*4), Z5
+	VADDPS       Z5, Z5, Z6
+	VMULPS       Z6, Z0, Z6
+	VADDPS       Z0, Z5, Z0
+	VDIVPS       Z0, Z6, Z0
+	VADDPS       Z0, Z4, Z4
+	INCQ         R10
+	JNZ          value2
+
+through3:
+	MOVBQZX (BX), R10
+	SHLQ    $0x08, R10
+	ADDQ    AX, R10
+	VADDPS  (R10), Z1, Z1
+	VMOVUPS Z1, (R10)
+	VADDPS  64(R10), Z2, Z2
+	VMOVUPS Z2, 64(R10)
+	VADDPS  128(R10), Z3, Z3
+	VMOVUPS Z3, 128(R10)
+	VADDPS  192(R10), Z4, Z4
+	VMOVUPS Z4, 192(R10)
+
+nextSingle:
+	ADDQ $0x08, DX
+	ADDQ $0x01, BX
+	DECQ SI
+	JNZ  single
+
+done:
+	VZEROUPPER
+	RET
+
+// func chiSquareTermsAVX512(dst []float32, y []float32, x float32)
+// Requires: AVX, AVX512F
+TEXT ·chiSquareTermsAVX512(SB), NOSPLIT, $0-52
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         y_base+24(FP), DX
+	VBROADCASTSS x+48(FP), Z0
+	XORQ         BX, BX
+
+block1:
+	CMPQ    CX, $0x00000040
+	JL      single2
+	VMOVUPS (DX)(BX*4), Z1
+	VMOVUPS 64(DX)(BX*4), Z2
+	VMOVUPS 128(DX)(BX*4), Z3
+	VMOVUPS 192(DX)(BX*4), Z4
+	VADDPS  Z1, Z1, Z5
+	VADDPS  Z2, Z2, Z6
+	VADDPS  Z3, Z3, Z7
+	VADDPS  Z4, Z4, Z8
+	VMULPS  Z5, Z0, Z5
+	VMULPS  Z6, Z0, Z6
+	VMULPS  Z7, Z0, Z7
+	VMULPS  Z8, Z0, Z8
+	VADDPS  Z0, Z1, Z1
+	VADDPS  Z0, Z2, Z2
+	VADDPS  Z0, Z3, Z3
+	VADDPS  Z0, Z4, Z4
+	VDIVPS  Z1, Z5, Z1
+	VDIVPS  Z2, Z6, Z2
+	VDIVPS  Z3, Z7, Z3
+	VDIVPS  Z4, Z8, Z4
+	VMOVUPS Z1, (AX)(BX*4)
+	VMOVUPS Z2, 64(AX)(BX*4)
+	VMOVUPS Z3, 128(AX)(BX*4)
+	VMOVUPS Z4, 192(AX)(BX*4)
+	ADDQ    $0x00000040, BX
+	SUBQ    $0x00000040, CX
+	JMP     block1
+
+single2:
+	CMPQ    CX, $0x00000010
+	JL      tail3
+	VMOVUPS (DX)(BX*4), Z1
+	VADDPS  Z1, Z1, Z2
+	VMULPS  Z2, Z0, Z2
+	VADDPS  Z0, Z1, Z1
+	VDIVPS  Z1, Z2, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	ADDQ    $0x00000010, BX
+	SUBQ    $0x00000010, CX
+	JMP     block1
+
+tail3:
+	TESTQ     CX, CX
+	JEQ       done4
+	MOVL      $0x00000001, SI
+	SHLL      CL, SI
+	DECL      SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (DX)(BX*4), K1, Z1
+	VADDPS    Z1, Z1, Z2
+	VMULPS    Z2, Z0, Z2
+	VADDPS    Z0, Z1, Z0
+	VDIVPS    Z0, Z2, Z0
+	VMOVUPS   Z0, K1, (AX)(BX*4)
+
+done4:
+	VZEROUPPER
+	RET
+
+// func panelJensenShannonAVX2(out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·panelJensenShannonAVX2(SB), NOSPLIT, $0-144
+	MOVQ  out_base+0(FP), AX
+	MOVQ  panel_base+24(FP), CX
+	MOVQ  start_base+48(FP), DX
+	MOVQ  doc_base+72(FP), BX
+	MOVQ  doc_len+80(FP), SI
+	MOVQ  offset_base+96(FP), DI
+	MOVQ  value_base+120(FP), R8
+	MOVQ  (DX), R9
+	LEAQ  (DI)(R9*2), DI
+	LEAQ  (R8)(R9*4), R8
+	TESTQ SI, SI
+	JZ    done
+
+single:
+	MOVQ   8(DX), R11
+	MOVQ   R11, R10
+	SUBQ   R9, R10
+	MOVQ   R11, R9
+	TESTQ  R10, R10
+	JZ     nextSingle
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	LEAQ   (DI)(R10*2), DI
+	LEAQ   (R8)(R10*4), R8
+	NEGQ   R10
+	ADDQ   $0x04, R10
+	JG     value2begin
+
+four1:
+	MOVQ           -8(DI)(R10*2), R11
+	VBROADCASTF128 -16(R8)(R10*4), Y9
+	MOVWLZX        R11, R12
+	SHRQ           $0x10, R11
+	VPERMILPS      $0x00, Y9, Y0
+	VMOVUPS        (CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y1, Y1
+	VMOVUPS        32(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y2, Y2
+	VMOVUPS        64(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y3, Y3
+	VMOVUPS        96(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y4, Y4
+	VMOVUPS        128(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y5, Y5
+	VMOVUPS        160(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y6, Y6
+	VMOVUPS        192(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y7, Y7
+	VMOVUPS        224(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y0
+	VDIVPS         Y0, Y11, Y0
+	VMULPS         Y0, Y0, Y10
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y10, Y12
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y10, Y12
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y10, Y12
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y10, Y13
+	VFMADD213PS    all_bdf62144<>+0(SB), Y10, Y13
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y10, Y13
+	VFMADD213PS    Y13, Y0, Y12
+	VPADDD         all_c0cafb0d<>+0(SB), Y0, Y10
+	VPSRAD         $0x17, Y10, Y10
+	VPSLLD         $0x17, Y10, Y13
+	VPSUBD         Y13, Y0, Y13
+	VCVTDQ2PS      Y10, Y10
+	VFNMADD231PS   all_3f000000<>+0(SB), Y10, Y12
+	VSUBPS         all_3f800000<>+0(SB), Y13, Y0
+	VMULPS         Y0, Y0, Y10
+	VMOVUPS        all_bd950573<>+0(SB), Y13
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y10, Y13
+	VFMADD213PS    all_be38732e<>+0(SB), Y10, Y13
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y10, Y13
+	VMOVUPS        all_3def3052<>+0(SB), Y14
+	VFMADD213PS    all_3e13082f<>+0(SB), Y10, Y14
+	VFMADD213PS    all_3e763b15<>+0(SB), Y10, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y10, Y14
+	VFMADD213PS    Y14, Y0, Y13
+	VFNMADD231PS   Y13, Y0, Y12
+	VMULPS         Y11, Y12, Y0
+	VADDPS         Y0, Y8, Y8
+	MOVWLZX        R11, R12
+	SHRQ           $0x10, R11
+	VPERMILPS      $0x55, Y9, Y0
+	VMOVUPS        (CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y1, Y1
+	VMOVUPS        32(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y2, Y2
+	VMOVUPS        64(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y3, Y3
+	VMOVUPS        96(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y4, Y4
+	VMOVUPS        128(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y5, Y5
+	VMOVUPS        160(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y6, Y6
+	VMOVUPS        192(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y7, Y7
+	VMOVUPS        224(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y0
+	VDIVPS         Y0, Y11, Y0
+	VMULPS         Y0, Y0, Y10
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y10, Y12
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y10, Y12
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y10, Y12
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y10, Y13
+	VFMADD213PS    all_bdf62144<>+0(SB), Y10, Y13
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y10, Y13
+	VFMADD213PS    Y13, Y0, Y12
+	VPADDD         all_c0cafb0d<>+0(SB), Y0, Y10
+	VPSRAD         $0x17, Y10, Y10
+	VPSLLD         $0x17, Y10, Y13
+	VPSUBD         Y13, Y0, Y13
+	VCVTDQ2PS      Y10, Y10
+	VFNMADD231PS   all_3f000000<>+0(SB), Y10, Y12
+	VSUBPS         all_3f800000<>+0(SB), Y13, Y0
+	VMULPS         Y0, Y0, Y10
+	VMOVUPS        all_bd950573<>+0(SB), Y13
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y10, Y13
+	VFMADD213PS    all_be38732e<>+0(SB), Y10, Y13
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y10, Y13
+	VMOVUPS        all_3def3052<>+0(SB), Y14
+	VFMADD213PS    all_3e13082f<>+0(SB), Y10, Y14
+	VFMADD213PS    all_3e763b15<>+0(SB), Y10, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y10, Y14
+	VFMADD213PS    Y14, Y0, Y13
+	VFNMADD231PS   Y13, Y0, Y12
+	VMULPS         Y11, Y12, Y0
+	VADDPS         Y0, Y8, Y8
+	MOVWLZX        R11, R12
+	SHRQ           $0x10, R11
+	VPERMILPS      $0xaa, Y9, Y0
+	VMOVUPS        (CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y1, Y1
+	VMOVUPS        32(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y2, Y2
+	VMOVUPS        64(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y3, Y3
+	VMOVUPS        96(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y4, Y4
+	VMOVUPS        128(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y5, Y5
+	VMOVUPS        160(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y6, Y6
+	VMOVUPS        192(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y10
+	VDIVPS         Y10, Y11, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y13
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y12, Y13
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y12, Y13
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y14
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_bdf62144<>+0(SB), Y12, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y14
+	VFMADD213PS    Y14, Y10, Y13
+	VPADDD         all_c0cafb0d<>+0(SB), Y10, Y12
+	VPSRAD         $0x17, Y12, Y12
+	VPSLLD         $0x17, Y12, Y14
+	VPSUBD         Y14, Y10, Y14
+	VCVTDQ2PS      Y12, Y12
+	VFNMADD231PS   all_3f000000<>+0(SB), Y12, Y13
+	VSUBPS         all_3f800000<>+0(SB), Y14, Y10
+	VMULPS         Y10, Y10, Y12
+	VMOVUPS        all_bd950573<>+0(SB), Y14
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y12, Y14
+	VFMADD213PS    all_be38732e<>+0(SB), Y12, Y14
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y12, Y14
+	VMOVUPS        all_3def3052<>+0(SB), Y15
+	VFMADD213PS    all_3e13082f<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3e763b15<>+0(SB), Y12, Y15
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y12, Y15
+	VFMADD213PS    Y15, Y10, Y14
+	VFNMADD231PS   Y14, Y10, Y13
+	VMULPS         Y11, Y13, Y10
+	VADDPS         Y10, Y7, Y7
+	VMOVUPS        224(CX)(R12*4), Y10
+	VMINPS         Y0, Y10, Y11
+	VMAXPS         Y0, Y10, Y0
+	VDIVPS         Y0, Y11, Y0
+	VMULPS         Y0, Y0, Y10
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y10, Y12
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y10, Y12
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y10, Y12
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y10, Y13
+	VFMADD213PS    all_bdf62144<>+0(SB), Y10, Y13
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y10, Y13
+	VFMADD213PS    Y13, Y0, Y12
+	VPADDD         all_c0cafb0d<>+0(SB), Y0, Y10
+	VPSRAD         $0x17, Y10, Y10
+	VPSLLD         $0x17, Y10, Y13
+	VPSUBD         Y13, Y0, Y13
+	VCVTDQ2PS      Y10, Y10
+	VFNMADD231PS   all_3f000000<>+0(SB), Y10, Y12
+	VSUBPS         all_3f800000<>+0(SB), Y13, Y0
+	VMULPS         Y0, Y0, Y10
+	VMOVUPS        all_bd950573<>+0(SB), Y13
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y10, Y13
+	VFMADD213PS    all_be38732e<>+0(SB), Y10, Y13
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y10, Y13
+	VMOVUPS        all_3def3052<>+0(SB), Y14
+	VFMADD213PS    all_3e13082f<>+0(SB), Y10, Y14
+	VFMADD213PS    all_3e763b15<>+0(SB), Y10, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y10, Y14
+	VFMADD213PS    Y14, Y0, Y13
+	VFNMADD231PS   Y13, Y0, Y12
+	VMULPS         Y11, Y12, Y0
+	VADDPS         Y0, Y8, Y8
+	VPERMILPS      $0xff, Y9, Y0
+	VMOVUPS        (CX)(R11*4), Y9
+	VMINPS         Y0, Y9, Y10
+	VMAXPS         Y0, Y9, Y9
+	VDIVPS         Y9, Y10, Y9
+	VMULPS         Y9, Y9, Y11
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y11, Y12
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y11, Y12
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y11, Y12
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y11, Y13
+	VFMADD213PS    all_bdf62144<>+0(SB), Y11, Y13
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y11, Y13
+	VFMADD213PS    Y13, Y9, Y12
+	VPADDD         all_c0cafb0d<>+0(SB), Y9, Y11
+	VPSRAD         $0x17, Y11, Y11
+	VPSLLD         $0x17, Y11, Y13
+	VPSUBD         Y13, Y9, Y13
+	VCVTDQ2PS      Y11, Y11
+	VFNMADD231PS   all_3f000000<>+0(SB), Y11, Y12
+	VSUBPS         all_3f800000<>+0(SB), Y13, Y9
+	VMULPS         Y9, Y9, Y11
+	VMOVUPS        all_bd950573<>+0(SB), Y13
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y11, Y13
+	VFMADD213PS    all_be38732e<>+0(SB), Y11, Y13
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y11, Y13
+	VMOVUPS        all_3def3052<>+0(SB), Y14
+	VFMADD213PS    all_3e13082f<>+0(SB), Y11, Y14
+	VFMADD213PS    all_3e763b15<>+0(SB), Y11, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y11, Y14
+	VFMADD213PS    Y14, Y9, Y13
+	VFNMADD231PS   Y13, Y9, Y12
+	VMULPS         Y10, Y12, Y9
+	VADDPS         Y9, Y1, Y1
+	VMOVUPS        32(CX)(R11*4), Y9
+	VMINPS         Y0, Y9, Y10
+	VMAXPS         Y0, Y9, Y9
+	VDIVPS         Y9, Y10, Y9
+	VMULPS         Y9, Y9, Y11
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y11, Y12
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y11, Y12
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y11, Y12
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y11, Y13
+	VFMADD213PS    all_bdf62144<>+0(SB), Y11, Y13
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y11, Y13
+	VFMADD213PS    Y13, Y9, Y12
+	VPADDD         all_c0cafb0d<>+0(SB), Y9, Y11
+	VPSRAD         $0x17, Y11, Y11
+	VPSLLD         $0x17, Y11, Y13
+	VPSUBD         Y13, Y9, Y13
+	VCVTDQ2PS      Y11, Y11
+	VFNMADD231PS   all_3f000000<>+0(SB), Y11, Y12
+	VSUBPS         all_3f800000<>+0(SB), Y13, Y9
+	VMULPS         Y9, Y9, Y11
+	VMOVUPS        all_bd950573<>+0(SB), Y13
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y11, Y13
+	VFMADD213PS    all_be38732e<>+0(SB), Y11, Y13
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y11, Y13
+	VMOVUPS        all_3def3052<>+0(SB), Y14
+	VFMADD213PS    all_3e13082f<>+0(SB), Y11, Y14
+	VFMADD213PS    all_3e763b15<>+0(SB), Y11, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y11, Y14
+	VFMADD213PS    Y14, Y9, Y13
+	VFNMADD231PS   Y13, Y9, Y12
+	VMULPS         Y10, Y12, Y9
+	VADDPS         Y9, Y2, Y2
+	VMOVUPS        64(CX)(R11*4), Y9
+	VMINPS         Y0, Y9, Y10
+	VMAXPS         Y0, Y9, Y9
+	VDIVPS         Y9, Y10, Y9
+	VMULPS         Y9, Y9, Y11
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y11, Y12
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y11, Y12
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y11, Y12
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y11, Y13
+	VFMADD213PS    all_bdf62144<>+0(SB), Y11, Y13
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y11, Y13
+	VFMADD213PS    Y13, Y9, Y12
+	VPADDD         all_c0cafb0d<>+0(SB), Y9, Y11
+	VPSRAD         $0x17, Y11, Y11
+	VPSLLD         $0x17, Y11, Y13
+	VPSUBD         Y13, Y9, Y13
+	VCVTDQ2PS      Y11, Y11
+	VFNMADD231PS   all_3f000000<>+0(SB), Y11, Y12
+	VSUBPS         all_3f800000<>+0(SB), Y13, Y9
+	VMULPS         Y9, Y9, Y11
+	VMOVUPS        all_bd950573<>+0(SB), Y13
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y11, Y13
+	VFMADD213PS    all_be38732e<>+0(SB), Y11, Y13
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y11, Y13
+	VMOVUPS        all_3def3052<>+0(SB), Y14
+	VFMADD213PS    all_3e13082f<>+0(SB), Y11, Y14
+	VFMADD213PS    all_3e763b15<>+0(SB), Y11, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y11, Y14
+	VFMADD213PS    Y14, Y9, Y13
+	VFNMADD231PS   Y13, Y9, Y12
+	VMULPS         Y10, Y12, Y9
+	VADDPS         Y9, Y3, Y3
+	VMOVUPS        96(CX)(R11*4), Y9
+	VMINPS         Y0, Y9, Y10
+	VMAXPS         Y0, Y9, Y9
+	VDIVPS         Y9, Y10, Y9
+	VMULPS         Y9, Y9, Y11
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y11, Y12
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y11, Y12
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y11, Y12
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y11, Y13
+	VFMADD213PS    all_bdf62144<>+0(SB), Y11, Y13
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y11, Y13
+	VFMADD213PS    Y13, Y9, Y12
+	VPADDD         all_c0cafb0d<>+0(SB), Y9, Y11
+	VPSRAD         $0x17, Y11, Y11
+	VPSLLD         $0x17, Y11, Y13
+	VPSUBD         Y13, Y9, Y13
+	VCVTDQ2PS      Y11, Y11
+	VFNMADD231PS   all_3f000000<>+0(SB), Y11, Y12
+	VSUBPS         all_3f800000<>+0(SB), Y13, Y9
+	VMULPS         Y9, Y9, Y11
+	VMOVUPS        all_bd950573<>+0(SB), Y13
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y11, Y13
+	VFMADD213PS    all_be38732e<>+0(SB), Y11, Y13
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y11, Y13
+	VMOVUPS        all_3def3052<>+0(SB), Y14
+	VFMADD213PS    all_3e13082f<>+0(SB), Y11, Y14
+	VFMADD213PS    all_3e763b15<>+0(SB), Y11, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y11, Y14
+	VFMADD213PS    Y14, Y9, Y13
+	VFNMADD231PS   Y13, Y9, Y12
+	VMULPS         Y10, Y12, Y9
+	VADDPS         Y9, Y4, Y4
+	VMOVUPS        128(CX)(R11*4), Y9
+	VMINPS         Y0, Y9, Y10
+	VMAXPS         Y0, Y9, Y9
+	VDIVPS         Y9, Y10, Y9
+	VMULPS         Y9, Y9, Y11
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y11, Y12
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y11, Y12
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y11, Y12
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y11, Y13
+	VFMADD213PS    all_bdf62144<>+0(SB), Y11, Y13
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y11, Y13
+	VFMADD213PS    Y13, Y9, Y12
+	VPADDD         all_c0cafb0d<>+0(SB), Y9, Y11
+	VPSRAD         $0x17, Y11, Y11
+	VPSLLD         $0x17, Y11, Y13
+	VPSUBD         Y13, Y9, Y13
+	VCVTDQ2PS      Y11, Y11
+	VFNMADD231PS   all_3f000000<>+0(SB), Y11, Y12
+	VSUBPS         all_3f800000<>+0(SB), Y13, Y9
+	VMULPS         Y9, Y9, Y11
+	VMOVUPS        all_bd950573<>+0(SB), Y13
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y11, Y13
+	VFMADD213PS    all_be38732e<>+0(SB), Y11, Y13
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y11, Y13
+	VMOVUPS        all_3def3052<>+0(SB), Y14
+	VFMADD213PS    all_3e13082f<>+0(SB), Y11, Y14
+	VFMADD213PS    all_3e763b15<>+0(SB), Y11, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y11, Y14
+	VFMADD213PS    Y14, Y9, Y13
+	VFNMADD231PS   Y13, Y9, Y12
+	VMULPS         Y10, Y12, Y9
+	VADDPS         Y9, Y5, Y5
+	VMOVUPS        160(CX)(R11*4), Y9
+	VMINPS         Y0, Y9, Y10
+	VMAXPS         Y0, Y9, Y9
+	VDIVPS         Y9, Y10, Y9
+	VMULPS         Y9, Y9, Y11
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y11, Y12
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y11, Y12
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y11, Y12
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y11, Y13
+	VFMADD213PS    all_bdf62144<>+0(SB), Y11, Y13
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y11, Y13
+	VFMADD213PS    Y13, Y9, Y12
+	VPADDD         all_c0cafb0d<>+0(SB), Y9, Y11
+	VPSRAD         $0x17, Y11, Y11
+	VPSLLD         $0x17, Y11, Y13
+	VPSUBD         Y13, Y9, Y13
+	VCVTDQ2PS      Y11, Y11
+	VFNMADD231PS   all_3f000000<>+0(SB), Y11, Y12
+	VSUBPS         all_3f800000<>+0(SB), Y13, Y9
+	VMULPS         Y9, Y9, Y11
+	VMOVUPS        all_bd950573<>+0(SB), Y13
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y11, Y13
+	VFMADD213PS    all_be38732e<>+0(SB), Y11, Y13
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y11, Y13
+	VMOVUPS        all_3def3052<>+0(SB), Y14
+	VFMADD213PS    all_3e13082f<>+0(SB), Y11, Y14
+	VFMADD213PS    all_3e763b15<>+0(SB), Y11, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y11, Y14
+	VFMADD213PS    Y14, Y9, Y13
+	VFNMADD231PS   Y13, Y9, Y12
+	VMULPS         Y10, Y12, Y9
+	VADDPS         Y9, Y6, Y6
+	VMOVUPS        192(CX)(R11*4), Y9
+	VMINPS         Y0, Y9, Y10
+	VMAXPS         Y0, Y9, Y9
+	VDIVPS         Y9, Y10, Y9
+	VMULPS         Y9, Y9, Y11
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y11, Y12
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y11, Y12
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y11, Y12
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y11, Y13
+	VFMADD213PS    all_bdf62144<>+0(SB), Y11, Y13
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y11, Y13
+	VFMADD213PS    Y13, Y9, Y12
+	VPADDD         all_c0cafb0d<>+0(SB), Y9, Y11
+	VPSRAD         $0x17, Y11, Y11
+	VPSLLD         $0x17, Y11, Y13
+	VPSUBD         Y13, Y9, Y13
+	VCVTDQ2PS      Y11, Y11
+	VFNMADD231PS   all_3f000000<>+0(SB), Y11, Y12
+	VSUBPS         all_3f800000<>+0(SB), Y13, Y9
+	VMULPS         Y9, Y9, Y11
+	VMOVUPS        all_bd950573<>+0(SB), Y13
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y11, Y13
+	VFMADD213PS    all_be38732e<>+0(SB), Y11, Y13
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y11, Y13
+	VMOVUPS        all_3def3052<>+0(SB), Y14
+	VFMADD213PS    all_3e13082f<>+0(SB), Y11, Y14
+	VFMADD213PS    all_3e763b15<>+0(SB), Y11, Y14
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y11, Y14
+	VFMADD213PS    Y14, Y9, Y13
+	VFNMADD231PS   Y13, Y9, Y12
+	VMULPS         Y10, Y12, Y9
+	VADDPS         Y9, Y7, Y7
+	VMOVUPS        224(CX)(R11*4), Y9
+	VMINPS         Y0, Y9, Y10
+	VMAXPS         Y0, Y9, Y0
+	VDIVPS         Y0, Y10, Y0
+	VMULPS         Y0, Y0, Y9
+	VMOVUPS        all_3aab0bc6<>+0(SB), Y11
+	VFMADD213PS    all_3c92c9ba<>+0(SB), Y9, Y11
+	VFMADD213PS    all_3d7458ef<>+0(SB), Y9, Y11
+	VFMADD213PS    all_3eb8aa11<>+0(SB), Y9, Y11
+	VMOVUPS        all_bbe1cb25<>+0(SB), Y12
+	VFMADD213PS    all_bd0a8e6e<>+0(SB), Y9, Y12
+	VFMADD213PS    all_bdf62144<>+0(SB), Y9, Y12
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y9, Y12
+	VFMADD213PS    Y12, Y0, Y11
+	VPADDD         all_c0cafb0d<>+0(SB), Y0, Y9
+	VPSRAD         $0x17, Y9, Y9
+	VPSLLD         $0x17, Y9, Y12
+	VPSUBD         Y12, Y0, Y12
+	VCVTDQ2PS      Y9, Y9
+	VFNMADD231PS   all_3f000000<>+0(SB), Y9, Y11
+	VSUBPS         all_3f800000<>+0(SB), Y12, Y0
+	VMULPS         Y0, Y0, Y9
+	VMOVUPS        all_bd950573<>+0(SB), Y12
+	VFMADD213PS    all_bdfec4ce<>+0(SB), Y9, Y12
+	VFMADD213PS    all_be38732e<>+0(SB), Y9, Y12
+	VFMADD213PS    all_beb8aa8c<>+0(SB), Y9, Y12
+	VMOVUPS        all_3def3052<>+0(SB), Y13
+	VFMADD213PS    all_3e13082f<>+0(SB), Y9, Y13
+	VFMADD213PS    all_3e763b15<>+0(SB), Y9, Y13
+	VFMADD213PS    all_3f38aa3b<>+0(SB), Y9, Y13
+	VFMADD213PS    Y13, Y0, Y12
+	VFNMADD231PS   Y12, Y0, Y11
+	VMULPS         Y10, Y11, Y0
+	VADDPS         Y0, Y8, Y8
+	ADDQ           $0x04, R10
+	JLE            four1
+
+value2begin:
+	SUBQ $0x04, R10
+	JZ   through3
+
+value2:
+	MOVWQZX      (DI)(R10*2), R11
+	VBROADCASTSS (R8)(R10*4), Y0
+	VMOVUPS      (CX)(R11*4), Y9
+	VMINPS       Y0, Y9, Y10
+	VMAXPS       Y0, Y9, Y9
+	VDIVPS       Y9, Y10, Y9
+	VMULPS       Y9, Y9, Y11
+	VMOVUPS      all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Y11, Y12
+	VFMADD213PS  all_3d7458ef<>+0(SB), Y11, Y12
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Y11, Y12
+	VMOVUPS      all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Y11, Y13
+	VFMADD213PS  all_bdf62144<>+0(SB), Y11, Y13
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y11, Y13
+	VFMADD213PS  Y13, Y9, Y12
+	VPADDD       all_c0cafb0d<>+0(SB), Y9, Y11
+	VPSRAD       $0x17, Y11, Y11
+	VPSLLD       $0x17, Y11, Y13
+	VPSUBD       Y13, Y9, Y13
+	VCVTDQ2PS    Y11, Y11
+	VFNMADD231PS all_3f000000<>+0(SB), Y11, Y12
+	VSUBPS       all_3f800000<>+0(SB), Y13, Y9
+	VMULPS       Y9, Y9, Y11
+	VMOVUPS      all_bd950573<>+0(SB), Y13
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Y11, Y13
+	VFMADD213PS  all_be38732e<>+0(SB), Y11, Y13
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Y11, Y13
+	VMOVUPS      all_3def3052<>+0(SB), Y14
+	VFMADD213PS  all_3e13082f<>+0(SB), Y11, Y14
+	VFMADD213PS  all_3e763b15<>+0(SB), Y11, Y14
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y11, Y14
+	VFMADD213PS  Y14, Y9, Y13
+	VFNMADD231PS Y13, Y9, Y12
+	VMULPS       Y10, Y12, Y9
+	VADDPS       Y9, Y1, Y1
+	VMOVUPS      32(CX)(R11*4), Y9
+	VMINPS       Y0, Y9, Y10
+	VMAXPS       Y0, Y9, Y9
+	VDIVPS       Y9, Y10, Y9
+	VMULPS       Y9, Y9, Y11
+	VMOVUPS      all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Y11, Y12
+	VFMADD213PS  all_3d7458ef<>+0(SB), Y11, Y12
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Y11, Y12
+	VMOVUPS      all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Y11, Y13
+	VFMADD213PS  all_bdf62144<>+0(SB), Y11, Y13
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y11, Y13
+	VFMADD213PS  Y13, Y9, Y12
+	VPADDD       all_c0cafb0d<>+0(SB), Y9, Y11
+	VPSRAD       $0x17, Y11, Y11
+	VPSLLD       $0x17, Y11, Y13
+	VPSUBD       Y13, Y9, Y13
+	VCVTDQ2PS    Y11, Y11
+	VFNMADD231PS all_3f000000<>+0(SB), Y11, Y12
+	VSUBPS       all_3f800000<>+0(SB), Y13, Y9
+	VMULPS       Y9, Y9, Y11
+	VMOVUPS      all_bd950573<>+0(SB), Y13
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Y11, Y13
+	VFMADD213PS  all_be38732e<>+0(SB), Y11, Y13
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Y11, Y13
+	VMOVUPS      all_3def3052<>+0(SB), Y14
+	VFMADD213PS  all_3e13082f<>+0(SB), Y11, Y14
+	VFMADD213PS  all_3e763b15<>+0(SB), Y11, Y14
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y11, Y14
+	VFMADD213PS  Y14, Y9, Y13
+	VFNMADD231PS Y13, Y9, Y12
+	VMULPS       Y10, Y12, Y9
+	VADDPS       Y9, Y2, Y2
+	VMOVUPS      64(CX)(R11*4), Y9
+	VMINPS       Y0, Y9, Y10
+	VMAXPS       Y0, Y9, Y9
+	VDIVPS       Y9, Y10, Y9
+	VMULPS       Y9, Y9, Y11
+	VMOVUPS      all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Y11, Y12
+	VFMADD213PS  all_3d7458ef<>+0(SB), Y11, Y12
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Y11, Y12
+	VMOVUPS      all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Y11, Y13
+	VFMADD213PS  all_bdf62144<>+0(SB), Y11, Y13
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y11, Y13
+	VFMADD213PS  Y13, Y9, Y12
+	VPADDD       all_c0cafb0d<>+0(SB), Y9, Y11
+	VPSRAD       $0x17, Y11, Y11
+	VPSLLD       $0x17, Y11, Y13
+	VPSUBD       Y13, Y9, Y13
+	VCVTDQ2PS    Y11, Y11
+	VFNMADD231PS all_3f000000<>+0(SB), Y11, Y12
+	VSUBPS       all_3f800000<>+0(SB), Y13, Y9
+	VMULPS       Y9, Y9, Y11
+	VMOVUPS      all_bd950573<>+0(SB), Y13
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Y11, Y13
+	VFMADD213PS  all_be38732e<>+0(SB), Y11, Y13
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Y11, Y13
+	VMOVUPS      all_3def3052<>+0(SB), Y14
+	VFMADD213PS  all_3e13082f<>+0(SB), Y11, Y14
+	VFMADD213PS  all_3e763b15<>+0(SB), Y11, Y14
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y11, Y14
+	VFMADD213PS  Y14, Y9, Y13
+	VFNMADD231PS Y13, Y9, Y12
+	VMULPS       Y10, Y12, Y9
+	VADDPS       Y9, Y3, Y3
+	VMOVUPS      96(CX)(R11*4), Y9
+	VMINPS       Y0, Y9, Y10
+	VMAXPS       Y0, Y9, Y9
+	VDIVPS       Y9, Y10, Y9
+	VMULPS       Y9, Y9, Y11
+	VMOVUPS      all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Y11, Y12
+	VFMADD213PS  all_3d7458ef<>+0(SB), Y11, Y12
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Y11, Y12
+	VMOVUPS      all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Y11, Y13
+	VFMADD213PS  all_bdf62144<>+0(SB), Y11, Y13
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y11, Y13
+	VFMADD213PS  Y13, Y9, Y12
+	VPADDD       all_c0cafb0d<>+0(SB), Y9, Y11
+	VPSRAD       $0x17, Y11, Y11
+	VPSLLD       $0x17, Y11, Y13
+	VPSUBD       Y13, Y9, Y13
+	VCVTDQ2PS    Y11, Y11
+	VFNMADD231PS all_3f000000<>+0(SB), Y11, Y12
+	VSUBPS       all_3f800000<>+0(SB), Y13, Y9
+	VMULPS       Y9, Y9, Y11
+	VMOVUPS      all_bd950573<>+0(SB), Y13
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Y11, Y13
+	VFMADD213PS  all_be38732e<>+0(SB), Y11, Y13
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Y11, Y13
+	VMOVUPS      all_3def3052<>+0(SB), Y14
+	VFMADD213PS  all_3e13082f<>+0(SB), Y11, Y14
+	VFMADD213PS  all_3e763b15<>+0(SB), Y11, Y14
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y11, Y14
+	VFMADD213PS  Y14, Y9, Y13
+	VFNMADD231PS Y13, Y9, Y12
+	VMULPS       Y10, Y12, Y9
+	VADDPS       Y9, Y4, Y4
+	VMOVUPS      128(CX)(R11*4), Y9
+	VMINPS       Y0, Y9, Y10
+	VMAXPS       Y0, Y9, Y9
+	VDIVPS       Y9, Y10, Y9
+	VMULPS       Y9, Y9, Y11
+	VMOVUPS      all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Y11, Y12
+	VFMADD213PS  all_3d7458ef<>+0(SB), Y11, Y12
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Y11, Y12
+	VMOVUPS      all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Y11, Y13
+	VFMADD213PS  all_bdf62144<>+0(SB), Y11, Y13
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y11, Y13
+	VFMADD213PS  Y13, Y9, Y12
+	VPADDD       all_c0cafb0d<>+0(SB), Y9, Y11
+	VPSRAD       $0x17, Y11, Y11
+	VPSLLD       $0x17, Y11, Y13
+	VPSUBD       Y13, Y9, Y13
+	VCVTDQ2PS    Y11, Y11
+	VFNMADD231PS all_3f000000<>+0(SB), Y11, Y12
+	VSUBPS       all_3f800000<>+0(SB), Y13, Y9
+	VMULPS       Y9, Y9, Y11
+	VMOVUPS      all_bd950573<>+0(SB), Y13
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Y11, Y13
+	VFMADD213PS  all_be38732e<>+0(SB), Y11, Y13
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Y11, Y13
+	VMOVUPS      all_3def3052<>+0(SB), Y14
+	VFMADD213PS  all_3e13082f<>+0(SB), Y11, Y14
+	VFMADD213PS  all_3e763b15<>+0(SB), Y11, Y14
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y11, Y14
+	VFMADD213PS  Y14, Y9, Y13
+	VFNMADD231PS Y13, Y9, Y12
+	VMULPS       Y10, Y12, Y9
+	VADDPS       Y9, Y5, Y5
+	VMOVUPS      160(CX)(R11*4), Y9
+	VMINPS       Y0, Y9, Y10
+	VMAXPS       Y0, Y9, Y9
+	VDIVPS       Y9, Y10, Y9
+	VMULPS       Y9, Y9, Y11
+	VMOVUPS      all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Y11, Y12
+	VFMADD213PS  all_3d7458ef<>+0(SB), Y11, Y12
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Y11, Y12
+	VMOVUPS      all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Y11, Y13
+	VFMADD213PS  all_bdf62144<>+0(SB), Y11, Y13
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y11, Y13
+	VFMADD213PS  Y13, Y9, Y12
+	VPADDD       all_c0cafb0d<>+0(SB), Y9, Y11
+	VPSRAD       $0x17, Y11, Y11
+	VPSLLD       $0x17, Y11, Y13
+	VPSUBD       Y13, Y9, Y13
+	VCVTDQ2PS    Y11, Y11
+	VFNMADD231PS all_3f000000<>+0(SB), Y11, Y12
+	VSUBPS       all_3f800000<>+0(SB), Y13, Y9
+	VMULPS       Y9, Y9, Y11
+	VMOVUPS      all_bd950573<>+0(SB), Y13
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Y11, Y13
+	VFMADD213PS  all_be38732e<>+0(SB), Y11, Y13
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Y11, Y13
+	VMOVUPS      all_3def3052<>+0(SB), Y14
+	VFMADD213PS  all_3e13082f<>+0(SB), Y11, Y14
+	VFMADD213PS  all_3e763b15<>+0(SB), Y11, Y14
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y11, Y14
+	VFMADD213PS  Y14, Y9, Y13
+	VFNMADD231PS Y13, Y9, Y12
+	VMULPS       Y10, Y12, Y9
+	VADDPS       Y9, Y6, Y6
+	VMOVUPS      192(CX)(R11*4), Y9
+	VMINPS       Y0, Y9, Y10
+	VMAXPS       Y0, Y9, Y9
+	VDIVPS       Y9, Y10, Y9
+	VMULPS       Y9, Y9, Y11
+	VMOVUPS      all_3aab0bc6<>+0(SB), Y12
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Y11, Y12
+	VFMADD213PS  all_3d7458ef<>+0(SB), Y11, Y12
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Y11, Y12
+	VMOVUPS      all_bbe1cb25<>+0(SB), Y13
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Y11, Y13
+	VFMADD213PS  all_bdf62144<>+0(SB), Y11, Y13
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y11, Y13
+	VFMADD213PS  Y13, Y9, Y12
+	VPADDD       all_c0cafb0d<>+0(SB), Y9, Y11
+	VPSRAD       $0x17, Y11, Y11
+	VPSLLD       $0x17, Y11, Y13
+	VPSUBD       Y13, Y9, Y13
+	VCVTDQ2PS    Y11, Y11
+	VFNMADD231PS all_3f000000<>+0(SB), Y11, Y12
+	VSUBPS       all_3f800000<>+0(SB), Y13, Y9
+	VMULPS       Y9, Y9, Y11
+	VMOVUPS      all_bd950573<>+0(SB), Y13
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Y11, Y13
+	VFMADD213PS  all_be38732e<>+0(SB), Y11, Y13
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Y11, Y13
+	VMOVUPS      all_3def3052<>+0(SB), Y14
+	VFMADD213PS  all_3e13082f<>+0(SB), Y11, Y14
+	VFMADD213PS  all_3e763b15<>+0(SB), Y11, Y14
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y11, Y14
+	VFMADD213PS  Y14, Y9, Y13
+	VFNMADD231PS Y13, Y9, Y12
+	VMULPS       Y10, Y12, Y9
+	VADDPS       Y9, Y7, Y7
+	VMOVUPS      224(CX)(R11*4), Y9
+	VMINPS       Y0, Y9, Y10
+	VMAXPS       Y0, Y9, Y0
+	VDIVPS       Y0, Y10, Y0
+	VMULPS       Y0, Y0, Y9
+	VMOVUPS      all_3aab0bc6<>+0(SB), Y11
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Y9, Y11
+	VFMADD213PS  all_3d7458ef<>+0(SB), Y9, Y11
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Y9, Y11
+	VMOVUPS      all_bbe1cb25<>+0(SB), Y12
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Y9, Y12
+	VFMADD213PS  all_bdf62144<>+0(SB), Y9, Y12
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y9, Y12
+	VFMADD213PS  Y12, Y0, Y11
+	VPADDD       all_c0cafb0d<>+0(SB), Y0, Y9
+	VPSRAD       $0x17, Y9, Y9
+	VPSLLD       $0x17, Y9, Y12
+	VPSUBD       Y12, Y0, Y12
+	VCVTDQ2PS    Y9, Y9
+	VFNMADD231PS all_3f000000<>+0(SB), Y9, Y11
+	VSUBPS       all_3f800000<>+0(SB), Y12, Y0
+	VMULPS       Y0, Y0, Y9
+	VMOVUPS      all_bd950573<>+0(SB), Y12
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Y9, Y12
+	VFMADD213PS  all_be38732e<>+0(SB), Y9, Y12
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Y9, Y12
+	VMOVUPS      all_3def3052<>+0(SB), Y13
+	VFMADD213PS  all_3e13082f<>+0(SB), Y9, Y13
+	VFMADD213PS  all_3e763b15<>+0(SB), Y9, Y13
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y9, Y13
+	VFMADD213PS  Y13, Y0, Y12
+	VFNMADD231PS Y12, Y0, Y11
+	VMULPS       Y10, Y11, Y0
+	VADDPS       Y0, Y8, Y8
+	INCQ         R10
+	JNZ          value2
+
+through3:
+	MOVBQZX (BX), R10
+	SHLQ    $0x08, R10
+	ADDQ    AX, R10
+	VADDPS  (R10), Y1, Y1
+	VMOVUPS Y1, (R10)
+	VADDPS  32(R10), Y2, Y2
+	VMOVUPS Y2, 32(R10)
+	VADDPS  64(R10), Y3, Y3
+	VMOVUPS Y3, 64(R10)
+	VADDPS  96(R10), Y4, Y4
+	VMOVUPS Y4, 96(R10)
+	VADDPS  128(R10), Y5, Y5
+	VMOVUPS Y5, 128(R10)
+	VADDPS  160(R10), Y6, Y6
+	VMOVUPS Y6, 160(R10)
+	VADDPS  192(R10), Y7, Y7
+	VMOVUPS Y7, 192(R10)
+	VADDPS  224(R10), Y8, Y8
+	VMOVUPS Y8, 224(R10)
+
+nextSingle:
+	ADDQ $0x08, DX
+	ADDQ $0x01, BX
+	DECQ SI
+	JNZ  single
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all_3aab0bc6<>+0(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+4(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+8(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+12(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+16(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+20(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+24(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+28(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+32(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+36(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+40(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+44(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+48(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+52(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+56(SB)/4, $0x3aab0bc6
+DATA all_3aab0bc6<>+60(SB)/4, $0x3aab0bc6
+GLOBL all_3aab0bc6<>(SB), RODATA|NOPTR, $64
+
+DATA all_3c92c9ba<>+0(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+4(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+8(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+12(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+16(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+20(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+24(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+28(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+32(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+36(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+40(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+44(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+48(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+52(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+56(SB)/4, $0x3c92c9ba
+DATA all_3c92c9ba<>+60(SB)/4, $0x3c92c9ba
+GLOBL all_3c92c9ba<>(SB), RODATA|NOPTR, $64
+
+DATA all_3d7458ef<>+0(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+4(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+8(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+12(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+16(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+20(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+24(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+28(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+32(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+36(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+40(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+44(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+48(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+52(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+56(SB)/4, $0x3d7458ef
+DATA all_3d7458ef<>+60(SB)/4, $0x3d7458ef
+GLOBL all_3d7458ef<>(SB), RODATA|NOPTR, $64
+
+DATA all_3eb8aa11<>+0(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+4(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+8(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+12(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+16(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+20(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+24(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+28(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+32(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+36(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+40(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+44(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+48(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+52(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+56(SB)/4, $0x3eb8aa11
+DATA all_3eb8aa11<>+60(SB)/4, $0x3eb8aa11
+GLOBL all_3eb8aa11<>(SB), RODATA|NOPTR, $64
+
+DATA all_bbe1cb25<>+0(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+4(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+8(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+12(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+16(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+20(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+24(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+28(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+32(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+36(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+40(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+44(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+48(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+52(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+56(SB)/4, $0xbbe1cb25
+DATA all_bbe1cb25<>+60(SB)/4, $0xbbe1cb25
+GLOBL all_bbe1cb25<>(SB), RODATA|NOPTR, $64
+
+DATA all_bd0a8e6e<>+0(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+4(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+8(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+12(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+16(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+20(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+24(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+28(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+32(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+36(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+40(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+44(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+48(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+52(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+56(SB)/4, $0xbd0a8e6e
+DATA all_bd0a8e6e<>+60(SB)/4, $0xbd0a8e6e
+GLOBL all_bd0a8e6e<>(SB), RODATA|NOPTR, $64
+
+DATA all_bdf62144<>+0(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+4(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+8(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+12(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+16(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+20(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+24(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+28(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+32(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+36(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+40(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+44(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+48(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+52(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+56(SB)/4, $0xbdf62144
+DATA all_bdf62144<>+60(SB)/4, $0xbdf62144
+GLOBL all_bdf62144<>(SB), RODATA|NOPTR, $64
+
+DATA all_3f38aa3b<>+0(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+4(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+8(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+12(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+16(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+20(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+24(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+28(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+32(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+36(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+40(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+44(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+48(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+52(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+56(SB)/4, $0x3f38aa3b
+DATA all_3f38aa3b<>+60(SB)/4, $0x3f38aa3b
+GLOBL all_3f38aa3b<>(SB), RODATA|NOPTR, $64
+
+DATA all_c0cafb0d<>+0(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+4(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+8(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+12(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+16(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+20(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+24(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+28(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+32(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+36(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+40(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+44(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+48(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+52(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+56(SB)/4, $0xc0cafb0d
+DATA all_c0cafb0d<>+60(SB)/4, $0xc0cafb0d
+GLOBL all_c0cafb0d<>(SB), RODATA|NOPTR, $64
+
+DATA all_3f000000<>+0(SB)/4, $0x3f000000
+DATA all_3f000000<>+4(SB)/4, $0x3f000000
+DATA all_3f000000<>+8(SB)/4, $0x3f000000
+DATA all_3f000000<>+12(SB)/4, $0x3f000000
+DATA all_3f000000<>+16(SB)/4, $0x3f000000
+DATA all_3f000000<>+20(SB)/4, $0x3f000000
+DATA all_3f000000<>+24(SB)/4, $0x3f000000
+DATA all_3f000000<>+28(SB)/4, $0x3f000000
+DATA all_3f000000<>+32(SB)/4, $0x3f000000
+DATA all_3f000000<>+36(SB)/4, $0x3f000000
+DATA all_3f000000<>+40(SB)/4, $0x3f000000
+DATA all_3f000000<>+44(SB)/4, $0x3f000000
+DATA all_3f000000<>+48(SB)/4, $0x3f000000
+DATA all_3f000000<>+52(SB)/4, $0x3f000000
+DATA all_3f000000<>+56(SB)/4, $0x3f000000
+DATA all_3f000000<>+60(SB)/4, $0x3f000000
+GLOBL all_3f000000<>(SB), RODATA|NOPTR, $64
+
+DATA all_3f800000<>+0(SB)/4, $0x3f800000
+DATA all_3f800000<>+4(SB)/4, $0x3f800000
+DATA all_3f800000<>+8(SB)/4, $0x3f800000
+DATA all_3f800000<>+12(SB)/4, $0x3f800000
+DATA all_3f800000<>+16(SB)/4, $0x3f800000
+DATA all_3f800000<>+20(SB)/4, $0x3f800000
+DATA all_3f800000<>+24(SB)/4, $0x3f800000
+DATA all_3f800000<>+28(SB)/4, $0x3f800000
+DATA all_3f800000<>+32(SB)/4, $0x3f800000
+DATA all_3f800000<>+36(SB)/4, $0x3f800000
+DATA all_3f800000<>+40(SB)/4, $0x3f800000
+DATA all_3f800000<>+44(SB)/4, $0x3f800000
+DATA all_3f800000<>+48(SB)/4, $0x3f800000
+DATA all_3f800000<>+52(SB)/4, $0x3f800000
+DATA all_3f800000<>+56(SB)/4, $0x3f800000
+DATA all_3f800000<>+60(SB)/4, $0x3f800000
+GLOBL all_3f800000<>(SB), RODATA|NOPTR, $64
+
+DATA all_bd950573<>+0(SB)/4, $0xbd950573
+DATA all_bd950573<>+4(SB)/4, $0xbd950573
+DATA all_bd950573<>+8(SB)/4, $0xbd950573
+DATA all_bd950573<>+12(SB)/4, $0xbd950573
+DATA all_bd950573<>+16(SB)/4, $0xbd950573
+DATA all_bd950573<>+20(SB)/4, $0xbd950573
+DATA all_bd950573<>+24(SB)/4, $0xbd950573
+DATA all_bd950573<>+28(SB)/4, $0xbd950573
+DATA all_bd950573<>+32(SB)/4, $0xbd950573
+DATA all_bd950573<>+36(SB)/4, $0xbd950573
+DATA all_bd950573<>+40(SB)/4, $0xbd950573
+DATA all_bd950573<>+44(SB)/4, $0xbd950573
+DATA all_bd950573<>+48(SB)/4, $0xbd950573
+DATA all_bd950573<>+52(SB)/4, $0xbd950573
+DATA all_bd950573<>+56(SB)/4, $0xbd950573
+DATA all_bd950573<>+60(SB)/4, $0xbd950573
+GLOBL all_bd950573<>(SB), RODATA|NOPTR, $64
+
+DATA all_bdfec4ce<>+0(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+4(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+8(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+12(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+16(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+20(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+24(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+28(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+32(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+36(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+40(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+44(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+48(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+52(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+56(SB)/4, $0xbdfec4ce
+DATA all_bdfec4ce<>+60(SB)/4, $0xbdfec4ce
+GLOBL all_bdfec4ce<>(SB), RODATA|NOPTR, $64
+
+DATA all_be38732e<>+0(SB)/4, $0xbe38732e
+DATA all_be38732e<>+4(SB)/4, $0xbe38732e
+DATA all_be38732e<>+8(SB)/4, $0xbe38732e
+DATA all_be38732e<>+12(SB)/4, $0xbe38732e
+DATA all_be38732e<>+16(SB)/4, $0xbe38732e
+DATA all_be38732e<>+20(SB)/4, $0xbe38732e
+DATA all_be38732e<>+24(SB)/4, $0xbe38732e
+DATA all_be38732e<>+28(SB)/4, $0xbe38732e
+DATA all_be38732e<>+32(SB)/4, $0xbe38732e
+DATA all_be38732e<>+36(SB)/4, $0xbe38732e
+DATA all_be38732e<>+40(SB)/4, $0xbe38732e
+DATA all_be38732e<>+44(SB)/4, $0xbe38732e
+DATA all_be38732e<>+48(SB)/4, $0xbe38732e
+DATA all_be38732e<>+52(SB)/4, $0xbe38732e
+DATA all_be38732e<>+56(SB)/4, $0xbe38732e
+DATA all_be38732e<>+60(SB)/4, $0xbe38732e
+GLOBL all_be38732e<>(SB), RODATA|NOPTR, $64
+
+DATA all_beb8aa8c<>+0(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+4(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+8(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+12(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+16(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+20(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+24(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+28(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+32(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+36(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+40(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+44(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+48(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+52(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+56(SB)/4, $0xbeb8aa8c
+DATA all_beb8aa8c<>+60(SB)/4, $0xbeb8aa8c
+GLOBL all_beb8aa8c<>(SB), RODATA|NOPTR, $64
+
+DATA all_3def3052<>+0(SB)/4, $0x3def3052
+DATA all_3def3052<>+4(SB)/4, $0x3def3052
+DATA all_3def3052<>+8(SB)/4, $0x3def3052
+DATA all_3def3052<>+12(SB)/4, $0x3def3052
+DATA all_3def3052<>+16(SB)/4, $0x3def3052
+DATA all_3def3052<>+20(SB)/4, $0x3def3052
+DATA all_3def3052<>+24(SB)/4, $0x3def3052
+DATA all_3def3052<>+28(SB)/4, $0x3def3052
+DATA all_3def3052<>+32(SB)/4, $0x3def3052
+DATA all_3def3052<>+36(SB)/4, $0x3def3052
+DATA all_3def3052<>+40(SB)/4, $0x3def3052
+DATA all_3def3052<>+44(SB)/4, $0x3def3052
+DATA all_3def3052<>+48(SB)/4, $0x3def3052
+DATA all_3def3052<>+52(SB)/4, $0x3def3052
+DATA all_3def3052<>+56(SB)/4, $0x3def3052
+DATA all_3def3052<>+60(SB)/4, $0x3def3052
+GLOBL all_3def3052<>(SB), RODATA|NOPTR, $64
+
+DATA all_3e13082f<>+0(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+4(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+8(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+12(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+16(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+20(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+24(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+28(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+32(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+36(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+40(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+44(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+48(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+52(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+56(SB)/4, $0x3e13082f
+DATA all_3e13082f<>+60(SB)/4, $0x3e13082f
+GLOBL all_3e13082f<>(SB), RODATA|NOPTR, $64
+
+DATA all_3e763b15<>+0(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+4(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+8(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+12(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+16(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+20(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+24(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+28(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+32(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+36(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+40(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+44(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+48(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+52(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+56(SB)/4, $0x3e763b15
+DATA all_3e763b15<>+60(SB)/4, $0x3e763b15
+GLOBL all_3e763b15<>(SB), RODATA|NOPTR, $64
+
+// func jensenShannonTermsAVX2(dst []float32, y []float32, x float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·jensenShannonTermsAVX2(SB), NOSPLIT, $0-52
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         y_base+24(FP), DX
+	VBROADCASTSS x+48(FP), Y0
+	XORQ         BX, BX
+
+block1:
+	CMPQ         CX, $0x00000008
+	JL           tail3
+	VMOVUPS      (DX)(BX*4), Y1
+	VMINPS       Y0, Y1, Y2
+	VMAXPS       Y0, Y1, Y1
+	VDIVPS       Y1, Y2, Y1
+	VMULPS       Y1, Y1, Y3
+	VMOVUPS      all_3aab0bc6<>+0(SB), Y4
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Y3, Y4
+	VFMADD213PS  all_3d7458ef<>+0(SB), Y3, Y4
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Y3, Y4
+	VMOVUPS      all_bbe1cb25<>+0(SB), Y5
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Y3, Y5
+	VFMADD213PS  all_bdf62144<>+0(SB), Y3, Y5
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y3, Y5
+	VFMADD213PS  Y5, Y1, Y4
+	VPADDD       all_c0cafb0d<>+0(SB), Y1, Y3
+	VPSRAD       $0x17, Y3, Y3
+	VPSLLD       $0x17, Y3, Y5
+	VPSUBD       Y5, Y1, Y5
+	VCVTDQ2PS    Y3, Y3
+	VFNMADD231PS all_3f000000<>+0(SB), Y3, Y4
+	VSUBPS       all_3f800000<>+0(SB), Y5, Y1
+	VMULPS       Y1, Y1, Y3
+	VMOVUPS      all_bd950573<>+0(SB), Y5
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Y3, Y5
+	VFMADD213PS  all_be38732e<>+0(SB), Y3, Y5
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Y3, Y5
+	VMOVUPS      all_3def3052<>+0(SB), Y6
+	VFMADD213PS  all_3e13082f<>+0(SB), Y3, Y6
+	VFMADD213PS  all_3e763b15<>+0(SB), Y3, Y6
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y3, Y6
+	VFMADD213PS  Y6, Y1, Y5
+	VFNMADD231PS Y5, Y1, Y4
+	VMULPS       Y2, Y4, Y1
+	VMOVUPS      Y1, (AX)(BX*4)
+	ADDQ         $0x00000008, BX
+	SUBQ         $0x00000008, CX
+	JMP          block1
+
+tail3:
+	TESTQ        CX, CX
+	JEQ          done4
+	LEAQ         window<>+0(SB), SI
+	NEGQ         CX
+	VMOVUPS      32(SI)(CX*4), Y1
+	VMASKMOVPS   (DX)(BX*4), Y1, Y2
+	VMINPS       Y0, Y2, Y3
+	VMAXPS       Y0, Y2, Y0
+	VDIVPS       Y0, Y3, Y0
+	VMULPS       Y0, Y0, Y2
+	VMOVUPS      all_3aab0bc6<>+0(SB), Y4
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Y2, Y4
+	VFMADD213PS  all_3d7458ef<>+0(SB), Y2, Y4
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Y2, Y4
+	VMOVUPS      all_bbe1cb25<>+0(SB), Y5
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Y2, Y5
+	VFMADD213PS  all_bdf62144<>+0(SB), Y2, Y5
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y2, Y5
+	VFMADD213PS  Y5, Y0, Y4
+	VPADDD       all_c0cafb0d<>+0(SB), Y0, Y2
+	VPSRAD       $0x17, Y2, Y2
+	VPSLLD       $0x17, Y2, Y5
+	VPSUBD       Y5, Y0, Y5
+	VCVTDQ2PS    Y2, Y2
+	VFNMADD231PS all_3f000000<>+0(SB), Y2, Y4
+	VSUBPS       all_3f800000<>+0(SB), Y5, Y0
+	VMULPS       Y0, Y0, Y2
+	VMOVUPS      all_bd950573<>+0(SB), Y5
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Y2, Y5
+	VFMADD213PS  all_be38732e<>+0(SB), Y2, Y5
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Y2, Y5
+	VMOVUPS      all_3def3052<>+0(SB), Y6
+	VFMADD213PS  all_3e13082f<>+0(SB), Y2, Y6
+	VFMADD213PS  all_3e763b15<>+0(SB), Y2, Y6
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Y2, Y6
+	VFMADD213PS  Y6, Y0, Y5
+	VFNMADD231PS Y5, Y0, Y4
+	VMULPS       Y3, Y4, Y0
+	VMASKMOVPS   Y0, Y1, (AX)(BX*4)
+
+done4:
+	VZEROUPPER
+	RET
+
+// func panelJensenShannonAVX512(out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·panelJensenShannonAVX512(SB), NOSPLIT, $0-144
+	MOVQ  out_base+0(FP), AX
+	MOVQ  panel_base+24(FP), CX
+	MOVQ  start_base+48(FP), DX
+	MOVQ  doc_base+72(FP), BX
+	MOVQ  doc_len+80(FP), SI
+	MOVQ  offset_base+96(FP), DI
+	MOVQ  value_base+120(FP), R8
+	MOVQ  (DX), R9
+	LEAQ  (DI)(R9*2), DI
+	LEAQ  (R8)(R9*4), R8
+	TESTQ SI, SI
+	JZ    done
+
+single:
+	MOVQ   8(DX), R11
+	MOVQ   R11, R10
+	SUBQ   R9, R10
+	MOVQ   R11, R9
+	TESTQ  R10, R10
+	JZ     nextSingle
+	VXORPS Z1, Z1, Z1
+	VXORPS Z2, Z2, Z2
+	VXORPS Z3, Z3, Z3
+	VXORPS Z4, Z4, Z4
+	LEAQ   (DI)(R10*2), DI
+	LEAQ   (R8)(R10*4), R8
+	NEGQ   R10
+	ADDQ   $0x04, R10
+	JG     value2begin
+
+four1:
+	MOVQ            -8(DI)(R10*2), R11
+	VBROADCASTF32X4 -16(R8)(R10*4), Z5
+	MOVWLZX         R11, R12
+	SHRQ            $0x10, R11
+	VPERMILPS       $0x00, Z5, Z0
+	VMOVUPS         (CX)(R12*4), Z6
+	VMINPS          Z0, Z6, Z7
+	VMAXPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS     Z10, Z6, Z9
+	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD          $0x17, Z8, Z8
+	VPSLLD          $0x17, Z8, Z10
+	VPSUBD          Z10, Z6, Z10
+	VCVTDQ2PS       Z8, Z8
+	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_bd950573<>+0(SB), Z10
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
+	VMOVUPS         all_3def3052<>+0(SB), Z11
+	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS     Z11, Z6, Z10
+	VFNMADD231PS    Z10, Z6, Z9
+	VMULPS          Z7, Z9, Z6
+	VADDPS          Z6, Z1, Z1
+	VMOVUPS         64(CX)(R12*4), Z6
+	VMINPS          Z0, Z6, Z7
+	VMAXPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS     Z10, Z6, Z9
+	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD          $0x17, Z8, Z8
+	VPSLLD          $0x17, Z8, Z10
+	VPSUBD          Z10, Z6, Z10
+	VCVTDQ2PS       Z8, Z8
+	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_bd950573<>+0(SB), Z10
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
+	VMOVUPS         all_3def3052<>+0(SB), Z11
+	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS     Z11, Z6, Z10
+	VFNMADD231PS    Z10, Z6, Z9
+	VMULPS          Z7, Z9, Z6
+	VADDPS          Z6, Z2, Z2
+	VMOVUPS         128(CX)(R12*4), Z6
+	VMINPS          Z0, Z6, Z7
+	VMAXPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS     Z10, Z6, Z9
+	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD          $0x17, Z8, Z8
+	VPSLLD          $0x17, Z8, Z10
+	VPSUBD          Z10, Z6, Z10
+	VCVTDQ2PS       Z8, Z8
+	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_bd950573<>+0(SB), Z10
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
+	VMOVUPS         all_3def3052<>+0(SB), Z11
+	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS     Z11, Z6, Z10
+	VFNMADD231PS    Z10, Z6, Z9
+	VMULPS          Z7, Z9, Z6
+	VADDPS          Z6, Z3, Z3
+	VMOVUPS         192(CX)(R12*4), Z6
+	VMINPS          Z0, Z6, Z7
+	VMAXPS          Z0, Z6, Z0
+	VDIVPS          Z0, Z7, Z0
+	VMULPS          Z0, Z0, Z6
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z6, Z8
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z6, Z8
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z6, Z8
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z6, Z9
+	VFMADD213PS     all_bdf62144<>+0(SB), Z6, Z9
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z6, Z9
+	VFMADD213PS     Z9, Z0, Z8
+	VPADDD          all_c0cafb0d<>+0(SB), Z0, Z6
+	VPSRAD          $0x17, Z6, Z6
+	VPSLLD          $0x17, Z6, Z9
+	VPSUBD          Z9, Z0, Z9
+	VCVTDQ2PS       Z6, Z6
+	VFNMADD231PS    all_3f000000<>+0(SB), Z6, Z8
+	VSUBPS          all_3f800000<>+0(SB), Z9, Z0
+	VMULPS          Z0, Z0, Z6
+	VMOVUPS         all_bd950573<>+0(SB), Z9
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z6, Z9
+	VFMADD213PS     all_be38732e<>+0(SB), Z6, Z9
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z6, Z9
+	VMOVUPS         all_3def3052<>+0(SB), Z10
+	VFMADD213PS     all_3e13082f<>+0(SB), Z6, Z10
+	VFMADD213PS     all_3e763b15<>+0(SB), Z6, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z6, Z10
+	VFMADD213PS     Z10, Z0, Z9
+	VFNMADD231PS    Z9, Z0, Z8
+	VMULPS          Z7, Z8, Z0
+	VADDPS          Z0, Z4, Z4
+	MOVWLZX         R11, R12
+	SHRQ            $0x10, R11
+	VPERMILPS       $0x55, Z5, Z0
+	VMOVUPS         (CX)(R12*4), Z6
+	VMINPS          Z0, Z6, Z7
+	VMAXPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS     Z10, Z6, Z9
+	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD          $0x17, Z8, Z8
+	VPSLLD          $0x17, Z8, Z10
+	VPSUBD          Z10, Z6, Z10
+	VCVTDQ2PS       Z8, Z8
+	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_bd950573<>+0(SB), Z10
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
+	VMOVUPS         all_3def3052<>+0(SB), Z11
+	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS     Z11, Z6, Z10
+	VFNMADD231PS    Z10, Z6, Z9
+	VMULPS          Z7, Z9, Z6
+	VADDPS          Z6, Z1, Z1
+	VMOVUPS         64(CX)(R12*4), Z6
+	VMINPS          Z0, Z6, Z7
+	VMAXPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS     Z10, Z6, Z9
+	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD          $0x17, Z8, Z8
+	VPSLLD          $0x17, Z8, Z10
+	VPSUBD          Z10, Z6, Z10
+	VCVTDQ2PS       Z8, Z8
+	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_bd950573<>+0(SB), Z10
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
+	VMOVUPS         all_3def3052<>+0(SB), Z11
+	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS     Z11, Z6, Z10
+	VFNMADD231PS    Z10, Z6, Z9
+	VMULPS          Z7, Z9, Z6
+	VADDPS          Z6, Z2, Z2
+	VMOVUPS         128(CX)(R12*4), Z6
+	VMINPS          Z0, Z6, Z7
+	VMAXPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS     Z10, Z6, Z9
+	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD          $0x17, Z8, Z8
+	VPSLLD          $0x17, Z8, Z10
+	VPSUBD          Z10, Z6, Z10
+	VCVTDQ2PS       Z8, Z8
+	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_bd950573<>+0(SB), Z10
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
+	VMOVUPS         all_3def3052<>+0(SB), Z11
+	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS     Z11, Z6, Z10
+	VFNMADD231PS    Z10, Z6, Z9
+	VMULPS          Z7, Z9, Z6
+	VADDPS          Z6, Z3, Z3
+	VMOVUPS         192(CX)(R12*4), Z6
+	VMINPS          Z0, Z6, Z7
+	VMAXPS          Z0, Z6, Z0
+	VDIVPS          Z0, Z7, Z0
+	VMULPS          Z0, Z0, Z6
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z6, Z8
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z6, Z8
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z6, Z8
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z6, Z9
+	VFMADD213PS     all_bdf62144<>+0(SB), Z6, Z9
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z6, Z9
+	VFMADD213PS     Z9, Z0, Z8
+	VPADDD          all_c0cafb0d<>+0(SB), Z0, Z6
+	VPSRAD          $0x17, Z6, Z6
+	VPSLLD          $0x17, Z6, Z9
+	VPSUBD          Z9, Z0, Z9
+	VCVTDQ2PS       Z6, Z6
+	VFNMADD231PS    all_3f000000<>+0(SB), Z6, Z8
+	VSUBPS          all_3f800000<>+0(SB), Z9, Z0
+	VMULPS          Z0, Z0, Z6
+	VMOVUPS         all_bd950573<>+0(SB), Z9
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z6, Z9
+	VFMADD213PS     all_be38732e<>+0(SB), Z6, Z9
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z6, Z9
+	VMOVUPS         all_3def3052<>+0(SB), Z10
+	VFMADD213PS     all_3e13082f<>+0(SB), Z6, Z10
+	VFMADD213PS     all_3e763b15<>+0(SB), Z6, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z6, Z10
+	VFMADD213PS     Z10, Z0, Z9
+	VFNMADD231PS    Z9, Z0, Z8
+	VMULPS          Z7, Z8, Z0
+	VADDPS          Z0, Z4, Z4
+	MOVWLZX         R11, R12
+	SHRQ            $0x10, R11
+	VPERMILPS       $0xaa, Z5, Z0
+	VMOVUPS         (CX)(R12*4), Z6
+	VMINPS          Z0, Z6, Z7
+	VMAXPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS     Z10, Z6, Z9
+	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD          $0x17, Z8, Z8
+	VPSLLD          $0x17, Z8, Z10
+	VPSUBD          Z10, Z6, Z10
+	VCVTDQ2PS       Z8, Z8
+	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_bd950573<>+0(SB), Z10
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
+	VMOVUPS         all_3def3052<>+0(SB), Z11
+	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS     Z11, Z6, Z10
+	VFNMADD231PS    Z10, Z6, Z9
+	VMULPS          Z7, Z9, Z6
+	VADDPS          Z6, Z1, Z1
+	VMOVUPS         64(CX)(R12*4), Z6
+	VMINPS          Z0, Z6, Z7
+	VMAXPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS     Z10, Z6, Z9
+	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD          $0x17, Z8, Z8
+	VPSLLD          $0x17, Z8, Z10
+	VPSUBD          Z10, Z6, Z10
+	VCVTDQ2PS       Z8, Z8
+	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_bd950573<>+0(SB), Z10
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
+	VMOVUPS         all_3def3052<>+0(SB), Z11
+	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS     Z11, Z6, Z10
+	VFNMADD231PS    Z10, Z6, Z9
+	VMULPS          Z7, Z9, Z6
+	VADDPS          Z6, Z2, Z2
+	VMOVUPS         128(CX)(R12*4), Z6
+	VMINPS          Z0, Z6, Z7
+	VMAXPS          Z0, Z6, Z6
+	VDIVPS          Z6, Z7, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS     Z10, Z6, Z9
+	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD          $0x17, Z8, Z8
+	VPSLLD          $0x17, Z8, Z10
+	VPSUBD          Z10, Z6, Z10
+	VCVTDQ2PS       Z8, Z8
+	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
+	VMULPS          Z6, Z6, Z8
+	VMOVUPS         all_bd950573<>+0(SB), Z10
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
+	VMOVUPS         all_3def3052<>+0(SB), Z11
+	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS     Z11, Z6, Z10
+	VFNMADD231PS    Z10, Z6, Z9
+	VMULPS          Z7, Z9, Z6
+	VADDPS          Z6, Z3, Z3
+	VMOVUPS         192(CX)(R12*4), Z6
+	VMINPS          Z0, Z6, Z7
+	VMAXPS          Z0, Z6, Z0
+	VDIVPS          Z0, Z7, Z0
+	VMULPS          Z0, Z0, Z6
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z6, Z8
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z6, Z8
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z6, Z8
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z6, Z9
+	VFMADD213PS     all_bdf62144<>+0(SB), Z6, Z9
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z6, Z9
+	VFMADD213PS     Z9, Z0, Z8
+	VPADDD          all_c0cafb0d<>+0(SB), Z0, Z6
+	VPSRAD          $0x17, Z6, Z6
+	VPSLLD          $0x17, Z6, Z9
+	VPSUBD          Z9, Z0, Z9
+	VCVTDQ2PS       Z6, Z6
+	VFNMADD231PS    all_3f000000<>+0(SB), Z6, Z8
+	VSUBPS          all_3f800000<>+0(SB), Z9, Z0
+	VMULPS          Z0, Z0, Z6
+	VMOVUPS         all_bd950573<>+0(SB), Z9
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z6, Z9
+	VFMADD213PS     all_be38732e<>+0(SB), Z6, Z9
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z6, Z9
+	VMOVUPS         all_3def3052<>+0(SB), Z10
+	VFMADD213PS     all_3e13082f<>+0(SB), Z6, Z10
+	VFMADD213PS     all_3e763b15<>+0(SB), Z6, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z6, Z10
+	VFMADD213PS     Z10, Z0, Z9
+	VFNMADD231PS    Z9, Z0, Z8
+	VMULPS          Z7, Z8, Z0
+	VADDPS          Z0, Z4, Z4
+	VPERMILPS       $0xff, Z5, Z0
+	VMOVUPS         (CX)(R11*4), Z5
+	VMINPS          Z0, Z5, Z6
+	VMAXPS          Z0, Z5, Z5
+	VDIVPS          Z5, Z6, Z5
+	VMULPS          Z5, Z5, Z7
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z7, Z8
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z7, Z8
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z7, Z8
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z7, Z9
+	VFMADD213PS     all_bdf62144<>+0(SB), Z7, Z9
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z7, Z9
+	VFMADD213PS     Z9, Z5, Z8
+	VPADDD          all_c0cafb0d<>+0(SB), Z5, Z7
+	VPSRAD          $0x17, Z7, Z7
+	VPSLLD          $0x17, Z7, Z9
+	VPSUBD          Z9, Z5, Z9
+	VCVTDQ2PS       Z7, Z7
+	VFNMADD231PS    all_3f000000<>+0(SB), Z7, Z8
+	VSUBPS          all_3f800000<>+0(SB), Z9, Z5
+	VMULPS          Z5, Z5, Z7
+	VMOVUPS         all_bd950573<>+0(SB), Z9
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z7, Z9
+	VFMADD213PS     all_be38732e<>+0(SB), Z7, Z9
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z7, Z9
+	VMOVUPS         all_3def3052<>+0(SB), Z10
+	VFMADD213PS     all_3e13082f<>+0(SB), Z7, Z10
+	VFMADD213PS     all_3e763b15<>+0(SB), Z7, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z7, Z10
+	VFMADD213PS     Z10, Z5, Z9
+	VFNMADD231PS    Z9, Z5, Z8
+	VMULPS          Z6, Z8, Z5
+	VADDPS          Z5, Z1, Z1
+	VMOVUPS         64(CX)(R11*4), Z5
+	VMINPS          Z0, Z5, Z6
+	VMAXPS          Z0, Z5, Z5
+	VDIVPS          Z5, Z6, Z5
+	VMULPS          Z5, Z5, Z7
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z7, Z8
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z7, Z8
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z7, Z8
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z7, Z9
+	VFMADD213PS     all_bdf62144<>+0(SB), Z7, Z9
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z7, Z9
+	VFMADD213PS     Z9, Z5, Z8
+	VPADDD          all_c0cafb0d<>+0(SB), Z5, Z7
+	VPSRAD          $0x17, Z7, Z7
+	VPSLLD          $0x17, Z7, Z9
+	VPSUBD          Z9, Z5, Z9
+	VCVTDQ2PS       Z7, Z7
+	VFNMADD231PS    all_3f000000<>+0(SB), Z7, Z8
+	VSUBPS          all_3f800000<>+0(SB), Z9, Z5
+	VMULPS          Z5, Z5, Z7
+	VMOVUPS         all_bd950573<>+0(SB), Z9
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z7, Z9
+	VFMADD213PS     all_be38732e<>+0(SB), Z7, Z9
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z7, Z9
+	VMOVUPS         all_3def3052<>+0(SB), Z10
+	VFMADD213PS     all_3e13082f<>+0(SB), Z7, Z10
+	VFMADD213PS     all_3e763b15<>+0(SB), Z7, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z7, Z10
+	VFMADD213PS     Z10, Z5, Z9
+	VFNMADD231PS    Z9, Z5, Z8
+	VMULPS          Z6, Z8, Z5
+	VADDPS          Z5, Z2, Z2
+	VMOVUPS         128(CX)(R11*4), Z5
+	VMINPS          Z0, Z5, Z6
+	VMAXPS          Z0, Z5, Z5
+	VDIVPS          Z5, Z6, Z5
+	VMULPS          Z5, Z5, Z7
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z7, Z8
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z7, Z8
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z7, Z8
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z7, Z9
+	VFMADD213PS     all_bdf62144<>+0(SB), Z7, Z9
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z7, Z9
+	VFMADD213PS     Z9, Z5, Z8
+	VPADDD          all_c0cafb0d<>+0(SB), Z5, Z7
+	VPSRAD          $0x17, Z7, Z7
+	VPSLLD          $0x17, Z7, Z9
+	VPSUBD          Z9, Z5, Z9
+	VCVTDQ2PS       Z7, Z7
+	VFNMADD231PS    all_3f000000<>+0(SB), Z7, Z8
+	VSUBPS          all_3f800000<>+0(SB), Z9, Z5
+	VMULPS          Z5, Z5, Z7
+	VMOVUPS         all_bd950573<>+0(SB), Z9
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z7, Z9
+	VFMADD213PS     all_be38732e<>+0(SB), Z7, Z9
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z7, Z9
+	VMOVUPS         all_3def3052<>+0(SB), Z10
+	VFMADD213PS     all_3e13082f<>+0(SB), Z7, Z10
+	VFMADD213PS     all_3e763b15<>+0(SB), Z7, Z10
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z7, Z10
+	VFMADD213PS     Z10, Z5, Z9
+	VFNMADD231PS    Z9, Z5, Z8
+	VMULPS          Z6, Z8, Z5
+	VADDPS          Z5, Z3, Z3
+	VMOVUPS         192(CX)(R11*4), Z5
+	VMINPS          Z0, Z5, Z6
+	VMAXPS          Z0, Z5, Z0
+	VDIVPS          Z0, Z6, Z0
+	VMULPS          Z0, Z0, Z5
+	VMOVUPS         all_3aab0bc6<>+0(SB), Z7
+	VFMADD213PS     all_3c92c9ba<>+0(SB), Z5, Z7
+	VFMADD213PS     all_3d7458ef<>+0(SB), Z5, Z7
+	VFMADD213PS     all_3eb8aa11<>+0(SB), Z5, Z7
+	VMOVUPS         all_bbe1cb25<>+0(SB), Z8
+	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z5, Z8
+	VFMADD213PS     all_bdf62144<>+0(SB), Z5, Z8
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z5, Z8
+	VFMADD213PS     Z8, Z0, Z7
+	VPADDD          all_c0cafb0d<>+0(SB), Z0, Z5
+	VPSRAD          $0x17, Z5, Z5
+	VPSLLD          $0x17, Z5, Z8
+	VPSUBD          Z8, Z0, Z8
+	VCVTDQ2PS       Z5, Z5
+	VFNMADD231PS    all_3f000000<>+0(SB), Z5, Z7
+	VSUBPS          all_3f800000<>+0(SB), Z8, Z0
+	VMULPS          Z0, Z0, Z5
+	VMOVUPS         all_bd950573<>+0(SB), Z8
+	VFMADD213PS     all_bdfec4ce<>+0(SB), Z5, Z8
+	VFMADD213PS     all_be38732e<>+0(SB), Z5, Z8
+	VFMADD213PS     all_beb8aa8c<>+0(SB), Z5, Z8
+	VMOVUPS         all_3def3052<>+0(SB), Z9
+	VFMADD213PS     all_3e13082f<>+0(SB), Z5, Z9
+	VFMADD213PS     all_3e763b15<>+0(SB), Z5, Z9
+	VFMADD213PS     all_3f38aa3b<>+0(SB), Z5, Z9
+	VFMADD213PS     Z9, Z0, Z8
+	VFNMADD231PS    Z8, Z0, Z7
+	VMULPS          Z6, Z7, Z0
+	VADDPS          Z0, Z4, Z4
+	ADDQ            $0x04, R10
+	JLE             four1
+
+value2begin:
+	SUBQ $0x04, R10
+	JZ   through3
+
+value2:
+	MOVWQZX      (DI)(R10*2), R11
+	VBROADCASTSS (R8)(R10*4), Z0
+	VMOVUPS      (CX)(R11*4), Z5
+	VMINPS       Z0, Z5, Z6
+	VMAXPS       Z0, Z5, Z5
+	VDIVPS       Z5, Z6, Z5
+	VMULPS       Z5, Z5, Z7
+	VMOVUPS      all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Z7, Z8
+	VFMADD213PS  all_3d7458ef<>+0(SB), Z7, Z8
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Z7, Z8
+	VMOVUPS      all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z7, Z9
+	VFMADD213PS  all_bdf62144<>+0(SB), Z7, Z9
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z7, Z9
+	VFMADD213PS  Z9, Z5, Z8
+	VPADDD       all_c0cafb0d<>+0(SB), Z5, Z7
+	VPSRAD       $0x17, Z7, Z7
+	VPSLLD       $0x17, Z7, Z9
+	VPSUBD       Z9, Z5, Z9
+	VCVTDQ2PS    Z7, Z7
+	VFNMADD231PS all_3f000000<>+0(SB), Z7, Z8
+	VSUBPS       all_3f800000<>+0(SB), Z9, Z5
+	VMULPS       Z5, Z5, Z7
+	VMOVUPS      all_bd950573<>+0(SB), Z9
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Z7, Z9
+	VFMADD213PS  all_be38732e<>+0(SB), Z7, Z9
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Z7, Z9
+	VMOVUPS      all_3def3052<>+0(SB), Z10
+	VFMADD213PS  all_3e13082f<>+0(SB), Z7, Z10
+	VFMADD213PS  all_3e763b15<>+0(SB), Z7, Z10
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z7, Z10
+	VFMADD213PS  Z10, Z5, Z9
+	VFNMADD231PS Z9, Z5, Z8
+	VMULPS       Z6, Z8, Z5
+	VADDPS       Z5, Z1, Z1
+	VMOVUPS      64(CX)(R11*4), Z5
+	VMINPS       Z0, Z5, Z6
+	VMAXPS       Z0, Z5, Z5
+	VDIVPS       Z5, Z6, Z5
+	VMULPS       Z5, Z5, Z7
+	VMOVUPS      all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Z7, Z8
+	VFMADD213PS  all_3d7458ef<>+0(SB), Z7, Z8
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Z7, Z8
+	VMOVUPS      all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z7, Z9
+	VFMADD213PS  all_bdf62144<>+0(SB), Z7, Z9
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z7, Z9
+	VFMADD213PS  Z9, Z5, Z8
+	VPADDD       all_c0cafb0d<>+0(SB), Z5, Z7
+	VPSRAD       $0x17, Z7, Z7
+	VPSLLD       $0x17, Z7, Z9
+	VPSUBD       Z9, Z5, Z9
+	VCVTDQ2PS    Z7, Z7
+	VFNMADD231PS all_3f000000<>+0(SB), Z7, Z8
+	VSUBPS       all_3f800000<>+0(SB), Z9, Z5
+	VMULPS       Z5, Z5, Z7
+	VMOVUPS      all_bd950573<>+0(SB), Z9
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Z7, Z9
+	VFMADD213PS  all_be38732e<>+0(SB), Z7, Z9
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Z7, Z9
+	VMOVUPS      all_3def3052<>+0(SB), Z10
+	VFMADD213PS  all_3e13082f<>+0(SB), Z7, Z10
+	VFMADD213PS  all_3e763b15<>+0(SB), Z7, Z10
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z7, Z10
+	VFMADD213PS  Z10, Z5, Z9
+	VFNMADD231PS Z9, Z5, Z8
+	VMULPS       Z6, Z8, Z5
+	VADDPS       Z5, Z2, Z2
+	VMOVUPS      128(CX)(R11*4), Z5
+	VMINPS       Z0, Z5, Z6
+	VMAXPS       Z0, Z5, Z5
+	VDIVPS       Z5, Z6, Z5
+	VMULPS       Z5, Z5, Z7
+	VMOVUPS      all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Z7, Z8
+	VFMADD213PS  all_3d7458ef<>+0(SB), Z7, Z8
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Z7, Z8
+	VMOVUPS      all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z7, Z9
+	VFMADD213PS  all_bdf62144<>+0(SB), Z7, Z9
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z7, Z9
+	VFMADD213PS  Z9, Z5, Z8
+	VPADDD       all_c0cafb0d<>+0(SB), Z5, Z7
+	VPSRAD       $0x17, Z7, Z7
+	VPSLLD       $0x17, Z7, Z9
+	VPSUBD       Z9, Z5, Z9
+	VCVTDQ2PS    Z7, Z7
+	VFNMADD231PS all_3f000000<>+0(SB), Z7, Z8
+	VSUBPS       all_3f800000<>+0(SB), Z9, Z5
+	VMULPS       Z5, Z5, Z7
+	VMOVUPS      all_bd950573<>+0(SB), Z9
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Z7, Z9
+	VFMADD213PS  all_be38732e<>+0(SB), Z7, Z9
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Z7, Z9
+	VMOVUPS      all_3def3052<>+0(SB), Z10
+	VFMADD213PS  all_3e13082f<>+0(SB), Z7, Z10
+	VFMADD213PS  all_3e763b15<>+0(SB), Z7, Z10
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z7, Z10
+	VFMADD213PS  Z10, Z5, Z9
+	VFNMADD231PS Z9, Z5, Z8
+	VMULPS       Z6, Z8, Z5
+	VADDPS       Z5, Z3, Z3
+	VMOVUPS      192(CX)(R11*4), Z5
+	VMINPS       Z0, Z5, Z6
+	VMAXPS       Z0, Z5, Z0
+	VDIVPS       Z0, Z6, Z0
+	VMULPS       Z0, Z0, Z5
+	VMOVUPS      all_3aab0bc6<>+0(SB), Z7
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Z5, Z7
+	VFMADD213PS  all_3d7458ef<>+0(SB), Z5, Z7
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Z5, Z7
+	VMOVUPS      all_bbe1cb25<>+0(SB), Z8
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z5, Z8
+	VFMADD213PS  all_bdf62144<>+0(SB), Z5, Z8
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z5, Z8
+	VFMADD213PS  Z8, Z0, Z7
+	VPADDD       all_c0cafb0d<>+0(SB), Z0, Z5
+	VPSRAD       $0x17, Z5, Z5
+	VPSLLD       $0x17, Z5, Z8
+	VPSUBD       Z8, Z0, Z8
+	VCVTDQ2PS    Z5, Z5
+	VFNMADD231PS all_3f000000<>+0(SB), Z5, Z7
+	VSUBPS       all_3f800000<>+0(SB), Z8, Z0
+	VMULPS       Z0, Z0, Z5
+	VMOVUPS      all_bd950573<>+0(SB), Z8
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Z5, Z8
+	VFMADD213PS  all_be38732e<>+0(SB), Z5, Z8
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Z5, Z8
+	VMOVUPS      all_3def3052<>+0(SB), Z9
+	VFMADD213PS  all_3e13082f<>+0(SB), Z5, Z9
+	VFMADD213PS  all_3e763b15<>+0(SB), Z5, Z9
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z5, Z9
+	VFMADD213PS  Z9, Z0, Z8
+	VFNMADD231PS Z8, Z0, Z7
+	VMULPS       Z6, Z7, Z0
+	VADDPS       Z0, Z4, Z4
+	INCQ         R10
+	JNZ          value2
+
+through3:
+	MOVBQZX (BX), R10
+	SHLQ    $0x08, R10
+	ADDQ    AX, R10
+	VADDPS  (R10), Z1, Z1
+	VMOVUPS Z1, (R10)
+	VADDPS  64(R10), Z2, Z2
+	VMOVUPS Z2, 64(R10)
+	VADDPS  128(R10), Z3, Z3
+	VMOVUPS Z3, 128(R10)
+	VADDPS  192(R10), Z4, Z4
+	VMOVUPS Z4, 192(R10)
+
+nextSingle:
+	ADDQ $0x08, DX
+	ADDQ $0x01, BX
+	DECQ SI
+	JNZ  single
+
+done:
+	VZEROUPPER
+	RET
+
+// func jensenShannonTermsAVX512(dst []float32, y []float32, x float32)
+// Requires: AVX, AVX512F
+TEXT ·jensenShannonTermsAVX512(SB), NOSPLIT, $0-52
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         y_base+24(FP), DX
+	VBROADCASTSS x+48(FP), Z0
+	XORQ         BX, BX
+
+block1:
+	CMPQ         CX, $0x00000040
+	JL           single2
+	VMOVUPS      (DX)(BX*4), Z1
+	VMOVUPS      64(DX)(BX*4), Z2
+	VMOVUPS      128(DX)(BX*4), Z3
+	VMOVUPS      192(DX)(BX*4), Z4
+	VMINPS       Z0, Z1, Z5
+	VMINPS       Z0, Z2, Z6
+	VMINPS       Z0, Z3, Z7
+	VMINPS       Z0, Z4, Z8
+	VMAXPS       Z0, Z1, Z1
+	VMAXPS       Z0, Z2, Z2
+	VMAXPS       Z0, Z3, Z3
+	VMAXPS       Z0, Z4, Z4
+	VDIVPS       Z1, Z5, Z1
+	VDIVPS       Z2, Z6, Z2
+	VDIVPS       Z3, Z7, Z3
+	VDIVPS       Z4, Z8, Z4
+	VMULPS       Z1, Z1, Z9
+	VMULPS       Z2, Z2, Z10
+	VMULPS       Z3, Z3, Z11
+	VMULPS       Z4, Z4, Z12
+	VMOVUPS      all_3aab0bc6<>+0(SB), Z13
+	VMOVUPS      all_3aab0bc6<>+0(SB), Z14
+	VMOVUPS      all_3aab0bc6<>+0(SB), Z15
+	VMOVUPS      all_3aab0bc6<>+0(SB), Z16
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Z9, Z13
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Z10, Z14
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Z11, Z15
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Z12, Z16
+	VFMADD213PS  all_3d7458ef<>+0(SB), Z9, Z13
+	VFMADD213PS  all_3d7458ef<>+0(SB), Z10, Z14
+	VFMADD213PS  all_3d7458ef<>+0(SB), Z11, Z15
+	VFMADD213PS  all_3d7458ef<>+0(SB), Z12, Z16
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Z9, Z13
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Z10, Z14
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Z11, Z15
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Z12, Z16
+	VMOVUPS      all_bbe1cb25<>+0(SB), Z17
+	VMOVUPS      all_bbe1cb25<>+0(SB), Z18
+	VMOVUPS      all_bbe1cb25<>+0(SB), Z19
+	VMOVUPS      all_bbe1cb25<>+0(SB), Z20
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z9, Z17
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z10, Z18
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z11, Z19
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z12, Z20
+	VFMADD213PS  all_bdf62144<>+0(SB), Z9, Z17
+	VFMADD213PS  all_bdf62144<>+0(SB), Z10, Z18
+	VFMADD213PS  all_bdf62144<>+0(SB), Z11, Z19
+	VFMADD213PS  all_bdf62144<>+0(SB), Z12, Z20
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z9, Z17
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z10, Z18
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z11, Z19
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z12, Z20
+	VFMADD213PS  Z17, Z1, Z13
+	VFMADD213PS  Z18, Z2, Z14
+	VFMADD213PS  Z19, Z3, Z15
+	VFMADD213PS  Z20, Z4, Z16
+	VPADDD       all_c0cafb0d<>+0(SB), Z1, Z9
+	VPSRAD       $0x17, Z9, Z9
+	VPADDD       all_c0cafb0d<>+0(SB), Z2, Z10
+	VPSRAD       $0x17, Z10, Z10
+	VPADDD       all_c0cafb0d<>+0(SB), Z3, Z11
+	VPSRAD       $0x17, Z11, Z11
+	VPADDD       all_c0cafb0d<>+0(SB), Z4, Z12
+	VPSRAD       $0x17, Z12, Z12
+	VPSLLD       $0x17, Z9, Z17
+	VPSUBD       Z17, Z1, Z17
+	VPSLLD       $0x17, Z10, Z1
+	VPSUBD       Z1, Z2, Z1
+	VPSLLD       $0x17, Z11, Z2
+	VPSUBD       Z2, Z3, Z2
+	VPSLLD       $0x17, Z12, Z3
+	VPSUBD       Z3, Z4, Z3
+	VCVTDQ2PS    Z9, Z9
+	VCVTDQ2PS    Z10, Z10
+	VCVTDQ2PS    Z11, Z11
+	VCVTDQ2PS    Z12, Z12
+	VFNMADD231PS all_3f000000<>+0(SB), Z9, Z13
+	VFNMADD231PS all_3f000000<>+0(SB), Z10, Z14
+	VFNMADD231PS all_3f000000<>+0(SB), Z11, Z15
+	VFNMADD231PS all_3f000000<>+0(SB), Z12, Z16
+	VSUBPS       all_3f800000<>+0(SB), Z17, Z4
+	VSUBPS       all_3f800000<>+0(SB), Z1, Z1
+	VSUBPS       all_3f800000<>+0(SB), Z2, Z2
+	VSUBPS       all_3f800000<>+0(SB), Z3, Z3
+	VMULPS       Z4, Z4, Z9
+	VMULPS       Z1, Z1, Z10
+	VMULPS       Z2, Z2, Z11
+	VMULPS       Z3, Z3, Z12
+	VMOVUPS      all_bd950573<>+0(SB), Z17
+	VMOVUPS      all_bd950573<>+0(SB), Z18
+	VMOVUPS      all_bd950573<>+0(SB), Z19
+	VMOVUPS      all_bd950573<>+0(SB), Z20
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Z9, Z17
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Z10, Z18
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Z11, Z19
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Z12, Z20
+	VFMADD213PS  all_be38732e<>+0(SB), Z9, Z17
+	VFMADD213PS  all_be38732e<>+0(SB), Z10, Z18
+	VFMADD213PS  all_be38732e<>+0(SB), Z11, Z19
+	VFMADD213PS  all_be38732e<>+0(SB), Z12, Z20
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Z9, Z17
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Z10, Z18
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Z11, Z19
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Z12, Z20
+	VMOVUPS      all_3def3052<>+0(SB), Z21
+	VMOVUPS      all_3def3052<>+0(SB), Z22
+	VMOVUPS      all_3def3052<>+0(SB), Z23
+	VMOVUPS      all_3def3052<>+0(SB), Z24
+	VFMADD213PS  all_3e13082f<>+0(SB), Z9, Z21
+	VFMADD213PS  all_3e13082f<>+0(SB), Z10, Z22
+	VFMADD213PS  all_3e13082f<>+0(SB), Z11, Z23
+	VFMADD213PS  all_3e13082f<>+0(SB), Z12, Z24
+	VFMADD213PS  all_3e763b15<>+0(SB), Z9, Z21
+	VFMADD213PS  all_3e763b15<>+0(SB), Z10, Z22
+	VFMADD213PS  all_3e763b15<>+0(SB), Z11, Z23
+	VFMADD213PS  all_3e763b15<>+0(SB), Z12, Z24
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z9, Z21
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z10, Z22
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z11, Z23
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z12, Z24
+	VFMADD213PS  Z21, Z4, Z17
+	VFMADD213PS  Z22, Z1, Z18
+	VFMADD213PS  Z23, Z2, Z19
+	VFMADD213PS  Z24, Z3, Z20
+	VFNMADD231PS Z17, Z4, Z13
+	VFNMADD231PS Z18, Z1, Z14
+	VFNMADD231PS Z19, Z2, Z15
+	VFNMADD231PS Z20, Z3, Z16
+	VMULPS       Z5, Z13, Z1
+	VMULPS       Z6, Z14, Z2
+	VMULPS       Z7, Z15, Z3
+	VMULPS       Z8, Z16, Z4
+	VMOVUPS      Z1, (AX)(BX*4)
+	VMOVUPS      Z2, 64(AX)(BX*4)
+	VMOVUPS      Z3, 128(AX)(BX*4)
+	VMOVUPS      Z4, 192(AX)(BX*4)
+	ADDQ         $0x00000040, BX
+	SUBQ         $0x00000040, CX
+	JMP          block1
+
+single2:
+	CMPQ         CX, $0x00000010
+	JL           tail3
+	VMOVUPS      (DX)(BX*4), Z1
+	VMINPS       Z0, Z1, Z2
+	VMAXPS       Z0, Z1, Z1
+	VDIVPS       Z1, Z2, Z1
+	VMULPS       Z1, Z1, Z3
+	VMOVUPS      all_3aab0bc6<>+0(SB), Z4
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Z3, Z4
+	VFMADD213PS  all_3d7458ef<>+0(SB), Z3, Z4
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Z3, Z4
+	VMOVUPS      all_bbe1cb25<>+0(SB), Z5
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z3, Z5
+	VFMADD213PS  all_bdf62144<>+0(SB), Z3, Z5
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z3, Z5
+	VFMADD213PS  Z5, Z1, Z4
+	VPADDD       all_c0cafb0d<>+0(SB), Z1, Z3
+	VPSRAD       $0x17, Z3, Z3
+	VPSLLD       $0x17, Z3, Z5
+	VPSUBD       Z5, Z1, Z5
+	VCVTDQ2PS    Z3, Z3
+	VFNMADD231PS all_3f000000<>+0(SB), Z3, Z4
+	VSUBPS       all_3f800000<>+0(SB), Z5, Z1
+	VMULPS       Z1, Z1, Z3
+	VMOVUPS      all_bd950573<>+0(SB), Z5
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Z3, Z5
+	VFMADD213PS  all_be38732e<>+0(SB), Z3, Z5
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Z3, Z5
+	VMOVUPS      all_3def3052<>+0(SB), Z6
+	VFMADD213PS  all_3e13082f<>+0(SB), Z3, Z6
+	VFMADD213PS  all_3e763b15<>+0(SB), Z3, Z6
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z3, Z6
+	VFMADD213PS  Z6, Z1, Z5
+	VFNMADD231PS Z5, Z1, Z4
+	VMULPS       Z2, Z4, Z1
+	VMOVUPS      Z1, (AX)(BX*4)
+	ADDQ         $0x00000010, BX
+	SUBQ         $0x00000010, CX
+	JMP          block1
+
+tail3:
+	TESTQ        CX, CX
+	JEQ          done4
+	MOVL         $0x00000001, SI
+	SHLL         CL, SI
+	DECL         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (DX)(BX*4), K1, Z1
+	VMINPS       Z0, Z1, Z2
+	VMAXPS       Z0, Z1, Z0
+	VDIVPS       Z0, Z2, Z0
+	VMULPS       Z0, Z0, Z1
+	VMOVUPS      all_3aab0bc6<>+0(SB), Z3
+	VFMADD213PS  all_3c92c9ba<>+0(SB), Z1, Z3
+	VFMADD213PS  all_3d7458ef<>+0(SB), Z1, Z3
+	VFMADD213PS  all_3eb8aa11<>+0(SB), Z1, Z3
+	VMOVUPS      all_bbe1cb25<>+0(SB), Z4
+	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z1, Z4
+	VFMADD213PS  all_bdf62144<>+0(SB), Z1, Z4
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z1, Z4
+	VFMADD213PS  Z4, Z0, Z3
+	VPADDD       all_c0cafb0d<>+0(SB), Z0, Z1
+	VPSRAD       $0x17, Z1, Z1
+	VPSLLD       $0x17, Z1, Z4
+	VPSUBD       Z4, Z0, Z4
+	VCVTDQ2PS    Z1, Z1
+	VFNMADD231PS all_3f000000<>+0(SB), Z1, Z3
+	VSUBPS       all_3f800000<>+0(SB), Z4, Z0
+	VMULPS       Z0, Z0, Z1
+	VMOVUPS      all_bd950573<>+0(SB), Z4
+	VFMADD213PS  all_bdfec4ce<>+0(SB), Z1, Z4
+	VFMADD213PS  all_be38732e<>+0(SB), Z1, Z4
+	VFMADD213PS  all_beb8aa8c<>+0(SB), Z1, Z4
+	VMOVUPS      all_3def3052<>+0(SB), Z5
+	VFMADD213PS  all_3e13082f<>+0(SB), Z1, Z5
+	VFMADD213PS  all_3e763b15<>+0(SB), Z1, Z5
+	VFMADD213PS  all_3f38aa3b<>+0(SB), Z1, Z5
+	VFMADD213PS  Z5, Z0, Z4
+	VFNMADD231PS Z4, Z0, Z3
+	VMULPS       Z2, Z3, Z0
+	VMOVUPS      Z0, K1, (AX)(BX*4)
+
+done4:
+	VZEROUPPER
+	RET

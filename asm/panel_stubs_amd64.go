@@ -13,3 +13,43 @@ func panelDotAVX2(out []float32, panel []float32, start []int64, doc []uint8, of
 //
 //go:noescape
 func panelDotAVX512(out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
+
+// panelChiSquareAVX2 is panelChiSquareGeneric for AVX2, with R = 64.
+//
+//go:noescape
+func panelChiSquareAVX2(out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
+
+// chiSquareTermsAVX2 is chiSquareTermsGeneric for AVX2.
+//
+//go:noescape
+func chiSquareTermsAVX2(dst []float32, y []float32, x float32)
+
+// panelChiSquareAVX512 is panelChiSquareGeneric for AVX512, with R = 64.
+//
+//go:noescape
+func panelChiSquareAVX512(out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
+
+// chiSquareTermsAVX512 is chiSquareTermsGeneric for AVX512.
+//
+//go:noescape
+func chiSquareTermsAVX512(dst []float32, y []float32, x float32)
+
+// panelJensenShannonAVX2 is panelJensenShannonGeneric for AVX2, with R = 64.
+//
+//go:noescape
+func panelJensenShannonAVX2(out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
+
+// jensenShannonTermsAVX2 is jensenShannonTermsGeneric for AVX2.
+//
+//go:noescape
+func jensenShannonTermsAVX2(dst []float32, y []float32, x float32)
+
+// panelJensenShannonAVX512 is panelJensenShannonGeneric for AVX512, with R = 64.
+//
+//go:noescape
+func panelJensenShannonAVX512(out []float32, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
+
+// jensenShannonTermsAVX512 is jensenShannonTermsGeneric for AVX512.
+//
+//go:noescape
+func jensenShannonTermsAVX512(dst []float32, y []float32, x float32)

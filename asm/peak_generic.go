@@ -1,9 +1,13 @@
 package asm
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/gramengine/gram/asm/internal/layout"
+)
 
 // PeakSums is a number of sums that suits every instruction set: the length that Peak wants is a multiple of it.
-const PeakSums = 192
+const PeakSums = layout.PeakSums
 
 // peakGeneric does multiply-adds on registers alone, as many as the processor can, so that what kernels reach can be held against it:
 //

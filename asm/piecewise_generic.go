@@ -1,6 +1,10 @@
 package asm
 
-import "math"
+import (
+	"math"
+
+	"github.com/gramengine/gram/asm/internal/layout"
+)
 
 // A piecewise polynomial stands for a function of c in [0, 2] that may have any power as its singularity at both ends, such as arccos(1-c) or its
 // root: its intervals shrink towards 0 and towards 2. With
@@ -15,7 +19,7 @@ import "math"
 // mantissa of u and mid the middle of the interval's mantissas, so that |t| <= 2^-(bits+1), without a rounding.
 const (
 	// PiecewiseFold is the distance of the rows of c > 1 from those of the same u below 1, in powers of two.
-	PiecewiseFold = 25
+	PiecewiseFold = layout.PiecewiseFold
 	// PiecewiseOctaves is how many powers of two rows are stored for. Of the exponents of u as float32 stores them, 0 is that of c = 0, those up to
 	// 151 are of c <= 1, and 127 to 150 of c > 1, which come behind, from 152 on.
 	PiecewiseOctaves = 152 + 24
@@ -35,9 +39,9 @@ func PiecewiseRows(bits uint) int {
 func PiecewiseRow(c float32, bits uint) (row int, t float32) {
 	checkBits("PiecewiseRow", bits)
 	var fold uint32
-	u := c * (1 << 24)
+	u := c * layout.PiecewiseScale
 	if c > 1 {
-		u = max(2-c, 0x1p-24) * (1 << 24)
+		u = max(2-c, 1.0/layout.PiecewiseScale) * layout.PiecewiseScale
 		fold = PiecewiseFold << bits
 	}
 	b := math.Float32bits(u)
@@ -64,9 +68,9 @@ func piecewiseGeneric(dst, c []float32, rows [][8]float32, bits uint) {
 	last := uint32(len(rows) - 1)
 	for j, v := range c {
 		var fold uint32
-		u := v * (1 << 24)
+		u := v * layout.PiecewiseScale
 		if v > 1 {
-			u = max(2-v, 0x1p-24) * (1 << 24)
+			u = max(2-v, 1.0/layout.PiecewiseScale) * layout.PiecewiseScale
 			fold = PiecewiseFold << bits
 		}
 		b := math.Float32bits(u)

@@ -915,3 +915,676 @@ DATA all_00000008<>+52(SB)/4, $0x00000008
 DATA all_00000008<>+56(SB)/4, $0x00000008
 DATA all_00000008<>+60(SB)/4, $0x00000008
 GLOBL all_00000008<>(SB), RODATA|NOPTR, $64
+
+// func addRowsAVX2(sum []float64, rows [][]float32, from int, by []float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addRowsAVX2(SB), NOSPLIT, $0-80
+	MOVQ  sum_base+0(FP), AX
+	MOVQ  sum_len+8(FP), CX
+	MOVQ  rows_len+32(FP), DX
+	MOVQ  rows_base+24(FP), BX
+	MOVQ  by_base+56(FP), SI
+	MOVQ  from+48(FP), DI
+	TESTQ DX, DX
+	JZ    done
+
+block1:
+	CMPQ    CX, $0x00000020
+	JL      fewer2
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	VMOVUPD 64(AX), Y2
+	VMOVUPD 96(AX), Y3
+	VMOVUPD 128(AX), Y4
+	VMOVUPD 160(AX), Y5
+	VMOVUPD 192(AX), Y6
+	VMOVUPD 224(AX), Y7
+	MOVQ    BX, R10
+	XORQ    R9, R9
+
+row3:
+	MOVQ         (R10), R8
+	VBROADCASTSD (SI)(R9*8), Y8
+	VCVTPS2PD    (R8)(DI*4), Y9
+	VFMADD231PD  Y9, Y8, Y0
+	VCVTPS2PD    16(R8)(DI*4), Y9
+	VFMADD231PD  Y9, Y8, Y1
+	VCVTPS2PD    32(R8)(DI*4), Y9
+	VFMADD231PD  Y9, Y8, Y2
+	VCVTPS2PD    48(R8)(DI*4), Y9
+	VFMADD231PD  Y9, Y8, Y3
+	VCVTPS2PD    64(R8)(DI*4), Y9
+	VFMADD231PD  Y9, Y8, Y4
+	VCVTPS2PD    80(R8)(DI*4), Y9
+	VFMADD231PD  Y9, Y8, Y5
+	VCVTPS2PD    96(R8)(DI*4), Y9
+	VFMADD231PD  Y9, Y8, Y6
+	VCVTPS2PD    112(R8)(DI*4), Y9
+	VFMADD231PD  Y9, Y8, Y7
+	ADDQ         $0x18, R10
+	INCQ         R9
+	CMPQ         R9, DX
+	JL           row3
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, 64(AX)
+	VMOVUPD      Y3, 96(AX)
+	VMOVUPD      Y4, 128(AX)
+	VMOVUPD      Y5, 160(AX)
+	VMOVUPD      Y6, 192(AX)
+	VMOVUPD      Y7, 224(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000020, DI
+	SUBQ         $0x00000020, CX
+	JMP          block1
+
+fewer2:
+	CMPQ    CX, $0x00000010
+	JL      fewer5
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	VMOVUPD 64(AX), Y2
+	VMOVUPD 96(AX), Y3
+	MOVQ    BX, R10
+	XORQ    R9, R9
+
+row6:
+	MOVQ         (R10), R8
+	VBROADCASTSD (SI)(R9*8), Y4
+	VCVTPS2PD    (R8)(DI*4), Y5
+	VFMADD231PD  Y5, Y4, Y0
+	VCVTPS2PD    16(R8)(DI*4), Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VCVTPS2PD    32(R8)(DI*4), Y5
+	VFMADD231PD  Y5, Y4, Y2
+	VCVTPS2PD    48(R8)(DI*4), Y5
+	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         $0x18, R10
+	INCQ         R9
+	CMPQ         R9, DX
+	JL           row6
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, 64(AX)
+	VMOVUPD      Y3, 96(AX)
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000010, DI
+	SUBQ         $0x00000010, CX
+
+fewer5:
+	CMPQ    CX, $0x00000008
+	JL      fewer8
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	MOVQ    BX, R10
+	XORQ    R9, R9
+
+row9:
+	MOVQ         (R10), R8
+	VBROADCASTSD (SI)(R9*8), Y2
+	VCVTPS2PD    (R8)(DI*4), Y3
+	VFMADD231PD  Y3, Y2, Y0
+	VCVTPS2PD    16(R8)(DI*4), Y3
+	VFMADD231PD  Y3, Y2, Y1
+	ADDQ         $0x18, R10
+	INCQ         R9
+	CMPQ         R9, DX
+	JL           row9
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000008, DI
+	SUBQ         $0x00000008, CX
+
+fewer8:
+	CMPQ    CX, $0x00000004
+	JL      fewer11
+	VMOVUPD (AX), Y0
+	MOVQ    BX, R10
+	XORQ    R9, R9
+
+row12:
+	MOVQ         (R10), R8
+	VBROADCASTSD (SI)(R9*8), Y1
+	VCVTPS2PD    (R8)(DI*4), Y2
+	VFMADD231PD  Y2, Y1, Y0
+	ADDQ         $0x18, R10
+	INCQ         R9
+	CMPQ         R9, DX
+	JL           row12
+	VMOVUPD      Y0, (AX)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000004, DI
+	SUBQ         $0x00000004, CX
+
+fewer11:
+	TESTQ        CX, CX
+	JZ           done
+	VMOVQ        CX, X0
+	VPBROADCASTQ X0, Y1
+	VPBROADCASTD X0, X2
+	VPCMPGTQ     counting8<>+0(SB), Y1, Y1
+	VPCMPGTD     counting4<>+0(SB), X2, X2
+	VMASKMOVPD   (AX), Y1, Y0
+	MOVQ         BX, R8
+	XORQ         BX, BX
+
+row13:
+	MOVQ         (R8), CX
+	VBROADCASTSD (SI)(BX*8), Y3
+	VMASKMOVPS   (CX)(DI*4), X2, X4
+	VCVTPS2PD    X4, Y4
+	VFMADD231PD  Y4, Y3, Y0
+	ADDQ         $0x18, R8
+	INCQ         BX
+	CMPQ         BX, DX
+	JL           row13
+	VMASKMOVPD   Y0, Y1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA counting8<>+0(SB)/8, $0x0000000000000000
+DATA counting8<>+8(SB)/8, $0x0000000000000001
+DATA counting8<>+16(SB)/8, $0x0000000000000002
+DATA counting8<>+24(SB)/8, $0x0000000000000003
+GLOBL counting8<>(SB), RODATA|NOPTR, $32
+
+DATA counting4<>+0(SB)/4, $0x00000000
+DATA counting4<>+4(SB)/4, $0x00000001
+DATA counting4<>+8(SB)/4, $0x00000002
+DATA counting4<>+12(SB)/4, $0x00000003
+GLOBL counting4<>(SB), RODATA|NOPTR, $16
+
+// func addRowsAVX512(sum []float64, rows [][]float32, from int, by []float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addRowsAVX512(SB), NOSPLIT, $0-80
+	MOVQ  sum_base+0(FP), AX
+	MOVQ  sum_len+8(FP), CX
+	MOVQ  rows_len+32(FP), DX
+	MOVQ  rows_base+24(FP), BX
+	MOVQ  by_base+56(FP), SI
+	MOVQ  from+48(FP), DI
+	TESTQ DX, DX
+	JZ    done
+
+block1:
+	CMPQ    CX, $0x00000080
+	JL      fewer2
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	VMOVUPD 256(AX), Z4
+	VMOVUPD 320(AX), Z5
+	VMOVUPD 384(AX), Z6
+	VMOVUPD 448(AX), Z7
+	VMOVUPD 512(AX), Z8
+	VMOVUPD 576(AX), Z9
+	VMOVUPD 640(AX), Z10
+	VMOVUPD 704(AX), Z11
+	VMOVUPD 768(AX), Z12
+	VMOVUPD 832(AX), Z13
+	VMOVUPD 896(AX), Z14
+	VMOVUPD 960(AX), Z15
+	MOVQ    BX, R10
+	XORQ    R9, R9
+
+row3:
+	MOVQ         (R10), R8
+	VBROADCASTSD (SI)(R9*8), Z16
+	VCVTPS2PD    (R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z0
+	VCVTPS2PD    32(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z1
+	VCVTPS2PD    64(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z2
+	VCVTPS2PD    96(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z3
+	VCVTPS2PD    128(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z4
+	VCVTPS2PD    160(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z5
+	VCVTPS2PD    192(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z6
+	VCVTPS2PD    224(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z7
+	VCVTPS2PD    256(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z8
+	VCVTPS2PD    288(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z9
+	VCVTPS2PD    320(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z10
+	VCVTPS2PD    352(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z11
+	VCVTPS2PD    384(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z12
+	VCVTPS2PD    416(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z13
+	VCVTPS2PD    448(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z14
+	VCVTPS2PD    480(R8)(DI*4), Z17
+	VFMADD231PD  Z17, Z16, Z15
+	ADDQ         $0x18, R10
+	INCQ         R9
+	CMPQ         R9, DX
+	JL           row3
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      Z1, 64(AX)
+	VMOVUPD      Z2, 128(AX)
+	VMOVUPD      Z3, 192(AX)
+	VMOVUPD      Z4, 256(AX)
+	VMOVUPD      Z5, 320(AX)
+	VMOVUPD      Z6, 384(AX)
+	VMOVUPD      Z7, 448(AX)
+	VMOVUPD      Z8, 512(AX)
+	VMOVUPD      Z9, 576(AX)
+	VMOVUPD      Z10, 640(AX)
+	VMOVUPD      Z11, 704(AX)
+	VMOVUPD      Z12, 768(AX)
+	VMOVUPD      Z13, 832(AX)
+	VMOVUPD      Z14, 896(AX)
+	VMOVUPD      Z15, 960(AX)
+	ADDQ         $0x00000400, AX
+	ADDQ         $0x00000080, DI
+	SUBQ         $0x00000080, CX
+	JMP          block1
+
+fewer2:
+	CMPQ    CX, $0x00000040
+	JL      fewer5
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	VMOVUPD 256(AX), Z4
+	VMOVUPD 320(AX), Z5
+	VMOVUPD 384(AX), Z6
+	VMOVUPD 448(AX), Z7
+	MOVQ    BX, R10
+	XORQ    R9, R9
+
+row6:
+	MOVQ         (R10), R8
+	VBROADCASTSD (SI)(R9*8), Z8
+	VCVTPS2PD    (R8)(DI*4), Z9
+	VFMADD231PD  Z9, Z8, Z0
+	VCVTPS2PD    32(R8)(DI*4), Z9
+	VFMADD231PD  Z9, Z8, Z1
+	VCVTPS2PD    64(R8)(DI*4), Z9
+	VFMADD231PD  Z9, Z8, Z2
+	VCVTPS2PD    96(R8)(DI*4), Z9
+	VFMADD231PD  Z9, Z8, Z3
+	VCVTPS2PD    128(R8)(DI*4), Z9
+	VFMADD231PD  Z9, Z8, Z4
+	VCVTPS2PD    160(R8)(DI*4), Z9
+	VFMADD231PD  Z9, Z8, Z5
+	VCVTPS2PD    192(R8)(DI*4), Z9
+	VFMADD231PD  Z9, Z8, Z6
+	VCVTPS2PD    224(R8)(DI*4), Z9
+	VFMADD231PD  Z9, Z8, Z7
+	ADDQ         $0x18, R10
+	INCQ         R9
+	CMPQ         R9, DX
+	JL           row6
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      Z1, 64(AX)
+	VMOVUPD      Z2, 128(AX)
+	VMOVUPD      Z3, 192(AX)
+	VMOVUPD      Z4, 256(AX)
+	VMOVUPD      Z5, 320(AX)
+	VMOVUPD      Z6, 384(AX)
+	VMOVUPD      Z7, 448(AX)
+	ADDQ         $0x00000200, AX
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x00000040, CX
+
+fewer5:
+	CMPQ    CX, $0x00000020
+	JL      fewer8
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	MOVQ    BX, R10
+	XORQ    R9, R9
+
+row9:
+	MOVQ         (R10), R8
+	VBROADCASTSD (SI)(R9*8), Z4
+	VCVTPS2PD    (R8)(DI*4), Z5
+	VFMADD231PD  Z5, Z4, Z0
+	VCVTPS2PD    32(R8)(DI*4), Z5
+	VFMADD231PD  Z5, Z4, Z1
+	VCVTPS2PD    64(R8)(DI*4), Z5
+	VFMADD231PD  Z5, Z4, Z2
+	VCVTPS2PD    96(R8)(DI*4), Z5
+	VFMADD231PD  Z5, Z4, Z3
+	ADDQ         $0x18, R10
+	INCQ         R9
+	CMPQ         R9, DX
+	JL           row9
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      Z1, 64(AX)
+	VMOVUPD      Z2, 128(AX)
+	VMOVUPD      Z3, 192(AX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000020, DI
+	SUBQ         $0x00000020, CX
+
+fewer8:
+	CMPQ    CX, $0x00000010
+	JL      fewer11
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	MOVQ    BX, R10
+	XORQ    R9, R9
+
+row12:
+	MOVQ         (R10), R8
+	VBROADCASTSD (SI)(R9*8), Z2
+	VCVTPS2PD    (R8)(DI*4), Z3
+	VFMADD231PD  Z3, Z2, Z0
+	VCVTPS2PD    32(R8)(DI*4), Z3
+	VFMADD231PD  Z3, Z2, Z1
+	ADDQ         $0x18, R10
+	INCQ         R9
+	CMPQ         R9, DX
+	JL           row12
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      Z1, 64(AX)
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000010, DI
+	SUBQ         $0x00000010, CX
+
+fewer11:
+	CMPQ    CX, $0x00000008
+	JL      fewer14
+	VMOVUPD (AX), Z0
+	MOVQ    BX, R10
+	XORQ    R9, R9
+
+row15:
+	MOVQ         (R10), R8
+	VBROADCASTSD (SI)(R9*8), Z1
+	VCVTPS2PD    (R8)(DI*4), Z2
+	VFMADD231PD  Z2, Z1, Z0
+	ADDQ         $0x18, R10
+	INCQ         R9
+	CMPQ         R9, DX
+	JL           row15
+	VMOVUPD      Z0, (AX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000008, DI
+	SUBQ         $0x00000008, CX
+
+fewer14:
+	TESTQ     CX, CX
+	JZ        done
+	MOVL      $0x000000ff, R8
+	BZHIL     CX, R8, R8
+	KMOVW     R8, K1
+	VMOVUPD.Z (AX), K1, Z0
+	MOVQ      BX, R8
+	XORQ      BX, BX
+
+row16:
+	MOVQ         (R8), CX
+	VBROADCASTSD (SI)(BX*8), Z1
+	VCVTPS2PD.Z  (CX)(DI*4), K1, Z2
+	VFMADD231PD  Z2, Z1, Z0
+	ADDQ         $0x18, R8
+	INCQ         BX
+	CMPQ         BX, DX
+	JL           row16
+	VMOVUPD      Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func prefetch(rows [][]float32, from int, to int)
+// Requires: MMX+
+TEXT ·prefetch(SB), NOSPLIT, $0-40
+	MOVQ  rows_base+0(FP), AX
+	MOVQ  rows_len+8(FP), CX
+	MOVQ  from+24(FP), DX
+	MOVQ  to+32(FP), BX
+	TESTQ CX, CX
+	JZ    done
+
+row:
+	MOVQ (AX), SI
+	LEAQ (SI)(DX*4), DI
+	LEAQ (SI)(BX*4), SI
+	ANDQ $-64, DI
+
+line:
+	CMPQ       DI, SI
+	JGE        next
+	PREFETCHT1 (DI)
+	ADDQ       $0x40, DI
+	JMP        line
+
+next:
+	ADDQ $0x18, AX
+	DECQ CX
+	JNZ  row
+
+done:
+	RET
+
+// func gather(dst []float32, src []float32, index []int32)
+TEXT ·gather(SB), NOSPLIT, $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ src_base+24(FP), CX
+	MOVQ index_base+48(FP), DX
+	MOVQ index_len+56(FP), BX
+	XORQ SI, SI
+	SUBQ $0x07, BX
+
+next1:
+	CMPQ SI, BX
+	JGE  done2
+	MOVL (DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, (AX)(SI*4)
+	MOVL 4(DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, 4(AX)(SI*4)
+	MOVL 8(DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, 8(AX)(SI*4)
+	MOVL 12(DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, 12(AX)(SI*4)
+	MOVL 16(DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, 16(AX)(SI*4)
+	MOVL 20(DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, 20(AX)(SI*4)
+	MOVL 24(DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, 24(AX)(SI*4)
+	MOVL 28(DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, 28(AX)(SI*4)
+	ADDQ $0x00000008, SI
+	JMP  next1
+
+done2:
+	ADDQ $0x07, BX
+
+next3:
+	CMPQ SI, BX
+	JGE  done4
+	MOVL (DX)(SI*4), DI
+	MOVL (CX)(DI*4), DI
+	MOVL DI, (AX)(SI*4)
+	ADDQ $0x00000001, SI
+	JMP  next3
+
+done4:
+	RET
+
+// func sumRowsAVX2(sum []float64, rows []float32, base int, at []int32, coef []float64)
+// Requires: AVX
+TEXT ·sumRowsAVX2(SB), NOSPLIT, $0-104
+	MOVQ  sum_base+0(FP), AX
+	MOVQ  sum_len+8(FP), CX
+	MOVQ  rows_base+24(FP), DX
+	MOVQ  base+48(FP), BX
+	MOVQ  at_base+56(FP), SI
+	MOVQ  at_len+64(FP), DI
+	MOVQ  coef_base+80(FP), R8
+	MOVQ  CX, R9
+	SHLQ  $0x02, R9
+	IMULQ R9, BX
+	SUBQ  BX, DX
+	XORQ  BX, BX
+
+next1:
+	CMPQ    BX, CX
+	JGE     done2
+	VMOVUPD (AX)(BX*8), Y0
+	VMOVUPD 32(AX)(BX*8), Y1
+	VMOVUPD 64(AX)(BX*8), Y2
+	VMOVUPD 96(AX)(BX*8), Y3
+	VMOVUPD 128(AX)(BX*8), Y4
+	VMOVUPD 160(AX)(BX*8), Y5
+	VMOVUPD 192(AX)(BX*8), Y6
+	VMOVUPD 224(AX)(BX*8), Y7
+	LEAQ    (DX)(BX*4), R11
+	XORQ    R10, R10
+
+next3:
+	CMPQ         R10, DI
+	JGE          done4
+	MOVLQSX      (SI)(R10*4), R12
+	IMULQ        R9, R12
+	VBROADCASTSD (R8)(R10*8), Y8
+	ADDQ         R11, R12
+	VCVTPS2PD    (R12), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y0, Y0
+	VCVTPS2PD    16(R12), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y1, Y1
+	VCVTPS2PD    32(R12), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y2, Y2
+	VCVTPS2PD    48(R12), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y3, Y3
+	VCVTPS2PD    64(R12), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y4, Y4
+	VCVTPS2PD    80(R12), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y5, Y5
+	VCVTPS2PD    96(R12), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y6, Y6
+	VCVTPS2PD    112(R12), Y9
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y7, Y7
+	ADDQ         $0x00000001, R10
+	JMP          next3
+
+done4:
+	VMOVUPD Y0, (AX)(BX*8)
+	VMOVUPD Y1, 32(AX)(BX*8)
+	VMOVUPD Y2, 64(AX)(BX*8)
+	VMOVUPD Y3, 96(AX)(BX*8)
+	VMOVUPD Y4, 128(AX)(BX*8)
+	VMOVUPD Y5, 160(AX)(BX*8)
+	VMOVUPD Y6, 192(AX)(BX*8)
+	VMOVUPD Y7, 224(AX)(BX*8)
+	ADDQ    $0x00000020, BX
+	JMP     next1
+
+done2:
+	VZEROUPPER
+	RET
+
+// func sumRowsAVX512(sum []float64, rows []float32, base int, at []int32, coef []float64)
+// Requires: AVX, AVX512F
+TEXT ·sumRowsAVX512(SB), NOSPLIT, $0-104
+	MOVQ  sum_base+0(FP), AX
+	MOVQ  sum_len+8(FP), CX
+	MOVQ  rows_base+24(FP), DX
+	MOVQ  base+48(FP), BX
+	MOVQ  at_base+56(FP), SI
+	MOVQ  at_len+64(FP), DI
+	MOVQ  coef_base+80(FP), R8
+	MOVQ  CX, R9
+	SHLQ  $0x02, R9
+	IMULQ R9, BX
+	SUBQ  BX, DX
+	XORQ  BX, BX
+
+next1:
+	CMPQ    BX, CX
+	JGE     done2
+	VMOVUPD (AX)(BX*8), Z0
+	VMOVUPD 64(AX)(BX*8), Z1
+	VMOVUPD 128(AX)(BX*8), Z2
+	VMOVUPD 192(AX)(BX*8), Z3
+	VMOVUPD 256(AX)(BX*8), Z4
+	VMOVUPD 320(AX)(BX*8), Z5
+	VMOVUPD 384(AX)(BX*8), Z6
+	VMOVUPD 448(AX)(BX*8), Z7
+	LEAQ    (DX)(BX*4), R11
+	XORQ    R10, R10
+
+next3:
+	CMPQ         R10, DI
+	JGE          done4
+	MOVLQSX      (SI)(R10*4), R12
+	IMULQ        R9, R12
+	VBROADCASTSD (R8)(R10*8), Z8
+	ADDQ         R11, R12
+	VCVTPS2PD    (R12), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z0, Z0
+	VCVTPS2PD    32(R12), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z1, Z1
+	VCVTPS2PD    64(R12), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z2, Z2
+	VCVTPS2PD    96(R12), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z3, Z3
+	VCVTPS2PD    128(R12), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z4, Z4
+	VCVTPS2PD    160(R12), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z5, Z5
+	VCVTPS2PD    192(R12), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z6, Z6
+	VCVTPS2PD    224(R12), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD       Z9, Z7, Z7
+	ADDQ         $0x00000001, R10
+	JMP          next3
+
+done4:
+	VMOVUPD Z0, (AX)(BX*8)
+	VMOVUPD Z1, 64(AX)(BX*8)
+	VMOVUPD Z2, 128(AX)(BX*8)
+	VMOVUPD Z3, 192(AX)(BX*8)
+	VMOVUPD Z4, 256(AX)(BX*8)
+	VMOVUPD Z5, 320(AX)(BX*8)
+	VMOVUPD Z6, 384(AX)(BX*8)
+	VMOVUPD Z7, 448(AX)(BX*8)
+	ADDQ    $0x00000040, BX
+	JMP     next1
+
+done2:
+	VZEROUPPER
+	RET

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/asm/internal/coeff"
+	"github.com/gramengine/gram/asm/internal/layout"
 )
 
 // What the solver needs of scores and of rows of the matrix. The rows are float32, everything that is summed or compared is float64, and it is said where an
@@ -20,7 +21,7 @@ import (
 // what another call reads or writes.
 
 // ScanBlock is what the number of scores is a multiple of for Extremes, Step, ArgGain and Beyond.
-const ScanBlock = 16
+const ScanBlock = layout.ScanBlock
 
 // extremesGeneric returns the greatest of the scores that may rise and the least of those that may fall,
 //
@@ -109,4 +110,55 @@ func beyondGeneric(index []int32, g []float64, mask []byte, bit byte, way, above
 		}
 	}
 	return n
+}
+
+// addRowsGeneric adds multiples of rows of the matrix to the scores of many variables (or kernel values times coefficients to decisions),
+//
+//	sum[t] = fma(by[r], rows[r][from+t], sum[t])  for r = 0, 1, … in turn,  0 <= t < len(sum)
+//
+// with len(by) = len(rows) and len(rows[r]) >= from+len(sum), from >= 0. Each value is widened to float64 and each product and sum rounded once, together:
+// the bits are the same from every instruction set, and don't depend on how columns are divided among calls. sum overlaps no row.
+//
+// Accuracy: for m rows |error| <= m·2⁻⁵³·max over r of |sum[t] after row r|.
+func addRowsGeneric(sum []float64, rows [][]float32, from int, by []float64) {
+	for r, b := range by[:len(rows)] {
+		row := rows[r][from : from+len(sum)]
+		for t, v := range row {
+			sum[t] = math.FMA(b, float64(v), sum[t])
+		}
+	}
+}
+
+// prefetchGeneric asks for what will be read soon, elements from to to of rows, to be brought into
+// the second-level cache meanwhile: many lines at a time are on their way, where reading scattered
+// elements would wait for a few. 0 <= from <= to <= len(rows[r]). It changes nothing and reads
+// nothing; portable Go can't ask.
+func prefetchGeneric(rows [][]float32, from, to int) {}
+
+// gatherGeneric picks elements of a row, dst[i] = src[index[i]] for 0 <= i < len(index). It is the
+// caller's duty, which isn't checked, that 0 <= index[i] < len(src).
+func gatherGeneric(dst, src []float32, index []int32) {
+	for i, at := range index {
+		dst[i] = src[at]
+	}
+}
+
+// rowSumsGeneric adds multiples of rows of kernel values, which lie side by side, to as many sums as a row is long,
+//
+//	sum[r] += Σ_s coef[s]·rows[(at[s]-base)·len(sum) + r],  0 <= r < len(sum)
+//
+// in the order of s, each product and each sum rounded to float64 by itself: decision values of
+// len(sum) objects, whose bits depend neither on how the list is divided among calls nor on the
+// other objects. at and coef are equally long. It is the caller's duty that all rows at[s]-base lie
+// inside of rows, none below 0, and that sum overlaps nothing else: neither is checked. Nothing is
+// allocated or retained; calls may run concurrently as long as no sum overlaps what another call
+// reads or writes.
+func rowSumsGeneric(sum []float64, rows []float32, base int, at []int32, coef []float64) {
+	n := len(sum)
+	for s, row := range at {
+		values := rows[(int(row)-base)*n:][:n]
+		for r, v := range values {
+			sum[r] += float64(coef[s] * float64(v))
+		}
+	}
 }

@@ -43,3 +43,33 @@ func argGainAVX512(g []float64, ki []float32, diag []float32, mask []byte, bit b
 //
 //go:noescape
 func beyondAVX512(index []int32, g []float64, mask []byte, bit byte, way float64, above float64) (n int)
+
+// addRowsAVX2 is addRowsGeneric.
+//
+//go:noescape
+func addRowsAVX2(sum []float64, rows [][]float32, from int, by []float64)
+
+// addRowsAVX512 is addRowsGeneric.
+//
+//go:noescape
+func addRowsAVX512(sum []float64, rows [][]float32, from int, by []float64)
+
+// prefetch is prefetchGeneric.
+//
+//go:noescape
+func prefetch(rows [][]float32, from int, to int)
+
+// gather is gatherGeneric.
+//
+//go:noescape
+func gather(dst []float32, src []float32, index []int32)
+
+// sumRowsAVX2 is rowSumsGeneric for a multiple of 64 sums.
+//
+//go:noescape
+func sumRowsAVX2(sum []float64, rows []float32, base int, at []int32, coef []float64)
+
+// sumRowsAVX512 is rowSumsGeneric for a multiple of 64 sums.
+//
+//go:noescape
+func sumRowsAVX512(sum []float64, rows []float32, base int, at []int32, coef []float64)

@@ -2,12 +2,19 @@
 
 package asm
 
-import "github.com/klauspost/cpuid/v2"
+import (
+	"slices"
 
-// The features that the kernels of an instruction set use. cpuid reports a feature only where the operating system saves its registers.
+	"github.com/gramengine/gram/asm/internal/layout"
+	"github.com/klauspost/cpuid/v2"
+)
+
+// The features that the kernels of an instruction set use. cpuid reports a feature only where the
+// operating system saves its registers.
 var (
 	featuresAVX2   = []cpuid.FeatureID{cpuid.AVX2, cpuid.FMA3, cpuid.BMI1, cpuid.BMI2}
-	featuresAVX512 = []cpuid.FeatureID{cpuid.AVX2, cpuid.FMA3, cpuid.BMI1, cpuid.BMI2, cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL}
+	featuresAVX512 = slices.Concat(featuresAVX2,
+		[]cpuid.FeatureID{cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL})
 )
 
 // native returns the tables in assembly that this processor can run, best last.
@@ -22,80 +29,74 @@ func native() []*Kernels {
 	return list
 }
 
-// tableAVX2 is the table of the kernels for AVX2 and FMA; where there is none, the portable one stands.
-var tableAVX2 = func() Kernels {
-	k := generic
-	k.ISA = AVX2
-	k.Panel = 64
-	k.Cost = Cost{HeadValue: 1.42, HeadFar: 0.3, HeadDocument: 7, TailMatch: 0.9, TailList: 16, L3Byte: 0.05}
-	k.PanelDot = panelDotAVX2
-	k.ChiSquare = Pairing{
+// tableAVX2 is the table of the kernels for AVX2 and FMA.
+var tableAVX2 = Kernels{
+	ISA:   AVX2,
+	Panel: layout.Panel,
+	Cost:  Cost{HeadValue: 1.42, HeadFar: 0.3, HeadDocument: 7, TailMatch: 0.9, TailList: 16, L3Byte: 0.05},
+
+	PanelDot:   panelDotAVX2,
+	TailAdd:    tailAddAVX2,
+	TailDirect: tailDirectAVX2,
+	TailStore:  inBlocks(tailStore8AVX2, tailStoreGeneric),
+	Transpose:  inBlocks(transpose8AVX2, transposeGeneric),
+	Finish:     finishAVX2,
+
+	ChiSquare: Pairing{
 		Cost:  Cost{HeadValue: 9.2, HeadFar: 0.3, HeadDocument: 7, TailMatch: 2.8, TailList: 60, L3Byte: 0.05},
 		Panel: panelChiSquareAVX2, Terms: chiSquareTermsAVX2,
-	}
-	k.JensenShannon = Pairing{
+	},
+	JensenShannon: Pairing{
 		Cost:  Cost{HeadValue: 34, HeadFar: 0.3, HeadDocument: 7, TailMatch: 3.2, TailList: 60, L3Byte: 0.05},
 		Panel: panelJensenShannonAVX2, Terms: jensenShannonTermsAVX2,
-	}
-	k.TailAdd = tailAddAVX2
-	k.TailDirect = tailDirectAVX2
-	k.TailStore = tailStoreAVX2
-	k.Transpose = transposeAVX2
-	k.Finish = finishAVX2
-	k.Add = addAVX2
-	k.ArcCos = arcCosAVX2
-	k.ArcCosSq = arcCosSqAVX2
-	k.Exp = expAVX2
-	k.Diffusion = diffusionAVX2
-	k.NGD = ngdAVX2
-	k.NGDExp = ngdExpAVX2
-	k.Dot = dotAVX2
-	k.Gaussian = gaussianAVX2
-	k.ArcCosine0 = arcCosine0AVX2
-	k.ArcCosine1 = arcCosine1AVX2
-	k.ArcCosine2 = arcCosine2AVX2
-	k.Piecewise = piecewiseAVX2
-	k.BivariateTail = bivariateTailAVX2
-	k.HalfLine = halfLineAVX2
-	k.Tanh = tanhAVX2
-	k.GaussianDeficit = gaussianDeficitAVX2
-	k.Affine = affineAVX2
-	k.Squares = squaresAVX2
-	k.HalfAngle = halfAngleAVX2
-	k.Join = joinAVX2
-	k.AddRows = addRowsAVX2
-	k.Prefetch = prefetch
-	k.Gather = gather
-	k.Extremes = extremesAVX2
-	k.Step = stepAVX2
-	k.ArgGain = argGainAVX2
-	k.Beyond = beyondAVX2
-	k.RowSums = rowSumsAVX2
-	k.Peak = peakAVX2
-	k.Read = readAVX2
-	return k
-}()
+	},
 
-// tableAVX512 is the table of the kernels for AVX-512 F, BW, DQ and VL, likewise.
+	Add:           addAVX2,
+	ArcCos:        arcCosAVX2,
+	ArcCosSq:      arcCosSqAVX2,
+	Exp:           expAVX2,
+	Diffusion:     diffusionAVX2,
+	NGD:           ngdAVX2,
+	NGDExp:        ngdExpAVX2,
+	Dot:           dotAVX2,
+	Gaussian:      gaussianAVX2,
+	ArcCosine0:    arcCosine0AVX2,
+	ArcCosine1:    arcCosine1AVX2,
+	ArcCosine2:    arcCosine2AVX2,
+	Piecewise:     piecewiseAVX2,
+	BivariateTail: bivariateTailAVX2,
+
+	HalfLine:        halfLineAVX2,
+	Tanh:            tanhAVX2,
+	GaussianDeficit: gaussianDeficitAVX2,
+	Affine:          affineAVX2,
+	Squares:         squaresAVX2,
+	HalfAngle:       halfAngleAVX2,
+	Join:            joinAVX2,
+
+	AddRows:  addRowsAVX2,
+	Prefetch: prefetch,
+	Gather:   gather,
+	Extremes: extremesAVX2,
+	Step:     stepAVX2,
+	ArgGain:  argGainAVX2,
+	Beyond:   beyondAVX2,
+	RowSums:  wholeSums(sumRowsAVX2),
+
+	Peak: peakAVX2,
+	Read: readAVX2,
+}
+
+// tableAVX512 is the table of the kernels for AVX-512 F, BW, DQ and VL: that of AVX2 but for what
+// wider registers make faster.
 var tableAVX512 = func() Kernels {
-	k := generic
+	k := tableAVX2
 	k.ISA = AVX512
-	k.Panel = 64
-	k.Cost = Cost{HeadValue: 1.42, HeadFar: 0.3, HeadDocument: 7, TailMatch: 0.9, TailList: 16, L3Byte: 0.05}
 	k.PanelDot = panelDotAVX512
-	k.ChiSquare = Pairing{
-		Cost:  Cost{HeadValue: 7.4, HeadFar: 0.3, HeadDocument: 7, TailMatch: 2.8, TailList: 60, L3Byte: 0.05},
-		Panel: panelChiSquareAVX512, Terms: chiSquareTermsAVX512,
-	}
-	k.JensenShannon = Pairing{
-		Cost:  Cost{HeadValue: 27, HeadFar: 0.3, HeadDocument: 7, TailMatch: 3.2, TailList: 60, L3Byte: 0.05},
-		Panel: panelJensenShannonAVX512, Terms: jensenShannonTermsAVX512,
-	}
-	k.TailAdd = tailAddAVX2
-	k.TailDirect = tailDirectAVX2
-	k.TailStore = tailStoreAVX2
-	k.Transpose = transposeAVX2
-	k.Finish = finishAVX2
+	k.ChiSquare.Cost.HeadValue = 7.4
+	k.ChiSquare.Panel, k.ChiSquare.Terms = panelChiSquareAVX512, chiSquareTermsAVX512
+	k.JensenShannon.Cost.HeadValue = 27
+	k.JensenShannon.Panel, k.JensenShannon.Terms = panelJensenShannonAVX512, jensenShannonTermsAVX512
 	k.Add = addAVX512
 	k.ArcCos = arcCosAVX512
 	k.ArcCosSq = arcCosSqAVX512
@@ -108,9 +109,6 @@ var tableAVX512 = func() Kernels {
 	k.ArcCosine0 = arcCosine0AVX512
 	k.ArcCosine1 = arcCosine1AVX512
 	k.ArcCosine2 = arcCosine2AVX512
-	k.Piecewise = piecewiseAVX2
-	k.BivariateTail = bivariateTailAVX2
-	k.HalfLine = halfLineAVX2
 	k.Tanh = tanhAVX512
 	k.GaussianDeficit = gaussianDeficitAVX512
 	k.Affine = affineAVX512
@@ -118,14 +116,47 @@ var tableAVX512 = func() Kernels {
 	k.HalfAngle = halfAngleAVX512
 	k.Join = joinAVX512
 	k.AddRows = addRowsAVX512
-	k.Prefetch = prefetch
-	k.Gather = gather
 	k.Extremes = extremesAVX512
 	k.Step = stepAVX512
 	k.ArgGain = argGainAVX512
 	k.Beyond = beyondAVX512
-	k.RowSums = rowSumsAVX512
+	k.RowSums = wholeSums(sumRowsAVX512)
 	k.Peak = peakAVX512
 	k.Read = readAVX512
 	return k
 }()
+
+// A transposition is Transpose or TailStore.
+type transposition[T float32 | float64] = func(dst []float32, dstStride int, src []T, srcStride, rows, cols int)
+
+// inBlocks completes a transposition whose rows and columns must be multiples of 8: the portable one
+// takes the edges.
+func inBlocks[T float32 | float64](blocks, portable transposition[T]) transposition[T] {
+	return func(dst []float32, dstStride int, src []T, srcStride, rows, cols int) {
+		if rows == 0 || cols == 0 {
+			return
+		}
+		r, c := rows&^7, cols&^7
+		blocks(dst, dstStride, src, srcStride, r, c)
+		if c < cols {
+			portable(dst[c*dstStride:], dstStride, src[c:], srcStride, r, cols-c)
+		}
+		if r < rows {
+			portable(dst[r:], dstStride, src[r*srcStride:], srcStride, rows-r, cols)
+		}
+	}
+}
+
+// wholeSums completes a kernel that takes multiples of layout.RowSums sums: the portable one takes
+// any other number.
+func wholeSums(
+	whole func(sum []float64, rows []float32, base int, at []int32, coef []float64),
+) func(sum []float64, rows []float32, base int, at []int32, coef []float64) {
+	return func(sum []float64, rows []float32, base int, at []int32, coef []float64) {
+		if len(sum)%layout.RowSums != 0 {
+			rowSumsGeneric(sum, rows, base, at, coef)
+			return
+		}
+		whole(sum, rows, base, at, coef)
+	}
+}

@@ -304,3 +304,168 @@ nextRows:
 done:
 	VZEROUPPER
 	RET
+
+// func finishAVX2(index []uint32, c []float32, limit float32) int
+// Requires: AVX, AVX2, SSE
+TEXT ·finishAVX2(SB), NOSPLIT, $0-64
+	MOVQ         index_base+0(FP), AX
+	MOVQ         c_base+24(FP), CX
+	MOVQ         c_len+32(FP), DX
+	MOVSS        limit+48(FP), X0
+	VBROADCASTSS X0, Y1
+	VXORPS       Y2, Y2, Y2
+	VMOVUPS      all_3f800000<>+0(SB), Y3
+	VMOVUPS      all_40000000<>+0(SB), Y4
+	XORQ         BX, BX
+	XORQ         SI, SI
+
+block:
+	MOVQ      DX, DI
+	SUBQ      SI, DI
+	CMPQ      DI, $0x20
+	JLT       single
+	VSUBPS    (CX)(SI*4), Y3, Y5
+	VMAXPS    Y5, Y2, Y5
+	VMINPS    Y5, Y4, Y5
+	VMOVUPS   Y5, (CX)(SI*4)
+	VCMPPS    $0x11, Y1, Y5, Y5
+	VSUBPS    32(CX)(SI*4), Y3, Y6
+	VMAXPS    Y6, Y2, Y6
+	VMINPS    Y6, Y4, Y6
+	VMOVUPS   Y6, 32(CX)(SI*4)
+	VCMPPS    $0x11, Y1, Y6, Y6
+	VSUBPS    64(CX)(SI*4), Y3, Y7
+	VMAXPS    Y7, Y2, Y7
+	VMINPS    Y7, Y4, Y7
+	VMOVUPS   Y7, 64(CX)(SI*4)
+	VCMPPS    $0x11, Y1, Y7, Y7
+	VSUBPS    96(CX)(SI*4), Y3, Y8
+	VMAXPS    Y8, Y2, Y8
+	VMINPS    Y8, Y4, Y8
+	VMOVUPS   Y8, 96(CX)(SI*4)
+	VCMPPS    $0x11, Y1, Y8, Y8
+	VORPS     Y5, Y6, Y9
+	VORPS     Y7, Y8, Y10
+	VORPS     Y9, Y10, Y9
+	VMOVMSKPS Y9, DI
+	TESTL     DI, DI
+	JNE       some
+	ADDQ      $0x20, SI
+	JMP       block
+
+some:
+	VMOVMSKPS Y5, DI
+
+bit2:
+	TESTL DI, DI
+	JZ    next1
+	BSFL  DI, R9
+	LEAQ  (SI)(R9*1), R9
+	MOVL  R9, (AX)(BX*4)
+	INCQ  BX
+	LEAL  -1(DI), R8
+	ANDL  R8, DI
+	JMP   bit2
+
+next1:
+	VMOVMSKPS Y6, DI
+
+bit4:
+	TESTL DI, DI
+	JZ    next3
+	BSFL  DI, R10
+	LEAQ  8(SI)(R10*1), R10
+	MOVL  R10, (AX)(BX*4)
+	INCQ  BX
+	LEAL  -1(DI), R8
+	ANDL  R8, DI
+	JMP   bit4
+
+next3:
+	VMOVMSKPS Y7, DI
+
+bit6:
+	TESTL DI, DI
+	JZ    next5
+	BSFL  DI, R11
+	LEAQ  16(SI)(R11*1), R11
+	MOVL  R11, (AX)(BX*4)
+	INCQ  BX
+	LEAL  -1(DI), R8
+	ANDL  R8, DI
+	JMP   bit6
+
+next5:
+	VMOVMSKPS Y8, DI
+
+bit8:
+	TESTL DI, DI
+	JZ    next7
+	BSFL  DI, R12
+	LEAQ  24(SI)(R12*1), R12
+	MOVL  R12, (AX)(BX*4)
+	INCQ  BX
+	LEAL  -1(DI), R8
+	ANDL  R8, DI
+	JMP   bit8
+
+next7:
+	ADDQ $0x20, SI
+	JMP  block
+
+single:
+	CMPQ     SI, DX
+	JGE      done
+	VSUBSS   (CX)(SI*4), X3, X1
+	VMAXSS   X1, X2, X1
+	VMINSS   X1, X4, X1
+	VMOVSS   X1, (CX)(SI*4)
+	VUCOMISS X1, X0
+	JLS      skip
+	MOVL     SI, (AX)(BX*4)
+	INCQ     BX
+
+skip:
+	INCQ SI
+	JMP  single
+
+done:
+	MOVQ BX, ret+56(FP)
+	VZEROUPPER
+	RET
+
+DATA all_3f800000<>+0(SB)/4, $0x3f800000
+DATA all_3f800000<>+4(SB)/4, $0x3f800000
+DATA all_3f800000<>+8(SB)/4, $0x3f800000
+DATA all_3f800000<>+12(SB)/4, $0x3f800000
+DATA all_3f800000<>+16(SB)/4, $0x3f800000
+DATA all_3f800000<>+20(SB)/4, $0x3f800000
+DATA all_3f800000<>+24(SB)/4, $0x3f800000
+DATA all_3f800000<>+28(SB)/4, $0x3f800000
+DATA all_3f800000<>+32(SB)/4, $0x3f800000
+DATA all_3f800000<>+36(SB)/4, $0x3f800000
+DATA all_3f800000<>+40(SB)/4, $0x3f800000
+DATA all_3f800000<>+44(SB)/4, $0x3f800000
+DATA all_3f800000<>+48(SB)/4, $0x3f800000
+DATA all_3f800000<>+52(SB)/4, $0x3f800000
+DATA all_3f800000<>+56(SB)/4, $0x3f800000
+DATA all_3f800000<>+60(SB)/4, $0x3f800000
+GLOBL all_3f800000<>(SB), RODATA|NOPTR, $64
+
+DATA all_40000000<>+0(SB)/4, $0x40000000
+DATA all_40000000<>+4(SB)/4, $0x40000000
+DATA all_40000000<>+8(SB)/4, $0x40000000
+DATA all_40000000<>+12(SB)/4, $0x40000000
+DATA all_40000000<>+16(SB)/4, $0x40000000
+DATA all_40000000<>+20(SB)/4, $0x40000000
+DATA all_40000000<>+24(SB)/4, $0x40000000
+DATA all_40000000<>+28(SB)/4, $0x40000000
+DATA all_40000000<>+32(SB)/4, $0x40000000
+DATA all_40000000<>+36(SB)/4, $0x40000000
+DATA all_40000000<>+40(SB)/4, $0x40000000
+DATA all_40000000<>+44(SB)/4, $0x40000000
+DATA all_40000000<>+48(SB)/4, $0x40000000
+DATA all_40000000<>+52(SB)/4, $0x40000000
+DATA all_40000000<>+56(SB)/4, $0x40000000
+DATA all_40000000<>+60(SB)/4, $0x40000000
+GLOBL all_40000000<>(SB), RODATA|NOPTR, $64

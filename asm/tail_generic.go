@@ -1,11 +1,10 @@
 package asm
 
-// Cursor is a place in the posting list of one tail term of one panel document.
-type Cursor struct {
-	Next   int64   // where the rest of the list begins
-	Scale  float32 // the panel document's value in the term
-	Column uint32  // the panel document's number in the panel
-}
+import "github.com/gramengine/gram/asm/internal/layout"
+
+// Cursor is a place in the posting list of one tail term of one panel document: where the rest of
+// the list begins, the document's value in the term, and its number in the panel.
+type Cursor = layout.Cursor
 
 // tailAddGeneric adds posting lists into the dot products of a panel with a block of documents, up to the document limit:
 //
@@ -63,4 +62,50 @@ func tailStoreGeneric(dst []float32, dstStride int, tail []float64, stride, rows
 		}
 		clear(row)
 	}
+}
+
+// transposeGeneric transposes a tile of rows×cols values:
+//
+//	dst[j*dstStride+i] = src[i*srcStride+j],  0 <= i < rows, 0 <= j < cols
+//
+// dstStride >= rows, srcStride >= cols, and dst doesn't overlap src.
+func transposeGeneric(dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
+	i := 0
+	for ; i+4 <= rows; i += 4 { // four rows at a time, so that every line of dst is written once
+		s0 := src[i*srcStride:][:cols]
+		s1 := src[(i+1)*srcStride:][:cols]
+		s2 := src[(i+2)*srcStride:][:cols]
+		s3 := src[(i+3)*srcStride:][:cols]
+		for j, v := range s0 {
+			d := (*[4]float32)(dst[j*dstStride+i:])
+			d[0], d[1], d[2], d[3] = v, s1[j], s2[j], s3[j]
+		}
+	}
+	for ; i < rows; i++ {
+		for j, v := range src[i*srcStride:][:cols] {
+			dst[j*dstStride+i] = v
+		}
+	}
+}
+
+// finishGeneric turns cosines into squared Hellinger distances, in place, and finds the small ones:
+//
+//	c[i] = min(max(1 - c[i], 0), 2)
+//
+// It writes the places of the results below limit, ascending, to index, which is as long as c, and returns how many there are. What lies behind them in index may be
+// overwritten. NaN stays NaN and is not below anything.
+//
+// Accuracy: half an ulp of the result; what the cosine lost before is lost, an absolute 2⁻²⁵ at least near 1, which is why small
+// results are found and recomputed.
+func finishGeneric(index []uint32, c []float32, limit float32) int {
+	n := 0
+	for i, s := range c {
+		v := min(max(1-s, 0), 2)
+		c[i] = v
+		if v < limit {
+			index[n] = uint32(i)
+			n++
+		}
+	}
+	return n
 }

@@ -23,3 +23,8 @@ func transpose8AVX2(dst []float32, dstStride int, src []float32, srcStride int, 
 //
 //go:noescape
 func tailStore8AVX2(dst []float32, dstStride int, src []float64, srcStride int, rows int, cols int)
+
+// finishAVX2 is finishGeneric for AVX2.
+//
+//go:noescape
+func finishAVX2(index []uint32, c []float32, limit float32) int

@@ -4,34 +4,13 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/asm/internal/coeff"
-	"github.com/mmcloughlin/avo/build"
+	"github.com/gramengine/gram/asm/internal/layout"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 // bivariateTails adds the kernel of asm/bivariate_generic.go. One for AVX2 serves AVX-512, too.
-func bivariateTails(c *build.Context) {
-	g := &gen{Context: c, isa: isas[0], data: &constants{at: map[uint32]operand.Mem{}}, held: map[float32]reg.VecVirtual{}}
-	g.bivariateTail()
-}
-
-// The places of a side's numbers and the floors, as asm/bivariate_generic.go has them.
-const (
-	bivariateTerms   = 12
-	bivariateHalf    = 1
-	bivariatePlus    = 2
-	bivariateMills   = 3
-	bivariateW       = 4
-	bivariateT       = 5
-	bivariateShift   = 6
-	bivariateQ       = 7
-	bivariateNumbers = bivariateQ + bivariateTerms
-
-	bivariateFloor   = 0x1p-60
-	bivariateRoot    = 0x1p-126
-	bivariateRight   = 0x1p-24
-	bivariateNothing = 156.2
-)
+func bivariateTails(f file) { f.gen(isas[0]).bivariateTail() }
 
 func (g *gen) bivariateTail() {
 	g.begin("bivariateTail", "func(dst, c, row, cols []float32)", "is bivariateTailGeneric for AVX2.")
@@ -51,7 +30,7 @@ func (g *gen) bivariateTail() {
 	g.VMOVUPS(g.bivariateTails(v, row, cols), place(dst))
 	g.ADDQ(operand.U32(4*g.lanes), c)
 	g.ADDQ(operand.U32(4*g.lanes), dst)
-	g.ADDQ(operand.U32(4*g.lanes*bivariateNumbers), cols)
+	g.ADDQ(operand.U32(4*g.lanes*layout.BivariateNumbers), cols)
 	g.SUBQ(operand.U32(g.lanes), n)
 	g.JMP(operand.LabelRef(block))
 	g.Label(tail)
@@ -76,12 +55,12 @@ func (g *gen) bivariateTails(v reg.VecVirtual, row, cols reg.Register) reg.VecVi
 	one := func(r reg.VecVirtual) vec { return vec{r} }
 
 	h, k, d := g.reg(), g.reg(), g.reg()
-	g.VMAXPS(g.mem(bivariateFloor), v, v)
+	g.VMAXPS(g.mem(layout.BivariateFloor), v, v)
 	g.VBROADCASTSS(operand.Mem{Base: row}, h)
-	g.VMOVUPS(column(0), k)
+	g.VMOVUPS(column(layout.BivariateH), k)
 	g.VSUBPS(h, k, d)
 	square := g.mul(one(v), g.constSub(2, one(v)))[0]
-	g.VMAXPS(g.mem(bivariateRoot), square, square)
+	g.VMAXPS(g.mem(layout.BivariateRoot), square, square)
 
 	// e = exp(-m²/2)
 	far := g.reg()
@@ -97,7 +76,7 @@ func (g *gen) bivariateTails(v reg.VecVirtual, row, cols reg.Register) reg.VecVi
 	g.VFMSUB213PS(d, v, p)
 	g.VFMADD213PS(d, v, h) // h c + d
 	e := g.expNormal(g.mulConst(one(quotient), -0.5))[0]
-	some := g.compare(greater, one(g.constant(bivariateNothing)), quotient)[0]
+	some := g.compare(greater, one(g.constant(layout.BivariateNothing)), quotient)[0]
 	g.VANDPS(some, e, e)
 
 	second := g.bivariateSide(p, k, side, root, e, column)
@@ -127,8 +106,8 @@ func (g *gen) bivariateSide(p, h, side, root, e reg.VecVirtual, number func(i in
 	g.VANDPS(g.memBits(math.MaxInt32), p, size)
 	g.VMULPS(root, h, h) // the opposite side
 	g.VADDPS(side, size, y)
-	g.VMULPS(number(bivariateT), y, y)
-	g.VFMADD231PS(number(bivariateW), h, y)
+	g.VMULPS(number(layout.BivariateT), y, y)
+	g.VFMADD231PS(number(layout.BivariateW), h, y)
 	g.VDIVPS(y, h, y)
 
 	// N(z) exp(z²/2), times r = 1/(1+z/4)
@@ -138,28 +117,28 @@ func (g *gen) bivariateSide(p, h, side, root, e reg.VecVirtual, number func(i in
 	g.VDIVPS(r, root, r)
 	u := g.subConst(g.add(vec{r}, vec{r}), 1)
 	m := g.twoChains(u, coeff.Mills9, coeff.Mills8, coeff.Mills7, coeff.Mills6, coeff.Mills5, coeff.Mills4, coeff.Mills3, coeff.Mills2, coeff.Mills1, coeff.Mills0)[0]
-	g.VMULPS(number(bivariateMills), r, r)
+	g.VMULPS(number(layout.BivariateMills), r, r)
 	g.VMULPS(r, m, m)
 
 	// Q in two chains that don't wait for each other, of the even and of the odd powers.
 	g.VADDPS(y, y, t)
-	g.VADDPS(number(bivariateShift), t, t)
+	g.VADDPS(number(layout.BivariateShift), t, t)
 	square := g.mul(vec{t}, vec{t})[0]
-	even, odd := g.load(number(bivariateQ+bivariateTerms-2)), g.load(number(bivariateQ+bivariateTerms-1))
-	for i := bivariateTerms - 4; i >= 0; i -= 2 {
-		g.VFMADD213PS(number(bivariateQ+i), square, even)
-		g.VFMADD213PS(number(bivariateQ+i+1), square, odd)
+	even, odd := g.load(number(layout.BivariateQ+layout.BivariateTerms-2)), g.load(number(layout.BivariateQ+layout.BivariateTerms-1))
+	for i := layout.BivariateTerms - 4; i >= 0; i -= 2 {
+		g.VFMADD213PS(number(layout.BivariateQ+i), square, even)
+		g.VFMADD213PS(number(layout.BivariateQ+i+1), square, odd)
 	}
 	g.VFMADD213PS(even, t, odd)
 	g.VFMSUB213PS(m, y, odd) // y Q - m
 	g.VMULPS(e, odd, odd)
 
-	half := g.load(number(bivariateHalf))
-	g.VMULPS(g.mem(bivariateRight), h, h)
+	half := g.load(number(layout.BivariateHalf))
+	g.VMULPS(g.mem(layout.BivariateRight), h, h)
 	part := g.blend(g.compare(greater, vec{size}, h), vec{odd}, vec{half})[0]
 	g.VADDPS(half, half, half)
 	g.VSUBPS(part, half, half)
 	g.VBLENDVPS(p, half, part, part)
-	g.VADDPS(number(bivariatePlus), part, part)
+	g.VADDPS(number(layout.BivariatePlus), part, part)
 	return part
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/ir"
+	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
 	"github.com/mmcloughlin/avo/reg"
@@ -22,20 +23,14 @@ import (
 
 var families = []struct {
 	name string
-	add  func(c *build.Context)
+	add  []func(f file)
 }{
-	{"maps", maps},
-	{"panel", panels},
-	{"pairing", pairings},
-	{"tail", tails},
-	{"finish", finish},
-	{"peak", peaks},
-	{"solver", solver},
-	{"rowsums", rowSums},
-	{"rows", rows},
-	{"piecewise", piecewise},
-	{"bivariate", bivariateTails},
-	{"wide", wideMaps},
+	{"maps", []func(f file){maps, piecewise, bivariateTails}},
+	{"panel", []func(f file){panels, pairings}},
+	{"tail", []func(f file){tails, finish}},
+	{"wide", []func(f file){wideMaps}},
+	{"solver", []func(f file){solver, rows, rowSums}},
+	{"peak", []func(f file){peaks}},
 }
 
 func main() {
@@ -48,29 +43,32 @@ func main() {
 }
 
 // write generates one family into the folder above.
-func write(name string, add func(c *build.Context)) error {
+func write(name string, add []func(f file)) error {
 	c := build.NewContext()
 	c.ConstraintExpr("!purego")
-	add(c)
-	file, err := c.Result()
+	f := file{c, map[string]operand.Mem{}}
+	for _, add := range add {
+		add(f)
+	}
+	result, err := c.Result()
 	if err != nil {
 		return err
 	}
-	if err := pass.Compile.Execute(file); err != nil {
+	if err := pass.Compile.Execute(result); err != nil {
 		return err
 	}
-	if err := checkRegisters(file); err != nil {
+	if err := checkRegisters(result); err != nil {
 		return err
 	}
 	config := printer.Config{Argv: []string{"asm/_gen"}, Pkg: "asm"}
-	source, err := printer.NewGoAsm(config).Print(file)
+	source, err := printer.NewGoAsm(config).Print(result)
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join("..", name+"_amd64.s"), source, 0o644); err != nil {
 		return err
 	}
-	stubs, err := printer.NewStubs(config).Print(file)
+	stubs, err := printer.NewStubs(config).Print(result)
 	if err != nil {
 		return err
 	}

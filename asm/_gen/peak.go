@@ -1,15 +1,15 @@
 package main
 
 import (
-	"github.com/mmcloughlin/avo/build"
+	"github.com/gramengine/gram/asm/internal/layout"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 // peaks adds what measures the machine itself: multiply-adds in registers, and reading.
-func peaks(c *build.Context) {
-	for _, i := range isas {
-		g := &gen{Context: c, isa: i}
+func peaks(f file) {
+	for _, set := range isas {
+		g := f.gen(set)
 		g.peak()
 		g.read()
 	}
@@ -18,7 +18,7 @@ func peaks(c *build.Context) {
 // peak keeps 12 sums in registers, more than the eight that hide a latency of four cycles at two multiply-adds a cycle. All sums take part, 12 registers after
 // the other.
 func (g *gen) peak() {
-	const chains = 12
+	const chains = layout.PeakSums / 16
 	g.function("peak"+g.suffix, "func(sum []float32, x, y float32, rounds int)")
 	g.Doc("peak" + g.suffix + " is peakGeneric for " + g.suffix + ".")
 	sum := g.Load(g.Param("sum").Base(), g.GP64())

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"github.com/mmcloughlin/avo/build"
+	"github.com/gramengine/gram/asm/internal/layout"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 // piecewise adds the kernel that evaluates piecewise polynomials. One for AVX2 serves AVX-512, too: finding rows is the work, and a wider register has as many to find.
-func piecewise(c *build.Context) {
-	g := &gen{Context: c, isa: isas[0], data: &constants{at: map[uint32]operand.Mem{}}, held: map[float32]reg.VecVirtual{}}
-	g.piecewise()
-}
+func piecewise(f file) { f.gen(isas[0]).piecewise() }
 
 // lookup is what piecewise holds while it goes through the values.
 type lookup struct {
@@ -26,7 +23,7 @@ func (g *gen) piecewise() {
 	n := g.Load(g.Param("dst").Len(), g.GP64())
 	c := g.Load(g.Param("c").Base(), g.GP64())
 	l := lookup{rows: g.Load(g.Param("rows").Base(), g.GP64()), shift: g.XMM(), fold: g.reg(), last: g.reg(), high: g.reg(), half: g.reg(), one: g.constant(1),
-		mantissas: g.memBits(1<<23 - 1), least: g.mem(0x1p-24), scale: g.mem(1 << 24), twice: g.mem(2)}
+		mantissas: g.memBits(1<<23 - 1), least: g.mem(1.0 / layout.PiecewiseScale), scale: g.mem(layout.PiecewiseScale), twice: g.mem(2)}
 	rows := g.Load(g.Param("rows").Len(), g.GP64()).(reg.GPVirtual)
 	bits := g.Load(g.Param("bits"), g.GP64()).(reg.GPVirtual)
 
@@ -36,7 +33,7 @@ func (g *gen) piecewise() {
 	g.VMOVQ(rows, count)
 	g.VPBROADCASTD(count, l.last)
 	g.VMOVQ(bits, count)
-	g.VMOVDQU(g.memBits(25), l.fold)
+	g.VMOVDQU(g.memBits(layout.PiecewiseFold), l.fold)
 	g.VPSLLD(count, l.fold, l.fold)
 	g.NEGQ(bits)
 	g.ADDQ(operand.U8(22), bits)

@@ -4,8 +4,6 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/asm/internal/coeff"
-	"github.com/mmcloughlin/avo/attr"
-	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -13,97 +11,14 @@ import (
 // The kernels here take a multiple of sixteen elements, two registers at a time: each lane keeps the best value that it met and where that was, and the lanes
 // are brought together at the end. Places are counted in float64, exact up to 2⁵³, as AVX2 has a least of those and none of whole numbers of 64 bits.
 
-// Ordered predicates of VCMPPD.
-const (
-	greaterD = operand.U8(0x1e)
-	lessD    = operand.U8(0x11)
-	equalD   = operand.U8(0x00)
-)
-
-func solver(c *build.Context) {
-	data := &constants{at: map[uint32]operand.Mem{}}
+func solver(f file) {
 	for _, set := range isas {
-		g := &gen{Context: c, isa: set, data: data}
+		g := f.gen(set)
 		g.extremes()
 		g.step()
 		g.argGain()
 		g.beyond()
 	}
-}
-
-// begin opens a function whose name carries the instruction set.
-func (g *gen) begin(name, signature, doc string) {
-	g.Function(name + g.suffix)
-	g.Attributes(attr.NOSPLIT)
-	g.SignatureExpr(signature)
-	g.Pragma("noescape")
-	g.Doc(name + g.suffix + " " + doc)
-}
-
-// doubles is the number of float64 in a register.
-func (g *gen) doubles() int { return g.lanes / 2 }
-
-// everywhere fills the lanes of a register with a float64 parameter.
-func (g *gen) everywhere(name string) reg.VecVirtual {
-	at, err := g.Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	all := g.reg()
-	g.VBROADCASTSD(at.Addr, all)
-	return all
-}
-
-// everywhereBits fills the 64-bit lanes of a register with a constant.
-func (g *gen) everywhereBits(bits uint64) reg.VecVirtual {
-	word, x, all := g.GP64(), g.XMM(), g.reg()
-	g.MOVQ(operand.U64(bits), word)
-	g.VMOVQ(word, x)
-	g.VPBROADCASTQ(x, all)
-	return all
-}
-
-func (g *gen) everywhereFloat(x float64) reg.VecVirtual { return g.everywhereBits(math.Float64bits(x)) }
-
-// widen loads as many float32 as fit a register as float64.
-func (g *gen) widen(m operand.Mem) reg.VecVirtual {
-	d := g.reg()
-	g.VCVTPS2PD(m, d)
-	return d
-}
-
-// loop runs body for at = 0, step, … below n.
-func (g *gen) loop(at, n reg.GPVirtual, step int, body func()) {
-	next, done := g.label("next"), g.label("done")
-	g.Label(next)
-	g.CMPQ(at, n)
-	g.JGE(operand.LabelRef(done))
-	body()
-	g.ADDQ(operand.U32(step), at)
-	g.JMP(operand.LabelRef(next))
-	g.Label(done)
-}
-
-// where is the lanes of the first mask in which a compares to b: for AVX-512 the comparison itself is masked.
-func (g *gen) where(mask reg.Register, predicate operand.U8, a, b reg.VecVirtual) reg.Register {
-	if g.lanes == 16 {
-		k := g.K()
-		g.VCMPPD(predicate, b, a, mask, k)
-		return k
-	}
-	m := g.reg()
-	g.VCMPPD(predicate, b, a, m)
-	g.VANDPD(mask, m, m)
-	return m
-}
-
-// take replaces the lanes of dst that the mask selects by those of src.
-func (g *gen) take(mask reg.Register, src, dst reg.VecVirtual) {
-	if g.lanes == 16 {
-		g.VMOVAPD(src, mask, dst)
-		return
-	}
-	g.VBLENDVPD(mask, src, dst, dst)
 }
 
 // A scan is the registers that all scans have in common.
@@ -256,17 +171,11 @@ func (g *gen) finish(b best, at, value string) {
 
 // lanePlaces is the numbers 0, 1, … of the lanes.
 func (g *gen) lanePlaces() operand.Mem {
-	const key = math.MaxUint32 // no constant of the maps
-	if m, ok := g.data.at[key]; ok {
-		return m
+	var words [8]operand.U64
+	for i := range words {
+		words[i] = operand.U64(math.Float64bits(float64(i)))
 	}
-	m := g.StaticGlobal("places")
-	g.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range 8 {
-		g.AddDatum(8*i, operand.U64(math.Float64bits(float64(i))))
-	}
-	g.data.at[key] = m
-	return m
+	return static(g, "places", words[:]...)
 }
 
 func (g *gen) end() {

@@ -4,17 +4,18 @@ import (
 	"go/token"
 	"go/types"
 	"math/bits"
+	"unsafe"
 
+	"github.com/gramengine/gram/asm/internal/layout"
 	"github.com/mmcloughlin/avo/attr"
-	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/gotypes"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 // tails adds the kernels of the tail and the transposition, in AVX2 alone: the tail is scalar work, and both move 8×8 blocks.
-func tails(c *build.Context) {
-	g := &gen{Context: c, isa: isas[0]}
+func tails(f file) {
+	g := f.gen(isas[0])
 	g.tailAdd(false)
 	g.tailAdd(true)
 	g.transpose("transpose8", "func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)", 4)
@@ -27,11 +28,7 @@ func tailSignature(direct bool) *gotypes.Signature {
 	pkg := types.NewPackage("asm", "asm")
 	param := func(name string, t types.Type) *types.Var { return types.NewParam(token.NoPos, pkg, name, t) }
 	basic := func(k types.BasicKind) types.Type { return types.Typ[k] }
-	cursor := types.NewNamed(types.NewTypeName(token.NoPos, pkg, "Cursor", nil), types.NewStruct([]*types.Var{
-		types.NewField(token.NoPos, pkg, "Next", basic(types.Int64), false),
-		types.NewField(token.NoPos, pkg, "Scale", basic(types.Float32), false),
-		types.NewField(token.NoPos, pkg, "Column", basic(types.Uint32), false),
-	}, nil), nil)
+	cursor := types.NewNamed(types.NewTypeName(token.NoPos, pkg, "Cursor", nil), types.NewStruct(nil, nil), nil)
 	out := []*types.Var{param("out", types.NewSlice(basic(types.Float64))), param("stride", basic(types.Int))}
 	if direct {
 		out = []*types.Var{param("out", types.NewSlice(basic(types.Float32)))}
@@ -70,10 +67,11 @@ func (g *gen) tailAdd(direct bool) {
 	limit := g.GP64()
 	g.Load(g.Param("limit"), limit.As32())
 
-	const next, scale, column, size = 0, 8, 12, 16 // the fields of a Cursor
-	shift := 3                                     // from a document's number to its place in a row of out
+	var c layout.Cursor
+	next, scale, column, size := int(unsafe.Offsetof(c.Next)), int(unsafe.Offsetof(c.Scale)), int(unsafe.Offsetof(c.Column)), int(unsafe.Sizeof(c))
+	shift := 3 // from a document's number to its place in a row of out
 	if direct {
-		shift = bits.TrailingZeros(4 * wide)
+		shift = bits.TrailingZeros(4 * layout.Panel)
 	}
 	g.SHLQ(operand.U8(shift), base)
 	g.SUBQ(base, out)
@@ -82,7 +80,7 @@ func (g *gen) tailAdd(direct bool) {
 	// The lists lie anywhere in memory: that of the cursor ahead cursors on, or of the last, is fetched while this one is worked on.
 	const ahead = 12
 	final := g.GP64()
-	g.SHLQ(operand.U8(bits.TrailingZeros(size)), count)
+	g.SHLQ(operand.U8(bits.TrailingZeros(uint(size))), count)
 	g.LEAQ(operand.Mem{Base: cursor, Index: count, Scale: 1, Disp: -size}, final)
 	g.Label("cursor")
 	k, row, d := g.GP64(), g.GP64(), g.GP64()
@@ -246,6 +244,97 @@ func (g *gen) transpose(name, signature string, size int) {
 	g.SUBQ(operand.U8(8), rows)
 	g.JMP(operand.LabelRef("rows"))
 	g.Label("done")
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// finish adds the turn from cosines to c, in AVX2 alone, which keeps up with memory: it takes 32 elements at a time, and nearly always finds
+// none that is small.
+func finish(f file) {
+	g := f.gen(isas[0])
+	g.function("finishAVX2", "func(index []uint32, c []float32, limit float32) int")
+	g.Doc("finishAVX2 is finishGeneric for AVX2.")
+	index := g.Load(g.Param("index").Base(), g.GP64())
+	from := g.Load(g.Param("c").Base(), g.GP64())
+	n := g.Load(g.Param("c").Len(), g.GP64())
+	limit, all := g.XMM(), g.YMM()
+	g.Load(g.Param("limit"), limit)
+	g.VBROADCASTSS(limit, all)
+	zero, one, two := g.YMM(), g.YMM(), g.YMM()
+	g.VXORPS(zero, zero, zero)
+	g.VMOVUPS(g.mem(1), one)
+	g.VMOVUPS(g.mem(2), two)
+	found, at := g.GP64(), g.GP64()
+	g.XORQ(found, found)
+	g.XORQ(at, at)
+	bits, rest := g.GP32(), g.GP32()
+
+	const less = operand.U8(0x11) // ordered a < b
+	block := func(i int) operand.Mem { return operand.Mem{Base: from, Index: at, Scale: 4, Disp: 32 * i} }
+	g.Label("block")
+	left := g.GP64()
+	g.MOVQ(n, left)
+	g.SUBQ(at, left)
+	g.CMPQ(left, operand.U8(32))
+	g.JLT(operand.LabelRef("single"))
+	masks := make([]reg.VecVirtual, 4)
+	for i := range masks {
+		masks[i] = g.YMM()
+		g.VSUBPS(block(i), one, masks[i])
+		g.VMAXPS(masks[i], zero, masks[i]) // the second operand where one is NaN
+		g.VMINPS(masks[i], two, masks[i])
+		g.VMOVUPS(masks[i], block(i))
+		g.VCMPPS(less, all, masks[i], masks[i])
+	}
+	any := g.YMM()
+	either := g.YMM()
+	g.VORPS(masks[0], masks[1], any)
+	g.VORPS(masks[2], masks[3], either)
+	g.VORPS(any, either, any)
+	g.VMOVMSKPS(any, bits)
+	g.TESTL(bits, bits)
+	g.JNE(operand.LabelRef("some"))
+	g.ADDQ(operand.U8(32), at)
+	g.JMP(operand.LabelRef("block"))
+
+	g.Label("some")
+	for i, m := range masks {
+		next := g.label("next")
+		top := g.label("bit")
+		g.VMOVMSKPS(m, bits)
+		g.Label(top)
+		g.TESTL(bits, bits)
+		g.JZ(operand.LabelRef(next))
+		place := g.GP64()
+		g.BSFL(bits, place.As32())
+		g.LEAQ(operand.Mem{Base: at, Index: place, Scale: 1, Disp: 8 * i}, place)
+		g.MOVL(place.As32(), operand.Mem{Base: index, Index: found, Scale: 4})
+		g.INCQ(found)
+		g.LEAL(operand.Mem{Base: bits.As64(), Disp: -1}, rest)
+		g.ANDL(rest, bits)
+		g.JMP(operand.LabelRef(top))
+		g.Label(next)
+	}
+	g.ADDQ(operand.U8(32), at)
+	g.JMP(operand.LabelRef("block"))
+
+	g.Label("single")
+	g.CMPQ(at, n)
+	g.JGE(operand.LabelRef("done"))
+	x := g.XMM()
+	g.VSUBSS(operand.Mem{Base: from, Index: at, Scale: 4}, one.AsX(), x)
+	g.VMAXSS(x, zero.AsX(), x)
+	g.VMINSS(x, two.AsX(), x)
+	g.VMOVSS(x, operand.Mem{Base: from, Index: at, Scale: 4})
+	g.VUCOMISS(x, limit) // limit above x
+	g.JLS(operand.LabelRef("skip"))
+	g.MOVL(at.As32(), operand.Mem{Base: index, Index: found, Scale: 4})
+	g.INCQ(found)
+	g.Label("skip")
+	g.INCQ(at)
+	g.JMP(operand.LabelRef("single"))
+	g.Label("done")
+	g.Store(found, g.ReturnIndex(0))
 	g.VZEROUPPER()
 	g.RET()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
@@ -25,34 +26,41 @@ type vec []reg.VecVirtual
 // A mask holds for each register of a vec which lanes a comparison is true for: vector registers of ones and zeros, or mask registers.
 type mask []reg.Register
 
-// gen writes one function for one instruction set.
-type gen struct {
+// A file is an assembly file in the making, and the constants in its data section by name.
+type file struct {
 	*build.Context
+	data map[string]operand.Mem
+}
+
+// gen writes functions for one instruction set.
+type gen struct {
+	file
 	isa
-	data *constants
 	held map[float32]reg.VecVirtual // constants that stay in registers
 	n    int                        // labels given out
 }
 
-// constants are the constants of a file: each stands in the data section often enough to fill the widest register.
-type constants struct {
-	at   map[uint32]operand.Mem
-	wide map[uint64]operand.Mem // those of 64 bits
+func (f file) gen(set isa) *gen { return &gen{file: f, isa: set, held: map[float32]reg.VecVirtual{}} }
+
+// static returns the constant of a name, which is made of the given words where it is new.
+func static[T operand.Constant](g *gen, name string, words ...T) operand.Mem {
+	m, ok := g.data[name]
+	if !ok {
+		m = g.StaticGlobal(name)
+		g.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i, w := range words {
+			g.AddDatum(i*w.Bytes(), w)
+		}
+		g.data[name] = m
+	}
+	return m
 }
 
+// mem is a constant that fills the widest register.
 func (g *gen) mem(x float32) operand.Mem { return g.memBits(math.Float32bits(x)) }
 
 func (g *gen) memBits(bits uint32) operand.Mem {
-	if m, ok := g.data.at[bits]; ok {
-		return m
-	}
-	m := g.StaticGlobal(fmt.Sprintf("all_%08x", bits))
-	g.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range 16 {
-		g.AddDatum(4*i, operand.U32(bits))
-	}
-	g.data.at[bits] = m
-	return m
+	return static(g, fmt.Sprintf("all_%08x", bits), slices.Repeat([]operand.U32{operand.U32(bits)}, 16)...)
 }
 
 func (g *gen) label(name string) string {
@@ -66,6 +74,15 @@ func (g *gen) function(name, signature string) {
 	g.Attributes(attr.NOSPLIT)
 	g.SignatureExpr(signature)
 	g.Pragma("noescape")
+}
+
+// begin opens a function whose name carries the instruction set.
+func (g *gen) begin(name, signature, doc string) {
+	g.Function(name + g.suffix)
+	g.Attributes(attr.NOSPLIT)
+	g.SignatureExpr(signature)
+	g.Pragma("noescape")
+	g.Doc(name + g.suffix + " " + doc)
 }
 
 func (g *gen) reg() reg.VecVirtual {
@@ -284,21 +301,11 @@ func (g *gen) firstMask(n reg.Register) reg.Register {
 
 // window is eight words of ones followed by eight words of zeros: read from 8-n on, n words of ones come first.
 func (g *gen) window() operand.Mem {
-	const key = 0xffffffff // no float32 constant has these bits
-	if m, ok := g.data.at[key]; ok {
-		return m
+	var words [16]operand.U32
+	for i := range 8 {
+		words[i] = 0xffffffff
 	}
-	m := g.StaticGlobal("window")
-	g.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range 16 {
-		word := operand.U32(0)
-		if i < 8 {
-			word = 0xffffffff
-		}
-		g.AddDatum(4*i, word)
-	}
-	g.data.at[key] = m
-	return m
+	return static(g, "window", words[:]...)
 }
 
 // loadFirst and storeFirst touch only the lanes that the mask selects; the others are loaded as 0.

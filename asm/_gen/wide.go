@@ -1,21 +1,18 @@
 package main
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/gramengine/gram/asm/internal/coeff"
-	"github.com/mmcloughlin/avo/attr"
-	"github.com/mmcloughlin/avo/build"
+	"github.com/gramengine/gram/asm/internal/layout"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 // wideMaps adds the kernels of asm/wide_generic.go.
-func wideMaps(c *build.Context) {
-	data := &constants{at: map[uint32]operand.Mem{}, wide: map[uint64]operand.Mem{}}
+func wideMaps(f file) {
 	for _, set := range isas {
-		g := &gen{Context: c, isa: set, data: data}
+		g := f.gen(set)
 		g.gaussianDeficit()
 		g.tanh()
 		g.join()
@@ -26,125 +23,6 @@ func wideMaps(c *build.Context) {
 			g.halfLine() // serves AVX-512, too: finding rows is the work
 		}
 	}
-}
-
-// mem64 is a constant that fills the widest register, as 64-bit lanes.
-func (g *gen) mem64(bits uint64) operand.Mem {
-	if m, ok := g.data.wide[bits]; ok {
-		return m
-	}
-	m := g.StaticGlobal(fmt.Sprintf("all_%016x", bits))
-	g.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range 8 {
-		g.AddDatum(8*i, operand.U64(bits))
-	}
-	g.data.wide[bits] = m
-	return m
-}
-
-func (g *gen) float64(x float64) operand.Mem { return g.mem64(math.Float64bits(x)) }
-
-// some are lanes of float64 that are loaded and stored: all of a register where both are nil.
-type some struct{ lanes, narrow reg.Register }
-
-// someFirst selects the first n lanes, 0 < n < doubles.
-func (g *gen) someFirst(n reg.GPVirtual) some {
-	if g.lanes == 16 {
-		word, k := g.GP32(), g.K()
-		g.MOVL(operand.U32(0xff), word)
-		g.BZHIL(n.As32(), word, word)
-		g.KMOVW(word, k)
-		return some{k, k}
-	}
-	// n, spread, above 0, 1, 2, 3; for float32 the same in 32 bits each.
-	lanes, narrow, spread := g.reg(), g.XMM(), g.XMM()
-	g.VMOVQ(n, spread)
-	g.VPBROADCASTQ(spread, lanes)
-	g.VPBROADCASTD(spread, narrow)
-	g.VPCMPGTQ(g.counting(8), lanes, lanes)
-	g.VPCMPGTD(g.counting(4), narrow, narrow)
-	return some{lanes, narrow}
-}
-
-// load64 loads float64 into v, load32 float32 as float64; store64 stores float64, store32 rounds them to float32: the lanes that are selected.
-func (g *gen) load64(m operand.Mem, s some, v reg.VecVirtual) reg.VecVirtual {
-	switch {
-	case s.lanes == nil:
-		g.VMOVUPD(m, v)
-	case g.lanes == 16:
-		g.VMOVUPD_Z(m, s.lanes, v)
-	default:
-		g.VMASKMOVPD(m, s.lanes, v)
-	}
-	return v
-}
-
-func (g *gen) load32(m operand.Mem, s some, v reg.VecVirtual) reg.VecVirtual {
-	switch {
-	case s.lanes == nil:
-		g.VCVTPS2PD(m, v)
-	case g.lanes == 16:
-		g.VCVTPS2PD_Z(m, s.lanes, v)
-	default:
-		g.VMASKMOVPS(m, s.narrow, v.AsX())
-		g.VCVTPS2PD(v.AsX(), v)
-	}
-	return v
-}
-
-func (g *gen) store64(v reg.VecVirtual, m operand.Mem, s some) {
-	switch {
-	case s.lanes == nil:
-		g.VMOVUPD(v, m)
-	case g.lanes == 16:
-		g.VMOVUPD(v, s.lanes, m)
-	default:
-		g.VMASKMOVPD(v, s.lanes, m)
-	}
-}
-
-func (g *gen) store32(v reg.VecVirtual, m operand.Mem, s some) {
-	if g.lanes == 16 {
-		g.VCVTPD2PS(v, v.AsY())
-		if s.lanes == nil {
-			g.VMOVUPS(v.AsY(), m)
-		} else {
-			g.VMOVUPS(v.AsY(), s.lanes, m)
-		}
-		return
-	}
-	g.VCVTPD2PSY(v, v.AsX())
-	if s.lanes == nil {
-		g.VMOVUPS(v.AsX(), m)
-	} else {
-		g.VMASKMOVPS(v.AsX(), s.narrow, m)
-	}
-}
-
-// elements runs body for one register of elements after the other, of which at is the first, and once more for what is left of n.
-func (g *gen) elements(n reg.GPVirtual, body func(at reg.GPVirtual, s some)) {
-	g.blocks(n, 1, func(at reg.GPVirtual, s some, _ int) { body(at, s) })
-}
-
-// blocks is elements for a number of registers at a time, as long as there are as many elements.
-func (g *gen) blocks(n reg.GPVirtual, most int, body func(at reg.GPVirtual, s some, wide int)) {
-	at, done := g.GP64(), g.label("done")
-	g.XORQ(at, at)
-	for wide := most; wide > 0; wide /= 2 {
-		again, fewer := g.label("block"), g.label("fewer")
-		g.Label(again)
-		g.CMPQ(n, operand.U32(wide*g.doubles()))
-		g.JL(operand.LabelRef(fewer))
-		body(at, some{}, wide)
-		g.ADDQ(operand.U32(wide*g.doubles()), at)
-		g.SUBQ(operand.U32(wide*g.doubles()), n)
-		g.JMP(operand.LabelRef(again))
-		g.Label(fewer)
-	}
-	g.TESTQ(n, n)
-	g.JEQ(operand.LabelRef(done))
-	body(at, g.someFirst(n), 1)
-	g.Label(done)
 }
 
 // deficitHeld are the constants of deficit64 that stay in registers.
@@ -305,13 +183,6 @@ func (g *gen) join() {
 	g.RET()
 }
 
-// The places of a half line, as asm/wide_generic.go has them.
-const (
-	halfLineBits  = 4
-	halfLineFirst = (1023 - 160) << halfLineBits
-	halfLineRows  = 320 << halfLineBits
-)
-
 func (g *gen) halfLine() {
 	g.begin("halfLine", "func(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool)", "is halfLineGeneric.")
 	dst := g.Load(g.Param("dst").Base(), g.GP64())
@@ -319,9 +190,9 @@ func (g *gen) halfLine() {
 	from := g.Load(g.Param("v").Base(), g.GP64())
 	rows := g.Load(g.Param("rows").Base(), g.GP64())
 	zero, nans := g.everywhere("zero"), g.reg()
-	const step = 52 - halfLineBits
+	const step = 52 - layout.HalfLineBits
 	mantissas, upper, middle := g.mem64(1<<52-1), g.mem64(^uint64(1<<step-1)), g.mem64(1<<(step-1))
-	first, last := g.mem64(halfLineFirst), g.mem64(halfLineRows)
+	first, last := g.mem64(layout.HalfLineFirst), g.mem64(layout.HalfLineRows)
 	g.VXORPD(nans, nans, nans)
 	g.elements(n, func(at reg.GPVirtual, s some) {
 		v := g.load64(operand.Mem{Base: from, Index: at, Scale: 8}, s, g.reg())
@@ -377,5 +248,130 @@ func (g *gen) halfLine() {
 	g.TESTL(bits, bits)
 	g.SETNE(any)
 	g.Store(any, g.ReturnIndex(0))
+	g.RET()
+}
+
+// The kernels of asm/wide_inner_generic.go.
+
+// inner is what affine and squares have in common: body computes a register from c and y.
+func (g *gen) inner(name, parameters string, hold func() (x reg.VecVirtual), body func(x, c, y reg.VecVirtual) reg.VecVirtual) {
+	g.begin(name, "func(dst []float64, c, y []float32, "+parameters+" float64)", "is "+name+"Generic.")
+	dst := g.Load(g.Param("dst").Base(), g.GP64())
+	n := g.Load(g.Param("dst").Len(), g.GP64()).(reg.GPVirtual)
+	c := g.Load(g.Param("c").Base(), g.GP64())
+	y := g.Load(g.Param("y").Base(), g.GP64())
+	x := hold()
+	g.elements(n, func(at reg.GPVirtual, s some) {
+		place := func(base reg.Register) operand.Mem { return operand.Mem{Base: base, Index: at, Scale: 4} }
+		v := body(x, g.load32(place(c), s, g.reg()), g.load32(place(y), s, g.reg()))
+		g.store64(v, operand.Mem{Base: dst, Index: at, Scale: 8}, s)
+	})
+	g.VZEROUPPER()
+	g.RET()
+}
+
+func (g *gen) affine() {
+	var one, gamma, r reg.VecVirtual
+	g.inner("affine", "x, gamma, r", func() reg.VecVirtual {
+		one, gamma, r = g.everywhereFloat(1), g.everywhere("gamma"), g.everywhere("r")
+		return g.everywhere("x")
+	}, func(x, c, y reg.VecVirtual) reg.VecVirtual {
+		g.VSUBPD(c, one, c)
+		g.VMULPD(x, y, y)
+		g.VMULPD(c, y, y)
+		g.VMULPD(gamma, y, y)
+		g.VADDPD(r, y, y)
+		return y
+	})
+}
+
+func (g *gen) squares() {
+	g.inner("squares", "x", func() reg.VecVirtual { return g.everywhere("x") }, func(x, c, y reg.VecVirtual) reg.VecVirtual {
+		d := g.reg()
+		g.VSUBPD(y, x, d)
+		g.VMULPD(d, d, d)
+		g.VMULPD(x, y, y)
+		g.VADDPD(y, y, y)
+		g.VMULPD(c, y, y)
+		g.VADDPD(y, d, d)
+		return d
+	})
+}
+
+func (g *gen) halfAngle() {
+	g.begin("halfAngle", "func(dst []float64, c []float32, row []float64, cols [][]float64)", "is halfAngleGeneric.")
+	dst := g.Load(g.Param("dst").Base(), g.GP64())
+	n := g.Load(g.Param("dst").Len(), g.GP64()).(reg.GPVirtual)
+	from := g.Load(g.Param("c").Base(), g.GP64())
+	row := g.Load(g.Param("row").Base(), g.GP64())
+	cols := g.Load(g.Param("cols").Base(), g.GP64())
+	one := g.everywhereFloat(1)
+	g.elements(n, func(at reg.GPVirtual, s some) {
+		column := func(i int) reg.VecVirtual {
+			base := g.GP64()
+			g.MOVQ(operand.Mem{Base: cols, Disp: sliceBytes * i}, base)
+			return g.load64(operand.Mem{Base: base, Index: at, Scale: 8}, s, g.reg())
+		}
+		own := func(i int) reg.VecVirtual {
+			v := g.reg()
+			g.VBROADCASTSD(operand.Mem{Base: row, Disp: 8 * i}, v)
+			return v
+		}
+		// sin m, neither product fused with the sum: they change places with the documents.
+		sinM, other := own(layout.HalfAngleSine), own(layout.HalfAngleCosine)
+		g.VMULPD(column(layout.HalfAngleCosine), sinM, sinM)
+		g.VMULPD(column(layout.HalfAngleSine), other, other)
+		g.VADDPD(other, sinM, sinM)
+		// sin² d
+		d, x, y := g.reg(), own(layout.HalfAngleNorm), column(layout.HalfAngleNorm)
+		g.VSUBPD(y, x, d)
+		g.VADDPD(y, x, x)
+		g.VMULPD(x, d, d)
+		t := own(layout.HalfAngleScale)
+		g.VMULPD(column(layout.HalfAngleScale), t, t)
+		g.VMULPD(t, d, d)
+		g.VDIVPD(sinM, d, d)
+		g.VMULPD(d, d, d)
+
+		c, root2, over, cosM, sinT := g.load32(operand.Mem{Base: from, Index: at, Scale: 4}, s, g.reg()), own(layout.HalfAngleRoot), g.reg(), g.reg(), g.reg()
+		g.VMULPD(column(layout.HalfAngleRoot), root2, root2) // g
+		cosT := g.reg()
+		g.VSUBPD(c, one, cosT)
+		g.VMULPD(root2, cosT, cosT)
+		g.VMULPD(root2, root2, root2)
+		g.VADDPD(d, root2, cosM)
+		g.VSQRTPD(cosM, cosM)
+		g.VADDPD(one, one, over)
+		g.VSUBPD(c, over, over)
+		g.VMULPD(c, over, over)
+		g.VFMADD213PD(d, root2, over) // n
+		g.VMOVAPD(over, sinT)
+		g.VFMADD231PD(sinM, sinM, sinT)
+		g.VSQRTPD(sinT, sinT)
+
+		turned, first, second := g.reg(), g.reg(), g.reg()
+		g.VMULPD(cosM, cosT, turned)
+		g.VFMADD231PD(sinT, sinM, turned)
+		g.VMULPD(cosM, sinT, first)
+		g.VMULPD(sinM, cosT, second)
+		beyond := g.compare64(greaterD, c, one)
+		g.VADDPD(second, first, c)
+		g.VSUBPD(second, first, first) // sin(θ-m) for c > 1
+		under := g.reg()
+		g.VADDPD(turned, one, under)
+		g.VMULPD(under, c, c)
+		g.VSUBPD(turned, one, second)
+		zero := g.reg()
+		g.VXORPD(zero, zero, zero)
+		back := g.compare64(lessD, turned, zero)
+		g.take(back, first, under) // the divisor for c > 1
+		g.take(back, second, first)
+		g.take(beyond, first, over)
+		g.take(beyond, under, c)
+		g.VDIVPD(c, over, c)
+		g.take(g.compare64(equalD, over, zero), zero, c)
+		g.store64(c, operand.Mem{Base: dst, Index: at, Scale: 8}, s)
+	})
+	g.VZEROUPPER()
 	g.RET()
 }
