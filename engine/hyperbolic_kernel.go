@@ -36,7 +36,7 @@ func (setKernel) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
 }
 
 // Error implements [Kernel].
-func (setKernel) Error(c, x, y float64) float64 { return math.NaN() }
+func (setKernel) Error(c, x, y float64) float64 { return math.Inf(1) }
 
 // Properties returns what is known of the kernel where n is above the number of coordinates; [Hyperbolic.PropertiesFor] knows that.
 func (setKernel) Properties() Properties { return hyperbolicFamily().Properties }

@@ -34,7 +34,8 @@ type Kernel interface {
 
 	// Error bounds the absolute error of one value that [Apply] computes from c, x and y that are exact in float32, rounding of the result and
 	// of the kernel's parameters to float32 included. It says nothing of values beyond the range of float32: there Apply gives an
-	// infinity, and that is outside every finite bound. It is +Inf where something on the way to the value is beyond that range: there is no bound then.
+	// infinity, and that is outside every finite bound. It is +Inf where something on the way to the value is beyond that range, and so where Eval is no
+	// number: there is no bound then. It is never NaN.
 	Error(c, x, y float64) float64
 }
 

@@ -13,6 +13,8 @@ type composeRoom struct {
 	y      [mostStages][chunk]float32
 	stages [mostStages]stageRoom
 	sum    sumRoom
+	wild   []int       // columns
+	kept   []keptValue // of some rows
 }
 
 var composeRooms = sync.Pool{New: func() any { return new(composeRoom) }}
@@ -42,6 +44,12 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 		}
 		y = s.y[l][:n]
 	}
+	s.wild = s.wild[:0]
+	for j, v := range b.y {
+		if f.plan.isWild(v) {
+			s.wild = append(s.wild, j)
+		}
+	}
 	var longest float32
 	for _, v := range y {
 		longest = max(longest, v)
@@ -50,9 +58,19 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 	for lo := 0; lo < len(b.x); lo += len(s.x) {
 		hi := min(lo+len(s.x), len(b.x))
 		together := n == b.stride
+		s.kept = s.kept[:0]
 		for i, x := range b.x[lo:hi] {
 			dst, c := b.row(lo + i)
 			y := b.y
+			if f.plan.isWild(x) {
+				for j := range y {
+					s.keep(f, lo+i, j, c, x, y)
+				}
+			} else {
+				for _, j := range s.wild {
+					s.keep(f, lo+i, j, c, x, y)
+				}
+			}
 			for l, t := range f.plan.below {
 				if t.sum != nil {
 					x = t.sum.row(asm, &s.sum, dst, c, x, y)
@@ -68,13 +86,43 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 		if together {
 			tile := b.dst[lo*n : hi*n]
 			f.plan.top.mapTo(asm, tile, tile, s.x[:hi-lo], tops)
-			continue
+		} else {
+			for i := range hi - lo {
+				dst, _ := b.row(lo + i)
+				f.plan.mapTop(asm, dst, s.x[i:i+1], tops, longest)
+			}
 		}
-		for i := range hi - lo {
-			dst, _ := b.row(lo + i)
-			f.plan.mapTop(asm, dst, s.x[i:i+1], tops, longest)
+		for _, v := range s.kept {
+			dst, _ := b.row(v.row)
+			dst[v.column] = v.value
 		}
 	}
+}
+
+// keptValue is a value of a pair whose norms are beyond float32 in a feature space: it goes through float64 alone.
+type keptValue struct {
+	row, column int
+	value       float32
+}
+
+// keep computes such a value before its c is overwritten.
+func (s *composeRoom) keep(f composed, row, j int, c []float32, x float32, y []float32) {
+	s.kept = append(s.kept, keptValue{row, j, float32(f.value(float64(c[j]), float64(x), float64(y[j])))})
+}
+
+// mostLength bounds the norms in feature spaces that go through float32.
+const mostLength = math.MaxFloat32 / 2
+
+// isWild reports whether a document with norm x has a norm beyond mostLength in the feature space of any stage.
+func (s *stages) isWild(x float32) bool {
+	for _, t := range s.below {
+		v := t.norm(x)
+		if !(v <= mostLength) {
+			return true
+		}
+		x = float32(v)
+	}
+	return false
 }
 
 // mapTop maps a row of c of the top in place. Feature spaces have norms whose product float32 doesn't hold, though it may hold the value of the top: such pairs go through float64.
@@ -102,11 +150,15 @@ func (f composed) error(c, x, y float64) float64 {
 	if len(f.plan.below) > mostStages {
 		return unit*math.Abs(f.value(c, x, y)) + underflow
 	}
+	given := [3]float64{c, x, y}
 	var box [3]float64 // half widths
 	for _, t := range f.plan.below {
 		c2, x2, y2 := t.of.feature(c, x, y)
-		if !(x2 <= math.MaxFloat32/2 && y2 <= math.MaxFloat32/2) {
-			return math.Inf(1)
+		if longest := max(x2, y2); !(longest <= mostLength/1.001) {
+			if longest > mostLength*1.001 { // the value goes through float64 alone
+				return unit*math.Abs(f.value(given[0], given[1], given[2])) + underflow
+			}
+			return math.Inf(1) // either way may be taken
 		}
 		next := [3]float64{t.error(c, x, y, c2), unit*x2 + underflow, unit*y2 + underflow}
 		own := next

@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/gramengine/gram/asm"
+import (
+	"math"
+
+	"github.com/gramengine/gram/asm"
+)
 
 // stage is a layer below the top of a composition that isn't separable as a whole, as it is computed. Layers next to each other that are separable are one stage.
 type stage struct {
@@ -30,6 +34,19 @@ func (t *stage) error(c, x, y, c2 float64) float64 {
 		return t.sum.error(c, x, y, c2)
 	}
 	return t.rowLayer.error(c, x, y, c2)
+}
+
+// norm returns the norm in the feature space of a document with norm x.
+func (t *stage) norm(x float32) float64 {
+	if t.sum == nil {
+		return t.norm64(x)
+	}
+	var sum float64
+	for i, p := range t.sum.parts {
+		v := t.sum.roots[i] * p.norm64(x)
+		sum += float64(v * v)
+	}
+	return math.Sqrt(sum)
 }
 
 // mostStages bounds the stages that have room to be computed chunk by chunk; a composition of more goes value by value.

@@ -7,8 +7,21 @@ const leastPower = 0x1p-500
 
 // Error implements [Kernel]. Of a separable kernel it is the bound that the table states, times the powers of the norms, whose float64 is exact as far as float32
 // is concerned, and one rounding; infinite where any of these is out of range. A kernel that is mapped in float64 has the rounding alone.
-func (k *compiled) Error(c, x, y float64) float64 {
+func (k *compiled) Error(c, x, y float64) float64 { return bound(k.bound(c, x, y)) }
+
+// bound returns a bound as it comes out of a formula, +Inf where that went out of the range of float64 on the way, and no number comes out.
+func bound(v float64) float64 {
+	if v >= 0 {
+		return v
+	}
+	return math.Inf(1)
+}
+
+func (k *compiled) bound(c, x, y float64) float64 {
 	v := math.Abs(k.form.value(c, x, y))
+	if v != v {
+		return v
+	}
 	if f, ok := k.form.(logForm); ok && k.p == 0 && k.tabulated().log {
 		return k.tabulated().logError(c, v, f.logValue(c))
 	}

@@ -102,7 +102,7 @@ func affineRows(asm *asm.Kernels, gamma, r float64, dst, c, x, y []float32, row 
 
 // Error implements [Kernel]: rounding of the result; the float64 arithmetic before it is the reference's own.
 func (k polynomial) Error(c, x, y float64) float64 {
-	return unit*math.Abs(k.Eval(c, x, y)) + underflow
+	return bound(unit*math.Abs(k.Eval(c, x, y)) + underflow)
 }
 
 // sigmoid is the sigmoid kernel, which is not positive definite for most of its parameters,
@@ -132,7 +132,7 @@ func (k sigmoid) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 
 // Error implements [Kernel]: that of the hyperbolic tangent, and the rounding of the result.
 func (k sigmoid) Error(c, x, y float64) float64 {
-	return (unit+halfLineError)*math.Abs(k.Eval(c, x, y)) + underflow
+	return bound((unit+halfLineError)*math.Abs(k.Eval(c, x, y)) + underflow)
 }
 
 // gaussian is the Gaussian kernel, LIBSVM's rbf,
@@ -182,7 +182,7 @@ func (k gaussian) Error(c, x, y float64) float64 {
 		return math.Inf(1)
 	}
 	z := k.exponent(c, x, y)
-	return expError(z, 10+11*z+4*k.gamma*underflow/unit)
+	return bound(expError(z, 10+11*z+4*k.gamma*underflow/unit))
 }
 
 // resolveGamma returns gamma, or where it is not set svm-train's default, one divided by the number of terms.

@@ -23,6 +23,7 @@ type piecewise struct {
 
 	size  float64 // the greatest |g| at a few points
 	rough bool    // interpolation is off by more than roughness somewhere
+	large bool    // g is beyond what coefficients in float32 can hold somewhere
 }
 
 const (
@@ -56,7 +57,7 @@ func newPiecewise(g func(c float64) float64) *piecewise {
 	}
 	for t.bits = leastBits; t.bits <= logBits; t.bits++ {
 		if t.fill(g, true) {
-			return t
+			return t.orWild(g)
 		}
 	}
 	if everPositive(g) {
@@ -66,11 +67,17 @@ func newPiecewise(g func(c float64) float64) *piecewise {
 	}
 	for t.bits = logBits + 1; t.bits < mostBits; t.bits++ {
 		if t.fill(g, true) {
-			return t
+			return t.orWild(g)
 		}
 	}
 	t.size = max(math.Abs(g(0)), math.Abs(g(0.5)), math.Abs(g(1)))
-	if t.fill(g, false); t.rough {
+	t.fill(g, false)
+	return t.orWild(g)
+}
+
+// orWild has values go through g itself where the table is far from it, or has coefficients that are infinite, whose sums would be no numbers.
+func (t *piecewise) orWild(g func(c float64) float64) *piecewise {
+	if t.rough || t.large {
 		t.wild = g
 	}
 	return t
@@ -105,6 +112,7 @@ func everPositive(g func(c float64) float64) bool {
 // fill computes the rows for t.bits. With strict it gives up, and returns false, at the first that isn't accurate.
 func (t *piecewise) fill(g func(c float64) float64, strict bool) bool {
 	t.rows, t.rough = make([][8]float32, asm.PiecewiseRows(t.bits)), false
+	t.large = false
 	t.rows[len(t.rows)-1] = noValue
 	for _, c := range [3]float32{0, 1, 2} {
 		row, _ := asm.PiecewiseRow(c, t.bits)
@@ -192,7 +200,7 @@ func (t *piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 		size *= half
 	}
 	if !(most <= math.MaxFloat32/2) {
-		bound = math.Inf(1)
+		bound, t.large = math.Inf(1), t.large || most == most
 	}
 	row[rowError] = float32(bound * 1.01)
 	return row, ok

@@ -156,6 +156,9 @@ func (e *expected) fill(k engine.Kernel, x *sparse.Embedded, row *sampleRow) {
 // below c does to the value, which is one of the terms of engine.Tolerance. This saves nine evaluations of ten.
 func (e *expected) surely(err float64, k engine.Kernel, x *sparse.Embedded, row *sampleRow, at int) bool {
 	v := e.value[at]
+	if !(err <= math.MaxFloat64) { // an infinity, or no number
+		return false
+	}
 	if err <= e.half*math.Abs(v) {
 		return true
 	}
