@@ -254,3 +254,81 @@ func TestPairsOf(t *testing.T) {
 		}
 	}
 }
+
+// Points that contradict themselves or their sets, coordinates out of order, and destinations of another shape are refused.
+func TestSetsRefuse(t *testing.T) {
+	ctx := t.Context()
+	points := func() *sparse.CSR {
+		return &sparse.CSR{Cols: 3, Offsets: []int64{0, 2, 3, 5, 6}, Terms: []uint32{0, 2, 1, 0, 1, 2}, Values: []float32{1, 2, 3, 4, 5, 6}}
+	}
+	of := []int32{0, 0, 1, 1}
+	spoilt := func(spoil func(p *sparse.CSR)) *sparse.CSR { p := points(); spoil(p); return p }
+	both := func(p *sparse.CSR, of []int32, sets int) func() error {
+		return func() error {
+			if _, err := FitNormals(ctx, p, of, sets); err == nil {
+				return nil
+			}
+			_, err := FitNormalsIn(ctx, p, of, sets, []uint32{0, 1, 2})
+			return err
+		}
+	}
+	in := func(columns ...uint32) func() error {
+		return func() error { _, err := FitNormalsIn(ctx, points(), of, 2, columns); return err }
+	}
+	x, err := FitNormals(ctx, points(), of, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewHyperbolic(ctx, Hyperbolic{T: 1}, x, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hyperbolic := func(h Hyperbolic, opt Options) func() error {
+		return func() error { _, err := NewHyperbolic(ctx, h, x, opt); return err }
+	}
+	for name, use := range map[string]func() error{
+		"no points":                both(nil, nil, 0),
+		"a term beyond":            both(spoilt(func(p *sparse.CSR) { p.Terms[1] = 3 }), of, 2),
+		"a term twice":             both(spoilt(func(p *sparse.CSR) { p.Terms[1] = 0 }), of, 2),
+		"a value that is none":     both(spoilt(func(p *sparse.CSR) { p.Values[1] = float32(math.NaN()) }), of, 2),
+		"offsets beyond":           both(spoilt(func(p *sparse.CSR) { p.Offsets[4] = 7 }), of, 2),
+		"sets of fewer points":     both(points(), of[:3], 2),
+		"a set below 0":            both(points(), []int32{0, 0, 1, -1}, 2),
+		"a set beyond":             both(points(), []int32{0, 0, 1, 2}, 2),
+		"sets below 0":             both(points(), of, -1),
+		"sets without end":         both(points(), of, math.MaxInt),
+		"more sets than memory":    both(points(), of, math.MaxInt32),
+		"no coordinates":           in(),
+		"coordinates back":         in(2, 1),
+		"a coordinate twice":       in(1, 1),
+		"no distributions":         func() error { _, err := NewHyperbolic(ctx, Hyperbolic{T: 1}, nil, Options{}); return err },
+		"time NaN":                 hyperbolic(Hyperbolic{T: math.NaN()}, Options{}),
+		"time 0":                   hyperbolic(Hyperbolic{}, Options{}),
+		"dimension below 0":        hyperbolic(Hyperbolic{T: 1, N: -1}, Options{}),
+		"workers below 0":          hyperbolic(Hyperbolic{T: 1}, Options{Workers: -1}),
+		"rows to nowhere":          func() error { return g.Rows(ctx, 0, nil) },
+		"rows beyond":              func() error { return g.Rows(ctx, 1, NewDense(2, 2)) },
+		"rows from below 0":        func() error { return g.Rows(ctx, -1, NewDense(1, 2)) },
+		"rows without end":         func() error { return g.Rows(ctx, math.MaxInt, &Dense{Rows: 1, Cols: 2, Data: make([]float32, 2)}) },
+		"a row less than no rows":  func() error { return g.Rows(ctx, 2, &Dense{Rows: -1, Cols: 2}) },
+		"against nothing":          func() error { return g.Against(nil, 0, make([]float32, 2)) },
+		"against one that isn't":   func() error { return g.Against(x, 2, make([]float32, 2)) },
+		"against one below 0":      func() error { return g.Against(x, -1, make([]float32, 2)) },
+		"against, short":           func() error { return g.Against(x, 0, make([]float32, 1)) },
+		"deviations in a column":   func() error { _, err := x.Vectors(2); return err },
+		"a reference's row beyond": func() error { return reference(t).Row(ctx, 20, make([]float64, 20)) },
+		"a reference's short row":  func() error { return reference(t).Row(ctx, 2, make([]float64, 19)) },
+	} {
+		if err := use(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	var spread *SpreadError
+	if err := both(points(), of, 7)(); !errors.As(err, &spread) || spread.Set != 2 || spread.Points != 0 {
+		t.Errorf("a set without points: error %v", err)
+	}
+}
+
+func reference(t *testing.T) *Reference {
+	return NewReference(embedded(t, sparse.Sphere, zipf(20, 50, 10, 1)))
+}

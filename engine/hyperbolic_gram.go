@@ -156,7 +156,7 @@ func (g *HyperbolicGram) Rows(ctx context.Context, first int, dst *Dense) error 
 	if dst == nil {
 		return errors.New("engine: no destination, expected a matrix")
 	}
-	if first < 0 || first > n || dst.Rows > n-first || dst.Cols != n || len(dst.Data) != dst.Rows*n {
+	if first < 0 || first > n || dst.Rows < 0 || dst.Rows > n-first || dst.Cols != n || len(dst.Data) != dst.Rows*n {
 		return fmt.Errorf("engine: destination of rows %d to %d, %d columns and %d values, expected rows up to %d of %d columns", first, first+dst.Rows, dst.Cols, len(dst.Data), n, n)
 	}
 	return tiles.Run(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {

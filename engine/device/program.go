@@ -1,6 +1,7 @@
 package device
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -85,6 +86,9 @@ var effects = [numOps][2]int{
 
 // Validate returns an error where a program takes what isn't there, leaves anything but one number, or has more than back ends have room for.
 func (p *Program) Validate() error {
+	if p == nil {
+		return errors.New("device: a nil program, expected instructions")
+	}
 	if len(p.Code) > MaxCode {
 		return fmt.Errorf("device: a program of %d instructions, expected at most %d", len(p.Code), MaxCode)
 	}
@@ -168,7 +172,8 @@ func (p *Program) Holds(x *sparse.Embedded) bool {
 	return true
 }
 
-// Eval returns the program's value for c in [0, 2] and norms x and y: what back ends compute, up to a few float64 ulp an instruction.
+// Eval returns the program's value for c in [0, 2] and norms x and y: what back ends compute, up to a few float64 ulp an instruction. The program must be one that Validate
+// accepts.
 func (p *Program) Eval(c float32, x, y float64) float64 {
 	var stack [MaxSlots]float64
 	var locals [MaxSlots]float64
@@ -240,8 +245,11 @@ func (p *Program) apply(code Code, o, locals []float64, c, x, y float64) float64
 	return math.NaN()
 }
 
-// Power returns vⁿ by repeated squaring, n >= 0.
+// Power returns vⁿ by repeated squaring, n >= 0. It panics where n is below 0.
 func Power(v float64, n int) float64 {
+	if n < 0 {
+		panic(fmt.Errorf("device: power %d, expected a number not below 0", n))
+	}
 	p := 1.0
 	for ; n > 0; n >>= 1 {
 		if n&1 == 1 {

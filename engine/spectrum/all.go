@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/tiles"
 )
 
 // All returns the eigenvalues of a, the largest first. The errors are a few times n·2⁻⁵³ of the largest absolute value.
@@ -41,7 +44,7 @@ func All(ctx context.Context, a mat.Symmetric) ([]float64, error) {
 
 // finite checks that the values on and below the diagonal are finite.
 func finite(ctx context.Context, a mat.Symmetric) (err error) {
-	defer caught(&err)
+	defer caught("the matrix", &err)
 	for i := range a.SymmetricDim() {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
@@ -57,7 +60,7 @@ func finite(ctx context.Context, a mat.Symmetric) (err error) {
 
 // factorize returns the eigenvalues of a, the largest first.
 func factorize(a mat.Symmetric) (values []float64, err error) {
-	defer caught(&err)
+	defer caught("the matrix", &err)
 	if a.SymmetricDim() == 0 {
 		return nil, nil
 	}
@@ -70,15 +73,22 @@ func factorize(a mat.Symmetric) (values []float64, err error) {
 	return values, nil
 }
 
-// caught turns what a matrix panics with into an error.
-func caught(err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("spectrum: the matrix panics: %v", r)
+// caught turns a panic of what the caller handed over into an error that names it.
+func caught(name string, err *error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("spectrum: %s panics: %w", name, &tiles.PanicError{Value: v, Stack: debug.Stack()})
 	}
 }
 
-// AllBytes returns the memory that All takes for n rows beside the matrix itself: a copy in float64.
-func AllBytes(n int) int64 { return 8 * int64(n) * int64(n) }
+// AllBytes returns the memory that All takes for n rows beside the matrix itself: a copy in
+// float64. An n below 0 counts as 0, and a result beyond int64 is the greatest one.
+func AllBytes(n int) int64 {
+	n = max(n, 0)
+	if 8*float64(n)*float64(n) >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return 8 * int64(n) * int64(n)
+}
 
 // Rounding returns n·2⁻²⁴·largest, where largest is the greatest absolute eigenvalue: an eigenvalue of a float32 matrix that is nearer to 0 may owe its sign to
 // rounding. A relative error of 2⁻²⁴ in every value changes no eigenvalue by more than Frobenius(…)·2⁻²⁴ <= √n·2⁻²⁴·largest (Weyl), so this leaves a

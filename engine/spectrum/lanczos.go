@@ -56,9 +56,15 @@ type Extremes struct {
 	Steps    int     // products that it took
 }
 
-// LanczosBytes returns the memory that Lanczos takes for n rows and so many steps: its basis and some vectors of the tridiagonal matrix.
+// LanczosBytes returns the memory that Lanczos takes for n rows and so many steps: its basis and
+// some vectors of the tridiagonal matrix. Numbers below 0 count as 0, and a result beyond int64 is
+// the greatest one.
 func LanczosBytes(n, steps int) int64 {
-	steps = min(steps, n)
+	n = max(n, 0)
+	steps = min(max(steps, 0), n)
+	if 8*(float64(steps)+3)*float64(n)+96*float64(steps) >= math.MaxInt64 {
+		return math.MaxInt64
+	}
 	return 8 * (int64(steps+3)*int64(n) + 12*int64(steps))
 }
 
@@ -129,13 +135,22 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Extremes, error) {
 			return nil, err
 		}
 		if opt.Progress != nil {
-			opt.Progress(m, most, worst)
+			if err := report(opt.Progress, m, most, worst); err != nil {
+				return nil, err
+			}
 		}
 		if worst <= tolerance && m >= 2*k || m == most {
 			return e, nil
 		}
 		next = m + 8
 	}
+}
+
+// report calls a function that the caller handed over, with a panic as an error.
+func report(progress func(step, steps int, worst float64), step, steps int, worst float64) (err error) {
+	defer caught("Options.Progress", &err)
+	progress(step, steps, worst)
+	return nil
 }
 
 // lanczos is the state: alpha and beta of the tridiagonal matrix, and the basis, a vector more than alpha has values as long as there are directions left.

@@ -1,0 +1,99 @@
+package spectrum
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/tiles"
+)
+
+// bad is a matrix or an operator that says what it likes.
+type bad struct {
+	n     int
+	at    func() float64
+	apply func() error
+}
+
+func (b bad) Len() int                                            { return b.n }
+func (b bad) Dims() (int, int)                                    { return b.n, b.n }
+func (b bad) SymmetricDim() int                                   { return b.n }
+func (b bad) T() mat.Matrix                                       { return b }
+func (b bad) At(i, j int) float64                                 { return b.at() }
+func (b bad) Apply(ctx context.Context, dst, src []float64) error { return b.apply() }
+
+// Options out of range, what isn't there and what isn't finite are errors.
+func TestRefuses(t *testing.T) {
+	ctx, one := t.Context(), bad{n: 40, at: func() float64 { return 1 }, apply: func() error { return nil }}
+	lanczos := func(a Operator, opt Options) func() error {
+		return func() error { _, err := Lanczos(ctx, a, opt); return err }
+	}
+	for name, use := range map[string]func() error{
+		"no operator":        lanczos(nil, Options{}),
+		"rows below 0":       lanczos(bad{n: -1}, Options{}),
+		"values below 0":     lanczos(one, Options{K: -1}),
+		"steps below 0":      lanczos(one, Options{Steps: -1}),
+		"tolerance below 0":  lanczos(one, Options{Tolerance: -1}),
+		"tolerance NaN":      lanczos(one, Options{Tolerance: math.NaN()}),
+		"no matrix":          func() error { _, err := All(ctx, nil); return err },
+		"values of NaN":      func() error { _, err := All(ctx, bad{n: 3, at: math.NaN}); return err },
+		"a short vector":     func() error { return CentreOperator(one).Apply(ctx, make([]float64, 40), make([]float64, 39)) },
+		"a long destination": func() error { return CentreOperator(one).Apply(ctx, make([]float64, 41), make([]float64, 40)) },
+	} {
+		if err := use(); err == nil || !strings.HasPrefix(err.Error(), "spectrum: ") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	if e, err := Lanczos(ctx, one, Options{K: math.MaxInt, Steps: math.MaxInt}); err != nil || e.Steps != 40 {
+		t.Errorf("numbers beyond the rows: %v, error %v", e, err)
+	}
+}
+
+// What the caller hands over and panics ends the computation with an error.
+func TestPanics(t *testing.T) {
+	broken, ctx := errors.New("broken"), t.Context()
+	one := bad{n: 40, apply: func() error { return nil }}
+	calls := 0
+	for name, use := range map[string]func() error{
+		"Progress": func() error {
+			_, err := Lanczos(ctx, one, Options{Progress: func(int, int, float64) { panic(broken) }})
+			return err
+		},
+		"At on another goroutine": func() error {
+			_, err := All(ctx, bad{n: 3, at: func() float64 {
+				if calls++; calls > 6 {
+					panic(broken)
+				}
+				return 1
+			}})
+			return err
+		},
+	} {
+		var failed *tiles.PanicError
+		if err := use(); !errors.As(err, &failed) || !errors.Is(err, broken) {
+			t.Errorf("%s: error %v, expected a PanicError", name, err)
+		}
+	}
+}
+
+// Numbers of bytes are never below 0 or wrapped round.
+func TestBytes(t *testing.T) {
+	for _, n := range []int{1518500250, 1 << 32, 3 << 31, math.MaxInt} {
+		if all, l := AllBytes(n), LanczosBytes(n, math.MaxInt); all != math.MaxInt64 || l != math.MaxInt64 {
+			t.Errorf("%d rows take %d and %d bytes", n, all, l)
+		}
+	}
+	if all, l := AllBytes(-5), LanczosBytes(-5, -5); all != 0 || l != 0 {
+		t.Errorf("-5 rows take %d and %d bytes", all, l)
+	}
+	if all, l := AllBytes(1000), LanczosBytes(1000, 10); all != 8e6 || l != 8*(13*1000+120) {
+		t.Errorf("1000 rows take %d and %d bytes", all, l)
+	}
+	if b := RademacherBound([]float64{1}, -3, 1, 1, math.Inf(-1), 1); b != 0 {
+		t.Errorf("no documents have the bound %v", b)
+	}
+}
