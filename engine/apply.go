@@ -13,11 +13,13 @@ import (
 //
 //	dst[i*len(y)+j] = k.Eval(c[i*len(y)+j], x[i], y[j])
 //
-// for the norms x of its rows and y of its columns, within k.Error. dst and c have len(x)*len(y) values and may be the same slice; they must not overlap otherwise. x and
-// y may both be empty where the kernel doesn't look at norms.
+// for the norms x of its rows and y of its columns, within k.Error. dst and c have len(x)*len(y)
+// values and may be the same slice; they must not overlap otherwise. x and y may both be empty
+// where the kernel doesn't look at norms.
 //
-// It fails before it writes to dst where lengths don't fit, a c isn't in [0, 2] or a norm isn't a finite number from 0 on, and with a [PanicError] where a function of a custom
-// kernel panics. A gamma that [Resolve] has yet to set gives NaN, as in Eval. It may be called concurrently.
+// It fails before it writes to dst where lengths don't fit, a c isn't in [0, 2] or a norm isn't a
+// finite number from 0 on, and with a [PanicError] where a function of a custom kernel panics. A
+// gamma that [Resolve] has yet to set gives NaN, as in Eval. It may be called concurrently.
 func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) error {
 	if err := isMap(k); err != nil {
 		return err
@@ -36,7 +38,8 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) error {
 	}{{"x", x}, {"y", y}} {
 		for i, v := range norms.of {
 			if !(v >= 0 && v <= math.MaxFloat32) {
-				return fmt.Errorf("engine: kernel %s: norm %s[%d] is %v, expected a finite number not below 0", k, norms.name, i, v)
+				return fmt.Errorf("engine: kernel %s: norm %s[%d] is %v, expected a finite number not below 0",
+					k, norms.name, i, v)
 			}
 		}
 	}
@@ -53,7 +56,8 @@ func isMap(k Kernel) error {
 		return errors.New("engine: a nil kernel, expected one of ParseKernel or NewKernel")
 	}
 	if _, sets := HyperbolicOf(k); sets {
-		return fmt.Errorf("engine: kernel %s compares sets of points, found documents: FitNormals estimates the distributions of sets, and NewHyperbolic compares these", k)
+		return fmt.Errorf("engine: kernel %s compares sets of points, found documents: "+
+			"FitNormals estimates the distributions of sets, and NewHyperbolic compares these", k)
 	}
 	return nil
 }
@@ -67,12 +71,14 @@ func overlap(a, b []float32) bool {
 	return first < other+4*uintptr(len(b)) && other < first+4*uintptr(len(a))
 }
 
-// mapTile applies a kernel to a tile, with a panic as an error: the one place where a kernel meets memory. It checks lengths; that c and norms are numbers of the right range
-// is known of those that an engine computes.
+// mapTile applies a kernel to a tile, with a panic as an error: the one place where a kernel meets
+// memory. It checks lengths; that c and norms are numbers of the right range is known of those that
+// an engine computes.
 func mapTile(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
-	if plain := len(x) == 0 && len(y) == 0 && !usesNorms(k); len(dst) != len(c) || !plain && !isProduct(len(dst), len(x), len(y)) {
-		return fmt.Errorf("engine: kernel %s: tile of %d values of c and %d norms of rows by %d of columns, destination of %d, expected as many values as rows times columns",
-			k, len(c), len(x), len(y), len(dst))
+	plain := len(x) == 0 && len(y) == 0 && !usesNorms(k)
+	if len(dst) != len(c) || !plain && !isProduct(len(dst), len(x), len(y)) {
+		return fmt.Errorf("engine: kernel %s: tile of %d values of c and %d norms of rows by %d of columns, "+
+			"destination of %d, expected as many values as rows times columns", k, len(c), len(x), len(y), len(dst))
 	}
 	defer caught(k, &err)
 	k.mapTo(table, dst, c, x, y)

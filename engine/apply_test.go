@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// Lengths that don't fit, numbers out of range and overlapping memory are refused by every kernel, before a value is written.
+// Lengths that don't fit, numbers out of range and overlapping memory are refused by every kernel,
+// before a value is written.
 func TestApplyRefuses(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	filled := func(n int, v float32) []float32 {
@@ -80,7 +81,8 @@ func gramError(t *testing.T, k Kernel) error {
 	return err
 }
 
-// Functions of a custom kernel that panic give the error that the documentation promises, in NewKernel, which tries Eval, and in Apply.
+// Functions of a custom kernel that panic give the error that the documentation promises, in
+// NewKernel, which tries Eval, and in Apply.
 func TestCustomKernelsThatPanicAtTheDoor(t *testing.T) {
 	var failed *PanicError
 	k, err := NewKernel(Custom{Name: "bad", Eval: func(c, x, y float64) float64 { panic(errBroken) }})

@@ -13,8 +13,9 @@ import (
 
 // CachedOptions says what a [Cached] may take. The zero value works.
 type CachedOptions struct {
-	// CacheBytes bounds what tiles take, in the making and in use included. Default: as much as the whole matrix takes, or what
-	// Options.MemoryBytes leaves for it where that is less; without that bound, half of what the machine has left where the matrix doesn't fit into it.
+	// CacheBytes bounds what tiles take, in the making and in use included. Default: as much as the
+	// whole matrix takes, or what Options.MemoryBytes leaves for it where that is less; without
+	// that bound, half of what the machine has left where the matrix doesn't fit into it.
 	CacheBytes int64
 
 	// Store is where the matrix is kept from run to run, if it fits into CacheBytes; default nowhere. Where it doesn't fit, the store is left alone: what is

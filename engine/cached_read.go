@@ -32,11 +32,13 @@ type (
 	}
 )
 
-// checkRows checks what rows of a matrix of n documents are asked for, and returns how many values each has. Ranges of columns may come in any order, and again.
+// checkRows checks what rows of a matrix of n documents are asked for, and returns how many values
+// each has. Ranges of columns may come in any order, and again.
 func checkRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int, err error) {
 	for _, r := range columns {
 		if r[0] < 0 || r[1] < r[0] || r[1] > n {
-			return 0, fmt.Errorf("engine: columns from %d to before %d, expected a range from 0 to before %d", r[0], r[1], n)
+			return 0, fmt.Errorf("engine: columns from %d to before %d, expected a range from 0 to before %d",
+				r[0], r[1], n)
 		}
 		if length += r[1] - r[0]; length < 0 {
 			return 0, fmt.Errorf("engine: %d ranges of columns, which together are longer than any slice", len(columns))

@@ -7,7 +7,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Ready is a Gram matrix with all its rows in memory. It may be used concurrently, and is to be closed by who made it.
+// Ready is a Gram matrix with all its rows in memory. It may be used concurrently, and is to be
+// closed by who made it.
 type Ready struct {
 	*Symmetric
 	diagonal []float32
@@ -18,8 +19,10 @@ type Ready struct {
 // mapping c each time it reads a row. It returns nil where the matrix doesn't fit into the bound, where c is there already, or where there is a
 // store, which holds c. It has the same bits as rows that are read from the cache, and counts as computed by it, though a later use of the cache computes c by itself.
 //
-// The matrix takes the room of c: a second one isn't made before the first is closed, nor any beside Build, whose end Ready waits for. Only c itself may come beside it,
-// where the cache is used all the same; CachedStats.Bytes, which counts both, then is above the bound until the matrix is closed.
+// The matrix takes the room of c: a second one isn't made before the first is closed, nor any
+// beside Build, whose end Ready waits for. Only c itself may come beside it, where the cache is
+// used all the same; CachedStats.Bytes, which counts both, then is above the bound until the matrix
+// is closed.
 //
 // It fails with a [MemoryError] where the machine hasn't as much left.
 func (c *Cached) Ready(ctx context.Context, k Kernel) (*Ready, error) {
@@ -49,8 +52,9 @@ func (c *Cached) Ready(ctx context.Context, k Kernel) (*Ready, error) {
 	return r, nil
 }
 
-// Close gives the matrix's room back to the cache, for the next one. The matrix then has no rows; who still holds slices of it keeps the memory. Closing it again does nothing.
-// It must not be called while the matrix is in use.
+// Close gives the matrix's room back to the cache, for the next one. The matrix then has no rows;
+// who still holds slices of it keeps the memory. Closing it again does nothing. It must not be
+// called while the matrix is in use.
 func (r *Ready) Close() {
 	if r.giveBack != nil {
 		r.giveBack()

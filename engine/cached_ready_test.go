@@ -130,7 +130,8 @@ func TestReadyHasTheRoomOfC(t *testing.T) {
 	if s := c.Stats(); len(made) != 1 || s.Bytes != 4*150*150 || s.Computed != 150*151/2 {
 		t.Errorf("%d matrices in the room of one, %d bytes, %d pairs", len(made), s.Bytes, s.Computed)
 	}
-	// Whether the collector runs makes no difference: the room is taken until the matrix is closed, and free from then on.
+	// Whether the collector runs makes no difference: the room is taken until the matrix is closed,
+	// and free from then on.
 	first := made[0]
 	made = nil
 	for range 5 {

@@ -37,8 +37,10 @@ func newWhole(e *Engine) *wholeC {
 // row returns c of document i and all others.
 func (w *wholeC) row(i int) []float32 { return w.c[i*w.n : (i+1)*w.n] }
 
-// Build computes c of all pairs, each once, if it fits into the bound and isn't there yet; it does nothing otherwise. The first Rows does the same. It
-// fails with a [MemoryError] where the machine hasn't as much left. It reports progress as [Engine.Gram] does. Of several callers one computes and the others wait; when that one's ctx ends, another goes on from there.
+// Build computes c of all pairs, each once, if it fits into the bound and isn't there yet; it does
+// nothing otherwise. The first Rows does the same. It fails with a [MemoryError] where the machine
+// hasn't as much left. It reports progress as [Engine.Gram] does. Of several callers one computes
+// and the others wait; when that one's ctx ends, another goes on from there.
 func (c *Cached) Build(ctx context.Context) (err error) {
 	if err := c.e.open(); err != nil {
 		return err

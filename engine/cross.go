@@ -8,9 +8,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// CrossTiles computes k between the engine's documents, the rows of tiles, and test documents, the columns, and hands it to visit a tile at a time: all engine's
-// documents from the first to the last for one panel of test documents, then for the next. Values have the same bits as those of [Engine.Cross]. An error of visit ends
-// the computation, as does a panic, which comes back as a [tiles.PanicError]; so does the end of ctx, within a second, with its error.
+// CrossTiles computes k between the engine's documents, the rows of tiles, and test documents, the
+// columns, and hands it to visit a tile at a time: all engine's documents from the first to the
+// last for one panel of test documents, then for the next. Values have the same bits as those of
+// [Engine.Cross]. An error of visit ends the computation, as does a panic, which comes back as a
+// [tiles.PanicError]; so does the end of ctx, within a second, with its error.
 //
 // It runs on the caller's goroutine, reports no progress and needs no memory for results: a caller with many test documents calls it from several goroutines,
 // each with some of them, and takes the results while they are in the cache. It holds CrossTilesBytes. Both sides must have been embedded by the same embedder.
@@ -70,7 +72,8 @@ func (e *Engine) bindCross(k Kernel, test *sparse.Embedded) (Kernel, error) {
 		return nil, errors.New("engine: no test documents, expected some")
 	}
 	if test.Embedder != e.own.x.Embedder {
-		return nil, errors.New("engine: test documents were embedded by another embedder, expected the one fitted on the training documents")
+		return nil, errors.New("engine: test documents were embedded by another embedder, " +
+			"expected the one fitted on the training documents")
 	}
 	k, err := e.bind(k)
 	if err != nil || test == e.own.x {

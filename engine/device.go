@@ -38,8 +38,9 @@ func (e *Engine) Backend() string {
 	return string(e.kernels.ISA)
 }
 
-// Close gives back what a device holds. An engine without one needs no closing. No computation may be under way, and those that begin afterwards come back with an error.
-// Closing it again does nothing.
+// Close gives back what a device holds. An engine without one needs no closing. No computation may
+// be under way, and those that begin afterwards come back with an error. Closing it again does
+// nothing.
 func (e *Engine) Close() error {
 	if e.closed.Swap(true) || e.device == nil {
 		return nil
@@ -129,7 +130,8 @@ func (e *Engine) onDevice(ctx context.Context, k Kernel, from *sparse.Embedded, 
 	return err
 }
 
-// validBlock checks that a block from a device holds rows of a request from the next one on, with all their columns.
+// validBlock checks that a block from a device holds rows of a request from the next one on, with
+// all their columns.
 func validBlock(b *device.Block, r *device.Request, next int) error {
 	if b == nil {
 		return errors.New("engine: no block from the device, expected one")
@@ -222,7 +224,8 @@ func (e *Engine) deviceCrossTiles(ctx context.Context, k Kernel, test *sparse.Em
 		for first := 0; first < b.Rows; first += width {
 			for lo := 0; lo < n; lo += blockDocs {
 				rows := min(blockDocs, n-lo)
-				t := Tile{First: lo, Rows: rows, Column: b.First + first, Cols: min(width, b.Rows-first), Width: width, C: tile[:rows*width]}
+				cols := min(width, b.Rows-first)
+				t := Tile{First: lo, Rows: rows, Column: b.First + first, Cols: cols, Width: width, C: tile[:rows*width]}
 				e.kernels.Transpose(t.C, width, b.Value[first*b.Width+lo:], b.Width, t.Cols, t.Rows)
 				if err := visit(&t); err != nil {
 					return err

@@ -44,7 +44,8 @@ func spoilt(x *sparse.Embedded) map[string]*sparse.Embedded {
 	return all
 }
 
-// No way into an engine takes documents that contradict themselves: unsorted terms gave a wrong value in silence, and the reference had the same.
+// No way into an engine takes documents that contradict themselves: unsorted terms gave a wrong
+// value in silence, and the reference had the same.
 func TestDocumentsAreChecked(t *testing.T) {
 	x := embedded(t, sparse.Embedding{}, zipf(30, 50, 10, 1))
 	e, k, ctx := newEngine(t, x, Options{}), parse(t, "linear"), t.Context()
@@ -73,7 +74,8 @@ func TestDocumentsAreChecked(t *testing.T) {
 	}
 }
 
-// Norms whose squares float32 can't hold are refused by kernels that look at them, for training and for test documents.
+// Norms whose squares float32 can't hold are refused by kernels that look at them, for training and
+// for test documents.
 func TestLongDocuments(t *testing.T) {
 	m := zipf(30, 50, 10, 1)
 	long := &sparse.CSR{Cols: m.Cols, Offsets: m.Offsets, Terms: m.Terms, Values: slices.Clone(m.Values)}
@@ -102,7 +104,8 @@ func TestLongDocuments(t *testing.T) {
 	}
 }
 
-// Destinations of another shape, rows that aren't there, functions that are nil and options out of range are refused.
+// Destinations of another shape, rows that aren't there, functions that are nil and options out of
+// range are refused.
 func TestEngineRefuses(t *testing.T) {
 	const n = 20
 	x := embedded(t, sparse.Sphere, zipf(n, 50, 10, 1))
@@ -178,7 +181,8 @@ func TestClosedEngine(t *testing.T) {
 	}
 }
 
-// Functions that a caller hands over and that panic end the computation with an error, not the program; the engine goes on, with the same bits as before.
+// Functions that a caller hands over and that panic end the computation with an error, not the
+// program; the engine goes on, with the same bits as before.
 func TestCallersThatPanic(t *testing.T) {
 	x := embedded(t, sparse.Embedding{}, zipf(400, 500, 80, 3))
 	k, ctx := parse(t, "linear"), t.Context()
@@ -255,7 +259,8 @@ func TestPairsOf(t *testing.T) {
 	}
 }
 
-// Points that contradict themselves or their sets, coordinates out of order, and destinations of another shape are refused.
+// Points that contradict themselves or their sets, coordinates out of order, and destinations of
+// another shape are refused.
 func TestSetsRefuse(t *testing.T) {
 	ctx := t.Context()
 	points := func() *sparse.CSR {

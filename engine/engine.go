@@ -74,13 +74,15 @@ func (o Options) resolve() (*asm.Kernels, int, error) {
 	return kernels, workers, err
 }
 
-// mostWorkers is far above what any machine has cores for, and so few that sizes in proportion to it are numbers.
+// mostWorkers is far above what any machine has cores for, and so few that sizes in proportion to
+// it are numbers.
 const mostWorkers = 1 << 16
 
 func (o Options) resolveWorkers() (int, error) {
 	switch {
 	case o.Workers < 0 || o.Workers > mostWorkers:
-		return 0, fmt.Errorf("engine: %d workers, expected a number up to %d, or 0 for all cores", o.Workers, mostWorkers)
+		return 0, fmt.Errorf("engine: %d workers, expected a number up to %d, or 0 for all cores",
+			o.Workers, mostWorkers)
 	case o.MemoryBytes < 0:
 		return 0, fmt.Errorf("engine: MemoryBytes is %d, expected a number above 0, or 0 for no bound", o.MemoryBytes)
 	case o.Workers == 0:
@@ -93,8 +95,9 @@ func (o Options) resolveWorkers() (int, error) {
 // between two such blocks is in them.
 const SeamDocuments = tailDocs
 
-// New makes an engine for the documents x. It copies them into head/tail form, which takes about as much memory as x; x must stay unchanged.
-// Errors: options that there are none of, what x.Validate finds, a [MemoryError], what Options.Device returns.
+// New makes an engine for the documents x. It copies them into head/tail form, which takes about as
+// much memory as x; x must stay unchanged. Errors: options that there are none of, what x.Validate
+// finds, a [MemoryError], what Options.Device returns.
 func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 	return NewContext(context.Background(), x, opt)
 }
@@ -189,7 +192,8 @@ func (e *Engine) giveBack(p *panel) {
 	}
 }
 
-// bind checks that the engine is open and that a kernel fits its documents, and fills in what the kernel takes from them.
+// bind checks that the engine is open and that a kernel fits its documents, and fills in what the
+// kernel takes from them.
 func (e *Engine) bind(k Kernel) (Kernel, error) {
 	x := e.own.x
 	if err := e.open(); err != nil {
@@ -207,7 +211,8 @@ func (e *Engine) bind(k Kernel) (Kernel, error) {
 	return Resolve(k, len(x.Embedder.Terms)), nil
 }
 
-// checkNorms checks that documents have norms, and none whose square float32 can't hold: only some kernels look at them.
+// checkNorms checks that documents have norms, and none whose square float32 can't hold: only some
+// kernels look at them.
 func checkNorms(x *sparse.Embedded) error {
 	if n := len(x.Norms); n != x.Rows() {
 		return fmt.Errorf("found %d of them for %d documents", n, x.Rows())

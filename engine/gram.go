@@ -10,7 +10,8 @@ import (
 
 // Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents. Each pair is computed once and stored twice.
 //
-// It allocates GramBytes, and fails with a [MemoryError] before that where Options.MemoryBytes, or what the machine has left, is less. It returns within a second of the end of ctx, with its error.
+// It allocates GramBytes, and fails with a [MemoryError] before that where Options.MemoryBytes, or
+// what the machine has left, is less. It returns within a second of the end of ctx, with its error.
 func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
 	k, err := e.bind(k)
 	if err != nil {
@@ -38,7 +39,8 @@ func (e *Engine) GramTo(ctx context.Context, k Kernel, g *Symmetric) (err error)
 		return fmt.Errorf("engine: a nil destination, expected one of %d rows", n)
 	}
 	if g.N != n || !isProduct(len(g.Data), n, n) {
-		return fmt.Errorf("engine: destination of %d rows with %d values, expected %d rows and columns", g.N, len(g.Data), n)
+		return fmt.Errorf("engine: destination of %d rows with %d values, expected %d rows and columns",
+			g.N, len(g.Data), n)
 	}
 	ctx, report := startProgress(ctx, e.progress, pairsOf(n))
 	defer report.finish(&err)

@@ -10,9 +10,11 @@ import (
 // Kernel is a positive (or conditionally positive) definite function of two documents: an elementwise map of c = 1 - cosine of the embedded
 // documents and of their two norms.
 //
-// A Kernel is immutable and may be used concurrently. Two kernels from [ParseKernel] are equal (==) exactly when their specifications mean the
-// same, up to rewriting such as a + b for b + a. One's own come from [NewKernel], the values of a tile from [Apply], and what is known of a kernel from [PropertiesOf]. Norms are the Euclidean norms of the embedded documents before they were scaled to 1 (sparse.Embedded.Norms); the kernels
-// of information geometry don't look at them.
+// A Kernel is immutable and may be used concurrently. Two kernels from [ParseKernel] are equal (==)
+// exactly when their specifications mean the same, up to rewriting such as a + b for b + a. One's
+// own come from [NewKernel], the values of a tile from [Apply], and what is known of a kernel from
+// [PropertiesOf]. Norms are the Euclidean norms of the embedded documents before they were scaled
+// to 1 (sparse.Embedded.Norms); the kernels of information geometry don't look at them.
 type Kernel interface {
 	// String returns the specification with all parameters, as [ParseKernel] reads it. The embedding is named only where it isn't the kernel's
 	// default, and a gamma that [Resolve] has yet to set is left out.
@@ -25,17 +27,19 @@ type Kernel interface {
 	// a few float64 ulp of the largest term of its formula, for small c as for large. It is NaN while a gamma is not resolved.
 	Eval(c, x, y float64) float64
 
-	// mapTo applies the kernel to a tile, as [Apply] does, which is the way to it from outside: it checks nothing, and panics where a custom kernel does. x and y may
-	// be nil where the kernel doesn't look at norms.
+	// mapTo applies the kernel to a tile, as [Apply] does, which is the way to it from outside: it
+	// checks nothing, and panics where a custom kernel does. x and y may be nil where the kernel
+	// doesn't look at norms.
 	//
 	// It allocates nothing, and an element's bits depend on its own c, x and y alone, in either order of x and y: tiles of any shape make the
 	// same matrix, and a symmetric one.
 	mapTo(k *asm.Kernels, dst, c, x, y []float32)
 
-	// Error bounds the absolute error of one value that [Apply] computes from c, x and y that are exact in float32, rounding of the result and
-	// of the kernel's parameters to float32 included. It says nothing of values beyond the range of float32: there Apply gives an
-	// infinity, and that is outside every finite bound. It is +Inf where something on the way to the value is beyond that range, and so where Eval is no
-	// number: there is no bound then. It is never NaN.
+	// Error bounds the absolute error of one value that [Apply] computes from c, x and y that are
+	// exact in float32, rounding of the result and of the kernel's parameters to float32 included.
+	// It says nothing of values beyond the range of float32: there Apply gives an infinity, and
+	// that is outside every finite bound. It is +Inf where something on the way to the value is
+	// beyond that range, and so where Eval is no number: there is no bound then. It is never NaN.
 	Error(c, x, y float64) float64
 }
 

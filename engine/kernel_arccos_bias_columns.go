@@ -12,8 +12,9 @@ import (
 	"github.com/gramengine/gram/engine/internal/arccosine"
 )
 
-// biasColumns are the columns of a block as asm.Kernels.BivariateTail wants them. To make them takes as long as to map some twenty rows: where there are fewer rows, as
-// where one row is read, or for a kernel that is part of another, those of the blocks before are kept.
+// biasColumns are the columns of a block as asm.Kernels.BivariateTail wants them. To make them
+// takes as long as to map some twenty rows: where there are fewer rows, as where one row is read,
+// or for a kernel that is part of another, those of the blocks before are kept.
 type biasColumns struct {
 	bias, sigma float64
 	y           []float32 // the norms they are of

@@ -18,7 +18,8 @@ type biasRoom struct {
 
 var biasRooms = sync.Pool{New: func() any { return &biasRoom{kept: sharedBiasStore()} }}
 
-// rows hands a row to asm.Kernels.BivariateTail, with the numbers of its document and of the columns'.
+// rows hands a row to asm.Kernels.BivariateTail, with the numbers of its document and of the
+// columns'.
 func (f arcBias) rows(k *asm.Kernels, b *block) {
 	table, bias := arccosine.AllSides(), math.Abs(f.bias)
 	if len(b.x) == 1 && len(b.y) == 1 && f.sigma == 0 && b.x[0] == b.y[0] {
@@ -58,8 +59,9 @@ func (f arcBias) lengthenedNorm(x float32) float64 {
 	return smoothNorm(float64(x), f.sigma)
 }
 
-// error is what asm.Kernels.BivariateTail states, more for a side's numbers and for h itself, which are rounded, see arccosine.SidesError, and the rounding of what a bias
-// below 0 adds. A c that is smoothed is rounded, too. At the end there is the rounding of the result.
+// error is what asm.Kernels.BivariateTail states, more for a side's numbers and for h itself, which
+// are rounded, see arccosine.SidesError, and the rounding of what a bias below 0 adds. A c that is
+// smoothed is rounded, too. At the end there is the rounding of the result.
 func (f arcBias) error(c, x, y float64) float64 {
 	v := f.value(c, x, y)
 	var moved float64

@@ -66,7 +66,8 @@ func (f arcSmooth) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return min(max((2*math.Atan(s.turn(&o, c))/math.Pi-d*d/2)/(s.norm*o.norm), 0), 2), s.norm, o.norm
 }
 
-// smoothRoom is scratch space of a stage for a block: the columns' sides, as asm.Kernels.HalfAngle wants them, and their norms.
+// smoothRoom is scratch space of a stage for a block: the columns' sides, as asm.Kernels.HalfAngle
+// wants them, and their norms.
 type smoothRoom struct {
 	numbers [asm.HalfAngleNumbers][chunk]float64
 	cols    [asm.HalfAngleNumbers][]float64

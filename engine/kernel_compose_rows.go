@@ -99,7 +99,8 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 	}
 }
 
-// keptValue is a value of a pair whose norms are beyond float32 in a feature space: it goes through float64 alone.
+// keptValue is a value of a pair whose norms are beyond float32 in a feature space: it goes through
+// float64 alone.
 type keptValue struct {
 	row, column int
 	value       float32
@@ -113,7 +114,8 @@ func (s *composeRoom) keep(f composed, row, j int, c []float32, x float32, y []f
 // mostLength bounds the norms in feature spaces that go through float32.
 const mostLength = math.MaxFloat32 / 2
 
-// isWild reports whether a document with norm x has a norm beyond mostLength in the feature space of any stage.
+// isWild reports whether a document with norm x has a norm beyond mostLength in the feature space
+// of any stage.
 func (s *stages) isWild(x float32) bool {
 	for _, t := range s.below {
 		v := t.norm(x)

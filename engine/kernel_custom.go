@@ -37,7 +37,8 @@ type Custom struct {
 // NewKernel returns a kernel of one's own, which gets the same tiles, workers and cache as those of this package. Two calls give two different kernels,
 // whatever their names. What its functions panic with comes back from computations as a [PanicError].
 //
-// Errors: no name, no Eval, an Error without Row, an Eval that changes with the norms where Properties.UsesNorms is false, a [PanicError] where Eval panics at c = 0, ¼ or 1.
+// Errors: no name, no Eval, an Error without Row, an Eval that changes with the norms where
+// Properties.UsesNorms is false, a [PanicError] where Eval panics at c = 0, ¼ or 1.
 func NewKernel(c Custom) (k Kernel, err error) {
 	switch {
 	case c.Name == "":

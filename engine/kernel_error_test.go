@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// beyondSpecs are kernels whose values, or what comes before them, leave the range of float32 or of float64 for some documents.
+// beyondSpecs are kernels whose values, or what comes before them, leave the range of float32 or of
+// float64 for some documents.
 var beyondSpecs = []string{
 	"exp(90*bhattacharyya)", "exp(960*bhattacharyya)", "exp(1e5*bhattacharyya)", "power(exp(960*bhattacharyya),0.5)", "compose(exp(960*bhattacharyya),linear)",
 	"normalise(exp(960*bhattacharyya))", "centred(exp(960*bhattacharyya))", "product(exp(960*bhattacharyya),rbf:gamma=1)", "exp(960*bhattacharyya) + linear",
@@ -23,7 +24,8 @@ var beyondSpecs = []string{
 // beyondNorms reach from subnormal lengths to the longest that an engine takes.
 var beyondNorms = []float32{0, 1e-40, 1e-30, 1e-3, 1, 7, 80, 85, 100, 250, 12345, 1e9, 1e15, sparse.MostNorm}
 
-// Error and Tolerance are numbers from 0 on or +Inf for every kernel, c and norms; and a value that is beyond float32 though its bound is finite is the infinity of its sign.
+// Error and Tolerance are numbers from 0 on or +Inf for every kernel, c and norms; and a value that
+// is beyond float32 though its bound is finite is the infinity of its sign.
 func TestErrorIsABound(t *testing.T) {
 	kernels := []Kernel{Hyperbolic{T: 1}.Kernel()}
 	for _, spec := range append(beyondSpecs, mapSpecs...) {
@@ -54,7 +56,8 @@ func TestErrorIsABound(t *testing.T) {
 	}
 }
 
-// What is stated near and beyond the ends of the range is so: values within a finite bound, infinities of the right sign, no NaN where there is a bound.
+// What is stated near and beyond the ends of the range is so: values within a finite bound,
+// infinities of the right sign, no NaN where there is a bound.
 func TestMapBeyond(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range beyondSpecs {
@@ -91,8 +94,9 @@ func TestMapBeyond(t *testing.T) {
 	})
 }
 
-// Long documents of a composition on a polynomial of high degree have values of the top layer that float32 holds, or the infinity: on texts of some hundred words the product of
-// norms was infinite, and times the 0 of 1-c no number.
+// Long documents of a composition on a polynomial of high degree have values of the top layer that
+// float32 holds, or the infinity: on texts of some hundred words the product of norms was infinite,
+// and times the 0 of 1-c no number.
 func TestComposedOnHighDegree(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		k := MustParseKernel("compose(polynomial:gamma=1,r=0,degree=20,linear)")

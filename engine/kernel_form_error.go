@@ -9,7 +9,8 @@ const leastPower = 0x1p-500
 // is concerned, and one rounding; infinite where any of these is out of range. A kernel that is mapped in float64 has the rounding alone.
 func (k *compiled) Error(c, x, y float64) float64 { return bound(k.bound(c, x, y)) }
 
-// bound returns a bound as it comes out of a formula, +Inf where that went out of the range of float64 on the way, and no number comes out.
+// bound returns a bound as it comes out of a formula, +Inf where that went out of the range of
+// float64 on the way, and no number comes out.
 func bound(v float64) float64 {
 	if v >= 0 {
 		return v

@@ -61,8 +61,8 @@ func (k polynomial) Eval(c, x, y float64) float64 {
 	return device.Power(affine(k.gamma, k.r, c, x, y), k.degree)
 }
 
-// mapTo implements [Kernel]. It works in float64, so that only the result is rounded to float32: a power would multiply the error of its base by
-// the degree.
+// mapTo implements [Kernel]. It works in float64, so that only the result is rounded to float32: a
+// power would multiply the error of its base by the degree.
 func (k polynomial) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	affineRows(asm, k.gamma, k.r, dst, c, x, y, func(b *block, dst []float32) {
 		base := b.sum[:len(dst)]

@@ -75,7 +75,8 @@ func newPiecewise(g func(c float64) float64) *piecewise {
 	return t.orWild(g)
 }
 
-// orWild has values go through g itself where the table is far from it, or has coefficients that are infinite, whose sums would be no numbers.
+// orWild has values go through g itself where the table is far from it, or has coefficients that
+// are infinite, whose sums would be no numbers.
 func (t *piecewise) orWild(g func(c float64) float64) *piecewise {
 	if t.rough || t.large {
 		t.wild = g

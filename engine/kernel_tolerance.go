@@ -17,8 +17,10 @@ const (
 //
 //	max over c′ = c, c ± δ, x′ = x, x(1 ± u), y′ = y, y(1 ± u) of |k(c′, x′, y′) - k(c, x, y)| + Error(c′, x′, y′)
 //
-// with δ = min(10⁻⁶, 10⁻⁵ c) + 2⁻¹⁵⁰, the promise for c and the rounding of the least float32, and u = 2⁻²⁴, the rounding of a norm to float32. The terms are largest at corners, since
-// kernels are monotone or convex in each variable over so small a box. It is +Inf where there is no bound, see [Kernel].Error, never NaN. See [ToleranceReason].
+// with δ = min(10⁻⁶, 10⁻⁵ c) + 2⁻¹⁵⁰, the promise for c and the rounding of the least float32, and
+// u = 2⁻²⁴, the rounding of a norm to float32. The terms are largest at corners, since kernels are
+// monotone or convex in each variable over so small a box. It is +Inf where there is no bound, see
+// [Kernel].Error, never NaN. See [ToleranceReason].
 func Tolerance(k Kernel, c, x, y float64) float64 {
 	v := k.Eval(c, x, y)
 	delta := min(deltaC, deltaCRelative*c) + underflow/2
@@ -36,10 +38,12 @@ func Tolerance(k Kernel, c, x, y float64) float64 {
 	return bound(tol)
 }
 
-// Within reports whether a value got is within [Tolerance] of want, the reference's value k.Eval(c, x, y), by the cheapest sufficient test: the
-// bounds of [Kernel].Error and Tolerance hold half a unit in the last place at least (Error does for every kernel but c, whose value is
-// copied), so most values pass without evaluating them. NaN is never within, and an infinity only of the same infinity, or of a value beyond float32 where there is no bound: where
-// there is none, any finite value is within it of another.
+// Within reports whether a value got is within [Tolerance] of want, the reference's value k.Eval(c,
+// x, y), by the cheapest sufficient test: the bounds of [Kernel].Error and Tolerance hold half a
+// unit in the last place at least (Error does for every kernel but c, whose value is copied), so
+// most values pass without evaluating them. NaN is never within, and an infinity only of the same
+// infinity, or of a value beyond float32 where there is no bound: where there is none, any finite
+// value is within it of another.
 func Within(k Kernel, got, want, c, x, y float64) bool {
 	if got == want {
 		return true

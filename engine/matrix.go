@@ -12,7 +12,8 @@ type Dense struct {
 	Data       []float32 // Rows*Cols values
 }
 
-// NewDense returns a matrix of zeros. It panics with an error where a number is below 0, and with a [MemoryError] where the machine has less than 4·rows·cols bytes left.
+// NewDense returns a matrix of zeros. It panics with an error where a number is below 0, and with a
+// [MemoryError] where the machine has less than 4·rows·cols bytes left.
 func NewDense(rows, cols int) *Dense {
 	if rows < 0 || cols < 0 {
 		panic(fmt.Errorf("engine: a matrix of %d×%d, expected numbers not below 0", rows, cols))
@@ -29,7 +30,8 @@ func (d *Dense) hasShape(rows, cols int) error {
 		return fmt.Errorf("engine: a nil destination, expected one of %d×%d", rows, cols)
 	}
 	if d.Rows != rows || d.Cols != cols || !isProduct(len(d.Data), rows, cols) {
-		return fmt.Errorf("engine: destination of %d×%d with %d values, expected %d×%d", d.Rows, d.Cols, len(d.Data), rows, cols)
+		return fmt.Errorf("engine: destination of %d×%d with %d values, expected %d×%d",
+			d.Rows, d.Cols, len(d.Data), rows, cols)
 	}
 	return nil
 }
@@ -46,7 +48,8 @@ func (d *Dense) T() mat.Matrix { return mat.Transpose{Matrix: d} }
 // Row returns row i, which shares d's values. It panics where there is none.
 func (d *Dense) Row(i int) []float32 { return rowOf(d.Data, i, d.Rows, d.Cols) }
 
-// rowOf looks at the length of data, too: a slice expression by itself is content with the capacity.
+// rowOf looks at the length of data, too: a slice expression by itself is content with the
+// capacity.
 func rowOf(data []float32, i, rows, cols int) []float32 {
 	if uint(i) >= uint(max(rows, 0)) || (i+1)*cols > len(data) {
 		panic(fmt.Errorf("engine: row %d of a matrix of %d×%d with %d values", i, rows, cols, len(data)))

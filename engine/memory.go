@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// MemoryError says that a computation needs more memory than was allowed or than the machine has left, before any of it was done.
+// MemoryError says that a computation needs more memory than was allowed or than the machine has
+// left, before any of it was done.
 type MemoryError struct {
 	What        string // what was asked for
 	Need, Limit int64  // bytes
@@ -25,9 +26,11 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("engine: %s needs %s of memory, %s", e.What, sparse.FormatBytes(e.Need), limit)
 }
 
-// NewBytes returns the most memory that New can take for documents of so many rows, columns and values, in bytes: the embedded documents, their
-// head/tail form, the posting lists and what making these takes in passing, but not the scratch space of workers. It is known
-// before the documents are embedded, and New holds Options.MemoryBytes against it. Numbers below 0 count as 0, and a result beyond int64 is the greatest one.
+// NewBytes returns the most memory that New can take for documents of so many rows, columns and
+// values, in bytes: the embedded documents, their head/tail form, the posting lists and what making
+// these takes in passing, but not the scratch space of workers. It is known before the documents
+// are embedded, and New holds Options.MemoryBytes against it. Numbers below 0 count as 0, and a
+// result beyond int64 is the greatest one.
 func NewBytes(rows, cols int, values int64) int64 {
 	rows, cols, values = max(rows, 0), max(cols, 0), max(values, 0)
 	if float64(values)*40+float64(rows)*56+float64(cols)*28 >= math.MaxInt64/2 {
@@ -36,7 +39,8 @@ func NewBytes(rows, cols int, values int64) int64 {
 	return sparse.EmbeddedBytes(rows, values) + 28*values + 32*int64(rows) + 28*int64(cols)
 }
 
-// matrixBytes returns the memory of a matrix of float32, the greatest int64 where it is beyond that.
+// matrixBytes returns the memory of a matrix of float32, the greatest int64 where it is beyond
+// that.
 func matrixBytes(rows, cols int) int64 {
 	if cols > 0 && int64(rows) > math.MaxInt64/4/int64(cols) {
 		return math.MaxInt64
@@ -52,7 +56,8 @@ func together(a, b int64) int64 {
 	return a + b
 }
 
-// fits returns a MemoryError where bytes beyond what the engine holds are more than was allowed, or than there are.
+// fits returns a MemoryError where bytes beyond what the engine holds are more than was allowed, or
+// than there are.
 func (e *Engine) fits(what string, bytes int64) error {
 	if err := allowed(what, together(e.Bytes(), bytes), e.memory); err != nil {
 		return err
@@ -74,8 +79,9 @@ var available = tiles.Available
 // smallBytes are few enough for nobody to ask the system, which takes time.
 const smallBytes = 64 << 20
 
-// affordable returns a MemoryError where the machine has less than so many bytes left, or none can: the runtime would end the program. What is garbage, and what the
-// runtime keeps for later, doesn't count as taken, so that the answer doesn't depend on when the collector ran.
+// affordable returns a MemoryError where the machine has less than so many bytes left, or none can:
+// the runtime would end the program. What is garbage, and what the runtime keeps for later, doesn't
+// count as taken, so that the answer doesn't depend on when the collector ran.
 func affordable(what string, bytes int64) error {
 	if bytes > math.MaxInt {
 		return &MemoryError{What: what, Need: bytes, Limit: math.MaxInt, Machine: true}

@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What the machine has no memory for is refused before it is asked for, whatever the way to it; what garbage has is asked for again first.
+// What the machine has no memory for is refused before it is asked for, whatever the way to it;
+// what garbage has is asked for again first.
 func TestMachineMemory(t *testing.T) {
 	const n, left = 4200, 64 << 20 // 4n² is 67.3 MiB
 	x := embedded(t, sparse.Sphere, zipf(n, 500, 3, 1))

@@ -7,10 +7,13 @@ import (
 
 // PanicError says that a function of a kernel panicked while the engine mapped values by it: as a rule Eval or Row of a kernel from [NewKernel].
 //
-// Computations come back with it as with any other error, whatever goroutine the function ran on, and the engine, its caches and the kernel's other users go on
-// as before: what a caller gives to a library to be called is user data to it, as a function of a template is to text/template, and a panic on a worker goroutine is
-// one that no caller could recover from. [NewKernel] and [Apply] return it, too. Kernel.Eval and Kernel.Error, which have no error to return, panic in their caller's own
-// goroutine. Go itself can't recover from everything, such as two goroutines that write to one map.
+// Computations come back with it as with any other error, whatever goroutine the function ran on,
+// and the engine, its caches and the kernel's other users go on as before: what a caller gives to a
+// library to be called is user data to it, as a function of a template is to text/template, and a
+// panic on a worker goroutine is one that no caller could recover from. [NewKernel] and [Apply]
+// return it, too. Kernel.Eval and Kernel.Error, which have no error to return, panic in their
+// caller's own goroutine. Go itself can't recover from everything, such as two goroutines that
+// write to one map.
 type PanicError struct {
 	Kernel string // String of the kernel
 	Value  any    // what recover returned

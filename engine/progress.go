@@ -15,7 +15,8 @@ type Progress struct {
 // progress counts pairs from many goroutines.
 type progress struct{ done *tiles.Reporter }
 
-// startProgress begins to report to f until finish is called, as [tiles.StartReporter] does. A nil f costs nothing but the counting.
+// startProgress begins to report to f until finish is called, as [tiles.StartReporter] does. A nil
+// f costs nothing but the counting.
 func startProgress(ctx context.Context, f func(Progress), total int64) (context.Context, *progress) {
 	var report func(int64)
 	if f != nil {
@@ -25,10 +26,12 @@ func startProgress(ctx context.Context, f func(Progress), total int64) (context.
 	return ctx, &progress{r}
 }
 
-// finish reports for the last time. It is to be deferred: where reporting panicked, that becomes the computation's error.
+// finish reports for the last time. It is to be deferred: where reporting panicked, that becomes
+// the computation's error.
 func (p *progress) finish(err *error) { p.done.Finish(err) }
 
-// guarded calls a function that the caller handed over, under the name that it has there, and makes an error of a panic.
+// guarded calls a function that the caller handed over, under the name that it has there, and makes
+// an error of a panic.
 func guarded(name string, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

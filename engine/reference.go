@@ -33,8 +33,9 @@ type Reference struct {
 	scratch sync.Pool                  // of *scatter, for Row
 }
 
-// NewReference makes a reference for the documents x, which must stay unchanged. It panics with what x.Validate finds: a reference for rows that aren't in order would agree
-// with the wrong values of an engine.
+// NewReference makes a reference for the documents x, which must stay unchanged. It panics with
+// what x.Validate finds: a reference for rows that aren't in order would agree with the wrong
+// values of an engine.
 func NewReference(x *sparse.Embedded) *Reference {
 	if err := x.Validate(); err != nil {
 		panic(err)

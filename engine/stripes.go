@@ -33,9 +33,10 @@ func (o Options) StripesBytes(documents int) (int64, error) {
 	return stripesBytes(stripeRows(documents, workers, kernels.Panel), documents), nil
 }
 
-// Stripes computes all rows of the Gram matrix of k in order, a stripe of rows at a time, and hands each to yield with the number of its first row;
-// yield must not keep the stripe. The next stripe is computed while yield runs. An error of yield ends the computation, as does a panic, which comes back as a
-// [tiles.PanicError].
+// Stripes computes all rows of the Gram matrix of k in order, a stripe of rows at a time, and hands
+// each to yield with the number of its first row; yield must not keep the stripe. The next stripe
+// is computed while yield runs. An error of yield ends the computation, as does a panic, which
+// comes back as a [tiles.PanicError].
 //
 // It allocates StripesBytes, two stripes, however large the matrix is; in return every pair is computed twice, for (i, j) and for (j, i).
 func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, stripe *Dense) error) (err error) {

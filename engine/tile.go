@@ -16,9 +16,11 @@ type Tile struct {
 	C      []float32 // C[i*Width+j] is the value for documents First+i and Column+j; finite, but without meaning, for Cols <= j < Width
 }
 
-// Tiles computes c for the symmetric half of all pairs and hands it to visit a tile at a time: every pair of documents i, j with i <= j is in exactly one tile as
-// row j and column i; tiles on the diagonal hold both of (i, j) and (j, i). visit is called from up to Workers goroutines at the same
-// time, tiles come in no order, and an error of visit ends the computation, as does a panic, which comes back as a [tiles.PanicError]. No memory is needed for results.
+// Tiles computes c for the symmetric half of all pairs and hands it to visit a tile at a time:
+// every pair of documents i, j with i <= j is in exactly one tile as row j and column i; tiles on
+// the diagonal hold both of (i, j) and (j, i). visit is called from up to Workers goroutines at the
+// same time, tiles come in no order, and an error of visit ends the computation, as does a panic,
+// which comes back as a [tiles.PanicError]. No memory is needed for results.
 func (e *Engine) Tiles(ctx context.Context, visit func(t *Tile) error) (err error) {
 	if visit, err = visitor(visit); err != nil {
 		return err

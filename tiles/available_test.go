@@ -7,7 +7,8 @@ import (
 	"testing/fstest"
 )
 
-// The least of what the machine has and every group above the process leaves, in both versions of control groups.
+// The least of what the machine has and every group above the process leaves, in both versions of
+// control groups.
 func TestAvailable(t *testing.T) {
 	const machine = "MemTotal:       1000 kB\nMemFree:        100 kB\nMemAvailable:    800 kB\n"
 	for name, c := range map[string]struct {

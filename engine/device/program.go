@@ -172,8 +172,8 @@ func (p *Program) Holds(x *sparse.Embedded) bool {
 	return true
 }
 
-// Eval returns the program's value for c in [0, 2] and norms x and y: what back ends compute, up to a few float64 ulp an instruction. The program must be one that Validate
-// accepts.
+// Eval returns the program's value for c in [0, 2] and norms x and y: what back ends compute, up to
+// a few float64 ulp an instruction. The program must be one that Validate accepts.
 func (p *Program) Eval(c float32, x, y float64) float64 {
 	var stack [MaxSlots]float64
 	var locals [MaxSlots]float64

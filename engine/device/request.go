@@ -78,7 +78,8 @@ type Block struct {
 	Value []float32 // Value[r*Width+j] is that of row First+r and column Lo+j; without meaning for Cols <= j < Width
 }
 
-// Row returns row r of the block, which panics where r isn't from 0 to before Rows, or Value doesn't hold it.
+// Row returns row r of the block, which panics where r isn't from 0 to before Rows, or Value
+// doesn't hold it.
 func (b *Block) Row(r int) []float32 {
 	if r < 0 || r >= b.Rows || b.Cols < 0 || b.Cols > b.Width || len(b.Value) < b.Cols || r > 0 && (len(b.Value)-b.Cols)/r < b.Width {
 		panic(fmt.Sprintf("device: row %d of a block of %d rows, %d columns %d apart and %d values", r, b.Rows, b.Cols, b.Width, len(b.Value)))

@@ -15,9 +15,10 @@ import (
 
 // All returns the eigenvalues of a, the largest first. The errors are a few times n·2⁻⁵³ of the largest absolute value.
 //
-// It takes AllBytes and time in proportion to n³, by LAPACK's tridiagonalisation as gonum has it, which can't be interrupted: at the end of ctx All returns
-// at once with its error, but the work goes on beside it until it is done, and a must stay unchanged until then. A value of a that isn't finite is an error,
-// and so is what a's methods panic with.
+// It takes AllBytes and time in proportion to n³, by LAPACK's tridiagonalisation as gonum has it,
+// which can't be interrupted: at the end of ctx All returns at once with its error, but the work
+// goes on beside it until it is done, and a must stay unchanged until then. A value of a that isn't
+// finite is an error, and so is what a's methods panic with.
 func All(ctx context.Context, a mat.Symmetric) ([]float64, error) {
 	if a == nil {
 		return nil, errors.New("spectrum: no matrix, expected one")

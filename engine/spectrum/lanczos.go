@@ -78,11 +78,12 @@ func LanczosBytes(n, steps int) int64 {
 // within the tolerance, or after Steps products; Converged says which are. A largest value is never above the largest eigenvalue and a smallest never below
 // the smallest. An eigenvalue of multiplicity m, or a tight cluster, may come as fewer than m values.
 //
-// The same seed gives the same bits as long as Apply does. Memory: LanczosBytes. Errors: what Apply returns, the end of ctx, products that aren't
-// finite, numbers of Options below 0.
-// No shift of the matrix, polynomial filter or restart finds more with as many products: after m of them the values are the best that any polynomial of degree
-// m-1 makes of the start vector, and the spaces of a and a - σI are the same. What is slow is a dense low end: a gap g there beside a spread w of what isn't
-// isolated takes some √(w/g) products for each factor of e⁴.
+// The same seed gives the same bits as long as Apply does. Memory: LanczosBytes. Errors: what Apply
+// returns, the end of ctx, products that aren't finite, numbers of Options below 0. No shift of the
+// matrix, polynomial filter or restart finds more with as many products: after m of them the values
+// are the best that any polynomial of degree m-1 makes of the start vector, and the spaces of a and
+// a - σI are the same. What is slow is a dense low end: a gap g there beside a spread w of what
+// isn't isolated takes some √(w/g) products for each factor of e⁴.
 //
 // Source: Golub and Van Loan, Matrix Computations, 4th ed., §10.1 and §10.3.
 func Lanczos(ctx context.Context, a Operator, opt Options) (*Extremes, error) {

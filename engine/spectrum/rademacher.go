@@ -20,9 +20,11 @@ func RademacherSum(eigenvalues []float64, r float64) float64 {
 // RademacherBound returns an upper bound of RademacherSum where only lower bounds θ_1 >= … >= θ_k of the largest eigenvalues are known, as Lanczos gives them,
 // whether they have converged or not, together with the trace and the sum of squares of all n, and a lower bound of the smallest, which may be -Inf.
 //
-// With θ_j > 0, what θ leaves of the eigenvalues has the sum l = trace - Σ θ and a sum of squares of at most q = squares - Σ θ², as (λ-θ)² <= λ² - θ². Its
-// positive part is therefore at most (l + √(n q))/2, by the inequality of Cauchy and Schwarz, and at most l - n·min(smallest, 0). Of no documents it is 0. Values of
-// largest that are no numbers count as unknown; another argument that is none makes the bound none.
+// With θ_j > 0, what θ leaves of the eigenvalues has the sum l = trace - Σ θ and a sum of squares
+// of at most q = squares - Σ θ², as (λ-θ)² <= λ² - θ². Its positive part is therefore at most (l +
+// √(n q))/2, by the inequality of Cauchy and Schwarz, and at most l - n·min(smallest, 0). Of no
+// documents it is 0. Values of largest that are no numbers count as unknown; another argument that
+// is none makes the bound none.
 func RademacherBound(largest []float64, n int, trace, squares, smallest, r float64) float64 {
 	if n <= 0 {
 		return 0 // a smallest eigenvalue of -Inf times none is no number

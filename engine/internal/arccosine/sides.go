@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// Sides gives the numbers of a side that asm.Kernels.BivariateTail wants, as piecewise polynomials in h. With z = h cot ξ >= 0, m² = h²+z² and w = tan(ξ/2) = h/(m+z),
-// a sector is
+// Sides gives the numbers of a side that asm.Kernels.BivariateTail wants, as piecewise polynomials
+// in h. With z = h cot ξ >= 0, m² = h²+z² and w = tan(ξ/2) = h/(m+z), a sector is
 //
 //	I(h, ξ) = exp(-m²/2) G(h, w)
 //
@@ -168,8 +168,10 @@ func horner(p *[degree]float64, s float64) float64 {
 	return (p[0] + p[1]*s) + q*((p[2]+p[3]*s)+q*(p[4]+p[5]*s))
 }
 
-// At writes the numbers of the side h, which is taken for the nearest from asm.BivariateLeast to asm.BivariateMost, to every stride-th place of dst; with more, erf(h/√2), what
-// a bias below 0 adds, is among them. What they describe is the sector by definition to 10⁻⁷ exp(-m²/2)/max(m, 1), and each is rounded to float32.
+// At writes the numbers of the side h, which is taken for the nearest from asm.BivariateLeast to
+// asm.BivariateMost, to every stride-th place of dst; with more, erf(h/√2), what a bias below 0
+// adds, is among them. What they describe is the sector by definition to 10⁻⁷ exp(-m²/2)/max(m, 1),
+// and each is rounded to float32.
 func (t *Sides) At(dst []float32, stride int, h float64, more bool) {
 	h = min(max(h, asm.BivariateLeast), asm.BivariateMost)
 	strip, s := t.place(h)
@@ -186,7 +188,8 @@ func (t *Sides) At(dst []float32, stride int, h float64, more bool) {
 	}
 }
 
-// Diagonal returns what asm.Kernels.BivariateTail gives for the numbers of h, as row and column, and c = 0.
+// Diagonal returns what asm.Kernels.BivariateTail gives for the numbers of h, as row and column,
+// and c = 0.
 func (t *Sides) Diagonal(h float64, more bool) float32 {
 	h = min(max(h, asm.BivariateLeast), asm.BivariateMost)
 	strip, s := t.place(h)
@@ -198,7 +201,8 @@ func (t *Sides) Diagonal(h float64, more bool) float32 {
 	return part + part
 }
 
-// SidesError bounds the error of asm.Kernels.BivariateTail with the numbers of Sides, for any h and k, but for what is added and the rounding of the result,
+// SidesError bounds the error of asm.Kernels.BivariateTail with the numbers of Sides, for any h and
+// k, but for what is added and the rounding of the result,
 //
 //	2⁻²⁴ ((10 + 4m²) exp(-m²/2)/max(m, 1) + Σ (2+h²) erfc(h/√2) over sides with a < 0) + 2⁻¹¹⁶
 //

@@ -8,8 +8,9 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// asm.Kernels.BivariateTail with the numbers of Sides against quadrature, for documents of any ratio and any angle, many of them beyond the range of sides: SidesError and the
-// rounding of the result; and at some place a good part of it is used.
+// asm.Kernels.BivariateTail with the numbers of Sides against quadrature, for documents of any
+// ratio and any angle, many of them beyond the range of sides: SidesError and the rounding of the
+// result; and at some place a good part of it is used.
 func TestSides(t *testing.T) {
 	const unit = 0x1p-24
 	for _, isa := range asm.Available() {

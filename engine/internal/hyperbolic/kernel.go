@@ -19,10 +19,12 @@ type Kernel struct {
 	constant float64 // logarithm of what stands before exp(-r²/4t)
 }
 
-// Times within which the terms r²/4t and n²t/4 of ln K are float64 numbers, whatever r a distance of float64 numbers is.
+// Times within which the terms r²/4t and n²t/4 of ln K are float64 numbers, whatever r a distance
+// of float64 numbers is.
 const minTime, maxTime = 1e-290, 1e290
 
-// New returns the heat kernel of Hⁿ, 1 <= n <= [MaxDimension], at a time t from 10⁻²⁹⁰ to 10²⁹⁰ in squared units of r.
+// New returns the heat kernel of Hⁿ, 1 <= n <= [MaxDimension], at a time t from 10⁻²⁹⁰ to 10²⁹⁰ in
+// squared units of r.
 func New(n int, t float64) (*Kernel, error) {
 	if n < 1 || n > MaxDimension {
 		return nil, fmt.Errorf("hyperbolic: dimension %d, expected one from 1 to %d: %s", n, MaxDimension, Beyond)
