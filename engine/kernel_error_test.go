@@ -143,3 +143,22 @@ func TestWithinInfinities(t *testing.T) {
 		}
 	}
 }
+
+// A table whose values leave the range of float32 gives the infinity there, and elsewhere what it
+// should: sums of infinite coefficients were no numbers.
+func TestTablesBeyond(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"exp(90*bhattacharyya)", "exp(960*bhattacharyya)", "exp(1e5*bhattacharyya)"} {
+			k, c := MustParseKernel(spec), float32Distances(500)
+			dst := make([]float32, len(c))
+			k.mapTo(table, dst, c, nil, nil)
+			for j, got := range dst {
+				got, c := float64(got), float64(c[j])
+				want := k.Eval(c, 1, 1)
+				if !Within(k, got, want, c, 1, 1) && !(want > math.MaxFloat32 && math.IsInf(got, 1)) {
+					t.Fatalf("%s, c = %v: found %v, expected %v", spec, c, got, want)
+				}
+			}
+		}
+	})
+}

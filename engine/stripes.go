@@ -72,7 +72,9 @@ func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, st
 			select {
 			case data := <-free:
 				d := &Dense{Rows: len(rows), Cols: n, Data: data[:len(rows)*n]}
-				if err := e.rows(ctx, k, e.own, rows, d, report); err != nil {
+				// A device may panic here, on a goroutine that the caller knows nothing of.
+				err := guarded("Options.Device", func() error { return e.rows(ctx, k, e.own, rows, d, report) })
+				if err != nil {
 					return err
 				}
 				select {
