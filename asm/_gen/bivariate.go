@@ -5,8 +5,8 @@ import (
 
 	"github.com/gramengine/gram/asm/internal/coeff"
 	"github.com/gramengine/gram/asm/internal/layout"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // bivariateTails adds the kernel of asm/bivariate_generic.go. One for AVX2 serves AVX-512, too.
@@ -14,49 +14,48 @@ func bivariateTails(f file) { f.gen(isas[0]).bivariateTail() }
 
 func (g *gen) bivariateTail() {
 	g.begin("bivariateTail", "func(dst, c, row, cols []float32)", "is bivariateTailGeneric for AVX2.")
-	dst := g.Load(g.Param("dst").Base(), g.GP64())
-	n := g.Load(g.Param("dst").Len(), g.GP64())
-	c := g.Load(g.Param("c").Base(), g.GP64())
-	row := g.Load(g.Param("row").Base(), g.GP64())
-	cols := g.Load(g.Param("cols").Base(), g.GP64())
+	dst := g.base("dst")
+	n := g.length("dst")
+	c := g.base("c")
+	row := g.base("row")
+	cols := g.base("cols")
 
 	block, tail, done := g.label("block"), g.label("tail"), g.label("done")
-	place := func(base reg.Register) operand.Mem { return operand.Mem{Base: base} }
+	place := func(base Register) Mem { return Mem{Base: base} }
 	g.Label(block)
-	g.CMPQ(n, operand.U32(g.lanes))
-	g.JL(operand.LabelRef(tail))
+	g.CMPQ(n, U32(g.lanes))
+	g.JL(tail)
 	v := g.reg()
 	g.VMOVUPS(place(c), v)
 	g.VMOVUPS(g.bivariateTails(v, row, cols), place(dst))
-	g.ADDQ(operand.U32(4*g.lanes), c)
-	g.ADDQ(operand.U32(4*g.lanes), dst)
-	g.ADDQ(operand.U32(4*g.lanes*layout.BivariateNumbers), cols)
-	g.SUBQ(operand.U32(g.lanes), n)
-	g.JMP(operand.LabelRef(block))
+	g.ADDQ(U32(4*g.lanes), c)
+	g.ADDQ(U32(4*g.lanes), dst)
+	g.ADDQ(U32(4*g.lanes*layout.BivariateNumbers), cols)
+	g.SUBQ(U32(g.lanes), n)
+	g.JMP(block)
 	g.Label(tail)
 	g.TESTQ(n, n)
-	g.JEQ(operand.LabelRef(done))
+	g.JEQ(done)
 	first := g.firstMask(n)
 	// The masks take a register each of the sixteen: the result waits for its own.
 	g.storeFirst(vec{g.bivariateTails(g.loadFirst(place(c), first)[0], row, cols)}, first, place(dst))
 	g.Label(done)
-	g.VZEROUPPER()
-	g.RET()
+	g.end()
 }
 
 // bivariateTails computes one register.
-func (g *gen) bivariateTails(v reg.VecVirtual, row, cols reg.Register) reg.VecVirtual {
-	column := func(i int) operand.Op { return operand.Mem{Base: cols, Disp: 4 * g.lanes * i} }
-	broadcast := func(i int) operand.Op {
+func (g *gen) bivariateTails(v VecVirtual, row, cols Register) VecVirtual {
+	column := func(i int) Op { return Mem{Base: cols, Disp: 4 * g.lanes * i} }
+	broadcast := func(i int) Op {
 		r := g.reg()
-		g.VBROADCASTSS(operand.Mem{Base: row, Disp: 4 * i}, r)
+		g.VBROADCASTSS(Mem{Base: row, Disp: 4 * i}, r)
 		return r
 	}
-	one := func(r reg.VecVirtual) vec { return vec{r} }
+	one := func(r VecVirtual) vec { return vec{r} }
 
 	h, k, d := g.reg(), g.reg(), g.reg()
 	g.VMAXPS(g.mem(layout.BivariateFloor), v, v)
-	g.VBROADCASTSS(operand.Mem{Base: row}, h)
+	g.VBROADCASTSS(Mem{Base: row}, h)
 	g.VMOVUPS(column(layout.BivariateH), k)
 	g.VSUBPS(h, k, d)
 	square := g.mul(one(v), g.constSub(2, one(v)))[0]
@@ -81,7 +80,7 @@ func (g *gen) bivariateTails(v reg.VecVirtual, row, cols reg.Register) reg.VecVi
 
 	second := g.bivariateSide(p, k, side, root, e, column)
 	again := g.reg()
-	g.VBROADCASTSS(operand.Mem{Base: row}, again)
+	g.VBROADCASTSS(Mem{Base: row}, again)
 	first := g.bivariateSide(h, again, side, root, e, broadcast)
 	g.VADDPS(second, first, first)
 	zero := g.reg()
@@ -91,8 +90,8 @@ func (g *gen) bivariateTails(v reg.VecVirtual, row, cols reg.Register) reg.VecVi
 }
 
 // load returns a register with what a place holds, or the register that is given.
-func (g *gen) load(from operand.Op) reg.VecVirtual {
-	if r, ok := from.(reg.VecVirtual); ok {
+func (g *gen) load(from Op) VecVirtual {
+	if r, ok := from.(VecVirtual); ok {
 		return r
 	}
 	r := g.reg()
@@ -101,7 +100,7 @@ func (g *gen) load(from operand.Op) reg.VecVirtual {
 }
 
 // bivariateSide is one side's part; number gives the side's numbers. p and h are spent.
-func (g *gen) bivariateSide(p, h, side, root, e reg.VecVirtual, number func(i int) operand.Op) reg.VecVirtual {
+func (g *gen) bivariateSide(p, h, side, root, e VecVirtual, number func(i int) Op) VecVirtual {
 	size, y, t := g.reg(), g.reg(), g.reg()
 	g.VANDPS(g.memBits(math.MaxInt32), p, size)
 	g.VMULPS(root, h, h) // the opposite side

@@ -15,10 +15,10 @@ import (
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/ir"
-	"github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 var families = []struct {
@@ -46,7 +46,7 @@ func main() {
 func write(name string, add []func(f file)) error {
 	c := build.NewContext()
 	c.ConstraintExpr("!purego")
-	f := file{c, map[string]operand.Mem{}}
+	f := file{c, map[string]Mem{}}
 	for _, add := range add {
 		add(f)
 	}
@@ -87,7 +87,7 @@ func checkRegisters(file *ir.File) error {
 		}
 		for _, i := range f.Instructions() {
 			for _, r := range i.Registers() {
-				if p := reg.ToPhysical(r); p != nil && p.Kind() == reg.KindVector && p.PhysicalIndex() >= 16 {
+				if p := ToPhysical(r); p != nil && p.Kind() == KindVector && p.PhysicalIndex() >= 16 {
 					return fmt.Errorf("%s needs more than 16 vector registers: take a smaller block", f.Name)
 				}
 			}

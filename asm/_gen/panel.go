@@ -5,8 +5,8 @@ import (
 
 	"github.com/gramengine/gram/asm/internal/coeff"
 	"github.com/gramengine/gram/asm/internal/layout"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // panels adds the panel dot products. With AVX2, 64 columns are eight registers of sums, enough independent chains to hide the
@@ -14,30 +14,30 @@ import (
 func panels(f file) {
 	for _, set := range isas {
 		g := f.gen(set)
-		g.panel("Dot", 8*g.lanes/layout.Panel, func(m operand.Mem, value, sum reg.VecVirtual) { g.VFMADD231PS(m, value, sum) })
+		g.panel("Dot", 8*g.lanes/layout.Panel, func(m Mem, value, sum VecVirtual) { g.VFMADD231PS(m, value, sum) })
 	}
 }
 
 // A stream is where a document's values come from: n values that end at offset and value.
-type stream struct{ offset, value, n reg.Register }
+type stream struct{ offset, value, n Register }
 
 // panel writes a kernel for the given number of documents at a time, 1 or 2; term adds that of a register of the panel with a value, which fills another, to a
 // sum. Places hold ascending numbers of values, so that of two neighbours the second has some left when the first is through.
-func (g *gen) panel(name string, documents int, term func(m operand.Mem, value, sum reg.VecVirtual)) {
+func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecVirtual)) {
 	g.function("panel"+name+g.suffix, "func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)")
 	g.Doc("panel" + name + g.suffix + " is panel" + name + "Generic for " + g.suffix + ", with R = 64.")
-	out := g.Load(g.Param("out").Base(), g.GP64())
-	panel := g.Load(g.Param("panel").Base(), g.GP64())
-	start := g.Load(g.Param("start").Base(), g.GP64())
-	doc := g.Load(g.Param("doc").Base(), g.GP64())
-	places := g.Load(g.Param("doc").Len(), g.GP64())
-	offset := g.Load(g.Param("offset").Base(), g.GP64())
-	value := g.Load(g.Param("value").Base(), g.GP64())
+	out := g.base("out")
+	panel := g.base("panel")
+	start := g.base("start")
+	doc := g.base("doc")
+	places := g.length("doc")
+	offset := g.base("offset")
+	value := g.base("value")
 
 	first := g.GP64() // start of the next place
-	g.MOVQ(operand.Mem{Base: start}, first)
-	g.LEAQ(operand.Mem{Base: offset, Index: first, Scale: 2}, offset)
-	g.LEAQ(operand.Mem{Base: value, Index: first, Scale: 4}, value)
+	g.MOVQ(Mem{Base: start}, first)
+	g.LEAQ(Mem{Base: offset, Index: first, Scale: 2}, offset)
+	g.LEAQ(Mem{Base: value, Index: first, Scale: 4}, value)
 
 	sums := make([]vec, documents)
 	broadcast := g.regs(documents)
@@ -48,114 +48,114 @@ func (g *gen) panel(name string, documents int, term func(m operand.Mem, value, 
 	// take moves a stream over the values of the next place.
 	take := func(s stream, slot int) {
 		last := g.GP64()
-		g.MOVQ(operand.Mem{Base: start, Disp: 8 * (slot + 1)}, last)
+		g.MOVQ(Mem{Base: start, Disp: 8 * (slot + 1)}, last)
 		g.MOVQ(last, s.n)
 		g.SUBQ(first, s.n)
 		g.MOVQ(last, first)
 	}
 	// advance lets offset and value point behind n values.
-	advance := func(n reg.Register) {
-		g.LEAQ(operand.Mem{Base: offset, Index: n, Scale: 2}, offset)
-		g.LEAQ(operand.Mem{Base: value, Index: n, Scale: 4}, value)
+	advance := func(n Register) {
+		g.LEAQ(Mem{Base: offset, Index: n, Scale: 2}, offset)
+		g.LEAQ(Mem{Base: value, Index: n, Scale: 4}, value)
 	}
 	// add adds value number at, counted from the end of the stream, to a document's sums.
-	add := func(d int, s stream, at reg.Register) {
+	add := func(d int, s stream, at Register) {
 		o := g.GP64()
-		g.MOVWQZX(operand.Mem{Base: s.offset, Index: at, Scale: 2}, o)
-		g.VBROADCASTSS(operand.Mem{Base: s.value, Index: at, Scale: 4}, broadcast[d])
+		g.MOVWQZX(Mem{Base: s.offset, Index: at, Scale: 2}, o)
+		g.VBROADCASTSS(Mem{Base: s.value, Index: at, Scale: 4}, broadcast[d])
 		for i, sum := range sums[d] {
-			term(operand.Mem{Base: panel, Index: o, Scale: 4, Disp: 4 * g.lanes * i}, broadcast[d], sum)
+			term(Mem{Base: panel, Index: o, Scale: 4, Disp: 4 * g.lanes * i}, broadcast[d], sum)
 		}
 	}
 	// addFour adds the four values before number at. Loads are what there is least of, two a cycle, and each multiply-add needs one: so four
 	// values and four offsets come with one load each, to be spread by shuffles and shifts.
-	addFour := func(d int, s stream, at reg.Register) {
+	addFour := func(d int, s stream, at Register) {
 		offsets := g.GP64()
-		g.MOVQ(operand.Mem{Base: s.offset, Index: at, Scale: 2, Disp: -2 * 4}, offsets)
+		g.MOVQ(Mem{Base: s.offset, Index: at, Scale: 2, Disp: -2 * 4}, offsets)
 		four := g.reg()
 		if g.lanes == 16 {
-			g.VBROADCASTF32X4(operand.Mem{Base: s.value, Index: at, Scale: 4, Disp: -4 * 4}, four)
+			g.VBROADCASTF32X4(Mem{Base: s.value, Index: at, Scale: 4, Disp: -4 * 4}, four)
 		} else {
-			g.VBROADCASTF128(operand.Mem{Base: s.value, Index: at, Scale: 4, Disp: -4 * 4}, four)
+			g.VBROADCASTF128(Mem{Base: s.value, Index: at, Scale: 4, Disp: -4 * 4}, four)
 		}
 		for q := range 4 {
 			o := g.GP64()
 			if q < 3 {
 				g.MOVWLZX(offsets.As16(), o.As32())
-				g.SHRQ(operand.U8(16), offsets)
+				g.SHRQ(U8(16), offsets)
 			} else {
 				o = offsets
 			}
-			g.VPERMILPS(operand.U8(0x55*q), four, broadcast[d])
+			g.VPERMILPS(U8(0x55*q), four, broadcast[d])
 			for i, sum := range sums[d] {
-				term(operand.Mem{Base: panel, Index: o, Scale: 4, Disp: 4 * g.lanes * i}, broadcast[d], sum)
+				term(Mem{Base: panel, Index: o, Scale: 4, Disp: 4 * g.lanes * i}, broadcast[d], sum)
 			}
 		}
 	}
 	// loop adds the last n > 0 values of the streams, which are equally long, to the sums of as many documents from d on. n is spent.
-	loop := func(n reg.Register, d int, streams ...stream) {
+	loop := func(n Register, d int, streams ...stream) {
 		top, single, done := g.label("four"), g.label("value"), g.label("through")
 		g.NEGQ(n)
-		g.ADDQ(operand.U8(4), n)
-		g.JG(operand.LabelRef(single + "begin"))
+		g.ADDQ(U8(4), n)
+		g.JG(single + "begin")
 		g.Label(top)
 		for i, s := range streams {
 			addFour(d+i, s, n)
 		}
-		g.ADDQ(operand.U8(4), n)
-		g.JLE(operand.LabelRef(top))
+		g.ADDQ(U8(4), n)
+		g.JLE(top)
 		g.Label(single + "begin")
-		g.SUBQ(operand.U8(4), n)
-		g.JZ(operand.LabelRef(done))
+		g.SUBQ(U8(4), n)
+		g.JZ(done)
 		g.Label(single)
 		for i, s := range streams {
 			add(d+i, s, n)
 		}
 		g.INCQ(n)
-		g.JNZ(operand.LabelRef(single))
+		g.JNZ(single)
 		g.Label(done)
 	}
 	store := func(d int) {
 		row := g.GP64()
-		g.MOVBQZX(operand.Mem{Base: doc, Disp: d}, row)
-		g.SHLQ(operand.U8(bits.TrailingZeros(4*layout.Panel)), row)
+		g.MOVBQZX(Mem{Base: doc, Disp: d}, row)
+		g.SHLQ(U8(bits.TrailingZeros(4*layout.Panel)), row)
 		g.ADDQ(out, row)
 		for i, sum := range sums[d] {
-			m := operand.Mem{Base: row, Disp: 4 * g.lanes * i}
+			m := Mem{Base: row, Disp: 4 * g.lanes * i}
 			g.VADDPS(m, sum, sum)
 			g.VMOVUPS(sum, m)
 		}
 	}
 	next := func(n int) {
-		g.ADDQ(operand.U8(8*n), start)
-		g.ADDQ(operand.U8(n), doc)
+		g.ADDQ(U8(8*n), start)
+		g.ADDQ(U8(n), doc)
 	}
 
 	if documents == 2 {
-		g.SUBQ(operand.U8(2), places)
-		g.JLT(operand.LabelRef("odd"))
+		g.SUBQ(U8(2), places)
+		g.JLT(LabelRef("odd"))
 		g.Label("pair")
 		a := stream{offset, value, g.GP64()}
 		b := stream{g.GP64(), g.GP64(), g.GP64()}
 		take(a, 0)
 		take(b, 1)
 		g.TESTQ(b.n, b.n)
-		g.JZ(operand.LabelRef("nextPair"))
+		g.JZ(LabelRef("nextPair"))
 		g.zero(sums[0])
 		g.zero(sums[1])
 		// Both streams run to the end of the common length; what b has beyond it follows.
 		g.SUBQ(a.n, b.n)
 		advance(a.n)
-		g.LEAQ(operand.Mem{Base: offset, Index: a.n, Scale: 2}, b.offset)
-		g.LEAQ(operand.Mem{Base: value, Index: a.n, Scale: 4}, b.value)
+		g.LEAQ(Mem{Base: offset, Index: a.n, Scale: 2}, b.offset)
+		g.LEAQ(Mem{Base: value, Index: a.n, Scale: 4}, b.value)
 		g.TESTQ(a.n, a.n)
-		g.JZ(operand.LabelRef("rest"))
+		g.JZ(LabelRef("rest"))
 		loop(a.n, 0, a, b)
 		g.Label("rest")
 		g.MOVQ(b.offset, offset)
 		g.MOVQ(b.value, value)
 		g.TESTQ(b.n, b.n)
-		g.JZ(operand.LabelRef("storePair"))
+		g.JZ(LabelRef("storePair"))
 		advance(b.n)
 		loop(b.n, 1, stream{offset, value, nil})
 		g.Label("storePair")
@@ -163,18 +163,18 @@ func (g *gen) panel(name string, documents int, term func(m operand.Mem, value, 
 		store(1)
 		g.Label("nextPair")
 		next(2)
-		g.SUBQ(operand.U8(2), places)
-		g.JGE(operand.LabelRef("pair"))
+		g.SUBQ(U8(2), places)
+		g.JGE(LabelRef("pair"))
 		g.Label("odd")
-		g.ADDQ(operand.U8(2), places)
+		g.ADDQ(U8(2), places)
 	}
 	g.TESTQ(places, places)
-	g.JZ(operand.LabelRef("done"))
+	g.JZ(LabelRef("done"))
 	g.Label("single")
 	s := stream{offset, value, g.GP64()}
 	take(s, 0)
 	g.TESTQ(s.n, s.n)
-	g.JZ(operand.LabelRef("nextSingle"))
+	g.JZ(LabelRef("nextSingle"))
 	g.zero(sums[0])
 	advance(s.n)
 	loop(s.n, 0, s)
@@ -182,10 +182,9 @@ func (g *gen) panel(name string, documents int, term func(m operand.Mem, value, 
 	g.Label("nextSingle")
 	next(1)
 	g.DECQ(places)
-	g.JNZ(operand.LabelRef("single"))
+	g.JNZ(LabelRef("single"))
 	g.Label("done")
-	g.VZEROUPPER()
-	g.RET()
+	g.end()
 }
 
 // zero clears registers.
@@ -200,20 +199,20 @@ func (g *gen) zero(v vec) {
 func pairings(f file) {
 	for _, p := range []struct {
 		name, terms string
-		term        func(g *gen, y vec, x reg.VecVirtual) vec
+		term        func(g *gen, y vec, x VecVirtual) vec
 	}{
 		{"ChiSquare", "chiSquareTerms", (*gen).chiSquare},
 		{"JensenShannon", "jensenShannonTerms", (*gen).jensenShannon},
 	} {
 		for _, set := range isas {
 			g := f.gen(set)
-			g.panel(p.name, 1, func(m operand.Mem, value, sum reg.VecVirtual) {
+			g.panel(p.name, 1, func(m Mem, value, sum VecVirtual) {
 				y := g.reg()
 				g.VMOVUPS(m, y)
 				g.VADDPS(p.term(g, vec{y}, value)[0], sum, sum)
 			})
 			mapKernel{name: p.terms, dst: "dst", in: []string{"y"}, scalars: []string{"x"}, unroll: 1,
-				body: func(g *gen, in []vec, s []reg.VecVirtual) vec { return p.term(g, in[0], s[0]) }}.write(f.gen(set))
+				body: func(g *gen, in []vec, s []VecVirtual) vec { return p.term(g, in[0], s[0]) }}.write(f.gen(set))
 		}
 	}
 }
@@ -221,36 +220,32 @@ func pairings(f file) {
 // The functions here are those of asm/pairing_generic.go, operation by operation.
 
 // chiSquare is 2xy/(x+y).
-func (g *gen) chiSquare(y vec, x reg.VecVirtual) vec {
+func (g *gen) chiSquare(y vec, x VecVirtual) vec {
 	product := g.scale(g.add(y, y), x)
-	sum := g.each(len(y), func(i int, d reg.VecVirtual) { g.VADDPS(x, y[i], d) })
-	return g.each(len(y), func(i int, d reg.VecVirtual) { g.VDIVPS(sum[i], product[i], d) })
+	sum := g.apply(g.VADDPS, x, y)
+	return g.apply(g.VDIVPS, sum, product)
 }
 
 // jensenShannon is min(x, y)·h, h a function of the quotient of both.
-func (g *gen) jensenShannon(y vec, x reg.VecVirtual) vec {
-	least := g.each(len(y), func(i int, d reg.VecVirtual) { g.VMINPS(x, y[i], d) })
-	most := g.each(len(y), func(i int, d reg.VecVirtual) { g.VMAXPS(x, y[i], d) })
-	r := g.each(len(y), func(i int, d reg.VecVirtual) { g.VDIVPS(most[i], least[i], d) })
+func (g *gen) jensenShannon(y vec, x VecVirtual) vec {
+	least := g.apply(g.VMINPS, x, y)
+	most := g.apply(g.VMAXPS, x, y)
+	r := g.apply(g.VDIVPS, most, least)
 	h := g.twoChains(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4, coeff.Entropy3, coeff.Entropy2, coeff.Entropy1, coeff.Entropy0)
 	// From here on, so that registers last: e, then z in the place of r.
-	e := g.each(len(y), func(i int, d reg.VecVirtual) {
+	e := g.each(len(y), func(i int, d VecVirtual) {
 		g.subBits(coeff.RootHalfBits, r[i], d)
-		g.VPSRAD(operand.U8(23), d, d)
+		g.VPSRAD(U8(23), d, d)
 	})
-	z := g.each(len(y), func(i int, d reg.VecVirtual) {
-		g.VPSLLD(operand.U8(23), e[i], d)
+	z := g.each(len(y), func(i int, d VecVirtual) {
+		g.VPSLLD(U8(23), e[i], d)
 		g.VPSUBD(d, r[i], d)
 	})
-	for i := range e {
-		g.VCVTDQ2PS(e[i], e[i])
-	}
+	g.issue(g.VCVTDQ2PS, e, e)
 	g.subMulConst(h, e, 0.5)
 	z = g.subConst(z, 1)
 	l := g.twoChains(z, coeff.Log7, coeff.Log6, coeff.Log5, coeff.Log4, coeff.Log3, coeff.Log2, coeff.Log1, coeff.Log0)
-	for i := range h {
-		g.VFNMADD231PS(l[i], z[i], h[i])
-	}
+	g.issue(g.VFNMADD231PS, l, z, h)
 	return g.mul(least, h)
 }
 
@@ -268,4 +263,4 @@ func (g *gen) twoChains(x vec, c ...float32) vec {
 }
 
 // subBits is a less a constant, as integers. The sum is the same as with the constant's complement, which a register of integers can take from memory.
-func (g *gen) subBits(bits uint32, a, dst reg.VecVirtual) { g.VPADDD(g.memBits(-bits), a, dst) }
+func (g *gen) subBits(bits uint32, a, dst VecVirtual) { g.VPADDD(g.memBits(-bits), a, dst) }

@@ -2,8 +2,8 @@ package main
 
 import (
 	"github.com/gramengine/gram/asm/internal/layout"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // piecewise adds the kernel that evaluates piecewise polynomials. One for AVX2 serves AVX-512, too: finding rows is the work, and a wider register has as many to find.
@@ -11,21 +11,21 @@ func piecewise(f file) { f.gen(isas[0]).piecewise() }
 
 // lookup is what piecewise holds while it goes through the values.
 type lookup struct {
-	rows                           reg.Register
-	shift                          reg.Register // 23 - bits
-	fold, last, high, half, one    reg.VecVirtual
-	mantissas, least, scale, twice operand.Op
+	rows                           Register
+	shift                          Register // 23 - bits
+	fold, last, high, half, one    VecVirtual
+	mantissas, least, scale, twice Op
 }
 
 func (g *gen) piecewise() {
 	g.begin("piecewise", "func(dst, c []float32, rows [][8]float32, bits uint)", "is piecewiseGeneric for AVX2.")
-	dst := g.Load(g.Param("dst").Base(), g.GP64())
-	n := g.Load(g.Param("dst").Len(), g.GP64())
-	c := g.Load(g.Param("c").Base(), g.GP64())
-	l := lookup{rows: g.Load(g.Param("rows").Base(), g.GP64()), shift: g.XMM(), fold: g.reg(), last: g.reg(), high: g.reg(), half: g.reg(), one: g.constant(1),
+	dst := g.base("dst")
+	n := g.length("dst")
+	c := g.base("c")
+	l := lookup{rows: g.base("rows"), shift: g.XMM(), fold: g.reg(), last: g.reg(), high: g.reg(), half: g.reg(), one: g.constant(1),
 		mantissas: g.memBits(1<<23 - 1), least: g.mem(1.0 / layout.PiecewiseScale), scale: g.mem(layout.PiecewiseScale), twice: g.mem(2)}
-	rows := g.Load(g.Param("rows").Len(), g.GP64()).(reg.GPVirtual)
-	bits := g.Load(g.Param("bits"), g.GP64()).(reg.GPVirtual)
+	rows := g.length("rows")
+	bits := g.param("bits")
 
 	// What depends on bits: the shift, the distance of the rows above c = 1, the upper bits of a mantissa and the one below these.
 	count := g.XMM()
@@ -36,7 +36,7 @@ func (g *gen) piecewise() {
 	g.VMOVDQU(g.memBits(layout.PiecewiseFold), l.fold)
 	g.VPSLLD(count, l.fold, l.fold)
 	g.NEGQ(bits)
-	g.ADDQ(operand.U8(22), bits)
+	g.ADDQ(U8(22), bits)
 	g.VMOVQ(bits, count)
 	g.VMOVDQU(g.memBits(1), l.half)
 	g.VPSLLD(count, l.half, l.half)
@@ -47,29 +47,28 @@ func (g *gen) piecewise() {
 
 	at := g.GP64()
 	g.XORQ(at, at)
-	place := func(base reg.Register) operand.Mem { return operand.Mem{Base: base, Index: at, Scale: 4} }
+	place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: 4} }
 	block, tail, done := g.label("block"), g.label("tail"), g.label("done")
 	g.Label(block)
-	g.CMPQ(n, operand.U32(g.lanes))
-	g.JL(operand.LabelRef(tail))
+	g.CMPQ(n, U32(g.lanes))
+	g.JL(tail)
 	v := g.reg()
 	g.VMOVUPS(place(c), v)
 	g.VMOVUPS(g.evaluate(&l, v), place(dst))
-	g.ADDQ(operand.U32(g.lanes), at)
-	g.SUBQ(operand.U32(g.lanes), n)
-	g.JMP(operand.LabelRef(block))
+	g.ADDQ(U32(g.lanes), at)
+	g.SUBQ(U32(g.lanes), n)
+	g.JMP(block)
 	g.Label(tail)
 	g.TESTQ(n, n)
-	g.JEQ(operand.LabelRef(done))
+	g.JEQ(done)
 	first := g.firstMask(n)
 	g.storeFirst(vec{g.evaluate(&l, g.loadFirst(place(c), first)[0])}, first, place(dst))
 	g.Label(done)
-	g.VZEROUPPER()
-	g.RET()
+	g.end()
 }
 
 // evaluate evaluates the polynomials of one register of c.
-func (g *gen) evaluate(l *lookup, c reg.VecVirtual) reg.VecVirtual {
+func (g *gen) evaluate(l *lookup, c VecVirtual) VecVirtual {
 	above, u, row := g.reg(), g.reg(), g.reg()
 	g.VCMPPS(greater, l.one, c, above)
 	g.VMOVUPS(l.twice, u)
@@ -81,7 +80,7 @@ func (g *gen) evaluate(l *lookup, c reg.VecVirtual) reg.VecVirtual {
 	g.VPAND(l.fold, above, above)
 	g.VPADDD(above, row, row)
 	g.VPMINUD(l.last, row, row)
-	g.VPSLLD(operand.U8(5), row, row) // in bytes
+	g.VPSLLD(U8(5), row, row) // in bytes
 
 	// t = mantissa - middle
 	t, mid := g.reg(), g.reg()
@@ -100,26 +99,26 @@ func (g *gen) evaluate(l *lookup, c reg.VecVirtual) reg.VecVirtual {
 	q = g.halves(l.rows, at, 0)
 	low, high := g.columns(q)
 	upper := high()
-	for _, next := range []reg.VecVirtual{upper[1], upper[0], low[1], low[0]} {
+	for _, next := range []VecVirtual{upper[1], upper[0], low[1], low[0]} {
 		g.VFMADD213PS(next, t, p)
 	}
 	return p
 }
 
 // offsets moves the lanes of a register to general registers.
-func (g *gen) offsets(v reg.VecVirtual) (at [8]reg.GPVirtual) {
+func (g *gen) offsets(v VecVirtual) (at [8]GPVirtual) {
 	upper := g.XMM()
-	g.VEXTRACTI128(operand.U8(1), v, upper)
-	for half, x := range []reg.Register{v.AsX(), upper} {
+	g.VEXTRACTI128(U8(1), v, upper)
+	for half, x := range []Register{v.AsX(), upper} {
 		for pair := range 2 {
 			first, both := g.GP64(), g.GP64()
 			if pair == 0 {
 				g.VMOVQ(x, both)
 			} else {
-				g.VPEXTRQ(operand.U8(1), x, both)
+				g.VPEXTRQ(U8(1), x, both)
 			}
 			g.MOVL(both.As32(), first.As32())
-			g.SHRQ(operand.U8(32), both)
+			g.SHRQ(U8(32), both)
 			at[4*half+2*pair], at[4*half+2*pair+1] = first, both
 		}
 	}
@@ -127,27 +126,27 @@ func (g *gen) offsets(v reg.VecVirtual) (at [8]reg.GPVirtual) {
 }
 
 // halves reads four neighbouring numbers of eight rows: register i holds those of rows i and i+4.
-func (g *gen) halves(rows reg.Register, at [8]reg.GPVirtual, disp int) (q [4]reg.VecVirtual) {
+func (g *gen) halves(rows Register, at [8]GPVirtual, disp int) (q [4]VecVirtual) {
 	for i := range q {
 		q[i] = g.reg()
-		g.VBROADCASTF128(operand.Mem{Base: rows, Index: at[i], Scale: 1, Disp: disp}, q[i])
-		g.VINSERTF128(operand.U8(1), operand.Mem{Base: rows, Index: at[i+4], Scale: 1, Disp: disp}, q[i], q[i])
+		g.VBROADCASTF128(Mem{Base: rows, Index: at[i], Scale: 1, Disp: disp}, q[i])
+		g.VINSERTF128(U8(1), Mem{Base: rows, Index: at[i+4], Scale: 1, Disp: disp}, q[i], q[i])
 	}
 	return q
 }
 
 // columns turns rows into columns: the first two of four, and the other two, if they are asked for, in the registers of q.
-func (g *gen) columns(q [4]reg.VecVirtual) (low [2]reg.VecVirtual, high func() [2]reg.VecVirtual) {
-	split := func(s, t reg.VecVirtual) [2]reg.VecVirtual {
+func (g *gen) columns(q [4]VecVirtual) (low [2]VecVirtual, high func() [2]VecVirtual) {
+	split := func(s, t VecVirtual) [2]VecVirtual {
 		d := g.reg()
 		g.VUNPCKLPD(t, s, d)
 		g.VUNPCKHPD(t, s, s)
-		return [2]reg.VecVirtual{d, s}
+		return [2]VecVirtual{d, s}
 	}
 	s, t := g.reg(), g.reg()
 	g.VUNPCKLPS(q[1], q[0], s)
 	g.VUNPCKLPS(q[3], q[2], t)
-	return split(s, t), func() [2]reg.VecVirtual {
+	return split(s, t), func() [2]VecVirtual {
 		g.VUNPCKHPS(q[1], q[0], q[0])
 		g.VUNPCKHPS(q[3], q[2], q[2])
 		return split(q[0], q[2])

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // The size of a slice in memory.
@@ -24,28 +24,28 @@ const cacheLine = 64
 func (g *gen) prefetch() {
 	g.function("prefetch", "func(rows [][]float32, from, to int)")
 	g.Doc("prefetch is prefetchGeneric.")
-	rows := g.Load(g.Param("rows").Base(), g.GP64())
-	count := g.Load(g.Param("rows").Len(), g.GP64())
-	from := g.Load(g.Param("from"), g.GP64())
-	to := g.Load(g.Param("to"), g.GP64())
+	rows := g.base("rows")
+	count := g.length("rows")
+	from := g.param("from")
+	to := g.param("to")
 	g.TESTQ(count, count)
-	g.JZ(operand.LabelRef("done"))
+	g.JZ(LabelRef("done"))
 	g.Label("row")
 	row, at, end := g.GP64(), g.GP64(), g.GP64()
-	g.MOVQ(operand.Mem{Base: rows}, row)
-	g.LEAQ(operand.Mem{Base: row, Index: from, Scale: 4}, at)
-	g.LEAQ(operand.Mem{Base: row, Index: to, Scale: 4}, end)
-	g.ANDQ(operand.I32(-cacheLine), at)
+	g.MOVQ(Mem{Base: rows}, row)
+	g.LEAQ(Mem{Base: row, Index: from, Scale: 4}, at)
+	g.LEAQ(Mem{Base: row, Index: to, Scale: 4}, end)
+	g.ANDQ(I32(-cacheLine), at)
 	g.Label("line")
 	g.CMPQ(at, end)
-	g.JGE(operand.LabelRef("next"))
-	g.PREFETCHT1(operand.Mem{Base: at})
-	g.ADDQ(operand.U8(cacheLine), at)
-	g.JMP(operand.LabelRef("line"))
+	g.JGE(LabelRef("next"))
+	g.PREFETCHT1(Mem{Base: at})
+	g.ADDQ(U8(cacheLine), at)
+	g.JMP(LabelRef("line"))
 	g.Label("next")
-	g.ADDQ(operand.U8(sliceBytes), rows)
+	g.ADDQ(U8(sliceBytes), rows)
 	g.DECQ(count)
-	g.JNZ(operand.LabelRef("row"))
+	g.JNZ(LabelRef("row"))
 	g.Label("done")
 	g.RET()
 }
@@ -54,34 +54,34 @@ func (g *gen) prefetch() {
 // after the last block half as many each time, and the last few of all a mask. A value takes one load, which widens it, and one multiply-add.
 func (g *gen) addRows() {
 	g.begin("addRows", "func(sum []float64, rows [][]float32, from int, by []float64)", "is addRowsGeneric.")
-	sum := g.Load(g.Param("sum").Base(), g.GP64())
-	n := g.Load(g.Param("sum").Len(), g.GP64()).(reg.GPVirtual)
-	count := g.Load(g.Param("rows").Len(), g.GP64())
-	rows := g.Load(g.Param("rows").Base(), g.GP64())
-	by := g.Load(g.Param("by").Base(), g.GP64())
-	column := g.Load(g.Param("from"), g.GP64()) // of the row, while sum moves on with it
+	sum := g.base("sum")
+	n := g.length("sum")
+	count := g.length("rows")
+	rows := g.base("rows")
+	by := g.base("by")
+	column := g.param("from") // of the row, while sum moves on with it
 	g.TESTQ(count, count)
-	g.JZ(operand.LabelRef("done"))
+	g.JZ(LabelRef("done"))
 
 	// through passes all rows over the sums in registers.
-	through := func(sums vec, widen func(m operand.Mem, to reg.VecVirtual)) {
+	through := func(sums vec, widen func(m Mem, to VecVirtual)) {
 		next := g.label("row")
 		row, r, at := g.GP64(), g.GP64(), g.GP64()
 		factor := g.reg()
 		g.MOVQ(rows, at)
 		g.XORQ(r, r)
 		g.Label(next)
-		g.MOVQ(operand.Mem{Base: at}, row)
-		g.VBROADCASTSD(operand.Mem{Base: by, Index: r, Scale: 8}, factor)
+		g.MOVQ(Mem{Base: at}, row)
+		g.VBROADCASTSD(Mem{Base: by, Index: r, Scale: 8}, factor)
 		for i, s := range sums {
 			v := g.reg()
-			widen(operand.Mem{Base: row, Index: column, Scale: 4, Disp: 4 * g.doubles() * i}, v)
+			widen(Mem{Base: row, Index: column, Scale: 4, Disp: 4 * g.doubles() * i}, v)
 			g.VFMADD231PD(v, factor, s)
 		}
-		g.ADDQ(operand.U8(sliceBytes), at)
+		g.ADDQ(U8(sliceBytes), at)
 		g.INCQ(r)
 		g.CMPQ(r, count)
-		g.JL(operand.LabelRef(next))
+		g.JL(next)
 	}
 	most := 8
 	if g.lanes == 16 {
@@ -91,60 +91,59 @@ func (g *gen) addRows() {
 		again, fewer := g.label("block"), g.label("fewer")
 		columns := wide * g.doubles()
 		g.Label(again)
-		g.CMPQ(n, operand.U32(columns))
-		g.JL(operand.LabelRef(fewer))
+		g.CMPQ(n, U32(columns))
+		g.JL(fewer)
 		sums := g.regs(wide)
 		for i, s := range sums {
-			g.VMOVUPD(operand.Mem{Base: sum, Disp: 8 * g.doubles() * i}, s)
+			g.VMOVUPD(Mem{Base: sum, Disp: 8 * g.doubles() * i}, s)
 		}
-		through(sums, func(m operand.Mem, to reg.VecVirtual) { g.VCVTPS2PD(m, to) })
+		through(sums, func(m Mem, to VecVirtual) { g.VCVTPS2PD(m, to) })
 		for i, s := range sums {
-			g.VMOVUPD(s, operand.Mem{Base: sum, Disp: 8 * g.doubles() * i})
+			g.VMOVUPD(s, Mem{Base: sum, Disp: 8 * g.doubles() * i})
 		}
-		g.ADDQ(operand.U32(8*columns), sum)
-		g.ADDQ(operand.U32(columns), column)
-		g.SUBQ(operand.U32(columns), n)
+		g.ADDQ(U32(8*columns), sum)
+		g.ADDQ(U32(columns), column)
+		g.SUBQ(U32(columns), n)
 		if wide == most {
-			g.JMP(operand.LabelRef(again))
+			g.JMP(again)
 		}
 		g.Label(fewer)
 	}
 	g.TESTQ(n, n)
-	g.JZ(operand.LabelRef("done"))
-	s, m := g.reg(), operand.Mem{Base: sum}
+	g.JZ(LabelRef("done"))
+	s, m := g.reg(), Mem{Base: sum}
 	first := g.someFirst(n)
 	g.load64(m, first, s)
-	through(vec{s}, func(m operand.Mem, to reg.VecVirtual) { g.load32(m, first, to) })
+	through(vec{s}, func(m Mem, to VecVirtual) { g.load32(m, first, to) })
 	g.store64(s, m, first)
 	g.Label("done")
-	g.VZEROUPPER()
-	g.RET()
+	g.end()
 }
 
 // gather copies scattered elements, by whole registers of its own: the gather instruction takes longer on most processors than as many loads.
 func (g *gen) gather() {
 	g.function("gather", "func(dst, src []float32, index []int32)")
 	g.Doc("gather is gatherGeneric.")
-	dst := g.Load(g.Param("dst").Base(), g.GP64())
-	src := g.Load(g.Param("src").Base(), g.GP64())
-	index := g.Load(g.Param("index").Base(), g.GP64())
-	n := g.Load(g.Param("index").Len(), g.GP64()).(reg.GPVirtual)
+	dst := g.base("dst")
+	src := g.base("src")
+	index := g.base("index")
+	n := g.length("index")
 	i := g.GP64()
 	g.XORQ(i, i)
 	one := func(at int) {
 		from, v := g.GP64(), g.GP32()
-		g.MOVL(operand.Mem{Base: index, Index: i, Scale: 4, Disp: 4 * at}, from.As32())
-		g.MOVL(operand.Mem{Base: src, Index: from, Scale: 4}, v)
-		g.MOVL(v, operand.Mem{Base: dst, Index: i, Scale: 4, Disp: 4 * at})
+		g.MOVL(Mem{Base: index, Index: i, Scale: 4, Disp: 4 * at}, from.As32())
+		g.MOVL(Mem{Base: src, Index: from, Scale: 4}, v)
+		g.MOVL(v, Mem{Base: dst, Index: i, Scale: 4, Disp: 4 * at})
 	}
 	const unrolled = 8
-	g.SUBQ(operand.U8(unrolled-1), n)
+	g.SUBQ(U8(unrolled-1), n)
 	g.loop(i, n, unrolled, func() {
 		for at := range unrolled {
 			one(at)
 		}
 	})
-	g.ADDQ(operand.U8(unrolled-1), n)
+	g.ADDQ(U8(unrolled-1), n)
 	g.loop(i, n, 1, func() { one(0) })
 	g.RET()
 }
@@ -163,44 +162,43 @@ const stripRegisters = 8
 func (g *gen) rowSums() {
 	g.begin("sumRows", "func(sum []float64, rows []float32, base int, at []int32, coef []float64)",
 		"is rowSumsGeneric for a multiple of 64 sums.")
-	sum := g.Load(g.Param("sum").Base(), g.GP64())
-	width := g.Load(g.Param("sum").Len(), g.GP64()).(reg.GPVirtual)
-	rows := g.Load(g.Param("rows").Base(), g.GP64())
-	base := g.Load(g.Param("base"), g.GP64()).(reg.GPVirtual)
-	at := g.Load(g.Param("at").Base(), g.GP64())
-	count := g.Load(g.Param("at").Len(), g.GP64()).(reg.GPVirtual)
-	coef := g.Load(g.Param("coef").Base(), g.GP64())
+	sum := g.base("sum")
+	width := g.length("sum")
+	rows := g.base("rows")
+	base := g.param("base")
+	at := g.base("at")
+	count := g.length("at")
+	coef := g.base("coef")
 	stride, strip, s := g.GP64(), g.GP64(), g.GP64()
 	g.MOVQ(width, stride)
-	g.SHLQ(operand.U8(2), stride) // bytes from row to row
+	g.SHLQ(U8(2), stride) // bytes from row to row
 	g.IMULQ(stride, base)
 	g.SUBQ(base, rows)
 	g.XORQ(strip, strip)
 	g.loop(strip, width, stripRegisters*g.doubles(), func() {
-		acc := make([]reg.VecVirtual, stripRegisters)
+		acc := make([]VecVirtual, stripRegisters)
 		for i := range acc {
 			acc[i] = g.reg()
-			g.VMOVUPD(operand.Mem{Base: sum, Index: strip, Scale: 8, Disp: 8 * i * g.doubles()}, acc[i])
+			g.VMOVUPD(Mem{Base: sum, Index: strip, Scale: 8, Disp: 8 * i * g.doubles()}, acc[i])
 		}
 		from := g.GP64()
-		g.LEAQ(operand.Mem{Base: rows, Index: strip, Scale: 4}, from)
+		g.LEAQ(Mem{Base: rows, Index: strip, Scale: 4}, from)
 		g.XORQ(s, s)
 		g.loop(s, count, 1, func() {
 			row, by := g.GP64(), g.reg()
-			g.MOVLQSX(operand.Mem{Base: at, Index: s, Scale: 4}, row)
+			g.MOVLQSX(Mem{Base: at, Index: s, Scale: 4}, row)
 			g.IMULQ(stride, row)
-			g.VBROADCASTSD(operand.Mem{Base: coef, Index: s, Scale: 8}, by)
+			g.VBROADCASTSD(Mem{Base: coef, Index: s, Scale: 8}, by)
 			g.ADDQ(from, row)
 			for i := range acc {
-				v := g.widen(operand.Mem{Base: row, Disp: 4 * i * g.doubles()})
+				v := g.widen(Mem{Base: row, Disp: 4 * i * g.doubles()})
 				g.VMULPD(by, v, v)
 				g.VADDPD(v, acc[i], acc[i])
 			}
 		})
 		for i := range acc {
-			g.VMOVUPD(acc[i], operand.Mem{Base: sum, Index: strip, Scale: 8, Disp: 8 * i * g.doubles()})
+			g.VMOVUPD(acc[i], Mem{Base: sum, Index: strip, Scale: 8, Disp: 8 * i * g.doubles()})
 		}
 	})
-	g.VZEROUPPER()
-	g.RET()
+	g.end()
 }

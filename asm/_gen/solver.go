@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/asm/internal/coeff"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // The kernels here take a multiple of sixteen elements, two registers at a time: each lane keeps the best value that it met and where that was, and the lanes
@@ -23,8 +23,8 @@ func solver(f file) {
 
 // A scan is the registers that all scans have in common.
 type scan struct {
-	values, mask, n, at reg.GPVirtual
-	block, step         reg.VecVirtual // the place of the first of the elements at hand, and how far it is to the next ones
+	values, mask, n, at GPVirtual
+	block, step         VecVirtual // the place of the first of the elements at hand, and how far it is to the next ones
 }
 
 // registers is how many registers of elements a scan takes at a time.
@@ -49,19 +49,18 @@ func (g *gen) scan(s scan, body func()) {
 }
 
 // value is the address of the elements of register i.
-func (g *gen) value(s scan, i int) operand.Mem {
-	return operand.Mem{Base: s.values, Index: s.at, Scale: 8, Disp: 8 * i * g.doubles()}
+func (g *gen) value(s scan, i int) Mem {
+	return Mem{Base: s.values, Index: s.at, Scale: 8, Disp: 8 * i * g.doubles()}
 }
 
 // row is the address of the elements of register i in a row of float32.
-func (g *gen) row(base reg.GPVirtual, s scan, i int) operand.Mem {
-	return operand.Mem{Base: base, Index: s.at, Scale: 4, Disp: 4 * i * g.doubles()}
+func (g *gen) row(base GPVirtual, s scan, i int) Mem {
+	return Mem{Base: base, Index: s.at, Scale: 4, Disp: 4 * i * g.doubles()}
 }
 
 // bit fills a register with a parameter of one byte, as admitted wants it.
-func (g *gen) bit(name string) reg.VecVirtual {
-	word, x, all := g.GP64(), g.XMM(), g.reg()
-	g.Load(g.Param(name), word)
+func (g *gen) bit(name string) VecVirtual {
+	word, x, all := g.param(name), g.XMM(), g.reg()
 	g.VMOVQ(word, x)
 	if g.lanes == 16 {
 		g.VPBROADCASTB(x, all)
@@ -72,16 +71,16 @@ func (g *gen) bit(name string) reg.VecVirtual {
 }
 
 // admitted selects, for each register, the lanes whose byte of the mask has the bit. With AVX2, which has few registers, that is done when it is asked for.
-func (g *gen) admitted(s scan, bit reg.VecVirtual) func(i int) reg.Register {
+func (g *gen) admitted(s scan, bit VecVirtual) func(i int) Register {
 	if g.lanes == 16 {
 		low, high := g.K(), g.K()
-		g.VPTESTMB(operand.Mem{Base: s.mask, Index: s.at, Scale: 1}, bit.AsX(), low)
-		g.KSHIFTRW(operand.U8(8), low, high)
-		return func(i int) reg.Register { return []reg.Register{low, high}[i] }
+		g.VPTESTMB(Mem{Base: s.mask, Index: s.at, Scale: 1}, bit.AsX(), low)
+		g.KSHIFTRW(U8(8), low, high)
+		return func(i int) Register { return []Register{low, high}[i] }
 	}
-	return func(i int) reg.Register {
+	return func(i int) Register {
 		wide := g.reg()
-		g.VPMOVZXBQ(operand.Mem{Base: s.mask, Index: s.at, Scale: 1, Disp: i * g.doubles()}, wide)
+		g.VPMOVZXBQ(Mem{Base: s.mask, Index: s.at, Scale: 1, Disp: i * g.doubles()}, wide)
 		g.VPAND(bit, wide, wide)
 		g.VPCMPEQQ(bit, wide, wide)
 		return wide
@@ -91,10 +90,10 @@ func (g *gen) admitted(s scan, bit reg.VecVirtual) func(i int) reg.Register {
 // A best is what the lanes of two registers hold: the best value and the place of the first of the elements among which it was met.
 type best struct {
 	value, first vec
-	predicate    operand.U8
+	predicate    U8
 }
 
-func (g *gen) newBest(none float64, predicate operand.U8) best {
+func (g *gen) newBest(none float64, predicate U8) best {
 	b := best{predicate: predicate}
 	for range registers {
 		b.value = append(b.value, g.everywhereFloat(none))
@@ -104,28 +103,28 @@ func (g *gen) newBest(none float64, predicate operand.U8) best {
 }
 
 // offer takes the elements of register i where they are better, among those of a mask.
-func (g *gen) offer(s scan, b best, i int, mask reg.Register, v reg.VecVirtual) {
+func (g *gen) offer(s scan, b best, i int, mask Register, v VecVirtual) {
 	better := g.where(mask, b.predicate, v, b.value[i])
 	g.take(better, v, b.value[i])
 	g.take(better, s.block, b.first[i])
 }
 
 // across brings the lanes of a register together by an operation on vectors of any width, and fills it with the result.
-func (g *gen) across(v reg.VecVirtual, op func(a, b, to reg.VecVirtual)) {
+func (g *gen) across(v VecVirtual, op func(a, b, to VecVirtual)) {
 	t := g.reg()
 	if g.lanes == 16 {
-		g.VEXTRACTF64X4(operand.U8(1), v, t.AsY())
-		op(t.AsY().(reg.VecVirtual), v.AsY().(reg.VecVirtual), v.AsY().(reg.VecVirtual))
+		g.VEXTRACTF64X4(U8(1), v, t.AsY())
+		op(t.AsY().(VecVirtual), v.AsY().(VecVirtual), v.AsY().(VecVirtual))
 	}
-	g.VEXTRACTF128(operand.U8(1), v.AsY(), t.AsX())
-	op(t.AsX().(reg.VecVirtual), v.AsX().(reg.VecVirtual), v.AsX().(reg.VecVirtual))
-	g.VPERMILPD(operand.U8(1), v.AsX(), t.AsX())
-	op(t.AsX().(reg.VecVirtual), v.AsX().(reg.VecVirtual), v.AsX().(reg.VecVirtual))
+	g.VEXTRACTF128(U8(1), v.AsY(), t.AsX())
+	op(t.AsX().(VecVirtual), v.AsX().(VecVirtual), v.AsX().(VecVirtual))
+	g.VPERMILPD(U8(1), v.AsX(), t.AsX())
+	op(t.AsX().(VecVirtual), v.AsX().(VecVirtual), v.AsX().(VecVirtual))
 	g.VBROADCASTSD(v.AsX(), v)
 }
 
-func (g *gen) least(a, b, to reg.VecVirtual)    { g.VMINPD(a, b, to) }
-func (g *gen) greatest(a, b, to reg.VecVirtual) { g.VMAXPD(a, b, to) }
+func (g *gen) least(a, b, to VecVirtual)    { g.VMINPD(a, b, to) }
+func (g *gen) greatest(a, b, to VecVirtual) { g.VMAXPD(a, b, to) }
 
 // finish returns the best value of all lanes and the first place where it was met, or -1, through parameters of these names.
 func (g *gen) finish(b best, at, value string) {
@@ -163,24 +162,19 @@ func (g *gen) finish(b best, at, value string) {
 	g.across(place, g.least)
 	index, none := g.GP64(), g.GP64()
 	g.VCVTTSD2SIQ(place.AsX(), index) // the least of all numbers where it is infinite
-	g.MOVQ(operand.I32(-1), none)
+	g.MOVQ(I32(-1), none)
 	g.TESTQ(index, index)
 	g.CMOVQLT(none, index)
 	g.Store(index, g.Return(at))
 }
 
 // lanePlaces is the numbers 0, 1, … of the lanes.
-func (g *gen) lanePlaces() operand.Mem {
-	var words [8]operand.U64
+func (g *gen) lanePlaces() Mem {
+	var words [8]U64
 	for i := range words {
-		words[i] = operand.U64(math.Float64bits(float64(i)))
+		words[i] = U64(math.Float64bits(float64(i)))
 	}
 	return static(g, "places", words[:]...)
-}
-
-func (g *gen) end() {
-	g.VZEROUPPER()
-	g.RET()
 }
 
 func (g *gen) extremes() {
@@ -205,9 +199,7 @@ func (g *gen) extremes() {
 func (g *gen) step() {
 	g.begin("step", "func(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64)", "is stepGeneric.")
 	s := g.scanStart()
-	ki, kj := g.GP64(), g.GP64()
-	g.Load(g.Param("ki").Base(), ki)
-	g.Load(g.Param("kj").Base(), kj)
+	ki, kj := g.base("ki"), g.base("kj")
 	a, b, bit := g.everywhere("a"), g.everywhere("b"), g.bit("bit")
 	most := g.newBest(math.Inf(-1), greaterD)
 	g.scan(s, func() {
@@ -228,9 +220,7 @@ func (g *gen) step() {
 func (g *gen) argGain() {
 	g.begin("argGain", "func(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64)", "is argGainGeneric.")
 	s := g.scanStart()
-	ki, diag := g.GP64(), g.GP64()
-	g.Load(g.Param("ki").Base(), ki)
-	g.Load(g.Param("diag").Base(), diag)
+	ki, diag := g.base("ki"), g.base("diag")
 	gmax, kii, bit := g.everywhere("gmax"), g.everywhere("kii"), g.bit("bit")
 	floor := g.everywhereFloat(coeff.CurvatureFloor)
 	gain := g.newBest(0, greaterD)
@@ -263,8 +253,7 @@ func (g *gen) argGain() {
 func (g *gen) beyond() {
 	g.begin("beyond", "func(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int)", "is beyondGeneric.")
 	s := g.scanStart()
-	index, count := g.GP64(), g.GP64()
-	g.Load(g.Param("index").Base(), index)
+	index, count := g.base("index"), g.GP64()
 	g.XORQ(count, count)
 	way, above, bit := g.everywhere("way"), g.everywhere("above"), g.bit("bit")
 	places, step := g.YMM(), g.YMM()
@@ -281,7 +270,7 @@ func (g *gen) beyond() {
 			if g.lanes == 16 {
 				list := g.YMM()
 				g.VPCOMPRESSD_Z(places, chosen, list)
-				g.VMOVDQU(list, operand.Mem{Base: index, Index: count, Scale: 4})
+				g.VMOVDQU(list, Mem{Base: index, Index: count, Scale: 4})
 				g.KMOVB(chosen, found.As32())
 				g.POPCNTL(found.As32(), found.As32())
 				g.ADDQ(found, count)
@@ -292,14 +281,14 @@ func (g *gen) beyond() {
 			place := g.GP64()
 			g.VMOVMSKPD(chosen, found.As32())
 			g.TESTL(found.As32(), found.As32())
-			g.JZ(operand.LabelRef(none))
+			g.JZ(none)
 			g.Label(next)
 			g.TZCNTL(found.As32(), place.As32())
-			g.LEAQ(operand.Mem{Base: place, Index: s.at, Scale: 1, Disp: i * g.doubles()}, place)
-			g.MOVL(place.As32(), operand.Mem{Base: index, Index: count, Scale: 4})
+			g.LEAQ(Mem{Base: place, Index: s.at, Scale: 1, Disp: i * g.doubles()}, place)
+			g.MOVL(place.As32(), Mem{Base: index, Index: count, Scale: 4})
 			g.INCQ(count)
 			g.BLSRL(found.As32(), found.As32())
-			g.JNZ(operand.LabelRef(next))
+			g.JNZ(next)
 			g.Label(none)
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/gotypes"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // tails adds the kernels of the tail and the transposition, in AVX2 alone: the tail is scalar work, and both move 8×8 blocks.
@@ -53,15 +53,15 @@ func (g *gen) tailAdd(direct bool) {
 	g.Signature(tailSignature(direct))
 	g.Pragma("noescape")
 	g.Doc(name + "AVX2 is " + name + "Generic for AVX2.")
-	out := g.Load(g.Param("out").Base(), g.GP64())
-	var stride reg.Register
+	out := g.base("out")
+	var stride Register
 	if !direct {
-		stride = g.Load(g.Param("stride"), g.GP64())
+		stride = g.param("stride")
 	}
-	doc := g.Load(g.Param("doc").Base(), g.GP64())
-	value := g.Load(g.Param("value").Base(), g.GP64())
-	cursor := g.Load(g.Param("cursors").Base(), g.GP64())
-	count := g.Load(g.Param("cursors").Len(), g.GP64())
+	doc := g.base("doc")
+	value := g.base("value")
+	cursor := g.base("cursors")
+	count := g.length("cursors")
 	base := g.GP64()
 	g.Load(g.Param("base"), base.As32())
 	limit := g.GP64()
@@ -73,62 +73,62 @@ func (g *gen) tailAdd(direct bool) {
 	if direct {
 		shift = bits.TrailingZeros(4 * layout.Panel)
 	}
-	g.SHLQ(operand.U8(shift), base)
+	g.SHLQ(U8(shift), base)
 	g.SUBQ(base, out)
 	g.TESTQ(count, count)
-	g.JZ(operand.LabelRef("done"))
+	g.JZ(LabelRef("done"))
 	// The lists lie anywhere in memory: that of the cursor ahead cursors on, or of the last, is fetched while this one is worked on.
 	const ahead = 12
 	final := g.GP64()
-	g.SHLQ(operand.U8(bits.TrailingZeros(uint(size))), count)
-	g.LEAQ(operand.Mem{Base: cursor, Index: count, Scale: 1, Disp: -size}, final)
+	g.SHLQ(U8(bits.TrailingZeros(uint(size))), count)
+	g.LEAQ(Mem{Base: cursor, Index: count, Scale: 1, Disp: -size}, final)
 	g.Label("cursor")
 	k, row, d := g.GP64(), g.GP64(), g.GP64()
-	g.LEAQ(operand.Mem{Base: cursor, Disp: ahead * size}, k)
+	g.LEAQ(Mem{Base: cursor, Disp: ahead * size}, k)
 	g.CMPQ(k, final)
 	g.CMOVQGT(final, k)
-	g.MOVQ(operand.Mem{Base: k, Disp: next}, k)
-	g.PREFETCHT0(operand.Mem{Base: doc, Index: k, Scale: 4})
-	g.PREFETCHT0(operand.Mem{Base: value, Index: k, Scale: 4})
-	g.MOVQ(operand.Mem{Base: cursor, Disp: next}, k)
-	g.MOVL(operand.Mem{Base: doc, Index: k, Scale: 4}, d.As32())
+	g.MOVQ(Mem{Base: k, Disp: next}, k)
+	g.PREFETCHT0(Mem{Base: doc, Index: k, Scale: 4})
+	g.PREFETCHT0(Mem{Base: value, Index: k, Scale: 4})
+	g.MOVQ(Mem{Base: cursor, Disp: next}, k)
+	g.MOVL(Mem{Base: doc, Index: k, Scale: 4}, d.As32())
 	g.CMPL(d.As32(), limit.As32())
-	g.JCC(operand.LabelRef("next"))
-	g.MOVL(operand.Mem{Base: cursor, Disp: column}, row.As32())
+	g.JCC(LabelRef("next"))
+	g.MOVL(Mem{Base: cursor, Disp: column}, row.As32())
 	by, product := g.XMM(), g.XMM()
 	if direct {
-		g.LEAQ(operand.Mem{Base: out, Index: row, Scale: 4}, row)
-		g.VMOVSS(operand.Mem{Base: cursor, Disp: scale}, by)
+		g.LEAQ(Mem{Base: out, Index: row, Scale: 4}, row)
+		g.VMOVSS(Mem{Base: cursor, Disp: scale}, by)
 	} else {
 		g.IMULQ(stride, row)
-		g.LEAQ(operand.Mem{Base: out, Index: row, Scale: 8}, row)
+		g.LEAQ(Mem{Base: out, Index: row, Scale: 8}, row)
 		g.VXORPS(by, by, by)
-		g.VCVTSS2SD(operand.Mem{Base: cursor, Disp: scale}, by, by)
+		g.VCVTSS2SD(Mem{Base: cursor, Disp: scale}, by, by)
 	}
 	g.Label("match")
 	if direct {
-		g.SHLQ(operand.U8(shift), d)
-		sum := operand.Mem{Base: row, Index: d, Scale: 1}
-		g.VMULSS(operand.Mem{Base: value, Index: k, Scale: 4}, by, product)
+		g.SHLQ(U8(shift), d)
+		sum := Mem{Base: row, Index: d, Scale: 1}
+		g.VMULSS(Mem{Base: value, Index: k, Scale: 4}, by, product)
 		g.VADDSS(sum, product, product)
 		g.VMOVSS(product, sum)
 	} else {
-		sum := operand.Mem{Base: row, Index: d, Scale: 8}
+		sum := Mem{Base: row, Index: d, Scale: 8}
 		g.VXORPS(product, product, product)
-		g.VCVTSS2SD(operand.Mem{Base: value, Index: k, Scale: 4}, product, product)
+		g.VCVTSS2SD(Mem{Base: value, Index: k, Scale: 4}, product, product)
 		g.VMULSD(by, product, product)
 		g.VADDSD(sum, product, product)
 		g.VMOVSD(product, sum)
 	}
 	g.INCQ(k)
-	g.MOVL(operand.Mem{Base: doc, Index: k, Scale: 4}, d.As32())
+	g.MOVL(Mem{Base: doc, Index: k, Scale: 4}, d.As32())
 	g.CMPL(d.As32(), limit.As32())
-	g.JCS(operand.LabelRef("match"))
-	g.MOVQ(k, operand.Mem{Base: cursor, Disp: next})
+	g.JCS(LabelRef("match"))
+	g.MOVQ(k, Mem{Base: cursor, Disp: next})
 	g.Label("next")
-	g.ADDQ(operand.U8(size), cursor)
+	g.ADDQ(U8(size), cursor)
 	g.CMPQ(cursor, final)
-	g.JLE(operand.LabelRef("cursor"))
+	g.JLE(LabelRef("cursor"))
 	g.Label("done")
 	g.RET()
 }
@@ -138,57 +138,57 @@ func (g *gen) tailAdd(direct bool) {
 func (g *gen) transpose(name, signature string, size int) {
 	g.function(name+"AVX2", signature)
 	g.Doc(name + "AVX2 is the part of the kernel of that name whose rows and columns are multiples of 8.")
-	dst := g.Load(g.Param("dst").Base(), g.GP64())
-	dstStride := g.Load(g.Param("dstStride"), g.GP64())
-	src := g.Load(g.Param("src").Base(), g.GP64())
-	srcStride := g.Load(g.Param("srcStride"), g.GP64())
-	rows := g.Load(g.Param("rows"), g.GP64())
-	cols := g.Load(g.Param("cols"), g.GP64())
+	dst := g.base("dst")
+	dstStride := g.param("dstStride")
+	src := g.base("src")
+	srcStride := g.param("srcStride")
+	rows := g.param("rows")
+	cols := g.param("cols")
 
 	// Rows of src and dst are reached as base + {0, 1, 2, 3}·stride, from two bases each.
-	scale := func(stride reg.Register, size int) (three reg.Register) {
+	scale := func(stride Register, size int) (three Register) {
 		if size == 8 {
-			g.SHLQ(operand.U8(3), stride)
+			g.SHLQ(U8(3), stride)
 		} else {
-			g.SHLQ(operand.U8(2), stride)
+			g.SHLQ(U8(2), stride)
 		}
 		t := g.GP64()
-		g.LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, t)
+		g.LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, t)
 		return t
 	}
 	src3 := scale(srcStride, size)
 	dst3 := scale(dstStride, 4)
-	at := func(low, high reg.Register, stride, three reg.Register, i, disp int) operand.Mem {
+	at := func(low, high Register, stride, three Register, i, disp int) Mem {
 		base := low
 		if i >= 4 {
 			base = high
 		}
 		switch i % 4 {
 		case 1:
-			return operand.Mem{Base: base, Index: stride, Scale: 1, Disp: disp}
+			return Mem{Base: base, Index: stride, Scale: 1, Disp: disp}
 		case 2:
-			return operand.Mem{Base: base, Index: stride, Scale: 2, Disp: disp}
+			return Mem{Base: base, Index: stride, Scale: 2, Disp: disp}
 		case 3:
-			return operand.Mem{Base: base, Index: three, Scale: 1, Disp: disp}
+			return Mem{Base: base, Index: three, Scale: 1, Disp: disp}
 		}
-		return operand.Mem{Base: base, Disp: disp}
+		return Mem{Base: base, Disp: disp}
 	}
 
 	g.Label("rows")
-	g.CMPQ(rows, operand.U8(8))
-	g.JLT(operand.LabelRef("done"))
+	g.CMPQ(rows, U8(8))
+	g.JLT(LabelRef("done"))
 	from, to, left := g.GP64(), g.GP64(), g.GP64()
 	fromHigh, toHigh := g.GP64(), g.GP64()
 	g.MOVQ(src, from)
 	g.MOVQ(dst, to)
 	g.MOVQ(cols, left)
 	g.Label("cols")
-	g.CMPQ(left, operand.U8(8))
-	g.JLT(operand.LabelRef("nextRows"))
-	g.LEAQ(operand.Mem{Base: from, Index: srcStride, Scale: 4}, fromHigh)
-	g.LEAQ(operand.Mem{Base: to, Index: dstStride, Scale: 4}, toHigh)
+	g.CMPQ(left, U8(8))
+	g.JLT(LabelRef("nextRows"))
+	g.LEAQ(Mem{Base: from, Index: srcStride, Scale: 4}, fromHigh)
+	g.LEAQ(Mem{Base: to, Index: dstStride, Scale: 4}, toHigh)
 
-	r := make([]reg.VecVirtual, 8)
+	r := make([]VecVirtual, 8)
 	if size == 8 {
 		zero := g.YMM()
 		g.VXORPS(zero, zero, zero)
@@ -197,7 +197,7 @@ func (g *gen) transpose(name, signature string, size int) {
 			r[i] = g.YMM()
 			g.VCVTPD2PSY(at(from, fromHigh, srcStride, src3, i, 0), low)
 			g.VCVTPD2PSY(at(from, fromHigh, srcStride, src3, i, 32), high)
-			g.VINSERTF128(operand.U8(1), high, low.AsY(), r[i])
+			g.VINSERTF128(U8(1), high, low.AsY(), r[i])
 			g.VMOVUPD(zero, at(from, fromHigh, srcStride, src3, i, 0))
 			g.VMOVUPD(zero, at(from, fromHigh, srcStride, src3, i, 32))
 		}
@@ -208,7 +208,7 @@ func (g *gen) transpose(name, signature string, size int) {
 		}
 	}
 	// Interleave pairs of rows, then pairs of pairs, then halves.
-	t := make([]reg.VecVirtual, 8)
+	t := make([]VecVirtual, 8)
 	for i := range t {
 		t[i] = g.YMM()
 	}
@@ -216,7 +216,7 @@ func (g *gen) transpose(name, signature string, size int) {
 		g.VUNPCKLPS(r[i+1], r[i], t[i])
 		g.VUNPCKHPS(r[i+1], r[i], t[i+1])
 	}
-	u := make([]reg.VecVirtual, 8)
+	u := make([]VecVirtual, 8)
 	for i := range u {
 		u[i] = g.YMM()
 	}
@@ -228,24 +228,23 @@ func (g *gen) transpose(name, signature string, size int) {
 	}
 	for i := range 4 {
 		v := g.YMM()
-		g.VPERM2F128(operand.U8(0x20), u[i+4], u[i], v)
+		g.VPERM2F128(U8(0x20), u[i+4], u[i], v)
 		g.VMOVUPS(v, at(to, toHigh, dstStride, dst3, i, 0))
 		w := g.YMM()
-		g.VPERM2F128(operand.U8(0x31), u[i+4], u[i], w)
+		g.VPERM2F128(U8(0x31), u[i+4], u[i], w)
 		g.VMOVUPS(w, at(to, toHigh, dstStride, dst3, i+4, 0))
 	}
-	g.ADDQ(operand.U32(8*size), from)
-	g.LEAQ(operand.Mem{Base: to, Index: dstStride, Scale: 8}, to)
-	g.SUBQ(operand.U8(8), left)
-	g.JMP(operand.LabelRef("cols"))
+	g.ADDQ(U32(8*size), from)
+	g.LEAQ(Mem{Base: to, Index: dstStride, Scale: 8}, to)
+	g.SUBQ(U8(8), left)
+	g.JMP(LabelRef("cols"))
 	g.Label("nextRows")
-	g.LEAQ(operand.Mem{Base: src, Index: srcStride, Scale: 8}, src)
-	g.ADDQ(operand.U8(32), dst)
-	g.SUBQ(operand.U8(8), rows)
-	g.JMP(operand.LabelRef("rows"))
+	g.LEAQ(Mem{Base: src, Index: srcStride, Scale: 8}, src)
+	g.ADDQ(U8(32), dst)
+	g.SUBQ(U8(8), rows)
+	g.JMP(LabelRef("rows"))
 	g.Label("done")
-	g.VZEROUPPER()
-	g.RET()
+	g.end()
 }
 
 // finish adds the turn from cosines to c, in AVX2 alone, which keeps up with memory: it takes 32 elements at a time, and nearly always finds
@@ -254,9 +253,9 @@ func finish(f file) {
 	g := f.gen(isas[0])
 	g.function("finishAVX2", "func(index []uint32, c []float32, limit float32) int")
 	g.Doc("finishAVX2 is finishGeneric for AVX2.")
-	index := g.Load(g.Param("index").Base(), g.GP64())
-	from := g.Load(g.Param("c").Base(), g.GP64())
-	n := g.Load(g.Param("c").Len(), g.GP64())
+	index := g.base("index")
+	from := g.base("c")
+	n := g.length("c")
 	limit, all := g.XMM(), g.YMM()
 	g.Load(g.Param("limit"), limit)
 	g.VBROADCASTSS(limit, all)
@@ -269,15 +268,15 @@ func finish(f file) {
 	g.XORQ(at, at)
 	bits, rest := g.GP32(), g.GP32()
 
-	const less = operand.U8(0x11) // ordered a < b
-	block := func(i int) operand.Mem { return operand.Mem{Base: from, Index: at, Scale: 4, Disp: 32 * i} }
+	const less = U8(0x11) // ordered a < b
+	block := func(i int) Mem { return Mem{Base: from, Index: at, Scale: 4, Disp: 32 * i} }
 	g.Label("block")
 	left := g.GP64()
 	g.MOVQ(n, left)
 	g.SUBQ(at, left)
-	g.CMPQ(left, operand.U8(32))
-	g.JLT(operand.LabelRef("single"))
-	masks := make([]reg.VecVirtual, 4)
+	g.CMPQ(left, U8(32))
+	g.JLT(LabelRef("single"))
+	masks := make([]VecVirtual, 4)
 	for i := range masks {
 		masks[i] = g.YMM()
 		g.VSUBPS(block(i), one, masks[i])
@@ -293,9 +292,9 @@ func finish(f file) {
 	g.VORPS(any, either, any)
 	g.VMOVMSKPS(any, bits)
 	g.TESTL(bits, bits)
-	g.JNE(operand.LabelRef("some"))
-	g.ADDQ(operand.U8(32), at)
-	g.JMP(operand.LabelRef("block"))
+	g.JNE(LabelRef("some"))
+	g.ADDQ(U8(32), at)
+	g.JMP(LabelRef("block"))
 
 	g.Label("some")
 	for i, m := range masks {
@@ -304,37 +303,36 @@ func finish(f file) {
 		g.VMOVMSKPS(m, bits)
 		g.Label(top)
 		g.TESTL(bits, bits)
-		g.JZ(operand.LabelRef(next))
+		g.JZ(next)
 		place := g.GP64()
 		g.BSFL(bits, place.As32())
-		g.LEAQ(operand.Mem{Base: at, Index: place, Scale: 1, Disp: 8 * i}, place)
-		g.MOVL(place.As32(), operand.Mem{Base: index, Index: found, Scale: 4})
+		g.LEAQ(Mem{Base: at, Index: place, Scale: 1, Disp: 8 * i}, place)
+		g.MOVL(place.As32(), Mem{Base: index, Index: found, Scale: 4})
 		g.INCQ(found)
-		g.LEAL(operand.Mem{Base: bits.As64(), Disp: -1}, rest)
+		g.LEAL(Mem{Base: bits.As64(), Disp: -1}, rest)
 		g.ANDL(rest, bits)
-		g.JMP(operand.LabelRef(top))
+		g.JMP(top)
 		g.Label(next)
 	}
-	g.ADDQ(operand.U8(32), at)
-	g.JMP(operand.LabelRef("block"))
+	g.ADDQ(U8(32), at)
+	g.JMP(LabelRef("block"))
 
 	g.Label("single")
 	g.CMPQ(at, n)
-	g.JGE(operand.LabelRef("done"))
+	g.JGE(LabelRef("done"))
 	x := g.XMM()
-	g.VSUBSS(operand.Mem{Base: from, Index: at, Scale: 4}, one.AsX(), x)
+	g.VSUBSS(Mem{Base: from, Index: at, Scale: 4}, one.AsX(), x)
 	g.VMAXSS(x, zero.AsX(), x)
 	g.VMINSS(x, two.AsX(), x)
-	g.VMOVSS(x, operand.Mem{Base: from, Index: at, Scale: 4})
+	g.VMOVSS(x, Mem{Base: from, Index: at, Scale: 4})
 	g.VUCOMISS(x, limit) // limit above x
-	g.JLS(operand.LabelRef("skip"))
-	g.MOVL(at.As32(), operand.Mem{Base: index, Index: found, Scale: 4})
+	g.JLS(LabelRef("skip"))
+	g.MOVL(at.As32(), Mem{Base: index, Index: found, Scale: 4})
 	g.INCQ(found)
 	g.Label("skip")
 	g.INCQ(at)
-	g.JMP(operand.LabelRef("single"))
+	g.JMP(LabelRef("single"))
 	g.Label("done")
 	g.Store(found, g.ReturnIndex(0))
-	g.VZEROUPPER()
-	g.RET()
+	g.end()
 }

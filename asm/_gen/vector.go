@@ -7,8 +7,9 @@ import (
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	"github.com/mmcloughlin/avo/gotypes"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // An isa is an instruction set as the generator sees it: the suffix of function names and the number of float32 in a register.
@@ -21,29 +22,29 @@ var isas = []isa{{"AVX2", 8}, {"AVX512", 16}}
 
 // A vec is a number of vector registers that are treated alike: an operation on it is issued for each in turn, so that independent chains of
 // operations interleave.
-type vec []reg.VecVirtual
+type vec []VecVirtual
 
 // A mask holds for each register of a vec which lanes a comparison is true for: vector registers of ones and zeros, or mask registers.
-type mask []reg.Register
+type mask []Register
 
 // A file is an assembly file in the making, and the constants in its data section by name.
 type file struct {
 	*build.Context
-	data map[string]operand.Mem
+	data map[string]Mem
 }
 
 // gen writes functions for one instruction set.
 type gen struct {
 	file
 	isa
-	held map[float32]reg.VecVirtual // constants that stay in registers
-	n    int                        // labels given out
+	held map[float32]VecVirtual // constants that stay in registers
+	n    int                    // labels given out
 }
 
-func (f file) gen(set isa) *gen { return &gen{file: f, isa: set, held: map[float32]reg.VecVirtual{}} }
+func (f file) gen(set isa) *gen { return &gen{file: f, isa: set, held: map[float32]VecVirtual{}} }
 
 // static returns the constant of a name, which is made of the given words where it is new.
-func static[T operand.Constant](g *gen, name string, words ...T) operand.Mem {
+func static[T Constant](g *gen, name string, words ...T) Mem {
 	m, ok := g.data[name]
 	if !ok {
 		m = g.StaticGlobal(name)
@@ -57,16 +58,20 @@ func static[T operand.Constant](g *gen, name string, words ...T) operand.Mem {
 }
 
 // mem is a constant that fills the widest register.
-func (g *gen) mem(x float32) operand.Mem { return g.memBits(math.Float32bits(x)) }
+func (g *gen) mem(x float32) Mem { return g.memBits(math.Float32bits(x)) }
 
-func (g *gen) memBits(bits uint32) operand.Mem {
-	return static(g, fmt.Sprintf("all_%08x", bits), slices.Repeat([]operand.U32{operand.U32(bits)}, 16)...)
+func (g *gen) memBits(bits uint32) Mem {
+	return static(g, fmt.Sprintf("all_%08x", bits), slices.Repeat([]U32{U32(bits)}, 16)...)
 }
 
-func (g *gen) label(name string) string {
+// label returns a label that no other place has.
+func (g *gen) label(name string) LabelRef {
 	g.n++
-	return fmt.Sprintf("%s%d", name, g.n)
+	return LabelRef(fmt.Sprintf("%s%d", name, g.n))
 }
+
+// Label puts a label here.
+func (g *gen) Label(l LabelRef) { g.Context.Label(string(l)) }
 
 // function begins a function without a frame that keeps none of its arguments.
 func (g *gen) function(name, signature string) {
@@ -85,7 +90,24 @@ func (g *gen) begin(name, signature, doc string) {
 	g.Doc(name + g.suffix + " " + doc)
 }
 
-func (g *gen) reg() reg.VecVirtual {
+// end ends a function.
+func (g *gen) end() {
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// base, length and param load a slice's address, its length and a parameter of one word.
+func (g *gen) base(name string) GPVirtual   { return g.word(g.Param(name).Base()) }
+func (g *gen) length(name string) GPVirtual { return g.word(g.Param(name).Len()) }
+func (g *gen) param(name string) GPVirtual  { return g.word(g.Param(name)) }
+
+func (g *gen) word(c gotypes.Component) GPVirtual {
+	r := g.GP64()
+	g.Load(c, r)
+	return r
+}
+
+func (g *gen) reg() VecVirtual {
 	if g.lanes == 16 {
 		return g.ZMM()
 	}
@@ -110,7 +132,7 @@ func (g *gen) hold(list ...float32) {
 }
 
 // constant is a register with the constant in every lane, held or loaded now.
-func (g *gen) constant(x float32) reg.VecVirtual {
+func (g *gen) constant(x float32) VecVirtual {
 	if r, ok := g.held[x]; ok {
 		return r
 	}
@@ -120,7 +142,7 @@ func (g *gen) constant(x float32) reg.VecVirtual {
 }
 
 // operand is the constant as the first operand of an instruction, in a register if it is held.
-func (g *gen) operand(x float32) operand.Op {
+func (g *gen) operand(x float32) Op {
 	if r, ok := g.held[x]; ok {
 		return r
 	}
@@ -130,14 +152,12 @@ func (g *gen) operand(x float32) operand.Op {
 // all is n registers filled with the constant, to be overwritten.
 func (g *gen) all(x float32, n int) vec {
 	v := g.regs(n)
-	for i := range v {
-		g.VMOVUPS(g.operand(x), v[i])
-	}
+	g.issue(g.VMOVUPS, g.operand(x), v)
 	return v
 }
 
 // each writes the registers of a new vec, one instruction after the other.
-func (g *gen) each(n int, f func(i int, dst reg.VecVirtual)) vec {
+func (g *gen) each(n int, f func(i int, dst VecVirtual)) vec {
 	v := g.regs(n)
 	for i := range v {
 		f(i, v[i])
@@ -145,78 +165,74 @@ func (g *gen) each(n int, f func(i int, dst reg.VecVirtual)) vec {
 	return v
 }
 
-func (g *gen) add(a, b vec) vec {
-	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VADDPS(a[i], b[i], d) })
+// issue writes an instruction for each register of the vecs among its operands, which are equally
+// many; other operands are the same each time.
+func (g *gen) issue(instruction func(ops ...Op), operands ...any) {
+	for i, more := 0, true; more; i++ {
+		ops := make([]Op, len(operands))
+		more = false
+		for j, o := range operands {
+			if v, ok := o.(vec); ok {
+				more = more || i+1 < len(v)
+				o = v[i]
+			}
+			ops[j] = o.(Op)
+		}
+		instruction(ops...)
+	}
 }
 
-func (g *gen) sub(a, b vec) vec { // a - b
-	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VSUBPS(b[i], a[i], d) })
+// apply issues an instruction whose results, its last operands, are the registers of a new vec.
+func (g *gen) apply(instruction func(ops ...Op), operands ...any) vec {
+	for _, o := range operands {
+		if v, ok := o.(vec); ok {
+			to := g.regs(len(v))
+			g.issue(instruction, append(operands, to)...)
+			return to
+		}
+	}
+	panic("apply: no vec")
 }
 
-func (g *gen) mul(a, b vec) vec {
-	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VMULPS(a[i], b[i], d) })
-}
+func (g *gen) add(a, b vec) vec { return g.apply(g.VADDPS, a, b) }
+
+func (g *gen) sub(a, b vec) vec { return g.apply(g.VSUBPS, b, a) } // a - b
+
+func (g *gen) mul(a, b vec) vec { return g.apply(g.VMULPS, a, b) }
 
 // mulConst is a·x, addConst a+x, subConst a-x, constSub x-a.
-func (g *gen) mulConst(a vec, x float32) vec {
-	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VMULPS(g.operand(x), a[i], d) })
-}
+func (g *gen) mulConst(a vec, x float32) vec { return g.apply(g.VMULPS, g.operand(x), a) }
 
-func (g *gen) addConst(a vec, x float32) vec {
-	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VADDPS(g.operand(x), a[i], d) })
-}
+func (g *gen) addConst(a vec, x float32) vec { return g.apply(g.VADDPS, g.operand(x), a) }
 
-func (g *gen) subConst(a vec, x float32) vec {
-	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VSUBPS(g.operand(x), a[i], d) })
-}
+func (g *gen) subConst(a vec, x float32) vec { return g.apply(g.VSUBPS, g.operand(x), a) }
 
-func (g *gen) constSub(x float32, a vec) vec {
-	r := g.constant(x)
-	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VSUBPS(a[i], r, d) })
-}
+func (g *gen) constSub(x float32, a vec) vec { return g.apply(g.VSUBPS, a, g.constant(x)) }
 
 // scale is a·r for one register r.
-func (g *gen) scale(a vec, r reg.VecVirtual) vec {
-	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VMULPS(a[i], r, d) })
-}
+func (g *gen) scale(a vec, r VecVirtual) vec { return g.apply(g.VMULPS, a, r) }
 
 // min and max give the second argument where one is NaN.
-func (g *gen) min(a, b vec) vec {
-	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VMINPS(b[i], a[i], d) })
-}
+func (g *gen) min(a, b vec) vec { return g.apply(g.VMINPS, b, a) }
 
 // clampLow is max(a, x), clampHigh min(a, x); NaN stays.
-func (g *gen) clampLow(a vec, x float32) vec {
-	r := g.constant(x)
-	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VMAXPS(a[i], r, d) })
-}
+func (g *gen) clampLow(a vec, x float32) vec { return g.apply(g.VMAXPS, a, g.constant(x)) }
 
-func (g *gen) clampHigh(a vec, x float32) vec {
-	r := g.constant(x)
-	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VMINPS(a[i], r, d) })
-}
+func (g *gen) clampHigh(a vec, x float32) vec { return g.apply(g.VMINPS, a, g.constant(x)) }
 
-func (g *gen) sqrt(a vec) vec {
-	return g.each(len(a), func(i int, d reg.VecVirtual) { g.VSQRTPS(a[i], d) })
-}
+func (g *gen) sqrt(a vec) vec { return g.apply(g.VSQRTPS, a) }
 
 // mulAdd turns p into p·m + a, fused; mulAddConst into p·m + x; subMulConst into p - m·x.
 func (g *gen) mulAdd(p, m, a vec) {
-	for i := range p {
-		g.VFMADD213PS(a[i], m[i], p[i])
-	}
+	g.issue(g.VFMADD213PS, a, m, p)
 }
 
 func (g *gen) mulAddConst(p, m vec, x float32) {
-	for i := range p {
-		g.VFMADD213PS(g.operand(x), m[i], p[i])
-	}
+	g.issue(g.VFMADD213PS, g.operand(x), m, p)
 }
 
 func (g *gen) subMulConst(p, m vec, x float32) {
-	for i := range p {
-		g.VFNMADD231PS(g.operand(x), m[i], p[i])
-	}
+	g.issue(g.VFNMADD231PS, g.operand(x), m, p)
 }
 
 // poly is the polynomial with the given coefficients, the highest first, by Horner's rule.
@@ -230,11 +246,11 @@ func (g *gen) poly(m vec, coeff ...float32) vec {
 
 // Predicates of VCMPPS: ordered a > b, and not a <= b, which holds for NaN too.
 const (
-	greater      = operand.U8(0x1e)
-	notLessEqual = operand.U8(0x16)
+	greater      = U8(0x1e)
+	notLessEqual = U8(0x16)
 )
 
-func (g *gen) compare(predicate operand.U8, a vec, b operand.Op) mask {
+func (g *gen) compare(predicate U8, a vec, b Op) mask {
 	m := make(mask, len(a))
 	for i := range m {
 		if g.lanes == 16 {
@@ -249,7 +265,7 @@ func (g *gen) compare(predicate operand.U8, a vec, b operand.Op) mask {
 
 // blend is yes where the mask is set and no elsewhere.
 func (g *gen) blend(m mask, yes, no vec) vec {
-	return g.each(len(yes), func(i int, d reg.VecVirtual) {
+	return g.each(len(yes), func(i int, d VecVirtual) {
 		if g.lanes == 16 {
 			g.VBLENDMPS(yes[i], no[i], m[i], d)
 		} else {
@@ -259,7 +275,7 @@ func (g *gen) blend(m mask, yes, no vec) vec {
 }
 
 // jumpAny jumps when any lane of any register of the mask is set. The mask is spent.
-func (g *gen) jumpAny(m mask, target string) {
+func (g *gen) jumpAny(m mask, target LabelRef) {
 	for n := len(m); n > 1; n = (n + 1) / 2 {
 		for i := range n / 2 {
 			if g.lanes == 16 {
@@ -276,17 +292,17 @@ func (g *gen) jumpAny(m mask, target string) {
 		g.VMOVMSKPS(m[0], bits)
 		g.TESTL(bits, bits)
 	}
-	g.JNE(operand.LabelRef(target))
+	g.JNE(target)
 }
 
 // firstMask selects the first n lanes of a register, 0 < n < lanes. n is spent.
-func (g *gen) firstMask(n reg.Register) reg.Register {
+func (g *gen) firstMask(n Register) Register {
 	if g.lanes == 16 {
 		// CX takes the count of the shift.
-		g.MOVQ(n, reg.RCX)
+		g.MOVQ(n, RCX)
 		ones, k := g.GP32(), g.K()
-		g.MOVL(operand.U32(1), ones)
-		g.SHLL(reg.CL, ones)
+		g.MOVL(U32(1), ones)
+		g.SHLL(CL, ones)
 		g.DECL(ones)
 		g.KMOVW(ones, k)
 		return k
@@ -295,13 +311,13 @@ func (g *gen) firstMask(n reg.Register) reg.Register {
 	g.LEAQ(g.window(), table)
 	g.NEGQ(n)
 	m := g.reg()
-	g.VMOVUPS(operand.Mem{Base: table, Index: n, Scale: 4, Disp: 32}, m)
+	g.VMOVUPS(Mem{Base: table, Index: n, Scale: 4, Disp: 32}, m)
 	return m
 }
 
 // window is eight words of ones followed by eight words of zeros: read from 8-n on, n words of ones come first.
-func (g *gen) window() operand.Mem {
-	var words [16]operand.U32
+func (g *gen) window() Mem {
+	var words [16]U32
 	for i := range 8 {
 		words[i] = 0xffffffff
 	}
@@ -309,7 +325,7 @@ func (g *gen) window() operand.Mem {
 }
 
 // loadFirst and storeFirst touch only the lanes that the mask selects; the others are loaded as 0.
-func (g *gen) loadFirst(m operand.Mem, k reg.Register) vec {
+func (g *gen) loadFirst(m Mem, k Register) vec {
 	r := g.reg()
 	if g.lanes == 16 {
 		g.VMOVUPS_Z(m, k, r)
@@ -319,7 +335,7 @@ func (g *gen) loadFirst(m operand.Mem, k reg.Register) vec {
 	return vec{r}
 }
 
-func (g *gen) storeFirst(v vec, k reg.Register, m operand.Mem) {
+func (g *gen) storeFirst(v vec, k Register, m Mem) {
 	if g.lanes == 16 {
 		g.VMOVUPS(v[0], k, m)
 	} else {

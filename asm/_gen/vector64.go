@@ -5,24 +5,24 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // What kernels in float64 have in common.
 
 // Ordered predicates of VCMPPD.
 const (
-	greaterD = operand.U8(0x1e)
-	lessD    = operand.U8(0x11)
-	equalD   = operand.U8(0x00)
+	greaterD = U8(0x1e)
+	lessD    = U8(0x11)
+	equalD   = U8(0x00)
 )
 
 // doubles is the number of float64 in a register.
 func (g *gen) doubles() int { return g.lanes / 2 }
 
 // everywhere fills the lanes of a register with a float64 parameter.
-func (g *gen) everywhere(name string) reg.VecVirtual {
+func (g *gen) everywhere(name string) VecVirtual {
 	at, err := g.Param(name).Resolve()
 	if err != nil {
 		panic(err)
@@ -33,37 +33,37 @@ func (g *gen) everywhere(name string) reg.VecVirtual {
 }
 
 // everywhereBits fills the 64-bit lanes of a register with a constant.
-func (g *gen) everywhereBits(bits uint64) reg.VecVirtual {
+func (g *gen) everywhereBits(bits uint64) VecVirtual {
 	word, x, all := g.GP64(), g.XMM(), g.reg()
-	g.MOVQ(operand.U64(bits), word)
+	g.MOVQ(U64(bits), word)
 	g.VMOVQ(word, x)
 	g.VPBROADCASTQ(x, all)
 	return all
 }
 
-func (g *gen) everywhereFloat(x float64) reg.VecVirtual { return g.everywhereBits(math.Float64bits(x)) }
+func (g *gen) everywhereFloat(x float64) VecVirtual { return g.everywhereBits(math.Float64bits(x)) }
 
 // widen loads as many float32 as fit a register as float64.
-func (g *gen) widen(m operand.Mem) reg.VecVirtual {
+func (g *gen) widen(m Mem) VecVirtual {
 	d := g.reg()
 	g.VCVTPS2PD(m, d)
 	return d
 }
 
 // loop runs body for at = 0, step, … below n.
-func (g *gen) loop(at, n reg.GPVirtual, step int, body func()) {
+func (g *gen) loop(at, n GPVirtual, step int, body func()) {
 	next, done := g.label("next"), g.label("done")
 	g.Label(next)
 	g.CMPQ(at, n)
-	g.JGE(operand.LabelRef(done))
+	g.JGE(done)
 	body()
-	g.ADDQ(operand.U32(step), at)
-	g.JMP(operand.LabelRef(next))
+	g.ADDQ(U32(step), at)
+	g.JMP(next)
 	g.Label(done)
 }
 
 // where is the lanes of the first mask in which a compares to b: for AVX-512 the comparison itself is masked.
-func (g *gen) where(mask reg.Register, predicate operand.U8, a, b reg.VecVirtual) reg.Register {
+func (g *gen) where(mask Register, predicate U8, a, b VecVirtual) Register {
 	if g.lanes == 16 {
 		k := g.K()
 		g.VCMPPD(predicate, b, a, mask, k)
@@ -76,7 +76,7 @@ func (g *gen) where(mask reg.Register, predicate operand.U8, a, b reg.VecVirtual
 }
 
 // take replaces the lanes of dst that the mask selects by those of src.
-func (g *gen) take(mask reg.Register, src, dst reg.VecVirtual) {
+func (g *gen) take(mask Register, src, dst VecVirtual) {
 	if g.lanes == 16 {
 		g.VMOVAPD(src, mask, dst)
 		return
@@ -85,8 +85,8 @@ func (g *gen) take(mask reg.Register, src, dst reg.VecVirtual) {
 }
 
 // compare64 is the lanes in which a compares to b.
-func (g *gen) compare64(predicate operand.U8, a reg.VecVirtual, b operand.Op) reg.Register {
-	var m reg.Register = g.reg()
+func (g *gen) compare64(predicate U8, a VecVirtual, b Op) Register {
+	var m Register = g.reg()
 	if g.lanes == 16 {
 		m = g.K()
 	}
@@ -95,20 +95,20 @@ func (g *gen) compare64(predicate operand.U8, a reg.VecVirtual, b operand.Op) re
 }
 
 // mem64 is a constant that fills the widest register, as 64-bit lanes.
-func (g *gen) mem64(bits uint64) operand.Mem {
-	return static(g, fmt.Sprintf("all_%016x", bits), slices.Repeat([]operand.U64{operand.U64(bits)}, 8)...)
+func (g *gen) mem64(bits uint64) Mem {
+	return static(g, fmt.Sprintf("all_%016x", bits), slices.Repeat([]U64{U64(bits)}, 8)...)
 }
 
-func (g *gen) float64(x float64) operand.Mem { return g.mem64(math.Float64bits(x)) }
+func (g *gen) float64(x float64) Mem { return g.mem64(math.Float64bits(x)) }
 
 // some are lanes of float64 that are loaded and stored: all of a register where both are nil.
-type some struct{ lanes, narrow reg.Register }
+type some struct{ lanes, narrow Register }
 
 // someFirst selects the first n lanes, 0 < n < doubles.
-func (g *gen) someFirst(n reg.GPVirtual) some {
+func (g *gen) someFirst(n GPVirtual) some {
 	if g.lanes == 16 {
 		word, k := g.GP32(), g.K()
-		g.MOVL(operand.U32(0xff), word)
+		g.MOVL(U32(0xff), word)
 		g.BZHIL(n.As32(), word, word)
 		g.KMOVW(word, k)
 		return some{k, k}
@@ -118,13 +118,13 @@ func (g *gen) someFirst(n reg.GPVirtual) some {
 	g.VMOVQ(n, spread)
 	g.VPBROADCASTQ(spread, lanes)
 	g.VPBROADCASTD(spread, narrow)
-	g.VPCMPGTQ(static[operand.U64](g, "counting8", 0, 1, 2, 3), lanes, lanes)
-	g.VPCMPGTD(static[operand.U32](g, "counting4", 0, 1, 2, 3), narrow, narrow)
+	g.VPCMPGTQ(static[U64](g, "counting8", 0, 1, 2, 3), lanes, lanes)
+	g.VPCMPGTD(static[U32](g, "counting4", 0, 1, 2, 3), narrow, narrow)
 	return some{lanes, narrow}
 }
 
 // load64 loads float64 into v, load32 float32 as float64; store64 stores float64, store32 rounds them to float32: the lanes that are selected.
-func (g *gen) load64(m operand.Mem, s some, v reg.VecVirtual) reg.VecVirtual {
+func (g *gen) load64(m Mem, s some, v VecVirtual) VecVirtual {
 	switch {
 	case s.lanes == nil:
 		g.VMOVUPD(m, v)
@@ -136,7 +136,7 @@ func (g *gen) load64(m operand.Mem, s some, v reg.VecVirtual) reg.VecVirtual {
 	return v
 }
 
-func (g *gen) load32(m operand.Mem, s some, v reg.VecVirtual) reg.VecVirtual {
+func (g *gen) load32(m Mem, s some, v VecVirtual) VecVirtual {
 	switch {
 	case s.lanes == nil:
 		g.VCVTPS2PD(m, v)
@@ -149,7 +149,7 @@ func (g *gen) load32(m operand.Mem, s some, v reg.VecVirtual) reg.VecVirtual {
 	return v
 }
 
-func (g *gen) store64(v reg.VecVirtual, m operand.Mem, s some) {
+func (g *gen) store64(v VecVirtual, m Mem, s some) {
 	switch {
 	case s.lanes == nil:
 		g.VMOVUPD(v, m)
@@ -160,7 +160,7 @@ func (g *gen) store64(v reg.VecVirtual, m operand.Mem, s some) {
 	}
 }
 
-func (g *gen) store32(v reg.VecVirtual, m operand.Mem, s some) {
+func (g *gen) store32(v VecVirtual, m Mem, s some) {
 	if g.lanes == 16 {
 		g.VCVTPD2PS(v, v.AsY())
 		if s.lanes == nil {
@@ -179,27 +179,27 @@ func (g *gen) store32(v reg.VecVirtual, m operand.Mem, s some) {
 }
 
 // elements runs body for one register of elements after the other, of which at is the first, and once more for what is left of n.
-func (g *gen) elements(n reg.GPVirtual, body func(at reg.GPVirtual, s some)) {
-	g.blocks(n, 1, func(at reg.GPVirtual, s some, _ int) { body(at, s) })
+func (g *gen) elements(n GPVirtual, body func(at GPVirtual, s some)) {
+	g.blocks(n, 1, func(at GPVirtual, s some, _ int) { body(at, s) })
 }
 
 // blocks is elements for a number of registers at a time, as long as there are as many elements.
-func (g *gen) blocks(n reg.GPVirtual, most int, body func(at reg.GPVirtual, s some, wide int)) {
+func (g *gen) blocks(n GPVirtual, most int, body func(at GPVirtual, s some, wide int)) {
 	at, done := g.GP64(), g.label("done")
 	g.XORQ(at, at)
 	for wide := most; wide > 0; wide /= 2 {
 		again, fewer := g.label("block"), g.label("fewer")
 		g.Label(again)
-		g.CMPQ(n, operand.U32(wide*g.doubles()))
-		g.JL(operand.LabelRef(fewer))
+		g.CMPQ(n, U32(wide*g.doubles()))
+		g.JL(fewer)
 		body(at, some{}, wide)
-		g.ADDQ(operand.U32(wide*g.doubles()), at)
-		g.SUBQ(operand.U32(wide*g.doubles()), n)
-		g.JMP(operand.LabelRef(again))
+		g.ADDQ(U32(wide*g.doubles()), at)
+		g.SUBQ(U32(wide*g.doubles()), n)
+		g.JMP(again)
 		g.Label(fewer)
 	}
 	g.TESTQ(n, n)
-	g.JEQ(operand.LabelRef(done))
+	g.JEQ(done)
 	body(at, g.someFirst(n), 1)
 	g.Label(done)
 }

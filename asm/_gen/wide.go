@@ -5,8 +5,8 @@ import (
 
 	"github.com/gramengine/gram/asm/internal/coeff"
 	"github.com/gramengine/gram/asm/internal/layout"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // wideMaps adds the kernels of asm/wide_generic.go.
@@ -26,14 +26,14 @@ func wideMaps(f file) {
 }
 
 // deficitHeld are the constants of deficit64 that stay in registers.
-type deficitHeld struct{ one, round, low, last reg.VecVirtual }
+type deficitHeld struct{ one, round, low, last VecVirtual }
 
 func (g *gen) holdDeficit() deficitHeld {
 	return deficitHeld{g.everywhereFloat(1), g.everywhereFloat(coeff.Round64), g.everywhereFloat(coeff.Expm1Low), g.everywhereFloat(coeff.Expm18)}
 }
 
 // deficit64 is 1-e^w for w <= 0, which is spent; NaN stays.
-func (g *gen) deficit64(w reg.VecVirtual, h *deficitHeld) reg.VecVirtual {
+func (g *gen) deficit64(w VecVirtual, h *deficitHeld) VecVirtual {
 	g.VMAXPD(w, h.low, w)
 	k, r, p := g.reg(), g.reg(), g.reg()
 	g.VMOVAPD(h.round, k)
@@ -46,7 +46,7 @@ func (g *gen) deficit64(w reg.VecVirtual, h *deficitHeld) reg.VecVirtual {
 	}
 	g.VFMADD213PD(h.one, r, p)
 	g.VMULPD(r, p, p)
-	g.VPSLLQ(operand.U8(52), k, k)
+	g.VPSLLQ(U8(52), k, k)
 	g.VPADDQ(h.one, k, k)
 	g.VSUBPD(k, h.one, r)
 	g.VFNMADD231PD(p, k, r)
@@ -55,15 +55,15 @@ func (g *gen) deficit64(w reg.VecVirtual, h *deficitHeld) reg.VecVirtual {
 
 func (g *gen) gaussianDeficit() {
 	g.begin("gaussianDeficit", "func(dst, c, y []float32, x, gamma float64)", "is gaussianDeficitGeneric.")
-	dst := g.Load(g.Param("dst").Base(), g.GP64())
-	n := g.Load(g.Param("dst").Len(), g.GP64()).(reg.GPVirtual)
-	c := g.Load(g.Param("c").Base(), g.GP64())
-	y := g.Load(g.Param("y").Base(), g.GP64())
+	dst := g.base("dst")
+	n := g.length("dst")
+	c := g.base("c")
+	y := g.base("y")
 	x, gamma := g.everywhere("x"), g.everywhere("gamma")
 	held := g.holdDeficit()
 	g.VXORPD(g.float64(math.Copysign(0, -1)), gamma, gamma)
-	g.elements(n, func(at reg.GPVirtual, s some) {
-		place := func(base reg.Register) operand.Mem { return operand.Mem{Base: base, Index: at, Scale: 4} }
+	g.elements(n, func(at GPVirtual, s some) {
+		place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: 4} }
 		v, w := g.load32(place(c), s, g.reg()), g.load32(place(y), s, g.reg())
 		d := g.reg()
 		g.VSUBPD(w, x, d)
@@ -74,19 +74,18 @@ func (g *gen) gaussianDeficit() {
 		g.VMULPD(gamma, w, w)
 		g.store32(g.deficit64(w, &held), place(dst), s)
 	})
-	g.VZEROUPPER()
-	g.RET()
+	g.end()
 }
 
 func (g *gen) tanh() {
 	g.begin("tanh", "func(dst []float32, v []float64)", "is tanhGeneric.")
-	dst := g.Load(g.Param("dst").Base(), g.GP64())
-	n := g.Load(g.Param("dst").Len(), g.GP64()).(reg.GPVirtual)
-	from := g.Load(g.Param("v").Base(), g.GP64())
+	dst := g.base("dst")
+	n := g.length("dst")
+	from := g.base("v")
 	held := g.holdDeficit()
 	minus, two := g.everywhereFloat(math.Copysign(0, -1)), g.everywhereFloat(2)
-	g.elements(n, func(at reg.GPVirtual, s some) {
-		v, w := g.load64(operand.Mem{Base: from, Index: at, Scale: 8}, s, g.reg()), g.reg()
+	g.elements(n, func(at GPVirtual, s some) {
+		v, w := g.load64(Mem{Base: from, Index: at, Scale: 8}, s, g.reg()), g.reg()
 		g.VORPD(minus, v, w)
 		g.VADDPD(w, w, w)
 		e, under := g.deficit64(w, &held), g.reg()
@@ -94,10 +93,9 @@ func (g *gen) tanh() {
 		g.VDIVPD(under, e, e)
 		g.VANDPD(minus, v, v)
 		g.VORPD(v, e, e)
-		g.store32(e, operand.Mem{Base: dst, Index: at, Scale: 4}, s)
+		g.store32(e, Mem{Base: dst, Index: at, Scale: 4}, s)
 	})
-	g.VZEROUPPER()
-	g.RET()
+	g.end()
 }
 
 // joined is how many registers of elements a join takes at a time.
@@ -105,19 +103,19 @@ const joined = 2
 
 func (g *gen) join() {
 	g.begin("join", "func(dst []float32, c [][]float32, q [][]float64, p []float64, degree int)", "is joinGeneric.")
-	dst := g.Load(g.Param("dst").Base(), g.GP64())
-	n := g.Load(g.Param("dst").Len(), g.GP64()).(reg.GPVirtual)
-	c := g.Load(g.Param("c").Base(), g.GP64())
-	given := g.Load(g.Param("c").Len(), g.GP64())
-	q := g.Load(g.Param("q").Base(), g.GP64())
-	p := g.Load(g.Param("p").Base(), g.GP64())
-	parts := g.Load(g.Param("p").Len(), g.GP64())
-	degree := g.Load(g.Param("degree"), g.GP64())
+	dst := g.base("dst")
+	n := g.length("dst")
+	c := g.base("c")
+	given := g.length("c")
+	q := g.base("q")
+	p := g.base("p")
+	parts := g.length("p")
+	degree := g.param("degree")
 	one, half, two := g.everywhereFloat(1), g.everywhereFloat(0.5), g.everywhereFloat(2)
 	g.DECQ(degree)
-	g.blocks(n, joined, func(at reg.GPVirtual, s some, wide int) {
-		place := func(base reg.Register, i, bytes int) operand.Mem {
-			return operand.Mem{Base: base, Index: at, Scale: uint8(bytes), Disp: bytes * i * g.doubles()}
+	g.blocks(n, joined, func(at GPVirtual, s some, wide int) {
+		place := func(base Register, i, bytes int) Mem {
+			return Mem{Base: base, Index: at, Scale: uint8(bytes), Disp: bytes * i * g.doubles()}
 		}
 		gap, v := g.regs(wide), g.regs(wide)
 		for k := range v {
@@ -130,9 +128,9 @@ func (g *gen) join() {
 		g.MOVQ(c, ci)
 		g.MOVQ(q, qi)
 		g.Label(part)
-		g.MOVQ(operand.Mem{Base: qi}, row)
+		g.MOVQ(Mem{Base: qi}, row)
 		a, b := g.reg(), g.regs(wide)
-		g.VBROADCASTSD(operand.Mem{Base: p, Index: i, Scale: 8}, a)
+		g.VBROADCASTSD(Mem{Base: p, Index: i, Scale: 8}, a)
 		for k := range b {
 			d := g.reg()
 			g.load64(place(row, k, 8), s, b[k])
@@ -140,18 +138,18 @@ func (g *gen) join() {
 			g.VFMADD231PD(d, d, gap[k])
 		}
 		g.CMPQ(i, given)
-		g.JGE(operand.LabelRef(without))
-		g.MOVQ(operand.Mem{Base: ci}, row)
+		g.JGE(without)
+		g.MOVQ(Mem{Base: ci}, row)
 		for k := range b {
 			g.VMULPD(a, b[k], b[k])
 			g.VFMADD231PD(g.load32(place(row, k, 4), s, g.reg()), b[k], v[k])
 		}
 		g.Label(without)
-		g.ADDQ(operand.U8(sliceBytes), ci)
-		g.ADDQ(operand.U8(sliceBytes), qi)
+		g.ADDQ(U8(sliceBytes), ci)
+		g.ADDQ(U8(sliceBytes), qi)
 		g.INCQ(i)
 		g.CMPQ(i, parts)
-		g.JL(operand.LabelRef(part))
+		g.JL(part)
 		for k := range v {
 			g.VFMADD231PD(half, gap[k], v[k])
 			g.VMINPD(v[k], two, v[k]) // NaN stays
@@ -159,7 +157,7 @@ func (g *gen) join() {
 
 		g.MOVQ(degree, i)
 		g.TESTQ(i, i)
-		g.JEQ(operand.LabelRef(single))
+		g.JEQ(single)
 		sum, rest := g.regs(wide), g.regs(wide)
 		for k := range v {
 			g.VMOVAPD(one, sum[k])
@@ -170,7 +168,7 @@ func (g *gen) join() {
 			g.VFMADD213PD(one, rest[k], sum[k])
 		}
 		g.DECQ(i)
-		g.JNZ(operand.LabelRef(next))
+		g.JNZ(next)
 		for k := range v {
 			g.VMULPD(sum[k], v[k], v[k])
 		}
@@ -179,36 +177,35 @@ func (g *gen) join() {
 			g.store32(v[k], place(dst, k, 4), s)
 		}
 	})
-	g.VZEROUPPER()
-	g.RET()
+	g.end()
 }
 
 func (g *gen) halfLine() {
 	g.begin("halfLine", "func(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool)", "is halfLineGeneric.")
-	dst := g.Load(g.Param("dst").Base(), g.GP64())
-	n := g.Load(g.Param("dst").Len(), g.GP64()).(reg.GPVirtual)
-	from := g.Load(g.Param("v").Base(), g.GP64())
-	rows := g.Load(g.Param("rows").Base(), g.GP64())
+	dst := g.base("dst")
+	n := g.length("dst")
+	from := g.base("v")
+	rows := g.base("rows")
 	zero, nans := g.everywhere("zero"), g.reg()
 	const step = 52 - layout.HalfLineBits
 	mantissas, upper, middle := g.mem64(1<<52-1), g.mem64(^uint64(1<<step-1)), g.mem64(1<<(step-1))
 	first, last := g.mem64(layout.HalfLineFirst), g.mem64(layout.HalfLineRows)
 	g.VXORPD(nans, nans, nans)
-	g.elements(n, func(at reg.GPVirtual, s some) {
-		v := g.load64(operand.Mem{Base: from, Index: at, Scale: 8}, s, g.reg())
+	g.elements(n, func(at GPVirtual, s some) {
+		v := g.load64(Mem{Base: from, Index: at, Scale: 8}, s, g.reg())
 		// What is below the first row wraps around: its lower half is beyond the last, and its upper half the greatest.
 		row := g.reg()
-		g.VPSRLQ(operand.U8(step), v, row)
+		g.VPSRLQ(U8(step), v, row)
 		g.VPSUBQ(first, row, row)
 		g.VPMINUD(last, row, row)
-		g.VPSLLQ(operand.U8(6), row, row) // in bytes
-		var place [4]reg.GPVirtual
+		g.VPSLLQ(U8(6), row, row) // in bytes
+		var place [4]GPVirtual
 		high := g.XMM()
-		g.VEXTRACTI128(operand.U8(1), row, high)
-		for half, x := range []reg.Register{row.AsX(), high} {
+		g.VEXTRACTI128(U8(1), row, high)
+		for half, x := range []Register{row.AsX(), high} {
 			place[2*half], place[2*half+1] = g.GP64(), g.GP64()
 			g.VMOVQ(x, place[2*half])
-			g.VPEXTRQ(operand.U8(1), x, place[2*half+1])
+			g.VPEXTRQ(U8(1), x, place[2*half+1])
 		}
 		t, mid := g.reg(), g.reg()
 		g.VANDPD(mantissas, v, t)
@@ -218,13 +215,13 @@ func (g *gen) halfLine() {
 		g.VSUBPD(mid, t, t)
 
 		// Horner's rule, two coefficients at a time: a register holds those of the rows i and i+2.
-		var p reg.VecVirtual
+		var p VecVirtual
 		for pair := 2; pair >= 0; pair-- {
-			var two [2]reg.VecVirtual
+			var two [2]VecVirtual
 			for i := range two {
 				two[i] = g.reg()
-				g.VBROADCASTF128(operand.Mem{Base: rows, Index: place[i], Scale: 1, Disp: 16 * pair}, two[i])
-				g.VINSERTF128(operand.U8(1), operand.Mem{Base: rows, Index: place[i+2], Scale: 1, Disp: 16 * pair}, two[i], two[i])
+				g.VBROADCASTF128(Mem{Base: rows, Index: place[i], Scale: 1, Disp: 16 * pair}, two[i])
+				g.VINSERTF128(U8(1), Mem{Base: rows, Index: place[i+2], Scale: 1, Disp: 16 * pair}, two[i], two[i])
 			}
 			even, odd := g.reg(), g.reg()
 			g.VUNPCKLPD(two[1], two[0], even)
@@ -238,9 +235,9 @@ func (g *gen) halfLine() {
 		}
 		g.VCMPPD(equalD, g.float64(0), v, mid)
 		g.VBLENDVPD(mid, zero, p, p)
-		g.VCMPPD(operand.U8(3), p, p, mid) // NaN
+		g.VCMPPD(U8(3), p, p, mid) // NaN
 		g.VORPD(mid, nans, nans)
-		g.store32(p, operand.Mem{Base: dst, Index: at, Scale: 4}, s)
+		g.store32(p, Mem{Base: dst, Index: at, Scale: 4}, s)
 	})
 	bits, any := g.GP32(), g.GP8()
 	g.VMOVMSKPD(nans, bits)
@@ -254,28 +251,27 @@ func (g *gen) halfLine() {
 // The kernels of asm/wide_inner_generic.go.
 
 // inner is what affine and squares have in common: body computes a register from c and y.
-func (g *gen) inner(name, parameters string, hold func() (x reg.VecVirtual), body func(x, c, y reg.VecVirtual) reg.VecVirtual) {
+func (g *gen) inner(name, parameters string, hold func() (x VecVirtual), body func(x, c, y VecVirtual) VecVirtual) {
 	g.begin(name, "func(dst []float64, c, y []float32, "+parameters+" float64)", "is "+name+"Generic.")
-	dst := g.Load(g.Param("dst").Base(), g.GP64())
-	n := g.Load(g.Param("dst").Len(), g.GP64()).(reg.GPVirtual)
-	c := g.Load(g.Param("c").Base(), g.GP64())
-	y := g.Load(g.Param("y").Base(), g.GP64())
+	dst := g.base("dst")
+	n := g.length("dst")
+	c := g.base("c")
+	y := g.base("y")
 	x := hold()
-	g.elements(n, func(at reg.GPVirtual, s some) {
-		place := func(base reg.Register) operand.Mem { return operand.Mem{Base: base, Index: at, Scale: 4} }
+	g.elements(n, func(at GPVirtual, s some) {
+		place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: 4} }
 		v := body(x, g.load32(place(c), s, g.reg()), g.load32(place(y), s, g.reg()))
-		g.store64(v, operand.Mem{Base: dst, Index: at, Scale: 8}, s)
+		g.store64(v, Mem{Base: dst, Index: at, Scale: 8}, s)
 	})
-	g.VZEROUPPER()
-	g.RET()
+	g.end()
 }
 
 func (g *gen) affine() {
-	var one, gamma, r reg.VecVirtual
-	g.inner("affine", "x, gamma, r", func() reg.VecVirtual {
+	var one, gamma, r VecVirtual
+	g.inner("affine", "x, gamma, r", func() VecVirtual {
 		one, gamma, r = g.everywhereFloat(1), g.everywhere("gamma"), g.everywhere("r")
 		return g.everywhere("x")
-	}, func(x, c, y reg.VecVirtual) reg.VecVirtual {
+	}, func(x, c, y VecVirtual) VecVirtual {
 		g.VSUBPD(c, one, c)
 		g.VMULPD(x, y, y)
 		g.VMULPD(c, y, y)
@@ -286,7 +282,7 @@ func (g *gen) affine() {
 }
 
 func (g *gen) squares() {
-	g.inner("squares", "x", func() reg.VecVirtual { return g.everywhere("x") }, func(x, c, y reg.VecVirtual) reg.VecVirtual {
+	g.inner("squares", "x", func() VecVirtual { return g.everywhere("x") }, func(x, c, y VecVirtual) VecVirtual {
 		d := g.reg()
 		g.VSUBPD(y, x, d)
 		g.VMULPD(d, d, d)
@@ -300,21 +296,21 @@ func (g *gen) squares() {
 
 func (g *gen) halfAngle() {
 	g.begin("halfAngle", "func(dst []float64, c []float32, row []float64, cols [][]float64)", "is halfAngleGeneric.")
-	dst := g.Load(g.Param("dst").Base(), g.GP64())
-	n := g.Load(g.Param("dst").Len(), g.GP64()).(reg.GPVirtual)
-	from := g.Load(g.Param("c").Base(), g.GP64())
-	row := g.Load(g.Param("row").Base(), g.GP64())
-	cols := g.Load(g.Param("cols").Base(), g.GP64())
+	dst := g.base("dst")
+	n := g.length("dst")
+	from := g.base("c")
+	row := g.base("row")
+	cols := g.base("cols")
 	one := g.everywhereFloat(1)
-	g.elements(n, func(at reg.GPVirtual, s some) {
-		column := func(i int) reg.VecVirtual {
+	g.elements(n, func(at GPVirtual, s some) {
+		column := func(i int) VecVirtual {
 			base := g.GP64()
-			g.MOVQ(operand.Mem{Base: cols, Disp: sliceBytes * i}, base)
-			return g.load64(operand.Mem{Base: base, Index: at, Scale: 8}, s, g.reg())
+			g.MOVQ(Mem{Base: cols, Disp: sliceBytes * i}, base)
+			return g.load64(Mem{Base: base, Index: at, Scale: 8}, s, g.reg())
 		}
-		own := func(i int) reg.VecVirtual {
+		own := func(i int) VecVirtual {
 			v := g.reg()
-			g.VBROADCASTSD(operand.Mem{Base: row, Disp: 8 * i}, v)
+			g.VBROADCASTSD(Mem{Base: row, Disp: 8 * i}, v)
 			return v
 		}
 		// sin m, neither product fused with the sum: they change places with the documents.
@@ -333,7 +329,7 @@ func (g *gen) halfAngle() {
 		g.VDIVPD(sinM, d, d)
 		g.VMULPD(d, d, d)
 
-		c, root2, over, cosM, sinT := g.load32(operand.Mem{Base: from, Index: at, Scale: 4}, s, g.reg()), own(layout.HalfAngleRoot), g.reg(), g.reg(), g.reg()
+		c, root2, over, cosM, sinT := g.load32(Mem{Base: from, Index: at, Scale: 4}, s, g.reg()), own(layout.HalfAngleRoot), g.reg(), g.reg(), g.reg()
 		g.VMULPD(column(layout.HalfAngleRoot), root2, root2) // g
 		cosT := g.reg()
 		g.VSUBPD(c, one, cosT)
@@ -370,8 +366,7 @@ func (g *gen) halfAngle() {
 		g.take(beyond, under, c)
 		g.VDIVPD(c, over, c)
 		g.take(g.compare64(equalD, over, zero), zero, c)
-		g.store64(c, operand.Mem{Base: dst, Index: at, Scale: 8}, s)
+		g.store64(c, Mem{Base: dst, Index: at, Scale: 8}, s)
 	})
-	g.VZEROUPPER()
-	g.RET()
+	g.end()
 }
