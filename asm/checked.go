@@ -16,44 +16,36 @@ import (
 func checked(k *Kernels) *Kernels {
 	c := *k
 	c.PanelDot = checkPanel("PanelDot", k.Panel, k.PanelDot)
-	c.TailAdd = func(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
+	c.TailAdd = func(
+		out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32,
+	) {
 		checkPostings("TailAdd", doc, value, cursors, base, limit)
 		docs := int(limit - base)
 		atLeast("TailAdd", "stride", stride, docs)
-		if len(cursors) > 0 && len(out) < docs {
-			short("TailAdd", "out", len(out), docs)
+		if len(cursors) > 0 {
+			values("TailAdd", "out", len(out), docs)
 		}
 		k.TailAdd(out, stride, doc, value, cursors, base, limit)
 	}
 	c.TailDirect = func(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
 		checkPostings("TailDirect", doc, value, cursors, base, limit)
-		if need := int(limit-base) * k.Panel; len(cursors) > 0 && len(out) < need {
-			short("TailDirect", "out", len(out), need)
+		if len(cursors) > 0 {
+			values("TailDirect", "out", len(out), int(limit-base)*k.Panel)
 		}
 		k.TailDirect(out, doc, value, cursors, base, limit)
 	}
 	c.Finish = func(index []uint32, c []float32, limit float32) int {
-		if len(index) < len(c) {
-			short("Finish", "index", len(index), len(c))
-		}
+		values("Finish", "index", len(index), len(c))
 		return k.Finish(index, c, limit)
 	}
-	c.TailStore = func(dst []float32, dstStride int, tail []float64, stride, rows, cols int) {
-		if checkTurned("TailStore", "tail", "stride", len(dst), dstStride, len(tail), stride, rows, cols) {
-			k.TailStore(dst, dstStride, tail, stride, rows, cols)
-		}
-	}
-	c.Transpose = func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
-		if checkTurned("Transpose", "src", "srcStride", len(dst), dstStride, len(src), srcStride, rows, cols) {
-			k.Transpose(dst, dstStride, src, srcStride, rows, cols)
-		}
-	}
+	c.TailStore = checkTransposition("TailStore", "tail", "stride", k.TailStore)
+	c.Transpose = checkTransposition("Transpose", "src", "srcStride", k.Transpose)
 
 	c.ChiSquare = checkPairing("ChiSquare", k.Panel, k.ChiSquare)
 	c.JensenShannon = checkPairing("JensenShannon", k.Panel, k.JensenShannon)
 
 	c.Add = func(dst, a, b []float32) {
-		checkInputs("Add", "a", "b", len(dst), len(a), len(b))
+		inputs("Add", "a", "b", len(dst), len(a), len(b))
 		k.Add(dst, a, b)
 	}
 	c.ArcCos = checkMap("ArcCos", "c", k.ArcCos)
@@ -63,83 +55,46 @@ func checked(k *Kernels) *Kernels {
 	c.NGD = checkMapBy("NGD", "c", k.NGD)
 	c.NGDExp = checkMapBy("NGDExp", "c", k.NGDExp)
 	c.Dot = checkNorms("Dot", k.Dot)
-	c.Gaussian = func(dst, c, y []float32, x, gamma float32) {
-		checkInputs("Gaussian", "c", "y", len(dst), len(c), len(y))
-		k.Gaussian(dst, c, y, x, gamma)
-	}
+	c.Gaussian = checkGaussian("Gaussian", k.Gaussian)
 	c.ArcCosine0 = checkMap("ArcCosine0", "c", k.ArcCosine0)
 	c.ArcCosine1 = checkNorms("ArcCosine1", k.ArcCosine1)
 	c.ArcCosine2 = checkNorms("ArcCosine2", k.ArcCosine2)
 	c.Piecewise = func(dst, c []float32, rows [][8]float32, bits uint) {
-		if len(c) < len(dst) {
-			shorter("Piecewise", "c", len(c), len(dst))
-		}
+		input("Piecewise", "c", len(dst), len(c))
 		checkBits("Piecewise", bits)
-		if want := PiecewiseOctaves<<bits + 1; len(rows) != want {
-			differs("Piecewise", "rows", len(rows), want)
-		}
+		equal("Piecewise", "rows", len(rows), PiecewiseOctaves<<bits+1)
 		k.Piecewise(dst, c, rows, bits)
 	}
 	c.BivariateTail = func(dst, c, row, cols []float32) {
-		if len(c) < len(dst) {
-			shorter("BivariateTail", "c", len(c), len(dst))
-		}
-		if len(row) < BivariateNumbers {
-			short("BivariateTail", "row", len(row), BivariateNumbers)
-		}
-		if need := (len(dst) + BivariateGroup - 1) / BivariateGroup * (BivariateGroup * BivariateNumbers); len(cols) < need {
-			short("BivariateTail", "cols", len(cols), need)
-		}
+		input("BivariateTail", "c", len(dst), len(c))
+		values("BivariateTail", "row", len(row), BivariateNumbers)
+		groups := (len(dst) + BivariateGroup - 1) / BivariateGroup
+		values("BivariateTail", "cols", len(cols), groups*(BivariateGroup*BivariateNumbers))
 		k.BivariateTail(dst, c, row, cols)
 	}
 
 	c.HalfLine = func(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool) {
-		if len(v) < len(dst) {
-			shorter("HalfLine", "v", len(v), len(dst))
-		}
-		if len(rows) < HalfLineRows+1 {
-			short("HalfLine", "rows", len(rows), HalfLineRows+1)
-		}
+		input("HalfLine", "v", len(dst), len(v))
+		values("HalfLine", "rows", len(rows), HalfLineRows+1)
 		return k.HalfLine(dst, v, rows, zero)
 	}
-	c.Tanh = func(dst []float32, v []float64) {
-		if len(v) < len(dst) {
-			shorter("Tanh", "v", len(v), len(dst))
-		}
-		k.Tanh(dst, v)
-	}
-	c.GaussianDeficit = func(dst, c, y []float32, x, gamma float64) {
-		checkInputs("GaussianDeficit", "c", "y", len(dst), len(c), len(y))
-		k.GaussianDeficit(dst, c, y, x, gamma)
-	}
+	c.Tanh = checkMap("Tanh", "v", k.Tanh)
+	c.GaussianDeficit = checkGaussian("GaussianDeficit", k.GaussianDeficit)
 	c.Affine = func(dst []float64, c, y []float32, x, gamma, r float64) {
-		checkInputs("Affine", "c", "y", len(dst), len(c), len(y))
+		inputs("Affine", "c", "y", len(dst), len(c), len(y))
 		k.Affine(dst, c, y, x, gamma, r)
 	}
-	c.Squares = func(dst []float64, c, y []float32, x float64) {
-		checkInputs("Squares", "c", "y", len(dst), len(c), len(y))
-		k.Squares(dst, c, y, x)
-	}
+	c.Squares = checkNorms("Squares", k.Squares)
 	c.HalfAngle = func(dst []float64, c []float32, row []float64, cols [][]float64) {
-		if len(c) < len(dst) {
-			shorter("HalfAngle", "c", len(c), len(dst))
-		}
-		if len(row) < HalfAngleNumbers {
-			short("HalfAngle", "row", len(row), HalfAngleNumbers)
-		}
-		if len(cols) < HalfAngleNumbers {
-			short("HalfAngle", "cols", len(cols), HalfAngleNumbers)
-		}
+		input("HalfAngle", "c", len(dst), len(c))
+		values("HalfAngle", "row", len(row), HalfAngleNumbers)
+		values("HalfAngle", "cols", len(cols), HalfAngleNumbers)
 		checkEach("HalfAngle", "cols", cols[:HalfAngleNumbers], len(dst))
 		k.HalfAngle(dst, c, row, cols)
 	}
 	c.Join = func(dst []float32, c [][]float32, q [][]float64, p []float64, degree int) {
-		if len(p) < len(c) {
-			short("Join", "p", len(p), len(c))
-		}
-		if len(q) < len(p) {
-			short("Join", "q", len(q), len(p))
-		}
+		values("Join", "p", len(p), len(c))
+		values("Join", "q", len(q), len(p))
 		atLeast("Join", "degree", degree, 1)
 		checkEach("Join", "c", c, len(dst))
 		checkEach("Join", "q", q[:len(p)], len(dst))
@@ -147,9 +102,7 @@ func checked(k *Kernels) *Kernels {
 	}
 
 	c.AddRows = func(sum []float64, rows [][]float32, from int, by []float64) {
-		if len(by) < len(rows) {
-			short("AddRows", "by", len(by), len(rows))
-		}
+		values("AddRows", "by", len(by), len(rows))
 		checkRows("AddRows", rows, from, len(sum))
 		k.AddRows(sum, rows, from, by)
 	}
@@ -159,24 +112,16 @@ func checked(k *Kernels) *Kernels {
 	}
 	c.Step = func(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64) {
 		checkScores("Step", len(g), len(mask))
-		if len(ki) < len(g) {
-			short("Step", "ki", len(ki), len(g))
-		}
-		if len(kj) < len(g) {
-			short("Step", "kj", len(kj), len(g))
-		}
+		values("Step", "ki", len(ki), len(g))
+		values("Step", "kj", len(kj), len(g))
 		return k.Step(g, ki, kj, a, b, mask, bit)
 	}
 	c.ArgGain = func(
 		g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64,
 	) (at int, gain, low float64) {
 		checkScores("ArgGain", len(g), len(mask))
-		if len(ki) < len(g) {
-			short("ArgGain", "ki", len(ki), len(g))
-		}
-		if len(diag) < len(g) {
-			short("ArgGain", "diag", len(diag), len(g))
-		}
+		values("ArgGain", "ki", len(ki), len(g))
+		values("ArgGain", "diag", len(diag), len(g))
 		return k.ArgGain(g, ki, diag, mask, bit, gmax, kii)
 	}
 	c.Prefetch = func(rows [][]float32, from, to int) {
@@ -185,35 +130,25 @@ func checked(k *Kernels) *Kernels {
 		k.Prefetch(rows, from, to)
 	}
 	c.Gather = func(dst, src []float32, index []int32) {
-		if len(dst) < len(index) {
-			short("Gather", "dst", len(dst), len(index))
-		}
-		if len(src) == 0 && len(index) > 0 {
-			short("Gather", "src", len(src), 1)
-		}
+		values("Gather", "dst", len(dst), len(index))
+		values("Gather", "src", len(src), min(len(index), 1))
 		k.Gather(dst, src, index)
 	}
 	c.Beyond = func(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int) {
 		checkScores("Beyond", len(g), len(mask))
-		if len(index) < len(g) {
-			short("Beyond", "index", len(index), len(g))
-		}
+		values("Beyond", "index", len(index), len(g))
 		return k.Beyond(index, g, mask, bit, way, above)
 	}
 	c.RowSums = func(sum []float64, rows []float32, base int, at []int32, coef []float64) {
-		if len(coef) != len(at) {
-			differs("RowSums", "coef", len(coef), len(at))
-		}
-		if len(at) > 0 && len(rows) < len(sum) {
-			short("RowSums", "rows", len(rows), len(sum))
+		equal("RowSums", "coef", len(coef), len(at))
+		if len(at) > 0 {
+			values("RowSums", "rows", len(rows), len(sum))
 		}
 		k.RowSums(sum, rows, base, at, coef)
 	}
 
 	c.Peak = func(sum []float32, x, y float32, rounds int) {
-		if len(sum)%PeakSums != 0 {
-			uneven("Peak", "sum", len(sum), PeakSums)
-		}
+		multiple("Peak", "sum", len(sum), PeakSums)
 		atLeast("Peak", "rounds", rounds, 0)
 		k.Peak(sum, x, y, rounds)
 	}
@@ -226,9 +161,7 @@ type panelKernel = func(out, panel []float32, start []int64, doc []uint8, offset
 
 func checkPanel(kernel string, width int, f panelKernel) panelKernel {
 	return func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) {
-		if len(start) != len(doc)+1 {
-			differs(kernel, "start", len(start), len(doc)+1)
-		}
+		equal(kernel, "start", len(start), len(doc)+1)
 		first, end := start[0], start[len(doc)]
 		if first < 0 || end < first {
 			descends(kernel, "start", first, end)
@@ -239,12 +172,10 @@ func checkPanel(kernel string, width int, f panelKernel) panelKernel {
 		if int64(len(value)) < end {
 			short(kernel, "value", len(value), int(end))
 		}
-		if end > first && len(panel) < width {
-			short(kernel, "panel", len(panel), width)
+		if end > first {
+			values(kernel, "panel", len(panel), width)
 		}
-		if len(out) < len(doc)*width {
-			short(kernel, "out", len(out), len(doc)*width)
-		}
+		values(kernel, "out", len(out), len(doc)*width)
 		f(out, panel, start, doc, offset, value)
 	}
 }
@@ -255,38 +186,35 @@ func checkPairing(kernel string, width int, p Pairing) Pairing {
 	return p
 }
 
-func checkMap(kernel, arg string, f func(dst, c []float32)) func(dst, c []float32) {
-	return func(dst, c []float32) {
-		if len(c) < len(dst) {
-			shorter(kernel, arg, len(c), len(dst))
-		}
-		f(dst, c)
+func checkMap[T float32 | float64](kernel, arg string, f func(dst []float32, v []T)) func(dst []float32, v []T) {
+	return func(dst []float32, v []T) {
+		input(kernel, arg, len(dst), len(v))
+		f(dst, v)
 	}
 }
 
 func checkMapBy(kernel, arg string, f func(dst, c []float32, by float32)) func(dst, c []float32, by float32) {
 	return func(dst, c []float32, by float32) {
-		if len(c) < len(dst) {
-			shorter(kernel, arg, len(c), len(dst))
-		}
+		input(kernel, arg, len(dst), len(c))
 		f(dst, c, by)
 	}
 }
 
-func checkNorms(kernel string, f func(dst, c, y []float32, x float32)) func(dst, c, y []float32, x float32) {
-	return func(dst, c, y []float32, x float32) {
-		checkInputs(kernel, "c", "y", len(dst), len(c), len(y))
+func checkNorms[T float32 | float64](
+	kernel string, f func(dst []T, c, y []float32, x T),
+) func(dst []T, c, y []float32, x T) {
+	return func(dst []T, c, y []float32, x T) {
+		inputs(kernel, "c", "y", len(dst), len(c), len(y))
 		f(dst, c, y, x)
 	}
 }
 
-// checkInputs checks the two inputs of a map.
-func checkInputs(kernel, a, b string, dst, haveA, haveB int) {
-	if haveA < dst {
-		shorter(kernel, a, haveA, dst)
-	}
-	if haveB < dst {
-		shorter(kernel, b, haveB, dst)
+func checkGaussian[T float32 | float64](
+	kernel string, f func(dst, c, y []float32, x, gamma T),
+) func(dst, c, y []float32, x, gamma T) {
+	return func(dst, c, y []float32, x, gamma T) {
+		inputs(kernel, "c", "y", len(dst), len(c), len(y))
+		f(dst, c, y, x, gamma)
 	}
 }
 
@@ -295,45 +223,44 @@ func checkPostings(kernel string, doc []uint32, value []float32, cursors []Curso
 	if limit < base {
 		panic(fmt.Sprintf("asm: %s: limit is %d, expected at least %d, the base", kernel, limit, base))
 	}
-	if len(value) < len(doc) {
-		short(kernel, "value", len(value), len(doc))
-	}
+	values(kernel, "value", len(value), len(doc))
 	if len(cursors) == 0 {
 		return
 	}
-	if len(doc) == 0 {
-		short(kernel, "doc", 0, 1)
-	}
+	values(kernel, "doc", len(doc), 1)
 	if last := doc[len(doc)-1]; last < limit {
 		panic(fmt.Sprintf("asm: %s: the last of doc is %d, expected at least %d, the limit", kernel, last, limit))
 	}
 }
 
-// checkTurned checks the arguments of a transposition, and returns whether there is anything to be
-// done.
-func checkTurned(kernel, source, sourceStride string, dst, dstStride, src, srcStride, rows, cols int) bool {
-	if rows <= 0 || cols <= 0 {
-		atLeast(kernel, "rows", rows, 0)
-		atLeast(kernel, "cols", cols, 0)
-		return false
+// A transposition is Transpose or TailStore.
+type transposition[T float32 | float64] = func(dst []float32, dstStride int, src []T, srcStride, rows, cols int)
+
+// checkTransposition calls f only where there is something to be done.
+func checkTransposition[T float32 | float64](kernel, source, sourceStride string, f transposition[T]) transposition[T] {
+	return func(dst []float32, dstStride int, src []T, srcStride, rows, cols int) {
+		if rows <= 0 || cols <= 0 {
+			atLeast(kernel, "rows", rows, 0)
+			atLeast(kernel, "cols", cols, 0)
+			return
+		}
+		atLeast(kernel, "dstStride", dstStride, rows)
+		atLeast(kernel, sourceStride, srcStride, cols)
+		checkRectangle(kernel, "dst", len(dst), cols, dstStride, rows)
+		checkRectangle(kernel, source, len(src), rows, srcStride, cols)
+		f(dst, dstStride, src, srcStride, rows, cols)
 	}
-	atLeast(kernel, "dstStride", dstStride, rows)
-	atLeast(kernel, sourceStride, srcStride, cols)
-	if !holds(dst, cols, dstStride, rows) {
-		rectangle(kernel, "dst", dst, cols, dstStride, rows)
-	}
-	if !holds(src, rows, srcStride, cols) {
-		rectangle(kernel, source, src, rows, srcStride, cols)
-	}
-	return true
 }
 
-// holds says whether a slice holds so many rows of a width, at least one, whose beginnings are a
-// stride apart.
-func holds(have, rows, stride, width int) bool {
+// checkRectangle checks that a slice holds so many rows of a width, at least one, whose beginnings
+// are a stride apart.
+func checkRectangle(kernel, arg string, have, rows, stride, width int) {
 	hi, lo := bits.Mul64(uint64(rows-1), uint64(stride))
 	lo, carry := bits.Add64(lo, uint64(width), 0)
-	return hi|carry == 0 && lo <= uint64(have)
+	if hi|carry != 0 || lo > uint64(have) {
+		panic(fmt.Sprintf("asm: %s: %s has %d values, expected %d rows of %d, %d apart",
+			kernel, arg, have, rows, width, stride))
+	}
 }
 
 // checkEach checks that every slice of a list has so many values.
@@ -357,12 +284,8 @@ func checkRows(kernel string, rows [][]float32, from, n int) {
 
 // checkScores checks the number of scores, and their mask.
 func checkScores(kernel string, g, mask int) {
-	if g%ScanBlock != 0 {
-		uneven(kernel, "g", g, ScanBlock)
-	}
-	if mask < g {
-		short(kernel, "mask", mask, g)
-	}
+	multiple(kernel, "g", g, ScanBlock)
+	values(kernel, "mask", mask, g)
 }
 
 // checkBits checks the logarithm of a number of intervals for each power of two.
@@ -372,13 +295,46 @@ func checkBits(function string, bits uint) {
 	}
 }
 
+// inputs checks that the two inputs of a map are as long as dst, input that one is.
+func inputs(kernel, a, b string, dst, haveA, haveB int) {
+	input(kernel, a, dst, haveA)
+	input(kernel, b, dst, haveB)
+}
+
+func input(kernel, arg string, dst, have int) {
+	if have < dst {
+		shorter(kernel, arg, have, dst)
+	}
+}
+
+// values checks that an argument has at least so many values, equal that it has just so many, and
+// multiple that it has a multiple of so many.
+func values(kernel, arg string, have, need int) {
+	if have < need {
+		short(kernel, arg, have, need)
+	}
+}
+
+func equal(kernel, arg string, have, want int) {
+	if have != want {
+		differs(kernel, arg, have, want)
+	}
+}
+
+func multiple(kernel, arg string, have, block int) {
+	if have%block != 0 {
+		uneven(kernel, arg, have, block)
+	}
+}
+
+// atLeast checks a number.
 func atLeast(kernel, arg string, have, least int) {
 	if have < least {
 		below(kernel, arg, have, least)
 	}
 }
 
-// What follows panics. It stands alone so that the checks stay small.
+// What follows panics. It stands alone so that the checks are small enough to be inlined.
 
 //go:noinline
 func below(kernel, arg string, have, least int) {
@@ -413,10 +369,4 @@ func uneven(kernel, arg string, have, block int) {
 //go:noinline
 func shortRow(kernel, arg string, i, have, from, n int) {
 	panic(fmt.Sprintf("asm: %s: %s[%d] has %d values, expected at least %d from %d on", kernel, arg, i, have, n, from))
-}
-
-//go:noinline
-func rectangle(kernel, arg string, have, rows, stride, width int) {
-	panic(fmt.Sprintf("asm: %s: %s has %d values, expected %d rows of %d, %d apart",
-		kernel, arg, have, rows, width, stride))
 }

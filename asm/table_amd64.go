@@ -126,9 +126,6 @@ var tableAVX512 = func() Kernels {
 	return k
 }()
 
-// A transposition is Transpose or TailStore.
-type transposition[T float32 | float64] = func(dst []float32, dstStride int, src []T, srcStride, rows, cols int)
-
 // inBlocks completes a transposition whose rows and columns must be multiples of 8: the portable one
 // takes the edges.
 func inBlocks[T float32 | float64](blocks, portable transposition[T]) transposition[T] {

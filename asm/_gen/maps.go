@@ -175,7 +175,7 @@ func (m mapKernel) write(g *gen) {
 	at := g.GP64()
 	g.XORQ(at, at)
 	place := func(base Register, i int) Mem {
-		return Mem{Base: base, Index: at, Scale: 4, Disp: 4 * i * g.lanes}
+		return element(base, at, 4).Offset(4 * i * g.lanes)
 	}
 	block, single, tail, done := g.label("block"), g.label("single"), g.label("tail"), g.label("done")
 	if unroll == 1 && m.fast == nil {

@@ -36,8 +36,8 @@ func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecV
 
 	first := g.GP64() // start of the next place
 	g.MOVQ(Mem{Base: start}, first)
-	g.LEAQ(Mem{Base: offset, Index: first, Scale: 2}, offset)
-	g.LEAQ(Mem{Base: value, Index: first, Scale: 4}, value)
+	g.LEAQ(element(offset, first, 2), offset)
+	g.LEAQ(element(value, first, 4), value)
 
 	sums := make([]vec, documents)
 	broadcast := g.regs(documents)
@@ -55,28 +55,28 @@ func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecV
 	}
 	// advance lets offset and value point behind n values.
 	advance := func(n Register) {
-		g.LEAQ(Mem{Base: offset, Index: n, Scale: 2}, offset)
-		g.LEAQ(Mem{Base: value, Index: n, Scale: 4}, value)
+		g.LEAQ(element(offset, n, 2), offset)
+		g.LEAQ(element(value, n, 4), value)
 	}
 	// add adds value number at, counted from the end of the stream, to a document's sums.
 	add := func(d int, s stream, at Register) {
 		o := g.GP64()
-		g.MOVWQZX(Mem{Base: s.offset, Index: at, Scale: 2}, o)
-		g.VBROADCASTSS(Mem{Base: s.value, Index: at, Scale: 4}, broadcast[d])
+		g.MOVWQZX(element(s.offset, at, 2), o)
+		g.VBROADCASTSS(element(s.value, at, 4), broadcast[d])
 		for i, sum := range sums[d] {
-			term(Mem{Base: panel, Index: o, Scale: 4, Disp: 4 * g.lanes * i}, broadcast[d], sum)
+			term(element(panel, o, 4).Offset(4*g.lanes*i), broadcast[d], sum)
 		}
 	}
 	// addFour adds the four values before number at. Loads are what there is least of, two a cycle, and each multiply-add needs one: so four
 	// values and four offsets come with one load each, to be spread by shuffles and shifts.
 	addFour := func(d int, s stream, at Register) {
 		offsets := g.GP64()
-		g.MOVQ(Mem{Base: s.offset, Index: at, Scale: 2, Disp: -2 * 4}, offsets)
+		g.MOVQ(element(s.offset, at, 2).Offset(-2*4), offsets)
 		four := g.reg()
 		if g.lanes == 16 {
-			g.VBROADCASTF32X4(Mem{Base: s.value, Index: at, Scale: 4, Disp: -4 * 4}, four)
+			g.VBROADCASTF32X4(element(s.value, at, 4).Offset(-4*4), four)
 		} else {
-			g.VBROADCASTF128(Mem{Base: s.value, Index: at, Scale: 4, Disp: -4 * 4}, four)
+			g.VBROADCASTF128(element(s.value, at, 4).Offset(-4*4), four)
 		}
 		for q := range 4 {
 			o := g.GP64()
@@ -88,7 +88,7 @@ func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecV
 			}
 			g.VPERMILPS(U8(0x55*q), four, broadcast[d])
 			for i, sum := range sums[d] {
-				term(Mem{Base: panel, Index: o, Scale: 4, Disp: 4 * g.lanes * i}, broadcast[d], sum)
+				term(element(panel, o, 4).Offset(4*g.lanes*i), broadcast[d], sum)
 			}
 		}
 	}
@@ -146,8 +146,8 @@ func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecV
 		// Both streams run to the end of the common length; what b has beyond it follows.
 		g.SUBQ(a.n, b.n)
 		advance(a.n)
-		g.LEAQ(Mem{Base: offset, Index: a.n, Scale: 2}, b.offset)
-		g.LEAQ(Mem{Base: value, Index: a.n, Scale: 4}, b.value)
+		g.LEAQ(element(offset, a.n, 2), b.offset)
+		g.LEAQ(element(value, a.n, 4), b.value)
 		g.TESTQ(a.n, a.n)
 		g.JZ(LabelRef("rest"))
 		loop(a.n, 0, a, b)

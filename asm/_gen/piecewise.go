@@ -47,7 +47,7 @@ func (g *gen) piecewise() {
 
 	at := g.GP64()
 	g.XORQ(at, at)
-	place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: 4} }
+	place := func(base Register) Mem { return element(base, at, 4) }
 	block, tail, done := g.label("block"), g.label("tail"), g.label("done")
 	g.Label(block)
 	g.CMPQ(n, U32(g.lanes))
@@ -129,8 +129,8 @@ func (g *gen) offsets(v VecVirtual) (at [8]GPVirtual) {
 func (g *gen) halves(rows Register, at [8]GPVirtual, disp int) (q [4]VecVirtual) {
 	for i := range q {
 		q[i] = g.reg()
-		g.VBROADCASTF128(Mem{Base: rows, Index: at[i], Scale: 1, Disp: disp}, q[i])
-		g.VINSERTF128(U8(1), Mem{Base: rows, Index: at[i+4], Scale: 1, Disp: disp}, q[i], q[i])
+		g.VBROADCASTF128(element(rows, at[i], 1).Offset(disp), q[i])
+		g.VINSERTF128(U8(1), element(rows, at[i+4], 1).Offset(disp), q[i], q[i])
 	}
 	return q
 }

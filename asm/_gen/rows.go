@@ -33,8 +33,8 @@ func (g *gen) prefetch() {
 	g.Label("row")
 	row, at, end := g.GP64(), g.GP64(), g.GP64()
 	g.MOVQ(Mem{Base: rows}, row)
-	g.LEAQ(Mem{Base: row, Index: from, Scale: 4}, at)
-	g.LEAQ(Mem{Base: row, Index: to, Scale: 4}, end)
+	g.LEAQ(element(row, from, 4), at)
+	g.LEAQ(element(row, to, 4), end)
 	g.ANDQ(I32(-cacheLine), at)
 	g.Label("line")
 	g.CMPQ(at, end)
@@ -72,10 +72,10 @@ func (g *gen) addRows() {
 		g.XORQ(r, r)
 		g.Label(next)
 		g.MOVQ(Mem{Base: at}, row)
-		g.VBROADCASTSD(Mem{Base: by, Index: r, Scale: 8}, factor)
+		g.VBROADCASTSD(element(by, r, 8), factor)
 		for i, s := range sums {
 			v := g.reg()
-			widen(Mem{Base: row, Index: column, Scale: 4, Disp: 4 * g.doubles() * i}, v)
+			widen(element(row, column, 4).Offset(4*g.doubles()*i), v)
 			g.VFMADD231PD(v, factor, s)
 		}
 		g.ADDQ(U8(sliceBytes), at)
@@ -132,9 +132,9 @@ func (g *gen) gather() {
 	g.XORQ(i, i)
 	one := func(at int) {
 		from, v := g.GP64(), g.GP32()
-		g.MOVL(Mem{Base: index, Index: i, Scale: 4, Disp: 4 * at}, from.As32())
-		g.MOVL(Mem{Base: src, Index: from, Scale: 4}, v)
-		g.MOVL(v, Mem{Base: dst, Index: i, Scale: 4, Disp: 4 * at})
+		g.MOVL(element(index, i, 4).Offset(4*at), from.As32())
+		g.MOVL(element(src, from, 4), v)
+		g.MOVL(v, element(dst, i, 4).Offset(4*at))
 	}
 	const unrolled = 8
 	g.SUBQ(U8(unrolled-1), n)
@@ -179,16 +179,16 @@ func (g *gen) rowSums() {
 		acc := make([]VecVirtual, stripRegisters)
 		for i := range acc {
 			acc[i] = g.reg()
-			g.VMOVUPD(Mem{Base: sum, Index: strip, Scale: 8, Disp: 8 * i * g.doubles()}, acc[i])
+			g.VMOVUPD(element(sum, strip, 8).Offset(8*i*g.doubles()), acc[i])
 		}
 		from := g.GP64()
-		g.LEAQ(Mem{Base: rows, Index: strip, Scale: 4}, from)
+		g.LEAQ(element(rows, strip, 4), from)
 		g.XORQ(s, s)
 		g.loop(s, count, 1, func() {
 			row, by := g.GP64(), g.reg()
-			g.MOVLQSX(Mem{Base: at, Index: s, Scale: 4}, row)
+			g.MOVLQSX(element(at, s, 4), row)
 			g.IMULQ(stride, row)
-			g.VBROADCASTSD(Mem{Base: coef, Index: s, Scale: 8}, by)
+			g.VBROADCASTSD(element(coef, s, 8), by)
 			g.ADDQ(from, row)
 			for i := range acc {
 				v := g.widen(Mem{Base: row, Disp: 4 * i * g.doubles()})
@@ -197,7 +197,7 @@ func (g *gen) rowSums() {
 			}
 		})
 		for i := range acc {
-			g.VMOVUPD(acc[i], Mem{Base: sum, Index: strip, Scale: 8, Disp: 8 * i * g.doubles()})
+			g.VMOVUPD(acc[i], element(sum, strip, 8).Offset(8*i*g.doubles()))
 		}
 	})
 	g.end()

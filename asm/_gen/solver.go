@@ -50,12 +50,12 @@ func (g *gen) scan(s scan, body func()) {
 
 // value is the address of the elements of register i.
 func (g *gen) value(s scan, i int) Mem {
-	return Mem{Base: s.values, Index: s.at, Scale: 8, Disp: 8 * i * g.doubles()}
+	return element(s.values, s.at, 8).Offset(8 * i * g.doubles())
 }
 
 // row is the address of the elements of register i in a row of float32.
 func (g *gen) row(base GPVirtual, s scan, i int) Mem {
-	return Mem{Base: base, Index: s.at, Scale: 4, Disp: 4 * i * g.doubles()}
+	return element(base, s.at, 4).Offset(4 * i * g.doubles())
 }
 
 // bit fills a register with a parameter of one byte, as admitted wants it.
@@ -74,13 +74,13 @@ func (g *gen) bit(name string) VecVirtual {
 func (g *gen) admitted(s scan, bit VecVirtual) func(i int) Register {
 	if g.lanes == 16 {
 		low, high := g.K(), g.K()
-		g.VPTESTMB(Mem{Base: s.mask, Index: s.at, Scale: 1}, bit.AsX(), low)
+		g.VPTESTMB(element(s.mask, s.at, 1), bit.AsX(), low)
 		g.KSHIFTRW(U8(8), low, high)
 		return func(i int) Register { return []Register{low, high}[i] }
 	}
 	return func(i int) Register {
 		wide := g.reg()
-		g.VPMOVZXBQ(Mem{Base: s.mask, Index: s.at, Scale: 1, Disp: i * g.doubles()}, wide)
+		g.VPMOVZXBQ(element(s.mask, s.at, 1).Offset(i*g.doubles()), wide)
 		g.VPAND(bit, wide, wide)
 		g.VPCMPEQQ(bit, wide, wide)
 		return wide
@@ -270,7 +270,7 @@ func (g *gen) beyond() {
 			if g.lanes == 16 {
 				list := g.YMM()
 				g.VPCOMPRESSD_Z(places, chosen, list)
-				g.VMOVDQU(list, Mem{Base: index, Index: count, Scale: 4})
+				g.VMOVDQU(list, element(index, count, 4))
 				g.KMOVB(chosen, found.As32())
 				g.POPCNTL(found.As32(), found.As32())
 				g.ADDQ(found, count)
@@ -284,8 +284,8 @@ func (g *gen) beyond() {
 			g.JZ(none)
 			g.Label(next)
 			g.TZCNTL(found.As32(), place.As32())
-			g.LEAQ(Mem{Base: place, Index: s.at, Scale: 1, Disp: i * g.doubles()}, place)
-			g.MOVL(place.As32(), Mem{Base: index, Index: count, Scale: 4})
+			g.LEAQ(element(place, s.at, 1).Offset(i*g.doubles()), place)
+			g.MOVL(place.As32(), element(index, count, 4))
 			g.INCQ(count)
 			g.BLSRL(found.As32(), found.As32())
 			g.JNZ(next)

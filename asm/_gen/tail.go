@@ -81,47 +81,47 @@ func (g *gen) tailAdd(direct bool) {
 	const ahead = 12
 	final := g.GP64()
 	g.SHLQ(U8(bits.TrailingZeros(uint(size))), count)
-	g.LEAQ(Mem{Base: cursor, Index: count, Scale: 1, Disp: -size}, final)
+	g.LEAQ(element(cursor, count, 1).Offset(-size), final)
 	g.Label("cursor")
 	k, row, d := g.GP64(), g.GP64(), g.GP64()
 	g.LEAQ(Mem{Base: cursor, Disp: ahead * size}, k)
 	g.CMPQ(k, final)
 	g.CMOVQGT(final, k)
 	g.MOVQ(Mem{Base: k, Disp: next}, k)
-	g.PREFETCHT0(Mem{Base: doc, Index: k, Scale: 4})
-	g.PREFETCHT0(Mem{Base: value, Index: k, Scale: 4})
+	g.PREFETCHT0(element(doc, k, 4))
+	g.PREFETCHT0(element(value, k, 4))
 	g.MOVQ(Mem{Base: cursor, Disp: next}, k)
-	g.MOVL(Mem{Base: doc, Index: k, Scale: 4}, d.As32())
+	g.MOVL(element(doc, k, 4), d.As32())
 	g.CMPL(d.As32(), limit.As32())
 	g.JCC(LabelRef("next"))
 	g.MOVL(Mem{Base: cursor, Disp: column}, row.As32())
 	by, product := g.XMM(), g.XMM()
 	if direct {
-		g.LEAQ(Mem{Base: out, Index: row, Scale: 4}, row)
+		g.LEAQ(element(out, row, 4), row)
 		g.VMOVSS(Mem{Base: cursor, Disp: scale}, by)
 	} else {
 		g.IMULQ(stride, row)
-		g.LEAQ(Mem{Base: out, Index: row, Scale: 8}, row)
+		g.LEAQ(element(out, row, 8), row)
 		g.VXORPS(by, by, by)
 		g.VCVTSS2SD(Mem{Base: cursor, Disp: scale}, by, by)
 	}
 	g.Label("match")
 	if direct {
 		g.SHLQ(U8(shift), d)
-		sum := Mem{Base: row, Index: d, Scale: 1}
-		g.VMULSS(Mem{Base: value, Index: k, Scale: 4}, by, product)
+		sum := element(row, d, 1)
+		g.VMULSS(element(value, k, 4), by, product)
 		g.VADDSS(sum, product, product)
 		g.VMOVSS(product, sum)
 	} else {
-		sum := Mem{Base: row, Index: d, Scale: 8}
+		sum := element(row, d, 8)
 		g.VXORPS(product, product, product)
-		g.VCVTSS2SD(Mem{Base: value, Index: k, Scale: 4}, product, product)
+		g.VCVTSS2SD(element(value, k, 4), product, product)
 		g.VMULSD(by, product, product)
 		g.VADDSD(sum, product, product)
 		g.VMOVSD(product, sum)
 	}
 	g.INCQ(k)
-	g.MOVL(Mem{Base: doc, Index: k, Scale: 4}, d.As32())
+	g.MOVL(element(doc, k, 4), d.As32())
 	g.CMPL(d.As32(), limit.As32())
 	g.JCS(LabelRef("match"))
 	g.MOVQ(k, Mem{Base: cursor, Disp: next})
@@ -153,7 +153,7 @@ func (g *gen) transpose(name, signature string, size int) {
 			g.SHLQ(U8(2), stride)
 		}
 		t := g.GP64()
-		g.LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, t)
+		g.LEAQ(element(stride, stride, 2), t)
 		return t
 	}
 	src3 := scale(srcStride, size)
@@ -165,11 +165,11 @@ func (g *gen) transpose(name, signature string, size int) {
 		}
 		switch i % 4 {
 		case 1:
-			return Mem{Base: base, Index: stride, Scale: 1, Disp: disp}
+			return element(base, stride, 1).Offset(disp)
 		case 2:
-			return Mem{Base: base, Index: stride, Scale: 2, Disp: disp}
+			return element(base, stride, 2).Offset(disp)
 		case 3:
-			return Mem{Base: base, Index: three, Scale: 1, Disp: disp}
+			return element(base, three, 1).Offset(disp)
 		}
 		return Mem{Base: base, Disp: disp}
 	}
@@ -185,8 +185,8 @@ func (g *gen) transpose(name, signature string, size int) {
 	g.Label("cols")
 	g.CMPQ(left, U8(8))
 	g.JLT(LabelRef("nextRows"))
-	g.LEAQ(Mem{Base: from, Index: srcStride, Scale: 4}, fromHigh)
-	g.LEAQ(Mem{Base: to, Index: dstStride, Scale: 4}, toHigh)
+	g.LEAQ(element(from, srcStride, 4), fromHigh)
+	g.LEAQ(element(to, dstStride, 4), toHigh)
 
 	r := make([]VecVirtual, 8)
 	if size == 8 {
@@ -235,11 +235,11 @@ func (g *gen) transpose(name, signature string, size int) {
 		g.VMOVUPS(w, at(to, toHigh, dstStride, dst3, i+4, 0))
 	}
 	g.ADDQ(U32(8*size), from)
-	g.LEAQ(Mem{Base: to, Index: dstStride, Scale: 8}, to)
+	g.LEAQ(element(to, dstStride, 8), to)
 	g.SUBQ(U8(8), left)
 	g.JMP(LabelRef("cols"))
 	g.Label("nextRows")
-	g.LEAQ(Mem{Base: src, Index: srcStride, Scale: 8}, src)
+	g.LEAQ(element(src, srcStride, 8), src)
 	g.ADDQ(U8(32), dst)
 	g.SUBQ(U8(8), rows)
 	g.JMP(LabelRef("rows"))
@@ -269,7 +269,7 @@ func finish(f file) {
 	bits, rest := g.GP32(), g.GP32()
 
 	const less = U8(0x11) // ordered a < b
-	block := func(i int) Mem { return Mem{Base: from, Index: at, Scale: 4, Disp: 32 * i} }
+	block := func(i int) Mem { return element(from, at, 4).Offset(32 * i) }
 	g.Label("block")
 	left := g.GP64()
 	g.MOVQ(n, left)
@@ -306,8 +306,8 @@ func finish(f file) {
 		g.JZ(next)
 		place := g.GP64()
 		g.BSFL(bits, place.As32())
-		g.LEAQ(Mem{Base: at, Index: place, Scale: 1, Disp: 8 * i}, place)
-		g.MOVL(place.As32(), Mem{Base: index, Index: found, Scale: 4})
+		g.LEAQ(element(at, place, 1).Offset(8*i), place)
+		g.MOVL(place.As32(), element(index, found, 4))
 		g.INCQ(found)
 		g.LEAL(Mem{Base: bits.As64(), Disp: -1}, rest)
 		g.ANDL(rest, bits)
@@ -321,13 +321,13 @@ func finish(f file) {
 	g.CMPQ(at, n)
 	g.JGE(LabelRef("done"))
 	x := g.XMM()
-	g.VSUBSS(Mem{Base: from, Index: at, Scale: 4}, one.AsX(), x)
+	g.VSUBSS(element(from, at, 4), one.AsX(), x)
 	g.VMAXSS(x, zero.AsX(), x)
 	g.VMINSS(x, two.AsX(), x)
-	g.VMOVSS(x, Mem{Base: from, Index: at, Scale: 4})
+	g.VMOVSS(x, element(from, at, 4))
 	g.VUCOMISS(x, limit) // limit above x
 	g.JLS(LabelRef("skip"))
-	g.MOVL(at.As32(), Mem{Base: index, Index: found, Scale: 4})
+	g.MOVL(at.As32(), element(index, found, 4))
 	g.INCQ(found)
 	g.Label("skip")
 	g.INCQ(at)

@@ -165,6 +165,9 @@ func (g *gen) each(n int, f func(i int, dst VecVirtual)) vec {
 	return v
 }
 
+// element is the address of an element of an array, given its size in bytes.
+func element(base, index Register, size uint8) Mem { return Mem{Base: base, Index: index, Scale: size} }
+
 // issue writes an instruction for each register of the vecs among its operands, which are equally
 // many; other operands are the same each time.
 func (g *gen) issue(instruction func(ops ...Op), operands ...any) {
@@ -311,7 +314,7 @@ func (g *gen) firstMask(n Register) Register {
 	g.LEAQ(g.window(), table)
 	g.NEGQ(n)
 	m := g.reg()
-	g.VMOVUPS(Mem{Base: table, Index: n, Scale: 4, Disp: 32}, m)
+	g.VMOVUPS(element(table, n, 4).Offset(32), m)
 	return m
 }
 

@@ -63,7 +63,7 @@ func (g *gen) gaussianDeficit() {
 	held := g.holdDeficit()
 	g.VXORPD(g.float64(math.Copysign(0, -1)), gamma, gamma)
 	g.elements(n, func(at GPVirtual, s some) {
-		place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: 4} }
+		place := func(base Register) Mem { return element(base, at, 4) }
 		v, w := g.load32(place(c), s, g.reg()), g.load32(place(y), s, g.reg())
 		d := g.reg()
 		g.VSUBPD(w, x, d)
@@ -85,7 +85,7 @@ func (g *gen) tanh() {
 	held := g.holdDeficit()
 	minus, two := g.everywhereFloat(math.Copysign(0, -1)), g.everywhereFloat(2)
 	g.elements(n, func(at GPVirtual, s some) {
-		v, w := g.load64(Mem{Base: from, Index: at, Scale: 8}, s, g.reg()), g.reg()
+		v, w := g.load64(element(from, at, 8), s, g.reg()), g.reg()
 		g.VORPD(minus, v, w)
 		g.VADDPD(w, w, w)
 		e, under := g.deficit64(w, &held), g.reg()
@@ -93,7 +93,7 @@ func (g *gen) tanh() {
 		g.VDIVPD(under, e, e)
 		g.VANDPD(minus, v, v)
 		g.VORPD(v, e, e)
-		g.store32(e, Mem{Base: dst, Index: at, Scale: 4}, s)
+		g.store32(e, element(dst, at, 4), s)
 	})
 	g.end()
 }
@@ -115,7 +115,7 @@ func (g *gen) join() {
 	g.DECQ(degree)
 	g.blocks(n, joined, func(at GPVirtual, s some, wide int) {
 		place := func(base Register, i, bytes int) Mem {
-			return Mem{Base: base, Index: at, Scale: uint8(bytes), Disp: bytes * i * g.doubles()}
+			return element(base, at, uint8(bytes)).Offset(bytes * i * g.doubles())
 		}
 		gap, v := g.regs(wide), g.regs(wide)
 		for k := range v {
@@ -130,7 +130,7 @@ func (g *gen) join() {
 		g.Label(part)
 		g.MOVQ(Mem{Base: qi}, row)
 		a, b := g.reg(), g.regs(wide)
-		g.VBROADCASTSD(Mem{Base: p, Index: i, Scale: 8}, a)
+		g.VBROADCASTSD(element(p, i, 8), a)
 		for k := range b {
 			d := g.reg()
 			g.load64(place(row, k, 8), s, b[k])
@@ -192,7 +192,7 @@ func (g *gen) halfLine() {
 	first, last := g.mem64(layout.HalfLineFirst), g.mem64(layout.HalfLineRows)
 	g.VXORPD(nans, nans, nans)
 	g.elements(n, func(at GPVirtual, s some) {
-		v := g.load64(Mem{Base: from, Index: at, Scale: 8}, s, g.reg())
+		v := g.load64(element(from, at, 8), s, g.reg())
 		// What is below the first row wraps around: its lower half is beyond the last, and its upper half the greatest.
 		row := g.reg()
 		g.VPSRLQ(U8(step), v, row)
@@ -220,8 +220,8 @@ func (g *gen) halfLine() {
 			var two [2]VecVirtual
 			for i := range two {
 				two[i] = g.reg()
-				g.VBROADCASTF128(Mem{Base: rows, Index: place[i], Scale: 1, Disp: 16 * pair}, two[i])
-				g.VINSERTF128(U8(1), Mem{Base: rows, Index: place[i+2], Scale: 1, Disp: 16 * pair}, two[i], two[i])
+				g.VBROADCASTF128(element(rows, place[i], 1).Offset(16*pair), two[i])
+				g.VINSERTF128(U8(1), element(rows, place[i+2], 1).Offset(16*pair), two[i], two[i])
 			}
 			even, odd := g.reg(), g.reg()
 			g.VUNPCKLPD(two[1], two[0], even)
@@ -237,7 +237,7 @@ func (g *gen) halfLine() {
 		g.VBLENDVPD(mid, zero, p, p)
 		g.VCMPPD(U8(3), p, p, mid) // NaN
 		g.VORPD(mid, nans, nans)
-		g.store32(p, Mem{Base: dst, Index: at, Scale: 4}, s)
+		g.store32(p, element(dst, at, 4), s)
 	})
 	bits, any := g.GP32(), g.GP8()
 	g.VMOVMSKPD(nans, bits)
@@ -259,9 +259,9 @@ func (g *gen) inner(name, parameters string, hold func() (x VecVirtual), body fu
 	y := g.base("y")
 	x := hold()
 	g.elements(n, func(at GPVirtual, s some) {
-		place := func(base Register) Mem { return Mem{Base: base, Index: at, Scale: 4} }
+		place := func(base Register) Mem { return element(base, at, 4) }
 		v := body(x, g.load32(place(c), s, g.reg()), g.load32(place(y), s, g.reg()))
-		g.store64(v, Mem{Base: dst, Index: at, Scale: 8}, s)
+		g.store64(v, element(dst, at, 8), s)
 	})
 	g.end()
 }
@@ -306,7 +306,7 @@ func (g *gen) halfAngle() {
 		column := func(i int) VecVirtual {
 			base := g.GP64()
 			g.MOVQ(Mem{Base: cols, Disp: sliceBytes * i}, base)
-			return g.load64(Mem{Base: base, Index: at, Scale: 8}, s, g.reg())
+			return g.load64(element(base, at, 8), s, g.reg())
 		}
 		own := func(i int) VecVirtual {
 			v := g.reg()
@@ -329,7 +329,7 @@ func (g *gen) halfAngle() {
 		g.VDIVPD(sinM, d, d)
 		g.VMULPD(d, d, d)
 
-		c, root2, over, cosM, sinT := g.load32(Mem{Base: from, Index: at, Scale: 4}, s, g.reg()), own(layout.HalfAngleRoot), g.reg(), g.reg(), g.reg()
+		c, root2, over, cosM, sinT := g.load32(element(from, at, 4), s, g.reg()), own(layout.HalfAngleRoot), g.reg(), g.reg(), g.reg()
 		g.VMULPD(column(layout.HalfAngleRoot), root2, root2) // g
 		cosT := g.reg()
 		g.VSUBPD(c, one, cosT)
@@ -366,7 +366,7 @@ func (g *gen) halfAngle() {
 		g.take(beyond, under, c)
 		g.VDIVPD(c, over, c)
 		g.take(g.compare64(equalD, over, zero), zero, c)
-		g.store64(c, Mem{Base: dst, Index: at, Scale: 8}, s)
+		g.store64(c, element(dst, at, 8), s)
 	})
 	g.end()
 }
