@@ -110,8 +110,16 @@ const noNorms = "no norms"
 
 // brokenEmbedded draws documents that were tampered with, and says how.
 func (p *program) brokenEmbedded(e sparse.Embedding) (*sparse.Embedded, string) {
-	x := *p.embedded(e, p.matrixOf(pick(p, 3, 9, 40), pick(p, 9, 60)))
-	m := clone(&x.CSR)
+	return p.brokenBy(e.Fit(p.documents()))
+}
+
+// brokenBy is brokenEmbedded by an embedder.
+func (p *program) brokenBy(f *sparse.Embedder) (*sparse.Embedded, string) {
+	made, err := f.Transform(p.matrixOf(pick(p, 3, 9, 40), pick(p, 9, 60)))
+	if err != nil {
+		panic(err)
+	}
+	x, m := *made, clone(&made.CSR)
 	x.Norms, x.Raw = slices.Clone(x.Norms), slices.Clone(x.Raw)
 	k := p.IntN(len(m.Terms))
 	why := ""
@@ -394,13 +402,14 @@ func cross(p *program) {
 		p.bad("CrossTo "+w.why, func() error { return e.CrossTo(p.ctx, w.k, w.x, w.dst) })
 		p.bad("CrossTiles "+w.why, func() error { return e.CrossTiles(p.ctx, w.k, w.x, func(*engine.Tile) error { return nil }) })
 	}
-	b, why := p.brokenEmbedded(k.Embedding())
-	if b.Embedder != nil {
-		b.Embedder = x.Embedder
+	b, why := p.brokenBy(x.Embedder)
+	refuse := p.bad
+	if why == noNorms && !engine.PropertiesOf(k).UsesNorms {
+		refuse = func(call string, f func() error) { p.good(call, f) }
 	}
-	p.bad("Cross of documents with "+why, func() error { _, err := e.Cross(p.ctx, k, b); return err })
-	p.bad("CrossTo of documents with "+why, func() error { return e.CrossTo(p.ctx, k, b, p.dense(b.Rows(), n)) })
-	p.bad("CrossTiles of documents with "+why, func() error { return e.CrossTiles(p.ctx, k, b, func(*engine.Tile) error { return nil }) })
+	refuse("Cross of documents with "+why, func() error { _, err := e.Cross(p.ctx, k, b); return err })
+	refuse("CrossTo of documents with "+why, func() error { return e.CrossTo(p.ctx, k, b, p.dense(b.Rows(), n)) })
+	refuse("CrossTiles of documents with "+why, func() error { return e.CrossTiles(p.ctx, k, b, func(*engine.Tile) error { return nil }) })
 	p.bad("CrossTo into nil", func() error { return e.CrossTo(p.ctx, k, test, nil) })
 	p.bad("CrossTo into a row too many", func() error { return e.CrossTo(p.ctx, k, test, p.dense(m+1, n)) })
 	p.bad("CrossTo into a column too many", func() error { return e.CrossTo(p.ctx, k, test, p.dense(m, n+1)) })
