@@ -10,6 +10,8 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+	"golang.org/x/sync/errgroup"
 )
 
 func engineCases() map[string]testCase {
@@ -441,7 +443,14 @@ func (p *program) defined(call string, k engine.Kernel, values []float32) {
 // cached draws a cache.
 func (p *program) cached(e *engine.Engine) *engine.Cached {
 	for {
-		c, err := e.Cached(engine.CachedOptions{CacheBytes: pick(p, int64(0), 300_000, 1_000_000, 1<<30), TileColumns: pick(p, 0, 1, 512, 5000)})
+		var store *tiles.Store
+		if p.chance(4) {
+			var err error
+			if store, err = tiles.OpenStore(p.folder()); err != nil {
+				panic(err)
+			}
+		}
+		c, err := e.Cached(engine.CachedOptions{CacheBytes: pick(p, int64(0), 300_000, 1_000_000, 1<<30), TileColumns: pick(p, 0, 1, 512, 5000), Store: store})
 		if err == nil {
 			return c
 		}
@@ -549,6 +558,20 @@ func cachedRows(p *program) {
 			p.fails("a diagonal of %d, expected %d", len(d), n)
 		}
 		return err
+	})
+	p.good(fmt.Sprint("Rows of ", k, " from four goroutines"), func() error {
+		var group errgroup.Group
+		for g := range 4 {
+			row := poisoned(p, n)
+			group.Go(func() error {
+				err := c.Rows(p.ctx, k, []int{g * 7 % n}, [][2]int{{0, n}}, [][]float32{row})
+				if err == nil {
+					p.agrees("rows", r, k, g*7%n, count(n), row)
+				}
+				return err
+			})
+		}
+		return group.Wait()
 	})
 	u, why := p.unsuited(k)
 	p.any("Ready of "+why, func() error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/gramengine/gram/engine"
@@ -12,6 +13,7 @@ import (
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
+	"golang.org/x/sync/errgroup"
 )
 
 func svmCases() map[string]testCase {
@@ -256,6 +258,19 @@ func predict(p *program) {
 			}
 		}
 		return err
+	})
+	p.good("Predict from four goroutines", func() error {
+		var group errgroup.Group
+		for range 4 {
+			group.Go(func() error {
+				again, err := pr.Predict(p.ctx, docs)
+				if err == nil && result != nil && !reflect.DeepEqual(again.Decisions, result.Decisions) {
+					p.fails("other decisions from several goroutines")
+				}
+				return err
+			})
+		}
+		return group.Wait()
 	})
 	b, why := p.broken()
 	p.bad("Predict of a matrix with "+why, func() error { _, err := pr.Predict(p.ctx, b); return err })

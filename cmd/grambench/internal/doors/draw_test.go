@@ -41,7 +41,7 @@ func (p *program) matrix() *sparse.CSR {
 
 // documents is matrix with one row at least, and no extreme values.
 func (p *program) documents() *sparse.CSR {
-	return p.matrixOf(pick(p, 1, 2, 3, 7, 16, 33, 65), pick(p, 1, 2, 9, 60, 300))
+	return p.matrixOf(pick(p, 1, 2, 3, 7, 16, 33, 65, 130), pick(p, 1, 2, 9, 60, 300))
 }
 
 func (p *program) matrixOf(rows, cols int) *sparse.CSR {

@@ -33,7 +33,7 @@ var (
 var digits = regexp.MustCompile(`[0-9+-]+`)
 
 // patience is how long one call may take before it counts as one that doesn't return.
-const patience = time.Minute
+var patience = flag.Duration("doors.patience", time.Minute, "how long a call may take")
 
 // door cases: run makes the calls at one door from what a seed draws.
 type testCase struct {
@@ -93,13 +93,16 @@ func (p *program) attempt(call string, f func() error) (err error, refused bool)
 			return
 		}
 		message, stack := fmt.Sprint(r), debug.Stack()
+		if fault, ok := r.(interface{ Addr() uintptr }); ok {
+			message = fmt.Sprintf("memory at %#x, beyond every slice", fault.Addr())
+		}
 		_, crash := r.(runtime.Error)
 		switch {
 		case !crash && p.what.panics && strings.Contains(message, ": "):
 		case r == any(ownPanic): // of a function of the caller's, on the caller's own goroutine
 		case crash && p.what.index && (strings.Contains(message, "index out of range") || strings.Contains(message, "slice bounds out of range")):
 		default:
-			p.report("%s: %s: panicked: %v\n%s", p.door, call, r, frames(stack))
+			p.report("%s: %s: panicked: %s\n%s", p.door, call, message, frames(stack))
 		}
 		err, refused = fmt.Errorf("%s", message), true
 	}()
@@ -190,6 +193,9 @@ func jobs(pkg string, table map[string]testCase) []job {
 func TestDoors(t *testing.T) {
 	table := cases()
 	if *child != "" {
+		if strings.HasPrefix(*child, "self,") {
+			table = selfCases()
+		}
 		runJobs(table)
 		return
 	}
@@ -201,7 +207,7 @@ func TestDoors(t *testing.T) {
 		t.Run(pkg, func(t *testing.T) {
 			list := jobs(pkg, table)
 			for from := 0; from < len(list); {
-				from = runProcess(t, pkg, list, from)
+				from = runProcess(t.Errorf, pkg, list, from)
 			}
 		})
 	}
@@ -222,23 +228,25 @@ func runJobs(table map[string]testCase) {
 }
 
 // runProcess runs jobs from one on in a process, and returns where to go on.
-func runProcess(t *testing.T, pkg string, list []job, from int) int {
+func runProcess(report func(format string, a ...any), pkg string, list []job, from int) int {
 	r, w, err := os.Pipe()
 	if err != nil {
-		t.Fatal(err)
+		report("%v", err)
+		return len(list)
 	}
 	defer r.Close()
 	c := exec.Command(os.Args[0], "-test.run=^TestDoors$", fmt.Sprintf("-doors.child=%s,%d", pkg, from),
-		fmt.Sprintf("-doors.seeds=%d", *seeds), "-doors.only="+*only)
+		fmt.Sprintf("-doors.seeds=%d", *seeds), "-doors.only="+*only, fmt.Sprint("-doors.patience=", *patience))
 	c.ExtraFiles = []*os.File{w}
 	var output bytes.Buffer
 	c.Stdout, c.Stderr = &output, &output
 	if err := c.Start(); err != nil {
-		t.Fatal(err)
+		report("%v", err)
+		return len(list)
 	}
 	w.Close()
 	var hung atomic.Bool
-	watch := time.AfterFunc(patience, func() {
+	watch := time.AfterFunc(*patience, func() {
 		hung.Store(true)
 		c.Process.Signal(syscall.SIGQUIT) // the runtime writes all stacks
 	})
@@ -246,7 +254,7 @@ func runProcess(t *testing.T, pkg string, list []job, from int) int {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
-		watch.Reset(patience)
+		watch.Reset(*patience)
 		kind, text, _ := strings.Cut(lines.Text(), " ")
 		switch kind {
 		case ">":
@@ -258,7 +266,7 @@ func runProcess(t *testing.T, pkg string, list []job, from int) int {
 			message, _ := strconv.Unquote(text)
 			kind := list[at].door + ": " + digits.ReplaceAllString(call, "#")
 			if failures[kind]++; failures[kind] == 1 { // one of a kind is enough
-				t.Errorf("seed %d: %s", list[at].seed, shorten(message, 40))
+				report("seed %d: %s", list[at].seed, shorten(message, 40))
 			}
 		case "end":
 			ended = true
@@ -271,9 +279,9 @@ func runProcess(t *testing.T, pkg string, list []job, from int) int {
 	}
 	how := "ended the process"
 	if hung.Load() {
-		how = fmt.Sprintf("didn't return within %v", patience)
+		how = fmt.Sprintf("didn't return within %v", *patience)
 	}
-	t.Errorf("%s, seed %d: %s: %s: %v\n%s", list[at].door, list[at].seed, call, how, err, shorten(output.String(), 60))
+	report("%s, seed %d: %s: %s: %v\n%s", list[at].door, list[at].seed, call, how, err, shorten(output.String(), 60))
 	for next := at; next < len(list); next++ {
 		if list[next].door != list[at].door {
 			return next
