@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// BenchmarkTrain trains on a ready matrix like that of text under a narrow diffusion kernel: values near 0 but for the diagonal, a little greater within a
-// class, so that nearly all documents are support vectors.
+// BenchmarkTrain trains on a ready matrix like that of text under a narrow diffusion kernel: values
+// near 0 but for the diagonal, a little greater within a class, so that nearly all documents are
+// support vectors.
 func BenchmarkTrain(b *testing.B) {
 	for _, size := range []struct{ docs, classes int }{{2000, 10}, {4000, 2}} {
 		r := rand.New(rand.NewPCG(1, 1))
@@ -55,7 +56,8 @@ func BenchmarkTrain(b *testing.B) {
 	}
 }
 
-// BenchmarkNewsgroups trains one machine for each of the 190 pairs of classes of 20 Newsgroups on a ready matrix: the search alone.
+// BenchmarkNewsgroups trains one machine for each of the 190 pairs of classes of 20 Newsgroups on a
+// ready matrix: the search alone.
 func BenchmarkNewsgroups(b *testing.B) {
 	m, labels, classes := newsgroups(b)
 	for _, workers := range []int{1, 2} {

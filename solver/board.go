@@ -6,13 +6,16 @@ import (
 	"math"
 )
 
-// Board is what another memory than the processor's, such as that of a device, holds of one problem: the scores of its variables, their masks, and rows of the matrix, which
-// stay there. A round of the search then moves no row: what comes back are the ends of the scores, the candidates for the working set, and the part of the matrix at the
-// working set's own columns.
+// Board is what another memory than the processor's, such as that of a device, holds of one
+// problem: the scores of its variables, their masks, and rows of the matrix, which stay there. A
+// round of the search then moves no row: what comes back are the ends of the scores, the candidates
+// for the working set, and the part of the matrix at the working set's own columns.
 //
-// Its operations are those of asm.Kernels, operation for operation, each rounded as it says there: the search takes the same steps, to the bit, as it takes on the
-// processor with the same rows. Variables and documents go by their places in the problem; variable t belongs to document t modulo the number of documents.
-// A Board belongs to one goroutine. Rows that aren't there are computed; that returns within a second of the end of ctx, with its error.
+// Its operations are those of asm.Kernels, operation for operation, each rounded as it says there:
+// the search takes the same steps, to the bit, as it takes on the processor with the same rows.
+// Variables and documents go by their places in the problem; variable t belongs to document t
+// modulo the number of documents. A Board belongs to one goroutine. Rows that aren't there are
+// computed; that returns within a second of the end of ctx, with its error.
 type Board interface {
 	// Put sets all scores and masks, of which there are as many as variables.
 	Put(score []float64, mask []byte) error
@@ -23,22 +26,27 @@ type Board interface {
 	// Extremes is asm.Kernels.Extremes of all variables.
 	Extremes(up, low byte) (maxAt int, most float64, minAt int, least float64, err error)
 
-	// Beyond is asm.Kernels.Beyond of all variables: it sets index[:n], increasing, and beside it score[t] for each t of these.
+	// Beyond is asm.Kernels.Beyond of all variables: it sets index[:n], increasing, and beside it
+	// score[t] for each t of these.
 	Beyond(index []int32, score []float64, bit byte, way, above float64) (n int, err error)
 
-	// Pick sets dst[r*len(vars)+c] to K between document docs[r] and that of variable vars[c], and score[t] for each t in vars. No document comes twice in docs. It
-	// returns how many rows had to be computed.
+	// Pick sets dst[r*len(vars)+c] to K between document docs[r] and that of variable vars[c], and
+	// score[t] for each t in vars. No document comes twice in docs. It returns how many rows had to
+	// be computed.
 	Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (computed int, err error)
 
-	// Add adds by[r] times the row of document docs[r] to the scores, r = 0, 1, … in turn, in all variables of each column, as asm.Kernels.AddRows does, and sets the mask
-	// of the variables changed[i] to mask[i]. A document may come several times in docs. It returns how many rows had to be computed.
+	// Add adds by[r] times the row of document docs[r] to the scores, r = 0, 1, … in turn, in all
+	// variables of each column, as asm.Kernels.AddRows does, and sets the mask of the variables
+	// changed[i] to mask[i]. A document may come several times in docs. It returns how many rows
+	// had to be computed.
 	Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (computed int, err error)
 
 	// Close gives back what it takes. It is called once.
 	Close() error
 }
 
-// A remote is the board of a problem. After an error it does nothing more, so that those who choose working sets needn't look at each step.
+// A remote is the board of a problem. After an error it does nothing more, so that those who choose
+// working sets needn't look at each step.
 type remote struct {
 	Board
 	err error
@@ -164,7 +172,8 @@ func (s *search) fetched(asked, computed int) {
 	s.store.hits += int64(asked - computed)
 }
 
-// loadBoard brings what the inner problem needs of a working set: s.byVar[r] is the part of the row of a fresh variable in place r at the columns of the set, by place.
+// loadBoard brings what the inner problem needs of a working set: s.byVar[r] is the part of the row
+// of a fresh variable in place r at the columns of the set, by place.
 func (s *search) loadBoard(ctx context.Context, d *dual, set []int32) error {
 	b, n := d.board, int32(len(d.docs))
 	b.vars, b.places = b.vars[:0], b.places[:0]
@@ -198,7 +207,8 @@ func (s *search) loadBoard(ctx context.Context, d *dual, set []int32) error {
 	return nil
 }
 
-// appendOnce adds a document to a list in which none comes twice, and where it stands there to another; where no two variables have the same one, that needn't be looked into.
+// appendOnce adds a document to a list in which none comes twice, and where it stands there to
+// another; where no two variables have the same one, that needn't be looked into.
 func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 	if shared {
 		for i, u := range docs {
@@ -210,7 +220,8 @@ func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 	return append(docs, doc), append(at, int32(len(docs)))
 }
 
-// applyBoard adds what a round moved to the scores on the board: the variables of the set whose places are in moved, and s.by.
+// applyBoard adds what a round moved to the scores on the board: the variables of the set whose
+// places are in moved, and s.by.
 func (s *search) applyBoard(ctx context.Context, d *dual, changed []int32) error {
 	b, n := d.board, int32(len(d.docs))
 	b.docs, b.masks = b.docs[:0], b.masks[:0]

@@ -110,7 +110,8 @@ func (b *hostBoard) Close() error {
 // learner trains a machine of some kind on a matrix.
 type learner func(ctx context.Context, m Matrix, opt Options) (*Machine, error)
 
-// learnersOf returns one learner of each kind on points, with documents left out and in another order.
+// learnersOf returns one learner of each kind on points, with documents left out and in another
+// order.
 func learnersOf(x [][]float64) map[string]learner {
 	var docs []int
 	for i := range x {
@@ -154,12 +155,13 @@ func learnersOf(x [][]float64) map[string]learner {
 	}
 }
 
-// A search with a board takes the same steps as one without, to the bit, for every learner, with documents left out on the way and without; nothing stays open, and
-// progress tells the same.
+// A search with a board takes the same steps as one without, to the bit, for every learner, with
+// documents left out on the way and without; nothing stays open, and progress tells the same.
 func TestBoardSameBits(t *testing.T) {
 	m, x := gaussian(t, 21, 613, 4, 0.3)
 	for name, train := range learnersOf(x) {
-		// Without reports, too: each brings all scores, and would hide that what reads them doesn't.
+		// Without reports, too: each brings all scores, and would hide that what reads them
+		// doesn't.
 		for _, tc := range []struct{ keep, reports bool }{{false, false}, {false, true}, {true, true}} {
 			keep, b := tc.keep, &boards{m: m}
 			var told [2][]Progress
@@ -200,7 +202,8 @@ func setReportEvery(d time.Duration) func() {
 	return func() { reportEvery = before }
 }
 
-// Whichever call of a board fails, the training ends with its error, asks no more of any board, and gives them back; it gives them back at the end of its context, too.
+// Whichever call of a board fails, the training ends with its error, asks no more of any board, and
+// gives them back; it gives them back at the end of its context, too.
 func TestBoardErrors(t *testing.T) {
 	m, x := gaussian(t, 22, 401, 4, 0.3)
 	train := learnersOf(x)["C-SVC from near"]
@@ -222,7 +225,8 @@ func TestBoardErrors(t *testing.T) {
 	}
 }
 
-// Where boards keep the rows, the bytes for rows of the machine lower neither the number of workers nor the working set.
+// Where boards keep the rows, the bytes for rows of the machine lower neither the number of workers
+// nor the working set.
 func TestBoardRowBytes(t *testing.T) {
 	m, _ := gaussian(t, 23, 300, 4, 0.3)
 	labels := make([]int, 300)

@@ -11,7 +11,9 @@ type chooser struct {
 	size   int
 	picked []bool  // by variable: in the set that is being chosen
 	set    []int32 // what was picked, in that order
-	slots  []int32 // the set, each variable in a place that it keeps from one set to the next; -1 where a place is empty
+	// the set, each variable in a place that it keeps from one set to the next; -1 where a place is
+	// empty
+	slots  []int32
 	slotOf []int32 // by variable: its place, or -1
 	fresh  []int32 // the places with another variable than in the set before
 	sides  [4]side
@@ -26,14 +28,16 @@ type side struct {
 	room  []int32
 }
 
-// extremes are the greatest score that may move along its sign in an equation, and the least that may move against it, and whose they are.
+// extremes are the greatest score that may move along its sign in an equation, and the least that
+// may move against it, and whose they are.
 type extremes struct {
 	hi, lo     float64
 	hiAt, loAt int
 }
 
-// gap returns the violation of the optimality conditions, the greatest over the equations of the difference between these extremes, and appends them
-// to each. It is negative, or -Inf, at an optimum where no variable is free.
+// gap returns the violation of the optimality conditions, the greatest over the equations of the
+// difference between these extremes, and appends them to each. It is negative, or -Inf, at an
+// optimum where no variable is free.
 func (d *dual) gap(k *asm.Kernels, each []extremes) (float64, []extremes) {
 	worst := math.Inf(-1)
 	for _, b := range d.pairs() {
@@ -61,9 +65,10 @@ func newChooser(size, n int) *chooser {
 	return c
 }
 
-// choose picks the next working set. Up to half of it are free variables of the set before, whose rows are at hand and which the others will
-// disturb. The rest are the greatest violators among the variables that may move along their sign and those that may move against it, in
-// equal parts; the pair that violates most is always in.
+// choose picks the next working set. Up to half of it are free variables of the set before, whose
+// rows are at hand and which the others will disturb. The rest are the greatest violators among the
+// variables that may move along their sign and those that may move against it, in equal parts; the
+// pair that violates most is always in.
 func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
 	c.set = c.set[:0]
 	open := 0
@@ -124,7 +129,8 @@ func (c *chooser) pick(t int32) {
 	}
 }
 
-// beyond is one end of the scores of an equation: the variables with a bit of the mask, and how far way·score is above the other end, gap at most.
+// beyond is one end of the scores of an equation: the variables with a bit of the mask, and how far
+// way·score is above the other end, gap at most.
 type beyond struct {
 	bit      byte
 	way, end float64
@@ -159,8 +165,10 @@ func (s *side) sort(d *dual, b beyond) {
 	}
 }
 
-// take picks the greatest violators of a side, so many as there is room for, to a part of the gap: those that are nearly equal in the order of their rows. It looks at
-// those above the cut first, which should be some more than that and a small part of all; where they are too few it looks further.
+// take picks the greatest violators of a side, so many as there is room for, to a part of the gap:
+// those that are nearly equal in the order of their rows. It looks at those above the cut first,
+// which should be some more than that and a small part of all; where they are too few it looks
+// further.
 func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 	for s.find(k, d, b); len(s.at) < room && s.cut > 0; s.find(k, d, b) {
 		s.cut = max(1-lookFurther*(1-s.cut), 0)
@@ -190,8 +198,8 @@ func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 	s.cut = max(s.cut+(1-s.cut)*float64(next)/levels-cutSlack, 0)
 }
 
-// The next round begins to look where the last one found so many sets of variables, and a part of the gap below: the gap shrinks from round to round, and the
-// others come closer to its ends.
+// The next round begins to look where the last one found so many sets of variables, and a part of
+// the gap below: the gap shrinks from round to round, and the others come closer to its ends.
 const (
 	lookAhead   = 2
 	cutSlack    = 0.02

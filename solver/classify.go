@@ -8,19 +8,23 @@ import (
 	"slices"
 )
 
-// Parameters says which problem is solved. C and the tolerance have no unit of their own: they scale with the kernel's values.
+// Parameters says which problem is solved. C and the tolerance have no unit of their own: they
+// scale with the kernel's values.
 type Parameters struct {
 	// C bounds the coefficients: the price of a violated margin. Default: 1.
 	C float64
 
-	// Weights multiplies C for the documents of a class, by number of the class, as LIBSVM's -w does. Default: 1 each.
+	// Weights multiplies C for the documents of a class, by number of the class, as LIBSVM's -w
+	// does. Default: 1 each.
 	Weights []float64
 
-	// Nu, if not 0, asks for ν-SVC instead, in which C and Weights have no part: a bound, from 0 to 1, on the part of documents that violate their
-	// margin, and the least part of them that are support vectors.
+	// Nu, if not 0, asks for ν-SVC instead, in which C and Weights have no part: a bound, from 0 to
+	// 1, on the part of documents that violate their margin, and the least part of them that are
+	// support vectors.
 	Nu float64
 
-	// Probabilities asks for a sigmoid with each machine, for which five more are trained, each without a fifth of the documents. Default: none.
+	// Probabilities asks for a sigmoid with each machine, for which five more are trained, each
+	// without a fifth of the documents. Default: none.
 	Probabilities bool
 
 	// Seed says which documents go into which fifth.
@@ -64,11 +68,13 @@ func (p *Parameters) bound(class int) float64 {
 //
 //	minimise ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[s][t] - Σ_t α[t]  subject to 0 <= α[t] <= C[t], Σ_t y[t]α[t] = 0,
 //
-// over the documents docs, different rows of the matrix; y[t] = +1 where positive says so of docs[t], otherwise -1. Weights[0] is for the
-// positive documents, Weights[1] for the others. The result has all documents whose α isn't 0 as support, and is positive where the
-// positive class is. start, if not nil, is the machine of a problem with a near solution, such as that of the same documents for another C or another
-// width of the kernel: its coefficients, scaled to the least objective, are where the search begins (in ν-SVC it is not looked at). Documents of one
-// class only are an error.
+// over the documents docs, different rows of the matrix; y[t] = +1 where positive says so of
+// docs[t], otherwise -1. Weights[0] is for the positive documents, Weights[1] for the others. The
+// result has all documents whose α isn't 0 as support, and is positive where the positive class is.
+// start, if not nil, is the machine of a problem with a near solution, such as that of the same
+// documents for another C or another width of the kernel: its coefficients, scaled to the least
+// objective, are where the search begins (in ν-SVC it is not looked at). Documents of one class
+// only are an error.
 //
 // ν-SVC is the problem without the linear term, with 0 <= α[t] <= 1 and Σ_t α[t] = ν·n in addition,
 // whose result is divided by the margin that it has (Schölkopf and others, Neural Computation 12
@@ -121,7 +127,8 @@ func (p *problem) sort(n int) error {
 	return nil
 }
 
-// inOrder returns the order that makes documents increase, nil where they do. All must be different rows of a matrix of n.
+// inOrder returns the order that makes documents increase, nil where they do. All must be different
+// rows of a matrix of n.
 func inOrder(docs []int, n int) ([]int, error) {
 	var order []int
 	sorted := docs
@@ -152,7 +159,8 @@ func pick[T any](from []T, order []int) []T {
 	return to
 }
 
-// dual is the quadratic problem with some documents held out, nil if those left are of one class; without any held out, that is an error.
+// dual is the quadratic problem with some documents held out, nil if those left are of one class;
+// without any held out, that is an error.
 func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	d := newDual(p.docs, 1, m)
 	count := [2]int{}

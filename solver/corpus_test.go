@@ -12,7 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// embedCorpus reads a corpus, puts the documents of a class together, and returns an engine for them on the sphere and their classes.
+// embedCorpus reads a corpus, puts the documents of a class together, and returns an engine for
+// them on the sphere and their classes.
 func embedCorpus(t testing.TB, source string, opt engine.Options) (*engine.Engine, []int, int) {
 	t.Helper()
 	c, err := sparse.Read(t.Context(), source, sparse.Options{})
@@ -38,7 +39,8 @@ func embedCorpus(t testing.TB, source string, opt engine.Options) (*engine.Engin
 	return e, labels, len(c.Classes)
 }
 
-// newsgroups returns the diffusion kernel's matrix of the training documents of 20 Newsgroups and their classes. The test is skipped where they are missing.
+// newsgroups returns the diffusion kernel's matrix of the training documents of 20 Newsgroups and
+// their classes. The test is skipped where they are missing.
 func newsgroups(t testing.TB) (*Dense, []int, int) {
 	t.Helper()
 	path := filepath.Join("..", "..", "shared", "data", "20news-bydate", "train.tsv.gz")

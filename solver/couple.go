@@ -2,11 +2,12 @@ package solver
 
 import "math"
 
-// minProbability keeps the probabilities of pairs away from 0 and 1, where their quotients have no meaning. LIBSVM has the same.
+// minProbability keeps the probabilities of pairs away from 0 and 1, where their quotients have no
+// meaning. LIBSVM has the same.
 const minProbability = 1e-7
 
-// Probabilities sets dst[c] to the probability of class c by the decision values of one object. In one-vs-one the probabilities of the pairs, which needn't agree,
-// are coupled: p minimises
+// Probabilities sets dst[c] to the probability of class c by the decision values of one object. In
+// one-vs-one the probabilities of the pairs, which needn't agree, are coupled: p minimises
 //
 //	Σ_a Σ_{b≠a} (r[b][a]·p[a] - r[a][b]·p[b])²  subject to Σ p = 1,  r[a][b] = P(a | a or b),
 //

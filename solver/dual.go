@@ -15,9 +15,11 @@ import (
 //
 //	score[t] = -y[t]·∂f/∂α[t] = offset[t] - Σ_s y[s]α[s]·K[d(s)][d(t)],  offset[t] = -y[t]·p[t],
 //
-// in which the labels no longer appear: a step that adds y[t]·λ to α[t] changes all scores by -λ·K[d(t)].
+// in which the labels no longer appear: a step that adds y[t]·λ to α[t] changes all scores by
+// -λ·K[d(t)].
 //
-// Variable t belongs to document t modulo the number of documents: one each, but two in regression, above and below the line.
+// Variable t belongs to document t modulo the number of documents: one each, but two in regression,
+// above and below the line.
 type dual struct {
 	docs     []int // rows of the matrix, increasing
 	sign     []int8
@@ -29,18 +31,20 @@ type dual struct {
 	diag     []float32
 	perClass bool // ν-forms: the equations hold for each sign by itself
 
-	// board, if not nil, has the scores: those here are then up to date where they were asked for, or all of them after pull.
+	// board, if not nil, has the scores: those here are then up to date where they were asked for,
+	// or all of them after pull.
 	board *remote
 }
 
-// Bits of a mask: whether a variable may move along its sign, or against it. Where the equations hold for each sign by itself, the
-// negative ones have bits of their own.
+// Bits of a mask: whether a variable may move along its sign, or against it. Where the equations
+// hold for each sign by itself, the negative ones have bits of their own.
 const (
 	up, low                 = 1, 2
 	upNegative, lowNegative = 4, 8
 )
 
-// pairs lists the two bits of each equation: the variable that moves along its sign comes from the first, the other from the second.
+// pairs lists the two bits of each equation: the variable that moves along its sign comes from the
+// first, the other from the second.
 func (d *dual) pairs() [][2]byte {
 	if d.perClass {
 		return [][2]byte{{up, low}, {upNegative, lowNegative}}
@@ -102,8 +106,9 @@ func (d *dual) objective() float64 {
 	return f / 2
 }
 
-// level returns the score at which a variable of an equation neither wants to grow nor to shrink: the mean over the free ones, and where none
-// is free the middle of what the optimality conditions allow. For C-SVC it is -rho.
+// level returns the score at which a variable of an equation neither wants to grow nor to shrink:
+// the mean over the free ones, and where none is free the middle of what the optimality conditions
+// allow. For C-SVC it is -rho.
 func (d *dual) level(bits [2]byte) float64 {
 	var sum float64
 	free := 0
@@ -161,7 +166,8 @@ func (d *dual) rho() float64 {
 	return -d.level([2]byte{up, low})
 }
 
-// finite returns an error if a score is no number, in which any NaN or infinity of the matrix ends, except for one in the diagonal, with which no step gains.
+// finite returns an error if a score is no number, in which any NaN or infinity of the matrix ends,
+// except for one in the diagonal, with which no step gains.
 func (d *dual) finite() error {
 	for t, s := range d.score[:len(d.sign)] {
 		if s += float64(d.diag[t]); math.IsNaN(s) || math.IsInf(s, 0) {

@@ -9,8 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// interiorPoint solves min ½xᵀQx + pᵀx subject to yᵀx = 0, 0 <= x <= u by a primal-dual interior-point method in float64, which shares nothing with the
-// solver, and returns the least value, known to a duality gap of 10^-9.
+// interiorPoint solves min ½xᵀQx + pᵀx subject to yᵀx = 0, 0 <= x <= u by a primal-dual
+// interior-point method in float64, which shares nothing with the solver, and returns the least
+// value, known to a duality gap of 10^-9.
 func interiorPoint(t *testing.T, q *mat.SymDense, p, y, u []float64) float64 {
 	t.Helper()
 	n := len(p)
@@ -77,8 +78,8 @@ func interiorPoint(t *testing.T, q *mat.SymDense, p, y, u []float64) float64 {
 	return 0
 }
 
-// The objective is within the tolerance times Σα of the least value, by weak duality: a violation of ε means that the multiplier can be chosen such that no
-// score is wrong by more than ε.
+// The objective is within the tolerance times Σα of the least value, by weak duality: a violation
+// of ε means that the multiplier can be chosen such that no score is wrong by more than ε.
 func TestObjectiveAgainstInteriorPoint(t *testing.T) {
 	for seed := range uint64(6) {
 		for _, c := range []float64{0.01, 1, 100} {

@@ -8,10 +8,12 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// decideColumns is how many columns of kernel values are turned at a time, so that they are added up while they are in the first-level cache.
+// decideColumns is how many columns of kernel values are turned at a time, so that they are added
+// up while they are in the first-level cache.
 const decideColumns = 64
 
-// predictRows calls each with the decision values of documents of the matrix, from up to opt.Workers goroutines at a time; each must not keep them.
+// predictRows calls each with the decision values of documents of the matrix, from up to
+// opt.Workers goroutines at a time; each must not keep them.
 func (c *Classifier) predictRows(ctx context.Context, m *source, docs []int, opt *Options, each func(i int, decisions []float64)) error {
 	ranges := rangesOf(c.Support())
 	var columns []int

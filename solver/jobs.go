@@ -8,18 +8,21 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// A job is some problems for one worker to solve, the largest of so many documents, all of the same two classes. It notes each one that is solved.
+// A job is some problems for one worker to solve, the largest of so many documents, all of the same
+// two classes. It notes each one that is solved.
 type job struct {
 	documents int
 	classes   [2]int // the second is -1 where it is everything else
 	run       func(ctx context.Context, s *search, bytes int64) error
 }
 
-// runAll does jobs, each on one worker; where there are fewer jobs than workers, these share a problem's updates. problems is how many there are in all jobs.
+// runAll does jobs, each on one worker; where there are fewer jobs than workers, these share a
+// problem's updates. problems is how many there are in all jobs.
 //
-// The largest begin, so that workers end together. Where rows are computed when they are asked for, jobs that share classes, and so rows, follow each other instead: in the
-// Z-order of their two classes, numbered from everything else on, 4^k neighbours that are an aligned square are of no more than 2·2^k classes, for every k: whatever the number
-// of rows is that a cache can keep.
+// The largest begin, so that workers end together. Where rows are computed when they are asked for,
+// jobs that share classes, and so rows, follow each other instead: in the Z-order of their two
+// classes, numbered from everything else on, 4^k neighbours that are an aligned square are of no
+// more than 2·2^k classes, for every k: whatever the number of rows is that a cache can keep.
 //
 // A job that panics, in a function of the caller's as a rule, ends the run with a
 // *tiles.PanicError. What it has open is closed.
@@ -62,7 +65,8 @@ func runOne(
 	return machine, nil
 }
 
-// zOrder interleaves the bits of two numbers, counted from -1 and below 2³¹: Morton's order of the points of a plane.
+// zOrder interleaves the bits of two numbers, counted from -1 and below 2³¹: Morton's order of the
+// points of a plane.
 func zOrder(at [2]int) (z uint64) {
 	for bit := range 32 {
 		z |= uint64(at[0]+1)>>bit&1<<(2*bit+1) | uint64(at[1]+1)>>bit&1<<(2*bit)

@@ -12,7 +12,8 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// counted is a matrix that computes its rows, as an engine does, and counts and checks what is asked of it.
+// counted is a matrix that computes its rows, as an engine does, and counts and checks what is
+// asked of it.
 type counted struct {
 	*Dense
 	t     *testing.T
@@ -53,7 +54,8 @@ func (c *counted) Rows(ctx context.Context, rows []int, columns [][2]int, dst []
 	return c.Dense.Rows(ctx, rows, columns, dst)
 }
 
-// Neither the number of workers, nor the memory for rows, nor where rows come from has part in the result, nor has the instruction set.
+// Neither the number of workers, nor the memory for rows, nor where rows come from has part in the
+// result, nor has the instruction set.
 func TestSameBits(t *testing.T) {
 	const n, k = 700, 4
 	m, x := gaussian(t, 3, n, 4, 0.3)
@@ -124,7 +126,8 @@ func TestShrinkingReachesTheSameOptimum(t *testing.T) {
 	}
 }
 
-// A permutation of the documents permutes the optimum, which is unique in f; so does a factor of the kernel with C divided by it.
+// A permutation of the documents permutes the optimum, which is unique in f; so does a factor of
+// the kernel with C divided by it.
 func TestPermutationAndScale(t *testing.T) {
 	const n, factor = 200, 4 // a power of two: no rounding in the values
 	m, x := gaussian(t, 6, n, 3, 0.5)
@@ -152,7 +155,8 @@ func TestPermutationAndScale(t *testing.T) {
 	if !(math.Abs(got.Objective*factor-want.Objective) <= 1e-7*size) {
 		t.Errorf("objective %v, expected %v", got.Objective*factor, want.Objective)
 	}
-	// f differs by d with ½|d|² at most the difference of the objectives, in the norm of the kernel, whose diagonal is 1, and by that of rho.
+	// f differs by d with ½|d|² at most the difference of the objectives, in the norm of the
+	// kernel, whose diagonal is 1, and by that of rho.
 	for i := range n {
 		a, b := -want.Rho, -got.Rho
 		for s, doc := range want.Support {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// shareOut makes a problem of two classes one of ν-SVC: no linear term, bounds of 1 for those that have one, and a sum of α in each class, shared out
-// from the first document on.
+// shareOut makes a problem of two classes one of ν-SVC: no linear term, bounds of 1 for those that
+// have one, and a sum of α in each class, shared out from the first document on.
 func (d *dual) shareOut(each float64) {
 	d.perClass = true
 	left := [2]float64{each, each}
@@ -28,19 +28,23 @@ type Regression struct {
 	// C bounds the coefficients: the price of a deviation. Default: 1.
 	C float64
 
-	// Epsilon is the deviation that costs nothing, in units of the targets. Default: 0, which makes every document a support vector.
+	// Epsilon is the deviation that costs nothing, in units of the targets. Default: 0, which makes
+	// every document a support vector.
 	Epsilon float64
 
-	// Nu, if not 0, asks for ν-SVR instead, which finds Epsilon by itself: a bound, from 0 to 1, on the part of documents outside of it.
+	// Nu, if not 0, asks for ν-SVR instead, which finds Epsilon by itself: a bound, from 0 to 1, on
+	// the part of documents outside of it.
 	Nu float64
 }
 
-// TrainRegression solves the ε-SVR problem of the targets z[t] of the documents docs, different rows of the matrix,
+// TrainRegression solves the ε-SVR problem of the targets z[t] of the documents docs, different
+// rows of the matrix,
 //
 //	minimise ½ Σ_s Σ_t β[s]β[t]·K[s][t] + ε·Σ_t |β[t]| - Σ_t z[t]β[t]  subject to -C <= β[t] <= C, Σ_t β[t] = 0,
 //
-// or that of ν-SVR, where instead of the term in ε there is Σ_t |β[t]| <= C·ν·n. The result's decision value estimates the target. Source:
-// Schölkopf and others, Neural Computation 12 (2000); the forms are those of Chang and Lin.
+// or that of ν-SVR, where instead of the term in ε there is Σ_t |β[t]| <= C·ν·n. The result's
+// decision value estimates the target. Source: Schölkopf and others, Neural Computation 12 (2000);
+// the forms are those of Chang and Lin.
 func TrainRegression(ctx context.Context, m Matrix, docs []int, targets []float64, par Regression, opt Options) (*Machine, error) {
 	src, err := newSource(m)
 	if err != nil {
@@ -128,12 +132,14 @@ func (par *Regression) resolve() error {
 	return nil
 }
 
-// TrainOneClass solves the problem of one class, to tell what is like the documents docs, different rows of the matrix, from what isn't,
+// TrainOneClass solves the problem of one class, to tell what is like the documents docs, different
+// rows of the matrix, from what isn't,
 //
 //	minimise ½ Σ_s Σ_t α[s]α[t]·K[s][t]  subject to 0 <= α[t] <= 1, Σ_t α[t] = ν·n,
 //
-// 0 < ν <= 1, a bound on the part of the documents that are taken for strangers. The result is positive where it takes an object for one of them.
-// Source: Schölkopf and others, Neural Computation 13 (2001).
+// 0 < ν <= 1, a bound on the part of the documents that are taken for strangers. The result is
+// positive where it takes an object for one of them. Source: Schölkopf and others, Neural
+// Computation 13 (2001).
 func TrainOneClass(ctx context.Context, m Matrix, docs []int, nu float64, opt Options) (*Machine, error) {
 	src, err := newSource(m)
 	if err != nil {

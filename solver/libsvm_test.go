@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// svmTrain runs LIBSVM's svm-train on a matrix and returns the objective and rho of each of its problems, in its order.
+// svmTrain runs LIBSVM's svm-train on a matrix and returns the objective and rho of each of its
+// problems, in its order.
 func svmTrain(t *testing.T, m *Dense, targets []float64, args ...string) (objective, rho []float64) {
 	t.Helper()
 	program, err := exec.LookPath("svm-train")
@@ -50,9 +51,11 @@ func svmTrain(t *testing.T, m *Dense, targets []float64, args ...string) (object
 	return objective, rho
 }
 
-// closeToLIBSVM compares machines with svm-train's results. It prints six decimals. Both searches end within a violation of 10^-5, which by duality
-// moves the objective by at most that times Σα. In ν-SVC both are divided by the margin, of which the greatest coefficient is the inverse, and which is known to
-// 2·10^-5. The violation doesn't bound how far the constant is from that of the optimum, only how well it serves: a factor of ten is left for it.
+// closeToLIBSVM compares machines with svm-train's results. It prints six decimals. Both searches
+// end within a violation of 10^-5, which by duality moves the objective by at most that times Σα.
+// In ν-SVC both are divided by the margin, of which the greatest coefficient is the inverse, and
+// which is known to 2·10^-5. The violation doesn't bound how far the constant is from that of the
+// optimum, only how well it serves: a factor of ten is left for it.
 func closeToLIBSVM(t *testing.T, got []*Machine, objective, rho []float64, divided bool) {
 	t.Helper()
 	if len(got) != len(objective) {
@@ -86,7 +89,8 @@ func TestSameOptimumAsLIBSVM(t *testing.T) {
 		if positive[i] {
 			signs[i] = 1
 		}
-		targets[i] = math.Sin(x[i][0]) + 0.5*math.Sin(50*x[i][1]) // the second part is noise: without it ν-SVR takes 10⁵ steps, in svm-train, too
+		// the second part is noise: without it ν-SVR takes 10⁵ steps, in svm-train, too
+		targets[i] = math.Sin(x[i][0]) + 0.5*math.Sin(50*x[i][1])
 	}
 	three := classes(x, 3)
 	names := make([]float64, n) // svm-train takes classes in the order in which they appear

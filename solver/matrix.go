@@ -21,7 +21,8 @@ type Matrix interface {
 	// them is an error.
 	Diagonal() []float32
 
-	// Rows writes parts of rows: with columns {lo₀, hi₀}, {lo₁, hi₁}, … , which are disjoint and increasing,
+	// Rows writes parts of rows: with columns {lo₀, hi₀}, {lo₁, hi₁}, … , which are disjoint and
+	// increasing,
 	//
 	//	dst[r] = K[rows[r]][j],  lo₀ <= j < hi₀, then lo₁ <= j < hi₁, …
 	//
@@ -83,7 +84,8 @@ func (s *source) row(i int) ([]float32, error) {
 	return row, nil
 }
 
-// A partialMatrix says whether all of its values are in memory, or some are computed when they are asked for.
+// A partialMatrix says whether all of its values are in memory, or some are computed when they are
+// asked for.
 type partialMatrix interface{ Whole() bool }
 
 var _ RowMatrix = (*Dense)(nil)
@@ -95,7 +97,8 @@ type Dense struct {
 	diagonal []float32
 }
 
-// NewDense returns the matrix of n documents with the values data[i*n+j], which it keeps without a copy.
+// NewDense returns the matrix of n documents with the values data[i*n+j], which it keeps without a
+// copy.
 func NewDense(n int, data []float32) (*Dense, error) {
 	if n < 0 || n > mostDocuments {
 		return nil, errUser("a matrix of %d documents, expected 0 to %d", n, mostDocuments)

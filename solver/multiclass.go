@@ -11,15 +11,18 @@ import (
 type Scheme int
 
 const (
-	// OneVsOne trains a machine for each pair of classes a < b, in the order (0,1), (0,2), …, (1,2), …, positive for a; the class with the
-	// most votes wins, the earlier of several. LIBSVM does the same.
+	// OneVsOne trains a machine for each pair of classes a < b, in the order (0,1), (0,2), …,
+	// (1,2), …, positive for a; the class with the most votes wins, the earlier of several. LIBSVM
+	// does the same.
 	OneVsOne Scheme = iota
 
-	// OneVsRest trains a machine for each class against all others; the class with the greatest decision value wins.
+	// OneVsRest trains a machine for each class against all others; the class with the greatest
+	// decision value wins.
 	OneVsRest
 
-	// Labels trains a machine for each label, against all documents that don't have it; a document may have any number of them. What is decided
-	// is each label for itself, by the sign of its machine.
+	// Labels trains a machine for each label, against all documents that don't have it; a document
+	// may have any number of them. What is decided is each label for itself, by the sign of its
+	// machine.
 	Labels
 )
 
@@ -41,17 +44,20 @@ type Classifier struct {
 	Scheme  Scheme
 	Classes int
 
-	// Machines has k(k-1)/2 or k elements for k classes, in the order that the scheme says. In one-vs-one a machine is nil where one of its classes has no
-	// documents; in the other schemes a class without documents, or with all of them, has a machine that always says so.
+	// Machines has k(k-1)/2 or k elements for k classes, in the order that the scheme says. In
+	// one-vs-one a machine is nil where one of its classes has no documents; in the other schemes a
+	// class without documents, or with all of them, has a machine that always says so.
 	Machines []*Machine
 }
 
-// Train trains a classifier on the documents whose class labels[i] is 0 … classes-1; those with -1 are left out. It takes the least time, and reads
-// the least from the matrix, when documents of a class stand together.
+// Train trains a classifier on the documents whose class labels[i] is 0 … classes-1; those with -1
+// are left out. It takes the least time, and reads the least from the matrix, when documents of a
+// class stand together.
 //
-// The problems run in parallel, the largest first. start, if not nil, is a classifier with a near solution, for another C or another width of the
-// kernel, from whose coefficients the searches begin. Errors: labels out of range, documents of one class only, parameters and options out of range, what
-// the matrix reports, the end of ctx.
+// The problems run in parallel, the largest first. start, if not nil, is a classifier with a near
+// solution, for another C or another width of the kernel, from whose coefficients the searches
+// begin. Errors: labels out of range, documents of one class only, parameters and options out of
+// range, what the matrix reports, the end of ctx.
 func Train(ctx context.Context, m Matrix, labels []int, classes int, scheme Scheme, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
 	src, err := newSource(m)
 	if err != nil {
@@ -64,8 +70,9 @@ func Train(ctx context.Context, m Matrix, labels []int, classes int, scheme Sche
 	return trainAll(ctx, src, problems, &Classifier{Scheme: scheme, Classes: classes}, par, start, opt)
 }
 
-// TrainLabels trains a classifier with a machine for each of a number of labels, where labels[i] are those of document i; nil leaves the
-// document out, an empty list is a document without labels. Otherwise it is as [Train].
+// TrainLabels trains a classifier with a machine for each of a number of labels, where labels[i]
+// are those of document i; nil leaves the document out, an empty list is a document without labels.
+// Otherwise it is as [Train].
 func TrainLabels(ctx context.Context, m Matrix, labels [][]int, classes int, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
 	src, err := newSource(m)
 	if err != nil {
@@ -296,8 +303,8 @@ func (p *problem) set(par *Parameters) {
 	}
 }
 
-// constant is the machine of a problem in which all documents are of one kind, or nil. Its probability is what the counts say, by Bayes' rule with a
-// uniform prior.
+// constant is the machine of a problem in which all documents are of one kind, or nil. Its
+// probability is what the counts say, by Bayes' rule with a uniform prior.
 func (p *problem) constant(probable bool) *Machine {
 	if slices.Contains(p.positive, true) && slices.Contains(p.positive, false) {
 		return nil

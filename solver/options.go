@@ -11,36 +11,41 @@ import (
 
 // Options says how a problem is solved, not which. The zero value works.
 type Options struct {
-	// Tolerance is the greatest violation of the optimality conditions at the end: max over I_up of -y∇f minus min over I_low, LIBSVM's
-	// -e. Default: 10^-3.
+	// Tolerance is the greatest violation of the optimality conditions at the end: max over I_up of
+	// -y∇f minus min over I_low, LIBSVM's -e. Default: 10^-3.
 	Tolerance float64
 
-	// Workers is how many goroutines solve problems, or share one large problem. Results don't depend on it. Default: as many as there are
-	// processors to run on.
+	// Workers is how many goroutines solve problems, or share one large problem. Results don't
+	// depend on it. Default: as many as there are processors to run on.
 	Workers int
 
-	// RowBytes bounds the rows of the matrix that are kept, for all workers together. Results don't depend on it except through the size of the
-	// working set, which is smaller where fewer rows fit. Rows of a matrix that has them in memory are used where they are, as long
-	// as a problem's documents are a few ranges of it. In a large problem a byte does more good here than in a cache below the matrix: rows become
-	// short when documents are left out. Default: 512 MiB.
+	// RowBytes bounds the rows of the matrix that are kept, for all workers together. Results don't
+	// depend on it except through the size of the working set, which is smaller where fewer rows
+	// fit. Rows of a matrix that has them in memory are used where they are, as long as a problem's
+	// documents are a few ranges of it. In a large problem a byte does more good here than in a
+	// cache below the matrix: rows become short when documents are left out. Default: 512 MiB.
 	RowBytes int64
 
 	// WorkingSet is how many variables the inner level sees at a time, even and from 4 to 4096.
 	// Default: 64 to 256, by the number of documents.
 	WorkingSet int
 
-	// KeepAll leaves all documents in the problem to the end: no shrinking. Default: documents that can't move are left out for a while.
+	// KeepAll leaves all documents in the problem to the end: no shrinking. Default: documents that
+	// can't move are left out for a while.
 	KeepAll bool
 
-	// MaxIterations ends each problem that hasn't reached the tolerance by then; its machine says so. Default: the greater of 10 million
-	// and 100 times the number of variables, as in LIBSVM.
+	// MaxIterations ends each problem that hasn't reached the tolerance by then; its machine says
+	// so. Default: the greater of 10 million and 100 times the number of variables, as in LIBSVM.
 	MaxIterations int
 
-	// Board, if not nil, makes a board for a problem of copies variables for each of docs, documents of the matrix in increasing order: the memory in which its scores and rows are, instead of the
-	// machine's; see [Board]. It is called from several goroutines at a time. RowBytes then has no part in anything. Default: none.
+	// Board, if not nil, makes a board for a problem of copies variables for each of docs,
+	// documents of the matrix in increasing order: the memory in which its scores and rows are,
+	// instead of the machine's; see [Board]. It is called from several goroutines at a time.
+	// RowBytes then has no part in anything. Default: none.
 	Board func(docs []int, copies int) (Board, error)
 
-	// Kernels are the innermost loops. All instruction sets give the same bits. Default: asm.Best().
+	// Kernels are the innermost loops. All instruction sets give the same bits. Default:
+	// asm.Best().
 	Kernels *asm.Kernels
 
 	// Progress is told how far the work is, at least once a second and at most ten times, never by

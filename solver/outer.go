@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// A search solves one problem after the other on one goroutine, or, if it has threads to spare, on a few.
+// A search solves one problem after the other on one goroutine, or, if it has threads to spare, on
+// a few.
 type search struct {
 	opt     *Options
 	m       *source
@@ -40,8 +41,9 @@ type outcome struct {
 	left       int // iterations that may follow
 }
 
-// Bounds of the size of a working set, which is a part of the documents. Measured on problems of 1,131 and 11,314 documents: smaller ones need more
-// passes over the scores, larger ones more gathering for the inner problem, which should stay in the second-level cache.
+// Bounds of the size of a working set, which is a part of the documents. Measured on problems of
+// 1,131 and 11,314 documents: smaller ones need more passes over the scores, larger ones more
+// gathering for the inner problem, which should stay in the second-level cache.
 const (
 	leastSet, greatestSet = 64, 256
 )
@@ -80,12 +82,14 @@ func (s *search) prepare(d *dual, bytes int64) {
 	d.refreshMask()
 }
 
-// solve finds the optimum of a problem from the values that d.alpha has. bytes bounds the rows that are kept.
+// solve finds the optimum of a problem from the values that d.alpha has. bytes bounds the rows that
+// are kept.
 func (s *search) solve(ctx context.Context, d *dual, bytes int64) (outcome, error) {
 	return s.solveFrom(ctx, d, nil, bytes)
 }
 
-// solveFrom finds the optimum of a problem from near a start; nil means the values that d.alpha has.
+// solveFrom finds the optimum of a problem from near a start; nil means the values that d.alpha
+// has.
 func (s *search) solveFrom(ctx context.Context, d *dual, from start, bytes int64) (outcome, error) {
 	if from != nil {
 		d.begin(from)
@@ -106,7 +110,8 @@ func (s *search) solveFrom(ctx context.Context, d *dual, from start, bytes int64
 	return s.finish(ctx, d)
 }
 
-// goOn finds the optimum of the problem that the search solved last, some of whose bounds have been raised since: rows and scores are still there.
+// goOn finds the optimum of the problem that the search solved last, some of whose bounds have been
+// raised since: rows and scores are still there.
 func (s *search) goOn(ctx context.Context, d *dual) (outcome, error) {
 	d.stretch()
 	d.refreshMask()
@@ -126,7 +131,8 @@ func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 	return o, err
 }
 
-// start gives some variables other values than 0, by document of the problem: the scores of all lose Σ y·α·K over them. d.alpha has the values already.
+// start gives some variables other values than 0, by document of the problem: the scores of all
+// lose Σ y·α·K over them. d.alpha has the values already.
 func (s *search) start(ctx context.Context, d *dual) error {
 	n := len(d.docs)
 	var docs []int32
@@ -188,7 +194,8 @@ func (s *search) descend(ctx context.Context, d *dual) (outcome, error) {
 	}
 }
 
-// optimise is descend for the documents that are in the problem, up to where it pays to leave some of them out; then it returns those to keep.
+// optimise is descend for the documents that are in the problem, up to where it pays to leave some
+// of them out; then it returns those to keep.
 func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int32, err error) {
 	every := min(len(d.sign), shrinkEvery)
 	for next := o.iterations + every; ; {
@@ -222,7 +229,8 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 	}
 }
 
-// round solves the problem of one working set and brings all scores up to date. It returns the number of steps, 0 if nothing moved.
+// round solves the problem of one working set and brings all scores up to date. It returns the
+// number of steps, 0 if nothing moved.
 func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int, error) {
 	s.choose.choose(s.opt.Kernels, d, s.ends)
 	set := s.choose.slots
@@ -250,14 +258,15 @@ func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int
 	return steps, nil
 }
 
-// An inner problem is solved until its violation is a part of what the outer one was, or for so many steps a variable.
+// An inner problem is solved until its violation is a part of what the outer one was, or for so
+// many steps a variable.
 const (
 	innerShare = 0.5
 	innerSteps = 16
 )
 
-// prefetchBytes is how much the new rows of a working set may hold to be worth fetching into the second-level cache before the inner problem
-// picks its columns out of them.
+// prefetchBytes is how much the new rows of a working set may hold to be worth fetching into the
+// second-level cache before the inner problem picks its columns out of them.
 const prefetchBytes = 512 << 10
 
 // load fetches the rows of the variables of a working set.
@@ -305,7 +314,8 @@ func (s *search) load(ctx context.Context, d *dual, set []int32) error {
 	return nil
 }
 
-// Scores are updated in blocks that stay in the first-level cache while all rows pass; problems above a size share the blocks among threads.
+// Scores are updated in blocks that stay in the first-level cache while all rows pass; problems
+// above a size share the blocks among threads.
 const (
 	scoreBlock   = 2048
 	shareUpdates = 1 << 19

@@ -20,9 +20,10 @@ func (s Sigmoid) Probability(f float64) float64 {
 	return 1 / (1 + math.Exp(x))
 }
 
-// FitSigmoid finds the sigmoid of greatest likelihood for decision values of objects of known sign, where the targets are drawn in a little from 0 and 1,
-// by what Bayes' rule with a uniform prior makes of the counts. Newton's method with a line search; the problem is convex. Source: Platt (1999) in the form
-// of Lin, Lin and Weng, Machine Learning 68 (2007).
+// FitSigmoid finds the sigmoid of greatest likelihood for decision values of objects of known sign,
+// where the targets are drawn in a little from 0 and 1, by what Bayes' rule with a uniform prior
+// makes of the counts. Newton's method with a line search; the problem is convex. Source: Platt
+// (1999) in the form of Lin, Lin and Weng, Machine Learning 68 (2007).
 //
 // Errors: no objects, another number of decision values than of signs, a value above 10¹⁴⁰, whose
 // squares can't be summed, or NaN.
@@ -60,7 +61,8 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 		}
 		return 1 / (count[0] + 2)
 	}
-	// loss is the negative logarithm of the likelihood, in the form that neither overflows nor cancels.
+	// loss is the negative logarithm of the likelihood, in the form that neither overflows nor
+	// cancels.
 	loss := func(s Sigmoid) float64 {
 		var sum float64
 		for i, f := range decisions {
@@ -115,7 +117,8 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 	return s
 }
 
-// sigmoidFolds is into how many parts the documents of a problem are divided for its sigmoid, as in LIBSVM.
+// sigmoidFolds is into how many parts the documents of a problem are divided for its sigmoid, as in
+// LIBSVM.
 const sigmoidFolds = 5
 
 // sigmoid fits the probabilities of a problem to decision values for documents that the machines

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// At the greatest likelihood the residuals sum to 0, plain and weighted by the decision values; and a sigmoid that the data were drawn from is found again.
+// At the greatest likelihood the residuals sum to 0, plain and weighted by the decision values; and
+// a sigmoid that the data were drawn from is found again.
 func TestSigmoidIsOfGreatestLikelihood(t *testing.T) {
 	const n, a, b = 20000, -1.5, 0.4
 	r := rand.New(rand.NewPCG(1, 1))
@@ -49,7 +50,8 @@ func TestSigmoidOfExtremes(t *testing.T) {
 			t.Errorf("probability of %v is %v, expected %v", x[0], got, x[1])
 		}
 	}
-	// Separable: as the targets are inside of (0, 1), the slope stays finite, and each object has the probability of its target.
+	// Separable: as the targets are inside of (0, 1), the slope stays finite, and each object has
+	// the probability of its target.
 	got, err := FitSigmoid([]float64{-1, -1, -1, 1, 1, 1}, []bool{false, false, false, true, true, true})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +82,8 @@ func TestCoupling(t *testing.T) {
 		t.Fatal(err)
 	}
 	for a, i := range at {
-		// It stops when the conditions hold within 0.005/4, and the smallest diagonal element is 3·0.5².
+		// It stops when the conditions hold within 0.005/4, and the smallest diagonal element is
+		// 3·0.5².
 		if !(math.Abs(got[a]-want[i]) <= 0.01) {
 			t.Errorf("class %d: probability %v, expected %v", a, got[a], want[i])
 		}
@@ -94,7 +97,8 @@ func TestCoupling(t *testing.T) {
 	}
 }
 
-// What the probabilities are good for: of the held-out documents that are said to be of a class with p, a part of about p is.
+// What the probabilities are good for: of the held-out documents that are said to be of a class
+// with p, a part of about p is.
 func TestProbabilitiesAreCalibrated(t *testing.T) {
 	const n, k = 900, 3
 	m, x := gaussian(t, 21, n, 2, 1)

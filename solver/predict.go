@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Support returns the rows of the matrix that any machine has a coefficient for, increasing: the objects that a kernel value is needed with for a
-// prediction.
+// Support returns the rows of the matrix that any machine has a coefficient for, increasing: the
+// objects that a kernel value is needed with for a prediction.
 func (c *Classifier) Support() []int {
 	var all []int
 	for _, m := range c.Machines {
@@ -70,13 +70,14 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 	return p, nil
 }
 
-// predictBlock is how many objects are decided together: their kernel values are transposed, so that a coefficient meets a row of them in the
-// first-level cache.
+// predictBlock is how many objects are decided together: their kernel values are transposed, so
+// that a coefficient meets a row of them in the first-level cache.
 const predictBlock = 128
 
-// Decide sets dst[r][i] to the decision value of machine i for object r, whose kernel values are rows[r][s] = K(x_r, column s): Σ Coef·K - Rho, summed
-// in float64 in the order of the support. A machine that is nil decides 0. The result for an object doesn't depend on the others, nor on the number of
-// workers, of which there is at least one. Errors: rows or dst of other lengths.
+// Decide sets dst[r][i] to the decision value of machine i for object r, whose kernel values are
+// rows[r][s] = K(x_r, column s): Σ Coef·K - Rho, summed in float64 in the order of the support. A
+// machine that is nil decides 0. The result for an object doesn't depend on the others, nor on the
+// number of workers, of which there is at least one. Errors: rows or dst of other lengths.
 func (p *Predictor) Decide(rows [][]float32, dst [][]float64, workers int) error {
 	if len(dst) != len(rows) {
 		return errUser("room for the decision values of %d objects, expected %d", len(dst), len(rows))

@@ -68,7 +68,8 @@ func TestPredictorAgreesWithMachines(t *testing.T) {
 				}
 			}
 		}
-		// Chance is a quarter; four sectors in three dimensions are learnt from 300 points to about nine tenths.
+		// Chance is a quarter; four sectors in three dimensions are learnt from 300 points to about
+		// nine tenths.
 		if right < held*3/4 {
 			t.Errorf("%v: %d of %d held-out points right", scheme, right, held)
 		}

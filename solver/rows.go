@@ -5,20 +5,25 @@ import (
 	"slices"
 )
 
-// mergeGap is how many columns a problem has no use for are read along rather than split a range in two.
+// mergeGap is how many columns a problem has no use for are read along rather than split a range in
+// two.
 const mergeGap = 64
 
-// directRun is how many documents a piece of a row must hold on average for rows to be used in place; shorter ones are worth a copy.
+// directRun is how many documents a piece of a row must hold on average for rows to be used in
+// place; shorter ones are worth a copy.
 const directRun = 64
 
-// A run is a piece of consecutive documents of a problem in a row: n of them from place to on, which stand in the row from place from on.
+// A run is a piece of consecutive documents of a problem in a row: n of them from place to on,
+// which stand in the row from place from on.
 type run struct{ from, to, n int }
 
-// rowStore keeps the rows of a problem's documents, restricted to its columns, as far as memory allows.
+// rowStore keeps the rows of a problem's documents, restricted to its columns, as far as memory
+// allows.
 //
-// Any row that isn't needed in the same round makes room for another, by lot. A search comes back to its free variables in turns, so when a part of their
-// rows fits, the least recently used is the one that will be needed next, and nothing would ever be found; by lot, nearly that part is. The lots are the
-// same in each run, and which rows are kept has no part in the result.
+// Any row that isn't needed in the same round makes room for another, by lot. A search comes back
+// to its free variables in turns, so when a part of their rows fits, the least recently used is the
+// one that will be needed next, and nothing would ever be found; by lot, nearly that part is. The
+// lots are the same in each run, and which rows are kept has no part in the result.
 type rowStore struct {
 	m       *source
 	direct  bool // rows are used in place: they are whole rows of the matrix, of which the problem's documents are runs
@@ -42,7 +47,8 @@ type rowStore struct {
 // limitRows is how many rows of n values fit into a number of bytes, at most n.
 func limitRows(n int, bytes int64) int { return int(min(int64(n), bytes/(4*int64(max(n, 1))))) }
 
-// newRowStore returns the store for the rows of docs with room for a number of rows, carved from buf as far as that reaches.
+// newRowStore returns the store for the rows of docs with room for a number of rows, carved from
+// buf as far as that reaches.
 func newRowStore(m *source, docs []int, room int, buf []float32) *rowStore {
 	s := &rowStore{m: m}
 	s.lay(docs)
@@ -77,7 +83,8 @@ func (s *rowStore) empty() {
 	s.round, s.filled, s.lots = 0, 0, 1
 }
 
-// lay makes docs the documents of the store, and ranges of columns of them; gaps narrower than mergeGap are read along.
+// lay makes docs the documents of the store, and ranges of columns of them; gaps narrower than
+// mergeGap are read along.
 func (s *rowStore) lay(docs []int) {
 	s.docs = docs
 	s.columns, s.runs, s.span = nil, nil, 0
@@ -148,8 +155,9 @@ func (s *rowStore) column(t int32) int32 {
 	return t
 }
 
-// fetch sets rows[r] to the row of document which[r] of the problem, laid out as pieces and column say; they stay valid until the next call. The documents are
-// different, and no more than the store has room for.
+// fetch sets rows[r] to the row of document which[r] of the problem, laid out as pieces and column
+// say; they stay valid until the next call. The documents are different, and no more than the store
+// has room for.
 func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) error {
 	s.asked += int64(len(which))
 	if s.direct {
@@ -246,8 +254,9 @@ func (s *rowStore) gather(dst, src []float32) {
 	}
 }
 
-// restrict returns a store for the documents keep[0], keep[1], … of this one's, with the rows that this one has of them. It takes the memory of this
-// one, in which more of the shorter rows fit, so this one is empty afterwards; rows that were used in place are copied, as many as bytes hold.
+// restrict returns a store for the documents keep[0], keep[1], … of this one's, with the rows that
+// this one has of them. It takes the memory of this one, in which more of the shorter rows fit, so
+// this one is empty afterwards; rows that were used in place are copied, as many as bytes hold.
 func (s *rowStore) restrict(keep []int32, least int, bytes int64) *rowStore {
 	docs := make([]int, len(keep))
 	for i, t := range keep {

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Sums adds up the decision values of all machines for a few objects while their kernel values arrive, so that these needn't be kept. It belongs to one goroutine.
+// Sums adds up the decision values of all machines for a few objects while their kernel values
+// arrive, so that these needn't be kept. It belongs to one goroutine.
 type Sums struct {
 	p     *Predictor
 	width int       // objects

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// gaussian returns the matrix exp(-gamma·|x-y|²) of random points in a number of dimensions, and the points.
+// gaussian returns the matrix exp(-gamma·|x-y|²) of random points in a number of dimensions, and
+// the points.
 func gaussian(t *testing.T, seed uint64, n, dims int, gamma float64) (*Dense, [][]float64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 7))

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Trial is what is cross-validated: documents with their classes, divided into parts. Exactly one of Labels and Sets is there.
+// Trial is what is cross-validated: documents with their classes, divided into parts. Exactly one
+// of Labels and Sets is there.
 type Trial struct {
 	Labels []int   // by document: its class, 0 … Classes-1; -1 leaves it out
 	Sets   [][]int // by document: its labels, each for itself, as [TrainLabels] has them; nil leaves it out
@@ -22,7 +23,9 @@ type Trial struct {
 
 // Validation is the result of a cross-validation with one choice of parameters.
 type Validation struct {
-	Predicted []int         // by document: its class by the classifier that was trained without its part; -1 for one that was left out. Nil for Sets
+	// by document: its class by the classifier that was trained without its part; -1 for one that
+	// was left out. Nil for Sets
+	Predicted []int
 	Sets      [][]int       // for Sets: its labels, increasing; nil for one that was left out
 	Fits      []*Classifier // by part: the classifier that was trained without it
 
@@ -35,14 +38,16 @@ type Near struct {
 	By float64
 }
 
-// Validate trains, for each part and each choice of parameters, a classifier on the documents of all other parts, and predicts the part's own. The result is in
-// the order of pars.
+// Validate trains, for each part and each choice of parameters, a classifier on the documents of
+// all other parts, and predicts the part's own. The result is in the order of pars.
 //
-// The machines of one problem and part are trained for all parameters, one after the other by growing C, on the same rows and each from the solution of the one before
-// (ν-SVC: each from nothing). start, if not nil, is where the first begins: the sum of multiples of solutions of the same trial with another kernel, such as twice the
-// last one less the one before. Nothing depends on how many parameters there are except through where the searches begin: predictions are those
-// of classifiers trained by [Train], up to the tolerance. The problems of all parts run in parallel. It is best for documents of a class
-// to stand together, and in it those of a part.
+// The machines of one problem and part are trained for all parameters, one after the other by
+// growing C, on the same rows and each from the solution of the one before (ν-SVC: each from
+// nothing). start, if not nil, is where the first begins: the sum of multiples of solutions of the
+// same trial with another kernel, such as twice the last one less the one before. Nothing depends
+// on how many parameters there are except through where the searches begin: predictions are those
+// of classifiers trained by [Train], up to the tolerance. The problems of all parts run in
+// parallel. It is best for documents of a class to stand together, and in it those of a part.
 //
 // Errors: those of [Train], also for the documents that a part leaves, fewer than two parts, and a
 // start that doesn't fit.
@@ -277,7 +282,8 @@ func (v *validating) sweep(ctx context.Context, s *search, p *problem, f, i int,
 	return nil
 }
 
-// raise makes the bounds of a solved problem those that p has now, unless one of them is lower than it was, or the problem isn't one of C.
+// raise makes the bounds of a solved problem those that p has now, unless one of them is lower than
+// it was, or the problem isn't one of C.
 func (p *problem) raise(d *dual) bool {
 	if p.nu > 0 || d.perClass {
 		return false
@@ -301,7 +307,8 @@ func (p *problem) raise(d *dual) bool {
 	return true
 }
 
-// predict fills in what the classifiers say of their parts. Those of one part see each kernel value together.
+// predict fills in what the classifiers say of their parts. Those of one part see each kernel value
+// together.
 func (v *validating) predict(ctx context.Context, m *source, opt *Options) error {
 	n := len(v.t.Parts)
 	for _, out := range v.out {

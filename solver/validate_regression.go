@@ -12,17 +12,21 @@ import (
 
 // Estimates is the result of a cross-validation of regression with one choice of parameters.
 type Estimates struct {
-	Values []float64  // by document: the estimate of the machine that was trained without its part; NaN for one that was left out
+	// by document: the estimate of the machine that was trained without its part; NaN for one that
+	// was left out
+	Values []float64
 	Fits   []*Machine // by part: the machine that was trained without it
 
 	Busy time.Duration // of workers, in solving the problems
 }
 
-// ValidateRegression trains, for each part 0, 1, … of the documents and each choice of parameters, a machine on the documents of all other parts, as [TrainRegression]
-// does, and estimates the targets of the part's own; documents of part -1 are left out. The result is in the order of pars.
+// ValidateRegression trains, for each part 0, 1, … of the documents and each choice of parameters,
+// a machine on the documents of all other parts, as [TrainRegression] does, and estimates the
+// targets of the part's own; documents of part -1 are left out. The result is in the order of pars.
 //
-// The machines of a part are trained on the same rows, by growing C; in ε-SVR each starts from the solution of the one before, and the first from that of the same part
-// in start, for the same targets and another kernel, if that isn't nil.
+// The machines of a part are trained on the same rows, by growing C; in ε-SVR each starts from the
+// solution of the one before, and the first from that of the same part in start, for the same
+// targets and another kernel, if that isn't nil.
 func ValidateRegression(ctx context.Context, m Matrix, targets []float64, parts []int, pars []Regression, start *Estimates, opt Options) ([]*Estimates, error) {
 	src, err := newSource(m)
 	if err != nil {
@@ -129,7 +133,8 @@ func others(parts []int, f int) (docs []int) {
 	return docs
 }
 
-// sweepRegression solves the problem of some documents for all parameters, in an order in which they differ in C alone where that is possible.
+// sweepRegression solves the problem of some documents for all parameters, in an order in which
+// they differ in C alone where that is possible.
 func sweepRegression(ctx context.Context, s *search, docs []int, targets []float64, pars []Regression, order []int, from start, bytes int64, keep func(i int, m *Machine, busy time.Duration)) error {
 	var d *dual
 	var last Regression

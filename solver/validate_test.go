@@ -44,8 +44,9 @@ func heldOut(parts []int, f int) []int {
 	return out
 }
 
-// A validation for several C is what separate trainings give: the same optimum, and the same class wherever no decision is so close to 0 that the tolerance decides. No
-// machine has seen a document that it is asked about.
+// A validation for several C is what separate trainings give: the same optimum, and the same class
+// wherever no decision is so close to 0 that the tolerance decides. No machine has seen a document
+// that it is asked about.
 func TestValidateLikeSeparateTrainings(t *testing.T) {
 	const n, k = 500, 4
 	ctx := context.Background()
@@ -130,7 +131,8 @@ func steps(v *Validation) int {
 	return sum
 }
 
-// Each C starts from the one before, and a kernel from those before: it takes fewer steps to the same optimum.
+// Each C starts from the one before, and a kernel from those before: it takes fewer steps to the
+// same optimum.
 func TestValidateStartsNear(t *testing.T) {
 	const n, k = 400, 3
 	ctx := context.Background()
@@ -171,7 +173,8 @@ func TestValidateStartsNear(t *testing.T) {
 	if steps(rising) >= steps(cold)*3/4 || steps(from) >= steps(cold)*3/4 || steps(ahead) >= steps(cold)*3/4 {
 		t.Errorf("%d steps from nothing, %d from another C, %d from another kernel, %d from two", steps(cold), steps(rising), steps(from), steps(ahead))
 	}
-	// Where no coefficient is at its bound, a greater C changes nothing; what is left to do comes from the last digits of the scale.
+	// Where no coefficient is at its bound, a greater C changes nothing; what is left to do comes
+	// from the last digits of the scale.
 	if loose := validate(narrow, nil, 1e5, 2e5); steps(loose[1]) > steps(loose[0])/100 {
 		t.Errorf("%d steps where the solution is known, %d before", steps(loose[1]), steps(loose[0]))
 	}
@@ -351,7 +354,8 @@ func TestValidateRegression(t *testing.T) {
 				for _, s := range own.Support {
 					row = append(row, m.Row(i)[s])
 				}
-				// Two solutions of gap ε have objectives that are less than ε·Σ|β| apart, so ‖w - w'‖² < 2ε·Σ|β|, and K = 1 on the diagonal.
+				// Two solutions of gap ε have objectives that are less than ε·Σ|β| apart, so ‖w -
+				// w'‖² < 2ε·Σ|β|, and K = 1 on the diagonal.
 				if bound := 2 * math.Sqrt(2*defaultTolerance*sizeOf(own)); !(math.Abs(own.Decide(row)-e.Values[i]) <= bound) {
 					t.Errorf("document %d is estimated as %v, alone %v", i, e.Values[i], own.Decide(row))
 				}
@@ -404,7 +408,8 @@ func TestValidateRegression(t *testing.T) {
 	}
 }
 
-// A start holds the bounds and the equation, and of its multiples it is the one with the least objective.
+// A start holds the bounds and the equation, and of its multiples it is the one with the least
+// objective.
 func TestStart(t *testing.T) {
 	const n = 60
 	m, x := gaussian(t, 26, n, 2, 1)
@@ -416,7 +421,8 @@ func TestStart(t *testing.T) {
 	from := &Machine{}
 	for i := range n {
 		if i%4 != 0 {
-			from.Support, from.Coef = append(from.Support, i), append(from.Coef, float64(d.sign[i])*(float64(i)/40-0.1)) // some of the wrong sign
+			// some of the wrong sign
+			from.Support, from.Coef = append(from.Support, i), append(from.Coef, float64(d.sign[i])*(float64(i)/40-0.1))
 		}
 	}
 	objective := func(by float64) float64 {

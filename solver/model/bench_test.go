@@ -12,7 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// newsgroups is a model of the size of one of 20 Newsgroups: 20 classes, 10,500 support vectors of 150 values, 47,000 terms, 600 coefficients a machine.
+// newsgroups is a model of the size of one of 20 Newsgroups: 20 classes, 10,500 support vectors of
+// 150 values, 47,000 terms, 600 coefficients a machine.
 func newsgroups() *Model {
 	const classes, vectors, each, values, terms, coefs = 20, 10500, 525, 150, 47000, 600
 	r := rand.New(rand.NewPCG(1, 2))

@@ -19,7 +19,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// tiny is a model of a few hundred bytes with something in each part of a file, nothing of it computed.
+// tiny is a model of a few hundred bytes with something in each part of a file, nothing of it
+// computed.
 func tiny() *Model {
 	embedder, err := sparse.RestoreEmbedder(sparse.Embedder{
 		Embedding: sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL1, Power: sparse.Root}, Documents: 9,
@@ -65,7 +66,8 @@ func TestSameBytesEverywhere(t *testing.T) {
 	same(t, m, tiny())
 }
 
-// Each bit of a small file flipped, a bit in each byte of another, each length that it may be cut to, and bytes behind its end.
+// Each bit of a small file flipped, a bit in each byte of another, each length that it may be cut
+// to, and bytes behind its end.
 func TestDamageIsFound(t *testing.T) {
 	for bits, m := range map[int]*Model{8: tiny(), 1: (recipe{typ: EpsilonSVR, kernel: "rbf:gamma=0.25"}).train(t)} {
 		file := encode(t, m)
@@ -153,7 +155,8 @@ func withHeader(t testing.TB, m *Model, change func(h map[string]any)) []byte {
 	return signed(bytes.Join(lines, []byte("\n")))
 }
 
-// A header that says more than is there, with a right checksum, is an error, and costs no memory, whether the size of the file is known or not.
+// A header that says more than is there, with a right checksum, is an error, and costs no memory,
+// whether the size of the file is known or not.
 func TestHeaderThatLies(t *testing.T) {
 	counts := []string{"machines", "coefficients", "terms", "vectors", "values", "documents", "columns", "fitted"}
 	for _, key := range append(counts, "v", "b") {

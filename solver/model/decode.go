@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// decode makes the model of a header and the arrays behind it, whose sizes together are those that the header says.
+// decode makes the model of a header and the arrays behind it, whose sizes together are those that
+// the header says.
 func (h *header) decode(arrays []byte) (*Model, error) {
 	m, err := h.model()
 	if err != nil {

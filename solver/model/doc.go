@@ -1,14 +1,16 @@
-// Package model holds trained support vector machines with all that a prediction needs, and their files.
+// Package model holds trained support vector machines with all that a prediction needs, and their
+// files.
 //
-// A [Model] is plain data: the kernel's specification, the embedding with what it learnt from the training documents, the vocabulary, the classes,
-// the support vectors as raw counts, and the machines. What computes with it is package svm, above.
+// A [Model] is plain data: the kernel's specification, the embedding with what it learnt from the
+// training documents, the vocabulary, the classes, the support vectors as raw counts, and the
+// machines. What computes with it is package svm, above.
 //
 // There are two forms of file. [Load] tells them apart.
 //
 // # The project's own form
 //
-// It is complete: what [Model.Write] wrote, [Read] gives back to the bit. The same model has the same bytes on every platform. A file begins with
-// two lines of text, which head -n 2 shows:
+// It is complete: what [Model.Write] wrote, [Read] gives back to the bit. The same model has the
+// same bytes on every platform. A file begins with two lines of text, which head -n 2 shows:
 //
 //	gram model 1                     the name of the form and its version
 //	{"type":"c_svc","kernel":…}      the header, a JSON object in one line
@@ -25,8 +27,8 @@
 //	embedding, open, fitted, terms   name of the embedding, (whether it is open,) documents it was fitted on, its number of terms e
 //	vectors, columns, values         support vectors s, columns of their matrix, their stored values z
 //
-// A name that isn't UTF-8 stands there as {"bytes": its bytes in base64}. Behind the header come arrays without gaps, all numbers little-endian, floating-point
-// numbers as their IEEE 754 bits:
+// A name that isn't UTF-8 stands there as {"bytes": its bytes in base64}. Behind the header come
+// arrays without gaps, all numbers little-endian, floating-point numbers as their IEEE 754 bits:
 //
 //	vocabulary       v × uint32      length of each term in bytes
 //	                 b × byte        the terms, one behind the other
@@ -47,11 +49,13 @@
 //	coefficients     c × uint32      support vector, ascending within a machine
 //	                 c × float64     coefficient
 //
-// and at the end 32 bytes, the SHA-256 of all bytes before them. Nothing follows. Where there is no machine, or no sigmoid, the rest of the record is 0. A
-// later version of the form has another number in the first line, and programs that don't know it say so.
+// and at the end 32 bytes, the SHA-256 of all bytes before them. Nothing follows. Where there is no
+// machine, or no sigmoid, the rest of the record is 0. A later version of the form has another
+// number in the first line, and programs that don't know it say so.
 //
 // # LIBSVM's form
 //
-// [Model.WriteLIBSVM] and [ReadLIBSVM] speak LIBSVM's text format, for the kernels that LIBSVM knows: linear, polynomial, Gaussian, sigmoid and precomputed.
-// It holds support vectors and machines, and neither vocabulary nor embedding nor settings.
+// [Model.WriteLIBSVM] and [ReadLIBSVM] speak LIBSVM's text format, for the kernels that LIBSVM
+// knows: linear, polynomial, Gaussian, sigmoid and precomputed. It holds support vectors and
+// machines, and neither vocabulary nor embedding nor settings.
 package model

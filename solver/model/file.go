@@ -14,14 +14,17 @@ import (
 	"slices"
 )
 
-// Save writes the model to a file, as [Model.Write] does. The file has a temporary name in the same folder until it is complete; an error or the end of ctx
-// removes it. So whatever happens, what has the name path is what was there before or the whole model. A regular file is replaced; anything else of that name
-// (a folder, a link, a device) is an error. Nothing waits for the disk: after a power failure the file may be damaged, which [Load] finds.
+// Save writes the model to a file, as [Model.Write] does. The file has a temporary name in the same
+// folder until it is complete; an error or the end of ctx removes it. So whatever happens, what has
+// the name path is what was there before or the whole model. A regular file is replaced; anything
+// else of that name (a folder, a link, a device) is an error. Nothing waits for the disk: after a
+// power failure the file may be damaged, which [Load] finds.
 func (m *Model) Save(ctx context.Context, path string) error {
 	return save(path, func(w io.Writer) error { return m.Write(ctx, w) })
 }
 
-// SaveLIBSVM writes the model to a file in LIBSVM's form, as [Model.WriteLIBSVM] does, otherwise like [Model.Save].
+// SaveLIBSVM writes the model to a file in LIBSVM's form, as [Model.WriteLIBSVM] does, otherwise
+// like [Model.Save].
 func (m *Model) SaveLIBSVM(ctx context.Context, path string, opt LIBSVMOptions) (labels []int32, err error) {
 	err = save(path, func(w io.Writer) error {
 		labels, err = m.WriteLIBSVM(ctx, w, opt)
@@ -67,7 +70,8 @@ func temporary(path string) (*os.File, error) {
 	}
 }
 
-// Load reads a model from a file of either form, which its first word tells; see [Read] and [ReadLIBSVM].
+// Load reads a model from a file of either form, which its first word tells; see [Read] and
+// [ReadLIBSVM].
 func Load(ctx context.Context, path string) (*Model, error) {
 	if ctx == nil {
 		return nil, errNothingGiven

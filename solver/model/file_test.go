@@ -118,7 +118,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A process writes the same file again and again and is killed at any moment, some of them in the middle; what has the final name is always whole.
+// A process writes the same file again and again and is killed at any moment, some of them in the
+// middle; what has the final name is always whole.
 func TestSaveOutlivesKill(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -24,8 +24,9 @@ func small() []*Model {
 	return []*Model{tiny(), bare, none, regression}
 }
 
-// FuzzRead holds, for any header and any arrays behind it, cut or filled up to the length that the header says, with a right checksum, that there is no
-// panic, that an error is of a known kind, and that what was read is a model that is written and read again as the same.
+// FuzzRead holds, for any header and any arrays behind it, cut or filled up to the length that the
+// header says, with a right checksum, that there is no panic, that an error is of a known kind, and
+// that what was read is a model that is written and read again as the same.
 func FuzzRead(f *testing.F) {
 	for _, m := range small() {
 		lines := bytes.SplitN(encode(f, m), []byte("\n"), 3)
@@ -77,8 +78,9 @@ func TestSmallModelsAreModels(t *testing.T) {
 	}
 }
 
-// FuzzReadLIBSVM holds, for any text, that there is no panic, that an error names a line that is there, and that what was read is a model that is written in
-// both forms and read again as the same.
+// FuzzReadLIBSVM holds, for any text, that there is no panic, that an error names a line that is
+// there, and that what was read is a model that is written in both forms and read again as the
+// same.
 func FuzzReadLIBSVM(f *testing.F) {
 	for _, text := range []string{threeClasses, odd, regression, oneClassText, "SV\n"} {
 		f.Add(text)
@@ -103,7 +105,8 @@ func FuzzReadLIBSVM(f *testing.F) {
 		if !bytes.Equal(encode(t, own), encode(t, m)) {
 			t.Fatal("the project's own form loses something")
 		}
-		// Written again, support vectors lose stored zeros, and what follows from them: the columns.
+		// Written again, support vectors lose stored zeros, and what follows from them: the
+		// columns.
 		var b strings.Builder
 		if _, err := m.WriteLIBSVM(ctx, &b, LIBSVMOptions{}); err != nil {
 			t.Fatal(err)

@@ -55,7 +55,8 @@ type classWeight struct {
 	Weight float64 `json:"weight"`
 }
 
-// name is a text that is a JSON string where that can hold it, else an object with its bytes in base64.
+// name is a text that is a JSON string where that can hold it, else an object with its bytes in
+// base64.
 type name string
 
 type rawName struct {
@@ -150,8 +151,8 @@ type section struct {
 	bytes int64
 }
 
-// sections returns the parts between header and checksum, and the sum of their sizes. A number below 0 or above limit is an error: then no product here
-// overflows, for limits below 2⁵⁰.
+// sections returns the parts between header and checksum, and the sum of their sizes. A number
+// below 0 or above limit is an error: then no product here overflows, for limits below 2⁵⁰.
 func (h *header) sections(limit int64) ([]section, int64, error) {
 	var vocabulary vocabularySize
 	if h.Vocabulary != nil {

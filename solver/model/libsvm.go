@@ -16,10 +16,13 @@ var keywords = []string{
 
 const longestKeyword = len("prob_density_marks")
 
-// LIBSVMOptions says how [Model.WriteLIBSVM] writes a model. The zero value works for kernels that LIBSVM knows.
+// LIBSVMOptions says how [Model.WriteLIBSVM] writes a model. The zero value works for kernels that
+// LIBSVM knows.
 type LIBSVMOptions struct {
-	// Precomputed writes the model for kernel values that the user brings: any kernel can be written, a support vector is the number of its training document, from 1.
-	// svm-predict then wants, for each test document, its kernel values with all training documents in their order. Default: LIBSVM computes the kernel.
+	// Precomputed writes the model for kernel values that the user brings: any kernel can be
+	// written, a support vector is the number of its training document, from 1. svm-predict then
+	// wants, for each test document, its kernel values with all training documents in their order.
+	// Default: LIBSVM computes the kernel.
 	Precomputed bool
 }
 
@@ -51,8 +54,9 @@ var kernelKeys = map[string][]string{
 // kernelNames lists them in LIBSVM's order.
 var kernelNames = []string{"linear", "polynomial", "rbf", "sigmoid", Precomputed}
 
-// parseKernel finds a kernel that LIBSVM knows from its specification, such as polynomial:gamma=0.5,r=1,degree=2,embed=tf-l2. The embedding is no matter of
-// LIBSVM's: it sees embedded vectors.
+// parseKernel finds a kernel that LIBSVM knows from its specification, such as
+// polynomial:gamma=0.5,r=1,degree=2,embed=tf-l2. The embedding is no matter of LIBSVM's: it sees
+// embedded vectors.
 func parseKernel(spec string) (kernel, error) {
 	typ, list, _ := strings.Cut(strings.TrimSpace(spec), ":")
 	k := kernel{typ: strings.TrimSpace(typ), degree: 3}
@@ -108,7 +112,8 @@ func (k kernel) String() string {
 	return k.typ
 }
 
-// formatFloat writes the fewest digits that give the same float64 back, as package engine does in specifications.
+// formatFloat writes the fewest digits that give the same float64 back, as package engine does in
+// specifications.
 func formatFloat(v float64) string {
 	if v == math.Pi {
 		return "pi"
@@ -116,8 +121,10 @@ func formatFloat(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// Labels returns the number that stands for each class in LIBSVM's files, which know integers only: the name where all names are integers, otherwise 1, 2, … in the
-// order of Classes. Names that are all numbers, but not all different 32-bit integers, are an error: in a file of documents they stand as they are.
+// Labels returns the number that stands for each class in LIBSVM's files, which know integers only:
+// the name where all names are integers, otherwise 1, 2, … in the order of Classes. Names that are
+// all numbers, but not all different 32-bit integers, are an error: in a file of documents they
+// stand as they are.
 func (m *Model) Labels() ([]int32, error) {
 	labels := make([]int32, len(m.Classes))
 	all := true

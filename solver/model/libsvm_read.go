@@ -15,15 +15,19 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ReadLIBSVM reads a model in LIBSVM's text format, as svm-train and [Model.WriteLIBSVM] write it; file is its name in errors. What the form doesn't hold is zero, or
-// -1 where [Model] says so: settings, corpus, objectives, iterations, whether the search converged.
+// ReadLIBSVM reads a model in LIBSVM's text format, as svm-train and [Model.WriteLIBSVM] write it;
+// file is its name in errors. What the form doesn't hold is zero, or -1 where [Model] says so:
+// settings, corpus, objectives, iterations, whether the search converged.
 //
-// Classes are called by LIBSVM's labels. Indices are terms as they are, there is no vocabulary, and the embedding is tf, the raw values, fitted on
-// the support vectors, since nothing else is known, and open: indices that no support vector has count for the length of a document, as in
-// LIBSVM. Of a precomputed kernel, support vectors have no values, and SupportDoc says their documents. Values are rounded to float32, coefficients aren't.
-// prob_density_marks, by which newer LIBSVMs give probabilities for one class, are left out.
+// Classes are called by LIBSVM's labels. Indices are terms as they are, there is no vocabulary, and
+// the embedding is tf, the raw values, fitted on the support vectors, since nothing else is known,
+// and open: indices that no support vector has count for the length of a document, as in LIBSVM. Of
+// a precomputed kernel, support vectors have no values, and SupportDoc says their documents. Values
+// are rounded to float32, coefficients aren't. prob_density_marks, by which newer LIBSVMs give
+// probabilities for one class, are left out.
 //
-// Memory is in proportion to what was read. Errors: a *[SyntaxError] for the first bad line, those of r, and ctx.Err() within a second of cancellation.
+// Memory is in proportion to what was read. Errors: a *[SyntaxError] for the first bad line, those
+// of r, and ctx.Err() within a second of cancellation.
 func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
 	if ctx == nil || r == nil {
 		return nil, errNothingGiven

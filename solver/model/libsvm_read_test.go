@@ -39,7 +39,8 @@ SV
 
 func readText(text string) (*Model, error) { return ReadLIBSVM(ctx, strings.NewReader(text), "m.txt") }
 
-// What the form says, by hand: who is positive in which machine, and in which order the machines stand.
+// What the form says, by hand: who is positive in which machine, and in which order the machines
+// stand.
 func TestReadLIBSVM(t *testing.T) {
 	m, err := readText(threeClasses)
 	if err != nil {

@@ -24,7 +24,8 @@ func program(t testing.TB, name string) string {
 	return path
 }
 
-// libsvmFile is LIBSVM's form in pieces, read with the meaning that svm.cpp gives it and with nothing of this package.
+// libsvmFile is LIBSVM's form in pieces, read with the meaning that svm.cpp gives it and with
+// nothing of this package.
 type libsvmFile struct {
 	header map[string][]string
 	coefs  [][]string // by support vector
@@ -46,8 +47,9 @@ func pieces(text string) libsvmFile {
 	return f
 }
 
-// machines returns a file of a regression for each pair of classes i < j, whose predictions are the decision values: the support vectors of i with their
-// coefficients in row j-1, those of j with those in row i, as svm_predict_values has it. Types without classes have one.
+// machines returns a file of a regression for each pair of classes i < j, whose predictions are the
+// decision values: the support vectors of i with their coefficients in row j-1, those of j with
+// those in row i, as svm_predict_values has it. Types without classes have one.
 func (f libsvmFile) machines() []string {
 	var files []string
 	write := func(rho string, lines []string) {
@@ -93,7 +95,8 @@ func (f libsvmFile) machines() []string {
 	return files
 }
 
-// predict runs svm-predict on a model and a file of documents and returns the words of each line of its output.
+// predict runs svm-predict on a model and a file of documents and returns the words of each line of
+// its output.
 func predict(t testing.TB, model, documents string, args ...string) [][]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -139,9 +142,10 @@ func predictDecisions(t testing.TB, model, documents string) [][]float64 {
 	return out
 }
 
-// agree compares decision values with svm-predict's. Both are sums in float64 of at most 60 products, so 60 roundings apart, relative to the sum of absolute values.
-// The exponents of Gaussian kernels are below 30 and come from some ten roundings of numbers up to eight times as large, other kernels carry fewer: together below
-// 60 + 30·80 roundings of 2⁻⁵³, 3·10⁻¹³.
+// agree compares decision values with svm-predict's. Both are sums in float64 of at most 60
+// products, so 60 roundings apart, relative to the sum of absolute values. The exponents of
+// Gaussian kernels are below 30 and come from some ten roundings of numbers up to eight times as
+// large, other kernels carry fewer: together below 60 + 30·80 roundings of 2⁻⁵³, 3·10⁻¹³.
 func agree(t testing.TB, got [][]decision, want [][]float64) {
 	t.Helper()
 	if len(got) != len(want) {

@@ -69,7 +69,8 @@ func TestSVMPredictAgrees(t *testing.T) {
 	}
 }
 
-// agreeWith compares decision values with svm-predict's for a file. It has no machines that are missing here, and only the first of one-vs-rest.
+// agreeWith compares decision values with svm-predict's for a file. It has no machines that are
+// missing here, and only the first of one-vs-rest.
 func agreeWith(t *testing.T, m *Model, got [][]decision, text, file string) {
 	t.Helper()
 	var kept [][]decision
@@ -85,7 +86,8 @@ func agreeWith(t *testing.T, m *Model, got [][]decision, text, file string) {
 	agree(t, kept, predictDecisions(t, text, file))
 }
 
-// A kernel that LIBSVM doesn't know, and one that it does, written for kernel values that the user brings.
+// A kernel that LIBSVM doesn't know, and one that it does, written for kernel values that the user
+// brings.
 func TestPrecomputed(t *testing.T) {
 	program(t, "svm-predict")
 	for _, r := range []recipe{{typ: CSVC, kernel: "diffusion:t=0.5", embedding: sparse.Sphere}, {typ: EpsilonSVR, kernel: "rbf:gamma=0.25"}} {
@@ -109,9 +111,11 @@ func TestPrecomputed(t *testing.T) {
 	}
 }
 
-// Probabilities have the same meaning there: sigmoids of the wrong machine, or of the wrong sign, would be far off. More can't be seen through svm-predict,
-// whose iteration ends when the gradient of what it minimises is below 0.005/k for k classes; its second derivative is above r₁₂² + r₂₁² >= ½ for two, so
-// that is 0.005 in the probability, and a factor of two is left for more. That the numbers are the same is tested where they are read.
+// Probabilities have the same meaning there: sigmoids of the wrong machine, or of the wrong sign,
+// would be far off. More can't be seen through svm-predict, whose iteration ends when the gradient
+// of what it minimises is below 0.005/k for k classes; its second derivative is above r₁₂² + r₂₁²
+// >= ½ for two, so that is 0.005 in the probability, and a factor of two is left for more. That the
+// numbers are the same is tested where they are read.
 func TestProbabilitiesAgree(t *testing.T) {
 	program(t, "svm-predict")
 	for _, classes := range [][]string{{"1", "2"}, nil} {
@@ -239,7 +243,8 @@ func TestReadSVMTrain(t *testing.T) {
 	}
 }
 
-// checkRead checks a model that was read: it can be written again in both forms, with nothing lost, and its kernel is as package engine writes it.
+// checkRead checks a model that was read: it can be written again in both forms, with nothing lost,
+// and its kernel is as package engine writes it.
 func checkRead(t *testing.T, m *Model, text string, probable bool) {
 	t.Helper()
 	if m.Kernel != Precomputed {

@@ -12,8 +12,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// vectors reads the lines behind SV: the coefficients of a support vector, a row of LIBSVM's sv_coef each, and its values. A support vector of class i has in row r
-// its coefficient in the machine of i and class r, or r+1 from i on.
+// vectors reads the lines behind SV: the coefficients of a support vector, a row of LIBSVM's
+// sv_coef each, and its values. A support vector of class i has in row r its coefficient in the
+// machine of i and class r, or r+1 from i on.
 func (l *libsvmReader) vectors() error {
 	m := l.m
 	m.Support = &sparse.CSR{Offsets: []int64{0}}
@@ -130,7 +131,8 @@ func (l *libsvmReader) row(text string) error {
 	}
 }
 
-// cutWord returns the first word of a text and what is behind it. Unlike strings.Fields it takes no memory in proportion to the words.
+// cutWord returns the first word of a text and what is behind it. Unlike strings.Fields it takes no
+// memory in proportion to the words.
 func cutWord(text string) (word, rest string) {
 	text = strings.TrimLeft(text, " \t")
 	if i := strings.IndexAny(text, " \t"); i >= 0 {
@@ -139,7 +141,8 @@ func cutWord(text string) (word, rest string) {
 	return text, ""
 }
 
-// parseFloat reads a finite decimal number, correctly rounded, and turns -0 into 0. What else strconv reads (hexadecimal, underscores, inf, nan) is refused.
+// parseFloat reads a finite decimal number, correctly rounded, and turns -0 into 0. What else
+// strconv reads (hexadecimal, underscores, inf, nan) is refused.
 func parseFloat(text string, bits int) (float64, error) {
 	if strings.Trim(text, "+-.0123456789eE") != "" {
 		return 0, strconv.ErrSyntax

@@ -11,19 +11,25 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// WriteLIBSVM writes the model in LIBSVM's text format, which svm-predict reads, and returns the number that stands for each of Classes (see [Model.Labels]).
-// The first class is LIBSVM's first, for which decision values are positive.
+// WriteLIBSVM writes the model in LIBSVM's text format, which svm-predict reads, and returns the
+// number that stands for each of Classes (see [Model.Labels]). The first class is LIBSVM's first,
+// for which decision values are positive.
 //
-// A support vector is what LIBSVM must see for the same kernel values: the embedded document before it is scaled to length 1
-// ([sparse.Embedded.Vector64]). Index t stands for term t of the corpus where that has indices, and t+1 where it has words; a document without terms has the
-// index behind all others, where the embedding gives it a length at all. Documents to predict must be written in the same way, without terms that no
-// training document has: LIBSVM would count them for distances. All numbers have the fewest digits that give the same float64 back.
+// A support vector is what LIBSVM must see for the same kernel values: the embedded document before
+// it is scaled to length 1 ([sparse.Embedded.Vector64]). Index t stands for term t of the corpus
+// where that has indices, and t+1 where it has words; a document without terms has the index behind
+// all others, where the embedding gives it a length at all. Documents to predict must be written in
+// the same way, without terms that no training document has: LIBSVM would count them for distances.
+// All numbers have the fewest digits that give the same float64 back.
 //
-// LIBSVM's models are one-vs-one. Of one-vs-rest, the first machine of two classes can be written, whose mirror image the second is, to the tolerance of the
-// training. Classes without documents are left out. Sigmoids are written if all machines have one.
+// LIBSVM's models are one-vs-one. Of one-vs-rest, the first machine of two classes can be written,
+// whose mirror image the second is, to the tolerance of the training. Classes without documents are
+// left out. Sigmoids are written if all machines have one.
 //
-// Errors: a kernel that LIBSVM doesn't know, unless opt says Precomputed, and for that a support vector whose document isn't known; one-vs-rest of more
-// classes, and separate labels; names of classes that are numbers but not integers; an index above 2³¹-1; a model that isn't valid; those of w and ctx.
+// Errors: a kernel that LIBSVM doesn't know, unless opt says Precomputed, and for that a support
+// vector whose document isn't known; one-vs-rest of more classes, and separate labels; names of
+// classes that are numbers but not integers; an index above 2³¹-1; a model that isn't valid; those
+// of w and ctx.
 func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions) (labels []int32, err error) {
 	if ctx == nil || w == nil {
 		return nil, errNothingGiven
@@ -66,7 +72,8 @@ type libsvmWriter struct {
 	classes []int             // those that are written, ascending; of a type without classes one, called 0
 	pairs   []*solver.Machine // their machines, in LIBSVM's order
 
-	// What LIBSVM calls sv_coef, a row of it for each support vector of ours: its coefficients in ascending rows of theirs.
+	// What LIBSVM calls sv_coef, a row of it for each support vector of ours: its coefficients in
+	// ascending rows of theirs.
 	offsets []int
 	rows    []int32
 	coefs   []float64
@@ -104,7 +111,8 @@ func (l *libsvmWriter) choose() error {
 	return nil
 }
 
-// turn finds the coefficients of each support vector: in the machine of classes a < b, a support vector of a has its coefficient in row b-1, one of b in row a.
+// turn finds the coefficients of each support vector: in the machine of classes a < b, a support
+// vector of a has its coefficient in row b-1, one of b in row a.
 func (l *libsvmWriter) turn() error {
 	n := l.m.Support.Rows()
 	l.offsets = make([]int, n+1)

@@ -51,7 +51,8 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 	}
 }
 
-// The text itself: a class without documents and a support vector without coefficients are left out, support vectors stand class by class.
+// The text itself: a class without documents and a support vector without coefficients are left
+// out, support vectors stand class by class.
 func TestLIBSVMText(t *testing.T) {
 	m := tiny()
 	m.SupportDoc[2] = 4

@@ -20,7 +20,8 @@ const (
 // types lists them in LIBSVM's order.
 var types = []Type{CSVC, NuSVC, OneClass, EpsilonSVR, NuSVR}
 
-// Classifies says whether a model of this type has classes; the others have one machine, whose decision value is the result.
+// Classifies says whether a model of this type has classes; the others have one machine, whose
+// decision value is the result.
 func (t Type) Classifies() bool { return t == CSVC || t == NuSVC }
 
 // Settings are what a model was trained with, for the record.
@@ -34,11 +35,13 @@ type Settings struct {
 	Seed          uint64             `json:"seed,omitempty"`
 }
 
-// Precomputed is the kernel of a model that was trained by LIBSVM on kernel values: no kernel can be computed from it, and what a prediction needs is the row of
-// kernel values with the training documents that SupportDoc names. Package engine doesn't know it.
+// Precomputed is the kernel of a model that was trained by LIBSVM on kernel values: no kernel can
+// be computed from it, and what a prediction needs is the row of kernel values with the training
+// documents that SupportDoc names. Package engine doesn't know it.
 const Precomputed = "precomputed"
 
-// Model is a trained support vector machine. It is immutable and may be used concurrently. [Model.Validate] says what must hold.
+// Model is a trained support vector machine. It is immutable and may be used concurrently.
+// [Model.Validate] says what must hold.
 type Model struct {
 	Type     Type
 	Kernel   string // its specification as package engine reads it, with all parameters; or Precomputed
@@ -48,20 +51,26 @@ type Model struct {
 	Corpus    [32]byte // its digest; zero where it isn't known
 	Documents int      // its documents; 0 where they aren't known
 
-	Vocabulary []string         // Vocabulary[t] is the text of term t of the training corpus; nil where it had indices only
+	// Vocabulary[t] is the text of term t of the training corpus; nil where it had indices only
+	Vocabulary []string
 	Embedder   *sparse.Embedder // the embedding as it was fitted: terms, document frequencies, weights
 
 	Classes []string // names of the classes in the order of the machines; nil where the type has none
 
-	// Classifier holds the machines; their Support are rows of Support below. Types without classes have one machine, and the scheme OneVsRest of one
-	// class. What a machine keeps for a warm start isn't stored in files.
+	// Classifier holds the machines; their Support are rows of Support below. Types without classes
+	// have one machine, and the scheme OneVsRest of one class. What a machine keeps for a warm
+	// start isn't stored in files.
 	Classifier solver.Classifier
 
-	// Laplace is, for regression with probabilities, the scale σ of the Laplace distribution e^(-|z|/σ)/2σ of the deviations, in units of the targets; 0
-	// where it isn't known.
+	// Laplace is, for regression with probabilities, the scale σ of the Laplace distribution
+	// e^(-|z|/σ)/2σ of the deviations, in units of the targets; 0 where it isn't known.
 	Laplace float64
 
-	Support      *sparse.CSR // the support vectors as raw values, terms as in the training corpus; without values for a precomputed kernel
-	SupportDoc   []int64     // SupportDoc[s] is the number of support vector s in the training corpus, from 0; -1 where it isn't known
+	// the support vectors as raw values, terms as in the training corpus; without values for a
+	// precomputed kernel
+	Support      *sparse.CSR
+	// SupportDoc[s] is the number of support vector s in the training corpus, from 0; -1 where it
+	// isn't known
+	SupportDoc   []int64
 	SupportClass []int32     // its class; -1 where it has none or several
 }

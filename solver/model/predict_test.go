@@ -17,8 +17,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// A model of svm-train's predicts here as with svm-predict, on sparse documents of which many have indices that no support vector has: they count
-// for the distance.
+// A model of svm-train's predicts here as with svm-predict, on sparse documents of which many have
+// indices that no support vector has: they count for the distance.
 func TestSVMTrainsModelPredicts(t *testing.T) {
 	var programs []string
 	for _, name := range []string{"svm-train", "svm-predict"} {
@@ -79,7 +79,8 @@ func TestSVMTrainsModelPredicts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Kernel values are float32, so each product of the sum is off by a few units of 2⁻²⁴; of the Gaussian kernel's exponent, below 10, by ten times that.
+		// Kernel values are float32, so each product of the sum is off by a few units of 2⁻²⁴; of
+		// the Gaussian kernel's exponent, below 10, by ten times that.
 		machine := m.Classifier.Machines[0]
 		var scale float64
 		for _, c := range machine.Coef {

@@ -11,7 +11,8 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// ErrDamaged is wrapped by the errors of [Read] for a file that was changed, or isn't complete, or never was what its first line says.
+// ErrDamaged is wrapped by the errors of [Read] for a file that was changed, or isn't complete, or
+// never was what its first line says.
 var ErrDamaged = errors.New("damaged model file")
 
 // VersionError says that a file is of a version that this program doesn't know.
@@ -27,14 +28,15 @@ const (
 	mostBytes  = 1 << 49   // the whole file
 )
 
-// Read reads a model that [Model.Write] wrote, to the bit, and checks its checksum and all that [Model.Validate] asks for. It reads to the end of r:
-// something behind the model is an error.
+// Read reads a model that [Model.Write] wrote, to the bit, and checks its checksum and all that
+// [Model.Validate] asks for. It reads to the end of r: something behind the model is an error.
 //
-// Memory: the bytes of the file and about as much again for the model. A file that says more of itself than is there makes it allocate no more than that:
-// what a reader that isn't a file holds is taken as it comes.
+// Memory: the bytes of the file and about as much again for the model. A file that says more of
+// itself than is there makes it allocate no more than that: what a reader that isn't a file holds
+// is taken as it comes.
 //
-// Errors: a *[VersionError], one that wraps [ErrDamaged] and says which part is damaged, those of r, and ctx.Err() within a second of
-// cancellation, if r doesn't keep it waiting.
+// Errors: a *[VersionError], one that wraps [ErrDamaged] and says which part is damaged, those of
+// r, and ctx.Err() within a second of cancellation, if r doesn't keep it waiting.
 func Read(ctx context.Context, r io.Reader) (*Model, error) {
 	if ctx == nil || r == nil {
 		return nil, errNothingGiven
@@ -165,7 +167,8 @@ func (b *body) line(most int) ([]byte, error) {
 	}
 }
 
-// rest reads on to the end of the file or to one byte above total. there says that so many bytes are known to be there.
+// rest reads on to the end of the file or to one byte above total. there says that so many bytes
+// are known to be there.
 func (b *body) rest(total int64, there bool) error {
 	if there && int64(cap(b.data)) <= total {
 		b.data = append(make([]byte, 0, total+1), b.data...)

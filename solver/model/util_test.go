@@ -16,8 +16,9 @@ import (
 
 var ctx = context.Background()
 
-// points returns n documents of up to dims values, a tenth of them 0, and one document without any. Values are multiples of 1/64, so that float32 holds
-// them and their products exactly; where signed, some are below 0.
+// points returns n documents of up to dims values, a tenth of them 0, and one document without any.
+// Values are multiples of 1/64, so that float32 holds them and their products exactly; where
+// signed, some are below 0.
 func points(seed uint64, n, dims int, signed bool) *sparse.CSR {
 	r := rand.New(rand.NewPCG(seed, 3))
 	m := &sparse.CSR{Cols: dims + 1, Offsets: []int64{0}}
@@ -36,7 +37,8 @@ func points(seed uint64, n, dims int, signed bool) *sparse.CSR {
 	return m
 }
 
-// evaluate returns kernel values in float64, from the definition: k(x_i, y_j) of documents that the same embedder embedded.
+// evaluate returns kernel values in float64, from the definition: k(x_i, y_j) of documents that the
+// same embedder embedded.
 func evaluate(t testing.TB, spec string, x, y *sparse.Embedded) [][]float64 {
 	t.Helper()
 	dense := func(x *sparse.Embedded, i int, unit bool) []float64 {
@@ -218,7 +220,8 @@ func (r recipe) train(t testing.TB) *Model {
 // decision is a decision value, with the sum of the absolute values of what was summed.
 type decision struct{ value, scale float64 }
 
-// decisions returns the decision values of all machines for test documents, summed in float64, in the order of the machines.
+// decisions returns the decision values of all machines for test documents, summed in float64, in
+// the order of the machines.
 func decisions(t testing.TB, m *Model, docs *sparse.CSR) [][]decision {
 	t.Helper()
 	x, err := m.Embedder.Transform(docs)

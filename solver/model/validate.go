@@ -12,10 +12,13 @@ import (
 // Validate reports the first violation of what a model must be, or nil:
 //
 //   - a type and a kernel; finite settings;
-//   - as many machines as scheme and classes ask for; in one-vs-one one for each pair of classes that have any, no other is missing;
+//   - as many machines as scheme and classes ask for; in one-vs-one one for each pair of classes
+//     that have any, no other is missing;
 //   - in each machine support vectors that ascend, a coefficient each, finite numbers;
-//   - names of classes that differ, as many as the machines tell apart, and none for types without classes;
-//   - an embedding as [sparse.RestoreEmbedder] asks for, a vocabulary of different terms that holds all its terms and those of the support vectors;
+//   - names of classes that differ, as many as the machines tell apart, and none for types without
+//     classes;
+//   - an embedding as [sparse.RestoreEmbedder] asks for, a vocabulary of different terms that holds
+//     all its terms and those of the support vectors;
 //   - support vectors as [sparse.CSR] has them, a number below Documents and a class, or -1, each.
 //
 // It takes one pass.

@@ -16,31 +16,38 @@ type budget struct {
 
 // What is counted beside documents, tiles and rows, in bytes.
 const (
-	// documentBytes is what the solver keeps for each document and worker beside rows: 46 for a variable, with its bounds and gradient, two of them in regression,
-	// as many again where documents are left out, and 60 for working sets and the places of rows.
+	// documentBytes is what the solver keeps for each document and worker beside rows: 46 for a
+	// variable, with its bounds and gradient, two of them in regression, as many again where
+	// documents are left out, and 60 for working sets and the places of rows.
 	documentBytes = 256
 
 	// gatherRows and gatherLeast bound the rows that a worker reads to leave out columns of theirs.
 	gatherRows, gatherLeast = 16, 4 << 20
 
-	// smallRows is what rows get where the whole matrix is cached: enough for the working sets of all problems.
+	// smallRows is what rows get where the whole matrix is cached: enough for the working sets of
+	// all problems.
 	smallRows = 512 << 20
 
-	// setRows is how many rows a working set has at most: the solver can't do with less and be quick.
+	// setRows is how many rows a working set has at most: the solver can't do with less and be
+	// quick.
 	setRows = 256
 
-	// garbagePart is the part of the memory that is left for what the collector hasn't given back yet: 900 MiB were passed by 4 without it.
+	// garbagePart is the part of the memory that is left for what the collector hasn't given back
+	// yet: 900 MiB were passed by 4 without it.
 	garbagePart = 50
 )
 
-// modelBytes is what a model takes at most beside the problem: the support vectors as raw values, were they all documents.
+// modelBytes is what a model takes at most beside the problem: the support vectors as raw values,
+// were they all documents.
 func modelBytes(documents, values int64) int64 { return 8*values + 24*documents }
 
-// machineBytes is what the problems of a scheme take for each document and machine that it is in: its place and its sign, and, were it a support vector, its
-// coefficient and number in lists that have grown to up to twice their size, and its number in the model once more.
+// machineBytes is what the problems of a scheme take for each document and machine that it is in:
+// its place and its sign, and, were it a support vector, its coefficient and number in lists that
+// have grown to up to twice their size, and its number in the model once more.
 const machineBytes = 9 + 2*16 + 8
 
-// machinesBytes bounds what the lists of documents and the machines take for the settings, over all problems of two classes.
+// machinesBytes bounds what the lists of documents and the machines take for the settings, over all
+// problems of two classes.
 func (p *Problem) machinesBytes(s *Settings) int64 {
 	each := int64(1) // machines that a document is in
 	if classes := int64(len(p.corpus.classes)); s.Type.Classifies() {
@@ -52,7 +59,8 @@ func (p *Problem) machinesBytes(s *Settings) int64 {
 	return each * machineBytes * int64(p.Len())
 }
 
-// corpusBytes is what a problem keeps of its corpus beside the embedded documents: order, labels, the vocabulary, and what the embedding has learnt.
+// corpusBytes is what a problem keeps of its corpus beside the embedded documents: order, labels,
+// the vocabulary, and what the embedding has learnt.
 func (p *Problem) corpusBytes() int64 {
 	bytes := 8*int64(len(p.corpus.order)+len(p.corpus.labels.Offsets)) + 4*int64(len(p.corpus.labels.IDs))
 	for _, texts := range [][]string{p.corpus.vocabulary, p.corpus.classes} {
@@ -64,15 +72,16 @@ func (p *Problem) corpusBytes() int64 {
 	return bytes + int64(len(f.Terms))*(4+4+8) + 4*int64(p.corpus.cols)
 }
 
-// fixedBytes is what the process holds while machines are trained, beside tiles, rows and what there is for each machine.
+// fixedBytes is what the process holds while machines are trained, beside tiles, rows and what
+// there is for each machine.
 func (p *Problem) fixedBytes(e *engine.Engine) int64 {
 	n := int64(e.Len())
 	worker := documentBytes*n + max(gatherLeast, 4*gatherRows*n)
 	return p.opt.HeldBytes + p.corpusBytes() + e.Bytes() + worker*int64(e.Workers()) + p.opt.MemoryBytes/garbagePart
 }
 
-// plan shares out what is left beside the rest. A matrix that fits is kept whole; otherwise rows, which become short when documents are left out, get as much as tiles,
-// which all problems share.
+// plan shares out what is left beside the rest. A matrix that fits is kept whole; otherwise rows,
+// which become short when documents are left out, get as much as tiles, which all problems share.
 func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	n := int64(e.Len())
 	whole := 4*n*n + n
@@ -132,7 +141,8 @@ func (p *Problem) engineBytes() int64 {
 	return max(p.opt.MemoryBytes-p.opt.HeldBytes, 1)
 }
 
-// prepares says beforehand if the documents can't be made ready within the memory that is allowed: the corpus, their embedded form, and the engine in the making.
+// prepares says beforehand if the documents can't be made ready within the memory that is allowed:
+// the corpus, their embedded form, and the engine in the making.
 func (p *Problem) prepares(c *sparse.Corpus) error {
 	if p.opt.MemoryBytes == 0 {
 		return nil

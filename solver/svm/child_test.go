@@ -12,7 +12,8 @@ import (
 // child names the variable that tells this program to be one of children instead of running tests.
 const child = "GRAM_SVM_TEST_CHILD"
 
-// children are what other processes do for a test: they get a folder or other words, and print what the test reads.
+// children are what other processes do for a test: they get a folder or other words, and print what
+// the test reads.
 var children = map[string]func(argument string) error{"store": trainWithStore, "memory": trainWithin}
 
 func TestMain(m *testing.M) {

@@ -46,11 +46,14 @@ func (s *Settings) Measure() Measure {
 	return Accuracy
 }
 
-// Validation is the result of a cross-validation. What goes by document is in the order of the corpus.
+// Validation is the result of a cross-validation. What goes by document is in the order of the
+// corpus.
 type Validation struct {
 	Fold []int // the fold that a document was held out in, from 0; -1 for one without a label, which is left out
 
-	Class  []int     // the class that was predicted, as an index into Problem.Classes; -1 where left out. Nil for labels and regression
+	// the class that was predicted, as an index into Problem.Classes; -1 where left out. Nil for
+	// labels and regression
+	Class  []int
 	Labels [][]int   // the labels that were predicted, increasing
 	Value  []float64 // the target that was estimated
 
@@ -73,12 +76,16 @@ type Validation struct {
 	Solve       time.Duration // training and predicting
 }
 
-// CrossValidate trains on all folds but one and predicts that one, for each fold. The documents of each class, or all of regression, are divided by the seed into folds of nearly
-// equal size; documents of several labels by their first. Settings.Probabilities has no part in it. What an embedding learns, such as idf weights, it has from all documents,
-// those that are held out included: only so can folds share dot products.
+// CrossValidate trains on all folds but one and predicts that one, for each fold. The documents of
+// each class, or all of regression, are divided by the seed into folds of nearly equal size;
+// documents of several labels by their first. Settings.Probabilities has no part in it. What an
+// embedding learns, such as idf weights, it has from all documents, those that are held out
+// included: only so can folds share dot products.
 //
-// Each dot product is computed once, where the whole matrix fits into memory; where a device keeps the rows, see Options.Place, those of each row. The result is the same
-// from any number of workers. Errors: those of [Problem.Train], fewer than two folds or more than documents, and type one_class.
+// Each dot product is computed once, where the whole matrix fits into memory; where a device keeps
+// the rows, see Options.Place, those of each row. The result is the same from any number of
+// workers. Errors: those of [Problem.Train], fewer than two folds or more than documents, and type
+// one_class.
 func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed uint64) (v *Validation, err error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -259,7 +266,8 @@ func (m Measure) of(s *Score) float64 {
 	return s.Accuracy
 }
 
-// meanAndDeviation returns the mean and the standard deviation, with n-1 in the denominator, of two or more values.
+// meanAndDeviation returns the mean and the standard deviation, with n-1 in the denominator, of two
+// or more values.
 func meanAndDeviation(values []float64) (mean, deviation float64) {
 	for _, v := range values {
 		mean += v

@@ -10,7 +10,8 @@ import (
 // leastRows is how many rows of the matrix a validation must have room for at least.
 const leastRows = 256
 
-// options returns how the solver is to work for a number of cells at a time: of the memory for rows it takes what solutions and predictions need beside them.
+// options returns how the solver is to work for a number of cells at a time: of the memory for rows
+// it takes what solutions and predictions need beside them.
 func (f *folded) options(cells int) (solver.Options, error) {
 	p := f.p
 	opt := p.solverOptions(f.s)
@@ -27,9 +28,10 @@ func (f *folded) options(cells int) (solver.Options, error) {
 	return opt, nil
 }
 
-// bytes bounds what solutions and predictions take: a coefficient and its document, 16 bytes, for each document in each machine that it could be a support vector of; as many again for
-// two kernels before, of one cell; and for a prediction its columns, 80 bytes a document and 4 a coefficient, and in each worker a panel of kernel values and the sums of the
-// machines.
+// bytes bounds what solutions and predictions take: a coefficient and its document, 16 bytes, for
+// each document in each machine that it could be a support vector of; as many again for two kernels
+// before, of one cell; and for a prediction its columns, 80 bytes a document and 4 a coefficient,
+// and in each worker a panel of kernel values and the sums of the machines.
 func (f *folded) bytes(cells int64) int64 {
 	n, classes := int64(f.p.Len()), int64(len(f.p.corpus.classes))
 	each, machines := int64(1), int64(1) // machines that a document is in, and in all

@@ -11,7 +11,8 @@ import (
 	"github.com/gramengine/gram/solver/model"
 )
 
-// folded is a problem divided into folds, with its documents in the order of its matrix: by class, and in a class by fold.
+// folded is a problem divided into folds, with its documents in the order of its matrix: by class,
+// and in a class by fold.
 type folded struct {
 	p     *Problem
 	s     *Settings
@@ -26,9 +27,11 @@ type folded struct {
 	memory *mapped // nil where there is no memory for it
 }
 
-// fold divides a problem: the documents of each class, or all where targets are numbers, are shuffled by the seed and dealt out in turn. The folds depend on the corpus,
-// its order and the seed alone. With together the documents of a fold stand together in their class, for rows in the machine's memory; those on a device are read where they are
-// in any order, best in the documents' own, of which a fold leaves out a few here and there.
+// fold divides a problem: the documents of each class, or all where targets are numbers, are
+// shuffled by the seed and dealt out in turn. The folds depend on the corpus, its order and the
+// seed alone. With together the documents of a fold stand together in their class, for rows in the
+// machine's memory; those on a device are read where they are in any order, best in the documents'
+// own, of which a fold leaves out a few here and there.
 func (p *Problem) fold(s *Settings, folds int, seed uint64, together bool) (*folded, error) {
 	f := &folded{p: p, s: s, folds: folds}
 	n := p.Len()
@@ -109,7 +112,8 @@ func (p *Problem) spare() int64 {
 	return p.opt.MemoryBytes - p.fixedBytes(p.Engine()) - p.budget.tiles - p.budget.rows
 }
 
-// matrix returns the matrix of a kernel, in the order of f; it belongs to f and stays valid until the next call.
+// matrix returns the matrix of a kernel, in the order of f; it belongs to f and stays valid until
+// the next call.
 func (f *folded) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, error) {
 	if m, err := f.p.ofSets(ctx, k, f.order); m != nil || err != nil {
 		return m, err
@@ -129,7 +133,8 @@ type outcome struct {
 	values  *solver.Estimates
 }
 
-// validate trains and predicts all folds for all cells. near are outcomes of other kernels for the same cell, by which part each counts.
+// validate trains and predicts all folds for all cells. near are outcomes of other kernels for the
+// same cell, by which part each counts.
 func (f *folded) validate(ctx context.Context, m solver.Matrix, cells []cell, near []weighted, opt solver.Options) ([]outcome, error) {
 	var out []outcome
 	if f.targets != nil {

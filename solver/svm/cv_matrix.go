@@ -8,8 +8,9 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// mapped is the Gram matrix of one kernel at a time in memory, its documents in an order of their own. A validation reads each value some twenty times, so
-// it pays to map it once, into an order in which what a part leaves of a class is two pieces of a row.
+// mapped is the Gram matrix of one kernel at a time in memory, its documents in an order of their
+// own. A validation reads each value some twenty times, so it pays to map it once, into an order in
+// which what a part leaves of a class is two pieces of a row.
 type mapped struct{ data []float32 }
 
 // mappedBytes is the memory that a mapped matrix of n documents takes.

@@ -14,7 +14,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// noisy is a corpus of four classes, some of whose documents carry a wrong label, so that a validation has something to find.
+// noisy is a corpus of four classes, some of whose documents carry a wrong label, so that a
+// validation has something to find.
 func noisy(t testing.TB) *sparse.Corpus {
 	t.Helper()
 	c := read(t, "synthetic:docs=600,terms=900,length=100,classes=4,seed=5", sparse.Options{})
@@ -49,8 +50,9 @@ func divide(v *Validation, fold int) (rest, held []int) {
 	return rest, held
 }
 
-// What a fold predicts is what a model says that was trained on the other folds alone, by all that a person would do by hand: selecting documents, training, predicting.
-// Both stop within the tolerance, so a class may differ where a decision is next to 0.
+// What a fold predicts is what a model says that was trained on the other folds alone, by all that
+// a person would do by hand: selecting documents, training, predicting. Both stop within the
+// tolerance, so a class may differ where a decision is next to 0.
 func TestCrossValidateByHand(t *testing.T) {
 	c := noisy(t)
 	c.Labels.IDs = slices.Delete(c.Labels.IDs, 3, 4) // document 3 has no label
@@ -127,7 +129,8 @@ func TestCrossValidateComputesOnce(t *testing.T) {
 	}
 }
 
-// The folds are those of the corpus's order, whatever the embedding; the result is the same from any number of workers, and nearly so in less memory.
+// The folds are those of the corpus's order, whatever the embedding; the result is the same from
+// any number of workers, and nearly so in less memory.
 func TestCrossValidateIsDetermined(t *testing.T) {
 	c := noisy(t)
 	k := engine.MustParseKernel("diffusion:t=0.5")

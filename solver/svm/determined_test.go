@@ -16,7 +16,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// A model has the same bits from any number of workers, from run to run, and from kernel values kept in place of c; in less memory the objective is the same.
+// A model has the same bits from any number of workers, from run to run, and from kernel values
+// kept in place of c; in less memory the objective is the same.
 func TestModelIsDetermined(t *testing.T) {
 	corpus := read(t, "synthetic:docs=1500,terms=2000,length=30,classes=4,seed=11", sparse.Options{})
 	for _, s := range []Settings{{C: 10}, {C: 10, Scheme: solver.OneVsRest}, {C: 3, Probabilities: true}, {Type: model.OneClass, Nu: 0.3}} {
@@ -44,7 +45,8 @@ func TestModelIsDetermined(t *testing.T) {
 	}
 }
 
-// An end of the context ends every phase within a second, with its error, and progress comes at least every second in all of them.
+// An end of the context ends every phase within a second, with its error, and progress comes at
+// least every second in all of them.
 func TestTrainEndsWithItsContext(t *testing.T) {
 	corpus := read(t, "synthetic:docs=5000,terms=8000,length=80,classes=3,seed=12", sparse.Options{})
 	for _, stage := range []string{"embedding", "preparing the engine", "computing tiles", "training"} {
@@ -69,7 +71,8 @@ func TestTrainEndsWithItsContext(t *testing.T) {
 			if at.IsZero() {
 				t.Fatalf("no report of this stage; error %v", err)
 			}
-			// A stage that is over in less than 100 ms reports at its end only, and the next one finds out.
+			// A stage that is over in less than 100 ms reports at its end only, and the next one
+			// finds out.
 			if !errors.Is(err, context.Canceled) || !(took < time.Second) {
 				t.Errorf("error %v after %v, expected that of the context within a second", err, took)
 			}
@@ -103,7 +106,8 @@ func TestTrainProgress(t *testing.T) {
 	}
 }
 
-// A stage that counts nothing, such as embedding, reports all the same, and for the last time at its end.
+// A stage that counts nothing, such as embedding, reports all the same, and for the last time at
+// its end.
 func TestTickerReports(t *testing.T) {
 	var reports []Progress
 	_, tick := startTicker(t.Context(), func(p Progress) { reports = append(reports, p) }, "embedding", 7)

@@ -12,8 +12,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kernel values come from a GPU where there is one, and with PlaceDevice the solver's rows and scores stay there, too. What is on the device belongs to the problem and to the
-// predictor, and is given back before the device is.
+// Kernel values come from a GPU where there is one, and with PlaceDevice the solver's rows and
+// scores stay there, too. What is on the device belongs to the problem and to the predictor, and is
+// given back before the device is.
 func ExampleOptions_device() {
 	ctx := context.Background()
 	corpus, err := sparse.Read(ctx, "synthetic:docs=400,terms=1000,length=30,classes=3,seed=1", sparse.Options{})
@@ -21,7 +22,8 @@ func ExampleOptions_device() {
 		log.Fatal(err)
 	}
 	var opt svm.Options
-	if gpu, err := cuda.Open(cuda.Options{MemoryBytes: 1 << 30}); err == nil { // otherwise the error says why there is none, and the processor computes
+	// otherwise the error says why there is none, and the processor computes
+	if gpu, err := cuda.Open(cuda.Options{MemoryBytes: 1 << 30}); err == nil {
 		defer gpu.Close()
 		opt.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) { return gpu.Load(ctx, x) }
 		opt.Place = svm.PlaceDevice // PlaceAuto takes the device for large problems only

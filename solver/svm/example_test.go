@@ -10,8 +10,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Train a model on documents and let it say what others are. Training documents are embedded as the kernel wants them; those to be predicted are read
-// with the model's vocabulary, so that their terms have the same numbers.
+// Train a model on documents and let it say what others are. Training documents are embedded as the
+// kernel wants them; those to be predicted are read with the model's vocabulary, so that their
+// terms have the same numbers.
 func Example() {
 	ctx := context.Background()
 	corpus, err := sparse.Read(ctx, "synthetic:docs=400,terms=1000,length=30,classes=3,seed=1", sparse.Options{})
@@ -47,7 +48,8 @@ func Example() {
 	// 400 of 400 documents
 }
 
-// Predictions say more than a class: the decision values of all machines, and, where they were asked for at training, probabilities.
+// Predictions say more than a class: the decision values of all machines, and, where they were
+// asked for at training, probabilities.
 func ExamplePredictor_Predict() {
 	ctx := context.Background()
 	corpus, err := sparse.Read(ctx, "synthetic:docs=200,terms=500,length=30,classes=2,seed=2", sparse.Options{})

@@ -16,7 +16,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// newsgroups returns the training and test documents of the first classes of 20 Newsgroups. The test is skipped where they are missing.
+// newsgroups returns the training and test documents of the first classes of 20 Newsgroups. The
+// test is skipped where they are missing.
 func newsgroups(t *testing.T, classes int) (train, test *sparse.Corpus) {
 	t.Helper()
 	folder := filepath.Join("..", "..", "..", "shared", "data", "20news-bydate")
@@ -60,7 +61,8 @@ func ofClasses(c *sparse.Corpus, names []string) *sparse.Corpus {
 // programs are LIBSVM's.
 type programs struct{ svmTrain, svmPredict, folder string }
 
-// findLIBSVM finds svm-train and svm-predict, by $SVM_TRAIN and $SVM_PREDICT or in the path. The test is skipped where they are missing.
+// findLIBSVM finds svm-train and svm-predict, by $SVM_TRAIN and $SVM_PREDICT or in the path. The
+// test is skipped where they are missing.
 func findLIBSVM(t *testing.T) *programs {
 	t.Helper()
 	find := func(variable, name string) string {
@@ -86,7 +88,8 @@ func run(t *testing.T, c *exec.Cmd) string {
 	return string(out)
 }
 
-// writeRows writes rows of kernel values in LIBSVM's form, each with a label and a number from 1. The values are those of the rows to the bit.
+// writeRows writes rows of kernel values in LIBSVM's form, each with a label and a number from 1.
+// The values are those of the rows to the bit.
 func writeRows(w io.Writer, n int, label func(i int) int32, row func(i int) []float32) error {
 	b := bufio.NewWriterSize(w, 1<<20)
 	var line []byte
@@ -164,7 +167,8 @@ type libsvmModel struct {
 	coef   [][]float64 // len(labels)-1 of each support vector
 }
 
-// readLIBSVM reads a model file by its description in LIBSVM's FAQ ("Could you explain the model file?"), without the code that users read models with.
+// readLIBSVM reads a model file by its description in LIBSVM's FAQ ("Could you explain the model
+// file?"), without the code that users read models with.
 func readLIBSVM(t *testing.T, file string) *libsvmModel {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -208,8 +212,9 @@ func readLIBSVM(t *testing.T, file string) *libsvmModel {
 	return m
 }
 
-// machine returns the machine of two classes, Support as rows of the matrix. A support vector of the class at place p of the labels has its coefficient against
-// the class at place q in column q, or q-1 where q is behind p.
+// machine returns the machine of two classes, Support as rows of the matrix. A support vector of
+// the class at place p of the labels has its coefficient against the class at place q in column q,
+// or q-1 where q is behind p.
 func (m *libsvmModel) machine(a, b int) *solver.Machine {
 	out := &solver.Machine{}
 	first := 0

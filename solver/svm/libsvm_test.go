@@ -10,18 +10,22 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// All pairs of 20 Newsgroups take two minutes and 2 GB of disk, nearly all of it for svm-train, which reads the matrix as text.
+// All pairs of 20 Newsgroups take two minutes and 2 GB of disk, nearly all of it for svm-train,
+// which reads the matrix as text.
 var libsvmClasses = flag.Int("libsvm.classes", 4, "how many classes of 20 Newsgroups to hold against LIBSVM, up to 20")
 
 const c10 = 10 // the bound C of the comparison
 
-// TestLIBSVMSameOptimumAndPredictions trains one-vs-one on documents of 20 Newsgroups, and svm-train -t 4 with its default tolerance on the same
-// matrix. For every pair of classes the dual objectives must agree within 10⁻⁵, and of the predictions for the test documents 99.9 %.
+// TestLIBSVMSameOptimumAndPredictions trains one-vs-one on documents of 20 Newsgroups, and
+// svm-train -t 4 with its default tolerance on the same matrix. For every pair of classes the dual
+// objectives must agree within 10⁻⁵, and of the predictions for the test documents 99.9 %.
 //
-// Objectives are computed here in float64 from the coefficients of both and the same float32 values, so neither program's word is taken for its
-// own result. Both searches end within a violation of 10⁻³ of the optimality conditions. That alone bounds the distance to the optimum by 10⁻³·Σα, and Σα is
-// up to twice the objective's size where no coefficient is at its bound; in practice the distance falls with the square of the
-// violation: 10⁻⁵ is what is asked for, not what the bound gives.
+// Objectives are computed here in float64 from the coefficients of both and the same float32
+// values, so neither program's word is taken for its own result. Both searches end within a
+// violation of 10⁻³ of the optimality conditions. That alone bounds the distance to the optimum by
+// 10⁻³·Σα, and Σα is up to twice the objective's size where no coefficient is at its bound; in
+// practice the distance falls with the square of the violation: 10⁻⁵ is what is asked for, not what
+// the bound gives.
 func TestLIBSVMSameOptimumAndPredictions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains on thousands of documents")
@@ -39,7 +43,8 @@ func TestLIBSVMSameOptimumAndPredictions(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// The matrices, for LIBSVM and for the objectives, come from an engine that has the documents in the corpus's own order.
+	// The matrices, for LIBSVM and for the objectives, come from an engine that has the documents
+	// in the corpus's own order.
 	embedder := kernel.Embedding().Fit(train.Documents)
 	e, err := engine.New(embedded(t, embedder, train), engine.Options{})
 	if err != nil {
@@ -109,7 +114,8 @@ func TestLIBSVMSameOptimumAndPredictions(t *testing.T) {
 	}
 }
 
-// objective returns ½ Σ_s Σ_t coef[s]·coef[t]·K[s][t] - Σ_t |coef[t]|, having held the coefficients against the bounds and the equation of the problem.
+// objective returns ½ Σ_s Σ_t coef[s]·coef[t]·K[s][t] - Σ_t |coef[t]|, having held the coefficients
+// against the bounds and the equation of the problem.
 func objective(t *testing.T, k *engine.Symmetric, documents []int, coef []float64) float64 {
 	t.Helper()
 	value, sum, size := 0.0, 0.0, 0.0

@@ -15,13 +15,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What a process has beside the problem in these tests: the program, the runtime, and the collector's way of being late.
+// What a process has beside the problem in these tests: the program, the runtime, and the
+// collector's way of being late.
 const (
 	ownBytes  = 32 << 20
 	codeBytes = 12 << 20 // pages of the program's own file, which the collector doesn't know of
 )
 
-// trainWithin is a child that trains with a corpus, settings and a bound that its argument names, and prints the most that it ever had in memory.
+// trainWithin is a child that trains with a corpus, settings and a bound that its argument names,
+// and prints the most that it ever had in memory.
 func trainWithin(argument string) error {
 	var source, what string
 	var limit int64
@@ -58,7 +60,8 @@ func trainWithin(argument string) error {
 	return nil
 }
 
-// tightCases are trainings of 6,000 documents, whose matrix takes 137 MiB, within little more than the least that they say they need, and within that and the matrix.
+// tightCases are trainings of 6,000 documents, whose matrix takes 137 MiB, within little more than
+// the least that they say they need, and within that and the matrix.
 var tightCases = map[string]struct {
 	classes  int
 	beyond   int64 // bytes beyond the least
@@ -105,7 +108,8 @@ func needs(t *testing.T, source string, s Settings) int64 {
 	return 0
 }
 
-// A training stays within the memory that it was given, all of the process counted, down to the least that it asks for.
+// A training stays within the memory that it was given, all of the process counted, down to the
+// least that it asks for.
 func TestTrainStaysWithinMemory(t *testing.T) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("the peak of the resident memory isn't told here: ", err)

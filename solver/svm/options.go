@@ -17,25 +17,31 @@ type Options struct {
 	ISA     string // instruction set; default the best that the processor can run
 	Workers int    // goroutines; default one a processor. Results don't depend on it
 
-	// Device makes the back end that computes c and kernels in place of the processor, see engine.Options. The problem's Engine closes it. Default: none.
+	// Device makes the back end that computes c and kernels in place of the processor, see
+	// engine.Options. The problem's Engine closes it. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	// Place is where trainings, validations and searches keep the solver's rows and scores. Results don't depend on it beyond the bits of the rows: those of the
-	// device. Default: PlaceAuto.
+	// Place is where trainings, validations and searches keep the solver's rows and scores. Results
+	// don't depend on it beyond the bits of the rows: those of the device. Default: PlaceAuto.
 	Place Place
 
-	// MemoryBytes bounds what the problem holds at a time: documents, engine, tiles, rows, gradients, models. What it says is a bound on the
-	// whole process if that is told what else it holds (see HeldBytes). Default: none.
+	// MemoryBytes bounds what the problem holds at a time: documents, engine, tiles, rows,
+	// gradients, models. What it says is a bound on the whole process if that is told what else it
+	// holds (see HeldBytes). Default: none.
 	MemoryBytes int64
 
-	// HeldBytes is what the process holds beside the problem, counted against MemoryBytes: the program itself, a corpus that the caller keeps.
+	// HeldBytes is what the process holds beside the problem, counted against MemoryBytes: the
+	// program itself, a corpus that the caller keeps.
 	HeldBytes int64
 
-	// CacheBytes bounds tiles and rows together; default what MemoryBytes leaves, or as much as helps. For measurements and tests.
+	// CacheBytes bounds tiles and rows together; default what MemoryBytes leaves, or as much as
+	// helps. For measurements and tests.
 	CacheBytes int64
 
-	// Once says that one model is trained on the problem, and nothing else: values of its kernel are kept instead of those of c, from which others would be made.
-	// Results don't depend on it. Default: the problem serves any number of trainings, validations and searches, and computes each dot product once.
+	// Once says that one model is trained on the problem, and nothing else: values of its kernel
+	// are kept instead of those of c, from which others would be made. Results don't depend on it.
+	// Default: the problem serves any number of trainings, validations and searches, and computes
+	// each dot product once.
 	Once bool
 
 	// Store keeps tiles from run to run, where the whole matrix fits into memory. Default: nowhere.

@@ -12,7 +12,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// placed is a matrix where its rows are kept: in the machine's memory, or on the device, with the solver's scores.
+// placed is a matrix where its rows are kept: in the machine's memory, or on the device, with the
+// solver's scores.
 type placed struct {
 	matrix solver.Matrix
 	board  func(docs []int, copies int) (solver.Board, error) // nil in the machine's memory
@@ -21,8 +22,9 @@ type placed struct {
 	unplaced string // why it isn't on the device, where that is the place for it
 }
 
-// place returns the matrix of a kernel, in the order of f, where its problems are best solved; the other matrices of f aren't valid any more. The caller closes it.
-// All folds and all parameters of the solver share the rows.
+// place returns the matrix of a kernel, in the order of f, where its problems are best solved; the
+// other matrices of f aren't valid any more. The caller closes it. All folds and all parameters of
+// the solver share the rows.
 func (f *folded) place(ctx context.Context, k engine.Kernel) (*placed, error) {
 	own, r, unplaced, err := f.p.resident(f.s, k)
 	if err != nil {
@@ -47,7 +49,8 @@ func (m *placed) backend(p *Problem) string {
 	return p.Engine().Backend()
 }
 
-// deviceRows is a matrix whose rows stay on a device, its documents in an order of their own. What is asked for of a row is brought from there; the row is computed if it isn't there.
+// deviceRows is a matrix whose rows stay on a device, its documents in an order of their own. What
+// is asked for of a row is brought from there; the row is computed if it isn't there.
 type deviceRows struct {
 	resident device.Resident
 	order    []int
@@ -63,7 +66,8 @@ type deviceRows struct {
 // readRows is how many rows are brought at a time.
 const readRows = 64
 
-// newDeviceRows makes the matrix whose document i is order[i] of m. It belongs to it who closes it, and r with it.
+// newDeviceRows makes the matrix whose document i is order[i] of m. It belongs to it who closes it,
+// and r with it.
 func newDeviceRows(m *engine.Matrix, r device.Resident, order []int) (*deviceRows, error) {
 	d := &deviceRows{resident: r, order: order, diagonal: pick(m.Diagonal(), order), scores: make([]float64, len(order))}
 	var err error

@@ -40,8 +40,10 @@ func (o outcome) results() string {
 	return b.String()
 }
 
-// Folds that are solved and predicted with the rows on the device give what the processor gives with the device's rows, to the bit, for every type and scheme, for documents without a label
-// and however many workers there are; the machine computes no matrix, and nothing of the device stays taken.
+// Folds that are solved and predicted with the rows on the device give what the processor gives
+// with the device's rows, to the bit, for every type and scheme, for documents without a label and
+// however many workers there are; the machine computes no matrix, and nothing of the device stays
+// taken.
 func TestValidateOnDevice(t *testing.T) {
 	c := read(t, "synthetic:docs=150,terms=300,classes=3,seed=3", sparse.Options{})
 	c.Labels.IDs = slices.Delete(c.Labels.IDs, 3, 4) // document 3 has no label
@@ -119,7 +121,8 @@ func TestValidateOnDevice(t *testing.T) {
 				if v.SolvedOn != "slow" || d.open != 0 || v.DotProducts <= 0 || len(d.requests) != 0 {
 					t.Errorf("place %q, %d things left on the device, %d dot products, rows of %v for the machine", v.SolvedOn, d.open, v.DotProducts, d.requests)
 				}
-				if workers == 1 && (!slices.Equal(v.Class, one.Class) || !slices.Equal(v.Value, one.Value)) { // documents are in the same order
+				// documents are in the same order
+				if workers == 1 && (!slices.Equal(v.Class, one.Class) || !slices.Equal(v.Value, one.Value)) {
 					t.Errorf("classes %v, estimates %v, expected %v, %v", v.Class, v.Value, one.Class, one.Value)
 				}
 			})
@@ -127,7 +130,8 @@ func TestValidateOnDevice(t *testing.T) {
 	}
 }
 
-// A search keeps the rows of kernels on the device that it computes, and those of others in the machine, and finds what the processor finds.
+// A search keeps the rows of kernels on the device that it computes, and those of others in the
+// machine, and finds what the processor finds.
 func TestSearchOnDevice(t *testing.T) {
 	defer func(least int) { residentLeast = least }(residentLeast)
 	residentLeast = 1
@@ -152,7 +156,8 @@ func TestSearchOnDevice(t *testing.T) {
 	near := func(r *SearchResult) {
 		t.Helper()
 		for i, p := range r.Points {
-			// Both stop within the tolerance, so that a class may differ where a decision is next to 0.
+			// Both stop within the tolerance, so that a class may differ where a decision is next
+			// to 0.
 			within(t, fmt.Sprintf("%s, C = %v: accuracy", p.Kernel, p.C), p.Mean, want.Points[i].Mean, 0.02)
 		}
 	}
@@ -174,7 +179,8 @@ func TestSearchOnDevice(t *testing.T) {
 	near(got)
 }
 
-// A search through several embeddings has the documents of one on the device at a time, and leaves none there, also where it fails.
+// A search through several embeddings has the documents of one on the device at a time, and leaves
+// none there, also where it fails.
 func TestSearchCorpusOnDevice(t *testing.T) {
 	c := noisy(t).Select(counting(90))
 	g := Grid{Folds: 3, Kernels: kernelsFor("diffusion:t=0.5", "linear", "rbf:gamma=1,embed=tfidf-l2")}
@@ -208,7 +214,8 @@ func TestSearchCorpusOnDevice(t *testing.T) {
 	}
 }
 
-// What can't be placed is refused before anything is computed, and what fails on the way leaves nothing there.
+// What can't be placed is refused before anything is computed, and what fails on the way leaves
+// nothing there.
 func TestValidateOnDeviceRefuses(t *testing.T) {
 	c := noisy(t)
 	k := engine.MustParseKernel(DefaultKernel)
@@ -243,7 +250,8 @@ func TestValidateOnDeviceRefuses(t *testing.T) {
 	}
 }
 
-// Rows of a device are read in the order of the problem's documents, whatever rows and ranges of columns.
+// Rows of a device are read in the order of the problem's documents, whatever rows and ranges of
+// columns.
 func TestDeviceRows(t *testing.T) {
 	d := &slowDevice{}
 	k := engine.MustParseKernel(DefaultKernel)

@@ -19,15 +19,18 @@ type PredictOptions struct {
 	ISA     string // instruction set; default the best that the processor can run
 	Workers int    // goroutines; default one a processor. Results don't depend on it
 
-	// Device makes the back end that computes kernel values in place of the processor, see engine.Options; [Predictor.Close] closes it. It isn't asked for one where the model has no
-	// support vectors, or has sets of points, which no device compares. Predictions then have the bits of the device's values, which differ by no more than those promise. Default: none.
+	// Device makes the back end that computes kernel values in place of the processor, see
+	// engine.Options; [Predictor.Close] closes it. It isn't asked for one where the model has no
+	// support vectors, or has sets of points, which no device compares. Predictions then have the
+	// bits of the device's values, which differ by no more than those promise. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	// MemoryBytes bounds what predictor and predictions hold, HeldBytes included: what the process holds beside them, such as model and documents. Default: none.
+	// MemoryBytes bounds what predictor and predictions hold, HeldBytes included: what the process
+	// holds beside them, such as model and documents. Default: none.
 	MemoryBytes, HeldBytes int64
 
-	// Progress is told how far the work is, at least once a second, never concurrently. Default: nobody is told.
-	// If it panics, the prediction ends with a *tiles.PanicError.
+	// Progress is told how far the work is, at least once a second, never concurrently. Default:
+	// nobody is told. If it panics, the prediction ends with a *tiles.PanicError.
 	Progress func(Progress)
 }
 
@@ -36,7 +39,8 @@ func (o *PredictOptions) validate() error {
 	return validateSizes(o.Workers, size{"MemoryBytes", o.MemoryBytes}, size{"HeldBytes", o.HeldBytes})
 }
 
-// Predictor predicts with a model. It may be used concurrently, except that progress is then told concurrently, too.
+// Predictor predicts with a model. It may be used concurrently, except that progress is then told
+// concurrently, too.
 type Predictor struct {
 	m   *model.Model
 	opt PredictOptions
@@ -59,7 +63,8 @@ func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
 	return NewPredictorContext(context.Background(), m, opt)
 }
 
-// NewPredictorContext is [NewPredictor], which returns within a second of the end of ctx, with its error.
+// NewPredictorContext is [NewPredictor], which returns within a second of the end of ctx, with its
+// error.
 func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions) (*Predictor, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -134,7 +139,8 @@ func kernels(isa string) (*asm.Kernels, error) {
 	return asm.For(asm.ISA(isa))
 }
 
-// Holding returns a predictor that shares this one's engine, in a process that holds a number of bytes beside it.
+// Holding returns a predictor that shares this one's engine, in a process that holds a number of
+// bytes beside it.
 func (p *Predictor) Holding(bytes int64) *Predictor {
 	q := *p
 	q.opt.HeldBytes = bytes
@@ -144,7 +150,8 @@ func (p *Predictor) Holding(bytes int64) *Predictor {
 // Model returns the model.
 func (p *Predictor) Model() *model.Model { return p.m }
 
-// Engine returns the engine of the support vectors, whose Stats count dot products; nil where the model has no support vectors.
+// Engine returns the engine of the support vectors, whose Stats count dot products; nil where the
+// model has no support vectors.
 func (p *Predictor) Engine() *engine.Engine { return p.e }
 
 // Prediction is what a model says of documents.
@@ -152,11 +159,14 @@ type Prediction struct {
 	Decisions     [][]float64 // by document, by machine: the decision value f; 0 of a machine that is nil
 	Class         []int       // types with classes, one class a document: index into the model's Classes
 	Labels        [][]int     // the scheme of separate labels: indices into Classes, increasing
-	Value         []float64   // regression: the estimate; one_class: the decision value, > 0 for a document like those of training
+	// regression: the estimate; one_class: the decision value, > 0 for a document like those of
+	// training
+	Value         []float64
 	Probabilities [][]float64 // by document, by class, where all machines have a sigmoid; else nil
 }
 
-// chunkDocuments is how many documents a worker embeds and predicts at a time: a few panels, few enough for workers to end together.
+// chunkDocuments is how many documents a worker embeds and predicts at a time: a few panels, few
+// enough for workers to end together.
 const chunkDocuments = 256
 
 // Predict predicts documents, whose terms are numbered as in the training corpus; terms beyond that

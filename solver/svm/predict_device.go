@@ -11,15 +11,19 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// A device takes documents by batches: their copies on it and the start of its kernels cost about a millisecond, as much as some ten million kernel values.
+// A device takes documents by batches: their copies on it and the start of its kernels cost about a
+// millisecond, as much as some ten million kernel values.
 const (
 	batchValues    = 32 << 20 // kernel values of a batch, 128 MiB: as many as a tile of a device has
 	batchDocuments = 4096
 	batches        = 2  // the device computes one while decisions of another are added up
-	turnColumns    = 64 // of a batch are turned at a time, so that they are added up while they are in the first-level cache
+	// of a batch are turned at a time, so that they are added up while they are in the first-level
+	// cache
+	turnColumns    = 64
 )
 
-// batch is memory for the documents that a device takes at a time, and for the workers that decide them.
+// batch is memory for the documents that a device takes at a time, and for the workers that decide
+// them.
 type batch struct {
 	rows    int       // documents that are handed to the device at a time, fewer once its memory hasn't sufficed
 	values  []float32 // [document][support vector]

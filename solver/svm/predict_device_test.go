@@ -15,8 +15,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Predictions from a device are those of the processor up to what the kernel's map errs on either side, for programs, kernels without one, histograms, and every type
-// of model; the device is given back.
+// Predictions from a device are those of the processor up to what the kernel's map errs on either
+// side, for programs, kernels without one, histograms, and every type of model; the device is given
+// back.
 func TestPredictOnDevice(t *testing.T) {
 	text := read(t, "synthetic:docs=200,terms=900,length=30,classes=3,seed=5", sparse.Options{})
 	two := read(t, "synthetic:docs=150,terms=900,length=30,classes=2,seed=6", sparse.Options{})
@@ -68,7 +69,8 @@ func TestPredictOnDevice(t *testing.T) {
 	}
 }
 
-// sameUpTo holds decision values against others: the same c went into both, so that each kernel value errs by no more than the kernel says, twice, and one rounding of a sum.
+// sameUpTo holds decision values against others: the same c went into both, so that each kernel
+// value errs by no more than the kernel says, twice, and one rounding of a sum.
 func sameUpTo(t *testing.T, k engine.Kernel, m *model.Model, docs *sparse.CSR, got, want *Prediction) {
 	t.Helper()
 	support, err := m.Embedder.Transform(m.Support)
@@ -103,7 +105,8 @@ func sameUpTo(t *testing.T, k engine.Kernel, m *model.Model, docs *sparse.CSR, g
 	}
 }
 
-// However little memory there is, and so however few documents the device is handed at a time, and with any number of workers, decisions have the same bits.
+// However little memory there is, and so however few documents the device is handed at a time, and
+// with any number of workers, decisions have the same bits.
 func TestPredictOnDeviceInBatches(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=900,terms=2000,length=30,classes=4,seed=2", sparse.Options{}))
 	m, _ := train(t, learn, Settings{C: 10}, Options{})
@@ -140,7 +143,8 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 	}
 }
 
-// A device that has too little memory for so many documents is handed fewer, as few as a panel, with the same result.
+// A device that has too little memory for so many documents is handed fewer, as few as a panel,
+// with the same result.
 func TestPredictOnSmallDevice(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=900,terms=2000,length=30,classes=4,seed=2", sparse.Options{}))
 	m, _ := train(t, learn, Settings{C: 10}, Options{})

@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// rowsAtATime returns how many documents are predicted together: chunkDocuments, or on a device as many as are worth it and fit into memory. Where that doesn't suffice it
-// says so.
+// rowsAtATime returns how many documents are predicted together: chunkDocuments, or on a device as
+// many as are worth it and fit into memory. Where that doesn't suffice it says so.
 func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	rows := chunkDocuments
 	if p.device {
@@ -29,7 +29,8 @@ func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 // batchBytes is what batches of so many documents take, with values values at most.
 func (p *Predictor) batchBytes(rows int, values int64) int64 {
 	worker := p.p.SumsBytes(p.width()) + 4*turnColumns*int64(p.width())
-	// Of documents there are those of each batch and those that the device had last; copying them takes as much as an engine's form of them.
+	// Of documents there are those of each batch and those that the device had last; copying them
+	// takes as much as an engine's form of them.
 	return batches*(4*int64(rows)*int64(p.e.Len())+int64(p.e.Workers())*worker) + (batches+1)*sparse.EmbeddedBytes(rows, values) + p.e.CrossTilesBytes(rows, values)
 }
 

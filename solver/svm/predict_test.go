@@ -57,7 +57,8 @@ func TestDecisionsAreTheSum(t *testing.T) {
 	}
 }
 
-// The same bits from any number of workers and however documents are divided, on every instruction set.
+// The same bits from any number of workers and however documents are divided, on every instruction
+// set.
 func TestPredictionIsTheSameFromAnyWorkers(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=2500,terms=3000,length=30,classes=4,seed=2", sparse.Options{}))
 	m, _ := train(t, learn, Settings{C: 10}, Options{})

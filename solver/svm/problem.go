@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Problem is a training corpus made ready: embedded, its documents in the order of their classes, with an engine and a cache of tiles. It may be
-// used concurrently.
+// Problem is a training corpus made ready: embedded, its documents in the order of their classes,
+// with an engine and a cache of tiles. It may be used concurrently.
 type Problem struct {
 	opt    Options
 	corpus corpus
@@ -37,8 +37,8 @@ type corpus struct {
 	cols       int           // columns of the corpus
 }
 
-// NewProblem embeds a corpus and makes the engine for it. Nothing of the matrix is computed yet. The corpus isn't changed or kept: a caller who
-// lets go of it gives its memory back.
+// NewProblem embeds a corpus and makes the engine for it. Nothing of the matrix is computed yet.
+// The corpus isn't changed or kept: a caller who lets go of it gives its memory back.
 //
 // Errors: a corpus without documents, or one that [sparse.Corpus.Validate] refuses, two classes of
 // one name, options out of range, what the embedding refuses, more memory than was allowed, the end
@@ -102,7 +102,8 @@ func repeated(names []string) (name string, twice bool) {
 	return "", false
 }
 
-// embed embeds the documents of the corpus in the order of the problem, and takes its digest meanwhile.
+// embed embeds the documents of the corpus in the order of the problem, and takes its digest
+// meanwhile.
 func (p *Problem) embed(ctx context.Context, c *sparse.Corpus, embedding sparse.Embedding) (err error) {
 	ctx, report := startTicker(ctx, p.opt.Progress, "embedding", 0)
 	defer report.finish(&err)
@@ -117,8 +118,8 @@ func (p *Problem) embed(ctx context.Context, c *sparse.Corpus, embedding sparse.
 	return ctx.Err()
 }
 
-// byClass returns the documents of a corpus in the order of their first class, those without one behind, otherwise in their own order: a problem
-// of two classes then is two pieces of each row.
+// byClass returns the documents of a corpus in the order of their first class, those without one
+// behind, otherwise in their own order: a problem of two classes then is two pieces of each row.
 func byClass(c *sparse.Corpus) []int {
 	n := c.Documents.Rows()
 	order := make([]int, 0, n)
@@ -142,8 +143,9 @@ func byClass(c *sparse.Corpus) []int {
 	return order
 }
 
-// tileColumns is how many columns a tile of a row has where not all fit into memory: half of a class's documents in the mean where there are pairs of classes to tell
-// apart, since every problem of two classes reads just their columns.
+// tileColumns is how many columns a tile of a row has where not all fit into memory: half of a
+// class's documents in the mean where there are pairs of classes to tell apart, since every problem
+// of two classes reads just their columns.
 func (p *Problem) tileColumns() int {
 	const least, most = 512, 4096 // shorter tiles cost more in the search of posting lists than they save
 	classes := len(p.corpus.classes)
@@ -162,7 +164,8 @@ func (p *Problem) Classes() []string { return p.corpus.classes }
 // Embedding returns the embedding of the documents.
 func (p *Problem) Embedding() sparse.Embedding { return p.x.Embedder.Embedding }
 
-// Terms returns the number of terms that the embedded documents have, by which [engine.Resolve] sets what a kernel leaves open.
+// Terms returns the number of terms that the embedded documents have, by which [engine.Resolve]
+// sets what a kernel leaves open.
 func (p *Problem) Terms() int { return len(p.x.Embedder.Terms) }
 
 // Empty returns the number of documents without terms.
@@ -174,7 +177,8 @@ func (p *Problem) Engine() *engine.Engine { return p.cached.Engine() }
 // Cache returns the counts of the cache of tiles.
 func (p *Problem) Cache() engine.CachedStats { return p.cached.Stats() }
 
-// Build computes all tiles now, where they fit into memory; otherwise it does nothing. Training does it by itself.
+// Build computes all tiles now, where they fit into memory; otherwise it does nothing. Training
+// does it by itself.
 func (p *Problem) Build(ctx context.Context) error {
 	if err := given(ctx); err != nil {
 		return err
@@ -182,7 +186,8 @@ func (p *Problem) Build(ctx context.Context) error {
 	return p.cached.Build(ctx)
 }
 
-// single returns the class of each document, -1 where it has none. A document with several is an error.
+// single returns the class of each document, -1 where it has none. A document with several is an
+// error.
 func (p *Problem) single() ([]int, error) {
 	labels := make([]int, p.Len())
 	for i := range labels {

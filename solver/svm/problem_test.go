@@ -21,7 +21,8 @@ func TestProblemWantsDocuments(t *testing.T) {
 	}
 }
 
-// Options out of range are errors of the call, also those that the engine behind would find after the embedding.
+// Options out of range are errors of the call, also those that the engine behind would find after
+// the embedding.
 func TestProblemRefusesOptions(t *testing.T) {
 	c := read(t, "synthetic:docs=20,terms=30,length=5,classes=2", sparse.Options{})
 	for want, opt := range map[string]Options{

@@ -11,12 +11,13 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Place says where trainings, validations and searches keep the rows of the matrix and the scores of their variables.
+// Place says where trainings, validations and searches keep the rows of the matrix and the scores
+// of their variables.
 type Place int
 
 const (
-	// PlaceAuto is the device for large problems whose rows it computes, as far as its memory holds what they take, otherwise the processor, which
-	// also has the pairs of more than two classes.
+	// PlaceAuto is the device for large problems whose rows it computes, as far as its memory holds
+	// what they take, otherwise the processor, which also has the pairs of more than two classes.
 	PlaceAuto Place = iota
 
 	// PlaceProcessor is the machine's memory, whatever computes the rows.
@@ -26,13 +27,18 @@ const (
 	PlaceDevice
 )
 
-// residentLeast is the number of documents from which on a problem is worth a place on the device. On either side a round reads the rows that moved once, up to 256 of them: n·1 KiB,
-// which a processor does in about 0.05 µs a document from its memory. On the device that takes next to nothing, but each of a round's five steps, all of which the search waits
-// for, costs some tens of microseconds: as much as some thousand documents. Reckoned, not measured; a variable for the tests.
+// residentLeast is the number of documents from which on a problem is worth a place on the device.
+// On either side a round reads the rows that moved once, up to 256 of them: n·1 KiB, which a
+// processor does in about 0.05 µs a document from its memory. On the device that takes next to
+// nothing, but each of a round's five steps, all of which the search waits for, costs some tens of
+// microseconds: as much as some thousand documents. Reckoned, not measured; a variable for the
+// tests.
 var residentLeast = 4096
 
-// forDevice returns the matrix of a kernel whose problems are to be solved on the device, nil where they are to be on the processor: problems of two classes out of several, which
-// are small, share documents, and have a better place in the matrix that the device computes as a whole; those of sets of points, and of kernels that no device computes.
+// forDevice returns the matrix of a kernel whose problems are to be solved on the device, nil where
+// they are to be on the processor: problems of two classes out of several, which are small, share
+// documents, and have a better place in the matrix that the device computes as a whole; those of
+// sets of points, and of kernels that no device computes.
 func (p *Problem) forDevice(s *Settings, k engine.Kernel) (*engine.Matrix, error) {
 	if p.opt.Place == PlaceProcessor {
 		return nil, nil
@@ -70,7 +76,8 @@ func (p *Problem) onMachine(s *Settings, kernels ...engine.Kernel) (bool, error)
 	return some, nil
 }
 
-// resident is a place on the device, nil where the problems of a kernel are to be solved on the processor.
+// resident is a place on the device, nil where the problems of a kernel are to be solved on the
+// processor.
 //
 // Where a device's memory doesn't hold a working set's rows, unplaced says so.
 func (p *Problem) resident(s *Settings, k engine.Kernel) (m *engine.Matrix, r device.Resident, unplaced string, err error) {
@@ -84,7 +91,8 @@ func (p *Problem) resident(s *Settings, k engine.Kernel) (m *engine.Matrix, r de
 	return m, r, "", err
 }
 
-// trainWith trains the machines on the device where that is the place for it, otherwise on a matrix that is computed first where it fits into memory.
+// trainWith trains the machines on the device where that is the place for it, otherwise on a matrix
+// that is computed first where it fits into memory.
 func (p *Problem) trainWith(ctx context.Context, k engine.Kernel, s *Settings, rows int64, report *Report) (c *solver.Classifier, err error) {
 	own, r, unplaced, err := p.resident(s, k)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// slowDevice computes on the processor what a device is asked for, and keeps rows for solvers unless it has no memory for them.
+// slowDevice computes on the processor what a device is asked for, and keeps rows for solvers
+// unless it has no memory for them.
 type slowDevice struct {
 	x      *sparse.Embedded
 	e      *engine.Engine
@@ -200,7 +201,8 @@ func (b *slowBoard) Add(_ context.Context, docs []int32, by []float64, changed [
 
 func (b *slowBoard) Close() error { b.count(&b.open, -1); return nil }
 
-// A model that was trained with its rows on the device is that of the processor with the device's rows, to the bit, in every scheme, and nothing of the device stays taken.
+// A model that was trained with its rows on the device is that of the processor with the device's
+// rows, to the bit, in every scheme, and nothing of the device stays taken.
 func TestPlaceOnDevice(t *testing.T) {
 	c := read(t, "synthetic:docs=120,terms=300,classes=3,seed=3", sparse.Options{})
 	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
@@ -221,7 +223,8 @@ func TestPlaceOnDevice(t *testing.T) {
 	}
 }
 
-// Where the device has no memory for rows the processor trains, and the report says why; unless the device was asked for. Small problems are the processor's.
+// Where the device has no memory for rows the processor trains, and the report says why; unless the
+// device was asked for. Small problems are the processor's.
 func TestPlaceWithoutMemory(t *testing.T) {
 	c := read(t, "synthetic:docs=90,terms=300,classes=2,seed=3", sparse.Options{})
 	d := &slowDevice{memory: fmt.Errorf("3 bytes: %w", device.ErrMemory)}
@@ -261,7 +264,8 @@ func TestPlaceWithoutMemory(t *testing.T) {
 	}
 }
 
-// Where it is left open, large problems are the device's, and pairs of several classes the processor's, however large they are.
+// Where it is left open, large problems are the device's, and pairs of several classes the
+// processor's, however large they are.
 func TestPlaceAuto(t *testing.T) {
 	c := read(t, "synthetic:docs=120,terms=300,classes=3,seed=3", sparse.Options{})
 	defer func(least int) { residentLeast = least }(residentLeast)

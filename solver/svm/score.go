@@ -18,17 +18,20 @@ type Score struct {
 	Right     int     // of them, those of which everything was predicted rightly: the class, or all labels and no other
 	Accuracy  float64 // Right / Documents; NaN where there are none. Of labels this is the subset accuracy
 
-	// Classes counts by class: first those of the model, in its order, then those that only the documents know, in the order of theirs.
+	// Classes counts by class: first those of the model, in its order, then those that only the
+	// documents know, in the order of theirs.
 	Classes []ClassScore
 
-	// Confusion[t][p] counts the documents of class t that were given class p; nil where documents have labels of any number.
+	// Confusion[t][p] counts the documents of class t that were given class p; nil where documents
+	// have labels of any number.
 	Confusion [][]int
 
 	MicroF1 float64 // 2·right / (of + given), summed over the classes; of one class a document it is the accuracy
 	MacroF1 float64 // mean F1 of the classes that any document has or was given
 	Hamming float64 // labels: part of all decisions, documents × classes, that are wrong
 
-	// Regression: mean squared error, and the squared correlation coefficient of estimates and targets, as svm-predict prints them.
+	// Regression: mean squared error, and the squared correlation coefficient of estimates and
+	// targets, as svm-predict prints them.
 	MeanSquaredError, R2 float64
 }
 
@@ -41,8 +44,10 @@ type ClassScore struct {
 	Precision, Recall, F1 float64 // Right/Given, Right/Of, 2·Right/(Of+Given); 0 where there is nothing to divide by
 }
 
-// ScoreClasses scores one class a document, predicted[i] as an index into classes, or -1 for a document that is left out. Of truth, which names its classes in any order, only
-// Classes and Labels are looked at. Documents without labels are left out; one of several classes counts as being of that which was predicted, if it is among them, and else of its first.
+// ScoreClasses scores one class a document, predicted[i] as an index into classes, or -1 for a
+// document that is left out. Of truth, which names its classes in any order, only Classes and
+// Labels are looked at. Documents without labels are left out; one of several classes counts as
+// being of that which was predicted, if it is among them, and else of its first.
 func ScoreClasses(classes []string, predicted []int, truth *sparse.Corpus) (*Score, error) {
 	t, err := newTally(classes, len(predicted), truth)
 	if err != nil {
@@ -78,8 +83,9 @@ func ScoreClasses(classes []string, predicted []int, truth *sparse.Corpus) (*Sco
 	return t.finish(), nil
 }
 
-// ScoreLabels scores any number of labels a document, predicted[i] as indices into classes, increasing; nil for a document that is left out. Documents without labels count: it is right to give
-// them none. Otherwise it is as [ScoreClasses].
+// ScoreLabels scores any number of labels a document, predicted[i] as indices into classes,
+// increasing; nil for a document that is left out. Documents without labels count: it is right to
+// give them none. Otherwise it is as [ScoreClasses].
 func ScoreLabels(classes []string, predicted [][]int, truth *sparse.Corpus) (*Score, error) {
 	t, err := newTally(classes, len(predicted), truth)
 	if err != nil {
@@ -123,7 +129,8 @@ func ScoreLabels(classes []string, predicted [][]int, truth *sparse.Corpus) (*Sc
 	return s, nil
 }
 
-// ScoreValues scores estimates of labels that are numbers. Documents without labels, or with several, are left out; a label that isn't a number is an error.
+// ScoreValues scores estimates of labels that are numbers. Documents without labels, or with
+// several, are left out; a label that isn't a number is an error.
 func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 	t, err := newTally(nil, len(values), truth)
 	if err != nil {
@@ -161,8 +168,8 @@ func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 	return s, nil
 }
 
-// Score scores a prediction of a model by what its type is about. A model of one class is scored where documents are called 1, like those of training, and -1; otherwise
-// that is an error.
+// Score scores a prediction of a model by what its type is about. A model of one class is scored
+// where documents are called 1, like those of training, and -1; otherwise that is an error.
 func (p *Prediction) Score(m *model.Model, truth *sparse.Corpus) (*Score, error) {
 	switch {
 	case m == nil || truth == nil:
@@ -186,7 +193,8 @@ func (p *Prediction) Score(m *model.Model, truth *sparse.Corpus) (*Score, error)
 	return ScoreClasses(m.Classes, p.Class, truth)
 }
 
-// What documents are called that are like those of training, and others, where a model of one class is scored. LIBSVM has the same.
+// What documents are called that are like those of training, and others, where a model of one class
+// is scored. LIBSVM has the same.
 const insider, stranger = "1", "-1"
 
 // tally is a score under way.

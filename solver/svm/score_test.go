@@ -19,14 +19,16 @@ func truth(classes []string, labels ...[]int32) *sparse.Corpus {
 	return c
 }
 
-// Counted by hand: classes go by name, whatever their order; a class that the model doesn't know is wrong whatever it says.
+// Counted by hand: classes go by name, whatever their order; a class that the model doesn't know is
+// wrong whatever it says.
 func TestScoreClasses(t *testing.T) {
 	s, err := ScoreClasses([]string{"a", "b", "c"}, []int{0, 0, 1, 1, 2, -1, 0, 1},
 		truth([]string{"b", "new", "a"}, []int32{2}, []int32{0}, []int32{0}, []int32{1}, []int32{2}, []int32{0}, nil, []int32{2, 0}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// a: of documents 0, 4; given to 0, 1; right 0.  b: of 1, 2, 7; given to 2, 3, 7; right 2, 7.  c: given to 4.  new: of 3.
+	// a: of documents 0, 4; given to 0, 1; right 0.  b: of 1, 2, 7; given to 2, 3, 7; right 2, 7.
+	// c: given to 4.  new: of 3.
 	if s.Documents != 6 || s.Right != 3 || len(s.Classes) != 4 || s.Classes[3].Name != "new" {
 		t.Fatalf("%+v", s)
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Grid says which settings are compared: all combinations of its lists. An empty list stands for the one value that Settings have.
+// Grid says which settings are compared: all combinations of its lists. An empty list stands for
+// the one value that Settings have.
 type Grid struct {
 	Kernels []engine.Kernel
 	C       []float64
@@ -54,13 +55,16 @@ type SearchResult struct {
 	Unplaced string // why it hadn't for a kernel, where that was the place for them: in a sentence without a full stop
 
 	DotProducts int64 // that were computed
-	Separate    int64 // that training and predicting each point and fold by itself would have computed: all pairs of training documents once, and held-out documents with support vectors
+	// that training and predicting each point and fold by itself would have computed: all pairs of
+	// training documents once, and held-out documents with support vectors
+	Separate    int64
 
 	Gram  time.Duration // computing tiles
 	Solve time.Duration // the rest
 }
 
-// Saved is how many dot products weren't computed again; it may be negative where a device kept the rows of each kernel.
+// Saved is how many dot products weren't computed again; it may be negative where a device kept the
+// rows of each kernel.
 func (r *SearchResult) Saved() int64 { return r.Separate - r.DotProducts }
 
 // Fits is how many classifiers were trained, one a point and fold.
@@ -72,20 +76,26 @@ func (r *SearchResult) Fits() int {
 	return fits
 }
 
-// Search cross-validates the settings s with each combination of a grid, whose kernels are all of the problem's embedding. each, if not nil, is told each point that is
-// complete, one after the other.
+// Search cross-validates the settings s with each combination of a grid, whose kernels are all of
+// the problem's embedding. each, if not nil, is told each point that is complete, one after the
+// other.
 //
-// Tiles of c are computed once and shared by all kernels, folds and pairs of classes, where the whole matrix fits into memory; where a device keeps the rows, see Options.Place, each
-// kernel has its own, which all folds and values of C share. Of one kernel and fold, each problem is solved for
-// all C on the same rows, each from the solution of the one before. Kernels that differ in one number are taken in its order, from the widest on, and
-// each begins where the solutions of those before lead to. Figures are those of [Problem.CrossValidate], up to the tolerance, and the same from any number of workers.
+// Tiles of c are computed once and shared by all kernels, folds and pairs of classes, where the
+// whole matrix fits into memory; where a device keeps the rows, see Options.Place, each kernel has
+// its own, which all folds and values of C share. Of one kernel and fold, each problem is solved
+// for all C on the same rows, each from the solution of the one before. Kernels that differ in one
+// number are taken in its order, from the widest on, and each begins where the solutions of those
+// before lead to. Figures are those of [Problem.CrossValidate], up to the tolerance, and the same
+// from any number of workers.
 //
-// At the end of ctx, or an error on the way, the result holds the points that are complete, beside the error.
+// At the end of ctx, or an error on the way, the result holds the points that are complete, beside
+// the error.
 func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(Point)) (*SearchResult, error) {
 	return SearchProblems(ctx, s, g, func(sparse.Embedding) (*Problem, error) { return p, nil }, each)
 }
 
-// SearchCorpus is [Problem.Search] for kernels of several embeddings: it makes a problem for each embedding, one after the other, and gives back what a device holds of it.
+// SearchCorpus is [Problem.Search] for kernels of several embeddings: it makes a problem for each
+// embedding, one after the other, and gives back what a device holds of it.
 func SearchCorpus(ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt Options, each func(Point)) (_ *SearchResult, err error) {
 	var last *Problem
 	closeLast := func() error {
@@ -107,8 +117,9 @@ func SearchCorpus(ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt
 	}, each)
 }
 
-// SearchProblems is [SearchCorpus] for problems that the caller makes: problem is asked for that of each embedding of the grid, once, when its turn has come. The search is done with
-// a problem when it asks for the next; the caller closes what has a device.
+// SearchProblems is [SearchCorpus] for problems that the caller makes: problem is asked for that of
+// each embedding of the grid, once, when its turn has come. The search is done with a problem when
+// it asks for the next; the caller closes what has a device.
 func SearchProblems(ctx context.Context, s Settings, g Grid, problem func(sparse.Embedding) (*Problem, error), each func(Point)) (*SearchResult, error) {
 	if err := given(ctx); err != nil {
 		return nil, err

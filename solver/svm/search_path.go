@@ -21,7 +21,8 @@ type weighted struct {
 	by float64
 }
 
-// parametersOf returns the numbers in a kernel's specification, with what stands between them: kernels of the same text differ in numbers only.
+// parametersOf returns the numbers in a kernel's specification, with what stands between them:
+// kernels of the same text differ in numbers only.
 func parametersOf(k engine.Kernel) (text string, numbers []float64) {
 	var words []string
 	for _, word := range strings.FieldsFunc(k.String(), func(r rune) bool { return strings.ContainsRune(":,()=* ", r) }) {
@@ -38,8 +39,10 @@ func parametersOf(k engine.Kernel) (text string, numbers []float64) {
 	return strings.Join(words, " "), numbers
 }
 
-// inPath orders kernels so that near ones follow each other: those of the same text by their numbers, from the widest kernel on, in the order in which the texts first come.
-// What is found from nothing is found soonest where the kernel is wide: with eight values of t from 0.1 to 2 on 20 Newsgroups the search took 27 s upwards and 24 s downwards.
+// inPath orders kernels so that near ones follow each other: those of the same text by their
+// numbers, from the widest kernel on, in the order in which the texts first come. What is found
+// from nothing is found soonest where the kernel is wide: with eight values of t from 0.1 to 2 on
+// 20 Newsgroups the search took 27 s upwards and 24 s downwards.
 func inPath(kernels []kernelAt) []kernelAt {
 	var texts []string
 	groups := map[string][]kernelAt{}
@@ -66,7 +69,8 @@ func inPath(kernels []kernelAt) []kernelAt {
 	return out
 }
 
-// width is how much of a kernel is left between two documents that aren't alike, of length 1 and at an angle of 60 degrees.
+// width is how much of a kernel is left between two documents that aren't alike, of length 1 and at
+// an angle of 60 degrees.
 func width(k engine.Kernel) float64 { return k.Eval(0.5, 1, 1) / k.Eval(0, 1, 1) }
 
 // path keeps the last two kernels and what they came to.
@@ -80,14 +84,17 @@ func (p *path) add(k engine.Kernel, o outcome) {
 	p.kernels[0], p.outcomes[0] = k, o
 }
 
-// farthest is how many times as far as from the last but one to the last a path is followed beyond the last.
+// farthest is how many times as far as from the last but one to the last a path is followed beyond
+// the last.
 const farthest = 2
 
-// lead says where the solutions for a kernel are expected: at those of the last, if it differs in one number only, and beyond by as much as they moved from the one before,
-// if that differs in the same number. Steps of a positive number are measured by its logarithm.
+// lead says where the solutions for a kernel are expected: at those of the last, if it differs in
+// one number only, and beyond by as much as they moved from the one before, if that differs in the
+// same number. Steps of a positive number are measured by its logarithm.
 //
-// Measured on 20 Newsgroups with the diffusion kernel, t from 0.1 to 2 in eight steps, five folds, C = 1: from nothing 100 % of the steps, from the last t 75 %, from the last two
-// 63 %, from the last three 75 %.
+// Measured on 20 Newsgroups with the diffusion kernel, t from 0.1 to 2 in eight steps, five folds,
+// C = 1: from nothing 100 % of the steps, from the last t 75 %, from the last two 63 %, from the
+// last three 75 %.
 func (p *path) lead(k engine.Kernel) []weighted {
 	which, last, now := step(p.kernels[0], k)
 	if which < 0 {
@@ -109,7 +116,8 @@ func (p *path) lead(k engine.Kernel) []weighted {
 	return []weighted{{p.outcomes[0], 1 + by}, {p.outcomes[1], -by}}
 }
 
-// step says which number two kernels differ in, and its values; -1 if that isn't the only difference.
+// step says which number two kernels differ in, and its values; -1 if that isn't the only
+// difference.
 func step(a, b engine.Kernel) (which int, from, to float64) {
 	if a == nil || b == nil {
 		return -1, 0, 0

@@ -23,7 +23,8 @@ func kernelsFor(specs ...string) []engine.Kernel {
 	return out
 }
 
-// A search finds what a validation of each point alone finds, computes each dot product once, and tells each point when it is known.
+// A search finds what a validation of each point alone finds, computes each dot product once, and
+// tells each point when it is known.
 func TestSearchLikeSeparateValidations(t *testing.T) {
 	c := noisy(t)
 	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "ngd-exp:t=1", "diffusion:t=2", "diffusion:t=1"), C: []float64{10, 0.3, 3}, Folds: 4, Seed: 2}
@@ -104,7 +105,8 @@ func TestSearchStartsNear(t *testing.T) {
 	}
 }
 
-// The result is the same from any number of workers, and kernels of several embeddings each have a problem with the same folds.
+// The result is the same from any number of workers, and kernels of several embeddings each have a
+// problem with the same folds.
 func TestSearchCorpus(t *testing.T) {
 	c := noisy(t)
 	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "rbf:gamma=1,embed=tfidf-l2", "diffusion:t=1", "linear:embed=tfidf-l2"), C: []float64{1, 10}, Folds: 3, Seed: 1}
@@ -151,7 +153,8 @@ func TestSearchCancelled(t *testing.T) {
 	}
 }
 
-// Progress comes at least once a second, counts to the end, and its total isn't far off from the start.
+// Progress comes at least once a second, counts to the end, and its total isn't far off from the
+// start.
 func TestSearchProgress(t *testing.T) {
 	c := noisy(t)
 	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=1"), C: []float64{1, 10}, Folds: 3}
@@ -208,7 +211,8 @@ func TestSearchOthers(t *testing.T) {
 			t.Errorf("point %d is better than the best", i)
 		}
 		s := Settings{Type: model.EpsilonSVR, Kernel: point.Kernel, C: point.C, Epsilon: point.Epsilon}
-		// Decisions differ by the tolerance, and with them the errors, of about 2, by twice that product.
+		// Decisions differ by the tolerance, and with them the errors, of about 2, by twice that
+		// product.
 		within(t, "the mean squared error", point.Mean, crossValidate(t, q, s, 3, 0).Mean, 0.02)
 	}
 	for what, run := range map[string]func() error{
@@ -242,7 +246,8 @@ func TestSearchPath(t *testing.T) {
 	for _, k := range inPath(specs) {
 		order = append(order, k.index)
 	}
-	if want := []int{0, 6, 3, 5, 1, 4, 2}; !slices.Equal(order, want) { // t downwards and gamma upwards: from wide to narrow
+	// t downwards and gamma upwards: from wide to narrow
+	if want := []int{0, 6, 3, 5, 1, 4, 2}; !slices.Equal(order, want) {
 		t.Errorf("order %v, expected %v", order, want)
 	}
 	for _, c := range []struct {
@@ -252,14 +257,16 @@ func TestSearchPath(t *testing.T) {
 	}{
 		{nil, "diffusion:t=1", nil},
 		{[]string{"diffusion:t=1"}, "diffusion:t=2", []float64{1}},
-		{[]string{"diffusion:t=2", "diffusion:t=1"}, "diffusion:t=4", []float64{2, -1}}, // the same step of the logarithm
+		// the same step of the logarithm
+		{[]string{"diffusion:t=2", "diffusion:t=1"}, "diffusion:t=4", []float64{2, -1}},
 		{[]string{"diffusion:t=2", "diffusion:t=1"}, "diffusion:t=2.828427124746190", []float64{1.5, -0.5}},
 		{[]string{"diffusion:t=2", "diffusion:t=1"}, "diffusion:t=100", []float64{1}}, // too far
 		{[]string{"diffusion:t=2", "ngd-exp:t=1"}, "diffusion:t=4", []float64{1}},
 		{[]string{"ngd-exp:t=1"}, "diffusion:t=4", nil},
 		{[]string{"polynomial:gamma=1,r=1,degree=2"}, "polynomial:gamma=2,r=0,degree=2", nil},
 		{[]string{"polynomial:gamma=1,r=1,degree=2", "polynomial:gamma=1,r=1,degree=1"}, "polynomial:gamma=2,r=1,degree=2", []float64{1}},
-		{[]string{"polynomial:gamma=1,r=1,degree=2", "polynomial:gamma=1,r=0,degree=2"}, "polynomial:gamma=1,r=2,degree=2", []float64{2, -1}}, // 0 has no logarithm
+		// 0 has no logarithm
+		{[]string{"polynomial:gamma=1,r=1,degree=2", "polynomial:gamma=1,r=0,degree=2"}, "polynomial:gamma=1,r=2,degree=2", []float64{2, -1}},
 		{[]string{"diffusion:t=pi"}, "diffusion:t=3", []float64{1}},
 		{[]string{"0.5*diffusion:t=1 + linear:embed=tf-l1-sqrt"}, "0.75*diffusion:t=1 + linear:embed=tf-l1-sqrt", []float64{1}},
 		{[]string{"diffusion:t=1000000"}, "diffusion:t=2000000", []float64{1}}, // written 1e+06

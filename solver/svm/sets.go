@@ -10,8 +10,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ofSets returns the matrix of a kernel that compares sets of points (engine.Hyperbolic.Kernel), nil for other kernels. The documents are distributions as
-// engine.Normals.Vectors makes them. Document i of the matrix is order[i] of the problem, or i where order is nil.
+// ofSets returns the matrix of a kernel that compares sets of points (engine.Hyperbolic.Kernel),
+// nil for other kernels. The documents are distributions as engine.Normals.Vectors makes them.
+// Document i of the matrix is order[i] of the problem, or i where order is nil.
 func (p *Problem) ofSets(ctx context.Context, k engine.Kernel, order []int) (solver.Matrix, error) {
 	h, ok := engine.HyperbolicOf(k)
 	if !ok {

@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// setsCorpus draws sets of points of the plane in two classes that differ in spread, as a corpus of their distributions; the classes take turns.
+// setsCorpus draws sets of points of the plane in two classes that differ in spread, as a corpus of
+// their distributions; the classes take turns.
 func setsCorpus(t *testing.T, sets int, seed uint64, spreads ...float64) *sparse.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -37,7 +38,8 @@ func setsCorpus(t *testing.T, sets int, seed uint64, spreads ...float64) *sparse
 	return c
 }
 
-// planar is the kernel of H³ between two distributions of the plane as vectors, r/sinh r exp(-r²/4t), by its definition.
+// planar is the kernel of H³ between two distributions of the plane as vectors, r/sinh r
+// exp(-r²/4t), by its definition.
 func planar(a, b []float32, time float64) float64 {
 	d := func(i int) float64 { return float64(a[i]) - float64(b[i]) }
 	r := math.Acosh(1 + (d(0)*d(0)/4+d(1)*d(1)/4+d(2)*d(2))/(2*float64(a[2])*float64(b[2])))
@@ -47,7 +49,8 @@ func planar(a, b []float32, time float64) float64 {
 	return r / math.Sinh(r) * math.Exp(-r*r/(4*time))
 }
 
-// A machine on sets of points meets the optimality conditions of its definition, decides as Σ coef·k - rho says with the kernel by its closed form, and does so from a model.
+// A machine on sets of points meets the optimality conditions of its definition, decides as Σ
+// coef·k - rho says with the kernel by its closed form, and does so from a model.
 func TestTrainSets(t *testing.T) {
 	const time, c, sets = 0.5, 5.0, 120
 	corpus := setsCorpus(t, sets, 1, 0.3, 2)
@@ -75,7 +78,8 @@ func TestTrainSets(t *testing.T) {
 				_, y := m.Support.Row(row)
 				want += machine.Coef[s] * planar(x, y, time)
 			}
-			// Values are rounded to float32; arcosh above loses half the digits of near sets, to some 10⁻⁸.
+			// Values are rounded to float32; arcosh above loses half the digits of near sets, to
+			// some 10⁻⁸.
 			within(t, name+" decision", out.Decisions[i][0], want, sum*(0x1p-24+2e-8))
 			if class := int(test.Labels.Of(i % 2)[0]); out.Class[i] != class {
 				t.Errorf("%s set %d is of class %d, predicted %d", name, i, class, out.Class[i])
@@ -92,8 +96,9 @@ func TestTrainSets(t *testing.T) {
 	}
 }
 
-// A validation predicts each fold as a machine that was trained on the others alone does, and says so of the right sets, though folds are in an order of their own. The
-// classes overlap, so that some sets are predicted wrongly.
+// A validation predicts each fold as a machine that was trained on the others alone does, and says
+// so of the right sets, though folds are in an order of their own. The classes overlap, so that
+// some sets are predicted wrongly.
 func TestCrossValidateSets(t *testing.T) {
 	corpus := setsCorpus(t, 90, 3, 0.7, 1.2)
 	k := engine.Hyperbolic{T: 1}.Kernel()
@@ -129,7 +134,8 @@ func TestCrossValidateSets(t *testing.T) {
 	}
 }
 
-// What doesn't go together is refused: documents that are no distributions, memory without room for the matrix, a model without deviations.
+// What doesn't go together is refused: documents that are no distributions, memory without room for
+// the matrix, a model without deviations.
 func TestSetsRefuses(t *testing.T) {
 	corpus := setsCorpus(t, 90, 3, 0.3, 2)
 	k := engine.Hyperbolic{T: 1}.Kernel()
@@ -140,7 +146,8 @@ func TestSetsRefuses(t *testing.T) {
 	if _, _, err := p.Train(t.Context(), Settings{Kernel: k}); err == nil || !strings.Contains(err.Error(), "vectors embedded as tf-l2, expected distributions of sets of points") {
 		t.Errorf("distributions that are scaled to length 1: %v", err)
 	}
-	// Documents, the last of them with nothing in the column of deviations: it is the 3rd of the corpus, whatever the order of the problem.
+	// Documents, the last of them with nothing in the column of deviations: it is the 3rd of the
+	// corpus, whatever the order of the problem.
 	docs := &sparse.Corpus{Source: "docs.svm", Classes: []string{"a", "b"}, Documents: &sparse.CSR{Cols: 2, Offsets: []int64{0, 2, 4, 5, 7},
 		Terms: []uint32{0, 1, 0, 1, 0, 0, 1}, Values: []float32{1, 2, 3, 1, 1, 2, 5}}, Labels: sparse.Labels{Offsets: []int64{0}}}
 	for _, class := range []int32{1, 0, 0, 1} {

@@ -20,7 +20,8 @@ import (
 // storeCorpus has 2048 documents: 32 panels of 64, or more of fewer, by the instruction set.
 const storeCorpus = "synthetic:docs=2048,terms=3000,length=60,classes=2,seed=8"
 
-// trainWithStore is a child that trains with a store until it is killed: it says how many tile files there are whenever it looks.
+// trainWithStore is a child that trains with a store until it is killed: it says how many tile
+// files there are whenever it looks.
 func trainWithStore(dir string) error {
 	store, err := tiles.OpenStore(dir)
 	if err != nil {
@@ -64,8 +65,9 @@ func encoded(t testing.TB, m *model.Model) []byte {
 	return b.Bytes()
 }
 
-// A training that is killed while it computes leaves files that a later one goes on from, to the same model as without any; and so does one that finds
-// a file with a flipped bit, a short one and an empty one.
+// A training that is killed while it computes leaves files that a later one goes on from, to the
+// same model as without any; and so does one that finds a file with a flipped bit, a short one and
+// an empty one.
 func TestStoreSurvivesKillAndDamage(t *testing.T) {
 	corpus := read(t, storeCorpus, sparse.Options{})
 	alone, _ := train(t, corpus, Settings{C: 10}, Options{})

@@ -31,11 +31,13 @@ type Report struct {
 	Warnings []string // what deserves notice, in sentences without a full stop
 }
 
-// Train trains a model. The tiles are computed first where the whole matrix fits into memory, otherwise as they are asked for. Large problems are
-// solved where a device keeps the rows, see Options.Place, with the same steps.
+// Train trains a model. The tiles are computed first where the whole matrix fits into memory,
+// otherwise as they are asked for. Large problems are solved where a device keeps the rows, see
+// Options.Place, with the same steps.
 //
-// The result has the same bits from any number of workers and from run to run with the same settings and memory. Errors: a kernel of another
-// embedding, labels that don't suit the type, documents of one class only, parameters out of range, the end of ctx.
+// The result has the same bits from any number of workers and from run to run with the same
+// settings and memory. Errors: a kernel of another embedding, labels that don't suit the type,
+// documents of one class only, parameters out of range, the end of ctx.
 func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report, error) {
 	if err := given(ctx); err != nil {
 		return nil, nil, err
@@ -174,7 +176,8 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	return out
 }
 
-// raw returns documents of the problem as the corpus had them, without values that the embedding leaves out.
+// raw returns documents of the problem as the corpus had them, without values that the embedding
+// leaves out.
 func (p *Problem) raw(rows []int) *sparse.CSR {
 	var most int64 // in room of the right size: lists that grow would take twice as much
 	for _, i := range rows {

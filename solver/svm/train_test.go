@@ -13,7 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// dense returns the matrix of a kernel over a corpus in its own order, which isn't that of a problem, computed in float64 by the definitions.
+// dense returns the matrix of a kernel over a corpus in its own order, which isn't that of a
+// problem, computed in float64 by the definitions.
 func dense(t *testing.T, c *sparse.Corpus, k engine.Kernel) *solver.Dense {
 	t.Helper()
 	x, err := k.Embedding().Fit(c.Documents).Transform(c.Documents)
@@ -90,7 +91,8 @@ func learnt(t *testing.T, c *sparse.Corpus, m *solver.Dense, s Settings) []*solv
 	return out.Machines
 }
 
-// numbered gives documents the number of their terms as label, and several gives some a second label and some none.
+// numbered gives documents the number of their terms as label, and several gives some a second
+// label and some none.
 func numbered(c *sparse.Corpus) *sparse.Corpus {
 	out := &sparse.Corpus{Source: "numbered", Documents: c.Documents, Vocabulary: c.Vocabulary}
 	at := map[string]int32{}
@@ -125,9 +127,10 @@ func several(c *sparse.Corpus) *sparse.Corpus {
 	return &out
 }
 
-// Every type and scheme against package solver on a matrix in float64 by the definitions, with the documents in another order. Both stop at a violation of 10⁻⁵ on
-// matrices that differ by 10⁻⁵ a value at most, so that objectives agree to about 10⁻⁴ of the sum of the coefficients that they are made of; they are
-// compared to 10⁻⁴ of themselves, and decision values to 5·10⁻³.
+// Every type and scheme against package solver on a matrix in float64 by the definitions, with the
+// documents in another order. Both stop at a violation of 10⁻⁵ on matrices that differ by 10⁻⁵ a
+// value at most, so that objectives agree to about 10⁻⁴ of the sum of the coefficients that they
+// are made of; they are compared to 10⁻⁴ of themselves, and decision values to 5·10⁻³.
 func TestTrainEveryType(t *testing.T) {
 	corpus := read(t, "synthetic:docs=420,terms=600,length=25,classes=3,seed=5", sparse.Options{})
 	cases := map[string]struct {
@@ -165,7 +168,8 @@ func TestTrainEveryType(t *testing.T) {
 				within(t, fmt.Sprintf("objective of machine %d", j), m.Classifier.Machines[j].Objective, machine.Objective, 1e-4*math.Abs(machine.Objective)+1e-9)
 				sum += machine.Objective
 				if s.Probabilities {
-					// the folds are drawn in the order of the documents, so only the direction is the same
+					// the folds are drawn in the order of the documents, so only the direction is
+					// the same
 					if sigmoid := m.Classifier.Machines[j].Sigmoid; sigmoid == nil || !(sigmoid.A < 0) {
 						t.Errorf("machine %d has the sigmoid %v, expected one that rises with the decision value", j, sigmoid)
 					}

@@ -70,7 +70,8 @@ func predict(t testing.TB, m *model.Model, docs *sparse.CSR, opt PredictOptions)
 	return out
 }
 
-// distances returns c = 1 - cosine between the rows of two embedded matrices in float64, by the definition.
+// distances returns c = 1 - cosine between the rows of two embedded matrices in float64, by the
+// definition.
 func distances(a, b *sparse.Embedded) [][]float64 {
 	out := make([][]float64, a.Rows())
 	dense := make([]float64, a.Cols)
