@@ -199,13 +199,13 @@ func trainings(n int) map[string]func(ctx context.Context, m solver.Matrix, opt 
 	}
 	return map[string]func(ctx context.Context, m solver.Matrix, opt solver.Options) (*solver.Machine, error){
 		"C-SVC": func(ctx context.Context, m solver.Matrix, opt solver.Options) (*solver.Machine, error) {
-			return solver.TrainBinary(ctx, m, docs, signs, solver.Parameters{C: 0.7}, nil, opt)
+			return solver.TrainBinary(ctx, m, solver.BinaryTraining{Docs: docs, Positive: signs, Parameters: solver.Parameters{C: 0.7}}, opt)
 		},
 		"nu-SVC": func(ctx context.Context, m solver.Matrix, opt solver.Options) (*solver.Machine, error) {
-			return solver.TrainBinary(ctx, m, docs, signs, solver.Parameters{Nu: 0.3}, nil, opt)
+			return solver.TrainBinary(ctx, m, solver.BinaryTraining{Docs: docs, Positive: signs, Parameters: solver.Parameters{Nu: 0.3}}, opt)
 		},
 		"epsilon-SVR": func(ctx context.Context, m solver.Matrix, opt solver.Options) (*solver.Machine, error) {
-			return solver.TrainRegression(ctx, m, docs, targets, solver.Regression{Epsilon: 0.1}, opt)
+			return solver.TrainRegression(ctx, m, solver.RegressionTraining{Docs: docs, Targets: targets, Regression: solver.Regression{Epsilon: 0.1}}, opt)
 		},
 		"one class": func(ctx context.Context, m solver.Matrix, opt solver.Options) (*solver.Machine, error) {
 			return solver.TrainOneClass(ctx, m, docs, 0.4, opt)
@@ -250,7 +250,7 @@ func TestSolve(t *testing.T) {
 				t.Fatal(err)
 			}
 			opt.MaxIterations = 2 * want.Iterations // with rows of other documents it might never end
-			opt.Board = func(docs []int, copies int) (solver.Board, error) { return own.Board(docs, copies) }
+			opt.DeviceScores = func(docs []int, copies int) (solver.DeviceScores, error) { return own.Board(docs, copies) }
 			got, err := train(t.Context(), same, opt)
 			if err != nil {
 				t.Fatal(err)
@@ -332,7 +332,7 @@ func TestRowsShared(t *testing.T) {
 			t.Fatal(err)
 		}
 		opt.MaxIterations = 2 * want.Iterations // with rows of other documents it might never end
-		opt.Board = func(docs []int, copies int) (solver.Board, error) { return own.Board(docs, copies) }
+		opt.DeviceScores = func(docs []int, copies int) (solver.DeviceScores, error) { return own.Board(docs, copies) }
 		all.Go(func() {
 			got, err := train(t.Context(), m, opt)
 			if err != nil {

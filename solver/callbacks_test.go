@@ -34,7 +34,7 @@ func TestPanicsAreErrors(t *testing.T) {
 		}
 		b := &boards{m: m}
 		told := 0
-		_, err := train(t.Context(), m, Options{Board: b.make, Progress: func(Progress) {
+		_, err := train(t.Context(), m, Options{DeviceScores: b.make, Progress: func(Progress) {
 			if told++; told == 3 {
 				panic(errOwn)
 			}
@@ -45,19 +45,19 @@ func TestPanicsAreErrors(t *testing.T) {
 		}
 	}
 	labels := classes(x, 4)
-	_, err := Train(t.Context(), m, labels, 4, OneVsOne, Parameters{}, nil, Options{Workers: 3, Progress: func(Progress) { panic(errOwn) }})
+	_, err := Train(t.Context(), m, Training{Labels: labels, Classes: 4}, Options{Workers: 3, Progress: func(Progress) { panic(errOwn) }})
 	check("Train, Progress", err)
 
 	// Whichever call of a board panics, the board is closed, and so are those of all other
 	// problems.
 	train := learnersOf(x)["C-SVC"]
 	count := &boards{m: m}
-	if _, err := train(t.Context(), m, Options{Board: count.make}); err != nil {
+	if _, err := train(t.Context(), m, Options{DeviceScores: count.make}); err != nil {
 		t.Fatal(err)
 	}
 	for fail := int64(2); fail <= count.calls.Load(); fail++ {
 		b := &boards{m: m, fail: fail}
-		_, err := train(t.Context(), m, Options{Board: func(docs []int, copies int) (Board, error) {
+		_, err := train(t.Context(), m, Options{DeviceScores: func(docs []int, copies int) (DeviceScores, error) {
 			board, err := b.make(docs, copies)
 			if err != nil {
 				panic(errOwn)
@@ -154,9 +154,9 @@ func TestReportsKeepNobodyWaiting(t *testing.T) {
 	defer setReportEvery(0)()
 	b := &boards{m: m}
 	slow := &slowBoards{waiting: make(chan struct{}), others: make(chan struct{})}
-	_, err := Train(t.Context(), m, labels, 3, OneVsOne, Parameters{C: 10}, nil, Options{
+	_, err := Train(t.Context(), m, Training{Labels: labels, Classes: 3, Parameters: Parameters{C: 10}}, Options{
 		Workers: 2, WorkingSet: 8, Progress: func(Progress) {},
-		Board: func(docs []int, copies int) (Board, error) {
+		DeviceScores: func(docs []int, copies int) (DeviceScores, error) {
 			own, err := b.make(docs, copies)
 			if err != nil {
 				return nil, err
@@ -174,7 +174,7 @@ func TestReportsKeepNobodyWaiting(t *testing.T) {
 		if told.Load() > 0 && rounds.Add(1) == 4 {
 			close(on)
 		}
-	}}, labels, 3, OneVsOne, Parameters{C: 10}, nil, Options{Workers: 2, WorkingSet: 8, RowBytes: 4 * n * 32, Progress: func(Progress) {
+	}}, Training{Labels: labels, Classes: 3, Parameters: Parameters{C: 10}}, Options{Workers: 2, WorkingSet: 8, RowBytes: 4 * n * 32, Progress: func(Progress) {
 		if told.Add(1) == 1 {
 			select {
 			case <-on:
@@ -204,7 +204,7 @@ func TestNoMargin(t *testing.T) {
 		"nothing":  matrixOf(t, n, func(i, j int) float64 { return 0 }),
 	} {
 		for _, nu := range []float64{0.1, 0.37, 1} {
-			got, err := TrainBinary(ctx, same, counting(n), signs, Parameters{Nu: nu}, nil, Options{})
+			got, err := TrainBinary(ctx, same, BinaryTraining{Docs: counting(n), Positive: signs, Parameters: Parameters{Nu: nu}}, Options{})
 			if err == nil || !strings.Contains(err.Error(), "the margin of class 0 against 1 is 0") {
 				t.Errorf("%s, ν = %v: error %v and %+v, expected that there is no margin", name, nu, err, got)
 			}
@@ -238,7 +238,7 @@ func TestNoMargin(t *testing.T) {
 	for i := range positive {
 		positive[i] = i%2 == 0
 	}
-	got, err := TrainBinary(ctx, few, counting(12), positive, Parameters{Nu: 0.88, Probabilities: true}, nil, Options{})
+	got, err := TrainBinary(ctx, few, BinaryTraining{Docs: counting(12), Positive: positive, Parameters: Parameters{Nu: 0.88, Probabilities: true}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestNoMargin(t *testing.T) {
 
 	// Where all variables are at their bound none can move: that violates nothing, by 0 and not by
 	// -Inf, which no model file has.
-	got, err = TrainBinary(ctx, m, []int{0, 1}, []bool{true, false}, Parameters{Nu: 1}, nil, Options{})
+	got, err = TrainBinary(ctx, m, BinaryTraining{Docs: []int{0, 1}, Positive: []bool{true, false}, Parameters: Parameters{Nu: 1}}, Options{})
 	if err != nil || got.Gap != 0 || !got.Converged {
 		t.Errorf("%+v, error %v, expected a gap of 0", got, err)
 	}

@@ -64,6 +64,17 @@ func (p *Parameters) bound(class int) float64 {
 	return p.C
 }
 
+// BinaryTraining says what [TrainBinary] trains on.
+type BinaryTraining struct {
+	Docs     []int  // different rows of the matrix
+	Positive []bool // by element of Docs: whether it is of the positive class
+	Parameters
+
+	// Start, if not nil, is the machine of a near problem, such as that of the same documents for
+	// another C or another width of the kernel. Default: the search begins at 0.
+	Start *Machine
+}
+
 // TrainBinary solves the C-SVC problem of two classes,
 //
 //	minimise ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[s][t] - Σ_t α[t]  subject to 0 <= α[t] <= C[t], Σ_t y[t]α[t] = 0,
@@ -81,7 +92,8 @@ func (p *Parameters) bound(class int) float64 {
 // (2000), in the form of Chang and Lin). Where the margin is 0, as that of two classes with the
 // same documents is, there is nothing to divide by, and that is an error: the two can't be told
 // apart. (svm-train of LIBSVM 3.3 writes a model with coefficients ±inf and rho NaN.)
-func TrainBinary(ctx context.Context, m Matrix, docs []int, positive []bool, par Parameters, start *Machine, opt Options) (*Machine, error) {
+func TrainBinary(ctx context.Context, m Matrix, t BinaryTraining, opt Options) (*Machine, error) {
+	docs, positive, par, start := t.Docs, t.Positive, t.Parameters, t.Start
 	src, err := newSource(m)
 	if err != nil {
 		return nil, err
@@ -216,7 +228,7 @@ func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*Machine, 
 			return nil, err
 		}
 	}
-	s.tell.solved()
+	s.report.solved()
 	return machine, nil
 }
 

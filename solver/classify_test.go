@@ -59,7 +59,7 @@ func TestBinaryIsOptimal(t *testing.T) {
 	m, x := gaussian(t, 1, 300, 5, 0.2)
 	positive := noisySigns(1, x)
 	for _, c := range []float64{1e-6, 0.1, 1, 10, 1000} {
-		got, err := TrainBinary(context.Background(), m, counting(300), positive, Parameters{C: c, Weights: []float64{1, 2}}, nil, Options{})
+		got, err := TrainBinary(context.Background(), m, BinaryTraining{Docs: counting(300), Positive: positive, Parameters: Parameters{C: c, Weights: []float64{1, 2}}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestBinaryOfTwoPoints(t *testing.T) {
 		}
 		return k
 	})
-	got, err := TrainBinary(context.Background(), m, []int{0, 1}, []bool{true, false}, Parameters{C: 100}, nil, Options{})
+	got, err := TrainBinary(context.Background(), m, BinaryTraining{Docs: []int{0, 1}, Positive: []bool{true, false}, Parameters: Parameters{C: 100}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,16 +19,16 @@
 // variables that changed meanwhile (shrink.go).
 //
 // On top of it: the learners [TrainBinary] (C-SVC and ν-SVC), [TrainRegression] and
-// [TrainOneClass]; the multi-class schemes, whose problems run in parallel ([Train],
-// [TrainLabels]); decision values, votes and probabilities ([Predictor], [Classifier]); folds,
-// cross-validation and warm starts from near solutions ([Trial], [ValidateRegression]).
+// [TrainOneClass]; the multi-class schemes, whose problems run in parallel
+// ([Train]); decision values, votes and probabilities ([Predictor], [Classifier]); folds,
+// cross-validation and warm starts from near solutions ([Trial], [RegressionTrial]).
 //
 // # What is checked
 //
 // A matrix is checked where it is handed over, and each of its rows where it is taken: what a row
 // doesn't have is never read. Labels, parts, parameters, starts and kernel values are checked by
 // the function that they are handed to, which says what it found and what it expected. A function
-// of the caller's (a method of a [Matrix] or a [Board], Options.Progress) that panics on a worker
+// of the caller's (a method of a [Matrix] or a [DeviceScores], Options.Progress) that panics on a worker
 // ends the computation with a *tiles.PanicError, not the program.
 //
 // # What doesn't depend on chance

@@ -50,15 +50,15 @@ func trainersOf(n int) map[string]func(m Matrix) error {
 	opt := Options{Workers: 2, MaxIterations: 1000}
 	return map[string]func(m Matrix) error{
 		"TrainBinary": func(m Matrix) error {
-			_, err := TrainBinary(ctx, m, counting(n), signs, Parameters{}, nil, opt)
+			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: counting(n), Positive: signs}, opt)
 			return err
 		},
 		"TrainBinary of a few": func(m Matrix) error {
-			_, err := TrainBinary(ctx, m, few, signs[:len(few)], Parameters{}, nil, opt)
+			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: few, Positive: signs[:len(few)]}, opt)
 			return err
 		},
 		"TrainRegression": func(m Matrix) error {
-			_, err := TrainRegression(ctx, m, counting(n), targets, Regression{}, opt)
+			_, err := TrainRegression(ctx, m, RegressionTraining{Docs: counting(n), Targets: targets}, opt)
 			return err
 		},
 		"TrainOneClass": func(m Matrix) error {
@@ -66,11 +66,11 @@ func trainersOf(n int) map[string]func(m Matrix) error {
 			return err
 		},
 		"Train": func(m Matrix) error {
-			_, err := Train(ctx, m, labels, 3, OneVsOne, Parameters{}, nil, opt)
+			_, err := Train(ctx, m, Training{Labels: labels, Classes: 3}, opt)
 			return err
 		},
 		"TrainLabels": func(m Matrix) error {
-			_, err := TrainLabels(ctx, m, sets, 3, Parameters{}, nil, opt)
+			_, err := Train(ctx, m, Training{Sets: sets, Classes: 3}, opt)
 			return err
 		},
 		"Validate": func(m Matrix) error {
@@ -78,7 +78,7 @@ func trainersOf(n int) map[string]func(m Matrix) error {
 			return err
 		},
 		"ValidateRegression": func(m Matrix) error {
-			_, err := ValidateRegression(ctx, m, targets, parts, []Regression{{}}, nil, opt)
+			_, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, []Regression{{}}, nil, opt)
 			return err
 		},
 	}
@@ -177,16 +177,25 @@ func TestTrainingDoors(t *testing.T) {
 	positive, docs := noisySigns(7, x), counting(n)
 	inf, nan := math.Inf(1), math.NaN()
 	binary := func(docs []int, positive []bool, par Parameters, start *Machine, opt Options) func() error {
-		return func() error { _, err := TrainBinary(ctx, m, docs, positive, par, start, opt); return err }
+		return func() error {
+			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: par, Start: start}, opt)
+			return err
+		}
 	}
 	train := func(labels []int, k int, scheme Scheme, par Parameters, start *Classifier) func() error {
-		return func() error { _, err := Train(ctx, m, labels, k, scheme, par, start, Options{}); return err }
+		return func() error {
+			_, err := Train(ctx, m, Training{Labels: labels, Classes: k, Scheme: scheme, Parameters: par, Start: start}, Options{})
+			return err
+		}
 	}
 	labels := func(labels [][]int, k int) func() error {
-		return func() error { _, err := TrainLabels(ctx, m, labels, k, Parameters{}, nil, Options{}); return err }
+		return func() error { _, err := Train(ctx, m, Training{Sets: labels, Classes: k}, Options{}); return err }
 	}
 	regression := func(docs []int, targets []float64, par Regression) func() error {
-		return func() error { _, err := TrainRegression(ctx, m, docs, targets, par, Options{}); return err }
+		return func() error {
+			_, err := TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: par}, Options{})
+			return err
+		}
 	}
 	oneClass := func(docs []int, nu float64) func() error {
 		return func() error { _, err := TrainOneClass(ctx, m, docs, nu, Options{}); return err }
@@ -235,7 +244,7 @@ func TestTrainingDoors(t *testing.T) {
 		{"iterations", "at most -1 iterations", binary(docs, positive, Parameters{}, nil, Options{MaxIterations: -1})},
 		{"kernels", "panels of 0 rows", binary(docs, positive, Parameters{}, nil, Options{Kernels: &asm.Kernels{}})},
 		{"no board", "neither a board nor an error",
-			binary(docs, positive, Parameters{}, nil, Options{Board: func([]int, int) (Board, error) { return nil, nil }})},
+			binary(docs, positive, Parameters{}, nil, Options{DeviceScores: func([]int, int) (DeviceScores, error) { return nil, nil }})},
 
 		{"labels", "59 labels for a matrix of 60", train(three[1:], 3, OneVsOne, Parameters{}, nil)},
 		{"negative classes", "-1 classes, expected", train(three, -1, OneVsOne, Parameters{}, nil)},
@@ -289,10 +298,10 @@ func TestValidationDoors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	validate := func(trial *Trial, pars []Parameters, start ...Near) func() error {
+	validate := func(trial *Trial, pars []Parameters, start ...WarmStart) func() error {
 		return func() error { _, err := trial.Validate(ctx, m, pars, start, Options{}); return err }
 	}
-	start := func(change func(v *Validation)) Near {
+	start := func(change func(v *Validation)) WarmStart {
 		v := &Validation{}
 		for _, c := range near[0].Fits {
 			own := *c
@@ -300,10 +309,13 @@ func TestValidationDoors(t *testing.T) {
 			v.Fits = append(v.Fits, &own)
 		}
 		change(v)
-		return Near{v, 1}
+		return WarmStart{v, 1}
 	}
 	regression := func(targets []float64, parts []int, pars []Regression, start *Estimates) func() error {
-		return func() error { _, err := ValidateRegression(ctx, m, targets, parts, pars, start, Options{}); return err }
+		return func() error {
+			_, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, pars, start, Options{})
+			return err
+		}
 	}
 	one := []Regression{{}}
 	checkDoors(t, []door{
@@ -327,7 +339,7 @@ func TestValidationDoors(t *testing.T) {
 		{"no parameters", "no parameters", validate(trial, nil)},
 		{"C", "C is -1", validate(trial, []Parameters{{C: 1}, {C: -1}})},
 		{"weights", "3 weights", validate(trial, []Parameters{{Weights: []float64{1, 1, 1}}})},
-		{"empty start", "a start from a validation of something else", validate(trial, pars, Near{nil, 1})},
+		{"empty start", "a start from a validation of something else", validate(trial, pars, WarmStart{nil, 1})},
 		{"start of other parts", "expected one of 3 parts",
 			validate(trial, pars, start(func(v *Validation) { v.Fits = v.Fits[1:] }))},
 		{"start that lacks a part", "without part 1",
@@ -338,7 +350,7 @@ func TestValidationDoors(t *testing.T) {
 			validate(trial, pars, start(func(v *Validation) {
 				v.Fits[2].Machines[0] = &Machine{Support: []int{60}, Coef: []float64{1}}
 			}))},
-		{"times NaN", "a start by NaN times", validate(trial, pars, Near{near[0], math.NaN()})},
+		{"times NaN", "a start by NaN times", validate(trial, pars, WarmStart{near[0], math.NaN()})},
 
 		{"targets", "1 targets for a matrix of 60", regression([]float64{1}, parts, one, nil)},
 		{"target", "target NaN of document",

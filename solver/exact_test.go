@@ -101,7 +101,7 @@ func TestObjectiveAgainstInteriorPoint(t *testing.T) {
 				}
 				want := interiorPoint(t, q, p, y, u)
 				for _, opt := range []Options{{}, {Tolerance: 1e-7}, {WorkingSet: 4}, {WorkingSet: 10, KeepAll: true}} {
-					got, err := TrainBinary(context.Background(), m, counting(n), positive, Parameters{C: c, Weights: []float64{1, 3}}, nil, opt)
+					got, err := TrainBinary(context.Background(), m, BinaryTraining{Docs: counting(n), Positive: positive, Parameters: Parameters{C: c, Weights: []float64{1, 3}}}, opt)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -36,14 +36,14 @@ func runAll(ctx context.Context, m *source, jobs []job, problems int, opt *Optio
 		slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(zOrder(a.classes), zOrder(b.classes)) })
 	}
 	workers := min(opt.Workers, len(jobs))
-	for opt.Board == nil && workers > 1 && opt.RowBytes/int64(workers) < 4*int64(largest)*int64(opt.workingSet(largest)) {
+	for opt.DeviceScores == nil && workers > 1 && opt.RowBytes/int64(workers) < 4*int64(largest)*int64(opt.workingSet(largest)) {
 		workers-- // each needs room for its working set
 	}
-	tell := newTeller(opt.Progress, problems)
+	report := newReporter(opt.Progress, problems)
 	searches := make([]*search, workers)
 	return tiles.Run(ctx, workers, len(jobs), func(ctx context.Context, w, at int) error {
 		if searches[w] == nil {
-			searches[w] = &search{opt: opt, m: m, threads: max(1, opt.Workers/workers), tell: tell}
+			searches[w] = &search{opt: opt, m: m, threads: max(1, opt.Workers/workers), report: report}
 		}
 		defer searches[w].closeBoards()
 		return jobs[at].run(ctx, searches[w], opt.RowBytes/int64(workers))

@@ -64,7 +64,7 @@ func TestSameBits(t *testing.T) {
 		train := func(m Matrix, opt Options) *Classifier {
 			t.Helper()
 			opt.WorkingSet = 32
-			c, err := Train(context.Background(), m, labels, k, scheme, Parameters{C: 5, Probabilities: true, Seed: 3}, nil, opt)
+			c, err := Train(context.Background(), m, Training{Labels: labels, Classes: k, Scheme: scheme, Parameters: Parameters{C: 5, Probabilities: true, Seed: 3}}, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +114,7 @@ func TestShrinkingReachesTheSameOptimum(t *testing.T) {
 		par := Parameters{C: 1000, Weights: []float64{1, 2}}
 		old := reportEvery
 		reportEvery = 0
-		got, err := TrainBinary(context.Background(), matrix, counting(n), positive, par, nil, Options{Progress: watch, RowBytes: 64 * n * 4})
+		got, err := TrainBinary(context.Background(), matrix, BinaryTraining{Docs: counting(n), Positive: positive, Parameters: par}, Options{Progress: watch, RowBytes: 64 * n * 4})
 		reportEvery = old
 		if err != nil {
 			t.Fatal(err)
@@ -133,7 +133,7 @@ func TestPermutationAndScale(t *testing.T) {
 	m, x := gaussian(t, 6, n, 3, 0.5)
 	positive := noisySigns(6, x)
 	fine := Options{Tolerance: 1e-7}
-	want, err := TrainBinary(context.Background(), m, counting(n), positive, Parameters{C: 2}, nil, fine)
+	want, err := TrainBinary(context.Background(), m, BinaryTraining{Docs: counting(n), Positive: positive, Parameters: Parameters{C: 2}}, fine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestPermutationAndScale(t *testing.T) {
 	for i, from := range perm {
 		signs[i] = positive[from]
 	}
-	got, err := TrainBinary(context.Background(), permuted, counting(n), signs, Parameters{C: 2. / factor}, nil, fine)
+	got, err := TrainBinary(context.Background(), permuted, BinaryTraining{Docs: counting(n), Positive: signs, Parameters: Parameters{C: 2. / factor}}, fine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestStrangeProblems(t *testing.T) {
 		for i := range signs {
 			signs[i] = i%3 == 0
 		}
-		got, err := TrainBinary(ctx, bad, counting(120), signs, Parameters{C: 10}, nil, Options{})
+		got, err := TrainBinary(ctx, bad, BinaryTraining{Docs: counting(120), Positive: signs, Parameters: Parameters{C: 10}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestStrangeProblems(t *testing.T) {
 			signs[i] = i%2 == 0 // the same document in both classes
 		}
 		for _, c := range []float64{1e-6, 1, 1e6} {
-			got, err := TrainBinary(ctx, same, counting(40), signs, Parameters{C: c}, nil, Options{})
+			got, err := TrainBinary(ctx, same, BinaryTraining{Docs: counting(40), Positive: signs, Parameters: Parameters{C: c}}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -207,14 +207,14 @@ func TestStrangeProblems(t *testing.T) {
 		}
 	})
 	t.Run("large C", func(t *testing.T) {
-		got, err := TrainBinary(ctx, m, docs, positive, Parameters{C: 1e6}, nil, Options{})
+		got, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: 1e6}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkOptimal(t, m, docs, positive, [2]float64{1e6, 1e6}, got, defaultTolerance)
 	})
 	t.Run("end of iterations", func(t *testing.T) {
-		got, err := TrainBinary(ctx, m, docs, positive, Parameters{C: 1e6}, nil, Options{MaxIterations: 7})
+		got, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: 1e6}}, Options{MaxIterations: 7})
 		if err != nil || got.Converged || got.Iterations != 7 {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -224,25 +224,25 @@ func TestStrangeProblems(t *testing.T) {
 		run        func() error
 	}{
 		{"one class", "60 documents of class 0 against 0 of 1", func() error {
-			_, err := TrainBinary(ctx, m, docs, make60(true), Parameters{}, nil, Options{})
+			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: make60(true)}, Options{})
 			return err
 		}},
 		{"all labels equal", "of 1 class, expected two or more", func() error {
-			_, err := Train(ctx, m, make([]int, 60), 3, OneVsOne, Parameters{}, nil, Options{})
+			_, err := Train(ctx, m, Training{Labels: make([]int, 60), Classes: 3}, Options{})
 			return err
 		}},
 		{"label out of range", "class 3, expected 0 to 2", func() error {
 			l := make([]int, 60)
 			l[5] = 3
-			_, err := Train(ctx, m, l, 3, OneVsOne, Parameters{}, nil, Options{})
+			_, err := Train(ctx, m, Training{Labels: l, Classes: 3}, Options{})
 			return err
 		}},
 		{"C", "C is -1, expected a positive number", func() error {
-			_, err := TrainBinary(ctx, m, docs, positive, Parameters{C: -1}, nil, Options{})
+			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: -1}}, Options{})
 			return err
 		}},
 		{"infinite weight", "weight +Inf of class 1", func() error {
-			_, err := TrainBinary(ctx, m, docs, positive, Parameters{Weights: []float64{1, math.Inf(1)}}, nil, Options{})
+			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{Weights: []float64{1, math.Inf(1)}}}, Options{})
 			return err
 		}},
 		{"infeasible ν", "ν is 0.9, expected at most 0.3333", func() error {
@@ -250,17 +250,17 @@ func TestStrangeProblems(t *testing.T) {
 			for i := range 10 {
 				signs[i] = true
 			}
-			_, err := TrainBinary(ctx, m, docs, signs, Parameters{Nu: 0.9}, nil, Options{})
+			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{Nu: 0.9}}, Options{})
 			return err
 		}},
 		{"twice", "document 4 is in the problem twice", func() error {
-			_, err := TrainBinary(ctx, m, []int{4, 3, 4}, []bool{true, false, true}, Parameters{}, nil, Options{})
+			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: []int{4, 3, 4}, Positive: []bool{true, false, true}}, Options{})
 			return err
 		}},
 		{"infinite everywhere", "not a finite number", func() error {
 			endless := float32(math.Inf(1))
 			all, _ := NewDense(2, []float32{endless, -endless, -endless, endless})
-			_, err := TrainBinary(ctx, all, []int{0, 1}, []bool{true, false}, Parameters{}, nil, Options{})
+			_, err := TrainBinary(ctx, all, BinaryTraining{Docs: []int{0, 1}, Positive: []bool{true, false}}, Options{})
 			return err
 		}},
 		{"NaN", "not a finite number", func() error {
@@ -270,15 +270,15 @@ func TestStrangeProblems(t *testing.T) {
 				}
 				return float64(1 / (1 + i - j))
 			})
-			_, err := TrainBinary(ctx, bad, counting(4), []bool{true, true, false, false}, Parameters{}, nil, Options{})
+			_, err := TrainBinary(ctx, bad, BinaryTraining{Docs: counting(4), Positive: []bool{true, true, false, false}}, Options{})
 			return err
 		}},
 		{"target", "target NaN of document 1", func() error {
-			_, err := TrainRegression(ctx, m, []int{0, 1}, []float64{0, math.NaN()}, Regression{}, Options{})
+			_, err := TrainRegression(ctx, m, RegressionTraining{Docs: []int{0, 1}, Targets: []float64{0, math.NaN()}}, Options{})
 			return err
 		}},
 		{"odd working set", "a working set of 5 variables", func() error {
-			_, err := TrainBinary(ctx, m, docs, positive, Parameters{}, nil, Options{WorkingSet: 5})
+			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive}, Options{WorkingSet: 5})
 			return err
 		}},
 	} {
@@ -308,11 +308,11 @@ func TestCancel(t *testing.T) {
 			cancel()
 		}
 	}}
-	_, err := TrainBinary(ctx, slow, counting(n), noisySigns(8, x), Parameters{C: 1e4}, nil, Options{WorkingSet: 16})
+	_, err := TrainBinary(ctx, slow, BinaryTraining{Docs: counting(n), Positive: noisySigns(8, x), Parameters: Parameters{C: 1e4}}, Options{WorkingSet: 16})
 	if err == nil || calls > 3 {
 		t.Errorf("error %v after %d calls, expected the end after 3", err, calls)
 	}
-	if _, err := Train(ctx, m, classes(x, 4), 4, OneVsOne, Parameters{}, nil, Options{}); err != context.Canceled {
+	if _, err := Train(ctx, m, Training{Labels: classes(x, 4), Classes: 4}, Options{}); err != context.Canceled {
 		t.Errorf("error %v, expected %v", err, context.Canceled)
 	}
 }

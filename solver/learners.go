@@ -37,6 +37,13 @@ type Regression struct {
 	Nu float64
 }
 
+// RegressionTraining says what [TrainRegression] trains on.
+type RegressionTraining struct {
+	Docs    []int     // different rows of the matrix
+	Targets []float64 // by element of Docs
+	Regression
+}
+
 // TrainRegression solves the ε-SVR problem of the targets z[t] of the documents docs, different
 // rows of the matrix,
 //
@@ -45,7 +52,7 @@ type Regression struct {
 // or that of ν-SVR, where instead of the term in ε there is Σ_t |β[t]| <= C·ν·n. The result's
 // decision value estimates the target. Source: Schölkopf and others, Neural Computation 12 (2000);
 // the forms are those of Chang and Lin.
-func TrainRegression(ctx context.Context, m Matrix, docs []int, targets []float64, par Regression, opt Options) (*Machine, error) {
+func TrainRegression(ctx context.Context, m Matrix, t RegressionTraining, opt Options) (*Machine, error) {
 	src, err := newSource(m)
 	if err != nil {
 		return nil, err
@@ -53,7 +60,7 @@ func TrainRegression(ctx context.Context, m Matrix, docs []int, targets []float6
 	if opt, err = opt.resolve(); err != nil {
 		return nil, err
 	}
-	d, err := regressionDual(src, docs, targets, &par)
+	d, err := regressionDual(src, t.Docs, t.Targets, &t.Regression)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +78,7 @@ func solveOne(ctx context.Context, m *source, d *dual, opt *Options) (*Machine, 
 		if err != nil {
 			return nil, err
 		}
-		s.tell.solved()
+		s.report.solved()
 		return machine, nil
 	})
 }

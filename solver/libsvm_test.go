@@ -123,23 +123,23 @@ func TestSameOptimumAsLIBSVM(t *testing.T) {
 		got     func() []*Machine
 	}{
 		{"C-SVC", signs, []string{"-c", "10", "-w1", "2"}, func() []*Machine {
-			return one(TrainBinary(ctx, m, docs, positive, Parameters{C: 10, Weights: []float64{2}}, nil, fine))
+			return one(TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: 10, Weights: []float64{2}}}, fine))
 		}},
 		{"C-SVC/classes", names, []string{"-c", "3"}, func() []*Machine {
-			return all(Train(ctx, m, three, 3, OneVsOne, Parameters{C: 3}, nil, fine))
+			return all(Train(ctx, m, Training{Labels: three, Classes: 3, Parameters: Parameters{C: 3}}, fine))
 		}},
 		{"nu-SVC", signs, []string{"-s", "1", "-n", "0.3"}, func() []*Machine {
-			return one(TrainBinary(ctx, m, docs, positive, Parameters{Nu: 0.3}, nil, fine))
+			return one(TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{Nu: 0.3}}, fine))
 		}},
 		{"nu-SVC/classes", names, []string{"-s", "1", "-n", "0.2"}, func() []*Machine {
-			return all(Train(ctx, m, three, 3, OneVsOne, Parameters{Nu: 0.2}, nil, fine))
+			return all(Train(ctx, m, Training{Labels: three, Classes: 3, Parameters: Parameters{Nu: 0.2}}, fine))
 		}},
 		{"one-class", signs, []string{"-s", "2", "-n", "0.25"}, func() []*Machine { return one(TrainOneClass(ctx, m, docs, 0.25, fine)) }},
 		{"epsilon-SVR", targets, []string{"-s", "3", "-c", "5", "-p", "0.05"}, func() []*Machine {
-			return one(TrainRegression(ctx, m, docs, targets, Regression{C: 5, Epsilon: 0.05}, fine))
+			return one(TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 5, Epsilon: 0.05}}, fine))
 		}},
 		{"nu-SVR", targets, []string{"-s", "4", "-c", "5", "-n", "0.4"}, func() []*Machine {
-			return one(TrainRegression(ctx, m, docs, targets, Regression{C: 5, Nu: 0.4}, fine))
+			return one(TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 5, Nu: 0.4}}, fine))
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -11,8 +11,14 @@ import (
 // is the implementation's duty. Its methods are called from several goroutines at a time; one that
 // panics on a worker ends the computation with a *tiles.PanicError.
 //
-// A matrix that also has a method Whole() bool says by it whether all values are in memory, or some
-// are computed when they are asked for: problems that share rows then follow each other.
+// A matrix may have two more methods:
+//
+//	Row(i int) []float32  // row i in memory: n values, which the solver leaves unchanged
+//	Whole() bool          // whether all values are in memory, or some are computed when asked for
+//
+// A problem over a few ranges of documents uses rows in memory where they are. A row of another
+// length, such as one of a packed triangle, is an error. Problems that share rows of a matrix that
+// isn't whole follow each other.
 type Matrix interface {
 	// Len returns n.
 	Len() int
@@ -32,21 +38,11 @@ type Matrix interface {
 	Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error
 }
 
-// RowMatrix is a Matrix with its rows in memory. A problem over a few ranges of documents uses them
-// where they are, others copy what they need.
-type RowMatrix interface {
-	Matrix
-
-	// Row returns the n values of row i, which the solver leaves unchanged. A row of another
-	// length, such as one of a packed triangle, is an error.
-	Row(i int) []float32
-}
-
 // A source is a caller's matrix behind the checks of this package: what the learners read of a
 // matrix, they read through it.
 type source struct {
 	Matrix
-	rows     RowMatrix // the matrix, where it has its rows in memory
+	rows     interface{ Row(i int) []float32 } // the matrix, where it has its rows in memory
 	n        int
 	diagonal []float32
 	partial  bool // some values are computed when they are asked for
@@ -68,8 +64,8 @@ func newSource(m Matrix) (*source, error) {
 	if len(s.diagonal) != s.n {
 		return nil, errUser("the diagonal of the matrix has %d values, expected %d", len(s.diagonal), s.n)
 	}
-	s.rows, _ = m.(RowMatrix)
-	if p, ok := m.(partialMatrix); ok {
+	s.rows, _ = m.(interface{ Row(i int) []float32 })
+	if p, ok := m.(interface{ Whole() bool }); ok {
 		s.partial = !p.Whole()
 	}
 	return s, nil
@@ -83,12 +79,6 @@ func (s *source) row(i int) ([]float32, error) {
 	}
 	return row, nil
 }
-
-// A partialMatrix says whether all of its values are in memory, or some are computed when they are
-// asked for.
-type partialMatrix interface{ Whole() bool }
-
-var _ RowMatrix = (*Dense)(nil)
 
 // Dense is a Gram matrix in memory, row by row.
 type Dense struct {

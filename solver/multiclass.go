@@ -50,6 +50,21 @@ type Classifier struct {
 	Machines []*Machine
 }
 
+// Training says what [Train] trains on: documents with one class each, in Labels, or with any
+// number of labels each, in Sets.
+type Training struct {
+	Labels []int   // by document: its class, 0 … Classes-1; -1 leaves it out
+	Sets   [][]int // by document: its labels; nil leaves it out, an empty set has none
+
+	Classes int    // how many classes, or labels, there are
+	Scheme  Scheme // of Labels; Sets have [Labels]
+	Parameters
+
+	// Start, if not nil, is a classifier with a near solution, for another C or another width of
+	// the kernel. Default: the searches begin at 0.
+	Start *Classifier
+}
+
 // Train trains a classifier on the documents whose class labels[i] is 0 … classes-1; those with -1
 // are left out. It takes the least time, and reads the least from the matrix, when documents of a
 // class stand together.
@@ -58,31 +73,17 @@ type Classifier struct {
 // solution, for another C or another width of the kernel, from whose coefficients the searches
 // begin. Errors: labels out of range, documents of one class only, parameters and options out of
 // range, what the matrix reports, the end of ctx.
-func Train(ctx context.Context, m Matrix, labels []int, classes int, scheme Scheme, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
+func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier, error) {
 	src, err := newSource(m)
 	if err != nil {
 		return nil, err
 	}
-	problems, err := problemsOf(labels, classes, scheme, src.n)
+	problems, err := classProblems(t.Labels, t.Sets, t.Classes, t.Scheme, src.n)
 	if err != nil {
 		return nil, err
 	}
-	return trainAll(ctx, src, problems, &Classifier{Scheme: scheme, Classes: classes}, par, start, opt)
-}
-
-// TrainLabels trains a classifier with a machine for each of a number of labels, where labels[i]
-// are those of document i; nil leaves the document out, an empty list is a document without labels.
-// Otherwise it is as [Train].
-func TrainLabels(ctx context.Context, m Matrix, labels [][]int, classes int, par Parameters, start *Classifier, opt Options) (*Classifier, error) {
-	src, err := newSource(m)
-	if err != nil {
-		return nil, err
-	}
-	problems, err := labelProblems(labels, classes, src.n)
-	if err != nil {
-		return nil, err
-	}
-	return trainAll(ctx, src, problems, &Classifier{Scheme: Labels, Classes: classes}, par, start, opt)
+	c := &Classifier{Scheme: schemeOf(t.Sets, t.Scheme), Classes: t.Classes}
+	return trainAll(ctx, src, problems, c, t.Parameters, t.Start, opt)
 }
 
 // mostMachines is the greatest number of machines of a classifier: one-vs-one has as many for
@@ -122,6 +123,25 @@ func (c *Classifier) fits(decisions int) error {
 		return errUser("%d decision values of an object, expected %d, one of each machine", decisions, want)
 	}
 	return nil
+}
+
+// schemeOf returns the scheme of documents with sets of labels, or with one class each.
+func schemeOf(sets [][]int, scheme Scheme) Scheme {
+	if sets != nil {
+		return Labels
+	}
+	return scheme
+}
+
+// classProblems returns the problems of n documents with sets of labels, or with one class each.
+func classProblems(labels []int, sets [][]int, classes int, scheme Scheme, n int) ([]*problem, error) {
+	switch {
+	case sets != nil && labels != nil:
+		return nil, errUser("labels and sets of labels, expected one of them")
+	case sets != nil:
+		return labelProblems(sets, classes, n)
+	}
+	return problemsOf(labels, classes, scheme, n)
 }
 
 // problemsOf returns the problems of a scheme for n documents of one class each, or -1.

@@ -38,11 +38,11 @@ type Options struct {
 	// so. Default: the greater of 10 million and 100 times the number of variables, as in LIBSVM.
 	MaxIterations int
 
-	// Board, if not nil, makes a board for a problem of copies variables for each of docs,
+	// DeviceScores, if not nil, makes a board for a problem of copies variables for each of docs,
 	// documents of the matrix in increasing order: the memory in which its scores and rows are,
-	// instead of the machine's; see [Board]. It is called from several goroutines at a time.
+	// instead of the machine's; see [DeviceScores]. It is called from several goroutines at a time.
 	// RowBytes then has no part in anything. Default: none.
-	Board func(docs []int, copies int) (Board, error)
+	DeviceScores func(docs []int, copies int) (DeviceScores, error)
 
 	// Kernels are the innermost loops. All instruction sets give the same bits. Default:
 	// asm.Best().

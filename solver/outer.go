@@ -12,7 +12,7 @@ type search struct {
 	m       *source
 	threads int
 	arena   []float32 // rows, used again by the next problem
-	tell    *teller
+	report  *reporter
 
 	boards []*remote // that are open, the last opened one last
 
@@ -54,7 +54,7 @@ func (o *Options) workingSet(n int) int {
 	if size == 0 {
 		size = min(max(n/64, leastSet), greatestSet) / 16 * 16
 	}
-	for o.Board == nil && size > 4 && int64(size)*4*int64(n) > o.RowBytes {
+	for o.DeviceScores == nil && size > 4 && int64(size)*4*int64(n) > o.RowBytes {
 		size -= 2
 	}
 	return size
@@ -64,7 +64,7 @@ func (o *Options) workingSet(n int) int {
 func (s *search) prepare(d *dual, bytes int64) {
 	n := len(d.docs)
 	size := s.opt.workingSet(n)
-	if s.opt.Board == nil {
+	if s.opt.DeviceScores == nil {
 		room := max(limitRows(n, bytes), min(size, n))
 		if need := min(room*n, 1<<22); len(s.arena) < need {
 			s.arena = make([]float32, need)
@@ -110,9 +110,9 @@ func (s *search) solveFrom(ctx context.Context, d *dual, from start, bytes int64
 	return s.finish(ctx, d)
 }
 
-// goOn finds the optimum of the problem that the search solved last, some of whose bounds have been
+// resume finds the optimum of the problem that the search solved last, some of whose bounds have been
 // raised since: rows and scores are still there.
-func (s *search) goOn(ctx context.Context, d *dual) (outcome, error) {
+func (s *search) resume(ctx context.Context, d *dual) (outcome, error) {
 	d.stretch()
 	d.refreshMask()
 	if err := s.open(d); err != nil {
@@ -163,7 +163,7 @@ func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) e
 			}
 			s.fetched(k, computed)
 			docs, by = docs[k:], by[k:]
-			s.tell.pass(s)
+			s.report.pass(s)
 			continue
 		}
 		if err := s.store.fetch(ctx, docs[:k], s.rows[:k]); err != nil {
@@ -171,7 +171,7 @@ func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) e
 		}
 		s.apply(d, s.rows[:k], by[:k])
 		docs, by = docs[k:], by[k:]
-		s.tell.pass(s)
+		s.report.pass(s)
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 		}
 		o.iterations += steps
 		o.left -= steps
-		s.tell.round(s, d, o.gap, steps)
+		s.report.round(s, d, o.gap, steps)
 	}
 }
 

@@ -116,7 +116,7 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 		}
 	}
 	for _, par := range []Parameters{{C: 1, Probabilities: true}, {Nu: 0.5, Probabilities: true}} {
-		c, err := Train(context.Background(), m, training, k, OneVsOne, par, nil, Options{})
+		c, err := Train(context.Background(), m, Training{Labels: training, Classes: k, Parameters: par}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ func TestPredictorAgreesWithMachines(t *testing.T) {
 		labels[4*i] = -1 // held out
 	}
 	for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
-		c, err := Train(context.Background(), m, labels, k, scheme, Parameters{C: 10}, nil, Options{})
+		c, err := Train(context.Background(), m, Training{Labels: labels, Classes: k, Scheme: scheme, Parameters: Parameters{C: 10}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

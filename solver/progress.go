@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// A teller gathers what the problems of a run report and passes it on now and then.
+// A reporter gathers what the problems of a run report and passes it on now and then.
 //
 // Its counts have a lock of their own, which nobody holds for long: a report that brings scores
 // from a device first, or a caller who takes time over one, keeps no other worker waiting.
-type teller struct {
-	report  func(Progress)
-	telling sync.Mutex // held from gathering a report to its end; who finds it held leaves out a report
+type reporter struct {
+	report    func(Progress)
+	reporting sync.Mutex // held from gathering a report to its end; who finds it held leaves out a report
 
 	mu   sync.Mutex // guards what follows
 	last time.Time
 	at   Progress
 }
 
-func newTeller(report func(Progress), problems int) *teller {
-	return &teller{report: report, last: time.Now(), at: Progress{Problems: problems}}
+func newReporter(report func(Progress), problems int) *reporter {
+	return &reporter{report: report, last: time.Now(), at: Progress{Problems: problems}}
 }
 
 // round notes one working set of a problem.
-func (t *teller) round(s *search, d *dual, gap float64, steps int) {
+func (t *reporter) round(s *search, d *dual, gap float64, steps int) {
 	t.note(s, steps, func() (fill func(*Progress)) {
 		d.pull()
 		objective := d.objective()
@@ -34,17 +34,17 @@ func (t *teller) round(s *search, d *dual, gap float64, steps int) {
 }
 
 // pass notes rows that were added to the scores between rounds.
-func (t *teller) pass(s *search) {
+func (t *reporter) pass(s *search) {
 	t.note(s, 0, func() func(*Progress) { return func(*Progress) {} })
 }
 
 // note takes over steps and the counts of the rows and reports, if it is time, after gathering the
 // rest.
-func (t *teller) note(s *search, steps int, gather func() (fill func(*Progress))) {
-	if t.report == nil || !t.count(s, steps) || !t.telling.TryLock() {
+func (t *reporter) note(s *search, steps int, gather func() (fill func(*Progress))) {
+	if t.report == nil || !t.count(s, steps) || !t.reporting.TryLock() {
 		return
 	}
-	defer t.telling.Unlock()
+	defer t.reporting.Unlock()
 	fill := gather()
 	t.mu.Lock()
 	fill(&t.at)
@@ -55,7 +55,7 @@ func (t *teller) note(s *search, steps int, gather func() (fill func(*Progress))
 }
 
 // count takes over steps and the counts of the rows, and says whether it is time for a report.
-func (t *teller) count(s *search, steps int) (due bool) {
+func (t *reporter) count(s *search, steps int) (due bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.at.Iterations += int64(steps)
@@ -66,7 +66,7 @@ func (t *teller) count(s *search, steps int) (due bool) {
 }
 
 // solved notes the end of a problem, and reports that of the last.
-func (t *teller) solved() {
+func (t *reporter) solved() {
 	if t.report == nil {
 		return
 	}
@@ -77,8 +77,8 @@ func (t *teller) solved() {
 	if !last {
 		return
 	}
-	t.telling.Lock()
-	defer t.telling.Unlock()
+	t.reporting.Lock()
+	defer t.reporting.Unlock()
 	t.mu.Lock()
 	at := t.at
 	t.mu.Unlock()

@@ -40,7 +40,7 @@ func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *out
 	var err error
 	for d := whole; keep != nil && err == nil; {
 		d = d.restrict(keep)
-		if s.opt.Board == nil {
+		if s.opt.DeviceScores == nil {
 			s.store = s.store.restrict(keep, choose.size, s.bytes)
 		} else if err = s.open(d); err != nil {
 			err = s.shut(d, err)

@@ -14,7 +14,7 @@ import (
 // of Labels and Sets is there.
 type Trial struct {
 	Labels []int   // by document: its class, 0 … Classes-1; -1 leaves it out
-	Sets   [][]int // by document: its labels, each for itself, as [TrainLabels] has them; nil leaves it out
+	Sets   [][]int // by document: its labels, each for itself, as in [Training]; nil leaves it out
 
 	Classes int
 	Scheme  Scheme // of Labels
@@ -32,8 +32,8 @@ type Validation struct {
 	Busy time.Duration // of workers, in solving the problems
 }
 
-// A Near is a multiple of the solutions of another validation.
-type Near struct {
+// A WarmStart is a multiple of the solutions of another validation.
+type WarmStart struct {
 	Of *Validation
 	By float64
 }
@@ -51,7 +51,7 @@ type Near struct {
 //
 // Errors: those of [Train], also for the documents that a part leaves, fewer than two parts, and a
 // start that doesn't fit.
-func (t *Trial) Validate(ctx context.Context, m Matrix, pars []Parameters, start []Near, opt Options) ([]*Validation, error) {
+func (t *Trial) Validate(ctx context.Context, m Matrix, pars []Parameters, start []WarmStart, opt Options) ([]*Validation, error) {
 	src, err := newSource(m)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (t *Trial) Validate(ctx context.Context, m Matrix, pars []Parameters, start
 
 // fits checks that a start is from a validation of so many parts and problems of a scheme, over a
 // matrix of n documents.
-func (s *Near) fits(scheme Scheme, parts, problems, n int) error {
+func (s *WarmStart) fits(scheme Scheme, parts, problems, n int) error {
 	if math.IsNaN(s.By) || math.IsInf(s.By, 0) {
 		return errUser("a start by %v times a validation, expected a finite number", s.By)
 	}
@@ -204,7 +204,7 @@ type validating struct {
 }
 
 // train fills in the machines.
-func (v *validating) train(ctx context.Context, m *source, start []Near, opt *Options) error {
+func (v *validating) train(ctx context.Context, m *source, start []WarmStart, opt *Options) error {
 	var jobs []job
 	for f := range v.parts {
 		for i, p := range v.problems {
@@ -248,7 +248,7 @@ func (v *validating) sweep(ctx context.Context, s *search, p *problem, f, i int,
 		}
 		for _, c := range v.order {
 			v.out[c].Fits[f].Machines[i] = machine
-			s.tell.solved()
+			s.report.solved()
 		}
 		return nil
 	}
@@ -259,7 +259,7 @@ func (v *validating) sweep(ctx context.Context, s *search, p *problem, f, i int,
 		var o outcome
 		var err error
 		if d != nil && p.raise(d) {
-			o, err = s.goOn(ctx, d)
+			o, err = s.resume(ctx, d)
 		} else if d, err = p.dual(s.m, nil); err == nil {
 			from := p.start
 			if p.nu > 0 {
@@ -277,7 +277,7 @@ func (v *validating) sweep(ctx context.Context, s *search, p *problem, f, i int,
 		v.out[c].Fits[f].Machines[i] = machine
 		p.start = startFrom(machine)
 		v.busy[c].Add(int64(time.Since(begin)))
-		s.tell.solved()
+		s.report.solved()
 	}
 	return nil
 }

@@ -20,14 +20,23 @@ type Estimates struct {
 	Busy time.Duration // of workers, in solving the problems
 }
 
-// ValidateRegression trains, for each part 0, 1, … of the documents and each choice of parameters,
+// RegressionTrial is what is cross-validated of regression.
+type RegressionTrial struct {
+	Targets []float64 // by document
+	Parts   []int     // by document: its part, as in [Trial]
+}
+
+// Validate trains, for each part 0, 1, … of the documents and each choice of parameters,
 // a machine on the documents of all other parts, as [TrainRegression] does, and estimates the
 // targets of the part's own; documents of part -1 are left out. The result is in the order of pars.
 //
 // The machines of a part are trained on the same rows, by growing C; in ε-SVR each starts from the
 // solution of the one before, and the first from that of the same part in start, for the same
 // targets and another kernel, if that isn't nil.
-func ValidateRegression(ctx context.Context, m Matrix, targets []float64, parts []int, pars []Regression, start *Estimates, opt Options) ([]*Estimates, error) {
+func (t *RegressionTrial) Validate(
+	ctx context.Context, m Matrix, pars []Regression, start *Estimates, opt Options,
+) ([]*Estimates, error) {
+	targets, parts := t.Targets, t.Parts
 	src, err := newSource(m)
 	if err != nil {
 		return nil, err
@@ -147,7 +156,7 @@ func sweepRegression(ctx context.Context, s *search, docs []int, targets []float
 			for t := range d.upper {
 				d.upper[t] = par.C // which grows
 			}
-			o, err = s.goOn(ctx, d)
+			o, err = s.resume(ctx, d)
 		} else if d, err = regressionDual(s.m, docs, targets, &par); err == nil {
 			if par.Nu > 0 {
 				from = nil
@@ -163,7 +172,7 @@ func sweepRegression(ctx context.Context, s *search, docs []int, targets []float
 		}
 		keep(i, machine, time.Since(begin))
 		last, from = par, startFrom(machine)
-		s.tell.solved()
+		s.report.solved()
 	}
 	return nil
 }

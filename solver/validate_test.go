@@ -68,7 +68,7 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 				}
 				differ, right := 0, 0
 				for f := range 4 {
-					own, err := Train(ctx, matrix, masked(trial, f), k, scheme, pars[at], nil, Options{})
+					own, err := Train(ctx, matrix, Training{Labels: masked(trial, f), Classes: k, Scheme: scheme, Parameters: pars[at]}, Options{})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -140,7 +140,7 @@ func TestValidateStartsNear(t *testing.T) {
 	middle, _ := gaussian(t, 22, n, 4, 0.5)
 	narrow, _ := gaussian(t, 22, n, 4, 0.6)
 	trial := &Trial{Labels: classes(x, k), Classes: k, Parts: Folds(classes(x, k), 3, 9)}
-	validate := func(m Matrix, start []Near, c ...float64) []*Validation {
+	validate := func(m Matrix, start []WarmStart, c ...float64) []*Validation {
 		t.Helper()
 		var pars []Parameters
 		for _, v := range c {
@@ -166,9 +166,9 @@ func TestValidateStartsNear(t *testing.T) {
 	rising := validate(narrow, nil, 10, 20)[1]
 	same("from C = 10", rising, cold)
 	a, b := validate(wide, nil, 20)[0], validate(middle, nil, 20)[0]
-	from := validate(narrow, []Near{{b, 1}}, 20)[0]
+	from := validate(narrow, []WarmStart{{b, 1}}, 20)[0]
 	same("from the last kernel", from, cold)
-	ahead := validate(narrow, []Near{{b, 2}, {a, -1}}, 20)[0]
+	ahead := validate(narrow, []WarmStart{{b, 2}, {a, -1}}, 20)[0]
 	same("from two kernels", ahead, cold)
 	if steps(rising) >= steps(cold)*3/4 || steps(from) >= steps(cold)*3/4 || steps(ahead) >= steps(cold)*3/4 {
 		t.Errorf("%d steps from nothing, %d from another C, %d from another kernel, %d from two", steps(cold), steps(rising), steps(from), steps(ahead))
@@ -232,7 +232,7 @@ func TestValidateOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at, par := range []Parameters{{Nu: 0.3}, {Nu: 0.1}} {
-		own, err := Train(ctx, m, masked(&Trial{Labels: labels, Parts: parts}, 1), 2, OneVsOne, par, nil, Options{})
+		own, err := Train(ctx, m, Training{Labels: masked(&Trial{Labels: labels, Parts: parts}, 1), Classes: 2, Parameters: par}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +276,7 @@ func TestValidateOthers(t *testing.T) {
 		}
 	}
 	trial := &Trial{Labels: labels, Classes: 2, Parts: parts}
-	for _, start := range [][]Near{{{}}, {{v[0], 1}}} {
+	for _, start := range [][]WarmStart{{{}}, {{v[0], 1}}} {
 		if _, err := trial.Validate(ctx, m, []Parameters{{}}, start, Options{}); err == nil {
 			t.Error("no error for a start that doesn't fit")
 		}
@@ -326,7 +326,7 @@ func TestValidateRegression(t *testing.T) {
 	}
 	parts[9] = -1
 	pars := []Regression{{C: 10, Epsilon: 0.05}, {C: 0.1, Epsilon: 0.05}, {C: 1, Nu: 0.4}, {C: 5, Epsilon: 0.2}}
-	got, err := ValidateRegression(ctx, m, targets, parts, pars, nil, Options{})
+	got, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, pars, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func TestValidateRegression(t *testing.T) {
 					docs = append(docs, i)
 				}
 			}
-			own, err := TrainRegression(ctx, m, docs, pick(targets, docs), pars[at], Options{})
+			own, err := TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: pick(targets, docs), Regression: pars[at]}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -366,11 +366,11 @@ func TestValidateRegression(t *testing.T) {
 			t.Errorf("%+v: mean squared error %v", pars[at], loss/n)
 		}
 	}
-	cold, err := ValidateRegression(ctx, m, targets, parts, pars[:1], nil, Options{})
+	cold, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, pars[:1], nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	warm, err := ValidateRegression(ctx, m, targets, parts, pars[:1], cold[0], Options{})
+	warm, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, pars[:1], cold[0], Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,26 +381,29 @@ func TestValidateRegression(t *testing.T) {
 	}
 	for what, run := range map[string]func() error{
 		"C": func() error {
-			_, err := ValidateRegression(ctx, m, targets, parts, []Regression{{C: -1}}, nil, Options{})
+			_, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, []Regression{{C: -1}}, nil, Options{})
 			return err
 		},
 		"targets": func() error {
-			_, err := ValidateRegression(ctx, m, targets[1:], parts, pars, nil, Options{})
+			_, err := (&RegressionTrial{Targets: targets[1:], Parts: parts}).Validate(ctx, m, pars, nil, Options{})
 			return err
 		},
 		"NaN": func() error {
-			_, err := ValidateRegression(ctx, m, slices.Repeat([]float64{math.NaN()}, n), parts, pars, nil, Options{})
+			_, err := (&RegressionTrial{Targets: slices.Repeat([]float64{math.NaN()}, n), Parts: parts}).Validate(ctx, m, pars, nil, Options{})
 			return err
 		},
 		"parts": func() error {
-			_, err := ValidateRegression(ctx, m, targets, make([]int, n), pars, nil, Options{})
+			_, err := (&RegressionTrial{Targets: targets, Parts: make([]int, n)}).Validate(ctx, m, pars, nil, Options{})
 			return err
 		},
 		"a start": func() error {
-			_, err := ValidateRegression(ctx, m, targets, parts, pars, &Estimates{}, Options{})
+			_, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, pars, &Estimates{}, Options{})
 			return err
 		},
-		"no choice": func() error { _, err := ValidateRegression(ctx, m, targets, parts, nil, nil, Options{}); return err },
+		"no choice": func() error {
+			_, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, nil, nil, Options{})
+			return err
+		},
 	} {
 		if run() == nil {
 			t.Errorf("%s: no error", what)
@@ -443,7 +446,7 @@ func TestStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &search{opt: &opt, m: sourceOf(t, m), threads: 1, tell: newTeller(nil, 1)}
+	s := &search{opt: &opt, m: sourceOf(t, m), threads: 1, report: newReporter(nil, 1)}
 	s.prepare(d, opt.RowBytes)
 	if err := s.start(context.Background(), d); err != nil {
 		t.Fatal(err)

@@ -175,9 +175,9 @@ func (r recipe) train(t testing.TB) *Model {
 		fallthrough
 	case CSVC:
 		if r.scheme == solver.Labels {
-			c, err = solver.TrainLabels(ctx, gram, several, len(m.Classes), par, nil, solver.Options{})
+			c, err = solver.Train(ctx, gram, solver.Training{Sets: several, Classes: len(m.Classes), Parameters: par}, solver.Options{})
 		} else {
-			c, err = solver.Train(ctx, gram, labels, len(m.Classes), r.scheme, par, nil, solver.Options{})
+			c, err = solver.Train(ctx, gram, solver.Training{Labels: labels, Classes: len(m.Classes), Scheme: r.scheme, Parameters: par}, solver.Options{})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -186,10 +186,10 @@ func (r recipe) train(t testing.TB) *Model {
 	case OneClass:
 		c = must(solver.TrainOneClass(ctx, gram, all, 0.3, solver.Options{}))
 	case EpsilonSVR:
-		c = must(solver.TrainRegression(ctx, gram, all, targets, solver.Regression{C: 3, Epsilon: 0.05}, solver.Options{}))
+		c = must(solver.TrainRegression(ctx, gram, solver.RegressionTraining{Docs: all, Targets: targets, Regression: solver.Regression{C: 3, Epsilon: 0.05}}, solver.Options{}))
 		m.Laplace = 0.25
 	case NuSVR:
-		c = must(solver.TrainRegression(ctx, gram, all, targets, solver.Regression{C: 3, Nu: 0.3}, solver.Options{}))
+		c = must(solver.TrainRegression(ctx, gram, solver.RegressionTraining{Docs: all, Targets: targets, Regression: solver.Regression{C: 3, Nu: 0.3}}, solver.Options{}))
 	}
 	rows := c.Support()
 	m.Classifier, m.Support = *c, docs.SelectRows(rows)

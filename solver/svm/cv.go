@@ -128,7 +128,7 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, m.close()) }()
-	opt.Board = m.board
+	opt.DeviceScores = m.board
 	out, err := f.validate(ctx, m.matrix, []cell{{s.C, s.Nu, s.Epsilon}}, nil, opt)
 	if err != nil {
 		return nil, err

@@ -146,7 +146,7 @@ func (f *folded) validate(ctx context.Context, m solver.Matrix, cells []cell, ne
 		if len(near) > 0 {
 			start = near[0].of.values
 		}
-		values, err := solver.ValidateRegression(ctx, m, f.targets, f.parts, pars, start, opt)
+		values, err := (&solver.RegressionTrial{Targets: f.targets, Parts: f.parts}).Validate(ctx, m, pars, start, opt)
 		for _, v := range values {
 			out = append(out, outcome{values: v})
 		}
@@ -162,9 +162,9 @@ func (f *folded) validate(ctx context.Context, m solver.Matrix, cells []cell, ne
 		}
 		pars = append(pars, par)
 	}
-	var start []solver.Near
+	var start []solver.WarmStart
 	for _, w := range near {
-		start = append(start, solver.Near{Of: w.of.classes, By: w.by})
+		start = append(start, solver.WarmStart{Of: w.of.classes, By: w.by})
 	}
 	trial := &solver.Trial{Labels: f.labels, Sets: f.sets, Classes: len(f.p.corpus.classes), Scheme: f.s.Scheme, Parts: f.parts}
 	classes, err := trial.Validate(ctx, m, pars, start, opt)

@@ -16,7 +16,7 @@ import (
 // solver's scores.
 type placed struct {
 	matrix solver.Matrix
-	board  func(docs []int, copies int) (solver.Board, error) // nil in the machine's memory
+	board  func(docs []int, copies int) (solver.DeviceScores, error) // nil in the machine's memory
 	close  func() error
 
 	unplaced string // why it isn't on the device, where that is the place for it
@@ -78,7 +78,7 @@ func newDeviceRows(m *engine.Matrix, r device.Resident, order []int) (*deviceRow
 }
 
 // newBoard makes a board for a problem on the rows.
-func (d *deviceRows) newBoard(docs []int, copies int) (solver.Board, error) {
+func (d *deviceRows) newBoard(docs []int, copies int) (solver.DeviceScores, error) {
 	return d.resident.Board(pick(d.order, docs), copies)
 }
 

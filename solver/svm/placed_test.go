@@ -85,7 +85,7 @@ func TestValidateOnDevice(t *testing.T) {
 				if err != nil || m.unplaced != "" || m.board == nil {
 					t.Fatalf("a place %+v, error %v", m, err)
 				}
-				opt.Board = m.board
+				opt.DeviceScores = m.board
 				got, err := f.validate(t.Context(), m.matrix, cells, nil, opt)
 				if err != nil {
 					t.Fatal(err)
@@ -103,7 +103,7 @@ func TestValidateOnDevice(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				opt.Board = nil
+				opt.DeviceScores = nil
 				want, err := f.validate(t.Context(), dense, cells, nil, opt)
 				if err != nil {
 					t.Fatal(err)

@@ -116,7 +116,7 @@ func (p *Problem) trainWith(ctx context.Context, k engine.Kernel, s *Settings, r
 	} else {
 		defer func() { err = errors.Join(err, r.Close()) }()
 		report.SolvedOn = p.Engine().Backend()
-		opt.Board = func(docs []int, copies int) (solver.Board, error) { return r.Board(docs, copies) }
+		opt.DeviceScores = func(docs []int, copies int) (solver.DeviceScores, error) { return r.Board(docs, copies) }
 	}
 	begin = time.Now()
 	p.training.Store(true)

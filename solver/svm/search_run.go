@@ -101,7 +101,7 @@ func (q *searching) kernel(ctx context.Context, f *folded, k engine.Kernel, near
 	}
 	defer func() { err = errors.Join(err, m.close()) }()
 	q.out.SolvedOn, q.out.Unplaced = cmp.Or(m.backend(f.p), q.out.SolvedOn), cmp.Or(m.unplaced, q.out.Unplaced)
-	opt.Board = m.board
+	opt.DeviceScores = m.board
 	return f.validate(ctx, m.matrix, q.cells, near, opt)
 }
 

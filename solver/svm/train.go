@@ -61,8 +61,6 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	return out, report, nil
 }
 
-var _ solver.RowMatrix = (*engine.Ready)(nil) // else its rows would be copied
-
 // matrix returns the matrix of a kernel to train on, computed where all of it fits into memory.
 func (p *Problem) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, error) {
 	if m, err := p.ofSets(ctx, k, nil); m != nil || err != nil {
@@ -103,7 +101,7 @@ func (p *Problem) classifier(ctx context.Context, m solver.Matrix, s *Settings, 
 		if targets, err = p.targets(); err != nil {
 			return nil, err
 		}
-		machine, err = solver.TrainRegression(ctx, m, all, targets, solver.Regression{C: s.C, Epsilon: s.Epsilon, Nu: s.Nu}, opt)
+		machine, err = solver.TrainRegression(ctx, m, solver.RegressionTraining{Docs: all, Targets: targets, Regression: solver.Regression{C: s.C, Epsilon: s.Epsilon, Nu: s.Nu}}, opt)
 	}
 	if err != nil {
 		return nil, err
@@ -114,13 +112,13 @@ func (p *Problem) classifier(ctx context.Context, m solver.Matrix, s *Settings, 
 // classify trains the machines of a scheme.
 func (p *Problem) classify(ctx context.Context, m solver.Matrix, s *Settings, par solver.Parameters, start *solver.Classifier, opt solver.Options) (*solver.Classifier, error) {
 	if s.Scheme == solver.Labels {
-		return solver.TrainLabels(ctx, m, p.several(), len(p.corpus.classes), par, start, opt)
+		return solver.Train(ctx, m, solver.Training{Sets: p.several(), Classes: len(p.corpus.classes), Parameters: par, Start: start}, opt)
 	}
 	labels, err := p.single()
 	if err != nil {
 		return nil, err
 	}
-	return solver.Train(ctx, m, labels, len(p.corpus.classes), s.Scheme, par, start, opt)
+	return solver.Train(ctx, m, solver.Training{Labels: labels, Classes: len(p.corpus.classes), Scheme: s.Scheme, Parameters: par, Start: start}, opt)
 }
 
 // parameters translates settings for the solver, weights from names to numbers of classes.

@@ -76,14 +76,14 @@ func learnt(t *testing.T, c *sparse.Corpus, m *solver.Dense, s Settings) []*solv
 	case s.Type == model.OneClass:
 		return one(solver.TrainOneClass(ctx, m, all, s.Nu, opt))
 	case s.Type == model.EpsilonSVR, s.Type == model.NuSVR:
-		return one(solver.TrainRegression(ctx, m, all, targets, solver.Regression{C: s.C, Epsilon: s.Epsilon, Nu: s.Nu}, opt))
+		return one(solver.TrainRegression(ctx, m, solver.RegressionTraining{Docs: all, Targets: targets, Regression: solver.Regression{C: s.C, Epsilon: s.Epsilon, Nu: s.Nu}}, opt))
 	}
 	var out *solver.Classifier
 	var err error
 	if s.Scheme == solver.Labels {
-		out, err = solver.TrainLabels(ctx, m, sets, len(c.Classes), par, nil, opt)
+		out, err = solver.Train(ctx, m, solver.Training{Sets: sets, Classes: len(c.Classes), Parameters: par}, opt)
 	} else {
-		out, err = solver.Train(ctx, m, single, len(c.Classes), s.Scheme, par, nil, opt)
+		out, err = solver.Train(ctx, m, solver.Training{Labels: single, Classes: len(c.Classes), Scheme: s.Scheme, Parameters: par}, opt)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func solverCases() map[string]testCase {
 		"solver.Matrix.Len":               {run: faultyMatrices},
 		"solver.Matrix.Rows":              {run: faultyMatrices},
 		"solver.NewDense":                 {run: newSolverDense},
-		"solver.Options.Board":            {run: faultyBoards},
+		"solver.Options.DeviceScores":     {run: faultyBoards},
 		"solver.Options.Progress":         {run: solverProgress},
 		"solver.Predictor.Decide":         {run: predictor},
 		"solver.Predictor.NewSums":        {run: sums, panics: true},
@@ -35,13 +35,18 @@ func solverCases() map[string]testCase {
 		"solver.Sigmoid.Probability":      {run: fitSigmoid, panics: true},
 		"solver.Sums.Add":                 {run: sums, panics: true},
 		"solver.Sums.Result":              {run: sums, panics: true},
-		"solver.Train":                    {run: train},
+		"solver.Train": {run: func(p *program) {
+			if p.chance(3) {
+				trainLabels(p)
+			} else {
+				train(p)
+			}
+		}},
 		"solver.TrainBinary":              {run: trainBinary},
-		"solver.TrainLabels":              {run: trainLabels},
 		"solver.TrainOneClass":            {run: trainOneClass},
 		"solver.TrainRegression":          {run: trainRegression},
 		"solver.Trial.Validate":           {run: trial},
-		"solver.ValidateRegression":       {run: validateRegression},
+		"solver.RegressionTrial.Validate": {run: validateRegression},
 	}
 }
 
@@ -247,7 +252,7 @@ func faultyMatrices(p *program) {
 	}
 	opt := p.solverOptions()
 	p.bad(fmt.Sprint("fault ", f.how), func() error {
-		_, err := solver.Train(p.ctx, m, labels, 2, solver.OneVsOne, solver.Parameters{}, nil, opt)
+		_, err := solver.Train(p.ctx, m, solver.Training{Labels: labels, Classes: 2}, opt)
 		return err
 	})
 	p.bad(fmt.Sprint("fault ", f.how, ", one class"), func() error {
@@ -255,11 +260,11 @@ func faultyMatrices(p *program) {
 		return err
 	})
 	p.bad(fmt.Sprint("fault ", f.how, ", regression"), func() error {
-		_, err := solver.TrainRegression(p.ctx, m, count(n), p.targets(n), solver.Regression{Nu: 0.5}, opt)
+		_, err := solver.TrainRegression(p.ctx, m, solver.RegressionTraining{Docs: count(n), Targets: p.targets(n), Regression: solver.Regression{Nu: 0.5}}, opt)
 		return err
 	})
 	p.bad("nil", func() error {
-		_, err := solver.Train(p.ctx, nil, labels, 2, solver.OneVsOne, solver.Parameters{}, nil, opt)
+		_, err := solver.Train(p.ctx, nil, solver.Training{Labels: labels, Classes: 2}, opt)
 		return err
 	})
 }
@@ -271,16 +276,16 @@ func faultyBoards(p *program) {
 	for i := range labels {
 		labels[i] = i % 2
 	}
-	for _, make := range []func([]int, int) (solver.Board, error){
-		func([]int, int) (solver.Board, error) { return nil, errors.New("board: failed") },
-		func([]int, int) (solver.Board, error) { return nil, nil },
-		func([]int, int) (solver.Board, error) { panic(ownPanic) },
-		func([]int, int) (solver.Board, error) { return &faultyBoard{n: n, how: p.IntN(6)}, nil },
+	for _, make := range []func([]int, int) (solver.DeviceScores, error){
+		func([]int, int) (solver.DeviceScores, error) { return nil, errors.New("board: failed") },
+		func([]int, int) (solver.DeviceScores, error) { return nil, nil },
+		func([]int, int) (solver.DeviceScores, error) { panic(ownPanic) },
+		func([]int, int) (solver.DeviceScores, error) { return &faultyBoard{n: n, how: p.IntN(6)}, nil },
 	} {
 		opt := p.solverOptions()
-		opt.Board = make
+		opt.DeviceScores = make
 		p.bad("a board that fails", func() error {
-			_, err := solver.Train(p.ctx, p.gramOf(n), labels, 2, solver.OneVsOne, solver.Parameters{}, nil, opt)
+			_, err := solver.Train(p.ctx, p.gramOf(n), solver.Training{Labels: labels, Classes: 2}, opt)
 			return err
 		})
 	}
@@ -329,7 +334,7 @@ func solverProgress(p *program) {
 	opt := p.solverOptions()
 	opt.Progress = func(solver.Progress) { panic(ownPanic) }
 	p.bad("that panics", func() error {
-		_, err := solver.Train(p.ctx, p.gramOf(n), labels, 3, solver.OneVsOne, solver.Parameters{}, nil, opt)
+		_, err := solver.Train(p.ctx, p.gramOf(n), solver.Training{Labels: labels, Classes: 3}, opt)
 		return err
 	})
 }
@@ -346,7 +351,7 @@ func train(p *program) {
 	m, par, opt := p.gramOf(n), p.parameters(), p.solverOptions()
 	try := func(m solver.Matrix, labels []int, classes int, scheme solver.Scheme, par solver.Parameters, start *solver.Classifier, opt solver.Options) func() error {
 		return func() error {
-			c, err := solver.Train(p.ctx, m, labels, classes, scheme, par, start, opt)
+			c, err := solver.Train(p.ctx, m, solver.Training{Labels: labels, Classes: classes, Scheme: scheme, Parameters: par, Start: start}, opt)
 			if err == nil {
 				p.soundAll("Train", c, n)
 			}
@@ -359,7 +364,7 @@ func train(p *program) {
 		run = p.good
 	}
 	run(fmt.Sprintf("%v, %d documents of %d classes, %+v", scheme, n, classes, par), func() error {
-		c, err := solver.Train(p.ctx, m, labels, classes, scheme, par, nil, opt)
+		c, err := solver.Train(p.ctx, m, solver.Training{Labels: labels, Classes: classes, Scheme: scheme, Parameters: par}, opt)
 		if err == nil {
 			p.soundAll("Train", c, n)
 			trained = c
@@ -455,7 +460,7 @@ func trainBinary(p *program) {
 	positive[0], positive[1] = true, false
 	try := func(m solver.Matrix, docs []int, positive []bool, par solver.Parameters, start *solver.Machine, opt solver.Options) func() error {
 		return func() error {
-			c, err := solver.TrainBinary(p.ctx, m, docs, positive, par, start, opt)
+			c, err := solver.TrainBinary(p.ctx, m, solver.BinaryTraining{Docs: docs, Positive: positive, Parameters: par, Start: start}, opt)
 			if err == nil {
 				p.sound("TrainBinary", c, n)
 			}
@@ -499,7 +504,7 @@ func trainLabels(p *program) {
 	m, opt := p.gramOf(n), p.solverOptions()
 	try := func(sets [][]int, classes int, opt solver.Options) func() error {
 		return func() error {
-			c, err := solver.TrainLabels(p.ctx, m, sets, classes, solver.Parameters{}, nil, opt)
+			c, err := solver.Train(p.ctx, m, solver.Training{Sets: sets, Classes: classes}, opt)
 			if err == nil {
 				p.soundAll("TrainLabels", c, n)
 			}
@@ -560,7 +565,7 @@ func trainRegression(p *program) {
 	m, opt, z := p.gramOf(n), p.solverOptions(), p.targets(n)
 	try := func(m solver.Matrix, docs []int, z []float64, par solver.Regression, opt solver.Options) func() error {
 		return func() error {
-			c, err := solver.TrainRegression(p.ctx, m, docs, z, par, opt)
+			c, err := solver.TrainRegression(p.ctx, m, solver.RegressionTraining{Docs: docs, Targets: z, Regression: par}, opt)
 			if err == nil {
 				p.sound("TrainRegression", c, n)
 			}
@@ -609,7 +614,7 @@ func trial(p *program) {
 	}
 	pars := []solver.Parameters{{C: 1}, {C: 10}}
 	var result []*solver.Validation
-	try := func(t solver.Trial, m solver.Matrix, pars []solver.Parameters, start []solver.Near, opt solver.Options) func() error {
+	try := func(t solver.Trial, m solver.Matrix, pars []solver.Parameters, start []solver.WarmStart, opt solver.Options) func() error {
 		return func() error {
 			v, err := t.Validate(p.ctx, m, pars, start, opt)
 			for _, v := range v {
@@ -625,10 +630,10 @@ func trial(p *program) {
 		return
 	}
 	first := result
-	p.good("from a start", try(good, m, pars, []solver.Near{{Of: first[0], By: 2}, {Of: first[1], By: -1}}, opt))
-	p.bad("from nothing", try(good, m, pars, []solver.Near{{Of: nil, By: 1}}, opt))
-	p.bad("from the zero value", try(good, m, pars, []solver.Near{{Of: &solver.Validation{}, By: 1}}, opt))
-	p.bad("from a multiple that isn't finite", try(good, m, pars, []solver.Near{{Of: first[0], By: p.notFinite()}}, opt))
+	p.good("from a start", try(good, m, pars, []solver.WarmStart{{Of: first[0], By: 2}, {Of: first[1], By: -1}}, opt))
+	p.bad("from nothing", try(good, m, pars, []solver.WarmStart{{Of: nil, By: 1}}, opt))
+	p.bad("from the zero value", try(good, m, pars, []solver.WarmStart{{Of: &solver.Validation{}, By: 1}}, opt))
+	p.bad("from a multiple that isn't finite", try(good, m, pars, []solver.WarmStart{{Of: first[0], By: p.notFinite()}}, opt))
 	p.any("no parameters", try(good, m, nil, nil, opt))
 	p.bad("no matrix", try(good, nil, pars, nil, opt))
 	bad, why := p.badParameters()
@@ -677,7 +682,7 @@ func validateRegression(p *program) {
 	var result []*solver.Estimates
 	try := func(m solver.Matrix, z []float64, parts []int, pars []solver.Regression, start *solver.Estimates, opt solver.Options) func() error {
 		return func() error {
-			e, err := solver.ValidateRegression(p.ctx, m, z, parts, pars, start, opt)
+			e, err := (&solver.RegressionTrial{Targets: z, Parts: parts}).Validate(p.ctx, m, pars, start, opt)
 			for _, e := range e {
 				for _, f := range e.Fits {
 					p.sound("ValidateRegression", f, n)
@@ -793,7 +798,7 @@ func (p *program) trained(n int) *solver.Classifier {
 	for i := range labels {
 		labels[i] = i % 3
 	}
-	c, err := solver.Train(p.ctx, p.gramOf(n), labels, 3, pick(p, solver.OneVsOne, solver.OneVsRest), solver.Parameters{}, nil, solver.Options{})
+	c, err := solver.Train(p.ctx, p.gramOf(n), solver.Training{Labels: labels, Classes: 3, Scheme: pick(p, solver.OneVsOne, solver.OneVsRest)}, solver.Options{})
 	if err != nil {
 		panic(err)
 	}

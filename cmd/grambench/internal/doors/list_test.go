@@ -160,14 +160,13 @@ var elsewhere = map[string]string{
 
 // callers are the interfaces that a caller implements: what is tried are implementations that break their promises, by the cases of the doors that take them.
 var callers = map[string]string{
-	"device.Board":          "solver.Options.Board",
+	"device.Board":          "solver.Options.DeviceScores",
 	"device.Resident":       "engine.Options.Device",
 	"engine.Device":         "engine.Options.Device",
 	"engine.ResidentDevice": "engine.Options.Device",
-	"solver.Board":          "solver.Options.Board",
+	"solver.DeviceScores":   "solver.Options.DeviceScores",
 	"spectrum.Operator":     "spectrum.Lanczos",
 	"solver.Matrix":         "solver.Matrix.Rows",
-	"solver.RowMatrix":      "solver.Matrix.Rows",
 }
 
 // tableOfKernels are the types whose fields are kernels on raw slices: package asm asks reflection for all of them.

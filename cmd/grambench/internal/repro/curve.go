@@ -241,7 +241,7 @@ func (w *curveWorker) trainAlone(ctx context.Context, m solver.Matrix, set *trai
 	var machines []*solver.Machine
 	var last *solver.Machine
 	for _, par := range pars {
-		machine, err := solver.TrainBinary(ctx, m, docs, positive, par, last, opt)
+		machine, err := solver.TrainBinary(ctx, m, solver.BinaryTraining{Docs: docs, Positive: positive, Parameters: par, Start: last}, opt)
 		if err != nil {
 			return nil, nil, err
 		}

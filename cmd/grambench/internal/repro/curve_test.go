@@ -63,7 +63,7 @@ func TestCurvePlanMeasure(t *testing.T) {
 		for _, d := range train {
 			signs = append(signs, positive[d])
 		}
-		machine, err := solver.TrainBinary(context.Background(), dense, train, signs, solver.Parameters{C: c}, nil, solver.Options{})
+		machine, err := solver.TrainBinary(context.Background(), dense, solver.BinaryTraining{Docs: train, Positive: signs, Parameters: solver.Parameters{C: c}}, solver.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -154,7 +154,7 @@ func (b *modApteBase) measure(ctx context.Context, s *modApteSplit, kernel engin
 	var start [2]*solver.Classifier
 	for _, c := range prices {
 		for part, labels := range [2][][]int{all, left} {
-			classifier, err := solver.TrainLabels(ctx, dense, labels, len(llTop), solver.Parameters{C: c}, start[part], opt)
+			classifier, err := solver.Train(ctx, dense, solver.Training{Sets: labels, Classes: len(llTop), Parameters: solver.Parameters{C: c}, Start: start[part]}, opt)
 			if err != nil {
 				return nil, err
 			}

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Board is what another memory than the processor's, such as that of a device, holds of one
+// DeviceScores is what another memory than the processor's, such as that of a device, holds of one
 // problem: the scores of its variables, their masks, and rows of the matrix, which stay there. A
 // round of the search then moves no row: what comes back are the ends of the scores, the candidates
 // for the working set, and the part of the matrix at the working set's own columns.
@@ -14,9 +14,9 @@ import (
 // Its operations are those of asm.Kernels, operation for operation, each rounded as it says there:
 // the search takes the same steps, to the bit, as it takes on the processor with the same rows.
 // Variables and documents go by their places in the problem; variable t belongs to document t
-// modulo the number of documents. A Board belongs to one goroutine. Rows that aren't there are
+// modulo the number of documents. A DeviceScores belongs to one goroutine. Rows that aren't there are
 // computed; that returns within a second of the end of ctx, with its error.
-type Board interface {
+type DeviceScores interface {
 	// Put sets all scores and masks, of which there are as many as variables.
 	Put(score []float64, mask []byte) error
 
@@ -48,7 +48,7 @@ type Board interface {
 // A remote is the board of a problem. After an error it does nothing more, so that those who choose
 // working sets needn't look at each step.
 type remote struct {
-	Board
+	DeviceScores
 	err error
 	// What is handed to it, kept from round to round.
 	docs, vars, places []int32
@@ -58,17 +58,17 @@ type remote struct {
 
 // open gives a problem a board if the options have them, with its scores and masks.
 func (s *search) open(d *dual) error {
-	if s.opt.Board == nil {
+	if s.opt.DeviceScores == nil {
 		return nil
 	}
-	b, err := s.opt.Board(d.docs, len(d.sign)/len(d.docs))
+	b, err := s.opt.DeviceScores(d.docs, len(d.sign)/len(d.docs))
 	if err != nil {
 		return err
 	}
 	if b == nil {
-		return errUser("Options.Board returned neither a board nor an error")
+		return errUser("Options.DeviceScores returned neither a board nor an error")
 	}
-	d.board = &remote{Board: b}
+	d.board = &remote{DeviceScores: b}
 	s.boards = append(s.boards, d.board)
 	d.push()
 	return d.board.err
@@ -142,18 +142,18 @@ func (r *remote) beyond(index []int32, score []float64, b beyond, above float64)
 	return n
 }
 
-// Pick is Board.Pick.
+// Pick is DeviceScores.Pick.
 func (r *remote) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (computed int, err error) {
 	if r.err == nil {
-		computed, r.err = r.Board.Pick(ctx, docs, vars, dst, score)
+		computed, r.err = r.DeviceScores.Pick(ctx, docs, vars, dst, score)
 	}
 	return computed, r.err
 }
 
-// Add is Board.Add.
+// Add is DeviceScores.Add.
 func (r *remote) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (computed int, err error) {
 	if r.err == nil {
-		computed, r.err = r.Board.Add(ctx, docs, by, changed, mask)
+		computed, r.err = r.DeviceScores.Add(ctx, docs, by, changed, mask)
 	}
 	return computed, r.err
 }

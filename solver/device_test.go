@@ -29,7 +29,7 @@ func (b *boards) next() error {
 	return nil
 }
 
-func (b *boards) make(docs []int, copies int) (Board, error) {
+func (b *boards) make(docs []int, copies int) (DeviceScores, error) {
 	if err := b.next(); err != nil {
 		return nil, err
 	}
@@ -127,27 +127,27 @@ func learnersOf(x [][]float64) map[string]learner {
 	}
 	return map[string]learner{
 		"C-SVC": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return TrainBinary(ctx, m, docs, signs, Parameters{C: 3, Probabilities: true}, nil, opt)
+			return TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 3, Probabilities: true}}, opt)
 		},
 		"C-SVC from near": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			near, err := TrainBinary(ctx, m, docs, signs, Parameters{C: 2}, nil, opt)
+			near, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 2}}, opt)
 			if err != nil {
 				return nil, err
 			}
-			return TrainBinary(ctx, m, docs, signs, Parameters{C: 3}, near, opt)
+			return TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 3}, Start: near}, opt)
 		},
 		"nu-SVC": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return TrainBinary(ctx, m, docs, signs, Parameters{Nu: 0.4}, nil, opt)
+			return TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{Nu: 0.4}}, opt)
 		},
 		"epsilon-SVR": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return TrainRegression(ctx, m, docs, targets, Regression{C: 2, Epsilon: 0.05}, opt)
+			return TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 2, Epsilon: 0.05}}, opt)
 		},
 		"epsilon-SVR, both variables of a document": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
 			opt.MaxIterations = 3000 // of many more: what is left isn't looked for
-			return TrainRegression(ctx, m, docs, targets, Regression{C: 100, Epsilon: 1e-5}, opt)
+			return TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 100, Epsilon: 1e-5}}, opt)
 		},
 		"nu-SVR": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return TrainRegression(ctx, m, docs, targets, Regression{C: 2, Nu: 0.3}, opt)
+			return TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 2, Nu: 0.3}}, opt)
 		},
 		"one class": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
 			return TrainOneClass(ctx, m, docs, 0.3, opt)
@@ -167,7 +167,7 @@ func TestBoardSameBits(t *testing.T) {
 			var told [2][]Progress
 			var machines [2]*Machine
 			restore := setReportEvery(0)
-			for i, board := range []func([]int, int) (Board, error){nil, b.make} {
+			for i, board := range []func([]int, int) (DeviceScores, error){nil, b.make} {
 				tell := func(p Progress) {
 					p.Rows, p.Hits = 0, 0 // which depend on where rows are kept
 					told[i] = append(told[i], p)
@@ -176,7 +176,7 @@ func TestBoardSameBits(t *testing.T) {
 					tell = nil
 				}
 				var err error
-				if machines[i], err = train(t.Context(), m, Options{KeepAll: keep, WorkingSet: 32, Workers: 1, Board: board, Progress: tell}); err != nil {
+				if machines[i], err = train(t.Context(), m, Options{KeepAll: keep, WorkingSet: 32, Workers: 1, DeviceScores: board, Progress: tell}); err != nil {
 					restore()
 					t.Fatal(err)
 				}
@@ -208,19 +208,19 @@ func TestBoardErrors(t *testing.T) {
 	m, x := gaussian(t, 22, 401, 4, 0.3)
 	train := learnersOf(x)["C-SVC from near"]
 	count := &boards{m: m}
-	if _, err := train(t.Context(), m, Options{Board: count.make}); err != nil {
+	if _, err := train(t.Context(), m, Options{DeviceScores: count.make}); err != nil {
 		t.Fatal(err)
 	}
 	for fail := int64(1); fail <= count.calls.Load(); fail++ {
 		b := &boards{m: m, fail: fail}
-		if _, err := train(t.Context(), m, Options{Board: b.make}); !errors.Is(err, errBoard) || b.open.Load() != 0 || b.calls.Load() != fail {
+		if _, err := train(t.Context(), m, Options{DeviceScores: b.make}); !errors.Is(err, errBoard) || b.open.Load() != 0 || b.calls.Load() != fail {
 			t.Errorf("call %d of %d fails: error %v, %d boards are left, %d calls in all", fail, count.calls.Load(), err, b.open.Load(), b.calls.Load())
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	b := &boards{m: m}
-	if _, err := train(ctx, m, Options{Board: b.make}); !errors.Is(err, context.Canceled) || b.open.Load() != 0 {
+	if _, err := train(ctx, m, Options{DeviceScores: b.make}); !errors.Is(err, context.Canceled) || b.open.Load() != 0 {
 		t.Errorf("error %v, %d boards are left", err, b.open.Load())
 	}
 }
@@ -236,7 +236,7 @@ func TestBoardRowBytes(t *testing.T) {
 	b := &boards{m: m}
 	var waiting atomic.Int64
 	both := make(chan struct{})
-	board := func(docs []int, copies int) (Board, error) {
+	board := func(docs []int, copies int) (DeviceScores, error) {
 		if waiting.Add(1) == 2 {
 			close(both)
 		}
@@ -247,11 +247,11 @@ func TestBoardRowBytes(t *testing.T) {
 			return nil, errors.New("one problem at a time")
 		}
 	}
-	opt := Options{Workers: 2, RowBytes: 1, Board: board}
+	opt := Options{Workers: 2, RowBytes: 1, DeviceScores: board}
 	if size := opt.workingSet(300); size != leastSet {
 		t.Errorf("a working set of %d, expected %d", size, leastSet)
 	}
-	if _, err := Train(t.Context(), m, labels, 3, OneVsOne, Parameters{C: 1}, nil, opt); err != nil {
+	if _, err := Train(t.Context(), m, Training{Labels: labels, Classes: 3, Parameters: Parameters{C: 1}}, opt); err != nil {
 		t.Error(err)
 	}
 }
