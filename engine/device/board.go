@@ -20,7 +20,8 @@ type Resident interface {
 	Close() error
 }
 
-// Board is the scores of one problem, beside the rows. What its methods do is said where they are used: see solver.Board.
+// Board is the scores of one problem, beside the rows. See solver.DeviceScores for what its
+// methods do.
 type Board interface {
 	Put(score []float64, mask []byte) error
 	Scores(score []float64) error
