@@ -20,7 +20,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/matrices"
 	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	place2 "github.com/gramengine/gram/cmd/grambench/internal/place"
+	report2 "github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
 )
 
 // version is the version of the program.
@@ -55,8 +60,14 @@ type command struct {
 
 // commands returns the commands in the order of the help text.
 func commands() []command {
-	return []command{infoCommand, corpusCommand, gramCommand, trainCommand, predictCommand, cvCommand, gridCommand, verifyCommand, benchCommand, kernelsCommand, spectrumCommand, reproCommand}
+	return []command{{name: "info", summary: matrices.Info.Summary}, corpusCommand, gramCommand, trainCommand, predictCommand, cvCommand, gridCommand, verifyCommand, benchCommand, {name: "kernels", summary: matrices.Kernels.Summary}, spectrumCommand, reproCommand}
 }
+
+// moved are the commands that have left this package.
+var moved = cli.Program{Topics: []cli.Topic{source.Topic, place2.Topic}, Commands: []*cli.Command{matrices.Info, matrices.Kernels}}
+
+// orUnknown is for bench, until it is moved.
+func orUnknown(s string) string { return report2.Known(s) }
 
 // usageError is a mistake in how the program was called.
 type usageError struct{ err error }
@@ -103,6 +114,11 @@ func run(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 		return printed(stdout, stderr, writeOverview)
 	case "version", "-version", "--version":
 		return printed(stdout, stderr, func(w io.Writer) { fmt.Fprintln(w, "grambench", version) })
+	}
+	for _, c := range moved.Commands {
+		if c.Name == name {
+			return moved.Run(append([]string{name}, rest...), stdout, stderr)
+		}
 	}
 	for _, c := range commands() {
 		if c.name == name {

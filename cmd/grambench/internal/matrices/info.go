@@ -1,4 +1,4 @@
-package main
+package matrices
 
 import (
 	"context"
@@ -10,21 +10,20 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cuda"
 )
 
-var infoCommand = command{
-	name:    "info",
-	summary: "this machine: processor, instruction sets, the one chosen and why",
-	help: `
-Prints the version, what the processor offers and which instruction set the engine takes, and the GPU with its driver, or why there is none.
-
-Examples:
-  grambench info
-  grambench info -json
-`,
-	setup: func(f *flags) func(context.Context, *env) error {
-		return func(_ context.Context, e *env) error { return writeReport(e.stdout, newInfo(), f.json) }
+// Info is the command that describes this machine.
+var Info = &cli.Command{
+	Name:     "info",
+	Summary:  "this machine: processor, instruction sets, the one chosen and why",
+	Help:     "Prints the version, what the processor offers and which instruction set the engine takes,\nand the GPU with its driver, or why there is none.",
+	Examples: "grambench info\ngrambench info -json",
+	Setup: func(f *cli.Flags) cli.Work {
+		return func(_ context.Context, e *cli.Env) error { return report.Write(e.Stdout, newInfo(), f.JSON) }
 	},
 }
 
@@ -70,10 +69,13 @@ type infoRow struct {
 func newInfo() *info {
 	cpu := cpuid.CPU
 	r := &info{
-		Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Version: cli.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		CPU: strings.TrimSpace(cpu.BrandName), Cores: runtime.NumCPU(), Workers: runtime.GOMAXPROCS(0),
 		L1D: max(cpu.Cache.L1D, 0), L2: max(cpu.Cache.L2, 0), L3: max(cpu.Cache.L3, 0),
-		MemoryBytes: procBytes("/proc/meminfo", "MemTotal:"), FreeBytes: procBytes("/proc/meminfo", "MemAvailable:"),
+		MemoryBytes: place.ProcBytes(
+			"/proc/meminfo",
+			"MemTotal:",
+		), FreeBytes: place.ProcBytes("/proc/meminfo", "MemAvailable:"),
 		Features: []string{}, CostOrigin: asm.CostOrigin, Chosen: string(asm.Best().ISA),
 	}
 	for _, id := range wantedFeatures {
@@ -87,7 +89,11 @@ func newInfo() *info {
 			panel[isa] = k.Panel
 		}
 	}
-	needs := map[asm.ISA]string{asm.Generic: "nothing: portable Go", asm.AVX2: "AVX2, FMA", asm.AVX512: "AVX-512 F, BW, DQ, VL"}
+	needs := map[asm.ISA]string{
+		asm.Generic: "nothing: portable Go",
+		asm.AVX2:    "AVX2, FMA",
+		asm.AVX512:  "AVX-512 F, BW, DQ, VL",
+	}
 	for _, isa := range []asm.ISA{asm.Generic, asm.AVX2, asm.AVX512} {
 		r.Rows = append(r.Rows, infoRow{string(isa), needs[isa], panel[isa], panel[isa] > 0, string(isa) == r.Chosen})
 	}
@@ -95,7 +101,7 @@ func newInfo() *info {
 		r.GPU, r.Backend = err.Error(), "cpu: there is no other"
 	} else {
 		r.GPU, r.Device = d.Name, &d
-		r.Backend = fmt.Sprintf("cuda for matrices and predictions that would keep the processor busy for more than %g s, else cpu (-backend auto); the reports say which and why", autoSeconds)
+		r.Backend = fmt.Sprintf("cuda for matrices and predictions that would keep the processor busy for more than %g s, else cpu (-backend auto); the reports say which and why", place.AutoSeconds)
 	}
 	r.Reason = "the best of those that this build holds and this processor can run"
 	if len(panel) == 1 {
@@ -104,28 +110,34 @@ func newInfo() *info {
 	return r
 }
 
-func (r *info) writeText(w io.Writer) {
+func (r *info) WriteText(w io.Writer) {
 	line := func(name, value string) { fmt.Fprintf(w, "%-16s  %s\n", name, value) }
 	line("grambench", r.Version+", "+r.Go+", "+r.OS+"/"+r.Arch)
-	line("processor", orUnknown(r.CPU))
-	line("features", orUnknown(strings.Join(r.Features, " ")))
+	line("processor", report.Known(r.CPU))
+	line("features", report.Known(strings.Join(r.Features, " ")))
 	line("cores", fmt.Sprintf("%d logical, %d workers by default", r.Cores, r.Workers))
-	line("caches", fmt.Sprintf("L1 data %s, L2 %s, L3 %s", bytesOrUnknown(int64(r.L1D)), bytesOrUnknown(int64(r.L2)), bytesOrUnknown(int64(r.L3))))
-	line("memory", bytesOrUnknown(r.MemoryBytes)+", "+bytesOrUnknown(r.FreeBytes)+" free")
+	line("caches", fmt.Sprintf("L1 data %s, L2 %s, L3 %s", bytes(int64(r.L1D)), bytes(int64(r.L2)), bytes(int64(r.L3))))
+	line("memory", bytes(r.MemoryBytes)+", "+bytes(r.FreeBytes)+" free")
 	line("GPU", r.gpuText())
 	line("back end", r.Backend)
 	line("chosen", r.Chosen+": "+r.Reason)
 	line("cost model", r.CostOrigin+"; the choice of the head depends on ratios alone")
 	fmt.Fprintln(w)
-	t := newTable("instruction set", "needs", ">panel", "available", "chosen")
+	t := report.NewTable("instruction set", "needs", ">panel", "available", "chosen")
 	for _, row := range r.Rows {
 		panel := ""
 		if row.Available {
-			panel = formatCount(row.Panel)
+			panel = report.Count(row.Panel)
 		}
-		t.add(row.ISA, row.Needs, panel, yesNo(row.Available), map[bool]string{true: "<--"}[row.Chosen])
+		t.Add(
+			row.ISA,
+			row.Needs,
+			panel,
+			map[bool]string{true: "yes", false: "no"}[row.Available],
+			map[bool]string{true: "<--"}[row.Chosen],
+		)
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 // gpuText says what there is to know of the GPU, or why there is none.
@@ -138,22 +150,22 @@ func (r *info) gpuText() string {
 	if d.Module != "" {
 		kernels = ", kernels of " + d.Module
 	}
-	return fmt.Sprintf("%s, compute capability %s, %s multiprocessors, %s, %s free, driver for CUDA %s%s", d.Name, d.Capability, formatCount(d.Multiprocessors),
-		formatBytes(d.MemoryBytes), formatBytes(d.FreeBytes), d.Driver, kernels)
+	return fmt.Sprintf(
+		"%s, compute capability %s, %s multiprocessors, %s, %s free, driver for CUDA %s%s",
+		d.Name,
+		d.Capability,
+		report.Count(d.Multiprocessors),
+		report.Bytes(d.MemoryBytes),
+		report.Bytes(d.FreeBytes),
+		d.Driver,
+		kernels,
+	)
 }
 
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
-}
-
-func bytesOrUnknown(n int64) string {
+// bytes writes a size that may not be known.
+func bytes(n int64) string {
 	if n <= 0 {
-		return "unknown"
+		return report.Known("")
 	}
-	return formatBytes(n)
+	return report.Bytes(n)
 }
-
-func yesNo(b bool) string { return map[bool]string{true: "yes", false: "no"}[b] }

@@ -1,4 +1,4 @@
-package main
+package matrices
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ func TestKernelsListsTheCatalogue(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	r.writeText(&b)
+	r.WriteText(&b)
 	text := strings.Join(strings.Fields(b.String()), " ") // as it was before it was broken into lines
 	all := append(engine.Catalogue(), engine.SetKernels()...)
 	if len(r.Rows) != len(all) {
@@ -27,15 +27,17 @@ func TestKernelsListsTheCatalogue(t *testing.T) {
 			}
 		}
 		for _, q := range info.Params {
-			if want := q.Key + "=" + q.Default + ": " + q.Summary + "; " + q.Allowed; !(q.Key == "embed" && info.Parts != "") && !strings.Contains(text, want) {
+			if want := q.Key + "=" + q.Default + ": " + q.Summary + "; " + q.Allowed; !(q.Key == "embed" && info.Parts != "") &&
+				!strings.Contains(text, want) {
 				t.Errorf("%s: %q is missing", info.Name, want)
 			}
 		}
 	}
 }
 
-// Every example of the catalogue can be asked for, and what is shown is what the engine says of it: a specification alone, or the name of a kernel, whose examples are all
-// shown, each as it was written.
+// Every example of the catalogue can be asked for, and what is shown is what the engine says of it:
+// a specification alone, or the name of a kernel, whose examples are all shown, each as it was
+// written.
 func TestKernelsShowsEveryExample(t *testing.T) {
 	names := 0
 	for _, info := range engine.Catalogue() {
@@ -63,14 +65,21 @@ func TestKernelsShowsEveryExample(t *testing.T) {
 			}
 			for i, v := range row.Variants {
 				p := engine.PropertiesOf(engine.MustParseKernel(shown[i]))
-				want := kernelSpec{Spec: shown[i], Definite: p.Definite.String(), Condition: p.Condition, Source: p.Source,
-					UsesNorms: p.UsesNorms, NonNegative: p.NonNegative, PositiveDiagonal: p.PositiveDiagonal}
+				want := kernelSpec{
+					Spec:             shown[i],
+					Definite:         p.Definite.String(),
+					Condition:        p.Condition,
+					Source:           p.Source,
+					UsesNorms:        p.UsesNorms,
+					NonNegative:      p.NonNegative,
+					PositiveDiagonal: p.PositiveDiagonal,
+				}
 				if v != want {
 					t.Errorf("%s shows %+v, expected %+v", spec, v, want)
 				}
 			}
 			var text strings.Builder
-			r.writeText(&text)
+			r.WriteText(&text)
 			for _, want := range []string{k.String(), engine.PropertiesOf(k).Definite.String()} {
 				if !strings.Contains(text.String(), want) && spec != info.Name {
 					t.Errorf("%s: %q isn't in\n%s", spec, want, text.String())

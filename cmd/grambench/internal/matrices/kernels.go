@@ -1,4 +1,4 @@
-package main
+package matrices
 
 import (
 	"context"
@@ -6,50 +6,70 @@ import (
 	"io"
 	"strings"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/engine"
 )
 
-var kernelsCommand = command{
-	name:    "kernels",
-	summary: "the kernels: formula, parameters, definiteness and source",
-	args:    "[NAME or SPEC]",
-	help: `
-Lists the kernels that -kernel takes. For each: its formula (c = 1 - cosine of the two embedded documents), its parameters as KEY=DEFAULT with
-their ranges, what is known of its definiteness and on what condition, and where it is from. With a NAME it shows that kernel in detail, with examples; with a
-specification (NAME:KEY=VALUE,..., or kernels made of others) it says what is known of the kernel with these parameters.
+// Kernels is the command that lists the kernels.
+var Kernels = &cli.Command{
+	Name:    "kernels",
+	Summary: "the kernels: formula, parameters, definiteness and source",
+	Args:    "[NAME or SPEC]",
+	Help: `
+Lists the kernels that -kernel takes, each with its formula (c = 1 - cosine of the two embedded
+documents), its parameters as KEY=DEFAULT with their ranges, what is known of its definiteness and
+on what condition, and where it is from. With a NAME it shows that kernel in detail, with examples;
+with a specification (NAME:KEY=VALUE,..., or kernels made of others) it says what is known of the
+kernel with these parameters.
 
 Definiteness is that of exact arithmetic:
-  positive definite                 Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all weights: no eigenvalue of a Gram matrix is below 0
-  conditionally positive definite   the same for weights that add to 0; it suits a support vector machine, whose weights do
-  not proven                        neither is known for these parameters; grambench spectrum shows what it is on your documents
-
-Examples:
-  grambench kernels
-  grambench kernels arccos
-  grambench kernels diffusion:t=8
-  grambench kernels '0.5*diffusion:t=0.5 + 0.5*linear' -json
-  grambench kernels '-1*ned'
-`,
-	setup: func(f *flags) func(context.Context, *env) error {
-		f.maxArgs, f.rewrite = 1, minusFirst
-		return func(_ context.Context, e *env) error {
-			r, err := newKernelsReport(f.args)
+  positive definite                 Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all weights: no eigenvalue of a Gram
+                                    matrix is below 0
+  conditionally positive definite   the same for weights that add to 0; it suits a support vector
+                                    machine, whose weights do
+  not proven                        neither is known for these parameters; grambench spectrum shows
+                                    what it is on your documents`,
+	Examples: `
+grambench kernels arccos
+grambench kernels diffusion:t=8
+grambench kernels '0.5*diffusion:t=0.5 + 0.5*linear' -json`,
+	Setup: func(f *cli.Flags) cli.Work {
+		f.MaxArgs, f.Rewrite = 1, minusFirst
+		return func(_ context.Context, e *cli.Env) error {
+			r, err := newKernelsReport(f.Args)
 			if err != nil {
 				return err
 			}
-			return writeReport(e.stdout, r, f.json)
+			return report.Write(e.Stdout, r, f.JSON)
 		}
 	},
 }
 
-// minusFirst keeps a specification that begins with a negative weight, such as -1*c, from being taken for a flag: no flag begins with a digit.
+// embeddings ends the list of kernels.
+const embeddings = `
+c = 1 - cosine. Parameters are KEY=DEFAULT: meaning; range. Sums may also be written
+0.5*diffusion:t=0.5 + 0.5*linear. The parts of a kernel share one embedding, by default that of the
+first.
+
+Every kernel also takes embed=EMBEDDING: tf or tfidf, then optionally -l1 or -l2, then optionally
+-sqrt or a power such as -pow0.75; or -l1 and -chi2 or -js, with which c is 1 less that similarity
+of histograms, for these and for all other kernels. By default it is tf-l1-chi2 for chi2, tf-l1-js
+for js, tf-l1-sqrt for the other kernels of information geometry (probability-product: tf-l1 with
+the power rho), and tf, the counts themselves, for linear, polynomial, rbf, sigmoid and arccos.
+
+grambench kernels NAME shows one kernel in detail.`
+
+// minusFirst keeps a specification that begins with a negative weight, such as -1*c, from being
+// taken for a flag: no flag begins with a digit.
 func minusFirst(args []string) ([]string, error) {
 	var out []string
 	for i, a := range args {
 		if a == "--" {
 			return append(out, args[i:]...), nil
 		}
-		if weight, minus := strings.CutPrefix(a, "-"); minus && weight != "" && strings.Contains(".0123456789", weight[:1]) {
+		if weight, minus := strings.CutPrefix(a, "-"); minus && weight != "" &&
+			strings.Contains(".0123456789", weight[:1]) {
 			out = append(out, "--")
 		}
 		out = append(out, a)
@@ -122,7 +142,7 @@ func newKernelsReport(args []string) (*kernelsReport, error) {
 	if engine.IsHyperbolic(asked) {
 		h, err := engine.ParseHyperbolic(asked)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, cli.UsageError{Err: err}
 		}
 		row = r.Rows[len(r.Rows)-1] // what is known of it depends on the points, as the row says
 		row.Name, row.Variants[0].Spec = h.String(), h.String()
@@ -131,7 +151,7 @@ func newKernelsReport(args []string) (*kernelsReport, error) {
 	}
 	k, err := engine.ParseKernel(asked)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, cli.UsageError{Err: err}
 	}
 	row.Name = k.String()
 	if name, _, _ := strings.Cut(row.Name, ":"); !strings.ContainsAny(name, "(+*") {
@@ -148,7 +168,14 @@ func newKernelsReport(args []string) (*kernelsReport, error) {
 }
 
 func newKernelRow(info engine.Info, sets bool) kernelRow {
-	row := kernelRow{Name: info.Name, Sets: sets, Formula: info.Summary, What: info.What, Parts: info.Parts, Source: info.Source}
+	row := kernelRow{
+		Name:    info.Name,
+		Sets:    sets,
+		Formula: info.Summary,
+		What:    info.What,
+		Parts:   info.Parts,
+		Source:  info.Source,
+	}
 	for _, q := range info.Params {
 		row.Params = append(row.Params, kernelKey{q.Key, q.Aliases, q.Default, q.Allowed, q.Summary})
 	}
@@ -163,23 +190,23 @@ func newKernelRow(info engine.Info, sets bool) kernelRow {
 }
 
 // Where names end and text begins, and how wide a line is.
-const kernelIndent, kernelWidth = 17, 150
+const kernelIndent, kernelWidth = 17, 100
 
-func (r *kernelsReport) writeText(w io.Writer) {
+func (r *kernelsReport) WriteText(w io.Writer) {
 	for i, row := range r.Rows {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		row.writeText(w, r.detail)
+		row.WriteText(w, r.detail)
 	}
 	if !r.detail {
-		fmt.Fprintln(w, "\nc = 1 - cosine. Parameters are KEY=DEFAULT: meaning; range. grambench kernels NAME shows one kernel in detail.")
+		fmt.Fprintln(w, embeddings)
 	}
 }
 
-func (row kernelRow) writeText(w io.Writer, detail bool) {
+func (row kernelRow) WriteText(w io.Writer, detail bool) {
 	blank := strings.Repeat(" ", kernelIndent)
-	line := func(text string) { writeWrapped(w, blank, text, kernelWidth) }
+	line := func(text string) { report.Wrap(w, blank, text, kernelWidth) }
 	name := row.Name
 	if row.Parts != "" && !strings.Contains(name, "(") {
 		name += "(…)"
@@ -189,7 +216,7 @@ func (row kernelRow) writeText(w io.Writer, detail bool) {
 		name = ""
 	}
 	if row.Formula != "" {
-		writeWrapped(w, pad(name, kernelIndent), row.Formula, kernelWidth)
+		report.Wrap(w, report.Pad(name, kernelIndent), row.Formula, kernelWidth)
 	}
 	if row.Sets {
 		line("compares sets of points: grambench gram, spectrum, train and cv take it, with -sets")

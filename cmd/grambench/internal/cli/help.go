@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+)
+
+// width is how many columns a help text has.
+const width = 100
+
+// group is some flags of a command that belong together.
+type group struct {
+	title string
+	topic string // where help explains them; their command's help then only lists them
+	flags []*flag.Flag
+}
+
+// Group begins a group of flags, to which those belong that are declared until the next. A group
+// that has a topic of the help is only listed in the help of a command. A title that is there
+// already goes on.
+func (f *Flags) Group(title, topic string) {
+	f.collect()
+	for i, g := range f.groups {
+		if g.title == title {
+			f.groups = append(append(f.groups[:i:i], f.groups[i+1:]...), g)
+			return
+		}
+	}
+	f.groups = append(f.groups, &group{title: title, topic: topic})
+}
+
+// collect gives the flags that have no group yet to the last one.
+func (f *Flags) collect() {
+	known := map[string]bool{}
+	for _, g := range f.groups {
+		for _, fl := range g.flags {
+			known[fl.Name] = true
+		}
+	}
+	f.VisitAll(func(fl *flag.Flag) {
+		if last := len(f.groups) - 1; last >= 0 && !known[fl.Name] {
+			f.groups[last].flags = append(f.groups[last].flags, fl)
+		}
+	})
+}
+
+// Topic is something that help explains beside commands, for several of them.
+type Topic struct {
+	Name, Summary string
+	Text          string
+	Declare       func(f *Flags) // declares the flags that belong to the topic; nil for none
+}
+
+func (t Topic) write(w io.Writer) {
+	fmt.Fprintln(w, strings.TrimSpace(t.Text))
+	if t.Declare == nil {
+		return
+	}
+	f := NewFlags(t.Name)
+	t.Declare(f)
+	f.collect()
+	for _, g := range f.groups {
+		if g.topic == t.Name {
+			fmt.Fprintf(w, "\n%s:\n", g.title)
+			writeFlags(w, g.flags)
+		}
+	}
+}
+
+// overview prints what the program is and which commands it has.
+func (p *Program) overview(w io.Writer) {
+	fmt.Fprintf(w, "%s\n\nUsage: grambench COMMAND [flags]\n\nCommands:\n", strings.TrimSpace(p.About))
+	for _, c := range p.Commands {
+		fmt.Fprintf(w, "  %-10s %s\n", c.Name, c.Summary)
+	}
+	fmt.Fprintf(w, "  %-10s %s\n", "completion", "what completes commands and flags in bash, zsh or fish")
+	fmt.Fprintf(w, "  %-10s %s\n", "help", "this text, or that of a command or a topic: grambench help gram")
+	fmt.Fprint(w, "\nTopics of the help:\n")
+	for _, t := range p.Topics {
+		fmt.Fprintf(w, "  %-10s %s\n", t.Name, t.Summary)
+	}
+	fmt.Fprintf(w, "\nExamples:\n%s", indent(p.Examples))
+	fmt.Fprint(w, "\nResults go to standard output, progress and diagnostics to standard error.\n"+
+		"Exit status: 0 done, 1 failed, 2 wrong usage.\n")
+}
+
+// writeHelp prints the help of a command: usage, what it does, its flags by group, examples.
+func (c *Command) writeHelp(w io.Writer, f *Flags) {
+	f.collect()
+	usage, help, examples := f.Usage, f.Help, f.Examples
+	if usage == "" {
+		usage = strings.TrimSpace("grambench " + c.Name + " [flags] " + c.Args)
+	}
+	if help == "" {
+		help = c.Help
+	}
+	if examples == "" {
+		examples = c.Examples
+	}
+	fmt.Fprintf(w, "Usage: %s\n\n%s\n\n", usage, strings.TrimSpace(help))
+	var listed, topics []string
+	for _, g := range f.groups {
+		switch {
+		case len(g.flags) == 0:
+		case g.topic != "":
+			var names []string
+			for _, fl := range g.flags {
+				names = append(names, nameOf(fl))
+			}
+			var b strings.Builder
+			report.Wrap(&b, g.title+": ", strings.Join(names, "  "), width)
+			listed = append(listed, b.String())
+			topics = append(topics, "'grambench help "+g.topic+"'")
+		default:
+			fmt.Fprintf(w, "%s:\n", g.title)
+			writeFlags(w, g.flags)
+		}
+	}
+	fmt.Fprint(w, strings.Join(listed, ""))
+	if examples != "" {
+		fmt.Fprintf(w, "\nExamples:\n%s", indent(examples))
+	}
+	if f.Lookup("kernel") != nil {
+		topics = append(topics, "'grambench kernels'")
+	}
+	if len(topics) > 0 {
+		fmt.Fprintf(w, "\nMore: %s\n", strings.Join(topics, ", "))
+	}
+}
+
+// nameOf is a flag with the name of its value.
+func nameOf(fl *flag.Flag) string {
+	arg, _ := flag.UnquoteUsage(fl)
+	return strings.TrimSpace("-" + fl.Name + " " + arg)
+}
+
+func writeFlags(w io.Writer, flags []*flag.Flag) {
+	for _, fl := range flags {
+		_, text := flag.UnquoteUsage(fl)
+		if fl.DefValue != "" && fl.DefValue != "0" && fl.DefValue != "false" {
+			text += " (default: " + fl.DefValue + ")"
+		}
+		head := "  " + report.Pad(nameOf(fl), 18) + " "
+		if utf8.RuneCountInString(head) > 21 {
+			head += " "
+		}
+		report.Wrap(w, head, text, width)
+	}
+}
+
+// indent writes lines two columns to the right.
+func indent(lines string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSpace(lines), "\n", "\n  ") + "\n"
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+)
+
+// LogEvery is how often long work writes a line where standard error is no terminal; a variable for
+// tests.
+var LogEvery = 10 * time.Second
+
+// Progress shows how far the work is, one bar a stage, on a terminal. On anything else it is
+// silent, but for [Progress.Tell], which writes a line now and then if it is to. The zero value
+// shows nothing.
+type Progress struct {
+	mu     sync.Mutex
+	w      *os.File  // nil where there is no terminal
+	log    io.Writer // where lines go; nil for nowhere
+	logged time.Time // when the last of them was written
+	bar    *progressbar.ProgressBar
+	name   string
+	// What else the bar says, the most important first. Each part is shown where the terminal is
+	// wide enough.
+	details []string
+	held    bool
+}
+
+// Progress makes the progress of a command. With log, long work writes a line every ten seconds
+// where there is no terminal.
+func (e *Env) Progress(log bool) *Progress {
+	if f, ok := e.Stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return &Progress{w: f}
+	}
+	if log {
+		return &Progress{log: e.Stderr, logged: time.Now()}
+	}
+	return &Progress{}
+}
+
+// Stage begins a stage: the bar shows its name until the next stage or until Clear.
+func (p *Progress) Stage(name string) {
+	p.Clear()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.name, p.details = name, nil
+}
+
+// Hold has [Progress.Engine] leave the bar alone until the function that it returns is called: the
+// stage has its own measure.
+func (p *Progress) Hold() (release func()) {
+	p.held = true
+	return func() { p.held = false }
+}
+
+// Engine is Update for what an engine reports.
+func (p *Progress) Engine(done, total int64) {
+	if !p.held {
+		p.Update(done, total)
+	}
+}
+
+// Tell shows how far a stage is, with details beside the bar or in a line of the log.
+func (p *Progress) Tell(stage string, done, total int64, details []string) {
+	p.mu.Lock()
+	if p.name != stage && p.bar != nil {
+		_ = p.bar.Clear()
+		p.bar = nil
+	}
+	p.name, p.details = stage, details
+	if p.log != nil && time.Since(p.logged) >= LogEvery {
+		p.logged = time.Now()
+		line := stage
+		if total > 0 {
+			line += fmt.Sprintf(
+				" %.0f%% (%s of %s)",
+				100*float64(done)/float64(total),
+				report.Count(done),
+				report.Count(total),
+			)
+		}
+		fmt.Fprintln(p.log, "grambench:", strings.Join(append([]string{line}, details...), ", "))
+	}
+	p.mu.Unlock()
+	if total == 1 {
+		done, total = 0, 0 // a bar of one step would stand at 0 % to the end
+	}
+	p.Update(done, total)
+}
+
+// Update sets the bar of the current stage; a total of 0 means that it isn't known.
+func (p *Progress) Update(done, total int64) {
+	if p.w == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if total <= 0 {
+		total = -1
+	}
+	width := 30
+	if p.details != nil {
+		width = 10 // the rest says more
+	}
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions64(total,
+			progressbar.OptionSetWriter(p.w),
+			progressbar.OptionSetDescription(p.name),
+			progressbar.OptionSetWidth(width),
+			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionSetPredictTime(false),
+			progressbar.OptionClearOnFinish(),
+		)
+	}
+	if p.details != nil {
+		columns, _, err := term.GetSize(int(p.w.Fd()))
+		if err != nil || columns <= 0 {
+			columns = 80
+		}
+		const percentAndFrame = 12
+		p.bar.Describe(describe(p.name, p.details, columns-width-percentAndFrame))
+	}
+	if p.bar.GetMax64() != total {
+		p.bar.ChangeMax64(total)
+	}
+	_ = p.bar.Set64(done) // a bar that can't be drawn is no reason to stop
+}
+
+// describe puts as many details behind the name as room has columns for.
+func describe(name string, details []string, room int) string {
+	for _, part := range details {
+		if utf8.RuneCountInString(name)+2+utf8.RuneCountInString(part) > room {
+			break
+		}
+		name += ", " + part
+	}
+	return name
+}
+
+// Clear removes the bar from the terminal.
+func (p *Progress) Clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		_ = p.bar.Clear()
+		p.bar = nil
+	}
+}

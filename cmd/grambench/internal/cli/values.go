@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+)
+
+// List is a flag that may be given several times.
+type List []string
+
+func (l *List) String() string     { return strings.Join(*l, " ") }
+func (l *List) Set(v string) error { *l = append(*l, v); return nil }
+
+// ByteSize is a number of bytes, written with a unit: 500M, 4G, 1.5g, 2GiB. Units are powers of
+// 1024. A plain number is in MB, as svm-train's -m has it. Zero means that none was given.
+type ByteSize int64
+
+func (b *ByteSize) String() string {
+	if b == nil || *b == 0 {
+		return ""
+	}
+	return report.Bytes(int64(*b))
+}
+
+// Set implements flag.Value.
+func (b *ByteSize) Set(s string) error {
+	digits := strings.TrimRight(s, "BIKMGTbikmgt")
+	unit := strings.ToUpper(s[len(digits):])
+	shifts := map[string]int{"": 20, "B": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+	shift, ok := shifts[strings.TrimSuffix(strings.TrimSuffix(unit, "B"), "I")]
+	if unit == "B" {
+		shift = 0
+	}
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil || !ok || !(v > 0) || !(math.Ldexp(v, shift) < math.MaxInt64) {
+		return fmt.Errorf("%q is not a size, expected a positive number with K, M, G or T, such as 4G", s)
+	}
+	*b = ByteSize(math.Ldexp(v, shift))
+	return nil
+}
+
+// ZeroOne is a flag that is 0 or 1, as svm-train writes yes and no.
+type ZeroOne bool
+
+func (z *ZeroOne) String() string {
+	if z != nil && bool(*z) {
+		return "1"
+	}
+	return "0"
+}
+
+// Set implements flag.Value.
+func (z *ZeroOne) Set(v string) error {
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		return fmt.Errorf("expected 0 or 1")
+	}
+	*z = ZeroOne(b)
+	return nil
+}

@@ -1,0 +1,50 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Table collects cells and prints them in aligned columns.
+type Table struct {
+	right []bool     // columns aligned to the right
+	rows  [][]string // the first is the header
+}
+
+// NewTable makes a table. A column whose title begins with '>' is aligned to the right.
+func NewTable(titles ...string) *Table {
+	t := &Table{rows: [][]string{nil}}
+	for _, title := range titles {
+		t.right = append(t.right, strings.HasPrefix(title, ">"))
+		t.rows[0] = append(t.rows[0], strings.TrimPrefix(title, ">"))
+	}
+	return t
+}
+
+// Add adds a row.
+func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// Write prints the table, two blanks between columns and none at the end of a line.
+func (t *Table) Write(w io.Writer) {
+	width := make([]int, len(t.right))
+	for _, row := range t.rows {
+		for c, cell := range row {
+			width[c] = max(width[c], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range t.rows {
+		line := ""
+		for c, cell := range row {
+			if c > 0 {
+				line += "  "
+			}
+			if t.right[c] {
+				cell = strings.Repeat(" ", width[c]-utf8.RuneCountInString(cell)) + cell
+			}
+			line += Pad(cell, width[c])
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}

@@ -1,0 +1,170 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// Integer is a type of whole numbers.
+type Integer interface{ ~int | ~int64 | ~int32 }
+
+// Count writes an integer with commas between groups of three digits.
+func Count[T Integer](n T) string {
+	s := strconv.FormatInt(int64(n), 10)
+	sign := ""
+	if s[0] == '-' {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// Counted writes a number with the noun that it counts.
+func Counted[T Integer](n T, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Count(n) + " " + many
+}
+
+// Documents writes a number of documents.
+func Documents(n int) string { return Counted(n, "document", "documents") }
+
+// Bytes writes a number of bytes with three digits and a binary unit.
+func Bytes(n int64) string { return sparse.FormatBytes(n) }
+
+// Known writes a text that may be missing.
+func Known(s string) string { return cmp.Or(s, "unknown") }
+
+// Rate writes a number per second with three digits, such as "23.4 M".
+func Rate(v float64) string {
+	for _, u := range []struct {
+		size float64
+		name string
+	}{{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}} {
+		if v >= u.size*0.9995 {
+			return strconv.FormatFloat(v/u.size, 'g', 3, 64) + u.name
+		}
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// Error writes an error bound with two digits.
+func Error(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return strconv.FormatFloat(v, 'e', 1, 64)
+}
+
+// Seconds writes a time.
+func Seconds(s float64) string {
+	switch {
+	case s >= 1:
+		return strconv.FormatFloat(s, 'g', 4, 64) + " s"
+	case s >= 1e-3:
+		return strconv.FormatFloat(1e3*s, 'g', 3, 64) + " ms"
+	}
+	return strconv.FormatFloat(1e6*s, 'g', 3, 64) + " µs"
+}
+
+// Wait writes a time to wait, in minutes from a hundred seconds on.
+func Wait(d time.Duration) string {
+	if d < 100*time.Second {
+		return fmt.Sprintf("%d s", int(math.Ceil(d.Seconds())))
+	}
+	return fmt.Sprintf("%d min", int(math.Ceil(d.Minutes())))
+}
+
+// Float writes the fewest digits that give the same number back.
+func Float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// Percent writes a share with one digit behind the point.
+func Percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
+
+// Peak writes the memory that a command took at most, and what -m allows; a limit of 0 is none.
+func Peak(peak, limit int64) string {
+	text := "peak memory " + Bytes(peak)
+	if limit > 0 {
+		text += " of " + Bytes(limit)
+	}
+	return text
+}
+
+// Shorten cuts s to n runes, keeping the end, which says more in a path.
+func Shorten(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return "…" + string(r[len(r)-n+1:])
+}
+
+// Join writes names separated by commas.
+func Join[S ~string](names []S) string {
+	var b strings.Builder
+	for i, n := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(n))
+	}
+	return b.String()
+}
+
+// JoinSome joins the first n names.
+func JoinSome(names []string, n int) string {
+	if len(names) > n {
+		return Join(names[:n]) + ", …"
+	}
+	return Join(names)
+}
+
+// Pad fills a text with spaces to a number of columns.
+func Pad(s string, columns int) string {
+	return s + strings.Repeat(" ", max(columns-utf8.RuneCountInString(s), 0))
+}
+
+// Wrap prints text behind head, in lines of at most width columns that are indented as deep as
+// head.
+func Wrap(w io.Writer, head, text string, width int) {
+	line, begun := head, false
+	for _, word := range strings.Fields(text) {
+		if begun && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			fmt.Fprintln(w, line)
+			line, begun = Pad("", utf8.RuneCountInString(head)), false
+		}
+		if begun {
+			line += " "
+		}
+		line += word
+		begun = true
+	}
+	fmt.Fprintln(w, line)
+}
+
+// Median returns the middle of some values, or the mean of the two in the middle.
+func Median(values []float64) float64 {
+	s := slices.Sorted(slices.Values(values))
+	n := len(s)
+	return (s[(n-1)/2] + s[n/2]) / 2
+}
+
+// Ratio returns a/b, and 0 where b is 0.
+func Ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}
