@@ -276,11 +276,12 @@ func faultyBoards(p *program) {
 	for i := range labels {
 		labels[i] = i % 2
 	}
+	how := p.IntN(6)
 	for _, make := range []func([]int, int) (solver.DeviceScores, error){
 		func([]int, int) (solver.DeviceScores, error) { return nil, errors.New("board: failed") },
 		func([]int, int) (solver.DeviceScores, error) { return nil, nil },
 		func([]int, int) (solver.DeviceScores, error) { panic(ownPanic) },
-		func([]int, int) (solver.DeviceScores, error) { return &faultyBoard{n: n, how: p.IntN(6)}, nil },
+		func([]int, int) (solver.DeviceScores, error) { return &faultyBoard{n: n, how: how}, nil },
 	} {
 		opt := p.solverOptions()
 		opt.DeviceScores = make

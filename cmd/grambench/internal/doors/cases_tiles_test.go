@@ -156,8 +156,9 @@ func runTasks(p *program) {
 	p.bad("tasks below 0", func() error { return tiles.Run(p.ctx, 2, pick(p, -1, math.MinInt), none) })
 	p.any("no workers", func() error { return tiles.Run(p.ctx, pick(p, -1, 0, math.MinInt), 3, none) })
 	p.bad("no function", func() error { return tiles.Run(p.ctx, 2, 3, nil) })
+	value := pick(p, any("a: b"), any(errors.New("c: d")))
 	p.bad("a task that panics", func() error {
-		return tiles.Run(p.ctx, workers, 3, func(context.Context, int, int) error { panic(pick(p, any("a: b"), any(errors.New("c: d")))) })
+		return tiles.Run(p.ctx, workers, 3, func(context.Context, int, int) error { panic(value) })
 	})
 	ended, cancel := context.WithCancel(p.ctx)
 	cancel()

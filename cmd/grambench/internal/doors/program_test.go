@@ -275,6 +275,9 @@ func runProcess(report func(format string, a ...any), pkg string, list []job, fr
 	watch.Stop()
 	err = c.Wait()
 	if ended {
+		if err != nil {
+			report("package %s: %v\n%s", pkg, err, shorten(output.String(), 60)) // such as what the race detector says
+		}
 		return len(list)
 	}
 	how := "ended the process"
