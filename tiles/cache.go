@@ -110,22 +110,11 @@ const (
 	pageBytes  = 8 << 10
 )
 
-// Width returns the number of values in a tile.
-func (c *Cache) Width() int { return c.width }
-
 // Stats returns the counts up to now.
 func (c *Cache) Stats() CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stats
-}
-
-// Resident says whether the values of a tile are there. It doesn't count as a use.
-func (c *Cache) Resident(key Key) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t := c.tiles[key]
-	return t != nil && t.ready
 }
 
 // Lookup returns the tile, pinned, if its values are there, and nil if not, which doesn't count as a miss: a caller that needs many tiles looks all of

@@ -122,7 +122,7 @@ func TestCacheOutOfTurn(t *testing.T) {
 
 	// Released and dropped for another.
 	_, third, _ := c.Claim(Key{Row: 3})
-	if third == nil || c.Resident(Key{}) {
+	if third == nil || resident(c, Key{}) {
 		t.Fatal("the tile that nobody has pinned isn't dropped")
 	}
 	each(t, made, notHere, notHere, notHere)
@@ -171,7 +171,7 @@ func TestStoreRefuses(t *testing.T) {
 		if entries, _ := os.ReadDir(dir); len(entries) != 0 {
 			t.Fatalf("Save of %v leaves %v", c.p, entries)
 		}
-		if c.p != small && c.s.Has(c.p) {
+		if c.p != small && has(c.s, c.p) {
 			t.Errorf("there is %v", c.p)
 		}
 	}
@@ -237,8 +237,8 @@ func TestStoreFolders(t *testing.T) {
 	if err := os.Mkdir(s.path(small), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := load(t, s, small); err == nil || s.Has(small) {
-		t.Errorf("a folder in the place of a piece: error %v, Has %v", err, s.Has(small))
+	if err := load(t, s, small); err == nil || has(s, small) {
+		t.Errorf("a folder in the place of a piece: error %v, Has %v", err, has(s, small))
 	}
 	if err := s.Save(small, rowsOf(small, pieceValues(small))); err == nil {
 		t.Error("a piece replaces a folder")

@@ -75,9 +75,6 @@ func (p Piece) rowOf(row func(i int) []float32, i int) ([]float32, error) {
 	return values[:p.Cols], nil
 }
 
-// size returns the length of the piece's file in bytes.
-func (p Piece) size() int64 { return int64(headerBytes+trailerBytes) + 4*int64(p.Rows)*int64(p.Cols) }
-
 // write writes the piece's file.
 func (p Piece) write(w io.Writer, row func(i int) []float32) error {
 	chunk := chunks.Get().(*[chunkBytes]byte)

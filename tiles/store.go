@@ -84,9 +84,6 @@ func temporary(entry fs.DirEntry) bool {
 	return ok && number != "" && strings.Trim(number, "0123456789") == "" && entry.Type().IsRegular()
 }
 
-// Dir returns the folder.
-func (s *Store) Dir() string { return s.dir }
-
 // path returns the file of a piece, named by the SHA-256 of its header, which says all about it.
 func (s *Store) path(p Piece) string {
 	name := sha256.Sum256(p.header())
@@ -124,15 +121,6 @@ func (s *Store) check(p Piece, row func(i int) []float32) error {
 		return errors.New("nil row")
 	}
 	return p.check()
-}
-
-// Has says whether there is a file of a piece's size, which Load may still find damaged.
-func (s *Store) Has(p Piece) bool {
-	if s.check(p, func(int) []float32 { return nil }) != nil {
-		return false
-	}
-	info, err := os.Stat(s.path(p))
-	return err == nil && info.Mode().IsRegular() && info.Size() == p.size()
 }
 
 // Save writes a piece: row(i) returns the values of row i, at least Cols of them, as for

@@ -78,6 +78,18 @@ func encoded(t testing.TB, p Piece) []byte {
 	return b.Bytes()
 }
 
+// has says whether there is a file of a piece's size.
+func has(s *Store, p Piece) bool {
+	if s.check(p, func(int) []float32 { return nil }) != nil {
+		return false
+	}
+	info, err := os.Stat(s.path(p))
+	return err == nil && info.Mode().IsRegular() && info.Size() == p.size()
+}
+
+// size returns the length of the piece's file in bytes.
+func (p Piece) size() int64 { return int64(headerBytes+trailerBytes) + 4*int64(p.Rows)*int64(p.Cols) }
+
 var small = Piece{Matrix: [32]byte{1, 2, 3}, Row: 64, Rows: 3, Column: 128, Cols: 5}
 
 // Shapes around the size of a chunk, whose first one also holds the header.
@@ -87,11 +99,11 @@ func TestStoreReturnsWhatWasSaved(t *testing.T) {
 	for _, cols := range []int{0, 1, 2, first - 1, first, first + 1, chunkBytes/4 - 1, chunkBytes / 4, chunkBytes/4 + 1, 100000} {
 		for _, rows := range []int{0, 1, 3} {
 			p := Piece{Row: 2, Rows: rows, Cols: cols}
-			if err := load(t, s, p); !Missing(err) || s.Has(p) {
+			if err := load(t, s, p); !Missing(err) || has(s, p) {
 				t.Fatalf("%v before it was saved: %v", p, err)
 			}
 			save(t, s, p)
-			if err := load(t, s, p); err != nil || !s.Has(p) {
+			if err := load(t, s, p); err != nil || !has(s, p) {
 				t.Errorf("%v: %v", p, err)
 			}
 		}
