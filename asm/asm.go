@@ -18,8 +18,8 @@ const (
 	AVX512  ISA = "avx512"  // x86-64 with AVX-512 F, BW, DQ and VL
 )
 
-// CurvatureFloor stands for a curvature that ArgGain finds not to be positive, which rounding and kernels that are not positive definite bring about. It is
-// LIBSVM's TAU.
+// CurvatureFloor stands for a curvature that ArgGain finds not to be positive, which rounding and
+// kernels that are not positive definite bring about. It is LIBSVM's TAU.
 const CurvatureFloor = coeff.CurvatureFloor
 
 // Kernels is a table of kernels for one instruction set. The fields' equations, preconditions and
@@ -80,7 +80,8 @@ type Kernels struct {
 // CostOrigin says where the figures of Cost come from.
 const CostOrigin = "measured on one core of an AMD Zen 3 at 3.2 GHz (avx512: those of avx2, not measured)"
 
-// Cost holds what the parts of a dot product take, in nanoseconds; see CostOrigin. Choices depend on the ratios alone.
+// Cost holds what the parts of a dot product take, in nanoseconds; see CostOrigin. Choices depend
+// on the ratios alone.
 type Cost struct {
 	HeadValue    float64 // PanelDot: a value against a whole panel
 	HeadFar      float64 // PanelDot: the same where the panel's row isn't in the first-level cache, in addition
@@ -100,7 +101,8 @@ var built = func() (list []*Kernels) {
 
 func tables() []*Kernels { return built }
 
-// Available returns the instruction sets that this program holds kernels for and that this processor can run, the best one last.
+// Available returns the instruction sets that this program holds kernels for and that this
+// processor can run, the best one last.
 func Available() []ISA {
 	var out []ISA
 	for _, k := range tables() {
@@ -109,7 +111,8 @@ func Available() []ISA {
 	return out
 }
 
-// For returns the kernels of the given instruction set, or an error that says what this processor can run.
+// For returns the kernels of the given instruction set, or an error that says what this processor
+// can run.
 func For(isa ISA) (*Kernels, error) {
 	var have []string
 	for _, k := range tables() {
@@ -127,7 +130,8 @@ func Best() *Kernels {
 	return t[len(t)-1]
 }
 
-// L1Bytes returns the size of one core's first-level data cache, in bytes, or 32 KiB where it isn't known.
+// L1Bytes returns the size of one core's first-level data cache, in bytes, or 32 KiB where it isn't
+// known.
 func L1Bytes() int {
 	if n := cpuid.CPU.Cache.L1D; n > 0 {
 		return n
@@ -135,7 +139,8 @@ func L1Bytes() int {
 	return 32 << 10
 }
 
-// L2Bytes returns the size of one core's second-level cache, in bytes, or 512 KiB where it isn't known.
+// L2Bytes returns the size of one core's second-level cache, in bytes, or 512 KiB where it isn't
+// known.
 func L2Bytes() int {
 	if n := cpuid.CPU.Cache.L2; n > 0 {
 		return n

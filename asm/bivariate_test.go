@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// randomSet writes a side of random numbers, of the size that those of a probability have, to every stride-th place of dst.
+// randomSet writes a side of random numbers, of the size that those of a probability have, to every
+// stride-th place of dst.
 func randomSet(r *rand.Rand, dst []float32, stride int, h float32) {
 	for i := range BivariateNumbers {
 		dst[i*stride] = float32(r.NormFloat64() / 4)
@@ -22,9 +23,11 @@ func randomSet(r *rand.Rand, dst []float32, stride int, h float32) {
 	dst[layout.BivariateShift*stride] = -1 - r.Float32()/4
 }
 
-// wantBivariateSide is a side's part by the stated formula in float64, and the tolerance. a, a quotient of a sum of parts that are so large together, is good to 4 units
-// of them, w to 4 units for the opposite side and 8 for the sum of the others, y as far as the sum of its denominator's parts is larger than that. Each coefficient of the
-// polynomial is rounded twice for each power; the tail is good to 5 units, 6 for z and three products, and exp to 8 units and 4 m².
+// wantBivariateSide is a side's part by the stated formula in float64, and the tolerance. a, a
+// quotient of a sum of parts that are so large together, is good to 4 units of them, w to 4 units
+// for the opposite side and 8 for the sum of the others, y as far as the sum of its denominator's
+// parts is larger than that. Each coefficient of the polynomial is rounded twice for each power;
+// the tail is good to 5 units, 6 for z and three products, and exp to 8 units and 4 m².
 func wantBivariateSide(set []float32, a, parts, m2 float64) (part, tol float64) {
 	const unit = 0x1p-24
 	at := func(i int) float64 { return float64(set[i]) }
@@ -56,7 +59,8 @@ func wantBivariateSide(set []float32, a, parts, m2 float64) (part, tol float64) 
 	if a < 0 {
 		part = 2*at(layout.BivariateHalf) - part
 	}
-	return part + at(layout.BivariatePlus), tol + unit*(2*at(layout.BivariateHalf)+math.Abs(part)+math.Abs(at(layout.BivariatePlus)))
+	plus := at(layout.BivariatePlus)
+	return part + plus, tol + unit*(2*at(layout.BivariateHalf)+math.Abs(part)+math.Abs(plus))
 }
 
 func TestBivariateTail(t *testing.T) {
@@ -92,7 +96,8 @@ func TestBivariateTail(t *testing.T) {
 				tol := tol1 + tol2 + 0x1p-24*math.Abs(first+second)
 				err := math.Abs(float64(got) - want)
 				if !(err <= tol) {
-					t.Fatalf("h = %v, k = %v, c = %v: found %v, expected %v, error %v, tolerance %v", x, y, c, got, want, err, tol)
+					t.Fatalf("h = %v, k = %v, c = %v: found %v, expected %v, error %v, tolerance %v",
+						x, y, c, got, want, err, tol)
 				}
 				worst = max(worst, err/tol)
 			}
@@ -103,8 +108,10 @@ func TestBivariateTail(t *testing.T) {
 	})
 }
 
-// Bits depend on the value and the two sets alone, in either order, not on the place, the length or whether it is done in place; nothing beyond the ends is
-// touched; c = 0 with one and the same set gives exactly twice the half and what is added, and c = 2, both of which have quotients of nothing, gives a number.
+// Bits depend on the value and the two sets alone, in either order, not on the place, the length or
+// whether it is done in place; nothing beyond the ends is touched; c = 0 with one and the same set
+// gives exactly twice the half and what is added, and c = 2, both of which have quotients of
+// nothing, gives a number.
 func TestBivariateTailElementwise(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(8, 2))
@@ -152,8 +159,10 @@ func TestBivariateTailElementwise(t *testing.T) {
 				k.BivariateTail(out, in, row, cols[from*BivariateNumbers:])
 				k.BivariateTail(in, in, row, cols[from*BivariateNumbers:])
 				for j := range n {
-					if w := math.Float32bits(whole[from+j]); math.Float32bits(out[j]) != w || math.Float32bits(in[j]) != w {
-						t.Fatalf("n = %d from %d: value %d is %v, in place %v, expected %v", n, from, j, out[j], in[j], whole[from+j])
+					if w := math.Float32bits(whole[from+j]); math.Float32bits(out[j]) != w ||
+						math.Float32bits(in[j]) != w {
+						t.Fatalf("n = %d from %d: value %d is %v, in place %v, expected %v",
+							n, from, j, out[j], in[j], whole[from+j])
 					}
 				}
 				if !intact(in, around, from%5) || !intact(out, outside, 1) {
@@ -202,7 +211,8 @@ func BenchmarkBivariateTail(b *testing.B) {
 		randomSet(r, row, 1, 0.1)
 		c, dst := make([]float32, n), make([]float32, n)
 		for j := range c {
-			randomSet(r, cols[j/BivariateGroup*BivariateGroup*BivariateNumbers+j%BivariateGroup:], BivariateGroup, r.Float32()/8)
+			randomSet(r, cols[j/BivariateGroup*BivariateGroup*BivariateNumbers+j%BivariateGroup:], BivariateGroup,
+				r.Float32()/8)
 			c[j] = 1 - float32(math.Pow(r.Float64(), 3))
 		}
 		b.Run(fmt.Sprintf("isa=%s/n=%d/values", isa, n), func(b *testing.B) {

@@ -173,7 +173,8 @@ func kernelCases() map[string]kernelCase {
 			row, cols := make([]float32, BivariateNumbers), make([]float32, groups*BivariateGroup*BivariateNumbers)
 			randomSet(r, row, 1, 0.5+r.Float32())
 			for j := range len(cols) / BivariateNumbers {
-				randomSet(r, cols[j/BivariateGroup*(BivariateGroup*BivariateNumbers)+j%BivariateGroup:], BivariateGroup, 0.5+r.Float32())
+				randomSet(r, cols[j/BivariateGroup*(BivariateGroup*BivariateNumbers)+j%BivariateGroup:], BivariateGroup,
+					0.5+r.Float32())
 			}
 			return []any{out32(m, n), c32(m, r, n), place(m, row), place(m, cols)}
 		}, first, nil},

@@ -7,12 +7,13 @@ import (
 	"testing"
 )
 
-// FuzzMaps holds every instruction set to the portable maps: both are within the tolerance of the exact value, so they differ by at most
-// twice that.
+// FuzzMaps holds every instruction set to the portable maps: both are within the tolerance of the
+// exact value, so they differ by at most twice that.
 func FuzzMaps(f *testing.F) {
 	f.Add([]byte{}, uint8(0), float32(1))
 	f.Add(make([]byte, 67), uint8(4), float32(0.5))
-	f.Add([]byte("\x00\x00\x80\x3f\x01\x00\x80\x3f\xff\xff\x7f\x3f\x00\x00\x00\x40\x01\x00\x00\x00\xff\xff\xff\x7f\x00\x00\xc0\x7f\x00\x00\x2f\xc3"), uint8(3), float32(2))
+	f.Add([]byte("\x00\x00\x80\x3f\x01\x00\x80\x3f\xff\xff\x7f\x3f\x00\x00\x00\x40"+
+		"\x01\x00\x00\x00\xff\xff\xff\x7f\x00\x00\xc0\x7f\x00\x00\x2f\xc3"), uint8(3), float32(2))
 	cases := mapCases()
 	f.Fuzz(func(t *testing.T, data []byte, which uint8, norm float32) {
 		m := cases[int(which)%len(cases)]
@@ -64,12 +65,16 @@ func FuzzSolver(f *testing.F) {
 		}
 		for _, k := range tables() {
 			at, most, low, least := k.Extremes(g, mask, bit, 1)
-			if wantAt, want, wantLow, wantLeast := generic.Extremes(g, mask, bit, 1); at != wantAt || most != want || low != wantLow || least != wantLeast {
-				t.Errorf("isa=%s: the extremes are %v at %d, %v at %d, in portable Go %v at %d, %v at %d", k.ISA, most, at, least, low, want, wantAt, wantLeast, wantLow)
+			wantAt, wantMost, wantLow, wantLeast := generic.Extremes(g, mask, bit, 1)
+			if at != wantAt || most != wantMost || low != wantLow || least != wantLeast {
+				t.Errorf("isa=%s: the extremes are %v at %d, %v at %d, in portable Go %v at %d, %v at %d",
+					k.ISA, most, at, least, low, wantMost, wantAt, wantLeast, wantLow)
 			}
 			at, gain, least := k.ArgGain(g, ki, diag, mask, bit, gmax, kii)
-			if wantAt, want, wantLow := generic.ArgGain(g, ki, diag, mask, bit, gmax, kii); at != wantAt || gain != want || least != wantLow {
-				t.Errorf("isa=%s: the gain is %v at %d, least %v, in portable Go %v at %d, %v", k.ISA, gain, at, least, want, wantAt, wantLow)
+			wantAt, wantGain, wantLeast := generic.ArgGain(g, ki, diag, mask, bit, gmax, kii)
+			if at != wantAt || gain != wantGain || least != wantLeast {
+				t.Errorf("isa=%s: the gain is %v at %d, least %v, in portable Go %v at %d, %v",
+					k.ISA, gain, at, least, wantGain, wantAt, wantLeast)
 			}
 			one, two := make([]int32, n), make([]int32, n)
 			many, want := k.Beyond(one, g, mask, bit, -1, gmax), generic.Beyond(two, g, mask, bit, -1, gmax)
@@ -79,7 +84,8 @@ func FuzzSolver(f *testing.F) {
 			sums, others := slices.Clone(g), slices.Clone(g)
 			at, most = k.Step(sums, ki, kj, gmax, kii, mask, bit)
 			if wantAt, want := generic.Step(others, ki, kj, gmax, kii, mask, bit); at != wantAt || most != want {
-				t.Errorf("isa=%s: the greatest after a step is %v at %d, in portable Go %v at %d", k.ISA, most, at, want, wantAt)
+				t.Errorf("isa=%s: the greatest after a step is %v at %d, in portable Go %v at %d",
+					k.ISA, most, at, want, wantAt)
 			}
 			k.AddRows(sums[from:], [][]float32{diag, kj, ki}, from, []float64{gmax, 1, kii})
 			generic.AddRows(others[from:], [][]float32{diag, kj, ki}, from, []float64{gmax, 1, kii})

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// accuracyInputs calls f with blocks of arguments: every float32 next to the ends, and a sample over all bit patterns, which is dense in
-// every binade. near is how many numbers next to an end are taken.
+// accuracyInputs calls f with blocks of arguments: every float32 next to the ends, and a sample
+// over all bit patterns, which is dense in every binade. near is how many numbers next to an end
+// are taken.
 func accuracyInputs(exp bool, near, stride uint32, f func(c []float32)) {
 	block := make([]float32, 0, 4096)
 	run := func(from, n, step uint32) {
@@ -38,8 +39,8 @@ func accuracyInputs(exp bool, near, stride uint32, f func(c []float32)) {
 	f(block)
 }
 
-// TestMapsAccuracy holds every map of every instruction set to its promise over the whole domain, and logs the greatest error met as a share of
-// what is allowed.
+// TestMapsAccuracy holds every map of every instruction set to its promise over the whole domain,
+// and logs the greatest error met as a share of what is allowed.
 func TestMapsAccuracy(t *testing.T) {
 	near, stride := uint32(1<<18), uint32(4099)
 	if testing.Short() {
@@ -66,7 +67,8 @@ func TestMapsAccuracy(t *testing.T) {
 					m.run(k, dst[:len(c)], c, y[:len(c)])
 					for i, v := range dst[:len(c)] {
 						if off(v, want[i], tol[i]) {
-							t.Fatalf("isa=%s: c=%v (%#x), y=%v gives %v, want %v within %.3g", k.ISA, c[i], math.Float32bits(c[i]), y[i], v, want[i], tol[i])
+							t.Fatalf("isa=%s: c=%v (%#x), y=%v gives %v, want %v within %.3g",
+								k.ISA, c[i], math.Float32bits(c[i]), y[i], v, want[i], tol[i])
 						}
 						if e := math.Abs(float64(v)-want[i]) / tol[i]; e > worst[n] && !math.IsInf(e, 0) {
 							worst[n], at[n] = e, c[i]

@@ -23,7 +23,8 @@ func eachISA(t *testing.T, f func(t *testing.T, k *Kernels)) {
 	}
 }
 
-// A mapCase is one map with its parameters: how to call it, the exact value for one element, and the error allowed there.
+// A mapCase is one map with its parameters: how to call it, the exact value for one element, and
+// the error allowed there.
 type mapCase struct {
 	name string
 	run  func(k *Kernels, dst, c, y []float32)
@@ -47,7 +48,10 @@ func mapCases() []mapCase {
 		{"arccos", func(k *Kernels, dst, c, y []float32) { k.ArcCos(dst, c) }, within(4, wantArcCos), false},
 		{"arccossq", func(k *Kernels, dst, c, y []float32) { k.ArcCosSq(dst, c) }, within(4, wantArcCosSq), false},
 		{"exp", func(k *Kernels, dst, c, y []float32) { k.Exp(dst, c) }, within(4, math.Exp), true},
-		{"arccosine0", func(k *Kernels, dst, c, y []float32) { k.ArcCosine0(dst, c) }, within(4, wantArcCosine0), false},
+		{
+			"arccosine0", func(k *Kernels, dst, c, y []float32) { k.ArcCosine0(dst, c) }, within(4, wantArcCosine0),
+			false,
+		},
 	}
 	for _, invT := range []float32{0, 0.125, 1, 2, 7.3, 37, 41, 1e3, 1e9} {
 		list = append(list, mapCase{fmt.Sprintf("diffusion/invT=%g", invT),
@@ -111,7 +115,8 @@ func mapCases() []mapCase {
 	return append(list, wideCases()...)
 }
 
-// off tells whether got is not within the tolerance of want. Where want lies above the greatest float32, +Inf is right.
+// off tells whether got is not within the tolerance of want. Where want lies above the greatest
+// float32, +Inf is right.
 func off(got float32, want, tol float64) bool {
 	if math.IsInf(float64(got), 1) {
 		return !(want+tol >= math.MaxFloat32)
@@ -121,7 +126,8 @@ func off(got float32, want, tol float64) bool {
 
 const fence = 24 // floats of NaN before and behind; with the shift of the start below never a multiple of a vector
 
-// fenced returns a slice of n floats whose start is shift floats away from an aligned one, and the array around it, all NaN.
+// fenced returns a slice of n floats whose start is shift floats away from an aligned one, and the
+// array around it, all NaN.
 func fenced(n, shift int) (inner, all []float32) {
 	all = make([]float32, fence+shift+n+fence)
 	for i := range all {
@@ -140,8 +146,8 @@ func intact(inner, all []float32, shift int) bool {
 	return true
 }
 
-// fill draws arguments that a map of the case can meet, the ends more often than chance would have them; half of the calls see only c <= 1, which
-// some kernels have a shorter way for.
+// fill draws arguments that a map of the case can meet, the ends more often than chance would have
+// them; half of the calls see only c <= 1, which some kernels have a shorter way for.
 func (m mapCase) fill(rng *rand.Rand, c, y []float32) {
 	ends := []float32{0, 0x1p-149, 0x1p-126, 0x1p-24, 1 - 0x1p-24, 1, 1 + 0x1p-23, 2 - 0x1p-23, 2}
 	text := rng.IntN(2) == 0
@@ -178,7 +184,8 @@ func TestMaps(t *testing.T) {
 	})
 }
 
-// checkShape holds one call to the oracle, to its fences, to a call in place and to calls of length one.
+// checkShape holds one call to the oracle, to its fences, to a call in place and to calls of length
+// one.
 func (m mapCase) checkShape(t *testing.T, k *Kernels, rng *rand.Rand, n, shift int) {
 	c, allC := fenced(n, shift)
 	y, _ := fenced(n, shift+1)
@@ -191,12 +198,14 @@ func (m mapCase) checkShape(t *testing.T, k *Kernels, rng *rand.Rand, n, shift i
 	for i := range dst {
 		want, tol := m.want(float64(c[i]), float64(y[i]))
 		if off(dst[i], want, tol) {
-			t.Fatalf("n=%d, shift=%d: element %d of c=%v, y=%v is %v, want %v within %.2g", n, shift, i, c[i], y[i], dst[i], want, tol)
+			t.Fatalf("n=%d, shift=%d: element %d of c=%v, y=%v is %v, want %v within %.2g",
+				n, shift, i, c[i], y[i], dst[i], want, tol)
 		}
 		one := []float32{float32(math.NaN())}
 		m.run(k, one, c[i:i+1], y[i:i+1])
 		if math.Float32bits(one[0]) != math.Float32bits(dst[i]) {
-			t.Fatalf("n=%d, shift=%d: element %d of c=%v, y=%v is %v, but %v by itself", n, shift, i, c[i], y[i], dst[i], one[0])
+			t.Fatalf("n=%d, shift=%d: element %d of c=%v, y=%v is %v, but %v by itself",
+				n, shift, i, c[i], y[i], dst[i], one[0])
 		}
 	}
 	out := append([]float32(nil), dst...)
@@ -211,7 +220,8 @@ func (m mapCase) checkShape(t *testing.T, k *Kernels, rng *rand.Rand, n, shift i
 	}
 }
 
-// TestMapsExact pins the values that callers rely on to the bit, and that NaN stays NaN wherever it stands.
+// TestMapsExact pins the values that callers rely on to the bit, and that NaN stays NaN wherever it
+// stands.
 func TestMapsExact(t *testing.T) {
 	inf := float32(math.Inf(1))
 	eachISA(t, func(t *testing.T, k *Kernels) {

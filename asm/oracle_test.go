@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// The oracles of the maps, in float64, from formulas that the kernels don't use: arcsines instead of polynomials in c, and series where a
-// difference would cancel. TestOracleAgainstBig holds them to math/big.
+// The oracles of the maps, in float64, from formulas that the kernels don't use: arcsines instead
+// of polynomials in c, and series where a difference would cancel. TestOracleAgainstBig holds them
+// to math/big.
 
 // angles returns θ = arccos(1-c) and π-θ, each from the arcsine that is well conditioned there.
 func angles(c float64) (theta, rest float64) {
@@ -25,8 +26,8 @@ func wantArcCosSq(c float64) float64 { t, _ := angles(c); return t * t }
 
 func wantArcCosine0(c float64) float64 { _, r := angles(c); return r / math.Pi }
 
-// wantArcCosine1 is (sin θ + (π-θ) cos θ)/π = (sin φ - φ cos φ)/π with φ = π-θ, for small φ by its power series Σ (-1)^k
-// φ^(2k+1)·2k/(2k+1)!·(-1).
+// wantArcCosine1 is (sin θ + (π-θ) cos θ)/π = (sin φ - φ cos φ)/π with φ = π-θ, for small φ by its
+// power series Σ (-1)^k φ^(2k+1)·2k/(2k+1)!·(-1).
 func wantArcCosine1(c float64) float64 {
 	_, p := angles(c)
 	if p >= 1 {
@@ -40,7 +41,8 @@ func wantArcCosine1(c float64) float64 {
 	return sum / math.Pi
 }
 
-// wantArcCosine2 is (φ(1 + 2cos²φ) - 3 sin φ cos φ)/π with φ = π-θ, for small φ by Σ (-1)^k (2φ)^(2k+1)·(k-1)/(2k+1)!.
+// wantArcCosine2 is (φ(1 + 2cos²φ) - 3 sin φ cos φ)/π with φ = π-θ, for small φ by Σ (-1)^k
+// (2φ)^(2k+1)·(k-1)/(2k+1)!.
 func wantArcCosine2(c float64) float64 {
 	_, p := angles(c)
 	if p >= 1 {
@@ -135,7 +137,8 @@ func bigExp(x float64) *big.Float {
 	return sum
 }
 
-// The float64 oracles lose a few units of 2^-53 and, through the arcsines, no more: 10^-12 is far above that and 10^-5 float32 ulp.
+// The float64 oracles lose a few units of 2^-53 and, through the arcsines, no more: 10^-12 is far
+// above that and 10^-5 float32 ulp.
 func TestOracleAgainstBig(t *testing.T) {
 	check := func(name string, c, got float64, want *big.Float) {
 		w, _ := want.Float64()
@@ -143,7 +146,10 @@ func TestOracleAgainstBig(t *testing.T) {
 			t.Errorf("%s(%g) = %g, want %g", name, c, got, w)
 		}
 	}
-	points := []float64{0x1p-149, 0x1p-126, 1e-20, 0x1p-24, 1e-3, 1 - 0x1p-24, 1, 1 + 0x1p-23, 2 - 0x1p-20, 2 - 0x1p-22, 2 - 0x1p-23}
+	points := []float64{
+		0x1p-149, 0x1p-126, 1e-20, 0x1p-24, 1e-3, 1 - 0x1p-24, 1, 1 + 0x1p-23, 2 - 0x1p-20, 2 - 0x1p-22,
+		2 - 0x1p-23,
+	}
 	for c := 1.0 / 64; c < 2; c += 1.0 / 32 {
 		points = append(points, c)
 	}

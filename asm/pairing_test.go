@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A pairingCase is a similarity with its definition in float64 and the relative error that a term may have, in units of 2⁻²⁴.
+// A pairingCase is a similarity with its definition in float64 and the relative error that a term
+// may have, in units of 2⁻²⁴.
 type pairingCase struct {
 	name  string
 	of    func(k *Kernels) Pairing
@@ -17,7 +18,10 @@ type pairingCase struct {
 }
 
 var pairingCases = []pairingCase{
-	{"chisquare", func(k *Kernels) Pairing { return k.ChiSquare }, func(a, b float64) float64 { return 2 * a * b / (a + b) }, 3},
+	{
+		"chisquare", func(k *Kernels) Pairing { return k.ChiSquare },
+		func(a, b float64) float64 { return 2 * a * b / (a + b) }, 3,
+	},
 	{"jensenshannon", func(k *Kernels) Pairing { return k.JensenShannon }, wantJensenShannon, 7},
 }
 
@@ -74,20 +78,24 @@ func TestPairingTerms(t *testing.T) {
 				c.of(k).Terms(dst[i:end], y[i:end], x)
 				for j := i; j < end; j++ {
 					want := c.want(float64(x), float64(y[j]))
-					if err := math.Abs(float64(dst[j]) - want); !(err <= c.tolerance(want)) || y[j] == 0 && dst[j] != 0 {
+					if err := math.Abs(float64(dst[j]) - want); !(err <= c.tolerance(want)) ||
+						y[j] == 0 && dst[j] != 0 {
 						t.Fatalf("n=%d: f(%v, %v) is %v, expected %v ± %v", n, x, y[j], dst[j], want, c.tolerance(want))
 					}
 				}
 				x = share(r)
 			}
-			if slices.ContainsFunc(append(slices.Clone(out[:10]), out[n+10:]...), func(v float32) bool { return v != 7 }) {
+			if slices.ContainsFunc(
+				append(slices.Clone(out[:10]), out[n+10:]...), func(v float32) bool { return v != 7 },
+			) {
 				t.Fatalf("n=%d: a write outside of the destination", n)
 			}
 		}
 	})
 }
 
-// Near r = 1 and around √½, where the parts of the logarithm change: every ratio of neighbouring float32 numbers there.
+// Near r = 1 and around √½, where the parts of the logarithm change: every ratio of neighbouring
+// float32 numbers there.
 func TestPairingTermsAtSeams(t *testing.T) {
 	eachPairing(t, func(t *testing.T, k *Kernels, c pairingCase) {
 		for _, centre := range []float64{1, math.Sqrt(0.5), 0.5, math.Sqrt(0.125), 0x1p-24, math.Sqrt2} {
@@ -119,7 +127,8 @@ func (c panelCase) histograms(r *rand.Rand) {
 	}
 }
 
-// wantPairing returns the similarities and the bound on their errors: that of each term, half an ulp for each of the n sums, and one for the addition to what stood in out.
+// wantPairing returns the similarities and the bound on their errors: that of each term, half an
+// ulp for each of the n sums, and one for the addition to what stood in out.
 func (c panelCase) wantPairing(p pairingCase, out []float32, width int) (want, tolerance []float64) {
 	want, tolerance = make([]float64, len(out)), make([]float64, len(out))
 	for i, o := range out {
@@ -161,10 +170,12 @@ func TestPanelPairing(t *testing.T) {
 					p.of(k).Panel(inside, c.panel, c.start, c.doc, c.offset, c.value)
 					for i, got := range inside {
 						if err := math.Abs(float64(got) - want[i]); !(err <= tolerance[i]) {
-							t.Fatalf("document %d, column %d: %v, expected %v ± %v", i/k.Panel, i%k.Panel, got, want[i], tolerance[i])
+							t.Fatalf("document %d, column %d: %v, expected %v ± %v",
+								i/k.Panel, i%k.Panel, got, want[i], tolerance[i])
 						}
 					}
-					if !slices.Equal(out[:10], before[:10]) || !slices.Equal(out[10+len(inside):], before[10+len(inside):]) {
+					if !slices.Equal(out[:10], before[:10]) ||
+						!slices.Equal(out[10+len(inside):], before[10+len(inside):]) {
 						t.Error("a write outside of the block")
 					}
 				})
@@ -173,7 +184,8 @@ func TestPanelPairing(t *testing.T) {
 	})
 }
 
-// Terms, whichever of two values is x, have the same bits, and the panel's sum is that of the terms in their order, those that one lacks left out.
+// Terms, whichever of two values is x, have the same bits, and the panel's sum is that of the terms
+// in their order, those that one lacks left out.
 func TestPanelPairingIsSymmetric(t *testing.T) {
 	eachPairing(t, func(t *testing.T, k *Kernels, p pairingCase) {
 		r := rand.New(rand.NewPCG(3, 4))
@@ -232,7 +244,8 @@ func FuzzPairingTerms(f *testing.F) {
 				c.of(k).Terms(both[1:], []float32{x}, y)
 				want := c.want(float64(x), float64(y))
 				if err := math.Abs(float64(both[0]) - want); !(err <= c.tolerance(want)) || both[0] != both[1] {
-					t.Fatalf("%s %s: f(%v, %v) is %v and %v, expected %v ± %v", isa, c.name, x, y, both[0], both[1], want, c.tolerance(want))
+					t.Fatalf("%s %s: f(%v, %v) is %v and %v, expected %v ± %v",
+						isa, c.name, x, y, both[0], both[1], want, c.tolerance(want))
 				}
 			}
 		}

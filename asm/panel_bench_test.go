@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// BenchmarkPanelDot measures panel dot products of a block with so many values a document as 20 Newsgroups has in a segment of the head, everything in the
-// second-level cache. peak-share is the part, in percent, of the multiply-adds that Peak does in the same time.
+// BenchmarkPanelDot measures panel dot products of a block with so many values a document as 20
+// Newsgroups has in a segment of the head, everything in the second-level cache. peak-share is the
+// part, in percent, of the multiply-adds that Peak does in the same time.
 func BenchmarkPanelDot(b *testing.B) {
 	const docs = 128
 	for _, k := range tables() {
@@ -63,7 +64,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// peakRate measures the multiply-adds per second that one core does in registers, the best of five short runs.
+// peakRate measures the multiply-adds per second that one core does in registers, the best of five
+// short runs.
 func peakRate(k *Kernels) float64 {
 	const rounds = 20000
 	sum := make([]float32, PeakSums)

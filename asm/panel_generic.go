@@ -6,8 +6,9 @@ import (
 	"github.com/gramengine/gram/asm/internal/coeff"
 )
 
-// panelDotGeneric adds the dot products of the documents of a block with the R = genericPanel documents of a dense panel to out, taking the
-// block's documents in the order of their places p, 0 <= p < len(doc):
+// panelDotGeneric adds the dot products of the documents of a block with the R = genericPanel
+// documents of a dense panel to out, taking the block's documents in the order of their places p, 0
+// <= p < len(doc):
 //
 //	s[r] = Σ_k value[k] * panel[offset[k]+r],  start[p] <= k < start[p+1], summed in the order of k
 //	out[doc[p]*R+r] += s[r],  0 <= r < R
@@ -16,12 +17,14 @@ import (
 // reach to start[len(doc)]. It is the caller's duty, which isn't checked, that start ascends, that
 // (doc[p]+1)*R <= len(out) and that offset[k]+R <= len(panel).
 //
-// Every sum starts from zero and is added to out at the end, so a call is a block of a blocked summation. Terms that the panel's document doesn't have
-// add an exact zero; where k ascends with the term, the result for two documents depends only on their common terms and is the same bits whichever of
-// them is in the panel.
+// Every sum starts from zero and is added to out at the end, so a call is a block of a blocked
+// summation. Terms that the panel's document doesn't have add an exact zero; where k ascends with
+// the term, the result for two documents depends only on their common terms and is the same bits
+// whichever of them is in the panel.
 //
-// Accuracy: each of the n terms with a common value carries the rounding of a product and of a sum (one rounding where the
-// instruction set fuses them): |error| <= 2n·2⁻²⁴·Σ|value·panel| at worst, and in the root mean square about 2⁻²⁴·√(n/3)·s.
+// Accuracy: each of the n terms with a common value carries the rounding of a product and of a sum
+// (one rounding where the instruction set fuses them): |error| <= 2n·2⁻²⁴·Σ|value·panel| at worst,
+// and in the root mean square about 2⁻²⁴·√(n/3)·s.
 func panelDotGeneric(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) {
 	for p, d := range doc {
 		lo, hi := start[p], start[p+1]
@@ -36,11 +39,13 @@ func panelDotGeneric(out, panel []float32, start []int64, doc []uint8, offset []
 	}
 }
 
-// genericPanel is R of the portable kernels, four times as many sums as the compiler keeps in registers.
+// genericPanel is R of the portable kernels, four times as many sums as the compiler keeps in
+// registers.
 const genericPanel = 28
 
-// addDots7 adds one document's dot products with seven columns of a panel to out. It stands alone because the compiler keeps seven sums and
-// the seven products that are added to them in registers only where little else is alive.
+// addDots7 adds one document's dot products with seven columns of a panel to out. It stands alone
+// because the compiler keeps seven sums and the seven products that are added to them in registers
+// only where little else is alive.
 func addDots7(out *[7]float32, panel []float32, offset []uint16, value []float32) {
 	var s0, s1, s2, s3, s4, s5, s6 float32
 	value = value[:len(offset)]
@@ -68,7 +73,8 @@ func addDots7(out *[7]float32, panel []float32, offset []uint16, value []float32
 //
 //	s = Σ f(a[i], b[i]),   f(a, 0) = 0
 //
-// so that, as with a dot product, only the terms that both histograms have count. f is symmetric to the bit.
+// so that, as with a dot product, only the terms that both histograms have count. f is symmetric to
+// the bit.
 //
 // Values of histograms are float32 numbers from LeastShare to 1, or 0.
 type Pairing struct {
@@ -86,15 +92,16 @@ type Pairing struct {
 	Terms func(dst, y []float32, x float32)
 }
 
-// LeastShare is the least value above 0 that a histogram may have: products and quotients of such values are normal numbers. What is smaller adds less to a similarity than
-// any rounding of it.
+// LeastShare is the least value above 0 that a histogram may have: products and quotients of such
+// values are normal numbers. What is smaller adds less to a similarity than any rounding of it.
 const LeastShare = 0x1p-60
 
 // chiSquare32 is the term of the χ² similarity,
 //
 //	f(a, b) = 2ab/(a+b)
 //
-// the harmonic mean. 2ab, a+b and the quotient are rounded once each: a relative error of 3u. Exactly 0 for b = 0.
+// the harmonic mean. 2ab, a+b and the quotient are rounded once each: a relative error of 3u.
+// Exactly 0 for b = 0.
 func chiSquare32(a, b float32) float32 { return float32((a+a)*b) / (a + b) }
 
 // jensenShannon32 is the term of the Jensen-Shannon similarity,
@@ -105,23 +112,28 @@ func chiSquare32(a, b float32) float32 { return float32((a+a)*b) / (a + b) }
 //
 //	f = m·h,   h = ½ ((1+r) log₂(1+r)/r - log₂ r) >= 1
 //
-// where nothing cancels. With r = 2ᵉ(1+z), 1+z in [√½, √2], it is h = W(r) - e/2 - z·L(z): W and L are polynomials.
+// where nothing cancels. With r = 2ᵉ(1+z), 1+z in [√½, √2], it is h = W(r) - e/2 - z·L(z): W and L
+// are polynomials.
 //
-// Accuracy: the rounding of r moves h by 1.1u at most, the polynomials are off by 0.5u and 0.8u, each of the four sums and products at the end rounds, z·L(z) to
-// less than a fourth of u: a relative error below 7u in all. For b = 0 what is taken for log₂ 0 is finite, so that f is exactly 0.
+// Accuracy: the rounding of r moves h by 1.1u at most, the polynomials are off by 0.5u and 0.8u,
+// each of the four sums and products at the end rounds, z·L(z) to less than a fourth of u: a
+// relative error below 7u in all. For b = 0 what is taken for log₂ 0 is finite, so that f is
+// exactly 0.
 func jensenShannon32(a, b float32) float32 {
 	m, most := min(a, b), max(a, b)
 	r := m / most
 	e := (int32(math.Float32bits(r)) - coeff.RootHalfBits) >> 23
 	z := math.Float32frombits(uint32(int32(math.Float32bits(r))-e<<23)) - 1
-	w := twoChains(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4, coeff.Entropy3, coeff.Entropy2, coeff.Entropy1, coeff.Entropy0)
+	w := twoChains(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4, coeff.Entropy3, coeff.Entropy2,
+		coeff.Entropy1, coeff.Entropy0)
 	l := twoChains(z, coeff.Log7, coeff.Log6, coeff.Log5, coeff.Log4, coeff.Log3, coeff.Log2, coeff.Log1, coeff.Log0)
 	w -= float32(float32(e) * 0.5)
 	w -= float32(z * l)
 	return m * w
 }
 
-// twoChains is the polynomial with the given coefficients, the highest first: its odd and its even powers are summed in two chains that don't wait for each other.
+// twoChains is the polynomial with the given coefficients, the highest first: its odd and its even
+// powers are summed in two chains that don't wait for each other.
 func twoChains(x, c7, c6, c5, c4, c3, c2, c1, c0 float32) float32 {
 	s := float32(x * x)
 	odd, even := float32(c7*s)+c5, float32(c6*s)+c4
@@ -146,16 +158,18 @@ func jensenShannonTermsGeneric(dst, y []float32, x float32) {
 	}
 }
 
-// panelChiSquareGeneric adds the χ² similarities of the documents of a block with the R = genericPanel documents of a dense panel to out, taking the
-// block's documents in the order of their places p, 0 <= p < len(doc):
+// panelChiSquareGeneric adds the χ² similarities of the documents of a block with the R =
+// genericPanel documents of a dense panel to out, taking the block's documents in the order of
+// their places p, 0 <= p < len(doc):
 //
 //	s[r] = Σ_k chiSquare(value[k], panel[offset[k]+r]),  start[p] <= k < start[p+1], summed in the order of k
 //	out[doc[p]*R+r] += s[r],  0 <= r < R
 //
 // with the preconditions of panelDotGeneric, and 0 < value[k].
 //
-// Accuracy: each of the n terms above 0 carries the error of chiSquare32, and the rounding of each sum it enters. Terms that the panel's document doesn't have add an exact
-// zero, so that the result has the same bits whichever of two documents is in the panel.
+// Accuracy: each of the n terms above 0 carries the error of chiSquare32, and the rounding of each
+// sum it enters. Terms that the panel's document doesn't have add an exact zero, so that the result
+// has the same bits whichever of two documents is in the panel.
 func panelChiSquareGeneric(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) {
 	var s [genericPanel]float32
 	for p, d := range doc {

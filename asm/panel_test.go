@@ -17,8 +17,9 @@ type panelCase struct {
 	value  []float32
 }
 
-// newPanelCase draws a block whose places hold ascending numbers of values between least and most, in a panel of the given number of terms.
-// What lies outside of what the kernel may read is NaN, and the slices start in the middle of their arrays.
+// newPanelCase draws a block whose places hold ascending numbers of values between least and most,
+// in a panel of the given number of terms. What lies outside of what the kernel may read is NaN,
+// and the slices start in the middle of their arrays.
 func newPanelCase(r *rand.Rand, width, docs, least, most, terms int) panelCase {
 	nan := float32(math.NaN())
 	fence := func(n int) []float32 {
@@ -36,7 +37,12 @@ func newPanelCase(r *rand.Rand, width, docs, least, most, terms int) panelCase {
 	}
 	slices.Sort(counts)
 	const before = 3 // values of earlier blocks
-	c := panelCase{panel: fence(terms * width), start: []int64{before}, value: fence(before + total), offset: make([]uint16, before+total)}
+	c := panelCase{
+		panel:  fence(terms * width),
+		start:  []int64{before},
+		value:  fence(before + total),
+		offset: make([]uint16, before+total),
+	}
 	for i := range c.offset {
 		c.offset[i] = math.MaxUint16 // a wild read
 	}
@@ -56,8 +62,9 @@ func newPanelCase(r *rand.Rand, width, docs, least, most, terms int) panelCase {
 	return c
 }
 
-// want returns the exact dot products and the bound on their errors: for n products, each with a rounding of its own (or none, fused) and one
-// in each sum it enters, |error| <= (n+1)·2⁻²⁴·Σ|product|, and half an ulp for the addition to what stood in out.
+// want returns the exact dot products and the bound on their errors: for n products, each with a
+// rounding of its own (or none, fused) and one in each sum it enters, |error| <=
+// (n+1)·2⁻²⁴·Σ|product|, and half an ulp for the addition to what stood in out.
 func (c panelCase) want(out []float32, width int) (want, tolerance []float64) {
 	want, tolerance = make([]float64, len(out)), make([]float64, len(out))
 	for i, o := range out {
@@ -97,10 +104,12 @@ func TestPanelDot(t *testing.T) {
 					k.PanelDot(inside, c.panel, c.start, c.doc, c.offset, c.value)
 					for i, got := range inside {
 						if err := math.Abs(float64(got) - want[i]); !(err <= tolerance[i]) {
-							t.Fatalf("document %d, column %d: %v, expected %v ± %v", i/k.Panel, i%k.Panel, got, want[i], tolerance[i])
+							t.Fatalf("document %d, column %d: %v, expected %v ± %v",
+								i/k.Panel, i%k.Panel, got, want[i], tolerance[i])
 						}
 					}
-					if !slices.Equal(out[:10], before[:10]) || !slices.Equal(out[10+len(inside):], before[10+len(inside):]) {
+					if !slices.Equal(out[:10], before[:10]) ||
+						!slices.Equal(out[10+len(inside):], before[10+len(inside):]) {
 						t.Error("a write outside of the block")
 					}
 				})
@@ -109,8 +118,9 @@ func TestPanelDot(t *testing.T) {
 	})
 }
 
-// A sum is taken in the order of the values, and a column without a term adds an exact zero: two documents that share the same terms in the same
-// order have the same dot product to the bit, whichever streams.
+// A sum is taken in the order of the values, and a column without a term adds an exact zero: two
+// documents that share the same terms in the same order have the same dot product to the bit,
+// whichever streams.
 func TestPanelDotIsSymmetric(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(3, 4))

@@ -6,17 +6,21 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// PeakSums is a number of sums that suits every instruction set: the length that Peak wants is a multiple of it.
+// PeakSums is a number of sums that suits every instruction set: the length that Peak wants is a
+// multiple of it.
 const PeakSums = layout.PeakSums
 
-// peakGeneric does multiply-adds on registers alone, as many as the processor can, so that what kernels reach can be held against it:
+// peakGeneric does multiply-adds on registers alone, as many as the processor can, so that what
+// kernels reach can be held against it:
 //
 //	sum[i] = sum[i]*x + y, rounds times,  0 <= i < len(sum)
 //
-// which is len(sum)·rounds multiply-adds. len(sum) is a multiple of PeakSums. With |x| < 1 the sums approach y/(1-x), so that none overflows or becomes
-// subnormal, which some processors take longer for.
+// which is len(sum)·rounds multiply-adds. len(sum) is a multiple of PeakSums. With |x| < 1 the sums
+// approach y/(1-x), so that none overflows or becomes subnormal, which some processors take longer
+// for.
 //
-// Accuracy: a rounding for the product and one for the sum (one for both where the instruction set fuses them).
+// Accuracy: a rounding for the product and one for the sum (one for both where the instruction set
+// fuses them).
 func peakGeneric(sum []float32, x, y float32, rounds int) {
 	for ; len(sum) >= 12; sum = sum[12:] {
 		// As many chains as the compiler keeps in registers.
@@ -41,13 +45,15 @@ func peakGeneric(sum []float32, x, y float32, rounds int) {
 	}
 }
 
-// readGeneric reads src from its begin to its end, as fast as the processor can, and returns the bits that any of its values has:
+// readGeneric reads src from its begin to its end, as fast as the processor can, and returns the
+// bits that any of its values has:
 //
 //	bits(src[0]) | bits(src[1]) | …
 //
 // It measures the bandwidth of caches and memory.
 func readGeneric(src []float32) uint32 {
-	// The same memory as integers: a float32 would be loaded into a vector register first, one by one.
+	// The same memory as integers: a float32 would be loaded into a vector register first, one by
+	// one.
 	bits := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(src))), len(src))
 	var a, b, c, d uint32
 	for ; len(bits) >= 8; bits = bits[8:] {

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// With x = 1/2 and y = 1 each step halves the distance to 2. Sums that are multiples of 2⁻⁸ below 2 stay exact for ten steps: they
-// are multiples of 2⁻¹⁸ then, and a float32 below 2 of 2⁻²³. Another number of steps has another result.
+// With x = 1/2 and y = 1 each step halves the distance to 2. Sums that are multiples of 2⁻⁸ below 2
+// stay exact for ten steps: they are multiples of 2⁻¹⁸ then, and a float32 below 2 of 2⁻²³. Another
+// number of steps has another result.
 func TestPeak(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(1, 2))

@@ -6,22 +6,27 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// A piecewise polynomial stands for a function of c in [0, 2] that may have any power as its singularity at both ends, such as arccos(1-c) or its
-// root: its intervals shrink towards 0 and towards 2. With
+// A piecewise polynomial stands for a function of c in [0, 2] that may have any power as its
+// singularity at both ends, such as arccos(1-c) or its root: its intervals shrink towards 0 and
+// towards 2. With
 //
 //	u = 2²⁴ c            c <= 1
 //	u = 2²⁴ max(2-c, 2⁻²⁴)   c > 1    (2-c is exact)
 //
-// each power of two of u is cut into 2^bits intervals of equal length. Scaling makes every float32 a normal number. The number of c's interval is its row:
-// the upper bits of u as an integer, and for c > 1 PiecewiseFold·2^bits more.
+// each power of two of u is cut into 2^bits intervals of equal length. Scaling makes every float32
+// a normal number. The number of c's interval is its row: the upper bits of u as an integer, and
+// for c > 1 PiecewiseFold·2^bits more.
 //
-// A row holds six coefficients, that of t⁰ first, and two numbers that are left to the one who makes it. Its variable is t = m - mid, where m in [1, 2) is the
-// mantissa of u and mid the middle of the interval's mantissas, so that |t| <= 2^-(bits+1), without a rounding.
+// A row holds six coefficients, that of t⁰ first, and two numbers that are left to the one who
+// makes it. Its variable is t = m - mid, where m in [1, 2) is the mantissa of u and mid the middle
+// of the interval's mantissas, so that |t| <= 2^-(bits+1), without a rounding.
 const (
-	// PiecewiseFold is the distance of the rows of c > 1 from those of the same u below 1, in powers of two.
+	// PiecewiseFold is the distance of the rows of c > 1 from those of the same u below 1, in
+	// powers of two.
 	PiecewiseFold = layout.PiecewiseFold
-	// PiecewiseOctaves is how many powers of two rows are stored for. Of the exponents of u as float32 stores them, 0 is that of c = 0, those up to
-	// 151 are of c <= 1, and 127 to 150 of c > 1, which come behind, from 152 on.
+	// PiecewiseOctaves is how many powers of two rows are stored for. Of the exponents of u as
+	// float32 stores them, 0 is that of c = 0, those up to 151 are of c <= 1, and 127 to 150 of c >
+	// 1, which come behind, from 152 on.
 	PiecewiseOctaves = 152 + 24
 
 	piecewiseMost = 12 // bits
@@ -61,8 +66,9 @@ func piecewiseT(b uint32, bits uint) float32 {
 //
 //	dst[j] = Σ_k rows[row(c[j])][k] t(c[j])ᵏ,  k = 0 … 5,  0 <= j < len(dst)
 //
-// by Horner's rule in float32: beside the rounding of the result, that of the term in tᵏ is at most 2k units of 2⁻²⁴ times its size. rows are
-// PiecewiseRows(bits) of them, bits from 0 to 12. c outside of [0, 2] and NaN give the last row.
+// by Horner's rule in float32: beside the rounding of the result, that of the term in tᵏ is at most
+// 2k units of 2⁻²⁴ times its size. rows are PiecewiseRows(bits) of them, bits from 0 to 12. c
+// outside of [0, 2] and NaN give the last row.
 func piecewiseGeneric(dst, c []float32, rows [][8]float32, bits uint) {
 	c = c[:len(dst)]
 	last := uint32(len(rows) - 1)

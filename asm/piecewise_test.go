@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// randomRows returns a table of random coefficients that shrink as those of a polynomial on short intervals do.
+// randomRows returns a table of random coefficients that shrink as those of a polynomial on short
+// intervals do.
 func randomRows(r *rand.Rand, bits uint) [][8]float32 {
 	rows := make([][8]float32, PiecewiseRows(bits))
 	for i := range rows {
@@ -21,9 +22,13 @@ func randomRows(r *rand.Rand, bits uint) [][8]float32 {
 	return rows
 }
 
-// piecewisePoints are c at the ends and in the middle of intervals, over the whole range of float32, and random ones.
+// piecewisePoints are c at the ends and in the middle of intervals, over the whole range of
+// float32, and random ones.
 func piecewisePoints(r *rand.Rand) []float32 {
-	c := []float32{0, 0x1p-149, 0x1p-148, 0x1.8p-140, 0x1p-126, 1, math.Nextafter32(1, 0), math.Nextafter32(1, 2), math.Nextafter32(2, 0), 2}
+	c := []float32{
+		0, 0x1p-149, 0x1p-148, 0x1.8p-140, 0x1p-126, 1, math.Nextafter32(1, 0), math.Nextafter32(1, 2),
+		math.Nextafter32(2, 0), 2,
+	}
 	for e := -149; e < 0; e++ {
 		for range 4 {
 			c = append(c, float32(math.Ldexp(1+r.Float64(), e)), 2-float32(math.Ldexp(1+r.Float64(), e)))
@@ -35,8 +40,9 @@ func piecewisePoints(r *rand.Rand) []float32 {
 	return c
 }
 
-// The row of c is worked out here from the definition in real numbers, and the polynomial in float64. Horner's rule in float32 rounds the coefficient of tᵏ
-// and what is added to it at most 2k+1 times.
+// The row of c is worked out here from the definition in real numbers, and the polynomial in
+// float64. Horner's rule in float32 rounds the coefficient of tᵏ and what is added to it at most
+// 2k+1 times.
 func TestPiecewise(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		for _, bits := range []uint{0, 1, 3, 6, 12} {
@@ -82,7 +88,8 @@ func TestPiecewise(t *testing.T) {
 	})
 }
 
-// Bits depend on the value alone, not on its place, the length or whether it is done in place; and nothing beyond the ends is touched.
+// Bits depend on the value alone, not on its place, the length or whether it is done in place; and
+// nothing beyond the ends is touched.
 func TestPiecewiseLengths(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(4, 4))
@@ -98,8 +105,10 @@ func TestPiecewiseLengths(t *testing.T) {
 				k.Piecewise(out, in, rows, bits)
 				k.Piecewise(in, in, rows, bits)
 				for j := range n {
-					if w := math.Float32bits(whole[from+j]); math.Float32bits(out[j]) != w || math.Float32bits(in[j]) != w {
-						t.Fatalf("n = %d from %d: value %d is %v, in place %v, expected %v", n, from, j, out[j], in[j], whole[from+j])
+					if w := math.Float32bits(whole[from+j]); math.Float32bits(out[j]) != w ||
+						math.Float32bits(in[j]) != w {
+						t.Fatalf("n = %d from %d: value %d is %v, in place %v, expected %v",
+							n, from, j, out[j], in[j], whole[from+j])
 					}
 				}
 				if !intact(in, around, from) || !intact(out, outside, 1) {
@@ -133,7 +142,8 @@ func BenchmarkPiecewise(b *testing.B) {
 	}
 }
 
-// FuzzPiecewise holds the kernels in assembly to the portable one on any values: the same row, and as near as two orders of rounding are.
+// FuzzPiecewise holds the kernels in assembly to the portable one on any values: the same row, and
+// as near as two orders of rounding are.
 func FuzzPiecewise(f *testing.F) {
 	f.Add(uint32(0), uint32(0x3f800000), uint(3), uint64(1))
 	f.Add(uint32(0x3fffffff), uint32(0x7fc00000), uint(0), uint64(2))
@@ -148,8 +158,10 @@ func FuzzPiecewise(f *testing.F) {
 			got := make([]float32, 2)
 			k.Piecewise(got, c, rows, bits)
 			for j := range got {
-				// Coefficients are below 6 in size: the roundings of both orders together are below 2·2⁻²⁴·6·Σ (2k+1)/2ᵏ < 200·2⁻²⁴.
-				if err := math.Abs(float64(got[j]) - float64(want[j])); !(err <= 200*0x1p-24) && (got[j] == got[j] || want[j] == want[j]) {
+				// Coefficients are below 6 in size: the roundings of both orders together are below
+				// 2·2⁻²⁴·6·Σ (2k+1)/2ᵏ < 200·2⁻²⁴.
+				if err := math.Abs(float64(got[j]) - float64(want[j])); !(err <= 200*0x1p-24) &&
+					(got[j] == got[j] || want[j] == want[j]) {
 					t.Fatalf("isa=%s, c = %v: %v, expected %v", isa, c[j], got[j], want[j])
 				}
 			}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A product and a sum are rounded once, together: the oracle adds them exactly and rounds to 53 bits, and the bits must be the same.
+// A product and a sum are rounded once, together: the oracle adds them exactly and rounds to 53
+// bits, and the bits must be the same.
 func TestAddRows(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		rng := rand.New(rand.NewPCG(7, 8))
@@ -49,7 +50,8 @@ func TestAddRows(t *testing.T) {
 	})
 }
 
-// Every element is the one that its index says, the first and the last of the row too, and nothing around them is written.
+// Every element is the one that its index says, the first and the last of the row too, and nothing
+// around them is written.
 func TestGather(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		rng := rand.New(rand.NewPCG(7, 9))
@@ -76,7 +78,8 @@ func TestGather(t *testing.T) {
 	})
 }
 
-// BenchmarkAddRows measures what a round of the solver takes to bring the scores up to date, with the rows in the second-level cache.
+// BenchmarkAddRows measures what a round of the solver takes to bring the scores up to date, with
+// the rows in the second-level cache.
 func BenchmarkAddRows(b *testing.B) {
 	const n, count = 1131, 30
 	rows, by := make([][]float32, count), make([]float64, count)

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// Each product and each sum is rounded once, in the order of the list: the oracle does them one at a time, and the bits must be the same, however the list is divided.
-// Lists may name a row twice and needn't begin with row 0; rows that they don't name are NaN, and so is all around.
+// Each product and each sum is rounded once, in the order of the list: the oracle does them one at
+// a time, and the bits must be the same, however the list is divided. Lists may name a row twice
+// and needn't begin with row 0; rows that they don't name are NaN, and so is all around.
 func TestRowSums(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		rng := rand.New(rand.NewPCG(31, 32))

@@ -7,13 +7,14 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// What the solver needs of scores and of rows of the matrix. The rows are float32, everything that is summed or compared is float64, and it is said where an
-// operation is rounded: the portable forms and those in assembly give the same bits, so that a training run is the same on every
+// What the solver needs of scores and of rows of the matrix. The rows are float32, everything that
+// is summed or compared is float64, and it is said where an operation is rounded: the portable
+// forms and those in assembly give the same bits, so that a training run is the same on every
 // processor that computes the same matrix.
 //
-// In the dual problem min ½αᵀQα - eᵀα with Q[s][t] = y[s]·y[t]·K[s][t], the score of a variable is s[t] = -y[t]·∇f(α)[t]. I_up are the
-// variables that may move along y[t], I_low those that may move against it; a mask has a bit for each. Source: Fan, Chen and Lin, JMLR 6
-// (2005), §2.
+// In the dual problem min ½αᵀQα - eᵀα with Q[s][t] = y[s]·y[t]·K[s][t], the score of a variable is
+// s[t] = -y[t]·∇f(α)[t]. I_up are the variables that may move along y[t], I_low those that may move
+// against it; a mask has a bit for each. Source: Fan, Chen and Lin, JMLR 6 (2005), §2.
 //
 // The number of scores is a multiple of ScanBlock: there are elements that no bit admits where a
 // problem has fewer. All slices are as long as g, or longer; a bit is one bit of a mask. Nothing is
@@ -23,12 +24,13 @@ import (
 // ScanBlock is what the number of scores is a multiple of for Extremes, Step, ArgGain and Beyond.
 const ScanBlock = layout.ScanBlock
 
-// extremesGeneric returns the greatest of the scores that may rise and the least of those that may fall,
+// extremesGeneric returns the greatest of the scores that may rise and the least of those that may
+// fall,
 //
 //	most = max g[t] over mask[t] & up != 0,  least = min g[t] over mask[t] & low != 0,  0 <= t < len(g)
 //
-// and where they stand, the lowest index of several. NaN is passed over, and so are -Inf for the one and +Inf for the other; where nothing is left the index is
-// -1 and the value -Inf or +Inf.
+// and where they stand, the lowest index of several. NaN is passed over, and so are -Inf for the
+// one and +Inf for the other; where nothing is left the index is -1 and the value -Inf or +Inf.
 func extremesGeneric(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64) {
 	maxAt, most, minAt, least = -1, math.Inf(-1), -1, math.Inf(1)
 	mask = mask[:len(g)]
@@ -43,12 +45,14 @@ func extremesGeneric(g []float64, mask []byte, up, low byte) (maxAt int, most fl
 	return maxAt, most, minAt, least
 }
 
-// stepGeneric adds multiples of two rows of the matrix to the scores and returns the greatest of the new ones that a bit admits,
+// stepGeneric adds multiples of two rows of the matrix to the scores and returns the greatest of
+// the new ones that a bit admits,
 //
 //	g[t] = fma(b, kj[t], fma(a, ki[t], g[t])),  most = max g[t] over mask[t] & bit != 0,  0 <= t < len(g)
 //
-// and where it stands, the lowest index of several, -1 and -Inf as extremesGeneric has it. A step of a pair of variables i and j, by which i gains λ along its
-// sign, has a = -λ and b = λ. g overlaps neither row.
+// and where it stands, the lowest index of several, -1 and -Inf as extremesGeneric has it. A step
+// of a pair of variables i and j, by which i gains λ along its sign, has a = -λ and b = λ. g
+// overlaps neither row.
 func stepGeneric(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64) {
 	at, most = -1, math.Inf(-1)
 	ki, kj, mask = ki[:len(g)], kj[:len(g)], mask[:len(g)]
@@ -62,16 +66,19 @@ func stepGeneric(g []float64, ki, kj []float32, a, b float64, mask []byte, bit b
 	return at, most
 }
 
-// argGainGeneric selects the second variable j of a working set {i, j} by the decrease of the objective that a step of the pair promises
-// (twice that decrease, without the bounds on α),
+// argGainGeneric selects the second variable j of a working set {i, j} by the decrease of the
+// objective that a step of the pair promises (twice that decrease, without the bounds on α),
 //
 //	gain = max (gmax - g[t])² / max(kii + diag[t] - 2·ki[t], 10^-12)  over mask[t] & bit != 0 and g[t] < gmax,  0 <= t < len(g)
 //
-// each operation rounded by itself, where g are the scores, gmax and kii the score and the diagonal element of i, ki its row of the matrix, diag the diagonal. at
-// is where it stands, the lowest index of several, or -1 (and gain 0) where nothing is gained. low is the least score that the mask admits, +Inf
-// where there is none: the duality gap that the solver stops on is gmax - low. NaN is passed over. Source: Fan,
-// Chen and Lin, JMLR 6 (2005), §2.2, working set selection 3.
-func argGainGeneric(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64) {
+// each operation rounded by itself, where g are the scores, gmax and kii the score and the diagonal
+// element of i, ki its row of the matrix, diag the diagonal. at is where it stands, the lowest
+// index of several, or -1 (and gain 0) where nothing is gained. low is the least score that the
+// mask admits, +Inf where there is none: the duality gap that the solver stops on is gmax - low.
+// NaN is passed over. Source: Fan, Chen and Lin, JMLR 6 (2005), §2.2, working set selection 3.
+func argGainGeneric(
+	g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64,
+) (at int, gain, low float64) {
 	at, low = -1, math.Inf(1)
 	ki, diag, mask = ki[:len(g)], diag[:len(g)], mask[:len(g)]
 	for t, v := range g {
@@ -96,7 +103,8 @@ func argGainGeneric(g []float64, ki, diag []float32, mask []byte, bit byte, gmax
 	return at, gain, low
 }
 
-// beyondGeneric lists the scores beyond a bound that the mask admits, in index[:n], increasing: those with
+// beyondGeneric lists the scores beyond a bound that the mask admits, in index[:n], increasing:
+// those with
 //
 //	mask[t] & bit != 0 and way·g[t] > above,  0 <= t < len(g)
 //
@@ -112,12 +120,14 @@ func beyondGeneric(index []int32, g []float64, mask []byte, bit byte, way, above
 	return n
 }
 
-// addRowsGeneric adds multiples of rows of the matrix to the scores of many variables (or kernel values times coefficients to decisions),
+// addRowsGeneric adds multiples of rows of the matrix to the scores of many variables (or kernel
+// values times coefficients to decisions),
 //
 //	sum[t] = fma(by[r], rows[r][from+t], sum[t])  for r = 0, 1, … in turn,  0 <= t < len(sum)
 //
-// with len(by) = len(rows) and len(rows[r]) >= from+len(sum), from >= 0. Each value is widened to float64 and each product and sum rounded once, together:
-// the bits are the same from every instruction set, and don't depend on how columns are divided among calls. sum overlaps no row.
+// with len(by) = len(rows) and len(rows[r]) >= from+len(sum), from >= 0. Each value is widened to
+// float64 and each product and sum rounded once, together: the bits are the same from every
+// instruction set, and don't depend on how columns are divided among calls. sum overlaps no row.
 //
 // Accuracy: for m rows |error| <= m·2⁻⁵³·max over r of |sum[t] after row r|.
 func addRowsGeneric(sum []float64, rows [][]float32, from int, by []float64) {
@@ -143,7 +153,8 @@ func gatherGeneric(dst, src []float32, index []int32) {
 	}
 }
 
-// rowSumsGeneric adds multiples of rows of kernel values, which lie side by side, to as many sums as a row is long,
+// rowSumsGeneric adds multiples of rows of kernel values, which lie side by side, to as many sums
+// as a row is long,
 //
 //	sum[r] += Σ_s coef[s]·rows[(at[s]-base)·len(sum) + r],  0 <= r < len(sum)
 //

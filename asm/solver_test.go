@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A problem is the input of the solver's kernels, with fences of NaN and of admitted elements around the slices.
+// A problem is the input of the solver's kernels, with fences of NaN and of admitted elements
+// around the slices.
 type problem struct {
 	g, fenceG      []float64
 	ki, kj, diag   []float32
@@ -21,7 +22,8 @@ type problem struct {
 	allKi, allDiag []float32
 }
 
-// newProblem draws scores from few values, so that equal ones are frequent. Curvatures are sometimes negative, scores sometimes NaN or infinite.
+// newProblem draws scores from few values, so that equal ones are frequent. Curvatures are
+// sometimes negative, scores sometimes NaN or infinite.
 func newProblem(rng *rand.Rand, n, shift int) *problem {
 	p := &problem{bit: 1 << rng.IntN(8), gmax: float64(rng.IntN(8)), kii: 1, a: rng.NormFloat64(), b: rng.NormFloat64()}
 	p.fenceG = make([]float64, fence+shift+n+fence)
@@ -49,7 +51,8 @@ func newProblem(rng *rand.Rand, n, shift int) *problem {
 	return p
 }
 
-// The oracle of the scans looks at every admitted element for one that is better, in plain definitions.
+// The oracle of the scans looks at every admitted element for one that is better, in plain
+// definitions.
 func (p *problem) wantExtreme(bit byte, sign float64) (at int, best float64) {
 	at, best = -1, math.Inf(-int(sign))
 	for t, v := range p.g {
@@ -111,14 +114,16 @@ func TestSolverScans(t *testing.T) {
 					at, gain, low := k.ArgGain(p.g, p.ki, p.diag, p.mask, p.bit, p.gmax, p.kii)
 					wantAt, want, wantLow := p.wantGain()
 					if at != wantAt || gain != want || low != wantLow {
-						t.Fatalf("the greatest gain is %v at %d, least score %v, want %v at %d, %v", gain, at, low, want, wantAt, wantLow)
+						t.Fatalf("the greatest gain is %v at %d, least score %v, want %v at %d, %v",
+							gain, at, low, want, wantAt, wantLow)
 					}
 					for _, way := range []float64{1, -1} {
 						const poison = -7
 						index := slices.Repeat([]int32{poison}, fence+n+fence)
 						above := float64(rng.IntN(8) - 4)
 						got := k.Beyond(index[fence:fence+n:fence+n], p.g, p.mask, p.bit, way, above)
-						if want := p.wantBeyond(way, above); got != len(want) || !slices.Equal(index[fence:fence+got], want) {
+						if want := p.wantBeyond(way, above); got != len(want) ||
+							!slices.Equal(index[fence:fence+got], want) {
 							t.Fatalf("beyond %v are %v, want %v", above, index[fence:fence+got], want)
 						}
 						for i, v := range index {
@@ -169,7 +174,8 @@ func TestStep(t *testing.T) {
 	})
 }
 
-// BenchmarkSolver measures the parts of a step: of the inner solver, whose slices are in the first-level cache, and of the outer one.
+// BenchmarkSolver measures the parts of a step: of the inner solver, whose slices are in the
+// first-level cache, and of the outer one.
 func BenchmarkSolver(b *testing.B) {
 	for _, n := range []int{64, 1136} {
 		p := newProblem(rand.New(rand.NewPCG(1, 2)), n, 0)

@@ -126,8 +126,8 @@ var tableAVX512 = func() Kernels {
 	return k
 }()
 
-// inBlocks completes a transposition whose rows and columns must be multiples of 8: the portable one
-// takes the edges.
+// inBlocks completes a transposition whose rows and columns must be multiples of 8: the portable
+// one takes the edges.
 func inBlocks[T float32 | float64](blocks, portable transposition[T]) transposition[T] {
 	return func(dst []float32, dstStride int, src []T, srcStride, rows, cols int) {
 		if rows == 0 || cols == 0 {

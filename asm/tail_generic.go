@@ -6,7 +6,8 @@ import "github.com/gramengine/gram/asm/internal/layout"
 // the list begins, the document's value in the term, and its number in the panel.
 type Cursor = layout.Cursor
 
-// tailAddGeneric adds posting lists into the dot products of a panel with a block of documents, up to the document limit:
+// tailAddGeneric adds posting lists into the dot products of a panel with a block of documents, up
+// to the document limit:
 //
 //	out[column*stride+doc[k]-base] += scale * value[k],  k = next, next+1, … while doc[k] < limit
 //
@@ -17,9 +18,10 @@ type Cursor = layout.Cursor
 // lies inside of doc, that every list ends like that, that no document is below base, and that out
 // holds column*stride+limit-base values for every column.
 //
-// Cursors of the same column must come in an order of their terms that is the same for all documents, so that each sum
-// is taken in an order that depends on the pair alone. Sums are float64, their terms exact: two long documents share thousands of rare
-// terms with the same product, whose roundings in float32 would all go the same way.
+// Cursors of the same column must come in an order of their terms that is the same for all
+// documents, so that each sum is taken in an order that depends on the pair alone. Sums are
+// float64, their terms exact: two long documents share thousands of rare terms with the same
+// product, whose roundings in float32 would all go the same way.
 func tailAddGeneric(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
 	for i := range cursors {
 		c := &cursors[i]
@@ -33,7 +35,8 @@ func tailAddGeneric(out []float64, stride int, doc []uint32, value []float32, cu
 	}
 }
 
-// tailDirectGeneric adds posting lists, likewise, to a tile of dot products with a panel of R = genericPanel documents:
+// tailDirectGeneric adds posting lists, likewise, to a tile of dot products with a panel of R =
+// genericPanel documents:
 //
 //	out[(doc[k]-base)*R+column] += scale * value[k]
 //
@@ -51,7 +54,8 @@ func tailDirectGeneric(out []float32, doc []uint32, value []float32, cursors []C
 	}
 }
 
-// tailStoreGeneric transposes the block of dot products that tailAddGeneric has filled, rounds it to float32, and empties it:
+// tailStoreGeneric transposes the block of dot products that tailAddGeneric has filled, rounds it
+// to float32, and empties it:
 //
 //	dst[j*dstStride+i] = tail[i*stride+j];  tail[i*stride+j] = 0,  0 <= i < rows, 0 <= j < cols
 func tailStoreGeneric(dst []float32, dstStride int, tail []float64, stride, rows, cols int) {
@@ -92,11 +96,12 @@ func transposeGeneric(dst []float32, dstStride int, src []float32, srcStride, ro
 //
 //	c[i] = min(max(1 - c[i], 0), 2)
 //
-// It writes the places of the results below limit, ascending, to index, which is as long as c, and returns how many there are. What lies behind them in index may be
-// overwritten. NaN stays NaN and is not below anything.
+// It writes the places of the results below limit, ascending, to index, which is as long as c, and
+// returns how many there are. What lies behind them in index may be overwritten. NaN stays NaN and
+// is not below anything.
 //
-// Accuracy: half an ulp of the result; what the cosine lost before is lost, an absolute 2⁻²⁵ at least near 1, which is why small
-// results are found and recomputed.
+// Accuracy: half an ulp of the result; what the cosine lost before is lost, an absolute 2⁻²⁵ at
+// least near 1, which is why small results are found and recomputed.
 func finishGeneric(index []uint32, c []float32, limit float32) int {
 	n := 0
 	for i, s := range c {

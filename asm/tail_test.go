@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A float64 sum of exact products of float32 is the oracle: the kernels take the same sum in the same order, so they agree to the bit.
+// A float64 sum of exact products of float32 is the oracle: the kernels take the same sum in the
+// same order, so they agree to the bit.
 func TestTailAdd(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -165,7 +166,8 @@ func TestTranspose(t *testing.T) {
 	})
 }
 
-// Every result is the exact one rounded, and the small ones are found; what is outside of the slice is neither read nor written.
+// Every result is the exact one rounded, and the small ones are found; what is outside of the slice
+// is neither read nor written.
 func TestFinish(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -195,7 +197,8 @@ func TestFinish(t *testing.T) {
 					t.Fatalf("n=%d: %v, expected %v", n, got, small)
 				}
 				for i := range c {
-					if math.Float32bits(c[i]) != math.Float32bits(want[i]) && c[i] == c[i] || (c[i] != c[i]) != (want[i] != want[i]) {
+					if math.Float32bits(c[i]) != math.Float32bits(want[i]) && c[i] == c[i] ||
+						(c[i] != c[i]) != (want[i] != want[i]) {
 						t.Fatalf("n=%d: element %d is %v, expected %v", n, i, c[i], want[i])
 					}
 				}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Affine and Squares against math/big, to some roundings of each term, and to the bit against the portable ones; lengths, fences and every element by itself.
+// Affine and Squares against math/big, to some roundings of each term, and to the bit against the
+// portable ones; lengths, fences and every element by itself.
 func TestInner(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(12, 1))
@@ -42,8 +43,10 @@ func TestInner(t *testing.T) {
 				run.map64(&generic, want, c, y)
 				for j, got := range room[1 : n+1] {
 					exact, _ := run.want(bigOf(float64(c[j])), bigOf(x), bigOf(float64(y[j]))).Float64()
-					if err := math.Abs(got - exact); !(err <= 5*0x1p-53*run.size(float64(c[j]), float64(y[j]))) || math.Float64bits(got) != math.Float64bits(want[j]) {
-						t.Fatalf("%s, n = %d: element %d of c = %v, y = %v is %v, portable %v, exactly %v", name, n, j, c[j], y[j], got, want[j], exact)
+					if err := math.Abs(got - exact); !(err <= 5*0x1p-53*run.size(float64(c[j]), float64(y[j]))) ||
+						math.Float64bits(got) != math.Float64bits(want[j]) {
+						t.Fatalf("%s, n = %d: element %d of c = %v, y = %v is %v, portable %v, exactly %v",
+							name, n, j, c[j], y[j], got, want[j], exact)
 					}
 				}
 				if room[0] == room[0] || room[n+1] == room[n+1] {
@@ -54,7 +57,8 @@ func TestInner(t *testing.T) {
 	})
 }
 
-// halfAngleSide returns the numbers of a document of norm x for angles with cos θ_x = x²/(x²+1), in float64 and exactly.
+// halfAngleSide returns the numbers of a document of norm x for angles with cos θ_x = x²/(x²+1), in
+// float64 and exactly.
 func halfAngleSide(x float64) (numbers [HalfAngleNumbers]float64, root, sin, cos *big.Float) {
 	sqrt := func(v *big.Float) *big.Float { return new(big.Float).SetPrec(bigPrec).Sqrt(v) }
 	square := bigMul(bigOf(x), bigOf(x))
@@ -70,7 +74,8 @@ func halfAngleSide(x float64) (numbers [HalfAngleNumbers]float64, root, sin, cos
 	return numbers, root, sin, cos
 }
 
-// The definition in math/big: sin θ cos m - cos θ sin m over 1 + cos θ cos m + sin θ sin m. Each number of a document is rounded, and some 20 operations are, none of which takes away: 2⁻⁴⁷.
+// The definition in math/big: sin θ cos m - cos θ sin m over 1 + cos θ cos m + sin θ sin m. Each
+// number of a document is rounded, and some 20 operations are, none of which takes away: 2⁻⁴⁷.
 func TestTurn(t *testing.T) {
 	norms := []float64{0, 1e-9, 1e-3, 0.5, 1, 1.0000001, 3, 1000}
 	cs := []float32{0, 0x1p-149, 1e-20, 1e-5, 0.3, 0.999, 1, 1.0001, 1.7, 2 - 0x1p-23, 2}
@@ -86,10 +91,12 @@ func TestTurn(t *testing.T) {
 					for i, w := range col {
 						cols[i] = append(cols[i], w)
 					}
-					cosM, sinM := bigSub(bigMul(cosX, cosY), bigMul(sinX, sinY)), bigAdd(bigMul(sinX, cosY), bigMul(cosX, sinY))
+					cosM := bigSub(bigMul(cosX, cosY), bigMul(sinX, sinY))
+					sinM := bigAdd(bigMul(sinX, cosY), bigMul(cosX, sinY))
 					cosT := bigMul(bigMul(rootX, rootY), bigSub(bigOf(1), bigOf(float64(v))))
 					sinT := new(big.Float).SetPrec(bigPrec).Sqrt(bigSub(bigOf(1), bigMul(cosT, cosT)))
-					sin, cos := bigSub(bigMul(sinT, cosM), bigMul(cosT, sinM)), bigAdd(bigMul(cosT, cosM), bigMul(sinT, sinM))
+					sin := bigSub(bigMul(sinT, cosM), bigMul(cosT, sinM))
+					cos := bigAdd(bigMul(cosT, cosM), bigMul(sinT, sinM))
 					w, _ := bigQuo(sin, bigAdd(bigOf(1), cos)).Float64()
 					c, want = append(c, v), append(want, w)
 				}
@@ -104,8 +111,10 @@ func TestTurn(t *testing.T) {
 				k.HalfAngle(dst[:len(dst)-1], c[from:], row[:], slices)
 				for j, got := range dst[:len(dst)-1] {
 					w := want[from+j]
-					if err := math.Abs(got - w); !(err <= 0x1p-47*w+1e-85) && from == 0 { // 10⁻⁸⁵: what big.Float has lost
-						t.Errorf("norms %v and %v, c = %v: found %v, expected %v, relative error %v", x, slices[0][j], c[from+j], got, w, err/w)
+					// 10⁻⁸⁵: what big.Float has lost
+					if err := math.Abs(got - w); !(err <= 0x1p-47*w+1e-85) && from == 0 {
+						t.Errorf("norms %v and %v, c = %v: found %v, expected %v, relative error %v",
+							x, slices[0][j], c[from+j], got, w, err/w)
 					}
 					var one, back [1]float64
 					var other [HalfAngleNumbers]float64
@@ -116,7 +125,8 @@ func TestTurn(t *testing.T) {
 					k.HalfAngle(one[:], c[from+j:], row[:], alone)
 					k.HalfAngle(back[:], c[from+j:], other[:], mirror)
 					if one[0] != got || back[0] != got {
-						t.Fatalf("norms %v and %v, c = %v: found %v, alone %v, exchanged %v", x, slices[0][j], c[from+j], got, one[0], back[0])
+						t.Fatalf("norms %v and %v, c = %v: found %v, alone %v, exchanged %v",
+							x, slices[0][j], c[from+j], got, one[0], back[0])
 					}
 				}
 				if last := dst[len(dst)-1]; last == last {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// half is the error of a result that is rounded once from what is within n units of 2⁻⁵³, relative to it.
+// half is the error of a result that is rounded once from what is within n units of 2⁻⁵³, relative
+// to it.
 func half(v, n float64) float64 { return ulp32(v)/2 + n*0x1p-53*math.Abs(v) }
 
 // wideCases lists the maps that compute in float64 and take c and norms.
@@ -36,7 +37,8 @@ func wideCases() []mapCase {
 					return v, half(v, 1<<19)
 				}, false})
 		}
-		// The feature space of (⟨x, y⟩+1)ⁿ: x beside 1, of which 1 - cosine is ((x-y)²/(√(AB)+xy+1) + xyc)/√(AB), A = x²+1, B = y²+1, as Lagrange's identity has it.
+		// The feature space of (⟨x, y⟩+1)ⁿ: x beside 1, of which 1 - cosine is ((x-y)²/(√(AB)+xy+1)
+		// + xyc)/√(AB), A = x²+1, B = y²+1, as Lagrange's identity has it.
 		for _, degree := range []int{1, 2, 3, 20} {
 			n := float64(degree)
 			list = append(list, mapCase{fmt.Sprintf("join/x=%g/degree=%d", x, degree),
@@ -78,7 +80,8 @@ func randomHalfLine(r *rand.Rand) [][8]float64 {
 	return rows
 }
 
-// halfLinePoints are numbers at the ends and in the middle of intervals, over the whole range, and random ones.
+// halfLinePoints are numbers at the ends and in the middle of intervals, over the whole range, and
+// random ones.
 func halfLinePoints(r *rand.Rand) []float64 {
 	v := []float64{0, 0x1p-160, math.Nextafter(1, 0), 1, 1.0625, math.Nextafter(1.0625, 0), math.Nextafter(0x1p160, 0)}
 	for e := HalfLineLow; e < HalfLineHigh; e++ {
@@ -89,7 +92,8 @@ func halfLinePoints(r *rand.Rand) []float64 {
 	return v
 }
 
-// The row is worked out here from the definition in real numbers, and the polynomial in float64, term by term.
+// The row is worked out here from the definition in real numbers, and the polynomial in float64,
+// term by term.
 func TestHalfLine(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(9, 1))
@@ -129,7 +133,8 @@ func TestHalfLine(t *testing.T) {
 	})
 }
 
-// Bits depend on the value alone, not on its place or the length; and nothing beyond the ends is touched. Joins with several parts, of which any may be the result, likewise.
+// Bits depend on the value alone, not on its place or the length; and nothing beyond the ends is
+// touched. Joins with several parts, of which any may be the result, likewise.
 func TestWideLengths(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(9, 2))
@@ -216,13 +221,16 @@ func testJoin(t *testing.T, k *Kernels, r *rand.Rand, n, from int) {
 	}
 }
 
-// FuzzHalfLine holds the kernels in assembly to the portable one on any numbers: the same row, and as near as two orders of rounding are.
+// FuzzHalfLine holds the kernels in assembly to the portable one on any numbers: the same row, and
+// as near as two orders of rounding are.
 func FuzzHalfLine(f *testing.F) {
 	f.Add(uint64(0), math.Float64bits(1), uint64(1))
 	f.Add(math.Float64bits(-1), math.Float64bits(0x1p160), uint64(2))
 	f.Fuzz(func(t *testing.T, a, b, seed uint64) {
 		rows := randomHalfLine(rand.New(rand.NewPCG(seed, 0)))
-		v := []float64{math.Float64frombits(a), math.Float64frombits(b), 1, math.Float64frombits(a), math.Float64frombits(b)}
+		v := []float64{
+			math.Float64frombits(a), math.Float64frombits(b), 1, math.Float64frombits(a), math.Float64frombits(b),
+		}
 		want, got := make([]float32, len(v)), make([]float32, len(v))
 		outside := halfLineGeneric(want, v, rows, 0.5)
 		for _, k := range tables() {
@@ -230,8 +238,10 @@ func FuzzHalfLine(f *testing.F) {
 				t.Fatalf("isa=%s, v = %v: outside is not %t", k.ISA, v, outside)
 			}
 			for j := range got {
-				// The sum of the terms' sizes is below 7·Σ 2⁻⁵ᵏ < 8, and either order rounds 11 times at most.
-				if err := math.Abs(float64(got[j]) - float64(want[j])); !(err <= ulp32(float64(want[j]))+8*22*0x1p-53) && (got[j] == got[j] || want[j] == want[j]) {
+				// The sum of the terms' sizes is below 7·Σ 2⁻⁵ᵏ < 8, and either order rounds 11
+				// times at most.
+				if err := math.Abs(float64(got[j]) - float64(want[j])); !(err <= ulp32(float64(want[j]))+8*22*0x1p-53) &&
+					(got[j] == got[j] || want[j] == want[j]) {
 					t.Fatalf("isa=%s, v = %v: %v, expected %v", k.ISA, v[j], got[j], want[j])
 				}
 			}

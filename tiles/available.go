@@ -28,8 +28,11 @@ func available(root fs.FS) (bytes int64, known bool) {
 					"inactive_file", "active_file"))
 			}
 		case strings.Contains(","+parts[1]+",", ",memory,"):
-			least = min(least, roomInGroups(root, "sys/fs/cgroup/memory", parts[2], "memory.limit_in_bytes", "memory.usage_in_bytes",
-				"total_inactive_file", "total_active_file"))
+			least = min(
+				least,
+				roomInGroups(root, "sys/fs/cgroup/memory", parts[2], "memory.limit_in_bytes", "memory.usage_in_bytes",
+					"total_inactive_file", "total_active_file"),
+			)
 		}
 	}
 	return least, least < math.MaxInt64

@@ -9,7 +9,8 @@ import (
 // Key names a tile: a row of the matrix and the number of a block of columns, both counted from 0.
 type Key struct{ Row, Block uint32 }
 
-// Tile is a piece of a row of the matrix in a [Cache]. Its values may be read while the tile is pinned, and written only by who was told to make it.
+// Tile is a piece of a row of the matrix in a [Cache]. Its values may be read while the tile is
+// pinned, and written only by who was told to make it.
 type Tile struct {
 	C []float32 // as many values as the cache's tiles have
 
@@ -31,15 +32,19 @@ const (
 	Full               // every tile that fits is pinned: the caller has to do without
 )
 
-// Cache holds tiles of float32 values, as many as a bound in bytes allows, and makes room by dropping the least recently used one.
+// Cache holds tiles of float32 values, as many as a bound in bytes allows, and makes room by
+// dropping the least recently used one.
 //
-// Memory: tiles that hold values, tiles in the making, pinned tiles and the room of dropped ones, which is used again, count with all that belongs to
-// them; their sum never exceeds the bound. Tiles are allocated when they are first needed and never given back.
+// Memory: tiles that hold values, tiles in the making, pinned tiles and the room of dropped ones,
+// which is used again, count with all that belongs to them; their sum never exceeds the bound.
+// Tiles are allocated when they are first needed and never given back.
 //
-// Making: of all callers that ask for a tile at the same time, one is told [Mine] and makes the values while the others wait for it ([Busy]). It ends that with
-// [Cache.Complete] or, after an error or when its own work was cancelled, with [Cache.Abandon], which leaves no trace: whoever waited asks again, and one of them
-// makes the values. So an error is never kept, and one caller's cancellation costs the others time but not their result. A caller must not wait while
-// others wait for it: first make what is Mine, then wait for what is Busy.
+// Making: of all callers that ask for a tile at the same time, one is told [Mine] and makes the
+// values while the others wait for it ([Busy]). It ends that with [Cache.Complete] or, after an
+// error or when its own work was cancelled, with [Cache.Abandon], which leaves no trace: whoever
+// waited asks again, and one of them makes the values. So an error is never kept, and one caller's
+// cancellation costs the others time but not their result. A caller must not wait while others wait
+// for it: first make what is Mine, then wait for what is Busy.
 //
 // Misuse: a tile that isn't in the state that a method asks for, or not in this cache, nil
 // included, is a mistake of the caller, and the method panics before it changes anything. A tile
@@ -61,7 +66,8 @@ type Cache struct {
 	allocate func(width int) []float32 // tests count here
 }
 
-// CacheStats counts what a cache has done since it was made. A hit is a tile that was ready, a miss one that the caller had to make.
+// CacheStats counts what a cache has done since it was made. A hit is a tile that was ready, a miss
+// one that the caller had to make.
 type CacheStats struct {
 	Hits, Misses int64
 	Waits        int64 // tiles that another caller was making
@@ -70,11 +76,13 @@ type CacheStats struct {
 	Bytes, Limit int64 // what the tiles take now, which is also the most they ever took; and its bound
 }
 
-// tileOverhead bounds what a tile takes beside its values: the Tile itself (80 bytes), its place in the map (20 bytes, twice that after the map has grown, three
-// times while it grows), its place among the spare ones, and the channel that others wait on.
+// tileOverhead bounds what a tile takes beside its values: the Tile itself (80 bytes), its place in
+// the map (20 bytes, twice that after the map has grown, three times while it grows), its place
+// among the spare ones, and the channel that others wait on.
 const tileOverhead = 320
 
-// NewCache returns a cache for tiles of width values that takes up to limit bytes. A limit too small for a tile is allowed: the cache then stays empty.
+// NewCache returns a cache for tiles of width values that takes up to limit bytes. A limit too
+// small for a tile is allowed: the cache then stays empty.
 func NewCache(width int, limit int64) (*Cache, error) {
 	if width < 1 || width > mostValues {
 		return nil, fmt.Errorf("tiles: cache of tiles of %d values, expected 1 to %d", width, mostValues)
@@ -117,8 +125,9 @@ func (c *Cache) Stats() CacheStats {
 	return c.stats
 }
 
-// Lookup returns the tile, pinned, if its values are there, and nil if not, which doesn't count as a miss: a caller that needs many tiles looks all of
-// them up before it claims the missing ones, so that none of them makes room for another.
+// Lookup returns the tile, pinned, if its values are there, and nil if not, which doesn't count as
+// a miss: a caller that needs many tiles looks all of them up before it claims the missing ones, so
+// that none of them makes room for another.
 func (c *Cache) Lookup(key Key) *Tile {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,8 +140,9 @@ func (c *Cache) Lookup(key Key) *Tile {
 	return t
 }
 
-// Claim returns what is to be done about a tile: [Ready] and [Mine] come with the tile, which the caller must [Cache.Release] in the end, [Busy] with a channel that is
-// closed when it is worth asking again.
+// Claim returns what is to be done about a tile: [Ready] and [Mine] come with the tile, which the
+// caller must [Cache.Release] in the end, [Busy] with a channel that is closed when it is worth
+// asking again.
 func (c *Cache) Claim(key Key) (State, *Tile, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,7 +172,8 @@ func (c *Cache) Claim(key Key) (State, *Tile, <-chan struct{}) {
 	return Busy, nil, t.done
 }
 
-// room returns a tile without values: a spare one, a new one, or that of the least recently used values.
+// room returns a tile without values: a spare one, a new one, or that of the least recently used
+// values.
 func (c *Cache) room() *Tile {
 	if n := len(c.spare); n > 0 {
 		t := c.spare[n-1]

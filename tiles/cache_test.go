@@ -22,7 +22,8 @@ func newCache(t testing.TB, width int, limit int64) *Cache {
 
 var errFull = errors.New("no room")
 
-// get is how one caller uses the cache: it returns the tile pinned, with values that it made itself, if need be, or those of another caller.
+// get is how one caller uses the cache: it returns the tile pinned, with values that it made
+// itself, if need be, or those of another caller.
 func get(ctx context.Context, c *Cache, key Key, compute func(dst []float32) error) (*Tile, error) {
 	for {
 		state, t, done := c.Claim(key)
@@ -146,7 +147,8 @@ func TestCacheForgetsErrors(t *testing.T) {
 	}
 }
 
-// However many ask at the same time, one makes the values, and a waiting caller that gives up takes nothing from the others.
+// However many ask at the same time, one makes the values, and a waiting caller that gives up takes
+// nothing from the others.
 func TestCacheMakesOnce(t *testing.T) {
 	c := newCache(t, 16, 10*TileBytes(16))
 	var made atomic.Int32
@@ -217,7 +219,8 @@ func TestCacheHandsOver(t *testing.T) {
 	}
 }
 
-// Many goroutines pin, make and abandon at random; at every allocation, and whenever one looks, the bound holds, and values are right.
+// Many goroutines pin, make and abandon at random; at every allocation, and whenever one looks, the
+// bound holds, and values are right.
 func TestCacheBoundUnderLoad(t *testing.T) {
 	const width, room = 32, 23
 	limit := room*TileBytes(width) + 5
@@ -276,7 +279,8 @@ func TestCacheBoundUnderLoad(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if s := c.Stats(); s.Bytes != allocated.Load() || s.Bytes != room*TileBytes(width) || s.Evicted == 0 || s.Refused == 0 {
+	if s := c.Stats(); s.Bytes != allocated.Load() || s.Bytes != room*TileBytes(width) || s.Evicted == 0 ||
+		s.Refused == 0 {
 		t.Errorf("counts %+v with %d bytes allocated: the test doesn't reach what it should", s, allocated.Load())
 	}
 	if n := len(c.tiles) + len(c.spare); n != room {

@@ -164,7 +164,8 @@ func TestStoreRefuses(t *testing.T) {
 		{new(Store), small, rows, "a store that OpenStore didn't make"},
 	} {
 		err := c.s.Save(c.p, c.row)
-		if err == nil || !strings.HasPrefix(err.Error(), "tiles: Save: ") && !strings.HasPrefix(err.Error(), "tiles: row ") ||
+		if err == nil ||
+			!strings.HasPrefix(err.Error(), "tiles: Save: ") && !strings.HasPrefix(err.Error(), "tiles: row ") ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("Save of %v: error %v, expected %q", c.p, err, c.want)
 		}

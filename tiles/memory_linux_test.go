@@ -11,7 +11,9 @@ import (
 
 // The system knows of the wish: the mapping that holds the middle of the values has the flag hg.
 func TestMakeAsksForLargePages(t *testing.T) {
-	probe, err := syscall.Mmap(-1, 0, 2*hugePage, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	probe, err := syscall.Mmap(
+		-1, 0, 2*hugePage, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

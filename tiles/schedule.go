@@ -80,7 +80,8 @@ type PanicError struct {
 var errGoexit = errors.New("runtime.Goexit called")
 
 // NewPanicError returns the error of a function that ended with v, which recover returned: nil says
-// that it called runtime.Goexit. It is to be called while the goroutine's stack is that of the panic.
+// that it called runtime.Goexit. It is to be called while the goroutine's stack is that of the
+// panic.
 func NewPanicError(v any) *PanicError {
 	if v == nil {
 		v = errGoexit

@@ -16,19 +16,24 @@ import (
 
 // Piece names a rectangle of a matrix: rows Row to Row+Rows-1 in columns Column to Column+Cols-1.
 type Piece struct {
-	Matrix [32]byte // digest of everything that the bits of the matrix depend on: documents, embedding, way of computing
+	// digest of everything that the bits of the matrix depend on: documents, embedding, way of
+	// computing
+	Matrix [32]byte
 	Row    int
 	Rows   int
 	Column int
 	Cols   int
 }
 
-// Store keeps pieces of matrices in a folder, a file each, so that a later run finds what an earlier one has computed.
+// Store keeps pieces of matrices in a folder, a file each, so that a later run finds what an
+// earlier one has computed.
 //
-// Whatever happens to a file, Load never returns wrong values: a file that isn't exactly what Save wrote for that very piece is an error, and the caller computes the
-// piece again. Files are written under a temporary name and renamed when they are complete, so a process that is killed leaves none that is half written, and
-// several processes may share a folder: who comes last replaces a file by an equal one. Nothing waits for the disk: after a power failure a file may
-// be short or hold zeros, which Load finds out like any other damage.
+// Whatever happens to a file, Load never returns wrong values: a file that isn't exactly what Save
+// wrote for that very piece is an error, and the caller computes the piece again. Files are written
+// under a temporary name and renamed when they are complete, so a process that is killed leaves
+// none that is half written, and several processes may share a folder: who comes last replaces a
+// file by an equal one. Nothing waits for the disk: after a power failure a file may be short or
+// hold zeros, which Load finds out like any other damage.
 //
 // A Store is made by [OpenStore] and may be used concurrently.
 type Store struct {
@@ -42,7 +47,8 @@ type file interface {
 	Name() string
 }
 
-// Temporary files are called after making; those that nobody has written to for staleAfter belong to processes that were killed.
+// Temporary files are called after making; those that nobody has written to for staleAfter belong
+// to processes that were killed.
 const (
 	making     = "making-"
 	suffix     = ".tile"

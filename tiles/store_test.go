@@ -28,7 +28,8 @@ func openStore(t testing.TB, dir string) *Store {
 	return s
 }
 
-// pieceValues holds what tells a piece from every other, with values that are equal as numbers but not as bits.
+// pieceValues holds what tells a piece from every other, with values that are equal as numbers but
+// not as bits.
 func pieceValues(p Piece) []float32 {
 	v := make([]float32, p.Rows*p.Cols)
 	for i := range v {
@@ -129,7 +130,8 @@ func TestStoreReturnsWhatWasSaved(t *testing.T) {
 	}
 }
 
-// Every bit of a file flipped, every length that it may be cut to or padded to, and what a single CRC-32 would miss.
+// Every bit of a file flipped, every length that it may be cut to or padded to, and what a single
+// CRC-32 would miss.
 func TestStoreFindsDamage(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	good := encoded(t, small)
@@ -166,7 +168,8 @@ func TestStoreFindsDamage(t *testing.T) {
 	for n := 1; n < 20; n++ {
 		tryFile(fmt.Sprintf("%d bytes more", n), append(slices.Clone(good), make([]byte, n)...))
 	}
-	// A change by a generator, lowest bit of the first byte first as these CRC read them, leaves its CRC as it is.
+	// A change by a generator, lowest bit of the first byte first as these CRC read them, leaves
+	// its CRC as it is.
 	for _, generator := range []uint64{crc32.Castagnoli, crc32.IEEE} {
 		b := slices.Clone(good)
 		at := b[headerBytes+4:]
@@ -185,7 +188,8 @@ func TestStoreFindsDamage(t *testing.T) {
 	}
 }
 
-// failingFile fails once it has taken a number of bytes, as a full disk does, on which there may be room again a moment later, or when it is closed.
+// failingFile fails once it has taken a number of bytes, as a full disk does, on which there may be
+// room again a moment later, or when it is closed.
 type failingFile struct {
 	*os.File
 	room    int
@@ -305,8 +309,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Two processes write the same files while this one reads them, and are killed at any moment, some of them in the middle of a file; whatever is there is whole,
-// and the rest can be added.
+// Two processes write the same files while this one reads them, and are killed at any moment, some
+// of them in the middle of a file; whatever is there is whole, and the rest can be added.
 func TestStoreOutlivesKill(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

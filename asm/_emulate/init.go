@@ -1,5 +1,6 @@
-// Init is the only process of the emulated machine that avx512.sh starts: it runs the test programs that the file /commands lists, a
-// line each, and turns the machine off. Its last line of output says whether everything passed.
+// Init is the only process of the emulated machine that avx512.sh starts: it runs the test programs
+// that the file /commands lists, a line each, and turns the machine off. Its last line of output
+// says whether everything passed.
 package main
 
 import (
@@ -52,7 +53,8 @@ func run() error {
 		arg := strings.Fields(lines.Text())
 		c := exec.Command(arg[0], arg[1:]...)
 		c.Stdout, c.Stderr = os.Stdout, os.Stdout
-		// math/big, the oracle's judge, gives wrong results in Bochs 2.7 when it uses ADCX and ADOX.
+		// math/big, the oracle's judge, gives wrong results in Bochs 2.7 when it uses ADCX and
+		// ADOX.
 		c.Env = []string{"GODEBUG=cpu.adx=off", "HOME=/tmp", "PATH=/"}
 		if err := c.Run(); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", arg[0], err))

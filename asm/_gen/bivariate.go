@@ -123,10 +123,11 @@ func (g *gen) bivariateSide(p, h, side, root, e VecVirtual, number func(i int) O
 	g.VADDPS(y, y, t)
 	g.VADDPS(number(layout.BivariateShift), t, t)
 	square := g.mul(vec{t}, vec{t})[0]
-	even, odd := g.load(number(layout.BivariateQ+layout.BivariateTerms-2)), g.load(number(layout.BivariateQ+layout.BivariateTerms-1))
+	q := func(i int) Op { return number(layout.BivariateQ + i) }
+	even, odd := g.load(q(layout.BivariateTerms-2)), g.load(q(layout.BivariateTerms-1))
 	for i := layout.BivariateTerms - 4; i >= 0; i -= 2 {
-		g.VFMADD213PS(number(layout.BivariateQ+i), square, even)
-		g.VFMADD213PS(number(layout.BivariateQ+i+1), square, odd)
+		g.VFMADD213PS(q(i), square, even)
+		g.VFMADD213PS(q(i+1), square, odd)
 	}
 	g.VFMADD213PS(even, t, odd)
 	g.VFMSUB213PS(m, y, odd) // y Q - m

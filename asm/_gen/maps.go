@@ -10,8 +10,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A mapKernel is an elementwise map. in names the slices it reads, of which the first gives the signature's length where dst does not, and
-// scalars the float32 parameters, which every lane of a register is filled with before the loop.
+// A mapKernel is an elementwise map. in names the slices it reads, of which the first gives the
+// signature's length where dst does not, and scalars the float32 parameters, which every lane of a
+// register is filled with before the loop.
 type mapKernel struct {
 	name    string
 	dst     string
@@ -21,8 +22,8 @@ type mapKernel struct {
 	hold    []float32 // constants that stay in registers
 	body    func(g *gen, in []vec, s []VecVirtual) vec
 
-	// fast, if there is one, computes a whole block with fewer operations, and the same bits, when no element of the first input is above a
-	// limit, which is computed before the loop.
+	// fast, if there is one, computes a whole block with fewer operations, and the same bits, when
+	// no element of the first input is above a limit, which is computed before the loop.
 	fast  func(g *gen, in []vec, s []VecVirtual) vec
 	limit func(g *gen, s []VecVirtual) VecVirtual
 }
@@ -49,8 +50,9 @@ var mapKernels = []mapKernel{
 		fast: func(g *gen, in []vec, s []VecVirtual) vec {
 			return g.expNormal(g.scale(g.arcSq(in[0]), s[0]))
 		},
-		// arccos² is at most π²/4·c for c <= 1, so that up to c = 87/(2.468·invT) the exponent stays above -87.3, where results are normal
-		// numbers. NaN in invT stays in the limit, and nothing is below that.
+		// arccos² is at most π²/4·c for c <= 1, so that up to c = 87/(2.468·invT) the exponent
+		// stays above -87.3, where results are normal numbers. NaN in invT stays in the limit, and
+		// nothing is below that.
 		limit: func(g *gen, s []VecVirtual) VecVirtual {
 			quotient, l := g.reg(), g.reg()
 			g.VMOVUPS(g.mem(-35.2), quotient)
@@ -70,8 +72,9 @@ var mapKernels = []mapKernel{
 		fast: func(g *gen, in []vec, s []VecVirtual) vec {
 			return g.expNormal(g.scale(g.sqrt(g.arcSq(in[0])), s[0]))
 		},
-		// arccos is at most π/2·√c for c <= 1, so that with q = 87/(1.5709·invT) the exponent stays above -87.3 up to c = q². The least of 1, q and
-		// q² is that where it counts, and negative where q is.
+		// arccos is at most π/2·√c for c <= 1, so that with q = 87/(1.5709·invT) the exponent stays
+		// above -87.3 up to c = q². The least of 1, q and q² is that where it counts, and negative
+		// where q is.
 		limit: func(g *gen, s []VecVirtual) VecVirtual {
 			q, l := g.reg(), g.reg()
 			g.VMOVUPS(g.mem(-55.3), q)
@@ -81,14 +84,21 @@ var mapKernels = []mapKernel{
 			g.VMINPS(l, q, l)
 			return l
 		}},
-	{name: "gaussian", dst: "dst", in: []string{"c", "y"}, scalars: []string{"x", "-gamma"}, unroll: 2, hold: []float32{coeff.ExpLow},
+	{
+		name:    "gaussian",
+		dst:     "dst",
+		in:      []string{"c", "y"},
+		scalars: []string{"x", "-gamma"},
+		unroll:  2,
+		hold:    []float32{coeff.ExpLow},
 		body: func(g *gen, in []vec, s []VecVirtual) vec {
 			d := g.apply(g.VSUBPS, in[1], s[0])
 			w := g.scale(in[1], s[0])
 			w = g.mul(g.add(w, w), in[0])
 			g.mulAdd(d, d, w)
 			return g.exp(g.scale(d, s[1]), false)
-		}},
+		},
+	},
 	{name: "arcCosine0", dst: "dst", in: []string{"c"}, unroll: 3, limit: upToOne,
 		body: func(g *gen, in []vec, s []VecVirtual) vec {
 			u := g.mulConst(g.sqrt(g.arcSq(g.fold(in[0]))), coeff.InvPi)
@@ -97,10 +107,17 @@ var mapKernels = []mapKernel{
 		fast: func(g *gen, in []vec, s []VecVirtual) vec {
 			return g.constSub(1, g.mulConst(g.sqrt(g.arcSq(in[0])), coeff.InvPi))
 		}},
-	{name: "arcCosine1", dst: "dst", in: []string{"c", "y"}, scalars: []string{"x"}, unroll: 2, hold: []float32{0, 1, 2},
+	{
+		name:    "arcCosine1",
+		dst:     "dst",
+		in:      []string{"c", "y"},
+		scalars: []string{"x"},
+		unroll:  2,
+		hold:    []float32{0, 1, 2},
 		body: func(g *gen, in []vec, s []VecVirtual) vec {
 			return g.mul(g.scale(in[1], s[0]), g.arc1(in[0]))
-		}},
+		},
+	},
 	{name: "arcCosine2", dst: "dst", in: []string{"c", "y"}, scalars: []string{"x"}, unroll: 2, hold: []float32{1, 2},
 		body: func(g *gen, in []vec, s []VecVirtual) vec {
 			w := g.scale(in[1], s[0])
@@ -224,7 +241,8 @@ func (m mapKernel) write(g *gen) {
 	g.end()
 }
 
-// The functions here are those of asm/scalar_generic.go under the same names, operation by operation.
+// The functions here are those of asm/scalar_generic.go under the same names, operation by
+// operation.
 
 // arcSq is arccos²(1-m) = 2m + m²·Q(m) for m in [0, 1].
 func (g *gen) arcSq(m vec) vec {
@@ -263,8 +281,8 @@ func (g *gen) arcCosSq(c vec) vec {
 	return g.blend(g.compare(greater, c, g.operand(1)), hi, w)
 }
 
-// reduce splits x = n ln 2 + r. The integer n stands in the low bits of k, plus 254 if round is coeff.Round. x becomes r, and the polynomial of
-// exp(r) is the second result.
+// reduce splits x = n ln 2 + r. The integer n stands in the low bits of k, plus 254 if round is
+// coeff.Round. x becomes r, and the polynomial of exp(r) is the second result.
 func (g *gen) reduce(x vec, round float32) (k, p vec) {
 	k = g.all(coeff.Log2E, len(x))
 	g.mulAddConst(k, x, round)
@@ -295,7 +313,8 @@ func (g *gen) exp(x vec, high bool) vec {
 	return g.mul(g.mul(p, b1), b)
 }
 
-// expNormal is e^x for x, spent, whose results are normal numbers: the same bits as exp with fewer operations.
+// expNormal is e^x for x, spent, whose results are normal numbers: the same bits as exp with fewer
+// operations.
 func (g *gen) expNormal(x vec) vec {
 	k, p := g.reduce(x, coeff.RoundPlain)
 	for i := range k {

@@ -15,8 +15,8 @@ func peaks(f file) {
 	}
 }
 
-// peak keeps 12 sums in registers, more than the eight that hide a latency of four cycles at two multiply-adds a cycle. All sums take part, 12 registers after
-// the other.
+// peak keeps 12 sums in registers, more than the eight that hide a latency of four cycles at two
+// multiply-adds a cycle. All sums take part, 12 registers after the other.
 func (g *gen) peak() {
 	const chains = layout.PeakSums / 16
 	g.function("peak"+g.suffix, "func(sum []float32, x, y float32, rounds int)")
@@ -56,7 +56,8 @@ func (g *gen) peak() {
 	g.end()
 }
 
-// read takes eight registers a turn. An OR is the cheapest operation that uses what was loaded, and is the same in any order.
+// read takes eight registers a turn. An OR is the cheapest operation that uses what was loaded, and
+// is the same in any order.
 func (g *gen) read() {
 	const chains = 8
 	g.function("read"+g.suffix, "func(src []float32) uint32")

@@ -6,7 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// piecewise adds the kernel that evaluates piecewise polynomials. One for AVX2 serves AVX-512, too: finding rows is the work, and a wider register has as many to find.
+// piecewise adds the kernel that evaluates piecewise polynomials. One for AVX2 serves AVX-512, too:
+// finding rows is the work, and a wider register has as many to find.
 func piecewise(f file) { f.gen(isas[0]).piecewise() }
 
 // lookup is what piecewise holds while it goes through the values.
@@ -22,12 +23,16 @@ func (g *gen) piecewise() {
 	dst := g.base("dst")
 	n := g.length("dst")
 	c := g.base("c")
-	l := lookup{rows: g.base("rows"), shift: g.XMM(), fold: g.reg(), last: g.reg(), high: g.reg(), half: g.reg(), one: g.constant(1),
-		mantissas: g.memBits(1<<23 - 1), least: g.mem(1.0 / layout.PiecewiseScale), scale: g.mem(layout.PiecewiseScale), twice: g.mem(2)}
+	l := lookup{
+		rows: g.base("rows"), shift: g.XMM(), fold: g.reg(), last: g.reg(), high: g.reg(), half: g.reg(),
+		one: g.constant(1), mantissas: g.memBits(1<<23 - 1), least: g.mem(1.0 / layout.PiecewiseScale),
+		scale: g.mem(layout.PiecewiseScale), twice: g.mem(2),
+	}
 	rows := g.length("rows")
 	bits := g.param("bits")
 
-	// What depends on bits: the shift, the distance of the rows above c = 1, the upper bits of a mantissa and the one below these.
+	// What depends on bits: the shift, the distance of the rows above c = 1, the upper bits of a
+	// mantissa and the one below these.
 	count := g.XMM()
 	g.DECQ(rows)
 	g.VMOVQ(rows, count)
@@ -90,7 +95,8 @@ func (g *gen) evaluate(l *lookup, c VecVirtual) VecVirtual {
 	g.VPOR(l.half, mid, mid)
 	g.VSUBPS(mid, t, t)
 
-	// Horner's rule, from the upper coefficients down: those of t⁴ and t⁵ are in the second half of a row.
+	// Horner's rule, from the upper coefficients down: those of t⁴ and t⁵ are in the second half of
+	// a row.
 	at := g.offsets(row)
 	q := g.halves(l.rows, at, 16)
 	s, _ := g.columns(q)
@@ -135,7 +141,8 @@ func (g *gen) halves(rows Register, at [8]GPVirtual, disp int) (q [4]VecVirtual)
 	return q
 }
 
-// columns turns rows into columns: the first two of four, and the other two, if they are asked for, in the registers of q.
+// columns turns rows into columns: the first two of four, and the other two, if they are asked for,
+// in the registers of q.
 func (g *gen) columns(q [4]VecVirtual) (low [2]VecVirtual, high func() [2]VecVirtual) {
 	split := func(s, t VecVirtual) [2]VecVirtual {
 		d := g.reg()

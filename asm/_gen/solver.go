@@ -8,8 +8,10 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The kernels here take a multiple of sixteen elements, two registers at a time: each lane keeps the best value that it met and where that was, and the lanes
-// are brought together at the end. Places are counted in float64, exact up to 2⁵³, as AVX2 has a least of those and none of whole numbers of 64 bits.
+// The kernels here take a multiple of sixteen elements, two registers at a time: each lane keeps
+// the best value that it met and where that was, and the lanes are brought together at the end.
+// Places are counted in float64, exact up to 2⁵³, as AVX2 has a least of those and none of whole
+// numbers of 64 bits.
 
 func solver(f file) {
 	for _, set := range isas {
@@ -70,7 +72,8 @@ func (g *gen) bit(name string) VecVirtual {
 	return all
 }
 
-// admitted selects, for each register, the lanes whose byte of the mask has the bit. With AVX2, which has few registers, that is done when it is asked for.
+// admitted selects, for each register, the lanes whose byte of the mask has the bit. With AVX2,
+// which has few registers, that is done when it is asked for.
 func (g *gen) admitted(s scan, bit VecVirtual) func(i int) Register {
 	if g.lanes == 16 {
 		low, high := g.K(), g.K()
@@ -87,7 +90,8 @@ func (g *gen) admitted(s scan, bit VecVirtual) func(i int) Register {
 	}
 }
 
-// A best is what the lanes of two registers hold: the best value and the place of the first of the elements among which it was met.
+// A best is what the lanes of two registers hold: the best value and the place of the first of the
+// elements among which it was met.
 type best struct {
 	value, first vec
 	predicate    U8
@@ -109,7 +113,8 @@ func (g *gen) offer(s scan, b best, i int, mask Register, v VecVirtual) {
 	g.take(better, s.block, b.first[i])
 }
 
-// across brings the lanes of a register together by an operation on vectors of any width, and fills it with the result.
+// across brings the lanes of a register together by an operation on vectors of any width, and fills
+// it with the result.
 func (g *gen) across(v VecVirtual, op func(a, b, to VecVirtual)) {
 	t := g.reg()
 	if g.lanes == 16 {
@@ -126,7 +131,8 @@ func (g *gen) across(v VecVirtual, op func(a, b, to VecVirtual)) {
 func (g *gen) least(a, b, to VecVirtual)    { g.VMINPD(a, b, to) }
 func (g *gen) greatest(a, b, to VecVirtual) { g.VMAXPD(a, b, to) }
 
-// finish returns the best value of all lanes and the first place where it was met, or -1, through parameters of these names.
+// finish returns the best value of all lanes and the first place where it was met, or -1, through
+// parameters of these names.
 func (g *gen) finish(b best, at, value string) {
 	op := g.greatest
 	if b.predicate == lessD {
@@ -178,7 +184,9 @@ func (g *gen) lanePlaces() Mem {
 }
 
 func (g *gen) extremes() {
-	g.begin("extremes", "func(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64)", "is extremesGeneric.")
+	g.begin("extremes",
+		"func(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64)",
+		"is extremesGeneric.")
 	s := g.scanStart()
 	up, low := g.bit("up"), g.bit("low")
 	most, least := g.newBest(math.Inf(-1), greaterD), g.newBest(math.Inf(1), lessD)
@@ -197,7 +205,9 @@ func (g *gen) extremes() {
 }
 
 func (g *gen) step() {
-	g.begin("step", "func(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64)", "is stepGeneric.")
+	g.begin("step",
+		"func(g []float64, ki, kj []float32, a, b float64, mask []byte, bit byte) (at int, most float64)",
+		"is stepGeneric.")
 	s := g.scanStart()
 	ki, kj := g.base("ki"), g.base("kj")
 	a, b, bit := g.everywhere("a"), g.everywhere("b"), g.bit("bit")
@@ -218,7 +228,9 @@ func (g *gen) step() {
 }
 
 func (g *gen) argGain() {
-	g.begin("argGain", "func(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64)", "is argGainGeneric.")
+	g.begin("argGain",
+		"func(g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64) (at int, gain, low float64)",
+		"is argGainGeneric.")
 	s := g.scanStart()
 	ki, diag := g.base("ki"), g.base("diag")
 	gmax, kii, bit := g.everywhere("gmax"), g.everywhere("kii"), g.bit("bit")
@@ -251,7 +263,8 @@ func (g *gen) argGain() {
 }
 
 func (g *gen) beyond() {
-	g.begin("beyond", "func(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int)", "is beyondGeneric.")
+	g.begin("beyond",
+		"func(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int)", "is beyondGeneric.")
 	s := g.scanStart()
 	index, count := g.base("index"), g.GP64()
 	g.XORQ(count, count)

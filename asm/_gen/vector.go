@@ -12,7 +12,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// An isa is an instruction set as the generator sees it: the suffix of function names and the number of float32 in a register.
+// An isa is an instruction set as the generator sees it: the suffix of function names and the
+// number of float32 in a register.
 type isa struct {
 	suffix string
 	lanes  int
@@ -20,11 +21,12 @@ type isa struct {
 
 var isas = []isa{{"AVX2", 8}, {"AVX512", 16}}
 
-// A vec is a number of vector registers that are treated alike: an operation on it is issued for each in turn, so that independent chains of
-// operations interleave.
+// A vec is a number of vector registers that are treated alike: an operation on it is issued for
+// each in turn, so that independent chains of operations interleave.
 type vec []VecVirtual
 
-// A mask holds for each register of a vec which lanes a comparison is true for: vector registers of ones and zeros, or mask registers.
+// A mask holds for each register of a vec which lanes a comparison is true for: vector registers of
+// ones and zeros, or mask registers.
 type mask []Register
 
 // A file is an assembly file in the making, and the constants in its data section by name.
@@ -318,7 +320,8 @@ func (g *gen) firstMask(n Register) Register {
 	return m
 }
 
-// window is eight words of ones followed by eight words of zeros: read from 8-n on, n words of ones come first.
+// window is eight words of ones followed by eight words of zeros: read from 8-n on, n words of ones
+// come first.
 func (g *gen) window() Mem {
 	var words [16]U32
 	for i := range 8 {

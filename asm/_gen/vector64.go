@@ -62,7 +62,8 @@ func (g *gen) loop(at, n GPVirtual, step int, body func()) {
 	g.Label(done)
 }
 
-// where is the lanes of the first mask in which a compares to b: for AVX-512 the comparison itself is masked.
+// where is the lanes of the first mask in which a compares to b: for AVX-512 the comparison itself
+// is masked.
 func (g *gen) where(mask Register, predicate U8, a, b VecVirtual) Register {
 	if g.lanes == 16 {
 		k := g.K()
@@ -123,7 +124,8 @@ func (g *gen) someFirst(n GPVirtual) some {
 	return some{lanes, narrow}
 }
 
-// load64 loads float64 into v, load32 float32 as float64; store64 stores float64, store32 rounds them to float32: the lanes that are selected.
+// load64 loads float64 into v, load32 float32 as float64; store64 stores float64, store32 rounds
+// them to float32: the lanes that are selected.
 func (g *gen) load64(m Mem, s some, v VecVirtual) VecVirtual {
 	switch {
 	case s.lanes == nil:
@@ -178,7 +180,8 @@ func (g *gen) store32(v VecVirtual, m Mem, s some) {
 	}
 }
 
-// elements runs body for one register of elements after the other, of which at is the first, and once more for what is left of n.
+// elements runs body for one register of elements after the other, of which at is the first, and
+// once more for what is left of n.
 func (g *gen) elements(n GPVirtual, body func(at GPVirtual, s some)) {
 	g.blocks(n, 1, func(at GPVirtual, s some, _ int) { body(at, s) })
 }

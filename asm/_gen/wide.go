@@ -29,7 +29,10 @@ func wideMaps(f file) {
 type deficitHeld struct{ one, round, low, last VecVirtual }
 
 func (g *gen) holdDeficit() deficitHeld {
-	return deficitHeld{g.everywhereFloat(1), g.everywhereFloat(coeff.Round64), g.everywhereFloat(coeff.Expm1Low), g.everywhereFloat(coeff.Expm18)}
+	return deficitHeld{
+		g.everywhereFloat(1), g.everywhereFloat(coeff.Round64), g.everywhereFloat(coeff.Expm1Low),
+		g.everywhereFloat(coeff.Expm18),
+	}
 }
 
 // deficit64 is 1-e^w for w <= 0, which is spent; NaN stays.
@@ -181,7 +184,8 @@ func (g *gen) join() {
 }
 
 func (g *gen) halfLine() {
-	g.begin("halfLine", "func(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool)", "is halfLineGeneric.")
+	g.begin("halfLine",
+		"func(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool)", "is halfLineGeneric.")
 	dst := g.base("dst")
 	n := g.length("dst")
 	from := g.base("v")
@@ -193,7 +197,8 @@ func (g *gen) halfLine() {
 	g.VXORPD(nans, nans, nans)
 	g.elements(n, func(at GPVirtual, s some) {
 		v := g.load64(element(from, at, 8), s, g.reg())
-		// What is below the first row wraps around: its lower half is beyond the last, and its upper half the greatest.
+		// What is below the first row wraps around: its lower half is beyond the last, and its
+		// upper half the greatest.
 		row := g.reg()
 		g.VPSRLQ(U8(step), v, row)
 		g.VPSUBQ(first, row, row)
@@ -329,7 +334,8 @@ func (g *gen) halfAngle() {
 		g.VDIVPD(sinM, d, d)
 		g.VMULPD(d, d, d)
 
-		c, root2, over, cosM, sinT := g.load32(element(from, at, 4), s, g.reg()), own(layout.HalfAngleRoot), g.reg(), g.reg(), g.reg()
+		c := g.load32(element(from, at, 4), s, g.reg())
+		root2, over, cosM, sinT := own(layout.HalfAngleRoot), g.reg(), g.reg(), g.reg()
 		g.VMULPD(column(layout.HalfAngleRoot), root2, root2) // g
 		cosT := g.reg()
 		g.VSUBPD(c, one, cosT)

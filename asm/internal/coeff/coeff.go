@@ -1,9 +1,11 @@
-// Package coeff holds the constants of the kernels, so that the portable forms and the generator of the assembly read the same ones.
-// asm/_gen/coeff/minimax.py computes the polynomials; relative errors are those of the rounded coefficients in exact arithmetic.
+// Package coeff holds the constants of the kernels, so that the portable forms and the generator of
+// the assembly read the same ones. asm/_gen/coeff/minimax.py computes the polynomials; relative
+// errors are those of the rounded coefficients in exact arithmetic.
 package coeff
 
-// ArcCosSq is P with arccos²(1-c) = c·P(c) for c in [0, 1], relative error 2^-27.2. The function is analytic at 0, which is why no
-// square root is needed; its nearest singularity is c = 2. The constant term is 2 exactly, so that tiny c lose nothing.
+// ArcCosSq is P with arccos²(1-c) = c·P(c) for c in [0, 1], relative error 2^-27.2. The function is
+// analytic at 0, which is why no square root is needed; its nearest singularity is c = 2. The
+// constant term is 2 exactly, so that tiny c lose nothing.
 const (
 	ArcCosSq0 float32 = 0x1p+1
 	ArcCosSq1 float32 = 0x1.555502p-2
@@ -16,7 +18,8 @@ const (
 	ArcCosSq8 float32 = 0x1.791488p-9
 )
 
-// Exp is E with exp(r) = E(r) for |r| <= 0.35, relative error 2^-28.1. The first two terms are 1 exactly, so that exp(0) is 1.
+// Exp is E with exp(r) = E(r) for |r| <= 0.35, relative error 2^-28.1. The first two terms are 1
+// exactly, so that exp(0) is 1.
 const (
 	Exp0 float32 = 1
 	Exp1 float32 = 1
@@ -27,7 +30,8 @@ const (
 	Exp6 float32 = 0x1.6a4fdp-10
 )
 
-// Arc1 is R with (sin θ - θ cos θ)/π = c^(3/2)·R(c), θ = arccos(1-c), for c in [0, 1], relative error 2^-24.4 (the rounding of Arc10).
+// Arc1 is R with (sin θ - θ cos θ)/π = c^(3/2)·R(c), θ = arccos(1-c), for c in [0, 1], relative
+// error 2^-24.4 (the rounding of Arc10).
 const (
 	Arc10 float32 = 0x1.334ed8p-2
 	Arc11 float32 = 0x1.eba976p-7
@@ -38,7 +42,8 @@ const (
 	Arc16 float32 = 0x1.66ee06p-14
 )
 
-// Arc2 is S with (θ(1 + 2cos²θ) - 3 sin θ cos θ)/π = c^(5/2)·S(c), θ = arccos(1-c), for c in [0, 1], relative error 2^-27.9.
+// Arc2 is S with (θ(1 + 2cos²θ) - 3 sin θ cos θ)/π = c^(5/2)·S(c), θ = arccos(1-c), for c in [0,
+// 1], relative error 2^-27.9.
 const (
 	Arc20 float32 = 0x1.ebb158p-2
 	Arc21 float32 = 0x1.18f784p-6
@@ -49,7 +54,8 @@ const (
 	Arc26 float32 = 0x1.ddb81ep-16
 )
 
-// Entropy is W with (1+r) log2(1+r) / 2r = W(r) for r in [0, 1], relative error 2^-25.1; W(0) = 1/(2 ln 2).
+// Entropy is W with (1+r) log2(1+r) / 2r = W(r) for r in [0, 1], relative error 2^-25.1; W(0) =
+// 1/(2 ln 2).
 const (
 	Entropy0 float32 = 0x1.715476p-1
 	Entropy1 float32 = 0x1.715422p-2
@@ -73,7 +79,8 @@ const (
 	Log7 float32 = -0x1.2a0ae6p-4
 )
 
-// RootHalfBits are the bits of the float32 below √½: x has as many whole octaves above √½ as its bits have above these.
+// RootHalfBits are the bits of the float32 below √½: x has as many whole octaves above √½ as its
+// bits have above these.
 const RootHalfBits = 0x3f3504f3
 
 // π in two pieces, and 1/π.
@@ -83,9 +90,10 @@ const (
 	InvPi float32 = 0x1.45f306p-2
 )
 
-// Range reduction of exp: x = n ln 2 + r. Ln2Hi has ten significant bits, so that n·Ln2Hi is exact for every n that occurs. Adding Round
-// to x/ln 2 rounds to the nearest integer n and leaves n+254 in the low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain is the
-// same without the 254. Below ExpLow every result is 0, above ExpHigh +Inf.
+// Range reduction of exp: x = n ln 2 + r. Ln2Hi has ten significant bits, so that n·Ln2Hi is exact
+// for every n that occurs. Adding Round to x/ln 2 rounds to the nearest integer n and leaves n+254
+// in the low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain is the same without the 254.
+// Below ExpLow every result is 0, above ExpHigh +Inf.
 const (
 	Log2E      float32 = 0x1.715476p+0
 	Ln2Hi      float32 = 0x1.63p-1
@@ -96,12 +104,13 @@ const (
 	ExpHigh    float32 = 89
 )
 
-// CurvatureFloor stands in for a curvature of the solver's problem that is not positive, which rounding and kernels that are not positive
-// definite bring about. It is LIBSVM's TAU.
+// CurvatureFloor stands in for a curvature of the solver's problem that is not positive, which
+// rounding and kernels that are not positive definite bring about. It is LIBSVM's TAU.
 const CurvatureFloor = 1e-12
 
-// Mills is M with exp(z²/2) Q(z) = t·M(2t-1), t = 1/(1+z/4), for z >= 0, Q the upper tail of the normal distribution: interpolation at ten Chebyshev nodes, relative
-// error 2^-22.2, where t is 1 below 2^-23.
+// Mills is M with exp(z²/2) Q(z) = t·M(2t-1), t = 1/(1+z/4), for z >= 0, Q the upper tail of the
+// normal distribution: interpolation at ten Chebyshev nodes, relative error 2^-22.2, where t is 1
+// below 2^-23.
 const (
 	Mills0 float32 = 0x1.82b4bcp-3
 	Mills1 float32 = 0x1.373e38p-3
@@ -115,8 +124,10 @@ const (
 	Mills9 float32 = 0x1.5507f8p-15
 )
 
-// Expm1 is P with exp(r)-1 = r·P(r) for |r| <= (ln 2)/2, the power series to r⁹/10! exclusively: what is left out is below 0.347⁹/10! = 2^-35.5, and P above 0.84, so the relative
-// error is below 2^-35. Expm1Low is where 1-exp(x) is 1 in float32; LogE64 is 1/ln 2, and adding Round64 rounds to an integer, which the low bits of the sum hold.
+// Expm1 is P with exp(r)-1 = r·P(r) for |r| <= (ln 2)/2, the power series to r⁹/10! exclusively:
+// what is left out is below 0.347⁹/10! = 2^-35.5, and P above 0.84, so the relative error is below
+// 2^-35. Expm1Low is where 1-exp(x) is 1 in float32; LogE64 is 1/ln 2, and adding Round64 rounds to
+// an integer, which the low bits of the sum hold.
 const (
 	Expm10 = 1.0
 	Expm11 = Expm10 / 2
