@@ -38,7 +38,8 @@ func powers(p *program) {
 	n := p.IntN(20)
 	p.good(fmt.Sprint(v, n), func() error {
 		got, want := device.Power(v, n), math.Pow(v, float64(n))
-		if !(got == want || math.Abs(got-want) <= 1e-12*math.Abs(want) || got != got && want != want) && math.Abs(v) > 1e-15 {
+		if !(got == want || math.Abs(got-want) <= 1e-12*math.Abs(want) || got != got && want != want) &&
+			math.Abs(v) > 1e-15 {
 			p.fails("%v to the power of %d is %v, expected %v", v, n, got, want)
 		}
 		return nil
@@ -49,9 +50,11 @@ func powers(p *program) {
 
 // drawProgram draws instructions at random, which seldom make a program.
 func (p *program) drawProgram() *device.Program {
-	d := &device.Program{Consts: []float64{1, math.NaN()}, Norms: []func(float64) float64{math.Sqrt}, Locals: pick(p, 0, 1, 2, -1, math.MaxInt, math.MinInt)}
+	d := &device.Program{Consts: []float64{1, math.NaN()}, Norms: []func(float64) float64{math.Sqrt},
+		Locals: pick(p, 0, 1, 2, -1, math.MaxInt, math.MinInt)}
 	for range p.IntN(12) {
-		d.Code = append(d.Code, device.Code{Op: device.Op(p.IntN(int(device.OpSelect) + 2)), N: pick(p, 0, 0, 0, 1, -1, math.MaxInt)})
+		d.Code = append(d.Code, device.Code{Op: device.Op(p.IntN(int(device.OpSelect) + 2)),
+			N: pick(p, 0, 0, 0, 1, -1, math.MaxInt)})
 	}
 	if p.chance(2) {
 		d.Tables = []device.Table{{Rows: make([][8]float32, p.IntN(3)), Bits: pick(p, uint(0), 3, 64)}}
@@ -85,7 +88,8 @@ func programEval(p *program) {
 	if d == nil {
 		return
 	}
-	for _, c := range []float32{0, math.SmallestNonzeroFloat32, 0.25, 1, float32(math.NaN()), float32(math.Inf(1)), -1, 3} {
+	for _, c := range []float32{0, math.SmallestNonzeroFloat32, 0.25, 1, float32(math.NaN()), float32(math.Inf(1)),
+		-1, 3} {
 		p.quiet(fmt.Sprint(k, " of ", c), func() { d.Eval(c, p.strange(), p.strange()) })
 	}
 }

@@ -65,10 +65,11 @@ func engineCases() map[string]testCase {
 		"engine.Reference.Resolve":    {run: reference, index: true, panics: true},
 		"engine.Reference.Row":        {run: reference, index: true, panics: true},
 		"engine.Reference.Value":      {run: reference, index: true, panics: true},
-		"engine.SpecError.Error":      messages(&engine.SpecError{}, &engine.SpecError{Spec: "x", Column: math.MaxInt}, &engine.SpecError{Spec: "x", Column: -1}),
-		"engine.SpreadError.Error":    messages(&engine.SpreadError{}),
+		"engine.SpecError.Error": messages(&engine.SpecError{}, &engine.SpecError{Spec: "x",
+			Column: math.MaxInt}, &engine.SpecError{Spec: "x", Column: -1}),
+		"engine.SpreadError.Error": messages(&engine.SpreadError{}),
 		"engine.Stats.Sub": {run: func(p *program) {
-			p.good("of nothing", func() error { (engine.Stats{}).Sub(engine.Stats{Pairs: math.MinInt64}); return nil })
+			p.good("of nothing", func() error { _ = (engine.Stats{}).Sub(engine.Stats{Pairs: math.MinInt64}); return nil })
 		}},
 		"engine.Symmetric.At":           {run: symmetricAccess, index: true, panics: true},
 		"engine.Symmetric.Dims":         {run: symmetricAccess, index: true, panics: true},
@@ -175,7 +176,8 @@ func newEngine(p *program) {
 	p.bad("of nil", try(nil, opt))
 	if x.Rows() > 0 {
 		p.bad("of an instruction set that there isn't", try(x, engine.Options{ISA: pick(p, "none", "AVX2")}))
-		p.any("of any options", try(x, engine.Options{Workers: pick(p, -1, math.MinInt, 3), MemoryBytes: int64(p.odd()), HeadTerms: p.odd()}))
+		p.any("of any options", try(x, engine.Options{Workers: pick(p, -1, math.MinInt, 3),
+			MemoryBytes: int64(p.odd()), HeadTerms: p.odd()}))
 		p.bad("in a byte", try(x, engine.Options{MemoryBytes: 1}))
 		p.bad("in less than nothing", try(x, engine.Options{MemoryBytes: -1}))
 		p.any("of fewer workers than none", try(x, engine.Options{Workers: -1}))
@@ -195,7 +197,9 @@ func engineClose(p *program) {
 	p.bad("then Rows", func() error { return e.Rows(p.ctx, k, []int{0}, p.dense(1, e.Len())) })
 	p.bad("then Stripes", func() error { return e.Stripes(p.ctx, k, func(int, *engine.Dense) error { return nil }) })
 	p.bad("then Tiles", func() error { return e.Tiles(p.ctx, func(*engine.Tile) error { return nil }) })
-	p.bad("then Cached", func() error { return c.Rows(p.ctx, k, []int{0}, [][2]int{{0, 1}}, [][]float32{poisoned(p, 1)}) })
+	p.bad("then Cached", func() error {
+		return c.Rows(p.ctx, k, []int{0}, [][2]int{{0, 1}}, [][]float32{poisoned(p, 1)})
+	})
 	p.bad("then Build", func() error { return c.Build(p.ctx) })
 }
 
@@ -262,7 +266,9 @@ func gram(p *program) {
 	if wrong.N == n {
 		wrong.N++
 	}
-	p.bad(fmt.Sprint("GramTo of a matrix of ", wrong.N, " instead of ", n), func() error { return e.GramTo(p.ctx, k, &wrong) })
+	p.bad(fmt.Sprint("GramTo of a matrix of ", wrong.N, " instead of ", n), func() error {
+		return e.GramTo(p.ctx, k, &wrong)
+	})
 	p.bad("GramTo of nil", func() error { return e.GramTo(p.ctx, k, nil) })
 	u, why := p.unsuited(k)
 	p.bad("Gram of "+why, func() error { _, err := e.Gram(p.ctx, u); return err })
@@ -353,7 +359,9 @@ func engineTiles(p *program) {
 		})
 	})
 	p.bad("without visit", func() error { return e.Tiles(p.ctx, nil) })
-	p.bad("that fail", func() error { return e.Tiles(p.ctx, func(*engine.Tile) error { return errors.New("own: failed") }) })
+	p.bad("that fail", func() error {
+		return e.Tiles(p.ctx, func(*engine.Tile) error { return errors.New("own: failed") })
+	})
 	p.bad("that panic", func() error { return e.Tiles(p.ctx, func(*engine.Tile) error { panic(ownPanic) }) })
 }
 
@@ -368,7 +376,10 @@ func cross(p *program) {
 	}
 	m := test.Rows()
 	dst := p.dense(m, n)
-	p.good(fmt.Sprint("Cross of ", m, " and ", n, " by ", k), func() error { _, err := e.Cross(p.ctx, k, test); return err })
+	p.good(fmt.Sprint("Cross of ", m, " and ", n, " by ", k), func() error {
+		_, err := e.Cross(p.ctx, k, test)
+		return err
+	})
 	p.good(fmt.Sprint("CrossTo of ", m, " and ", n, " by ", k), func() error {
 		err := e.CrossTo(p.ctx, k, test, dst)
 		if err == nil {
@@ -402,7 +413,9 @@ func cross(p *program) {
 	} {
 		p.bad("Cross "+w.why, func() error { _, err := e.Cross(p.ctx, w.k, w.x); return err })
 		p.bad("CrossTo "+w.why, func() error { return e.CrossTo(p.ctx, w.k, w.x, w.dst) })
-		p.bad("CrossTiles "+w.why, func() error { return e.CrossTiles(p.ctx, w.k, w.x, func(*engine.Tile) error { return nil }) })
+		p.bad("CrossTiles "+w.why, func() error {
+			return e.CrossTiles(p.ctx, w.k, w.x, func(*engine.Tile) error { return nil })
+		})
 	}
 	b, why := p.brokenBy(x.Embedder)
 	refuse := p.bad
@@ -411,7 +424,9 @@ func cross(p *program) {
 	}
 	refuse("Cross of documents with "+why, func() error { _, err := e.Cross(p.ctx, k, b); return err })
 	refuse("CrossTo of documents with "+why, func() error { return e.CrossTo(p.ctx, k, b, p.dense(b.Rows(), n)) })
-	refuse("CrossTiles of documents with "+why, func() error { return e.CrossTiles(p.ctx, k, b, func(*engine.Tile) error { return nil }) })
+	refuse("CrossTiles of documents with "+why, func() error {
+		return e.CrossTiles(p.ctx, k, b, func(*engine.Tile) error { return nil })
+	})
 	p.bad("CrossTo into nil", func() error { return e.CrossTo(p.ctx, k, test, nil) })
 	p.bad("CrossTo into a row too many", func() error { return e.CrossTo(p.ctx, k, test, p.dense(m+1, n)) })
 	p.bad("CrossTo into a column too many", func() error { return e.CrossTo(p.ctx, k, test, p.dense(m, n+1)) })
@@ -450,7 +465,8 @@ func (p *program) cached(e *engine.Engine) *engine.Cached {
 				panic(err)
 			}
 		}
-		c, err := e.Cached(engine.CachedOptions{CacheBytes: pick(p, int64(0), 300_000, 1_000_000, 1<<30), TileColumns: pick(p, 0, 1, 512, 5000), Store: store})
+		c, err := e.Cached(engine.CachedOptions{CacheBytes: pick(p, int64(0), 300_000, 1_000_000, 1<<30),
+			TileColumns: pick(p, 0, 1, 512, 5000), Store: store})
 		if err == nil {
 			return c
 		}
@@ -466,7 +482,8 @@ func cachedOptions(p *program) {
 	p.any(fmt.Sprintf("%+v", opt), func() error {
 		c, err := e.Cached(opt)
 		if err == nil {
-			err = c.Rows(p.ctx, engine.MustParseKernel("diffusion:t=1"), []int{0}, [][2]int{{0, 1}}, [][]float32{poisoned(p, 1)})
+			err = c.Rows(p.ctx, engine.MustParseKernel("diffusion:t=1"), []int{0}, [][2]int{{0, 1}},
+				[][]float32{poisoned(p, 1)})
 		}
 		return err
 	})
@@ -477,7 +494,8 @@ func cachedOptions(p *program) {
 // rowsDoor is Cached.Rows, Matrix.Rows, Ready.Rows and solver.Dense.Rows.
 type rowsDoor func(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error
 
-// tryRows calls a door that writes parts of rows, with good and bad arguments. Of checked, whether the values are to be compared.
+// tryRows calls a door that writes parts of rows, with good and bad arguments. Of checked, whether
+// the values are to be compared.
 func (p *program) tryRows(call string, n int, door rowsDoor, check func(i int, columns []int, row []float32)) {
 	rows := p.indices(p.IntN(min(2*n, 40)), n)
 	var columns [][2]int
@@ -508,7 +526,8 @@ func (p *program) tryRows(call string, n int, door rowsDoor, check func(i int, c
 	one, whole := [][]float32{poisoned(p, n)}, [][2]int{{0, n}}
 	i := p.outside(n)
 	p.bad(fmt.Sprint(call, ": row ", i, " of ", n), func() error { return door(p.ctx, []int{i}, whole, one) })
-	wrong := pick(p, [2]int{-1, n - 1}, [2]int{0, n + 1}, [2]int{1, 0}, [2]int{n, n + n}, [2]int{math.MinInt, math.MinInt + n}, [2]int{math.MaxInt - n, math.MaxInt}, [2]int{math.MinInt, math.MaxInt})
+	wrong := pick(p, [2]int{-1, n - 1}, [2]int{0, n + 1}, [2]int{1, 0}, [2]int{n, n + n},
+		[2]int{math.MinInt, math.MinInt + n}, [2]int{math.MaxInt - n, math.MaxInt}, [2]int{math.MinInt, math.MaxInt})
 	length := wrong[1] - wrong[0]
 	p.bad(fmt.Sprint(call, ": columns ", wrong, " of ", n), func() error {
 		return door(p.ctx, []int{0}, [][2]int{wrong}, [][]float32{poisoned(p, min(max(length, 0), 3*n))})
@@ -516,8 +535,12 @@ func (p *program) tryRows(call string, n int, door rowsDoor, check func(i int, c
 	p.bad(call+": a row of results too few", func() error { return door(p.ctx, []int{0, 0}, whole, one) })
 	p.bad(call+": a row of results too many", func() error { return door(p.ctx, nil, whole, one) })
 	p.bad(call+": no results", func() error { return door(p.ctx, []int{0}, whole, nil) })
-	p.bad(call+": a result a value short", func() error { return door(p.ctx, []int{0}, whole, [][]float32{poisoned(p, n-1)}) })
-	p.bad(call+": a result a value long", func() error { return door(p.ctx, []int{0}, whole, [][]float32{poisoned(p, n+1)}) })
+	p.bad(call+": a result a value short", func() error {
+		return door(p.ctx, []int{0}, whole, [][]float32{poisoned(p, n-1)})
+	})
+	p.bad(call+": a result a value long", func() error {
+		return door(p.ctx, []int{0}, whole, [][]float32{poisoned(p, n+1)})
+	})
 }
 
 func cachedRows(p *program) {
@@ -537,7 +560,9 @@ func cachedRows(p *program) {
 			p.tryRows("Ready", n, ready.Rows, check)
 			ready.Close()
 			ready.Close()
-			p.bad("Rows of a matrix that is closed", func() error { return ready.Rows(p.ctx, []int{0}, [][2]int{{0, 1}}, [][]float32{poisoned(p, 1)}) })
+			p.bad("Rows of a matrix that is closed", func() error {
+				return ready.Rows(p.ctx, []int{0}, [][2]int{{0, 1}}, [][]float32{poisoned(p, 1)})
+			})
 		}
 		return err
 	})
@@ -583,7 +608,9 @@ func cachedRows(p *program) {
 	})
 	p.bad("Matrix of "+why, func() error { _, err := c.Matrix(u); return err })
 	p.bad("Diagonal of "+why, func() error { _, err := c.Diagonal(u); return err })
-	p.bad("Rows of "+why, func() error { return c.Rows(p.ctx, u, []int{0}, [][2]int{{0, 1}}, [][]float32{poisoned(p, 1)}) })
+	p.bad("Rows of "+why, func() error {
+		return c.Rows(p.ctx, u, []int{0}, [][2]int{{0, 1}}, [][]float32{poisoned(p, 1)})
+	})
 }
 
 func denseAccess(p *program) {
@@ -674,7 +701,10 @@ func reference(p *program) {
 func stripesBytes(p *program) {
 	n := p.odd()
 	p.any(fmt.Sprint(n), func() error { _, err := (engine.Options{}).StripesBytes(n); return err })
-	p.bad("of an instruction set that there isn't", func() error { _, err := (engine.Options{ISA: "none"}).StripesBytes(5); return err })
+	p.bad("of an instruction set that there isn't", func() error {
+		_, err := (engine.Options{ISA: "none"}).StripesBytes(5)
+		return err
+	})
 }
 
 func engineProgress(p *program) {
@@ -686,7 +716,9 @@ func engineProgress(p *program) {
 		return
 	}
 	p.bad("that panics, Gram", func() error { _, err := e.Gram(p.ctx, k); return err })
-	p.bad("that panics, Stripes", func() error { return e.Stripes(p.ctx, k, func(int, *engine.Dense) error { return nil }) })
+	p.bad("that panics, Stripes", func() error {
+		return e.Stripes(p.ctx, k, func(int, *engine.Dense) error { return nil })
+	})
 }
 
 // faulty is a device that breaks its promises.
@@ -736,14 +768,20 @@ func engineDevice(p *program) {
 		return nil, errors.New("faulty: failed")
 	}))
 	p.bad("that panics", with(func(context.Context, *sparse.Embedded) (engine.Device, error) { panic(ownPanic) }))
-	p.good("that there is none of", with(func(context.Context, *sparse.Embedded) (engine.Device, error) { return nil, nil }))
+	p.good("that there is none of", with(func(context.Context, *sparse.Embedded) (engine.Device, error) {
+		return nil, nil
+	}))
 	f := &faulty{how: p.IntN(10)}
-	e, err := engine.New(x, engine.Options{Device: func(context.Context, *sparse.Embedded) (engine.Device, error) { return f, nil }})
+	e, err := engine.New(x, engine.Options{Device: func(context.Context, *sparse.Embedded) (engine.Device, error) {
+		return f, nil
+	}})
 	if err != nil {
 		return
 	}
 	p.bad(fmt.Sprint("that is faulty, Gram, ", f.how), func() error { _, err := e.Gram(p.ctx, k); return err })
-	p.bad(fmt.Sprint("that is faulty, Rows, ", f.how), func() error { return e.Rows(p.ctx, k, []int{1, 0}, p.dense(2, x.Rows())) })
+	p.bad(fmt.Sprint("that is faulty, Rows, ", f.how), func() error {
+		return e.Rows(p.ctx, k, []int{1, 0}, p.dense(2, x.Rows()))
+	})
 	p.bad(fmt.Sprint("that is faulty, Cross, ", f.how), func() error { _, err := e.Cross(p.ctx, k, x); return err })
 	p.any(fmt.Sprint("that is faulty, Cached, ", f.how), func() error {
 		c, err := e.Cached(engine.CachedOptions{})

@@ -42,7 +42,8 @@ func apply(p *program) {
 		return
 	}
 	rows, cols := p.IntN(5), p.IntN(40)
-	x, y, c, dst := guarded[float32](p, rows), guarded[float32](p, cols), guarded[float32](p, rows*cols), poisoned(p, rows*cols)
+	x, y, c, dst := guarded[float32](p, rows), guarded[float32](p, cols), guarded[float32](p, rows*cols), poisoned(p,
+		rows*cols)
 	for i := range x {
 		x[i] = pick(p, 0, 1, float32(3+p.ExpFloat64()))
 	}
@@ -94,7 +95,8 @@ func apply(p *program) {
 	p.bad("no kernel", func() error { return engine.Apply(nil, table, dst, c, x, y) })
 	p.bad("no table", func() error { return engine.Apply(k, nil, dst, c, x, y) })
 	p.any("an empty table", func() error {
-		return engine.Apply(k, &asm.Kernels{}, guarded[float32](p, 1), guarded[float32](p, 1), guarded[float32](p, 1), guarded[float32](p, 1))
+		return engine.Apply(k, &asm.Kernels{}, guarded[float32](p, 1), guarded[float32](p, 1),
+			guarded[float32](p, 1), guarded[float32](p, 1))
 	})
 	if n > 1 {
 		both := guarded[float32](p, n+1)
@@ -125,7 +127,8 @@ func kernelValues(p *program) {
 		}
 		return nil
 	})
-	if inf := k.Eval(c, x, y) + 1; !math.IsInf(k.Error(c, x, y), 1) && engine.Within(k, math.Inf(int(-inf)), k.Eval(c, x, y), c, x, y) {
+	if inf := k.Eval(c, x, y) + 1; !math.IsInf(k.Error(c, x, y), 1) && engine.Within(k, math.Inf(int(-inf)),
+		k.Eval(c, x, y), c, x, y) {
 		p.fails("%s: an infinity is within the tolerance", what)
 	}
 	c, x, y = p.strange(), p.strange(), p.strange()
@@ -167,9 +170,12 @@ func custom(p *program) {
 	p.bad("without Eval", try(engine.Custom{Name: "own"}))
 	p.bad("of an Error without Row", try(engine.Custom{Name: "own", Eval: eval, Error: eval}))
 	p.bad("that panics", try(engine.Custom{Name: "own", Eval: func(c, x, y float64) float64 { panic(ownPanic) }}))
-	p.bad("that changes with norms", try(engine.Custom{Name: "own", Eval: func(c, x, y float64) float64 { return x * y }}))
-	p.any("of an embedding that there isn't", try(engine.Custom{Name: "own", Eval: eval, Embedding: sparse.Embedding{Norm: 9, Power: -1}}))
-	k, err := engine.NewKernel(engine.Custom{Name: "own", Eval: eval, Error: func(c, x, y float64) float64 { panic(ownPanic) },
+	p.bad("that changes with norms", try(engine.Custom{Name: "own",
+		Eval: func(c, x, y float64) float64 { return x * y }}))
+	p.any("of an embedding that there isn't", try(engine.Custom{Name: "own", Eval: eval,
+		Embedding: sparse.Embedding{Norm: 9, Power: -1}}))
+	k, err := engine.NewKernel(engine.Custom{Name: "own", Eval: eval,
+		Error: func(c, x, y float64) float64 { panic(ownPanic) },
 		Row: func(dst, c []float32, x float32, y []float32) {
 			for i, v := range c {
 				dst[i] = 1 - v
@@ -181,11 +187,15 @@ func custom(p *program) {
 	}
 	e, _ := p.engineOf(k)
 	p.any("Gram of a kernel whose bound panics", func() error { _, err := e.Gram(p.ctx, k); return err })
-	nan, err := engine.NewKernel(engine.Custom{Name: "own", Properties: engine.Properties{UsesNorms: true}, Eval: func(c, x, y float64) float64 { return math.NaN() }})
+	nan, err := engine.NewKernel(engine.Custom{Name: "own", Properties: engine.Properties{UsesNorms: true},
+		Eval: func(c, x, y float64) float64 { return math.NaN() }})
 	if err == nil {
 		p.any("Gram of a kernel of NaN", func() error { _, err := e.Gram(p.ctx, nan); return err })
 	}
-	long, err := engine.NewKernel(engine.Custom{Name: "own", Eval: eval, Row: func(dst, c []float32, x float32, y []float32) { dst[len(dst)] = 1 }})
+	long, err := engine.NewKernel(engine.Custom{Name: "own", Eval: eval, Row: func(dst, c []float32, x float32,
+		y []float32) {
+		dst[len(dst)] = 1
+	}})
 	if err == nil {
 		p.bad("Gram of a kernel whose Row writes too much", func() error { _, err := e.Gram(p.ctx, long); return err })
 		p.bad("ProgramOf such a kernel", func() error {

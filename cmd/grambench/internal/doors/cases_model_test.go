@@ -32,7 +32,8 @@ func modelCases() map[string]testCase {
 	}
 }
 
-// trainingCorpus draws a corpus that can be trained on: two documents of each of so many classes at least.
+// trainingCorpus draws a corpus that can be trained on: two documents of each of so many classes
+// at least.
 func (p *program) trainingCorpus(classes int) *sparse.Corpus {
 	m := p.matrixOf(pick(p, 2*classes, 10*classes, 20), pick(p, 3, 30))
 	c := &sparse.Corpus{Source: "drawn", Documents: m}
@@ -159,14 +160,23 @@ func modelValidate(p *program) {
 		w, why := p.spoil(m)
 		p.bad("of a model with "+why, w.Validate)
 		p.bad("Write of a model with "+why, func() error { return w.Write(p.ctx, io.Discard) })
-		p.bad("WriteLIBSVM of a model with "+why, func() error { _, err := w.WriteLIBSVM(p.ctx, io.Discard, model.LIBSVMOptions{}); return err })
-		p.bad("NewPredictor of a model with "+why, func() error { _, err := svm.NewPredictor(w, svm.PredictOptions{}); return err })
+		p.bad("WriteLIBSVM of a model with "+why, func() error {
+			_, err := w.WriteLIBSVM(p.ctx, io.Discard, model.LIBSVMOptions{})
+			return err
+		})
+		p.bad("NewPredictor of a model with "+why, func() error {
+			_, err := svm.NewPredictor(w, svm.PredictOptions{})
+			return err
+		})
 	}
 	p.bad("of the zero value", (&model.Model{}).Validate)
 	p.bad("Write of the zero value", func() error { return (&model.Model{}).Write(p.ctx, io.Discard) })
 	p.bad("of nil", (*model.Model)(nil).Validate)
 	p.bad("Write to nothing", func() error { return m.Write(p.ctx, nil) })
-	p.bad("WriteLIBSVM to nothing", func() error { _, err := m.WriteLIBSVM(p.ctx, nil, model.LIBSVMOptions{}); return err })
+	p.bad("WriteLIBSVM to nothing", func() error {
+		_, err := m.WriteLIBSVM(p.ctx, nil, model.LIBSVMOptions{})
+		return err
+	})
 	p.bad("Write to what fails", func() error { return m.Write(p.ctx, failing{}) })
 }
 
@@ -178,7 +188,8 @@ func (failing) Read([]byte) (int, error)  { return 0, errors.New("reader: failed
 func modelLabels(p *program) {
 	m := p.model()
 	p.good("of a trained model", func() error { _, err := m.Labels(); return err })
-	w := model.Model{Classes: pick(p, nil, []string{}, []string{"1", "1"}, []string{"1", "1.5"}, []string{"99999999999", "1"}, []string{"", "a"})}
+	w := model.Model{Classes: pick(p, nil, []string{}, []string{"1", "1"}, []string{"1", "1.5"},
+		[]string{"99999999999", "1"}, []string{"", "a"})}
 	p.any(fmt.Sprint("of ", w.Classes), func() error { _, err := w.Labels(); return err })
 }
 

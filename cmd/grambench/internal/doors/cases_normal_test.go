@@ -112,7 +112,10 @@ func (p *program) normals() *engine.Normals {
 func normals(p *program) {
 	n := p.normals()
 	i, o := p.IntN(n.Len()), p.outside(n.Len())
-	p.good("of a set", func() error { finite(p, "distribution", append(n.Mean(i), n.Sigma(i), n.Distance(i, 0))); return nil })
+	p.good("of a set", func() error {
+		finite(p, "distribution", append(n.Mean(i), n.Sigma(i), n.Distance(i, 0)))
+		return nil
+	})
 	p.bad(fmt.Sprint("Mean of ", o), func() error { n.Mean(o); return nil })
 	p.bad(fmt.Sprint("Sigma of ", o), func() error { n.Sigma(o); return nil })
 	p.bad(fmt.Sprint("Distance of ", o), func() error { n.Distance(o, 0); return nil })
@@ -152,7 +155,10 @@ func normalsOf(p *program) {
 	})
 	p.bad("of nil", func() error { _, err := engine.NormalsOf(nil); return err })
 	p.bad("of the zero value", func() error { _, err := engine.NormalsOf(&sparse.Embedded{}); return err })
-	p.bad("of another embedding", func() error { _, err := engine.NormalsOf(p.embedded(sparse.Sphere, p.documents())); return err })
+	p.bad("of another embedding", func() error {
+		_, err := engine.NormalsOf(p.embedded(sparse.Sphere, p.documents()))
+		return err
+	})
 	p.any("of documents", func() error { _, err := engine.NormalsOf(p.embedded(raw, p.documents())); return err })
 	if b, why := p.brokenEmbedded(raw); why != noNorms {
 		p.bad("of documents with "+why, func() error { _, err := engine.NormalsOf(b); return err })
@@ -163,7 +169,8 @@ func newHyperbolic(p *program) {
 	n := p.normals()
 	h := p.hyperbolic()
 	p.good(fmt.Sprint(h), func() error { _, err := engine.NewHyperbolic(p.ctx, h, n, engine.Options{}); return err })
-	wrong := engine.Hyperbolic{T: pick(p, p.strange(), 1e-290, 1e290, 1e-200, 1e200), N: pick(p, p.odd(), 0, 0, 2, 1), Full: h.Full}
+	wrong := engine.Hyperbolic{T: pick(p, p.strange(), 1e-290, 1e290, 1e-200, 1e200), N: pick(p, p.odd(), 0, 0, 2,
+		1), Full: h.Full}
 	p.any(fmt.Sprintf("%+v", wrong), func() error {
 		g, err := engine.NewHyperbolic(p.ctx, wrong, n, engine.Options{})
 		if err == nil {
@@ -189,7 +196,10 @@ func newHyperbolic(p *program) {
 		_, err := engine.NewHyperbolic(p.ctx, h, n, engine.Options{Workers: -1})
 		return err
 	})
-	p.bad("in a byte", func() error { _, err := engine.NewHyperbolic(p.ctx, h, n, engine.Options{MemoryBytes: 1}); return err })
+	p.bad("in a byte", func() error {
+		_, err := engine.NewHyperbolic(p.ctx, h, n, engine.Options{MemoryBytes: 1})
+		return err
+	})
 }
 
 func hyperbolicGram(p *program) {

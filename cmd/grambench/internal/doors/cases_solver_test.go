@@ -85,7 +85,8 @@ func (p *program) solverOptions() solver.Options {
 	if err != nil {
 		panic(err)
 	}
-	return solver.Options{Workers: p.IntN(3), WorkingSet: pick(p, 0, 4, 8), KeepAll: p.chance(3), RowBytes: pick(p, int64(0), 1, 10_000), Kernels: pick(p, nil, table)}
+	return solver.Options{Workers: p.IntN(3), WorkingSet: pick(p, 0, 4, 8), KeepAll: p.chance(3),
+		RowBytes: pick(p, int64(0), 1, 10_000), Kernels: pick(p, nil, table)}
 }
 
 // badOptions draws options that no training takes.
@@ -158,7 +159,10 @@ func newSolverDense(p *program) {
 	p.bad("a value long", func() error { _, err := solver.NewDense(3, make([]float32, 10)); return err })
 	w := pick(p, -1, math.MinInt, 1<<32, math.MaxInt)
 	p.bad(fmt.Sprint(w), func() error { _, err := solver.NewDense(w, nil); return err })
-	p.bad("fewer than none, of as many values", func() error { _, err := solver.NewDense(-2, make([]float32, 4)); return err })
+	p.bad("fewer than none, of as many values", func() error {
+		_, err := solver.NewDense(-2, make([]float32, 4))
+		return err
+	})
 }
 
 func denseRows(p *program) {
@@ -179,8 +183,7 @@ func denseRows(p *program) {
 // faultyMatrix is a matrix that breaks its promises.
 type faultyMatrix struct {
 	*solver.Dense
-	how  int
-	page []float32
+	how int
 }
 
 const faults = 10
@@ -260,7 +263,8 @@ func faultyMatrices(p *program) {
 		return err
 	})
 	p.bad(fmt.Sprint("fault ", f.how, ", regression"), func() error {
-		_, err := solver.TrainRegression(p.ctx, m, solver.RegressionTraining{Docs: count(n), Targets: p.targets(n), Regression: solver.Regression{Nu: 0.5}}, opt)
+		_, err := solver.TrainRegression(p.ctx, m, solver.RegressionTraining{Docs: count(n), Targets: p.targets(n),
+			Regression: solver.Regression{Nu: 0.5}}, opt)
 		return err
 	})
 	p.bad("nil", func() error {
@@ -269,7 +273,8 @@ func faultyMatrices(p *program) {
 	})
 }
 
-// faultyBoards answers the search with nonsense. A board that only fails is tried in package solver.
+// faultyBoards answers the search with nonsense. A board that only fails is tried in package
+// solver.
 func faultyBoards(p *program) {
 	n := 12
 	labels := make([]int, n)
@@ -350,9 +355,11 @@ func train(p *program) {
 	}
 	labels[0], labels[n-1] = 0, 1
 	m, par, opt := p.gramOf(n), p.parameters(), p.solverOptions()
-	try := func(m solver.Matrix, labels []int, classes int, scheme solver.Scheme, par solver.Parameters, start *solver.Classifier, opt solver.Options) func() error {
+	try := func(m solver.Matrix, labels []int, classes int, scheme solver.Scheme, par solver.Parameters,
+		start *solver.Classifier, opt solver.Options) func() error {
 		return func() error {
-			c, err := solver.Train(p.ctx, m, solver.Training{Labels: labels, Classes: classes, Scheme: scheme, Parameters: par, Start: start}, opt)
+			c, err := solver.Train(p.ctx, m, solver.Training{Labels: labels, Classes: classes, Scheme: scheme,
+				Parameters: par, Start: start}, opt)
 			if err == nil {
 				p.soundAll("Train", c, n)
 			}
@@ -365,7 +372,8 @@ func train(p *program) {
 		run = p.good
 	}
 	run(fmt.Sprintf("%v, %d documents of %d classes, %+v", scheme, n, classes, par), func() error {
-		c, err := solver.Train(p.ctx, m, solver.Training{Labels: labels, Classes: classes, Scheme: scheme, Parameters: par}, opt)
+		c, err := solver.Train(p.ctx, m, solver.Training{Labels: labels, Classes: classes, Scheme: scheme,
+			Parameters: par}, opt)
 		if err == nil {
 			p.soundAll("Train", c, n)
 			trained = c
@@ -374,7 +382,8 @@ func train(p *program) {
 	})
 	if trained != nil {
 		p.good("from a start", try(m, labels, classes, scheme, solver.Parameters{C: 3}, trained, opt))
-		p.any("from a start of another matrix", try(p.gramOf(2), []int{0, 1}, classes, scheme, solver.Parameters{}, trained, opt))
+		p.any("from a start of another matrix", try(p.gramOf(2), []int{0, 1}, classes, scheme, solver.Parameters{},
+			trained, opt))
 		wrong := *trained
 		wrong.Machines = slices.Clone(wrong.Machines)
 		for k, m := range wrong.Machines {
@@ -417,7 +426,8 @@ func train(p *program) {
 	p.bad(why, try(m, labels, classes, scheme, bad, nil, opt))
 	worse, why := p.badOptions()
 	p.bad(why, try(m, labels, classes, scheme, plain, nil, worse))
-	p.any("more weights than classes", try(m, labels, classes, scheme, solver.Parameters{Weights: make([]float64, classes+1)}, nil, opt))
+	p.any("more weights than classes", try(m, labels, classes, scheme, solver.Parameters{Weights: make([]float64,
+		classes+1)}, nil, opt))
 
 	// Identical documents of two classes have no margin.
 	ones := make([]float32, n*n)
@@ -459,9 +469,11 @@ func trainBinary(p *program) {
 		positive[i] = p.chance(2)
 	}
 	positive[0], positive[1] = true, false
-	try := func(m solver.Matrix, docs []int, positive []bool, par solver.Parameters, start *solver.Machine, opt solver.Options) func() error {
+	try := func(m solver.Matrix, docs []int, positive []bool, par solver.Parameters, start *solver.Machine,
+		opt solver.Options) func() error {
 		return func() error {
-			c, err := solver.TrainBinary(p.ctx, m, solver.BinaryTraining{Docs: docs, Positive: positive, Parameters: par, Start: start}, opt)
+			c, err := solver.TrainBinary(p.ctx, m, solver.BinaryTraining{Docs: docs, Positive: positive,
+				Parameters: par, Start: start}, opt)
 			if err == nil {
 				p.sound("TrainBinary", c, n)
 			}
@@ -485,8 +497,10 @@ func trainBinary(p *program) {
 	p.bad(why, try(m, docs, positive, bad, nil, opt))
 	worse, why := p.badOptions()
 	p.bad(why, try(m, docs, positive, plain, nil, worse))
-	start := pick(p, &solver.Machine{}, &solver.Machine{Support: []int{0}}, &solver.Machine{Support: []int{n}, Coef: []float64{1}}, &solver.Machine{Support: []int{-1}, Coef: []float64{1}},
-		&solver.Machine{Support: []int{0}, Coef: []float64{math.NaN()}}, &solver.Machine{Support: []int{1, 0}, Coef: []float64{1, 1e300}})
+	start := pick(p, &solver.Machine{}, &solver.Machine{Support: []int{0}}, &solver.Machine{Support: []int{n},
+		Coef: []float64{1}}, &solver.Machine{Support: []int{-1}, Coef: []float64{1}},
+		&solver.Machine{Support: []int{0}, Coef: []float64{math.NaN()}}, &solver.Machine{Support: []int{1, 0},
+			Coef: []float64{1, 1e300}})
 	p.any(fmt.Sprintf("from the start %+v", *start), try(m, docs, positive, plain, start, opt))
 }
 
@@ -556,8 +570,10 @@ func (p *program) targets(n int) []float64 {
 }
 
 func (p *program) badRegression() (solver.Regression, string) {
-	r := pick(p, solver.Regression{C: -1}, solver.Regression{C: math.NaN()}, solver.Regression{C: math.Inf(1)}, solver.Regression{Epsilon: -1}, solver.Regression{Epsilon: math.NaN()},
-		solver.Regression{Epsilon: math.Inf(1)}, solver.Regression{Nu: -1}, solver.Regression{Nu: 1.5}, solver.Regression{Nu: math.NaN()})
+	r := pick(p, solver.Regression{C: -1}, solver.Regression{C: math.NaN()}, solver.Regression{C: math.Inf(1)},
+		solver.Regression{Epsilon: -1}, solver.Regression{Epsilon: math.NaN()},
+		solver.Regression{Epsilon: math.Inf(1)}, solver.Regression{Nu: -1},
+		solver.Regression{Nu: 1.5}, solver.Regression{Nu: math.NaN()})
 	return r, fmt.Sprintf("%+v", r)
 }
 
@@ -566,7 +582,8 @@ func trainRegression(p *program) {
 	m, opt, z := p.gramOf(n), p.solverOptions(), p.targets(n)
 	try := func(m solver.Matrix, docs []int, z []float64, par solver.Regression, opt solver.Options) func() error {
 		return func() error {
-			c, err := solver.TrainRegression(p.ctx, m, solver.RegressionTraining{Docs: docs, Targets: z, Regression: par}, opt)
+			c, err := solver.TrainRegression(p.ctx, m, solver.RegressionTraining{Docs: docs, Targets: z,
+				Regression: par}, opt)
 			if err == nil {
 				p.sound("TrainRegression", c, n)
 			}
@@ -606,7 +623,8 @@ func trial(p *program) {
 		labels[i], parts[i] = i%classes, i/classes%2
 	}
 	m, opt := p.gramOf(n), p.solverOptions()
-	good := solver.Trial{Labels: labels, Classes: classes, Scheme: pick(p, solver.OneVsOne, solver.OneVsRest), Parts: parts}
+	good := solver.Trial{Labels: labels, Classes: classes, Scheme: pick(p, solver.OneVsOne, solver.OneVsRest),
+		Parts: parts}
 	if p.chance(3) {
 		good.Labels, good.Scheme, good.Sets = nil, solver.Labels, make([][]int, n)
 		for i := range good.Sets {
@@ -615,7 +633,8 @@ func trial(p *program) {
 	}
 	pars := []solver.Parameters{{C: 1}, {C: 10}}
 	var result []*solver.Validation
-	try := func(t solver.Trial, m solver.Matrix, pars []solver.Parameters, start []solver.WarmStart, opt solver.Options) func() error {
+	try := func(t solver.Trial, m solver.Matrix, pars []solver.Parameters, start []solver.WarmStart,
+		opt solver.Options) func() error {
 		return func() error {
 			v, err := t.Validate(p.ctx, m, pars, start, opt)
 			for _, v := range v {
@@ -634,7 +653,8 @@ func trial(p *program) {
 	p.good("from a start", try(good, m, pars, []solver.WarmStart{{Of: first[0], By: 2}, {Of: first[1], By: -1}}, opt))
 	p.bad("from nothing", try(good, m, pars, []solver.WarmStart{{Of: nil, By: 1}}, opt))
 	p.bad("from the zero value", try(good, m, pars, []solver.WarmStart{{Of: &solver.Validation{}, By: 1}}, opt))
-	p.bad("from a multiple that isn't finite", try(good, m, pars, []solver.WarmStart{{Of: first[0], By: p.notFinite()}}, opt))
+	p.bad("from a multiple that isn't finite", try(good, m, pars, []solver.WarmStart{{Of: first[0],
+		By: p.notFinite()}}, opt))
 	p.any("no parameters", try(good, m, nil, nil, opt))
 	p.bad("no matrix", try(good, nil, pars, nil, opt))
 	bad, why := p.badParameters()
@@ -681,7 +701,8 @@ func validateRegression(p *program) {
 	}
 	pars := []solver.Regression{{C: 1, Epsilon: 0.1}, {C: 10, Epsilon: 0.1}}
 	var result []*solver.Estimates
-	try := func(m solver.Matrix, z []float64, parts []int, pars []solver.Regression, start *solver.Estimates, opt solver.Options) func() error {
+	try := func(m solver.Matrix, z []float64, parts []int, pars []solver.Regression, start *solver.Estimates,
+		opt solver.Options) func() error {
 		return func() error {
 			e, err := (&solver.RegressionTrial{Targets: z, Parts: parts}).Validate(p.ctx, m, pars, start, opt)
 			for _, e := range e {
@@ -700,7 +721,9 @@ func validateRegression(p *program) {
 	p.good("from a start", try(m, z, parts, pars, first, opt))
 	p.any("from the zero value", try(m, z, parts, pars, &solver.Estimates{}, opt))
 	p.any("from a start of nothing", try(m, z, parts, pars, &solver.Estimates{Fits: make([]*solver.Machine, 2)}, opt))
-	p.any("from a start that was changed", try(m, z, parts, pars, &solver.Estimates{Fits: []*solver.Machine{{Support: []int{p.outside(n)}, Coef: []float64{1}}, {Support: []int{0}}}}, opt))
+	p.any("from a start that was changed", try(m, z, parts, pars,
+		&solver.Estimates{Fits: []*solver.Machine{{Support: []int{p.outside(n)}, Coef: []float64{1}},
+			{Support: []int{0}}}}, opt))
 	p.bad("a target short", try(m, z[:n-1], parts, pars, nil, opt))
 	p.bad("a part short", try(m, z, parts[:n-1], pars, nil, opt))
 	wrong := slices.Clone(z)
@@ -799,7 +822,8 @@ func (p *program) trained(n int) *solver.Classifier {
 	for i := range labels {
 		labels[i] = i % 3
 	}
-	c, err := solver.Train(p.ctx, p.gramOf(n), solver.Training{Labels: labels, Classes: 3, Scheme: pick(p, solver.OneVsOne, solver.OneVsRest)}, solver.Options{})
+	c, err := solver.Train(p.ctx, p.gramOf(n), solver.Training{Labels: labels, Classes: 3,
+		Scheme: pick(p, solver.OneVsOne, solver.OneVsRest)}, solver.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -832,7 +856,11 @@ func classifier(p *program) {
 		m.Sigmoid = &solver.Sigmoid{A: -1}
 	}
 	dst := poisoned64(p, c.Classes)
-	p.good("Probabilities", func() error { err := c.Probabilities(dst, f); finite(p, "Probabilities", dst); return err })
+	p.good("Probabilities", func() error {
+		err := c.Probabilities(dst, f)
+		finite(p, "Probabilities", dst)
+		return err
+	})
 	p.bad("Probabilities, a class short", func() error { return c.Probabilities(dst[:2], f) })
 	p.bad("Probabilities, a class long", func() error { return c.Probabilities(make([]float64, 4), f) })
 	p.bad("Probabilities, a value short", func() error { return c.Probabilities(dst, f[:n-1]) })
@@ -870,7 +898,10 @@ func predictor(p *program) {
 		return
 	}
 	p.bad("a column short", func() error { _, err := c.NewPredictor(columns[1:], table); return err })
-	p.bad("a column twice", func() error { _, err := c.NewPredictor(append(slices.Clone(columns), columns[0]), table); return err })
+	p.bad("a column twice", func() error {
+		_, err := c.NewPredictor(append(slices.Clone(columns), columns[0]), table)
+		return err
+	})
 	p.any("a column that there isn't", func() error {
 		_, err := c.NewPredictor(append(slices.Clone(columns), p.outside(30)), table)
 		return err
@@ -880,11 +911,15 @@ func predictor(p *program) {
 	m := *c.Machines[0]
 	wrong.Machines = append([]*solver.Machine{&m}, c.Machines[1:]...)
 	m.Coef = m.Coef[:len(m.Coef)-1]
-	p.bad("of a machine of a coefficient short", func() error { _, err := wrong.NewPredictor(columns, table); return err })
+	p.bad("of a machine of a coefficient short", func() error {
+		_, err := wrong.NewPredictor(columns, table)
+		return err
+	})
 	p.any("by an empty table", func() error {
 		pr, err := c.NewPredictor(columns, &asm.Kernels{})
 		if err == nil {
-			err = pr.Decide([][]float32{make([]float32, len(columns))}, [][]float64{make([]float64, len(c.Machines))}, 1)
+			err = pr.Decide([][]float32{make([]float32, len(columns))}, [][]float64{make([]float64,
+				len(c.Machines))}, 1)
 		}
 		return err
 	})
@@ -905,7 +940,9 @@ func predictor(p *program) {
 		return err
 	})
 	p.any("Decide on no workers", func() error { return pr.Decide(rows, dst, pick(p, 0, -1, math.MinInt)) })
-	p.bad("Decide, an object too many", func() error { return pr.Decide(append(slices.Clone(rows), make([]float32, len(columns))), dst, 1) })
+	p.bad("Decide, an object too many", func() error {
+		return pr.Decide(append(slices.Clone(rows), make([]float32, len(columns))), dst, 1)
+	})
 	p.bad("Decide, a result too many", func() error { return pr.Decide(rows, append(slices.Clone(dst), nil), 1) })
 	if objects > 0 {
 		short := slices.Clone(rows)
@@ -934,7 +971,10 @@ func sums(p *program) {
 	p.quiet(fmt.Sprint("SumsBytes of ", w), func() { pr.SumsBytes(w) })
 	w = pick(p, 0, -1, math.MinInt)
 	p.bad(fmt.Sprint("NewSums of ", w), func() error { _, err := pr.NewSums(w); return err })
-	p.bad("NewSums of more than there can be", func() error { _, err := pr.NewSums(pick(p, math.MaxInt, 1<<50)); return err })
+	p.bad("NewSums of more than there can be", func() error {
+		_, err := pr.NewSums(pick(p, math.MaxInt, 1<<50))
+		return err
+	})
 	s, err := pr.NewSums(width)
 	if err != nil {
 		p.fails("%v", err)
@@ -945,7 +985,10 @@ func sums(p *program) {
 		values[i] = float32(p.NormFloat64())
 	}
 	f := poisoned64(p, len(c.Machines))
-	add := func(parts ...int) func() error { // adds columns parts[0] to parts[1], parts[2] to parts[3], …, and asks for a result where these are all
+	add := func(parts ...int) func() error {
+		// adds columns parts[0] to parts[1], parts[2] to parts[3], …, and asks for a result where
+		// these are all
+
 		return func() error {
 			s.Start()
 			for i := 0; i < len(parts); i += 2 {

@@ -51,15 +51,22 @@ func sparseCases() map[string]testCase {
 		"sparse.Embedder.Validate":      {run: restoreEmbedder},
 		"sparse.Embedding.Fit":          {run: fit},
 		"sparse.Embedding.WithPower":    {run: withPower},
-		"sparse.FormatBytes":            {run: func(p *program) { n := int64(p.odd()); p.quiet(fmt.Sprint(n), func() { sparse.FormatBytes(n) }) }},
-		"sparse.HeadTail.Bytes":         sized(func(p *program) any { return &sparse.HeadTail{} }),
-		"sparse.HeadTail.Postings":      {run: postings},
+		"sparse.FormatBytes": {run: func(p *program) {
+			n := int64(p.odd())
+			p.quiet(fmt.Sprint(n), func() { sparse.FormatBytes(n) })
+		}},
+		"sparse.HeadTail.Bytes":    sized(func(p *program) any { return &sparse.HeadTail{} }),
+		"sparse.HeadTail.Postings": {run: postings},
 		"sparse.Labels.Add": {run: func(p *program) {
 			p.quiet("of nothing", func() { var l sparse.Labels; l.Add(); l.Add(nil...); l.Add(1, 2); l.Of(2) })
 		}},
-		"sparse.Labels.Of":               {run: labelsOf, index: true, panics: true},
-		"sparse.Layout.Head":             {run: func(p *program) { p.quiet("of the zero value", func() { (&sparse.Layout{}).Head() }) }},
-		"sparse.Layout.Segments":         {run: func(p *program) { p.quiet("of the zero value", func() { (&sparse.Layout{}).Segments() }) }},
+		"sparse.Labels.Of": {run: labelsOf, index: true, panics: true},
+		"sparse.Layout.Head": {run: func(p *program) {
+			p.quiet("of the zero value", func() { (&sparse.Layout{}).Head() })
+		}},
+		"sparse.Layout.Segments": {run: func(p *program) {
+			p.quiet("of the zero value", func() { (&sparse.Layout{}).Segments() })
+		}},
 		"sparse.Layout.Split":            {run: split},
 		"sparse.Options.Progress":        {run: readProgress},
 		"sparse.Options.VocabularyLater": {run: vocabularyLater},
@@ -74,7 +81,8 @@ func sparseCases() map[string]testCase {
 			p.quiet("without a function", func() { (&sparse.SyntaxError{}).Describe(nil) })
 			p.quiet("without a function", func() { (&sparse.SyntaxError{Option: "Signed"}).Describe(nil) })
 		}},
-		"sparse.SyntaxError.Error":  messages(&sparse.SyntaxError{}, &sparse.SyntaxError{Option: "x", Err: errors.New("y")}),
+		"sparse.SyntaxError.Error": messages(&sparse.SyntaxError{}, &sparse.SyntaxError{Option: "x",
+			Err: errors.New("y")}),
 		"sparse.SyntaxError.Unwrap": messages(&sparse.SyntaxError{}),
 	}
 }
@@ -160,7 +168,10 @@ func byRank(p *program) {
 	})
 	workers := p.odd()
 	if workers <= 1000 {
-		p.any(fmt.Sprint("on ", workers, " goroutines"), func() error { _, err := sparse.ByRank(p.ctx, m, rank, workers); return err })
+		p.any(fmt.Sprint("on ", workers, " goroutines"), func() error {
+			_, err := sparse.ByRank(p.ctx, m, rank, workers)
+			return err
+		})
 	}
 	p.bad("of a rank short", func() error { _, err := sparse.ByRank(p.ctx, m, rank[:len(rank)-1], 2); return err })
 	if m.Cols > 0 {
@@ -195,9 +206,13 @@ func validateCorpus(p *program) {
 	p.bad("of nil", (*sparse.Corpus)(nil).Validate)
 	p.bad("of the zero value", (&sparse.Corpus{}).Validate)
 	n := p.outside(c.Documents.Rows() + 1)
-	p.bad(fmt.Sprint("of labels of ", n, " documents instead of ", c.Documents.Rows()), func() error { return c.Labels.Validate(n, len(c.Classes)) })
+	p.bad(fmt.Sprint("of labels of ", n, " documents instead of ", c.Documents.Rows()), func() error {
+		return c.Labels.Validate(n, len(c.Classes))
+	})
 	if len(c.Classes) > 0 {
-		p.bad("of labels of no classes", func() error { return c.Labels.Validate(c.Documents.Rows(), pick(p, 0, -1, math.MinInt)) })
+		p.bad("of labels of no classes", func() error {
+			return c.Labels.Validate(c.Documents.Rows(), pick(p, 0, -1, math.MinInt))
+		})
 	}
 }
 
@@ -256,7 +271,8 @@ func ranks(p *program) {
 
 // layout draws a valid layout for a matrix.
 func (p *program) layout(m *sparse.CSR) *sparse.Layout {
-	l := &sparse.Layout{Panel: pick(p, 8, 16, 32, 64), Cols: m.Cols, Rank: sparse.Ranks(sparse.Order(m.DocumentFrequency())), Bounds: []int{0}}
+	l := &sparse.Layout{Panel: pick(p, 8, 16, 32, 64), Cols: m.Cols,
+		Rank: sparse.Ranks(sparse.Order(m.DocumentFrequency())), Bounds: []int{0}}
 	for l.Head() < m.Cols && p.chance(2) {
 		l.Bounds = append(l.Bounds, l.Head()+1+p.IntN(m.Cols-l.Head()))
 	}
@@ -295,7 +311,8 @@ func split(p *program) {
 
 	// More ranks in a segment than 16 bits can tell apart.
 	many := &sparse.CSR{Cols: 1, Offsets: make([]int64, 65536/8+2)}
-	p.bad("of a segment of 8193 ranks", try(sparse.Layout{Panel: 8, Cols: 8193, Rank: make([]uint32, 8193), Bounds: []int{0, 8193}}, many, 2))
+	p.bad("of a segment of 8193 ranks", try(sparse.Layout{Panel: 8, Cols: 8193, Rank: make([]uint32, 8193),
+		Bounds: []int{0, 8193}}, many, 2))
 }
 
 func postings(p *program) {
@@ -469,9 +486,15 @@ func transformRows(p *program) {
 		}
 		return err
 	})
-	p.any("on fewer goroutines than none", func() error { _, err := f.TransformRows(p.ctx, m, rows, pick(p, -1, math.MinInt)); return err })
+	p.any("on fewer goroutines than none", func() error {
+		_, err := f.TransformRows(p.ctx, m, rows, pick(p, -1, math.MinInt))
+		return err
+	})
 	wrong := append(slices.Clone(rows), p.outside(m.Rows()))
-	p.bad(fmt.Sprint("of rows ", wrong, " of ", m.Rows()), func() error { _, err := f.TransformRows(p.ctx, m, wrong, workers); return err })
+	p.bad(fmt.Sprint("of rows ", wrong, " of ", m.Rows()), func() error {
+		_, err := f.TransformRows(p.ctx, m, wrong, workers)
+		return err
+	})
 	b, why := p.broken()
 	p.bad("of a matrix with "+why, func() error { _, err := f.TransformRows(p.ctx, b, nil, workers); return err })
 	p.bad("of nil", func() error { _, err := f.TransformRows(p.ctx, nil, nil, workers); return err })
@@ -517,7 +540,8 @@ func embedderColumn(p *program) {
 
 func restoreEmbedder(p *program) {
 	f := p.embedding().Fit(p.documents())
-	from := sparse.Embedder{Embedding: f.Embedding, Documents: f.Documents, Terms: slices.Clone(f.Terms), DF: slices.Clone(f.DF), Weights: slices.Clone(f.Weights), Open: f.Open}
+	from := sparse.Embedder{Embedding: f.Embedding, Documents: f.Documents, Terms: slices.Clone(f.Terms),
+		DF: slices.Clone(f.DF), Weights: slices.Clone(f.Weights), Open: f.Open}
 	p.good("of what Fit made", func() error { _, err := sparse.RestoreEmbedder(from); return err })
 	wrong, n := from, len(from.Terms)
 	why := ""
@@ -569,9 +593,11 @@ func (p *program) file(name, text string) string {
 	return name
 }
 
-// read tries options and sources; what is in the sources is tried by FuzzReadSVMLight, FuzzReadTSV, FuzzReadMatrixMarket and FuzzReadIDX.
+// read tries options and sources; what is in the sources is tried by FuzzReadSVMLight,
+// FuzzReadTSV, FuzzReadMatrixMarket and FuzzReadIDX.
 func read(p *program) {
-	source := pick(p, p.file("a.svm", "1 1:2 3:4\n-1 2:1\n"), p.file("a.tsv", "x\ta b a\ny\tb c\n"), p.file("a.svm", ""), p.file("a.tsv", "\n"),
+	source := pick(p, p.file("a.svm", "1 1:2 3:4\n-1 2:1\n"), p.file("a.tsv", "x\ta b a\ny\tb c\n"),
+		p.file("a.svm", ""), p.file("a.tsv", "\n"),
 		"synthetic:docs=5,terms=9,length=4,classes=2", "synthetic:docs=1,terms=1,length=1,classes=1")
 	p.any(source, func() error {
 		c, err := sparse.Read(p.ctx, source, sparse.Options{})
@@ -580,8 +606,10 @@ func read(p *program) {
 		}
 		return err
 	})
-	opt := sparse.Options{Format: pick(p, "", sparse.FormatTSV, sparse.FormatSVMLight, "nonsense"), Workers: pick(p, -1, 0, 3, math.MinInt), MinDF: p.odd(), MaxDF: p.odd(),
-		MaxLineBytes: p.odd(), MemoryBytes: int64(p.odd()), Groups: p.chance(2), Signed: p.chance(2), Vocabulary: pick(p, nil, []string{}, []string{"a", "a"}, []string{"a", "b"})}
+	opt := sparse.Options{Format: pick(p, "", sparse.FormatTSV, sparse.FormatSVMLight, "nonsense"),
+		Workers: pick(p, -1, 0, 3, math.MinInt), MinDF: p.odd(), MaxDF: p.odd(),
+		MaxLineBytes: p.odd(), MemoryBytes: int64(p.odd()), Groups: p.chance(2), Signed: p.chance(2),
+		Vocabulary: pick(p, nil, []string{}, []string{"a", "a"}, []string{"a", "b"})}
 	p.any(fmt.Sprintf("%s with %+v", source, opt), func() error {
 		c, err := sparse.Read(p.ctx, source, opt)
 		if err == nil {
@@ -589,8 +617,12 @@ func read(p *program) {
 		}
 		return err
 	})
-	for _, none := range []string{"", "/nowhere", "synthetic:docs=-1", "synthetic:docs=99999999999999999999", "synthetic:x", "synthetic:docs=0,terms=0,length=0,classes=0"} {
-		p.bad(none, func() error { _, err := sparse.Read(p.ctx, none, sparse.Options{MemoryBytes: 1 << 24}); return err })
+	for _, none := range []string{"", "/nowhere", "synthetic:docs=-1", "synthetic:docs=99999999999999999999",
+		"synthetic:x", "synthetic:docs=0,terms=0,length=0,classes=0"} {
+		p.bad(none, func() error {
+			_, err := sparse.Read(p.ctx, none, sparse.Options{MemoryBytes: 1 << 24})
+			return err
+		})
 	}
 }
 
@@ -605,25 +637,37 @@ func readProgress(p *program) {
 func vocabularyLater(p *program) {
 	source := p.file("a.tsv", "x\ta b a\ny\tb c\n")
 	p.bad("that fails", func() error {
-		_, err := sparse.Read(p.ctx, source, sparse.Options{VocabularyLater: func() ([]string, error) { return nil, errors.New("none: none") }})
+		_, err := sparse.Read(p.ctx, source, sparse.Options{VocabularyLater: func() ([]string, error) {
+			return nil, errors.New("none: none")
+		}})
 		return err
 	})
 	p.bad("of a term twice", func() error {
-		_, err := sparse.Read(p.ctx, source, sparse.Options{VocabularyLater: func() ([]string, error) { return []string{"a", "a"}, nil }})
+		_, err := sparse.Read(p.ctx, source, sparse.Options{VocabularyLater: func() ([]string, error) {
+			return []string{"a", "a"}, nil
+		}})
 		return err
 	})
 	p.any("of none", func() error {
-		_, err := sparse.Read(p.ctx, source, sparse.Options{VocabularyLater: func() ([]string, error) { return nil, nil }})
+		_, err := sparse.Read(p.ctx, source, sparse.Options{VocabularyLater: func() ([]string, error) {
+			return nil, nil
+		}})
 		return err
 	})
 }
 
 func readSets(p *program) {
 	file := p.file("sets", "a\tx\nb\ty\na\tx\n")
-	p.good("of as many points", func() error { _, err := sparse.ReadSets(p.ctx, file, 3, sparse.Options{}); return err })
+	p.good("of as many points", func() error {
+		_, err := sparse.ReadSets(p.ctx, file, 3, sparse.Options{})
+		return err
+	})
 	n := p.odd()
 	if n != 3 {
-		p.bad(fmt.Sprint("of ", n, " points"), func() error { _, err := sparse.ReadSets(p.ctx, file, n, sparse.Options{}); return err })
+		p.bad(fmt.Sprint("of ", n, " points"), func() error {
+			_, err := sparse.ReadSets(p.ctx, file, n, sparse.Options{})
+			return err
+		})
 	}
 	bytes := p.odd()
 	p.any(fmt.Sprint("lines of ", bytes), func() error {

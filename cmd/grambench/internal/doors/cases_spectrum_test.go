@@ -13,8 +13,11 @@ import (
 
 func spectrumCases() map[string]testCase {
 	return map[string]testCase{
-		"spectrum.All":            {run: allEigenvalues},
-		"spectrum.AllBytes":       {run: func(p *program) { n := p.odd(); p.quiet(fmt.Sprint(n), func() { spectrum.AllBytes(n) }) }},
+		"spectrum.All": {run: allEigenvalues},
+		"spectrum.AllBytes": {run: func(p *program) {
+			n := p.odd()
+			p.quiet(fmt.Sprint(n), func() { spectrum.AllBytes(n) })
+		}},
 		"spectrum.Centre":         {run: centre, panics: true, index: true},
 		"spectrum.CentreOperator": {run: centreOperator, panics: true},
 		"spectrum.Lanczos":        {run: lanczos},
@@ -32,11 +35,13 @@ func spectrumCases() map[string]testCase {
 				values[i] = p.NormFloat64()
 			}
 			p.quiet("of numbers", func() { finite(p, "sum", []float64{spectrum.RademacherSum(values, 0.5)}) })
-			p.quiet("of any numbers", func() { spectrum.RademacherSum([]float64{p.strange(), p.strange()}, p.strange()) })
+			p.quiet("of any numbers", func() {
+				spectrum.RademacherSum([]float64{p.strange(), p.strange()}, p.strange())
+			})
 		}},
 		"spectrum.Rounding": {run: func(p *program) {
 			n, v := p.odd(), p.strange()
-			p.quiet(fmt.Sprint(n, v), func() { spectrum.Rounding(n, v) })
+			p.quiet(fmt.Sprint(n, v), func() { _ = spectrum.Rounding(n, v) })
 		}},
 	}
 }
@@ -193,7 +198,10 @@ func lanczosProgress(p *program) {
 	o := p.operator()
 	p.bad("that panics", func() error {
 		called := false
-		_, err := spectrum.Lanczos(p.ctx, o, spectrum.Options{Progress: func(int, int, float64) { called = true; panic(ownPanic) }})
+		_, err := spectrum.Lanczos(p.ctx, o, spectrum.Options{Progress: func(int, int, float64) {
+			called = true
+			panic(ownPanic)
+		}})
 		if !called {
 			return errors.New("not called: it had no time to")
 		}
@@ -207,5 +215,7 @@ func rademacherBound(p *program) {
 		values[i] = p.strange()
 	}
 	n := p.odd()
-	p.quiet(fmt.Sprint(values, n), func() { spectrum.RademacherBound(values, n, p.strange(), p.strange(), p.strange(), p.strange()) })
+	p.quiet(fmt.Sprint(values, n), func() {
+		spectrum.RademacherBound(values, n, p.strange(), p.strange(), p.strange(), p.strange())
+	})
 }

@@ -20,7 +20,7 @@ func svmCases() map[string]testCase {
 	return map[string]testCase{
 		"svm.Measure.Better": {run: func(p *program) {
 			a, b := p.strange(), p.strange()
-			p.quiet(fmt.Sprint(a, b), func() { svm.Accuracy.Better(a, b); svm.Measure("x").Better(a, b) })
+			p.quiet(fmt.Sprint(a, b), func() { _ = svm.Accuracy.Better(a, b); _ = svm.Measure("x").Better(a, b) })
 		}},
 		"svm.Measure.Format": {run: func(p *program) {
 			a := p.strange()
@@ -48,7 +48,10 @@ func svmCases() map[string]testCase {
 			p.quiet("of the zero value", func() { (&svm.SearchResult{}).Fits(); (&svm.SearchResult{}).Saved() })
 		}},
 		"svm.SearchResult.Saved": {run: func(p *program) {
-			p.quiet("of the zero value", func() { (&svm.SearchResult{Points: make([]svm.Point, 1)}).Saved(); (&svm.SearchResult{}).Saved() })
+			p.quiet("of the zero value", func() {
+				(&svm.SearchResult{Points: make([]svm.Point, 1)}).Saved()
+				(&svm.SearchResult{}).Saved()
+			})
 		}},
 		"svm.Settings.Measure": {run: func(p *program) {
 			p.quiet("of any", func() { (&svm.Settings{}).Measure(); (&svm.Settings{Type: "x", Scheme: 9}).Measure() })
@@ -72,11 +75,13 @@ func newProblem(p *program) {
 		}
 	}
 	p.good(fmt.Sprint(e, " of ", c.Documents.Rows(), " documents"), try(c, e, svm.Options{}))
-	opt := svm.Options{Workers: pick(p, -1, 0, 2, math.MinInt), MemoryBytes: int64(p.odd()), HeldBytes: int64(p.odd()), CacheBytes: int64(p.odd()), Place: svm.Place(p.IntN(5) - 1), Once: p.chance(2)}
+	opt := svm.Options{Workers: pick(p, -1, 0, 2, math.MinInt), MemoryBytes: int64(p.odd()),
+		HeldBytes: int64(p.odd()), CacheBytes: int64(p.odd()), Place: svm.Place(p.IntN(5) - 1), Once: p.chance(2)}
 	p.any(fmt.Sprintf("%+v", opt), try(c, e, opt))
 	p.bad("of nil", try(nil, e, svm.Options{}))
 	p.bad("of the zero value", try(&sparse.Corpus{}, e, svm.Options{}))
-	p.bad("of no documents", try(&sparse.Corpus{Documents: &sparse.CSR{Cols: 1, Offsets: []int64{0}}}, e, svm.Options{}))
+	p.bad("of no documents", try(&sparse.Corpus{Documents: &sparse.CSR{Cols: 1, Offsets: []int64{0}}}, e,
+		svm.Options{}))
 	b, why := p.brokenCorpus(2)
 	p.bad("of a corpus with "+why, try(b, e, svm.Options{}))
 	p.bad("of an instruction set that there isn't", try(c, e, svm.Options{ISA: "none"}))
@@ -112,7 +117,8 @@ func (p *program) badSettings() (svm.Settings, string) {
 	case 5:
 		return svm.Settings{Weights: map[string]float64{"nowhere": 1}}, "the weight of a class that there isn't"
 	case 6:
-		return svm.Settings{Weights: map[string]float64{"class 0": pick(p, math.NaN(), -1, math.Inf(1))}}, "a weight that can't be"
+		return svm.Settings{Weights: map[string]float64{"class 0": pick(p, math.NaN(), -1,
+			math.Inf(1))}}, "a weight that can't be"
 	default:
 		return svm.Settings{Kernel: engine.MustParseKernel("linear")}, "a kernel of another embedding"
 	}
@@ -131,7 +137,8 @@ func problemTrain(p *program) {
 		}
 	}
 	p.good("with defaults", try(svm.Settings{}))
-	p.any("any type", try(svm.Settings{Type: pick(p, model.CSVC, model.NuSVC, model.OneClass, model.EpsilonSVR, model.NuSVR), Scheme: pick(p, solver.OneVsOne, solver.OneVsRest, solver.Labels),
+	p.any("any type", try(svm.Settings{Type: pick(p, model.CSVC, model.NuSVC, model.OneClass, model.EpsilonSVR,
+		model.NuSVR), Scheme: pick(p, solver.OneVsOne, solver.OneVsRest, solver.Labels),
 		Nu: pick(p, 0, 0.01, 0.99, 1), Probabilities: p.chance(2), C: pick(p, 0, 1e-300, 1e300)}))
 	s, why := p.badSettings()
 	p.bad(why, try(s))
@@ -158,7 +165,8 @@ func problemTrain(p *program) {
 	with, err := svm.NewProblem(p.ctx, empty, sparse.Sphere, svm.Options{})
 	if err == nil {
 		p.any("a class without documents", func() error {
-			m, _, err := with.Train(p.ctx, svm.Settings{Scheme: pick(p, solver.OneVsOne, solver.OneVsRest), Probabilities: p.chance(3)})
+			m, _, err := with.Train(p.ctx, svm.Settings{Scheme: pick(p, solver.OneVsOne, solver.OneVsRest),
+				Probabilities: p.chance(3)})
 			if err == nil {
 				err = m.Validate()
 			}
@@ -175,7 +183,10 @@ func crossValidate(p *program) {
 	p.bad(fmt.Sprint(k, " folds"), func() error { _, err := pr.CrossValidate(p.ctx, s, k, 1); return err })
 	bad, why := p.badSettings()
 	p.bad(why, func() error { _, err := pr.CrossValidate(p.ctx, bad, 2, 1); return err })
-	p.bad("one class", func() error { _, err := pr.CrossValidate(p.ctx, svm.Settings{Type: model.OneClass}, 2, 1); return err })
+	p.bad("one class", func() error {
+		_, err := pr.CrossValidate(p.ctx, svm.Settings{Type: model.OneClass}, 2, 1)
+		return err
+	})
 }
 
 func search(p *program) {
@@ -227,13 +238,20 @@ func search(p *program) {
 		_, err := svm.SearchCorpus(p.ctx, b, svm.Settings{}, grid, svm.Options{}, each)
 		return err
 	})
-	p.bad("SearchProblems without problems", func() error { _, err := svm.SearchProblems(p.ctx, svm.Settings{}, grid, nil, each); return err })
+	p.bad("SearchProblems without problems", func() error {
+		_, err := svm.SearchProblems(p.ctx, svm.Settings{}, grid, nil, each)
+		return err
+	})
 	p.bad("SearchProblems of no problem", func() error {
-		_, err := svm.SearchProblems(p.ctx, svm.Settings{}, grid, func(sparse.Embedding) (*svm.Problem, error) { return nil, nil }, each)
+		_, err := svm.SearchProblems(p.ctx, svm.Settings{}, grid, func(sparse.Embedding) (*svm.Problem, error) {
+			return nil, nil
+		}, each)
 		return err
 	})
 	p.bad("SearchProblems that fail", func() error {
-		_, err := svm.SearchProblems(p.ctx, svm.Settings{}, grid, func(sparse.Embedding) (*svm.Problem, error) { return nil, errors.New("own: failed") }, each)
+		_, err := svm.SearchProblems(p.ctx, svm.Settings{}, grid, func(sparse.Embedding) (*svm.Problem, error) {
+			return nil, errors.New("own: failed")
+		}, each)
 		return err
 	})
 }
@@ -301,7 +319,8 @@ func predict(p *program) {
 		p.good("Score", func() error { _, err := result.Score(m, truth); return err })
 		p.bad("Score of a label too many", func() error {
 			more := *truth
-			more.Labels = sparse.Labels{Offsets: slices.Clone(truth.Labels.Offsets), IDs: slices.Clone(truth.Labels.IDs)}
+			more.Labels = sparse.Labels{Offsets: slices.Clone(truth.Labels.Offsets),
+				IDs: slices.Clone(truth.Labels.IDs)}
 			more.Labels.Add(0)
 			_, err := result.Score(m, &more)
 			return err
@@ -311,15 +330,25 @@ func predict(p *program) {
 		p.any("Score of the zero value", func() error { _, err := (&svm.Prediction{}).Score(m, truth); return err })
 	}
 	p.bad("NewPredictor of nil", func() error { _, err := svm.NewPredictor(nil, opt); return err })
-	p.bad("NewPredictor of the zero value", func() error { _, err := svm.NewPredictor(&model.Model{}, opt); return err })
+	p.bad("NewPredictor of the zero value", func() error {
+		_, err := svm.NewPredictor(&model.Model{}, opt)
+		return err
+	})
 	unknown := *m
 	unknown.Kernel = pick(p, "nonsense", "diffusion:t=-1", model.Precomputed)
-	p.bad("NewPredictor of a model of the kernel "+unknown.Kernel, func() error { _, err := svm.NewPredictor(&unknown, opt); return err })
+	p.bad("NewPredictor of a model of the kernel "+unknown.Kernel, func() error {
+		_, err := svm.NewPredictor(&unknown, opt)
+		return err
+	})
 	w, why := p.spoil(m)
 	p.bad("NewPredictor of a model with "+why, func() error { _, err := svm.NewPredictor(w, opt); return err })
-	p.bad("NewPredictor of an instruction set that there isn't", func() error { _, err := svm.NewPredictor(m, svm.PredictOptions{ISA: "none"}); return err })
+	p.bad("NewPredictor of an instruction set that there isn't", func() error {
+		_, err := svm.NewPredictor(m, svm.PredictOptions{ISA: "none"})
+		return err
+	})
 	p.any("NewPredictor of any options", func() error {
-		o := svm.PredictOptions{Workers: pick(p, -1, math.MinInt), MemoryBytes: int64(p.odd()), HeldBytes: int64(p.odd())}
+		o := svm.PredictOptions{Workers: pick(p, -1, math.MinInt), MemoryBytes: int64(p.odd()),
+			HeldBytes: int64(p.odd())}
 		pr, err := svm.NewPredictor(m, o)
 		if err == nil {
 			_, err = pr.Predict(p.ctx, docs)
@@ -341,14 +370,20 @@ func svmCallbacks(p *program) {
 	})
 	f := &faulty{how: p.IntN(10)}
 	p.any(fmt.Sprint("a device with fault ", f.how), func() error {
-		pr, err := svm.NewProblem(p.ctx, c, sparse.Sphere, svm.Options{Device: func(context.Context, *sparse.Embedded) (engine.Device, error) { return f, nil }})
+		pr, err := svm.NewProblem(p.ctx, c, sparse.Sphere, svm.Options{Device: func(context.Context,
+			*sparse.Embedded) (engine.Device, error) {
+			return f, nil
+		}})
 		if err == nil {
 			_, _, err = pr.Train(p.ctx, svm.Settings{})
 		}
 		return err
 	})
 	m := p.model()
-	p.bad("a device that panics, predicting", func() error { _, err := svm.NewPredictor(m, svm.PredictOptions{Device: device}); return err })
+	p.bad("a device that panics, predicting", func() error {
+		_, err := svm.NewPredictor(m, svm.PredictOptions{Device: device})
+		return err
+	})
 	p.bad("progress that panics", func() error {
 		pr, err := svm.NewProblem(p.ctx, c, sparse.Sphere, svm.Options{Progress: progress})
 		if err == nil {

@@ -12,7 +12,8 @@ import (
 func cases() map[string]testCase {
 	all := map[string]testCase{}
 	for _, table := range []map[string]testCase{
-		sparseCases(), asmCases(), tilesCases(), engineCases(), kernelCases(), normalCases(), deviceCases(), spectrumCases(),
+		sparseCases(), asmCases(), tilesCases(), engineCases(), kernelCases(), normalCases(),
+		deviceCases(), spectrumCases(),
 		solverCases(), modelCases(), svmCases(), cudaCases(),
 	} {
 		for name, c := range table {
@@ -43,7 +44,9 @@ func sized(of func(p *program) any) testCase {
 		v := of(p)
 		for m := range reflect.TypeOf(v).Methods() {
 			if m.Type.NumIn() == 1 && m.Type.NumOut() == 1 && m.Type.Out(0).Kind() == reflect.Int64 {
-				p.quiet(fmt.Sprintf("%T.%s of the zero value", v, m.Name), func() { reflect.ValueOf(v).MethodByName(m.Name).Call(nil) })
+				p.quiet(fmt.Sprintf("%T.%s of the zero value", v, m.Name), func() {
+					reflect.ValueOf(v).MethodByName(m.Name).Call(nil)
+				})
 			}
 		}
 	}}

@@ -20,7 +20,9 @@ func tilesCases() map[string]testCase {
 		"tiles.Cache.Lookup":   {run: cacheTiles, panics: true},
 		"tiles.Cache.Release":  {run: cacheTiles, panics: true},
 		"tiles.Cache.Resident": {run: cacheTiles, panics: true},
-		"tiles.Digest":         {run: func(p *program) { p.good("of nothing", func() error { tiles.Digest(nil); return nil }) }},
+		"tiles.Digest": {run: func(p *program) {
+			p.good("of nothing", func() error { tiles.Digest(nil); return nil })
+		}},
 		"tiles.Make": {panics: true, run: func(p *program) {
 			n := pick(p, 0, 1, 7, 1<<19, 1<<20+1)
 			p.good(fmt.Sprint(n), func() error {
@@ -52,7 +54,7 @@ func tilesCases() map[string]testCase {
 		"tiles.StartReporter":   {run: reporter},
 		"tiles.Owns": {run: func(p *program) {
 			for _, name := range []string{"", ".", "/", "x", "\x00", "\xff"} {
-				p.quiet(fmt.Sprintf("%q", name), func() { tiles.Owns(name) })
+				p.quiet(fmt.Sprintf("%q", name), func() { _ = tiles.Owns(name) })
 			}
 		}},
 		"tiles.PanicError.Error":  messages(&tiles.PanicError{}),
@@ -61,7 +63,10 @@ func tilesCases() map[string]testCase {
 		"tiles.Store.Has":         {run: storePieces},
 		"tiles.Store.Load":        {run: storePieces},
 		"tiles.Store.Save":        {run: storePieces},
-		"tiles.TileBytes":         {panics: true, run: func(p *program) { n := p.odd(); p.quiet(fmt.Sprint(n), func() { tiles.TileBytes(n) }) }},
+		"tiles.TileBytes": {panics: true, run: func(p *program) {
+			n := p.odd()
+			p.quiet(fmt.Sprint(n), func() { tiles.TileBytes(n) })
+		}},
 	}
 }
 
@@ -134,9 +139,18 @@ func cacheTiles(p *program) {
 			}
 		default:
 			for _, t := range []*tiles.Tile{nil, foreign} {
-				p.bad(fmt.Sprint("Complete of no tile of the cache: ", t == nil), func() error { c.Complete(t); return nil })
-				p.bad(fmt.Sprint("Abandon of no tile of the cache: ", t == nil), func() error { c.Abandon(t); return nil })
-				p.bad(fmt.Sprint("Release of no tile of the cache: ", t == nil), func() error { c.Release(t); return nil })
+				p.bad(fmt.Sprint("Complete of no tile of the cache: ", t == nil), func() error {
+					c.Complete(t)
+					return nil
+				})
+				p.bad(fmt.Sprint("Abandon of no tile of the cache: ", t == nil), func() error {
+					c.Abandon(t)
+					return nil
+				})
+				p.bad(fmt.Sprint("Release of no tile of the cache: ", t == nil), func() error {
+					c.Release(t)
+					return nil
+				})
 			}
 		}
 	}
@@ -146,7 +160,10 @@ func runTasks(p *program) {
 	workers, tasks := pick(p, 1, 2, 5), p.IntN(30)
 	var calls atomic.Int64
 	p.good(fmt.Sprint(tasks, " tasks on ", workers), func() error {
-		err := tiles.Run(p.ctx, workers, tasks, func(_ context.Context, worker, task int) error { calls.Add(1); return nil })
+		err := tiles.Run(p.ctx, workers, tasks, func(_ context.Context, worker, task int) error {
+			calls.Add(1)
+			return nil
+		})
 		if calls.Load() != int64(tasks) {
 			p.fails("%d calls, expected %d", calls.Load(), tasks)
 		}

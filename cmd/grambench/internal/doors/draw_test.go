@@ -33,7 +33,8 @@ func poisoned64(p *program, n int) []float64 {
 	return s
 }
 
-// matrix draws a valid CSR: no rows, one row, one column, empty rows, rows that are doubled, stored zeros, values of any size.
+// matrix draws a valid CSR: no rows, one row, one column, empty rows, rows that are doubled,
+// stored zeros, values of any size.
 func (p *program) matrix() *sparse.CSR {
 	rows := pick(p, 0, 1, 1, 2, 3, 5, 17, 33, 70)
 	return p.matrixOf(rows, pick(p, 1, 1, 2, 5, 40, 300))
@@ -70,7 +71,8 @@ func (p *program) matrixOf(rows, cols int) *sparse.CSR {
 
 // clone copies a matrix, so that it can be spoilt.
 func clone(m *sparse.CSR) *sparse.CSR {
-	return &sparse.CSR{Cols: m.Cols, Offsets: slices.Clone(m.Offsets), Terms: slices.Clone(m.Terms), Values: slices.Clone(m.Values)}
+	return &sparse.CSR{Cols: m.Cols, Offsets: slices.Clone(m.Offsets), Terms: slices.Clone(m.Terms),
+		Values: slices.Clone(m.Values)}
 }
 
 // broken draws a CSR that Validate refuses, and says why.
@@ -148,7 +150,8 @@ func (p *program) longRow(m *sparse.CSR) int {
 	return -1
 }
 
-// corpus draws a valid corpus of documents, with labels of so many classes; some classes may have no document.
+// corpus draws a valid corpus of documents, with labels of so many classes; some classes may have
+// no document.
 func (p *program) corpus(classes int) *sparse.Corpus {
 	m := p.documents()
 	c := &sparse.Corpus{Source: "drawn", Documents: m}
@@ -264,7 +267,8 @@ func (p *program) outside(n int) int {
 
 // strange draws a number of any kind.
 func (p *program) strange() float64 {
-	return pick(p, math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, 1e-300, 1e300, p.NormFloat64())
+	return pick(p, math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, math.MaxFloat64, -math.MaxFloat64,
+		math.SmallestNonzeroFloat64, 1e-300, 1e300, p.NormFloat64())
 }
 
 // odd draws an integer of any size.

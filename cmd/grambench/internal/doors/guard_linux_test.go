@@ -5,7 +5,8 @@ import (
 	"unsafe"
 )
 
-// guards are stretches of memory between pages that can't be read, so that a load or a store beyond them is a fault.
+// guards are stretches of memory between pages that can't be read, so that a load or a store
+// beyond them is a fault.
 type guards struct {
 	all [][]byte
 }
@@ -37,7 +38,8 @@ func (g *guards) free() {
 	g.all = nil
 }
 
-// guarded returns a slice of n elements, whose memory is readable as far as its alignment allows and no further.
+// guarded returns a slice of n elements, whose memory is readable as far as its alignment allows
+// and no further.
 func guarded[T uint8 | uint16 | uint32 | int | int32 | int64 | float32 | float64](p *program, n int) []T {
 	if n == 0 {
 		return pick(p, nil, []T{})

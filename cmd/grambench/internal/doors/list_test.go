@@ -21,7 +21,8 @@ const module = "github.com/gramengine/gram/"
 
 // packages are those whose doors are tested.
 var packages = []string{
-	"sparse", "asm", "tiles", "engine", "engine/device", "engine/spectrum", "solver", "solver/model", "solver/svm", "cuda",
+	"sparse", "asm", "tiles", "engine", "engine/device", "engine/spectrum",
+	"solver", "solver/model", "solver/svm", "cuda",
 }
 
 // door is an exported function, method or field of a function type.
@@ -32,7 +33,8 @@ type door struct {
 	field     bool       // a field of a function type
 }
 
-// load returns the doors of all packages. The type checker reads the packages as the compiler exported them for this test.
+// load returns the doors of all packages. The type checker reads the packages as the compiler
+// exported them for this test.
 var load = sync.OnceValues(func() ([]door, error) {
 	arguments := []string{"list", "-deps", "-export", "-f", "{{.ImportPath}}\t{{.Export}}"}
 	for _, p := range packages {
@@ -50,7 +52,9 @@ var load = sync.OnceValues(func() ([]door, error) {
 		path, file, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		files[path] = file
 	}
-	imports := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
+	imports := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(files[path])
+	})
 	var doors []door
 	for _, p := range packages {
 		pkg, err := imports.Import(module + p)
@@ -108,7 +112,8 @@ func doorsOfType(at string, o *types.TypeName) []door {
 	return doors
 }
 
-// harmless says whether nothing that a caller hands over can break a door: it takes nothing but a context, and its receiver, if
+// harmless says whether nothing that a caller hands over can break a door: it takes nothing but a
+// context, and its receiver, if
 // any, has no exported field that could be filled wrongly.
 func (d door) harmless() bool {
 	if d.receiver != nil && (fillable(d.receiver, 0) || types.IsInterface(d.receiver)) {
@@ -122,7 +127,8 @@ func (d door) harmless() bool {
 	return true
 }
 
-// fillable says whether values of a type hold slices, maps, pointers, functions or interfaces that a caller can set.
+// fillable says whether values of a type hold slices, maps, pointers, functions or interfaces that
+// a caller can set.
 func fillable(t types.Type, depth int) bool {
 	if depth > 4 {
 		return true
@@ -158,7 +164,8 @@ var elsewhere = map[string]string{
 	"sparse.ParseSynthetic":  "sparse TestParseSynthetic",
 }
 
-// callers are the interfaces that a caller implements: what is tried are implementations that break their promises, by the cases of the doors that take them.
+// callers are the interfaces that a caller implements: what is tried are implementations that
+// break their promises, by the cases of the doors that take them.
 var callers = map[string]string{
 	"device.Board":          "solver.Options.DeviceScores",
 	"device.Resident":       "engine.Options.Device",
@@ -169,7 +176,8 @@ var callers = map[string]string{
 	"solver.Matrix":         "solver.Matrix.Rows",
 }
 
-// tableOfKernels are the types whose fields are kernels on raw slices: package asm asks reflection for all of them.
+// tableOfKernels are the types whose fields are kernels on raw slices: package asm asks reflection
+// for all of them.
 var tableOfKernels = map[string]string{"asm.Kernels": "asm TestShortSlices", "asm.Pairing": "asm TestShortSlices"}
 
 // TestEveryDoorHasACase fails where there is a door without a case, or a case without a door.

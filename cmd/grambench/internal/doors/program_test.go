@@ -26,7 +26,7 @@ import (
 var (
 	seeds = flag.Uint64("doors.seeds", 12, "how many seeds TestDoors tries at each door")
 	only  = flag.String("doors.only", "", "the door that TestDoors tries, such as sparse.CSR.Row; all if empty")
-	child = flag.String("doors.child", "", "for TestDoors itself: package, first door and first seed of a process of its own")
+	child = flag.String("doors.child", "", "for TestDoors itself: package and first job of a process of its own")
 )
 
 // digits are what calls of one kind differ in.
@@ -39,14 +39,17 @@ var patience = flag.Duration("doors.patience", time.Minute, "how long a call may
 type testCase struct {
 	run func(p *program)
 
-	// panics says that the door's comment makes some arguments the caller's duty: it answers them with a panic that says what was found and expected.
+	// panics says that the door's comment makes some arguments the caller's duty: it answers them
+	// with a panic that says what was found and expected.
 	panics bool
 
-	// index says that the door looks one element up by its number, as a slice does, and panics as a slice does where there is none.
+	// index says that the door looks one element up by its number, as a slice does, and panics as
+	// a slice does where there is none.
 	index bool
 }
 
-// ownPanic is what functions panic with that cases hand over: where a door calls them on the caller's goroutine it may let that pass. What no caller could recover
+// ownPanic is what functions panic with that cases hand over: where a door calls them on the
+// caller's goroutine it may let that pass. What no caller could recover
 // from, a panic on another goroutine, ends the process.
 const ownPanic = "doors: a function of the caller's panics"
 
@@ -70,7 +73,8 @@ func runCase(door string, what testCase, seed uint64, before func(string), repor
 	for _, c := range []byte(door) {
 		h = (h ^ uint64(c)) * 1099511628211
 	}
-	p := &program{Rand: rand.New(rand.NewPCG(seed, h)), ctx: ctx, door: door, what: what, before: before, report: report}
+	p := &program{Rand: rand.New(rand.NewPCG(seed, h)), ctx: ctx, door: door, what: what, before: before,
+		report: report}
 	defer p.memory.free()
 	defer func() {
 		for _, f := range p.wait {
@@ -83,7 +87,8 @@ func runCase(door string, what testCase, seed uint64, before func(string), repor
 	what.run(p)
 }
 
-// attempt makes a call and returns its error, or as an error what it panicked with, which it must be allowed to.
+// attempt makes a call and returns its error, or as an error what it panicked with, which it must
+// be allowed to.
 func (p *program) attempt(call string, f func() error) (err error, refused bool) {
 	p.before(call)
 	defer func() {
@@ -100,7 +105,8 @@ func (p *program) attempt(call string, f func() error) (err error, refused bool)
 		switch {
 		case !crash && p.what.panics && strings.Contains(message, ": "):
 		case r == any(ownPanic): // of a function of the caller's, on the caller's own goroutine
-		case crash && p.what.index && (strings.Contains(message, "index out of range") || strings.Contains(message, "slice bounds out of range")):
+		case crash && p.what.index && (strings.Contains(message, "index out of range") ||
+			strings.Contains(message, "slice bounds out of range")):
 		default:
 			p.report("%s: %s: panicked: %s\n%s", p.door, call, message, frames(stack))
 		}
@@ -115,7 +121,8 @@ func (p *program) attempt(call string, f func() error) (err error, refused bool)
 func frames(stack []byte) string {
 	var places []string
 	for line := range strings.Lines(string(stack)) {
-		if line = strings.TrimSpace(line); strings.Contains(line, ".go:") && !strings.Contains(line, "/doors/") && !strings.Contains(line, "/src/runtime/") && !strings.Contains(line, "/src/testing/") {
+		if line = strings.TrimSpace(line); strings.Contains(line, ".go:") && !strings.Contains(line, "/doors/") &&
+			!strings.Contains(line, "/src/runtime/") && !strings.Contains(line, "/src/testing/") {
 			places = append(places, "\t"+line)
 		}
 	}
@@ -189,7 +196,8 @@ func jobs(pkg string, table map[string]testCase) []job {
 	return list
 }
 
-// TestDoors runs all cases, those of a package in a process of their own: whatever ends it is reported with door, call and seed, and the next door has its turn.
+// TestDoors runs all cases, those of a package in a process of their own: whatever ends it is
+// reported with door, call and seed, and the next door has its turn.
 func TestDoors(t *testing.T) {
 	table := cases()
 	if *child != "" {

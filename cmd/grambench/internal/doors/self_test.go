@@ -13,11 +13,17 @@ import (
 // selfCases are doors with the defects that the program is to find.
 func selfCases() map[string]testCase {
 	return map[string]testCase{
-		"self.Error": {run: func(p *program) { p.good("of good arguments", func() error { return errors.New("self: refused") }) }},
-		"self.Fault": {run: func(p *program) { p.any("that reads beyond a slice", func() error { return readBeyond(p) }) }},
-		"self.Hangs": {run: func(p *program) { p.any("that waits for ever", func() error { time.Sleep(time.Hour); return nil }) }},
+		"self.Error": {run: func(p *program) {
+			p.good("of good arguments", func() error { return errors.New("self: refused") })
+		}},
+		"self.Fault": {run: func(p *program) {
+			p.any("that reads beyond a slice", func() error { return readBeyond(p) })
+		}},
+		"self.Hangs": {run: func(p *program) {
+			p.any("that waits for ever", func() error { time.Sleep(time.Hour); return nil })
+		}},
 		"self.Index": {run: func(p *program) {
-			p.any("that looks beyond a slice", func() error { return fmt.Errorf("%d", []int{1}[p.IntN(1)+1]) })
+			p.any("that looks beyond a slice", func() error { return fmt.Errorf("%d", []int{1}[1+p.IntN(2)]) })
 		}},
 		"self.NaN":    {run: func(p *program) { p.quiet("of NaN", func() { finite(p, "values", poisoned(p, 3)) }) }},
 		"self.Silent": {run: func(p *program) { p.bad("of bad arguments", func() error { return nil }) }},
@@ -28,14 +34,18 @@ func selfCases() map[string]testCase {
 				return nil
 			})
 		}},
-		"self.Undocumented": {run: func(p *program) { p.bad("that panics", func() error { panic("self: found 1, expected 2") }) }},
+		"self.Undocumented": {run: func(p *program) {
+			p.bad("that panics", func() error { panic("self: found 1, expected 2") })
+		}},
 
 		"self.Fine": {run: func(p *program) {
 			p.good("of good arguments", func() error { return nil })
 			p.bad("of bad ones", func() error { return errors.New("self: found 1") })
 		}},
-		"self.Documented": {panics: true, run: func(p *program) { p.bad("that panics", func() error { panic("self: found 1, expected 2") }) }},
-		"self.Passes":     {run: func(p *program) { p.bad("whose caller panics", func() error { panic(ownPanic) }) }},
+		"self.Documented": {panics: true, run: func(p *program) {
+			p.bad("that panics", func() error { panic("self: found 1, expected 2") })
+		}},
+		"self.Passes": {run: func(p *program) { p.bad("whose caller panics", func() error { panic(ownPanic) }) }},
 	}
 }
 
@@ -63,15 +73,19 @@ func TestProgram(t *testing.T) {
 		}
 		t.Error(text)
 	}
-	defer func(all uint64, patient time.Duration, one string) { *seeds, *patience, *only = all, patient, one }(*seeds, *patience, *only)
+	defer func(all uint64, patient time.Duration, one string) {
+		*seeds, *patience, *only = all, patient, one
+	}(*seeds, *patience, *only)
 	*seeds, *patience, *only = 1, 2*time.Second, ""
 	list := jobs("self", selfCases())
 	for from := 0; from < len(list); {
 		from = runProcess(report, "self", list, from)
 	}
 	for name, want := range map[string]string{
-		"self.Error": "expected no error", "self.Fault": "beyond every slice", "self.Hangs": "didn't return", "self.Index": "index out of range", "self.NaN": "is NaN",
-		"self.Silent": "expected one", "self.Thread": "ended the process", "self.Undocumented": "panicked", "self.Fine": "", "self.Documented": "", "self.Passes": "",
+		"self.Error": "expected no error", "self.Fault": "beyond every slice", "self.Hangs": "didn't return",
+		"self.Index": "index out of range", "self.NaN": "is NaN",
+		"self.Silent": "expected one", "self.Thread": "ended the process", "self.Undocumented": "panicked",
+		"self.Fine": "", "self.Documented": "", "self.Passes": "",
 	} {
 		if name == "self.Fault" && runtime.GOOS != "linux" {
 			continue // no guarded memory
