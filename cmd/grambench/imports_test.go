@@ -21,7 +21,7 @@ var allowed = map[string][]string{
 	"engine":        {module + "/sparse", module + "/asm", module + "/tiles", "gonum.org/v1/gonum", "golang.org/x/sync"},
 	"cuda":          {module + "/engine/device", module + "/sparse", module + "/tiles", "gorgonia.org/cu"},
 	"engine/device": {module + "/sparse"},
-	"solver":        {module + "/asm", "gonum.org/v1/gonum"},
+	"solver":        {module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},
 	"solver/model":  {module + "/sparse", "github.com/minio/sha256-simd"},
 	"solver/svm":    {module + "/sparse", module + "/asm", module + "/tiles", module + "/engine"},
 	"cmd":           {module, "github.com/klauspost/cpuid/v2", "github.com/minio/sha256-simd", "github.com/schollz/progressbar/v3", "golang.org/x/term", "gonum.org/v1"},

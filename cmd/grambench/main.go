@@ -60,11 +60,14 @@ type command struct {
 
 // commands returns the commands in the order of the help text.
 func commands() []command {
-	return []command{{name: "info", summary: matrices.Info.Summary}, corpusCommand, gramCommand, trainCommand, predictCommand, cvCommand, gridCommand, verifyCommand, benchCommand, {name: "kernels", summary: matrices.Kernels.Summary}, spectrumCommand, reproCommand}
+	return []command{{name: "info", summary: matrices.Info.Summary}, {name: "corpus", summary: matrices.Corpus.Summary}, {name: "gram", summary: matrices.Gram.Summary}, trainCommand, predictCommand, cvCommand, gridCommand, verifyCommand, benchCommand, {name: "kernels", summary: matrices.Kernels.Summary}, spectrumCommand, reproCommand}
 }
 
 // moved are the commands that have left this package.
-var moved = cli.Program{Topics: []cli.Topic{source.Topic, place2.Topic}, Commands: []*cli.Command{matrices.Info, matrices.Kernels}}
+var moved = cli.Program{Topics: []cli.Topic{source.Topic, place2.Topic}, Commands: []*cli.Command{matrices.Info, matrices.Corpus, matrices.Gram, matrices.Kernels}}
+
+// gramOf is for spectrum, until it is moved.
+func gramOf(n int) string { return "a Gram matrix of " + report2.Documents(n) }
 
 // orUnknown is for bench, until it is moved.
 func orUnknown(s string) string { return report2.Known(s) }
@@ -105,6 +108,9 @@ func run(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	name, rest := args[0], args[1:]
+	if name == "completion" || name == "help" && len(rest) == 1 && (rest[0] == "sources" || rest[0] == "computing") {
+		return moved.Run(args, stdout, stderr)
+	}
 	switch name {
 	case "-h", "-help", "--help", "help":
 		if name == "help" && len(rest) == 1 {

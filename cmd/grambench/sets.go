@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
@@ -168,18 +167,4 @@ func warnUnproven(stderr io.Writer, h engine.Hyperbolic, coordinates int) {
 func setsLine(points corpusLine, sets, coordinates int) string {
 	return fmt.Sprintf("%s: %s in %s, %s", points.Source, counted(points.Documents, "point", "points"), counted(sets, "set", "sets"),
 		counted(coordinates, "coordinate", "coordinates"))
-}
-
-// setLabels returns the class of each set as a number, as numericLabels does for documents.
-func setLabels(s *sparse.Sets, stderr io.Writer) ([]string, error) {
-	c := &sparse.Corpus{Documents: &sparse.CSR{Offsets: make([]int64, len(s.Names)+1)}, Classes: s.Classes}
-	for i, class := range s.Class {
-		c.Names = append(c.Names, "set "+strconv.Quote(s.Names[i]))
-		if class >= 0 {
-			c.Labels.Add(class)
-		} else {
-			c.Labels.Add()
-		}
-	}
-	return numericLabels(c, stderr)
 }

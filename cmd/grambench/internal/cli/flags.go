@@ -24,6 +24,7 @@ type Flags struct {
 	Usage, Help, Examples string // in place of the command's where they depend on the arguments
 
 	groups  []*group
+	grouped map[string]bool
 	choices map[string][]string // values of flags that have few
 	checks  []func() error
 	around  func(context.Context, *Env, Work) error
@@ -34,11 +35,15 @@ type Flags struct {
 
 // NewFlags makes the flags of the command of that name, which has -json.
 func NewFlags(name string) *Flags {
-	f := &Flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), choices: map[string][]string{}}
+	f := &Flags{
+		FlagSet: flag.NewFlagSet(name, flag.ContinueOnError),
+		choices: map[string][]string{},
+		grouped: map[string]bool{},
+	}
 	f.SetOutput(io.Discard) // errors and help are printed by the caller, each to its own stream
 	f.around = func(ctx context.Context, e *Env, work Work) error { return work(ctx, e) }
-	f.BoolVar(&f.JSON, "json", false, "print one JSON object instead of text")
 	f.Group("Output", "")
+	f.BoolVar(&f.JSON, "json", false, "print one JSON object instead of text")
 	return f
 }
 

@@ -36,17 +36,40 @@ func (f *Flags) Group(title, topic string) {
 
 // collect gives the flags that have no group yet to the last one.
 func (f *Flags) collect() {
-	known := map[string]bool{}
-	for _, g := range f.groups {
-		for _, fl := range g.flags {
-			known[fl.Name] = true
-		}
-	}
 	f.VisitAll(func(fl *flag.Flag) {
-		if last := len(f.groups) - 1; last >= 0 && !known[fl.Name] {
-			f.groups[last].flags = append(f.groups[last].flags, fl)
+		if !f.grouped[fl.Name] {
+			f.grouped[fl.Name] = true
+			last := f.groups[len(f.groups)-1]
+			last.flags = append(last.flags, fl)
 		}
 	})
+}
+
+// Flags are declared as package flag has it; groups list them in that order.
+
+func (f *Flags) StringVar(p *string, name, value, usage string) {
+	f.FlagSet.StringVar(p, name, value, usage)
+	f.collect()
+}
+
+func (f *Flags) IntVar(p *int, name string, value int, usage string) {
+	f.FlagSet.IntVar(p, name, value, usage)
+	f.collect()
+}
+
+func (f *Flags) Float64Var(p *float64, name string, value float64, usage string) {
+	f.FlagSet.Float64Var(p, name, value, usage)
+	f.collect()
+}
+
+func (f *Flags) BoolVar(p *bool, name string, value bool, usage string) {
+	f.FlagSet.BoolVar(p, name, value, usage)
+	f.collect()
+}
+
+func (f *Flags) Var(value flag.Value, name, usage string) {
+	f.FlagSet.Var(value, name, usage)
+	f.collect()
 }
 
 // Topic is something that help explains beside commands, for several of them.
@@ -63,7 +86,6 @@ func (t Topic) write(w io.Writer) {
 	}
 	f := NewFlags(t.Name)
 	t.Declare(f)
-	f.collect()
 	for _, g := range f.groups {
 		if g.topic == t.Name {
 			fmt.Fprintf(w, "\n%s:\n", g.title)
@@ -91,7 +113,7 @@ func (p *Program) overview(w io.Writer) {
 
 // writeHelp prints the help of a command: usage, what it does, its flags by group, examples.
 func (c *Command) writeHelp(w io.Writer, f *Flags) {
-	f.collect()
+	f.Group("Output", "") // comes last
 	usage, help, examples := f.Usage, f.Help, f.Examples
 	if usage == "" {
 		usage = strings.TrimSpace("grambench " + c.Name + " [flags] " + c.Args)

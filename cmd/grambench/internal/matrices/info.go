@@ -116,8 +116,8 @@ func (r *info) WriteText(w io.Writer) {
 	line("processor", report.Known(r.CPU))
 	line("features", report.Known(strings.Join(r.Features, " ")))
 	line("cores", fmt.Sprintf("%d logical, %d workers by default", r.Cores, r.Workers))
-	line("caches", fmt.Sprintf("L1 data %s, L2 %s, L3 %s", bytes(int64(r.L1D)), bytes(int64(r.L2)), bytes(int64(r.L3))))
-	line("memory", bytes(r.MemoryBytes)+", "+bytes(r.FreeBytes)+" free")
+	line("caches", fmt.Sprintf("L1 data %s, L2 %s, L3 %s", size(int64(r.L1D)), size(int64(r.L2)), size(int64(r.L3))))
+	line("memory", size(r.MemoryBytes)+", "+size(r.FreeBytes)+" free")
 	line("GPU", r.gpuText())
 	line("back end", r.Backend)
 	line("chosen", r.Chosen+": "+r.Reason)
@@ -162,8 +162,8 @@ func (r *info) gpuText() string {
 	)
 }
 
-// bytes writes a size that may not be known.
-func bytes(n int64) string {
+// size writes a size that may not be known.
+func size(n int64) string {
 	if n <= 0 {
 		return report.Known("")
 	}

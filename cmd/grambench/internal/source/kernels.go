@@ -2,7 +2,6 @@ package source
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
@@ -69,9 +68,6 @@ func (k *Kernels) Parse(fallback ...string) ([]engine.Kernel, error) {
 	}
 	return out, nil
 }
-
-// OfSets reports whether any kernel compares sets of points.
-func (k *Kernels) OfSets() bool { return slices.ContainsFunc(k.Specs, engine.IsHyperbolic) }
 
 // Variants are specifications that take other ways through the maps than the examples of the
 // catalogue do.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
@@ -33,7 +34,9 @@ func (d *Documents) DeclareSets(f *cli.Flags) {
 }
 
 // OfSets reports whether sets of points were asked for, by the flag or by a kernel.
-func (d *Documents) OfSets(k *Kernels) bool { return d.Sets != "" || k.OfSets() }
+func (d *Documents) OfSets(k *Kernels) bool {
+	return d.Sets != "" || slices.ContainsFunc(k.Specs, engine.IsHyperbolic)
+}
 
 // Hyperbolic returns the kernels of sets of points that were asked for, one at least, and checks
 // that other flags suit them.

@@ -1,11 +1,14 @@
-package main
+package matrices
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -16,27 +19,34 @@ type vectorFile struct {
 	Bytes     int64  `json:"file_bytes"`
 }
 
-// readLike reads the documents, and before them the source that they shall be like, whose vocabulary is then theirs.
-func (f *flags) readLike(ctx context.Context, e *env, p *progress, like string) (c, model *sparse.Corpus, err error) {
-	if like == "" {
-		c, err = f.read(ctx, e, p)
-		return c, c, err
+// read reads the documents, and before them the source that they shall be like, whose vocabulary is
+// then theirs.
+func (c *corpus) read(ctx context.Context, e *cli.Env, p *cli.Progress) (documents, model *sparse.Corpus, err error) {
+	if c.like != "" {
+		training := c.Documents
+		training.In = c.like
+		if model, err = training.Read(ctx, e, p); err != nil {
+			return nil, nil, err
+		}
+		c.Vocabulary = model.Vocabulary
 	}
-	in := f.in
-	f.in = like
-	model, err = f.read(ctx, e, p)
-	f.in = in
-	if err != nil {
-		return nil, nil, err
+	documents, err = c.Read(ctx, e, p)
+	if model == nil {
+		model = documents
 	}
-	f.vocabulary = model.Vocabulary
-	c, err = f.read(ctx, e, p)
-	return c, model, err
+	return documents, model, err
 }
 
-// writeVectors writes the documents of c in svmlight form, embedded as -embed says. model is what c is like, or c itself.
-func (f *flags) writeVectors(ctx context.Context, e *env, p *progress, c, model *sparse.Corpus, to *vectorFile) error {
-	labels, err := numericLabels(sameClasses(c, model), e.stderr)
+// write writes the documents of c in svmlight form, embedded as -embed says. model is what c is
+// like, or c itself.
+func (w *corpus) write(
+	ctx context.Context,
+	e *cli.Env,
+	p *cli.Progress,
+	c, model *sparse.Corpus,
+	to *vectorFile,
+) error {
+	labels, err := numericLabels(sameClasses(c, model), e)
 	if err != nil {
 		return err
 	}
@@ -52,20 +62,20 @@ func (f *flags) writeVectors(ctx context.Context, e *env, p *progress, c, model 
 		return indices, values
 	}
 	bits := 32
-	if f.embed != "" {
-		embedded, _ := workBytes(c.Documents)
-		if err := f.fits("embedding the documents", runtimeBytes+c.Documents.Bytes()+model.Documents.Bytes()+embedded); err != nil {
+	if w.Embedding != "" {
+		embedded, _ := source.WorkBytes(c.Documents)
+		if err := w.Fits("embedding the documents", place.RuntimeBytes+c.Documents.Bytes()+model.Documents.Bytes()+embedded); err != nil {
 			return err
 		}
-		emb, err := sparse.ParseEmbedding(f.embed)
+		emb, err := sparse.ParseEmbedding(w.Embedding)
 		if err != nil {
 			return err
 		}
 		x, err := emb.Fit(model.Documents).Transform(c.Documents)
 		if err != nil {
-			return nameValue(c, fmt.Errorf("embedding %s: %w", emb, err))
+			return source.NameValue(c, fmt.Errorf("embedding %s: %w", emb, err))
 		}
-		warnEmptied(e.stderr, c, x)
+		source.WarnEmptied(e, c, x)
 		to.Embedding, bits = emb.String(), 64
 		row = func(i int, indices []uint64, values []float64) ([]uint64, []float64) {
 			columns, _ := x.Row(i)
@@ -80,7 +90,7 @@ func (f *flags) writeVectors(ctx context.Context, e *env, p *progress, c, model 
 		}
 	}
 
-	p.stage("writing " + to.File)
+	p.Stage("writing " + to.File)
 	file, err := matrixio.Create(to.File)
 	if err != nil {
 		return err
@@ -102,13 +112,14 @@ func (f *flags) writeVectors(ctx context.Context, e *env, p *progress, c, model 
 		if _, err := file.Write(line); err != nil {
 			return err
 		}
-		p.update(int64(i+1), int64(n))
+		p.Update(int64(i+1), int64(n))
 	}
 	to.Bytes, err = file.Commit()
 	return err
 }
 
-// sameClasses returns c with its classes numbered as those of model, classes that model doesn't have behind them.
+// sameClasses returns c with its classes numbered as those of model, classes that model doesn't
+// have behind them.
 func sameClasses(c, model *sparse.Corpus) *sparse.Corpus {
 	if c == model || len(c.Classes) == 0 {
 		return c

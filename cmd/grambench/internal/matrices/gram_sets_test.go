@@ -1,12 +1,12 @@
-package main
+package matrices
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
@@ -26,16 +26,16 @@ func TestSetsInStripes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := engine.NewHyperbolic(t.Context(), engine.Hyperbolic{T: 1}, x, engine.Options{})
+	k, err := engine.NewHyperbolic(t.Context(), engine.Hyperbolic{T: 1}, x, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var files [][]byte
-	for method, memory := range map[string]byteSize{"matrix": 1 << 30, "stripes": 4*sets*sets - 1} {
-		f := newFlags("gram")
-		f.memory = memory
+	for method, memory := range map[string]cli.ByteSize{"matrix": 1 << 30, "stripes": 4*sets*sets - 1} {
+		g := &gram{}
+		g.Memory = memory
 		row := &gramRow{File: filepath.Join(t.TempDir(), "K.npy"), Format: "npy", Method: "matrix"}
-		if err := f.writeGramOfSets(t.Context(), newProgress(io.Discard), g, 0, matrixio.Header{N: sets}, row); err != nil {
+		if err := g.writeSets(t.Context(), &cli.Progress{}, k, 0, matrixio.Header{N: sets}, row); err != nil {
 			t.Fatal(err)
 		}
 		if row.Method != method {
@@ -50,10 +50,10 @@ func TestSetsInStripes(t *testing.T) {
 	if len(files[0]) < 4*sets*sets || !bytes.Equal(files[0], files[1]) {
 		t.Errorf("files of %d and %d bytes, expected the same of both methods", len(files[0]), len(files[1]))
 	}
-	f := newFlags("gram")
-	f.memory = 4 * sets * stripeOfSets
+	g := &gram{}
+	g.Memory = 4 * sets * stripeOfSets
 	row := &gramRow{File: filepath.Join(t.TempDir(), "K.npy"), Format: "npy", Method: "matrix"}
-	if err := f.writeGramOfSets(t.Context(), newProgress(io.Discard), g, 1, matrixio.Header{N: sets}, row); err == nil {
+	if err := g.writeSets(t.Context(), &cli.Progress{}, k, 1, matrixio.Header{N: sets}, row); err == nil {
 		t.Error("memory that doesn't hold a stripe is enough")
 	}
 }
