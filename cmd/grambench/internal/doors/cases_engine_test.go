@@ -69,7 +69,7 @@ func engineCases() map[string]testCase {
 			Column: math.MaxInt}, &engine.SpecError{Spec: "x", Column: -1}),
 		"engine.SpreadError.Error": messages(&engine.SpreadError{}),
 		"engine.Stats.Sub": {run: func(p *program) {
-			p.good("of nothing", func() error { _ = (engine.Stats{}).Sub(engine.Stats{Pairs: math.MinInt64}); return nil })
+			p.quiet("of nothing", func() { _ = (engine.Stats{}).Sub(engine.Stats{Pairs: math.MinInt64}) })
 		}},
 		"engine.Symmetric.At":           {run: symmetricAccess, index: true, panics: true},
 		"engine.Symmetric.Dims":         {run: symmetricAccess, index: true, panics: true},

@@ -32,8 +32,8 @@ func modelCases() map[string]testCase {
 	}
 }
 
-// trainingCorpus draws a corpus that can be trained on: two documents of each of so many classes
-// at least.
+// trainingCorpus draws a corpus that can be trained on: two documents of each of so many classes at
+// least.
 func (p *program) trainingCorpus(classes int) *sparse.Corpus {
 	m := p.matrixOf(pick(p, 2*classes, 10*classes, 20), pick(p, 3, 30))
 	c := &sparse.Corpus{Source: "drawn", Documents: m}

@@ -593,8 +593,8 @@ func (p *program) file(name, text string) string {
 	return name
 }
 
-// read tries options and sources; what is in the sources is tried by FuzzReadSVMLight,
-// FuzzReadTSV, FuzzReadMatrixMarket and FuzzReadIDX.
+// read tries options and sources; what is in the sources is tried by FuzzReadSVMLight, FuzzReadTSV,
+// FuzzReadMatrixMarket and FuzzReadIDX.
 func read(p *program) {
 	source := pick(p, p.file("a.svm", "1 1:2 3:4\n-1 2:1\n"), p.file("a.tsv", "x\ta b a\ny\tb c\n"),
 		p.file("a.svm", ""), p.file("a.tsv", "\n"),

@@ -19,7 +19,6 @@ func tilesCases() map[string]testCase {
 		"tiles.Cache.Complete": {run: cacheTiles, panics: true},
 		"tiles.Cache.Lookup":   {run: cacheTiles, panics: true},
 		"tiles.Cache.Release":  {run: cacheTiles, panics: true},
-		"tiles.Cache.Resident": {run: cacheTiles, panics: true},
 		"tiles.Digest": {run: func(p *program) {
 			p.good("of nothing", func() error { tiles.Digest(nil); return nil })
 		}},
@@ -60,7 +59,6 @@ func tilesCases() map[string]testCase {
 		"tiles.PanicError.Error":  messages(&tiles.PanicError{}),
 		"tiles.PanicError.Unwrap": messages(&tiles.PanicError{}),
 		"tiles.Run":               {run: runTasks},
-		"tiles.Store.Has":         {run: storePieces},
 		"tiles.Store.Load":        {run: storePieces},
 		"tiles.Store.Save":        {run: storePieces},
 		"tiles.TileBytes": {panics: true, run: func(p *program) {
@@ -110,7 +108,6 @@ func cacheTiles(p *program) {
 				if t := c.Lookup(key); t != nil {
 					ready = append(ready, t)
 				}
-				c.Resident(key)
 				return nil
 			})
 		case 4:
@@ -242,9 +239,6 @@ func storePieces(p *program) {
 				break
 			}
 		}
-		if !s.Has(piece) {
-			p.fails("the piece isn't there")
-		}
 		return err
 	})
 	short := func(i int) []float32 { return row(values)(i)[1:] }
@@ -267,5 +261,4 @@ func storePieces(p *program) {
 	}
 	p.bad(fmt.Sprintf("Save %+v", wrong), func() error { return s.Save(wrong, row(values)) })
 	p.bad(fmt.Sprintf("Load %+v", wrong), func() error { return s.Load(wrong, row(back)) })
-	p.quiet(fmt.Sprintf("Has %+v", wrong), func() { s.Has(wrong) })
 }

@@ -33,8 +33,8 @@ func poisoned64(p *program, n int) []float64 {
 	return s
 }
 
-// matrix draws a valid CSR: no rows, one row, one column, empty rows, rows that are doubled,
-// stored zeros, values of any size.
+// matrix draws a valid CSR: no rows, one row, one column, empty rows, rows that are doubled, stored
+// zeros, values of any size.
 func (p *program) matrix() *sparse.CSR {
 	rows := pick(p, 0, 1, 1, 2, 3, 5, 17, 33, 70)
 	return p.matrixOf(rows, pick(p, 1, 1, 2, 5, 40, 300))

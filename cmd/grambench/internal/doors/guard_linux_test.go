@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// guards are stretches of memory between pages that can't be read, so that a load or a store
-// beyond them is a fault.
+// guards are stretches of memory between pages that can't be read, so that a load or a store beyond
+// them is a fault.
 type guards struct {
 	all [][]byte
 }

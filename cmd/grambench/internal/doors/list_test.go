@@ -113,8 +113,7 @@ func doorsOfType(at string, o *types.TypeName) []door {
 }
 
 // harmless says whether nothing that a caller hands over can break a door: it takes nothing but a
-// context, and its receiver, if
-// any, has no exported field that could be filled wrongly.
+// context, and its receiver, if any, has no exported field that could be filled wrongly.
 func (d door) harmless() bool {
 	if d.receiver != nil && (fillable(d.receiver, 0) || types.IsInterface(d.receiver)) {
 		return false
@@ -164,8 +163,8 @@ var elsewhere = map[string]string{
 	"sparse.ParseSynthetic":  "sparse TestParseSynthetic",
 }
 
-// callers are the interfaces that a caller implements: what is tried are implementations that
-// break their promises, by the cases of the doors that take them.
+// callers are the interfaces that a caller implements: what is tried are implementations that break
+// their promises, by the cases of the doors that take them.
 var callers = map[string]string{
 	"device.Board":          "solver.Options.DeviceScores",
 	"device.Resident":       "engine.Options.Device",

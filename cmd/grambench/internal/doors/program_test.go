@@ -43,14 +43,14 @@ type testCase struct {
 	// with a panic that says what was found and expected.
 	panics bool
 
-	// index says that the door looks one element up by its number, as a slice does, and panics as
-	// a slice does where there is none.
+	// index says that the door looks one element up by its number, as a slice does, and panics as a
+	// slice does where there is none.
 	index bool
 }
 
 // ownPanic is what functions panic with that cases hand over: where a door calls them on the
-// caller's goroutine it may let that pass. What no caller could recover
-// from, a panic on another goroutine, ends the process.
+// caller's goroutine it may let that pass. What no caller could recover from, a panic on another
+// goroutine, ends the process.
 const ownPanic = "doors: a function of the caller's panics"
 
 // program is one run of a case.
