@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -142,7 +143,7 @@ func (c *Cached) Diagonal(k Kernel) ([]float32, error) {
 	d := make([]float32, c.Len()) // c is 0
 	norms := c.e.own.norms
 	for i := range d {
-		if err := mapTile(k, c.e.kernels, d[i:i+1], d[i:i+1], norms[i:i+1], norms[i:i+1]); err != nil {
+		if err := kernel.Map(k, c.e.kernels, d[i:i+1], d[i:i+1], norms[i:i+1], norms[i:i+1]); err != nil {
 			return nil, err
 		}
 	}

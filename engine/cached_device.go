@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -13,7 +14,7 @@ func (c *Cached) devicePanels(ctx context.Context, matrix [32]byte, docs []int, 
 	n := w.n
 	var err error
 	if len(docs) == n {
-		err = e.deviceGram(ctx, hellinger{}, w.c, report)
+		err = e.deviceGram(ctx, kernel.C{}, w.c, report)
 	} else {
 		err = e.deviceC(ctx, docs, 0, n, func(b *device.Block) error {
 			for r := range b.Rows {

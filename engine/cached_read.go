@@ -9,6 +9,8 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/gramengine/gram/engine/internal/shape"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -70,7 +72,7 @@ func overlapping(dst [][]float32) bool {
 		slices.SortFunc(dst, byBegin)
 	}
 	for r := 1; r < len(dst); r++ {
-		if overlap(dst[r-1], dst[r]) {
+		if shape.Overlap(dst[r-1], dst[r]) {
 			return true
 		}
 	}
@@ -112,7 +114,7 @@ func (q *request) apply(r int, s span, values []float32, base int) error {
 		lo, hi := max(p.lo, base), min(p.hi, base+len(values))
 		if lo < hi {
 			dst := q.dst[r][p.at+lo-p.lo:][:hi-lo]
-			if err := mapTile(q.k, e.kernels, dst, values[lo-base:hi-base], e.own.norms[i:i+1], e.own.norms[lo:hi]); err != nil {
+			if err := kernel.Map(q.k, e.kernels, dst, values[lo-base:hi-base], e.own.norms[i:i+1], e.own.norms[lo:hi]); err != nil {
 				return err
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -42,7 +43,7 @@ func (e *Engine) CrossTiles(ctx context.Context, k Kernel, test *sparse.Embedded
 		var t Tile
 		p.load(from, docs)
 		err := p.run(ctx, all, func(lo, hi int, c []float32) error {
-			if err := mapTile(k, e.kernels, c, c, e.own.norms[lo:hi], p.norms); err != nil {
+			if err := kernel.Map(k, e.kernels, c, c, e.own.norms[lo:hi], p.norms); err != nil {
 				return err
 			}
 			p.lap(&p.stats.Map)
@@ -82,7 +83,7 @@ func (e *Engine) bindCross(k Kernel, test *sparse.Embedded) (Kernel, error) {
 	if err := test.Validate(); err != nil {
 		return nil, fmt.Errorf("engine: test documents: %w", err)
 	}
-	if usesNorms(k) {
+	if kernel.UsesNorms(k) {
 		if err := checkNorms(test); err != nil {
 			return nil, fmt.Errorf("engine: kernel %s is a function of the test documents' norms: %w", k, err)
 		}

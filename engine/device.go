@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -69,7 +70,7 @@ const mostPrograms = 16
 func (e *Engine) program(k Kernel, from *sparse.Embedded) (p *device.Program, err error) {
 	e.programs.mu.Lock()
 	defer e.programs.mu.Unlock()
-	defer caught(k, &err) // a table is made of the kernel's values
+	defer kernel.Caught(k, &err) // a table is made of the kernel's values
 	p, ok := e.programs.of[k]
 	if !ok {
 		if p = ProgramOf(k); p != nil && !p.Holds(e.own.x) {
@@ -91,7 +92,7 @@ func (e *Engine) onDevice(ctx context.Context, k Kernel, from *sparse.Embedded, 
 	if from != e.own.x {
 		r.From = from
 	}
-	if _, plain := k.(hellinger); !plain {
+	if _, plain := k.(kernel.C); !plain {
 		var err error
 		if r.Program, err = e.program(k, from); err != nil {
 			return err
@@ -104,7 +105,7 @@ func (e *Engine) onDevice(ctx context.Context, k Kernel, from *sparse.Embedded, 
 					if from.Norms != nil { // else it is a kernel of c alone
 						x[0] = float32(from.Norms[r.Docs[b.First+i]])
 					}
-					return mapTile(k, e.kernels, row, row, x[:], e.own.norms[r.Lo:r.Lo+b.Cols])
+					return kernel.Map(k, e.kernels, row, row, x[:], e.own.norms[r.Lo:r.Lo+b.Cols])
 				})
 				if err != nil {
 					return err
@@ -154,7 +155,7 @@ func validBlock(b *device.Block, r *device.Request, next int) error {
 
 // deviceC has the device compute c between documents of the engine and those of columns lo <= j < hi.
 func (e *Engine) deviceC(ctx context.Context, docs []int, lo, hi int, visit func(b *device.Block) error) error {
-	return e.onDevice(ctx, hellinger{}, e.own.x, &device.Request{Docs: docs, Lo: lo, Hi: hi}, visit)
+	return e.onDevice(ctx, kernel.C{}, e.own.x, &device.Request{Docs: docs, Lo: lo, Hi: hi}, visit)
 }
 
 // deviceRows is rows on the device.
@@ -209,7 +210,7 @@ func triangle(first, rows int) int64 {
 // deviceTiles is Tiles on the device: a tile is a block of rows with all columns up to the last of them.
 func (e *Engine) deviceTiles(ctx context.Context, visit func(t *Tile) error, report *progress) error {
 	n := e.Len()
-	return e.onDevice(ctx, hellinger{}, e.own.x, &device.Request{Docs: sequence(n), Hi: n, Half: true}, func(b *device.Block) error {
+	return e.onDevice(ctx, kernel.C{}, e.own.x, &device.Request{Docs: sequence(n), Hi: n, Half: true}, func(b *device.Block) error {
 		err := visit(&Tile{First: b.First, Rows: b.Rows, Cols: b.First + b.Rows, Width: b.Width, C: b.Value})
 		report.done.Add(triangle(b.First, b.Rows))
 		return err

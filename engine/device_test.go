@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -169,9 +170,11 @@ func parseIn(t *testing.T, spec string, e sparse.Embedding) Kernel {
 // mapped is the matrix of k as the engine maps it from c, which is what a cache of c has, even where the device could run k as a program.
 func mapped(t *testing.T, e *Engine, k Kernel) *Symmetric {
 	t.Helper()
-	g := gram(t, e, hellinger{in{k.Embedding()}})
+	g := gram(t, e, parse(t, "c:embed="+k.Embedding().String()))
 	for i := range g.N {
-		k.mapTo(e.kernels, g.Row(i), g.Row(i), e.own.norms[i:i+1], e.own.norms)
+		if err := kernel.Map(k, e.kernels, g.Row(i), g.Row(i), e.own.norms[i:i+1], e.own.norms); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return g
 }

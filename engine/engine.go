@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -199,13 +200,13 @@ func (e *Engine) bind(k Kernel) (Kernel, error) {
 	if err := e.open(); err != nil {
 		return nil, err
 	}
-	if err := isMap(k); err != nil {
+	if err := kernel.Check(k); err != nil {
 		return nil, err
 	}
 	if want, have := k.Embedding(), x.Embedder.Embedding; want != have {
 		return nil, fmt.Errorf("engine: kernel %s wants documents embedded as %s, found %s; its specification takes embed=%s", k, want, have, have)
 	}
-	if e.badNorms != nil && usesNorms(k) {
+	if e.badNorms != nil && kernel.UsesNorms(k) {
 		return nil, fmt.Errorf("engine: kernel %s is a function of the documents' norms: %w", k, e.badNorms)
 	}
 	return Resolve(k, len(x.Embedder.Terms)), nil

@@ -11,67 +11,23 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
 
-// zipf makes documents whose terms follow Zipf's law, with what breaks a careless engine mixed in: exact and near duplicates, proportional
-// documents, empty ones, and ones with many thousand terms.
-func zipf(n, terms, length int, seed uint64) *sparse.CSR {
-	r := rand.New(rand.NewPCG(seed, 1))
-	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
-	add := func(counts map[uint32]float32) {
-		var ts []uint32
-		for t := range counts {
-			ts = append(ts, t)
-		}
-		slices.Sort(ts)
-		for _, t := range ts {
-			m.Terms = append(m.Terms, t)
-			m.Values = append(m.Values, counts[t])
-		}
-		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
-	}
-	var last map[uint32]float32
-	for i := range n {
-		counts := map[uint32]float32{}
-		for t, v := range last {
-			counts[t] = v
-		}
-		switch {
-		case i%17 == 5: // a duplicate
-		case i%17 == 7: // one word more
-			counts[uint32(r.IntN(terms))]++
-		case i%17 == 9: // proportional
-			for t := range counts {
-				counts[t] *= 3
-			}
-		case i%41 == 3: // nothing
-			clear(counts)
-		default:
-			clear(counts)
-			size := length
-			if i%29 == 11 {
-				size = 40 * length
-			}
-			for range 1 + r.IntN(2*size) {
-				counts[uint32(float64(terms)*math.Pow(r.Float64(), 4))]++
-			}
-		}
-		add(counts)
-		last = counts
-	}
-	return m
-}
+// What tests of several packages share.
+var (
+	zipf     = enginetest.Zipf
+	embedded = enginetest.Embedded
+	embed    = enginetest.Embed
+	testRows = enginetest.Rows
+	sameBits = enginetest.SameBits
+	mapSpecs = enginetest.Kernels
+)
 
-func embedded(t testing.TB, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded {
-	t.Helper()
-	x, err := e.Fit(m).Transform(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
-}
+// unit is the greatest relative error of rounding a normal number to float32.
+const unit = 0x1p-24
 
 func parse(t testing.TB, spec string) Kernel {
 	t.Helper()
@@ -333,10 +289,6 @@ func testTiles(t *testing.T, e *Engine, want *Symmetric, k Kernel) {
 			}
 		}
 	}
-}
-
-func sameBits(a, b []float32) bool {
-	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
 }
 
 func TestCross(t *testing.T) {

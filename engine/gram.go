@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gramengine/gram/engine/internal/shape"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -38,7 +40,7 @@ func (e *Engine) GramTo(ctx context.Context, k Kernel, g *Symmetric) (err error)
 	if g == nil {
 		return fmt.Errorf("engine: a nil destination, expected one of %d rows", n)
 	}
-	if g.N != n || !isProduct(len(g.Data), n, n) {
+	if g.N != n || !shape.IsProduct(len(g.Data), n, n) {
 		return fmt.Errorf("engine: destination of %d rows with %d values, expected %d rows and columns",
 			g.N, len(g.Data), n)
 	}
@@ -49,7 +51,7 @@ func (e *Engine) GramTo(ctx context.Context, k Kernel, g *Symmetric) (err error)
 	}
 	return e.panels(ctx, e.own, n, func(p *panel, first int) error {
 		return p.run(ctx, half, func(lo, hi int, c []float32) error {
-			if err := mapTile(k, e.kernels, c, c, e.own.norms[lo:hi], p.norms); err != nil {
+			if err := kernel.Map(k, e.kernels, c, c, e.own.norms[lo:hi], p.norms); err != nil {
 				return err
 			}
 			p.lap(&p.stats.Map)
@@ -141,7 +143,7 @@ func (e *Engine) rows(ctx context.Context, k Kernel, from *side, docs []int, dst
 	}
 	return e.panelsOf(ctx, from, docs, func(p *panel, first int) error {
 		return p.run(ctx, all, func(lo, hi int, c []float32) error {
-			if err := mapTile(k, e.kernels, c, c, e.own.norms[lo:hi], p.norms); err != nil {
+			if err := kernel.Map(k, e.kernels, c, c, e.own.norms[lo:hi], p.norms); err != nil {
 				return err
 			}
 			p.lap(&p.stats.Map)

@@ -81,6 +81,7 @@ func (g *HyperbolicGram) Error(i, j int) float64 {
 	const ulp = 0x1p-52
 	r, n, t := g.x.Distance(i, j), float64(g.spec.N), g.spec.T
 	off := 1e-12*(1+n) + 8*ulp*(r*r/(4*t)+n*n*t/4+math.Abs(g.shift)+n*math.Abs(math.Log(4*math.Pi*t)))
+	const unit, underflow = 0x1p-24, 0x1p-149 // rounding to float32
 	return g.Eval(i, j)*(math.Expm1(off)+unit*math.Exp(off)) + underflow
 }
 

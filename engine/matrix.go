@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 
+	"github.com/gramengine/gram/engine/internal/shape"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -29,7 +30,7 @@ func (d *Dense) hasShape(rows, cols int) error {
 	if d == nil {
 		return fmt.Errorf("engine: a nil destination, expected one of %d×%d", rows, cols)
 	}
-	if d.Rows != rows || d.Cols != cols || !isProduct(len(d.Data), rows, cols) {
+	if d.Rows != rows || d.Cols != cols || !shape.IsProduct(len(d.Data), rows, cols) {
 		return fmt.Errorf("engine: destination of %d×%d with %d values, expected %d×%d",
 			d.Rows, d.Cols, len(d.Data), rows, cols)
 	}

@@ -8,20 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
 
-// brokenKernel is a kernel by itself, without NewKernel, whose map panics with an error of its own.
-type brokenKernel struct{ in }
-
 var errBroken = errors.New("broken")
-
-func (brokenKernel) String() string                                                 { return "itself" }
-func (brokenKernel) Eval(c, x, y float64) float64                                   { return c }
-func (brokenKernel) Error(c, x, y float64) float64                                  { return 0 }
-func (brokenKernel) mapTo(*asm.Kernels, []float32, []float32, []float32, []float32) { panic(errBroken) }
 
 // outOfRange panics as Go itself does, for every value but those that NewKernel tries.
 func outOfRange(c, x, y float64) float64 {
@@ -32,10 +23,11 @@ func outOfRange(c, x, y float64) float64 {
 	return none[int(1000*c)+3]
 }
 
-// panicking are kernels of one's own that panic: by a table, value by value, by rows, and without NewKernel.
+// panicking are kernels of one's own that panic: by a table, value by value, and by rows.
 func panicking(t *testing.T) map[string]Kernel {
-	kernels := map[string]Kernel{"itself": brokenKernel{in{sparse.Sphere}}}
+	kernels := map[string]Kernel{}
 	for name, c := range map[string]Custom{
+		"itself": {Eval: func(c, x, y float64) float64 { return c }, Row: func(_, _ []float32, _ float32, _ []float32) { panic(errBroken) }},
 		"table":  {Eval: outOfRange},
 		"values": {Eval: outOfRange, Properties: Properties{UsesNorms: true}},
 		"rows":   {Eval: outOfRange, Row: func(dst, _ []float32, _ float32, _ []float32) { dst[len(dst)] = 1 }},
@@ -110,7 +102,7 @@ func TestKernelsThatPanic(t *testing.T) {
 func TestDiagonalOfAKernelThatPanics(t *testing.T) {
 	c := newCached(t, newEngine(t, embedded(t, sparse.Sphere, zipf(20, 50, 10, 1)), Options{}), CachedOptions{})
 	var failed *PanicError
-	if d, err := c.Diagonal(brokenKernel{in{sparse.Sphere}}); !errors.As(err, &failed) {
+	if d, err := c.Diagonal(panicking(t)["itself"]); !errors.As(err, &failed) {
 		t.Errorf("diagonal %v, error %v, expected a PanicError", d, err)
 	}
 }

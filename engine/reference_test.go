@@ -11,58 +11,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// embed makes the embedded form of dense rows of counts.
-func embed(t testing.TB, e sparse.Embedding, rows [][]float32) *sparse.Embedded {
-	t.Helper()
-	m := &sparse.CSR{Offsets: []int64{0}}
-	for _, r := range rows {
-		m.Cols = max(m.Cols, len(r))
-		for term, v := range r {
-			if v != 0 {
-				m.Terms = append(m.Terms, uint32(term))
-				m.Values = append(m.Values, v)
-			}
-		}
-		m.Offsets = append(m.Offsets, int64(len(m.Values)))
-	}
-	x, err := e.Fit(m).Transform(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
-}
-
-// testRows returns rows of counts: random ones of different density, near duplicates at every distance, a duplicate, a multiple, rows without
-// a common term, and empty ones.
-func testRows() [][]float32 {
-	r := rand.New(rand.NewPCG(7, 1))
-	const terms = 200
-	var rows [][]float32
-	for i := range 20 {
-		row := make([]float32, terms)
-		for t := range row {
-			if r.IntN(1+i) < 3 {
-				row[t] = float32(1 + r.IntN(9))
-			}
-		}
-		rows = append(rows, row)
-	}
-	for _, big := range []float32{10, 1e3, 1e5, 1 << 23} {
-		near := append([]float32(nil), rows[5]...)
-		near[3] = big
-		next := append([]float32(nil), near...)
-		next[3]++
-		rows = append(rows, near, next)
-	}
-	double := make([]float32, terms)
-	for t, v := range rows[5] {
-		double[t] = 2 * v
-	}
-	alone, empty := make([]float32, terms+1), make([]float32, terms)
-	alone[terms] = 3
-	return append(rows, rows[5], double, alone, empty, empty)
-}
-
 // bigC returns c = 1 - Σ √(θᵢ θ′ᵢ) for rows of counts in 300 bits: not the form that Reference uses, and no rounding that matters.
 func bigC(a, b []float32) float64 {
 	number := func(v float32) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(float64(v)) }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
 )
 
 // ResidentDevice is a [Device] that can keep rows of a matrix, and what a solver adds them up to, in its own memory.
@@ -32,7 +33,7 @@ func (m *Matrix) onDevice() (ResidentDevice, *device.Program, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, plain := k.(hellinger); plain {
+	if _, plain := k.(kernel.C); plain {
 		return d, nil, nil
 	}
 	p, err := e.program(k, e.own.x)

@@ -1,6 +1,10 @@
 package engine
 
-import "math"
+import (
+	"math"
+
+	"github.com/gramengine/gram/engine/kernel"
+)
 
 // ZeroDiagonal are documents whose k(x, x) comes out as 0, though it is above 0: it is too small for float32, or for the accuracy that the kernel states. Since a positive
 // definite kernel has |k(x, y)| <= √(k(x, x) k(y, y)), they have next to nothing with any other document, and next to nothing can be learnt from them.
@@ -25,7 +29,7 @@ func (e *Engine) ZeroDiagonal(k Kernel) (ZeroDiagonal, error) {
 	zero := func(norm float32) (bool, error) {
 		norms := [1]float32{norm}
 		d[0] = 0 // c
-		err := mapTile(k, e.kernels, d[:], d[:], norms[:], norms[:])
+		err := kernel.Map(k, e.kernels, d[:], d[:], norms[:], norms[:])
 		return d[0] == 0, err
 	}
 	if !known.UsesNorms {

@@ -1,0 +1,21 @@
+// Package shape answers questions about slices that hold matrices: whether a length fits, and whether two share memory.
+package shape
+
+import "unsafe"
+
+// IsProduct tells whether n = rows·cols, for lengths of slices. Nothing overflows.
+func IsProduct(n, rows, cols int) bool {
+	if rows == 0 || cols == 0 {
+		return n == 0
+	}
+	return n%cols == 0 && n/cols == rows
+}
+
+// Overlap tells whether two slices share memory.
+func Overlap(a, b []float32) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	first, other := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	return first < other+4*uintptr(len(b)) && other < first+4*uintptr(len(a))
+}

@@ -1,0 +1,91 @@
+package kernel
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+)
+
+// Lengths that don't fit, numbers out of range and overlapping memory are refused by every kernel,
+// before a value is written.
+func TestApplyRefuses(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	filled := func(n int, v float32) []float32 {
+		s := make([]float32, n)
+		for i := range s {
+			s[i] = v
+		}
+		return s
+	}
+	shared := filled(64, 0.5)
+	type call struct {
+		dst, c, x, y []float32
+		says         string
+	}
+	calls := map[string]call{
+		"a short dst":          {filled(19, 9), filled(20, 0.5), filled(4, 1), filled(5, 1), "destination of 19"},
+		"a long dst":           {filled(21, 9), filled(20, 0.5), filled(4, 1), filled(5, 1), "destination of 21"},
+		"a short c":            {filled(20, 9), filled(19, 0.5), filled(4, 1), filled(5, 1), "19 values of c"},
+		"no c":                 {filled(20, 9), nil, filled(4, 1), filled(5, 1), "0 values of c"},
+		"a row too many":       {filled(20, 9), filled(20, 0.5), filled(5, 1), filled(5, 1), "5 norms of rows"},
+		"a row too few":        {filled(20, 9), filled(20, 0.5), filled(3, 1), filled(5, 1), "3 norms of rows"},
+		"no rows":              {filled(20, 9), filled(20, 0.5), nil, filled(5, 1), "0 norms of rows"},
+		"no columns":           {filled(20, 9), filled(20, 0.5), filled(4, 1), nil, "by 0 of columns"},
+		"a column too many":    {filled(20, 9), filled(20, 0.5), filled(4, 1), filled(6, 1), "by 6 of columns"},
+		"c below 0":            {filled(1, 9), []float32{-1e-9}, filled(1, 1), filled(1, 1), "c[0] is -1e-09"},
+		"c above 2":            {filled(2, 9), []float32{1, 2.0000002}, filled(1, 1), filled(2, 1), "c[1] is 2.0000002"},
+		"c that is no number":  {filled(1, 9), []float32{nan}, filled(1, 1), filled(1, 1), "c[0] is NaN"},
+		"a norm below 0":       {filled(1, 9), filled(1, 0.5), filled(1, -1), filled(1, 1), "norm x[0] is -1"},
+		"an infinite norm":     {filled(1, 9), filled(1, 0.5), filled(1, 1), filled(1, inf), "norm y[0] is +Inf"},
+		"a norm without value": {filled(1, 9), filled(1, 0.5), filled(1, 1), filled(1, nan), "norm y[0] is NaN"},
+		"dst beside c":         {shared[1:21], shared[:20], filled(4, 1), filled(5, 1), "overlaps"},
+		"dst in the norms":     {shared[:20], filled(20, 0.5), filled(4, 1), shared[16:21], "overlaps"},
+	}
+	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
+		for name, c := range calls {
+			before := slices.Clone(c.dst)
+			if err := Apply(k, table, c.dst, c.c, c.x, c.y); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: error %v, expected one that says %q", name, err, c.says)
+			}
+			if !sameBits(c.dst, before) {
+				t.Errorf("%s: dst has been written to", name)
+			}
+		}
+		dst := []float32{9, 9}
+		if err := Apply(k, table, dst, []float32{0.5, 1}, nil, nil); (err != nil) != UsesNorms(k) {
+			t.Errorf("without norms: error %v", err)
+		}
+		if err := Apply(k, table, nil, nil, nil, nil); err != nil {
+			t.Errorf("nothing: error %v", err)
+		}
+	})
+	k, one := MustParse("linear"), filled(1, 1)
+	for name, err := range map[string]error{
+		"no kernel":        Apply(nil, asm.Best(), one, one, one, one),
+		"no table":         Apply(k, nil, one, one, one, one),
+		"a kernel of sets": Apply(Hyperbolic{T: 1}.Kernel(), asm.Best(), one, one, one, one),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// Functions of a custom kernel that panic give the error that the documentation promises, in
+// New, which tries Eval, and in Apply.
+func TestCustomKernelsThatPanicAtTheDoor(t *testing.T) {
+	var failed *PanicError
+	k, err := New(Custom{Name: "bad", Eval: func(c, x, y float64) float64 { panic(errBroken) }})
+	if k != nil || !errors.As(err, &failed) || failed.Kernel != "bad" || !errors.Is(err, errBroken) || !strings.Contains(string(failed.Stack), "apply_test.go") {
+		t.Errorf("kernel %v, error %v, expected a PanicError", k, err)
+	}
+	for name, k := range panicking(t) {
+		if err := Apply(k, asm.Best(), make([]float32, 1), []float32{0.7}, []float32{1}, []float32{1}); !errors.As(err, &failed) || failed.Kernel != name {
+			t.Errorf("kernel %s: error %v, expected a PanicError", name, err)
+		}
+	}
+}

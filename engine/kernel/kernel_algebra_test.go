@@ -1,0 +1,339 @@
+package kernel
+
+import (
+	"bufio"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// golden is a line of testdata/algebra.txt.
+type golden struct {
+	spec           string
+	c, x, y, value float64
+	c2             float64
+	hasC2          bool
+}
+
+// goldens reads the values that a program in another language computed from the definitions in 120 digits.
+func goldens(t *testing.T) []golden {
+	t.Helper()
+	file, err := os.Open("../../testdata/algebra.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var all []golden
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		fields := strings.Split(lines.Text(), "\t")
+		if len(fields) != 6 {
+			t.Fatalf("%q: %d fields, expected 6", lines.Text(), len(fields))
+		}
+		var v [5]float64
+		for i, s := range fields[1:] {
+			if i == 4 && s == "-" {
+				continue
+			}
+			if v[i], err = strconv.ParseFloat(s, 64); err != nil {
+				t.Fatalf("%q: %v", lines.Text(), err)
+			}
+		}
+		all = append(all, golden{fields[0], v[0], v[1], v[2], v[3], v[4], fields[5] != "-"})
+	}
+	if want := 45 * 18 * 4; len(all) != want {
+		t.Fatalf("%d values, expected %d", len(all), want)
+	}
+	return all
+}
+
+// The reference of every combination: values to some ulp of the largest value that k takes for these norms, and 1 - cosine in the feature space to some ulp of
+// itself down to c = 2⁻¹⁴⁹. Each step of a composition, of which there are three at most, adds a handful of roundings, each up to doubled by an angle; powers
+// and exponentials multiply relative errors by their exponent, which is below 20 here. 2000 ulp = 2·10⁻¹³ hold all that.
+func TestAlgebraGolden(t *testing.T) {
+	for _, g := range goldens(t) {
+		k := MustParse(g.spec).(component)
+		scale := max(math.Abs(g.value), math.Sqrt(math.Abs(k.Eval(0, g.x, g.x)*k.Eval(0, g.y, g.y))))
+		if strings.HasPrefix(g.spec, "centred") || strings.Contains(g.spec, "ng") {
+			scale += 10 // what cancels in a distance
+		}
+		if got := k.Eval(g.c, g.x, g.y); !(math.Abs(got-g.value) <= 2000*ulp*scale) {
+			t.Errorf("%s at c = %v, norms %v and %v: the value is %v, expected %v", g.spec, g.c, g.x, g.y, got, g.value)
+		}
+		if positive := k.Properties().PositiveDiagonal; positive && !g.hasC2 {
+			t.Errorf("%s: the diagonal isn't above 0", g.spec)
+		} else if !positive || strings.HasPrefix(g.spec, "centred") { // of which nothing better than the definition is known
+			continue
+		}
+		c2, _, _ := k.feature(g.c, g.x, g.y)
+		// The norms of a feature space carry roundings, too, and c2 may hang on their difference.
+		moved, _, _ := k.feature(g.c, g.x*(1+4*ulp), g.y)
+		tol := 2000*ulp*g.c2 + 2*math.Abs(moved-c2) + 1e-100
+		if g.c > 1 {
+			tol += 16 * ulp // an even power is small again near c = 2
+		}
+		if !(math.Abs(c2-g.c2) <= tol) {
+			t.Errorf("%s at c = %v, norms %v and %v: c2 is %v, expected %v, %g ulp", g.spec, g.c, g.x, g.y, c2, g.c2, math.Abs(c2-g.c2)/g.c2/ulp)
+		}
+	}
+}
+
+// The maps and their bounds against the same values, at those c that are float32.
+func TestAlgebraGoldenMaps(t *testing.T) {
+	checked := 0
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, g := range goldens(t) {
+			c, x, y := float32(g.c), float32(g.x), float32(g.y)
+			if float64(c) != g.c || float64(x) != g.x || float64(y) != g.y {
+				continue
+			}
+			k := MustParse(g.spec)
+			dst := []float32{float32(math.NaN())}
+			k.mapTo(table, dst, []float32{c}, []float32{x}, []float32{y})
+			if err := math.Abs(float64(dst[0]) - g.value); !(err <= k.Error(g.c, g.x, g.y)+2000*ulp*math.Abs(g.value)) {
+				t.Errorf("%s at c = %v, norms %v and %v: found %v, expected %v", g.spec, c, x, y, dst[0], g.value)
+			}
+			checked++
+		}
+	})
+	if checked < 500*len(asm.Available()) {
+		t.Errorf("only %d values are float32", checked)
+	}
+}
+
+// Kernels of c and norms alone that are one table state an error of at most 8 ulp, 16 units, wherever the value isn't near 0, except those that are
+// exponentials of large numbers, which are tables of the exponent.
+func TestTableErrors(t *testing.T) {
+	for _, spec := range mapSpecs {
+		k, ok := MustParse(spec).(*compiled)
+		if !ok || !k.separable {
+			continue
+		}
+		table := k.tabulated()
+		worst := 0.0
+		for _, c := range float32Distances(20000) {
+			v := math.Abs(k.Eval(float64(c), 1, 1))
+			if e := k.Error(float64(c), 1, 1); v > 1e-3 {
+				worst = max(worst, e/v/unit)
+			}
+		}
+		t.Logf("%s: 2^%d intervals, logarithm %t: %.1f units", spec, table.bits, table.log, worst)
+		if !(worst <= 16) && !table.log && !strings.Contains(spec, "+") { // a sum may cancel: then its error is relative to its parts
+			t.Errorf("%s: the stated error is %v units of 2⁻²⁴, expected at most 16", spec, worst)
+		}
+	}
+}
+
+// A function that a table can't follow closely states so: every value is within its bound all the same, and where a table would be far from it there is none.
+func TestTableOfRoughFunctions(t *testing.T) {
+	for name, g := range map[string]func(c float64) float64{
+		"waves":      func(c float64) float64 { return math.Sin(3000 * c) },
+		"step":       func(c float64) float64 { return 1 + math.Tanh(1e4*(c-0.7)) },
+		"high power": func(c float64) float64 { return math.Pow(2-c, 40) },
+		"steep":      func(c float64) float64 { return math.Exp(-1e4 * c) },
+		"root":       func(c float64) float64 { return math.Pow(c, 1.0/64) },
+		"zero":       func(c float64) float64 { return 0 },
+		"large":      func(c float64) float64 { return 1e30 * (1 + c) },
+		"tiny":       func(c float64) float64 { return 1e-43 * (1 + c) },
+		"overflow":   func(c float64) float64 { return math.Exp(120 * (1 - c)) },
+	} {
+		p := newPiecewise(g)
+		var relative float64
+		everyISA(t, func(t *testing.T, table *asm.Kernels) {
+			dst := [1]float32{}
+			for _, c := range float32Distances(20000) {
+				want := g(float64(c))
+				p.apply(table, dst[:], []float32{c})
+				bound := p.error(float64(c), want)
+				if math.Abs(want) > math.MaxFloat32 {
+					continue
+				}
+				if !(math.Abs(float64(dst[0])-want) <= bound) {
+					t.Fatalf("%s at c = %v: found %v, expected %v, bound %v", name, c, dst[0], want, bound)
+				}
+				if want > 1e-30 && !math.IsInf(bound, 1) {
+					relative = max(relative, bound/want)
+				}
+			}
+		})
+		t.Logf("%s: 2^%d intervals, logarithm %t, relative bound up to %g", name, p.bits, p.log, relative)
+		if wild := name == "waves" || name == "step"; wild != (p.wild != nil) || wild && !(relative <= 1.0001*unit) {
+			t.Errorf("%s: value by value %t, relative bound %g", name, p.wild != nil, relative)
+		}
+	}
+}
+
+// Every function that is computed from a halfLine is within halfLineError.
+func TestHalfLine(t *testing.T) {
+	for name, h := range map[string]*halfLine{
+		"arctangent": arctangent,
+		"power 0.15": newHalfLine(func(v float64) float64 { return math.Pow(v, 0.15) }),
+		"power 2.5":  newHalfLine(func(v float64) float64 { return math.Pow(v, 2.5) }),
+		"power 5.9":  newHalfLine(func(v float64) float64 { return math.Pow(v, 5.9) }),
+		"log":        newHalfLine(func(v float64) float64 { return math.Log1p(math.Sqrt(v)) }),
+		"root":       newHalfLine(math.Sqrt),
+	} {
+		table := h.table()
+		worst := 0.0
+		for v := 0x1p-170; v < 0x1p170; v *= 1.00731 {
+			want := h.f(v)
+			if want < 1e-300 || math.IsInf(want, 0) {
+				continue
+			}
+			err := math.Abs(h.at(table, v)-want) / want
+			if !(err <= halfLineError) {
+				t.Fatalf("%s at %v: relative error %v", name, v, err)
+			}
+			worst = max(worst, err)
+		}
+		t.Logf("%s: relative error %g", name, worst)
+		if h.at(table, 0) != h.f(0) || !math.IsNaN(h.at(table, math.NaN())) {
+			t.Errorf("%s: at 0 %v, at NaN %v", name, h.at(table, 0), h.at(table, math.NaN()))
+		}
+	}
+}
+
+// Identical documents have exactly 1 under a kernel scaled to unit diagonal, whatever their norm, down to 0 and beyond the range of float32.
+func TestNormaliseDiagonal(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"normalise(polynomial:gamma=0.1,r=1,degree=2)", "normalise(polynomial:gamma=1,r=0,degree=40)", "normalise(arccos:n=2)",
+			"normalise(linear + rbf:gamma=0.5)", "normalise(exp(1e-3*linear))", "normalise(compose(rbf:gamma=0.1,arccos))",
+			"normalise(centred(ned))"} {
+			k := MustParse(spec)
+			for _, x := range []float32{0, 1e-30, 1e-3, 1, 1.1, 3.14159, 77, 250} {
+				dst := []float32{0}
+				k.mapTo(table, dst, dst, []float32{x}, []float32{x})
+				if dst[0] != 1 {
+					t.Errorf("%s: norm %v: the diagonal is %v", spec, x, dst[0])
+				}
+			}
+		}
+	})
+}
+
+// An origin moves no distance: the negative distance in the feature space of a centred kernel is that in the space of the kernel itself, to the last digits of the smallest,
+// and -√(2‖x-y‖) for the negative distance.
+func TestCentredDistances(t *testing.T) {
+	centred, plain := MustParse("compose(centred(rbf:gamma=0.1),ned)"), MustParse("compose(rbf:gamma=0.1,ned)")
+	twice, ned := MustParse("compose(centred(ned),ned)"), MustParse("ned")
+	for _, c := range []float64{0, 1e-14, 1e-9, 1e-3, 0.7} {
+		for _, y := range []float64{2, 2.0001, 3} {
+			// Two norms √p and √q that differ cost some 2⁻⁵² (√p-√q)²/g, norms that are equal nothing: a factor of ten for the roots.
+			const tol = 1e-13
+			for _, pair := range [][2]float64{{centred.Eval(c, 2, y), plain.Eval(c, 2, y)}, {twice.Eval(c, 2, y), -math.Sqrt(-2 * ned.Eval(c, 2, y))}} {
+				if err := math.Abs(pair[0] - pair[1]); !(err <= tol*math.Abs(pair[1])) {
+					t.Errorf("c = %v, norms 2 and %v: found %v, expected %v, relative error %v", c, y, pair[0], pair[1], err/math.Abs(pair[1]))
+				}
+			}
+		}
+	}
+}
+
+// everyISA runs a test for every instruction set of this processor.
+func everyISA(t *testing.T, test func(t *testing.T, table *asm.Kernels)) {
+	for _, isa := range asm.Available() {
+		table, err := asm.For(isa)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run("isa="+string(isa), func(t *testing.T) { test(t, table) })
+	}
+}
+
+// A kernel of one's own.
+func TestNewKernel(t *testing.T) {
+	ngd, rbf := MustParse("ngd-log"), MustParse("rbf:gamma=0.1")
+	of := func(k Kernel) func(c, x, y float64) float64 { return k.Eval }
+	alone, err := New(Custom{Name: "mine", Eval: of(ngd), Embedding: sparse.Sphere})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := New(Custom{Name: "mine", Eval: of(rbf), Properties: Properties{UsesNorms: true, Definite: Positive}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := New(Custom{Name: "rows", Eval: func(c, x, y float64) float64 { return float64(float32(x*y)) + c },
+		Row: func(dst, c []float32, x float32, y []float32) {
+			for j, v := range c {
+				dst[j] = x*y[j] + v
+			}
+		},
+		Error:      func(c, x, y float64) float64 { return 4 * unit * (x*y + c) },
+		Properties: Properties{UsesNorms: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if alone == both || alone.String() != "mine" || UsesNorms(alone) || !UsesNorms(both) || PropertiesOf(both).Definite != Positive {
+		t.Errorf("%v and %v: equal %v, properties %+v and %+v", alone, both, alone == both, PropertiesOf(alone), PropertiesOf(both))
+	}
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		cs := float32Distances(1000)
+		x, y := []float32{3}, make([]float32, len(cs))
+		for i := range y {
+			y[i] = norms[i%len(norms)]
+		}
+		dst := make([]float32, len(cs))
+		for _, k := range []Kernel{alone, both, rows} {
+			k.mapTo(table, dst, cs, x, y)
+			for i, c := range cs {
+				want := k.Eval(float64(c), 3, float64(y[i]))
+				if err := math.Abs(float64(dst[i]) - want); !(err <= k.Error(float64(c), 3, float64(y[i]))) {
+					t.Fatalf("%s at c = %v: found %v, expected %v", k, c, dst[i], want)
+				}
+			}
+		}
+		got, want := make([]float32, len(cs)), make([]float32, len(cs))
+		alone.mapTo(table, got, cs, nil, nil)
+		ngd.mapTo(table, want, cs, nil, nil)
+		if !slices.Equal(got, want) {
+			t.Error("a function of c alone gives other values than the same function from here")
+		}
+	})
+	for name, c := range map[string]Custom{"without a name": {Eval: of(ngd)}, "no function Eval": {Name: "k"},
+		"Error without Row": {Name: "k", Eval: of(ngd), Error: of(ngd)}, "UsesNorms": {Name: "k", Eval: of(rbf)},
+		"depends on the norms": {Name: "k", Eval: of(rbf), Row: func(dst, c []float32, x float32, y []float32) {}}} {
+		if k, err := New(c); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v, %v", name, k, err)
+		}
+	}
+}
+
+// A kernel that nobody holds any more is forgotten, and what is held is found, however often it is asked for.
+func TestInterned(t *testing.T) {
+	held := MustParse("power(linear,17)")
+	for range 3 {
+		MustParse("power(linear,19)")
+		runtime.GC()
+	}
+	if MustParse("power(linear,17)") != held {
+		t.Error("a kernel that is held isn't found")
+	}
+	for range 100 {
+		if _, ok := interned.Load("power(linear,19)"); !ok {
+			return
+		}
+		runtime.GC()
+		time.Sleep(10 * time.Millisecond) // clean-ups run in a goroutine of their own
+	}
+	t.Error("a kernel that nobody holds is kept")
+}
+
+// The error of an exponential is a number where the value is 0 and the exponent far beyond what float32 knows to a unit.
+func TestExponentialError(t *testing.T) {
+	for _, spec := range []string{"exp(1e15*ned)", "exp(1e17*linear)"} {
+		k := MustParse(spec)
+		if err := k.Error(1.5, 2, 3); !(err <= 2*underflow) {
+			t.Errorf("%s: value %v, error %v", spec, k.Eval(1.5, 2, 3), err)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Custom describes a kernel of one's own for [New]. Name and Eval are needed, the rest is optional.
+type Custom struct {
+	// Name is what String returns. Parse doesn't know it, so a model that was trained with the kernel can't be read from a file again.
+	Name string
+
+	// Embedding says how counts become vectors. Default: the counts themselves.
+	Embedding sparse.Embedding
+
+	// Eval returns the kernel's value for c = 1 - cosine in [0, 2] and the norms x and y of two documents, in float64, and the same bits with x and y exchanged.
+	// It is called from several goroutines at a time.
+	Eval func(c, x, y float64) float64
+
+	// Row computes dst[j] = Eval(c[j], x, y[j]) for a row of values; dst may be the same slice as c. An element must depend on its own c, x and y[j] alone,
+	// with the same bits for x and y[j] exchanged; rows come in any length, that of c, and y may be nil for a kernel that doesn't use norms. Default: Eval, value by
+	// value; or, for a kernel that doesn't use norms, a table of Eval, as those of this package have it, which takes a nanosecond a value. The table is for
+	// functions that are smooth, apart from steepness near c = 0, 1 and 2: a jump or a peak narrower than some 1/64 of its distance from these may escape it.
+	Row func(dst, c []float32, x float32, y []float32)
+
+	// Error bounds the absolute error of a value of Row, see Kernel.Error. Default: one rounding to float32.
+	Error func(c, x, y float64) float64
+
+	// Properties say what is known of the kernel. What they don't say is taken to be unknown; UsesNorms false is a promise that Eval doesn't look at x and y,
+	// which [New] tries.
+	Properties Properties
+}
+
+// New returns a kernel of one's own, which gets the same tiles, workers and cache as those of this package. Two calls give two different kernels,
+// whatever their names. What its functions panic with comes back from computations as a [PanicError].
+//
+// Errors: no name, no Eval, an Error without Row, an Eval that changes with the norms where
+// Properties.UsesNorms is false, a [PanicError] where Eval panics at c = 0, ¼ or 1.
+func New(c Custom) (k Kernel, err error) {
+	switch {
+	case c.Name == "":
+		return nil, fmt.Errorf("engine: a kernel without a name")
+	case c.Eval == nil:
+		return nil, fmt.Errorf("engine: kernel %s: no function Eval", c.Name)
+	case c.Error != nil && c.Row == nil:
+		return nil, fmt.Errorf("engine: kernel %s: the function Error without Row, whose error it bounds", c.Name)
+	}
+	k = &customRows{in{c.Embedding}, c}
+	if !c.Properties.UsesNorms {
+		defer func() {
+			if v := recover(); v != nil {
+				k, err = nil, newPanicError(c.Name, v)
+			}
+		}()
+		for _, v := range [...]float64{0, 0.25, 1} {
+			if one, other := c.Eval(v, 1, 1), c.Eval(v, 2, 3); one != other && (one == one || other == other) {
+				return nil, fmt.Errorf("engine: kernel %s: Eval depends on the norms, expected Properties.UsesNorms: at c = %g it is %g for the norms 1 and 1, %g for 2 and 3",
+					c.Name, v, one, other)
+			}
+		}
+	}
+	if c.Row == nil && !c.Properties.UsesNorms {
+		return newCompiled(custom{c}), nil
+	}
+	return k, nil
+}
+
+// custom is the form of a kernel of c alone that somebody else wrote.
+type custom struct{ c Custom }
+
+func (f custom) spec() string                  { return f.c.Name }
+func (f custom) embedding() sparse.Embedding   { return f.c.Embedding }
+func (f custom) parts() []component            { return nil }
+func (f custom) with([]component) form         { return f }
+func (f custom) properties() Properties        { return f.c.Properties }
+func (f custom) homogeneous() (float64, bool)  { return 0, true }
+func (f custom) value(c, x, y float64) float64 { return f.c.Eval(c, x, y) }
+func (f custom) feature(c, x, y float64) (float64, float64, float64) {
+	x2 := math.Sqrt(f.value(0, x, x))
+	return min(max(1-f.value(c, x, y)/(x2*x2), 0), 2), x2, x2
+}
+
+// customRows is a kernel with a map that somebody else wrote, or none.
+type customRows struct {
+	in
+	c Custom
+}
+
+func (k *customRows) String() string { return k.c.Name }
+
+// Properties returns what its author says of the kernel.
+func (k *customRows) Properties() Properties { return k.c.Properties }
+
+// Eval implements [Kernel].
+func (k *customRows) Eval(c, x, y float64) float64 { return k.c.Eval(c, x, y) }
+
+// mapTo implements [Kernel].
+func (k *customRows) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
+	n := len(y)
+	if len(x) == 0 { // a kernel of c alone may be given no norms
+		k.c.Row(dst, c, 1, nil)
+		return
+	}
+	for i, xi := range x {
+		if k.c.Row != nil {
+			k.c.Row(dst[i*n:][:n:n], c[i*n:][:n:n], xi, y)
+		} else {
+			mapValues(k, dst[i*n:][:n], c[i*n:][:n], xi, y)
+		}
+	}
+}
+
+// Error implements [Kernel].
+func (k *customRows) Error(c, x, y float64) float64 {
+	if k.c.Error != nil {
+		return k.c.Error(c, x, y)
+	}
+	return unit*math.Abs(k.c.Eval(c, x, y)) + underflow
+}

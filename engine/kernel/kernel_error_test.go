@@ -1,0 +1,164 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// beyondSpecs are kernels whose values, or what comes before them, leave the range of float32 or of
+// float64 for some documents.
+var beyondSpecs = []string{
+	"exp(90*bhattacharyya)", "exp(960*bhattacharyya)", "exp(1e5*bhattacharyya)", "power(exp(960*bhattacharyya),0.5)", "compose(exp(960*bhattacharyya),linear)",
+	"normalise(exp(960*bhattacharyya))", "centred(exp(960*bhattacharyya))", "product(exp(960*bhattacharyya),rbf:gamma=1)", "exp(960*bhattacharyya) + linear",
+	"compose(polynomial:gamma=1,r=0,degree=20,linear)", "compose(polynomial:gamma=1,r=1,degree=20,arccos:n=1)", "compose(polynomial:gamma=1,r=1,degree=64,rbf:gamma=1)",
+	"compose(polynomial:gamma=1,r=1,degree=20,ned)", "compose(polynomial:gamma=1,r=1,degree=20,polynomial:gamma=1,r=1,degree=20)",
+	"compose(linear + polynomial:gamma=1,r=1,degree=30,linear)", "compose(exp(linear),linear)", "compose(arccos:n=20,arccos:n=-0.49)",
+	"power(linear,60)", "product(power(linear,60),exp(-1e4*linear))", "polynomial:gamma=1,r=1,degree=64", "normalise(exp(polynomial:gamma=1,r=1,degree=20))",
+	"exp(polynomial:gamma=1,r=1,degree=20)", "centred(polynomial:gamma=1,r=1,degree=64)", "arccos:n=20", "linear + -1*linear", "polynomial", "rbf", "sigmoid",
+}
+
+// beyondNorms reach from subnormal lengths to the longest that an engine takes.
+var beyondNorms = []float32{0, 1e-40, 1e-30, 1e-3, 1, 7, 80, 85, 100, 250, 12345, 1e9, 1e15, sparse.MostNorm}
+
+// Error and Tolerance are numbers from 0 on or +Inf for every kernel, c and norms; and a value that
+// is beyond float32 though its bound is finite is the infinity of its sign.
+func TestErrorIsABound(t *testing.T) {
+	kernels := []Kernel{Hyperbolic{T: 1}.Kernel()}
+	for _, spec := range append(beyondSpecs, mapSpecs...) {
+		kernels = append(kernels, MustParse(spec))
+	}
+	r := rand.New(rand.NewPCG(3, 1))
+	for _, k := range kernels {
+		_, sets := HyperbolicOf(k)
+		infinite := 0
+		for _, x := range beyondNorms {
+			for _, y := range beyondNorms {
+				for _, c := range []float32{0, 1e-12, 0.3, 0.9, 1, 1.99, 2, 2 * r.Float32()} {
+					c, x, y := float64(c), float64(x), float64(y)
+					if e := k.Error(c, x, y); !(e >= 0) {
+						t.Fatalf("%s: the error at c = %v, norms %v and %v is %v", k, c, x, y, e)
+					} else if math.IsInf(e, 1) {
+						infinite++
+					}
+					if tol := Tolerance(k, c, x, y); !(tol >= 0) {
+						t.Fatalf("%s: the tolerance at c = %v, norms %v and %v is %v", k, c, x, y, tol)
+					}
+				}
+			}
+		}
+		if all := 8 * len(beyondNorms) * len(beyondNorms); sets && infinite != all {
+			t.Errorf("%s, which has no values, has a bound in %d of %d places", k, all-infinite, all)
+		}
+	}
+}
+
+// What is stated near and beyond the ends of the range is so: values within a finite bound,
+// infinities of the right sign, no NaN where there is a bound.
+func TestMapBeyond(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range beyondSpecs {
+			k := Resolve(MustParse(spec), 10)
+			n := len(beyondNorms)
+			for _, c := range []float32{0, 1e-12, 0.3, 0.9, 1, 1.99, 2} {
+				tile := make([]float32, n*n)
+				for i := range tile {
+					tile[i] = c
+				}
+				k.mapTo(table, tile, tile, beyondNorms, beyondNorms)
+				for i, x := range beyondNorms {
+					for j, y := range beyondNorms {
+						got := float64(tile[i*n+j])
+						want, bound := k.Eval(float64(c), float64(x), float64(y)), k.Error(float64(c), float64(x), float64(y))
+						if back := tile[j*n+i]; math.Float32bits(back) != math.Float32bits(tile[i*n+j]) && back == back {
+							t.Errorf("%s, c = %v, norms %v and %v: %v, exchanged %v", spec, c, x, y, got, back)
+						}
+						alone := []float32{c}
+						if k.mapTo(table, alone, alone, []float32{x}, []float32{y}); !sameBits(alone, tile[i*n+j:][:1]) && got == got {
+							t.Errorf("%s, c = %v, norms %v and %v: %v, alone %v", spec, c, x, y, got, alone[0])
+						}
+						if math.IsInf(bound, 1) {
+							continue
+						}
+						mayBeInfinite := math.Abs(want)+bound > math.MaxFloat32 && got == math.Copysign(math.Inf(1), want)
+						if !mayBeInfinite && !(math.Abs(got-want) <= bound) {
+							t.Fatalf("%s, c = %v, norms %v and %v: found %v, expected %v, bound %v", spec, c, x, y, got, want, bound)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Long documents of a composition on a polynomial of high degree have values of the top layer that
+// float32 holds, or the infinity: on texts of some hundred words the product of norms was infinite,
+// and times the 0 of 1-c no number.
+func TestComposedOnHighDegree(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		k := MustParse("compose(polynomial:gamma=1,r=0,degree=20,linear)")
+		for _, c := range []float32{0, 0.5, 0.99, 1} {
+			for _, x := range []float32{0, 1, 84, 86, 250, 2000} {
+				for _, y := range []float32{0, 1, 84, 86, 250, 2000} {
+					tile := []float32{c}
+					k.mapTo(table, tile, tile, []float32{x}, []float32{y})
+					want := k.Eval(float64(c), float64(x), float64(y))
+					if got := float64(tile[0]); !Within(k, got, want, float64(c), float64(x), float64(y)) && !(want > math.MaxFloat32 && math.IsInf(got, 1)) {
+						t.Errorf("c = %v, norms %v and %v: found %v, expected %v", c, x, y, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// An infinity is within nothing but itself, or a value beyond float32 that has no bound.
+func TestWithinInfinities(t *testing.T) {
+	inf := math.Inf(1)
+	noBound, bounded := MustParse("linear"), MustParse("polynomial:gamma=1,r=0,degree=64")
+	if b := noBound.Error(0, 1e19, 1e20); !math.IsInf(b, 1) {
+		t.Fatalf("the kernel has a bound, %v", b)
+	}
+	for name, c := range map[string]struct {
+		k         Kernel
+		got, want float64
+		c, x      float64
+		within    bool
+	}{
+		"the same":                       {noBound, inf, inf, 0, 1e20, true},
+		"the other":                      {noBound, -inf, inf, 0, 1e20, false},
+		"beyond float32":                 {noBound, inf, 1e40, 0, 1e20, true},
+		"beyond, of the other sign":      {noBound, -inf, 1e40, 0, 1e20, false},
+		"of a value that float32 holds":  {noBound, inf, 1, 1, 1e20, false},
+		"a number for an infinity":       {noBound, 1, inf, 0, 1e20, false},
+		"no number for an infinity":      {noBound, math.NaN(), inf, 0, 1e20, false},
+		"a number where nothing is":      {noBound, 1, math.NaN(), 0, 1e20, false},
+		"beyond float32 but for a bound": {bounded, inf, 1e256, 0, 100, false},
+	} {
+		if got := Within(c.k, c.got, c.want, c.c, c.x, c.x); got != c.within {
+			t.Errorf("%s: %v is within tolerance of %v: %v, expected %v", name, c.got, c.want, got, c.within)
+		}
+	}
+}
+
+// A table whose values leave the range of float32 gives the infinity there, and elsewhere what it
+// should: sums of infinite coefficients were no numbers.
+func TestTablesBeyond(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"exp(90*bhattacharyya)", "exp(960*bhattacharyya)", "exp(1e5*bhattacharyya)"} {
+			k, c := MustParse(spec), float32Distances(500)
+			dst := make([]float32, len(c))
+			k.mapTo(table, dst, c, nil, nil)
+			for j, got := range dst {
+				got, c := float64(got), float64(c[j])
+				want := k.Eval(c, 1, 1)
+				if !Within(k, got, want, c, 1, 1) && !(want > math.MaxFloat32 && math.IsInf(got, 1)) {
+					t.Fatalf("%s, c = %v: found %v, expected %v", spec, c, got, want)
+				}
+			}
+		}
+	})
+}

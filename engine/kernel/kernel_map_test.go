@@ -1,0 +1,283 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+)
+
+// everyMap runs a test for every instruction set of this processor and every kernel.
+func everyMap(t *testing.T, test func(t *testing.T, table *asm.Kernels, k Kernel)) {
+	for _, isa := range asm.Available() {
+		table, err := asm.For(isa)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range mapSpecs {
+			t.Run(fmt.Sprintf("isa=%s/%s", isa, spec), func(t *testing.T) { test(t, table, MustParse(spec)) })
+		}
+	}
+}
+
+// float32Distances returns distances() in float32, with the neighbours of 1 and 2 that float32 has, and n random ones.
+func float32Distances(n int) []float32 {
+	var cs []float32
+	for _, c := range distances() {
+		cs = append(cs, float32(c))
+	}
+	for _, c := range []float32{1, 2} {
+		down, up := c, c
+		for range 100 {
+			down, up = math.Nextafter32(down, 0), math.Nextafter32(up, 2)
+			cs = append(cs, down, up)
+		}
+	}
+	r := rand.New(rand.NewPCG(11, 2))
+	for range n {
+		cs = append(cs, 2*r.Float32())
+	}
+	return cs
+}
+
+// norms are what documents have: 1 on the sphere, up to some 10⁴ for raw counts, 0 for an empty one; some are close to each other.
+var norms = []float32{0, 1e-3, 0.7, 1, 1.0000001, 3.14159, 100, 100.25, 12345.678}
+
+// Every value of Map is within Error of Eval at the same float32 arguments, and somewhere it uses a good part of that bound, so that the bound
+// isn't one that anything passes. (A bound that sums worst cases of independent roundings is rarely more than half used.)
+func TestMapError(t *testing.T) {
+	many, fewer := float32Distances(20000), float32Distances(1000)
+	if testing.Short() {
+		many = float32Distances(4000)
+	}
+	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
+		cs, step := many, 1
+		if _, ok := k.(*compiled); ok && UsesNorms(k) { // whose reference takes longest: each pair of norms sees another part of the values
+			cs, step = fewer, 11
+		}
+		first := 0
+		dst := make([]float32, len(cs))
+		y := make([]float32, len(cs))
+		var worst float64
+		for _, xv := range norms {
+			for _, yv := range norms {
+				for i := range y {
+					y[i] = yv
+					dst[i] = float32(math.NaN())
+				}
+				k.mapTo(table, dst, cs, []float32{xv}, y)
+				first = (first + 1) % step
+				for i := first; i < len(cs); i += step {
+					c, x, y := float64(cs[i]), float64(xv), float64(yv)
+					want, bound := k.Eval(c, x, y), k.Error(c, x, y)
+					if math.Abs(want) > math.MaxFloat32 {
+						continue // said to be out of every bound
+					}
+					err := math.Abs(float64(dst[i]) - want)
+					if !(err <= bound) {
+						t.Fatalf("c = %v, norms %v and %v: found %v, expected %v, error %v, bound %v", c, x, y, dst[i], want, err, bound)
+					}
+					if bound > 0 && math.Abs(want) > 1e-30 {
+						worst = max(worst, err/bound)
+					}
+				}
+				if !UsesNorms(k) {
+					break
+				}
+			}
+			if !UsesNorms(k) {
+				break
+			}
+		}
+		t.Logf("%.0f %% of the bound used", 100*worst)
+		if _, exact := k.(C); !exact && !(worst >= 0.05) {
+			t.Errorf("only %v of the bound is ever used", worst)
+		}
+	})
+}
+
+// An element's bits depend on its own c, x and y, in either order: mapped alone, in a tile, in place, and transposed it is the same.
+func TestMapElementwise(t *testing.T) {
+	cs := float32Distances(100)
+	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
+		r := rand.New(rand.NewPCG(5, 3))
+		const rows, cols = 7, 35
+		c, x, y := make([]float32, rows*cols), make([]float32, rows), make([]float32, cols)
+		for i := range c {
+			c[i] = cs[r.IntN(len(cs))]
+		}
+		for i := range x {
+			x[i] = norms[r.IntN(len(norms))] * (1 + r.Float32())
+		}
+		for j := range y {
+			y[j] = norms[r.IntN(len(norms))] * (1 + r.Float32())
+		}
+		tile := make([]float32, rows*cols)
+		for i := range tile {
+			tile[i] = float32(math.NaN())
+		}
+		k.mapTo(table, tile, c, x, y)
+		transposed := make([]float32, rows*cols)
+		for i := range rows {
+			for j := range cols {
+				transposed[j*rows+i] = c[i*cols+j]
+			}
+		}
+		k.mapTo(table, transposed, transposed, y, x)
+		for i := range rows {
+			for j := range cols {
+				var alone [1]float32
+				k.mapTo(table, alone[:], c[i*cols+j:][:1], x[i:][:1], y[j:][:1])
+				in, back := math.Float32bits(tile[i*cols+j]), math.Float32bits(transposed[j*rows+i])
+				if one := math.Float32bits(alone[0]); in != one || back != one {
+					t.Fatalf("c = %v, norms %v and %v: alone %#x, in a tile %#x, transposed %#x", c[i*cols+j], x[i], y[j], one, in, back)
+				}
+			}
+		}
+	})
+}
+
+// Combinations take several rows of a narrow tile at a time, and a wide tile chunk by chunk: of any shape it is what its values are alone.
+func TestMapShapes(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 4))
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"product(rbf:gamma=0.1,linear)", "product(rbf:gamma=0.1,linear,arccos:n=0)", "linear + 2*rbf:gamma=0.1", "power(linear + rbf:gamma=0.1,3)", "power(rbf:gamma=0.1,0.5)",
+			"power(polynomial:gamma=1e-3,r=1,degree=2,1.5)", "exp(0.5*ned)", "normalise(polynomial:gamma=0.1,r=1,degree=2)", "centred(ned)", "compose(linear + rbf:gamma=0.1,arccos:n=1)"} {
+			k := MustParse(spec)
+			for _, shape := range [][2]int{{19, 35}, {3, 2*chunk + 5}, {1, chunk}, {5, chunk}} {
+				rows, cols := shape[0], shape[1]
+				c, x, y := make([]float32, rows*cols), make([]float32, rows), make([]float32, cols)
+				for i := range c {
+					c[i] = r.Float32()
+				}
+				for i := range x {
+					x[i] = 3 * r.Float32()
+				}
+				for j := range y {
+					y[j] = 3 * r.Float32()
+				}
+				dst := make([]float32, len(c))
+				k.mapTo(table, dst, c, x, y)
+				for range 40 {
+					i, j := r.IntN(rows), r.IntN(cols)
+					var alone [1]float32
+					k.mapTo(table, alone[:], c[i*cols+j:][:1], x[i:][:1], y[j:][:1])
+					if got := dst[i*cols+j]; got != alone[0] {
+						t.Fatalf("%s, %d x %d: the value at (%d, %d) is %v, alone %v", spec, rows, cols, i, j, got, alone[0])
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestMapAllocations(t *testing.T) {
+	if raceDetector {
+		t.Skip("under the race detector pools drop what they hold, by lot")
+	}
+	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
+		c, x, y := make([]float32, 64), make([]float32, 4), make([]float32, 16)
+		if n := testing.AllocsPerRun(10, func() { k.mapTo(table, c, c, x, y) }); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+	})
+}
+
+// A gamma that isn't resolved shows in every value instead of passing for a kernel.
+func TestMapUnresolved(t *testing.T) {
+	for _, isa := range asm.Available() {
+		table, err := asm.For(isa)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"rbf", "polynomial", "sigmoid", "diffusion:order=1", "diffusion:constant=full"} {
+			dst := []float32{1}
+			MustParse(name).mapTo(table, dst, []float32{0.5}, []float32{1}, []float32{1})
+			if dst[0] == dst[0] {
+				t.Errorf("isa=%s: %s without gamma gives %v, expected NaN", isa, name, dst[0])
+			}
+		}
+	}
+}
+
+// A pair of documents whose c and norms are as far off as they may be is within Tolerance, and one that is off by ten times as much isn't,
+// where c and the norms matter at all.
+func TestTolerance(t *testing.T) {
+	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
+		r := rand.New(rand.NewPCG(9, 4))
+		var tried, Caught, worst float64
+		tries := 20000
+		if _, ok := k.(*compiled); ok {
+			tries = 2000
+		}
+		if testing.Short() {
+			tries /= 4
+		}
+		for range tries {
+			c := math.Exp(-20*r.Float64()) * 2 * r.Float64()
+			x, y := math.Exp(6*r.NormFloat64()/2), math.Exp(6*r.NormFloat64()/2)
+			if r.IntN(2) == 0 {
+				y = x * (1 + 0.01*r.NormFloat64()) // documents of about the same length, where the Gaussian kernel isn't 0
+			}
+			delta := min(deltaC, deltaCRelative*c)
+			want := k.Eval(c, x, y)
+			if math.Abs(want) > math.MaxFloat32/2 {
+				continue
+			}
+			at := func(factor float64) float64 {
+				// One float32 step inside, since rounding to float32 is part of what c is allowed.
+				off := float32(c + factor*delta*(1-2*float64(r.IntN(2))))
+				if float64(off) > c+delta*math.Abs(factor) || float64(off) < c-delta*math.Abs(factor) {
+					off = float32(c)
+				}
+				var dst [1]float32
+				k.mapTo(table, dst[:], []float32{min(max(off, 0), 2)}, []float32{float32(x)}, []float32{float32(y)})
+				return float64(dst[0])
+			}
+			tol, got := Tolerance(k, c, x, y), at(1)
+			if err := math.Abs(got - want); !(err <= tol) || !Within(k, got, want, c, x, y) {
+				t.Fatalf("c = %v, norms %v and %v: found %v, expected %v, tolerance %v", c, x, y, got, want, tol)
+			} else if tol > 0 {
+				worst = max(worst, err/tol)
+			}
+			tried++
+			if got := at(10); !Within(k, got, want, c, x, y) {
+				Caught++
+			}
+			if tol < propagate(k, c, delta, x, y) || tol < k.Error(c, x, y) {
+				t.Fatalf("c = %v, norms %v and %v: tolerance %v is below one of its parts", c, x, y, tol)
+			}
+		}
+		t.Logf("%.0f %% of the tolerance used, %.0f %% of errors ten times as large Caught", 100*worst, 100*Caught/tried)
+		if !(worst >= 0.1) || !(Caught > tried/500) {
+			t.Errorf("%v of the tolerance is ever used, %v of %v errors ten times as large are Caught", worst, Caught, tried)
+		}
+	})
+}
+
+// What doesn't fit into float32, or isn't a number, is never within tolerance.
+func TestWithinRefuses(t *testing.T) {
+	k := MustParse("polynomial:gamma=1,degree=64")
+	if want := k.Eval(0, 100, 100); Within(k, math.Inf(1), want, 0, 100, 100) {
+		t.Errorf("an infinity passes for %v", want)
+	}
+	for _, spec := range mapSpecs {
+		k := MustParse(spec)
+		if Within(k, math.NaN(), k.Eval(0.5, 1, 1), 0.5, 1, 1) {
+			t.Errorf("%s: NaN passes", spec)
+		}
+	}
+}
+
+// propagate returns what an error of at most delta in c makes of k's value,
+//
+//	max(|k(c+delta) - k(c)|, |k(c-delta) - k(c)|)
+//
+// with c ± delta kept in [0, 2]. A kernel that is monotone in c, as all are but polynomials of even degree around their zero, has its greatest
+// change at one of the ends. Source: the definition.
+func propagate(k Kernel, c, delta, x, y float64) float64 {
+	v := k.Eval(c, x, y)
+	return max(math.Abs(k.Eval(min(c+delta, 2), x, y)-v), math.Abs(k.Eval(max(c-delta, 0), x, y)-v))
+}

@@ -1,0 +1,80 @@
+package kernel
+
+// Definiteness says what is known of the matrices of a kernel.
+type Definiteness uint8
+
+// What is known of a kernel: for all documents and any weights w, that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0, that it is for weights that add to 0, or neither.
+const (
+	NotProven Definiteness = iota
+	ConditionallyPositive
+	Positive
+)
+
+// String returns "not proven", "conditionally positive definite" or "positive definite".
+func (d Definiteness) String() string {
+	return [...]string{"not proven", "conditionally positive definite", "positive definite"}[d]
+}
+
+// Properties says what is known of a kernel with its parameters.
+type Properties struct {
+	Definite  Definiteness // in exact arithmetic: rounding adds eigenvalues of either sign, some 10⁻⁷ of the greatest
+	Unrefuted bool         // nothing is proven, but no matrix is known that has an eigenvalue below 0 beyond rounding
+	Condition string       // what Definite depends on, or what is known beyond it; may be empty
+	Source    string       // where that is from
+
+	UsesNorms        bool // the value depends on the documents' norms, not on their cosine alone
+	NonNegative      bool // no value is below 0, whatever the documents
+	PositiveDiagonal bool // k(x, x) > 0 for all documents (of norm above 0, where the kernel uses norms)
+}
+
+// Doubtful returns why matrices of the kernel may have eigenvalues below 0 well beyond rounding, for a warning; it is empty for a kernel that is positive
+// definite, or of which nothing else was ever seen. Conditionally positive definite kernels have such eigenvalues, but none that matters for weights that
+// add to 0, as those of a support vector machine do.
+func (p Properties) Doubtful() string {
+	switch {
+	case p.Definite == Positive || p.Unrefuted:
+		return ""
+	case p.Condition == "":
+		return p.Definite.String()
+	}
+	return p.Definite.String() + ": " + p.Condition
+}
+
+// like returns p as far as definiteness goes for a combination that is positive definite where all its parts are.
+func (p Properties) like(parts []component) Properties {
+	p.Definite, p.Unrefuted = Positive, false
+	for _, k := range parts {
+		switch of := k.Properties(); {
+		case of.Definite == Positive:
+		case of.Unrefuted:
+			p.Definite, p.Unrefuted = NotProven, true
+		default:
+			p.Definite, p.Unrefuted = NotProven, false
+			return p
+		}
+	}
+	return p
+}
+
+// PropertiesOf returns what is known of k. Of a kernel that isn't from this package nothing is, unless it has a method Properties.
+func PropertiesOf(k Kernel) Properties {
+	if p, ok := k.(interface{ Properties() Properties }); ok {
+		return p.Properties()
+	}
+	return Properties{UsesNorms: true, Condition: "nothing is known of " + k.String()}
+}
+
+// The sources of what is known of definiteness.
+const (
+	sourceSchoenberg = "Schoenberg, Trans. AMS 44 (1938)"
+	sourceProduct    = "Schur; Berg, Christensen and Ressel, Harmonic Analysis on Semigroups (1984), ch. 3"
+	sourceDivisible  = "Schoenberg (1938) and Berg, Christensen and Ressel (1984), ch. 3, §2: infinitely divisible"
+	sourceCho        = "Cho, Kernel methods for deep learning, UCSD thesis 2012"
+	sourceJebara     = "Jebara, Kondor and Howard, JMLR 5 (2004)"
+	sourceHein       = "Hein and Bousquet, AISTATS 2005"
+	sourceVedaldi    = "Vedaldi and Zisserman, IEEE PAMI 34 (2012)"
+	sourceLafferty   = "Lafferty and Lebanon, JMLR 6 (2005)"
+	sourceZhang      = "Zhang, Chen and Lee, SIGIR 2005"
+	sourceLog        = "Boughorbel, Tarel and Boujemaa, ICME 2005"
+	sourceLIBSVM     = "Chang and Lin, LIBSVM (2011)"
+)

@@ -1,0 +1,278 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/asm"
+)
+
+// piecewise is a function g of c in [0, 2] as a piecewise polynomial in float32, see asm.Kernels.Piecewise, built from g in float64. Where g spans more orders of
+// magnitude than a polynomial follows, and is positive, it holds log g.
+//
+// Each row carries in its seventh place the bound on its own error, as measured when it was made.
+//
+// A table of log g may have holes above c = 1, where documents without negative values never are: intervals where g isn't positive. What falls into
+// them is mapped in float64. And so is everything of a g that is seen to be too wild for a table, which nothing that text needs is.
+type piecewise struct {
+	rows [][8]float32
+	bits uint
+	log  bool
+	hole func(c float64) float64 // g, if there may be holes
+	wild func(c float64) float64 // g, if the table is far from it
+
+	size  float64 // the greatest |g| at a few points
+	rough bool    // interpolation is off by more than roughness somewhere
+	large bool    // g is beyond what coefficients in float32 can hold somewhere
+}
+
+const (
+	nodes     = 6 // of the interpolation: as many as coefficients
+	rowError  = 6 // place of the bound in a row
+	leastBits = 3 // intervals for a power of two: at least 2³, at most 2⁸
+	mostBits  = 8
+	logBits   = 6         // a g that wants more is tried as log g
+	roughness = 64 * unit // relative to size, or the greatest |g| of the interval
+)
+
+// noValue is the row of what has no value.
+var noValue = func() (row [8]float32) {
+	for k := range row {
+		row[k] = float32(math.NaN())
+	}
+	return row
+}()
+
+// newPiecewise makes the table of g. It takes the fewest intervals with which interpolation in float64 errs by less than a quarter of what rounding the result to
+// float32 does, relative to the greatest |g| of the interval; then the rounding of coefficients and of Horner's rule are what is left, some 3 units of 2⁻²⁴.
+// Where no number of intervals suffices the last is taken, and the bounds say so; or g itself, value by value, where they would say too much.
+func newPiecewise(g func(c float64) float64) *piecewise {
+	t := &piecewise{}
+	if g(0.5) != g(0.5) { // what isn't resolved
+		t.rows = make([][8]float32, asm.PiecewiseRows(0))
+		for r := range t.rows {
+			t.rows[r] = noValue
+		}
+		return t
+	}
+	for t.bits = leastBits; t.bits <= logBits; t.bits++ {
+		if t.fill(g, true) {
+			return t.orWild(g)
+		}
+	}
+	if everPositive(g) {
+		if l := newLogPiecewise(g, func(c float64) float64 { return math.Log(g(c)) }); l != nil {
+			return l
+		}
+	}
+	for t.bits = logBits + 1; t.bits < mostBits; t.bits++ {
+		if t.fill(g, true) {
+			return t.orWild(g)
+		}
+	}
+	t.size = max(math.Abs(g(0)), math.Abs(g(0.5)), math.Abs(g(1)))
+	t.fill(g, false)
+	return t.orWild(g)
+}
+
+// orWild has values go through g itself where the table is far from it, or has coefficients that
+// are infinite, whose sums would be no numbers.
+func (t *piecewise) orWild(g func(c float64) float64) *piecewise {
+	if t.rough || t.large {
+		t.wild = g
+	}
+	return t
+}
+
+// newLogPiecewise makes the table of g, which is above 0 at least for c <= 1, from its logarithm h, whatever the orders of magnitude. It returns nil where h is
+// nowhere near a polynomial.
+func newLogPiecewise(g, h func(c float64) float64) *piecewise {
+	t := &piecewise{log: true}
+	for _, t.hole = range []func(float64) float64{nil, g} {
+		for t.bits = leastBits; t.bits <= mostBits; t.bits++ {
+			if t.fill(h, true) {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// everPositive reports whether g is above 0 wherever c may be, ends aside, and not out of range.
+func everPositive(g func(c float64) float64) bool {
+	for c := 0x1p-149; c < 1; c *= 1.25 {
+		for _, v := range [2]float64{g(c), g(2 - max(c, 0x1p-23))} {
+			if !(v > 0 && v <= math.MaxFloat64) {
+				return false
+			}
+		}
+	}
+	return g(1) > 0
+}
+
+// fill computes the rows for t.bits. With strict it gives up, and returns false, at the first that isn't accurate.
+func (t *piecewise) fill(g func(c float64) float64, strict bool) bool {
+	t.rows, t.rough = make([][8]float32, asm.PiecewiseRows(t.bits)), false
+	t.large = false
+	t.rows[len(t.rows)-1] = noValue
+	for _, c := range [3]float32{0, 1, 2} {
+		row, _ := asm.PiecewiseRow(c, t.bits)
+		v := g(float64(c))
+		t.rows[row] = [8]float32{float32(v), rowError: float32(1.01*unit*math.Abs(v) + underflow)}
+		if t.log && math.IsInf(v, -1) {
+			t.rows[row][rowError] = 0 // the logarithm of 0, exact
+		}
+	}
+	// From c = 1, where functions are steepest, to both ends. The exponents as float32 stores them: 2²⁴c from 2, of the least float32, to 150, and 2²⁴(2-c) from 128.
+	n := 1 << t.bits
+	for exponent := 150; exponent >= 2; exponent-- {
+		for j := n - 1; j >= 0; j-- {
+			mid := 1 + (float64(j)+0.5)/float64(n)
+			at := func(m float64) float64 { return math.Ldexp(m, exponent-127-24) }
+			if row, ok := t.interval(mid, func(m float64) (float64, float64) { c := at(m); return g(c), m }); ok || !strict {
+				t.rows[exponent<<t.bits+j] = row
+			} else {
+				return false
+			}
+			if exponent < 128 {
+				continue
+			}
+			// The nodes are where 2-c is exact.
+			if row, ok := t.interval(mid, func(m float64) (float64, float64) {
+				c := 2 - at(m)
+				return g(c), math.Ldexp(2-c, 127+24-exponent)
+			}); ok || !strict {
+				t.rows[(exponent+asm.PiecewiseFold)<<t.bits+j] = row
+			} else if t.hole != nil {
+				t.rows[(exponent+asm.PiecewiseFold)<<t.bits+j] = noValue
+			} else {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// interval returns the row of the interval around the mantissa mid, and whether interpolation is accurate there. f returns the function near a mantissa and the
+// mantissa itself.
+func (t *piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8]float32, bool) {
+	half := math.Ldexp(1, -int(t.bits)-1)
+	var x, p [nodes]float64
+	var most float64
+	for k := range x {
+		v, m := f(mid + half*math.Cos((float64(k)+0.5)*math.Pi/nodes))
+		x[k], p[k] = m-mid, v
+		most = max(most, math.Abs(v))
+	}
+	newton(&x, &p)
+	var row [8]float32
+	for k := range p {
+		row[k] = float32(p[k])
+	}
+	// Between the nodes, where the remainder of interpolation has its extremes, and at the ends.
+	var remainder, stored float64
+	for k := range nodes + 1 {
+		v, m := f(mid + half*math.Cos(float64(k)*math.Pi/nodes))
+		s := m - mid
+		a, b := p[nodes-1], float64(row[nodes-1])
+		for i := nodes - 2; i >= 0; i-- {
+			a, b = a*s+p[i], b*s+float64(row[i])
+		}
+		remainder, stored = max(remainder, math.Abs(a-v)), max(stored, math.Abs(b-v))
+		if v != v {
+			remainder = v
+		}
+		most = max(most, math.Abs(v))
+	}
+	scale := most
+	if t.log {
+		scale = max(most, 1)
+	}
+	ok := remainder <= unit/4*scale+underflow
+	if most <= math.MaxFloat32/2 && !(remainder <= roughness*max(scale, t.size)+underflow) {
+		t.rough = true
+	}
+	// Extremes lie where those of the Chebyshev polynomial are as far as the function is like its next term: a quarter more holds what isn't.
+	// Horner's rule in float32: the term of tᵏ passes through k products and k+1 sums, the last coefficient through one sum less.
+	bound := 1.25*stored + underflow*4
+	size := 1.0
+	for k := range p {
+		bound += unit * float64(2*k+1) * math.Abs(float64(row[k])) * size
+		size *= half
+	}
+	if !(most <= math.MaxFloat32/2) {
+		bound, t.large = math.Inf(1), t.large || most == most
+	}
+	row[rowError] = float32(bound * 1.01)
+	return row, ok
+}
+
+// newton turns the values p at the points x into the coefficients of the polynomial through them, those of x⁰ first.
+func newton(x, p *[nodes]float64) {
+	for k := 1; k < nodes; k++ {
+		for i := nodes - 1; i >= k; i-- {
+			p[i] = (p[i] - p[i-1]) / (x[i] - x[i-k])
+		}
+	}
+	for k := nodes - 2; k >= 0; k-- {
+		for i := k; i < nodes-1; i++ {
+			p[i] -= x[k] * p[i+1]
+		}
+	}
+}
+
+// apply maps c to g(c).
+func (t *piecewise) apply(k *asm.Kernels, dst, c []float32) {
+	if t.wild != nil {
+		for j, v := range c {
+			dst[j] = float32(t.wild(float64(v)))
+		}
+		return
+	}
+	if t.hole == nil || !slices.ContainsFunc(c, func(v float32) bool { return v > 1 }) {
+		k.Piecewise(dst, c, t.rows, t.bits)
+		if t.log {
+			k.Exp(dst, dst)
+		}
+		return
+	}
+	s := blocks.Get().(*block)
+	defer blocks.Put(s)
+	for lo := 0; lo < len(dst); lo += chunk {
+		part := dst[lo:min(lo+chunk, len(dst))]
+		from := s.a[:copy(s.a[:], c[lo:lo+len(part)])]
+		k.Piecewise(part, from, t.rows, t.bits)
+		k.Exp(part, part)
+		for j, v := range from {
+			if part[j] != part[j] && v > 1 {
+				part[j] = float32(t.hole(float64(v)))
+			}
+		}
+	}
+}
+
+// logError is error for a table of logarithms, where that of g is h and may be out of the range of g itself.
+func (t *piecewise) logError(c, v, h float64) float64 {
+	row, _ := asm.PiecewiseRow(float32(c), t.bits)
+	switch e := float64(t.rows[row][rowError]); {
+	case e != e:
+		return unit*math.Abs(v) + underflow
+	case h+e < -120:
+		return underflow
+	default:
+		return math.Exp(h)*(math.Expm1(e)+8*unit*math.Exp(e)) + underflow
+	}
+}
+
+// error bounds the error of apply at c, where g is v: what the row states. Of a table of logarithms it is an error of the exponent, and asm.Exp adds 4 ulp, of at most 2
+// units each.
+func (t *piecewise) error(c, v float64) float64 {
+	if t.wild != nil {
+		return unit*math.Abs(v) + underflow
+	}
+	if t.log {
+		return t.logError(c, v, math.Log(math.Abs(v)))
+	}
+	row, _ := asm.PiecewiseRow(float32(c), t.bits)
+	return float64(t.rows[row][rowError])
+}

@@ -1,0 +1,190 @@
+package kernel
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// ulp is the greatest relative error of one float64 rounding.
+const ulp = 0x1p-53
+
+// distances returns values of c in [0, 2]: the ends and their neighbours, every power of ten towards both, and an even sample.
+func distances() []float64 {
+	cs := []float64{0, 0x1p-149, 1, math.Nextafter(1, 0), math.Nextafter(1, 2), math.Nextafter(2, 0), 2}
+	for e := 1.0; e > 1e-30; e /= 10 {
+		cs = append(cs, e, 1-e/10, 1+e/10, 2-e)
+	}
+	for i := range 2000 {
+		cs = append(cs, float64(i)/1000)
+	}
+	return cs
+}
+
+// An angle is checked by going back, c = 2 sin²(θ/2), and from the other end 2-c = 2 sin²(φ/2): relative errors of θ come back doubled at most.
+// The arc sine of package math is within 4 ulp or so of its value (it goes through a root, a quotient and an arc tangent), sine and square add 3.
+func TestAngle(t *testing.T) {
+	for _, c := range distances() {
+		if s := math.Sin(angle(c) / 2); c <= 1 && !(math.Abs(2*s*s-c) <= 16*ulp*c) {
+			t.Errorf("angle(%v) = %v is the angle of c = %v", c, angle(c), 2*s*s)
+		}
+		if s := math.Sin(coangle(c) / 2); c >= 1 && !(math.Abs(2*s*s-(2-c)) <= 16*ulp*(2-c)) {
+			t.Errorf("coangle(%v) = %v is the angle of 2 - c = %v", c, coangle(c), 2*s*s)
+		}
+		if sum := angle(c) + coangle(c); !(math.Abs(sum-math.Pi) <= 4*ulp*math.Pi) {
+			t.Errorf("angle and coangle of %v add to %v", c, sum)
+		}
+	}
+	if angle(0) != 0 || angle(2) != math.Pi || angle(1) != math.Pi/2 || angle(-1) != 0 || angle(3) != math.Pi {
+		t.Errorf("angles of 0, 1, 2 are %v, %v, %v", angle(0), angle(1), angle(2))
+	}
+}
+
+// Values that the formulas give at c = 0, ½, 1, 3/2, 2, where arccos(1-c) is 0, π/3, π/2, 2π/3, π. Derived: a handful of float64 operations.
+func TestEvalKnownValues(t *testing.T) {
+	const pi = math.Pi
+	at := [5]float64{0, 0.5, 1, 1.5, 2}
+	root := math.Sqrt(3)
+	for spec, want := range map[string][5]float64{
+		"c":                                  {0, 0.5, 1, 1.5, 2},
+		"bhattacharyya":                      {1, 0.5, 0, -0.5, -1},
+		"diffusion:t=0.5":                    {1, math.Exp(-2 * pi * pi / 9), math.Exp(-pi * pi / 2), math.Exp(-8 * pi * pi / 9), math.Exp(-2 * pi * pi)},
+		"ngd":                                {0, -2 * pi / 3, -pi, -4 * pi / 3, -2 * pi},
+		"ngd:shift=pi":                       {pi, pi / 3, 0, -pi / 3, -pi},
+		"ngd:shift=1":                        {1, 1 - 2*pi/3, 1 - pi, 1 - 4*pi/3, 1 - 2*pi},
+		"ngd-exp:t=2":                        {1, math.Exp(-pi / 6), math.Exp(-pi / 4), math.Exp(-pi / 3), math.Exp(-pi / 2)},
+		"linear":                             {6, 3, 0, -3, -6},
+		"polynomial:gamma=0.5,r=1,degree=3":  {64, 15.625, 1, -0.125, -8},
+		"polynomial:gamma=0.5,r=1,degree=10": {1 << 20, 9536.7431640625, 1, 1.0 / 1024, 1 << 10},
+		"polynomial:gamma=2,degree=0":        {1, 1, 1, 1, 1},
+		"polynomial:gamma=2,degree=1":        {12, 6, 0, -6, -12},
+		"rbf:gamma=0.25":                     {math.Exp(-0.25), math.Exp(-1.75), math.Exp(-3.25), math.Exp(-4.75), math.Exp(-6.25)},
+		"sigmoid:gamma=0.1,r=-0.2":           {math.Tanh(0.4), math.Tanh(0.1), math.Tanh(-0.2), math.Tanh(-0.5), math.Tanh(-0.8)},
+		"arccos:n=0":                         {1, 2. / 3, 0.5, 1. / 3, 0},
+		"arccos:n=1":                         {6, 6 * (root/2 + pi/3) / pi, 6 / pi, 6 * (root/2 - pi/6) / pi, 0},
+		"arccos:n=2":                         {108, 36 * (3*root/4 + pi) / pi, 18, 36 * (-3*root/4 + pi/2) / pi, 0},
+	} {
+		k := MustParse(spec)
+		for i, c := range at {
+			got := k.Eval(c, 2, 3)
+			scale := max(math.Abs(want[i]), 1e-3) * (1 + math.Abs(math.Log(max(math.Abs(want[i]), 1e-9)))) // an exponent z is off by z·ulp
+			if !(math.Abs(got-want[i]) <= 32*ulp*scale) {
+				t.Errorf("%s: the value at c = %v is %v, expected %v", spec, c, got, want[i])
+			}
+		}
+	}
+}
+
+// The reference is symmetric to the bit, for numbers whose products are rounded too.
+func TestEvalSymmetric(t *testing.T) {
+	for _, spec := range mapSpecs {
+		k := MustParse(spec)
+		for i, c := range distances() {
+			x, y := 0.1+math.Sqrt(float64(i)), 0.7+math.Cbrt(float64(i))
+			if a, b := k.Eval(c, x, y), k.Eval(c, y, x); math.Float64bits(a) != math.Float64bits(b) {
+				t.Fatalf("%s: c = %v, norms %v and %v: %v, with norms exchanged %v", spec, c, x, y, a, b)
+			}
+		}
+	}
+}
+
+// Small distances keep their digits: 1 - k ≈ z to first order, which 1-c followed by arccos would get wrong from the first digit on.
+func TestEvalSmallDistances(t *testing.T) {
+	for c := 1e-3; c > 1e-30; c /= 7 {
+		// arccos²(1-c) = 2c (1 + c/6 + O(c²)), with 4/45·c² the next coefficient: below c²/10 relative.
+		want := 2 * c * (1 + c/6)
+		if v, want := (diffusion{t: c}).Eval(c, 1, 1), math.Exp(-want/c); !(math.Abs(v-want) <= (c*c+32*ulp)*want) {
+			t.Errorf("diffusion at c = t = %v is %v, expected %v", c, v, want)
+		}
+		if a := (ngd{}).Eval(c, 1, 1); !(math.Abs(a*a/4-want) <= (c*c/10+16*ulp)*want) {
+			t.Errorf("ngd at c = %v is %v, whose square isn't %v", c, a, 4*want)
+		}
+	}
+}
+
+// The closed forms of the arc-cosine kernels against the integral that defines them, in polar coordinates of the plane of x and y,
+//
+//	k_n = 2 ∫ dw (2π)⁻¹ e^(-|w|²/2) Θ(w·x)Θ(w·y)(w·x)ⁿ(w·y)ⁿ = (2ⁿ n!/π) ∫ cosⁿ α cosⁿ(θ-α) dα,   α from θ-π/2 to π/2, unit norms
+//
+// by Simpson's rule with 2000 steps, whose error is (π/2)(π/4000)⁴/180·max|f⁗| (f⁗ below 64·4 for n = 2) < 10⁻¹².
+func TestArcCosineIntegral(t *testing.T) {
+	for n, scale := range []float64{1, 2, 8} {
+		k := arccos{n: n}
+		for theta := 0.0; theta <= math.Pi; theta += math.Pi / 64 {
+			f := func(a float64) float64 {
+				return math.Pow(max(math.Cos(a), 0), float64(n)) * math.Pow(max(math.Cos(theta-a), 0), float64(n))
+			}
+			const steps = 2000
+			h := (math.Pi - theta) / steps
+			var sum float64
+			for i := 0; i <= steps; i++ {
+				weight := float64(2 + 2*(i%2))
+				if i == 0 || i == steps {
+					weight = 1
+				}
+				sum += weight * f(theta-math.Pi/2+float64(i)*h)
+			}
+			want := scale / math.Pi * sum * h / 3
+			s := math.Sin(theta / 2)
+			if got := k.Eval(2*s*s, 1, 1); !(math.Abs(got-want) <= 1e-11) {
+				t.Errorf("n = %d, θ = %v: the kernel is %v, its integral %v", n, theta, got, want)
+			}
+		}
+	}
+}
+
+// J_1 and J_2 against the formulas of the source in 400 bits, over the whole range of φ = π-θ and down to where they are 10⁻⁹⁰: the series loses
+// no digits, the closed forms little more than a factor 4 above their threshold.
+func TestArcCosineRelative(t *testing.T) {
+	number := func(v float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(v) }
+	mul := func(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(400).Mul(a, b) }
+	sincos := func(v float64) (sin, cos *big.Float) {
+		sin, cos = number(0), number(0)
+		term := number(1)
+		for k := 1; k < 120; k++ {
+			sum := cos
+			if k%2 == 0 {
+				sum = sin
+			}
+			if (k-1)/2%2 == 0 {
+				sum.Add(sum, term)
+			} else {
+				sum.Sub(sum, term)
+			}
+			term.Quo(mul(term, number(v)), number(float64(k)))
+		}
+		return sin, cos
+	}
+	phis := []float64{1e-18, 1e-9, 1e-5, 1, math.Nextafter(1, 2), math.Pi / 2, math.Pi}
+	for p := 1e-3; p < math.Pi; p += 1e-2 {
+		phis = append(phis, p)
+	}
+	for _, phi := range phis {
+		sin, cos := sincos(phi)
+		// cos θ = -cos φ, sin θ = sin φ
+		one := new(big.Float).SetPrec(400).Sub(sin, mul(number(phi), cos))
+		two := mul(number(phi), new(big.Float).SetPrec(400).Add(number(1), mul(number(2), mul(cos, cos))))
+		two.Sub(two, mul(number(3), mul(sin, cos)))
+		j1, _ := one.Float64()
+		j2, _ := two.Float64()
+		if got := arcCosineJ1(phi); !(math.Abs(got-j1) <= 32*ulp*j1) {
+			t.Errorf("J_1 at φ = %v is %v, expected %v", phi, got, j1)
+		}
+		if got := arcCosineJ2(phi); !(math.Abs(got-j2) <= 128*ulp*j2) {
+			t.Errorf("J_2 at φ = %v is %v, expected %v", phi, got, j2)
+		}
+	}
+}
+
+// Kernels of equal specification are equal values, so that they can be keys, and the embedding is part of that.
+func TestKernelIdentity(t *testing.T) {
+	a, b := MustParse("diffusion"), MustParse("diffusion:t=0.5,embed=tf-l1-sqrt")
+	if a != b {
+		t.Errorf("%v and %v differ", a, b)
+	}
+	if c := MustParse("diffusion:embed=tf-l2"); c == a || c.Embedding() != (sparse.Embedding{Norm: sparse.NormL2}) {
+		t.Errorf("%v has the embedding %v", c, c.Embedding())
+	}
+}

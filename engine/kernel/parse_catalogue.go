@@ -1,0 +1,188 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// Info describes a kernel for help texts.
+type Info struct {
+	Name       string
+	Summary    string // its equation, in one line
+	What       string // what it is, in one sentence
+	Parts      string // what it is made of: kernels between parentheses; empty for a kernel by itself
+	Params     []Param
+	Examples   []string   // specifications that between them show every variant, with parameters that suit text
+	Source     string     // where the kernel is from
+	Properties Properties // of the first example
+}
+
+// Param describes a parameter of a kernel.
+type Param struct {
+	Key     string
+	Aliases []string // other spellings of Key
+	Default string   // what it is where it is left out
+	Allowed string   // what it may be
+	Summary string
+}
+
+// Names returns the names that [Parse] knows.
+func Names() []string {
+	var names []string
+	for _, f := range families() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Catalogue describes the kernels that [Parse] knows, in the order of [Names].
+func Catalogue() []Info {
+	var all []Info
+	for _, f := range families() {
+		for _, q := range f.params {
+			f.Params = append(f.Params, q.Param)
+		}
+		embedding := f.embedding.String()
+		if f.combine != nil {
+			embedding = "that of the first part"
+		}
+		f.Params = append(f.Params, Param{Key: "embed", Default: embedding, Allowed: "an embedding", Summary: "how counts become vectors"})
+		f.Properties = PropertiesOf(MustParse(f.Examples[0]))
+		all = append(all, f.Info)
+	}
+	return all
+}
+
+// family is what makes the kernels of one name.
+type family struct {
+	Info
+	embedding sparse.Embedding // default
+	params    []param
+
+	// build makes a kernel that is no combination; v holds the parameters in the order of params. Before it, refuse finds a parameter that doesn't go with the
+	// others and says what would.
+	build  func(e in, v []float64) component
+	refuse func(v []float64) (param int, expected string)
+
+	// combine makes a combination; weights are those of a sum, 1 otherwise. Before it, check finds the first part that won't do and says what would.
+	combine    func(parts []component, weights, v []float64) component
+	check      func(parts []component, v []float64) (part int, expected string)
+	power      func(v []float64) float64 // of the embedding, where the parameters say what that is; then the key embed names one without, or with that
+	single     bool                      // takes one part only
+	plain      bool                      // its data aren't embedded: there is no key embed
+	positional int                       // so many of the parameters may stand behind the parts without a key
+}
+
+// param is a number that a family takes, or one of some words: Allowed says in words what the fields say.
+type param struct {
+	Param
+	initial  float64 // value where it is left out
+	whole    bool    // takes whole numbers only
+	min, max float64
+	words    []string // takes one of these, and no number: its place among them
+	absent   string   // what may be written for the initial value, where that is no number that it takes
+}
+
+func (f *family) keys() []string {
+	var keys []string
+	for _, q := range f.params {
+		keys = append(keys, q.Key)
+	}
+	if f.plain {
+		return keys
+	}
+	return append(keys, "embed")
+}
+
+// param returns the number of the parameter with a key, or -1.
+func (f *family) param(key string) int {
+	return slices.IndexFunc(f.params, func(q param) bool { return q.Key == key || slices.Contains(q.Aliases, key) })
+}
+
+// Numbers beyond these can't be turned into float32 with room for a product: maps compute in float32.
+const tiny, huge = 1e-18, 1e18
+
+// positive, signed and whole make parameters.
+func positive(key, summary string, initial float64) param {
+	q := param{initial: initial, min: tiny, max: huge}
+	q.Param = Param{Key: key, Default: formatNumber(initial), Summary: summary,
+		Allowed: fmt.Sprintf("a number above 0 (from %g to %g)", tiny, huge)}
+	return q
+}
+
+func signed(key, summary string, initial float64) param {
+	q := param{initial: initial, min: -huge, max: huge}
+	q.Param = Param{Key: key, Default: formatNumber(initial), Summary: summary, Allowed: fmt.Sprintf("a number, or pi (from %g to %g)", -huge, huge)}
+	return q
+}
+
+func whole(key, summary string, initial, min, max float64) param {
+	q := param{initial: initial, whole: true, min: min, max: max}
+	q.Param = Param{Key: key, Default: formatNumber(initial), Summary: summary, Allowed: fmt.Sprintf("a whole number from %s to %s", formatNumber(min), formatNumber(max))}
+	return q
+}
+
+// word makes a parameter that is one of some words, the first of them by default.
+func word(key, summary string, words ...string) param {
+	return param{Param: Param{Key: key, Default: words[0], Allowed: strings.Join(words, " or "), Summary: summary}, words: words}
+}
+
+// or makes a parameter one that is left out by default, which a word stands for.
+func (q param) or(absent string, initial float64) param {
+	q.absent, q.initial, q.Default = absent, initial, absent
+	q.Allowed = absent + ", or " + q.Allowed
+	return q
+}
+
+// because says why there are no other values.
+func (q param) because(why string) param {
+	q.Allowed += " (" + why + ")"
+	return q
+}
+
+// between is a number above 0 and up to most.
+func between(key, summary string, initial, most float64) param {
+	q := positive(key, summary, initial)
+	q.max = most
+	q.Allowed = fmt.Sprintf("a number above 0 and up to %g (from %g)", most, tiny)
+	return q
+}
+
+// weightParam describes the weights of a sum.
+func weightParam() param {
+	q := signed("weight", "factor of a part of a sum", 1)
+	q.Allowed = fmt.Sprintf("a number other than 0 (from %g to %g, of either sign)", tiny, huge)
+	return q
+}
+
+// gammaParam and offsetParam are LIBSVM's gamma and coef0. A gamma of 0 stands for one that isn't set yet.
+func gammaParam() param {
+	q := positive("gamma", "factor of the inner product or the squared distance", 0)
+	q.Default = "1/terms"
+	return q
+}
+
+func offsetParam() param {
+	q := signed("r", "what is added to the inner product", 0)
+	q.Aliases = []string{"coef0"}
+	return q
+}
+
+// families lists the kernels; adding one to these lists is all that the parser needs.
+func families() []family {
+	all := slices.Concat(sphereFamilies(), histogramFamilies(), innerFamilies(), combinations())
+	return all
+}
+
+func familyOf(name string) *family {
+	all := families()
+	for i := range all {
+		if all[i].Name == name {
+			return &all[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package kernel
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/engine/device"
+)
+
+// hostKernels are those of mapSpecs that no program can express.
+var hostKernels = map[string]bool{
+	"arccos:n=0,bias=0.3": true, "arccos:n=0,bias=-2": true, "arccos:n=0,bias=1,sigma=0.5": true, // a table a norm
+	"arccos:n=0,sigma=1,layers=2": true, "compose(arccos:n=0,sigma=0.5,arccos:n=1)": true, // a feature space whose formula wants an arctangent
+	"compose(arccos:n=0,sigma=20,ngd)": true, "compose(linear + arccos:n=0,sigma=3,arccos:n=0,sigma=0.1)": true,
+}
+
+// Every kernel's program gives its value within the tolerance that the kernel promises.
+func TestPrograms(t *testing.T) {
+	if raceDetector {
+		t.Skip("nothing here runs concurrently, and it takes ten times as long")
+	}
+	cs := float32Distances(40)
+	for _, spec := range mapSpecs {
+		t.Run(spec, func(t *testing.T) {
+			k := Resolve(MustParse(spec), 1000)
+			p := ProgramOf(k)
+			if (p == nil) != hostKernels[spec] {
+				t.Fatalf("a program: %v, expected %v", p != nil, !hostKernels[spec])
+			}
+			if p == nil {
+				return
+			}
+			checked := 0
+			for n, c := range cs {
+				for m, x := range norms {
+					y := norms[(n+m)%len(norms)]
+					if n%3 == 0 {
+						y = x
+					}
+					want := k.Eval(float64(c), float64(x), float64(y))
+					if math.Abs(want) > math.MaxFloat32 || c > 1 && p.PlainOnly || !holdsFor(p, float64(x), float64(y)) {
+						continue
+					}
+					checked++
+					got := float64(float32(p.Eval(c, float64(x), float64(y))))
+					if !Within(k, got, want, float64(c), float64(x), float64(y)) {
+						t.Fatalf("c = %v, norms %v and %v: found %v, expected %v, tolerance %v", c, x, y, got, want, Tolerance(k, float64(c), float64(x), float64(y)))
+					}
+					if c == 0 && x == y && strings.HasPrefix(spec, "normalise") && got != 1 {
+						t.Fatalf("norm %v: found %v on the diagonal, expected 1", x, got)
+					}
+				}
+			}
+			if checked < len(cs) {
+				t.Errorf("%d values checked of %d", checked, len(cs)*len(norms))
+			}
+		})
+	}
+}
+
+func holdsFor(p *device.Program, norms ...float64) bool {
+	for _, f := range p.Norms {
+		for _, x := range norms {
+			if v := f(x); v != v {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// What can't be a program says so: too long, with a parameter that is still open, somebody else's.
+func TestProgramsRefused(t *testing.T) {
+	custom, err := New(Custom{Name: "mine", Eval: func(c, x, y float64) float64 { return c * x * y }, Properties: Properties{UsesNorms: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := "rbf:gamma=0.1"
+	for range 9 {
+		long = "linear + 2*(" + long + ")" // each level leaves two numbers on the stack
+	}
+	for name, k := range map[string]Kernel{"open": MustParse("rbf"), "custom": custom, "long": MustParse(long)} {
+		if ProgramOf(k) != nil {
+			t.Errorf("%s: a program, expected none", name)
+		}
+	}
+}
+
+// Programs with tables leave normalised kernels whose diagonal is beyond float32 to the processor, which takes them from float64; others needn't.
+func TestProgramDiagonal(t *testing.T) {
+	for spec, want := range map[string]bool{"normalise(exp(7.5*linear) + 110*exp(ned))": false, "normalise(exp(linear) + 110*exp(ned))": true, "normalise(polynomial:gamma=1,r=1,degree=40)": true} {
+		if p := ProgramOf(MustParse(spec)); holdsFor(p, 7.86, 1) != want {
+			t.Errorf("%s: holds for a norm of 7.86: %v", spec, !want)
+		}
+	}
+}
