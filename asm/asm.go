@@ -18,14 +18,16 @@ const (
 	AVX512  ISA = "avx512"  // x86-64 with AVX-512 F, BW, DQ and VL
 )
 
-// CurvatureFloor stands for a curvature that ArgGain finds not to be positive, which rounding and
-// kernels that are not positive definite bring about. It is LIBSVM's TAU.
+// CurvatureFloor is the curvature that ArgGain takes in the place of one that isn't positive.
+// Rounding brings such curvatures about, and kernels that aren't positive definite. It is LIBSVM's
+// TAU.
 const CurvatureFloor = coeff.CurvatureFloor
 
-// Kernels is a table of kernels for one instruction set. The fields' equations, preconditions and
-// accuracy are stated at the generic functions of the same names. Those of [For] and [Best] panic
-// where lengths, counts or strides are wrong, before they touch any memory; what numbers inside of
-// slices point to is the caller's duty.
+// Kernels is a table of kernels for one instruction set. The generic functions of the same names
+// state the fields' equations, preconditions and accuracy.
+//
+// The kernels of [For] and [Best] panic where lengths, counts or strides are wrong, before they
+// touch memory. What numbers inside of slices point to is the caller's duty.
 type Kernels struct {
 	ISA   ISA
 	Panel int  // R, the number of documents in a panel
@@ -72,26 +74,26 @@ type Kernels struct {
 	Beyond   func(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int)
 	RowSums  func(sum []float64, rows []float32, base int, at []int32, coef []float64)
 
-	// What measures the machine, to hold the others against.
+	// Peak and Read measure the machine, to compare the others with.
 	Peak func(sum []float32, x, y float32, rounds int)
 	Read func(src []float32) uint32
 }
 
-// CostOrigin says where the figures of Cost come from.
+// CostOrigin says where the numbers of Cost come from.
 const CostOrigin = "measured on one core of an AMD Zen 3 at 3.2 GHz (avx512: those of avx2, not measured)"
 
-// Cost holds what the parts of a dot product take, in nanoseconds; see CostOrigin. Choices depend
-// on the ratios alone.
+// Cost is what the parts of a dot product take, in nanoseconds; see [CostOrigin]. Choices depend on
+// ratios alone.
 type Cost struct {
 	HeadValue    float64 // PanelDot: a value against a whole panel
-	HeadFar      float64 // PanelDot: the same where the panel's row isn't in the first-level cache, in addition
-	HeadDocument float64 // PanelDot: a document with values in a segment, besides these
+	HeadFar      float64 // PanelDot: what is added where the panel's row isn't in the first-level cache
+	HeadDocument float64 // PanelDot: a document with values in a segment, besides its values
 	TailMatch    float64 // TailAdd: a match
 	TailList     float64 // TailAdd: a posting list in a block, besides its matches
-	L3Byte       float64 // a byte of a panel that has to come from the third-level cache
+	L3Byte       float64 // a byte of a panel that comes from the third-level cache
 }
 
-// built lists what is built in and what this processor can run, best last.
+// built holds the tables that this processor can run, the best last.
 var built = func() (list []*Kernels) {
 	for _, k := range append([]*Kernels{&generic}, native()...) {
 		list = append(list, checked(k))
@@ -101,8 +103,7 @@ var built = func() (list []*Kernels) {
 
 func tables() []*Kernels { return built }
 
-// Available returns the instruction sets that this program holds kernels for and that this
-// processor can run, the best one last.
+// Available returns the instruction sets that this processor can run, the best last.
 func Available() []ISA {
 	var out []ISA
 	for _, k := range tables() {
@@ -111,8 +112,7 @@ func Available() []ISA {
 	return out
 }
 
-// For returns the kernels of the given instruction set, or an error that says what this processor
-// can run.
+// For returns the kernels of an instruction set. Its error says what this processor can run.
 func For(isa ISA) (*Kernels, error) {
 	var have []string
 	for _, k := range tables() {
@@ -130,7 +130,7 @@ func Best() *Kernels {
 	return t[len(t)-1]
 }
 
-// L1Bytes returns the size of one core's first-level data cache, in bytes, or 32 KiB where it isn't
+// L1Bytes returns the size in bytes of one core's first-level data cache, 32 KiB where it isn't
 // known.
 func L1Bytes() int {
 	if n := cpuid.CPU.Cache.L1D; n > 0 {
@@ -139,8 +139,7 @@ func L1Bytes() int {
 	return 32 << 10
 }
 
-// L2Bytes returns the size of one core's second-level cache, in bytes, or 512 KiB where it isn't
-// known.
+// L2Bytes returns the size in bytes of one core's second-level cache, 512 KiB where it isn't known.
 func L2Bytes() int {
 	if n := cpuid.CPU.Cache.L2; n > 0 {
 		return n

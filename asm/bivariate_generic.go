@@ -7,43 +7,56 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// What the probability of a wedge takes of one of its two sides, a number h from [BivariateLeast]
-// to [BivariateMost], is [BivariateNumbers] numbers, in this order:
+// BivariateTail sees a side of its integral, a number h from [BivariateLeast] to [BivariateMost],
+// as [BivariateNumbers] numbers, in this order:
 //
-//	h,  erfc(h/√2)/2,  what is added to the side's part of the result,  M,  γ, λ, β,  then Q: [BivariateTerms] coefficients, that of t⁰ first
+//	h,  erfc(h/√2)/2,  what is added to the side's part of the result,  M,  γ, λ, β,
+//	then Q: [BivariateTerms] coefficients, that of t⁰ first
 //
-// where for z >= 0 and w = h/(√(h²+z²) + z), from 1 at z = 0 down to 0,
+// For z >= 0 and w = h/(√(h²+z²) + z), which falls from 1 at z = 0 to 0,
 //
-//	exp(z²/2)/π ∫ exp(-h²t²/2)/(1+t²) dt over t from z/h to infinity  =  y Q(2y + β) - M exp(z²/2) N(z),   y = w/(γ w + λ)
+//	exp(z²/2)/π ∫ exp(-h²t²/2)/(1+t²) dt over t from z/h to infinity
+//	=  y Q(2y + β) - M exp(z²/2) N(z),   y = w/(γ w + λ)
 //
-// with the upper tail N of the normal distribution. A row has one set; the columns' sets stand in
-// groups of [BivariateGroup] columns: number i of column j is
+// where N is the upper tail of the normal distribution. A row has one such set. The columns' sets
+// stand in groups of [BivariateGroup] columns: number i of column j is
 // cols[(j/BivariateGroup·BivariateNumbers + i)·BivariateGroup + j%BivariateGroup].
 const (
 	BivariateTerms   = layout.BivariateTerms
 	BivariateNumbers = layout.BivariateNumbers
 	BivariateGroup   = layout.BivariateGroup
-	BivariateLeast   = 0x1p-30 // what is shorter is as good as this: the result changes by less than the sum of both
-	BivariateMost    = 12.5    // from here on the result is what is added and nothing else: erfc(h/√2) is below 2⁻¹¹⁶
+
+	// BivariateLeast takes the place of what is less: the result changes by less than the sum of
+	// both.
+	BivariateLeast = 0x1p-30
+	// BivariateMost is where the result is what is added, and nothing else: erfc(h/√2) is below
+	// 2⁻¹¹⁶.
+	BivariateMost = 12.5
 )
 
 // bivariateTailGeneric is the probability that two standard normal variables with correlation 1-c
-// exceed h and k[j], twice,
+// exceed h and k[j], twice, plus what both sides add:
 //
-//	dst[j] = I(h, a)/π + I(k[j], b)/π,   I(h, a) = ∫ exp(-h²(1+t²)/2)/(1+t²) dt over t from a to infinity,   0 <= j < len(dst)
+//	dst[j] = I(h, a)/π + I(k[j], b)/π,  0 <= j < len(dst)
+//	I(h, a) = ∫ exp(-h²(1+t²)/2)/(1+t²) dt over t from a to infinity
 //	a = (k - h(1-c))/(h s),   b = (h - k(1-c))/(k s),   s = √(c(2-c))
 //
-// plus what both sides add. With lengths 1/h and 1/k, a and b are the cotangents of the angles of a
-// triangle, and m² = h²(1+a²) = k²(1+b²) of the distance 1/m of its third side. So both sides have
-// the same exp(-m²/2), by which I is a smooth function of h and of the tangent w of half the angle;
-// see [BivariateNumbers], with z = h|a|. For a < 0 the part is erfc(h/√2) less that of -a. w is h
-// s/(√(h²+k²-2hk(1-c)) + |h a s|), without differences but for k - h. The error is below
+// row holds the set of h, cols those of the k, in whole groups with finite numbers; see
+// [BivariateNumbers]. dst may be c.
 //
-//	2⁻²⁴ ((10 + 4m²) exp(-m²/2)/max(m, 1) + 2 Σ erfc(h/√2) over sides with a < 0 + the result) + 2⁻¹¹⁶
+// With lengths 1/h and 1/k, a and b are the cotangents of the angles of a triangle, and m² =
+// h²(1+a²) = k²(1+b²) of the distance 1/m of its third side. So both sides have the same
+// exp(-m²/2), by which I is a smooth function of h and of the tangent w of half the angle, with z =
+// h|a|. For a < 0 the part is erfc(h/√2) less that of -a. w is h s/(√(h²+k²-2hk(1-c)) + |h a s|),
+// without differences but for k - h.
 //
-// for sets that are exact but for their rounding. h and k of the same bits give the same bits with
-// row and column exchanged, exactly twice the half at c = 0, and no result is below 0. row holds
-// the set of h, cols those of the k, whole groups of them with finite numbers; dst may be c.
+// Accuracy: the error is below
+//
+//	2⁻²⁴ ((10 + 4m²) exp(-m²/2)/max(m, 1) + 2 Σ erfc(h/√2) over sides with a < 0
+//	+ the result) + 2⁻¹¹⁶
+//
+// for sets that are exact but for their rounding. The bits are the same with row and column
+// exchanged. At c = 0 and h = k the result is exactly twice the half. No result is below 0.
 //
 // Source: Owen, Ann. Math. Statist. 27 (1956), for T(h, a) = I/(2π) and the identity that gives M.
 func bivariateTailGeneric(dst, c, row, cols []float32) {

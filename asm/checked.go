@@ -5,14 +5,14 @@ import (
 	"math/bits"
 )
 
-// checked returns a table whose kernels check the lengths of what they are given, in a time that
-// doesn't depend on them, before they touch any memory: a slice that is too short, a count below 0
-// or a stride that is too small is a mistake of the caller and panics with a message that names the
-// kernel and the argument. It is the only place of such checks: kernels in assembly have none.
+// checked returns a table whose kernels check the lengths of their arguments, in a time that
+// doesn't depend on them, before they touch memory. A slice that is too short, a count below 0 or a
+// stride that is too small is a mistake of the caller: the kernel panics with a message that names
+// itself and the argument. No other place checks: kernels in assembly don't.
 //
-// What isn't checked, since it would take a pass over the argument, is what the generic functions
-// call the caller's duty: the numbers that documents, offsets, cursors, rows and columns are given
-// by, and that destinations overlap nothing that they shouldn't.
+// What a pass over the argument would take isn't checked; the generic functions call it the
+// caller's duty: the numbers that documents, offsets, cursors, rows and columns are given by, and
+// what destinations overlap.
 func checked(k *Kernels) *Kernels {
 	c := *k
 	c.PanelDot = checkPanel("PanelDot", k.Panel, k.PanelDot)

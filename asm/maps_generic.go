@@ -6,12 +6,12 @@ import (
 	"github.com/gramengine/gram/asm/internal/coeff"
 )
 
-// What holds for every map: dst and the inputs have the same length, or the inputs are longer; dst
-// may be the same slice as any input, but must not overlap one otherwise. Elements are independent
-// of each other, and an element's bits depend neither on its place nor on the length. c = 1 -
-// cosine lies in [0, 2], which [Kernels.Finish] sees to; outside of it results are unspecified. NaN
-// gives NaN. Calls may run concurrently as long as no destination overlaps what another call reads
-// or writes. An ulp is the distance of the float32 numbers around the exact result.
+// True of every map: dst and the inputs have the same length, or the inputs are longer. dst may be
+// the same slice as an input, but must not overlap one otherwise. Elements are independent of each
+// other: an element's bits depend neither on its place nor on the length. c = 1 - cosine lies in
+// [0, 2], which [Kernels.Finish] sees to; outside of it results are unspecified. NaN gives NaN.
+// Calls may run concurrently as long as no destination overlaps what another call reads or writes.
+// An ulp is the distance of the float32 numbers around the exact result.
 
 // addGeneric adds two slices,
 //
@@ -183,7 +183,7 @@ func arcCosine2Generic(dst, c, y []float32, x float32) {
 
 // The maps of one value, in float32. Each product that a sum follows stands in float32(...), which
 // forbids the compiler to fuse the two: the bits are the same on every platform. The forms in
-// assembly do the same operations in the same order, but fused; they differ in the last bits.
+// assembly do the same operations in the same order, but fused, and differ in the last bits.
 //
 // In the derivations u = 2^-24 is the greatest relative error of one rounding; a float32 ulp is
 // between u and 2u of its value.

@@ -7,8 +7,8 @@ import (
 )
 
 // panelDotGeneric adds the dot products of the documents of a block with the R = genericPanel
-// documents of a dense panel to out, taking the block's documents in the order of their places p, 0
-// <= p < len(doc):
+// documents of a dense panel to out. It takes the block's documents in the order of their places p,
+// 0 <= p < len(doc):
 //
 //	s[r] = Σ_k value[k] * panel[offset[k]+r],  start[p] <= k < start[p+1], summed in the order of k
 //	out[doc[p]*R+r] += s[r],  0 <= r < R
@@ -18,12 +18,12 @@ import (
 // (doc[p]+1)*R <= len(out) and that offset[k]+R <= len(panel).
 //
 // Every sum starts from zero and is added to out at the end, so a call is a block of a blocked
-// summation. Terms that the panel's document doesn't have add an exact zero; where k ascends with
-// the term, the result for two documents depends only on their common terms and is the same bits
-// whichever of them is in the panel.
+// summation. Terms that the panel's document doesn't have add an exact zero. So where k ascends
+// with the term, the result for two documents depends on their common terms alone, and has the same
+// bits whichever of them is in the panel.
 //
-// Accuracy: each of the n terms with a common value carries the rounding of a product and of a sum
-// (one rounding where the instruction set fuses them): |error| <= 2n·2⁻²⁴·Σ|value·panel| at worst,
+// Accuracy: each of the n terms with a common value carries the rounding of a product and of a sum,
+// or one rounding where the instruction set fuses them: |error| <= 2n·2⁻²⁴·Σ|value·panel| at worst,
 // and in the root mean square about 2⁻²⁴·√(n/3)·s.
 func panelDotGeneric(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) {
 	for p, d := range doc {
@@ -43,9 +43,9 @@ func panelDotGeneric(out, panel []float32, start []int64, doc []uint8, offset []
 // registers.
 const genericPanel = 28
 
-// addDots7 adds one document's dot products with seven columns of a panel to out. It stands alone
-// because the compiler keeps seven sums and the seven products that are added to them in registers
-// only where little else is alive.
+// addDots7 adds one document's dot products with seven columns of a panel to out. It is a function
+// of its own because the compiler keeps seven sums and their seven products in registers only where
+// little else is alive.
 func addDots7(out *[7]float32, panel []float32, offset []uint16, value []float32) {
 	var s0, s1, s2, s3, s4, s5, s6 float32
 	value = value[:len(offset)]
@@ -73,15 +73,14 @@ func addDots7(out *[7]float32, panel []float32, offset []uint16, value []float32
 //
 //	s = Σ f(a[i], b[i]),   f(a, 0) = 0
 //
-// so that, as with a dot product, only the terms that both histograms have count. f is symmetric to
-// the bit.
-//
-// Values of histograms are float32 numbers from LeastShare to 1, or 0.
+// As in a dot product, only the terms that both histograms have count. f is symmetric to the bit.
+// Values of histograms are 0 or float32 numbers from [LeastShare] to 1.
 type Pairing struct {
 	Cost Cost
 
 	// Panel adds the similarities of documents with those of a dense panel to out, as
-	// Kernels.PanelDot adds dot products, with its preconditions; panel and value hold histograms.
+	// Kernels.PanelDot adds dot products, and with its preconditions. panel and value hold
+	// histograms.
 	Panel func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 
 	// Terms computes the terms of one value with many,
@@ -92,8 +91,8 @@ type Pairing struct {
 	Terms func(dst, y []float32, x float32)
 }
 
-// LeastShare is the least value above 0 that a histogram may have: products and quotients of such
-// values are normal numbers. What is smaller adds less to a similarity than any rounding of it.
+// LeastShare is the least value above 0 that a histogram may have, so that products and quotients
+// of values are normal numbers. What is smaller adds less to a similarity than rounding does.
 const LeastShare = 0x1p-60
 
 // chiSquare32 is the term of the χ² similarity,
@@ -112,28 +111,27 @@ func chiSquare32(a, b float32) float32 { return float32((a+a)*b) / (a + b) }
 //
 //	f = m·h,   h = ½ ((1+r) log₂(1+r)/r - log₂ r) >= 1
 //
-// where nothing cancels. With r = 2ᵉ(1+z), 1+z in [√½, √2], it is h = W(r) - e/2 - z·L(z): W and L
-// are polynomials.
+// where nothing cancels. With r = 2ᵉ(1+z), 1+z in [√½, √2], it is h = W(r) - e/2 - z·L(z), with
+// polynomials W and L.
 //
-// Accuracy: the rounding of r moves h by 1.1u at most, the polynomials are off by 0.5u and 0.8u,
-// each of the four sums and products at the end rounds, z·L(z) to less than a fourth of u: a
-// relative error below 7u in all. For b = 0 what is taken for log₂ 0 is finite, so that f is
-// exactly 0.
+// Accuracy: a relative error below 7u. The rounding of r moves h by 1.1u at most, the polynomials
+// are off by 0.5u and 0.8u, each of the four sums and products at the end rounds, and z·L(z) is
+// good to less than u/4. For b = 0 a finite number stands for log₂ 0, so that f is exactly 0.
 func jensenShannon32(a, b float32) float32 {
 	m, most := min(a, b), max(a, b)
 	r := m / most
 	e := (int32(math.Float32bits(r)) - coeff.RootHalfBits) >> 23
 	z := math.Float32frombits(uint32(int32(math.Float32bits(r))-e<<23)) - 1
-	w := twoChains(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4, coeff.Entropy3, coeff.Entropy2,
-		coeff.Entropy1, coeff.Entropy0)
+	w := twoChains(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4,
+		coeff.Entropy3, coeff.Entropy2, coeff.Entropy1, coeff.Entropy0)
 	l := twoChains(z, coeff.Log7, coeff.Log6, coeff.Log5, coeff.Log4, coeff.Log3, coeff.Log2, coeff.Log1, coeff.Log0)
 	w -= float32(float32(e) * 0.5)
 	w -= float32(z * l)
 	return m * w
 }
 
-// twoChains is the polynomial with the given coefficients, the highest first: its odd and its even
-// powers are summed in two chains that don't wait for each other.
+// twoChains is the polynomial with the given coefficients, the highest first. It sums odd and even
+// powers in two chains that don't wait for each other.
 func twoChains(x, c7, c6, c5, c4, c3, c2, c1, c0 float32) float32 {
 	s := float32(x * x)
 	odd, even := float32(c7*s)+c5, float32(c6*s)+c4
@@ -159,17 +157,17 @@ func jensenShannonTermsGeneric(dst, y []float32, x float32) {
 }
 
 // panelChiSquareGeneric adds the χ² similarities of the documents of a block with the R =
-// genericPanel documents of a dense panel to out, taking the block's documents in the order of
+// genericPanel documents of a dense panel to out. It takes the block's documents in the order of
 // their places p, 0 <= p < len(doc):
 //
-//	s[r] = Σ_k chiSquare(value[k], panel[offset[k]+r]),  start[p] <= k < start[p+1], summed in the order of k
+//	s[r] = Σ_k chiSquare32(value[k], panel[offset[k]+r]),  start[p] <= k < start[p+1]
 //	out[doc[p]*R+r] += s[r],  0 <= r < R
 //
-// with the preconditions of panelDotGeneric, and 0 < value[k].
+// summed in the order of k, with the preconditions of panelDotGeneric and 0 < value[k].
 //
-// Accuracy: each of the n terms above 0 carries the error of chiSquare32, and the rounding of each
-// sum it enters. Terms that the panel's document doesn't have add an exact zero, so that the result
-// has the same bits whichever of two documents is in the panel.
+// Accuracy: each of the n terms above 0 carries the error of chiSquare32 and the rounding of each
+// sum that it enters. Terms that the panel's document doesn't have add an exact zero, so that the
+// result has the same bits whichever of two documents is in the panel.
 func panelChiSquareGeneric(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) {
 	var s [genericPanel]float32
 	for p, d := range doc {

@@ -6,12 +6,11 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// PeakSums is a number of sums that suits every instruction set: the length that Peak wants is a
-// multiple of it.
+// PeakSums divides the number of sums that Peak takes; it suits every instruction set.
 const PeakSums = layout.PeakSums
 
-// peakGeneric does multiply-adds on registers alone, as many as the processor can, so that what
-// kernels reach can be held against it:
+// peakGeneric does multiply-adds on registers alone, as many as the processor can, to compare
+// kernels with:
 //
 //	sum[i] = sum[i]*x + y, rounds times,  0 <= i < len(sum)
 //
@@ -19,8 +18,8 @@ const PeakSums = layout.PeakSums
 // approach y/(1-x), so that none overflows or becomes subnormal, which some processors take longer
 // for.
 //
-// Accuracy: a rounding for the product and one for the sum (one for both where the instruction set
-// fuses them).
+// Accuracy: a rounding for the product and one for the sum, or one for both where the instruction
+// set fuses them.
 func peakGeneric(sum []float32, x, y float32, rounds int) {
 	for ; len(sum) >= 12; sum = sum[12:] {
 		// As many chains as the compiler keeps in registers.
@@ -45,8 +44,8 @@ func peakGeneric(sum []float32, x, y float32, rounds int) {
 	}
 }
 
-// readGeneric reads src from its begin to its end, as fast as the processor can, and returns the
-// bits that any of its values has:
+// readGeneric reads src from its beginning to its end, as fast as the processor can, and returns
+// the bits that any of its values has:
 //
 //	bits(src[0]) | bits(src[1]) | …
 //

@@ -17,23 +17,23 @@ import (
 // a normal number. The number of c's interval is its row: the upper bits of u as an integer, and
 // for c > 1 PiecewiseFold·2^bits more.
 //
-// A row holds six coefficients, that of t⁰ first, and two numbers that are left to the one who
-// makes it. Its variable is t = m - mid, where m in [1, 2) is the mantissa of u and mid the middle
-// of the interval's mantissas, so that |t| <= 2^-(bits+1), without a rounding.
+// A row holds six coefficients, that of t⁰ first, and two numbers that are left to who makes it.
+// Its variable is t = m - mid, where m in [1, 2) is the mantissa of u and mid the middle of the
+// interval's mantissas: |t| <= 2^-(bits+1), without a rounding.
 const (
 	// PiecewiseFold is the distance of the rows of c > 1 from those of the same u below 1, in
 	// powers of two.
 	PiecewiseFold = layout.PiecewiseFold
-	// PiecewiseOctaves is how many powers of two rows are stored for. Of the exponents of u as
-	// float32 stores them, 0 is that of c = 0, those up to 151 are of c <= 1, and 127 to 150 of c >
-	// 1, which come behind, from 152 on.
+	// PiecewiseOctaves is how many powers of two have rows. Of the exponents of u as float32 stores
+	// them, 0 is that of c = 0, those up to 151 are of c <= 1, and 127 to 150 of c > 1, whose rows
+	// follow from 152 on.
 	PiecewiseOctaves = 152 + 24
 
 	piecewiseMost = 12 // bits
 )
 
-// PiecewiseRows returns the number of rows of a table of 2^bits intervals for each power of two:
-// the last one is that of what is no c, and holds NaN. It panics where bits is above 12.
+// PiecewiseRows returns the number of rows of a table of 2^bits intervals for each power of two.
+// The last row is that of what is no c, and holds NaN. It panics where bits is above 12.
 func PiecewiseRows(bits uint) int {
 	checkBits("PiecewiseRows", bits)
 	return PiecewiseOctaves<<bits + 1
@@ -66,9 +66,11 @@ func piecewiseT(b uint32, bits uint) float32 {
 //
 //	dst[j] = Σ_k rows[row(c[j])][k] t(c[j])ᵏ,  k = 0 … 5,  0 <= j < len(dst)
 //
-// by Horner's rule in float32: beside the rounding of the result, that of the term in tᵏ is at most
-// 2k units of 2⁻²⁴ times its size. rows are PiecewiseRows(bits) of them, bits from 0 to 12. c
-// outside of [0, 2] and NaN give the last row.
+// There are PiecewiseRows(bits) rows, bits from 0 to 12. c outside of [0, 2] and NaN give the last
+// row.
+//
+// Accuracy: Horner's rule in float32; beside the rounding of the result, that of the term in tᵏ is
+// at most 2k units of 2⁻²⁴ times its size.
 func piecewiseGeneric(dst, c []float32, rows [][8]float32, bits uint) {
 	c = c[:len(dst)]
 	last := uint32(len(rows) - 1)

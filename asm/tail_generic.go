@@ -11,17 +11,19 @@ type Cursor = layout.Cursor
 //
 //	out[column*stride+doc[k]-base] += scale * value[k],  k = next, next+1, … while doc[k] < limit
 //
-// for every cursor in order, and moves each cursor to its first document not below limit, which
-// every list has: documents ascend within a list and its last is above all limits. limit-base <=
-// stride. The output of one panel document is contiguous, so that it stays in the first-level
-// cache. It is the caller's duty, which isn't checked but for the last of all documents, that next
-// lies inside of doc, that every list ends like that, that no document is below base, and that out
-// holds column*stride+limit-base values for every column.
+// for every cursor in order. It moves each cursor to the list's first document not below limit,
+// which every list has: documents ascend within a list, and the last one is above all limits.
+// limit-base <= stride. The output of one panel document is contiguous, so that it stays in the
+// first-level cache.
+//
+// It is the caller's duty that next lies inside of doc, that every list ends like that, that no
+// document is below base, and that out holds column*stride+limit-base values for every column.
+// Nothing of that is checked but the last of all documents.
 //
 // Cursors of the same column must come in an order of their terms that is the same for all
-// documents, so that each sum is taken in an order that depends on the pair alone. Sums are
-// float64, their terms exact: two long documents share thousands of rare terms with the same
-// product, whose roundings in float32 would all go the same way.
+// documents: then the order of each sum depends on the pair alone. Sums are float64 and their terms
+// exact. Two long documents share thousands of rare terms with the same product, whose roundings in
+// float32 would all go the same way.
 func tailAddGeneric(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
 	for i := range cursors {
 		c := &cursors[i]
@@ -40,9 +42,9 @@ func tailAddGeneric(out []float64, stride int, doc []uint32, value []float32, cu
 //
 //	out[(doc[k]-base)*R+column] += scale * value[k]
 //
-// in float32, each product and each sum rounded, with the same duties; every column is below R. It
-// costs nothing where there are no matches, and serves documents with so few terms in the tail that
-// roundings don't add up.
+// in float32, each product and each sum rounded. The duties are the same, and every column is below
+// R. It costs nothing where there are no matches, and serves documents with so few terms in the
+// tail that roundings don't add up.
 func tailDirectGeneric(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
 	for i := range cursors {
 		c := &cursors[i]
@@ -55,7 +57,7 @@ func tailDirectGeneric(out []float32, doc []uint32, value []float32, cursors []C
 }
 
 // tailStoreGeneric transposes the block of dot products that tailAddGeneric has filled, rounds it
-// to float32, and empties it:
+// to float32, and clears it:
 //
 //	dst[j*dstStride+i] = tail[i*stride+j];  tail[i*stride+j] = 0,  0 <= i < rows, 0 <= j < cols
 func tailStoreGeneric(dst []float32, dstStride int, tail []float64, stride, rows, cols int) {
@@ -96,12 +98,12 @@ func transposeGeneric(dst []float32, dstStride int, src []float32, srcStride, ro
 //
 //	c[i] = min(max(1 - c[i], 0), 2)
 //
-// It writes the places of the results below limit, ascending, to index, which is as long as c, and
-// returns how many there are. What lies behind them in index may be overwritten. NaN stays NaN and
-// is not below anything.
+// It writes the places of the results below limit to index, ascending, and returns how many there
+// are. index is at least as long as c, and what it holds behind these places is lost. NaN stays NaN
+// and is not below anything.
 //
-// Accuracy: half an ulp of the result; what the cosine lost before is lost, an absolute 2⁻²⁵ at
-// least near 1, which is why small results are found and recomputed.
+// Accuracy: half an ulp of the result. What the cosine has lost before is lost, an absolute 2⁻²⁵ at
+// least near 1. That is why small results are found: the caller recomputes them.
 func finishGeneric(index []uint32, c []float32, limit float32) int {
 	n := 0
 	for i, s := range c {

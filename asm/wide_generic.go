@@ -8,14 +8,16 @@ import (
 )
 
 // The maps of this file compute in float64 and round to float32 once, at the end: their results are
-// arguments of other maps, which multiply relative errors. What holds for every map holds for them,
-// too, and an element's bits are the same for x and y[j] exchanged.
+// arguments of other maps, which multiply relative errors. What maps_generic.go says of every map
+// is true of them. An element's bits are the same for x and y[j] exchanged.
 
-// A half line is a function of a number v >= 0, cut into HalfLineIntervals intervals of equal
-// length for each power of two from 2^HalfLineLow to 2^HalfLineHigh. With v = m·2^e, 1 <= m < 2,
-// its row is that of the first 4 bits of m behind those of smaller e, and holds six coefficients,
-// that of t⁰ first, and two numbers that are left to the one who makes it; t = m - mid, where mid
-// is the middle of the interval's mantissas, so that |t| <= 2⁻⁵, without a rounding.
+// A half line is a function of a number v >= 0 as a piecewise polynomial: each power of two from
+// 2^HalfLineLow to 2^HalfLineHigh is cut into HalfLineIntervals intervals of equal length. With v =
+// m·2^e, 1 <= m < 2, the row of v is that of the first 4 bits of m, behind the rows of smaller e.
+//
+// A row holds six coefficients, that of t⁰ first, and two numbers that are left to who makes it.
+// Its variable is t = m - mid, where mid is the middle of the interval's mantissas: |t| <= 2⁻⁵,
+// without a rounding.
 const (
 	HalfLineLow       = layout.HalfLineLow
 	HalfLineHigh      = layout.HalfLineHigh
@@ -23,7 +25,7 @@ const (
 	HalfLineRows      = layout.HalfLineRows // and one more, of NaN
 )
 
-// HalfLineRow returns the row of v, HalfLineRows where v has none, and its variable t there.
+// HalfLineRow returns the row of v, or HalfLineRows where v has none, and its variable t there.
 func HalfLineRow(v float64) (row int, t float64) {
 	const (
 		one   = 1023 << 52
@@ -41,9 +43,11 @@ func HalfLineRow(v float64) (row int, t float64) {
 //	dst[j] = Σ_k rows[row(v[j])][k] t(v[j])ᵏ,  k = 0 … 5,  0 <= j < len(dst)
 //	dst[j] = zero where v[j] = 0
 //
-// by Horner's rule in float64, which is within 11 units of 2⁻⁵³ of the sum of the terms' sizes, and
-// the rounding to float32. There are HalfLineRows+1 rows, of which the last holds NaN: that is what
-// v[j] below 0, outside of the rows and NaN give. outside reports whether any result is NaN.
+// There are HalfLineRows+1 rows. The last one holds NaN, which is what v[j] below 0, outside of the
+// rows and NaN give. outside reports whether any result is NaN.
+//
+// Accuracy: Horner's rule in float64, within 11 units of 2⁻⁵³ of the sum of the terms' sizes, and
+// the rounding to float32.
 func halfLineGeneric(dst []float32, v []float64, rows [][8]float64, zero float64) (outside bool) {
 	v = v[:len(dst)]
 	rows = rows[:HalfLineRows+1]
@@ -68,9 +72,11 @@ func halfLineGeneric(dst []float32, v []float64, rows [][8]float64, zero float64
 //
 //	dst[j] = 1 - exp(-gamma·((x-y[j])² + 2·x·y[j]·c[j])),  0 <= j < len(dst)
 //
-// which is 1 - cosine in its feature space, with full relative accuracy: within 2⁻³⁴ before it is
-// rounded, for x, y[j] and c[j] that are exact. x and gamma are at least 0, gamma·x² and
-// gamma·y[j]² far from the ends of the range of float64.
+// which is 1 - cosine in its feature space. x and gamma are at least 0, and gamma·x² and
+// gamma·y[j]² far from the ends of float64's range.
+//
+// Accuracy: full relative accuracy, within 2⁻³⁴ before it is rounded, for x, y[j] and c[j] that are
+// exact.
 func gaussianDeficitGeneric(dst, c, y []float32, x, gamma float64) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	for j, v := range c {
@@ -94,8 +100,8 @@ func tanhGeneric(dst []float32, v []float64) {
 }
 
 // deficit64 is 1-e^x for x <= 0. With n the integer nearest to x/ln 2 and r = x - n ln 2 it is
-// (1-2^n) - 2^n·(e^r-1), where the first term is 0 or at least twice the second, if that is below
-// 0. So nothing cancels: r is good to 2^-47 for n < 0, and relative to itself for n = 0.
+// (1-2^n) - 2^n·(e^r-1). The first term is 0, or at least twice the second where that is below 0,
+// so nothing cancels: r is good to 2^-47 for n < 0, and relative to itself for n = 0.
 func deficit64(x float64) float64 {
 	if x < coeff.Expm1Low {
 		x = coeff.Expm1Low
@@ -114,17 +120,19 @@ func deficit64(x float64) float64 {
 	return (1 - power) - float64(power*float64(p*r))
 }
 
-// joinGeneric gives 1 - cosine of vectors that are put together from parts, the i-th of them with
-// the norms p[i] and q[i][j] and 1 - cosine c[i][j], where Σ p[i]² = 1 and Σ q[i][j]² = 1 for all
-// j, and of the tensor power of degree n >= 1 of that,
+// joinGeneric gives 1 - cosine of vectors that are put together from parts, and of the tensor power
+// of degree n >= 1 of that. The parts number i have the norms p[i] and q[i][j], with Σ p[i]² = 1
+// and Σ q[i][j]² = 1 for all j, and 1 - cosine c[i][j]:
 //
 //	v = ½ Σ_i (p[i]-q[i][j])² + Σ_{i < len(c)} p[i] q[i][j] c[i][j]
 //	dst[j] = 1 - (1-v)ⁿ = v Σ_{k < n} (1-v)ᵏ,  0 <= j < len(dst)
 //
 // since 1 - Σ p[i] q[i][j] is ½ Σ (p[i]-q[i][j])². Parts from len(c) on have c = 0; v is at most 2.
-// len(q) = len(p) >= len(c); any c[i] may be dst. Norms are good to a few units of 2⁻⁵³, ε relative
-// to each, and a Σ p[i]² that is off by as much changes v by ε v + ε²: so v is within ε √(Σ
-// (p[i]-q[i][j])²) and some 2⁻⁴⁸ v, and dst within n times that.
+// len(q) >= len(p) >= len(c), and any c[i] may be dst.
+//
+// Accuracy: where norms are good to a few units of 2⁻⁵³, ε relative to each, a Σ p[i]² that is off
+// by as much changes v by ε v + ε². So v is within ε √(Σ (p[i]-q[i][j])²) and some 2⁻⁴⁸ v, and dst
+// within n times that.
 func joinGeneric(dst []float32, c [][]float32, q [][]float64, p []float64, degree int) {
 	for j := range dst {
 		var gap, v float64
@@ -152,8 +160,7 @@ func joinGeneric(dst []float32, c [][]float32, q [][]float64, p []float64, degre
 //
 //	dst[j] = gamma·(x·y[j]·(1-c[j])) + r,  0 <= j < len(dst)
 //
-// each operation rounded by itself, in this order: the bits are the same from every instruction
-// set.
+// each operation rounded by itself, in this order: every instruction set gives the same bits.
 func affineGeneric(dst []float64, c, y []float32, x, gamma, r float64) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	for j, v := range c {
@@ -165,7 +172,7 @@ func affineGeneric(dst []float64, c, y []float32, x, gamma, r float64) {
 //
 //	dst[j] = (x-y[j])² + 2·(x·y[j])·c[j],  0 <= j < len(dst)
 //
-// each operation rounded by itself: the bits are the same from every instruction set.
+// each operation rounded by itself: every instruction set gives the same bits.
 func squaresGeneric(dst []float64, c, y []float32, x float64) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	for j, v := range c {
@@ -175,27 +182,28 @@ func squaresGeneric(dst []float64, c, y []float32, x float64) {
 	}
 }
 
-// HalfAngleNumbers is how many numbers of a document [Kernels.HalfAngle] takes: its norm x, and
-// with its angle θ_x √(cos θ_x), sin(θ_x/2), cos(θ_x/2), and a t such that cos θ_y - cos θ_x = 2
-// t_x t_y (y²-x²).
+// HalfAngleNumbers is how many numbers of a document [Kernels.HalfAngle] takes: its norm x; with
+// its angle θ_x the numbers √(cos θ_x), sin(θ_x/2) and cos(θ_x/2); and a t such that cos θ_y - cos
+// θ_x = 2 t_x t_y (y²-x²).
 const HalfAngleNumbers = layout.HalfAngleNumbers
 
-// halfAngleGeneric tells how much wider the angle θ of two vectors is than the mean m of two other
-// angles, θ_x and θ_y from 0 to π/2, that belong to the vectors one each, where cos θ = √(cos θ_x
-// cos θ_y) (1-c),
+// halfAngleGeneric returns how much wider the angle θ of two vectors is than the mean m of two
+// other angles, as
 //
 //	dst[j] = tan((θ-m)/2),  0 <= j < len(dst)
 //
-// from row, the HalfAngleNumbers numbers of one, and cols, those of the others, a slice each. With
-// g = √(cos θ_x cos θ_y), d = (θ_x-θ_y)/2 and n = cos² m - cos² θ
+// Each vector has one of these angles, θ_x and θ_y from 0 to π/2, and cos θ = √(cos θ_x cos θ_y)
+// (1-c). row holds the HalfAngleNumbers numbers of one vector, cols those of the others, a slice
+// each. With g = √(cos θ_x cos θ_y), d = (θ_x-θ_y)/2 and n = cos² m - cos² θ
 //
 //	sin m = sin(θ_x/2) cos(θ_y/2) + cos(θ_x/2) sin(θ_y/2),   sin d = t_x t_y (x²-y²) / sin m
 //	cos² m = g² + sin² d,   n = sin² d + g² c(2-c),   sin² θ = sin² m + n
 //	sin(θ-m) = n / (sin θ cos m + cos θ sin m) = sin θ cos m - cos θ sin m
 //
-// the latter for c > 1: no term takes anything of another away. So results are within some 2⁻⁴⁸
-// relative to themselves; that of (x, y) has the bits of that of (y, x). It is 0 where n is 0 and c
-// at most 1, and +Inf may stand for an angle θ-m near π.
+// the latter for c > 1: nothing cancels. The result is 0 where n is 0 and c at most 1, and +Inf may
+// stand for an angle θ-m near π. That of (x, y) has the bits of that of (y, x).
+//
+// Accuracy: within some 2⁻⁴⁸ relative to the result.
 func halfAngleGeneric(dst []float64, c []float32, row []float64, cols [][]float64) {
 	x, xs := row[layout.HalfAngleNorm], cols[layout.HalfAngleNorm]
 	g, gs := row[layout.HalfAngleRoot], cols[layout.HalfAngleRoot]

@@ -9,9 +9,9 @@ import (
 )
 
 // available returns how many bytes a process can still take on a Linux system with the given root
-// directory: what the kernel says is available, or what any control group that the process is in
-// leaves below its limit, where that is less. Pages of files that the kernel can drop don't count
-// as taken. It returns false where the system doesn't say.
+// directory: what the kernel says is available, or less where a control group of the process leaves
+// less below its limit. Pages of files that the kernel can drop don't count as taken. It returns
+// false where the system doesn't say.
 func available(root fs.FS) (bytes int64, known bool) {
 	least := int64(math.MaxInt64)
 	if kib, ok := numberOf(root, "proc/meminfo", "MemAvailable:"); ok && kib <= math.MaxInt64>>10 {
@@ -28,19 +28,16 @@ func available(root fs.FS) (bytes int64, known bool) {
 					"inactive_file", "active_file"))
 			}
 		case strings.Contains(","+parts[1]+",", ",memory,"):
-			least = min(
-				least,
-				roomInGroups(root, "sys/fs/cgroup/memory", parts[2], "memory.limit_in_bytes", "memory.usage_in_bytes",
-					"total_inactive_file", "total_active_file"),
-			)
+			least = min(least, roomInGroups(root, "sys/fs/cgroup/memory", parts[2],
+				"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file", "total_active_file"))
 		}
 	}
 	return least, least < math.MaxInt64
 }
 
-// roomInGroups returns the least room that a group and those it is part of leave, given the names
-// of the files and of the counts of pages that can be dropped. A group that isn't there, as the
-// host's names aren't in a container, says nothing.
+// roomInGroups returns the least room that a group and the groups above it leave. limit and usage
+// are names of files, pages the counts of pages that can be dropped. A group that isn't there says
+// nothing, as in a container, where the host's names aren't.
 func roomInGroups(root fs.FS, mount, group, limit, usage string, pages ...string) int64 {
 	least := int64(math.MaxInt64)
 	for dir := path.Join(mount, path.Clean("/"+group)); ; dir = path.Dir(dir) {
@@ -59,8 +56,8 @@ func roomInGroups(root fs.FS, mount, group, limit, usage string, pages ...string
 	}
 }
 
-// numberOf returns the number behind a name, at the beginning of a line of a file, or the first one
-// where the name is empty.
+// numberOf returns the number behind a name at the beginning of a line of a file, or the first
+// number where the name is empty.
 func numberOf(root fs.FS, file, name string) (int64, bool) {
 	text, err := fs.ReadFile(root, file)
 	if err != nil {

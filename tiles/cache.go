@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// Key names a tile: a row of the matrix and the number of a block of columns, both counted from 0.
+// Key names a tile: a row of the matrix and a block of columns, both counted from 0.
 type Key struct{ Row, Block uint32 }
 
-// Tile is a piece of a row of the matrix in a [Cache]. Its values may be read while the tile is
-// pinned, and written only by who was told to make it.
+// Tile is a piece of a row of the matrix in a [Cache]. While it is pinned its values may be read;
+// only the caller that was told to make it may write them.
 type Tile struct {
 	C []float32 // as many values as the cache's tiles have
 
@@ -32,26 +32,24 @@ const (
 	Full               // every tile that fits is pinned: the caller has to do without
 )
 
-// Cache holds tiles of float32 values, as many as a bound in bytes allows, and makes room by
-// dropping the least recently used one.
+// Cache holds tiles of float32 values, as many as a bound in bytes allows. To make room it drops
+// the least recently used one. A Cache is made by [NewCache] and may be used concurrently.
 //
-// Memory: tiles that hold values, tiles in the making, pinned tiles and the room of dropped ones,
-// which is used again, count with all that belongs to them; their sum never exceeds the bound.
-// Tiles are allocated when they are first needed and never given back.
+// Memory: everything counts with all that belongs to it: tiles with values, tiles in the making,
+// pinned tiles, and the memory of dropped ones, which is used again. The sum never exceeds the
+// bound. Tiles are allocated when they are first needed and never given back.
 //
 // Making: of all callers that ask for a tile at the same time, one is told [Mine] and makes the
-// values while the others wait for it ([Busy]). It ends that with [Cache.Complete] or, after an
-// error or when its own work was cancelled, with [Cache.Abandon], which leaves no trace: whoever
-// waited asks again, and one of them makes the values. So an error is never kept, and one caller's
-// cancellation costs the others time but not their result. A caller must not wait while others wait
-// for it: first make what is Mine, then wait for what is Busy.
+// values, while the others wait ([Busy]). It ends with [Cache.Complete] or, after an error or the
+// end of its own work, with [Cache.Abandon], which leaves no trace: those that waited ask again,
+// and one of them makes the values. So an error is never kept, and when one caller is cancelled the
+// others lose time but not their result. A caller must not wait while others wait for it: it first
+// makes what is Mine, then waits for what is Busy.
 //
 // Misuse: a tile that isn't in the state that a method asks for, or not in this cache, nil
-// included, is a mistake of the caller, and the method panics before it changes anything. A tile
-// that was abandoned, or released and dropped, has no values any more: C is nil. What can't be seen
-// is a second Release while another caller has pinned the tile.
-//
-// A Cache is made by [NewCache] and may be used concurrently.
+// included, is a mistake of the caller. The method panics before it changes anything. A tile that
+// was abandoned, or released and dropped, has no values any more: C is nil. What can't be seen is a
+// second Release while another caller has pinned the tile.
 type Cache struct {
 	width int
 	limit int64
@@ -99,8 +97,8 @@ func NewCache(width int, limit int64) (*Cache, error) {
 // newValues allocates all of what the runtime would round the size up to, so that it is counted.
 func newValues(width int) []float32 { return slices.Grow([]float32(nil), width)[:width] }
 
-// TileBytes returns the memory that a cache takes for each tile of width values, in bytes. It
-// panics where [NewCache] refuses the width.
+// TileBytes returns the memory in bytes that a cache takes for each tile of width values. It panics
+// where [NewCache] refuses the width.
 func TileBytes(width int) int64 {
 	if width < 1 || width > mostValues {
 		panic(fmt.Sprintf("tiles: TileBytes: %d values, expected 1 to %d", width, mostValues))
@@ -111,8 +109,8 @@ func TileBytes(width int) int64 {
 	return 4*int64(cap(newValues(width))) + tileOverhead
 }
 
-// What is larger than smallBytes Go's runtime allocates in pages; what is smaller, in sizes that it
-// chooses.
+// Go's runtime allocates what is larger than smallBytes in pages, and what is smaller in sizes that
+// it chooses.
 const (
 	smallBytes = 32 << 10
 	pageBytes  = 8 << 10
@@ -126,8 +124,8 @@ func (c *Cache) Stats() CacheStats {
 }
 
 // Lookup returns the tile, pinned, if its values are there, and nil if not, which doesn't count as
-// a miss: a caller that needs many tiles looks all of them up before it claims the missing ones, so
-// that none of them makes room for another.
+// a miss. A caller that needs many tiles looks up all of them before it claims the missing ones, so
+// that none makes room for another.
 func (c *Cache) Lookup(key Key) *Tile {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,9 +138,9 @@ func (c *Cache) Lookup(key Key) *Tile {
 	return t
 }
 
-// Claim returns what is to be done about a tile: [Ready] and [Mine] come with the tile, which the
-// caller must [Cache.Release] in the end, [Busy] with a channel that is closed when it is worth
-// asking again.
+// Claim says what is to be done about a tile. [Ready] and [Mine] come with the tile, which the
+// caller must [Cache.Release] in the end; [Busy] comes with a channel that is closed when it is
+// worth asking again.
 func (c *Cache) Claim(key Key) (State, *Tile, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,8 +191,8 @@ func (c *Cache) room() *Tile {
 	return c.renew(t)
 }
 
-// renew takes the values of a tile and the room in the cache from it, for a new one: whoever still
-// holds the old one against the rules finds nothing, rather than values of another.
+// renew makes a new tile of the values of another and of its room in the cache. Who still holds the
+// old one, against the rules, finds nothing rather than values of another.
 func (c *Cache) renew(t *Tile) *Tile {
 	delete(c.tiles, t.key)
 	fresh := &Tile{C: t.C, cache: c}
@@ -215,7 +213,7 @@ func (c *Cache) unlink(t *Tile) {
 	t.prev, t.next = nil, nil
 }
 
-// Complete says that the values of a tile which was [Mine] are there. The tile stays pinned.
+// Complete says that the values of a tile that was [Mine] are there. The tile stays pinned.
 func (c *Cache) Complete(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,7 +222,7 @@ func (c *Cache) Complete(t *Tile) {
 	c.wake(t)
 }
 
-// Abandon says that there will be no values for a tile which was [Mine], and releases it.
+// Abandon says that there will be no values for a tile that was [Mine], and releases it.
 func (c *Cache) Abandon(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -233,8 +231,8 @@ func (c *Cache) Abandon(t *Tile) {
 	c.wake(t)
 }
 
-// expect panics unless a tile is in this cache and pinned, and its values are there or in the
-// making.
+// expect panics unless a tile is in this cache and pinned, and its values are there (ready) or in
+// the making.
 func (c *Cache) expect(method string, t *Tile, ready bool) {
 	switch {
 	case t == nil:

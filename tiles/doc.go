@@ -1,7 +1,7 @@
-// Package tiles cuts a Gram matrix into pieces, says who computes which when, and keeps those that
-// were computed.
+// Package tiles hands out the pieces of a Gram matrix to workers and keeps those that were
+// computed.
 //
-// What lives here: the schedule of the symmetric half over workers ([Run]), the memory of tiles
-// bounded in bytes ([Cache]), and their files ([Store]). What doesn't: what a piece contains and
-// how it is computed, which its caller knows.
+// It holds the loop over workers ([Run]), the report of progress ([Reporter]), the memory of tiles,
+// bounded in bytes ([Cache]), and their files ([Store]). What a piece contains and how it is
+// computed, its callers know.
 package tiles

@@ -10,16 +10,17 @@ import (
 // hugePage is the size of a large page, on the processors that have such pages.
 const hugePage = 2 << 20
 
-// mostValues bounds the number of values in a slice: 256 TiB are more than a process can address, 2
-// GiB where addresses have 32 bits.
+// mostValues bounds the number of values in a slice: 256 TiB are more than a process can address,
+// and 2 GiB where addresses have 32 bits.
 const mostValues = math.MaxInt / 4 >> (bits.UintSize / 64 * 15)
 
 // Make returns n zeros, like make. A negative n, and one that no address space holds, is a mistake
-// of the caller: Make panics and names it. Of what lies between, the machine may have too little,
-// which ends the program like any other lack of memory; who makes n of data asks [Available]
-// before. Where the operating system gives memory in large pages to those who ask for them, it is
-// asked: half a gigabyte then comes with 256 page faults instead of 131,072, and 11,314² values of
-// c are computed in 0.30 s instead of 0.53 s. Nothing depends on whether it does.
+// of the caller: Make panics. Where the machine has too little memory for n values, the program
+// ends, as with any other lack of memory; who takes n from data asks [Available] before.
+//
+// Where the operating system gives memory in large pages to those who ask, Make asks. Half a
+// gigabyte then comes with 256 page faults instead of 131,072, and 11,314² values of c are computed
+// in 0.30 s instead of 0.53 s. Nothing else depends on it.
 func Make(n int) []float32 {
 	if n < 0 || n > mostValues {
 		panic(fmt.Sprintf("tiles: Make: %d values, expected 0 to %d", n, mostValues))

@@ -10,18 +10,18 @@ import (
 )
 
 // Run calls work(ctx, worker, task) once for each task, 0 <= task < tasks, on up to workers
-// goroutines, and returns when all calls have.
+// goroutines. It returns when all calls have.
 //
-// Tasks are handed out in order, one at a time: where costs fall with the task, as those of the
+// Tasks are handed out in order, one at a time. Where costs fall with the task, as those of the
 // panels of a symmetric half do (panel p meets all documents from its own on), the last tasks are
 // the smallest and every worker stays busy to the end. worker, 0 <= worker < workers, tells calls
 // apart that run at the same time, so that each worker may own scratch space.
 //
 // The first error ends the run: no further task begins, and Run returns it. So does the end of ctx,
-// whose error is returned then; a task that should end early itself looks at the context that it is
-// given. A task that panics, or that calls runtime.Goexit, ends the run with a [PanicError], before
-// which other errors stand back. A nil ctx, a nil work, fewer than one worker and fewer than no
-// tasks are errors.
+// with its error; a task that should end early looks at the context that it is given. A task that
+// panics, or that calls runtime.Goexit, ends the run with a [PanicError], which takes precedence
+// over other errors. A nil ctx, a nil work, fewer than one worker and fewer than no tasks are
+// errors.
 func Run(ctx context.Context, workers, tasks int, work func(ctx context.Context, worker, task int) error) error {
 	switch {
 	case ctx == nil:
@@ -69,8 +69,8 @@ func Run(ctx context.Context, workers, tasks int, work func(ctx context.Context,
 	return context.Cause(ctx)
 }
 
-// PanicError says that a task of [Run] panicked. A panic on a worker's goroutine would end the
-// program, and nobody could recover from it.
+// PanicError says that a task of [Run] or a report of a [Reporter] panicked. A panic on a goroutine
+// of its own would end the program, and no caller could recover from it.
 type PanicError struct {
 	Value any    // what recover returned, or an error that names runtime.Goexit where the task called that
 	Stack []byte // of the goroutine that panicked, as debug.Stack has it
@@ -79,9 +79,9 @@ type PanicError struct {
 // errGoexit is the value of a task that ended its goroutine.
 var errGoexit = errors.New("runtime.Goexit called")
 
-// NewPanicError returns the error of a function that ended with v, which recover returned: nil says
-// that it called runtime.Goexit. It is to be called while the goroutine's stack is that of the
-// panic.
+// NewPanicError returns the error of a function that ended with v, which recover returned; nil says
+// that the function called runtime.Goexit. The deferred function that recovers calls it, so that
+// the stack is that of the panic.
 func NewPanicError(v any) *PanicError {
 	if v == nil {
 		v = errGoexit

@@ -25,17 +25,15 @@ type Piece struct {
 	Cols   int
 }
 
-// Store keeps pieces of matrices in a folder, a file each, so that a later run finds what an
-// earlier one has computed.
+// Store keeps pieces of matrices in a folder, one file each, so that a later run finds what an
+// earlier one has computed. A Store is made by [OpenStore] and may be used concurrently.
 //
 // Whatever happens to a file, Load never returns wrong values: a file that isn't exactly what Save
-// wrote for that very piece is an error, and the caller computes the piece again. Files are written
-// under a temporary name and renamed when they are complete, so a process that is killed leaves
-// none that is half written, and several processes may share a folder: who comes last replaces a
-// file by an equal one. Nothing waits for the disk: after a power failure a file may be short or
-// hold zeros, which Load finds out like any other damage.
-//
-// A Store is made by [OpenStore] and may be used concurrently.
+// wrote for that very piece is an error, and the caller computes the piece again. Files have a
+// temporary name until they are complete. So a process that is killed leaves none that is half
+// written, and several processes may share a folder: the last one replaces a file by an equal one.
+// Nothing waits for the disk: after a power failure a file may be short or hold zeros, which Load
+// finds like any other damage.
 type Store struct {
 	dir    string
 	create func(dir string) (file, error) // tests make it fail
@@ -58,8 +56,8 @@ const (
 // ErrDamaged is wrapped by what Load returns for a file that isn't what Save wrote.
 var ErrDamaged = errors.New("damaged tile file")
 
-// OpenStore returns a store in a folder, which it makes where there is none. Temporary files that
-// killed processes left there are removed; nothing else is.
+// OpenStore returns a store in a folder, which it makes where there is none. It removes temporary
+// files that killed processes left there, and nothing else.
 func OpenStore(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("tiles: %w", err)
@@ -79,7 +77,7 @@ func OpenStore(dir string) (*Store, error) {
 	return &Store{dir, func(dir string) (file, error) { return os.CreateTemp(dir, making+"*") }}, nil
 }
 
-// Owns reports whether a store that has a file's folder may replace or remove a file of that name.
+// Owns reports whether a store in a file's folder may replace or remove a file of that name.
 func Owns(name string) bool {
 	return strings.HasPrefix(name, making) || strings.HasSuffix(name, suffix)
 }
@@ -90,18 +88,21 @@ func temporary(entry fs.DirEntry) bool {
 	return ok && number != "" && strings.Trim(number, "0123456789") == "" && entry.Type().IsRegular()
 }
 
-// path returns the file of a piece, named by the SHA-256 of its header, which says all about it.
+// path returns the file of a piece. Its name is the SHA-256 of the header, which says all about the
+// piece.
 func (s *Store) path(p Piece) string {
 	name := sha256.Sum256(p.header())
 	return filepath.Join(s.dir, hex.EncodeToString(name[:])+suffix)
 }
 
-// Load reads a piece into rows: row(i), 0 <= i < Rows, returns where row i of the piece is to be
-// written, at least Cols values; it is called once for each row, in order, unless rows have no
-// values. A row that is shorter, a nil row and a piece with a negative number or with more values
-// than a slice holds are errors. After an error they hold anything. An error that wraps
-// fs.ErrNotExist says that there is no file, one that wraps [ErrDamaged] that there is a wrong one;
-// in both cases, and in any other, the piece can be computed and saved again.
+// Load reads a piece into rows: row(i), 0 <= i < Rows, returns where row i of the piece goes, at
+// least Cols values. Load calls it once for each row, in order, unless rows have no values. A row
+// that is shorter, a nil row, and a piece with a negative number or with more values than a slice
+// holds are errors.
+//
+// After an error the rows hold anything. An error that wraps fs.ErrNotExist says that there is no
+// file, one that wraps [ErrDamaged] that there is a wrong one. After any error the piece can be
+// computed and saved again.
 func (s *Store) Load(p Piece, row func(i int) []float32) error {
 	if err := s.check(p, row); err != nil {
 		return fmt.Errorf("tiles: Load: %w", err)
@@ -131,7 +132,7 @@ func (s *Store) check(p Piece, row func(i int) []float32) error {
 
 // Save writes a piece: row(i) returns the values of row i, at least Cols of them, as for
 // [Store.Load]. After an error, such as that of a full disk, or a panic of row, there is either no
-// file or a complete earlier one, and the temporary file is gone.
+// file or a complete earlier one, and no temporary file.
 func (s *Store) Save(p Piece, row func(i int) []float32) error {
 	if err := s.check(p, row); err != nil {
 		return fmt.Errorf("tiles: Save: %w", err)

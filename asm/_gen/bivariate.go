@@ -9,7 +9,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// bivariateTails adds the kernel of asm/bivariate_generic.go. One for AVX2 serves AVX-512, too.
+// bivariateTails adds the kernel of asm/bivariate_generic.go. The one for AVX2 serves AVX-512, too.
 func bivariateTails(f file) { f.gen(isas[0]).bivariateTail() }
 
 func (g *gen) bivariateTail() {
@@ -37,13 +37,13 @@ func (g *gen) bivariateTail() {
 	g.TESTQ(n, n)
 	g.JEQ(done)
 	first := g.firstMask(n)
-	// The masks take a register each of the sixteen: the result waits for its own.
+	// The mask keeps one of the sixteen registers until the store.
 	g.storeFirst(vec{g.bivariateTails(g.loadFirst(place(c), first)[0], row, cols)}, first, place(dst))
 	g.Label(done)
 	g.end()
 }
 
-// bivariateTails computes one register.
+// bivariateTails computes one register of results.
 func (g *gen) bivariateTails(v VecVirtual, row, cols Register) VecVirtual {
 	column := func(i int) Op { return Mem{Base: cols, Disp: 4 * g.lanes * i} }
 	broadcast := func(i int) Op {
@@ -99,7 +99,8 @@ func (g *gen) load(from Op) VecVirtual {
 	return r
 }
 
-// bivariateSide is one side's part; number gives the side's numbers. p and h are spent.
+// bivariateSide is one side's part; number gives the place of one of the side's numbers. It
+// overwrites p and h.
 func (g *gen) bivariateSide(p, h, side, root, e VecVirtual, number func(i int) Op) VecVirtual {
 	size, y, t := g.reg(), g.reg(), g.reg()
 	g.VANDPS(g.memBits(math.MaxInt32), p, size)
@@ -115,7 +116,8 @@ func (g *gen) bivariateSide(p, h, side, root, e VecVirtual, number func(i int) O
 	g.VFMADD213PS(root, size, r)
 	g.VDIVPS(r, root, r)
 	u := g.subConst(g.add(vec{r}, vec{r}), 1)
-	m := g.twoChains(u, coeff.Mills9, coeff.Mills8, coeff.Mills7, coeff.Mills6, coeff.Mills5, coeff.Mills4, coeff.Mills3, coeff.Mills2, coeff.Mills1, coeff.Mills0)[0]
+	m := g.twoChains(u, coeff.Mills9, coeff.Mills8, coeff.Mills7, coeff.Mills6, coeff.Mills5,
+		coeff.Mills4, coeff.Mills3, coeff.Mills2, coeff.Mills1, coeff.Mills0)[0]
 	g.VMULPS(number(layout.BivariateMills), r, r)
 	g.VMULPS(r, m, m)
 

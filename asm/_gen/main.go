@@ -2,9 +2,9 @@
 //
 //	go run .             (in asm/_gen)
 //
-// Each family of kernels is a function that adds its kernels to a file; the instruction set is a
-// parameter of what it calls. The families are listed in families; family NAME becomes
-// asm/NAME_amd64.s and asm/NAME_stubs_amd64.go.
+// A family of kernels is one or more functions that add kernels to a file, with the instruction set
+// as a parameter. Family NAME of the list families becomes asm/NAME_amd64.s and
+// asm/NAME_stubs_amd64.go.
 package main
 
 import (
@@ -79,8 +79,8 @@ func write(name string, add []func(f file)) error {
 	return os.WriteFile(filepath.Join("..", name+"_stubs_amd64.go"), stubs, 0o644)
 }
 
-// checkRegisters refuses the registers 16 to 31 outside the kernels for AVX-512: avo hands them out
-// when it runs short, and an instruction that names one is an AVX-512 instruction.
+// checkRegisters refuses the vector registers 16 to 31 outside the kernels for AVX-512. avo hands
+// them out when it runs short, and an instruction that names one is an AVX-512 instruction.
 func checkRegisters(file *ir.File) error {
 	for _, f := range file.Functions() {
 		if strings.HasSuffix(f.Name, "AVX512") {

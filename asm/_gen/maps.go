@@ -10,9 +10,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A mapKernel is an elementwise map. in names the slices it reads, of which the first gives the
-// signature's length where dst does not, and scalars the float32 parameters, which every lane of a
-// register is filled with before the loop.
+// A mapKernel is an elementwise map. in names the slices that it reads, and scalars the float32
+// parameters; before the loop, each scalar fills a register, negated where its name has a minus.
 type mapKernel struct {
 	name    string
 	dst     string
@@ -22,8 +21,8 @@ type mapKernel struct {
 	hold    []float32 // constants that stay in registers
 	body    func(g *gen, in []vec, s []VecVirtual) vec
 
-	// fast, if there is one, computes a whole block with fewer operations, and the same bits, when
-	// no element of the first input is above a limit, which is computed before the loop.
+	// fast, if there is one, computes a whole block with fewer operations, and the same bits. It
+	// needs that no element of the first input is above limit, which is computed before the loop.
 	fast  func(g *gen, in []vec, s []VecVirtual) vec
 	limit func(g *gen, s []VecVirtual) VecVirtual
 }
@@ -50,8 +49,8 @@ var mapKernels = []mapKernel{
 		fast: func(g *gen, in []vec, s []VecVirtual) vec {
 			return g.expNormal(g.scale(g.arcSq(in[0]), s[0]))
 		},
-		// arccos² is at most π²/4·c for c <= 1, so that up to c = 87/(2.468·invT) the exponent
-		// stays above -87.3, where results are normal numbers. NaN in invT stays in the limit, and
+		// For c <= 1 arccos² is at most π²/4·c. So up to c = 87/(2.468·invT) the exponent stays
+		// above -87.3, where results are normal numbers. NaN in invT stays in the limit, and
 		// nothing is below that.
 		limit: func(g *gen, s []VecVirtual) VecVirtual {
 			quotient, l := g.reg(), g.reg()
@@ -72,9 +71,9 @@ var mapKernels = []mapKernel{
 		fast: func(g *gen, in []vec, s []VecVirtual) vec {
 			return g.expNormal(g.scale(g.sqrt(g.arcSq(in[0])), s[0]))
 		},
-		// arccos is at most π/2·√c for c <= 1, so that with q = 87/(1.5709·invT) the exponent stays
-		// above -87.3 up to c = q². The least of 1, q and q² is that where it counts, and negative
-		// where q is.
+		// For c <= 1 arccos is at most π/2·√c. So with q = 87/(1.5709·invT) the exponent stays
+		// above -87.3 up to c = q². Where it matters, the least of 1, q and q² is that; it is
+		// negative where q is.
 		limit: func(g *gen, s []VecVirtual) VecVirtual {
 			q, l := g.reg(), g.reg()
 			g.VMOVUPS(g.mem(-55.3), q)
@@ -125,7 +124,7 @@ var mapKernels = []mapKernel{
 		}},
 }
 
-// upToOne is the limit of what needs no more than that c is at most 1.
+// upToOne is the limit where c <= 1 is all that fast needs.
 func upToOne(g *gen, s []VecVirtual) VecVirtual { return g.constant(1) }
 
 // negativeTwice is shift - 2a; 2a is exact.
@@ -241,8 +240,7 @@ func (m mapKernel) write(g *gen) {
 	g.end()
 }
 
-// The functions here are those of asm/scalar_generic.go under the same names, operation by
-// operation.
+// The functions here are those of asm/maps_generic.go for one value, operation by operation.
 
 // arcSq is arccos²(1-m) = 2m + m²·Q(m) for m in [0, 1].
 func (g *gen) arcSq(m vec) vec {
@@ -281,8 +279,8 @@ func (g *gen) arcCosSq(c vec) vec {
 	return g.blend(g.compare(greater, c, g.operand(1)), hi, w)
 }
 
-// reduce splits x = n ln 2 + r. The integer n stands in the low bits of k, plus 254 if round is
-// coeff.Round. x becomes r, and the polynomial of exp(r) is the second result.
+// reduce splits x = n ln 2 + r. x becomes r, and p is the polynomial of exp(r). The low bits of k
+// hold the integer n, plus 254 if round is coeff.Round.
 func (g *gen) reduce(x vec, round float32) (k, p vec) {
 	k = g.all(coeff.Log2E, len(x))
 	g.mulAddConst(k, x, round)
@@ -293,7 +291,8 @@ func (g *gen) reduce(x vec, round float32) (k, p vec) {
 	return k, p
 }
 
-// exp is e^x for any x, which is spent. high tells whether x may lie above the range of results.
+// exp is e^x for any x, which it overwrites. high says whether x may lie above the range of
+// results.
 func (g *gen) exp(x vec, high bool) vec {
 	x = g.clampLow(x, coeff.ExpLow)
 	if high {
@@ -313,8 +312,8 @@ func (g *gen) exp(x vec, high bool) vec {
 	return g.mul(g.mul(p, b1), b)
 }
 
-// expNormal is e^x for x, spent, whose results are normal numbers: the same bits as exp with fewer
-// operations.
+// expNormal is e^x for x whose results are normal numbers: the bits of exp with fewer operations.
+// It overwrites x.
 func (g *gen) expNormal(x vec) vec {
 	k, p := g.reduce(x, coeff.RoundPlain)
 	for i := range k {

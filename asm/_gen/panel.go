@@ -9,9 +9,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// panels adds the panel dot products. With AVX2, 64 columns are eight registers of sums, enough
-// independent chains to hide the latency of a fused multiply-add with a single document under way.
-// AVX-512 takes two documents at a time, so that there are eight chains as well.
+// panels adds the panel dot products. With AVX2, the 64 columns are eight registers of sums, enough
+// independent chains to hide the latency of a fused multiply-add with one document at a time.
+// AVX-512 takes two documents at a time, for eight chains as well.
 func panels(f file) {
 	for _, set := range isas {
 		g := f.gen(set)
@@ -22,9 +22,10 @@ func panels(f file) {
 // A stream is where a document's values come from: n values that end at offset and value.
 type stream struct{ offset, value, n Register }
 
-// panel writes a kernel for the given number of documents at a time, 1 or 2; term adds that of a
-// register of the panel with a value, which fills another, to a sum. Places hold ascending numbers
-// of values, so that of two neighbours the second has some left when the first is through.
+// panel writes a kernel that takes 1 or 2 documents at a time. term adds to a sum: its arguments
+// are a register of the panel in memory, a register filled with the document's value, and the sum.
+// Places hold ascending numbers of values, so that of two neighbours the second has some left when
+// the first is through.
 func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecVirtual)) {
 	g.function("panel"+name+g.suffix,
 		"func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)")
@@ -70,9 +71,9 @@ func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecV
 			term(element(panel, o, 4).Offset(4*g.lanes*i), broadcast[d], sum)
 		}
 	}
-	// addFour adds the four values before number at. Loads are what there is least of, two a cycle,
-	// and each multiply-add needs one: so four values and four offsets come with one load each, to
-	// be spread by shuffles and shifts.
+	// addFour adds the four values before number at. Loads are the bound, two per cycle, and each
+	// multiply-add needs one. So one load brings four values, and another four offsets; shuffles
+	// and shifts spread them.
 	addFour := func(d int, s stream, at Register) {
 		offsets := g.GP64()
 		g.MOVQ(element(s.offset, at, 2).Offset(-2*4), offsets)
@@ -97,7 +98,7 @@ func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecV
 		}
 	}
 	// loop adds the last n > 0 values of the streams, which are equally long, to the sums of as
-	// many documents from d on. n is spent.
+	// many documents from d on. It overwrites n.
 	loop := func(n Register, d int, streams ...stream) {
 		top, single, done := g.label("four"), g.label("value"), g.label("through")
 		g.NEGQ(n)
@@ -199,9 +200,9 @@ func (g *gen) zero(v vec) {
 	}
 }
 
-// pairings adds the similarities of histograms: their panels, and their terms as maps. A single
-// document is under way, since registers are needed for the terms: these are so long that what
-// waits is the multiplier.
+// pairings adds the similarities of histograms: their panels, and their terms as maps. A panel
+// takes one document at a time, since terms need registers; they are so long that the multiplier is
+// the bound.
 func pairings(f file) {
 	for _, p := range []struct {
 		name, terms string
@@ -223,7 +224,7 @@ func pairings(f file) {
 	}
 }
 
-// The functions here are those of asm/pairing_generic.go, operation by operation.
+// The functions here are those of asm/panel_generic.go, operation by operation.
 
 // chiSquare is 2xy/(x+y).
 func (g *gen) chiSquare(y vec, x VecVirtual) vec {
@@ -237,9 +238,9 @@ func (g *gen) jensenShannon(y vec, x VecVirtual) vec {
 	least := g.apply(g.VMINPS, x, y)
 	most := g.apply(g.VMAXPS, x, y)
 	r := g.apply(g.VDIVPS, most, least)
-	h := g.twoChains(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4, coeff.Entropy3, coeff.Entropy2,
-		coeff.Entropy1, coeff.Entropy0)
-	// From here on, so that registers last: e, then z in the place of r.
+	h := g.twoChains(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4,
+		coeff.Entropy3, coeff.Entropy2, coeff.Entropy1, coeff.Entropy0)
+	// To save registers, e comes first, then z takes the place of r.
 	e := g.each(len(y), func(i int, d VecVirtual) {
 		g.subBits(coeff.RootHalfBits, r[i], d)
 		g.VPSRAD(U8(23), d, d)
@@ -257,7 +258,7 @@ func (g *gen) jensenShannon(y vec, x VecVirtual) vec {
 }
 
 // twoChains is the polynomial with the given coefficients, an even number of them, the highest
-// first: its odd and its even powers are summed in two chains that don't wait for each other.
+// first. It sums odd and even powers in two chains that don't wait for each other.
 func (g *gen) twoChains(x vec, c ...float32) vec {
 	var chains [2][]float32
 	for i, v := range c {
@@ -269,6 +270,6 @@ func (g *gen) twoChains(x vec, c ...float32) vec {
 	return odd
 }
 
-// subBits is a less a constant, as integers. The sum is the same as with the constant's complement,
-// which a register of integers can take from memory.
+// subBits subtracts a constant from integers: it adds the complement, which an instruction takes
+// from memory.
 func (g *gen) subBits(bits uint32, a, dst VecVirtual) { g.VPADDD(g.memBits(-bits), a, dst) }

@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// peaks adds what measures the machine itself: multiply-adds in registers, and reading.
+// peaks adds what measures the machine: multiply-adds in registers, and reading.
 func peaks(f file) {
 	for _, set := range isas {
 		g := f.gen(set)
@@ -16,7 +16,7 @@ func peaks(f file) {
 }
 
 // peak keeps 12 sums in registers, more than the eight that hide a latency of four cycles at two
-// multiply-adds a cycle. All sums take part, 12 registers after the other.
+// multiply-adds per cycle. It takes 12 registers of sums after the other.
 func (g *gen) peak() {
 	const chains = layout.PeakSums / 16
 	g.function("peak"+g.suffix, "func(sum []float32, x, y float32, rounds int)")
@@ -56,8 +56,8 @@ func (g *gen) peak() {
 	g.end()
 }
 
-// read takes eight registers a turn. An OR is the cheapest operation that uses what was loaded, and
-// is the same in any order.
+// read takes eight registers at a time. An OR is the cheapest operation that uses what was loaded,
+// and gives the same in any order.
 func (g *gen) read() {
 	const chains = 8
 	g.function("read"+g.suffix, "func(src []float32) uint32")

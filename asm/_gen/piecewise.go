@@ -6,11 +6,11 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// piecewise adds the kernel that evaluates piecewise polynomials. One for AVX2 serves AVX-512, too:
-// finding rows is the work, and a wider register has as many to find.
+// piecewise adds the kernel that evaluates piecewise polynomials. The one for AVX2 serves AVX-512,
+// too: finding rows is the work, and a wider register has as many to find per element.
 func piecewise(f file) { f.gen(isas[0]).piecewise() }
 
-// lookup is what piecewise holds while it goes through the values.
+// lookup is what piecewise keeps in registers and memory while it goes through the values.
 type lookup struct {
 	rows                           Register
 	shift                          Register // 23 - bits
@@ -141,8 +141,8 @@ func (g *gen) halves(rows Register, at [8]GPVirtual, disp int) (q [4]VecVirtual)
 	return q
 }
 
-// columns turns rows into columns: the first two of four, and the other two, if they are asked for,
-// in the registers of q.
+// columns transposes: low are the first two of four columns; high makes the other two, in the
+// registers of q.
 func (g *gen) columns(q [4]VecVirtual) (low [2]VecVirtual, high func() [2]VecVirtual) {
 	split := func(s, t VecVirtual) [2]VecVirtual {
 		d := g.reg()

@@ -5,7 +5,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The size of a slice in memory.
+// sliceBytes is the size of a slice's header.
 const sliceBytes = 24
 
 func rows(f file) {
@@ -20,8 +20,8 @@ func rows(f file) {
 // cacheLine is the size of a line of the caches, in bytes.
 const cacheLine = 64
 
-// prefetch asks for the lines of pieces of rows, to come into the second-level cache: the
-// first-level one has no room for many.
+// prefetch asks for lines to come into the second-level cache: the first-level one has no room for
+// many.
 func (g *gen) prefetch() {
 	g.function("prefetch", "func(rows [][]float32, from, to int)")
 	g.Doc("prefetch is prefetchGeneric.")
@@ -51,9 +51,9 @@ func (g *gen) prefetch() {
 	g.RET()
 }
 
-// addRows is addRowsGeneric. Sums stay in registers while the rows pass: a block of columns takes
-// as many registers as there are to spare, the columns after the last block half as many each time,
-// and the last few of all a mask. A value takes one load, which widens it, and one multiply-add.
+// addRows is addRowsGeneric. Sums stay in registers while the rows pass. A block of columns takes
+// as many registers as there are to spare; the columns after the last block take half as many each
+// time, and the last few a mask. A value takes one load, which widens it, and one multiply-add.
 func (g *gen) addRows() {
 	g.begin("addRows", "func(sum []float64, rows [][]float32, from int, by []float64)", "is addRowsGeneric.")
 	sum := g.base("sum")
@@ -122,8 +122,8 @@ func (g *gen) addRows() {
 	g.end()
 }
 
-// gather copies scattered elements, by whole registers of its own: the gather instruction takes
-// longer on most processors than as many loads.
+// gather copies scattered elements by plain loads: on most processors the gather instruction takes
+// longer than as many loads.
 func (g *gen) gather() {
 	g.function("gather", "func(dst, src []float32, index []int32)")
 	g.Doc("gather is gatherGeneric.")
@@ -151,8 +151,8 @@ func (g *gen) gather() {
 	g.RET()
 }
 
-// rowSums adds the kernels that add up multiples of rows. No operation is fused: the bits are those
-// of the portable form.
+// rowSums adds the kernels that sum multiples of rows. No operation is fused: the bits are those of
+// the portable form.
 func rowSums(f file) {
 	for _, set := range isas {
 		f.gen(set).rowSums()
@@ -160,7 +160,7 @@ func rowSums(f file) {
 }
 
 // stripRegisters is how many registers hold sums at a time: enough additions in flight to hide the
-// time that one takes, and no more than sixteen registers have room for.
+// latency of one, and few enough for sixteen registers.
 const stripRegisters = 8
 
 // rowSums writes a kernel for a multiple of stripRegisters registers of sums: 32 with AVX2, 64 with

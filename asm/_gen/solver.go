@@ -8,10 +8,10 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The kernels here take a multiple of sixteen elements, two registers at a time: each lane keeps
-// the best value that it met and where that was, and the lanes are brought together at the end.
-// Places are counted in float64, exact up to 2⁵³, as AVX2 has a least of those and none of whole
-// numbers of 64 bits.
+// The kernels here take a multiple of sixteen elements, two registers at a time. Each lane keeps
+// the best value that it met and where that was; the lanes are brought together at the end. Places
+// are counted in float64, exact up to 2⁵³: AVX2 has a minimum of those, and none of integers of 64
+// bits.
 
 func solver(f file) {
 	for _, set := range isas {
@@ -42,7 +42,7 @@ func (g *gen) scanStart() scan {
 	return s
 }
 
-// scan runs body for all elements, so many at a time as the registers hold.
+// scan runs body for all elements, as many at a time as the registers hold.
 func (g *gen) scan(s scan, body func()) {
 	g.loop(s.at, s.n, registers*g.doubles(), func() {
 		body()
@@ -72,8 +72,8 @@ func (g *gen) bit(name string) VecVirtual {
 	return all
 }
 
-// admitted selects, for each register, the lanes whose byte of the mask has the bit. With AVX2,
-// which has few registers, that is done when it is asked for.
+// admitted returns the lanes of register i whose byte of the mask has the bit. With AVX2, which has
+// few registers, it finds them when asked.
 func (g *gen) admitted(s scan, bit VecVirtual) func(i int) Register {
 	if g.lanes == 16 {
 		low, high := g.K(), g.K()
@@ -90,8 +90,8 @@ func (g *gen) admitted(s scan, bit VecVirtual) func(i int) Register {
 	}
 }
 
-// A best is what the lanes of two registers hold: the best value and the place of the first of the
-// elements among which it was met.
+// A best is, for each lane of two registers, the best value, and the place of the first element of
+// the block that it was met in.
 type best struct {
 	value, first vec
 	predicate    U8
@@ -106,15 +106,15 @@ func (g *gen) newBest(none float64, predicate U8) best {
 	return b
 }
 
-// offer takes the elements of register i where they are better, among those of a mask.
+// offer takes the elements of register i that a mask admits and that are better.
 func (g *gen) offer(s scan, b best, i int, mask Register, v VecVirtual) {
 	better := g.where(mask, b.predicate, v, b.value[i])
 	g.take(better, v, b.value[i])
 	g.take(better, s.block, b.first[i])
 }
 
-// across brings the lanes of a register together by an operation on vectors of any width, and fills
-// it with the result.
+// across combines the lanes of a register by an operation on vectors of any width, and fills the
+// register with the result.
 func (g *gen) across(v VecVirtual, op func(a, b, to VecVirtual)) {
 	t := g.reg()
 	if g.lanes == 16 {
@@ -131,8 +131,8 @@ func (g *gen) across(v VecVirtual, op func(a, b, to VecVirtual)) {
 func (g *gen) least(a, b, to VecVirtual)    { g.VMINPD(a, b, to) }
 func (g *gen) greatest(a, b, to VecVirtual) { g.VMAXPD(a, b, to) }
 
-// finish returns the best value of all lanes and the first place where it was met, or -1, through
-// parameters of these names.
+// finish returns the best value of all lanes and the first place where it was met, or -1. at and
+// value are the names of the results.
 func (g *gen) finish(b best, at, value string) {
 	op := g.greatest
 	if b.predicate == lessD {

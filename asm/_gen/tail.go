@@ -13,8 +13,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// tails adds the kernels of the tail and the transposition, in AVX2 alone: the tail is scalar work,
-// and both move 8×8 blocks.
+// tails adds the kernels of the tail and the transpositions, in AVX2 alone: the tail is scalar
+// work, and transpositions move 8×8 blocks.
 func tails(f file) {
 	g := f.gen(isas[0])
 	g.tailAdd(false)
@@ -23,9 +23,8 @@ func tails(f file) {
 	g.transpose("tailStore8", "func(dst []float32, dstStride int, src []float64, srcStride, rows, cols int)", 8)
 }
 
-// tailSignature is that of tailAddGeneric or, direct, of tailDirectGeneric. Their type Cursor is no
-// expression that the generator could read without the package that it generates, so it stands here
-// once more.
+// tailSignature is that of tailAddGeneric or, direct, of tailDirectGeneric. avo can't read the type
+// Cursor from a string, so the signature is put together here.
 func tailSignature(direct bool) *gotypes.Signature {
 	pkg := types.NewPackage("asm", "asm")
 	param := func(name string, t types.Type) *types.Var { return types.NewParam(token.NoPos, pkg, name, t) }
@@ -44,8 +43,8 @@ func tailSignature(direct bool) *gotypes.Signature {
 	)...), nil, false))
 }
 
-// tailAdd writes the addition of posting lists, into the rows of a block of float64 or, direct,
-// into a tile of float32 with R = 64.
+// tailAdd writes the addition of posting lists: into rows of float64 or, direct, into a tile of
+// float32 with R = 64.
 func (g *gen) tailAdd(direct bool) {
 	name := "tailAdd"
 	if direct {
@@ -81,8 +80,8 @@ func (g *gen) tailAdd(direct bool) {
 	g.SUBQ(base, out)
 	g.TESTQ(count, count)
 	g.JZ(LabelRef("done"))
-	// The lists lie anywhere in memory: that of the cursor ahead cursors on, or of the last, is
-	// fetched while this one is worked on.
+	// The lists lie anywhere in memory. While one cursor is worked on, the list of the one ahead
+	// cursors further on, or of the last, is fetched.
 	const ahead = 12
 	final := g.GP64()
 	g.SHLQ(U8(bits.TrailingZeros(uint(size))), count)
@@ -138,8 +137,8 @@ func (g *gen) tailAdd(direct bool) {
 	g.RET()
 }
 
-// transpose writes a kernel that transposes 8×8 blocks of values of the given size, 8 bytes being
-// float64 that are rounded to float32 and zeroed where they stood. rows and cols are multiples of
+// transpose writes a kernel that transposes 8×8 blocks of values of the given size in bytes. Those
+// of 8 are float64, rounded to float32 and cleared where they stood. rows and cols are multiples of
 // 8.
 func (g *gen) transpose(name, signature string, size int) {
 	g.function(name+"AVX2", signature)
@@ -253,8 +252,8 @@ func (g *gen) transpose(name, signature string, size int) {
 	g.end()
 }
 
-// finish adds the turn from cosines to c, in AVX2 alone, which keeps up with memory: it takes 32
-// elements at a time, and nearly always finds none that is small.
+// finish adds the step from cosines to c, in AVX2 alone, which keeps up with memory. It takes 32
+// elements at a time and nearly always finds none that is small.
 func finish(f file) {
 	g := f.gen(isas[0])
 	g.function("finishAVX2", "func(index []uint32, c []float32, limit float32) int")

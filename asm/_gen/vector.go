@@ -12,8 +12,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// An isa is an instruction set as the generator sees it: the suffix of function names and the
-// number of float32 in a register.
+// An isa is an instruction set: the suffix of function names and the number of float32 in a
+// register.
 type isa struct {
 	suffix string
 	lanes  int
@@ -21,15 +21,15 @@ type isa struct {
 
 var isas = []isa{{"AVX2", 8}, {"AVX512", 16}}
 
-// A vec is a number of vector registers that are treated alike: an operation on it is issued for
-// each in turn, so that independent chains of operations interleave.
+// A vec is vector registers that are treated alike: each operation is issued for one after the
+// other, so that independent chains interleave.
 type vec []VecVirtual
 
-// A mask holds for each register of a vec which lanes a comparison is true for: vector registers of
+// A mask says for each register of a vec in which lanes a comparison is true: vector registers of
 // ones and zeros, or mask registers.
 type mask []Register
 
-// A file is an assembly file in the making, and the constants in its data section by name.
+// A file is an assembly file in the making. data holds the constants in its data section by name.
 type file struct {
 	*build.Context
 	data map[string]Mem
@@ -45,7 +45,7 @@ type gen struct {
 
 func (f file) gen(set isa) *gen { return &gen{file: f, isa: set, held: map[float32]VecVirtual{}} }
 
-// static returns the constant of a name, which is made of the given words where it is new.
+// static returns the constant of a name. Where it is new, it is made of the given words.
 func static[T Constant](g *gen, name string, words ...T) Mem {
 	m, ok := g.data[name]
 	if !ok {
@@ -75,7 +75,7 @@ func (g *gen) label(name string) LabelRef {
 // Label puts a label here.
 func (g *gen) Label(l LabelRef) { g.Context.Label(string(l)) }
 
-// function begins a function without a frame that keeps none of its arguments.
+// function begins a function that has no frame and retains none of its arguments.
 func (g *gen) function(name, signature string) {
 	g.Function(name)
 	g.Attributes(attr.NOSPLIT)
@@ -83,7 +83,7 @@ func (g *gen) function(name, signature string) {
 	g.Pragma("noescape")
 }
 
-// begin opens a function whose name carries the instruction set.
+// begin begins a function whose name ends in the instruction set.
 func (g *gen) begin(name, signature, doc string) {
 	g.Function(name + g.suffix)
 	g.Attributes(attr.NOSPLIT)
@@ -133,7 +133,7 @@ func (g *gen) hold(list ...float32) {
 	}
 }
 
-// constant is a register with the constant in every lane, held or loaded now.
+// constant is a register with the constant in every lane, a held one or a new one.
 func (g *gen) constant(x float32) VecVirtual {
 	if r, ok := g.held[x]; ok {
 		return r
@@ -143,7 +143,7 @@ func (g *gen) constant(x float32) VecVirtual {
 	return r
 }
 
-// operand is the constant as the first operand of an instruction, in a register if it is held.
+// operand is the constant as an instruction's first operand, in a register if it is held.
 func (g *gen) operand(x float32) Op {
 	if r, ok := g.held[x]; ok {
 		return r
@@ -171,7 +171,7 @@ func (g *gen) each(n int, f func(i int, dst VecVirtual)) vec {
 func element(base, index Register, size uint8) Mem { return Mem{Base: base, Index: index, Scale: size} }
 
 // issue writes an instruction for each register of the vecs among its operands, which are equally
-// many; other operands are the same each time.
+// long. Other operands are the same each time.
 func (g *gen) issue(instruction func(ops ...Op), operands ...any) {
 	for i, more := 0, true; more; i++ {
 		ops := make([]Op, len(operands))
@@ -187,7 +187,7 @@ func (g *gen) issue(instruction func(ops ...Op), operands ...any) {
 	}
 }
 
-// apply issues an instruction whose results, its last operands, are the registers of a new vec.
+// apply issues an instruction whose results, as its last operand, are the registers of a new vec.
 func (g *gen) apply(instruction func(ops ...Op), operands ...any) vec {
 	for _, o := range operands {
 		if v, ok := o.(vec); ok {
@@ -249,7 +249,7 @@ func (g *gen) poly(m vec, coeff ...float32) vec {
 	return p
 }
 
-// Predicates of VCMPPS: ordered a > b, and not a <= b, which holds for NaN too.
+// Predicates of VCMPPS: ordered a > b, and not a <= b, which is true for NaN, too.
 const (
 	greater      = U8(0x1e)
 	notLessEqual = U8(0x16)
@@ -279,7 +279,7 @@ func (g *gen) blend(m mask, yes, no vec) vec {
 	})
 }
 
-// jumpAny jumps when any lane of any register of the mask is set. The mask is spent.
+// jumpAny jumps when any lane of any register of the mask is set. It overwrites the mask.
 func (g *gen) jumpAny(m mask, target LabelRef) {
 	for n := len(m); n > 1; n = (n + 1) / 2 {
 		for i := range n / 2 {
@@ -300,7 +300,7 @@ func (g *gen) jumpAny(m mask, target LabelRef) {
 	g.JNE(target)
 }
 
-// firstMask selects the first n lanes of a register, 0 < n < lanes. n is spent.
+// firstMask selects the first n lanes of a register, 0 < n < lanes. It overwrites n.
 func (g *gen) firstMask(n Register) Register {
 	if g.lanes == 16 {
 		// CX takes the count of the shift.
@@ -320,8 +320,8 @@ func (g *gen) firstMask(n Register) Register {
 	return m
 }
 
-// window is eight words of ones followed by eight words of zeros: read from 8-n on, n words of ones
-// come first.
+// window is eight words of ones, then eight words of zeros: read from place 8-n on, it begins with
+// n words of ones.
 func (g *gen) window() Mem {
 	var words [16]U32
 	for i := range 8 {

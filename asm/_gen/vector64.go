@@ -62,8 +62,7 @@ func (g *gen) loop(at, n GPVirtual, step int, body func()) {
 	g.Label(done)
 }
 
-// where is the lanes of the first mask in which a compares to b: for AVX-512 the comparison itself
-// is masked.
+// where returns the lanes of mask in which a compares to b. AVX-512 masks the comparison itself.
 func (g *gen) where(mask Register, predicate U8, a, b VecVirtual) Register {
 	if g.lanes == 16 {
 		k := g.K()
@@ -85,7 +84,7 @@ func (g *gen) take(mask Register, src, dst VecVirtual) {
 	g.VBLENDVPD(mask, src, dst, dst)
 }
 
-// compare64 is the lanes in which a compares to b.
+// compare64 returns the lanes in which a compares to b.
 func (g *gen) compare64(predicate U8, a VecVirtual, b Op) Register {
 	var m Register = g.reg()
 	if g.lanes == 16 {
@@ -102,7 +101,7 @@ func (g *gen) mem64(bits uint64) Mem {
 
 func (g *gen) float64(x float64) Mem { return g.mem64(math.Float64bits(x)) }
 
-// some are lanes of float64 that are loaded and stored: all of a register where both are nil.
+// some are lanes of float64 to load and store: all of a register where both fields are nil.
 type some struct{ lanes, narrow Register }
 
 // someFirst selects the first n lanes, 0 < n < doubles.
@@ -114,7 +113,7 @@ func (g *gen) someFirst(n GPVirtual) some {
 		g.KMOVW(word, k)
 		return some{k, k}
 	}
-	// n, spread, above 0, 1, 2, 3; for float32 the same in 32 bits each.
+	// n in every lane is compared with 0, 1, 2, 3, in 64 bits and, for float32, in 32.
 	lanes, narrow, spread := g.reg(), g.XMM(), g.XMM()
 	g.VMOVQ(n, spread)
 	g.VPBROADCASTQ(spread, lanes)
@@ -124,8 +123,8 @@ func (g *gen) someFirst(n GPVirtual) some {
 	return some{lanes, narrow}
 }
 
-// load64 loads float64 into v, load32 float32 as float64; store64 stores float64, store32 rounds
-// them to float32: the lanes that are selected.
+// load64 loads float64 into v, and load32 float32 as float64. store64 stores float64, and store32
+// rounds them to float32. All touch only the lanes that are selected.
 func (g *gen) load64(m Mem, s some, v VecVirtual) VecVirtual {
 	switch {
 	case s.lanes == nil:
@@ -180,13 +179,13 @@ func (g *gen) store32(v VecVirtual, m Mem, s some) {
 	}
 }
 
-// elements runs body for one register of elements after the other, of which at is the first, and
-// once more for what is left of n.
+// elements runs body for one register of elements after the other, from element at on, and once
+// more for what is left of n.
 func (g *gen) elements(n GPVirtual, body func(at GPVirtual, s some)) {
 	g.blocks(n, 1, func(at GPVirtual, s some, _ int) { body(at, s) })
 }
 
-// blocks is elements for a number of registers at a time, as long as there are as many elements.
+// blocks is elements for up to most registers at a time, as long as there are as many elements.
 func (g *gen) blocks(n GPVirtual, most int, body func(at GPVirtual, s some, wide int)) {
 	at, done := g.GP64(), g.label("done")
 	g.XORQ(at, at)

@@ -25,7 +25,7 @@ func wideMaps(f file) {
 	}
 }
 
-// deficitHeld are the constants of deficit64 that stay in registers.
+// deficitHeld holds the constants of deficit64 in registers.
 type deficitHeld struct{ one, round, low, last VecVirtual }
 
 func (g *gen) holdDeficit() deficitHeld {
@@ -35,7 +35,7 @@ func (g *gen) holdDeficit() deficitHeld {
 	}
 }
 
-// deficit64 is 1-e^w for w <= 0, which is spent; NaN stays.
+// deficit64 is 1-e^w for w <= 0, which it overwrites; NaN stays.
 func (g *gen) deficit64(w VecVirtual, h *deficitHeld) VecVirtual {
 	g.VMAXPD(w, h.low, w)
 	k, r, p := g.reg(), g.reg(), g.reg()
@@ -44,7 +44,9 @@ func (g *gen) deficit64(w VecVirtual, h *deficitHeld) VecVirtual {
 	g.VSUBPD(h.round, k, r)
 	g.VFNMADD132PD(g.float64(coeff.Ln264), w, r) // r = w - r·ln 2
 	g.VMOVAPD(h.last, p)
-	for _, a := range []float64{coeff.Expm17, coeff.Expm16, coeff.Expm15, coeff.Expm14, coeff.Expm13, coeff.Expm12, coeff.Expm11} {
+	for _, a := range []float64{
+		coeff.Expm17, coeff.Expm16, coeff.Expm15, coeff.Expm14, coeff.Expm13, coeff.Expm12, coeff.Expm11,
+	} {
 		g.VFMADD213PD(g.float64(a), r, p)
 	}
 	g.VFMADD213PD(h.one, r, p)
@@ -197,8 +199,8 @@ func (g *gen) halfLine() {
 	g.VXORPD(nans, nans, nans)
 	g.elements(n, func(at GPVirtual, s some) {
 		v := g.load64(element(from, at, 8), s, g.reg())
-		// What is below the first row wraps around: its lower half is beyond the last, and its
-		// upper half the greatest.
+		// What is below the first row wraps around: the lower half of the word lies beyond the last
+		// row, and the upper half is the greatest.
 		row := g.reg()
 		g.VPSRLQ(U8(step), v, row)
 		g.VPSUBQ(first, row, row)
@@ -252,8 +254,6 @@ func (g *gen) halfLine() {
 	g.Store(any, g.ReturnIndex(0))
 	g.RET()
 }
-
-// The kernels of asm/wide_inner_generic.go.
 
 // inner is what affine and squares have in common: body computes a register from c and y.
 func (g *gen) inner(name, parameters string, hold func() (x VecVirtual), body func(x, c, y VecVirtual) VecVirtual) {
@@ -318,7 +318,7 @@ func (g *gen) halfAngle() {
 			g.VBROADCASTSD(Mem{Base: row, Disp: 8 * i}, v)
 			return v
 		}
-		// sin m, neither product fused with the sum: they change places with the documents.
+		// sin m: neither product is fused with the sum, since they trade places with the documents.
 		sinM, other := own(layout.HalfAngleSine), own(layout.HalfAngleCosine)
 		g.VMULPD(column(layout.HalfAngleCosine), sinM, sinM)
 		g.VMULPD(column(layout.HalfAngleSine), other, other)

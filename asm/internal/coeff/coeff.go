@@ -1,6 +1,6 @@
-// Package coeff holds the constants of the kernels, so that the portable forms and the generator of
-// the assembly read the same ones. asm/_gen/coeff/minimax.py computes the polynomials; relative
-// errors are those of the rounded coefficients in exact arithmetic.
+// Package coeff holds the coefficients of the kernels, for the portable forms and the generator of
+// the assembly alike. asm/_gen/coeff/minimax.py computes the polynomials. Relative errors are those
+// of the rounded coefficients in exact arithmetic.
 package coeff
 
 // ArcCosSq is P with arccos²(1-c) = c·P(c) for c in [0, 1], relative error 2^-27.2. The function is
@@ -92,8 +92,8 @@ const (
 
 // Range reduction of exp: x = n ln 2 + r. Ln2Hi has ten significant bits, so that n·Ln2Hi is exact
 // for every n that occurs. Adding Round to x/ln 2 rounds to the nearest integer n and leaves n+254
-// in the low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain is the same without the 254.
-// Below ExpLow every result is 0, above ExpHigh +Inf.
+// in the low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain leaves out the 254. Below
+// ExpLow every result is 0, above ExpHigh +Inf.
 const (
 	Log2E      float32 = 0x1.715476p+0
 	Ln2Hi      float32 = 0x1.63p-1
@@ -124,10 +124,10 @@ const (
 	Mills9 float32 = 0x1.5507f8p-15
 )
 
-// Expm1 is P with exp(r)-1 = r·P(r) for |r| <= (ln 2)/2, the power series to r⁹/10! exclusively:
-// what is left out is below 0.347⁹/10! = 2^-35.5, and P above 0.84, so the relative error is below
-// 2^-35. Expm1Low is where 1-exp(x) is 1 in float32; LogE64 is 1/ln 2, and adding Round64 rounds to
-// an integer, which the low bits of the sum hold.
+// Expm1 is P with exp(r)-1 = r·P(r) for |r| <= (ln 2)/2, the power series up to r⁸/9!. What is left
+// out is below 0.347⁹/10! = 2^-35.5, and P above 0.84, so the relative error is below 2^-35. Below
+// Expm1Low 1-exp(x) is 1 in float32. LogE64 is 1/ln 2. Adding Round64 rounds to an integer, which
+// the low bits of the sum hold.
 const (
 	Expm10 = 1.0
 	Expm11 = Expm10 / 2
