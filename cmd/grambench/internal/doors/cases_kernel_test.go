@@ -8,26 +8,42 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
 
 func kernelCases() map[string]testCase {
 	return map[string]testCase{
 		"engine.Apply":            {run: apply},
-		"engine.Custom.Error":     {run: custom},
-		"engine.Custom.Eval":      {run: custom},
-		"engine.Custom.Row":       {run: custom},
+		"kernel.Custom.Error":     {run: custom},
+		"kernel.Custom.Eval":      {run: custom},
+		"kernel.Custom.Row":       {run: custom},
 		"engine.HyperbolicOf":     {run: aboutKernels},
-		"engine.Kernel.Embedding": {run: aboutKernels},
-		"engine.Kernel.Error":     {run: kernelValues},
-		"engine.Kernel.Eval":      {run: kernelValues},
-		"engine.Kernel.String":    {run: aboutKernels},
+		"kernel.Kernel.Embedding": {run: aboutKernels},
+		"kernel.Kernel.Error":     {run: kernelValues},
+		"kernel.Kernel.Eval":      {run: kernelValues},
+		"kernel.Kernel.String":    {run: aboutKernels},
 		"engine.NewKernel":        {run: custom},
 		"engine.ParseKernelIn":    {run: parseKernelIn},
 		"engine.ProgramOf":        {run: aboutKernels},
 		"engine.PropertiesOf":     {run: aboutKernels},
 		"engine.Resolve":          {run: aboutKernels},
 		"engine.Tolerance":        {run: kernelValues, panics: true},
+		"kernel.Apply":            {run: apply},
+		"kernel.C.Error":          {run: kernelValues, panics: true},
+		"kernel.C.Eval":           {run: kernelValues, panics: true},
+		"kernel.Caught":           {run: mapped},
+		"kernel.Check":            {run: mapped},
+		"kernel.HyperbolicOf":     {run: aboutKernels},
+		"kernel.Map":              {run: mapped},
+		"kernel.New":              {run: custom},
+		"kernel.ParseIn":          {run: parseKernelIn},
+		"kernel.ProgramOf":        {run: aboutKernels},
+		"kernel.PropertiesOf":     {run: aboutKernels},
+		"kernel.Resolve":          {run: aboutKernels},
+		"kernel.Tolerance":        {run: kernelValues, panics: true},
+		"kernel.UsesNorms":        {run: mapped},
+		"kernel.Within":           {run: kernelValues, panics: true},
 		"engine.Within":           {run: kernelValues, panics: true},
 	}
 }
@@ -102,6 +118,27 @@ func apply(p *program) {
 		both := guarded[float32](p, n+1)
 		p.bad(what+": slices that overlap", func() error { return engine.Apply(k, table, both[:n], both[1:], x, y) })
 	}
+}
+
+// mapped maps tiles by the door that takes c and norms for right, which those of an engine are.
+func mapped(p *program) {
+	k, table := engine.Resolve(p.kernelOrOwn(), 9), asm.Best()
+	rows, cols := 1+p.IntN(5), 1+p.IntN(40)
+	x, y := guarded[float32](p, rows), guarded[float32](p, cols)
+	c, dst := guarded[float32](p, rows*cols), poisoned(p, rows*cols)
+	p.good(fmt.Sprint(k), func() error { return errors.Join(kernel.Check(k), kernel.Map(k, table, dst, c, x, y)) })
+	p.bad("dst a value short", func() error { return kernel.Map(k, table, dst[1:], c, x, y) })
+	p.bad("c a value short", func() error { return kernel.Map(k, table, dst, c[1:], x, y) })
+	p.bad("x a value short", func() error { return kernel.Map(k, table, dst, c, x[1:], y) })
+	if kernel.UsesNorms(k) {
+		p.bad("no norms", func() error { return kernel.Map(k, table, dst, c, nil, nil) })
+	}
+	p.bad("a kernel that panics", func() error { return kernel.Map(p.panicking(), table, dst, c, x, y) })
+	p.bad("no kernel", func() error { return kernel.Check(nil) })
+	p.bad("what panics", func() (err error) {
+		defer kernel.Caught(k, &err)
+		panic(ownPanic)
+	})
 }
 
 func kernelValues(p *program) {

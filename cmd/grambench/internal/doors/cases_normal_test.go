@@ -13,7 +13,7 @@ func normalCases() map[string]testCase {
 	return map[string]testCase{
 		"engine.FitNormals":   {run: fitNormals},
 		"engine.FitNormalsIn": {run: fitNormals},
-		"engine.Hyperbolic.PropertiesFor": {run: func(p *program) {
+		"kernel.Hyperbolic.PropertiesFor": {run: func(p *program) {
 			h, n := p.hyperbolic(), p.odd()
 			p.quiet(fmt.Sprint(h, n), func() { h.PropertiesFor(n) })
 		}},

@@ -21,7 +21,7 @@ const module = "github.com/gramengine/gram/"
 
 // packages are those whose doors are tested.
 var packages = []string{
-	"sparse", "asm", "tiles", "engine", "engine/device", "engine/spectrum",
+	"sparse", "asm", "tiles", "engine", "engine/device", "engine/kernel", "engine/spectrum",
 	"solver", "solver/model", "solver/svm", "cuda",
 }
 
@@ -155,10 +155,14 @@ var elsewhere = map[string]string{
 	"cuda.Columns.Resident":  "cuda TestBadBoards",
 	"cuda.Kept.Row":          "cuda TestKeep",
 	"cuda.Device.Load":       "cuda TestBadRequests",
-	"engine.IsHyperbolic":    "engine FuzzParseKernel",
-	"engine.MustParseKernel": "engine FuzzParseKernel",
+	"kernel.IsHyperbolic":    "engine/kernel FuzzParseKernel",
+	"kernel.MustParse":       "engine/kernel FuzzParseKernel",
+	"kernel.Parse":           "engine/kernel FuzzParseKernel",
+	"kernel.ParseHyperbolic": "engine TestParseHyperbolic",
+	"engine.IsHyperbolic":    "engine/kernel FuzzParseKernel",
+	"engine.MustParseKernel": "engine/kernel FuzzParseKernel",
 	"engine.ParseHyperbolic": "engine TestParseHyperbolic",
-	"engine.ParseKernel":     "engine FuzzParseKernel",
+	"engine.ParseKernel":     "engine/kernel FuzzParseKernel",
 	"sparse.ParseEmbedding":  "sparse FuzzParseEmbedding",
 	"sparse.ParseSynthetic":  "sparse TestParseSynthetic",
 }
