@@ -1,13 +1,16 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/engine/normal"
 	"github.com/gramengine/gram/sparse"
 )
 
-// What package kernel has, under the names that programs have always known.
+// What packages kernel and normal have, under the names that programs have always known.
 type (
 	// Kernel is a function of two documents, see [kernel.Kernel].
 	Kernel = kernel.Kernel
@@ -27,6 +30,13 @@ type (
 	PanicError = kernel.PanicError
 	// Hyperbolic says which kernel of normal distributions is meant, see [kernel.Hyperbolic].
 	Hyperbolic = kernel.Hyperbolic
+
+	// Normals are normal distributions, see [normal.Distributions].
+	Normals = normal.Distributions
+	// SpreadError says that a set of points has no spread, see [normal.SpreadError].
+	SpreadError = normal.SpreadError
+	// DeviationError says that a vector is no distribution, see [normal.DeviationError].
+	DeviationError = normal.DeviationError
 )
 
 // What is known of a kernel's matrices, see [Definiteness].
@@ -88,3 +98,16 @@ func ParseHyperbolic(spec string) (Hyperbolic, error) { return kernel.ParseHyper
 
 // HyperbolicOf returns what [Hyperbolic].Kernel was made of, see [kernel.HyperbolicOf].
 func HyperbolicOf(k Kernel) (Hyperbolic, bool) { return kernel.HyperbolicOf(k) }
+
+// FitNormals estimates the distributions of sets of points, see [normal.Fit].
+func FitNormals(ctx context.Context, points *sparse.CSR, of []int32, sets int) (*Normals, error) {
+	return normal.Fit(ctx, points, of, sets)
+}
+
+// FitNormalsIn is FitNormals with given coordinates, see [normal.FitIn].
+func FitNormalsIn(ctx context.Context, points *sparse.CSR, of []int32, sets int, columns []uint32) (*Normals, error) {
+	return normal.FitIn(ctx, points, of, sets, columns)
+}
+
+// NormalsOf reads the distributions that [Normals].Vectors wrote, see [normal.Of].
+func NormalsOf(x *sparse.Embedded) (*Normals, error) { return normal.Of(x) }

@@ -4,21 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
-	"github.com/gramengine/gram/engine/internal/hyperbolic"
+	"github.com/gramengine/gram/engine/normal"
 	"github.com/gramengine/gram/tiles"
 )
 
-// HyperbolicGram computes Gram matrices of a [Hyperbolic] kernel on distributions. Each value is computed in float64 from a table of ln K and rounded to float32
-// once; Error says how exact that is. Values are the same bits from any number of workers, for (i, j) and (j, i), and from Gram and Rows. It may be used
-// concurrently.
+// HyperbolicGram computes Gram matrices of a [Hyperbolic] kernel on distributions. Each value is
+// computed in float64 from a table of ln K and rounded to float32 once; Error says how exact that
+// is. Values are the same bits from any number of workers, for (i, j) and (j, i), and from Gram and
+// Rows. It may be used concurrently.
 type HyperbolicGram struct {
 	spec     Hyperbolic // resolved
-	x        *Normals
-	kernel   *hyperbolic.Kernel
-	table    *hyperbolic.Table
-	shift    float64 // subtracted from ln K
+	heat     *normal.Heat
 	workers  int
 	memory   int64
 	progress func(Progress)
@@ -27,39 +24,30 @@ type HyperbolicGram struct {
 // normalTile is the number of distributions whose means are read against as many others while both are near.
 const normalTile = 32
 
-// NewHyperbolic makes a table of the kernel up to the greatest distance that the distributions x may have. Of opt, Workers, MemoryBytes and
-// Progress count. Errors: an n that the kernel is not made for, such as that of points of 2,000 coordinates and more, MemoryBytes, the end of ctx.
+// NewHyperbolic makes a table of the kernel up to the greatest distance that the distributions x may
+// have. Of opt, Workers, MemoryBytes and Progress count. Errors: an n that the kernel is not made
+// for, such as that of points of 2,000 coordinates and more, MemoryBytes, the end of ctx.
 func NewHyperbolic(ctx context.Context, h Hyperbolic, x *Normals, opt Options) (*HyperbolicGram, error) {
 	if x == nil {
 		return nil, errors.New("engine: no distributions, expected some")
 	}
 	if h.N == 0 {
-		h.N = x.p + 1
+		h.N = x.P() + 1
 	}
-	if h.N == x.p+1 && h.N > hyperbolic.MaxDimension {
-		return nil, fmt.Errorf("engine: %s on points of %d coordinates, expected at most %d of them, one less than n: %s", h, x.p, hyperbolic.MaxDimension-1, hyperbolic.Beyond)
-	}
-	kernel, err := hyperbolic.New(h.N, h.T)
-	if err != nil {
-		return nil, fmt.Errorf("engine: %s on points of %d coordinates: %w", h, x.p, err)
-	}
-	g := &HyperbolicGram{spec: h, x: x, kernel: kernel, memory: opt.MemoryBytes, progress: opt.Progress}
+	g := &HyperbolicGram{spec: h, memory: opt.MemoryBytes, progress: opt.Progress}
+	var err error
 	if g.workers, err = opt.resolveWorkers(); err != nil {
 		return nil, err
 	}
 	if err := allowed("the distributions", x.Bytes(), g.memory); err != nil {
 		return nil, err
 	}
-	// No two are farther from each other than by way of the first.
-	var far float64
-	for i := range x.Len() {
-		far = max(far, x.Distance(0, i))
-	}
-	if g.table, err = hyperbolic.NewTable(ctx, kernel, 2*far); err != nil {
+	g.heat, err = normal.NewHeat(ctx, h.T, h.N, h.Full, x)
+	switch {
+	case err != nil && ctx.Err() != nil:
 		return nil, err
-	}
-	if !h.Full {
-		g.shift = kernel.Log(0)
+	case err != nil:
+		return nil, fmt.Errorf("engine: %s on %w", h, err)
 	}
 	return g, nil
 }
@@ -68,46 +56,19 @@ func NewHyperbolic(ctx context.Context, h Hyperbolic, x *Normals, opt Options) (
 func (g *HyperbolicGram) Kernel() Hyperbolic { return g.spec }
 
 // Len returns the number of distributions.
-func (g *HyperbolicGram) Len() int { return g.x.Len() }
+func (g *HyperbolicGram) Len() int { return g.heat.Of().Len() }
 
-// Eval returns the value for distributions i and j in float64, from the kernel's definition without the table: the reference.
-func (g *HyperbolicGram) Eval(i, j int) float64 {
-	return math.Exp(g.kernel.Log(g.x.Distance(i, j)) - g.shift)
-}
+// Eval returns the value for distributions i and j in float64, from the kernel's definition without
+// the table: the reference.
+func (g *HyperbolicGram) Eval(i, j int) float64 { return g.heat.Eval(i, j) }
 
-// Error bounds how far the value of distributions i and j in a matrix is from Eval: half an ulp, and what the table of ln K is off by, 10⁻¹² (1+n) and a few
-// float64 ulp of the terms that are summed, which are up to n²t/4 and r²/4t.
-func (g *HyperbolicGram) Error(i, j int) float64 {
-	const ulp = 0x1p-52
-	r, n, t := g.x.Distance(i, j), float64(g.spec.N), g.spec.T
-	off := 1e-12*(1+n) + 8*ulp*(r*r/(4*t)+n*n*t/4+math.Abs(g.shift)+n*math.Abs(math.Log(4*math.Pi*t)))
-	const unit, underflow = 0x1p-24, 0x1p-149 // rounding to float32
-	return g.Eval(i, j)*(math.Expm1(off)+unit*math.Exp(off)) + underflow
-}
+// Error bounds how far the value of distributions i and j in a matrix is from Eval.
+func (g *HyperbolicGram) Error(i, j int) float64 { return g.heat.Error(i, j) }
 
-// Against writes the values of the distributions with distribution j of others, of as many coordinates: dst[i] belongs to distribution i.
+// Against writes the values of the distributions with distribution j of others, of as many
+// coordinates: dst[i] belongs to distribution i.
 func (g *HyperbolicGram) Against(others *Normals, j int, dst []float32) error {
-	if others == nil {
-		return errors.New("engine: no distributions, expected some")
-	}
-	if j < 0 || j >= others.Len() {
-		return fmt.Errorf("engine: distribution %d of %d, expected one from 0 to %d", j, others.Len(), others.Len()-1)
-	}
-	if others.p != g.x.p || len(dst) != g.Len() {
-		return fmt.Errorf("engine: a distribution of %d coordinates and room for %d values, expected %d and %d", others.p, len(dst), g.x.p, g.Len())
-	}
-	for i := range dst {
-		dst[i] = float32(math.Exp(g.table.Log(hyperbolic.Distance(g.x.normal[i], others.normal[j])) - g.shift))
-	}
-	return nil
-}
-
-// at is what matrices hold. The diagonal is exactly 1, unless the kernel isn't divided by it.
-func (g *HyperbolicGram) at(i, j int) float32 {
-	if i == j && !g.spec.Full {
-		return 1
-	}
-	return float32(math.Exp(g.table.Log(g.x.Distance(i, j)) - g.shift))
+	return g.heat.Against(others, j, dst)
 }
 
 // GramBytes returns the memory that Gram allocates, in bytes.
@@ -115,7 +76,7 @@ func (g *HyperbolicGram) GramBytes() int64 { return matrixBytes(g.Len(), g.Len()
 
 // Gram returns the matrix of all pairs; each is computed once. It returns within a second of the end of ctx, with its cause.
 func (g *HyperbolicGram) Gram(ctx context.Context) (m *Symmetric, err error) {
-	err = allowed("the Gram matrix", together(g.x.Bytes(), g.GramBytes()), g.memory)
+	err = allowed("the Gram matrix", together(g.heat.Of().Bytes(), g.GramBytes()), g.memory)
 	if err == nil {
 		err = affordable("the Gram matrix", g.GramBytes())
 	}
@@ -140,7 +101,7 @@ func (g *HyperbolicGram) Gram(ctx context.Context) (m *Symmetric, err error) {
 			hi := min(lo+normalTile, n)
 			for i := first; i < last; i++ {
 				for j := max(lo, i); j < hi; j++ {
-					v := g.at(i, j)
+					v := g.heat.At(i, j)
 					m.Data[i*n+j], m.Data[j*n+i] = v, v
 				}
 			}
@@ -168,7 +129,7 @@ func (g *HyperbolicGram) Rows(ctx context.Context, first int, dst *Dense) error 
 				return context.Cause(ctx)
 			}
 			for j := lo; j < hi; j++ {
-				dst.Data[i*n+j] = g.at(first+i, j)
+				dst.Data[i*n+j] = g.heat.At(first+i, j)
 			}
 		}
 		return nil

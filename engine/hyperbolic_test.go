@@ -180,38 +180,6 @@ func TestHyperbolicDefinite(t *testing.T) {
 	}
 }
 
-func TestFitNormals(t *testing.T) {
-	// Columns 0 and 3 are 0 for all; a stored zero counts as none; set 1 comes first.
-	m := &sparse.CSR{Cols: 4, Offsets: []int64{0, 2, 3, 4, 5}, Terms: []uint32{1, 3, 2, 1, 2}, Values: []float32{4, 0, 6, 2, 2}}
-	x, err := FitNormals(t.Context(), m, []int32{1, 0, 1, 0}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x.P() != 2 || x.Mean(0)[0] != 0 || x.Mean(0)[1] != 4 || x.Mean(1)[0] != 3 || x.Mean(1)[1] != 0 || !(math.Abs(x.Sigma(0)-math.Sqrt2) <= 1e-15) || !(math.Abs(x.Sigma(1)-math.Sqrt(0.5)) <= 1e-15) {
-		t.Errorf("means %v and %v, deviations %v and %v on R^%d", x.Mean(0), x.Mean(1), x.Sigma(0), x.Sigma(1), x.P())
-	}
-	var spread *SpreadError
-	if _, err := FitNormals(t.Context(), m, []int32{1, 0, 1, 1}, 2); !errors.As(err, &spread) || spread.Set != 0 || spread.Points != 1 {
-		t.Errorf("a set of one point: %v", err)
-	}
-	if _, err := FitNormals(t.Context(), m, []int32{1, 0, 1, 0}, 3); !errors.As(err, &spread) || spread.Set != 2 || spread.Points != 0 {
-		t.Errorf("a set without points: %v", err)
-	}
-	for _, of := range [][]int32{{1, 0, 1}, {1, 0, 1, 2}, {1, 0, 1, -1}} {
-		if _, err := FitNormals(t.Context(), m, of, 2); err == nil || errors.As(err, &spread) {
-			t.Errorf("sets %v: %v", of, err)
-		}
-	}
-	if _, err := FitNormals(t.Context(), &sparse.CSR{Cols: 3, Offsets: []int64{0, 0, 0}}, []int32{0, 0}, 1); err == nil || !strings.Contains(err.Error(), "without a coordinate") {
-		t.Errorf("points at 0: %v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := FitNormals(ctx, m, []int32{1, 0, 1, 0}, 2); !errors.Is(err, context.Canceled) {
-		t.Errorf("behind the end of the context: %v", err)
-	}
-}
-
 func TestHyperbolicRefuses(t *testing.T) {
 	x := normals(t, 40, 2, 1)
 	h := Hyperbolic{T: 1}
@@ -253,47 +221,54 @@ func TestHyperbolicRefuses(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-func TestParseHyperbolic(t *testing.T) {
-	for spec, want := range map[string]Hyperbolic{
-		"hyperbolic":                      {T: 1},
-		" hyperbolic : t=0.5, n=3 ":       {T: 0.5, N: 3},
-		"hyperbolic:n=auto,constant=none": {T: 1},
-		"hyperbolic:constant=full,t=1e-3": {T: 1e-3, Full: true},
-	} {
-		h, err := ParseHyperbolic(spec)
-		if err != nil || h != want || !IsHyperbolic(spec) {
-			t.Errorf("%q is %+v, %v, expected %+v", spec, h, err, want)
-		}
-		if again, err := ParseHyperbolic(h.String()); err != nil || again != h {
-			t.Errorf("%q prints as %q, which parses to %+v, %v", spec, h, again, err)
-		}
+// The values of a distribution with all of a matrix are those of its row, whatever the order of the others; kernels of sets have no other values.
+func TestHyperbolicAgainst(t *testing.T) {
+	x := normals(t, 30, 3, 1)
+	g := hyperbolicGram(t, "hyperbolic:t=0.7", x, 2)
+	m, err := g.Gram(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	for spec, want := range map[string]struct {
-		column          int
-		found, expected string
-	}{
-		"hyperbole":                {1, "hyperbole", "hyperbolic"},
-		"hyperbolic:t=0":           {14, "t=0", "a number above 0"},
-		"hyperbolic:n=0":           {14, "n=0", "auto, or a whole number from 1"},
-		"hyperbolic:n=1e9":         {14, "n=1e9", "a whole number"},
-		"hyperbolic:constant=half": {21, "constant=half", "none or full"},
-		"hyperbolic:embed=tf":      {12, `unknown key "embed"`, "t, n, constant"},
-		"hyperbolic:t=1,t=2":       {16, "t a second time", "each key once"},
-		"hyperbolic + linear":      {12, `"+ linear"`, "or the end"},
-		"hyperbolic:":              {12, "the end", "one of the keys of hyperbolic: t, n, constant"},
-	} {
-		_, err := ParseHyperbolic(spec)
-		var e *SpecError
-		if !errors.As(err, &e) || e.Column != want.column || !strings.Contains(e.Found, want.found) || !strings.Contains(e.Expected, want.expected) {
-			t.Errorf("%q: %v, expected column %d, %q, %q", spec, err, want.column, want.found, want.expected)
+	order := []int{7, 3, 29, 0}
+	dst := make([]float32, x.Len())
+	for at, j := range order {
+		if err := g.Against(x.In(order), at, dst); err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range dst {
+			if i != j && got != m.Row(j)[i] || i == j && !(math.Abs(float64(got)-1) <= unit) {
+				t.Errorf("distributions %d and %d: %v, expected %v", i, j, got, m.Row(j)[i])
+			}
 		}
 	}
-	if IsHyperbolic("diffusion") || IsHyperbolic("hyperbolically") {
-		t.Error("other names count as hyperbolic")
+	if err := g.Against(normals(t, 3, 2, 1), 0, dst); err == nil {
+		t.Error("distributions of other dimensions are compared")
 	}
-	for _, info := range SetKernels() {
-		if _, err := ParseHyperbolic(info.Examples[0]); err != nil || len(info.Params) != 3 || info.Summary == "" {
-			t.Errorf("%+v: %v", info, err)
+	k := Hyperbolic{T: 2}.Kernel()
+	if h, ok := HyperbolicOf(Resolve(k, 4)); !ok || h.N != 4 || k.String() != "hyperbolic:t=2" {
+		t.Errorf("%v resolves to %+v", k, h)
+	}
+	if _, ok := HyperbolicOf(MustParseKernel("linear")); ok {
+		t.Error("a linear kernel compares sets")
+	}
+	for _, e := range []sparse.Embedding{{}, sparse.Sphere} { // an embedding wouldn't help
+		_, err := newEngine(t, embedded(t, e, zipf(5, 20, 4, 1)), Options{}).Gram(t.Context(), k)
+		if err == nil || !strings.Contains(err.Error(), "compares sets of points, found documents: FitNormals estimates") {
+			t.Errorf("an engine's matrix of %v on documents embedded as %s: %v", k, e, err)
+		}
+	}
+	wide := &sparse.CSR{Cols: 2000, Offsets: []int64{0, 2000, 4000}, Values: make([]float32, 4000)}
+	for i := range wide.Values {
+		wide.Terms, wide.Values[i] = append(wide.Terms, uint32(i%2000)), float32(1+i/2000)
+	}
+	many, err := FitNormals(t.Context(), wide, []int32{0, 0}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, 2001} {
+		_, err := NewHyperbolic(t.Context(), Hyperbolic{T: 2, N: n}, many, Options{})
+		if err == nil || !strings.Contains(err.Error(), "on points of 2000 coordinates, expected at most 1999 of them, one less than n: beyond, terms of") {
+			t.Errorf("2000 coordinates, n = %d: %v", n, err)
 		}
 	}
 }

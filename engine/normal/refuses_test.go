@@ -1,4 +1,4 @@
-package engine
+package normal
 
 import (
 	"context"
@@ -18,7 +18,7 @@ func TestFitNormalsRefuses(t *testing.T) {
 		return &sparse.CSR{Cols: 5, Offsets: []int64{0, 2, 4, 6, 8}, Terms: []uint32{1, 4, 1, 4, 1, 4, 1, 4}, Values: []float32{1, 2, 3, 5, -1, 2, 7, 7}}
 	}
 	of, columns := []int32{0, 0, 1, 1}, []uint32{1, 4}
-	if _, err := FitNormals(t.Context(), good(), of, 2); err != nil {
+	if _, err := Fit(t.Context(), good(), of, 2); err != nil {
 		t.Fatal(err)
 	}
 	type call struct {
@@ -42,36 +42,36 @@ func TestFitNormalsRefuses(t *testing.T) {
 	} {
 		c := call{t.Context(), good(), of, 2, columns}
 		spoil(&c)
-		_, err := FitNormals(c.ctx, c.points, c.of, c.sets)
+		_, err := Fit(c.ctx, c.points, c.of, c.sets)
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("FitNormals: %v, expected %q", err, want)
+			t.Errorf("Fit: %v, expected %q", err, want)
 		}
-		if _, err := FitNormalsIn(c.ctx, c.points, c.of, c.sets, c.columns); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("FitNormalsIn: %v, expected %q", err, want)
+		if _, err := FitIn(c.ctx, c.points, c.of, c.sets, c.columns); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("FitIn: %v, expected %q", err, want)
 		}
 	}
 	for want, columns := range map[string][]uint32{"no column": nil, "column 1 behind 4": {4, 1}, "column 4 behind 4": {1, 4, 4}} {
-		if _, err := FitNormalsIn(t.Context(), good(), of, 2, columns); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := FitIn(t.Context(), good(), of, 2, columns); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("columns %v: %v, expected %q", columns, err, want)
 		}
 	}
 	for _, sets := range []int{3, math.MaxInt32, math.MaxInt} {
 		var spread *SpreadError
-		if _, err := FitNormals(t.Context(), good(), of, sets); !errors.As(err, &spread) || spread.Set != 2 || spread.Points != 0 {
+		if _, err := Fit(t.Context(), good(), of, sets); !errors.As(err, &spread) || spread.Set != 2 || spread.Points != 0 {
 			t.Errorf("%d sets: %v", sets, err)
 		}
 	}
 	// Columns that the points don't have are 0, and so many that there are take no memory.
 	wide := good()
 	wide.Cols = 1 << 32
-	x, err := FitNormalsIn(t.Context(), wide, of, 2, []uint32{0, 1, math.MaxUint32})
+	x, err := FitIn(t.Context(), wide, of, 2, []uint32{0, 1, math.MaxUint32})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := []float64{0, 2, 0}; !slices.Equal(x.Mean(0), want) {
 		t.Errorf("mean %v, expected %v", x.Mean(0), want)
 	}
-	if _, err := FitNormals(t.Context(), wide, of, 2); err != nil {
+	if _, err := Fit(t.Context(), wide, of, 2); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,12 @@
-package engine
+// Package normal has sets of points as normal distributions, and the heat kernel of the hyperbolic
+// space that these form.
+//
+// [Fit] estimates a spherical normal distribution for each set, [Of] reads distributions that
+// [Distributions.Vectors] wrote as documents, and a [Heat] has the kernel's values. Matrices of them
+// are computed by package engine, and the kernel's specification is one of package kernel.
+//
+// Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1.
+package normal
 
 import (
 	"context"
@@ -10,9 +18,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Normals are spherical normal distributions N(μ, σ²I) on R^P: what [Hyperbolic] compares. They are
+// Distributions are spherical normal distributions N(μ, σ²I) on R^P: what [Heat] compares. They are
 // immutable and may be used concurrently.
-type Normals struct {
+type Distributions struct {
 	p       int
 	columns []uint32 // of the points, those that are coordinates, ascending
 	normal  []hyperbolic.Normal
@@ -30,7 +38,7 @@ func (e *SpreadError) Error() string {
 		e.Set+1, e.Points)
 }
 
-// FitNormals returns the maximum-likelihood estimates of sets of points,
+// Fit returns the maximum-likelihood estimates of sets of points,
 //
 //	μ = 1/N Σ x,   σ² = 1/(NP) Σ ‖x-μ‖²
 //
@@ -42,7 +50,7 @@ func (e *SpreadError) Error() string {
 // coordinates, another number of points in of, a set that there isn't, a [*SpreadError] for the
 // first set without two different points, the end of ctx. Source: Lafferty and Lebanon, JMLR 6
 // (2005), §3.1.
-func FitNormals(ctx context.Context, points *sparse.CSR, of []int32, sets int) (*Normals, error) {
+func Fit(ctx context.Context, points *sparse.CSR, of []int32, sets int) (*Distributions, error) {
 	if err := points.Validate(); err != nil {
 		return nil, fmt.Errorf("engine: points: %w", err)
 	}
@@ -50,13 +58,13 @@ func FitNormals(ctx context.Context, points *sparse.CSR, of []int32, sets int) (
 	if len(columns) == 0 {
 		return nil, fmt.Errorf("engine: points without a coordinate other than 0, expected one at least")
 	}
-	return FitNormalsIn(ctx, points, of, sets, columns)
+	return FitIn(ctx, points, of, sets, columns)
 }
 
-// FitNormalsIn is [FitNormals] with given coordinates, ascending columns, whether or not they are 0
+// FitIn is [Fit] with given coordinates, ascending columns, whether or not they are 0
 // for all points or beyond the columns that these have: those of other points that these are to be
 // compared with. Values in other columns don't count.
-func FitNormalsIn(ctx context.Context, points *sparse.CSR, of []int32, sets int, columns []uint32) (*Normals, error) {
+func FitIn(ctx context.Context, points *sparse.CSR, of []int32, sets int, columns []uint32) (*Distributions, error) {
 	if ctx == nil {
 		return nil, errors.New("engine: nil context, expected one")
 	}
@@ -87,7 +95,7 @@ func FitNormalsIn(ctx context.Context, points *sparse.CSR, of []int32, sets int,
 			members[s] = append(members[s], i)
 		}
 	}
-	n := &Normals{p: p, columns: slices.Clone(columns), normal: make([]hyperbolic.Normal, kept)}
+	n := &Distributions{p: p, columns: slices.Clone(columns), normal: make([]hyperbolic.Normal, kept)}
 	x := make([]float64, p)
 	for s, rows := range members {
 		if err := ctx.Err(); err != nil {
@@ -118,12 +126,12 @@ func FitNormalsIn(ctx context.Context, points *sparse.CSR, of []int32, sets int,
 }
 
 // Len returns the number of distributions.
-func (n *Normals) Len() int { return len(n.normal) }
+func (n *Distributions) Len() int { return len(n.normal) }
 
 // In returns the distributions of the given numbers, in their order. It panics where there is none
 // of a number, as Mean, Sigma and Distance do.
-func (n *Normals) In(order []int) *Normals {
-	out := &Normals{p: n.p, columns: n.columns}
+func (n *Distributions) In(order []int) *Distributions {
+	out := &Distributions{p: n.p, columns: n.columns}
 	for _, i := range order {
 		out.normal = append(out.normal, n.normal[i])
 	}
@@ -131,19 +139,19 @@ func (n *Normals) In(order []int) *Normals {
 }
 
 // P returns the dimension of the points.
-func (n *Normals) P() int { return n.p }
+func (n *Distributions) P() int { return n.p }
 
 // Mean returns μ of distribution i.
-func (n *Normals) Mean(i int) []float64 { return slices.Clone(n.normal[i].Mean) }
+func (n *Distributions) Mean(i int) []float64 { return slices.Clone(n.normal[i].Mean) }
 
 // Sigma returns σ of distribution i.
-func (n *Normals) Sigma(i int) float64 { return n.normal[i].Sigma }
+func (n *Distributions) Sigma(i int) float64 { return n.normal[i].Sigma }
 
 // Distance returns the distance of distributions i and j in the hyperbolic space of curvature -1,
 // which is their Fisher distance divided by √(2P).
-func (n *Normals) Distance(i, j int) float64 {
+func (n *Distributions) Distance(i, j int) float64 {
 	return hyperbolic.Distance(n.normal[i], n.normal[j])
 }
 
 // Bytes returns the memory that the distributions hold, in bytes.
-func (n *Normals) Bytes() int64 { return int64(len(n.normal)) * int64(8*n.p+32) }
+func (n *Distributions) Bytes() int64 { return int64(len(n.normal)) * int64(8*n.p+32) }

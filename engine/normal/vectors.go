@@ -1,4 +1,4 @@
-package engine
+package normal
 
 import (
 	"fmt"
@@ -13,10 +13,10 @@ import (
 const leastMean = 0x1p-149
 
 // Vectors returns the distributions as vectors: row i holds μ in the columns of the points, and behind them σ in the given column. Values are rounded to float32, and a mean of 0 is
-// the least float32 above 0. [NormalsOf] reads them back. So a model keeps distributions as it keeps documents.
+// the least float32 above 0. [Of] reads them back. So a model keeps distributions as it keeps documents.
 //
 // Errors: a column for σ that isn't above those of the points, values that float32 can't hold.
-func (n *Normals) Vectors(sigma uint32) (*sparse.CSR, error) {
+func (n *Distributions) Vectors(sigma uint32) (*sparse.CSR, error) {
 	if n.p > 0 && sigma <= n.columns[n.p-1] {
 		return nil, fmt.Errorf("engine: column %d for deviations, expected one above %d, the last of the points", sigma, n.columns[n.p-1])
 	}
@@ -40,7 +40,7 @@ func (n *Normals) Vectors(sigma uint32) (*sparse.CSR, error) {
 	return m, nil
 }
 
-// DeviationError says that a vector is no distribution as [Normals.Vectors] makes it, since its last column holds no σ: it may be a document, or a point by itself.
+// DeviationError says that a vector is no distribution as [Distributions.Vectors] makes it, since its last column holds no σ: it may be a document, or a point by itself.
 type DeviationError struct {
 	Row   int     // its number, from 0
 	Sigma float64 // what is there
@@ -51,9 +51,9 @@ func (e *DeviationError) Error() string {
 	return fmt.Sprintf("engine: vector %d has the deviation %v in its last column, expected a number above 0: a vector for each set of points, as Normals.Vectors makes them", e.Row+1, e.Sigma)
 }
 
-// NormalsOf returns the distributions of vectors as [Normals.Vectors] makes them, embedded raw: the last of the embedder's terms is the column of σ. Errors: another
+// Of returns the distributions of vectors as [Distributions.Vectors] makes them, embedded raw: the last of the embedder's terms is the column of σ. Errors: another
 // embedding, a [*DeviationError] for the first row without σ.
-func NormalsOf(x *sparse.Embedded) (*Normals, error) {
+func Of(x *sparse.Embedded) (*Distributions, error) {
 	if err := x.Validate(); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func NormalsOf(x *sparse.Embedded) (*Normals, error) {
 	if p < 1 {
 		return nil, fmt.Errorf("engine: distributions of %d coordinates, expected one at least", max(p, 0))
 	}
-	n := &Normals{p: p, columns: slices.Clone(x.Embedder.Terms[:p]), normal: make([]hyperbolic.Normal, x.Rows())}
+	n := &Distributions{p: p, columns: slices.Clone(x.Embedder.Terms[:p]), normal: make([]hyperbolic.Normal, x.Rows())}
 	for i := range n.normal {
 		d := hyperbolic.Normal{Mean: make([]float64, p)}
 		for k := x.Offsets[i]; k < x.Offsets[i+1]; k++ {
