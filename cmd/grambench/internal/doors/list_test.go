@@ -267,3 +267,18 @@ func thereIs(t *testing.T, test string) {
 }
 
 func short(p *types.Package) string { return filepath.Base(p.Path()) }
+
+// TestEveryPackageIsListed fails where a public package isn't among those whose doors are tested.
+func TestEveryPackageIsListed(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{.Name}} {{.ImportPath}}", module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		name, path, _ := strings.Cut(strings.TrimSpace(line), " ")
+		path = strings.TrimPrefix(path, module)
+		if name != "main" && !strings.Contains("/"+path+"/", "/internal/") && !slices.Contains(packages, path) {
+			t.Errorf("%s is a public package whose doors aren't tested", path)
+		}
+	}
+}
