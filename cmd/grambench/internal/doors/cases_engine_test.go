@@ -24,7 +24,7 @@ func engineCases() map[string]testCase {
 		"engine.Dense.Dims":           {run: denseAccess, index: true, panics: true},
 		"engine.Dense.Row":            {run: denseAccess, index: true, panics: true},
 		"engine.Dense.T":              {run: denseAccess, index: true, panics: true},
-		"engine.DeviationError.Error": messages(&engine.DeviationError{}),
+		"normal.DeviationError.Error": messages(&engine.DeviationError{}),
 		"engine.Engine.Cached":        {run: cachedOptions},
 		"engine.Engine.Close":         {run: engineClose},
 		"engine.Engine.Cross":         {run: cross},
@@ -67,7 +67,7 @@ func engineCases() map[string]testCase {
 		"engine.Reference.Value":      {run: reference, index: true, panics: true},
 		"kernel.SpecError.Error": messages(&engine.SpecError{}, &engine.SpecError{Spec: "x",
 			Column: math.MaxInt}, &engine.SpecError{Spec: "x", Column: -1}),
-		"engine.SpreadError.Error": messages(&engine.SpreadError{}),
+		"normal.SpreadError.Error": messages(&engine.SpreadError{}),
 		"engine.Stats.Sub": {run: func(p *program) {
 			p.quiet("of nothing", func() { _ = (engine.Stats{}).Sub(engine.Stats{Pairs: math.MinInt64}) })
 		}},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/normal"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -21,12 +22,20 @@ func normalCases() map[string]testCase {
 		"engine.HyperbolicGram.Error":   {run: hyperbolicGram, index: true, panics: true},
 		"engine.HyperbolicGram.Eval":    {run: hyperbolicGram, index: true, panics: true},
 		"engine.HyperbolicGram.Rows":    {run: hyperbolicGram, index: true, panics: true},
+		"normal.Fit":                    {run: fitNormals},
+		"normal.FitIn":                  {run: fitNormals},
+		"normal.Heat.Against":           {run: heat, index: true, panics: true},
+		"normal.Heat.At":                {run: heat, index: true, panics: true},
+		"normal.Heat.Error":             {run: heat, index: true, panics: true},
+		"normal.Heat.Eval":              {run: heat, index: true, panics: true},
+		"normal.NewHeat":                {run: heat, index: true, panics: true},
+		"normal.Of":                     {run: normalsOf},
 		"engine.NewHyperbolic":          {run: newHyperbolic},
-		"engine.Normals.Distance":       {run: normals, index: true, panics: true},
-		"engine.Normals.In":             {run: normals, index: true, panics: true},
-		"engine.Normals.Mean":           {run: normals, index: true, panics: true},
-		"engine.Normals.Sigma":          {run: normals, index: true, panics: true},
-		"engine.Normals.Vectors":        {run: normals, index: true, panics: true},
+		"normal.Distributions.Distance": {run: normals, index: true, panics: true},
+		"normal.Distributions.In":       {run: normals, index: true, panics: true},
+		"normal.Distributions.Mean":     {run: normals, index: true, panics: true},
+		"normal.Distributions.Sigma":    {run: normals, index: true, panics: true},
+		"normal.Distributions.Vectors":  {run: normals, index: true, panics: true},
 		"engine.NormalsOf":              {run: normalsOf},
 	}
 }
@@ -259,4 +268,29 @@ func hyperbolicGram(p *program) {
 	if other.P() != n.P() {
 		p.bad("Against points of other coordinates", func() error { return g.Against(other, 0, row) })
 	}
+}
+
+func heat(p *program) {
+	n := p.normals()
+	size := n.Len()
+	var h *normal.Heat
+	if !p.good("NewHeat", func() (err error) { h, err = normal.NewHeat(p.ctx, 0.5, n.P()+1, false, n); return err }) {
+		return
+	}
+	i, o := p.IntN(size), p.outside(size)
+	row := poisoned(p, size)
+	p.good("Against", func() error { err := h.Against(n, i, row); finite(p, "Against", row); return err })
+	p.good("At", func() error {
+		if v, want := float64(h.At(i, 0)), h.Eval(i, 0); !(math.Abs(v-want) <= h.Error(i, 0)) {
+			p.fails("%v of %d and 0, expected %v", v, i, want)
+		}
+		return nil
+	})
+	p.bad(fmt.Sprint("At ", o), func() error { h.At(o, 0); return nil })
+	p.bad(fmt.Sprint("Eval of ", o), func() error { h.Eval(o, 0); return nil })
+	p.bad("Against nil", func() error { return h.Against(nil, 0, row) })
+	p.bad("Against, a value short", func() error { return h.Against(n, i, row[1:]) })
+	t := pick(p, math.NaN(), -1, 0, math.Inf(1))
+	p.bad(fmt.Sprint("NewHeat of t=", t), func() error { _, err := normal.NewHeat(p.ctx, t, 3, false, n); return err })
+	p.bad("NewHeat of nil", func() error { _, err := normal.NewHeat(p.ctx, 1, 3, false, nil); return err })
 }

@@ -21,7 +21,7 @@ const module = "github.com/gramengine/gram/"
 
 // packages are those whose doors are tested.
 var packages = []string{
-	"sparse", "asm", "tiles", "engine", "engine/device", "engine/kernel", "engine/spectrum",
+	"sparse", "asm", "tiles", "engine", "engine/device", "engine/kernel", "engine/normal", "engine/spectrum",
 	"solver", "solver/model", "solver/svm", "cuda",
 }
 
@@ -158,10 +158,10 @@ var elsewhere = map[string]string{
 	"kernel.IsHyperbolic":    "engine/kernel FuzzParseKernel",
 	"kernel.MustParse":       "engine/kernel FuzzParseKernel",
 	"kernel.Parse":           "engine/kernel FuzzParseKernel",
-	"kernel.ParseHyperbolic": "engine TestParseHyperbolic",
+	"kernel.ParseHyperbolic": "engine/kernel TestParseHyperbolic",
 	"engine.IsHyperbolic":    "engine/kernel FuzzParseKernel",
 	"engine.MustParseKernel": "engine/kernel FuzzParseKernel",
-	"engine.ParseHyperbolic": "engine TestParseHyperbolic",
+	"engine.ParseHyperbolic": "engine/kernel TestParseHyperbolic",
 	"engine.ParseKernel":     "engine/kernel FuzzParseKernel",
 	"sparse.ParseEmbedding":  "sparse FuzzParseEmbedding",
 	"sparse.ParseSynthetic":  "sparse TestParseSynthetic",
