@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/repro"
+	"github.com/gramengine/gram/cmd/grambench/internal/repro/papers"
 )
 
 // Every flag that names a file or a folder says whether it is read or written, or checkFiles would know nothing of it.
@@ -41,7 +41,7 @@ func TestFileFlagsAreDeclared(t *testing.T) {
 		c.setup(f)
 		declared(c.name, f)
 	}
-	for _, e := range repro.Experiments() {
+	for _, e := range papers.Experiments {
 		f := newFlags("repro")
 		reproCommand.setup(f)
 		if _, err := f.rewrite([]string{e.Name}); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
+	"github.com/gramengine/gram/cmd/grambench/internal/repro/papers"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
 )
@@ -61,9 +62,9 @@ func (r *reproRun) choose(args []string) ([]string, error) {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return args, nil
 	}
-	e, ok := repro.Find(args[0])
+	e, ok := papers.Find(args[0])
 	if !ok {
-		return nil, usagef("no experiment %q, expected one of %s", args[0], repro.Names())
+		return nil, usagef("no experiment %q, expected one of %s", args[0], papers.Names())
 	}
 	r.experiment, r.chosen = e, true
 	r.f.usage = "grambench repro " + e.Name + " -data DIR [flags]"
@@ -81,7 +82,7 @@ func (r *reproRun) choose(args []string) ([]string, error) {
 func (r *reproRun) check() error {
 	if !r.chosen {
 		if r.f.set.NFlag() > 0 && !r.f.json {
-			return usagef("flags without the NAME of an experiment in front of them, expected one of %s", repro.Names())
+			return usagef("flags without the NAME of an experiment in front of them, expected one of %s", papers.Names())
 		}
 		return nil
 	}
@@ -196,7 +197,7 @@ func (r *reproRun) draw(report *repro.Report) error {
 func reproList() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "Experiments:")
-	for _, e := range repro.Experiments() {
+	for _, e := range papers.Experiments {
 		fmt.Fprintf(&b, "  %-18s %s\n", e.Name, e.Paper)
 		if e.Waits != "" {
 			fmt.Fprintf(&b, "  %-18s %s\n", "", e.Waits)
@@ -231,7 +232,7 @@ type reproListed struct {
 
 func newReproListing() *reproListing {
 	l := &reproListing{}
-	for _, e := range repro.Experiments() {
+	for _, e := range papers.Experiments {
 		l.Rows = append(l.Rows, reproListed{e.Name, e.Paper, e.Data, e.Time, e.Waits})
 	}
 	return l

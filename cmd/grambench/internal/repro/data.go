@@ -2,8 +2,11 @@ package repro
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,32 +17,37 @@ import (
 
 // Source is a corpus of the folder of data.
 type Source struct {
-	Name  string   // its folder
-	Files []string // what has to be in there
-	Form  string   // what the files hold
-	From  string   // where the originals are to be had
+	Name   string   // its folder
+	Files  []string // what has to be in there
+	Format sparse.Format
+	Form   string // what the files hold
+	From   string // where the originals are to be had
 }
 
 // textForm is the form of corpora of text.
-const textForm = "gzipped UTF-8, one document a line, label<TAB>text, exactly one TAB a line"
+const textForm = "gzipped UTF-8, one document a line, label<TAB>text, exactly one TAB a line; the label is "
 
 // The corpora that experiments read.
 var (
-	WebKB = Source{"webkb", []string{"all.tsv.gz"},
-		textForm + "; the label is class|university, with the classes course, faculty, project and student and the universities cornell, texas, washington, wisconsin and misc",
+	WebKB = Source{"webkb", []string{"all.tsv.gz"}, sparse.FormatTSV,
+		textForm + "class|university, with the classes course, faculty, project and student " +
+			"and the universities cornell, texas, washington, wisconsin and misc",
 		`the "4 Universities Data Set" of the CMU World Wide Knowledge Base project`}
-	Reuters = Source{"reuters-modapte", []string{"train.tsv.gz", "test.tsv.gz"},
-		textForm + "; the label is the topics separated by commas, such as earn or grain,wheat, and - where a story has none; training and test stories of the ModApte split",
+	Reuters = Source{"reuters-modapte", []string{"train.tsv.gz", "test.tsv.gz"}, sparse.FormatTSV,
+		textForm + "the topics separated by commas, such as earn or grain,wheat, " +
+			"and - where a story has none; training and test stories of the ModApte split",
 		"Reuters-21578, Distribution 1.0 (David D. Lewis), as its LEWISSPLIT and TOPICS attributes say"}
-	Newsgroups = Source{"20news-bydate", []string{"train.tsv.gz", "test.tsv.gz"},
-		textForm + "; the label is the newsgroup",
+	Newsgroups = Source{"20news-bydate", []string{"train.tsv.gz", "test.tsv.gz"}, sparse.FormatTSV,
+		textForm + "the newsgroup",
 		"20 Newsgroups, the version sorted by date (Jason Rennie)"}
-	MNIST = Source{"mnist", []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"},
+	MNIST = Source{"mnist", []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
+		"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}, sparse.FormatIDX,
 		"gzipped idx files as they are published",
 		"the MNIST database of handwritten digits (LeCun, Cortes and Burges)"}
 )
 
-// Files returns the paths of all files of corpora in a folder of data, whether they are there or not.
+// Files returns the paths of all files of corpora in a folder of data, whether they are there or
+// not.
 func Files(data string) []string {
 	var out []string
 	for _, s := range []Source{WebKB, Reuters, Newsgroups, MNIST} {
@@ -58,12 +66,13 @@ type MissingError struct {
 
 // Error names the file, its form and where the original is to be had.
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s is missing: expected %s in folder %s of -data, %s; the original is %s", e.Path, strings.Join(e.Source.Files, " and "), e.Source.Name, e.Source.Form,
-		e.Source.From)
+	s := &e.Source
+	return fmt.Sprintf("%s is missing: expected %s in folder %s of -data, %s; the original is %s", e.Path,
+		strings.Join(s.Files, " and "), s.Name, s.Form, s.From)
 }
 
-// File returns the path of a file of a corpus, or a [*MissingError].
-func (r *Run) File(s Source, file string) (string, error) {
+// file returns the path of a file of a corpus, or a [*MissingError].
+func (r *Run) file(s Source, file string) (string, error) {
 	path := filepath.Join(r.Data, s.Name, file)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
@@ -72,11 +81,11 @@ func (r *Run) File(s Source, file string) (string, error) {
 	return path, err
 }
 
-// Require holds that the files of corpora are there, before anything is read.
+// Require checks that the files of corpora are there, before anything is read.
 func (r *Run) Require(sources ...Source) error {
 	for _, s := range sources {
 		for _, file := range s.Files {
-			if _, err := r.File(s, file); err != nil {
+			if _, err := r.file(s, file); err != nil {
 				return err
 			}
 		}
@@ -84,17 +93,43 @@ func (r *Run) Require(sources ...Source) error {
 	return nil
 }
 
-// ReadText reads a file of a corpus of text. Of opt, Workers, MemoryBytes, Progress and Format are set here.
-func (r *Run) ReadText(ctx context.Context, s Source, file string, opt sparse.Options) (*sparse.Corpus, error) {
-	path, err := r.File(s, file)
+// Read reads a file of a corpus. It sets Workers, MemoryBytes, Progress and Format of opt itself.
+func (r *Run) Read(ctx context.Context, s Source, file string, opt sparse.Options) (*sparse.Corpus, error) {
+	path, err := r.file(s, file)
 	if err != nil {
 		return nil, err
 	}
 	stage := "reading " + s.Name + "/" + file
-	opt.Workers, opt.Format = r.Threads(), sparse.FormatTSV
+	opt.Workers, opt.Format = r.Threads(), s.Format
 	opt.Progress = func(p sparse.Progress) { r.Progress(stage, p.Done, p.Total) }
 	if r.MemoryBytes > 0 {
 		opt.MemoryBytes = r.MemoryBytes / 2 // what follows takes as much again
 	}
 	return sparse.Read(ctx, path, opt)
+}
+
+// ReadNewsgroups reads the training and the test set. Their terms are those of the training set.
+func (r *Run) ReadNewsgroups(ctx context.Context, text Preparation) (train, test *sparse.Corpus, err error) {
+	if train, err = r.Read(ctx, Newsgroups, Newsgroups.Files[0], sparse.Options{MinDF: text.MinDF}); err != nil {
+		return nil, nil, err
+	}
+	if test, err = r.Read(ctx, Newsgroups, Newsgroups.Files[1], sparse.Options{Vocabulary: train.Vocabulary}); err != nil {
+		return nil, nil, err
+	}
+	// No embedding learns the terms that Apply leaves out, so the test set may keep them.
+	train, err = text.Apply(train)
+	return train, test, err
+}
+
+// Digest names a corpus in the head of a file of results.
+func Digest(c *sparse.Corpus) string {
+	d := c.Digest()
+	return hex.EncodeToString(d[:8])
+}
+
+// Hash is the FNV-1a hash of a name, which selects a stream of random numbers.
+func Hash(name string) uint64 {
+	h := fnv.New64a()
+	io.WriteString(h, name)
+	return h.Sum64()
 }

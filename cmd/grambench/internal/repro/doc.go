@@ -1,10 +1,16 @@
-// Package repro repeats experiments of the papers that the kernels come from, on the real corpora, and sets what it measures beside what the papers print.
+// Package repro holds what the experiments of the source papers share. Each paper's experiment is a
+// package below this one, such as repro/lafferty; package repro/papers lists them for the command.
 //
-// Each experiment is a protocol as data, with short code that reads like the paper's section, in files that begin with its name: lafferty_lebanon.go and so
-// on. What they share has files of its own: the registry that the command lists (registry.go), what an experiment is given to work with (run.go), the results
-// that are kept so that a run can be interrupted and go on (state.go), the report (report.go) with its learning curves (figure.go), the tests of
-// significance (stats.go), and the folder of corpora (data.go).
+// An [Experiment] says what a paper did and declares its flags. A [Run] is what it is given to work
+// with: the folder of corpora ([Source]), processor or GPU, a seed, progress. [State] keeps results
+// in a file, so that an interrupted experiment goes on where it stopped. What an experiment finds
+// is a [Report]: settings, tables, notes and the learning curves of a [Figure]. [PairedT] and
+// [SignTest] are the papers' tests of significance. A [Session] trains and tests classifiers of
+// several classes on one corpus, and a [Preparation] says which terms of a text count.
 //
-// An experiment is a function of flags, corpora and a seed: it gives the same figures from run to run and from any number of workers on one instruction
-// set. It prints nothing; the command does, and draws.
+// An experiment prints nothing; the command does. It gives the same figures from run to run and
+// from any number of workers on one instruction set: they depend on flags, corpora and seed alone.
+//
+// What one paper alone needs is in its package, such as learning curves over random splits in
+// repro/lafferty. The papers' packages don't import each other.
 package repro

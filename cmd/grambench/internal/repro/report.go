@@ -74,6 +74,9 @@ func Word(s string) Cell { return Cell{s, s} }
 // Count is a cell with a whole number.
 func Count(n int) Cell { return Cell{strconv.Itoa(n), n} }
 
+// Number is a cell with a number in as many digits as it takes.
+func Number(v float64) Cell { return Cell{fmt.Sprint(v), v} }
+
 // Value is a cell with a number in fixed digits; NaN is an empty one, and infinities have no JSON value.
 func Value(v float64, digits int) Cell {
 	if math.IsNaN(v) {

@@ -121,3 +121,17 @@ func TestLegendCoversNothing(t *testing.T) {
 		t.Errorf("a falling curve asks for an axis to %v, which is longer than its own", got)
 	}
 }
+
+// A figure without panels is an error, and a mean that isn't finite doesn't spoil the whole report.
+func TestReportsOfNothing(t *testing.T) {
+	if err := (&Figure{Key: "none"}).WritePNG(filepath.Join(t.TempDir(), "a.png")); err == nil || !strings.Contains(err.Error(), "none") {
+		t.Errorf("a figure without panels: %v", err)
+	}
+	for _, m := range []Measured{{Mean: math.Inf(1), N: 2}, {Mean: 1, SD: math.Inf(1), N: 2}, {Mean: math.NaN(), N: 1}, {}} {
+		table := &Table{Key: "a", Columns: []Column{{Key: "b"}}}
+		table.Add(m.Cell(2))
+		if _, err := table.Objects(); err != nil {
+			t.Errorf("%v: %v", m, err)
+		}
+	}
+}

@@ -15,18 +15,21 @@ import (
 
 // Run is what an experiment is given to work with. The zero value works, but for Data.
 type Run struct {
-	Data        string                                                               // the folder of corpora, see [Run.File]
-	Workers     int                                                                  // goroutines; 0 for as many as there are processors
-	ISA         string                                                               // instruction set; empty for the best
-	Device      func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) // what computes instead, see engine.Options; nil for nothing
-	Backend     string                                                               // which device that is, if there is one; results that are kept belong to it
-	MemoryBytes int64                                                                // what may be used; 0 for no bound
-	Seed        uint64                                                               // of every random choice
-	State       *State                                                               // results that are kept from run to run; nil keeps none
-	Plot        bool                                                                 // learning curves are asked for: where the flags leave none, that is a [UsageError]
+	Data        string // the folder of corpora, one sub-folder each
+	Workers     int    // goroutines; 0 for as many as there are processors
+	ISA         string // instruction set; empty for the best
+	Backend     string // name of the device, empty without one; kept results belong to it
+	MemoryBytes int64  // bound on the memory in use; 0 for none
+	Seed        uint64 // of every random choice
+	State       *State // results kept from run to run; nil keeps none
+	Plot        bool   // learning curves are asked for; no curve is then a [UsageError]
 
-	Tell func(stage string, done, total int64) // progress: called from any goroutine, as often as one likes; nil for nobody
-	Warn func(message string)                  // what deserves notice; nil for nobody
+	// Device makes the device that computes in place of the processor, see engine.Options; nil for
+	// none.
+	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
+
+	Tell func(stage string, done, total int64) // progress, called from any goroutine; nil for none
+	Warn func(message string)                  // warnings; nil for none
 
 	mu   sync.Mutex
 	told time.Time
@@ -48,18 +51,23 @@ func (r *Run) Kernels() (*asm.Kernels, error) {
 	return asm.For(asm.ISA(r.ISA))
 }
 
-// computer names what computes: results have its bits.
-func (r *Run) computer(kernels *asm.Kernels) string {
-	if r.Backend == "" {
-		return string(kernels.ISA)
+// Computer names what computes, since results have its bits.
+func (r *Run) Computer() (string, error) {
+	kernels, err := r.Kernels()
+	if err != nil {
+		return "", err
 	}
-	return fmt.Sprintf("%s -backend %q", kernels.ISA, r.Backend)
+	if r.Backend == "" {
+		return string(kernels.ISA), nil
+	}
+	return fmt.Sprintf("%s -backend %q", kernels.ISA, r.Backend), nil
 }
 
-// tellEvery is how often progress is passed on.
+// tellEvery is the least time between two reports of progress.
 const tellEvery = 100 * time.Millisecond
 
-// Progress says how far a stage is, in any unit; a total of 0 means that it isn't known.
+// Progress reports how far a stage is, in any unit. A total of 0 means that it isn't known. It may
+// be called concurrently, as often as one likes.
 func (r *Run) Progress(stage string, done, total int64) {
 	if r.Tell == nil {
 		return
@@ -72,6 +80,15 @@ func (r *Run) Progress(stage string, done, total int64) {
 	}
 }
 
+// Counter returns a function that counts one more step of a stage each time it is called, from done
+// on.
+func (r *Run) Counter(stage string, done, total int64) func() {
+	var steps atomic.Int64
+	steps.Store(done)
+	r.Progress(stage, done, total)
+	return func() { r.Progress(stage, steps.Add(1), total) }
+}
+
 // Notice passes a warning on.
 func (r *Run) Notice(format string, args ...any) {
 	if r.Warn != nil {
@@ -79,10 +96,12 @@ func (r *Run) Notice(format string, args ...any) {
 	}
 }
 
-// programBytes is what a run takes beside corpora, problems and matrices: the program itself, and garbage between two collections.
+// programBytes is the memory that a run takes beside corpora, problems and matrices: the program
+// itself, and garbage between two collections.
 const programBytes = 32 << 20
 
-// Fits holds that matrices of so many bytes, documents in an engine, and the program stay within the bound of memory; what names the need.
+// Fits checks that matrices of so many bytes, documents in an engine and the program stay within
+// the bound of memory. what names the need in the error.
 func (r *Run) Fits(what string, matrices int64, docs ...*sparse.CSR) error {
 	need := matrices + programBytes
 	for _, m := range docs {
@@ -90,15 +109,8 @@ func (r *Run) Fits(what string, matrices int64, docs ...*sparse.CSR) error {
 		need += engine.NewBytes(m.Rows(), len(terms)+1, m.NNZ()+int64(m.EmptyRows()))
 	}
 	if r.MemoryBytes > 0 && need > r.MemoryBytes {
-		return fmt.Errorf("%s needs %s of memory, allowed are %s", what, sparse.FormatBytes(need), sparse.FormatBytes(r.MemoryBytes))
+		return fmt.Errorf("%s needs %s of memory, allowed are %s", what, sparse.FormatBytes(need),
+			sparse.FormatBytes(r.MemoryBytes))
 	}
 	return nil
-}
-
-// Counter returns a function that counts one more step of a stage each time it is called, from done on.
-func (r *Run) Counter(stage string, done, total int64) func() {
-	var steps atomic.Int64
-	steps.Store(done)
-	r.Progress(stage, done, total)
-	return func() { r.Progress(stage, steps.Add(1), total) }
 }

@@ -20,7 +20,8 @@ import (
 // disk or a machine that stopped, is left out, which [State.Dropped] says: its result is computed again.
 type State struct {
 	mu      sync.Mutex
-	file    stateFile
+	name    string
+	file    stateFile // nil for a state in memory
 	made    bool  // the file wasn't there before
 	end     int64 // of the last whole line, where the next one begins
 	behind  bool  // something may stand behind end: a line that couldn't be written
@@ -36,7 +37,6 @@ type stateFile interface {
 	Stat() (fs.FileInfo, error)
 	Sync() error
 	Truncate(size int64) error
-	Name() string
 }
 
 // stateHead is the first line.
@@ -65,19 +65,22 @@ func OpenState(path string) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &State{file: f, made: made, have: map[string]json.RawMessage{}}
-	if err := s.load(path); err != nil {
+	s := &State{name: path, file: f, made: made, have: map[string]json.RawMessage{}}
+	if err := s.read(); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
+// NewState returns a state that keeps results in memory, for one run.
+func NewState() *State { return &State{have: map[string]json.RawMessage{}} }
+
 // headKey is the key of the first line, which no result has.
 const headKey = ""
 
-// load reads the lines. It writes nothing: what stands behind the last whole line goes when the next one is written.
-func (s *State) load(path string) error {
+// read reads the lines. It writes nothing: what stands behind the last whole line goes when the next one is written.
+func (s *State) read() error {
 	in := bufio.NewReader(s.file)
 	torn, first := 0, 0
 	drop := func(number int) {
@@ -91,7 +94,7 @@ func (s *State) load(path string) error {
 			switch {
 			case len(line) == 0:
 			case number == 1 && !beginsHead(line):
-				return fmt.Errorf("%s:1: no line end, expected a file of results or an empty one", path)
+				return fmt.Errorf("%s:1: no line end, expected a file of results or an empty one", s.name)
 			case number == 1:
 				s.begun = line
 				fallthrough
@@ -109,7 +112,7 @@ func (s *State) load(path string) error {
 		case number == 1:
 			var head stateHead
 			if !isObject(line, &head) || head.Experiment == "" {
-				return fmt.Errorf("%s:1: %.40q, expected the first line of a file of results, {\"experiment\":…}", path, line)
+				return fmt.Errorf("%s:1: %.40q, expected the first line of a file of results, {\"experiment\":…}", s.name, line)
 			}
 			s.have[headKey] = json.RawMessage(bytes.TrimSpace(line))
 		case !isObject(line, &v) || v.Key == headKey || v.Value == nil:
@@ -120,7 +123,7 @@ func (s *State) load(path string) error {
 		s.end += int64(len(line))
 	}
 	if torn > 0 {
-		s.dropped = fmt.Sprintf("%s:%d: no whole result, left out", path, first)
+		s.dropped = fmt.Sprintf("%s:%d: no whole result, left out", s.name, first)
 		if torn > 1 {
 			s.dropped += fmt.Sprintf(", and so are %d more lines", torn-1)
 		}
@@ -169,7 +172,7 @@ func (s *State) Begin(experiment, of string) error {
 			return err
 		}
 		if got != want {
-			return fmt.Errorf("%s holds results of %s with %s, expected %s with %s; name another file, or remove it", s.file.Name(), got.Experiment, got.Of, experiment, of)
+			return fmt.Errorf("%s holds results of %s with %s, expected %s with %s; name another file, or remove it", s.name, got.Experiment, got.Of, experiment, of)
 		}
 		return nil
 	}
@@ -178,7 +181,7 @@ func (s *State) Begin(experiment, of string) error {
 		return err
 	}
 	if !bytes.HasPrefix(line, s.begun) {
-		return fmt.Errorf("%s: %.40q, expected the first line of results of %s with %s; name another file, or remove it", s.file.Name(), s.begun, experiment, of)
+		return fmt.Errorf("%s: %.40q, expected the first line of results of %s with %s; name another file, or remove it", s.name, s.begun, experiment, of)
 	}
 	return s.write(headKey, line, line)
 }
@@ -186,6 +189,10 @@ func (s *State) Begin(experiment, of string) error {
 // write appends the line of a key and, when it is on the disk, keeps the value. After an error the file goes on from the last whole line: what was written of this one is
 // taken back, now or before the next.
 func (s *State) write(key string, line, value []byte) error {
+	if s.file == nil {
+		s.have[key] = value
+		return nil
+	}
 	if s.behind {
 		if err := s.file.Truncate(s.end); err != nil {
 			return err
@@ -218,21 +225,44 @@ func (s *State) Load(key string, v any) (bool, error) {
 		return false, nil
 	}
 	if err := json.Unmarshal(value, v); err != nil {
-		return false, fmt.Errorf("%s: result %s: %w", s.file.Name(), key, err)
+		return false, fmt.Errorf("%s: result %s: %w", s.name, key, err)
 	}
 	return true, nil
 }
 
-// LoadFitting is Load of a result that is used only if fits, called when v is set, finds nothing wrong with it: a file may have been written by hand, or damaged.
-func (s *State) LoadFitting(key string, v any, fits func() error) (bool, error) {
-	ok, err := s.Load(key, v)
-	if !ok || err != nil {
-		return ok, err
+// Kept returns the result of a key. If s has one, fits must find nothing wrong with it: a file may
+// be damaged, or written by hand. Otherwise Kept calls compute and saves what it returns.
+func Kept[T any](s *State, key string, fits func(T) error, compute func() (T, error)) (v T, err error) {
+	switch ok, err := s.Load(key, &v); {
+	case err != nil:
+		return v, err
+	case ok:
+		if err := fits(v); err != nil {
+			return v, fmt.Errorf("%s: result %s: %w", s.name, key, err)
+		}
+		return v, nil
 	}
-	if err := fits(); err != nil {
-		return false, fmt.Errorf("%s: result %s: %w", s.file.Name(), key, err)
+	if v, err = compute(); err != nil {
+		return v, err
 	}
-	return true, nil
+	return v, s.Save(key, v)
+}
+
+// Within reports a number that isn't one of 0 to most. It is for the checks that [Kept] makes.
+func Within[T int | float64](what string, v, most T) error {
+	if !(v >= 0 && v <= most) {
+		return fmt.Errorf("%s: %v, expected 0 to %v", what, v, most)
+	}
+	return nil
+}
+
+// Length reports a list that hasn't the wanted number of entries. It is for the checks that [Kept]
+// makes.
+func Length(what string, n, want int) error {
+	if n != want {
+		return fmt.Errorf("%d %s, expected %d", n, what, want)
+	}
+	return nil
 }
 
 // Save keeps the result of a key, which isn't empty. After an error it isn't kept, and an earlier one of that key still is.
@@ -241,7 +271,7 @@ func (s *State) Save(key string, v any) error {
 		return nil
 	}
 	if key == headKey {
-		return fmt.Errorf("%s: a result without a key", s.file.Name())
+		return fmt.Errorf("%s: a result without a key", s.name)
 	}
 	value, err := json.Marshal(v)
 	if err != nil {
@@ -254,7 +284,7 @@ func (s *State) Save(key string, v any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.have[headKey]; !ok {
-		return fmt.Errorf("%s: result %s before Begin has said what it belongs to", s.file.Name(), key)
+		return fmt.Errorf("%s: result %s before Begin has said what it belongs to", s.name, key)
 	}
 	return s.write(key, line, value)
 }
@@ -286,7 +316,7 @@ func (s *State) Close() error {
 		return nil
 	}
 	if err == nil && s.made && info.Size() == 0 {
-		err = os.Remove(s.file.Name())
+		err = os.Remove(s.name)
 	}
 	return err
 }

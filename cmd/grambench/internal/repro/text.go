@@ -1,7 +1,7 @@
 package repro
 
 import (
-	"bufio"
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -11,11 +11,19 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Preparation says which terms of a text count. Papers are seldom exact about it. A term is a run of lower-cased letters, as package sparse reads it.
+// Preparation says which terms of a text count. Papers are seldom exact about it. A term is a run
+// of lower-cased letters, as package sparse reads it.
 type Preparation struct {
-	MinDF      int    // terms that fewer documents have are left out
-	MinLetters int    // and so are shorter ones
-	StopWords  string // and those in this file, white space between them; empty for none
+	MinDF      int    // leave out terms that fewer documents have
+	MinLetters int    // leave out shorter terms
+	StopWords  string // leave out the words of this file, white space between them; empty for none
+}
+
+// Flags declares the flags that set p. minDF is the default of -min-df.
+func (p *Preparation) Flags(f *flag.FlagSet, minDF int) {
+	f.IntVar(&p.MinDF, "min-df", minDF, "leave out terms that fewer than `N` documents have")
+	f.IntVar(&p.MinLetters, "min-letters", 1, "leave out terms of fewer than `N` letters")
+	f.StringVar(&p.StopWords, "stop-words", "", "leave out the words in `FILE` (default: none are)")
 }
 
 // String names the choice for the settings of a report.
@@ -27,97 +35,92 @@ func (p Preparation) String() string {
 	if p.MinDF > 1 {
 		parts = append(parts, fmt.Sprintf("in %d documents or more", p.MinDF))
 	}
-	if p.StopWords == "" {
-		return strings.Join(append(parts, "no stop words left out"), ", ")
+	stop := "no stop words left out"
+	if p.StopWords != "" {
+		stop = "without the stop words of " + p.StopWords
 	}
-	return strings.Join(append(parts, "without the stop words of "+p.StopWords), ", ")
+	return strings.Join(append(parts, stop), ", ")
 }
 
 // Check reports numbers that make no sense.
 func (p Preparation) Check() error {
 	if p.MinDF < 1 || p.MinLetters < 1 {
-		return UsageError{fmt.Errorf("-min-df %d, -min-letters %d, expected at least 1", p.MinDF, p.MinLetters)}
+		return Usagef("-min-df %d, -min-letters %d, expected at least 1", p.MinDF, p.MinLetters)
 	}
 	return nil
 }
 
-// Apply leaves terms out of a corpus of text, whose columns stay as they are. Errors are those of reading the stop words.
+// Apply leaves terms out of a corpus of text, whose columns stay as they are. An error is that of
+// reading the stop words.
 func (p Preparation) Apply(c *sparse.Corpus) (*sparse.Corpus, error) {
-	stop := map[string]bool{}
+	var stop []string
 	if p.StopWords != "" {
-		f, err := os.Open(p.StopWords)
+		words, err := os.ReadFile(p.StopWords)
 		if err != nil {
 			return nil, err
 		}
-		defer f.Close()
-		words := bufio.NewScanner(f)
-		words.Split(bufio.ScanWords)
-		for words.Scan() {
-			stop[strings.ToLower(words.Text())] = true
-		}
-		if err := words.Err(); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.StopWords, err)
-		}
+		stop = strings.Fields(strings.ToLower(string(words)))
+		slices.Sort(stop)
 	}
 	df := c.Documents.DocumentFrequency()
 	keep := make([]bool, len(df))
-	all := true
 	for t, term := range c.Vocabulary {
-		keep[t] = int(df[t]) >= p.MinDF && utf8.RuneCountInString(term) >= p.MinLetters && !stop[term]
-		all = all && keep[t]
+		_, stopped := slices.BinarySearch(stop, term)
+		keep[t] = int(df[t]) >= p.MinDF && utf8.RuneCountInString(term) >= p.MinLetters && !stopped
 	}
-	if all {
+	if !slices.Contains(keep, false) {
 		return c, nil
 	}
-	m := &sparse.CSR{Cols: c.Documents.Cols, Offsets: []int64{0}}
-	for i := range c.Documents.Rows() {
-		terms, values := c.Documents.Row(i)
-		for k, t := range terms {
-			if keep[t] {
-				m.Terms, m.Values = append(m.Terms, t), append(m.Values, values[k])
-			}
-		}
-		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
-	}
 	less := *c
-	less.Documents = m
+	less.Documents = &sparse.CSR{Cols: c.Documents.Cols, Offsets: []int64{0}}
+	appendRows(less.Documents, c.Documents, func(t uint32) (uint32, bool) { return t, keep[t] })
 	return &less, nil
 }
 
-// Concat returns the documents of two corpora of text, one behind the other, over the terms and classes of both.
+// appendRows appends the rows of a matrix to another. column says where the values of a term go,
+// if anywhere.
+func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
+	for i := range from.Rows() {
+		terms, values := from.Row(i)
+		for k, t := range terms {
+			if at, ok := column(t); ok {
+				to.Terms, to.Values = append(to.Terms, at), append(to.Values, values[k])
+			}
+		}
+		to.Offsets = append(to.Offsets, int64(len(to.Terms)))
+	}
+}
+
+// Concat returns the documents of two corpora, one behind the other. Its terms and classes are
+// those of both; corpora without a vocabulary, such as images, have the same columns.
 func Concat(a, b *sparse.Corpus) *sparse.Corpus {
 	both := slices.Concat(a.Vocabulary, b.Vocabulary)
 	slices.Sort(both) // as each of them is, so terms ascend in a row as before
 	both = slices.Compact(both)
-	column := make(map[string]uint32, len(both))
-	for t, term := range both {
-		column[term] = uint32(t)
-	}
 	c := &sparse.Corpus{
 		Source: a.Source + " and " + b.Source, Vocabulary: both, Classes: slices.Clone(a.Classes),
-		Documents: &sparse.CSR{Cols: len(both), Offsets: []int64{0}}, Labels: sparse.Labels{Offsets: []int64{0}}, Warnings: slices.Concat(a.Warnings, b.Warnings),
+		Documents: &sparse.CSR{Cols: max(a.Documents.Cols, len(both)), Offsets: []int64{0}},
+		Labels:    sparse.Labels{Offsets: []int64{0}}, Warnings: slices.Concat(a.Warnings, b.Warnings),
 	}
-	class := map[string]int32{}
-	for i, name := range a.Classes {
-		class[name] = int32(i)
-	}
-	for _, name := range b.Classes {
-		if _, ok := class[name]; !ok {
-			class[name] = int32(len(c.Classes))
-			c.Classes = append(c.Classes, name)
+	for _, class := range b.Classes {
+		if !slices.Contains(a.Classes, class) {
+			c.Classes = append(c.Classes, class)
 		}
 	}
-	m := c.Documents
 	for _, from := range []*sparse.Corpus{a, b} {
-		for i := range from.Documents.Rows() {
-			terms, values := from.Documents.Row(i)
-			for k, t := range terms {
-				m.Terms, m.Values = append(m.Terms, column[from.Vocabulary[t]]), append(m.Values, values[k])
+		columns := make([]uint32, from.Documents.Cols)
+		for t := range columns {
+			columns[t] = uint32(t)
+			if len(both) > 0 {
+				at, _ := slices.BinarySearch(both, from.Vocabulary[t])
+				columns[t] = uint32(at)
 			}
-			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+		}
+		appendRows(c.Documents, from.Documents, func(t uint32) (uint32, bool) { return columns[t], true })
+		for i := range from.Documents.Rows() {
 			var ids []int32
 			for _, id := range from.Labels.Of(i) {
-				ids = append(ids, class[from.Classes[id]])
+				ids = append(ids, int32(slices.Index(c.Classes, from.Classes[id])))
 			}
 			c.Labels.Add(ids...)
 		}

@@ -1,0 +1,208 @@
+package cho
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/repro"
+	"github.com/gramengine/gram/cmd/grambench/internal/repro/larochelle"
+	"github.com/gramengine/gram/sparse"
+)
+
+// set is a set of documents.
+type set struct {
+	name               string
+	source             *repro.Source // what is read for it; nil where it is drawn only
+	train, valid, test int           // documents; valid of train validate; all 0 for what the files have, and a sixth
+	generated, text    bool
+	draw               larochelle.Kind // of a set that is drawn only
+}
+
+// sets are the sets. The sizes of the generated ones are those of Larochelle et al. 2007.
+var sets = []set{
+	{name: "mnist", source: &repro.MNIST, train: 60000, valid: 10000, test: 10000},
+	{name: "20news-bydate", source: &repro.Newsgroups, text: true},
+	{name: "rectangles", train: 1200, valid: 200, test: 50000, generated: true, draw: larochelle.Outline},
+	{name: "rectangles-image", train: 12000, valid: 2000, test: 50000, generated: true, draw: larochelle.Textured},
+	{name: "convex", train: 8000, valid: 1000, test: 50000, generated: true, draw: larochelle.Convex},
+	{name: "mnist-rand", source: &repro.MNIST, train: 12000, valid: 2000, test: 50000, generated: true},
+}
+
+// data is a set as it is trained and tested on. Its parts number terms and classes alike.
+type data struct {
+	train, test *sparse.Corpus
+	fit, valid  []int // documents of train, increasing: those that C is tried with, those that judge it
+}
+
+// bytes is what the corpora take.
+func (d *data) bytes() int64 { return d.train.Documents.Bytes() + d.test.Documents.Bytes() }
+
+// less is a size that a flag bounds, and that can't be above what is there.
+func less(flag, own, have int) int {
+	if flag > 0 && flag < own || own == 0 {
+		own = flag
+	}
+	if own == 0 || own > have {
+		own = have
+	}
+	return own
+}
+
+// read reads or draws a set, in the sizes that the flags leave.
+func (p *protocol) read(ctx context.Context, r *repro.Run, s *set) (*data, error) {
+	d := &data{}
+	var err error
+	switch {
+	case s.draw != nil:
+		err = p.draw(ctx, r, s, d)
+	case s.text:
+		d.train, d.test, err = r.ReadNewsgroups(ctx, p.text)
+	default:
+		if d.train, err = readImages(ctx, r, 0); err == nil {
+			d.test, err = readImages(ctx, r, 2)
+		}
+		if err == nil && s.generated {
+			err = p.putOnNoise(ctx, r, s, d)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !s.generated {
+		cut(r, "training of "+s.name, &d.train, p.train, s.train)
+		cut(r, "test of "+s.name, &d.test, p.test, s.test)
+	}
+	n, tests := d.train.Documents.Rows(), d.test.Documents.Rows()
+	if p.centred && !s.text && n > 0 {
+		if err := r.Fits("centring "+s.name, 16*int64(n+tests)*int64(d.train.Documents.Cols)); err != nil {
+			return nil, err
+		}
+		d.centre()
+	}
+	valid := n / 6
+	if s.train > 0 {
+		valid = int(int64(n) * int64(s.valid) / int64(s.train))
+	}
+	if valid < 1 || n-valid < 2 || tests < 1 {
+		return nil, fmt.Errorf("%s: %d documents for training, %d of them for validation, and %d for testing are too few",
+			s.name, n, valid, tests)
+	}
+	d.valid, d.fit = choose(r.Seed, "validation of "+s.name, n, valid)
+	return d, nil
+}
+
+// readImages reads file number k of MNIST, with the labels beside it.
+func readImages(ctx context.Context, r *repro.Run, k int) (*sparse.Corpus, error) {
+	files := repro.MNIST.Files
+	c, err := r.Read(ctx, repro.MNIST, files[k], sparse.Options{})
+	if err == nil && len(c.Labels.IDs) != c.Documents.Rows() {
+		return nil, fmt.Errorf("%s: no labels beside the images, expected %s", c.Source, files[k+1])
+	}
+	return c, err
+}
+
+// choose draws k of n numbers. Both lists are increasing.
+func choose(seed uint64, what string, n, k int) (chosen, others []int) {
+	in := make([]bool, n)
+	for _, i := range rand.New(rand.NewPCG(seed, repro.Hash(what))).Perm(n)[:k] {
+		in[i] = true
+	}
+	for i, chose := range in {
+		if chose {
+			chosen = append(chosen, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	return chosen, others
+}
+
+// cut draws, by the name what, the documents that a flag or the set's own size leave.
+func cut(r *repro.Run, what string, part **sparse.Corpus, flag, own int) {
+	have := (*part).Documents.Rows()
+	if n := less(flag, own, have); n < have {
+		chosen, _ := choose(r.Seed, what, have, n)
+		*part = (*part).Select(chosen)
+	}
+}
+
+// draw draws a set: first the training documents of a sequence, from the same place on the test
+// documents, however many there are of either.
+func (p *protocol) draw(ctx context.Context, r *repro.Run, s *set, d *data) (err error) {
+	train, test := less(p.train, s.train, s.train), less(p.test, s.test, s.test)
+	from := drawing(r, s, train+test)
+	if d.train, err = from.Draw(ctx, s.draw, 0, train); err != nil {
+		return err
+	}
+	d.test, err = from.Draw(ctx, s.draw, s.train, test)
+	return err
+}
+
+// drawing is the sequence of a set, of which so many images will be drawn.
+func drawing(r *repro.Run, s *set, images int) larochelle.Sequence {
+	return larochelle.Sequence{
+		Name: s.name, Seed: r.Seed ^ repro.Hash(s.name), Step: r.Counter("drawing "+s.name, 0, int64(images)),
+	}
+}
+
+// putOnNoise makes mnist-rand. Random training digits become its training set; the test digits,
+// then the other training digits its test set.
+func (p *protocol) putOnNoise(ctx context.Context, r *repro.Run, s *set, d *data) (err error) {
+	digits, tests := d.train, d.test
+	n, own := digits.Documents.Rows(), tests.Documents.Rows()
+	chosen, others := choose(r.Seed, "training of "+s.name, n, less(p.train, s.train, n))
+	test := less(p.test, s.test, own+len(others))
+	own = min(test, own)
+	from := drawing(r, s, len(chosen)+test)
+	if d.train, err = from.Draw(ctx, larochelle.OnNoise(digits, chosen), 0, len(chosen)); err != nil {
+		return err
+	}
+	all := make([]int, own)
+	for i := range all {
+		all[i] = i
+	}
+	if d.test, err = from.Draw(ctx, larochelle.OnNoise(tests, all), n, own); err != nil {
+		return err
+	}
+	more, err := from.Draw(ctx, larochelle.OnNoise(digits, others), n+own, test-own)
+	if err != nil {
+		return err
+	}
+	d.test = repro.Concat(d.test, more)
+	return nil
+}
+
+// centre subtracts from each pixel its mean over the training documents, in both parts. Almost all
+// values are stored then, which makes a digit five times as long: 8 bytes a pixel and document.
+func (d *data) centre() {
+	m := d.train.Documents
+	mean := make([]float64, m.Cols)
+	for k, t := range m.Terms {
+		mean[t] += float64(m.Values[k]) / float64(m.Rows())
+	}
+	for _, part := range []**sparse.Corpus{&d.train, &d.test} {
+		from := (*part).Documents
+		n := from.Rows() * from.Cols
+		to := &sparse.CSR{
+			Cols: from.Cols, Offsets: make([]int64, 1, from.Rows()+1), Terms: make([]uint32, 0, n), Values: make([]float32, 0, n),
+		}
+		for i := range from.Rows() {
+			terms, values := from.Row(i)
+			for t, v := range mean {
+				v = -v
+				if len(terms) > 0 && terms[0] == uint32(t) {
+					v += float64(values[0])
+					terms, values = terms[1:], values[1:]
+				}
+				if v != 0 {
+					to.Terms, to.Values = append(to.Terms, uint32(t)), append(to.Values, float32(v))
+				}
+			}
+			to.Offsets = append(to.Offsets, int64(len(to.Values)))
+		}
+		c := **part
+		c.Documents = to
+		*part = &c
+	}
+}

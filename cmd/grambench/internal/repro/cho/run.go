@@ -1,0 +1,219 @@
+package cho
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/repro"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// measurement is that of all kernels on one set.
+type measurement struct {
+	p      *protocol
+	r      *repro.Run
+	state  *repro.State
+	set    *set
+	table  *repro.Table
+	report *repro.Report
+
+	data      *data
+	digest    string
+	embedding sparse.Embedding
+	norms     []float64 // of the embedded training documents
+}
+
+// tried is a kernel with a C, and how it did on the validation set.
+type tried struct {
+	spec   string
+	scale  float64 // of gamma; 0 where there is none
+	c      float64 // in multiples of 1 / mean k(x,x)
+	failed float64 // share of the validation set; NaN where nothing had to be chosen
+}
+
+// cell is how what was chosen did on the test set.
+type cell struct {
+	Wrong     int `json:"wrong"`
+	Documents int `json:"documents"`
+	Support   int `json:"support"`
+}
+
+// percent is the error.
+func (c *cell) percent() float64 { return 100 * float64(c.Wrong) / float64(c.Documents) }
+
+// run measures all kernels: first C for all of them, on a matrix without the validation set, then
+// the test errors, on the matrix of all.
+func (m *measurement) run(ctx context.Context) (err error) {
+	s := m.set
+	if m.data, err = m.p.read(ctx, m.r, s); err != nil {
+		return err
+	}
+	m.digest = repro.Digest(m.data.train) + " " + repro.Digest(m.data.test)
+	name := "tf"
+	if s.text {
+		name = m.p.embed
+	}
+	if m.embedding, err = sparse.ParseEmbedding(name); err != nil {
+		return err
+	}
+	train := m.data.train.Documents
+	x, err := m.embedding.Fit(train).Transform(train)
+	if err != nil {
+		return err
+	}
+	m.norms = x.Norms
+	x = nil
+	norm, squared := 0., 0.
+	for _, n := range m.norms {
+		norm, squared = norm+n/float64(len(m.norms)), squared+n*n/float64(len(m.norms))
+	}
+	if !(norm > 0) {
+		return fmt.Errorf("%s: the training documents are empty", s.name)
+	}
+	rows := m.p.kernels(norm, squared)
+	m.report.Set(s.name, "%d documents for training, %d of them for validation, %d for testing; mean norm %.4g",
+		train.Rows(), len(m.data.valid), m.data.test.Documents.Rows(), norm)
+	chosen, err := m.validate(ctx, rows)
+	if err != nil {
+		return err
+	}
+	return m.measure(ctx, rows, chosen)
+}
+
+// settings are those of a kernel with a C in multiples of 1 / mean k(x,x), and the key of a result
+// that they lead to.
+func (m *measurement) settings(what, spec string, c float64) (s svm.Settings, key string, err error) {
+	k, err := engine.ParseKernelIn(spec, m.embedding)
+	if err != nil {
+		return s, "", err
+	}
+	mean := 0.
+	for _, n := range m.norms {
+		mean += k.Eval(0, n, n) / float64(len(m.norms))
+	}
+	if !(mean > 0) || math.IsInf(mean, 0) || mean > math.MaxFloat32 {
+		return s, "", fmt.Errorf("%s: the mean of k(x,x) is %v, expected a positive number that a float32 holds", k, mean)
+	}
+	key = fmt.Sprintf("%s %s %s %s C=%v", m.set.name, m.digest, what, k, c)
+	return svm.Settings{Kernel: k, C: c / mean, Scheme: m.p.solverScheme()}, key, nil
+}
+
+// phase is what one phase trains and tests on. It is made when a result isn't known yet.
+type phase struct {
+	session *repro.Session
+	test    *sparse.Corpus
+	open    func() (*repro.Session, *sparse.Corpus)
+}
+
+// run trains and tests.
+func (p *phase) run(ctx context.Context, s svm.Settings) (repro.Outcome, error) {
+	if p.session == nil {
+		p.session, p.test = p.open()
+	}
+	return p.session.Test(ctx, s, p.test)
+}
+
+// validate chooses C, and a width, for each row by the error on the validation set: the first of
+// the best.
+func (m *measurement) validate(ctx context.Context, rows []row) (chosen []tried, err error) {
+	total := 0
+	for _, row := range rows {
+		if n := len(row.specs) * len(m.p.c); n > 1 {
+			total += n
+		}
+	}
+	on := &phase{open: func() (*repro.Session, *sparse.Corpus) {
+		d := m.data
+		return m.r.NewSession(m.set.name+", validation", d.train.Select(d.fit), 2*d.bytes(), m.report), d.train.Select(d.valid)
+	}}
+	defer func() { err = errors.Join(err, on.session.Close()) }()
+	step := m.r.Counter(m.set.name+": validation", 0, int64(total))
+	for _, row := range rows {
+		best := tried{spec: row.specs[0], c: m.p.c[0], failed: math.NaN()}
+		if row.scales != nil {
+			best.scale = row.scales[0]
+		}
+		for k, spec := range row.specs {
+			if len(row.specs)*len(m.p.c) == 1 {
+				continue
+			}
+			for _, c := range m.p.c {
+				failed, err := m.try(ctx, on, spec, c)
+				if err != nil {
+					return nil, err
+				}
+				step()
+				if math.IsNaN(best.failed) || failed < best.failed {
+					best.spec, best.c, best.failed = spec, c, failed
+					if row.scales != nil {
+						best.scale = row.scales[k]
+					}
+				}
+			}
+		}
+		chosen = append(chosen, best)
+	}
+	return chosen, nil
+}
+
+// try returns the error on the validation set.
+func (m *measurement) try(ctx context.Context, on *phase, spec string, c float64) (failed float64, err error) {
+	s, key, err := m.settings("validation", spec, c)
+	if err != nil {
+		return 0, err
+	}
+	fits := func(failed float64) error { return repro.Within("part of the validation set", failed, 1) }
+	return repro.Kept(m.state, key, fits, func() (float64, error) {
+		o, err := on.run(ctx, s)
+		if err != nil {
+			return 0, err
+		}
+		return float64(o.Wrong()) / float64(len(o.Right)), nil
+	})
+}
+
+// measure trains each kernel on all training documents and fills the table, also where the context
+// ends on the way.
+func (m *measurement) measure(ctx context.Context, rows []row, chosen []tried) (err error) {
+	on := &phase{open: func() (*repro.Session, *sparse.Corpus) {
+		runtime.GC() // the matrix without the validation set goes before that of all documents comes
+		debug.FreeOSMemory()
+		return m.r.NewSession(m.set.name, m.data.train, m.data.bytes(), m.report), m.data.test
+	}}
+	var cells []cell
+	defer func() {
+		m.fill(rows[:len(cells)], chosen, cells)
+		err = errors.Join(err, on.session.Close())
+	}()
+	step := m.r.Counter(m.set.name+": test", 0, int64(len(rows)))
+	for _, t := range chosen {
+		s, key, err := m.settings("test", t.spec, t.c)
+		if err != nil {
+			return err
+		}
+		found, err := repro.Kept(m.state, key, m.fits, func() (cell, error) {
+			o, err := on.run(ctx, s)
+			return cell{o.Wrong(), len(o.Right), o.Support}, err
+		})
+		if err != nil {
+			return err
+		}
+		cells = append(cells, found)
+		step()
+	}
+	return nil
+}
+
+// fits reports a result of another test set.
+func (m *measurement) fits(c cell) error {
+	return cmp.Or(repro.Length("documents", c.Documents, m.data.test.Documents.Rows()),
+		repro.Within("wrong decisions", c.Wrong, c.Documents),
+		repro.Within("support vectors", c.Support, m.data.train.Documents.Rows()))
+}

@@ -1,0 +1,150 @@
+package lafferty
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/solver"
+)
+
+// points draws points of two clouds in the plane and the matrix of a Gaussian kernel between them.
+func points(n int) (matrix, *task) {
+	r := rand.New(rand.NewPCG(3, 4))
+	task := &task{Name: "clouds"}
+	at := make([][2]float64, n)
+	for i := range at {
+		positive := i%3 == 0
+		at[i] = [2]float64{r.NormFloat64(), r.NormFloat64()}
+		if positive {
+			at[i][0] += 1.5
+		}
+		if i%10 != 9 { // not all documents are the task's
+			task.Docs, task.Positive = append(task.Docs, i), append(task.Positive, positive)
+		}
+	}
+	m := matrix{n, make([]float32, n*n)}
+	for i := range n {
+		for j := range n {
+			dx, dy := at[i][0]-at[j][0], at[i][1]-at[j][1]
+			m.k[i*n+j] = float32(math.Exp(-(dx*dx + dy*dy)))
+		}
+	}
+	return m, task
+}
+
+// Measure against the long way: machines trained by TrainBinary on the matrix of all documents, each from nothing, documents decided one by one. A search from
+// another start ends elsewhere within the tolerance, so a document may be decided otherwise where its value is within that of 0: a few thousandths, which
+// some values in a thousand are. At most one document a count differs.
+func TestMeasure(t *testing.T) {
+	const n = 300
+	m, clouds := points(n)
+	p := &plan{Tasks: []*task{clouds}, Splits: 2, Sizes: []int{30, 90}, C: []float64{1, 10}, Folds: 3, Seed: 7}
+	got, err := p.measure(context.Background(), m, 2, asm.Best(), func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := int64(2 * 2 * 2 * (1 + 3)); got.Trainings != want {
+		t.Errorf("%d machines, expected %d", got.Trainings, want)
+	}
+	dense, err := solver.NewDense(n, m.k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	positive := map[int]bool{}
+	for i, d := range clouds.Docs {
+		positive[d] = clouds.Positive[i]
+	}
+	wrong := func(train, test []int, c float64) (count int) {
+		var signs []bool
+		for _, d := range train {
+			signs = append(signs, positive[d])
+		}
+		machine, err := solver.TrainBinary(context.Background(), dense, solver.BinaryTraining{Docs: train, Positive: signs, Parameters: solver.Parameters{C: c}}, solver.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range test {
+			var row []float32
+			for _, s := range machine.Support {
+				row = append(row, m.row(d)[s])
+			}
+			if machine.Decide(row) > 0 != positive[d] {
+				count++
+			}
+		}
+		return count
+	}
+	for number := range p.Splits {
+		s := newSplit(clouds, p.Seed, number)
+		for i, size := range p.Sizes {
+			positives := s.train(size)
+			folds := make([][]int, p.Folds)
+			at := 0
+			for _, d := range slices.Concat(s.Positive[:positives], s.Negative[:size-positives]) { // dealt out in turn
+				folds[at%p.Folds] = append(folds[at%p.Folds], d)
+				at++
+			}
+			train := slices.Concat(folds...)
+			var test []int
+			for _, d := range clouds.Docs {
+				if !slices.Contains(train, d) {
+					test = append(test, d)
+				}
+			}
+			for j, c := range p.C {
+				if want := wrong(train, test, c); math.Abs(float64(got.Test[0][number][i][j]-want)) > 1 {
+					t.Errorf("split %d, %d documents, C %v: %d of the test set wrong, expected %d", number, size, c, got.Test[0][number][i][j], want)
+				}
+				held := 0
+				for f := range folds {
+					held += wrong(slices.Concat(slices.Concat(folds[:f]...), slices.Concat(folds[f+1:]...)), folds[f], c)
+				}
+				if math.Abs(float64(got.Folds[0][number][i][j]-held)) > 1 {
+					t.Errorf("split %d, %d documents, C %v: %d wrong by folds, expected %d", number, size, c, got.Folds[0][number][i][j], held)
+				}
+			}
+		}
+	}
+	p.Folds = 0
+	alone, err := p.measure(context.Background(), m, 1, asm.Best(), func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s := range p.Splits {
+		for i := range p.Sizes {
+			for j := range p.C {
+				if math.Abs(float64(alone.Test[0][s][i][j]-got.Test[0][s][i][j])) > 1 {
+					t.Errorf("split %d, size %d: %v without folds, %v with them", s, i, alone.Test[0][s][i], got.Test[0][s][i])
+				}
+			}
+		}
+	}
+}
+
+func TestSplits(t *testing.T) {
+	_, task := points(300)
+	p, n := 90, 180
+	a, b := newSplit(task, 1, 0), newSplit(task, 1, 1)
+	if !slices.Equal(newSplit(task, 1, 0).Positive, a.Positive) || slices.Equal(a.Positive, b.Positive) || slices.Equal(newSplit(task, 2, 0).Negative, a.Negative) {
+		t.Error("splits of the same seed and number are to be equal, others different")
+	}
+	for _, s := range []*split{a, b} {
+		all := slices.Sorted(slices.Values(slices.Concat(s.Positive, s.Negative)))
+		if !slices.Equal(all, task.Docs) || len(s.Positive) != p || len(s.Negative) != n {
+			t.Error("a split isn't a permutation of the task's documents")
+		}
+	}
+	// A third of the documents is positive, 90 of 270: so is a third of a training set, to the nearest.
+	for size, want := range map[int]int{4: 2, 40: 13, 41: 14, 90: 30, 200: 67} {
+		if got := a.train(size); got != want {
+			t.Errorf("%d of %d are positive, expected %d", got, size, want)
+		}
+	}
+	if task.check(260) != nil || task.check(266) == nil || task.check(3) == nil {
+		t.Error("training sets leave two documents of each class or are refused")
+	}
+}

@@ -1,0 +1,138 @@
+package larochelle
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// A region of an image: its pixels.
+type region [Pixels]bool
+
+// Both classes of Convex have as many pixels, uniformly from regionLeast to regionMost, so that
+// counting them tells nothing. A candidate within regionSlack of the number that was drawn is
+// taken. A region that isn't convex lacks, within its hull, at least one pixel for each hollows
+// that it has (our choices).
+const (
+	regionLeast, regionMost = 60, 450
+	regionSlack             = 0.1
+	hollows                 = 15
+)
+
+// Convex draws a white region on black, which is convex (class 1) or isn't (class 0), each as
+// likely. A convex one is the intersection of 3 to 8 half-planes in random directions, the other
+// the union of two or three such, where that isn't convex.
+func Convex(r *rand.Rand, image []float32) int {
+	class := r.IntN(2)
+	var at region
+	size := regionLeast + (regionMost-regionLeast)*r.Float64()
+	for {
+		at = region{}
+		parts := 1
+		if class == 0 {
+			parts = 2 + r.IntN(2)
+		}
+		for range parts {
+			at.addConvex(r, math.Sqrt(size/float64(parts)))
+		}
+		n := at.count()
+		if math.Abs(float64(n)-size) <= regionSlack*size && (class == 1 || at.missing()*hollows >= n) {
+			break
+		}
+	}
+	for k, in := range at {
+		image[k] = 0
+		if in {
+			image[k] = 1
+		}
+	}
+	return class
+}
+
+// addConvex adds the intersection of 3 to 8 half-planes around a random point. Their borders are
+// 0.3 to 1.2 times reach away from it.
+func (g *region) addConvex(r *rand.Rand, reach float64) {
+	px, py := Side*r.Float64(), Side*r.Float64()
+	type halfPlane struct{ x, y, at float64 }
+	var planes []halfPlane
+	for range 3 + r.IntN(6) {
+		s, c := math.Sincos(2 * math.Pi * r.Float64())
+		planes = append(planes, halfPlane{c, s, c*px + s*py + reach*(0.3+0.9*r.Float64())})
+	}
+	for k := range g {
+		x, y := float64(k%Side)+0.5, float64(k/Side)+0.5
+		if !slices.ContainsFunc(planes, func(p halfPlane) bool { return p.x*x+p.y*y > p.at }) {
+			g[k] = true
+		}
+	}
+}
+
+// count returns the number of pixels.
+func (g *region) count() int {
+	n := 0
+	for _, in := range g {
+		if in {
+			n++
+		}
+	}
+	return n
+}
+
+// missing returns how many pixels within the convex hull of the region, as points, don't belong to
+// it: 0 for an intersection of half-planes.
+func (g *region) missing() int {
+	hull := g.hull()
+	n := 0
+	for k, in := range g {
+		if !in && inside(hull, point{k % Side, k / Side}) {
+			n++
+		}
+	}
+	return n
+}
+
+// point is a pixel.
+type point struct{ x, y int }
+
+// turn is above 0 where a → b → c turns to the left, 0 where they lie on a line.
+func turn(a, b, c point) int { return (b.x-a.x)*(c.y-a.y) - (b.y-a.y)*(c.x-a.x) }
+
+// hull returns the corners of the convex hull, turning to the left, by Andrew's monotone chains.
+func (g *region) hull() []point {
+	var points []point
+	for k, in := range g {
+		if in {
+			points = append(points, point{k % Side, k / Side})
+		}
+	}
+	slices.SortFunc(points, func(a, b point) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y)) })
+	if len(points) < 3 {
+		return points
+	}
+	var chain []point
+	grow := func(p point, least int) {
+		for len(chain) > least && turn(chain[len(chain)-2], chain[len(chain)-1], p) <= 0 {
+			chain = chain[:len(chain)-1]
+		}
+		chain = append(chain, p)
+	}
+	for _, p := range points {
+		grow(p, 1)
+	}
+	lower := len(chain)
+	for _, p := range slices.Backward(points[:len(points)-1]) {
+		grow(p, lower)
+	}
+	return chain[:len(chain)-1]
+}
+
+// inside tells whether a point lies in a hull or on its border.
+func inside(hull []point, p point) bool {
+	for k, a := range hull {
+		if turn(a, hull[(k+1)%len(hull)], p) < 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,168 @@
+// Package larochelle draws images like those of Larochelle, Erhan, Courville, Bergstra and Bengio,
+// ICML 2007: rectangles, convex regions, and digits on noise.
+//
+// The files of that paper aren't to be had any more where it says. The images are drawn after its
+// description; where that leaves a number open it is chosen here, and said at the function. So they
+// are look-alikes: an error on them is no error on the originals.
+package larochelle
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// The size of an image.
+const (
+	Side   = 28 // width and height, in pixels
+	Pixels = Side * Side
+)
+
+// A Kind draws an image, values from 0 to 1 row by row, and returns its class. All of its
+// randomness is r's.
+type Kind func(r *rand.Rand, image []float32) (class int)
+
+// Sequence is an endless sequence of images. Image i is the same however many are drawn.
+type Sequence struct {
+	Name string // the source of its corpora
+	Seed uint64
+	Step func() // called for each image
+}
+
+// Draw draws images first to first+n-1.
+func (s Sequence) Draw(ctx context.Context, kind Kind, first, n int) (*sparse.Corpus, error) {
+	m := &sparse.CSR{Cols: Pixels, Offsets: make([]int64, 1, n+1)}
+	c := &sparse.Corpus{Source: s.Name, Documents: m, Labels: sparse.Labels{Offsets: []int64{0}}}
+	ids := map[int]int32{}
+	image := make([]float32, Pixels)
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		class := kind(rand.New(rand.NewPCG(s.Seed, uint64(first+i))), image)
+		id, ok := ids[class]
+		if !ok {
+			id = int32(len(c.Classes))
+			ids[class], c.Classes = id, append(c.Classes, strconv.Itoa(class))
+		}
+		c.Labels.Add(id)
+		for k, v := range image {
+			if v != 0 {
+				m.Terms, m.Values = append(m.Terms, uint32(k)), append(m.Values, v)
+			}
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Values)))
+		s.Step()
+	}
+	return c, nil
+}
+
+// rectangle is a place in an image: rows top to top+height-1, columns left to left+width-1.
+type rectangle struct{ top, left, height, width int }
+
+// drawRectangle draws sides from least to most, uniformly and anew until they differ by at least
+// apart, and a place where they fit. Half of the rectangles are taller than broad.
+func drawRectangle(r *rand.Rand, least, most, apart int) rectangle {
+	for {
+		h, w := least+r.IntN(most-least+1), least+r.IntN(most-least+1)
+		if h-w < apart && w-h < apart {
+			continue
+		}
+		return rectangle{r.IntN(Side - h + 1), r.IntN(Side - w + 1), h, w}
+	}
+}
+
+// class is 1 for a rectangle that is taller than broad, otherwise 0.
+func (q rectangle) class() int {
+	if q.height > q.width {
+		return 1
+	}
+	return 0
+}
+
+// Outline draws the border of a rectangle, one pixel wide, in white on black. Its sides are 3 to 26
+// pixels and differ by at least 3 (our choice).
+func Outline(r *rand.Rand, image []float32) int {
+	q := drawRectangle(r, 3, 26, 3)
+	clear(image)
+	for y := range q.height {
+		for x := range q.width {
+			if y == 0 || y == q.height-1 || x == 0 || x == q.width-1 {
+				image[(q.top+y)*Side+q.left+x] = 1
+			}
+		}
+	}
+	return q.class()
+}
+
+// Textured fills a rectangle with one texture and the rest with another. Its sides are 10 to 26
+// pixels and differ by at least 5; textures stand for the paper's pieces of photographs (our
+// choices).
+func Textured(r *rand.Rand, image []float32) int {
+	q := drawRectangle(r, 10, 26, 5)
+	texture(r, image)
+	inner := make([]float32, Pixels)
+	texture(r, inner)
+	for y := q.top; y < q.top+q.height; y++ {
+		at := y*Side + q.left
+		copy(image[at:at+q.width], inner[at:at+q.width])
+	}
+	return q.class()
+}
+
+// texture draws a texture: noise on grids of 16, 8, 4 and 2 pixels, interpolated between the points
+// of the grid, each with a random share, around a random grey. Coarse grids have more contrast,
+// about as photographs have: an amplitude in proportion to the wavelength.
+func texture(r *rand.Rand, image []float32) {
+	grey, contrast := 0.2+0.6*r.Float64(), 0.2+0.6*r.Float64()
+	for k := range image {
+		image[k] = float32(grey)
+	}
+	for cell := 16; cell >= 2; cell /= 2 {
+		share := contrast * r.Float64() * math.Sqrt(float64(cell)/16)
+		shiftX, shiftY := r.IntN(cell), r.IntN(cell)
+		across := (Side+cell)/cell + 2
+		grid := make([]float64, across*across)
+		for k := range grid {
+			grid[k] = 2*r.Float64() - 1
+		}
+		for y := range Side {
+			gy, fy := (y+shiftY)/cell, float64((y+shiftY)%cell)/float64(cell)
+			for x := range Side {
+				gx, fx := (x+shiftX)/cell, float64((x+shiftX)%cell)/float64(cell)
+				at := gy*across + gx
+				upper, lower := grid[at]*(1-fx)+grid[at+1]*fx, grid[at+across]*(1-fx)+grid[at+across+1]*fx
+				image[y*Side+x] += float32(share * (upper*(1-fy) + lower*fy))
+			}
+		}
+	}
+	for k, v := range image {
+		image[k] = min(max(v, 0), 1)
+	}
+}
+
+// OnNoise returns a kind that sets the digits of a corpus, in the order of documents, on noise: the
+// pixels of the digit stay, all others are uniform random values from 0 to 1. The class is the
+// digit's.
+func OnNoise(digits *sparse.Corpus, documents []int) Kind {
+	class := make([]int, len(digits.Classes))
+	for id, name := range digits.Classes {
+		class[id], _ = strconv.Atoi(name)
+	}
+	next := 0 // images are drawn in their order
+	return func(r *rand.Rand, image []float32) int {
+		i := documents[next]
+		next++
+		for k := range image {
+			image[k] = r.Float32()
+		}
+		terms, values := digits.Documents.Row(i)
+		for k, t := range terms {
+			image[t] = values[k]
+		}
+		return class[digits.Labels.Of(i)[0]]
+	}
+}

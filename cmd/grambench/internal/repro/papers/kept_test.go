@@ -1,0 +1,78 @@
+package papers
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/repro"
+	"github.com/gramengine/gram/cmd/grambench/internal/repro/cho"
+	"github.com/gramengine/gram/cmd/grambench/internal/repro/lafferty"
+	"github.com/gramengine/gram/cmd/grambench/internal/repro/reprotest"
+	"github.com/gramengine/gram/cmd/grambench/internal/repro/zhang"
+)
+
+// A file of results in which one thing was changed is refused by its name and the result's, never believed and never a crash; unchanged, it is taken.
+func TestKeptResultsFit(t *testing.T) {
+	topics, groups := reprotest.Topics(t), reprotest.Groups(t)
+	for _, e := range []struct {
+		experiment    repro.Experiment
+		data          string
+		args          []string
+		spoil, expect map[string]string // by a regular expression: what replaces its first match, and the error
+	}{
+		{lafferty.Experiment, topics, []string{"-splits", "2", "-sizes", "40", "-scales", "1", "-c", "1,10", "-folds", "2", "-features", "tf", "-tables", "1,5"}, map[string]string{
+			`"Test":\[\[\[\[\d+`:                 `"Test":[[[[-5`,
+			`"Test":\[\[\[\[\d+,`:                `"Test":[[[[`,
+			`"Test":\[\[`:                        `"Test":[[],[`,
+			`"Folds":\[\[\[\[\d+`:                `"Folds":[[[[41`,
+			`"Folds":.*?\]\]\]\],`:               `"Folds":null,`,
+			`"Missed":null`:                      `"Missed":[100000]`,
+			`"Held":.*"Trainings"`:               `"Held":[],"Trainings"`,
+			`"Positive":\d+`:                     `"Positive":-1`,
+			`("key":"modapte .*?"Positive":)\d+`: `${1}100000`,
+		}, map[string]string{`"Test":\[\[\[\[\d+`: `result webkb tf linear 1: wrong decisions: -5, expected 0 to 320`, `"Held":.*"Trainings"`: `0 values of C, expected 2`}},
+		{zhang.Experiment, groups, []string{"-sets", "webkb"}, map[string]string{`"value":"[01]`: `"value":"x`, `"value":"[01]{2}`: `"value":"1`}, nil},
+		{cho.Experiment, topics, []string{"-sets", "rectangles", "-train", "60", "-test", "30", "-kernels", "plain", "-c", "1,10", "-gammas", "1"}, map[string]string{
+			`"value":0\.\d+`: `"value":1.5`, `"wrong":\d+`: `"wrong":31`, `"documents":30`: `"documents":0`, `"documents":\d+`: `"documents":31`, `"support":\d+`: `"support":-1`,
+		}, nil},
+	} {
+		path := filepath.Join(t.TempDir(), "state.jsonl")
+		run := func() error {
+			state, err := repro.OpenState(path)
+			if err != nil {
+				return err
+			}
+			defer state.Close()
+			_, err = reprotest.Do(context.Background(), t, e.experiment, &repro.Run{Data: e.data, Seed: 1, State: state}, e.args...)
+			return err
+		}
+		for range 2 {
+			if err := run(); err != nil {
+				t.Fatal(e.experiment.Name, err)
+			}
+		}
+		good, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for of, by := range e.spoil {
+			pattern := regexp.MustCompile(of)
+			at := pattern.FindSubmatchIndex(good)
+			if at == nil {
+				t.Errorf("%s: no %s in %s", e.experiment.Name, of, good)
+				continue
+			}
+			bad := append(pattern.Expand(append([]byte{}, good[:at[0]]...), []byte(by), good, at), good[at[1]:]...)
+			if err := os.WriteFile(path, bad, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if err := run(); err == nil || !strings.Contains(err.Error(), path+": result ") || !strings.Contains(err.Error(), "expected") || !strings.Contains(err.Error(), e.expect[of]) {
+				t.Errorf("%s, %s for %s: %v, expected to be told of the result", e.experiment.Name, by, of, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,38 @@
+// Package papers lists the experiments of the source papers for the command.
+package papers
+
+import (
+	"strings"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/repro"
+	"github.com/gramengine/gram/cmd/grambench/internal/repro/cho"
+	"github.com/gramengine/gram/cmd/grambench/internal/repro/lafferty"
+	"github.com/gramengine/gram/cmd/grambench/internal/repro/zhang"
+)
+
+// Experiments are all experiments in the order of the list.
+var Experiments = []repro.Experiment{lafferty.Experiment, zhang.Experiment, cho.Experiment, {
+	Name:  "lebanon-lafferty",
+	Paper: "Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML 2004",
+	Data:  "webkb, reuters-modapte",
+	Waits: "waits for spherical logistic regression",
+}}
+
+// Find returns the experiment of a name.
+func Find(name string) (repro.Experiment, bool) {
+	for _, e := range Experiments {
+		if e.Name == name {
+			return e, true
+		}
+	}
+	return repro.Experiment{}, false
+}
+
+// Names lists the experiments for an error message.
+func Names() string {
+	var names []string
+	for _, e := range Experiments {
+		names = append(names, e.Name)
+	}
+	return strings.Join(names, ", ")
+}
