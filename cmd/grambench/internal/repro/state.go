@@ -22,9 +22,9 @@ type State struct {
 	mu      sync.Mutex
 	name    string
 	file    stateFile // nil for a state in memory
-	made    bool  // the file wasn't there before
-	end     int64 // of the last whole line, where the next one begins
-	behind  bool  // something may stand behind end: a line that couldn't be written
+	made    bool      // the file wasn't there before
+	end     int64     // of the last whole line, where the next one begins
+	behind  bool      // something may stand behind end: a line that couldn't be written
 	begun   []byte
 	dropped string
 	have    map[string]json.RawMessage

@@ -12,8 +12,8 @@ import (
 func TestChoNote(t *testing.T) {
 	points := []repro.Point{{X: 0.5, Y: 3}, {X: 1, Y: 2.5}}
 	for want, c := range map[string]repro.Curve{
-		"mnist, bias: test error 3.00, 2.50 % for bias / mean norm from 0.5 to 1; the least at 1":     {bias, points},
-		"mnist, composed, degree 1: test error 3.00, 2.50 % for layers from 0.5 to 1; the least at 1": {"degree 1", points},
+		"mnist, bias: test error 3.00, 2.50 % for bias / mean norm from 0.5 to 1; the least at 1":     {Name: bias, Points: points},
+		"mnist, composed, degree 1: test error 3.00, 2.50 % for layers from 0.5 to 1; the least at 1": {Name: "degree 1", Points: points},
 	} {
 		family := composed
 		if c.Name == bias {

@@ -62,4 +62,3 @@ func TestMeasureRefuses(t *testing.T) {
 		}
 	}
 }
-
