@@ -11,13 +11,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gramengine/gram/internal/atomicfile"
 	"github.com/minio/sha256-simd"
 )
 
 // Piece names a rectangle of a matrix: rows Row to Row+Rows-1 in columns Column to Column+Cols-1.
 type Piece struct {
-	// digest of everything that the bits of the matrix depend on: documents, embedding, way of
-	// computing
+	// Matrix is a digest of everything that the bits of the matrix depend on: documents, embedding,
+	// way of computing.
 	Matrix [32]byte
 	Row    int
 	Rows   int
@@ -36,13 +37,14 @@ type Piece struct {
 // finds like any other damage.
 type Store struct {
 	dir    string
-	create func(dir string) (file, error) // tests make it fail
+	create func(path string) (file, error) // tests make it fail
 }
 
-// file is what Save asks of an *os.File.
+// file is what Save asks of an *atomicfile.File.
 type file interface {
-	io.WriteCloser
-	Name() string
+	io.Writer
+	Commit() error
+	Abort()
 }
 
 // Temporary files are called after making; those that nobody has written to for staleAfter belong
@@ -74,7 +76,7 @@ func OpenStore(dir string) (*Store, error) {
 			_ = os.Remove(filepath.Join(dir, entry.Name())) // another process may be as quick
 		}
 	}
-	return &Store{dir, func(dir string) (file, error) { return os.CreateTemp(dir, making+"*") }}, nil
+	return &Store{dir, func(path string) (file, error) { return atomicfile.Create(path, making+"*") }}, nil
 }
 
 // Owns reports whether a store in a file's folder may replace or remove a file of that name.
@@ -82,7 +84,7 @@ func Owns(name string) bool {
 	return strings.HasPrefix(name, making) || strings.HasSuffix(name, suffix)
 }
 
-// temporary says whether a file has such a name as os.CreateTemp gives.
+// temporary says whether a file has such a name as Save gives.
 func temporary(entry fs.DirEntry) bool {
 	number, ok := strings.CutPrefix(entry.Name(), making)
 	return ok && number != "" && strings.Trim(number, "0123456789") == "" && entry.Type().IsRegular()
@@ -137,27 +139,17 @@ func (s *Store) Save(p Piece, row func(i int) []float32) error {
 	if err := s.check(p, row); err != nil {
 		return fmt.Errorf("tiles: Save: %w", err)
 	}
-	f, err := s.create(s.dir)
+	f, err := s.create(s.path(p))
 	if err != nil {
 		return fmt.Errorf("tiles: %w", err)
 	}
-	renamed := false
-	defer func() {
-		if !renamed {
-			_ = f.Close() // a second time, where the first one failed: the first error says more
-			_ = os.Remove(f.Name())
-		}
-	}()
+	defer f.Abort()
 	if err := p.write(f, row); err != nil {
 		return fmt.Errorf("tiles: %w", err)
 	}
-	if err := f.Close(); err != nil { // some file systems say here that the disk is full
+	if err := f.Commit(); err != nil {
 		return fmt.Errorf("tiles: %w", err)
 	}
-	if err := os.Rename(f.Name(), s.path(p)); err != nil {
-		return fmt.Errorf("tiles: %w", err)
-	}
-	renamed = true
 	return nil
 }
 

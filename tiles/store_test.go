@@ -191,7 +191,7 @@ func TestStoreFindsDamage(t *testing.T) {
 // failingFile fails once it has taken a number of bytes, as a full disk does, on which there may be
 // room again a moment later, or when it is closed.
 type failingFile struct {
-	*os.File
+	file
 	room    int
 	onClose bool
 }
@@ -200,20 +200,19 @@ var errNoSpace = errors.New("no space left on device")
 
 func (f *failingFile) Write(b []byte) (int, error) {
 	if len(b) > f.room {
-		n, _ := f.File.Write(b[:f.room])
+		n, _ := f.file.Write(b[:f.room])
 		f.room = math.MaxInt
 		return n, errNoSpace
 	}
 	f.room -= len(b)
-	return f.File.Write(b)
+	return f.file.Write(b)
 }
 
-func (f *failingFile) Close() error {
-	err := f.File.Close()
+func (f *failingFile) Commit() error {
 	if f.onClose {
 		return errNoSpace
 	}
-	return err
+	return f.file.Commit()
 }
 
 func TestStoreOnFullDisk(t *testing.T) {
@@ -222,12 +221,12 @@ func TestStoreOnFullDisk(t *testing.T) {
 	large := Piece{Rows: 2, Cols: chunkBytes / 4}
 	fails := func(p Piece, room int, onClose bool) {
 		t.Helper()
-		s.create = func(dir string) (file, error) {
-			f, err := create(dir)
+		s.create = func(path string) (file, error) {
+			f, err := create(path)
 			if err != nil {
 				return nil, err
 			}
-			return &failingFile{f.(*os.File), room, onClose}, nil
+			return &failingFile{f, room, onClose}, nil
 		}
 		if err := s.Save(p, rowsOf(p, pieceValues(p))); !errors.Is(err, errNoSpace) {
 			t.Errorf("room for %d of %d bytes: %v", room, p.size(), err)

@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
+
+	"github.com/gramengine/gram/internal/atomicfile"
 )
 
 // Save writes the model to a file, as [Model.Write] does. The file has a temporary name in the same
@@ -33,41 +32,19 @@ func (m *Model) SaveLIBSVM(ctx context.Context, path string, opt LIBSVMOptions) 
 	return labels, err
 }
 
-func save(path string, write func(io.Writer) error) (err error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("model: %s is there and is no regular file", path)
-	}
-	f, err := temporary(path)
+func save(path string, write func(io.Writer) error) error {
+	f, err := atomicfile.Create(path, "")
 	if err != nil {
-		return fmt.Errorf("model: %s can't be written in folder %s: %w", filepath.Base(path), filepath.Dir(path), err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // the first error says more
-		}
-	}()
-	if err := write(f); err != nil {
-		_ = f.Close()
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if err := f.Close(); err != nil { // some file systems say here that the disk is full
 		return fmt.Errorf("model: %w", err)
 	}
-	return os.Rename(f.Name(), path)
-}
-
-// temporary makes a file beside path, with the permissions that a new file has by default.
-func temporary(path string) (*os.File, error) {
-	for {
-		f, err := os.OpenFile(filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%08x.tmp", filepath.Base(path), rand.Uint32())), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		var under *fs.PathError
-		if !errors.Is(err, fs.ErrExist) {
-			if errors.As(err, &under) {
-				err = under.Err // the temporary name means nothing to the user
-			}
-			return f, err
-		}
+	defer f.Abort()
+	if err := write(f); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
+	if err := f.Commit(); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	return nil
 }
 
 // Load reads a model from a file of either form, which its first word tells; see [Read] and

@@ -78,7 +78,7 @@ func TestFilesThatArentModels(t *testing.T) {
 	if err := os.Symlink("nowhere", link); err != nil {
 		t.Skip(err)
 	}
-	for path, want := range map[string]string{dir: "no regular file", link: "no regular file", filepath.Join(dir, "missing", "x"): "x can't be written in folder"} {
+	for path, want := range map[string]string{dir: "expected a regular file", link: "expected a regular file", filepath.Join(dir, "missing", "x"): "x can't be written in folder"} {
 		if err := tiny().Save(ctx, path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), ".tmp") {
 			t.Errorf("Save to %s: %v, expected %q", path, err, want)
 		}

@@ -168,31 +168,6 @@ func TestFileAborted(t *testing.T) {
 	}
 }
 
-func TestAbortAll(t *testing.T) {
-	folder := t.TempDir()
-	whole, err := Create(filepath.Join(folder, "whole"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := whole.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	half, err := Create(filepath.Join(folder, "half"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer half.Abort()
-	AbortAll()
-	defer func() { making.ended = false }()
-	if late, err := Create(filepath.Join(folder, "late")); err == nil {
-		late.Abort()
-		t.Error("a file is begun when the program ends, and would be left half-written")
-	}
-	if names := entries(t, folder); len(names) != 1 || names[0] != "whole" {
-		t.Errorf("the folder holds %v, expected the committed file alone", names)
-	}
-}
-
 // Who writes to a file that has ended is told so, and neither the file nor its folder changes.
 func TestFileAfterItsEnd(t *testing.T) {
 	for name, end := range map[string]func(f *File){"committed": func(f *File) { f.Commit() }, "aborted": (*File).Abort} {
