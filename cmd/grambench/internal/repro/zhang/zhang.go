@@ -31,8 +31,8 @@ var Experiment = repro.Experiment{
 	Help: `
 Linear kernels and negative Euclidean distances (NED), each of documents normalised by L1 and by
 L2, beside the negative geodesic distance (NGD), for term frequencies (tf) and tf×idf. Machines are
-trained one against one. Each kernel is compared with NGD on the same test documents by the micro
-sign test and its z (Yang and Liu, SIGIR 1999).
+trained one against one. The micro sign test, with its z (Yang and Liu, SIGIR 1999), compares each
+kernel with NGD on the same test documents.
 
   webkb          cornell, texas, washington and wisconsin are the test set in turn; the pages of
                  all others, misc among them, are for training
