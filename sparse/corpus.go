@@ -3,14 +3,16 @@ package sparse
 // Corpus is a set of documents as they were read: raw counts or values, labels, and the vocabulary
 // where there is one.
 type Corpus struct {
-	Source     string    // what was read, as the user named it
-	Documents  *CSR      // one row a document: term counts, or the values of a vector file
-	Vocabulary []string  // Vocabulary[t] is the text of term t; nil where the source has indices only
-	Classes    []string  // names of the classes, in the order of their first document
-	Labels     Labels    // the classes of each document
-	Names      []string  // Names[i] is the file a document came from; nil where documents are lines of one file
-	Groups     []int64   // Groups[i] is the qid of document i; nil where Options.Groups didn't ask for it or the source has none
-	Warnings   []Warning // what was read but deserves notice, such as empty documents, each kind once with its count
+	Source     string   // what was read, as the user named it
+	Documents  *CSR     // one row a document: term counts, or the values of a vector file
+	Vocabulary []string // Vocabulary[t] is the text of term t; nil where the source has indices only
+	Classes    []string // names of the classes, in the order of their first document
+	Labels     Labels   // the classes of each document
+	Names      []string // Names[i] is the file a document came from; nil where documents are lines of one file
+	// Groups[i] is the qid of document i; nil where Options.Groups didn't ask for it or the source
+	// has none
+	Groups   []int64
+	Warnings []Warning // what was read but deserves notice, such as empty documents, each kind once with its count
 }
 
 // Labels holds the classes of each document, none, one or several.

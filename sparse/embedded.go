@@ -24,7 +24,9 @@ type Embedded struct {
 	Embedder *Embedder // what made it
 	Norms    []float64 // Euclidean norm of each embedded row before it was scaled to length 1
 	Raw      []float32 // the values of the corpus behind each entry
-	Divisors []float64 // with v the weighted values: Σ|v| for an embedding with square root and for histograms, ‖v‖₂ without, √Σ (v/max v)^2p for another power p
+	// with v the weighted values: Σ|v| for an embedding with square root and for histograms, ‖v‖₂
+	// without, √Σ (v/max v)^2p for another power p
+	Divisors []float64
 }
 
 // weighted returns the weighted value of a raw one.

@@ -14,7 +14,14 @@ import (
 // isn't finite, weights where the embedding has none or the reverse, Open with an embedding other
 // than tf.
 func RestoreEmbedder(from Embedder) (*Embedder, error) {
-	f := &Embedder{Embedding: from.Embedding, Documents: from.Documents, Terms: from.Terms, DF: from.DF, Weights: from.Weights, Open: from.Open}
+	f := &Embedder{
+		Embedding: from.Embedding,
+		Documents: from.Documents,
+		Terms:     from.Terms,
+		DF:        from.DF,
+		Weights:   from.Weights,
+		Open:      from.Open,
+	}
 	if err := f.validateFields(); err != nil {
 		return nil, err
 	}
@@ -42,8 +49,10 @@ func (f *Embedder) ready() error {
 	case f.err != nil:
 		return f.err
 	case !f.columns.of(f.Terms):
-		return fmt.Errorf("sparse: an embedder of %d terms that was filled by hand, expected one of Fit or RestoreEmbedder",
-			len(f.Terms))
+		return fmt.Errorf(
+			"sparse: an embedder of %d terms that was filled by hand, expected one of Fit or RestoreEmbedder",
+			len(f.Terms),
+		)
 	}
 	return f.validateLengths()
 }

@@ -10,7 +10,16 @@ import (
 
 // fields returns what is exported of an embedder, in slices of its own.
 func fields(f *Embedder) Embedder {
-	return Embedder{f.Embedding, f.Documents, slices.Clone(f.Terms), slices.Clone(f.DF), slices.Clone(f.Weights), f.Open, nil, nil}
+	return Embedder{
+		f.Embedding,
+		f.Documents,
+		slices.Clone(f.Terms),
+		slices.Clone(f.DF),
+		slices.Clone(f.Weights),
+		f.Open,
+		nil,
+		nil,
+	}
 }
 
 func TestRestoredEmbedderGivesTheSameBits(t *testing.T) {
@@ -62,7 +71,8 @@ func TestRestoreEmbedderErrors(t *testing.T) {
 	}
 }
 
-// With training documents, inner products and distances of an open embedder are those of the whole documents.
+// With training documents, inner products and distances of an open embedder are those of the whole
+// documents.
 func TestOpenEmbedder(t *testing.T) {
 	train := csrOf([][]float32{{1, 0, 3, 0}, {2, 5, 0, 0}, {}})
 	test := csrOf([][]float32{{1, 2, 3, 4, -5}, {0, 0, 0, 2}, {}, {0, 0, 0, 0, 0, 7}, {1, 1, 1}})
@@ -98,7 +108,8 @@ func TestOpenEmbedder(t *testing.T) {
 	for i := range test.Rows() {
 		for j := range train.Rows() {
 			a, b := dense(test, i), dense(train, j)
-			// The values are below 10, of which a unit vector times its norm gives back all but a few roundings.
+			// The values are below 10, of which a unit vector times its norm gives back all but a
+			// few roundings.
 			if got, want := dot(vector(y, i), vector(x, j)), dot(a, b); !(math.Abs(got-want) <= 1e-13) {
 				t.Errorf("test document %d, training document %d: inner product %v, expected %v", i, j, got, want)
 			}

@@ -127,15 +127,24 @@ func ParseEmbedding(s string) (Embedding, error) {
 				e, err = e.WithPower(p)
 			}
 			if err != nil {
-				return Embedding{}, fmt.Errorf("sparse: embedding %q: found the power %q, expected a number from %v to %v",
-					s, power, LeastPower, MostPower)
+				return Embedding{}, fmt.Errorf(
+					"sparse: embedding %q: found the power %q, expected a number from %v to %v",
+					s,
+					power,
+					LeastPower,
+					MostPower,
+				)
 			}
 			return e, nil
 		}
 		names = append(names, e.String())
 	}
-	return Embedding{}, fmt.Errorf("sparse: embedding %q is unknown, expected one of %s, or one without -sqrt and behind it %s and a power",
-		s, strings.Join(names, ", "), powerSuffix)
+	return Embedding{}, fmt.Errorf(
+		"sparse: embedding %q is unknown, expected one of %s, or one without -sqrt and behind it %s and a power",
+		s,
+		strings.Join(names, ", "),
+		powerSuffix,
+	)
 }
 
 // WithPower returns e with another power, from LeastPower to MostPower; 1 is that of entries that
@@ -170,8 +179,12 @@ func (e Embedding) validate() error {
 		return fmt.Errorf("sparse: embedding %s, expected -l1 and no power, since it pairs histograms", e)
 	}
 	if e.Power != 0 && !(e.Power >= LeastPower && e.Power <= MostPower && e.Power != 1) {
-		return fmt.Errorf("sparse: embedding with the power %v, expected 0 for none, or a number from %v to %v other than 1",
-			e.Power, LeastPower, MostPower)
+		return fmt.Errorf(
+			"sparse: embedding with the power %v, expected 0 for none, or a number from %v to %v other than 1",
+			e.Power,
+			LeastPower,
+			MostPower,
+		)
 	}
 	return nil
 }

@@ -122,7 +122,8 @@ func TestTransformDocumentsWithoutTerms(t *testing.T) {
 		if terms, values := x.Row(2); len(terms) != 1 || terms[0] != 0 || values[0] != 1 {
 			t.Errorf("%v: the unknown terms of row 2 aren't left out: %v %v", e, terms, values)
 		}
-		// Term 2 is in both training documents: its idf is 0, so a document of it alone has nothing left.
+		// Term 2 is in both training documents: its idf is 0, so a document of it alone has nothing
+		// left.
 		if terms, _ := x.Row(3); (terms[0] == last) != (e.Weighting == TFIDF) {
 			t.Errorf("%v: row 3 has columns %v", e, terms)
 		}
@@ -151,9 +152,15 @@ func TestTransformErrors(t *testing.T) {
 
 // Indices far above the number of values must cost no memory in proportion to the index.
 func TestFitHashedIndices(t *testing.T) {
-	m := &CSR{Cols: math.MaxUint32, Offsets: []int64{0, 2, 4}, Terms: []uint32{5, 4_000_000_000, 5, 9}, Values: []float32{1, 2, 3, 4}}
+	m := &CSR{
+		Cols:    math.MaxUint32,
+		Offsets: []int64{0, 2, 4},
+		Terms:   []uint32{5, 4_000_000_000, 5, 9},
+		Values:  []float32{1, 2, 3, 4},
+	}
 	f := Sphere.Fit(m)
-	if !slices.Equal(f.Terms, []uint32{5, 9, 4_000_000_000}) || !slices.Equal(f.DF, []int32{2, 1, 1}) || f.columns.place != nil {
+	if !slices.Equal(f.Terms, []uint32{5, 9, 4_000_000_000}) || !slices.Equal(f.DF, []int32{2, 1, 1}) ||
+		f.columns.place != nil {
 		t.Fatalf("terms %v, df %v", f.Terms, f.DF)
 	}
 	for j, term := range f.Terms {
@@ -177,8 +184,9 @@ func TestProportionalDocumentsCoincide(t *testing.T) {
 	}
 }
 
-// Derived: f carries 2 roundings, the series about 1 more in its leading term and e·ln 2 two; after cancellation between e·ln 2 and log m
-// (|log m| <= 0.35 < ln 2 / 2·1.001, so at most a factor 2) 4 ulp hold.
+// Derived: f carries 2 roundings, the series about 1 more in its leading term and e·ln 2 two; after
+// cancellation between e·ln 2 and log m (|log m| <= 0.35 < ln 2 / 2·1.001, so at most a factor 2) 4
+// ulp hold.
 func TestLogRatio(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 100000 {
@@ -200,7 +208,8 @@ func TestLogRatio(t *testing.T) {
 	}
 }
 
-// The digest is part of file names and of results that people compare across machines, so it may not change unnoticed.
+// The digest is part of file names and of results that people compare across machines, so it may
+// not change unnoticed.
 func TestEmbeddedDigest(t *testing.T) {
 	m := csrOf([][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {}, {0, 0, 7, 1}})
 	want := map[string]string{

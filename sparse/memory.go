@@ -20,8 +20,9 @@ func FormatBytes(n int64) string {
 	return fmt.Sprintf("%.3g %s", v, unit)
 }
 
-// MemoryError says that reading a source needs more memory than [Options].MemoryBytes: before anything is read where the size is known
-// beforehand, else at the place where the bound was passed.
+// MemoryError says that reading a source needs more memory than [Options].MemoryBytes: before
+// anything is read where the size is known beforehand, else at the place where the bound was
+// passed.
 type MemoryError struct {
 	Place string // the source, or file:line
 	What  string // what needs the memory, such as "reading on"
@@ -31,11 +32,17 @@ type MemoryError struct {
 
 // Error names the place and both numbers.
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("sparse: %s: %s needs %s of memory, expected at most %s", e.Place, e.What, FormatBytes(e.Need), FormatBytes(e.Limit))
+	return fmt.Sprintf(
+		"sparse: %s: %s needs %s of memory, expected at most %s",
+		e.Place,
+		e.What,
+		FormatBytes(e.Need),
+		FormatBytes(e.Limit),
+	)
 }
 
-// allowance counts what a reader holds, and will hold once it joins its pieces, against Options.MemoryBytes. It may be used concurrently; nil
-// counts nothing and allows everything.
+// allowance counts what a reader holds, and will hold once it joins its pieces, against
+// Options.MemoryBytes. It may be used concurrently; nil counts nothing and allows everything.
 type allowance struct {
 	limit int64
 	held  atomic.Int64
@@ -67,10 +74,12 @@ func (a *allowance) fits(source string, bytes int64) error {
 	return &MemoryError{source, "the whole", a.held.Load() + bytes, a.limit}
 }
 
-// workerBytes is what a worker has in passing, a few blocks of text and what becomes of them: where memory is short there are fewer workers.
+// workerBytes is what a worker has in passing, a few blocks of text and what becomes of them: where
+// memory is short there are fewer workers.
 const workerBytes = 16 * blockBytes
 
-// bound sets up the allowance, and divides it: a share for each worker, a quarter for the longest line.
+// bound sets up the allowance, and divides it: a share for each worker, a quarter for the longest
+// line.
 func (o *Options) bound() {
 	if o.MemoryBytes == 0 {
 		return

@@ -31,8 +31,9 @@ func bomb(t *testing.T, head, text string, times int) string {
 	return b.String()
 }
 
-// Every reader must stop soon after the bound, and say where. What it allocates up to there is the bound five times, since slices that grow by a
-// quarter leave four times their size behind, once more for what isn't counted, and what its workers have in passing.
+// Every reader must stop soon after the bound, and say where. What it allocates up to there is the
+// bound five times, since slices that grow by a quarter leave four times their size behind, once
+// more for what isn't counted, and what its workers have in passing.
 func TestMemoryBytes(t *testing.T) {
 	const limit, workers = 16 << 20, 2
 	words := &strings.Builder{}
@@ -69,7 +70,10 @@ func TestMemoryBytes(t *testing.T) {
 			if most := uint64(6*limit + workers*workerBytes); got > most {
 				t.Errorf("%d bytes allocated, expected at most %d", got, most)
 			}
-			if _, err := Read(context.Background(), source, Options{Workers: workers, MemoryBytes: 1 << 30, MinDF: 1}); errors.As(err, &memory) {
+			if _, err := Read(context.Background(), source, Options{Workers: workers, MemoryBytes: 1 << 30, MinDF: 1}); errors.As(
+				err,
+				&memory,
+			) {
 				t.Errorf("with enough memory: %v", err)
 			}
 		})
@@ -79,18 +83,25 @@ func TestMemoryBytes(t *testing.T) {
 // words2lines makes each word the label of a document.
 func words2lines(s string) string { return strings.ReplaceAll(s, " ", " 1:1\n") }
 
-// A synthetic corpus is refused before it is drawn; its need is foretold from its first documents, and must be near what it takes.
+// A synthetic corpus is refused before it is drawn; its need is foretold from its first documents,
+// and must be near what it takes.
 func TestMemoryBytesSynthetic(t *testing.T) {
 	const source = "synthetic:docs=300000,terms=40000"
 	var err error
-	got := allocated(func() { _, err = Read(context.Background(), source, Options{Workers: 2, MemoryBytes: 100 << 20}) })
+	got := allocated(
+		func() { _, err = Read(context.Background(), source, Options{Workers: 2, MemoryBytes: 100 << 20}) },
+	)
 	var memory *MemoryError
 	if !errors.As(err, &memory) || memory.What != "the whole" || got > 20<<20 {
 		t.Errorf("%d bytes allocated, error %v", got, err)
 	}
 	// Too many terms for so many classes: not even the tables.
 	got = allocated(func() {
-		_, err = Read(context.Background(), "synthetic:docs=10,terms=4000000,classes=200", Options{MemoryBytes: 100 << 20})
+		_, err = Read(
+			context.Background(),
+			"synthetic:docs=10,terms=4000000,classes=200",
+			Options{MemoryBytes: 100 << 20},
+		)
 	})
 	if !errors.As(err, &memory) || got > 1<<20 {
 		t.Errorf("%d bytes allocated, error %v", got, err)
@@ -101,7 +112,8 @@ func TestMemoryBytesSynthetic(t *testing.T) {
 		if !errors.As(err, &memory) {
 			t.Fatal(err)
 		}
-		// 16 bytes a value while pieces are joined, half as many again for slices that have grown, tables.
+		// 16 bytes a value while pieces are joined, half as many again for slices that have grown,
+		// tables.
 		if values := c.Documents.NNZ(); memory.Need < 16*values || memory.Need > 24*values+30000*120 {
 			t.Errorf("%s: %d bytes foretold for %d values", source, memory.Need, values)
 		}

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Documents with proportional counts are the same histogram to the bit, and one without terms is that of the last column.
+// Documents with proportional counts are the same histogram to the bit, and one without terms is
+// that of the last column.
 func TestHistograms(t *testing.T) {
 	m := csrOf([][]float32{{1, 3, 0, 7}, {3, 9, 0, 21}, {}})
 	for _, p := range []Pairing{ChiSquare, JensenShannon} {
@@ -39,7 +40,8 @@ func TestHistogramsRefuse(t *testing.T) {
 	m := csrOf([][]float32{{1, 2}, {-1, 2}})
 	for _, e := range []Embedding{{TF, NormL1, 0, ChiSquare}, {TFIDF, NormL1, 0, JensenShannon}} {
 		_, err := e.Fit(csrOf([][]float32{{1, 2}, {0, 0}, {0, 0}})).Transform(m)
-		if err == nil || !strings.Contains(err.Error(), "row 1, term 0: found -1") || !strings.Contains(err.Error(), "histogram") {
+		if err == nil || !strings.Contains(err.Error(), "row 1, term 0: found -1") ||
+			!strings.Contains(err.Error(), "histogram") {
 			t.Errorf("%v: a value below 0 gives %v", e, err)
 		}
 		if _, err := e.WithPower(0.5); err == nil || !strings.Contains(err.Error(), "histogram") {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// withPowers lists embeddings of every kind of power: those of Embeddings, and each weighting and normalisation with powers that aren't the square root.
+// withPowers lists embeddings of every kind of power: those of Embeddings, and each weighting and
+// normalisation with powers that aren't the square root.
 func withPowers() []Embedding {
 	all := Embeddings()
 	for _, e := range Embeddings() {
@@ -77,7 +78,8 @@ func TestProbabilityProduct(t *testing.T) {
 	}
 }
 
-// Documents with proportional counts have the same unit rows to the bit, so that their distance is exactly 0, and values of any size keep in range.
+// Documents with proportional counts have the same unit rows to the bit, so that their distance is
+// exactly 0, and values of any size keep in range.
 func TestPowersOfProportionalAndOfExtremeDocuments(t *testing.T) {
 	m := csrOf([][]float32{{1, 2, 3}, {7, 14, 21}, {3, 6, 9}, {1e-38, 1e38, 1}})
 	for _, p := range []float64{LeastPower, 0.3, 0.75, 2, MostPower} {
@@ -113,7 +115,8 @@ func TestPowerNames(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"tf-l1-pow", "tf-l1-pow0", "tf-l1-pow-1", "tf-l1-powNaN", "tf-l1-pow9", "tf-l1-pow0.009", "tf-l1-powInf", "tf-l1-pow2x"} {
-		if _, err := ParseEmbedding(name); err == nil || !strings.Contains(err.Error(), "expected a number from 0.01 to 8") {
+		if _, err := ParseEmbedding(name); err == nil ||
+			!strings.Contains(err.Error(), "expected a number from 0.01 to 8") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -127,7 +130,10 @@ func TestPowerNames(t *testing.T) {
 func TestPowerRefuses(t *testing.T) {
 	m := csrOf([][]float32{{1}, {0, -2}})
 	if _, err := (Embedding{TF, NormL1, 0.75, Dot}).Fit(m).Transform(m); err == nil ||
-		!strings.Contains(err.Error(), "row 1, term 1: found -2, expected a finite value not below 0, for the embedding tf-l1-pow0.75: it takes the power 0.75") {
+		!strings.Contains(
+			err.Error(),
+			"row 1, term 1: found -2, expected a finite value not below 0, for the embedding tf-l1-pow0.75: it takes the power 0.75",
+		) {
 		t.Errorf("a negative count under a power is answered with %v", err)
 	}
 	for _, p := range []float64{1, -1, 9, math.NaN(), math.Inf(1)} {
@@ -156,7 +162,8 @@ func TestPowerDigest(t *testing.T) {
 	}
 }
 
-// Whatever is written: an error, or an embedding that prints as something that parses to the same and can embed.
+// Whatever is written: an error, or an embedding that prints as something that parses to the same
+// and can embed.
 func FuzzParseEmbedding(f *testing.F) {
 	for _, e := range withPowers() {
 		f.Add(e.String())

@@ -10,9 +10,11 @@ import (
 
 // Options says how [Read] reads. The zero value works.
 type Options struct {
-	Format     Format   // default FormatAuto: from the name and the first bytes
-	Workers    int      // goroutines; default runtime.GOMAXPROCS(0); more than 1024 count as 1024
-	MinDF      int      // least document frequency of a term; default 2 for text, 1 for vectors; no meaning beside Vocabulary
+	Format  Format // default FormatAuto: from the name and the first bytes
+	Workers int    // goroutines; default runtime.GOMAXPROCS(0); more than 1024 count as 1024
+	// least document frequency of a term; default 2 for text, 1 for vectors; no meaning beside
+	// Vocabulary
+	MinDF      int
 	MaxDF      int      // greatest document frequency of a term; default no limit; no meaning beside Vocabulary
 	Vocabulary []string // if not nil: the terms to count, all others are left out (test documents)
 
@@ -22,11 +24,15 @@ type Options struct {
 	// does a term twice; nil means no vocabulary.
 	VocabularyLater func() ([]string, error)
 
-	Groups       bool           // keep the qid of each vector of an svmlight file as Corpus.Groups; a line without one is an error
-	Signed       bool           // accept negative values; by default a negative count is an error
-	MaxLineBytes int            // longest line accepted; default 64 MiB, or a quarter of MemoryBytes
-	MemoryBytes  int64          // bound on what reading holds, the corpus included; a source beyond it is a [*MemoryError]; default none
-	Progress     func(Progress) // called at most every 100 ms and once at the end, never concurrently; default none
+	// keep the qid of each vector of an svmlight file as Corpus.Groups; a line without one is an
+	// error
+	Groups       bool
+	Signed       bool // accept negative values; by default a negative count is an error
+	MaxLineBytes int  // longest line accepted; default 64 MiB, or a quarter of MemoryBytes
+	// bound on what reading holds, the corpus included; a source beyond it is a [*MemoryError];
+	// default none
+	MemoryBytes int64
+	Progress    func(Progress) // called at most every 100 ms and once at the end, never concurrently; default none
 
 	memory *allowance // counts against MemoryBytes; nil without a bound
 }
@@ -132,7 +138,11 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	if info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatIDX) {
 		images := findIDX(source)
 		if images == "" && opt.Format == FormatIDX {
-			return nil, &SyntaxError{File: source, Found: "no " + idxTrain[0], Expected: "a folder with it, or a file of images"}
+			return nil, &SyntaxError{
+				File:     source,
+				Found:    "no " + idxTrain[0],
+				Expected: "a folder with it, or a file of images",
+			}
 		}
 		if images != "" {
 			if source = images; opt.Format == FormatAuto {

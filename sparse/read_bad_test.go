@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestBadInput holds every message to the letter: it must name file, line, what was found and what was expected.
+// TestBadInput holds every message to the letter: it must name file, line, what was found and what
+// was expected.
 func TestBadInput(t *testing.T) {
 	const (
 		banner  = "%%MatrixMarket matrix coordinate real general\n"
@@ -129,7 +130,8 @@ func TestMatrixMarketBomb(t *testing.T) {
 	}
 }
 
-// incompressible returns bytes that gzip doesn't shorten, with line ends that are left out: one long line.
+// incompressible returns bytes that gzip doesn't shorten, with line ends that are left out: one
+// long line.
 func incompressible() string {
 	b := make([]byte, 0, 1<<13)
 	for x := uint64(1); len(b) < cap(b); x = scatter(x) {
@@ -145,8 +147,8 @@ func flip(s string, at int) string {
 	return string(b)
 }
 
-// TestBadFile holds that in a folder the first bad file is named, and its line; of two that are read at the same time the first
-// in order, whichever fails first.
+// TestBadFile holds that in a folder the first bad file is named, and its line; of two that are
+// read at the same time the first in order, whichever fails first.
 func TestBadFile(t *testing.T) {
 	good := writeFile(t, "root/a/0", "good")
 	root := filepath.Dir(filepath.Dir(good))
@@ -157,7 +159,11 @@ func TestBadFile(t *testing.T) {
 		}
 		writeInto(t, filepath.Join(root, "a", fmt.Sprintf("%02d", i)), content)
 	}
-	want := "sparse: " + filepath.Join(root, "a", "07") + ":2: byte 0xff, which is not UTF-8, at byte 4 of the line, expected UTF-8 text"
+	want := "sparse: " + filepath.Join(
+		root,
+		"a",
+		"07",
+	) + ":2: byte 0xff, which is not UTF-8, at byte 4 of the line, expected UTF-8 text"
 	for _, workers := range []int{1, 2, 7} {
 		if _, err := Read(context.Background(), root, Options{Workers: workers}); err == nil || err.Error() != want {
 			t.Errorf("%d workers: error %v\nwant %s", workers, err, want)
@@ -167,18 +173,20 @@ func TestBadFile(t *testing.T) {
 		first := writeFile(t, "root/a/0", strings.Repeat("good\n", size[0]/5)+"\xff")
 		root := filepath.Dir(filepath.Dir(first))
 		writeInto(t, filepath.Join(root, "a", "1"), strings.Repeat("good\n", size[1]/5)+"\xff")
-		if _, err := Read(context.Background(), root, Options{Workers: 2}); err == nil || !strings.Contains(err.Error(), first) {
+		if _, err := Read(context.Background(), root, Options{Workers: 2}); err == nil ||
+			!strings.Contains(err.Error(), first) {
 			t.Errorf("error %v\nwant one of %s", err, first)
 		}
 	}
 	_, err := Read(context.Background(), root, Options{MaxLineBytes: 3})
-	if want := "sparse: " + good + ":1: a line of more than 3 B, expected shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"; err == nil || err.Error() != want {
+	if want := "sparse: " + good + ":1: a line of more than 3 B, expected shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"; err == nil ||
+		err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}
 }
 
-// TestFirstBadLine holds that of many bad lines in many blocks the first is reported, however the workers are scheduled, and that it
-// comes before a damaged end of the file.
+// TestFirstBadLine holds that of many bad lines in many blocks the first is reported, however the
+// workers are scheduled, and that it comes before a damaged end of the file.
 func TestFirstBadLine(t *testing.T) {
 	lines := strings.SplitAfter(string(svmText(2500, false)), "\n")
 	for i := 1500; i < len(lines)-1; i += 7 {
@@ -197,8 +205,9 @@ func TestFirstBadLine(t *testing.T) {
 	}
 }
 
-// TestLongLine holds that a line of 100 MB is refused, and takes no more memory than the limit on lines asks for: doubling a buffer
-// up to the limit allocates below 3 times as much, and the rest is small change.
+// TestLongLine holds that a line of 100 MB is refused, and takes no more memory than the limit on
+// lines asks for: doubling a buffer up to the limit allocates below 3 times as much, and the rest
+// is small change.
 func TestLongLine(t *testing.T) {
 	const limit = 4 << 20
 	in := &input{name: "long", line: 1}
@@ -216,10 +225,17 @@ func TestLongLine(t *testing.T) {
 	}
 
 	in.line = 1
-	in.decode(io.MultiReader(strings.NewReader("1 1:1\n"), io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20)), nil)
+	in.decode(
+		io.MultiReader(
+			strings.NewReader("1 1:1\n"),
+			io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20),
+		),
+		nil,
+	)
 	_, err = readSVMLight(context.Background(), in, &opt, startMeter(nil, nil))
 	runtime.ReadMemStats(&after)
-	if want := "sparse: long:2: a line of more than " + FormatBytes(limit) + ", expected shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"; err == nil || err.Error() != want {
+	if want := "sparse: long:2: a line of more than " + FormatBytes(limit) + ", expected shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"; err == nil ||
+		err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}
 	// Both readings together; the first may have got as far as the second.

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// svmText returns an svmlight file of documents that look like text: counts, or the weights that other programs write.
+// svmText returns an svmlight file of documents that look like text: counts, or the weights that
+// other programs write.
 func svmText(documents int, weights bool) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer
@@ -67,7 +68,10 @@ func BenchmarkReadTSV(b *testing.B) {
 		text.WriteByte('\n')
 	}
 	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) { benchmarkFile(b, "bench.tsv", text.Bytes(), workers) })
+		b.Run(
+			fmt.Sprintf("workers=%d", workers),
+			func(b *testing.B) { benchmarkFile(b, "bench.tsv", text.Bytes(), workers) },
+		)
 	}
 }
 

@@ -19,18 +19,27 @@ type block[P sized] struct {
 	done  chan struct{}
 }
 
-// sized is a piece that knows what it takes until the end of reading, its part of the corpus included.
+// sized is a piece that knows what it takes until the end of reading, its part of the corpus
+// included.
 type sized interface{ bytes() int64 }
 
-// parser turns whole lines into a piece of the result; where a line is bad it returns the first such and the piece of the lines
-// before it. It must not keep data.
+// parser turns whole lines into a piece of the result; where a line is bad it returns the first
+// such and the piece of the lines before it. It must not keep data.
 type parser[P sized] func(data []byte) (P, *lineError)
 
-// scanBlocks cuts what is left of the file into blocks at line ends, has them parsed by workers, and hands the pieces to collect in
-// the order of the file, with the number of their first line. The first bad line in the order of the file becomes the error,
-// after the piece with the lines before it was collected, however the workers were scheduled. Pieces count against opt.memory as soon as they
-// are made; once it is spent no more are, and the place of the first that isn't collected becomes the error.
-func scanBlocks[P sized](ctx context.Context, in *input, opt *Options, newParser func(worker int) parser[P], collect func(piece P, firstLine int64) error) error {
+// scanBlocks cuts what is left of the file into blocks at line ends, has them parsed by workers,
+// and hands the pieces to collect in the order of the file, with the number of their first line.
+// The first bad line in the order of the file becomes the error, after the piece with the lines
+// before it was collected, however the workers were scheduled. Pieces count against opt.memory as
+// soon as they are made; once it is spent no more are, and the place of the first that isn't
+// collected becomes the error.
+func scanBlocks[P sized](
+	ctx context.Context,
+	in *input,
+	opt *Options,
+	newParser func(worker int) parser[P],
+	collect func(piece P, firstLine int64) error,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	// A pipe may block for ever: closing it is the only way to wake its reader.
@@ -125,8 +134,9 @@ type lineCutter struct {
 	rest []byte // begin of a line whose end was not in the block before
 }
 
-// next returns the next block, in buf where it fits. err is io.EOF or another error behind the last block; the begin of a line that
-// an error other than io.EOF cut short is not returned. fault says that the line behind the block is too long.
+// next returns the next block, in buf where it fits. err is io.EOF or another error behind the last
+// block; the begin of a line that an error other than io.EOF cut short is not returned. fault says
+// that the line behind the block is too long.
 func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, fault *lineError, err error) {
 	buf = append(buf[:0], c.rest...)
 	c.rest = c.rest[:0]
@@ -136,7 +146,8 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, fault *
 			return nil, nil, err
 		}
 		if len(buf) == cap(buf) {
-			// Two bytes more than the longest line, for its line end, are enough to know that a line is too long.
+			// Two bytes more than the longest line, for its line end, are enough to know that a
+			// line is too long.
 			larger := make([]byte, len(buf), max(min(2*len(buf)+blockBytes, c.most+2), len(buf)+1))
 			copy(larger, buf)
 			buf = larger
@@ -182,7 +193,8 @@ func nextLine(data []byte) (line, rest []byte) {
 	return line, rest
 }
 
-// boundedLine returns the next line without its line end, bufio.ErrTooLong where it is longer than most, and io.EOF behind the last one.
+// boundedLine returns the next line without its line end, bufio.ErrTooLong where it is longer than
+// most, and io.EOF behind the last one.
 func boundedLine(r *bufio.Reader, most int) ([]byte, error) {
 	var line []byte
 	for {
@@ -202,8 +214,8 @@ func boundedLine(r *bufio.Reader, most int) ([]byte, error) {
 	}
 }
 
-// parallel calls f(0) to f(n−1) from the given number of goroutines and returns when all calls have; it makes no further calls once
-// ctx is done.
+// parallel calls f(0) to f(n−1) from the given number of goroutines and returns when all calls
+// have; it makes no further calls once ctx is done.
 func parallel(ctx context.Context, workers, n int, f func(i int)) error {
 	var group sync.WaitGroup
 	next := make(chan int)

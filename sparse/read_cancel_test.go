@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// promptly calls f, which must return context.Canceled. A minute is no measure of promptness: it tells waiting for ever from returning.
+// promptly calls f, which must return context.Canceled. A minute is no measure of promptness: it
+// tells waiting for ever from returning.
 func promptly(t *testing.T, f func() error) {
 	t.Helper()
 	done := make(chan error, 1)
@@ -41,7 +42,8 @@ func (c *cancelAfter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestCancelEndless cancels while an endless file is read: of lines, and of one line without an end.
+// TestCancelEndless cancels while an endless file is read: of lines, and of one line without an
+// end.
 func TestCancelEndless(t *testing.T) {
 	const banner = matrixMarketBanner + " matrix coordinate real general\n10 10 1000000000\n"
 	for name, test := range map[string]struct {
@@ -109,7 +111,8 @@ func TestCancelSources(t *testing.T) {
 	}
 }
 
-// TestProgress holds what is promised of progress: it grows, is never reported concurrently, and ends with everything.
+// TestProgress holds what is promised of progress: it grows, is never reported concurrently, and
+// ends with everything.
 func TestProgress(t *testing.T) {
 	content := string(svmText(4000, true))
 	for name, content := range map[string]string{"a.svm": content, "a.svm.gz": gzipped(content)} {
@@ -129,7 +132,8 @@ func TestProgress(t *testing.T) {
 			calls++
 			<-inside
 		}})
-		if want := (Progress{Done: int64(len(content)), Total: int64(len(content)), Documents: 4000}); last != want || calls == 0 {
+		if want := (Progress{Done: int64(len(content)), Total: int64(len(content)), Documents: 4000}); last != want ||
+			calls == 0 {
 			t.Errorf("%s: ended with %v after %d calls, want %v", name, last, calls, want)
 		}
 	}

@@ -29,7 +29,8 @@ func TestReadRefusesOptions(t *testing.T) {
 			t.Errorf("ReadSets: %v, expected %q", err, want)
 		}
 	}
-	if _, err := Files(t.Context(), file, "nonsense"); err == nil || !strings.Contains(err.Error(), `format "nonsense"`) {
+	if _, err := Files(t.Context(), file, "nonsense"); err == nil ||
+		!strings.Contains(err.Error(), `format "nonsense"`) {
 		t.Errorf("Files: %v", err)
 	}
 	for _, points := range []int{-1, math.MinInt, 0, 1, 3, math.MaxInt} {
@@ -68,7 +69,11 @@ func TestReadPanics(t *testing.T) {
 	}
 	// Reading ends with the report that panics, not with the source.
 	promptly(t, func() error {
-		_, err := Read(t.Context(), "synthetic:docs=100000000,length=1000", Options{Progress: func(Progress) { panic("own") }})
+		_, err := Read(
+			t.Context(),
+			"synthetic:docs=100000000,length=1000",
+			Options{Progress: func(Progress) { panic("own") }},
+		)
 		if failed := (*PanicError)(nil); errors.As(err, &failed) {
 			return context.Canceled // which is what promptly wants
 		}
@@ -105,7 +110,10 @@ func TestSetsRefuse(t *testing.T) {
 	if _, err := c.SetsByLabel(); err == nil || !strings.Contains(err.Error(), "has no label") {
 		t.Errorf("sets by labels that aren't there: %v", err)
 	}
-	if got := (&SyntaxError{File: "x", Option: "Signed", Remedy: "does"}).Describe(nil); !strings.Contains(got, "(Options.Signed does)") {
+	if got := (&SyntaxError{File: "x", Option: "Signed", Remedy: "does"}).Describe(nil); !strings.Contains(
+		got,
+		"(Options.Signed does)",
+	) {
 		t.Errorf("without a function: %q", got)
 	}
 }

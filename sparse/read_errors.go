@@ -14,8 +14,10 @@ type SyntaxError struct {
 	Expected string // such as "ascending indices"
 	Option   string // the field of Options that decides, such as "Signed"; empty where none does
 	Remedy   string // what that field does, such as "accepts others"
-	Guessed  string // the format and how it was guessed, such as "svmlight from line 1"; empty where it was named or certain
-	Err      error  // the error below, such as io.ErrUnexpectedEOF for a truncated gzip file; nil where there is none
+	// the format and how it was guessed, such as "svmlight from line 1"; empty where it was named
+	// or certain
+	Guessed string
+	Err     error // the error below, such as io.ErrUnexpectedEOF for a truncated gzip file; nil where there is none
 }
 
 // Error returns "sparse: FILE:LINE: FOUND, expected EXPECTED", and in parentheses what Options
@@ -61,7 +63,15 @@ type lineError struct {
 }
 
 func (e *lineError) at(file string, firstLine int64) *SyntaxError {
-	return &SyntaxError{File: file, Line: firstLine + int64(e.line), Found: e.found, Expected: e.expected, Option: e.option, Remedy: e.remedy, Err: e.err}
+	return &SyntaxError{
+		File:     file,
+		Line:     firstLine + int64(e.line),
+		Found:    e.found,
+		Expected: e.expected,
+		Option:   e.option,
+		Remedy:   e.remedy,
+		Err:      e.err,
+	}
 }
 
 // quote quotes what was found, cut to a length that a message can bear.

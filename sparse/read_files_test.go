@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// Files lists what Read opens, and nothing else: what it lists can't be missing, and what it doesn't list can be.
+// Files lists what Read opens, and nothing else: what it lists can't be missing, and what it
+// doesn't list can be.
 func TestFiles(t *testing.T) {
 	folder := t.TempDir()
 	t.Chdir(folder)
@@ -51,7 +52,8 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: %v", source, err)
 		}
 	}
-	if files, err := Files(context.Background(), "nowhere", FormatAuto); files != nil || !errors.Is(err, fs.ErrNotExist) {
+	if files, err := Files(context.Background(), "nowhere", FormatAuto); files != nil ||
+		!errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a source that isn't there: %v, %v", files, err)
 	}
 	files, err := Files(context.Background(), "goroot", FormatAuto)

@@ -24,9 +24,10 @@ type fileDocument struct {
 	size              int64
 }
 
-// readFolder reads a folder with one sub-folder a class; every file in a sub-folder, at any depth, is one document, in the order of
-// their names. Each must be UTF-8 text. Files and folders whose name begins with a dot, files outside the sub-folders, and
-// links to folders are left out, with a warning. Where there are no files in sub-folders, those outside are documents without a class.
+// readFolder reads a folder with one sub-folder a class; every file in a sub-folder, at any depth,
+// is one document, in the order of their names. Each must be UTF-8 text. Files and folders whose
+// name begins with a dot, files outside the sub-folders, and links to folders are left out, with a
+// warning. Where there are no files in sub-folders, those outside are documents without a class.
 func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
 	files, loose, warn, err := listFiles(ctx, root, "")
 	switch {
@@ -38,7 +39,11 @@ func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 		files = loose
 		warn.add("no class folders: file that is a document without a class", int64(len(loose)), loose[0].path)
 	default:
-		return nil, &SyntaxError{File: root, Found: "no documents", Expected: "one sub-folder a class with one file a document"}
+		return nil, &SyntaxError{
+			File:     root,
+			Found:    "no documents",
+			Expected: "one sub-folder a class with one file a document",
+		}
 	}
 	m.expect(files)
 	c := &Corpus{Source: root, Warnings: warn}
@@ -59,8 +64,8 @@ func (m *meter) expect(files []fileDocument) {
 	}
 }
 
-// listFiles lists the files below the folders of root, and apart from them those in root itself, sorted by name: those with the suffix, or without one those that
-// aren't hidden.
+// listFiles lists the files below the folders of root, and apart from them those in root itself,
+// sorted by name: those with the suffix, or without one those that aren't hidden.
 func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDocument, warn warnings, err error) {
 	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow a link, and Debian's Go has its src behind one
 	if err != nil {
@@ -124,7 +129,8 @@ const (
 	lenientText textRule = true  // they separate terms, and the document is counted in a warning
 )
 
-// readFiles reads one document a file. The first bad file in their order becomes the error, however the workers were scheduled.
+// readFiles reads one document a file. The first bad file in their order becomes the error, however
+// the workers were scheduled.
 func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *meter, rule textRule) error {
 	counters := make([]*termCounter, opt.Workers)
 	documents := make([]countedDocument, len(files))
@@ -137,7 +143,14 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 	firstBad, firstErr := len(files), error(nil)
 	var group sync.WaitGroup
 	for w := range counters {
-		r := &fileReader{counter: &termCounter{done: ctx.Done(), memory: opt.memory}, meter: m, maxLine: opt.MaxLineBytes, rule: rule, buf: make([]byte, 0, 64<<10), buffer: bufio.NewReaderSize(nil, 64<<10)}
+		r := &fileReader{
+			counter: &termCounter{done: ctx.Done(), memory: opt.memory},
+			meter:   m,
+			maxLine: opt.MaxLineBytes,
+			rule:    rule,
+			buf:     make([]byte, 0, 64<<10),
+			buffer:  bufio.NewReaderSize(nil, 64<<10),
+		}
 		counters[w] = r.counter
 		group.Go(func() {
 			for ctx.Err() == nil {
@@ -199,7 +212,8 @@ type fileReader struct {
 	buffer  *bufio.Reader
 }
 
-// read counts the terms of a file in the open document and tells whether it holds bytes that are not UTF-8 text.
+// read counts the terms of a file in the open document and tells whether it holds bytes that are
+// not UTF-8 text.
 func (r *fileReader) read(ctx context.Context, path string) (dirty bool, err error) {
 	in, err := openInput(ctx, path, r.meter, r.buffer)
 	if err != nil {

@@ -20,8 +20,8 @@ func readBytes(read reader, data []byte, opt Options) (*Corpus, error) {
 	return read(context.Background(), in, &opt, startMeter(nil, nil))
 }
 
-// fuzzReader holds, for any bytes, that there is no panic, that what was read is valid and the same from any number of workers, and
-// that an error says where, and the same to any number of workers.
+// fuzzReader holds, for any bytes, that there is no panic, that what was read is valid and the same
+// from any number of workers, and that an error says where, and the same to any number of workers.
 func fuzzReader(f *testing.F, read reader, seeds ...string) {
 	for _, s := range seeds {
 		f.Add([]byte(s), false)
@@ -39,7 +39,9 @@ func fuzzReader(f *testing.F, read reader, seeds ...string) {
 				t.Fatalf("%v, and from 2 workers %v", wantErr, err)
 			}
 			// The line that is missed may be the one behind the last.
-			if syntax.Line < 0 || syntax.Line > int64(bytes.Count(data, []byte{'\n'}))+2 && data[0] != 0x1f || syntax.Found == "" || syntax.Expected == "" {
+			if syntax.Line < 0 || syntax.Line > int64(bytes.Count(data, []byte{'\n'}))+2 && data[0] != 0x1f ||
+				syntax.Found == "" ||
+				syntax.Expected == "" {
 				t.Fatalf("%#v", syntax)
 			}
 			return
@@ -57,7 +59,15 @@ func fuzzReader(f *testing.F, read reader, seeds ...string) {
 }
 
 func FuzzReadSVMLight(f *testing.F) {
-	fuzzReader(f, readSVMLight, "+1 1:2 10:0.5 # comment\n-1\t2:1e-1\n\n1,3 qid:4 4:2\r\n 7:1\n- 1:-1", "1 0:nan\n", "a 4294967294:1 4294967295:1\n", "1 3:1 2:1", "1:1")
+	fuzzReader(
+		f,
+		readSVMLight,
+		"+1 1:2 10:0.5 # comment\n-1\t2:1e-1\n\n1,3 qid:4 4:2\r\n 7:1\n- 1:-1",
+		"1 0:nan\n",
+		"a 4294967294:1 4294967295:1\n",
+		"1 3:1 2:1",
+		"1:1",
+	)
 }
 
 func FuzzReadTSV(f *testing.F) {
@@ -66,10 +76,18 @@ func FuzzReadTSV(f *testing.F) {
 
 func FuzzReadMatrixMarket(f *testing.F) {
 	const banner = "%%MatrixMarket matrix coordinate "
-	fuzzReader(f, readMatrixMarket, banner+"real general\n% c\n3 4 3\n3 1 1.5\n1 4 -2\n\n1 2 0\n", banner+"pattern general\n2 2 2\n1 1\n1 1\n", banner+"integer general\n1 1 1\n1 1 1\n", banner+"real general\n1 1 2\n1 1 1\n")
+	fuzzReader(
+		f,
+		readMatrixMarket,
+		banner+"real general\n% c\n3 4 3\n3 1 1.5\n1 4 -2\n\n1 2 0\n",
+		banner+"pattern general\n2 2 2\n1 1\n1 1\n",
+		banner+"integer general\n1 1 1\n1 1 1\n",
+		banner+"real general\n1 1 2\n1 1 1\n",
+	)
 }
 
-// TestLineCutter cuts at line ends whatever the size of the buffer and of the pieces in which the bytes arrive.
+// TestLineCutter cuts at line ends whatever the size of the buffer and of the pieces in which the
+// bytes arrive.
 func TestLineCutter(t *testing.T) {
 	const text = "a\n\nlonger line\nx\r\nthe last line has no end"
 	for size := range len(text) + 2 {

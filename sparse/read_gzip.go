@@ -13,8 +13,9 @@ const gzipMagic = "\x1f\x8b"
 
 var errGzipTail = errors.New("other data behind the gzip data")
 
-// gzipReader reads gzip data of one or more members, as package gzip does, but tells a file that was cut short from one that has something else
-// behind its last member. Zeros there are what padding leaves, and are passed over, as gzip itself does.
+// gzipReader reads gzip data of one or more members, as package gzip does, but tells a file that
+// was cut short from one that has something else behind its last member. Zeros there are what
+// padding leaves, and are passed over, as gzip itself does.
 type gzipReader struct {
 	r   *bufio.Reader
 	gz  *gzip.Reader

@@ -14,8 +14,9 @@ import (
 	"strings"
 )
 
-// An idx file is a header, big-endian, and then bytes: two zeros, the type of an element, the number of dimensions, and the size of each
-// dimension in 32 bits; the last dimension varies fastest. Source: yann.lecun.com/exdb/mnist, "the idx file format".
+// An idx file is a header, big-endian, and then bytes: two zeros, the type of an element, the
+// number of dimensions, and the size of each dimension in 32 bits; the last dimension varies
+// fastest. Source: yann.lecun.com/exdb/mnist, "the idx file format".
 const (
 	idxBytes      = 0x08 // the type of an element: an unsigned byte. MNIST and all that came in its form have no other
 	idxMagic      = "\x00\x00\x08"
@@ -23,9 +24,10 @@ const (
 	idxDimensions = 8        // more of them are no images
 )
 
-// readIDX reads the images of an idx file, the pixel v as the value v/255, so in [0, 1], in the column of its place in the image, row by row, and
-// the classes from the idx file of labels beside it, named by their numbers. What the file of labels is called follows from the name of the images:
-// train-images-idx3-ubyte.gz goes with train-labels-idx1-ubyte, gzipped or not.
+// readIDX reads the images of an idx file, the pixel v as the value v/255, so in [0, 1], in the
+// column of its place in the image, row by row, and the classes from the idx file of labels beside
+// it, named by their numbers. What the file of labels is called follows from the name of the
+// images: train-images-idx3-ubyte.gz goes with train-labels-idx1-ubyte, gzipped or not.
 //
 // Nothing is allocated by what a header says: memory grows with what is really there.
 func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
@@ -36,7 +38,11 @@ func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	}
 	c := &Corpus{Source: in.name, Documents: images}
 	if opt.Vocabulary != nil && len(opt.Vocabulary) != images.Cols {
-		return nil, &SyntaxError{File: in.name, Found: fmt.Sprintf("%d pixels", images.Cols), Expected: fmt.Sprintf("%d, one for each term of the vocabulary", len(opt.Vocabulary))}
+		return nil, &SyntaxError{
+			File:     in.name,
+			Found:    fmt.Sprintf("%d pixels", images.Cols),
+			Expected: fmt.Sprintf("%d, one for each term of the vocabulary", len(opt.Vocabulary)),
+		}
 	}
 	limitVectors(c, opt)
 	var warn warnings
@@ -72,7 +78,10 @@ func readIDXImages(ctx context.Context, in *input, opt *Options, m *meter) (*CSR
 	count, pixels := int(sizes[0]), uint64(1)
 	for _, s := range sizes[1:] {
 		if pixels *= uint64(s); pixels == 0 || pixels > maxIndex+1 {
-			return nil, fail(fmt.Sprintf("images of size %v", sizes[1:]), fmt.Sprintf("from 1 to %d pixels", uint64(maxIndex)+1))
+			return nil, fail(
+				fmt.Sprintf("images of size %v", sizes[1:]),
+				fmt.Sprintf("from 1 to %d pixels", uint64(maxIndex)+1),
+			)
 		}
 	}
 	if count == 0 {
@@ -92,7 +101,11 @@ func readIDXImages(ctx context.Context, in *input, opt *Options, m *meter) (*CSR
 				if stop := ctx.Err(); stop != nil {
 					return nil, stop
 				}
-				return nil, in.idxEnd(err, fmt.Sprintf("the end of the file in image %d, after %d of %d pixels", i+1, at+uint64(n), pixels), fmt.Sprintf("%d images, as the header says", count))
+				return nil, in.idxEnd(
+					err,
+					fmt.Sprintf("the end of the file in image %d, after %d of %d pixels", i+1, at+uint64(n), pixels),
+					fmt.Sprintf("%d images, as the header says", count),
+				)
 			}
 			for k, v := range part {
 				if v != 0 {
@@ -121,16 +134,28 @@ func readIDXLabels(ctx context.Context, in *input, images string, count int) ([]
 	case err != nil:
 		return nil, Labels{}, err
 	case len(sizes) != 1:
-		return nil, Labels{}, &SyntaxError{File: in.name, Found: fmt.Sprintf("an idx file of %d dimensions", len(sizes)), Expected: "labels: 1 dimension"}
+		return nil, Labels{}, &SyntaxError{
+			File:     in.name,
+			Found:    fmt.Sprintf("an idx file of %d dimensions", len(sizes)),
+			Expected: "labels: 1 dimension",
+		}
 	case int64(sizes[0]) != int64(count):
-		return nil, Labels{}, &SyntaxError{File: in.name, Found: fmt.Sprintf("%d labels", sizes[0]), Expected: fmt.Sprintf("%d, one for each image of %s", count, images)}
+		return nil, Labels{}, &SyntaxError{
+			File:     in.name,
+			Found:    fmt.Sprintf("%d labels", sizes[0]),
+			Expected: fmt.Sprintf("%d, one for each image of %s", count, images),
+		}
 	}
 	values := make([]byte, count) // as many as there are images, which were all read
 	if n, err := io.ReadFull(in.r, values); err != nil {
 		if stop := ctx.Err(); stop != nil {
 			return nil, Labels{}, stop
 		}
-		return nil, Labels{}, in.idxEnd(err, fmt.Sprintf("the end of the file after %d labels", n), fmt.Sprintf("%d labels, as the header says", count))
+		return nil, Labels{}, in.idxEnd(
+			err,
+			fmt.Sprintf("the end of the file after %d labels", n),
+			fmt.Sprintf("%d labels, as the header says", count),
+		)
 	}
 	table := newClassTable()
 	for _, v := range values {
@@ -148,7 +173,11 @@ func (in *input) idxHeader() ([]uint32, error) {
 		return nil, in.idxEnd(err, fmt.Sprintf("the end of the file after %d bytes", n), expected)
 	}
 	if string(magic[:3]) != idxMagic || magic[3] == 0 || magic[3] > idxDimensions {
-		return nil, &SyntaxError{File: in.name, Found: fmt.Sprintf("the first bytes % x", magic), Expected: fmt.Sprintf("%s (at most %d)", expected, idxDimensions)}
+		return nil, &SyntaxError{
+			File:     in.name,
+			Found:    fmt.Sprintf("the first bytes % x", magic),
+			Expected: fmt.Sprintf("%s (at most %d)", expected, idxDimensions),
+		}
 	}
 	sizes := make([]uint32, magic[3])
 	for i := range sizes {
@@ -169,7 +198,8 @@ func (in *input) idxEnd(err error, found, expected string) error {
 	return in.readError(0, err)
 }
 
-// gzipShort tells whether gzip data were cut off: io.ReadFull gives the same error for them as for a file that is whole and too short.
+// gzipShort tells whether gzip data were cut off: io.ReadFull gives the same error for them as for
+// a file that is whole and too short.
 func (in *input) gzipShort() bool {
 	_, err := in.r.Peek(1)
 	return err != nil && err != io.EOF
@@ -203,7 +233,8 @@ func findIDX(folder string) string {
 	return ""
 }
 
-// openIDXLabels opens the file of labels that goes with a file of images; nil where there is none, or the name of the images doesn't say.
+// openIDXLabels opens the file of labels that goes with a file of images; nil where there is none,
+// or the name of the images doesn't say.
 func openIDXLabels(ctx context.Context, images string, m *meter) (*input, error) {
 	for _, labels := range idxLabels(images) {
 		in, err := openInput(ctx, labels, m, nil)
@@ -214,7 +245,8 @@ func openIDXLabels(ctx context.Context, images string, m *meter) (*input, error)
 	return nil, nil
 }
 
-// idxLabels returns the paths at which the labels of a file of images may be, the first that is there; none where the name of the images doesn't say.
+// idxLabels returns the paths at which the labels of a file of images may be, the first that is
+// there; none where the name of the images doesn't say.
 func idxLabels(images string) []string {
 	folder, name := filepath.Split(images)
 	at := strings.LastIndex(name, "images")

@@ -33,9 +33,18 @@ func idxPair(t testing.TB, suffix, images, labels string) string {
 	return filepath.Join(folder, "train-images-idx3-ubyte"+suffix)
 }
 
-// TestReadIDX reads three images of 2×3 pixels: by file and by folder, plain and gzipped, with the names of both kinds that are in use.
+// TestReadIDX reads three images of 2×3 pixels: by file and by folder, plain and gzipped, with the
+// names of both kinds that are in use.
 func TestReadIDX(t *testing.T) {
-	images, labels := idx("\x00\xff\x33\x00\x00\x01"+"\x00\x00\x00\x00\x00\x00"+"\xff\xff\xff\xff\xff\xff", 3, 2, 3), idx("\x07\x00\x07", 3)
+	images, labels := idx(
+		"\x00\xff\x33\x00\x00\x01"+"\x00\x00\x00\x00\x00\x00"+"\xff\xff\xff\xff\xff\xff",
+		3,
+		2,
+		3,
+	), idx(
+		"\x07\x00\x07",
+		3,
+	)
 	const want = "7 1:1 2:0.2 5:0.003921569\n0\n7 0:1 1:1 2:1 3:1 4:1 5:1\n" // v/255
 	check := func(source string, opt Options, rows string) {
 		t.Helper()
@@ -64,11 +73,13 @@ func TestReadIDX(t *testing.T) {
 	writeInto(t, filepath.Join(folder, "t10k-labels.idx1-ubyte"), idx("\x09", 1))
 	check(filepath.Join(folder, "t10k-images.idx3-ubyte"), Options{}, "9 1:1\n")
 
-	// Without labels, and with a name that says nothing of them, there are no classes, and a warning.
+	// Without labels, and with a name that says nothing of them, there are no classes, and a
+	// warning.
 	for _, name := range []string{"train-images-idx3-ubyte", "digits"} {
 		file := writeFile(t, name, images)
 		c := readWhole(t, file, Options{})
-		if len(c.Classes) != 0 || len(c.Warnings) != 2 || !strings.Contains(c.Warnings[1].Message, "without a file of labels") {
+		if len(c.Classes) != 0 || len(c.Warnings) != 2 ||
+			!strings.Contains(c.Warnings[1].Message, "without a file of labels") {
 			t.Errorf("%s: classes %q, warnings %v", name, c.Classes, c.Warnings)
 		}
 		if show(c) != " 1:1 2:0.2 5:0.003921569\n\n 0:1 1:1 2:1 3:1 4:1 5:1\n" {
@@ -128,7 +139,8 @@ func TestBadIDX(t *testing.T) {
 	}
 }
 
-// TestIDXMemory holds that what a header says is not allocated, and that -m bounds what is really there: 16 MiB of bright pixels from some 16 KiB.
+// TestIDXMemory holds that what a header says is not allocated, and that -m bounds what is really
+// there: 16 MiB of bright pixels from some 16 KiB.
 func TestIDXMemory(t *testing.T) {
 	lying := idxPair(t, "", idx("\x01\x02", 1<<32-1, 1<<16, 1<<15), "")
 	if bytes := allocated(func() {
@@ -187,7 +199,8 @@ func FuzzReadIDX(f *testing.F) {
 	})
 }
 
-// TestMNIST counts what is known of MNIST: figures as its page has them, and the pixels that differ from 0 in any digit.
+// TestMNIST counts what is known of MNIST: figures as its page has them, and the pixels that differ
+// from 0 in any digit.
 func TestMNIST(t *testing.T) {
 	folder := filepath.Join("..", "..", "shared", "data", "mnist")
 	if _, err := os.Stat(folder); err != nil {
@@ -196,8 +209,18 @@ func TestMNIST(t *testing.T) {
 	for file, want := range map[string]struct{ documents, ones, terms int }{"": {60000, 6742, 717}, "t10k-images-idx3-ubyte.gz": {10000, 1135, 668}} {
 		c := readWhole(t, filepath.Join(folder, file), Options{})
 		terms, _ := c.Documents.TermFrequencies()
-		if c.Documents.Rows() != want.documents || documentsOf(c)["1"] != want.ones || len(c.Classes) != 10 || c.Documents.Cols != 784 || len(terms) != want.terms {
-			t.Errorf("%q: %d documents, %d of class 1, %d classes, %d columns, %d terms", file, c.Documents.Rows(), documentsOf(c)["1"], len(c.Classes), c.Documents.Cols, len(terms))
+		if c.Documents.Rows() != want.documents || documentsOf(c)["1"] != want.ones || len(c.Classes) != 10 ||
+			c.Documents.Cols != 784 ||
+			len(terms) != want.terms {
+			t.Errorf(
+				"%q: %d documents, %d of class 1, %d classes, %d columns, %d terms",
+				file,
+				c.Documents.Rows(),
+				documentsOf(c)["1"],
+				len(c.Classes),
+				c.Documents.Cols,
+				len(terms),
+			)
 		}
 		runtime.GC()
 	}

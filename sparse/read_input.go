@@ -20,12 +20,13 @@ type input struct {
 	line int64 // number of the line that comes next, from 1
 }
 
-// blockBytes is how much of a file one worker parses at a time: enough to hide the hand-over, little enough to stay in the
-// second-level cache.
+// blockBytes is how much of a file one worker parses at a time: enough to hide the hand-over,
+// little enough to stay in the second-level cache.
 const blockBytes = 512 << 10
 
-// openInput opens a file and passes over a byte order mark. buffer may be nil; it serves one input at a time.
-// Reading a pipe may wait for ever, from the first byte on: cancellation closes the file, which alone ends the wait.
+// openInput opens a file and passes over a byte order mark. buffer may be nil; it serves one input
+// at a time. Reading a pipe may wait for ever, from the first byte on: cancellation closes the
+// file, which alone ends the wait.
 func openInput(ctx context.Context, name string, m *meter, buffer *bufio.Reader) (*input, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -75,8 +76,8 @@ func (in *input) readError(line int64, err error) error {
 	return fmt.Errorf("sparse: %s: %w", place(in.name, line), err)
 }
 
-// detect tells the format from the first bytes where they are a MatrixMarket banner or those of an idx file, else from the name, else from the first line, which is
-// a guess.
+// detect tells the format from the first bytes where they are a MatrixMarket banner or those of an
+// idx file, else from the name, else from the first line, which is a guess.
 func (in *input) detect() (format Format, guessed string, err error) {
 	head, err := in.r.Peek(32 << 10)
 	if err != nil && err != io.EOF && len(head) == 0 {
@@ -85,7 +86,8 @@ func (in *input) detect() (format Format, guessed string, err error) {
 	if len(head) == 0 {
 		return "", "", &SyntaxError{File: in.name, Found: "an empty file", Expected: "documents"}
 	}
-	if len(head) >= len(matrixMarketBanner) && bytes.EqualFold(head[:len(matrixMarketBanner)], []byte(matrixMarketBanner)) {
+	if len(head) >= len(matrixMarketBanner) &&
+		bytes.EqualFold(head[:len(matrixMarketBanner)], []byte(matrixMarketBanner)) {
 		return FormatMatrixMarket, "", nil
 	}
 	if bytes.HasPrefix(head, []byte(idxMagic)) {
@@ -115,8 +117,9 @@ func (in *input) detect() (format Format, guessed string, err error) {
 	return FormatSVMLight, "", nil // nothing but comments: the reader says that the file is empty
 }
 
-// detectLine tells svmlight from TSV by the line of a document, or returns FormatAuto where it is neither. In svmlight what follows the label
-// begins with a number and a colon; a text may begin so, too ("spam<TAB>1:30 meeting"), but behind a TAB and with other words after it.
+// detectLine tells svmlight from TSV by the line of a document, or returns FormatAuto where it is
+// neither. In svmlight what follows the label begins with a number and a colon; a text may begin
+// so, too ("spam<TAB>1:30 meeting"), but behind a TAB and with other words after it.
 func detectLine(l []byte) Format {
 	text, _, _ := bytes.Cut(l, []byte("#"))
 	fields := bytes.Fields(text)

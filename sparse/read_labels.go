@@ -13,7 +13,9 @@ const noLabel = "-"
 
 // labelPiece holds the labels of the documents of one block, with a table of names of its own.
 type labelPiece struct {
-	numbers bool // labels that are numbers are the same class however they are written, as svm-train takes them: "+1" and "1.0" are "1"
+	// labels that are numbers are the same class however they are written, as svm-train takes them:
+	// "+1" and "1.0" are "1"
+	numbers bool
 
 	names  []string
 	index  map[string]int32
@@ -49,7 +51,10 @@ func (p *labelPiece) add(field []byte) *lineError {
 			for _, other := range p.ids[start:] {
 				if other == id {
 					p.ids = p.ids[:start]
-					return &lineError{found: "label " + quote(name) + " twice", expected: "every label of a document once"}
+					return &lineError{
+						found:    "label " + quote(name) + " twice",
+						expected: "every label of a document once",
+					}
 				}
 			}
 			p.ids = append(p.ids, id)
@@ -98,7 +103,8 @@ func (p *labelPiece) id(name string) int32 {
 	return id
 }
 
-// classTable gathers labels of all documents; classes are numbered in the order in which they are met.
+// classTable gathers labels of all documents; classes are numbered in the order in which they are
+// met.
 type classTable struct {
 	classes []string
 	index   map[string]int32

@@ -41,8 +41,8 @@ func (p *entryPiece) line(k int) int {
 	return k
 }
 
-// A matrix may have maxEmptyRows rows whatever it holds. Above it there must be an entry for every rowsAnEntry rows: a mistaken header, or one that
-// means harm, must not take all memory.
+// A matrix may have maxEmptyRows rows whatever it holds. Above it there must be an entry for every
+// rowsAnEntry rows: a mistaken header, or one that means harm, must not take all memory.
 const (
 	maxEmptyRows = 1 << 20
 	rowsAnEntry  = 8
@@ -62,7 +62,9 @@ func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
 	}
 	const banner = matrixMarketBanner + " matrix coordinate real|integer|pattern general"
 	words := strings.Fields(strings.ToLower(string(l)))
-	if len(words) != 5 || words[0] != strings.ToLower(matrixMarketBanner) || words[1] != "matrix" || words[2] != "coordinate" || words[4] != "general" {
+	if len(words) != 5 || words[0] != strings.ToLower(matrixMarketBanner) || words[1] != "matrix" ||
+		words[2] != "coordinate" ||
+		words[4] != "general" {
 		return h, fail(quote(l), banner)
 	}
 	switch words[3] {
@@ -101,7 +103,10 @@ func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
 	case h.cols > maxIndex+1:
 		return h, fail(fmt.Sprintf("%s columns", fields[1]), "at most "+strconv.FormatUint(maxIndex+1, 10))
 	case !plausible(h.rows, h.entries):
-		return h, fail(fmt.Sprintf("%d rows for %d entries", h.rows, h.entries), fmt.Sprintf("at most %d rows, or an entry for every %d rows", maxEmptyRows, rowsAnEntry))
+		return h, fail(
+			fmt.Sprintf("%d rows for %d entries", h.rows, h.entries),
+			fmt.Sprintf("at most %d rows, or an entry for every %d rows", maxEmptyRows, rowsAnEntry),
+		)
 	}
 	in.line++
 	return h, nil
@@ -115,7 +120,12 @@ func (in *input) headerLine(maxLine int) ([]byte, error) {
 	case bufio.ErrTooLong:
 		return nil, lineTooLong(maxLine).at(in.name, in.line)
 	case io.EOF:
-		return nil, &SyntaxError{File: in.name, Line: in.line, Found: "the end of the file", Expected: "a MatrixMarket banner and a line rows columns entries"}
+		return nil, &SyntaxError{
+			File:     in.name,
+			Line:     in.line,
+			Found:    "the end of the file",
+			Expected: "a MatrixMarket banner and a line rows columns entries",
+		}
 	default:
 		return nil, in.readError(in.line, err)
 	}
@@ -184,11 +194,21 @@ func (p *marketParser) parseLine(l []byte, line int32, out *entryPiece) *lineErr
 	case col == 0 || col > p.header.cols:
 		return &lineError{found: fmt.Sprintf("column %d", col), expected: fmt.Sprintf("from 1 to %d", p.header.cols)}
 	}
-	out.rows, out.cols, out.values = append(out.rows, uint32(row-1)), append(out.cols, uint32(col-1)), append(out.values, value)
+	out.rows, out.cols, out.values = append(
+		out.rows,
+		uint32(row-1),
+	), append(
+		out.cols,
+		uint32(col-1),
+	), append(
+		out.values,
+		value,
+	)
 	return nil
 }
 
-// index reads a number and the white space before it from l[i:], and returns where it ends, or i where there is none.
+// index reads a number and the white space before it from l[i:], and returns where it ends, or i
+// where there is none.
 func (p *marketParser) index(l []byte, i int) (uint64, int) {
 	start := i
 	for i < len(l) && space(l[i]) {
@@ -213,7 +233,8 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	if err != nil {
 		return nil, err
 	}
-	const aRow, anEntry = 24, 20 // offsets, where the next entry goes, and labels; an entry as it is read and in the matrix
+	// offsets, where the next entry goes, and labels; an entry as it is read and in the matrix
+	const aRow, anEntry = 24, 20
 	if err := opt.memory.fits(in.name, aRow*int64(h.rows)+anEntry*int64(min(h.entries, 1<<50))); err != nil {
 		return nil, err
 	}
@@ -233,13 +254,23 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 			k := int(h.entries - entries)
 			line := firstLine + int64(p.line(k))
 			p.rows, p.cols, p.values = p.rows[:k], p.cols[:k], p.values[:k]
-			return &SyntaxError{File: in.name, Line: line, Found: "one entry more", Expected: fmt.Sprintf("%d entries, as the header says", h.entries)}
+			return &SyntaxError{
+				File:     in.name,
+				Line:     line,
+				Found:    "one entry more",
+				Expected: fmt.Sprintf("%d entries, as the header says", h.entries),
+			}
 		}
 		entries += uint64(len(p.rows))
 		return nil
 	})
 	if err == nil && entries < h.entries {
-		err = &SyntaxError{File: in.name, Line: in.line, Found: fmt.Sprintf("the end of the file after %d entries", entries), Expected: fmt.Sprintf("%d entries, as the header says", h.entries)}
+		err = &SyntaxError{
+			File:     in.name,
+			Line:     in.line,
+			Found:    fmt.Sprintf("the end of the file after %d entries", entries),
+			Expected: fmt.Sprintf("%d entries, as the header says", h.entries),
+		}
 	}
 	var matrix *CSR
 	var duplicate *SyntaxError
@@ -263,7 +294,11 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	c := &Corpus{Source: in.name, Documents: matrix, Labels: Labels{Offsets: make([]int64, h.rows+1)}}
 	if opt.Vocabulary != nil {
 		if n := uint64(len(opt.Vocabulary)); n != h.cols {
-			return nil, &SyntaxError{File: in.name, Found: fmt.Sprintf("%d columns", h.cols), Expected: fmt.Sprintf("%d, one for each term of the vocabulary", n)}
+			return nil, &SyntaxError{
+				File:     in.name,
+				Found:    fmt.Sprintf("%d columns", h.cols),
+				Expected: fmt.Sprintf("%d, one for each term of the vocabulary", n),
+			}
 		}
 	}
 	limitVectors(c, opt)

@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// joinEntries sorts the entries into rows. Where an entry occurs twice it reports the first that repeats another.
+// joinEntries sorts the entries into rows. Where an entry occurs twice it reports the first that
+// repeats another.
 func joinEntries(ctx context.Context, opt *Options, h marketHeader, pieces []*entryPiece) (*CSR, *SyntaxError, error) {
 	m := &CSR{Cols: int(h.cols), Offsets: make([]int64, h.rows+1)}
 	for _, p := range pieces {
@@ -51,7 +52,8 @@ func joinEntries(ctx context.Context, opt *Options, h marketHeader, pieces []*en
 	return nil, firstRepeated(m, pieces), nil
 }
 
-// firstOfFew finds the first entry of the file that repeats another, where there are few entries for the rows.
+// firstOfFew finds the first entry of the file that repeats another, where there are few entries
+// for the rows.
 func firstOfFew(ctx context.Context, pieces []*entryPiece) (*SyntaxError, error) {
 	seen := map[[2]uint32]struct{}{}
 	for _, p := range pieces {
@@ -71,10 +73,15 @@ func firstOfFew(ctx context.Context, pieces []*entryPiece) (*SyntaxError, error)
 
 // again is the error of an entry that repeats another.
 func (p *entryPiece) again(k int) *SyntaxError {
-	return &SyntaxError{Line: p.firstLine + int64(p.line(k)), Found: fmt.Sprintf("row %d, column %d again", p.rows[k]+1, p.cols[k]+1), Expected: "every entry once"}
+	return &SyntaxError{
+		Line:     p.firstLine + int64(p.line(k)),
+		Found:    fmt.Sprintf("row %d, column %d again", p.rows[k]+1, p.cols[k]+1),
+		Expected: "every entry once",
+	}
 }
 
-// firstRepeated finds the first entry of the file that repeats another; in m, sorted, the two are neighbours.
+// firstRepeated finds the first entry of the file that repeats another; in m, sorted, the two are
+// neighbours.
 func firstRepeated(m *CSR, pieces []*entryPiece) *SyntaxError {
 	met := map[[2]uint32]bool{} // the entries that occur twice, true once one of them was met
 	for i := range m.Rows() {

@@ -8,10 +8,34 @@ import (
 )
 
 // powersOfTen are exact in float64.
-var powersOfTen = [23]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+var powersOfTen = [23]float64{
+	1e0,
+	1e1,
+	1e2,
+	1e3,
+	1e4,
+	1e5,
+	1e6,
+	1e7,
+	1e8,
+	1e9,
+	1e10,
+	1e11,
+	1e12,
+	1e13,
+	1e14,
+	1e15,
+	1e16,
+	1e17,
+	1e18,
+	1e19,
+	1e20,
+	1e21,
+	1e22,
+}
 
-// scanUint reads decimal digits from the begin of b and returns their value and their number; a value of more than 19 digits is
-// math.MaxUint64.
+// scanUint reads decimal digits from the begin of b and returns their value and their number; a
+// value of more than 19 digits is math.MaxUint64.
 func scanUint(b []byte) (x uint64, n int) {
 	for n < len(b) && b[n]-'0' <= 9 {
 		x = x*10 + uint64(b[n]-'0')
@@ -23,13 +47,16 @@ func scanUint(b []byte) (x uint64, n int) {
 	return x, n
 }
 
-// scanFloat reads a decimal number from the begin of b, correctly rounded to float32, and returns it with its length. It returns
-// ok = false where the number is not plain or not certain, and then [parseFloat] is to decide.
+// scanFloat reads a decimal number from the begin of b, correctly rounded to float32, and returns
+// it with its length. It returns ok = false where the number is not plain or not certain, and then
+// [parseFloat] is to decide.
 //
-// A decimal of mantissa m < 2⁵³ and exponent −22 to 22 is one exactly known float64 times or divided by another, so one rounding
-// gives the nearest float64 d. Rounding d once more to float32 gives the nearest float32 unless d lies halfway between two of
-// them (the low 29 bits of its significand are 100...0) without being exact; where that may be, ok is false. All
-// such numbers lie between 10⁻²² and 2⁵³·10²², in the normal range of float32. Clinger, "How to read floating point numbers accurately", PLDI 1990, has the first half.
+// A decimal of mantissa m < 2⁵³ and exponent −22 to 22 is one exactly known float64 times or
+// divided by another, so one rounding gives the nearest float64 d. Rounding d once more to float32
+// gives the nearest float32 unless d lies halfway between two of them (the low 29 bits of its
+// significand are 100...0) without being exact; where that may be, ok is false. All such numbers
+// lie between 10⁻²² and 2⁵³·10²², in the normal range of float32. Clinger, "How to read floating
+// point numbers accurately", PLDI 1990, has the first half.
 func scanFloat(b []byte) (v float32, n int, ok bool) {
 	negative := false
 	if n < len(b) && (b[n] == '-' || b[n] == '+') {
@@ -92,8 +119,9 @@ func scanFloat(b []byte) (v float32, n int, ok bool) {
 	return float32(d), n, true
 }
 
-// parseFloat reads a whole token as a float32, correctly rounded; the error says what is wrong with it. A number too small for
-// float32 becomes 0, as everywhere; one too large, NaN and Inf are errors.
+// parseFloat reads a whole token as a float32, correctly rounded; the error says what is wrong with
+// it. A number too small for float32 becomes 0, as everywhere; one too large, NaN and Inf are
+// errors.
 func parseFloat(token []byte) (float32, *lineError) {
 	if v, n, ok := scanFloat(token); ok && n == len(token) {
 		return v, nil
@@ -105,7 +133,8 @@ func parseFloat(token []byte) (float32, *lineError) {
 			return 0, &lineError{found: "value " + string(token), expected: expected}
 		}
 	}
-	// ParseFloat knows hexadecimal numbers with underscores too, which no writer of these formats means.
+	// ParseFloat knows hexadecimal numbers with underscores too, which no writer of these formats
+	// means.
 	for _, c := range token {
 		if !('0' <= c && c <= '9' || c == '.' || c == '-' || c == '+' || c|0x20 == 'e') {
 			return 0, &lineError{found: "value " + quote(token), expected: expected}
@@ -121,13 +150,19 @@ func parseFloat(token []byte) (float32, *lineError) {
 	return float32(v), nil
 }
 
-// checkSign refuses negative values unless they are wanted, and turns −0 into 0, so that equal matrices have equal digests.
+// checkSign refuses negative values unless they are wanted, and turns −0 into 0, so that equal
+// matrices have equal digests.
 func checkSign(v float32, signed bool) (float32, *lineError) {
 	if v == 0 {
 		return 0, nil
 	}
 	if v < 0 && !signed {
-		return 0, &lineError{found: "negative value " + strconv.FormatFloat(float64(v), 'g', -1, 32), expected: "a value of at least 0", option: "Signed", remedy: "accepts others"}
+		return 0, &lineError{
+			found:    "negative value " + strconv.FormatFloat(float64(v), 'g', -1, 32),
+			expected: "a value of at least 0",
+			option:   "Signed",
+			remedy:   "accepts others",
+		}
 	}
 	return v, nil
 }

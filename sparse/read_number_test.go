@@ -23,7 +23,8 @@ func checkFloat(t *testing.T, s string) {
 	}
 }
 
-// TestParseFloat tries numbers at and around the points halfway between two float32, where rounding twice goes wrong.
+// TestParseFloat tries numbers at and around the points halfway between two float32, where rounding
+// twice goes wrong.
 func TestParseFloat(t *testing.T) {
 	for _, s := range []string{
 		"", "+", "-", ".", "e", "1e", "1e+", ".e1", "1.", ".5", "+1", "-1", "--1", "1..2", "1e1e1", "0", "-0", "00000000000000000000000000001", "0e99999",
@@ -50,7 +51,8 @@ func TestParseFloat(t *testing.T) {
 	}
 }
 
-// TestFastPath holds that numbers as they usually come are read without strconv: the speed of the reader rests on that.
+// TestFastPath holds that numbers as they usually come are read without strconv: the speed of the
+// reader rests on that.
 func TestFastPath(t *testing.T) {
 	for _, s := range []string{"1", "17", "0.5", "0.0123457", "3.14159265", "-1.5e-3", "12345678901234"} {
 		if _, n, ok := scanFloat([]byte(s + " ")); !ok || n != len(s) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// meter counts what was read and reports it from a goroutine of its own, so that reports never run concurrently and reading never
-// waits for them.
+// meter counts what was read and reports it from a goroutine of its own, so that reports never run
+// concurrently and reading never waits for them.
 type meter struct {
 	done, documents, total atomic.Int64
 	report                 func(Progress)
@@ -17,7 +17,8 @@ type meter struct {
 
 const reportEvery = 100 * time.Millisecond
 
-// startMeter starts reporting; report may be nil. Should it panic, fail is called with the error that stop returns.
+// startMeter starts reporting; report may be nil. Should it panic, fail is called with the error
+// that stop returns.
 func startMeter(report func(Progress), fail func(error)) *meter {
 	m := &meter{report: report}
 	if report == nil {

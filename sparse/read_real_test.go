@@ -27,7 +27,8 @@ func checkCorpus(t testing.TB, c *Corpus) {
 		t.Fatal(err)
 	}
 	rows := c.Documents.Rows()
-	if len(c.Labels.Offsets) != rows+1 || c.Labels.Offsets[0] != 0 || c.Labels.Offsets[rows] != int64(len(c.Labels.IDs)) {
+	if len(c.Labels.Offsets) != rows+1 || c.Labels.Offsets[0] != 0 ||
+		c.Labels.Offsets[rows] != int64(len(c.Labels.IDs)) {
 		t.Fatalf("labels: %d offsets for %d documents", len(c.Labels.Offsets), rows)
 	}
 	met := 0 // classes are numbered in the order of their first document
@@ -57,8 +58,8 @@ func documentsOf(c *Corpus) map[string]int {
 	return n
 }
 
-// asciiTerms returns the number of distinct runs of the letters a to z in the vocabulary: figures published for these corpora count
-// those, so that a word such as naïve counts as na and ve.
+// asciiTerms returns the number of distinct runs of the letters a to z in the vocabulary: figures
+// published for these corpora count those, so that a word such as naïve counts as na and ve.
 func asciiTerms(c *Corpus) int {
 	runs := map[string]bool{}
 	for _, term := range c.Vocabulary {
@@ -69,7 +70,8 @@ func asciiTerms(c *Corpus) int {
 	return len(runs)
 }
 
-// TestRealCorpora holds documents, classes and terms against the figures that come with the corpora.
+// TestRealCorpora holds documents, classes and terms against the figures that come with the
+// corpora.
 func TestRealCorpora(t *testing.T) {
 	root := filepath.Join("..", "..", "shared", "data")
 	if _, err := os.Stat(root); err != nil {
@@ -134,7 +136,12 @@ func TestGoroot(t *testing.T) {
 		t.Errorf("%d documents, want %d", got, files)
 	}
 	if files < 5000 || c.Documents.Cols < 40000 || len(c.Classes) < 40 {
-		t.Errorf("%d documents, %d terms, %d classes: this is not the source of Go", files, c.Documents.Cols, len(c.Classes))
+		t.Errorf(
+			"%d documents, %d terms, %d classes: this is not the source of Go",
+			files,
+			c.Documents.Cols,
+			len(c.Classes),
+		)
 	}
 	for i, name := range c.Names {
 		if class := c.Classes[c.Labels.Of(i)[0]]; !strings.HasPrefix(name, class+"/") {

@@ -27,15 +27,22 @@ type vectorPiece struct {
 
 // bytes is what the piece takes, and its part of the matrix beside it while pieces are joined.
 func (p *vectorPiece) bytes() int64 {
-	return 4*int64(cap(p.terms)+cap(p.values)+cap(p.lines)) + 8*int64(cap(p.ends)+cap(p.groups)) + 8*int64(len(p.terms)+len(p.ends)+len(p.groups)) + p.labels.bytes()
+	return 4*int64(
+		cap(p.terms)+cap(p.values)+cap(p.lines),
+	) + 8*int64(
+		cap(p.ends)+cap(p.groups),
+	) + 8*int64(
+		len(p.terms)+len(p.ends)+len(p.groups),
+	) + p.labels.bytes()
 }
 
 // svmParser parses lines
 //
 //	label[,label...] [qid:N] index:value ... [# comment]
 //
-// with ascending indices, as svm_learn and svm-train define them. A line that begins with white space and an index has no label,
-// as in the multi-label files of LIBSVM. Labels that are numbers name the same class however they are written: +1 and 1.0 are 1.
+// with ascending indices, as svm_learn and svm-train define them. A line that begins with white
+// space and an index has no label, as in the multi-label files of LIBSVM. Labels that are numbers
+// name the same class however they are written: +1 and 1.0 are 1.
 type svmParser struct {
 	maxLine int
 	signed  bool
@@ -46,7 +53,11 @@ type svmParser struct {
 }
 
 func (p *svmParser) parse(data []byte) (*vectorPiece, *lineError) {
-	out := &vectorPiece{labels: labelPiece{numbers: true}, terms: make([]uint32, 0, p.nnz+p.nnz/8), values: make([]float32, 0, p.nnz+p.nnz/8)}
+	out := &vectorPiece{
+		labels: labelPiece{numbers: true},
+		terms:  make([]uint32, 0, p.nnz+p.nnz/8),
+		values: make([]float32, 0, p.nnz+p.nnz/8),
+	}
 	for line := 0; len(data) > 0; line++ {
 		var l []byte
 		l, data = nextLine(data)
@@ -89,7 +100,10 @@ func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *lineError
 	label := l[start:i]
 	if bytes.IndexByte(label, ':') >= 0 {
 		if start == 0 {
-			return &lineError{found: quote(label) + " where the label belongs", expected: "label index:value ... (without a label the line begins with a space)"}
+			return &lineError{
+				found:    quote(label) + " where the label belongs",
+				expected: "label index:value ... (without a label the line begins with a space)",
+			}
 		}
 		out.labels.addNone()
 		i = start
@@ -99,7 +113,12 @@ func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *lineError
 	p.group = -1
 	bad := p.parsePairs(l, i, line, out)
 	if bad == nil && p.groups && p.group < 0 {
-		bad = &lineError{found: "no qid", expected: "label qid:N index:value ...", option: "Groups", remedy: "asks for it"}
+		bad = &lineError{
+			found:    "no qid",
+			expected: "label qid:N index:value ...",
+			option:   "Groups",
+			remedy:   "asks for it",
+		}
 	}
 	if bad != nil {
 		out.labels.dropLast()
@@ -146,9 +165,15 @@ func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *l
 		}
 		switch {
 		case index > maxIndex:
-			return &lineError{found: "index " + string(cut(l[i:i+digits])), expected: "at most " + strconv.FormatUint(maxIndex, 10)}
+			return &lineError{
+				found:    "index " + string(cut(l[i:i+digits])),
+				expected: "at most " + strconv.FormatUint(maxIndex, 10),
+			}
 		case int64(index) <= before:
-			return &lineError{found: fmt.Sprintf("index %d is not above %d", index, before), expected: "ascending indices"}
+			return &lineError{
+				found:    fmt.Sprintf("index %d is not above %d", index, before),
+				expected: "ascending indices",
+			}
 		}
 		i += digits + 1
 		v, n, ok := scanFloat(l[i:])
@@ -243,7 +268,11 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 		pieces, firstLines = append(pieces, p), append(firstLines, firstLine)
 		warn.add("blank line, skipped", p.blank, place(in.name, firstLine+int64(p.firstBlank)))
 		warn.add("qid, left out", p.qid, place(in.name, firstLine+int64(p.firstQid)))
-		warn.add("value in a column beyond the vocabulary, left out", p.beyond, place(in.name, firstLine+int64(p.firstOut)))
+		warn.add(
+			"value in a column beyond the vocabulary, left out",
+			p.beyond,
+			place(in.name, firstLine+int64(p.firstOut)),
+		)
 		classes.append(&p.labels)
 		rows += int64(len(p.ends))
 		m.documents.Store(rows)

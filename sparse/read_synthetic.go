@@ -11,15 +11,18 @@ import (
 	"sync/atomic"
 )
 
-// Synthetic describes a corpus that is drawn at random, the same on every platform, by any number of workers.
+// Synthetic describes a corpus that is drawn at random, the same on every platform, by any number
+// of workers.
 //
-// A document of class c has between Length/2 and 3·Length/2 words, evenly distributed, each drawn for itself from
+// A document of class c has between Length/2 and 3·Length/2 words, evenly distributed, each drawn
+// for itself from
 //
 //	p_c(t) = ¾ z(rank(t)) + ¼ z(rank_c(t)),  z(r) ∝ 1/(r + 2.7),  r = 0, 1, ..., Terms−1
 //
-// where z is the Zipf-Mandelbrot law (Mandelbrot 1953; 2.7 is the usual offset for English), rank(t) = t is the same for all
-// classes and rank_c is a random order for each class. Document i has class i mod Classes. Drawing uses integers only, with
-// the weights scaled to 2⁴⁰/(10 r + 27), so no rounding of the platform matters.
+// where z is the Zipf-Mandelbrot law (Mandelbrot 1953; 2.7 is the usual offset for English),
+// rank(t) = t is the same for all classes and rank_c is a random order for each class. Document i
+// has class i mod Classes. Drawing uses integers only, with the weights scaled to 2⁴⁰/(10 r + 27),
+// so no rounding of the platform matters.
 type Synthetic struct {
 	Documents int    // docs=, default 2000
 	Terms     int    // terms=, size of the vocabulary, default 20000
@@ -33,12 +36,20 @@ var DefaultSynthetic = Synthetic{Documents: 2000, Terms: 20000, Length: 200, Cla
 
 // String returns the source that [Read] reads for s.
 func (s Synthetic) String() string {
-	return fmt.Sprintf("synthetic:docs=%d,terms=%d,length=%d,classes=%d,seed=%d", s.Documents, s.Terms, s.Length, s.Classes, s.Seed)
+	return fmt.Sprintf(
+		"synthetic:docs=%d,terms=%d,length=%d,classes=%d,seed=%d",
+		s.Documents,
+		s.Terms,
+		s.Length,
+		s.Classes,
+		s.Seed,
+	)
 }
 
 const syntheticExpected = "synthetic:docs=N,terms=N,length=N,classes=N,seed=N"
 
-// ParseSynthetic reads docs=N,terms=N,length=N,classes=N,seed=N, each of them optional, in any order.
+// ParseSynthetic reads docs=N,terms=N,length=N,classes=N,seed=N, each of them optional, in any
+// order.
 func ParseSynthetic(parameters string) (Synthetic, error) {
 	s := DefaultSynthetic
 	if parameters == "" {
@@ -61,15 +72,32 @@ func ParseSynthetic(parameters string) (Synthetic, error) {
 		case "seed":
 			least, most = 0, 1<<64-1
 		default:
-			return s, fmt.Errorf("sparse: synthetic:%s: parameter %s, expected %s", parameters, quote(key), syntheticExpected)
+			return s, fmt.Errorf(
+				"sparse: synthetic:%s: parameter %s, expected %s",
+				parameters,
+				quote(key),
+				syntheticExpected,
+			)
 		}
 		if seen[key] {
-			return s, fmt.Errorf("sparse: synthetic:%s: parameter %s twice, expected %s", parameters, quote(key), syntheticExpected)
+			return s, fmt.Errorf(
+				"sparse: synthetic:%s: parameter %s twice, expected %s",
+				parameters,
+				quote(key),
+				syntheticExpected,
+			)
 		}
 		seen[key] = true
 		x, err := strconv.ParseUint(text, 10, 64)
 		if err != nil || x < least || x > most {
-			return s, fmt.Errorf("sparse: synthetic:%s: %s is %s, expected a whole number from %d to %d", parameters, key, quote(text), least, most)
+			return s, fmt.Errorf(
+				"sparse: synthetic:%s: %s is %s, expected a whole number from %d to %d",
+				parameters,
+				key,
+				quote(text),
+				least,
+				most,
+			)
 		}
 		if to != nil {
 			*to = int(x)
@@ -83,7 +111,8 @@ func ParseSynthetic(parameters string) (Synthetic, error) {
 	return s, nil
 }
 
-// drawer draws integers below a bound. It takes only raw words of the generator, whose stream is fixed for good.
+// drawer draws integers below a bound. It takes only raw words of the generator, whose stream is
+// fixed for good.
 type drawer struct{ *rand.PCG }
 
 // below draws a number below n; its bias, below n/2⁶⁴, is beyond noticing.
@@ -92,7 +121,8 @@ func (d drawer) below(n uint64) uint64 {
 	return hi
 }
 
-// newDrawer returns the generator of one stream, with seed and stream scattered (SplitMix64), so that neighbours have nothing in common.
+// newDrawer returns the generator of one stream, with seed and stream scattered (SplitMix64), so
+// that neighbours have nothing in common.
 func newDrawer(seed, stream uint64) drawer {
 	return drawer{rand.NewPCG(scatter(seed), scatter(stream+0x632be59bd9b4e019))}
 }
@@ -104,7 +134,8 @@ func scatter(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// aliasTable draws from a fixed distribution in constant time (Walker 1977, Vose 1991), in integers.
+// aliasTable draws from a fixed distribution in constant time (Walker 1977, Vose 1991), in
+// integers.
 type aliasTable struct {
 	total   uint64   // capacity of a column
 	keep    []uint64 // how much of column k is k itself
@@ -151,7 +182,8 @@ func (t *aliasTable) draw(d drawer) uint32 {
 // aLabelBytes is what the label of a document takes.
 const aLabelBytes = 12
 
-// readSynthetic draws the corpus. Options.MinDF and MaxDF take out values, not columns, as for vectors.
+// readSynthetic draws the corpus. Options.MinDF and MaxDF take out values, not columns, as for
+// vectors.
 func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options, m *meter) (*Corpus, error) {
 	const aTerm, aTermOfClass, aTermOfWorker = 56, 4, 4 // table and name, order, counts
 	tables := int64(s.Terms) * (aTerm + aTermOfClass*int64(s.Classes) + aTermOfWorker*int64(opt.Workers))
@@ -267,8 +299,8 @@ func (s *Synthetic) draw(d drawer, zipf *aliasTable, order, count, drawn []uint3
 	return drawn
 }
 
-// addCounts appends a document to the piece, clears its counts, and returns the number of words that have no column. columns is
-// nil where a term is its own column.
+// addCounts appends a document to the piece, clears its counts, and returns the number of words
+// that have no column. columns is nil where a term is its own column.
 func (p *vectorPiece) addCounts(count, drawn, columns []uint32) (lost int64) {
 	start := len(p.terms)
 	for _, t := range drawn {
@@ -290,8 +322,8 @@ func (p *vectorPiece) addCounts(count, drawn, columns []uint32) (lost int64) {
 	return lost
 }
 
-// syntheticVocabulary names the terms t0, t1, ..., with as many digits as make the order of the names that of the numbers. Where a
-// vocabulary is given, columns says where in it each term is.
+// syntheticVocabulary names the terms t0, t1, ..., with as many digits as make the order of the
+// names that of the numbers. Where a vocabulary is given, columns says where in it each term is.
 func syntheticVocabulary(n int, given []string) (columns []uint32, vocabulary []string) {
 	digits := len(strconv.Itoa(n - 1))
 	vocabulary = make([]string, n)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestZipfTable sums what each term gets in the table, which must be its weight times the number of columns, exactly.
+// TestZipfTable sums what each term gets in the table, which must be its weight times the number of
+// columns, exactly.
 func TestZipfTable(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 10, 1000} {
 		table := newZipfTable(n)
@@ -27,8 +28,9 @@ func TestZipfTable(t *testing.T) {
 	}
 }
 
-// TestSyntheticLaw compares the frequencies of a drawn corpus with the distribution that it is documented to have. A frequency of
-// N independent words of probability p has the standard deviation √(p(1−p)/N); 6 of them are never passed by chance.
+// TestSyntheticLaw compares the frequencies of a drawn corpus with the distribution that it is
+// documented to have. A frequency of N independent words of probability p has the standard
+// deviation √(p(1−p)/N); 6 of them are never passed by chance.
 func TestSyntheticLaw(t *testing.T) {
 	s := Synthetic{Documents: 4000, Terms: 50, Length: 100, Classes: 2, Seed: 5}
 	c := readWhole(t, s.String(), Options{})
@@ -70,7 +72,14 @@ func TestSyntheticLaw(t *testing.T) {
 		for term := range p {
 			tol := 6 * math.Sqrt(p[term]*(1-p[term])/n)
 			if err := math.Abs(count[class][term]/n - p[term]); !(err <= tol) {
-				t.Errorf("class %d, term %d: frequency %v, want %v within %v", class, term, count[class][term]/n, p[term], tol)
+				t.Errorf(
+					"class %d, term %d: frequency %v, want %v within %v",
+					class,
+					term,
+					count[class][term]/n,
+					p[term],
+					tol,
+				)
 			}
 		}
 	}

@@ -29,7 +29,8 @@ func gzipped(content string) string {
 	return b.String()
 }
 
-// show writes a corpus as text, one document a line, with terms as words where there is a vocabulary.
+// show writes a corpus as text, one document a line, with terms as words where there is a
+// vocabulary.
 func show(c *Corpus) string {
 	var b strings.Builder
 	for i := range c.Documents.Rows() {
@@ -56,7 +57,13 @@ func show(c *Corpus) string {
 func showWarnings(c *Corpus, folder string) string {
 	var b strings.Builder
 	for _, w := range c.Warnings {
-		fmt.Fprintf(&b, "%s (%d, first %s)\n", w.Message, w.Count, strings.ReplaceAll(w.First, folder+string(filepath.Separator), ""))
+		fmt.Fprintf(
+			&b,
+			"%s (%d, first %s)\n",
+			w.Message,
+			w.Count,
+			strings.ReplaceAll(w.First, folder+string(filepath.Separator), ""),
+		)
 	}
 	return b.String()
 }
@@ -145,11 +152,17 @@ func TestReadFolder(t *testing.T) {
 	if got, want := show(c), "cars\ncars and:1\npets and:1 dogs:1\npets dogs:1\n"; got != want {
 		t.Errorf("read\n%swant\n%s", got, want)
 	}
-	if want := []string{"cars/a.txt", "cars/b.txt", "pets/cats/cat.txt", "pets/dog.txt"}; !reflect.DeepEqual(c.Names, want) {
+	if want := []string{"cars/a.txt", "cars/b.txt", "pets/cats/cat.txt", "pets/dog.txt"}; !reflect.DeepEqual(
+		c.Names,
+		want,
+	) {
 		t.Errorf("names %q, want %q", c.Names, want)
 	}
 	want := "name that begins with a dot, left out (3, first .git)\nfile outside the class folders, left out (1, first README)\n" +
-		"document without terms, kept as an empty row (1, first " + filepath.Join("cars", "a.txt") + ")\n"
+		"document without terms, kept as an empty row (1, first " + filepath.Join(
+		"cars",
+		"a.txt",
+	) + ")\n"
 	if got := showWarnings(c, root); got != want {
 		t.Errorf("warnings\n%swant\n%s", got, want)
 	}
@@ -193,7 +206,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestGorootLenient reads a made-up installation whose files are not all UTF-8, and the fallback where there is none.
+// TestGorootLenient reads a made-up installation whose files are not all UTF-8, and the fallback
+// where there is none.
 func TestGorootLenient(t *testing.T) {
 	root := filepath.Dir(filepath.Dir(writeFile(t, "goroot/src/print.go", "outside")))
 	for name, content := range map[string]string{
@@ -225,18 +239,26 @@ func TestGorootLenient(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkCorpus(t, c)
-	if len(c.Warnings) != 1 || c.Warnings[0].Message != "no Go installation found, so the corpus is "+gorootFallback.String() || c.Source != gorootFallback.String() {
+	if len(c.Warnings) != 1 ||
+		c.Warnings[0].Message != "no Go installation found, so the corpus is "+gorootFallback.String() ||
+		c.Source != gorootFallback.String() {
 		t.Errorf("source %s, warnings %v", c.Source, c.Warnings)
 	}
 }
 
-// TestWorkers holds that the result, warnings included, is the same from any number of workers, over files of many blocks.
+// TestWorkers holds that the result, warnings included, is the same from any number of workers,
+// over files of many blocks.
 func TestWorkers(t *testing.T) {
 	svm := string(svmText(3000, true)) + "\n5\n"
 	var tsv, market strings.Builder
 	tsv.WriteString("\n")
 	for i := range 4000 {
-		fmt.Fprintf(&tsv, "c%d,all\t%s été\n", i%7, strings.Repeat(strings.Map(func(r rune) rune { return 'a' + (r*7+rune(i))%26 }, "Some words "), i%97))
+		fmt.Fprintf(
+			&tsv,
+			"c%d,all\t%s été\n",
+			i%7,
+			strings.Repeat(strings.Map(func(r rune) rune { return 'a' + (r*7+rune(i))%26 }, "Some words "), i%97),
+		)
 	}
 	fmt.Fprintf(&market, "%s matrix coordinate real general\n3000 1000 150000\n\n", matrixMarketBanner)
 	for k := range 150000 {
@@ -244,7 +266,11 @@ func TestWorkers(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for i := range 60 {
-		writeInto(t, filepath.Join(folder, fmt.Sprint("class", i%4), fmt.Sprint(i)), strings.ToValidUTF8(tsv.String()[i*1000:i*3000+1], ""))
+		writeInto(
+			t,
+			filepath.Join(folder, fmt.Sprint("class", i%4), fmt.Sprint(i)),
+			strings.ToValidUTF8(tsv.String()[i*1000:i*3000+1], ""),
+		)
 	}
 	for _, source := range []string{
 		writeFile(t, "a.svm", svm), writeFile(t, "a.tsv", tsv.String()), writeFile(t, "a.tsv.gz", gzipped(tsv.String())), writeFile(t, "a.mtx", market.String()), folder,

@@ -68,7 +68,8 @@ func (p *tsvParser) parseLine(l []byte, line int32, clean bool, out *textPiece) 
 	return nil
 }
 
-// textFault says why a line isn't text: bytes that are not UTF-8, or NUL bytes, which stand for a binary file or for UTF-16.
+// textFault says why a line isn't text: bytes that are not UTF-8, or NUL bytes, which stand for a
+// binary file or for UTF-16.
 func textFault(l []byte) *lineError {
 	for i := 0; i < len(l); {
 		if l[i] == 0 {
@@ -76,7 +77,10 @@ func textFault(l []byte) *lineError {
 		}
 		r, size := utf8.DecodeRune(l[i:])
 		if r == utf8.RuneError && size == 1 {
-			return &lineError{found: fmt.Sprintf("byte %#02x, which is not UTF-8, at byte %d of the line", l[i], i+1), expected: "UTF-8 text"}
+			return &lineError{
+				found:    fmt.Sprintf("byte %#02x, which is not UTF-8, at byte %d of the line", l[i], i+1),
+				expected: "UTF-8 text",
+			}
 		}
 		i += size
 	}
@@ -114,8 +118,15 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	return c, c.fillText(ctx, opt, counters, documents, func(i int) string { return place(in.name, lines[i]) })
 }
 
-// fillText gives the corpus its matrix and vocabulary, and warns of what was left out; at names the place of a document.
-func (c *Corpus) fillText(ctx context.Context, opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string) error {
+// fillText gives the corpus its matrix and vocabulary, and warns of what was left out; at names the
+// place of a document.
+func (c *Corpus) fillText(
+	ctx context.Context,
+	opt *Options,
+	counters []*termCounter,
+	documents []countedDocument,
+	at func(i int) string,
+) error {
 	matrix, vocabulary, unknown, first, err := joinCounters(ctx, opt, counters, documents)
 	if err != nil {
 		return err

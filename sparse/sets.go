@@ -91,8 +91,14 @@ func (c *Corpus) SetsByGroup() (*Sets, error) {
 		}
 		name := strconv.FormatInt(group, 10)
 		if before, ok := t.add(name, class); !ok {
-			return nil, fmt.Errorf("sparse: point %d of %s, qid %s, has the class %s, expected that of the points before, %s",
-				i+1, c.Source, name, orNone(class), orNone(before))
+			return nil, fmt.Errorf(
+				"sparse: point %d of %s, qid %s, has the class %s, expected that of the points before, %s",
+				i+1,
+				c.Source,
+				name,
+				orNone(class),
+				orNone(before),
+			)
 		}
 	}
 	return &t.sets, nil

@@ -38,15 +38,19 @@ func TestSets(t *testing.T) {
 	if got := c.Select([]int{2, 1}); !reflect.DeepEqual(got.Groups, []int64{7, 3}) {
 		t.Errorf("selected, the groups are %v", got.Groups)
 	}
-	if got, err := ReadSets(t.Context(), setFile(t, "sets", "7\ta\r\n3\t b\n7\ta"), 3, Options{}); err != nil || !reflect.DeepEqual(got, want) {
+	if got, err := ReadSets(t.Context(), setFile(t, "sets", "7\ta\r\n3\t b\n7\ta"), 3, Options{}); err != nil ||
+		!reflect.DeepEqual(got, want) {
 		t.Errorf("from a file: %+v, %v, expected %+v", got, err, want)
 	}
 	for _, end := range []string{"", "\n", "\r\n"} { // which doesn't count as length
-		if got, err := ReadSets(t.Context(), setFile(t, "sets", "10 letters"+end), 1, Options{MaxLineBytes: 10}); err != nil || !reflect.DeepEqual(got.Names, []string{"10 letters"}) {
+		if got, err := ReadSets(t.Context(), setFile(t, "sets", "10 letters"+end), 1, Options{MaxLineBytes: 10}); err != nil ||
+			!reflect.DeepEqual(got.Names, []string{"10 letters"}) {
 			t.Errorf("ten letters and %q: %+v, %v", end, got, err)
 		}
 	}
-	if got, err := ReadSets(t.Context(), setFile(t, "sets.gz", gzipped("x\nx\ny y\n")), 3, Options{}); err != nil || !reflect.DeepEqual(got.Names, []string{"x", "y y"}) || got.Class[1] != -1 {
+	if got, err := ReadSets(t.Context(), setFile(t, "sets.gz", gzipped("x\nx\ny y\n")), 3, Options{}); err != nil ||
+		!reflect.DeepEqual(got.Names, []string{"x", "y y"}) ||
+		got.Class[1] != -1 {
 		t.Errorf("without classes: %+v, %v", got, err)
 	}
 	want = &Sets{Names: []string{"a", "b"}, Of: []int32{0, 1, 0}, Class: []int32{-1, -1}}
@@ -108,21 +112,29 @@ func TestSetsRefused(t *testing.T) {
 		"a\n11 letters.":     "FILE:2: a line of more than 10 B",
 	} {
 		file := setFile(t, "sets", content)
-		if s, err := ReadSets(t.Context(), file, 2, Options{MaxLineBytes: 10}); err == nil || !strings.Contains(err.Error(), strings.ReplaceAll(want, "FILE", file)) {
+		if s, err := ReadSets(t.Context(), file, 2, Options{MaxLineBytes: 10}); err == nil ||
+			!strings.Contains(err.Error(), strings.ReplaceAll(want, "FILE", file)) {
 			t.Errorf("%q: %v, %v, expected %s", content, s, err, want)
 		}
 	}
-	if _, err := ReadSets(t.Context(), filepath.Join(t.TempDir(), "nothing"), 2, Options{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := ReadSets(t.Context(), filepath.Join(t.TempDir(), "nothing"), 2, Options{}); !errors.Is(
+		err,
+		os.ErrNotExist,
+	) {
 		t.Errorf("a file that isn't there: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := ReadSets(ctx, setFile(t, "sets", strings.Repeat("a\n", 5000)), 5000, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := ReadSets(ctx, setFile(t, "sets", strings.Repeat("a\n", 5000)), 5000, Options{}); !errors.Is(
+		err,
+		context.Canceled,
+	) {
 		t.Errorf("behind the end of the context: %v", err)
 	}
 }
 
-// Whatever the bytes: no panic, an error that says where, or sets that hold every point and, written out, are read again.
+// Whatever the bytes: no panic, an error that says where, or sets that hold every point and,
+// written out, are read again.
 func FuzzReadSets(f *testing.F) {
 	f.Add([]byte("a\tx\nb\ty\na\tx\n"), uint8(3))
 	f.Add([]byte("1\r\n2"), uint8(2))
@@ -172,7 +184,8 @@ func FuzzReadGroups(f *testing.F) {
 		want, wantErr := readBytes(readSVMLight, data, opt)
 		opt.Workers = 2
 		got, err := readBytes(readSVMLight, data, opt)
-		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() || err == nil && !reflect.DeepEqual(got, want) {
+		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() ||
+			err == nil && !reflect.DeepEqual(got, want) {
 			t.Fatalf("%v, and from 2 workers %v", wantErr, err)
 		}
 		if err == nil && len(want.Groups) != want.Documents.Rows() {

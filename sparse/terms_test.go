@@ -17,7 +17,8 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// The same documents with columns close together and far apart must have the same frequencies, and the far ones must not cost a table.
+// The same documents with columns close together and far apart must have the same frequencies, and
+// the far ones must not cost a table.
 func TestTermFrequencies(t *testing.T) {
 	const terms, stride = 500, 8_000_000
 	near := &CSR{Cols: terms, Offsets: []int64{0}}
@@ -36,7 +37,13 @@ func TestTermFrequencies(t *testing.T) {
 				want[term]++
 			}
 		}
-		near.Offsets, far.Offsets = append(near.Offsets, int64(len(near.Terms))), append(far.Offsets, int64(len(far.Terms)))
+		near.Offsets, far.Offsets = append(
+			near.Offsets,
+			int64(len(near.Terms)),
+		), append(
+			far.Offsets,
+			int64(len(far.Terms)),
+		)
 	}
 	for name, m := range map[string]*CSR{"near": near, "far": far} {
 		var columns []uint32

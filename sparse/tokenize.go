@@ -5,9 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// tokenizer cuts text into terms: the longest runs of letters of any script (Unicode category L, with the combining marks, category
-// M, that follow a letter), each letter in lower case. Everything else separates, bytes that are not UTF-8 included. Composed and
-// decomposed forms of a letter stay distinct.
+// tokenizer cuts text into terms: the longest runs of letters of any script (Unicode category L,
+// with the combining marks, category M, that follow a letter), each letter in lower case.
+// Everything else separates, bytes that are not UTF-8 included. Composed and decomposed forms of a
+// letter stay distinct.
 type tokenizer struct {
 	text []byte
 	buf  []byte // holds terms that differ from the text

@@ -155,7 +155,12 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 			continue
 		}
 		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && (f.Power != 0 || f.Pairing != Dot) {
-			return unit, &ValueError{Row: r, Term: t, Value: values[k], Expected: "a finite value" + f.wantsNonNegative()}
+			return unit, &ValueError{
+				Row:      r,
+				Term:     t,
+				Value:    values[k],
+				Expected: "a finite value" + f.wantsNonNegative(),
+			}
 		}
 		add(column, values[k])
 		l1 += math.Abs(v)
@@ -163,8 +168,11 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 	}
 	if unseen != 0 {
 		if !(unseen <= math.MaxFloat32*math.MaxFloat32) {
-			return unit, fmt.Errorf("sparse: row %d: the terms that weren't seen at training have the length %v, expected a finite float32",
-				r, math.Sqrt(unseen))
+			return unit, fmt.Errorf(
+				"sparse: row %d: the terms that weren't seen at training have the length %v, expected a finite float32",
+				r,
+				math.Sqrt(unseen),
+			)
 		}
 		add(uint32(len(f.Terms)), float32(math.Sqrt(unseen)))
 		l1 += math.Sqrt(unseen)

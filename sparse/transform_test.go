@@ -33,7 +33,8 @@ func TestTransformRows(t *testing.T) {
 			for i, from := range order {
 				terms, values := x.Row(i)
 				wantTerms, want := whole.Row(from)
-				if !slices.Equal(terms, wantTerms) || !slices.Equal(values, want) || x.Norms[i] != whole.Norms[from] || x.Divisors[i] != whole.Divisors[from] {
+				if !slices.Equal(terms, wantTerms) || !slices.Equal(values, want) || x.Norms[i] != whole.Norms[from] ||
+					x.Divisors[i] != whole.Divisors[from] {
 					t.Fatalf("%s, %d workers: row %d differs from row %d of the whole", e, workers, i, from)
 				}
 			}
@@ -54,7 +55,8 @@ func TestTransformRowsErrors(t *testing.T) {
 	if _, err := f.TransformRows(t.Context(), m, nil, 3); err == nil || !strings.Contains(err.Error(), "row 300,") {
 		t.Errorf("error %v, expected one of row 300", err)
 	}
-	if _, err := f.TransformRows(t.Context(), m, []int{5, 700, 300}, 1); err == nil || !strings.Contains(err.Error(), "row 700,") {
+	if _, err := f.TransformRows(t.Context(), m, []int{5, 700, 300}, 1); err == nil ||
+		!strings.Contains(err.Error(), "row 700,") {
 		t.Errorf("error %v, expected one of row 700", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -64,7 +66,8 @@ func TestTransformRowsErrors(t *testing.T) {
 	}
 }
 
-// A transposition is the same from any number of workers; there is one where values are enough for several.
+// A transposition is the same from any number of workers; there is one where values are enough for
+// several.
 func TestTransposeIsTheSameFromAnyWorkers(t *testing.T) {
 	c, err := Read(t.Context(), "synthetic:docs=4000,terms=500,length=100,classes=2,seed=4", Options{})
 	if err != nil {
@@ -90,7 +93,8 @@ func TestTransposeIsTheSameFromAnyWorkers(t *testing.T) {
 		}
 	}
 	got, err := ByRank(t.Context(), m, rank, 3)
-	if err != nil || !slices.Equal(got.Offsets, want.Offsets) || !slices.Equal(got.Terms, want.Terms) || !slices.Equal(got.Values, want.Values) {
+	if err != nil || !slices.Equal(got.Offsets, want.Offsets) || !slices.Equal(got.Terms, want.Terms) ||
+		!slices.Equal(got.Values, want.Values) {
 		t.Errorf("three workers make another transpose: %v", err)
 	}
 }

@@ -13,7 +13,12 @@ var nan = float32(math.NaN())
 
 // handFilled returns a valid matrix of four rows, the third of them empty, in slices of its own.
 func handFilled() *CSR {
-	return &CSR{Cols: 5, Offsets: []int64{0, 2, 5, 5, 6}, Terms: []uint32{0, 3, 1, 2, 4, 0}, Values: []float32{1, 2, 3, 4, 5, 6}}
+	return &CSR{
+		Cols:    5,
+		Offsets: []int64{0, 2, 5, 5, 6},
+		Terms:   []uint32{0, 3, 1, 2, 4, 0},
+		Values:  []float32{1, 2, 3, 4, 5, 6},
+	}
 }
 
 // badMatrices are matrices that somebody may fill by hand, and what is said of them.
@@ -21,28 +26,46 @@ var badMatrices = map[string]struct {
 	spoil func(m *CSR)
 	want  string
 }{
-	"unsorted":            {func(m *CSR) { m.Terms[2], m.Terms[3] = 2, 1 }, "row 1: index 1 is not above 2"},
-	"twice":               {func(m *CSR) { m.Terms[3] = 1 }, "row 1: index 1 is not above 1"},
-	"beyond the columns":  {func(m *CSR) { m.Terms[4] = 5 }, "row 1: index 5 is not below the number of columns, 5"},
-	"greatest term":       {func(m *CSR) { m.Terms[5] = math.MaxUint32 }, "row 3: index 4294967295 is not below the number of columns, 5"},
-	"NaN":                 {func(m *CSR) { m.Values[3] = nan }, "row 1, term 2: found NaN, expected a finite value"},
-	"+Inf":                {func(m *CSR) { m.Values[5] = float32(math.Inf(1)) }, "row 3, term 0: found +Inf"},
-	"-Inf":                {func(m *CSR) { m.Values[0] = float32(math.Inf(-1)) }, "row 0, term 0: found -Inf"},
-	"no columns":          {func(m *CSR) { m.Cols = 0 }, "row 0: index 3 is not below the number of columns, 0"},
-	"fewer than none":     {func(m *CSR) { m.Cols = -1 }, "-1 columns"},
-	"too many columns":    {func(m *CSR) { m.Cols = math.MaxInt }, "9223372036854775807 columns, expected 0 to 4294967296"},
-	"nothing":             {func(m *CSR) { *m = CSR{} }, "no offsets"},
-	"no offsets":          {func(m *CSR) { m.Offsets = nil }, "no offsets"},
-	"first offset":        {func(m *CSR) { m.Offsets[0] = 1 }, "the first offset is 1, expected 0"},
-	"short values":        {func(m *CSR) { m.Values = m.Values[:5] }, "6 terms and 5 values"},
-	"short terms":         {func(m *CSR) { m.Terms = m.Terms[:5] }, "5 terms and 6 values"},
-	"both short":          {func(m *CSR) { m.Terms, m.Values = m.Terms[:5], m.Values[:5] }, "5 terms and 5 values, expected as many of each as the last offset says, 6"},
-	"last offset":         {func(m *CSR) { m.Offsets[4] = 7 }, "6 terms and 6 values, expected as many of each as the last offset says, 7"},
-	"falling offsets":     {func(m *CSR) { m.Offsets[2] = 1 }, "row 1: ends at offset 1, expected at least 2"},
-	"negative offset":     {func(m *CSR) { m.Offsets[1] = -3 }, "row 0: ends at offset -3, expected at least 0"},
-	"least offset":        {func(m *CSR) { m.Offsets[1] = math.MinInt64 }, "row 0: ends at offset -9223372036854775808"},
+	"unsorted":           {func(m *CSR) { m.Terms[2], m.Terms[3] = 2, 1 }, "row 1: index 1 is not above 2"},
+	"twice":              {func(m *CSR) { m.Terms[3] = 1 }, "row 1: index 1 is not above 1"},
+	"beyond the columns": {func(m *CSR) { m.Terms[4] = 5 }, "row 1: index 5 is not below the number of columns, 5"},
+	"greatest term": {
+		func(m *CSR) { m.Terms[5] = math.MaxUint32 },
+		"row 3: index 4294967295 is not below the number of columns, 5",
+	},
+	"NaN":             {func(m *CSR) { m.Values[3] = nan }, "row 1, term 2: found NaN, expected a finite value"},
+	"+Inf":            {func(m *CSR) { m.Values[5] = float32(math.Inf(1)) }, "row 3, term 0: found +Inf"},
+	"-Inf":            {func(m *CSR) { m.Values[0] = float32(math.Inf(-1)) }, "row 0, term 0: found -Inf"},
+	"no columns":      {func(m *CSR) { m.Cols = 0 }, "row 0: index 3 is not below the number of columns, 0"},
+	"fewer than none": {func(m *CSR) { m.Cols = -1 }, "-1 columns"},
+	"too many columns": {
+		func(m *CSR) { m.Cols = math.MaxInt },
+		"9223372036854775807 columns, expected 0 to 4294967296",
+	},
+	"nothing":      {func(m *CSR) { *m = CSR{} }, "no offsets"},
+	"no offsets":   {func(m *CSR) { m.Offsets = nil }, "no offsets"},
+	"first offset": {func(m *CSR) { m.Offsets[0] = 1 }, "the first offset is 1, expected 0"},
+	"short values": {func(m *CSR) { m.Values = m.Values[:5] }, "6 terms and 5 values"},
+	"short terms":  {func(m *CSR) { m.Terms = m.Terms[:5] }, "5 terms and 6 values"},
+	"both short": {
+		func(m *CSR) { m.Terms, m.Values = m.Terms[:5], m.Values[:5] },
+		"5 terms and 5 values, expected as many of each as the last offset says, 6",
+	},
+	"last offset": {
+		func(m *CSR) { m.Offsets[4] = 7 },
+		"6 terms and 6 values, expected as many of each as the last offset says, 7",
+	},
+	"falling offsets": {func(m *CSR) { m.Offsets[2] = 1 }, "row 1: ends at offset 1, expected at least 2"},
+	"negative offset": {func(m *CSR) { m.Offsets[1] = -3 }, "row 0: ends at offset -3, expected at least 0"},
+	"least offset": {
+		func(m *CSR) { m.Offsets[1] = math.MinInt64 },
+		"row 0: ends at offset -9223372036854775808",
+	},
 	"offset past the end": {func(m *CSR) { m.Offsets[1] = 7 }, "row 0: ends at offset 7, expected at most 6"},
-	"greatest offset":     {func(m *CSR) { m.Offsets[3] = math.MaxInt64 }, "row 2: ends at offset 9223372036854775807, expected at most 6"},
+	"greatest offset": {
+		func(m *CSR) { m.Offsets[3] = math.MaxInt64 },
+		"row 2: ends at offset 9223372036854775807, expected at most 6",
+	},
 }
 
 // Every function that takes a matrix and returns an error refuses what Validate refuses.
@@ -105,7 +128,8 @@ func TestValidateManyRows(t *testing.T) {
 	}
 	for i := n - 1; i > 0; i /= 2 {
 		m.Terms[2*i] = 3
-		if want := "row " + strconv.Itoa(i) + ": index 2 is not above 3"; m.Validate() == nil || !strings.HasSuffix(m.Validate().Error(), want) {
+		if want := "row " + strconv.Itoa(i) + ": index 2 is not above 3"; m.Validate() == nil ||
+			!strings.HasSuffix(m.Validate().Error(), want) {
 			t.Errorf("%v, expected %q", m.Validate(), want)
 		}
 	}
@@ -115,7 +139,8 @@ func TestTransformRowsThatAreNotThere(t *testing.T) {
 	m := handFilled()
 	f := Sphere.Fit(m)
 	for _, rows := range [][]int{{-1}, {4}, {0, 1, math.MaxInt}, {math.MinInt, 0}} {
-		if _, err := f.TransformRows(t.Context(), m, rows, 1); err == nil || !strings.Contains(err.Error(), "expected 0 to 3") {
+		if _, err := f.TransformRows(t.Context(), m, rows, 1); err == nil ||
+			!strings.Contains(err.Error(), "expected 0 to 3") {
 			t.Errorf("rows %v: %v", rows, err)
 		}
 	}
@@ -161,7 +186,8 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = f.Transform(m); err == nil || !strings.Contains(err.Error(), "row 0: the weighted values have the length") {
+		if _, err = f.Transform(m); err == nil ||
+			!strings.Contains(err.Error(), "row 0: the weighted values have the length") {
 			t.Errorf("weights %v: %v", w, err)
 		}
 	}

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// termCounter counts the terms of documents. Each worker has one, with a numbering of terms of its own, in the order in which the
-// worker met them; [joinCounters] makes one sorted vocabulary of them.
+// termCounter counts the terms of documents. Each worker has one, with a numbering of terms of its
+// own, in the order in which the worker met them; [joinCounters] makes one sorted vocabulary of
+// them.
 type termCounter struct {
 	index  map[string]uint32
 	recent recentTerms
@@ -22,14 +23,16 @@ type termCounter struct {
 	memory *allowance
 }
 
-// What the counter and the joined matrix take, in bytes: for a value, for a term beside its text, for a document.
+// What the counter and the joined matrix take, in bytes: for a value, for a term beside its text,
+// for a document.
 const (
 	countedValueBytes    = 20
 	countedTermBytes     = 96
 	countedDocumentBytes = 64
 )
 
-// stopEvery is how many words pass between looks at whether to stop: the words of one line may take longer than a second.
+// stopEvery is how many words pass between looks at whether to stop: the words of one line may take
+// longer than a second.
 const stopEvery = 1 << 16
 
 // countedDocument says where the terms of a document lie.
@@ -38,7 +41,8 @@ type countedDocument struct {
 	lo, hi  int64 // in ids and counts
 }
 
-// add counts the terms of text in the open document. It ends early when done is closed or memory is spent.
+// add counts the terms of text in the open document. It ends early when done is closed or memory is
+// spent.
 func (c *termCounter) add(text []byte) {
 	if c.index == nil {
 		c.index = map[string]uint32{}
@@ -99,9 +103,15 @@ func (c *termCounter) endDocument() countedDocument {
 // leftOut marks terms that the vocabulary doesn't hold.
 const leftOut = math.MaxUint32
 
-// joinCounters makes the matrix of the documents and its vocabulary: Options.Vocabulary if given, else the terms within MinDF and MaxDF,
-// sorted byte by byte. unknown is the number of words outside Options.Vocabulary, firstUnknown the first document with one.
-func joinCounters(ctx context.Context, opt *Options, counters []*termCounter, documents []countedDocument) (m *CSR, vocabulary []string, unknown int64, firstUnknown int, err error) {
+// joinCounters makes the matrix of the documents and its vocabulary: Options.Vocabulary if given,
+// else the terms within MinDF and MaxDF, sorted byte by byte. unknown is the number of words
+// outside Options.Vocabulary, firstUnknown the first document with one.
+func joinCounters(
+	ctx context.Context,
+	opt *Options,
+	counters []*termCounter,
+	documents []countedDocument,
+) (m *CSR, vocabulary []string, unknown int64, firstUnknown int, err error) {
 	if err := opt.askVocabulary(); err != nil {
 		return nil, nil, 0, 0, err
 	}

@@ -27,10 +27,17 @@ func TestVocabularyLater(t *testing.T) {
 		}
 
 		wrong := errors.New("no model")
-		if _, err := Read(context.Background(), source, Options{VocabularyLater: func() ([]string, error) { return nil, wrong }}); !errors.Is(err, wrong) {
+		if _, err := Read(context.Background(), source, Options{VocabularyLater: func() ([]string, error) { return nil, wrong }}); !errors.Is(
+			err,
+			wrong,
+		) {
 			t.Errorf("%s: error %v, expected that of the vocabulary", source, err)
 		}
-		_, err := Read(context.Background(), source, Options{VocabularyLater: func() ([]string, error) { return []string{"a", "b", "a"}, nil }})
+		_, err := Read(
+			context.Background(),
+			source,
+			Options{VocabularyLater: func() ([]string, error) { return []string{"a", "b", "a"}, nil }},
+		)
 		if err == nil || !strings.Contains(err.Error(), `"a" twice`) {
 			t.Errorf("%s: error %v, expected that a term is there twice", source, err)
 		}

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Terms that share a place, since they agree in what is hashed, are told apart, met in turns as well as one after the other.
+// Terms that share a place, since they agree in what is hashed, are told apart, met in turns as
+// well as one after the other.
 func TestRecentTerms(t *testing.T) {
 	var words []string
 	for c := 'a'; c <= 'e'; c++ {
