@@ -1,5 +1,13 @@
 package sparse
 
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+)
+
 // CSR is a sparse matrix in compressed sparse row form: row i, a document, holds the value
 // Values[k] in column Terms[k] for Offsets[i] <= k < Offsets[i+1], columns strictly ascending
 // within a row.
@@ -83,4 +91,215 @@ func (m *CSR) documentFrequency() []int32 {
 		}
 	}
 	return df
+}
+
+// mostCols is the greatest number of columns that terms can number.
+const mostCols = 1 << 32
+
+// Validate reports the first violation of the invariants that are stated at [CSR], or nil: of the
+// matrix as a whole, then of the first bad row. A value that isn't finite is a [*ValueError].
+//
+// This is where a matrix becomes trusted: what Validate accepts, nothing that takes a matrix can
+// read beyond. It never panics. It takes one pass, over several goroutines where there are many
+// values.
+func (m *CSR) Validate() error {
+	if err := m.validateShape(); err != nil {
+		return err
+	}
+	return m.eachRow(func(i int) error { return m.validateRow(i) })
+}
+
+// mustBeValid panics with what Validate reports.
+func (m *CSR) mustBeValid() {
+	if err := m.Validate(); err != nil {
+		panic(err.Error())
+	}
+}
+
+// mustHaveRow panics where the matrix has no row i, or what is to be one can't be read.
+func (m *CSR) mustHaveRow(i int) {
+	if i < 0 || i >= m.Rows() {
+		panic(fmt.Sprintf("sparse: row %d of a matrix of %d rows", i, m.Rows()))
+	}
+	if len(m.Terms) != len(m.Values) {
+		panic(fmt.Sprintf("sparse: a matrix of %d terms and %d values", len(m.Terms), len(m.Values)))
+	}
+	if err := m.validateSpan(i); err != nil {
+		panic(err.Error())
+	}
+}
+
+// validateShape checks what takes no pass: the slices' lengths, the ends of the offsets and the
+// number of columns.
+func (m *CSR) validateShape() error {
+	switch {
+	case m == nil:
+		return fmt.Errorf("sparse: no matrix, expected one")
+	case m.Cols < 0 || int64(m.Cols) > mostCols:
+		return fmt.Errorf("sparse: %d columns, expected 0 to %d", m.Cols, int64(mostCols))
+	case len(m.Offsets) == 0:
+		return fmt.Errorf("sparse: no offsets, expected one more than there are rows, the first of them 0")
+	case m.Offsets[0] != 0:
+		return fmt.Errorf("sparse: the first offset is %d, expected 0", m.Offsets[0])
+	case len(m.Terms) != len(m.Values) || m.Offsets[len(m.Offsets)-1] != int64(len(m.Values)):
+		return fmt.Errorf("sparse: %d terms and %d values, expected as many of each as the last offset says, %d",
+			len(m.Terms), len(m.Values), m.Offsets[len(m.Offsets)-1])
+	}
+	return nil
+}
+
+// validateRow checks one row of a matrix whose shape is valid: its offsets and what lies between
+// them.
+func (m *CSR) validateRow(i int) error {
+	if err := m.validateSpan(i); err != nil {
+		return err
+	}
+	terms, values := m.Row(i)
+	return validateValues(i, terms, values, int64(m.Cols))
+}
+
+// validateSpan checks the two offsets of a row.
+func (m *CSR) validateSpan(i int) error {
+	lo, hi := m.Offsets[i], m.Offsets[i+1]
+	switch {
+	case lo < 0 || lo > int64(len(m.Values)):
+		return fmt.Errorf("sparse: row %d: begins at offset %d, expected 0 to %d", i, lo, len(m.Values))
+	case hi < lo:
+		return fmt.Errorf("sparse: row %d: ends at offset %d, expected at least %d, where it begins", i, hi, lo)
+	case hi > int64(len(m.Values)):
+		return fmt.Errorf("sparse: row %d: ends at offset %d, expected at most %d, the number of values",
+			i, hi, len(m.Values))
+	}
+	return nil
+}
+
+// validateValues checks that the columns of a row ascend below cols and that its values are finite.
+func validateValues(i int, terms []uint32, values []float32, cols int64) error {
+	const exponent = 0xff << 23 // all bits set: infinite, or not a number
+	last := int64(-1)
+	for k, t := range terms {
+		if int64(t) <= last {
+			return fmt.Errorf("sparse: row %d: index %d is not above %d", i, t, last)
+		}
+		if last = int64(t); math.Float32bits(values[k])&exponent == exponent {
+			return &ValueError{Row: i, Term: t, Value: values[k], Expected: "a finite value"}
+		}
+	}
+	if last >= cols {
+		return fmt.Errorf("sparse: row %d: index %d is not below the number of columns, %d", i, last, cols)
+	}
+	return nil
+}
+
+// eachRow returns the error of the first row for which check has one. It works on several
+// goroutines where there are many values.
+func (m *CSR) eachRow(check func(i int) error) error {
+	const chunk, few = 512, 1 << 15 // rows of a task; values that one goroutine checks sooner
+	n := m.Rows()
+	first := func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			if err := check(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(m.Values) < few || n <= chunk {
+		return first(0, n)
+	}
+	bad := make([]error, (n+chunk-1)/chunk)
+	err := parallel(context.Background(), runtime.GOMAXPROCS(0), len(bad), func(c int) {
+		bad[c] = first(c*chunk, min(n, (c+1)*chunk))
+	})
+	if err != nil {
+		return err
+	}
+	for _, err := range bad {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TermFrequencies returns the columns that hold a value other than zero, ascending, and the number
+// of rows that do.
+//
+// Unlike [CSR.DocumentFrequency] it takes memory in proportion to the stored values, whatever the
+// greatest column is: with hashed features, or in a file that means harm, that says nothing about
+// how many there are.
+//
+// m must be as [CSR.Validate] wants it: TermFrequencies panics with what it reports.
+func (m *CSR) TermFrequencies() (terms []uint32, df []int32) {
+	m.mustBeValid()
+	return m.termFrequencies()
+}
+
+func (m *CSR) termFrequencies() (terms []uint32, df []int32) {
+	if int64(m.Cols) <= tableLimit(m.NNZ()) {
+		for t, n := range m.documentFrequency() {
+			if n > 0 {
+				terms, df = append(terms, uint32(t)), append(df, n)
+			}
+		}
+		return terms, df
+	}
+	seen := make([]uint32, 0, len(m.Terms))
+	for k, t := range m.Terms {
+		if m.Values[k] != 0 {
+			seen = append(seen, t)
+		}
+	}
+	slices.Sort(seen)
+	for k, t := range seen {
+		if k == 0 || t != seen[k-1] {
+			terms, df = append(terms, t), append(df, 0)
+		}
+		df[len(df)-1]++
+	}
+	return terms, df
+}
+
+// tableLimit is the greatest table of four-byte entries, one a column, that is in proportion to nnz
+// stored values of eight bytes.
+func tableLimit(nnz int64) int64 { return nnz + 1<<20 }
+
+// termTable finds the places of terms in an ascending list: by a table of all terms where that is
+// in proportion, else by a search.
+type termTable struct {
+	terms []uint32
+	place []uint32 // place+1 of each term, 0 for those that aren't in the list; nil where terms is searched
+}
+
+// of reports whether the table is that of the very list terms.
+func (t *termTable) of(terms []uint32) bool {
+	return t != nil && len(t.terms) == len(terms) && (len(terms) == 0 || &t.terms[0] == &terms[0])
+}
+
+// newTermTable makes the table for documents of nnz stored values.
+func newTermTable(terms []uint32, nnz int64) *termTable {
+	t := &termTable{terms: terms}
+	if len(terms) == 0 {
+		return t
+	}
+	if last := int64(terms[len(terms)-1]); last < tableLimit(nnz) {
+		t.place = make([]uint32, last+1)
+		for j, term := range terms {
+			t.place[term] = uint32(j) + 1
+		}
+	}
+	return t
+}
+
+// find returns the place of a term, or false where it isn't in the list.
+func (t *termTable) find(term uint32) (uint32, bool) {
+	if t.place != nil {
+		if int64(term) >= int64(len(t.place)) {
+			return 0, false
+		}
+		p := t.place[term]
+		return p - 1, p > 0
+	}
+	j, ok := slices.BinarySearch(t.terms, term)
+	return uint32(j), ok
 }

@@ -3,9 +3,13 @@ package sparse
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
+	"time"
 )
 
 // Options says how [Read] reads. The zero value works.
@@ -239,4 +243,143 @@ func (o *Options) askVocabulary() (err error) {
 		o.Vocabulary, err = o.VocabularyLater()
 	}
 	return err
+}
+
+// Files returns the paths of the files that [Read] opens for a source in a format: the documents of
+// a folder, a file of images with its labels beside it, the sources of Go for goroot, none for
+// synthetic ones. So a program can tell whether it is about to overwrite one of them. Errors: an
+// unknown source or format, or one that can't be listed.
+func Files(ctx context.Context, source string, format Format) ([]string, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if err := (&Options{Format: format}).check(); err != nil {
+		return nil, err
+	}
+	if source == "goroot" {
+		root := findGoroot(gorootPlaces(ctx))
+		if root == "" {
+			return nil, nil
+		}
+		files, _, _, err := listFiles(ctx, filepath.Join(root, "src"), ".go")
+		return paths(files), err
+	}
+	if source == "synthetic" || strings.HasPrefix(source, "synthetic:") {
+		return nil, nil
+	}
+	info, err := os.Stat(source)
+	if err != nil {
+		return nil, fmt.Errorf("sparse: %w", err)
+	}
+	if !info.IsDir() {
+		return withIDXLabels(ctx, source, info, format), nil
+	}
+	if format == FormatAuto || format == FormatIDX {
+		if images := findIDX(source); images != "" {
+			return append([]string{images}, idxLabels(images)...), nil
+		}
+	}
+	files, loose, _, err := listFiles(ctx, source, "")
+	if len(files) == 0 {
+		files = loose
+	}
+	return paths(files), err
+}
+
+func paths(files []fileDocument) []string {
+	var out []string
+	for _, f := range files {
+		out = append(out, f.path)
+	}
+	return out
+}
+
+// withIDXLabels returns a file and, if it holds idx images, the files that may hold their labels.
+// It reads nothing of a pipe.
+func withIDXLabels(ctx context.Context, file string, info os.FileInfo, format Format) []string {
+	labels := idxLabels(file)
+	if labels == nil || format != FormatIDX && format != FormatAuto || !info.Mode().IsRegular() {
+		return []string{file}
+	}
+	if format == FormatAuto {
+		in, err := openInput(ctx, file, startMeter(nil, nil), nil)
+		if err != nil {
+			return []string{file}
+		}
+		defer in.close()
+		if found, _, err := in.detect(); err != nil || found != FormatIDX {
+			return []string{file}
+		}
+	}
+	return append([]string{file}, labels...)
+}
+
+// meter counts what was read and reports it from a goroutine of its own, so that reports never run
+// concurrently and reading never waits for them.
+type meter struct {
+	done, documents, total atomic.Int64
+	report                 func(Progress)
+	quit, ended            chan struct{}
+	bad                    error // of report, which isn't called again
+}
+
+const reportEvery = 100 * time.Millisecond
+
+// startMeter starts reporting; report may be nil. Should it panic, fail is called with the error
+// that stop returns.
+func startMeter(report func(Progress), fail func(error)) *meter {
+	m := &meter{report: report}
+	if report == nil {
+		return m
+	}
+	m.quit, m.ended = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(m.ended)
+		if m.bad = m.reports(); m.bad != nil {
+			fail(m.bad)
+		}
+	}()
+	return m
+}
+
+// reports calls report until quit is closed.
+func (m *meter) reports() (err error) {
+	defer caught("Progress", &err)
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			m.report(m.state())
+		case <-m.quit:
+			m.report(m.state())
+			return nil
+		}
+	}
+}
+
+func (m *meter) state() Progress {
+	return Progress{Done: m.done.Load(), Total: m.total.Load(), Documents: m.documents.Load()}
+}
+
+// stop makes the last report, returns when it is made, and says how reporting went.
+func (m *meter) stop() error {
+	if m.report == nil {
+		return nil
+	}
+	close(m.quit)
+	<-m.ended
+	return m.bad
+}
+
+// countingReader counts the bytes of a file as they are stored, below decompression.
+type countingReader struct {
+	r io.Reader
+	m *meter
+}
+
+func (c countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.m.done.Add(int64(n))
+	return n, err
 }

@@ -10,13 +10,149 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 )
+
+// textPiece is what one block of label<TAB>text lines becomes.
+type textPiece struct {
+	labels     labelPiece
+	documents  []countedDocument
+	lines      []int32 // line of each document, from 0 in the block
+	blank      int64   // blank lines
+	firstBlank int32
+}
+
+// bytes is what the piece takes beside the terms, which their counter counts itself.
+func (p *textPiece) bytes() int64 { return p.labels.bytes() }
+
+// tsvParser parses lines label[,label...]<TAB>text; further TABs are white space of the text.
+type tsvParser struct {
+	maxLine int
+	counter *termCounter
+}
+
+func (p *tsvParser) parse(data []byte) (*textPiece, *lineError) {
+	out := &textPiece{}
+	clean := utf8.Valid(data) && bytes.IndexByte(data, 0) < 0
+	for line := 0; len(data) > 0; line++ {
+		var l []byte
+		l, data = nextLine(data)
+		if bad := p.parseLine(l, int32(line), clean, out); bad != nil {
+			bad.line = line
+			return out, bad
+		}
+	}
+	return out, nil
+}
+
+func (p *tsvParser) parseLine(l []byte, line int32, clean bool, out *textPiece) *lineError {
+	if len(l) > p.maxLine {
+		return lineTooLong(p.maxLine)
+	}
+	if !clean {
+		if bad := textFault(l); bad != nil {
+			return bad
+		}
+	}
+	tab := bytes.IndexByte(l, '\t')
+	if tab < 0 && len(bytes.TrimSpace(l)) == 0 {
+		if out.blank == 0 {
+			out.firstBlank = line
+		}
+		out.blank++
+		return nil
+	}
+	if tab < 0 {
+		return &lineError{found: quote(l) + " has no TAB", expected: "label<TAB>text"}
+	}
+	if bad := out.labels.add(l[:tab]); bad != nil {
+		return bad
+	}
+	p.counter.add(l[tab+1:])
+	out.documents = append(out.documents, p.counter.endDocument())
+	out.lines = append(out.lines, line)
+	return nil
+}
+
+// textFault says why a line isn't text: bytes that are not UTF-8, or NUL bytes, which stand for a
+// binary file or for UTF-16.
+func textFault(l []byte) *lineError {
+	for i := 0; i < len(l); {
+		if l[i] == 0 {
+			return &lineError{found: fmt.Sprintf("a NUL byte at byte %d of the line", i+1), expected: "UTF-8 text"}
+		}
+		r, size := utf8.DecodeRune(l[i:])
+		if r == utf8.RuneError && size == 1 {
+			return &lineError{
+				found:    fmt.Sprintf("byte %#02x, which is not UTF-8, at byte %d of the line", l[i], i+1),
+				expected: "UTF-8 text",
+			}
+		}
+		i += size
+	}
+	return nil
+}
+
+func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	counters := make([]*termCounter, opt.Workers)
+	for w := range counters {
+		counters[w] = &termCounter{done: ctx.Done(), memory: opt.memory}
+	}
+	var documents []countedDocument
+	var lines []int64
+	var warn warnings
+	classes := newClassTable()
+	err := scanBlocks(ctx, in, opt, func(w int) parser[*textPiece] {
+		return (&tsvParser{maxLine: opt.MaxLineBytes, counter: counters[w]}).parse
+	}, func(p *textPiece, firstLine int64) error {
+		documents = append(documents, p.documents...)
+		for _, line := range p.lines {
+			lines = append(lines, firstLine+int64(line))
+		}
+		warn.add("blank line, skipped", p.blank, place(in.name, firstLine+int64(p.firstBlank)))
+		classes.append(&p.labels)
+		m.documents.Store(int64(len(documents)))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(documents) == 0 {
+		return nil, &SyntaxError{File: in.name, Found: "no documents", Expected: "lines label<TAB>text"}
+	}
+	c := &Corpus{Source: in.name, Classes: classes.classes, Labels: classes.labels, Warnings: warn}
+	return c, c.fillText(ctx, opt, counters, documents, func(i int) string { return place(in.name, lines[i]) })
+}
+
+// fillText gives the corpus its matrix and vocabulary, and warns of what was left out; at names the
+// place of a document.
+func (c *Corpus) fillText(
+	ctx context.Context,
+	opt *Options,
+	counters []*termCounter,
+	documents []countedDocument,
+	at func(i int) string,
+) error {
+	matrix, vocabulary, unknown, first, err := joinCounters(ctx, opt, counters, documents)
+	if err != nil {
+		return err
+	}
+	c.Documents, c.Vocabulary = matrix, vocabulary
+	warn := warnings(c.Warnings)
+	if unknown > 0 {
+		warn.add(unknownMessage, unknown, at(first))
+	}
+	warn.emptyRows(matrix, at)
+	c.Warnings = warn
+	return nil
+}
 
 // fileDocument is a file that is one document.
 type fileDocument struct {
@@ -270,4 +406,77 @@ func (r *fileReader) check(data []byte) (dirty bool, bad *lineError) {
 		}
 	}
 	return dirty, nil
+}
+
+// gorootFallback is what is read instead where no Go installation is found.
+var gorootFallback = Synthetic{Documents: 7700, Terms: 64000, Length: 400, Classes: 54, Seed: 1}
+
+// readGoroot reads every .go file in the folders below root/src, one a document, labelled by the
+// top folder. Some test files of the Go project are meant not to be UTF-8: there the bytes separate
+// terms, and the files are counted in a warning. Where root is empty, because no installation was
+// found, the synthetic corpus [gorootFallback] is read, and a warning says so.
+func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
+	if root == "" {
+		c, err := readSynthetic(ctx, gorootFallback.String(), gorootFallback, opt, m)
+		if err != nil {
+			return nil, err
+		}
+		c.Warnings = append(
+			[]Warning{
+				{
+					Message: "no Go installation found, so the corpus is " + gorootFallback.String(),
+					Count:   1,
+					First:   "goroot",
+				},
+			},
+			c.Warnings...)
+		return c, nil
+	}
+	files, loose, warn, err := listFiles(ctx, filepath.Join(root, "src"), ".go")
+	if err != nil {
+		return nil, err
+	}
+	warn.leaveOut(loose)
+	m.expect(files)
+	c := &Corpus{Source: "goroot", Warnings: warn}
+	return c, c.readFiles(ctx, files, opt, m, lenientText)
+}
+
+// gorootPlaces are where a Go installation may be: where the environment variable GOROOT says,
+// where the go command says, and where the program was built.
+func gorootPlaces(ctx context.Context) []func() string {
+	return []func() string{
+		func() string { return os.Getenv("GOROOT") },
+		func() string { return askGoCommand(ctx) },
+		// lint:ignore SA1019 it is deprecated for being wrong on other machines, and findGoroot
+		// looks whether it is right
+		runtime.GOROOT,
+	}
+}
+
+// findGoroot returns the first of the places that holds the source of Go, or nothing.
+func findGoroot(places []func() string) string {
+	for _, place := range places {
+		root := place()
+		if root == "" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(root, "src", "fmt", "print.go")); err == nil {
+			return root
+		}
+	}
+	return ""
+}
+
+// askGoCommand returns what go env GOROOT says, for the go command itself: a go.mod that happens to
+// lie around must not make it fetch another one, and the environment variable has been tried.
+func askGoCommand(ctx context.Context) string {
+	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
+	cmd.Dir = os.TempDir()
+	cmd.Env = append(os.Environ(), "GOROOT=", "GOTOOLCHAIN=local", "GOWORK=off", "GOFLAGS=")
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }
