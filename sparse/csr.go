@@ -74,6 +74,35 @@ func (m *CSR) SelectRows(rows []int) *CSR {
 	return out
 }
 
+// EmptyRows returns the number of rows without a value other than zero. It panics where offsets
+// aren't those of a row.
+func (m *CSR) EmptyRows() int {
+	count, _ := m.emptyRows()
+	return count
+}
+
+// emptyRows also returns the first of them.
+func (m *CSR) emptyRows() (count, first int) {
+	for i := m.Rows() - 1; i >= 0; i-- {
+		m.mustHaveRow(i)
+		_, values := m.Row(i)
+		if !slices.ContainsFunc(values, func(v float32) bool { return v != 0 }) {
+			count, first = count+1, i
+		}
+	}
+	return count, first
+}
+
+// allocate turns the number of values of row i, given as Offsets[i+1], into offsets, and makes Terms
+// and Values of that size.
+func (m *CSR) allocate() {
+	for i := range m.Rows() {
+		m.Offsets[i+1] += m.Offsets[i]
+	}
+	nnz := m.Offsets[m.Rows()]
+	m.Terms, m.Values = make([]uint32, nnz), make([]float32, nnz)
+}
+
 // DocumentFrequency returns, for each column, the number of rows that hold a value other than zero
 // in it.
 //
@@ -194,32 +223,19 @@ func validateValues(i int, terms []uint32, values []float32, cols int64) error {
 // eachRow returns the error of the first row for which check has one. It works on several
 // goroutines where there are many values.
 func (m *CSR) eachRow(check func(i int) error) error {
-	const chunk, few = 512, 1 << 15 // rows of a task; values that one goroutine checks sooner
-	n := m.Rows()
-	first := func(lo, hi int) error {
+	const few = 1 << 15 // values that one goroutine checks sooner
+	workers := 1
+	if len(m.Values) >= few {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	return inChunks(context.Background(), workers, m.Rows(), func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			if err := check(i); err != nil {
 				return err
 			}
 		}
 		return nil
-	}
-	if len(m.Values) < few || n <= chunk {
-		return first(0, n)
-	}
-	bad := make([]error, (n+chunk-1)/chunk)
-	err := parallel(context.Background(), runtime.GOMAXPROCS(0), len(bad), func(c int) {
-		bad[c] = first(c*chunk, min(n, (c+1)*chunk))
 	})
-	if err != nil {
-		return err
-	}
-	for _, err := range bad {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // TermFrequencies returns the columns that hold a value other than zero, ascending, and the number

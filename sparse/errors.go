@@ -56,25 +56,15 @@ func place(file string, line int64) string {
 	return file + ":" + strconv.FormatInt(line, 10)
 }
 
-// lineError is a [SyntaxError] before the name of the file and the number of its first line are
-// known.
-type lineError struct {
-	line            int // counted from 0 in the block
-	found, expected string
-	option, remedy  string
-	err             error
+// fault returns a [SyntaxError] whose place is not known yet.
+func fault(found, expected string) *SyntaxError {
+	return &SyntaxError{Found: found, Expected: expected}
 }
 
-func (e *lineError) at(file string, firstLine int64) *SyntaxError {
-	return &SyntaxError{
-		File:     file,
-		Line:     firstLine + int64(e.line),
-		Found:    e.found,
-		Expected: e.expected,
-		Option:   e.option,
-		Remedy:   e.remedy,
-		Err:      e.err,
-	}
+// at sets the file and adds the number of the line from which Line has been counted so far.
+func (e *SyntaxError) at(file string, line int64) *SyntaxError {
+	e.File, e.Line = file, e.Line+line
+	return e
 }
 
 // quote quotes what was found, cut to a length that a message can bear.
@@ -108,6 +98,27 @@ func (w *warnings) add(message string, count int64, first string) {
 	*w = append(*w, Warning{Message: message, Count: count, First: first})
 }
 
+// lines is add of what happened in a block of lines that begins at firstLine.
+func (w *warnings) lines(message string, t tally, file string, firstLine int64) {
+	w.add(message, t.count, place(file, firstLine+int64(t.first)))
+}
+
+// blankMessage is the warning for blank lines.
+const blankMessage = "blank line, skipped"
+
+// tally counts what happens in a block, and where it happens first.
+type tally struct {
+	count int64
+	first int32 // line, or document, from 0 in the block
+}
+
+func (t *tally) add(count int64, at int32) {
+	if t.count == 0 {
+		t.first = at
+	}
+	t.count += count
+}
+
 // ValueError says which value an embedding can't take.
 type ValueError struct {
 	Row      int // of the matrix, from 0
@@ -120,8 +131,7 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("sparse: row %d, term %d: found %v, expected %s", e.Row, e.Term, e.Value, e.Expected)
 }
 
-// PanicError says that a function of [Options] panicked, be it on a goroutine whose panics nobody
-// could recover from.
+// PanicError says that a function of [Options] panicked, on whichever goroutine.
 type PanicError struct {
 	Function string // the field of Options
 	Value    any    // what recover returned
@@ -139,14 +149,14 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// caught makes an error of a panic. It is to be deferred by what calls a function of Options.
+// caught turns a panic into an error. Callers of a function of Options defer it.
 func caught(function string, err *error) {
 	if v := recover(); v != nil {
 		*err = &PanicError{Function: function, Value: v, Stack: debug.Stack()}
 	}
 }
 
-// given reports a context that isn't there.
+// given checks that there is a context.
 func given(ctx context.Context) error {
 	if ctx == nil {
 		return errors.New("sparse: nil context, expected one")

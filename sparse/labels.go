@@ -1,12 +1,13 @@
 package sparse
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,14 +16,31 @@ import (
 // noLabel stands for no class where a format needs something to stand there.
 const noLabel = "-"
 
+// nameTable numbers different names in the order in which they are met.
+type nameTable struct {
+	list  []string
+	index map[string]int32
+}
+
+// id returns the number of a name, and whether it is new.
+func (t *nameTable) id(name string) (id int32, isNew bool) {
+	id, ok := t.index[name]
+	if !ok {
+		if t.index == nil {
+			t.index = map[string]int32{}
+		}
+		id = int32(len(t.list))
+		t.list = append(t.list, name)
+		t.index[name] = id
+	}
+	return id, !ok
+}
+
 // labelPiece holds the labels of the documents of one block, with a table of names of its own.
 type labelPiece struct {
-	// labels that are numbers are the same class however they are written, as svm-train takes them:
-	// "+1" and "1.0" are "1"
-	numbers bool
+	numeric bool // numbers are the same label however they are written, as for svm-train: "+1" and "1.0" are "1"
 
-	names  []string
-	index  map[string]int32
+	nameTable
 	ids    []int32
 	counts []int32 // labels of each document
 	last   string  // the field before, which is often the same again
@@ -32,7 +50,7 @@ type labelPiece struct {
 const labelExpected = `a label, several with commas between, or "-" for none`
 
 // add appends a document whose label field is given: names with commas between.
-func (p *labelPiece) add(field []byte) *lineError {
+func (p *labelPiece) add(field []byte) *SyntaxError {
 	if len(p.counts) > 0 && string(field) == p.last {
 		p.ids = append(p.ids, p.ids[len(p.ids)-p.lastN:]...)
 		p.counts = append(p.counts, int32(p.lastN))
@@ -41,25 +59,20 @@ func (p *labelPiece) add(field []byte) *lineError {
 	start := len(p.ids)
 	if s := string(bytes.TrimSpace(field)); s != noLabel {
 		if !utf8.ValidString(s) {
-			return &lineError{found: "label " + quote(s) + " is not UTF-8", expected: "UTF-8"}
+			return fault("label "+quote(s)+" is not UTF-8", "UTF-8")
 		}
 		for name := range strings.SplitSeq(s, ",") {
 			if name = strings.TrimSpace(name); name == "" || name == noLabel {
 				p.ids = p.ids[:start]
-				return &lineError{found: "label " + quote(s), expected: labelExpected}
+				return fault("label "+quote(s), labelExpected)
 			}
-			if p.numbers {
+			if p.numeric {
 				name = canonicalNumber(name)
 			}
-			id := p.id(name)
-			for _, other := range p.ids[start:] {
-				if other == id {
-					p.ids = p.ids[:start]
-					return &lineError{
-						found:    "label " + quote(name) + " twice",
-						expected: "every label of a document once",
-					}
-				}
+			id, _ := p.id(name)
+			if slices.Contains(p.ids[start:], id) {
+				p.ids = p.ids[:start]
+				return fault("label "+quote(name)+" twice", "every label of a document once")
 			}
 			p.ids = append(p.ids, id)
 		}
@@ -75,7 +88,7 @@ func canonicalNumber(name string) string {
 	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
 		return name
 	}
-	return strconv.FormatFloat(v+0, 'g', -1, 64) // + 0 turns -0 into 0
+	return strconv.FormatFloat(v+0, 'g', -1, 64) // + 0 turns −0 into 0
 }
 
 // addNone appends a document without a label.
@@ -84,56 +97,45 @@ func (p *labelPiece) addNone() {
 	p.counts = append(p.counts, 0)
 }
 
-// bytes is what the piece takes, and its part of the labels of the corpus.
+// dropLast removes the document that was added last.
+func (p *labelPiece) dropLast() {
+	n := len(p.counts) - 1
+	p.ids = p.ids[:len(p.ids)-int(p.counts[n])]
+	p.counts = p.counts[:n]
+	p.last, p.lastN = noLabel, 0
+}
+
+// bytes returns the memory of the piece and of its part of the corpus' labels.
 func (p *labelPiece) bytes() int64 {
 	const aName = 64 // in slices and maps, beside its text
 	bytes := 4*int64(cap(p.ids)+cap(p.counts)) + 4*int64(len(p.ids)) + 8*int64(len(p.counts))
-	for _, name := range p.names {
+	for _, name := range p.list {
 		bytes += aName + int64(len(name))
 	}
 	return bytes
 }
 
-func (p *labelPiece) id(name string) int32 {
-	id, ok := p.index[name]
-	if !ok {
-		if p.index == nil {
-			p.index = map[string]int32{}
-		}
-		id = int32(len(p.names))
-		p.names = append(p.names, name)
-		p.index[name] = id
-	}
-	return id
-}
-
-// classTable gathers labels of all documents; classes are numbered in the order in which they are
-// met.
+// classTable gathers the labels of all documents.
 type classTable struct {
-	classes []string
-	index   map[string]int32
-	labels  Labels
+	nameTable
+	labels Labels
 }
 
 func newClassTable() *classTable {
-	return &classTable{index: map[string]int32{}, labels: Labels{Offsets: []int64{0}}}
+	return &classTable{labels: Labels{Offsets: []int64{0}}}
 }
 
-func (t *classTable) id(name string) int32 {
-	id, ok := t.index[name]
-	if !ok {
-		id = int32(len(t.classes))
-		t.classes = append(t.classes, name)
-		t.index[name] = id
-	}
-	return id
+// add appends a document of one class.
+func (t *classTable) add(class string) {
+	id, _ := t.id(class)
+	t.labels.Add(id)
 }
 
 // append adds the documents of a block; blocks come in the order of the file.
 func (t *classTable) append(p *labelPiece) {
-	ids := make([]int32, len(p.names))
-	for i, name := range p.names {
-		ids[i] = t.id(name)
+	ids := make([]int32, len(p.list))
+	for i, name := range p.list {
+		ids[i], _ = t.id(name)
 	}
 	for _, id := range p.ids {
 		t.labels.IDs = append(t.labels.IDs, ids[id])
@@ -145,8 +147,7 @@ func (t *classTable) append(p *labelPiece) {
 	}
 }
 
-// Sets says which vectors of a corpus belong together, where what is to be compared are sets of
-// points: each is one bag of vectors, with at most one class.
+// Sets says which vectors of a corpus, its points, belong to which set. A set has one class at most.
 type Sets struct {
 	Names   []string // of the sets, in the order of their first point
 	Of      []int32  // Of[i] is the set of point i, an index into Names
@@ -156,47 +157,41 @@ type Sets struct {
 
 // setTable collects sets.
 type setTable struct {
-	sets    Sets
-	index   map[string]int32
-	classes map[string]int32
-	labels  []string // the class of each set as written
+	sets           Sets
+	names, classes nameTable
 }
 
-// add appends a point; class is empty where it has none. It returns the class that the points of
-// its set had before where that is another one.
+// add appends a point; class is empty where it has none. It returns the class of the points before
+// in its set, and ok = false if that is another one.
 func (t *setTable) add(name, class string) (before string, ok bool) {
-	id, seen := t.index[name]
-	if !seen {
-		if t.index == nil {
-			t.index, t.classes = map[string]int32{}, map[string]int32{}
-		}
-		id = int32(len(t.sets.Names))
-		t.index[name] = id
-		t.sets.Names, t.labels = append(t.sets.Names, name), append(t.labels, class)
-		at := int32(-1)
+	set, isNew := t.names.id(name)
+	if isNew {
+		id := int32(-1)
 		if class != "" {
-			if at, seen = t.classes[class]; !seen {
-				at = int32(len(t.sets.Classes))
-				t.classes[class] = at
-				t.sets.Classes = append(t.sets.Classes, class)
-			}
+			id, _ = t.classes.id(class)
 		}
-		t.sets.Class = append(t.sets.Class, at)
-	} else if t.labels[id] != class {
-		return t.labels[id], false
+		t.sets.Class = append(t.sets.Class, id)
+	} else if id := t.sets.Class[set]; id >= 0 {
+		before = t.classes.list[id]
 	}
-	t.sets.Of = append(t.sets.Of, id)
-	return "", true
+	if !isNew && before != class {
+		return before, false
+	}
+	t.sets.Of = append(t.sets.Of, set)
+	return before, true
+}
+
+// finish returns the sets.
+func (t *setTable) finish() *Sets {
+	t.sets.Names, t.sets.Classes = t.names.list, t.classes.list
+	return &t.sets
 }
 
 func orNone(class string) string {
-	if class == "" {
-		return "none"
-	}
-	return class
+	return cmp.Or(class, "none")
 }
 
-// label returns the class of document i; several are an error.
+// label returns the class of document i, "" for none; several are an error.
 func (c *Corpus) label(i int) (string, error) {
 	switch ids := c.Labels.Of(i); len(ids) {
 	case 0:
@@ -208,9 +203,9 @@ func (c *Corpus) label(i int) (string, error) {
 	}
 }
 
-// SetsByGroup takes the vectors of one qid (see Options.Groups) for a set, of the class that their
-// labels name: an error where these differ, or where there is no qid, and where [Corpus.Validate]
-// has one.
+// SetsByGroup makes a set of the vectors of each qid (see Options.Groups); its class is their label.
+//
+// Errors: that of [Corpus.Validate], a corpus without qids, labels that differ within a set.
 func (c *Corpus) SetsByGroup() (*Sets, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -236,11 +231,12 @@ func (c *Corpus) SetsByGroup() (*Sets, error) {
 			)
 		}
 	}
-	return &t.sets, nil
+	return t.finish(), nil
 }
 
-// SetsByLabel takes the vectors of one label for a set, which then has no class; every vector must
-// have one label. An error of [Corpus.Validate] is one here, too.
+// SetsByLabel makes a set, without a class, of the vectors of each label.
+//
+// Errors: that of [Corpus.Validate], a vector that doesn't have exactly one label.
 func (c *Corpus) SetsByLabel() (*Sets, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -257,19 +253,19 @@ func (c *Corpus) SetsByLabel() (*Sets, error) {
 		}
 		t.add(name, "")
 	}
-	return &t.sets, nil
+	return t.finish(), nil
 }
 
-// ReadSets reads which of so many points belong to which set: a file with a line for each point, in
+// ReadSets reads a file that says which point belongs to which set. It has one line per point, in
 // their order,
 //
 //	set[<TAB>class]
 //
-// with names in UTF-8 of any kind, but not empty. All points of a set have the same class. The file
-// may be gzipped. Of opt, MaxLineBytes counts, but the rest must be as [Read] takes it.
+// where names are UTF-8 and not empty, and all points of a set have the same class. The file may be
+// gzipped. ReadSets checks opt as [Read] does and uses its MaxLineBytes.
 //
-// Errors: a [*SyntaxError] for the first bad line, and where there are fewer lines or more than
-// points; an error of the operating system, or ctx.Err().
+// Errors: a [*SyntaxError] for the first bad line, or for another number of lines than points; an
+// error of the operating system; ctx.Err().
 func ReadSets(ctx context.Context, file string, points int, opt Options) (*Sets, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -280,48 +276,40 @@ func ReadSets(ctx context.Context, file string, points int, opt Options) (*Sets,
 	if points < 0 {
 		return nil, fmt.Errorf("sparse: %s: sets of %d points, expected at least 0", file, points)
 	}
-	if opt.MaxLineBytes == 0 {
-		opt.MaxLineBytes = defaultMaxLineBytes
-	}
-	m := startMeter(nil, nil)
-	in, err := openInput(ctx, file, m, nil)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err() // at the end of ctx the file is closed, which isn't what went wrong
-		}
-		return nil, err
-	}
-	defer in.close()
-	defer context.AfterFunc(ctx, in.close)() // a pipe may block for ever
-	s, err := in.sets(ctx, points, opt.MaxLineBytes)
+	s, err := readSets(ctx, file, points, cmp.Or(opt.MaxLineBytes, defaultMaxLineBytes))
 	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, ctx.Err() // which closed the file under the reader
 	}
 	return s, err
 }
 
+func readSets(ctx context.Context, file string, points, maxLine int) (*Sets, error) {
+	in, err := openInput(ctx, file, startMeter(nil, nil), nil)
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	defer context.AfterFunc(ctx, in.close)() // a pipe may block for ever
+	return in.sets(ctx, points, maxLine)
+}
+
 func (in *input) sets(ctx context.Context, points, maxLine int) (*Sets, error) {
 	fail := func(found, expected string) error {
-		return &SyntaxError{File: in.name, Line: in.line, Found: found, Expected: expected}
+		return fault(found, expected).at(in.name, in.line)
 	}
 	var t setTable
 	for {
-		if in.line%1024 == 0 {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
+		if in.line%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
-		line, err := boundedLine(in.r, maxLine)
+		line, err := in.boundedLine(maxLine)
 		switch {
-		case err == bufio.ErrTooLong:
-			return nil, lineTooLong(maxLine).at(in.name, in.line)
+		case err == io.EOF && len(t.sets.Of) == points:
+			return t.finish(), nil
 		case err == io.EOF:
-			if len(t.sets.Of) < points {
-				return nil, fail("the end of the file", fmt.Sprintf("%d lines, one a point", points))
-			}
-			return &t.sets, nil
+			return nil, fail("the end of the file", fmt.Sprintf("%d lines, one a point", points))
 		case err != nil:
-			return nil, in.readError(in.line, err)
+			return nil, err
 		case len(t.sets.Of) == points:
 			return nil, fail("another line", fmt.Sprintf("%d lines, one a point", points))
 		case !utf8.Valid(line):

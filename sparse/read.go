@@ -221,19 +221,8 @@ func (o *Options) check() error {
 	if o.Vocabulary != nil && o.VocabularyLater != nil {
 		return fmt.Errorf("sparse: Vocabulary and VocabularyLater are both given, expected one of them")
 	}
-	return differentTerms(o.Vocabulary)
-}
-
-// differentTerms holds that a vocabulary has every term once.
-func differentTerms(vocabulary []string) error {
-	seen := make(map[string]bool, len(vocabulary))
-	for _, term := range vocabulary {
-		if seen[term] {
-			return fmt.Errorf("sparse: the vocabulary holds %s twice, expected every term once", quote(term))
-		}
-		seen[term] = true
-	}
-	return nil
+	_, err := columnsOf(o.Vocabulary)
+	return err
 }
 
 // askVocabulary sets Vocabulary where it comes later.

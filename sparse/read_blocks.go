@@ -6,38 +6,35 @@ import (
 	"context"
 	"io"
 	"sync"
+	"sync/atomic"
 )
 
 // block is a run of whole lines on its way from the file through a worker to the collector.
 type block[P sized] struct {
-	data  []byte
-	piece P          // what the worker made of data
-	bad   *lineError // first bad line in data
-	lines int        // lines in data
-	tail  error      // what ended the file behind data, other than its end
-	fault *lineError // the same, where it is a fault of the line behind data
-	done  chan struct{}
+	data      []byte
+	firstLine int64         // number of the first line of data
+	piece     P             // what the worker made of data
+	bad       *SyntaxError  // first bad line in data
+	behind    error         // what is wrong behind data; io.EOF at the end of the file
+	parsed    chan struct{} // closed once piece and bad are set
 }
 
-// sized is a piece that knows what it takes until the end of reading, its part of the corpus
-// included.
+// sized is a piece that knows how much memory it takes until the end of reading, its part of the
+// corpus included.
 type sized interface{ bytes() int64 }
 
-// parser turns whole lines into a piece of the result; where a line is bad it returns the first
-// such and the piece of the lines before it. It must not keep data.
-type parser[P sized] func(data []byte) (P, *lineError)
+// parser turns whole lines into a piece of the result. At a bad line it returns the piece of the
+// lines before and an error whose Line counts from 0. It must not keep data.
+type parser[P sized] func(data []byte) (P, *SyntaxError)
 
-// scanBlocks cuts what is left of the file into blocks at line ends, has them parsed by workers,
-// and hands the pieces to collect in the order of the file, with the number of their first line.
-// The first bad line in the order of the file becomes the error, after the piece with the lines
-// before it was collected, however the workers were scheduled. Pieces count against opt.memory as
-// soon as they are made; once it is spent no more are, and the place of the first that isn't
-// collected becomes the error.
+// scanBlocks cuts the rest of a file into blocks of whole lines, has workers parse them, and hands
+// the pieces to collect in the order of the file, with the number of their first line.
+//
+// The error is that of the first bad line in the file, whatever the scheduling of workers; pieces
+// before it have been collected. Pieces count against opt.memory as soon as they are made. Once it
+// is spent workers make no more, and the error names the first block that isn't collected.
 func scanBlocks[P sized](
-	ctx context.Context,
-	in *input,
-	opt *Options,
-	newParser func(worker int) parser[P],
+	ctx context.Context, in *input, opt *Options, newParser func(worker int) parser[P],
 	collect func(piece P, firstLine int64) error,
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -52,17 +49,17 @@ func scanBlocks[P sized](
 	group.Go(func() {
 		defer close(order)
 		defer close(jobs)
-		cutter := lineCutter{r: in.r, most: opt.MaxLineBytes}
+		cutter := lineCutter{in: in, most: opt.MaxLineBytes}
 		for last := false; !last; {
-			b := &block[P]{done: make(chan struct{})}
+			b := &block[P]{firstLine: in.line, parsed: make(chan struct{})}
 			var buf []byte
 			select {
 			case buf = <-free:
 			default:
 				buf = make([]byte, 0, blockBytes)
 			}
-			b.data, b.fault, b.tail = cutter.next(ctx, buf)
-			last = b.tail != nil
+			b.data, b.behind = cutter.next(ctx, buf)
+			last = b.behind != nil
 			if !send(ctx, order, b) || !send(ctx, jobs, b) {
 				return
 			}
@@ -75,16 +72,15 @@ func scanBlocks[P sized](
 				if ctx.Err() == nil && !opt.memory.spent() {
 					b.piece, b.bad = parse(b.data)
 					opt.memory.add(b.piece.bytes())
-					b.lines = bytes.Count(b.data, []byte{'\n'})
 				}
-				if cap(b.data) <= 2*blockBytes { // what a long line took isn't kept
+				if cap(b.data) <= 2*blockBytes { // the buffer of a long line isn't kept
 					select {
 					case free <- b.data[:0]:
 					default:
 					}
 				}
 				b.data = nil
-				close(b.done)
+				close(b.parsed)
 			}
 		})
 	}
@@ -92,27 +88,23 @@ func scanBlocks[P sized](
 	defer cancel()
 	for b := range order {
 		select {
-		case <-b.done:
+		case <-b.parsed:
 		case <-ctx.Done():
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := opt.memory.check(func() string { return place(in.name, in.line) }); err != nil {
+		if err := opt.memory.check(func() string { return place(in.name, b.firstLine) }); err != nil {
 			return err
 		}
-		if err := collect(b.piece, in.line); err != nil {
+		if err := collect(b.piece, b.firstLine); err != nil {
 			return err
 		}
 		if b.bad != nil {
-			return b.bad.at(in.name, in.line)
+			return b.bad.at(in.name, b.firstLine)
 		}
-		in.line += int64(b.lines)
-		if b.fault != nil {
-			return b.fault.at(in.name, in.line)
-		}
-		if b.tail != nil && b.tail != io.EOF {
-			return in.readError(in.line, b.tail)
+		if b.behind != nil && b.behind != io.EOF {
+			return b.behind
 		}
 	}
 	return ctx.Err()
@@ -127,111 +119,157 @@ func send[T any](ctx context.Context, c chan<- T, x T) bool {
 	}
 }
 
-// lineCutter cuts a stream into blocks of whole lines.
+// lineCutter cuts a file into blocks of whole lines.
 type lineCutter struct {
-	r    io.Reader
+	in   *input // in.line is the number of the line behind the last block
 	most int    // longest line
-	rest []byte // begin of a line whose end was not in the block before
+	rest []byte // begin of that line
 }
 
-// next returns the next block, in buf where it fits. err is io.EOF or another error behind the last
-// block; the begin of a line that an error other than io.EOF cut short is not returned. fault says
-// that the line behind the block is too long.
-func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, fault *lineError, err error) {
+// next returns the next block, in buf where it fits. err says what is behind it: io.EOF, a line
+// that is too long, or an error of reading, after which the unfinished line is not returned.
+func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err error) {
 	buf = append(buf[:0], c.rest...)
 	c.rest = c.rest[:0]
-	seen := 0 // how much of buf is known to hold no line end
+	seen := 0 // so much of buf holds no line end
 	for {
 		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if len(buf) == cap(buf) {
-			// Two bytes more than the longest line, for its line end, are enough to know that a
-			// line is too long.
+			// Two bytes more than the longest line, for its line end, show that a line is too long.
 			larger := make([]byte, len(buf), max(min(2*len(buf)+blockBytes, c.most+2), len(buf)+1))
 			copy(larger, buf)
 			buf = larger
 		}
 		for err == nil && len(buf) < cap(buf) {
 			var n int
-			n, err = c.r.Read(buf[len(buf):cap(buf)])
+			n, err = c.in.r.Read(buf[len(buf):cap(buf)])
 			buf = buf[:len(buf)+n]
 		}
 		if err == io.EOF {
-			return buf, nil, err
+			c.in.line += int64(bytes.Count(buf, []byte{'\n'}))
+			return buf, err
 		}
-		if end := bytes.LastIndexByte(buf[seen:], '\n') + 1; end > 0 {
-			c.rest = append(c.rest, buf[seen+end:]...)
-			return buf[:seen+end], nil, err
+		end := bytes.LastIndexByte(buf[seen:], '\n') + 1
+		if end > 0 {
+			end += seen
+			c.rest = append(c.rest, buf[end:]...)
+			c.in.line += int64(bytes.Count(buf[:end], []byte{'\n'}))
 		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(buf) > c.most+1 {
-			return nil, lineTooLong(c.most), io.EOF
+		switch {
+		case err != nil:
+			return buf[:end], c.in.readError(c.in.line, err)
+		case end > 0:
+			return buf[:end], nil
+		case len(buf) > c.most+1:
+			return nil, lineTooLong(c.most).at(c.in.name, c.in.line)
 		}
 		seen = len(buf)
 	}
 }
 
-func lineTooLong(most int) *lineError {
-	return &lineError{found: "a line of more than " + FormatBytes(int64(most)), expected: "shorter lines",
-		option: "MaxLineBytes", remedy: "and the bound on memory set the limit"}
+func lineTooLong(most int) *SyntaxError {
+	return &SyntaxError{
+		Found: "a line of more than " + FormatBytes(int64(most)), Expected: "shorter lines",
+		Option: "MaxLineBytes", Remedy: "and the bound on memory set the limit",
+	}
+}
+
+// eachLine calls parse for the lines of data, counted from 0, up to the first bad one, whose error
+// it returns.
+func eachLine(data []byte, most int, parse func(l []byte, line int32) *SyntaxError) *SyntaxError {
+	for line := int32(0); len(data) > 0; line++ {
+		var l []byte
+		l, data = nextLine(data)
+		var bad *SyntaxError
+		if len(l) > most {
+			bad = lineTooLong(most)
+		} else {
+			bad = parse(l, line)
+		}
+		if bad != nil {
+			bad.Line = int64(line)
+			return bad
+		}
+	}
+	return nil
 }
 
 // nextLine cuts the first line off data, without its line end (LF or CR LF).
 func nextLine(data []byte) (line, rest []byte) {
-	i := bytes.IndexByte(data, '\n')
-	if i < 0 {
-		line = data
-	} else {
-		line, rest = data[:i], data[i+1:]
-	}
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		line = line[:n-1]
-	}
-	return line, rest
+	line, rest, _ = bytes.Cut(data, []byte{'\n'})
+	return bytes.TrimSuffix(line, []byte{'\r'}), rest
 }
 
-// boundedLine returns the next line without its line end, bufio.ErrTooLong where it is longer than
-// most, and io.EOF behind the last one.
-func boundedLine(r *bufio.Reader, most int) ([]byte, error) {
+// boundedLine returns the next line without its line end, and io.EOF behind the last one.
+func (in *input) boundedLine(most int) ([]byte, error) {
 	var line []byte
 	for {
-		part, err := r.ReadSlice('\n')
+		part, err := in.r.ReadSlice('\n')
 		line = append(line, part...)
+		whole := err == nil || err == io.EOF && len(line) > 0
+		if whole {
+			line, _ = nextLine(line)
+		}
 		switch {
-		case len(line)-len("\r\n") > most:
-			return nil, bufio.ErrTooLong
-		case err == nil, err == io.EOF && len(line) > 0:
-			if line, _ = nextLine(line); len(line) > most {
-				return nil, bufio.ErrTooLong
-			}
+		case len(line) > most && whole, len(line) > most+len("\r\n"):
+			return nil, lineTooLong(most).at(in.name, in.line)
+		case whole:
 			return line, nil
-		case err != bufio.ErrBufferFull:
+		case err == io.EOF:
 			return nil, err
+		case err != bufio.ErrBufferFull:
+			return nil, in.readError(in.line, err)
 		}
 	}
 }
 
-// parallel calls f(0) to f(n−1) from the given number of goroutines and returns when all calls
-// have; it makes no further calls once ctx is done.
-func parallel(ctx context.Context, workers, n int, f func(i int)) error {
+// run calls f(worker, i) for each i below n on up to so many workers, 0 <= worker < workers, and
+// returns when all calls have. It hands out i in order, and no more after an error or the end of
+// ctx. It returns ctx.Err(), or else the error of the least i.
+func run(ctx context.Context, workers, n int, f func(worker, i int) error) error {
 	var group sync.WaitGroup
-	next := make(chan int)
-	for range min(workers, n) {
+	var next atomic.Int64
+	var mu sync.Mutex
+	bad, failed := n, error(nil)
+	for w := range min(workers, n) {
 		group.Go(func() {
-			for i := range next {
-				f(i)
+			for ctx.Err() == nil {
+				i := int(next.Add(1) - 1)
+				if i >= n {
+					return
+				}
+				if err := f(w, i); err != nil {
+					next.Store(int64(n))
+					mu.Lock()
+					if i < bad {
+						bad, failed = i, err
+					}
+					mu.Unlock()
+				}
 			}
 		})
 	}
-	for i := range n {
-		if !send(ctx, next, i) {
-			break
-		}
-	}
-	close(next)
 	group.Wait()
-	return ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return failed
+}
+
+// parallel is [run] of what can't fail.
+func parallel(ctx context.Context, workers, n int, f func(i int)) error {
+	return run(ctx, workers, n, func(_, i int) error {
+		f(i)
+		return nil
+	})
+}
+
+// inChunks is [run] of f for lo <= i < hi, short runs of the numbers below n.
+func inChunks(ctx context.Context, workers, n int, f func(lo, hi int) error) error {
+	const chunk = 256
+	return run(ctx, workers, (n+chunk-1)/chunk, func(_, c int) error {
+		return f(c*chunk, min(n, (c+1)*chunk))
+	})
 }

@@ -24,12 +24,12 @@ const (
 	idxDimensions = 8        // more of them are no images
 )
 
-// readIDX reads the images of an idx file, the pixel v as the value v/255, so in [0, 1], in the
-// column of its place in the image, row by row, and the classes from the idx file of labels beside
-// it, named by their numbers. What the file of labels is called follows from the name of the
-// images: train-images-idx3-ubyte.gz goes with train-labels-idx1-ubyte, gzipped or not.
+// readIDX reads the images of an idx file and, if there is one, the file of labels beside it, whose
+// numbers name the classes. A pixel v becomes the value v/255 in the column of its place in the
+// image, row by row. The name of the file of labels follows from that of the images:
+// train-images-idx3-ubyte.gz goes with train-labels-idx1-ubyte, gzipped or not.
 //
-// Nothing is allocated by what a header says: memory grows with what is really there.
+// Memory grows with what the file holds, whatever its header says.
 func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	defer context.AfterFunc(ctx, in.close)()
 	images, err := readIDXImages(ctx, in, opt, m)
@@ -37,12 +37,8 @@ func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 		return nil, err
 	}
 	c := &Corpus{Source: in.name, Documents: images}
-	if opt.Vocabulary != nil && len(opt.Vocabulary) != images.Cols {
-		return nil, &SyntaxError{
-			File:     in.name,
-			Found:    fmt.Sprintf("%d pixels", images.Cols),
-			Expected: fmt.Sprintf("%d, one for each term of the vocabulary", len(opt.Vocabulary)),
-		}
+	if err := fitsVocabulary(in.name, images.Cols, "pixels", opt); err != nil {
+		return nil, err
 	}
 	limitVectors(c, opt)
 	var warn warnings
@@ -55,7 +51,7 @@ func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 		c.Labels.Offsets = make([]int64, images.Rows()+1)
 	default:
 		defer labels.close()
-		if c.Classes, c.Labels, err = readIDXLabels(ctx, labels, in.name, images.Rows()); err != nil {
+		if err := c.readIDXLabels(ctx, labels); err != nil {
 			return nil, err
 		}
 	}
@@ -65,29 +61,25 @@ func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 
 // readIDXImages reads a file of two dimensions or more, of which the first counts the images.
 func readIDXImages(ctx context.Context, in *input, opt *Options, m *meter) (*CSR, error) {
-	sizes, err := in.idxHeader()
+	sizes, err := in.idxHeader(ctx)
 	if err != nil {
 		return nil, err
 	}
-	fail := func(found, expected string) error {
-		return &SyntaxError{File: in.name, Found: found, Expected: expected}
-	}
 	if len(sizes) < 2 {
-		return nil, fail("an idx file of 1 dimension, such as labels have", "images: at least 2 dimensions")
+		return nil, fault("an idx file of 1 dimension, such as labels have", "images: at least 2 dimensions").at(in.name, 0)
 	}
 	count, pixels := int(sizes[0]), uint64(1)
 	for _, s := range sizes[1:] {
 		if pixels *= uint64(s); pixels == 0 || pixels > maxIndex+1 {
-			return nil, fail(
-				fmt.Sprintf("images of size %v", sizes[1:]),
-				fmt.Sprintf("from 1 to %d pixels", uint64(maxIndex)+1),
-			)
+			expected := fmt.Sprintf("from 1 to %d pixels", uint64(maxIndex)+1)
+			return nil, fault(fmt.Sprintf("images of size %v", sizes[1:]), expected).at(in.name, 0)
 		}
 	}
 	if count == 0 {
-		return nil, fail("no images", "at least one")
+		return nil, fault("no images", "at least one").at(in.name, 0)
 	}
 	const aRow, aValue = 36, 20 // offsets, labels, and entries, with what is copied while they grow
+	expected := fmt.Sprintf("%d images, as the header says", count)
 	out := &CSR{Cols: int(pixels), Offsets: make([]int64, 1, min(count, maxEmptyRows)+1)}
 	buffer := make([]byte, min(pixels, idxChunk))
 	for i := range count {
@@ -97,15 +89,11 @@ func readIDXImages(ctx context.Context, in *input, opt *Options, m *meter) (*CSR
 				return nil, err
 			}
 			part := buffer[:min(pixels-at, uint64(len(buffer)))]
-			if n, err := io.ReadFull(in.r, part); err != nil {
-				if stop := ctx.Err(); stop != nil {
-					return nil, stop
-				}
-				return nil, in.idxEnd(
-					err,
-					fmt.Sprintf("the end of the file in image %d, after %d of %d pixels", i+1, at+uint64(n), pixels),
-					fmt.Sprintf("%d images, as the header says", count),
-				)
+			err := in.idxRead(ctx, part, expected, func(n int) string {
+				return fmt.Sprintf("in image %d, after %d of %d pixels", i+1, at+uint64(n), pixels)
+			})
+			if err != nil {
+				return nil, err
 			}
 			for k, v := range part {
 				if v != 0 {
@@ -126,83 +114,76 @@ func readIDXImages(ctx context.Context, in *input, opt *Options, m *meter) (*CSR
 	return out, in.idxOver(fmt.Sprintf("data behind image %d", count))
 }
 
-// readIDXLabels reads count labels, each a byte.
-func readIDXLabels(ctx context.Context, in *input, images string, count int) ([]string, Labels, error) {
+// readIDXLabels reads as many labels as there are images, each a byte.
+func (c *Corpus) readIDXLabels(ctx context.Context, in *input) error {
 	defer context.AfterFunc(ctx, in.close)()
-	sizes, err := in.idxHeader()
+	count := c.Documents.Rows()
+	sizes, err := in.idxHeader(ctx)
 	switch {
 	case err != nil:
-		return nil, Labels{}, err
+		return err
 	case len(sizes) != 1:
-		return nil, Labels{}, &SyntaxError{
-			File:     in.name,
-			Found:    fmt.Sprintf("an idx file of %d dimensions", len(sizes)),
-			Expected: "labels: 1 dimension",
-		}
+		return fault(fmt.Sprintf("an idx file of %d dimensions", len(sizes)), "labels: 1 dimension").at(in.name, 0)
 	case int64(sizes[0]) != int64(count):
-		return nil, Labels{}, &SyntaxError{
-			File:     in.name,
-			Found:    fmt.Sprintf("%d labels", sizes[0]),
-			Expected: fmt.Sprintf("%d, one for each image of %s", count, images),
-		}
+		expected := fmt.Sprintf("%d, one for each image of %s", count, c.Source)
+		return fault(fmt.Sprintf("%d labels", sizes[0]), expected).at(in.name, 0)
 	}
-	values := make([]byte, count) // as many as there are images, which were all read
-	if n, err := io.ReadFull(in.r, values); err != nil {
-		if stop := ctx.Err(); stop != nil {
-			return nil, Labels{}, stop
-		}
-		return nil, Labels{}, in.idxEnd(
-			err,
-			fmt.Sprintf("the end of the file after %d labels", n),
-			fmt.Sprintf("%d labels, as the header says", count),
-		)
+	values := make([]byte, count)
+	err = in.idxRead(ctx, values, fmt.Sprintf("%d labels, as the header says", count), func(n int) string {
+		return fmt.Sprintf("after %d labels", n)
+	})
+	if err != nil {
+		return err
 	}
 	table := newClassTable()
 	for _, v := range values {
-		table.labels.Add(table.id(strconv.Itoa(int(v))))
+		table.add(strconv.Itoa(int(v)))
 	}
-	return table.classes, table.labels, in.idxOver(fmt.Sprintf("data behind label %d", count))
+	c.Classes, c.Labels = table.list, table.labels
+	return in.idxOver(fmt.Sprintf("data behind label %d", count))
 }
 
 // idxHeader reads the header of an idx file of bytes, and returns the sizes.
-func (in *input) idxHeader() ([]uint32, error) {
+func (in *input) idxHeader(ctx context.Context) ([]uint32, error) {
 	const expected = "an idx file of unsigned bytes: 00 00 08, the number of dimensions, and the size of each"
 	var magic [4]byte
-	n, err := io.ReadFull(in.r, magic[:])
+	err := in.idxRead(ctx, magic[:], expected, func(n int) string { return fmt.Sprintf("after %d bytes", n) })
 	if err != nil {
-		return nil, in.idxEnd(err, fmt.Sprintf("the end of the file after %d bytes", n), expected)
+		return nil, err
 	}
 	if string(magic[:3]) != idxMagic || magic[3] == 0 || magic[3] > idxDimensions {
-		return nil, &SyntaxError{
-			File:     in.name,
-			Found:    fmt.Sprintf("the first bytes % x", magic),
-			Expected: fmt.Sprintf("%s (at most %d)", expected, idxDimensions),
-		}
+		most := fmt.Sprintf("%s (at most %d)", expected, idxDimensions)
+		return nil, fault(fmt.Sprintf("the first bytes % x", magic), most).at(in.name, 0)
 	}
 	sizes := make([]uint32, magic[3])
 	for i := range sizes {
 		var b [4]byte
-		if _, err := io.ReadFull(in.r, b[:]); err != nil {
-			return nil, in.idxEnd(err, fmt.Sprintf("the end of the file after %d of %d sizes", i, len(sizes)), expected)
+		err := in.idxRead(ctx, b[:], expected, func(int) string {
+			return fmt.Sprintf("after %d of %d sizes", i, len(sizes))
+		})
+		if err != nil {
+			return nil, err
 		}
 		sizes[i] = binary.BigEndian.Uint32(b[:])
 	}
 	return sizes, nil
 }
 
-// idxEnd is the error for data that end early, or of what lies below.
-func (in *input) idxEnd(err error, found, expected string) error {
-	if (err == io.EOF || err == io.ErrUnexpectedEOF) && !in.gzipShort() {
-		return &SyntaxError{File: in.name, Found: found, Expected: expected}
+// idxRead fills b. where says at which place the file ended, given how many bytes there were.
+func (in *input) idxRead(ctx context.Context, b []byte, expected string, where func(n int) string) error {
+	n, err := io.ReadFull(in.r, b)
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	// ReadFull gives the same error for gzip data that were cut off and for a whole file that is too short.
+	_, below := in.r.Peek(1)
+	if (err == io.EOF || err == io.ErrUnexpectedEOF) && (below == nil || below == io.EOF) {
+		return fault("the end of the file "+where(n), expected).at(in.name, 0)
 	}
 	return in.readError(0, err)
-}
-
-// gzipShort tells whether gzip data were cut off: io.ReadFull gives the same error for them as for
-// a file that is whole and too short.
-func (in *input) gzipShort() bool {
-	_, err := in.r.Peek(1)
-	return err != nil && err != io.EOF
 }
 
 // idxOver is nil at the end of the file.
@@ -211,7 +192,7 @@ func (in *input) idxOver(found string) error {
 	case io.EOF:
 		return nil
 	case nil:
-		return &SyntaxError{File: in.name, Found: found, Expected: "the end of the file, as the header says"}
+		return fault(found, "the end of the file, as the header says").at(in.name, 0)
 	default:
 		return in.readError(0, err)
 	}
@@ -233,8 +214,8 @@ func findIDX(folder string) string {
 	return ""
 }
 
-// openIDXLabels opens the file of labels that goes with a file of images; nil where there is none,
-// or the name of the images doesn't say.
+// openIDXLabels opens the file of labels that belongs to a file of images. It returns nil if there is
+// none, or if the name of the images doesn't tell its name.
 func openIDXLabels(ctx context.Context, images string, m *meter) (*input, error) {
 	for _, labels := range idxLabels(images) {
 		in, err := openInput(ctx, labels, m, nil)
@@ -245,8 +226,7 @@ func openIDXLabels(ctx context.Context, images string, m *meter) (*input, error)
 	return nil, nil
 }
 
-// idxLabels returns the paths at which the labels of a file of images may be, the first that is
-// there; none where the name of the images doesn't say.
+// idxLabels returns where the labels of a file of images may be, by its name.
 func idxLabels(images string) []string {
 	folder, name := filepath.Split(images)
 	at := strings.LastIndex(name, "images")

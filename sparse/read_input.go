@@ -86,7 +86,7 @@ func (in *input) detect() (format Format, guessed string, err error) {
 		return "", "", in.readError(in.line, err)
 	}
 	if len(head) == 0 {
-		return "", "", &SyntaxError{File: in.name, Found: "an empty file", Expected: "documents"}
+		return "", "", fault("an empty file", "documents").at(in.name, 0)
 	}
 	if len(head) >= len(matrixMarketBanner) &&
 		bytes.EqualFold(head[:len(matrixMarketBanner)], []byte(matrixMarketBanner)) {
@@ -218,17 +218,17 @@ func (g *gzipReader) next() error {
 }
 
 // gzipFault returns what is wrong with a gzip file, or nil where err is of another kind.
-func gzipFault(err error) *lineError {
+func gzipFault(err error) *SyntaxError {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return &lineError{found: "the gzip data end early", expected: "a complete gzip file", err: err}
+		return &SyntaxError{Found: "the gzip data end early", Expected: "a complete gzip file", Err: err}
 	case errors.Is(err, errGzipTail):
-		return &lineError{found: err.Error(), expected: "the end of the file", err: err}
+		return &SyntaxError{Found: err.Error(), Expected: "the end of the file", Err: err}
 	case errors.Is(err, gzip.ErrChecksum):
-		return &lineError{found: "the gzip checksum does not match", expected: "an undamaged gzip file", err: err}
+		return &SyntaxError{Found: "the gzip checksum does not match", Expected: "an undamaged gzip file", Err: err}
 	}
 	if s := err.Error(); strings.HasPrefix(s, "gzip: ") || strings.HasPrefix(s, "flate: ") {
-		return &lineError{found: s, expected: "an undamaged gzip file", err: err}
+		return &SyntaxError{Found: s, Expected: "an undamaged gzip file", Err: err}
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package sparse
 
 import (
 	"fmt"
-	"slices"
 	"sync/atomic"
 )
 
@@ -21,9 +20,8 @@ func FormatBytes(n int64) string {
 	return fmt.Sprintf("%.3g %s", v, unit)
 }
 
-// MemoryError says that reading a source needs more memory than [Options].MemoryBytes: before
-// anything is read where the size is known beforehand, else at the place where the bound was
-// passed.
+// MemoryError says that reading a source needs more memory than [Options].MemoryBytes. It comes
+// before anything is read if the size is known by then, else where reading passes the bound.
 type MemoryError struct {
 	Place string // the source, or file:line
 	What  string // what needs the memory, such as "reading on"
@@ -33,17 +31,12 @@ type MemoryError struct {
 
 // Error names the place and both numbers.
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf(
-		"sparse: %s: %s needs %s of memory, expected at most %s",
-		e.Place,
-		e.What,
-		FormatBytes(e.Need),
-		FormatBytes(e.Limit),
-	)
+	return fmt.Sprintf("sparse: %s: %s needs %s of memory, expected at most %s",
+		e.Place, e.What, FormatBytes(e.Need), FormatBytes(e.Limit))
 }
 
-// allowance counts what a reader holds, and will hold once it joins its pieces, against
-// Options.MemoryBytes. It may be used concurrently; nil counts nothing and allows everything.
+// allowance counts the memory of a reader, joining its pieces included, against
+// Options.MemoryBytes. It may be used concurrently. nil counts nothing and allows everything.
 type allowance struct {
 	limit int64
 	held  atomic.Int64
@@ -56,18 +49,18 @@ func (a *allowance) add(bytes int64) {
 	}
 }
 
-// spent tells whether the bound is passed.
+// spent reports whether the bound is passed.
 func (a *allowance) spent() bool { return a != nil && a.held.Load() > a.limit }
 
-// check returns a MemoryError for the given place where the bound is passed.
+// check returns a MemoryError for the given place if the bound is passed.
 func (a *allowance) check(place func() string) error {
-	if !a.spent() {
-		return nil
+	if a.spent() {
+		return &MemoryError{place(), "reading on", a.held.Load(), a.limit}
 	}
-	return &MemoryError{place(), "reading on", a.held.Load(), a.limit}
+	return nil
 }
 
-// fits returns a MemoryError where a whole source would need more than is allowed.
+// fits returns a MemoryError if a whole source would pass the bound.
 func (a *allowance) fits(source string, bytes int64) error {
 	if a == nil || a.held.Load()+bytes <= a.limit {
 		return nil
@@ -75,12 +68,11 @@ func (a *allowance) fits(source string, bytes int64) error {
 	return &MemoryError{source, "the whole", a.held.Load() + bytes, a.limit}
 }
 
-// workerBytes is what a worker has in passing, a few blocks of text and what becomes of them: where
-// memory is short there are fewer workers.
+// workerBytes is the memory of a worker: a few blocks of text and their pieces. Where memory is
+// short there are fewer workers.
 const workerBytes = 16 * blockBytes
 
-// bound sets up the allowance, and divides it: a share for each worker, a quarter for the longest
-// line.
+// bound makes the allowance, and bounds the workers and the longest line by it.
 func (o *Options) bound() {
 	if o.MemoryBytes == 0 {
 		return
@@ -90,39 +82,23 @@ func (o *Options) bound() {
 	o.MaxLineBytes = int(min(int64(o.MaxLineBytes), max(o.MemoryBytes/4, 1)))
 }
 
-// emptyMessage is the warning for documents that hold nothing, be it that nothing was there or that
-// the limits left nothing.
-const emptyMessage = "document without terms, kept as an empty row"
-
 // emptyRows warns of rows without terms; at names the place of a row.
 func (w *warnings) emptyRows(m *CSR, at func(row int) string) {
-	count, first := m.emptyRows()
-	if count > 0 {
-		w.add(emptyMessage, int64(count), at(first))
+	if count, first := m.emptyRows(); count > 0 {
+		w.add("document without terms, kept as an empty row", int64(count), at(first))
 	}
 }
 
-// EmptyRows returns the number of rows without a value other than zero. It panics where offsets
-// aren't those of a row.
-func (m *CSR) EmptyRows() int {
-	count, _ := m.emptyRows()
-	return count
-}
-
-// emptyRows also returns the first of them.
-func (m *CSR) emptyRows() (count, first int) {
-	for i := m.Rows() - 1; i >= 0; i-- {
-		m.mustHaveRow(i)
-		_, values := m.Row(i)
-		if !slices.ContainsFunc(values, func(v float32) bool { return v != 0 }) {
-			count, first = count+1, i
-		}
+// fitsVocabulary checks that there is a term of Options.Vocabulary for each column, called what.
+func fitsVocabulary(file string, cols int, what string, opt *Options) error {
+	if n := len(opt.Vocabulary); opt.Vocabulary != nil && n != cols {
+		return fault(fmt.Sprintf("%d %s", cols, what), fmt.Sprintf("%d, one for each term of the vocabulary", n)).at(file, 0)
 	}
-	return count, first
+	return nil
 }
 
-// limitVectors names the columns by Options.Vocabulary, or else takes out the terms whose document
-// frequency is outside MinDF and MaxDF. Columns keep their numbers.
+// limitVectors names the columns by Options.Vocabulary. Without it, values of the terms whose
+// document frequency is outside MinDF and MaxDF are removed; columns keep their numbers.
 func limitVectors(c *Corpus, opt *Options) {
 	m := c.Documents
 	if opt.Vocabulary != nil {
@@ -132,7 +108,7 @@ func limitVectors(c *Corpus, opt *Options) {
 	if opt.MinDF <= 1 && opt.MaxDF == 0 {
 		return
 	}
-	terms, df := m.TermFrequencies()
+	terms, df := m.termFrequencies()
 	var kept []uint32
 	for j, n := range df {
 		if int(n) >= opt.MinDF && (opt.MaxDF == 0 || int(n) <= opt.MaxDF) {

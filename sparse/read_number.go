@@ -9,32 +9,11 @@ import (
 
 // powersOfTen are exact in float64.
 var powersOfTen = [23]float64{
-	1e0,
-	1e1,
-	1e2,
-	1e3,
-	1e4,
-	1e5,
-	1e6,
-	1e7,
-	1e8,
-	1e9,
-	1e10,
-	1e11,
-	1e12,
-	1e13,
-	1e14,
-	1e15,
-	1e16,
-	1e17,
-	1e18,
-	1e19,
-	1e20,
-	1e21,
-	1e22,
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// scanUint reads decimal digits from the begin of b and returns their value and their number; a
+// scanUint reads the decimal digits at the start of b and returns their value and their number. The
 // value of more than 19 digits is math.MaxUint64.
 func scanUint(b []byte) (x uint64, n int) {
 	for n < len(b) && b[n]-'0' <= 9 {
@@ -47,9 +26,8 @@ func scanUint(b []byte) (x uint64, n int) {
 	return x, n
 }
 
-// scanFloat reads a decimal number from the begin of b, correctly rounded to float32, and returns
-// it with its length. It returns ok = false where the number is not plain or not certain, and then
-// [parseFloat] is to decide.
+// scanFloat reads a decimal number from the start of b, correctly rounded to float32, and returns
+// it with its length. It returns ok = false where its fast way doesn't reach; use [parseFloat] then.
 //
 // A decimal of mantissa m < 2⁵³ and exponent −22 to 22 is one exactly known float64 times or
 // divided by another, so one rounding gives the nearest float64 d. Rounding d once more to float32
@@ -119,10 +97,15 @@ func scanFloat(b []byte) (v float32, n int, ok bool) {
 	return float32(d), n, true
 }
 
-// parseFloat reads a whole token as a float32, correctly rounded; the error says what is wrong with
-// it. A number too small for float32 becomes 0, as everywhere; one too large, NaN and Inf are
-// errors.
-func parseFloat(token []byte) (float32, *lineError) {
+// parseUint reads a whole token as a number, up to 19 digits as [scanUint] does.
+func parseUint(token []byte) (x uint64, ok bool) {
+	x, digits := scanUint(token)
+	return x, digits > 0 && digits == len(token)
+}
+
+// parseFloat reads a whole token as a float32, correctly rounded. A number too small for float32
+// becomes 0. One that is too large, NaN and Inf are errors.
+func parseFloat(token []byte) (float32, *SyntaxError) {
 	if v, n, ok := scanFloat(token); ok && n == len(token) {
 		return v, nil
 	}
@@ -130,38 +113,36 @@ func parseFloat(token []byte) (float32, *lineError) {
 	unsigned := bytes.TrimLeft(token, "+-")
 	if len(unsigned) > 0 && (unsigned[0]|0x20 == 'n' || unsigned[0]|0x20 == 'i') {
 		if _, err := strconv.ParseFloat(string(token), 32); err == nil {
-			return 0, &lineError{found: "value " + string(token), expected: expected}
+			return 0, fault("value "+string(token), expected)
 		}
 	}
-	// ParseFloat knows hexadecimal numbers with underscores too, which no writer of these formats
-	// means.
+	// ParseFloat also reads hexadecimal numbers and underscores, which these formats don't have.
 	for _, c := range token {
 		if !('0' <= c && c <= '9' || c == '.' || c == '-' || c == '+' || c|0x20 == 'e') {
-			return 0, &lineError{found: "value " + quote(token), expected: expected}
+			return 0, fault("value "+quote(token), expected)
 		}
 	}
 	v, err := strconv.ParseFloat(string(token), 32)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		return 0, &lineError{found: "value " + quote(token) + " is beyond float32", expected: expected}
+		return 0, fault("value "+quote(token)+" is beyond float32", expected)
 	case err != nil:
-		return 0, &lineError{found: "value " + quote(token), expected: expected}
+		return 0, fault("value "+quote(token), expected)
 	}
 	return float32(v), nil
 }
 
-// checkSign refuses negative values unless they are wanted, and turns −0 into 0, so that equal
-// matrices have equal digests.
-func checkSign(v float32, signed bool) (float32, *lineError) {
+// parseValue is [parseFloat] without negative values, unless signed accepts them. It returns 0 for
+// −0, so that equal matrices have equal digests.
+func parseValue(token []byte, signed bool) (float32, *SyntaxError) {
+	v, bad := parseFloat(token)
 	if v == 0 {
-		return 0, nil
+		return 0, bad
 	}
 	if v < 0 && !signed {
-		return 0, &lineError{
-			found:    "negative value " + strconv.FormatFloat(float64(v), 'g', -1, 32),
-			expected: "a value of at least 0",
-			option:   "Signed",
-			remedy:   "accepts others",
+		return 0, &SyntaxError{
+			Found:    "negative value " + strconv.FormatFloat(float64(v), 'g', -1, 32),
+			Expected: "a value of at least 0", Option: "Signed", Remedy: "accepts others",
 		}
 	}
 	return v, nil

@@ -21,8 +21,7 @@ type vectorPiece struct {
 	top    uint32  // greatest term
 	groups []int64 // qid of each row, where they are asked for
 
-	blank, qid, beyond             int64 // blank lines, qid tokens left out, values beyond the vocabulary left out
-	firstBlank, firstQid, firstOut int32
+	blank, qid, beyond tally // blank lines; qids and values beyond the vocabulary that were left out
 }
 
 // bytes is what the piece takes, and its part of the matrix beside it while pieces are joined.
@@ -52,58 +51,30 @@ type svmParser struct {
 	group   int64  // of the line, -1 for none yet
 }
 
-func (p *svmParser) parse(data []byte) (*vectorPiece, *lineError) {
+func (p *svmParser) parse(data []byte) (*vectorPiece, *SyntaxError) {
+	most := p.nnz + p.nnz/8
 	out := &vectorPiece{
-		labels: labelPiece{numbers: true},
-		terms:  make([]uint32, 0, p.nnz+p.nnz/8),
-		values: make([]float32, 0, p.nnz+p.nnz/8),
+		labels: labelPiece{numeric: true}, terms: make([]uint32, 0, most), values: make([]float32, 0, most),
 	}
-	for line := 0; len(data) > 0; line++ {
-		var l []byte
-		l, data = nextLine(data)
-		if bad := p.parseLine(l, int32(line), out); bad != nil {
-			bad.line = line
-			return out, bad
-		}
-	}
+	bad := eachLine(data, p.maxLine, func(l []byte, line int32) *SyntaxError { return p.parseLine(l, line, out) })
 	p.nnz = len(out.terms)
-	return out, nil
+	return out, bad
 }
 
-func space(c byte) bool { return c == ' ' || c == '\t' }
-
-func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *lineError {
-	if len(l) > p.maxLine {
-		return lineTooLong(p.maxLine)
-	}
-	comment := bytes.IndexByte(l, '#')
-	if comment >= 0 {
-		l = l[:comment]
-	}
-	i := 0
-	for i < len(l) && space(l[i]) {
-		i++
-	}
-	if i == len(l) {
-		if comment < 0 {
-			if out.blank == 0 {
-				out.firstBlank = line
-			}
-			out.blank++
+func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *SyntaxError {
+	l, _, comment := bytes.Cut(l, []byte{'#'})
+	start := skipSpace(l, 0)
+	if start == len(l) {
+		if !comment {
+			out.blank.add(1, line)
 		}
 		return nil
 	}
-	start := i
-	for i < len(l) && !space(l[i]) {
-		i++
-	}
-	label := l[start:i]
+	label := tokenAt(l, start)
+	i := start + len(label)
 	if bytes.IndexByte(label, ':') >= 0 {
 		if start == 0 {
-			return &lineError{
-				found:    quote(label) + " where the label belongs",
-				expected: "label index:value ... (without a label the line begins with a space)",
-			}
+			return fault(quote(label)+" where the label belongs", "label index:value ... (without a label the line begins with a space)")
 		}
 		out.labels.addNone()
 		i = start
@@ -113,11 +84,8 @@ func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *lineError
 	p.group = -1
 	bad := p.parsePairs(l, i, line, out)
 	if bad == nil && p.groups && p.group < 0 {
-		bad = &lineError{
-			found:    "no qid",
-			expected: "label qid:N index:value ...",
-			option:   "Groups",
-			remedy:   "asks for it",
+		bad = &SyntaxError{
+			Found: "no qid", Expected: "label qid:N index:value ...", Option: "Groups", Remedy: "asks for it",
 		}
 	}
 	if bad != nil {
@@ -133,14 +101,11 @@ func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *lineError
 }
 
 // parsePairs appends the index:value pairs of l[i:] to out if all of them are good.
-func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *lineError {
+func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *SyntaxError {
 	terms, values := out.terms, out.values
 	before := int64(-1)
 	for {
-		for i < len(l) && space(l[i]) {
-			i++
-		}
-		if i == len(l) {
+		if i = skipSpace(l, i); i == len(l) {
 			out.terms, out.values = terms, values
 			return nil
 		}
@@ -148,15 +113,10 @@ func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *l
 		if colon := i + digits; digits == 0 || colon == len(l) || l[colon] != ':' {
 			token := tokenAt(l, i)
 			if before < 0 && bytes.HasPrefix(token, []byte("qid:")) {
-				if p.groups {
-					if bad := p.setGroup(token); bad != nil {
-						return bad
-					}
-				} else if out.qid == 0 {
-					out.firstQid = line
-				}
 				if !p.groups {
-					out.qid++
+					out.qid.add(1, line)
+				} else if bad := p.setGroup(token); bad != nil {
+					return bad
 				}
 				i += len(token)
 				continue
@@ -165,60 +125,53 @@ func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *l
 		}
 		switch {
 		case index > maxIndex:
-			return &lineError{
-				found:    "index " + string(cut(l[i:i+digits])),
-				expected: "at most " + strconv.FormatUint(maxIndex, 10),
-			}
+			return fault("index "+string(cut(l[i:i+digits])), "at most "+strconv.FormatUint(maxIndex, 10))
 		case int64(index) <= before:
-			return &lineError{
-				found:    fmt.Sprintf("index %d is not above %d", index, before),
-				expected: "ascending indices",
-			}
+			return fault(fmt.Sprintf("index %d is not above %d", index, before), "ascending indices")
 		}
 		i += digits + 1
 		v, n, ok := scanFloat(l[i:])
-		if !ok || i+n < len(l) && !space(l[i+n]) {
+		if !ok || v < 0 && !p.signed || i+n < len(l) && !space(l[i+n]) {
 			token := tokenAt(l, i)
-			var bad *lineError
-			if v, bad = parseFloat(token); bad != nil {
-				bad.found = fmt.Sprintf("index %d: %s", index, bad.found)
+			var bad *SyntaxError
+			if v, bad = parseValue(token, p.signed); bad != nil {
+				bad.Found = fmt.Sprintf("index %d: %s", index, bad.Found)
 				return bad
 			}
 			n = len(token)
 		}
 		i += n
-		if v <= 0 {
-			var bad *lineError
-			if v, bad = checkSign(v, p.signed); bad != nil {
-				bad.found = fmt.Sprintf("index %d: %s", index, bad.found)
-				return bad
-			}
-		}
 		before = int64(index)
 		if index >= p.columns {
-			if out.beyond == 0 {
-				out.firstOut = line
-			}
-			out.beyond++
+			out.beyond.add(1, line)
 			continue
 		}
 		out.top = max(out.top, uint32(index))
-		terms, values = append(terms, uint32(index)), append(values, v)
+		terms, values = append(terms, uint32(index)), append(values, v+0) // + 0 turns −0 into 0
 	}
 }
 
 // setGroup takes the number of qid:N.
-func (p *svmParser) setGroup(token []byte) *lineError {
-	number := token[len("qid:"):]
-	group, digits := scanUint(number)
-	switch {
-	case digits == 0 || digits < len(number) || group > math.MaxInt64:
-		return &lineError{found: quote(token), expected: "qid: and a whole number"}
+func (p *svmParser) setGroup(token []byte) *SyntaxError {
+	switch group, ok := parseUint(token[len("qid:"):]); {
+	case !ok || group > math.MaxInt64:
+		return fault(quote(token), "qid: and a whole number")
 	case p.group >= 0:
-		return &lineError{found: quote(token) + " behind another qid", expected: "one qid a line"}
+		return fault(quote(token)+" behind another qid", "one qid a line")
+	default:
+		p.group = int64(group)
+		return nil
 	}
-	p.group = int64(group)
-	return nil
+}
+
+func space(c byte) bool { return c == ' ' || c == '\t' }
+
+// skipSpace returns the place of the first byte from l[i] on that isn't white space.
+func skipSpace(l []byte, i int) int {
+	for i < len(l) && space(l[i]) {
+		i++
+	}
+	return i
 }
 
 // tokenAt returns what stands at l[i] up to the next white space.
@@ -233,23 +186,14 @@ func tokenAt(l []byte, i int) []byte {
 // cut shortens what a message quotes.
 func cut(b []byte) []byte { return b[:min(len(b), 40)] }
 
-func badPair(token []byte) *lineError {
-	e := &lineError{found: quote(token), expected: "index:value"}
+func badPair(token []byte) *SyntaxError {
 	switch index, _, colon := bytes.Cut(token, []byte(":")); {
 	case !colon:
-		e.found += " has no colon"
+		return fault(quote(token)+" has no colon", "index:value")
 	case len(index) > 1 && index[0] == '-':
-		e.found, e.expected = "index "+string(cut(index)), "an index of at least 0"
+		return fault("index "+string(cut(index)), "an index of at least 0")
 	}
-	return e
-}
-
-// dropLast removes the document that was added last.
-func (p *labelPiece) dropLast() {
-	n := len(p.counts) - 1
-	p.ids = p.ids[:len(p.ids)-int(p.counts[n])]
-	p.counts = p.counts[:n]
-	p.last, p.lastN = noLabel, 0
+	return fault(quote(token), "index:value")
 }
 
 func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
@@ -266,13 +210,9 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 		return (&svmParser{maxLine: opt.MaxLineBytes, signed: opt.Signed, columns: columns, groups: opt.Groups}).parse
 	}, func(p *vectorPiece, firstLine int64) error {
 		pieces, firstLines = append(pieces, p), append(firstLines, firstLine)
-		warn.add("blank line, skipped", p.blank, place(in.name, firstLine+int64(p.firstBlank)))
-		warn.add("qid, left out", p.qid, place(in.name, firstLine+int64(p.firstQid)))
-		warn.add(
-			"value in a column beyond the vocabulary, left out",
-			p.beyond,
-			place(in.name, firstLine+int64(p.firstOut)),
-		)
+		warn.lines(blankMessage, p.blank, in.name, firstLine)
+		warn.lines("qid, left out", p.qid, in.name, firstLine)
+		warn.lines("value in a column beyond the vocabulary, left out", p.beyond, in.name, firstLine)
 		classes.append(&p.labels)
 		rows += int64(len(p.ends))
 		m.documents.Store(rows)
@@ -282,13 +222,13 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 		return nil, err
 	}
 	if rows == 0 {
-		return nil, &SyntaxError{File: in.name, Found: "no documents", Expected: "lines label index:value ..."}
+		return nil, fault("no documents", "lines label index:value ...").at(in.name, 0)
 	}
 	matrix, err := joinVectors(ctx, opt, pieces)
 	if err != nil {
 		return nil, err
 	}
-	c := &Corpus{Source: in.name, Documents: matrix, Classes: classes.classes, Labels: classes.labels}
+	c := &Corpus{Source: in.name, Documents: matrix, Classes: classes.list, Labels: classes.labels}
 	limitVectors(c, opt)
 	warn.emptyRows(matrix, func(i int) string {
 		k := 0

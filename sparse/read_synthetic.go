@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 )
 
 // Synthetic describes a corpus that is drawn at random, the same on every platform, by any number
@@ -193,66 +192,66 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 	opt.memory.add(tables)
 	zipf := newZipfTable(s.Terms)
 	orders := make([][]uint32, s.Classes) // orders[c][r] is the term of rank r in class c
-	if err := parallel(ctx, opt.Workers, s.Classes, func(c int) { orders[c] = randomOrder(s.Terms, newDrawer(s.Seed, uint64(c))) }); err != nil {
+	err := parallel(ctx, opt.Workers, s.Classes, func(c int) {
+		orders[c] = randomOrder(s.Terms, newDrawer(s.Seed, uint64(c)))
+	})
+	if err != nil {
 		return nil, err
 	}
-	const chunk = 256
-	pieces := make([]*vectorPiece, (s.Documents+chunk-1)/chunk)
 	if err := opt.askVocabulary(); err != nil {
 		return nil, err
 	}
-	if err := differentTerms(opt.Vocabulary); err != nil {
-		return nil, err
-	}
-	columns, vocabulary := syntheticVocabulary(s.Terms, opt.Vocabulary)
-	var unknown, firstUnknown atomic.Int64
-	firstUnknown.Store(int64(s.Documents))
-	scratch := make(chan []uint32, opt.Workers) // counts of one document, all zero between documents
-	drawPiece := func(k int) {
-		if opt.memory.spent() {
-			return
+	c := &Corpus{Source: source, Vocabulary: syntheticVocabulary(s.Terms), Labels: Labels{Offsets: []int64{0}}}
+	var columns []uint32 // of the terms; nil where each is its own column
+	if opt.Vocabulary != nil {
+		index, err := columnsOf(opt.Vocabulary)
+		if err != nil {
+			return nil, err
 		}
-		var count []uint32
-		select {
-		case count = <-scratch:
-		default:
-			count = make([]uint32, s.Terms)
+		columns, c.Vocabulary = index.of(c.Vocabulary), opt.Vocabulary
+	}
+	const chunk = 256
+	pieces := make([]*vectorPiece, (s.Documents+chunk-1)/chunk)
+	counts := make([][]uint32, opt.Workers) // of one document, by worker; all zero between documents
+	draw := func(w, k int) error {
+		if err := opt.memory.check(func() string { return source }); err != nil {
+			return err
+		}
+		if counts[w] == nil {
+			counts[w] = make([]uint32, s.Terms)
 		}
 		p := &vectorPiece{}
 		var drawn []uint32
 		for i := k * chunk; i < min(s.Documents, (k+1)*chunk) && ctx.Err() == nil; i++ {
-			drawn = s.draw(newDrawer(s.Seed, uint64(s.Classes)+uint64(i)), zipf, orders[i%s.Classes], count, drawn[:0])
-			lost := p.addCounts(count, drawn, columns)
-			if lost > 0 {
-				unknown.Add(lost)
-				for old := firstUnknown.Load(); int64(i) < old && !firstUnknown.CompareAndSwap(old, int64(i)); old = firstUnknown.Load() {
-				}
-			}
+			d := newDrawer(s.Seed, uint64(s.Classes)+uint64(i))
+			drawn = s.draw(d, zipf, orders[i%s.Classes], counts[w], drawn[:0])
+			p.addCounts(counts[w], drawn, columns)
 		}
 		pieces[k] = p
 		m.documents.Add(int64(len(p.ends)))
 		opt.memory.add(p.bytes() + aLabelBytes*int64(len(p.ends)))
-		scratch <- count
+		return nil
 	}
 	// The first documents tell what all will take: the number of different terms varies little.
-	drawPiece(0)
-	if rest := int64(len(pieces)-1) * pieces[0].bytes(); len(pieces) > 1 {
+	if err := draw(0, 0); err != nil {
+		return nil, err
+	}
+	if rest := int64(len(pieces)-1) * pieces[0].bytes(); rest > 0 {
 		if err := opt.memory.fits(source, rest); err != nil {
 			return nil, err
 		}
 	}
-	if err := parallel(ctx, opt.Workers, len(pieces)-1, func(k int) { drawPiece(k + 1) }); err != nil {
-		return nil, err
+	err = run(ctx, opt.Workers, len(pieces)-1, func(w, k int) error { return draw(w, k+1) })
+	if err == nil {
+		err = opt.memory.check(func() string { return source })
 	}
-	if err := opt.memory.check(func() string { return source }); err != nil {
-		return nil, err
-	}
-	matrix, err := joinVectors(ctx, opt, pieces)
 	if err != nil {
 		return nil, err
 	}
-	matrix.Cols = len(vocabulary)
-	c := &Corpus{Source: source, Documents: matrix, Vocabulary: vocabulary, Labels: Labels{Offsets: []int64{0}}}
+	if c.Documents, err = joinVectors(ctx, opt, pieces); err != nil {
+		return nil, err
+	}
+	c.Documents.Cols = len(c.Vocabulary)
 	for i := range min(s.Classes, s.Documents) {
 		c.Classes = append(c.Classes, "class"+strconv.Itoa(i+1))
 	}
@@ -262,10 +261,10 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 	limitVectors(c, opt)
 	at := func(i int) string { return fmt.Sprintf("%s, document %d", source, i+1) }
 	var warn warnings
-	if n := unknown.Load(); n > 0 {
-		warn.add(unknownMessage, n, at(int(firstUnknown.Load())))
+	for k, p := range pieces {
+		warn.add(unknownMessage, p.beyond.count, at(k*chunk+int(p.beyond.first)))
 	}
-	warn.emptyRows(matrix, at)
+	warn.emptyRows(c.Documents, at)
 	c.Warnings = warn
 	return c, nil
 }
@@ -299,16 +298,16 @@ func (s *Synthetic) draw(d drawer, zipf *aliasTable, order, count, drawn []uint3
 	return drawn
 }
 
-// addCounts appends a document to the piece, clears its counts, and returns the number of words
-// that have no column. columns is nil where a term is its own column.
-func (p *vectorPiece) addCounts(count, drawn, columns []uint32) (lost int64) {
+// addCounts appends a document to the piece and clears its counts. columns is nil where a term is
+// its own column; words without a column are beyond the vocabulary.
+func (p *vectorPiece) addCounts(count, drawn, columns []uint32) {
 	start := len(p.terms)
 	for _, t := range drawn {
 		n := count[t]
 		count[t] = 0
 		if columns != nil {
 			if t = columns[t]; t == leftOut {
-				lost += int64(n)
+				p.beyond.add(int64(n), int32(len(p.ends)))
 				continue
 			}
 		}
@@ -319,31 +318,15 @@ func (p *vectorPiece) addCounts(count, drawn, columns []uint32) (lost int64) {
 		new(rowSorter).sort(p.terms[start:], p.values[start:])
 	}
 	p.ends = append(p.ends, int64(len(p.terms)))
-	return lost
 }
 
-// syntheticVocabulary names the terms t0, t1, ..., with as many digits as make the order of the
-// names that of the numbers. Where a vocabulary is given, columns says where in it each term is.
-func syntheticVocabulary(n int, given []string) (columns []uint32, vocabulary []string) {
+// syntheticVocabulary names the terms t0, t1, ... with so many digits that names and numbers have the
+// same order.
+func syntheticVocabulary(n int) []string {
 	digits := len(strconv.Itoa(n - 1))
-	vocabulary = make([]string, n)
+	vocabulary := make([]string, n)
 	for t := range vocabulary {
 		vocabulary[t] = fmt.Sprintf("t%0*d", digits, t)
 	}
-	if given == nil {
-		return nil, vocabulary
-	}
-	index := make(map[string]uint32, len(given))
-	for column, term := range given {
-		index[term] = uint32(column)
-	}
-	columns = make([]uint32, n)
-	for t, term := range vocabulary {
-		column, ok := index[term]
-		if !ok {
-			column = leftOut
-		}
-		columns[t] = column
-	}
-	return columns, given
+	return vocabulary
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,21 +14,18 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 )
 
 // textPiece is what one block of label<TAB>text lines becomes.
 type textPiece struct {
-	labels     labelPiece
-	documents  []countedDocument
-	lines      []int32 // line of each document, from 0 in the block
-	blank      int64   // blank lines
-	firstBlank int32
+	labels    labelPiece
+	documents []countedDocument
+	lines     []int32 // line of each document, from 0 in the block
+	blank     tally
 }
 
-// bytes is what the piece takes beside the terms, which their counter counts itself.
+// bytes returns the memory of the piece beside the terms, which their counter counts itself.
 func (p *textPiece) bytes() int64 { return p.labels.bytes() }
 
 // tsvParser parses lines label[,label...]<TAB>text; further TABs are white space of the text.
@@ -38,62 +34,50 @@ type tsvParser struct {
 	counter *termCounter
 }
 
-func (p *tsvParser) parse(data []byte) (*textPiece, *lineError) {
+func (p *tsvParser) parse(data []byte) (*textPiece, *SyntaxError) {
 	out := &textPiece{}
-	clean := utf8.Valid(data) && bytes.IndexByte(data, 0) < 0
-	for line := 0; len(data) > 0; line++ {
-		var l []byte
-		l, data = nextLine(data)
-		if bad := p.parseLine(l, int32(line), clean, out); bad != nil {
-			bad.line = line
-			return out, bad
+	clean := isText(data)
+	return out, eachLine(data, p.maxLine, func(l []byte, line int32) *SyntaxError {
+		if !clean {
+			if bad := textFault(l); bad != nil {
+				return bad
+			}
 		}
-	}
-	return out, nil
+		return p.parseLine(l, line, out)
+	})
 }
 
-func (p *tsvParser) parseLine(l []byte, line int32, clean bool, out *textPiece) *lineError {
-	if len(l) > p.maxLine {
-		return lineTooLong(p.maxLine)
-	}
-	if !clean {
-		if bad := textFault(l); bad != nil {
-			return bad
-		}
-	}
-	tab := bytes.IndexByte(l, '\t')
-	if tab < 0 && len(bytes.TrimSpace(l)) == 0 {
-		if out.blank == 0 {
-			out.firstBlank = line
-		}
-		out.blank++
+func (p *tsvParser) parseLine(l []byte, line int32, out *textPiece) *SyntaxError {
+	label, text, tab := bytes.Cut(l, []byte{'\t'})
+	if !tab && len(bytes.TrimSpace(l)) == 0 {
+		out.blank.add(1, line)
 		return nil
 	}
-	if tab < 0 {
-		return &lineError{found: quote(l) + " has no TAB", expected: "label<TAB>text"}
+	if !tab {
+		return fault(quote(l)+" has no TAB", "label<TAB>text")
 	}
-	if bad := out.labels.add(l[:tab]); bad != nil {
+	if bad := out.labels.add(label); bad != nil {
 		return bad
 	}
-	p.counter.add(l[tab+1:])
+	p.counter.add(text)
 	out.documents = append(out.documents, p.counter.endDocument())
 	out.lines = append(out.lines, line)
 	return nil
 }
 
+// isText reports whether all lines of data are text; see textFault.
+func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
+
 // textFault says why a line isn't text: bytes that are not UTF-8, or NUL bytes, which stand for a
 // binary file or for UTF-16.
-func textFault(l []byte) *lineError {
+func textFault(l []byte) *SyntaxError {
 	for i := 0; i < len(l); {
 		if l[i] == 0 {
-			return &lineError{found: fmt.Sprintf("a NUL byte at byte %d of the line", i+1), expected: "UTF-8 text"}
+			return fault(fmt.Sprintf("a NUL byte at byte %d of the line", i+1), "UTF-8 text")
 		}
 		r, size := utf8.DecodeRune(l[i:])
 		if r == utf8.RuneError && size == 1 {
-			return &lineError{
-				found:    fmt.Sprintf("byte %#02x, which is not UTF-8, at byte %d of the line", l[i], i+1),
-				expected: "UTF-8 text",
-			}
+			return fault(fmt.Sprintf("byte %#02x, which is not UTF-8, at byte %d of the line", l[i], i+1), "UTF-8 text")
 		}
 		i += size
 	}
@@ -101,10 +85,7 @@ func textFault(l []byte) *lineError {
 }
 
 func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	counters := make([]*termCounter, opt.Workers)
-	for w := range counters {
-		counters[w] = &termCounter{done: ctx.Done(), memory: opt.memory}
-	}
+	counters := newCounters(ctx, opt)
 	var documents []countedDocument
 	var lines []int64
 	var warn warnings
@@ -116,7 +97,7 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 		for _, line := range p.lines {
 			lines = append(lines, firstLine+int64(line))
 		}
-		warn.add("blank line, skipped", p.blank, place(in.name, firstLine+int64(p.firstBlank)))
+		warn.lines(blankMessage, p.blank, in.name, firstLine)
 		classes.append(&p.labels)
 		m.documents.Store(int64(len(documents)))
 		return nil
@@ -125,33 +106,10 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 		return nil, err
 	}
 	if len(documents) == 0 {
-		return nil, &SyntaxError{File: in.name, Found: "no documents", Expected: "lines label<TAB>text"}
+		return nil, fault("no documents", "lines label<TAB>text").at(in.name, 0)
 	}
-	c := &Corpus{Source: in.name, Classes: classes.classes, Labels: classes.labels, Warnings: warn}
+	c := &Corpus{Source: in.name, Classes: classes.list, Labels: classes.labels, Warnings: warn}
 	return c, c.fillText(ctx, opt, counters, documents, func(i int) string { return place(in.name, lines[i]) })
-}
-
-// fillText gives the corpus its matrix and vocabulary, and warns of what was left out; at names the
-// place of a document.
-func (c *Corpus) fillText(
-	ctx context.Context,
-	opt *Options,
-	counters []*termCounter,
-	documents []countedDocument,
-	at func(i int) string,
-) error {
-	matrix, vocabulary, unknown, first, err := joinCounters(ctx, opt, counters, documents)
-	if err != nil {
-		return err
-	}
-	c.Documents, c.Vocabulary = matrix, vocabulary
-	warn := warnings(c.Warnings)
-	if unknown > 0 {
-		warn.add(unknownMessage, unknown, at(first))
-	}
-	warn.emptyRows(matrix, at)
-	c.Warnings = warn
-	return nil
 }
 
 // fileDocument is a file that is one document.
@@ -265,61 +223,35 @@ const (
 	lenientText textRule = true  // they separate terms, and the document is counted in a warning
 )
 
-// readFiles reads one document a file. The first bad file in their order becomes the error, however
-// the workers were scheduled.
+// readFiles reads one document per file. The error is that of the first bad file, whatever the
+// scheduling of workers.
 func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *meter, rule textRule) error {
-	counters := make([]*termCounter, opt.Workers)
+	counters := newCounters(ctx, opt)
+	readers := make([]fileReader, len(counters))
+	for w, counter := range counters {
+		readers[w] = fileReader{
+			counter: counter, meter: m, maxLine: opt.MaxLineBytes, rule: rule,
+			buf: make([]byte, 0, 64<<10), buffer: bufio.NewReaderSize(nil, 64<<10),
+		}
+	}
+	for _, f := range files {
+		opt.memory.add(aFileBytes + int64(len(f.path)+len(f.name)))
+	}
 	documents := make([]countedDocument, len(files))
 	dirty := make([]bool, len(files))
-	for i := range files {
-		opt.memory.add(aFileBytes + int64(len(files[i].path)+len(files[i].name)))
-	}
-	var next atomic.Int64
-	var mu sync.Mutex
-	firstBad, firstErr := len(files), error(nil)
-	var group sync.WaitGroup
-	for w := range counters {
-		r := &fileReader{
-			counter: &termCounter{done: ctx.Done(), memory: opt.memory},
-			meter:   m,
-			maxLine: opt.MaxLineBytes,
-			rule:    rule,
-			buf:     make([]byte, 0, 64<<10),
-			buffer:  bufio.NewReaderSize(nil, 64<<10),
+	err := run(ctx, opt.Workers, len(files), func(w, i int) (err error) {
+		if dirty[i], err = readers[w].read(ctx, files[i].path); err != nil {
+			return err
 		}
-		counters[w] = r.counter
-		group.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1) - 1)
-				mu.Lock()
-				stop := i >= firstBad // numbers are given out in order, so every file before a bad one is read
-				mu.Unlock()
-				if stop {
-					return
-				}
-				var err error
-				if dirty[i], err = r.read(ctx, files[i].path); err == nil {
-					err = opt.memory.check(func() string { return files[i].path })
-				}
-				if err != nil {
-					mu.Lock()
-					if i < firstBad {
-						firstBad, firstErr = i, err
-					}
-					mu.Unlock()
-					return
-				}
-				documents[i] = r.counter.endDocument()
-				m.documents.Add(1)
-			}
-		})
-	}
-	group.Wait()
-	if err := ctx.Err(); err != nil {
+		if err = opt.memory.check(func() string { return files[i].path }); err != nil {
+			return err
+		}
+		documents[i] = counters[w].endDocument()
+		m.documents.Add(1)
+		return nil
+	})
+	if err != nil {
 		return err
-	}
-	if firstErr != nil {
-		return firstErr
 	}
 	classes := newClassTable()
 	warn := warnings(c.Warnings)
@@ -327,14 +259,14 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 		if f.class == "" {
 			classes.labels.Add()
 		} else {
-			classes.labels.Add(classes.id(f.class))
+			classes.add(f.class)
 		}
 		c.Names = append(c.Names, f.name)
 		if dirty[i] {
 			warn.add("file with bytes that are not UTF-8 text, which separate terms", 1, f.path)
 		}
 	}
-	c.Classes, c.Labels, c.Warnings = classes.classes, classes.labels, warn
+	c.Classes, c.Labels, c.Warnings = classes.list, classes.labels, warn
 	return c.fillText(ctx, opt, counters, documents, func(i int) string { return files[i].path })
 }
 
@@ -348,61 +280,41 @@ type fileReader struct {
 	buffer  *bufio.Reader
 }
 
-// read counts the terms of a file in the open document and tells whether it holds bytes that are
-// not UTF-8 text.
+// read counts the terms of a file in the open document. It reports whether the file holds bytes that
+// are not UTF-8 text. It ends early, without an error, once memory is spent.
 func (r *fileReader) read(ctx context.Context, path string) (dirty bool, err error) {
 	in, err := openInput(ctx, path, r.meter, r.buffer)
 	if err != nil {
 		return false, err
 	}
 	defer in.close()
-	cutter := lineCutter{r: in.r, most: r.maxLine}
-	for {
-		data, fault, tail := cutter.next(ctx, r.buf)
+	cutter := lineCutter{in: in, most: r.maxLine}
+	for !r.counter.memory.spent() {
+		firstLine := in.line
+		data, behind := cutter.next(ctx, r.buf)
 		if cap(data) > cap(r.buf) && cap(data) <= 2*blockBytes {
 			r.buf = data[:0]
 		}
-		dirtyBlock, bad := r.check(data)
-		if bad != nil {
-			return true, bad.at(in.name, in.line)
+		clean := isText(data)
+		if !clean && r.rule == strictText || len(data) > r.maxLine {
+			bad := eachLine(data, r.maxLine, func(l []byte, _ int32) *SyntaxError {
+				if r.rule == lenientText {
+					return nil
+				}
+				return textFault(l)
+			})
+			if bad != nil {
+				return true, bad.at(path, firstLine)
+			}
 		}
-		dirty = dirty || dirtyBlock
+		dirty = dirty || !clean
 		r.counter.add(data)
-		if r.counter.memory.spent() {
-			return dirty, nil // the caller says so
-		}
-		in.line += int64(bytes.Count(data, []byte{'\n'}))
-		switch {
-		case fault != nil:
-			return dirty, fault.at(in.name, in.line)
-		case tail == io.EOF:
+		switch behind {
+		case nil:
+		case io.EOF:
 			return dirty, nil
-		case errors.Is(tail, context.Canceled), errors.Is(tail, context.DeadlineExceeded):
-			return dirty, tail
-		case tail != nil:
-			return dirty, in.readError(in.line, tail)
-		}
-	}
-}
-
-// check finds the first line that isn't text or is too long.
-func (r *fileReader) check(data []byte) (dirty bool, bad *lineError) {
-	dirty = !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0
-	if (!dirty || r.rule == lenientText) && len(data) <= r.maxLine {
-		return dirty, nil
-	}
-	for line := 0; len(data) > 0; line++ {
-		var l []byte
-		l, data = nextLine(data)
-		if r.rule == strictText && dirty {
-			bad = textFault(l)
-		}
-		if len(l) > r.maxLine {
-			bad = lineTooLong(r.maxLine)
-		}
-		if bad != nil {
-			bad.line = line
-			return dirty, bad
+		default:
+			return dirty, behind
 		}
 	}
 	return dirty, nil

@@ -3,6 +3,7 @@ package sparse
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -117,6 +118,15 @@ type termCounter struct {
 	memory *allowance
 }
 
+// newCounters returns a counter for each worker.
+func newCounters(ctx context.Context, opt *Options) []*termCounter {
+	counters := make([]*termCounter, opt.Workers)
+	for w := range counters {
+		counters[w] = &termCounter{done: ctx.Done(), memory: opt.memory}
+	}
+	return counters
+}
+
 // What the counter and the joined matrix take, in bytes: for a value, for a term beside its text,
 // for a document.
 const (
@@ -197,73 +207,52 @@ func (c *termCounter) endDocument() countedDocument {
 // leftOut marks terms that the vocabulary doesn't hold.
 const leftOut = math.MaxUint32
 
-// joinCounters makes the matrix of the documents and its vocabulary: Options.Vocabulary if given,
-// else the terms within MinDF and MaxDF, sorted byte by byte. unknown is the number of words
-// outside Options.Vocabulary, firstUnknown the first document with one.
-func joinCounters(
-	ctx context.Context,
-	opt *Options,
-	counters []*termCounter,
-	documents []countedDocument,
-) (m *CSR, vocabulary []string, unknown int64, firstUnknown int, err error) {
+// fillText makes the documents' matrix and its vocabulary: Options.Vocabulary if given, else the
+// terms within MinDF and MaxDF, sorted byte by byte. It warns of what it left out; at names the
+// place of a document.
+func (c *Corpus) fillText(
+	ctx context.Context, opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
+) error {
 	if err := opt.askVocabulary(); err != nil {
-		return nil, nil, 0, 0, err
+		return err
 	}
-	vocabulary = opt.Vocabulary
-	if vocabulary == nil {
-		vocabulary = commonTerms(opt, counters)
+	c.Vocabulary = opt.Vocabulary
+	if c.Vocabulary == nil {
+		c.Vocabulary = commonTerms(opt, counters)
 	}
-	index := make(map[string]uint32, len(vocabulary))
-	for t, term := range vocabulary {
-		index[term] = uint32(t)
-	}
-	if len(index) < len(vocabulary) {
-		return nil, nil, 0, 0, differentTerms(vocabulary)
+	index, err := columnsOf(c.Vocabulary)
+	if err != nil {
+		return err
 	}
 	columns := make(map[*termCounter][]uint32, len(counters)) // column of each term of each counter
-	for _, c := range counters {
-		of := make([]uint32, len(c.terms))
-		for id, term := range c.terms {
-			column, ok := index[term]
-			if !ok {
-				column = leftOut
-			}
-			of[id] = column
-		}
-		columns[c] = of
-		c.index, c.terms = nil, nil
+	for _, counter := range counters {
+		columns[counter] = index.of(counter.terms)
+		counter.index, counter.terms = nil, nil
 	}
 
-	m = &CSR{Cols: len(vocabulary), Offsets: make([]int64, len(documents)+1)}
+	m := &CSR{Cols: len(c.Vocabulary), Offsets: make([]int64, len(documents)+1)}
 	lost := make([]int64, len(documents)) // words left out
-	const chunk = 256
-	chunks := (len(documents) + chunk - 1) / chunk
-	err = parallel(ctx, opt.Workers, chunks, func(k int) {
-		for i := k * chunk; i < min(len(documents), (k+1)*chunk); i++ {
+	err = inChunks(ctx, opt.Workers, len(documents), func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
 			d := documents[i]
 			of := columns[d.counter]
-			var n int64
 			for p := d.lo; p < d.hi; p++ {
 				if of[d.counter.ids[p]] != leftOut {
-					n++
+					m.Offsets[i+1]++
 				} else {
 					lost[i] += int64(d.counter.counts[p])
 				}
 			}
-			m.Offsets[i+1] = n
 		}
+		return nil
 	})
 	if err != nil {
-		return nil, nil, 0, 0, err
+		return err
 	}
-	for i := range documents {
-		m.Offsets[i+1] += m.Offsets[i]
-	}
-	nnz := m.Offsets[len(documents)]
-	m.Terms, m.Values = make([]uint32, nnz), make([]float32, nnz)
-	err = parallel(ctx, opt.Workers, chunks, func(k int) {
+	m.allocate()
+	err = inChunks(ctx, opt.Workers, len(documents), func(lo, hi int) error {
 		var s rowSorter
-		for i := k * chunk; i < min(len(documents), (k+1)*chunk); i++ {
+		for i := lo; i < hi; i++ {
 			d := documents[i]
 			of := columns[d.counter]
 			terms, values := m.Row(i)
@@ -276,14 +265,49 @@ func joinCounters(
 			}
 			s.sort(terms, values)
 		}
+		return nil
 	})
-	if opt.Vocabulary != nil {
-		firstUnknown = slices.IndexFunc(lost, func(n int64) bool { return n > 0 })
-		for _, n := range lost {
-			unknown += n
+	if err != nil {
+		return err
+	}
+	c.Documents = m
+	warn := warnings(c.Warnings)
+	for i, n := range lost {
+		if n > 0 && opt.Vocabulary != nil {
+			warn.add(unknownMessage, n, at(i))
 		}
 	}
-	return m, vocabulary, unknown, firstUnknown, err
+	warn.emptyRows(m, at)
+	c.Warnings = warn
+	return nil
+}
+
+// termIndex has the column of each term of a vocabulary.
+type termIndex map[string]uint32
+
+// columnsOf checks that a vocabulary has every term once.
+func columnsOf(vocabulary []string) (termIndex, error) {
+	index := make(termIndex, len(vocabulary))
+	for t, term := range vocabulary {
+		if _, twice := index[term]; twice {
+			return nil, fmt.Errorf("sparse: the vocabulary holds %s twice, expected every term once", quote(term))
+		}
+		index[term] = uint32(t)
+	}
+	return index, nil
+}
+
+// of returns the columns of terms, leftOut for those that have none.
+func (x termIndex) of(terms []string) []uint32 {
+	columns := make([]uint32, len(terms))
+	for i, term := range terms {
+		column, ok := x[term]
+		if !ok {
+			column = leftOut
+		}
+		columns[i] = column
+	}
+	return columns
 }
 
 // rowSorter sorts rows by term.
