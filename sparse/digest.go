@@ -33,18 +33,14 @@ func (c *Corpus) Digest() [32]byte {
 	d.uint64(uint64(rows))
 	d.uint64(uint64(m.Cols))
 	d.uint64(uint64(m.NNZ()))
-	for i := range rows + 1 {
-		d.uint64(uint64(at(m.Offsets, i)))
-	}
+	d.offsets(rows, m.Offsets)
 	for _, t := range m.Terms {
 		d.uint32(t)
 	}
 	for _, v := range m.Values {
 		d.uint32(math.Float32bits(v))
 	}
-	for i := range rows + 1 {
-		d.uint64(uint64(at(c.Labels.Offsets, i)))
-	}
+	d.offsets(rows, c.Labels.Offsets)
 	for _, id := range c.Labels.IDs {
 		d.uint32(uint32(id))
 	}
@@ -55,15 +51,27 @@ func (c *Corpus) Digest() [32]byte {
 			d.text(s)
 		}
 	}
-	d.flush()
-	return [32]byte(d.hash.Sum(nil))
+	return d.sum()
 }
 
-func at(offsets []int64, i int) int64 {
-	if i >= len(offsets) {
-		return 0
+// Digest returns the SHA-256 of the embedded documents, the same on every platform: of the
+// embedding's name and a zero byte, then, in 64 bits each and little-endian, the numbers of rows and
+// columns, the offsets, for each entry its column times 2³² plus the bits of its value, and the bits
+// of the norms. It panics if x has no embedder, or lists whose lengths don't fit together.
+func (x *Embedded) Digest() [32]byte {
+	x.mustHaveShape()
+	d := digester{hash: sha256.New()}
+	d.text(x.Embedder.String() + "\x00")
+	d.uint64(uint64(x.Rows()))
+	d.uint64(uint64(x.Cols))
+	d.offsets(x.Rows(), x.Offsets)
+	for k, t := range x.Terms {
+		d.uint64(uint64(t)<<32 | uint64(math.Float32bits(x.Values[k])))
 	}
-	return offsets[i]
+	for _, v := range x.Norms {
+		d.uint64(math.Float64bits(v))
+	}
+	return d.sum()
 }
 
 // digester gathers what is hashed, so that the hash sees long runs.
@@ -84,7 +92,23 @@ func (d *digester) room() []byte {
 	return d.buf
 }
 
+// offsets adds rows+1 numbers, 0 for those that aren't there.
+func (d *digester) offsets(rows int, offsets []int64) {
+	for i := range rows + 1 {
+		var x int64
+		if i < len(offsets) {
+			x = offsets[i]
+		}
+		d.uint64(uint64(x))
+	}
+}
+
 func (d *digester) flush() {
 	d.hash.Write(d.buf)
 	d.buf = d.buf[:0]
+}
+
+func (d *digester) sum() [32]byte {
+	d.flush()
+	return [32]byte(d.hash.Sum(nil))
 }

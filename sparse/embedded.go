@@ -1,12 +1,8 @@
 package sparse
 
 import (
-	"encoding/binary"
 	"fmt"
-	"hash"
 	"math"
-
-	"github.com/minio/sha256-simd"
 )
 
 // Embedded is a set of documents as unit vectors, with the norms that they had before they were
@@ -115,48 +111,6 @@ func (x *Embedded) Empty() int {
 		}
 	}
 	return n
-}
-
-// Digest returns the SHA-256 of the matrix, the same on every platform: the embedding's name and a
-// zero byte, then as little-endian 64-bit numbers the rows, columns and offsets, then columns and
-// float32 values of the entries and the float64 norms, as their bits. It panics where x has no
-// embedder, or lists whose lengths don't go with each other.
-func (x *Embedded) Digest() [32]byte {
-	x.mustHaveShape()
-	h := sha256.New()
-	h.Write(append([]byte(x.Embedder.String()), 0))
-	w := &digestWriter{h: h}
-	w.u64(uint64(x.Rows()))
-	w.u64(uint64(x.Cols))
-	for _, o := range x.Offsets {
-		w.u64(uint64(o))
-	}
-	for k, t := range x.Terms {
-		w.u64(uint64(t)<<32 | uint64(math.Float32bits(x.Values[k])))
-	}
-	for _, v := range x.Norms {
-		w.u64(math.Float64bits(v))
-	}
-	w.flush()
-	return [32]byte(h.Sum(nil))
-}
-
-// digestWriter gathers numbers into blocks, since a hash is slow on single words.
-type digestWriter struct {
-	h   hash.Hash
-	buf []byte
-}
-
-func (w *digestWriter) u64(v uint64) {
-	w.buf = binary.LittleEndian.AppendUint64(w.buf, v)
-	if len(w.buf) >= 1<<15 {
-		w.flush()
-	}
-}
-
-func (w *digestWriter) flush() {
-	w.h.Write(w.buf)
-	w.buf = w.buf[:0]
 }
 
 // Vector64 returns row i in float64 as the embedding has it, before it is scaled to length 1: x of

@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,33 +16,32 @@ import (
 // Options says how [Read] reads. The zero value works.
 type Options struct {
 	Format  Format // default FormatAuto: from the name and the first bytes
-	Workers int    // goroutines; default runtime.GOMAXPROCS(0); more than 1024 count as 1024
-	// least document frequency of a term; default 2 for text, 1 for vectors; no meaning beside
-	// Vocabulary
-	MinDF      int
-	MaxDF      int      // greatest document frequency of a term; default no limit; no meaning beside Vocabulary
-	Vocabulary []string // if not nil: the terms to count, all others are left out (test documents)
+	Workers int    // goroutines; default runtime.GOMAXPROCS(0), at most 1024
 
-	// VocabularyLater, if not nil, is asked for Vocabulary where the source is text, once all of it
-	// is counted: the vocabulary may come from another file that is read meanwhile. Other sources
-	// never ask, so it tells text from vectors, too. An error of it becomes that of Read, and so
-	// does a term twice; nil means no vocabulary.
+	// MinDF and MaxDF bound the document frequency of terms. By default MinDF is 2 for text and 1 for
+	// vectors, and MaxDF is no limit. Neither counts where Vocabulary is given.
+	MinDF, MaxDF int
+
+	// Vocabulary, if not nil, lists the terms to count, as for test documents. Others are left out.
+	Vocabulary []string
+
+	// VocabularyLater, if not nil, is asked for Vocabulary once all text is counted, so that the
+	// vocabulary may come from another file that is read meanwhile. It isn't asked for vectors, which
+	// tells them from text. Its error becomes that of Read. nil means no vocabulary.
 	VocabularyLater func() ([]string, error)
 
-	// keep the qid of each vector of an svmlight file as Corpus.Groups; a line without one is an
-	// error
-	Groups       bool
-	Signed       bool // accept negative values; by default a negative count is an error
-	MaxLineBytes int  // longest line accepted; default 64 MiB, or a quarter of MemoryBytes
-	// bound on what reading holds, the corpus included; a source beyond it is a [*MemoryError];
-	// default none
-	MemoryBytes int64
-	Progress    func(Progress) // called at most every 100 ms and once at the end, never concurrently; default none
+	Groups       bool  // keep the qid of each vector of an svmlight file as Corpus.Groups, where every line must have one
+	Signed       bool  // accept negative values
+	MaxLineBytes int   // longest line; default 64 MiB, or a quarter of MemoryBytes
+	MemoryBytes  int64 // bound on the memory of reading, the corpus included; default none; see [MemoryError]
+
+	// Progress, if not nil, is called at most every 100 ms and once at the end, never concurrently.
+	Progress func(Progress)
 
 	memory *allowance // counts against MemoryBytes; nil without a bound
 }
 
-// Progress tells how far a reader is.
+// Progress is how far reading has come.
 type Progress struct {
 	Done, Total int64 // bytes as stored; Total is 0 where it isn't known
 	Documents   int64 // documents so far
@@ -54,8 +54,8 @@ type Format string
 const (
 	FormatAuto         Format = ""             // from the name and the first bytes
 	FormatSVMLight     Format = "svmlight"     // label index:value ..., as svm-train reads it
-	FormatTSV          Format = "tsv"          // label<TAB>text, one document a line
-	FormatFolder       Format = "folder"       // one sub-folder a class, one file a document
+	FormatTSV          Format = "tsv"          // label<TAB>text, one document per line
+	FormatFolder       Format = "folder"       // one sub-folder per class, one file per document
 	FormatMatrixMarket Format = "matrixmarket" // coordinate, real, integer or pattern, general
 	FormatIDX          Format = "idx"          // images of bytes, with a file of labels beside, as MNIST has them
 )
@@ -68,31 +68,30 @@ const (
 
 // Read reads the corpus that source names:
 //
-//	goroot                       the .go files of the local Go installation, labelled by the top folder below src
-//	synthetic:docs=,terms=,...   documents drawn from class-wise Zipf-Mandelbrot multinomials, see [Synthetic]
-//	a folder                     one sub-folder a class, one file a document; or files alone, documents without a class
-//	a folder with idx files      the images that are called train-images-idx3-ubyte, as MNIST has them
-//	a file                       svmlight/LIBSVM, label<TAB>text lines, MatrixMarket or idx, which Options.Format or the name or the first bytes tell
+//	goroot                       the .go files of the local Go installation, by the top folder below src
+//	synthetic:docs=,terms=,...   random documents, see [Synthetic]
+//	a folder                     one sub-folder per class, one file per document; or files alone
+//	a folder with idx files      its train-images-idx3-ubyte, as MNIST has it
+//	a file                       svmlight/LIBSVM, label<TAB>text lines, MatrixMarket or idx
 //
-// Files may be gzipped, which the first bytes tell. A file or folder that is itself called goroot
-// is read as ./goroot.
+// Options.Format, or else the name or the first bytes, tell the format of a file. Any file may be
+// gzipped. A file or folder that is itself called goroot is read as ./goroot.
 //
-// Text becomes counts of terms, a term being a run of lower-cased letters; the vocabulary is
-// sorted. In an svmlight file an index is the number of its column (so column 0 stays empty in
-// files that count from 1, and training and test files agree whatever they count from). In a
-// MatrixMarket file row i, column j, both from 1, is document i−1, column j−1, and there are no
-// classes. The bytes v of an idx file of images become values v/255, in the column of their place
-// in the image; labels are read from the file beside it that has "labels" in its name in the place
-// of "images" (train-labels-idx1-ubyte for train-images-idx3-ubyte, each gzipped or not). Where
-// Options.Vocabulary is given for vectors it names the columns, and columns beyond it are left out.
+// Text becomes counts of terms, which are runs of lower-cased letters; the vocabulary is sorted. An
+// index of an svmlight file is the number of its column, so that training and test files agree
+// whether they count from 0 or 1. Row i, column j of a MatrixMarket file, both from 1, is document
+// i−1, column j−1; it has no classes. A byte v of an idx file becomes v/255 in the column of its
+// place in the image; the file of labels has "labels" in its name in place of "images", as
+// train-labels-idx1-ubyte. For vectors Options.Vocabulary names the columns, and columns beyond it
+// are left out.
 //
-// Nothing is dropped in silence: documents without terms stay as empty rows, and they, blank lines,
-// words outside Options.Vocabulary and the like are counted in Corpus.Warnings. The corpus doesn't
-// depend on the number of workers.
+// Documents without terms stay as empty rows. Corpus.Warnings counts them, and all that is left out,
+// such as blank lines and words outside Options.Vocabulary. The corpus doesn't depend on the number
+// of workers.
 //
-// Errors: a [*SyntaxError] for the first bad line of the source, a [*MemoryError] for one that
-// Options.MemoryBytes doesn't hold, a [*PanicError] where a function of opt panics, an error of the
-// operating system, or ctx.Err(), within a second of cancellation.
+// Errors: a [*SyntaxError] for the first bad line of the source; a [*MemoryError]; a [*PanicError] if
+// a function of opt panics; an error of the operating system; ctx.Err(), within a second of
+// cancellation.
 func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -100,13 +99,8 @@ func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	if opt.Workers == 0 {
-		opt.Workers = runtime.GOMAXPROCS(0)
-	}
-	opt.Workers = min(opt.Workers, mostWorkers)
-	if opt.MaxLineBytes == 0 {
-		opt.MaxLineBytes = defaultMaxLineBytes
-	}
+	opt.Workers = min(cmp.Or(opt.Workers, runtime.GOMAXPROCS(0)), mostWorkers)
+	opt.MaxLineBytes = cmp.Or(opt.MaxLineBytes, defaultMaxLineBytes)
 	opt.bound()
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -119,9 +113,14 @@ func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 		return nil, bad
 	}
 	if ctxErr := ctx.Err(); err != nil && ctxErr != nil {
-		return nil, ctxErr // a file closed under the reader by cancellation reports something else
+		return nil, ctxErr // which closed the file under the reader
 	}
 	return c, err
+}
+
+// readers are what reads the formats of files.
+var readers = map[Format]func(context.Context, *input, *Options, *meter) (*Corpus, error){
+	FormatSVMLight: readSVMLight, FormatTSV: readTSV, FormatMatrixMarket: readMatrixMarket, FormatIDX: readIDX,
 }
 
 func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corpus, error) {
@@ -142,11 +141,7 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	if info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatIDX) {
 		images := findIDX(source)
 		if images == "" && opt.Format == FormatIDX {
-			return nil, &SyntaxError{
-				File:     source,
-				Found:    "no " + idxTrain[0],
-				Expected: "a folder with it, or a file of images",
-			}
+			return nil, fault("no "+idxTrain[0], "a folder with it, or a file of images").at(source, 0)
 		}
 		if images != "" {
 			if source = images; opt.Format == FormatAuto {
@@ -179,41 +174,26 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 			return nil, err
 		}
 	}
-	var c *Corpus
-	switch format {
-	case FormatTSV:
-		c, err = readTSV(ctx, in, opt, meter)
-	case FormatMatrixMarket:
-		c, err = readMatrixMarket(ctx, in, opt, meter)
-	case FormatIDX:
-		c, err = readIDX(ctx, in, opt, meter)
-	default:
-		c, err = readSVMLight(ctx, in, opt, meter)
-	}
+	c, err := readers[format](ctx, in, opt, meter)
 	if bad, ok := err.(*SyntaxError); ok && bad.Err == nil { // damaged data are no matter of the format
 		bad.Guessed = guessed
 	}
 	return c, err
 }
 
-// check reports options that contradict themselves.
+// check checks that options are in range and don't contradict each other.
 func (o *Options) check() error {
-	switch o.Format {
-	case FormatAuto, FormatSVMLight, FormatTSV, FormatFolder, FormatMatrixMarket, FormatIDX:
-	default:
+	if readers[o.Format] == nil && o.Format != FormatAuto && o.Format != FormatFolder {
 		return fmt.Errorf("sparse: format %q, expected %s, %s, %s, %s or %s",
 			string(o.Format), FormatSVMLight, FormatTSV, FormatFolder, FormatMatrixMarket, FormatIDX)
 	}
-	for _, x := range []struct {
-		name  string
-		value int
-	}{{"Workers", o.Workers}, {"MinDF", o.MinDF}, {"MaxDF", o.MaxDF}, {"MaxLineBytes", o.MaxLineBytes}} {
-		if x.value < 0 {
-			return fmt.Errorf("sparse: %s is %d, expected at least 0", x.name, x.value)
+	names := [...]string{"Workers", "MinDF", "MaxDF", "MaxLineBytes", "MemoryBytes"}
+	for i, value := range []int64{
+		int64(o.Workers), int64(o.MinDF), int64(o.MaxDF), int64(o.MaxLineBytes), o.MemoryBytes,
+	} {
+		if value < 0 {
+			return fmt.Errorf("sparse: %s is %d, expected at least 0", names[i], value)
 		}
-	}
-	if o.MemoryBytes < 0 {
-		return fmt.Errorf("sparse: MemoryBytes is %d, expected at least 0", o.MemoryBytes)
 	}
 	if o.MaxDF > 0 && o.MaxDF < o.MinDF {
 		return fmt.Errorf("sparse: MaxDF is %d, expected at least MinDF, %d", o.MaxDF, o.MinDF)
@@ -225,7 +205,7 @@ func (o *Options) check() error {
 	return err
 }
 
-// askVocabulary sets Vocabulary where it comes later.
+// askVocabulary sets Vocabulary if it comes later.
 func (o *Options) askVocabulary() (err error) {
 	if o.VocabularyLater != nil {
 		defer caught("VocabularyLater", &err)
@@ -234,10 +214,10 @@ func (o *Options) askVocabulary() (err error) {
 	return err
 }
 
-// Files returns the paths of the files that [Read] opens for a source in a format: the documents of
-// a folder, a file of images with its labels beside it, the sources of Go for goroot, none for
-// synthetic ones. So a program can tell whether it is about to overwrite one of them. Errors: an
-// unknown source or format, or one that can't be listed.
+// Files returns the paths of the files that [Read] may open for a source in a format: the documents
+// of a folder, a file of images with its labels, the sources of Go for goroot, none for synthetic
+// documents. A program can check with it that it won't overwrite one of them. Errors: an unknown
+// source or format, or a folder that can't be listed.
 func Files(ctx context.Context, source string, format Format) ([]string, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -261,7 +241,11 @@ func Files(ctx context.Context, source string, format Format) ([]string, error) 
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
 	if !info.IsDir() {
-		return withIDXLabels(ctx, source, info, format), nil
+		labels := idxLabels(source)
+		if labels == nil || !holdsIDX(ctx, source, info, format) {
+			labels = nil
+		}
+		return append([]string{source}, labels...), nil
 	}
 	if format == FormatAuto || format == FormatIDX {
 		if images := findIDX(source); images != "" {
@@ -283,39 +267,36 @@ func paths(files []fileDocument) []string {
 	return out
 }
 
-// withIDXLabels returns a file and, if it holds idx images, the files that may hold their labels.
-// It reads nothing of a pipe.
-func withIDXLabels(ctx context.Context, file string, info os.FileInfo, format Format) []string {
-	labels := idxLabels(file)
-	if labels == nil || format != FormatIDX && format != FormatAuto || !info.Mode().IsRegular() {
-		return []string{file}
+// holdsIDX reports whether a file holds idx images. It reads nothing of a pipe.
+func holdsIDX(ctx context.Context, file string, info os.FileInfo, format Format) bool {
+	switch {
+	case !info.Mode().IsRegular():
+		return false
+	case format != FormatAuto:
+		return format == FormatIDX
 	}
-	if format == FormatAuto {
-		in, err := openInput(ctx, file, startMeter(nil, nil), nil)
-		if err != nil {
-			return []string{file}
-		}
-		defer in.close()
-		if found, _, err := in.detect(); err != nil || found != FormatIDX {
-			return []string{file}
-		}
+	in, err := openInput(ctx, file, startMeter(nil, nil), nil)
+	if err != nil {
+		return false
 	}
-	return append([]string{file}, labels...)
+	defer in.close()
+	format, _, _ = in.detect()
+	return format == FormatIDX
 }
 
-// meter counts what was read and reports it from a goroutine of its own, so that reports never run
-// concurrently and reading never waits for them.
+// meter counts what is read and reports it from a goroutine of its own: reports never overlap, and
+// reading never waits for them.
 type meter struct {
 	done, documents, total atomic.Int64
 	report                 func(Progress)
 	quit, ended            chan struct{}
-	bad                    error // of report, which isn't called again
+	bad                    error // of report, which then isn't called again
 }
 
 const reportEvery = 100 * time.Millisecond
 
-// startMeter starts reporting; report may be nil. Should it panic, fail is called with the error
-// that stop returns.
+// startMeter starts reporting; report may be nil. If it panics, fail is called with the error that
+// stop returns.
 func startMeter(report func(Progress), fail func(error)) *meter {
 	m := &meter{report: report}
 	if report == nil {
@@ -336,22 +317,18 @@ func (m *meter) reports() (err error) {
 	defer caught("Progress", &err)
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
-	for {
+	for stopped := false; !stopped; {
 		select {
 		case <-tick.C:
-			m.report(m.state())
 		case <-m.quit:
-			m.report(m.state())
-			return nil
+			stopped = true
 		}
+		m.report(Progress{Done: m.done.Load(), Total: m.total.Load(), Documents: m.documents.Load()})
 	}
+	return nil
 }
 
-func (m *meter) state() Progress {
-	return Progress{Done: m.done.Load(), Total: m.total.Load(), Documents: m.documents.Load()}
-}
-
-// stop makes the last report, returns when it is made, and says how reporting went.
+// stop makes the last report and returns the error of reporting.
 func (m *meter) stop() error {
 	if m.report == nil {
 		return nil

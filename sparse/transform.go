@@ -7,28 +7,26 @@ import (
 	"runtime"
 )
 
-// Transform embeds documents, training or test. With v the weighted values of a document (raw value
-// times weight), n its norm of the embedding's kind, and x = v/n or, with a power p, x = (v/n)^p,
-// row i of the result is x/‖x‖₂ and Norms[i] is ‖x‖₂. With a pairing other than the dot product row
-// i is x itself, a histogram, and Norms[i] is 1.
+// Transform embeds documents, training or test. Let v be the weighted values of a document (raw
+// value times weight), n its norm of the embedding's kind, and x = v/n, or x = (v/n)^p with a power
+// p. Row i of the result is x/‖x‖₂, and Norms[i] is ‖x‖₂. With a pairing other than the dot product
+// row i is x itself, a histogram, and Norms[i] is 1.
 //
 // Terms that weren't seen at training are left out (unless the embedder is Open), and so are values
-// of weight 0 (tfidf of a term that is in every document). A document that loses all its terms, or
-// had none, becomes the unit vector of the last column, which no other document uses: its cosine is
-// 0 with every other document and 1 with another such document. Its norm is 0 (1 for an
-// L1-normalised square root or an L2-normalised document, whose norms are always 1).
+// of weight 0 (tfidf of a term that is in every document). A document without any term left becomes
+// the unit vector of the last column, which only such documents use: its cosine is 0 with every
+// other document and 1 with another of its kind. Its norm is 0 (1 for an L1-normalised square root
+// or an L2-normalised document, whose norms are always 1).
 //
-// Errors: that of [Embedding.Fit], documents that [CSR.Validate] refuses, and a [*ValueError] for a
-// value that isn't finite, a negative one under a power, and one that with its weight is beyond the
-// range of float64.
+// Errors: that of [Embedding.Fit]; documents that [CSR.Validate] refuses; a [*ValueError] for a value
+// that isn't finite, is negative under a power, or overflows float64 with its weight.
 func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 	return f.TransformRows(context.Background(), m, nil, 0)
 }
 
-// TransformRows is [Embedder.Transform] for some rows of a matrix, in the given order, on a number
-// of goroutines: nil means all rows, 0 one goroutine a processor. Errors name the rows as the
-// matrix has them, the first in the given order; the end of ctx is one, too. Rows that aren't asked
-// for are neither read nor checked.
+// TransformRows is [Embedder.Transform] for some rows of a matrix, in the given order, nil for all,
+// on so many goroutines, 0 for one per processor. The error is that of the first row in this order,
+// by its number in the matrix, or ctx.Err(). Other rows are neither read nor checked.
 func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, workers int) (*Embedded, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -57,52 +55,39 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 		CSR: CSR{Cols: f.Cols(), Offsets: make([]int64, n+1)}, Embedder: f,
 		Norms: make([]float64, n), Divisors: make([]float64, n),
 	}
-	const chunk = 256
-	chunks := (n + chunk - 1) / chunk
-	bad := make([]error, chunks)
-	first := func(err error) error { // the end of ctx, or the error of the first row in the given order
-		for _, of := range bad {
-			if err == nil {
-				err = of
-			}
-		}
-		return err
-	}
-	err = parallel(ctx, workers, chunks, func(c int) {
-		for i := c * chunk; i < min(n, (c+1)*chunk); i++ {
+	err = inChunks(ctx, workers, n, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
 			r := row(i)
 			if r < 0 || r >= m.Rows() {
-				bad[c] = fmt.Errorf("sparse: row %d, expected 0 to %d, one of the matrix", r, m.Rows()-1)
-				return
+				return fmt.Errorf("sparse: row %d, expected 0 to %d, one of the matrix", r, m.Rows()-1)
 			}
-			if bad[c] = m.validateRow(r); bad[c] != nil {
-				return
+			if err := m.validateRow(r); err != nil {
+				return err
 			}
 			x.Offsets[i+1] = f.kept(m.Row(r))
 		}
+		return nil
 	})
-	if err := first(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	for i := range n {
-		x.Offsets[i+1] += x.Offsets[i]
-	}
-	nnz := x.Offsets[n]
-	x.Terms, x.Values, x.Raw = make([]uint32, nnz), make([]float32, nnz), make([]float32, nnz)
-	err = parallel(ctx, workers, chunks, func(c int) {
+	x.allocate()
+	x.Raw = make([]float32, len(x.Values))
+	err = inChunks(ctx, workers, n, func(lo, hi int) (err error) {
 		var unit []float64
-		for i := c * chunk; i < min(n, (c+1)*chunk) && bad[c] == nil; i++ {
+		for i := lo; i < hi && err == nil; i++ {
 			terms, values := m.Row(row(i))
-			unit, bad[c] = x.embed(i, terms, values, row(i), unit)
+			unit, err = x.embed(i, terms, values, row(i), unit)
 		}
+		return err
 	})
-	if err := first(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return x, nil
 }
 
-// goroutines returns how many goroutines a number of workers stands for: 0 is one a processor.
+// goroutines returns the number of workers, where 0 stands for one per processor.
 func goroutines(workers int) (int, error) {
 	switch {
 	case workers < 0:
@@ -113,7 +98,7 @@ func goroutines(workers int) (int, error) {
 	return workers, nil
 }
 
-// kept returns the number of values that a document has once it is embedded.
+// kept returns the number of values of a document in embedded form.
 func (f *Embedder) kept(terms []uint32, values []float32) int64 {
 	var n int64
 	unseen := false
