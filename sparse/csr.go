@@ -9,15 +9,13 @@ import (
 )
 
 // CSR is a sparse matrix in compressed sparse row form: row i, a document, holds the value
-// Values[k] in column Terms[k] for Offsets[i] <= k < Offsets[i+1], columns strictly ascending
-// within a row.
-//
-// Values are finite; a stored zero is allowed and means the same as an absent value. Offsets are
-// 64-bit, so that the number of stored values may exceed 2³¹.
+// Values[k] in column Terms[k] for Offsets[i] <= k < Offsets[i+1]. Columns ascend strictly within a
+// row. Values are finite; a stored zero means the same as an absent value. The number of stored
+// values may exceed 2³¹.
 //
 // A matrix may be filled by hand. Functions of this module that return an error check it with
-// [CSR.Validate]; methods that return none leave that to their caller, and panic where an index
-// they need is out of range.
+// [CSR.Validate]. Methods that return none leave that to their caller, and panic if an index they
+// need is out of range.
 type CSR struct {
 	Cols    int       // number of columns, at most 2³²; every term index is below it
 	Offsets []int64   // Rows()+1 offsets into Terms and Values, the first of them 0
@@ -31,15 +29,15 @@ func (m *CSR) Rows() int { return max(len(m.Offsets)-1, 0) }
 // NNZ returns the number of stored values.
 func (m *CSR) NNZ() int64 { return int64(len(m.Values)) }
 
-// Row returns the columns and values of row i, which the caller must not change. It panics where
-// there is no row i.
+// Row returns the columns and values of row i, which the caller must not change. It panics if there
+// is no row i.
 func (m *CSR) Row(i int) (terms []uint32, values []float32) {
 	lo, hi := m.Offsets[i], m.Offsets[i+1]
 	return m.Terms[lo:hi:hi], m.Values[lo:hi:hi]
 }
 
-// LongestRow returns the greatest number of values that a row stores. It panics where offsets
-// aren't those of a row.
+// LongestRow returns the greatest number of values that a row stores. It panics if offsets aren't
+// those of a row.
 func (m *CSR) LongestRow() int {
 	longest := int64(0)
 	for i := range m.Rows() {
@@ -55,33 +53,30 @@ func (m *CSR) Bytes() int64 {
 }
 
 // SelectRows returns a new matrix with the given rows of m, in the given order; a row may occur
-// more than once. It panics where m has no such row, before it copies any.
+// more than once. It panics if m has no such row, before it copies any.
 func (m *CSR) SelectRows(rows []int) *CSR {
-	out := &CSR{Cols: m.Cols, Offsets: make([]int64, 1, len(rows)+1)}
-	var nnz int64
-	for _, i := range rows {
+	out := &CSR{Cols: m.Cols, Offsets: make([]int64, len(rows)+1)}
+	for k, i := range rows {
 		m.mustHaveRow(i)
-		nnz += m.Offsets[i+1] - m.Offsets[i]
+		out.Offsets[k+1] = m.Offsets[i+1] - m.Offsets[i]
 	}
-	out.Terms = make([]uint32, 0, nnz)
-	out.Values = make([]float32, 0, nnz)
-	for _, i := range rows {
-		t, v := m.Row(i)
-		out.Terms = append(out.Terms, t...)
-		out.Values = append(out.Values, v...)
-		out.Offsets = append(out.Offsets, int64(len(out.Terms)))
+	out.allocate()
+	for k, i := range rows {
+		terms, values := m.Row(i)
+		copy(out.Terms[out.Offsets[k]:], terms)
+		copy(out.Values[out.Offsets[k]:], values)
 	}
 	return out
 }
 
-// EmptyRows returns the number of rows without a value other than zero. It panics where offsets
-// aren't those of a row.
+// EmptyRows returns the number of rows without a value other than zero. It panics if offsets aren't
+// those of a row.
 func (m *CSR) EmptyRows() int {
 	count, _ := m.emptyRows()
 	return count
 }
 
-// emptyRows also returns the first of them.
+// emptyRows also returns the first such row.
 func (m *CSR) emptyRows() (count, first int) {
 	for i := m.Rows() - 1; i >= 0; i-- {
 		m.mustHaveRow(i)
@@ -103,10 +98,8 @@ func (m *CSR) allocate() {
 	m.Terms, m.Values = make([]uint32, nnz), make([]float32, nnz)
 }
 
-// DocumentFrequency returns, for each column, the number of rows that hold a value other than zero
-// in it.
-//
-// m must be as [CSR.Validate] wants it: DocumentFrequency panics with what it reports.
+// DocumentFrequency returns, for each column, the number of rows with a value other than zero there.
+// It panics with the error of [CSR.Validate].
 func (m *CSR) DocumentFrequency() []int32 {
 	m.mustBeValid()
 	return m.documentFrequency()
@@ -125,12 +118,9 @@ func (m *CSR) documentFrequency() []int32 {
 // mostCols is the greatest number of columns that terms can number.
 const mostCols = 1 << 32
 
-// Validate reports the first violation of the invariants that are stated at [CSR], or nil: of the
-// matrix as a whole, then of the first bad row. A value that isn't finite is a [*ValueError].
-//
-// This is where a matrix becomes trusted: what Validate accepts, nothing that takes a matrix can
-// read beyond. It never panics. It takes one pass, over several goroutines where there are many
-// values.
+// Validate returns the first violation of what [CSR] states: of the matrix as a whole, else of the
+// first bad row. A value that isn't finite is a [*ValueError]. Nothing can read beyond a matrix that
+// Validate accepts. It never panics, and takes one pass, on several goroutines for many values.
 func (m *CSR) Validate() error {
 	if err := m.validateShape(); err != nil {
 		return err
@@ -145,7 +135,7 @@ func (m *CSR) mustBeValid() {
 	}
 }
 
-// mustHaveRow panics where the matrix has no row i, or what is to be one can't be read.
+// mustHaveRow panics if the matrix has no row i, or one that can't be read.
 func (m *CSR) mustHaveRow(i int) {
 	if i < 0 || i >= m.Rows() {
 		panic(fmt.Sprintf("sparse: row %d of a matrix of %d rows", i, m.Rows()))
@@ -158,8 +148,8 @@ func (m *CSR) mustHaveRow(i int) {
 	}
 }
 
-// validateShape checks what takes no pass: the slices' lengths, the ends of the offsets and the
-// number of columns.
+// validateShape checks what takes no pass: lengths, the first and last offset, and the number of
+// columns.
 func (m *CSR) validateShape() error {
 	switch {
 	case m == nil:
@@ -177,8 +167,7 @@ func (m *CSR) validateShape() error {
 	return nil
 }
 
-// validateRow checks one row of a matrix whose shape is valid: its offsets and what lies between
-// them.
+// validateRow checks the offsets and values of a row; the shape must be valid.
 func (m *CSR) validateRow(i int) error {
 	if err := m.validateSpan(i); err != nil {
 		return err
@@ -220,8 +209,8 @@ func validateValues(i int, terms []uint32, values []float32, cols int64) error {
 	return nil
 }
 
-// eachRow returns the error of the first row for which check has one. It works on several
-// goroutines where there are many values.
+// eachRow returns the error of check for the first bad row. It takes several goroutines for many
+// values.
 func (m *CSR) eachRow(check func(i int) error) error {
 	const few = 1 << 15 // values that one goroutine checks sooner
 	workers := 1
@@ -238,14 +227,10 @@ func (m *CSR) eachRow(check func(i int) error) error {
 	})
 }
 
-// TermFrequencies returns the columns that hold a value other than zero, ascending, and the number
-// of rows that do.
-//
-// Unlike [CSR.DocumentFrequency] it takes memory in proportion to the stored values, whatever the
-// greatest column is: with hashed features, or in a file that means harm, that says nothing about
-// how many there are.
-//
-// m must be as [CSR.Validate] wants it: TermFrequencies panics with what it reports.
+// TermFrequencies returns the columns that hold a value other than zero, ascending, and for each the
+// number of rows that do. Unlike [CSR.DocumentFrequency] it takes memory in proportion to the stored
+// values, not to the number of columns, which hashed features or a malicious file may make large. It
+// panics with the error of [CSR.Validate].
 func (m *CSR) TermFrequencies() (terms []uint32, df []int32) {
 	m.mustBeValid()
 	return m.termFrequencies()
@@ -276,18 +261,18 @@ func (m *CSR) termFrequencies() (terms []uint32, df []int32) {
 	return terms, df
 }
 
-// tableLimit is the greatest table of four-byte entries, one a column, that is in proportion to nnz
-// stored values of eight bytes.
+// tableLimit is the number of columns up to which a table of them is in proportion to nnz stored
+// values.
 func tableLimit(nnz int64) int64 { return nnz + 1<<20 }
 
-// termTable finds the places of terms in an ascending list: by a table of all terms where that is
-// in proportion, else by a search.
+// termTable finds terms in an ascending list: by a table of all terms if that is in proportion, else
+// by binary search.
 type termTable struct {
 	terms []uint32
-	place []uint32 // place+1 of each term, 0 for those that aren't in the list; nil where terms is searched
+	place []uint32 // place+1 of each term, 0 for those that aren't in the list; nil for binary search
 }
 
-// of reports whether the table is that of the very list terms.
+// of reports whether this is the table of terms, the very slice.
 func (t *termTable) of(terms []uint32) bool {
 	return t != nil && len(t.terms) == len(terms) && (len(terms) == 0 || &t.terms[0] == &terms[0])
 }
@@ -307,7 +292,7 @@ func newTermTable(terms []uint32, nnz int64) *termTable {
 	return t
 }
 
-// find returns the place of a term, or false where it isn't in the list.
+// find returns the place of a term, or false if it isn't in the list.
 func (t *termTable) find(term uint32) (uint32, bool) {
 	if t.place != nil {
 		if int64(term) >= int64(len(t.place)) {

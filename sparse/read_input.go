@@ -22,13 +22,12 @@ type input struct {
 	line int64 // number of the line that comes next, from 1
 }
 
-// blockBytes is how much of a file one worker parses at a time: enough to hide the hand-over,
-// little enough to stay in the second-level cache.
+// blockBytes is how much of a file a worker parses at a time: enough to hide the hand-over, little
+// enough for the second-level cache.
 const blockBytes = 512 << 10
 
-// openInput opens a file and passes over a byte order mark. buffer may be nil; it serves one input
-// at a time. Reading a pipe may wait for ever, from the first byte on: cancellation closes the
-// file, which alone ends the wait.
+// openInput opens a file and skips a byte order mark. buffer may be nil; it serves one input at a
+// time. Cancellation closes the file, which is the only way to stop waiting for a pipe.
 func openInput(ctx context.Context, name string, m *meter, buffer *bufio.Reader) (*input, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -43,20 +42,20 @@ func openInput(ctx context.Context, name string, m *meter, buffer *bufio.Reader)
 	return in, nil
 }
 
-// decode makes in read from r, decompressing by magic bytes.
+// decode makes in read from r, decompressed if the first bytes are those of gzip.
 func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	if buffer == nil {
 		buffer = bufio.NewReaderSize(nil, 64<<10)
 	}
 	in.r = buffer
 	in.r.Reset(r)
-	magic, err := in.r.Peek(2)
+	magic, err := in.r.Peek(len(gzipMagic))
 	if err != nil && err != io.EOF {
 		return fmt.Errorf("sparse: %s: %w", in.name, err)
 	}
-	if bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		gz, err := newGzipReader(in.r)
-		if err != nil {
+	if string(magic) == gzipMagic {
+		gz := &gzipReader{r: in.r}
+		if err := gz.next(); err != nil {
 			return in.readError(0, err)
 		}
 		in.r = bufio.NewReaderSize(gz, 64<<10)
@@ -70,7 +69,7 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 // close may be called more than once, and while another goroutine reads, whose reading then fails.
 func (in *input) close() { in.file.Close() }
 
-// readError says what an error of the reader below means at the given line.
+// readError returns the error of reading at the given line.
 func (in *input) readError(line int64, err error) error {
 	if e := gzipFault(err); e != nil {
 		return e.at(in.name, line)
@@ -78,8 +77,8 @@ func (in *input) readError(line int64, err error) error {
 	return fmt.Errorf("sparse: %s: %w", place(in.name, line), err)
 }
 
-// detect tells the format from the first bytes where they are a MatrixMarket banner or those of an
-// idx file, else from the name, else from the first line, which is a guess.
+// detect tells the format of a file: from its first bytes for MatrixMarket and idx, else from its
+// name, else from its first line. guessed says so in the last case.
 func (in *input) detect() (format Format, guessed string, err error) {
 	head, err := in.r.Peek(32 << 10)
 	if err != nil && err != io.EOF && len(head) == 0 {
@@ -111,17 +110,20 @@ func (in *input) detect() (format Format, guessed string, err error) {
 		}
 		format := detectLine(l)
 		if format == FormatAuto {
-			return "", "", &SyntaxError{File: in.name, Line: line, Found: quote(bytes.TrimSpace(l)),
-				Expected: "label index:value ..., label<TAB>text, or a MatrixMarket banner", Option: "Format", Remedy: "names a format"}
+			return "", "", &SyntaxError{
+				File: in.name, Line: line, Found: quote(bytes.TrimSpace(l)),
+				Expected: "label index:value ..., label<TAB>text, or a MatrixMarket banner",
+				Option:   "Format", Remedy: "names a format",
+			}
 		}
 		return format, fmt.Sprintf("%s from line %d", format, line), nil
 	}
 	return FormatSVMLight, "", nil // nothing but comments: the reader says that the file is empty
 }
 
-// detectLine tells svmlight from TSV by the line of a document, or returns FormatAuto where it is
-// neither. In svmlight what follows the label begins with a number and a colon; a text may begin
-// so, too ("spam<TAB>1:30 meeting"), but behind a TAB and with other words after it.
+// detectLine tells svmlight from TSV by the line of a document, or returns FormatAuto for neither.
+// In svmlight a number and a colon follow the label. A text may begin so, too ("spam<TAB>1:30
+// meeting"), but then a TAB precedes it and other words follow.
 func detectLine(l []byte) Format {
 	text, _, _ := bytes.Cut(l, []byte("#"))
 	fields := bytes.Fields(text)
@@ -145,11 +147,11 @@ func detectLine(l []byte) Format {
 	return FormatAuto
 }
 
-// beginsPair tells whether a token begins as index:value or is a query number.
+// beginsPair reports whether a token begins as index:value or is a query number.
 func beginsPair(token []byte) bool {
 	index, _, colon := bytes.Cut(token, []byte(":"))
-	_, digits := scanUint(index)
-	return colon && (string(index) == "qid" || digits > 0 && digits == len(index))
+	_, number := parseUint(index)
+	return colon && (number || string(index) == "qid")
 }
 
 // gzipMagic are the first bytes of gzip data.
@@ -157,22 +159,13 @@ const gzipMagic = "\x1f\x8b"
 
 var errGzipTail = errors.New("other data behind the gzip data")
 
-// gzipReader reads gzip data of one or more members, as package gzip does, but tells a file that
-// was cut short from one that has something else behind its last member. Zeros there are what
-// padding leaves, and are passed over, as gzip itself does.
+// gzipReader reads gzip data of one or more members. Unlike package gzip it tells a file that was
+// cut short from one with other data behind its last member. Like gzip it skips zeros there, which
+// are padding.
 type gzipReader struct {
 	r   *bufio.Reader
-	gz  *gzip.Reader
+	gz  gzip.Reader
 	err error // what ended the data: a look ahead may have met it first
-}
-
-func newGzipReader(r *bufio.Reader) (*gzipReader, error) {
-	gz, err := gzip.NewReader(r)
-	if err != nil {
-		return nil, err
-	}
-	gz.Multistream(false)
-	return &gzipReader{r: r, gz: gz}, nil
 }
 
 // Read implements io.Reader.
@@ -181,7 +174,7 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 		n, err := g.gz.Read(p)
 		if n > 0 || err != io.EOF {
 			if err == io.EOF {
-				err = nil // asked again, the member says so again
+				err = nil // the next Read returns it again
 			}
 			return n, err
 		}
@@ -217,18 +210,18 @@ func (g *gzipReader) next() error {
 	}
 }
 
-// gzipFault returns what is wrong with a gzip file, or nil where err is of another kind.
+// gzipFault returns what is wrong with a gzip file, or nil for an error of another kind.
 func gzipFault(err error) *SyntaxError {
+	e := &SyntaxError{Found: err.Error(), Expected: "an undamaged gzip file", Err: err}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return &SyntaxError{Found: "the gzip data end early", Expected: "a complete gzip file", Err: err}
+		e.Found, e.Expected = "the gzip data end early", "a complete gzip file"
 	case errors.Is(err, errGzipTail):
-		return &SyntaxError{Found: err.Error(), Expected: "the end of the file", Err: err}
+		e.Expected = "the end of the file"
 	case errors.Is(err, gzip.ErrChecksum):
-		return &SyntaxError{Found: "the gzip checksum does not match", Expected: "an undamaged gzip file", Err: err}
+		e.Found = "the gzip checksum does not match"
+	case !strings.HasPrefix(e.Found, "gzip: ") && !strings.HasPrefix(e.Found, "flate: "):
+		return nil
 	}
-	if s := err.Error(); strings.HasPrefix(s, "gzip: ") || strings.HasPrefix(s, "flate: ") {
-		return &SyntaxError{Found: s, Expected: "an undamaged gzip file", Err: err}
-	}
-	return nil
+	return e
 }

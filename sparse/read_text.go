@@ -68,8 +68,8 @@ func (p *tsvParser) parseLine(l []byte, line int32, out *textPiece) *SyntaxError
 // isText reports whether all lines of data are text; see textFault.
 func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
 
-// textFault says why a line isn't text: bytes that are not UTF-8, or NUL bytes, which stand for a
-// binary file or for UTF-16.
+// textFault says why a line isn't text: a byte that is not UTF-8, or a NUL, as binary files and UTF-16
+// have it.
 func textFault(l []byte) *SyntaxError {
 	for i := 0; i < len(l); {
 		if l[i] == 0 {
@@ -114,14 +114,16 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 
 // fileDocument is a file that is one document.
 type fileDocument struct {
-	path, name, class string // path to open, name relative to the root with slashes; no class where it is empty
-	size              int64
+	path  string // to open
+	name  string // relative to the root, with slashes
+	class string // "" for none
+	size  int64
 }
 
-// readFolder reads a folder with one sub-folder a class; every file in a sub-folder, at any depth,
-// is one document, in the order of their names. Each must be UTF-8 text. Files and folders whose
-// name begins with a dot, files outside the sub-folders, and links to folders are left out, with a
-// warning. Where there are no files in sub-folders, those outside are documents without a class.
+// readFolder reads a folder with one sub-folder per class. Every file in a sub-folder, at any depth,
+// is one document of UTF-8 text, in the order of names. Files outside the sub-folders, names that
+// begin with a dot, and links to folders are left out with a warning. If there are no files in
+// sub-folders, those outside are documents without a class.
 func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
 	files, loose, warn, err := listFiles(ctx, root, "")
 	switch {
@@ -133,13 +135,8 @@ func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 		files = loose
 		warn.add("no class folders: file that is a document without a class", int64(len(loose)), loose[0].path)
 	default:
-		return nil, &SyntaxError{
-			File:     root,
-			Found:    "no documents",
-			Expected: "one sub-folder a class with one file a document",
-		}
+		return nil, fault("no documents", "one sub-folder a class with one file a document").at(root, 0)
 	}
-	m.expect(files)
 	c := &Corpus{Source: root, Warnings: warn}
 	return c, c.readFiles(ctx, files, opt, m, strictText)
 }
@@ -151,17 +148,10 @@ func (w *warnings) leaveOut(loose []fileDocument) {
 	}
 }
 
-// expect tells the meter how much there is to read.
-func (m *meter) expect(files []fileDocument) {
-	for i := range files {
-		m.total.Add(files[i].size)
-	}
-}
-
-// listFiles lists the files below the folders of root, and apart from them those in root itself,
-// sorted by name: those with the suffix, or without one those that aren't hidden.
+// listFiles lists the files in the folders of root, and apart from them the loose ones in root
+// itself, sorted by name: those with the suffix, or without a suffix those that aren't hidden.
 func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDocument, warn warnings, err error) {
-	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow a link, and Debian's Go has its src behind one
+	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow a link, as Debian's src of Go is
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("sparse: %w", err)
 	}
@@ -201,9 +191,9 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 			return nil
 		case !inFolder:
 			loose = append(loose, fileDocument{path: shown, name: name, size: info.Size()})
-			return nil
+		default:
+			files = append(files, fileDocument{path: shown, name: name, class: class, size: info.Size()})
 		}
-		files = append(files, fileDocument{path: shown, name: name, class: class, size: info.Size()})
 		return nil
 	})
 	for _, list := range [][]fileDocument{files, loose} {
@@ -212,10 +202,10 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 	return files, loose, warn, err
 }
 
-// aFileBytes is what a file takes in lists beside its path and name.
+// aFileBytes is the memory of a file in lists, beside its path and name.
 const aFileBytes = 128
 
-// textRule says what becomes of bytes that are not UTF-8 text.
+// textRule says what to do with bytes that are not UTF-8 text.
 type textRule bool
 
 const (
@@ -235,6 +225,7 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 		}
 	}
 	for _, f := range files {
+		m.total.Add(f.size)
 		opt.memory.add(aFileBytes + int64(len(f.path)+len(f.name)))
 	}
 	documents := make([]countedDocument, len(files))
@@ -323,25 +314,17 @@ func (r *fileReader) read(ctx context.Context, path string) (dirty bool, err err
 // gorootFallback is what is read instead where no Go installation is found.
 var gorootFallback = Synthetic{Documents: 7700, Terms: 64000, Length: 400, Classes: 54, Seed: 1}
 
-// readGoroot reads every .go file in the folders below root/src, one a document, labelled by the
-// top folder. Some test files of the Go project are meant not to be UTF-8: there the bytes separate
-// terms, and the files are counted in a warning. Where root is empty, because no installation was
-// found, the synthetic corpus [gorootFallback] is read, and a warning says so.
+// readGoroot reads the .go files in the folders of root/src, one per document, labelled by the top
+// folder. In files of Go's tests that are not UTF-8 such bytes separate terms, with a warning. If
+// root is "", since no installation was found, it reads [gorootFallback] with a warning.
 func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
 	if root == "" {
 		c, err := readSynthetic(ctx, gorootFallback.String(), gorootFallback, opt, m)
 		if err != nil {
 			return nil, err
 		}
-		c.Warnings = append(
-			[]Warning{
-				{
-					Message: "no Go installation found, so the corpus is " + gorootFallback.String(),
-					Count:   1,
-					First:   "goroot",
-				},
-			},
-			c.Warnings...)
+		fallback := Warning{"no Go installation found, so the corpus is " + c.Source, 1, "goroot"}
+		c.Warnings = append([]Warning{fallback}, c.Warnings...)
 		return c, nil
 	}
 	files, loose, warn, err := listFiles(ctx, filepath.Join(root, "src"), ".go")
@@ -349,39 +332,34 @@ func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 		return nil, err
 	}
 	warn.leaveOut(loose)
-	m.expect(files)
 	c := &Corpus{Source: "goroot", Warnings: warn}
 	return c, c.readFiles(ctx, files, opt, m, lenientText)
 }
 
-// gorootPlaces are where a Go installation may be: where the environment variable GOROOT says,
-// where the go command says, and where the program was built.
+// gorootPlaces are where a Go installation may be: by the environment variable GOROOT, by the go
+// command, and where the program was built.
 func gorootPlaces(ctx context.Context) []func() string {
 	return []func() string{
 		func() string { return os.Getenv("GOROOT") },
 		func() string { return askGoCommand(ctx) },
-		// lint:ignore SA1019 it is deprecated for being wrong on other machines, and findGoroot
-		// looks whether it is right
+		//lint:ignore SA1019 it is deprecated because it may be wrong, and findGoroot checks it
 		runtime.GOROOT,
 	}
 }
 
-// findGoroot returns the first of the places that holds the source of Go, or nothing.
+// findGoroot returns the first of the places that holds the source of Go, or "".
 func findGoroot(places []func() string) string {
 	for _, place := range places {
 		root := place()
-		if root == "" {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(root, "src", "fmt", "print.go")); err == nil {
+		if _, err := os.Stat(filepath.Join(root, "src", "fmt", "print.go")); root != "" && err == nil {
 			return root
 		}
 	}
 	return ""
 }
 
-// askGoCommand returns what go env GOROOT says, for the go command itself: a go.mod that happens to
-// lie around must not make it fetch another one, and the environment variable has been tried.
+// askGoCommand returns what go env GOROOT says without the environment variable, which has been
+// tried, and without a go.mod nearby, which could make it fetch another Go.
 func askGoCommand(ctx context.Context) string {
 	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
 	cmd.Dir = os.TempDir()
