@@ -1,22 +1,17 @@
 package sparse
 
-import (
-	"fmt"
-)
+import "fmt"
 
-// Corpus is a set of documents as they were read: raw counts or values, labels, and the vocabulary
-// where there is one.
+// Corpus is a set of documents as they were read: raw counts or values, labels, and a vocabulary.
 type Corpus struct {
-	Source     string   // what was read, as the user named it
-	Documents  *CSR     // one row a document: term counts, or the values of a vector file
-	Vocabulary []string // Vocabulary[t] is the text of term t; nil where the source has indices only
-	Classes    []string // names of the classes, in the order of their first document
-	Labels     Labels   // the classes of each document
-	Names      []string // Names[i] is the file a document came from; nil where documents are lines of one file
-	// Groups[i] is the qid of document i; nil where Options.Groups didn't ask for it or the source
-	// has none
-	Groups   []int64
-	Warnings []Warning // what was read but deserves notice, such as empty documents, each kind once with its count
+	Source     string    // what was read, as the user named it
+	Documents  *CSR      // one row per document: term counts, or the values of a vector file
+	Vocabulary []string  // Vocabulary[t] is the text of term t; nil if the source has indices only
+	Classes    []string  // names of the classes, in the order of their first document
+	Labels     Labels    // the classes of each document
+	Names      []string  // Names[i] is the file of document i; nil if documents are lines of one file
+	Groups     []int64   // Groups[i] is the qid of document i; nil without qids or Options.Groups
+	Warnings   []Warning // what deserves notice, such as empty documents, each kind once
 }
 
 // Labels holds the classes of each document, none, one or several.
@@ -25,8 +20,8 @@ type Labels struct {
 	IDs     []int32 // indices into Corpus.Classes
 }
 
-// Of returns the classes of document i, which the caller must not change: none for the zero value,
-// whatever i is.
+// Of returns the classes of document i, which the caller must not change. The zero value has none
+// for any i.
 func (l Labels) Of(i int) []int32 {
 	if len(l.Offsets) == 0 {
 		return nil
@@ -44,7 +39,7 @@ func (l *Labels) Add(ids ...int32) {
 	l.Offsets = append(l.Offsets, int64(len(l.IDs)))
 }
 
-// Warning is one kind of thing that deserves notice in what was read.
+// Warning is something in what was read that deserves notice.
 type Warning struct {
 	Message string // such as "empty document"
 	Count   int64  // how often
@@ -52,8 +47,7 @@ type Warning struct {
 }
 
 // Select returns the corpus of the given documents, in the given order, with the same vocabulary
-// and classes. The corpus must be as [Corpus.Validate] wants it: Select panics with what it
-// reports, or where there is no such document.
+// and classes. It panics with the error of [Corpus.Validate], or if there is no such document.
 func (c *Corpus) Select(documents []int) *Corpus {
 	if err := c.Validate(); err != nil {
 		panic(err.Error())
@@ -61,29 +55,30 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	out := *c
 	out.Documents = c.Documents.SelectRows(documents)
 	out.Labels = Labels{}
-	if c.Names != nil {
-		out.Names = make([]string, 0, len(documents))
-	}
-	if c.Groups != nil {
-		out.Groups = make([]int64, 0, len(documents))
-	}
-	for _, i := range documents {
-		if c.Groups != nil {
-			out.Groups = append(out.Groups, c.Groups[i])
-		}
-		if len(c.Labels.Offsets) > 0 {
+	out.Names, out.Groups = pick(c.Names, documents), pick(c.Groups, documents)
+	if len(c.Labels.Offsets) > 0 {
+		for _, i := range documents {
 			out.Labels.Add(c.Labels.Of(i)...)
-		}
-		if c.Names != nil {
-			out.Names = append(out.Names, c.Names[i])
 		}
 	}
 	return &out
 }
 
-// Validate reports the first thing in which a corpus contradicts itself, or nil: documents as
-// [CSR.Validate] wants them, labels as [Labels.Validate] does, and, each unless it is nil, a text
-// for every column and a name and a group for every document. It takes one pass.
+// pick returns list[i] for each i of documents, or nil for a nil list.
+func pick[T any](list []T, documents []int) []T {
+	if list == nil {
+		return nil
+	}
+	out := make([]T, len(documents))
+	for k, i := range documents {
+		out[k] = list[i]
+	}
+	return out
+}
+
+// Validate checks documents as [CSR.Validate] does and labels as [Labels.Validate] does, and that
+// there are a term for every column, and a name and a group for every document, each unless nil. It
+// takes one pass.
 func (c *Corpus) Validate() error {
 	if c == nil {
 		return fmt.Errorf("sparse: no corpus, expected one")
@@ -107,8 +102,8 @@ func (c *Corpus) Validate() error {
 	return nil
 }
 
-// Validate reports the first thing in which labels don't fit so many documents and classes, or nil.
-// The zero value, no labels at all, fits any number. It takes one pass.
+// Validate checks that labels fit so many documents and classes. The zero value, no labels at all,
+// fits any number. It takes one pass.
 func (l Labels) Validate(documents, classes int) error {
 	switch n := len(l.Offsets); {
 	case n == 0 && len(l.IDs) > 0:

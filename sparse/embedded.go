@@ -5,17 +5,13 @@ import (
 	"math"
 )
 
-// Embedded is a set of documents as unit vectors, with the norms that they had before they were
-// scaled to length 1.
+// Embedded is a set of documents as unit vectors, with their norms before they were scaled to length
+// 1. If the pairing is not the dot product, rows are histograms θ instead, Σθ = 1, and norms are 1,
+// since the pairing is an inner product of unit vectors.
 //
-// Of an embedding whose pairing is not the dot product the rows are histograms θ instead, Σθ = 1;
-// what is of length 1 are the vectors of which the pairing is the inner product, so that norms are
-// 1, too.
-//
-// The definition of a row is its float64 form, [Embedded.Unit64]; Values holds the same rounded to
-// float32. The raw values are kept, so that the float64 form can be had at any time for 8 bytes a
-// document instead of 8 bytes a value. Norms and Divisors are float64. An Embedded is immutable and
-// may be used concurrently.
+// [Embedded.Unit64] defines a row in float64; Values holds it rounded to float32. Raw and Divisors
+// allow that for 8 bytes per document instead of 8 bytes per value. An Embedded is immutable and may
+// be used concurrently.
 type Embedded struct {
 	CSR                // unit rows in float32, columns as Embedder has them, no zeros stored
 	Embedder *Embedder // what made it
@@ -52,12 +48,13 @@ func (f *Embedder) norm(l1, l2 float64) float64 {
 	return l2
 }
 
-// Unit64 returns row i in float64, parallel to the columns that Row(i) returns: v/‖v‖₂, or √(v/Σv)
-// for an embedding with square root, or (v/max v)^p / √Σ (v/max v)^2p for one with another power p,
-// or v/Σv for one of histograms. It is written into dst, which grows where it is too short. Without
-// such a row it panics. Each value carries at most 2 roundings beyond those of the divisor (and
-// 4+2p ulp for a power p), and documents with proportional counts have equal values under a power
-// and as histograms, since a correctly rounded quotient of proportional integers is the same.
+// Unit64 returns row i in float64, parallel to the columns of Row(i): v/‖v‖₂, or √(v/Σv) for an
+// embedding with square root, or (v/max v)^p / √Σ (v/max v)^2p with another power p, or v/Σv for
+// histograms. It writes into dst, which grows if it is too short. It panics if there is no row i.
+//
+// Each value carries at most 2 roundings beyond those of the divisor, and 4+2p ulp for a power p.
+// Documents with proportional counts have equal values under a power and as histograms, since a
+// correctly rounded quotient of proportional integers is the same.
 func (x *Embedded) Unit64(i int, dst []float64) []float64 {
 	x.mustHaveRow(i)
 	lo, hi := x.Offsets[i], x.Offsets[i+1]
@@ -87,8 +84,8 @@ func (x *Embedded) Bytes() int64 {
 	return x.CSR.Bytes() + 4*int64(len(x.Raw)) + 8*int64(len(x.Norms)+len(x.Divisors))
 }
 
-// EmbeddedBytes returns what Bytes returns for so many rows and values: for numbers below 0 what it
-// is for 0, and for more than int64 can count the greatest number.
+// EmbeddedBytes returns what Bytes returns for so many rows and values. Numbers below 0 count as 0;
+// a result beyond int64 is the greatest int64.
 func EmbeddedBytes(rows int, values int64) int64 {
 	const most = math.MaxInt64 / 64
 	if int64(rows) > most || values > most {
@@ -97,9 +94,8 @@ func EmbeddedBytes(rows int, values int64) int64 {
 	return 12*max(values, 0) + 24*max(int64(rows), 0) + 8
 }
 
-// Empty returns the number of documents without any term: those that had none, and those whose
-// terms the embedding left out. It panics where x has no embedder, or lists whose lengths don't go
-// with each other.
+// Empty returns the number of documents without any term, or whose terms were all left out. It panics
+// if x has no embedder, or lists whose lengths don't fit together.
 func (x *Embedded) Empty() int {
 	x.mustHaveShape()
 	n := 0
@@ -113,11 +109,10 @@ func (x *Embedded) Empty() int {
 	return n
 }
 
-// Vector64 returns row i in float64 as the embedding has it, before it is scaled to length 1: x of
-// [Embedder.Transform], parallel to the columns that Row(i) returns. A program that computes
-// kernels from vectors must be given these for the same kernel values. It is written into dst,
-// which grows where it is too short. Without such a row, and without norms, it panics. A document
-// without known terms has the value Norms[i] in the last column.
+// Vector64 returns row i in float64 before it is scaled to length 1: x of [Embedder.Transform],
+// parallel to the columns of Row(i). Another program computes the same kernel values from these
+// vectors. It writes into dst, which grows if it is too short. It panics if there is no row i, and
+// without norms. A document without known terms has the value Norms[i] in the last column.
 //
 // Without a normalisation the values are the weighted ones of the corpus, or their square roots,
 // each rounded once, or another power p of them, to 4+2p ulp; otherwise each carries at most one
@@ -141,15 +136,14 @@ func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 	return dst
 }
 
-// MostNorm is the greatest norm that kernels take which look at norms: they compute in float32, and
-// up to here squares of norms and of distances stay in its range.
+// MostNorm is the greatest norm that kernels of norms take. Up to here float32 holds the squares of
+// norms and of distances.
 const MostNorm = 0x1p62
 
-// Validate reports the first thing in which embedded documents contradict themselves, or nil: rows
-// as [CSR.Validate] wants them, with the columns of the embedder, and Values, Divisors and Norms
-// that are those which the embedder makes of Raw, to a relative 10⁻⁵. Norms alone may be nil:
-// kernels of the cosine don't look at them. It takes one pass, over several goroutines where there
-// are many values; a power other than the square root costs about what embedding costs.
+// Validate checks that rows are as [CSR.Validate] wants them, with the columns of the embedder, and
+// that Values, Divisors and Norms are those of Raw, to a relative 10⁻⁵. Norms may be nil, since
+// kernels of the cosine don't use them. It takes one pass, on several goroutines for many values; a
+// power other than the square root costs about as much as embedding.
 func (x *Embedded) Validate() error {
 	if err := x.validateShape(); err != nil {
 		return err
@@ -160,8 +154,7 @@ func (x *Embedded) Validate() error {
 	return x.eachRow(x.validateEmbedded)
 }
 
-// validateShape checks what takes no pass: that the embedder can embed, and that all lists have the
-// lengths that go with each other.
+// validateShape checks what takes no pass: the embedder, and that the lengths of lists fit together.
 func (x *Embedded) validateShape() error {
 	if x == nil {
 		return fmt.Errorf("sparse: no embedded documents, expected some")
@@ -196,8 +189,7 @@ func (x *Embedded) mustHaveShape() {
 	}
 }
 
-// roundings bounds the relative difference that float32 and the order of sums make between a stored
-// number and what it is made of.
+// roundings bounds the relative error of stored numbers, from float32 and the order of sums.
 const roundings = 1e-5
 
 // about reports whether two numbers differ by roundings alone; a NaN or an infinity never does.
@@ -205,8 +197,7 @@ func about(found, expected float64) bool {
 	return math.Abs(found-expected) <= roundings*math.Abs(expected) && !math.IsInf(expected, 0)
 }
 
-// validateEmbedded checks a row: offsets, columns, and the values, divisor and norm against the raw
-// values that they come from.
+// validateEmbedded checks a row: offsets, columns, and values, divisor and norm against raw values.
 func (x *Embedded) validateEmbedded(i int) error {
 	if err := x.validateRow(i); err != nil {
 		return err
@@ -227,8 +218,7 @@ func (x *Embedded) validateEmbedded(i int) error {
 		return fmt.Errorf("sparse: row %d, index %d: value %v, expected that of the raw value %v over the divisor %v",
 			i, terms[at], values[at], raw[at], d)
 	}
-	// What divides a row is what makes its length 1: that each value is right over the divisor, and
-	// the length is, says that the divisor is right.
+	// The divisor makes the length 1: it is right if each value is right for it, and the length is 1.
 	if !about(length, 1) {
 		return fmt.Errorf("sparse: row %d: the squares, or shares of a histogram, sum to %v, expected 1", i, length)
 	}

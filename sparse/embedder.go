@@ -8,10 +8,9 @@ import (
 // Embedder is an embedding with what it learnt from the training documents: the terms that occur in
 // them and their weights.
 //
-// Its columns are the terms seen at training, in ascending order, and behind them one column of its
-// own for documents without any of these terms (see [Embedder.Transform]). It is immutable and may
-// be used concurrently. [Embedding.Fit] and [RestoreEmbedder] make embedders; one that is filled by
-// hand embeds nothing, and says so.
+// Its columns are the terms seen at training, ascending, and one more for documents without any of
+// them (see [Embedder.Transform]). It is immutable and may be used concurrently. [Embedding.Fit] and
+// [RestoreEmbedder] make embedders; one that is filled by hand returns errors.
 type Embedder struct {
 	Embedding
 	Documents int       // number of training documents, D
@@ -19,20 +18,20 @@ type Embedder struct {
 	DF        []int32   // DF[j] is the number of training documents with the term of column j
 	Weights   []float64 // Weights[j] is the weight of column j; nil for tf, where it is 1
 
-	// Open, only for the raw counts (tf), lets terms count that weren't seen at training: of a
-	// document v, the last column holds √Σ v[t]² over them. So the inner product with a training
-	// document, the norm and the distance are those of the whole document. For models that come
-	// with no more than their support vectors, such as LIBSVM's.
+	// Open, only for the raw counts (tf), counts terms that weren't seen at training: the last column
+	// of a document v holds √Σ v[t]² over them. So the inner product with a training document, the
+	// norm and the distance are those of the whole document. Models that list only their support
+	// vectors, such as LIBSVM's, need it.
 	Open bool
 
-	columns *termTable // of Terms; nil where nobody made one
+	columns *termTable // of Terms; nil if filled by hand
 	err     error      // of Fit
 }
 
 // Fit learns the terms and, for tfidf, the weights log(D/df) from the training documents.
 //
-// An error, of an embedding that there is none of or of documents that [CSR.Validate] refuses,
-// stays with the embedder: [Embedder.Transform] and [Embedder.Validate] return it.
+// The embedder keeps an error, of an unknown embedding or documents that [CSR.Validate] refuses.
+// [Embedder.Transform] and [Embedder.Validate] return it.
 func (e Embedding) Fit(train *CSR) *Embedder {
 	f := &Embedder{Embedding: e}
 	if f.err = e.validate(); f.err != nil {
@@ -54,7 +53,7 @@ func (e Embedding) Fit(train *CSR) *Embedder {
 	return f
 }
 
-// Column returns the column of a term, or false where the term wasn't seen at training.
+// Column returns the column of a term, or false if the term wasn't seen at training.
 func (f *Embedder) Column(term uint32) (column uint32, ok bool) {
 	if f.columns == nil {
 		return 0, false
@@ -62,7 +61,7 @@ func (f *Embedder) Column(term uint32) (column uint32, ok bool) {
 	return f.columns.find(term)
 }
 
-// Cols returns the number of columns of an embedded matrix: one a known term and one for documents
+// Cols returns the number of columns of an embedded matrix: one per known term and one for documents
 // without any.
 func (f *Embedder) Cols() int { return len(f.Terms) + 1 }
 
@@ -93,14 +92,14 @@ func logMantissa(x float64) (log float64, e int) {
 	return float64(2 * float64(f+float64(f*sum))), e
 }
 
-// RestoreEmbedder returns the embedder whose exported fields are those of from, as they were
-// stored: it embeds documents to the same bits as the one that they were taken from. The slices are
-// kept without a copy and must not be changed any more.
+// RestoreEmbedder returns the embedder with the exported fields of from, as they were stored. It
+// embeds documents to the same bits as the original. It keeps the slices, which must not change any
+// more.
 //
-// Errors: an embedding that there is none of, a negative number of documents, lists of different
-// length, terms that don't ascend, a document frequency outside of 1 … Documents, a weight that
-// isn't finite, weights where the embedding has none or the reverse, Open with an embedding other
-// than tf.
+// Errors: an unknown embedding, a negative number of documents, lists of different length, terms
+// that don't ascend, a document frequency outside of 1 … Documents, a weight that isn't finite,
+// weights for an embedding without or none for one with weights, Open with an embedding other than
+// tf.
 func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	f := &Embedder{
 		Embedding: from.Embedding,
@@ -118,8 +117,8 @@ func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	return f, nil
 }
 
-// Validate reports the error of [Embedding.Fit], or the first violation of what [RestoreEmbedder]
-// asks for, or that neither of them made the embedder, or nil. It takes one pass.
+// Validate returns the error of [Embedding.Fit], or that which [RestoreEmbedder] would return, or one
+// for an embedder that is filled by hand. It takes one pass.
 func (f *Embedder) Validate() error {
 	if f != nil && f.err == nil {
 		if err := f.validateFields(); err != nil {
@@ -129,7 +128,7 @@ func (f *Embedder) Validate() error {
 	return f.ready()
 }
 
-// ready checks what takes no pass: that the embedder can embed without reading beyond its lists.
+// ready checks, without a pass, that the embedder can embed without reading beyond its lists.
 func (f *Embedder) ready() error {
 	switch {
 	case f == nil:

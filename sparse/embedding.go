@@ -25,32 +25,31 @@ const (
 	NormL2               // divided by the Euclidean length
 )
 
-// Pairing says how the points of two documents are compared, by a similarity s that is 1 for equal
-// ones. Each s is the inner product of unit vectors in some Hilbert space, so that 1 - s is half
-// their squared distance there, and whatever is known of functions of an inner product holds of
-// functions of s.
+// Pairing says how the points of two documents are compared: by a similarity s, 1 for equal points.
+// Each s is the inner product of unit vectors in some Hilbert space, where 1 - s is half their
+// squared distance. What is known of functions of an inner product holds for functions of s.
 type Pairing uint8
 
-// The pairings. Those other than the dot product compare histograms θ: documents that are
-// normalised by NormL1, without a power and without negative values. Source: Hein and Bousquet,
-// AISTATS 2005, and Vedaldi and Zisserman, IEEE PAMI 34 (2012), for both being inner products.
+// The pairings. Those other than the dot product compare histograms θ: documents normalised by
+// NormL1, without a power and without negative values. Both are inner products: Hein and Bousquet,
+// AISTATS 2005; Vedaldi and Zisserman, IEEE PAMI 34 (2012).
 const (
 	Dot           Pairing = iota // s = ⟨x, y⟩ / ‖x‖‖y‖, the cosine
 	ChiSquare                    // s = Σ 2θθ′/(θ+θ′) = 1 - ½ Σ (θ-θ′)²/(θ+θ′)
 	JensenShannon                // s = 1 - JS/ln 2, JS = ½ Σ θ ln(2θ/(θ+θ′)) + ½ Σ θ′ ln(2θ′/(θ+θ′))
 )
 
-// LeastShare is the least value of a histogram in float32: what is smaller is rounded up to it, so
-// that no pairing has to divide by 0. It is far below what a similarity of sum 1 can show.
+// LeastShare is the least value of a histogram in float32. Smaller values are rounded up to it, so
+// that no pairing divides by 0. It is far below what can change a similarity.
 const LeastShare = 0x1p-60
 
-// Embedding says how counts become a vector: weighted, then normalised, then every entry raised to
-// Power. The power [Root], the square root, maps an L1-normalised document onto the unit sphere.
-// The zero value is the raw counts. Embeddings are equal (==) exactly when they mean the same.
+// Embedding says how counts become a vector: weighted, then normalised, then raised to Power, entry
+// by entry. The power [Root] maps an L1-normalised document onto the unit sphere. The zero value is
+// the raw counts. Embeddings are equal (==) exactly if they mean the same.
 type Embedding struct {
 	Weighting Weighting
 	Norm      Norm
-	Power     float64 // from LeastPower to MostPower; 0 stands for 1, which isn't written: entries stay as they are
+	Power     float64 // from LeastPower to MostPower; 0 for none, since 1 itself isn't allowed
 	Pairing   Pairing
 }
 
@@ -73,7 +72,7 @@ var (
 )
 
 // String returns the embedding as [ParseEmbedding] reads it, such as "tf-l1-sqrt", "tf-l1-pow0.75"
-// or "tf-l1-chi2". Of an embedding that there is none of it gives the numbers.
+// or "tf-l1-chi2". An unknown embedding gives its numbers.
 func (e Embedding) String() string {
 	if !e.named() {
 		return fmt.Sprintf("embedding(%d, %d, %v, %d)", e.Weighting, e.Norm, e.Power, e.Pairing)
@@ -91,8 +90,8 @@ func (e Embedding) String() string {
 // powerSuffix stands before a power that has no name of its own.
 const powerSuffix = "-pow"
 
-// Embeddings lists every embedding without a power or with a square root, as a help text or a test
-// wants them; any other power makes further ones.
+// Embeddings lists every embedding without a power or with the square root, for help texts and
+// tests.
 func Embeddings() []Embedding {
 	var all []Embedding
 	for w := range weightingNames {
@@ -111,9 +110,9 @@ func Embeddings() []Embedding {
 }
 
 // ParseEmbedding reads "tf" or "tfidf", then optionally "-l1" or "-l2", then optionally "-sqrt" or
-// "-pow" with a number from LeastPower to MostPower, such as "tf-l1-pow0.75"; "-pow0.5" is "-sqrt",
-// and "-pow1" is nothing. Behind "-l1" there may stand "-chi2" or "-js" instead, the pairings of
-// histograms.
+// "-pow" with a number from LeastPower to MostPower, such as "tf-l1-pow0.75". "-pow0.5" is "-sqrt",
+// and "-pow1" is nothing. "-l1" may have "-chi2" or "-js" behind it instead, for [ChiSquare] and
+// [JensenShannon].
 func ParseEmbedding(s string) (Embedding, error) {
 	name, power, raised := strings.Cut(s, powerSuffix)
 	var names []string
@@ -147,8 +146,7 @@ func ParseEmbedding(s string) (Embedding, error) {
 	)
 }
 
-// WithPower returns e with another power, from LeastPower to MostPower; 1 is that of entries that
-// stay as they are.
+// WithPower returns e with another power, from LeastPower to MostPower; 1 is none.
 func (e Embedding) WithPower(p float64) (Embedding, error) {
 	if e.Pairing != Dot && p != 1 {
 		return Embedding{}, fmt.Errorf("sparse: power %v of the embedding %s, expected none: it is one of histograms",
@@ -164,13 +162,12 @@ func (e Embedding) WithPower(p float64) (Embedding, error) {
 	return e, e.validate()
 }
 
-// named reports whether the weighting, the normalisation and the pairing are among those that there
-// are.
+// named reports whether the weighting, the normalisation and the pairing exist.
 func (e Embedding) named() bool {
 	return int(e.Weighting) < len(weightingNames) && int(e.Norm) < len(normNames) && int(e.Pairing) < len(pairingNames)
 }
 
-// validate reports an embedding that there is none of.
+// validate checks that the embedding exists.
 func (e Embedding) validate() error {
 	if !e.named() {
 		return fmt.Errorf("sparse: embedding %d, %d, %d is unknown", e.Weighting, e.Norm, e.Pairing)
@@ -192,8 +189,7 @@ func (e Embedding) validate() error {
 // general reports whether entries are raised to a power that isn't the square root.
 func (e Embedding) general() bool { return e.Power != 0 && e.Power != Root }
 
-// wantsNonNegative says in words why the embedding takes no negative values; it is empty where it
-// takes them.
+// wantsNonNegative says why the embedding takes no negative values; "" if it takes them.
 func (e Embedding) wantsNonNegative() string {
 	switch {
 	case e.Pairing != Dot:

@@ -21,18 +21,15 @@ type vectorPiece struct {
 	top    uint32  // greatest term
 	groups []int64 // qid of each row, where they are asked for
 
+	firstLine          int64
 	blank, qid, beyond tally // blank lines; qids and values beyond the vocabulary that were left out
 }
 
-// bytes is what the piece takes, and its part of the matrix beside it while pieces are joined.
+// bytes returns the memory of the piece and of its part of the matrix.
 func (p *vectorPiece) bytes() int64 {
-	return 4*int64(
-		cap(p.terms)+cap(p.values)+cap(p.lines),
-	) + 8*int64(
-		cap(p.ends)+cap(p.groups),
-	) + 8*int64(
-		len(p.terms)+len(p.ends)+len(p.groups),
-	) + p.labels.bytes()
+	four := cap(p.terms) + cap(p.values) + cap(p.lines)
+	eight := cap(p.ends) + cap(p.groups) + len(p.terms) + len(p.ends) + len(p.groups)
+	return 4*int64(four) + 8*int64(eight) + p.labels.bytes()
 }
 
 // svmParser parses lines
@@ -40,15 +37,15 @@ func (p *vectorPiece) bytes() int64 {
 //	label[,label...] [qid:N] index:value ... [# comment]
 //
 // with ascending indices, as svm_learn and svm-train define them. A line that begins with white
-// space and an index has no label, as in the multi-label files of LIBSVM. Labels that are numbers
-// name the same class however they are written: +1 and 1.0 are 1.
+// space and an index has no label, as in LIBSVM's multi-label files. Numbers are the same label
+// however they are written: +1 and 1.0 are 1.
 type svmParser struct {
 	maxLine int
 	signed  bool
 	columns uint64 // values with this index and above are left out
 	nnz     int    // of the block before: the next is likely to have as many
 	groups  bool   // keep qids, one in every line
-	group   int64  // of the line, -1 for none yet
+	group   int64  // qid of the line, -1 for none yet
 }
 
 func (p *svmParser) parse(data []byte) (*vectorPiece, *SyntaxError) {
@@ -151,7 +148,7 @@ func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *S
 	}
 }
 
-// setGroup takes the number of qid:N.
+// setGroup reads qid:N.
 func (p *svmParser) setGroup(token []byte) *SyntaxError {
 	switch group, ok := parseUint(token[len("qid:"):]); {
 	case !ok || group > math.MaxInt64:
@@ -183,7 +180,7 @@ func tokenAt(l []byte, i int) []byte {
 	return l[i:end]
 }
 
-// cut shortens what a message quotes.
+// cut shortens what an error names.
 func cut(b []byte) []byte { return b[:min(len(b), 40)] }
 
 func badPair(token []byte) *SyntaxError {
@@ -202,14 +199,16 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 		columns = uint64(len(opt.Vocabulary))
 	}
 	var pieces []*vectorPiece
-	var firstLines []int64
+	c := &Corpus{Source: in.name}
 	var warn warnings
 	var rows int64
 	classes := newClassTable()
 	err := scanBlocks(ctx, in, opt, func(int) parser[*vectorPiece] {
 		return (&svmParser{maxLine: opt.MaxLineBytes, signed: opt.Signed, columns: columns, groups: opt.Groups}).parse
 	}, func(p *vectorPiece, firstLine int64) error {
-		pieces, firstLines = append(pieces, p), append(firstLines, firstLine)
+		p.firstLine = firstLine
+		pieces = append(pieces, p)
+		c.Groups = append(c.Groups, p.groups...)
 		warn.lines(blankMessage, p.blank, in.name, firstLine)
 		warn.lines("qid, left out", p.qid, in.name, firstLine)
 		warn.lines("value in a column beyond the vocabulary, left out", p.beyond, in.name, firstLine)
@@ -224,38 +223,30 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 	if rows == 0 {
 		return nil, fault("no documents", "lines label index:value ...").at(in.name, 0)
 	}
-	matrix, err := joinVectors(ctx, opt, pieces)
-	if err != nil {
+	if c.Documents, err = joinVectors(ctx, opt, pieces); err != nil {
 		return nil, err
 	}
-	c := &Corpus{Source: in.name, Documents: matrix, Classes: classes.list, Labels: classes.labels}
+	c.Classes, c.Labels = classes.list, classes.labels
 	limitVectors(c, opt)
-	warn.emptyRows(matrix, func(i int) string {
+	warn.emptyRows(c.Documents, func(i int) string {
 		k := 0
 		for i >= len(pieces[k].lines) {
 			i -= len(pieces[k].lines)
 			k++
 		}
-		return place(in.name, firstLines[k]+int64(pieces[k].lines[i]))
+		return place(in.name, pieces[k].firstLine+int64(pieces[k].lines[i]))
 	})
-	if opt.Groups {
-		for _, p := range pieces {
-			c.Groups = append(c.Groups, p.groups...)
-		}
-	}
 	c.Warnings = warn
 	return c, nil
 }
 
-// joinVectors puts the pieces behind one another and lets go of their terms and values.
+// joinVectors makes one matrix of the pieces and drops their terms and values.
 func joinVectors(ctx context.Context, opt *Options, pieces []*vectorPiece) (*CSR, error) {
 	var rows int
 	var nnz int64
-	var top uint32
 	for _, p := range pieces {
 		rows += len(p.ends)
 		nnz += int64(len(p.terms))
-		top = max(top, p.top)
 	}
 	matrix := &CSR{Offsets: make([]int64, 1, rows+1), Terms: make([]uint32, nnz), Values: make([]float32, nnz)}
 	starts := make([]int64, len(pieces))
@@ -264,9 +255,9 @@ func joinVectors(ctx context.Context, opt *Options, pieces []*vectorPiece) (*CSR
 		for _, end := range p.ends {
 			matrix.Offsets = append(matrix.Offsets, starts[k]+end)
 		}
-	}
-	if nnz > 0 {
-		matrix.Cols = int(top) + 1
+		if len(p.terms) > 0 {
+			matrix.Cols = max(matrix.Cols, int(p.top)+1)
+		}
 	}
 	err := parallel(ctx, opt.Workers, len(pieces), func(k int) {
 		copy(matrix.Terms[starts[k]:], pieces[k].terms)

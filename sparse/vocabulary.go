@@ -11,10 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// tokenizer cuts text into terms: the longest runs of letters of any script (Unicode category L,
-// with the combining marks, category M, that follow a letter), each letter in lower case.
-// Everything else separates, bytes that are not UTF-8 included. Composed and decomposed forms of a
-// letter stay distinct.
+// tokenizer cuts text into terms: the longest runs of letters of any script (Unicode category L, with
+// combining marks, category M, that follow), in lower case. Everything else separates terms, bytes
+// that are not UTF-8 included. Composed and decomposed forms of a letter stay distinct.
 type tokenizer struct {
 	text []byte
 	buf  []byte // holds terms that differ from the text
@@ -71,7 +70,7 @@ func (t *tokenizer) next() []byte {
 		t.text = text[i:]
 		return text[start:i:i]
 	}
-	// The run goes on with capitals or beyond ASCII: it is made anew.
+	// The run goes on with capitals or beyond ASCII: copy it.
 	buf := append(t.buf[:0], text[start:i]...)
 letters:
 	for i < len(text) {
@@ -101,9 +100,8 @@ letters:
 	return buf
 }
 
-// termCounter counts the terms of documents. Each worker has one, with a numbering of terms of its
-// own, in the order in which the worker met them; [joinCounters] makes one sorted vocabulary of
-// them.
+// termCounter counts the terms of documents. Each worker has one, which numbers terms in the order in
+// which it meets them. [Corpus.fillText] makes one sorted vocabulary.
 type termCounter struct {
 	index  map[string]uint32
 	recent recentTerms
@@ -127,16 +125,16 @@ func newCounters(ctx context.Context, opt *Options) []*termCounter {
 	return counters
 }
 
-// What the counter and the joined matrix take, in bytes: for a value, for a term beside its text,
-// for a document.
+// Memory of the counter and the joined matrix, in bytes: of a value, of a term beside its text, and
+// of a document.
 const (
 	countedValueBytes    = 20
 	countedTermBytes     = 96
 	countedDocumentBytes = 64
 )
 
-// stopEvery is how many words pass between looks at whether to stop: the words of one line may take
-// longer than a second.
+// stopEvery is the number of words between two checks for cancellation: the words of one line may
+// take longer than a second.
 const stopEvery = 1 << 16
 
 // countedDocument says where the terms of a document lie.
@@ -145,8 +143,8 @@ type countedDocument struct {
 	lo, hi  int64 // in ids and counts
 }
 
-// add counts the terms of text in the open document. It ends early when done is closed or memory is
-// spent.
+// add counts the terms of text in the open document. It returns early once done is closed or memory
+// is spent.
 func (c *termCounter) add(text []byte) {
 	if c.index == nil {
 		c.index = map[string]uint32{}
