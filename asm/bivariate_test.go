@@ -179,7 +179,8 @@ func FuzzBivariateTail(f *testing.F) {
 	f.Add(float32(BivariateLeast), float32(BivariateMost), float32(2), uint64(2))
 	f.Add(float32(0.5), float32(0.25), float32(0.7), uint64(3))
 	f.Fuzz(func(t *testing.T, h, k, c float32, seed uint64) {
-		if !(h >= BivariateLeast && h <= BivariateMost && k >= BivariateLeast && k <= BivariateMost && c >= 0 && c <= 2) {
+		side := func(h float32) bool { return h >= BivariateLeast && h <= BivariateMost }
+		if !(side(h) && side(k) && c >= 0 && c <= 2) {
 			return
 		}
 		r := rand.New(rand.NewPCG(seed, 0))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzMaps holds every instruction set to the portable maps: both are within the tolerance of the
-// exact value, so they differ by at most twice that.
+// FuzzMaps compares every instruction set with the portable maps: both are within the tolerance of
+// the exact value, so they differ by at most twice that.
 func FuzzMaps(f *testing.F) {
 	f.Add([]byte{}, uint8(0), float32(1))
 	f.Add(make([]byte, 67), uint8(4), float32(0.5))
@@ -47,7 +47,7 @@ func FuzzMaps(f *testing.F) {
 	})
 }
 
-// FuzzSolver holds every instruction set to the portable kernels of the solver, to the bit.
+// FuzzSolver compares every instruction set with the portable kernels of the solver, to the bit.
 func FuzzSolver(f *testing.F) {
 	f.Add([]byte{}, 1.0, 1.0, uint8(1))
 	f.Add(make([]byte, 300), -1.0, 1e300, uint8(255))

@@ -39,8 +39,8 @@ func accuracyInputs(exp bool, near, stride uint32, f func(c []float32)) {
 	f(block)
 }
 
-// TestMapsAccuracy holds every map of every instruction set to its promise over the whole domain,
-// and logs the greatest error met as a share of what is allowed.
+// TestMapsAccuracy checks every map of every instruction set over the whole domain, and logs the
+// greatest error met as a share of what is allowed.
 func TestMapsAccuracy(t *testing.T) {
 	near, stride := uint32(1<<18), uint32(4099)
 	if testing.Short() {

@@ -184,8 +184,8 @@ func TestMaps(t *testing.T) {
 	})
 }
 
-// checkShape holds one call to the oracle, to its fences, to a call in place and to calls of length
-// one.
+// checkShape compares one call with the oracle, with a call in place and with calls of length one,
+// and checks its fences.
 func (m mapCase) checkShape(t *testing.T, k *Kernels, rng *rand.Rand, n, shift int) {
 	c, allC := fenced(n, shift)
 	y, _ := fenced(n, shift+1)

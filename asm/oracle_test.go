@@ -7,8 +7,8 @@ import (
 )
 
 // The oracles of the maps, in float64, from formulas that the kernels don't use: arcsines instead
-// of polynomials in c, and series where a difference would cancel. TestOracleAgainstBig holds them
-// to math/big.
+// of polynomials in c, and series where a difference would cancel. TestOracleAgainstBig compares
+// them with math/big.
 
 // angles returns θ = arccos(1-c) and π-θ, each from the arcsine that is well conditioned there.
 func angles(c float64) (theta, rest float64) {

@@ -142,8 +142,8 @@ func BenchmarkPiecewise(b *testing.B) {
 	}
 }
 
-// FuzzPiecewise holds the kernels in assembly to the portable one on any values: the same row, and
-// as near as two orders of rounding are.
+// FuzzPiecewise compares the kernels in assembly with the portable one on any values: they take the
+// same row, and differ by what two orders of rounding do.
 func FuzzPiecewise(f *testing.F) {
 	f.Add(uint32(0), uint32(0x3f800000), uint(3), uint64(1))
 	f.Add(uint32(0x3fffffff), uint32(0x7fc00000), uint(0), uint64(2))

@@ -4,7 +4,9 @@ import "testing"
 
 // Whatever the size, and so whatever part of it is in large pages: n values, all 0, all writable.
 func TestMake(t *testing.T) {
-	for _, n := range []int{0, 1, 1000, hugePage / 4, hugePage/2 - 1, hugePage / 2, hugePage/2 + 1, hugePage + 12345, 5*hugePage + 7} {
+	for _, n := range []int{
+		0, 1, 1000, hugePage / 4, hugePage/2 - 1, hugePage / 2, hugePage/2 + 1, hugePage + 12345, 5*hugePage + 7,
+	} {
 		values := Make(n)
 		if len(values) != n {
 			t.Fatalf("%d values, expected %d", len(values), n)

@@ -97,7 +97,9 @@ var small = Piece{Matrix: [32]byte{1, 2, 3}, Row: 64, Rows: 3, Column: 128, Cols
 func TestStoreReturnsWhatWasSaved(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "new", "folder"))
 	first := (chunkBytes - headerBytes) / 4
-	for _, cols := range []int{0, 1, 2, first - 1, first, first + 1, chunkBytes/4 - 1, chunkBytes / 4, chunkBytes/4 + 1, 100000} {
+	for _, cols := range []int{
+		0, 1, 2, first - 1, first, first + 1, chunkBytes/4 - 1, chunkBytes / 4, chunkBytes/4 + 1, 100000,
+	} {
 		for _, rows := range []int{0, 1, 3} {
 			p := Piece{Row: 2, Rows: rows, Cols: cols}
 			if err := load(t, s, p); !Missing(err) || has(s, p) {
@@ -263,7 +265,9 @@ func TestStoreOnFullDisk(t *testing.T) {
 
 func TestStoreRemovesStaleFiles(t *testing.T) {
 	dir := t.TempDir()
-	for name, age := range map[string]time.Duration{making + "1": 2 * staleAfter, making + "2": 0, "a" + suffix: 2 * staleAfter} {
+	for name, age := range map[string]time.Duration{
+		making + "1": 2 * staleAfter, making + "2": 0, "a" + suffix: 2 * staleAfter,
+	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, nil, 0o666); err != nil {
 			t.Fatal(err)
@@ -392,7 +396,7 @@ func TestStoreOutlivesKill(t *testing.T) {
 	}
 }
 
-// FuzzTileFile holds that no content but the right one is accepted.
+// FuzzTileFile checks that Load accepts no content but the right one.
 func FuzzTileFile(f *testing.F) {
 	good := encoded(f, small)
 	f.Add(good)
