@@ -93,20 +93,18 @@ type Cost struct {
 	L3Byte       float64 // a byte of a panel that comes from the third-level cache
 }
 
-// built holds the tables that this processor can run, the best last.
-var built = func() (list []*Kernels) {
+// tables are those that this processor can run, the best last.
+var tables = func() (list []*Kernels) {
 	for _, k := range append([]*Kernels{&generic}, native()...) {
 		list = append(list, checked(k))
 	}
 	return list
 }()
 
-func tables() []*Kernels { return built }
-
 // Available returns the instruction sets that this processor can run, the best last.
 func Available() []ISA {
 	var out []ISA
-	for _, k := range tables() {
+	for _, k := range tables {
 		out = append(out, k.ISA)
 	}
 	return out
@@ -115,7 +113,7 @@ func Available() []ISA {
 // For returns the kernels of an instruction set. Its error says what this processor can run.
 func For(isa ISA) (*Kernels, error) {
 	var have []string
-	for _, k := range tables() {
+	for _, k := range tables {
 		if k.ISA == isa {
 			return k, nil
 		}
@@ -126,8 +124,7 @@ func For(isa ISA) (*Kernels, error) {
 
 // Best returns the kernels of the best instruction set available.
 func Best() *Kernels {
-	t := tables()
-	return t[len(t)-1]
+	return tables[len(tables)-1]
 }
 
 // L1Bytes returns the size in bytes of one core's first-level data cache, 32 KiB where it isn't

@@ -31,7 +31,7 @@ func FuzzMaps(f *testing.F) {
 		}
 		want, got := make([]float32, n), make([]float32, n)
 		m.run(&generic, want, c, y)
-		for _, k := range tables() {
+		for _, k := range tables {
 			m.run(k, got, c, y)
 			for i := range got {
 				if got[i] == want[i] || got[i] != got[i] && want[i] != want[i] && c[i] != c[i] {
@@ -63,7 +63,7 @@ func FuzzSolver(f *testing.F) {
 				g[i] = gmax
 			}
 		}
-		for _, k := range tables() {
+		for _, k := range tables {
 			at, most, low, least := k.Extremes(g, mask, bit, 1)
 			wantAt, wantMost, wantLow, wantLeast := generic.Extremes(g, mask, bit, 1)
 			if at != wantAt || most != wantMost || low != wantLow || least != wantLeast {

@@ -49,7 +49,7 @@ func TestMapsAccuracy(t *testing.T) {
 	for _, m := range mapCases() {
 		t.Run("map="+m.name, func(t *testing.T) {
 			t.Parallel()
-			list := tables()
+			list := tables
 			worst := make([]float64, len(list))
 			at := make([]float32, len(list))
 			dst := make([]float32, 4096)

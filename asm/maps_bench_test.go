@@ -30,7 +30,7 @@ func BenchmarkMap(b *testing.B) {
 		{"arccosine1", func(k *Kernels) { k.ArcCosine1(dst, c, y, 1.5) }},
 		{"arccosine2", func(k *Kernels) { k.ArcCosine2(dst, c, y, 1.5) }},
 	}
-	for _, k := range tables() {
+	for _, k := range tables {
 		for _, m := range list {
 			b.Run(fmt.Sprintf("isa=%s/map=%s/n=%d", k.ISA, m.name, n), func(b *testing.B) {
 				for b.Loop() {

@@ -204,7 +204,7 @@ func FuzzPanelDot(f *testing.F) {
 // part, in percent, of the multiply-adds that Peak does in the same time.
 func BenchmarkPanelDot(b *testing.B) {
 	const docs = 128
-	for _, k := range tables() {
+	for _, k := range tables {
 		for _, values := range []int{8, 20, 64} {
 			b.Run(fmt.Sprintf("isa=%s/docs=%d/values=%d", k.ISA, docs, values), func(b *testing.B) {
 				c := newPanelCase(rand.New(rand.NewPCG(1, 2)), k.Panel, docs, values/2, values+values/2, 100)
@@ -226,7 +226,7 @@ func BenchmarkPanelDot(b *testing.B) {
 
 // BenchmarkPeak measures multiply-adds in registers.
 func BenchmarkPeak(b *testing.B) {
-	for _, k := range tables() {
+	for _, k := range tables {
 		b.Run("isa="+string(k.ISA), func(b *testing.B) {
 			sum := make([]float32, PeakSums)
 			const rounds = 1000
@@ -240,7 +240,7 @@ func BenchmarkPeak(b *testing.B) {
 
 // BenchmarkRead measures reading from the caches and from memory.
 func BenchmarkRead(b *testing.B) {
-	for _, k := range tables() {
+	for _, k := range tables {
 		for _, kib := range []int{16, 256, 128 << 10} {
 			b.Run(fmt.Sprintf("isa=%s/kib=%d", k.ISA, kib), func(b *testing.B) {
 				src := make([]float32, kib<<8)

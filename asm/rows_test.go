@@ -88,7 +88,7 @@ func BenchmarkAddRows(b *testing.B) {
 		by[r] = 1e-3
 	}
 	sum := make([]float64, n)
-	for _, k := range tables() {
+	for _, k := range tables {
 		b.Run(fmt.Sprintf("isa=%s/n=%d/rows=%d", k.ISA, n, count), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

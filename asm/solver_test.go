@@ -183,7 +183,7 @@ func BenchmarkSolver(b *testing.B) {
 			p.g[i] = rand.NormFloat64()
 		}
 		index := make([]int32, n)
-		for _, k := range tables() {
+		for _, k := range tables {
 			list := []struct {
 				name string
 				run  func()

@@ -236,7 +236,7 @@ func FuzzHalfLine(f *testing.F) {
 		}
 		want, got := make([]float32, len(v)), make([]float32, len(v))
 		outside := halfLineGeneric(want, v, rows, 0.5)
-		for _, k := range tables() {
+		for _, k := range tables {
 			if k.HalfLine(got, v, rows, 0.5) != outside {
 				t.Fatalf("isa=%s, v = %v: outside is not %t", k.ISA, v, outside)
 			}
@@ -263,7 +263,7 @@ func BenchmarkWide(b *testing.B) {
 		q[0][i], q[1][i] = v[i], 1-v[i]
 	}
 	rows, row := randomHalfLine(rng), [HalfAngleNumbers]float64{1, 0.5, 0.5, 0.5, 0.1}
-	for _, k := range tables() {
+	for _, k := range tables {
 		for name, run := range map[string]func(){
 			"halfline":  func() { k.HalfLine(dst, v, rows, 0) },
 			"deficit":   func() { k.GaussianDeficit(dst, c, y, 1.5, 0.5) },
