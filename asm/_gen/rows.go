@@ -182,9 +182,8 @@ func (g *gen) rowSums() {
 	g.SUBQ(base, rows)
 	g.XORQ(strip, strip)
 	g.loop(strip, width, stripRegisters*g.doubles(), func() {
-		acc := make([]VecVirtual, stripRegisters)
+		acc := g.regs(stripRegisters)
 		for i := range acc {
-			acc[i] = g.reg()
 			g.VMOVUPD(element(sum, strip, 8).Offset(8*i*g.doubles()), acc[i])
 		}
 		from := g.GP64()

@@ -213,18 +213,12 @@ func (g *gen) transpose(name, signature string, size int) {
 		}
 	}
 	// Interleave pairs of rows, then pairs of pairs, then halves.
-	t := make([]VecVirtual, 8)
-	for i := range t {
-		t[i] = g.YMM()
-	}
+	t := g.regs(8)
 	for i := 0; i < 8; i += 2 {
 		g.VUNPCKLPS(r[i+1], r[i], t[i])
 		g.VUNPCKHPS(r[i+1], r[i], t[i+1])
 	}
-	u := make([]VecVirtual, 8)
-	for i := range u {
-		u[i] = g.YMM()
-	}
+	u := g.regs(8)
 	for i := 0; i < 8; i += 4 {
 		g.VUNPCKLPD(t[i+2], t[i], u[i])
 		g.VUNPCKHPD(t[i+2], t[i], u[i+1])

@@ -138,6 +138,9 @@ func TestFileAfterItsEnd(t *testing.T) {
 		folder := t.TempDir()
 		f := create(t, filepath.Join(folder, "a"))
 		end(f)
+		if making.files[f] {
+			t.Errorf("%s: the file still counts as one in the making", name)
+		}
 		before := entries(t, folder)
 		if n, err := f.Write([]byte("more")); n != 0 || !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("%s: Write() = %d, %v", name, n, err)
