@@ -42,8 +42,8 @@ func (d *dual) gap(k *asm.Kernels, each []extremes) (float64, []extremes) {
 	worst := math.Inf(-1)
 	for _, b := range d.pairs() {
 		var e extremes
-		if d.board != nil {
-			e = d.board.extremes(b)
+		if d.device != nil {
+			e = d.device.extremes(b)
 		} else {
 			e.hiAt, e.hi, e.loAt, e.lo = k.Extremes(d.score, d.mask, b[0], b[1])
 		}
@@ -146,8 +146,8 @@ func (s *side) find(k *asm.Kernels, d *dual, b beyond) {
 		s.room, s.level = make([]int32, n), make([]uint8, n)
 	}
 	above := b.end + s.cut*b.gap
-	if d.board != nil {
-		s.at = s.room[:d.board.beyond(s.room[:len(d.sign)], d.score, b, above)]
+	if d.device != nil {
+		s.at = s.room[:d.device.beyond(s.room[:len(d.sign)], d.score, b, above)]
 		return
 	}
 	s.at = s.room[:k.Beyond(s.room[:len(d.mask)], d.score, d.mask, b.bit, b.way, above)]

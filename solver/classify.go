@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Parameters says which problem is solved. C and the tolerance have no unit of their own: they
-// scale with the kernel's values.
+// Parameters says which problem of classes is solved. C and the tolerance scale with the kernel's
+// values.
 type Parameters struct {
 	// C bounds the coefficients: the price of a violated margin. Default: 1.
 	C float64
@@ -18,9 +18,8 @@ type Parameters struct {
 	// does. Default: 1 each.
 	Weights []float64
 
-	// Nu, if not 0, asks for ν-SVC instead, in which C and Weights have no part: a bound, from 0 to
-	// 1, on the part of documents that violate their margin, and the least part of them that are
-	// support vectors.
+	// Nu, if not 0, asks for ν-SVC, which ignores C and Weights: a bound, from 0 to 1, on the share
+	// of documents that violate their margin, and the least share that are support vectors.
 	Nu float64
 
 	// Probabilities asks for a sigmoid with each machine, for which five more are trained, each
@@ -56,9 +55,9 @@ func (p Parameters) resolve(classes int) (Parameters, error) {
 	return p, nil
 }
 
-// bound is C times the weight of a class.
+// bound is C times the weight of a class; -1 has none.
 func (p *Parameters) bound(class int) float64 {
-	if class < len(p.Weights) {
+	if class >= 0 && class < len(p.Weights) {
 		return p.C * p.Weights[class]
 	}
 	return p.C
@@ -71,7 +70,8 @@ type BinaryTraining struct {
 	Parameters
 
 	// Start, if not nil, is the machine of a near problem, such as that of the same documents for
-	// another C or another width of the kernel. Default: the search begins at 0.
+	// another C or another width of the kernel. The search begins at its coefficients, scaled to
+	// the least objective. ν-SVC ignores it. Default: the search begins at 0.
 	Start *Machine
 }
 
@@ -79,88 +79,83 @@ type BinaryTraining struct {
 //
 //	minimise ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[s][t] - Σ_t α[t]  subject to 0 <= α[t] <= C[t], Σ_t y[t]α[t] = 0,
 //
-// over the documents docs, different rows of the matrix; y[t] = +1 where positive says so of
-// docs[t], otherwise -1. Weights[0] is for the positive documents, Weights[1] for the others. The
-// result has all documents whose α isn't 0 as support, and is positive where the positive class is.
-// start, if not nil, is the machine of a problem with a near solution, such as that of the same
-// documents for another C or another width of the kernel: its coefficients, scaled to the least
-// objective, are where the search begins (in ν-SVC it is not looked at). Documents of one class
-// only are an error.
+// over the documents t.Docs, where y is +1 for positive documents and -1 for others. Weights[0] is
+// for the positive documents, Weights[1] for the others. The result has the documents whose α isn't
+// 0 as support, and is positive where the positive class is. Documents of one class are an error.
 //
-// ν-SVC is the problem without the linear term, with 0 <= α[t] <= 1 and Σ_t α[t] = ν·n in addition,
-// whose result is divided by the margin that it has (Schölkopf and others, Neural Computation 12
-// (2000), in the form of Chang and Lin). Where the margin is 0, as that of two classes with the
-// same documents is, there is nothing to divide by, and that is an error: the two can't be told
-// apart. (svm-train of LIBSVM 3.3 writes a model with coefficients ±inf and rho NaN.)
+// ν-SVC is the problem without the linear term, with 0 <= α[t] <= 1 and in addition Σ_t α[t] = ν·n.
+// Its result is divided by the margin that it has (Schölkopf and others, Neural Computation 12
+// (2000), in the form of Chang and Lin). A margin of 0, as of two classes with the same documents,
+// is an error. (svm-train of LIBSVM 3.3 writes a model with coefficients ±inf and rho NaN.)
 func TrainBinary(ctx context.Context, m Matrix, t BinaryTraining, opt Options) (*Machine, error) {
-	docs, positive, par, start := t.Docs, t.Positive, t.Parameters, t.Start
-	src, err := newSource(m)
+	src, opt, err := begin(m, opt)
 	if err != nil {
 		return nil, err
 	}
-	if opt, err = opt.resolve(); err != nil {
+	if t.Parameters, err = t.resolve(2); err != nil {
 		return nil, err
 	}
-	if par, err = par.resolve(2); err != nil {
+	if err := checkStart(t.Start, src.n); err != nil {
 		return nil, err
 	}
-	if err := checkStart(start, src.n); err != nil {
+	if len(t.Docs) != len(t.Positive) {
+		return nil, errUser("%d documents with %d signs", len(t.Docs), len(t.Positive))
+	}
+	p := problem{start: startFrom(t.Start), classes: [2]int{0, 1}}
+	if p.docs, p.positive, err = inOrder(t.Docs, t.Positive, src.n); err != nil {
 		return nil, err
 	}
-	if len(docs) != len(positive) {
-		return nil, errUser("%d documents with %d signs", len(docs), len(positive))
-	}
-	p := problem{docs: docs, positive: positive, bounds: [2]float64{par.bound(0), par.bound(1)}, nu: par.Nu, probable: par.Probabilities, seed: par.Seed, start: startFrom(start), classes: [2]int{0, 1}}
-	if err := p.sort(src.n); err != nil {
-		return nil, err
-	}
+	p.set(&t.Parameters)
 	return runOne(ctx, src, &opt, p.solve)
+}
+
+// begin checks what all learners are given, and fills in the defaults of the options.
+func begin(m Matrix, opt Options) (*source, Options, error) {
+	src, err := newSource(m)
+	if err == nil {
+		opt, err = opt.resolve()
+	}
+	return src, opt, err
 }
 
 // problem is one problem of two classes.
 type problem struct {
-	docs     []int
+	docs     []int // increasing
 	positive []bool
 	bounds   [2]float64 // of positive and other documents
 	nu       float64    // if not 0: ν-SVC
 	probable bool       // with a sigmoid
 	seed     uint64     // of its folds
 	start    start
-	classes  [2]int // what the signs stand for, for errors; the second is -1 for all the rest
+	classes  [2]int // what the signs stand for; the second is -1 for all others
 }
 
-// sort brings the documents into the order of the matrix, in which rows are pieces of memory.
-func (p *problem) sort(n int) error {
-	order, err := inOrder(p.docs, n)
-	if err != nil || order == nil {
-		return err
-	}
-	p.docs, p.positive = pick(p.docs, order), pick(p.positive, order)
-	return nil
+// set makes parameters those of the problem.
+func (p *problem) set(par *Parameters) {
+	p.nu, p.probable, p.seed = par.Nu, par.Probabilities, par.Seed
+	p.bounds = [2]float64{par.bound(p.classes[0]), par.bound(p.classes[1])}
 }
 
-// inOrder returns the order that makes documents increase, nil where they do. All must be different
-// rows of a matrix of n.
-func inOrder(docs []int, n int) ([]int, error) {
-	var order []int
-	sorted := docs
+// inOrder returns documents, different rows of a matrix of n, and what belongs to each, in
+// increasing order: then the rows of a problem are pieces of memory.
+func inOrder[T any](docs []int, of []T, n int) ([]int, []T, error) {
 	if !slices.IsSorted(docs) {
-		order = make([]int, len(docs))
+		order := make([]int, len(docs))
 		for i := range order {
 			order[i] = i
 		}
 		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(docs[a], docs[b]) })
-		sorted = pick(docs, order)
+		docs, of = pick(docs, order), pick(of, order)
 	}
-	for i, d := range sorted {
+	for i, d := range docs {
 		if d < 0 || d >= n {
-			return nil, errUser("document %d of a matrix of %d", d, n)
+			return nil, nil, errUser("document %d of a matrix of %d", d, n)
 		}
-		if i > 0 && d == sorted[i-1] {
-			return nil, errUser("document %d is in the problem twice", d)
+		if i > 0 && d == docs[i-1] {
+			return nil, nil, errUser("document %d is in the problem twice", d)
 		}
 	}
-	return order, nil
+	return docs, of, nil
 }
 
 func pick[T any](from []T, order []int) []T {
@@ -171,17 +166,22 @@ func pick[T any](from []T, order []int) []T {
 	return to
 }
 
+// sideOf is 0 for positive documents and 1 for others.
+func sideOf(positive bool) int {
+	if positive {
+		return 0
+	}
+	return 1
+}
+
 // dual is the quadratic problem with some documents held out, nil if those left are of one class;
 // without any held out, that is an error.
 func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	d := newDual(p.docs, 1, m)
 	count := [2]int{}
 	for t, pos := range p.positive {
-		side := 1
-		d.sign[t] = -1
-		if pos {
-			side, d.sign[t] = 0, 1
-		}
+		side := sideOf(pos)
+		d.sign[t] = int8(1 - 2*side)
 		if out == nil || !out(t) {
 			count[side]++
 			d.upper[t], d.offset[t] = p.bounds[side], float64(d.sign[t])
@@ -205,6 +205,21 @@ func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	return d, nil
 }
 
+// shareOut makes a problem of two classes one of ν-SVC: no linear term, bounds of 1 for those that
+// have one, and a sum of α in each class, shared out from the first document on.
+func (d *dual) shareOut(each float64) {
+	d.perClass = true
+	left := [2]float64{each, each}
+	for t, s := range d.sign {
+		side := sideOf(s > 0)
+		if d.offset[t] = 0; d.upper[t] > 0 {
+			d.upper[t] = 1
+		}
+		d.alpha[t] = min(d.upper[t], left[side])
+		left[side] -= d.alpha[t]
+	}
+}
+
 // solve trains the machine.
 func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*Machine, error) {
 	d, err := p.dual(s.m, nil)
@@ -213,9 +228,9 @@ func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*Machine, 
 	}
 	from := p.start
 	if p.nu > 0 {
-		from = nil // the two equations of its problem would have to hold
+		from = nil // it needn't satisfy the two equations of ν-SVC
 	}
-	o, err := s.solveFrom(ctx, d, from, bytes)
+	o, err := s.solve(ctx, d, from, bytes)
 	if err != nil {
 		return nil, err
 	}

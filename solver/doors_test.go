@@ -243,7 +243,7 @@ func TestTrainingDoors(t *testing.T) {
 			binary(docs, positive, Parameters{}, nil, Options{WorkingSet: 1 << 30})},
 		{"iterations", "at most -1 iterations", binary(docs, positive, Parameters{}, nil, Options{MaxIterations: -1})},
 		{"kernels", "panels of 0 rows", binary(docs, positive, Parameters{}, nil, Options{Kernels: &asm.Kernels{}})},
-		{"no board", "neither a board nor an error",
+		{"no board", "neither scores nor an error",
 			binary(docs, positive, Parameters{}, nil, Options{DeviceScores: func([]int, int) (DeviceScores, error) { return nil, nil }})},
 
 		{"labels", "59 labels for a matrix of 60", train(three[1:], 3, OneVsOne, Parameters{}, nil)},
@@ -259,7 +259,7 @@ func TestTrainingDoors(t *testing.T) {
 		{"weights of classes", "4 weights, expected at most 3",
 			train(three, 3, OneVsOne, Parameters{Weights: []float64{1, 1, 1, 1}}, nil)},
 
-		{"sets", "labels for 1 documents, of a matrix of 60", labels([][]int{{0}}, 2)},
+		{"sets", "1 labels for a matrix of 60", labels([][]int{{0}}, 2)},
 		{"label", "document 3 has label 7", labels(sets, 2)},
 		{"no labels", "0 classes", labels(make([][]int, n), 0)},
 		{"nothing to train on", "no document to train on", labels(make([][]int, n), 2)},
@@ -333,7 +333,7 @@ func TestValidationDoors(t *testing.T) {
 			validate(&Trial{Labels: labels, Classes: 2, Parts: with(parts, 7, math.MaxInt)}, pars)},
 		{"negative part", "document 7 is in part -2",
 			validate(&Trial{Labels: labels, Classes: 2, Parts: with(parts, 7, -2)}, pars)},
-		{"label", "document 7 has class 2",
+		{"label", "document 7 has label 2",
 			validate(&Trial{Labels: with(labels, 7, 2), Classes: 2, Parts: parts}, pars)},
 		{"classes", "-3 classes", validate(&Trial{Labels: labels, Classes: -3, Parts: parts}, []Parameters{{}})},
 		{"no parameters", "no parameters", validate(trial, nil)},
@@ -344,9 +344,9 @@ func TestValidationDoors(t *testing.T) {
 			validate(trial, pars, start(func(v *Validation) { v.Fits = v.Fits[1:] }))},
 		{"start that lacks a part", "without part 1",
 			validate(trial, pars, start(func(v *Validation) { v.Fits[1] = nil }))},
-		{"start of other machines", "without part 2",
+		{"start of other machines", "part 2: solver: a start of 0 machines",
 			validate(trial, pars, start(func(v *Validation) { v.Fits[2].Machines = nil }))},
-		{"start of a larger matrix", "part 2, machine 0: solver: a start with document 60",
+		{"start of a larger matrix", "part 2: machine 0: solver: a start with document 60",
 			validate(trial, pars, start(func(v *Validation) {
 				v.Fits[2].Machines[0] = &Machine{Support: []int{60}, Coef: []float64{1}}
 			}))},

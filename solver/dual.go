@@ -31,9 +31,9 @@ type dual struct {
 	diag     []float32
 	perClass bool // ν-forms: the equations hold for each sign by itself
 
-	// board, if not nil, has the scores: those here are then up to date where they were asked for,
+	// device, if not nil, has the scores. Those here are then up to date where they were asked for,
 	// or all of them after pull.
-	board *remote
+	device *deviceScores
 }
 
 // Bits of a mask: whether a variable may move along its sign, or against it. Where the equations

@@ -5,24 +5,6 @@ import (
 	"math"
 )
 
-// shareOut makes a problem of two classes one of ν-SVC: no linear term, bounds of 1 for those that
-// have one, and a sum of α in each class, shared out from the first document on.
-func (d *dual) shareOut(each float64) {
-	d.perClass = true
-	left := [2]float64{each, each}
-	for t, s := range d.sign {
-		side := 0
-		if s < 0 {
-			side = 1
-		}
-		if d.offset[t] = 0; d.upper[t] > 0 {
-			d.upper[t] = 1
-		}
-		d.alpha[t] = min(d.upper[t], left[side])
-		left[side] -= d.alpha[t]
-	}
-}
-
 // Regression says which problem of regression is solved.
 type Regression struct {
 	// C bounds the coefficients: the price of a deviation. Default: 1.
@@ -32,8 +14,8 @@ type Regression struct {
 	// every document a support vector.
 	Epsilon float64
 
-	// Nu, if not 0, asks for ν-SVR instead, which finds Epsilon by itself: a bound, from 0 to 1, on
-	// the part of documents outside of it.
+	// Nu, if not 0, asks for ν-SVR, which finds Epsilon by itself: a bound, from 0 to 1, on the
+	// share of documents outside of it.
 	Nu float64
 }
 
@@ -44,20 +26,16 @@ type RegressionTraining struct {
 	Regression
 }
 
-// TrainRegression solves the ε-SVR problem of the targets z[t] of the documents docs, different
-// rows of the matrix,
+// TrainRegression solves the ε-SVR problem of the targets z of documents,
 //
 //	minimise ½ Σ_s Σ_t β[s]β[t]·K[s][t] + ε·Σ_t |β[t]| - Σ_t z[t]β[t]  subject to -C <= β[t] <= C, Σ_t β[t] = 0,
 //
-// or that of ν-SVR, where instead of the term in ε there is Σ_t |β[t]| <= C·ν·n. The result's
-// decision value estimates the target. Source: Schölkopf and others, Neural Computation 12 (2000);
-// the forms are those of Chang and Lin.
+// or that of ν-SVR, which has Σ_t |β[t]| <= C·ν·n in place of the term in ε. The result's decision
+// value estimates the target. Source: Schölkopf and others, Neural Computation 12 (2000), in the
+// forms of Chang and Lin.
 func TrainRegression(ctx context.Context, m Matrix, t RegressionTraining, opt Options) (*Machine, error) {
-	src, err := newSource(m)
+	src, opt, err := begin(m, opt)
 	if err != nil {
-		return nil, err
-	}
-	if opt, err = opt.resolve(); err != nil {
 		return nil, err
 	}
 	d, err := regressionDual(src, t.Docs, t.Targets, &t.Regression)
@@ -70,16 +48,15 @@ func TrainRegression(ctx context.Context, m Matrix, t RegressionTraining, opt Op
 // solveOne solves one problem with all workers.
 func solveOne(ctx context.Context, m *source, d *dual, opt *Options) (*Machine, error) {
 	return runOne(ctx, m, opt, func(ctx context.Context, s *search, bytes int64) (*Machine, error) {
-		o, err := s.solve(ctx, d, bytes)
+		o, err := s.solve(ctx, d, nil, bytes)
 		if err != nil {
 			return nil, err
 		}
 		machine, err := d.machine(o)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			s.report.solved()
 		}
-		s.report.solved()
-		return machine, nil
+		return machine, err
 	})
 }
 
@@ -94,12 +71,9 @@ func regressionDual(m *source, docs []int, targets []float64, par *Regression) (
 	case len(docs) == 0:
 		return nil, errUser("no document to train on")
 	}
-	order, err := inOrder(docs, m.n)
+	docs, targets, err := inOrder(docs, targets, m.n)
 	if err != nil {
 		return nil, err
-	}
-	if order != nil {
-		docs, targets = pick(docs, order), pick(targets, order)
 	}
 	n := len(docs)
 	d := newDual(docs, 2, m)
@@ -139,20 +113,16 @@ func (par *Regression) resolve() error {
 	return nil
 }
 
-// TrainOneClass solves the problem of one class, to tell what is like the documents docs, different
-// rows of the matrix, from what isn't,
+// TrainOneClass solves the problem of one class, which tells documents like docs, different rows of
+// the matrix, from others,
 //
 //	minimise ½ Σ_s Σ_t α[s]α[t]·K[s][t]  subject to 0 <= α[t] <= 1, Σ_t α[t] = ν·n,
 //
-// 0 < ν <= 1, a bound on the part of the documents that are taken for strangers. The result is
-// positive where it takes an object for one of them. Source: Schölkopf and others, Neural
-// Computation 13 (2001).
+// where 0 < ν <= 1 bounds the share of docs that are taken for others. The decision value of a
+// document like docs is positive. Source: Schölkopf and others, Neural Computation 13 (2001).
 func TrainOneClass(ctx context.Context, m Matrix, docs []int, nu float64, opt Options) (*Machine, error) {
-	src, err := newSource(m)
+	src, opt, err := begin(m, opt)
 	if err != nil {
-		return nil, err
-	}
-	if opt, err = opt.resolve(); err != nil {
 		return nil, err
 	}
 	if !(nu > 0 && nu <= 1) {
@@ -161,12 +131,8 @@ func TrainOneClass(ctx context.Context, m Matrix, docs []int, nu float64, opt Op
 	if len(docs) == 0 {
 		return nil, errUser("no document to train on")
 	}
-	order, err := inOrder(docs, src.n)
-	if err != nil {
+	if docs, _, err = inOrder(docs, docs, src.n); err != nil {
 		return nil, err
-	}
-	if order != nil {
-		docs = pick(docs, order)
 	}
 	d := newDual(docs, 1, src)
 	left := nu * float64(len(docs))

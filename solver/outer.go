@@ -2,7 +2,8 @@ package solver
 
 import (
 	"context"
-	"sync"
+
+	"github.com/gramengine/gram/tiles"
 )
 
 // A search solves one problem after the other on one goroutine, or, if it has threads to spare, on
@@ -14,7 +15,7 @@ type search struct {
 	arena   []float32 // rows, used again by the next problem
 	report  *reporter
 
-	boards []*remote // that are open, the last opened one last
+	devices []*deviceScores // that are open, the last opened one last
 
 	in     *inner
 	choose *chooser
@@ -22,7 +23,7 @@ type search struct {
 	bytes  int64 // that rows may take
 	whole  int   // documents of the problem, those that are left out included
 
-	rowOf   []int32 // for each variable of the working set: which of the fetched rows is its document's
+	rowOf   []int32 // by variable of the working set: which of the fetched rows is its document's
 	columns []int32 // and where its document stands in rows
 	docs    []int32 // the documents whose rows are fetched
 	rows    [][]float32
@@ -41,7 +42,7 @@ type outcome struct {
 	left       int // iterations that may follow
 }
 
-// Bounds of the size of a working set, which is a part of the documents. Measured on problems of
+// Bounds of the size of a working set, which is a share of the documents. Measured on problems of
 // 1,131 and 11,314 documents: smaller ones need more passes over the scores, larger ones more
 // gathering for the inner problem, which should stay in the second-level cache.
 const (
@@ -71,7 +72,7 @@ func (s *search) prepare(d *dual, bytes int64) {
 		}
 		s.store = newRowStore(s.m, d.docs, room, s.arena)
 	} else {
-		s.store = &rowStore{docs: d.docs} // which has nothing to do but count
+		s.store = &rowStore{docs: d.docs} // only counts
 	}
 	if s.in == nil || len(s.in.score) < size {
 		s.in = newInner(size, s.opt.Kernels)
@@ -82,25 +83,20 @@ func (s *search) prepare(d *dual, bytes int64) {
 	d.refreshMask()
 }
 
-// solve finds the optimum of a problem from the values that d.alpha has. bytes bounds the rows that
-// are kept.
-func (s *search) solve(ctx context.Context, d *dual, bytes int64) (outcome, error) {
-	return s.solveFrom(ctx, d, nil, bytes)
-}
-
-// solveFrom finds the optimum of a problem from near a start; nil means the values that d.alpha
-// has.
-func (s *search) solveFrom(ctx context.Context, d *dual, from start, bytes int64) (outcome, error) {
+// solve finds the optimum of a problem from near a start; nil means the values that d.alpha has.
+// bytes bounds the rows that are kept.
+func (s *search) solve(ctx context.Context, d *dual, from start, bytes int64) (outcome, error) {
 	if from != nil {
 		d.begin(from)
 	}
 	copy(d.score, d.offset)
 	s.prepare(d, bytes)
-	if err := s.open(d); err != nil {
-		return outcome{}, s.shut(d, err)
+	err := s.openDevice(d)
+	if err == nil {
+		err = s.update(ctx, d, nil)
 	}
-	if err := s.start(ctx, d); err != nil {
-		return outcome{}, s.shut(d, err)
+	if err != nil {
+		return outcome{}, s.closeDevice(d, err)
 	}
 	if from != nil {
 		d.pull()
@@ -110,92 +106,82 @@ func (s *search) solveFrom(ctx context.Context, d *dual, from start, bytes int64
 	return s.finish(ctx, d)
 }
 
-// resume finds the optimum of the problem that the search solved last, some of whose bounds have been
-// raised since: rows and scores are still there.
+// resume finds the optimum of the problem that the search solved last, some of whose bounds have
+// been raised since: rows and scores are still there.
 func (s *search) resume(ctx context.Context, d *dual) (outcome, error) {
 	d.stretch()
 	d.refreshMask()
-	if err := s.open(d); err != nil {
-		return outcome{}, s.shut(d, err)
+	if err := s.openDevice(d); err != nil {
+		return outcome{}, s.closeDevice(d, err)
 	}
 	return s.finish(ctx, d)
 }
 
-// finish is descend, and checks that the result consists of numbers.
+// finish takes working sets until the tolerance is reached, and checks that the result is finite.
 func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
-	o, err := s.descend(ctx, d)
-	err = s.shut(d, err)
-	if err == nil {
+	s.whole = len(d.docs)
+	o := outcome{left: s.opt.MaxIterations}
+	if o.left == 0 {
+		o.left = max(10_000_000, 100*len(d.sign))
+	}
+	keep, err := s.optimise(ctx, d, &o)
+	for keep != nil && err == nil {
+		if err = s.leaveOut(ctx, d, keep, &o); err == nil {
+			keep, err = s.optimise(ctx, d, &o)
+		}
+	}
+	if err = s.closeDevice(d, err); err == nil {
 		err = d.finite()
 	}
 	return o, err
 }
 
-// start gives some variables other values than 0, by document of the problem: the scores of all
-// lose Σ y·α·K over them. d.alpha has the values already.
-func (s *search) start(ctx context.Context, d *dual) error {
+// update brings the scores up to date after the variables changed from what they were before, nil
+// for 0: the scores lose Σ y·Δα·K over them.
+func (s *search) update(ctx context.Context, d *dual, before []float64) error {
 	n := len(d.docs)
 	var docs []int32
 	var by []float64
 	for i := range n {
-		var beta float64
+		var moved float64
 		for t := i; t < len(d.sign); t += n {
-			beta += float64(d.sign[t]) * d.alpha[t]
+			change := -d.alpha[t]
+			if before != nil {
+				change += before[t]
+			}
+			moved += float64(d.sign[t]) * change
 		}
-		if beta != 0 {
-			docs, by = append(docs, int32(i)), append(by, -beta)
+		if moved != 0 {
+			docs, by = append(docs, int32(i)), append(by, moved)
 		}
 	}
-	return s.add(ctx, d, docs, by)
-}
-
-// add adds multiples of the rows of documents to the scores.
-func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) error {
 	for len(docs) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		k := min(len(docs), s.choose.size)
-		if d.board != nil {
-			computed, err := d.board.Add(ctx, docs[:k], by[:k], nil, nil)
-			if err != nil {
-				return err
-			}
-			s.fetched(k, computed)
-			docs, by = docs[k:], by[k:]
-			s.report.pass(s)
-			continue
-		}
-		if err := s.store.fetch(ctx, docs[:k], s.rows[:k]); err != nil {
+		if err := s.add(ctx, d, docs[:k], by[:k]); err != nil {
 			return err
 		}
-		s.apply(d, s.rows[:k], by[:k])
 		docs, by = docs[k:], by[k:]
 		s.report.pass(s)
 	}
 	return nil
 }
 
-// descend takes working sets until the tolerance is reached.
-func (s *search) descend(ctx context.Context, d *dual) (outcome, error) {
-	s.whole = len(d.docs)
-	o := outcome{left: s.opt.MaxIterations}
-	if o.left == 0 {
-		o.left = max(10_000_000, 100*len(d.sign))
+// add adds multiples of the rows of a few documents to the scores.
+func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) error {
+	if d.device != nil {
+		return s.addOnDevice(ctx, d, docs, by, nil, nil)
 	}
-	for {
-		keep, err := s.optimise(ctx, d, &o)
-		if err != nil || keep == nil {
-			return o, err
-		}
-		if err := s.leaveOut(ctx, d, keep, &o); err != nil {
-			return o, err
-		}
+	if err := s.store.fetch(ctx, docs, s.rows[:len(docs)]); err != nil {
+		return err
 	}
+	return s.apply(ctx, d, s.rows[:len(docs)], by)
 }
 
-// optimise is descend for the documents that are in the problem, up to where it pays to leave some
-// of them out; then it returns those to keep.
+// optimise takes working sets until the tolerance is reached, or it pays to leave some documents
+// out; then it returns those to keep.
 func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int32, err error) {
 	every := min(len(d.sign), shrinkEvery)
 	for next := o.iterations + every; ; {
@@ -251,48 +237,37 @@ func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int
 	if len(s.by) == 0 {
 		return 0, nil
 	}
-	if d.board != nil {
-		return steps, s.applyBoard(ctx, d, s.changed)
+	if d.device != nil {
+		return steps, s.applyOnDevice(ctx, d, s.changed)
 	}
-	s.apply(d, s.moved, s.by)
-	return steps, nil
+	return steps, s.apply(ctx, d, s.moved, s.by)
 }
 
-// An inner problem is solved until its violation is a part of what the outer one was, or for so
-// many steps a variable.
+// An inner problem is solved until its violation is a share of what the outer one was, or for so
+// many steps per variable.
 const (
 	innerShare = 0.5
 	innerSteps = 16
 )
 
-// prefetchBytes is how much the new rows of a working set may hold to be worth fetching into the
+// prefetchBytes is how much the new rows of a working set may take to be worth fetching into the
 // second-level cache before the inner problem picks its columns out of them.
 const prefetchBytes = 512 << 10
 
 // load fetches the rows of the variables of a working set.
 func (s *search) load(ctx context.Context, d *dual, set []int32) error {
-	if d.board != nil {
-		return s.loadBoard(ctx, d, set)
+	if d.device != nil {
+		return s.loadFromDevice(ctx, d, set)
 	}
 	n := int32(len(d.docs))
+	shared := int(n) < len(d.sign) // two variables of a document share its row
 	s.docs, s.rowOf = s.docs[:0], s.rowOf[:0]
 	for _, t := range set {
 		if t < 0 {
 			s.rowOf = append(s.rowOf, -1)
-			continue
+		} else {
+			s.docs, s.rowOf = appendOnce(s.docs, s.rowOf, t%n, shared)
 		}
-		at := len(s.docs)
-		if int(n) < len(d.sign) { // two variables of a document share its row
-			for i, u := range s.docs {
-				if u == t%n {
-					at = i
-				}
-			}
-		}
-		if at == len(s.docs) {
-			s.docs = append(s.docs, t%n)
-		}
-		s.rowOf = append(s.rowOf, int32(at))
 	}
 	if err := s.store.fetch(ctx, s.docs, s.rows[:len(s.docs)]); err != nil {
 		return err
@@ -314,7 +289,20 @@ func (s *search) load(ctx context.Context, d *dual, set []int32) error {
 	return nil
 }
 
-// Scores are updated in blocks that stay in the first-level cache while all rows pass; problems
+// appendOnce appends doc to docs unless it is there, where that is possible (shared), and its place
+// in docs to at.
+func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
+	if shared {
+		for i, u := range docs {
+			if u == doc {
+				return docs, append(at, int32(i))
+			}
+		}
+	}
+	return append(docs, doc), append(at, int32(len(docs)))
+}
+
+// Scores are updated in blocks that stay in the first-level cache while all rows pass. Problems
 // above a size share the blocks among threads.
 const (
 	scoreBlock   = 2048
@@ -322,18 +310,17 @@ const (
 )
 
 // apply adds multiples of rows to the scores of all variables.
-func (s *search) apply(d *dual, rows [][]float32, by []float64) {
+func (s *search) apply(ctx context.Context, d *dual, rows [][]float32, by []float64) error {
 	n := len(d.docs)
 	if s.threads <= 1 || n*len(rows) < shareUpdates {
 		s.applyRange(d, rows, by, 0, n)
-		return
+		return nil
 	}
-	var all sync.WaitGroup
 	each := (n/s.threads + scoreBlock) / scoreBlock * scoreBlock
-	for lo := 0; lo < n; lo += each {
-		all.Go(func() { s.applyRange(d, rows, by, lo, min(lo+each, n)) })
-	}
-	all.Wait()
+	return tiles.Run(ctx, s.threads, (n+each-1)/each, func(_ context.Context, _, task int) error {
+		s.applyRange(d, rows, by, task*each, min((task+1)*each, n))
+		return nil
+	})
 }
 
 // applyRange is apply for the documents of a range.

@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Support returns the rows of the matrix that any machine has a coefficient for, increasing: the
-// objects that a kernel value is needed with for a prediction.
+// Support returns the rows of the matrix for which any machine has a coefficient, increasing. A
+// prediction needs the kernel values with these.
 func (c *Classifier) Support() []int {
 	var all []int
 	for _, m := range c.Machines {
@@ -24,18 +24,21 @@ func (c *Classifier) Support() []int {
 }
 
 // Predictor computes the decision values of all machines of a classifier at once. It may be used
-// concurrently. The machines, which it keeps, must not be changed.
+// concurrently. It keeps the machines, which must not be changed.
 type Predictor struct {
 	c       *Classifier
 	k       *asm.Kernels
 	columns int
 	at      [][]int32 // by machine: the columns of its support
+	ordered error     // nil where the columns of each machine increase
 }
 
-// NewPredictor returns a predictor for kernel values in columns: columns[s] is the row of the
-// matrix that column s is for, all different. They hold at least what [Classifier.Support] returns,
-// and may be that, or all documents in any order. k nil means asm.Best(); all give the same bits. A
-// machine with another number of coefficients than of support vectors is an error, too.
+// NewPredictor returns a predictor for kernel values in columns, where columns[s] is the row of the
+// matrix that column s belongs to. The columns are all different, in any order, and include those
+// of [Classifier.Support]. k nil means asm.Best(); all kernels give the same bits.
+//
+// Errors: a column twice, a support vector without a column, a machine with another number of
+// coefficients than of support vectors.
 func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, error) {
 	if k == nil {
 		k = asm.Best()
@@ -59,25 +62,29 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 			return nil, errUser("machine %d has %d support vectors with %d coefficients, expected as many",
 				i, len(m.Support), len(m.Coef))
 		}
+		before := int32(-1)
 		for _, row := range m.Support {
 			s, ok := where[row]
 			if !ok {
 				return nil, errUser("document %d has a coefficient in machine %d but no column of kernel values", row, i)
 			}
+			if s < before && p.ordered == nil {
+				p.ordered = errUser("column %d of machine %d stands behind column %d, expected increasing ones", s, i, before)
+			}
+			before = s
 			p.at[i] = append(p.at[i], s)
 		}
 	}
 	return p, nil
 }
 
-// predictBlock is how many objects are decided together: their kernel values are transposed, so
-// that a coefficient meets a row of them in the first-level cache.
+// predictBlock is how many objects Decide takes together.
 const predictBlock = 128
 
-// Decide sets dst[r][i] to the decision value of machine i for object r, whose kernel values are
-// rows[r][s] = K(x_r, column s): Σ Coef·K - Rho, summed in float64 in the order of the support. A
-// machine that is nil decides 0. The result for an object doesn't depend on the others, nor on the
-// number of workers, of which there is at least one. Errors: rows or dst of other lengths.
+// Decide sets dst[r][i] to the decision value of machine i for object r, where rows[r][s] is
+// K(x_r, column s): Σ Coef·K - Rho, summed in float64 in the order of the support. A nil machine
+// decides 0. The result for an object depends neither on the others nor on the number of workers,
+// of which there is at least one. Errors: rows or dst of other lengths.
 func (p *Predictor) Decide(rows [][]float32, dst [][]float64, workers int) error {
 	if len(dst) != len(rows) {
 		return errUser("room for the decision values of %d objects, expected %d", len(dst), len(rows))
@@ -90,56 +97,223 @@ func (p *Predictor) Decide(rows [][]float32, dst [][]float64, workers int) error
 			return errUser("room for %d decision values of object %d, expected %d", len(dst[r]), r, len(p.at))
 		}
 	}
-	blocks := (len(rows) + predictBlock - 1) / predictBlock
-	workers = max(1, min(workers, blocks))
-	turned := make([][]float32, workers)
-	return tiles.Run(context.Background(), workers, blocks, func(_ context.Context, w, block int) error {
-		if turned[w] == nil {
-			turned[w] = make([]float32, p.columns*predictBlock)
+	return p.decide(context.Background(), len(rows), predictBlock, workers, func(_ context.Context, first int, to [][]float32) error {
+		for r := range to {
+			copy(to[r], rows[first+r])
 		}
-		lo := block * predictBlock
-		hi := min(lo+predictBlock, len(rows))
-		p.block(rows[lo:hi], dst[lo:hi], turned[w])
+		return nil
+	}, func(r int, decisions []float64) { copy(dst[r], decisions) })
+}
+
+// decide predicts n objects, width at a time: read sets to[r] to the kernel values of object
+// first+r, and each takes the decision values of an object, which it must not keep. Up to a number
+// of workers call them concurrently.
+func (p *Predictor) decide(
+	ctx context.Context, n, width, workers int, read func(ctx context.Context, first int, to [][]float32) error,
+	each func(r int, decisions []float64),
+) error {
+	type worker struct {
+		sums      *Sums
+		values    []float32
+		rows      [][]float32
+		decisions []float64
+	}
+	blocks := (n + width - 1) / width
+	all := make([]worker, max(1, min(workers, blocks)))
+	return tiles.Run(ctx, len(all), blocks, func(ctx context.Context, at, block int) error {
+		w := &all[at]
+		if w.sums == nil {
+			*w = worker{p.newSums(width), make([]float32, width*p.columns), nil, make([]float64, len(p.at))}
+			for r := range width {
+				w.rows = append(w.rows, w.values[r*p.columns:(r+1)*p.columns])
+			}
+		}
+		first := block * width
+		count := min(width, n-first)
+		if err := read(ctx, first, w.rows[:count]); err != nil {
+			return err
+		}
+		w.sums.Start()
+		if err := w.sums.AddRows(w.values, count); err != nil {
+			return err
+		}
+		for r := range count {
+			if err := w.sums.Result(r, w.decisions); err != nil {
+				return err
+			}
+			each(first+r, w.decisions)
+		}
 		return nil
 	})
 }
 
-// block decides up to predictBlock objects.
-func (p *Predictor) block(rows [][]float32, dst [][]float64, turned []float32) {
-	sum := make([]float64, predictBlock)
-	transpose(turned, rows, p.columns)
-	for i, m := range p.c.Machines {
-		clear(sum)
+// predictRows passes each document of a list, by its place there, with its decision values to each,
+// which must not keep them. Up to opt.Workers goroutines call it at a time.
+func (c *Classifier) predictRows(
+	ctx context.Context, m *source, docs []int, opt *Options, each func(i int, decisions []float64),
+) error {
+	var ranges [][2]int // of the support; narrow gaps are read along
+	for _, d := range c.Support() {
+		if last := len(ranges) - 1; last >= 0 && d-ranges[last][1] < mergeGap {
+			ranges[last][1] = d + 1
+		} else {
+			ranges = append(ranges, [2]int{d, d + 1})
+		}
+	}
+	var columns []int
+	for _, r := range ranges {
+		for d := r[0]; d < r[1]; d++ {
+			columns = append(columns, d)
+		}
+	}
+	p, err := c.NewPredictor(columns, opt.Kernels)
+	if err != nil {
+		return err
+	}
+	read := func(ctx context.Context, first int, to [][]float32) error {
+		if len(columns) == 0 {
+			return nil
+		}
+		return m.Rows(ctx, docs[first:first+len(to)], ranges, to)
+	}
+	return p.decide(ctx, len(docs), opt.Kernels.Panel, opt.Workers, read, func(r int, decisions []float64) {
+		each(docs[r], decisions)
+	})
+}
+
+// Sums adds up the decision values of all machines for a few objects while their kernel values
+// arrive, so that these needn't be kept. It belongs to one goroutine.
+type Sums struct {
+	p      *Predictor
+	width  int       // objects
+	next   int       // the column that comes next
+	sums   []float64 // [machine][object]
+	done   []int     // by machine: how many of its coefficients have been added
+	turned []float32 // [column][object], of AddRows
+}
+
+// NewSums returns room for the sums of width objects, at least one, and begins with the first. The
+// columns of each machine's support must increase, as those of [Classifier.Support] do.
+func (p *Predictor) NewSums(width int) (*Sums, error) {
+	if width < 1 || width > math.MaxInt32 {
+		return nil, errUser("sums for %d objects, expected 1 to %d", width, math.MaxInt32)
+	}
+	if p.ordered != nil {
+		return nil, p.ordered
+	}
+	return p.newSums(width), nil
+}
+
+func (p *Predictor) newSums(width int) *Sums {
+	s := &Sums{p: p, width: width, sums: make([]float64, len(p.at)*width), done: make([]int, len(p.at))}
+	s.Start()
+	return s
+}
+
+// SumsBytes returns the memory that Sums for width objects take at most.
+func (p *Predictor) SumsBytes(width int) int64 {
+	return int64(len(p.at))*8*int64(width+1) + 4*turnColumns*int64(width)
+}
+
+// Start begins with new objects.
+func (s *Sums) Start() {
+	s.next = 0
+	clear(s.done)
+	clear(s.sums)
+	for i, m := range s.p.c.Machines {
 		if m != nil {
+			sum := s.of(i)
 			for r := range sum {
 				sum[r] = -m.Rho
 			}
-			p.k.RowSums(sum, turned, 0, p.at[i], m.Coef)
-		}
-		for r := range dst {
-			dst[r][i] = sum[r]
 		}
 	}
 }
 
-// transpose sets dst[s*predictBlock+r] to rows[r][s], by strips of columns that a cache line holds.
-func transpose(dst []float32, rows [][]float32, columns int) {
-	const strip = 16
-	for lo := 0; lo < columns; lo += strip {
-		hi := min(lo+strip, columns)
-		for r, row := range rows {
-			for s, v := range row[lo:hi] {
-				dst[(lo+s)*predictBlock+r] = v
-			}
-		}
+func (s *Sums) of(machine int) []float64 { return s.sums[machine*s.width : (machine+1)*s.width] }
+
+// Add adds the next columns: values[c*width+r] is K(x_r, column first+c), where first is the column
+// behind the last one added, 0 after [Sums.Start]. Errors, after which nothing has been added:
+// another first, values that aren't whole columns, more columns than there are.
+func (s *Sums) Add(first int, values []float32) error {
+	columns := len(values) / s.width
+	switch {
+	case first != s.next:
+		return errUser("columns from %d on, expected those from %d on, which come next", first, s.next)
+	case len(values)%s.width != 0:
+		return errUser("%d values of columns for %d objects, expected a multiple", len(values), s.width)
+	case columns > s.p.columns-first:
+		return errUser("columns %d to %d, expected at most %d columns", first, first+columns-1, s.p.columns)
 	}
+	s.next += columns
+	end := int32(s.next)
+	for i, at := range s.p.at {
+		from := s.done[i]
+		if from == len(at) || at[from] >= end { // most machines have no coefficient in most columns
+			continue
+		}
+		n, _ := slices.BinarySearch(at[from:], end)
+		s.p.k.RowSums(s.of(i), values, first, at[from:from+n], s.p.c.Machines[i].Coef[from:from+n])
+		s.done[i] = from + n
+	}
+	return nil
 }
 
-// Decide returns the class that the scheme's rule finds from the decision values of an object: in
-// one-vs-one the class with the most votes, the first of several, where a machine votes for its
-// first class above 0 and for the other otherwise; in one-vs-rest the class of the greatest value.
-// For separate labels there is no one class: see [Classifier.LabelsOf]. NaN is neither above 0 nor
-// the greatest.
+// turnColumns is how many columns AddRows transposes at a time: few enough for the first-level
+// cache.
+const turnColumns = 64
+
+// AddRows adds all columns of the first objects: values[r*columns+c] is K(x_r, column c), where
+// columns is their number in [Classifier.NewPredictor]. It is called once after [Sums.Start], in
+// place of [Sums.Add]. Errors: more objects than there are sums, too few values, columns that have
+// been added.
+func (s *Sums) AddRows(values []float32, objects int) error {
+	columns := s.p.columns
+	if objects < 0 || objects > s.width || len(values) < objects*columns {
+		return errUser("%d values of %d objects, expected %d each for at most %d", len(values), objects, columns, s.width)
+	}
+	strip := min(turnColumns, columns)
+	if s.p.ordered != nil {
+		strip = columns
+	}
+	if len(s.turned) < strip*s.width {
+		s.turned = make([]float32, strip*s.width)
+	}
+	for first := 0; first < columns; first += strip {
+		n := min(strip, columns-first)
+		s.p.k.Transpose(s.turned, s.width, values[first:], columns, objects, n)
+		if err := s.Add(first, s.turned[:n*s.width]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Result sets dst[i] to the decision value of machine i for object r, when all columns have been
+// added: Σ Coef·K - Rho, summed in float64 in the order of the support, each operation rounded by
+// itself. A nil machine decides 0. The result depends neither on the other objects nor on how the
+// columns were divided. Errors: an object that isn't there, dst of another length than there are
+// machines, columns that haven't been added.
+func (s *Sums) Result(r int, dst []float64) error {
+	switch {
+	case r < 0 || r >= s.width:
+		return errUser("object %d of sums for %d objects", r, s.width)
+	case len(dst) != len(s.p.at):
+		return errUser("room for %d decision values, expected %d, one of each machine", len(dst), len(s.p.at))
+	case s.next != s.p.columns:
+		return errUser("%d of %d columns have been added, expected all before a result", s.next, s.p.columns)
+	}
+	for i := range dst {
+		dst[i] = s.sums[i*s.width+r]
+	}
+	return nil
+}
+
+// Decide returns the class that the scheme finds from the decision values of an object.
+//
+// One-vs-one: the class with the most votes, the first of several. A machine votes for its first
+// class above 0 and for the other otherwise. One-vs-rest: the class of the greatest value. Separate
+// labels have no one class: see [Classifier.LabelsOf]. NaN is neither above 0 nor the greatest.
 //
 // It panics unless there is a decision value of each machine, and the machines are those of the
 // scheme.
@@ -147,8 +321,8 @@ func (c *Classifier) Decide(decisions []float64) int {
 	if err := c.fits(len(decisions)); err != nil {
 		panic(fmt.Sprintf("Classifier.Decide: %v", err))
 	}
+	best := 0
 	if c.Scheme != OneVsOne {
-		best := 0
 		for i, v := range decisions {
 			if v > decisions[best] || math.IsNaN(decisions[best]) {
 				best = i
@@ -157,20 +331,15 @@ func (c *Classifier) Decide(decisions []float64) int {
 		return best
 	}
 	votes := make([]int, c.Classes)
-	i := 0
-	for a := range c.Classes {
-		for b := a + 1; b < c.Classes; b++ {
-			switch {
-			case c.Machines[i] == nil:
-			case decisions[i] > 0:
-				votes[a]++
-			default:
-				votes[b]++
-			}
-			i++
+	for i, pair := range Pairs(c.Classes) {
+		switch {
+		case c.Machines[i] == nil:
+		case decisions[i] > 0:
+			votes[pair[0]]++
+		default:
+			votes[pair[1]]++
 		}
 	}
-	best := 0
 	for a, v := range votes {
 		if v > votes[best] {
 			best = a
@@ -182,10 +351,11 @@ func (c *Classifier) Decide(decisions []float64) int {
 // LabelsOf appends the labels whose decision values are above 0 to dst, in increasing order. It
 // panics unless the scheme is [Labels] and there is a decision value of each machine.
 func (c *Classifier) LabelsOf(dst []int, decisions []float64) []int {
+	err := c.fits(len(decisions))
 	if c.Scheme != Labels {
-		panic(fmt.Sprintf("Classifier.LabelsOf: scheme %s, expected %s", c.Scheme, Labels))
+		err = fmt.Errorf("scheme %s, expected %s", c.Scheme, Labels)
 	}
-	if err := c.fits(len(decisions)); err != nil {
+	if err != nil {
 		panic(fmt.Sprintf("Classifier.LabelsOf: %v", err))
 	}
 	for i, v := range decisions {

@@ -42,8 +42,8 @@ func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *out
 		d = d.restrict(keep)
 		if s.opt.DeviceScores == nil {
 			s.store = s.store.restrict(keep, choose.size, s.bytes)
-		} else if err = s.open(d); err != nil {
-			err = s.shut(d, err)
+		} else if err = s.openDevice(d); err != nil {
+			err = s.closeDevice(d, err)
 			break
 		}
 		s.choose = newChooser(choose.size, len(d.sign))
@@ -53,7 +53,7 @@ func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *out
 		}
 		in = in[:len(keep)]
 		keep, err = s.optimise(ctx, d, o)
-		err = s.shut(d, err)
+		err = s.closeDevice(d, err)
 		whole.takeOver(d, in)
 	}
 	store.asked, store.hits = s.store.asked, s.store.hits
@@ -63,7 +63,7 @@ func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *out
 		return err
 	}
 	whole.push() // the masks of those that moved; the scores are what they were
-	return s.rejoin(ctx, whole, before)
+	return s.update(ctx, whole, before)
 }
 
 // active lists the documents that may still move, or take part in a pair that violates the
@@ -124,21 +124,4 @@ func (d *dual) takeOver(small *dual, in []int32) {
 			d.alpha[c*n+int(t)], d.mask[c*n+int(t)] = small.alpha[c*len(in)+i], small.mask[c*len(in)+i]
 		}
 	}
-}
-
-// rejoin brings the scores up to date, which are those from when the variables were as before.
-func (s *search) rejoin(ctx context.Context, d *dual, before []float64) error {
-	n := len(d.docs)
-	var changed []int32
-	var by []float64
-	for i := range n {
-		var moved float64
-		for t := i; t < len(d.sign); t += n {
-			moved += float64(d.sign[t]) * (before[t] - d.alpha[t])
-		}
-		if moved != 0 {
-			changed, by = append(changed, int32(i)), append(by, moved)
-		}
-	}
-	return s.add(ctx, d, changed, by)
 }

@@ -5,16 +5,52 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"time"
 )
 
+// Folds divides documents into k parts of nearly equal size, in which classes are as frequent as in
+// the whole, up to one document each: it shuffles the documents of each class and deals them out in
+// turn. It returns the part, 0 … k-1, of each document, and -1 for those whose class is negative.
+// Where there are fewer documents than parts, the last parts are empty. The same seed gives the
+// same parts on every platform. It panics unless k is at least 1.
+func Folds(labels []int, k int, seed uint64) []int {
+	if k < 1 {
+		panic(fmt.Sprintf("solver: Folds: %d parts, expected at least 1", k))
+	}
+	fold := make([]int, len(labels))
+	var docs []int // by class, however great their numbers are
+	for i, c := range labels {
+		if fold[i] = -1; c >= 0 {
+			docs = append(docs, i)
+		}
+	}
+	slices.SortStableFunc(docs, func(a, b int) int { return cmp.Compare(labels[a], labels[b]) })
+	r := rand.New(rand.NewPCG(seed, uint64(k)))
+	next := 0
+	for len(docs) > 0 {
+		n := 1
+		for n < len(docs) && labels[docs[n]] == labels[docs[0]] {
+			n++
+		}
+		class := docs[:n]
+		r.Shuffle(n, func(i, j int) { class[i], class[j] = class[j], class[i] })
+		for _, i := range class {
+			fold[i] = next
+			next = (next + 1) % k
+		}
+		docs = docs[n:]
+	}
+	return fold
+}
+
 // Trial is what is cross-validated: documents with their classes, divided into parts. Exactly one
 // of Labels and Sets is there.
 type Trial struct {
 	Labels []int   // by document: its class, 0 … Classes-1; -1 leaves it out
-	Sets   [][]int // by document: its labels, each for itself, as in [Training]; nil leaves it out
+	Sets   [][]int // by document: its labels, each for itself; nil leaves it out
 
 	Classes int
 	Scheme  Scheme // of Labels
@@ -23,12 +59,12 @@ type Trial struct {
 
 // Validation is the result of a cross-validation with one choice of parameters.
 type Validation struct {
-	// by document: its class by the classifier that was trained without its part; -1 for one that
-	// was left out. Nil for Sets
+	// Predicted is, by document, the class that the classifier without its part predicts; -1 for
+	// one that was left out. Nil for Sets.
 	Predicted []int
-	Sets      [][]int       // for Sets: its labels, increasing; nil for one that was left out
-	Fits      []*Classifier // by part: the classifier that was trained without it
 
+	Sets [][]int       // for Sets: the predicted labels, increasing; nil for one that was left out
+	Fits []*Classifier // by part: the classifier that was trained without it
 	Busy time.Duration // of workers, in solving the problems
 }
 
@@ -41,60 +77,103 @@ type WarmStart struct {
 // Validate trains, for each part and each choice of parameters, a classifier on the documents of
 // all other parts, and predicts the part's own. The result is in the order of pars.
 //
-// The machines of one problem and part are trained for all parameters, one after the other by
-// growing C, on the same rows and each from the solution of the one before (ν-SVC: each from
-// nothing). start, if not nil, is where the first begins: the sum of multiples of solutions of the
-// same trial with another kernel, such as twice the last one less the one before. Nothing depends
-// on how many parameters there are except through where the searches begin: predictions are those
-// of classifiers trained by [Train], up to the tolerance. The problems of all parts run in
-// parallel. It is best for documents of a class to stand together, and in it those of a part.
-//
-// Errors: those of [Train], also for the documents that a part leaves, fewer than two parts, and a
-// start that doesn't fit.
-func (t *Trial) Validate(ctx context.Context, m Matrix, pars []Parameters, start []WarmStart, opt Options) ([]*Validation, error) {
-	src, err := newSource(m)
+// The machines of one problem and part are trained for all parameters by growing C, on the same
+// rows, each from the solution of the one before (ν-SVC: from nothing). The first begins at near:
+// the sum of multiples of solutions of the same trial with another kernel, such as twice the last
+// one less the one before; nil is 0. The number of parameters matters only through where the
+// searches begin: predictions are those of classifiers trained by [Train], up to the tolerance.
+func (t *Trial) Validate(
+	ctx context.Context, m Matrix, pars []Parameters, near []WarmStart, opt Options,
+) ([]*Validation, error) {
+	src, opt, err := begin(m, opt)
 	if err != nil {
-		return nil, err
-	}
-	if opt, err = opt.resolve(); err != nil {
 		return nil, err
 	}
 	if len(pars) == 0 {
 		return nil, errUser("no parameters to validate")
 	}
-	resolved := make([]Parameters, len(pars))
-	for i, p := range pars {
-		if resolved[i], err = p.resolve(t.Classes); err != nil {
+	pars = slices.Clone(pars)
+	for i := range pars {
+		if pars[i], err = pars[i].resolve(t.Classes); err != nil {
 			return nil, err
 		}
-		resolved[i].Probabilities = false // a sigmoid has no part in the class
+		pars[i].Probabilities = false // a sigmoid has no part in the class
 	}
-	problems, parts, err := t.problems(src.n)
+	parts, err := countParts(t.Parts, src.n)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range start {
-		if err := s.fits(t.scheme(), parts, len(problems), src.n); err != nil {
+	v := &validating{parts: t.Parts, count: parts, order: increasing(len(pars), func(a, b int) int {
+		return cmp.Compare(pars[a].C, pars[b].C)
+	})}
+	whole := &Classifier{Classes: t.Classes}
+	problems, err := t.problems(whole, src.n)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range near {
+		if err := s.fits(whole.Scheme, parts, len(problems), src.n); err != nil {
 			return nil, err
 		}
 	}
-	v := &validating{t: t, pars: resolved, parts: parts, problems: problems, busy: make([]atomic.Int64, len(pars))}
-	for i := range resolved {
-		v.order = append(v.order, i)
-		own := &Validation{Fits: make([]*Classifier, parts)}
-		for f := range own.Fits {
-			own.Fits[f] = &Classifier{Scheme: t.scheme(), Classes: t.Classes, Machines: make([]*Machine, len(problems))}
+	out := make([]*Validation, len(pars))
+	for i := range out {
+		out[i] = &Validation{Fits: make([]*Classifier, parts)}
+		for f := range out[i].Fits {
+			own := *whole
+			own.Machines = make([]*Machine, len(problems))
+			out[i].Fits[f] = &own
 		}
-		v.out = append(v.out, own)
+		if t.Sets != nil {
+			out[i].Sets = make([][]int, src.n)
+		} else {
+			out[i].Predicted = slices.Repeat([]int{-1}, src.n)
+		}
 	}
-	slices.SortStableFunc(v.order, func(a, b int) int { return cmp.Compare(resolved[a].C, resolved[b].C) })
-	if err := v.train(ctx, src, start, &opt); err != nil {
+	for f := range parts {
+		for i, p := range problems {
+			if p == nil {
+				continue
+			}
+			v.add(len(p.docs), p.classes, func() (swept, start) {
+				own := p.without(t.Parts, f)
+				for _, w := range near {
+					if machine := w.Of.Fits[f].Machines[i]; machine != nil {
+						own.start = append(own.start, multiple{machine, w.By})
+					}
+				}
+				return &classSweep{own, pars, src, whole.Scheme != OneVsOne}, own.start
+			}, func(par int, machine *Machine) { out[par].Fits[f].Machines[i] = machine })
+		}
+	}
+	busy, err := v.train(ctx, src, &opt)
+	if err != nil {
 		return nil, err
 	}
-	if err := v.predict(ctx, src, &opt); err != nil {
-		return nil, err
+	for f, held := range v.held(func(i int) bool { return t.Sets != nil && t.Sets[i] != nil || t.Sets == nil && t.Labels[i] >= 0 }) {
+		var together Classifier // which see each kernel value together
+		for _, o := range out {
+			together.Machines = append(together.Machines, o.Fits[f].Machines...)
+		}
+		err := together.predictRows(ctx, src, held, &opt, func(i int, decisions []float64) {
+			for _, o := range out {
+				own := decisions[:len(problems)]
+				decisions = decisions[len(problems):]
+				if t.Sets != nil {
+					o.Sets[i] = o.Fits[f].LabelsOf([]int{}, own)
+				} else {
+					o.Predicted[i] = o.Fits[f].Decide(own)
+				}
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	return v.out, nil
+	for i := range out {
+		out[i].Busy = busy[i]
+	}
+	return out, nil
 }
 
 // fits checks that a start is from a validation of so many parts and problems of a scheme, over a
@@ -107,54 +186,45 @@ func (s *WarmStart) fits(scheme Scheme, parts, problems, n int) error {
 		return errUser("a start from a validation of something else, expected one of %d parts", parts)
 	}
 	for f, c := range s.Of.Fits {
-		if c == nil || c.Scheme != scheme || len(c.Machines) != problems {
-			return errUser("a start from a validation of something else, expected %d machines (%s) without part %d",
-				problems, scheme, f)
+		if c == nil {
+			return errUser("a start from a validation of something else, without part %d", f)
 		}
-		for i, machine := range c.Machines {
-			if err := checkStart(machine, n); err != nil {
-				return fmt.Errorf("part %d, machine %d: %w", f, i, err)
-			}
+		if err := c.startsFor(scheme, problems, n); err != nil {
+			return fmt.Errorf("part %d: %w", f, err)
 		}
 	}
 	return nil
 }
 
-func (t *Trial) scheme() Scheme {
-	if t.Sets != nil {
-		return Labels
-	}
-	return t.Scheme
-}
-
-// problems returns the problems of all documents that have a part, and the number of parts.
-func (t *Trial) problems(n int) (problems []*problem, parts int, err error) {
-	if parts, err = countParts(t.Parts, n); err != nil {
-		return nil, 0, err
-	}
-	if t.Sets != nil && t.Labels != nil {
-		return nil, 0, errUser("labels and sets of labels, expected one of them")
-	}
-	if t.Sets != nil {
-		sets := slices.Clone(t.Sets)
-		for i := range sets {
-			if i < n && t.Parts[i] < 0 {
-				sets[i] = nil
-			}
-		}
-		problems, err = labelProblems(sets, t.Classes, n)
-		return problems, parts, err
-	}
-	labels := slices.Clone(t.Labels)
-	for i := range labels {
-		if i < n && t.Parts[i] < 0 {
+// problems returns the problems of all documents that have a part.
+func (t *Trial) problems(c *Classifier, n int) ([]*problem, error) {
+	labels, sets := slices.Clone(t.Labels), slices.Clone(t.Sets)
+	for i, part := range t.Parts {
+		if part < 0 && i < len(labels) {
 			labels[i] = -1
 		}
+		if part < 0 && i < len(sets) {
+			sets[i] = nil
+		}
 	}
-	if problems, err = problemsOf(labels, t.Classes, t.Scheme, n); err != nil {
-		return nil, 0, err
+	problems, err := c.problems(labels, sets, t.Scheme, n)
+	if err != nil || sets != nil {
+		return problems, err
 	}
-	return problems, parts, t.twoClasses(labels, parts)
+	parts := slices.Max(t.Parts) + 1
+	for f := range parts { // what a part leaves must be of two classes at least
+		seen, several := -1, false
+		for i, c := range labels {
+			if c >= 0 && t.Parts[i] != f {
+				several = several || seen >= 0 && c != seen
+				seen = c
+			}
+		}
+		if !several {
+			return nil, errUser("without part %d of %d the documents are of one class, expected two or more", f+1, parts)
+		}
+	}
+	return problems, nil
 }
 
 // countParts returns the number of parts of n documents, two or more.
@@ -174,59 +244,14 @@ func countParts(parts []int, n int) (count int, err error) {
 	return count, nil
 }
 
-// twoClasses checks that the documents which a part leaves are of two classes at least.
-func (t *Trial) twoClasses(labels []int, parts int) error {
-	for f := range parts {
-		seen := -1
-		several := false
-		for i, c := range labels {
-			if c >= 0 && t.Parts[i] != f {
-				several = several || seen >= 0 && c != seen
-				seen = c
-			}
-		}
-		if !several {
-			return errUser("without part %d of %d the documents are of one class, expected two or more", f+1, parts)
-		}
+// increasing returns 0 … n-1 in an order, stable.
+func increasing(n int, compare func(a, b int) int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
 	}
-	return nil
-}
-
-// validating is a validation under way.
-type validating struct {
-	t        *Trial
-	pars     []Parameters
-	order    []int // the parameters by growing C
-	parts    int
-	problems []*problem
-	out      []*Validation
-	busy     []atomic.Int64 // by parameters: nanoseconds
-}
-
-// train fills in the machines.
-func (v *validating) train(ctx context.Context, m *source, start []WarmStart, opt *Options) error {
-	var jobs []job
-	for f := range v.parts {
-		for i, p := range v.problems {
-			if p == nil {
-				continue
-			}
-			jobs = append(jobs, job{len(p.docs), p.classes, func(ctx context.Context, s *search, bytes int64) error {
-				own := p.without(v.t.Parts, f)
-				for _, near := range start {
-					if machine := near.Of.Fits[f].Machines[i]; machine != nil {
-						own.start = append(own.start, multiple{machine, near.By})
-					}
-				}
-				return v.sweep(ctx, s, own, f, i, bytes)
-			}})
-		}
-	}
-	err := runAll(ctx, m, jobs, len(jobs)*len(v.pars), opt)
-	for c, out := range v.out {
-		out.Busy = time.Duration(v.busy[c].Load())
-	}
-	return err
+	slices.SortStableFunc(order, compare)
+	return order
 }
 
 // without is the problem of the documents that are not in a part.
@@ -240,112 +265,128 @@ func (p *problem) without(parts []int, f int) *problem {
 	return own
 }
 
-// sweep solves problem i without part f for all parameters.
-func (v *validating) sweep(ctx context.Context, s *search, p *problem, f, i int, bytes int64) error {
-	if machine := p.constant(false); machine != nil {
-		if v.t.scheme() == OneVsOne {
-			machine = nil // a class without documents gets no votes
+// validating is a validation under way.
+type validating struct {
+	parts []int
+	count int   // parts
+	order []int // the order in which parameters are taken
+	jobs  []job
+	busy  []atomic.Int64 // by parameters: nanoseconds
+}
+
+// swept is a problem that is solved for one choice of parameters after the other.
+type swept interface {
+	// constant is the machine for all parameters, if none needs to be trained.
+	constant() (machine *Machine, ok bool)
+
+	// next is the problem with parameters i: last itself, if it suffices to raise its bounds. warm
+	// says whether a search may begin at another solution.
+	next(i int, last *dual) (d *dual, warm bool, err error)
+
+	machine(d *dual, o outcome) (*Machine, error)
+}
+
+// add adds a job: a problem of so many documents for all parameters, and a function that keeps the
+// machines.
+func (v *validating) add(documents int, classes [2]int, make func() (swept, start), keep func(par int, m *Machine)) {
+	v.jobs = append(v.jobs, job{documents, classes, func(ctx context.Context, s *search, bytes int64) error {
+		p, from := make()
+		if machine, ok := p.constant(); ok {
+			for _, i := range v.order {
+				keep(i, machine)
+				s.report.solved()
+			}
+			return nil
 		}
-		for _, c := range v.order {
-			v.out[c].Fits[f].Machines[i] = machine
+		var last *dual
+		for _, i := range v.order {
+			begin := time.Now()
+			d, warm, err := p.next(i, last)
+			if err != nil {
+				return err
+			}
+			if !warm {
+				from = nil
+			}
+			var o outcome
+			if d == last {
+				o, err = s.resume(ctx, d)
+			} else {
+				o, err = s.solve(ctx, d, from, bytes)
+			}
+			if err != nil {
+				return err
+			}
+			machine, err := p.machine(d, o)
+			if err != nil {
+				return err
+			}
+			keep(i, machine)
+			last, from = d, startFrom(machine)
+			v.busy[i].Add(int64(time.Since(begin)))
 			s.report.solved()
 		}
 		return nil
-	}
-	var d *dual
-	for _, c := range v.order {
-		begin := time.Now()
-		p.set(&v.pars[c])
-		var o outcome
-		var err error
-		if d != nil && p.raise(d) {
-			o, err = s.resume(ctx, d)
-		} else if d, err = p.dual(s.m, nil); err == nil {
-			from := p.start
-			if p.nu > 0 {
-				from = nil
-			}
-			o, err = s.solveFrom(ctx, d, from, bytes)
-		}
-		if err != nil {
-			return err
-		}
-		machine, err := p.machine(d, o)
-		if err != nil {
-			return err
-		}
-		v.out[c].Fits[f].Machines[i] = machine
-		p.start = startFrom(machine)
-		v.busy[c].Add(int64(time.Since(begin)))
-		s.report.solved()
-	}
-	return nil
+	}})
 }
 
-// raise makes the bounds of a solved problem those that p has now, unless one of them is lower than
-// it was, or the problem isn't one of C.
-func (p *problem) raise(d *dual) bool {
-	if p.nu > 0 || d.perClass {
-		return false
+// train does the jobs and returns the time that workers spent on each choice of parameters.
+func (v *validating) train(ctx context.Context, m *source, opt *Options) ([]time.Duration, error) {
+	v.busy = make([]atomic.Int64, len(v.order))
+	err := runAll(ctx, m, v.jobs, len(v.jobs)*len(v.order), opt)
+	busy := make([]time.Duration, len(v.order))
+	for i := range busy {
+		busy[i] = time.Duration(v.busy[i].Load())
 	}
-	for t, pos := range p.positive {
-		side := 1
-		if pos {
-			side = 0
+	return busy, err
+}
+
+// held lists the documents of each part that take part.
+func (v *validating) held(takesPart func(i int) bool) [][]int {
+	held := make([][]int, v.count)
+	for i, f := range v.parts {
+		if f >= 0 && takesPart(i) {
+			held[f] = append(held[f], i)
 		}
-		if d.upper[t] > p.bounds[side] {
+	}
+	return held
+}
+
+// classSweep is a problem of two classes, for all parameters.
+type classSweep struct {
+	*problem
+	pars    []Parameters
+	m       *source
+	decides bool // with documents of one class there is a machine that always says so
+}
+
+func (c *classSweep) constant() (machine *Machine, ok bool) {
+	machine = c.problem.constant(false)
+	if machine != nil && !c.decides {
+		return nil, true // a class without documents gets no votes
+	}
+	return machine, machine != nil
+}
+
+func (c *classSweep) next(i int, last *dual) (d *dual, warm bool, err error) {
+	c.set(&c.pars[i])
+	warm = c.nu == 0
+	if last != nil && warm && !last.perClass && c.raise(last) {
+		return last, warm, nil
+	}
+	d, err = c.dual(c.m, nil)
+	return d, warm, err
+}
+
+// raise makes the bounds of a solved problem those that p has now, unless one of them was greater.
+func (p *problem) raise(d *dual) bool {
+	for t, pos := range p.positive {
+		if d.upper[t] > p.bounds[sideOf(pos)] {
 			return false
 		}
 	}
 	for t, pos := range p.positive {
-		if pos {
-			d.upper[t] = p.bounds[0]
-		} else {
-			d.upper[t] = p.bounds[1]
-		}
+		d.upper[t] = p.bounds[sideOf(pos)]
 	}
 	return true
-}
-
-// predict fills in what the classifiers say of their parts. Those of one part see each kernel value
-// together.
-func (v *validating) predict(ctx context.Context, m *source, opt *Options) error {
-	n := len(v.t.Parts)
-	for _, out := range v.out {
-		if v.t.Sets != nil {
-			out.Sets = make([][]int, n)
-			continue
-		}
-		out.Predicted = make([]int, n)
-		for i := range out.Predicted {
-			out.Predicted[i] = -1
-		}
-	}
-	for f := range v.parts {
-		var held []int
-		for i, part := range v.t.Parts {
-			if part == f && (v.t.Sets != nil && v.t.Sets[i] != nil || v.t.Sets == nil && v.t.Labels[i] >= 0) {
-				held = append(held, i)
-			}
-		}
-		var together Classifier
-		for _, out := range v.out {
-			together.Machines = append(together.Machines, out.Fits[f].Machines...)
-		}
-		err := together.predictRows(ctx, m, held, opt, func(i int, decisions []float64) {
-			for _, out := range v.out {
-				own := decisions[:len(v.problems)]
-				decisions = decisions[len(v.problems):]
-				if v.t.Sets != nil {
-					out.Sets[i] = out.Fits[f].LabelsOf([]int{}, own)
-				} else {
-					out.Predicted[i] = out.Fits[f].Decide(own)
-				}
-			}
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

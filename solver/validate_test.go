@@ -448,7 +448,7 @@ func TestStart(t *testing.T) {
 	}
 	s := &search{opt: &opt, m: sourceOf(t, m), threads: 1, report: newReporter(nil, 1)}
 	s.prepare(d, opt.RowBytes)
-	if err := s.start(context.Background(), d); err != nil {
+	if err := s.update(context.Background(), d, nil); err != nil {
 		t.Fatal(err)
 	}
 	d.stretch()

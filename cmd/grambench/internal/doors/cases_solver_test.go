@@ -34,6 +34,7 @@ func solverCases() map[string]testCase {
 		"solver.Predictor.SumsBytes":      {run: sums, panics: true},
 		"solver.Sigmoid.Probability":      {run: fitSigmoid, panics: true},
 		"solver.Sums.Add":                 {run: sums, panics: true},
+		"solver.Sums.AddRows":             {run: sums, panics: true},
 		"solver.Sums.Result":              {run: sums, panics: true},
 		"solver.Train": {run: func(p *program) {
 			if p.chance(3) {
