@@ -110,11 +110,11 @@ func TestTrainProgress(t *testing.T) {
 // its end.
 func TestTickerReports(t *testing.T) {
 	var reports []Progress
-	_, tick := startTicker(t.Context(), func(p Progress) { reports = append(reports, p) }, "embedding", 7)
+	_, tick := startReporter(t.Context(), func(p Progress) { reports = append(reports, p) }, "embedding", 7)
 	time.Sleep(550 * time.Millisecond)
-	tick.done.Add(7)
+	tick.Add(7)
 	var err error
-	if tick.finish(&err); err != nil {
+	if tick.Finish(&err); err != nil {
 		t.Error(err)
 	}
 	if n := len(reports); n < 3 || reports[0].Done != 0 || reports[n-1].Done != 7 || reports[n-1].Total != 7 || reports[n-1].Stage != "embedding" {

@@ -82,10 +82,10 @@ func TestValidateOnDevice(t *testing.T) {
 					t.Fatal(err)
 				}
 				m, err := f.place(t.Context(), k)
-				if err != nil || m.unplaced != "" || m.board == nil {
+				if err != nil || m.unplaced != "" || m.scores == nil {
 					t.Fatalf("a place %+v, error %v", m, err)
 				}
-				opt.DeviceScores = m.board
+				opt.DeviceScores = m.scores
 				got, err := f.validate(t.Context(), m.matrix, cells, nil, opt)
 				if err != nil {
 					t.Fatal(err)

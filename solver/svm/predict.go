@@ -50,8 +50,7 @@ type Predictor struct {
 
 	sets *engine.HyperbolicGram // of the support vectors, where they are sets of points
 
-	device bool // e computes on one
-	loops  *asm.Kernels
+	device bool         // e computes on one
 	closed *atomic.Bool // shared by all that Holding makes
 }
 
@@ -81,14 +80,12 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 		return nil, fmt.Errorf("svm: the model's kernel: %w", err)
 	}
 	p.k = engine.Resolve(k, len(m.Embedder.Terms))
-	columns := make([]int, m.Support.Rows())
-	for s := range columns {
-		columns[s] = s
-	}
-	if p.loops, err = kernels(opt.ISA); err != nil {
+	columns := sequence(0, m.Support.Rows())
+	loops, err := kernels(opt.ISA)
+	if err != nil {
 		return nil, err
 	}
-	if p.p, err = m.Classifier.NewPredictor(columns, p.loops); err != nil {
+	if p.p, err = m.Classifier.NewPredictor(columns, loops); err != nil {
 		return nil, err
 	}
 	if want, have := k.Embedding(), m.Embedder.Embedding; want != have {
@@ -156,9 +153,9 @@ func (p *Predictor) Engine() *engine.Engine { return p.e }
 
 // Prediction is what a model says of documents.
 type Prediction struct {
-	Decisions     [][]float64 // by document, by machine: the decision value f; 0 of a machine that is nil
-	Class         []int       // types with classes, one class a document: index into the model's Classes
-	Labels        [][]int     // the scheme of separate labels: indices into Classes, increasing
+	Decisions [][]float64 // by document, by machine: the decision value f; 0 of a machine that is nil
+	Class     []int       // types with classes, one class a document: index into the model's Classes
+	Labels    [][]int     // the scheme of separate labels: indices into Classes, increasing
 	// regression: the estimate; one_class: the decision value, > 0 for a document like those of
 	// training
 	Value         []float64
@@ -195,16 +192,16 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction,
 		return nil, err
 	}
 	out := p.room(n)
-	ctx, report := startTicker(ctx, p.opt.Progress, "predicting", int64(n))
+	ctx, report := startReporter(ctx, p.opt.Progress, "predicting", int64(n))
 	err = p.predict(ctx, docs, rows, out, report)
-	if report.finish(&err); err != nil {
+	if report.Finish(&err); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
 // predict fills in a prediction, so many rows at a time.
-func (p *Predictor) predict(ctx context.Context, docs *sparse.CSR, rows int, out *Prediction, report *ticker) error {
+func (p *Predictor) predict(ctx context.Context, docs *sparse.CSR, rows int, out *Prediction, report *tiles.Reporter) error {
 	if p.device {
 		return p.onDevice(ctx, docs, rows, out, report)
 	}
@@ -272,28 +269,20 @@ func probable(m *model.Model) bool {
 }
 
 // chunk predicts documents first <= i < end.
-func (p *Predictor) chunk(ctx context.Context, docs *sparse.CSR, first, end int, sums *solver.Sums, out *Prediction, report *ticker) error {
+func (p *Predictor) chunk(ctx context.Context, docs *sparse.CSR, first, end int, sums *solver.Sums, out *Prediction, report *tiles.Reporter) error {
 	if p.sets != nil {
 		return p.setChunk(ctx, docs, first, end, sums, out, report)
 	}
 	if p.e == nil {
 		for i := first; i < end; i++ {
 			sums.Start()
-			if err := sums.Result(0, out.Decisions[i]); err != nil {
-				return err
-			}
-			if err := p.decide(i, out); err != nil {
+			if err := p.results(sums, i, 1, out, report); err != nil {
 				return err
 			}
 		}
-		report.done.Add(int64(end - first))
 		return nil
 	}
-	rows := make([]int, 0, chunkDocuments)
-	for i := first; i < end; i++ {
-		rows = append(rows, i)
-	}
-	x, err := p.m.Embedder.TransformRows(ctx, docs, rows, 1)
+	x, err := p.m.Embedder.TransformRows(ctx, docs, sequence(first, end), 1)
 	if err != nil {
 		return err
 	}
@@ -312,8 +301,17 @@ func (p *Predictor) chunk(ctx context.Context, docs *sparse.CSR, first, end int,
 	})
 }
 
+// sequence returns first, first+1, … before end.
+func sequence(first, end int) []int {
+	all := make([]int, end-first)
+	for i := range all {
+		all[i] = first + i
+	}
+	return all
+}
+
 // results takes the decision values of so many documents from first on from their sums.
-func (p *Predictor) results(sums *solver.Sums, first, documents int, out *Prediction, report *ticker) error {
+func (p *Predictor) results(sums *solver.Sums, first, documents int, out *Prediction, report *tiles.Reporter) error {
 	for r := range documents {
 		if err := sums.Result(r, out.Decisions[first+r]); err != nil {
 			return err
@@ -322,7 +320,7 @@ func (p *Predictor) results(sums *solver.Sums, first, documents int, out *Predic
 			return err
 		}
 	}
-	report.done.Add(int64(documents))
+	report.Add(int64(documents))
 	return nil
 }
 

@@ -70,9 +70,9 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 	if err := p.embed(ctx, c, embedding); err != nil {
 		return nil, err
 	}
-	making, report := startTicker(ctx, opt.Progress, "preparing the engine", 0)
+	making, report := startReporter(ctx, opt.Progress, "preparing the engine", 0)
 	e, err := engine.NewContext(making, p.x, engine.Options{ISA: opt.ISA, Workers: opt.Workers, MemoryBytes: p.engineBytes(), Progress: p.computing, Device: opt.Device})
-	if report.finish(&err); err != nil && e != nil {
+	if report.Finish(&err); err != nil && e != nil {
 		err = errors.Join(err, e.Close())
 	}
 	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) { // in the caller's terms
@@ -105,8 +105,8 @@ func repeated(names []string) (name string, twice bool) {
 // embed embeds the documents of the corpus in the order of the problem, and takes its digest
 // meanwhile.
 func (p *Problem) embed(ctx context.Context, c *sparse.Corpus, embedding sparse.Embedding) (err error) {
-	ctx, report := startTicker(ctx, p.opt.Progress, "embedding", 0)
-	defer report.finish(&err)
+	ctx, report := startReporter(ctx, p.opt.Progress, "embedding", 0)
+	defer report.Finish(&err)
 	var digest sync.WaitGroup
 	digest.Go(func() { p.corpus.digest = c.Digest() })
 	defer digest.Wait()

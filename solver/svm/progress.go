@@ -52,34 +52,30 @@ func (r *relay) last() Progress {
 	return r.at
 }
 
-// start begins to report to f, as startTicker does. Nil is nobody.
-func (r *relay) start(ctx context.Context, f func(Progress)) (context.Context, *ticker) {
+// start begins to report to f, as startReporter does.
+func (r *relay) start(ctx context.Context, f func(Progress)) (context.Context, *tiles.Reporter) {
 	if r.last().Stage == "" {
 		r.note(Progress{Stage: "preparing the matrix", HitRate: math.NaN()})
 	}
-	return newTicker(ctx, f, func(int64) Progress { return r.last() })
+	return report(ctx, f, func(int64) Progress { return r.last() })
 }
 
-// ticker reports a count that many goroutines add to.
-type ticker struct{ done *tiles.Reporter }
-
-// startTicker begins to report to f, every 100 ms, until finish is called. A nil f costs nothing
-// but the counting. The context that it returns ends when finish is called, or where f panics.
-func startTicker(ctx context.Context, f func(Progress), stage string, total int64) (context.Context, *ticker) {
-	return newTicker(ctx, f, func(done int64) Progress {
+// startReporter begins to report a stage to f, every 100 ms until the reporter's Finish. A nil f
+// costs nothing but the counting. The context that it returns ends with Finish, or where f panics.
+func startReporter(
+	ctx context.Context, f func(Progress), stage string, total int64,
+) (context.Context, *tiles.Reporter) {
+	return report(ctx, f, func(done int64) Progress {
 		return Progress{Stage: stage, Done: done, Total: total, HitRate: math.NaN()}
 	})
 }
 
-func newTicker(ctx context.Context, f func(Progress), state func(done int64) Progress) (context.Context, *ticker) {
+func report(
+	ctx context.Context, f func(Progress), state func(done int64) Progress,
+) (context.Context, *tiles.Reporter) {
 	var report func(int64)
 	if f != nil {
 		report = func(done int64) { f(state(done)) }
 	}
-	ctx, r := tiles.StartReporter(ctx, "svm: Options.Progress", report)
-	return ctx, &ticker{r}
+	return tiles.StartReporter(ctx, "svm: Options.Progress", report)
 }
-
-// finish reports for the last time. Where reporting panicked, that becomes the error of what was
-// reported.
-func (t *ticker) finish(err *error) { t.done.Finish(err) }

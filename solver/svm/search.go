@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/sparse"
 )
@@ -57,7 +56,7 @@ type SearchResult struct {
 	DotProducts int64 // that were computed
 	// that training and predicting each point and fold by itself would have computed: all pairs of
 	// training documents once, and held-out documents with support vectors
-	Separate    int64
+	Separate int64
 
 	Gram  time.Duration // computing tiles
 	Solve time.Duration // the rest
@@ -144,27 +143,59 @@ func SearchProblems(ctx context.Context, s Settings, g Grid, problem func(sparse
 	if each == nil {
 		each = func(Point) {}
 	}
-	q := &searching{s: s, g: g, each: each, points: make([][]Point, len(g.Kernels)), left: len(g.Kernels)}
+	q := &searching{g: g, each: each, points: make([][]Point, len(g.Kernels))}
+	q.work = work{s: s, folds: g.Folds, seed: g.Seed, stage: "searching", left: len(g.Kernels)}
 	if q.cells, err = g.cells(&s); err != nil {
 		return nil, err
 	}
-	q.out = &SearchResult{Measure: s.Measure(), Total: len(g.Kernels) * len(q.cells)}
+	q.out = &SearchResult{Measure: s.Measure(), Total: len(g.Kernels) * len(q.cells), Best: -1}
 	err = q.run(ctx, problem)
 	return q.finish(), err
 }
 
 // searching is a search under way.
 type searching struct {
-	s      Settings
+	work
 	g      Grid
-	cells  []cell
 	each   func(Point)
 	points [][]Point // by kernel of the grid
 	out    *SearchResult
+}
 
-	relay
-	before int64 // problems of kernels that are done
-	left   int   // kernels that are not done
+// run goes through the embeddings of the grid.
+func (q *searching) run(ctx context.Context, problem func(sparse.Embedding) (*Problem, error)) error {
+	var done []sparse.Embedding
+	for _, k := range q.g.Kernels {
+		e := k.Embedding()
+		if slices.Contains(done, e) {
+			continue
+		}
+		done = append(done, e)
+		p, err := problem(e)
+		if err != nil {
+			return err
+		}
+		if p == nil {
+			return fmt.Errorf("svm: no problem for kernels of the embedding %s, and no error", e)
+		}
+		var kernels []kernelAt
+		for i, k := range q.g.Kernels {
+			if k.Embedding() == e {
+				k = engine.Resolve(k, p.Terms())
+				if _, err := p.cached.Matrix(k); err != nil { // before any work is done
+					return err
+				}
+				kernels = append(kernels, kernelAt{i, k})
+			}
+		}
+		before := p.Cache().Computed
+		err = q.work.run(ctx, p, kernels, q.keep)
+		q.out.DotProducts += p.Cache().Computed - before
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mostCells is the greatest number of combinations of what the solver knows: the coefficients of
@@ -218,12 +249,13 @@ func (q *searching) keep(f *folded, at kernelAt, out []outcome) error {
 			return err
 		}
 		c := q.cells[i]
-		point := Point{Kernel: at.kernel, C: c.c, Nu: c.nu, Epsilon: c.epsilon, Figures: v.Figures, Mean: v.Mean, SD: v.SD,
-			Iterations: v.Iterations, Unfinished: v.Unfinished, Busy: o.busy()}
+		point := Point{
+			Kernel: at.kernel, C: c.c, Nu: c.nu, Epsilon: c.epsilon, Figures: v.Figures, Mean: v.Mean, SD: v.SD,
+			Iterations: v.Iterations, Unfinished: v.Unfinished, Busy: o.busy(),
+		}
 		for part, sv := range v.Support {
-			point.Support += float64(sv) / float64(q.g.Folds)
-			held := int64(0)
-			own := int64(0)
+			point.Support += float64(sv) / float64(q.folds)
+			var held, own int64
 			for _, d := range v.Fold {
 				switch {
 				case d == part:
@@ -237,25 +269,16 @@ func (q *searching) keep(f *folded, at kernelAt, out []outcome) error {
 		points = append(points, point)
 	}
 	q.points[at.index] = points
-	q.left--
-	q.before = q.last().Done
 	for _, point := range points {
 		q.each(point)
 	}
 	return nil
 }
 
-func (o *outcome) busy() time.Duration {
-	if o.values != nil {
-		return o.values.Busy
-	}
-	return o.classes.Busy
-}
-
 // finish puts the points into the order of the grid and finds the best.
 func (q *searching) finish() *SearchResult {
 	r := q.out
-	r.Best = -1
+	r.SolvedOn, r.Unplaced, r.Gram, r.Solve = q.solvedOn, q.unplaced, q.gram, q.solve
 	for _, points := range q.points {
 		r.Points = append(r.Points, points...)
 	}
@@ -265,9 +288,4 @@ func (q *searching) finish() *SearchResult {
 		}
 	}
 	return r
-}
-
-// solving notes how far the solver is with a kernel.
-func (q *searching) solving(s solver.Progress) {
-	q.note(Progress{Stage: "searching", Done: q.before + int64(s.Solved), Total: q.before + int64(q.left)*int64(s.Problems), Solver: s, HitRate: hitRate(s)})
 }

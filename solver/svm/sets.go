@@ -8,6 +8,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
 )
 
 // ofSets returns the matrix of a kernel that compares sets of points (engine.Hyperbolic.Kernel),
@@ -72,19 +73,15 @@ func (p *Predictor) setPredictor(ctx context.Context) error {
 }
 
 // setChunk predicts sets of points first <= i < end.
-func (p *Predictor) setChunk(ctx context.Context, docs *sparse.CSR, first, end int, sums *solver.Sums, out *Prediction, report *ticker) error {
-	var rows []int
-	for i := first; i < end; i++ {
-		rows = append(rows, i)
-	}
-	x, err := p.m.Embedder.TransformRows(ctx, docs, rows, 1)
+func (p *Predictor) setChunk(ctx context.Context, docs *sparse.CSR, first, end int, sums *solver.Sums, out *Prediction, report *tiles.Reporter) error {
+	x, err := p.m.Embedder.TransformRows(ctx, docs, sequence(first, end), 1)
 	if err != nil {
 		return err
 	}
 	normals, err := engine.NormalsOf(x)
 	if bad := (*engine.DeviationError)(nil); errors.As(err, &bad) {
 		return fmt.Errorf("svm: document %d is no set of points, as those that the model learnt from, expected a vector as engine.Normals.Vectors makes it, found the deviation %v in its last column",
-			rows[bad.Row]+1, bad.Sigma)
+			first+bad.Row+1, bad.Sigma)
 	}
 	if err != nil {
 		return err
@@ -98,13 +95,9 @@ func (p *Predictor) setChunk(ctx context.Context, docs *sparse.CSR, first, end i
 			return err
 		}
 		sums.Start()
-		if err := errors.Join(sums.Add(0, values), sums.Result(0, out.Decisions[i])); err != nil {
+		if err := errors.Join(sums.AddRows(values, 1), p.results(sums, i, 1, out, report)); err != nil {
 			return err
 		}
-		if err := p.decide(i, out); err != nil {
-			return err
-		}
-		report.done.Add(1)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package svm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -51,7 +52,7 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 		return nil, nil, err
 	}
 	report := &Report{Warnings: p.before(&s)}
-	c, err := p.trainWith(ctx, engine.Resolve(s.Kernel, len(p.x.Embedder.Terms)), &s, rows, report)
+	c, err := p.trainWith(ctx, engine.Resolve(s.Kernel, p.Terms()), &s, rows, report)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,64 +62,91 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	return out, report, nil
 }
 
-// matrix returns the matrix of a kernel to train on, computed where all of it fits into memory.
-func (p *Problem) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, error) {
+// trainWith trains the machines on the device where that is the place for it, otherwise on a matrix
+// that is computed first where it fits into memory.
+func (p *Problem) trainWith(
+	ctx context.Context, k engine.Kernel, s *Settings, rows int64, report *Report,
+) (c *solver.Classifier, err error) {
+	begin := time.Now()
+	m, err := p.place(s, k, nil, func() (solver.Matrix, func() error, error) { return p.matrix(ctx, k) })
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, m.close()) }()
+	if m.scores == nil {
+		report.Gram = time.Since(begin)
+	}
+	report.SolvedOn, report.Unplaced = m.solvedOn, m.unplaced
+	if m.unplaced != "" {
+		report.Warnings = append(report.Warnings, m.unplaced)
+	}
+	opt := p.solverOptions(s)
+	opt.RowBytes, opt.DeviceScores = rows, m.scores
+	begin = time.Now()
+	p.training.Store(true)
+	defer p.training.Store(false)
+	c, err = p.classifier(ctx, m.matrix, s, opt)
+	report.Solve = time.Since(begin)
+	return c, err
+}
+
+// matrix returns the matrix of a kernel to train on, computed where all of it fits into memory, and
+// a function that frees it.
+func (p *Problem) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, func() error, error) {
+	keep := func() error { return nil }
 	if m, err := p.ofSets(ctx, k, nil); m != nil || err != nil {
-		return m, err
+		return m, keep, err
 	}
 	if p.opt.Once {
 		ready, err := p.cached.Ready(ctx, k)
-		if ready != nil || err != nil {
-			return ready, err
+		if err != nil {
+			return nil, nil, err
+		}
+		if ready != nil {
+			m, err := solver.NewDense(ready.N, ready.Data)
+			return m, func() error { ready.Close(); return nil }, err // the next training has its room
 		}
 	}
 	m, err := p.cached.Matrix(k)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return m, p.cached.Build(ctx)
+	return m, keep, p.cached.Build(ctx)
 }
 
 // classifier trains the machines of a type.
-func (p *Problem) classifier(ctx context.Context, m solver.Matrix, s *Settings, opt solver.Options) (*solver.Classifier, error) {
+func (p *Problem) classifier(
+	ctx context.Context, m solver.Matrix, s *Settings, opt solver.Options,
+) (*solver.Classifier, error) {
 	if s.Type.Classifies() {
 		par, err := p.parameters(s)
 		if err != nil {
 			return nil, err
 		}
-		return p.classify(ctx, m, s, par, nil, opt)
+		t := solver.Training{Classes: len(p.corpus.classes), Scheme: s.Scheme, Parameters: par}
+		if s.Scheme == solver.Labels {
+			t.Sets = p.several()
+		} else if t.Labels, err = p.single(); err != nil {
+			return nil, err
+		}
+		return solver.Train(ctx, m, t, opt)
 	}
-	all := make([]int, p.Len())
-	for i := range all {
-		all[i] = i
-	}
+	all := sequence(0, p.Len())
 	var machine *solver.Machine
 	var err error
 	if s.Type == model.OneClass {
 		machine, err = solver.TrainOneClass(ctx, m, all, s.Nu, opt)
 	} else {
-		var targets []float64
-		if targets, err = p.targets(); err != nil {
+		t := solver.RegressionTraining{Docs: all, Regression: solver.Regression{C: s.C, Epsilon: s.Epsilon, Nu: s.Nu}}
+		if t.Targets, err = p.targets(); err != nil {
 			return nil, err
 		}
-		machine, err = solver.TrainRegression(ctx, m, solver.RegressionTraining{Docs: all, Targets: targets, Regression: solver.Regression{C: s.C, Epsilon: s.Epsilon, Nu: s.Nu}}, opt)
+		machine, err = solver.TrainRegression(ctx, m, t, opt)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: []*solver.Machine{machine}}, nil
-}
-
-// classify trains the machines of a scheme.
-func (p *Problem) classify(ctx context.Context, m solver.Matrix, s *Settings, par solver.Parameters, start *solver.Classifier, opt solver.Options) (*solver.Classifier, error) {
-	if s.Scheme == solver.Labels {
-		return solver.Train(ctx, m, solver.Training{Sets: p.several(), Classes: len(p.corpus.classes), Parameters: par, Start: start}, opt)
-	}
-	labels, err := p.single()
-	if err != nil {
-		return nil, err
-	}
-	return solver.Train(ctx, m, solver.Training{Labels: labels, Classes: len(p.corpus.classes), Scheme: s.Scheme, Parameters: par, Start: start}, opt)
 }
 
 // parameters translates settings for the solver, weights from names to numbers of classes.
@@ -143,7 +171,7 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	rows := c.Support()
 	at := make(map[int]int, len(rows))
 	out := &model.Model{
-		Type: s.Type, Kernel: engine.Resolve(s.Kernel, len(p.x.Embedder.Terms)).String(),
+		Type: s.Type, Kernel: engine.Resolve(s.Kernel, p.Terms()).String(),
 		Settings: model.Settings{C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, Weights: s.Weights, Tolerance: s.Tolerance, Probabilities: s.Probabilities, Seed: s.Seed},
 		Source:   p.corpus.source, Corpus: p.corpus.digest, Documents: p.Len(),
 		Vocabulary: p.corpus.vocabulary, Embedder: p.x.Embedder,
@@ -210,4 +238,57 @@ func (r *Report) count(c *solver.Classifier, m *model.Model) {
 			r.Unfinished++
 		}
 	}
+}
+
+// before lists what deserves notice of a problem and of what is to be done with it.
+func (p *Problem) before(s *Settings) (warnings []string) {
+	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+	if known := engine.PropertiesOf(s.Kernel); known.Doubtful() != "" {
+		switch {
+		case known.Definite != engine.ConditionallyPositive:
+			warn("the kernel %s need not be positive definite (%s): a machine may end at a solution that isn't the best", s.Kernel, known.Doubtful())
+		case s.Type == model.OneClass:
+			warn("the kernel %s is conditionally positive definite only, and the coefficients of a machine of one class don't add to 0: it may end at a solution that isn't the best", s.Kernel)
+		default:
+			warn("the kernel %s is conditionally positive definite only, which is enough: the coefficients of a machine add to 0", s.Kernel)
+		}
+	}
+	if s.Type != model.OneClass && s.Scheme != solver.Labels {
+		if n := p.unlabelled(); n > 0 {
+			warn("%d documents without a label are left out", n)
+		}
+	}
+	if n := p.Empty(); n > 0 {
+		warn("%d documents have no terms that the embedding keeps: they are all the same to the kernel", n)
+	}
+	if p.opt.Store != nil && !p.cached.Whole() {
+		n := int64(p.Len())
+		warn("no tile files are read or written: the whole matrix, %s, doesn't fit into the %s that there are for it", sparse.FormatBytes(4*n*n), sparse.FormatBytes(p.budget.tiles))
+	}
+	return warnings
+}
+
+// after lists what deserves notice of a training that has ended.
+func (p *Problem) after(r *Report) (warnings []string) {
+	if r.Unfinished > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d of %d machines ended before they reached the tolerance, the greatest gap is %.3g", r.Unfinished, r.Machines, r.Gap))
+	}
+	c := p.Cache()
+	if c.Damaged > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d tile files were damaged and have been computed again", c.Damaged))
+	}
+	if c.StoreErr != nil {
+		warnings = append(warnings, fmt.Sprintf("%d tile files were written, then no more: %v", c.Saved, c.StoreErr))
+	}
+	return warnings
+}
+
+// unlabelled counts the documents without a label.
+func (p *Problem) unlabelled() (n int) {
+	for i := range p.Len() {
+		if len(p.corpus.labels.Of(i)) == 0 {
+			n++
+		}
+	}
+	return n
 }

@@ -1015,6 +1015,20 @@ func sums(p *program) {
 		finite(p, "result", f)
 		return err
 	})
+	rows := guarded[float32](p, width*all)
+	p.good("AddRows", func() error {
+		s.Start()
+		if err := s.AddRows(rows, width); err != nil {
+			return err
+		}
+		return s.Result(p.IntN(width), f)
+	})
+	for what, objects := range map[string]int{"an object too many": width + 1, "fewer than no objects": -1, "no numbers": math.MaxInt} {
+		p.bad("AddRows, "+what, func() error { s.Start(); return s.AddRows(rows, objects) })
+	}
+	if all > 0 {
+		p.bad("AddRows, a value short", func() error { s.Start(); return s.AddRows(rows[1:], width) })
+	}
 	p.bad("columns that are left out", add(1, all))
 	p.bad("columns left out in the middle", add(0, 1, 2, all))
 	p.bad("columns twice", add(0, all, 0, all))
