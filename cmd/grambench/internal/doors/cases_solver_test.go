@@ -29,6 +29,7 @@ func solverCases() map[string]testCase {
 		"solver.NewDense":                 {run: newSolverDense},
 		"solver.Options.DeviceScores":     {run: faultyBoards},
 		"solver.Options.Progress":         {run: solverProgress},
+		"solver.Pairs":                    {run: pairs, panics: true},
 		"solver.Predictor.Decide":         {run: predictor},
 		"solver.Predictor.NewSums":        {run: sums, panics: true},
 		"solver.Predictor.SumsBytes":      {run: sums, panics: true},
@@ -49,6 +50,17 @@ func solverCases() map[string]testCase {
 		"solver.Trial.Validate":           {run: trial},
 		"solver.RegressionTrial.Validate": {run: validateRegression},
 	}
+}
+
+func pairs(p *program) {
+	n := p.odd()
+	p.quiet(fmt.Sprint("Pairs of ", n), func() {
+		for i := range solver.Pairs(n) {
+			if i > 100 {
+				break
+			}
+		}
+	})
 }
 
 // gramOf draws a positive definite matrix of n documents, some of them equal.
