@@ -2,21 +2,19 @@ package repro
 
 import (
 	"fmt"
-	"image/color"
 	"math"
 	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	"github.com/gramengine/gram/cmd/grambench/internal/chart"
 )
 
-// Figure is a figure of a paper: curves in panels side by side, such as tf on the left and tfidf on the right.
+// Figure is a figure of a paper: curves in panels side by side, such as tf on the left and tfidf on
+// the right.
 type Figure struct {
 	Key    string // for the name of its file, such as "webkb-course"
 	Panels []*Panel
@@ -34,16 +32,14 @@ type Curve struct {
 	Points []Point
 }
 
-// Point is a measured figure at a place; a SD of NaN or 0 draws no bar.
+// Point is a measured figure at a place. It has no bar if SD is NaN or 0.
 type Point struct{ X, Y, SD float64 }
 
-// curveColors tell curves apart; more than these share them.
-var curveColors = []color.Color{
-	color.RGBA{0x1f, 0x77, 0xb4, 0xff}, color.RGBA{0xd6, 0x8b, 0x00, 0xff}, color.RGBA{0xc4, 0x3c, 0x1a, 0xff}, color.RGBA{0x2c, 0x8a, 0x3c, 0xff},
-	color.RGBA{0x8c, 0x56, 0xb0, 0xff}, color.RGBA{0x17, 0x9c, 0xa8, 0xff}, color.RGBA{0x7f, 0x5a, 0x4b, 0xff}, color.RGBA{0x33, 0x33, 0x33, 0xff},
-}
+// The size of a panel, in centimeters.
+const width, height = 12, 10
 
-// WritePNG draws the figure into a PNG file, through a temporary name. All panels have the same scale of y.
+// WritePNG draws the figure into a PNG file, through a temporary name. All panels have the same
+// scale of y.
 func (f *Figure) WritePNG(path string) error {
 	if len(f.Panels) == 0 {
 		return fmt.Errorf("repro: figure %s has no panels, expected one at least", f.Key)
@@ -61,74 +57,62 @@ func (f *Figure) WritePNG(path string) error {
 	for _, p := range panels {
 		p.Y.Min, p.Y.Max = least, most
 	}
-	img := vgimg.New(vg.Length(len(panels))*12*vg.Centimeter, 10*vg.Centimeter)
-	canvas := draw.New(img)
-	canvas.SetColor(color.White)
-	canvas.Fill(canvas.Rectangle.Path())
-	tiles := draw.Tiles{Rows: 1, Cols: len(panels), PadX: vg.Centimeter, PadTop: 4 * vg.Millimeter, PadBottom: 4 * vg.Millimeter, PadLeft: 4 * vg.Millimeter, PadRight: 6 * vg.Millimeter}
-	for i, c := range plot.Align([][]*plot.Plot{panels}, tiles, canvas)[0] {
-		panels[i].Draw(c)
-	}
-	return matrixio.Save(path, vgimg.PngCanvas{Canvas: img})
+	return chart.Save(path, width, height, panels...)
 }
 
-// plot draws one panel. Curves stand a little beside each other, so that their bars can be told apart.
-func (p *Panel) plot() *plot.Plot {
-	to := plot.New()
-	to.Title.Text, to.X.Label.Text, to.Y.Label.Text = p.Title, p.X, p.Y
-	to.Title.Padding = 8
-	to.Title.TextStyle.Font.Size, to.Title.TextStyle.Font.Variant = 12, "Sans"
-	for _, axis := range []*plot.Axis{&to.X, &to.Y} {
-		axis.Label.TextStyle.Font.Size, axis.Tick.Label.Font.Size, axis.Label.Padding = 12, 11, 6
-		axis.Label.TextStyle.Font.Variant, axis.Tick.Label.Font.Variant = "Sans", "Sans"
-	}
-	to.Legend.Top, to.Legend.Padding = true, 3
-	to.Legend.TextStyle.Font.Variant = "Sans"
-	var places []float64
+// places returns where something was measured, increasing.
+func (p *Panel) places() (places []float64) {
 	for _, c := range p.Curves {
 		for _, at := range c.Points {
 			places = append(places, at.X)
 		}
 	}
+	slices.Sort(places)
+	return slices.Compact(places)
+}
+
+// plot draws one panel. Curves are a little beside each other, so that their bars can be told
+// apart.
+func (p *Panel) plot() *plot.Plot {
+	to := chart.New(p.Title, p.X, p.Y)
+	to.Legend.Top, to.Legend.Padding = true, 3
+	places := p.places()
 	if len(places) == 0 {
 		return to
 	}
-	slices.Sort(places)
-	places = slices.Compact(places)
 	to.X.Tick.Marker, to.Y.Tick.Marker = plot.ConstantTicks(measuredTicks(places)), plot.TickerFunc(roundTicks)
 	beside := 0.006 * (places[len(places)-1] - places[0])
 	for i, c := range p.Curves {
-		of := curveColors[i%len(curveColors)]
+		of := chart.Colors[i%len(chart.Colors)]
 		shift := beside * (float64(i) - float64(len(p.Curves)-1)/2)
 		var line plotter.XYs
 		for _, at := range c.Points {
 			x := at.X + shift
 			line = append(line, plotter.XY{X: x, Y: at.Y})
 			if at.SD > 0 {
-				to.Add(&plotter.Line{XYs: plotter.XYs{{X: x, Y: at.Y - at.SD}, {X: x, Y: at.Y + at.SD}}, LineStyle: draw.LineStyle{Color: of, Width: 0.8}})
+				bar := plotter.XYs{{X: x, Y: at.Y - at.SD}, {X: x, Y: at.Y + at.SD}}
+				to.Add(&plotter.Line{XYs: bar, LineStyle: draw.LineStyle{Color: of, Width: 0.8}})
 			}
 		}
-		drawn := &plotter.Line{XYs: line, LineStyle: draw.LineStyle{Color: of, Width: 1.2}}
-		to.Add(drawn, &plotter.Scatter{XYs: line, GlyphStyle: draw.GlyphStyle{Color: of, Radius: 2.5, Shape: draw.CircleGlyph{}}})
-		to.Legend.Add(c.Name, drawn)
+		chart.Curve(to, c.Name, of, line, true)
 	}
 	return to
 }
 
-// What the legend takes, which stands at the top on the right: shares of the axes, with some space around it, in panels of the size that WritePNG makes.
+// What the legend takes at the top on the right: shares of the axes, with some space around it.
 const (
 	legendLine  = 0.085 // of the height, by curve
 	legendWidth = 0.45
 )
 
-// belowLegend is the least end of the y axis, if it begins at least, with which the legend covers no point or bar, nor the line to one.
+// belowLegend is the least end of the y axis, if it begins at least, with which the legend covers
+// no point or bar, nor the line to one.
 func (p *Panel) belowLegend(least float64) float64 {
-	first, last := math.Inf(1), math.Inf(-1)
-	for _, c := range p.Curves {
-		for _, at := range c.Points {
-			first, last = min(first, at.X), max(last, at.X)
-		}
+	places := p.places()
+	if len(places) == 0 {
+		return least
 	}
+	first, last := places[0], places[len(places)-1]
 	edge, top := last-legendWidth*(last-first), math.Inf(-1)
 	for _, c := range p.Curves {
 		for i, at := range c.Points {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/chart"
 )
 
 func TestTableObjects(t *testing.T) {
@@ -59,7 +61,7 @@ func TestFigure(t *testing.T) {
 		for x := range img.Bounds().Dx() {
 			r, g, b, _ := img.At(x, y).RGBA()
 			for i := range seen {
-				if cr, cg, cb, _ := curveColors[i].RGBA(); r == cr && g == cg && b == cb {
+				if cr, cg, cb, _ := chart.Colors[i].RGBA(); r == cr && g == cg && b == cb {
 					seen[i]++
 				}
 			}

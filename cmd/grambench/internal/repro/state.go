@@ -13,20 +13,23 @@ import (
 	"sync"
 )
 
-// State keeps results in a file while a long experiment goes on, so that an interrupted one needn't begin anew. A nil State keeps nothing. It may be used
-// concurrently, but by one process: a file has one writer at a time.
+// State keeps results in a file while a long experiment runs, so that an interrupted one needn't
+// begin anew. A nil State keeps nothing. It may be used concurrently, but by one process: a file
+// has one writer at a time.
 //
-// The file has one JSON object a line: first what the results belong to, then a result a line. A result counts once its line is on the disk. A line that was torn, by a full
-// disk or a machine that stopped, is left out, which [State.Dropped] says: its result is computed again.
+// The file has one JSON object per line: first what the results belong to, then the results. A
+// result counts once its line is on the disk. A line that was torn, by a full disk or a machine
+// that stopped, is left out, which [State.Dropped] says: its result is computed again.
 type State struct {
 	mu      sync.Mutex
 	name    string
 	file    stateFile // nil for a state in memory
-	made    bool      // the file wasn't there before
+	made    bool      // whether the file wasn't there before
 	end     int64     // of the last whole line, where the next one begins
-	behind  bool      // something may stand behind end: a line that couldn't be written
-	begun   []byte
+	behind  bool      // whether something may be behind end: a line that couldn't be written
+	begun   []byte    // a first line without an end
 	dropped string
+	head    stateHead // empty until something is kept
 	have    map[string]json.RawMessage
 }
 
@@ -51,7 +54,8 @@ type stateLine struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// OpenState opens a file of results or begins one; the name may be empty, which gives nil. Errors: a file that isn't one of results, which stays as it is.
+// OpenState opens a file of results or begins one. An empty name gives nil. A file that isn't one
+// of results is an error and stays as it is.
 func OpenState(path string) (*State, error) {
 	if path == "" {
 		return nil, nil
@@ -76,10 +80,8 @@ func OpenState(path string) (*State, error) {
 // NewState returns a state that keeps results in memory, for one run.
 func NewState() *State { return &State{have: map[string]json.RawMessage{}} }
 
-// headKey is the key of the first line, which no result has.
-const headKey = ""
-
-// read reads the lines. It writes nothing: what stands behind the last whole line goes when the next one is written.
+// read reads the lines. It writes nothing: what is behind the last whole line goes when the next
+// one is written.
 func (s *State) read() error {
 	in := bufio.NewReader(s.file)
 	torn, first := 0, 0
@@ -110,12 +112,10 @@ func (s *State) read() error {
 		var v stateLine
 		switch {
 		case number == 1:
-			var head stateHead
-			if !isObject(line, &head) || head.Experiment == "" {
+			if !isObject(line, &s.head) || s.head.Experiment == "" {
 				return fmt.Errorf("%s:1: %.40q, expected the first line of a file of results, {\"experiment\":…}", s.name, line)
 			}
-			s.have[headKey] = json.RawMessage(bytes.TrimSpace(line))
-		case !isObject(line, &v) || v.Key == headKey || v.Value == nil:
+		case !isObject(line, &v) || v.Key == "" || v.Value == nil:
 			drop(number)
 		default:
 			s.have[v.Key] = v.Value
@@ -157,40 +157,41 @@ func isObject(line []byte, into any) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// Begin says what the results belong to: an experiment, and in words everything that they depend on, such as settings and digests of corpora. Results of
-// something else are an error.
+// Begin says what the results belong to: an experiment and, in words, everything that they depend
+// on, such as settings and digests of corpora. Results of something else are an error.
 func (s *State) Begin(experiment, of string) error {
 	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	want := stateHead{experiment, of}
-	if line, ok := s.have[headKey]; ok {
-		var got stateHead
-		if err := json.Unmarshal(line, &got); err != nil {
-			return err
-		}
-		if got != want {
-			return fmt.Errorf("%s holds results of %s with %s, expected %s with %s; name another file, or remove it", s.name, got.Experiment, got.Of, experiment, of)
-		}
+	want, got := stateHead{experiment, of}, s.head
+	if got == want {
 		return nil
+	}
+	if got.Experiment != "" {
+		return fmt.Errorf("%s holds results of %s with %s, expected %s with %s; name another file, or remove it", s.name,
+			got.Experiment, got.Of, experiment, of)
 	}
 	line, err := json.Marshal(want)
 	if err != nil {
 		return err
 	}
 	if !bytes.HasPrefix(line, s.begun) {
-		return fmt.Errorf("%s: %.40q, expected the first line of results of %s with %s; name another file, or remove it", s.name, s.begun, experiment, of)
+		return fmt.Errorf("%s: %.40q, expected the first line of results of %s with %s; name another file, or remove it",
+			s.name, s.begun, experiment, of)
 	}
-	return s.write(headKey, line, line)
+	if err := s.write(line); err != nil {
+		return err
+	}
+	s.head = want
+	return nil
 }
 
-// write appends the line of a key and, when it is on the disk, keeps the value. After an error the file goes on from the last whole line: what was written of this one is
-// taken back, now or before the next.
-func (s *State) write(key string, line, value []byte) error {
+// write appends a line and waits until it is on the disk. After an error the file goes on from the
+// last whole line: what was written of this one is taken back, now or before the next.
+func (s *State) write(line []byte) error {
 	if s.file == nil {
-		s.have[key] = value
 		return nil
 	}
 	if s.behind {
@@ -209,11 +210,10 @@ func (s *State) write(key string, line, value []byte) error {
 	}
 	s.end += int64(len(line)) + 1
 	s.behind = false
-	s.have[key] = value
 	return nil
 }
 
-// Load sets v to the result of a key, and says whether there is one. v is as json.Unmarshal wants it.
+// Load sets v to the result of a key, as json.Unmarshal does, and says whether there is one.
 func (s *State) Load(key string, v any) (bool, error) {
 	if s == nil {
 		return false, nil
@@ -221,7 +221,7 @@ func (s *State) Load(key string, v any) (bool, error) {
 	s.mu.Lock()
 	value, ok := s.have[key]
 	s.mu.Unlock()
-	if !ok || key == headKey {
+	if !ok {
 		return false, nil
 	}
 	if err := json.Unmarshal(value, v); err != nil {
@@ -265,12 +265,13 @@ func Length(what string, n, want int) error {
 	return nil
 }
 
-// Save keeps the result of a key, which isn't empty. After an error it isn't kept, and an earlier one of that key still is.
+// Save keeps the result of a key, which isn't empty. After an error it isn't kept, and an earlier
+// one of that key still is.
 func (s *State) Save(key string, v any) error {
 	if s == nil {
 		return nil
 	}
-	if key == headKey {
+	if key == "" {
 		return fmt.Errorf("%s: a result without a key", s.name)
 	}
 	value, err := json.Marshal(v)
@@ -283,10 +284,14 @@ func (s *State) Save(key string, v any) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.have[headKey]; !ok {
+	if s.head.Experiment == "" {
 		return fmt.Errorf("%s: result %s before Begin has said what it belongs to", s.name, key)
 	}
-	return s.write(key, line, value)
+	if err := s.write(line); err != nil {
+		return err
+	}
+	s.have[key] = value
+	return nil
 }
 
 // Results is the number of results that are kept.
@@ -296,16 +301,13 @@ func (s *State) Results() int {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := len(s.have)
-	if _, ok := s.have[headKey]; ok {
-		n--
-	}
-	return n
+	return len(s.have)
 }
 
-// Close closes the file, and removes one that it began and that nothing was written into, such as where the data were missing.
+// Close closes the file. It removes one that it made and that nothing was written into, such as
+// where the data were missing.
 func (s *State) Close() error {
-	if s == nil {
+	if s == nil || s.file == nil {
 		return nil
 	}
 	info, err := s.file.Stat()

@@ -17,11 +17,15 @@ type corpus struct {
 	digest string
 	tasks  []*classTask
 	counts string // of classes, in words
+
+	results map[series][]result // by scale
 }
 
 // classTask is a row of a table: a class against the rest, or against the most frequent one.
 type classTask struct {
 	task
+	corpus                *corpus
+	place                 int // among the tasks of the corpus
 	table, class, against string
 }
 
@@ -108,13 +112,18 @@ func hasClass(c *sparse.Corpus, i int, name string) bool {
 // one against that. Documents of both classes of a pair are left out.
 func (p *protocol) corpus(name string, c *sparse.Corpus, classes [][]string, all []string,
 	frequent, tableOfAll, tableOfPairs string) (*corpus, error) {
-	out := &corpus{name: name, docs: c.Documents, digest: repro.Digest(c), counts: countClasses(classes, all)}
+	out := &corpus{
+		name: name, docs: c.Documents, digest: repro.Digest(c), counts: countClasses(classes, all),
+		results: map[series][]result{},
+	}
 	for _, of := range []struct{ table, against string }{{tableOfAll, rest}, {tableOfPairs, frequent}} {
 		for _, class := range all {
 			if !p.tables.Has(of.table) || class == of.against {
 				continue
 			}
-			t := &classTask{task{Name: name + "/" + class + "/" + of.against}, of.table, class, of.against}
+			t := &classTask{
+				task{Name: name + "/" + class + "/" + of.against}, out, len(out.tasks), of.table, class, of.against,
+			}
 			for i, have := range classes {
 				own := slices.Contains(have, class)
 				if of.against == rest || own != slices.Contains(have, of.against) {

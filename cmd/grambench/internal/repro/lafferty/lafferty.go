@@ -102,10 +102,10 @@ type protocol struct {
 // exp(-d²/s²); the diffusion kernel on the sphere of radius 2 is exp(-arccos²/t), and 2√t = s gives
 // t = s²/4.
 var kernels = [...]struct {
-	name      string
-	embedding string // behind the name of the features
-	scaled    bool   // whether it has a scale
-	spec      func(scale float64) string
+	name   string
+	suffix string // of the embedding, behind the name of the features
+	scaled bool   // whether it has a scale
+	spec   func(scale float64) string
 }{
 	{"linear", "-l2", false, func(float64) string { return "linear" }},
 	{"Gaussian", "-l2", true, func(s float64) string { return fmt.Sprintf("rbf:gamma=%v", 1/(s*s)) }},
@@ -115,8 +115,8 @@ var kernels = [...]struct {
 // The kernels by their place in the list.
 const linear, gaussian, diffusion = 0, 1, 2
 
-// embeddings are those of the kernels.
-var embeddings = []string{"-l2", "-l1-sqrt"}
+// suffixes are those of the kernels.
+var suffixes = []string{"-l2", "-l1-sqrt"}
 
 // scalesOf returns the scales of a kernel; one that means nothing where it has none.
 func (p *protocol) scalesOf(k int) []float64 {
@@ -124,24 +124,6 @@ func (p *protocol) scalesOf(k int) []float64 {
 		return p.scales
 	}
 	return []float64{1}
-}
-
-// stage is one kernel with one scale.
-type stage struct {
-	kernel int
-	scale  float64
-}
-
-// stages lists the stages of one embedding, which share dot products.
-func (p *protocol) stages(embedding string) (out []stage) {
-	for k, kernel := range kernels {
-		if kernel.embedding == embedding {
-			for _, scale := range p.scalesOf(k) {
-				out = append(out, stage{k, scale})
-			}
-		}
-	}
-	return out
 }
 
 // check reports flags that make no sense.
@@ -204,7 +186,7 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	if err := p.begin(r, report, corpora, split); err != nil {
 		return nil, err
 	}
-	curves := &curves{p, r, corpora, map[series][]result{}}
+	curves := &curves{p, r, corpora}
 	err := curves.measure(ctx, report)
 	curves.report(report)
 	if err == nil && split != nil {

@@ -143,23 +143,25 @@ func TestChoices(t *testing.T) {
 }
 
 func TestTableRow(t *testing.T) {
-	row := func(linear, gaussian, diffusion []float64) *tableRow {
-		return &tableRow{choices: [3]*choice{{Errors: linear}, {Errors: gaussian}, {Errors: diffusion}}}
+	for name, c := range map[string]struct {
+		linear, gaussian, diffusion []float64
+		lower, clearly              bool
+		lowest                      string
+	}{
+		"clearly lower": {[]float64{0.30, 0.33, 0.31}, []float64{0.29, 0.32, 0.31}, []float64{0.10, 0.12, 0.13},
+			true, true, "diffusion *"},
+		"lower by chance": {[]float64{0.30, 0.33, 0.31}, []float64{0.1, 0.32, 0.31}, []float64{0.20, 0.12, 0.13},
+			true, false, "diffusion"},
+		"equal": {[]float64{0.25, 0.5}, []float64{0.75, 0.5}, []float64{0.5, 0.25}, false, false, "linear, diffusion"},
+		"above": {[]float64{0.30, 0.33, 0.31}, []float64{0.1, 0.02, 0.11}, []float64{0.20, 0.12, 0.13},
+			false, false, "Gaussian"},
+	} {
+		r := newTableRow(name, [len(kernels)]*choice{{Errors: c.linear}, {Errors: c.gaussian}, {Errors: c.diffusion}})
+		if r.lower != c.lower || r.clearly != c.clearly || r.lowest != c.lowest {
+			t.Errorf("%s: %+v", name, r)
+		}
 	}
-	clear := row([]float64{0.30, 0.33, 0.31}, []float64{0.29, 0.32, 0.31}, []float64{0.10, 0.12, 0.13})
-	if lower, clearly := clear.lower(); !lower || !clearly || clear.lowest() != "diffusion *" {
-		t.Errorf("clearly lower: %v, %v, %s", lower, clearly, clear.lowest())
-	}
-	chance := row([]float64{0.30, 0.33, 0.31}, []float64{0.1, 0.32, 0.31}, []float64{0.20, 0.12, 0.13})
-	if lower, clearly := chance.lower(); !lower || clearly || chance.lowest() != "diffusion" {
-		t.Errorf("lower by chance: %v, %v, %s", lower, clearly, chance.lowest())
-	}
-	same := row([]float64{0.25, 0.5}, []float64{0.75, 0.5}, []float64{0.5, 0.25})
-	if lower, _ := same.lower(); lower || same.lowest() != "linear, diffusion" {
-		t.Errorf("equal: %v, %s", lower, same.lowest())
-	}
-	above := row([]float64{0.30, 0.33, 0.31}, []float64{0.1, 0.02, 0.11}, []float64{0.20, 0.12, 0.13})
-	if lower, _ := above.lower(); lower || above.lowest() != "Gaussian" {
-		t.Errorf("above: %v, %s", lower, above.lowest())
+	if r := newTableRow("one missing", [len(kernels)]*choice{{Errors: []float64{1, 2}}}); r.lowest != "" || r.lower {
+		t.Errorf("%+v", r)
 	}
 }

@@ -15,12 +15,10 @@ type curves struct {
 	p       *protocol
 	r       *repro.Run
 	corpora []*corpus
-	results map[series][]result // by scale
 }
 
-// series is one kernel on one corpus with one kind of features.
+// series is one kernel with one kind of features.
 type series struct {
-	corpus   int
 	features string
 	kernel   int
 }
@@ -46,10 +44,10 @@ func (c *curves) measure(ctx context.Context, report *repro.Report) error {
 			total += int64(len(c.p.features.Chosen) * len(corpus.tasks) * c.p.splits * len(c.p.scalesOf(k)))
 		}
 	}
-	for i := range c.corpora {
+	for _, corpus := range c.corpora {
 		for _, features := range c.p.features.Chosen {
-			for _, embedding := range embeddings {
-				if err := c.embedding(ctx, i, features, embedding, &done, total, report); err != nil {
+			for _, suffix := range suffixes {
+				if err := c.embedding(ctx, corpus, features, suffix, &done, total, report); err != nil {
 					return err
 				}
 			}
@@ -58,49 +56,66 @@ func (c *curves) measure(ctx context.Context, report *repro.Report) error {
 	return nil
 }
 
-// embedding measures the kernels and scales of one embedding. done and total are progress.
-func (c *curves) embedding(ctx context.Context, i int, features, embedding string, done *int64, total int64,
+// embedding measures the kernels of one embedding on a corpus. done and total are progress.
+func (c *curves) embedding(ctx context.Context, corpus *corpus, features, suffix string, done *int64, total int64,
 	report *repro.Report) (err error) {
-	corpus := c.corpora[i]
 	plan := c.plan(corpus)
 	loops, err := c.r.Kernels()
 	if err != nil {
 		return err
 	}
-	e, err := sparse.ParseEmbedding(features + embedding)
+	var p *pairs // nil until something isn't kept
+	defer func() { err = errors.Join(err, p.Close()) }()
+	measure := func(e sparse.Embedding, k engine.Kernel) (found result, err error) {
+		if p == nil {
+			stage := fmt.Sprintf("dot products of %s, %s", corpus.name, e)
+			if p, err = newPairs(ctx, c.r, e.Fit(corpus.docs), corpus.docs, stage); err != nil {
+				return found, err
+			}
+			report.DotProducts += p.dotProducts()
+		}
+		m, err := p.matrix(ctx, k, c.r.Threads())
+		if err != nil {
+			return found, err
+		}
+		return plan.measure(ctx, m, c.r.Threads(), loops, c.r.Counter("tables 1 to 4", *done, total))
+	}
+	add := func(k int, found result) {
+		of := series{features, k}
+		corpus.results[of] = append(corpus.results[of], found)
+		report.Trainings += found.Trainings
+		*done += int64(len(corpus.tasks) * c.p.splits)
+	}
+	return eachScale(c.p, c.r.State, corpus.name+" "+features, features, suffix, plan.fits, measure, add)
+}
+
+// eachScale goes through the kernels of an embedding, features+suffix, and their scales, in order.
+// It calls add with the result of each: the one that state has by a key that begins with key, or
+// that of measure.
+func eachScale[R any](p *protocol, state *repro.State, key, features, suffix string, fits func(R) error,
+	measure func(e sparse.Embedding, k engine.Kernel) (R, error), add func(k int, found R)) error {
+	e, err := sparse.ParseEmbedding(features + suffix)
 	if err != nil {
 		return err
 	}
-	var p *pairs // nil until something isn't kept
-	defer func() { err = errors.Join(err, p.Close()) }()
-	for _, s := range c.p.stages(embedding) {
-		kernel := kernels[s.kernel]
-		key := fmt.Sprintf("%s %s %s %v", corpus.name, features, kernel.name, s.scale)
-		found, err := repro.Kept(c.r.State, key, plan.fits, func() (found result, err error) {
-			if p == nil {
-				stage := fmt.Sprintf("dot products of %s, %s", corpus.name, e)
-				if p, err = newPairs(ctx, c.r, e.Fit(corpus.docs), corpus.docs, stage); err != nil {
+	for k, kernel := range kernels {
+		if kernel.suffix != suffix {
+			continue
+		}
+		for _, scale := range p.scalesOf(k) {
+			key := fmt.Sprintf("%s %s %v", key, kernel.name, scale)
+			found, err := repro.Kept(state, key, fits, func() (found R, err error) {
+				k, err := engine.ParseKernelIn(kernel.spec(scale), e)
+				if err != nil {
 					return found, err
 				}
-				report.DotProducts += p.dotProducts()
-			}
-			k, err := engine.ParseKernelIn(kernel.spec(s.scale), e)
+				return measure(e, k)
+			})
 			if err != nil {
-				return found, err
+				return err
 			}
-			m, err := p.matrix(ctx, k, c.r.Threads())
-			if err != nil {
-				return found, err
-			}
-			return plan.measure(ctx, m, c.r.Threads(), loops, c.r.Counter("tables 1 to 4", *done, total))
-		})
-		if err != nil {
-			return err
+			add(k, found)
 		}
-		of := series{i, features, s.kernel}
-		c.results[of] = append(c.results[of], found)
-		report.Trainings += found.Trainings
-		*done += int64(len(corpus.tasks) * c.p.splits)
 	}
 	return nil
 }

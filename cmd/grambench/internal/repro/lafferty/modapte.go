@@ -270,50 +270,29 @@ func (p *protocol) measureModApte(ctx context.Context, r *repro.Run, s *modApteS
 	}
 	held := s.held(r.Seed)
 	step := r.Counter("tables 5 and 6", 0, int64(1+2*len(p.scales)))
-	for _, embedding := range embeddings {
-		if err := p.measureEmbedding(ctx, r, s, embedding, held, loops, &results, step, report); err != nil {
+	var base *modApteBase // of the embedding at work, nil until something isn't kept
+	measure := func(e sparse.Embedding, k engine.Kernel) (found modApteResult, err error) {
+		if base == nil {
+			if base, err = newModApteBase(ctx, r, s, e); err != nil {
+				return found, err
+			}
+			report.DotProducts += base.computed
+		}
+		return base.measure(ctx, s, k, p.c, held, r.Threads(), loops)
+	}
+	fits := func(found modApteResult) error { return s.fits(found, len(p.c)) }
+	for _, suffix := range suffixes {
+		err := eachScale(p, r.State, "modapte", "tf", suffix, fits, measure, func(k int, found modApteResult) {
+			results[k] = append(results[k], found)
+			report.Trainings += found.Trainings
+			step()
+		})
+		if base != nil {
+			err, base = errors.Join(err, base.Close()), nil
+		}
+		if err != nil {
 			return results, err
 		}
 	}
 	return results, nil
-}
-
-// measureEmbedding is measureModApte for the kernels of one embedding.
-func (p *protocol) measureEmbedding(ctx context.Context, r *repro.Run, s *modApteSplit, embedding string, held []bool,
-	loops *asm.Kernels, results *[len(kernels)][]modApteResult, step func(), report *repro.Report) (err error) {
-	e, err := sparse.ParseEmbedding("tf" + embedding)
-	if err != nil {
-		return err
-	}
-	var base *modApteBase // nil until something isn't kept
-	defer func() {
-		if base != nil {
-			err = errors.Join(err, base.Close())
-		}
-	}()
-	fits := func(found modApteResult) error { return s.fits(found, len(p.c)) }
-	for _, stage := range p.stages(embedding) {
-		kernel := kernels[stage.kernel]
-		key := fmt.Sprintf("modapte %s %v", kernel.name, stage.scale)
-		found, err := repro.Kept(r.State, key, fits, func() (found modApteResult, err error) {
-			if base == nil {
-				if base, err = newModApteBase(ctx, r, s, e); err != nil {
-					return found, err
-				}
-				report.DotProducts += base.computed
-			}
-			k, err := engine.ParseKernelIn(kernel.spec(stage.scale), e)
-			if err != nil {
-				return found, err
-			}
-			return base.measure(ctx, s, k, p.c, held, r.Threads(), loops)
-		})
-		if err != nil {
-			return err
-		}
-		results[stage.kernel] = append(results[stage.kernel], found)
-		report.Trainings += found.Trainings
-		step()
-	}
-	return nil
 }

@@ -143,64 +143,55 @@ func (p *protocol) byFolds(results []result, task, size, testDocs int) *choice {
 	return chosen
 }
 
-// tableRow is a row of a table under one protocol: the choices by kernel, nil where one isn't
-// complete.
+// choices returns what a kernel gives under both protocols; nil where a scale is missing.
+func (c *curves) choices(t *classTask, features string, k, size int) (paper, honest *choice) {
+	results := t.corpus.results[series{features, k}]
+	if len(results) < len(c.p.scalesOf(k)) {
+		return nil, nil
+	}
+	testDocs := len(t.Docs) - c.p.sizes[size]
+	return c.p.best(results, k, t.place, size, testDocs), c.p.byFolds(results, t.place, size, testDocs)
+}
+
+// tableRow is a row of a table under one protocol: the errors of diffusion beside the others.
 type tableRow struct {
-	name    string // for notes, such as "course, L = 40"
-	choices [len(kernels)]*choice
+	name           string // for notes, such as "course, L = 40"
+	cells          []repro.Cell
+	lowest         string // which kernels have the least mean; empty unless all are complete
+	lower, clearly bool   // whether diffusion is below both others, and whether significantly
 }
 
-// tests returns the paired t tests of diffusion against linear and Gaussian; NaN where one isn't
-// complete.
-func (r *tableRow) tests() (out [2]repro.Test) {
-	for i, k := range []int{linear, gaussian} {
-		out[i] = repro.Test{Statistic: nan, P: nan}
-		if r.choices[k] != nil && r.choices[diffusion] != nil {
-			out[i] = repro.PairedT(r.choices[diffusion].Errors, r.choices[k].Errors)
-		}
-	}
-	return out
-}
-
-// lower says whether diffusion is below both others, and whether it is so significantly.
-func (r *tableRow) lower() (lower, clearly bool) {
-	tests := r.tests()
-	lower = tests[0].Statistic < 0 && tests[1].Statistic < 0
-	return lower, lower && tests[0].P < significant && tests[1].P < significant
-}
-
-// lowest names the kernels with the least mean, with a star where it is diffusion alone by a clear
-// margin; empty unless all are complete.
-func (r *tableRow) lowest() string {
+// newTableRow compares the choices by kernel, nil where one isn't complete. lowest has a star where
+// it is diffusion alone by a clear margin.
+func newTableRow(name string, choices [len(kernels)]*choice) *tableRow {
+	r := &tableRow{name: name}
 	var means []float64
-	for _, c := range r.choices {
-		if c == nil {
-			return ""
-		}
-		means = append(means, repro.Measure(c.Errors).Mean)
-	}
-	names := bestOf(means)
-	if _, clearly := r.lower(); clearly {
-		names[0] += " *"
-	}
-	return strings.Join(names, ", ")
-}
-
-// cells are those of the columns of comparison.
-func (r *tableRow) cells() (cells []repro.Cell) {
-	for _, c := range r.choices {
+	for _, c := range choices {
 		cell := repro.Empty()
 		if c != nil {
-			cell = repro.Measure(c.Errors).Cell(4)
+			m := repro.Measure(c.Errors)
+			cell, means = m.Cell(4), append(means, m.Mean)
 		}
-		cells = append(cells, cell)
+		r.cells = append(r.cells, cell)
 	}
-	lowest := repro.Empty()
-	if names := r.lowest(); names != "" {
-		lowest = repro.Word(names)
+	tests := [2]repro.Test{{Statistic: nan, P: nan}, {Statistic: nan, P: nan}}
+	for i, k := range []int{linear, gaussian} {
+		if choices[k] != nil && choices[diffusion] != nil {
+			tests[i] = repro.PairedT(choices[diffusion].Errors, choices[k].Errors)
+		}
 	}
-	tests := r.tests()
-	return append(cells, lowest, repro.Probability(tests[0].P), repro.Probability(tests[1].P))
+	r.lower = tests[0].Statistic < 0 && tests[1].Statistic < 0
+	r.clearly = r.lower && tests[0].P < significant && tests[1].P < significant
+	cell := repro.Empty()
+	if len(means) == len(choices) {
+		r.lowest = strings.Join(bestOf(means), ", ")
+		if r.clearly {
+			r.lowest += " *"
+		}
+		cell = repro.Word(r.lowest)
+	}
+	r.cells = append(r.cells, cell, repro.Probability(tests[0].P), repro.Probability(tests[1].P))
+	return r
 }
 
 // report makes the tables, the notes and the figures of what is complete.
@@ -209,13 +200,13 @@ func (c *curves) report(report *repro.Report) {
 		table := &repro.Table{Key: number, Title: titles[number], Columns: c.p.columns()}
 		for _, features := range c.p.features.Chosen {
 			var paper, honest []*tableRow
-			c.each(number, func(corpus, task int, t *classTask) {
-				for size, documents := range c.p.sizes {
-					if a, b := c.row(table, corpus, task, t, features, size, documents); a != nil {
+			for _, t := range c.tasks(number) {
+				for size := range c.p.sizes {
+					if a, b := c.row(table, t, features, size); a != nil {
 						paper, honest = append(paper, a), append(honest, b)
 					}
 				}
-			})
+			}
 			begin := fmt.Sprintf("Table %s, %s, ", number, features)
 			notes(report, begin+"best scale", paper)
 			if c.p.folds > 0 {
@@ -227,80 +218,76 @@ func (c *curves) report(report *repro.Report) {
 		}
 	}
 	for _, f := range paperFigures {
-		c.each(f.table, func(corpus, task int, t *classTask) {
+		for _, t := range c.tasks(f.table) {
 			if t.class == f.class {
-				c.figure(report, f.key, corpus, task, t)
-			}
-		})
-	}
-}
-
-// each calls do for the tasks of a table.
-func (c *curves) each(table string, do func(corpus, task int, t *classTask)) {
-	for i, corpus := range c.corpora {
-		for j, t := range corpus.tasks {
-			if t.table == table {
-				do(i, j, t)
+				c.figure(report, f.key, t)
 			}
 		}
 	}
 }
 
-// complete returns the results of a kernel by scale, and whether all are there.
-func (c *curves) complete(corpus int, features string, k int) ([]result, bool) {
-	results := c.results[series{corpus, features, k}]
-	return results, len(results) == len(c.p.scalesOf(k))
+// tasks lists the tasks of a table.
+func (c *curves) tasks(table string) (tasks []*classTask) {
+	for _, corpus := range c.corpora {
+		for _, t := range corpus.tasks {
+			if t.table == table {
+				tasks = append(tasks, t)
+			}
+		}
+	}
+	return tasks
 }
 
 // row adds a row to a table and returns it under both protocols; nil where no kernel is complete.
-func (c *curves) row(table *repro.Table, corpus, task int, t *classTask, features string,
-	size, documents int) (paper, honest *tableRow) {
-	name := fmt.Sprintf("%s, L = %d", t.class, documents)
-	paper, honest = &tableRow{name: name}, &tableRow{name: name}
+func (c *curves) row(table *repro.Table, t *classTask, features string, size int) (paper, honest *tableRow) {
+	var chosen, byFolds [len(kernels)]*choice
+	complete := false
 	for k := range kernels {
-		if results, ok := c.complete(corpus, features, k); ok {
-			paper.choices[k] = c.p.best(results, k, task, size, len(t.Docs)-documents)
-			honest.choices[k] = c.p.byFolds(results, task, size, len(t.Docs)-documents)
-		}
+		chosen[k], byFolds[k] = c.choices(t, features, k, size)
+		complete = complete || chosen[k] != nil
 	}
-	if paper.choices == (tableRow{}).choices {
+	if !complete {
 		return nil, nil
 	}
+	documents := c.p.sizes[size]
+	name := fmt.Sprintf("%s, L = %d", t.class, documents)
+	paper, honest = newTableRow(name, chosen), newTableRow(name, byFolds)
 	cells := []repro.Cell{repro.Word(t.class), repro.Word(t.against), repro.Word(features), repro.Count(documents)}
-	cells = append(cells, paper.cells()...)
+	cells = append(cells, paper.cells...)
 	for k := range kernels {
 		cells = append(cells, repro.Value(printedError(t.table, t.class, features, documents, k), 4))
 	}
-	for k, chosen := range paper.choices {
-		if chosen == nil {
-			chosen = &choice{Scale: nan, C: nan}
+	for k, choice := range chosen {
+		scale, price := nan, nan
+		if choice != nil {
+			scale, price = choice.Scale, choice.C
 		}
 		if kernels[k].scaled {
-			cells = append(cells, repro.Value(chosen.Scale, 2))
+			cells = append(cells, repro.Value(scale, 2))
 		}
-		cells = append(cells, repro.Value(chosen.C, 2))
+		cells = append(cells, repro.Value(price, 2))
 	}
 	if c.p.folds > 0 {
-		cells = append(cells, honest.cells()...)
+		cells = append(cells, honest.cells...)
 	}
 	table.Add(cells...)
 	return paper, honest
 }
 
-// notes says in words in which rows diffusion is below both other kernels, which is what the paper
-// finds.
+// notes says in words in which complete rows diffusion is below both other kernels, which is what
+// the paper finds.
 func notes(report *repro.Report, begin string, rows []*tableRow) {
 	var complete, clearly int
 	var not, unclear []string
 	for _, r := range rows {
-		if r.lowest() == "" {
+		if r.lowest == "" {
 			continue
 		}
 		complete++
-		switch below, well := r.lower(); {
-		case well:
+		switch {
+		case r.clearly:
 			clearly++
-		case below:
+		case r.lower:
 			unclear = append(unclear, r.name)
 		default:
 			not = append(not, r.name)
@@ -322,22 +309,22 @@ func notes(report *repro.Report, begin string, rows []*tableRow) {
 
 // figure draws the learning curves of a task as the paper does: tf on the left, tfidf on the right,
 // bars of one standard deviation.
-func (c *curves) figure(report *repro.Report, key string, corpus, task int, t *classTask) {
+func (c *curves) figure(report *repro.Report, key string, t *classTask) {
 	f := &repro.Figure{Key: key}
 	for _, features := range c.p.features.Chosen {
 		title := fmt.Sprintf("%s against %s, %s", t.class, t.against, features)
 		panel := &repro.Panel{Title: title, X: "training documents", Y: "test error"}
 		for k, kernel := range kernels {
-			results, ok := c.complete(corpus, features, k)
-			if !ok {
-				continue
-			}
 			curve := repro.Curve{Name: kernel.name}
 			for size, documents := range c.p.sizes {
-				m := repro.Measure(c.p.best(results, k, task, size, len(t.Docs)-documents).Errors)
-				curve.Points = append(curve.Points, repro.Point{X: float64(documents), Y: m.Mean, SD: m.SD})
+				if best, _ := c.choices(t, features, k, size); best != nil {
+					m := repro.Measure(best.Errors)
+					curve.Points = append(curve.Points, repro.Point{X: float64(documents), Y: m.Mean, SD: m.SD})
+				}
 			}
-			panel.Curves = append(panel.Curves, curve)
+			if len(curve.Points) > 0 {
+				panel.Curves = append(panel.Curves, curve)
+			}
 		}
 		if len(panel.Curves) > 0 {
 			f.Panels = append(f.Panels, panel)
