@@ -88,8 +88,8 @@ func (m *CSR) emptyRows() (count, first int) {
 	return count, first
 }
 
-// allocate turns the number of values of row i, given as Offsets[i+1], into offsets, and makes Terms
-// and Values of that size.
+// allocate turns the number of values of row i, given as Offsets[i+1], into offsets, and makes
+// Terms and Values of that size.
 func (m *CSR) allocate() {
 	for i := range m.Rows() {
 		m.Offsets[i+1] += m.Offsets[i]
@@ -98,8 +98,8 @@ func (m *CSR) allocate() {
 	m.Terms, m.Values = make([]uint32, nnz), make([]float32, nnz)
 }
 
-// DocumentFrequency returns, for each column, the number of rows with a value other than zero there.
-// It panics with the error of [CSR.Validate].
+// DocumentFrequency returns, for each column, the number of rows with a value other than zero
+// there. It panics with the error of [CSR.Validate].
 func (m *CSR) DocumentFrequency() []int32 {
 	m.mustBeValid()
 	return m.documentFrequency()
@@ -119,8 +119,9 @@ func (m *CSR) documentFrequency() []int32 {
 const mostCols = 1 << 32
 
 // Validate returns the first violation of what [CSR] states: of the matrix as a whole, else of the
-// first bad row. A value that isn't finite is a [*ValueError]. Nothing can read beyond a matrix that
-// Validate accepts. It never panics, and takes one pass, on several goroutines for many values.
+// first bad row. A value that isn't finite is a [*ValueError]. Nothing can read beyond a matrix
+// that Validate accepts. It never panics, and takes one pass, on several goroutines for many
+// values.
 func (m *CSR) Validate() error {
 	if err := m.validateShape(); err != nil {
 		return err
@@ -227,10 +228,10 @@ func (m *CSR) eachRow(check func(i int) error) error {
 	})
 }
 
-// TermFrequencies returns the columns that hold a value other than zero, ascending, and for each the
-// number of rows that do. Unlike [CSR.DocumentFrequency] it takes memory in proportion to the stored
-// values, not to the number of columns, which hashed features or a malicious file may make large. It
-// panics with the error of [CSR.Validate].
+// TermFrequencies returns the columns that hold a value other than zero, ascending, and for each
+// the number of rows that do. Unlike [CSR.DocumentFrequency] it takes memory in proportion to the
+// stored values, not to the number of columns, which hashed features or a malicious file may make
+// large. It panics with the error of [CSR.Validate].
 func (m *CSR) TermFrequencies() (terms []uint32, df []int32) {
 	m.mustBeValid()
 	return m.termFrequencies()
@@ -265,8 +266,8 @@ func (m *CSR) termFrequencies() (terms []uint32, df []int32) {
 // values.
 func tableLimit(nnz int64) int64 { return nnz + 1<<20 }
 
-// termTable finds terms in an ascending list: by a table of all terms if that is in proportion, else
-// by binary search.
+// termTable finds terms in an ascending list: by a table of all terms if that is in proportion,
+// else by binary search.
 type termTable struct {
 	terms []uint32
 	place []uint32 // place+1 of each term, 0 for those that aren't in the list; nil for binary search

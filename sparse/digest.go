@@ -55,9 +55,9 @@ func (c *Corpus) Digest() [32]byte {
 }
 
 // Digest returns the SHA-256 of the embedded documents, the same on every platform: of the
-// embedding's name and a zero byte, then, in 64 bits each and little-endian, the numbers of rows and
-// columns, the offsets, for each entry its column times 2³² plus the bits of its value, and the bits
-// of the norms. It panics if x has no embedder, or lists whose lengths don't fit together.
+// embedding's name and a zero byte, then, in 64 bits each and little-endian, the numbers of rows
+// and columns, the offsets, for each entry its column times 2³² plus the bits of its value, and the
+// bits of the norms. It panics if x has no embedder, or lists whose lengths don't fit together.
 func (x *Embedded) Digest() [32]byte {
 	x.mustHaveShape()
 	d := digester{hash: sha256.New()}

@@ -24,8 +24,11 @@ func TestDigest(t *testing.T) {
 	c := smallCorpus()
 	var b bytes.Buffer
 	b.WriteString("gram corpus 1\n")
-	for _, x := range []any{[]uint64{3, 3, 3}, c.Documents.Offsets, c.Documents.Terms, c.Documents.Values, c.Labels.Offsets, c.Labels.IDs,
-		uint64(2), uint64(1), []byte("x"), uint64(1), []byte("y"), uint64(3), uint64(1), []byte("a"), uint64(1), []byte("b"), uint64(8), []byte("çedille")} {
+	for _, x := range []any{[]uint64{3, 3, 3}, c.Documents.Offsets, c.Documents.Terms, c.Documents.Values,
+		c.Labels.Offsets, c.Labels.IDs,
+		uint64(2), uint64(1), []byte("x"), uint64(1), []byte("y"), uint64(3), uint64(1), []byte("a"),
+		uint64(1), []byte("b"), uint64(8), []byte("çedille"),
+	} {
 		binary.Write(&b, binary.LittleEndian, x)
 	}
 	want := sha256.Sum256(b.Bytes())

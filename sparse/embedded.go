@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// Embedded is a set of documents as unit vectors, with their norms before they were scaled to length
-// 1. If the pairing is not the dot product, rows are histograms θ instead, Σθ = 1, and norms are 1,
-// since the pairing is an inner product of unit vectors.
+// Embedded is a set of documents as unit vectors, with their norms before they were scaled to
+// length 1. If the pairing is not the dot product, rows are histograms θ instead, Σθ = 1, and norms
+// are 1, since the pairing is an inner product of unit vectors.
 //
 // [Embedded.Unit64] defines a row in float64; Values holds it rounded to float32. Raw and Divisors
-// allow that for 8 bytes per document instead of 8 bytes per value. An Embedded is immutable and may
-// be used concurrently.
+// allow that for 8 bytes per document instead of 8 bytes per value. An Embedded is immutable and
+// may be used concurrently.
 type Embedded struct {
 	CSR                // unit rows in float32, columns as Embedder has them, no zeros stored
 	Embedder *Embedder // what made it
@@ -94,8 +94,8 @@ func EmbeddedBytes(rows int, values int64) int64 {
 	return 12*max(values, 0) + 24*max(int64(rows), 0) + 8
 }
 
-// Empty returns the number of documents without any term, or whose terms were all left out. It panics
-// if x has no embedder, or lists whose lengths don't fit together.
+// Empty returns the number of documents without any term, or whose terms were all left out. It
+// panics if x has no embedder, or lists whose lengths don't fit together.
 func (x *Embedded) Empty() int {
 	x.mustHaveShape()
 	n := 0
@@ -154,7 +154,8 @@ func (x *Embedded) Validate() error {
 	return x.eachRow(x.validateEmbedded)
 }
 
-// validateShape checks what takes no pass: the embedder, and that the lengths of lists fit together.
+// validateShape checks what takes no pass: the embedder, and that the lengths of lists fit
+// together.
 func (x *Embedded) validateShape() error {
 	if x == nil {
 		return fmt.Errorf("sparse: no embedded documents, expected some")
@@ -218,7 +219,8 @@ func (x *Embedded) validateEmbedded(i int) error {
 		return fmt.Errorf("sparse: row %d, index %d: value %v, expected that of the raw value %v over the divisor %v",
 			i, terms[at], values[at], raw[at], d)
 	}
-	// The divisor makes the length 1: it is right if each value is right for it, and the length is 1.
+	// The divisor makes the length 1: it is right if each value is right for it, and the length is
+	// 1.
 	if !about(length, 1) {
 		return fmt.Errorf("sparse: row %d: the squares, or shares of a histogram, sum to %v, expected 1", i, length)
 	}

@@ -43,7 +43,8 @@ func TestVector64(t *testing.T) {
 // own where the norm is always 1.
 func TestVector64OfNothing(t *testing.T) {
 	m := csrOf([][]float32{{1, 2}, {}})
-	for e, want := range map[Embedding]float64{{}: 0, {TF, NormNone, Root, Dot}: 0, {TF, NormL1, 0, Dot}: 0, {TF, NormL2, 0, Dot}: 1, Sphere: 1} {
+	for e, want := range map[Embedding]float64{{}: 0, {TF, NormNone, Root, Dot}: 0, {TF, NormL1, 0, Dot}: 0,
+		{TF, NormL2, 0, Dot}: 1, Sphere: 1} {
 		x := mustTransform(t, e.Fit(m), m)
 		if got := x.Vector64(1, nil); len(got) != 1 || got[0] != want {
 			t.Errorf("%v: %v, expected %v alone", e, got, want)

@@ -9,8 +9,8 @@ import (
 // them and their weights.
 //
 // Its columns are the terms seen at training, ascending, and one more for documents without any of
-// them (see [Embedder.Transform]). It is immutable and may be used concurrently. [Embedding.Fit] and
-// [RestoreEmbedder] make embedders; one that is filled by hand returns errors.
+// them (see [Embedder.Transform]). It is immutable and may be used concurrently. [Embedding.Fit]
+// and [RestoreEmbedder] make embedders; one that is filled by hand returns errors.
 type Embedder struct {
 	Embedding
 	Documents int       // number of training documents, D
@@ -18,10 +18,10 @@ type Embedder struct {
 	DF        []int32   // DF[j] is the number of training documents with the term of column j
 	Weights   []float64 // Weights[j] is the weight of column j; nil for tf, where it is 1
 
-	// Open, only for the raw counts (tf), counts terms that weren't seen at training: the last column
-	// of a document v holds √Σ v[t]² over them. So the inner product with a training document, the
-	// norm and the distance are those of the whole document. Models that list only their support
-	// vectors, such as LIBSVM's, need it.
+	// Open, only for the raw counts (tf), counts terms that weren't seen at training: the last
+	// column of a document v holds √Σ v[t]² over them. So the inner product with a training
+	// document, the norm and the distance are those of the whole document. Models that list only
+	// their support vectors, such as LIBSVM's, need it.
 	Open bool
 
 	columns *termTable // of Terms; nil if filled by hand
@@ -61,8 +61,8 @@ func (f *Embedder) Column(term uint32) (column uint32, ok bool) {
 	return f.columns.find(term)
 }
 
-// Cols returns the number of columns of an embedded matrix: one per known term and one for documents
-// without any.
+// Cols returns the number of columns of an embedded matrix: one per known term and one for
+// documents without any.
 func (f *Embedder) Cols() int { return len(f.Terms) + 1 }
 
 // logRatio returns log(a/b) for a, b > 0 to within 2 ulp, by the same operations, each rounded
@@ -117,8 +117,8 @@ func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	return f, nil
 }
 
-// Validate returns the error of [Embedding.Fit], or that which [RestoreEmbedder] would return, or one
-// for an embedder that is filled by hand. It takes one pass.
+// Validate returns the error of [Embedding.Fit], or that which [RestoreEmbedder] would return, or
+// one for an embedder that is filled by hand. It takes one pass.
 func (f *Embedder) Validate() error {
 	if f != nil && f.err == nil {
 		if err := f.validateFields(); err != nil {
@@ -138,8 +138,7 @@ func (f *Embedder) ready() error {
 	case !f.columns.of(f.Terms):
 		return fmt.Errorf(
 			"sparse: an embedder of %d terms that was filled by hand, expected one of Fit or RestoreEmbedder",
-			len(f.Terms),
-		)
+			len(f.Terms))
 	}
 	return f.validateLengths()
 }

@@ -127,23 +127,16 @@ func ParseEmbedding(s string) (Embedding, error) {
 			}
 			if err != nil {
 				return Embedding{}, fmt.Errorf(
-					"sparse: embedding %q: found the power %q, expected a number from %v to %v",
-					s,
-					power,
-					LeastPower,
-					MostPower,
-				)
+					"sparse: embedding %q: found the power %q, expected a number from %v to %v", s, power, LeastPower,
+					MostPower)
 			}
 			return e, nil
 		}
 		names = append(names, e.String())
 	}
 	return Embedding{}, fmt.Errorf(
-		"sparse: embedding %q is unknown, expected one of %s, or one without -sqrt and behind it %s and a power",
-		s,
-		strings.Join(names, ", "),
-		powerSuffix,
-	)
+		"sparse: embedding %q is unknown, expected one of %s, or one without -sqrt and behind it %s and a power", s,
+		strings.Join(names, ", "), powerSuffix)
 }
 
 // WithPower returns e with another power, from LeastPower to MostPower; 1 is none.
@@ -177,11 +170,8 @@ func (e Embedding) validate() error {
 	}
 	if e.Power != 0 && !(e.Power >= LeastPower && e.Power <= MostPower && e.Power != 1) {
 		return fmt.Errorf(
-			"sparse: embedding with the power %v, expected 0 for none, or a number from %v to %v other than 1",
-			e.Power,
-			LeastPower,
-			MostPower,
-		)
+			"sparse: embedding with the power %v, expected 0 for none, or a number from %v to %v other than 1", e.Power,
+			LeastPower, MostPower)
 	}
 	return nil
 }

@@ -147,7 +147,8 @@ func (t *classTable) append(p *labelPiece) {
 	}
 }
 
-// Sets says which vectors of a corpus, its points, belong to which set. A set has one class at most.
+// Sets says which vectors of a corpus, its points, belong to which set. A set has one class at
+// most.
 type Sets struct {
 	Names   []string // of the sets, in the order of their first point
 	Of      []int32  // Of[i] is the set of point i, an index into Names
@@ -203,7 +204,8 @@ func (c *Corpus) label(i int) (string, error) {
 	}
 }
 
-// SetsByGroup makes a set of the vectors of each qid (see Options.Groups); its class is their label.
+// SetsByGroup makes a set of the vectors of each qid (see Options.Groups); its class is their
+// label.
 //
 // Errors: that of [Corpus.Validate], a corpus without qids, labels that differ within a set.
 func (c *Corpus) SetsByGroup() (*Sets, error) {
@@ -222,13 +224,8 @@ func (c *Corpus) SetsByGroup() (*Sets, error) {
 		name := strconv.FormatInt(group, 10)
 		if before, ok := t.add(name, class); !ok {
 			return nil, fmt.Errorf(
-				"sparse: point %d of %s, qid %s, has the class %s, expected that of the points before, %s",
-				i+1,
-				c.Source,
-				name,
-				orNone(class),
-				orNone(before),
-			)
+				"sparse: point %d of %s, qid %s, has the class %s, expected that of the points before, %s", i+1,
+				c.Source, name, orNone(class), orNone(before))
 		}
 	}
 	return t.finish(), nil

@@ -41,15 +41,20 @@ func TestMemoryBytes(t *testing.T) {
 		fmt.Fprintf(words, "%s ", strings.Map(func(r rune) rune { return r + 'a' - '0' }, fmt.Sprint(1_000_000+i)))
 	}
 	for name, test := range map[string]struct{ file, content, place string }{
-		"values":       {"a.svm", bomb(t, "", "1 1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1\n", 150_000), `a\.svm:\d+: reading on`},
-		"documents":    {"a.svm", bomb(t, "", "1\n", 600_000), `a\.svm:\d+: reading on`},
-		"classes":      {"a.svm", words2lines(words.String()), `a\.svm:\d+: reading on`},
-		"text":         {"a.tsv", bomb(t, "", "x\ta b c d e f g h i j k l m n o p\n", 80_000), `a\.tsv:\d+: reading on`},
-		"terms":        {"a.tsv", "x\t" + words.String() + "\nx\tword\n", `a\.tsv:1: reading on`},
-		"a file":       {"root/x/1", words.String(), `root/x/1: reading on`},
-		"entries":      {"a.mtx", bomb(t, "%%MatrixMarket matrix coordinate pattern general\n1 1 900000\n", "1 1\n", 900_000), `a\.mtx: the whole`},
-		"entries late": {"a.mtx", bomb(t, "%%MatrixMarket matrix coordinate pattern general\n1 1 100000\n", "1 1\n", 900_000), `a\.mtx:4: row 1, column 1 again`},
-		"rows":         {"a.mtx", "%%MatrixMarket matrix coordinate pattern general\n900000 1 1\n1 1\n", `a\.mtx: the whole`},
+		"values": {"a.svm", bomb(t, "", "1 1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1\n", 150_000),
+			`a\.svm:\d+: reading on`},
+		"documents": {"a.svm", bomb(t, "", "1\n", 600_000), `a\.svm:\d+: reading on`},
+		"classes":   {"a.svm", words2lines(words.String()), `a\.svm:\d+: reading on`},
+		"text": {"a.tsv", bomb(t, "", "x\ta b c d e f g h i j k l m n o p\n", 80_000),
+			`a\.tsv:\d+: reading on`},
+		"terms":  {"a.tsv", "x\t" + words.String() + "\nx\tword\n", `a\.tsv:1: reading on`},
+		"a file": {"root/x/1", words.String(), `root/x/1: reading on`},
+		"entries": {"a.mtx", bomb(t, "%%MatrixMarket matrix coordinate pattern general\n1 1 900000\n", "1 1\n",
+			900_000), `a\.mtx: the whole`},
+		"entries late": {"a.mtx", bomb(t, "%%MatrixMarket matrix coordinate pattern general\n1 1 100000\n", "1 1\n",
+			900_000), `a\.mtx:4: row 1, column 1 again`},
+		"rows": {"a.mtx", "%%MatrixMarket matrix coordinate pattern general\n900000 1 1\n1 1\n",
+			`a\.mtx: the whole`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			source := writeFile(t, test.file, test.content)
@@ -70,10 +75,8 @@ func TestMemoryBytes(t *testing.T) {
 			if most := uint64(6*limit + workers*workerBytes); got > most {
 				t.Errorf("%d bytes allocated, expected at most %d", got, most)
 			}
-			if _, err := Read(context.Background(), source, Options{Workers: workers, MemoryBytes: 1 << 30, MinDF: 1}); errors.As(
-				err,
-				&memory,
-			) {
+			_, err = Read(context.Background(), source, Options{Workers: workers, MemoryBytes: 1 << 30, MinDF: 1})
+			if errors.As(err, &memory) {
 				t.Errorf("with enough memory: %v", err)
 			}
 		})
@@ -88,25 +91,23 @@ func words2lines(s string) string { return strings.ReplaceAll(s, " ", " 1:1\n") 
 func TestMemoryBytesSynthetic(t *testing.T) {
 	const source = "synthetic:docs=300000,terms=40000"
 	var err error
-	got := allocated(
-		func() { _, err = Read(context.Background(), source, Options{Workers: 2, MemoryBytes: 100 << 20}) },
-	)
+	opt := Options{Workers: 2, MemoryBytes: 100 << 20}
+	got := allocated(func() { _, err = Read(context.Background(), source, opt) })
 	var memory *MemoryError
 	if !errors.As(err, &memory) || memory.What != "the whole" || got > 20<<20 {
 		t.Errorf("%d bytes allocated, error %v", got, err)
 	}
 	// Too many terms for so many classes: not even the tables.
 	got = allocated(func() {
-		_, err = Read(
-			context.Background(),
-			"synthetic:docs=10,terms=4000000,classes=200",
-			Options{MemoryBytes: 100 << 20},
-		)
+		_, err = Read(context.Background(), "synthetic:docs=10,terms=4000000,classes=200",
+			Options{MemoryBytes: 100 << 20})
 	})
 	if !errors.As(err, &memory) || got > 1<<20 {
 		t.Errorf("%d bytes allocated, error %v", got, err)
 	}
-	for _, source := range []string{"synthetic:docs=9000,terms=1000,length=50", "synthetic:docs=1000,terms=30000,length=1000"} {
+	for _, source := range []string{
+		"synthetic:docs=9000,terms=1000,length=50", "synthetic:docs=1000,terms=30000,length=1000",
+	} {
 		c := readWhole(t, source, Options{})
 		_, err := Read(context.Background(), source, Options{Workers: 2, MemoryBytes: 4 << 20})
 		if !errors.As(err, &memory) {
@@ -117,14 +118,18 @@ func TestMemoryBytesSynthetic(t *testing.T) {
 		if values := c.Documents.NNZ(); memory.Need < 16*values || memory.Need > 24*values+30000*120 {
 			t.Errorf("%s: %d bytes foretold for %d values", source, memory.Need, values)
 		}
-		if _, err := Read(context.Background(), source, Options{Workers: 2, MemoryBytes: memory.Need + memory.Need/10}); err != nil {
+		if _, err := Read(context.Background(), source,
+			Options{Workers: 2, MemoryBytes: memory.Need + memory.Need/10}); err != nil {
 			t.Errorf("with a tenth more than what was foretold: %v", err)
 		}
 	}
 }
 
 func TestFormatBytes(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB", 1023 << 10: "0.999 MiB", 238 << 20: "238 MiB", 1<<63 - 1: "8 EiB"} {
+	for n, want := range map[int64]string{
+		0: "0 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB",
+		1023 << 10: "0.999 MiB", 238 << 20: "238 MiB", 1<<63 - 1: "8 EiB",
+	} {
 		if got := FormatBytes(n); got != want {
 			t.Errorf("%d is %q, expected %q", n, got, want)
 		}

@@ -47,7 +47,8 @@ func TestHistogramsRefuse(t *testing.T) {
 		if _, err := e.WithPower(0.5); err == nil || !strings.Contains(err.Error(), "histogram") {
 			t.Errorf("%v: a power gives %v", e, err)
 		}
-		for _, wrong := range []Embedding{{TF, NormNone, 0, e.Pairing}, {TF, NormL1, Root, e.Pairing}, {TF, NormL1, 0, 9}} {
+		for _, wrong := range []Embedding{{TF, NormNone, 0, e.Pairing}, {TF, NormL1, Root, e.Pairing},
+			{TF, NormL1, 0, 9}} {
 			if _, err := RestoreEmbedder(Embedder{Embedding: wrong}); err == nil {
 				t.Errorf("%+v passes", wrong.Pairing)
 			}

@@ -103,7 +103,8 @@ func TestPowersOfProportionalAndOfExtremeDocuments(t *testing.T) {
 
 func TestPowerNames(t *testing.T) {
 	for name, want := range map[string]Embedding{
-		"tf-l1-pow0.75": {TF, NormL1, 0.75, Dot}, "tfidf-pow0.01": {TFIDF, NormNone, 0.01, Dot}, "tf-l2-pow8": {TF, NormL2, 8, Dot},
+		"tf-l1-pow0.75": {TF, NormL1, 0.75, Dot}, "tfidf-pow0.01": {TFIDF, NormNone, 0.01, Dot},
+		"tf-l2-pow8":   {TF, NormL2, 8, Dot},
 		"tf-l1-pow0.5": Sphere, "tf-l1-pow1": {TF, NormL1, 0, Dot}, "tf-l1-pow7.5e-1": {TF, NormL1, 0.75, Dot},
 	} {
 		got, err := ParseEmbedding(name)
@@ -114,7 +115,10 @@ func TestPowerNames(t *testing.T) {
 			t.Errorf("%s prints as %s, which is %v, error %v", name, got, again, err)
 		}
 	}
-	for _, name := range []string{"tf-l1-pow", "tf-l1-pow0", "tf-l1-pow-1", "tf-l1-powNaN", "tf-l1-pow9", "tf-l1-pow0.009", "tf-l1-powInf", "tf-l1-pow2x"} {
+	for _, name := range []string{
+		"tf-l1-pow", "tf-l1-pow0", "tf-l1-pow-1", "tf-l1-powNaN", "tf-l1-pow9", "tf-l1-pow0.009", "tf-l1-powInf",
+		"tf-l1-pow2x",
+	} {
 		if _, err := ParseEmbedding(name); err == nil ||
 			!strings.Contains(err.Error(), "expected a number from 0.01 to 8") {
 			t.Errorf("%s: error %v", name, err)
@@ -129,11 +133,10 @@ func TestPowerNames(t *testing.T) {
 
 func TestPowerRefuses(t *testing.T) {
 	m := csrOf([][]float32{{1}, {0, -2}})
-	if _, err := (Embedding{TF, NormL1, 0.75, Dot}).Fit(m).Transform(m); err == nil ||
-		!strings.Contains(
-			err.Error(),
-			"row 1, term 1: found -2, expected a finite value not below 0, for the embedding tf-l1-pow0.75: it takes the power 0.75",
-		) {
+	const want = "row 1, term 1: found -2, expected a finite value not below 0, " +
+		"for the embedding tf-l1-pow0.75: it takes the power 0.75"
+	_, err := (Embedding{TF, NormL1, 0.75, Dot}).Fit(m).Transform(m)
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a negative count under a power is answered with %v", err)
 	}
 	for _, p := range []float64{1, -1, 9, math.NaN(), math.Inf(1)} {

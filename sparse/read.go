@@ -18,19 +18,19 @@ type Options struct {
 	Format  Format // default FormatAuto: from the name and the first bytes
 	Workers int    // goroutines; default runtime.GOMAXPROCS(0), at most 1024
 
-	// MinDF and MaxDF bound the document frequency of terms. By default MinDF is 2 for text and 1 for
-	// vectors, and MaxDF is no limit. Neither counts where Vocabulary is given.
+	// MinDF and MaxDF bound the document frequency of terms. By default MinDF is 2 for text and 1
+	// for vectors, and MaxDF is no limit. Neither counts where Vocabulary is given.
 	MinDF, MaxDF int
 
 	// Vocabulary, if not nil, lists the terms to count, as for test documents. Others are left out.
 	Vocabulary []string
 
 	// VocabularyLater, if not nil, is asked for Vocabulary once all text is counted, so that the
-	// vocabulary may come from another file that is read meanwhile. It isn't asked for vectors, which
-	// tells them from text. Its error becomes that of Read. nil means no vocabulary.
+	// vocabulary may come from another file that is read meanwhile. It isn't asked for vectors,
+	// which tells them from text. Its error becomes that of Read. nil means no vocabulary.
 	VocabularyLater func() ([]string, error)
 
-	Groups       bool  // keep the qid of each vector of an svmlight file as Corpus.Groups, where every line must have one
+	Groups       bool  // keep qids of svmlight files as Corpus.Groups; every line must have one
 	Signed       bool  // accept negative values
 	MaxLineBytes int   // longest line; default 64 MiB, or a quarter of MemoryBytes
 	MemoryBytes  int64 // bound on the memory of reading, the corpus included; default none; see [MemoryError]
@@ -68,7 +68,7 @@ const (
 
 // Read reads the corpus that source names:
 //
-//	goroot                       the .go files of the local Go installation, by the top folder below src
+//	goroot                       the .go files of the local Go installation, by top folder of src
 //	synthetic:docs=,terms=,...   random documents, see [Synthetic]
 //	a folder                     one sub-folder per class, one file per document; or files alone
 //	a folder with idx files      its train-images-idx3-ubyte, as MNIST has it
@@ -85,12 +85,12 @@ const (
 // train-labels-idx1-ubyte. For vectors Options.Vocabulary names the columns, and columns beyond it
 // are left out.
 //
-// Documents without terms stay as empty rows. Corpus.Warnings counts them, and all that is left out,
-// such as blank lines and words outside Options.Vocabulary. The corpus doesn't depend on the number
-// of workers.
+// Documents without terms stay as empty rows. Corpus.Warnings counts them, and all that is left
+// out, such as blank lines and words outside Options.Vocabulary. The corpus doesn't depend on the
+// number of workers.
 //
-// Errors: a [*SyntaxError] for the first bad line of the source; a [*MemoryError]; a [*PanicError] if
-// a function of opt panics; an error of the operating system; ctx.Err(), within a second of
+// Errors: a [*SyntaxError] for the first bad line of the source; a [*MemoryError]; a [*PanicError]
+// if a function of opt panics; an error of the operating system; ctx.Err(), within a second of
 // cancellation.
 func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 	if err := given(ctx); err != nil {

@@ -33,7 +33,8 @@ func TestBadInput(t *testing.T) {
 		{"a.svm", "\n# a\n", Options{}, ": no documents", "lines label index:value ..."},
 		{"a.tsv", "a\tx\n\t\n", Options{}, `:2: label ""`, label},
 		{"a.tsv", "\n \n", Options{}, ": no documents", "lines label<TAB>text"},
-		{"a.txt", "\nhello world\n", Options{}, `:2: "hello world"`, "label index:value ..., label<TAB>text, or a MatrixMarket banner (Options.Format names a format)"},
+		{"a.txt", "\nhello world\n", Options{}, `:2: "hello world"`,
+			"label index:value ..., label<TAB>text, or a MatrixMarket banner (Options.Format names a format)"},
 
 		{"a.svm", "1 1:1\n2 9:1 7:1\n", Options{}, ":2: index 7 is not above 9", "ascending indices"},
 		{"a.svm", "1 1:1 1:1\n", Options{}, ":1: index 1 is not above 1", "ascending indices"},
@@ -51,12 +52,14 @@ func TestBadInput(t *testing.T) {
 		{"a.svm", "1 1:2 12\n", Options{}, `:1: "12" has no colon`, "index:value"},
 		{"a.svm", "1 x:2\n", Options{}, `:1: "x:2"`, "index:value"},
 		{"a.svm", "1 1:2 qid:3\n", Options{}, `:1: "qid:3"`, "index:value"},
-		{"a.svm", "1:2 2:3\n", Options{}, `:1: "1:2" where the label belongs`, "label index:value ... (without a label the line begins with a space)"},
+		{"a.svm", "1:2 2:3\n", Options{}, `:1: "1:2" where the label belongs`,
+			"label index:value ... (without a label the line begins with a space)"},
 		{"a.svm", "1,,2 1:1\n", Options{}, `:1: label "1,,2"`, label},
 		{"a.svm", "1,1 1:1\n", Options{}, `:1: label "1" twice`, "every label of a document once"},
 		{"a.svm", "\xff 1:1\n", Options{}, `:1: label "\xff" is not UTF-8`, "UTF-8"},
 		{"a.svm", "1 1:1\n2 2:2 3:3\n", Options{MaxLineBytes: 8}, ":2: a line of more than 8 B", shorter},
-		{"a.svm", "1 " + strings.Repeat("x", 100), Options{}, `:1: "` + strings.Repeat("x", 40) + `"... has no colon`, "index:value"},
+		{"a.svm", "1 " + strings.Repeat("x", 100), Options{}, `:1: "` + strings.Repeat("x", 40) + `"... has no colon`,
+			"index:value"},
 
 		{"a.tsv", "a\tb\nno tab here\n", Options{}, `:2: "no tab here" has no TAB`, "label<TAB>text"},
 		{"a.tsv", "a\tb\n\tb\n", Options{}, `:2: label ""`, label},
@@ -65,31 +68,45 @@ func TestBadInput(t *testing.T) {
 		{"a.tsv", "\xff\xfea\x00\t\x00", Options{}, ":1: byte 0xff, which is not UTF-8, at byte 1 of the line", utf8},
 		{"a.tsv", "a\tb\nc\tdddddd", Options{MaxLineBytes: 7}, ":2: a line of more than 7 B", shorter},
 
-		{"a.gz", gzipped("1 1:1\n2 2:2" + incompressible())[:3000], Options{}, ":2: the gzip data end early", "a complete gzip file"},
+		{"a.gz", gzipped("1 1:1\n2 2:2" + incompressible())[:3000], Options{}, ":2: the gzip data end early",
+			"a complete gzip file"},
 		{"a.svm", "\x1f\x8b", Options{}, ": the gzip data end early", "a complete gzip file"},
 		{"a.svm", "\x1f\x8babcdefghijklm", Options{}, ": gzip: invalid header", "an undamaged gzip file"},
-		{"a.svm", gzipped("1 1:1\n") + "tail of something", Options{}, ":2: other data behind the gzip data", "the end of the file"},
+		{"a.svm", gzipped("1 1:1\n") + "tail of something", Options{}, ":2: other data behind the gzip data",
+			"the end of the file"},
 		{"a.svm", gzipped("1 1:1\n") + "tail", Options{}, ":2: other data behind the gzip data", "the end of the file"},
-		{"a.svm", gzipped("1 1:1\n") + "\x00\x00\x00x", Options{}, ":2: other data behind the gzip data", "the end of the file"},
-		{"a.svm", gzipped("1 1:1\n") + gzipped("1 1:1\n")[:7], Options{}, ":2: the gzip data end early", "a complete gzip file"},
+		{"a.svm", gzipped("1 1:1\n") + "\x00\x00\x00x", Options{}, ":2: other data behind the gzip data",
+			"the end of the file"},
+		{"a.svm", gzipped("1 1:1\n") + gzipped("1 1:1\n")[:7], Options{}, ":2: the gzip data end early",
+			"a complete gzip file"},
 		{"a.svm", gzipped("1 1:1\n") + "\x1f", Options{}, ":2: the gzip data end early", "a complete gzip file"},
-		{"a.txt", "\nspam\t1:30\nham\t1:30 meeting\n", Options{}, `:3: "meeting" has no colon`, "index:value (the format was guessed: svmlight from line 2; Options.Format names another)"},
-		{"a.txt", "1\t1:1 2:x\n", Options{}, `:1: index 2: value "x"`, finite + " (the format was guessed: svmlight from line 1; Options.Format names another)"},
-		{"a.txt", "spam\t1:30 meeting\nx\n", Options{}, `:2: "x" has no TAB`, "label<TAB>text (the format was guessed: tsv from line 1; Options.Format names another)"},
-		{"a.svm", flip(gzipped("1 1:1\n"), -5), Options{}, ":2: the gzip checksum does not match", "an undamaged gzip file"},
+		{"a.txt", "\nspam\t1:30\nham\t1:30 meeting\n", Options{}, `:3: "meeting" has no colon`,
+			"index:value (the format was guessed: svmlight from line 2; Options.Format names another)"},
+		{"a.txt", "1\t1:1 2:x\n", Options{}, `:1: index 2: value "x"`, finite +
+			" (the format was guessed: svmlight from line 1; Options.Format names another)"},
+		{"a.txt", "spam\t1:30 meeting\nx\n", Options{}, `:2: "x" has no TAB`,
+			"label<TAB>text (the format was guessed: tsv from line 1; Options.Format names another)"},
+		{"a.svm", flip(gzipped("1 1:1\n"), -5), Options{}, ":2: the gzip checksum does not match",
+			"an undamaged gzip file"},
 
 		{"a.mtx", "1 1 1\n", Options{}, `:1: "1 1 1"`, market},
-		{"a", "%%MatrixMarket matrix array real general\n", Options{}, `:1: "%%MatrixMarket matrix array real general"`, market},
-		{"a", "%%MatrixMarket matrix coordinate complex general\n", Options{}, `:1: "%%MatrixMarket matrix coordinate complex"...`, market},
+		{"a", "%%MatrixMarket matrix array real general\n", Options{},
+			`:1: "%%MatrixMarket matrix array real general"`, market},
+		{"a", "%%MatrixMarket matrix coordinate complex general\n", Options{},
+			`:1: "%%MatrixMarket matrix coordinate complex"...`, market},
 		{"a", banner, Options{}, ":2: the end of the file", "a MatrixMarket banner and a line rows columns entries"},
 		{"a", banner + "%\n\n1 1\n", Options{}, `:4: "1 1"`, "rows columns entries"},
 		{"a", banner + "1 1 x\n", Options{}, `:2: "1 1 x"`, "rows columns entries"},
 		{"a", banner + "0 1 1\n", Options{}, ":2: 0 rows", "from 1 to 2147483647"},
-		{"a", banner + "9000000 1 1\n", Options{}, ":2: 9000000 rows for 1 entries", "at most 1048576 rows, or an entry for every 8 rows"},
-		{"a", banner + "2147483647 1 300000000\n1 1 1\n", Options{}, ":4: the end of the file after 1 entries", "300000000 entries, as the header says"},
-		{"a", banner + "2147483647 1 300000000\n1 1 1\n7 1 1\n1 1 1\nx\n", Options{}, ":5: row 1, column 1 again", "every entry once"},
+		{"a", banner + "9000000 1 1\n", Options{}, ":2: 9000000 rows for 1 entries",
+			"at most 1048576 rows, or an entry for every 8 rows"},
+		{"a", banner + "2147483647 1 300000000\n1 1 1\n", Options{}, ":4: the end of the file after 1 entries",
+			"300000000 entries, as the header says"},
+		{"a", banner + "2147483647 1 300000000\n1 1 1\n7 1 1\n1 1 1\nx\n", Options{}, ":5: row 1, column 1 again",
+			"every entry once"},
 		{"a", banner + "1 4294967296 1\n", Options{}, ":2: 4294967296 columns", "at most 4294967295"},
-		{"a", banner + "2 2 2\n1 1 1\n", Options{}, ":4: the end of the file after 1 entries", "2 entries, as the header says"},
+		{"a", banner + "2 2 2\n1 1 1\n", Options{}, ":4: the end of the file after 1 entries",
+			"2 entries, as the header says"},
 		{"a", banner + "2 2 1\n1 1 1\n\n2 2 1\n", Options{}, ":5: one entry more", "1 entries, as the header says"},
 		{"a", banner + "2 2 2\n1 1 1\n3 1 1\n", Options{}, ":4: row 3", "from 1 to 2"},
 		{"a", banner + "2 2 2\n1 1 1\n1 0 1\n", Options{}, ":4: column 0", "from 1 to 2"},
@@ -98,11 +115,15 @@ func TestBadInput(t *testing.T) {
 		{"a", banner + "2 2 1\n1 x 1\n", Options{}, `:3: "1 x 1"`, "row column value"},
 		{"a", banner + "2 2 1\n1 1 nan\n", Options{}, ":3: value nan", finite},
 		{"a", banner + "2 2 1\n1 1 -1\n", Options{}, ":3: negative value -1", counted},
-		{"a", banner + "2 2 4\n1 1 1\n\n2 2 1\n1 1 1\n2 2 2\n", Options{}, ":6: row 1, column 1 again", "every entry once"},
+		{"a", banner + "2 2 4\n1 1 1\n\n2 2 1\n1 1 1\n2 2 2\n", Options{}, ":6: row 1, column 1 again",
+			"every entry once"},
 		{"a", banner + "2 2 4\n1 1 1\n1 1 1\nx\n", Options{}, ":4: row 1, column 1 again", "every entry once"},
-		{"a", "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1 1\n", Options{}, `:3: "1 1 1"`, "row column"},
-		{"a", "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n", Options{}, `:3: value "1.5"`, "a whole number, as the banner says"},
-		{"a", banner + "1 2 1\n1 1 1\n", Options{Vocabulary: []string{"x"}}, ": 2 columns", "1, one for each term of the vocabulary"},
+		{"a", "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1 1\n", Options{}, `:3: "1 1 1"`,
+			"row column"},
+		{"a", "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n", Options{}, `:3: value "1.5"`,
+			"a whole number, as the banner says"},
+		{"a", banner + "1 2 1\n1 1 1\n", Options{Vocabulary: []string{"x"}}, ": 2 columns",
+			"1, one for each term of the vocabulary"},
 		{"a", banner + strings.Repeat("%", 100), Options{MaxLineBytes: 50}, ":2: a line of more than 50 B", shorter},
 	} {
 		t.Run(test.file+test.found, func(t *testing.T) {
@@ -147,7 +168,7 @@ func flip(s string, at int) string {
 	return string(b)
 }
 
-// TestBadFile holds that in a folder the first bad file is named, and its line; of two that are
+// TestBadFile checks that in a folder the first bad file is named, and its line; of two that are
 // read at the same time the first in order, whichever fails first.
 func TestBadFile(t *testing.T) {
 	good := writeFile(t, "root/a/0", "good")
@@ -159,11 +180,8 @@ func TestBadFile(t *testing.T) {
 		}
 		writeInto(t, filepath.Join(root, "a", fmt.Sprintf("%02d", i)), content)
 	}
-	want := "sparse: " + filepath.Join(
-		root,
-		"a",
-		"07",
-	) + ":2: byte 0xff, which is not UTF-8, at byte 4 of the line, expected UTF-8 text"
+	want := "sparse: " + filepath.Join(root, "a", "07") +
+		":2: byte 0xff, which is not UTF-8, at byte 4 of the line, expected UTF-8 text"
 	for _, workers := range []int{1, 2, 7} {
 		if _, err := Read(context.Background(), root, Options{Workers: workers}); err == nil || err.Error() != want {
 			t.Errorf("%d workers: error %v\nwant %s", workers, err, want)
@@ -179,13 +197,15 @@ func TestBadFile(t *testing.T) {
 		}
 	}
 	_, err := Read(context.Background(), root, Options{MaxLineBytes: 3})
-	if want := "sparse: " + good + ":1: a line of more than 3 B, expected shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"; err == nil ||
+	if want := "sparse: " + good +
+		":1: a line of more than 3 B, expected shorter lines " +
+		"(Options.MaxLineBytes and the bound on memory set the limit)"; err == nil ||
 		err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}
 }
 
-// TestFirstBadLine holds that of many bad lines in many blocks the first is reported, however the
+// TestFirstBadLine checks that of many bad lines in many blocks the first is reported, however the
 // workers are scheduled, and that it comes before a damaged end of the file.
 func TestFirstBadLine(t *testing.T) {
 	lines := strings.SplitAfter(string(svmText(2500, false)), "\n")
@@ -205,13 +225,14 @@ func TestFirstBadLine(t *testing.T) {
 	}
 }
 
-// TestLongLine holds that a line of 100 MB is refused, and takes no more memory than the limit on
+// TestLongLine checks that a line of 100 MB is refused, and takes no more memory than the limit on
 // lines asks for: doubling a buffer up to the limit allocates below 3 times as much, and the rest
 // is small change.
 func TestLongLine(t *testing.T) {
 	const limit = 4 << 20
 	in := &input{name: "long", line: 1}
-	if err := in.decode(io.MultiReader(strings.NewReader("1 1:1\n"), io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20)), nil); err != nil {
+	if err := in.decode(io.MultiReader(strings.NewReader("1 1:1\n"),
+		io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20)), nil); err != nil {
 		t.Fatal(err)
 	}
 	var before, after runtime.MemStats
@@ -225,16 +246,12 @@ func TestLongLine(t *testing.T) {
 	}
 
 	in.line = 1
-	in.decode(
-		io.MultiReader(
-			strings.NewReader("1 1:1\n"),
-			io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20),
-		),
-		nil,
-	)
+	in.decode(io.MultiReader(strings.NewReader("1 1:1\n"),
+		io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20)), nil)
 	_, err = readSVMLight(context.Background(), in, &opt, startMeter(nil, nil))
 	runtime.ReadMemStats(&after)
-	if want := "sparse: long:2: a line of more than " + FormatBytes(limit) + ", expected shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"; err == nil ||
+	if want := "sparse: long:2: a line of more than " + FormatBytes(limit) +
+		", expected shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"; err == nil ||
 		err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}

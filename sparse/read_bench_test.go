@@ -68,16 +68,15 @@ func BenchmarkReadTSV(b *testing.B) {
 		text.WriteByte('\n')
 	}
 	for _, workers := range []int{1, 2} {
-		b.Run(
-			fmt.Sprintf("workers=%d", workers),
-			func(b *testing.B) { benchmarkFile(b, "bench.tsv", text.Bytes(), workers) },
-		)
+		b.Run(fmt.Sprintf("workers=%d", workers),
+			func(b *testing.B) { benchmarkFile(b, "bench.tsv", text.Bytes(), workers) })
 	}
 }
 
 func BenchmarkSynthetic(b *testing.B) {
 	for b.Loop() {
-		if _, err := Read(context.Background(), "synthetic:docs=20000,terms=60000,length=180,classes=20", Options{}); err != nil {
+		if _, err := Read(context.Background(), "synthetic:docs=20000,terms=60000,length=180,classes=20",
+			Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

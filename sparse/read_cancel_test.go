@@ -60,7 +60,8 @@ func TestCancelEndless(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			in := &input{name: "endless", line: 1}
-			if err := in.decode(&cancelAfter{io.MultiReader(strings.NewReader(test.head), &repeater{text: test.repeat}), 4 << 20, cancel}, nil); err != nil {
+			if err := in.decode(&cancelAfter{io.MultiReader(strings.NewReader(test.head),
+				&repeater{text: test.repeat}), 4 << 20, cancel}, nil); err != nil {
 				t.Fatal(err)
 			}
 			opt := &Options{Workers: 2, MaxLineBytes: 1 << 40}

@@ -39,7 +39,8 @@ func TestReadRefusesOptions(t *testing.T) {
 		}
 	}
 	// However many workers are asked for, there are no more than can be of use.
-	for _, source := range []string{file, writeFile(t, "a.tsv", "x\ta a\ny\ta\n"), "synthetic:docs=9,terms=9,length=9,classes=2"} {
+	text := writeFile(t, "a.tsv", "x\ta a\ny\ta\n")
+	for _, source := range []string{file, text, "synthetic:docs=9,terms=9,length=9,classes=2"} {
 		c, err := Read(t.Context(), source, Options{Workers: math.MaxInt})
 		if err == nil {
 			err = c.Validate()
@@ -69,11 +70,8 @@ func TestReadPanics(t *testing.T) {
 	}
 	// Reading ends with the report that panics, not with the source.
 	promptly(t, func() error {
-		_, err := Read(
-			t.Context(),
-			"synthetic:docs=100000000,length=1000",
-			Options{Progress: func(Progress) { panic("own") }},
-		)
+		_, err := Read(t.Context(), "synthetic:docs=100000000,length=1000",
+			Options{Progress: func(Progress) { panic("own") }})
 		if failed := (*PanicError)(nil); errors.As(err, &failed) {
 			return context.Canceled // which is what promptly wants
 		}
@@ -96,7 +94,9 @@ func TestSetsRefuse(t *testing.T) {
 	} {
 		c := good()
 		spoil(c)
-		for door, err := range map[string]error{"SetsByGroup": second(c.SetsByGroup()), "SetsByLabel": second(c.SetsByLabel())} {
+		for door, err := range map[string]error{
+			"SetsByGroup": second(c.SetsByGroup()), "SetsByLabel": second(c.SetsByLabel()),
+		} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, expected %q", door, err, want)
 			}
@@ -110,10 +110,8 @@ func TestSetsRefuse(t *testing.T) {
 	if _, err := c.SetsByLabel(); err == nil || !strings.Contains(err.Error(), "has no label") {
 		t.Errorf("sets by labels that aren't there: %v", err)
 	}
-	if got := (&SyntaxError{File: "x", Option: "Signed", Remedy: "does"}).Describe(nil); !strings.Contains(
-		got,
-		"(Options.Signed does)",
-	) {
+	got := (&SyntaxError{File: "x", Option: "Signed", Remedy: "does"}).Describe(nil)
+	if !strings.Contains(got, "(Options.Signed does)") {
 		t.Errorf("without a function: %q", got)
 	}
 }

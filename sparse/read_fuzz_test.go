@@ -62,15 +62,8 @@ func fuzzReader(f *testing.F, read reader, seeds ...string) {
 }
 
 func FuzzReadSVMLight(f *testing.F) {
-	fuzzReader(
-		f,
-		readSVMLight,
-		"+1 1:2 10:0.5 # comment\n-1\t2:1e-1\n\n1,3 qid:4 4:2\r\n 7:1\n- 1:-1",
-		"1 0:nan\n",
-		"a 4294967294:1 4294967295:1\n",
-		"1 3:1 2:1",
-		"1:1",
-	)
+	fuzzReader(f, readSVMLight, "+1 1:2 10:0.5 # comment\n-1\t2:1e-1\n\n1,3 qid:4 4:2\r\n 7:1\n- 1:-1", "1 0:nan\n",
+		"a 4294967294:1 4294967295:1\n", "1 3:1 2:1", "1:1")
 }
 
 func FuzzReadTSV(f *testing.F) {
@@ -79,14 +72,9 @@ func FuzzReadTSV(f *testing.F) {
 
 func FuzzReadMatrixMarket(f *testing.F) {
 	const banner = "%%MatrixMarket matrix coordinate "
-	fuzzReader(
-		f,
-		readMatrixMarket,
-		banner+"real general\n% c\n3 4 3\n3 1 1.5\n1 4 -2\n\n1 2 0\n",
-		banner+"pattern general\n2 2 2\n1 1\n1 1\n",
-		banner+"integer general\n1 1 1\n1 1 1\n",
-		banner+"real general\n1 1 2\n1 1 1\n",
-	)
+	fuzzReader(f, readMatrixMarket, banner+"real general\n% c\n3 4 3\n3 1 1.5\n1 4 -2\n\n1 2 0\n",
+		banner+"pattern general\n2 2 2\n1 1\n1 1\n", banner+"integer general\n1 1 1\n1 1 1\n",
+		banner+"real general\n1 1 2\n1 1 1\n")
 }
 
 // TestLineCutter cuts at line ends whatever the size of the buffer and of the pieces in which the

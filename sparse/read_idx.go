@@ -66,7 +66,8 @@ func readIDXImages(ctx context.Context, in *input, opt *Options, m *meter) (*CSR
 		return nil, err
 	}
 	if len(sizes) < 2 {
-		return nil, fault("an idx file of 1 dimension, such as labels have", "images: at least 2 dimensions").at(in.name, 0)
+		const found = "an idx file of 1 dimension, such as labels have"
+		return nil, fault(found, "images: at least 2 dimensions").at(in.name, 0)
 	}
 	count, pixels := int(sizes[0]), uint64(1)
 	for _, s := range sizes[1:] {
@@ -178,7 +179,8 @@ func (in *input) idxRead(ctx context.Context, b []byte, expected string, where f
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	// ReadFull gives the same error for gzip data that were cut off and for a whole file that is too short.
+	// ReadFull gives the same error for gzip data that were cut off and for a whole file that is
+	// too short.
 	_, below := in.r.Peek(1)
 	if (err == io.EOF || err == io.ErrUnexpectedEOF) && (below == nil || below == io.EOF) {
 		return fault("the end of the file "+where(n), expected).at(in.name, 0)
@@ -214,8 +216,8 @@ func findIDX(folder string) string {
 	return ""
 }
 
-// openIDXLabels opens the file of labels that belongs to a file of images. It returns nil if there is
-// none, or if the name of the images doesn't tell its name.
+// openIDXLabels opens the file of labels that belongs to a file of images. It returns nil if there
+// is none, or if the name of the images doesn't tell its name.
 func openIDXLabels(ctx context.Context, images string, m *meter) (*input, error) {
 	for _, labels := range idxLabels(images) {
 		in, err := openInput(ctx, labels, m, nil)

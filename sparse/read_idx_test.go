@@ -36,15 +36,8 @@ func idxPair(t testing.TB, suffix, images, labels string) string {
 // TestReadIDX reads three images of 2×3 pixels: by file and by folder, plain and gzipped, with the
 // names of both kinds that are in use.
 func TestReadIDX(t *testing.T) {
-	images, labels := idx(
-		"\x00\xff\x33\x00\x00\x01"+"\x00\x00\x00\x00\x00\x00"+"\xff\xff\xff\xff\xff\xff",
-		3,
-		2,
-		3,
-	), idx(
-		"\x07\x00\x07",
-		3,
-	)
+	images := idx("\x00\xff\x33\x00\x00\x01"+"\x00\x00\x00\x00\x00\x00"+"\xff\xff\xff\xff\xff\xff", 3, 2, 3)
+	labels := idx("\x07\x00\x07", 3)
 	const want = "7 1:1 2:0.2 5:0.003921569\n0\n7 0:1 1:1 2:1 3:1 4:1 5:1\n" // v/255
 	check := func(source string, opt Options, rows string) {
 		t.Helper()
@@ -98,24 +91,39 @@ func TestBadIDX(t *testing.T) {
 		opt                  Options
 		in, found, want      string // the file without its folder, found and expected
 	}{
-		{"type", "\x00\x00\x0d" + images[3:], labels, Options{Format: FormatIDX}, "images", ": the first bytes 00 00 0d 02", header + " (at most 8)"},
-		{"dimensions", "\x00\x00\x08\x09", labels, Options{}, "images", ": the first bytes 00 00 08 09", header + " (at most 8)"},
+		{"type", "\x00\x00\x0d" + images[3:], labels, Options{Format: FormatIDX}, "images",
+			": the first bytes 00 00 0d 02", header + " (at most 8)"},
+		{"dimensions", "\x00\x00\x08\x09", labels, Options{}, "images", ": the first bytes 00 00 08 09", header +
+			" (at most 8)"},
 		{"magic cut", "\x00\x00\x08", labels, Options{}, "images", ": the end of the file after 3 bytes", header},
 		{"header cut", images[:9], labels, Options{}, "images", ": the end of the file after 1 of 2 sizes", header},
-		{"cut", images[:len(images)-1], labels, Options{}, "images", ": the end of the file in image 2, after 1 of 2 pixels", "2 images, as the header says"},
-		{"too much", images + "x", labels, Options{}, "images", ": data behind image 2", "the end of the file, as the header says"},
+		{"cut", images[:len(images)-1], labels, Options{}, "images",
+			": the end of the file in image 2, after 1 of 2 pixels", "2 images, as the header says"},
+		{"too much", images + "x", labels, Options{}, "images", ": data behind image 2",
+			"the end of the file, as the header says"},
 		{"no images", idx("", 0, 2), labels, Options{}, "images", ": no images", "at least one"},
-		{"no pixels", idx("", 7, 2, 0), labels, Options{}, "images", ": images of size [2 0]", "from 1 to 4294967295 pixels"},
-		{"many pixels", idx("", 7, 1<<31, 1<<31), labels, Options{}, "images", ": images of size [2147483648 2147483648]", "from 1 to 4294967295 pixels"},
-		{"header lies", idx("\x00", 1<<32-1, 1<<32-1), labels, Options{}, "images", ": the end of the file in image 1, after 1 of 4294967295 pixels", "4294967295 images, as the header says"},
-		{"labels as images", labels, labels, Options{}, "images", ": an idx file of 1 dimension, such as labels have", "images: at least 2 dimensions"},
-		{"gzip cut", long[:len(long)/2], labels, Options{}, "images", ": the gzip data end early", "a complete gzip file"},
-		{"gzip damaged", flip(gzipped(images), -5), labels, Options{}, "images", ": the gzip checksum does not match", "an undamaged gzip file"},
-		{"terms", images, labels, Options{Vocabulary: []string{"a"}}, "images", ": 2 pixels", "1, one for each term of the vocabulary"},
-		{"images as labels", images, images, Options{}, "labels", ": an idx file of 2 dimensions", "labels: 1 dimension"},
-		{"another number", images, idx("\x00\x01\x02", 3), Options{}, "labels", ": 3 labels", "2, one for each image of FILE"},
-		{"labels cut", images, labels[:len(labels)-1], Options{}, "labels", ": the end of the file after 1 labels", "2 labels, as the header says"},
-		{"labels too many", images, labels + "\x00", Options{}, "labels", ": data behind label 2", "the end of the file, as the header says"},
+		{"no pixels", idx("", 7, 2, 0), labels, Options{}, "images", ": images of size [2 0]",
+			"from 1 to 4294967295 pixels"},
+		{"many pixels", idx("", 7, 1<<31, 1<<31), labels, Options{}, "images",
+			": images of size [2147483648 2147483648]", "from 1 to 4294967295 pixels"},
+		{"header lies", idx("\x00", 1<<32-1, 1<<32-1), labels, Options{}, "images",
+			": the end of the file in image 1, after 1 of 4294967295 pixels", "4294967295 images, as the header says"},
+		{"labels as images", labels, labels, Options{}, "images", ": an idx file of 1 dimension, such as labels have",
+			"images: at least 2 dimensions"},
+		{"gzip cut", long[:len(long)/2], labels, Options{}, "images", ": the gzip data end early",
+			"a complete gzip file"},
+		{"gzip damaged", flip(gzipped(images), -5), labels, Options{}, "images", ": the gzip checksum does not match",
+			"an undamaged gzip file"},
+		{"terms", images, labels, Options{Vocabulary: []string{"a"}}, "images", ": 2 pixels",
+			"1, one for each term of the vocabulary"},
+		{"images as labels", images, images, Options{}, "labels", ": an idx file of 2 dimensions",
+			"labels: 1 dimension"},
+		{"another number", images, idx("\x00\x01\x02", 3), Options{}, "labels", ": 3 labels",
+			"2, one for each image of FILE"},
+		{"labels cut", images, labels[:len(labels)-1], Options{}, "labels", ": the end of the file after 1 labels",
+			"2 labels, as the header says"},
+		{"labels too many", images, labels + "\x00", Options{}, "labels", ": data behind label 2",
+			"the end of the file, as the header says"},
 		{"labels empty", images, "\x00", Options{}, "labels", ": the end of the file after 1 bytes", header},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -139,7 +147,7 @@ func TestBadIDX(t *testing.T) {
 	}
 }
 
-// TestIDXMemory holds that what a header says is not allocated, and that -m bounds what is really
+// TestIDXMemory checks that what a header says is not allocated, and that -m bounds what is really
 // there: 16 MiB of bright pixels from some 16 KiB.
 func TestIDXMemory(t *testing.T) {
 	lying := idxPair(t, "", idx("\x01\x02", 1<<32-1, 1<<16, 1<<15), "")
@@ -164,7 +172,8 @@ func TestIDXCancel(t *testing.T) {
 	defer cancel()
 	in := &input{name: "endless", line: 1}
 	header := strings.NewReader(idx("", 1<<32-1, 1<<31))
-	if err := in.decode(&cancelAfter{io.MultiReader(header, &repeater{text: "\x00"}), 4 << 20, cancel}, nil); err != nil {
+	if err := in.decode(&cancelAfter{io.MultiReader(header, &repeater{text: "\x00"}), 4 << 20, cancel},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	promptly(t, func() error { _, err := readIDX(ctx, in, &Options{}, startMeter(nil, nil)); return err })
@@ -172,7 +181,8 @@ func TestIDXCancel(t *testing.T) {
 
 func FuzzReadIDX(f *testing.F) {
 	images, labels := idx("\x01\x00\x03\x04", 2, 2), idx("\x00\x01", 2)
-	for _, pair := range [][2]string{{images, labels}, {gzipped(images), gzipped(labels)}, {images, ""}, {idx("\x00", 1, 1), images}, {idx("", 1<<31, 1<<31), labels}} {
+	for _, pair := range [][2]string{{images, labels}, {gzipped(images), gzipped(labels)}, {images, ""},
+		{idx("\x00", 1, 1), images}, {idx("", 1<<31, 1<<31), labels}} {
 		f.Add([]byte(pair[0]), []byte(pair[1]))
 	}
 	folder := f.TempDir()
@@ -206,21 +216,15 @@ func TestMNIST(t *testing.T) {
 	if _, err := os.Stat(folder); err != nil {
 		t.Skip("no copy of MNIST here: ", err)
 	}
-	for file, want := range map[string]struct{ documents, ones, terms int }{"": {60000, 6742, 717}, "t10k-images-idx3-ubyte.gz": {10000, 1135, 668}} {
+	for file, want := range map[string]struct{ documents, ones, terms int }{"": {60000, 6742, 717},
+		"t10k-images-idx3-ubyte.gz": {10000, 1135, 668}} {
 		c := readWhole(t, filepath.Join(folder, file), Options{})
 		terms, _ := c.Documents.TermFrequencies()
 		if c.Documents.Rows() != want.documents || documentsOf(c)["1"] != want.ones || len(c.Classes) != 10 ||
 			c.Documents.Cols != 784 ||
 			len(terms) != want.terms {
-			t.Errorf(
-				"%q: %d documents, %d of class 1, %d classes, %d columns, %d terms",
-				file,
-				c.Documents.Rows(),
-				documentsOf(c)["1"],
-				len(c.Classes),
-				c.Documents.Cols,
-				len(terms),
-			)
+			t.Errorf("%q: %d documents, %d of class 1, %d classes, %d columns, %d terms", file, c.Documents.Rows(),
+				documentsOf(c)["1"], len(c.Classes), c.Documents.Cols, len(terms))
 		}
 		runtime.GC()
 	}

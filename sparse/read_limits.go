@@ -92,7 +92,8 @@ func (w *warnings) emptyRows(m *CSR, at func(row int) string) {
 // fitsVocabulary checks that there is a term of Options.Vocabulary for each column, called what.
 func fitsVocabulary(file string, cols int, what string, opt *Options) error {
 	if n := len(opt.Vocabulary); opt.Vocabulary != nil && n != cols {
-		return fault(fmt.Sprintf("%d %s", cols, what), fmt.Sprintf("%d, one for each term of the vocabulary", n)).at(file, 0)
+		expected := fmt.Sprintf("%d, one for each term of the vocabulary", n)
+		return fault(fmt.Sprintf("%d %s", cols, what), expected).at(file, 0)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ const (
 	rowsAnEntry  = 8
 )
 
-// plausible tells whether so many rows may belong to so many entries.
+// plausible reports whether so many rows may belong to so many entries.
 func plausible(rows, entries uint64) bool { return rows <= maxEmptyRows || rows/rowsAnEntry <= entries }
 
 // readMarketHeader reads the banner, the comments and the line of sizes.
@@ -104,10 +104,8 @@ func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
 	case h.cols > maxIndex+1:
 		return h, fail(fmt.Sprintf("%s columns", fields[1]), "at most "+strconv.FormatUint(maxIndex+1, 10))
 	case !plausible(h.rows, h.entries):
-		return h, fail(
-			fmt.Sprintf("%d rows for %d entries", h.rows, h.entries),
-			fmt.Sprintf("at most %d rows, or an entry for every %d rows", maxEmptyRows, rowsAnEntry),
-		)
+		return h, fail(fmt.Sprintf("%d rows for %d entries", h.rows, h.entries),
+			fmt.Sprintf("at most %d rows, or an entry for every %d rows", maxEmptyRows, rowsAnEntry))
 	}
 	in.line++
 	return h, nil
@@ -197,7 +195,8 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	if err != nil {
 		return nil, err
 	}
-	// Of a row: offsets, where the next entry goes, and labels. Of an entry: as read, and in the matrix.
+	// Of a row: offsets, where the next entry goes, and labels. Of an entry: as read, and in the
+	// matrix.
 	const aRow, anEntry = 24, 20
 	if err := opt.memory.fits(in.name, aRow*int64(h.rows)+anEntry*int64(min(h.entries, 1<<50))); err != nil {
 		return nil, err
@@ -293,8 +292,8 @@ func joinEntries(
 	return m, again.Load(), err
 }
 
-// firstRepeated returns the error of the first entry in the file that repeats another, or nil. In m,
-// if it is given, such entries are neighbours; then only they take memory.
+// firstRepeated returns the error of the first entry in the file that repeats another, or nil. In
+// m, if it is given, such entries are neighbours; then only they take memory.
 func firstRepeated(ctx context.Context, file string, m *CSR, pieces []*entryPiece) error {
 	met := map[[2]uint32]bool{} // whether an entry was met, by row and column
 	if m != nil {

@@ -27,7 +27,8 @@ func scanUint(b []byte) (x uint64, n int) {
 }
 
 // scanFloat reads a decimal number from the start of b, correctly rounded to float32, and returns
-// it with its length. It returns ok = false where its fast way doesn't reach; use [parseFloat] then.
+// it with its length. It returns ok = false where its fast way doesn't reach; use [parseFloat]
+// then.
 //
 // A decimal of mantissa m < 2⁵³ and exponent −22 to 22 is one exactly known float64 times or
 // divided by another, so one rounding gives the nearest float64 d. Rounding d once more to float32

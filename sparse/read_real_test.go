@@ -136,12 +136,8 @@ func TestGoroot(t *testing.T) {
 		t.Errorf("%d documents, want %d", got, files)
 	}
 	if files < 5000 || c.Documents.Cols < 40000 || len(c.Classes) < 40 {
-		t.Errorf(
-			"%d documents, %d terms, %d classes: this is not the source of Go",
-			files,
-			c.Documents.Cols,
-			len(c.Classes),
-		)
+		t.Errorf("%d documents, %d terms, %d classes: this is not the source of Go", files, c.Documents.Cols,
+			len(c.Classes))
 	}
 	for i, name := range c.Names {
 		if class := c.Classes[c.Labels.Of(i)[0]]; !strings.HasPrefix(name, class+"/") {

@@ -71,7 +71,8 @@ func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *SyntaxErr
 	i := start + len(label)
 	if bytes.IndexByte(label, ':') >= 0 {
 		if start == 0 {
-			return fault(quote(label)+" where the label belongs", "label index:value ... (without a label the line begins with a space)")
+			const expected = "label index:value ... (without a label the line begins with a space)"
+			return fault(quote(label)+" where the label belongs", expected)
 		}
 		out.labels.addNone()
 		i = start

@@ -35,14 +35,8 @@ var DefaultSynthetic = Synthetic{Documents: 2000, Terms: 20000, Length: 200, Cla
 
 // String returns the source that [Read] reads for s.
 func (s Synthetic) String() string {
-	return fmt.Sprintf(
-		"synthetic:docs=%d,terms=%d,length=%d,classes=%d,seed=%d",
-		s.Documents,
-		s.Terms,
-		s.Length,
-		s.Classes,
-		s.Seed,
-	)
+	return fmt.Sprintf("synthetic:docs=%d,terms=%d,length=%d,classes=%d,seed=%d", s.Documents, s.Terms, s.Length,
+		s.Classes, s.Seed)
 }
 
 const syntheticExpected = "synthetic:docs=N,terms=N,length=N,classes=N,seed=N"
@@ -71,32 +65,18 @@ func ParseSynthetic(parameters string) (Synthetic, error) {
 		case "seed":
 			least, most = 0, 1<<64-1
 		default:
-			return s, fmt.Errorf(
-				"sparse: synthetic:%s: parameter %s, expected %s",
-				parameters,
-				quote(key),
-				syntheticExpected,
-			)
+			return s, fmt.Errorf("sparse: synthetic:%s: parameter %s, expected %s", parameters, quote(key),
+				syntheticExpected)
 		}
 		if seen[key] {
-			return s, fmt.Errorf(
-				"sparse: synthetic:%s: parameter %s twice, expected %s",
-				parameters,
-				quote(key),
-				syntheticExpected,
-			)
+			return s, fmt.Errorf("sparse: synthetic:%s: parameter %s twice, expected %s", parameters, quote(key),
+				syntheticExpected)
 		}
 		seen[key] = true
 		x, err := strconv.ParseUint(text, 10, 64)
 		if err != nil || x < least || x > most {
-			return s, fmt.Errorf(
-				"sparse: synthetic:%s: %s is %s, expected a whole number from %d to %d",
-				parameters,
-				key,
-				quote(text),
-				least,
-				most,
-			)
+			return s, fmt.Errorf("sparse: synthetic:%s: %s is %s, expected a whole number from %d to %d", parameters,
+				key, quote(text), least, most)
 		}
 		if to != nil {
 			*to = int(x)
@@ -320,8 +300,8 @@ func (p *vectorPiece) addCounts(count, drawn, columns []uint32) {
 	p.ends = append(p.ends, int64(len(p.terms)))
 }
 
-// syntheticVocabulary names the terms t0, t1, ... with so many digits that names and numbers have the
-// same order.
+// syntheticVocabulary names the terms t0, t1, ... with so many digits that names and numbers have
+// the same order.
 func syntheticVocabulary(n int) []string {
 	digits := len(strconv.Itoa(n - 1))
 	vocabulary := make([]string, n)

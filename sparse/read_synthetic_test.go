@@ -72,23 +72,18 @@ func TestSyntheticLaw(t *testing.T) {
 		for term := range p {
 			tol := 6 * math.Sqrt(p[term]*(1-p[term])/n)
 			if err := math.Abs(count[class][term]/n - p[term]); !(err <= tol) {
-				t.Errorf(
-					"class %d, term %d: frequency %v, want %v within %v",
-					class,
-					term,
-					count[class][term]/n,
-					p[term],
-					tol,
-				)
+				t.Errorf("class %d, term %d: frequency %v, want %v within %v", class, term, count[class][term]/n,
+					p[term], tol)
 			}
 		}
 	}
-	if mean := (words[0] + words[1]) / float64(s.Documents); !(math.Abs(mean-100) <= 6*30/math.Sqrt(float64(s.Documents))) {
+	if mean := (words[0] +
+		words[1]) / float64(s.Documents); !(math.Abs(mean-100) <= 6*30/math.Sqrt(float64(s.Documents))) {
 		t.Errorf("mean length %v, want 100; its standard deviation is below 30/√%d", mean, s.Documents)
 	}
 }
 
-// TestRandomOrder holds that every term has one rank.
+// TestRandomOrder checks that every term has one rank.
 func TestRandomOrder(t *testing.T) {
 	order := randomOrder(1000, newDrawer(1, 2))
 	seen := make([]bool, len(order))

@@ -57,13 +57,8 @@ func show(c *Corpus) string {
 func showWarnings(c *Corpus, folder string) string {
 	var b strings.Builder
 	for _, w := range c.Warnings {
-		fmt.Fprintf(
-			&b,
-			"%s (%d, first %s)\n",
-			w.Message,
-			w.Count,
-			strings.ReplaceAll(w.First, folder+string(filepath.Separator), ""),
-		)
+		fmt.Fprintf(&b, "%s (%d, first %s)\n", w.Message, w.Count,
+			strings.ReplaceAll(w.First, folder+string(filepath.Separator), ""))
 	}
 	return b.String()
 }
@@ -80,39 +75,60 @@ func TestReadFiles(t *testing.T) {
 			content: "+1.0 1:2 10:0.5 # a comment: 3\n# nothing here\n-1\t2:1e-1\t \n1,3 4:2\r\n 7:1 8:1\n- 1:1",
 			want:    "1 1:2 10:0.5\n-1 2:0.1\n1,3 4:2\n 7:1 8:1\n 1:1\n"},
 		{name: "svmlight with index 0, qid, blank and empty lines", file: "a.libsvm", cols: 4,
-			content:  "1 qid:3 0:1 3:2\n\n2 qid:3\n \n2 # none\n",
-			want:     "1 0:1 3:2\n2\n2\n",
-			warnings: "blank line, skipped (2, first a.libsvm:2)\nqid, left out (2, first a.libsvm:1)\ndocument without terms, kept as an empty row (2, first a.libsvm:3)\n"},
-		{name: "svmlight told by content", file: "data", cols: 6, content: "# made by hand\n3.25 5:1\n", want: "3.25 5:1\n"},
-		{name: "svmlight with signs", file: "a.svm", cols: 3, opt: Options{Signed: true}, content: "1 1:-2 2:-0\n", want: "1 1:-2 2:0\n"},
-		{name: "svmlight with frequency limits", file: "a.svm", cols: 4, opt: Options{MinDF: 2, MaxDF: 2}, content: "1 1:1 2:1 3:1\n1 2:1 3:1\n2 2:0 3:1\n",
-			want: "1 2:1\n1 2:1\n2 2:0\n", warnings: "document without terms, kept as an empty row (1, first a.svm:3)\n"},
-		{name: "svmlight with frequency limits and a far column", file: "a.svm", cols: 4294967295, opt: Options{MinDF: 2}, content: "1 1:1 4294967294:1\n1 4294967294:1\n",
+			content: "1 qid:3 0:1 3:2\n\n2 qid:3\n \n2 # none\n",
+			want:    "1 0:1 3:2\n2\n2\n",
+			warnings: "blank line, skipped (2, first a.libsvm:2)\nqid, left out (2, first a.libsvm:1)\n" +
+				"document without terms, kept as an empty row (2, first a.libsvm:3)\n"},
+		{name: "svmlight told by content", file: "data", cols: 6, content: "# made by hand\n3.25 5:1\n",
+			want: "3.25 5:1\n"},
+		{name: "svmlight with signs", file: "a.svm", cols: 3, opt: Options{Signed: true}, content: "1 1:-2 2:-0\n",
+			want: "1 1:-2 2:0\n"},
+		{name: "svmlight with frequency limits", file: "a.svm", cols: 4, opt: Options{MinDF: 2, MaxDF: 2},
+			content:  "1 1:1 2:1 3:1\n1 2:1 3:1\n2 2:0 3:1\n",
+			want:     "1 2:1\n1 2:1\n2 2:0\n",
+			warnings: "document without terms, kept as an empty row (1, first a.svm:3)\n"},
+		{name: "svmlight with frequency limits and a far column", file: "a.svm", cols: 4294967295,
+			opt: Options{MinDF: 2}, content: "1 1:1 4294967294:1\n1 4294967294:1\n",
 			want: "1 4294967294:1\n1 4294967294:1\n"},
-		{name: "svmlight with a vocabulary", file: "a.svm", cols: 3, opt: Options{Vocabulary: []string{"x", "y", "z"}}, content: "1 1:1 3:1 4:1\n",
+		{name: "svmlight with a vocabulary", file: "a.svm", cols: 3,
+			opt: Options{Vocabulary: []string{"x", "y", "z"}}, content: "1 1:1 3:1 4:1\n",
 			want: "1 y:1\n", warnings: "value in a column beyond the vocabulary, left out (2, first a.svm:1)\n"},
 		{name: "tsv", file: "a.tsv", cols: 3, content: smallText,
 			want: "b be:2 not:1 to:2\na,b not:1\n be:1 to:1\n"},
 		{name: "tsv with every word", file: "a.tsv", cols: 5, opt: Options{MinDF: 1}, content: smallText,
 			want: "b be:2 not:1 or:1 to:2\na,b not:1 ünïcode:2\n be:1 to:1\n"},
-		{name: "tsv with frequent words left out", file: "a.tsv", cols: 2, opt: Options{MinDF: 1, MaxDF: 1}, content: smallText,
-			want: "b or:1\na,b ünïcode:2\n\n", warnings: "document without terms, kept as an empty row (1, first a.tsv:3)\n"},
-		{name: "tsv with a vocabulary", file: "a.tsv", cols: 2, opt: Options{Vocabulary: []string{"to", "be"}}, content: smallText,
-			want:     "b to:2 be:2\na,b\n to:1 be:1\n",
-			warnings: "word outside the vocabulary, left out (5, first a.tsv:1)\ndocument without terms, kept as an empty row (1, first a.tsv:2)\n"},
-		{name: "tsv told by content, gzipped, with a byte order mark and blank lines", file: "text", cols: 1, opt: Options{MinDF: 1},
+		{name: "tsv with frequent words left out", file: "a.tsv", cols: 2, opt: Options{MinDF: 1, MaxDF: 1},
+			content:  smallText,
+			want:     "b or:1\na,b ünïcode:2\n\n",
+			warnings: "document without terms, kept as an empty row (1, first a.tsv:3)\n"},
+		{name: "tsv with a vocabulary", file: "a.tsv", cols: 2, opt: Options{Vocabulary: []string{"to", "be"}},
+			content: smallText,
+			want:    "b to:2 be:2\na,b\n to:1 be:1\n",
+			warnings: "word outside the vocabulary, left out (5, first a.tsv:1)\n" +
+				"document without terms, kept as an empty row (1, first a.tsv:2)\n"},
+		{name: "tsv told by content, gzipped, with a byte order mark and blank lines", file: "text", cols: 1,
+			opt:     Options{MinDF: 1},
 			content: gzipped("\xef\xbb\xbfa\tx\tx\n\n \n-\t\n"), want: "a x:2\n\n",
-			warnings: "blank line, skipped (2, first text:2)\ndocument without terms, kept as an empty row (1, first text:4)\n"},
-		{name: "tsv told by content that begins like a vector", file: "a.txt", cols: 1, opt: Options{MinDF: 1}, content: "spam\t1:30 meeting\n", want: "spam meeting:1\n"},
-		{name: "svmlight with TABs and a comment", file: "a.txt", cols: 3, content: "1\t1:1\t2:2 # x y\n", want: "1 1:1 2:2\n"},
-		{name: "gzip with padding", file: "a.svm", cols: 2, content: gzipped("1 1:1\n") + "\x00\x00\x00", want: "1 1:1\n"},
-		{name: "gzip of two parts", file: "a.svm.gz", cols: 2, content: gzipped("1 1:1\n2 1") + gzipped(":2\n"), want: "1 1:1\n2 1:2\n"},
+			warnings: "blank line, skipped (2, first text:2)\n" +
+				"document without terms, kept as an empty row (1, first text:4)\n"},
+		{name: "tsv told by content that begins like a vector", file: "a.txt", cols: 1, opt: Options{MinDF: 1},
+			content: "spam\t1:30 meeting\n", want: "spam meeting:1\n"},
+		{name: "svmlight with TABs and a comment", file: "a.txt", cols: 3, content: "1\t1:1\t2:2 # x y\n",
+			want: "1 1:1 2:2\n"},
+		{name: "gzip with padding", file: "a.svm", cols: 2, content: gzipped("1 1:1\n") + "\x00\x00\x00",
+			want: "1 1:1\n"},
+		{name: "gzip of two parts", file: "a.svm.gz", cols: 2, content: gzipped("1 1:1\n2 1") + gzipped(":2\n"),
+			want: "1 1:1\n2 1:2\n"},
 		{name: "MatrixMarket", file: "data", cols: 4,
-			content:  "%%MatrixMarket matrix coordinate real general\n% a comment\n\n3 4 4\n3 1 1.5\n1 4 2\n\n1 2 0\n3 4 1e2\n",
-			want:     " 1:0 3:2\n\n 0:1.5 3:100\n",
-			warnings: "blank line, skipped (1, first data:7)\ndocument without terms, kept as an empty row (1, first data, row 2)\n"},
-		{name: "MatrixMarket of integers", file: "a.mtx", cols: 2, opt: Options{Signed: true}, content: "%%matrixmarket MATRIX coordinate INTEGER general\n1 2 1\n 1\t2 -7 \n", want: " 1:-7\n"},
-		{name: "MatrixMarket of a pattern", file: "a.mtx", cols: 2, opt: Options{Vocabulary: []string{"x", "y"}}, content: "%%MatrixMarket matrix coordinate pattern general\r\n1 2 2\r\n1 2\r\n1 1", want: " x:1 y:1\n"},
+			content: "%%MatrixMarket matrix coordinate real general\n% a comment\n\n3 4 4\n3 1 1.5\n1 4 2\n\n" +
+				"1 2 0\n3 4 1e2\n",
+			want: " 1:0 3:2\n\n 0:1.5 3:100\n",
+			warnings: "blank line, skipped (1, first data:7)\n" +
+				"document without terms, kept as an empty row (1, first data, row 2)\n"},
+		{name: "MatrixMarket of integers", file: "a.mtx", cols: 2, opt: Options{Signed: true},
+			content: "%%matrixmarket MATRIX coordinate INTEGER general\n1 2 1\n 1\t2 -7 \n", want: " 1:-7\n"},
+		{name: "MatrixMarket of a pattern", file: "a.mtx", cols: 2, opt: Options{Vocabulary: []string{"x", "y"}},
+			content: "%%MatrixMarket matrix coordinate pattern general\r\n1 2 2\r\n1 2\r\n1 1", want: " x:1 y:1\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			file := writeFile(t, test.file, test.content)
@@ -152,26 +168,24 @@ func TestReadFolder(t *testing.T) {
 	if got, want := show(c), "cars\ncars and:1\npets and:1 dogs:1\npets dogs:1\n"; got != want {
 		t.Errorf("read\n%swant\n%s", got, want)
 	}
-	if want := []string{"cars/a.txt", "cars/b.txt", "pets/cats/cat.txt", "pets/dog.txt"}; !reflect.DeepEqual(
-		c.Names,
-		want,
-	) {
+	want := []string{"cars/a.txt", "cars/b.txt", "pets/cats/cat.txt", "pets/dog.txt"}
+	if !reflect.DeepEqual(c.Names, want) {
 		t.Errorf("names %q, want %q", c.Names, want)
 	}
-	want := "name that begins with a dot, left out (3, first .git)\nfile outside the class folders, left out (1, first README)\n" +
-		"document without terms, kept as an empty row (1, first " + filepath.Join(
-		"cars",
-		"a.txt",
-	) + ")\n"
-	if got := showWarnings(c, root); got != want {
-		t.Errorf("warnings\n%swant\n%s", got, want)
+	warnings := "name that begins with a dot, left out (3, first .git)\n" +
+		"file outside the class folders, left out (1, first README)\n" +
+		"document without terms, kept as an empty row (1, first " + filepath.Join("cars", "a.txt") + ")\n"
+	if got := showWarnings(c, root); got != warnings {
+		t.Errorf("warnings\n%swant\n%s", got, warnings)
 	}
 }
 
 // Files alone are documents without a class, as those to be predicted are.
 func TestReadFolderOfFiles(t *testing.T) {
 	root := t.TempDir()
-	for name, content := range map[string]string{"b.txt": "cats", "a.txt": "dogs and cats", ".c": "hidden", "empty/.d": ""} {
+	for name, content := range map[string]string{
+		"b.txt": "cats", "a.txt": "dogs and cats", ".c": "hidden", "empty/.d": "",
+	} {
 		writeInto(t, filepath.Join(root, filepath.FromSlash(name)), content)
 	}
 	c := readWhole(t, root, Options{MinDF: 1})
@@ -181,7 +195,8 @@ func TestReadFolderOfFiles(t *testing.T) {
 	if want := []string{"a.txt", "b.txt"}; !reflect.DeepEqual(c.Names, want) || len(c.Classes) != 0 {
 		t.Errorf("names %q, want %q; classes %q", c.Names, want, c.Classes)
 	}
-	want := "name that begins with a dot, left out (2, first .c)\nno class folders: file that is a document without a class (2, first a.txt)\n"
+	want := "name that begins with a dot, left out (2, first .c)\n" +
+		"no class folders: file that is a document without a class (2, first a.txt)\n"
 	if got := showWarnings(c, root); got != want {
 		t.Errorf("warnings\n%swant\n%s", got, want)
 	}
@@ -201,7 +216,8 @@ func TestLinks(t *testing.T) {
 	if got, want := show(c), "class x:1 y:1\nclass x:1 y:1\n"; got != want {
 		t.Errorf("read\n%swant\n%s", got, want)
 	}
-	if got, want := showWarnings(c, filepath.Join(root, "root")), "link to something other than a file, left out (1, first other)\n"; got != want {
+	const other = "link to something other than a file, left out (1, first other)\n"
+	if got, want := showWarnings(c, filepath.Join(root, "root")), other; got != want {
 		t.Errorf("warnings\n%swant\n%s", got, want)
 	}
 }
@@ -211,18 +227,22 @@ func TestLinks(t *testing.T) {
 func TestGorootLenient(t *testing.T) {
 	root := filepath.Dir(filepath.Dir(writeFile(t, "goroot/src/print.go", "outside")))
 	for name, content := range map[string]string{
-		"fmt/print.go": "package fmt", "go/a.go": "package\xffgo", "go/.b.go": "package go", "go/c.txt": "text", "fmt/testdata/x.go": "package\x00fmt",
+		"fmt/print.go": "package fmt", "go/a.go": "package\xffgo", "go/.b.go": "package go", "go/c.txt": "text",
+		"fmt/testdata/x.go": "package\x00fmt",
 	} {
 		file := filepath.Join(root, "src", filepath.FromSlash(name))
 		writeInto(t, file, content)
 	}
 	t.Setenv("GOROOT", root)
 	c := readWhole(t, "goroot", Options{})
-	if got, want := show(c), "fmt fmt:1 package:1\nfmt fmt:1 package:1\ngo go:1 package:1\ngo go:1 package:1\n"; got != want {
+	rows := strings.Repeat("fmt fmt:1 package:1\n", 2) + strings.Repeat("go go:1 package:1\n", 2)
+	if got, want := show(c), rows; got != want {
 		t.Errorf("read\n%swant\n%s", got, want)
 	}
-	if got, want := showWarnings(c, filepath.Join(root, "src")), "file outside the class folders, left out (1, first print.go)\n"+
-		"file with bytes that are not UTF-8 text, which separate terms (2, first "+filepath.Join("fmt", "testdata", "x.go")+")\n"; got != want {
+	want := "file outside the class folders, left out (1, first print.go)\n" +
+		"file with bytes that are not UTF-8 text, which separate terms (2, first " +
+		filepath.Join("fmt", "testdata", "x.go") + ")\n"
+	if got := showWarnings(c, filepath.Join(root, "src")); got != want {
 		t.Errorf("warnings\n%swant\n%s", got, want)
 	}
 
@@ -246,19 +266,15 @@ func TestGorootLenient(t *testing.T) {
 	}
 }
 
-// TestWorkers holds that the result, warnings included, is the same from any number of workers,
+// TestWorkers checks that the result, warnings included, is the same from any number of workers,
 // over files of many blocks.
 func TestWorkers(t *testing.T) {
 	svm := string(svmText(3000, true)) + "\n5\n"
 	var tsv, market strings.Builder
 	tsv.WriteString("\n")
 	for i := range 4000 {
-		fmt.Fprintf(
-			&tsv,
-			"c%d,all\t%s été\n",
-			i%7,
-			strings.Repeat(strings.Map(func(r rune) rune { return 'a' + (r*7+rune(i))%26 }, "Some words "), i%97),
-		)
+		fmt.Fprintf(&tsv, "c%d,all\t%s été\n", i%7,
+			strings.Repeat(strings.Map(func(r rune) rune { return 'a' + (r*7+rune(i))%26 }, "Some words "), i%97))
 	}
 	fmt.Fprintf(&market, "%s matrix coordinate real general\n3000 1000 150000\n\n", matrixMarketBanner)
 	for k := range 150000 {
@@ -266,14 +282,12 @@ func TestWorkers(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for i := range 60 {
-		writeInto(
-			t,
-			filepath.Join(folder, fmt.Sprint("class", i%4), fmt.Sprint(i)),
-			strings.ToValidUTF8(tsv.String()[i*1000:i*3000+1], ""),
-		)
+		writeInto(t, filepath.Join(folder, fmt.Sprint("class", i%4), fmt.Sprint(i)),
+			strings.ToValidUTF8(tsv.String()[i*1000:i*3000+1], ""))
 	}
 	for _, source := range []string{
-		writeFile(t, "a.svm", svm), writeFile(t, "a.tsv", tsv.String()), writeFile(t, "a.tsv.gz", gzipped(tsv.String())), writeFile(t, "a.mtx", market.String()), folder,
+		writeFile(t, "a.svm", svm), writeFile(t, "a.tsv", tsv.String()),
+		writeFile(t, "a.tsv.gz", gzipped(tsv.String())), writeFile(t, "a.mtx", market.String()), folder,
 		"synthetic:docs=3000,terms=500,length=40,classes=3",
 	} {
 		t.Run(filepath.Base(source), func(t *testing.T) {
@@ -321,14 +335,22 @@ func TestOptions(t *testing.T) {
 		{file, Options{Format: "csv"}, `sparse: format "csv", expected svmlight, tsv, folder, matrixmarket or idx`},
 		{file, Options{Workers: -1}, "sparse: Workers is -1, expected at least 0"},
 		{file, Options{MinDF: 3, MaxDF: 2}, "sparse: MaxDF is 2, expected at least MinDF, 3"},
-		{file, Options{Vocabulary: []string{"a", "b", "a"}}, `sparse: the vocabulary holds "a" twice, expected every term once`},
-		{file, Options{Format: FormatFolder}, "sparse: " + file + ": a file, expected a folder with one sub-folder a class"},
-		{filepath.Dir(file), Options{Format: FormatTSV}, "sparse: " + filepath.Dir(file) + ": a folder, expected a file in the format tsv"},
-		{empty, Options{}, "sparse: " + empty + ": no documents, expected one sub-folder a class with one file a document"},
-		{"synthetic:docs=0", Options{}, `sparse: synthetic:docs=0: docs is "0", expected a whole number from 1 to 2147483647`},
-		{"synthetic:docs=1,docs=1", Options{}, `sparse: synthetic:docs=1,docs=1: parameter "docs" twice, expected ` + syntheticExpected},
+		{file, Options{Vocabulary: []string{"a", "b", "a"}},
+			`sparse: the vocabulary holds "a" twice, expected every term once`},
+		{file, Options{Format: FormatFolder}, "sparse: " + file +
+			": a file, expected a folder with one sub-folder a class"},
+		{filepath.Dir(file), Options{Format: FormatTSV}, "sparse: " + filepath.Dir(file) +
+			": a folder, expected a file in the format tsv"},
+		{empty, Options{}, "sparse: " + empty +
+			": no documents, expected one sub-folder a class with one file a document"},
+		{"synthetic:docs=0", Options{},
+			`sparse: synthetic:docs=0: docs is "0", expected a whole number from 1 to 2147483647`},
+		{"synthetic:docs=1,docs=1", Options{}, `sparse: synthetic:docs=1,docs=1: parameter "docs" twice, expected ` +
+			syntheticExpected},
 		{"synthetic:size=1", Options{}, `sparse: synthetic:size=1: parameter "size", expected ` + syntheticExpected},
-		{"synthetic:terms=4000000,classes=1000", Options{}, `sparse: synthetic:docs=2000,terms=4000000,length=200,classes=1000,seed=1: terms times classes is 4000000000, expected at most 1073741824`},
+		{"synthetic:terms=4000000,classes=1000", Options{},
+			"sparse: synthetic:docs=2000,terms=4000000,length=200,classes=1000,seed=1: " +
+				"terms times classes is 4000000000, expected at most 1073741824"},
 	} {
 		_, err := Read(context.Background(), test.source, test.opt)
 		if err == nil || err.Error() != test.want {

@@ -68,8 +68,8 @@ func (p *tsvParser) parseLine(l []byte, line int32, out *textPiece) *SyntaxError
 // isText reports whether all lines of data are text; see textFault.
 func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
 
-// textFault says why a line isn't text: a byte that is not UTF-8, or a NUL, as binary files and UTF-16
-// have it.
+// textFault says why a line isn't text: a byte that is not UTF-8, or a NUL, as binary files and
+// UTF-16 have it.
 func textFault(l []byte) *SyntaxError {
 	for i := 0; i < len(l); {
 		if l[i] == 0 {
@@ -120,9 +120,9 @@ type fileDocument struct {
 	size  int64
 }
 
-// readFolder reads a folder with one sub-folder per class. Every file in a sub-folder, at any depth,
-// is one document of UTF-8 text, in the order of names. Files outside the sub-folders, names that
-// begin with a dot, and links to folders are left out with a warning. If there are no files in
+// readFolder reads a folder with one sub-folder per class. Every file in a sub-folder, at any
+// depth, is one document of UTF-8 text, in the order of names. Files outside the sub-folders, names
+// that begin with a dot, and links to folders are left out with a warning. If there are no files in
 // sub-folders, those outside are documents without a class.
 func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
 	files, loose, warn, err := listFiles(ctx, root, "")
@@ -271,8 +271,8 @@ type fileReader struct {
 	buffer  *bufio.Reader
 }
 
-// read counts the terms of a file in the open document. It reports whether the file holds bytes that
-// are not UTF-8 text. It ends early, without an error, once memory is spent.
+// read counts the terms of a file in the open document. It reports whether the file holds bytes
+// that are not UTF-8 text. It ends early, without an error, once memory is spent.
 func (r *fileReader) read(ctx context.Context, path string) (dirty bool, err error) {
 	in, err := openInput(ctx, path, r.meter, r.buffer)
 	if err != nil {

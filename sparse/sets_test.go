@@ -43,7 +43,8 @@ func TestSets(t *testing.T) {
 		t.Errorf("from a file: %+v, %v, expected %+v", got, err, want)
 	}
 	for _, end := range []string{"", "\n", "\r\n"} { // which doesn't count as length
-		if got, err := ReadSets(t.Context(), setFile(t, "sets", "10 letters"+end), 1, Options{MaxLineBytes: 10}); err != nil ||
+		if got, err := ReadSets(t.Context(), setFile(t, "sets", "10 letters"+end), 1,
+			Options{MaxLineBytes: 10}); err != nil ||
 			!reflect.DeepEqual(got.Names, []string{"10 letters"}) {
 			t.Errorf("ten letters and %q: %+v, %v", end, got, err)
 		}
@@ -67,15 +68,18 @@ func TestSets(t *testing.T) {
 
 func TestSetsRefused(t *testing.T) {
 	for content, want := range map[string]string{
-		"1 qid:7 1:1\n2 qid:7 1:1\n":      "point 2 of FILE, qid 7, has the class 2, expected that of the points before, 1",
-		"1 qid:7 1:1\n 1:1\n":             `FILE:2: no qid, expected label qid:N index:value ... (Options.Groups asks for it)`,
+		"1 qid:7 1:1\n2 qid:7 1:1\n": "point 2 of FILE, qid 7, has the class 2, " +
+			"expected that of the points before, 1",
+		"1 qid:7 1:1\n 1:1\n": "FILE:2: no qid, expected label qid:N index:value ... " +
+			"(Options.Groups asks for it)",
 		"1 qid:x 1:1\n":                   `FILE:1: "qid:x", expected qid: and a whole number`,
 		"1 qid: 1:1\n":                    `FILE:1: "qid:", expected qid: and a whole number`,
 		"1 qid:-1 1:1\n":                  `FILE:1: "qid:-1", expected qid: and a whole number`,
 		"1 qid:9999999999999999999 1:1\n": `FILE:1: "qid:9999999999999999999", expected qid: and a whole number`,
 		"1 qid:1 qid:1 1:1\n":             `FILE:1: "qid:1" behind another qid, expected one qid a line`,
 		"1,2 qid:1 1:1\n":                 "point 1 of FILE has 2 classes, expected one at most",
-		"1 qid:1 1:1\n- qid:1 1:1\n":      "point 2 of FILE, qid 1, has the class none, expected that of the points before, 1",
+		"1 qid:1 1:1\n- qid:1 1:1\n": "point 2 of FILE, qid 1, has the class none, " +
+			"expected that of the points before, 1",
 	} {
 		file := setFile(t, "points.svm", content)
 		c, err := Read(t.Context(), file, Options{Groups: true})
@@ -117,18 +121,14 @@ func TestSetsRefused(t *testing.T) {
 			t.Errorf("%q: %v, %v, expected %s", content, s, err, want)
 		}
 	}
-	if _, err := ReadSets(t.Context(), filepath.Join(t.TempDir(), "nothing"), 2, Options{}); !errors.Is(
-		err,
-		os.ErrNotExist,
-	) {
+	_, err := ReadSets(t.Context(), filepath.Join(t.TempDir(), "nothing"), 2, Options{})
+	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that isn't there: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := ReadSets(ctx, setFile(t, "sets", strings.Repeat("a\n", 5000)), 5000, Options{}); !errors.Is(
-		err,
-		context.Canceled,
-	) {
+	_, err = ReadSets(ctx, setFile(t, "sets", strings.Repeat("a\n", 5000)), 5000, Options{})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("behind the end of the context: %v", err)
 	}
 }
@@ -176,7 +176,9 @@ func FuzzReadSets(f *testing.F) {
 
 // With groups, the number of workers makes no difference either.
 func FuzzReadGroups(f *testing.F) {
-	for _, s := range []string{"1 qid:4 4:2\n2 qid:5\n", "1 qid:4 4:2\n2 5:1\n", "1 qid:4 qid:4\n", "1 qid:99999999999999999999 1:1\n"} {
+	for _, s := range []string{
+		"1 qid:4 4:2\n2 qid:5\n", "1 qid:4 4:2\n2 5:1\n", "1 qid:4 qid:4\n", "1 qid:99999999999999999999 1:1\n",
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -37,13 +37,8 @@ func TestTermFrequencies(t *testing.T) {
 				want[term]++
 			}
 		}
-		near.Offsets, far.Offsets = append(
-			near.Offsets,
-			int64(len(near.Terms)),
-		), append(
-			far.Offsets,
-			int64(len(far.Terms)),
-		)
+		near.Offsets = append(near.Offsets, int64(len(near.Terms)))
+		far.Offsets = append(far.Offsets, int64(len(far.Terms)))
 	}
 	for name, m := range map[string]*CSR{"near": near, "far": far} {
 		var columns []uint32

@@ -41,7 +41,7 @@ func TestTokenize(t *testing.T) {
 	}
 }
 
-// TestCountingStops holds that counting the words of a long text ends when it is told to.
+// TestCountingStops checks that counting the words of a long text ends when it is told to.
 func TestCountingStops(t *testing.T) {
 	done := make(chan struct{})
 	close(done)
@@ -76,7 +76,8 @@ func slowTerms(text string) []string {
 }
 
 func FuzzTokenize(f *testing.F) {
-	for _, s := range []string{"Hello, World", "Ünïcode ÜBER x", "u\u0308 \u0308", "\xff\xc3a", "日本語", "don't", "ABCdef", "aÉb", "é\x00"} {
+	for _, s := range []string{"Hello, World", "Ünïcode ÜBER x", "u\u0308 \u0308", "\xff\xc3a", "日本語", "don't",
+		"ABCdef", "aÉb", "é\x00"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -18,8 +18,8 @@ import (
 // other document and 1 with another of its kind. Its norm is 0 (1 for an L1-normalised square root
 // or an L2-normalised document, whose norms are always 1).
 //
-// Errors: that of [Embedding.Fit]; documents that [CSR.Validate] refuses; a [*ValueError] for a value
-// that isn't finite, is negative under a power, or overflows float64 with its weight.
+// Errors: that of [Embedding.Fit]; documents that [CSR.Validate] refuses; a [*ValueError] for a
+// value that isn't finite, is negative under a power, or overflows float64 with its weight.
 func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 	return f.TransformRows(context.Background(), m, nil, 0)
 }
@@ -155,9 +155,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		if !(unseen <= math.MaxFloat32*math.MaxFloat32) {
 			return unit, fmt.Errorf(
 				"sparse: row %d: the terms that weren't seen at training have the length %v, expected a finite float32",
-				r,
-				math.Sqrt(unseen),
-			)
+				r, math.Sqrt(unseen))
 		}
 		add(uint32(len(f.Terms)), float32(math.Sqrt(unseen)))
 		l1 += math.Sqrt(unseen)

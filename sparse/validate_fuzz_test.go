@@ -14,13 +14,8 @@ func randomMatrix(r *rand.Rand) *CSR {
 	for range r.IntN(9) {
 		for t := range m.Cols {
 			if r.IntN(3) == 0 {
-				m.Terms, m.Values = append(
-					m.Terms,
-					uint32(t),
-				), append(
-					m.Values,
-					float32(r.IntN(5))-float32(r.IntN(8)/7),
-				)
+				m.Terms = append(m.Terms, uint32(t))
+				m.Values = append(m.Values, float32(r.IntN(5))-float32(r.IntN(8)/7))
 			}
 		}
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
@@ -52,11 +47,8 @@ func randomMatrix(r *rand.Rand) *CSR {
 // valid says by the definition, without haste, whether a matrix is as the comment of CSR wants it.
 func valid(m *CSR) bool {
 	if m.Cols < 0 || int64(m.Cols) > 1<<32 || len(m.Offsets) == 0 || m.Offsets[0] != 0 ||
-		len(
-			m.Terms,
-		) != len(
-			m.Values,
-		) || !slices.IsSorted(m.Offsets) || m.Offsets[len(m.Offsets)-1] != int64(len(m.Terms)) {
+		len(m.Terms) != len(m.Values) || !slices.IsSorted(m.Offsets) ||
+		m.Offsets[len(m.Offsets)-1] != int64(len(m.Terms)) {
 		return false
 	}
 	for i := range len(m.Offsets) - 1 {

@@ -156,8 +156,9 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 	good := Embedding{Weighting: TFIDF}.Fit(m)
 	var none *Embedder
 	for want, f := range map[string]*Embedder{
-		"no embedder":                        none,
-		"filled by hand":                     {Embedding: Embedding{Weighting: TFIDF}, Documents: 4, Terms: good.Terms, DF: good.DF, Weights: good.Weights},
+		"no embedder": none,
+		"filled by hand": {Embedding: Embedding{Weighting: TFIDF}, Documents: 4,
+			Terms: good.Terms, DF: good.DF, Weights: good.Weights},
 		"an embedder of 0 terms that was fi": {},
 		"embedding 9, 0, 0 is unknown":       Embedding{Weighting: 9}.Fit(m),
 		"embedding 0, 0, 7 is unknown":       Embedding{Pairing: 7}.Fit(m),
@@ -167,8 +168,9 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		"has 5 weights, expected none":       altered(good, func(f *Embedder) { f.Weighting = TF }),
 		"an embedding of -1 documents":       altered(good, func(f *Embedder) { f.Documents = -1 }),
 		"of 5 terms has 4 document freq":     altered(good, func(f *Embedder) { f.DF = f.DF[:4] }),
-		"an embedder of 4 terms that was fi": altered(good, func(f *Embedder) { f.Terms, f.DF, f.Weights = f.Terms[:4], f.DF[:4], f.Weights[:4] }),
-		"tfidf is open":                      altered(good, func(f *Embedder) { f.Open = true }),
+		"an embedder of 4 terms that was fi": altered(good,
+			func(f *Embedder) { f.Terms, f.DF, f.Weights = f.Terms[:4], f.DF[:4], f.Weights[:4] }),
+		"tfidf is open": altered(good, func(f *Embedder) { f.Open = true }),
 	} {
 		for door, err := range map[string]error{"Validate": f.Validate(), "Transform": second(f.Transform(m))} {
 			if err == nil || !strings.Contains(err.Error(), want) {
@@ -208,9 +210,9 @@ func TestCorporaAreRefused(t *testing.T) {
 			Vocabulary: []string{"v", "w", "x", "y", "z"}, Names: make([]string, 4), Groups: make([]int64, 4)}
 	}
 	for want, spoil := range map[string]func(c *Corpus){
-		"":          func(c *Corpus) {},
-		"no matrix": func(c *Corpus) { c.Documents = nil },
-		"labels of 3 documents, expected those of 4":         func(c *Corpus) { c.Labels.Offsets = c.Labels.Offsets[:4] },
+		"":                                func(c *Corpus) {},
+		"no matrix":                       func(c *Corpus) { c.Documents = nil },
+		"labels of 3 documents, expected": func(c *Corpus) { c.Labels.Offsets = c.Labels.Offsets[:4] },
 		"labels of 5 documents, expected those of 4":         func(c *Corpus) { c.Labels.Add(0) },
 		"labels without offsets have 4 classes":              func(c *Corpus) { c.Labels.Offsets = nil },
 		"labels begin at offset 1":                           func(c *Corpus) { c.Labels.Offsets[0] = 1 },

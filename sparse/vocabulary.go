@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// tokenizer cuts text into terms: the longest runs of letters of any script (Unicode category L, with
-// combining marks, category M, that follow), in lower case. Everything else separates terms, bytes
-// that are not UTF-8 included. Composed and decomposed forms of a letter stay distinct.
+// tokenizer cuts text into terms: the longest runs of letters of any script (Unicode category L,
+// with combining marks, category M, that follow), in lower case. Everything else separates terms,
+// bytes that are not UTF-8 included. Composed and decomposed forms of a letter stay distinct.
 type tokenizer struct {
 	text []byte
 	buf  []byte // holds terms that differ from the text
@@ -100,8 +100,8 @@ letters:
 	return buf
 }
 
-// termCounter counts the terms of documents. Each worker has one, which numbers terms in the order in
-// which it meets them. [Corpus.fillText] makes one sorted vocabulary.
+// termCounter counts the terms of documents. Each worker has one, which numbers terms in the order
+// in which it meets them. [Corpus.fillText] makes one sorted vocabulary.
 type termCounter struct {
 	index  map[string]uint32
 	recent recentTerms

@@ -1,7 +1,6 @@
 package sparse
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"reflect"
@@ -27,21 +26,17 @@ func TestVocabularyLater(t *testing.T) {
 		}
 
 		wrong := errors.New("no model")
-		if _, err := Read(context.Background(), source, Options{VocabularyLater: func() ([]string, error) { return nil, wrong }}); !errors.Is(
-			err,
-			wrong,
-		) {
+		fail := func() ([]string, error) { return nil, wrong }
+		if _, err := Read(t.Context(), source, Options{VocabularyLater: fail}); !errors.Is(err, wrong) {
 			t.Errorf("%s: error %v, expected that of the vocabulary", source, err)
 		}
-		_, err := Read(
-			context.Background(),
-			source,
-			Options{VocabularyLater: func() ([]string, error) { return []string{"a", "b", "a"}, nil }},
-		)
+		twice := func() ([]string, error) { return []string{"a", "b", "a"}, nil }
+		_, err := Read(t.Context(), source, Options{VocabularyLater: twice})
 		if err == nil || !strings.Contains(err.Error(), `"a" twice`) {
 			t.Errorf("%s: error %v, expected that a term is there twice", source, err)
 		}
-		if _, err := Read(context.Background(), source, Options{Vocabulary: vocabulary, VocabularyLater: later}); err == nil {
+		_, err = Read(t.Context(), source, Options{Vocabulary: vocabulary, VocabularyLater: later})
+		if err == nil {
 			t.Errorf("%s: two vocabularies are accepted", source)
 		}
 	}
