@@ -49,9 +49,7 @@ type Warning struct {
 // Select returns the corpus of the given documents, in the given order, with the same vocabulary
 // and classes. It panics with the error of [Corpus.Validate], or if there is no such document.
 func (c *Corpus) Select(documents []int) *Corpus {
-	if err := c.Validate(); err != nil {
-		panic(err.Error())
-	}
+	must(c.Validate())
 	out := *c
 	out.Documents = c.Documents.SelectRows(documents)
 	out.Labels = Labels{}

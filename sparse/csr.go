@@ -101,7 +101,7 @@ func (m *CSR) allocate() {
 // DocumentFrequency returns, for each column, the number of rows with a value other than zero
 // there. It panics with the error of [CSR.Validate].
 func (m *CSR) DocumentFrequency() []int32 {
-	m.mustBeValid()
+	must(m.Validate())
 	return m.documentFrequency()
 }
 
@@ -126,14 +126,7 @@ func (m *CSR) Validate() error {
 	if err := m.validateShape(); err != nil {
 		return err
 	}
-	return m.eachRow(func(i int) error { return m.validateRow(i) })
-}
-
-// mustBeValid panics with what Validate reports.
-func (m *CSR) mustBeValid() {
-	if err := m.Validate(); err != nil {
-		panic(err.Error())
-	}
+	return m.eachRow(m.validateRow)
 }
 
 // mustHaveRow panics if the matrix has no row i, or one that can't be read.
@@ -144,9 +137,7 @@ func (m *CSR) mustHaveRow(i int) {
 	if len(m.Terms) != len(m.Values) {
 		panic(fmt.Sprintf("sparse: a matrix of %d terms and %d values", len(m.Terms), len(m.Values)))
 	}
-	if err := m.validateSpan(i); err != nil {
-		panic(err.Error())
-	}
+	must(m.validateSpan(i))
 }
 
 // validateShape checks what takes no pass: lengths, the first and last offset, and the number of
@@ -201,7 +192,7 @@ func validateValues(i int, terms []uint32, values []float32, cols int64) error {
 			return fmt.Errorf("sparse: row %d: index %d is not above %d", i, t, last)
 		}
 		if last = int64(t); math.Float32bits(values[k])&exponent == exponent {
-			return &ValueError{Row: i, Term: t, Value: values[k], Expected: "a finite value"}
+			return &ValueError{i, t, values[k], "a finite value"}
 		}
 	}
 	if last >= cols {
@@ -233,7 +224,7 @@ func (m *CSR) eachRow(check func(i int) error) error {
 // stored values, not to the number of columns, which hashed features or a malicious file may make
 // large. It panics with the error of [CSR.Validate].
 func (m *CSR) TermFrequencies() (terms []uint32, df []int32) {
-	m.mustBeValid()
+	must(m.Validate())
 	return m.termFrequencies()
 }
 

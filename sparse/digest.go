@@ -59,7 +59,7 @@ func (c *Corpus) Digest() [32]byte {
 // and columns, the offsets, for each entry its column times 2³² plus the bits of its value, and the
 // bits of the norms. It panics if x has no embedder, or lists whose lengths don't fit together.
 func (x *Embedded) Digest() [32]byte {
-	x.mustHaveShape()
+	must(x.validateShape())
 	d := digester{hash: sha256.New()}
 	d.text(x.Embedder.String() + "\x00")
 	d.uint64(uint64(x.Rows()))

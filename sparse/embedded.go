@@ -31,7 +31,7 @@ func (f *Embedder) weighted(column uint32, raw float32) float64 {
 }
 
 // norm returns ‖x‖₂ of an embedded row, given Σ|v| and ‖v‖₂ of its weighted values, both 0 for an
-// empty row. Powers other than the square root have [Embedded.raised].
+// empty row. Powers other than the square root have [Embedder.raisedNorm].
 func (f *Embedder) norm(l1, l2 float64) float64 {
 	switch {
 	case f.Pairing != Dot, f.Power == Root && f.Norm == NormL1, f.Power == 0 && f.Norm == NormL2:
@@ -57,26 +57,63 @@ func (f *Embedder) norm(l1, l2 float64) float64 {
 // correctly rounded quotient of proportional integers is the same.
 func (x *Embedded) Unit64(i int, dst []float64) []float64 {
 	x.mustHaveRow(i)
-	lo, hi := x.Offsets[i], x.Offsets[i+1]
 	d := x.Divisors[i]
 	if x.Embedder.general() {
-		dst, _ = x.powers(lo, hi, dst)
-		for k := range dst {
-			dst[k] /= d
-		}
-		return dst
+		dst, _ = x.powers(i, dst)
+	} else {
+		dst = x.weightedRow(i, dst)
 	}
+	root := x.Embedder.Power == Root
+	for k, v := range dst {
+		if dst[k] = v / d; root {
+			dst[k] = math.Sqrt(dst[k])
+		}
+	}
+	return dst
+}
+
+// weightedRow writes the weighted values of row i into dst, which grows if it is too short.
+func (x *Embedded) weightedRow(i int, dst []float64) []float64 {
+	lo, hi := x.Offsets[i], x.Offsets[i+1]
 	if dst = dst[:0]; cap(dst) < int(hi-lo) {
 		dst = make([]float64, 0, hi-lo)
 	}
 	for k := lo; k < hi; k++ {
-		u := x.Embedder.weighted(x.Terms[k], x.Raw[k]) / d
-		if x.Embedder.Power == Root {
-			u = math.Sqrt(u)
-		}
-		dst = append(dst, u)
+		dst = append(dst, x.Embedder.weighted(x.Terms[k], x.Raw[k]))
 	}
 	return dst
+}
+
+// powers writes (v/max v)^p of the weighted values v of row i, all above 0, into dst, which grows
+// if it is too short, and returns it with max v. Counts in text are small numbers, mostly 1, so
+// that the last power is often wanted again: 0.10 instead of 0.17 s for 20 Newsgroups.
+func (x *Embedded) powers(i int, dst []float64) (powers []float64, largest float64) {
+	dst = x.weightedRow(i, dst)
+	for _, v := range dst {
+		largest = max(largest, v)
+	}
+	var last, u float64
+	for k, v := range dst {
+		if v != last {
+			last, u = v, power(v/largest, x.Embedder.Power)
+		}
+		dst[k] = u
+	}
+	return dst, largest
+}
+
+// raisedNorm returns the norm of a row for a power p other than the square root: (max v/n)^p times
+// the divisor, where n is the norm of the embedding's kind, from l1 = Σ|v| and l2 = ‖v‖₂. Relative
+// to the greatest value nothing overflows.
+func (f *Embedder) raisedNorm(divisor, largest, l1, l2 float64) float64 {
+	n := 1.0
+	switch f.Norm {
+	case NormL1:
+		n = l1
+	case NormL2:
+		n = l2
+	}
+	return float64(power(largest/n, f.Power) * divisor)
 }
 
 // Bytes returns the memory that the matrix holds, in bytes, without the embedder's.
@@ -97,7 +134,7 @@ func EmbeddedBytes(rows int, values int64) int64 {
 // Empty returns the number of documents without any term, or whose terms were all left out. It
 // panics if x has no embedder, or lists whose lengths don't fit together.
 func (x *Embedded) Empty() int {
-	x.mustHaveShape()
+	must(x.validateShape())
 	n := 0
 	for i := range x.Rows() {
 		x.mustHaveRow(i)
@@ -118,19 +155,22 @@ func (x *Embedded) Empty() int {
 // each rounded once, or another power p of them, to 4+2p ulp; otherwise each carries at most one
 // rounding beyond those of [Embedded.Unit64] and of the norm.
 func (x *Embedded) Vector64(i int, dst []float64) []float64 {
-	dst = x.Unit64(i, dst)
-	lo, norm := x.Offsets[i], x.Norms[i]
-	for k := range dst {
-		if x.Embedder.Norm != NormNone || norm == 0 {
+	x.mustHaveRow(i)
+	f, norm := x.Embedder, x.Norms[i]
+	if f.Norm != NormNone || norm == 0 {
+		dst = x.Unit64(i, dst)
+		for k := range dst {
 			dst[k] *= norm
-			continue
 		}
-		dst[k] = x.Embedder.weighted(x.Terms[lo+int64(k)], x.Raw[lo+int64(k)])
+		return dst
+	}
+	dst = x.weightedRow(i, dst)
+	for k, v := range dst {
 		switch {
-		case x.Embedder.Power == Root:
-			dst[k] = math.Sqrt(dst[k])
-		case x.Embedder.general():
-			dst[k] = power(dst[k], x.Embedder.Power)
+		case f.Power == Root:
+			dst[k] = math.Sqrt(v)
+		case f.general():
+			dst[k] = power(v, f.Power)
 		}
 	}
 	return dst
@@ -181,13 +221,6 @@ func (x *Embedded) validateShape() error {
 			len(x.Norms), n)
 	}
 	return nil
-}
-
-// mustHaveShape panics with what validateShape reports.
-func (x *Embedded) mustHaveShape() {
-	if err := x.validateShape(); err != nil {
-		panic(err.Error())
-	}
 }
 
 // roundings bounds the relative error of stored numbers, from float32 and the order of sums.

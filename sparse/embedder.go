@@ -65,33 +65,6 @@ func (f *Embedder) Column(term uint32) (column uint32, ok bool) {
 // documents without any.
 func (f *Embedder) Cols() int { return len(f.Terms) + 1 }
 
-// logRatio returns log(a/b) for a, b > 0 to within 2 ulp, by the same operations, each rounded
-// once, on every platform: weights enter digests, and the logarithm of package math is not the same
-// everywhere.
-//
-// With a/b = 2ᵉ·m, m in [√½, √2), and f = (m-1)/(m+1), log m = 2(f + f³/3 + f⁵/5 + …); |f| < 0.172,
-// so that the terms left out from f²⁵ on are below 10⁻²⁰.
-func logRatio(a, b float64) float64 {
-	log, e := logMantissa(a / b)
-	return float64(float64(e)*math.Ln2) + log
-}
-
-// logMantissa returns log m and e for x = 2ᵉ·m > 0; see logRatio.
-func logMantissa(x float64) (log float64, e int) {
-	m, e := math.Frexp(x)
-	if m < math.Sqrt2/2 {
-		m *= 2
-		e--
-	}
-	f := (m - 1) / (m + 1)
-	g := f * f
-	sum := 0.0
-	for k := 23; k >= 3; k -= 2 {
-		sum = float64((sum + 1/float64(k)) * g)
-	}
-	return float64(2 * float64(f+float64(f*sum))), e
-}
-
 // RestoreEmbedder returns the embedder with the exported fields of from, as they were stored. It
 // embeds documents to the same bits as the original. It keeps the slices, which must not change any
 // more.

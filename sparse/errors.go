@@ -156,6 +156,13 @@ func caught(function string, err *error) {
 	}
 }
 
+// must panics with the text of an error.
+func must(err error) {
+	if err != nil {
+		panic(err.Error())
+	}
+}
+
 // given checks that there is a context.
 func given(ctx context.Context) error {
 	if ctx == nil {

@@ -94,7 +94,7 @@ func scanBlocks[P sized](
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := opt.memory.check(func() string { return place(in.name, b.firstLine) }); err != nil {
+		if err := opt.memory.check(place(in.name, b.firstLine)); err != nil {
 			return err
 		}
 		if err := collect(b.piece, b.firstLine); err != nil {

@@ -106,8 +106,8 @@ func readIDXImages(ctx context.Context, in *input, opt *Options, m *meter) (*CSR
 		}
 		out.Offsets = append(out.Offsets, int64(len(out.Values)))
 		opt.memory.add(aRow + aValue*int64(len(out.Values)-before))
-		if err := opt.memory.check(func() string { return fmt.Sprintf("%s, image %d", in.name, i+1) }); err != nil {
-			return nil, err
+		if opt.memory.spent() {
+			return nil, opt.memory.check(fmt.Sprintf("%s, image %d", in.name, i+1))
 		}
 		m.documents.Store(int64(i + 1))
 	}

@@ -53,9 +53,9 @@ func (a *allowance) add(bytes int64) {
 func (a *allowance) spent() bool { return a != nil && a.held.Load() > a.limit }
 
 // check returns a MemoryError for the given place if the bound is passed.
-func (a *allowance) check(place func() string) error {
+func (a *allowance) check(place string) error {
 	if a.spent() {
-		return &MemoryError{place(), "reading on", a.held.Load(), a.limit}
+		return &MemoryError{place, "reading on", a.held.Load(), a.limit}
 	}
 	return nil
 }

@@ -194,7 +194,7 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 	pieces := make([]*vectorPiece, (s.Documents+chunk-1)/chunk)
 	counts := make([][]uint32, opt.Workers) // of one document, by worker; all zero between documents
 	draw := func(w, k int) error {
-		if err := opt.memory.check(func() string { return source }); err != nil {
+		if err := opt.memory.check(source); err != nil {
 			return err
 		}
 		if counts[w] == nil {
@@ -223,7 +223,7 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 	}
 	err = run(ctx, opt.Workers, len(pieces)-1, func(w, k int) error { return draw(w, k+1) })
 	if err == nil {
-		err = opt.memory.check(func() string { return source })
+		err = opt.memory.check(source)
 	}
 	if err != nil {
 		return nil, err

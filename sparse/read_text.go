@@ -234,7 +234,7 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 		if dirty[i], err = readers[w].read(ctx, files[i].path); err != nil {
 			return err
 		}
-		if err = opt.memory.check(func() string { return files[i].path }); err != nil {
+		if err = opt.memory.check(files[i].path); err != nil {
 			return err
 		}
 		documents[i] = counters[w].endDocument()

@@ -140,12 +140,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 			continue
 		}
 		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && (f.Power != 0 || f.Pairing != Dot) {
-			return unit, &ValueError{
-				Row:      r,
-				Term:     t,
-				Value:    values[k],
-				Expected: "a finite value" + f.wantsNonNegative(),
-			}
+			return unit, &ValueError{r, t, values[k], "a finite value" + f.wantsNonNegative()}
 		}
 		add(column, values[k])
 		l1 += math.Abs(v)
@@ -162,7 +157,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		l2 += unseen
 	}
 	l2 = math.Sqrt(l2)
-	if at > x.Offsets[i] && !(l2 > 0 && max(l1, l2) <= math.MaxFloat64) { // weights may be anything that is finite
+	if at > x.Offsets[i] && !(l2 > 0 && max(l1, l2) <= math.MaxFloat64) { // weights are finite, no more
 		return unit, fmt.Errorf("sparse: row %d: the weighted values have the length %v, expected a finite one above 0",
 			r, l2)
 	}
@@ -173,8 +168,13 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		x.Norms[i] = f.norm(0, 0)
 	case f.general(): // the powers are half of all work, so that they aren't computed again by Unit64
 		var largest float64
-		unit, largest = x.powers(x.Offsets[i], at, unit)
-		x.Divisors[i], x.Norms[i] = f.raised(unit, largest, l1, l2)
+		unit, largest = x.powers(i, unit)
+		var squares float64
+		for _, u := range unit {
+			squares += float64(u * u)
+		}
+		x.Divisors[i] = math.Sqrt(squares)
+		x.Norms[i] = f.raisedNorm(x.Divisors[i], largest, l1, l2)
 		if !(x.Norms[i] <= math.MaxFloat64) {
 			return unit, fmt.Errorf("sparse: row %d: its norm under the embedding %s is %v, expected a finite one",
 				r, f, x.Norms[i])
