@@ -160,15 +160,7 @@ DATA all_3f800000<>+16(SB)/4, $0x3f800000
 DATA all_3f800000<>+20(SB)/4, $0x3f800000
 DATA all_3f800000<>+24(SB)/4, $0x3f800000
 DATA all_3f800000<>+28(SB)/4, $0x3f800000
-DATA all_3f800000<>+32(SB)/4, $0x3f800000
-DATA all_3f800000<>+36(SB)/4, $0x3f800000
-DATA all_3f800000<>+40(SB)/4, $0x3f800000
-DATA all_3f800000<>+44(SB)/4, $0x3f800000
-DATA all_3f800000<>+48(SB)/4, $0x3f800000
-DATA all_3f800000<>+52(SB)/4, $0x3f800000
-DATA all_3f800000<>+56(SB)/4, $0x3f800000
-DATA all_3f800000<>+60(SB)/4, $0x3f800000
-GLOBL all_3f800000<>(SB), RODATA|NOPTR, $64
+GLOBL all_3f800000<>(SB), RODATA|NOPTR, $32
 
 // func arcCosAVX2(dst []float32, c []float32)
 // Requires: AVX, FMA3
@@ -319,15 +311,7 @@ DATA all_bbd19e0f<>+16(SB)/4, $0xbbd19e0f
 DATA all_bbd19e0f<>+20(SB)/4, $0xbbd19e0f
 DATA all_bbd19e0f<>+24(SB)/4, $0xbbd19e0f
 DATA all_bbd19e0f<>+28(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+32(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+36(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+40(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+44(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+48(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+52(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+56(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+60(SB)/4, $0xbbd19e0f
-GLOBL all_bbd19e0f<>(SB), RODATA|NOPTR, $64
+GLOBL all_bbd19e0f<>(SB), RODATA|NOPTR, $32
 
 DATA all_badabfc2<>+0(SB)/4, $0xbadabfc2
 DATA all_badabfc2<>+4(SB)/4, $0xbadabfc2
@@ -337,15 +321,7 @@ DATA all_badabfc2<>+16(SB)/4, $0xbadabfc2
 DATA all_badabfc2<>+20(SB)/4, $0xbadabfc2
 DATA all_badabfc2<>+24(SB)/4, $0xbadabfc2
 DATA all_badabfc2<>+28(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+32(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+36(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+40(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+44(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+48(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+52(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+56(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+60(SB)/4, $0xbadabfc2
-GLOBL all_badabfc2<>(SB), RODATA|NOPTR, $64
+GLOBL all_badabfc2<>(SB), RODATA|NOPTR, $32
 
 DATA all_3ce6bfd0<>+0(SB)/4, $0x3ce6bfd0
 DATA all_3ce6bfd0<>+4(SB)/4, $0x3ce6bfd0
@@ -355,15 +331,7 @@ DATA all_3ce6bfd0<>+16(SB)/4, $0x3ce6bfd0
 DATA all_3ce6bfd0<>+20(SB)/4, $0x3ce6bfd0
 DATA all_3ce6bfd0<>+24(SB)/4, $0x3ce6bfd0
 DATA all_3ce6bfd0<>+28(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+32(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+36(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+40(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+44(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+48(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+52(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+56(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+60(SB)/4, $0x3ce6bfd0
-GLOBL all_3ce6bfd0<>(SB), RODATA|NOPTR, $64
+GLOBL all_3ce6bfd0<>(SB), RODATA|NOPTR, $32
 
 DATA all_3eaaaa81<>+0(SB)/4, $0x3eaaaa81
 DATA all_3eaaaa81<>+4(SB)/4, $0x3eaaaa81
@@ -373,15 +341,7 @@ DATA all_3eaaaa81<>+16(SB)/4, $0x3eaaaa81
 DATA all_3eaaaa81<>+20(SB)/4, $0x3eaaaa81
 DATA all_3eaaaa81<>+24(SB)/4, $0x3eaaaa81
 DATA all_3eaaaa81<>+28(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+32(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+36(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+40(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+44(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+48(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+52(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+56(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+60(SB)/4, $0x3eaaaa81
-GLOBL all_3eaaaa81<>(SB), RODATA|NOPTR, $64
+GLOBL all_3eaaaa81<>(SB), RODATA|NOPTR, $32
 
 DATA all_3b3c8a44<>+0(SB)/4, $0x3b3c8a44
 DATA all_3b3c8a44<>+4(SB)/4, $0x3b3c8a44
@@ -391,15 +351,7 @@ DATA all_3b3c8a44<>+16(SB)/4, $0x3b3c8a44
 DATA all_3b3c8a44<>+20(SB)/4, $0x3b3c8a44
 DATA all_3b3c8a44<>+24(SB)/4, $0x3b3c8a44
 DATA all_3b3c8a44<>+28(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+32(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+36(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+40(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+44(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+48(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+52(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+56(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+60(SB)/4, $0x3b3c8a44
-GLOBL all_3b3c8a44<>(SB), RODATA|NOPTR, $64
+GLOBL all_3b3c8a44<>(SB), RODATA|NOPTR, $32
 
 DATA all_3c2379e4<>+0(SB)/4, $0x3c2379e4
 DATA all_3c2379e4<>+4(SB)/4, $0x3c2379e4
@@ -409,15 +361,7 @@ DATA all_3c2379e4<>+16(SB)/4, $0x3c2379e4
 DATA all_3c2379e4<>+20(SB)/4, $0x3c2379e4
 DATA all_3c2379e4<>+24(SB)/4, $0x3c2379e4
 DATA all_3c2379e4<>+28(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+32(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+36(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+40(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+44(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+48(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+52(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+56(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+60(SB)/4, $0x3c2379e4
-GLOBL all_3c2379e4<>(SB), RODATA|NOPTR, $64
+GLOBL all_3c2379e4<>(SB), RODATA|NOPTR, $32
 
 DATA all_3c47a4c0<>+0(SB)/4, $0x3c47a4c0
 DATA all_3c47a4c0<>+4(SB)/4, $0x3c47a4c0
@@ -427,15 +371,7 @@ DATA all_3c47a4c0<>+16(SB)/4, $0x3c47a4c0
 DATA all_3c47a4c0<>+20(SB)/4, $0x3c47a4c0
 DATA all_3c47a4c0<>+24(SB)/4, $0x3c47a4c0
 DATA all_3c47a4c0<>+28(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+32(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+36(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+40(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+44(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+48(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+52(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+56(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+60(SB)/4, $0x3c47a4c0
-GLOBL all_3c47a4c0<>(SB), RODATA|NOPTR, $64
+GLOBL all_3c47a4c0<>(SB), RODATA|NOPTR, $32
 
 DATA all_3db61f89<>+0(SB)/4, $0x3db61f89
 DATA all_3db61f89<>+4(SB)/4, $0x3db61f89
@@ -445,15 +381,7 @@ DATA all_3db61f89<>+16(SB)/4, $0x3db61f89
 DATA all_3db61f89<>+20(SB)/4, $0x3db61f89
 DATA all_3db61f89<>+24(SB)/4, $0x3db61f89
 DATA all_3db61f89<>+28(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+32(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+36(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+40(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+44(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+48(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+52(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+56(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+60(SB)/4, $0x3db61f89
-GLOBL all_3db61f89<>(SB), RODATA|NOPTR, $64
+GLOBL all_3db61f89<>(SB), RODATA|NOPTR, $32
 
 DATA all_40000000<>+0(SB)/4, $0x40000000
 DATA all_40000000<>+4(SB)/4, $0x40000000
@@ -463,15 +391,7 @@ DATA all_40000000<>+16(SB)/4, $0x40000000
 DATA all_40000000<>+20(SB)/4, $0x40000000
 DATA all_40000000<>+24(SB)/4, $0x40000000
 DATA all_40000000<>+28(SB)/4, $0x40000000
-DATA all_40000000<>+32(SB)/4, $0x40000000
-DATA all_40000000<>+36(SB)/4, $0x40000000
-DATA all_40000000<>+40(SB)/4, $0x40000000
-DATA all_40000000<>+44(SB)/4, $0x40000000
-DATA all_40000000<>+48(SB)/4, $0x40000000
-DATA all_40000000<>+52(SB)/4, $0x40000000
-DATA all_40000000<>+56(SB)/4, $0x40000000
-DATA all_40000000<>+60(SB)/4, $0x40000000
-GLOBL all_40000000<>(SB), RODATA|NOPTR, $64
+GLOBL all_40000000<>(SB), RODATA|NOPTR, $32
 
 DATA all_40490fdb<>+0(SB)/4, $0x40490fdb
 DATA all_40490fdb<>+4(SB)/4, $0x40490fdb
@@ -481,15 +401,7 @@ DATA all_40490fdb<>+16(SB)/4, $0x40490fdb
 DATA all_40490fdb<>+20(SB)/4, $0x40490fdb
 DATA all_40490fdb<>+24(SB)/4, $0x40490fdb
 DATA all_40490fdb<>+28(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+32(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+36(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+40(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+44(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+48(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+52(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+56(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+60(SB)/4, $0x40490fdb
-GLOBL all_40490fdb<>(SB), RODATA|NOPTR, $64
+GLOBL all_40490fdb<>(SB), RODATA|NOPTR, $32
 
 DATA all_b3bbbd2e<>+0(SB)/4, $0xb3bbbd2e
 DATA all_b3bbbd2e<>+4(SB)/4, $0xb3bbbd2e
@@ -499,15 +411,7 @@ DATA all_b3bbbd2e<>+16(SB)/4, $0xb3bbbd2e
 DATA all_b3bbbd2e<>+20(SB)/4, $0xb3bbbd2e
 DATA all_b3bbbd2e<>+24(SB)/4, $0xb3bbbd2e
 DATA all_b3bbbd2e<>+28(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+32(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+36(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+40(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+44(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+48(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+52(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+56(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+60(SB)/4, $0xb3bbbd2e
-GLOBL all_b3bbbd2e<>(SB), RODATA|NOPTR, $64
+GLOBL all_b3bbbd2e<>(SB), RODATA|NOPTR, $32
 
 // func arcCosSqAVX2(dst []float32, c []float32)
 // Requires: AVX, FMA3
@@ -804,15 +708,7 @@ DATA all_c2d00000<>+16(SB)/4, $0xc2d00000
 DATA all_c2d00000<>+20(SB)/4, $0xc2d00000
 DATA all_c2d00000<>+24(SB)/4, $0xc2d00000
 DATA all_c2d00000<>+28(SB)/4, $0xc2d00000
-DATA all_c2d00000<>+32(SB)/4, $0xc2d00000
-DATA all_c2d00000<>+36(SB)/4, $0xc2d00000
-DATA all_c2d00000<>+40(SB)/4, $0xc2d00000
-DATA all_c2d00000<>+44(SB)/4, $0xc2d00000
-DATA all_c2d00000<>+48(SB)/4, $0xc2d00000
-DATA all_c2d00000<>+52(SB)/4, $0xc2d00000
-DATA all_c2d00000<>+56(SB)/4, $0xc2d00000
-DATA all_c2d00000<>+60(SB)/4, $0xc2d00000
-GLOBL all_c2d00000<>(SB), RODATA|NOPTR, $64
+GLOBL all_c2d00000<>(SB), RODATA|NOPTR, $32
 
 DATA all_42b20000<>+0(SB)/4, $0x42b20000
 DATA all_42b20000<>+4(SB)/4, $0x42b20000
@@ -822,15 +718,7 @@ DATA all_42b20000<>+16(SB)/4, $0x42b20000
 DATA all_42b20000<>+20(SB)/4, $0x42b20000
 DATA all_42b20000<>+24(SB)/4, $0x42b20000
 DATA all_42b20000<>+28(SB)/4, $0x42b20000
-DATA all_42b20000<>+32(SB)/4, $0x42b20000
-DATA all_42b20000<>+36(SB)/4, $0x42b20000
-DATA all_42b20000<>+40(SB)/4, $0x42b20000
-DATA all_42b20000<>+44(SB)/4, $0x42b20000
-DATA all_42b20000<>+48(SB)/4, $0x42b20000
-DATA all_42b20000<>+52(SB)/4, $0x42b20000
-DATA all_42b20000<>+56(SB)/4, $0x42b20000
-DATA all_42b20000<>+60(SB)/4, $0x42b20000
-GLOBL all_42b20000<>(SB), RODATA|NOPTR, $64
+GLOBL all_42b20000<>(SB), RODATA|NOPTR, $32
 
 DATA all_3fb8aa3b<>+0(SB)/4, $0x3fb8aa3b
 DATA all_3fb8aa3b<>+4(SB)/4, $0x3fb8aa3b
@@ -840,15 +728,7 @@ DATA all_3fb8aa3b<>+16(SB)/4, $0x3fb8aa3b
 DATA all_3fb8aa3b<>+20(SB)/4, $0x3fb8aa3b
 DATA all_3fb8aa3b<>+24(SB)/4, $0x3fb8aa3b
 DATA all_3fb8aa3b<>+28(SB)/4, $0x3fb8aa3b
-DATA all_3fb8aa3b<>+32(SB)/4, $0x3fb8aa3b
-DATA all_3fb8aa3b<>+36(SB)/4, $0x3fb8aa3b
-DATA all_3fb8aa3b<>+40(SB)/4, $0x3fb8aa3b
-DATA all_3fb8aa3b<>+44(SB)/4, $0x3fb8aa3b
-DATA all_3fb8aa3b<>+48(SB)/4, $0x3fb8aa3b
-DATA all_3fb8aa3b<>+52(SB)/4, $0x3fb8aa3b
-DATA all_3fb8aa3b<>+56(SB)/4, $0x3fb8aa3b
-DATA all_3fb8aa3b<>+60(SB)/4, $0x3fb8aa3b
-GLOBL all_3fb8aa3b<>(SB), RODATA|NOPTR, $64
+GLOBL all_3fb8aa3b<>(SB), RODATA|NOPTR, $32
 
 DATA all_4b4000fe<>+0(SB)/4, $0x4b4000fe
 DATA all_4b4000fe<>+4(SB)/4, $0x4b4000fe
@@ -858,15 +738,7 @@ DATA all_4b4000fe<>+16(SB)/4, $0x4b4000fe
 DATA all_4b4000fe<>+20(SB)/4, $0x4b4000fe
 DATA all_4b4000fe<>+24(SB)/4, $0x4b4000fe
 DATA all_4b4000fe<>+28(SB)/4, $0x4b4000fe
-DATA all_4b4000fe<>+32(SB)/4, $0x4b4000fe
-DATA all_4b4000fe<>+36(SB)/4, $0x4b4000fe
-DATA all_4b4000fe<>+40(SB)/4, $0x4b4000fe
-DATA all_4b4000fe<>+44(SB)/4, $0x4b4000fe
-DATA all_4b4000fe<>+48(SB)/4, $0x4b4000fe
-DATA all_4b4000fe<>+52(SB)/4, $0x4b4000fe
-DATA all_4b4000fe<>+56(SB)/4, $0x4b4000fe
-DATA all_4b4000fe<>+60(SB)/4, $0x4b4000fe
-GLOBL all_4b4000fe<>(SB), RODATA|NOPTR, $64
+GLOBL all_4b4000fe<>(SB), RODATA|NOPTR, $32
 
 DATA all_3f318000<>+0(SB)/4, $0x3f318000
 DATA all_3f318000<>+4(SB)/4, $0x3f318000
@@ -876,15 +748,7 @@ DATA all_3f318000<>+16(SB)/4, $0x3f318000
 DATA all_3f318000<>+20(SB)/4, $0x3f318000
 DATA all_3f318000<>+24(SB)/4, $0x3f318000
 DATA all_3f318000<>+28(SB)/4, $0x3f318000
-DATA all_3f318000<>+32(SB)/4, $0x3f318000
-DATA all_3f318000<>+36(SB)/4, $0x3f318000
-DATA all_3f318000<>+40(SB)/4, $0x3f318000
-DATA all_3f318000<>+44(SB)/4, $0x3f318000
-DATA all_3f318000<>+48(SB)/4, $0x3f318000
-DATA all_3f318000<>+52(SB)/4, $0x3f318000
-DATA all_3f318000<>+56(SB)/4, $0x3f318000
-DATA all_3f318000<>+60(SB)/4, $0x3f318000
-GLOBL all_3f318000<>(SB), RODATA|NOPTR, $64
+GLOBL all_3f318000<>(SB), RODATA|NOPTR, $32
 
 DATA all_b95e8083<>+0(SB)/4, $0xb95e8083
 DATA all_b95e8083<>+4(SB)/4, $0xb95e8083
@@ -894,15 +758,7 @@ DATA all_b95e8083<>+16(SB)/4, $0xb95e8083
 DATA all_b95e8083<>+20(SB)/4, $0xb95e8083
 DATA all_b95e8083<>+24(SB)/4, $0xb95e8083
 DATA all_b95e8083<>+28(SB)/4, $0xb95e8083
-DATA all_b95e8083<>+32(SB)/4, $0xb95e8083
-DATA all_b95e8083<>+36(SB)/4, $0xb95e8083
-DATA all_b95e8083<>+40(SB)/4, $0xb95e8083
-DATA all_b95e8083<>+44(SB)/4, $0xb95e8083
-DATA all_b95e8083<>+48(SB)/4, $0xb95e8083
-DATA all_b95e8083<>+52(SB)/4, $0xb95e8083
-DATA all_b95e8083<>+56(SB)/4, $0xb95e8083
-DATA all_b95e8083<>+60(SB)/4, $0xb95e8083
-GLOBL all_b95e8083<>(SB), RODATA|NOPTR, $64
+GLOBL all_b95e8083<>(SB), RODATA|NOPTR, $32
 
 DATA all_3ab527e8<>+0(SB)/4, $0x3ab527e8
 DATA all_3ab527e8<>+4(SB)/4, $0x3ab527e8
@@ -912,15 +768,7 @@ DATA all_3ab527e8<>+16(SB)/4, $0x3ab527e8
 DATA all_3ab527e8<>+20(SB)/4, $0x3ab527e8
 DATA all_3ab527e8<>+24(SB)/4, $0x3ab527e8
 DATA all_3ab527e8<>+28(SB)/4, $0x3ab527e8
-DATA all_3ab527e8<>+32(SB)/4, $0x3ab527e8
-DATA all_3ab527e8<>+36(SB)/4, $0x3ab527e8
-DATA all_3ab527e8<>+40(SB)/4, $0x3ab527e8
-DATA all_3ab527e8<>+44(SB)/4, $0x3ab527e8
-DATA all_3ab527e8<>+48(SB)/4, $0x3ab527e8
-DATA all_3ab527e8<>+52(SB)/4, $0x3ab527e8
-DATA all_3ab527e8<>+56(SB)/4, $0x3ab527e8
-DATA all_3ab527e8<>+60(SB)/4, $0x3ab527e8
-GLOBL all_3ab527e8<>(SB), RODATA|NOPTR, $64
+GLOBL all_3ab527e8<>(SB), RODATA|NOPTR, $32
 
 DATA all_3c091f2b<>+0(SB)/4, $0x3c091f2b
 DATA all_3c091f2b<>+4(SB)/4, $0x3c091f2b
@@ -930,15 +778,7 @@ DATA all_3c091f2b<>+16(SB)/4, $0x3c091f2b
 DATA all_3c091f2b<>+20(SB)/4, $0x3c091f2b
 DATA all_3c091f2b<>+24(SB)/4, $0x3c091f2b
 DATA all_3c091f2b<>+28(SB)/4, $0x3c091f2b
-DATA all_3c091f2b<>+32(SB)/4, $0x3c091f2b
-DATA all_3c091f2b<>+36(SB)/4, $0x3c091f2b
-DATA all_3c091f2b<>+40(SB)/4, $0x3c091f2b
-DATA all_3c091f2b<>+44(SB)/4, $0x3c091f2b
-DATA all_3c091f2b<>+48(SB)/4, $0x3c091f2b
-DATA all_3c091f2b<>+52(SB)/4, $0x3c091f2b
-DATA all_3c091f2b<>+56(SB)/4, $0x3c091f2b
-DATA all_3c091f2b<>+60(SB)/4, $0x3c091f2b
-GLOBL all_3c091f2b<>(SB), RODATA|NOPTR, $64
+GLOBL all_3c091f2b<>(SB), RODATA|NOPTR, $32
 
 DATA all_3d2aac5b<>+0(SB)/4, $0x3d2aac5b
 DATA all_3d2aac5b<>+4(SB)/4, $0x3d2aac5b
@@ -948,15 +788,7 @@ DATA all_3d2aac5b<>+16(SB)/4, $0x3d2aac5b
 DATA all_3d2aac5b<>+20(SB)/4, $0x3d2aac5b
 DATA all_3d2aac5b<>+24(SB)/4, $0x3d2aac5b
 DATA all_3d2aac5b<>+28(SB)/4, $0x3d2aac5b
-DATA all_3d2aac5b<>+32(SB)/4, $0x3d2aac5b
-DATA all_3d2aac5b<>+36(SB)/4, $0x3d2aac5b
-DATA all_3d2aac5b<>+40(SB)/4, $0x3d2aac5b
-DATA all_3d2aac5b<>+44(SB)/4, $0x3d2aac5b
-DATA all_3d2aac5b<>+48(SB)/4, $0x3d2aac5b
-DATA all_3d2aac5b<>+52(SB)/4, $0x3d2aac5b
-DATA all_3d2aac5b<>+56(SB)/4, $0x3d2aac5b
-DATA all_3d2aac5b<>+60(SB)/4, $0x3d2aac5b
-GLOBL all_3d2aac5b<>(SB), RODATA|NOPTR, $64
+GLOBL all_3d2aac5b<>(SB), RODATA|NOPTR, $32
 
 DATA all_3e2aaa46<>+0(SB)/4, $0x3e2aaa46
 DATA all_3e2aaa46<>+4(SB)/4, $0x3e2aaa46
@@ -966,15 +798,7 @@ DATA all_3e2aaa46<>+16(SB)/4, $0x3e2aaa46
 DATA all_3e2aaa46<>+20(SB)/4, $0x3e2aaa46
 DATA all_3e2aaa46<>+24(SB)/4, $0x3e2aaa46
 DATA all_3e2aaa46<>+28(SB)/4, $0x3e2aaa46
-DATA all_3e2aaa46<>+32(SB)/4, $0x3e2aaa46
-DATA all_3e2aaa46<>+36(SB)/4, $0x3e2aaa46
-DATA all_3e2aaa46<>+40(SB)/4, $0x3e2aaa46
-DATA all_3e2aaa46<>+44(SB)/4, $0x3e2aaa46
-DATA all_3e2aaa46<>+48(SB)/4, $0x3e2aaa46
-DATA all_3e2aaa46<>+52(SB)/4, $0x3e2aaa46
-DATA all_3e2aaa46<>+56(SB)/4, $0x3e2aaa46
-DATA all_3e2aaa46<>+60(SB)/4, $0x3e2aaa46
-GLOBL all_3e2aaa46<>(SB), RODATA|NOPTR, $64
+GLOBL all_3e2aaa46<>(SB), RODATA|NOPTR, $32
 
 DATA all_3efffffe<>+0(SB)/4, $0x3efffffe
 DATA all_3efffffe<>+4(SB)/4, $0x3efffffe
@@ -984,15 +808,7 @@ DATA all_3efffffe<>+16(SB)/4, $0x3efffffe
 DATA all_3efffffe<>+20(SB)/4, $0x3efffffe
 DATA all_3efffffe<>+24(SB)/4, $0x3efffffe
 DATA all_3efffffe<>+28(SB)/4, $0x3efffffe
-DATA all_3efffffe<>+32(SB)/4, $0x3efffffe
-DATA all_3efffffe<>+36(SB)/4, $0x3efffffe
-DATA all_3efffffe<>+40(SB)/4, $0x3efffffe
-DATA all_3efffffe<>+44(SB)/4, $0x3efffffe
-DATA all_3efffffe<>+48(SB)/4, $0x3efffffe
-DATA all_3efffffe<>+52(SB)/4, $0x3efffffe
-DATA all_3efffffe<>+56(SB)/4, $0x3efffffe
-DATA all_3efffffe<>+60(SB)/4, $0x3efffffe
-GLOBL all_3efffffe<>(SB), RODATA|NOPTR, $64
+GLOBL all_3efffffe<>(SB), RODATA|NOPTR, $32
 
 DATA all_7f800000<>+0(SB)/4, $0x7f800000
 DATA all_7f800000<>+4(SB)/4, $0x7f800000
@@ -1002,15 +818,7 @@ DATA all_7f800000<>+16(SB)/4, $0x7f800000
 DATA all_7f800000<>+20(SB)/4, $0x7f800000
 DATA all_7f800000<>+24(SB)/4, $0x7f800000
 DATA all_7f800000<>+28(SB)/4, $0x7f800000
-DATA all_7f800000<>+32(SB)/4, $0x7f800000
-DATA all_7f800000<>+36(SB)/4, $0x7f800000
-DATA all_7f800000<>+40(SB)/4, $0x7f800000
-DATA all_7f800000<>+44(SB)/4, $0x7f800000
-DATA all_7f800000<>+48(SB)/4, $0x7f800000
-DATA all_7f800000<>+52(SB)/4, $0x7f800000
-DATA all_7f800000<>+56(SB)/4, $0x7f800000
-DATA all_7f800000<>+60(SB)/4, $0x7f800000
-GLOBL all_7f800000<>(SB), RODATA|NOPTR, $64
+GLOBL all_7f800000<>(SB), RODATA|NOPTR, $32
 
 // func diffusionAVX2(dst []float32, c []float32, invT float32)
 // Requires: AVX, AVX2, FMA3
@@ -1254,15 +1062,7 @@ DATA all_80000000<>+16(SB)/4, $0x80000000
 DATA all_80000000<>+20(SB)/4, $0x80000000
 DATA all_80000000<>+24(SB)/4, $0x80000000
 DATA all_80000000<>+28(SB)/4, $0x80000000
-DATA all_80000000<>+32(SB)/4, $0x80000000
-DATA all_80000000<>+36(SB)/4, $0x80000000
-DATA all_80000000<>+40(SB)/4, $0x80000000
-DATA all_80000000<>+44(SB)/4, $0x80000000
-DATA all_80000000<>+48(SB)/4, $0x80000000
-DATA all_80000000<>+52(SB)/4, $0x80000000
-DATA all_80000000<>+56(SB)/4, $0x80000000
-DATA all_80000000<>+60(SB)/4, $0x80000000
-GLOBL all_80000000<>(SB), RODATA|NOPTR, $64
+GLOBL all_80000000<>(SB), RODATA|NOPTR, $32
 
 DATA all_c20ccccd<>+0(SB)/4, $0xc20ccccd
 DATA all_c20ccccd<>+4(SB)/4, $0xc20ccccd
@@ -1272,15 +1072,7 @@ DATA all_c20ccccd<>+16(SB)/4, $0xc20ccccd
 DATA all_c20ccccd<>+20(SB)/4, $0xc20ccccd
 DATA all_c20ccccd<>+24(SB)/4, $0xc20ccccd
 DATA all_c20ccccd<>+28(SB)/4, $0xc20ccccd
-DATA all_c20ccccd<>+32(SB)/4, $0xc20ccccd
-DATA all_c20ccccd<>+36(SB)/4, $0xc20ccccd
-DATA all_c20ccccd<>+40(SB)/4, $0xc20ccccd
-DATA all_c20ccccd<>+44(SB)/4, $0xc20ccccd
-DATA all_c20ccccd<>+48(SB)/4, $0xc20ccccd
-DATA all_c20ccccd<>+52(SB)/4, $0xc20ccccd
-DATA all_c20ccccd<>+56(SB)/4, $0xc20ccccd
-DATA all_c20ccccd<>+60(SB)/4, $0xc20ccccd
-GLOBL all_c20ccccd<>(SB), RODATA|NOPTR, $64
+GLOBL all_c20ccccd<>(SB), RODATA|NOPTR, $32
 
 DATA all_4b400000<>+0(SB)/4, $0x4b400000
 DATA all_4b400000<>+4(SB)/4, $0x4b400000
@@ -1290,15 +1082,7 @@ DATA all_4b400000<>+16(SB)/4, $0x4b400000
 DATA all_4b400000<>+20(SB)/4, $0x4b400000
 DATA all_4b400000<>+24(SB)/4, $0x4b400000
 DATA all_4b400000<>+28(SB)/4, $0x4b400000
-DATA all_4b400000<>+32(SB)/4, $0x4b400000
-DATA all_4b400000<>+36(SB)/4, $0x4b400000
-DATA all_4b400000<>+40(SB)/4, $0x4b400000
-DATA all_4b400000<>+44(SB)/4, $0x4b400000
-DATA all_4b400000<>+48(SB)/4, $0x4b400000
-DATA all_4b400000<>+52(SB)/4, $0x4b400000
-DATA all_4b400000<>+56(SB)/4, $0x4b400000
-DATA all_4b400000<>+60(SB)/4, $0x4b400000
-GLOBL all_4b400000<>(SB), RODATA|NOPTR, $64
+GLOBL all_4b400000<>(SB), RODATA|NOPTR, $32
 
 // func ngdAVX2(dst []float32, c []float32, shift float32)
 // Requires: AVX, FMA3
@@ -1695,15 +1479,7 @@ DATA all_c25d3333<>+16(SB)/4, $0xc25d3333
 DATA all_c25d3333<>+20(SB)/4, $0xc25d3333
 DATA all_c25d3333<>+24(SB)/4, $0xc25d3333
 DATA all_c25d3333<>+28(SB)/4, $0xc25d3333
-DATA all_c25d3333<>+32(SB)/4, $0xc25d3333
-DATA all_c25d3333<>+36(SB)/4, $0xc25d3333
-DATA all_c25d3333<>+40(SB)/4, $0xc25d3333
-DATA all_c25d3333<>+44(SB)/4, $0xc25d3333
-DATA all_c25d3333<>+48(SB)/4, $0xc25d3333
-DATA all_c25d3333<>+52(SB)/4, $0xc25d3333
-DATA all_c25d3333<>+56(SB)/4, $0xc25d3333
-DATA all_c25d3333<>+60(SB)/4, $0xc25d3333
-GLOBL all_c25d3333<>(SB), RODATA|NOPTR, $64
+GLOBL all_c25d3333<>(SB), RODATA|NOPTR, $32
 
 // func gaussianAVX2(dst []float32, c []float32, y []float32, x float32, gamma float32)
 // Requires: AVX, AVX2, FMA3
@@ -2003,15 +1779,7 @@ DATA all_3ea2f983<>+16(SB)/4, $0x3ea2f983
 DATA all_3ea2f983<>+20(SB)/4, $0x3ea2f983
 DATA all_3ea2f983<>+24(SB)/4, $0x3ea2f983
 DATA all_3ea2f983<>+28(SB)/4, $0x3ea2f983
-DATA all_3ea2f983<>+32(SB)/4, $0x3ea2f983
-DATA all_3ea2f983<>+36(SB)/4, $0x3ea2f983
-DATA all_3ea2f983<>+40(SB)/4, $0x3ea2f983
-DATA all_3ea2f983<>+44(SB)/4, $0x3ea2f983
-DATA all_3ea2f983<>+48(SB)/4, $0x3ea2f983
-DATA all_3ea2f983<>+52(SB)/4, $0x3ea2f983
-DATA all_3ea2f983<>+56(SB)/4, $0x3ea2f983
-DATA all_3ea2f983<>+60(SB)/4, $0x3ea2f983
-GLOBL all_3ea2f983<>(SB), RODATA|NOPTR, $64
+GLOBL all_3ea2f983<>(SB), RODATA|NOPTR, $32
 
 // func arcCosine1AVX2(dst []float32, c []float32, y []float32, x float32)
 // Requires: AVX, FMA3
@@ -2135,15 +1903,7 @@ DATA all_00000000<>+16(SB)/4, $0x00000000
 DATA all_00000000<>+20(SB)/4, $0x00000000
 DATA all_00000000<>+24(SB)/4, $0x00000000
 DATA all_00000000<>+28(SB)/4, $0x00000000
-DATA all_00000000<>+32(SB)/4, $0x00000000
-DATA all_00000000<>+36(SB)/4, $0x00000000
-DATA all_00000000<>+40(SB)/4, $0x00000000
-DATA all_00000000<>+44(SB)/4, $0x00000000
-DATA all_00000000<>+48(SB)/4, $0x00000000
-DATA all_00000000<>+52(SB)/4, $0x00000000
-DATA all_00000000<>+56(SB)/4, $0x00000000
-DATA all_00000000<>+60(SB)/4, $0x00000000
-GLOBL all_00000000<>(SB), RODATA|NOPTR, $64
+GLOBL all_00000000<>(SB), RODATA|NOPTR, $32
 
 DATA all_38b37703<>+0(SB)/4, $0x38b37703
 DATA all_38b37703<>+4(SB)/4, $0x38b37703
@@ -2153,15 +1913,7 @@ DATA all_38b37703<>+16(SB)/4, $0x38b37703
 DATA all_38b37703<>+20(SB)/4, $0x38b37703
 DATA all_38b37703<>+24(SB)/4, $0x38b37703
 DATA all_38b37703<>+28(SB)/4, $0x38b37703
-DATA all_38b37703<>+32(SB)/4, $0x38b37703
-DATA all_38b37703<>+36(SB)/4, $0x38b37703
-DATA all_38b37703<>+40(SB)/4, $0x38b37703
-DATA all_38b37703<>+44(SB)/4, $0x38b37703
-DATA all_38b37703<>+48(SB)/4, $0x38b37703
-DATA all_38b37703<>+52(SB)/4, $0x38b37703
-DATA all_38b37703<>+56(SB)/4, $0x38b37703
-DATA all_38b37703<>+60(SB)/4, $0x38b37703
-GLOBL all_38b37703<>(SB), RODATA|NOPTR, $64
+GLOBL all_38b37703<>(SB), RODATA|NOPTR, $32
 
 DATA all_b8bd87ee<>+0(SB)/4, $0xb8bd87ee
 DATA all_b8bd87ee<>+4(SB)/4, $0xb8bd87ee
@@ -2171,15 +1923,7 @@ DATA all_b8bd87ee<>+16(SB)/4, $0xb8bd87ee
 DATA all_b8bd87ee<>+20(SB)/4, $0xb8bd87ee
 DATA all_b8bd87ee<>+24(SB)/4, $0xb8bd87ee
 DATA all_b8bd87ee<>+28(SB)/4, $0xb8bd87ee
-DATA all_b8bd87ee<>+32(SB)/4, $0xb8bd87ee
-DATA all_b8bd87ee<>+36(SB)/4, $0xb8bd87ee
-DATA all_b8bd87ee<>+40(SB)/4, $0xb8bd87ee
-DATA all_b8bd87ee<>+44(SB)/4, $0xb8bd87ee
-DATA all_b8bd87ee<>+48(SB)/4, $0xb8bd87ee
-DATA all_b8bd87ee<>+52(SB)/4, $0xb8bd87ee
-DATA all_b8bd87ee<>+56(SB)/4, $0xb8bd87ee
-DATA all_b8bd87ee<>+60(SB)/4, $0xb8bd87ee
-GLOBL all_b8bd87ee<>(SB), RODATA|NOPTR, $64
+GLOBL all_b8bd87ee<>(SB), RODATA|NOPTR, $32
 
 DATA all_3991473e<>+0(SB)/4, $0x3991473e
 DATA all_3991473e<>+4(SB)/4, $0x3991473e
@@ -2189,15 +1933,7 @@ DATA all_3991473e<>+16(SB)/4, $0x3991473e
 DATA all_3991473e<>+20(SB)/4, $0x3991473e
 DATA all_3991473e<>+24(SB)/4, $0x3991473e
 DATA all_3991473e<>+28(SB)/4, $0x3991473e
-DATA all_3991473e<>+32(SB)/4, $0x3991473e
-DATA all_3991473e<>+36(SB)/4, $0x3991473e
-DATA all_3991473e<>+40(SB)/4, $0x3991473e
-DATA all_3991473e<>+44(SB)/4, $0x3991473e
-DATA all_3991473e<>+48(SB)/4, $0x3991473e
-DATA all_3991473e<>+52(SB)/4, $0x3991473e
-DATA all_3991473e<>+56(SB)/4, $0x3991473e
-DATA all_3991473e<>+60(SB)/4, $0x3991473e
-GLOBL all_3991473e<>(SB), RODATA|NOPTR, $64
+GLOBL all_3991473e<>(SB), RODATA|NOPTR, $32
 
 DATA all_3a046198<>+0(SB)/4, $0x3a046198
 DATA all_3a046198<>+4(SB)/4, $0x3a046198
@@ -2207,15 +1943,7 @@ DATA all_3a046198<>+16(SB)/4, $0x3a046198
 DATA all_3a046198<>+20(SB)/4, $0x3a046198
 DATA all_3a046198<>+24(SB)/4, $0x3a046198
 DATA all_3a046198<>+28(SB)/4, $0x3a046198
-DATA all_3a046198<>+32(SB)/4, $0x3a046198
-DATA all_3a046198<>+36(SB)/4, $0x3a046198
-DATA all_3a046198<>+40(SB)/4, $0x3a046198
-DATA all_3a046198<>+44(SB)/4, $0x3a046198
-DATA all_3a046198<>+48(SB)/4, $0x3a046198
-DATA all_3a046198<>+52(SB)/4, $0x3a046198
-DATA all_3a046198<>+56(SB)/4, $0x3a046198
-DATA all_3a046198<>+60(SB)/4, $0x3a046198
-GLOBL all_3a046198<>(SB), RODATA|NOPTR, $64
+GLOBL all_3a046198<>(SB), RODATA|NOPTR, $32
 
 DATA all_3b1ec7fc<>+0(SB)/4, $0x3b1ec7fc
 DATA all_3b1ec7fc<>+4(SB)/4, $0x3b1ec7fc
@@ -2225,15 +1953,7 @@ DATA all_3b1ec7fc<>+16(SB)/4, $0x3b1ec7fc
 DATA all_3b1ec7fc<>+20(SB)/4, $0x3b1ec7fc
 DATA all_3b1ec7fc<>+24(SB)/4, $0x3b1ec7fc
 DATA all_3b1ec7fc<>+28(SB)/4, $0x3b1ec7fc
-DATA all_3b1ec7fc<>+32(SB)/4, $0x3b1ec7fc
-DATA all_3b1ec7fc<>+36(SB)/4, $0x3b1ec7fc
-DATA all_3b1ec7fc<>+40(SB)/4, $0x3b1ec7fc
-DATA all_3b1ec7fc<>+44(SB)/4, $0x3b1ec7fc
-DATA all_3b1ec7fc<>+48(SB)/4, $0x3b1ec7fc
-DATA all_3b1ec7fc<>+52(SB)/4, $0x3b1ec7fc
-DATA all_3b1ec7fc<>+56(SB)/4, $0x3b1ec7fc
-DATA all_3b1ec7fc<>+60(SB)/4, $0x3b1ec7fc
-GLOBL all_3b1ec7fc<>(SB), RODATA|NOPTR, $64
+GLOBL all_3b1ec7fc<>(SB), RODATA|NOPTR, $32
 
 DATA all_3c75d4bb<>+0(SB)/4, $0x3c75d4bb
 DATA all_3c75d4bb<>+4(SB)/4, $0x3c75d4bb
@@ -2243,15 +1963,7 @@ DATA all_3c75d4bb<>+16(SB)/4, $0x3c75d4bb
 DATA all_3c75d4bb<>+20(SB)/4, $0x3c75d4bb
 DATA all_3c75d4bb<>+24(SB)/4, $0x3c75d4bb
 DATA all_3c75d4bb<>+28(SB)/4, $0x3c75d4bb
-DATA all_3c75d4bb<>+32(SB)/4, $0x3c75d4bb
-DATA all_3c75d4bb<>+36(SB)/4, $0x3c75d4bb
-DATA all_3c75d4bb<>+40(SB)/4, $0x3c75d4bb
-DATA all_3c75d4bb<>+44(SB)/4, $0x3c75d4bb
-DATA all_3c75d4bb<>+48(SB)/4, $0x3c75d4bb
-DATA all_3c75d4bb<>+52(SB)/4, $0x3c75d4bb
-DATA all_3c75d4bb<>+56(SB)/4, $0x3c75d4bb
-DATA all_3c75d4bb<>+60(SB)/4, $0x3c75d4bb
-GLOBL all_3c75d4bb<>(SB), RODATA|NOPTR, $64
+GLOBL all_3c75d4bb<>(SB), RODATA|NOPTR, $32
 
 DATA all_3e99a76c<>+0(SB)/4, $0x3e99a76c
 DATA all_3e99a76c<>+4(SB)/4, $0x3e99a76c
@@ -2261,15 +1973,7 @@ DATA all_3e99a76c<>+16(SB)/4, $0x3e99a76c
 DATA all_3e99a76c<>+20(SB)/4, $0x3e99a76c
 DATA all_3e99a76c<>+24(SB)/4, $0x3e99a76c
 DATA all_3e99a76c<>+28(SB)/4, $0x3e99a76c
-DATA all_3e99a76c<>+32(SB)/4, $0x3e99a76c
-DATA all_3e99a76c<>+36(SB)/4, $0x3e99a76c
-DATA all_3e99a76c<>+40(SB)/4, $0x3e99a76c
-DATA all_3e99a76c<>+44(SB)/4, $0x3e99a76c
-DATA all_3e99a76c<>+48(SB)/4, $0x3e99a76c
-DATA all_3e99a76c<>+52(SB)/4, $0x3e99a76c
-DATA all_3e99a76c<>+56(SB)/4, $0x3e99a76c
-DATA all_3e99a76c<>+60(SB)/4, $0x3e99a76c
-GLOBL all_3e99a76c<>(SB), RODATA|NOPTR, $64
+GLOBL all_3e99a76c<>(SB), RODATA|NOPTR, $32
 
 // func arcCosine2AVX2(dst []float32, c []float32, y []float32, x float32)
 // Requires: AVX, FMA3
@@ -2416,15 +2120,7 @@ DATA all_37eedc0f<>+16(SB)/4, $0x37eedc0f
 DATA all_37eedc0f<>+20(SB)/4, $0x37eedc0f
 DATA all_37eedc0f<>+24(SB)/4, $0x37eedc0f
 DATA all_37eedc0f<>+28(SB)/4, $0x37eedc0f
-DATA all_37eedc0f<>+32(SB)/4, $0x37eedc0f
-DATA all_37eedc0f<>+36(SB)/4, $0x37eedc0f
-DATA all_37eedc0f<>+40(SB)/4, $0x37eedc0f
-DATA all_37eedc0f<>+44(SB)/4, $0x37eedc0f
-DATA all_37eedc0f<>+48(SB)/4, $0x37eedc0f
-DATA all_37eedc0f<>+52(SB)/4, $0x37eedc0f
-DATA all_37eedc0f<>+56(SB)/4, $0x37eedc0f
-DATA all_37eedc0f<>+60(SB)/4, $0x37eedc0f
-GLOBL all_37eedc0f<>(SB), RODATA|NOPTR, $64
+GLOBL all_37eedc0f<>(SB), RODATA|NOPTR, $32
 
 DATA all_b71950bb<>+0(SB)/4, $0xb71950bb
 DATA all_b71950bb<>+4(SB)/4, $0xb71950bb
@@ -2434,15 +2130,7 @@ DATA all_b71950bb<>+16(SB)/4, $0xb71950bb
 DATA all_b71950bb<>+20(SB)/4, $0xb71950bb
 DATA all_b71950bb<>+24(SB)/4, $0xb71950bb
 DATA all_b71950bb<>+28(SB)/4, $0xb71950bb
-DATA all_b71950bb<>+32(SB)/4, $0xb71950bb
-DATA all_b71950bb<>+36(SB)/4, $0xb71950bb
-DATA all_b71950bb<>+40(SB)/4, $0xb71950bb
-DATA all_b71950bb<>+44(SB)/4, $0xb71950bb
-DATA all_b71950bb<>+48(SB)/4, $0xb71950bb
-DATA all_b71950bb<>+52(SB)/4, $0xb71950bb
-DATA all_b71950bb<>+56(SB)/4, $0xb71950bb
-DATA all_b71950bb<>+60(SB)/4, $0xb71950bb
-GLOBL all_b71950bb<>(SB), RODATA|NOPTR, $64
+GLOBL all_b71950bb<>(SB), RODATA|NOPTR, $32
 
 DATA all_38fd4214<>+0(SB)/4, $0x38fd4214
 DATA all_38fd4214<>+4(SB)/4, $0x38fd4214
@@ -2452,15 +2140,7 @@ DATA all_38fd4214<>+16(SB)/4, $0x38fd4214
 DATA all_38fd4214<>+20(SB)/4, $0x38fd4214
 DATA all_38fd4214<>+24(SB)/4, $0x38fd4214
 DATA all_38fd4214<>+28(SB)/4, $0x38fd4214
-DATA all_38fd4214<>+32(SB)/4, $0x38fd4214
-DATA all_38fd4214<>+36(SB)/4, $0x38fd4214
-DATA all_38fd4214<>+40(SB)/4, $0x38fd4214
-DATA all_38fd4214<>+44(SB)/4, $0x38fd4214
-DATA all_38fd4214<>+48(SB)/4, $0x38fd4214
-DATA all_38fd4214<>+52(SB)/4, $0x38fd4214
-DATA all_38fd4214<>+56(SB)/4, $0x38fd4214
-DATA all_38fd4214<>+60(SB)/4, $0x38fd4214
-GLOBL all_38fd4214<>(SB), RODATA|NOPTR, $64
+GLOBL all_38fd4214<>(SB), RODATA|NOPTR, $32
 
 DATA all_39d074c4<>+0(SB)/4, $0x39d074c4
 DATA all_39d074c4<>+4(SB)/4, $0x39d074c4
@@ -2470,15 +2150,7 @@ DATA all_39d074c4<>+16(SB)/4, $0x39d074c4
 DATA all_39d074c4<>+20(SB)/4, $0x39d074c4
 DATA all_39d074c4<>+24(SB)/4, $0x39d074c4
 DATA all_39d074c4<>+28(SB)/4, $0x39d074c4
-DATA all_39d074c4<>+32(SB)/4, $0x39d074c4
-DATA all_39d074c4<>+36(SB)/4, $0x39d074c4
-DATA all_39d074c4<>+40(SB)/4, $0x39d074c4
-DATA all_39d074c4<>+44(SB)/4, $0x39d074c4
-DATA all_39d074c4<>+48(SB)/4, $0x39d074c4
-DATA all_39d074c4<>+52(SB)/4, $0x39d074c4
-DATA all_39d074c4<>+56(SB)/4, $0x39d074c4
-DATA all_39d074c4<>+60(SB)/4, $0x39d074c4
-GLOBL all_39d074c4<>(SB), RODATA|NOPTR, $64
+GLOBL all_39d074c4<>(SB), RODATA|NOPTR, $32
 
 DATA all_3b0c8ed7<>+0(SB)/4, $0x3b0c8ed7
 DATA all_3b0c8ed7<>+4(SB)/4, $0x3b0c8ed7
@@ -2488,15 +2160,7 @@ DATA all_3b0c8ed7<>+16(SB)/4, $0x3b0c8ed7
 DATA all_3b0c8ed7<>+20(SB)/4, $0x3b0c8ed7
 DATA all_3b0c8ed7<>+24(SB)/4, $0x3b0c8ed7
 DATA all_3b0c8ed7<>+28(SB)/4, $0x3b0c8ed7
-DATA all_3b0c8ed7<>+32(SB)/4, $0x3b0c8ed7
-DATA all_3b0c8ed7<>+36(SB)/4, $0x3b0c8ed7
-DATA all_3b0c8ed7<>+40(SB)/4, $0x3b0c8ed7
-DATA all_3b0c8ed7<>+44(SB)/4, $0x3b0c8ed7
-DATA all_3b0c8ed7<>+48(SB)/4, $0x3b0c8ed7
-DATA all_3b0c8ed7<>+52(SB)/4, $0x3b0c8ed7
-DATA all_3b0c8ed7<>+56(SB)/4, $0x3b0c8ed7
-DATA all_3b0c8ed7<>+60(SB)/4, $0x3b0c8ed7
-GLOBL all_3b0c8ed7<>(SB), RODATA|NOPTR, $64
+GLOBL all_3b0c8ed7<>(SB), RODATA|NOPTR, $32
 
 DATA all_3c8c7bc2<>+0(SB)/4, $0x3c8c7bc2
 DATA all_3c8c7bc2<>+4(SB)/4, $0x3c8c7bc2
@@ -2506,15 +2170,7 @@ DATA all_3c8c7bc2<>+16(SB)/4, $0x3c8c7bc2
 DATA all_3c8c7bc2<>+20(SB)/4, $0x3c8c7bc2
 DATA all_3c8c7bc2<>+24(SB)/4, $0x3c8c7bc2
 DATA all_3c8c7bc2<>+28(SB)/4, $0x3c8c7bc2
-DATA all_3c8c7bc2<>+32(SB)/4, $0x3c8c7bc2
-DATA all_3c8c7bc2<>+36(SB)/4, $0x3c8c7bc2
-DATA all_3c8c7bc2<>+40(SB)/4, $0x3c8c7bc2
-DATA all_3c8c7bc2<>+44(SB)/4, $0x3c8c7bc2
-DATA all_3c8c7bc2<>+48(SB)/4, $0x3c8c7bc2
-DATA all_3c8c7bc2<>+52(SB)/4, $0x3c8c7bc2
-DATA all_3c8c7bc2<>+56(SB)/4, $0x3c8c7bc2
-DATA all_3c8c7bc2<>+60(SB)/4, $0x3c8c7bc2
-GLOBL all_3c8c7bc2<>(SB), RODATA|NOPTR, $64
+GLOBL all_3c8c7bc2<>(SB), RODATA|NOPTR, $32
 
 DATA all_3ef5d8ac<>+0(SB)/4, $0x3ef5d8ac
 DATA all_3ef5d8ac<>+4(SB)/4, $0x3ef5d8ac
@@ -2524,15 +2180,7 @@ DATA all_3ef5d8ac<>+16(SB)/4, $0x3ef5d8ac
 DATA all_3ef5d8ac<>+20(SB)/4, $0x3ef5d8ac
 DATA all_3ef5d8ac<>+24(SB)/4, $0x3ef5d8ac
 DATA all_3ef5d8ac<>+28(SB)/4, $0x3ef5d8ac
-DATA all_3ef5d8ac<>+32(SB)/4, $0x3ef5d8ac
-DATA all_3ef5d8ac<>+36(SB)/4, $0x3ef5d8ac
-DATA all_3ef5d8ac<>+40(SB)/4, $0x3ef5d8ac
-DATA all_3ef5d8ac<>+44(SB)/4, $0x3ef5d8ac
-DATA all_3ef5d8ac<>+48(SB)/4, $0x3ef5d8ac
-DATA all_3ef5d8ac<>+52(SB)/4, $0x3ef5d8ac
-DATA all_3ef5d8ac<>+56(SB)/4, $0x3ef5d8ac
-DATA all_3ef5d8ac<>+60(SB)/4, $0x3ef5d8ac
-GLOBL all_3ef5d8ac<>(SB), RODATA|NOPTR, $64
+GLOBL all_3ef5d8ac<>(SB), RODATA|NOPTR, $32
 
 // func addAVX512(dst []float32, a []float32, b []float32)
 // Requires: AVX, AVX512F
@@ -2600,7 +2248,7 @@ TEXT ·dotAVX512(SB), NOSPLIT, $0-76
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
 	MOVQ         y_base+48(FP), BX
-	VMOVUPS      all_3f800000<>+0(SB), Z0
+	VBROADCASTSS all_3f800000<>+0(SB), Z0
 	VBROADCASTSS x+72(FP), Z1
 	XORQ         SI, SI
 
@@ -2669,156 +2317,156 @@ done4:
 // func arcCosAVX512(dst []float32, c []float32)
 // Requires: AVX, AVX512F
 TEXT ·arcCosAVX512(SB), NOSPLIT, $0-48
-	MOVQ    dst_base+0(FP), AX
-	MOVQ    dst_len+8(FP), CX
-	MOVQ    c_base+24(FP), DX
-	VMOVUPS all_3f800000<>+0(SB), Z0
-	XORQ    BX, BX
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         c_base+24(FP), DX
+	VBROADCASTSS all_3f800000<>+0(SB), Z0
+	XORQ         BX, BX
 
 block1:
-	CMPQ        CX, $0x00000040
-	JL          single2
-	VMOVUPS     (DX)(BX*4), Z1
-	VMOVUPS     64(DX)(BX*4), Z2
-	VMOVUPS     128(DX)(BX*4), Z3
-	VMOVUPS     192(DX)(BX*4), Z4
-	VCMPPS      $0x16, Z0, Z1, K1
-	VCMPPS      $0x16, Z0, Z2, K2
-	VCMPPS      $0x16, Z0, Z3, K3
-	VCMPPS      $0x16, Z0, Z4, K4
-	KORW        K1, K4, K1
-	KORW        K2, K3, K2
-	KORW        K1, K2, K1
-	KORTESTW    K1, K1
-	JNE         single2
-	VMULPS      Z1, Z1, Z5
-	VMULPS      Z2, Z2, Z6
-	VMULPS      Z3, Z3, Z7
-	VMULPS      Z4, Z4, Z8
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z9
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z10
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z11
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z12
-	VFMADD213PS all_badabfc2<>+0(SB), Z5, Z9
-	VFMADD213PS all_badabfc2<>+0(SB), Z6, Z10
-	VFMADD213PS all_badabfc2<>+0(SB), Z7, Z11
-	VFMADD213PS all_badabfc2<>+0(SB), Z8, Z12
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z5, Z9
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z6, Z10
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z7, Z11
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z8, Z12
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z5, Z9
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z6, Z10
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z7, Z11
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z8, Z12
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z13
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z14
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z15
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z16
-	VFMADD213PS all_3c2379e4<>+0(SB), Z5, Z13
-	VFMADD213PS all_3c2379e4<>+0(SB), Z6, Z14
-	VFMADD213PS all_3c2379e4<>+0(SB), Z7, Z15
-	VFMADD213PS all_3c2379e4<>+0(SB), Z8, Z16
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z5, Z13
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z6, Z14
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z7, Z15
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z8, Z16
-	VFMADD213PS all_3db61f89<>+0(SB), Z5, Z13
-	VFMADD213PS all_3db61f89<>+0(SB), Z6, Z14
-	VFMADD213PS all_3db61f89<>+0(SB), Z7, Z15
-	VFMADD213PS all_3db61f89<>+0(SB), Z8, Z16
-	VFMADD213PS Z9, Z1, Z13
-	VFMADD213PS Z10, Z2, Z14
-	VFMADD213PS Z11, Z3, Z15
-	VFMADD213PS Z12, Z4, Z16
-	VADDPS      Z1, Z1, Z1
-	VADDPS      Z2, Z2, Z2
-	VADDPS      Z3, Z3, Z3
-	VADDPS      Z4, Z4, Z4
-	VFMADD213PS Z1, Z5, Z13
-	VFMADD213PS Z2, Z6, Z14
-	VFMADD213PS Z3, Z7, Z15
-	VFMADD213PS Z4, Z8, Z16
-	VSQRTPS     Z13, Z1
-	VSQRTPS     Z14, Z2
-	VSQRTPS     Z15, Z3
-	VSQRTPS     Z16, Z4
-	VMOVUPS     Z1, (AX)(BX*4)
-	VMOVUPS     Z2, 64(AX)(BX*4)
-	VMOVUPS     Z3, 128(AX)(BX*4)
-	VMOVUPS     Z4, 192(AX)(BX*4)
-	ADDQ        $0x00000040, BX
-	SUBQ        $0x00000040, CX
-	JMP         block1
+	CMPQ             CX, $0x00000040
+	JL               single2
+	VMOVUPS          (DX)(BX*4), Z1
+	VMOVUPS          64(DX)(BX*4), Z2
+	VMOVUPS          128(DX)(BX*4), Z3
+	VMOVUPS          192(DX)(BX*4), Z4
+	VCMPPS           $0x16, Z0, Z1, K1
+	VCMPPS           $0x16, Z0, Z2, K2
+	VCMPPS           $0x16, Z0, Z3, K3
+	VCMPPS           $0x16, Z0, Z4, K4
+	KORW             K1, K4, K1
+	KORW             K2, K3, K2
+	KORW             K1, K2, K1
+	KORTESTW         K1, K1
+	JNE              single2
+	VMULPS           Z1, Z1, Z5
+	VMULPS           Z2, Z2, Z6
+	VMULPS           Z3, Z3, Z7
+	VMULPS           Z4, Z4, Z8
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z9
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z10
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z11
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z12
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z7, Z11
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z7, Z11
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z7, Z11
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z8, Z12
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z13
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z14
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z15
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z16
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z8, Z16
+	VFMADD213PS      Z9, Z1, Z13
+	VFMADD213PS      Z10, Z2, Z14
+	VFMADD213PS      Z11, Z3, Z15
+	VFMADD213PS      Z12, Z4, Z16
+	VADDPS           Z1, Z1, Z1
+	VADDPS           Z2, Z2, Z2
+	VADDPS           Z3, Z3, Z3
+	VADDPS           Z4, Z4, Z4
+	VFMADD213PS      Z1, Z5, Z13
+	VFMADD213PS      Z2, Z6, Z14
+	VFMADD213PS      Z3, Z7, Z15
+	VFMADD213PS      Z4, Z8, Z16
+	VSQRTPS          Z13, Z1
+	VSQRTPS          Z14, Z2
+	VSQRTPS          Z15, Z3
+	VSQRTPS          Z16, Z4
+	VMOVUPS          Z1, (AX)(BX*4)
+	VMOVUPS          Z2, 64(AX)(BX*4)
+	VMOVUPS          Z3, 128(AX)(BX*4)
+	VMOVUPS          Z4, 192(AX)(BX*4)
+	ADDQ             $0x00000040, BX
+	SUBQ             $0x00000040, CX
+	JMP              block1
 
 single2:
-	CMPQ        CX, $0x00000010
-	JL          tail3
-	VMOVUPS     (DX)(BX*4), Z1
-	VMOVUPS     all_40000000<>+0(SB), Z2
-	VSUBPS      Z1, Z2, Z2
-	VMINPS      Z1, Z2, Z2
-	VMULPS      Z2, Z2, Z3
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z4
-	VFMADD213PS all_badabfc2<>+0(SB), Z3, Z4
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z3, Z4
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z3, Z4
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z5
-	VFMADD213PS all_3c2379e4<>+0(SB), Z3, Z5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z3, Z5
-	VFMADD213PS all_3db61f89<>+0(SB), Z3, Z5
-	VFMADD213PS Z4, Z2, Z5
-	VADDPS      Z2, Z2, Z2
-	VFMADD213PS Z2, Z3, Z5
-	VSQRTPS     Z5, Z2
-	VMOVUPS     all_40490fdb<>+0(SB), Z3
-	VSUBPS      Z2, Z3, Z3
-	VMOVUPS     all_40490fdb<>+0(SB), Z4
-	VSUBPS      Z3, Z4, Z4
-	VSUBPS      Z2, Z4, Z4
-	VADDPS      all_b3bbbd2e<>+0(SB), Z4, Z4
-	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z1, K1
-	VADDPS      Z3, Z4, Z1
-	VBLENDMPS   Z1, Z2, K1, Z17
-	VMOVUPS     Z17, (AX)(BX*4)
-	ADDQ        $0x00000010, BX
-	SUBQ        $0x00000010, CX
-	JMP         block1
+	CMPQ             CX, $0x00000010
+	JL               tail3
+	VMOVUPS          (DX)(BX*4), Z1
+	VBROADCASTSS     all_40000000<>+0(SB), Z2
+	VSUBPS           Z1, Z2, Z2
+	VMINPS           Z1, Z2, Z2
+	VMULPS           Z2, Z2, Z3
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z4
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z3, Z4
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z5
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z3, Z5
+	VFMADD213PS      Z4, Z2, Z5
+	VADDPS           Z2, Z2, Z2
+	VFMADD213PS      Z2, Z3, Z5
+	VSQRTPS          Z5, Z2
+	VBROADCASTSS     all_40490fdb<>+0(SB), Z3
+	VSUBPS           Z2, Z3, Z3
+	VBROADCASTSS     all_40490fdb<>+0(SB), Z4
+	VSUBPS           Z3, Z4, Z4
+	VSUBPS           Z2, Z4, Z4
+	VADDPS.BCST      all_b3bbbd2e<>+0(SB), Z4, Z4
+	VCMPPS.BCST      $0x1e, all_3f800000<>+0(SB), Z1, K1
+	VADDPS           Z3, Z4, Z1
+	VBLENDMPS        Z1, Z2, K1, Z17
+	VMOVUPS          Z17, (AX)(BX*4)
+	ADDQ             $0x00000010, BX
+	SUBQ             $0x00000010, CX
+	JMP              block1
 
 tail3:
-	TESTQ       CX, CX
-	JEQ         done4
-	MOVL        $0x00000001, SI
-	SHLL        CL, SI
-	DECL        SI
-	KMOVW       SI, K1
-	VMOVUPS.Z   (DX)(BX*4), K1, Z0
-	VMOVUPS     all_40000000<>+0(SB), Z1
-	VSUBPS      Z0, Z1, Z1
-	VMINPS      Z0, Z1, Z1
-	VMULPS      Z1, Z1, Z2
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z3
-	VFMADD213PS all_badabfc2<>+0(SB), Z2, Z3
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z2, Z3
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z2, Z3
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z4
-	VFMADD213PS all_3c2379e4<>+0(SB), Z2, Z4
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z2, Z4
-	VFMADD213PS all_3db61f89<>+0(SB), Z2, Z4
-	VFMADD213PS Z3, Z1, Z4
-	VADDPS      Z1, Z1, Z1
-	VFMADD213PS Z1, Z2, Z4
-	VSQRTPS     Z4, Z1
-	VMOVUPS     all_40490fdb<>+0(SB), Z2
-	VSUBPS      Z1, Z2, Z2
-	VMOVUPS     all_40490fdb<>+0(SB), Z3
-	VSUBPS      Z2, Z3, Z3
-	VSUBPS      Z1, Z3, Z3
-	VADDPS      all_b3bbbd2e<>+0(SB), Z3, Z3
-	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z0, K2
-	VADDPS      Z2, Z3, Z0
-	VBLENDMPS   Z0, Z1, K2, Z18
-	VMOVUPS     Z18, K1, (AX)(BX*4)
+	TESTQ            CX, CX
+	JEQ              done4
+	MOVL             $0x00000001, SI
+	SHLL             CL, SI
+	DECL             SI
+	KMOVW            SI, K1
+	VMOVUPS.Z        (DX)(BX*4), K1, Z0
+	VBROADCASTSS     all_40000000<>+0(SB), Z1
+	VSUBPS           Z0, Z1, Z1
+	VMINPS           Z0, Z1, Z1
+	VMULPS           Z1, Z1, Z2
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z3
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z2, Z3
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z4
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z2, Z4
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z2, Z4
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z2, Z4
+	VFMADD213PS      Z3, Z1, Z4
+	VADDPS           Z1, Z1, Z1
+	VFMADD213PS      Z1, Z2, Z4
+	VSQRTPS          Z4, Z1
+	VBROADCASTSS     all_40490fdb<>+0(SB), Z2
+	VSUBPS           Z1, Z2, Z2
+	VBROADCASTSS     all_40490fdb<>+0(SB), Z3
+	VSUBPS           Z2, Z3, Z3
+	VSUBPS           Z1, Z3, Z3
+	VADDPS.BCST      all_b3bbbd2e<>+0(SB), Z3, Z3
+	VCMPPS.BCST      $0x1e, all_3f800000<>+0(SB), Z0, K2
+	VADDPS           Z2, Z3, Z0
+	VBLENDMPS        Z0, Z1, K2, Z18
+	VMOVUPS          Z18, K1, (AX)(BX*4)
 
 done4:
 	VZEROUPPER
@@ -2827,156 +2475,156 @@ done4:
 // func arcCosSqAVX512(dst []float32, c []float32)
 // Requires: AVX, AVX512F
 TEXT ·arcCosSqAVX512(SB), NOSPLIT, $0-48
-	MOVQ    dst_base+0(FP), AX
-	MOVQ    dst_len+8(FP), CX
-	MOVQ    c_base+24(FP), DX
-	VMOVUPS all_3f800000<>+0(SB), Z0
-	XORQ    BX, BX
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         c_base+24(FP), DX
+	VBROADCASTSS all_3f800000<>+0(SB), Z0
+	XORQ         BX, BX
 
 block1:
-	CMPQ        CX, $0x00000040
-	JL          single2
-	VMOVUPS     (DX)(BX*4), Z1
-	VMOVUPS     64(DX)(BX*4), Z2
-	VMOVUPS     128(DX)(BX*4), Z3
-	VMOVUPS     192(DX)(BX*4), Z4
-	VCMPPS      $0x16, Z0, Z1, K1
-	VCMPPS      $0x16, Z0, Z2, K2
-	VCMPPS      $0x16, Z0, Z3, K3
-	VCMPPS      $0x16, Z0, Z4, K4
-	KORW        K1, K4, K1
-	KORW        K2, K3, K2
-	KORW        K1, K2, K1
-	KORTESTW    K1, K1
-	JNE         single2
-	VMULPS      Z1, Z1, Z5
-	VMULPS      Z2, Z2, Z6
-	VMULPS      Z3, Z3, Z7
-	VMULPS      Z4, Z4, Z8
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z9
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z10
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z11
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z12
-	VFMADD213PS all_badabfc2<>+0(SB), Z5, Z9
-	VFMADD213PS all_badabfc2<>+0(SB), Z6, Z10
-	VFMADD213PS all_badabfc2<>+0(SB), Z7, Z11
-	VFMADD213PS all_badabfc2<>+0(SB), Z8, Z12
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z5, Z9
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z6, Z10
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z7, Z11
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z8, Z12
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z5, Z9
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z6, Z10
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z7, Z11
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z8, Z12
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z13
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z14
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z15
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z16
-	VFMADD213PS all_3c2379e4<>+0(SB), Z5, Z13
-	VFMADD213PS all_3c2379e4<>+0(SB), Z6, Z14
-	VFMADD213PS all_3c2379e4<>+0(SB), Z7, Z15
-	VFMADD213PS all_3c2379e4<>+0(SB), Z8, Z16
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z5, Z13
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z6, Z14
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z7, Z15
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z8, Z16
-	VFMADD213PS all_3db61f89<>+0(SB), Z5, Z13
-	VFMADD213PS all_3db61f89<>+0(SB), Z6, Z14
-	VFMADD213PS all_3db61f89<>+0(SB), Z7, Z15
-	VFMADD213PS all_3db61f89<>+0(SB), Z8, Z16
-	VFMADD213PS Z9, Z1, Z13
-	VFMADD213PS Z10, Z2, Z14
-	VFMADD213PS Z11, Z3, Z15
-	VFMADD213PS Z12, Z4, Z16
-	VADDPS      Z1, Z1, Z1
-	VADDPS      Z2, Z2, Z2
-	VADDPS      Z3, Z3, Z3
-	VADDPS      Z4, Z4, Z4
-	VFMADD213PS Z1, Z5, Z13
-	VFMADD213PS Z2, Z6, Z14
-	VFMADD213PS Z3, Z7, Z15
-	VFMADD213PS Z4, Z8, Z16
-	VMOVUPS     Z13, (AX)(BX*4)
-	VMOVUPS     Z14, 64(AX)(BX*4)
-	VMOVUPS     Z15, 128(AX)(BX*4)
-	VMOVUPS     Z16, 192(AX)(BX*4)
-	ADDQ        $0x00000040, BX
-	SUBQ        $0x00000040, CX
-	JMP         block1
+	CMPQ             CX, $0x00000040
+	JL               single2
+	VMOVUPS          (DX)(BX*4), Z1
+	VMOVUPS          64(DX)(BX*4), Z2
+	VMOVUPS          128(DX)(BX*4), Z3
+	VMOVUPS          192(DX)(BX*4), Z4
+	VCMPPS           $0x16, Z0, Z1, K1
+	VCMPPS           $0x16, Z0, Z2, K2
+	VCMPPS           $0x16, Z0, Z3, K3
+	VCMPPS           $0x16, Z0, Z4, K4
+	KORW             K1, K4, K1
+	KORW             K2, K3, K2
+	KORW             K1, K2, K1
+	KORTESTW         K1, K1
+	JNE              single2
+	VMULPS           Z1, Z1, Z5
+	VMULPS           Z2, Z2, Z6
+	VMULPS           Z3, Z3, Z7
+	VMULPS           Z4, Z4, Z8
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z9
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z10
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z11
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z12
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z7, Z11
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z7, Z11
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z7, Z11
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z8, Z12
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z13
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z14
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z15
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z16
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z8, Z16
+	VFMADD213PS      Z9, Z1, Z13
+	VFMADD213PS      Z10, Z2, Z14
+	VFMADD213PS      Z11, Z3, Z15
+	VFMADD213PS      Z12, Z4, Z16
+	VADDPS           Z1, Z1, Z1
+	VADDPS           Z2, Z2, Z2
+	VADDPS           Z3, Z3, Z3
+	VADDPS           Z4, Z4, Z4
+	VFMADD213PS      Z1, Z5, Z13
+	VFMADD213PS      Z2, Z6, Z14
+	VFMADD213PS      Z3, Z7, Z15
+	VFMADD213PS      Z4, Z8, Z16
+	VMOVUPS          Z13, (AX)(BX*4)
+	VMOVUPS          Z14, 64(AX)(BX*4)
+	VMOVUPS          Z15, 128(AX)(BX*4)
+	VMOVUPS          Z16, 192(AX)(BX*4)
+	ADDQ             $0x00000040, BX
+	SUBQ             $0x00000040, CX
+	JMP              block1
 
 single2:
-	CMPQ        CX, $0x00000010
-	JL          tail3
-	VMOVUPS     (DX)(BX*4), Z1
-	VMOVUPS     all_40000000<>+0(SB), Z2
-	VSUBPS      Z1, Z2, Z2
-	VMINPS      Z1, Z2, Z2
-	VMULPS      Z2, Z2, Z3
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z4
-	VFMADD213PS all_badabfc2<>+0(SB), Z3, Z4
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z3, Z4
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z3, Z4
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z5
-	VFMADD213PS all_3c2379e4<>+0(SB), Z3, Z5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z3, Z5
-	VFMADD213PS all_3db61f89<>+0(SB), Z3, Z5
-	VFMADD213PS Z4, Z2, Z5
-	VADDPS      Z2, Z2, Z2
-	VFMADD213PS Z2, Z3, Z5
-	VSQRTPS     Z5, Z2
-	VMOVUPS     all_40490fdb<>+0(SB), Z3
-	VSUBPS      Z2, Z3, Z3
-	VMOVUPS     all_40490fdb<>+0(SB), Z4
-	VSUBPS      Z3, Z4, Z4
-	VSUBPS      Z2, Z4, Z2
-	VADDPS      all_b3bbbd2e<>+0(SB), Z2, Z2
-	VADDPS      Z2, Z2, Z2
-	VMULPS      Z3, Z2, Z2
-	VFMADD213PS Z2, Z3, Z3
-	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z1, K1
-	VBLENDMPS   Z3, Z5, K1, Z17
-	VMOVUPS     Z17, (AX)(BX*4)
-	ADDQ        $0x00000010, BX
-	SUBQ        $0x00000010, CX
-	JMP         block1
+	CMPQ             CX, $0x00000010
+	JL               tail3
+	VMOVUPS          (DX)(BX*4), Z1
+	VBROADCASTSS     all_40000000<>+0(SB), Z2
+	VSUBPS           Z1, Z2, Z2
+	VMINPS           Z1, Z2, Z2
+	VMULPS           Z2, Z2, Z3
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z4
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z3, Z4
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z5
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z3, Z5
+	VFMADD213PS      Z4, Z2, Z5
+	VADDPS           Z2, Z2, Z2
+	VFMADD213PS      Z2, Z3, Z5
+	VSQRTPS          Z5, Z2
+	VBROADCASTSS     all_40490fdb<>+0(SB), Z3
+	VSUBPS           Z2, Z3, Z3
+	VBROADCASTSS     all_40490fdb<>+0(SB), Z4
+	VSUBPS           Z3, Z4, Z4
+	VSUBPS           Z2, Z4, Z2
+	VADDPS.BCST      all_b3bbbd2e<>+0(SB), Z2, Z2
+	VADDPS           Z2, Z2, Z2
+	VMULPS           Z3, Z2, Z2
+	VFMADD213PS      Z2, Z3, Z3
+	VCMPPS.BCST      $0x1e, all_3f800000<>+0(SB), Z1, K1
+	VBLENDMPS        Z3, Z5, K1, Z17
+	VMOVUPS          Z17, (AX)(BX*4)
+	ADDQ             $0x00000010, BX
+	SUBQ             $0x00000010, CX
+	JMP              block1
 
 tail3:
-	TESTQ       CX, CX
-	JEQ         done4
-	MOVL        $0x00000001, SI
-	SHLL        CL, SI
-	DECL        SI
-	KMOVW       SI, K1
-	VMOVUPS.Z   (DX)(BX*4), K1, Z0
-	VMOVUPS     all_40000000<>+0(SB), Z1
-	VSUBPS      Z0, Z1, Z1
-	VMINPS      Z0, Z1, Z1
-	VMULPS      Z1, Z1, Z2
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z3
-	VFMADD213PS all_badabfc2<>+0(SB), Z2, Z3
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z2, Z3
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z2, Z3
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z4
-	VFMADD213PS all_3c2379e4<>+0(SB), Z2, Z4
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z2, Z4
-	VFMADD213PS all_3db61f89<>+0(SB), Z2, Z4
-	VFMADD213PS Z3, Z1, Z4
-	VADDPS      Z1, Z1, Z1
-	VFMADD213PS Z1, Z2, Z4
-	VSQRTPS     Z4, Z1
-	VMOVUPS     all_40490fdb<>+0(SB), Z2
-	VSUBPS      Z1, Z2, Z2
-	VMOVUPS     all_40490fdb<>+0(SB), Z3
-	VSUBPS      Z2, Z3, Z3
-	VSUBPS      Z1, Z3, Z1
-	VADDPS      all_b3bbbd2e<>+0(SB), Z1, Z1
-	VADDPS      Z1, Z1, Z1
-	VMULPS      Z2, Z1, Z1
-	VFMADD213PS Z1, Z2, Z2
-	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z0, K2
-	VBLENDMPS   Z2, Z4, K2, Z18
-	VMOVUPS     Z18, K1, (AX)(BX*4)
+	TESTQ            CX, CX
+	JEQ              done4
+	MOVL             $0x00000001, SI
+	SHLL             CL, SI
+	DECL             SI
+	KMOVW            SI, K1
+	VMOVUPS.Z        (DX)(BX*4), K1, Z0
+	VBROADCASTSS     all_40000000<>+0(SB), Z1
+	VSUBPS           Z0, Z1, Z1
+	VMINPS           Z0, Z1, Z1
+	VMULPS           Z1, Z1, Z2
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z3
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z2, Z3
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z4
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z2, Z4
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z2, Z4
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z2, Z4
+	VFMADD213PS      Z3, Z1, Z4
+	VADDPS           Z1, Z1, Z1
+	VFMADD213PS      Z1, Z2, Z4
+	VSQRTPS          Z4, Z1
+	VBROADCASTSS     all_40490fdb<>+0(SB), Z2
+	VSUBPS           Z1, Z2, Z2
+	VBROADCASTSS     all_40490fdb<>+0(SB), Z3
+	VSUBPS           Z2, Z3, Z3
+	VSUBPS           Z1, Z3, Z1
+	VADDPS.BCST      all_b3bbbd2e<>+0(SB), Z1, Z1
+	VADDPS           Z1, Z1, Z1
+	VMULPS           Z2, Z1, Z1
+	VFMADD213PS      Z1, Z2, Z2
+	VCMPPS.BCST      $0x1e, all_3f800000<>+0(SB), Z0, K2
+	VBLENDMPS        Z2, Z4, K2, Z18
+	VMOVUPS          Z18, K1, (AX)(BX*4)
 
 done4:
 	VZEROUPPER
@@ -2985,166 +2633,166 @@ done4:
 // func expAVX512(dst []float32, x []float32)
 // Requires: AVX, AVX512F
 TEXT ·expAVX512(SB), NOSPLIT, $0-48
-	MOVQ    dst_base+0(FP), AX
-	MOVQ    dst_len+8(FP), CX
-	MOVQ    x_base+24(FP), DX
-	VMOVUPS all_c2d00000<>+0(SB), Z0
-	VMOVUPS all_42b20000<>+0(SB), Z1
-	XORQ    BX, BX
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         x_base+24(FP), DX
+	VBROADCASTSS all_c2d00000<>+0(SB), Z0
+	VBROADCASTSS all_42b20000<>+0(SB), Z1
+	XORQ         BX, BX
 
 block1:
-	CMPQ         CX, $0x00000040
-	JL           single2
-	VMOVUPS      (DX)(BX*4), Z2
-	VMOVUPS      64(DX)(BX*4), Z3
-	VMOVUPS      128(DX)(BX*4), Z4
-	VMOVUPS      192(DX)(BX*4), Z5
-	VMAXPS       Z2, Z0, Z2
-	VMAXPS       Z3, Z0, Z3
-	VMAXPS       Z4, Z0, Z4
-	VMAXPS       Z5, Z0, Z5
-	VMINPS       Z2, Z1, Z2
-	VMINPS       Z3, Z1, Z3
-	VMINPS       Z4, Z1, Z4
-	VMINPS       Z5, Z1, Z5
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z6
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z7
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z8
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z9
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z2, Z6
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z3, Z7
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z4, Z8
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z5, Z9
-	VSUBPS       all_4b4000fe<>+0(SB), Z6, Z10
-	VSUBPS       all_4b4000fe<>+0(SB), Z7, Z11
-	VSUBPS       all_4b4000fe<>+0(SB), Z8, Z12
-	VSUBPS       all_4b4000fe<>+0(SB), Z9, Z13
-	VFNMADD231PS all_3f318000<>+0(SB), Z10, Z2
-	VFNMADD231PS all_3f318000<>+0(SB), Z11, Z3
-	VFNMADD231PS all_3f318000<>+0(SB), Z12, Z4
-	VFNMADD231PS all_3f318000<>+0(SB), Z13, Z5
-	VFNMADD231PS all_b95e8083<>+0(SB), Z10, Z2
-	VFNMADD231PS all_b95e8083<>+0(SB), Z11, Z3
-	VFNMADD231PS all_b95e8083<>+0(SB), Z12, Z4
-	VFNMADD231PS all_b95e8083<>+0(SB), Z13, Z5
-	VMOVUPS      all_3ab527e8<>+0(SB), Z10
-	VMOVUPS      all_3ab527e8<>+0(SB), Z11
-	VMOVUPS      all_3ab527e8<>+0(SB), Z12
-	VMOVUPS      all_3ab527e8<>+0(SB), Z13
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z2, Z10
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z3, Z11
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z4, Z12
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z2, Z10
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z3, Z11
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z4, Z12
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z2, Z10
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z3, Z11
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z4, Z12
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3efffffe<>+0(SB), Z2, Z10
-	VFMADD213PS  all_3efffffe<>+0(SB), Z3, Z11
-	VFMADD213PS  all_3efffffe<>+0(SB), Z4, Z12
-	VFMADD213PS  all_3efffffe<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z10
-	VFMADD213PS  all_3f800000<>+0(SB), Z3, Z11
-	VFMADD213PS  all_3f800000<>+0(SB), Z4, Z12
-	VFMADD213PS  all_3f800000<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z10
-	VFMADD213PS  all_3f800000<>+0(SB), Z3, Z11
-	VFMADD213PS  all_3f800000<>+0(SB), Z4, Z12
-	VFMADD213PS  all_3f800000<>+0(SB), Z5, Z13
-	VPSLLD       $0x17, Z6, Z2
-	VPSLLD       $0x17, Z7, Z3
-	VPSLLD       $0x17, Z8, Z4
-	VPSLLD       $0x17, Z9, Z5
-	VPSRLD       $0x01, Z2, Z6
-	VPSRLD       $0x01, Z3, Z7
-	VPSRLD       $0x01, Z4, Z8
-	VPSRLD       $0x01, Z5, Z9
-	VPANDD       all_7f800000<>+0(SB), Z6, Z6
-	VPSUBD       Z6, Z2, Z2
-	VPANDD       all_7f800000<>+0(SB), Z7, Z7
-	VPSUBD       Z7, Z3, Z3
-	VPANDD       all_7f800000<>+0(SB), Z8, Z8
-	VPSUBD       Z8, Z4, Z4
-	VPANDD       all_7f800000<>+0(SB), Z9, Z9
-	VPSUBD       Z9, Z5, Z5
-	VMULPS       Z10, Z6, Z6
-	VMULPS       Z11, Z7, Z7
-	VMULPS       Z12, Z8, Z8
-	VMULPS       Z13, Z9, Z9
-	VMULPS       Z6, Z2, Z2
-	VMULPS       Z7, Z3, Z3
-	VMULPS       Z8, Z4, Z4
-	VMULPS       Z9, Z5, Z5
-	VMOVUPS      Z2, (AX)(BX*4)
-	VMOVUPS      Z3, 64(AX)(BX*4)
-	VMOVUPS      Z4, 128(AX)(BX*4)
-	VMOVUPS      Z5, 192(AX)(BX*4)
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x00000040, CX
-	JMP          block1
+	CMPQ              CX, $0x00000040
+	JL                single2
+	VMOVUPS           (DX)(BX*4), Z2
+	VMOVUPS           64(DX)(BX*4), Z3
+	VMOVUPS           128(DX)(BX*4), Z4
+	VMOVUPS           192(DX)(BX*4), Z5
+	VMAXPS            Z2, Z0, Z2
+	VMAXPS            Z3, Z0, Z3
+	VMAXPS            Z4, Z0, Z4
+	VMAXPS            Z5, Z0, Z5
+	VMINPS            Z2, Z1, Z2
+	VMINPS            Z3, Z1, Z3
+	VMINPS            Z4, Z1, Z4
+	VMINPS            Z5, Z1, Z5
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z6
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z7
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z8
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z9
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z2, Z6
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z3, Z7
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z5, Z9
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z6, Z10
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z7, Z11
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z8, Z12
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z9, Z13
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z10, Z2
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z11, Z3
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z12, Z4
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z13, Z5
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z10, Z2
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z11, Z3
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z12, Z4
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z13, Z5
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z10
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z11
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z12
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z13
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z2, Z10
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z2, Z10
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z2, Z10
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z2, Z10
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z2, Z10
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z2, Z10
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z5, Z13
+	VPSLLD            $0x17, Z6, Z2
+	VPSLLD            $0x17, Z7, Z3
+	VPSLLD            $0x17, Z8, Z4
+	VPSLLD            $0x17, Z9, Z5
+	VPSRLD            $0x01, Z2, Z6
+	VPSRLD            $0x01, Z3, Z7
+	VPSRLD            $0x01, Z4, Z8
+	VPSRLD            $0x01, Z5, Z9
+	VPANDD.BCST       all_7f800000<>+0(SB), Z6, Z6
+	VPSUBD            Z6, Z2, Z2
+	VPANDD.BCST       all_7f800000<>+0(SB), Z7, Z7
+	VPSUBD            Z7, Z3, Z3
+	VPANDD.BCST       all_7f800000<>+0(SB), Z8, Z8
+	VPSUBD            Z8, Z4, Z4
+	VPANDD.BCST       all_7f800000<>+0(SB), Z9, Z9
+	VPSUBD            Z9, Z5, Z5
+	VMULPS            Z10, Z6, Z6
+	VMULPS            Z11, Z7, Z7
+	VMULPS            Z12, Z8, Z8
+	VMULPS            Z13, Z9, Z9
+	VMULPS            Z6, Z2, Z2
+	VMULPS            Z7, Z3, Z3
+	VMULPS            Z8, Z4, Z4
+	VMULPS            Z9, Z5, Z5
+	VMOVUPS           Z2, (AX)(BX*4)
+	VMOVUPS           Z3, 64(AX)(BX*4)
+	VMOVUPS           Z4, 128(AX)(BX*4)
+	VMOVUPS           Z5, 192(AX)(BX*4)
+	ADDQ              $0x00000040, BX
+	SUBQ              $0x00000040, CX
+	JMP               block1
 
 single2:
-	CMPQ         CX, $0x00000010
-	JL           tail3
-	VMOVUPS      (DX)(BX*4), Z2
-	VMAXPS       Z2, Z0, Z2
-	VMINPS       Z2, Z1, Z2
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z3
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z2, Z3
-	VSUBPS       all_4b4000fe<>+0(SB), Z3, Z4
-	VFNMADD231PS all_3f318000<>+0(SB), Z4, Z2
-	VFNMADD231PS all_b95e8083<>+0(SB), Z4, Z2
-	VMOVUPS      all_3ab527e8<>+0(SB), Z4
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z2, Z4
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z2, Z4
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z2, Z4
-	VFMADD213PS  all_3efffffe<>+0(SB), Z2, Z4
-	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z4
-	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z4
-	VPSLLD       $0x17, Z3, Z2
-	VPSRLD       $0x01, Z2, Z3
-	VPANDD       all_7f800000<>+0(SB), Z3, Z3
-	VPSUBD       Z3, Z2, Z2
-	VMULPS       Z4, Z3, Z3
-	VMULPS       Z3, Z2, Z2
-	VMOVUPS      Z2, (AX)(BX*4)
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000010, CX
-	JMP          block1
+	CMPQ              CX, $0x00000010
+	JL                tail3
+	VMOVUPS           (DX)(BX*4), Z2
+	VMAXPS            Z2, Z0, Z2
+	VMINPS            Z2, Z1, Z2
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z3
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z2, Z3
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z3, Z4
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z4, Z2
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z4, Z2
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z4
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z2, Z4
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z2, Z4
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z2, Z4
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z2, Z4
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z2, Z4
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z2, Z4
+	VPSLLD            $0x17, Z3, Z2
+	VPSRLD            $0x01, Z2, Z3
+	VPANDD.BCST       all_7f800000<>+0(SB), Z3, Z3
+	VPSUBD            Z3, Z2, Z2
+	VMULPS            Z4, Z3, Z3
+	VMULPS            Z3, Z2, Z2
+	VMOVUPS           Z2, (AX)(BX*4)
+	ADDQ              $0x00000010, BX
+	SUBQ              $0x00000010, CX
+	JMP               block1
 
 tail3:
-	TESTQ        CX, CX
-	JEQ          done4
-	MOVL         $0x00000001, SI
-	SHLL         CL, SI
-	DECL         SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (DX)(BX*4), K1, Z2
-	VMAXPS       Z2, Z0, Z0
-	VMINPS       Z0, Z1, Z0
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z1
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z0, Z1
-	VSUBPS       all_4b4000fe<>+0(SB), Z1, Z2
-	VFNMADD231PS all_3f318000<>+0(SB), Z2, Z0
-	VFNMADD231PS all_b95e8083<>+0(SB), Z2, Z0
-	VMOVUPS      all_3ab527e8<>+0(SB), Z2
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3efffffe<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3f800000<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3f800000<>+0(SB), Z0, Z2
-	VPSLLD       $0x17, Z1, Z0
-	VPSRLD       $0x01, Z0, Z1
-	VPANDD       all_7f800000<>+0(SB), Z1, Z1
-	VPSUBD       Z1, Z0, Z0
-	VMULPS       Z2, Z1, Z1
-	VMULPS       Z1, Z0, Z0
-	VMOVUPS      Z0, K1, (AX)(BX*4)
+	TESTQ             CX, CX
+	JEQ               done4
+	MOVL              $0x00000001, SI
+	SHLL              CL, SI
+	DECL              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (DX)(BX*4), K1, Z2
+	VMAXPS            Z2, Z0, Z0
+	VMINPS            Z0, Z1, Z0
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z1
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z0, Z1
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z1, Z2
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z2, Z0
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z2, Z0
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z2
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z0, Z2
+	VPSLLD            $0x17, Z1, Z0
+	VPSRLD            $0x01, Z0, Z1
+	VPANDD.BCST       all_7f800000<>+0(SB), Z1, Z1
+	VPSUBD            Z1, Z0, Z0
+	VMULPS            Z2, Z1, Z1
+	VMULPS            Z1, Z0, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*4)
 
 done4:
 	VZEROUPPER
@@ -3157,259 +2805,259 @@ TEXT ·diffusionAVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
 	VBROADCASTSS invT+48(FP), Z0
-	VXORPS       all_80000000<>+0(SB), Z0, Z0
-	VMOVUPS      all_c20ccccd<>+0(SB), Z1
+	VXORPS.BCST  all_80000000<>+0(SB), Z0, Z0
+	VBROADCASTSS all_c20ccccd<>+0(SB), Z1
 	VDIVPS       Z0, Z1, Z1
-	VMOVUPS      all_3f800000<>+0(SB), Z2
+	VBROADCASTSS all_3f800000<>+0(SB), Z2
 	VMINPS       Z1, Z2, Z1
 	XORQ         BX, BX
 
 block1:
-	CMPQ         CX, $0x00000040
-	JL           single2
-	VMOVUPS      (DX)(BX*4), Z2
-	VMOVUPS      64(DX)(BX*4), Z5
-	VMOVUPS      128(DX)(BX*4), Z6
-	VMOVUPS      192(DX)(BX*4), Z7
-	VCMPPS       $0x16, Z1, Z2, K1
-	VCMPPS       $0x16, Z1, Z5, K2
-	VCMPPS       $0x16, Z1, Z6, K3
-	VCMPPS       $0x16, Z1, Z7, K4
-	KORW         K1, K4, K1
-	KORW         K2, K3, K2
-	KORW         K1, K2, K1
-	KORTESTW     K1, K1
-	JNE          single2
-	VMULPS       Z2, Z2, Z8
-	VMULPS       Z5, Z5, Z9
-	VMULPS       Z6, Z6, Z10
-	VMULPS       Z7, Z7, Z11
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z12
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z13
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z14
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z15
-	VFMADD213PS  all_badabfc2<>+0(SB), Z8, Z12
-	VFMADD213PS  all_badabfc2<>+0(SB), Z9, Z13
-	VFMADD213PS  all_badabfc2<>+0(SB), Z10, Z14
-	VFMADD213PS  all_badabfc2<>+0(SB), Z11, Z15
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z8, Z12
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z9, Z13
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z10, Z14
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z11, Z15
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z8, Z12
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z9, Z13
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z10, Z14
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z11, Z15
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z16
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z17
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z18
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z19
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z8, Z16
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z9, Z17
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z10, Z18
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z11, Z19
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z8, Z16
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z9, Z17
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z10, Z18
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z11, Z19
-	VFMADD213PS  all_3db61f89<>+0(SB), Z8, Z16
-	VFMADD213PS  all_3db61f89<>+0(SB), Z9, Z17
-	VFMADD213PS  all_3db61f89<>+0(SB), Z10, Z18
-	VFMADD213PS  all_3db61f89<>+0(SB), Z11, Z19
-	VFMADD213PS  Z12, Z2, Z16
-	VFMADD213PS  Z13, Z5, Z17
-	VFMADD213PS  Z14, Z6, Z18
-	VFMADD213PS  Z15, Z7, Z19
-	VADDPS       Z2, Z2, Z2
-	VADDPS       Z5, Z5, Z5
-	VADDPS       Z6, Z6, Z6
-	VADDPS       Z7, Z7, Z7
-	VFMADD213PS  Z2, Z8, Z16
-	VFMADD213PS  Z5, Z9, Z17
-	VFMADD213PS  Z6, Z10, Z18
-	VFMADD213PS  Z7, Z11, Z19
-	VMULPS       Z16, Z0, Z2
-	VMULPS       Z17, Z0, Z5
-	VMULPS       Z18, Z0, Z6
-	VMULPS       Z19, Z0, Z7
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z8
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z9
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z10
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z11
-	VFMADD213PS  all_4b400000<>+0(SB), Z2, Z8
-	VFMADD213PS  all_4b400000<>+0(SB), Z5, Z9
-	VFMADD213PS  all_4b400000<>+0(SB), Z6, Z10
-	VFMADD213PS  all_4b400000<>+0(SB), Z7, Z11
-	VSUBPS       all_4b400000<>+0(SB), Z8, Z12
-	VSUBPS       all_4b400000<>+0(SB), Z9, Z13
-	VSUBPS       all_4b400000<>+0(SB), Z10, Z14
-	VSUBPS       all_4b400000<>+0(SB), Z11, Z15
-	VFNMADD231PS all_3f318000<>+0(SB), Z12, Z2
-	VFNMADD231PS all_3f318000<>+0(SB), Z13, Z5
-	VFNMADD231PS all_3f318000<>+0(SB), Z14, Z6
-	VFNMADD231PS all_3f318000<>+0(SB), Z15, Z7
-	VFNMADD231PS all_b95e8083<>+0(SB), Z12, Z2
-	VFNMADD231PS all_b95e8083<>+0(SB), Z13, Z5
-	VFNMADD231PS all_b95e8083<>+0(SB), Z14, Z6
-	VFNMADD231PS all_b95e8083<>+0(SB), Z15, Z7
-	VMOVUPS      all_3ab527e8<>+0(SB), Z12
-	VMOVUPS      all_3ab527e8<>+0(SB), Z13
-	VMOVUPS      all_3ab527e8<>+0(SB), Z14
-	VMOVUPS      all_3ab527e8<>+0(SB), Z15
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z2, Z12
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z2, Z12
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z2, Z12
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3efffffe<>+0(SB), Z2, Z12
-	VFMADD213PS  all_3efffffe<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3efffffe<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3efffffe<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z12
-	VFMADD213PS  all_3f800000<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3f800000<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z12
-	VFMADD213PS  all_3f800000<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3f800000<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z15
-	VPSLLD       $0x17, Z8, Z8
-	VPADDD       Z8, Z12, Z12
-	VPSLLD       $0x17, Z9, Z9
-	VPADDD       Z9, Z13, Z13
-	VPSLLD       $0x17, Z10, Z10
-	VPADDD       Z10, Z14, Z14
-	VPSLLD       $0x17, Z11, Z11
-	VPADDD       Z11, Z15, Z15
-	VMOVUPS      Z12, (AX)(BX*4)
-	VMOVUPS      Z13, 64(AX)(BX*4)
-	VMOVUPS      Z14, 128(AX)(BX*4)
-	VMOVUPS      Z15, 192(AX)(BX*4)
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x00000040, CX
-	JMP          block1
+	CMPQ              CX, $0x00000040
+	JL                single2
+	VMOVUPS           (DX)(BX*4), Z2
+	VMOVUPS           64(DX)(BX*4), Z5
+	VMOVUPS           128(DX)(BX*4), Z6
+	VMOVUPS           192(DX)(BX*4), Z7
+	VCMPPS            $0x16, Z1, Z2, K1
+	VCMPPS            $0x16, Z1, Z5, K2
+	VCMPPS            $0x16, Z1, Z6, K3
+	VCMPPS            $0x16, Z1, Z7, K4
+	KORW              K1, K4, K1
+	KORW              K2, K3, K2
+	KORW              K1, K2, K1
+	KORTESTW          K1, K1
+	JNE               single2
+	VMULPS            Z2, Z2, Z8
+	VMULPS            Z5, Z5, Z9
+	VMULPS            Z6, Z6, Z10
+	VMULPS            Z7, Z7, Z11
+	VBROADCASTSS      all_bbd19e0f<>+0(SB), Z12
+	VBROADCASTSS      all_bbd19e0f<>+0(SB), Z13
+	VBROADCASTSS      all_bbd19e0f<>+0(SB), Z14
+	VBROADCASTSS      all_bbd19e0f<>+0(SB), Z15
+	VFMADD213PS.BCST  all_badabfc2<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  all_badabfc2<>+0(SB), Z9, Z13
+	VFMADD213PS.BCST  all_badabfc2<>+0(SB), Z10, Z14
+	VFMADD213PS.BCST  all_badabfc2<>+0(SB), Z11, Z15
+	VFMADD213PS.BCST  all_3ce6bfd0<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  all_3ce6bfd0<>+0(SB), Z9, Z13
+	VFMADD213PS.BCST  all_3ce6bfd0<>+0(SB), Z10, Z14
+	VFMADD213PS.BCST  all_3ce6bfd0<>+0(SB), Z11, Z15
+	VFMADD213PS.BCST  all_3eaaaa81<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  all_3eaaaa81<>+0(SB), Z9, Z13
+	VFMADD213PS.BCST  all_3eaaaa81<>+0(SB), Z10, Z14
+	VFMADD213PS.BCST  all_3eaaaa81<>+0(SB), Z11, Z15
+	VBROADCASTSS      all_3b3c8a44<>+0(SB), Z16
+	VBROADCASTSS      all_3b3c8a44<>+0(SB), Z17
+	VBROADCASTSS      all_3b3c8a44<>+0(SB), Z18
+	VBROADCASTSS      all_3b3c8a44<>+0(SB), Z19
+	VFMADD213PS.BCST  all_3c2379e4<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST  all_3c2379e4<>+0(SB), Z9, Z17
+	VFMADD213PS.BCST  all_3c2379e4<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST  all_3c2379e4<>+0(SB), Z11, Z19
+	VFMADD213PS.BCST  all_3c47a4c0<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST  all_3c47a4c0<>+0(SB), Z9, Z17
+	VFMADD213PS.BCST  all_3c47a4c0<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST  all_3c47a4c0<>+0(SB), Z11, Z19
+	VFMADD213PS.BCST  all_3db61f89<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST  all_3db61f89<>+0(SB), Z9, Z17
+	VFMADD213PS.BCST  all_3db61f89<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST  all_3db61f89<>+0(SB), Z11, Z19
+	VFMADD213PS       Z12, Z2, Z16
+	VFMADD213PS       Z13, Z5, Z17
+	VFMADD213PS       Z14, Z6, Z18
+	VFMADD213PS       Z15, Z7, Z19
+	VADDPS            Z2, Z2, Z2
+	VADDPS            Z5, Z5, Z5
+	VADDPS            Z6, Z6, Z6
+	VADDPS            Z7, Z7, Z7
+	VFMADD213PS       Z2, Z8, Z16
+	VFMADD213PS       Z5, Z9, Z17
+	VFMADD213PS       Z6, Z10, Z18
+	VFMADD213PS       Z7, Z11, Z19
+	VMULPS            Z16, Z0, Z2
+	VMULPS            Z17, Z0, Z5
+	VMULPS            Z18, Z0, Z6
+	VMULPS            Z19, Z0, Z7
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z8
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z9
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z10
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z11
+	VFMADD213PS.BCST  all_4b400000<>+0(SB), Z2, Z8
+	VFMADD213PS.BCST  all_4b400000<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST  all_4b400000<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  all_4b400000<>+0(SB), Z7, Z11
+	VSUBPS.BCST       all_4b400000<>+0(SB), Z8, Z12
+	VSUBPS.BCST       all_4b400000<>+0(SB), Z9, Z13
+	VSUBPS.BCST       all_4b400000<>+0(SB), Z10, Z14
+	VSUBPS.BCST       all_4b400000<>+0(SB), Z11, Z15
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z12, Z2
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z13, Z5
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z14, Z6
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z15, Z7
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z12, Z2
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z13, Z5
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z14, Z6
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z15, Z7
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z12
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z13
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z14
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z15
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z2, Z12
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z2, Z12
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z2, Z12
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z2, Z12
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z2, Z12
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z2, Z12
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z7, Z15
+	VPSLLD            $0x17, Z8, Z8
+	VPADDD            Z8, Z12, Z12
+	VPSLLD            $0x17, Z9, Z9
+	VPADDD            Z9, Z13, Z13
+	VPSLLD            $0x17, Z10, Z10
+	VPADDD            Z10, Z14, Z14
+	VPSLLD            $0x17, Z11, Z11
+	VPADDD            Z11, Z15, Z15
+	VMOVUPS           Z12, (AX)(BX*4)
+	VMOVUPS           Z13, 64(AX)(BX*4)
+	VMOVUPS           Z14, 128(AX)(BX*4)
+	VMOVUPS           Z15, 192(AX)(BX*4)
+	ADDQ              $0x00000040, BX
+	SUBQ              $0x00000040, CX
+	JMP               block1
 
 single2:
-	CMPQ         CX, $0x00000010
-	JL           tail3
-	VMOVUPS      (DX)(BX*4), Z2
-	VMOVUPS      all_40000000<>+0(SB), Z5
-	VSUBPS       Z2, Z5, Z5
-	VMINPS       Z2, Z5, Z5
-	VMULPS       Z5, Z5, Z6
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z7
-	VFMADD213PS  all_badabfc2<>+0(SB), Z6, Z7
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z6, Z7
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z6, Z7
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z8
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z6, Z8
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z6, Z8
-	VFMADD213PS  all_3db61f89<>+0(SB), Z6, Z8
-	VFMADD213PS  Z7, Z5, Z8
-	VADDPS       Z5, Z5, Z5
-	VFMADD213PS  Z5, Z6, Z8
-	VSQRTPS      Z8, Z5
-	VMOVUPS      all_40490fdb<>+0(SB), Z6
-	VSUBPS       Z5, Z6, Z6
-	VMOVUPS      all_40490fdb<>+0(SB), Z7
-	VSUBPS       Z6, Z7, Z7
-	VSUBPS       Z5, Z7, Z5
-	VADDPS       all_b3bbbd2e<>+0(SB), Z5, Z5
-	VADDPS       Z5, Z5, Z5
-	VMULPS       Z6, Z5, Z5
-	VFMADD213PS  Z5, Z6, Z6
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z2, K1
-	VBLENDMPS    Z6, Z8, K1, Z3
-	VMULPS       Z3, Z0, Z2
-	VMOVUPS      all_c2d00000<>+0(SB), Z5
-	VMAXPS       Z2, Z5, Z2
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z5
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z2, Z5
-	VSUBPS       all_4b4000fe<>+0(SB), Z5, Z6
-	VFNMADD231PS all_3f318000<>+0(SB), Z6, Z2
-	VFNMADD231PS all_b95e8083<>+0(SB), Z6, Z2
-	VMOVUPS      all_3ab527e8<>+0(SB), Z6
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z2, Z6
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z2, Z6
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z2, Z6
-	VFMADD213PS  all_3efffffe<>+0(SB), Z2, Z6
-	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z6
-	VFMADD213PS  all_3f800000<>+0(SB), Z2, Z6
-	VPSLLD       $0x17, Z5, Z2
-	VPSRLD       $0x01, Z2, Z5
-	VPANDD       all_7f800000<>+0(SB), Z5, Z5
-	VPSUBD       Z5, Z2, Z2
-	VMULPS       Z6, Z5, Z5
-	VMULPS       Z5, Z2, Z2
-	VMOVUPS      Z2, (AX)(BX*4)
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000010, CX
-	JMP          block1
+	CMPQ              CX, $0x00000010
+	JL                tail3
+	VMOVUPS           (DX)(BX*4), Z2
+	VBROADCASTSS      all_40000000<>+0(SB), Z5
+	VSUBPS            Z2, Z5, Z5
+	VMINPS            Z2, Z5, Z5
+	VMULPS            Z5, Z5, Z6
+	VBROADCASTSS      all_bbd19e0f<>+0(SB), Z7
+	VFMADD213PS.BCST  all_badabfc2<>+0(SB), Z6, Z7
+	VFMADD213PS.BCST  all_3ce6bfd0<>+0(SB), Z6, Z7
+	VFMADD213PS.BCST  all_3eaaaa81<>+0(SB), Z6, Z7
+	VBROADCASTSS      all_3b3c8a44<>+0(SB), Z8
+	VFMADD213PS.BCST  all_3c2379e4<>+0(SB), Z6, Z8
+	VFMADD213PS.BCST  all_3c47a4c0<>+0(SB), Z6, Z8
+	VFMADD213PS.BCST  all_3db61f89<>+0(SB), Z6, Z8
+	VFMADD213PS       Z7, Z5, Z8
+	VADDPS            Z5, Z5, Z5
+	VFMADD213PS       Z5, Z6, Z8
+	VSQRTPS           Z8, Z5
+	VBROADCASTSS      all_40490fdb<>+0(SB), Z6
+	VSUBPS            Z5, Z6, Z6
+	VBROADCASTSS      all_40490fdb<>+0(SB), Z7
+	VSUBPS            Z6, Z7, Z7
+	VSUBPS            Z5, Z7, Z5
+	VADDPS.BCST       all_b3bbbd2e<>+0(SB), Z5, Z5
+	VADDPS            Z5, Z5, Z5
+	VMULPS            Z6, Z5, Z5
+	VFMADD213PS       Z5, Z6, Z6
+	VCMPPS.BCST       $0x1e, all_3f800000<>+0(SB), Z2, K1
+	VBLENDMPS         Z6, Z8, K1, Z3
+	VMULPS            Z3, Z0, Z2
+	VBROADCASTSS      all_c2d00000<>+0(SB), Z5
+	VMAXPS            Z2, Z5, Z2
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z5
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z2, Z5
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z5, Z6
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z6, Z2
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z6, Z2
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z6
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z2, Z6
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z2, Z6
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z2, Z6
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z2, Z6
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z2, Z6
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z2, Z6
+	VPSLLD            $0x17, Z5, Z2
+	VPSRLD            $0x01, Z2, Z5
+	VPANDD.BCST       all_7f800000<>+0(SB), Z5, Z5
+	VPSUBD            Z5, Z2, Z2
+	VMULPS            Z6, Z5, Z5
+	VMULPS            Z5, Z2, Z2
+	VMOVUPS           Z2, (AX)(BX*4)
+	ADDQ              $0x00000010, BX
+	SUBQ              $0x00000010, CX
+	JMP               block1
 
 tail3:
-	TESTQ        CX, CX
-	JEQ          done4
-	MOVL         $0x00000001, SI
-	SHLL         CL, SI
-	DECL         SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (DX)(BX*4), K1, Z1
-	VMOVUPS      all_40000000<>+0(SB), Z2
-	VSUBPS       Z1, Z2, Z2
-	VMINPS       Z1, Z2, Z2
-	VMULPS       Z2, Z2, Z3
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z5
-	VFMADD213PS  all_badabfc2<>+0(SB), Z3, Z5
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z3, Z5
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z3, Z5
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z6
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z3, Z6
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z3, Z6
-	VFMADD213PS  all_3db61f89<>+0(SB), Z3, Z6
-	VFMADD213PS  Z5, Z2, Z6
-	VADDPS       Z2, Z2, Z2
-	VFMADD213PS  Z2, Z3, Z6
-	VSQRTPS      Z6, Z2
-	VMOVUPS      all_40490fdb<>+0(SB), Z3
-	VSUBPS       Z2, Z3, Z3
-	VMOVUPS      all_40490fdb<>+0(SB), Z5
-	VSUBPS       Z3, Z5, Z5
-	VSUBPS       Z2, Z5, Z2
-	VADDPS       all_b3bbbd2e<>+0(SB), Z2, Z2
-	VADDPS       Z2, Z2, Z2
-	VMULPS       Z3, Z2, Z2
-	VFMADD213PS  Z2, Z3, Z3
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z1, K2
-	VBLENDMPS    Z3, Z6, K2, Z4
-	VMULPS       Z4, Z0, Z0
-	VMOVUPS      all_c2d00000<>+0(SB), Z1
-	VMAXPS       Z0, Z1, Z0
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z1
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z0, Z1
-	VSUBPS       all_4b4000fe<>+0(SB), Z1, Z2
-	VFNMADD231PS all_3f318000<>+0(SB), Z2, Z0
-	VFNMADD231PS all_b95e8083<>+0(SB), Z2, Z0
-	VMOVUPS      all_3ab527e8<>+0(SB), Z2
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3efffffe<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3f800000<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3f800000<>+0(SB), Z0, Z2
-	VPSLLD       $0x17, Z1, Z0
-	VPSRLD       $0x01, Z0, Z1
-	VPANDD       all_7f800000<>+0(SB), Z1, Z1
-	VPSUBD       Z1, Z0, Z0
-	VMULPS       Z2, Z1, Z1
-	VMULPS       Z1, Z0, Z0
-	VMOVUPS      Z0, K1, (AX)(BX*4)
+	TESTQ             CX, CX
+	JEQ               done4
+	MOVL              $0x00000001, SI
+	SHLL              CL, SI
+	DECL              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (DX)(BX*4), K1, Z1
+	VBROADCASTSS      all_40000000<>+0(SB), Z2
+	VSUBPS            Z1, Z2, Z2
+	VMINPS            Z1, Z2, Z2
+	VMULPS            Z2, Z2, Z3
+	VBROADCASTSS      all_bbd19e0f<>+0(SB), Z5
+	VFMADD213PS.BCST  all_badabfc2<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  all_3ce6bfd0<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  all_3eaaaa81<>+0(SB), Z3, Z5
+	VBROADCASTSS      all_3b3c8a44<>+0(SB), Z6
+	VFMADD213PS.BCST  all_3c2379e4<>+0(SB), Z3, Z6
+	VFMADD213PS.BCST  all_3c47a4c0<>+0(SB), Z3, Z6
+	VFMADD213PS.BCST  all_3db61f89<>+0(SB), Z3, Z6
+	VFMADD213PS       Z5, Z2, Z6
+	VADDPS            Z2, Z2, Z2
+	VFMADD213PS       Z2, Z3, Z6
+	VSQRTPS           Z6, Z2
+	VBROADCASTSS      all_40490fdb<>+0(SB), Z3
+	VSUBPS            Z2, Z3, Z3
+	VBROADCASTSS      all_40490fdb<>+0(SB), Z5
+	VSUBPS            Z3, Z5, Z5
+	VSUBPS            Z2, Z5, Z2
+	VADDPS.BCST       all_b3bbbd2e<>+0(SB), Z2, Z2
+	VADDPS            Z2, Z2, Z2
+	VMULPS            Z3, Z2, Z2
+	VFMADD213PS       Z2, Z3, Z3
+	VCMPPS.BCST       $0x1e, all_3f800000<>+0(SB), Z1, K2
+	VBLENDMPS         Z3, Z6, K2, Z4
+	VMULPS            Z4, Z0, Z0
+	VBROADCASTSS      all_c2d00000<>+0(SB), Z1
+	VMAXPS            Z0, Z1, Z0
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z1
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z0, Z1
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z1, Z2
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z2, Z0
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z2, Z0
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z2
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z0, Z2
+	VPSLLD            $0x17, Z1, Z0
+	VPSRLD            $0x01, Z0, Z1
+	VPANDD.BCST       all_7f800000<>+0(SB), Z1, Z1
+	VPSUBD            Z1, Z0, Z0
+	VMULPS            Z2, Z1, Z1
+	VMULPS            Z1, Z0, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*4)
 
 done4:
 	VZEROUPPER
@@ -3422,165 +3070,165 @@ TEXT ·ngdAVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
 	VBROADCASTSS shift+48(FP), Z0
-	VMOVUPS      all_3f800000<>+0(SB), Z1
+	VBROADCASTSS all_3f800000<>+0(SB), Z1
 	XORQ         BX, BX
 
 block1:
-	CMPQ        CX, $0x00000040
-	JL          single2
-	VMOVUPS     (DX)(BX*4), Z2
-	VMOVUPS     64(DX)(BX*4), Z3
-	VMOVUPS     128(DX)(BX*4), Z4
-	VMOVUPS     192(DX)(BX*4), Z5
-	VCMPPS      $0x16, Z1, Z2, K1
-	VCMPPS      $0x16, Z1, Z3, K2
-	VCMPPS      $0x16, Z1, Z4, K3
-	VCMPPS      $0x16, Z1, Z5, K4
-	KORW        K1, K4, K1
-	KORW        K2, K3, K2
-	KORW        K1, K2, K1
-	KORTESTW    K1, K1
-	JNE         single2
-	VMULPS      Z2, Z2, Z6
-	VMULPS      Z3, Z3, Z7
-	VMULPS      Z4, Z4, Z8
-	VMULPS      Z5, Z5, Z9
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z10
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z11
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z12
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z13
-	VFMADD213PS all_badabfc2<>+0(SB), Z6, Z10
-	VFMADD213PS all_badabfc2<>+0(SB), Z7, Z11
-	VFMADD213PS all_badabfc2<>+0(SB), Z8, Z12
-	VFMADD213PS all_badabfc2<>+0(SB), Z9, Z13
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z6, Z10
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z7, Z11
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z8, Z12
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z9, Z13
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z6, Z10
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z7, Z11
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z8, Z12
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z9, Z13
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z14
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z15
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z16
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z17
-	VFMADD213PS all_3c2379e4<>+0(SB), Z6, Z14
-	VFMADD213PS all_3c2379e4<>+0(SB), Z7, Z15
-	VFMADD213PS all_3c2379e4<>+0(SB), Z8, Z16
-	VFMADD213PS all_3c2379e4<>+0(SB), Z9, Z17
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z6, Z14
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z7, Z15
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z8, Z16
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z9, Z17
-	VFMADD213PS all_3db61f89<>+0(SB), Z6, Z14
-	VFMADD213PS all_3db61f89<>+0(SB), Z7, Z15
-	VFMADD213PS all_3db61f89<>+0(SB), Z8, Z16
-	VFMADD213PS all_3db61f89<>+0(SB), Z9, Z17
-	VFMADD213PS Z10, Z2, Z14
-	VFMADD213PS Z11, Z3, Z15
-	VFMADD213PS Z12, Z4, Z16
-	VFMADD213PS Z13, Z5, Z17
-	VADDPS      Z2, Z2, Z2
-	VADDPS      Z3, Z3, Z3
-	VADDPS      Z4, Z4, Z4
-	VADDPS      Z5, Z5, Z5
-	VFMADD213PS Z2, Z6, Z14
-	VFMADD213PS Z3, Z7, Z15
-	VFMADD213PS Z4, Z8, Z16
-	VFMADD213PS Z5, Z9, Z17
-	VSQRTPS     Z14, Z2
-	VSQRTPS     Z15, Z3
-	VSQRTPS     Z16, Z4
-	VSQRTPS     Z17, Z5
-	VADDPS      Z2, Z2, Z2
-	VADDPS      Z3, Z3, Z3
-	VADDPS      Z4, Z4, Z4
-	VADDPS      Z5, Z5, Z5
-	VSUBPS      Z2, Z0, Z2
-	VSUBPS      Z3, Z0, Z3
-	VSUBPS      Z4, Z0, Z4
-	VSUBPS      Z5, Z0, Z5
-	VMOVUPS     Z2, (AX)(BX*4)
-	VMOVUPS     Z3, 64(AX)(BX*4)
-	VMOVUPS     Z4, 128(AX)(BX*4)
-	VMOVUPS     Z5, 192(AX)(BX*4)
-	ADDQ        $0x00000040, BX
-	SUBQ        $0x00000040, CX
-	JMP         block1
+	CMPQ             CX, $0x00000040
+	JL               single2
+	VMOVUPS          (DX)(BX*4), Z2
+	VMOVUPS          64(DX)(BX*4), Z3
+	VMOVUPS          128(DX)(BX*4), Z4
+	VMOVUPS          192(DX)(BX*4), Z5
+	VCMPPS           $0x16, Z1, Z2, K1
+	VCMPPS           $0x16, Z1, Z3, K2
+	VCMPPS           $0x16, Z1, Z4, K3
+	VCMPPS           $0x16, Z1, Z5, K4
+	KORW             K1, K4, K1
+	KORW             K2, K3, K2
+	KORW             K1, K2, K1
+	KORTESTW         K1, K1
+	JNE              single2
+	VMULPS           Z2, Z2, Z6
+	VMULPS           Z3, Z3, Z7
+	VMULPS           Z4, Z4, Z8
+	VMULPS           Z5, Z5, Z9
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z10
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z11
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z12
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z13
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z7, Z11
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z9, Z13
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z7, Z11
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z9, Z13
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z7, Z11
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z9, Z13
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z14
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z15
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z16
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z17
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z9, Z17
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z9, Z17
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z9, Z17
+	VFMADD213PS      Z10, Z2, Z14
+	VFMADD213PS      Z11, Z3, Z15
+	VFMADD213PS      Z12, Z4, Z16
+	VFMADD213PS      Z13, Z5, Z17
+	VADDPS           Z2, Z2, Z2
+	VADDPS           Z3, Z3, Z3
+	VADDPS           Z4, Z4, Z4
+	VADDPS           Z5, Z5, Z5
+	VFMADD213PS      Z2, Z6, Z14
+	VFMADD213PS      Z3, Z7, Z15
+	VFMADD213PS      Z4, Z8, Z16
+	VFMADD213PS      Z5, Z9, Z17
+	VSQRTPS          Z14, Z2
+	VSQRTPS          Z15, Z3
+	VSQRTPS          Z16, Z4
+	VSQRTPS          Z17, Z5
+	VADDPS           Z2, Z2, Z2
+	VADDPS           Z3, Z3, Z3
+	VADDPS           Z4, Z4, Z4
+	VADDPS           Z5, Z5, Z5
+	VSUBPS           Z2, Z0, Z2
+	VSUBPS           Z3, Z0, Z3
+	VSUBPS           Z4, Z0, Z4
+	VSUBPS           Z5, Z0, Z5
+	VMOVUPS          Z2, (AX)(BX*4)
+	VMOVUPS          Z3, 64(AX)(BX*4)
+	VMOVUPS          Z4, 128(AX)(BX*4)
+	VMOVUPS          Z5, 192(AX)(BX*4)
+	ADDQ             $0x00000040, BX
+	SUBQ             $0x00000040, CX
+	JMP              block1
 
 single2:
-	CMPQ        CX, $0x00000010
-	JL          tail3
-	VMOVUPS     (DX)(BX*4), Z2
-	VMOVUPS     all_40000000<>+0(SB), Z3
-	VSUBPS      Z2, Z3, Z3
-	VMINPS      Z2, Z3, Z3
-	VMULPS      Z3, Z3, Z4
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z5
-	VFMADD213PS all_badabfc2<>+0(SB), Z4, Z5
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z4, Z5
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z4, Z5
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z6
-	VFMADD213PS all_3c2379e4<>+0(SB), Z4, Z6
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z4, Z6
-	VFMADD213PS all_3db61f89<>+0(SB), Z4, Z6
-	VFMADD213PS Z5, Z3, Z6
-	VADDPS      Z3, Z3, Z3
-	VFMADD213PS Z3, Z4, Z6
-	VSQRTPS     Z6, Z3
-	VMOVUPS     all_40490fdb<>+0(SB), Z4
-	VSUBPS      Z3, Z4, Z4
-	VMOVUPS     all_40490fdb<>+0(SB), Z5
-	VSUBPS      Z4, Z5, Z5
-	VSUBPS      Z3, Z5, Z5
-	VADDPS      all_b3bbbd2e<>+0(SB), Z5, Z5
-	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z2, K1
-	VADDPS      Z4, Z5, Z2
-	VBLENDMPS   Z2, Z3, K1, Z18
-	VADDPS      Z18, Z18, Z2
-	VSUBPS      Z2, Z0, Z2
-	VMOVUPS     Z2, (AX)(BX*4)
-	ADDQ        $0x00000010, BX
-	SUBQ        $0x00000010, CX
-	JMP         block1
+	CMPQ             CX, $0x00000010
+	JL               tail3
+	VMOVUPS          (DX)(BX*4), Z2
+	VBROADCASTSS     all_40000000<>+0(SB), Z3
+	VSUBPS           Z2, Z3, Z3
+	VMINPS           Z2, Z3, Z3
+	VMULPS           Z3, Z3, Z4
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z5
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z4, Z5
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z4, Z5
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z6
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z4, Z6
+	VFMADD213PS      Z5, Z3, Z6
+	VADDPS           Z3, Z3, Z3
+	VFMADD213PS      Z3, Z4, Z6
+	VSQRTPS          Z6, Z3
+	VBROADCASTSS     all_40490fdb<>+0(SB), Z4
+	VSUBPS           Z3, Z4, Z4
+	VBROADCASTSS     all_40490fdb<>+0(SB), Z5
+	VSUBPS           Z4, Z5, Z5
+	VSUBPS           Z3, Z5, Z5
+	VADDPS.BCST      all_b3bbbd2e<>+0(SB), Z5, Z5
+	VCMPPS.BCST      $0x1e, all_3f800000<>+0(SB), Z2, K1
+	VADDPS           Z4, Z5, Z2
+	VBLENDMPS        Z2, Z3, K1, Z18
+	VADDPS           Z18, Z18, Z2
+	VSUBPS           Z2, Z0, Z2
+	VMOVUPS          Z2, (AX)(BX*4)
+	ADDQ             $0x00000010, BX
+	SUBQ             $0x00000010, CX
+	JMP              block1
 
 tail3:
-	TESTQ       CX, CX
-	JEQ         done4
-	MOVL        $0x00000001, SI
-	SHLL        CL, SI
-	DECL        SI
-	KMOVW       SI, K1
-	VMOVUPS.Z   (DX)(BX*4), K1, Z1
-	VMOVUPS     all_40000000<>+0(SB), Z2
-	VSUBPS      Z1, Z2, Z2
-	VMINPS      Z1, Z2, Z2
-	VMULPS      Z2, Z2, Z3
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z4
-	VFMADD213PS all_badabfc2<>+0(SB), Z3, Z4
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z3, Z4
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z3, Z4
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z5
-	VFMADD213PS all_3c2379e4<>+0(SB), Z3, Z5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z3, Z5
-	VFMADD213PS all_3db61f89<>+0(SB), Z3, Z5
-	VFMADD213PS Z4, Z2, Z5
-	VADDPS      Z2, Z2, Z2
-	VFMADD213PS Z2, Z3, Z5
-	VSQRTPS     Z5, Z2
-	VMOVUPS     all_40490fdb<>+0(SB), Z3
-	VSUBPS      Z2, Z3, Z3
-	VMOVUPS     all_40490fdb<>+0(SB), Z4
-	VSUBPS      Z3, Z4, Z4
-	VSUBPS      Z2, Z4, Z4
-	VADDPS      all_b3bbbd2e<>+0(SB), Z4, Z4
-	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z1, K2
-	VADDPS      Z3, Z4, Z1
-	VBLENDMPS   Z1, Z2, K2, Z19
-	VADDPS      Z19, Z19, Z1
-	VSUBPS      Z1, Z0, Z0
-	VMOVUPS     Z0, K1, (AX)(BX*4)
+	TESTQ            CX, CX
+	JEQ              done4
+	MOVL             $0x00000001, SI
+	SHLL             CL, SI
+	DECL             SI
+	KMOVW            SI, K1
+	VMOVUPS.Z        (DX)(BX*4), K1, Z1
+	VBROADCASTSS     all_40000000<>+0(SB), Z2
+	VSUBPS           Z1, Z2, Z2
+	VMINPS           Z1, Z2, Z2
+	VMULPS           Z2, Z2, Z3
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z4
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z3, Z4
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z5
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z3, Z5
+	VFMADD213PS      Z4, Z2, Z5
+	VADDPS           Z2, Z2, Z2
+	VFMADD213PS      Z2, Z3, Z5
+	VSQRTPS          Z5, Z2
+	VBROADCASTSS     all_40490fdb<>+0(SB), Z3
+	VSUBPS           Z2, Z3, Z3
+	VBROADCASTSS     all_40490fdb<>+0(SB), Z4
+	VSUBPS           Z3, Z4, Z4
+	VSUBPS           Z2, Z4, Z4
+	VADDPS.BCST      all_b3bbbd2e<>+0(SB), Z4, Z4
+	VCMPPS.BCST      $0x1e, all_3f800000<>+0(SB), Z1, K2
+	VADDPS           Z3, Z4, Z1
+	VBLENDMPS        Z1, Z2, K2, Z19
+	VADDPS           Z19, Z19, Z1
+	VSUBPS           Z1, Z0, Z0
+	VMOVUPS          Z0, K1, (AX)(BX*4)
 
 done4:
 	VZEROUPPER
@@ -3593,261 +3241,261 @@ TEXT ·ngdExpAVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
 	VBROADCASTSS invT+48(FP), Z0
-	VXORPS       all_80000000<>+0(SB), Z0, Z0
-	VMOVUPS      all_c25d3333<>+0(SB), Z1
+	VXORPS.BCST  all_80000000<>+0(SB), Z0, Z0
+	VBROADCASTSS all_c25d3333<>+0(SB), Z1
 	VDIVPS       Z0, Z1, Z1
-	VMOVUPS      all_3f800000<>+0(SB), Z2
+	VBROADCASTSS all_3f800000<>+0(SB), Z2
 	VMINPS       Z1, Z2, Z2
 	VMULPS       Z1, Z1, Z1
 	VMINPS       Z2, Z1, Z2
 	XORQ         BX, BX
 
 block1:
-	CMPQ         CX, $0x00000040
-	JL           single2
-	VMOVUPS      (DX)(BX*4), Z1
-	VMOVUPS      64(DX)(BX*4), Z5
-	VMOVUPS      128(DX)(BX*4), Z6
-	VMOVUPS      192(DX)(BX*4), Z7
-	VCMPPS       $0x16, Z2, Z1, K1
-	VCMPPS       $0x16, Z2, Z5, K2
-	VCMPPS       $0x16, Z2, Z6, K3
-	VCMPPS       $0x16, Z2, Z7, K4
-	KORW         K1, K4, K1
-	KORW         K2, K3, K2
-	KORW         K1, K2, K1
-	KORTESTW     K1, K1
-	JNE          single2
-	VMULPS       Z1, Z1, Z8
-	VMULPS       Z5, Z5, Z9
-	VMULPS       Z6, Z6, Z10
-	VMULPS       Z7, Z7, Z11
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z12
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z13
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z14
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z15
-	VFMADD213PS  all_badabfc2<>+0(SB), Z8, Z12
-	VFMADD213PS  all_badabfc2<>+0(SB), Z9, Z13
-	VFMADD213PS  all_badabfc2<>+0(SB), Z10, Z14
-	VFMADD213PS  all_badabfc2<>+0(SB), Z11, Z15
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z8, Z12
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z9, Z13
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z10, Z14
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z11, Z15
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z8, Z12
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z9, Z13
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z10, Z14
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z11, Z15
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z16
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z17
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z18
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z19
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z8, Z16
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z9, Z17
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z10, Z18
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z11, Z19
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z8, Z16
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z9, Z17
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z10, Z18
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z11, Z19
-	VFMADD213PS  all_3db61f89<>+0(SB), Z8, Z16
-	VFMADD213PS  all_3db61f89<>+0(SB), Z9, Z17
-	VFMADD213PS  all_3db61f89<>+0(SB), Z10, Z18
-	VFMADD213PS  all_3db61f89<>+0(SB), Z11, Z19
-	VFMADD213PS  Z12, Z1, Z16
-	VFMADD213PS  Z13, Z5, Z17
-	VFMADD213PS  Z14, Z6, Z18
-	VFMADD213PS  Z15, Z7, Z19
-	VADDPS       Z1, Z1, Z1
-	VADDPS       Z5, Z5, Z5
-	VADDPS       Z6, Z6, Z6
-	VADDPS       Z7, Z7, Z7
-	VFMADD213PS  Z1, Z8, Z16
-	VFMADD213PS  Z5, Z9, Z17
-	VFMADD213PS  Z6, Z10, Z18
-	VFMADD213PS  Z7, Z11, Z19
-	VSQRTPS      Z16, Z1
-	VSQRTPS      Z17, Z5
-	VSQRTPS      Z18, Z6
-	VSQRTPS      Z19, Z7
-	VMULPS       Z1, Z0, Z1
-	VMULPS       Z5, Z0, Z5
-	VMULPS       Z6, Z0, Z6
-	VMULPS       Z7, Z0, Z7
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z8
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z9
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z10
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z11
-	VFMADD213PS  all_4b400000<>+0(SB), Z1, Z8
-	VFMADD213PS  all_4b400000<>+0(SB), Z5, Z9
-	VFMADD213PS  all_4b400000<>+0(SB), Z6, Z10
-	VFMADD213PS  all_4b400000<>+0(SB), Z7, Z11
-	VSUBPS       all_4b400000<>+0(SB), Z8, Z12
-	VSUBPS       all_4b400000<>+0(SB), Z9, Z13
-	VSUBPS       all_4b400000<>+0(SB), Z10, Z14
-	VSUBPS       all_4b400000<>+0(SB), Z11, Z15
-	VFNMADD231PS all_3f318000<>+0(SB), Z12, Z1
-	VFNMADD231PS all_3f318000<>+0(SB), Z13, Z5
-	VFNMADD231PS all_3f318000<>+0(SB), Z14, Z6
-	VFNMADD231PS all_3f318000<>+0(SB), Z15, Z7
-	VFNMADD231PS all_b95e8083<>+0(SB), Z12, Z1
-	VFNMADD231PS all_b95e8083<>+0(SB), Z13, Z5
-	VFNMADD231PS all_b95e8083<>+0(SB), Z14, Z6
-	VFNMADD231PS all_b95e8083<>+0(SB), Z15, Z7
-	VMOVUPS      all_3ab527e8<>+0(SB), Z12
-	VMOVUPS      all_3ab527e8<>+0(SB), Z13
-	VMOVUPS      all_3ab527e8<>+0(SB), Z14
-	VMOVUPS      all_3ab527e8<>+0(SB), Z15
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z1, Z12
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z1, Z12
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z1, Z12
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3efffffe<>+0(SB), Z1, Z12
-	VFMADD213PS  all_3efffffe<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3efffffe<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3efffffe<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z12
-	VFMADD213PS  all_3f800000<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3f800000<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z15
-	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z12
-	VFMADD213PS  all_3f800000<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3f800000<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3f800000<>+0(SB), Z7, Z15
-	VPSLLD       $0x17, Z8, Z8
-	VPADDD       Z8, Z12, Z12
-	VPSLLD       $0x17, Z9, Z9
-	VPADDD       Z9, Z13, Z13
-	VPSLLD       $0x17, Z10, Z10
-	VPADDD       Z10, Z14, Z14
-	VPSLLD       $0x17, Z11, Z11
-	VPADDD       Z11, Z15, Z15
-	VMOVUPS      Z12, (AX)(BX*4)
-	VMOVUPS      Z13, 64(AX)(BX*4)
-	VMOVUPS      Z14, 128(AX)(BX*4)
-	VMOVUPS      Z15, 192(AX)(BX*4)
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x00000040, CX
-	JMP          block1
+	CMPQ              CX, $0x00000040
+	JL                single2
+	VMOVUPS           (DX)(BX*4), Z1
+	VMOVUPS           64(DX)(BX*4), Z5
+	VMOVUPS           128(DX)(BX*4), Z6
+	VMOVUPS           192(DX)(BX*4), Z7
+	VCMPPS            $0x16, Z2, Z1, K1
+	VCMPPS            $0x16, Z2, Z5, K2
+	VCMPPS            $0x16, Z2, Z6, K3
+	VCMPPS            $0x16, Z2, Z7, K4
+	KORW              K1, K4, K1
+	KORW              K2, K3, K2
+	KORW              K1, K2, K1
+	KORTESTW          K1, K1
+	JNE               single2
+	VMULPS            Z1, Z1, Z8
+	VMULPS            Z5, Z5, Z9
+	VMULPS            Z6, Z6, Z10
+	VMULPS            Z7, Z7, Z11
+	VBROADCASTSS      all_bbd19e0f<>+0(SB), Z12
+	VBROADCASTSS      all_bbd19e0f<>+0(SB), Z13
+	VBROADCASTSS      all_bbd19e0f<>+0(SB), Z14
+	VBROADCASTSS      all_bbd19e0f<>+0(SB), Z15
+	VFMADD213PS.BCST  all_badabfc2<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  all_badabfc2<>+0(SB), Z9, Z13
+	VFMADD213PS.BCST  all_badabfc2<>+0(SB), Z10, Z14
+	VFMADD213PS.BCST  all_badabfc2<>+0(SB), Z11, Z15
+	VFMADD213PS.BCST  all_3ce6bfd0<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  all_3ce6bfd0<>+0(SB), Z9, Z13
+	VFMADD213PS.BCST  all_3ce6bfd0<>+0(SB), Z10, Z14
+	VFMADD213PS.BCST  all_3ce6bfd0<>+0(SB), Z11, Z15
+	VFMADD213PS.BCST  all_3eaaaa81<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  all_3eaaaa81<>+0(SB), Z9, Z13
+	VFMADD213PS.BCST  all_3eaaaa81<>+0(SB), Z10, Z14
+	VFMADD213PS.BCST  all_3eaaaa81<>+0(SB), Z11, Z15
+	VBROADCASTSS      all_3b3c8a44<>+0(SB), Z16
+	VBROADCASTSS      all_3b3c8a44<>+0(SB), Z17
+	VBROADCASTSS      all_3b3c8a44<>+0(SB), Z18
+	VBROADCASTSS      all_3b3c8a44<>+0(SB), Z19
+	VFMADD213PS.BCST  all_3c2379e4<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST  all_3c2379e4<>+0(SB), Z9, Z17
+	VFMADD213PS.BCST  all_3c2379e4<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST  all_3c2379e4<>+0(SB), Z11, Z19
+	VFMADD213PS.BCST  all_3c47a4c0<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST  all_3c47a4c0<>+0(SB), Z9, Z17
+	VFMADD213PS.BCST  all_3c47a4c0<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST  all_3c47a4c0<>+0(SB), Z11, Z19
+	VFMADD213PS.BCST  all_3db61f89<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST  all_3db61f89<>+0(SB), Z9, Z17
+	VFMADD213PS.BCST  all_3db61f89<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST  all_3db61f89<>+0(SB), Z11, Z19
+	VFMADD213PS       Z12, Z1, Z16
+	VFMADD213PS       Z13, Z5, Z17
+	VFMADD213PS       Z14, Z6, Z18
+	VFMADD213PS       Z15, Z7, Z19
+	VADDPS            Z1, Z1, Z1
+	VADDPS            Z5, Z5, Z5
+	VADDPS            Z6, Z6, Z6
+	VADDPS            Z7, Z7, Z7
+	VFMADD213PS       Z1, Z8, Z16
+	VFMADD213PS       Z5, Z9, Z17
+	VFMADD213PS       Z6, Z10, Z18
+	VFMADD213PS       Z7, Z11, Z19
+	VSQRTPS           Z16, Z1
+	VSQRTPS           Z17, Z5
+	VSQRTPS           Z18, Z6
+	VSQRTPS           Z19, Z7
+	VMULPS            Z1, Z0, Z1
+	VMULPS            Z5, Z0, Z5
+	VMULPS            Z6, Z0, Z6
+	VMULPS            Z7, Z0, Z7
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z8
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z9
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z10
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z11
+	VFMADD213PS.BCST  all_4b400000<>+0(SB), Z1, Z8
+	VFMADD213PS.BCST  all_4b400000<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST  all_4b400000<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  all_4b400000<>+0(SB), Z7, Z11
+	VSUBPS.BCST       all_4b400000<>+0(SB), Z8, Z12
+	VSUBPS.BCST       all_4b400000<>+0(SB), Z9, Z13
+	VSUBPS.BCST       all_4b400000<>+0(SB), Z10, Z14
+	VSUBPS.BCST       all_4b400000<>+0(SB), Z11, Z15
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z12, Z1
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z13, Z5
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z14, Z6
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z15, Z7
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z12, Z1
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z13, Z5
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z14, Z6
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z15, Z7
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z12
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z13
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z14
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z15
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z1, Z12
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z1, Z12
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z1, Z12
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z1, Z12
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z1, Z12
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z1, Z12
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z7, Z15
+	VPSLLD            $0x17, Z8, Z8
+	VPADDD            Z8, Z12, Z12
+	VPSLLD            $0x17, Z9, Z9
+	VPADDD            Z9, Z13, Z13
+	VPSLLD            $0x17, Z10, Z10
+	VPADDD            Z10, Z14, Z14
+	VPSLLD            $0x17, Z11, Z11
+	VPADDD            Z11, Z15, Z15
+	VMOVUPS           Z12, (AX)(BX*4)
+	VMOVUPS           Z13, 64(AX)(BX*4)
+	VMOVUPS           Z14, 128(AX)(BX*4)
+	VMOVUPS           Z15, 192(AX)(BX*4)
+	ADDQ              $0x00000040, BX
+	SUBQ              $0x00000040, CX
+	JMP               block1
 
 single2:
-	CMPQ         CX, $0x00000010
-	JL           tail3
-	VMOVUPS      (DX)(BX*4), Z1
-	VMOVUPS      all_40000000<>+0(SB), Z5
-	VSUBPS       Z1, Z5, Z5
-	VMINPS       Z1, Z5, Z5
-	VMULPS       Z5, Z5, Z6
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z7
-	VFMADD213PS  all_badabfc2<>+0(SB), Z6, Z7
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z6, Z7
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z6, Z7
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z8
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z6, Z8
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z6, Z8
-	VFMADD213PS  all_3db61f89<>+0(SB), Z6, Z8
-	VFMADD213PS  Z7, Z5, Z8
-	VADDPS       Z5, Z5, Z5
-	VFMADD213PS  Z5, Z6, Z8
-	VSQRTPS      Z8, Z5
-	VMOVUPS      all_40490fdb<>+0(SB), Z6
-	VSUBPS       Z5, Z6, Z6
-	VMOVUPS      all_40490fdb<>+0(SB), Z7
-	VSUBPS       Z6, Z7, Z7
-	VSUBPS       Z5, Z7, Z7
-	VADDPS       all_b3bbbd2e<>+0(SB), Z7, Z7
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z1, K1
-	VADDPS       Z6, Z7, Z1
-	VBLENDMPS    Z1, Z5, K1, Z3
-	VMULPS       Z3, Z0, Z1
-	VMOVUPS      all_c2d00000<>+0(SB), Z5
-	VMAXPS       Z1, Z5, Z1
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z5
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z1, Z5
-	VSUBPS       all_4b4000fe<>+0(SB), Z5, Z6
-	VFNMADD231PS all_3f318000<>+0(SB), Z6, Z1
-	VFNMADD231PS all_b95e8083<>+0(SB), Z6, Z1
-	VMOVUPS      all_3ab527e8<>+0(SB), Z6
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z1, Z6
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z1, Z6
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z1, Z6
-	VFMADD213PS  all_3efffffe<>+0(SB), Z1, Z6
-	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z6
-	VFMADD213PS  all_3f800000<>+0(SB), Z1, Z6
-	VPSLLD       $0x17, Z5, Z1
-	VPSRLD       $0x01, Z1, Z5
-	VPANDD       all_7f800000<>+0(SB), Z5, Z5
-	VPSUBD       Z5, Z1, Z1
-	VMULPS       Z6, Z5, Z5
-	VMULPS       Z5, Z1, Z1
-	VMOVUPS      Z1, (AX)(BX*4)
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000010, CX
-	JMP          block1
+	CMPQ              CX, $0x00000010
+	JL                tail3
+	VMOVUPS           (DX)(BX*4), Z1
+	VBROADCASTSS      all_40000000<>+0(SB), Z5
+	VSUBPS            Z1, Z5, Z5
+	VMINPS            Z1, Z5, Z5
+	VMULPS            Z5, Z5, Z6
+	VBROADCASTSS      all_bbd19e0f<>+0(SB), Z7
+	VFMADD213PS.BCST  all_badabfc2<>+0(SB), Z6, Z7
+	VFMADD213PS.BCST  all_3ce6bfd0<>+0(SB), Z6, Z7
+	VFMADD213PS.BCST  all_3eaaaa81<>+0(SB), Z6, Z7
+	VBROADCASTSS      all_3b3c8a44<>+0(SB), Z8
+	VFMADD213PS.BCST  all_3c2379e4<>+0(SB), Z6, Z8
+	VFMADD213PS.BCST  all_3c47a4c0<>+0(SB), Z6, Z8
+	VFMADD213PS.BCST  all_3db61f89<>+0(SB), Z6, Z8
+	VFMADD213PS       Z7, Z5, Z8
+	VADDPS            Z5, Z5, Z5
+	VFMADD213PS       Z5, Z6, Z8
+	VSQRTPS           Z8, Z5
+	VBROADCASTSS      all_40490fdb<>+0(SB), Z6
+	VSUBPS            Z5, Z6, Z6
+	VBROADCASTSS      all_40490fdb<>+0(SB), Z7
+	VSUBPS            Z6, Z7, Z7
+	VSUBPS            Z5, Z7, Z7
+	VADDPS.BCST       all_b3bbbd2e<>+0(SB), Z7, Z7
+	VCMPPS.BCST       $0x1e, all_3f800000<>+0(SB), Z1, K1
+	VADDPS            Z6, Z7, Z1
+	VBLENDMPS         Z1, Z5, K1, Z3
+	VMULPS            Z3, Z0, Z1
+	VBROADCASTSS      all_c2d00000<>+0(SB), Z5
+	VMAXPS            Z1, Z5, Z1
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z5
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z1, Z5
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z5, Z6
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z6, Z1
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z6, Z1
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z6
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z1, Z6
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z1, Z6
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z1, Z6
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z1, Z6
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z1, Z6
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z1, Z6
+	VPSLLD            $0x17, Z5, Z1
+	VPSRLD            $0x01, Z1, Z5
+	VPANDD.BCST       all_7f800000<>+0(SB), Z5, Z5
+	VPSUBD            Z5, Z1, Z1
+	VMULPS            Z6, Z5, Z5
+	VMULPS            Z5, Z1, Z1
+	VMOVUPS           Z1, (AX)(BX*4)
+	ADDQ              $0x00000010, BX
+	SUBQ              $0x00000010, CX
+	JMP               block1
 
 tail3:
-	TESTQ        CX, CX
-	JEQ          done4
-	MOVL         $0x00000001, SI
-	SHLL         CL, SI
-	DECL         SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (DX)(BX*4), K1, Z1
-	VMOVUPS      all_40000000<>+0(SB), Z2
-	VSUBPS       Z1, Z2, Z2
-	VMINPS       Z1, Z2, Z2
-	VMULPS       Z2, Z2, Z3
-	VMOVUPS      all_bbd19e0f<>+0(SB), Z5
-	VFMADD213PS  all_badabfc2<>+0(SB), Z3, Z5
-	VFMADD213PS  all_3ce6bfd0<>+0(SB), Z3, Z5
-	VFMADD213PS  all_3eaaaa81<>+0(SB), Z3, Z5
-	VMOVUPS      all_3b3c8a44<>+0(SB), Z6
-	VFMADD213PS  all_3c2379e4<>+0(SB), Z3, Z6
-	VFMADD213PS  all_3c47a4c0<>+0(SB), Z3, Z6
-	VFMADD213PS  all_3db61f89<>+0(SB), Z3, Z6
-	VFMADD213PS  Z5, Z2, Z6
-	VADDPS       Z2, Z2, Z2
-	VFMADD213PS  Z2, Z3, Z6
-	VSQRTPS      Z6, Z2
-	VMOVUPS      all_40490fdb<>+0(SB), Z3
-	VSUBPS       Z2, Z3, Z3
-	VMOVUPS      all_40490fdb<>+0(SB), Z5
-	VSUBPS       Z3, Z5, Z5
-	VSUBPS       Z2, Z5, Z5
-	VADDPS       all_b3bbbd2e<>+0(SB), Z5, Z5
-	VCMPPS       $0x1e, all_3f800000<>+0(SB), Z1, K2
-	VADDPS       Z3, Z5, Z1
-	VBLENDMPS    Z1, Z2, K2, Z4
-	VMULPS       Z4, Z0, Z0
-	VMOVUPS      all_c2d00000<>+0(SB), Z1
-	VMAXPS       Z0, Z1, Z0
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z1
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z0, Z1
-	VSUBPS       all_4b4000fe<>+0(SB), Z1, Z2
-	VFNMADD231PS all_3f318000<>+0(SB), Z2, Z0
-	VFNMADD231PS all_b95e8083<>+0(SB), Z2, Z0
-	VMOVUPS      all_3ab527e8<>+0(SB), Z2
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3efffffe<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3f800000<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3f800000<>+0(SB), Z0, Z2
-	VPSLLD       $0x17, Z1, Z0
-	VPSRLD       $0x01, Z0, Z1
-	VPANDD       all_7f800000<>+0(SB), Z1, Z1
-	VPSUBD       Z1, Z0, Z0
-	VMULPS       Z2, Z1, Z1
-	VMULPS       Z1, Z0, Z0
-	VMOVUPS      Z0, K1, (AX)(BX*4)
+	TESTQ             CX, CX
+	JEQ               done4
+	MOVL              $0x00000001, SI
+	SHLL              CL, SI
+	DECL              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (DX)(BX*4), K1, Z1
+	VBROADCASTSS      all_40000000<>+0(SB), Z2
+	VSUBPS            Z1, Z2, Z2
+	VMINPS            Z1, Z2, Z2
+	VMULPS            Z2, Z2, Z3
+	VBROADCASTSS      all_bbd19e0f<>+0(SB), Z5
+	VFMADD213PS.BCST  all_badabfc2<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  all_3ce6bfd0<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  all_3eaaaa81<>+0(SB), Z3, Z5
+	VBROADCASTSS      all_3b3c8a44<>+0(SB), Z6
+	VFMADD213PS.BCST  all_3c2379e4<>+0(SB), Z3, Z6
+	VFMADD213PS.BCST  all_3c47a4c0<>+0(SB), Z3, Z6
+	VFMADD213PS.BCST  all_3db61f89<>+0(SB), Z3, Z6
+	VFMADD213PS       Z5, Z2, Z6
+	VADDPS            Z2, Z2, Z2
+	VFMADD213PS       Z2, Z3, Z6
+	VSQRTPS           Z6, Z2
+	VBROADCASTSS      all_40490fdb<>+0(SB), Z3
+	VSUBPS            Z2, Z3, Z3
+	VBROADCASTSS      all_40490fdb<>+0(SB), Z5
+	VSUBPS            Z3, Z5, Z5
+	VSUBPS            Z2, Z5, Z5
+	VADDPS.BCST       all_b3bbbd2e<>+0(SB), Z5, Z5
+	VCMPPS.BCST       $0x1e, all_3f800000<>+0(SB), Z1, K2
+	VADDPS            Z3, Z5, Z1
+	VBLENDMPS         Z1, Z2, K2, Z4
+	VMULPS            Z4, Z0, Z0
+	VBROADCASTSS      all_c2d00000<>+0(SB), Z1
+	VMAXPS            Z0, Z1, Z0
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z1
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z0, Z1
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z1, Z2
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z2, Z0
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z2, Z0
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z2
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z0, Z2
+	VPSLLD            $0x17, Z1, Z0
+	VPSRLD            $0x01, Z0, Z1
+	VPANDD.BCST       all_7f800000<>+0(SB), Z1, Z1
+	VPSUBD            Z1, Z0, Z0
+	VMULPS            Z2, Z1, Z1
+	VMULPS            Z1, Z0, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*4)
 
 done4:
 	VZEROUPPER
@@ -3860,201 +3508,201 @@ TEXT ·gaussianAVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
 	MOVQ         y_base+48(FP), BX
-	VMOVUPS      all_c2d00000<>+0(SB), Z0
+	VBROADCASTSS all_c2d00000<>+0(SB), Z0
 	VBROADCASTSS x+72(FP), Z1
 	VBROADCASTSS gamma+76(FP), Z2
-	VXORPS       all_80000000<>+0(SB), Z2, Z2
+	VXORPS.BCST  all_80000000<>+0(SB), Z2, Z2
 	XORQ         SI, SI
 
 block1:
-	CMPQ         CX, $0x00000040
-	JL           single2
-	VMOVUPS      (DX)(SI*4), Z3
-	VMOVUPS      64(DX)(SI*4), Z4
-	VMOVUPS      128(DX)(SI*4), Z5
-	VMOVUPS      192(DX)(SI*4), Z6
-	VMOVUPS      (BX)(SI*4), Z7
-	VMOVUPS      64(BX)(SI*4), Z8
-	VMOVUPS      128(BX)(SI*4), Z9
-	VMOVUPS      192(BX)(SI*4), Z10
-	VSUBPS       Z7, Z1, Z11
-	VSUBPS       Z8, Z1, Z12
-	VSUBPS       Z9, Z1, Z13
-	VSUBPS       Z10, Z1, Z14
-	VMULPS       Z7, Z1, Z7
-	VMULPS       Z8, Z1, Z8
-	VMULPS       Z9, Z1, Z9
-	VMULPS       Z10, Z1, Z10
-	VADDPS       Z7, Z7, Z7
-	VADDPS       Z8, Z8, Z8
-	VADDPS       Z9, Z9, Z9
-	VADDPS       Z10, Z10, Z10
-	VMULPS       Z7, Z3, Z3
-	VMULPS       Z8, Z4, Z4
-	VMULPS       Z9, Z5, Z5
-	VMULPS       Z10, Z6, Z6
-	VFMADD213PS  Z3, Z11, Z11
-	VFMADD213PS  Z4, Z12, Z12
-	VFMADD213PS  Z5, Z13, Z13
-	VFMADD213PS  Z6, Z14, Z14
-	VMULPS       Z11, Z2, Z3
-	VMULPS       Z12, Z2, Z4
-	VMULPS       Z13, Z2, Z5
-	VMULPS       Z14, Z2, Z6
-	VMAXPS       Z3, Z0, Z3
-	VMAXPS       Z4, Z0, Z4
-	VMAXPS       Z5, Z0, Z5
-	VMAXPS       Z6, Z0, Z6
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z7
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z8
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z9
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z10
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z3, Z7
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z4, Z8
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z5, Z9
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z6, Z10
-	VSUBPS       all_4b4000fe<>+0(SB), Z7, Z11
-	VSUBPS       all_4b4000fe<>+0(SB), Z8, Z12
-	VSUBPS       all_4b4000fe<>+0(SB), Z9, Z13
-	VSUBPS       all_4b4000fe<>+0(SB), Z10, Z14
-	VFNMADD231PS all_3f318000<>+0(SB), Z11, Z3
-	VFNMADD231PS all_3f318000<>+0(SB), Z12, Z4
-	VFNMADD231PS all_3f318000<>+0(SB), Z13, Z5
-	VFNMADD231PS all_3f318000<>+0(SB), Z14, Z6
-	VFNMADD231PS all_b95e8083<>+0(SB), Z11, Z3
-	VFNMADD231PS all_b95e8083<>+0(SB), Z12, Z4
-	VFNMADD231PS all_b95e8083<>+0(SB), Z13, Z5
-	VFNMADD231PS all_b95e8083<>+0(SB), Z14, Z6
-	VMOVUPS      all_3ab527e8<>+0(SB), Z11
-	VMOVUPS      all_3ab527e8<>+0(SB), Z12
-	VMOVUPS      all_3ab527e8<>+0(SB), Z13
-	VMOVUPS      all_3ab527e8<>+0(SB), Z14
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z3, Z11
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z4, Z12
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z3, Z11
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z4, Z12
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z3, Z11
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z4, Z12
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3efffffe<>+0(SB), Z3, Z11
-	VFMADD213PS  all_3efffffe<>+0(SB), Z4, Z12
-	VFMADD213PS  all_3efffffe<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3efffffe<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3f800000<>+0(SB), Z3, Z11
-	VFMADD213PS  all_3f800000<>+0(SB), Z4, Z12
-	VFMADD213PS  all_3f800000<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3f800000<>+0(SB), Z6, Z14
-	VFMADD213PS  all_3f800000<>+0(SB), Z3, Z11
-	VFMADD213PS  all_3f800000<>+0(SB), Z4, Z12
-	VFMADD213PS  all_3f800000<>+0(SB), Z5, Z13
-	VFMADD213PS  all_3f800000<>+0(SB), Z6, Z14
-	VPSLLD       $0x17, Z7, Z3
-	VPSLLD       $0x17, Z8, Z4
-	VPSLLD       $0x17, Z9, Z5
-	VPSLLD       $0x17, Z10, Z6
-	VPSRLD       $0x01, Z3, Z7
-	VPSRLD       $0x01, Z4, Z8
-	VPSRLD       $0x01, Z5, Z9
-	VPSRLD       $0x01, Z6, Z10
-	VPANDD       all_7f800000<>+0(SB), Z7, Z7
-	VPSUBD       Z7, Z3, Z3
-	VPANDD       all_7f800000<>+0(SB), Z8, Z8
-	VPSUBD       Z8, Z4, Z4
-	VPANDD       all_7f800000<>+0(SB), Z9, Z9
-	VPSUBD       Z9, Z5, Z5
-	VPANDD       all_7f800000<>+0(SB), Z10, Z10
-	VPSUBD       Z10, Z6, Z6
-	VMULPS       Z11, Z7, Z7
-	VMULPS       Z12, Z8, Z8
-	VMULPS       Z13, Z9, Z9
-	VMULPS       Z14, Z10, Z10
-	VMULPS       Z7, Z3, Z3
-	VMULPS       Z8, Z4, Z4
-	VMULPS       Z9, Z5, Z5
-	VMULPS       Z10, Z6, Z6
-	VMOVUPS      Z3, (AX)(SI*4)
-	VMOVUPS      Z4, 64(AX)(SI*4)
-	VMOVUPS      Z5, 128(AX)(SI*4)
-	VMOVUPS      Z6, 192(AX)(SI*4)
-	ADDQ         $0x00000040, SI
-	SUBQ         $0x00000040, CX
-	JMP          block1
+	CMPQ              CX, $0x00000040
+	JL                single2
+	VMOVUPS           (DX)(SI*4), Z3
+	VMOVUPS           64(DX)(SI*4), Z4
+	VMOVUPS           128(DX)(SI*4), Z5
+	VMOVUPS           192(DX)(SI*4), Z6
+	VMOVUPS           (BX)(SI*4), Z7
+	VMOVUPS           64(BX)(SI*4), Z8
+	VMOVUPS           128(BX)(SI*4), Z9
+	VMOVUPS           192(BX)(SI*4), Z10
+	VSUBPS            Z7, Z1, Z11
+	VSUBPS            Z8, Z1, Z12
+	VSUBPS            Z9, Z1, Z13
+	VSUBPS            Z10, Z1, Z14
+	VMULPS            Z7, Z1, Z7
+	VMULPS            Z8, Z1, Z8
+	VMULPS            Z9, Z1, Z9
+	VMULPS            Z10, Z1, Z10
+	VADDPS            Z7, Z7, Z7
+	VADDPS            Z8, Z8, Z8
+	VADDPS            Z9, Z9, Z9
+	VADDPS            Z10, Z10, Z10
+	VMULPS            Z7, Z3, Z3
+	VMULPS            Z8, Z4, Z4
+	VMULPS            Z9, Z5, Z5
+	VMULPS            Z10, Z6, Z6
+	VFMADD213PS       Z3, Z11, Z11
+	VFMADD213PS       Z4, Z12, Z12
+	VFMADD213PS       Z5, Z13, Z13
+	VFMADD213PS       Z6, Z14, Z14
+	VMULPS            Z11, Z2, Z3
+	VMULPS            Z12, Z2, Z4
+	VMULPS            Z13, Z2, Z5
+	VMULPS            Z14, Z2, Z6
+	VMAXPS            Z3, Z0, Z3
+	VMAXPS            Z4, Z0, Z4
+	VMAXPS            Z5, Z0, Z5
+	VMAXPS            Z6, Z0, Z6
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z7
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z8
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z9
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z10
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z3, Z7
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z4, Z8
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z6, Z10
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z7, Z11
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z8, Z12
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z9, Z13
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z10, Z14
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z11, Z3
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z12, Z4
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z13, Z5
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z14, Z6
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z11, Z3
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z12, Z4
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z13, Z5
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z14, Z6
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z11
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z12
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z13
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z14
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z3, Z11
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z4, Z12
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z6, Z14
+	VPSLLD            $0x17, Z7, Z3
+	VPSLLD            $0x17, Z8, Z4
+	VPSLLD            $0x17, Z9, Z5
+	VPSLLD            $0x17, Z10, Z6
+	VPSRLD            $0x01, Z3, Z7
+	VPSRLD            $0x01, Z4, Z8
+	VPSRLD            $0x01, Z5, Z9
+	VPSRLD            $0x01, Z6, Z10
+	VPANDD.BCST       all_7f800000<>+0(SB), Z7, Z7
+	VPSUBD            Z7, Z3, Z3
+	VPANDD.BCST       all_7f800000<>+0(SB), Z8, Z8
+	VPSUBD            Z8, Z4, Z4
+	VPANDD.BCST       all_7f800000<>+0(SB), Z9, Z9
+	VPSUBD            Z9, Z5, Z5
+	VPANDD.BCST       all_7f800000<>+0(SB), Z10, Z10
+	VPSUBD            Z10, Z6, Z6
+	VMULPS            Z11, Z7, Z7
+	VMULPS            Z12, Z8, Z8
+	VMULPS            Z13, Z9, Z9
+	VMULPS            Z14, Z10, Z10
+	VMULPS            Z7, Z3, Z3
+	VMULPS            Z8, Z4, Z4
+	VMULPS            Z9, Z5, Z5
+	VMULPS            Z10, Z6, Z6
+	VMOVUPS           Z3, (AX)(SI*4)
+	VMOVUPS           Z4, 64(AX)(SI*4)
+	VMOVUPS           Z5, 128(AX)(SI*4)
+	VMOVUPS           Z6, 192(AX)(SI*4)
+	ADDQ              $0x00000040, SI
+	SUBQ              $0x00000040, CX
+	JMP               block1
 
 single2:
-	CMPQ         CX, $0x00000010
-	JL           tail3
-	VMOVUPS      (DX)(SI*4), Z3
-	VMOVUPS      (BX)(SI*4), Z4
-	VSUBPS       Z4, Z1, Z5
-	VMULPS       Z4, Z1, Z4
-	VADDPS       Z4, Z4, Z4
-	VMULPS       Z4, Z3, Z3
-	VFMADD213PS  Z3, Z5, Z5
-	VMULPS       Z5, Z2, Z3
-	VMAXPS       Z3, Z0, Z3
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z4
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z3, Z4
-	VSUBPS       all_4b4000fe<>+0(SB), Z4, Z5
-	VFNMADD231PS all_3f318000<>+0(SB), Z5, Z3
-	VFNMADD231PS all_b95e8083<>+0(SB), Z5, Z3
-	VMOVUPS      all_3ab527e8<>+0(SB), Z5
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z3, Z5
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z3, Z5
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z3, Z5
-	VFMADD213PS  all_3efffffe<>+0(SB), Z3, Z5
-	VFMADD213PS  all_3f800000<>+0(SB), Z3, Z5
-	VFMADD213PS  all_3f800000<>+0(SB), Z3, Z5
-	VPSLLD       $0x17, Z4, Z3
-	VPSRLD       $0x01, Z3, Z4
-	VPANDD       all_7f800000<>+0(SB), Z4, Z4
-	VPSUBD       Z4, Z3, Z3
-	VMULPS       Z5, Z4, Z4
-	VMULPS       Z4, Z3, Z3
-	VMOVUPS      Z3, (AX)(SI*4)
-	ADDQ         $0x00000010, SI
-	SUBQ         $0x00000010, CX
-	JMP          block1
+	CMPQ              CX, $0x00000010
+	JL                tail3
+	VMOVUPS           (DX)(SI*4), Z3
+	VMOVUPS           (BX)(SI*4), Z4
+	VSUBPS            Z4, Z1, Z5
+	VMULPS            Z4, Z1, Z4
+	VADDPS            Z4, Z4, Z4
+	VMULPS            Z4, Z3, Z3
+	VFMADD213PS       Z3, Z5, Z5
+	VMULPS            Z5, Z2, Z3
+	VMAXPS            Z3, Z0, Z3
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z4
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z3, Z4
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z4, Z5
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z5, Z3
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z5, Z3
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z5
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z3, Z5
+	VPSLLD            $0x17, Z4, Z3
+	VPSRLD            $0x01, Z3, Z4
+	VPANDD.BCST       all_7f800000<>+0(SB), Z4, Z4
+	VPSUBD            Z4, Z3, Z3
+	VMULPS            Z5, Z4, Z4
+	VMULPS            Z4, Z3, Z3
+	VMOVUPS           Z3, (AX)(SI*4)
+	ADDQ              $0x00000010, SI
+	SUBQ              $0x00000010, CX
+	JMP               block1
 
 tail3:
-	TESTQ        CX, CX
-	JEQ          done4
-	MOVL         $0x00000001, DI
-	SHLL         CL, DI
-	DECL         DI
-	KMOVW        DI, K1
-	VMOVUPS.Z    (DX)(SI*4), K1, Z3
-	VMOVUPS.Z    (BX)(SI*4), K1, Z4
-	VSUBPS       Z4, Z1, Z5
-	VMULPS       Z4, Z1, Z1
-	VADDPS       Z1, Z1, Z1
-	VMULPS       Z1, Z3, Z1
-	VFMADD213PS  Z1, Z5, Z5
-	VMULPS       Z5, Z2, Z1
-	VMAXPS       Z1, Z0, Z0
-	VMOVUPS      all_3fb8aa3b<>+0(SB), Z1
-	VFMADD213PS  all_4b4000fe<>+0(SB), Z0, Z1
-	VSUBPS       all_4b4000fe<>+0(SB), Z1, Z2
-	VFNMADD231PS all_3f318000<>+0(SB), Z2, Z0
-	VFNMADD231PS all_b95e8083<>+0(SB), Z2, Z0
-	VMOVUPS      all_3ab527e8<>+0(SB), Z2
-	VFMADD213PS  all_3c091f2b<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3d2aac5b<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3e2aaa46<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3efffffe<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3f800000<>+0(SB), Z0, Z2
-	VFMADD213PS  all_3f800000<>+0(SB), Z0, Z2
-	VPSLLD       $0x17, Z1, Z0
-	VPSRLD       $0x01, Z0, Z1
-	VPANDD       all_7f800000<>+0(SB), Z1, Z1
-	VPSUBD       Z1, Z0, Z0
-	VMULPS       Z2, Z1, Z1
-	VMULPS       Z1, Z0, Z0
-	VMOVUPS      Z0, K1, (AX)(SI*4)
+	TESTQ             CX, CX
+	JEQ               done4
+	MOVL              $0x00000001, DI
+	SHLL              CL, DI
+	DECL              DI
+	KMOVW             DI, K1
+	VMOVUPS.Z         (DX)(SI*4), K1, Z3
+	VMOVUPS.Z         (BX)(SI*4), K1, Z4
+	VSUBPS            Z4, Z1, Z5
+	VMULPS            Z4, Z1, Z1
+	VADDPS            Z1, Z1, Z1
+	VMULPS            Z1, Z3, Z1
+	VFMADD213PS       Z1, Z5, Z5
+	VMULPS            Z5, Z2, Z1
+	VMAXPS            Z1, Z0, Z0
+	VBROADCASTSS      all_3fb8aa3b<>+0(SB), Z1
+	VFMADD213PS.BCST  all_4b4000fe<>+0(SB), Z0, Z1
+	VSUBPS.BCST       all_4b4000fe<>+0(SB), Z1, Z2
+	VFNMADD231PS.BCST all_3f318000<>+0(SB), Z2, Z0
+	VFNMADD231PS.BCST all_b95e8083<>+0(SB), Z2, Z0
+	VBROADCASTSS      all_3ab527e8<>+0(SB), Z2
+	VFMADD213PS.BCST  all_3c091f2b<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3d2aac5b<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3e2aaa46<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3efffffe<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z0, Z2
+	VFMADD213PS.BCST  all_3f800000<>+0(SB), Z0, Z2
+	VPSLLD            $0x17, Z1, Z0
+	VPSRLD            $0x01, Z0, Z1
+	VPANDD.BCST       all_7f800000<>+0(SB), Z1, Z1
+	VPSUBD            Z1, Z0, Z0
+	VMULPS            Z2, Z1, Z1
+	VMULPS            Z1, Z0, Z0
+	VMOVUPS           Z0, K1, (AX)(SI*4)
 
 done4:
 	VZEROUPPER
@@ -4063,157 +3711,157 @@ done4:
 // func arcCosine0AVX512(dst []float32, c []float32)
 // Requires: AVX, AVX512F
 TEXT ·arcCosine0AVX512(SB), NOSPLIT, $0-48
-	MOVQ    dst_base+0(FP), AX
-	MOVQ    dst_len+8(FP), CX
-	MOVQ    c_base+24(FP), DX
-	VMOVUPS all_3f800000<>+0(SB), Z0
-	XORQ    BX, BX
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVQ         c_base+24(FP), DX
+	VBROADCASTSS all_3f800000<>+0(SB), Z0
+	XORQ         BX, BX
 
 block1:
-	CMPQ        CX, $0x00000040
-	JL          single2
-	VMOVUPS     (DX)(BX*4), Z1
-	VMOVUPS     64(DX)(BX*4), Z2
-	VMOVUPS     128(DX)(BX*4), Z3
-	VMOVUPS     192(DX)(BX*4), Z4
-	VCMPPS      $0x16, Z0, Z1, K1
-	VCMPPS      $0x16, Z0, Z2, K2
-	VCMPPS      $0x16, Z0, Z3, K3
-	VCMPPS      $0x16, Z0, Z4, K4
-	KORW        K1, K4, K1
-	KORW        K2, K3, K2
-	KORW        K1, K2, K1
-	KORTESTW    K1, K1
-	JNE         single2
-	VMULPS      Z1, Z1, Z5
-	VMULPS      Z2, Z2, Z6
-	VMULPS      Z3, Z3, Z7
-	VMULPS      Z4, Z4, Z8
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z9
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z10
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z11
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z12
-	VFMADD213PS all_badabfc2<>+0(SB), Z5, Z9
-	VFMADD213PS all_badabfc2<>+0(SB), Z6, Z10
-	VFMADD213PS all_badabfc2<>+0(SB), Z7, Z11
-	VFMADD213PS all_badabfc2<>+0(SB), Z8, Z12
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z5, Z9
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z6, Z10
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z7, Z11
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z8, Z12
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z5, Z9
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z6, Z10
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z7, Z11
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z8, Z12
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z13
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z14
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z15
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z16
-	VFMADD213PS all_3c2379e4<>+0(SB), Z5, Z13
-	VFMADD213PS all_3c2379e4<>+0(SB), Z6, Z14
-	VFMADD213PS all_3c2379e4<>+0(SB), Z7, Z15
-	VFMADD213PS all_3c2379e4<>+0(SB), Z8, Z16
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z5, Z13
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z6, Z14
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z7, Z15
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z8, Z16
-	VFMADD213PS all_3db61f89<>+0(SB), Z5, Z13
-	VFMADD213PS all_3db61f89<>+0(SB), Z6, Z14
-	VFMADD213PS all_3db61f89<>+0(SB), Z7, Z15
-	VFMADD213PS all_3db61f89<>+0(SB), Z8, Z16
-	VFMADD213PS Z9, Z1, Z13
-	VFMADD213PS Z10, Z2, Z14
-	VFMADD213PS Z11, Z3, Z15
-	VFMADD213PS Z12, Z4, Z16
-	VADDPS      Z1, Z1, Z1
-	VADDPS      Z2, Z2, Z2
-	VADDPS      Z3, Z3, Z3
-	VADDPS      Z4, Z4, Z4
-	VFMADD213PS Z1, Z5, Z13
-	VFMADD213PS Z2, Z6, Z14
-	VFMADD213PS Z3, Z7, Z15
-	VFMADD213PS Z4, Z8, Z16
-	VSQRTPS     Z13, Z1
-	VSQRTPS     Z14, Z2
-	VSQRTPS     Z15, Z3
-	VSQRTPS     Z16, Z4
-	VMULPS      all_3ea2f983<>+0(SB), Z1, Z1
-	VMULPS      all_3ea2f983<>+0(SB), Z2, Z2
-	VMULPS      all_3ea2f983<>+0(SB), Z3, Z3
-	VMULPS      all_3ea2f983<>+0(SB), Z4, Z4
-	VMOVUPS     all_3f800000<>+0(SB), Z5
-	VSUBPS      Z1, Z5, Z1
-	VSUBPS      Z2, Z5, Z2
-	VSUBPS      Z3, Z5, Z3
-	VSUBPS      Z4, Z5, Z4
-	VMOVUPS     Z1, (AX)(BX*4)
-	VMOVUPS     Z2, 64(AX)(BX*4)
-	VMOVUPS     Z3, 128(AX)(BX*4)
-	VMOVUPS     Z4, 192(AX)(BX*4)
-	ADDQ        $0x00000040, BX
-	SUBQ        $0x00000040, CX
-	JMP         block1
+	CMPQ             CX, $0x00000040
+	JL               single2
+	VMOVUPS          (DX)(BX*4), Z1
+	VMOVUPS          64(DX)(BX*4), Z2
+	VMOVUPS          128(DX)(BX*4), Z3
+	VMOVUPS          192(DX)(BX*4), Z4
+	VCMPPS           $0x16, Z0, Z1, K1
+	VCMPPS           $0x16, Z0, Z2, K2
+	VCMPPS           $0x16, Z0, Z3, K3
+	VCMPPS           $0x16, Z0, Z4, K4
+	KORW             K1, K4, K1
+	KORW             K2, K3, K2
+	KORW             K1, K2, K1
+	KORTESTW         K1, K1
+	JNE              single2
+	VMULPS           Z1, Z1, Z5
+	VMULPS           Z2, Z2, Z6
+	VMULPS           Z3, Z3, Z7
+	VMULPS           Z4, Z4, Z8
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z9
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z10
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z11
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z12
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z7, Z11
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z7, Z11
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z7, Z11
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z8, Z12
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z13
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z14
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z15
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z16
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z8, Z16
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z5, Z13
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z6, Z14
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z7, Z15
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z8, Z16
+	VFMADD213PS      Z9, Z1, Z13
+	VFMADD213PS      Z10, Z2, Z14
+	VFMADD213PS      Z11, Z3, Z15
+	VFMADD213PS      Z12, Z4, Z16
+	VADDPS           Z1, Z1, Z1
+	VADDPS           Z2, Z2, Z2
+	VADDPS           Z3, Z3, Z3
+	VADDPS           Z4, Z4, Z4
+	VFMADD213PS      Z1, Z5, Z13
+	VFMADD213PS      Z2, Z6, Z14
+	VFMADD213PS      Z3, Z7, Z15
+	VFMADD213PS      Z4, Z8, Z16
+	VSQRTPS          Z13, Z1
+	VSQRTPS          Z14, Z2
+	VSQRTPS          Z15, Z3
+	VSQRTPS          Z16, Z4
+	VMULPS.BCST      all_3ea2f983<>+0(SB), Z1, Z1
+	VMULPS.BCST      all_3ea2f983<>+0(SB), Z2, Z2
+	VMULPS.BCST      all_3ea2f983<>+0(SB), Z3, Z3
+	VMULPS.BCST      all_3ea2f983<>+0(SB), Z4, Z4
+	VBROADCASTSS     all_3f800000<>+0(SB), Z5
+	VSUBPS           Z1, Z5, Z1
+	VSUBPS           Z2, Z5, Z2
+	VSUBPS           Z3, Z5, Z3
+	VSUBPS           Z4, Z5, Z4
+	VMOVUPS          Z1, (AX)(BX*4)
+	VMOVUPS          Z2, 64(AX)(BX*4)
+	VMOVUPS          Z3, 128(AX)(BX*4)
+	VMOVUPS          Z4, 192(AX)(BX*4)
+	ADDQ             $0x00000040, BX
+	SUBQ             $0x00000040, CX
+	JMP              block1
 
 single2:
-	CMPQ        CX, $0x00000010
-	JL          tail3
-	VMOVUPS     (DX)(BX*4), Z1
-	VMOVUPS     all_40000000<>+0(SB), Z2
-	VSUBPS      Z1, Z2, Z2
-	VMINPS      Z1, Z2, Z2
-	VMULPS      Z2, Z2, Z3
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z4
-	VFMADD213PS all_badabfc2<>+0(SB), Z3, Z4
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z3, Z4
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z3, Z4
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z5
-	VFMADD213PS all_3c2379e4<>+0(SB), Z3, Z5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z3, Z5
-	VFMADD213PS all_3db61f89<>+0(SB), Z3, Z5
-	VFMADD213PS Z4, Z2, Z5
-	VADDPS      Z2, Z2, Z2
-	VFMADD213PS Z2, Z3, Z5
-	VSQRTPS     Z5, Z2
-	VMULPS      all_3ea2f983<>+0(SB), Z2, Z2
-	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z1, K1
-	VMOVUPS     all_3f800000<>+0(SB), Z1
-	VSUBPS      Z2, Z1, Z1
-	VBLENDMPS   Z2, Z1, K1, Z17
-	VMOVUPS     Z17, (AX)(BX*4)
-	ADDQ        $0x00000010, BX
-	SUBQ        $0x00000010, CX
-	JMP         block1
+	CMPQ             CX, $0x00000010
+	JL               tail3
+	VMOVUPS          (DX)(BX*4), Z1
+	VBROADCASTSS     all_40000000<>+0(SB), Z2
+	VSUBPS           Z1, Z2, Z2
+	VMINPS           Z1, Z2, Z2
+	VMULPS           Z2, Z2, Z3
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z4
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z3, Z4
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z5
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z3, Z5
+	VFMADD213PS      Z4, Z2, Z5
+	VADDPS           Z2, Z2, Z2
+	VFMADD213PS      Z2, Z3, Z5
+	VSQRTPS          Z5, Z2
+	VMULPS.BCST      all_3ea2f983<>+0(SB), Z2, Z2
+	VCMPPS.BCST      $0x1e, all_3f800000<>+0(SB), Z1, K1
+	VBROADCASTSS     all_3f800000<>+0(SB), Z1
+	VSUBPS           Z2, Z1, Z1
+	VBLENDMPS        Z2, Z1, K1, Z17
+	VMOVUPS          Z17, (AX)(BX*4)
+	ADDQ             $0x00000010, BX
+	SUBQ             $0x00000010, CX
+	JMP              block1
 
 tail3:
-	TESTQ       CX, CX
-	JEQ         done4
-	MOVL        $0x00000001, SI
-	SHLL        CL, SI
-	DECL        SI
-	KMOVW       SI, K1
-	VMOVUPS.Z   (DX)(BX*4), K1, Z0
-	VMOVUPS     all_40000000<>+0(SB), Z1
-	VSUBPS      Z0, Z1, Z1
-	VMINPS      Z0, Z1, Z1
-	VMULPS      Z1, Z1, Z2
-	VMOVUPS     all_bbd19e0f<>+0(SB), Z3
-	VFMADD213PS all_badabfc2<>+0(SB), Z2, Z3
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Z2, Z3
-	VFMADD213PS all_3eaaaa81<>+0(SB), Z2, Z3
-	VMOVUPS     all_3b3c8a44<>+0(SB), Z4
-	VFMADD213PS all_3c2379e4<>+0(SB), Z2, Z4
-	VFMADD213PS all_3c47a4c0<>+0(SB), Z2, Z4
-	VFMADD213PS all_3db61f89<>+0(SB), Z2, Z4
-	VFMADD213PS Z3, Z1, Z4
-	VADDPS      Z1, Z1, Z1
-	VFMADD213PS Z1, Z2, Z4
-	VSQRTPS     Z4, Z1
-	VMULPS      all_3ea2f983<>+0(SB), Z1, Z1
-	VCMPPS      $0x1e, all_3f800000<>+0(SB), Z0, K2
-	VMOVUPS     all_3f800000<>+0(SB), Z0
-	VSUBPS      Z1, Z0, Z0
-	VBLENDMPS   Z1, Z0, K2, Z18
-	VMOVUPS     Z18, K1, (AX)(BX*4)
+	TESTQ            CX, CX
+	JEQ              done4
+	MOVL             $0x00000001, SI
+	SHLL             CL, SI
+	DECL             SI
+	KMOVW            SI, K1
+	VMOVUPS.Z        (DX)(BX*4), K1, Z0
+	VBROADCASTSS     all_40000000<>+0(SB), Z1
+	VSUBPS           Z0, Z1, Z1
+	VMINPS           Z0, Z1, Z1
+	VMULPS           Z1, Z1, Z2
+	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z3
+	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z2, Z3
+	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z4
+	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z2, Z4
+	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z2, Z4
+	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z2, Z4
+	VFMADD213PS      Z3, Z1, Z4
+	VADDPS           Z1, Z1, Z1
+	VFMADD213PS      Z1, Z2, Z4
+	VSQRTPS          Z4, Z1
+	VMULPS.BCST      all_3ea2f983<>+0(SB), Z1, Z1
+	VCMPPS.BCST      $0x1e, all_3f800000<>+0(SB), Z0, K2
+	VBROADCASTSS     all_3f800000<>+0(SB), Z0
+	VSUBPS           Z1, Z0, Z0
+	VBLENDMPS        Z1, Z0, K2, Z18
+	VMOVUPS          Z18, K1, (AX)(BX*4)
 
 done4:
 	VZEROUPPER
@@ -4226,147 +3874,147 @@ TEXT ·arcCosine1AVX512(SB), NOSPLIT, $0-76
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
 	MOVQ         y_base+48(FP), BX
-	VMOVUPS      all_00000000<>+0(SB), Z0
-	VMOVUPS      all_3f800000<>+0(SB), Z1
-	VMOVUPS      all_40000000<>+0(SB), Z2
+	VBROADCASTSS all_00000000<>+0(SB), Z0
+	VBROADCASTSS all_3f800000<>+0(SB), Z1
+	VBROADCASTSS all_40000000<>+0(SB), Z2
 	VBROADCASTSS x+72(FP), Z3
 	XORQ         SI, SI
 
 block1:
-	CMPQ        CX, $0x00000040
-	JL          single2
-	VMOVUPS     (DX)(SI*4), Z4
-	VMOVUPS     64(DX)(SI*4), Z5
-	VMOVUPS     128(DX)(SI*4), Z6
-	VMOVUPS     192(DX)(SI*4), Z7
-	VMOVUPS     (BX)(SI*4), Z8
-	VMOVUPS     64(BX)(SI*4), Z9
-	VMOVUPS     128(BX)(SI*4), Z10
-	VMOVUPS     192(BX)(SI*4), Z11
-	VMULPS      Z8, Z3, Z8
-	VMULPS      Z9, Z3, Z9
-	VMULPS      Z10, Z3, Z10
-	VMULPS      Z11, Z3, Z11
-	VSUBPS      Z4, Z2, Z12
-	VSUBPS      Z5, Z2, Z13
-	VSUBPS      Z6, Z2, Z14
-	VSUBPS      Z7, Z2, Z15
-	VMINPS      Z4, Z12, Z12
-	VMINPS      Z5, Z13, Z13
-	VMINPS      Z6, Z14, Z14
-	VMINPS      Z7, Z15, Z15
-	VMOVUPS     all_38b37703<>+0(SB), Z16
-	VMOVUPS     all_38b37703<>+0(SB), Z17
-	VMOVUPS     all_38b37703<>+0(SB), Z18
-	VMOVUPS     all_38b37703<>+0(SB), Z19
-	VFMADD213PS all_b8bd87ee<>+0(SB), Z12, Z16
-	VFMADD213PS all_b8bd87ee<>+0(SB), Z13, Z17
-	VFMADD213PS all_b8bd87ee<>+0(SB), Z14, Z18
-	VFMADD213PS all_b8bd87ee<>+0(SB), Z15, Z19
-	VFMADD213PS all_3991473e<>+0(SB), Z12, Z16
-	VFMADD213PS all_3991473e<>+0(SB), Z13, Z17
-	VFMADD213PS all_3991473e<>+0(SB), Z14, Z18
-	VFMADD213PS all_3991473e<>+0(SB), Z15, Z19
-	VFMADD213PS all_3a046198<>+0(SB), Z12, Z16
-	VFMADD213PS all_3a046198<>+0(SB), Z13, Z17
-	VFMADD213PS all_3a046198<>+0(SB), Z14, Z18
-	VFMADD213PS all_3a046198<>+0(SB), Z15, Z19
-	VFMADD213PS all_3b1ec7fc<>+0(SB), Z12, Z16
-	VFMADD213PS all_3b1ec7fc<>+0(SB), Z13, Z17
-	VFMADD213PS all_3b1ec7fc<>+0(SB), Z14, Z18
-	VFMADD213PS all_3b1ec7fc<>+0(SB), Z15, Z19
-	VFMADD213PS all_3c75d4bb<>+0(SB), Z12, Z16
-	VFMADD213PS all_3c75d4bb<>+0(SB), Z13, Z17
-	VFMADD213PS all_3c75d4bb<>+0(SB), Z14, Z18
-	VFMADD213PS all_3c75d4bb<>+0(SB), Z15, Z19
-	VFMADD213PS all_3e99a76c<>+0(SB), Z12, Z16
-	VFMADD213PS all_3e99a76c<>+0(SB), Z13, Z17
-	VFMADD213PS all_3e99a76c<>+0(SB), Z14, Z18
-	VFMADD213PS all_3e99a76c<>+0(SB), Z15, Z19
-	VSQRTPS     Z12, Z20
-	VSQRTPS     Z13, Z21
-	VSQRTPS     Z14, Z22
-	VSQRTPS     Z15, Z23
-	VMULPS      Z12, Z20, Z12
-	VMULPS      Z13, Z21, Z13
-	VMULPS      Z14, Z22, Z14
-	VMULPS      Z15, Z23, Z15
-	VSUBPS      Z4, Z1, Z4
-	VSUBPS      Z5, Z1, Z5
-	VSUBPS      Z6, Z1, Z6
-	VSUBPS      Z7, Z1, Z7
-	VMAXPS      Z4, Z0, Z4
-	VMAXPS      Z5, Z0, Z5
-	VMAXPS      Z6, Z0, Z6
-	VMAXPS      Z7, Z0, Z7
-	VFMADD213PS Z4, Z12, Z16
-	VFMADD213PS Z5, Z13, Z17
-	VFMADD213PS Z6, Z14, Z18
-	VFMADD213PS Z7, Z15, Z19
-	VMULPS      Z8, Z16, Z4
-	VMULPS      Z9, Z17, Z5
-	VMULPS      Z10, Z18, Z6
-	VMULPS      Z11, Z19, Z7
-	VMOVUPS     Z4, (AX)(SI*4)
-	VMOVUPS     Z5, 64(AX)(SI*4)
-	VMOVUPS     Z6, 128(AX)(SI*4)
-	VMOVUPS     Z7, 192(AX)(SI*4)
-	ADDQ        $0x00000040, SI
-	SUBQ        $0x00000040, CX
-	JMP         block1
+	CMPQ             CX, $0x00000040
+	JL               single2
+	VMOVUPS          (DX)(SI*4), Z4
+	VMOVUPS          64(DX)(SI*4), Z5
+	VMOVUPS          128(DX)(SI*4), Z6
+	VMOVUPS          192(DX)(SI*4), Z7
+	VMOVUPS          (BX)(SI*4), Z8
+	VMOVUPS          64(BX)(SI*4), Z9
+	VMOVUPS          128(BX)(SI*4), Z10
+	VMOVUPS          192(BX)(SI*4), Z11
+	VMULPS           Z8, Z3, Z8
+	VMULPS           Z9, Z3, Z9
+	VMULPS           Z10, Z3, Z10
+	VMULPS           Z11, Z3, Z11
+	VSUBPS           Z4, Z2, Z12
+	VSUBPS           Z5, Z2, Z13
+	VSUBPS           Z6, Z2, Z14
+	VSUBPS           Z7, Z2, Z15
+	VMINPS           Z4, Z12, Z12
+	VMINPS           Z5, Z13, Z13
+	VMINPS           Z6, Z14, Z14
+	VMINPS           Z7, Z15, Z15
+	VBROADCASTSS     all_38b37703<>+0(SB), Z16
+	VBROADCASTSS     all_38b37703<>+0(SB), Z17
+	VBROADCASTSS     all_38b37703<>+0(SB), Z18
+	VBROADCASTSS     all_38b37703<>+0(SB), Z19
+	VFMADD213PS.BCST all_b8bd87ee<>+0(SB), Z12, Z16
+	VFMADD213PS.BCST all_b8bd87ee<>+0(SB), Z13, Z17
+	VFMADD213PS.BCST all_b8bd87ee<>+0(SB), Z14, Z18
+	VFMADD213PS.BCST all_b8bd87ee<>+0(SB), Z15, Z19
+	VFMADD213PS.BCST all_3991473e<>+0(SB), Z12, Z16
+	VFMADD213PS.BCST all_3991473e<>+0(SB), Z13, Z17
+	VFMADD213PS.BCST all_3991473e<>+0(SB), Z14, Z18
+	VFMADD213PS.BCST all_3991473e<>+0(SB), Z15, Z19
+	VFMADD213PS.BCST all_3a046198<>+0(SB), Z12, Z16
+	VFMADD213PS.BCST all_3a046198<>+0(SB), Z13, Z17
+	VFMADD213PS.BCST all_3a046198<>+0(SB), Z14, Z18
+	VFMADD213PS.BCST all_3a046198<>+0(SB), Z15, Z19
+	VFMADD213PS.BCST all_3b1ec7fc<>+0(SB), Z12, Z16
+	VFMADD213PS.BCST all_3b1ec7fc<>+0(SB), Z13, Z17
+	VFMADD213PS.BCST all_3b1ec7fc<>+0(SB), Z14, Z18
+	VFMADD213PS.BCST all_3b1ec7fc<>+0(SB), Z15, Z19
+	VFMADD213PS.BCST all_3c75d4bb<>+0(SB), Z12, Z16
+	VFMADD213PS.BCST all_3c75d4bb<>+0(SB), Z13, Z17
+	VFMADD213PS.BCST all_3c75d4bb<>+0(SB), Z14, Z18
+	VFMADD213PS.BCST all_3c75d4bb<>+0(SB), Z15, Z19
+	VFMADD213PS.BCST all_3e99a76c<>+0(SB), Z12, Z16
+	VFMADD213PS.BCST all_3e99a76c<>+0(SB), Z13, Z17
+	VFMADD213PS.BCST all_3e99a76c<>+0(SB), Z14, Z18
+	VFMADD213PS.BCST all_3e99a76c<>+0(SB), Z15, Z19
+	VSQRTPS          Z12, Z20
+	VSQRTPS          Z13, Z21
+	VSQRTPS          Z14, Z22
+	VSQRTPS          Z15, Z23
+	VMULPS           Z12, Z20, Z12
+	VMULPS           Z13, Z21, Z13
+	VMULPS           Z14, Z22, Z14
+	VMULPS           Z15, Z23, Z15
+	VSUBPS           Z4, Z1, Z4
+	VSUBPS           Z5, Z1, Z5
+	VSUBPS           Z6, Z1, Z6
+	VSUBPS           Z7, Z1, Z7
+	VMAXPS           Z4, Z0, Z4
+	VMAXPS           Z5, Z0, Z5
+	VMAXPS           Z6, Z0, Z6
+	VMAXPS           Z7, Z0, Z7
+	VFMADD213PS      Z4, Z12, Z16
+	VFMADD213PS      Z5, Z13, Z17
+	VFMADD213PS      Z6, Z14, Z18
+	VFMADD213PS      Z7, Z15, Z19
+	VMULPS           Z8, Z16, Z4
+	VMULPS           Z9, Z17, Z5
+	VMULPS           Z10, Z18, Z6
+	VMULPS           Z11, Z19, Z7
+	VMOVUPS          Z4, (AX)(SI*4)
+	VMOVUPS          Z5, 64(AX)(SI*4)
+	VMOVUPS          Z6, 128(AX)(SI*4)
+	VMOVUPS          Z7, 192(AX)(SI*4)
+	ADDQ             $0x00000040, SI
+	SUBQ             $0x00000040, CX
+	JMP              block1
 
 single2:
-	CMPQ        CX, $0x00000010
-	JL          tail3
-	VMOVUPS     (DX)(SI*4), Z4
-	VMOVUPS     (BX)(SI*4), Z5
-	VMULPS      Z5, Z3, Z5
-	VSUBPS      Z4, Z2, Z6
-	VMINPS      Z4, Z6, Z6
-	VMOVUPS     all_38b37703<>+0(SB), Z7
-	VFMADD213PS all_b8bd87ee<>+0(SB), Z6, Z7
-	VFMADD213PS all_3991473e<>+0(SB), Z6, Z7
-	VFMADD213PS all_3a046198<>+0(SB), Z6, Z7
-	VFMADD213PS all_3b1ec7fc<>+0(SB), Z6, Z7
-	VFMADD213PS all_3c75d4bb<>+0(SB), Z6, Z7
-	VFMADD213PS all_3e99a76c<>+0(SB), Z6, Z7
-	VSQRTPS     Z6, Z8
-	VMULPS      Z6, Z8, Z6
-	VSUBPS      Z4, Z1, Z4
-	VMAXPS      Z4, Z0, Z4
-	VFMADD213PS Z4, Z6, Z7
-	VMULPS      Z5, Z7, Z4
-	VMOVUPS     Z4, (AX)(SI*4)
-	ADDQ        $0x00000010, SI
-	SUBQ        $0x00000010, CX
-	JMP         block1
+	CMPQ             CX, $0x00000010
+	JL               tail3
+	VMOVUPS          (DX)(SI*4), Z4
+	VMOVUPS          (BX)(SI*4), Z5
+	VMULPS           Z5, Z3, Z5
+	VSUBPS           Z4, Z2, Z6
+	VMINPS           Z4, Z6, Z6
+	VBROADCASTSS     all_38b37703<>+0(SB), Z7
+	VFMADD213PS.BCST all_b8bd87ee<>+0(SB), Z6, Z7
+	VFMADD213PS.BCST all_3991473e<>+0(SB), Z6, Z7
+	VFMADD213PS.BCST all_3a046198<>+0(SB), Z6, Z7
+	VFMADD213PS.BCST all_3b1ec7fc<>+0(SB), Z6, Z7
+	VFMADD213PS.BCST all_3c75d4bb<>+0(SB), Z6, Z7
+	VFMADD213PS.BCST all_3e99a76c<>+0(SB), Z6, Z7
+	VSQRTPS          Z6, Z8
+	VMULPS           Z6, Z8, Z6
+	VSUBPS           Z4, Z1, Z4
+	VMAXPS           Z4, Z0, Z4
+	VFMADD213PS      Z4, Z6, Z7
+	VMULPS           Z5, Z7, Z4
+	VMOVUPS          Z4, (AX)(SI*4)
+	ADDQ             $0x00000010, SI
+	SUBQ             $0x00000010, CX
+	JMP              block1
 
 tail3:
-	TESTQ       CX, CX
-	JEQ         done4
-	MOVL        $0x00000001, DI
-	SHLL        CL, DI
-	DECL        DI
-	KMOVW       DI, K1
-	VMOVUPS.Z   (DX)(SI*4), K1, Z4
-	VMOVUPS.Z   (BX)(SI*4), K1, Z5
-	VMULPS      Z5, Z3, Z3
-	VSUBPS      Z4, Z2, Z2
-	VMINPS      Z4, Z2, Z2
-	VMOVUPS     all_38b37703<>+0(SB), Z5
-	VFMADD213PS all_b8bd87ee<>+0(SB), Z2, Z5
-	VFMADD213PS all_3991473e<>+0(SB), Z2, Z5
-	VFMADD213PS all_3a046198<>+0(SB), Z2, Z5
-	VFMADD213PS all_3b1ec7fc<>+0(SB), Z2, Z5
-	VFMADD213PS all_3c75d4bb<>+0(SB), Z2, Z5
-	VFMADD213PS all_3e99a76c<>+0(SB), Z2, Z5
-	VSQRTPS     Z2, Z6
-	VMULPS      Z2, Z6, Z2
-	VSUBPS      Z4, Z1, Z1
-	VMAXPS      Z1, Z0, Z0
-	VFMADD213PS Z0, Z2, Z5
-	VMULPS      Z3, Z5, Z0
-	VMOVUPS     Z0, K1, (AX)(SI*4)
+	TESTQ            CX, CX
+	JEQ              done4
+	MOVL             $0x00000001, DI
+	SHLL             CL, DI
+	DECL             DI
+	KMOVW            DI, K1
+	VMOVUPS.Z        (DX)(SI*4), K1, Z4
+	VMOVUPS.Z        (BX)(SI*4), K1, Z5
+	VMULPS           Z5, Z3, Z3
+	VSUBPS           Z4, Z2, Z2
+	VMINPS           Z4, Z2, Z2
+	VBROADCASTSS     all_38b37703<>+0(SB), Z5
+	VFMADD213PS.BCST all_b8bd87ee<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST all_3991473e<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST all_3a046198<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST all_3b1ec7fc<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST all_3c75d4bb<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST all_3e99a76c<>+0(SB), Z2, Z5
+	VSQRTPS          Z2, Z6
+	VMULPS           Z2, Z6, Z2
+	VSUBPS           Z4, Z1, Z1
+	VMAXPS           Z1, Z0, Z0
+	VFMADD213PS      Z0, Z2, Z5
+	VMULPS           Z3, Z5, Z0
+	VMOVUPS          Z0, K1, (AX)(SI*4)
 
 done4:
 	VZEROUPPER
@@ -4379,182 +4027,182 @@ TEXT ·arcCosine2AVX512(SB), NOSPLIT, $0-76
 	MOVQ         dst_len+8(FP), CX
 	MOVQ         c_base+24(FP), DX
 	MOVQ         y_base+48(FP), BX
-	VMOVUPS      all_3f800000<>+0(SB), Z0
-	VMOVUPS      all_40000000<>+0(SB), Z1
+	VBROADCASTSS all_3f800000<>+0(SB), Z0
+	VBROADCASTSS all_40000000<>+0(SB), Z1
 	VBROADCASTSS x+72(FP), Z2
 	XORQ         SI, SI
 
 block1:
-	CMPQ        CX, $0x00000040
-	JL          single2
-	VMOVUPS     (DX)(SI*4), Z3
-	VMOVUPS     64(DX)(SI*4), Z4
-	VMOVUPS     128(DX)(SI*4), Z5
-	VMOVUPS     192(DX)(SI*4), Z6
-	VMOVUPS     (BX)(SI*4), Z7
-	VMOVUPS     64(BX)(SI*4), Z8
-	VMOVUPS     128(BX)(SI*4), Z9
-	VMOVUPS     192(BX)(SI*4), Z10
-	VMULPS      Z7, Z2, Z7
-	VMULPS      Z8, Z2, Z8
-	VMULPS      Z9, Z2, Z9
-	VMULPS      Z10, Z2, Z10
-	VMULPS      Z7, Z7, Z7
-	VMULPS      Z8, Z8, Z8
-	VMULPS      Z9, Z9, Z9
-	VMULPS      Z10, Z10, Z10
-	VSUBPS      Z3, Z1, Z17
-	VSUBPS      Z4, Z1, Z18
-	VSUBPS      Z5, Z1, Z19
-	VSUBPS      Z6, Z1, Z20
-	VMINPS      Z3, Z17, Z17
-	VMINPS      Z4, Z18, Z18
-	VMINPS      Z5, Z19, Z19
-	VMINPS      Z6, Z20, Z20
-	VMOVUPS     all_37eedc0f<>+0(SB), Z21
-	VMOVUPS     all_37eedc0f<>+0(SB), Z22
-	VMOVUPS     all_37eedc0f<>+0(SB), Z23
-	VMOVUPS     all_37eedc0f<>+0(SB), Z24
-	VFMADD213PS all_b71950bb<>+0(SB), Z17, Z21
-	VFMADD213PS all_b71950bb<>+0(SB), Z18, Z22
-	VFMADD213PS all_b71950bb<>+0(SB), Z19, Z23
-	VFMADD213PS all_b71950bb<>+0(SB), Z20, Z24
-	VFMADD213PS all_38fd4214<>+0(SB), Z17, Z21
-	VFMADD213PS all_38fd4214<>+0(SB), Z18, Z22
-	VFMADD213PS all_38fd4214<>+0(SB), Z19, Z23
-	VFMADD213PS all_38fd4214<>+0(SB), Z20, Z24
-	VFMADD213PS all_39d074c4<>+0(SB), Z17, Z21
-	VFMADD213PS all_39d074c4<>+0(SB), Z18, Z22
-	VFMADD213PS all_39d074c4<>+0(SB), Z19, Z23
-	VFMADD213PS all_39d074c4<>+0(SB), Z20, Z24
-	VFMADD213PS all_3b0c8ed7<>+0(SB), Z17, Z21
-	VFMADD213PS all_3b0c8ed7<>+0(SB), Z18, Z22
-	VFMADD213PS all_3b0c8ed7<>+0(SB), Z19, Z23
-	VFMADD213PS all_3b0c8ed7<>+0(SB), Z20, Z24
-	VFMADD213PS all_3c8c7bc2<>+0(SB), Z17, Z21
-	VFMADD213PS all_3c8c7bc2<>+0(SB), Z18, Z22
-	VFMADD213PS all_3c8c7bc2<>+0(SB), Z19, Z23
-	VFMADD213PS all_3c8c7bc2<>+0(SB), Z20, Z24
-	VFMADD213PS all_3ef5d8ac<>+0(SB), Z17, Z21
-	VFMADD213PS all_3ef5d8ac<>+0(SB), Z18, Z22
-	VFMADD213PS all_3ef5d8ac<>+0(SB), Z19, Z23
-	VFMADD213PS all_3ef5d8ac<>+0(SB), Z20, Z24
-	VMULPS      Z17, Z17, Z25
-	VMULPS      Z18, Z18, Z26
-	VMULPS      Z19, Z19, Z27
-	VMULPS      Z20, Z20, Z28
-	VSQRTPS     Z17, Z17
-	VSQRTPS     Z18, Z18
-	VSQRTPS     Z19, Z19
-	VSQRTPS     Z20, Z20
-	VMULPS      Z25, Z17, Z17
-	VMULPS      Z26, Z18, Z18
-	VMULPS      Z27, Z19, Z19
-	VMULPS      Z28, Z20, Z20
-	VMULPS      Z21, Z17, Z17
-	VMULPS      Z22, Z18, Z18
-	VMULPS      Z23, Z19, Z19
-	VMULPS      Z24, Z20, Z20
-	VSUBPS      Z3, Z0, Z21
-	VSUBPS      Z4, Z0, Z22
-	VSUBPS      Z5, Z0, Z23
-	VSUBPS      Z6, Z0, Z24
-	VADDPS      Z21, Z21, Z25
-	VADDPS      Z22, Z22, Z26
-	VADDPS      Z23, Z23, Z27
-	VADDPS      Z24, Z24, Z28
-	VFMADD213PS Z0, Z21, Z25
-	VFMADD213PS Z0, Z22, Z26
-	VFMADD213PS Z0, Z23, Z27
-	VFMADD213PS Z0, Z24, Z28
-	VCMPPS      $0x1e, Z0, Z3, K1
-	VCMPPS      $0x1e, Z0, Z4, K2
-	VCMPPS      $0x1e, Z0, Z5, K3
-	VCMPPS      $0x1e, Z0, Z6, K4
-	VSUBPS      Z17, Z25, Z3
-	VSUBPS      Z18, Z26, Z4
-	VSUBPS      Z19, Z27, Z5
-	VSUBPS      Z20, Z28, Z6
-	VBLENDMPS   Z17, Z3, K1, Z11
-	VBLENDMPS   Z18, Z4, K2, Z12
-	VBLENDMPS   Z19, Z5, K3, Z13
-	VBLENDMPS   Z20, Z6, K4, Z14
-	VMULPS      Z7, Z11, Z3
-	VMULPS      Z8, Z12, Z4
-	VMULPS      Z9, Z13, Z5
-	VMULPS      Z10, Z14, Z6
-	VMOVUPS     Z3, (AX)(SI*4)
-	VMOVUPS     Z4, 64(AX)(SI*4)
-	VMOVUPS     Z5, 128(AX)(SI*4)
-	VMOVUPS     Z6, 192(AX)(SI*4)
-	ADDQ        $0x00000040, SI
-	SUBQ        $0x00000040, CX
-	JMP         block1
+	CMPQ             CX, $0x00000040
+	JL               single2
+	VMOVUPS          (DX)(SI*4), Z3
+	VMOVUPS          64(DX)(SI*4), Z4
+	VMOVUPS          128(DX)(SI*4), Z5
+	VMOVUPS          192(DX)(SI*4), Z6
+	VMOVUPS          (BX)(SI*4), Z7
+	VMOVUPS          64(BX)(SI*4), Z8
+	VMOVUPS          128(BX)(SI*4), Z9
+	VMOVUPS          192(BX)(SI*4), Z10
+	VMULPS           Z7, Z2, Z7
+	VMULPS           Z8, Z2, Z8
+	VMULPS           Z9, Z2, Z9
+	VMULPS           Z10, Z2, Z10
+	VMULPS           Z7, Z7, Z7
+	VMULPS           Z8, Z8, Z8
+	VMULPS           Z9, Z9, Z9
+	VMULPS           Z10, Z10, Z10
+	VSUBPS           Z3, Z1, Z17
+	VSUBPS           Z4, Z1, Z18
+	VSUBPS           Z5, Z1, Z19
+	VSUBPS           Z6, Z1, Z20
+	VMINPS           Z3, Z17, Z17
+	VMINPS           Z4, Z18, Z18
+	VMINPS           Z5, Z19, Z19
+	VMINPS           Z6, Z20, Z20
+	VBROADCASTSS     all_37eedc0f<>+0(SB), Z21
+	VBROADCASTSS     all_37eedc0f<>+0(SB), Z22
+	VBROADCASTSS     all_37eedc0f<>+0(SB), Z23
+	VBROADCASTSS     all_37eedc0f<>+0(SB), Z24
+	VFMADD213PS.BCST all_b71950bb<>+0(SB), Z17, Z21
+	VFMADD213PS.BCST all_b71950bb<>+0(SB), Z18, Z22
+	VFMADD213PS.BCST all_b71950bb<>+0(SB), Z19, Z23
+	VFMADD213PS.BCST all_b71950bb<>+0(SB), Z20, Z24
+	VFMADD213PS.BCST all_38fd4214<>+0(SB), Z17, Z21
+	VFMADD213PS.BCST all_38fd4214<>+0(SB), Z18, Z22
+	VFMADD213PS.BCST all_38fd4214<>+0(SB), Z19, Z23
+	VFMADD213PS.BCST all_38fd4214<>+0(SB), Z20, Z24
+	VFMADD213PS.BCST all_39d074c4<>+0(SB), Z17, Z21
+	VFMADD213PS.BCST all_39d074c4<>+0(SB), Z18, Z22
+	VFMADD213PS.BCST all_39d074c4<>+0(SB), Z19, Z23
+	VFMADD213PS.BCST all_39d074c4<>+0(SB), Z20, Z24
+	VFMADD213PS.BCST all_3b0c8ed7<>+0(SB), Z17, Z21
+	VFMADD213PS.BCST all_3b0c8ed7<>+0(SB), Z18, Z22
+	VFMADD213PS.BCST all_3b0c8ed7<>+0(SB), Z19, Z23
+	VFMADD213PS.BCST all_3b0c8ed7<>+0(SB), Z20, Z24
+	VFMADD213PS.BCST all_3c8c7bc2<>+0(SB), Z17, Z21
+	VFMADD213PS.BCST all_3c8c7bc2<>+0(SB), Z18, Z22
+	VFMADD213PS.BCST all_3c8c7bc2<>+0(SB), Z19, Z23
+	VFMADD213PS.BCST all_3c8c7bc2<>+0(SB), Z20, Z24
+	VFMADD213PS.BCST all_3ef5d8ac<>+0(SB), Z17, Z21
+	VFMADD213PS.BCST all_3ef5d8ac<>+0(SB), Z18, Z22
+	VFMADD213PS.BCST all_3ef5d8ac<>+0(SB), Z19, Z23
+	VFMADD213PS.BCST all_3ef5d8ac<>+0(SB), Z20, Z24
+	VMULPS           Z17, Z17, Z25
+	VMULPS           Z18, Z18, Z26
+	VMULPS           Z19, Z19, Z27
+	VMULPS           Z20, Z20, Z28
+	VSQRTPS          Z17, Z17
+	VSQRTPS          Z18, Z18
+	VSQRTPS          Z19, Z19
+	VSQRTPS          Z20, Z20
+	VMULPS           Z25, Z17, Z17
+	VMULPS           Z26, Z18, Z18
+	VMULPS           Z27, Z19, Z19
+	VMULPS           Z28, Z20, Z20
+	VMULPS           Z21, Z17, Z17
+	VMULPS           Z22, Z18, Z18
+	VMULPS           Z23, Z19, Z19
+	VMULPS           Z24, Z20, Z20
+	VSUBPS           Z3, Z0, Z21
+	VSUBPS           Z4, Z0, Z22
+	VSUBPS           Z5, Z0, Z23
+	VSUBPS           Z6, Z0, Z24
+	VADDPS           Z21, Z21, Z25
+	VADDPS           Z22, Z22, Z26
+	VADDPS           Z23, Z23, Z27
+	VADDPS           Z24, Z24, Z28
+	VFMADD213PS      Z0, Z21, Z25
+	VFMADD213PS      Z0, Z22, Z26
+	VFMADD213PS      Z0, Z23, Z27
+	VFMADD213PS      Z0, Z24, Z28
+	VCMPPS           $0x1e, Z0, Z3, K1
+	VCMPPS           $0x1e, Z0, Z4, K2
+	VCMPPS           $0x1e, Z0, Z5, K3
+	VCMPPS           $0x1e, Z0, Z6, K4
+	VSUBPS           Z17, Z25, Z3
+	VSUBPS           Z18, Z26, Z4
+	VSUBPS           Z19, Z27, Z5
+	VSUBPS           Z20, Z28, Z6
+	VBLENDMPS        Z17, Z3, K1, Z11
+	VBLENDMPS        Z18, Z4, K2, Z12
+	VBLENDMPS        Z19, Z5, K3, Z13
+	VBLENDMPS        Z20, Z6, K4, Z14
+	VMULPS           Z7, Z11, Z3
+	VMULPS           Z8, Z12, Z4
+	VMULPS           Z9, Z13, Z5
+	VMULPS           Z10, Z14, Z6
+	VMOVUPS          Z3, (AX)(SI*4)
+	VMOVUPS          Z4, 64(AX)(SI*4)
+	VMOVUPS          Z5, 128(AX)(SI*4)
+	VMOVUPS          Z6, 192(AX)(SI*4)
+	ADDQ             $0x00000040, SI
+	SUBQ             $0x00000040, CX
+	JMP              block1
 
 single2:
-	CMPQ        CX, $0x00000010
-	JL          tail3
-	VMOVUPS     (DX)(SI*4), Z3
-	VMOVUPS     (BX)(SI*4), Z4
-	VMULPS      Z4, Z2, Z4
-	VMULPS      Z4, Z4, Z4
-	VSUBPS      Z3, Z1, Z5
-	VMINPS      Z3, Z5, Z5
-	VMOVUPS     all_37eedc0f<>+0(SB), Z6
-	VFMADD213PS all_b71950bb<>+0(SB), Z5, Z6
-	VFMADD213PS all_38fd4214<>+0(SB), Z5, Z6
-	VFMADD213PS all_39d074c4<>+0(SB), Z5, Z6
-	VFMADD213PS all_3b0c8ed7<>+0(SB), Z5, Z6
-	VFMADD213PS all_3c8c7bc2<>+0(SB), Z5, Z6
-	VFMADD213PS all_3ef5d8ac<>+0(SB), Z5, Z6
-	VMULPS      Z5, Z5, Z7
-	VSQRTPS     Z5, Z5
-	VMULPS      Z7, Z5, Z5
-	VMULPS      Z6, Z5, Z5
-	VSUBPS      Z3, Z0, Z6
-	VADDPS      Z6, Z6, Z7
-	VFMADD213PS Z0, Z6, Z7
-	VCMPPS      $0x1e, Z0, Z3, K1
-	VSUBPS      Z5, Z7, Z3
-	VBLENDMPS   Z5, Z3, K1, Z15
-	VMULPS      Z4, Z15, Z3
-	VMOVUPS     Z3, (AX)(SI*4)
-	ADDQ        $0x00000010, SI
-	SUBQ        $0x00000010, CX
-	JMP         block1
+	CMPQ             CX, $0x00000010
+	JL               tail3
+	VMOVUPS          (DX)(SI*4), Z3
+	VMOVUPS          (BX)(SI*4), Z4
+	VMULPS           Z4, Z2, Z4
+	VMULPS           Z4, Z4, Z4
+	VSUBPS           Z3, Z1, Z5
+	VMINPS           Z3, Z5, Z5
+	VBROADCASTSS     all_37eedc0f<>+0(SB), Z6
+	VFMADD213PS.BCST all_b71950bb<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST all_38fd4214<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST all_39d074c4<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST all_3b0c8ed7<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST all_3c8c7bc2<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST all_3ef5d8ac<>+0(SB), Z5, Z6
+	VMULPS           Z5, Z5, Z7
+	VSQRTPS          Z5, Z5
+	VMULPS           Z7, Z5, Z5
+	VMULPS           Z6, Z5, Z5
+	VSUBPS           Z3, Z0, Z6
+	VADDPS           Z6, Z6, Z7
+	VFMADD213PS      Z0, Z6, Z7
+	VCMPPS           $0x1e, Z0, Z3, K1
+	VSUBPS           Z5, Z7, Z3
+	VBLENDMPS        Z5, Z3, K1, Z15
+	VMULPS           Z4, Z15, Z3
+	VMOVUPS          Z3, (AX)(SI*4)
+	ADDQ             $0x00000010, SI
+	SUBQ             $0x00000010, CX
+	JMP              block1
 
 tail3:
-	TESTQ       CX, CX
-	JEQ         done4
-	MOVL        $0x00000001, DI
-	SHLL        CL, DI
-	DECL        DI
-	KMOVW       DI, K1
-	VMOVUPS.Z   (DX)(SI*4), K1, Z3
-	VMOVUPS.Z   (BX)(SI*4), K1, Z4
-	VMULPS      Z4, Z2, Z2
-	VMULPS      Z2, Z2, Z2
-	VSUBPS      Z3, Z1, Z1
-	VMINPS      Z3, Z1, Z1
-	VMOVUPS     all_37eedc0f<>+0(SB), Z4
-	VFMADD213PS all_b71950bb<>+0(SB), Z1, Z4
-	VFMADD213PS all_38fd4214<>+0(SB), Z1, Z4
-	VFMADD213PS all_39d074c4<>+0(SB), Z1, Z4
-	VFMADD213PS all_3b0c8ed7<>+0(SB), Z1, Z4
-	VFMADD213PS all_3c8c7bc2<>+0(SB), Z1, Z4
-	VFMADD213PS all_3ef5d8ac<>+0(SB), Z1, Z4
-	VMULPS      Z1, Z1, Z5
-	VSQRTPS     Z1, Z1
-	VMULPS      Z5, Z1, Z1
-	VMULPS      Z4, Z1, Z1
-	VSUBPS      Z3, Z0, Z4
-	VADDPS      Z4, Z4, Z5
-	VFMADD213PS Z0, Z4, Z5
-	VCMPPS      $0x1e, Z0, Z3, K2
-	VSUBPS      Z1, Z5, Z0
-	VBLENDMPS   Z1, Z0, K2, Z16
-	VMULPS      Z2, Z16, Z0
-	VMOVUPS     Z0, K1, (AX)(SI*4)
+	TESTQ            CX, CX
+	JEQ              done4
+	MOVL             $0x00000001, DI
+	SHLL             CL, DI
+	DECL             DI
+	KMOVW            DI, K1
+	VMOVUPS.Z        (DX)(SI*4), K1, Z3
+	VMOVUPS.Z        (BX)(SI*4), K1, Z4
+	VMULPS           Z4, Z2, Z2
+	VMULPS           Z2, Z2, Z2
+	VSUBPS           Z3, Z1, Z1
+	VMINPS           Z3, Z1, Z1
+	VBROADCASTSS     all_37eedc0f<>+0(SB), Z4
+	VFMADD213PS.BCST all_b71950bb<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST all_38fd4214<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST all_39d074c4<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST all_3b0c8ed7<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST all_3c8c7bc2<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST all_3ef5d8ac<>+0(SB), Z1, Z4
+	VMULPS           Z1, Z1, Z5
+	VSQRTPS          Z1, Z1
+	VMULPS           Z5, Z1, Z1
+	VMULPS           Z4, Z1, Z1
+	VSUBPS           Z3, Z0, Z4
+	VADDPS           Z4, Z4, Z5
+	VFMADD213PS      Z0, Z4, Z5
+	VCMPPS           $0x1e, Z0, Z3, K2
+	VSUBPS           Z1, Z5, Z0
+	VBLENDMPS        Z1, Z0, K2, Z16
+	VMULPS           Z2, Z16, Z0
+	VMOVUPS          Z0, K1, (AX)(SI*4)
 
 done4:
 	VZEROUPPER
@@ -4741,15 +4389,7 @@ DATA all_007fffff<>+16(SB)/4, $0x007fffff
 DATA all_007fffff<>+20(SB)/4, $0x007fffff
 DATA all_007fffff<>+24(SB)/4, $0x007fffff
 DATA all_007fffff<>+28(SB)/4, $0x007fffff
-DATA all_007fffff<>+32(SB)/4, $0x007fffff
-DATA all_007fffff<>+36(SB)/4, $0x007fffff
-DATA all_007fffff<>+40(SB)/4, $0x007fffff
-DATA all_007fffff<>+44(SB)/4, $0x007fffff
-DATA all_007fffff<>+48(SB)/4, $0x007fffff
-DATA all_007fffff<>+52(SB)/4, $0x007fffff
-DATA all_007fffff<>+56(SB)/4, $0x007fffff
-DATA all_007fffff<>+60(SB)/4, $0x007fffff
-GLOBL all_007fffff<>(SB), RODATA|NOPTR, $64
+GLOBL all_007fffff<>(SB), RODATA|NOPTR, $32
 
 DATA all_33800000<>+0(SB)/4, $0x33800000
 DATA all_33800000<>+4(SB)/4, $0x33800000
@@ -4759,15 +4399,7 @@ DATA all_33800000<>+16(SB)/4, $0x33800000
 DATA all_33800000<>+20(SB)/4, $0x33800000
 DATA all_33800000<>+24(SB)/4, $0x33800000
 DATA all_33800000<>+28(SB)/4, $0x33800000
-DATA all_33800000<>+32(SB)/4, $0x33800000
-DATA all_33800000<>+36(SB)/4, $0x33800000
-DATA all_33800000<>+40(SB)/4, $0x33800000
-DATA all_33800000<>+44(SB)/4, $0x33800000
-DATA all_33800000<>+48(SB)/4, $0x33800000
-DATA all_33800000<>+52(SB)/4, $0x33800000
-DATA all_33800000<>+56(SB)/4, $0x33800000
-DATA all_33800000<>+60(SB)/4, $0x33800000
-GLOBL all_33800000<>(SB), RODATA|NOPTR, $64
+GLOBL all_33800000<>(SB), RODATA|NOPTR, $32
 
 DATA all_4b800000<>+0(SB)/4, $0x4b800000
 DATA all_4b800000<>+4(SB)/4, $0x4b800000
@@ -4777,15 +4409,7 @@ DATA all_4b800000<>+16(SB)/4, $0x4b800000
 DATA all_4b800000<>+20(SB)/4, $0x4b800000
 DATA all_4b800000<>+24(SB)/4, $0x4b800000
 DATA all_4b800000<>+28(SB)/4, $0x4b800000
-DATA all_4b800000<>+32(SB)/4, $0x4b800000
-DATA all_4b800000<>+36(SB)/4, $0x4b800000
-DATA all_4b800000<>+40(SB)/4, $0x4b800000
-DATA all_4b800000<>+44(SB)/4, $0x4b800000
-DATA all_4b800000<>+48(SB)/4, $0x4b800000
-DATA all_4b800000<>+52(SB)/4, $0x4b800000
-DATA all_4b800000<>+56(SB)/4, $0x4b800000
-DATA all_4b800000<>+60(SB)/4, $0x4b800000
-GLOBL all_4b800000<>(SB), RODATA|NOPTR, $64
+GLOBL all_4b800000<>(SB), RODATA|NOPTR, $32
 
 DATA all_00000019<>+0(SB)/4, $0x00000019
 DATA all_00000019<>+4(SB)/4, $0x00000019
@@ -4795,15 +4419,7 @@ DATA all_00000019<>+16(SB)/4, $0x00000019
 DATA all_00000019<>+20(SB)/4, $0x00000019
 DATA all_00000019<>+24(SB)/4, $0x00000019
 DATA all_00000019<>+28(SB)/4, $0x00000019
-DATA all_00000019<>+32(SB)/4, $0x00000019
-DATA all_00000019<>+36(SB)/4, $0x00000019
-DATA all_00000019<>+40(SB)/4, $0x00000019
-DATA all_00000019<>+44(SB)/4, $0x00000019
-DATA all_00000019<>+48(SB)/4, $0x00000019
-DATA all_00000019<>+52(SB)/4, $0x00000019
-DATA all_00000019<>+56(SB)/4, $0x00000019
-DATA all_00000019<>+60(SB)/4, $0x00000019
-GLOBL all_00000019<>(SB), RODATA|NOPTR, $64
+GLOBL all_00000019<>(SB), RODATA|NOPTR, $32
 
 DATA all_00000001<>+0(SB)/4, $0x00000001
 DATA all_00000001<>+4(SB)/4, $0x00000001
@@ -4813,15 +4429,7 @@ DATA all_00000001<>+16(SB)/4, $0x00000001
 DATA all_00000001<>+20(SB)/4, $0x00000001
 DATA all_00000001<>+24(SB)/4, $0x00000001
 DATA all_00000001<>+28(SB)/4, $0x00000001
-DATA all_00000001<>+32(SB)/4, $0x00000001
-DATA all_00000001<>+36(SB)/4, $0x00000001
-DATA all_00000001<>+40(SB)/4, $0x00000001
-DATA all_00000001<>+44(SB)/4, $0x00000001
-DATA all_00000001<>+48(SB)/4, $0x00000001
-DATA all_00000001<>+52(SB)/4, $0x00000001
-DATA all_00000001<>+56(SB)/4, $0x00000001
-DATA all_00000001<>+60(SB)/4, $0x00000001
-GLOBL all_00000001<>(SB), RODATA|NOPTR, $64
+GLOBL all_00000001<>(SB), RODATA|NOPTR, $32
 
 // func bivariateTailAVX2(dst []float32, c []float32, row []float32, cols []float32)
 // Requires: AVX, AVX2, FMA3
@@ -5178,15 +4786,7 @@ DATA all_21800000<>+16(SB)/4, $0x21800000
 DATA all_21800000<>+20(SB)/4, $0x21800000
 DATA all_21800000<>+24(SB)/4, $0x21800000
 DATA all_21800000<>+28(SB)/4, $0x21800000
-DATA all_21800000<>+32(SB)/4, $0x21800000
-DATA all_21800000<>+36(SB)/4, $0x21800000
-DATA all_21800000<>+40(SB)/4, $0x21800000
-DATA all_21800000<>+44(SB)/4, $0x21800000
-DATA all_21800000<>+48(SB)/4, $0x21800000
-DATA all_21800000<>+52(SB)/4, $0x21800000
-DATA all_21800000<>+56(SB)/4, $0x21800000
-DATA all_21800000<>+60(SB)/4, $0x21800000
-GLOBL all_21800000<>(SB), RODATA|NOPTR, $64
+GLOBL all_21800000<>(SB), RODATA|NOPTR, $32
 
 DATA all_00800000<>+0(SB)/4, $0x00800000
 DATA all_00800000<>+4(SB)/4, $0x00800000
@@ -5196,15 +4796,7 @@ DATA all_00800000<>+16(SB)/4, $0x00800000
 DATA all_00800000<>+20(SB)/4, $0x00800000
 DATA all_00800000<>+24(SB)/4, $0x00800000
 DATA all_00800000<>+28(SB)/4, $0x00800000
-DATA all_00800000<>+32(SB)/4, $0x00800000
-DATA all_00800000<>+36(SB)/4, $0x00800000
-DATA all_00800000<>+40(SB)/4, $0x00800000
-DATA all_00800000<>+44(SB)/4, $0x00800000
-DATA all_00800000<>+48(SB)/4, $0x00800000
-DATA all_00800000<>+52(SB)/4, $0x00800000
-DATA all_00800000<>+56(SB)/4, $0x00800000
-DATA all_00800000<>+60(SB)/4, $0x00800000
-GLOBL all_00800000<>(SB), RODATA|NOPTR, $64
+GLOBL all_00800000<>(SB), RODATA|NOPTR, $32
 
 DATA all_bf000000<>+0(SB)/4, $0xbf000000
 DATA all_bf000000<>+4(SB)/4, $0xbf000000
@@ -5214,15 +4806,7 @@ DATA all_bf000000<>+16(SB)/4, $0xbf000000
 DATA all_bf000000<>+20(SB)/4, $0xbf000000
 DATA all_bf000000<>+24(SB)/4, $0xbf000000
 DATA all_bf000000<>+28(SB)/4, $0xbf000000
-DATA all_bf000000<>+32(SB)/4, $0xbf000000
-DATA all_bf000000<>+36(SB)/4, $0xbf000000
-DATA all_bf000000<>+40(SB)/4, $0xbf000000
-DATA all_bf000000<>+44(SB)/4, $0xbf000000
-DATA all_bf000000<>+48(SB)/4, $0xbf000000
-DATA all_bf000000<>+52(SB)/4, $0xbf000000
-DATA all_bf000000<>+56(SB)/4, $0xbf000000
-DATA all_bf000000<>+60(SB)/4, $0xbf000000
-GLOBL all_bf000000<>(SB), RODATA|NOPTR, $64
+GLOBL all_bf000000<>(SB), RODATA|NOPTR, $32
 
 DATA all_431c3333<>+0(SB)/4, $0x431c3333
 DATA all_431c3333<>+4(SB)/4, $0x431c3333
@@ -5232,15 +4816,7 @@ DATA all_431c3333<>+16(SB)/4, $0x431c3333
 DATA all_431c3333<>+20(SB)/4, $0x431c3333
 DATA all_431c3333<>+24(SB)/4, $0x431c3333
 DATA all_431c3333<>+28(SB)/4, $0x431c3333
-DATA all_431c3333<>+32(SB)/4, $0x431c3333
-DATA all_431c3333<>+36(SB)/4, $0x431c3333
-DATA all_431c3333<>+40(SB)/4, $0x431c3333
-DATA all_431c3333<>+44(SB)/4, $0x431c3333
-DATA all_431c3333<>+48(SB)/4, $0x431c3333
-DATA all_431c3333<>+52(SB)/4, $0x431c3333
-DATA all_431c3333<>+56(SB)/4, $0x431c3333
-DATA all_431c3333<>+60(SB)/4, $0x431c3333
-GLOBL all_431c3333<>(SB), RODATA|NOPTR, $64
+GLOBL all_431c3333<>(SB), RODATA|NOPTR, $32
 
 DATA all_7fffffff<>+0(SB)/4, $0x7fffffff
 DATA all_7fffffff<>+4(SB)/4, $0x7fffffff
@@ -5250,15 +4826,7 @@ DATA all_7fffffff<>+16(SB)/4, $0x7fffffff
 DATA all_7fffffff<>+20(SB)/4, $0x7fffffff
 DATA all_7fffffff<>+24(SB)/4, $0x7fffffff
 DATA all_7fffffff<>+28(SB)/4, $0x7fffffff
-DATA all_7fffffff<>+32(SB)/4, $0x7fffffff
-DATA all_7fffffff<>+36(SB)/4, $0x7fffffff
-DATA all_7fffffff<>+40(SB)/4, $0x7fffffff
-DATA all_7fffffff<>+44(SB)/4, $0x7fffffff
-DATA all_7fffffff<>+48(SB)/4, $0x7fffffff
-DATA all_7fffffff<>+52(SB)/4, $0x7fffffff
-DATA all_7fffffff<>+56(SB)/4, $0x7fffffff
-DATA all_7fffffff<>+60(SB)/4, $0x7fffffff
-GLOBL all_7fffffff<>(SB), RODATA|NOPTR, $64
+GLOBL all_7fffffff<>(SB), RODATA|NOPTR, $32
 
 DATA all_3e800000<>+0(SB)/4, $0x3e800000
 DATA all_3e800000<>+4(SB)/4, $0x3e800000
@@ -5268,15 +4836,7 @@ DATA all_3e800000<>+16(SB)/4, $0x3e800000
 DATA all_3e800000<>+20(SB)/4, $0x3e800000
 DATA all_3e800000<>+24(SB)/4, $0x3e800000
 DATA all_3e800000<>+28(SB)/4, $0x3e800000
-DATA all_3e800000<>+32(SB)/4, $0x3e800000
-DATA all_3e800000<>+36(SB)/4, $0x3e800000
-DATA all_3e800000<>+40(SB)/4, $0x3e800000
-DATA all_3e800000<>+44(SB)/4, $0x3e800000
-DATA all_3e800000<>+48(SB)/4, $0x3e800000
-DATA all_3e800000<>+52(SB)/4, $0x3e800000
-DATA all_3e800000<>+56(SB)/4, $0x3e800000
-DATA all_3e800000<>+60(SB)/4, $0x3e800000
-GLOBL all_3e800000<>(SB), RODATA|NOPTR, $64
+GLOBL all_3e800000<>(SB), RODATA|NOPTR, $32
 
 DATA all_382a83fc<>+0(SB)/4, $0x382a83fc
 DATA all_382a83fc<>+4(SB)/4, $0x382a83fc
@@ -5286,15 +4846,7 @@ DATA all_382a83fc<>+16(SB)/4, $0x382a83fc
 DATA all_382a83fc<>+20(SB)/4, $0x382a83fc
 DATA all_382a83fc<>+24(SB)/4, $0x382a83fc
 DATA all_382a83fc<>+28(SB)/4, $0x382a83fc
-DATA all_382a83fc<>+32(SB)/4, $0x382a83fc
-DATA all_382a83fc<>+36(SB)/4, $0x382a83fc
-DATA all_382a83fc<>+40(SB)/4, $0x382a83fc
-DATA all_382a83fc<>+44(SB)/4, $0x382a83fc
-DATA all_382a83fc<>+48(SB)/4, $0x382a83fc
-DATA all_382a83fc<>+52(SB)/4, $0x382a83fc
-DATA all_382a83fc<>+56(SB)/4, $0x382a83fc
-DATA all_382a83fc<>+60(SB)/4, $0x382a83fc
-GLOBL all_382a83fc<>(SB), RODATA|NOPTR, $64
+GLOBL all_382a83fc<>(SB), RODATA|NOPTR, $32
 
 DATA all_b9ce8977<>+0(SB)/4, $0xb9ce8977
 DATA all_b9ce8977<>+4(SB)/4, $0xb9ce8977
@@ -5304,15 +4856,7 @@ DATA all_b9ce8977<>+16(SB)/4, $0xb9ce8977
 DATA all_b9ce8977<>+20(SB)/4, $0xb9ce8977
 DATA all_b9ce8977<>+24(SB)/4, $0xb9ce8977
 DATA all_b9ce8977<>+28(SB)/4, $0xb9ce8977
-DATA all_b9ce8977<>+32(SB)/4, $0xb9ce8977
-DATA all_b9ce8977<>+36(SB)/4, $0xb9ce8977
-DATA all_b9ce8977<>+40(SB)/4, $0xb9ce8977
-DATA all_b9ce8977<>+44(SB)/4, $0xb9ce8977
-DATA all_b9ce8977<>+48(SB)/4, $0xb9ce8977
-DATA all_b9ce8977<>+52(SB)/4, $0xb9ce8977
-DATA all_b9ce8977<>+56(SB)/4, $0xb9ce8977
-DATA all_b9ce8977<>+60(SB)/4, $0xb9ce8977
-GLOBL all_b9ce8977<>(SB), RODATA|NOPTR, $64
+GLOBL all_b9ce8977<>(SB), RODATA|NOPTR, $32
 
 DATA all_3af674dd<>+0(SB)/4, $0x3af674dd
 DATA all_3af674dd<>+4(SB)/4, $0x3af674dd
@@ -5322,15 +4866,7 @@ DATA all_3af674dd<>+16(SB)/4, $0x3af674dd
 DATA all_3af674dd<>+20(SB)/4, $0x3af674dd
 DATA all_3af674dd<>+24(SB)/4, $0x3af674dd
 DATA all_3af674dd<>+28(SB)/4, $0x3af674dd
-DATA all_3af674dd<>+32(SB)/4, $0x3af674dd
-DATA all_3af674dd<>+36(SB)/4, $0x3af674dd
-DATA all_3af674dd<>+40(SB)/4, $0x3af674dd
-DATA all_3af674dd<>+44(SB)/4, $0x3af674dd
-DATA all_3af674dd<>+48(SB)/4, $0x3af674dd
-DATA all_3af674dd<>+52(SB)/4, $0x3af674dd
-DATA all_3af674dd<>+56(SB)/4, $0x3af674dd
-DATA all_3af674dd<>+60(SB)/4, $0x3af674dd
-GLOBL all_3af674dd<>(SB), RODATA|NOPTR, $64
+GLOBL all_3af674dd<>(SB), RODATA|NOPTR, $32
 
 DATA all_3d3f0032<>+0(SB)/4, $0x3d3f0032
 DATA all_3d3f0032<>+4(SB)/4, $0x3d3f0032
@@ -5340,15 +4876,7 @@ DATA all_3d3f0032<>+16(SB)/4, $0x3d3f0032
 DATA all_3d3f0032<>+20(SB)/4, $0x3d3f0032
 DATA all_3d3f0032<>+24(SB)/4, $0x3d3f0032
 DATA all_3d3f0032<>+28(SB)/4, $0x3d3f0032
-DATA all_3d3f0032<>+32(SB)/4, $0x3d3f0032
-DATA all_3d3f0032<>+36(SB)/4, $0x3d3f0032
-DATA all_3d3f0032<>+40(SB)/4, $0x3d3f0032
-DATA all_3d3f0032<>+44(SB)/4, $0x3d3f0032
-DATA all_3d3f0032<>+48(SB)/4, $0x3d3f0032
-DATA all_3d3f0032<>+52(SB)/4, $0x3d3f0032
-DATA all_3d3f0032<>+56(SB)/4, $0x3d3f0032
-DATA all_3d3f0032<>+60(SB)/4, $0x3d3f0032
-GLOBL all_3d3f0032<>(SB), RODATA|NOPTR, $64
+GLOBL all_3d3f0032<>(SB), RODATA|NOPTR, $32
 
 DATA all_3e1b9f1c<>+0(SB)/4, $0x3e1b9f1c
 DATA all_3e1b9f1c<>+4(SB)/4, $0x3e1b9f1c
@@ -5358,15 +4886,7 @@ DATA all_3e1b9f1c<>+16(SB)/4, $0x3e1b9f1c
 DATA all_3e1b9f1c<>+20(SB)/4, $0x3e1b9f1c
 DATA all_3e1b9f1c<>+24(SB)/4, $0x3e1b9f1c
 DATA all_3e1b9f1c<>+28(SB)/4, $0x3e1b9f1c
-DATA all_3e1b9f1c<>+32(SB)/4, $0x3e1b9f1c
-DATA all_3e1b9f1c<>+36(SB)/4, $0x3e1b9f1c
-DATA all_3e1b9f1c<>+40(SB)/4, $0x3e1b9f1c
-DATA all_3e1b9f1c<>+44(SB)/4, $0x3e1b9f1c
-DATA all_3e1b9f1c<>+48(SB)/4, $0x3e1b9f1c
-DATA all_3e1b9f1c<>+52(SB)/4, $0x3e1b9f1c
-DATA all_3e1b9f1c<>+56(SB)/4, $0x3e1b9f1c
-DATA all_3e1b9f1c<>+60(SB)/4, $0x3e1b9f1c
-GLOBL all_3e1b9f1c<>(SB), RODATA|NOPTR, $64
+GLOBL all_3e1b9f1c<>(SB), RODATA|NOPTR, $32
 
 DATA all_38079f7a<>+0(SB)/4, $0x38079f7a
 DATA all_38079f7a<>+4(SB)/4, $0x38079f7a
@@ -5376,15 +4896,7 @@ DATA all_38079f7a<>+16(SB)/4, $0x38079f7a
 DATA all_38079f7a<>+20(SB)/4, $0x38079f7a
 DATA all_38079f7a<>+24(SB)/4, $0x38079f7a
 DATA all_38079f7a<>+28(SB)/4, $0x38079f7a
-DATA all_38079f7a<>+32(SB)/4, $0x38079f7a
-DATA all_38079f7a<>+36(SB)/4, $0x38079f7a
-DATA all_38079f7a<>+40(SB)/4, $0x38079f7a
-DATA all_38079f7a<>+44(SB)/4, $0x38079f7a
-DATA all_38079f7a<>+48(SB)/4, $0x38079f7a
-DATA all_38079f7a<>+52(SB)/4, $0x38079f7a
-DATA all_38079f7a<>+56(SB)/4, $0x38079f7a
-DATA all_38079f7a<>+60(SB)/4, $0x38079f7a
-GLOBL all_38079f7a<>(SB), RODATA|NOPTR, $64
+GLOBL all_38079f7a<>(SB), RODATA|NOPTR, $32
 
 DATA all_ba63d0e6<>+0(SB)/4, $0xba63d0e6
 DATA all_ba63d0e6<>+4(SB)/4, $0xba63d0e6
@@ -5394,15 +4906,7 @@ DATA all_ba63d0e6<>+16(SB)/4, $0xba63d0e6
 DATA all_ba63d0e6<>+20(SB)/4, $0xba63d0e6
 DATA all_ba63d0e6<>+24(SB)/4, $0xba63d0e6
 DATA all_ba63d0e6<>+28(SB)/4, $0xba63d0e6
-DATA all_ba63d0e6<>+32(SB)/4, $0xba63d0e6
-DATA all_ba63d0e6<>+36(SB)/4, $0xba63d0e6
-DATA all_ba63d0e6<>+40(SB)/4, $0xba63d0e6
-DATA all_ba63d0e6<>+44(SB)/4, $0xba63d0e6
-DATA all_ba63d0e6<>+48(SB)/4, $0xba63d0e6
-DATA all_ba63d0e6<>+52(SB)/4, $0xba63d0e6
-DATA all_ba63d0e6<>+56(SB)/4, $0xba63d0e6
-DATA all_ba63d0e6<>+60(SB)/4, $0xba63d0e6
-GLOBL all_ba63d0e6<>(SB), RODATA|NOPTR, $64
+GLOBL all_ba63d0e6<>(SB), RODATA|NOPTR, $32
 
 DATA all_3c776114<>+0(SB)/4, $0x3c776114
 DATA all_3c776114<>+4(SB)/4, $0x3c776114
@@ -5412,15 +4916,7 @@ DATA all_3c776114<>+16(SB)/4, $0x3c776114
 DATA all_3c776114<>+20(SB)/4, $0x3c776114
 DATA all_3c776114<>+24(SB)/4, $0x3c776114
 DATA all_3c776114<>+28(SB)/4, $0x3c776114
-DATA all_3c776114<>+32(SB)/4, $0x3c776114
-DATA all_3c776114<>+36(SB)/4, $0x3c776114
-DATA all_3c776114<>+40(SB)/4, $0x3c776114
-DATA all_3c776114<>+44(SB)/4, $0x3c776114
-DATA all_3c776114<>+48(SB)/4, $0x3c776114
-DATA all_3c776114<>+52(SB)/4, $0x3c776114
-DATA all_3c776114<>+56(SB)/4, $0x3c776114
-DATA all_3c776114<>+60(SB)/4, $0x3c776114
-GLOBL all_3c776114<>(SB), RODATA|NOPTR, $64
+GLOBL all_3c776114<>(SB), RODATA|NOPTR, $32
 
 DATA all_3dc636e5<>+0(SB)/4, $0x3dc636e5
 DATA all_3dc636e5<>+4(SB)/4, $0x3dc636e5
@@ -5430,15 +4926,7 @@ DATA all_3dc636e5<>+16(SB)/4, $0x3dc636e5
 DATA all_3dc636e5<>+20(SB)/4, $0x3dc636e5
 DATA all_3dc636e5<>+24(SB)/4, $0x3dc636e5
 DATA all_3dc636e5<>+28(SB)/4, $0x3dc636e5
-DATA all_3dc636e5<>+32(SB)/4, $0x3dc636e5
-DATA all_3dc636e5<>+36(SB)/4, $0x3dc636e5
-DATA all_3dc636e5<>+40(SB)/4, $0x3dc636e5
-DATA all_3dc636e5<>+44(SB)/4, $0x3dc636e5
-DATA all_3dc636e5<>+48(SB)/4, $0x3dc636e5
-DATA all_3dc636e5<>+52(SB)/4, $0x3dc636e5
-DATA all_3dc636e5<>+56(SB)/4, $0x3dc636e5
-DATA all_3dc636e5<>+60(SB)/4, $0x3dc636e5
-GLOBL all_3dc636e5<>(SB), RODATA|NOPTR, $64
+GLOBL all_3dc636e5<>(SB), RODATA|NOPTR, $32
 
 DATA all_3e415a5e<>+0(SB)/4, $0x3e415a5e
 DATA all_3e415a5e<>+4(SB)/4, $0x3e415a5e
@@ -5448,12 +4936,4 @@ DATA all_3e415a5e<>+16(SB)/4, $0x3e415a5e
 DATA all_3e415a5e<>+20(SB)/4, $0x3e415a5e
 DATA all_3e415a5e<>+24(SB)/4, $0x3e415a5e
 DATA all_3e415a5e<>+28(SB)/4, $0x3e415a5e
-DATA all_3e415a5e<>+32(SB)/4, $0x3e415a5e
-DATA all_3e415a5e<>+36(SB)/4, $0x3e415a5e
-DATA all_3e415a5e<>+40(SB)/4, $0x3e415a5e
-DATA all_3e415a5e<>+44(SB)/4, $0x3e415a5e
-DATA all_3e415a5e<>+48(SB)/4, $0x3e415a5e
-DATA all_3e415a5e<>+52(SB)/4, $0x3e415a5e
-DATA all_3e415a5e<>+56(SB)/4, $0x3e415a5e
-DATA all_3e415a5e<>+60(SB)/4, $0x3e415a5e
-GLOBL all_3e415a5e<>(SB), RODATA|NOPTR, $64
+GLOBL all_3e415a5e<>(SB), RODATA|NOPTR, $32

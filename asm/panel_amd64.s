@@ -2570,15 +2570,7 @@ DATA all_3aab0bc6<>+16(SB)/4, $0x3aab0bc6
 DATA all_3aab0bc6<>+20(SB)/4, $0x3aab0bc6
 DATA all_3aab0bc6<>+24(SB)/4, $0x3aab0bc6
 DATA all_3aab0bc6<>+28(SB)/4, $0x3aab0bc6
-DATA all_3aab0bc6<>+32(SB)/4, $0x3aab0bc6
-DATA all_3aab0bc6<>+36(SB)/4, $0x3aab0bc6
-DATA all_3aab0bc6<>+40(SB)/4, $0x3aab0bc6
-DATA all_3aab0bc6<>+44(SB)/4, $0x3aab0bc6
-DATA all_3aab0bc6<>+48(SB)/4, $0x3aab0bc6
-DATA all_3aab0bc6<>+52(SB)/4, $0x3aab0bc6
-DATA all_3aab0bc6<>+56(SB)/4, $0x3aab0bc6
-DATA all_3aab0bc6<>+60(SB)/4, $0x3aab0bc6
-GLOBL all_3aab0bc6<>(SB), RODATA|NOPTR, $64
+GLOBL all_3aab0bc6<>(SB), RODATA|NOPTR, $32
 
 DATA all_3c92c9ba<>+0(SB)/4, $0x3c92c9ba
 DATA all_3c92c9ba<>+4(SB)/4, $0x3c92c9ba
@@ -2588,15 +2580,7 @@ DATA all_3c92c9ba<>+16(SB)/4, $0x3c92c9ba
 DATA all_3c92c9ba<>+20(SB)/4, $0x3c92c9ba
 DATA all_3c92c9ba<>+24(SB)/4, $0x3c92c9ba
 DATA all_3c92c9ba<>+28(SB)/4, $0x3c92c9ba
-DATA all_3c92c9ba<>+32(SB)/4, $0x3c92c9ba
-DATA all_3c92c9ba<>+36(SB)/4, $0x3c92c9ba
-DATA all_3c92c9ba<>+40(SB)/4, $0x3c92c9ba
-DATA all_3c92c9ba<>+44(SB)/4, $0x3c92c9ba
-DATA all_3c92c9ba<>+48(SB)/4, $0x3c92c9ba
-DATA all_3c92c9ba<>+52(SB)/4, $0x3c92c9ba
-DATA all_3c92c9ba<>+56(SB)/4, $0x3c92c9ba
-DATA all_3c92c9ba<>+60(SB)/4, $0x3c92c9ba
-GLOBL all_3c92c9ba<>(SB), RODATA|NOPTR, $64
+GLOBL all_3c92c9ba<>(SB), RODATA|NOPTR, $32
 
 DATA all_3d7458ef<>+0(SB)/4, $0x3d7458ef
 DATA all_3d7458ef<>+4(SB)/4, $0x3d7458ef
@@ -2606,15 +2590,7 @@ DATA all_3d7458ef<>+16(SB)/4, $0x3d7458ef
 DATA all_3d7458ef<>+20(SB)/4, $0x3d7458ef
 DATA all_3d7458ef<>+24(SB)/4, $0x3d7458ef
 DATA all_3d7458ef<>+28(SB)/4, $0x3d7458ef
-DATA all_3d7458ef<>+32(SB)/4, $0x3d7458ef
-DATA all_3d7458ef<>+36(SB)/4, $0x3d7458ef
-DATA all_3d7458ef<>+40(SB)/4, $0x3d7458ef
-DATA all_3d7458ef<>+44(SB)/4, $0x3d7458ef
-DATA all_3d7458ef<>+48(SB)/4, $0x3d7458ef
-DATA all_3d7458ef<>+52(SB)/4, $0x3d7458ef
-DATA all_3d7458ef<>+56(SB)/4, $0x3d7458ef
-DATA all_3d7458ef<>+60(SB)/4, $0x3d7458ef
-GLOBL all_3d7458ef<>(SB), RODATA|NOPTR, $64
+GLOBL all_3d7458ef<>(SB), RODATA|NOPTR, $32
 
 DATA all_3eb8aa11<>+0(SB)/4, $0x3eb8aa11
 DATA all_3eb8aa11<>+4(SB)/4, $0x3eb8aa11
@@ -2624,15 +2600,7 @@ DATA all_3eb8aa11<>+16(SB)/4, $0x3eb8aa11
 DATA all_3eb8aa11<>+20(SB)/4, $0x3eb8aa11
 DATA all_3eb8aa11<>+24(SB)/4, $0x3eb8aa11
 DATA all_3eb8aa11<>+28(SB)/4, $0x3eb8aa11
-DATA all_3eb8aa11<>+32(SB)/4, $0x3eb8aa11
-DATA all_3eb8aa11<>+36(SB)/4, $0x3eb8aa11
-DATA all_3eb8aa11<>+40(SB)/4, $0x3eb8aa11
-DATA all_3eb8aa11<>+44(SB)/4, $0x3eb8aa11
-DATA all_3eb8aa11<>+48(SB)/4, $0x3eb8aa11
-DATA all_3eb8aa11<>+52(SB)/4, $0x3eb8aa11
-DATA all_3eb8aa11<>+56(SB)/4, $0x3eb8aa11
-DATA all_3eb8aa11<>+60(SB)/4, $0x3eb8aa11
-GLOBL all_3eb8aa11<>(SB), RODATA|NOPTR, $64
+GLOBL all_3eb8aa11<>(SB), RODATA|NOPTR, $32
 
 DATA all_bbe1cb25<>+0(SB)/4, $0xbbe1cb25
 DATA all_bbe1cb25<>+4(SB)/4, $0xbbe1cb25
@@ -2642,15 +2610,7 @@ DATA all_bbe1cb25<>+16(SB)/4, $0xbbe1cb25
 DATA all_bbe1cb25<>+20(SB)/4, $0xbbe1cb25
 DATA all_bbe1cb25<>+24(SB)/4, $0xbbe1cb25
 DATA all_bbe1cb25<>+28(SB)/4, $0xbbe1cb25
-DATA all_bbe1cb25<>+32(SB)/4, $0xbbe1cb25
-DATA all_bbe1cb25<>+36(SB)/4, $0xbbe1cb25
-DATA all_bbe1cb25<>+40(SB)/4, $0xbbe1cb25
-DATA all_bbe1cb25<>+44(SB)/4, $0xbbe1cb25
-DATA all_bbe1cb25<>+48(SB)/4, $0xbbe1cb25
-DATA all_bbe1cb25<>+52(SB)/4, $0xbbe1cb25
-DATA all_bbe1cb25<>+56(SB)/4, $0xbbe1cb25
-DATA all_bbe1cb25<>+60(SB)/4, $0xbbe1cb25
-GLOBL all_bbe1cb25<>(SB), RODATA|NOPTR, $64
+GLOBL all_bbe1cb25<>(SB), RODATA|NOPTR, $32
 
 DATA all_bd0a8e6e<>+0(SB)/4, $0xbd0a8e6e
 DATA all_bd0a8e6e<>+4(SB)/4, $0xbd0a8e6e
@@ -2660,15 +2620,7 @@ DATA all_bd0a8e6e<>+16(SB)/4, $0xbd0a8e6e
 DATA all_bd0a8e6e<>+20(SB)/4, $0xbd0a8e6e
 DATA all_bd0a8e6e<>+24(SB)/4, $0xbd0a8e6e
 DATA all_bd0a8e6e<>+28(SB)/4, $0xbd0a8e6e
-DATA all_bd0a8e6e<>+32(SB)/4, $0xbd0a8e6e
-DATA all_bd0a8e6e<>+36(SB)/4, $0xbd0a8e6e
-DATA all_bd0a8e6e<>+40(SB)/4, $0xbd0a8e6e
-DATA all_bd0a8e6e<>+44(SB)/4, $0xbd0a8e6e
-DATA all_bd0a8e6e<>+48(SB)/4, $0xbd0a8e6e
-DATA all_bd0a8e6e<>+52(SB)/4, $0xbd0a8e6e
-DATA all_bd0a8e6e<>+56(SB)/4, $0xbd0a8e6e
-DATA all_bd0a8e6e<>+60(SB)/4, $0xbd0a8e6e
-GLOBL all_bd0a8e6e<>(SB), RODATA|NOPTR, $64
+GLOBL all_bd0a8e6e<>(SB), RODATA|NOPTR, $32
 
 DATA all_bdf62144<>+0(SB)/4, $0xbdf62144
 DATA all_bdf62144<>+4(SB)/4, $0xbdf62144
@@ -2678,15 +2630,7 @@ DATA all_bdf62144<>+16(SB)/4, $0xbdf62144
 DATA all_bdf62144<>+20(SB)/4, $0xbdf62144
 DATA all_bdf62144<>+24(SB)/4, $0xbdf62144
 DATA all_bdf62144<>+28(SB)/4, $0xbdf62144
-DATA all_bdf62144<>+32(SB)/4, $0xbdf62144
-DATA all_bdf62144<>+36(SB)/4, $0xbdf62144
-DATA all_bdf62144<>+40(SB)/4, $0xbdf62144
-DATA all_bdf62144<>+44(SB)/4, $0xbdf62144
-DATA all_bdf62144<>+48(SB)/4, $0xbdf62144
-DATA all_bdf62144<>+52(SB)/4, $0xbdf62144
-DATA all_bdf62144<>+56(SB)/4, $0xbdf62144
-DATA all_bdf62144<>+60(SB)/4, $0xbdf62144
-GLOBL all_bdf62144<>(SB), RODATA|NOPTR, $64
+GLOBL all_bdf62144<>(SB), RODATA|NOPTR, $32
 
 DATA all_3f38aa3b<>+0(SB)/4, $0x3f38aa3b
 DATA all_3f38aa3b<>+4(SB)/4, $0x3f38aa3b
@@ -2696,15 +2640,7 @@ DATA all_3f38aa3b<>+16(SB)/4, $0x3f38aa3b
 DATA all_3f38aa3b<>+20(SB)/4, $0x3f38aa3b
 DATA all_3f38aa3b<>+24(SB)/4, $0x3f38aa3b
 DATA all_3f38aa3b<>+28(SB)/4, $0x3f38aa3b
-DATA all_3f38aa3b<>+32(SB)/4, $0x3f38aa3b
-DATA all_3f38aa3b<>+36(SB)/4, $0x3f38aa3b
-DATA all_3f38aa3b<>+40(SB)/4, $0x3f38aa3b
-DATA all_3f38aa3b<>+44(SB)/4, $0x3f38aa3b
-DATA all_3f38aa3b<>+48(SB)/4, $0x3f38aa3b
-DATA all_3f38aa3b<>+52(SB)/4, $0x3f38aa3b
-DATA all_3f38aa3b<>+56(SB)/4, $0x3f38aa3b
-DATA all_3f38aa3b<>+60(SB)/4, $0x3f38aa3b
-GLOBL all_3f38aa3b<>(SB), RODATA|NOPTR, $64
+GLOBL all_3f38aa3b<>(SB), RODATA|NOPTR, $32
 
 DATA all_c0cafb0d<>+0(SB)/4, $0xc0cafb0d
 DATA all_c0cafb0d<>+4(SB)/4, $0xc0cafb0d
@@ -2714,15 +2650,7 @@ DATA all_c0cafb0d<>+16(SB)/4, $0xc0cafb0d
 DATA all_c0cafb0d<>+20(SB)/4, $0xc0cafb0d
 DATA all_c0cafb0d<>+24(SB)/4, $0xc0cafb0d
 DATA all_c0cafb0d<>+28(SB)/4, $0xc0cafb0d
-DATA all_c0cafb0d<>+32(SB)/4, $0xc0cafb0d
-DATA all_c0cafb0d<>+36(SB)/4, $0xc0cafb0d
-DATA all_c0cafb0d<>+40(SB)/4, $0xc0cafb0d
-DATA all_c0cafb0d<>+44(SB)/4, $0xc0cafb0d
-DATA all_c0cafb0d<>+48(SB)/4, $0xc0cafb0d
-DATA all_c0cafb0d<>+52(SB)/4, $0xc0cafb0d
-DATA all_c0cafb0d<>+56(SB)/4, $0xc0cafb0d
-DATA all_c0cafb0d<>+60(SB)/4, $0xc0cafb0d
-GLOBL all_c0cafb0d<>(SB), RODATA|NOPTR, $64
+GLOBL all_c0cafb0d<>(SB), RODATA|NOPTR, $32
 
 DATA all_3f000000<>+0(SB)/4, $0x3f000000
 DATA all_3f000000<>+4(SB)/4, $0x3f000000
@@ -2732,15 +2660,7 @@ DATA all_3f000000<>+16(SB)/4, $0x3f000000
 DATA all_3f000000<>+20(SB)/4, $0x3f000000
 DATA all_3f000000<>+24(SB)/4, $0x3f000000
 DATA all_3f000000<>+28(SB)/4, $0x3f000000
-DATA all_3f000000<>+32(SB)/4, $0x3f000000
-DATA all_3f000000<>+36(SB)/4, $0x3f000000
-DATA all_3f000000<>+40(SB)/4, $0x3f000000
-DATA all_3f000000<>+44(SB)/4, $0x3f000000
-DATA all_3f000000<>+48(SB)/4, $0x3f000000
-DATA all_3f000000<>+52(SB)/4, $0x3f000000
-DATA all_3f000000<>+56(SB)/4, $0x3f000000
-DATA all_3f000000<>+60(SB)/4, $0x3f000000
-GLOBL all_3f000000<>(SB), RODATA|NOPTR, $64
+GLOBL all_3f000000<>(SB), RODATA|NOPTR, $32
 
 DATA all_3f800000<>+0(SB)/4, $0x3f800000
 DATA all_3f800000<>+4(SB)/4, $0x3f800000
@@ -2750,15 +2670,7 @@ DATA all_3f800000<>+16(SB)/4, $0x3f800000
 DATA all_3f800000<>+20(SB)/4, $0x3f800000
 DATA all_3f800000<>+24(SB)/4, $0x3f800000
 DATA all_3f800000<>+28(SB)/4, $0x3f800000
-DATA all_3f800000<>+32(SB)/4, $0x3f800000
-DATA all_3f800000<>+36(SB)/4, $0x3f800000
-DATA all_3f800000<>+40(SB)/4, $0x3f800000
-DATA all_3f800000<>+44(SB)/4, $0x3f800000
-DATA all_3f800000<>+48(SB)/4, $0x3f800000
-DATA all_3f800000<>+52(SB)/4, $0x3f800000
-DATA all_3f800000<>+56(SB)/4, $0x3f800000
-DATA all_3f800000<>+60(SB)/4, $0x3f800000
-GLOBL all_3f800000<>(SB), RODATA|NOPTR, $64
+GLOBL all_3f800000<>(SB), RODATA|NOPTR, $32
 
 DATA all_bd950573<>+0(SB)/4, $0xbd950573
 DATA all_bd950573<>+4(SB)/4, $0xbd950573
@@ -2768,15 +2680,7 @@ DATA all_bd950573<>+16(SB)/4, $0xbd950573
 DATA all_bd950573<>+20(SB)/4, $0xbd950573
 DATA all_bd950573<>+24(SB)/4, $0xbd950573
 DATA all_bd950573<>+28(SB)/4, $0xbd950573
-DATA all_bd950573<>+32(SB)/4, $0xbd950573
-DATA all_bd950573<>+36(SB)/4, $0xbd950573
-DATA all_bd950573<>+40(SB)/4, $0xbd950573
-DATA all_bd950573<>+44(SB)/4, $0xbd950573
-DATA all_bd950573<>+48(SB)/4, $0xbd950573
-DATA all_bd950573<>+52(SB)/4, $0xbd950573
-DATA all_bd950573<>+56(SB)/4, $0xbd950573
-DATA all_bd950573<>+60(SB)/4, $0xbd950573
-GLOBL all_bd950573<>(SB), RODATA|NOPTR, $64
+GLOBL all_bd950573<>(SB), RODATA|NOPTR, $32
 
 DATA all_bdfec4ce<>+0(SB)/4, $0xbdfec4ce
 DATA all_bdfec4ce<>+4(SB)/4, $0xbdfec4ce
@@ -2786,15 +2690,7 @@ DATA all_bdfec4ce<>+16(SB)/4, $0xbdfec4ce
 DATA all_bdfec4ce<>+20(SB)/4, $0xbdfec4ce
 DATA all_bdfec4ce<>+24(SB)/4, $0xbdfec4ce
 DATA all_bdfec4ce<>+28(SB)/4, $0xbdfec4ce
-DATA all_bdfec4ce<>+32(SB)/4, $0xbdfec4ce
-DATA all_bdfec4ce<>+36(SB)/4, $0xbdfec4ce
-DATA all_bdfec4ce<>+40(SB)/4, $0xbdfec4ce
-DATA all_bdfec4ce<>+44(SB)/4, $0xbdfec4ce
-DATA all_bdfec4ce<>+48(SB)/4, $0xbdfec4ce
-DATA all_bdfec4ce<>+52(SB)/4, $0xbdfec4ce
-DATA all_bdfec4ce<>+56(SB)/4, $0xbdfec4ce
-DATA all_bdfec4ce<>+60(SB)/4, $0xbdfec4ce
-GLOBL all_bdfec4ce<>(SB), RODATA|NOPTR, $64
+GLOBL all_bdfec4ce<>(SB), RODATA|NOPTR, $32
 
 DATA all_be38732e<>+0(SB)/4, $0xbe38732e
 DATA all_be38732e<>+4(SB)/4, $0xbe38732e
@@ -2804,15 +2700,7 @@ DATA all_be38732e<>+16(SB)/4, $0xbe38732e
 DATA all_be38732e<>+20(SB)/4, $0xbe38732e
 DATA all_be38732e<>+24(SB)/4, $0xbe38732e
 DATA all_be38732e<>+28(SB)/4, $0xbe38732e
-DATA all_be38732e<>+32(SB)/4, $0xbe38732e
-DATA all_be38732e<>+36(SB)/4, $0xbe38732e
-DATA all_be38732e<>+40(SB)/4, $0xbe38732e
-DATA all_be38732e<>+44(SB)/4, $0xbe38732e
-DATA all_be38732e<>+48(SB)/4, $0xbe38732e
-DATA all_be38732e<>+52(SB)/4, $0xbe38732e
-DATA all_be38732e<>+56(SB)/4, $0xbe38732e
-DATA all_be38732e<>+60(SB)/4, $0xbe38732e
-GLOBL all_be38732e<>(SB), RODATA|NOPTR, $64
+GLOBL all_be38732e<>(SB), RODATA|NOPTR, $32
 
 DATA all_beb8aa8c<>+0(SB)/4, $0xbeb8aa8c
 DATA all_beb8aa8c<>+4(SB)/4, $0xbeb8aa8c
@@ -2822,15 +2710,7 @@ DATA all_beb8aa8c<>+16(SB)/4, $0xbeb8aa8c
 DATA all_beb8aa8c<>+20(SB)/4, $0xbeb8aa8c
 DATA all_beb8aa8c<>+24(SB)/4, $0xbeb8aa8c
 DATA all_beb8aa8c<>+28(SB)/4, $0xbeb8aa8c
-DATA all_beb8aa8c<>+32(SB)/4, $0xbeb8aa8c
-DATA all_beb8aa8c<>+36(SB)/4, $0xbeb8aa8c
-DATA all_beb8aa8c<>+40(SB)/4, $0xbeb8aa8c
-DATA all_beb8aa8c<>+44(SB)/4, $0xbeb8aa8c
-DATA all_beb8aa8c<>+48(SB)/4, $0xbeb8aa8c
-DATA all_beb8aa8c<>+52(SB)/4, $0xbeb8aa8c
-DATA all_beb8aa8c<>+56(SB)/4, $0xbeb8aa8c
-DATA all_beb8aa8c<>+60(SB)/4, $0xbeb8aa8c
-GLOBL all_beb8aa8c<>(SB), RODATA|NOPTR, $64
+GLOBL all_beb8aa8c<>(SB), RODATA|NOPTR, $32
 
 DATA all_3def3052<>+0(SB)/4, $0x3def3052
 DATA all_3def3052<>+4(SB)/4, $0x3def3052
@@ -2840,15 +2720,7 @@ DATA all_3def3052<>+16(SB)/4, $0x3def3052
 DATA all_3def3052<>+20(SB)/4, $0x3def3052
 DATA all_3def3052<>+24(SB)/4, $0x3def3052
 DATA all_3def3052<>+28(SB)/4, $0x3def3052
-DATA all_3def3052<>+32(SB)/4, $0x3def3052
-DATA all_3def3052<>+36(SB)/4, $0x3def3052
-DATA all_3def3052<>+40(SB)/4, $0x3def3052
-DATA all_3def3052<>+44(SB)/4, $0x3def3052
-DATA all_3def3052<>+48(SB)/4, $0x3def3052
-DATA all_3def3052<>+52(SB)/4, $0x3def3052
-DATA all_3def3052<>+56(SB)/4, $0x3def3052
-DATA all_3def3052<>+60(SB)/4, $0x3def3052
-GLOBL all_3def3052<>(SB), RODATA|NOPTR, $64
+GLOBL all_3def3052<>(SB), RODATA|NOPTR, $32
 
 DATA all_3e13082f<>+0(SB)/4, $0x3e13082f
 DATA all_3e13082f<>+4(SB)/4, $0x3e13082f
@@ -2858,15 +2730,7 @@ DATA all_3e13082f<>+16(SB)/4, $0x3e13082f
 DATA all_3e13082f<>+20(SB)/4, $0x3e13082f
 DATA all_3e13082f<>+24(SB)/4, $0x3e13082f
 DATA all_3e13082f<>+28(SB)/4, $0x3e13082f
-DATA all_3e13082f<>+32(SB)/4, $0x3e13082f
-DATA all_3e13082f<>+36(SB)/4, $0x3e13082f
-DATA all_3e13082f<>+40(SB)/4, $0x3e13082f
-DATA all_3e13082f<>+44(SB)/4, $0x3e13082f
-DATA all_3e13082f<>+48(SB)/4, $0x3e13082f
-DATA all_3e13082f<>+52(SB)/4, $0x3e13082f
-DATA all_3e13082f<>+56(SB)/4, $0x3e13082f
-DATA all_3e13082f<>+60(SB)/4, $0x3e13082f
-GLOBL all_3e13082f<>(SB), RODATA|NOPTR, $64
+GLOBL all_3e13082f<>(SB), RODATA|NOPTR, $32
 
 DATA all_3e763b15<>+0(SB)/4, $0x3e763b15
 DATA all_3e763b15<>+4(SB)/4, $0x3e763b15
@@ -2876,15 +2740,7 @@ DATA all_3e763b15<>+16(SB)/4, $0x3e763b15
 DATA all_3e763b15<>+20(SB)/4, $0x3e763b15
 DATA all_3e763b15<>+24(SB)/4, $0x3e763b15
 DATA all_3e763b15<>+28(SB)/4, $0x3e763b15
-DATA all_3e763b15<>+32(SB)/4, $0x3e763b15
-DATA all_3e763b15<>+36(SB)/4, $0x3e763b15
-DATA all_3e763b15<>+40(SB)/4, $0x3e763b15
-DATA all_3e763b15<>+44(SB)/4, $0x3e763b15
-DATA all_3e763b15<>+48(SB)/4, $0x3e763b15
-DATA all_3e763b15<>+52(SB)/4, $0x3e763b15
-DATA all_3e763b15<>+56(SB)/4, $0x3e763b15
-DATA all_3e763b15<>+60(SB)/4, $0x3e763b15
-GLOBL all_3e763b15<>(SB), RODATA|NOPTR, $64
+GLOBL all_3e763b15<>(SB), RODATA|NOPTR, $32
 
 // func jensenShannonTermsAVX2(dst []float32, y []float32, x float32)
 // Requires: AVX, AVX2, FMA3
@@ -3015,710 +2871,710 @@ single:
 	JG     value2begin
 
 four1:
-	MOVQ            -8(DI)(R10*2), R11
-	VBROADCASTF32X4 -16(R8)(R10*4), Z5
-	MOVWLZX         R11, R12
-	SHRQ            $0x10, R11
-	VPERMILPS       $0x00, Z5, Z0
-	VMOVUPS         (CX)(R12*4), Z6
-	VMINPS          Z0, Z6, Z7
-	VMAXPS          Z0, Z6, Z6
-	VDIVPS          Z6, Z7, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
-	VFMADD213PS     Z10, Z6, Z9
-	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
-	VPSRAD          $0x17, Z8, Z8
-	VPSLLD          $0x17, Z8, Z10
-	VPSUBD          Z10, Z6, Z10
-	VCVTDQ2PS       Z8, Z8
-	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
-	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_bd950573<>+0(SB), Z10
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
-	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
-	VMOVUPS         all_3def3052<>+0(SB), Z11
-	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
-	VFMADD213PS     Z11, Z6, Z10
-	VFNMADD231PS    Z10, Z6, Z9
-	VMULPS          Z7, Z9, Z6
-	VADDPS          Z6, Z1, Z1
-	VMOVUPS         64(CX)(R12*4), Z6
-	VMINPS          Z0, Z6, Z7
-	VMAXPS          Z0, Z6, Z6
-	VDIVPS          Z6, Z7, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
-	VFMADD213PS     Z10, Z6, Z9
-	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
-	VPSRAD          $0x17, Z8, Z8
-	VPSLLD          $0x17, Z8, Z10
-	VPSUBD          Z10, Z6, Z10
-	VCVTDQ2PS       Z8, Z8
-	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
-	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_bd950573<>+0(SB), Z10
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
-	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
-	VMOVUPS         all_3def3052<>+0(SB), Z11
-	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
-	VFMADD213PS     Z11, Z6, Z10
-	VFNMADD231PS    Z10, Z6, Z9
-	VMULPS          Z7, Z9, Z6
-	VADDPS          Z6, Z2, Z2
-	VMOVUPS         128(CX)(R12*4), Z6
-	VMINPS          Z0, Z6, Z7
-	VMAXPS          Z0, Z6, Z6
-	VDIVPS          Z6, Z7, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
-	VFMADD213PS     Z10, Z6, Z9
-	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
-	VPSRAD          $0x17, Z8, Z8
-	VPSLLD          $0x17, Z8, Z10
-	VPSUBD          Z10, Z6, Z10
-	VCVTDQ2PS       Z8, Z8
-	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
-	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_bd950573<>+0(SB), Z10
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
-	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
-	VMOVUPS         all_3def3052<>+0(SB), Z11
-	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
-	VFMADD213PS     Z11, Z6, Z10
-	VFNMADD231PS    Z10, Z6, Z9
-	VMULPS          Z7, Z9, Z6
-	VADDPS          Z6, Z3, Z3
-	VMOVUPS         192(CX)(R12*4), Z6
-	VMINPS          Z0, Z6, Z7
-	VMAXPS          Z0, Z6, Z0
-	VDIVPS          Z0, Z7, Z0
-	VMULPS          Z0, Z0, Z6
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z8
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z6, Z8
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z6, Z8
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z6, Z8
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z9
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z6, Z9
-	VFMADD213PS     all_bdf62144<>+0(SB), Z6, Z9
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z6, Z9
-	VFMADD213PS     Z9, Z0, Z8
-	VPADDD          all_c0cafb0d<>+0(SB), Z0, Z6
-	VPSRAD          $0x17, Z6, Z6
-	VPSLLD          $0x17, Z6, Z9
-	VPSUBD          Z9, Z0, Z9
-	VCVTDQ2PS       Z6, Z6
-	VFNMADD231PS    all_3f000000<>+0(SB), Z6, Z8
-	VSUBPS          all_3f800000<>+0(SB), Z9, Z0
-	VMULPS          Z0, Z0, Z6
-	VMOVUPS         all_bd950573<>+0(SB), Z9
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z6, Z9
-	VFMADD213PS     all_be38732e<>+0(SB), Z6, Z9
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z6, Z9
-	VMOVUPS         all_3def3052<>+0(SB), Z10
-	VFMADD213PS     all_3e13082f<>+0(SB), Z6, Z10
-	VFMADD213PS     all_3e763b15<>+0(SB), Z6, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z6, Z10
-	VFMADD213PS     Z10, Z0, Z9
-	VFNMADD231PS    Z9, Z0, Z8
-	VMULPS          Z7, Z8, Z0
-	VADDPS          Z0, Z4, Z4
-	MOVWLZX         R11, R12
-	SHRQ            $0x10, R11
-	VPERMILPS       $0x55, Z5, Z0
-	VMOVUPS         (CX)(R12*4), Z6
-	VMINPS          Z0, Z6, Z7
-	VMAXPS          Z0, Z6, Z6
-	VDIVPS          Z6, Z7, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
-	VFMADD213PS     Z10, Z6, Z9
-	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
-	VPSRAD          $0x17, Z8, Z8
-	VPSLLD          $0x17, Z8, Z10
-	VPSUBD          Z10, Z6, Z10
-	VCVTDQ2PS       Z8, Z8
-	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
-	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_bd950573<>+0(SB), Z10
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
-	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
-	VMOVUPS         all_3def3052<>+0(SB), Z11
-	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
-	VFMADD213PS     Z11, Z6, Z10
-	VFNMADD231PS    Z10, Z6, Z9
-	VMULPS          Z7, Z9, Z6
-	VADDPS          Z6, Z1, Z1
-	VMOVUPS         64(CX)(R12*4), Z6
-	VMINPS          Z0, Z6, Z7
-	VMAXPS          Z0, Z6, Z6
-	VDIVPS          Z6, Z7, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
-	VFMADD213PS     Z10, Z6, Z9
-	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
-	VPSRAD          $0x17, Z8, Z8
-	VPSLLD          $0x17, Z8, Z10
-	VPSUBD          Z10, Z6, Z10
-	VCVTDQ2PS       Z8, Z8
-	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
-	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_bd950573<>+0(SB), Z10
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
-	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
-	VMOVUPS         all_3def3052<>+0(SB), Z11
-	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
-	VFMADD213PS     Z11, Z6, Z10
-	VFNMADD231PS    Z10, Z6, Z9
-	VMULPS          Z7, Z9, Z6
-	VADDPS          Z6, Z2, Z2
-	VMOVUPS         128(CX)(R12*4), Z6
-	VMINPS          Z0, Z6, Z7
-	VMAXPS          Z0, Z6, Z6
-	VDIVPS          Z6, Z7, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
-	VFMADD213PS     Z10, Z6, Z9
-	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
-	VPSRAD          $0x17, Z8, Z8
-	VPSLLD          $0x17, Z8, Z10
-	VPSUBD          Z10, Z6, Z10
-	VCVTDQ2PS       Z8, Z8
-	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
-	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_bd950573<>+0(SB), Z10
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
-	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
-	VMOVUPS         all_3def3052<>+0(SB), Z11
-	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
-	VFMADD213PS     Z11, Z6, Z10
-	VFNMADD231PS    Z10, Z6, Z9
-	VMULPS          Z7, Z9, Z6
-	VADDPS          Z6, Z3, Z3
-	VMOVUPS         192(CX)(R12*4), Z6
-	VMINPS          Z0, Z6, Z7
-	VMAXPS          Z0, Z6, Z0
-	VDIVPS          Z0, Z7, Z0
-	VMULPS          Z0, Z0, Z6
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z8
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z6, Z8
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z6, Z8
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z6, Z8
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z9
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z6, Z9
-	VFMADD213PS     all_bdf62144<>+0(SB), Z6, Z9
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z6, Z9
-	VFMADD213PS     Z9, Z0, Z8
-	VPADDD          all_c0cafb0d<>+0(SB), Z0, Z6
-	VPSRAD          $0x17, Z6, Z6
-	VPSLLD          $0x17, Z6, Z9
-	VPSUBD          Z9, Z0, Z9
-	VCVTDQ2PS       Z6, Z6
-	VFNMADD231PS    all_3f000000<>+0(SB), Z6, Z8
-	VSUBPS          all_3f800000<>+0(SB), Z9, Z0
-	VMULPS          Z0, Z0, Z6
-	VMOVUPS         all_bd950573<>+0(SB), Z9
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z6, Z9
-	VFMADD213PS     all_be38732e<>+0(SB), Z6, Z9
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z6, Z9
-	VMOVUPS         all_3def3052<>+0(SB), Z10
-	VFMADD213PS     all_3e13082f<>+0(SB), Z6, Z10
-	VFMADD213PS     all_3e763b15<>+0(SB), Z6, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z6, Z10
-	VFMADD213PS     Z10, Z0, Z9
-	VFNMADD231PS    Z9, Z0, Z8
-	VMULPS          Z7, Z8, Z0
-	VADDPS          Z0, Z4, Z4
-	MOVWLZX         R11, R12
-	SHRQ            $0x10, R11
-	VPERMILPS       $0xaa, Z5, Z0
-	VMOVUPS         (CX)(R12*4), Z6
-	VMINPS          Z0, Z6, Z7
-	VMAXPS          Z0, Z6, Z6
-	VDIVPS          Z6, Z7, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
-	VFMADD213PS     Z10, Z6, Z9
-	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
-	VPSRAD          $0x17, Z8, Z8
-	VPSLLD          $0x17, Z8, Z10
-	VPSUBD          Z10, Z6, Z10
-	VCVTDQ2PS       Z8, Z8
-	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
-	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_bd950573<>+0(SB), Z10
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
-	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
-	VMOVUPS         all_3def3052<>+0(SB), Z11
-	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
-	VFMADD213PS     Z11, Z6, Z10
-	VFNMADD231PS    Z10, Z6, Z9
-	VMULPS          Z7, Z9, Z6
-	VADDPS          Z6, Z1, Z1
-	VMOVUPS         64(CX)(R12*4), Z6
-	VMINPS          Z0, Z6, Z7
-	VMAXPS          Z0, Z6, Z6
-	VDIVPS          Z6, Z7, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
-	VFMADD213PS     Z10, Z6, Z9
-	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
-	VPSRAD          $0x17, Z8, Z8
-	VPSLLD          $0x17, Z8, Z10
-	VPSUBD          Z10, Z6, Z10
-	VCVTDQ2PS       Z8, Z8
-	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
-	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_bd950573<>+0(SB), Z10
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
-	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
-	VMOVUPS         all_3def3052<>+0(SB), Z11
-	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
-	VFMADD213PS     Z11, Z6, Z10
-	VFNMADD231PS    Z10, Z6, Z9
-	VMULPS          Z7, Z9, Z6
-	VADDPS          Z6, Z2, Z2
-	VMOVUPS         128(CX)(R12*4), Z6
-	VMINPS          Z0, Z6, Z7
-	VMAXPS          Z0, Z6, Z6
-	VDIVPS          Z6, Z7, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z9
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z8, Z9
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z8, Z9
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z10
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_bdf62144<>+0(SB), Z8, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z10
-	VFMADD213PS     Z10, Z6, Z9
-	VPADDD          all_c0cafb0d<>+0(SB), Z6, Z8
-	VPSRAD          $0x17, Z8, Z8
-	VPSLLD          $0x17, Z8, Z10
-	VPSUBD          Z10, Z6, Z10
-	VCVTDQ2PS       Z8, Z8
-	VFNMADD231PS    all_3f000000<>+0(SB), Z8, Z9
-	VSUBPS          all_3f800000<>+0(SB), Z10, Z6
-	VMULPS          Z6, Z6, Z8
-	VMOVUPS         all_bd950573<>+0(SB), Z10
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z8, Z10
-	VFMADD213PS     all_be38732e<>+0(SB), Z8, Z10
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z8, Z10
-	VMOVUPS         all_3def3052<>+0(SB), Z11
-	VFMADD213PS     all_3e13082f<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3e763b15<>+0(SB), Z8, Z11
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z8, Z11
-	VFMADD213PS     Z11, Z6, Z10
-	VFNMADD231PS    Z10, Z6, Z9
-	VMULPS          Z7, Z9, Z6
-	VADDPS          Z6, Z3, Z3
-	VMOVUPS         192(CX)(R12*4), Z6
-	VMINPS          Z0, Z6, Z7
-	VMAXPS          Z0, Z6, Z0
-	VDIVPS          Z0, Z7, Z0
-	VMULPS          Z0, Z0, Z6
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z8
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z6, Z8
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z6, Z8
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z6, Z8
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z9
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z6, Z9
-	VFMADD213PS     all_bdf62144<>+0(SB), Z6, Z9
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z6, Z9
-	VFMADD213PS     Z9, Z0, Z8
-	VPADDD          all_c0cafb0d<>+0(SB), Z0, Z6
-	VPSRAD          $0x17, Z6, Z6
-	VPSLLD          $0x17, Z6, Z9
-	VPSUBD          Z9, Z0, Z9
-	VCVTDQ2PS       Z6, Z6
-	VFNMADD231PS    all_3f000000<>+0(SB), Z6, Z8
-	VSUBPS          all_3f800000<>+0(SB), Z9, Z0
-	VMULPS          Z0, Z0, Z6
-	VMOVUPS         all_bd950573<>+0(SB), Z9
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z6, Z9
-	VFMADD213PS     all_be38732e<>+0(SB), Z6, Z9
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z6, Z9
-	VMOVUPS         all_3def3052<>+0(SB), Z10
-	VFMADD213PS     all_3e13082f<>+0(SB), Z6, Z10
-	VFMADD213PS     all_3e763b15<>+0(SB), Z6, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z6, Z10
-	VFMADD213PS     Z10, Z0, Z9
-	VFNMADD231PS    Z9, Z0, Z8
-	VMULPS          Z7, Z8, Z0
-	VADDPS          Z0, Z4, Z4
-	VPERMILPS       $0xff, Z5, Z0
-	VMOVUPS         (CX)(R11*4), Z5
-	VMINPS          Z0, Z5, Z6
-	VMAXPS          Z0, Z5, Z5
-	VDIVPS          Z5, Z6, Z5
-	VMULPS          Z5, Z5, Z7
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z8
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z7, Z8
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z7, Z8
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z7, Z8
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z9
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z7, Z9
-	VFMADD213PS     all_bdf62144<>+0(SB), Z7, Z9
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z7, Z9
-	VFMADD213PS     Z9, Z5, Z8
-	VPADDD          all_c0cafb0d<>+0(SB), Z5, Z7
-	VPSRAD          $0x17, Z7, Z7
-	VPSLLD          $0x17, Z7, Z9
-	VPSUBD          Z9, Z5, Z9
-	VCVTDQ2PS       Z7, Z7
-	VFNMADD231PS    all_3f000000<>+0(SB), Z7, Z8
-	VSUBPS          all_3f800000<>+0(SB), Z9, Z5
-	VMULPS          Z5, Z5, Z7
-	VMOVUPS         all_bd950573<>+0(SB), Z9
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z7, Z9
-	VFMADD213PS     all_be38732e<>+0(SB), Z7, Z9
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z7, Z9
-	VMOVUPS         all_3def3052<>+0(SB), Z10
-	VFMADD213PS     all_3e13082f<>+0(SB), Z7, Z10
-	VFMADD213PS     all_3e763b15<>+0(SB), Z7, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z7, Z10
-	VFMADD213PS     Z10, Z5, Z9
-	VFNMADD231PS    Z9, Z5, Z8
-	VMULPS          Z6, Z8, Z5
-	VADDPS          Z5, Z1, Z1
-	VMOVUPS         64(CX)(R11*4), Z5
-	VMINPS          Z0, Z5, Z6
-	VMAXPS          Z0, Z5, Z5
-	VDIVPS          Z5, Z6, Z5
-	VMULPS          Z5, Z5, Z7
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z8
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z7, Z8
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z7, Z8
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z7, Z8
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z9
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z7, Z9
-	VFMADD213PS     all_bdf62144<>+0(SB), Z7, Z9
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z7, Z9
-	VFMADD213PS     Z9, Z5, Z8
-	VPADDD          all_c0cafb0d<>+0(SB), Z5, Z7
-	VPSRAD          $0x17, Z7, Z7
-	VPSLLD          $0x17, Z7, Z9
-	VPSUBD          Z9, Z5, Z9
-	VCVTDQ2PS       Z7, Z7
-	VFNMADD231PS    all_3f000000<>+0(SB), Z7, Z8
-	VSUBPS          all_3f800000<>+0(SB), Z9, Z5
-	VMULPS          Z5, Z5, Z7
-	VMOVUPS         all_bd950573<>+0(SB), Z9
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z7, Z9
-	VFMADD213PS     all_be38732e<>+0(SB), Z7, Z9
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z7, Z9
-	VMOVUPS         all_3def3052<>+0(SB), Z10
-	VFMADD213PS     all_3e13082f<>+0(SB), Z7, Z10
-	VFMADD213PS     all_3e763b15<>+0(SB), Z7, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z7, Z10
-	VFMADD213PS     Z10, Z5, Z9
-	VFNMADD231PS    Z9, Z5, Z8
-	VMULPS          Z6, Z8, Z5
-	VADDPS          Z5, Z2, Z2
-	VMOVUPS         128(CX)(R11*4), Z5
-	VMINPS          Z0, Z5, Z6
-	VMAXPS          Z0, Z5, Z5
-	VDIVPS          Z5, Z6, Z5
-	VMULPS          Z5, Z5, Z7
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z8
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z7, Z8
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z7, Z8
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z7, Z8
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z9
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z7, Z9
-	VFMADD213PS     all_bdf62144<>+0(SB), Z7, Z9
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z7, Z9
-	VFMADD213PS     Z9, Z5, Z8
-	VPADDD          all_c0cafb0d<>+0(SB), Z5, Z7
-	VPSRAD          $0x17, Z7, Z7
-	VPSLLD          $0x17, Z7, Z9
-	VPSUBD          Z9, Z5, Z9
-	VCVTDQ2PS       Z7, Z7
-	VFNMADD231PS    all_3f000000<>+0(SB), Z7, Z8
-	VSUBPS          all_3f800000<>+0(SB), Z9, Z5
-	VMULPS          Z5, Z5, Z7
-	VMOVUPS         all_bd950573<>+0(SB), Z9
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z7, Z9
-	VFMADD213PS     all_be38732e<>+0(SB), Z7, Z9
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z7, Z9
-	VMOVUPS         all_3def3052<>+0(SB), Z10
-	VFMADD213PS     all_3e13082f<>+0(SB), Z7, Z10
-	VFMADD213PS     all_3e763b15<>+0(SB), Z7, Z10
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z7, Z10
-	VFMADD213PS     Z10, Z5, Z9
-	VFNMADD231PS    Z9, Z5, Z8
-	VMULPS          Z6, Z8, Z5
-	VADDPS          Z5, Z3, Z3
-	VMOVUPS         192(CX)(R11*4), Z5
-	VMINPS          Z0, Z5, Z6
-	VMAXPS          Z0, Z5, Z0
-	VDIVPS          Z0, Z6, Z0
-	VMULPS          Z0, Z0, Z5
-	VMOVUPS         all_3aab0bc6<>+0(SB), Z7
-	VFMADD213PS     all_3c92c9ba<>+0(SB), Z5, Z7
-	VFMADD213PS     all_3d7458ef<>+0(SB), Z5, Z7
-	VFMADD213PS     all_3eb8aa11<>+0(SB), Z5, Z7
-	VMOVUPS         all_bbe1cb25<>+0(SB), Z8
-	VFMADD213PS     all_bd0a8e6e<>+0(SB), Z5, Z8
-	VFMADD213PS     all_bdf62144<>+0(SB), Z5, Z8
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z5, Z8
-	VFMADD213PS     Z8, Z0, Z7
-	VPADDD          all_c0cafb0d<>+0(SB), Z0, Z5
-	VPSRAD          $0x17, Z5, Z5
-	VPSLLD          $0x17, Z5, Z8
-	VPSUBD          Z8, Z0, Z8
-	VCVTDQ2PS       Z5, Z5
-	VFNMADD231PS    all_3f000000<>+0(SB), Z5, Z7
-	VSUBPS          all_3f800000<>+0(SB), Z8, Z0
-	VMULPS          Z0, Z0, Z5
-	VMOVUPS         all_bd950573<>+0(SB), Z8
-	VFMADD213PS     all_bdfec4ce<>+0(SB), Z5, Z8
-	VFMADD213PS     all_be38732e<>+0(SB), Z5, Z8
-	VFMADD213PS     all_beb8aa8c<>+0(SB), Z5, Z8
-	VMOVUPS         all_3def3052<>+0(SB), Z9
-	VFMADD213PS     all_3e13082f<>+0(SB), Z5, Z9
-	VFMADD213PS     all_3e763b15<>+0(SB), Z5, Z9
-	VFMADD213PS     all_3f38aa3b<>+0(SB), Z5, Z9
-	VFMADD213PS     Z9, Z0, Z8
-	VFNMADD231PS    Z8, Z0, Z7
-	VMULPS          Z6, Z7, Z0
-	VADDPS          Z0, Z4, Z4
-	ADDQ            $0x04, R10
-	JLE             four1
+	MOVQ              -8(DI)(R10*2), R11
+	VBROADCASTF32X4   -16(R8)(R10*4), Z5
+	MOVWLZX           R11, R12
+	SHRQ              $0x10, R11
+	VPERMILPS         $0x00, Z5, Z0
+	VMOVUPS           (CX)(R12*4), Z6
+	VMINPS            Z0, Z6, Z7
+	VMAXPS            Z0, Z6, Z6
+	VDIVPS            Z6, Z7, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z8, Z9
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS       Z10, Z6, Z9
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z8, Z10
+	VPSUBD            Z10, Z6, Z10
+	VCVTDQ2PS         Z8, Z8
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z10, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_bd950573<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z8, Z10
+	VBROADCASTSS      all_3def3052<>+0(SB), Z11
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS       Z11, Z6, Z10
+	VFNMADD231PS      Z10, Z6, Z9
+	VMULPS            Z7, Z9, Z6
+	VADDPS            Z6, Z1, Z1
+	VMOVUPS           64(CX)(R12*4), Z6
+	VMINPS            Z0, Z6, Z7
+	VMAXPS            Z0, Z6, Z6
+	VDIVPS            Z6, Z7, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z8, Z9
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS       Z10, Z6, Z9
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z8, Z10
+	VPSUBD            Z10, Z6, Z10
+	VCVTDQ2PS         Z8, Z8
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z10, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_bd950573<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z8, Z10
+	VBROADCASTSS      all_3def3052<>+0(SB), Z11
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS       Z11, Z6, Z10
+	VFNMADD231PS      Z10, Z6, Z9
+	VMULPS            Z7, Z9, Z6
+	VADDPS            Z6, Z2, Z2
+	VMOVUPS           128(CX)(R12*4), Z6
+	VMINPS            Z0, Z6, Z7
+	VMAXPS            Z0, Z6, Z6
+	VDIVPS            Z6, Z7, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z8, Z9
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS       Z10, Z6, Z9
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z8, Z10
+	VPSUBD            Z10, Z6, Z10
+	VCVTDQ2PS         Z8, Z8
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z10, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_bd950573<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z8, Z10
+	VBROADCASTSS      all_3def3052<>+0(SB), Z11
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS       Z11, Z6, Z10
+	VFNMADD231PS      Z10, Z6, Z9
+	VMULPS            Z7, Z9, Z6
+	VADDPS            Z6, Z3, Z3
+	VMOVUPS           192(CX)(R12*4), Z6
+	VMINPS            Z0, Z6, Z7
+	VMAXPS            Z0, Z6, Z0
+	VDIVPS            Z0, Z7, Z0
+	VMULPS            Z0, Z0, Z6
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z6, Z8
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z6, Z8
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z6, Z8
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z6, Z9
+	VFMADD213PS       Z9, Z0, Z8
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z0, Z6
+	VPSRAD            $0x17, Z6, Z6
+	VPSLLD            $0x17, Z6, Z9
+	VPSUBD            Z9, Z0, Z9
+	VCVTDQ2PS         Z6, Z6
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z6, Z8
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z9, Z0
+	VMULPS            Z0, Z0, Z6
+	VBROADCASTSS      all_bd950573<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z6, Z9
+	VBROADCASTSS      all_3def3052<>+0(SB), Z10
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z6, Z10
+	VFMADD213PS       Z10, Z0, Z9
+	VFNMADD231PS      Z9, Z0, Z8
+	VMULPS            Z7, Z8, Z0
+	VADDPS            Z0, Z4, Z4
+	MOVWLZX           R11, R12
+	SHRQ              $0x10, R11
+	VPERMILPS         $0x55, Z5, Z0
+	VMOVUPS           (CX)(R12*4), Z6
+	VMINPS            Z0, Z6, Z7
+	VMAXPS            Z0, Z6, Z6
+	VDIVPS            Z6, Z7, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z8, Z9
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS       Z10, Z6, Z9
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z8, Z10
+	VPSUBD            Z10, Z6, Z10
+	VCVTDQ2PS         Z8, Z8
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z10, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_bd950573<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z8, Z10
+	VBROADCASTSS      all_3def3052<>+0(SB), Z11
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS       Z11, Z6, Z10
+	VFNMADD231PS      Z10, Z6, Z9
+	VMULPS            Z7, Z9, Z6
+	VADDPS            Z6, Z1, Z1
+	VMOVUPS           64(CX)(R12*4), Z6
+	VMINPS            Z0, Z6, Z7
+	VMAXPS            Z0, Z6, Z6
+	VDIVPS            Z6, Z7, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z8, Z9
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS       Z10, Z6, Z9
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z8, Z10
+	VPSUBD            Z10, Z6, Z10
+	VCVTDQ2PS         Z8, Z8
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z10, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_bd950573<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z8, Z10
+	VBROADCASTSS      all_3def3052<>+0(SB), Z11
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS       Z11, Z6, Z10
+	VFNMADD231PS      Z10, Z6, Z9
+	VMULPS            Z7, Z9, Z6
+	VADDPS            Z6, Z2, Z2
+	VMOVUPS           128(CX)(R12*4), Z6
+	VMINPS            Z0, Z6, Z7
+	VMAXPS            Z0, Z6, Z6
+	VDIVPS            Z6, Z7, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z8, Z9
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS       Z10, Z6, Z9
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z8, Z10
+	VPSUBD            Z10, Z6, Z10
+	VCVTDQ2PS         Z8, Z8
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z10, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_bd950573<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z8, Z10
+	VBROADCASTSS      all_3def3052<>+0(SB), Z11
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS       Z11, Z6, Z10
+	VFNMADD231PS      Z10, Z6, Z9
+	VMULPS            Z7, Z9, Z6
+	VADDPS            Z6, Z3, Z3
+	VMOVUPS           192(CX)(R12*4), Z6
+	VMINPS            Z0, Z6, Z7
+	VMAXPS            Z0, Z6, Z0
+	VDIVPS            Z0, Z7, Z0
+	VMULPS            Z0, Z0, Z6
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z6, Z8
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z6, Z8
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z6, Z8
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z6, Z9
+	VFMADD213PS       Z9, Z0, Z8
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z0, Z6
+	VPSRAD            $0x17, Z6, Z6
+	VPSLLD            $0x17, Z6, Z9
+	VPSUBD            Z9, Z0, Z9
+	VCVTDQ2PS         Z6, Z6
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z6, Z8
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z9, Z0
+	VMULPS            Z0, Z0, Z6
+	VBROADCASTSS      all_bd950573<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z6, Z9
+	VBROADCASTSS      all_3def3052<>+0(SB), Z10
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z6, Z10
+	VFMADD213PS       Z10, Z0, Z9
+	VFNMADD231PS      Z9, Z0, Z8
+	VMULPS            Z7, Z8, Z0
+	VADDPS            Z0, Z4, Z4
+	MOVWLZX           R11, R12
+	SHRQ              $0x10, R11
+	VPERMILPS         $0xaa, Z5, Z0
+	VMOVUPS           (CX)(R12*4), Z6
+	VMINPS            Z0, Z6, Z7
+	VMAXPS            Z0, Z6, Z6
+	VDIVPS            Z6, Z7, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z8, Z9
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS       Z10, Z6, Z9
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z8, Z10
+	VPSUBD            Z10, Z6, Z10
+	VCVTDQ2PS         Z8, Z8
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z10, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_bd950573<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z8, Z10
+	VBROADCASTSS      all_3def3052<>+0(SB), Z11
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS       Z11, Z6, Z10
+	VFNMADD231PS      Z10, Z6, Z9
+	VMULPS            Z7, Z9, Z6
+	VADDPS            Z6, Z1, Z1
+	VMOVUPS           64(CX)(R12*4), Z6
+	VMINPS            Z0, Z6, Z7
+	VMAXPS            Z0, Z6, Z6
+	VDIVPS            Z6, Z7, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z8, Z9
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS       Z10, Z6, Z9
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z8, Z10
+	VPSUBD            Z10, Z6, Z10
+	VCVTDQ2PS         Z8, Z8
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z10, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_bd950573<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z8, Z10
+	VBROADCASTSS      all_3def3052<>+0(SB), Z11
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS       Z11, Z6, Z10
+	VFNMADD231PS      Z10, Z6, Z9
+	VMULPS            Z7, Z9, Z6
+	VADDPS            Z6, Z2, Z2
+	VMOVUPS           128(CX)(R12*4), Z6
+	VMINPS            Z0, Z6, Z7
+	VMAXPS            Z0, Z6, Z6
+	VDIVPS            Z6, Z7, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z9
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z8, Z9
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z8, Z9
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z10
+	VFMADD213PS       Z10, Z6, Z9
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z6, Z8
+	VPSRAD            $0x17, Z8, Z8
+	VPSLLD            $0x17, Z8, Z10
+	VPSUBD            Z10, Z6, Z10
+	VCVTDQ2PS         Z8, Z8
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z8, Z9
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z10, Z6
+	VMULPS            Z6, Z6, Z8
+	VBROADCASTSS      all_bd950573<>+0(SB), Z10
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z8, Z10
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z8, Z10
+	VBROADCASTSS      all_3def3052<>+0(SB), Z11
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z8, Z11
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z8, Z11
+	VFMADD213PS       Z11, Z6, Z10
+	VFNMADD231PS      Z10, Z6, Z9
+	VMULPS            Z7, Z9, Z6
+	VADDPS            Z6, Z3, Z3
+	VMOVUPS           192(CX)(R12*4), Z6
+	VMINPS            Z0, Z6, Z7
+	VMAXPS            Z0, Z6, Z0
+	VDIVPS            Z0, Z7, Z0
+	VMULPS            Z0, Z0, Z6
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z6, Z8
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z6, Z8
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z6, Z8
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z6, Z9
+	VFMADD213PS       Z9, Z0, Z8
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z0, Z6
+	VPSRAD            $0x17, Z6, Z6
+	VPSLLD            $0x17, Z6, Z9
+	VPSUBD            Z9, Z0, Z9
+	VCVTDQ2PS         Z6, Z6
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z6, Z8
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z9, Z0
+	VMULPS            Z0, Z0, Z6
+	VBROADCASTSS      all_bd950573<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z6, Z9
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z6, Z9
+	VBROADCASTSS      all_3def3052<>+0(SB), Z10
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z6, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z6, Z10
+	VFMADD213PS       Z10, Z0, Z9
+	VFNMADD231PS      Z9, Z0, Z8
+	VMULPS            Z7, Z8, Z0
+	VADDPS            Z0, Z4, Z4
+	VPERMILPS         $0xff, Z5, Z0
+	VMOVUPS           (CX)(R11*4), Z5
+	VMINPS            Z0, Z5, Z6
+	VMAXPS            Z0, Z5, Z5
+	VDIVPS            Z5, Z6, Z5
+	VMULPS            Z5, Z5, Z7
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z7, Z8
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z7, Z9
+	VFMADD213PS       Z9, Z5, Z8
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z5, Z7
+	VPSRAD            $0x17, Z7, Z7
+	VPSLLD            $0x17, Z7, Z9
+	VPSUBD            Z9, Z5, Z9
+	VCVTDQ2PS         Z7, Z7
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z7, Z8
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z9, Z5
+	VMULPS            Z5, Z5, Z7
+	VBROADCASTSS      all_bd950573<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z7, Z9
+	VBROADCASTSS      all_3def3052<>+0(SB), Z10
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z7, Z10
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z7, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z7, Z10
+	VFMADD213PS       Z10, Z5, Z9
+	VFNMADD231PS      Z9, Z5, Z8
+	VMULPS            Z6, Z8, Z5
+	VADDPS            Z5, Z1, Z1
+	VMOVUPS           64(CX)(R11*4), Z5
+	VMINPS            Z0, Z5, Z6
+	VMAXPS            Z0, Z5, Z5
+	VDIVPS            Z5, Z6, Z5
+	VMULPS            Z5, Z5, Z7
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z7, Z8
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z7, Z9
+	VFMADD213PS       Z9, Z5, Z8
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z5, Z7
+	VPSRAD            $0x17, Z7, Z7
+	VPSLLD            $0x17, Z7, Z9
+	VPSUBD            Z9, Z5, Z9
+	VCVTDQ2PS         Z7, Z7
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z7, Z8
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z9, Z5
+	VMULPS            Z5, Z5, Z7
+	VBROADCASTSS      all_bd950573<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z7, Z9
+	VBROADCASTSS      all_3def3052<>+0(SB), Z10
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z7, Z10
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z7, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z7, Z10
+	VFMADD213PS       Z10, Z5, Z9
+	VFNMADD231PS      Z9, Z5, Z8
+	VMULPS            Z6, Z8, Z5
+	VADDPS            Z5, Z2, Z2
+	VMOVUPS           128(CX)(R11*4), Z5
+	VMINPS            Z0, Z5, Z6
+	VMAXPS            Z0, Z5, Z5
+	VDIVPS            Z5, Z6, Z5
+	VMULPS            Z5, Z5, Z7
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z7, Z8
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z7, Z9
+	VFMADD213PS       Z9, Z5, Z8
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z5, Z7
+	VPSRAD            $0x17, Z7, Z7
+	VPSLLD            $0x17, Z7, Z9
+	VPSUBD            Z9, Z5, Z9
+	VCVTDQ2PS         Z7, Z7
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z7, Z8
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z9, Z5
+	VMULPS            Z5, Z5, Z7
+	VBROADCASTSS      all_bd950573<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z7, Z9
+	VBROADCASTSS      all_3def3052<>+0(SB), Z10
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z7, Z10
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z7, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z7, Z10
+	VFMADD213PS       Z10, Z5, Z9
+	VFNMADD231PS      Z9, Z5, Z8
+	VMULPS            Z6, Z8, Z5
+	VADDPS            Z5, Z3, Z3
+	VMOVUPS           192(CX)(R11*4), Z5
+	VMINPS            Z0, Z5, Z6
+	VMAXPS            Z0, Z5, Z0
+	VDIVPS            Z0, Z6, Z0
+	VMULPS            Z0, Z0, Z5
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z7
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z5, Z7
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z8
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z5, Z8
+	VFMADD213PS       Z8, Z0, Z7
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z0, Z5
+	VPSRAD            $0x17, Z5, Z5
+	VPSLLD            $0x17, Z5, Z8
+	VPSUBD            Z8, Z0, Z8
+	VCVTDQ2PS         Z5, Z5
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z5, Z7
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z8, Z0
+	VMULPS            Z0, Z0, Z5
+	VBROADCASTSS      all_bd950573<>+0(SB), Z8
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z5, Z8
+	VBROADCASTSS      all_3def3052<>+0(SB), Z9
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z5, Z9
+	VFMADD213PS       Z9, Z0, Z8
+	VFNMADD231PS      Z8, Z0, Z7
+	VMULPS            Z6, Z7, Z0
+	VADDPS            Z0, Z4, Z4
+	ADDQ              $0x04, R10
+	JLE               four1
 
 value2begin:
 	SUBQ $0x04, R10
 	JZ   through3
 
 value2:
-	MOVWQZX      (DI)(R10*2), R11
-	VBROADCASTSS (R8)(R10*4), Z0
-	VMOVUPS      (CX)(R11*4), Z5
-	VMINPS       Z0, Z5, Z6
-	VMAXPS       Z0, Z5, Z5
-	VDIVPS       Z5, Z6, Z5
-	VMULPS       Z5, Z5, Z7
-	VMOVUPS      all_3aab0bc6<>+0(SB), Z8
-	VFMADD213PS  all_3c92c9ba<>+0(SB), Z7, Z8
-	VFMADD213PS  all_3d7458ef<>+0(SB), Z7, Z8
-	VFMADD213PS  all_3eb8aa11<>+0(SB), Z7, Z8
-	VMOVUPS      all_bbe1cb25<>+0(SB), Z9
-	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z7, Z9
-	VFMADD213PS  all_bdf62144<>+0(SB), Z7, Z9
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z7, Z9
-	VFMADD213PS  Z9, Z5, Z8
-	VPADDD       all_c0cafb0d<>+0(SB), Z5, Z7
-	VPSRAD       $0x17, Z7, Z7
-	VPSLLD       $0x17, Z7, Z9
-	VPSUBD       Z9, Z5, Z9
-	VCVTDQ2PS    Z7, Z7
-	VFNMADD231PS all_3f000000<>+0(SB), Z7, Z8
-	VSUBPS       all_3f800000<>+0(SB), Z9, Z5
-	VMULPS       Z5, Z5, Z7
-	VMOVUPS      all_bd950573<>+0(SB), Z9
-	VFMADD213PS  all_bdfec4ce<>+0(SB), Z7, Z9
-	VFMADD213PS  all_be38732e<>+0(SB), Z7, Z9
-	VFMADD213PS  all_beb8aa8c<>+0(SB), Z7, Z9
-	VMOVUPS      all_3def3052<>+0(SB), Z10
-	VFMADD213PS  all_3e13082f<>+0(SB), Z7, Z10
-	VFMADD213PS  all_3e763b15<>+0(SB), Z7, Z10
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z7, Z10
-	VFMADD213PS  Z10, Z5, Z9
-	VFNMADD231PS Z9, Z5, Z8
-	VMULPS       Z6, Z8, Z5
-	VADDPS       Z5, Z1, Z1
-	VMOVUPS      64(CX)(R11*4), Z5
-	VMINPS       Z0, Z5, Z6
-	VMAXPS       Z0, Z5, Z5
-	VDIVPS       Z5, Z6, Z5
-	VMULPS       Z5, Z5, Z7
-	VMOVUPS      all_3aab0bc6<>+0(SB), Z8
-	VFMADD213PS  all_3c92c9ba<>+0(SB), Z7, Z8
-	VFMADD213PS  all_3d7458ef<>+0(SB), Z7, Z8
-	VFMADD213PS  all_3eb8aa11<>+0(SB), Z7, Z8
-	VMOVUPS      all_bbe1cb25<>+0(SB), Z9
-	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z7, Z9
-	VFMADD213PS  all_bdf62144<>+0(SB), Z7, Z9
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z7, Z9
-	VFMADD213PS  Z9, Z5, Z8
-	VPADDD       all_c0cafb0d<>+0(SB), Z5, Z7
-	VPSRAD       $0x17, Z7, Z7
-	VPSLLD       $0x17, Z7, Z9
-	VPSUBD       Z9, Z5, Z9
-	VCVTDQ2PS    Z7, Z7
-	VFNMADD231PS all_3f000000<>+0(SB), Z7, Z8
-	VSUBPS       all_3f800000<>+0(SB), Z9, Z5
-	VMULPS       Z5, Z5, Z7
-	VMOVUPS      all_bd950573<>+0(SB), Z9
-	VFMADD213PS  all_bdfec4ce<>+0(SB), Z7, Z9
-	VFMADD213PS  all_be38732e<>+0(SB), Z7, Z9
-	VFMADD213PS  all_beb8aa8c<>+0(SB), Z7, Z9
-	VMOVUPS      all_3def3052<>+0(SB), Z10
-	VFMADD213PS  all_3e13082f<>+0(SB), Z7, Z10
-	VFMADD213PS  all_3e763b15<>+0(SB), Z7, Z10
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z7, Z10
-	VFMADD213PS  Z10, Z5, Z9
-	VFNMADD231PS Z9, Z5, Z8
-	VMULPS       Z6, Z8, Z5
-	VADDPS       Z5, Z2, Z2
-	VMOVUPS      128(CX)(R11*4), Z5
-	VMINPS       Z0, Z5, Z6
-	VMAXPS       Z0, Z5, Z5
-	VDIVPS       Z5, Z6, Z5
-	VMULPS       Z5, Z5, Z7
-	VMOVUPS      all_3aab0bc6<>+0(SB), Z8
-	VFMADD213PS  all_3c92c9ba<>+0(SB), Z7, Z8
-	VFMADD213PS  all_3d7458ef<>+0(SB), Z7, Z8
-	VFMADD213PS  all_3eb8aa11<>+0(SB), Z7, Z8
-	VMOVUPS      all_bbe1cb25<>+0(SB), Z9
-	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z7, Z9
-	VFMADD213PS  all_bdf62144<>+0(SB), Z7, Z9
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z7, Z9
-	VFMADD213PS  Z9, Z5, Z8
-	VPADDD       all_c0cafb0d<>+0(SB), Z5, Z7
-	VPSRAD       $0x17, Z7, Z7
-	VPSLLD       $0x17, Z7, Z9
-	VPSUBD       Z9, Z5, Z9
-	VCVTDQ2PS    Z7, Z7
-	VFNMADD231PS all_3f000000<>+0(SB), Z7, Z8
-	VSUBPS       all_3f800000<>+0(SB), Z9, Z5
-	VMULPS       Z5, Z5, Z7
-	VMOVUPS      all_bd950573<>+0(SB), Z9
-	VFMADD213PS  all_bdfec4ce<>+0(SB), Z7, Z9
-	VFMADD213PS  all_be38732e<>+0(SB), Z7, Z9
-	VFMADD213PS  all_beb8aa8c<>+0(SB), Z7, Z9
-	VMOVUPS      all_3def3052<>+0(SB), Z10
-	VFMADD213PS  all_3e13082f<>+0(SB), Z7, Z10
-	VFMADD213PS  all_3e763b15<>+0(SB), Z7, Z10
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z7, Z10
-	VFMADD213PS  Z10, Z5, Z9
-	VFNMADD231PS Z9, Z5, Z8
-	VMULPS       Z6, Z8, Z5
-	VADDPS       Z5, Z3, Z3
-	VMOVUPS      192(CX)(R11*4), Z5
-	VMINPS       Z0, Z5, Z6
-	VMAXPS       Z0, Z5, Z0
-	VDIVPS       Z0, Z6, Z0
-	VMULPS       Z0, Z0, Z5
-	VMOVUPS      all_3aab0bc6<>+0(SB), Z7
-	VFMADD213PS  all_3c92c9ba<>+0(SB), Z5, Z7
-	VFMADD213PS  all_3d7458ef<>+0(SB), Z5, Z7
-	VFMADD213PS  all_3eb8aa11<>+0(SB), Z5, Z7
-	VMOVUPS      all_bbe1cb25<>+0(SB), Z8
-	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z5, Z8
-	VFMADD213PS  all_bdf62144<>+0(SB), Z5, Z8
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z5, Z8
-	VFMADD213PS  Z8, Z0, Z7
-	VPADDD       all_c0cafb0d<>+0(SB), Z0, Z5
-	VPSRAD       $0x17, Z5, Z5
-	VPSLLD       $0x17, Z5, Z8
-	VPSUBD       Z8, Z0, Z8
-	VCVTDQ2PS    Z5, Z5
-	VFNMADD231PS all_3f000000<>+0(SB), Z5, Z7
-	VSUBPS       all_3f800000<>+0(SB), Z8, Z0
-	VMULPS       Z0, Z0, Z5
-	VMOVUPS      all_bd950573<>+0(SB), Z8
-	VFMADD213PS  all_bdfec4ce<>+0(SB), Z5, Z8
-	VFMADD213PS  all_be38732e<>+0(SB), Z5, Z8
-	VFMADD213PS  all_beb8aa8c<>+0(SB), Z5, Z8
-	VMOVUPS      all_3def3052<>+0(SB), Z9
-	VFMADD213PS  all_3e13082f<>+0(SB), Z5, Z9
-	VFMADD213PS  all_3e763b15<>+0(SB), Z5, Z9
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z5, Z9
-	VFMADD213PS  Z9, Z0, Z8
-	VFNMADD231PS Z8, Z0, Z7
-	VMULPS       Z6, Z7, Z0
-	VADDPS       Z0, Z4, Z4
-	INCQ         R10
-	JNZ          value2
+	MOVWQZX           (DI)(R10*2), R11
+	VBROADCASTSS      (R8)(R10*4), Z0
+	VMOVUPS           (CX)(R11*4), Z5
+	VMINPS            Z0, Z5, Z6
+	VMAXPS            Z0, Z5, Z5
+	VDIVPS            Z5, Z6, Z5
+	VMULPS            Z5, Z5, Z7
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z7, Z8
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z7, Z9
+	VFMADD213PS       Z9, Z5, Z8
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z5, Z7
+	VPSRAD            $0x17, Z7, Z7
+	VPSLLD            $0x17, Z7, Z9
+	VPSUBD            Z9, Z5, Z9
+	VCVTDQ2PS         Z7, Z7
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z7, Z8
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z9, Z5
+	VMULPS            Z5, Z5, Z7
+	VBROADCASTSS      all_bd950573<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z7, Z9
+	VBROADCASTSS      all_3def3052<>+0(SB), Z10
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z7, Z10
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z7, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z7, Z10
+	VFMADD213PS       Z10, Z5, Z9
+	VFNMADD231PS      Z9, Z5, Z8
+	VMULPS            Z6, Z8, Z5
+	VADDPS            Z5, Z1, Z1
+	VMOVUPS           64(CX)(R11*4), Z5
+	VMINPS            Z0, Z5, Z6
+	VMAXPS            Z0, Z5, Z5
+	VDIVPS            Z5, Z6, Z5
+	VMULPS            Z5, Z5, Z7
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z7, Z8
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z7, Z9
+	VFMADD213PS       Z9, Z5, Z8
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z5, Z7
+	VPSRAD            $0x17, Z7, Z7
+	VPSLLD            $0x17, Z7, Z9
+	VPSUBD            Z9, Z5, Z9
+	VCVTDQ2PS         Z7, Z7
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z7, Z8
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z9, Z5
+	VMULPS            Z5, Z5, Z7
+	VBROADCASTSS      all_bd950573<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z7, Z9
+	VBROADCASTSS      all_3def3052<>+0(SB), Z10
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z7, Z10
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z7, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z7, Z10
+	VFMADD213PS       Z10, Z5, Z9
+	VFNMADD231PS      Z9, Z5, Z8
+	VMULPS            Z6, Z8, Z5
+	VADDPS            Z5, Z2, Z2
+	VMOVUPS           128(CX)(R11*4), Z5
+	VMINPS            Z0, Z5, Z6
+	VMAXPS            Z0, Z5, Z5
+	VDIVPS            Z5, Z6, Z5
+	VMULPS            Z5, Z5, Z7
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z8
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z7, Z8
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z7, Z8
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z7, Z9
+	VFMADD213PS       Z9, Z5, Z8
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z5, Z7
+	VPSRAD            $0x17, Z7, Z7
+	VPSLLD            $0x17, Z7, Z9
+	VPSUBD            Z9, Z5, Z9
+	VCVTDQ2PS         Z7, Z7
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z7, Z8
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z9, Z5
+	VMULPS            Z5, Z5, Z7
+	VBROADCASTSS      all_bd950573<>+0(SB), Z9
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z7, Z9
+	VBROADCASTSS      all_3def3052<>+0(SB), Z10
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z7, Z10
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z7, Z10
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z7, Z10
+	VFMADD213PS       Z10, Z5, Z9
+	VFNMADD231PS      Z9, Z5, Z8
+	VMULPS            Z6, Z8, Z5
+	VADDPS            Z5, Z3, Z3
+	VMOVUPS           192(CX)(R11*4), Z5
+	VMINPS            Z0, Z5, Z6
+	VMAXPS            Z0, Z5, Z0
+	VDIVPS            Z0, Z6, Z0
+	VMULPS            Z0, Z0, Z5
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z7
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z5, Z7
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z5, Z7
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z8
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z5, Z8
+	VFMADD213PS       Z8, Z0, Z7
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z0, Z5
+	VPSRAD            $0x17, Z5, Z5
+	VPSLLD            $0x17, Z5, Z8
+	VPSUBD            Z8, Z0, Z8
+	VCVTDQ2PS         Z5, Z5
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z5, Z7
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z8, Z0
+	VMULPS            Z0, Z0, Z5
+	VBROADCASTSS      all_bd950573<>+0(SB), Z8
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z5, Z8
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z5, Z8
+	VBROADCASTSS      all_3def3052<>+0(SB), Z9
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z5, Z9
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z5, Z9
+	VFMADD213PS       Z9, Z0, Z8
+	VFNMADD231PS      Z8, Z0, Z7
+	VMULPS            Z6, Z7, Z0
+	VADDPS            Z0, Z4, Z4
+	INCQ              R10
+	JNZ               value2
 
 through3:
 	MOVBQZX (BX), R10
@@ -3753,230 +3609,230 @@ TEXT ·jensenShannonTermsAVX512(SB), NOSPLIT, $0-52
 	XORQ         BX, BX
 
 block1:
-	CMPQ         CX, $0x00000040
-	JL           single2
-	VMOVUPS      (DX)(BX*4), Z1
-	VMOVUPS      64(DX)(BX*4), Z2
-	VMOVUPS      128(DX)(BX*4), Z3
-	VMOVUPS      192(DX)(BX*4), Z4
-	VMINPS       Z0, Z1, Z5
-	VMINPS       Z0, Z2, Z6
-	VMINPS       Z0, Z3, Z7
-	VMINPS       Z0, Z4, Z8
-	VMAXPS       Z0, Z1, Z1
-	VMAXPS       Z0, Z2, Z2
-	VMAXPS       Z0, Z3, Z3
-	VMAXPS       Z0, Z4, Z4
-	VDIVPS       Z1, Z5, Z1
-	VDIVPS       Z2, Z6, Z2
-	VDIVPS       Z3, Z7, Z3
-	VDIVPS       Z4, Z8, Z4
-	VMULPS       Z1, Z1, Z9
-	VMULPS       Z2, Z2, Z10
-	VMULPS       Z3, Z3, Z11
-	VMULPS       Z4, Z4, Z12
-	VMOVUPS      all_3aab0bc6<>+0(SB), Z13
-	VMOVUPS      all_3aab0bc6<>+0(SB), Z14
-	VMOVUPS      all_3aab0bc6<>+0(SB), Z15
-	VMOVUPS      all_3aab0bc6<>+0(SB), Z16
-	VFMADD213PS  all_3c92c9ba<>+0(SB), Z9, Z13
-	VFMADD213PS  all_3c92c9ba<>+0(SB), Z10, Z14
-	VFMADD213PS  all_3c92c9ba<>+0(SB), Z11, Z15
-	VFMADD213PS  all_3c92c9ba<>+0(SB), Z12, Z16
-	VFMADD213PS  all_3d7458ef<>+0(SB), Z9, Z13
-	VFMADD213PS  all_3d7458ef<>+0(SB), Z10, Z14
-	VFMADD213PS  all_3d7458ef<>+0(SB), Z11, Z15
-	VFMADD213PS  all_3d7458ef<>+0(SB), Z12, Z16
-	VFMADD213PS  all_3eb8aa11<>+0(SB), Z9, Z13
-	VFMADD213PS  all_3eb8aa11<>+0(SB), Z10, Z14
-	VFMADD213PS  all_3eb8aa11<>+0(SB), Z11, Z15
-	VFMADD213PS  all_3eb8aa11<>+0(SB), Z12, Z16
-	VMOVUPS      all_bbe1cb25<>+0(SB), Z17
-	VMOVUPS      all_bbe1cb25<>+0(SB), Z18
-	VMOVUPS      all_bbe1cb25<>+0(SB), Z19
-	VMOVUPS      all_bbe1cb25<>+0(SB), Z20
-	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z9, Z17
-	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z10, Z18
-	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z11, Z19
-	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z12, Z20
-	VFMADD213PS  all_bdf62144<>+0(SB), Z9, Z17
-	VFMADD213PS  all_bdf62144<>+0(SB), Z10, Z18
-	VFMADD213PS  all_bdf62144<>+0(SB), Z11, Z19
-	VFMADD213PS  all_bdf62144<>+0(SB), Z12, Z20
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z9, Z17
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z10, Z18
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z11, Z19
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z12, Z20
-	VFMADD213PS  Z17, Z1, Z13
-	VFMADD213PS  Z18, Z2, Z14
-	VFMADD213PS  Z19, Z3, Z15
-	VFMADD213PS  Z20, Z4, Z16
-	VPADDD       all_c0cafb0d<>+0(SB), Z1, Z9
-	VPSRAD       $0x17, Z9, Z9
-	VPADDD       all_c0cafb0d<>+0(SB), Z2, Z10
-	VPSRAD       $0x17, Z10, Z10
-	VPADDD       all_c0cafb0d<>+0(SB), Z3, Z11
-	VPSRAD       $0x17, Z11, Z11
-	VPADDD       all_c0cafb0d<>+0(SB), Z4, Z12
-	VPSRAD       $0x17, Z12, Z12
-	VPSLLD       $0x17, Z9, Z17
-	VPSUBD       Z17, Z1, Z17
-	VPSLLD       $0x17, Z10, Z1
-	VPSUBD       Z1, Z2, Z1
-	VPSLLD       $0x17, Z11, Z2
-	VPSUBD       Z2, Z3, Z2
-	VPSLLD       $0x17, Z12, Z3
-	VPSUBD       Z3, Z4, Z3
-	VCVTDQ2PS    Z9, Z9
-	VCVTDQ2PS    Z10, Z10
-	VCVTDQ2PS    Z11, Z11
-	VCVTDQ2PS    Z12, Z12
-	VFNMADD231PS all_3f000000<>+0(SB), Z9, Z13
-	VFNMADD231PS all_3f000000<>+0(SB), Z10, Z14
-	VFNMADD231PS all_3f000000<>+0(SB), Z11, Z15
-	VFNMADD231PS all_3f000000<>+0(SB), Z12, Z16
-	VSUBPS       all_3f800000<>+0(SB), Z17, Z4
-	VSUBPS       all_3f800000<>+0(SB), Z1, Z1
-	VSUBPS       all_3f800000<>+0(SB), Z2, Z2
-	VSUBPS       all_3f800000<>+0(SB), Z3, Z3
-	VMULPS       Z4, Z4, Z9
-	VMULPS       Z1, Z1, Z10
-	VMULPS       Z2, Z2, Z11
-	VMULPS       Z3, Z3, Z12
-	VMOVUPS      all_bd950573<>+0(SB), Z17
-	VMOVUPS      all_bd950573<>+0(SB), Z18
-	VMOVUPS      all_bd950573<>+0(SB), Z19
-	VMOVUPS      all_bd950573<>+0(SB), Z20
-	VFMADD213PS  all_bdfec4ce<>+0(SB), Z9, Z17
-	VFMADD213PS  all_bdfec4ce<>+0(SB), Z10, Z18
-	VFMADD213PS  all_bdfec4ce<>+0(SB), Z11, Z19
-	VFMADD213PS  all_bdfec4ce<>+0(SB), Z12, Z20
-	VFMADD213PS  all_be38732e<>+0(SB), Z9, Z17
-	VFMADD213PS  all_be38732e<>+0(SB), Z10, Z18
-	VFMADD213PS  all_be38732e<>+0(SB), Z11, Z19
-	VFMADD213PS  all_be38732e<>+0(SB), Z12, Z20
-	VFMADD213PS  all_beb8aa8c<>+0(SB), Z9, Z17
-	VFMADD213PS  all_beb8aa8c<>+0(SB), Z10, Z18
-	VFMADD213PS  all_beb8aa8c<>+0(SB), Z11, Z19
-	VFMADD213PS  all_beb8aa8c<>+0(SB), Z12, Z20
-	VMOVUPS      all_3def3052<>+0(SB), Z21
-	VMOVUPS      all_3def3052<>+0(SB), Z22
-	VMOVUPS      all_3def3052<>+0(SB), Z23
-	VMOVUPS      all_3def3052<>+0(SB), Z24
-	VFMADD213PS  all_3e13082f<>+0(SB), Z9, Z21
-	VFMADD213PS  all_3e13082f<>+0(SB), Z10, Z22
-	VFMADD213PS  all_3e13082f<>+0(SB), Z11, Z23
-	VFMADD213PS  all_3e13082f<>+0(SB), Z12, Z24
-	VFMADD213PS  all_3e763b15<>+0(SB), Z9, Z21
-	VFMADD213PS  all_3e763b15<>+0(SB), Z10, Z22
-	VFMADD213PS  all_3e763b15<>+0(SB), Z11, Z23
-	VFMADD213PS  all_3e763b15<>+0(SB), Z12, Z24
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z9, Z21
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z10, Z22
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z11, Z23
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z12, Z24
-	VFMADD213PS  Z21, Z4, Z17
-	VFMADD213PS  Z22, Z1, Z18
-	VFMADD213PS  Z23, Z2, Z19
-	VFMADD213PS  Z24, Z3, Z20
-	VFNMADD231PS Z17, Z4, Z13
-	VFNMADD231PS Z18, Z1, Z14
-	VFNMADD231PS Z19, Z2, Z15
-	VFNMADD231PS Z20, Z3, Z16
-	VMULPS       Z5, Z13, Z1
-	VMULPS       Z6, Z14, Z2
-	VMULPS       Z7, Z15, Z3
-	VMULPS       Z8, Z16, Z4
-	VMOVUPS      Z1, (AX)(BX*4)
-	VMOVUPS      Z2, 64(AX)(BX*4)
-	VMOVUPS      Z3, 128(AX)(BX*4)
-	VMOVUPS      Z4, 192(AX)(BX*4)
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x00000040, CX
-	JMP          block1
+	CMPQ              CX, $0x00000040
+	JL                single2
+	VMOVUPS           (DX)(BX*4), Z1
+	VMOVUPS           64(DX)(BX*4), Z2
+	VMOVUPS           128(DX)(BX*4), Z3
+	VMOVUPS           192(DX)(BX*4), Z4
+	VMINPS            Z0, Z1, Z5
+	VMINPS            Z0, Z2, Z6
+	VMINPS            Z0, Z3, Z7
+	VMINPS            Z0, Z4, Z8
+	VMAXPS            Z0, Z1, Z1
+	VMAXPS            Z0, Z2, Z2
+	VMAXPS            Z0, Z3, Z3
+	VMAXPS            Z0, Z4, Z4
+	VDIVPS            Z1, Z5, Z1
+	VDIVPS            Z2, Z6, Z2
+	VDIVPS            Z3, Z7, Z3
+	VDIVPS            Z4, Z8, Z4
+	VMULPS            Z1, Z1, Z9
+	VMULPS            Z2, Z2, Z10
+	VMULPS            Z3, Z3, Z11
+	VMULPS            Z4, Z4, Z12
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z13
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z14
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z15
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z16
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z9, Z13
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z10, Z14
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z11, Z15
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z12, Z16
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z9, Z13
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z10, Z14
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z11, Z15
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z12, Z16
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z9, Z13
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z10, Z14
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z11, Z15
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z12, Z16
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z17
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z18
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z19
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z20
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z9, Z17
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z11, Z19
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z12, Z20
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z9, Z17
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z11, Z19
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z12, Z20
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z9, Z17
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z11, Z19
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z12, Z20
+	VFMADD213PS       Z17, Z1, Z13
+	VFMADD213PS       Z18, Z2, Z14
+	VFMADD213PS       Z19, Z3, Z15
+	VFMADD213PS       Z20, Z4, Z16
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z1, Z9
+	VPSRAD            $0x17, Z9, Z9
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z2, Z10
+	VPSRAD            $0x17, Z10, Z10
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z3, Z11
+	VPSRAD            $0x17, Z11, Z11
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z4, Z12
+	VPSRAD            $0x17, Z12, Z12
+	VPSLLD            $0x17, Z9, Z17
+	VPSUBD            Z17, Z1, Z17
+	VPSLLD            $0x17, Z10, Z1
+	VPSUBD            Z1, Z2, Z1
+	VPSLLD            $0x17, Z11, Z2
+	VPSUBD            Z2, Z3, Z2
+	VPSLLD            $0x17, Z12, Z3
+	VPSUBD            Z3, Z4, Z3
+	VCVTDQ2PS         Z9, Z9
+	VCVTDQ2PS         Z10, Z10
+	VCVTDQ2PS         Z11, Z11
+	VCVTDQ2PS         Z12, Z12
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z9, Z13
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z10, Z14
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z11, Z15
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z12, Z16
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z17, Z4
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z1, Z1
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z2, Z2
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z3, Z3
+	VMULPS            Z4, Z4, Z9
+	VMULPS            Z1, Z1, Z10
+	VMULPS            Z2, Z2, Z11
+	VMULPS            Z3, Z3, Z12
+	VBROADCASTSS      all_bd950573<>+0(SB), Z17
+	VBROADCASTSS      all_bd950573<>+0(SB), Z18
+	VBROADCASTSS      all_bd950573<>+0(SB), Z19
+	VBROADCASTSS      all_bd950573<>+0(SB), Z20
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z9, Z17
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z11, Z19
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z12, Z20
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z9, Z17
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z11, Z19
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z12, Z20
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z9, Z17
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z10, Z18
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z11, Z19
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z12, Z20
+	VBROADCASTSS      all_3def3052<>+0(SB), Z21
+	VBROADCASTSS      all_3def3052<>+0(SB), Z22
+	VBROADCASTSS      all_3def3052<>+0(SB), Z23
+	VBROADCASTSS      all_3def3052<>+0(SB), Z24
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z9, Z21
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z10, Z22
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z11, Z23
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z12, Z24
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z9, Z21
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z10, Z22
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z11, Z23
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z12, Z24
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z9, Z21
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z10, Z22
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z11, Z23
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z12, Z24
+	VFMADD213PS       Z21, Z4, Z17
+	VFMADD213PS       Z22, Z1, Z18
+	VFMADD213PS       Z23, Z2, Z19
+	VFMADD213PS       Z24, Z3, Z20
+	VFNMADD231PS      Z17, Z4, Z13
+	VFNMADD231PS      Z18, Z1, Z14
+	VFNMADD231PS      Z19, Z2, Z15
+	VFNMADD231PS      Z20, Z3, Z16
+	VMULPS            Z5, Z13, Z1
+	VMULPS            Z6, Z14, Z2
+	VMULPS            Z7, Z15, Z3
+	VMULPS            Z8, Z16, Z4
+	VMOVUPS           Z1, (AX)(BX*4)
+	VMOVUPS           Z2, 64(AX)(BX*4)
+	VMOVUPS           Z3, 128(AX)(BX*4)
+	VMOVUPS           Z4, 192(AX)(BX*4)
+	ADDQ              $0x00000040, BX
+	SUBQ              $0x00000040, CX
+	JMP               block1
 
 single2:
-	CMPQ         CX, $0x00000010
-	JL           tail3
-	VMOVUPS      (DX)(BX*4), Z1
-	VMINPS       Z0, Z1, Z2
-	VMAXPS       Z0, Z1, Z1
-	VDIVPS       Z1, Z2, Z1
-	VMULPS       Z1, Z1, Z3
-	VMOVUPS      all_3aab0bc6<>+0(SB), Z4
-	VFMADD213PS  all_3c92c9ba<>+0(SB), Z3, Z4
-	VFMADD213PS  all_3d7458ef<>+0(SB), Z3, Z4
-	VFMADD213PS  all_3eb8aa11<>+0(SB), Z3, Z4
-	VMOVUPS      all_bbe1cb25<>+0(SB), Z5
-	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z3, Z5
-	VFMADD213PS  all_bdf62144<>+0(SB), Z3, Z5
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z3, Z5
-	VFMADD213PS  Z5, Z1, Z4
-	VPADDD       all_c0cafb0d<>+0(SB), Z1, Z3
-	VPSRAD       $0x17, Z3, Z3
-	VPSLLD       $0x17, Z3, Z5
-	VPSUBD       Z5, Z1, Z5
-	VCVTDQ2PS    Z3, Z3
-	VFNMADD231PS all_3f000000<>+0(SB), Z3, Z4
-	VSUBPS       all_3f800000<>+0(SB), Z5, Z1
-	VMULPS       Z1, Z1, Z3
-	VMOVUPS      all_bd950573<>+0(SB), Z5
-	VFMADD213PS  all_bdfec4ce<>+0(SB), Z3, Z5
-	VFMADD213PS  all_be38732e<>+0(SB), Z3, Z5
-	VFMADD213PS  all_beb8aa8c<>+0(SB), Z3, Z5
-	VMOVUPS      all_3def3052<>+0(SB), Z6
-	VFMADD213PS  all_3e13082f<>+0(SB), Z3, Z6
-	VFMADD213PS  all_3e763b15<>+0(SB), Z3, Z6
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z3, Z6
-	VFMADD213PS  Z6, Z1, Z5
-	VFNMADD231PS Z5, Z1, Z4
-	VMULPS       Z2, Z4, Z1
-	VMOVUPS      Z1, (AX)(BX*4)
-	ADDQ         $0x00000010, BX
-	SUBQ         $0x00000010, CX
-	JMP          block1
+	CMPQ              CX, $0x00000010
+	JL                tail3
+	VMOVUPS           (DX)(BX*4), Z1
+	VMINPS            Z0, Z1, Z2
+	VMAXPS            Z0, Z1, Z1
+	VDIVPS            Z1, Z2, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z4
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z3, Z4
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z5
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z3, Z5
+	VFMADD213PS       Z5, Z1, Z4
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z1, Z3
+	VPSRAD            $0x17, Z3, Z3
+	VPSLLD            $0x17, Z3, Z5
+	VPSUBD            Z5, Z1, Z5
+	VCVTDQ2PS         Z3, Z3
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z3, Z4
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z5, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      all_bd950573<>+0(SB), Z5
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z3, Z5
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z3, Z5
+	VBROADCASTSS      all_3def3052<>+0(SB), Z6
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z3, Z6
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z3, Z6
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z3, Z6
+	VFMADD213PS       Z6, Z1, Z5
+	VFNMADD231PS      Z5, Z1, Z4
+	VMULPS            Z2, Z4, Z1
+	VMOVUPS           Z1, (AX)(BX*4)
+	ADDQ              $0x00000010, BX
+	SUBQ              $0x00000010, CX
+	JMP               block1
 
 tail3:
-	TESTQ        CX, CX
-	JEQ          done4
-	MOVL         $0x00000001, SI
-	SHLL         CL, SI
-	DECL         SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (DX)(BX*4), K1, Z1
-	VMINPS       Z0, Z1, Z2
-	VMAXPS       Z0, Z1, Z0
-	VDIVPS       Z0, Z2, Z0
-	VMULPS       Z0, Z0, Z1
-	VMOVUPS      all_3aab0bc6<>+0(SB), Z3
-	VFMADD213PS  all_3c92c9ba<>+0(SB), Z1, Z3
-	VFMADD213PS  all_3d7458ef<>+0(SB), Z1, Z3
-	VFMADD213PS  all_3eb8aa11<>+0(SB), Z1, Z3
-	VMOVUPS      all_bbe1cb25<>+0(SB), Z4
-	VFMADD213PS  all_bd0a8e6e<>+0(SB), Z1, Z4
-	VFMADD213PS  all_bdf62144<>+0(SB), Z1, Z4
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z1, Z4
-	VFMADD213PS  Z4, Z0, Z3
-	VPADDD       all_c0cafb0d<>+0(SB), Z0, Z1
-	VPSRAD       $0x17, Z1, Z1
-	VPSLLD       $0x17, Z1, Z4
-	VPSUBD       Z4, Z0, Z4
-	VCVTDQ2PS    Z1, Z1
-	VFNMADD231PS all_3f000000<>+0(SB), Z1, Z3
-	VSUBPS       all_3f800000<>+0(SB), Z4, Z0
-	VMULPS       Z0, Z0, Z1
-	VMOVUPS      all_bd950573<>+0(SB), Z4
-	VFMADD213PS  all_bdfec4ce<>+0(SB), Z1, Z4
-	VFMADD213PS  all_be38732e<>+0(SB), Z1, Z4
-	VFMADD213PS  all_beb8aa8c<>+0(SB), Z1, Z4
-	VMOVUPS      all_3def3052<>+0(SB), Z5
-	VFMADD213PS  all_3e13082f<>+0(SB), Z1, Z5
-	VFMADD213PS  all_3e763b15<>+0(SB), Z1, Z5
-	VFMADD213PS  all_3f38aa3b<>+0(SB), Z1, Z5
-	VFMADD213PS  Z5, Z0, Z4
-	VFNMADD231PS Z4, Z0, Z3
-	VMULPS       Z2, Z3, Z0
-	VMOVUPS      Z0, K1, (AX)(BX*4)
+	TESTQ             CX, CX
+	JEQ               done4
+	MOVL              $0x00000001, SI
+	SHLL              CL, SI
+	DECL              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (DX)(BX*4), K1, Z1
+	VMINPS            Z0, Z1, Z2
+	VMAXPS            Z0, Z1, Z0
+	VDIVPS            Z0, Z2, Z0
+	VMULPS            Z0, Z0, Z1
+	VBROADCASTSS      all_3aab0bc6<>+0(SB), Z3
+	VFMADD213PS.BCST  all_3c92c9ba<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  all_3d7458ef<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  all_3eb8aa11<>+0(SB), Z1, Z3
+	VBROADCASTSS      all_bbe1cb25<>+0(SB), Z4
+	VFMADD213PS.BCST  all_bd0a8e6e<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST  all_bdf62144<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z1, Z4
+	VFMADD213PS       Z4, Z0, Z3
+	VPADDD.BCST       all_c0cafb0d<>+0(SB), Z0, Z1
+	VPSRAD            $0x17, Z1, Z1
+	VPSLLD            $0x17, Z1, Z4
+	VPSUBD            Z4, Z0, Z4
+	VCVTDQ2PS         Z1, Z1
+	VFNMADD231PS.BCST all_3f000000<>+0(SB), Z1, Z3
+	VSUBPS.BCST       all_3f800000<>+0(SB), Z4, Z0
+	VMULPS            Z0, Z0, Z1
+	VBROADCASTSS      all_bd950573<>+0(SB), Z4
+	VFMADD213PS.BCST  all_bdfec4ce<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST  all_be38732e<>+0(SB), Z1, Z4
+	VFMADD213PS.BCST  all_beb8aa8c<>+0(SB), Z1, Z4
+	VBROADCASTSS      all_3def3052<>+0(SB), Z5
+	VFMADD213PS.BCST  all_3e13082f<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST  all_3e763b15<>+0(SB), Z1, Z5
+	VFMADD213PS.BCST  all_3f38aa3b<>+0(SB), Z1, Z5
+	VFMADD213PS       Z5, Z0, Z4
+	VFNMADD231PS      Z4, Z0, Z3
+	VMULPS            Z2, Z3, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*4)
 
 done4:
 	VZEROUPPER

@@ -59,11 +59,14 @@ func static[T Constant](g *gen, name string, words ...T) Mem {
 	return m
 }
 
-// mem is a constant that fills the widest register.
+// constantPrefix begins the names of constants that are the same in every lane.
+const constantPrefix = "all_"
+
+// mem is a constant that fills a register of 32 bytes; see broadcastConstants for wider ones.
 func (g *gen) mem(x float32) Mem { return g.memBits(math.Float32bits(x)) }
 
 func (g *gen) memBits(bits uint32) Mem {
-	return static(g, fmt.Sprintf("all_%08x", bits), slices.Repeat([]U32{U32(bits)}, 16)...)
+	return static(g, fmt.Sprintf("%s%08x", constantPrefix, bits), slices.Repeat([]U32{U32(bits)}, 8)...)
 }
 
 // label returns a label that no other place has.

@@ -94,9 +94,9 @@ func (g *gen) compare64(predicate U8, a VecVirtual, b Op) Register {
 	return m
 }
 
-// mem64 is a constant that fills the widest register, as 64-bit lanes.
+// mem64 is a constant that fills a register of 32 bytes, as 64-bit lanes.
 func (g *gen) mem64(bits uint64) Mem {
-	return static(g, fmt.Sprintf("all_%016x", bits), slices.Repeat([]U64{U64(bits)}, 8)...)
+	return static(g, fmt.Sprintf("%s%016x", constantPrefix, bits), slices.Repeat([]U64{U64(bits)}, 4)...)
 }
 
 func (g *gen) float64(x float64) Mem { return g.mem64(math.Float64bits(x)) }
