@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gramengine/gram/internal/atomicfile"
+	"github.com/gramengine/gram/tiles/atomicfile"
 	"github.com/minio/sha256-simd"
 )
 

@@ -10,7 +10,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/gramengine/gram/internal/atomicfile"
+	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
 // Save writes the model to a file, as [Model.Write] does. The file has a temporary name in the same

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gramengine/gram/internal/atomicfile"
+	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
 // File is a file in the making, behind a buffer: it has a temporary name until it is complete. Who
