@@ -21,7 +21,8 @@ const module = "github.com/gramengine/gram/"
 
 // packages are those whose doors are tested.
 var packages = []string{
-	"sparse", "asm", "tiles", "engine", "engine/device", "engine/kernel", "engine/normal", "engine/spectrum",
+	"sparse", "asm", "tiles", "tiles/atomicfile",
+	"engine", "engine/device", "engine/kernel", "engine/normal", "engine/spectrum",
 	"solver", "solver/model", "solver/svm", "cuda",
 }
 
@@ -150,6 +151,8 @@ func fillable(t types.Type, depth int) bool {
 
 // elsewhere are the doors that are tried where what they need is: a folder and a test there.
 var elsewhere = map[string]string{
+	"atomicfile.Create":      "tiles/atomicfile TestCreateRefuses",
+	"atomicfile.File.Write":  "tiles/atomicfile TestFileAfterItsEnd",
 	"cuda.Columns.Rows":      "cuda TestBadRequests",
 	"cuda.Columns.Keep":      "cuda TestKeep",
 	"cuda.Columns.Resident":  "cuda TestBadBoards",
