@@ -78,8 +78,8 @@ func (f *Flags) Choose(value *string, name, fallback, usage string, choices []st
 	})
 }
 
-// parse reads the flags and checks what can be checked without reading anything.
-func (f *Flags) parse(args []string) error {
+// Parse reads the flags and checks what can be checked without reading anything.
+func (f *Flags) Parse(args []string) error {
 	if err := f.parseArgs(args); err != nil {
 		return err
 	}

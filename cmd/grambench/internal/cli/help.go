@@ -132,7 +132,11 @@ func (c *Command) writeHelp(w io.Writer, f *Flags) {
 		case g.topic != "":
 			var names []string
 			for _, fl := range g.flags {
-				names = append(names, nameOf(fl))
+				name := nameOf(fl)
+				if def := defaultOf(fl); def != "" {
+					name += " (" + def + ")"
+				}
+				names = append(names, name)
 			}
 			var b strings.Builder
 			report.Wrap(&b, g.title+": ", strings.Join(names, "  "), width)
@@ -161,11 +165,19 @@ func nameOf(fl *flag.Flag) string {
 	return strings.TrimSpace("-" + fl.Name + " " + arg)
 }
 
+// defaultOf is a flag's default where that is worth saying.
+func defaultOf(fl *flag.Flag) string {
+	if fl.DefValue == "0" || fl.DefValue == "false" {
+		return ""
+	}
+	return fl.DefValue
+}
+
 func writeFlags(w io.Writer, flags []*flag.Flag) {
 	for _, fl := range flags {
 		_, text := flag.UnquoteUsage(fl)
-		if fl.DefValue != "" && fl.DefValue != "0" && fl.DefValue != "false" {
-			text += " (default: " + fl.DefValue + ")"
+		if def := defaultOf(fl); def != "" {
+			text += " (default: " + def + ")"
 		}
 		head := "  " + report.Pad(nameOf(fl), 18) + " "
 		if utf8.RuneCountInString(head) > 21 {

@@ -152,7 +152,7 @@ func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // a command's limit ends with it
 	f := NewFlags(c.Name)
 	work := c.Setup(f)
-	err := f.parse(args)
+	err := f.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		return e.print(func(w io.Writer) { c.writeHelp(w, f) })
 	}

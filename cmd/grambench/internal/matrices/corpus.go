@@ -102,10 +102,10 @@ type corpusReport struct {
 	Rows          []classRow      `json:"rows"`
 	Vectors       *vectorFile     `json:"vectors,omitempty"`
 
-	listed int // report.Number of classes to print
+	listed int // number of classes to print
 }
 
-// quantiles describes the report.Number of values a document has.
+// quantiles describes the number of values a document has.
 type quantiles struct {
 	Min    int64   `json:"min"`
 	Q25    int64   `json:"q25"`
@@ -131,7 +131,7 @@ type corpusWarning struct {
 	First   string `json:"first"`
 }
 
-// classRow is one class with its report.Number of documents.
+// classRow is one class with its number of documents.
 type classRow struct {
 	Class     string `json:"class"`
 	Documents int    `json:"documents"`

@@ -297,7 +297,7 @@ func (r *gramRow) save(ctx context.Context, h matrixio.Header, write func(writeR
 	return err
 }
 
-// numericLabels returns the class of each document as a report.Number: the name itself where all
+// numericLabels returns the class of each document as a number: the name itself where all
 // names are numbers, otherwise 1, 2, ... in the order of the corpus's classes, which is then told
 // to the user. Documents of a corpus without classes get none.
 func numericLabels(c *sparse.Corpus, e *cli.Env) ([]string, error) {

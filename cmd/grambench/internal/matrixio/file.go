@@ -32,17 +32,27 @@ func Create(path string) (*File, error) {
 	return &File{File: f, path: path, buffer: bufio.NewWriterSize(f, 1<<20)}, nil
 }
 
-// Save writes a whole file, as [Create] and [File.Commit] do.
-func Save(path string, from io.WriterTo) error {
+// Make writes a whole file, as [Create] and [File.Commit] do, and returns its size in bytes.
+func Make(path string, write func(w io.Writer) error) (int64, error) {
 	f, err := Create(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer f.Abort()
-	if _, err := from.WriteTo(f); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if err := write(f); err != nil {
+		return 0, err
 	}
-	_, err = f.Commit()
+	return f.Commit()
+}
+
+// Save is Make for what writes itself.
+func Save(path string, from io.WriterTo) error {
+	_, err := Make(path, func(w io.Writer) error {
+		if _, err := from.WriteTo(w); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return nil
+	})
 	return err
 }
 

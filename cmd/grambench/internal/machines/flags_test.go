@@ -1,4 +1,4 @@
-package main
+package machines
 
 import (
 	"errors"
@@ -8,16 +8,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
 // parseSVM parses an argument list as a command with two arguments of its own would.
-func parseSVM(line string) (*svmFlags, error) {
-	f := newFlags("train")
-	s := f.svmFlags()
-	f.maxArgs, f.in = 2, "some" // for lines that name no source
-	return s, f.parse(strings.Fields(line))
+func parseSVM(line string) (*train, error) {
+	f, s := cli.NewFlags("train"), &train{}
+	f.MaxArgs = 2
+	s.declare(f)
+	s.In = "some" // for lines that name no source
+	return s, f.Parse(strings.Fields(line))
 }
 
 // threeClasses is a corpus of vectors with columns 1 to 4 and the classes 1, -1 and cats.
@@ -37,21 +39,21 @@ func threeClasses() *sparse.Corpus {
 func TestSVMTrainLetters(t *testing.T) {
 	for line, want := range map[string]struct {
 		kernel string
-		check  func(s *svmFlags) bool
+		check  func(s *train) bool
 	}{
-		"-t 0 a":                      {"linear", func(s *svmFlags) bool { return s.f.signed }},
+		"-t 0 a":                      {"linear", func(s *train) bool { return s.Signed }},
 		"-t 1 -g 0.5 -d 2 -r -1 a":    {"polynomial:gamma=0.5,r=-1,degree=2", nil},
 		"-t 1 a":                      {"polynomial:gamma=0.25,r=0,degree=3", nil}, // one divided by the greatest index
 		"-t 2 -g 7 a":                 {"rbf:gamma=7", nil},
 		"-g 7 a":                      {"rbf:gamma=7", nil},
 		"-t 2 -g 0 a":                 {"rbf:gamma=0.25", nil},
 		"-t 3 a":                      {"sigmoid:gamma=0.25,r=0", nil},
-		"a":                           {"diffusion:t=0.5", func(s *svmFlags) bool { return !s.f.signed && s.c == 1 && s.kind == "c_svc" }},
-		"-s 4 -n 0.25 -c 7 a":         {"diffusion:t=0.5", func(s *svmFlags) bool { return s.kind == "nu_svr" && s.nu == 0.25 && s.c == 7 }},
-		"-s 3 -p 0.01 -e 1e-5 a b":    {"diffusion:t=0.5", func(s *svmFlags) bool { return s.eps == 0.01 && s.tolerance == 1e-5 && s.f.args[1] == "b" }},
-		"-h 0 -b 1 -m 3 a":            {"diffusion:t=0.5", func(s *svmFlags) bool { return !bool(s.shrinking) && bool(s.prob) && s.f.memory == 3<<20 }},
-		"-kernel ngd -workers 2 a -q": {"ngd:shift=0", func(s *svmFlags) bool { return s.f.workers == 2 && s.quiet && len(s.weights) == 0 }},
-		"-type one-class -in a":       {"diffusion:t=0.5", func(s *svmFlags) bool { return s.kind == "one_class" && s.f.in == "a" }},
+		"a":                           {"diffusion:t=0.5", func(s *train) bool { return !s.Signed && s.c == 1 && s.kind == "c_svc" }},
+		"-s 4 -n 0.25 -c 7 a":         {"diffusion:t=0.5", func(s *train) bool { return s.kind == "nu_svr" && s.nu == 0.25 && s.c == 7 }},
+		"-s 3 -p 0.01 -e 1e-5 a b":    {"diffusion:t=0.5", func(s *train) bool { return s.eps == 0.01 && s.tolerance == 1e-5 && s.f.Args[1] == "b" }},
+		"-h 0 -b 1 -m 3 a":            {"diffusion:t=0.5", func(s *train) bool { return !bool(s.shrinking) && bool(s.prob) && s.Memory == 3<<20 }},
+		"-kernel ngd -workers 2 a -q": {"ngd:shift=0", func(s *train) bool { return s.Workers == 2 && s.quiet && len(s.weights) == 0 }},
+		"-type one-class -in a":       {"diffusion:t=0.5", func(s *train) bool { return s.kind == "one_class" && s.In == "a" }},
 	} {
 		s, err := parseSVM(line)
 		if err != nil {
@@ -82,8 +84,8 @@ func TestSVMWeights(t *testing.T) {
 			continue
 		}
 		out, err := s.settings(threeClasses())
-		if err != nil || !reflect.DeepEqual(out.Weights, want) || s.f.args[0] != "a" {
-			t.Errorf("%s: weights %v, %v, arguments %q, expected %v", line, out.Weights, err, s.f.args, want)
+		if err != nil || !reflect.DeepEqual(out.Weights, want) || s.f.Args[0] != "a" {
+			t.Errorf("%s: weights %v, %v, arguments %q, expected %v", line, out.Weights, err, s.f.Args, want)
 		}
 	}
 	s, err := parseSVM("-wdogs 2 a")
@@ -125,7 +127,7 @@ func TestSVMUsage(t *testing.T) {
 		"-s 1 -w1 2 a": "c_svc", "-s 2 -b 1 a": "-probabilities", "-b 2 a": "0 or 1", "a b c": "unexpected", "-scheme all a": "-scheme", "-depth 3": "not defined",
 	} {
 		_, err := parseSVM(line)
-		var usage usageError
+		var usage cli.UsageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, expected a usage error with %q", line, err, want)
 		}
@@ -135,7 +137,7 @@ func TestSVMUsage(t *testing.T) {
 			t.Errorf("%s: %v, expected help", line, err)
 		}
 	}
-	if s, err := parseSVM("-in a -c 3"); err != nil || !slices.Equal(s.f.args, nil) {
+	if s, err := parseSVM("-in a -c 3"); err != nil || !slices.Equal(s.f.Args, nil) {
 		t.Errorf("flags alone: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package machines
 
 import (
 	"cmp"
@@ -9,6 +9,9 @@ import (
 	"strconv"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/solver/svm"
@@ -26,16 +29,16 @@ type predictReport struct {
 	Why     string        `json:"backend_reason,omitempty"` // why -backend auto took it
 	Workers int           `json:"workers"`
 
-	Scored     int         `json:"documents_scored"` // those whose labels are known
-	Right      int         `json:"documents_right"`
-	Accuracy   *float64    `json:"accuracy,omitempty"` // of labels: documents all of whose labels are right
-	MicroF1    *float64    `json:"micro_f1,omitempty"`
-	MacroF1    *float64    `json:"macro_f1,omitempty"`
-	Hamming    *float64    `json:"hamming_loss,omitempty"`
-	MSE        *number     `json:"mean_squared_error,omitempty"`
-	R2         *number     `json:"squared_correlation,omitempty"`
-	Confusions []confusion `json:"most_confused,omitempty"`
-	Matrix     [][]int     `json:"confusion_matrix,omitempty"` // of the classes in rows: [true][predicted]
+	Scored     int            `json:"documents_scored"` // those whose labels are known
+	Right      int            `json:"documents_right"`
+	Accuracy   *float64       `json:"accuracy,omitempty"` // of labels: documents all of whose labels are right
+	MicroF1    *float64       `json:"micro_f1,omitempty"`
+	MacroF1    *float64       `json:"macro_f1,omitempty"`
+	Hamming    *float64       `json:"hamming_loss,omitempty"`
+	MSE        *report.Number `json:"mean_squared_error,omitempty"`
+	R2         *report.Number `json:"squared_correlation,omitempty"`
+	Confusions []confusion    `json:"most_confused,omitempty"`
+	Matrix     [][]int        `json:"confusion_matrix,omitempty"` // of the classes in rows: [true][predicted]
 
 	Seconds        float64 `json:"seconds"`         // from the first byte read to the last written
 	SecondsLoad    float64 `json:"seconds_load"`    // the model, made ready while documents are read
@@ -85,11 +88,11 @@ type confusion struct {
 }
 
 // score compares predictions with the labels of the documents, where these are any that the model knows.
-func (r *predictReport) score(stderr io.Writer, m *model.Model, p *svm.Prediction, c *sparse.Corpus) {
+func (r *predictReport) score(e *cli.Env, m *model.Model, p *svm.Prediction, c *sparse.Corpus) {
 	r.Rows = []predictRow{}
 	if len(c.Labels.IDs) == 0 || m.Type.Classifies() && !anyKnown(m.Classes, c.Classes) {
 		if len(c.Labels.IDs) > 0 {
-			warn(stderr, fmt.Sprintf("the model knows none of the labels of %s, such as %s: nothing to score", c.Source, c.Classes[0]))
+			e.Warn("the model knows none of the labels of %s, such as %s: nothing to score", c.Source, c.Classes[0])
 		}
 		return
 	}
@@ -98,7 +101,7 @@ func (r *predictReport) score(stderr io.Writer, m *model.Model, p *svm.Predictio
 	}
 	s, err := p.Score(m, c)
 	if err != nil {
-		warn(stderr, fmt.Sprintf("not scored: %v", err))
+		e.Warn("not scored: %v", err)
 		return
 	}
 	r.Scored, r.Right = s.Documents, s.Right
@@ -106,7 +109,7 @@ func (r *predictReport) score(stderr io.Writer, m *model.Model, p *svm.Predictio
 		return
 	}
 	if m.Type == model.EpsilonSVR || m.Type == model.NuSVR {
-		mse, r2 := number(s.MeanSquaredError), number(s.R2)
+		mse, r2 := report.Number(s.MeanSquaredError), report.Number(s.R2)
 		r.MSE, r.R2 = &mse, &r2
 		return
 	}
@@ -138,33 +141,33 @@ func anyKnown(known, names []string) bool {
 }
 
 // fill fills in what model and predictor tell.
-func (r *predictReport) fill(f *flags, m *model.Model, p *svm.Predictor) {
+func (r *predictReport) fill(run *predict, m *model.Model, p *svm.Predictor) {
 	r.Type, r.Kernel, r.Machines, r.Support = string(m.Type), m.Kernel, len(m.Classifier.Machines), m.Support.Rows()
 	if m.Type.Classifies() {
 		r.Scheme = m.Classifier.Scheme.String()
 	}
-	r.ISA, r.Workers = string(asm.Generic), f.numWorkers() // sets of points, or nothing to compute
+	r.ISA, r.Workers = string(asm.Generic), run.NumWorkers() // sets of points, or nothing to compute
 	r.SecondsSolve = r.SecondsPredict
 	if e := p.Engine(); e != nil {
 		s := e.Stats()
-		r.ISA, r.Workers, r.Why = e.Backend(), e.Workers(), f.gpu.why
+		r.ISA, r.Workers, r.Why = e.Backend(), e.Workers(), run.Why()
 		r.DotProducts = s.Pairs
 		r.SecondsGram = min((s.Load+s.Tail+s.Head+s.Close+s.Map).Seconds()/float64(e.Workers()), r.SecondsPredict)
 		r.SecondsSolve -= r.SecondsGram
 	}
-	r.PeakBytes = peakBytes()
+	r.PeakBytes = place.PeakBytes()
 }
 
 // widestMatrix is the number of classes up to which the confusion matrix is printed.
 const widestMatrix = 20
 
-func (r *predictReport) writeText(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s\n", r.Corpus.Source, counted(r.Corpus.Documents, "document", "documents"))
-	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", r.Model, r.Kernel, r.Type, counted(r.Machines, "machine", "machines"), counted(r.Support, "support vector", "support vectors"))
-	fmt.Fprintf(w, "%s, %s\n", withWhy(r.ISA, r.Why), counted(r.Workers, "worker", "workers"))
+func (r *predictReport) WriteText(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s\n", r.Corpus.Source, report.Documents(r.Corpus.Documents))
+	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", r.Model, r.Kernel, r.Type, report.Counted(r.Machines, "machine", "machines"), report.Counted(r.Support, "support vector", "support vectors"))
+	fmt.Fprintf(w, "%s, %s\n", place.WithWhy(r.ISA, r.Why), report.Counted(r.Workers, "worker", "workers"))
 	r.writeScore(w)
 	fmt.Fprintf(w, "reading %.2f s, predicting %.2f s, writing %.2f s, in all %.2f s; %s, peak memory %s\n",
-		r.SecondsRead, r.SecondsPredict, r.SecondsWrite, r.Seconds, counted(r.DotProducts, "dot product", "dot products"), formatBytes(r.PeakBytes))
+		r.SecondsRead, r.SecondsPredict, r.SecondsWrite, r.Seconds, report.Counted(r.DotProducts, "dot product", "dot products"), report.Bytes(r.PeakBytes))
 }
 
 // writeScore prints the score, the first line as svm-predict does.
@@ -182,20 +185,20 @@ func (r *predictReport) writeScore(w io.Writer) {
 		fmt.Fprintf(w, "; Hamming loss %.4f (accuracy counts documents with all their labels and no other)", *r.Hamming)
 	}
 	fmt.Fprint(w, "\n\n")
-	t := newTable("class", ">documents", ">predicted", ">right", ">precision", ">recall", ">F1")
+	t := report.NewTable("class", ">documents", ">predicted", ">right", ">precision", ">recall", ">F1")
 	for _, k := range r.Rows {
-		t.add(k.Class, formatCount(k.Of), formatCount(k.Given), formatCount(k.Right),
+		t.Add(k.Class, report.Count(k.Of), report.Count(k.Given), report.Count(k.Right),
 			fmt.Sprintf("%.4f", k.Precision), fmt.Sprintf("%.4f", k.Recall), fmt.Sprintf("%.4f", k.F1))
 	}
-	t.write(w)
+	t.Write(w)
 	r.writeMatrix(w)
 	if len(r.Confusions) > 0 {
 		fmt.Fprint(w, "\nMost confused\n")
-		t := newTable("class", "predicted as", ">documents")
+		t := report.NewTable("class", "predicted as", ">documents")
 		for _, c := range r.Confusions {
-			t.add(c.Class, c.As, formatCount(c.Documents))
+			t.Add(c.Class, c.As, report.Count(c.Documents))
 		}
-		t.write(w)
+		t.Write(w)
 	}
 	fmt.Fprintln(w)
 }
@@ -210,7 +213,7 @@ func (r *predictReport) writeMatrix(w io.Writer) {
 	for c := range r.Matrix {
 		titles = append(titles, ">"+strconv.Itoa(c+1))
 	}
-	t := newTable(titles...)
+	t := report.NewTable(titles...)
 	for c, row := range r.Matrix {
 		cells := []string{r.Rows[c].Class, strconv.Itoa(c + 1)}
 		for _, n := range row {
@@ -220,9 +223,9 @@ func (r *predictReport) writeMatrix(w io.Writer) {
 				cells = append(cells, strconv.Itoa(n))
 			}
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 // round6 rounds to six significant digits, as C's %g prints.

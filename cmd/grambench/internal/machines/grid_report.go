@@ -1,11 +1,16 @@
-package main
+package machines
 
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/solver/svm"
@@ -14,8 +19,8 @@ import (
 
 // gridReport is the report of the command grid.
 type gridReport struct {
-	Corpus corpusLine `json:"corpus"`
-	svmLine
+	Corpus source.Line `json:"corpus"`
+	machineLine
 	Folds   int         `json:"folds"`
 	Seed    uint64      `json:"seed"`
 	Measure svm.Measure `json:"measure"`
@@ -39,7 +44,7 @@ type gridReport struct {
 
 	Rows []gridRow `json:"rows"`
 
-	run     *gridRun
+	run     *grid
 	kernels []engine.Kernel // of the grid
 	numbers []numbers       // combinations of nu and epsilon
 	c       []float64
@@ -50,24 +55,24 @@ type numbers struct{ nu, epsilon float64 }
 
 // gridRow is one point.
 type gridRow struct {
-	Kernel     string   `json:"kernel"`
-	Embedding  string   `json:"embedding"`
-	C          float64  `json:"c,omitempty"`
-	Nu         float64  `json:"nu,omitempty"`
-	Epsilon    float64  `json:"epsilon,omitempty"`
-	Mean       number   `json:"mean"`
-	SD         number   `json:"standard_deviation"`
-	Figures    []number `json:"figures"` // by fold
-	Iterations int64    `json:"iterations"`
-	Unfinished int      `json:"unfinished_machines"`
-	Support    float64  `json:"support_vectors"` // mean over the folds of the number of different ones
-	Seconds    float64  `json:"seconds"`         // of workers, in solving its problems
+	Kernel     string          `json:"kernel"`
+	Embedding  string          `json:"embedding"`
+	C          float64         `json:"c,omitempty"`
+	Nu         float64         `json:"nu,omitempty"`
+	Epsilon    float64         `json:"epsilon,omitempty"`
+	Mean       report.Number   `json:"mean"`
+	SD         report.Number   `json:"standard_deviation"`
+	Figures    []report.Number `json:"figures"` // by fold
+	Iterations int64           `json:"iterations"`
+	Unfinished int             `json:"unfinished_machines"`
+	Support    float64         `json:"support_vectors"` // mean over the folds of the number of different ones
+	Seconds    float64         `json:"seconds"`         // of workers, in solving its problems
 }
 
 // newGridReport begins a report with what is to be searched.
-func newGridReport(c *sparse.Corpus, run *gridRun, g svm.Grid, s svm.Settings) *gridReport {
-	r := &gridReport{Corpus: newCorpusLine(c), svmLine: newSVMLine(s), Folds: g.Folds, Seed: g.Seed, Measure: s.Measure(), run: run, kernels: g.Kernels}
-	r.svmLine.C, r.svmLine.Nu, r.svmLine.Epsilon = 0, 0, 0
+func newGridReport(c *sparse.Corpus, run *grid, g svm.Grid, s svm.Settings) *gridReport {
+	r := &gridReport{Corpus: source.NewLine(c), machineLine: newMachineLine(s), Folds: g.Folds, Seed: g.Seed, Measure: s.Measure(), run: run, kernels: g.Kernels}
+	r.machineLine.C, r.machineLine.Nu, r.machineLine.Epsilon = 0, 0, 0
 	or := func(list []float64, own float64) []float64 {
 		if len(list) == 0 {
 			return []float64{own}
@@ -86,18 +91,18 @@ func newGridReport(c *sparse.Corpus, run *gridRun, g svm.Grid, s svm.Settings) *
 
 // fill fills in what was found.
 func (r *gridReport) fill(result *svm.SearchResult, w *gridWatch) {
-	r.ISA, r.Why, r.Solver, r.Workers = w.isa, r.run.f.gpu.why, solverPlace(result.SolvedOn), w.workers
+	r.computedBy(w.isa, r.run.Why(), result.SolvedOn, w.workers)
 	r.Complete, r.Fits = len(result.Points) == result.Total, result.Fits()
 	r.DotProducts, r.Saved = result.DotProducts, result.Saved()
 	r.SecondsGram, r.SecondsSolve = result.Gram.Seconds(), result.Solve.Seconds()
-	r.PeakBytes, r.LimitBytes = peakBytes(), int64(r.run.f.memory)
+	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(r.run.Memory)
 	r.Rows = []gridRow{}
 	for _, p := range result.Points {
-		row := gridRow{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(), Mean: number(p.Mean), SD: number(p.SD), Iterations: p.Iterations,
+		row := gridRow{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(), Mean: report.Number(p.Mean), SD: report.Number(p.SD), Iterations: p.Iterations,
 			Unfinished: p.Unfinished, Support: p.Support, Seconds: p.Busy.Seconds()}
-		row.C, row.Nu, row.Epsilon = r.has(p.C, p.Nu, p.Epsilon)
+		row.C, row.Nu, row.Epsilon = used(model.Type(r.Type), p.C, p.Nu, p.Epsilon)
 		for _, f := range p.Figures {
-			row.Figures = append(row.Figures, number(f))
+			row.Figures = append(row.Figures, report.Number(f))
 		}
 		r.Rows = append(r.Rows, row)
 	}
@@ -108,25 +113,12 @@ func (r *gridReport) fill(result *svm.SearchResult, w *gridWatch) {
 	}
 }
 
-// has leaves out the numbers that the type has no use for.
-func (r *gridReport) has(c, nu, epsilon float64) (float64, float64, float64) {
-	switch model.Type(r.Type) {
-	case model.NuSVC:
-		return 0, nu, 0
-	case model.NuSVR:
-		return c, nu, 0
-	case model.EpsilonSVR:
-		return c, 0, epsilon
-	}
-	return c, 0, 0
-}
-
 // edges says where the best point has the least or the greatest value of a list, so that a better one may lie beyond.
 func (r *gridReport) edges(best *gridRow) []string {
 	var hints []string
 	for _, list := range r.run.lists {
 		v := best.C
-		switch list.name {
+		switch list.Name {
 		case "C":
 		case "nu":
 			v = best.Nu
@@ -134,18 +126,18 @@ func (r *gridReport) edges(best *gridRow) []string {
 			v = best.Epsilon
 		default:
 			var ok bool
-			if v, ok = valueOf(best.Kernel, list.name); !ok {
+			if v, ok = valueOf(best.Kernel, list.Name); !ok {
 				continue
 			}
 		}
-		if len(list.values) < 2 {
+		if len(list.Values) < 2 {
 			continue
 		}
 		switch v {
-		case slices.Min(list.values):
-			hints = append(hints, fmt.Sprintf("the best has the least %s of the search, %v: a better one may lie below", list.name, v))
-		case slices.Max(list.values):
-			hints = append(hints, fmt.Sprintf("the best has the greatest %s of the search, %v: a better one may lie above", list.name, v))
+		case slices.Min(list.Values):
+			hints = append(hints, fmt.Sprintf("the best has the least %s of the search, %v: a better one may lie below", list.Name, v))
+		case slices.Max(list.Values):
+			hints = append(hints, fmt.Sprintf("the best has the greatest %s of the search, %v: a better one may lie above", list.Name, v))
 		}
 	}
 	return hints
@@ -157,33 +149,27 @@ func valueOf(spec, name string) (float64, bool) {
 	if err != nil {
 		return 0, false
 	}
-	key, ok := takes(k, name)
+	key, ok := source.Takes(k, name)
 	if !ok {
 		return 0, false
 	}
 	_, rest, _ := strings.Cut(spec, ":")
 	for part := range strings.SplitSeq(rest, ",") {
 		if own, value, _ := strings.Cut(part, "="); own == key {
-			v, err := gridNumber(value)
+			v, err := source.ParseNumber(value)
 			return v, err == nil
 		}
 	}
 	return 0, false
 }
 
-func (r *gridReport) writeText(w io.Writer) {
-	fmt.Fprintln(w, r.Corpus)
-	parts := []string{counted(len(r.kernels), "kernel", "kernels"), r.Type}
-	if r.Scheme != "" {
-		parts = append(parts, r.Scheme)
-	}
-	parts = append(parts, fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed))
-	parts = append(parts, r.computed()...)
-	fmt.Fprintln(w, strings.Join(parts, ", "))
+func (r *gridReport) WriteText(w io.Writer) {
+	kernels := report.Counted(len(r.kernels), "kernel", "kernels")
+	fmt.Fprintf(w, "%s\n%s, %s\n", r.Corpus, kernels, r.text(fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed)))
 	fmt.Fprintf(w, "mean %s ± standard deviation over the folds\n", r.Measure)
-	r.table().write(w)
+	r.table().Write(w)
 	if !r.Complete {
-		fmt.Fprintf(w, "incomplete: %s of %s\n", formatCount(len(r.Rows)), counted(r.Points, "point", "points"))
+		fmt.Fprintf(w, "incomplete: %s of %s\n", report.Count(len(r.Rows)), report.Counted(r.Points, "point", "points"))
 	}
 	if r.Best != nil {
 		name := strings.Join(append([]string{describeKernel(r.Best.Kernel, r.Best.Embedding)}, describeNumbers(r.Best.C, r.Best.Nu, r.Best.Epsilon)...), ", ")
@@ -193,17 +179,15 @@ func (r *gridReport) writeText(w io.Writer) {
 		}
 		fmt.Fprintln(w, r.Train)
 	}
-	if r.Solver == string(cudaBackend) {
-		writeRowsOnGPU(w, r.DotProducts) // which has whole rows of each kernel, and may compute more than it saves
+	if r.onGPU() { // which has whole rows of each kernel, and may compute more than it saves
+		r.writeWork(w, r.DotProducts, cacheLine{})
 	} else {
-		fmt.Fprintf(w, "%s, %s saved: each of %s by itself would have taken %s\n", counted(r.DotProducts, "dot product", "dot products"), formatCount(r.Saved),
-			counted(r.Fits, "fit", "fits"), formatCount(r.DotProducts+r.Saved))
+		fmt.Fprintf(w, "%s, %s saved: each of %s by itself would have taken %s\n",
+			report.Counted(r.DotProducts, "dot product", "dot products"), report.Count(r.Saved),
+			report.Counted(r.Fits, "fit", "fits"), report.Count(r.DotProducts+r.Saved))
 	}
-	fmt.Fprintf(w, "reading %.2f s, matrix %.2f s, search %.2f s, in all %.2f s, peak memory %s", r.SecondsRead, r.SecondsGram, r.SecondsSolve, r.Seconds, formatBytes(r.PeakBytes))
-	if r.LimitBytes > 0 {
-		fmt.Fprintf(w, " of %s", formatBytes(r.LimitBytes))
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "reading %.2f s, matrix %.2f s, search %.2f s, in all %.2f s, %s\n", r.SecondsRead, r.SecondsGram,
+		r.SecondsSolve, r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
 }
 
 // cell is a figure with its deviation.
@@ -249,7 +233,7 @@ func (r *gridReport) name(l line) string {
 }
 
 // table has a line for each kernel and a column for each C.
-func (r *gridReport) table() *table {
+func (r *gridReport) table() *report.Table {
 	titles := []string{"kernel"}
 	for _, c := range r.c {
 		title := fmt.Sprintf(">C = %v  ", c) // cells end in the place of the mark
@@ -258,7 +242,7 @@ func (r *gridReport) table() *table {
 		}
 		titles = append(titles, title)
 	}
-	t := newTable(titles...)
+	t := report.NewTable(titles...)
 	for _, l := range r.lines() {
 		cells := []string{r.name(l)}
 		for _, c := range r.c {
@@ -272,48 +256,46 @@ func (r *gridReport) table() *table {
 				cells = append(cells, r.cell(row)+"  ")
 			}
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
 	return t
 }
 
 // trainCommand is the command that trains with the settings of a point, for a shell.
-func (r *gridRun) trainCommand(best *gridRow) string {
-	words := []string{"grambench", "train", "-in", r.f.in}
-	add := func(flag string, given bool, value ...string) {
+func (g *grid) trainCommand(best *gridRow) string {
+	words := []string{"grambench", "train", "-in", g.In}
+	add := func(flag string, given bool, value ...any) {
 		if given {
-			words = append(append(words, flag), value...)
+			words = append(words, flag)
+			for _, v := range value {
+				words = append(words, fmt.Sprint(v))
+			}
 		}
 	}
-	f := r.f
-	add("-format", f.format != "", f.format)
-	add("-min-df", f.minDF != 0, fmt.Sprint(f.minDF))
-	add("-max-df", f.maxDF != 0, fmt.Sprint(f.maxDF))
-	add("-signed", f.signed)
-	add("-max-line", f.maxLine != 0, fmt.Sprint(int64(f.maxLine))+"B")
-	add("-m", f.memory != 0, fmt.Sprint(int64(f.memory))+"B")
-	add("-tiles", r.tiles != "", r.tiles)
-	add("-isa", f.isa != "", f.isa)
-	add("-backend", f.backend != "auto", f.backend)
-	add("-gpu-mem", f.gpuMemory != 0, fmt.Sprint(int64(f.gpuMemory))+"B")
-	add("-gpu-tensor", f.gpuTensor)
-	add("-solver", r.solver != "auto", r.solver)
-	add("-type", r.kind != string(model.CSVC), r.kind)
-	add("-scheme", r.scheme != "", r.scheme)
-	add("-tolerance", r.tolerance != 1e-3, fmt.Sprint(r.tolerance))
-	add("-shrinking", !bool(r.shrinking), "0")
-	var classes []string
-	for class := range r.weights {
-		classes = append(classes, class)
-	}
-	slices.Sort(classes)
-	for _, class := range classes {
-		add("-weight", true, fmt.Sprintf("%s=%v", class, r.weights[class]))
+	size := func(flag string, v cli.ByteSize) { add(flag, v != 0, fmt.Sprint(int64(v))+"B") }
+	add("-format", g.Format != "", g.Format)
+	add("-min-df", g.MinDF != 0, g.MinDF)
+	add("-max-df", g.MaxDF != 0, g.MaxDF)
+	add("-signed", g.Signed)
+	size("-max-line", g.MaxLine)
+	size("-m", g.Memory)
+	add("-tiles", g.tiles != "", g.tiles)
+	add("-isa", g.ISA != "", g.ISA)
+	add("-backend", g.Backend != "auto", g.Backend)
+	size("-gpu-mem", g.GPUMemory)
+	add("-gpu-tensor", g.GPUTensor)
+	add("-solver", g.solver != "auto", g.solver)
+	add("-type", g.kind != string(model.CSVC), g.kind)
+	add("-scheme", g.scheme != "", g.scheme)
+	add("-tolerance", g.tolerance != 1e-3, g.tolerance)
+	add("-shrinking", !bool(g.shrinking), 0)
+	for _, class := range slices.Sorted(maps.Keys(g.weights)) {
+		add("-weight", true, fmt.Sprintf("%s=%v", class, g.weights[class]))
 	}
 	add("-kernel", true, best.Kernel)
-	add("-c", best.C != 0, fmt.Sprint(best.C))
-	add("-nu", best.Nu != 0, fmt.Sprint(best.Nu))
-	add("-epsilon", best.Epsilon != 0, fmt.Sprint(best.Epsilon))
+	add("-c", best.C != 0, best.C)
+	add("-nu", best.Nu != 0, best.Nu)
+	add("-epsilon", best.Epsilon != 0, best.Epsilon)
 	for i, w := range words {
 		words[i] = quoted(w)
 	}

@@ -1,4 +1,4 @@
-package main
+package machines
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	"github.com/gramengine/gram/cmd/grambench/internal/chart"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/solver/svm"
 )
 
@@ -20,42 +20,28 @@ import (
 // with its deviations.
 func writeSurface(path string, r *gridReport) error {
 	s := newSurface(r)
-	p := plot.New()
-	p.Title.Text = fmt.Sprintf("%s, %s\n%s, %d folds, seed %d", shorten(r.Corpus.Source, 32), counted(r.Corpus.Documents, "document", "documents"), s.what, r.Folds, r.Seed)
-	p.Title.Padding = 8
-	p.Title.TextStyle.Font.Size = 12
-	p.Title.TextStyle.Font.Variant = "Sans"
-	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.Label.TextStyle.Font.Size, axis.Tick.Label.Font.Size, axis.Label.Padding = 12, 11, 6
-		axis.Label.TextStyle.Font.Variant, axis.Tick.Label.Font.Variant = "Sans", "Sans"
-	}
-	width, height := 12*vg.Centimeter, 9*vg.Centimeter
+	p := chart.New(fmt.Sprintf("%s, %s\n%s, %d folds, seed %d", report.Shorten(r.Corpus.Source, 32), report.Documents(r.Corpus.Documents),
+		s.what, r.Folds, r.Seed), "C", "")
+	width, height := 12.0, 9.0
 	if len(s.columns) > 1 && len(s.lines) > 1 {
 		p.NominalY(s.lines...)
 		p.NominalX(s.columns...)
-		p.X.Label.Text = "C"
 		p.Add(s)
-		width = max(width, vg.Length(8+2.2*float64(len(s.columns)))*vg.Centimeter)
-		height = max(height, vg.Length(4+0.9*float64(len(s.lines)))*vg.Centimeter)
+		width = max(width, 8+2.2*float64(len(s.columns)))
+		height = max(height, 4+0.9*float64(len(s.lines)))
 	} else {
 		c := s.curve()
 		p.NominalX(c.names...)
 		p.X.Label.Text, p.Y.Label.Text = c.over, s.what
-		if p.X.Label.Text == "" { // kernels name themselves, and need room for it
+		if c.over == "" { // kernels name themselves, and need room for it
 			p.X.Tick.Label.Rotation = math.Pi / 5
 			p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = text.XRight, text.YCenter
-			height += 4 * vg.Centimeter
+			height += 4
 		}
 		p.Add(c)
-		width = max(width, vg.Length(4+1.6*float64(len(c.names)))*vg.Centimeter)
+		width = max(width, 4+1.6*float64(len(c.names)))
 	}
-	const margin = 10 // around the picture, which otherwise cuts the first letters
-	image := vgimg.PngCanvas{Canvas: vgimg.New(width, height)}
-	all := draw.New(image)
-	all.SetColor(color.White)
-	all.Fill(all.Rectangle.Path())
-	p.Draw(draw.Crop(all, margin, -margin, margin, -margin))
-	return matrixio.Save(path, image)
+	return chart.Save(path, width, height, p)
 }
 
 // surface is the errors of a search, line by line from below; NaN where a point is missing. It is a plot.Plotter and a plot.DataRanger.
@@ -71,14 +57,14 @@ type surface struct {
 // newSurface takes errors from a report: 100 % less the figure, or the figure itself where less of it is better.
 func newSurface(r *gridReport) *surface {
 	s := &surface{what: "error of " + r.Measure.String() + " (%)", format: func(v float64) string { return fmt.Sprintf("%.2f", v) }}
-	of := func(v number) float64 { return 100 * (1 - float64(v)) }
+	of := func(v report.Number) float64 { return 100 * (1 - float64(v)) }
 	by := 100.0
 	switch r.Measure {
 	case svm.Accuracy:
 		s.what = "error (%)"
 	case svm.MeanSquaredError:
 		s.what, by = r.Measure.String(), 1
-		of = func(v number) float64 { return float64(v) }
+		of = func(v report.Number) float64 { return float64(v) }
 		s.format = func(v float64) string { return fmt.Sprintf("%.4g", v) }
 	}
 	for _, c := range r.c {
@@ -148,7 +134,7 @@ func (s *surface) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 	}
 	if frame != nil {
-		c.StrokeLines(draw.LineStyle{Color: color.RGBA{0xd6, 0x27, 0x28, 0xff}, Width: 3}, frame)
+		c.StrokeLines(draw.LineStyle{Color: chart.Red, Width: 3}, frame)
 	}
 }
 
@@ -223,12 +209,12 @@ func (c *curve) DataRange() (xmin, xmax, ymin, ymax float64) {
 // Plot implements plot.Plotter.
 func (c *curve) Plot(canvas draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&canvas)
-	blue, red := color.RGBA{0x1f, 0x77, 0xb4, 0xff}, color.RGBA{0xd6, 0x27, 0x28, 0xff}
+	blue := chart.Colors[0]
 	var line []vg.Point
 	for i, v := range c.errors {
 		at := vg.Point{X: x(float64(i)), Y: y(v)}
 		line = append(line, at)
-		canvas.StrokeLine2(draw.LineStyle{Color: gray, Width: 1}, at.X, y(v-c.deviations[i]), at.X, y(v+c.deviations[i]))
+		canvas.StrokeLine2(draw.LineStyle{Color: chart.Gray, Width: 1}, at.X, y(v-c.deviations[i]), at.X, y(v+c.deviations[i]))
 	}
 	if c.over != "" {
 		canvas.StrokeLines(draw.LineStyle{Color: blue, Width: 1.2}, line)
@@ -236,7 +222,7 @@ func (c *curve) Plot(canvas draw.Canvas, p *plot.Plot) {
 	for i, at := range line {
 		glyph := draw.GlyphStyle{Color: blue, Radius: 3.5, Shape: draw.CircleGlyph{}}
 		if i == c.best {
-			glyph.Color = red
+			glyph.Color = chart.Red
 		}
 		canvas.DrawGlyph(glyph, at)
 	}

@@ -1,4 +1,4 @@
-package main
+package machines
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/svm"
 )
@@ -17,43 +18,28 @@ var underWay = svm.Progress{Stage: "training", Done: 12, Total: 190, HitRate: 0.
 
 // Where standard error is no terminal a long training writes a line now and then, and a short one none.
 func TestTrainingWritesLog(t *testing.T) {
-	defer func(d time.Duration) { logEvery = d }(logEvery)
+	defer func(d time.Duration) { cli.LogEvery = d }(cli.LogEvery)
 	var b strings.Builder
-	logEvery = time.Hour
-	p := newTrainProgress(&b, false)
-	p.training(underWay)
+	cli.LogEvery = time.Hour
+	p := (&cli.Env{Stderr: &b}).Progress(true)
+	training(p, details)(underWay)
 	if b.Len() > 0 {
 		t.Errorf("within the interval it writes %q", b.String())
 	}
-	logEvery = 0
-	p.training(underWay)
+	cli.LogEvery = 0
+	training(p, details)(underWay)
 	const want = "grambench: training 6% (12 of 190), gap 0.012, 123 k steps, 1,000 of 1,131 active, objective -4567.25, 88% of rows at hand\n"
 	if b.String() != want {
 		t.Errorf("it writes  %q\nexpected   %q", b.String(), want)
 	}
 	b.Reset()
-	p.training(svm.Progress{Stage: "computing tiles", Done: 1, Total: 4, HitRate: math.NaN()})
+	training(p, details)(svm.Progress{Stage: "computing tiles", Done: 1, Total: 4, HitRate: math.NaN()})
 	if want := "grambench: computing tiles 25% (1 of 4)\n"; b.String() != want {
 		t.Errorf("it writes %q, expected %q", b.String(), want)
 	}
 	b.Reset()
-	newTrainProgress(&b, true).training(underWay)
+	training(progress(&cli.Env{Stderr: &b}, true), details)(underWay)
 	if b.Len() > 0 {
 		t.Errorf("with -q it writes %q", b.String())
-	}
-}
-
-// A line on a terminal is cut behind a part, never within one.
-func TestTellingFits(t *testing.T) {
-	parts := tellTraining(underWay)
-	whole := telling("training", parts, 1000)
-	for room := range len(whole) + 1 {
-		line := telling("training", parts, room)
-		if len(line) > max(room, len("training")) || !strings.HasPrefix(whole+", ", line+", ") {
-			t.Errorf("%d columns: %q", room, line)
-		}
-	}
-	if telling("training", parts, len(whole)) != whole || !strings.Contains(whole, "rows at hand") {
-		t.Errorf("with room for all it says %q", whole)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package machines
 
 import (
 	"bufio"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/solver/svm"
@@ -33,7 +34,7 @@ func (l *predictionLines) labels(i int) []string {
 	case l.m.Type == model.OneClass:
 		return []string{"-1"}
 	case l.p.Value != nil:
-		return []string{formatFloat(l.p.Value[i])}
+		return []string{report.Float(l.p.Value[i])}
 	case l.p.Labels != nil:
 		names := []string{}
 		for _, c := range l.p.Labels[i] {
@@ -136,11 +137,11 @@ func (l *predictionLines) write(ctx context.Context, w io.Writer) error {
 
 // predictedObject is the prediction of one document in JSON.
 type predictedObject struct {
-	Name          string    `json:"name,omitempty"` // with -names
-	Labels        []string  `json:"labels"`
-	Value         *number   `json:"value,omitempty"` // regression: the estimate; one_class: the decision value
-	Probabilities []float64 `json:"probabilities,omitempty"`
-	Decisions     []float64 `json:"decisions,omitempty"`
+	Name          string         `json:"name,omitempty"` // with -names
+	Labels        []string       `json:"labels"`
+	Value         *report.Number `json:"value,omitempty"` // regression: the estimate; one_class: the decision value
+	Probabilities []float64      `json:"probabilities,omitempty"`
+	Decisions     []float64      `json:"decisions,omitempty"`
 }
 
 // objects returns what the lines say, for JSON.
@@ -152,7 +153,7 @@ func (l *predictionLines) objects() []predictedObject {
 			out[i].Name = l.names(i)
 		}
 		if l.p.Value != nil {
-			v := number(l.p.Value[i])
+			v := report.Number(l.p.Value[i])
 			out[i].Value = &v
 		}
 		switch l.what {
@@ -164,8 +165,6 @@ func (l *predictionLines) objects() []predictedObject {
 	}
 	return out
 }
-
-func formatFloat(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // mostProbable gives each document the class of the greatest probability, the first of several, in place of that of the votes or decision values, as
 // svm-predict -b 1 does. Separate labels stay as they are.

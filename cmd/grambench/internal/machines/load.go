@@ -1,4 +1,4 @@
-package main
+package machines
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/solver/svm"
@@ -22,19 +24,18 @@ type loaded struct {
 
 // load reads the model and the documents at the same time: a gzipped file keeps one processor busy, and the other makes the model ready. Only when
 // the words of text are to be numbered its reader waits for the model's vocabulary.
-func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *sparse.Corpus, error) {
-	f := r.f
+func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loaded, *sparse.Corpus, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	alone := make(chan *loaded, 1)     // the model, for its vocabulary
 	predictor := make(chan *loaded, 1) // all of it
 	count := &readDocuments{done: make(chan struct{})}
-	held := func(m *model.Model, documents int64) int64 { return runtimeBytes + modelBytes(m) + documents }
+	held := func(m *model.Model, documents int64) int64 { return place.RuntimeBytes + modelBytes(m) + documents }
 	makeReady := func(m *model.Model, documents int64) (*svm.Predictor, error) {
-		if f.backend == string(cudaBackend) && engine.IsHyperbolic(m.Kernel) {
-			return nil, usagef("-backend cuda with a model of sets of points: sets are compared by the processor, expected cpu")
+		if r.OnGPU() && engine.IsHyperbolic(m.Kernel) {
+			return nil, cli.Usagef("-backend cuda with a model of sets of points: sets are compared by the processor, expected cpu")
 		}
-		opt := svm.PredictOptions{ISA: f.isa, Workers: f.workers, MemoryBytes: f.budget(), HeldBytes: held(m, documents), Progress: p.predicting}
+		opt := svm.PredictOptions{ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held(m, documents), Progress: func(s svm.Progress) { p.Update(s.Done, s.Total) }}
 		opt.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) { return r.device(ctx, x, count) }
 		return svm.NewPredictorContext(ctx, m, opt)
 	}
@@ -47,7 +48,7 @@ func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *s
 		alone <- out
 		ready := *out
 		if ready.err == nil {
-			ready.predictor, ready.err = makeReady(out.m, f.readingBytes())
+			ready.predictor, ready.err = makeReady(out.m, r.Bytes())
 			if memory := (*engine.MemoryError)(nil); errors.As(ready.err, &memory) {
 				ready.err = nil // there may be room once the documents are read, which can take less than they may
 			}
@@ -58,8 +59,8 @@ func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *s
 		}
 		predictor <- &ready
 	}()
-	f.signed = true // whether the model takes negative values isn't known yet; if it doesn't, embedding them is an error
-	f.vocabularyLater = func() ([]string, error) {
+	r.Signed = true // whether the model takes negative values isn't known yet; if it doesn't, embedding them is an error
+	r.VocabularyLater = func() ([]string, error) {
 		out := <-alone
 		if out.err != nil {
 			return nil, out.err
@@ -69,7 +70,7 @@ func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *s
 		}
 		return out.m.Vocabulary, nil
 	}
-	corpus, readErr := f.read(ctx, e, p)
+	corpus, readErr := r.Read(ctx, e, p)
 	if readErr == nil {
 		count.n = corpus.Documents.Rows()
 	}
@@ -79,11 +80,11 @@ func (r *predictRun) load(ctx context.Context, e *env, p *progress) (*loaded, *s
 	case out.err != nil:
 		return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
 	case errors.Is(readErr, errKind):
-		return nil, nil, fmt.Errorf("%s holds text, expected vectors as in svmlight files: %s learnt from vectors and knows no words", f.in, r.model)
+		return nil, nil, fmt.Errorf("%s holds text, expected vectors as in svmlight files: %s learnt from vectors and knows no words", r.In, r.model)
 	case readErr != nil:
 		return nil, nil, readErr
 	case corpus.Vocabulary == nil && out.m.Vocabulary != nil:
-		return nil, nil, fmt.Errorf("%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words", f.in, r.model)
+		return nil, nil, fmt.Errorf("%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words", r.In, r.model)
 	case out.predictor != nil:
 		out.predictor = out.predictor.Holding(held(out.m, corpus.Documents.Bytes()))
 	default:
@@ -104,10 +105,9 @@ type readDocuments struct {
 }
 
 // device copies the support vectors to the GPU if kernel values are computed there; where that depends on how many documents there are it waits for these.
-func (r *predictRun) device(ctx context.Context, support *sparse.Embedded, documents *readDocuments) (engine.Device, error) {
-	f := r.f
-	if f.backend != string(cudaBackend) {
-		if !f.choosesBackend() {
+func (r *predict) device(ctx context.Context, support *sparse.Embedded, documents *readDocuments) (engine.Device, error) {
+	if !r.OnGPU() {
+		if !r.Chooses() {
 			return nil, nil
 		}
 		begin := time.Now()
@@ -117,11 +117,11 @@ func (r *predictRun) device(ctx context.Context, support *sparse.Embedded, docum
 			return nil, context.Cause(ctx)
 		}
 		documents.waited += time.Since(begin)
-		if f.pairsBackend(float64(documents.n)*float64(support.Rows())) != string(cudaBackend) {
+		if r.Pairs(float64(documents.n)*float64(support.Rows())) != place.CUDA {
 			return nil, nil
 		}
 	}
-	return f.loadGPU(ctx, support)
+	return r.Load(ctx, support)
 }
 
 // errKind says that a source holds text, of which the model knows nothing.

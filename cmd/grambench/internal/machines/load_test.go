@@ -1,9 +1,10 @@
-package main
+package machines
 
 import (
 	"context"
 	"testing"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/cuda"
 	"github.com/gramengine/gram/sparse"
 )
@@ -19,7 +20,7 @@ func TestPredictWaitsForCUDA(t *testing.T) {
 	}{
 		{"cpu", "", false}, {"auto", "generic", false}, {"auto", "", cuda.Built},
 	} {
-		r := &predictRun{f: &flags{backend: tc.backend, isa: tc.isa}}
+		r := &predict{Compute: place.Compute{Backend: tc.backend, ISA: tc.isa}}
 		d, err := r.device(ended, support, &readDocuments{done: make(chan struct{})}) // which never come
 		if d != nil || (err != nil) != tc.waits {
 			t.Errorf("-backend %s -isa %q: device %v, error %v, expected to wait: %v", tc.backend, tc.isa, d, err, tc.waits)

@@ -1,4 +1,4 @@
-package main
+package machines
 
 import (
 	"image/color"
@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/solver/svm"
 )
 
@@ -41,7 +42,7 @@ func surfaceOf(c []float64, means map[string][]float64, kernels ...string) *grid
 			if m == 0 {
 				continue
 			}
-			r.Rows = append(r.Rows, gridRow{Kernel: k, C: c[i], Mean: number(m), SD: 0.01})
+			r.Rows = append(r.Rows, gridRow{Kernel: k, C: c[i], Mean: report.Number(m), SD: 0.01})
 			if row := &r.Rows[len(r.Rows)-1]; r.Best == nil || row.Mean > r.Best.Mean {
 				best := *row
 				r.Best = &best

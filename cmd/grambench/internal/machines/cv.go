@@ -1,0 +1,105 @@
+package machines
+
+import (
+	"context"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// CV is the command that cross-validates.
+var CV = &cli.Command{
+	Name:    "cv",
+	Summary: "cross-validate a support vector machine",
+	Args:    "[SOURCE]",
+	Help: `
+Says how well a support vector machine would do on documents that it wasn't trained on: each fold is
+predicted by a machine that was trained on the others. Nothing is written. A fold holds a part of each
+class. The figure is the accuracy, for labels the micro F1, for regression the mean squared error; all
+documents together give the line that svm-train -v prints. idf weights are those of all documents.`,
+	Examples: `
+grambench cv -in mail/                                 a folder with a sub-folder per class, 5 folds
+grambench cv -v 10 -c 10 -kernel diffusion:t=0.3 train.tsv.gz
+grambench cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
+	Setup: func(f *cli.Flags) cli.Work {
+		v := &validation{machine: &machine{}}
+		f.MaxArgs = 1
+		v.DeclareSets(f)
+		v.declare(f)
+		v.declareFolds(f)
+		f.Check(v.check)
+		f.Check(v.named)
+		return v.run
+	},
+}
+
+// validation is one run of the command.
+type validation struct {
+	*machine
+	folds int
+}
+
+func (v *validation) declareFolds(f *cli.Flags) {
+	f.Group("Training", "")
+	f.IntVar(&v.folds, "folds", svm.DefaultFolds, "divide the documents into `N` folds")
+	f.Group("As svm-train has them", topic)
+	f.IntVar(&v.folds, "v", svm.DefaultFolds, "-folds, `N`")
+}
+
+// check checks that the flags make sense together, and takes the source from the argument behind them.
+func (v *validation) check() error {
+	if err := v.takeSource(); err != nil {
+		return err
+	}
+	if _, err := v.kernelOf(nil); err != nil {
+		return err
+	}
+	return v.checkFolds()
+}
+
+// checkFolds checks what is known of the folds before anything is read.
+func (v *validation) checkFolds() error {
+	switch {
+	case v.folds < 2:
+		return cli.Usagef("-folds %d, expected at least 2", v.folds)
+	case v.kind == string(model.OneClass):
+		return cli.Usagef("-type one_class: there is nothing to compare predictions with, " +
+			"expected c_svc, nu_svc, epsilon_svr or nu_svr")
+	case bool(v.prob):
+		return cli.Usagef("-probabilities (-b 1) have no part in a cross-validation")
+	}
+	return nil
+}
+
+// run reads, validates and reports.
+func (v *validation) run(ctx context.Context, e *cli.Env) error {
+	p := progress(e, v.quiet)
+	defer p.Clear()
+	r := &cvReport{}
+	j, err := v.prepare(ctx, e, p, func(c *sparse.Corpus, _ svm.Settings) error {
+		r.Corpus = source.NewLine(c)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	found, err := j.problem.CrossValidate(ctx, j.settings, v.folds, v.seed)
+	if err != nil {
+		return err
+	}
+	p.Clear()
+	v.warnAfter(e, j.problem, found.Unplaced)
+	if found.Unfinished > 0 {
+		e.Warn("%s stopped before -tolerance was reached", report.Counted(found.Unfinished, "machine", "machines"))
+	}
+	r.fill(v, j, found)
+	if v.quiet && !v.f.JSON {
+		r.writeLines(e.Stdout) // what svm-train -q -v prints
+		return nil
+	}
+	return v.Report(e, v.f, r)
+}

@@ -1,0 +1,154 @@
+package machines
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/svm"
+)
+
+// cvReport is the report of the command cv.
+type cvReport struct {
+	Corpus source.Line `json:"corpus"`
+	machineLine
+	Folds int    `json:"folds"`
+	Seed  uint64 `json:"seed"`
+
+	Scored   int            `json:"documents_scored"`
+	Right    int            `json:"documents_right"`
+	Accuracy *float64       `json:"accuracy,omitempty"` // of all documents together; of labels: documents all of whose labels are right
+	MicroF1  *float64       `json:"micro_f1,omitempty"`
+	MacroF1  *float64       `json:"macro_f1,omitempty"`
+	Hamming  *float64       `json:"hamming_loss,omitempty"`
+	MSE      *report.Number `json:"mean_squared_error,omitempty"`
+	R2       *report.Number `json:"squared_correlation,omitempty"`
+	Measure  svm.Measure    `json:"measure"` // which figure the next two and the rows have
+	Mean     report.Number  `json:"mean"`    // over the folds
+	SD       report.Number  `json:"standard_deviation"`
+
+	Support    float64 `json:"support_vectors"` // mean over the folds of the number of different ones
+	Iterations int64   `json:"iterations"`
+	Unfinished int     `json:"unfinished_machines"`
+
+	Seconds        float64 `json:"seconds"` // from the first byte read
+	SecondsRead    float64 `json:"seconds_read"`
+	SecondsPrepare float64 `json:"seconds_prepare"` // embedding the documents and making the engine
+	SecondsGram    float64 `json:"seconds_gram"`
+	SecondsSolve   float64 `json:"seconds_solve"` // training and predicting all folds
+
+	DotProducts int64     `json:"dot_products"`
+	Cache       cacheLine `json:"cache"`
+	PeakBytes   int64     `json:"peak_bytes"`
+	LimitBytes  int64     `json:"limit_bytes"` // what -m allows; 0 where nothing is said
+
+	Rows []foldRow `json:"rows"`
+}
+
+// foldRow is one fold.
+type foldRow struct {
+	Fold      int            `json:"fold"` // from 1
+	Documents int            `json:"documents"`
+	Support   int            `json:"support_vectors"`
+	Right     int            `json:"documents_right"`
+	Accuracy  *report.Number `json:"accuracy,omitempty"`
+	MicroF1   *report.Number `json:"micro_f1,omitempty"`
+	MacroF1   *report.Number `json:"macro_f1,omitempty"`
+	MSE       *report.Number `json:"mean_squared_error,omitempty"`
+	R2        *report.Number `json:"squared_correlation,omitempty"`
+}
+
+// fill fills in what is known when all folds are done.
+func (r *cvReport) fill(run *validation, j *job, v *svm.Validation) {
+	p, s := j.problem, j.settings
+	r.machineLine = newMachineLine(s)
+	e := p.Engine()
+	r.Kernel, r.Embedding = engine.Resolve(s.Kernel, p.Terms()).String(), p.Embedding().String()
+	r.computedBy(e.Backend(), run.Why(), v.SolvedOn, e.Workers())
+	r.SecondsRead, r.SecondsPrepare = j.read, j.prepare
+	r.Folds, r.Seed = run.folds, run.seed
+	r.Scored, r.Right = v.Score.Documents, v.Score.Right
+	if v.Measure == svm.MeanSquaredError {
+		mse, r2 := report.Number(v.Score.MeanSquaredError), report.Number(v.Score.R2)
+		r.MSE, r.R2 = &mse, &r2
+	} else {
+		r.Accuracy, r.MicroF1, r.MacroF1 = &v.Score.Accuracy, &v.Score.MicroF1, &v.Score.MacroF1
+	}
+	if s.Scheme == solver.Labels && s.Type.Classifies() {
+		r.Hamming = &v.Score.Hamming
+	}
+	r.Measure, r.Mean, r.SD = v.Measure, report.Number(v.Mean), report.Number(v.SD)
+	r.Iterations, r.Unfinished = v.Iterations, v.Unfinished
+	r.SecondsGram, r.SecondsSolve = v.Gram.Seconds(), v.Solve.Seconds()
+	r.DotProducts, r.Cache = v.DotProducts, newCacheLine(p.Cache(), v.SolvedOn)
+	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(run.Memory)
+	for fold, score := range v.ByFold {
+		row := foldRow{Fold: fold + 1, Documents: score.Documents, Support: v.Support[fold], Right: score.Right}
+		of := func(x float64) *report.Number { n := report.Number(x); return &n }
+		if v.Measure == svm.MeanSquaredError {
+			row.MSE, row.R2 = of(score.MeanSquaredError), of(score.R2)
+		} else {
+			row.Accuracy, row.MicroF1, row.MacroF1 = of(score.Accuracy), of(score.MicroF1), of(score.MacroF1)
+		}
+		r.Support += float64(row.Support) / float64(len(v.ByFold))
+		r.Rows = append(r.Rows, row)
+	}
+	r.Seconds = time.Since(j.begin).Seconds()
+}
+
+func (r *cvReport) WriteText(w io.Writer) {
+	fmt.Fprintf(w, "%s\n%s\n", r.Corpus, r.text(fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed)))
+	r.table().Write(w)
+	fmt.Fprintf(w, "mean %s %s, standard deviation %s over the folds\n", r.Measure, r.Measure.Format(float64(r.Mean)), r.Measure.Format(float64(r.SD)))
+	if r.Hamming != nil {
+		fmt.Fprintf(w, "all documents: micro F1 %.4f, macro F1 %.4f, Hamming loss %.4g\n", *r.MicroF1, *r.MacroF1, *r.Hamming)
+	} else if r.MacroF1 != nil {
+		fmt.Fprintf(w, "all documents: macro F1 %.4f\n", *r.MacroF1)
+	}
+	r.writeLines(w)
+	r.writeWork(w, r.DotProducts, r.Cache)
+	fmt.Fprintf(w, "reading %.2f s, preparing %.2f s, matrix %.2f s, folds %.2f s, in all %.2f s, %s\n", r.SecondsRead,
+		r.SecondsPrepare, r.SecondsGram, r.SecondsSolve, r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
+}
+
+// table lists the folds.
+func (r *cvReport) table() *report.Table {
+	titles := []string{">fold", ">documents", ">support vectors", ">accuracy", ">macro F1"}
+	switch r.Measure {
+	case svm.MicroF1:
+		titles = []string{">fold", ">documents", ">support vectors", ">all labels right", ">micro F1", ">macro F1"}
+	case svm.MeanSquaredError:
+		titles = []string{">fold", ">documents", ">support vectors", ">mean squared error", ">squared correlation"}
+	}
+	percent := func(v *report.Number) string { return fmt.Sprintf("%.2f%%", 100*float64(*v)) }
+	four := func(v *report.Number) string { return fmt.Sprintf("%.4f", float64(*v)) }
+	t := report.NewTable(titles...)
+	for _, row := range r.Rows {
+		cells := []string{fmt.Sprint(row.Fold), report.Count(row.Documents), report.Count(row.Support)}
+		switch r.Measure {
+		case svm.MeanSquaredError:
+			cells = append(cells, fmt.Sprintf("%.6g", float64(*row.MSE)), four(row.R2))
+		case svm.MicroF1:
+			cells = append(cells, percent(row.Accuracy), four(row.MicroF1), four(row.MacroF1))
+		default:
+			cells = append(cells, percent(row.Accuracy), four(row.MacroF1))
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+// writeLines prints what svm-train -v prints: the figures of all documents together.
+func (r *cvReport) writeLines(w io.Writer) {
+	if r.MSE != nil {
+		fmt.Fprintf(w, "Cross Validation Mean squared error = %.6g\n", float64(*r.MSE))
+		fmt.Fprintf(w, "Cross Validation Squared correlation coefficient = %.6g\n", float64(*r.R2))
+		return
+	}
+	fmt.Fprintf(w, "Cross Validation Accuracy = %.6g%%\n", 100**r.Accuracy)
+}

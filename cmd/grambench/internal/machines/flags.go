@@ -1,0 +1,226 @@
+// Package machines has the commands that train support vector machines and predict with them: train, cv, grid, predict.
+package machines
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// machine are the flags of a command that trains: documents, kernel, problem, how to compute.
+type machine struct {
+	source.Documents
+	source.Kernels
+	place.Compute
+	f *cli.Flags
+
+	kind       string // -type or -s
+	scheme     string
+	c, nu, eps float64
+	tolerance  float64
+	shrinking  cli.ZeroOne
+	prob       cli.ZeroOne
+	weights    weights
+	tiles      string
+	solver     string // its place
+	seed       uint64
+	quiet      bool
+	letters
+
+	kept int64 // bytes of the corpus, if it is kept while machines are trained
+	once bool  // one model is trained, and nothing else
+}
+
+// types are the problems in the order of svm-train's -s.
+var types = []model.Type{model.CSVC, model.NuSVC, model.OneClass, model.EpsilonSVR, model.NuSVR}
+
+// schemes are the ways from machines of two classes to several.
+var schemes = []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels}
+
+// declare declares the flags.
+func (m *machine) declare(f *cli.Flags) {
+	m.f, m.weights = f, weights{}
+	m.StartsOver, m.Reread = true, []*string{&m.In, &m.Sets}
+	m.Documents.Declare(f, "", &m.Limits)
+	f.Group("Problem", "")
+	m.Kernels.Declare(f, svm.DefaultKernel)
+	f.StringVar(&m.kind, "type", "", "solve `TYPE`: c_svc, nu_svc, one_class, epsilon_svr or nu_svr (default: c_svc)")
+	f.Choose(&m.scheme, "scheme", "", "machines of `SCHEME`: one-vs-one, one-vs-rest, or labels, one per label",
+		[]string{"one-vs-one", "one-vs-rest", "labels"})
+	f.Float64Var(&m.c, "c", 1, "`C`, the price of a violated margin, of c_svc, epsilon_svr and nu_svr")
+	f.Float64Var(&m.nu, "nu", 0.5, "`NU`, a bound on the share of errors, of nu_svc, one_class and nu_svr")
+	f.Float64Var(&m.eps, "epsilon", 0.1, "`WIDTH` of the zone without loss of epsilon_svr")
+	f.Var(m.weights, "weight", "multiply C for a class: `CLASS=W`, may be given several times")
+	m.shrinking = true
+	f.Var(&m.prob, "probabilities", "`0|1`: train for probabilities, too, with five more trainings per machine")
+	f.Group("Training", "")
+	f.Float64Var(&m.tolerance, "tolerance", 1e-3, "stop where optimality conditions are violated by at most `E`")
+	f.Var(&m.shrinking, "shrinking", "`0|1`: leave documents out for a while that can't move")
+	f.Stores(&m.tiles, "tiles", "keep the matrix in the folder `DIR` for later runs on the same documents", tiles.Owns)
+	f.Choose(&m.solver, "solver", "auto", "keep rows and scores in memory of `PLACE`: cpu, cuda, or auto",
+		[]string{"auto", "cpu", "cuda"}, "gpu")
+	f.Uint64Var(&m.seed, "seed", 1, "seed of folds, those behind probabilities included")
+	m.declareLetters(f)
+	m.Compute.Declare(f)
+	f.Group("Output", "")
+	f.BoolVar(&m.quiet, "q", false, "neither progress nor report")
+	f.Check(m.check)
+}
+
+// check checks what can be checked before anything is read.
+func (m *machine) check() error {
+	m.kind = strings.ReplaceAll(strings.ToLower(m.kind), "-", "_")
+	if m.kind == "" {
+		m.kind = string(model.CSVC)
+	}
+	t := model.Type(m.kind)
+	if !slices.Contains(types, t) {
+		return cli.Usagef("-type %q, expected one of %s", m.kind, report.Join(types))
+	}
+	for _, q := range []struct {
+		name string
+		v    float64
+		ok   bool
+		want string
+	}{
+		{"-c", m.c, m.c > 0, "a number above 0"},
+		{"-nu (-n)", m.nu, m.nu > 0 && m.nu <= 1, "a number above 0, at most 1"},
+		{"-epsilon (-p)", m.eps, m.eps > 0, "a number above 0"},
+		{"-tolerance (-e)", m.tolerance, m.tolerance > 0, "a number above 0"},
+		{"-g", m.gamma, m.gamma >= 0, "a number above 0, or 0 for one divided by the number of columns"},
+	} {
+		if !q.ok || math.IsInf(q.v, 0) {
+			return cli.Usagef("%s %v, expected %s", q.name, q.v, q.want)
+		}
+	}
+	if err := m.checkLetters(); err != nil {
+		return err
+	}
+	switch {
+	case len(m.weights) > 0 && t != model.CSVC:
+		return cli.Usagef("-weight (-wCLASS) belongs to c_svc, not to %s", t)
+	case bool(m.prob) && !t.Classifies():
+		return cli.Usagef("-probabilities (-b 1) belong to c_svc and nu_svc, not to %s", t)
+	case m.place() == svm.PlaceDevice && !m.OnGPU():
+		return cli.Usagef("-solver %s works on rows that the GPU computes, expected -backend cuda with it", m.solver)
+	}
+	_, err := m.kernelsOf(nil)
+	return err
+}
+
+// place is where the solver's rows and scores are kept.
+func (m *machine) place() svm.Place {
+	switch m.solver {
+	case "cpu":
+		return svm.PlaceProcessor
+	case "cuda", "gpu":
+		return svm.PlaceDevice
+	}
+	return svm.PlaceAuto
+}
+
+// named checks that a source is named: no command learns from documents that nobody named.
+func (m *machine) named() error {
+	if m.In == "" {
+		return source.Missing("learn from")
+	}
+	return nil
+}
+
+// takeSource takes the source from the argument behind the flags, if there is one.
+func (m *machine) takeSource() error {
+	if len(m.f.Args) > 0 {
+		if m.f.Given("in") {
+			return cli.Usagef("-in %s and the argument %q both name a source, expected one of them", m.In, m.f.Args[0])
+		}
+		m.In = m.f.Args[0]
+	}
+	return nil
+}
+
+// kernelsOf returns the kernels that were asked for, at least one. The corpus, which may be nil for a check, gives -t its
+// default gamma: one divided by the greatest index, as svm-train has it.
+func (m *machine) kernelsOf(c *sparse.Corpus) ([]engine.Kernel, error) {
+	if m.f.Lookup("sets") != nil && m.OfSets(&m.Kernels) {
+		if m.number >= 0 {
+			return nil, cli.Usagef("-t %d with -sets: expected the kernel of sets of points, hyperbolic", m.number)
+		}
+		kernels, err := m.Hyperbolic(&m.Kernels, &m.Compute)
+		var out []engine.Kernel
+		for _, h := range kernels {
+			out = append(out, h.Kernel())
+		}
+		return out, err
+	}
+	if m.number >= 0 {
+		return m.Parse(m.spec(c))
+	}
+	return m.Parse(svm.DefaultKernel)
+}
+
+// kernelOf returns the one kernel that was asked for.
+func (m *machine) kernelOf(c *sparse.Corpus) (engine.Kernel, error) {
+	kernels, err := m.kernelsOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(kernels) > 1 {
+		return nil, cli.Usagef("%d kernels, expected one (grambench grid compares several)", len(kernels))
+	}
+	return kernels[0], nil
+}
+
+// settings returns what is to be trained on a corpus, without the kernel.
+func (m *machine) settings(c *sparse.Corpus) (svm.Settings, error) {
+	out := svm.Settings{
+		Type: model.Type(m.kind), C: m.c, Nu: m.nu, Epsilon: m.eps, Tolerance: m.tolerance,
+		KeepAll: !bool(m.shrinking), Probabilities: bool(m.prob), Seed: m.seed,
+	}
+	if len(m.weights) > 0 {
+		out.Weights = map[string]float64{}
+	}
+	for name, w := range m.weights {
+		if !slices.Contains(c.Classes, name) {
+			if v, err := strconv.ParseFloat(name, 64); err == nil { // +1 is 1
+				name = report.Float(v + 0)
+			}
+		}
+		if !slices.Contains(c.Classes, name) {
+			return out, fmt.Errorf("-weight for class %q, which %s doesn't have, expected one of %s", name, c.Source,
+				report.JoinSome(c.Classes, 20))
+		}
+		out.Weights[name] = w
+	}
+	for _, s := range schemes { // one-vs-one where none is given
+		if s.String() == m.scheme {
+			out.Scheme = s
+		}
+	}
+	if m.scheme == "" && severalLabels(c) {
+		out.Scheme = solver.Labels
+	}
+	return out, nil
+}
+
+// severalLabels reports whether any document has more than one class.
+func severalLabels(c *sparse.Corpus) bool {
+	for i := range c.Documents.Rows() {
+		if len(c.Labels.Of(i)) > 1 {
+			return true
+		}
+	}
+	return false
+}

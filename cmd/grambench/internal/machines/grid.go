@@ -1,0 +1,313 @@
+package machines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Grid is the command that searches for kernel and parameters.
+var Grid = &cli.Command{
+	Name:    "grid",
+	Summary: "search for the best kernel and parameters by cross-validation",
+	Args:    "[SOURCE]",
+	Help: `
+Cross-validates all combinations of kernels and parameters on the same folds, and prints how each did,
+which is the best, and the command that trains it. -grid gives a list to C, nu, epsilon, or a kernel's
+parameter: values, FROM..TO*FACTOR and FROM..TO+STEP, separated by commas. A -kernel may have
+lists, too, with | between values. ^C ends the search and prints what is complete.`,
+	Examples: `
+grambench grid -grid t=0.1,0.2,0.5,1,2 -grid C=1..1000*10 train.tsv.gz
+grambench grid -kernel 'diffusion:t=0.5|1' -kernel linear:embed=tfidf-l2 -plot errors.png mail/
+grambench grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as LIBSVM's grid.py has it`,
+	Setup: func(f *cli.Flags) cli.Work {
+		g := &grid{validation: validation{machine: &machine{}}}
+		f.MaxArgs = 1
+		g.declare(f)
+		g.declareFolds(f)
+		f.Var(log2Flag{&g.lists, "C"}, "log2c", "-grid C, powers of 2 from `BEGIN,END,STEP`")
+		f.Var(log2Flag{&g.lists, "gamma"}, "log2g", "-grid gamma, powers of 2 from `BEGIN,END,STEP`; alone it means -t 2")
+		f.Group("Problem", "")
+		f.Var(&g.lists, "grid", "search `NAME=LIST` (default: C=0.1,1,10,100 and, without -kernel, t=0.1,0.25,0.5,1,2)")
+		f.Group("Output", "")
+		f.Draws(&g.plot, "plot", "draw the errors into `FILE`, a .png")
+		f.Check(g.check)
+		f.Check(g.named)
+		return g.run
+	},
+}
+
+// grid is one run of the command.
+type grid struct {
+	validation
+	lists gridLists
+	plot  string
+}
+
+// declare declares the flags of machine. Lists in kernels are expanded before these are checked.
+func (g *grid) declare(f *cli.Flags) {
+	f.Check(g.expand)
+	g.machine.declare(f)
+}
+
+// expand makes all kernels that -kernel stands for.
+func (g *grid) expand() error {
+	var specs []string
+	for _, spec := range g.Specs {
+		some, err := alternatives(spec)
+		if err != nil {
+			return cli.UsageError{Err: err}
+		}
+		specs = append(specs, some...)
+	}
+	g.Specs = specs
+	if len(specs) == 0 && g.number < 0 && g.lists.has("gamma") {
+		g.number = 2
+	}
+	return nil
+}
+
+// check checks that the flags make sense together.
+func (g *grid) check() error {
+	if err := g.takeSource(); err != nil {
+		return err
+	}
+	if err := g.checkFolds(); err != nil {
+		return err
+	}
+	if g.lists.has("C") && g.f.Given("c") || g.lists.has("nu") && g.f.Given("nu", "n") ||
+		g.lists.has("epsilon") && g.f.Given("epsilon", "p") {
+		return cli.Usagef("a flag and a -grid list for the same parameter, expected one of them")
+	}
+	g.defaults()
+	for _, list := range g.lists {
+		if err := g.checkList(list); err != nil {
+			return err
+		}
+	}
+	_, err := g.points(nil)
+	return err
+}
+
+// defaults fills in lists where none are given.
+func (g *grid) defaults() {
+	if len(g.lists) > 0 || len(g.Specs) > 1 {
+		return
+	}
+	if len(g.Specs) == 0 && g.number < 0 {
+		g.lists = append(g.lists, source.Values{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}})
+	}
+	if t := model.Type(g.kind); t == model.NuSVC {
+		g.lists = append(g.lists, source.Values{Name: "nu", Values: []float64{0.05, 0.1, 0.2, 0.4}})
+	} else if !g.f.Given("c") {
+		g.lists = append(g.lists, source.Values{Name: "C", Values: []float64{0.1, 1, 10, 100}})
+	}
+}
+
+// checkList checks that a list suits the type, and its values the parameter.
+func (g *grid) checkList(list source.Values) error {
+	t := model.Type(g.kind)
+	least, most, has := 0.0, 1e300, true
+	switch list.Name {
+	case "C":
+		has = t != model.NuSVC
+	case "nu":
+		most, has = 1, t == model.NuSVC || t == model.NuSVR
+	case "epsilon":
+		has = t == model.EpsilonSVR
+	default:
+		return nil // the kernel's parser checks it
+	}
+	if !has {
+		return cli.Usagef("-grid %s: type %s has no %s", list.Name, t, list.Name)
+	}
+	for _, v := range list.Values {
+		if !(v > least && v <= most) {
+			return cli.Usagef("-grid %s: %v, expected numbers above %v and at most %v", list.Name, v, least, most)
+		}
+	}
+	return nil
+}
+
+// points returns what is to be searched; the corpus, which may be nil for a check, gives -t its default gamma.
+func (g *grid) points(c *sparse.Corpus) (svm.Grid, error) {
+	out := svm.Grid{Folds: g.folds, Seed: g.seed}
+	kernels, err := g.kernelsOf(c)
+	if err != nil {
+		return out, err
+	}
+	var own []source.Values
+	for _, list := range g.lists {
+		switch list.Name {
+		case "C":
+			out.C = list.Values
+		case "nu":
+			out.Nu = list.Values
+		case "epsilon":
+			out.Epsilon = list.Values
+		default:
+			own = append(own, list)
+		}
+	}
+	var unused []string
+	if out.Kernels, unused, err = source.KernelsOn(kernels, own); err != nil {
+		return out, cli.UsageError{Err: err}
+	}
+	if len(unused) > 0 {
+		var names []string
+		for _, k := range kernels {
+			names = append(names, k.String())
+		}
+		return out, cli.Usagef("-grid %s: no such parameter of %s, expected C, nu, epsilon or a parameter of a kernel that "+
+			"isn't made of others", unused[0], report.JoinSome(names, 5))
+	}
+	for i, k := range out.Kernels {
+		if slices.Contains(out.Kernels[:i], k) {
+			return out, cli.Usagef("kernel %s is in the search twice", k)
+		}
+	}
+	return out, nil
+}
+
+// run reads, searches and reports.
+func (g *grid) run(ctx context.Context, e *cli.Env) error {
+	begin := time.Now()
+	p := progress(e, g.quiet)
+	defer p.Clear()
+	corpus, err := g.Read(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	points, err := g.points(corpus)
+	if err != nil {
+		return err
+	}
+	settings, err := g.settings(corpus)
+	if err != nil {
+		return err
+	}
+	if err := checkLabels(e, corpus, settings); err != nil {
+		return err
+	}
+	r := newGridReport(corpus, g, points, settings)
+	r.SecondsRead = time.Since(begin).Seconds()
+	watch := &gridWatch{measure: settings.Measure(), total: r.Points}
+	result, err := g.search(ctx, e, p, watch, corpus, settings, points)
+	p.Clear()
+	if result == nil || g.FallsBack(ctx, err) {
+		return err
+	}
+	g.warnAfter(e, nil, result.Unplaced)
+	r.fill(result, watch)
+	r.Seconds = time.Since(begin).Seconds()
+	if err != nil && len(result.Points) == 0 {
+		return err
+	}
+	if err == nil && g.plot != "" {
+		if err := writeSurface(g.plot, r); err != nil {
+			return err
+		}
+	}
+	return errors.Join(g.Report(e, g.f, r), err)
+}
+
+// search makes a problem for each embedding and searches it. The corpus is kept only where there are several.
+func (g *grid) search(
+	ctx context.Context, e *cli.Env, p *cli.Progress, watch *gridWatch, corpus *sparse.Corpus, s svm.Settings, points svm.Grid,
+) (*svm.SearchResult, error) {
+	other := func(k engine.Kernel) bool { return k.Embedding() != points.Kernels[0].Embedding() }
+	if slices.ContainsFunc(points.Kernels, other) {
+		g.kept = corpus.Documents.Bytes()
+	}
+	var last *svm.Problem
+	defer func() {
+		p.Clear()
+		g.warnStore(e, last)
+	}()
+	return svm.SearchProblems(ctx, s, points, func(embedding sparse.Embedding) (*svm.Problem, error) {
+		p.Clear()
+		g.warnStore(e, last)
+		if last != nil {
+			if err := last.Engine().Close(); err != nil {
+				return nil, err
+			}
+		}
+		last = nil // the next matrix needs the room, and its documents that on the GPU
+		problem, err := g.newProblem(ctx, e, corpus, embedding, p, training(p, watch.details))
+		if err == nil {
+			last = problem
+			watch.isa, watch.workers = problem.Engine().Backend(), problem.Engine().Workers()
+			for _, k := range points.Kernels {
+				if err == nil && k.Embedding() == embedding {
+					err = source.WarnZeros(e, problem.Engine(), k)
+				}
+			}
+		}
+		if g.kept == 0 {
+			corpus = nil // the matrix needs the room
+		}
+		return problem, err
+	}, watch.point)
+}
+
+// gridWatch knows how far a search is, for the one who waits.
+type gridWatch struct {
+	measure svm.Measure
+	total   int
+
+	mu    sync.Mutex
+	done  int
+	best  *svm.Point
+	begin time.Time // when machines were first trained
+
+	isa     string
+	workers int
+}
+
+// point is the callback for a point that is complete.
+func (w *gridWatch) point(p svm.Point) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done++
+	if w.best == nil || w.measure.Better(p.Mean, w.best.Mean) {
+		w.best = &p
+	}
+}
+
+// details says how far the search is: points, the best so far, the time that is left.
+func (w *gridWatch) details(s svm.Progress) []string {
+	if s.Solver.Problems == 0 {
+		return details(s)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.begin.IsZero() {
+		w.begin = time.Now()
+	}
+	parts := []string{fmt.Sprintf("%d of %s", w.done, report.Counted(w.total, "point", "points"))}
+	if s.Done > 0 && s.Total > s.Done {
+		left := float64(time.Since(w.begin)) * float64(s.Total-s.Done) / float64(s.Done)
+		parts = append(parts, report.Wait(time.Duration(left))+" left")
+	}
+	if w.best != nil {
+		parts = append(parts, "best "+w.measure.Format(w.best.Mean)+": "+pointName(*w.best))
+	}
+	return parts
+}
+
+// pointName names the settings of a point.
+func pointName(p svm.Point) string {
+	return strings.Join(append([]string{p.Kernel.String()}, describeNumbers(p.C, p.Nu, p.Epsilon)...), ", ")
+}

@@ -1,0 +1,96 @@
+package machines
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+)
+
+// gridLists is the flag -grid, which may be given several times.
+type gridLists []source.Values
+
+func (g *gridLists) String() string { return "" }
+
+// Set implements flag.Value.
+func (g *gridLists) Set(v string) error { return g.add(source.ParseValues(v)) }
+
+func (g *gridLists) add(list source.Values, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case g.has(list.Name):
+		return fmt.Errorf("%s a second time, expected all its values in one list", list.Name)
+	}
+	*g = append(*g, list)
+	return nil
+}
+
+func (g *gridLists) has(name string) bool {
+	return slices.ContainsFunc(*g, func(other source.Values) bool { return other.Name == name })
+}
+
+// log2Flag is a flag of LIBSVM's grid.py, -log2c or -log2g.
+type log2Flag struct {
+	lists *gridLists
+	name  string
+}
+
+func (l log2Flag) String() string { return "" }
+
+// Set implements flag.Value.
+func (l log2Flag) Set(v string) error { return l.lists.add(log2List(l.name, v)) }
+
+// log2List reads what LIBSVM's grid.py has for -log2c and -log2g: BEGIN,END,STEP, exponents of 2.
+func log2List(name, s string) (source.Values, error) {
+	var numbers []float64
+	for part := range strings.SplitSeq(s, ",") {
+		v, err := source.ParseNumber(part)
+		if err != nil {
+			return source.Values{}, err
+		}
+		numbers = append(numbers, v)
+	}
+	if len(numbers) != 3 {
+		return source.Values{}, fmt.Errorf("%q, expected BEGIN,END,STEP, exponents of 2 such as -5,15,2", s)
+	}
+	count := (numbers[1] - numbers[0]) / numbers[2]
+	if !(count >= 0 && count < source.MostValues) {
+		return source.Values{}, fmt.Errorf("%q, expected a step that leads from %v to %v in at most %d values", s, numbers[0], numbers[1], source.MostValues)
+	}
+	list := source.Values{Name: name}
+	for i := range int(count+1e-9) + 1 {
+		list.Values = append(list.Values, math.Exp2(numbers[0]+float64(i)*numbers[2]))
+	}
+	return list, nil
+}
+
+// alternatives expands a specification with lists of values, such as diffusion:t=0.1|0.5|1, to one for each value; several lists to all combinations.
+func alternatives(spec string) ([]string, error) {
+	at := strings.IndexByte(spec, '|')
+	if at < 0 {
+		return []string{spec}, nil
+	}
+	const ends = ",:()= "
+	from := strings.LastIndexAny(spec[:at], ends) + 1
+	to := len(spec)
+	if n := strings.IndexAny(spec[at:], ends); n >= 0 {
+		to = at + n
+	}
+	var out []string
+	for value := range strings.SplitSeq(spec[from:to], "|") {
+		if value == "" {
+			return nil, fmt.Errorf("-kernel %q, column %d: an empty value in %q", spec, from+1, spec[from:to])
+		}
+		some, err := alternatives(spec[:from] + value + spec[to:])
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, some...); len(out) > source.MostValues {
+			return nil, fmt.Errorf("-kernel %q stands for more than %d kernels", spec, source.MostValues)
+		}
+	}
+	return out, nil
+}

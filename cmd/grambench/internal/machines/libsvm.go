@@ -1,0 +1,185 @@
+package machines
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/sparse"
+)
+
+// letters are the flags of svm-train that name a kernel.
+type letters struct {
+	number        int // -t; -1 where it isn't given
+	gamma, offset float64
+	degree        int
+}
+
+// kernelNames are the kernels in the order of svm-train's -t.
+var kernelNames = []string{"linear", "polynomial", "rbf", "sigmoid"}
+
+const topic = "svm-train"
+
+// Topic is what help says of svm-train's letters.
+var Topic = cli.Topic{Name: topic, Summary: "the letters that train, cv and grid share with LIBSVM", Text: `
+The letters of svm-train mean the same in train, cv and grid, and so does -wCLASS W, which is -weight
+CLASS=W. The source stands behind the flags, and behind it the model. -m bounds the memory of the
+whole command, not that of the cache. The kernel is one of text, diffusion:t=0.5, unless -kernel, -t
+or -g ask for another.`,
+	Declare: func(f *cli.Flags) { (&machine{}).declareLetters(f) }}
+
+// declareLetters declares svm-train's letters.
+func (m *machine) declareLetters(f *cli.Flags) {
+	f.Group("As svm-train has them", topic)
+	m.number = -1
+	f.Var(choice{func(n int) { m.kind = string(types[n]) }, len(types), ""}, "s",
+		"-type by svm-train's `NUMBER`: 0 c_svc, 1 nu_svc, 2 one_class, 3 epsilon_svr, 4 nu_svr")
+	f.Var(choice{func(n int) { m.number = n }, len(kernelNames),
+		"a precomputed kernel isn't read: give the documents and a -kernel, it is computed on the way"}, "t",
+		"-kernel by svm-train's `NUMBER`: 0 linear, 1 polynomial, 2 rbf, 3 sigmoid, on the values as they are, "+
+			"negative ones accepted")
+	f.Float64Var(&m.gamma, "g", 0, "`GAMMA` of -t 1, 2, 3; alone it means -t 2 (default: one divided by the number of columns)")
+	f.IntVar(&m.degree, "d", 3, "`DEGREE` of -t 1")
+	f.Float64Var(&m.offset, "r", 0, "`COEF0` of -t 1 and 3")
+	f.Float64Var(&m.nu, "n", 0.5, "-`nu`")
+	f.Float64Var(&m.eps, "p", 0.1, "-`epsilon`")
+	f.Float64Var(&m.tolerance, "e", 1e-3, "-`tolerance`")
+	f.Var(&m.shrinking, "h", "-shrinking, `0|1`")
+	f.Var(&m.prob, "b", "-probabilities, `0|1`")
+	f.Rewrite = m.rewrite
+}
+
+// choice is a flag that takes a number from 0 to below n; another message is for n itself.
+type choice struct {
+	set  func(int)
+	n    int
+	next string
+}
+
+func (c choice) String() string { return "" }
+
+// Set implements flag.Value.
+func (c choice) Set(v string) error {
+	n, err := strconv.Atoi(v)
+	switch {
+	case err == nil && n == c.n && c.next != "":
+		return fmt.Errorf("%s", c.next)
+	case err != nil || n < 0 || n >= c.n:
+		var all []string
+		for i := range c.n - 1 {
+			all = append(all, strconv.Itoa(i))
+		}
+		return fmt.Errorf("expected %s or %d", report.Join(all), c.n-1)
+	}
+	c.set(n)
+	return nil
+}
+
+// checkLetters checks that a kernel is named in one way.
+func (m *machine) checkLetters() error {
+	if m.number < 0 && m.f.Given("g") && len(m.Specs) == 0 {
+		m.number = 2
+	}
+	if len(m.Specs) > 0 && m.number >= 0 {
+		return cli.Usagef("-kernel and -t both name a kernel, expected one of them")
+	}
+	for _, letter := range []string{"g", "d", "r"} {
+		if m.f.Given(letter) && m.number < 0 {
+			return cli.Usagef("-%s is a parameter of -t; a -kernel has its parameters behind a colon, as in -kernel rbf:gamma=0.5", letter)
+		}
+	}
+	if m.number >= 0 {
+		m.Signed = true
+	}
+	return nil
+}
+
+// spec is the specification of the kernel that -t names; the corpus may be nil.
+func (m *machine) spec(c *sparse.Corpus) string {
+	var parameters []string
+	number := func(key string, v float64) { parameters = append(parameters, key+"="+report.Float(v)) }
+	if m.number > 0 {
+		if m.gamma > 0 {
+			number("gamma", m.gamma)
+		} else if c != nil && c.Vocabulary == nil {
+			number("gamma", 1/float64(max(greatestIndex(c.Documents), 1)))
+		}
+	}
+	if m.number == 1 {
+		number("degree", float64(m.degree))
+	}
+	if m.number == 1 || m.number == 3 {
+		number("r", m.offset)
+	}
+	if parameters == nil {
+		return kernelNames[m.number]
+	}
+	return kernelNames[m.number] + ":" + strings.Join(parameters, ",")
+}
+
+// greatestIndex returns the number of the last column, counted from 1 where column 0 is used.
+func greatestIndex(m *sparse.CSR) int {
+	if slices.Contains(m.Terms, 0) {
+		return m.Cols
+	}
+	return m.Cols - 1
+}
+
+// rewrite brings svm-train's forms that package flag doesn't know into its own: -wCLASS WEIGHT, and -h, which is help unless 0
+// or 1 follows.
+func (m *machine) rewrite(args []string) ([]string, error) {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		name := strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-")
+		if name == arg || name == "" {
+			out = append(out, arg)
+			continue
+		}
+		name, _, assigned := strings.Cut(name, "=")
+		class, isWeight := strings.CutPrefix(name, "w")
+		known := m.f.Lookup(name) != nil
+		switch next := slices.Concat(args[i+1:], []string{""})[0]; {
+		case name == "h" && !assigned && next != "0" && next != "1":
+			return []string{"-help"}, nil
+		case known && (assigned || m.f.IsBool(name)):
+			out = append(out, arg)
+		case known:
+			out = append(out, args[i:min(i+2, len(args))]...)
+			i++
+		case isWeight && class != "" && assigned:
+			out = append(out, "-weight", strings.TrimLeft(arg, "-")[1:])
+		case isWeight && class != "":
+			if i++; i == len(args) {
+				return nil, cli.Usagef("%s without a weight, expected -wCLASS WEIGHT", arg)
+			}
+			out = append(out, "-weight", class+"="+next)
+		default:
+			out = append(out, arg)
+		}
+	}
+	return out, nil
+}
+
+// weights are multiples of C by name of the class.
+type weights map[string]float64
+
+func (w weights) String() string { return "" }
+
+// Set implements flag.Value.
+func (w weights) Set(v string) error {
+	at := strings.LastIndexByte(v, '=')
+	if at < 1 {
+		return fmt.Errorf("expected CLASS=W")
+	}
+	x, err := strconv.ParseFloat(v[at+1:], 64)
+	if err != nil || !(x > 0) || math.IsInf(x, 0) {
+		return fmt.Errorf("weight %q of class %s, expected a number above 0", v[at+1:], v[:at])
+	}
+	w[v[:at]] = x
+	return nil
+}

@@ -1,0 +1,172 @@
+package machines
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// job is a problem with one kernel, ready for training.
+type job struct {
+	problem  *svm.Problem
+	settings svm.Settings
+	begin    time.Time
+	// Seconds that reading the documents took, and making them ready.
+	read, prepare float64
+}
+
+// prepare reads the documents and makes them ready for training with one kernel. It calls seen with the documents in between:
+// they are let go of before the matrix is computed, which needs the room.
+func (m *machine) prepare(
+	ctx context.Context, e *cli.Env, p *cli.Progress, seen func(c *sparse.Corpus, s svm.Settings) error,
+) (*job, error) {
+	j := &job{begin: time.Now()}
+	corpus, err := m.Read(ctx, e, p)
+	if err != nil {
+		return nil, err
+	}
+	if corpus, err = m.distributions(ctx, e, p, corpus); err != nil {
+		return nil, err
+	}
+	j.read = time.Since(j.begin).Seconds()
+	k, err := m.kernelOf(corpus)
+	if err != nil {
+		return nil, err
+	}
+	if j.settings, err = m.settings(corpus); err != nil {
+		return nil, err
+	}
+	j.settings.Kernel = k
+	if err := checkLabels(e, corpus, j.settings); err != nil {
+		return nil, err
+	}
+	if err := seen(corpus, j.settings); err != nil {
+		return nil, err
+	}
+	source.WarnDoubtful(e, k)
+	if j.problem, err = m.newProblem(ctx, e, corpus, k.Embedding(), p, training(p, details)); err != nil {
+		return nil, err
+	}
+	if !m.OfSets(&m.Kernels) {
+		if err := source.WarnZeros(e, j.problem.Engine(), k); err != nil {
+			return nil, err
+		}
+	}
+	j.prepare = time.Since(j.begin).Seconds() - j.read
+	return j, nil
+}
+
+// distributions returns the distributions of sets of points for documents, where sets were asked for; otherwise the corpus
+// stays as it is.
+func (m *machine) distributions(
+	ctx context.Context, e *cli.Env, p *cli.Progress, c *sparse.Corpus,
+) (*sparse.Corpus, error) {
+	if !m.OfSets(&m.Kernels) {
+		return c, nil
+	}
+	out, coordinates, err := m.Distributions(ctx, p, c, nil)
+	if err != nil {
+		return nil, err
+	}
+	k, err := m.kernelOf(out)
+	if err != nil {
+		return nil, err
+	}
+	h, _ := engine.HyperbolicOf(engine.Resolve(k, coordinates+1))
+	source.WarnUnproven(e, h, coordinates)
+	return out, nil
+}
+
+// newProblem makes a corpus ready for training, if -m allows it.
+func (m *machine) newProblem(
+	ctx context.Context, e *cli.Env, c *sparse.Corpus, embedding sparse.Embedding, p *cli.Progress, tell func(svm.Progress),
+) (*svm.Problem, error) {
+	embedded, inEngine := source.WorkBytes(c.Documents)
+	what := "preparing " + report.Documents(c.Documents.Rows()) + " for training"
+	if err := m.Fits(what, place.RuntimeBytes+c.Documents.Bytes()+max(embedded, inEngine)); err != nil {
+		return nil, err
+	}
+	opt := svm.Options{ISA: m.ISA, Workers: m.Workers, MemoryBytes: m.Budget(), HeldBytes: place.RuntimeBytes + m.kept,
+		Once: m.once, Progress: tell}
+	if !m.OfSets(&m.Kernels) && m.Job(c.Documents.Rows()) == place.CUDA { // which compares no sets
+		opt.Device, opt.Place = m.Load, m.place()
+	}
+	if m.tiles != "" {
+		var err error
+		if opt.Store, err = tiles.OpenStore(m.tiles); err != nil {
+			return nil, fmt.Errorf("-tiles: %w", err)
+		}
+	}
+	p.Stage("preparing documents")
+	problem, err := svm.NewProblem(ctx, c, embedding, opt)
+	p.Clear()
+	if err != nil {
+		return nil, source.NameValue(c, err)
+	}
+	if opt.Store != nil && !problem.Cache().Whole {
+		n := int64(problem.Len())
+		e.Warn("-tiles serves nothing: the matrix, %s, doesn't fit into memory (-m)", report.Bytes(4*n*n))
+	}
+	return problem, nil
+}
+
+// checkLabels checks that the labels of a corpus suit what is to be trained, and warns of documents without one.
+func checkLabels(e *cli.Env, c *sparse.Corpus, settings svm.Settings) error {
+	if settings.Type == model.OneClass {
+		return nil // looks at no labels
+	}
+	unlabelled, first := 0, 0
+	for i := range c.Documents.Rows() {
+		if len(c.Labels.Of(i)) == 0 {
+			if unlabelled == 0 {
+				first = i
+			}
+			unlabelled++
+		}
+	}
+	least := 1
+	if settings.Type.Classifies() && settings.Scheme != solver.Labels {
+		least = 2
+	}
+	switch {
+	case len(c.Classes) < least && settings.Type.Classifies():
+		return fmt.Errorf("%s has %s, expected at least %d to tell apart (-type one_class learns from one, without labels)",
+			c.Source, report.Counted(len(c.Classes), "class", "classes"), least)
+	case unlabelled > 0 && !settings.Type.Classifies():
+		return fmt.Errorf("%s of %s has no label, expected a number for each: regression estimates the labels",
+			source.NameOf(c, first), c.Source)
+	case unlabelled > 0 && settings.Scheme != solver.Labels: // to labels these are documents without any of them
+		e.Warn("no label, left out of training (%s), first at %s", report.Documents(unlabelled), source.NameOf(c, first))
+	}
+	return nil
+}
+
+// warnStore warns where tiles that were computed couldn't be kept for later runs: -tiles serves nothing then, or less than it
+// could.
+func (m *machine) warnStore(e *cli.Env, problem *svm.Problem) {
+	if problem == nil {
+		return
+	}
+	if c := problem.Cache(); c.StoreErr != nil {
+		e.Warn("-tiles %s: %s kept, then no more: %v", m.tiles, report.Counted(c.Saved, "tile file", "tile files"), c.StoreErr)
+	}
+}
+
+// warnAfter warns of what training found.
+func (m *machine) warnAfter(e *cli.Env, problem *svm.Problem, unplaced string) {
+	m.warnStore(e, problem)
+	if unplaced != "" { // where -solver auto would have had rows and scores on the GPU
+		e.Warn("%s", unplaced)
+	}
+}

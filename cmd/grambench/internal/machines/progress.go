@@ -1,0 +1,44 @@
+package machines
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/solver/svm"
+)
+
+// progress makes the progress of a training: a bar on a terminal, elsewhere a line now and then; nothing where it is to be
+// quiet.
+func progress(e *cli.Env, quiet bool) *cli.Progress {
+	if quiet {
+		return &cli.Progress{}
+	}
+	return e.Progress(true)
+}
+
+// training returns the callback for package svm.
+func training(p *cli.Progress, details func(svm.Progress) []string) func(svm.Progress) {
+	return func(s svm.Progress) { p.Tell(s.Stage, s.Done, s.Total, details(s)) }
+}
+
+// details says what a bar doesn't show by itself, the most important first.
+func details(s svm.Progress) []string {
+	var parts []string
+	at := s.Solver
+	if at.Documents > 0 {
+		parts = append(parts, fmt.Sprintf("gap %.2g", at.Gap))
+	}
+	if at.Iterations > 0 {
+		parts = append(parts, report.Rate(float64(at.Iterations))+" steps")
+	}
+	if at.Documents > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s active", report.Count(at.Active), report.Count(at.Documents)),
+			fmt.Sprintf("objective %.6g", at.Objective))
+	}
+	if !math.IsNaN(s.HitRate) {
+		parts = append(parts, fmt.Sprintf("%.0f%% of rows at hand", 100*s.HitRate))
+	}
+	return parts
+}

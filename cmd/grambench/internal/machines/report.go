@@ -1,0 +1,144 @@
+package machines
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/solver/svm"
+)
+
+// machineLine is what the reports of train, cv and grid say about what was trained.
+type machineLine struct {
+	Type      string  `json:"type"`
+	Kernel    string  `json:"kernel,omitempty"`
+	Embedding string  `json:"embedding,omitempty"`
+	Scheme    string  `json:"scheme,omitempty"`
+	C         float64 `json:"c,omitempty"`
+	Nu        float64 `json:"nu,omitempty"`
+	Epsilon   float64 `json:"epsilon,omitempty"`
+	Tolerance float64 `json:"tolerance"`
+	ISA       string  `json:"isa"`
+	Why       string  `json:"backend_reason,omitempty"` // why -backend auto took it
+	Solver    string  `json:"solver"`                   // whose memory had the solver's rows and scores: cpu or cuda
+	Workers   int     `json:"workers"`
+}
+
+// newMachineLine says what settings mean, without the numbers that their type has no use for.
+func newMachineLine(s svm.Settings) machineLine {
+	l := machineLine{Type: string(s.Type), Tolerance: s.Tolerance}
+	l.C, l.Nu, l.Epsilon = used(s.Type, s.C, s.Nu, s.Epsilon)
+	if s.Type.Classifies() {
+		l.Scheme = s.Scheme.String()
+	}
+	return l
+}
+
+// used leaves out the numbers that a type has no use for.
+func used(t model.Type, c, nu, epsilon float64) (float64, float64, float64) {
+	switch t {
+	case model.NuSVC, model.OneClass:
+		return 0, nu, 0
+	case model.NuSVR:
+		return c, nu, 0
+	case model.EpsilonSVR:
+		return c, 0, epsilon
+	}
+	return c, 0, 0
+}
+
+// computedBy fills in the engine, and the solver's place: the processor unless solvedOn names a device.
+func (l *machineLine) computedBy(isa, why, solvedOn string, workers int) {
+	l.ISA, l.Why, l.Solver, l.Workers = isa, why, "cpu", workers
+	if solvedOn != "" {
+		l.Solver = string(place.CUDA)
+	}
+}
+
+// onGPU reports whether the GPU had the solver's rows and scores.
+func (l *machineLine) onGPU() bool { return l.Solver == string(place.CUDA) }
+
+// text says in a line what was trained, with other facts before what computed it.
+func (l *machineLine) text(others ...string) string {
+	parts := []string{l.Type}
+	if l.Kernel != "" {
+		parts = append([]string{describeKernel(l.Kernel, l.Embedding)}, parts...)
+	}
+	parts = append(parts, describeNumbers(l.C, l.Nu, l.Epsilon)...)
+	if l.Scheme != "" {
+		parts = append(parts, l.Scheme)
+	}
+	parts = append(append(parts, others...), place.WithWhy(l.ISA, l.Why))
+	if l.onGPU() {
+		parts = append(parts, "solved on the GPU")
+	}
+	return strings.Join(append(parts, report.Counted(l.Workers, "worker", "workers")), ", ")
+}
+
+// describeKernel names a kernel together with its embedding.
+func describeKernel(kernel, embedding string) string {
+	if strings.Contains(kernel, "embed=") {
+		return kernel
+	}
+	return kernel + ", " + embedding
+}
+
+// describeNumbers names those of a problem's parameters that it has.
+func describeNumbers(c, nu, epsilon float64) []string {
+	var parts []string
+	for _, q := range []struct {
+		name string
+		v    float64
+	}{{"C", c}, {"nu", nu}, {"epsilon", epsilon}} {
+		if q.v != 0 {
+			parts = append(parts, fmt.Sprintf("%s = %v", q.name, q.v))
+		}
+	}
+	return parts
+}
+
+// cacheLine says what the cache of tiles did.
+type cacheLine struct {
+	Whole   bool  `json:"whole"` // the whole matrix is kept
+	Hits    int64 `json:"hits"`
+	Misses  int64 `json:"misses"`
+	Bytes   int64 `json:"bytes"`
+	Served  int64 `json:"values_served"`
+	Loaded  int64 `json:"files_loaded"`
+	Saved   int64 `json:"files_saved"`
+	Damaged int64 `json:"files_damaged"`
+}
+
+// newCacheLine describes a cache, which kept nothing where a device did.
+func newCacheLine(s engine.CachedStats, solvedOn string) cacheLine {
+	l := cacheLine{Whole: s.Whole, Hits: s.Hits, Misses: s.Misses, Bytes: s.Bytes, Served: s.Served,
+		Loaded: s.Loaded, Saved: s.Saved, Damaged: s.Damaged}
+	if solvedOn != "" {
+		l.Whole, l.Bytes = false, 0
+	}
+	return l
+}
+
+// writeWork says in a line what was computed, kept and found.
+func (l *machineLine) writeWork(w io.Writer, dots int64, c cacheLine) {
+	fmt.Fprint(w, report.Counted(dots, "dot product", "dot products"))
+	switch {
+	case l.onGPU():
+		fmt.Fprintln(w, ", rows kept on the GPU")
+		return
+	case c.Whole:
+		fmt.Fprintf(w, ", the whole matrix kept in %s", report.Bytes(c.Bytes))
+	default:
+		fmt.Fprintf(w, ", tiles kept in %s, %s of those asked for were there", report.Bytes(c.Bytes),
+			report.Percent(float64(c.Hits)/float64(max(c.Hits+c.Misses, 1))))
+	}
+	if c.Loaded+c.Saved+c.Damaged > 0 {
+		fmt.Fprintf(w, "; %s loaded, %s saved, %s damaged", report.Counted(c.Loaded, "tile file", "tile files"),
+			report.Count(c.Saved), report.Count(c.Damaged))
+	}
+	fmt.Fprintln(w)
+}

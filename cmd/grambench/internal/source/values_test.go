@@ -1,0 +1,76 @@
+package source
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+)
+
+// A grid's kernels keep all that isn't searched.
+func TestWithValue(t *testing.T) {
+	for _, c := range [][3]string{
+		{"polynomial:gamma=2,r=1,degree=3,embed=tf-l2", "degree", "polynomial:gamma=2,r=1,degree=4,embed=tf-l2"},
+		{"rbf", "gamma", "rbf:gamma=4"},
+		{"diffusion:embed=tfidf-l1-sqrt", "t", "diffusion:t=4,embed=tfidf-l1-sqrt"},
+	} {
+		k, err := withValue(engine.MustParseKernel(c[0]), c[1], 4)
+		if err != nil || k != engine.MustParseKernel(c[2]) {
+			t.Errorf("%s with %s=4: %v, %v, expected %s", c[0], c[1], k, err, c[2])
+		}
+	}
+	if _, ok := Takes(engine.MustParseKernel("2*(linear + diffusion:t=1,embed=tf)"), "t"); ok {
+		t.Error("a kernel made of others takes a parameter")
+	}
+}
+
+func TestValues(t *testing.T) {
+	for s, want := range map[string]Values{
+		"C=1,10,100":       {"C", []float64{1, 10, 100}},
+		"c = 1, 1e2":       {"C", []float64{1, 100}},
+		"NU=0.5":           {"nu", []float64{0.5}},
+		"t=0.1..0.8*2":     {"t", []float64{0.1, 0.2, 0.4, 0.8}},
+		"t=0.1..0.5+0.1":   {"t", []float64{0.1, 0.2, 0.3, 0.4, 0.5}},
+		"C=1e3..1*0.1":     {"C", []float64{1000, 100, 10, 1}},
+		"C=1..5*2":         {"C", []float64{1, 2, 4}},
+		"t=5..0+-2.5":      {"t", []float64{5, 2.5, 0}},
+		"C=1e-1..1e+1*10":  {"C", []float64{0.1, 1, 10}},
+		"r=0..1e+1+1e+1":   {"r", []float64{0, 10}},
+		"shift=0,pi":       {"shift", []float64{0, math.Pi}},
+		"t=0.1,1..3+1,0.5": {"t", []float64{0.1, 1, 2, 3, 0.5}},
+	} {
+		got, err := ParseValues(s)
+		if err != nil || got.Name != want.Name || !slices.Equal(got.Values, want.Values) {
+			t.Errorf("%s: %v, %v, expected %v", s, got, err, want)
+		}
+	}
+	for s, want := range map[string]string{
+		"C": "NAME=VALUE", "=1": "NAME=VALUE", "C=": "not a number", "C=1,,2": "not a number", "C=x": `"x" is not a number`, "C=1..10": "no step", "C=1..10*1": "other than 1",
+		"C=1..10*-2": "factor other", "C=0..10*2": "above 0", "C=10..1*10": "leads from 10 to 1", "C=1..2+0": "leads", "C=1..2+-1": "leads", "C=0..1+1e-9": "at most 1000", "C=1,1": "twice",
+		"C=NaN": "not a number", "C=inf": "not a number", "C=1..2*x": "not a number", "C=x..2*2": "not a number", "C=1..x*2": "not a number",
+	} {
+		if got, err := ParseValues(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v, expected an error with %q", s, got, err, want)
+		}
+	}
+}
+
+// No list makes the reader panic or go on for ever, and what it reads is as many finite numbers as allowed, all different.
+func FuzzValues(f *testing.F) {
+	for _, s := range []string{"C=1,10", "t=0.1..1*2", "t=0..1+0.25", "C=1e3..1*0.1", "a=1..2*1.0000001"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		list, err := ParseValues(s)
+		if err == nil && (len(list.Values) == 0 || len(list.Values) > MostValues) {
+			t.Fatalf("%d values", len(list.Values))
+		}
+		for i, v := range list.Values {
+			if math.IsNaN(v) || math.IsInf(v, 0) || slices.Contains(list.Values[:i], v) {
+				t.Fatalf("values %v", list.Values)
+			}
+		}
+	})
+}
