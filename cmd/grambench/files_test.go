@@ -9,21 +9,16 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/repro/papers"
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/experiments"
 )
 
 // Every flag that names a file or a folder says whether it is read or written, or checkFiles would know nothing of it.
 func TestFileFlagsAreDeclared(t *testing.T) {
 	seen := 0
-	declared := func(name string, f *flags) {
-		var known []string
-		for _, in := range f.inputs {
-			known = append(known, in.flag)
-		}
-		for _, out := range f.outputs {
-			known = append(known, out.flag)
-		}
-		f.set.VisitAll(func(fl *flag.Flag) {
+	declared := func(name string, f *cli.Flags) {
+		known := f.Guarded()
+		f.VisitAll(func(fl *flag.Flag) {
 			switch kind, _ := flag.UnquoteUsage(fl); kind {
 			case "FILE", "DIR", "SOURCE", "SETS":
 				seen++
@@ -33,18 +28,15 @@ func TestFileFlagsAreDeclared(t *testing.T) {
 			}
 		})
 	}
-	for _, c := range commands() {
-		if c.setup == nil {
-			continue // moved
-		}
-		f := newFlags(c.name)
-		c.setup(f)
-		declared(c.name, f)
+	for _, c := range program.Commands {
+		f := cli.NewFlags(c.Name)
+		c.Setup(f)
+		declared(c.Name, f)
 	}
-	for _, e := range papers.Experiments {
-		f := newFlags("repro")
-		reproCommand.setup(f)
-		if _, err := f.rewrite([]string{e.Name}); err != nil {
+	for _, e := range experiments.Experiments {
+		f := cli.NewFlags("repro")
+		experiments.Command.Setup(f)
+		if _, err := f.Rewrite([]string{e.Name}); err != nil {
 			t.Fatal(err)
 		}
 		declared("repro "+e.Name, f)
@@ -67,7 +59,7 @@ func TestMemoryLimitEndsWithCommand(t *testing.T) {
 		{"corpus", "-in", file + ".none", "-m", "100M"},
 		{"repro", "lafferty-lebanon", "-data", file, "-m", "100M"},
 	} {
-		run(args, nil, io.Discard, io.Discard)
+		run(args, io.Discard, io.Discard)
 		if after := debug.SetMemoryLimit(-1); after != before {
 			t.Errorf("after %s: a limit of %d bytes, expected %d as before", args[0], after, before)
 			debug.SetMemoryLimit(before)

@@ -1,187 +1,61 @@
-// Command grambench computes, verifies and benchmarks Gram matrices of kernels on sparse documents, and trains support vector machines on them.
+// Command grambench computes, verifies and benchmarks Gram matrices of kernels on sparse documents,
+// and trains support vector machines on them.
 //
 //	grambench COMMAND [flags]
 //
-// What lives here is wiring: flags, reading, progress, tables and files. The mathematics is in package engine, the documents are in package
-// sparse. Each command is one file; a command fills a report, which is then printed as a table or as one JSON object. Results go to
-// standard output, progress and diagnostics to standard error. Exit status: 0 done, 1 failed, 2 wrong usage.
+// What lives here is wiring: flags, reading, progress, tables and files. The mathematics is in
+// package engine, the documents are in package sparse, the learners in package solver. Below
+// internal, cli knows what a command is, source reads what it works on, place says where it
+// computes, report and chart print and draw what it found; the commands are above them, one package
+// for each group, and don't know each other.
 package main
 
 import (
-	"context"
-	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"runtime/debug"
-	"strings"
-	"syscall"
-	"time"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/experiments"
+	"github.com/gramengine/gram/cmd/grambench/internal/machines"
 	"github.com/gramengine/gram/cmd/grambench/internal/matrices"
-	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
 	place2 "github.com/gramengine/gram/cmd/grambench/internal/place"
-	report2 "github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
 )
 
-// version is the version of the program.
-const version = "0.1.0"
-
-// Exit statuses.
-const (
-	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
-)
-
-// grace is how long a command may take to end by itself after ^C.
-const grace = 800 * time.Millisecond
-
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
-
-// env is the world as a command sees it.
-type env struct {
-	stdout, stderr io.Writer
+// program has the commands in the order of the help.
+var program = cli.Program{
+	About: `
+grambench computes Gram matrices of kernels on sparse documents, verifies them, measures how fast
+that goes, and trains support vector machines.`,
+	Commands: []*cli.Command{
+		matrices.Info, matrices.Corpus, matrices.Gram,
+		machines.Train, machines.Predict, machines.CV, machines.Grid,
+		legacy(verifyCommand), legacy(benchCommand), matrices.Kernels, legacy(spectrumCommand), experiments.Command,
+	},
+	Topics: []cli.Topic{source.Topic, place2.Topic, machines.Topic},
+	Examples: `
+grambench verify                             kernels against the reference, on Go's own sources
+grambench train -in mail/ -o mail.model      a machine from texts, one sub-folder per class
+grambench predict -in new.tsv -model mail.model
+grambench grid -in mail/                     the best kernel and parameters for it
+grambench corpus -in train.svm               what is in a file
+grambench gram -in train.svm -kernel diffusion:t=0.5 -o K.npy
+grambench bench -in synthetic:docs=5000,terms=20000`,
 }
 
-// command is one of grambench's commands.
-type command struct {
-	name    string
-	summary string // for the list of commands
-	args    string // what may stand behind the flags, for the usage line
-	help    string // what comes between the usage line and the flags
-	// setup declares the flags and returns what runs once they are parsed.
-	setup func(f *flags) func(ctx context.Context, e *env) error
-}
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// commands returns the commands in the order of the help text.
-func commands() []command {
-	return []command{{name: "info", summary: matrices.Info.Summary}, {name: "corpus", summary: matrices.Corpus.Summary}, {name: "gram", summary: matrices.Gram.Summary}, trainCommand, predictCommand, cvCommand, gridCommand, verifyCommand, benchCommand, {name: "kernels", summary: matrices.Kernels.Summary}, spectrumCommand, reproCommand}
-}
-
-// moved are the commands that have left this package.
-var moved = cli.Program{Topics: []cli.Topic{source.Topic, place2.Topic}, Commands: []*cli.Command{matrices.Info, matrices.Corpus, matrices.Gram, matrices.Kernels}}
-
-// gramOf is for spectrum, until it is moved.
-func gramOf(n int) string { return "a Gram matrix of " + report2.Documents(n) }
-
-// orUnknown is for bench, until it is moved.
-func orUnknown(s string) string { return report2.Known(s) }
-
-// usageError is a mistake in how the program was called.
-type usageError struct{ err error }
-
-func (u usageError) Error() string { return u.err.Error() }
-func (u usageError) Unwrap() error { return u.err }
-
-// usagef makes a usageError.
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// errReported says that the command failed and has said so already.
-var errReported = errors.New("failed")
-
-// run is the whole program; stdin is there for commands that will read it.
-func run(args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // under nohup the work goes on when the terminal closes
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	defer stop()
-	// After the first signal the default behaviour is back, so a second ^C kills at once. Commands heed the context, but some steps can't (a
-	// sort, a sync of a slow disk): past the grace period the program removes what is half written and ends.
-	stopWatch := context.AfterFunc(ctx, func() {
-		stop()
-		time.Sleep(grace)
-		matrixio.AbortAll()
-		fmt.Fprintln(stderr, "grambench: interrupted, nothing half-written was left behind")
-		os.Exit(exitFailed)
-	})
-	defer stopWatch()
-
-	if len(args) == 0 {
-		writeOverview(stderr)
-		return exitUsage
-	}
-	name, rest := args[0], args[1:]
-	if name == "completion" || name == "help" && len(rest) == 1 && (rest[0] == "sources" || rest[0] == "computing") {
-		return moved.Run(args, stdout, stderr)
-	}
-	switch name {
-	case "-h", "-help", "--help", "help":
-		if name == "help" && len(rest) == 1 {
-			name, rest = rest[0], []string{"-help"}
-			break
-		}
-		return printed(stdout, stderr, writeOverview)
-	case "version", "-version", "--version":
-		return printed(stdout, stderr, func(w io.Writer) { fmt.Fprintln(w, "grambench", version) })
-	}
-	for _, c := range moved.Commands {
-		if c.Name == name {
-			return moved.Run(append([]string{name}, rest...), stdout, stderr)
+// run is the whole program.
+func run(args []string, stdout, stderr io.Writer) int {
+	for _, c := range []command{verifyCommand, benchCommand, spectrumCommand} {
+		if len(args) > 0 && (args[0] == c.name || len(args) == 2 && args[0] == "help" && args[1] == c.name) {
+			return runLegacy(args, nil, stdout, stderr)
 		}
 	}
-	for _, c := range commands() {
-		if c.name == name {
-			return c.execute(ctx, rest, &env{stdout: stdout, stderr: stderr})
-		}
-	}
-	fmt.Fprintf(stderr, "grambench: unknown command %q, expected one of %s\n", name, commandNames())
-	return exitUsage
+	return program.Run(args, stdout, stderr)
 }
 
-// printed prints what write writes at once, and returns the exit status: on a full disk a text isn't done.
-func printed(stdout, stderr io.Writer, write func(io.Writer)) int {
-	var b strings.Builder
-	write(&b)
-	if _, err := io.WriteString(stdout, b.String()); err != nil {
-		fmt.Fprintln(stderr, "grambench:", err)
-		return exitFailed
-	}
-	return exitDone
-}
-
-// execute parses the command's flags, runs it and turns its error into an exit status.
-func (c command) execute(ctx context.Context, args []string, e *env) int {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // a command's limit ends with it
-	f := newFlags(c.name)
-	work := c.setup(f)
-	err := f.parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		return printed(e.stdout, e.stderr, func(w io.Writer) { writeCommandHelp(w, c, f) })
-	}
-	if err == nil {
-		err = f.checkFiles(ctx, e)
-	}
-	if err == nil {
-		err = f.do(ctx, e, work)
-	}
-	err = errors.Join(err, f.closeGPU())
-	var usage usageError
-	switch {
-	case err == nil:
-		return exitDone
-	case errors.As(err, &usage):
-		fmt.Fprintf(e.stderr, "grambench %s: %v\nRun 'grambench %s -help' for what is allowed.\n", c.name, err, c.name)
-		return exitUsage
-	case ctx.Err() != nil:
-		fmt.Fprintf(e.stderr, "grambench %s: interrupted, nothing half-written was left behind\n", c.name)
-	case !errors.Is(err, errReported):
-		fmt.Fprintf(e.stderr, "grambench %s: %v\n", c.name, err)
-	}
-	return exitFailed
-}
-
-// commandNames lists the commands for an error message.
-func commandNames() string {
-	var names []string
-	for _, c := range commands() {
-		names = append(names, c.name)
-	}
-	return strings.Join(names, ", ")
+// legacy gives a command that isn't moved yet its place in the help.
+func legacy(c command) *cli.Command {
+	return &cli.Command{Name: c.name, Summary: c.summary, Setup: func(*cli.Flags) cli.Work { return nil }}
 }

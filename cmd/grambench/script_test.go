@@ -16,11 +16,13 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	place2 "github.com/gramengine/gram/cmd/grambench/internal/place"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"grambench": main, "eager": func() { // for -backend auto no job is too small for the GPU
-		autoSeconds = 0
+		autoSeconds, place2.AutoSeconds = 0, 0
 		main()
 	}})
 }

@@ -137,24 +137,6 @@ func (f *flags) corpusOfSets(ctx context.Context, p *progress, c *sparse.Corpus,
 	return out, x.P(), nil
 }
 
-// trainingSets is corpusOfSets for a command that trains, where sets of points were asked for; otherwise the corpus stays as it is.
-func (s *svmFlags) trainingSets(ctx context.Context, e *env, p *progress, c *sparse.Corpus) (*sparse.Corpus, error) {
-	if !s.f.ofSets() {
-		return c, nil
-	}
-	out, coordinates, err := s.f.corpusOfSets(ctx, p, c, nil)
-	if err != nil {
-		return nil, err
-	}
-	k, err := s.kernelOf(out)
-	if err != nil {
-		return nil, err
-	}
-	h, _ := engine.HyperbolicOf(engine.Resolve(k, coordinates+1))
-	warnUnproven(e.stderr, h, coordinates)
-	return out, nil
-}
-
 // warnUnproven warns of a kernel that isn't known to be positive definite on points of so many coordinates.
 func warnUnproven(stderr io.Writer, h engine.Hyperbolic, coordinates int) {
 	if known := h.PropertiesFor(coordinates); known.Definite != engine.Positive {

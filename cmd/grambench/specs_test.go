@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/engine"
 )
 
@@ -52,15 +53,15 @@ func TestSenselessKernels(t *testing.T) {
 			t.Errorf("ParseKernel(%q) = %v, %v, expected %q and %q", s.spec, k, err, s.found, s.expected)
 		}
 		for _, c := range commands {
-			refused(t, append(c[:len(c):len(c)], s.spec), exitUsage, s.found, s.expected)
+			refused(t, append(c[:len(c):len(c)], s.spec), cli.Misuse, s.found, s.expected)
 		}
 	}
 	for list, expected := range map[string]string{"-grid t=1,0": "found t=0", "-grid t=-1": "found t=-1"} {
-		refused(t, append([]string{"grid", "nowhere.svm", "-kernel", "diffusion"}, strings.Fields(list)...), exitUsage, expected, "a number above 0")
+		refused(t, append([]string{"grid", "nowhere.svm", "-kernel", "diffusion"}, strings.Fields(list)...), cli.Misuse, expected, "a number above 0")
 	}
-	refused(t, []string{"grid", "nowhere.svm", "-kernel", "arccos", "-grid", "n=1,-0.5"}, exitUsage, "found n=-0.5", "at which the integral diverges")
-	refused(t, []string{"grid", "nowhere.svm", "-kernel", "probability-product", "-grid", "rho=0.5,0"}, exitUsage, "found rho=0", "a number above 0")
-	refused(t, []string{"spectrum", "-in", "nowhere.svm", "-kernel", "diffusion", "-t", "0.5,0"}, exitUsage, "found t=0", "a number above 0")
+	refused(t, []string{"grid", "nowhere.svm", "-kernel", "arccos", "-grid", "n=1,-0.5"}, cli.Misuse, "found n=-0.5", "at which the integral diverges")
+	refused(t, []string{"grid", "nowhere.svm", "-kernel", "probability-product", "-grid", "rho=0.5,0"}, cli.Misuse, "found rho=0", "a number above 0")
+	refused(t, []string{"spectrum", "-in", "nowhere.svm", "-kernel", "diffusion", "-t", "0.5,0"}, cli.Misuse, "found t=0", "a number above 0")
 }
 
 // A power of values below 0 is no number: which document has one is said once it is read.
@@ -76,7 +77,7 @@ func TestPowersOfNegativeData(t *testing.T) {
 			{"verify", "-in", file, "-kernel", spec, "-signed"}, {"train", "-q", file, out, "-kernel", spec, "-signed"},
 			{"cv", "-q", "-v", "2", file, "-kernel", spec, "-signed"}, {"grid", "-q", "-v", "2", file, "-kernel", spec, "-signed"},
 		} {
-			refused(t, c, exitFailed, "found -3, expected a finite value not below 0", "of all values")
+			refused(t, c, cli.Failed, "found -3, expected a finite value not below 0", "of all values")
 		}
 	}
 }
@@ -85,7 +86,7 @@ func TestPowersOfNegativeData(t *testing.T) {
 func refused(t *testing.T, args []string, status int, wanted ...string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if got := run(args, nil, &stdout, &stderr); got != status || stdout.Len() > 0 {
+	if got := run(args, &stdout, &stderr); got != status || stdout.Len() > 0 {
 		t.Errorf("grambench %s: exit status %d, expected %d, output %q, %q", strings.Join(args, " "), got, status, stdout.String(), stderr.String())
 		return
 	}

@@ -106,12 +106,12 @@ func (s *spectrumCall) check() error {
 	if err != nil {
 		return usageError{fmt.Errorf("-r: %w", err)}
 	}
-	for _, r := range radii.values {
+	for _, r := range radii.Values {
 		if !(r > 0) {
 			return usagef("-r %v, expected numbers above 0", r)
 		}
 	}
-	s.radii = radii.values
+	s.radii = radii.Values
 	if s.t == "" {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (s *spectrumCall) check() error {
 		return usageError{fmt.Errorf("-t: %w", err)}
 	}
 	if s.ofSet != nil {
-		s.ofSet, err = hyperbolicOn(s.ofSet, list.values)
+		s.ofSet, err = hyperbolicOn(s.ofSet, list.Values)
 		return err
 	}
 	var unused []string

@@ -47,7 +47,7 @@ func TestSpectrumOfDiffusionOnSimplex(t *testing.T) {
 			args = append(args, "-lanczos")
 		}
 		var out, diagnostics bytes.Buffer
-		if status := run(args, nil, &out, &diagnostics); status != exitDone {
+		if status := run(args, &out, &diagnostics); status != exitDone {
 			t.Fatalf("status %d: %s", status, &diagnostics)
 		}
 		var r spectrumReport

@@ -63,7 +63,8 @@ func Logarithmic(write func(v float64) string, axes ...*plot.Axis) {
 	}
 }
 
-// Curve draws points, joined by a line, with marks on them if asked; without a name it isn't in the legend.
+// Curve draws points, joined by a line, with marks on them if asked; without a name it isn't in the
+// legend.
 func Curve(p *plot.Plot, name string, of color.Color, points plotter.XYs, marks bool) {
 	line := &plotter.Line{XYs: points, LineStyle: draw.LineStyle{Color: of, Width: 1.2}}
 	p.Add(line)
@@ -76,14 +77,23 @@ func Curve(p *plot.Plot, name string, of color.Color, points plotter.XYs, marks 
 	}
 }
 
-// Save draws plots side by side into a PNG file, each of a size in centimeters, through a temporary name.
+// Save draws plots side by side into a PNG file, each of a size in centimeters, through a temporary
+// name.
 func Save(path string, width, height float64, panels ...*plot.Plot) error {
 	const mm = vg.Millimeter
 	img := vgimg.New(vg.Length(width*float64(len(panels)))*vg.Centimeter, vg.Length(height)*vg.Centimeter)
 	canvas := draw.New(img)
 	canvas.SetColor(color.White)
 	canvas.Fill(canvas.Rectangle.Path())
-	tiles := draw.Tiles{Rows: 1, Cols: len(panels), PadX: 10 * mm, PadTop: 4 * mm, PadBottom: 4 * mm, PadLeft: 4 * mm, PadRight: 6 * mm}
+	tiles := draw.Tiles{
+		Rows:      1,
+		Cols:      len(panels),
+		PadX:      10 * mm,
+		PadTop:    4 * mm,
+		PadBottom: 4 * mm,
+		PadLeft:   4 * mm,
+		PadRight:  6 * mm,
+	}
 	for i, c := range plot.Align([][]*plot.Plot{panels}, tiles, canvas)[0] {
 		panels[i].Draw(c)
 	}

@@ -258,3 +258,15 @@ func writable(path string) error {
 	}
 	return err
 }
+
+// Guarded lists the flags that name files, as the guard knows them.
+func (f *Flags) Guarded() []string {
+	var names []string
+	for _, in := range f.inputs {
+		names = append(names, in.flag)
+	}
+	for _, out := range f.outputs {
+		names = append(names, out.flag)
+	}
+	return names
+}

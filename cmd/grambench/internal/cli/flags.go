@@ -24,6 +24,7 @@ type Flags struct {
 	Usage, Help, Examples string // in place of the command's where they depend on the arguments
 
 	groups  []*group
+	group   *group // the one that flags are declared in
 	grouped map[string]bool
 	choices map[string][]string // values of flags that have few
 	checks  []func() error

@@ -4,8 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 )
@@ -20,18 +20,17 @@ type group struct {
 	flags []*flag.Flag
 }
 
-// Group begins a group of flags, to which those belong that are declared until the next. A group
-// that has a topic of the help is only listed in the help of a command. A title that is there
-// already goes on.
+// Group begins a group of flags, or goes on with it: those that are declared until the next belong
+// to it. The help of a command only lists the flags of a group that has a topic of the help, where
+// they are explained.
 func (f *Flags) Group(title, topic string) {
 	f.collect()
-	for i, g := range f.groups {
-		if g.title == title {
-			f.groups = append(append(f.groups[:i:i], f.groups[i+1:]...), g)
-			return
-		}
+	at := slices.IndexFunc(f.groups, func(g *group) bool { return g.title == title })
+	if at < 0 {
+		at = len(f.groups)
+		f.groups = append(f.groups, &group{title: title, topic: topic})
 	}
-	f.groups = append(f.groups, &group{title: title, topic: topic})
+	f.group = f.groups[at]
 }
 
 // collect gives the flags that have no group yet to the last one.
@@ -39,8 +38,7 @@ func (f *Flags) collect() {
 	f.VisitAll(func(fl *flag.Flag) {
 		if !f.grouped[fl.Name] {
 			f.grouped[fl.Name] = true
-			last := f.groups[len(f.groups)-1]
-			last.flags = append(last.flags, fl)
+			f.group.flags = append(f.group.flags, fl)
 		}
 	})
 }
@@ -113,7 +111,7 @@ func (p *Program) overview(w io.Writer) {
 
 // writeHelp prints the help of a command: usage, what it does, its flags by group, examples.
 func (c *Command) writeHelp(w io.Writer, f *Flags) {
-	f.Group("Output", "") // comes last
+	f.collect()
 	usage, help, examples := f.Usage, f.Help, f.Examples
 	if usage == "" {
 		usage = strings.TrimSpace("grambench " + c.Name + " [flags] " + c.Args)
@@ -126,22 +124,19 @@ func (c *Command) writeHelp(w io.Writer, f *Flags) {
 	}
 	fmt.Fprintf(w, "Usage: %s\n\n%s\n\n", usage, strings.TrimSpace(help))
 	var listed, topics []string
-	for _, g := range f.groups {
+	for _, g := range append(f.groups[1:], f.groups[0]) { // output comes last
 		switch {
-		case len(g.flags) == 0:
 		case g.topic != "":
 			var names []string
 			for _, fl := range g.flags {
-				name := nameOf(fl)
-				if def := defaultOf(fl); def != "" {
-					name += " (" + def + ")"
+				if names = append(names, nameOf(fl)); fl.Name == "in" && fl.DefValue != "" {
+					names = append(names, "("+fl.DefValue+" by default)")
 				}
-				names = append(names, name)
 			}
 			var b strings.Builder
 			report.Wrap(&b, g.title+": ", strings.Join(names, "  "), width)
 			listed = append(listed, b.String())
-			topics = append(topics, "'grambench help "+g.topic+"'")
+			topics = append(topics, g.topic)
 		default:
 			fmt.Fprintf(w, "%s:\n", g.title)
 			writeFlags(w, g.flags)
@@ -151,11 +146,12 @@ func (c *Command) writeHelp(w io.Writer, f *Flags) {
 	if examples != "" {
 		fmt.Fprintf(w, "\nExamples:\n%s", indent(examples))
 	}
-	if f.Lookup("kernel") != nil {
-		topics = append(topics, "'grambench kernels'")
-	}
 	if len(topics) > 0 {
-		fmt.Fprintf(w, "\nMore: %s\n", strings.Join(topics, ", "))
+		more := "grambench help " + strings.Join(topics, ", ")
+		if f.Lookup("kernel") != nil {
+			more += "; grambench kernels"
+		}
+		fmt.Fprintf(w, "\nMore: %s\n", more)
 	}
 }
 
@@ -165,24 +161,13 @@ func nameOf(fl *flag.Flag) string {
 	return strings.TrimSpace("-" + fl.Name + " " + arg)
 }
 
-// defaultOf is a flag's default where that is worth saying.
-func defaultOf(fl *flag.Flag) string {
-	if fl.DefValue == "0" || fl.DefValue == "false" {
-		return ""
-	}
-	return fl.DefValue
-}
-
 func writeFlags(w io.Writer, flags []*flag.Flag) {
 	for _, fl := range flags {
 		_, text := flag.UnquoteUsage(fl)
-		if def := defaultOf(fl); def != "" {
-			text += " (default: " + def + ")"
+		if fl.DefValue != "" && fl.DefValue != "0" && fl.DefValue != "false" {
+			text += " (default: " + fl.DefValue + ")"
 		}
 		head := "  " + report.Pad(nameOf(fl), 18) + " "
-		if utf8.RuneCountInString(head) > 21 {
-			head += " "
-		}
 		report.Wrap(w, head, text, width)
 	}
 }

@@ -17,10 +17,10 @@ var CV = &cli.Command{
 	Summary: "cross-validate a support vector machine",
 	Args:    "[SOURCE]",
 	Help: `
-Says how well a support vector machine would do on documents that it wasn't trained on: each fold is
-predicted by a machine that was trained on the others. Nothing is written. A fold holds a part of each
-class. The figure is the accuracy, for labels the micro F1, for regression the mean squared error; all
-documents together give the line that svm-train -v prints. idf weights are those of all documents.`,
+Says how well a support vector machine would do on documents that it wasn't trained on: each fold
+is predicted by a machine that was trained on the others. Nothing is written. A fold holds a part of
+each class. The figure is the accuracy, for labels the micro F1, for regression the mean squared
+error; all documents together give the line that svm-train -v prints. idf weights are those of all.`,
 	Examples: `
 grambench cv -in mail/                                 a folder with a sub-folder per class, 5 folds
 grambench cv -v 10 -c 10 -kernel diffusion:t=0.3 train.tsv.gz
@@ -28,8 +28,8 @@ grambench cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 	Setup: func(f *cli.Flags) cli.Work {
 		v := &validation{machine: &machine{}}
 		f.MaxArgs = 1
-		v.DeclareSets(f)
 		v.declare(f)
+		v.DeclareSets(f)
 		v.declareFolds(f)
 		f.Check(v.check)
 		f.Check(v.named)
@@ -50,7 +50,8 @@ func (v *validation) declareFolds(f *cli.Flags) {
 	f.IntVar(&v.folds, "v", svm.DefaultFolds, "-folds, `N`")
 }
 
-// check checks that the flags make sense together, and takes the source from the argument behind them.
+// check checks that the flags make sense together, and takes the source from the argument behind
+// them.
 func (v *validation) check() error {
 	if err := v.takeSource(); err != nil {
 		return err

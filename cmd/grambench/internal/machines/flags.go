@@ -1,4 +1,5 @@
-// Package machines has the commands that train support vector machines and predict with them: train, cv, grid, predict.
+// Package machines has the commands that train support vector machines and predict with them:
+// train, cv, grid, predict.
 package machines
 
 import (
@@ -58,21 +59,21 @@ func (m *machine) declare(f *cli.Flags) {
 	f.Group("Problem", "")
 	m.Kernels.Declare(f, svm.DefaultKernel)
 	f.StringVar(&m.kind, "type", "", "solve `TYPE`: c_svc, nu_svc, one_class, epsilon_svr or nu_svr (default: c_svc)")
-	f.Choose(&m.scheme, "scheme", "", "machines of `SCHEME`: one-vs-one, one-vs-rest, or labels, one per label",
+	f.Choose(&m.scheme, "scheme", "", "machines: one-vs-one, one-vs-rest, or labels, one per label: `SCHEME`",
 		[]string{"one-vs-one", "one-vs-rest", "labels"})
-	f.Float64Var(&m.c, "c", 1, "`C`, the price of a violated margin, of c_svc, epsilon_svr and nu_svr")
-	f.Float64Var(&m.nu, "nu", 0.5, "`NU`, a bound on the share of errors, of nu_svc, one_class and nu_svr")
+	f.Float64Var(&m.c, "c", 1, "`C`, the price of a violated margin: c_svc, epsilon_svr, nu_svr")
+	f.Float64Var(&m.nu, "nu", 0.5, "`NU`, a bound on the share of errors: nu_svc, one_class, nu_svr")
 	f.Float64Var(&m.eps, "epsilon", 0.1, "`WIDTH` of the zone without loss of epsilon_svr")
 	f.Var(m.weights, "weight", "multiply C for a class: `CLASS=W`, may be given several times")
 	m.shrinking = true
-	f.Var(&m.prob, "probabilities", "`0|1`: train for probabilities, too, with five more trainings per machine")
+	f.Var(&m.prob, "probabilities", "train for probabilities, too, with five more trainings per machine, `0|1`")
 	f.Group("Training", "")
 	f.Float64Var(&m.tolerance, "tolerance", 1e-3, "stop where optimality conditions are violated by at most `E`")
-	f.Var(&m.shrinking, "shrinking", "`0|1`: leave documents out for a while that can't move")
+	f.Var(&m.shrinking, "shrinking", "leave documents out for a while that can't move, `0|1`")
 	f.Stores(&m.tiles, "tiles", "keep the matrix in the folder `DIR` for later runs on the same documents", tiles.Owns)
 	f.Choose(&m.solver, "solver", "auto", "keep rows and scores in memory of `PLACE`: cpu, cuda, or auto",
 		[]string{"auto", "cpu", "cuda"}, "gpu")
-	f.Uint64Var(&m.seed, "seed", 1, "seed of folds, those behind probabilities included")
+	f.Uint64Var(&m.seed, "seed", 1, "`SEED` of folds, those behind probabilities included")
 	m.declareLetters(f)
 	m.Compute.Declare(f)
 	f.Group("Output", "")
@@ -151,8 +152,8 @@ func (m *machine) takeSource() error {
 	return nil
 }
 
-// kernelsOf returns the kernels that were asked for, at least one. The corpus, which may be nil for a check, gives -t its
-// default gamma: one divided by the greatest index, as svm-train has it.
+// kernelsOf returns the kernels that were asked for, at least one. The corpus, which may be nil for
+// a check, gives -t its default gamma: one divided by the greatest index, as svm-train has it.
 func (m *machine) kernelsOf(c *sparse.Corpus) ([]engine.Kernel, error) {
 	if m.f.Lookup("sets") != nil && m.OfSets(&m.Kernels) {
 		if m.number >= 0 {

@@ -26,8 +26,13 @@ func parseSVM(line string) (*train, error) {
 func threeClasses() *sparse.Corpus {
 	c := &sparse.Corpus{
 		Source: "three.svm", Classes: []string{"1", "-1", "cats"},
-		Documents: &sparse.CSR{Cols: 5, Offsets: []int64{0, 1, 2, 3}, Terms: []uint32{1, 4, 2}, Values: []float32{1, 1, 1}},
-		Labels:    sparse.Labels{Offsets: []int64{0}},
+		Documents: &sparse.CSR{
+			Cols:    5,
+			Offsets: []int64{0, 1, 2, 3},
+			Terms:   []uint32{1, 4, 2},
+			Values:  []float32{1, 1, 1},
+		},
+		Labels: sparse.Labels{Offsets: []int64{0}},
 	}
 	c.Labels.Add(0)
 	c.Labels.Add(1)
@@ -72,8 +77,9 @@ func TestSVMTrainLetters(t *testing.T) {
 
 func TestSVMWeights(t *testing.T) {
 	for line, want := range map[string]map[string]float64{
-		"-w1 5 -w-1 2 a":                              {"1": 5, "-1": 2},
-		"-w+1 5 -wcats 0.5 a":                         {"1": 5, "cats": 0.5}, // numbers are the same class however they are written
+		"-w1 5 -w-1 2 a": {"1": 5, "-1": 2},
+		// numbers are the same class however they are written
+		"-w+1 5 -wcats 0.5 a":                         {"1": 5, "cats": 0.5},
 		"-w1=5 -weight cats=3 --weight=-1=2 a":        {"1": 5, "cats": 3, "-1": 2},
 		"-workers 1 -c 3 a":                           nil,
 		"-kernel linear:embed=tfidf -wcats 2 a -w1 4": {"cats": 2, "1": 4},

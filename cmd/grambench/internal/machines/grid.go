@@ -24,10 +24,10 @@ var Grid = &cli.Command{
 	Summary: "search for the best kernel and parameters by cross-validation",
 	Args:    "[SOURCE]",
 	Help: `
-Cross-validates all combinations of kernels and parameters on the same folds, and prints how each did,
-which is the best, and the command that trains it. -grid gives a list to C, nu, epsilon, or a kernel's
-parameter: values, FROM..TO*FACTOR and FROM..TO+STEP, separated by commas. A -kernel may have
-lists, too, with | between values. ^C ends the search and prints what is complete.`,
+Cross-validates all combinations of kernels and parameters on the same folds, and prints how each
+did, which is the best, and the command that trains it. -grid gives a list to C, nu, epsilon or a
+kernel's parameter: values, FROM..TO*FACTOR and FROM..TO+STEP, separated by commas. A -kernel may
+have lists, too, with | between values. ^C ends the search and prints what is complete.`,
 	Examples: `
 grambench grid -grid t=0.1,0.2,0.5,1,2 -grid C=1..1000*10 train.tsv.gz
 grambench grid -kernel 'diffusion:t=0.5|1' -kernel linear:embed=tfidf-l2 -plot errors.png mail/
@@ -38,9 +38,13 @@ grambench grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as LIBSVM's grid.py has
 		g.declare(f)
 		g.declareFolds(f)
 		f.Var(log2Flag{&g.lists, "C"}, "log2c", "-grid C, powers of 2 from `BEGIN,END,STEP`")
-		f.Var(log2Flag{&g.lists, "gamma"}, "log2g", "-grid gamma, powers of 2 from `BEGIN,END,STEP`; alone it means -t 2")
+		f.Var(
+			log2Flag{&g.lists, "gamma"},
+			"log2g",
+			"-grid gamma, powers of 2 from `BEGIN,END,STEP`; alone it means -t 2",
+		)
 		f.Group("Problem", "")
-		f.Var(&g.lists, "grid", "search `NAME=LIST` (default: C=0.1,1,10,100 and, without -kernel, t=0.1,0.25,0.5,1,2)")
+		f.Var(&g.lists, "grid", "search `NAME=LIST` (default: C=0.1,1,10,100, and t=0.1,0.25,0.5,1,2)")
 		f.Group("Output", "")
 		f.Draws(&g.plot, "plot", "draw the errors into `FILE`, a .png")
 		f.Check(g.check)
@@ -141,7 +145,8 @@ func (g *grid) checkList(list source.Values) error {
 	return nil
 }
 
-// points returns what is to be searched; the corpus, which may be nil for a check, gives -t its default gamma.
+// points returns what is to be searched; the corpus, which may be nil for a check, gives -t its
+// default gamma.
 func (g *grid) points(c *sparse.Corpus) (svm.Grid, error) {
 	out := svm.Grid{Folds: g.folds, Seed: g.seed}
 	kernels, err := g.kernelsOf(c)
@@ -170,8 +175,12 @@ func (g *grid) points(c *sparse.Corpus) (svm.Grid, error) {
 		for _, k := range kernels {
 			names = append(names, k.String())
 		}
-		return out, cli.Usagef("-grid %s: no such parameter of %s, expected C, nu, epsilon or a parameter of a kernel that "+
-			"isn't made of others", unused[0], report.JoinSome(names, 5))
+		return out, cli.Usagef(
+			"-grid %s: no such parameter of %s, expected C, nu, epsilon or a parameter of a kernel that "+
+				"isn't made of others",
+			unused[0],
+			report.JoinSome(names, 5),
+		)
 	}
 	for i, k := range out.Kernels {
 		if slices.Contains(out.Kernels[:i], k) {
@@ -223,9 +232,16 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	return errors.Join(g.Report(e, g.f, r), err)
 }
 
-// search makes a problem for each embedding and searches it. The corpus is kept only where there are several.
+// search makes a problem for each embedding and searches it. The corpus is kept only where there
+// are several.
 func (g *grid) search(
-	ctx context.Context, e *cli.Env, p *cli.Progress, watch *gridWatch, corpus *sparse.Corpus, s svm.Settings, points svm.Grid,
+	ctx context.Context,
+	e *cli.Env,
+	p *cli.Progress,
+	watch *gridWatch,
+	corpus *sparse.Corpus,
+	s svm.Settings,
+	points svm.Grid,
 ) (*svm.SearchResult, error) {
 	other := func(k engine.Kernel) bool { return k.Embedding() != points.Kernels[0].Embedding() }
 	if slices.ContainsFunc(points.Kernels, other) {

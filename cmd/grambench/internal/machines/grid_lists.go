@@ -58,7 +58,13 @@ func log2List(name, s string) (source.Values, error) {
 	}
 	count := (numbers[1] - numbers[0]) / numbers[2]
 	if !(count >= 0 && count < source.MostValues) {
-		return source.Values{}, fmt.Errorf("%q, expected a step that leads from %v to %v in at most %d values", s, numbers[0], numbers[1], source.MostValues)
+		return source.Values{}, fmt.Errorf(
+			"%q, expected a step that leads from %v to %v in at most %d values",
+			s,
+			numbers[0],
+			numbers[1],
+			source.MostValues,
+		)
 	}
 	list := source.Values{Name: name}
 	for i := range int(count+1e-9) + 1 {
@@ -67,7 +73,8 @@ func log2List(name, s string) (source.Values, error) {
 	return list, nil
 }
 
-// alternatives expands a specification with lists of values, such as diffusion:t=0.1|0.5|1, to one for each value; several lists to all combinations.
+// alternatives expands a specification with lists of values, such as diffusion:t=0.1|0.5|1, to one
+// for each value; several lists to all combinations.
 func alternatives(spec string) ([]string, error) {
 	at := strings.IndexByte(spec, '|')
 	if at < 0 {

@@ -71,7 +71,15 @@ type gridRow struct {
 
 // newGridReport begins a report with what is to be searched.
 func newGridReport(c *sparse.Corpus, run *grid, g svm.Grid, s svm.Settings) *gridReport {
-	r := &gridReport{Corpus: source.NewLine(c), machineLine: newMachineLine(s), Folds: g.Folds, Seed: g.Seed, Measure: s.Measure(), run: run, kernels: g.Kernels}
+	r := &gridReport{
+		Corpus:      source.NewLine(c),
+		machineLine: newMachineLine(s),
+		Folds:       g.Folds,
+		Seed:        g.Seed,
+		Measure:     s.Measure(),
+		run:         run,
+		kernels:     g.Kernels,
+	}
 	r.machineLine.C, r.machineLine.Nu, r.machineLine.Epsilon = 0, 0, 0
 	or := func(list []float64, own float64) []float64 {
 		if len(list) == 0 {
@@ -98,8 +106,16 @@ func (r *gridReport) fill(result *svm.SearchResult, w *gridWatch) {
 	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(r.run.Memory)
 	r.Rows = []gridRow{}
 	for _, p := range result.Points {
-		row := gridRow{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(), Mean: report.Number(p.Mean), SD: report.Number(p.SD), Iterations: p.Iterations,
-			Unfinished: p.Unfinished, Support: p.Support, Seconds: p.Busy.Seconds()}
+		row := gridRow{
+			Kernel:     p.Kernel.String(),
+			Embedding:  p.Kernel.Embedding().String(),
+			Mean:       report.Number(p.Mean),
+			SD:         report.Number(p.SD),
+			Iterations: p.Iterations,
+			Unfinished: p.Unfinished,
+			Support:    p.Support,
+			Seconds:    p.Busy.Seconds(),
+		}
 		row.C, row.Nu, row.Epsilon = used(model.Type(r.Type), p.C, p.Nu, p.Epsilon)
 		for _, f := range p.Figures {
 			row.Figures = append(row.Figures, report.Number(f))
@@ -113,7 +129,8 @@ func (r *gridReport) fill(result *svm.SearchResult, w *gridWatch) {
 	}
 }
 
-// edges says where the best point has the least or the greatest value of a list, so that a better one may lie beyond.
+// edges says where the best point has the least or the greatest value of a list, so that a better
+// one may lie beyond.
 func (r *gridReport) edges(best *gridRow) []string {
 	var hints []string
 	for _, list := range r.run.lists {
@@ -135,9 +152,15 @@ func (r *gridReport) edges(best *gridRow) []string {
 		}
 		switch v {
 		case slices.Min(list.Values):
-			hints = append(hints, fmt.Sprintf("the best has the least %s of the search, %v: a better one may lie below", list.Name, v))
+			hints = append(
+				hints,
+				fmt.Sprintf("the best has the least %s of the search, %v: a better one may lie below", list.Name, v),
+			)
 		case slices.Max(list.Values):
-			hints = append(hints, fmt.Sprintf("the best has the greatest %s of the search, %v: a better one may lie above", list.Name, v))
+			hints = append(
+				hints,
+				fmt.Sprintf("the best has the greatest %s of the search, %v: a better one may lie above", list.Name, v),
+			)
 		}
 	}
 	return hints
@@ -172,7 +195,12 @@ func (r *gridReport) WriteText(w io.Writer) {
 		fmt.Fprintf(w, "incomplete: %s of %s\n", report.Count(len(r.Rows)), report.Counted(r.Points, "point", "points"))
 	}
 	if r.Best != nil {
-		name := strings.Join(append([]string{describeKernel(r.Best.Kernel, r.Best.Embedding)}, describeNumbers(r.Best.C, r.Best.Nu, r.Best.Epsilon)...), ", ")
+		name := strings.Join(
+			append(
+				[]string{describeKernel(r.Best.Kernel, r.Best.Embedding)},
+				describeNumbers(r.Best.C, r.Best.Nu, r.Best.Epsilon)...),
+			", ",
+		)
 		fmt.Fprintf(w, "best: %s: %s %s\n", name, r.Measure, r.cell(r.Best))
 		for _, hint := range r.Hints {
 			fmt.Fprintln(w, hint)
@@ -305,7 +333,8 @@ func (g *grid) trainCommand(best *gridRow) string {
 // quoted writes a word so that a shell reads it as it is.
 func quoted(w string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:=,@%+", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_-./:=,@%+", r)
 	}
 	if w != "" && strings.IndexFunc(w, func(r rune) bool { return !plain(r) }) < 0 {
 		return w

@@ -16,7 +16,8 @@ func TestLog2Lists(t *testing.T) {
 	if got, err := log2List("C", "-1,3,2"); err != nil || !slices.Equal(got.Values, []float64{0.5, 2, 8}) {
 		t.Errorf("-log2c: %v, %v", got, err)
 	}
-	if got, err := log2List("gamma", "3,-15,-9"); err != nil || !slices.Equal(got.Values, []float64{8, 1.0 / 64, math.Exp2(-15)}) {
+	if got, err := log2List("gamma", "3,-15,-9"); err != nil ||
+		!slices.Equal(got.Values, []float64{8, 1.0 / 64, math.Exp2(-15)}) {
 		t.Errorf("-log2g: %v, %v", got, err)
 	}
 	for _, s := range []string{"", "1,2", "1,2,0", "1,0,1", "1,2,x", "1,2,1,4", "0,1e9,1"} {
@@ -48,13 +49,15 @@ func TestGridAlternatives(t *testing.T) {
 	}
 }
 
-// No list makes the readers panic or go on for ever, and what they read is as many finite numbers as allowed, all different.
+// No list makes the readers panic or go on for ever, and what they read is as many finite numbers
+// as allowed, all different.
 func FuzzGridList(f *testing.F) {
 	for _, s := range []string{"1,10,1", "3,-15,-9", "0,1e9,1", "diffusion:t=1|2,b=3|4"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if list, err := log2List("C", s); err == nil && (len(list.Values) == 0 || len(list.Values) > source.MostValues) {
+		if list, err := log2List("C", s); err == nil &&
+			(len(list.Values) == 0 || len(list.Values) > source.MostValues) {
 			t.Fatalf("%d values", len(list.Values))
 		}
 		if specs, err := alternatives(s); err == nil {
@@ -136,11 +139,15 @@ func TestGridKernels(t *testing.T) {
 
 // The command for training is one that the shell and train take as they stand.
 func TestTrainCommand(t *testing.T) {
-	_, _, err := parseGrid("-in my_mail -min-df 3 -s 4 -e 0.01 -w1 5 -signed -h 0 -m 2G -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest")
+	_, _, err := parseGrid(
+		"-in my_mail -min-df 3 -s 4 -e 0.01 -w1 5 -signed -h 0 -m 2G -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest",
+	)
 	if err == nil {
 		t.Fatal("weights for a regression")
 	}
-	r, _, err := parseGrid("-in my_mail -min-df 3 -e 0.01 -w1 5 -wcats 0.5 -signed -h 0 -m 2G -gpu-tensor -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest")
+	r, _, err := parseGrid(
+		"-in my_mail -min-df 3 -e 0.01 -w1 5 -wcats 0.5 -signed -h 0 -m 2G -gpu-tensor -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +162,13 @@ func TestTrainCommand(t *testing.T) {
 
 // Where the best is at the end of a list, that is said.
 func TestGridEdges(t *testing.T) {
-	run := &grid{lists: gridLists{{Name: "C", Values: []float64{1, 10, 100}}, {Name: "t", Values: []float64{0.5, 1, 2}}, {Name: "gamma", Values: []float64{1, 2}}}}
+	run := &grid{
+		lists: gridLists{
+			{Name: "C", Values: []float64{1, 10, 100}},
+			{Name: "t", Values: []float64{0.5, 1, 2}},
+			{Name: "gamma", Values: []float64{1, 2}},
+		},
+	}
 	r := &gridReport{run: run}
 	for _, c := range []struct {
 		best gridRow

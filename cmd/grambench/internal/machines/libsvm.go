@@ -42,7 +42,12 @@ func (m *machine) declareLetters(f *cli.Flags) {
 		"a precomputed kernel isn't read: give the documents and a -kernel, it is computed on the way"}, "t",
 		"-kernel by svm-train's `NUMBER`: 0 linear, 1 polynomial, 2 rbf, 3 sigmoid, on the values as they are, "+
 			"negative ones accepted")
-	f.Float64Var(&m.gamma, "g", 0, "`GAMMA` of -t 1, 2, 3; alone it means -t 2 (default: one divided by the number of columns)")
+	f.Float64Var(
+		&m.gamma,
+		"g",
+		0,
+		"`GAMMA` of -t 1, 2, 3; alone it means -t 2 (default: one divided by the number of columns)",
+	)
 	f.IntVar(&m.degree, "d", 3, "`DEGREE` of -t 1")
 	f.Float64Var(&m.offset, "r", 0, "`COEF0` of -t 1 and 3")
 	f.Float64Var(&m.nu, "n", 0.5, "-`nu`")
@@ -89,7 +94,10 @@ func (m *machine) checkLetters() error {
 	}
 	for _, letter := range []string{"g", "d", "r"} {
 		if m.f.Given(letter) && m.number < 0 {
-			return cli.Usagef("-%s is a parameter of -t; a -kernel has its parameters behind a colon, as in -kernel rbf:gamma=0.5", letter)
+			return cli.Usagef(
+				"-%s is a parameter of -t; a -kernel has its parameters behind a colon, as in -kernel rbf:gamma=0.5",
+				letter,
+			)
 		}
 	}
 	if m.number >= 0 {
@@ -129,8 +137,8 @@ func greatestIndex(m *sparse.CSR) int {
 	return m.Cols - 1
 }
 
-// rewrite brings svm-train's forms that package flag doesn't know into its own: -wCLASS WEIGHT, and -h, which is help unless 0
-// or 1 follows.
+// rewrite brings svm-train's forms that package flag doesn't know into its own: -wCLASS WEIGHT, and
+// -h, which is help unless 0 or 1 follows.
 func (m *machine) rewrite(args []string) ([]string, error) {
 	var out []string
 	for i := 0; i < len(args); i++ {

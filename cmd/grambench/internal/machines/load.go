@@ -22,8 +22,9 @@ type loaded struct {
 	err       error
 }
 
-// load reads the model and the documents at the same time: a gzipped file keeps one processor busy, and the other makes the model ready. Only when
-// the words of text are to be numbered its reader waits for the model's vocabulary.
+// load reads the model and the documents at the same time: a gzipped file keeps one processor busy,
+// and the other makes the model ready. Only when the words of text are to be numbered its reader
+// waits for the model's vocabulary.
 func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loaded, *sparse.Corpus, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -33,9 +34,17 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	held := func(m *model.Model, documents int64) int64 { return place.RuntimeBytes + modelBytes(m) + documents }
 	makeReady := func(m *model.Model, documents int64) (*svm.Predictor, error) {
 		if r.OnGPU() && engine.IsHyperbolic(m.Kernel) {
-			return nil, cli.Usagef("-backend cuda with a model of sets of points: sets are compared by the processor, expected cpu")
+			return nil, cli.Usagef(
+				"-backend cuda with a model of sets of points: sets are compared by the processor, expected cpu",
+			)
 		}
-		opt := svm.PredictOptions{ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held(m, documents), Progress: func(s svm.Progress) { p.Update(s.Done, s.Total) }}
+		opt := svm.PredictOptions{
+			ISA:         r.ISA,
+			Workers:     r.Workers,
+			MemoryBytes: r.Budget(),
+			HeldBytes:   held(m, documents),
+			Progress:    func(s svm.Progress) { p.Update(s.Done, s.Total) },
+		}
 		opt.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) { return r.device(ctx, x, count) }
 		return svm.NewPredictorContext(ctx, m, opt)
 	}
@@ -59,7 +68,9 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		}
 		predictor <- &ready
 	}()
-	r.Signed = true // whether the model takes negative values isn't known yet; if it doesn't, embedding them is an error
+	// whether the model takes negative values isn't known yet; if it doesn't, embedding them is an
+	// error
+	r.Signed = true
 	r.VocabularyLater = func() ([]string, error) {
 		out := <-alone
 		if out.err != nil {
@@ -80,11 +91,19 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	case out.err != nil:
 		return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
 	case errors.Is(readErr, errKind):
-		return nil, nil, fmt.Errorf("%s holds text, expected vectors as in svmlight files: %s learnt from vectors and knows no words", r.In, r.model)
+		return nil, nil, fmt.Errorf(
+			"%s holds text, expected vectors as in svmlight files: %s learnt from vectors and knows no words",
+			r.In,
+			r.model,
+		)
 	case readErr != nil:
 		return nil, nil, readErr
 	case corpus.Vocabulary == nil && out.m.Vocabulary != nil:
-		return nil, nil, fmt.Errorf("%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words", r.In, r.model)
+		return nil, nil, fmt.Errorf(
+			"%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words",
+			r.In,
+			r.model,
+		)
 	case out.predictor != nil:
 		out.predictor = out.predictor.Holding(held(out.m, corpus.Documents.Bytes()))
 	default:
@@ -104,8 +123,13 @@ type readDocuments struct {
 	waited time.Duration // for them, with nothing else to do
 }
 
-// device copies the support vectors to the GPU if kernel values are computed there; where that depends on how many documents there are it waits for these.
-func (r *predict) device(ctx context.Context, support *sparse.Embedded, documents *readDocuments) (engine.Device, error) {
+// device copies the support vectors to the GPU if kernel values are computed there; where that
+// depends on how many documents there are it waits for these.
+func (r *predict) device(
+	ctx context.Context,
+	support *sparse.Embedded,
+	documents *readDocuments,
+) (engine.Device, error) {
 	if !r.OnGPU() {
 		if !r.Chooses() {
 			return nil, nil

@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Only where -backend auto has a choice a model waits for the documents, before their number decides.
+// Only where -backend auto has a choice a model waits for the documents, before their number
+// decides.
 func TestPredictWaitsForCUDA(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -23,7 +24,14 @@ func TestPredictWaitsForCUDA(t *testing.T) {
 		r := &predict{Compute: place.Compute{Backend: tc.backend, ISA: tc.isa}}
 		d, err := r.device(ended, support, &readDocuments{done: make(chan struct{})}) // which never come
 		if d != nil || (err != nil) != tc.waits {
-			t.Errorf("-backend %s -isa %q: device %v, error %v, expected to wait: %v", tc.backend, tc.isa, d, err, tc.waits)
+			t.Errorf(
+				"-backend %s -isa %q: device %v, error %v, expected to wait: %v",
+				tc.backend,
+				tc.isa,
+				d,
+				err,
+				tc.waits,
+			)
 		}
 	}
 }

@@ -29,10 +29,11 @@ their order. The source, the model and the file for the predictions may stand be
 svm-predict has them. Where the model knows the labels of the documents, a report scores the
 predictions. Without -o predictions go to standard output, and the report to standard error.
 
-A line has the class (several with commas between, - for none), the estimate of a regression, or 1 or
--1 for documents like those of training or not. With -output probabilities the most probable class
-and the probability of each class follow, with -output decisions the decision value of each machine;
-a first line names the columns. Between them stands a blank, or a TAB where a name holds blanks.`,
+A line has the class (several with commas between, - for none), the estimate of a regression, or 1
+or -1 for documents like those of training or not. With -output probabilities the most probable
+class and the probability of each class follow, with -output decisions the decision value of each
+machine; a first line names the columns. Between them stands a blank, or a TAB where a name holds
+blanks.`,
 	Examples: `
 grambench predict -in test.tsv.gz -model news.model -o predicted.txt
 grambench predict -b 1 test.tsv news.model probabilities.txt
@@ -71,7 +72,8 @@ type predict struct {
 // outputs are what a line of predictions may hold.
 var outputs = []string{"labels", "probabilities", "decisions"}
 
-// check checks that the flags make sense together, and takes from the arguments behind them what flags don't say.
+// check checks that the flags make sense together, and takes from the arguments behind them what
+// flags don't say.
 func (r *predict) check() error {
 	for i, place := range []struct {
 		flag, what string
@@ -117,7 +119,12 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	if corpus, err = r.setsLike(ctx, p, loaded.m, corpus); err != nil {
 		return err
 	}
-	out := &predictReport{Corpus: newPredictedLine(corpus), Model: r.model, SecondsLoad: loaded.seconds, SecondsRead: time.Since(begin).Seconds()}
+	out := &predictReport{
+		Corpus:      newPredictedLine(corpus),
+		Model:       r.model,
+		SecondsLoad: loaded.seconds,
+		SecondsRead: time.Since(begin).Seconds(),
+	}
 	m, predictor := loaded.m, loaded.predictor
 	if r.output == "probabilities" && !hasProbabilities(m) {
 		return fmt.Errorf("%s holds no probabilities: train a c_svc or nu_svc with -probabilities 1 (-b 1), "+
@@ -163,13 +170,21 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	return r.Report(e, r.f, out)
 }
 
-// setsLike returns the sets of points of a corpus as documents, where the model learnt from sets; otherwise the corpus stays as
-// it is.
-func (r *predict) setsLike(ctx context.Context, p *cli.Progress, m *model.Model, c *sparse.Corpus) (*sparse.Corpus, error) {
+// setsLike returns the sets of points of a corpus as documents, where the model learnt from sets;
+// otherwise the corpus stays as it is.
+func (r *predict) setsLike(
+	ctx context.Context,
+	p *cli.Progress,
+	m *model.Model,
+	c *sparse.Corpus,
+) (*sparse.Corpus, error) {
 	switch sets := engine.IsHyperbolic(m.Kernel); {
 	case sets && r.Sets == "":
-		return nil, cli.Usagef("%s learnt from sets of points, by the kernel %s, expected -sets to say which points belong together",
-			r.model, m.Kernel)
+		return nil, cli.Usagef(
+			"%s learnt from sets of points, by the kernel %s, expected -sets to say which points belong together",
+			r.model,
+			m.Kernel,
+		)
 	case !sets && r.Sets != "":
 		return nil, cli.Usagef("-sets with %s, which learnt from documents, by the kernel %s", r.model, m.Kernel)
 	case !sets:

@@ -56,7 +56,8 @@ func (l *predictionLines) values(i int) []float64 {
 	return nil
 }
 
-// header returns the names of the columns, the first of which says what they are; nil for labels alone.
+// header returns the names of the columns, the first of which says what they are; nil for labels
+// alone.
 func (l *predictionLines) header() []string {
 	switch l.what {
 	case "probabilities":
@@ -67,7 +68,8 @@ func (l *predictionLines) header() []string {
 	return nil
 }
 
-// machineNames names the machines of a model: by a class, or two with / between, or by the type where there are no classes.
+// machineNames names the machines of a model: by a class, or two with / between, or by the type
+// where there are no classes.
 func machineNames(m *model.Model) []string {
 	if !m.Type.Classifies() {
 		return []string{string(m.Type)}
@@ -166,8 +168,9 @@ func (l *predictionLines) objects() []predictedObject {
 	return out
 }
 
-// mostProbable gives each document the class of the greatest probability, the first of several, in place of that of the votes or decision values, as
-// svm-predict -b 1 does. Separate labels stay as they are.
+// mostProbable gives each document the class of the greatest probability, the first of several, in
+// place of that of the votes or decision values, as svm-predict -b 1 does. Separate labels stay as
+// they are.
 func mostProbable(p *svm.Prediction) {
 	for i := range p.Class {
 		best := 0
@@ -180,7 +183,8 @@ func mostProbable(p *svm.Prediction) {
 	}
 }
 
-// hasProbabilities says whether a model gives probabilities: of its classes, each of its machines has a sigmoid.
+// hasProbabilities says whether a model gives probabilities: of its classes, each of its machines
+// has a sigmoid.
 func hasProbabilities(m *model.Model) bool {
 	for _, machine := range m.Classifier.Machines {
 		if machine != nil && machine.Sigmoid == nil {

@@ -7,9 +7,13 @@ import (
 	"github.com/gramengine/gram/solver/svm"
 )
 
-// With probabilities a document gets the most probable class whatever the votes say, the first of several.
+// With probabilities a document gets the most probable class whatever the votes say, the first of
+// several.
 func TestMostProbable(t *testing.T) {
-	p := &svm.Prediction{Class: []int{0, 2, 1}, Probabilities: [][]float64{{0.25, 0.5, 0.25}, {0.5, 0.125, 0.375}, {0.25, 0.375, 0.375}}}
+	p := &svm.Prediction{
+		Class:         []int{0, 2, 1},
+		Probabilities: [][]float64{{0.25, 0.5, 0.25}, {0.5, 0.125, 0.375}, {0.25, 0.375, 0.375}},
+	}
 	mostProbable(p)
 	if want := []int{1, 0, 1}; !slices.Equal(p.Class, want) {
 		t.Errorf("classes %v, expected %v", p.Class, want)

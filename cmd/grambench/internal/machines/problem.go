@@ -26,8 +26,8 @@ type job struct {
 	read, prepare float64
 }
 
-// prepare reads the documents and makes them ready for training with one kernel. It calls seen with the documents in between:
-// they are let go of before the matrix is computed, which needs the room.
+// prepare reads the documents and makes them ready for training with one kernel. It calls seen with
+// the documents in between: they are let go of before the matrix is computed, which needs the room.
 func (m *machine) prepare(
 	ctx context.Context, e *cli.Env, p *cli.Progress, seen func(c *sparse.Corpus, s svm.Settings) error,
 ) (*job, error) {
@@ -67,8 +67,8 @@ func (m *machine) prepare(
 	return j, nil
 }
 
-// distributions returns the distributions of sets of points for documents, where sets were asked for; otherwise the corpus
-// stays as it is.
+// distributions returns the distributions of sets of points for documents, where sets were asked
+// for; otherwise the corpus stays as it is.
 func (m *machine) distributions(
 	ctx context.Context, e *cli.Env, p *cli.Progress, c *sparse.Corpus,
 ) (*sparse.Corpus, error) {
@@ -90,7 +90,12 @@ func (m *machine) distributions(
 
 // newProblem makes a corpus ready for training, if -m allows it.
 func (m *machine) newProblem(
-	ctx context.Context, e *cli.Env, c *sparse.Corpus, embedding sparse.Embedding, p *cli.Progress, tell func(svm.Progress),
+	ctx context.Context,
+	e *cli.Env,
+	c *sparse.Corpus,
+	embedding sparse.Embedding,
+	p *cli.Progress,
+	tell func(svm.Progress),
 ) (*svm.Problem, error) {
 	embedded, inEngine := source.WorkBytes(c.Documents)
 	what := "preparing " + report.Documents(c.Documents.Rows()) + " for training"
@@ -121,7 +126,8 @@ func (m *machine) newProblem(
 	return problem, nil
 }
 
-// checkLabels checks that the labels of a corpus suit what is to be trained, and warns of documents without one.
+// checkLabels checks that the labels of a corpus suit what is to be trained, and warns of documents
+// without one.
 func checkLabels(e *cli.Env, c *sparse.Corpus, settings svm.Settings) error {
 	if settings.Type == model.OneClass {
 		return nil // looks at no labels
@@ -141,25 +147,38 @@ func checkLabels(e *cli.Env, c *sparse.Corpus, settings svm.Settings) error {
 	}
 	switch {
 	case len(c.Classes) < least && settings.Type.Classifies():
-		return fmt.Errorf("%s has %s, expected at least %d to tell apart (-type one_class learns from one, without labels)",
-			c.Source, report.Counted(len(c.Classes), "class", "classes"), least)
+		return fmt.Errorf(
+			"%s has %s, expected at least %d to tell apart (-type one_class learns from one, without labels)",
+			c.Source,
+			report.Counted(len(c.Classes), "class", "classes"),
+			least,
+		)
 	case unlabelled > 0 && !settings.Type.Classifies():
 		return fmt.Errorf("%s of %s has no label, expected a number for each: regression estimates the labels",
 			source.NameOf(c, first), c.Source)
 	case unlabelled > 0 && settings.Scheme != solver.Labels: // to labels these are documents without any of them
-		e.Warn("no label, left out of training (%s), first at %s", report.Documents(unlabelled), source.NameOf(c, first))
+		e.Warn(
+			"no label, left out of training (%s), first at %s",
+			report.Documents(unlabelled),
+			source.NameOf(c, first),
+		)
 	}
 	return nil
 }
 
-// warnStore warns where tiles that were computed couldn't be kept for later runs: -tiles serves nothing then, or less than it
-// could.
+// warnStore warns where tiles that were computed couldn't be kept for later runs: -tiles serves
+// nothing then, or less than it could.
 func (m *machine) warnStore(e *cli.Env, problem *svm.Problem) {
 	if problem == nil {
 		return
 	}
 	if c := problem.Cache(); c.StoreErr != nil {
-		e.Warn("-tiles %s: %s kept, then no more: %v", m.tiles, report.Counted(c.Saved, "tile file", "tile files"), c.StoreErr)
+		e.Warn(
+			"-tiles %s: %s kept, then no more: %v",
+			m.tiles,
+			report.Counted(c.Saved, "tile file", "tile files"),
+			c.StoreErr,
+		)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/solver/svm"
 )
 
-// progress makes the progress of a training: a bar on a terminal, elsewhere a line now and then; nothing where it is to be
-// quiet.
+// progress makes the progress of a training: a bar on a terminal, elsewhere a line now and then;
+// nothing where it is to be quiet.
 func progress(e *cli.Env, quiet bool) *cli.Progress {
 	if quiet {
 		return &cli.Progress{}

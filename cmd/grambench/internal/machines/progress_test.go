@@ -16,7 +16,8 @@ var underWay = svm.Progress{Stage: "training", Done: 12, Total: 190, HitRate: 0.
 	Problems: 190, Solved: 12, Iterations: 123456, Gap: 0.0123, Objective: -4567.25, Active: 1000, Documents: 1131,
 }}
 
-// Where standard error is no terminal a long training writes a line now and then, and a short one none.
+// Where standard error is no terminal a long training writes a line now and then, and a short one
+// none.
 func TestTrainingWritesLog(t *testing.T) {
 	defer func(d time.Duration) { cli.LogEvery = d }(cli.LogEvery)
 	var b strings.Builder

@@ -51,7 +51,8 @@ func used(t model.Type, c, nu, epsilon float64) (float64, float64, float64) {
 	return c, 0, 0
 }
 
-// computedBy fills in the engine, and the solver's place: the processor unless solvedOn names a device.
+// computedBy fills in the engine, and the solver's place: the processor unless solvedOn names a
+// device.
 func (l *machineLine) computedBy(isa, why, solvedOn string, workers int) {
 	l.ISA, l.Why, l.Solver, l.Workers = isa, why, "cpu", workers
 	if solvedOn != "" {

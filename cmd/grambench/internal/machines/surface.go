@@ -16,12 +16,22 @@ import (
 	"github.com/gramengine/gram/solver/svm"
 )
 
-// writeSurface draws the errors of a search into a PNG file, through a temporary name: a surface over kernels and C, or, where one of them has a single value, a curve
-// with its deviations.
+// writeSurface draws the errors of a search into a PNG file, through a temporary name: a surface
+// over kernels and C, or, where one of them has a single value, a curve with its deviations.
 func writeSurface(path string, r *gridReport) error {
 	s := newSurface(r)
-	p := chart.New(fmt.Sprintf("%s, %s\n%s, %d folds, seed %d", report.Shorten(r.Corpus.Source, 32), report.Documents(r.Corpus.Documents),
-		s.what, r.Folds, r.Seed), "C", "")
+	p := chart.New(
+		fmt.Sprintf(
+			"%s, %s\n%s, %d folds, seed %d",
+			report.Shorten(r.Corpus.Source, 32),
+			report.Documents(r.Corpus.Documents),
+			s.what,
+			r.Folds,
+			r.Seed,
+		),
+		"C",
+		"",
+	)
 	width, height := 12.0, 9.0
 	if len(s.columns) > 1 && len(s.lines) > 1 {
 		p.NominalY(s.lines...)
@@ -44,7 +54,8 @@ func writeSurface(path string, r *gridReport) error {
 	return chart.Save(path, width, height, p)
 }
 
-// surface is the errors of a search, line by line from below; NaN where a point is missing. It is a plot.Plotter and a plot.DataRanger.
+// surface is the errors of a search, line by line from below; NaN where a point is missing. It is a
+// plot.Plotter and a plot.DataRanger.
 type surface struct {
 	what           string // what an error is
 	lines, columns []string
@@ -54,9 +65,13 @@ type surface struct {
 	format         func(v float64) string
 }
 
-// newSurface takes errors from a report: 100 % less the figure, or the figure itself where less of it is better.
+// newSurface takes errors from a report: 100 % less the figure, or the figure itself where less of
+// it is better.
 func newSurface(r *gridReport) *surface {
-	s := &surface{what: "error of " + r.Measure.String() + " (%)", format: func(v float64) string { return fmt.Sprintf("%.2f", v) }}
+	s := &surface{
+		what:   "error of " + r.Measure.String() + " (%)",
+		format: func(v float64) string { return fmt.Sprintf("%.2f", v) },
+	}
 	of := func(v report.Number) float64 { return 100 * (1 - float64(v)) }
 	by := 100.0
 	switch r.Measure {
@@ -80,7 +95,8 @@ func newSurface(r *gridReport) *surface {
 				continue
 			}
 			errors[j], deviations[j] = of(row.Mean), by*float64(row.SD)
-			if r.Best != nil && row.Kernel == r.Best.Kernel && row.C == r.Best.C && row.Nu == r.Best.Nu && row.Epsilon == r.Best.Epsilon {
+			if r.Best != nil && row.Kernel == r.Best.Kernel && row.C == r.Best.C && row.Nu == r.Best.Nu &&
+				row.Epsilon == r.Best.Epsilon {
 				s.best = [2]int{len(s.lines), j}
 			}
 		}
@@ -95,7 +111,8 @@ func (s *surface) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return -0.5, float64(len(s.columns)) - 0.5, -0.5, float64(len(s.lines)) - 0.5
 }
 
-// Plot implements plot.Plotter: a cell is the darker the smaller its error, by the logarithm, and has it written in; a frame marks the best.
+// Plot implements plot.Plotter: a cell is the darker the smaller its error, by the logarithm, and
+// has it written in; a frame marks the best.
 func (s *surface) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	least, most := math.Inf(1), math.Inf(-1)
@@ -115,8 +132,12 @@ func (s *surface) Plot(c draw.Canvas, p *plot.Plot) {
 			if math.IsNaN(v) {
 				continue
 			}
-			cell := []vg.Point{{X: x(float64(j) - 0.5), Y: y(float64(i) - 0.5)}, {X: x(float64(j) + 0.5), Y: y(float64(i) - 0.5)},
-				{X: x(float64(j) + 0.5), Y: y(float64(i) + 0.5)}, {X: x(float64(j) - 0.5), Y: y(float64(i) + 0.5)}}
+			cell := []vg.Point{
+				{X: x(float64(j) - 0.5), Y: y(float64(i) - 0.5)},
+				{X: x(float64(j) + 0.5), Y: y(float64(i) - 0.5)},
+				{X: x(float64(j) + 0.5), Y: y(float64(i) + 0.5)},
+				{X: x(float64(j) - 0.5), Y: y(float64(i) + 0.5)},
+			}
 			at := 0.0
 			if v > 0 && most > least {
 				at = math.Log(v/least) / math.Log(most/least)
@@ -140,7 +161,14 @@ func (s *surface) Plot(c draw.Canvas, p *plot.Plot) {
 
 // shade is a color between dark, 0, and light, 1.
 func shade(at float64) color.Color {
-	stops := [][3]float64{{0x44, 0x01, 0x54}, {0x3b, 0x52, 0x8b}, {0x21, 0x91, 0x8c}, {0x5e, 0xc9, 0x62}, {0xfd, 0xe7, 0x25}} // viridis
+	// viridis
+	stops := [][3]float64{
+		{0x44, 0x01, 0x54},
+		{0x3b, 0x52, 0x8b},
+		{0x21, 0x91, 0x8c},
+		{0x5e, 0xc9, 0x62},
+		{0xfd, 0xe7, 0x25},
+	}
 	at = min(max(at, 0), 1) * float64(len(stops)-1)
 	i := min(int(at), len(stops)-2)
 	f := at - float64(i)
@@ -162,11 +190,21 @@ func (s *surface) curve() *curve {
 	}
 	c := &curve{}
 	for i := len(s.lines) - 1; i >= 0; i-- {
-		c.names, c.errors, c.deviations = append(c.names, s.lines[i]), append(c.errors, s.errors[i][0]), append(c.deviations, s.deviations[i][0])
+		c.names, c.errors, c.deviations = append(
+			c.names,
+			s.lines[i],
+		), append(
+			c.errors,
+			s.errors[i][0],
+		), append(
+			c.deviations,
+			s.deviations[i][0],
+		)
 	}
 	c.best = len(s.lines) - 1 - s.best[0]
 	prefix := commonPrefix(c.names)
-	if at := strings.LastIndexAny(prefix, ":,"); at >= 0 && strings.HasSuffix(prefix, "=") { // kernels that differ in one number, at their end
+	// kernels that differ in one number, at their end
+	if at := strings.LastIndexAny(prefix, ":,"); at >= 0 && strings.HasSuffix(prefix, "=") {
 		c.over = prefix[:len(prefix)-1]
 		for i, name := range c.names {
 			c.names[i] = name[len(prefix):]
@@ -214,7 +252,13 @@ func (c *curve) Plot(canvas draw.Canvas, p *plot.Plot) {
 	for i, v := range c.errors {
 		at := vg.Point{X: x(float64(i)), Y: y(v)}
 		line = append(line, at)
-		canvas.StrokeLine2(draw.LineStyle{Color: chart.Gray, Width: 1}, at.X, y(v-c.deviations[i]), at.X, y(v+c.deviations[i]))
+		canvas.StrokeLine2(
+			draw.LineStyle{Color: chart.Gray, Width: 1},
+			at.X,
+			y(v-c.deviations[i]),
+			at.X,
+			y(v+c.deviations[i]),
+		)
 	}
 	if c.over != "" {
 		canvas.StrokeLines(draw.LineStyle{Color: blue, Width: 1.2}, line)

@@ -34,7 +34,8 @@ func colorsOf(t *testing.T, path string) map[color.RGBA]int {
 	return count
 }
 
-// surfaceOf is the report of a search with some mean accuracies, line by line; 0 is a point that is missing.
+// surfaceOf is the report of a search with some mean accuracies, line by line; 0 is a point that is
+// missing.
 func surfaceOf(c []float64, means map[string][]float64, kernels ...string) *gridReport {
 	r := &gridReport{Measure: svm.Accuracy, Folds: 5, c: c, numbers: []numbers{{}}}
 	for _, k := range kernels {
@@ -52,9 +53,15 @@ func surfaceOf(c []float64, means map[string][]float64, kernels ...string) *grid
 	return r
 }
 
-// A surface has the least error in the darkest colour and a red frame, the greatest in the lightest, and nothing where a point is missing.
+// A surface has the least error in the darkest colour and a red frame, the greatest in the
+// lightest, and nothing where a point is missing.
 func TestSurface(t *testing.T) {
-	r := surfaceOf([]float64{1, 10}, map[string][]float64{"diffusion:t=1": {0.9, 0.8}, "diffusion:t=2": {0.5, 0}}, "diffusion:t=1", "diffusion:t=2")
+	r := surfaceOf(
+		[]float64{1, 10},
+		map[string][]float64{"diffusion:t=1": {0.9, 0.8}, "diffusion:t=2": {0.5, 0}},
+		"diffusion:t=1",
+		"diffusion:t=2",
+	)
 	path := filepath.Join(t.TempDir(), "a.png")
 	if err := writeSurface(path, r); err != nil {
 		t.Fatal(err)
@@ -66,7 +73,9 @@ func TestSurface(t *testing.T) {
 		t.Errorf("%d dark, %d middle, %d light, %d red pixels", dark, middle, light, red)
 	}
 	s := newSurface(r)
-	if s.lines[1] != "diffusion:t=1" || s.best != [2]int{1, 0} || !(s.errors[1][0] > 9.99 && s.errors[1][0] < 10.01) || s.errors[0][1] == s.errors[0][1] || s.deviations[1][1] != 1 {
+	if s.lines[1] != "diffusion:t=1" || s.best != [2]int{1, 0} || !(s.errors[1][0] > 9.99 && s.errors[1][0] < 10.01) ||
+		s.errors[0][1] == s.errors[0][1] ||
+		s.deviations[1][1] != 1 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -36,11 +36,12 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 	Setup: func(f *cli.Flags) cli.Work {
 		t := &train{}
 		f.MaxArgs = 2
-		t.DeclareSets(f)
 		t.declare(f)
-		f.Writes(&t.out, "o", "write the model to `FILE` (default: the source's name with .model behind it)")
+		t.DeclareSets(f)
+		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as grambench cv does, and write no model")
+		f.Group("Output", "")
+		f.Writes(&t.out, "o", "write the model to `FILE` (default: SOURCE.model)")
 		f.Choose(&t.to, "to", "gram", "write `FORMAT`: gram, libsvm or libsvm-precomputed", modelFormats)
-		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds instead, as grambench cv does; no model is written")
 		f.Check(t.check)
 		f.Check(t.named)
 		return t.run
@@ -57,7 +58,8 @@ type train struct {
 // modelFormats are the forms in which a model is written.
 var modelFormats = []string{"gram", "libsvm", "libsvm-precomputed"}
 
-// check checks that the flags make sense together, and takes the source and the model's name from the arguments behind them.
+// check checks that the flags make sense together, and takes the source and the model's name from
+// the arguments behind them.
 func (t *train) check() error {
 	if t.f.Given("v") {
 		t.out = "" // no model is written
@@ -84,19 +86,26 @@ func defaultModel(source string) string {
 	return filepath.Base(filepath.Clean(name)) + ".model"
 }
 
-// checkKernel checks that there is one kernel, and that LIBSVM knows it where it shall read the model.
+// checkKernel checks that there is one kernel, and that LIBSVM knows it where it shall read the
+// model.
 func (t *train) checkKernel() error {
 	k, err := t.kernelOf(nil)
 	if err != nil || t.to != "libsvm" {
 		return err
 	}
 	if name, _, _ := strings.Cut(k.String(), ":"); !slices.Contains(kernelNames, name) {
-		return cli.Usagef("-to libsvm: LIBSVM doesn't know the kernel %s, expected linear, polynomial, rbf or sigmoid, "+
-			"or -to libsvm-precomputed", k)
+		return cli.Usagef(
+			"-to libsvm: LIBSVM doesn't know the kernel %s, expected linear, polynomial, rbf or sigmoid, "+
+				"or -to libsvm-precomputed",
+			k,
+		)
 	}
 	if e := k.Embedding(); e.Pairing != sparse.Dot {
-		return cli.Usagef("-to libsvm: LIBSVM doesn't know the embedding %s, expected one whose kernels are functions of "+
-			"dot products, or -to libsvm-precomputed", e)
+		return cli.Usagef(
+			"-to libsvm: LIBSVM doesn't know the embedding %s, expected one whose kernels are functions of "+
+				"dot products, or -to libsvm-precomputed",
+			e,
+		)
 	}
 	return nil
 }
@@ -107,8 +116,12 @@ func (t *train) checkRoom(c *sparse.Corpus, settings svm.Settings) error {
 		return nil
 	}
 	if settings.Scheme != solver.OneVsOne && !(settings.Scheme == solver.OneVsRest && len(c.Classes) == 2) {
-		return fmt.Errorf("-to %s: LIBSVM's models are one-vs-one, and this one would be %s for %s", t.to, settings.Scheme,
-			report.Counted(len(c.Classes), "class", "classes"))
+		return fmt.Errorf(
+			"-to %s: LIBSVM's models are one-vs-one, and this one would be %s for %s",
+			t.to,
+			settings.Scheme,
+			report.Counted(len(c.Classes), "class", "classes"),
+		)
 	}
 	if _, err := (&model.Model{Classes: c.Classes}).Labels(); err != nil {
 		return fmt.Errorf("-to %s: %w", t.to, err)
@@ -129,7 +142,12 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	t.once = true
 	r := &trainReport{}
 	j, err := t.prepare(ctx, e, p, func(c *sparse.Corpus, s svm.Settings) error {
-		r.Corpus = source.Line{Source: c.Source, Documents: c.Documents.Rows(), Classes: len(c.Classes), Values: c.Documents.NNZ()}
+		r.Corpus = source.Line{
+			Source:    c.Source,
+			Documents: c.Documents.Rows(),
+			Classes:   len(c.Classes),
+			Values:    c.Documents.NNZ(),
+		}
 		return t.checkRoom(c, s)
 	})
 	if err != nil {

@@ -59,7 +59,8 @@ type machineRow struct {
 	Converged  bool          `json:"converged"`
 }
 
-// fill fills in what is known when the model is trained; the terms and the digest of the corpus are in the model.
+// fill fills in what is known when the model is trained; the terms and the digest of the corpus are
+// in the model.
 func (r *trainReport) fill(t *train, m *model.Model, result *svm.Report, j *job) {
 	r.Corpus.Terms, r.Corpus.Digest = len(m.Embedder.Terms), hex.EncodeToString(m.Corpus[:])
 	r.machineLine = newMachineLine(j.settings)
@@ -87,7 +88,20 @@ func machineRows(m *model.Model) []machineRow {
 	rows := []machineRow{}
 	add := func(i int, class, against string) {
 		if c := m.Classifier.Machines[i]; c != nil {
-			rows = append(rows, machineRow{class, against, report.Number(c.Objective), c.Iterations, len(c.Support), c.Bounded, report.Number(c.Rho), report.Number(c.Gap), c.Converged})
+			rows = append(
+				rows,
+				machineRow{
+					class,
+					against,
+					report.Number(c.Objective),
+					c.Iterations,
+					len(c.Support),
+					c.Bounded,
+					report.Number(c.Rho),
+					report.Number(c.Gap),
+					c.Converged,
+				},
+			)
 		}
 	}
 	if !m.Type.Classifies() {
@@ -110,9 +124,19 @@ func machineRows(m *model.Model) []machineRow {
 
 func (r *trainReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s\n%s\n", r.Corpus, r.text())
-	fmt.Fprintf(w, "%s, %s, %s steps, objective %.8g, greatest gap %.2g\n",
-		report.Counted(r.Machines, "machine", "machines"), report.Counted(r.Support, "support vector", "support vectors"),
-		report.Count(r.Iterations), float64(r.Objective), float64(r.Gap))
+	fmt.Fprintf(
+		w,
+		"%s, %s, %s steps, objective %.8g, greatest gap %.2g\n",
+		report.Counted(
+			r.Machines,
+			"machine",
+			"machines",
+		),
+		report.Counted(r.Support, "support vector", "support vectors"),
+		report.Count(r.Iterations),
+		float64(r.Objective),
+		float64(r.Gap),
+	)
 	r.writeWork(w, r.DotProducts, r.Cache)
 	fmt.Fprintf(w, "reading %.2f s, preparing %.2f s, matrix %.2f s, solver %.2f s, writing %.2f s, in all %.2f s\n",
 		r.SecondsRead, r.SecondsPrepare, r.SecondsGram, r.SecondsSolve, r.SecondsWrite, r.Seconds)

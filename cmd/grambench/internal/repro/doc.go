@@ -1,5 +1,5 @@
 // Package repro holds what the experiments of the source papers share. Each paper's experiment is a
-// package below this one, such as repro/lafferty; package repro/papers lists them for the command.
+// package below this one, such as repro/lafferty; package experiments lists them for the command.
 //
 // An [Experiment] says what a paper did and declares its flags. A [Run] is what it is given to work
 // with: the folder of corpora ([Source]), processor or GPU, a seed, progress. [State] keeps results

@@ -20,9 +20,9 @@ func (k *Kernels) Declare(f *cli.Flags, fallback string) {
 	f.Var(
 		&k.Specs,
 		"kernel",
-		"compute the kernel `SPEC`; several times where several are taken (default: "+fallback+")",
+		"compute the kernel `SPEC`, or several (default: "+fallback+")",
 	)
-	k.DeclareEmbedding(f, "embed documents as `EMBEDDING`, such as tfidf-l2 (default: what each kernel wants)")
+	k.DeclareEmbedding(f, "embed documents as `EMBEDDING`, such as tfidf-l2 (default: as kernels want)")
 }
 
 // DeclareEmbedding declares -embed alone.

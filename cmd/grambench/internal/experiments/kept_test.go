@@ -1,4 +1,4 @@
-package papers
+package experiments
 
 import (
 	"context"
@@ -15,7 +15,8 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/repro/zhang"
 )
 
-// A file of results in which one thing was changed is refused by its name and the result's, never believed and never a crash; unchanged, it is taken.
+// A file of results in which one thing was changed is refused by its name and the result's, never
+// believed and never a crash; unchanged, it is taken.
 func TestKeptResultsFit(t *testing.T) {
 	topics, groups := reprotest.Topics(t), reprotest.Groups(t)
 	for _, e := range []struct {
@@ -47,7 +48,12 @@ func TestKeptResultsFit(t *testing.T) {
 				return err
 			}
 			defer state.Close()
-			_, err = reprotest.Do(context.Background(), t, e.experiment, &repro.Run{Data: e.data, Seed: 1, State: state}, e.args...)
+			_, err = reprotest.Do(
+				context.Background(),
+				t,
+				e.experiment,
+				&repro.Run{Data: e.data, Seed: 1, State: state},
+				e.args...)
 			return err
 		}
 		for range 2 {
@@ -70,7 +76,9 @@ func TestKeptResultsFit(t *testing.T) {
 			if err := os.WriteFile(path, bad, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if err := run(); err == nil || !strings.Contains(err.Error(), path+": result ") || !strings.Contains(err.Error(), "expected") || !strings.Contains(err.Error(), e.expect[of]) {
+			if err := run(); err == nil || !strings.Contains(err.Error(), path+": result ") ||
+				!strings.Contains(err.Error(), "expected") ||
+				!strings.Contains(err.Error(), e.expect[of]) {
 				t.Errorf("%s, %s for %s: %v, expected to be told of the result", e.experiment.Name, by, of, err)
 			}
 		}

@@ -1,5 +1,4 @@
-// Package papers lists the experiments of the source papers for the command.
-package papers
+package experiments
 
 import (
 	"strings"
