@@ -154,15 +154,14 @@ func (p *Problem) engineBytes() int64 {
 
 // prepares checks that the documents can be made ready within the memory that is allowed: the
 // corpus, their embedded form, and the engine in the making.
-func (p *Problem) prepares(c *sparse.Corpus) error {
+func (p *Problem) prepares(c *sparse.Corpus, embedder *sparse.Embedder) error {
 	limit := p.opt.MemoryBytes
 	if limit == 0 {
 		return nil
 	}
 	docs := c.Documents
-	terms, _ := docs.TermFrequencies()
 	values := docs.NNZ() + int64(docs.EmptyRows()) // a document without terms gets one of its own
-	need := p.opt.HeldBytes + docs.Bytes() + engine.NewBytes(docs.Rows(), len(terms)+1, values)
+	need := p.opt.HeldBytes + docs.Bytes() + engine.NewBytes(docs.Rows(), embedder.Cols(), values)
 	if need <= limit {
 		return nil
 	}

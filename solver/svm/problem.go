@@ -60,14 +60,15 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 		return nil, fmt.Errorf("svm: two classes of %s are called %q, expected different names", c.Source, name)
 	}
 	p := &Problem{opt: opt}
-	if err := p.prepares(c); err != nil {
+	embedder := embedding.Fit(c.Documents)
+	if err := p.prepares(c, embedder); err != nil {
 		return nil, err
 	}
 	p.corpus = corpus{source: c.Source, vocabulary: c.Vocabulary, classes: c.Classes, cols: c.Documents.Cols, order: byClass(c)}
 	for _, i := range p.corpus.order {
 		p.corpus.labels.Add(c.Labels.Of(i)...)
 	}
-	if err := p.embed(ctx, c, embedding); err != nil {
+	if err := p.embed(ctx, c, embedder); err != nil {
 		return nil, err
 	}
 	making, report := startReporter(ctx, opt.Progress, "preparing the engine", 0)
@@ -104,15 +105,15 @@ func repeated(names []string) (name string, twice bool) {
 
 // embed embeds the documents of the corpus in the order of the problem, and takes its digest
 // meanwhile.
-func (p *Problem) embed(ctx context.Context, c *sparse.Corpus, embedding sparse.Embedding) (err error) {
+func (p *Problem) embed(ctx context.Context, c *sparse.Corpus, embedder *sparse.Embedder) (err error) {
 	ctx, report := startReporter(ctx, p.opt.Progress, "embedding", 0)
 	defer report.Finish(&err)
 	var digest sync.WaitGroup
 	digest.Go(func() { p.corpus.digest = c.Digest() })
 	defer digest.Wait()
-	x, err := embedding.Fit(c.Documents).TransformRows(ctx, c.Documents, p.corpus.order, p.opt.Workers)
+	x, err := embedder.TransformRows(ctx, c.Documents, p.corpus.order, p.opt.Workers)
 	if err != nil {
-		return fmt.Errorf("embedding %s: %w", embedding, err)
+		return fmt.Errorf("embedding %s: %w", embedder.Embedding, err)
 	}
 	p.x = x
 	return ctx.Err()
