@@ -188,7 +188,7 @@ func (in *input) idxRead(ctx context.Context, b []byte, expected string, where f
 	return in.readError(0, err)
 }
 
-// idxOver is nil at the end of the file.
+// idxOver checks that the file ends here.
 func (in *input) idxOver(found string) error {
 	switch _, err := in.r.Peek(1); err {
 	case io.EOF:
@@ -200,10 +200,10 @@ func (in *input) idxOver(found string) error {
 	}
 }
 
-// idxTrain are the names that the images for training have in a folder.
+// idxTrain are the names of the images for training in a folder.
 var idxTrain = []string{"train-images-idx3-ubyte", "train-images.idx3-ubyte"}
 
-// findIDX returns the images for training in a folder, or "" where there are none.
+// findIDX returns the images for training in a folder, or "" if there are none.
 func findIDX(folder string) string {
 	for _, name := range idxTrain {
 		for _, suffix := range []string{"", ".gz"} {

@@ -13,7 +13,7 @@ import (
 
 const matrixMarketBanner = "%%MatrixMarket"
 
-// marketHeader is what the begin of a MatrixMarket file says.
+// marketHeader is the header of a MatrixMarket file.
 type marketHeader struct {
 	pattern, integer    bool
 	rows, cols, entries uint64
@@ -43,8 +43,8 @@ func (p *entryPiece) line(k int) int64 {
 	return p.firstLine + int64(line)
 }
 
-// A matrix may have maxEmptyRows rows whatever it holds. Above it there must be an entry for every
-// rowsAnEntry rows: a mistaken header, or one that means harm, must not take all memory.
+// A matrix may have maxEmptyRows rows whatever it holds. Above that it needs an entry for every
+// rowsAnEntry rows, so that a mistaken or malicious header can't take all memory.
 const (
 	maxEmptyRows = 1 << 20
 	rowsAnEntry  = 8
@@ -172,8 +172,8 @@ func (p *marketParser) parseLine(l []byte, line int32, out *entryPiece) *SyntaxE
 	return nil
 }
 
-// index reads a number and the white space before it from l[i:], and returns where it ends, or i
-// where there is none.
+// index reads white space and a number from l[i:], and returns where the number ends, or i if there
+// is none.
 func (p *marketParser) index(l []byte, i int) (uint64, int) {
 	start := skipSpace(l, i)
 	x, digits := scanUint(l[start:])

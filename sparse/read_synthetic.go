@@ -10,18 +10,17 @@ import (
 	"strings"
 )
 
-// Synthetic describes a corpus that is drawn at random, the same on every platform, by any number
-// of workers.
+// Synthetic describes a random corpus, the same on every platform and for any number of workers.
 //
-// A document of class c has between Length/2 and 3·Length/2 words, evenly distributed, each drawn
-// for itself from
+// A document of class c has between Length/2 and 3·Length/2 words, uniformly distributed. Each is
+// drawn independently from
 //
 //	p_c(t) = ¾ z(rank(t)) + ¼ z(rank_c(t)),  z(r) ∝ 1/(r + 2.7),  r = 0, 1, ..., Terms−1
 //
 // where z is the Zipf-Mandelbrot law (Mandelbrot 1953; 2.7 is the usual offset for English),
-// rank(t) = t is the same for all classes and rank_c is a random order for each class. Document i
-// has class i mod Classes. Drawing uses integers only, with the weights scaled to 2⁴⁰/(10 r + 27),
-// so no rounding of the platform matters.
+// rank(t) = t for all classes, and rank_c is a random order for class c. Document i has class i mod
+// Classes. Drawing uses integers only, with weights 2⁴⁰/(10 r + 27), so that no platform rounds
+// differently.
 type Synthetic struct {
 	Documents int    // docs=, default 2000
 	Terms     int    // terms=, size of the vocabulary, default 20000
@@ -30,7 +29,7 @@ type Synthetic struct {
 	Seed      uint64 // seed=, default 1
 }
 
-// DefaultSynthetic is what parameters that aren't given are.
+// DefaultSynthetic has the defaults of the parameters.
 var DefaultSynthetic = Synthetic{Documents: 2000, Terms: 20000, Length: 200, Classes: 10, Seed: 1}
 
 // String returns the source that [Read] reads for s.
@@ -41,8 +40,7 @@ func (s Synthetic) String() string {
 
 const syntheticExpected = "synthetic:docs=N,terms=N,length=N,classes=N,seed=N"
 
-// ParseSynthetic reads docs=N,terms=N,length=N,classes=N,seed=N, each of them optional, in any
-// order.
+// ParseSynthetic reads docs=N,terms=N,length=N,classes=N,seed=N, each optional, in any order.
 func ParseSynthetic(parameters string) (Synthetic, error) {
 	s := DefaultSynthetic
 	if parameters == "" {
@@ -90,18 +88,17 @@ func ParseSynthetic(parameters string) (Synthetic, error) {
 	return s, nil
 }
 
-// drawer draws integers below a bound. It takes only raw words of the generator, whose stream is
-// fixed for good.
+// drawer draws integers below a bound from raw words of the generator, whose stream never changes.
 type drawer struct{ *rand.PCG }
 
-// below draws a number below n; its bias, below n/2⁶⁴, is beyond noticing.
+// below draws a number below n, with a bias below n/2⁶⁴.
 func (d drawer) below(n uint64) uint64 {
 	hi, _ := bits.Mul64(d.Uint64(), n)
 	return hi
 }
 
-// newDrawer returns the generator of one stream, with seed and stream scattered (SplitMix64), so
-// that neighbours have nothing in common.
+// newDrawer returns the generator of one stream. SplitMix64 scatters seed and stream, so that
+// neighbours have nothing in common.
 func newDrawer(seed, stream uint64) drawer {
 	return drawer{rand.NewPCG(scatter(seed), scatter(stream+0x632be59bd9b4e019))}
 }
@@ -158,11 +155,11 @@ func (t *aliasTable) draw(d drawer) uint32 {
 	return t.instead[k]
 }
 
-// aLabelBytes is what the label of a document takes.
+// aLabelBytes is the memory of a document's label.
 const aLabelBytes = 12
 
-// readSynthetic draws the corpus. Options.MinDF and MaxDF take out values, not columns, as for
-// vectors.
+// readSynthetic draws the corpus. As for vectors, Options.MinDF and MaxDF remove values, not
+// columns.
 func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options, m *meter) (*Corpus, error) {
 	const aTerm, aTermOfClass, aTermOfWorker = 56, 4, 4 // table and name, order, counts
 	tables := int64(s.Terms) * (aTerm + aTermOfClass*int64(s.Classes) + aTermOfWorker*int64(opt.Workers))
@@ -212,7 +209,8 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 		opt.memory.add(p.bytes() + aLabelBytes*int64(len(p.ends)))
 		return nil
 	}
-	// The first documents tell what all will take: the number of different terms varies little.
+	// The first documents tell how much memory all need: the number of different terms varies
+	// little.
 	if err := draw(0, 0); err != nil {
 		return nil, err
 	}
