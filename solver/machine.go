@@ -47,17 +47,40 @@ func (d *dual) machine(o outcome) (*Machine, error) {
 	return m, m.finite()
 }
 
-// finite returns an error if a number of the machine isn't one.
-func (m *Machine) finite() error {
-	for s, c := range m.Coef {
-		if math.IsNaN(c) || math.IsInf(c, 0) {
-			return errUser("the coefficient of document %d is %v, expected a finite number: C or kernel values are too large",
-				m.Support[s], c)
-		}
+// Validate reports the first violation of what a machine over n support vectors must be: Support
+// increases from 0 to below n, each with a coefficient; all numbers are finite; counts are at least 0.
+func (m *Machine) Validate(n int) error {
+	if len(m.Support) != len(m.Coef) {
+		return errUser("%d support vectors with %d coefficients, expected as many", len(m.Support), len(m.Coef))
 	}
-	if zero := 0*m.Rho + 0*m.Objective + 0*m.Gap; zero != 0 { // NaN, if one of them is no number
-		return errUser("a machine has rho %v, objective %v and gap %v, expected finite numbers",
-			m.Rho, m.Objective, m.Gap)
+	before := -1
+	for i, s := range m.Support {
+		if s <= before || s >= n {
+			return errUser("support vector %d behind %d, expected one above it and below %d", s, before, n)
+		}
+		if c := m.Coef[i]; !finite(c) {
+			return errUser("coefficient %v of support vector %d, expected a finite number", c, s)
+		}
+		before = s
+	}
+	if !finite(m.Rho) || !finite(m.Objective) || !finite(m.Gap) {
+		return errUser("rho %v, objective %v and gap %v, expected finite numbers", m.Rho, m.Objective, m.Gap)
+	}
+	if m.Iterations < 0 || m.Bounded < 0 {
+		return errUser("%d iterations, %d coefficients at their bound, expected at least 0", m.Iterations, m.Bounded)
+	}
+	if s := m.Sigmoid; s != nil && !(finite(s.A) && finite(s.B)) {
+		return errUser("a sigmoid with A %v and B %v, expected finite numbers", s.A, s.B)
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// finite returns an error if a number of the trained machine isn't finite.
+func (m *Machine) finite() error {
+	if err := m.Validate(math.MaxInt); err != nil {
+		return fmt.Errorf("%w: C or kernel values are too large", err)
 	}
 	return nil
 }

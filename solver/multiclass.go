@@ -184,6 +184,41 @@ func (c *Classifier) fits(decisions int) error {
 	return nil
 }
 
+// Validate reports whether the classifier lacks a machine of its scheme. In one-vs-one those of
+// classes that have no other machine may be nil.
+func (c *Classifier) Validate() error {
+	if err := c.fits(len(c.Machines)); err != nil {
+		return err
+	}
+	if c.Scheme != OneVsOne {
+		if i := slices.Index(c.Machines, nil); i >= 0 {
+			return errUser("machine %d (%s) is missing", i, c.Scheme)
+		}
+		return nil
+	}
+	present := c.Present()
+	for i, of := range Pairs(c.Classes) {
+		if c.Machines[i] == nil && present[of[0]] && present[of[1]] {
+			return errUser("the machine for classes %d and %d is missing, and both have others", of[0], of[1])
+		}
+	}
+	if c.Classes > 1 && !slices.Contains(present, true) {
+		return errUser("no machine for %d classes, expected one or more", c.Classes)
+	}
+	return nil
+}
+
+// Present says which classes of a one-vs-one classifier have a machine.
+func (c *Classifier) Present() []bool {
+	present := make([]bool, c.Classes)
+	for i, of := range Pairs(c.Classes) {
+		if i < len(c.Machines) && c.Machines[i] != nil {
+			present[of[0]], present[of[1]] = true, true
+		}
+	}
+	return present
+}
+
 // problems returns the problems of n documents with one class each, labels, or any number of
 // labels, sets, and sets the scheme. A problem is nil where one of two classes is empty.
 func (c *Classifier) problems(labels []int, sets [][]int, scheme Scheme, n int) ([]*problem, error) {

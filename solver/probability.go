@@ -200,13 +200,14 @@ func (c *Classifier) Probabilities(dst, decisions []float64) error {
 	if len(dst) != c.Classes {
 		return errUser("room for %d probabilities, expected %d, one of each class", len(dst), c.Classes)
 	}
+	if err := c.Validate(); err != nil {
+		return err
+	}
 	for i, m := range c.Machines {
-		switch {
-		case m == nil && c.Scheme == OneVsOne:
+		if m == nil {
 			continue
-		case m == nil:
-			return errUser("machine %d (%s) is missing", i, c.Scheme)
-		case m.Sigmoid == nil:
+		}
+		if m.Sigmoid == nil {
 			return errUser("machine %d has no probabilities, expected a classifier trained with them", i)
 		}
 		if p := m.Sigmoid.Probability(decisions[i]); math.IsNaN(p) {
@@ -216,7 +217,8 @@ func (c *Classifier) Probabilities(dst, decisions []float64) error {
 	}
 	clear(dst)
 	if c.Scheme == OneVsOne {
-		return c.couple(dst, decisions)
+		c.couple(dst, decisions)
+		return nil
 	}
 	var sum float64
 	for i, m := range c.Machines {
@@ -236,46 +238,33 @@ func (c *Classifier) Probabilities(dst, decisions []float64) error {
 }
 
 // couple is Probabilities for one-vs-one.
-func (c *Classifier) couple(dst, decisions []float64) error {
+func (c *Classifier) couple(dst, decisions []float64) {
 	k := c.Classes
 	if k == 1 {
 		dst[0] = 1
-		return nil
+		return
 	}
-	pair := make([]float64, k*k)
-	in := make([]bool, k)
-	for i, of := range Pairs(k) {
-		if m := c.Machines[i]; m != nil {
-			a, b := of[0], of[1]
-			p := min(max(m.Sigmoid.Probability(decisions[i]), minProbability), 1-minProbability)
-			pair[a*k+b], pair[b*k+a] = p, 1-p
-			in[a], in[b] = true, true
+	place := make([]int, k) // by class: its place among those that have machines
+	n := 0
+	for a, yes := range c.Present() {
+		if place[a] = n; yes {
+			n++
 		}
-	}
-	var present []int
-	for a, yes := range in {
-		if yes {
-			present = append(present, a)
-		}
-	}
-	n := len(present)
-	if n == 0 {
-		return errUser("no machine for %d classes, expected one or more", k)
 	}
 	r := make([]float64, n*n)
-	for x, a := range present {
-		for y, b := range present {
-			if r[x*n+y] = pair[a*k+b]; x != y && r[x*n+y] == 0 {
-				return errUser("the machine for classes %d and %d is missing, and both have others",
-					min(a, b), max(a, b))
-			}
+	for i, of := range Pairs(k) {
+		if m := c.Machines[i]; m != nil {
+			a, b := place[of[0]], place[of[1]]
+			p := min(max(m.Sigmoid.Probability(decisions[i]), minProbability), 1-minProbability)
+			r[a*n+b], r[b*n+a] = p, 1-p
 		}
 	}
 	p := couple(r, n)
-	for x, a := range present {
-		dst[a] = p[x]
+	for a, yes := range c.Present() {
+		if yes {
+			dst[a] = p[place[a]]
+		}
 	}
-	return nil
 }
 
 // couple finds p for n >= 2 classes and r[a*n+b] = P(a | a or b), none of them 0 but r[a*n+a]. The

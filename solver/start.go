@@ -1,6 +1,9 @@
 package solver
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // A start is where a search begins instead of at 0: a sum of multiples of machines of other
 // problems, whose solutions are near. Documents that a machine doesn't have count 0 in it.
@@ -25,20 +28,8 @@ func checkStart(m *Machine, n int) error {
 	if m == nil {
 		return nil
 	}
-	if len(m.Support) != len(m.Coef) {
-		return errUser("a start of %d support vectors with %d coefficients, expected as many",
-			len(m.Support), len(m.Coef))
-	}
-	before := -1
-	for s, doc := range m.Support {
-		if doc <= before || doc >= n {
-			return errUser("a start with document %d behind document %d, expected one above it and below %d",
-				doc, before, n)
-		}
-		if c := m.Coef[s]; math.IsNaN(c) || math.IsInf(c, 0) {
-			return errUser("a start with coefficient %v of document %d, expected a finite number", c, doc)
-		}
-		before = doc
+	if err := m.Validate(n); err != nil {
+		return fmt.Errorf("a start: %w", err)
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (l *libsvmWriter) choose() error {
 	}
 	switch {
 	case c.Scheme == solver.OneVsOne:
-		for i, there := range m.present() {
+		for i, there := range c.Present() {
 			if there || c.Classes == 1 {
 				l.classes = append(l.classes, i)
 			}

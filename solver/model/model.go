@@ -68,9 +68,9 @@ type Model struct {
 
 	// the support vectors as raw values, terms as in the training corpus; without values for a
 	// precomputed kernel
-	Support      *sparse.CSR
+	Support *sparse.CSR
 	// SupportDoc[s] is the number of support vector s in the training corpus, from 0; -1 where it
 	// isn't known
 	SupportDoc   []int64
-	SupportClass []int32     // its class; -1 where it has none or several
+	SupportClass []int32 // its class; -1 where it has none or several
 }

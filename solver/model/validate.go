@@ -55,7 +55,7 @@ func (m *Model) Validate() error {
 		if machine == nil {
 			continue
 		}
-		if err := validateMachine(machine, m.Support.Rows()); err != nil {
+		if err := machine.Validate(m.Support.Rows()); err != nil {
 			return fmt.Errorf("machine %d: %w", i, err)
 		}
 	}
@@ -81,37 +81,7 @@ func (m *Model) validateClasses() error {
 	if name, twice := repeated(m.Classes); twice {
 		return fmt.Errorf("two classes are called %q", name)
 	}
-	want := k
-	switch c.Scheme {
-	case solver.OneVsOne:
-		want = pairs(k)
-	case solver.OneVsRest, solver.Labels:
-	default:
-		return fmt.Errorf("scheme %d is unknown", int(c.Scheme))
-	}
-	if have != want {
-		return fmt.Errorf("%d machines (%s) for %d classes, expected %d", have, c.Scheme, k, want)
-	}
-	if c.Scheme != solver.OneVsOne {
-		if i := slices.Index(c.Machines, nil); i >= 0 {
-			return fmt.Errorf("machine %d (%s) is missing", i, c.Scheme)
-		}
-		return nil
-	}
-	present := m.present()
-	for i, a, b := 0, 0, 1; i < want; i++ {
-		if c.Machines[i] == nil && present[a] && present[b] {
-			return fmt.Errorf("the machine for classes %q and %q is missing, and both have others", m.Classes[a], m.Classes[b])
-		}
-		if b++; b == k {
-			a++
-			b = a + 1
-		}
-	}
-	if k > 1 && !slices.Contains(present, true) {
-		return fmt.Errorf("no machine for %d classes", k)
-	}
-	return nil
+	return c.Validate()
 }
 
 // pairs returns the number of pairs of k classes, -1 where there are more than can be.
@@ -120,22 +90,6 @@ func pairs(k int) int {
 		return -1
 	}
 	return int(int64(k) * int64(k-1) / 2)
-}
-
-// present says which classes of a one-vs-one model have a machine.
-func (m *Model) present() []bool {
-	k := m.Classifier.Classes
-	present := make([]bool, k)
-	i := 0
-	for a := range k {
-		for b := a + 1; b < k; b++ {
-			if m.Classifier.Machines[i] != nil {
-				present[a], present[b] = true, true
-			}
-			i++
-		}
-	}
-	return present
 }
 
 // repeated returns a name that is there twice.
@@ -204,33 +158,6 @@ func (m *Model) validateSupport() error {
 		if class < -1 || int64(class) >= int64(len(m.Classes)) {
 			return fmt.Errorf("support vector %d is of class %d of %d", s, class, len(m.Classes))
 		}
-	}
-	return nil
-}
-
-// validateMachine checks a machine over n support vectors.
-func validateMachine(m *solver.Machine, n int) error {
-	if len(m.Support) != len(m.Coef) {
-		return fmt.Errorf("%d support vectors with %d coefficients", len(m.Support), len(m.Coef))
-	}
-	before := -1
-	for i, s := range m.Support {
-		if s <= before || s >= n {
-			return fmt.Errorf("support vector %d behind %d, expected one above it and below %d", s, before, n)
-		}
-		if c := m.Coef[i]; !finite(c) {
-			return fmt.Errorf("coefficient %v of support vector %d is not finite", c, s)
-		}
-		before = s
-	}
-	if !finite(m.Rho) || !finite(m.Objective) || !finite(m.Gap) {
-		return fmt.Errorf("rho %v, objective %v and gap %v, expected finite numbers", m.Rho, m.Objective, m.Gap)
-	}
-	if m.Iterations < 0 || m.Bounded < 0 {
-		return fmt.Errorf("%d iterations, %d coefficients at their bound", m.Iterations, m.Bounded)
-	}
-	if m.Sigmoid != nil && !(finite(m.Sigmoid.A) && finite(m.Sigmoid.B)) {
-		return fmt.Errorf("sigmoid of %v and %v, expected finite numbers", m.Sigmoid.A, m.Sigmoid.B)
 	}
 	return nil
 }

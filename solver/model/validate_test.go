@@ -44,7 +44,7 @@ func TestValidate(t *testing.T) {
 		}},
 		{"machine 0 (labels) is missing", tiny, func(m *Model) { m.Classifier.Scheme = solver.Labels }},
 		{"scheme 3 is unknown", tiny, func(m *Model) { m.Classifier.Scheme = 3 }},
-		{`for classes "a" and "none" is missing, and both have`, tiny, func(m *Model) { m.Classifier.Machines[2] = &solver.Machine{} }},
+		{`for classes 0 and 1 is missing, and both have`, tiny, func(m *Model) { m.Classifier.Machines[2] = &solver.Machine{} }},
 		{"no machine for 3 classes", tiny, func(m *Model) { m.Classifier.Machines = make([]*solver.Machine, 3) }},
 
 		{"no embedding", tiny, func(m *Model) { m.Embedder = nil }},
@@ -69,7 +69,7 @@ func TestValidate(t *testing.T) {
 		{"support vector 2 is of class -2", tiny, func(m *Model) { m.SupportClass[2] = -2 }},
 		{"support vector 0 is of class 0 of 0", regression, func(m *Model) { m.SupportClass[0] = 0 }},
 
-		{"machine 1: 2 support vectors with 1 coef", tiny, func(m *Model) { m.Classifier.Machines[1].Coef = []float64{1} }},
+		{"machine 1: solver: 2 support vectors with 1 coef", tiny, func(m *Model) { m.Classifier.Machines[1].Coef = []float64{1} }},
 		{"support vector 3 behind 0", tiny, func(m *Model) { m.Classifier.Machines[1].Support[1] = 3 }},
 		{"support vector 0 behind 0", tiny, func(m *Model) { m.Classifier.Machines[1].Support[1] = 0 }},
 		{"support vector -1 behind -1", tiny, func(m *Model) { m.Classifier.Machines[1].Support[0] = -1 }},
@@ -79,8 +79,8 @@ func TestValidate(t *testing.T) {
 		{"gap +Inf", tiny, func(m *Model) { m.Classifier.Machines[1].Gap = math.Inf(1) }},
 		{"-1 iterations", tiny, func(m *Model) { m.Classifier.Machines[1].Iterations = -1 }},
 		{"-1 coefficients at", tiny, func(m *Model) { m.Classifier.Machines[1].Bounded = -1 }},
-		{"sigmoid of NaN", tiny, func(m *Model) { m.Classifier.Machines[1].Sigmoid.A = math.NaN() }},
-		{"and NaN, expected finite", tiny, func(m *Model) { m.Classifier.Machines[1].Sigmoid.B = math.NaN() }},
+		{"sigmoid with A NaN", tiny, func(m *Model) { m.Classifier.Machines[1].Sigmoid.A = math.NaN() }},
+		{"and B NaN, expected finite", tiny, func(m *Model) { m.Classifier.Machines[1].Sigmoid.B = math.NaN() }},
 	} {
 		m := c.model()
 		if err := m.Validate(); err != nil {

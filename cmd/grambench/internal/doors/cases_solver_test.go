@@ -16,6 +16,9 @@ func solverCases() map[string]testCase {
 		"solver.Classifier.Decide":        {run: classifier, panics: true},
 		"solver.Classifier.LabelsOf":      {run: classifier, panics: true},
 		"solver.Classifier.NewPredictor":  {run: predictor},
+		"solver.Classifier.Present":       {run: validateMachines, panics: true},
+		"solver.Classifier.Validate":      {run: validateMachines},
+		"solver.Machine.Validate":         {run: validateMachines},
 		"solver.Classifier.Probabilities": {run: classifier, panics: true},
 		"solver.Classifier.Support":       {run: classifier, panics: true},
 		"solver.Dense.Row":                {run: denseRows, index: true, panics: true},
@@ -50,6 +53,25 @@ func solverCases() map[string]testCase {
 		"solver.Trial.Validate":           {run: trial},
 		"solver.RegressionTrial.Validate": {run: validateRegression},
 	}
+}
+
+func validateMachines(p *program) {
+	c := p.trained(30)
+	p.good("a classifier", c.Validate)
+	for _, m := range c.Machines {
+		if m != nil && len(m.Support) > 0 {
+			p.good("a machine", func() error { return m.Validate(30) })
+			p.bad("a machine over nothing", func() error { return m.Validate(pick(p, 0, -1, math.MinInt)) })
+		}
+	}
+	c.Classes = pick(p, -1, 0, c.Classes+1, math.MaxInt)
+	p.bad("another number of classes", c.Validate)
+	c = p.trained(30)
+	c.Scheme = pick(p, solver.Scheme(-1), 7)
+	p.bad("no scheme", c.Validate)
+	p.quiet("classes that have machines", func() { c.Present() })
+	short := &solver.Machine{Support: []int{0, 1}, Coef: []float64{1}}
+	p.bad("a coefficient short", func() error { return short.Validate(30) })
 }
 
 func pairs(p *program) {
