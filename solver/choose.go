@@ -35,9 +35,9 @@ type extremes struct {
 	hiAt, loAt int
 }
 
-// gap returns the violation of the optimality conditions, the greatest over the equations of the
-// difference between these extremes, and appends them to each. It is negative, or -Inf, at an
-// optimum where no variable is free.
+// gap returns the violation of the optimality conditions: the greatest difference between the
+// extremes of an equation. It appends the extremes of each equation to each. The gap is negative,
+// or -Inf, at an optimum where no variable is free.
 func (d *dual) gap(k *asm.Kernels, each []extremes) (float64, []extremes) {
 	worst := math.Inf(-1)
 	for _, b := range d.pairs() {
@@ -65,10 +65,9 @@ func newChooser(size, n int) *chooser {
 	return c
 }
 
-// choose picks the next working set. Up to half of it are free variables of the set before, whose
-// rows are at hand and which the others will disturb. The rest are the greatest violators among the
-// variables that may move along their sign and those that may move against it, in equal parts; the
-// pair that violates most is always in.
+// choose picks the next working set. Up to half of it are free variables of the set before: their
+// rows are at hand, and the others will disturb them. The rest are the greatest violators at both
+// ends of the scores, in equal parts. The pair that violates most is always in.
 func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
 	c.set = c.set[:0]
 	open := 0
@@ -129,7 +128,7 @@ func (c *chooser) pick(t int32) {
 	}
 }
 
-// beyond is one end of the scores of an equation: the variables with a bit of the mask, and how far
+// beyond is one end of the scores of an equation: the variables with a bit of the mask, by how far
 // way·score is above the other end, gap at most.
 type beyond struct {
 	bit      byte
@@ -137,7 +136,7 @@ type beyond struct {
 	gap      float64
 }
 
-// levels is how many classes the variables beyond a cut are sorted into, by how far they are.
+// levels is how many classes the variables beyond a cut are sorted into.
 const levels = 128
 
 // find lists the variables beyond the cut.
@@ -165,10 +164,9 @@ func (s *side) sort(d *dual, b beyond) {
 	}
 }
 
-// take picks the greatest violators of a side, so many as there is room for, to a part of the gap:
-// those that are nearly equal in the order of their rows. It looks at those above the cut first,
-// which should be some more than that and a small part of all; where they are too few it looks
-// further.
+// take picks the greatest violators of a side, as many as there is room for. Those within 1/levels
+// of each other count as equal and come in the order of their rows. It looks at those above the cut
+// first, ideally a few more than it needs, and further where they are too few.
 func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 	for s.find(k, d, b); len(s.at) < room && s.cut > 0; s.find(k, d, b) {
 		s.cut = max(1-lookFurther*(1-s.cut), 0)
@@ -198,8 +196,8 @@ func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
 	s.cut = max(s.cut+(1-s.cut)*float64(next)/levels-cutSlack, 0)
 }
 
-// The next round begins to look where the last one found so many sets of variables, and a part of
-// the gap below: the gap shrinks from round to round, and the others come closer to its ends.
+// The next round begins to look where this one found lookAhead times as many as it needed, and a
+// little lower, since the gap shrinks from round to round.
 const (
 	lookAhead   = 2
 	cutSlack    = 0.02

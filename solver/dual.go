@@ -11,14 +11,13 @@ import (
 //	minimise    ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[d(s)][d(t)] + Σ_t p[t]α[t]
 //	subject to  0 <= α[t] <= upper[t],  Σ_t y[t]α[t] constant, and for ν-forms also Σ_t α[t] constant
 //
-// where y[t] is +1 or -1. What the search keeps of it is the score of each variable,
+// where y[t] is +1 or -1. The search keeps the score of each variable,
 //
 //	score[t] = -y[t]·∂f/∂α[t] = offset[t] - Σ_s y[s]α[s]·K[d(s)][d(t)],  offset[t] = -y[t]·p[t],
 //
-// in which the labels no longer appear: a step that adds y[t]·λ to α[t] changes all scores by
-// -λ·K[d(t)].
+// in which no labels appear: a step that adds y[t]·λ to α[t] changes all scores by -λ·K[d(t)].
 //
-// Variable t belongs to document t modulo the number of documents: one each, but two in regression,
+// Variable t belongs to document t modulo the number of documents: one each, or two in regression,
 // above and below the line.
 type dual struct {
 	docs     []int // rows of the matrix, increasing
@@ -37,14 +36,14 @@ type dual struct {
 }
 
 // Bits of a mask: whether a variable may move along its sign, or against it. Where the equations
-// hold for each sign by itself, the negative ones have bits of their own.
+// hold for each sign by itself, negative variables have bits of their own.
 const (
 	up, low                 = 1, 2
 	upNegative, lowNegative = 4, 8
 )
 
-// pairs lists the two bits of each equation: the variable that moves along its sign comes from the
-// first, the other from the second.
+// pairs lists the two bits of each equation: those of the variable that moves along its sign, and
+// of the other.
 func (d *dual) pairs() [][2]byte {
 	if d.perClass {
 		return [][2]byte{{up, low}, {upNegative, lowNegative}}
@@ -67,7 +66,7 @@ func bitsOf(sign int8, alpha, upper float64, perClass bool) byte {
 	return bits
 }
 
-// newDual returns a problem over documents with room for a number of variables for each.
+// newDual returns a problem with a number of variables for each document.
 func newDual(docs []int, copies int, m *source) *dual {
 	d := emptyDual(docs, copies)
 	for t := range d.diag {
@@ -76,7 +75,7 @@ func newDual(docs []int, copies int, m *source) *dual {
 	return d
 }
 
-// padded is the number of variables that the scans see: the last of them may not move.
+// padded is the number of variables that the scans see: those above n may not move.
 func padded(n int) int { return (n + asm.ScanBlock - 1) / asm.ScanBlock * asm.ScanBlock }
 
 func emptyDual(docs []int, copies int) *dual {
@@ -106,8 +105,8 @@ func (d *dual) objective() float64 {
 	return f / 2
 }
 
-// level returns the score at which a variable of an equation neither wants to grow nor to shrink:
-// the mean over the free ones, and where none is free the middle of what the optimality conditions
+// level returns the score at which a variable of an equation wants neither to grow nor to shrink:
+// the mean over the free ones, or, where none is free, the middle of what the optimality conditions
 // allow. For C-SVC it is -rho.
 func (d *dual) level(bits [2]byte) float64 {
 	var sum float64
@@ -139,7 +138,7 @@ func (d *dual) level(bits [2]byte) float64 {
 }
 
 // margin is the margin of a ν-form, half the difference of the levels of its two equations; 0 where
-// that is no more than rounding leaves of two classes that are alike.
+// it may be rounding error.
 func (d *dual) margin() float64 {
 	margin := (d.level([2]byte{upNegative, lowNegative}) - d.level([2]byte{up, low})) / 2
 	var sum, most float64
@@ -153,9 +152,9 @@ func (d *dual) margin() float64 {
 	return margin
 }
 
-// marginNoise bounds what rounding makes of the margin of two classes that are alike, as a part of
-// the greatest score that there can be: far above float64's 2⁻⁵³, of which a score gathers some,
-// and far below float32's 2⁻²⁴, the accuracy of kernel values.
+// marginNoise bounds the rounding error of the margin of two equal classes, relative to the
+// greatest possible score: far above float64's 2⁻⁵³, of which a score gathers some, and far below
+// float32's 2⁻²⁴, the accuracy of kernel values.
 const marginNoise = 0x1p-40
 
 // rho is the constant of the decision function.
@@ -166,8 +165,8 @@ func (d *dual) rho() float64 {
 	return -d.level([2]byte{up, low})
 }
 
-// finite returns an error if a score is no number, in which any NaN or infinity of the matrix ends,
-// except for one in the diagonal, with which no step gains.
+// finite returns an error if a score isn't finite. Any NaN or infinity of the matrix ends in a
+// score, except for one in the diagonal, with which no step gains.
 func (d *dual) finite() error {
 	for t, s := range d.score[:len(d.sign)] {
 		if s += float64(d.diag[t]); math.IsNaN(s) || math.IsInf(s, 0) {

@@ -2,9 +2,8 @@ package solver
 
 import "github.com/gramengine/gram/asm"
 
-// inner is the problem of a working set: the dual with all variables outside of it fixed. Its rows
-// are the parts of the matrix's rows at the working set's own columns, so a step touches nothing
-// but a few kilobytes.
+// inner is the problem of a working set: the dual with all other variables fixed. Its rows are the
+// parts of the matrix's rows at the working set's own columns, so a step touches a few kilobytes.
 type inner struct {
 	k        *asm.Kernels
 	n        int
@@ -34,9 +33,9 @@ func newInner(size int, k *asm.Kernels) *inner {
 	}
 }
 
-// load copies what belongs to the variables of a working set: slots[r] is the variable in place r
-// or -1, rows[r] the row of its document, in which columns[r] is the place of the document. What
-// the places had in common before the fresh ones changed is there already.
+// load copies what belongs to the variables of a working set. slots[r] is the variable in place r
+// or -1, rows[r] the row of its document, columns[r] the place of its document in rows. What the
+// places had in common before the fresh ones changed is there already.
 func (in *inner) load(d *dual, columns, slots, fresh []int32, rows [][]float32) {
 	n := padded(len(slots))
 	if in.n != n {
@@ -71,8 +70,8 @@ func (in *inner) load(d *dual, columns, slots, fresh []int32, rows [][]float32) 
 	}
 }
 
-// solve takes steps until the violation of the working set is at most tol, or there were max of
-// them, and returns how many.
+// solve takes steps until the violation of the working set is at most tol, or there were most of
+// them. It returns how many it took.
 func (in *inner) solve(tol float64, most int) int {
 	n, k := in.n, in.k
 	score, mask, diag := in.score[:n], in.mask[:n], in.diag[:n]
@@ -109,8 +108,8 @@ func (in *inner) solve(tol float64, most int) int {
 	return most
 }
 
-// move adds the step to variable i along its sign and takes it from j, as far as the bounds allow,
-// and returns how far that was.
+// move adds the step to variable i along its sign and takes it from j, as far as the bounds allow.
+// It returns the length of the step.
 func (in *inner) move(i, j int, step float64) float64 {
 	roomI, endI := in.alpha[i], 0.0
 	if in.sign[i] > 0 {

@@ -11,23 +11,23 @@ import (
 )
 
 // A job is some problems for one worker to solve, the largest of so many documents, all of the same
-// two classes. It notes each one that is solved.
+// two classes. It reports each one that is solved.
 type job struct {
 	documents int
 	classes   [2]int // the second is -1 where it is everything else
 	run       func(ctx context.Context, s *search, bytes int64) error
 }
 
-// runAll does jobs, each on one worker; where there are fewer jobs than workers, these share a
-// problem's updates. problems is how many there are in all jobs.
+// runAll does jobs, each on one worker. Where there are fewer jobs than workers, these share a
+// problem's updates. problems is the number of problems in all jobs.
 //
 // The largest begin, so that workers end together. Where rows are computed when they are asked for,
-// jobs that share classes, and so rows, follow each other instead: in the Z-order of their two
-// classes, numbered from everything else on, 4^k neighbours that are an aligned square are of no
-// more than 2·2^k classes, for every k: whatever the number of rows is that a cache can keep.
+// jobs that share classes, and so rows, follow each other instead, in the Z-order of their two
+// classes: for every k, 4^k neighbours that are an aligned square are of at most 2·2^k classes,
+// however many rows a cache can keep.
 //
-// A job that panics, in a function of the caller's as a rule, ends the run with a
-// *tiles.PanicError. What it has open is closed.
+// A job that panics, usually in a function of the caller's, ends the run with a *tiles.PanicError.
+// What it has open is closed.
 func runAll(ctx context.Context, m *source, jobs []job, problems int, opt *Options) error {
 	if len(jobs) == 0 {
 		return nil
@@ -67,8 +67,8 @@ func runOne(
 	return machine, nil
 }
 
-// zOrder interleaves the bits of two numbers, counted from -1 and below 2³¹: Morton's order of the
-// points of a plane.
+// zOrder interleaves the bits of two numbers from -1 to below 2³¹: Morton's order of the points of
+// a plane.
 func zOrder(at [2]int) (z uint64) {
 	for bit := range 32 {
 		z |= uint64(at[0]+1)>>bit&1<<(2*bit+1) | uint64(at[1]+1)>>bit&1<<(2*bit)
@@ -78,8 +78,8 @@ func zOrder(at [2]int) (z uint64) {
 
 // A reporter gathers what the problems of a run report and passes it on now and then.
 //
-// Its counts have a lock of their own, which nobody holds for long: a report that brings scores
-// from a device first, or a caller who takes time over one, keeps no other worker waiting.
+// Its counts have a lock of their own, held briefly. So a report that reads scores from a device,
+// or a slow callback, keeps no other worker waiting.
 type reporter struct {
 	report    func(Progress)
 	reporting sync.Mutex // held from gathering a report to its end; who finds it held leaves out a report
@@ -109,8 +109,7 @@ func (t *reporter) pass(s *search) {
 	t.note(s, 0, func() func(*Progress) { return func(*Progress) {} })
 }
 
-// note takes over steps and the counts of the rows and reports, if it is time, after gathering the
-// rest.
+// note adds steps and the counts of rows and, if it is time, reports, after gathering the rest.
 func (t *reporter) note(s *search, steps int, gather func() (fill func(*Progress))) {
 	if t.report == nil || !t.count(s, steps) || !t.reporting.TryLock() {
 		return
@@ -125,7 +124,7 @@ func (t *reporter) note(s *search, steps int, gather func() (fill func(*Progress
 	t.report(at)
 }
 
-// count takes over steps and the counts of the rows, and says whether it is time for a report.
+// count adds steps and the counts of rows, and says whether it is time for a report.
 func (t *reporter) count(s *search, steps int) (due bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

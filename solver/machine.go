@@ -22,8 +22,7 @@ type Machine struct {
 	Sigmoid *Sigmoid // probabilities, where they were asked for
 }
 
-// machine reads the result from a solved problem. Variables that share a document share a
-// coefficient.
+// machine reads the result from a solved problem. Variables of one document share a coefficient.
 func (d *dual) machine(o outcome) (*Machine, error) {
 	m := &Machine{Objective: d.objective(), Iterations: o.iterations, Gap: o.gap, Converged: o.converged}
 	if math.IsInf(m.Gap, -1) {

@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// Matrix is what the learners see of a Gram matrix K of n documents. Values are finite, and those
-// at (i, j) and (j, i) have the same bits: the first is checked by what comes of them, the second
-// is the implementation's duty. Its methods are called from several goroutines at a time; one that
-// panics on a worker ends the computation with a *tiles.PanicError.
+// Matrix is a Gram matrix K of n documents, as the learners see it. Values are finite, and those at
+// (i, j) and (j, i) have the same bits. The solver reports values that aren't finite; symmetry is
+// the implementation's duty. Methods are called from several goroutines at a time. One that panics
+// on a worker ends the computation with a *tiles.PanicError.
 //
 // A matrix may have two more methods:
 //
@@ -32,14 +32,13 @@ type Matrix interface {
 	//
 	//	dst[r] = K[rows[r]][j],  lo₀ <= j < hi₀, then lo₁ <= j < hi₁, …
 	//
-	// where dst[r], which it must not replace or keep, is as long as all ranges together. The rows
-	// are different ones, and so many at a time as the working set has new members: computing them
-	// together may be cheaper. It returns soon after the end of ctx, with its error.
+	// where dst[r] is as long as all ranges together and must not be replaced or kept. The rows are
+	// different, as many as the working set has new members: computing them together may be
+	// cheaper. It returns soon after the end of ctx, with its error.
 	Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error
 }
 
-// A source is a caller's matrix behind the checks of this package: what the learners read of a
-// matrix, they read through it.
+// A source is a caller's matrix behind the checks of this package.
 type source struct {
 	Matrix
 	rows     interface{ Row(i int) []float32 } // the matrix, where it has its rows in memory
@@ -48,7 +47,7 @@ type source struct {
 	partial  bool // some values are computed when they are asked for
 }
 
-// mostDocuments is the greatest size of a matrix: two variables of each document have 32-bit
+// mostDocuments is the greatest size of a matrix: the two variables of each document have 32-bit
 // numbers.
 const mostDocuments = math.MaxInt32 / 2
 
@@ -87,7 +86,7 @@ type Dense struct {
 	diagonal []float32
 }
 
-// NewDense returns the matrix of n documents with the values data[i*n+j], which it keeps without a
+// NewDense returns the matrix of n documents with the values data[i*n+j]. It keeps data without a
 // copy.
 func NewDense(n int, data []float32) (*Dense, error) {
 	if n < 0 || n > mostDocuments {

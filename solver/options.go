@@ -12,46 +12,44 @@ import (
 // Options says how a problem is solved, not which. The zero value works.
 type Options struct {
 	// Tolerance is the greatest violation of the optimality conditions at the end: max over I_up of
-	// -y∇f minus min over I_low, LIBSVM's -e. Default: 10^-3.
+	// -y∇f minus min over I_low, LIBSVM's -e. Default: 10⁻³.
 	Tolerance float64
 
 	// Workers is how many goroutines solve problems, or share one large problem. Results don't
-	// depend on it. Default: as many as there are processors to run on.
+	// depend on it. Default: GOMAXPROCS.
 	Workers int
 
-	// RowBytes bounds the rows of the matrix that are kept, for all workers together. Results don't
-	// depend on it except through the size of the working set, which is smaller where fewer rows
-	// fit. Rows of a matrix that has them in memory are used where they are, as long as a problem's
-	// documents are a few ranges of it. In a large problem a byte does more good here than in a
-	// cache below the matrix: rows become short when documents are left out. Default: 512 MiB.
+	// RowBytes bounds the rows of the matrix that are kept, for all workers together. Results
+	// depend on it only through the size of the working set, which is smaller where fewer rows fit.
+	// Rows that a matrix has in memory are used in place, as long as a problem's documents are a
+	// few ranges of it. In a large problem a byte does more good here than in a cache below the
+	// matrix, since rows become short when documents are left out. Default: 512 MiB.
 	RowBytes int64
 
 	// WorkingSet is how many variables the inner level sees at a time, even and from 4 to 4096.
 	// Default: 64 to 256, by the number of documents.
 	WorkingSet int
 
-	// KeepAll leaves all documents in the problem to the end: no shrinking. Default: documents that
-	// can't move are left out for a while.
+	// KeepAll turns shrinking off. Default: documents that can't move are left out for a while.
 	KeepAll bool
 
 	// MaxIterations ends each problem that hasn't reached the tolerance by then; its machine says
 	// so. Default: the greater of 10 million and 100 times the number of variables, as in LIBSVM.
 	MaxIterations int
 
-	// DeviceScores, if not nil, makes a board for a problem of copies variables for each of docs,
-	// documents of the matrix in increasing order: the memory in which its scores and rows are,
-	// instead of the machine's; see [DeviceScores]. It is called from several goroutines at a time.
-	// RowBytes then has no part in anything. Default: none.
+	// DeviceScores, if not nil, moves problems to a device: it returns the memory for the scores
+	// and rows of a problem with copies variables for each of docs, documents of the matrix in
+	// increasing order. It is called from several goroutines at a time. RowBytes is then ignored.
+	// Default: none.
 	DeviceScores func(docs []int, copies int) (DeviceScores, error)
 
 	// Kernels are the innermost loops. All instruction sets give the same bits. Default:
 	// asm.Best().
 	Kernels *asm.Kernels
 
-	// Progress is told how far the work is, at least once a second and at most ten times, never by
-	// two goroutines at a time. While it is told, or what it is told is brought from a board, the
-	// other workers go on, and leave out their own reports. If it panics, the computation ends with
-	// a *tiles.PanicError. Default: nobody is told.
+	// Progress is called with how far the work is, at least once a second and at most ten times,
+	// never by two goroutines at a time. Meanwhile the other workers go on, and skip their own
+	// reports. If it panics, the computation ends with a *tiles.PanicError. Default: none.
 	Progress func(Progress)
 }
 
@@ -74,7 +72,7 @@ const (
 	mostWorkingSet = 4096 // whose part of the matrix is 64 MiB
 )
 
-// reportEvery is how long a search keeps to itself how far it is; a variable for the tests.
+// reportEvery is the least time between two reports of a run; a variable for the tests.
 var reportEvery = 200 * time.Millisecond
 
 // resolve checks the options and fills in the defaults.
@@ -110,5 +108,5 @@ func (o Options) resolve() (Options, error) {
 	return o, nil
 }
 
-// errUser wraps the causes that lie in the caller's data, in the words of this package.
+// errUser is an error in the caller's data.
 func errUser(format string, args ...any) error { return fmt.Errorf("solver: "+format, args...) }

@@ -20,13 +20,13 @@ func (s Sigmoid) Probability(f float64) float64 {
 	return 1 / (1 + math.Exp(x))
 }
 
-// FitSigmoid finds the sigmoid of greatest likelihood for decision values of objects of known sign,
-// where the targets are drawn in a little from 0 and 1, by what Bayes' rule with a uniform prior
-// makes of the counts. Newton's method with a line search; the problem is convex. Source: Platt
+// FitSigmoid finds the sigmoid of greatest likelihood for decision values of objects of known sign.
+// Its targets are a little inside of 0 and 1: what Bayes' rule with a uniform prior makes of the
+// counts. Newton's method with a line search solves the problem, which is convex. Source: Platt
 // (1999) in the form of Lin, Lin and Weng, Machine Learning 68 (2007).
 //
-// Errors: no objects, another number of decision values than of signs, a value above 10¹⁴⁰, whose
-// squares can't be summed, or NaN.
+// Errors: no objects, another number of decision values than of signs, NaN or a value above 10¹⁴⁰,
+// whose squares can't be summed.
 func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
 	if len(decisions) != len(positive) || len(decisions) == 0 {
 		return Sigmoid{}, errUser("%d decision values for %d signs, expected one or more, and as many",
@@ -44,8 +44,7 @@ func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
 // mostDecision bounds decision values so that no sum of their squares overflows.
 const mostDecision = 1e140
 
-// fitSigmoid is FitSigmoid of decision values that are in order, or, for none, what the counts of
-// the signs say alone.
+// fitSigmoid is FitSigmoid of checked decision values; without any, the counts of the signs decide.
 func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 	var count [2]float64
 	for _, p := range positive {
@@ -117,14 +116,14 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 	return s
 }
 
-// sigmoidFolds is into how many parts the documents of a problem are divided for its sigmoid, as in
+// sigmoidFolds is how many parts the documents of a problem are divided into for its sigmoid, as in
 // LIBSVM.
 const sigmoidFolds = 5
 
-// sigmoid fits the probabilities of a problem to decision values for documents that the machines
-// weren't trained on. A document that is held out stays in the problem with a bound of 0, so that
-// its score, and with it its decision value, comes out of the search like any other. A machine of
-// ν-SVC without a margin says nothing of it: its decision value is 0.
+// sigmoid fits the probabilities of a problem to decision values of documents that the machine
+// wasn't trained on. A document that is held out stays in the problem with a bound of 0, so the
+// search yields its score, and thereby its decision value, like any other. A ν-SVC machine without
+// a margin decides 0.
 func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid, error) {
 	signs := make([]int, len(p.docs))
 	for t, pos := range p.positive {
@@ -182,17 +181,17 @@ func (p *problem) leftOver(fold []int, f int) float64 {
 const minProbability = 1e-7
 
 // Probabilities sets dst[c] to the probability of class c by the decision values of one object. In
-// one-vs-one the probabilities of the pairs, which needn't agree, are coupled: p minimises
+// one-vs-one it couples the probabilities of the pairs, which needn't agree: p minimises
 //
 //	Σ_a Σ_{b≠a} (r[b][a]·p[a] - r[a][b]·p[b])²  subject to Σ p = 1,  r[a][b] = P(a | a or b),
 //
 // over the classes that have documents (Wu, Lin and Weng, JMLR 5 (2004), second method). In
-// one-vs-rest they are divided by their sum, or equal where that is 0. Of separate labels each has
-// its own.
+// one-vs-rest it divides the probabilities by their sum; where that is 0, all are equal. Separate
+// labels each have their own.
 //
-// Errors: dst of another length than Classes, decisions of another than Machines, other machines
-// than the scheme has, one without a sigmoid, a decision value that has no probability, such as
-// NaN.
+// Errors: dst of another length than Classes, decisions of another than Machines, what
+// [Classifier.Validate] reports, a machine without a sigmoid, a decision value that has no
+// probability, such as NaN.
 func (c *Classifier) Probabilities(dst, decisions []float64) error {
 	if err := c.fits(len(decisions)); err != nil {
 		return err
@@ -269,7 +268,7 @@ func (c *Classifier) couple(dst, decisions []float64) {
 
 // couple finds p for n >= 2 classes and r[a*n+b] = P(a | a or b), none of them 0 but r[a*n+a]. The
 // optimality conditions are Qp = (pᵀQp)·e with Q[a][a] = Σ_b r[b][a]² and Q[a][b] =
-// -r[a][b]·r[b][a]; they are satisfied for one class after the other, which converges.
+// -r[a][b]·r[b][a]. The iteration satisfies them for one class after the other, which converges.
 func couple(r []float64, n int) []float64 {
 	q, p, qp := make([]float64, n*n), make([]float64, n), make([]float64, n)
 	for a := range n {

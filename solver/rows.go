@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// mergeGap is how many columns a problem has no use for are read along rather than split a range in
-// two.
+// mergeGap is how many unused columns are read along rather than split a range in two.
 const mergeGap = 64
 
-// directRun is how many documents a piece of a row must hold on average for rows to be used in
-// place; shorter ones are worth a copy.
+// directRun is how many documents a piece of a row must have on average for rows to be used in
+// place. Shorter pieces are worth a copy.
 const directRun = 64
 
-// A run is a piece of consecutive documents of a problem in a row: n of them from place to on,
-// which stand in the row from place from on.
+// A run is a piece of a row: n consecutive documents of a problem, from place to on, in columns
+// from on.
 type run struct{ from, to, n int }
 
 // rowStore keeps the rows of a problem's documents, restricted to its columns, as far as memory
 // allows.
 //
-// Any row that isn't needed in the same round makes room for another, by lot. A search comes back
-// to its free variables in turns, so when a part of their rows fits, the least recently used is the
-// one that will be needed next, and nothing would ever be found; by lot, nearly that part is. The
-// lots are the same in each run, and which rows are kept has no part in the result.
+// A new row replaces a random one that this round doesn't need. A search comes back to its free
+// variables in turns. When only a part of their rows fits, the least recently used row is the next
+// one needed, and such a cache would never hit; with random replacement it hits for nearly that
+// part. The random numbers are the same in each run, and the result doesn't depend on which rows
+// are kept.
 type rowStore struct {
 	m       *source
 	direct  bool // rows are used in place: they are whole rows of the matrix, of which the problem's documents are runs
@@ -83,7 +83,7 @@ func (s *rowStore) empty() {
 	s.round, s.filled, s.lots = 0, 0, 1
 }
 
-// lay makes docs the documents of the store, and ranges of columns of them; gaps narrower than
+// lay sets the documents of the store, and the ranges of columns that it reads. Gaps narrower than
 // mergeGap are read along.
 func (s *rowStore) lay(docs []int) {
 	s.docs = docs
@@ -156,8 +156,8 @@ func (s *rowStore) column(t int32) int32 {
 }
 
 // fetch sets rows[r] to the row of document which[r] of the problem, laid out as pieces and column
-// say; they stay valid until the next call. The documents are different, and no more than the store
-// has room for.
+// say. The rows stay valid until the next call. The documents are different, and no more than the
+// store has room for.
 func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) error {
 	s.asked += int64(len(which))
 	if s.direct {
@@ -210,7 +210,7 @@ func (s *rowStore) fetch(ctx context.Context, which []int32, rows [][]float32) e
 	return nil
 }
 
-// gatherBytes bounds the memory in which rows are read that have columns nobody needs.
+// gatherBytes bounds the memory for rows with columns that the problem doesn't have.
 const gatherBytes = 4 << 20
 
 // read reads rows of the matrix and leaves out the columns that the problem doesn't have.
@@ -254,9 +254,9 @@ func (s *rowStore) gather(dst, src []float32) {
 	}
 }
 
-// restrict returns a store for the documents keep[0], keep[1], … of this one's, with the rows that
-// this one has of them. It takes the memory of this one, in which more of the shorter rows fit, so
-// this one is empty afterwards; rows that were used in place are copied, as many as bytes hold.
+// restrict returns a store for the documents keep[0], keep[1], … of this one, with their rows as
+// far as this one has them. It takes over the memory, in which more of the shorter rows fit, and
+// empties this store. Rows that were used in place are copied, as many as bytes allow.
 func (s *rowStore) restrict(keep []int32, least int, bytes int64) *rowStore {
 	docs := make([]int, len(keep))
 	for i, t := range keep {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Shrinking pays when it leaves out a good part of the documents, and is looked into after so many
+// Shrinking pays when it leaves out a good part of the documents. It is considered after so many
 // steps, as in LIBSVM.
 const (
 	shrinkEvery = 1000
@@ -13,8 +13,8 @@ const (
 	shrinkLeast = 256 // documents below which there is nothing to gain
 )
 
-// worthKeeping lists the documents that are to stay in the problem, by their places in it; nil for
-// all. s.ends are the extremes of d.
+// worthKeeping lists the documents that stay in the problem, by their places in it; nil for all.
+// s.ends are the extremes of d.
 func (s *search) worthKeeping(d *dual) []int32 {
 	if s.opt.KeepAll || len(d.docs) < shrinkLeast {
 		return nil
@@ -27,10 +27,9 @@ func (s *search) worthKeeping(d *dual) []int32 {
 	return keep
 }
 
-// leaveOut solves the problem of the documents to keep, and of ever fewer of them, the others held
-// where they are, and makes good what these missed: the rows of the documents that changed
-// meanwhile are added to all scores. That is done once, however often documents were left out, as
-// it is what shrinking costs.
+// leaveOut solves the problem of the documents to keep, and of ever fewer of them, with the others
+// fixed. Then it adds the rows of the documents that changed to all scores, once, however often
+// documents were left out: this is what shrinking costs.
 func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *outcome) error {
 	choose, store, before := s.choose, s.store, slices.Clone(whole.alpha)
 	in := make([]int32, len(whole.docs)) // the documents of d, by their places in the whole
@@ -96,7 +95,7 @@ func (d *dual) active(ends []extremes) []int32 {
 	return keep
 }
 
-// restrict is the problem of some documents, the others held where they are.
+// restrict is the problem of some documents, the others fixed.
 func (d *dual) restrict(keep []int32) *dual {
 	n, copies := len(d.docs), len(d.sign)/len(d.docs)
 	docs := make([]int, len(keep))
@@ -115,8 +114,8 @@ func (d *dual) restrict(keep []int32) *dual {
 	return small
 }
 
-// takeOver sets the variables to those of the problem of some documents, in[i] the place of its
-// document i.
+// takeOver sets the variables to those of the problem of some documents, of which document i is in
+// place in[i] here.
 func (d *dual) takeOver(small *dual, in []int32) {
 	n, copies := len(d.docs), len(d.sign)/len(d.docs)
 	for c := range copies {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// A start is where a search begins instead of at 0: a sum of multiples of machines of other
-// problems, whose solutions are near. Documents that a machine doesn't have count 0 in it.
+// A start is where a search begins instead of at 0: a sum of multiples of machines of near
+// problems. A document that a machine doesn't have counts 0 in it.
 type start []multiple
 
 type multiple struct {
@@ -34,9 +34,8 @@ func checkStart(m *Machine, n int) error {
 	return nil
 }
 
-// begin sets the variables of a problem with one equation near a start: within their bounds, and so
-// that the equation holds, Σ yα = 0, for which those of the sign with the greater sum are made
-// smaller.
+// begin sets the variables of a problem with one equation near a start, within their bounds. The
+// equation Σ yα = 0 must hold: those of the sign with the greater sum are made smaller.
 func (d *dual) begin(from start) {
 	near := make([]float64, len(d.docs))
 	for _, f := range from {
@@ -72,8 +71,8 @@ func (d *dual) begin(from start) {
 	}
 }
 
-// stretch multiplies all variables by the number that makes the objective least, as far as the
-// bounds allow.
+// stretch multiplies all variables by the number that minimises the objective, as far as the bounds
+// allow.
 func (d *dual) stretch() {
 	var square, linear float64
 	most := math.Inf(1)
