@@ -14,10 +14,10 @@ import (
 )
 
 // Save writes the model to a file, as [Model.Write] does. The file has a temporary name in the same
-// folder until it is complete; an error or the end of ctx removes it. So whatever happens, what has
-// the name path is what was there before or the whole model. A regular file is replaced; anything
-// else of that name (a folder, a link, a device) is an error. Nothing waits for the disk: after a
-// power failure the file may be damaged, which [Load] finds.
+// folder until it is complete; an error or the end of ctx removes it. So path is either what it was
+// before or the whole model. A regular file is replaced; anything else of that name (a folder, a
+// link, a device) is an error. Save doesn't wait for the disk: after a power failure the file may
+// be damaged, which [Load] finds.
 func (m *Model) Save(ctx context.Context, path string) error {
 	return save(path, func(w io.Writer) error { return m.Write(ctx, w) })
 }
@@ -47,8 +47,8 @@ func save(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Load reads a model from a file of either form, which its first word tells; see [Read] and
-// [ReadLIBSVM].
+// Load reads a model from a file of either form, see [Read] and [ReadLIBSVM]. The first word tells
+// them apart.
 func Load(ctx context.Context, path string) (*Model, error) {
 	if ctx == nil {
 		return nil, errNothingGiven

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// header is the second line of a file; package documentation says what the keys mean.
+// header is the second line of a file. The package documentation explains its keys.
 type header struct {
 	Type         Type            `json:"type"`
 	Kernel       name            `json:"kernel"`
@@ -44,7 +44,7 @@ type vocabularySize struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// headerSettings are Settings with the weights as a list, since their names may be no UTF-8.
+// headerSettings are Settings with the weights as a list, since their names need not be UTF-8.
 type headerSettings struct {
 	Settings
 	Weights []classWeight `json:"weights,omitempty"` // hides the map of the same name
@@ -55,8 +55,7 @@ type classWeight struct {
 	Weight float64 `json:"weight"`
 }
 
-// name is a text that is a JSON string where that can hold it, else an object with its bytes in
-// base64.
+// name is a text: a JSON string where that can hold it, else an object with its bytes in base64.
 type name string
 
 type rawName struct {
@@ -152,7 +151,7 @@ type section struct {
 }
 
 // sections returns the parts between header and checksum, and the sum of their sizes. A number
-// below 0 or above limit is an error: then no product here overflows, for limits below 2⁵⁰.
+// below 0 or above limit is an error, so for limits below 2⁵⁰ no product here overflows.
 func (h *header) sections(limit int64) ([]section, int64, error) {
 	var vocabulary vocabularySize
 	if h.Vocabulary != nil {

@@ -19,14 +19,14 @@ const longestKeyword = len("prob_density_marks")
 // LIBSVMOptions says how [Model.WriteLIBSVM] writes a model. The zero value works for kernels that
 // LIBSVM knows.
 type LIBSVMOptions struct {
-	// Precomputed writes the model for kernel values that the user brings: any kernel can be
-	// written, a support vector is the number of its training document, from 1. svm-predict then
+	// Precomputed writes the model for kernel values that the user brings. Any kernel can be
+	// written so; a support vector is the number of its training document, from 1. svm-predict then
 	// wants, for each test document, its kernel values with all training documents in their order.
 	// Default: LIBSVM computes the kernel.
 	Precomputed bool
 }
 
-// SyntaxError tells where a LIBSVM model file is not what the form asks for.
+// SyntaxError says where a file isn't a LIBSVM model.
 type SyntaxError struct {
 	File     string // as the user named it
 	Line     int64  // counted from 1
@@ -55,8 +55,8 @@ var kernelKeys = map[string][]string{
 var kernelNames = []string{"linear", "polynomial", "rbf", "sigmoid", Precomputed}
 
 // parseKernel finds a kernel that LIBSVM knows from its specification, such as
-// polynomial:gamma=0.5,r=1,degree=2,embed=tf-l2. The embedding is no matter of LIBSVM's: it sees
-// embedded vectors.
+// polynomial:gamma=0.5,r=1,degree=2,embed=tf-l2. LIBSVM sees embedded vectors, so the embedding is
+// ignored.
 func parseKernel(spec string) (kernel, error) {
 	typ, list, _ := strings.Cut(strings.TrimSpace(spec), ":")
 	k := kernel{typ: strings.TrimSpace(typ), degree: 3}
@@ -122,9 +122,8 @@ func formatFloat(v float64) string {
 }
 
 // Labels returns the number that stands for each class in LIBSVM's files, which know integers only:
-// the name where all names are integers, otherwise 1, 2, … in the order of Classes. Names that are
-// all numbers, but not all different 32-bit integers, are an error: in a file of documents they
-// stand as they are.
+// the name where all names are integers, otherwise 1, 2, … in the order of Classes. Where all names
+// are numbers, they must be different 32-bit integers: files of documents have them as they are.
 func (m *Model) Labels() ([]int32, error) {
 	labels := make([]int32, len(m.Classes))
 	all := true

@@ -16,15 +16,14 @@ import (
 )
 
 // ReadLIBSVM reads a model in LIBSVM's text format, as svm-train and [Model.WriteLIBSVM] write it;
-// file is its name in errors. What the form doesn't hold is zero, or -1 where [Model] says so:
-// settings, corpus, objectives, iterations, whether the search converged.
+// file is its name in errors. What the format lacks is zero, or -1 where [Model] says so: settings,
+// corpus, objectives, iterations, whether the search converged.
 //
-// Classes are called by LIBSVM's labels. Indices are terms as they are, there is no vocabulary, and
-// the embedding is tf, the raw values, fitted on the support vectors, since nothing else is known,
-// and open: indices that no support vector has count for the length of a document, as in LIBSVM. Of
-// a precomputed kernel, support vectors have no values, and SupportDoc says their documents. Values
-// are rounded to float32, coefficients aren't. prob_density_marks, by which newer LIBSVMs give
-// probabilities for one class, are left out.
+// Classes have LIBSVM's labels as names. Indices are terms, without a vocabulary. The embedding is
+// tf, the raw values, fitted on the support vectors, and open: indices that no support vector has
+// count for the length of a document, as in LIBSVM. Support vectors of a precomputed kernel have no
+// values; SupportDoc has their documents. Values are rounded to float32, coefficients aren't.
+// prob_density_marks, by which newer LIBSVMs give probabilities for one class, are ignored.
 //
 // Memory is in proportion to what was read. Errors: a *[SyntaxError] for the first bad line, those
 // of r, and ctx.Err() within a second of cancellation.
@@ -70,7 +69,7 @@ func (l *libsvmReader) fail(line int64, found, expected string, args ...any) err
 	return &SyntaxError{l.file, line, found, fmt.Sprintf(expected, args...)}
 }
 
-// next returns the next line without its end, io.EOF behind the last.
+// next returns the next line without its end, io.EOF after the last.
 func (l *libsvmReader) next() (string, error) {
 	if err := l.ctx.Err(); err != nil {
 		return "", err
@@ -92,7 +91,7 @@ func (l *libsvmReader) next() (string, error) {
 	}
 }
 
-// readHeader gathers the lines down to SV.
+// readHeader reads the lines down to SV.
 func (l *libsvmReader) readHeader() error {
 	for {
 		text, err := l.next()
@@ -186,7 +185,7 @@ func (l *libsvmReader) understand() error {
 	return nil
 }
 
-// understandClasses reads what belongs to classes: their names, and the machine of each pair.
+// understandClasses reads the names of the classes, and the machine of each pair.
 func (l *libsvmReader) understandClasses() error {
 	nr, err := l.ints("nr_class", 1, 1, math.MaxInt32)
 	if err != nil {
@@ -290,9 +289,9 @@ func (l *libsvmReader) ints(key string, n, least, most int) ([]int, error) {
 	return out, nil
 }
 
-// vectors reads the lines behind SV: the coefficients of a support vector, a row of LIBSVM's
-// sv_coef each, and its values. A support vector of class i has in row r its coefficient in the
-// machine of i and class r, or r+1 from i on.
+// vectors reads the lines after SV: the coefficients of a support vector, one from each row of
+// LIBSVM's sv_coef, and its values. The coefficient of a support vector of class i in row r belongs
+// to the machine of i and class r, or r+1 from i on.
 func (l *libsvmReader) vectors() error {
 	m := l.m
 	m.Support = &sparse.CSR{Offsets: []int64{0}}
@@ -334,7 +333,7 @@ func machinesOf(c *solver.Classifier, class int) []*solver.Machine {
 	return of
 }
 
-// vector reads one line, and gives its coefficients to the machines.
+// vector reads one line and appends its coefficients to the machines.
 func (l *libsvmReader) vector(machines []*solver.Machine) error {
 	m := l.m
 	s := m.Support.Rows()
@@ -406,8 +405,8 @@ func (l *libsvmReader) row(text string) error {
 	}
 }
 
-// cutWord returns the first word of a text and what is behind it. Unlike strings.Fields it takes no
-// memory in proportion to the words.
+// cutWord returns the first word of a text and the rest. Unlike strings.Fields it takes no memory
+// in proportion to the words.
 func cutWord(text string) (word, rest string) {
 	text = strings.TrimLeft(text, " \t")
 	if i := strings.IndexAny(text, " \t"); i >= 0 {
@@ -416,8 +415,8 @@ func cutWord(text string) (word, rest string) {
 	return text, ""
 }
 
-// parseFloat reads a finite decimal number, correctly rounded, and turns -0 into 0. What else
-// strconv reads (hexadecimal, underscores, inf, nan) is refused.
+// parseFloat reads a finite decimal number, correctly rounded, and turns -0 into 0. It refuses what
+// else strconv reads (hexadecimal, underscores, inf, nan).
 func parseFloat(text string, bits int) (float64, error) {
 	if strings.Trim(text, "+-.0123456789eE") != "" {
 		return 0, strconv.ErrSyntax
@@ -426,7 +425,7 @@ func parseFloat(text string, bits int) (float64, error) {
 	return v + 0, err
 }
 
-// quote quotes what was found, cut to a length that a message can bear.
+// quote quotes what was found, shortened for a message.
 func quote(s string) string {
 	const most = 40
 	if len(s) <= most {

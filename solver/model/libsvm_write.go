@@ -16,15 +16,15 @@ import (
 // for which decision values are positive.
 //
 // A support vector is what LIBSVM must see for the same kernel values: the embedded document before
-// it is scaled to length 1 ([sparse.Embedded.Vector64]). Index t stands for term t of the corpus
-// where that has indices, and t+1 where it has words; a document without terms has the index behind
-// all others, where the embedding gives it a length at all. Documents to predict must be written in
-// the same way, without terms that no training document has: LIBSVM would count them for distances.
-// All numbers have the fewest digits that give the same float64 back.
+// it is scaled to length 1 ([sparse.Embedded.Vector64]). Index t stands for term t of a corpus with
+// indices, t+1 for term t of one with words. A document without terms has the index after all
+// others, if the embedding gives it a length. Documents to predict must be written in the same way,
+// without terms that no training document has: LIBSVM would count them in distances. Numbers have
+// the fewest digits that give the same float64 back.
 //
-// LIBSVM's models are one-vs-one. Of one-vs-rest, the first machine of two classes can be written,
-// whose mirror image the second is, to the tolerance of the training. Classes without documents are
-// left out. Sigmoids are written if all machines have one.
+// LIBSVM's models are one-vs-one. For one-vs-rest of two classes the first machine is written; the
+// second is its mirror image, to the tolerance of the training. Classes without documents are left
+// out. Sigmoids are written if all machines have one.
 //
 // Errors: a kernel that LIBSVM doesn't know, unless opt says Precomputed, and for that a support
 // vector whose document isn't known; one-vs-rest of more classes, and separate labels; names of
@@ -72,8 +72,8 @@ type libsvmWriter struct {
 	classes []int             // those that are written, ascending; of a type without classes one, called 0
 	pairs   []*solver.Machine // their machines, in LIBSVM's order
 
-	// What LIBSVM calls sv_coef, a row of it for each support vector of ours: its coefficients in
-	// ascending rows of theirs.
+	// LIBSVM's sv_coef, transposed: for each support vector its coefficients and their rows there,
+	// ascending.
 	offsets []int
 	rows    []int32
 	coefs   []float64
@@ -84,7 +84,7 @@ type libsvmWriter struct {
 	buf []byte
 }
 
-// choose finds the machines that LIBSVM's form holds.
+// choose finds the machines that LIBSVM's format holds.
 func (l *libsvmWriter) choose() error {
 	m, c := l.m, &l.m.Classifier
 	if !m.Type.Classifies() {
@@ -111,7 +111,7 @@ func (l *libsvmWriter) choose() error {
 	return nil
 }
 
-// turn finds the coefficients of each support vector: in the machine of classes a < b, a support
+// turn finds the coefficients of each support vector. In the machine of classes a < b, a support
 // vector of a has its coefficient in row b-1, one of b in row a.
 func (l *libsvmWriter) turn() error {
 	n := l.m.Support.Rows()
@@ -167,7 +167,7 @@ func (l *libsvmWriter) turn() error {
 	return nil
 }
 
-// header gathers what stands above the support vectors.
+// header writes what precedes the support vectors.
 func (l *libsvmWriter) header(labels []int32) {
 	l.line("svm_type", string(l.m.Type))
 	l.line("kernel_type", l.kernel.typ)

@@ -20,7 +20,7 @@ const (
 // types lists them in LIBSVM's order.
 var types = []Type{CSVC, NuSVC, OneClass, EpsilonSVR, NuSVR}
 
-// Classifies says whether a model of this type has classes; the others have one machine, whose
+// Classifies says whether a model of this type has classes. The others have one machine, whose
 // decision value is the result.
 func (t Type) Classifies() bool { return t == CSVC || t == NuSVC }
 
@@ -35,9 +35,8 @@ type Settings struct {
 	Seed          uint64             `json:"seed,omitempty"`
 }
 
-// Precomputed is the kernel of a model that was trained by LIBSVM on kernel values: no kernel can
-// be computed from it, and what a prediction needs is the row of kernel values with the training
-// documents that SupportDoc names. Package engine doesn't know it.
+// Precomputed is the kernel of a model that LIBSVM trained on kernel values. Predictions need the
+// kernel values with the training documents that SupportDoc names. Package engine doesn't know it.
 const Precomputed = "precomputed"
 
 // Model is a trained support vector machine. It is immutable and may be used concurrently.

@@ -16,8 +16,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ErrDamaged is wrapped by the errors of [Read] for a file that was changed, or isn't complete, or
-// never was what its first line says.
+// ErrDamaged is wrapped by the errors of [Read] for a file that was changed, isn't complete, or
+// never was a model.
 var ErrDamaged = errors.New("damaged model file")
 
 // VersionError says that a file is of a version that this program doesn't know.
@@ -27,21 +27,20 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("version %q of the form, expected %q: another version of this program wrote it", e.Found, version)
 }
 
-// Bounds on what a reader that never ends can make Read hold before it gives up.
+// Bounds on what Read takes from a reader that never ends.
 const (
 	mostHeader = 256 << 20 // header, in bytes
 	mostBytes  = 1 << 49   // the whole file
 )
 
 // Read reads a model that [Model.Write] wrote, to the bit, and checks its checksum and all that
-// [Model.Validate] asks for. It reads to the end of r: something behind the model is an error.
+// [Model.Validate] asks for. It reads to the end of r: anything after the model is an error.
 //
-// Memory: the bytes of the file and about as much again for the model. A file that says more of
-// itself than is there makes it allocate no more than that: what a reader that isn't a file holds
-// is taken as it comes.
+// Memory: the bytes of the file and about as much again for the model. A file that claims to be
+// larger than it is makes Read allocate no more than what is there.
 //
 // Errors: a *[VersionError], one that wraps [ErrDamaged] and says which part is damaged, those of
-// r, and ctx.Err() within a second of cancellation, if r doesn't keep it waiting.
+// r, and ctx.Err() within a second of cancellation, unless r blocks.
 func Read(ctx context.Context, r io.Reader) (*Model, error) {
 	if ctx == nil || r == nil {
 		return nil, errNothingGiven
@@ -151,7 +150,7 @@ func (b *body) start() error {
 	return nil
 }
 
-// line returns the line at b.at without its end and moves b.at behind it.
+// line returns the line at b.at without its end and moves b.at past it.
 func (b *body) line(most int) ([]byte, error) {
 	for from := b.at; ; {
 		if n := bytes.IndexByte(b.data[from:], '\n'); n >= 0 {
@@ -172,7 +171,7 @@ func (b *body) line(most int) ([]byte, error) {
 	}
 }
 
-// rest reads on to the end of the file or to one byte above total. there says that so many bytes
+// rest reads on to the end of the file or to one byte beyond total. there says that so many bytes
 // are known to be there.
 func (b *body) rest(total int64, there bool) error {
 	if there && int64(cap(b.data)) <= total {
@@ -186,8 +185,7 @@ func (b *body) rest(total int64, there bool) error {
 	return nil
 }
 
-// decode makes the model of a header and the arrays behind it, whose sizes together are those that
-// the header says.
+// decode makes the model of a header and the arrays after it, whose sizes the caller has checked.
 func (h *header) decode(arrays []byte) (*Model, error) {
 	m, err := h.model()
 	if err != nil {
@@ -221,7 +219,7 @@ func (h *header) decode(arrays []byte) (*Model, error) {
 	return m, nil
 }
 
-// decoder takes values from the begin of bytes that are known to hold them.
+// decoder takes values from the start of bytes that are known to hold them.
 type decoder struct{ b []byte }
 
 func (d *decoder) bytes(n int64) []byte {

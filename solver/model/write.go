@@ -31,9 +31,8 @@ const (
 	flagsKnown = flagThere | flagConverged | flagSigmoid
 )
 
-// Write writes the model in the project's own form. Only a valid model can be written: what
-// [Model.Validate] reports is returned, and nothing is written. Other errors are those of w and of
-// ctx. It writes in pieces of 256 KiB.
+// Write writes the model in the project's own form, in pieces of 256 KiB. It writes nothing of a
+// model that [Model.Validate] refuses. Other errors are those of w and of ctx.
 func (m *Model) Write(ctx context.Context, w io.Writer) error {
 	if ctx == nil || w == nil {
 		return errNothingGiven

@@ -21,34 +21,33 @@ type Options struct {
 	// engine.Options. The problem's Engine closes it. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	// Place is where trainings, validations and searches keep the solver's rows and scores. Results
-	// don't depend on it beyond the bits of the rows: those of the device. Default: PlaceAuto.
+	// Place is where trainings, validations and searches keep the solver's rows and scores. On the
+	// device rows have the device's bits; results depend on nothing else. Default: PlaceAuto.
 	Place Place
 
 	// MemoryBytes bounds what the problem holds at a time: documents, engine, tiles, rows,
-	// gradients, models. What it says is a bound on the whole process if that is told what else it
-	// holds (see HeldBytes). Default: none.
+	// gradients, models. With HeldBytes it bounds the whole process. Default: none.
 	MemoryBytes int64
 
 	// HeldBytes is what the process holds beside the problem, counted against MemoryBytes: the
 	// program itself, a corpus that the caller keeps.
 	HeldBytes int64
 
-	// CacheBytes bounds tiles and rows together; default what MemoryBytes leaves, or as much as
-	// helps. For measurements and tests.
+	// CacheBytes bounds tiles and rows together, for measurements and tests. Default: what
+	// MemoryBytes leaves, or as much as helps.
 	CacheBytes int64
 
-	// Once says that one model is trained on the problem, and nothing else: values of its kernel
-	// are kept instead of those of c, from which others would be made. Results don't depend on it.
-	// Default: the problem serves any number of trainings, validations and searches, and computes
-	// each dot product once.
+	// Once says that the problem serves one training only: it keeps values of that kernel instead
+	// of those of c, from which others would be made. Results don't depend on it. Default: the
+	// problem serves any number of trainings, validations and searches, and computes each dot
+	// product once.
 	Once bool
 
 	// Store keeps tiles from run to run, where the whole matrix fits into memory. Default: nowhere.
 	Store *tiles.Store
 
-	// Progress is told how far the work is, at least once a second, never concurrently. If it
-	// panics, the work ends with a *tiles.PanicError. Default: nobody is told.
+	// Progress is called with how far the work is, at least once a second, never concurrently. If
+	// it panics, the work ends with a *tiles.PanicError. Default: none.
 	Progress func(Progress)
 }
 
@@ -118,7 +117,7 @@ type Settings struct {
 	Seed          uint64 // of the folds behind probabilities
 }
 
-// DefaultKernel is the specification of the kernel where Settings name none.
+// DefaultKernel is the specification of the kernel where Settings have none.
 const DefaultKernel = "diffusion:t=0.5"
 
 // resolve fills in the defaults; the solver checks the rest.

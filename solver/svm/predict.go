@@ -20,17 +20,17 @@ type PredictOptions struct {
 	Workers int    // goroutines; default one a processor. Results don't depend on it
 
 	// Device makes the back end that computes kernel values in place of the processor, see
-	// engine.Options; [Predictor.Close] closes it. It isn't asked for one where the model has no
-	// support vectors, or has sets of points, which no device compares. Predictions then have the
-	// bits of the device's values, which differ by no more than those promise. Default: none.
+	// engine.Options. [Predictor.Close] closes it. It isn't made where the model has no support
+	// vectors, or has sets of points, which no device compares. Predictions then have the bits of
+	// the device's values, within its tolerance. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	// MemoryBytes bounds what predictor and predictions hold, HeldBytes included: what the process
-	// holds beside them, such as model and documents. Default: none.
+	// MemoryBytes bounds what predictor and predictions hold, and HeldBytes: what the process holds
+	// beside them, such as model and documents. Default: none.
 	MemoryBytes, HeldBytes int64
 
-	// Progress is told how far the work is, at least once a second, never concurrently. Default:
-	// nobody is told. If it panics, the prediction ends with a *tiles.PanicError.
+	// Progress is called with how far the work is, at least once a second, never concurrently. If
+	// it panics, the prediction ends with a *tiles.PanicError. Default: none.
 	Progress func(Progress)
 }
 
@@ -39,8 +39,8 @@ func (o *PredictOptions) validate() error {
 	return validateSizes(o.Workers, size{"MemoryBytes", o.MemoryBytes}, size{"HeldBytes", o.HeldBytes})
 }
 
-// Predictor predicts with a model. It may be used concurrently, except that progress is then told
-// concurrently, too.
+// Predictor predicts with a model. It may be used concurrently, but then calls
+// PredictOptions.Progress concurrently, too.
 type Predictor struct {
 	m   *model.Model
 	opt PredictOptions
@@ -54,15 +54,14 @@ type Predictor struct {
 	closed *atomic.Bool // shared by all that Holding makes
 }
 
-// NewPredictor makes a model ready: it embeds the support vectors and makes the engine on them.
-// Errors: a model that [model.Model.Validate] refuses, a kernel that can't be computed from
-// documents, such as a precomputed one, more memory than was allowed, options out of range, those
-// of the device.
+// NewPredictor embeds the support vectors of a model and makes the engine on them. Errors: a model
+// that [model.Model.Validate] refuses, a kernel that can't be computed from documents, such as a
+// precomputed one, more memory than was allowed, options out of range, those of the device.
 func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
 	return NewPredictorContext(context.Background(), m, opt)
 }
 
-// NewPredictorContext is [NewPredictor], which returns within a second of the end of ctx, with its
+// NewPredictorContext is [NewPredictor]. It returns within a second of the end of ctx, with its
 // error.
 func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions) (*Predictor, error) {
 	if err := given(ctx); err != nil {
@@ -118,9 +117,9 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	return p, nil
 }
 
-// Close gives back what a device holds. A predictor without one needs no closing. No prediction may
-// be under way, and those that begin afterwards come back with an error, as do those of predictors
-// that [Predictor.Holding] made of it. Closing it again does nothing.
+// Close frees what a device holds. A predictor without one needs no closing. No prediction may be
+// under way. Later ones return an error, as do those of predictors that [Predictor.Holding] made of
+// it. Closing it again does nothing.
 func (p *Predictor) Close() error {
 	if p.closed.Swap(true) || p.e == nil {
 		return nil
@@ -128,7 +127,7 @@ func (p *Predictor) Close() error {
 	return p.e.Close()
 }
 
-// kernels returns the loops of an instruction set, the best one where none is named.
+// kernels returns the loops of an instruction set, "" for the best one.
 func kernels(isa string) (*asm.Kernels, error) {
 	if isa == "" {
 		return asm.Best(), nil
@@ -162,12 +161,12 @@ type Prediction struct {
 	Probabilities [][]float64 // by document, by class, where all machines have a sigmoid; else nil
 }
 
-// chunkDocuments is how many documents a worker embeds and predicts at a time: a few panels, few
-// enough for workers to end together.
+// chunkDocuments is how many documents a worker embeds and predicts at a time: a few panels, and
+// few enough for workers to end together.
 const chunkDocuments = 256
 
-// Predict predicts documents, whose terms are numbered as in the training corpus; terms beyond that
-// are left out. Values have the same bits from any number of workers. Errors: documents that
+// Predict predicts documents, whose terms are numbered as in the training corpus. It leaves out
+// other terms. Values have the same bits from any number of workers. Errors: documents that
 // [sparse.CSR.Validate] refuses, values that the embedding refuses, more memory than was allowed, a
 // predictor that is closed, the end of ctx, within a second.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction, error) {
@@ -231,7 +230,7 @@ func (p *Predictor) width() int {
 	return p.e.Panel()
 }
 
-// room returns a prediction for n documents that says nothing yet.
+// room returns an empty prediction for n documents.
 func (p *Predictor) room(n int) *Prediction {
 	rows := func(width int) [][]float64 {
 		all := make([]float64, n*width)
@@ -310,7 +309,7 @@ func sequence(first, end int) []int {
 	return all
 }
 
-// results takes the decision values of so many documents from first on from their sums.
+// results reads the decision values of so many documents, from first on, from their sums.
 func (p *Predictor) results(sums *solver.Sums, first, documents int, out *Prediction, report *tiles.Reporter) error {
 	for r := range documents {
 		if err := sums.Result(r, out.Decisions[first+r]); err != nil {

@@ -37,8 +37,8 @@ type corpus struct {
 	cols       int           // columns of the corpus
 }
 
-// NewProblem embeds a corpus and makes the engine for it. Nothing of the matrix is computed yet.
-// The corpus isn't changed or kept: a caller who lets go of it gives its memory back.
+// NewProblem embeds a corpus and makes the engine for it. It computes nothing of the matrix yet. It
+// neither changes nor keeps the corpus, so the caller may release it.
 //
 // Errors: a corpus without documents, or one that [sparse.Corpus.Validate] refuses, two classes of
 // one name, options out of range, what the embedding refuses, more memory than was allowed, the end
@@ -120,7 +120,7 @@ func (p *Problem) embed(ctx context.Context, c *sparse.Corpus, embedder *sparse.
 }
 
 // byClass returns the documents of a corpus in the order of their first class, those without one
-// behind, otherwise in their own order: a problem of two classes then is two pieces of each row.
+// last, otherwise in their own order. A problem of two classes then is two pieces of each row.
 func byClass(c *sparse.Corpus) []int {
 	n := c.Documents.Rows()
 	order := make([]int, 0, n)
@@ -144,9 +144,9 @@ func byClass(c *sparse.Corpus) []int {
 	return order
 }
 
-// tileColumns is how many columns a tile of a row has where not all fit into memory: half of a
-// class's documents in the mean where there are pairs of classes to tell apart, since every problem
-// of two classes reads just their columns.
+// tileColumns is how many columns a tile of a row has where not all fit into memory. A problem of
+// two classes reads just their columns, so with more than two classes it is half of a class's
+// documents on average.
 func (p *Problem) tileColumns() int {
 	const least, most = 512, 4096 // shorter tiles cost more in the search of posting lists than they save
 	classes := len(p.corpus.classes)
@@ -165,8 +165,7 @@ func (p *Problem) Classes() []string { return p.corpus.classes }
 // Embedding returns the embedding of the documents.
 func (p *Problem) Embedding() sparse.Embedding { return p.x.Embedder.Embedding }
 
-// Terms returns the number of terms that the embedded documents have, by which [engine.Resolve]
-// sets what a kernel leaves open.
+// Terms returns the number of terms of the embedded documents, for [engine.Resolve].
 func (p *Problem) Terms() int { return len(p.x.Embedder.Terms) }
 
 // Empty returns the number of documents without terms.
@@ -179,7 +178,7 @@ func (p *Problem) Engine() *engine.Engine { return p.cached.Engine() }
 func (p *Problem) Cache() engine.CachedStats { return p.cached.Stats() }
 
 // Build computes all tiles now, where they fit into memory; otherwise it does nothing. Training
-// does it by itself.
+// does so by itself.
 func (p *Problem) Build(ctx context.Context) error {
 	if err := given(ctx); err != nil {
 		return err
@@ -187,8 +186,7 @@ func (p *Problem) Build(ctx context.Context) error {
 	return p.cached.Build(ctx)
 }
 
-// single returns the class of each document, -1 where it has none. A document with several is an
-// error.
+// single returns the class of each document, -1 where it has none. Several are an error.
 func (p *Problem) single() ([]int, error) {
 	labels := make([]int, p.Len())
 	for i := range labels {

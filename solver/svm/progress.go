@@ -33,8 +33,8 @@ func hitRate(s solver.Progress) float64 {
 	return float64(s.Hits) / float64(s.Rows)
 }
 
-// relay passes on what was noted last, ten times a second, whatever the work is at: some of it,
-// such as predicting folds, notes nothing.
+// relay reports what was noted last, ten times a second, even during work that notes nothing, such
+// as predicting folds.
 type relay struct {
 	mu sync.Mutex
 	at Progress

@@ -12,18 +12,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Score compares predictions with what documents really are.
+// Score compares predictions with the true labels.
 type Score struct {
 	Documents int     // documents that have something to be compared with
 	Right     int     // of them, those of which everything was predicted rightly: the class, or all labels and no other
 	Accuracy  float64 // Right / Documents; NaN where there are none. Of labels this is the subset accuracy
 
 	// Classes counts by class: first those of the model, in its order, then those that only the
-	// documents know, in the order of theirs.
+	// documents have, in theirs.
 	Classes []ClassScore
 
-	// Confusion[t][p] counts the documents of class t that were given class p; nil where documents
-	// have labels of any number.
+	// Confusion[t][p] counts the documents of class t that were predicted as p; nil for separate
+	// labels.
 	Confusion [][]int
 
 	MicroF1 float64 // 2·right / (of + given), summed over the classes; of one class a document it is the accuracy
@@ -44,10 +44,10 @@ type ClassScore struct {
 	Precision, Recall, F1 float64 // Right/Given, Right/Of, 2·Right/(Of+Given); 0 where there is nothing to divide by
 }
 
-// ScoreClasses scores one class a document, predicted[i] as an index into classes, or -1 for a
-// document that is left out. Of truth, which names its classes in any order, only Classes and
-// Labels are looked at. Documents without labels are left out; one of several classes counts as
-// being of that which was predicted, if it is among them, and else of its first.
+// ScoreClasses scores one class per document: predicted[i] is an index into classes, or -1 to leave
+// the document out. Of truth, which names its classes in any order, only Classes and Labels are
+// used. Documents without labels are left out. One of several classes counts as of the predicted
+// one, if that is among them, and else as of its first.
 func ScoreClasses(classes []string, predicted []int, truth *sparse.Corpus) (*Score, error) {
 	t, err := newTally(classes, len(predicted), truth)
 	if err != nil {
@@ -83,9 +83,9 @@ func ScoreClasses(classes []string, predicted []int, truth *sparse.Corpus) (*Sco
 	return t.finish(), nil
 }
 
-// ScoreLabels scores any number of labels a document, predicted[i] as indices into classes,
-// increasing; nil for a document that is left out. Documents without labels count: it is right to
-// give them none. Otherwise it is as [ScoreClasses].
+// ScoreLabels scores any number of labels per document: predicted[i] are indices into classes,
+// increasing; nil leaves the document out. Documents without labels count: none is right for them.
+// Otherwise it is as [ScoreClasses].
 func ScoreLabels(classes []string, predicted [][]int, truth *sparse.Corpus) (*Score, error) {
 	t, err := newTally(classes, len(predicted), truth)
 	if err != nil {
@@ -130,7 +130,7 @@ func ScoreLabels(classes []string, predicted [][]int, truth *sparse.Corpus) (*Sc
 }
 
 // ScoreValues scores estimates of labels that are numbers. Documents without labels, or with
-// several, are left out; a label that isn't a number is an error.
+// several, are left out. A label that isn't a number is an error.
 func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 	t, err := newTally(nil, len(values), truth)
 	if err != nil {
@@ -168,8 +168,8 @@ func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 	return s, nil
 }
 
-// Score scores a prediction of a model by what its type is about. A model of one class is scored
-// where documents are called 1, like those of training, and -1; otherwise that is an error.
+// Score scores a prediction of a model according to its type. A model of one class is scored where
+// documents are called 1, like those of training, and -1; otherwise that is an error.
 func (p *Prediction) Score(m *model.Model, truth *sparse.Corpus) (*Score, error) {
 	switch {
 	case m == nil || truth == nil:
@@ -193,8 +193,8 @@ func (p *Prediction) Score(m *model.Model, truth *sparse.Corpus) (*Score, error)
 	return ScoreClasses(m.Classes, p.Class, truth)
 }
 
-// What documents are called that are like those of training, and others, where a model of one class
-// is scored. LIBSVM has the same.
+// The classes that score a model of one class: documents like those of training, and others. LIBSVM
+// has the same.
 const insider, stranger = "1", "-1"
 
 // tally is a score under way.
@@ -238,7 +238,7 @@ func newTally(classes []string, documents int, truth *sparse.Corpus) (*tally, er
 	return t, nil
 }
 
-// of returns the classes of document i; they belong to the tally until the next call.
+// of returns the classes of document i, valid until the next call.
 func (t *tally) of(i int) []int {
 	t.own = t.own[:0]
 	for _, id := range t.truth.Labels.Of(i) {

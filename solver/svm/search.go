@@ -13,7 +13,7 @@ import (
 )
 
 // Grid says which settings are compared: all combinations of its lists. An empty list stands for
-// the one value that Settings have.
+// the value that Settings have.
 type Grid struct {
 	Kernels []engine.Kernel
 	C       []float64
@@ -27,7 +27,7 @@ type Grid struct {
 // DefaultFolds is the number of folds where a Grid names none.
 const DefaultFolds = 5
 
-// Point is a combination of settings and how it did.
+// Point is a combination of settings and its result.
 type Point struct {
 	Kernel  engine.Kernel // with a gamma that its specification left out
 	C       float64
@@ -62,11 +62,11 @@ type SearchResult struct {
 	Solve time.Duration // the rest
 }
 
-// Saved is how many dot products weren't computed again; it may be negative where a device kept the
+// Saved is how many dot products weren't computed again. It may be negative where a device kept the
 // rows of each kernel.
 func (r *SearchResult) Saved() int64 { return r.Separate - r.DotProducts }
 
-// Fits is how many classifiers were trained, one a point and fold.
+// Fits is how many classifiers were trained, one per point and fold.
 func (r *SearchResult) Fits() int {
 	fits := 0
 	for _, p := range r.Points {
@@ -75,26 +75,23 @@ func (r *SearchResult) Fits() int {
 	return fits
 }
 
-// Search cross-validates the settings s with each combination of a grid, whose kernels are all of
-// the problem's embedding. each, if not nil, is told each point that is complete, one after the
-// other.
+// Search cross-validates the settings s with each combination of a grid, whose kernels all have the
+// problem's embedding. It passes each point to each, if that isn't nil, as soon as it is complete.
 //
-// Tiles of c are computed once and shared by all kernels, folds and pairs of classes, where the
-// whole matrix fits into memory; where a device keeps the rows, see Options.Place, each kernel has
-// its own, which all folds and values of C share. Of one kernel and fold, each problem is solved
-// for all C on the same rows, each from the solution of the one before. Kernels that differ in one
-// number are taken in its order, from the widest on, and each begins where the solutions of those
-// before lead to. Figures are those of [Problem.CrossValidate], up to the tolerance, and the same
-// from any number of workers.
+// Where the whole matrix fits into memory, all kernels, folds and pairs of classes share tiles of
+// c, each computed once. Where a device keeps the rows (Options.Place), all folds and values of C
+// share those of a kernel. Each problem of one kernel and fold is solved for all C on the same
+// rows, each from the solution of the one before. Kernels that differ in one number are taken in
+// its order, from the widest on, and each begins where the solutions before lead to. Figures are
+// those of [Problem.CrossValidate], up to the tolerance, and the same from any number of workers.
 //
-// At the end of ctx, or an error on the way, the result holds the points that are complete, beside
-// the error.
+// At the end of ctx, or after another error, the result has the points that are complete.
 func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(Point)) (*SearchResult, error) {
 	return SearchProblems(ctx, s, g, func(sparse.Embedding) (*Problem, error) { return p, nil }, each)
 }
 
 // SearchCorpus is [Problem.Search] for kernels of several embeddings: it makes a problem for each
-// embedding, one after the other, and gives back what a device holds of it.
+// embedding, one after the other, and closes its device.
 func SearchCorpus(ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt Options, each func(Point)) (_ *SearchResult, err error) {
 	var last *Problem
 	closeLast := func() error {
@@ -116,9 +113,9 @@ func SearchCorpus(ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt
 	}, each)
 }
 
-// SearchProblems is [SearchCorpus] for problems that the caller makes: problem is asked for that of
-// each embedding of the grid, once, when its turn has come. The search is done with a problem when
-// it asks for the next; the caller closes what has a device.
+// SearchProblems is [SearchCorpus] for problems that the caller makes: it calls problem once for
+// each embedding of the grid, when it needs it, and is then done with the one before. The caller
+// closes what has a device.
 func SearchProblems(ctx context.Context, s Settings, g Grid, problem func(sparse.Embedding) (*Problem, error), each func(Point)) (*SearchResult, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -198,11 +195,11 @@ func (q *searching) run(ctx context.Context, problem func(sparse.Embedding) (*Pr
 	return nil
 }
 
-// mostCells is the greatest number of combinations of what the solver knows: the coefficients of
-// all are kept at a time.
+// mostCells is the greatest number of combinations of the solver's parameters, whose coefficients
+// are all kept at a time.
 const mostCells = 1 << 20
 
-// cells lists the combinations of what the solver knows.
+// cells lists the combinations of the solver's parameters.
 func (g *Grid) cells(s *Settings) ([]cell, error) {
 	list := func(name string, values []float64, own float64, has bool) ([]float64, error) {
 		if len(values) == 0 {

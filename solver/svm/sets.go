@@ -57,7 +57,7 @@ func (p *Predictor) kernel() (engine.Kernel, error) {
 	return h.Kernel(), nil
 }
 
-// setPredictor makes a predictor with a model of sets of points ready.
+// setPredictor prepares a predictor with a model of sets of points.
 func (p *Predictor) setPredictor(ctx context.Context) error {
 	h, _ := engine.HyperbolicOf(p.k)
 	x, err := p.m.Embedder.Transform(p.m.Support)

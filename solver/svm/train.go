@@ -32,9 +32,9 @@ type Report struct {
 	Warnings []string // what deserves notice, in sentences without a full stop
 }
 
-// Train trains a model. The tiles are computed first where the whole matrix fits into memory,
-// otherwise as they are asked for. Large problems are solved where a device keeps the rows, see
-// Options.Place, with the same steps.
+// Train trains a model. It computes the tiles first where the whole matrix fits into memory,
+// otherwise as they are asked for. Where a device keeps the rows (Options.Place) large problems are
+// solved there, in the same steps.
 //
 // The result has the same bits from any number of workers and from run to run with the same
 // settings and memory. Errors: a kernel of another embedding, labels that don't suit the type,
@@ -149,7 +149,8 @@ func (p *Problem) classifier(
 	return &solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: []*solver.Machine{machine}}, nil
 }
 
-// parameters translates settings for the solver, weights from names to numbers of classes.
+// parameters translates settings for the solver: weights go by number of the class instead of its
+// name.
 func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	par := solver.Parameters{C: s.C, Nu: s.Nu, Probabilities: s.Probabilities, Seed: s.Seed}
 	if len(s.Weights) == 0 {
@@ -222,7 +223,7 @@ func (p *Problem) raw(rows []int) *sparse.CSR {
 	return out
 }
 
-// count fills in what the machines tell.
+// count adds up what the machines report.
 func (r *Report) count(c *solver.Classifier, m *model.Model) {
 	r.Support = m.Support.Rows()
 	for _, machine := range c.Machines {
@@ -240,7 +241,7 @@ func (r *Report) count(c *solver.Classifier, m *model.Model) {
 	}
 }
 
-// before lists what deserves notice of a problem and of what is to be done with it.
+// before lists warnings about a problem and its settings.
 func (p *Problem) before(s *Settings) (warnings []string) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	if known := engine.PropertiesOf(s.Kernel); known.Doubtful() != "" {
@@ -268,7 +269,7 @@ func (p *Problem) before(s *Settings) (warnings []string) {
 	return warnings
 }
 
-// after lists what deserves notice of a training that has ended.
+// after lists warnings about a training that has ended.
 func (p *Problem) after(r *Report) (warnings []string) {
 	if r.Unfinished > 0 {
 		warnings = append(warnings, fmt.Sprintf("%d of %d machines ended before they reached the tolerance, the greatest gap is %.3g", r.Unfinished, r.Machines, r.Gap))
