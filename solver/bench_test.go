@@ -42,7 +42,11 @@ func BenchmarkTrain(b *testing.B) {
 			b.Run(fmt.Sprintf("docs=%d/classes=%d/workers=%d", size.docs, size.classes, workers), func(b *testing.B) {
 				var steps int
 				for b.Loop() {
-					c, err := Train(context.Background(), m, Training{Labels: labels, Classes: size.classes, Parameters: Parameters{C: 10}}, Options{Workers: workers})
+					c, err := Train(
+						context.Background(), m,
+						Training{Labels: labels, Classes: size.classes, Parameters: Parameters{C: 10}},
+						Options{Workers: workers},
+					)
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -64,7 +68,10 @@ func BenchmarkNewsgroups(b *testing.B) {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			var steps int
 			for b.Loop() {
-				c, err := Train(context.Background(), m, Training{Labels: labels, Classes: classes, Parameters: Parameters{C: 10}}, Options{Workers: workers})
+				c, err := Train(
+					context.Background(), m, Training{Labels: labels, Classes: classes, Parameters: Parameters{C: 10}},
+					Options{Workers: workers},
+				)
 				if err != nil {
 					b.Fatal(err)
 				}

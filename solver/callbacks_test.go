@@ -45,7 +45,10 @@ func TestPanicsAreErrors(t *testing.T) {
 		}
 	}
 	labels := classes(x, 4)
-	_, err := Train(t.Context(), m, Training{Labels: labels, Classes: 4}, Options{Workers: 3, Progress: func(Progress) { panic(errOwn) }})
+	_, err := Train(
+		t.Context(), m, Training{Labels: labels, Classes: 4},
+		Options{Workers: 3, Progress: func(Progress) { panic(errOwn) }},
+	)
 	check("Train, Progress", err)
 
 	// Whichever call of a board panics, the board is closed, and so are those of all other
@@ -97,7 +100,9 @@ func (b panickingBoard) Pick(ctx context.Context, docs, vars []int32, dst []floa
 	n, err := b.hostBoard.Pick(ctx, docs, vars, dst, score)
 	return n, or(err)
 }
-func (b panickingBoard) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
+func (b panickingBoard) Add(
+	ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte,
+) (int, error) {
 	n, err := b.hostBoard.Add(ctx, docs, by, changed, mask)
 	return n, or(err)
 }
@@ -174,7 +179,9 @@ func TestReportsKeepNobodyWaiting(t *testing.T) {
 		if told.Load() > 0 && rounds.Add(1) == 4 {
 			close(on)
 		}
-	}}, Training{Labels: labels, Classes: 3, Parameters: Parameters{C: 10}}, Options{Workers: 2, WorkingSet: 8, RowBytes: 4 * n * 32, Progress: func(Progress) {
+	}}, Training{
+		Labels: labels, Classes: 3, Parameters: Parameters{C: 10},
+	}, Options{Workers: 2, WorkingSet: 8, RowBytes: 4 * n * 32, Progress: func(Progress) {
 		if told.Add(1) == 1 {
 			select {
 			case <-on:
@@ -204,7 +211,10 @@ func TestNoMargin(t *testing.T) {
 		"nothing":  matrixOf(t, n, func(i, j int) float64 { return 0 }),
 	} {
 		for _, nu := range []float64{0.1, 0.37, 1} {
-			got, err := TrainBinary(ctx, same, BinaryTraining{Docs: counting(n), Positive: signs, Parameters: Parameters{Nu: nu}}, Options{})
+			got, err := TrainBinary(
+				ctx, same, BinaryTraining{Docs: counting(n), Positive: signs, Parameters: Parameters{Nu: nu}},
+				Options{},
+			)
 			if err == nil || !strings.Contains(err.Error(), "the margin of class 0 against 1 is 0") {
 				t.Errorf("%s, ν = %v: error %v and %+v, expected that there is no margin", name, nu, err, got)
 			}
@@ -218,7 +228,9 @@ func TestNoMargin(t *testing.T) {
 		for i := range trial.Parts {
 			trial.Parts[i] = i / 2 % 2
 		}
-		if _, err := trial.Validate(ctx, same, []Parameters{{Nu: 0.4}}, nil, Options{}); err == nil || !strings.Contains(err.Error(), "the margin of class") {
+		if _, err := trial.Validate(
+			ctx, same, []Parameters{{Nu: 0.4}}, nil, Options{},
+		); err == nil || !strings.Contains(err.Error(), "the margin of class") {
 			t.Errorf("%s: validation with error %v, expected that there is no margin", name, err)
 		}
 	}
@@ -238,7 +250,11 @@ func TestNoMargin(t *testing.T) {
 	for i := range positive {
 		positive[i] = i%2 == 0
 	}
-	got, err := TrainBinary(ctx, few, BinaryTraining{Docs: counting(12), Positive: positive, Parameters: Parameters{Nu: 0.88, Probabilities: true}}, Options{})
+	got, err := TrainBinary(
+		ctx, few,
+		BinaryTraining{Docs: counting(12), Positive: positive, Parameters: Parameters{Nu: 0.88, Probabilities: true}},
+		Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +264,10 @@ func TestNoMargin(t *testing.T) {
 
 	// Where all variables are at their bound none can move: that violates nothing, by 0 and not by
 	// -Inf, which no model file has.
-	got, err = TrainBinary(ctx, m, BinaryTraining{Docs: []int{0, 1}, Positive: []bool{true, false}, Parameters: Parameters{Nu: 1}}, Options{})
+	got, err = TrainBinary(
+		ctx, m, BinaryTraining{Docs: []int{0, 1}, Positive: []bool{true, false}, Parameters: Parameters{Nu: 1}},
+		Options{},
+	)
 	if err != nil || got.Gap != 0 || !got.Converged {
 		t.Errorf("%+v, error %v, expected a gap of 0", got, err)
 	}
@@ -257,13 +276,17 @@ func TestNoMargin(t *testing.T) {
 // A result beyond float64 is an error.
 func TestResultIsFinite(t *testing.T) {
 	for what, m := range map[string]*Machine{
-		"coefficient": {Support: []int{3}, Coef: []float64{math.Inf(1)}}, "rho": {Rho: math.NaN()}, "objective": {Objective: math.Inf(-1)}, "gap": {Gap: math.Inf(1)},
+		"coefficient": {
+			Support: []int{3}, Coef: []float64{math.Inf(1)},
+		}, "rho": {Rho: math.NaN()}, "objective": {Objective: math.Inf(-1)}, "gap": {Gap: math.Inf(1)},
 	} {
 		if m.finite() == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	if err := (&Machine{Support: []int{3}, Coef: []float64{1}, Rho: 1e308, Objective: 1e308, Gap: 1e308}).finite(); err != nil {
+	if err := (&Machine{
+		Support: []int{3}, Coef: []float64{1}, Rho: 1e308, Objective: 1e308, Gap: 1e308,
+	}).finite(); err != nil {
 		t.Error(err)
 	}
 }

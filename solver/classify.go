@@ -197,7 +197,8 @@ func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	if p.nu > 0 {
 		most := 2 * float64(min(count[0], count[1])) / float64(count[0]+count[1])
 		if !(p.nu <= most) {
-			return nil, errUser("ν is %v, expected at most %.4g for %d documents of class %s against %d of %s", p.nu, most,
+			return nil, errUser("ν is %v, expected at most %.4g for %d documents of class %s against %d of %s", p.nu,
+				most,
 				count[0], className(p.classes[0]), count[1], className(p.classes[1]))
 		}
 		d.shareOut(p.nu * float64(count[0]+count[1]) / 2)

@@ -59,7 +59,13 @@ func TestBinaryIsOptimal(t *testing.T) {
 	m, x := gaussian(t, 1, 300, 5, 0.2)
 	positive := noisySigns(1, x)
 	for _, c := range []float64{1e-6, 0.1, 1, 10, 1000} {
-		got, err := TrainBinary(context.Background(), m, BinaryTraining{Docs: counting(300), Positive: positive, Parameters: Parameters{C: c, Weights: []float64{1, 2}}}, Options{})
+		got, err := TrainBinary(
+			context.Background(), m,
+			BinaryTraining{
+				Docs: counting(300), Positive: positive, Parameters: Parameters{C: c, Weights: []float64{1, 2}},
+			},
+			Options{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,13 +82,20 @@ func TestBinaryOfTwoPoints(t *testing.T) {
 		}
 		return k
 	})
-	got, err := TrainBinary(context.Background(), m, BinaryTraining{Docs: []int{0, 1}, Positive: []bool{true, false}, Parameters: Parameters{C: 100}}, Options{})
+	got, err := TrainBinary(
+		context.Background(), m,
+		BinaryTraining{Docs: []int{0, 1}, Positive: []bool{true, false}, Parameters: Parameters{C: 100}}, Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const alpha = 1 / (1 - k)
-	if len(got.Coef) != 2 || !(math.Abs(got.Coef[0]-alpha) <= 1e-12) || !(math.Abs(got.Coef[1]+alpha) <= 1e-12) || !(math.Abs(got.Rho) <= 1e-12) ||
+	if len(got.Coef) != 2 || !(math.Abs(got.Coef[0]-alpha) <= 1e-12) || !(math.Abs(got.Coef[1]+alpha) <= 1e-12) ||
+		!(math.Abs(got.Rho) <= 1e-12) ||
 		!(math.Abs(got.Objective+alpha) <= 1e-12) {
-		t.Errorf("coefficients %v, rho %v, objective %v, expected ±%v, 0, -%v", got.Coef, got.Rho, got.Objective, alpha, alpha)
+		t.Errorf(
+			"coefficients %v, rho %v, objective %v, expected ±%v, 0, -%v", got.Coef, got.Rho, got.Objective, alpha,
+			alpha,
+		)
 	}
 }

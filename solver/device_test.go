@@ -35,7 +35,9 @@ func (b *boards) make(docs []int, copies int) (DeviceScores, error) {
 	}
 	b.open.Add(1)
 	n := padded(len(docs) * copies)
-	return &hostBoard{boards: b, docs: docs, n: len(docs) * copies, score: make([]float64, n), mask: make([]byte, n), k: asm.Best()}, nil
+	return &hostBoard{
+		boards: b, docs: docs, n: len(docs) * copies, score: make([]float64, n), mask: make([]byte, n), k: asm.Best(),
+	}, nil
 }
 
 type hostBoard struct {
@@ -127,27 +129,46 @@ func learnersOf(x [][]float64) map[string]learner {
 	}
 	return map[string]learner{
 		"C-SVC": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 3, Probabilities: true}}, opt)
+			return TrainBinary(
+				ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 3, Probabilities: true}},
+				opt,
+			)
 		},
 		"C-SVC from near": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			near, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 2}}, opt)
+			near, err := TrainBinary(
+				ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 2}}, opt,
+			)
 			if err != nil {
 				return nil, err
 			}
-			return TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 3}, Start: near}, opt)
+			return TrainBinary(
+				ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 3}, Start: near}, opt,
+			)
 		},
 		"nu-SVC": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{Nu: 0.4}}, opt)
+			return TrainBinary(
+				ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{Nu: 0.4}}, opt,
+			)
 		},
 		"epsilon-SVR": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 2, Epsilon: 0.05}}, opt)
+			return TrainRegression(
+				ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 2, Epsilon: 0.05}},
+				opt,
+			)
 		},
-		"epsilon-SVR, both variables of a document": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+		"epsilon-SVR, both variables of a document": func(
+			ctx context.Context, m Matrix, opt Options,
+		) (*Machine, error) {
 			opt.MaxIterations = 3000 // of many more: what is left isn't looked for
-			return TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 100, Epsilon: 1e-5}}, opt)
+			return TrainRegression(
+				ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 100, Epsilon: 1e-5}},
+				opt,
+			)
 		},
 		"nu-SVR": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 2, Nu: 0.3}}, opt)
+			return TrainRegression(
+				ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 2, Nu: 0.3}}, opt,
+			)
 		},
 		"one class": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
 			return TrainOneClass(ctx, m, docs, 0.3, opt)
@@ -176,7 +197,10 @@ func TestBoardSameBits(t *testing.T) {
 					tell = nil
 				}
 				var err error
-				if machines[i], err = train(t.Context(), m, Options{KeepAll: keep, WorkingSet: 32, Workers: 1, DeviceScores: board, Progress: tell}); err != nil {
+				if machines[i], err = train(
+					t.Context(), m,
+					Options{KeepAll: keep, WorkingSet: 32, Workers: 1, DeviceScores: board, Progress: tell},
+				); err != nil {
 					restore()
 					t.Fatal(err)
 				}
@@ -190,7 +214,10 @@ func TestBoardSameBits(t *testing.T) {
 				t.Errorf("%s: %d calls, %d boards are left", name, b.calls.Load(), b.open.Load())
 			}
 			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, all kept %v: found objective %v after %d steps, expected %v after %d", name, keep, got.Objective, got.Iterations, want.Objective, want.Iterations)
+				t.Errorf(
+					"%s, all kept %v: found objective %v after %d steps, expected %v after %d", name, keep,
+					got.Objective, got.Iterations, want.Objective, want.Iterations,
+				)
 			}
 		}
 	}
@@ -213,8 +240,13 @@ func TestBoardErrors(t *testing.T) {
 	}
 	for fail := int64(1); fail <= count.calls.Load(); fail++ {
 		b := &boards{m: m, fail: fail}
-		if _, err := train(t.Context(), m, Options{DeviceScores: b.make}); !errors.Is(err, errBoard) || b.open.Load() != 0 || b.calls.Load() != fail {
-			t.Errorf("call %d of %d fails: error %v, %d boards are left, %d calls in all", fail, count.calls.Load(), err, b.open.Load(), b.calls.Load())
+		if _, err := train(
+			t.Context(), m, Options{DeviceScores: b.make},
+		); !errors.Is(err, errBoard) || b.open.Load() != 0 || b.calls.Load() != fail {
+			t.Errorf(
+				"call %d of %d fails: error %v, %d boards are left, %d calls in all", fail, count.calls.Load(), err,
+				b.open.Load(), b.calls.Load(),
+			)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -251,7 +283,9 @@ func TestBoardRowBytes(t *testing.T) {
 	if size := opt.workingSet(300); size != leastSet {
 		t.Errorf("a working set of %d, expected %d", size, leastSet)
 	}
-	if _, err := Train(t.Context(), m, Training{Labels: labels, Classes: 3, Parameters: Parameters{C: 1}}, opt); err != nil {
+	if _, err := Train(
+		t.Context(), m, Training{Labels: labels, Classes: 3, Parameters: Parameters{C: 1}}, opt,
+	); err != nil {
 		t.Error(err)
 	}
 }

@@ -39,7 +39,8 @@ func panicOf(call func()) (v any) {
 // order, all or a few of them scattered.
 func trainersOf(n int) map[string]func(m Matrix) error {
 	ctx := context.Background()
-	labels, signs, targets, parts, sets := make([]int, n), make([]bool, n), make([]float64, n), make([]int, n), make([][]int, n)
+	labels, signs, targets := make([]int, n), make([]bool, n), make([]float64, n)
+	parts, sets := make([]int, n), make([][]int, n)
 	for i := range n {
 		labels[i], signs[i], targets[i], parts[i], sets[i] = i%3, i%2 == 0, float64(i%5), i%4, []int{i % 3}
 	}
@@ -99,7 +100,10 @@ type (
 	}
 )
 
-func (w wide) Row(i int) []float32                                               { return append(slices.Clone(w.Dense.Row(i)), 1) }
+func (w wide) Row(i int) []float32 {
+	return append(slices.Clone(w.Dense.Row(i)), 1)
+}
+
 func (s narrow) Diagonal() []float32                                             { return s.Dense.Diagonal()[1:] }
 func (s sized) Len() int                                                         { return s.n }
 func (s sized) Diagonal() []float32                                              { return nil }
@@ -178,13 +182,17 @@ func TestTrainingDoors(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	binary := func(docs []int, positive []bool, par Parameters, start *Machine, opt Options) func() error {
 		return func() error {
-			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: par, Start: start}, opt)
+			_, err := TrainBinary(
+				ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: par, Start: start}, opt,
+			)
 			return err
 		}
 	}
 	train := func(labels []int, k int, scheme Scheme, par Parameters, start *Classifier) func() error {
 		return func() error {
-			_, err := Train(ctx, m, Training{Labels: labels, Classes: k, Scheme: scheme, Parameters: par, Start: start}, Options{})
+			_, err := Train(
+				ctx, m, Training{Labels: labels, Classes: k, Scheme: scheme, Parameters: par, Start: start}, Options{},
+			)
 			return err
 		}
 	}
@@ -193,7 +201,9 @@ func TestTrainingDoors(t *testing.T) {
 	}
 	regression := func(docs []int, targets []float64, par Regression) func() error {
 		return func() error {
-			_, err := TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: par}, Options{})
+			_, err := TrainRegression(
+				ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: par}, Options{},
+			)
 			return err
 		}
 	}
@@ -244,7 +254,10 @@ func TestTrainingDoors(t *testing.T) {
 		{"iterations", "at most -1 iterations", binary(docs, positive, Parameters{}, nil, Options{MaxIterations: -1})},
 		{"kernels", "panels of 0 rows", binary(docs, positive, Parameters{}, nil, Options{Kernels: &asm.Kernels{}})},
 		{"no board", "neither scores nor an error",
-			binary(docs, positive, Parameters{}, nil, Options{DeviceScores: func([]int, int) (DeviceScores, error) { return nil, nil }})},
+			binary(
+				docs, positive, Parameters{}, nil,
+				Options{DeviceScores: func([]int, int) (DeviceScores, error) { return nil, nil }},
+			)},
 
 		{"labels", "59 labels for a matrix of 60", train(three[1:], 3, OneVsOne, Parameters{}, nil)},
 		{"negative classes", "-1 classes, expected", train(three, -1, OneVsOne, Parameters{}, nil)},
@@ -425,12 +438,17 @@ func TestSumsDoors(t *testing.T) {
 }
 
 func TestPredictorDoors(t *testing.T) {
-	c := &Classifier{Scheme: OneVsRest, Classes: 2, Machines: []*Machine{{Support: []int{1}, Coef: []float64{1}}, {Support: []int{0}, Coef: []float64{-1}}}}
+	c := &Classifier{
+		Scheme: OneVsRest, Classes: 2,
+		Machines: []*Machine{{Support: []int{1}, Coef: []float64{1}}, {Support: []int{0}, Coef: []float64{-1}}},
+	}
 	p, err := c.NewPredictor([]int{0, 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	short := &Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{{Support: []int{0, 1}, Coef: []float64{1}}}}
+	short := &Classifier{
+		Scheme: OneVsRest, Classes: 1, Machines: []*Machine{{Support: []int{0, 1}, Coef: []float64{1}}},
+	}
 	predictor := func(c *Classifier, columns ...int) func() error {
 		return func() error { _, err := c.NewPredictor(columns, nil); return err }
 	}
@@ -496,7 +514,10 @@ func TestProbabilityDoors(t *testing.T) {
 		{"decisions", "2 decision values of an object, expected 3", probabilities(pairs, 3, 1, 2)},
 		{"NaN", "decision value NaN of machine 1", probabilities(pairs, 3, 1, math.NaN(), 3)},
 		{"sigmoid", "machine 0, whose sigmoid has A NaN",
-			probabilities(&Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{{Sigmoid: &Sigmoid{math.NaN(), 0}}}}, 1, 1)},
+			probabilities(
+				&Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{{Sigmoid: &Sigmoid{math.NaN(), 0}}}}, 1,
+				1,
+			)},
 		{"missing machine", "machine 0 (one-vs-rest) is missing",
 			probabilities(&Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{nil}}, 1, 1)},
 		{"missing pair", "the machine for classes 1 and 2 is missing",

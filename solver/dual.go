@@ -82,8 +82,9 @@ func emptyDual(docs []int, copies int) *dual {
 	n := len(docs) * copies
 	f := make([]float64, 3*n+padded(n))
 	return &dual{
-		docs: docs, sign: make([]int8, n), upper: f[:n:n], offset: f[n : 2*n : 2*n], alpha: f[2*n : 3*n : 3*n], score: f[3*n:],
-		mask: make([]byte, padded(n)), diag: make([]float32, n),
+		docs: docs, sign: make([]int8, n), upper: f[:n:n], offset: f[n : 2*n : 2*n], alpha: f[2*n : 3*n : 3*n],
+		score: f[3*n:],
+		mask:  make([]byte, padded(n)), diag: make([]float32, n),
 	}
 }
 
@@ -170,7 +171,10 @@ func (d *dual) rho() float64 {
 func (d *dual) finite() error {
 	for t, s := range d.score[:len(d.sign)] {
 		if s += float64(d.diag[t]); math.IsNaN(s) || math.IsInf(s, 0) {
-			return errUser("a kernel value of document %d, or one of those trained with it, is not a finite number", d.docs[t%len(d.docs)])
+			return errUser(
+				"a kernel value of document %d, or one of those trained with it, is not a finite number",
+				d.docs[t%len(d.docs)],
+			)
 		}
 	}
 	return nil

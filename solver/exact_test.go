@@ -101,7 +101,14 @@ func TestObjectiveAgainstInteriorPoint(t *testing.T) {
 				}
 				want := interiorPoint(t, q, p, y, u)
 				for _, opt := range []Options{{}, {Tolerance: 1e-7}, {WorkingSet: 4}, {WorkingSet: 10, KeepAll: true}} {
-					got, err := TrainBinary(context.Background(), m, BinaryTraining{Docs: counting(n), Positive: positive, Parameters: Parameters{C: c, Weights: []float64{1, 3}}}, opt)
+					got, err := TrainBinary(
+						context.Background(), m,
+						BinaryTraining{
+							Docs: counting(n), Positive: positive,
+							Parameters: Parameters{C: c, Weights: []float64{1, 3}},
+						},
+						opt,
+					)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -111,7 +118,10 @@ func TestObjectiveAgainstInteriorPoint(t *testing.T) {
 					}
 					tol := max(opt.Tolerance, map[bool]float64{true: defaultTolerance}[opt.Tolerance == 0])
 					if !(got.Objective >= want-1e-9 && got.Objective <= want+tol*(sum+1e-9)+1e-9) {
-						t.Errorf("%+v: objective %.12g, expected %.12g and at most %v more", opt, got.Objective, want, tol*sum)
+						t.Errorf(
+							"%+v: objective %.12g, expected %.12g and at most %v more", opt, got.Objective, want,
+							tol*sum,
+						)
 					}
 				}
 			})

@@ -28,8 +28,10 @@ type inner struct {
 func newInner(size int, k *asm.Kernels) *inner {
 	size = padded(size)
 	return &inner{
-		k: k, rows: make([]float32, size*size), diag: make([]float32, size), score: make([]float64, size), alpha: make([]float64, size),
-		upper: make([]float64, size), sign: make([]int8, size), mask: make([]byte, size), column: make([]int32, size), kept: make([]bool, size),
+		k: k, rows: make([]float32, size*size), diag: make([]float32, size), score: make([]float64, size),
+		alpha: make([]float64, size),
+		upper: make([]float64, size), sign: make([]int8, size), mask: make([]byte, size), column: make([]int32, size),
+		kept: make([]bool, size),
 	}
 }
 
@@ -48,7 +50,8 @@ func (in *inner) load(d *dual, columns, slots, fresh []int32, rows [][]float32) 
 			in.column[r] = 0
 			continue
 		}
-		in.diag[r], in.score[r], in.alpha[r], in.upper[r], in.sign[r], in.mask[r] = d.diag[t], d.score[t], d.alpha[t], d.upper[t], d.sign[t], d.mask[t]
+		in.diag[r], in.score[r], in.alpha[r] = d.diag[t], d.score[t], d.alpha[t]
+		in.upper[r], in.sign[r], in.mask[r] = d.upper[t], d.sign[t], d.mask[t]
 		in.column[r] = columns[r]
 	}
 	for r := len(slots); r < n; r++ {

@@ -38,7 +38,8 @@ func runAll(ctx context.Context, m *source, jobs []job, problems int, opt *Optio
 		slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(zOrder(a.classes), zOrder(b.classes)) })
 	}
 	workers := min(opt.Workers, len(jobs))
-	for opt.DeviceScores == nil && workers > 1 && opt.RowBytes/int64(workers) < 4*int64(largest)*int64(opt.workingSet(largest)) {
+	set := 4 * int64(largest) * int64(opt.workingSet(largest))
+	for opt.DeviceScores == nil && workers > 1 && opt.RowBytes/int64(workers) < set {
 		workers-- // each needs room for its working set
 	}
 	report := newReporter(opt.Progress, problems)
@@ -54,7 +55,9 @@ func runAll(ctx context.Context, m *source, jobs []job, problems int, opt *Optio
 
 // runOne does one problem with all workers.
 func runOne(
-	ctx context.Context, m *source, opt *Options, run func(ctx context.Context, s *search, bytes int64) (*Machine, error),
+	ctx context.Context, m *source, opt *Options, run func(
+		ctx context.Context, s *search, bytes int64,
+	) (*Machine, error),
 ) (*Machine, error) {
 	var machine *Machine
 	err := runAll(ctx, m, []job{{run: func(ctx context.Context, s *search, bytes int64) (err error) {

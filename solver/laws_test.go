@@ -64,7 +64,14 @@ func TestSameBits(t *testing.T) {
 		train := func(m Matrix, opt Options) *Classifier {
 			t.Helper()
 			opt.WorkingSet = 32
-			c, err := Train(context.Background(), m, Training{Labels: labels, Classes: k, Scheme: scheme, Parameters: Parameters{C: 5, Probabilities: true, Seed: 3}}, opt)
+			c, err := Train(
+				context.Background(), m,
+				Training{
+					Labels: labels, Classes: k, Scheme: scheme,
+					Parameters: Parameters{C: 5, Probabilities: true, Seed: 3},
+				},
+				opt,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +121,10 @@ func TestShrinkingReachesTheSameOptimum(t *testing.T) {
 		par := Parameters{C: 1000, Weights: []float64{1, 2}}
 		old := reportEvery
 		reportEvery = 0
-		got, err := TrainBinary(context.Background(), matrix, BinaryTraining{Docs: counting(n), Positive: positive, Parameters: par}, Options{Progress: watch, RowBytes: 64 * n * 4})
+		got, err := TrainBinary(
+			context.Background(), matrix, BinaryTraining{Docs: counting(n), Positive: positive, Parameters: par},
+			Options{Progress: watch, RowBytes: 64 * n * 4},
+		)
 		reportEvery = old
 		if err != nil {
 			t.Fatal(err)
@@ -133,7 +143,10 @@ func TestPermutationAndScale(t *testing.T) {
 	m, x := gaussian(t, 6, n, 3, 0.5)
 	positive := noisySigns(6, x)
 	fine := Options{Tolerance: 1e-7}
-	want, err := TrainBinary(context.Background(), m, BinaryTraining{Docs: counting(n), Positive: positive, Parameters: Parameters{C: 2}}, fine)
+	want, err := TrainBinary(
+		context.Background(), m, BinaryTraining{Docs: counting(n), Positive: positive, Parameters: Parameters{C: 2}},
+		fine,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +156,10 @@ func TestPermutationAndScale(t *testing.T) {
 	for i, from := range perm {
 		signs[i] = positive[from]
 	}
-	got, err := TrainBinary(context.Background(), permuted, BinaryTraining{Docs: counting(n), Positive: signs, Parameters: Parameters{C: 2. / factor}}, fine)
+	got, err := TrainBinary(
+		context.Background(), permuted,
+		BinaryTraining{Docs: counting(n), Positive: signs, Parameters: Parameters{C: 2. / factor}}, fine,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +199,9 @@ func TestStrangeProblems(t *testing.T) {
 		for i := range signs {
 			signs[i] = i%3 == 0
 		}
-		got, err := TrainBinary(ctx, bad, BinaryTraining{Docs: counting(120), Positive: signs, Parameters: Parameters{C: 10}}, Options{})
+		got, err := TrainBinary(
+			ctx, bad, BinaryTraining{Docs: counting(120), Positive: signs, Parameters: Parameters{C: 10}}, Options{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +214,9 @@ func TestStrangeProblems(t *testing.T) {
 			signs[i] = i%2 == 0 // the same document in both classes
 		}
 		for _, c := range []float64{1e-6, 1, 1e6} {
-			got, err := TrainBinary(ctx, same, BinaryTraining{Docs: counting(40), Positive: signs, Parameters: Parameters{C: c}}, Options{})
+			got, err := TrainBinary(
+				ctx, same, BinaryTraining{Docs: counting(40), Positive: signs, Parameters: Parameters{C: c}}, Options{},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -207,14 +227,19 @@ func TestStrangeProblems(t *testing.T) {
 		}
 	})
 	t.Run("large C", func(t *testing.T) {
-		got, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: 1e6}}, Options{})
+		got, err := TrainBinary(
+			ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: 1e6}}, Options{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkOptimal(t, m, docs, positive, [2]float64{1e6, 1e6}, got, defaultTolerance)
 	})
 	t.Run("end of iterations", func(t *testing.T) {
-		got, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: 1e6}}, Options{MaxIterations: 7})
+		got, err := TrainBinary(
+			ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: 1e6}},
+			Options{MaxIterations: 7},
+		)
 		if err != nil || got.Converged || got.Iterations != 7 {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -238,11 +263,19 @@ func TestStrangeProblems(t *testing.T) {
 			return err
 		}},
 		{"C", "C is -1, expected a positive number", func() error {
-			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: -1}}, Options{})
+			_, err := TrainBinary(
+				ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: -1}}, Options{},
+			)
 			return err
 		}},
 		{"infinite weight", "weight +Inf of class 1", func() error {
-			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{Weights: []float64{1, math.Inf(1)}}}, Options{})
+			_, err := TrainBinary(
+				ctx, m,
+				BinaryTraining{
+					Docs: docs, Positive: positive, Parameters: Parameters{Weights: []float64{1, math.Inf(1)}},
+				},
+				Options{},
+			)
 			return err
 		}},
 		{"infeasible ν", "ν is 0.9, expected at most 0.3333", func() error {
@@ -250,11 +283,15 @@ func TestStrangeProblems(t *testing.T) {
 			for i := range 10 {
 				signs[i] = true
 			}
-			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{Nu: 0.9}}, Options{})
+			_, err := TrainBinary(
+				ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{Nu: 0.9}}, Options{},
+			)
 			return err
 		}},
 		{"twice", "document 4 is in the problem twice", func() error {
-			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: []int{4, 3, 4}, Positive: []bool{true, false, true}}, Options{})
+			_, err := TrainBinary(
+				ctx, m, BinaryTraining{Docs: []int{4, 3, 4}, Positive: []bool{true, false, true}}, Options{},
+			)
 			return err
 		}},
 		{"infinite everywhere", "not a finite number", func() error {
@@ -270,11 +307,15 @@ func TestStrangeProblems(t *testing.T) {
 				}
 				return float64(1 / (1 + i - j))
 			})
-			_, err := TrainBinary(ctx, bad, BinaryTraining{Docs: counting(4), Positive: []bool{true, true, false, false}}, Options{})
+			_, err := TrainBinary(
+				ctx, bad, BinaryTraining{Docs: counting(4), Positive: []bool{true, true, false, false}}, Options{},
+			)
 			return err
 		}},
 		{"target", "target NaN of document 1", func() error {
-			_, err := TrainRegression(ctx, m, RegressionTraining{Docs: []int{0, 1}, Targets: []float64{0, math.NaN()}}, Options{})
+			_, err := TrainRegression(
+				ctx, m, RegressionTraining{Docs: []int{0, 1}, Targets: []float64{0, math.NaN()}}, Options{},
+			)
 			return err
 		}},
 		{"odd working set", "a working set of 5 variables", func() error {
@@ -308,7 +349,10 @@ func TestCancel(t *testing.T) {
 			cancel()
 		}
 	}}
-	_, err := TrainBinary(ctx, slow, BinaryTraining{Docs: counting(n), Positive: noisySigns(8, x), Parameters: Parameters{C: 1e4}}, Options{WorkingSet: 16})
+	_, err := TrainBinary(
+		ctx, slow, BinaryTraining{Docs: counting(n), Positive: noisySigns(8, x), Parameters: Parameters{C: 1e4}},
+		Options{WorkingSet: 16},
+	)
 	if err == nil || calls > 3 {
 		t.Errorf("error %v after %d calls, expected the end after 3", err, calls)
 	}

@@ -35,7 +35,9 @@ func svmTrain(t *testing.T, m *Dense, targets []float64, args ...string) (object
 	if err := os.WriteFile(in, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command(program, append(append([]string{"-t", "4", "-e", "1e-5"}, args...), in, filepath.Join(dir, "model"))...).CombinedOutput()
+	out, err := exec.Command(
+		program, append(append([]string{"-t", "4", "-e", "1e-5"}, args...), in, filepath.Join(dir, "model"))...,
+	).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -68,7 +70,9 @@ func closeToLIBSVM(t *testing.T, got []*Machine, objective, rho []float64, divid
 				scale = math.Max(scale, math.Abs(c))
 			}
 		}
-		if tol := 1e-5*math.Abs(objective[i]) + 1e-6; !(math.Abs(m.Objective-objective[i]) <= max(tol, 4e-5*(scale-1)*math.Abs(objective[i]))) {
+		if tol := 1e-5*math.Abs(objective[i]) + 1e-6; !(math.Abs(m.Objective-objective[i]) <= max(
+			tol, 4e-5*(scale-1)*math.Abs(objective[i]),
+		)) {
 			t.Errorf("problem %d: objective %v, svm-train has %v", i, m.Objective, objective[i])
 		}
 		if !(math.Abs(m.Rho-rho[i]) <= 1e-4*scale) {
@@ -123,23 +127,48 @@ func TestSameOptimumAsLIBSVM(t *testing.T) {
 		got     func() []*Machine
 	}{
 		{"C-SVC", signs, []string{"-c", "10", "-w1", "2"}, func() []*Machine {
-			return one(TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: 10, Weights: []float64{2}}}, fine))
+			return one(
+				TrainBinary(
+					ctx, m,
+					BinaryTraining{
+						Docs: docs, Positive: positive, Parameters: Parameters{C: 10, Weights: []float64{2}},
+					},
+					fine,
+				),
+			)
 		}},
 		{"C-SVC/classes", names, []string{"-c", "3"}, func() []*Machine {
 			return all(Train(ctx, m, Training{Labels: three, Classes: 3, Parameters: Parameters{C: 3}}, fine))
 		}},
 		{"nu-SVC", signs, []string{"-s", "1", "-n", "0.3"}, func() []*Machine {
-			return one(TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{Nu: 0.3}}, fine))
+			return one(
+				TrainBinary(
+					ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{Nu: 0.3}}, fine,
+				),
+			)
 		}},
 		{"nu-SVC/classes", names, []string{"-s", "1", "-n", "0.2"}, func() []*Machine {
 			return all(Train(ctx, m, Training{Labels: three, Classes: 3, Parameters: Parameters{Nu: 0.2}}, fine))
 		}},
-		{"one-class", signs, []string{"-s", "2", "-n", "0.25"}, func() []*Machine { return one(TrainOneClass(ctx, m, docs, 0.25, fine)) }},
+		{
+			"one-class", signs, []string{"-s", "2", "-n", "0.25"},
+			func() []*Machine { return one(TrainOneClass(ctx, m, docs, 0.25, fine)) },
+		},
 		{"epsilon-SVR", targets, []string{"-s", "3", "-c", "5", "-p", "0.05"}, func() []*Machine {
-			return one(TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 5, Epsilon: 0.05}}, fine))
+			return one(
+				TrainRegression(
+					ctx, m,
+					RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 5, Epsilon: 0.05}}, fine,
+				),
+			)
 		}},
 		{"nu-SVR", targets, []string{"-s", "4", "-c", "5", "-n", "0.4"}, func() []*Machine {
-			return one(TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 5, Nu: 0.4}}, fine))
+			return one(
+				TrainRegression(
+					ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 5, Nu: 0.4}},
+					fine,
+				),
+			)
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -79,16 +79,23 @@ var reportEvery = 200 * time.Millisecond
 func (o Options) resolve() (Options, error) {
 	switch {
 	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 0):
-		return o, fmt.Errorf("solver: tolerance %v, expected a positive number, or 0 for %v", o.Tolerance, defaultTolerance)
+		return o, fmt.Errorf(
+			"solver: tolerance %v, expected a positive number, or 0 for %v", o.Tolerance, defaultTolerance,
+		)
 	case o.Workers < 0:
 		return o, fmt.Errorf("solver: %d workers, expected a positive number, or 0 for one a processor", o.Workers)
 	case o.RowBytes < 0:
-		return o, fmt.Errorf("solver: %d bytes for rows, expected a positive number, or 0 for %d", o.RowBytes, defaultRowBytes)
+		return o, fmt.Errorf(
+			"solver: %d bytes for rows, expected a positive number, or 0 for %d", o.RowBytes, defaultRowBytes,
+		)
 	case o.WorkingSet < 0 || o.WorkingSet%2 != 0 || o.WorkingSet == 2 || o.WorkingSet > mostWorkingSet:
-		return o, fmt.Errorf("solver: a working set of %d variables, expected an even number from 4 to %d, or 0 for a choice by size",
+		return o, fmt.Errorf("solver: a working set of %d variables, expected an even number from 4 to %d, or 0 for "+
+			"a choice by size",
 			o.WorkingSet, mostWorkingSet)
 	case o.MaxIterations < 0:
-		return o, fmt.Errorf("solver: at most %d iterations, expected a positive number, or 0 for 10 million or more", o.MaxIterations)
+		return o, fmt.Errorf(
+			"solver: at most %d iterations, expected a positive number, or 0 for 10 million or more", o.MaxIterations,
+		)
 	case o.Kernels != nil && o.Kernels.Panel < 1:
 		return o, fmt.Errorf("solver: a table of kernels with panels of %d rows, expected one of package asm",
 			o.Kernels.Panel)

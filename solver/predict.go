@@ -66,10 +66,14 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 		for _, row := range m.Support {
 			s, ok := where[row]
 			if !ok {
-				return nil, errUser("document %d has a coefficient in machine %d but no column of kernel values", row, i)
+				return nil, errUser(
+					"document %d has a coefficient in machine %d but no column of kernel values", row, i,
+				)
 			}
 			if s < before && p.ordered == nil {
-				p.ordered = errUser("column %d of machine %d stands behind column %d, expected increasing ones", s, i, before)
+				p.ordered = errUser(
+					"column %d of machine %d stands behind column %d, expected increasing ones", s, i, before,
+				)
 			}
 			before = s
 			p.at[i] = append(p.at[i], s)
@@ -97,7 +101,9 @@ func (p *Predictor) Decide(rows [][]float32, dst [][]float64, workers int) error
 			return errUser("room for %d decision values of object %d, expected %d", len(dst[r]), r, len(p.at))
 		}
 	}
-	return p.decide(context.Background(), len(rows), predictBlock, workers, func(_ context.Context, first int, to [][]float32) error {
+	return p.decide(context.Background(), len(rows), predictBlock, workers, func(
+		_ context.Context, first int, to [][]float32,
+	) error {
 		for r := range to {
 			copy(to[r], rows[first+r])
 		}
@@ -270,7 +276,9 @@ const turnColumns = 64
 func (s *Sums) AddRows(values []float32, objects int) error {
 	columns := s.p.columns
 	if objects < 0 || objects > s.width || len(values) < objects*columns {
-		return errUser("%d values of %d objects, expected %d each for at most %d", len(values), objects, columns, s.width)
+		return errUser(
+			"%d values of %d objects, expected %d each for at most %d", len(values), objects, columns, s.width,
+		)
 	}
 	strip := min(turnColumns, columns)
 	if s.p.ordered != nil {

@@ -24,12 +24,17 @@ func TestPredictorAgreesWithMachines(t *testing.T) {
 		labels[4*i] = -1 // held out
 	}
 	for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
-		c, err := Train(context.Background(), m, Training{Labels: labels, Classes: k, Scheme: scheme, Parameters: Parameters{C: 10}}, Options{})
+		c, err := Train(
+			context.Background(), m,
+			Training{Labels: labels, Classes: k, Scheme: scheme, Parameters: Parameters{C: 10}}, Options{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		columns := c.Support()
-		rand.New(rand.NewPCG(1, 1)).Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
+		rand.New(rand.NewPCG(1, 1)).Shuffle(
+			len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] },
+		)
 		p, err := c.NewPredictor(columns, nil)
 		if err != nil {
 			t.Fatal(err)

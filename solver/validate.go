@@ -150,7 +150,9 @@ func (t *Trial) Validate(
 	if err != nil {
 		return nil, err
 	}
-	for f, held := range v.held(func(i int) bool { return t.Sets != nil && t.Sets[i] != nil || t.Sets == nil && t.Labels[i] >= 0 }) {
+	for f, held := range v.held(
+		func(i int) bool { return t.Sets != nil && t.Sets[i] != nil || t.Sets == nil && t.Labels[i] >= 0 },
+	) {
 		var together Classifier // which see each kernel value together
 		for _, o := range out {
 			together.Machines = append(together.Machines, o.Fits[f].Machines...)
@@ -221,7 +223,9 @@ func (t *Trial) problems(c *Classifier, n int) ([]*problem, error) {
 			}
 		}
 		if !several {
-			return nil, errUser("without part %d of %d the documents are of one class, expected two or more", f+1, parts)
+			return nil, errUser(
+				"without part %d of %d the documents are of one class, expected two or more", f+1, parts,
+			)
 		}
 	}
 	return problems, nil

@@ -26,7 +26,10 @@ func decisionsOf(t *testing.T, m Matrix, c *Classifier, docs []int) [][]float64 
 		t.Fatal(err)
 	}
 	out := make([][]float64, m.Len())
-	err = c.predictRows(context.Background(), sourceOf(t, m), docs, &opt, func(i int, decisions []float64) { out[i] = slices.Clone(decisions) })
+	err = c.predictRows(
+		context.Background(), sourceOf(t, m), docs, &opt,
+		func(i int, decisions []float64) { out[i] = slices.Clone(decisions) },
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +71,10 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 				}
 				differ, right := 0, 0
 				for f := range 4 {
-					own, err := Train(ctx, matrix, Training{Labels: masked(trial, f), Classes: k, Scheme: scheme, Parameters: pars[at]}, Options{})
+					own, err := Train(
+						ctx, matrix,
+						Training{Labels: masked(trial, f), Classes: k, Scheme: scheme, Parameters: pars[at]}, Options{},
+					)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -81,13 +87,22 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 								t.Fatalf("document %d is in the machine that it is predicted by", doc)
 							}
 						}
-						if !machine.Converged || !(math.Abs(machine.Objective-own.Machines[i].Objective) <= defaultTolerance*sizeOf(own.Machines[i])) {
-							t.Errorf("%v C=%v: objective %v, alone %v", scheme, pars[at].C, machine.Objective, own.Machines[i].Objective)
+						if !machine.Converged ||
+							!(math.Abs(
+								machine.Objective-own.Machines[i].Objective,
+							) <= defaultTolerance*sizeOf(own.Machines[i])) {
+							t.Errorf(
+								"%v C=%v: objective %v, alone %v", scheme, pars[at].C, machine.Objective,
+								own.Machines[i].Objective,
+							)
 						}
 					}
 					for _, i := range held {
 						if v.Predicted[i] != v.Fits[f].Decide(have[i]) {
-							t.Fatalf("document %d has class %d, its decisions say %d", i, v.Predicted[i], v.Fits[f].Decide(have[i]))
+							t.Fatalf(
+								"document %d has class %d, its decisions say %d", i, v.Predicted[i],
+								v.Fits[f].Decide(have[i]),
+							)
 						}
 						if v.Predicted[i] == labels[i] {
 							right++
@@ -99,13 +114,19 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 								near = min(near, math.Max(math.Abs(want[i][j]), math.Abs(have[i][j])))
 							}
 							if scheme == OneVsOne && near > 0.05 {
-								t.Errorf("C=%v: document %d has class %d, alone %d, with decisions %v and %v", pars[at].C, i, v.Predicted[i], own.Decide(want[i]), have[i], want[i])
+								t.Errorf(
+									"C=%v: document %d has class %d, alone %d, with decisions %v and %v", pars[at].C, i,
+									v.Predicted[i], own.Decide(want[i]), have[i], want[i],
+								)
 							}
 						}
 					}
 				}
 				if differ > n/100 || right < n*8/10 {
-					t.Errorf("%v C=%v: %d of %d documents in another class than alone, %d right", scheme, pars[at].C, differ, n, right)
+					t.Errorf(
+						"%v C=%v: %d of %d documents in another class than alone, %d right", scheme, pars[at].C, differ,
+						n, right,
+					)
 				}
 			}
 		}
@@ -156,7 +177,8 @@ func TestValidateStartsNear(t *testing.T) {
 		t.Helper()
 		for f, fit := range got.Fits {
 			for i, m := range fit.Machines {
-				if own := want.Fits[f].Machines[i]; !(math.Abs(m.Objective-own.Objective) <= defaultTolerance*sizeOf(own)) {
+				own := want.Fits[f].Machines[i]
+				if !(math.Abs(m.Objective-own.Objective) <= defaultTolerance*sizeOf(own)) {
 					t.Errorf("%s: objective %v, expected %v", what, m.Objective, own.Objective)
 				}
 			}
@@ -171,7 +193,10 @@ func TestValidateStartsNear(t *testing.T) {
 	ahead := validate(narrow, []WarmStart{{b, 2}, {a, -1}}, 20)[0]
 	same("from two kernels", ahead, cold)
 	if steps(rising) >= steps(cold)*3/4 || steps(from) >= steps(cold)*3/4 || steps(ahead) >= steps(cold)*3/4 {
-		t.Errorf("%d steps from nothing, %d from another C, %d from another kernel, %d from two", steps(cold), steps(rising), steps(from), steps(ahead))
+		t.Errorf(
+			"%d steps from nothing, %d from another C, %d from another kernel, %d from two", steps(cold), steps(rising),
+			steps(from), steps(ahead),
+		)
 	}
 	// Where no coefficient is at its bound, a greater C changes nothing; what is left to do comes
 	// from the last digits of the scale.
@@ -202,7 +227,9 @@ func TestValidateOthers(t *testing.T) {
 		}
 	}
 	sets[5] = nil
-	v, err := (&Trial{Sets: sets, Classes: 3, Parts: parts}).Validate(ctx, m, []Parameters{{C: 10}, {C: 1}}, nil, Options{})
+	v, err := (&Trial{Sets: sets, Classes: 3, Parts: parts}).Validate(
+		ctx, m, []Parameters{{C: 10}, {C: 1}}, nil, Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +243,9 @@ func TestValidateOthers(t *testing.T) {
 				continue
 			}
 			if !slices.Contains(got, 2) || parts[i] == 0 && slices.Contains(got, 1) {
-				t.Fatalf("document %d of part %d has labels %v: all have 2, none outside part 0 has 1", i, parts[i], got)
+				t.Fatalf(
+					"document %d of part %d has labels %v: all have 2, none outside part 0 has 1", i, parts[i], got,
+				)
 			}
 			if slices.Contains(got, 0) != (x[i][0] > 0) {
 				wrong++
@@ -227,16 +256,22 @@ func TestValidateOthers(t *testing.T) {
 		}
 	}
 
-	nu, err := (&Trial{Labels: labels, Classes: 2, Parts: parts}).Validate(ctx, m, []Parameters{{Nu: 0.3}, {Nu: 0.1}}, nil, Options{})
+	nu, err := (&Trial{Labels: labels, Classes: 2, Parts: parts}).Validate(
+		ctx, m, []Parameters{{Nu: 0.3}, {Nu: 0.1}}, nil, Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for at, par := range []Parameters{{Nu: 0.3}, {Nu: 0.1}} {
-		own, err := Train(ctx, m, Training{Labels: masked(&Trial{Labels: labels, Parts: parts}, 1), Classes: 2, Parameters: par}, Options{})
+		own, err := Train(
+			ctx, m, Training{Labels: masked(&Trial{Labels: labels, Parts: parts}, 1), Classes: 2, Parameters: par},
+			Options{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := nu[at].Fits[1].Machines[0], own.Machines[0]; !slices.Equal(got.Coef, want.Coef) || got.Rho != want.Rho {
+		if got, want := nu[at].Fits[1].Machines[0], own.Machines[0]; !slices.Equal(got.Coef, want.Coef) ||
+			got.Rho != want.Rho {
 			t.Errorf("ν = %v: another machine than alone", par.Nu)
 		}
 	}
@@ -306,7 +341,8 @@ func TestValidateWorkers(t *testing.T) {
 		for c := range v {
 			for f, fit := range v[c].Fits {
 				for i, machine := range fit.Machines {
-					if own := first[c].Fits[f].Machines[i]; !slices.Equal(machine.Coef, own.Coef) || machine.Rho != own.Rho {
+					if own := first[c].Fits[f].Machines[i]; !slices.Equal(machine.Coef, own.Coef) ||
+						machine.Rho != own.Rho {
 						t.Fatalf("machine %d of part %d differs", i, f)
 					}
 				}
@@ -342,7 +378,9 @@ func TestValidateRegression(t *testing.T) {
 					docs = append(docs, i)
 				}
 			}
-			own, err := TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: pick(targets, docs), Regression: pars[at]}, Options{})
+			own, err := TrainRegression(
+				ctx, m, RegressionTraining{Docs: docs, Targets: pick(targets, docs), Regression: pars[at]}, Options{},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -356,7 +394,8 @@ func TestValidateRegression(t *testing.T) {
 				}
 				// Two solutions of gap ε have objectives that are less than ε·Σ|β| apart, so ‖w -
 				// w'‖² < 2ε·Σ|β|, and K = 1 on the diagonal.
-				if bound := 2 * math.Sqrt(2*defaultTolerance*sizeOf(own)); !(math.Abs(own.Decide(row)-e.Values[i]) <= bound) {
+				bound := 2 * math.Sqrt(2*defaultTolerance*sizeOf(own))
+				if !(math.Abs(own.Decide(row)-e.Values[i]) <= bound) {
 					t.Errorf("document %d is estimated as %v, alone %v", i, e.Values[i], own.Decide(row))
 				}
 				loss += (e.Values[i] - targets[i]) * (e.Values[i] - targets[i])
@@ -381,7 +420,9 @@ func TestValidateRegression(t *testing.T) {
 	}
 	for what, run := range map[string]func() error{
 		"C": func() error {
-			_, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, []Regression{{C: -1}}, nil, Options{})
+			_, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(
+				ctx, m, []Regression{{C: -1}}, nil, Options{},
+			)
 			return err
 		},
 		"targets": func() error {
@@ -389,7 +430,9 @@ func TestValidateRegression(t *testing.T) {
 			return err
 		},
 		"NaN": func() error {
-			_, err := (&RegressionTrial{Targets: slices.Repeat([]float64{math.NaN()}, n), Parts: parts}).Validate(ctx, m, pars, nil, Options{})
+			_, err := (&RegressionTrial{
+				Targets: slices.Repeat([]float64{math.NaN()}, n), Parts: parts,
+			}).Validate(ctx, m, pars, nil, Options{})
 			return err
 		},
 		"parts": func() error {
@@ -455,7 +498,8 @@ func TestStart(t *testing.T) {
 	var sum float64
 	for i, a := range d.alpha {
 		sum += float64(d.sign[i]) * a
-		if !(a >= 0 && a <= d.upper[i]) || (a > 0) != (i%4 != 0 && i > 4) || !(math.Abs(a*before[5]-before[i]*d.alpha[5]) <= 1e-12) {
+		if !(a >= 0 && a <= d.upper[i]) || (a > 0) != (i%4 != 0 && i > 4) ||
+			!(math.Abs(a*before[5]-before[i]*d.alpha[5]) <= 1e-12) {
 			t.Errorf("α[%d] = %v of %v, before %v", i, a, d.upper[i], before[i])
 		}
 		score := d.offset[i]

@@ -74,6 +74,12 @@ func BenchmarkFile(b *testing.B) {
 	if _, err := m.WriteLIBSVM(ctx, &text, LIBSVMOptions{}); err != nil {
 		b.Fatal(err)
 	}
-	run("libsvm=write", text.Len(), func() error { _, err := m.WriteLIBSVM(ctx, io.Discard, LIBSVMOptions{}); return err })
-	run("libsvm=read", text.Len(), func() error { _, err := ReadLIBSVM(ctx, bytes.NewReader(text.Bytes()), "text"); return err })
+	run(
+		"libsvm=write", text.Len(),
+		func() error { _, err := m.WriteLIBSVM(ctx, io.Discard, LIBSVMOptions{}); return err },
+	)
+	run(
+		"libsvm=read", text.Len(),
+		func() error { _, err := ReadLIBSVM(ctx, bytes.NewReader(text.Bytes()), "text"); return err },
+	)
 }

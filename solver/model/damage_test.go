@@ -31,14 +31,21 @@ func tiny() *Model {
 	}
 	return &Model{
 		Type: CSVC, Kernel: "diffusion:t=0.5,embed=tfidf-l1-sqrt",
-		Settings: Settings{C: 10, Weights: map[string]float64{"b": 0.1, "a": 2, "\xff": 3}, Tolerance: 1e-3, Probabilities: true, Seed: 7},
-		Source:   "dir/ä.tsv", Corpus: [32]byte{0xab, 31: 0xcd}, Documents: 9, Vocabulary: []string{"one", "", "zwölf"}, Embedder: embedder,
-		Classes: []string{"a", "none", "\xff"},
+		Settings: Settings{
+			C: 10, Weights: map[string]float64{"b": 0.1, "a": 2, "\xff": 3}, Tolerance: 1e-3, Probabilities: true,
+			Seed: 7,
+		},
+		Source: "dir/ä.tsv", Corpus: [32]byte{0xab, 31: 0xcd}, Documents: 9, Vocabulary: []string{"one", "", "zwölf"},
+		Embedder: embedder,
+		Classes:  []string{"a", "none", "\xff"},
 		Classifier: solver.Classifier{Classes: 3, Machines: []*solver.Machine{nil, {
-			Support: []int{0, 2}, Coef: []float64{10, -0.1}, Rho: math.Copysign(0, -1), Objective: -12.5, Iterations: 1 << 30, Gap: 5e-324, Converged: true, Bounded: 1,
+			Support: []int{0, 2}, Coef: []float64{10, -0.1}, Rho: math.Copysign(0, -1), Objective: -12.5,
+			Iterations: 1 << 30, Gap: 5e-324, Converged: true, Bounded: 1,
 			Sigmoid: &solver.Sigmoid{A: -2, B: 0.3},
 		}, nil}},
-		Support:    &sparse.CSR{Cols: 3, Offsets: []int64{0, 2, 2, 3}, Terms: []uint32{0, 2, 1}, Values: []float32{1, 0.1, 3}},
+		Support: &sparse.CSR{
+			Cols: 3, Offsets: []int64{0, 2, 2, 3}, Terms: []uint32{0, 2, 1}, Values: []float32{1, 0.1, 3},
+		},
 		SupportDoc: []int64{8, 0, -1}, SupportClass: []int32{0, -1, 2},
 	}
 }
@@ -106,12 +113,21 @@ func TestDamageIsNamed(t *testing.T) {
 		want string
 	}{
 		{"nothing", nil, `it begins with "", expected "gram model 1\n"`},
-		{"another file", []byte("PK\x03\x04 and so on and so on and so on"), `it begins with "PK\x03\x04 and so o", expected "gram model 1\n"`},
+		{
+			"another file", []byte("PK\x03\x04 and so on and so on and so on"),
+			`it begins with "PK\x03\x04 and so o", expected "gram model 1\n"`,
+		},
 		{"the first line cut", file[:8], `it begins with "gram mod"`},
-		{"a later version", append([]byte("gram model 12\n"), file[len(magic)+2:]...), `version "12" of the form, expected "1"`},
+		{
+			"a later version", append([]byte("gram model 12\n"), file[len(magic)+2:]...),
+			`version "12" of the form, expected "1"`,
+		},
 		{"no version", []byte("gram model \n{}\n"), `it begins with "gram model \n{", expected`},
 		{"the header cut", file[:line-1], "it ends in its header"},
-		{"the header changed", bytes.Replace(file, []byte(`"type"`), []byte(`"typo"`), 1), "header: json: unknown field"},
+		{
+			"the header changed", bytes.Replace(file, []byte(`"type"`), []byte(`"typo"`), 1),
+			"header: json: unknown field",
+		},
 		{"the vocabulary cut", file[:line+5], "it ends in its part vocabulary"},
 		{"the embedding cut", file[:line+12+9+10], "it ends in its part embedding"},
 		{"the support vectors cut", file[:line+12+9+32+50], "it ends in its part support vectors"},
@@ -122,7 +138,8 @@ func TestDamageIsNamed(t *testing.T) {
 		{"more behind it", append(bytes.Clone(file), "more"...), "something follows its end"},
 	} {
 		for _, size := range []int64{-1, int64(len(c.file))} {
-			if _, err := read(ctx, bytes.NewReader(c.file), size); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := read(ctx, bytes.NewReader(c.file), size); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, expected %q", c.what, err, c.want)
 			}
 		}
@@ -160,7 +177,10 @@ func withHeader(t testing.TB, m *Model, change func(h map[string]any)) []byte {
 func TestHeaderThatLies(t *testing.T) {
 	counts := []string{"machines", "coefficients", "terms", "vectors", "values", "documents", "columns", "fitted"}
 	for _, key := range append(counts, "v", "b") {
-		for _, n := range []any{-1, 1000, int64(1) << 31, int64(1) << 45, int64(math.MaxInt64), json.Number("18446744073709551616"), "x", 1.5} {
+		for _, n := range []any{
+			-1, 1000, int64(1) << 31, int64(1) << 45, int64(math.MaxInt64), json.Number("18446744073709551616"), "x",
+			1.5,
+		} {
 			file := withHeader(t, tiny(), func(h map[string]any) {
 				switch key {
 				case "v":
@@ -176,7 +196,8 @@ func TestHeaderThatLies(t *testing.T) {
 				runtime.ReadMemStats(&before)
 				_, err := read(ctx, bytes.NewReader(file), size)
 				runtime.ReadMemStats(&after)
-				if may := (key == "documents" || key == "fitted") && n != -1; !errors.Is(err, ErrDamaged) && !(may && err == nil) {
+				if may := (key == "documents" || key == "fitted") &&
+					n != -1; !errors.Is(err, ErrDamaged) && !(may && err == nil) {
 					t.Errorf("%s = %v: %v", key, n, err)
 				}
 				if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
@@ -208,7 +229,9 @@ func TestContentsAreChecked(t *testing.T) {
 		`corpus "ab", expected`:                    func(h map[string]any) { h["corpus"] = "ab" },
 		"scale -1 of the Laplace":                  func(h map[string]any) { h["laplace"] = -1 },
 	} {
-		if _, err := Read(ctx, bytes.NewReader(withHeader(t, tiny(), change))); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), want) {
+		if _, err := Read(
+			ctx, bytes.NewReader(withHeader(t, tiny(), change)),
+		); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}
@@ -224,13 +247,18 @@ func TestContentsAreChecked(t *testing.T) {
 		"no sigmoid, and its record says one":  func(b []byte) { b[record+8] &^= flagSigmoid },
 		"belong to no machine":                 func(b []byte) { b[record] = 1 },
 		"3 coefficients, of which 2 are left":  func(b []byte) { b[record] = 3 },
-		"rho NaN":                              func(b []byte) { copy(b[record+16:], "\xff\xff\xff\xff\xff\xff\xff\xff") },
-		"support vector 0 behind 2":            func(b []byte) { b[len(b)-24], b[len(b)-20] = 2, 0 },
-		"coefficient NaN":                      func(b []byte) { copy(b[len(b)-2:], "\xf0\x7f") },
+		"rho NaN": func(b []byte) {
+			copy(
+				b[record+16:], "\xff\xff\xff\xff\xff\xff\xff\xff",
+			)
+		},
+		"support vector 0 behind 2": func(b []byte) { b[len(b)-24], b[len(b)-20] = 2, 0 },
+		"coefficient NaN":           func(b []byte) { copy(b[len(b)-2:], "\xf0\x7f") },
 	} {
 		bad := bytes.Clone(file)
 		change(bad)
-		if _, err := Read(ctx, bytes.NewReader(signed(bad))); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), want) {
+		if _, err := Read(ctx, bytes.NewReader(signed(bad))); !errors.Is(err, ErrDamaged) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}
@@ -262,7 +290,9 @@ func TestReadEndsWithItsContext(t *testing.T) {
 	file := withHeader(t, tiny(), func(h map[string]any) { h["values"] = 1 << 24 })
 	ctx, cancel := context.WithCancel(ctx)
 	rest := &cancelling{cancel: cancel}
-	if _, err := Read(ctx, io.MultiReader(bytes.NewReader(file), rest)); !errors.Is(err, context.Canceled) || rest.reads > 1 {
+	if _, err := Read(
+		ctx, io.MultiReader(bytes.NewReader(file), rest),
+	); !errors.Is(err, context.Canceled) || rest.reads > 1 {
 		t.Errorf("%v after %d more reads", err, rest.reads)
 	}
 }

@@ -18,13 +18,16 @@
 // The header's keys, those in parentheses only where there is something to say:
 //
 //	type, kernel                     as in Model
-//	settings                         (c, nu, epsilon, probabilities, seed,) tolerance, (weights: a list of {"class", "weight"} by name of the class)
+//	settings                         (c, nu, epsilon, probabilities, seed,) tolerance,
+//	                                 (weights: a list of {"class", "weight"} by name of the class)
 //	source, corpus, documents        corpus is the digest in hexadecimal
 //	laplace                          (as in Model)
 //	classes                          (the names, in the order of the machines)
-//	scheme, machines, coefficients   name of the scheme, number of machines m, of coefficients in all of them together c
+//	scheme, machines, coefficients   name of the scheme, number m of machines,
+//	                                 number c of coefficients in all of them together
 //	vocabulary                       ({"terms": v, "bytes": b}, where there is a vocabulary)
-//	embedding, open, fitted, terms   name of the embedding, (whether it is open,) documents it was fitted on, its number of terms e
+//	embedding, open, fitted, terms   name of the embedding, (whether it is open,) documents it was
+//	                                 fitted on, its number e of terms
 //	vectors, columns, values         support vectors s, columns of their matrix, their stored values z
 //
 // A name that isn't UTF-8 stands there as {"bytes": its bytes in base64}. Behind the header come

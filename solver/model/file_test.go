@@ -78,8 +78,12 @@ func TestFilesThatArentModels(t *testing.T) {
 	if err := os.Symlink("nowhere", link); err != nil {
 		t.Skip(err)
 	}
-	for path, want := range map[string]string{dir: "expected a regular file", link: "expected a regular file", filepath.Join(dir, "missing", "x"): "x can't be written in folder"} {
-		if err := tiny().Save(ctx, path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), ".tmp") {
+	for path, want := range map[string]string{
+		dir: "expected a regular file", link: "expected a regular file",
+		filepath.Join(dir, "missing", "x"): "x can't be written in folder",
+	} {
+		if err := tiny().Save(ctx, path); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), ".tmp") {
 			t.Errorf("Save to %s: %v, expected %q", path, err, want)
 		}
 	}
@@ -88,7 +92,10 @@ func TestFilesThatArentModels(t *testing.T) {
 	if err := os.WriteFile(text, []byte("svm_typo c_svc\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{dir: "is a directory", filepath.Join(dir, "none"): "no such file", text: text + `: damaged model file: it begins with "svm_typo`} {
+	for path, want := range map[string]string{
+		dir: "is a directory", filepath.Join(dir, "none"): "no such file",
+		text: text + `: damaged model file: it begins with "svm_typo`,
+	} {
 		if _, err := Load(ctx, path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Load of %s: %v, expected %q", path, err, want)
 		}

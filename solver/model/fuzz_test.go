@@ -15,12 +15,16 @@ import (
 // small lists models with little in them, for mutations to hit.
 func small() []*Model {
 	bare, none, regression := tiny(), tiny(), tiny()
-	bare.Vocabulary, bare.Classifier.Scheme, bare.Classes, bare.Settings = nil, solver.OneVsRest, []string{"a"}, Settings{}
+	bare.Vocabulary, bare.Classifier.Scheme = nil, solver.OneVsRest
+	bare.Classes, bare.Settings = []string{"a"}, Settings{}
 	bare.Classifier.Classes, bare.Classifier.Machines = 1, bare.Classifier.Machines[1:2]
 	bare.SupportClass = []int32{0, 0, 0}
 	none.Classifier, none.Classes, none.SupportClass = solver.Classifier{Classes: 1}, []string{"1"}, []int32{-1, 0, 0}
-	regression.Type, regression.Laplace, regression.Classes, regression.SupportClass = NuSVR, 0.5, nil, []int32{-1, -1, -1}
-	regression.Classifier = solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: regression.Classifier.Machines[1:2]}
+	regression.Type, regression.Laplace = NuSVR, 0.5
+	regression.Classes, regression.SupportClass = nil, []int32{-1, -1, -1}
+	regression.Classifier = solver.Classifier{
+		Scheme: solver.OneVsRest, Classes: 1, Machines: regression.Classifier.Machines[1:2],
+	}
 	return []*Model{tiny(), bare, none, regression}
 }
 
@@ -90,7 +94,9 @@ func FuzzReadLIBSVM(f *testing.F) {
 		if err != nil {
 			var bad *SyntaxError
 			most := int64(strings.Count(text, "\n")) + 2
-			if !errors.As(err, &bad) || bad.File != "m.txt" || bad.Line < 1 || bad.Line > most || bad.Found == "" || bad.Expected == "" || bad.Expected == "a model" {
+			if !errors.As(err, &bad) || bad.File != "m.txt" || bad.Line < 1 || bad.Line > most || bad.Found == "" ||
+				bad.Expected == "" ||
+				bad.Expected == "a model" {
 				t.Fatalf("%#v", err)
 			}
 			return

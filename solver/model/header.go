@@ -104,9 +104,11 @@ func toStrings(names []name) []string {
 func headerOf(m *Model) *header {
 	h := &header{
 		Type: m.Type, Kernel: name(m.Kernel), Settings: headerSettings{Settings: m.Settings},
-		Source: name(m.Source), Corpus: hex.EncodeToString(m.Corpus[:]), Documents: int64(m.Documents), Laplace: m.Laplace,
+		Source: name(m.Source), Corpus: hex.EncodeToString(m.Corpus[:]), Documents: int64(m.Documents),
+		Laplace: m.Laplace,
 		Classes: toNames(m.Classes), Scheme: m.Classifier.Scheme.String(), Machines: int64(len(m.Classifier.Machines)),
-		Embedding: m.Embedder.String(), Open: m.Embedder.Open, Fitted: int64(m.Embedder.Documents), Terms: int64(len(m.Embedder.Terms)),
+		Embedding: m.Embedder.String(), Open: m.Embedder.Open, Fitted: int64(m.Embedder.Documents),
+		Terms:   int64(len(m.Embedder.Terms)),
 		Vectors: int64(m.Support.Rows()), Columns: int64(m.Support.Cols), Values: m.Support.NNZ(),
 	}
 	for _, class := range slices.Sorted(maps.Keys(m.Settings.Weights)) {
@@ -161,7 +163,8 @@ func (h *header) sections(limit int64) ([]section, int64, error) {
 		key string
 		n   int64
 	}{
-		{"machines", h.Machines}, {"coefficients", h.Coefficients}, {"terms", h.Terms}, {"vectors", h.Vectors}, {"values", h.Values},
+		{"machines", h.Machines}, {"coefficients", h.Coefficients}, {"terms", h.Terms}, {"vectors", h.Vectors},
+		{"values", h.Values},
 		{"vocabulary terms", vocabulary.Terms}, {"vocabulary bytes", vocabulary.Bytes},
 	} {
 		if count.n < 0 || count.n > limit {
@@ -191,7 +194,8 @@ func (h *header) sections(limit int64) ([]section, int64, error) {
 // model returns the model that the header describes, without its arrays.
 func (h *header) model() (*Model, error) {
 	m := &Model{
-		Type: h.Type, Kernel: string(h.Kernel), Settings: h.Settings.Settings, Source: string(h.Source), Documents: int(h.Documents), Laplace: h.Laplace,
+		Type: h.Type, Kernel: string(h.Kernel), Settings: h.Settings.Settings, Source: string(h.Source),
+		Documents: int(h.Documents), Laplace: h.Laplace,
 		Classes: toStrings(h.Classes), Classifier: solver.Classifier{Classes: len(h.Classes)},
 	}
 	if !m.Type.Classifies() {

@@ -11,7 +11,8 @@ import (
 
 // keywords begin the lines of LIBSVM's header. Source: svm.cpp of LIBSVM 3.37, svm_save_model.
 var keywords = []string{
-	"svm_type", "kernel_type", "degree", "gamma", "coef0", "nr_class", "total_sv", "rho", "label", "probA", "probB", "prob_density_marks", "nr_sv", "SV",
+	"svm_type", "kernel_type", "degree", "gamma", "coef0", "nr_class", "total_sv", "rho", "label", "probA", "probB",
+	"prob_density_marks", "nr_sv", "SV",
 }
 
 const longestKeyword = len("prob_density_marks")
@@ -48,7 +49,8 @@ type kernel struct {
 
 // kernelKeys lists LIBSVM's kernels with the header lines that each has.
 var kernelKeys = map[string][]string{
-	"linear": nil, "polynomial": {"degree", "gamma", "coef0"}, "rbf": {"gamma"}, "sigmoid": {"gamma", "coef0"}, Precomputed: nil,
+	"linear": nil, "polynomial": {"degree", "gamma", "coef0"}, "rbf": {"gamma"}, "sigmoid": {"gamma", "coef0"},
+	Precomputed: nil,
 }
 
 // kernelNames lists them in LIBSVM's order.
@@ -62,7 +64,8 @@ func parseKernel(spec string) (kernel, error) {
 	k := kernel{typ: strings.TrimSpace(typ), degree: 3}
 	known, ok := kernelKeys[k.typ]
 	if !ok {
-		return k, fmt.Errorf("LIBSVM doesn't know kernel %s, expected one of %s; any kernel can be written as precomputed, for the use with its matrix",
+		return k, fmt.Errorf("LIBSVM doesn't know kernel %s, expected one of %s; any kernel can be written as "+
+			"precomputed, for the use with its matrix",
 			spec, strings.Join(kernelNames[:len(kernelNames)-1], ", "))
 	}
 	gamma := false

@@ -31,7 +31,10 @@ func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
 	if ctx == nil || r == nil {
 		return nil, errNothingGiven
 	}
-	l := &libsvmReader{ctx: ctx, r: bufio.NewReaderSize(r, 256<<10), file: file, header: map[string][]string{}, lines: map[string]int64{}}
+	l := &libsvmReader{
+		ctx: ctx, r: bufio.NewReaderSize(r, 256<<10), file: file, header: map[string][]string{},
+		lines: map[string]int64{},
+	}
 	if err := l.readHeader(); err != nil {
 		return nil, err
 	}
@@ -210,7 +213,10 @@ func (l *libsvmReader) understandClasses() error {
 		sum += n
 	}
 	if sum != l.total {
-		return l.fail(l.lines["nr_sv"], fmt.Sprintf("%d support vectors in all", sum), "%d, as total_sv says in line %d", l.total, l.lines["total_sv"])
+		return l.fail(
+			l.lines["nr_sv"], fmt.Sprintf("%d support vectors in all", sum), "%d, as total_sv says in line %d", l.total,
+			l.lines["total_sv"],
+		)
 	}
 	rho, err := l.floats("rho", pairs(k))
 	if err != nil {
@@ -339,7 +345,9 @@ func (l *libsvmReader) vector(machines []*solver.Machine) error {
 	s := m.Support.Rows()
 	text, err := l.next()
 	if errors.Is(err, io.EOF) {
-		return l.fail(l.line, fmt.Sprintf("the end of the file after %d support vectors", s), "%d, as total_sv says", l.total)
+		return l.fail(
+			l.line, fmt.Sprintf("the end of the file after %d support vectors", s), "%d, as total_sv says", l.total,
+		)
 	}
 	if err != nil {
 		return err
@@ -349,7 +357,9 @@ func (l *libsvmReader) vector(machines []*solver.Machine) error {
 		word, text = cutWord(text)
 		c, err := parseFloat(word, 64)
 		if err != nil {
-			return l.fail(l.line, fmt.Sprintf("coefficient %d: %s", i+1, quote(word)), "%d finite numbers", len(machines))
+			return l.fail(
+				l.line, fmt.Sprintf("coefficient %d: %s", i+1, quote(word)), "%d finite numbers", len(machines),
+			)
 		}
 		if c != 0 {
 			machine.Support, machine.Coef = append(machine.Support, s), append(machine.Coef, c)
@@ -374,7 +384,10 @@ func (l *libsvmReader) serial(text string) (int64, error) {
 	serial, ok := strings.CutPrefix(word, "0:")
 	n, err := strconv.Atoi(serial)
 	if rest = strings.TrimSpace(rest); !ok || err != nil || n < 1 || n > math.MaxInt32 || rest != "" {
-		return 0, l.fail(l.line, quote(strings.TrimSpace(text)), "0:n with the number n of a training document, from 1, for a precomputed kernel")
+		return 0, l.fail(
+			l.line, quote(strings.TrimSpace(text)),
+			"0:n with the number n of a training document, from 1, for a precomputed kernel",
+		)
 	}
 	return int64(n) - 1, nil
 }
@@ -401,7 +414,8 @@ func (l *libsvmReader) row(text string) error {
 			return l.fail(l.line, fmt.Sprintf("index %d: %s", index, quote(right)), "a number within float32")
 		}
 		before = int64(index)
-		m.Terms, m.Values, m.Cols = append(m.Terms, uint32(index)), append(m.Values, float32(v)), max(m.Cols, int(index)+1)
+		m.Terms, m.Values = append(m.Terms, uint32(index)), append(m.Values, float32(v))
+		m.Cols = max(m.Cols, int(index)+1)
 	}
 }
 

@@ -34,7 +34,8 @@ SV
 	odd = "nr_sv 1 1\r\nlabel 1 2\r\ngamma .25\r\nkernel_type rbf\r\nrho -0\r\n" +
 		"total_sv 2\r\nnr_class 2\r\nsvm_type nu_svc\r\nSV\r\n+1\t0:3\t2147483647:1e-50\r\n -1 \r\n\r\n"
 	regression   = "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 1\nprobA 0.5\nSV\n2 1:3"
-	oneClassText = "svm_type one_class\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 1\nprob_density_marks 1 2 3\nSV\n0.5 0:12 \n0.5 0:3 \n"
+	oneClassText = "svm_type one_class\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho 1\nprob_density_marks " +
+		"1 2 3\nSV\n0.5 0:12 \n0.5 0:3 \n"
 )
 
 func readText(text string) (*Model, error) { return ReadLIBSVM(ctx, strings.NewReader(text), "m.txt") }
@@ -56,14 +57,17 @@ func TestReadLIBSVM(t *testing.T) {
 			}
 			s += "\n"
 		}
-		return s + fmt.Sprintln(m.Support.Cols, m.Support.Offsets, m.Support.Terms, m.Support.Values, m.SupportDoc, m.SupportClass)
+		return s + fmt.Sprintln(
+			m.Support.Cols, m.Support.Offsets, m.Support.Terms, m.Support.Values, m.SupportDoc, m.SupportClass,
+		)
 	}
-	if got, want := describe(m), `c_svc polynomial:gamma=0.5,r=-1,degree=2 [7 -1 3] one-vs-one true 0 tf true 4 [1 2 3] [2 1 1]
+	got, want := describe(m), `c_svc polynomial:gamma=0.5,r=-1,degree=2 [7 -1 3] one-vs-one true 0 tf true 4 [1 2 3] [2 1 1]
 [0 1 2] [1 0.5 -1] 0.5{-1 0}
 [1 3] [0.25 -0.75] -1{-2 0.5}
 [2 3] [-0.125 0.125] 0.002{-3 1}
 5 [0 2 2 4 5] [1 3 2 4 1] [1.5 -2 0.001 0 2] [-1 -1 -1 -1] [0 0 1 2]
-`; got != want {
+`
+	if got != want {
 		t.Errorf("%s, expected\n%s", got, want)
 	}
 	if m, err = readText(odd); err != nil {
@@ -119,30 +123,54 @@ func TestReadLIBSVMErrors(t *testing.T) {
 		{replace(threeClasses, "gamma 0.5\n", ""), "m.txt:12: found no line gamma above"},
 		{replace(threeClasses, "gamma 0.5", "gamma 0x1p3"), `m.txt:4: found gamma "0x1p3", expected a finite number`},
 		{replace(threeClasses, "coef0 -1", "coef0 inf"), `m.txt:5: found coef0 "inf"`},
-		{replace(threeClasses, "nr_class 3", "nr_class 0"), `m.txt:6: found nr_class "0", expected a whole number from 1`},
-		{replace(threeClasses, "nr_class 3", "nr_class 2147483647"), "m.txt:9: found label with 3 values, expected 2147483647"},
+		{
+			replace(threeClasses, "nr_class 3", "nr_class 0"),
+			`m.txt:6: found nr_class "0", expected a whole number from 1`,
+		},
+		{
+			replace(threeClasses, "nr_class 3", "nr_class 2147483647"),
+			"m.txt:9: found label with 3 values, expected 2147483647",
+		},
 		{replace(threeClasses, "total_sv 4", "total_sv -4"), `m.txt:7: found total_sv "-4"`},
-		{replace(threeClasses, "total_sv 4", "total_sv 5"), "m.txt:12: found 4 support vectors in all, expected 5, as total_sv says in line 7"},
+		{
+			replace(threeClasses, "total_sv 4", "total_sv 5"),
+			"m.txt:12: found 4 support vectors in all, expected 5, as total_sv says in line 7",
+		},
 		{replace(threeClasses, "rho 0.5", "rho 0.5 1"), "m.txt:8: found rho with 4 values, expected 3"},
 		{replace(threeClasses, "2e-3", "2e-3x"), `m.txt:8: found rho "2e-3x"`},
 		{replace(threeClasses, "2e-3", "2e999"), `m.txt:8: found rho "2e999"`},
 		{replace(threeClasses, "label 7", "label 3"), "m.txt:9: found label 3 twice"},
-		{replace(threeClasses, "label 7", "label 7.5"), `m.txt:9: found label "7.5", expected a whole number from -2147483648`},
+		{
+			replace(threeClasses, "label 7", "label 7.5"),
+			`m.txt:9: found label "7.5", expected a whole number from -2147483648`,
+		},
 		{replace(threeClasses, "probB 0 0.5 1\n", ""), "m.txt:12: found no line probB above"},
 		{replace(threeClasses, "probA -1 -2 -3\n", ""), "m.txt:12: found no line probA above"},
 		{replace(threeClasses, "nr_sv 2", "nr_sv -2"), `m.txt:12: found nr_sv "-2"`},
-		{replace(threeClasses, "1 0 1:1.5", "1 1:1.5"), `m.txt:14: found coefficient 2: "1:1.5", expected 2 finite numbers`},
+		{
+			replace(threeClasses, "1 0 1:1.5", "1 1:1.5"),
+			`m.txt:14: found coefficient 2: "1:1.5", expected 2 finite numbers`,
+		},
 		{replace(threeClasses, "0.5 0.25 \n", "0.5\n"), `m.txt:15: found coefficient 2: "", expected 2`},
 		{replace(threeClasses, "0.5 0.25 \n", "nan 1\n"), `m.txt:15: found coefficient 1: "nan"`},
 		{replace(threeClasses, "3:-2", "1:-2"), "m.txt:14: found index 1 behind 1, expected ascending indices"},
 		{replace(threeClasses, "3:-2", "3:"), `m.txt:14: found index 3: "", expected a number within float32`},
 		{replace(threeClasses, "3:-2", "3:1e39"), `m.txt:14: found index 3: "1e39"`},
 		{replace(threeClasses, "3:-2", "3"), `m.txt:14: found "3", expected index:value`},
-		{replace(threeClasses, "1:1.5", "-1:1.5"), `m.txt:14: found "-1:1.5", expected index:value with an index from 0 to 2147483647`},
+		{
+			replace(threeClasses, "1:1.5", "-1:1.5"),
+			`m.txt:14: found "-1:1.5", expected index:value with an index from 0 to 2147483647`,
+		},
 		{replace(threeClasses, "3:-2", "2147483648:-2"), `m.txt:14: found "2147483648:-2"`},
-		{replace(threeClasses, "-0.75 0.125 1:2\n", ""), "m.txt:17: found the end of the file after 3 support vectors, expected 4"},
+		{
+			replace(threeClasses, "-0.75 0.125 1:2\n", ""),
+			"m.txt:17: found the end of the file after 3 support vectors, expected 4",
+		},
 		{threeClasses + "\n1 2 3\n", `m.txt:19: found "1 2 3", expected the end of the file after 4 support vectors`},
-		{replace(regression, "nr_class 2", "nr_class 3"), `m.txt:3: found nr_class "3", expected a whole number from 2 to 2`},
+		{
+			replace(regression, "nr_class 2", "nr_class 3"),
+			`m.txt:3: found nr_class "3", expected a whole number from 2 to 2`,
+		},
 		{replace(regression, "rho 1", "label 1\nrho 1"), "m.txt:5: found label, expected no such line for epsilon_svr"},
 		{replace(regression, "probA 0.5", "probA -0.5"), "m.txt:6: found -0.5, expected a scale"},
 		{replace(oneClassText, "rho 1", "rho 1\nprobA 1"), "m.txt:6: found probA, expected no such line for one_class"},
@@ -160,7 +188,9 @@ func TestReadLIBSVMErrors(t *testing.T) {
 	if _, err := ReadLIBSVM(ended, strings.NewReader(threeClasses), "m.txt"); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
 	}
-	if _, err := ReadLIBSVM(ctx, io.MultiReader(strings.NewReader(threeClasses[:80]), iotest.ErrReader(io.ErrClosedPipe)), "m.txt"); !errors.Is(err, io.ErrClosedPipe) {
+	if _, err := ReadLIBSVM(
+		ctx, io.MultiReader(strings.NewReader(threeClasses[:80]), iotest.ErrReader(io.ErrClosedPipe)), "m.txt",
+	); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("an error of the reader: %v", err)
 	}
 }
@@ -186,7 +216,10 @@ func TestLongLine(t *testing.T) {
 func TestLIBSVMHeaderThatLies(t *testing.T) {
 	for _, text := range []string{
 		strings.Replace(threeClasses, "nr_class 3", "nr_class 65536", 1),
-		strings.Replace(strings.Replace(threeClasses, "nr_sv 2 1 1", "nr_sv 2147483645 1 1", 1), "total_sv 4", "total_sv 2147483647", 1),
+		strings.Replace(
+			strings.Replace(threeClasses, "nr_sv 2 1 1", "nr_sv 2147483645 1 1", 1), "total_sv 4",
+			"total_sv 2147483647", 1,
+		),
 		strings.Replace(regression, "total_sv 1", "total_sv 2147483647", 1),
 	} {
 		var before, after runtime.MemStats

@@ -19,8 +19,12 @@ import (
 // What is written gives svm-predict the decision values and the classes that the model has here.
 func TestSVMPredictAgrees(t *testing.T) {
 	program(t, "svm-predict")
-	tfidf, unit, roots := sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL1}, sparse.Embedding{Norm: sparse.NormL2}, sparse.Embedding{Power: sparse.Root}
-	kernels := []string{"linear", "polynomial:gamma=0.25,r=1,degree=2", "rbf:gamma=0.25", "sigmoid:gamma=0.015625,r=-0.5"}
+	tfidf, unit, roots := sparse.Embedding{
+		Weighting: sparse.TFIDF, Norm: sparse.NormL1,
+	}, sparse.Embedding{Norm: sparse.NormL2}, sparse.Embedding{Power: sparse.Root}
+	kernels := []string{
+		"linear", "polynomial:gamma=0.25,r=1,degree=2", "rbf:gamma=0.25", "sigmoid:gamma=0.015625,r=-0.5",
+	}
 	var all []recipe
 	for _, typ := range types {
 		for _, k := range kernels {
@@ -90,7 +94,9 @@ func agreeWith(t *testing.T, m *Model, got [][]decision, text, file string) {
 // brings.
 func TestPrecomputed(t *testing.T) {
 	program(t, "svm-predict")
-	for _, r := range []recipe{{typ: CSVC, kernel: "diffusion:t=0.5", embedding: sparse.Sphere}, {typ: EpsilonSVR, kernel: "rbf:gamma=0.25"}} {
+	for _, r := range []recipe{
+		{typ: CSVC, kernel: "diffusion:t=0.5", embedding: sparse.Sphere}, {typ: EpsilonSVR, kernel: "rbf:gamma=0.25"},
+	} {
 		m := r.train(t)
 		train, docs := points(1, 60, 6, false), points(2, 20, 7, false)
 		text, labels := libsvmText(t, m, LIBSVMOptions{Precomputed: true})
@@ -171,7 +177,9 @@ func TestReadSVMTrain(t *testing.T) {
 	}{{0, 2}, {0, 3}, {0, 1}, {1, 3}, {2, 1}, {3, 0}, {4, 0}} {
 		for kernel := range kernelNames {
 			for _, probable := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/%s/classes=%d/probabilities=%v", types[c.typ], kernelNames[kernel], c.classes, probable), func(t *testing.T) {
+				t.Run(fmt.Sprintf(
+					"%s/%s/classes=%d/probabilities=%v", types[c.typ], kernelNames[kernel], c.classes, probable,
+				), func(t *testing.T) {
 					if probable && c.typ == 2 {
 						t.Skip("not in every LIBSVM")
 					}
@@ -196,7 +204,10 @@ func TestReadSVMTrain(t *testing.T) {
 					if err := os.WriteFile(in, []byte(b.String()), 0o666); err != nil {
 						t.Fatal(err)
 					}
-					args := []string{"-q", "-s", fmt.Sprint(c.typ), "-t", fmt.Sprint(kernel), "-n", "0.2", "-d", "2", "-r", "0.5", "-g", "0.05"}
+					args := []string{
+						"-q", "-s", fmt.Sprint(c.typ), "-t", fmt.Sprint(kernel), "-n", "0.2", "-d", "2", "-r", "0.5",
+						"-g", "0.05",
+					}
 					if probable {
 						args = append(args, "-b", "1")
 					}
@@ -248,7 +259,8 @@ func TestReadSVMTrain(t *testing.T) {
 func checkRead(t *testing.T, m *Model, text string, probable bool) {
 	t.Helper()
 	if m.Kernel != Precomputed {
-		if k, err := engine.ParseKernel(m.Kernel); err != nil || k.String() != m.Kernel || k.Embedding() != m.Embedder.Embedding {
+		if k, err := engine.ParseKernel(m.Kernel); err != nil || k.String() != m.Kernel ||
+			k.Embedding() != m.Embedder.Embedding {
 			t.Errorf("kernel %q, %v", m.Kernel, err)
 		}
 	}

@@ -44,7 +44,8 @@ func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions)
 	l := &libsvmWriter{m: m, kernel: kernel{typ: Precomputed}, ctx: ctx, w: w}
 	if !opt.Precomputed {
 		if m.Embedder.Pairing != sparse.Dot {
-			return fail(fmt.Errorf("LIBSVM doesn't know the embedding %s, expected one whose kernels are functions of dot products; any kernel can be written as precomputed",
+			return fail(fmt.Errorf("LIBSVM doesn't know the embedding %s, expected one whose kernels are functions "+
+				"of dot products; any kernel can be written as precomputed",
 				m.Embedder.Embedding))
 		}
 		if l.kernel, err = parseKernel(m.Kernel); err != nil {
@@ -138,7 +139,10 @@ func (l *libsvmWriter) turn() error {
 				case l.classes[b]:
 					row = a
 				default:
-					return fmt.Errorf("support vector %d, in the machine for classes %q and %q, is of neither", s, l.m.Classes[l.classes[a]], l.m.Classes[l.classes[b]])
+					return fmt.Errorf(
+						"support vector %d, in the machine for classes %q and %q, is of neither", s,
+						l.m.Classes[l.classes[a]], l.m.Classes[l.classes[b]],
+					)
 				}
 			}
 			l.rows[next[s]], l.coefs[next[s]] = int32(row), machine.Coef[i]
@@ -172,7 +176,12 @@ func (l *libsvmWriter) header(labels []int32) {
 	l.line("svm_type", string(l.m.Type))
 	l.line("kernel_type", l.kernel.typ)
 	for _, key := range kernelKeys[l.kernel.typ] {
-		l.line(key, map[string]string{"degree": strconv.Itoa(l.kernel.degree), "gamma": float(l.kernel.gamma), "coef0": float(l.kernel.coef0)}[key])
+		l.line(
+			key,
+			map[string]string{
+				"degree": strconv.Itoa(l.kernel.degree), "gamma": float(l.kernel.gamma), "coef0": float(l.kernel.coef0),
+			}[key],
+		)
 	}
 	classifies := l.m.Type.Classifies()
 	classes, total := 2, 0 // where there are none, LIBSVM says 2
@@ -194,7 +203,8 @@ func (l *libsvmWriter) header(labels []int32) {
 	l.line("rho", rho...)
 	if classifies {
 		for i, class := range l.classes {
-			names, sizes = append(names, strconv.Itoa(int(labels[class]))), append(sizes, strconv.Itoa(len(l.members[i])))
+			names = append(names, strconv.Itoa(int(labels[class])))
+			sizes = append(sizes, strconv.Itoa(len(l.members[i])))
 		}
 		l.line("label", names...)
 		if len(l.pairs) > 0 && len(a) == len(l.pairs) {
@@ -264,7 +274,9 @@ func (l *libsvmWriter) vectors() error {
 func (l *libsvmWriter) serial(s int) error {
 	doc := l.m.SupportDoc[s]
 	if doc < 0 || doc >= math.MaxInt32 {
-		return fmt.Errorf("support vector %d is document %d, expected 0 to %d to write it as precomputed", s, doc, math.MaxInt32-1)
+		return fmt.Errorf(
+			"support vector %d is document %d, expected 0 to %d to write it as precomputed", s, doc, math.MaxInt32-1,
+		)
 	}
 	l.buf = append(l.buf, "0:"...)
 	l.buf = strconv.AppendInt(l.buf, doc+1, 10)

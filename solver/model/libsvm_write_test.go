@@ -23,9 +23,16 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 		precomputed bool
 		want        string
 	}{
-		{recipe{typ: CSVC, kernel: "linear", scheme: solver.OneVsRest}.train(t), false, "one-vs-one models, and this one is one-vs-rest for 3 classes"},
+		{
+			recipe{typ: CSVC, kernel: "linear", scheme: solver.OneVsRest}.train(t), false,
+			"one-vs-one models, and this one is one-vs-rest for 3 classes",
+		},
 		{recipe{typ: CSVC, kernel: "linear", scheme: solver.Labels}.train(t), false, "this one is labels"},
-		{tiny(), false, "LIBSVM doesn't know kernel diffusion:t=0.5,embed=tfidf-l1-sqrt, expected one of linear, polynomial, rbf, sigmoid"},
+		{
+			tiny(), false,
+			"LIBSVM doesn't know kernel diffusion:t=0.5,embed=tfidf-l1-sqrt, expected one of linear, polynomial, " +
+				"rbf, sigmoid",
+		},
 		{one(func(m *Model) { m.Kernel = "rbf" }), false, "gamma isn't there"},
 		{one(func(m *Model) { m.Kernel = "rbf:gamma=x" }), false, `gamma is "x"`},
 		{one(func(m *Model) { m.Kernel = "rbf:gamma=1,r=2" }), false, `no parameter "coef0"`},
@@ -36,10 +43,15 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 		{one(func(m *Model) { m.SupportClass[0] = (m.SupportClass[0] + 1) % 3 }), false, "is of neither"},
 		{one(func(m *Model) { m.SupportDoc[0] = -1 }), true, "support vector 0 is document -1"},
 		{one(func(m *Model) { m.Embedder = nil }), false, "no embedding"},
-		{one(func(m *Model) { m.Embedder.Norm, m.Embedder.Pairing = sparse.NormL1, sparse.ChiSquare }), false, "doesn't know the embedding tf-l1-chi2"},
+		{
+			one(func(m *Model) { m.Embedder.Norm, m.Embedder.Pairing = sparse.NormL1, sparse.ChiSquare }), false,
+			"doesn't know the embedding tf-l1-chi2",
+		},
 	} {
 		var b strings.Builder
-		if labels, err := c.m.WriteLIBSVM(ctx, &b, LIBSVMOptions{Precomputed: c.precomputed}); err == nil || !strings.Contains(err.Error(), c.want) || labels != nil {
+		if labels, err := c.m.WriteLIBSVM(
+			ctx, &b, LIBSVMOptions{Precomputed: c.precomputed},
+		); err == nil || !strings.Contains(err.Error(), c.want) || labels != nil {
 			t.Errorf("%v, %v, expected %q", labels, err, c.want)
 		}
 	}
@@ -62,7 +74,8 @@ func TestLIBSVMText(t *testing.T) {
 	if fmt.Sprint(labels) != "[1 2 3]" {
 		t.Errorf("labels %v", labels)
 	}
-	if want := "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho -0\nlabel 1 3\nprobA -2\nprobB 0.3\nnr_sv 1 1\nSV\n10 0:5 \n-0.1 0:9 \n"; text != want {
+	if want := "svm_type c_svc\nkernel_type precomputed\nnr_class 2\ntotal_sv 2\nrho -0\nlabel 1 3\nprobA -2\nprobB " +
+		"0.3\nnr_sv 1 1\nSV\n10 0:5 \n-0.1 0:9 \n"; text != want {
 		t.Errorf("%q, expected %q", text, want)
 	}
 }
@@ -76,7 +89,9 @@ func TestLargeLIBSVMText(t *testing.T) {
 	}
 	machine := m.Classifier.Machines[0]
 	for s := range n {
-		m.Support.Terms, m.Support.Values, m.Support.Offsets = append(m.Support.Terms, uint32(s+1)), append(m.Support.Values, float32(s+1)/7), append(m.Support.Offsets, int64(s+1))
+		x := m.Support
+		x.Terms, x.Values = append(x.Terms, uint32(s+1)), append(x.Values, float32(s+1)/7)
+		x.Offsets = append(x.Offsets, int64(s+1))
 		m.SupportDoc, m.SupportClass = append(m.SupportDoc, -1), append(m.SupportClass, -1)
 		machine.Support, machine.Coef = append(machine.Support, s), append(machine.Coef, 1/float64(s+1))
 	}

@@ -16,7 +16,10 @@ func recipes() []recipe {
 	return []recipe{
 		{typ: CSVC, kernel: "diffusion:t=0.5", embedding: sparse.Sphere},
 		{typ: CSVC, kernel: "diffusion:t=0.5", embedding: sparse.Sphere, words: true, sigmoids: true},
-		{typ: CSVC, kernel: "rbf:gamma=0.25", embedding: sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}, words: true},
+		{
+			typ: CSVC, kernel: "rbf:gamma=0.25",
+			embedding: sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}, words: true,
+		},
 		{typ: CSVC, kernel: "linear", embedding: sparse.Embedding{Norm: sparse.NormL1, Power: 0.75}, words: true},
 		{typ: CSVC, kernel: "linear", signed: true, scheme: solver.OneVsRest, sigmoids: true},
 		{typ: CSVC, kernel: "polynomial:gamma=0.25,r=1,degree=2", scheme: solver.Labels},
@@ -44,9 +47,13 @@ func same(t *testing.T, got, want *Model) {
 		}
 		e, s := m.Embedder, m.Support
 		return []any{
-			m.Type, m.Kernel, m.Settings, m.Source, m.Corpus, m.Documents, m.Vocabulary == nil, slices.Concat([]string{""}, m.Vocabulary),
-			e.Embedding, e.Documents, e.Open, fmt.Sprint(e.Terms, e.DF, e.Weights), m.Classes, m.Classifier.Scheme, m.Classifier.Classes, machines, m.Laplace,
-			s.Cols, slices.Concat([]int64{0}, s.Offsets), slices.Concat([]uint32{0}, s.Terms), slices.Concat([]float32{0}, s.Values), slices.Concat([]int64{0}, m.SupportDoc), slices.Concat([]int32{0}, m.SupportClass),
+			m.Type, m.Kernel, m.Settings, m.Source, m.Corpus, m.Documents, m.Vocabulary == nil,
+			slices.Concat([]string{""}, m.Vocabulary),
+			e.Embedding, e.Documents, e.Open, fmt.Sprint(e.Terms, e.DF, e.Weights), m.Classes, m.Classifier.Scheme,
+			m.Classifier.Classes, machines, m.Laplace,
+			s.Cols, slices.Concat([]int64{0}, s.Offsets), slices.Concat([]uint32{0}, s.Terms),
+			slices.Concat([]float32{0}, s.Values), slices.Concat([]int64{0}, m.SupportDoc),
+			slices.Concat([]int32{0}, m.SupportClass),
 		}
 	}
 	a, b := parts(got), parts(want)

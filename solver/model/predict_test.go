@@ -49,7 +49,8 @@ func TestSVMTrainsModelPredicts(t *testing.T) {
 		}
 		return path
 	}
-	train, test, file, out := write("train", 80, 20), write("test", 50, 26), filepath.Join(dir, "model"), filepath.Join(dir, "out")
+	train, test := write("train", 80, 20), write("test", 50, 26)
+	file, out := filepath.Join(dir, "model"), filepath.Join(dir, "out")
 	for _, kernel := range []string{"0", "1", "2", "3"} {
 		for _, c := range [][]string{
 			{programs[0], "-q", "-s", "3", "-c", "2", "-t", kernel, "-g", "0.02", "-r", "0.5", "-d", "2", train, file},

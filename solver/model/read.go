@@ -24,7 +24,9 @@ var ErrDamaged = errors.New("damaged model file")
 type VersionError struct{ Found string }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("version %q of the form, expected %q: another version of this program wrote it", e.Found, version)
+	return fmt.Sprintf(
+		"version %q of the form, expected %q: another version of this program wrote it", e.Found, version,
+	)
 }
 
 // Bounds on what Read takes from a reader that never ends.
@@ -87,7 +89,10 @@ func read(ctx context.Context, r io.Reader, size int64) (*Model, error) {
 		sum256.Write(piece)
 	}
 	if found, expected := b.data[end:], sum256.Sum(nil); !bytes.Equal(found, expected) {
-		return nil, damaged("checksum: found %x, expected %x for what is there: header, arrays or the checksum itself were changed", found[:8], expected[:8])
+		return nil, damaged(
+			"checksum: found %x, expected %x for what is there: header, arrays or the checksum itself were changed",
+			found[:8], expected[:8],
+		)
 	}
 	return h.decode(b.data[begin:end])
 }
@@ -142,7 +147,9 @@ func (b *body) start() error {
 	}
 	found, ok := bytes.CutPrefix(line, []byte(magic))
 	if err != nil || !ok || len(found) == 0 || len(bytes.Trim(found, "0123456789")) > 0 {
-		return damaged("it begins with %q, expected %q", b.data[:min(len(b.data), len(magic)+len(version)+1)], magic+version+"\n")
+		return damaged(
+			"it begins with %q, expected %q", b.data[:min(len(b.data), len(magic)+len(version)+1)], magic+version+"\n",
+		)
 	}
 	if string(found) != version {
 		return &VersionError{string(found)}
@@ -201,14 +208,20 @@ func (h *header) decode(arrays []byte) (*Model, error) {
 	if err != nil {
 		return nil, damaged("header: %v", err)
 	}
-	fitted := sparse.Embedder{Embedding: embedding, Documents: int(h.Fitted), Open: h.Open, Terms: array[uint32](d, h.Terms), DF: array[int32](d, h.Terms)}
+	fitted := sparse.Embedder{
+		Embedding: embedding, Documents: int(h.Fitted), Open: h.Open, Terms: array[uint32](d, h.Terms),
+		DF: array[int32](d, h.Terms),
+	}
 	if embedding.Weighting == sparse.TFIDF {
 		fitted.Weights = array[float64](d, h.Terms)
 	}
 	if m.Embedder, err = sparse.RestoreEmbedder(fitted); err != nil {
 		return nil, damaged("embedding: %v", err)
 	}
-	m.Support = &sparse.CSR{Cols: int(h.Columns), Offsets: array[int64](d, h.Vectors+1), Terms: array[uint32](d, h.Values), Values: array[float32](d, h.Values)}
+	m.Support = &sparse.CSR{
+		Cols: int(h.Columns), Offsets: array[int64](d, h.Vectors+1), Terms: array[uint32](d, h.Values),
+		Values: array[float32](d, h.Values),
+	}
 	m.SupportDoc, m.SupportClass = array[int64](d, h.Vectors), array[int32](d, h.Vectors)
 	if m.Classifier.Machines, err = d.machines(h.Machines, h.Coefficients); err != nil {
 		return nil, damaged("machines: %v", err)
@@ -276,7 +289,10 @@ func (d *decoder) machines(n, coefficients int64) ([]*solver.Machine, error) {
 			return nil, fmt.Errorf("machine %d has flags %#x", i, r[1])
 		}
 		if r[0] > uint64(left) || r[5] > math.MaxInt || r[6] > math.MaxInt {
-			return nil, fmt.Errorf("machine %d has %d coefficients, of which %d are left, %d iterations, %d coefficients at their bound", i, r[0], left, r[5], r[6])
+			return nil, fmt.Errorf(
+				"machine %d has %d coefficients, of which %d are left, %d iterations, %d coefficients at their bound",
+				i, r[0], left, r[5], r[6],
+			)
 		}
 		m := &solver.Machine{
 			Rho: math.Float64frombits(r[2]), Objective: math.Float64frombits(r[3]), Gap: math.Float64frombits(r[4]),

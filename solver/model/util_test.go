@@ -116,8 +116,11 @@ func (r recipe) train(t testing.TB) *Model {
 	const n, dims = 60, 6
 	docs := points(1, n, dims, r.signed)
 	m := &Model{
-		Type: r.typ, Kernel: r.kernel, Settings: Settings{C: 3, Nu: 0.3, Epsilon: 0.05, Tolerance: 1e-3, Probabilities: r.sigmoids, Seed: 1<<64 - 1},
-		Source: "a corpus <&>", Corpus: [32]byte{1, 2, 0xff}, Documents: n, Embedder: r.embedding.Fit(docs), Classes: r.classes,
+		Type: r.typ, Kernel: r.kernel, Settings: Settings{
+			C: 3, Nu: 0.3, Epsilon: 0.05, Tolerance: 1e-3, Probabilities: r.sigmoids, Seed: 1<<64 - 1,
+		},
+		Source: "a corpus <&>", Corpus: [32]byte{1, 2, 0xff}, Documents: n, Embedder: r.embedding.Fit(docs),
+		Classes: r.classes,
 	}
 	if r.words {
 		m.Vocabulary = []string{"", "be", "bé", "zü\xff", "c", "d", "e"}
@@ -175,9 +178,14 @@ func (r recipe) train(t testing.TB) *Model {
 		fallthrough
 	case CSVC:
 		if r.scheme == solver.Labels {
-			c, err = solver.Train(ctx, gram, solver.Training{Sets: several, Classes: len(m.Classes), Parameters: par}, solver.Options{})
+			c, err = solver.Train(
+				ctx, gram, solver.Training{Sets: several, Classes: len(m.Classes), Parameters: par}, solver.Options{},
+			)
 		} else {
-			c, err = solver.Train(ctx, gram, solver.Training{Labels: labels, Classes: len(m.Classes), Scheme: r.scheme, Parameters: par}, solver.Options{})
+			c, err = solver.Train(
+				ctx, gram, solver.Training{Labels: labels, Classes: len(m.Classes), Scheme: r.scheme, Parameters: par},
+				solver.Options{},
+			)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -186,10 +194,24 @@ func (r recipe) train(t testing.TB) *Model {
 	case OneClass:
 		c = must(solver.TrainOneClass(ctx, gram, all, 0.3, solver.Options{}))
 	case EpsilonSVR:
-		c = must(solver.TrainRegression(ctx, gram, solver.RegressionTraining{Docs: all, Targets: targets, Regression: solver.Regression{C: 3, Epsilon: 0.05}}, solver.Options{}))
+		c = must(
+			solver.TrainRegression(
+				ctx, gram,
+				solver.RegressionTraining{
+					Docs: all, Targets: targets, Regression: solver.Regression{C: 3, Epsilon: 0.05},
+				},
+				solver.Options{},
+			),
+		)
 		m.Laplace = 0.25
 	case NuSVR:
-		c = must(solver.TrainRegression(ctx, gram, solver.RegressionTraining{Docs: all, Targets: targets, Regression: solver.Regression{C: 3, Nu: 0.3}}, solver.Options{}))
+		c = must(
+			solver.TrainRegression(
+				ctx, gram,
+				solver.RegressionTraining{Docs: all, Targets: targets, Regression: solver.Regression{C: 3, Nu: 0.3}},
+				solver.Options{},
+			),
+		)
 	}
 	rows := c.Support()
 	m.Classifier, m.Support = *c, docs.SelectRows(rows)
@@ -205,7 +227,8 @@ func (r recipe) train(t testing.TB) *Model {
 	for i, machine := range c.Machines {
 		if machine != nil {
 			own := solver.Machine{
-				Coef: machine.Coef, Rho: machine.Rho, Objective: machine.Objective, Iterations: machine.Iterations, Gap: machine.Gap,
+				Coef: machine.Coef, Rho: machine.Rho, Objective: machine.Objective, Iterations: machine.Iterations,
+				Gap:       machine.Gap,
 				Converged: machine.Converged, Bounded: machine.Bounded, Sigmoid: machine.Sigmoid,
 			}
 			for _, row := range machine.Support {

@@ -36,7 +36,9 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("%d training documents", m.Documents)
 	}
 	if s := &m.Settings; !finite(s.C) || !finite(s.Nu) || !finite(s.Epsilon) || !finite(s.Tolerance) {
-		return fmt.Errorf("settings C %v, ν %v, ε %v, tolerance %v, expected finite numbers", s.C, s.Nu, s.Epsilon, s.Tolerance)
+		return fmt.Errorf(
+			"settings C %v, ν %v, ε %v, tolerance %v, expected finite numbers", s.C, s.Nu, s.Epsilon, s.Tolerance,
+		)
 	}
 	for _, class := range slices.Sorted(maps.Keys(m.Settings.Weights)) {
 		if w := m.Settings.Weights[class]; !finite(w) {
@@ -70,7 +72,8 @@ func (m *Model) validateClasses() error {
 	k, have := c.Classes, len(c.Machines)
 	if !m.Type.Classifies() {
 		if c.Scheme != solver.OneVsRest || k != 1 || have != 1 || c.Machines[0] == nil || len(m.Classes) != 0 {
-			return fmt.Errorf("%d machines (%s) for %d classes with %d names, expected for %s one machine (%s) for 1 without names",
+			return fmt.Errorf("%d machines (%s) for %d classes with %d names, expected for %s one machine (%s) for "+
+				"1 without names",
 				have, c.Scheme, k, len(m.Classes), m.Type, solver.OneVsRest)
 		}
 		return nil
@@ -126,7 +129,9 @@ func (m *Model) validateTerms() error {
 		return fmt.Errorf("term %q is in the vocabulary twice", term)
 	}
 	if n := len(m.Embedder.Terms); n > 0 && int64(m.Embedder.Terms[n-1]) >= int64(len(m.Vocabulary)) {
-		return fmt.Errorf("the embedding has term %d, the vocabulary %d terms", m.Embedder.Terms[n-1], len(m.Vocabulary))
+		return fmt.Errorf(
+			"the embedding has term %d, the vocabulary %d terms", m.Embedder.Terms[n-1], len(m.Vocabulary),
+		)
 	}
 	return nil
 }
@@ -147,7 +152,9 @@ func (m *Model) validateSupport() error {
 	}
 	n := m.Support.Rows()
 	if len(m.SupportDoc) != n || len(m.SupportClass) != n {
-		return fmt.Errorf("%d support vectors with %d numbers of documents and %d classes", n, len(m.SupportDoc), len(m.SupportClass))
+		return fmt.Errorf(
+			"%d support vectors with %d numbers of documents and %d classes", n, len(m.SupportDoc), len(m.SupportClass),
+		)
 	}
 	for s, doc := range m.SupportDoc {
 		if doc < -1 || m.Documents > 0 && doc >= int64(m.Documents) {

@@ -30,21 +30,33 @@ func TestValidate(t *testing.T) {
 		{"scale -1 of", regression, func(m *Model) { m.Laplace = -1 }},
 		{"scale NaN of", regression, func(m *Model) { m.Laplace = math.NaN() }},
 
-		{"0 machines (one-vs-rest) for 1 classes with 0 names", regression, func(m *Model) { m.Classifier.Machines = nil }},
-		{"1 machines (one-vs-rest) for 1 classes", regression, func(m *Model) { m.Classifier.Machines = []*solver.Machine{nil} }},
+		{
+			"0 machines (one-vs-rest) for 1 classes with 0 names", regression,
+			func(m *Model) { m.Classifier.Machines = nil },
+		},
+		{
+			"1 machines (one-vs-rest) for 1 classes", regression,
+			func(m *Model) { m.Classifier.Machines = []*solver.Machine{nil} },
+		},
 		{"with 1 names, expected for nu_svr one machine", regression, func(m *Model) { m.Classes = []string{"a"} }},
 		{"(one-vs-one) for 1 classes", regression, func(m *Model) { m.Classifier.Scheme = solver.OneVsOne }},
 		{"for 2 classes", regression, func(m *Model) { m.Classifier.Classes = 2 }},
 		{"3 classes with 2 names", tiny, func(m *Model) { m.Classes = m.Classes[:2] }},
 		{"0 classes with 0 names", tiny, func(m *Model) { m.Classes, m.Classifier = nil, solver.Classifier{} }},
 		{`two classes are called "a"`, tiny, func(m *Model) { m.Classes[1] = "a" }},
-		{"2 machines (one-vs-one) for 3 classes, expected 3", tiny, func(m *Model) { m.Classifier.Machines = m.Classifier.Machines[:2] }},
+		{
+			"2 machines (one-vs-one) for 3 classes, expected 3", tiny,
+			func(m *Model) { m.Classifier.Machines = m.Classifier.Machines[:2] },
+		},
 		{"3 machines (one-vs-rest) for 4 classes, expected 4", tiny, func(m *Model) {
 			m.Classifier.Scheme, m.Classifier.Classes, m.Classes = solver.OneVsRest, 4, append(m.Classes, "d")
 		}},
 		{"machine 0 (labels) is missing", tiny, func(m *Model) { m.Classifier.Scheme = solver.Labels }},
 		{"scheme 3 is unknown", tiny, func(m *Model) { m.Classifier.Scheme = 3 }},
-		{`for classes 0 and 1 is missing, and both have`, tiny, func(m *Model) { m.Classifier.Machines[2] = &solver.Machine{} }},
+		{
+			`for classes 0 and 1 is missing, and both have`, tiny,
+			func(m *Model) { m.Classifier.Machines[2] = &solver.Machine{} },
+		},
 		{"no machine for 3 classes", tiny, func(m *Model) { m.Classifier.Machines = make([]*solver.Machine, 3) }},
 
 		{"no embedding", tiny, func(m *Model) { m.Embedder = nil }},
@@ -69,11 +81,17 @@ func TestValidate(t *testing.T) {
 		{"support vector 2 is of class -2", tiny, func(m *Model) { m.SupportClass[2] = -2 }},
 		{"support vector 0 is of class 0 of 0", regression, func(m *Model) { m.SupportClass[0] = 0 }},
 
-		{"machine 1: solver: 2 support vectors with 1 coef", tiny, func(m *Model) { m.Classifier.Machines[1].Coef = []float64{1} }},
+		{
+			"machine 1: solver: 2 support vectors with 1 coef", tiny,
+			func(m *Model) { m.Classifier.Machines[1].Coef = []float64{1} },
+		},
 		{"support vector 3 behind 0", tiny, func(m *Model) { m.Classifier.Machines[1].Support[1] = 3 }},
 		{"support vector 0 behind 0", tiny, func(m *Model) { m.Classifier.Machines[1].Support[1] = 0 }},
 		{"support vector -1 behind -1", tiny, func(m *Model) { m.Classifier.Machines[1].Support[0] = -1 }},
-		{"coefficient -Inf of support vector 2", tiny, func(m *Model) { m.Classifier.Machines[1].Coef[1] = math.Inf(-1) }},
+		{
+			"coefficient -Inf of support vector 2", tiny,
+			func(m *Model) { m.Classifier.Machines[1].Coef[1] = math.Inf(-1) },
+		},
 		{"rho NaN", tiny, func(m *Model) { m.Classifier.Machines[1].Rho = math.NaN() }},
 		{"objective NaN", tiny, func(m *Model) { m.Classifier.Machines[1].Objective = math.NaN() }},
 		{"gap +Inf", tiny, func(m *Model) { m.Classifier.Machines[1].Gap = math.Inf(1) }},
@@ -133,7 +151,10 @@ func TestRepeated(t *testing.T) {
 	for _, c := range []struct {
 		names []string
 		want  string
-	}{{nil, ""}, {[]string{"a"}, ""}, {[]string{"a", "b", "c"}, ""}, {[]string{"c", "a", "b"}, ""}, {[]string{"a", "a"}, "a"}, {[]string{"b", "a", "c", "b"}, "b"}} {
+	}{
+		{nil, ""}, {[]string{"a"}, ""}, {[]string{"a", "b", "c"}, ""}, {[]string{"c", "a", "b"}, ""},
+		{[]string{"a", "a"}, "a"}, {[]string{"b", "a", "c", "b"}, "b"},
+	} {
 		if got, twice := repeated(c.names); got != c.want || twice != slices.Contains(c.names, got) && c.want != "" {
 			t.Errorf("%q: %q, %v", c.names, got, twice)
 		}

@@ -136,7 +136,8 @@ func (e *encoder) record(m *solver.Machine) {
 	var r [recordBytes / 8]uint64
 	if m != nil {
 		r = [...]uint64{
-			uint64(len(m.Coef)), flagThere, math.Float64bits(m.Rho), math.Float64bits(m.Objective), math.Float64bits(m.Gap), uint64(m.Iterations), uint64(m.Bounded), 0, 0,
+			uint64(len(m.Coef)), flagThere, math.Float64bits(m.Rho), math.Float64bits(m.Objective),
+			math.Float64bits(m.Gap), uint64(m.Iterations), uint64(m.Bounded), 0, 0,
 		}
 		if m.Converged {
 			r[1] |= flagConverged

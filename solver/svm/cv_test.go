@@ -64,7 +64,10 @@ func TestCrossValidateByHand(t *testing.T) {
 		s := Settings{Kernel: k, C: 3, Scheme: scheme, Weights: map[string]float64{c.Classes[1]: 2}}
 		v := crossValidate(t, problem(t, c, k, Options{}), s, 4, 7)
 		if v.Fold[3] != -1 || v.Class[3] != -1 || v.Score.Documents != 599 {
-			t.Fatalf("a document without a label: fold %d, class %d, %d documents scored", v.Fold[3], v.Class[3], v.Score.Documents)
+			t.Fatalf(
+				"a document without a label: fold %d, class %d, %d documents scored", v.Fold[3], v.Class[3],
+				v.Score.Documents,
+			)
 		}
 		differ, right := 0, 0
 		for fold := range 4 {
@@ -88,7 +91,10 @@ func TestCrossValidateByHand(t *testing.T) {
 					nearest = min(nearest, math.Abs(d))
 				}
 				if scheme == solver.OneVsOne && nearest > 0.01 {
-					t.Errorf("document %d has class %d, by hand %d with decisions %v", i, v.Class[i], own.Class[r], own.Decisions[r])
+					t.Errorf(
+						"document %d has class %d, by hand %d with decisions %v", i, v.Class[i], own.Class[r],
+						own.Decisions[r],
+					)
 				}
 			}
 			right += rightHere
@@ -138,12 +144,19 @@ func TestCrossValidateIsDetermined(t *testing.T) {
 	want := crossValidate(t, problem(t, c, k, Options{Workers: 1}), s, 5, 3)
 	same := func(what string, got *Validation) {
 		t.Helper()
-		if !reflect.DeepEqual(got.Class, want.Class) || got.Iterations != want.Iterations || !reflect.DeepEqual(got.Figures, want.Figures) {
-			t.Errorf("%s: another result: %v after %d steps, expected %v after %d", what, got.Figures, got.Iterations, want.Figures, want.Iterations)
+		if !reflect.DeepEqual(got.Class, want.Class) || got.Iterations != want.Iterations ||
+			!reflect.DeepEqual(got.Figures, want.Figures) {
+			t.Errorf(
+				"%s: another result: %v after %d steps, expected %v after %d", what, got.Figures, got.Iterations,
+				want.Figures, want.Iterations,
+			)
 		}
 	}
 	same("3 workers", crossValidate(t, problem(t, c, k, Options{Workers: 3}), s, 5, 3))
-	other := crossValidate(t, problem(t, c, engine.MustParseKernel("linear:embed=tfidf-l2"), Options{}), Settings{Kernel: engine.MustParseKernel("linear:embed=tfidf-l2")}, 5, 3)
+	other := crossValidate(
+		t, problem(t, c, engine.MustParseKernel("linear:embed=tfidf-l2"), Options{}),
+		Settings{Kernel: engine.MustParseKernel("linear:embed=tfidf-l2")}, 5, 3,
+	)
 	if !slices.Equal(other.Fold, want.Fold) {
 		t.Error("another embedding has other folds")
 	}
@@ -187,7 +200,10 @@ func memoryFor(t testing.TB, c *sparse.Corpus, k engine.Kernel) int64 {
 func TestCrossValidateOthers(t *testing.T) {
 	c := noisy(t)
 	k := engine.MustParseKernel("diffusion:t=0.5")
-	several := &sparse.Corpus{Source: c.Source, Documents: c.Documents, Vocabulary: c.Vocabulary, Classes: c.Classes, Labels: sparse.Labels{Offsets: []int64{0}}}
+	several := &sparse.Corpus{
+		Source: c.Source, Documents: c.Documents, Vocabulary: c.Vocabulary, Classes: c.Classes,
+		Labels: sparse.Labels{Offsets: []int64{0}},
+	}
 	for i := range c.Documents.Rows() {
 		own := c.Labels.Of(i)
 		switch {
@@ -212,8 +228,12 @@ func TestCrossValidateOthers(t *testing.T) {
 		}
 	}
 	within(t, "micro F1", v.Score.MicroF1, float64(2*both)/float64(given+of), 1e-12)
-	if v.Measure != MicroF1 || v.Score.Documents != 600 || !(v.Mean > 0.6) || !(math.Abs(v.Mean-v.Score.MicroF1) < 0.05) {
-		t.Errorf("%v: mean %v of %v, together %v of %d documents", v.Measure, v.Mean, v.Figures, v.Score.MicroF1, v.Score.Documents)
+	if v.Measure != MicroF1 || v.Score.Documents != 600 || !(v.Mean > 0.6) ||
+		!(math.Abs(v.Mean-v.Score.MicroF1) < 0.05) {
+		t.Errorf(
+			"%v: mean %v of %v, together %v of %d documents", v.Measure, v.Mean, v.Figures, v.Score.MicroF1,
+			v.Score.Documents,
+		)
 	}
 	m, _ := train(t, several.Select(without(v, 1)), s, Options{})
 	differ := 0
@@ -228,7 +248,10 @@ func TestCrossValidateOthers(t *testing.T) {
 		t.Errorf("%d of %d documents have other labels than by hand", differ, len(held))
 	}
 
-	numbers := &sparse.Corpus{Source: c.Source, Documents: c.Documents, Vocabulary: c.Vocabulary, Classes: []string{"1", "2", "4", "-3"}, Labels: c.Labels}
+	numbers := &sparse.Corpus{
+		Source: c.Source, Documents: c.Documents, Vocabulary: c.Vocabulary, Classes: []string{"1", "2", "4", "-3"},
+		Labels: c.Labels,
+	}
 	target := []float64{1, 2, 4, -3}
 	for _, s := range []Settings{{Kernel: k, Type: model.EpsilonSVR, C: 3}, {Kernel: k, Type: model.NuSVR, C: 3}} {
 		v := crossValidate(t, problem(t, numbers, k, Options{}), s, 3, 1)
@@ -240,7 +263,10 @@ func TestCrossValidateOthers(t *testing.T) {
 		}
 		within(t, "the mean squared error", v.Score.MeanSquaredError, sum/600, 1e-9)
 		if v.Measure != MeanSquaredError || !(v.Mean < constant/600/2) || !(math.Abs(v.Mean-sum/600) < 1e-2) {
-			t.Errorf("%s: %v %v of %v, together %v; %v for a constant", s.Type, v.Measure, v.Mean, v.Figures, sum/600, constant/600)
+			t.Errorf(
+				"%s: %v %v of %v, together %v; %v for a constant", s.Type, v.Measure, v.Mean, v.Figures, sum/600,
+				constant/600,
+			)
 		}
 	}
 }
@@ -258,8 +284,11 @@ func TestCrossValidateRefuses(t *testing.T) {
 		s     Settings
 		folds int
 	}{
-		"one fold": {Settings{}, 1}, "more folds than documents": {Settings{}, 601}, "one class": {Settings{Type: model.OneClass}, 5},
-		"labels that aren't numbers": {Settings{Type: model.EpsilonSVR}, 5}, "another embedding": {Settings{Kernel: engine.MustParseKernel("linear")}, 5},
+		"one fold": {Settings{}, 1}, "more folds than documents": {Settings{}, 601},
+		"one class":                  {Settings{Type: model.OneClass}, 5},
+		"labels that aren't numbers": {Settings{Type: model.EpsilonSVR}, 5}, "another embedding": {
+			Settings{Kernel: engine.MustParseKernel("linear")}, 5,
+		},
 		"C": {Settings{C: -1}, 5}, "a class that isn't there": {Settings{Weights: map[string]float64{"x": 2}}, 5},
 	} {
 		if _, err := p.CrossValidate(context.Background(), run.s, run.folds, 1); err == nil {

@@ -20,11 +20,16 @@ import (
 // kept in place of c; in less memory the objective is the same.
 func TestModelIsDetermined(t *testing.T) {
 	corpus := read(t, "synthetic:docs=1500,terms=2000,length=30,classes=4,seed=11", sparse.Options{})
-	for _, s := range []Settings{{C: 10}, {C: 10, Scheme: solver.OneVsRest}, {C: 3, Probabilities: true}, {Type: model.OneClass, Nu: 0.3}} {
+	for _, s := range []Settings{
+		{C: 10}, {C: 10, Scheme: solver.OneVsRest}, {C: 3, Probabilities: true}, {Type: model.OneClass, Nu: 0.3},
+	} {
 		t.Run(fmt.Sprintf("%s/%s", s.Type, s.Scheme), func(t *testing.T) {
 			first, report := train(t, corpus, s, Options{Workers: 1})
 			want := encoded(t, first)
-			for what, opt := range map[string]Options{"again": {Workers: 1}, "two workers": {Workers: 2}, "five workers": {Workers: 5}, "once": {Workers: 2, Once: true}} {
+			for what, opt := range map[string]Options{
+				"again": {Workers: 1}, "two workers": {Workers: 2}, "five workers": {Workers: 5},
+				"once": {Workers: 2, Once: true},
+			} {
 				if m, _ := train(t, corpus, s, opt); !bytes.Equal(encoded(t, m), want) {
 					t.Errorf("%s: another model", what)
 				}
@@ -39,7 +44,10 @@ func TestModelIsDetermined(t *testing.T) {
 				if p.cached.Whole() {
 					t.Fatal("the matrix is kept whole: the test doesn't reach what it should")
 				}
-				within(t, "the objective in less memory", small.Objective, report.Objective, 1e-6*math.Abs(report.Objective))
+				within(
+					t, "the objective in less memory", small.Objective, report.Objective,
+					1e-6*math.Abs(report.Objective),
+				)
 			}
 		})
 	}
@@ -98,10 +106,12 @@ func TestTrainProgress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stages["embedding"] == 0 || stages["preparing the engine"] == 0 || stages["training"] == 0 || !(longest < time.Second) {
+	if stages["embedding"] == 0 || stages["preparing the engine"] == 0 || stages["training"] == 0 ||
+		!(longest < time.Second) {
 		t.Errorf("stages %v, %v without a report", stages, longest)
 	}
-	if end.Stage != "training" || end.Done != 15 || end.Total != 15 || end.Solver.Iterations != report.Iterations || !(end.HitRate >= 0 && end.HitRate <= 1) {
+	if end.Stage != "training" || end.Done != 15 || end.Total != 15 || end.Solver.Iterations != report.Iterations ||
+		!(end.HitRate >= 0 && end.HitRate <= 1) {
 		t.Errorf("at the end: %+v, expected 15 problems and %d steps", end, report.Iterations)
 	}
 }
@@ -117,7 +127,8 @@ func TestTickerReports(t *testing.T) {
 	if tick.Finish(&err); err != nil {
 		t.Error(err)
 	}
-	if n := len(reports); n < 3 || reports[0].Done != 0 || reports[n-1].Done != 7 || reports[n-1].Total != 7 || reports[n-1].Stage != "embedding" {
+	if n := len(reports); n < 3 || reports[0].Done != 0 || reports[n-1].Done != 7 || reports[n-1].Total != 7 ||
+		reports[n-1].Stage != "embedding" {
 		t.Errorf("in 0.55 s: %+v, expected a report every 100 ms and one at the end", reports)
 	}
 }
@@ -135,7 +146,10 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	empty := *corpus
-	empty.Documents = &sparse.CSR{Cols: corpus.Documents.Cols, Offsets: append([]int64(nil), corpus.Documents.Offsets...), Terms: corpus.Documents.Terms, Values: append([]float32(nil), corpus.Documents.Values...)}
+	empty.Documents = &sparse.CSR{
+		Cols: corpus.Documents.Cols, Offsets: append([]int64(nil), corpus.Documents.Offsets...),
+		Terms: corpus.Documents.Terms, Values: append([]float32(nil), corpus.Documents.Values...),
+	}
 	for k := range empty.Documents.Offsets[1] {
 		empty.Documents.Values[k] = 0
 	}
@@ -144,14 +158,24 @@ func TestWarnings(t *testing.T) {
 		s    Settings
 		want []string
 	}{
-		"nothing":     {corpus, Settings{Kernel: engine.MustParseKernel("rbf:gamma=1")}, nil},
-		"labels":      {&bare, Settings{}, []string{"3 documents without a label are left out"}},
-		"no labels":   {&bare, Settings{Scheme: solver.Labels}, nil},
-		"empty":       {&empty, Settings{}, []string{"1 documents have no terms"}},
-		"indefinite":  {corpus, Settings{Kernel: engine.MustParseKernel("sigmoid:gamma=1,r=-1")}, []string{"need not be positive definite"}},
-		"conditional": {corpus, Settings{Kernel: engine.MustParseKernel("ngd")}, []string{"conditionally positive definite only, which is enough"}},
-		"unfinished":  {corpus, Settings{Tolerance: 1e-18}, []string{"1 of 1 machines ended before they reached the tolerance"}},
-		"one class":   {corpus, Settings{Type: model.OneClass, Kernel: engine.MustParseKernel("ngd")}, []string{"don't add to 0"}},
+		"nothing":   {corpus, Settings{Kernel: engine.MustParseKernel("rbf:gamma=1")}, nil},
+		"labels":    {&bare, Settings{}, []string{"3 documents without a label are left out"}},
+		"no labels": {&bare, Settings{Scheme: solver.Labels}, nil},
+		"empty":     {&empty, Settings{}, []string{"1 documents have no terms"}},
+		"indefinite": {
+			corpus, Settings{Kernel: engine.MustParseKernel("sigmoid:gamma=1,r=-1")},
+			[]string{"need not be positive definite"},
+		},
+		"conditional": {
+			corpus, Settings{Kernel: engine.MustParseKernel("ngd")},
+			[]string{"conditionally positive definite only, which is enough"},
+		},
+		"unfinished": {
+			corpus, Settings{Tolerance: 1e-18}, []string{"1 of 1 machines ended before they reached the tolerance"},
+		},
+		"one class": {
+			corpus, Settings{Type: model.OneClass, Kernel: engine.MustParseKernel("ngd")}, []string{"don't add to 0"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, report := train(t, test.c, test.s, Options{})

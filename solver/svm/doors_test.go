@@ -43,7 +43,8 @@ func TestProblemDoors(t *testing.T) {
 		return func() error {
 			c := *sixty(t)
 			docs := *c.Documents
-			docs.Offsets, docs.Terms, docs.Values = slices.Clone(docs.Offsets), slices.Clone(docs.Terms), slices.Clone(docs.Values)
+			docs.Offsets, docs.Terms = slices.Clone(docs.Offsets), slices.Clone(docs.Terms)
+			docs.Values = slices.Clone(docs.Values)
 			c.Documents, c.Classes = &docs, slices.Clone(c.Classes)
 			c.Labels = sparse.Labels{Offsets: slices.Clone(c.Labels.Offsets), IDs: slices.Clone(c.Labels.IDs)}
 			change(&c)
@@ -120,11 +121,16 @@ func TestProblemDoors(t *testing.T) {
 		{"C of a grid", "C is -1", search(Grid{C: []float64{1, -1}})},
 		{"nu of a grid", "a list of values of nu", search(Grid{Nu: []float64{0.1}})},
 		{"combinations", "expected at most 1048576 combinations", func() error {
-			_, err := p.Search(t.Context(), Settings{Type: model.NuSVR}, Grid{C: make([]float64, 1<<11), Nu: make([]float64, 1<<10)}, nil)
+			_, err := p.Search(
+				t.Context(), Settings{Type: model.NuSVR}, Grid{C: make([]float64, 1<<11), Nu: make([]float64, 1<<10)},
+				nil,
+			)
 			return err
 		}},
 		{"no problem", "no problem for kernels of the embedding", func() error {
-			_, err := SearchProblems(t.Context(), Settings{}, Grid{}, func(sparse.Embedding) (*Problem, error) { return nil, nil }, nil)
+			_, err := SearchProblems(
+				t.Context(), Settings{}, Grid{}, func(sparse.Embedding) (*Problem, error) { return nil, nil }, nil,
+			)
 			return err
 		}},
 		{"no function", "no function that makes problems",
@@ -151,7 +157,8 @@ func TestPredictDoors(t *testing.T) {
 	bad := func(change func(docs *sparse.CSR)) func() error {
 		return func() error {
 			docs := *c.Documents
-			docs.Offsets, docs.Terms, docs.Values = slices.Clone(docs.Offsets), slices.Clone(docs.Terms), slices.Clone(docs.Values)
+			docs.Offsets, docs.Terms = slices.Clone(docs.Offsets), slices.Clone(docs.Terms)
+			docs.Values = slices.Clone(docs.Values)
 			change(&docs)
 			for _, opt := range []PredictOptions{{}, {MemoryBytes: 1 << 30}} {
 				p, err := NewPredictor(m, opt)
@@ -209,7 +216,8 @@ func TestPredictDoors(t *testing.T) {
 		t.Error(err)
 	}
 	for _, p := range []*Predictor{p, q} {
-		if _, err := p.Predict(t.Context(), c.Documents); err == nil || !strings.Contains(err.Error(), "the predictor is closed") {
+		if _, err := p.Predict(t.Context(), c.Documents); err == nil ||
+			!strings.Contains(err.Error(), "the predictor is closed") {
 			t.Errorf("error %v of a predictor that is closed", err)
 		}
 	}
@@ -223,7 +231,10 @@ func TestPredictDoors(t *testing.T) {
 }
 
 func TestScoreDoors(t *testing.T) {
-	c := &sparse.Corpus{Source: "truth", Classes: []string{"1", "2"}, Labels: sparse.Labels{Offsets: []int64{0, 1, 2}, IDs: []int32{0, 1}}}
+	c := &sparse.Corpus{
+		Source: "truth", Classes: []string{"1", "2"},
+		Labels: sparse.Labels{Offsets: []int64{0, 1, 2}, IDs: []int32{0, 1}},
+	}
 	with := func(l sparse.Labels) *sparse.Corpus { return &sparse.Corpus{Classes: c.Classes, Labels: l} }
 	classes := func(names []string, predicted []int, truth *sparse.Corpus) func() error {
 		return func() error { _, err := ScoreClasses(names, predicted, truth); return err }
@@ -258,7 +269,10 @@ func TestScoreDoors(t *testing.T) {
 			func() error { _, err := (&Prediction{}).Score(&model.Model{Type: model.OneClass}, nil); return err }},
 	})
 	// Two classes of the truth of one name are one.
-	s, err := ScoreLabels([]string{"a"}, [][]int{{0}}, &sparse.Corpus{Classes: []string{"a", "a"}, Labels: sparse.Labels{Offsets: []int64{0, 2}, IDs: []int32{0, 1}}})
+	s, err := ScoreLabels(
+		[]string{"a"}, [][]int{{0}},
+		&sparse.Corpus{Classes: []string{"a", "a"}, Labels: sparse.Labels{Offsets: []int64{0, 2}, IDs: []int32{0, 1}}},
+	)
 	if err != nil || s.Right != 1 || s.Classes[0].Of != 1 {
 		t.Errorf("%+v, error %v", s, err)
 	}
@@ -324,7 +338,10 @@ func TestProgressPanics(t *testing.T) {
 // The classes of a corpus that are the same documents have no margin for nu-SVC to divide by.
 func TestNoMargin(t *testing.T) {
 	c := sixty(t)
-	twice := &sparse.Corpus{Source: "twins", Documents: c.Documents.SelectRows([]int{0, 0, 1, 1, 2, 2}), Vocabulary: c.Vocabulary, Classes: []string{"a", "b"}}
+	twice := &sparse.Corpus{
+		Source: "twins", Documents: c.Documents.SelectRows([]int{0, 0, 1, 1, 2, 2}), Vocabulary: c.Vocabulary,
+		Classes: []string{"a", "b"},
+	}
 	for i := range 6 {
 		twice.Labels.Add(int32(i % 2))
 	}
@@ -335,7 +352,9 @@ func TestNoMargin(t *testing.T) {
 			t.Errorf("%s: error %v, expected that there is no margin", spec, err)
 		}
 	}
-	if _, _, err := problem(t, twice, engine.MustParseKernel(DefaultKernel), Options{}).Train(t.Context(), Settings{Scheme: solver.OneVsRest}); err != nil {
+	if _, _, err := problem(t, twice, engine.MustParseKernel(DefaultKernel), Options{}).Train(
+		t.Context(), Settings{Scheme: solver.OneVsRest},
+	); err != nil {
 		t.Error(err)
 	}
 }

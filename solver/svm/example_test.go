@@ -74,6 +74,9 @@ func ExamplePredictor_Predict() {
 		log.Fatal(err)
 	}
 	own := corpus.Labels.Of(0)[0]
-	fmt.Println(model.Classes[prediction.Class[0]] == corpus.Classes[own], prediction.Decisions[0][0] > 0, prediction.Probabilities[0][own] > 0.9)
+	fmt.Println(
+		model.Classes[prediction.Class[0]] == corpus.Classes[own], prediction.Decisions[0][0] > 0,
+		prediction.Probabilities[0][own] > 0.9,
+	)
 	// Output: true true true
 }

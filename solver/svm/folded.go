@@ -273,7 +273,8 @@ func (w *work) run(
 	defer report.Finish(&err)
 	opt.Progress = func(s solver.Progress) {
 		w.note(Progress{
-			Stage: w.stage, Done: w.before + int64(s.Solved), Total: w.before + int64(w.left)*int64(s.Problems), Solver: s,
+			Stage: w.stage, Done: w.before + int64(s.Solved), Total: w.before + int64(w.left)*int64(s.Problems),
+			Solver:  s,
 			HitRate: hitRate(s),
 		})
 	}

@@ -68,7 +68,10 @@ func TestLIBSVMSameOptimumAndPredictions(t *testing.T) {
 			want := theirs.machine(a, b)
 			got, ref := objective(t, gram, at, m.Coef), objective(t, gram, want.Support, want.Coef)
 			if !(math.Abs(got-m.Objective) <= 1e-9*math.Abs(got)) { // some 10⁶ products and sums in float64
-				t.Errorf("%s against %s: the objective is said to be %v and is %v", train.Classes[a], train.Classes[b], m.Objective, got)
+				t.Errorf(
+					"%s against %s: the objective is said to be %v and is %v", train.Classes[a], train.Classes[b],
+					m.Objective, got,
+				)
 			}
 			difference := math.Abs(got-ref) / math.Abs(ref)
 			worst = max(worst, difference)
@@ -107,7 +110,8 @@ func TestLIBSVMSameOptimumAndPredictions(t *testing.T) {
 		}
 	}
 	n := float64(len(got))
-	t.Logf("%d pairs, objectives within %.1e; of %d predictions %d equal; right: %.2f %%, svm-predict %.2f %%", len(ours.Classifier.Machines), worst,
+	t.Logf("%d pairs, objectives within %.1e; of %d predictions %d equal; right: %.2f %%, svm-predict %.2f %%",
+		len(ours.Classifier.Machines), worst,
 		len(got), equal, 100*float64(right)/n, 100*float64(right2)/n)
 	if !(float64(equal) >= 0.999*n) {
 		t.Errorf("%d of %d predictions are svm-predict's, expected 99.9 %%", equal, len(got))

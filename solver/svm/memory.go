@@ -191,7 +191,8 @@ func (f *folded) options(cells int) (solver.Options, error) {
 		(panel*4*n+panel*8*machines*int64(cells))*int64(e.Workers())
 	least := 4 * n * leastRows
 	if opt.RowBytes-own < least {
-		return opt, fmt.Errorf("svm: validating %d folds of %d documents needs %s of memory beside the matrix, expected at most %s",
+		return opt, fmt.Errorf("svm: validating %d folds of %d documents needs %s of memory beside the matrix, "+
+			"expected at most %s",
 			f.folds, n, sparse.FormatBytes(own+least), sparse.FormatBytes(opt.RowBytes))
 	}
 	opt.RowBytes -= own

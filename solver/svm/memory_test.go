@@ -132,7 +132,10 @@ func TestTrainStaysWithinMemory(t *testing.T) {
 			if !ok || bad != nil {
 				t.Fatalf("the other process says %q", out)
 			}
-			t.Logf("limit %s, peak %s, %s", sparse.FormatBytes(limit), sparse.FormatBytes(kb<<10), strings.TrimSpace(string(out)))
+			t.Logf(
+				"limit %s, peak %s, %s", sparse.FormatBytes(limit), sparse.FormatBytes(kb<<10),
+				strings.TrimSpace(string(out)),
+			)
 			if kb<<10 > limit {
 				t.Errorf("a peak of %s, expected at most %s", sparse.FormatBytes(kb<<10), sparse.FormatBytes(limit))
 			}
@@ -144,10 +147,14 @@ func TestTrainStaysWithinMemory(t *testing.T) {
 func TestTrainSaysWhatItNeeds(t *testing.T) {
 	c := read(t, "synthetic:docs=2000,terms=3000,length=40,classes=2,seed=10", sparse.Options{})
 	least := needs(t, "synthetic:docs=2000,terms=3000,length=40,classes=2,seed=10", Settings{C: 1})
-	if _, err := NewProblem(t.Context(), c, sparse.Sphere, Options{MemoryBytes: least * 9 / 10, HeldBytes: ownBytes}); err == nil {
+	if _, err := NewProblem(
+		t.Context(), c, sparse.Sphere, Options{MemoryBytes: least * 9 / 10, HeldBytes: ownBytes},
+	); err == nil {
 		t.Errorf("no error with nine tenths of %d bytes", least)
 	}
-	if _, err := NewProblem(t.Context(), c, sparse.Sphere, Options{CacheBytes: 1000}); err == nil || !strings.Contains(err.Error(), "for tiles and rows, expected at most 1000 B") {
+	if _, err := NewProblem(
+		t.Context(), c, sparse.Sphere, Options{CacheBytes: 1000},
+	); err == nil || !strings.Contains(err.Error(), "for tiles and rows, expected at most 1000 B") {
 		t.Errorf("error %v, expected what tiles and rows need", err)
 	}
 }

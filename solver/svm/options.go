@@ -53,7 +53,9 @@ type Options struct {
 
 // validate checks what the layers below don't see as the caller has it.
 func (o *Options) validate() error {
-	if err := validateSizes(o.Workers, size{"MemoryBytes", o.MemoryBytes}, size{"HeldBytes", o.HeldBytes}, size{"CacheBytes", o.CacheBytes}); err != nil {
+	if err := validateSizes(
+		o.Workers, size{"MemoryBytes", o.MemoryBytes}, size{"HeldBytes", o.HeldBytes}, size{"CacheBytes", o.CacheBytes},
+	); err != nil {
 		return err
 	}
 	if o.Place < PlaceAuto || o.Place > PlaceDevice {

@@ -25,7 +25,9 @@ type weighted struct {
 // of the same text differ in numbers only.
 func parametersOf(k engine.Kernel) (text string, numbers []float64) {
 	var words []string
-	for _, word := range strings.FieldsFunc(k.String(), func(r rune) bool { return strings.ContainsRune(":,()=* ", r) }) {
+	for _, word := range strings.FieldsFunc(
+		k.String(), func(r rune) bool { return strings.ContainsRune(":,()=* ", r) },
+	) {
 		if word == "pi" {
 			numbers = append(numbers, math.Pi)
 		} else if v, err := strconv.ParseFloat(word, 64); err == nil {

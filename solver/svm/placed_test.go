@@ -91,7 +91,10 @@ func TestValidateOnDevice(t *testing.T) {
 					t.Fatal(err)
 				}
 				if err := m.close(); err != nil || d.open != 0 || d.added == 0 || len(d.requests) != 0 {
-					t.Errorf("error %v, %d things left on the device, %d updates there, rows that were asked for: %v", err, d.open, d.added, d.requests)
+					t.Errorf(
+						"error %v, %d things left on the device, %d updates there, rows that were asked for: %v", err,
+						d.open, d.added, d.requests,
+					)
 				}
 				rows, program := make([]float32, 0, p.Len()*p.Len()), engine.ProgramOf(k)
 				for _, i := range f.order {
@@ -119,7 +122,10 @@ func TestValidateOnDevice(t *testing.T) {
 					t.Fatal(err)
 				}
 				if v.SolvedOn != "slow" || d.open != 0 || v.DotProducts <= 0 || len(d.requests) != 0 {
-					t.Errorf("place %q, %d things left on the device, %d dot products, rows of %v for the machine", v.SolvedOn, d.open, v.DotProducts, d.requests)
+					t.Errorf(
+						"place %q, %d things left on the device, %d dot products, rows of %v for the machine",
+						v.SolvedOn, d.open, v.DotProducts, d.requests,
+					)
 				}
 				// documents are in the same order
 				if workers == 1 && (!slices.Equal(v.Class, one.Class) || !slices.Equal(v.Value, one.Value)) {
@@ -138,7 +144,8 @@ func TestSearchOnDevice(t *testing.T) {
 	c := noisy(t).Select(counting(240))
 	s := Settings{Scheme: solver.OneVsRest}
 	g := Grid{Folds: 3, Seed: 1, C: []float64{1, 10}, Kernels: []engine.Kernel{
-		engine.MustParseKernel("diffusion:t=0.5"), engine.MustParseKernel("diffusion:t=1"), engine.MustParseKernel("arccos:n=0,bias=0.3,embed=tf-l1-sqrt"),
+		engine.MustParseKernel("diffusion:t=0.5"), engine.MustParseKernel("diffusion:t=1"),
+		engine.MustParseKernel("arccos:n=0,bias=0.3,embed=tf-l1-sqrt"),
 	}}
 	k := g.Kernels[0]
 	search := func(d *slowDevice, opt Options) *SearchResult {
@@ -164,7 +171,10 @@ func TestSearchOnDevice(t *testing.T) {
 	d := &slowDevice{}
 	got := search(d, Options{})
 	if got.SolvedOn != "slow" || got.Unplaced != "" || d.open != 0 || d.added == 0 || len(d.requests) == 0 {
-		t.Errorf("place %q, %q, %d things left on the device, %d updates there, rows of %v for the machine", got.SolvedOn, got.Unplaced, d.open, d.added, d.requests)
+		t.Errorf(
+			"place %q, %q, %d things left on the device, %d updates there, rows of %v for the machine", got.SolvedOn,
+			got.Unplaced, d.open, d.added, d.requests,
+		)
 	}
 	near(got)
 	d = &slowDevice{}
@@ -186,7 +196,8 @@ func TestSearchCorpusOnDevice(t *testing.T) {
 	g := Grid{Folds: 3, Kernels: kernelsFor("diffusion:t=0.5", "linear", "rbf:gamma=1,embed=tfidf-l2")}
 	for _, broken := range []error{nil, errors.New("broken")} {
 		var made []*slowDevice
-		opt := Options{Place: PlaceDevice, Device: func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+		opt := Options{Place: PlaceDevice}
+		opt.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 			for i, d := range made {
 				if d.closed != 1 {
 					t.Errorf("device %d is closed %d times when the next is made", i, d.closed)
@@ -197,7 +208,7 @@ func TestSearchCorpusOnDevice(t *testing.T) {
 				made[1].fail = broken
 			}
 			return newSlowDevice(made[len(made)-1])(ctx, x)
-		}}
+		}
 		problems, points := 3, 3
 		if broken != nil {
 			problems, points = 2, 1
@@ -222,20 +233,27 @@ func TestValidateOnDeviceRefuses(t *testing.T) {
 	unknown := engine.MustParseKernel("arccos:n=0,bias=0.3,embed=tf-l1-sqrt")
 	d := &slowDevice{}
 	p := problem(t, c, k, Options{Device: newSlowDevice(d), Place: PlaceDevice})
-	if _, err := p.CrossValidate(t.Context(), Settings{Kernel: unknown}, 3, 1); err == nil || !strings.Contains(err.Error(), "no device that computes the kernel arccos") {
+	if _, err := p.CrossValidate(
+		t.Context(), Settings{Kernel: unknown}, 3, 1,
+	); err == nil || !strings.Contains(err.Error(), "no device that computes the kernel arccos") {
 		t.Errorf("error %v, expected one that the device doesn't compute the kernel", err)
 	}
-	if _, err := p.Search(t.Context(), Settings{}, Grid{Kernels: []engine.Kernel{k, unknown}}, nil); err == nil || !strings.Contains(err.Error(), "no device that computes the kernel arccos") || d.added != 0 {
+	if _, err := p.Search(
+		t.Context(), Settings{}, Grid{Kernels: []engine.Kernel{k, unknown}}, nil,
+	); err == nil || !strings.Contains(err.Error(), "no device that computes the kernel arccos") || d.added != 0 {
 		t.Errorf("error %v after %d updates, expected one that the device doesn't compute the kernel", err, d.added)
 	}
-	if _, err := problem(t, c, k, Options{Place: PlaceDevice}).CrossValidate(t.Context(), Settings{}, 3, 1); err == nil || !strings.Contains(err.Error(), "no device") {
+	none := problem(t, c, k, Options{Place: PlaceDevice})
+	if _, err := none.CrossValidate(t.Context(), Settings{}, 3, 1); err == nil ||
+		!strings.Contains(err.Error(), "no device") {
 		t.Errorf("error %v, expected one that there is no device", err)
 	}
 	d.fail = errors.New("broken")
 	if _, err := p.CrossValidate(t.Context(), Settings{}, 3, 1); !errors.Is(err, d.fail) || d.open != 0 {
 		t.Errorf("error %v, expected that of the device; %d things left there", err, d.open)
 	}
-	if r, err := p.Search(t.Context(), Settings{}, Grid{}, nil); !errors.Is(err, d.fail) || d.open != 0 || len(r.Points) != 0 {
+	if r, err := p.Search(t.Context(), Settings{}, Grid{}, nil); !errors.Is(err, d.fail) || d.open != 0 ||
+		len(r.Points) != 0 {
 		t.Errorf("error %v, expected that of the device; %d things left there, %d points", err, d.open, len(r.Points))
 	}
 	d.fail, d.memory = nil, device.ErrMemory
@@ -255,7 +273,10 @@ func TestValidateOnDeviceRefuses(t *testing.T) {
 func TestDeviceRows(t *testing.T) {
 	d := &slowDevice{}
 	k := engine.MustParseKernel(DefaultKernel)
-	p := problem(t, read(t, "synthetic:docs=150,terms=300,classes=3,seed=3", sparse.Options{}), k, Options{Device: newSlowDevice(d)})
+	p := problem(
+		t, read(t, "synthetic:docs=150,terms=300,classes=3,seed=3", sparse.Options{}), k,
+		Options{Device: newSlowDevice(d)},
+	)
 	own, err := p.cached.Matrix(k)
 	if err != nil {
 		t.Fatal(err)
@@ -283,7 +304,8 @@ func TestDeviceRows(t *testing.T) {
 		at := 0
 		for _, c := range columns {
 			for j := c[0]; j < c[1]; j++ {
-				if want := d.value(program, order[i], order[j]); math.Float32bits(dst[r][at]) != math.Float32bits(want) {
+				want := d.value(program, order[i], order[j])
+				if math.Float32bits(dst[r][at]) != math.Float32bits(want) {
 					t.Fatalf("row %d, column %d: %v, expected %v", i, j, dst[r][at], want)
 				}
 				at++

@@ -88,7 +88,10 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 		return nil, err
 	}
 	if want, have := k.Embedding(), m.Embedder.Embedding; want != have {
-		return nil, fmt.Errorf("svm: the model's kernel %s wants documents embedded as %s, its documents are embedded as %s", k, want, have)
+		return nil, fmt.Errorf(
+			"svm: the model's kernel %s wants documents embedded as %s, its documents are embedded as %s", k, want,
+			have,
+		)
 	}
 	if len(columns) == 0 {
 		return p, nil
@@ -96,7 +99,9 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	if _, sets := engine.HyperbolicOf(k); sets {
 		return p, p.setPredictor(ctx)
 	}
-	if need := opt.HeldBytes + engine.NewBytes(len(columns), m.Embedder.Cols(), m.Support.NNZ()); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
+	if need := opt.HeldBytes + engine.NewBytes(
+		len(columns), m.Embedder.Cols(), m.Support.NNZ(),
+	); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
 		return nil, p.tooLarge(need)
 	}
 	x, err := m.Embedder.Transform(m.Support)
@@ -200,7 +205,9 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction,
 }
 
 // predict fills in a prediction, so many rows at a time.
-func (p *Predictor) predict(ctx context.Context, docs *sparse.CSR, rows int, out *Prediction, report *tiles.Reporter) error {
+func (p *Predictor) predict(
+	ctx context.Context, docs *sparse.CSR, rows int, out *Prediction, report *tiles.Reporter,
+) error {
 	if p.device {
 		return p.onDevice(ctx, docs, rows, out, report)
 	}
@@ -268,7 +275,9 @@ func probable(m *model.Model) bool {
 }
 
 // chunk predicts documents first <= i < end.
-func (p *Predictor) chunk(ctx context.Context, docs *sparse.CSR, first, end int, sums *solver.Sums, out *Prediction, report *tiles.Reporter) error {
+func (p *Predictor) chunk(
+	ctx context.Context, docs *sparse.CSR, first, end int, sums *solver.Sums, out *Prediction, report *tiles.Reporter,
+) error {
 	if p.sets != nil {
 		return p.setChunk(ctx, docs, first, end, sums, out, report)
 	}

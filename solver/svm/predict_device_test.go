@@ -51,10 +51,14 @@ func TestPredictOnDevice(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(d.requests, []int{test.Documents.Rows()}) {
-				t.Errorf("the device was asked for rows %v, expected one call for %d", d.requests, test.Documents.Rows())
+				t.Errorf(
+					"the device was asked for rows %v, expected one call for %d", d.requests, test.Documents.Rows(),
+				)
 			}
 			sameUpTo(t, tc.s.Kernel, m, test.Documents, got, want)
-			if !slices.Equal(got.Class, want.Class) || fmt.Sprint(got.Labels) != fmt.Sprint(want.Labels) || len(got.Value) != len(want.Value) || len(got.Probabilities) != len(want.Probabilities) {
+			if !slices.Equal(got.Class, want.Class) || fmt.Sprint(got.Labels) != fmt.Sprint(want.Labels) ||
+				len(got.Value) != len(want.Value) ||
+				len(got.Probabilities) != len(want.Probabilities) {
 				t.Errorf("classes, labels or probabilities differ from the processor's")
 			}
 			for i := range got.Value {
@@ -128,7 +132,10 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		if panels := (n + p.e.Panel() - 1) / p.e.Panel(); len(d.requests) != panels {
-			t.Errorf("%d workers: %d calls of the device, expected one for each of %d panels", workers, len(d.requests), panels)
+			t.Errorf(
+				"%d workers: %d calls of the device, expected one for each of %d panels", workers, len(d.requests),
+				panels,
+			)
 		}
 		for i := range want.Decisions {
 			if !slices.Equal(got.Decisions[i], want.Decisions[i]) {
@@ -151,7 +158,9 @@ func TestPredictOnSmallDevice(t *testing.T) {
 	want := predict(t, m, test.Documents, PredictOptions{Device: newSlowDevice(&slowDevice{})})
 	for _, most := range []int{449, 250, 100, 64} {
 		d := &slowDevice{}
-		p, err := NewPredictor(m, PredictOptions{Device: func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+		p, err := NewPredictor(m, PredictOptions{Device: func(
+			ctx context.Context, x *sparse.Embedded,
+		) (engine.Device, error) {
 			own, err := newSlowDevice(d)(ctx, x)
 			return &small{own, most}, err
 		}})
@@ -176,7 +185,9 @@ func TestPredictOnSmallDevice(t *testing.T) {
 			t.Errorf("room for %d documents: the device computed %v", most, d.requests)
 		}
 	}
-	p, err := NewPredictor(m, PredictOptions{Device: func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+	p, err := NewPredictor(m, PredictOptions{Device: func(
+		ctx context.Context, x *sparse.Embedded,
+	) (engine.Device, error) {
 		own, err := newSlowDevice(&slowDevice{})(ctx, x)
 		return &small{own, 7}, err
 	}})
@@ -221,7 +232,9 @@ func TestPredictWithoutDevice(t *testing.T) {
 	if _, err := NewPredictorContext(ctx, m, PredictOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, expected that of the context", err)
 	}
-	p, err := NewPredictor(m, PredictOptions{Device: func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+	p, err := NewPredictor(m, PredictOptions{Device: func(
+		ctx context.Context, x *sparse.Embedded,
+	) (engine.Device, error) {
 		d, err := newSlowDevice(&slowDevice{})(ctx, x)
 		return &failing{d, broken}, err
 	}})

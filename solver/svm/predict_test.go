@@ -44,7 +44,9 @@ func TestDecisionsAreTheSum(t *testing.T) {
 							step := 2e-6
 							up := k.Eval(min(c[i][row]+step, 2), x.Norms[i], support.Norms[row])
 							down := k.Eval(max(c[i][row]-step, 0), x.Norms[i], support.Norms[row])
-							slack += math.Abs(machine.Coef[s]) * (math.Abs(up-v) + math.Abs(down-v) + k.Error(c[i][row], x.Norms[i], support.Norms[row]))
+							slack += math.Abs(machine.Coef[s]) * (math.Abs(up-v) + math.Abs(down-v) + k.Error(
+								c[i][row], x.Norms[i], support.Norms[row],
+							))
 						}
 						within(t, fmt.Sprintf("document %d, machine %d", i, j), got.Decisions[i][j], want, slack+1e-9)
 					}
@@ -82,7 +84,8 @@ func TestPredictionIsTheSameFromAnyWorkers(t *testing.T) {
 
 func TestPredictorNeedsNoSupportVectors(t *testing.T) {
 	c := read(t, "synthetic:docs=20,terms=100,length=10,classes=2,seed=3", sparse.Options{})
-	m := &model.Model{Type: model.CSVC, Kernel: DefaultKernel, Embedder: sparse.Sphere.Fit(c.Documents), Classes: []string{"a", "b"},
+	m := &model.Model{Type: model.CSVC, Kernel: DefaultKernel, Embedder: sparse.Sphere.Fit(c.Documents),
+		Classes:    []string{"a", "b"},
 		Classifier: solver.Classifier{Scheme: solver.OneVsOne, Classes: 2, Machines: []*solver.Machine{{Rho: 0.5}}},
 		Support:    &sparse.CSR{Cols: c.Documents.Cols, Offsets: []int64{0}}}
 	p := predict(t, m, c.Documents, PredictOptions{})
@@ -110,14 +113,16 @@ func TestPredictEndsWithItsContext(t *testing.T) {
 func TestPredictSaysWhatItNeeds(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=600,terms=500,length=20,classes=2,seed=4", sparse.Options{}))
 	m, _ := train(t, learn, Settings{}, Options{})
-	if _, err := NewPredictor(m, PredictOptions{MemoryBytes: 1000}); err == nil || !strings.Contains(err.Error(), "expected at most") {
+	if _, err := NewPredictor(m, PredictOptions{MemoryBytes: 1000}); err == nil ||
+		!strings.Contains(err.Error(), "expected at most") {
 		t.Errorf("error %v, expected one that says what it needs", err)
 	}
 	p, err := NewPredictor(m, PredictOptions{MemoryBytes: 1 << 20, HeldBytes: 1 << 18})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Predict(context.Background(), test.Documents); err == nil || !strings.Contains(err.Error(), "expected at most 1 MiB") {
+	if _, err := p.Predict(context.Background(), test.Documents); err == nil ||
+		!strings.Contains(err.Error(), "expected at most 1 MiB") {
 		t.Errorf("error %v, expected one that says what it needs", err)
 	}
 	if _, err := p.Predict(context.Background(), nil); err == nil {
@@ -127,7 +132,8 @@ func TestPredictSaysWhatItNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Holding(64<<20).Predict(context.Background(), test.Documents); err == nil || !strings.Contains(err.Error(), "expected at most 64 MiB") {
+	if _, err := p.Holding(64<<20).Predict(context.Background(), test.Documents); err == nil ||
+		!strings.Contains(err.Error(), "expected at most 64 MiB") {
 		t.Errorf("error %v, expected one that says what it needs", err)
 	}
 	if _, err := p.Holding(0).Predict(context.Background(), test.Documents); err != nil {

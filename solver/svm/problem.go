@@ -64,7 +64,9 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 	if err := p.prepares(c, embedder); err != nil {
 		return nil, err
 	}
-	p.corpus = corpus{source: c.Source, vocabulary: c.Vocabulary, classes: c.Classes, cols: c.Documents.Cols, order: byClass(c)}
+	p.corpus = corpus{
+		source: c.Source, vocabulary: c.Vocabulary, classes: c.Classes, cols: c.Documents.Cols, order: byClass(c),
+	}
 	for _, i := range p.corpus.order {
 		p.corpus.labels.Add(c.Labels.Of(i)...)
 	}
@@ -72,18 +74,28 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 		return nil, err
 	}
 	making, report := startReporter(ctx, opt.Progress, "preparing the engine", 0)
-	e, err := engine.NewContext(making, p.x, engine.Options{ISA: opt.ISA, Workers: opt.Workers, MemoryBytes: p.engineBytes(), Progress: p.computing, Device: opt.Device})
+	e, err := engine.NewContext(
+		making, p.x,
+		engine.Options{
+			ISA: opt.ISA, Workers: opt.Workers, MemoryBytes: p.engineBytes(), Progress: p.computing, Device: opt.Device,
+		},
+	)
 	if report.Finish(&err); err != nil && e != nil {
 		err = errors.Join(err, e.Close())
 	}
 	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) { // in the caller's terms
-		err = fmt.Errorf("svm: %s needs %s of memory, expected at most %s", memory.What, sparse.FormatBytes(memory.Need+opt.HeldBytes), sparse.FormatBytes(opt.MemoryBytes))
+		err = fmt.Errorf(
+			"svm: %s needs %s of memory, expected at most %s", memory.What,
+			sparse.FormatBytes(memory.Need+opt.HeldBytes), sparse.FormatBytes(opt.MemoryBytes),
+		)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if p.budget, err = p.plan(e); err == nil {
-		p.cached, err = e.Cached(engine.CachedOptions{CacheBytes: p.budget.tiles, Store: opt.Store, TileColumns: p.tileColumns()})
+		p.cached, err = e.Cached(
+			engine.CachedOptions{CacheBytes: p.budget.tiles, Store: opt.Store, TileColumns: p.tileColumns()},
+		)
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -196,7 +208,10 @@ func (p *Problem) single() ([]int, error) {
 		case 1:
 			labels[i] = int(ids[0])
 		default:
-			return nil, fmt.Errorf("svm: document %d of %s has %d labels, expected one, or a machine for each label", p.corpus.order[i]+1, p.corpus.source, len(ids))
+			return nil, fmt.Errorf(
+				"svm: document %d of %s has %d labels, expected one, or a machine for each label", p.corpus.order[i]+1,
+				p.corpus.source, len(ids),
+			)
 		}
 	}
 	return labels, nil
@@ -220,7 +235,9 @@ func (p *Problem) targets() ([]float64, error) {
 	for c, name := range p.corpus.classes {
 		v, err := strconv.ParseFloat(name, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("svm: label %q of %s, expected a finite number: regression estimates the labels", name, p.corpus.source)
+			return nil, fmt.Errorf(
+				"svm: label %q of %s, expected a finite number: regression estimates the labels", name, p.corpus.source,
+			)
 		}
 		values[c] = v
 	}
@@ -231,7 +248,10 @@ func (p *Problem) targets() ([]float64, error) {
 	targets := make([]float64, len(labels))
 	for i, c := range labels {
 		if c < 0 {
-			return nil, fmt.Errorf("svm: document %d of %s has no label, expected a number: regression estimates the labels", p.corpus.order[i]+1, p.corpus.source)
+			return nil, fmt.Errorf(
+				"svm: document %d of %s has no label, expected a number: regression estimates the labels",
+				p.corpus.order[i]+1, p.corpus.source,
+			)
 		}
 		targets[i] = values[c]
 	}

@@ -10,7 +10,9 @@ import (
 // A program that has read nothing yet gets an error, not a panic.
 func TestProblemWantsDocuments(t *testing.T) {
 	for name, c := range map[string]*sparse.Corpus{
-		"no corpus": nil, "no matrix": {}, "no offsets": {Documents: &sparse.CSR{}}, "no rows": {Documents: &sparse.CSR{Offsets: []int64{0}}},
+		"no corpus": nil, "no matrix": {}, "no offsets": {Documents: &sparse.CSR{}}, "no rows": {
+			Documents: &sparse.CSR{Offsets: []int64{0}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := NewProblem(t.Context(), c, sparse.Sphere, Options{})
@@ -29,7 +31,8 @@ func TestProblemRefusesOptions(t *testing.T) {
 		"-1 workers": {Workers: -1}, `"avx9"`: {ISA: "avx9"}, "memory": {MemoryBytes: 1000},
 	} {
 		t.Run(want, func(t *testing.T) {
-			if _, err := NewProblem(t.Context(), c, sparse.Sphere, opt); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := NewProblem(t.Context(), c, sparse.Sphere, opt); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("error %v", err)
 			}
 		})

@@ -22,7 +22,9 @@ func (p *Problem) solving(s solver.Progress) {
 	if p.opt.Progress == nil {
 		return
 	}
-	p.opt.Progress(Progress{Stage: "training", Done: int64(s.Solved), Total: int64(s.Problems), Solver: s, HitRate: hitRate(s)})
+	p.opt.Progress(
+		Progress{Stage: "training", Done: int64(s.Solved), Total: int64(s.Problems), Solver: s, HitRate: hitRate(s)},
+	)
 }
 
 // hitRate is the part of the rows asked for that were at hand, NaN where none were.

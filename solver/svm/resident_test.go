@@ -124,7 +124,9 @@ func (r *slowRows) Close() error { r.count(&r.open, -1); return nil }
 
 func (r *slowRows) Board(docs []int, copies int) (device.Board, error) {
 	r.count(&r.open, 1)
-	return &slowBoard{slowRows: r, docs: docs, score: make([]float64, len(docs)*copies), mask: make([]byte, len(docs)*copies)}, nil
+	return &slowBoard{
+		slowRows: r, docs: docs, score: make([]float64, len(docs)*copies), mask: make([]byte, len(docs)*copies),
+	}, nil
 }
 
 type slowBoard struct {
@@ -209,9 +211,15 @@ func TestPlaceOnDevice(t *testing.T) {
 		var text [2]string
 		for i, place := range []Place{PlaceProcessor, PlaceDevice} {
 			d := &slowDevice{}
-			m, r := train(t, c, Settings{Scheme: scheme}, Options{Device: newSlowDevice(d), Place: place, Once: true, Workers: 1})
-			if onDevice := place == PlaceDevice; (d.added > 0) != onDevice || (r.SolvedOn == "slow") != onDevice || d.open != 0 {
-				t.Errorf("%v, place %d: %d updates on the device, %d things left there, report %q", scheme, place, d.added, d.open, r.SolvedOn)
+			m, r := train(
+				t, c, Settings{Scheme: scheme}, Options{Device: newSlowDevice(d), Place: place, Once: true, Workers: 1},
+			)
+			if onDevice := place == PlaceDevice; (d.added > 0) != onDevice || (r.SolvedOn == "slow") != onDevice ||
+				d.open != 0 {
+				t.Errorf(
+					"%v, place %d: %d updates on the device, %d things left there, report %q", scheme, place, d.added,
+					d.open, r.SolvedOn,
+				)
 			}
 			for _, machine := range m.Classifier.Machines {
 				text[i] += fmt.Sprintf("%+v\n", *machine)
@@ -241,7 +249,9 @@ func TestPlaceWithoutMemory(t *testing.T) {
 	defer func(least int) { residentLeast = least }(residentLeast)
 	residentLeast = 90
 	p.opt.Place = PlaceAuto
-	if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.SolvedOn != "" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "3 bytes") || r.Unplaced != r.Warnings[0] {
+	if _, r, err := p.Train(t.Context(), Settings{}); err != nil || r.SolvedOn != "" || len(r.Warnings) != 1 ||
+		!strings.Contains(r.Warnings[0], "3 bytes") ||
+		r.Unplaced != r.Warnings[0] {
 		t.Errorf("report %+v, error %v", r, err)
 	}
 	d.memory = nil
@@ -255,7 +265,8 @@ func TestPlaceWithoutMemory(t *testing.T) {
 	d.memory = nil
 	unknown := engine.MustParseKernel("arccos:n=0,bias=0.3,embed=tf-l1-sqrt")
 	p = problem(t, c, unknown, Options{Device: newSlowDevice(d), Place: PlaceDevice})
-	if _, _, err := p.Train(t.Context(), Settings{Kernel: unknown}); err == nil || !strings.Contains(err.Error(), "no device that computes the kernel arccos") {
+	if _, _, err := p.Train(t.Context(), Settings{Kernel: unknown}); err == nil ||
+		!strings.Contains(err.Error(), "no device that computes the kernel arccos") {
 		t.Errorf("error %v, expected one that the device doesn't compute the kernel", err)
 	}
 	none := problem(t, c, engine.MustParseKernel(DefaultKernel), Options{Place: PlaceDevice})
@@ -270,8 +281,12 @@ func TestPlaceAuto(t *testing.T) {
 	c := read(t, "synthetic:docs=120,terms=300,classes=3,seed=3", sparse.Options{})
 	defer func(least int) { residentLeast = least }(residentLeast)
 	residentLeast = 1
-	for scheme, want := range map[solver.Scheme]string{solver.OneVsOne: "", solver.OneVsRest: "slow", solver.Labels: "slow"} {
-		if _, r := train(t, c, Settings{Scheme: scheme}, Options{Device: newSlowDevice(&slowDevice{}), Workers: 1}); r.SolvedOn != want {
+	for scheme, want := range map[solver.Scheme]string{
+		solver.OneVsOne: "", solver.OneVsRest: "slow", solver.Labels: "slow",
+	} {
+		if _, r := train(
+			t, c, Settings{Scheme: scheme}, Options{Device: newSlowDevice(&slowDevice{}), Workers: 1},
+		); r.SolvedOn != want {
 			t.Errorf("%v: trained on %q, expected %q", scheme, r.SolvedOn, want)
 		}
 	}
@@ -281,7 +296,9 @@ func TestPlaceAuto(t *testing.T) {
 func TestProblemGivesDeviceBack(t *testing.T) {
 	c := read(t, "synthetic:docs=90,terms=300,classes=2,seed=3", sparse.Options{})
 	d := &slowDevice{}
-	if _, err := NewProblem(t.Context(), c, sparse.Sphere, Options{Device: newSlowDevice(d), CacheBytes: 1000}); err == nil || d.closed != 1 {
+	if _, err := NewProblem(
+		t.Context(), c, sparse.Sphere, Options{Device: newSlowDevice(d), CacheBytes: 1000},
+	); err == nil || d.closed != 1 {
 		t.Errorf("error %v, the device is closed %d times", err, d.closed)
 	}
 	d = &slowDevice{}

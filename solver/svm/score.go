@@ -95,7 +95,8 @@ func ScoreLabels(classes []string, predicted [][]int, truth *sparse.Corpus) (*Sc
 		before := -1
 		for _, c := range given {
 			if c <= before || c >= len(classes) {
-				return nil, fmt.Errorf("svm: label %d predicted for document %d behind label %d, expected one above it and below %d",
+				return nil, fmt.Errorf("svm: label %d predicted for document %d behind label %d, expected one above "+
+					"it and below %d",
 					c, i, before, len(classes))
 			}
 			before = c
@@ -145,7 +146,8 @@ func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 		}
 		target, err := strconv.ParseFloat(t.s.Classes[own[0]].Name, 64)
 		if err != nil || math.IsNaN(target) || math.IsInf(target, 0) {
-			return nil, fmt.Errorf("svm: label %q of document %d of %s, expected a finite number: the model estimates numbers",
+			return nil, fmt.Errorf("svm: label %q of document %d of %s, expected a finite number: the model "+
+				"estimates numbers",
 				t.s.Classes[own[0]].Name, i+1, truth.Source)
 		}
 		s.Documents++
@@ -176,7 +178,11 @@ func (p *Prediction) Score(m *model.Model, truth *sparse.Corpus) (*Score, error)
 		return nil, errors.New("svm: a score without a model or a corpus, expected both")
 	case m.Type == model.OneClass:
 		if !slices.Contains(truth.Classes, insider) && !slices.Contains(truth.Classes, stranger) {
-			return nil, fmt.Errorf("svm: the labels of %s say nothing about a model of one class, expected %s for documents like those of training and %s for others", truth.Source, insider, stranger)
+			return nil, fmt.Errorf(
+				"svm: the labels of %s say nothing about a model of one class, expected %s for documents like those "+
+					"of training and %s for others",
+				truth.Source, insider, stranger,
+			)
 		}
 		predicted := make([]int, len(p.Value))
 		for i, v := range p.Value {

@@ -23,7 +23,10 @@ func truth(classes []string, labels ...[]int32) *sparse.Corpus {
 // wrong whatever it says.
 func TestScoreClasses(t *testing.T) {
 	s, err := ScoreClasses([]string{"a", "b", "c"}, []int{0, 0, 1, 1, 2, -1, 0, 1},
-		truth([]string{"b", "new", "a"}, []int32{2}, []int32{0}, []int32{0}, []int32{1}, []int32{2}, []int32{0}, nil, []int32{2, 0}))
+		truth(
+			[]string{"b", "new", "a"}, []int32{2}, []int32{0}, []int32{0}, []int32{1}, []int32{2}, []int32{0}, nil,
+			[]int32{2, 0},
+		))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +89,9 @@ func TestScoreValues(t *testing.T) {
 	if s.Documents != 3 || !math.IsNaN(s.Accuracy) {
 		t.Errorf("%+v", s)
 	}
-	if _, err := ScoreValues([]float64{1, 2, 3, 4}, withClasses(c, "1", "two", "3")); err == nil || !strings.Contains(err.Error(), `"two"`) {
+	if _, err := ScoreValues(
+		[]float64{1, 2, 3, 4}, withClasses(c, "1", "two", "3"),
+	); err == nil || !strings.Contains(err.Error(), `"two"`) {
 		t.Errorf("error %v, expected one that names the label", err)
 	}
 }
@@ -105,7 +110,9 @@ func TestScoreByType(t *testing.T) {
 		t.Error("no error for another number of documents")
 	}
 	labels := &Prediction{Labels: [][]int{{1}}}
-	m = &model.Model{Type: model.CSVC, Classes: []string{"a", "b"}, Classifier: solver.Classifier{Scheme: solver.Labels}}
+	m = &model.Model{
+		Type: model.CSVC, Classes: []string{"a", "b"}, Classifier: solver.Classifier{Scheme: solver.Labels},
+	}
 	if s, err := labels.Score(m, truth([]string{"b"}, []int32{0})); err != nil || s.Right != 1 {
 		t.Errorf("labels: %+v, %v", s, err)
 	}

@@ -92,7 +92,9 @@ func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(Poin
 
 // SearchCorpus is [Problem.Search] for kernels of several embeddings: it makes a problem for each
 // embedding, one after the other, and closes its device.
-func SearchCorpus(ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt Options, each func(Point)) (_ *SearchResult, err error) {
+func SearchCorpus(
+	ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt Options, each func(Point),
+) (_ *SearchResult, err error) {
 	var last *Problem
 	closeLast := func() error {
 		if last == nil {
@@ -116,7 +118,9 @@ func SearchCorpus(ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt
 // SearchProblems is [SearchCorpus] for problems that the caller makes: it calls problem once for
 // each embedding of the grid, when it needs it, and is then done with the one before. The caller
 // closes what has a device.
-func SearchProblems(ctx context.Context, s Settings, g Grid, problem func(sparse.Embedding) (*Problem, error), each func(Point)) (*SearchResult, error) {
+func SearchProblems(
+	ctx context.Context, s Settings, g Grid, problem func(sparse.Embedding) (*Problem, error), each func(Point),
+) (*SearchResult, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
 	}

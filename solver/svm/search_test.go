@@ -27,7 +27,10 @@ func kernelsFor(specs ...string) []engine.Kernel {
 // tells each point when it is known.
 func TestSearchLikeSeparateValidations(t *testing.T) {
 	c := noisy(t)
-	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "ngd-exp:t=1", "diffusion:t=2", "diffusion:t=1"), C: []float64{10, 0.3, 3}, Folds: 4, Seed: 2}
+	g := Grid{
+		Kernels: kernelsFor("diffusion:t=0.5", "ngd-exp:t=1", "diffusion:t=2", "diffusion:t=1"),
+		C:       []float64{10, 0.3, 3}, Folds: 4, Seed: 2,
+	}
 	p := problem(t, c, g.Kernels[0], Options{})
 	var told []Point
 	r, err := p.Search(context.Background(), Settings{}, g, func(q Point) { told = append(told, q) })
@@ -84,7 +87,9 @@ func TestSearchLikeSeparateValidations(t *testing.T) {
 // Neighbours save steps.
 func TestSearchStartsNear(t *testing.T) {
 	c := noisy(t)
-	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=0.7", "diffusion:t=1"), C: []float64{1, 10, 100}, Seed: 1}
+	g := Grid{
+		Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=0.7", "diffusion:t=1"), C: []float64{1, 10, 100}, Seed: 1,
+	}
 	p := problem(t, c, g.Kernels[0], Options{})
 	r, err := p.Search(context.Background(), Settings{}, g, nil)
 	if err != nil {
@@ -109,7 +114,10 @@ func TestSearchStartsNear(t *testing.T) {
 // problem with the same folds.
 func TestSearchCorpus(t *testing.T) {
 	c := noisy(t)
-	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "rbf:gamma=1,embed=tfidf-l2", "diffusion:t=1", "linear:embed=tfidf-l2"), C: []float64{1, 10}, Folds: 3, Seed: 1}
+	g := Grid{
+		Kernels: kernelsFor("diffusion:t=0.5", "rbf:gamma=1,embed=tfidf-l2", "diffusion:t=1", "linear:embed=tfidf-l2"),
+		C:       []float64{1, 10}, Folds: 3, Seed: 1,
+	}
 	var first *SearchResult
 	for _, workers := range []int{1, 3} {
 		r, err := SearchCorpus(context.Background(), c, Settings{}, g, Options{Workers: workers}, nil)
@@ -118,7 +126,9 @@ func TestSearchCorpus(t *testing.T) {
 		}
 		n := int64(c.Documents.Rows())
 		if r.DotProducts != 2*n*(n+1)/2 || len(r.Points) != 8 {
-			t.Errorf("%d points, %d dot products, expected %d for two embeddings", len(r.Points), r.DotProducts, n*(n+1))
+			t.Errorf(
+				"%d points, %d dot products, expected %d for two embeddings", len(r.Points), r.DotProducts, n*(n+1),
+			)
 		}
 		if first == nil {
 			first = r
@@ -135,7 +145,9 @@ func TestSearchCorpus(t *testing.T) {
 // At the end of its context a search returns what is complete, soon.
 func TestSearchCancelled(t *testing.T) {
 	c := noisy(t)
-	g := Grid{Kernels: kernelsFor("diffusion:t=1", "diffusion:t=0.5", "diffusion:t=2", "diffusion:t=4"), C: []float64{1, 10}}
+	g := Grid{
+		Kernels: kernelsFor("diffusion:t=1", "diffusion:t=0.5", "diffusion:t=2", "diffusion:t=4"), C: []float64{1, 10},
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var end time.Time
@@ -148,7 +160,9 @@ func TestSearchCancelled(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || time.Since(end) > time.Second {
 		t.Fatalf("%v, %v after the end", err, time.Since(end))
 	}
-	if len(r.Points) != 4 || r.Total != 8 || r.Points[0].Kernel != g.Kernels[2] || r.Points[3].Kernel != g.Kernels[3] || r.Best < 0 || r.DotProducts == 0 {
+	if len(r.Points) != 4 || r.Total != 8 || r.Points[0].Kernel != g.Kernels[2] || r.Points[3].Kernel != g.Kernels[3] ||
+		r.Best < 0 ||
+		r.DotProducts == 0 {
 		t.Errorf("%d points of %d, the best %d: %+v", len(r.Points), r.Total, r.Best, r)
 	}
 }
@@ -173,7 +187,10 @@ func TestSearchProgress(t *testing.T) {
 	}
 	for i := 1; i < len(searching); i++ {
 		if searching[i].Done < searching[i-1].Done || searching[i].Total != last.Total {
-			t.Errorf("%d of %d after %d of %d", searching[i].Done, searching[i].Total, searching[i-1].Done, searching[i-1].Total)
+			t.Errorf(
+				"%d of %d after %d of %d", searching[i].Done, searching[i].Total, searching[i-1].Done,
+				searching[i-1].Total,
+			)
 		}
 	}
 }
@@ -186,7 +203,8 @@ func TestCrossValidateProgress(t *testing.T) {
 	stages := map[string]bool{}
 	p := problem(t, c, k, Options{Progress: func(at Progress) { last, stages[at.Stage] = at, true }})
 	crossValidate(t, p, Settings{Kernel: k}, 3, 1)
-	if last.Stage != "validating" || last.Done != 3*6 || last.Total != 3*6 || !stages["computing tiles"] || stages["training"] {
+	if last.Stage != "validating" || last.Done != 3*6 || last.Total != 3*6 || !stages["computing tiles"] ||
+		stages["training"] {
 		t.Errorf("%+v of %v", last, stages)
 	}
 }
@@ -200,9 +218,19 @@ func TestSearchOthers(t *testing.T) {
 	if err != nil || len(r.Points) != 2 || r.Points[1].Nu != 0.4 || r.Points[0].Kernel.String() != DefaultKernel {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	numbers := &sparse.Corpus{Source: c.Source, Documents: c.Documents, Vocabulary: c.Vocabulary, Classes: []string{"1", "2", "4", "-3"}, Labels: c.Labels}
+	numbers := &sparse.Corpus{
+		Source: c.Source, Documents: c.Documents, Vocabulary: c.Vocabulary, Classes: []string{"1", "2", "4", "-3"},
+		Labels: c.Labels,
+	}
 	q := problem(t, numbers, engine.MustParseKernel(DefaultKernel), Options{})
-	r, err = q.Search(ctx, Settings{Type: model.EpsilonSVR}, Grid{Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=1"), C: []float64{0.01, 3}, Epsilon: []float64{2, 0.1}, Folds: 3}, nil)
+	r, err = q.Search(
+		ctx, Settings{Type: model.EpsilonSVR},
+		Grid{
+			Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=1"), C: []float64{0.01, 3}, Epsilon: []float64{2, 0.1},
+			Folds: 3,
+		},
+		nil,
+	)
 	if err != nil || len(r.Points) != 8 || r.Measure != MeanSquaredError {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -216,8 +244,18 @@ func TestSearchOthers(t *testing.T) {
 		within(t, "the mean squared error", point.Mean, crossValidate(t, q, s, 3, 0).Mean, 0.02)
 	}
 	for what, run := range map[string]func() error{
-		"nu of c_svc":      func() error { _, err := p.Search(ctx, Settings{}, Grid{Nu: []float64{0.1}}, nil); return err },
-		"epsilon of c_svc": func() error { _, err := p.Search(ctx, Settings{}, Grid{Epsilon: []float64{0.1}}, nil); return err },
+		"nu of c_svc": func() error {
+			_, err := p.Search(
+				ctx, Settings{}, Grid{Nu: []float64{0.1}}, nil,
+			)
+			return err
+		},
+		"epsilon of c_svc": func() error {
+			_, err := p.Search(
+				ctx, Settings{}, Grid{Epsilon: []float64{0.1}}, nil,
+			)
+			return err
+		},
 		"C of nu_svc": func() error {
 			_, err := p.Search(ctx, Settings{Type: model.NuSVC}, Grid{C: []float64{1}}, nil)
 			return err
@@ -226,9 +264,19 @@ func TestSearchOthers(t *testing.T) {
 			_, err := p.Search(ctx, Settings{}, Grid{Kernels: kernelsFor("linear")}, nil)
 			return err
 		},
-		"a negative C":        func() error { _, err := p.Search(ctx, Settings{}, Grid{C: []float64{-1}}, nil); return err },
-		"too many folds":      func() error { _, err := p.Search(ctx, Settings{}, Grid{Folds: 1000}, nil); return err },
-		"one class, no truth": func() error { _, err := p.Search(ctx, Settings{Type: model.OneClass}, Grid{}, nil); return err },
+		"a negative C": func() error {
+			_, err := p.Search(
+				ctx, Settings{}, Grid{C: []float64{-1}}, nil,
+			)
+			return err
+		},
+		"too many folds": func() error { _, err := p.Search(ctx, Settings{}, Grid{Folds: 1000}, nil); return err },
+		"one class, no truth": func() error {
+			_, err := p.Search(
+				ctx, Settings{Type: model.OneClass}, Grid{}, nil,
+			)
+			return err
+		},
 	} {
 		if run() == nil {
 			t.Errorf("%s: no error", what)
@@ -239,7 +287,10 @@ func TestSearchOthers(t *testing.T) {
 // Where a kernel's search begins.
 func TestSearchPath(t *testing.T) {
 	var specs []kernelAt
-	for i, k := range kernelsFor("diffusion:t=2", "rbf:gamma=1", "polynomial:gamma=1,r=1,degree=2", "diffusion:t=0.5", "polynomial:gamma=1,r=1,degree=1", "rbf:gamma=0.1", "diffusion:t=1") {
+	for i, k := range kernelsFor(
+		"diffusion:t=2", "rbf:gamma=1", "polynomial:gamma=1,r=1,degree=2", "diffusion:t=0.5",
+		"polynomial:gamma=1,r=1,degree=1", "rbf:gamma=0.1", "diffusion:t=1",
+	) {
 		specs = append(specs, kernelAt{i, k})
 	}
 	var order []int
@@ -264,11 +315,20 @@ func TestSearchPath(t *testing.T) {
 		{[]string{"diffusion:t=2", "ngd-exp:t=1"}, "diffusion:t=4", []float64{1}},
 		{[]string{"ngd-exp:t=1"}, "diffusion:t=4", nil},
 		{[]string{"polynomial:gamma=1,r=1,degree=2"}, "polynomial:gamma=2,r=0,degree=2", nil},
-		{[]string{"polynomial:gamma=1,r=1,degree=2", "polynomial:gamma=1,r=1,degree=1"}, "polynomial:gamma=2,r=1,degree=2", []float64{1}},
+		{
+			[]string{"polynomial:gamma=1,r=1,degree=2", "polynomial:gamma=1,r=1,degree=1"},
+			"polynomial:gamma=2,r=1,degree=2", []float64{1},
+		},
 		// 0 has no logarithm
-		{[]string{"polynomial:gamma=1,r=1,degree=2", "polynomial:gamma=1,r=0,degree=2"}, "polynomial:gamma=1,r=2,degree=2", []float64{2, -1}},
+		{
+			[]string{"polynomial:gamma=1,r=1,degree=2", "polynomial:gamma=1,r=0,degree=2"},
+			"polynomial:gamma=1,r=2,degree=2", []float64{2, -1},
+		},
 		{[]string{"diffusion:t=pi"}, "diffusion:t=3", []float64{1}},
-		{[]string{"0.5*diffusion:t=1 + linear:embed=tf-l1-sqrt"}, "0.75*diffusion:t=1 + linear:embed=tf-l1-sqrt", []float64{1}},
+		{
+			[]string{"0.5*diffusion:t=1 + linear:embed=tf-l1-sqrt"}, "0.75*diffusion:t=1 + linear:embed=tf-l1-sqrt",
+			[]float64{1},
+		},
 		{[]string{"diffusion:t=1000000"}, "diffusion:t=2000000", []float64{1}}, // written 1e+06
 	} {
 		var way path

@@ -21,11 +21,15 @@ func (p *Problem) ofSets(ctx context.Context, k engine.Kernel, order []int) (sol
 	}
 	if !p.cached.Whole() { // whose room the matrix takes
 		n := int64(p.Len())
-		return nil, fmt.Errorf("svm: the matrix of %d sets of points, %s, doesn't fit into the memory that there is for it, %s", n, sparse.FormatBytes(4*n*n), sparse.FormatBytes(p.budget.tiles))
+		return nil, fmt.Errorf(
+			"svm: the matrix of %d sets of points, %s, doesn't fit into the memory that there is for it, %s", n,
+			sparse.FormatBytes(4*n*n), sparse.FormatBytes(p.budget.tiles),
+		)
 	}
 	x, err := engine.NormalsOf(p.x)
 	if bad := (*engine.DeviationError)(nil); errors.As(err, &bad) {
-		return nil, fmt.Errorf("svm: document %d of %s is no set of points, expected a vector as engine.Normals.Vectors makes it, found the deviation %v in its last column",
+		return nil, fmt.Errorf("svm: document %d of %s is no set of points, expected a vector as "+
+			"engine.Normals.Vectors makes it, found the deviation %v in its last column",
 			p.corpus.order[bad.Row]+1, p.corpus.source, bad.Sigma)
 	}
 	if err != nil {
@@ -73,14 +77,17 @@ func (p *Predictor) setPredictor(ctx context.Context) error {
 }
 
 // setChunk predicts sets of points first <= i < end.
-func (p *Predictor) setChunk(ctx context.Context, docs *sparse.CSR, first, end int, sums *solver.Sums, out *Prediction, report *tiles.Reporter) error {
+func (p *Predictor) setChunk(
+	ctx context.Context, docs *sparse.CSR, first, end int, sums *solver.Sums, out *Prediction, report *tiles.Reporter,
+) error {
 	x, err := p.m.Embedder.TransformRows(ctx, docs, sequence(first, end), 1)
 	if err != nil {
 		return err
 	}
 	normals, err := engine.NormalsOf(x)
 	if bad := (*engine.DeviationError)(nil); errors.As(err, &bad) {
-		return fmt.Errorf("svm: document %d is no set of points, as those that the model learnt from, expected a vector as engine.Normals.Vectors makes it, found the deviation %v in its last column",
+		return fmt.Errorf("svm: document %d is no set of points, as those that the model learnt from, expected a "+
+			"vector as engine.Normals.Vectors makes it, found the deviation %v in its last column",
 			first+bad.Row+1, bad.Sigma)
 	}
 	if err != nil {

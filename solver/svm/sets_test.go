@@ -143,22 +143,31 @@ func TestSetsRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.Train(t.Context(), Settings{Kernel: k}); err == nil || !strings.Contains(err.Error(), "vectors embedded as tf-l2, expected distributions of sets of points") {
+	if _, _, err := p.Train(t.Context(), Settings{Kernel: k}); err == nil ||
+		!strings.Contains(err.Error(), "vectors embedded as tf-l2, expected distributions of sets of points") {
 		t.Errorf("distributions that are scaled to length 1: %v", err)
 	}
 	// Documents, the last of them with nothing in the column of deviations: it is the 3rd of the
 	// corpus, whatever the order of the problem.
-	docs := &sparse.Corpus{Source: "docs.svm", Classes: []string{"a", "b"}, Documents: &sparse.CSR{Cols: 2, Offsets: []int64{0, 2, 4, 5, 7},
-		Terms: []uint32{0, 1, 0, 1, 0, 0, 1}, Values: []float32{1, 2, 3, 1, 1, 2, 5}}, Labels: sparse.Labels{Offsets: []int64{0}}}
+	docs := &sparse.Corpus{Source: "docs.svm", Classes: []string{"a", "b"}, Documents: &sparse.CSR{Cols: 2,
+		Offsets: []int64{0, 2, 4, 5, 7},
+		Terms:   []uint32{0, 1, 0, 1, 0, 0, 1}, Values: []float32{1, 2, 3, 1, 1, 2, 5}},
+		Labels: sparse.Labels{Offsets: []int64{0}}}
 	for _, class := range []int32{1, 0, 0, 1} {
 		docs.Labels.Add(class)
 	}
 	if _, _, err := problem(t, docs, k, Options{}).Train(t.Context(), Settings{Kernel: k}); err == nil ||
-		!strings.Contains(err.Error(), "document 3 of docs.svm is no set of points") || !strings.Contains(err.Error(), "found the deviation 0") {
+		!strings.Contains(
+			err.Error(), "document 3 of docs.svm is no set of points",
+		) || !strings.Contains(err.Error(), "found the deviation 0") {
 		t.Errorf("documents instead of sets: %v", err)
 	}
 	small := setsCorpus(t, 2000, 3, 0.3, 2)
-	if _, _, err := problem(t, small, k, Options{CacheBytes: 8 << 20}).Train(t.Context(), Settings{Kernel: k}); err == nil || !strings.Contains(err.Error(), "the matrix of 2000 sets of points") {
+	if _, _, err := problem(
+		t, small, k, Options{CacheBytes: 8 << 20},
+	).Train(t.Context(), Settings{Kernel: k}); err == nil || !strings.Contains(
+		err.Error(), "the matrix of 2000 sets of points",
+	) {
 		t.Errorf("a matrix that doesn't fit: %v", err)
 	}
 	m, _ := train(t, corpus, Settings{Kernel: k}, Options{})
@@ -172,7 +181,9 @@ func TestSetsRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := &sparse.CSR{Cols: 3, Offsets: []int64{0, 2, 3}, Terms: []uint32{0, 2, 0}, Values: []float32{1, 1, 1}}
-	if _, err := predictor.Predict(t.Context(), none); err == nil || !strings.Contains(err.Error(), "document 2 is no set of points") || !strings.Contains(err.Error(), "deviation 0") {
+	if _, err := predictor.Predict(t.Context(), none); err == nil ||
+		!strings.Contains(err.Error(), "document 2 is no set of points") ||
+		!strings.Contains(err.Error(), "deviation 0") {
 		t.Errorf("a document without a deviation: %v", err)
 	}
 }

@@ -48,7 +48,9 @@ func trainStored(t *testing.T, dir string) ([]byte, *Report, engine.CachedStats)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := problem(t, read(t, storeCorpus, sparse.Options{}), engine.MustParseKernel(DefaultKernel), Options{Store: store})
+	p := problem(
+		t, read(t, storeCorpus, sparse.Options{}), engine.MustParseKernel(DefaultKernel), Options{Store: store},
+	)
 	m, report, err := p.Train(t.Context(), Settings{C: 10})
 	if err != nil {
 		t.Fatal(err)
@@ -110,8 +112,12 @@ func TestStoreSurvivesKillAndDamage(t *testing.T) {
 	if !bytes.Equal(got, want) {
 		t.Error("the model that goes on from a killed training differs")
 	}
-	if stats.Loaded != before || stats.Saved != int64(pieces)-before || stats.Damaged != 0 || len(report.Warnings) != 0 {
-		t.Errorf("%d files loaded, %d saved, %d damaged, warnings %q; %d were there", stats.Loaded, stats.Saved, stats.Damaged, report.Warnings, before)
+	if stats.Loaded != before || stats.Saved != int64(pieces)-before || stats.Damaged != 0 ||
+		len(report.Warnings) != 0 {
+		t.Errorf(
+			"%d files loaded, %d saved, %d damaged, warnings %q; %d were there", stats.Loaded, stats.Saved,
+			stats.Damaged, report.Warnings, before,
+		)
 	}
 
 	all := files(dir)
@@ -132,10 +138,18 @@ func TestStoreSurvivesKillAndDamage(t *testing.T) {
 	if !bytes.Equal(got, want) {
 		t.Error("the model from damaged files differs")
 	}
-	if stats.Loaded != int64(pieces)-3 || stats.Saved != 3 || stats.Damaged != 3 || len(report.Warnings) != 1 || !strings.Contains(report.Warnings[0], "3 tile files were damaged") {
-		t.Errorf("%d files loaded, %d saved, %d damaged, warnings %q, expected %d, 3 and 3", stats.Loaded, stats.Saved, stats.Damaged, report.Warnings, pieces-3)
+	if stats.Loaded != int64(pieces)-3 || stats.Saved != 3 || stats.Damaged != 3 || len(report.Warnings) != 1 ||
+		!strings.Contains(report.Warnings[0], "3 tile files were damaged") {
+		t.Errorf(
+			"%d files loaded, %d saved, %d damaged, warnings %q, expected %d, 3 and 3", stats.Loaded, stats.Saved,
+			stats.Damaged, report.Warnings, pieces-3,
+		)
 	}
-	if _, report, stats = trainStored(t, dir); stats.Loaded != int64(pieces) || stats.Computed != 0 || len(report.Warnings) != 0 {
-		t.Errorf("%d files loaded, %d pairs computed, warnings %q, expected %d, 0 and none", stats.Loaded, stats.Computed, report.Warnings, pieces)
+	if _, report, stats = trainStored(t, dir); stats.Loaded != int64(pieces) || stats.Computed != 0 ||
+		len(report.Warnings) != 0 {
+		t.Errorf(
+			"%d files loaded, %d pairs computed, warnings %q, expected %d, 0 and none", stats.Loaded, stats.Computed,
+			report.Warnings, pieces,
+		)
 	}
 }

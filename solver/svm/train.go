@@ -173,11 +173,16 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	at := make(map[int]int, len(rows))
 	out := &model.Model{
 		Type: s.Type, Kernel: engine.Resolve(s.Kernel, p.Terms()).String(),
-		Settings: model.Settings{C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, Weights: s.Weights, Tolerance: s.Tolerance, Probabilities: s.Probabilities, Seed: s.Seed},
-		Source:   p.corpus.source, Corpus: p.corpus.digest, Documents: p.Len(),
+		Settings: model.Settings{
+			C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, Weights: s.Weights, Tolerance: s.Tolerance,
+			Probabilities: s.Probabilities, Seed: s.Seed,
+		},
+		Source: p.corpus.source, Corpus: p.corpus.digest, Documents: p.Len(),
 		Vocabulary: p.corpus.vocabulary, Embedder: p.x.Embedder,
 		Support: p.raw(rows), SupportDoc: make([]int64, len(rows)), SupportClass: make([]int32, len(rows)),
-		Classifier: solver.Classifier{Scheme: c.Scheme, Classes: c.Classes, Machines: make([]*solver.Machine, len(c.Machines))},
+		Classifier: solver.Classifier{
+			Scheme: c.Scheme, Classes: c.Classes, Machines: make([]*solver.Machine, len(c.Machines)),
+		},
 	}
 	if s.Type.Classifies() {
 		out.Classes = p.corpus.classes
@@ -210,7 +215,10 @@ func (p *Problem) raw(rows []int) *sparse.CSR {
 	for _, i := range rows {
 		most += p.x.Offsets[i+1] - p.x.Offsets[i]
 	}
-	out := &sparse.CSR{Cols: p.corpus.cols, Offsets: make([]int64, 1, len(rows)+1), Terms: make([]uint32, 0, most), Values: make([]float32, 0, most)}
+	out := &sparse.CSR{
+		Cols: p.corpus.cols, Offsets: make([]int64, 1, len(rows)+1), Terms: make([]uint32, 0, most),
+		Values: make([]float32, 0, most),
+	}
 	terms := p.x.Embedder.Terms
 	for _, i := range rows {
 		for k := p.x.Offsets[i]; k < p.x.Offsets[i+1]; k++ {
@@ -247,11 +255,22 @@ func (p *Problem) before(s *Settings) (warnings []string) {
 	if known := engine.PropertiesOf(s.Kernel); known.Doubtful() != "" {
 		switch {
 		case known.Definite != engine.ConditionallyPositive:
-			warn("the kernel %s need not be positive definite (%s): a machine may end at a solution that isn't the best", s.Kernel, known.Doubtful())
+			warn(
+				"the kernel %s need not be positive definite (%s): a machine may end at a solution that isn't the best",
+				s.Kernel, known.Doubtful(),
+			)
 		case s.Type == model.OneClass:
-			warn("the kernel %s is conditionally positive definite only, and the coefficients of a machine of one class don't add to 0: it may end at a solution that isn't the best", s.Kernel)
+			warn(
+				"the kernel %s is conditionally positive definite only, and the coefficients of a machine of one "+
+					"class don't add to 0: it may end at a solution that isn't the best",
+				s.Kernel,
+			)
 		default:
-			warn("the kernel %s is conditionally positive definite only, which is enough: the coefficients of a machine add to 0", s.Kernel)
+			warn(
+				"the kernel %s is conditionally positive definite only, which is enough: the coefficients of a "+
+					"machine add to 0",
+				s.Kernel,
+			)
 		}
 	}
 	if s.Type != model.OneClass && s.Scheme != solver.Labels {
@@ -264,7 +283,10 @@ func (p *Problem) before(s *Settings) (warnings []string) {
 	}
 	if p.opt.Store != nil && !p.cached.Whole() {
 		n := int64(p.Len())
-		warn("no tile files are read or written: the whole matrix, %s, doesn't fit into the %s that there are for it", sparse.FormatBytes(4*n*n), sparse.FormatBytes(p.budget.tiles))
+		warn(
+			"no tile files are read or written: the whole matrix, %s, doesn't fit into the %s that there are for it",
+			sparse.FormatBytes(4*n*n), sparse.FormatBytes(p.budget.tiles),
+		)
 	}
 	return warnings
 }
@@ -272,7 +294,13 @@ func (p *Problem) before(s *Settings) (warnings []string) {
 // after lists warnings about a training that has ended.
 func (p *Problem) after(r *Report) (warnings []string) {
 	if r.Unfinished > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d of %d machines ended before they reached the tolerance, the greatest gap is %.3g", r.Unfinished, r.Machines, r.Gap))
+		warnings = append(
+			warnings,
+			fmt.Sprintf(
+				"%d of %d machines ended before they reached the tolerance, the greatest gap is %.3g", r.Unfinished,
+				r.Machines, r.Gap,
+			),
+		)
 	}
 	c := p.Cache()
 	if c.Damaged > 0 {

@@ -76,14 +76,24 @@ func learnt(t *testing.T, c *sparse.Corpus, m *solver.Dense, s Settings) []*solv
 	case s.Type == model.OneClass:
 		return one(solver.TrainOneClass(ctx, m, all, s.Nu, opt))
 	case s.Type == model.EpsilonSVR, s.Type == model.NuSVR:
-		return one(solver.TrainRegression(ctx, m, solver.RegressionTraining{Docs: all, Targets: targets, Regression: solver.Regression{C: s.C, Epsilon: s.Epsilon, Nu: s.Nu}}, opt))
+		return one(
+			solver.TrainRegression(
+				ctx, m,
+				solver.RegressionTraining{
+					Docs: all, Targets: targets, Regression: solver.Regression{C: s.C, Epsilon: s.Epsilon, Nu: s.Nu},
+				},
+				opt,
+			),
+		)
 	}
 	var out *solver.Classifier
 	var err error
 	if s.Scheme == solver.Labels {
 		out, err = solver.Train(ctx, m, solver.Training{Sets: sets, Classes: len(c.Classes), Parameters: par}, opt)
 	} else {
-		out, err = solver.Train(ctx, m, solver.Training{Labels: single, Classes: len(c.Classes), Scheme: s.Scheme, Parameters: par}, opt)
+		out, err = solver.Train(
+			ctx, m, solver.Training{Labels: single, Classes: len(c.Classes), Scheme: s.Scheme, Parameters: par}, opt,
+		)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -165,13 +175,19 @@ func TestTrainEveryType(t *testing.T) {
 			got := predict(t, m, test.c.Documents, PredictOptions{})
 			var sum float64
 			for j, machine := range want {
-				within(t, fmt.Sprintf("objective of machine %d", j), m.Classifier.Machines[j].Objective, machine.Objective, 1e-4*math.Abs(machine.Objective)+1e-9)
+				within(
+					t, fmt.Sprintf("objective of machine %d", j), m.Classifier.Machines[j].Objective, machine.Objective,
+					1e-4*math.Abs(machine.Objective)+1e-9,
+				)
 				sum += machine.Objective
 				if s.Probabilities {
 					// the folds are drawn in the order of the documents, so only the direction is
 					// the same
 					if sigmoid := m.Classifier.Machines[j].Sigmoid; sigmoid == nil || !(sigmoid.A < 0) {
-						t.Errorf("machine %d has the sigmoid %v, expected one that rises with the decision value", j, sigmoid)
+						t.Errorf(
+							"machine %d has the sigmoid %v, expected one that rises with the decision value", j,
+							sigmoid,
+						)
 					}
 				}
 				for i := range matrix.Len() {
@@ -183,7 +199,10 @@ func TestTrainEveryType(t *testing.T) {
 					for _, v := range machine.Coef {
 						scale = max(scale, math.Abs(v))
 					}
-					within(t, fmt.Sprintf("document %d, machine %d", i, j), got.Decisions[i][j], machine.Decide(row), 5e-3*scale)
+					within(
+						t, fmt.Sprintf("document %d, machine %d", i, j), got.Decisions[i][j], machine.Decide(row),
+						5e-3*scale,
+					)
 				}
 			}
 			within(t, "the sum of the objectives", report.Objective, sum, 1e-4*math.Abs(sum)+1e-9)
