@@ -48,7 +48,7 @@ type command struct {
 
 // commands returns the commands in the order of the help text.
 func commands() []command {
-	return []command{verifyCommand, benchCommand, spectrumCommand}
+	return []command{verifyCommand, benchCommand}
 }
 
 var (

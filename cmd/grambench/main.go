@@ -20,6 +20,7 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/matrices"
 	place2 "github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/cmd/grambench/internal/spectral"
 )
 
 // program has the commands in the order of the help.
@@ -30,7 +31,7 @@ that goes, and trains support vector machines.`,
 	Commands: []*cli.Command{
 		matrices.Info, matrices.Corpus, matrices.Gram,
 		machines.Train, machines.Predict, machines.CV, machines.Grid,
-		legacy(verifyCommand), legacy(benchCommand), matrices.Kernels, legacy(spectrumCommand), experiments.Command,
+		legacy(verifyCommand), legacy(benchCommand), matrices.Kernels, spectral.Command, experiments.Command,
 	},
 	Topics: []cli.Topic{source.Topic, place2.Topic, machines.Topic},
 	Examples: `
@@ -47,7 +48,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the whole program.
 func run(args []string, stdout, stderr io.Writer) int {
-	for _, c := range []command{verifyCommand, benchCommand, spectrumCommand} {
+	for _, c := range []command{verifyCommand, benchCommand} {
 		if len(args) > 0 && (args[0] == c.name || len(args) == 2 && args[0] == "help" && args[1] == c.name) {
 			return runLegacy(args, nil, stdout, stderr)
 		}

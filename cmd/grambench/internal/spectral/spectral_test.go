@@ -1,4 +1,4 @@
-package main
+package spectral
 
 import (
 	"bytes"
@@ -11,6 +11,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/chart"
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/sparse"
@@ -38,7 +42,8 @@ func simplex(t *testing.T, n int) string {
 	return path
 }
 
-// exp(-arccos²(s)/t) is positive definite to rounding for t <= 1 and isn't at t = 8; that is the same by both methods.
+// exp(-arccos²(s)/t) is positive definite to rounding for t <= 1 and isn't at t = 8; that is the
+// same by both methods.
 func TestSpectrumOfDiffusionOnSimplex(t *testing.T) {
 	path := simplex(t, 16)
 	for _, method := range []string{methodAll, methodLanczos} {
@@ -46,11 +51,12 @@ func TestSpectrumOfDiffusionOnSimplex(t *testing.T) {
 		if method == methodLanczos {
 			args = append(args, "-lanczos")
 		}
+		program := cli.Program{Commands: []*cli.Command{Command}}
 		var out, diagnostics bytes.Buffer
-		if status := run(args, &out, &diagnostics); status != exitDone {
+		if status := program.Run(args, &out, &diagnostics); status != cli.Done {
 			t.Fatalf("status %d: %s", status, &diagnostics)
 		}
-		var r spectrumReport
+		var r spectra
 		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -59,25 +65,40 @@ func TestSpectrumOfDiffusionOnSimplex(t *testing.T) {
 		}
 		for i, row := range r.Rows[:3] {
 			if row.Method != method || row.Verdict != verdictPSD || !(row.Min >= -row.Likely) {
-				t.Errorf("%s, row %d: %s: smallest %v, rounding %v, likely %v: %s", method, i, row.Kernel, row.Min, row.Rounding, row.Likely, row.Verdict)
+				t.Errorf(
+					"%s, row %d: %s: smallest %v, rounding %v, likely %v: %s",
+					method,
+					i,
+					row.Kernel,
+					row.Min,
+					row.Rounding,
+					row.Likely,
+					row.Verdict,
+				)
 			}
 		}
-		// The fact is an eigenvalue of some -3·10⁻²; how far it is below 0 grows with the grid, 153 documents here.
+		// The fact is an eigenvalue of some -3·10⁻²; how far it is below 0 grows with the grid, 153
+		// documents here.
 		if row := r.Rows[3]; row.Verdict != verdictNot || !(row.Min < -0.02) || !(row.Min > -0.1) {
 			t.Errorf("%s: %s: smallest %v, rounding %v: %s", method, row.Kernel, row.Min, row.Rounding, row.Verdict)
 		}
 	}
 }
 
-// newTestOperators makes the matrix of a kernel on random documents as an operator that keeps it and one that doesn't.
-func newTestOperators(t *testing.T, spec string, documents int) (whole, stripes *gramOperator) {
+// newTestMatrices makes the matrix of a kernel on random documents as an operator that keeps it and
+// one that doesn't.
+func newTestMatrices(t *testing.T, spec string, documents int) (whole, stripes *matrix) {
 	t.Helper()
-	c, err := sparse.Read(t.Context(), fmt.Sprintf("synthetic:docs=%d,terms=300,length=40", documents), sparse.Options{})
+	c, err := sparse.Read(
+		t.Context(),
+		fmt.Sprintf("synthetic:docs=%d,terms=300,length=40", documents),
+		sparse.Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := engine.MustParseKernel(spec)
-	x, err := embed(t.Context(), c, k.Embedding(), 1)
+	x, err := source.Embed(t.Context(), c, k.Embedding(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,15 +110,19 @@ func newTestOperators(t *testing.T, spec string, documents int) (whole, stripes 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &gramOperator{eng: eng, k: k, m: m, workers: 3}, &gramOperator{eng: eng, k: k, workers: 1}
+	visit := func(ctx context.Context, visit func(int, *engine.Dense) error) error {
+		return eng.Stripes(ctx, k, visit)
+	}
+	return &matrix{n: documents, workers: 3, whole: m}, &matrix{n: documents, workers: 1, stripes: visit}
 }
 
-// Lanczos gives the same bits whether the matrix is kept or not, and what the full decomposition gives; so do the traces.
-func TestGramOperators(t *testing.T) {
+// Lanczos gives the same bits whether the matrix is kept or not, and what the full decomposition
+// gives; so do the traces.
+func TestMatrices(t *testing.T) {
 	const n = 333
-	whole, stripes := newTestOperators(t, "diffusion:t=0.5", n)
+	whole, stripes := newTestMatrices(t, "diffusion:t=0.5", n)
 	for _, centre := range []bool{false, true} {
-		values, err := allOf(t.Context(), whole.m, centre)
+		values, err := allOf(t.Context(), whole.whole, centre)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,42 +132,64 @@ func TestGramOperators(t *testing.T) {
 			squares += v * v
 		}
 		var found [2]*spectrum.Extremes
-		for i, op := range []*gramOperator{whole, stripes} {
+		for i, op := range []*matrix{whole, stripes} {
 			gotTrace, gotSquares, err := op.traces(t.Context(), centre)
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Sums of n eigenvalues or n² values in float64, each with n roundings of the largest sum in it.
-			if tol := 64 * n * 0x1p-53 * (squares + n*n); !(math.Abs(gotTrace-trace) <= tol) || !(math.Abs(gotSquares-squares) <= tol) {
-				t.Errorf("centre %v: trace %v and squares %v, eigenvalues say %v and %v", centre, gotTrace, gotSquares, trace, squares)
+			// Sums of n eigenvalues or n² values in float64, each with n roundings of the largest
+			// sum in it.
+			if tol := 64 * n * 0x1p-53 * (squares + n*n); !(math.Abs(gotTrace-trace) <= tol) ||
+				!(math.Abs(gotSquares-squares) <= tol) {
+				t.Errorf(
+					"centre %v: trace %v and squares %v, eigenvalues say %v and %v",
+					centre,
+					gotTrace,
+					gotSquares,
+					trace,
+					squares,
+				)
 			}
-			var a spectrum.Operator = op
-			if centre {
-				a = spectrum.CentreOperator(op)
-			}
-			if found[i], err = spectrum.Lanczos(t.Context(), a, spectrum.Options{K: 3, Steps: n}); err != nil {
+			if found[i], err = spectrum.Lanczos(t.Context(), op.operator(centre), spectrum.Options{K: 3, Steps: n}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for i := range 3 {
 			l, s := found[0].Largest[i], found[0].Smallest[i]
 			if l != found[1].Largest[i] || s != found[1].Smallest[i] {
-				t.Errorf("centre %v: value %d is %v and %v, without the matrix %v and %v", centre, i, l, s, found[1].Largest[i], found[1].Smallest[i])
+				t.Errorf(
+					"centre %v: value %d is %v and %v, without the matrix %v and %v",
+					centre,
+					i,
+					l,
+					s,
+					found[1].Largest[i],
+					found[1].Smallest[i],
+				)
 			}
 			tol := 64 * n * 0x1p-53 * values[0] // rounding in float64, beside the residual
-			if !(math.Abs(l.Value-values[i]) <= l.Residual+tol) || !(math.Abs(s.Value-values[n-1-i]) <= s.Residual+tol) {
-				t.Errorf("centre %v: value %d is %v and %v, expected %v and %v", centre, i, l, s, values[i], values[n-1-i])
+			if !(math.Abs(l.Value-values[i]) <= l.Residual+tol) ||
+				!(math.Abs(s.Value-values[n-1-i]) <= s.Residual+tol) {
+				t.Errorf(
+					"centre %v: value %d is %v and %v, expected %v and %v",
+					centre,
+					i,
+					l,
+					s,
+					values[i],
+					values[n-1-i],
+				)
 			}
 		}
 	}
 }
 
-func TestGramOperatorIsCancelled(t *testing.T) {
-	whole, stripes := newTestOperators(t, "ngd", 50)
+func TestMatrixIsCancelled(t *testing.T) {
+	whole, stripes := newTestMatrices(t, "ngd", 50)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	v := make([]float64, 50)
-	for _, op := range []*gramOperator{whole, stripes} {
+	for _, op := range []*matrix{whole, stripes} {
 		if err := op.Apply(ctx, v, v); err == nil {
 			t.Error("no error at the end of ctx")
 		}
@@ -151,13 +198,13 @@ func TestGramOperatorIsCancelled(t *testing.T) {
 
 // The bounds of the spectral sums from Lanczos hold the sum of all eigenvalues.
 func TestSpectrumBoundsHoldSums(t *testing.T) {
-	whole, _ := newTestOperators(t, "diffusion:t=8", 120)
-	values, err := allOf(t.Context(), whole.m, false)
+	whole, _ := newTestMatrices(t, "diffusion:t=8", 120)
+	values, err := allOf(t.Context(), whole.whole, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	radii := []float64{1e-5, 1e-3, 0.1, 1}
-	all, part := &spectrumRow{Documents: 120}, &spectrumRow{Documents: 120}
+	all, part := &row{Documents: 120}, &row{Documents: 120}
 	all.take(values, 4, radii)
 	found, err := spectrum.Lanczos(t.Context(), whole, spectrum.Options{K: 4, Steps: 120})
 	if err != nil {
@@ -169,18 +216,28 @@ func TestSpectrumBoundsHoldSums(t *testing.T) {
 	}
 	part.takeExtremes(found, trace, squares, radii)
 	for i, s := range part.Sums {
-		want, slack := all.Sums[i].Least, number(1e-9) // residuals of 2⁻²⁴ count squared here, over a gap of 10⁻² at least
+		// residuals of 2⁻²⁴ count squared here, over a gap of 10⁻² at least
+		want, slack := all.Sums[i].Least, report.Number(1e-9)
 		if !(s.Least <= want+slack) || !(s.Most >= want-slack) {
 			t.Errorf("r=%v: from %v to %v, all say %v", s.R, s.Least, s.Most, want)
 		}
 	}
 }
 
-// A smallest value that has not converged says nothing of definiteness, unless it is below 0 already.
+// A smallest value that has not converged says nothing of definiteness, unless it is below 0
+// already.
 func TestSpectrumNotConverged(t *testing.T) {
 	for value, want := range map[float64]string{0.5: verdictUnknown, -0.5: verdictNot} {
-		row := &spectrumRow{Documents: 100}
-		row.takeExtremes(&spectrum.Extremes{Largest: []spectrum.Value{{Value: 10, Converged: true}}, Smallest: []spectrum.Value{{Value: value, Residual: 0.1}}}, 100, 150, []float64{1})
+		row := &row{Documents: 100}
+		row.takeExtremes(
+			&spectrum.Extremes{
+				Largest:  []spectrum.Value{{Value: 10, Converged: true}},
+				Smallest: []spectrum.Value{{Value: value, Residual: 0.1}},
+			},
+			100,
+			150,
+			[]float64{1},
+		)
 		if row.Verdict != want {
 			t.Errorf("smallest %v: %q, expected %q", value, row.Verdict, want)
 		}
@@ -205,11 +262,12 @@ func TestParameterT(t *testing.T) {
 	}
 }
 
-// Up to eight curves have names and colours of their own; of more, those of one kernel fade with t, and its first and last have names.
+// Up to eight curves have names and colours of their own; of more, those of one kernel fade with t,
+// and its first and last have names.
 func TestSpectrumCurves(t *testing.T) {
-	r := &spectrumReport{}
+	r := &spectra{}
 	add := func(spec string) {
-		row := &spectrumRow{Kernel: spec}
+		row := &row{Kernel: spec}
 		row.T, row.family = parameterT(spec)
 		r.Rows = append(r.Rows, row)
 	}
@@ -218,7 +276,7 @@ func TestSpectrumCurves(t *testing.T) {
 		add(fmt.Sprintf("ngd-exp:t=%d", i+1))
 	}
 	for i := range r.Rows {
-		if name, of := r.curve(i); name != r.Rows[i].Kernel || of != curveColors[i] {
+		if name, of := r.curve(i); name != r.Rows[i].Kernel || of != chart.Colors[i] {
 			t.Errorf("curve %d is %q, %v", i, name, of)
 		}
 	}

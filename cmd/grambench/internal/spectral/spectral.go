@@ -1,0 +1,248 @@
+// Package spectral is the command that computes eigenvalues of Gram matrices.
+package spectral
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Command is the command spectrum.
+var Command = &cli.Command{
+	Name:    "spectrum",
+	Summary: "eigenvalues of a Gram matrix, the smallest against t, spectral sums",
+	Help: `
+Prints the largest and smallest eigenvalues of Gram matrices, whether each matrix is positive
+semidefinite beyond rounding, and spectral sums: Σ min(r, λ) over the eigenvalues λ of K/n and its
+root, the Rademacher term of Lafferty and Lebanon, JMLR 6 (2005), §4. Up to ` + report.Count(mostWhole) + ` documents all
+eigenvalues are computed, above the extremes by the method of Lanczos, each with its residual.
+An eigenvalue nearer to 0 than n·2⁻²⁴·|λ|max (rounding) may owe its sign to rounding. Verdicts:
+  psd to rounding   the smallest eigenvalue is not below 0 by more than the likely size of rounding
+  undecided         it is, but by no more than rounding may be
+  not psd           it is below 0 by more than that
+  not converged     Lanczos has not reached it: give more -steps`,
+	Examples: `
+grambench spectrum -in train.svm -kernel diffusion -t 0.1,0.5,1,2,8 -plot spectrum.png
+grambench spectrum -in points.svm -sets qid -kernel hyperbolic -t 0.1,1,10
+grambench spectrum -in large.svm -kernel arccos:n=1 -kernel linear -lanczos -k 20 -json`,
+	Setup: func(f *cli.Flags) cli.Work {
+		c := &call{f: f}
+		c.StartsOver, c.Reread = true, []*string{&c.In, &c.Sets}
+		c.Documents.Declare(f, "goroot", &c.Limits)
+		c.DeclareSets(f)
+		f.Group("Kernels", "")
+		c.Kernels.Declare(f, "diffusion:t=0.5")
+		f.StringVar(&c.t, "t", "", "the values of t of each kernel: `LIST`, such as 0.5,1,2 or 0.1..10*10")
+		f.Group("Eigenvalues", "")
+		f.IntVar(&c.k, "k", 6, "print the `K` largest and smallest")
+		f.StringVar(&c.r, "r", "1e-4,1e-3,1e-2,0.1,1", "the radii of the spectral sums: `LIST`")
+		f.BoolVar(&c.centre, "centre", false, "take the mean off rows and columns, as for ngd")
+		f.BoolVar(&c.lanczos, "lanczos", false, "find the extremes alone, for few documents too")
+		f.IntVar(&c.steps, "steps", spectrum.DefaultSteps, "at most `N` products for Lanczos")
+		f.Uint64Var(&c.seed, "seed", 1, "`SEED` of the start vector of Lanczos")
+		c.Compute.Declare(f)
+		f.Group("Output", "")
+		f.Draws(&c.plot, "plot", "draw the eigenvalues, and the smallest against t, into `FILE`, a .png")
+		f.Check(c.check)
+		return c.run
+	},
+}
+
+// call is a call of the command.
+type call struct {
+	source.Documents
+	source.Kernels
+	place.Compute
+	f               *cli.Flags
+	k, steps        int
+	seed            uint64
+	t, r, plot      string
+	centre, lanczos bool
+
+	asked []engine.Kernel
+	ofSet []engine.Hyperbolic // the kernels asked for where they compare sets of points
+	radii []float64
+}
+
+// check reads what can be read before the documents.
+func (c *call) check() (err error) {
+	switch {
+	case c.k < 1:
+		return cli.Usagef("-k %d is below 1", c.k)
+	case c.steps < 1:
+		return cli.Usagef("-steps %d is below 1", c.steps)
+	}
+	if c.OfSets(&c.Kernels) {
+		c.ofSet, err = c.Hyperbolic(&c.Kernels, &c.Compute)
+	} else {
+		c.asked, err = c.Parse("diffusion:t=0.5")
+	}
+	if err != nil {
+		return err
+	}
+	if c.radii, err = list("r", c.r); err != nil {
+		return err
+	}
+	for _, r := range c.radii {
+		if !(r > 0) {
+			return cli.Usagef("-r %v, expected numbers above 0", r)
+		}
+	}
+	if c.t == "" {
+		return nil
+	}
+	ts, err := list("t", c.t)
+	if err != nil {
+		return err
+	}
+	if c.ofSet != nil {
+		c.ofSet, err = hyperbolicOn(c.ofSet, ts)
+		return err
+	}
+	var unused []string
+	if c.asked, unused, err = source.KernelsOn(c.asked, []source.Values{{Name: "t", Values: ts}}); err != nil {
+		return cli.Usagef("-t: %w", err)
+	}
+	if len(unused) > 0 {
+		return cli.Usagef("-t %s: none of the kernels has a parameter t", c.t)
+	}
+	return nil
+}
+
+// list reads the values of a flag.
+func list(flag, text string) ([]float64, error) {
+	values, err := source.ParseValues(flag + "=" + text)
+	if err != nil {
+		return nil, cli.Usagef("-%s: %w", flag, err)
+	}
+	return values.Values, nil
+}
+
+// hyperbolicOn gives each kernel all values of t.
+func hyperbolicOn(kernels []engine.Hyperbolic, ts []float64) (out []engine.Hyperbolic, err error) {
+	for _, h := range kernels {
+		for _, t := range ts {
+			h.T = t
+			if h, err = engine.ParseHyperbolic(h.String()); err != nil { // which knows what a t may be
+				return nil, cli.Usagef("-t: %w", err)
+			}
+			out = append(out, h)
+		}
+	}
+	return out, nil
+}
+
+func (c *call) run(ctx context.Context, e *cli.Env) error {
+	p := e.Progress(false)
+	defer p.Clear()
+	corpus, err := c.Read(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	if corpus.Documents.Rows() < 1 {
+		return fmt.Errorf("%s holds no documents, expected 1 or more", corpus.Source)
+	}
+	r := &spectra{Corpus: source.NewLine(corpus), Centred: c.centre, Seed: c.seed}
+	rows := c.documents
+	if c.ofSet != nil {
+		rows = c.sets
+	}
+	if err := rows(ctx, e, p, corpus, r); err != nil {
+		return err
+	}
+	p.Clear()
+	if c.plot != "" {
+		if err := r.draw(c.plot); err != nil {
+			return err
+		}
+	}
+	return c.Report(e, c.f, r)
+}
+
+// documents adds the rows of kernels of documents.
+func (c *call) documents(
+	ctx context.Context, e *cli.Env, p *cli.Progress, corpus *sparse.Corpus, r *spectra,
+) (err error) {
+	n := corpus.Documents.Rows()
+	what := "a Gram matrix of " + report.Documents(n)
+	embedded, inEngine := source.WorkBytes(corpus.Documents)
+	held := place.RuntimeBytes + corpus.Documents.Bytes()
+	if err := c.Fits("embedding the documents for "+what, held+embedded+inEngine); err != nil {
+		return err
+	}
+	var x *sparse.Embedded
+	var eng *engine.Engine
+	for i, k := range c.asked {
+		if i == 0 || k.Embedding() != c.asked[i-1].Embedding() {
+			if eng != nil {
+				if err := eng.Close(); err != nil {
+					return err
+				}
+			}
+			x, eng = nil, nil // their memory is needed
+			if x, err = source.Embed(ctx, corpus, k.Embedding(), c.Workers); err != nil {
+				return err
+			}
+			source.WarnEmptied(e, corpus, x)
+			if eng, err = c.Engine(x, c.Job(n), p); err != nil {
+				return err
+			}
+		}
+		k = engine.Resolve(k, len(x.Embedder.Terms))
+		row := newRow(k, engine.PropertiesOf(k), n)
+		row.Embedding, row.ISA, row.Why = k.Embedding().String(), eng.Backend(), c.Why()
+		m := &matrix{
+			what: what, n: n, workers: c.NumWorkers(),
+			held: held + eng.Bytes(), bytes: eng.GramBytes(), stripesBytes: eng.StripesBytes(),
+			compute: func(ctx context.Context) (*engine.Symmetric, error) { return eng.Gram(ctx, k) },
+			stripes: func(ctx context.Context, visit func(int, *engine.Dense) error) error {
+				return eng.Stripes(ctx, k, visit)
+			},
+		}
+		if err := c.measure(ctx, e, p, m, row); err != nil {
+			return err
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	return nil
+}
+
+// sets adds the rows of kernels of sets of points, whose matrices are kept whole.
+func (c *call) sets(ctx context.Context, e *cli.Env, p *cli.Progress, corpus *sparse.Corpus, r *spectra) error {
+	sets, err := c.SetsOf(ctx, corpus)
+	if err != nil {
+		return err
+	}
+	x, held, err := c.Normals(ctx, p, corpus, sets, nil)
+	if err != nil {
+		return err
+	}
+	n := x.Len()
+	r.Sets, r.Coordinates = n, x.P()
+	for _, h := range c.ofSet {
+		g, err := engine.NewHyperbolic(ctx, h, x, c.Options("", p))
+		if err != nil {
+			return err
+		}
+		source.WarnUnproven(e, g.Kernel(), x.P())
+		row := newRow(g.Kernel(), g.Kernel().PropertiesFor(x.P()), n)
+		row.ISA = string(asm.Generic)
+		m := &matrix{
+			what: "a Gram matrix of " + report.Counted(n, "set", "sets"), n: n, workers: c.NumWorkers(),
+			held: held, bytes: g.GramBytes(), stripesBytes: g.GramBytes(), compute: g.Gram,
+		}
+		if err := c.measure(ctx, e, p, m, row); err != nil {
+			return err
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	return nil
+}
