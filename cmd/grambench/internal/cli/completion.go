@@ -52,11 +52,9 @@ func (p *Program) completed() []completed {
 	for _, t := range p.Topics {
 		topics = append(topics, t.Name)
 	}
-	return append(
-		list,
+	return append(list,
 		completed{name: "completion", summary: "completion for a shell", words: []string{"bash", "zsh", "fish"}},
-		completed{name: "help", summary: "the help of a command or a topic", words: topics},
-	)
+		completed{name: "help", summary: "the help of a command or a topic", words: topics})
 }
 
 // names returns the names of commands.

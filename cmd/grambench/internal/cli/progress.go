@@ -83,12 +83,8 @@ func (p *Progress) Tell(stage string, done, total int64, details []string) {
 		p.logged = time.Now()
 		line := stage
 		if total > 0 {
-			line += fmt.Sprintf(
-				" %.0f%% (%s of %s)",
-				100*float64(done)/float64(total),
-				report.Count(done),
-				report.Count(total),
-			)
+			line += fmt.Sprintf(" %.0f%% (%s of %s)", 100*float64(done)/float64(total), report.Count(done),
+				report.Count(total))
 		}
 		fmt.Fprintln(p.log, "grambench:", strings.Join(append([]string{line}, details...), ", "))
 	}

@@ -221,14 +221,10 @@ func list() string {
 
 // helpOf is the help of one experiment.
 func helpOf(e repro.Experiment) string {
-	text := e.Paper + "\n"
 	if e.Waits != "" {
-		return text + "It can't be run yet: it " + e.Waits + ".\n"
+		return e.Paper + "\nIt can't be run yet: it " + e.Waits + ".\n"
 	}
-	return text + "\n" + strings.TrimLeft(
-		e.Help,
-		"\n",
-	) + "\nIt reads " + e.Data + " below -data and takes " + e.Time + ".\n"
+	return e.Paper + "\n\n" + strings.TrimSpace(e.Help) + "\n\nIt reads " + e.Data + " below -data and takes " + e.Time + ".\n"
 }
 
 // listing is the list of experiments as a report.
@@ -254,8 +250,6 @@ func newListing() *listing {
 }
 
 func (l *listing) WriteText(w io.Writer) {
-	io.WriteString(
-		w,
-		list()+"Run 'grambench repro NAME -data DIR', or 'grambench repro NAME -help' for what it does.\n",
-	)
+	io.WriteString(w,
+		list()+"Run 'grambench repro NAME -data DIR', or 'grambench repro NAME -help' for what it does.\n")
 }

@@ -52,14 +52,8 @@ func (r *printedReport) WriteText(w io.Writer) {
 	if r.Incomplete != "" {
 		fmt.Fprintf(w, "incomplete: %s\n", r.Incomplete)
 	}
-	fmt.Fprintf(
-		w,
-		"%s dot products, %s machines trained, %.1f s, peak memory %s\n",
-		report.Count(r.DotProducts),
-		report.Count(r.Trainings),
-		r.Seconds,
-		report.Bytes(r.PeakBytes),
-	)
+	fmt.Fprintf(w, "%s dot products, %s machines trained, %.1f s, peak memory %s\n", report.Count(r.DotProducts),
+		report.Count(r.Trainings), r.Seconds, report.Bytes(r.PeakBytes))
 }
 
 // writeTable prints a table without the columns that have nothing in any row, such as figures that

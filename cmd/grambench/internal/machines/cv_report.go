@@ -104,21 +104,11 @@ func (r *cvReport) fill(run *validation, j *job, v *svm.Validation) {
 func (r *cvReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s\n%s\n", r.Corpus, r.text(fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed)))
 	r.table().Write(w)
-	fmt.Fprintf(
-		w,
-		"mean %s %s, standard deviation %s over the folds\n",
-		r.Measure,
-		r.Measure.Format(float64(r.Mean)),
-		r.Measure.Format(float64(r.SD)),
-	)
+	fmt.Fprintf(w, "mean %s %s, standard deviation %s over the folds\n", r.Measure, r.Measure.Format(float64(r.Mean)),
+		r.Measure.Format(float64(r.SD)))
 	if r.Hamming != nil {
-		fmt.Fprintf(
-			w,
-			"all documents: micro F1 %.4f, macro F1 %.4f, Hamming loss %.4g\n",
-			*r.MicroF1,
-			*r.MacroF1,
-			*r.Hamming,
-		)
+		fmt.Fprintf(w, "all documents: micro F1 %.4f, macro F1 %.4f, Hamming loss %.4g\n", *r.MicroF1, *r.MacroF1,
+			*r.Hamming)
 	} else if r.MacroF1 != nil {
 		fmt.Fprintf(w, "all documents: macro F1 %.4f\n", *r.MacroF1)
 	}

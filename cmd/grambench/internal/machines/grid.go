@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -235,12 +234,7 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 // search makes a problem for each embedding and searches it. The corpus is kept only where there
 // are several.
 func (g *grid) search(
-	ctx context.Context,
-	e *cli.Env,
-	p *cli.Progress,
-	watch *gridWatch,
-	corpus *sparse.Corpus,
-	s svm.Settings,
+	ctx context.Context, e *cli.Env, p *cli.Progress, watch *gridWatch, corpus *sparse.Corpus, s svm.Settings,
 	points svm.Grid,
 ) (*svm.SearchResult, error) {
 	other := func(k engine.Kernel) bool { return k.Embedding() != points.Kernels[0].Embedding() }
@@ -318,12 +312,7 @@ func (w *gridWatch) details(s svm.Progress) []string {
 		parts = append(parts, report.Wait(time.Duration(left))+" left")
 	}
 	if w.best != nil {
-		parts = append(parts, "best "+w.measure.Format(w.best.Mean)+": "+pointName(*w.best))
+		parts = append(parts, "best "+w.measure.Format(w.best.Mean)+": "+describe(w.best.Kernel.String(), w.best.C, w.best.Nu, w.best.Epsilon))
 	}
 	return parts
-}
-
-// pointName names the settings of a point.
-func pointName(p svm.Point) string {
-	return strings.Join(append([]string{p.Kernel.String()}, describeNumbers(p.C, p.Nu, p.Epsilon)...), ", ")
 }

@@ -58,13 +58,8 @@ func log2List(name, s string) (source.Values, error) {
 	}
 	count := (numbers[1] - numbers[0]) / numbers[2]
 	if !(count >= 0 && count < source.MostValues) {
-		return source.Values{}, fmt.Errorf(
-			"%q, expected a step that leads from %v to %v in at most %d values",
-			s,
-			numbers[0],
-			numbers[1],
-			source.MostValues,
-		)
+		return source.Values{}, fmt.Errorf("%q, expected a step that leads from %v to %v in at most %d values", s,
+			numbers[0], numbers[1], source.MostValues)
 	}
 	list := source.Values{Name: name}
 	for i := range int(count+1e-9) + 1 {

@@ -123,9 +123,8 @@ func (r *gridReport) fill(result *svm.SearchResult, w *gridWatch) {
 		r.Rows = append(r.Rows, row)
 	}
 	if result.Best >= 0 {
-		best := r.Rows[result.Best]
-		r.Best, r.Train = &best, r.run.trainCommand(&best)
-		r.Hints = r.edges(&best)
+		r.Best = &r.Rows[result.Best]
+		r.Train, r.Hints = r.run.trainCommand(r.Best), r.edges(r.Best)
 	}
 }
 
@@ -150,17 +149,12 @@ func (r *gridReport) edges(best *gridRow) []string {
 		if len(list.Values) < 2 {
 			continue
 		}
+		hint := "the best has the %s %s of the search, %v: a better one may lie %s"
 		switch v {
 		case slices.Min(list.Values):
-			hints = append(
-				hints,
-				fmt.Sprintf("the best has the least %s of the search, %v: a better one may lie below", list.Name, v),
-			)
+			hints = append(hints, fmt.Sprintf(hint, "least", list.Name, v, "below"))
 		case slices.Max(list.Values):
-			hints = append(
-				hints,
-				fmt.Sprintf("the best has the greatest %s of the search, %v: a better one may lie above", list.Name, v),
-			)
+			hints = append(hints, fmt.Sprintf(hint, "greatest", list.Name, v, "above"))
 		}
 	}
 	return hints
@@ -195,12 +189,7 @@ func (r *gridReport) WriteText(w io.Writer) {
 		fmt.Fprintf(w, "incomplete: %s of %s\n", report.Count(len(r.Rows)), report.Counted(r.Points, "point", "points"))
 	}
 	if r.Best != nil {
-		name := strings.Join(
-			append(
-				[]string{describeKernel(r.Best.Kernel, r.Best.Embedding)},
-				describeNumbers(r.Best.C, r.Best.Nu, r.Best.Epsilon)...),
-			", ",
-		)
+		name := describe(describeKernel(r.Best.Kernel, r.Best.Embedding), r.Best.C, r.Best.Nu, r.Best.Epsilon)
 		fmt.Fprintf(w, "best: %s: %s %s\n", name, r.Measure, r.cell(r.Best))
 		for _, hint := range r.Hints {
 			fmt.Fprintln(w, hint)
@@ -257,7 +246,7 @@ func (r *gridReport) name(l line) string {
 	if len(r.numbers) == 1 {
 		return l.kernel
 	}
-	return strings.Join(append([]string{l.kernel}, describeNumbers(0, l.nu, l.epsilon)...), ", ")
+	return describe(l.kernel, 0, l.nu, l.epsilon)
 }
 
 // table has a line for each kernel and a column for each C.
@@ -275,10 +264,10 @@ func (r *gridReport) table() *report.Table {
 		cells := []string{r.name(l)}
 		for _, c := range r.c {
 			row := r.at(l, c)
-			switch {
-			case row == nil:
+			switch row {
+			case nil:
 				cells = append(cells, "-  ")
-			case r.Best != nil && row.Kernel == r.Best.Kernel && row.C == r.Best.C && row.Nu == r.Best.Nu && row.Epsilon == r.Best.Epsilon:
+			case r.Best:
 				cells = append(cells, r.cell(row)+" *")
 			default:
 				cells = append(cells, r.cell(row)+"  ")

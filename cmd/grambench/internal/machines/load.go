@@ -126,9 +126,7 @@ type readDocuments struct {
 // device copies the support vectors to the GPU if kernel values are computed there; where that
 // depends on how many documents there are it waits for these.
 func (r *predict) device(
-	ctx context.Context,
-	support *sparse.Embedded,
-	documents *readDocuments,
+	ctx context.Context, support *sparse.Embedded, documents *readDocuments,
 ) (engine.Device, error) {
 	if !r.OnGPU() {
 		if !r.Chooses() {

@@ -24,14 +24,8 @@ func TestPredictWaitsForCUDA(t *testing.T) {
 		r := &predict{Compute: place.Compute{Backend: tc.backend, ISA: tc.isa}}
 		d, err := r.device(ended, support, &readDocuments{done: make(chan struct{})}) // which never come
 		if d != nil || (err != nil) != tc.waits {
-			t.Errorf(
-				"-backend %s -isa %q: device %v, error %v, expected to wait: %v",
-				tc.backend,
-				tc.isa,
-				d,
-				err,
-				tc.waits,
-			)
+			t.Errorf("-backend %s -isa %q: device %v, error %v, expected to wait: %v", tc.backend, tc.isa, d, err,
+				tc.waits)
 		}
 	}
 }

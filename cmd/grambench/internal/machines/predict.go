@@ -173,10 +173,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 // setsLike returns the sets of points of a corpus as documents, where the model learnt from sets;
 // otherwise the corpus stays as it is.
 func (r *predict) setsLike(
-	ctx context.Context,
-	p *cli.Progress,
-	m *model.Model,
-	c *sparse.Corpus,
+	ctx context.Context, p *cli.Progress, m *model.Model, c *sparse.Corpus,
 ) (*sparse.Corpus, error) {
 	switch sets := engine.IsHyperbolic(m.Kernel); {
 	case sets && r.Sets == "":

@@ -164,38 +164,21 @@ const widestMatrix = 20
 
 func (r *predictReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s\n", r.Corpus.Source, report.Documents(r.Corpus.Documents))
-	fmt.Fprintf(
-		w,
-		"%s: %s, %s, %s, %s\n",
-		r.Model,
-		r.Kernel,
-		r.Type,
+	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", r.Model, r.Kernel, r.Type,
 		report.Counted(r.Machines, "machine", "machines"),
-		report.Counted(r.Support, "support vector", "support vectors"),
-	)
+		report.Counted(r.Support, "support vector", "support vectors"))
 	fmt.Fprintf(w, "%s, %s\n", place.WithWhy(r.ISA, r.Why), report.Counted(r.Workers, "worker", "workers"))
 	r.writeScore(w)
-	fmt.Fprintf(
-		w,
-		"reading %.2f s, predicting %.2f s, writing %.2f s, in all %.2f s; %s, peak memory %s\n",
-		r.SecondsRead,
-		r.SecondsPredict,
-		r.SecondsWrite,
-		r.Seconds,
-		report.Counted(r.DotProducts, "dot product", "dot products"),
-		report.Bytes(r.PeakBytes),
-	)
+	fmt.Fprintf(w, "reading %.2f s, predicting %.2f s, writing %.2f s, in all %.2f s; %s, peak memory %s\n",
+		r.SecondsRead, r.SecondsPredict, r.SecondsWrite, r.Seconds,
+		report.Counted(r.DotProducts, "dot product", "dot products"), report.Bytes(r.PeakBytes))
 }
 
 // writeScore prints the score, the first line as svm-predict does.
 func (r *predictReport) writeScore(w io.Writer) {
 	if r.MSE != nil {
-		fmt.Fprintf(
-			w,
-			"Mean squared error = %g (regression)\nSquared correlation coefficient = %g (regression)\n",
-			round6(float64(*r.MSE)),
-			round6(float64(*r.R2)),
-		)
+		fmt.Fprintf(w, "Mean squared error = %g (regression)\nSquared correlation coefficient = %g (regression)\n",
+			round6(float64(*r.MSE)), round6(float64(*r.R2)))
 		return
 	}
 	if r.Accuracy == nil {

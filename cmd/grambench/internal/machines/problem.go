@@ -90,11 +90,7 @@ func (m *machine) distributions(
 
 // newProblem makes a corpus ready for training, if -m allows it.
 func (m *machine) newProblem(
-	ctx context.Context,
-	e *cli.Env,
-	c *sparse.Corpus,
-	embedding sparse.Embedding,
-	p *cli.Progress,
+	ctx context.Context, e *cli.Env, c *sparse.Corpus, embedding sparse.Embedding, p *cli.Progress,
 	tell func(svm.Progress),
 ) (*svm.Problem, error) {
 	embedded, inEngine := source.WorkBytes(c.Documents)
@@ -157,11 +153,8 @@ func checkLabels(e *cli.Env, c *sparse.Corpus, settings svm.Settings) error {
 		return fmt.Errorf("%s of %s has no label, expected a number for each: regression estimates the labels",
 			source.NameOf(c, first), c.Source)
 	case unlabelled > 0 && settings.Scheme != solver.Labels: // to labels these are documents without any of them
-		e.Warn(
-			"no label, left out of training (%s), first at %s",
-			report.Documents(unlabelled),
-			source.NameOf(c, first),
-		)
+		e.Warn("no label, left out of training (%s), first at %s", report.Documents(unlabelled),
+			source.NameOf(c, first))
 	}
 	return nil
 }
@@ -173,12 +166,8 @@ func (m *machine) warnStore(e *cli.Env, problem *svm.Problem) {
 		return
 	}
 	if c := problem.Cache(); c.StoreErr != nil {
-		e.Warn(
-			"-tiles %s: %s kept, then no more: %v",
-			m.tiles,
-			report.Counted(c.Saved, "tile file", "tile files"),
-			c.StoreErr,
-		)
+		e.Warn("-tiles %s: %s kept, then no more: %v", m.tiles, report.Counted(c.Saved, "tile file", "tile files"),
+			c.StoreErr)
 	}
 }
 

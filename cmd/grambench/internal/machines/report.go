@@ -65,11 +65,11 @@ func (l *machineLine) onGPU() bool { return l.Solver == string(place.CUDA) }
 
 // text says in a line what was trained, with other facts before what computed it.
 func (l *machineLine) text(others ...string) string {
-	parts := []string{l.Type}
+	what := l.Type
 	if l.Kernel != "" {
-		parts = append([]string{describeKernel(l.Kernel, l.Embedding)}, parts...)
+		what = describeKernel(l.Kernel, l.Embedding) + ", " + what
 	}
-	parts = append(parts, describeNumbers(l.C, l.Nu, l.Epsilon)...)
+	parts := []string{describe(what, l.C, l.Nu, l.Epsilon)}
 	if l.Scheme != "" {
 		parts = append(parts, l.Scheme)
 	}
@@ -88,18 +88,17 @@ func describeKernel(kernel, embedding string) string {
 	return kernel + ", " + embedding
 }
 
-// describeNumbers names those of a problem's parameters that it has.
-func describeNumbers(c, nu, epsilon float64) []string {
-	var parts []string
+// describe names settings: what is trained, and those of a problem's numbers that it has.
+func describe(what string, c, nu, epsilon float64) string {
 	for _, q := range []struct {
 		name string
 		v    float64
 	}{{"C", c}, {"nu", nu}, {"epsilon", epsilon}} {
 		if q.v != 0 {
-			parts = append(parts, fmt.Sprintf("%s = %v", q.name, q.v))
+			what += fmt.Sprintf(", %s = %v", q.name, q.v)
 		}
 	}
-	return parts
+	return what
 }
 
 // cacheLine says what the cache of tiles did.

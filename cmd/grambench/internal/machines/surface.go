@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -20,18 +21,9 @@ import (
 // over kernels and C, or, where one of them has a single value, a curve with its deviations.
 func writeSurface(path string, r *gridReport) error {
 	s := newSurface(r)
-	p := chart.New(
-		fmt.Sprintf(
-			"%s, %s\n%s, %d folds, seed %d",
-			report.Shorten(r.Corpus.Source, 32),
-			report.Documents(r.Corpus.Documents),
-			s.what,
-			r.Folds,
-			r.Seed,
-		),
-		"C",
-		"",
-	)
+	title := fmt.Sprintf("%s, %s\n%s, %d folds, seed %d", report.Shorten(r.Corpus.Source, 32),
+		report.Documents(r.Corpus.Documents), s.what, r.Folds, r.Seed)
+	p := chart.New(title, "C", "")
 	width, height := 12.0, 9.0
 	if len(s.columns) > 1 && len(s.lines) > 1 {
 		p.NominalY(s.lines...)
@@ -41,6 +33,9 @@ func writeSurface(path string, r *gridReport) error {
 		height = max(height, 4+0.9*float64(len(s.lines)))
 	} else {
 		c := s.curve()
+		if err := c.draw(p); err != nil {
+			return err
+		}
 		p.NominalX(c.names...)
 		p.X.Label.Text, p.Y.Label.Text = c.over, s.what
 		if c.over == "" { // kernels name themselves, and need room for it
@@ -48,7 +43,6 @@ func writeSurface(path string, r *gridReport) error {
 			p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = text.XRight, text.YCenter
 			height += 4
 		}
-		p.Add(c)
 		width = max(width, 4+1.6*float64(len(c.names)))
 	}
 	return chart.Save(path, width, height, p)
@@ -95,8 +89,7 @@ func newSurface(r *gridReport) *surface {
 				continue
 			}
 			errors[j], deviations[j] = of(row.Mean), by*float64(row.SD)
-			if r.Best != nil && row.Kernel == r.Best.Kernel && row.C == r.Best.C && row.Nu == r.Best.Nu &&
-				row.Epsilon == r.Best.Epsilon {
+			if row == r.Best {
 				s.best = [2]int{len(s.lines), j}
 			}
 		}
@@ -176,7 +169,7 @@ func shade(at float64) color.Color {
 	return color.RGBA{mix(0), mix(1), mix(2), 0xff}
 }
 
-// curve is a surface of one line or one column. It is a plot.Plotter and a plot.DataRanger.
+// curve is a surface of one line or one column.
 type curve struct {
 	over               string // what the points differ in; empty where they name themselves
 	names              []string
@@ -190,16 +183,8 @@ func (s *surface) curve() *curve {
 	}
 	c := &curve{}
 	for i := len(s.lines) - 1; i >= 0; i-- {
-		c.names, c.errors, c.deviations = append(
-			c.names,
-			s.lines[i],
-		), append(
-			c.errors,
-			s.errors[i][0],
-		), append(
-			c.deviations,
-			s.deviations[i][0],
-		)
+		c.names, c.errors = append(c.names, s.lines[i]), append(c.errors, s.errors[i][0])
+		c.deviations = append(c.deviations, s.deviations[i][0])
 	}
 	c.best = len(s.lines) - 1 - s.best[0]
 	prefix := commonPrefix(c.names)
@@ -234,40 +219,30 @@ func commonPrefix(names []string) string {
 	return prefix
 }
 
-// DataRange leaves room around the points and their deviations.
-func (c *curve) DataRange() (xmin, xmax, ymin, ymax float64) {
-	ymin, ymax = math.Inf(1), math.Inf(-1)
+// draw adds the points with their deviations to a plot, the best in red.
+func (c *curve) draw(p *plot.Plot) error {
+	points := make(plotter.XYs, len(c.errors))
+	bars := make(plotter.YErrors, len(c.errors))
 	for i, v := range c.errors {
-		ymin, ymax = min(ymin, v-c.deviations[i]), max(ymax, v+c.deviations[i])
+		points[i] = plotter.XY{X: float64(i), Y: v}
+		bars[i].Low, bars[i].High = c.deviations[i], c.deviations[i]
 	}
-	room := max(0.05*(ymax-ymin), 1e-9)
-	return -0.5, float64(len(c.names)) - 0.5, ymin - room, ymax + room
-}
-
-// Plot implements plot.Plotter.
-func (c *curve) Plot(canvas draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&canvas)
-	blue := chart.Colors[0]
-	var line []vg.Point
-	for i, v := range c.errors {
-		at := vg.Point{X: x(float64(i)), Y: y(v)}
-		line = append(line, at)
-		canvas.StrokeLine2(
-			draw.LineStyle{Color: chart.Gray, Width: 1},
-			at.X,
-			y(v-c.deviations[i]),
-			at.X,
-			y(v+c.deviations[i]),
-		)
+	deviations, err := plotter.NewYErrorBars(struct {
+		plotter.XYs
+		plotter.YErrors
+	}{points, bars})
+	if err != nil {
+		return err
 	}
+	deviations.Color, deviations.CapWidth = chart.Gray, 0
+	p.Add(deviations)
 	if c.over != "" {
-		canvas.StrokeLines(draw.LineStyle{Color: blue, Width: 1.2}, line)
+		chart.Curve(p, "", chart.Colors[0], points, false)
 	}
-	for i, at := range line {
-		glyph := draw.GlyphStyle{Color: blue, Radius: 3.5, Shape: draw.CircleGlyph{}}
-		if i == c.best {
-			glyph.Color = chart.Red
-		}
-		canvas.DrawGlyph(glyph, at)
+	marks := func(points plotter.XYs, of color.Color) {
+		p.Add(&plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: of, Radius: 3.5, Shape: draw.CircleGlyph{}}})
 	}
+	marks(points, chart.Colors[0])
+	marks(points[c.best:c.best+1], chart.Red)
+	return nil
 }

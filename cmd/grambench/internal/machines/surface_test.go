@@ -44,10 +44,12 @@ func surfaceOf(c []float64, means map[string][]float64, kernels ...string) *grid
 				continue
 			}
 			r.Rows = append(r.Rows, gridRow{Kernel: k, C: c[i], Mean: report.Number(m), SD: 0.01})
-			if row := &r.Rows[len(r.Rows)-1]; r.Best == nil || row.Mean > r.Best.Mean {
-				best := *row
-				r.Best = &best
-			}
+		}
+	}
+	r.Best = &r.Rows[0]
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.Mean > r.Best.Mean {
+			r.Best = row
 		}
 	}
 	return r
@@ -56,12 +58,8 @@ func surfaceOf(c []float64, means map[string][]float64, kernels ...string) *grid
 // A surface has the least error in the darkest colour and a red frame, the greatest in the
 // lightest, and nothing where a point is missing.
 func TestSurface(t *testing.T) {
-	r := surfaceOf(
-		[]float64{1, 10},
-		map[string][]float64{"diffusion:t=1": {0.9, 0.8}, "diffusion:t=2": {0.5, 0}},
-		"diffusion:t=1",
-		"diffusion:t=2",
-	)
+	r := surfaceOf([]float64{1, 10}, map[string][]float64{"diffusion:t=1": {0.9, 0.8}, "diffusion:t=2": {0.5, 0}},
+		"diffusion:t=1", "diffusion:t=2")
 	path := filepath.Join(t.TempDir(), "a.png")
 	if err := writeSurface(path, r); err != nil {
 		t.Fatal(err)

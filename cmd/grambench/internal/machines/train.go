@@ -116,12 +116,8 @@ func (t *train) checkRoom(c *sparse.Corpus, settings svm.Settings) error {
 		return nil
 	}
 	if settings.Scheme != solver.OneVsOne && !(settings.Scheme == solver.OneVsRest && len(c.Classes) == 2) {
-		return fmt.Errorf(
-			"-to %s: LIBSVM's models are one-vs-one, and this one would be %s for %s",
-			t.to,
-			settings.Scheme,
-			report.Counted(len(c.Classes), "class", "classes"),
-		)
+		return fmt.Errorf("-to %s: LIBSVM's models are one-vs-one, and this one would be %s for %s", t.to,
+			settings.Scheme, report.Counted(len(c.Classes), "class", "classes"))
 	}
 	if _, err := (&model.Model{Classes: c.Classes}).Labels(); err != nil {
 		return fmt.Errorf("-to %s: %w", t.to, err)

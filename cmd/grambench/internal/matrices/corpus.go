@@ -214,38 +214,21 @@ func (r *corpusReport) WriteText(w io.Writer) {
 	fmt.Fprintln(w, r.Line)
 	fmt.Fprintf(w, "sha256 %s\n", r.Digest)
 	if r.Unlabelled > 0 || r.MultiLabelled > 0 {
-		fmt.Fprintf(
-			w,
-			"%s without a class, %s with several\n",
-			report.Documents(r.Unlabelled),
-			report.Count(r.MultiLabelled),
-		)
+		fmt.Fprintf(w, "%s without a class, %s with several\n", report.Documents(r.Unlabelled),
+			report.Count(r.MultiLabelled))
 	}
 	l := r.Length
-	fmt.Fprintf(
-		w,
+	fmt.Fprintf(w,
 		"\nvalues a document: least %s, quarter %s, median %s, three quarters %s, 95%% %s, most %s, mean %.1f\n",
-		report.Count(
-			l.Min,
-		),
-		report.Count(l.Q25),
-		report.Count(l.Median),
-		report.Count(l.Q75),
-		report.Count(l.Q95),
-		report.Count(l.Max),
-		l.Mean,
-	)
+		report.Count(l.Min), report.Count(l.Q25), report.Count(l.Median), report.Count(l.Q75), report.Count(l.Q95),
+		report.Count(l.Max), l.Mean)
 	fmt.Fprintf(w, "matching terms: %s over all pairs, %.2f a pair\n", report.Count(r.Matches), r.MatchesAPair)
 	if len(r.Curve) > 0 {
 		fmt.Fprintln(w)
 		t := report.NewTable(">most frequent terms", ">least df", ">of the values", ">of the matches")
 		for _, p := range r.Curve {
-			t.Add(
-				report.Count(p.Terms),
-				report.Count(p.LeastDF),
-				report.Percent(p.ValueShare),
-				report.Percent(p.MatchShare),
-			)
+			t.Add(report.Count(p.Terms), report.Count(p.LeastDF), report.Percent(p.ValueShare),
+				report.Percent(p.MatchShare))
 		}
 		t.Write(w)
 	}
@@ -255,14 +238,8 @@ func (r *corpusReport) WriteText(w io.Writer) {
 		if v.Embedding != "" {
 			what = v.Embedding
 		}
-		fmt.Fprintf(
-			w,
-			"\n%s: %s, %s, %s\n",
-			v.File,
-			report.Counted(r.Documents, "vector", "vectors"),
-			what,
-			report.Bytes(v.Bytes),
-		)
+		fmt.Fprintf(w, "\n%s: %s, %s, %s\n", v.File, report.Counted(r.Documents, "vector", "vectors"), what,
+			report.Bytes(v.Bytes))
 	}
 }
 
@@ -277,11 +254,8 @@ func (r *corpusReport) writeClasses(w io.Writer) {
 	fmt.Fprintln(w)
 	t := report.NewTable("class", ">documents", ">share")
 	for _, row := range r.Rows[:n] {
-		t.Add(
-			row.Class,
-			report.Count(row.Documents),
-			report.Percent(float64(row.Documents)/float64(max(r.Documents, 1))),
-		)
+		t.Add(row.Class, report.Count(row.Documents),
+			report.Percent(float64(row.Documents)/float64(max(r.Documents, 1))))
 	}
 	t.Write(w)
 	if rest := len(r.Rows) - n; rest > 0 {

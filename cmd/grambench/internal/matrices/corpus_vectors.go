@@ -40,11 +40,7 @@ func (c *corpus) read(ctx context.Context, e *cli.Env, p *cli.Progress) (documen
 // write writes the documents of c in svmlight form, embedded as -embed says. model is what c is
 // like, or c itself.
 func (w *corpus) write(
-	ctx context.Context,
-	e *cli.Env,
-	p *cli.Progress,
-	c, model *sparse.Corpus,
-	to *vectorFile,
+	ctx context.Context, e *cli.Env, p *cli.Progress, c, model *sparse.Corpus, to *vectorFile,
 ) error {
 	labels, err := numericLabels(sameClasses(c, model), e)
 	if err != nil {

@@ -81,19 +81,9 @@ func (r *gramReport) WriteText(w io.Writer) {
 }
 
 func (r *gramRow) WriteText(w io.Writer) {
-	fmt.Fprintf(
-		w,
-		"%s: %s, %s x %s, %s, %s, %s, %.2f s, peak memory %s\n",
-		r.File,
-		r.Kernel,
-		report.Count(r.Documents),
-		report.Count(r.Documents),
-		r.Format,
-		report.Bytes(r.FileBytes),
-		place.WithWhy(r.ISA, r.Why),
-		r.Seconds,
-		report.Bytes(r.PeakBytes),
-	)
+	fmt.Fprintf(w, "%s: %s, %s x %s, %s, %s, %s, %.2f s, peak memory %s\n", r.File, r.Kernel,
+		report.Count(r.Documents), report.Count(r.Documents), r.Format, report.Bytes(r.FileBytes),
+		place.WithWhy(r.ISA, r.Why), r.Seconds, report.Bytes(r.PeakBytes))
 }
 
 // gram is one run of the command.
@@ -115,10 +105,8 @@ func (g *gram) check() error {
 	}
 	if g.format == "" {
 		if g.format = matrixio.FormatOf(g.out); g.format == "" {
-			return cli.Usagef(
-				"-o %s: the ending says no format, expected .npy, .svm, .libsvm, .mtx or .mm, or -to",
-				g.out,
-			)
+			return cli.Usagef("-o %s: the ending says no format, expected .npy, .svm, .libsvm, .mtx or .mm, or -to",
+				g.out)
 		}
 	}
 	if _, err := matrixio.NewWriter(g.format, io.Discard, matrixio.Header{}); err != nil {
@@ -214,12 +202,7 @@ const wholeBytes = 256 << 20
 
 // write computes and writes the matrix, whole or stripe by stripe.
 func (g *gram) write(
-	ctx context.Context,
-	e *cli.Env,
-	p *cli.Progress,
-	x *sparse.Embedded,
-	k engine.Kernel,
-	h matrixio.Header,
+	ctx context.Context, e *cli.Env, p *cli.Progress, x *sparse.Embedded, k engine.Kernel, h matrixio.Header,
 	row *gramRow,
 ) error {
 	eng, err := g.Engine(x, g.Job(x.Rows()), p)
@@ -321,11 +304,8 @@ func numericLabels(c *sparse.Corpus, e *cli.Env) ([]string, error) {
 	for i := range labels {
 		of := c.Labels.Of(i)
 		if len(of) != 1 {
-			return nil, fmt.Errorf(
-				"%s has %s, expected 1: the libsvm format holds one label a row",
-				source.NameOf(c, i),
-				report.Counted(len(of), "class", "classes"),
-			)
+			return nil, fmt.Errorf("%s has %s, expected 1: the libsvm format holds one label a row",
+				source.NameOf(c, i), report.Counted(len(of), "class", "classes"))
 		}
 		labels[i] = names[of[0]]
 	}

@@ -80,12 +80,7 @@ const stripeOfSets = 256
 // writeSets computes and writes the matrix, whole or stripe by stripe, beside the bytes that are
 // held.
 func (g *gram) writeSets(
-	ctx context.Context,
-	p *cli.Progress,
-	k *engine.HyperbolicGram,
-	held int64,
-	h matrixio.Header,
-	row *gramRow,
+	ctx context.Context, p *cli.Progress, k *engine.HyperbolicGram, held int64, h matrixio.Header, row *gramRow,
 ) error {
 	n := k.Len()
 	if budget := g.Budget(); k.GramBytes() > wholeBytes || budget > 0 && held+k.GramBytes() > budget {

@@ -72,10 +72,8 @@ func newInfo() *info {
 		Version: cli.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		CPU: strings.TrimSpace(cpu.BrandName), Cores: runtime.NumCPU(), Workers: runtime.GOMAXPROCS(0),
 		L1D: max(cpu.Cache.L1D, 0), L2: max(cpu.Cache.L2, 0), L3: max(cpu.Cache.L3, 0),
-		MemoryBytes: place.ProcBytes(
-			"/proc/meminfo",
-			"MemTotal:",
-		), FreeBytes: place.ProcBytes("/proc/meminfo", "MemAvailable:"),
+		MemoryBytes: place.ProcBytes("/proc/meminfo",
+			"MemTotal:"), FreeBytes: place.ProcBytes("/proc/meminfo", "MemAvailable:"),
 		Features: []string{}, CostOrigin: asm.CostOrigin, Chosen: string(asm.Best().ISA),
 	}
 	for _, id := range wantedFeatures {
@@ -129,13 +127,8 @@ func (r *info) WriteText(w io.Writer) {
 		if row.Available {
 			panel = report.Count(row.Panel)
 		}
-		t.Add(
-			row.ISA,
-			row.Needs,
-			panel,
-			map[bool]string{true: "yes", false: "no"}[row.Available],
-			map[bool]string{true: "<--"}[row.Chosen],
-		)
+		t.Add(row.ISA, row.Needs, panel, map[bool]string{true: "yes", false: "no"}[row.Available],
+			map[bool]string{true: "<--"}[row.Chosen])
 	}
 	t.Write(w)
 }
@@ -150,16 +143,9 @@ func (r *info) gpuText() string {
 	if d.Module != "" {
 		kernels = ", kernels of " + d.Module
 	}
-	return fmt.Sprintf(
-		"%s, compute capability %s, %s multiprocessors, %s, %s free, driver for CUDA %s%s",
-		d.Name,
-		d.Capability,
-		report.Count(d.Multiprocessors),
-		report.Bytes(d.MemoryBytes),
-		report.Bytes(d.FreeBytes),
-		d.Driver,
-		kernels,
-	)
+	return fmt.Sprintf("%s, compute capability %s, %s multiprocessors, %s, %s free, driver for CUDA %s%s", d.Name,
+		d.Capability, report.Count(d.Multiprocessors), report.Bytes(d.MemoryBytes), report.Bytes(d.FreeBytes),
+		d.Driver, kernels)
 }
 
 // size writes a size that may not be known.

@@ -82,12 +82,8 @@ func (l *Limits) Fits(what string, need int64) error {
 	if l.Memory > 0 {
 		return fmt.Errorf("%s needs %s of memory, -m allows %s", what, report.Bytes(need), report.Bytes(limit))
 	}
-	return fmt.Errorf(
-		"%s needs %s of memory, three quarters of what is free are %s (set -m to go on)",
-		what,
-		report.Bytes(need),
-		report.Bytes(limit),
-	)
+	return fmt.Errorf("%s needs %s of memory, three quarters of what is free are %s (set -m to go on)", what,
+		report.Bytes(need), report.Bytes(limit))
 }
 
 // ProcBytes reads a line such as "MemTotal: 8000 kB" of a file below /proc, in bytes; 0 where there

@@ -96,11 +96,7 @@ func (d *Documents) SetsOf(ctx context.Context, c *sparse.Corpus) (*sparse.Sets,
 // Normals estimates the distributions of sets of points, and says what they and the points take.
 // columns are the coordinates; nil for those that aren't 0 for all.
 func (d *Documents) Normals(
-	ctx context.Context,
-	p *cli.Progress,
-	c *sparse.Corpus,
-	sets *sparse.Sets,
-	columns []uint32,
+	ctx context.Context, p *cli.Progress, c *sparse.Corpus, sets *sparse.Sets, columns []uint32,
 ) (x *engine.Normals, bytes int64, err error) {
 	what := fmt.Sprintf("distributions of %s", report.Counted(len(sets.Names), "set", "sets"))
 	bytes = c.Documents.Bytes() + place.RuntimeBytes + int64(len(sets.Names))*8*int64(NewLine(c).Terms)
@@ -133,10 +129,7 @@ func (d *Documents) Normals(
 // set, as engine.Normals.Vectors has them, and the number of coordinates. terms are those of a
 // model that learnt from such a corpus, nil for none.
 func (d *Documents) Distributions(
-	ctx context.Context,
-	p *cli.Progress,
-	c *sparse.Corpus,
-	terms []uint32,
+	ctx context.Context, p *cli.Progress, c *sparse.Corpus, terms []uint32,
 ) (*sparse.Corpus, int, error) {
 	sets, err := d.SetsOf(ctx, c)
 	if err != nil {
@@ -182,11 +175,6 @@ func WarnUnproven(e *cli.Env, h engine.Hyperbolic, coordinates int) {
 
 // SetsLine says what sets there are.
 func SetsLine(points Line, sets, coordinates int) string {
-	return fmt.Sprintf(
-		"%s: %s in %s, %s",
-		points.Source,
-		report.Counted(points.Documents, "point", "points"),
-		report.Counted(sets, "set", "sets"),
-		report.Counted(coordinates, "coordinate", "coordinates"),
-	)
+	return fmt.Sprintf("%s: %s in %s, %s", points.Source, report.Counted(points.Documents, "point", "points"),
+		report.Counted(sets, "set", "sets"), report.Counted(coordinates, "coordinate", "coordinates"))
 }

@@ -224,14 +224,9 @@ func NewLine(c *sparse.Corpus) Line {
 }
 
 func (l Line) String() string {
-	return fmt.Sprintf(
-		"%s: %s, %s, %s, %s",
-		l.Source,
-		report.Documents(l.Documents),
-		report.Counted(l.Classes, "class", "classes"),
-		report.Counted(l.Terms, "term", "terms"),
-		report.Counted(l.Values, "value", "values"),
-	)
+	return fmt.Sprintf("%s: %s, %s, %s, %s", l.Source, report.Documents(l.Documents),
+		report.Counted(l.Classes, "class", "classes"), report.Counted(l.Terms, "term", "terms"),
+		report.Counted(l.Values, "value", "values"))
 }
 
 // FileOf returns the file that document i came from, "" where it is a line of one.
@@ -263,11 +258,8 @@ func Embed(ctx context.Context, c *sparse.Corpus, emb sparse.Embedding, workers 
 // none when they were read.
 func WarnEmptied(e *cli.Env, c *sparse.Corpus, x *sparse.Embedded) {
 	if n := x.Empty() - c.Documents.EmptyRows(); n > 0 {
-		e.Warn(
-			"%s leaves %s without terms: at a right angle to all others, the same as each other",
-			x.Embedder,
-			report.Documents(n),
-		)
+		e.Warn("%s leaves %s without terms: at a right angle to all others, the same as each other", x.Embedder,
+			report.Documents(n))
 	}
 }
 
@@ -282,14 +274,8 @@ func NameValue(c *sparse.Corpus, err error) error {
 	if int(value.Term) < len(c.Vocabulary) {
 		term = fmt.Sprintf("term %q", c.Vocabulary[value.Term])
 	}
-	return fmt.Errorf(
-		"%s: %s, %s: found %v, expected %s",
-		c.Source,
-		NameOf(c, value.Row),
-		term,
-		value.Value,
-		value.Expected,
-	)
+	return fmt.Errorf("%s: %s, %s: found %v, expected %s", c.Source, NameOf(c, value.Row), term, value.Value,
+		value.Expected)
 }
 
 // WorkBytes returns the most that the documents take once they are read: beside themselves in

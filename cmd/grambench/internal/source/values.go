@@ -86,13 +86,8 @@ func parseRange(s string) ([]float64, error) {
 		count = math.Log(last/first) / math.Log(step)
 	}
 	if !(count >= 0 && count < MostValues) {
-		return nil, fmt.Errorf(
-			"%q, expected a step that leads from %v to %v in at most %d values",
-			s,
-			first,
-			last,
-			MostValues,
-		)
+		return nil, fmt.Errorf("%q, expected a step that leads from %v to %v in at most %d values", s, first, last,
+			MostValues)
 	}
 	return steps(int(count+1e-9)+1, func(i float64) float64 {
 		if factor {
