@@ -1,22 +1,29 @@
-// Command benchlibsvm measures grambench against LIBSVM's programs and scikit-learn, on the same documents in the same run.
+// Command benchlibsvm measures grambench against LIBSVM's programs and scikit-learn, on the same
+// documents in the same run.
 //
 //	make bench-libsvm                              with what is installed
-//	make bench-libsvm SVM_TRAIN=/opt/libsvm/svm-train SVM_PREDICT=/opt/libsvm/svm-predict DATA=corpora ARGS='-rounds 3'
+//	make bench-libsvm SVM_TRAIN=/opt/libsvm/svm-train SVM_PREDICT=/opt/libsvm/svm-predict \
+//		DATA=corpora ARGS='-rounds 3'
 //
-// For each corpus it trains one-vs-one and, where there are test documents, predicts them:
+// For each corpus it trains one against one and, where there are test documents, predicts them:
 //
-//   - svm-train -t 2 and svm-predict on the embedded documents that grambench corpus -o writes, square roots of relative word frequencies;
-//   - grambench train and predict with the same kernel, C and tolerance, from the text: like for like;
-//   - grambench with the kernel of information geometry that such documents are meant for, which LIBSVM doesn't have;
-//   - the solver alone on that kernel: scikit-learn's SVC on the ready matrix against what grambench train spends in its solver, whose matrix is ready
-//     too where memory holds it.
+//   - svm-train -t 2 and svm-predict on the embedded documents that grambench corpus -o writes,
+//     square roots of relative word frequencies;
+//   - grambench train and predict with the same kernel, C and tolerance, from the text;
+//   - grambench with the kernel of information geometry that such documents are meant for, which
+//     LIBSVM doesn't have;
+//   - the solver alone on that kernel: scikit-learn's SVC on the ready matrix, against the time that
+//     grambench train spends in its solver, whose matrix is ready too if memory holds it.
 //
-// Seconds of train and predict are those of whole processes, files read and written included. The other programs run -rounds times, grambench -own times before
-// and after each, so that a machine that gets slower or faster meanwhile shows in the spread; the median is given with the least and the greatest. "cores" is
-// processor time by elapsed time: near 1 for an svm-train that was built without OpenMP, as Debian's is.
+// Seconds of train and predict are those of whole processes, files read and written included. The
+// other programs run -rounds times, grambench -own times before and after each, so that a machine
+// that gets slower or faster meanwhile shows in the spread. The table has the median, the least and
+// the greatest time. "cores" is processor time by elapsed time: near 1 for an svm-train that was
+// built without OpenMP, as Debian's is.
 //
-// What is missing is left out, which is said. With svm-train there, the command fails where for any pair of classes the dual objectives differ by more than
-// 10⁻⁵, or fewer than 99.9 % of the predictions are the same.
+// A program that is missing is left out, which the command says. If svm-train is there, the command
+// fails where the dual objectives of a pair of classes differ by more than 10⁻⁵, or fewer than
+// 99.9 % of the predictions are the same.
 package main
 
 import (
@@ -73,24 +80,26 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	if set.NArg() > 0 || b.rounds < 1 || b.own < 1 || b.threads < 1 || b.test != "" && b.train == "" {
-		fmt.Fprintln(stderr, "benchlibsvm: expected flags only, -rounds, -own and -threads of at least 1, and -test with -train alone")
+		b.say("expected flags only, -rounds, -own and -threads of at least 1, and -test with -train alone")
 		return 2
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	passed, err := b.all(ctx, stdout)
-	if ctx.Err() != nil {
-		fmt.Fprintln(stderr, "benchlibsvm: interrupted, nothing half-written was left behind")
-		return 1
+	switch {
+	case ctx.Err() != nil:
+		b.say("interrupted, nothing half-written was left behind")
+	case err != nil:
+		b.say("%v", err)
+	case passed:
+		return 0
 	}
-	if err != nil {
-		fmt.Fprintln(stderr, "benchlibsvm:", err)
-		return 1
-	}
-	if !passed {
-		return 1
-	}
-	return 0
+	return 1
+}
+
+// say writes a line to standard error.
+func (b *bench) say(format string, args ...any) {
+	fmt.Fprintf(b.stderr, "benchlibsvm: "+format+"\n", args...)
 }
 
 // all measures on all corpora.
@@ -102,8 +111,8 @@ func (b *bench) all(ctx context.Context, stdout io.Writer) (passed bool, err err
 		return false, err
 	}
 	defer os.RemoveAll(b.folder)
-	fmt.Fprintf(stdout, "%s, %s, %s; %d threads, median of %d runs of grambench, of %d of the others\n", cpuid.CPU.BrandName, runtime.Version(),
-		time.Now().Format(time.DateOnly), b.threads, b.own*(b.rounds+1), b.rounds)
+	fmt.Fprintf(stdout, "%s, %s, %s; %d threads, median of %d runs of grambench, of %d of the others\n",
+		cpuid.CPU.BrandName, runtime.Version(), time.Now().Format(time.DateOnly), b.threads, b.own*(b.rounds+1), b.rounds)
 	b.findOthers(ctx)
 	passed = true
 	for _, c := range b.corpora() {
@@ -128,7 +137,7 @@ func (b *bench) corpora() []corpus {
 	all := []corpus{{name: "Go standard library", train: "goroot"}}
 	news := filepath.Join(b.data, "20news-bydate")
 	if _, err := os.Stat(news); err != nil {
-		fmt.Fprintf(b.stderr, "benchlibsvm: left out: 20 Newsgroups, since %v (DATA names the folder above)\n", err)
+		b.say("left out: 20 Newsgroups, since %v (DATA names the folder above)", err)
 		return all
 	}
 	return append(all, corpus{"20 Newsgroups", filepath.Join(news, "train.tsv.gz"), filepath.Join(news, "test.tsv.gz")})

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 )
 
@@ -22,42 +21,38 @@ func (t *trial) write(w io.Writer) (passed bool) {
 	fmt.Fprintln(tab, "what\tprogram\tkernel\tseconds\tleast\tmost\tcores\ttimes as fast\tright")
 	for _, l := range t.lines {
 		seconds, least, most, cores := l.runs.median()
-		ratio := "-"
+		ratio, used, right := "-", "-", "-"
 		if l.against != nil {
 			of, _, _, _ := l.against.runs.median()
 			ratio = fmt.Sprintf("%.1f", of/seconds)
 		}
-		used := "-"
 		if cores > 0 {
 			used = fmt.Sprintf("%.1f", cores)
 		}
-		right := "-"
 		if !math.IsNaN(l.accuracy) {
 			right = fmt.Sprintf("%.2f%%", 100*l.accuracy)
 		}
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%s\t%s\t%s\n", l.what, l.program, l.kernel, seconds, least, most, used, ratio, right)
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%s\t%s\t%s\n", l.what, l.program, l.kernel, seconds, least, most,
+			used, ratio, right)
 	}
 	tab.Flush()
 	passed = true
 	verdict := func(fine bool) string {
-		passed = passed && fine
-		return map[bool]string{true: "passed", false: "FAILED"}[fine]
+		if !fine {
+			passed = false
+			return "FAILED"
+		}
+		return "passed"
 	}
 	if t.pairs > 0 {
-		fmt.Fprintf(w, "the same optimum: %d pairs of classes, dual objectives within %.1e of svm-train's, expected %.0e: %s\n", t.pairs, t.worst,
-			objectiveTolerance, verdict(t.worst <= objectiveTolerance))
+		fmt.Fprintf(w, "the same optimum: %d pairs of classes, dual objectives within %.1e of svm-train's, expected %.0e: %s\n",
+			t.pairs, t.worst, objectiveTolerance, verdict(t.worst <= objectiveTolerance))
 	}
 	if t.tests > 0 {
-		fmt.Fprintf(w, "the same predictions: %d of %d are svm-predict's, expected %.1f %%: %s\n", t.same, t.tests, 100*sameShare,
-			verdict(float64(t.same) >= sameShare*float64(t.tests)))
+		fmt.Fprintf(w, "the same predictions: %d of %d are svm-predict's, expected %.1f %%: %s\n", t.same, t.tests,
+			100*sameShare, verdict(float64(t.same) >= sameShare*float64(t.tests)))
 	}
 	return passed
-}
-
-// firstField returns the label of a line of vectors.
-func firstField(s string) string {
-	label, _, _ := strings.Cut(s, " ")
-	return label
 }
 
 // sameLabel says whether two labels are the same text or the same number: svm-predict writes +1 as 1.

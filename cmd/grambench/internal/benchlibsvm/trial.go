@@ -4,16 +4,18 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"regexp"
+	"strings"
 )
 
 // trial is the measurement on one corpus.
 type trial struct {
 	*bench
 	corpus corpus
-	read   string // what grambench says of the training documents
+	read   string // what grambench says of the documents
 
-	names map[string]string // class by the number that stands for it in vectors; nil where they are the same
+	names map[string]string // class by the number that stands for it in vectors
 	lines []*line
 
 	pairs       int     // of classes
@@ -29,20 +31,6 @@ type line struct {
 	against               *line   // what it is compared with; nil for that itself
 }
 
-// trainReport and predictReport are what is used of what grambench prints.
-type trainReport struct {
-	Corpus struct {
-		Documents, Classes, Terms int
-	}
-	SecondsSolve float64 `json:"seconds_solve"`
-	Rows         []struct{ Objective float64 }
-}
-
-type predictReport struct {
-	Accuracy *float64
-	Scored   int `json:"documents_scored"`
-}
-
 // line adds a line to the table.
 func (t *trial) line(what, program, kernel string, against *line) *line {
 	l := &line{what: what, program: program, kernel: kernel, accuracy: math.NaN(), against: against}
@@ -52,35 +40,44 @@ func (t *trial) line(what, program, kernel string, against *line) *line {
 
 // measure writes what the programs read and runs them in turn.
 func (t *trial) measure(ctx context.Context) error {
-	fmt.Fprintf(t.stderr, "benchlibsvm: %s: writing vectors\n", t.corpus.name)
+	t.say("%s: writing vectors", t.corpus.name)
 	if err := t.export(ctx); err != nil {
 		return err
 	}
 	gaussian := "rbf:gamma=" + number(t.gamma)
 	own := []*ownModel{
-		{kernel: gaussian + ",embed=tf-l1-sqrt", shown: gaussian, file: t.file("rbf.model"), predictions: t.file("rbf.out")},
-		{kernel: t.kernel, shown: t.kernel, file: t.file("sphere.model"), predictions: t.file("sphere.out")},
+		{kernel: gaussian + ",embed=tf-l1-sqrt", file: t.file("rbf.model"), predictions: t.file("rbf.out")},
+		{kernel: t.kernel, file: t.file("sphere.model"), predictions: t.file("sphere.out")},
 	}
+	shown := []string{gaussian, t.kernel}
 	var svmTrain, svmPredict, svc *line
 	if t.svmTrain != "" {
 		svmTrain = t.line("train", "svm-train", gaussian, nil)
 	}
-	for _, m := range own {
-		m.train = t.line("train", "grambench", m.shown, svmTrain)
+	for i, m := range own {
+		m.train = t.line("train", "grambench", shown[i], svmTrain)
 	}
 	if t.corpus.test != "" {
 		if t.svmTrain != "" && t.svmPredict != "" {
 			svmPredict = t.line("predict", "svm-predict", gaussian, nil)
 		}
-		for _, m := range own {
-			m.predict = t.line("predict", "grambench", m.shown, svmPredict)
+		for i, m := range own {
+			m.predict = t.line("predict", "grambench", shown[i], svmPredict)
 		}
 	}
 	if t.python != "" {
 		svc = t.line("solve", "scikit-learn", t.kernel, nil)
 	}
 	own[1].solve = t.line("solve", "grambench", t.kernel, svc)
-	ownRuns := func() error {
+	for round := range t.rounds + 1 { // grambench runs before and after each of the others
+		var objectives []float64
+		if round > 0 {
+			t.say("%s: round %d of %d", t.corpus.name, round, t.rounds)
+			var err error
+			if objectives, err = t.runOthers(ctx, svmTrain, svmPredict, svc); err != nil {
+				return err
+			}
+		}
 		for range t.own {
 			for _, m := range own {
 				if err := t.runOwn(ctx, m); err != nil {
@@ -88,65 +85,61 @@ func (t *trial) measure(ctx context.Context) error {
 				}
 			}
 		}
-		return nil
-	}
-	if err := ownRuns(); err != nil {
-		return err
-	}
-	for round := range t.rounds {
-		fmt.Fprintf(t.stderr, "benchlibsvm: %s: round %d of %d\n", t.corpus.name, round+1, t.rounds)
-		var objectives []float64
-		if svmTrain != nil {
-			s, all, err := t.svmTrainRun(ctx, t.file("train.svm"), t.file("libsvm.model"))
-			if err != nil {
+		if objectives != nil {
+			if err := t.compare(own[0], objectives, svmPredict); err != nil {
 				return err
 			}
-			svmTrain.runs.add(s)
-			objectives = all
-		}
-		if svmPredict != nil {
-			s, _, _, err := t.execute(ctx, t.svmPredict, t.file("test.svm"), t.file("libsvm.model"), t.file("libsvm.out"))
-			if err != nil {
-				return err
-			}
-			svmPredict.runs.add(s)
-		}
-		if svc != nil {
-			s, version, err := t.fit(ctx, t.file("gram.npy"), t.file("train.svm"))
-			if err != nil {
-				return err
-			}
-			svc.runs.add(s)
-			svc.program = version
-		}
-		if err := ownRuns(); err != nil {
-			return err
-		}
-		if err := t.compare(own[0], objectives, svmPredict); err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
-// ownModel is what is measured of grambench with one kernel.
+// runOthers runs the programs whose lines are there, and returns the objectives of svm-train.
+func (t *trial) runOthers(ctx context.Context, svmTrain, svmPredict, svc *line) (objectives []float64, err error) {
+	var s sample
+	if svmTrain != nil {
+		if s, objectives, err = t.svmTrainRun(ctx, t.file("train.svm"), t.file("libsvm.model")); err != nil {
+			return nil, err
+		}
+		svmTrain.runs = append(svmTrain.runs, s)
+	}
+	if svmPredict != nil {
+		s, _, _, err = t.execute(ctx, t.svmPredict, t.file("test.svm"), t.file("libsvm.model"), t.file("libsvm.out"))
+		if err != nil {
+			return nil, err
+		}
+		svmPredict.runs = append(svmPredict.runs, s)
+	}
+	if svc != nil {
+		if s, svc.program, err = t.fit(ctx, t.file("gram.npy"), t.file("train.svm")); err != nil {
+			return nil, err
+		}
+		svc.runs = append(svc.runs, s)
+	}
+	return objectives, nil
+}
+
+// ownModel is what is measured of grambench with one kernel. A line is nil where it isn't measured.
 type ownModel struct {
-	kernel, shown         string
-	file, predictions     string
-	train, predict, solve *line
-	objectives            []float64
+	kernel, file, predictions string
+	train, predict, solve     *line
+	objectives                []float64
 }
 
 // runOwn trains and predicts once.
 func (t *trial) runOwn(ctx context.Context, m *ownModel) error {
-	var trained trainReport
-	s, _, err := t.ownRun(ctx, &trained, "train", "-in", t.corpus.train, "-kernel", m.kernel, "-c", number(t.c), "-o", m.file)
+	var trained struct {
+		SecondsSolve float64 `json:"seconds_solve"`
+		Rows         []struct{ Objective float64 }
+	}
+	s, _, err := t.grambenchRun(ctx, &trained, "train", "-in", t.corpus.train, "-kernel", m.kernel, "-c", number(t.c),
+		"-o", m.file)
 	if err != nil {
 		return err
 	}
-	m.train.runs.add(s)
+	m.train.runs = append(m.train.runs, s)
 	if m.solve != nil {
-		m.solve.runs.add(sample{seconds: trained.SecondsSolve})
+		m.solve.runs = append(m.solve.runs, sample{seconds: trained.SecondsSolve})
 	}
 	m.objectives = m.objectives[:0]
 	for _, row := range trained.Rows {
@@ -155,12 +148,12 @@ func (t *trial) runOwn(ctx context.Context, m *ownModel) error {
 	if m.predict == nil {
 		return nil
 	}
-	var predicted predictReport
-	s, _, err = t.ownRun(ctx, &predicted, "predict", "-in", t.corpus.test, "-model", m.file, "-o", m.predictions)
+	var predicted struct{ Accuracy *float64 }
+	s, _, err = t.grambenchRun(ctx, &predicted, "predict", "-in", t.corpus.test, "-model", m.file, "-o", m.predictions)
 	if err != nil {
 		return err
 	}
-	m.predict.runs.add(s)
+	m.predict.runs = append(m.predict.runs, s)
 	if predicted.Accuracy != nil {
 		m.predict.accuracy = *predicted.Accuracy
 	}
@@ -171,22 +164,20 @@ var labelLine = regexp.MustCompile(`(?m)^grambench: label (\d+) stands for class
 
 // export writes the vectors for LIBSVM and the matrix for scikit-learn.
 func (t *trial) export(ctx context.Context) error {
-	var said struct {
-		Documents, Classes, Terms int
-	}
-	_, stderr, err := t.ownRun(ctx, &said, "corpus", "-in", t.corpus.train, "-embed", "tf-l1-sqrt", "-o", t.file("train.svm"))
+	var said struct{ Documents, Classes, Terms int }
+	_, stderr, err := t.grambenchRun(ctx, &said, "corpus", "-in", t.corpus.train, "-embed", "tf-l1-sqrt",
+		"-o", t.file("train.svm"))
 	if err != nil {
 		return err
 	}
 	t.read = fmt.Sprintf("%d documents, %d classes, %d terms", said.Documents, said.Classes, said.Terms)
+	t.names = map[string]string{}
 	for _, found := range labelLine.FindAllStringSubmatch(stderr, -1) {
-		if t.names == nil {
-			t.names = map[string]string{}
-		}
 		t.names[found[1]] = found[2]
 	}
 	if t.corpus.test != "" {
-		if _, _, err := t.ownRun(ctx, &said, "corpus", "-in", t.corpus.test, "-like", t.corpus.train, "-embed", "tf-l1-sqrt", "-o", t.file("test.svm")); err != nil {
+		if _, _, err := t.grambenchRun(ctx, &said, "corpus", "-in", t.corpus.test, "-like", t.corpus.train,
+			"-embed", "tf-l1-sqrt", "-o", t.file("test.svm")); err != nil {
 			return err
 		}
 		t.read += fmt.Sprintf("; %d test documents", said.Documents)
@@ -195,15 +186,12 @@ func (t *trial) export(ctx context.Context) error {
 		return nil
 	}
 	var matrix any
-	_, _, err = t.ownRun(ctx, &matrix, "gram", "-in", t.corpus.train, "-kernel", t.kernel, "-o", t.file("gram.npy"))
+	_, _, err = t.grambenchRun(ctx, &matrix, "gram", "-in", t.corpus.train, "-kernel", t.kernel, "-o", t.file("gram.npy"))
 	return err
 }
 
-// compare holds the Gaussian machines and their predictions against LIBSVM's.
+// compare compares the Gaussian machines and their predictions with LIBSVM's.
 func (t *trial) compare(own *ownModel, objectives []float64, svmPredict *line) error {
-	if objectives == nil {
-		return nil
-	}
 	if len(objectives) != len(own.objectives) {
 		return fmt.Errorf("svm-train solved %d problems, grambench %d", len(objectives), len(own.objectives))
 	}
@@ -214,25 +202,22 @@ func (t *trial) compare(own *ownModel, objectives []float64, svmPredict *line) e
 	if svmPredict == nil {
 		return nil
 	}
-	theirs, err := readLines(t.file("libsvm.out"))
-	if err != nil {
-		return err
+	var lines [3][]string // svm-predict's predictions, ours, and the vectors with their labels
+	for i, file := range []string{t.file("libsvm.out"), own.predictions, t.file("test.svm")} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		lines[i] = strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	}
-	ours, err := readLines(own.predictions)
-	if err != nil {
-		return err
-	}
-	truth, err := readLines(t.file("test.svm"))
-	if err != nil {
-		return err
-	}
+	theirs, ours, truth := lines[0], lines[1], lines[2]
 	if len(ours) != len(theirs) || len(ours) != len(truth) {
 		return fmt.Errorf("%d predictions, svm-predict has %d of %d documents", len(ours), len(theirs), len(truth))
 	}
 	t.same, t.tests = 0, len(ours)
 	right := 0
 	for i, label := range theirs {
-		if sameLabel(label, firstField(truth[i])) {
+		if own, _, _ := strings.Cut(truth[i], " "); sameLabel(label, own) {
 			right++
 		}
 		if name, ok := t.names[label]; ok {
