@@ -70,12 +70,18 @@ func TestBesideLIBSVM(t *testing.T) {
 	if _, err := exec.LookPath("svm-predict"); err != nil {
 		t.Skip("svm-predict is not installed")
 	}
-	args := []string{"-grambench", build(t), "-train", texts(t, "train.tsv", 0, 240), "-test", texts(t, "test.tsv", 240, 330), "-own", "1", "-python", "no-such-python"}
+	args := []string{
+		"-grambench", build(t), "-train", texts(t, "train.tsv", 0, 240), "-test", texts(t, "test.tsv", 240, 330),
+		"-own", "1", "-python", "no-such-python",
+	}
 	status, stdout, stderr := runBench(t, args...)
 	if status != 0 {
 		t.Errorf("exit status %d: %s", status, stderr)
 	}
-	for _, want := range []string{"train.tsv: 240 documents, 3 classes", "90 test documents", "svm-predict", "3 pairs of classes", "of 90 are svm-predict's", "no-such-python"} {
+	for _, want := range []string{
+		"train.tsv: 240 documents, 3 classes", "90 test documents", "svm-predict", "3 pairs of classes",
+		"of 90 are svm-predict's", "no-such-python",
+	} {
 		if !strings.Contains(stdout+stderr, want) {
 			t.Errorf("no %q in\n%s%s", want, stdout, stderr)
 		}
@@ -101,11 +107,13 @@ func TestBesideLIBSVM(t *testing.T) {
 
 func TestNothingElseThere(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
-	status, stdout, stderr := runBench(t, "-grambench", build(t), "-train", texts(t, "train.tsv", 0, 60), "-own", "1", "-svm-train", none, "-svm-predict", none, "-python", none)
+	status, stdout, stderr := runBench(t, "-grambench", build(t), "-train", texts(t, "train.tsv", 0, 60), "-own", "1",
+		"-svm-train", none, "-svm-predict", none, "-python", none)
 	if status != 0 || strings.Count(stderr, "left out:") != 3 {
 		t.Errorf("exit status %d, expected 0 and three programs left out: %s", status, stderr)
 	}
-	if strings.Count(stdout, "grambench") < 3 || strings.Contains(stdout, "svm-") || strings.Contains(stdout, "passed") {
+	if strings.Count(stdout, "grambench") < 3 || strings.Contains(stdout, "svm-") ||
+		strings.Contains(stdout, "passed") {
 		t.Errorf("expected grambench alone:\n%s", stdout)
 	}
 }
@@ -116,7 +124,8 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%v: exit status %d, expected 2 and a message: %q", args, status, stderr)
 		}
 	}
-	if status, _, stderr := runBench(t, "-grambench", "no-such"); status != 1 || !strings.Contains(stderr, "make build") {
+	if status, _, stderr := runBench(t, "-grambench", "no-such"); status != 1 ||
+		!strings.Contains(stderr, "make build") {
 		t.Errorf("exit status %d, expected 1 and what makes the command: %q", status, stderr)
 	}
 }
@@ -142,7 +151,8 @@ func TestMedian(t *testing.T) {
 }
 
 func TestParseObjectives(t *testing.T) {
-	all, err := parseObjectives("*.*\noptimization finished, #iter = 5\nnu = 0.1\nobj = -12.5, rho = 0.5\nnSV = 2\nobj = -1e-3, rho = -1\nTotal nSV = 2\n")
+	all, err := parseObjectives("*.*\noptimization finished, #iter = 5\nnu = 0.1\nobj = -12.5, rho = 0.5\nnSV = 2\n" +
+		"obj = -1e-3, rho = -1\nTotal nSV = 2\n")
 	if err != nil || len(all) != 2 || all[0] != -12.5 || all[1] != -1e-3 {
 		t.Errorf("%v, %v", all, err)
 	}
@@ -158,7 +168,10 @@ func TestVerdict(t *testing.T) {
 		worst       float64
 		same, tests int
 		want        bool
-	}{{1e-6, 999, 1000, true}, {0, 0, 0, true}, {2e-5, 1000, 1000, false}, {0, 998, 1000, false}, {math.NaN(), 1000, 1000, false}} {
+	}{
+		{1e-6, 999, 1000, true}, {0, 0, 0, true}, {2e-5, 1000, 1000, false}, {0, 998, 1000, false},
+		{math.NaN(), 1000, 1000, false},
+	} {
 		tr := &trial{bench: &bench{}, pairs: 1, worst: test.worst, same: test.same, tests: test.tests}
 		var out bytes.Buffer
 		if passed := tr.write(&out); passed != test.want || strings.Contains(out.String(), "FAILED") == test.want {
@@ -171,7 +184,9 @@ func TestSameLabel(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
 		want bool
-	}{{"1", "+1", true}, {"1", "1.0", true}, {"a", "a", true}, {"1", "-1", false}, {"a", "b", false}, {"a", "1", false}} {
+	}{
+		{"1", "+1", true}, {"1", "1.0", true}, {"a", "a", true}, {"1", "-1", false}, {"a", "b", false}, {"a", "1", false},
+	} {
 		if got := sameLabel(test.a, test.b); got != test.want {
 			t.Errorf("%q and %q: %v", test.a, test.b, got)
 		}

@@ -12,8 +12,8 @@
 //   - grambench train and predict with the same kernel, C and tolerance, from the text;
 //   - grambench with the kernel of information geometry that such documents are meant for, which
 //     LIBSVM doesn't have;
-//   - the solver alone on that kernel: scikit-learn's SVC on the ready matrix, against the time that
-//     grambench train spends in its solver, whose matrix is ready too if memory holds it.
+//   - the solver alone on that kernel: scikit-learn's SVC on the ready matrix, against the time
+//     that grambench train spends in its solver, whose matrix is ready too if memory holds it.
 //
 // Seconds of train and predict are those of whole processes, files read and written included. The
 // other programs run -rounds times, grambench -own times before and after each, so that a machine
@@ -22,8 +22,8 @@
 // built without OpenMP, as Debian's is.
 //
 // A program that is missing is left out, which the command says. If svm-train is there, the command
-// fails where the dual objectives of a pair of classes differ by more than 10⁻⁵, or fewer than
-// 99.9 % of the predictions are the same.
+// fails where the dual objectives of a pair of classes differ by more than 10⁻⁵, or fewer than 99.9
+// % of the predictions are the same.
 package main
 
 import (
@@ -64,10 +64,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("benchlibsvm", flag.ContinueOnError)
 	set.SetOutput(stderr)
 	set.StringVar(&b.grambench, "grambench", filepath.Join("bin", "grambench"), "the command to measure")
-	set.StringVar(&b.svmTrain, "svm-train", cmp.Or(os.Getenv("SVM_TRAIN"), "svm-train"), "LIBSVM's svm-train; default $SVM_TRAIN")
-	set.StringVar(&b.svmPredict, "svm-predict", cmp.Or(os.Getenv("SVM_PREDICT"), "svm-predict"), "LIBSVM's svm-predict; default $SVM_PREDICT")
-	set.StringVar(&b.python, "python", cmp.Or(os.Getenv("PYTHON"), "python3"), "a Python with scikit-learn; default $PYTHON")
-	set.StringVar(&b.data, "data", cmp.Or(os.Getenv("DATA"), filepath.Join("..", "shared", "data")), "folder with 20news-bydate/{train,test}.tsv.gz; default $DATA")
+	set.StringVar(&b.svmTrain, "svm-train", cmp.Or(os.Getenv("SVM_TRAIN"), "svm-train"),
+		"LIBSVM's svm-train; default $SVM_TRAIN")
+	set.StringVar(&b.svmPredict, "svm-predict", cmp.Or(os.Getenv("SVM_PREDICT"), "svm-predict"),
+		"LIBSVM's svm-predict; default $SVM_PREDICT")
+	set.StringVar(&b.python, "python", cmp.Or(os.Getenv("PYTHON"), "python3"),
+		"a Python with scikit-learn; default $PYTHON")
+	set.StringVar(&b.data, "data", cmp.Or(os.Getenv("DATA"), filepath.Join("..", "shared", "data")),
+		"folder with 20news-bydate/{train,test}.tsv.gz; default $DATA")
 	set.StringVar(&b.train, "train", "", "measure on these training documents only: anything that grambench -in takes")
 	set.StringVar(&b.test, "test", "", "test documents for -train")
 	set.Float64Var(&b.c, "c", 10, "C, the price of a violated margin")
@@ -112,7 +116,8 @@ func (b *bench) all(ctx context.Context, stdout io.Writer) (passed bool, err err
 	}
 	defer os.RemoveAll(b.folder)
 	fmt.Fprintf(stdout, "%s, %s, %s; %d threads, median of %d runs of grambench, of %d of the others\n",
-		cpuid.CPU.BrandName, runtime.Version(), time.Now().Format(time.DateOnly), b.threads, b.own*(b.rounds+1), b.rounds)
+		cpuid.CPU.BrandName, runtime.Version(), time.Now().Format(time.DateOnly), b.threads, b.own*(b.rounds+1),
+		b.rounds)
 	b.findOthers(ctx)
 	passed = true
 	for _, c := range b.corpora() {

@@ -33,6 +33,8 @@ type sample struct {
 // samples are the runs of one program.
 type samples []sample
 
+func (s *samples) add(v sample) { *s = append(*s, v) }
+
 // median returns the median, least and greatest seconds, and the median of cores.
 func (s samples) median() (seconds, least, most, cores float64) {
 	var all, used []float64
@@ -81,7 +83,8 @@ func (b *bench) findOthers(ctx context.Context) {
 		variable string
 	}{{&b.svmTrain, "SVM_TRAIN"}, {&b.svmPredict, "SVM_PREDICT"}} {
 		if _, err := exec.LookPath(*p.name); err != nil {
-			b.say("left out: %s isn't there (%s names it; on Debian: apt-get install libsvm-tools)", *p.name, p.variable)
+			b.say("left out: %s isn't there (%s names it; on Debian: apt-get install libsvm-tools)", *p.name,
+				p.variable)
 			*p.name = ""
 		}
 	}

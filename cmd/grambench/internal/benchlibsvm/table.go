@@ -32,8 +32,8 @@ func (t *trial) write(w io.Writer) (passed bool) {
 		if !math.IsNaN(l.accuracy) {
 			right = fmt.Sprintf("%.2f%%", 100*l.accuracy)
 		}
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%s\t%s\t%s\n", l.what, l.program, l.kernel, seconds, least, most,
-			used, ratio, right)
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%s\t%s\t%s\n", l.what, l.program, l.kernel, seconds, least,
+			most, used, ratio, right)
 	}
 	tab.Flush()
 	passed = true
@@ -45,7 +45,8 @@ func (t *trial) write(w io.Writer) (passed bool) {
 		return "passed"
 	}
 	if t.pairs > 0 {
-		fmt.Fprintf(w, "the same optimum: %d pairs of classes, dual objectives within %.1e of svm-train's, expected %.0e: %s\n",
+		fmt.Fprintf(w,
+			"the same optimum: %d pairs of classes, dual objectives within %.1e of svm-train's, expected %.0e: %s\n",
 			t.pairs, t.worst, objectiveTolerance, verdict(t.worst <= objectiveTolerance))
 	}
 	if t.tests > 0 {
@@ -55,7 +56,8 @@ func (t *trial) write(w io.Writer) (passed bool) {
 	return passed
 }
 
-// sameLabel says whether two labels are the same text or the same number: svm-predict writes +1 as 1.
+// sameLabel says whether two labels are the same text or the same number: svm-predict writes +1 as
+// 1.
 func sameLabel(a, b string) bool {
 	v, errV := strconv.ParseFloat(a, 64)
 	w, errW := strconv.ParseFloat(b, 64)

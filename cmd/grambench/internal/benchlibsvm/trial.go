@@ -101,20 +101,20 @@ func (t *trial) runOthers(ctx context.Context, svmTrain, svmPredict, svc *line) 
 		if s, objectives, err = t.svmTrainRun(ctx, t.file("train.svm"), t.file("libsvm.model")); err != nil {
 			return nil, err
 		}
-		svmTrain.runs = append(svmTrain.runs, s)
+		svmTrain.runs.add(s)
 	}
 	if svmPredict != nil {
 		s, _, _, err = t.execute(ctx, t.svmPredict, t.file("test.svm"), t.file("libsvm.model"), t.file("libsvm.out"))
 		if err != nil {
 			return nil, err
 		}
-		svmPredict.runs = append(svmPredict.runs, s)
+		svmPredict.runs.add(s)
 	}
 	if svc != nil {
 		if s, svc.program, err = t.fit(ctx, t.file("gram.npy"), t.file("train.svm")); err != nil {
 			return nil, err
 		}
-		svc.runs = append(svc.runs, s)
+		svc.runs.add(s)
 	}
 	return objectives, nil
 }
@@ -137,9 +137,9 @@ func (t *trial) runOwn(ctx context.Context, m *ownModel) error {
 	if err != nil {
 		return err
 	}
-	m.train.runs = append(m.train.runs, s)
+	m.train.runs.add(s)
 	if m.solve != nil {
-		m.solve.runs = append(m.solve.runs, sample{seconds: trained.SecondsSolve})
+		m.solve.runs.add(sample{seconds: trained.SecondsSolve})
 	}
 	m.objectives = m.objectives[:0]
 	for _, row := range trained.Rows {
@@ -153,7 +153,7 @@ func (t *trial) runOwn(ctx context.Context, m *ownModel) error {
 	if err != nil {
 		return err
 	}
-	m.predict.runs = append(m.predict.runs, s)
+	m.predict.runs.add(s)
 	if predicted.Accuracy != nil {
 		m.predict.accuracy = *predicted.Accuracy
 	}
@@ -186,7 +186,8 @@ func (t *trial) export(ctx context.Context) error {
 		return nil
 	}
 	var matrix any
-	_, _, err = t.grambenchRun(ctx, &matrix, "gram", "-in", t.corpus.train, "-kernel", t.kernel, "-o", t.file("gram.npy"))
+	_, _, err = t.grambenchRun(ctx, &matrix, "gram", "-in", t.corpus.train, "-kernel", t.kernel, "-o",
+		t.file("gram.npy"))
 	return err
 }
 

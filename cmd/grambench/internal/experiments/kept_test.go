@@ -25,7 +25,10 @@ func TestKeptResultsFit(t *testing.T) {
 		args          []string
 		spoil, expect map[string]string // by a regular expression: what replaces its first match, and the error
 	}{
-		{lafferty.Experiment, topics, []string{"-splits", "2", "-sizes", "40", "-scales", "1", "-c", "1,10", "-folds", "2", "-features", "tf", "-tables", "1,5"}, map[string]string{
+		{lafferty.Experiment, topics, []string{
+			"-splits", "2", "-sizes", "40", "-scales", "1", "-c", "1,10", "-folds", "2", "-features", "tf",
+			"-tables", "1,5",
+		}, map[string]string{
 			`"Test":\[\[\[\[\d+`:                 `"Test":[[[[-5`,
 			`"Test":\[\[\[\[\d+,`:                `"Test":[[[[`,
 			`"Test":\[\[`:                        `"Test":[[],[`,
@@ -35,10 +38,22 @@ func TestKeptResultsFit(t *testing.T) {
 			`"Held":.*"Trainings"`:               `"Held":[],"Trainings"`,
 			`"Positive":\d+`:                     `"Positive":-1`,
 			`("key":"modapte .*?"Positive":)\d+`: `${1}100000`,
-		}, map[string]string{`"Test":\[\[\[\[\d+`: `result webkb tf linear 1: wrong decisions: -5, expected 0 to 320`, `"Held":.*"Trainings"`: `0 values of C, expected 2`}},
-		{zhang.Experiment, groups, []string{"-sets", "webkb"}, map[string]string{`"value":"[01]`: `"value":"x`, `"value":"[01]{2}`: `"value":"1`}, nil},
-		{cho.Experiment, topics, []string{"-sets", "rectangles", "-train", "60", "-test", "30", "-kernels", "plain", "-c", "1,10", "-gammas", "1"}, map[string]string{
-			`"value":0\.\d+`: `"value":1.5`, `"wrong":\d+`: `"wrong":31`, `"documents":30`: `"documents":0`, `"documents":\d+`: `"documents":31`, `"support":\d+`: `"support":-1`,
+		}, map[string]string{
+			`"Test":\[\[\[\[\d+`:   `result webkb tf linear 1: wrong decisions: -5, expected 0 to 320`,
+			`"Held":.*"Trainings"`: `0 values of C, expected 2`,
+		}},
+		{zhang.Experiment, groups, []string{"-sets", "webkb"}, map[string]string{
+			`"value":"[01]`:    `"value":"x`,
+			`"value":"[01]{2}`: `"value":"1`,
+		}, nil},
+		{cho.Experiment, topics, []string{
+			"-sets", "rectangles", "-train", "60", "-test", "30", "-kernels", "plain", "-c", "1,10", "-gammas", "1",
+		}, map[string]string{
+			`"value":0\.\d+`:  `"value":1.5`,
+			`"wrong":\d+`:     `"wrong":31`,
+			`"documents":30`:  `"documents":0`,
+			`"documents":\d+`: `"documents":31`,
+			`"support":\d+`:   `"support":-1`,
 		}, nil},
 	} {
 		path := filepath.Join(t.TempDir(), "state.jsonl")
@@ -48,12 +63,8 @@ func TestKeptResultsFit(t *testing.T) {
 				return err
 			}
 			defer state.Close()
-			_, err = reprotest.Do(
-				context.Background(),
-				t,
-				e.experiment,
-				&repro.Run{Data: e.data, Seed: 1, State: state},
-				e.args...)
+			_, err = reprotest.Do(context.Background(), t, e.experiment,
+				&repro.Run{Data: e.data, Seed: 1, State: state}, e.args...)
 			return err
 		}
 		for range 2 {

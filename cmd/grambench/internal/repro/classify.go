@@ -23,7 +23,7 @@ func (o *Outcome) Wrong() int { return strings.Count(o.Right, "0") }
 type Session struct {
 	run    *Run
 	name   string
-	corpus *sparse.Corpus
+	train  func() *sparse.Corpus
 	held   int64
 	report *Report
 
@@ -31,11 +31,12 @@ type Session struct {
 	pairs   int64        // of the problem that are in the report
 }
 
-// NewSession makes a session that trains on a corpus. name names it in progress. held is what the
-// caller keeps in memory, the corpus included, in bytes. The counts of report grow. Nothing is
-// computed before the first training, since an earlier run may have kept all results.
-func (r *Run) NewSession(name string, train *sparse.Corpus, held int64, report *Report) *Session {
-	return &Session{run: r, name: name, corpus: train, held: held + programBytes, report: report}
+// NewSession makes a session that trains on the corpus that train returns. name names it in
+// progress. held is what the caller keeps in memory, the corpus included, in bytes. The counts of
+// report grow. Nothing is computed, nor train called, before the first test, since an earlier run
+// may have kept all results.
+func (r *Run) NewSession(name string, train func() *sparse.Corpus, held int64, report *Report) *Session {
+	return &Session{run: r, name: name, train: train, held: held + programBytes, report: report}
 }
 
 // Close frees what a device holds of the corpus. A nil session holds nothing.
@@ -59,7 +60,7 @@ func (c *Session) Test(ctx context.Context, s svm.Settings, test *sparse.Corpus)
 				}
 			},
 		}
-		if c.problem, err = svm.NewProblem(ctx, c.corpus, s.Kernel.Embedding(), opt); err != nil {
+		if c.problem, err = svm.NewProblem(ctx, c.train(), s.Kernel.Embedding(), opt); err != nil {
 			return out, err
 		}
 	}

@@ -110,10 +110,11 @@ func (r *Run) Read(ctx context.Context, s Source, file string, opt sparse.Option
 
 // ReadNewsgroups reads the training and the test set. Their terms are those of the training set.
 func (r *Run) ReadNewsgroups(ctx context.Context, text Preparation) (train, test *sparse.Corpus, err error) {
-	if train, err = r.Read(ctx, Newsgroups, Newsgroups.Files[0], sparse.Options{MinDF: text.MinDF}); err != nil {
+	s := Newsgroups
+	if train, err = r.Read(ctx, s, s.Files[0], sparse.Options{MinDF: text.MinDF}); err != nil {
 		return nil, nil, err
 	}
-	if test, err = r.Read(ctx, Newsgroups, Newsgroups.Files[1], sparse.Options{Vocabulary: train.Vocabulary}); err != nil {
+	if test, err = r.Read(ctx, s, s.Files[1], sparse.Options{Vocabulary: train.Vocabulary}); err != nil {
 		return nil, nil, err
 	}
 	// No embedding learns the terms that Apply leaves out, so the test set may keep them.

@@ -15,7 +15,9 @@ func TestMissingData(t *testing.T) {
 	if !errors.As(err, &missing) || missing.Source.Name != "webkb" {
 		t.Fatalf("%v, expected webkb to be missing", err)
 	}
-	for _, part := range []string{filepath.Join(r.Data, "webkb", "all.tsv.gz"), "label<TAB>text", "class|university", "CMU"} {
+	for _, part := range []string{
+		filepath.Join(r.Data, "webkb", "all.tsv.gz"), "label<TAB>text", "class|university", "CMU",
+	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q isn't in %q", part, err)
 		}

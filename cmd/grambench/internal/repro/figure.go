@@ -80,7 +80,7 @@ func (p *Panel) plot() *plot.Plot {
 	if len(places) == 0 {
 		return to
 	}
-	to.X.Tick.Marker, to.Y.Tick.Marker = plot.ConstantTicks(measuredTicks(places)), plot.TickerFunc(roundTicks)
+	to.X.Tick.Marker = plot.ConstantTicks(measuredTicks(places))
 	beside := 0.006 * (places[len(places)-1] - places[0])
 	for i, c := range p.Curves {
 		of := chart.Colors[i%len(chart.Colors)]
@@ -144,29 +144,6 @@ func measuredTicks(places []float64) []plot.Tick {
 			tick.Label, last = strconv.FormatFloat(x, 'g', 4, 64), x
 		}
 		ticks = append(ticks, tick)
-	}
-	return ticks
-}
-
-// roundTicks are some five ticks at multiples of 1, 2 or 5 times a power of ten.
-func roundTicks(least, most float64) []plot.Tick {
-	const about = 5
-	rough := (most - least) / about
-	if !(rough > 0) {
-		return plot.DefaultTicks{}.Ticks(least, most)
-	}
-	power := math.Pow(10, math.Floor(math.Log10(rough)))
-	step := power
-	for _, by := range []float64{2, 5, 10} {
-		if step < rough {
-			step = by * power
-		}
-	}
-	var ticks []plot.Tick
-	const rounding = 1e-9 // of a step
-	for k := math.Ceil(least/step - rounding); k <= most/step+rounding; k++ {
-		at := k*step + 0 // not the negative zero of Ceil
-		ticks = append(ticks, plot.Tick{Value: at, Label: strconv.FormatFloat(at, 'g', 4, 64)})
 	}
 	return ticks
 }

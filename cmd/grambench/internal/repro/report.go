@@ -8,11 +8,12 @@ import (
 	"strconv"
 )
 
-// Report is what an experiment found. The command prints it and marshals it; Incomplete says why some of it is missing.
+// Report is what an experiment found. The command prints it and marshals it; Incomplete says why
+// some of it is missing.
 type Report struct {
 	Experiment string    `json:"experiment"`
 	Paper      string    `json:"paper"`
-	Settings   []Setting `json:"settings"` // what the paper leaves open, or a short form changes, and how it was decided
+	Settings   []Setting `json:"settings"` // what the paper leaves open, and how it was decided
 	Incomplete string    `json:"incomplete,omitempty"`
 	Tables     []*Table  `json:"-"` // the command marshals their rows, see [Table.Objects]
 	Notes      []string  `json:"notes,omitempty"`
@@ -51,6 +52,15 @@ type Column struct {
 	Data  bool   // in JSON only
 }
 
+// Left is a column of words.
+func Left(key, title string) Column { return Column{Key: key, Title: title, Left: true} }
+
+// Right is a column of numbers.
+func Right(key, title string) Column { return Column{Key: key, Title: title} }
+
+// Data is a column that is in JSON only.
+func Data(key string) Column { return Column{Key: key, Data: true} }
+
 // Add appends a row.
 func (t *Table) Add(cells ...Cell) {
 	if len(cells) != len(t.Columns) {
@@ -77,7 +87,8 @@ func Count(n int) Cell { return Cell{strconv.Itoa(n), n} }
 // Number is a cell with a number in as many digits as it takes.
 func Number(v float64) Cell { return Cell{fmt.Sprint(v), v} }
 
-// Value is a cell with a number in fixed digits; NaN is an empty one, and infinities have no JSON value.
+// Value is a cell with a number in fixed digits; NaN is an empty one, and infinities have no JSON
+// value.
 func Value(v float64, digits int) Cell {
 	if math.IsNaN(v) {
 		return Cell{}
@@ -88,7 +99,8 @@ func Value(v float64, digits int) Cell {
 	return Cell{strconv.FormatFloat(v, 'f', digits, 64), v}
 }
 
-// Cell is a cell with a mean and its standard deviation in fixed digits, marshalled as {"mean":…,"sd":…,"n":…}.
+// Cell is a cell with a mean and its standard deviation in fixed digits, marshalled as
+// {"mean":…,"sd":…,"n":…}.
 func (m Measured) Cell(digits int) Cell {
 	if m.N == 0 || math.IsNaN(m.Mean) || math.IsInf(m.Mean, 0) || math.IsInf(m.SD, 0) {
 		return Value(m.Mean, digits)
@@ -115,7 +127,8 @@ func Probability(p float64) Cell {
 	return c
 }
 
-// Objects returns the rows as JSON objects whose keys stand in the order of the columns, behind "table", the table's key.
+// Objects returns the rows as JSON objects whose keys stand in the order of the columns, behind
+// "table", the table's key.
 func (t *Table) Objects() ([]json.RawMessage, error) {
 	var rows []json.RawMessage
 	for _, row := range t.Rows {

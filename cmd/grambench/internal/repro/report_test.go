@@ -40,7 +40,15 @@ func TestTableObjects(t *testing.T) {
 // The points of both curves are drawn: there are pixels of each color.
 func TestFigure(t *testing.T) {
 	f := &Figure{Panels: []*Panel{
-		{Title: "tf", X: "documents", Y: "error", Curves: []Curve{{"a", []Point{{40, 0.3, 0.02}, {80, 0.2, math.NaN()}}}, {"b", []Point{{40, 0.1, 0}, {80, 0.05, 0.01}}}}},
+		{
+			Title: "tf",
+			X:     "documents",
+			Y:     "error",
+			Curves: []Curve{
+				{"a", []Point{{40, 0.3, 0.02}, {80, 0.2, math.NaN()}}},
+				{"b", []Point{{40, 0.1, 0}, {80, 0.05, 0.01}}},
+			},
+		},
 		{Title: "nothing"},
 	}}
 	path := filepath.Join(t.TempDir(), "a.png")
@@ -72,26 +80,6 @@ func TestFigure(t *testing.T) {
 	}
 }
 
-func TestRoundTicks(t *testing.T) {
-	for _, c := range []struct {
-		least, most float64
-		want        string
-	}{
-		{0.018, 0.203, "0.05 0.1 0.15 0.2"},
-		{0, 1, "0 0.2 0.4 0.6 0.8 1"},
-		{-3, 4, "-2 0 2 4"},
-		{0.0011, 0.0012, "0.0011 0.00112 0.00114 0.00116 0.00118 0.0012"},
-	} {
-		var labels []string
-		for _, tick := range roundTicks(c.least, c.most) {
-			labels = append(labels, tick.Label)
-		}
-		if got := strings.Join(labels, " "); got != c.want {
-			t.Errorf("%v to %v: %s, expected %s", c.least, c.most, got, c.want)
-		}
-	}
-}
-
 // Labels stand where there is room for them, ticks everywhere.
 func TestMeasuredTicks(t *testing.T) {
 	var labels []string
@@ -103,7 +91,8 @@ func TestMeasuredTicks(t *testing.T) {
 	}
 }
 
-// A curve that rises into the corner of the legend makes the axis longer, by so much that the legend's share of it is free; one that falls leaves it.
+// A curve that rises into the corner of the legend makes the axis longer, by so much that the
+// legend's share of it is free; one that falls leaves it.
 func TestLegendCoversNothing(t *testing.T) {
 	rising := Curve{"rising", []Point{{1, 2, 0}, {2, 3, 0}, {6, 10, math.NaN()}}}
 	falling := Curve{"falling", []Point{{1, 10, 0}, {2, 4, 0}, {6, 3, 0}}}
@@ -112,11 +101,15 @@ func TestLegendCoversNothing(t *testing.T) {
 	for _, of := range []struct {
 		curves []Curve
 		top    float64 // of what stands below the legend
-	}{{[]Curve{rising}, 10}, {[]Curve{rising, falling, falling}, 10}, {[]Curve{steep}, 4.5}, {[]Curve{barred, falling}, 8}} {
+	}{
+		{[]Curve{rising}, 10}, {[]Curve{rising, falling, falling}, 10}, {[]Curve{steep}, 4.5},
+		{[]Curve{barred, falling}, 8},
+	} {
 		const least = -1.
 		got := (&Panel{Curves: of.curves}).belowLegend(least)
 		if free, want := (got-of.top)/(got-least), legendLine*float64(len(of.curves)); !(math.Abs(free-want) <= 1e-14) {
-			t.Errorf("%s: an axis to %v leaves %v of it free above %v, expected %v", of.curves[0].Name, got, free, of.top, want)
+			t.Errorf("%s: an axis to %v leaves %v of it free above %v, expected %v", of.curves[0].Name, got, free,
+				of.top, want)
 		}
 	}
 	if got := (&Panel{Curves: []Curve{falling}}).belowLegend(0); !(got < 10) {
@@ -126,10 +119,13 @@ func TestLegendCoversNothing(t *testing.T) {
 
 // A figure without panels is an error, and a mean that isn't finite doesn't spoil the whole report.
 func TestReportsOfNothing(t *testing.T) {
-	if err := (&Figure{Key: "none"}).WritePNG(filepath.Join(t.TempDir(), "a.png")); err == nil || !strings.Contains(err.Error(), "none") {
+	if err := (&Figure{Key: "none"}).WritePNG(filepath.Join(t.TempDir(), "a.png")); err == nil ||
+		!strings.Contains(err.Error(), "none") {
 		t.Errorf("a figure without panels: %v", err)
 	}
-	for _, m := range []Measured{{Mean: math.Inf(1), N: 2}, {Mean: 1, SD: math.Inf(1), N: 2}, {Mean: math.NaN(), N: 1}, {}} {
+	for _, m := range []Measured{
+		{Mean: math.Inf(1), N: 2}, {Mean: 1, SD: math.Inf(1), N: 2}, {Mean: math.NaN(), N: 1}, {},
+	} {
 		table := &Table{Key: "a", Columns: []Column{{Key: "b"}}}
 		table.Add(m.Cell(2))
 		if _, err := table.Objects(); err != nil {

@@ -113,7 +113,8 @@ func (s *State) read() error {
 		switch {
 		case number == 1:
 			if !isObject(line, &s.head) || s.head.Experiment == "" {
-				return fmt.Errorf("%s:1: %.40q, expected the first line of a file of results, {\"experiment\":…}", s.name, line)
+				return fmt.Errorf("%s:1: %.40q, expected the first line of a file of results, {\"experiment\":…}",
+					s.name, line)
 			}
 		case !isObject(line, &v) || v.Key == "" || v.Value == nil:
 			drop(number)
@@ -138,7 +139,8 @@ func beginsHead(text []byte) bool {
 	return string(text[:n]) == head[:n]
 }
 
-// Dropped says which lines of the file were left out since they hold no whole result, in words; "" for none.
+// Dropped says which lines of the file were left out since they hold no whole result, in words; ""
+// for none.
 func (s *State) Dropped() string {
 	if s == nil {
 		return ""
@@ -170,16 +172,21 @@ func (s *State) Begin(experiment, of string) error {
 		return nil
 	}
 	if got.Experiment != "" {
-		return fmt.Errorf("%s holds results of %s with %s, expected %s with %s; name another file, or remove it", s.name,
-			got.Experiment, got.Of, experiment, of)
+		return fmt.Errorf("%s holds results of %s with %s, expected %s with %s; name another file, or remove it",
+			s.name, got.Experiment, got.Of, experiment, of)
 	}
 	line, err := json.Marshal(want)
 	if err != nil {
 		return err
 	}
 	if !bytes.HasPrefix(line, s.begun) {
-		return fmt.Errorf("%s: %.40q, expected the first line of results of %s with %s; name another file, or remove it",
-			s.name, s.begun, experiment, of)
+		return fmt.Errorf(
+			"%s: %.40q, expected the first line of results of %s with %s; name another file, or remove it",
+			s.name,
+			s.begun,
+			experiment,
+			of,
+		)
 	}
 	if err := s.write(line); err != nil {
 		return err
@@ -254,6 +261,16 @@ func Within[T int | float64](what string, v, most T) error {
 		return fmt.Errorf("%s: %v, expected 0 to %v", what, v, most)
 	}
 	return nil
+}
+
+// Each checks the entries of a list in order, after their number. It is for the checks that [Kept]
+// makes.
+func Each[T any](what string, list []T, want int, check func(i int, v T) error) error {
+	err := Length(what, len(list), want)
+	for i := 0; err == nil && i < want; i++ {
+		err = check(i, list[i])
+	}
+	return err
 }
 
 // Length reports a list that hasn't the wanted number of entries. It is for the checks that [Kept]

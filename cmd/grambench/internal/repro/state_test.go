@@ -30,7 +30,8 @@ func TestStateGoesOn(t *testing.T) {
 	}
 	s.Close()
 
-	// What a machine that stopped has left of the last line doesn't count, and doesn't spoil the next one.
+	// What a machine that stopped has left of the last line doesn't count, and doesn't spoil the
+	// next one.
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +85,8 @@ func TestStateOfSomethingElse(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenState(path); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "expected") {
+		if _, err := OpenState(path); err == nil || !strings.Contains(err.Error(), name) ||
+			!strings.Contains(err.Error(), "expected") {
 			t.Errorf("%q: %v, expected an error with %q", text, err, name)
 		}
 		if after, err := os.ReadFile(path); err != nil || string(after) != text {
@@ -108,7 +110,8 @@ func TestNoState(t *testing.T) {
 	}
 }
 
-// A file that nothing was kept in isn't left behind; one that was there, though empty, stays, and so does one with a first line alone.
+// A file that nothing was kept in isn't left behind; one that was there, though empty, stays, and
+// so does one with a first line alone.
 func TestStateLeavesNothing(t *testing.T) {
 	for name, want := range map[string]bool{"new": false, "there": true, "begun": true} {
 		path := filepath.Join(t.TempDir(), name)
@@ -156,4 +159,28 @@ func FuzzOpenState(f *testing.F) {
 			t.Errorf("%d results, then %d", n, again.Results())
 		}
 	})
+}
+
+// A state in memory keeps results for the run and has no file to close.
+func TestStateInMemory(t *testing.T) {
+	s := NewState()
+	if err := s.Save("a", 1); err == nil {
+		t.Error("a result before Begin is kept")
+	}
+	if err := s.Begin("x", "20 splits"); err != nil {
+		t.Fatal(err)
+	}
+	computed := 0
+	for range 2 {
+		v, err := Kept(s, "a", func(v int) error { return Within("value", v, 9) }, func() (int, error) {
+			computed++
+			return 7, nil
+		})
+		if v != 7 || err != nil {
+			t.Errorf("%d, %v", v, err)
+		}
+	}
+	if computed != 1 || s.Results() != 1 || s.Close() != nil {
+		t.Errorf("computed %d times, %d results", computed, s.Results())
+	}
 }

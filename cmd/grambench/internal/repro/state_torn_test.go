@@ -15,9 +15,14 @@ const (
 	goodResult = `{"key":"d","value":[4]}` + "\n"
 )
 
-var wholeResults = []string{`{"key":"a","value":[0.1]}` + "\n", `{"key":"b","value":[{"key":"d","value":7}]}` + "\n", `{"key":"c","value":["}\\"]}` + "\n"}
+var wholeResults = []string{
+	`{"key":"a","value":[0.1]}` + "\n",
+	`{"key":"b","value":[{"key":"d","value":7}]}` + "\n",
+	`{"key":"c","value":["}\\"]}` + "\n",
+}
 
-// A file that was cut off anywhere and gone on with, on the same line or the next, gives every result whose line is whole, and none that isn't what was kept.
+// A file that was cut off anywhere and gone on with, on the same line or the next, gives every
+// result whose line is whole, and none that isn't what was kept.
 func TestStateTorn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	text := wholeHead + strings.Join(wholeResults, "")
@@ -29,7 +34,11 @@ func TestStateTorn(t *testing.T) {
 			s, err := OpenState(path)
 			if n < len(wholeHead)-1 || n == len(wholeHead)-1 && between != "\n" {
 				if err == nil {
-					t.Fatalf("%d bytes of the file, then %q: what the results belong to isn't known, and that is no error", n, between)
+					t.Fatalf(
+						"%d bytes of the file, then %q: what the results belong to isn't known, and that is no error",
+						n,
+						between,
+					)
 				}
 				continue
 			}
@@ -48,20 +57,23 @@ func TestStateTorn(t *testing.T) {
 			for i, key := range []string{"a", "b", "c"} {
 				var v []any
 				if ok, err := s.Load(key, &v); ok != (i < whole) || err != nil {
-					t.Errorf("%d bytes of the file, then %q: %s is there: %v, %v, expected %v", n, between, key, ok, err, i < whole)
+					t.Errorf("%d bytes of the file, then %q: %s is there: %v, %v, expected %v", n, between, key, ok,
+						err, i < whole)
 				}
 			}
 			onItsOwn := strings.HasSuffix(text[:n]+between, "\n")
 			var v []int
 			if ok, err := s.Load("d", &v); ok != onItsOwn || err != nil || ok && (len(v) != 1 || v[0] != 4) {
-				t.Errorf("%d bytes of the file, then %q: the result behind is %v, %v, %v, expected it to be there: %v", n, between, v, ok, err, onItsOwn)
+				t.Errorf("%d bytes of the file, then %q: the result behind is %v, %v, %v, expected it to be there: %v",
+					n, between, v, ok, err, onItsOwn)
 			}
 			torn := false
 			for line := range strings.Lines(text[:n] + between + goodResult) {
 				torn = torn || line != wholeHead && line != goodResult && !slices.Contains(wholeResults, line)
 			}
 			if (s.Dropped() != "") != torn {
-				t.Errorf("%d bytes of the file, then %q: told to be left out: %q, expected something: %v", n, between, s.Dropped(), torn)
+				t.Errorf("%d bytes of the file, then %q: told to be left out: %q, expected something: %v", n, between,
+					s.Dropped(), torn)
 			}
 			if err := s.Save("e", 5); err != nil {
 				t.Fatal(err)
@@ -77,7 +89,8 @@ func TestStateTorn(t *testing.T) {
 	}
 }
 
-// A machine may also stop while the first line is written: that is a file without results, but only for what it was begun for.
+// A machine may also stop while the first line is written: that is a file without results, but only
+// for what it was begun for.
 func TestStateTornHead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	for n := range len(wholeHead) {
@@ -96,8 +109,10 @@ func TestStateTornHead(t *testing.T) {
 				}
 				s.Close()
 				again := openState(t, path)
-				if err := again.Begin(experiment, "20 splits"); err != nil || again.Results() != 1 || again.Dropped() != "" {
-					t.Errorf("%d bytes of the first line: then %v, %d results, %q left out", n, err, again.Results(), again.Dropped())
+				if err := again.Begin(experiment, "20 splits"); err != nil || again.Results() != 1 ||
+					again.Dropped() != "" {
+					t.Errorf("%d bytes of the first line: then %v, %d results, %q left out", n, err, again.Results(),
+						again.Dropped())
 				}
 				again.Close()
 			} else if s.Close(); true {
@@ -140,17 +155,26 @@ func (f *failingFile) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
-// A result that isn't on the disk isn't kept, and doesn't spoil those behind it, whatever fails and however much of its line was written.
+// A result that isn't on the disk isn't kept, and doesn't spoil those behind it, whatever fails and
+// however much of its line was written.
 func TestStateFailingWriter(t *testing.T) {
 	for room := range len(`{"key":"lost","value":"long"}`) + 2 {
-		for _, fail := range []failingFile{{write: true}, {write: true, truncate: true}, {sync: true}, {sync: true, truncate: true}} {
+		for _, fail := range []failingFile{
+			{write: true}, {write: true, truncate: true}, {sync: true}, {sync: true, truncate: true},
+		} {
 			name := fmt.Sprintf("%d bytes written, %v, %v, %v", room, fail.write, fail.sync, fail.truncate)
 			path := filepath.Join(t.TempDir(), "a.jsonl")
 			s := openState(t, path)
 			if err := s.Save("early", 1); err == nil {
 				t.Error("a result is kept before it is said what it belongs to")
 			}
-			disk := &failingFile{File: s.file.(*os.File), write: fail.write, sync: fail.sync, room: room, truncate: fail.truncate}
+			disk := &failingFile{
+				File:     s.file.(*os.File),
+				write:    fail.write,
+				sync:     fail.sync,
+				room:     room,
+				truncate: fail.truncate,
+			}
 			s.file = disk
 			if err := s.Begin("x", "y"); !errors.Is(err, errFull) {
 				t.Fatalf("%s: Begin: %v", name, err)
@@ -165,7 +189,13 @@ func TestStateFailingWriter(t *testing.T) {
 			if err := s.Save("a", 1); err != nil {
 				t.Fatal(err)
 			}
-			*disk = failingFile{File: disk.File, write: fail.write, sync: fail.sync, room: room, truncate: fail.truncate}
+			*disk = failingFile{
+				File:     disk.File,
+				write:    fail.write,
+				sync:     fail.sync,
+				room:     room,
+				truncate: fail.truncate,
+			}
 			for _, key := range []string{"lost", "a"} {
 				if err := s.Save(key, "long"); !errors.Is(err, errFull) {
 					t.Fatalf("%s: Save: %v", name, err)
@@ -184,7 +214,8 @@ func TestStateFailingWriter(t *testing.T) {
 			}
 			s.Close()
 			text, err := os.ReadFile(path)
-			if want := "{\"experiment\":\"x\",\"of\":\"y\"}\n{\"key\":\"a\",\"value\":1}\n{\"key\":\"b\",\"value\":2}\n"; err != nil || string(text) != want {
+			want := `{"experiment":"x","of":"y"}` + "\n" + `{"key":"a","value":1}` + "\n" + `{"key":"b","value":2}` + "\n"
+			if err != nil || string(text) != want {
 				t.Errorf("%s: %v, the file is\n%sexpected\n%s", name, err, text, want)
 			}
 		}

@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Measured is a figure that was measured several times: its mean and standard deviation (with n - 1 below; NaN for one value).
+// Measured is a figure that was measured several times: its mean and standard deviation (with n - 1
+// below; NaN for one value).
 type Measured struct {
 	Mean, SD float64
 	N        int
@@ -29,8 +30,9 @@ type Test struct {
 //
 //	t = mean(d) / (sd(d)/√n),  d[i] = a[i] - b[i],
 //
-// by Student's distribution of n-1 degrees of freedom. Differences that are all 0 give t = 0 and p = 1; all equal otherwise, ±Inf and p = 0. Fewer
-// than two pairs give NaN. It panics where the lengths differ. Source: Student, Biometrika 6 (1908).
+// by Student's distribution of n-1 degrees of freedom. Differences that are all 0 give t = 0 and p
+// = 1; all equal otherwise, ±Inf and p = 0. Fewer than two pairs give NaN. It panics where the
+// lengths differ. Source: Student, Biometrika 6 (1908).
 func PairedT(a, b []float64) Test {
 	if len(a) != len(b) {
 		panic("repro: pairs of different number")
@@ -53,7 +55,8 @@ func PairedT(a, b []float64) Test {
 	return Test{t, 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(m.N - 1)}.Survival(math.Abs(t))}
 }
 
-// SignTest is the two-sided micro sign test of two classifiers on the same objects, of which the first alone is right on a and the second alone on b,
+// SignTest is the two-sided micro sign test of two classifiers on the same objects, of which the
+// first alone is right on a and the second alone on b,
 //
 //	z = (a - n/2) / √(n/4),  n = a + b,
 //

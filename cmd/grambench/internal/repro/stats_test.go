@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// Student's own data: hours of sleep gained by ten patients with two drugs. R's t.test(paired = TRUE) prints t = -4.0621, p = 0.002833 for them, five digits
-// and four, so half a unit of the last one is what may differ.
+// Student's own data: hours of sleep gained by ten patients with two drugs. R's t.test(paired =
+// TRUE) prints t = -4.0621, p = 0.002833 for them, five digits and four, so half a unit of the last
+// one is what may differ.
 func TestPairedTOfStudentsSleep(t *testing.T) {
 	first := []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}
 	second := []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
@@ -19,7 +20,8 @@ func TestPairedTOfStudentsSleep(t *testing.T) {
 	}
 }
 
-// With two pairs Student's distribution is Cauchy's, p = 1 - (2/π)·arctan|t|, and t = (d₀ + d₁)/|d₀ - d₁|.
+// With two pairs Student's distribution is Cauchy's, p = 1 - (2/π)·arctan|t|, and t = (d₀ + d₁)/|d₀
+// - d₁|.
 func TestPairedTOfTwoPairs(t *testing.T) {
 	for _, d := range [][2]float64{{1, 3}, {-2, 0.5}, {10, 9}} {
 		got := PairedT(d[:], []float64{0, 0})
@@ -43,14 +45,16 @@ func TestPairedTAtTheEdges(t *testing.T) {
 	}
 }
 
-// 60 against 40 is 2 standard deviations from 50; the normal distribution has 0.0455002639 beyond them, by any table.
+// 60 against 40 is 2 standard deviations from 50; the normal distribution has 0.0455002639 beyond
+// them, by any table.
 func TestSignTest(t *testing.T) {
 	got := SignTest(60, 40)
 	if got.Statistic != 2 || !(math.Abs(got.P-0.0455002639) <= 1e-10) {
 		t.Errorf("z = %v, p = %v, expected 2 and 0.0455", got.Statistic, got.P)
 	}
-	// Far out the probability is still more than nothing: of z = 9 it is 2.2571768119076813e-19, by the series of the complementary error function in 30 digits.
-	// Some ulp of erfc, and one of its argument, which counts z² times.
+	// Far out the probability is still more than nothing: of z = 9 it is 2.2571768119076813e-19, by
+	// the series of the complementary error function in 30 digits. Some ulp of erfc, and one of its
+	// argument, which counts z² times.
 	if far := SignTest(81, 0); far.Statistic != 9 || !(math.Abs(far.P/2.2571768119076813e-19-1) <= 1e-13) {
 		t.Errorf("z = %v, p = %v, expected 9 and 2.257e-19", far.Statistic, far.P)
 	}

@@ -83,7 +83,10 @@ func TestLists(t *testing.T) {
 	var n Numbers
 	var i Ints
 	w := Words{Of: []string{"a", "b", "c"}}
-	if n.Set("10, 0.5,1,1") != nil || n.String() != "0.5,1,10" || i.Set("80,40") != nil || i.String() != "40,80" || w.Set("c,a") != nil || w.String() != "a,c" || w.Has("b") {
+	if n.Set("10, 0.5,1,1") != nil || n.String() != "0.5,1,10" || i.Set("80,40") != nil || i.String() != "40,80" ||
+		w.Set("c,a") != nil ||
+		w.String() != "a,c" ||
+		w.Has("b") {
 		t.Errorf("%v %v %v", n, i, w.Chosen)
 	}
 	for _, bad := range []string{"", "1,,2", "0", "-1", "x", "NaN", "Inf"} {

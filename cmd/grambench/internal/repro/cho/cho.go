@@ -88,10 +88,12 @@ Examples:
 		f.Var(&p.fractions, "fractions", "take the degrees of this `LIST` beside 0")
 		f.Var(&p.biases, "biases", "take the biases of this `LIST`, in multiples of the mean norm")
 		f.Var(&p.sigmas, "sigmas", "take the widths of smoothing of this `LIST`, in multiples of the mean norm")
-		f.Var(&p.gammas, "gammas", "try the gammas of this `LIST` for the Gaussian kernel, in multiples of 1 / mean |x|²")
+		f.Var(&p.gammas, "gammas",
+			"try the gammas of this `LIST` for the Gaussian kernel, in multiples of 1 / mean |x|²")
 		f.Var(&p.c, "c", "try the values of C of this `LIST`, in multiples of 1 / mean k(x,x)")
 		f.Var(&p.scheme, "scheme", "train the machines of this `SCHEME`: one-vs-one or one-vs-rest")
-		f.IntVar(&p.train, "train", 0, "train on `N` documents, the validation set in proportion (default: all of a set)")
+		f.IntVar(&p.train, "train", 0,
+			"train on `N` documents, the validation set in proportion (default: all of a set)")
 		f.IntVar(&p.test, "test", 0, "test on `N` documents (default: all of a set)")
 		f.BoolVar(&p.centred, "centre", false, "subtract from each pixel its mean over the training images")
 		f.StringVar(&p.embed, "embed", "tfidf-l2", "embed texts as `EMBEDDING`")
@@ -115,7 +117,10 @@ func (p *protocol) check() error {
 	for _, n := range []struct {
 		flag               string
 		value, least, most int
-	}{{"layers", p.layers, 1, 32}, {"factors", p.factors, 1, 32}, {"train", p.train, 0, p.train}, {"test", p.test, 0, p.test}} {
+	}{
+		{"layers", p.layers, 1, 32}, {"factors", p.factors, 1, 32},
+		{"train", p.train, 0, p.train}, {"test", p.test, 0, p.test},
+	} {
 		if n.value < n.least || n.value > n.most {
 			return repro.Usagef("-%s %d is out of range", n.flag, n.value)
 		}
@@ -167,7 +172,8 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	}
 	report := &repro.Report{}
 	report.Set("machines", "%s, C of %s in multiples of 1 / mean k(x,x)", p.solverScheme(), &p.c)
-	validation := "C, and the width of the Gaussian kernel, by a random part of the training set, which is trained on at last"
+	validation := "C, and the width of the Gaussian kernel, by a random part of the training set, " +
+		"which is trained on at last"
 	if len(p.c) == 1 {
 		validation = "none but for the width of the Gaussian kernel: one C"
 	}
@@ -186,7 +192,8 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	if state == nil {
 		state = repro.NewState() // two families may have the same kernel
 	}
-	// What decides a cell is in its key or here; which sets and kernels are asked for doesn't matter.
+	// What decides a cell is in its key or here; which sets and kernels are asked for doesn't
+	// matter.
 	if err := state.Begin("cho", fmt.Sprintf(
 		"-c %s -gammas %s -scheme %s -train %d -test %d -centre %t -embed %s -seed %d -isa %s, terms: %s",
 		&p.c, &p.gammas, &p.scheme, p.train, p.test, p.centred, p.embed, r.Seed, computer, p.text)); err != nil {

@@ -16,13 +16,16 @@ import (
 )
 
 // short are flags that leave little of the protocol but all of its parts.
-var short = []string{"-sets", "20news-bydate,convex", "-train", "60", "-test", "40", "-c", "1,100", "-layers", "3", "-factors", "2", "-fractions", "0.5,1", "-biases", "0.5", "-sigmas", "0.5",
-	"-gammas", "0.5,2"}
+var short = []string{
+	"-sets", "20news-bydate,convex", "-train", "60", "-test", "40", "-c", "1,100", "-layers", "3", "-factors", "2",
+	"-fractions", "0.5,1", "-biases", "0.5", "-sigmas", "0.5", "-gammas", "0.5,2",
+}
 
 // Each set from its files, or its generator, to a table whose errors are below chance.
 func TestChoSets(t *testing.T) {
 	folder := standIns(t)
-	report, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1}, "-train", "240", "-test", "100", "-c", "100", "-kernels", "composed", "-degrees", "1", "-layers", "2", "-min-df", "1")
+	report, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1}, "-train", "240",
+		"-test", "100", "-c", "100", "-kernels", "composed", "-degrees", "1", "-layers", "2", "-min-df", "1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +38,8 @@ func TestChoSets(t *testing.T) {
 			classes = 10
 		}
 		chance := 1 - 1/classes // of 100 documents, in the mean, with the deviation of as many throws
-		if most := 100 * (chance - 2*math.Sqrt(chance*(1-chance)/100)); len(rows) != 2 || !(rows[1]["test_percent"].(float64) < most) {
+		if most := 100 * (chance - 2*math.Sqrt(chance*(1-chance)/100)); len(rows) != 2 ||
+			!(rows[1]["test_percent"].(float64) < most) {
 			t.Errorf("%s: %v, expected two rows and an error below %v %%", s.name, rows, most)
 		}
 	}
@@ -44,7 +48,8 @@ func TestChoSets(t *testing.T) {
 	}
 }
 
-// All families, interrupted in both phases and gone on with, by one and by two workers: the same tables, and nothing is computed twice.
+// All families, interrupted in both phases and gone on with, by one and by two workers: the same
+// tables, and nothing is computed twice.
 func TestCho(t *testing.T) {
 	folder := standIns(t)
 	whole, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1, Workers: 1}, short...)
@@ -59,7 +64,8 @@ func TestCho(t *testing.T) {
 			t.Fatalf("%s: %d rows, expected %d", set, len(got), rows)
 		}
 		for i, row := range got {
-			if row["documents"] != 40. || row["validation_percent"] == nil || row["printed_percent"] != nil || (row["kernel"] == "Gaussian") != (row["gamma"] != nil) {
+			if row["documents"] != 40. || row["validation_percent"] == nil || row["printed_percent"] != nil ||
+				(row["kernel"] == "Gaussian") != (row["gamma"] != nil) {
 				t.Errorf("%s: %v", set, row)
 			}
 			for _, other := range got[:i] {
@@ -72,8 +78,9 @@ func TestCho(t *testing.T) {
 	if len(whole.Figures) != 2*4 || len(whole.Notes) != 2*(3+2+3+1) { // a bias and a σ alone are no curve
 		t.Errorf("%d figures and %d notes", len(whole.Figures), len(whole.Notes))
 	}
-	// Degrees 0 and 1 are among the composed kernels, so they are trained once: 21 kernels with 2 C, the Gaussian with 4, then as many once more, but where two rows share
-	// a kernel. 3 and 1 pairs of classes.
+	// Degrees 0 and 1 are among the composed kernels, so they are trained once: 21 kernels with 2
+	// C, the Gaussian with 4, then as many once more, but where two rows share a kernel. 3 and 1
+	// pairs of classes.
 	if want := int64((20*2 + 4 + 21) * (3 + 1)); whole.Trainings != want {
 		t.Errorf("%d machines, expected %d", whole.Trainings, want)
 	}
@@ -107,7 +114,8 @@ func TestCho(t *testing.T) {
 	}
 }
 
-// checkChosen holds, by the results that were kept, that what was tested is what erred least on the validation set: the first of the best.
+// checkChosen checks, by the results that were kept, that what was tested is what erred least on
+// the validation set: the first of the best.
 func checkChosen(t *testing.T, path string) {
 	t.Helper()
 	lines, err := os.ReadFile(path)
@@ -153,7 +161,8 @@ func checkChosen(t *testing.T, path string) {
 	slices.Sort(want)
 	slices.Sort(tests)
 	if !slices.Equal(tests, want) {
-		t.Errorf("tested:\n%s\nthe best on the validation set:\n%s", strings.Join(tests, "\n"), strings.Join(want, "\n"))
+		t.Errorf("tested:\n%s\nthe best on the validation set:\n%s", strings.Join(tests, "\n"),
+			strings.Join(want, "\n"))
 	}
 }
 
@@ -161,13 +170,17 @@ func checkChosen(t *testing.T, path string) {
 func TestChoSchemes(t *testing.T) {
 	folder := standIns(t)
 	for scheme, machines := range map[string]int64{"one-vs-one": 45, "one-vs-rest": 10} {
-		args := []string{"-sets", "mnist", "-kernels", "composed", "-degrees", "1", "-layers", "1", "-c", "100", "-scheme", scheme}
+		args := []string{
+			"-sets", "mnist", "-kernels", "composed", "-degrees", "1", "-layers", "1", "-c", "100", "-scheme", scheme,
+		}
 		report, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1}, args...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		rows := reprotest.Rows(t, report, "mnist")
-		if len(rows) != 1 || rows[0]["documents"] != 120. || rows[0]["validation_percent"] != nil || rows[0]["printed_percent"] != 1.63 || report.Trainings != machines {
+		if len(rows) != 1 || rows[0]["documents"] != 120. || rows[0]["validation_percent"] != nil ||
+			rows[0]["printed_percent"] != 1.63 ||
+			report.Trainings != machines {
 			t.Errorf("%s: %v, %d machines", scheme, rows, report.Trainings)
 		}
 	}
@@ -191,7 +204,8 @@ func TestChoRefuses(t *testing.T) {
 		if want == "of memory," {
 			r.MemoryBytes = 1 << 20
 		}
-		if _, err := reprotest.Do(t.Context(), t, Experiment, r, args...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := reprotest.Do(t.Context(), t, Experiment, r, args...); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
@@ -199,7 +213,8 @@ func TestChoRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var missing *repro.MissingError
-	if _, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder}, "-sets", "mnist"); !errors.As(err, &missing) || !strings.Contains(err.Error(), "train-labels") {
+	_, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder}, "-sets", "mnist")
+	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "train-labels") {
 		t.Errorf("%v, expected labels to be missing", err)
 	}
 }

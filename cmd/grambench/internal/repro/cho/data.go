@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
 	"github.com/gramengine/gram/cmd/grambench/internal/repro/larochelle"
 	"github.com/gramengine/gram/sparse"
@@ -85,8 +87,8 @@ func (p *protocol) read(ctx context.Context, r *repro.Run, s *set) (*data, error
 		valid = int(int64(n) * int64(s.valid) / int64(s.train))
 	}
 	if valid < 1 || n-valid < 2 || tests < 1 {
-		return nil, fmt.Errorf("%s: %d documents for training, %d of them for validation, and %d for testing are too few",
-			s.name, n, valid, tests)
+		return nil, fmt.Errorf("%s: %d documents for training, %d for validation, %d for testing are too few", s.name,
+			n, valid, tests)
 	}
 	d.valid, d.fit = choose(r.Seed, "validation of "+s.name, n, valid)
 	return d, nil
@@ -185,16 +187,17 @@ func (d *data) centre() {
 		from := (*part).Documents
 		n := from.Rows() * from.Cols
 		to := &sparse.CSR{
-			Cols: from.Cols, Offsets: make([]int64, 1, from.Rows()+1), Terms: make([]uint32, 0, n), Values: make([]float32, 0, n),
+			Cols: from.Cols, Offsets: make([]int64, 1, from.Rows()+1),
+			Terms: make([]uint32, 0, n), Values: make([]float32, 0, n),
 		}
+		row := make([]float64, from.Cols)
 		for i := range from.Rows() {
+			floats.ScaleTo(row, -1, mean)
 			terms, values := from.Row(i)
-			for t, v := range mean {
-				v = -v
-				if len(terms) > 0 && terms[0] == uint32(t) {
-					v += float64(values[0])
-					terms, values = terms[1:], values[1:]
-				}
+			for k, t := range terms {
+				row[t] += float64(values[k])
+			}
+			for t, v := range row {
 				if v != 0 {
 					to.Terms, to.Values = append(to.Terms, uint32(t)), append(to.Values, float32(v))
 				}

@@ -12,7 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What is held out is part of the training set, the test set is none of it, and a smaller set is part of the whole.
+// What is held out is part of the training set, the test set is none of it, and a smaller set is
+// part of the whole.
 func TestChoData(t *testing.T) {
 	folder := standIns(t)
 	for _, s := range sets {
@@ -22,7 +23,8 @@ func TestChoData(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d.train.Documents.Rows() != 100 || d.test.Documents.Rows() != 50 || len(d.fit)+len(d.valid) != 100 {
-			t.Errorf("%s: %d documents, %d and %d of them, and %d", s.name, d.train.Documents.Rows(), len(d.fit), len(d.valid), d.test.Documents.Rows())
+			t.Errorf("%s: %d documents, %d and %d of them, and %d", s.name, d.train.Documents.Rows(), len(d.fit),
+				len(d.valid), d.test.Documents.Rows())
 		}
 		both := append(slices.Clone(d.fit), d.valid...)
 		slices.Sort(both)
@@ -48,14 +50,16 @@ func TestChoData(t *testing.T) {
 			}
 		}
 	}
-	// mnist-rand takes test digits first, then training digits that aren't trained on: 240 - 100 of them.
+	// mnist-rand takes test digits first, then training digits that aren't trained on: 240 - 100 of
+	// them.
 	p := &protocol{train: 100}
 	i := slices.IndexFunc(sets, func(s set) bool { return s.name == "mnist-rand" })
 	d, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &sets[i])
 	if err != nil || d.test.Documents.Rows() != 120+140 {
 		t.Fatalf("%v, %d test documents", err, d.test.Documents.Rows())
 	}
-	// The noise of no digit is that of another: the first of the training digits and of both parts of the test digits agree in few pixels, strokes that meet.
+	// The noise of no digit is that of another: the first of the training digits and of both parts
+	// of the test digits agree in few pixels, strokes that meet.
 	first := []map[uint32]float32{}
 	for _, row := range []struct {
 		of *sparse.CSR

@@ -3,6 +3,8 @@ package cho
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
 )
 
 // row is a row of a table: a kernel, or several of which the best on the validation set is taken.
@@ -51,9 +53,30 @@ func (p *protocol) kernels(norm, squared float64) []row {
 				gaussian.specs = append(gaussian.specs, fmt.Sprintf("rbf:gamma=%v", g/squared))
 			}
 			rows = append(rows, gaussian)
-		case composed, mixed, product:
+		case composed:
 			for _, n := range p.degrees.Chosen {
-				p.layered(family, n, func(count int, shown, spec string) { add("degree "+n, float64(count), shown, spec) })
+				for l := 1; l <= p.layers; l++ {
+					shown := fmt.Sprintf("degree %s, %s", n, report.Counted(l, "layer", "layers"))
+					spec := fmt.Sprintf("arccos:n=%s,layers=%d", n, l)
+					if n == "2" && l > 1 { // k(x,x) would be |x|^(2·2^l): 10^60 for a digit and six layers
+						shown, spec = shown+", normalised", "normalise("+spec+")"
+					}
+					add("degree "+n, float64(l), shown, spec)
+				}
+			}
+		case mixed: // degree 1 above degree 1 is composed of the same
+			for _, n := range p.degrees.Chosen {
+				for l := 2; l <= p.layers && n != "1"; l++ {
+					add("degree "+n, float64(l), fmt.Sprintf("degree %s, then 1, %d layers", n, l),
+						fmt.Sprintf("compose(arccos:n=%s,arccos:n=1,layers=%d)", n, l))
+				}
+			}
+		case product: // one factor is one layer
+			for _, n := range p.degrees.Chosen {
+				for f := 2; f <= p.factors; f++ {
+					factors := strings.Repeat(",arccos:n="+n, f)[1:]
+					add("degree "+n, float64(f), fmt.Sprintf("degree %s, %d factors", n, f), "product("+factors+")")
+				}
 			}
 		case degree:
 			add("fractional", 0, "degree 0", "arccos:n=0")
@@ -71,31 +94,6 @@ func (p *protocol) kernels(norm, squared float64) []row {
 		}
 	}
 	return rows
-}
-
-// layered calls add for the kernels of a family that begin with degree n, by growing number of
-// layers or factors.
-func (p *protocol) layered(family, n string, add func(count int, shown, spec string)) {
-	switch family {
-	case composed:
-		for l := 1; l <= p.layers; l++ {
-			shown, spec := fmt.Sprintf("degree %s, %s", n, counted(l, "layer")), fmt.Sprintf("arccos:n=%s,layers=%d", n, l)
-			if n == "2" && l > 1 { // k(x,x) would be |x|^(2·2^l): 10^60 for a digit and six layers
-				shown, spec = shown+", normalised", "normalise("+spec+")"
-			}
-			add(l, shown, spec)
-		}
-	case mixed: // degree 1 above degree 1 is composed of the same
-		for l := 2; l <= p.layers && n != "1"; l++ {
-			add(l, fmt.Sprintf("degree %s, then 1, %s", n, counted(l, "layer")),
-				fmt.Sprintf("compose(arccos:n=%s,arccos:n=1,layers=%d)", n, l))
-		}
-	case product: // one factor is one layer
-		spec := "arccos:n=" + n
-		for f := 2; f <= p.factors; f++ {
-			add(f, fmt.Sprintf("degree %s, %s", n, counted(f, "factor")), "product("+spec+strings.Repeat(","+spec, f-1)+")")
-		}
-	}
 }
 
 // curveFamilies are the families with a curve through the row. The single layer of the composed
@@ -122,12 +120,4 @@ func (p *protocol) curves() bool {
 		}
 	}
 	return false
-}
-
-// counted writes a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -13,9 +13,19 @@ import (
 
 // The kernels are what their names say, on vectors of a given norm and angle.
 func TestChoKernels(t *testing.T) {
-	p := &protocol{families: repro.Words{Chosen: families}, degrees: repro.Words{Chosen: []string{"0", "1", "2"}}, layers: 3, factors: 3, gammas: repro.Numbers{2}, fractions: repro.Numbers{1}, biases: repro.Numbers{0.5}, sigmas: repro.Numbers{0.5}}
+	p := &protocol{
+		families:  repro.Words{Chosen: families},
+		degrees:   repro.Words{Chosen: []string{"0", "1", "2"}},
+		layers:    3,
+		factors:   3,
+		gammas:    repro.Numbers{2},
+		fractions: repro.Numbers{1},
+		biases:    repro.Numbers{0.5},
+		sigmas:    repro.Numbers{0.5},
+	}
 	const x, y, c = 1.5, 2, 0.3 // norms, and 1 - cosine
-	// J_n as the thesis has it, of an angle, over π; and composition by the angle of the layer below.
+	// J_n as the thesis has it, of an angle, over π; and composition by the angle of the layer
+	// below.
 	j := func(n int, a float64) float64 {
 		s, co := math.Sincos(a)
 		switch n {
@@ -70,7 +80,8 @@ func TestChoKernels(t *testing.T) {
 			continue
 		}
 		found++
-		if got := k.Eval(c, x, y); !(math.Abs(got-v) <= 1e-12*math.Abs(v)) { // some ten operations in float64 on both sides, at most 3 layers deep
+		// some ten operations in float64 on both sides, at most 3 layers deep
+		if got := k.Eval(c, x, y); !(math.Abs(got-v) <= 1e-12*math.Abs(v)) {
 			t.Errorf("%s, %s: %v, expected %v", row.shown, row.specs[0], got, v)
 		}
 	}

@@ -17,11 +17,11 @@ var printed = map[string]float64{
 // newTable is the form of a table.
 func newTable(set string) *repro.Table {
 	return &repro.Table{Key: set, Title: set + ": error in %", Columns: []repro.Column{
-		{Key: "family", Title: "family", Left: true}, {Key: "kernel", Title: "kernel", Left: true},
-		{Key: "gamma", Title: "gamma"}, {Key: "c", Title: "C"},
-		{Key: "validation_percent", Title: "validation"}, {Key: "test_percent", Title: "test"},
-		{Key: "printed_percent", Title: "printed"}, {Key: "documents", Title: "of"},
-		{Key: "support_vectors", Title: "support vectors"},
+		repro.Left("family", "family"), repro.Left("kernel", "kernel"),
+		repro.Right("gamma", "gamma"), repro.Right("c", "C"),
+		repro.Right("validation_percent", "validation"), repro.Right("test_percent", "test"),
+		repro.Right("printed_percent", "printed"), repro.Right("documents", "of"),
+		repro.Right("support_vectors", "support vectors"),
 	}}
 }
 
@@ -37,8 +37,9 @@ func (m *measurement) fill(rows []row, chosen []tried, cells []cell) {
 		if v, ok := printed[name+" "+row.specs[0]]; ok && m.p.train == 0 && m.p.test == 0 {
 			known = repro.Value(v, 2)
 		}
-		m.table.Add(repro.Word(row.family), repro.Word(row.shown), gamma, repro.Number(t.c), repro.Value(100*t.failed, 2),
-			repro.Value(c.percent(), 2), known, repro.Count(c.Documents), repro.Count(c.Support))
+		m.table.Add(repro.Word(row.family), repro.Word(row.shown), gamma, repro.Number(t.c),
+			repro.Value(100*t.failed, 2), repro.Value(c.percent(), 2), known, repro.Count(c.Documents),
+			repro.Count(c.Support))
 	}
 	for _, family := range families {
 		panel := &repro.Panel{Title: name + ", " + family, X: axes[family], Y: "test error in %"}

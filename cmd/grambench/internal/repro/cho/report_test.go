@@ -11,16 +11,13 @@ import (
 // A family of several curves names the curve, one of a single curve doesn't say its name twice.
 func TestChoNote(t *testing.T) {
 	points := []repro.Point{{X: 0.5, Y: 3}, {X: 1, Y: 2.5}}
-	for want, c := range map[string]repro.Curve{
-		"mnist, bias: test error 3.00, 2.50 % for bias / mean norm from 0.5 to 1; the least at 1":     {Name: bias, Points: points},
-		"mnist, composed, degree 1: test error 3.00, 2.50 % for layers from 0.5 to 1; the least at 1": {Name: "degree 1", Points: points},
+	for _, c := range []struct{ family, curve, want string }{
+		{bias, bias, "mnist, bias: test error 3.00, 2.50 % for bias / mean norm from 0.5 to 1; the least at 1"},
+		{composed, "degree 1",
+			"mnist, composed, degree 1: test error 3.00, 2.50 % for layers from 0.5 to 1; the least at 1"},
 	} {
-		family := composed
-		if c.Name == bias {
-			family = bias
-		}
-		if got := note("mnist", family, &c); got != want {
-			t.Errorf("%q, expected %q", got, want)
+		if got := note("mnist", c.family, &repro.Curve{Name: c.curve, Points: points}); got != c.want {
+			t.Errorf("%q, expected %q", got, c.want)
 		}
 	}
 }
@@ -39,7 +36,8 @@ func TestChoCurves(t *testing.T) {
 		{[]string{"-kernels", "degree", "-fractions", "0.5"}, true},
 		{[]string{"-kernels", "bias", "-biases", "0.5"}, false},
 	} {
-		args := append([]string{"-sets", "rectangles", "-train", "12", "-test", "5", "-c", "1", "-degrees", "1"}, of.args...)
+		args := append([]string{"-sets", "rectangles", "-train", "12", "-test", "5", "-c", "1", "-degrees", "1"},
+			of.args...)
 		report, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Seed: 1}, args...)
 		if err != nil || len(report.Figures) > 0 != of.figure {
 			t.Fatalf("%q: %v, or figures where none are expected, or none: %v", of.args, err, of.figure)

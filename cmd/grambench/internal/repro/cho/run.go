@@ -8,6 +8,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"sync"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
 	"github.com/gramengine/gram/engine"
@@ -99,25 +100,11 @@ func (m *measurement) settings(what, spec string, c float64) (s svm.Settings, ke
 		mean += k.Eval(0, n, n) / float64(len(m.norms))
 	}
 	if !(mean > 0) || math.IsInf(mean, 0) || mean > math.MaxFloat32 {
-		return s, "", fmt.Errorf("%s: the mean of k(x,x) is %v, expected a positive number that a float32 holds", k, mean)
+		return s, "", fmt.Errorf("%s: the mean of k(x,x) is %v, expected a positive number that a float32 holds", k,
+			mean)
 	}
 	key = fmt.Sprintf("%s %s %s %s C=%v", m.set.name, m.digest, what, k, c)
 	return svm.Settings{Kernel: k, C: c / mean, Scheme: m.p.solverScheme()}, key, nil
-}
-
-// phase is what one phase trains and tests on. It is made when a result isn't known yet.
-type phase struct {
-	session *repro.Session
-	test    *sparse.Corpus
-	open    func() (*repro.Session, *sparse.Corpus)
-}
-
-// run trains and tests.
-func (p *phase) run(ctx context.Context, s svm.Settings) (repro.Outcome, error) {
-	if p.session == nil {
-		p.session, p.test = p.open()
-	}
-	return p.session.Test(ctx, s, p.test)
 }
 
 // validate chooses C, and a width, for each row by the error on the validation set: the first of
@@ -129,11 +116,11 @@ func (m *measurement) validate(ctx context.Context, rows []row) (chosen []tried,
 			total += n
 		}
 	}
-	on := &phase{open: func() (*repro.Session, *sparse.Corpus) {
-		d := m.data
-		return m.r.NewSession(m.set.name+", validation", d.train.Select(d.fit), 2*d.bytes(), m.report), d.train.Select(d.valid)
-	}}
-	defer func() { err = errors.Join(err, on.session.Close()) }()
+	d := m.data
+	test := sync.OnceValue(func() *sparse.Corpus { return d.train.Select(d.valid) })
+	train := func() *sparse.Corpus { return d.train.Select(d.fit) }
+	session := m.r.NewSession(m.set.name+", validation", train, 2*d.bytes(), m.report)
+	defer func() { err = errors.Join(err, session.Close()) }()
 	step := m.r.Counter(m.set.name+": validation", 0, int64(total))
 	for _, row := range rows {
 		best := tried{spec: row.specs[0], c: m.p.c[0], failed: math.NaN()}
@@ -145,7 +132,7 @@ func (m *measurement) validate(ctx context.Context, rows []row) (chosen []tried,
 				continue
 			}
 			for _, c := range m.p.c {
-				failed, err := m.try(ctx, on, spec, c)
+				failed, err := m.try(ctx, session, test, spec, c)
 				if err != nil {
 					return nil, err
 				}
@@ -164,14 +151,15 @@ func (m *measurement) validate(ctx context.Context, rows []row) (chosen []tried,
 }
 
 // try returns the error on the validation set.
-func (m *measurement) try(ctx context.Context, on *phase, spec string, c float64) (failed float64, err error) {
+func (m *measurement) try(ctx context.Context, session *repro.Session, test func() *sparse.Corpus, spec string,
+	c float64) (failed float64, err error) {
 	s, key, err := m.settings("validation", spec, c)
 	if err != nil {
 		return 0, err
 	}
 	fits := func(failed float64) error { return repro.Within("part of the validation set", failed, 1) }
 	return repro.Kept(m.state, key, fits, func() (float64, error) {
-		o, err := on.run(ctx, s)
+		o, err := session.Test(ctx, s, test())
 		if err != nil {
 			return 0, err
 		}
@@ -182,15 +170,15 @@ func (m *measurement) try(ctx context.Context, on *phase, spec string, c float64
 // measure trains each kernel on all training documents and fills the table, also where the context
 // ends on the way.
 func (m *measurement) measure(ctx context.Context, rows []row, chosen []tried) (err error) {
-	on := &phase{open: func() (*repro.Session, *sparse.Corpus) {
+	session := m.r.NewSession(m.set.name, func() *sparse.Corpus {
 		runtime.GC() // the matrix without the validation set goes before that of all documents comes
 		debug.FreeOSMemory()
-		return m.r.NewSession(m.set.name, m.data.train, m.data.bytes(), m.report), m.data.test
-	}}
+		return m.data.train
+	}, m.data.bytes(), m.report)
 	var cells []cell
 	defer func() {
 		m.fill(rows[:len(cells)], chosen, cells)
-		err = errors.Join(err, on.session.Close())
+		err = errors.Join(err, session.Close())
 	}()
 	step := m.r.Counter(m.set.name+": test", 0, int64(len(rows)))
 	for _, t := range chosen {
@@ -199,7 +187,7 @@ func (m *measurement) measure(ctx context.Context, rows []row, chosen []tried) (
 			return err
 		}
 		found, err := repro.Kept(m.state, key, m.fits, func() (cell, error) {
-			o, err := on.run(ctx, s)
+			o, err := session.Test(ctx, s, m.data.test)
 			return cell{o.Wrong(), len(o.Right), o.Support}, err
 		})
 		if err != nil {

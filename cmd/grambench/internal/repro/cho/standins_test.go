@@ -20,8 +20,8 @@ func writeIDX(t testing.TB, folder string, file int, content []byte, sizes ...ui
 	reprotest.Write(t, folder, repro.MNIST, repro.MNIST.Files[file], append(head, content...))
 }
 
-// standIns writes digits in the form of MNIST, and texts in that of 20 Newsgroups. A digit d is a bar whose place and direction say which it is, of
-// random length and brightness, among spots.
+// standIns writes digits in the form of MNIST, and texts in that of 20 Newsgroups. A digit d is a
+// bar whose place and direction say which it is, of random length and brightness, among spots.
 func standIns(t testing.TB) string {
 	folder := reprotest.Groups(t)
 	r := rand.New(rand.NewPCG(5, 6))

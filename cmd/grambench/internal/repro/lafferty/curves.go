@@ -1,9 +1,7 @@
 package lafferty
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/gramengine/gram/asm"
@@ -12,7 +10,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// plan is what is measured with one kernel.
+// plan is what is measured with one kernel. Its tasks have enough documents for all sizes, see
+// [task.check].
 type plan struct {
 	Tasks  []*task
 	Splits int       // random splits of each task
@@ -42,10 +41,7 @@ func (p *plan) counts() [][][][]int {
 // calls done for each of them that is complete, from any goroutine.
 func (p *plan) measure(ctx context.Context, m matrix, workers int, loops *asm.Kernels, done func()) (result, error) {
 	out := result{Test: p.counts(), Folds: p.counts()}
-	if err := p.check(m); err != nil {
-		return out, err
-	}
-	scratch := make([]curveWorker, max(workers, 0))
+	scratch := make([]curveWorker, workers)
 	err := tiles.Run(ctx, workers, len(p.Tasks)*p.Splits, func(ctx context.Context, worker, at int) (err error) {
 		w := &scratch[worker]
 		w.plan, w.m, w.loops = p, m, loops
@@ -61,72 +57,23 @@ func (p *plan) measure(ctx context.Context, m matrix, workers int, loops *asm.Ke
 	return out, err
 }
 
-// check reports a plan that can't be measured on a matrix.
-func (p *plan) check(m matrix) error {
-	if m.n < 0 || len(m.k) != m.n*m.n {
-		return fmt.Errorf("repro: a matrix of %d values, expected %d for %d documents", len(m.k), m.n*m.n, m.n)
-	}
-	if len(p.Sizes) == 0 || len(p.C) == 0 || !increasing(p.Sizes) || !increasing(p.C) {
-		return fmt.Errorf("repro: sizes %v and values of C %v, expected at least one of each, increasing", p.Sizes, p.C)
-	}
-	for _, t := range p.Tasks {
-		n := len(t.Docs)
-		if len(t.Positive) != n {
-			return fmt.Errorf("repro: task %s has %d documents and says of %d whether they are positive", t.Name, n,
-				len(t.Positive))
-		}
-		if !increasing(t.Docs) || n > 0 && (t.Docs[0] < 0 || t.Docs[n-1] >= m.n) {
-			return fmt.Errorf("repro: the documents of task %s, expected different ones from 0 to %d, increasing", t.Name,
-				m.n-1)
-		}
-		for _, size := range p.Sizes {
-			if err := t.check(size); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// increasing reports whether each number is above the one before it.
-func increasing[T cmp.Ordered](list []T) bool {
-	for i := 1; i < len(list); i++ {
-		if !(list[i-1] < list[i]) {
-			return false
-		}
-	}
-	return true
-}
-
 // fits reports counts that aren't those of the plan.
 func (p *plan) fits(r result) error {
 	for of, counts := range [][][][][]int{r.Test, r.Folds} {
-		if err := repro.Length("tasks", len(counts), len(p.Tasks)); err != nil {
-			return err
-		}
-		for t, splits := range counts {
-			if err := repro.Length("splits", len(splits), p.Splits); err != nil {
-				return err
-			}
-			for _, sizes := range splits {
-				if err := repro.Length("training sets", len(sizes), len(p.Sizes)); err != nil {
-					return err
-				}
-				for k, wrong := range sizes {
-					if err := repro.Length("values of C", len(wrong), len(p.C)); err != nil {
-						return err
-					}
+		if err := repro.Each("tasks", counts, len(p.Tasks), func(t int, splits [][][]int) error {
+			return repro.Each("splits", splits, p.Splits, func(_ int, sizes [][]int) error {
+				return repro.Each("training sets", sizes, len(p.Sizes), func(k int, wrong []int) error {
 					most := p.Sizes[k] // those trained on, by folds
 					if of == 0 {
-						most = len(p.Tasks[t].Docs) - p.Sizes[k]
+						most = len(p.Tasks[t].Docs) - most
 					}
-					for _, n := range wrong {
-						if err := repro.Within("wrong decisions", n, most); err != nil {
-							return err
-						}
-					}
-				}
-			}
+					return repro.Each("values of C", wrong, len(p.C), func(_, n int) error {
+						return repro.Within("wrong decisions", n, most)
+					})
+				})
+			})
+		}); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -36,9 +36,10 @@ func points(n int) (matrix, *task) {
 	return m, task
 }
 
-// Measure against the long way: machines trained by TrainBinary on the matrix of all documents, each from nothing, documents decided one by one. A search from
-// another start ends elsewhere within the tolerance, so a document may be decided otherwise where its value is within that of 0: a few thousandths, which
-// some values in a thousand are. At most one document a count differs.
+// Measure against the long way: machines trained by TrainBinary on the matrix of all documents,
+// each from nothing, documents decided one by one. A search from another start ends elsewhere
+// within the tolerance, so a document may be decided otherwise where its value is within that of 0:
+// a few thousandths, which some values in a thousand are. At most one document a count differs.
 func TestMeasure(t *testing.T) {
 	const n = 300
 	m, clouds := points(n)
@@ -63,7 +64,8 @@ func TestMeasure(t *testing.T) {
 		for _, d := range train {
 			signs = append(signs, positive[d])
 		}
-		machine, err := solver.TrainBinary(context.Background(), dense, solver.BinaryTraining{Docs: train, Positive: signs, Parameters: solver.Parameters{C: c}}, solver.Options{})
+		machine, err := solver.TrainBinary(context.Background(), dense,
+			solver.BinaryTraining{Docs: train, Positive: signs, Parameters: solver.Parameters{C: c}}, solver.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,14 +99,17 @@ func TestMeasure(t *testing.T) {
 			}
 			for j, c := range p.C {
 				if want := wrong(train, test, c); math.Abs(float64(got.Test[0][number][i][j]-want)) > 1 {
-					t.Errorf("split %d, %d documents, C %v: %d of the test set wrong, expected %d", number, size, c, got.Test[0][number][i][j], want)
+					t.Errorf("split %d, %d documents, C %v: %d of the test set wrong, expected %d", number, size, c,
+						got.Test[0][number][i][j], want)
 				}
 				held := 0
 				for f := range folds {
-					held += wrong(slices.Concat(slices.Concat(folds[:f]...), slices.Concat(folds[f+1:]...)), folds[f], c)
+					held += wrong(slices.Concat(slices.Concat(folds[:f]...), slices.Concat(folds[f+1:]...)), folds[f],
+						c)
 				}
 				if math.Abs(float64(got.Folds[0][number][i][j]-held)) > 1 {
-					t.Errorf("split %d, %d documents, C %v: %d wrong by folds, expected %d", number, size, c, got.Folds[0][number][i][j], held)
+					t.Errorf("split %d, %d documents, C %v: %d wrong by folds, expected %d", number, size, c,
+						got.Folds[0][number][i][j], held)
 				}
 			}
 		}
@@ -118,7 +123,8 @@ func TestMeasure(t *testing.T) {
 		for i := range p.Sizes {
 			for j := range p.C {
 				if math.Abs(float64(alone.Test[0][s][i][j]-got.Test[0][s][i][j])) > 1 {
-					t.Errorf("split %d, size %d: %v without folds, %v with them", s, i, alone.Test[0][s][i], got.Test[0][s][i])
+					t.Errorf("split %d, size %d: %v without folds, %v with them", s, i, alone.Test[0][s][i],
+						got.Test[0][s][i])
 				}
 			}
 		}
@@ -129,7 +135,8 @@ func TestSplits(t *testing.T) {
 	_, task := points(300)
 	p, n := 90, 180
 	a, b := newSplit(task, 1, 0), newSplit(task, 1, 1)
-	if !slices.Equal(newSplit(task, 1, 0).Positive, a.Positive) || slices.Equal(a.Positive, b.Positive) || slices.Equal(newSplit(task, 2, 0).Negative, a.Negative) {
+	if !slices.Equal(newSplit(task, 1, 0).Positive, a.Positive) || slices.Equal(a.Positive, b.Positive) ||
+		slices.Equal(newSplit(task, 2, 0).Negative, a.Negative) {
 		t.Error("splits of the same seed and number are to be equal, others different")
 	}
 	for _, s := range []*split{a, b} {
@@ -138,7 +145,8 @@ func TestSplits(t *testing.T) {
 			t.Error("a split isn't a permutation of the task's documents")
 		}
 	}
-	// A third of the documents is positive, 90 of 270: so is a third of a training set, to the nearest.
+	// A third of the documents is positive, 90 of 270: so is a third of a training set, to the
+	// nearest.
 	for size, want := range map[int]int{4: 2, 40: 13, 41: 14, 90: 30, 200: 67} {
 		if got := a.train(size); got != want {
 			t.Errorf("%d of %d are positive, expected %d", got, size, want)

@@ -148,7 +148,8 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	}
 	webkb, reuters := p.tables.Has("1") || p.tables.Has("2"), p.tables.Has("3") || p.tables.Has("4")
 	if r.Plot && !webkb && !reuters {
-		return nil, repro.Usagef("-plot: tables %s have no learning curves, expected one of 1 to 4 in -tables", &p.tables)
+		return nil, repro.Usagef("-plot: tables %s have no learning curves, expected one of 1 to 4 in -tables",
+			&p.tables)
 	}
 	modApte := p.tables.Has("5") || p.tables.Has("6")
 	var sources []repro.Source
@@ -209,8 +210,10 @@ func (p *protocol) begin(r *repro.Run, report *repro.Report, corpora []*corpus, 
 	if err != nil {
 		return err
 	}
-	of := []string{fmt.Sprintf("-c %s -sizes %s -splits %d -folds %d -seed %d -tables %s -modapte %s -isa %s, terms: %s",
-		&p.c, &p.sizes, p.splits, p.folds, r.Seed, &p.tables, p.modApte, computer, p.text)}
+	of := []string{
+		fmt.Sprintf("-c %s -sizes %s -splits %d -folds %d -seed %d -tables %s -modapte %s -isa %s, terms: %s",
+			&p.c, &p.sizes, p.splits, p.folds, r.Seed, &p.tables, p.modApte, computer, p.text),
+	}
 	for _, c := range corpora {
 		terms, _ := c.docs.TermFrequencies()
 		report.Set(c.name, "%d documents (%s), %d terms", c.docs.Rows(), c.counts, len(terms))

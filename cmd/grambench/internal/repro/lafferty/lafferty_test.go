@@ -15,7 +15,8 @@ import (
 // short are flags that leave little of the protocol but all of its parts.
 var short = []string{"-splits", "3", "-sizes", "20,40", "-scales", "1,3", "-c", "1,10", "-folds", "3"}
 
-// From raw text to all six tables, interrupted and gone on with, by one and by two workers: the same tables, and nothing is computed twice.
+// From raw text to all six tables, interrupted and gone on with, by one and by two workers: the
+// same tables, and nothing is computed twice.
 func TestLaffertyLebanon(t *testing.T) {
 	data := reprotest.Topics(t)
 	ctx := context.Background()
@@ -23,22 +24,26 @@ func TestLaffertyLebanon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 4 and 3 tasks of repro.WebKB, 5 and 4 of repro.Reuters-21578, with 2 kinds of features and 2 sizes; ten topics.
+	// 4 and 3 tasks of WebKB, 5 and 4 of Reuters-21578, with 2 kinds of features and 2
+	// sizes; ten topics.
 	for key, want := range map[string]int{"1": 16, "2": 12, "3": 20, "4": 16, "5": 10, "6": 10} {
 		if rows := reprotest.Rows(t, whole, key); len(rows) != want {
 			t.Errorf("table %s has %d rows, expected %d", key, len(rows), want)
 		}
 	}
 	if !slices.ContainsFunc(whole.Settings, func(s repro.Setting) bool {
-		return s.Name == "webkb" && strings.HasPrefix(s.Value, "360 documents (course 60, faculty 120, project 60, student 120), ")
+		return s.Name == "webkb" &&
+			strings.HasPrefix(s.Value, "360 documents (course 60, faculty 120, project 60, student 120), ")
 	}) {
 		t.Errorf("settings are %v", whole.Settings)
 	}
-	// The machines learn: better than to call everything negative, which errs on a third of the pages.
+	// The machines learn: better than to call everything negative, which errs on a third of the
+	// pages.
 	for _, row := range reprotest.Rows(t, whole, "1") {
 		for _, kernel := range []string{"linear", "gaussian", "diffusion", "diffusion_by_folds"} {
 			v := row[kernel].(map[string]any)
-			if row["class"] == "student" && row["training_documents"] == 40.0 && row["features"] == "tf" && !(v["mean"].(float64) < 0.3 && v["n"] == 3.0) {
+			if row["class"] == "student" && row["training_documents"] == 40.0 && row["features"] == "tf" &&
+				!(v["mean"].(float64) < 0.3 && v["n"] == 3.0) {
 				t.Errorf("student, 40 documents, tf, %s: error %v", kernel, v)
 			}
 		}
@@ -47,8 +52,10 @@ func TestLaffertyLebanon(t *testing.T) {
 		t.Errorf("%d figures and %d notes", len(whole.Figures), len(whole.Notes))
 	}
 
-	// n documents have n(n+1)/2 pairs; in each of four embeddings for repro.WebKB (360) and five topics of repro.Reuters-21578 (2·160 of them), in two for ModApte, where 220 are for
-	// training and as many for testing. Panels of at most 64 documents are whole on the diagonal and at the end, too.
+	// n documents have n(n+1)/2 pairs; in each of four embeddings for WebKB (360) and five
+	// topics of Reuters-21578 (2·160 of them), in two for ModApte, where 220 are for training
+	// and as many for testing. Panels of at most 64 documents are whole on the diagonal and at the
+	// end, too.
 	pages, stories, train := int64(360), int64(320), int64(220)
 	want := 4*(pages*(pages+1)/2+stories*(stories+1)/2) + 2*(train*(train+1)/2+train*train)
 	if more := 64 * (4*(pages+stories) + 4*train); !(whole.DotProducts >= want && whole.DotProducts <= want+more) {
@@ -115,7 +122,8 @@ func TestLaffertyLebanonRefuses(t *testing.T) {
 		t.Errorf("a class that isn't known: %v", err)
 	}
 	var missing *repro.MissingError
-	if _, err := reprotest.Do(context.Background(), t, Experiment, &repro.Run{Data: t.TempDir()}); !errors.As(err, &missing) {
+	_, err = reprotest.Do(context.Background(), t, Experiment, &repro.Run{Data: t.TempDir()})
+	if !errors.As(err, &missing) {
 		t.Errorf("no data: %v", err)
 	}
 }
@@ -131,8 +139,8 @@ func TestChoices(t *testing.T) {
 	if best.Scale != 2 || best.C != 10 || best.Errors[0] != 0.2 || best.Errors[1] != 0.2 { // means 3, 2.5; 3, 2
 		t.Errorf("best on the test sets: %+v", best)
 	}
-	// Split 1: 2 errors for scale 1 with C 10 and for scale 2 with C 1, of which the latter has less C;
-	// split 2: none for scale 2 with C 10.
+	// Split 1: 2 errors for scale 1 with C 10 and for scale 2 with C 1, of which the latter has
+	// less C; split 2: none for scale 2 with C 10.
 	if honest := p.byFolds(results, 0, 0, 10); honest.Errors[0] != 0.2 || honest.Errors[1] != 0.2 {
 		t.Errorf("by folds: %+v", honest)
 	}

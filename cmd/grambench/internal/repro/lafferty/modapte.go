@@ -1,6 +1,7 @@
 package lafferty
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,27 +71,18 @@ type modApteResult struct {
 // fits reports results that aren't those of a number of values of C and the split.
 func (s *modApteSplit) fits(r modApteResult, prices int) error {
 	for part, results := range [][][]wrongly{r.Held, r.Test} {
-		if err := repro.Length("values of C", len(results), prices); err != nil {
-			return err
-		}
 		stories := len(s.labels[part]) // those held out are training stories
-		for _, topics := range results {
-			if err := repro.Length("topics", len(topics), len(topTen)); err != nil {
-				return err
-			}
-			for _, w := range topics {
-				if err := repro.Within("stories of a topic", w.Positive, stories); err != nil {
-					return err
-				}
-				if err := repro.Within("stories missed", len(w.Missed), w.Positive); err != nil {
-					return err
-				}
-				for _, story := range w.all() {
-					if err := repro.Within("number of a story", story, stories-1); err != nil {
-						return err
-					}
-				}
-			}
+		if err := repro.Each("values of C", results, prices, func(_ int, topics []wrongly) error {
+			return repro.Each("topics", topics, len(topTen), func(_ int, w wrongly) error {
+				all := w.all()
+				return cmp.Or(repro.Within("stories of a topic", w.Positive, stories),
+					repro.Within("stories missed", len(w.Missed), w.Positive),
+					repro.Each("stories", all, len(all), func(_, story int) error {
+						return repro.Within("number of a story", story, stories-1)
+					}))
+			})
+		}); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -141,7 +133,8 @@ type modApteBase struct {
 }
 
 // newModApteBase computes the dot products; idf weights are those of the training stories.
-func newModApteBase(ctx context.Context, r *repro.Run, s *modApteSplit, e sparse.Embedding) (b *modApteBase, err error) {
+func newModApteBase(ctx context.Context, r *repro.Run, s *modApteSplit, e sparse.Embedding) (b *modApteBase,
+	err error) {
 	fit := e.Fit(s.train)
 	p, err := newPairs(ctx, r, fit, s.train, "dot products of modapte, "+e.String())
 	if err != nil {

@@ -74,8 +74,9 @@ var protocols = []struct {
 }
 
 // modApteTable adds a table to the report. documents is the number of test stories.
-func (p *protocol) modApteTable(t *modApteTable, documents int, results [len(kernels)][]modApteResult, report *repro.Report) {
-	table := &repro.Table{Key: t.number, Title: t.title, Columns: []repro.Column{{Key: "class", Title: "topic", Left: true}}}
+func (p *protocol) modApteTable(t *modApteTable, documents int, results [len(kernels)][]modApteResult,
+	report *repro.Report) {
+	table := &repro.Table{Key: t.number, Title: t.title, Columns: []repro.Column{repro.Left("class", "topic")}}
 	for _, protocol := range protocols {
 		table.Columns = append(table.Columns, comparison("best", protocol.suffix, func(name string) string {
 			if protocol.title != "" {
@@ -84,8 +85,8 @@ func (p *protocol) modApteTable(t *modApteTable, documents int, results [len(ker
 			return protocol.title + name
 		})...)
 		for k := range kernels {
-			table.Columns = append(table.Columns, repro.Column{Key: keyOf(k) + "_scale" + protocol.suffix, Data: true},
-				repro.Column{Key: keyOf(k) + "_c" + protocol.suffix, Data: true})
+			table.Columns = append(table.Columns, repro.Data(keyOf(k)+"_scale"+protocol.suffix),
+				repro.Data(keyOf(k)+"_c"+protocol.suffix))
 		}
 	}
 	first := make([][]string, len(protocols)) // the topics with diffusion among the best

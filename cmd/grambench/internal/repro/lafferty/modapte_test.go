@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Of 10 stories with a topic 2 are missed, and 1 other is taken for one: precision 8/9, recall 8/10, F1 16/19.
+// Of 10 stories with a topic 2 are missed, and 1 other is taken for one: precision 8/9, recall
+// 8/10, F1 16/19.
 func TestWrongly(t *testing.T) {
 	w := &wrongly{}
 	for i := range 20 {
@@ -32,7 +33,8 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
-// Two topics' worth of results by hand: the choice is made by the figure that is given, and what is reported is that of the test stories.
+// Two topics' worth of results by hand: the choice is made by the figure that is given, and what is
+// reported is that of the test stories.
 func TestModApteChoose(t *testing.T) {
 	p := &protocol{scales: repro.Numbers{1, 2}, c: repro.Numbers{1, 10}}
 	errs := func(n int) []wrongly { return []wrongly{{Missed: make([]int, n), Positive: 10}} }
@@ -42,7 +44,8 @@ func TestModApteChoose(t *testing.T) {
 	}
 	share := func(w *wrongly, documents int) float64 { return float64(w.errors()) / float64(documents) }
 	table := &modApteTable{figure: share, better: -1}
-	if got := p.choose(table, results, gaussian, 0, 100, protocols[0].of); got.scale != 2 || got.c != 10 || got.figure != 0.02 {
+	if got := p.choose(table, results, gaussian, 0, 100, protocols[0].of); got.scale != 2 || got.c != 10 ||
+		got.figure != 0.02 {
 		t.Errorf("best on the test stories: %+v", got)
 	}
 	got := p.choose(table, results, gaussian, 0, 100, protocols[1].of)

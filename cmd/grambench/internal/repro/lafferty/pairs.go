@@ -94,7 +94,8 @@ const testBlock = 512
 
 // decide calls do with the decision values of a machine, Σ Coef[s]·row(s)[j] - Rho for document j,
 // 0 <= j < n, where row(s) holds the kernel values of its support vector s.
-func decide(loops *asm.Kernels, machine *solver.Machine, n int, row func(s int) []float32, do func(j int, value float64)) {
+func decide(loops *asm.Kernels, machine *solver.Machine, n int, row func(s int) []float32,
+	do func(j int, value float64)) {
 	var rows [][]float32
 	for s := range machine.Support {
 		rows = append(rows, row(s))

@@ -57,11 +57,11 @@ func (t *task) check(size int) error {
 	s := t.classes()
 	p, n := len(s.Positive), len(s.Negative)
 	if size < 4 || p < 4 || n < 4 {
-		return fmt.Errorf("%s: %d documents of the class against %d others, training sets of %d; expected at least 4 of each",
+		return fmt.Errorf("%s: %d documents of the class, %d others, training sets of %d; expected at least 4 of each",
 			t.Name, p, n, size)
 	}
 	if train := s.train(size); train > p-2 || size-train > n-2 {
-		return fmt.Errorf("%s: training sets of %d documents are too large for %d documents of the class against %d others",
+		return fmt.Errorf("%s: training sets of %d documents are too large for %d documents of the class and %d others",
 			t.Name, size, p, n)
 	}
 	return nil

@@ -54,11 +54,11 @@ func keyOf(k int) string { return strings.ToLower(kernels[k].name) }
 // end with suffix. titleOf titles a figure.
 func comparison(best, suffix string, titleOf func(kernel string) string) (columns []repro.Column) {
 	for k, kernel := range kernels {
-		columns = append(columns, repro.Column{Key: keyOf(k) + suffix, Title: titleOf(kernel.name)})
+		columns = append(columns, repro.Right(keyOf(k)+suffix, titleOf(kernel.name)))
 	}
-	return append(columns, repro.Column{Key: best + suffix, Title: best, Left: true},
-		repro.Column{Key: "p_linear" + suffix, Title: "p lin"},
-		repro.Column{Key: "p_gaussian" + suffix, Title: "p Gau"})
+	return append(columns, repro.Left(best+suffix, best),
+		repro.Right("p_linear"+suffix, "p lin"),
+		repro.Right("p_gaussian"+suffix, "p Gau"))
 }
 
 // bestOf names the kernels with the least figure.
@@ -78,18 +78,18 @@ func bestOf(figures []float64) (names []string) {
 // columns are the columns of Tables 1 to 4.
 func (p *protocol) columns() []repro.Column {
 	columns := []repro.Column{
-		{Key: "class", Title: "class", Left: true}, {Key: "against", Data: true},
-		{Key: "features", Title: "features", Left: true}, {Key: "training_documents", Title: "L"},
+		repro.Left("class", "class"), repro.Data("against"),
+		repro.Left("features", "features"), repro.Right("training_documents", "L"),
 	}
 	columns = append(columns, comparison("lowest", "", func(name string) string { return name })...)
 	for k, kernel := range kernels {
-		columns = append(columns, repro.Column{Key: keyOf(k) + "_printed", Title: "printed " + kernel.name[:3]})
+		columns = append(columns, repro.Right(keyOf(k)+"_printed", "printed "+kernel.name[:3]))
 	}
 	for k, kernel := range kernels {
 		if kernel.scaled {
-			columns = append(columns, repro.Column{Key: keyOf(k) + "_scale", Data: true})
+			columns = append(columns, repro.Data(keyOf(k)+"_scale"))
 		}
-		columns = append(columns, repro.Column{Key: keyOf(k) + "_c", Data: true})
+		columns = append(columns, repro.Data(keyOf(k)+"_c"))
 	}
 	if p.folds > 0 {
 		title := func(name string) string { return "by folds: " + name[:3] }

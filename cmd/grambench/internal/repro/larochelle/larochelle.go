@@ -10,6 +10,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"github.com/gramengine/gram/sparse"
@@ -36,19 +37,17 @@ type Sequence struct {
 func (s Sequence) Draw(ctx context.Context, kind Kind, first, n int) (*sparse.Corpus, error) {
 	m := &sparse.CSR{Cols: Pixels, Offsets: make([]int64, 1, n+1)}
 	c := &sparse.Corpus{Source: s.Name, Documents: m, Labels: sparse.Labels{Offsets: []int64{0}}}
-	ids := map[int]int32{}
 	image := make([]float32, Pixels)
 	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		class := kind(rand.New(rand.NewPCG(s.Seed, uint64(first+i))), image)
-		id, ok := ids[class]
-		if !ok {
-			id = int32(len(c.Classes))
-			ids[class], c.Classes = id, append(c.Classes, strconv.Itoa(class))
+		class := strconv.Itoa(kind(rand.New(rand.NewPCG(s.Seed, uint64(first+i))), image))
+		id := slices.Index(c.Classes, class)
+		if id < 0 {
+			id, c.Classes = len(c.Classes), append(c.Classes, class)
 		}
-		c.Labels.Add(id)
+		c.Labels.Add(int32(id))
 		for k, v := range image {
 			if v != 0 {
 				m.Terms, m.Values = append(m.Terms, uint32(k)), append(m.Values, v)

@@ -21,7 +21,8 @@ func drawn(kind Kind, seed uint64, i int) ([]float32, int) {
 	return image, kind(rand.New(rand.NewPCG(seed, uint64(i))), image)
 }
 
-// The class of an outline is what its bounding box says, and nothing but the border of that is white.
+// The class of an outline is what its bounding box says, and nothing but the border of that is
+// white.
 func TestOutline(t *testing.T) {
 	tall := 0
 	for i := range 400 {
@@ -38,7 +39,8 @@ func TestOutline(t *testing.T) {
 		}
 		for k, v := range image {
 			y, x := k/Side, k%Side
-			white := y >= top && y <= bottom && x >= left && x <= right && (y == top || y == bottom || x == left || x == right)
+			white := y >= top && y <= bottom && x >= left && x <= right &&
+				(y == top || y == bottom || x == left || x == right)
 			if white != (v == 1) || !white && v != 0 {
 				t.Fatalf("image %d: pixel %d,%d is %v", i, y, x, v)
 			}
@@ -50,7 +52,8 @@ func TestOutline(t *testing.T) {
 	}
 }
 
-// inHull tells whether a point lies in the convex hull of a region: it doesn't where all of the region is seen in less than a half-turn.
+// inHull tells whether a point lies in the convex hull of a region: it doesn't where all of the
+// region is seen in less than a half-turn.
 func inHull(g *region, p point) bool {
 	var angles []float64
 	for k, in := range g {
@@ -66,7 +69,8 @@ func inHull(g *region, p point) bool {
 	return gap <= math.Pi+1e-9
 }
 
-// A region of class 1 has all pixels of its convex hull, one of class 0 lacks a share of them, and the number of pixels doesn't tell the classes apart.
+// A region of class 1 has all pixels of its convex hull, one of class 0 lacks a share of them, and
+// the number of pixels doesn't tell the classes apart.
 func TestConvexity(t *testing.T) {
 	var areas [2][]float64
 	for i := range 300 {
@@ -87,7 +91,8 @@ func TestConvexity(t *testing.T) {
 				}
 			}
 			if missing != g.missing() || class == 1 && missing != 0 || class == 0 && missing*hollows < g.count() {
-				t.Fatalf("image %d of class %d: %d of the hull are missing, %d were counted", i, class, missing, g.missing())
+				t.Fatalf("image %d of class %d: %d of the hull are missing, %d were counted", i, class, missing,
+					g.missing())
 			}
 		}
 	}
@@ -112,7 +117,9 @@ func TestTexturedRectangle(t *testing.T) {
 	for i := range 100 {
 		image, class := drawn(Textured, 1, i)
 		q := drawRectangle(rand.New(rand.NewPCG(1, uint64(i))), 10, 26, 5)
-		if class != q.class() || q.height < 10 || q.width < 10 || max(q.height-q.width, q.width-q.height) < 5 || q.top+q.height > Side || q.left+q.width > Side {
+		if class != q.class() || q.height < 10 || q.width < 10 || max(q.height-q.width, q.width-q.height) < 5 ||
+			q.top+q.height > Side ||
+			q.left+q.width > Side {
 			t.Fatalf("image %d: %+v of class %d", i, q, class)
 		}
 		for k, v := range image {
@@ -138,7 +145,15 @@ func TestTexturedRectangle(t *testing.T) {
 
 // Digits on noise keep their pixels and classes; the noise has the mean of its distribution.
 func TestOnNoise(t *testing.T) {
-	digits := &sparse.Corpus{Classes: []string{"7", "0"}, Documents: &sparse.CSR{Cols: Pixels, Offsets: []int64{0, 2, 3}, Terms: []uint32{3, 700, 5}, Values: []float32{0.25, 1, 0.5}}}
+	digits := &sparse.Corpus{
+		Classes: []string{"7", "0"},
+		Documents: &sparse.CSR{
+			Cols:    Pixels,
+			Offsets: []int64{0, 2, 3},
+			Terms:   []uint32{3, 700, 5},
+			Values:  []float32{0.25, 1, 0.5},
+		},
+	}
 	digits.Labels.Add(1)
 	digits.Labels.Add(0)
 	c, err := Sequence{"noise", 1, func() {}}.Draw(t.Context(), OnNoise(digits, []int{1, 0, 1}), 0, 3)
@@ -173,7 +188,8 @@ func TestDrawImages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Documents.Validate(); err != nil || c.Documents.Rows() != n || c.Documents.Cols != Pixels || len(c.Labels.Offsets) != n+1 {
+			if err := c.Documents.Validate(); err != nil || c.Documents.Rows() != n || c.Documents.Cols != Pixels ||
+				len(c.Labels.Offsets) != n+1 {
 				t.Fatalf("%s: %v, %d rows of %d, %d offsets", name, err, c.Documents.Rows(), n, len(c.Labels.Offsets))
 			}
 			return c

@@ -3,6 +3,7 @@
 package reprotest
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -136,7 +137,14 @@ func Do(ctx context.Context, t testing.TB, e repro.Experiment, r *repro.Run, arg
 // Resume runs an experiment with two workers and the file of results in path. It interrupts the
 // experiment when so much of a stage is done, and checks that it stops within a second. An empty
 // stage lets it run to its end.
-func Resume(t testing.TB, e repro.Experiment, data, path string, args []string, stage string, after int64) (*repro.Report, error) {
+func Resume(
+	t testing.TB,
+	e repro.Experiment,
+	data, path string,
+	args []string,
+	stage string,
+	after int64,
+) (*repro.Report, error) {
 	t.Helper()
 	state, err := repro.OpenState(path)
 	if err != nil {
@@ -160,42 +168,41 @@ func Resume(t testing.TB, e repro.Experiment, data, path string, args []string, 
 }
 
 // Rows returns the rows of a table as objects.
-func Rows(t testing.TB, report *repro.Report, key string) []map[string]any {
+func Rows(t testing.TB, report *repro.Report, key string) (out []map[string]any) {
+	t.Helper()
+	for _, row := range rows(t, report, key) {
+		var v map[string]any
+		if err := json.Unmarshal(row, &v); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	if out == nil {
+		t.Fatalf("no table %s", key)
+	}
+	return out
+}
+
+// Tables returns all rows and notes of a report as text.
+func Tables(t testing.TB, report *repro.Report) string {
+	t.Helper()
+	return fmt.Sprintf("%s\n%s", bytes.Join(rows(t, report, ""), []byte("\n")), strings.Join(report.Notes, "\n"))
+}
+
+// rows returns the rows of a table, or of all, in JSON.
+func rows(t testing.TB, report *repro.Report, key string) (out [][]byte) {
 	t.Helper()
 	for _, table := range report.Tables {
-		if table.Key != key {
+		if key != "" && table.Key != key {
 			continue
 		}
 		rows, err := table.Objects()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out []map[string]any
 		for _, row := range rows {
-			var v map[string]any
-			if err := json.Unmarshal(row, &v); err != nil {
-				t.Fatal(err)
-			}
-			out = append(out, v)
-		}
-		return out
-	}
-	t.Fatalf("no table %s", key)
-	return nil
-}
-
-// Tables returns all rows and notes of a report as text.
-func Tables(t testing.TB, report *repro.Report) string {
-	t.Helper()
-	var lines []string
-	for _, table := range report.Tables {
-		rows, err := table.Objects()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, row := range rows {
-			lines = append(lines, string(row))
+			out = append(out, row)
 		}
 	}
-	return strings.Join(append(lines, report.Notes...), "\n")
+	return out
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
 )
 
 // name is the experiment's name.
@@ -134,26 +135,32 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 func newTable(set string, divided []division) *repro.Table {
 	documents := 0
 	columns := []repro.Column{
-		{Key: "weighting", Title: "weighting", Left: true}, {Key: "kernel", Title: "kernel", Left: true},
+		repro.Left("weighting", "weighting"), repro.Left("kernel", "kernel"),
 	}
 	for _, d := range divided {
 		documents += d.test.Documents.Rows()
 		if len(divided) > 1 {
-			columns = append(columns, repro.Column{Key: d.name + "_percent", Title: d.name})
+			columns = append(columns, repro.Right(d.name+"_percent", d.name))
 		}
 	}
 	return &repro.Table{
 		Key: set, Title: fmt.Sprintf("%s: accuracy in %% on %d test documents", set, documents),
-		Columns: append(columns, repro.Column{Key: "accuracy_percent", Title: "all"},
-			repro.Column{Key: "ngd_alone", Title: "only NGD right"},
-			repro.Column{Key: "kernel_alone", Title: "only it right"},
-			repro.Column{Key: "z", Title: "z of NGD"}, repro.Column{Key: "p", Title: "p"}),
+		Columns: append(columns, repro.Right("accuracy_percent", "all"),
+			repro.Right("ngd_alone", "only NGD right"),
+			repro.Right("kernel_alone", "only it right"),
+			repro.Right("z", "z of NGD"), repro.Right("p", "p")),
 	}
 }
 
 // table adds the table of a set to the report: all kernels of a weighting on all divisions, then
 // the sign tests.
-func (p *protocol) table(ctx context.Context, r *repro.Run, set string, divided []division, report *repro.Report) error {
+func (p *protocol) table(
+	ctx context.Context,
+	r *repro.Run,
+	set string,
+	divided []division,
+	report *repro.Report,
+) error {
 	t := newTable(set, divided)
 	report.Tables = append(report.Tables, t)
 	step := r.Counter(set, 0, int64(len(weightings)*len(kernels)*len(divided)))
@@ -216,7 +223,8 @@ func (p *protocol) division(ctx context.Context, r *repro.Run, d division, weigh
 			if err := session.Close(); err != nil {
 				return nil, err
 			}
-			session = r.NewSession(d.name+", "+embedding, d.train, d.train.Documents.Bytes()+d.test.Documents.Bytes(), report)
+			held := d.train.Documents.Bytes() + d.test.Documents.Bytes()
+			session = r.NewSession(d.name+", "+embedding, func() *sparse.Corpus { return d.train }, held, report)
 		}
 		key := fmt.Sprintf("%s %s %s", d.name, kernel.kernel, embedding)
 		found, err := repro.Kept(r.State, key, fits, func() (string, error) {

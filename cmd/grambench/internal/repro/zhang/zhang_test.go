@@ -12,7 +12,8 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/repro/reprotest"
 )
 
-// From text to tables, at once by one worker and in pieces by two: the same figures, which fit each other, and nothing computed twice.
+// From text to tables, at once by one worker and in pieces by two: the same figures, which fit each
+// other, and nothing computed twice.
 func TestZhangChenLee(t *testing.T) {
 	data, ctx := reprotest.Groups(t), t.Context()
 	whole, err := reprotest.Do(ctx, t, Experiment, &repro.Run{Data: data, Workers: 1}, "-c", "10")
@@ -22,7 +23,8 @@ func TestZhangChenLee(t *testing.T) {
 	if len(whole.Notes) != 4 || !strings.Contains(whole.Notes[0], "webkb, tf: NGD is better than ") {
 		t.Errorf("notes %q", whole.Notes)
 	}
-	for key, documents := range map[string]float64{"webkb": 160, "20news-bydate": 120} { // four of six universities; the test set
+	// four of six universities; the test set
+	for key, documents := range map[string]float64{"webkb": 160, "20news-bydate": 120} {
 		rows := reprotest.Rows(t, whole, key)
 		if len(rows) != 10 {
 			t.Fatalf("%s: %d rows, expected 5 kernels with 2 weightings", key, len(rows))
@@ -61,22 +63,26 @@ func TestZhangChenLee(t *testing.T) {
 	again := func(stopAt string, after int64) (*repro.Report, error) {
 		return reprotest.Resume(t, Experiment, data, path, []string{"-c", "10"}, stopAt, after)
 	}
-	if partial, err := again("20news-bydate", 0); !errors.Is(err, context.Canceled) || partial == nil || len(partial.Tables) != 2 {
+	if partial, err := again("20news-bydate", 0); !errors.Is(err, context.Canceled) || partial == nil ||
+		len(partial.Tables) != 2 {
 		t.Fatalf("interrupted: %v, report %v", err, partial)
 	}
 	last, err := again("", 0)
 	if err != nil || reprotest.Tables(t, last) != reprotest.Tables(t, whole) {
-		t.Errorf("in pieces by two workers: %v\n%s\nat once by one:\n%s", err, reprotest.Tables(t, last), reprotest.Tables(t, whole))
+		t.Errorf("in pieces by two workers: %v\n%s\nat once by one:\n%s", err, reprotest.Tables(t, last),
+			reprotest.Tables(t, whole))
 	}
 	if !(last.DotProducts > 0 && last.DotProducts < whole.DotProducts) {
 		t.Errorf("gone on with: %d dot products, at once %d", last.DotProducts, whole.DotProducts)
 	}
-	if none, err := again("", 0); err != nil || none.DotProducts != 0 || none.Trainings != 0 || reprotest.Tables(t, none) != reprotest.Tables(t, whole) {
+	if none, err := again("", 0); err != nil || none.DotProducts != 0 || none.Trainings != 0 ||
+		reprotest.Tables(t, none) != reprotest.Tables(t, whole) {
 		t.Errorf("with everything kept: %v, %d dot products", err, none.DotProducts)
 	}
 }
 
-// One university is the test set, all others and misc are for training, and both parts number classes alike.
+// One university is the test set, all others and misc are for training, and both parts number
+// classes alike.
 func TestLeaveOneUniversityOut(t *testing.T) {
 	r := &repro.Run{Data: reprotest.Groups(t)}
 	z := &protocol{text: repro.Preparation{MinDF: 1, MinLetters: 1}}
@@ -86,8 +92,10 @@ func TestLeaveOneUniversityOut(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for _, d := range divided {
-		if d.train.Documents.Rows() != 200 || d.test.Documents.Rows() != 40 || len(d.train.Classes) != 4 || len(d.test.Classes) != 4 {
-			t.Errorf("%s: %d and %d pages of %v", d.name, d.train.Documents.Rows(), d.test.Documents.Rows(), d.train.Classes)
+		if d.train.Documents.Rows() != 200 || d.test.Documents.Rows() != 40 || len(d.train.Classes) != 4 ||
+			len(d.test.Classes) != 4 {
+			t.Errorf("%s: %d and %d pages of %v", d.name, d.train.Documents.Rows(), d.test.Documents.Rows(),
+				d.train.Classes)
 		}
 		in := map[string]bool{}
 		for i := range d.train.Documents.Rows() {
@@ -122,12 +130,15 @@ func TestZhangChenLeeRefuses(t *testing.T) {
 		if want == "of memory," {
 			r.MemoryBytes = 1 << 20
 		}
-		if _, err := reprotest.Do(t.Context(), t, Experiment, r, args...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := reprotest.Do(t.Context(), t, Experiment, r, args...); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
-	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0], []string{"student|texas\ta b", "course|cornell\ta b"})
-	if _, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: data}, "-sets", "webkb"); err == nil || !strings.Contains(err.Error(), "no pages of washington") {
+	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0],
+		[]string{"student|texas\ta b", "course|cornell\ta b"})
+	if _, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: data}, "-sets", "webkb"); err == nil ||
+		!strings.Contains(err.Error(), "no pages of washington") {
 		t.Errorf("%v, expected washington to be missing", err)
 	}
 }
