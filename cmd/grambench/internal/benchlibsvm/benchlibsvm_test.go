@@ -185,7 +185,8 @@ func TestSameLabel(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"1", "+1", true}, {"1", "1.0", true}, {"a", "a", true}, {"1", "-1", false}, {"a", "b", false}, {"a", "1", false},
+		{"1", "+1", true}, {"1", "1.0", true}, {"a", "a", true}, {"1", "-1", false}, {"a", "b", false},
+		{"a", "1", false},
 	} {
 		if got := sameLabel(test.a, test.b); got != test.want {
 			t.Errorf("%q and %q: %v", test.a, test.b, got)

@@ -214,7 +214,8 @@ func TestStateFailingWriter(t *testing.T) {
 			}
 			s.Close()
 			text, err := os.ReadFile(path)
-			want := `{"experiment":"x","of":"y"}` + "\n" + `{"key":"a","value":1}` + "\n" + `{"key":"b","value":2}` + "\n"
+			want := `{"experiment":"x","of":"y"}` + "\n" + `{"key":"a","value":1}` + "\n" +
+				`{"key":"b","value":2}` + "\n"
 			if err != nil || string(text) != want {
 				t.Errorf("%s: %v, the file is\n%sexpected\n%s", name, err, text, want)
 			}
