@@ -22,7 +22,7 @@ is predicted by a machine that was trained on the others. Nothing is written. A 
 each class. The figure is the accuracy, for labels the micro F1, for regression the mean squared
 error; all documents together give the line that svm-train -v prints. idf weights are those of all.`,
 	Examples: `
-grambench cv -in mail/                                 a folder with a sub-folder per class, 5 folds
+grambench cv -in mail/                                 one sub-folder per class, 5 folds
 grambench cv -v 10 -c 10 -kernel diffusion:t=0.3 train.tsv.gz
 grambench cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 	Setup: func(f *cli.Flags) cli.Work {

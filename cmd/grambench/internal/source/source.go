@@ -36,8 +36,8 @@ const topic = "sources"
 // Topic is what help says of sources.
 var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: `
 Sources for -in (files may be gzipped):
-  FILE            svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, MatrixMarket,
-                  or idx images (MNIST); see -format
+  FILE            svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines,
+                  MatrixMarket, or idx images (MNIST); see -format
   FOLDER          one sub-folder per class, one file per document; or files alone, documents
                   without a class; or idx files: train-images-idx3-ubyte
   goroot          the Go source files of the local installation, labelled by top folder

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+)
+
+// helped is what a call prints on standard output; it must succeed.
+func helped(t *testing.T, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if status := run(args, &stdout, &stderr); status != cli.Done || stderr.Len() > 0 {
+		t.Fatalf("grambench %s: exit status %d, %s", strings.Join(args, " "), status, stderr.String())
+	}
+	return stdout.String()
+}
+
+// The help of every command fits on a screen, has examples, and is the same by help COMMAND.
+func TestHelpFitsOnAScreen(t *testing.T) {
+	for _, c := range program.Commands {
+		if c.Help == "" && c.Name != "repro" {
+			continue // legacy
+		}
+		text := helped(t, c.Name, "-help")
+		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		if len(lines) > 40 {
+			t.Errorf("%s: %d lines, expected 40 at most", c.Name, len(lines))
+		}
+		for _, line := range lines {
+			if n := utf8.RuneCountInString(line); n > 100 {
+				t.Errorf("%s: %d columns, expected 100 at most: %s", c.Name, n, line)
+			}
+		}
+		if !strings.Contains(text, "Examples:\n") && c.Name != "repro" { // whose experiments have theirs
+			t.Errorf("%s has no examples", c.Name)
+		}
+		if same := helped(t, "help", c.Name); same != text {
+			t.Errorf("help %s differs from %s -help", c.Name, c.Name)
+		}
+	}
+	for _, topic := range program.Topics {
+		for line := range strings.Lines(helped(t, "help", topic.Name)) {
+			if utf8.RuneCountInString(line) > 101 {
+				t.Errorf("%s: more than 100 columns: %s", topic.Name, line)
+			}
+		}
+	}
+}
+
+// Shells take what completion prints, and bash completes by it.
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		text := helped(t, "completion", shell)
+		for _, want := range []string{"train", "gpu-mem", "one-vs-rest", "computing"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: %q is missing", shell, want)
+			}
+		}
+		path, err := exec.LookPath(shell)
+		if err != nil {
+			continue
+		}
+		file := filepath.Join(t.TempDir(), "completion")
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(path, "-n", file).CombinedOutput(); err != nil {
+			t.Errorf("%s -n: %v\n%s", shell, err, out)
+		}
+		if shell != "bash" {
+			continue
+		}
+		for line, want := range map[string]string{
+			"grambench tr": "train", "grambench train -sche": "-scheme", "grambench gram -backend c": "cpu cuda",
+			"grambench help sou": "sources", "grambench completion f": "fish", "grambench kernels -": "-json",
+		} {
+			script := `source "$1"; COMP_WORDS=($2); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _grambench; echo "${COMPREPLY[@]}"`
+			out, err := exec.Command(path, "-c", script, "bash", file, line).Output()
+			if got := strings.TrimSpace(string(out)); err != nil || got != want {
+				t.Errorf("%s: %q, %v, expected %q", line, got, err, want)
+			}
+		}
+	}
+}
+
+// A slip in a command or a flag is answered with what may have been meant.
+func TestDidYouMean(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"trian", "did you mean train?"}, {"train -kernal ngd a", "did you mean -kernel?"}, {"zzzz", "expected one of"},
+		{"gram -zzzz", "not defined: -zzzz\n"},
+	} {
+		var stdout, stderr bytes.Buffer
+		status := run(strings.Fields(c.args), &stdout, &stderr)
+		if status != cli.Misuse || !strings.Contains(stderr.String(), c.want) {
+			t.Errorf("%s: exit status %d, %q, expected %q in it", c.args, status, stderr.String(), c.want)
+		}
+	}
+}
