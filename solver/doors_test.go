@@ -100,6 +100,16 @@ type (
 	}
 )
 
+// replacing puts rows of its own in the place of those that it is to fill.
+type replacing struct{ Matrix }
+
+func (m replacing) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
+	for r := range dst {
+		dst[r] = make([]float32, len(dst[r]))
+	}
+	return m.Matrix.Rows(ctx, rows, columns, dst)
+}
+
 func (w wide) Row(i int) []float32 {
 	return append(slices.Clone(w.Dense.Row(i)), 1)
 }
@@ -134,6 +144,7 @@ func TestMatrixDoors(t *testing.T) {
 			{name + "/long rows", "of the matrix has 257 values, expected 256", func() error { return train(wide{m}) }},
 			{name + "/diagonal", "the diagonal of the matrix has 255 values, expected 256",
 				func() error { return train(narrow{m}) }},
+			{name + "/replaced rows", "put another slice in dst[0]", func() error { return train(replacing{Matrix: m}) }},
 			{name + "/nil", "no matrix", func() error { return train(nil) }},
 			{name + "/negative", "a matrix of -1 documents", func() error { return train(sized{m, -1}) }},
 			{name + "/huge", "a matrix of 4294967296 documents", func() error { return train(sized{m, 1 << 32}) }},
@@ -388,6 +399,9 @@ func TestSumsDoors(t *testing.T) {
 	p, err := c.NewPredictor(counting(columns), nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if none, most := p.SumsBytes(-5), p.SumsBytes(math.MaxInt); none != p.SumsBytes(0) || most != math.MaxInt64 {
+		t.Errorf("sums for -5 objects take %d bytes, those for %d %d", none, math.MaxInt, most)
 	}
 	s, err := p.NewSums(width)
 	if err != nil {

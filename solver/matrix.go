@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"unsafe"
 )
 
 // Matrix is a Gram matrix K of n documents, as the learners see it. Values are finite, and those at
@@ -68,6 +70,21 @@ func newSource(m Matrix) (*source, error) {
 		s.partial = !p.Whole()
 	}
 	return s, nil
+}
+
+// Rows is that of the matrix, and checks that the rows are where they are looked for: a matrix that
+// puts other slices in dst would be one of zeros.
+func (s *source) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
+	handed := slices.Clone(dst)
+	if err := s.Matrix.Rows(ctx, rows, columns, handed); err != nil {
+		return err
+	}
+	for r, row := range handed {
+		if len(row) != len(dst[r]) || unsafe.SliceData(row) != unsafe.SliceData(dst[r]) {
+			return errUser("Rows of the matrix put another slice in dst[%d], expected the row's values in the one there", r)
+		}
+	}
+	return nil
 }
 
 // row returns row i of a matrix in memory.

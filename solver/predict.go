@@ -216,8 +216,13 @@ func (p *Predictor) newSums(width int) *Sums {
 	return s
 }
 
-// SumsBytes returns the memory that Sums for width objects take at most.
+// SumsBytes returns the memory that Sums for width objects take at most. A width below 0 counts as
+// 0, and a result beyond int64 is the greatest one.
 func (p *Predictor) SumsBytes(width int) int64 {
+	width = max(width, 0)
+	if (8*float64(len(p.at))+4*turnColumns)*(float64(width)+1) >= math.MaxInt64 {
+		return math.MaxInt64
+	}
 	return int64(len(p.at))*8*int64(width+1) + 4*turnColumns*int64(width)
 }
 
