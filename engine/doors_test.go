@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -227,6 +228,37 @@ func TestCallersThatPanic(t *testing.T) {
 		if got := gram(t, e, k); !sameBits(got.Data, want.Data) {
 			t.Errorf("after %s the engine computes other values", way)
 		}
+	}
+}
+
+// A yield that ends its goroutine, as t.Fatal does, ends Stripes with an error: it is called on a
+// goroutine that the caller knows nothing of.
+func TestStripesGoexit(t *testing.T) {
+	for _, docs := range []int{20, 1000} { // one stripe, several
+		e := newEngine(t, embedded(t, sparse.Embedding{}, zipf(docs, 500, 80, 3)), Options{Workers: 1})
+		err := e.Stripes(t.Context(), parse(t, "linear"), func(int, *Dense) error { runtime.Goexit(); return nil })
+		if failed := (*tiles.PanicError)(nil); !errors.As(err, &failed) {
+			t.Errorf("%d documents: error %v, expected a PanicError", docs, err)
+		}
+	}
+}
+
+// A row of a matrix that was filled by hand is one of it or a panic: numbers of rows and columns
+// whose product wraps round gave another row.
+func TestRowOfWrappingMatrix(t *testing.T) {
+	for _, d := range []*Dense{
+		{Rows: 1 << 60, Cols: 1 << 5, Data: make([]float32, 64)},
+		{Rows: 3, Cols: -1, Data: make([]float32, 64)},
+		{Rows: 2, Cols: 32, Data: make([]float32, 63)},
+	} {
+		func() {
+			defer func() {
+				if err, _ := recover().(error); err == nil || !strings.HasPrefix(err.Error(), "engine: row ") {
+					t.Errorf("%d×%d: panic %v, expected one that names the row", d.Rows, d.Cols, err)
+				}
+			}()
+			d.Row(min(d.Rows-1, 1<<59))
+		}()
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/gramengine/gram/engine/internal/shape"
 	"gonum.org/v1/gonum/mat"
@@ -52,7 +53,8 @@ func (d *Dense) Row(i int) []float32 { return rowOf(d.Data, i, d.Rows, d.Cols) }
 // rowOf looks at the length of data, too: a slice expression by itself is content with the
 // capacity.
 func rowOf(data []float32, i, rows, cols int) []float32 {
-	if uint(i) >= uint(max(rows, 0)) || (i+1)*cols > len(data) {
+	beyond, end := bits.Mul64(uint64(i)+1, uint64(cols)) // a cols below 0 is beyond any length
+	if uint(i) >= uint(max(rows, 0)) || beyond > 0 || end > uint64(len(data)) {
 		panic(fmt.Errorf("engine: row %d of a matrix of %d×%d with %d values", i, rows, cols, len(data)))
 	}
 	return data[i*cols : (i+1)*cols : (i+1)*cols]

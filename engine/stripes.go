@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/gramengine/gram/tiles"
 )
 
 // stripeRows is the number of rows in a stripe: two panels a worker, so that no worker waits long for the others at its end.
@@ -61,8 +61,7 @@ func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, st
 	free <- NewDense(height, n).Data
 	free <- NewDense(height, n).Data
 	ready := make(chan stripe)
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
+	compute := func(ctx context.Context) error {
 		defer close(ready)
 		for first := 0; first < n; first += height {
 			rows := make([]int, min(height, n-first))
@@ -87,8 +86,8 @@ func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, st
 			}
 		}
 		return nil
-	})
-	group.Go(func() error {
+	}
+	hand := func() error {
 		for s := range ready {
 			part := s.data[: s.rows*n : s.rows*n]
 			err := guarded("yield", func() error { return yield(s.first, &Dense{Rows: s.rows, Cols: n, Data: part}) })
@@ -98,6 +97,12 @@ func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, st
 			free <- s.data
 		}
 		return nil
+	}
+	// A yield that ends its goroutine, such as one that calls t.Fatal, is an error of Run.
+	return tiles.Run(ctx, 2, 2, func(ctx context.Context, _, task int) error {
+		if task == 0 {
+			return compute(ctx)
+		}
+		return hand()
 	})
-	return group.Wait()
 }
