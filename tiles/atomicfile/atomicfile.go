@@ -42,7 +42,7 @@ func Create(path, pattern string) (*File, error) {
 		return nil, fmt.Errorf("%s isn't begun: the program is about to end", path)
 	}
 	for {
-		temporary := filepath.Join(folder, fmt.Sprint(before, rand.Uint32(), after))
+		temporary := folder + fmt.Sprint(before, rand.Uint32(), after) // as it is: "link/.." isn't "."
 		f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			continue

@@ -111,6 +111,34 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
+// The temporary file is in the folder that the system finds behind a path, not in the one that its
+// text has after cleaning: a file may not change file systems with its name, and a folder that isn't
+// there is noticed before the work.
+func TestFolderOfPath(t *testing.T) {
+	base := t.TempDir()
+	deep := filepath.Join(base, "other", "deep")
+	if err := os.MkdirAll(deep, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(deep, filepath.Join(base, "link")); err != nil {
+		t.Skip(err)
+	}
+	f := create(t, base+"/link/../a") // in other
+	if names := entries(t, filepath.Join(base, "other")); len(names) != 2 {
+		t.Errorf("other has %q, expected a temporary file, too", names)
+	}
+	if err := f.Commit(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(base, "other", "a")); err != nil {
+		t.Error(err)
+	}
+	if f, err := Create(base+"/missing/../a", ""); err == nil {
+		f.Abort()
+		t.Error("a file behind a folder that isn't there is begun")
+	}
+}
+
 // An error of Commit leaves nothing behind: neither that of closing nor that of renaming.
 func TestCommitFails(t *testing.T) {
 	folder := t.TempDir()
