@@ -32,8 +32,16 @@ func All(ctx context.Context, a mat.Symmetric) ([]float64, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		values, err := factorize(a)
-		done <- result{values, err}
+		var r result
+		ended := false // not so where the matrix ends the goroutine
+		defer func() {
+			if !ended {
+				r.err = fmt.Errorf("spectrum: the matrix panics: %w", tiles.NewPanicError(nil))
+			}
+			done <- r
+		}()
+		r.values, r.err = factorize(a)
+		ended = true
 	}()
 	select {
 	case r := <-done:

@@ -20,8 +20,12 @@ type centred struct {
 //
 // It has no eigenvalue below 0 exactly if a has none on vectors that add to 0, as the matrices of conditionally positive definite kernels, and always the
 // eigenvalue 0 of the vector of ones. Values are computed in float64 when they are read; a must stay unchanged.
+// It panics where there is no matrix.
 // Source: Schölkopf, The kernel trick for distances, NIPS 2000, proposition 2.
 func Centre(a mat.Symmetric) mat.Symmetric {
+	if a == nil {
+		panic("spectrum: Centre: no matrix, expected one")
+	}
 	n := a.SymmetricDim()
 	c := &centred{a: a, means: make([]float64, n)}
 	for i := range n {
@@ -41,8 +45,18 @@ func (c *centred) T() mat.Matrix          { return c }
 // At adds the two means first, so that (i, j) and (j, i) have the same bits.
 func (c *centred) At(i, j int) float64 { return c.a.At(i, j) - (c.means[i] + c.means[j]) + c.mean }
 
-// CentreOperator is Centre for an operator.
-func CentreOperator(a Operator) Operator { return &centredOperator{a, make([]float64, a.Len())} }
+// CentreOperator is Centre for an operator. It panics where there is none, or one of fewer rows than
+// 0.
+func CentreOperator(a Operator) Operator {
+	if a == nil {
+		panic("spectrum: CentreOperator: no operator, expected one")
+	}
+	n := a.Len()
+	if n < 0 {
+		panic(fmt.Sprintf("spectrum: CentreOperator: an operator of %d rows, expected 0 at least", n))
+	}
+	return &centredOperator{a, make([]float64, n)}
+}
 
 type centredOperator struct {
 	a    Operator

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -35,6 +36,7 @@ func TestRefuses(t *testing.T) {
 	for name, use := range map[string]func() error{
 		"no operator":        lanczos(nil, Options{}),
 		"rows below 0":       lanczos(bad{n: -1}, Options{}),
+		"most rows":          lanczos(bad{n: math.MaxInt}, Options{}),
 		"values below 0":     lanczos(one, Options{K: -1}),
 		"steps below 0":      lanczos(one, Options{Steps: -1}),
 		"tolerance below 0":  lanczos(one, Options{Tolerance: -1}),
@@ -46,6 +48,11 @@ func TestRefuses(t *testing.T) {
 	} {
 		if err := use(); err == nil || !strings.HasPrefix(err.Error(), "spectrum: ") {
 			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	if _, known := tiles.Available(); known {
+		if _, err := Lanczos(ctx, bad{n: 1 << 42}, Options{}); err == nil || !strings.Contains(err.Error(), "of memory") {
+			t.Errorf("more rows than the machine has memory for: error %v", err)
 		}
 	}
 	if e, err := Lanczos(ctx, one, Options{K: math.MaxInt, Steps: math.MaxInt}); err != nil || e.Steps != 40 {
@@ -77,6 +84,38 @@ func TestPanics(t *testing.T) {
 		if err := use(); !errors.As(err, &failed) || !errors.Is(err, broken) {
 			t.Errorf("%s: error %v, expected a PanicError", name, err)
 		}
+	}
+}
+
+// A matrix that ends the goroutine on which its values are read ends All with an error.
+func TestGoexit(t *testing.T) {
+	calls := 0
+	_, err := All(t.Context(), bad{n: 3, at: func() float64 {
+		if calls++; calls > 6 {
+			runtime.Goexit()
+		}
+		return 1
+	}})
+	if failed := (*tiles.PanicError)(nil); !errors.As(err, &failed) {
+		t.Errorf("error %v, expected a PanicError", err)
+	}
+}
+
+// What is to be centred must be there.
+func TestCentreRefuses(t *testing.T) {
+	for name, use := range map[string]func(){
+		"no matrix":    func() { Centre(nil) },
+		"no operator":  func() { CentreOperator(nil) },
+		"rows below 0": func() { CentreOperator(bad{n: -1}) },
+	} {
+		func() {
+			defer func() {
+				if text, _ := recover().(string); !strings.HasPrefix(text, "spectrum: Centre") {
+					t.Errorf("%s: panic %q", name, text)
+				}
+			}()
+			use()
+		}()
 	}
 }
 

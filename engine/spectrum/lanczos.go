@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/gramengine/gram/tiles"
 )
 
 // Operator is a symmetric matrix by its products.
@@ -115,9 +118,13 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Extremes, error) {
 		tolerance = 0x1p-24
 	}
 	l := &lanczos{n: n, random: rand.New(rand.NewPCG(opt.Seed, 0x9e3779b97f4a7c15))}
+	next := min(max(2*k, 16), most)
+	if err := affordable(LanczosBytes(n, next)); err != nil {
+		return nil, err
+	}
 	l.fresh()
 	w := make([]float64, n)
-	for next := min(max(2*k, 16), most); ; {
+	for {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -144,7 +151,29 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Extremes, error) {
 			return e, nil
 		}
 		next = m + 8
+		if err := affordable(8 * 8 * int64(n)); err != nil {
+			return nil, err
+		}
 	}
+}
+
+// affordable checks that the machine has so many bytes left: without them the runtime would end the
+// program.
+func affordable(bytes int64) error {
+	const few = 64 << 20
+	if bytes < few {
+		return nil
+	}
+	left, known := tiles.Available()
+	if known && bytes > left {
+		debug.FreeOSMemory() // garbage doesn't count
+		left, _ = tiles.Available()
+	}
+	if known && bytes > left || bytes >= math.MaxInt {
+		return fmt.Errorf("spectrum: vectors of so many rows need %d bytes of memory, this machine has %d left",
+			bytes, left)
+	}
+	return nil
 }
 
 // report calls a function that the caller handed over, with a panic as an error.
