@@ -32,6 +32,9 @@ func Create(path, pattern string) (*File, error) {
 		return nil, fmt.Errorf("%s is there and is %s, expected a regular file or none", path, kind(info.Mode()))
 	}
 	folder, name := filepath.Split(path)
+	if name == "" {
+		return nil, fmt.Errorf("%q names no file, expected a name that doesn't end in a slash", path)
+	}
 	before, after := "."+name+".", ".tmp"
 	if pattern != "" {
 		before, after, _ = strings.Cut(pattern, "*")

@@ -98,6 +98,8 @@ func TestCreateRefuses(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		folder:                             "is a folder, expected a regular file or none",
+		"":                                 `"" names no file`,
+		folder + "/none/":                  "names no file",
 		link:                               "is a link, expected a regular file or none",
 		filepath.Join(folder, "none", "a"): "a can't be written in folder " + filepath.Join(folder, "none"),
 	} {
