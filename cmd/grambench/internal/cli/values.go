@@ -5,8 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/gramengine/gram/cmd/grambench/internal/report"
 )
 
 // List is a flag that may be given several times.
@@ -23,7 +21,7 @@ func (b *ByteSize) String() string {
 	if b == nil || *b == 0 {
 		return ""
 	}
-	return report.Bytes(int64(*b))
+	return strconv.FormatInt(int64(*b), 10) + "B"
 }
 
 // Set implements flag.Value.

@@ -1,13 +1,13 @@
 package machines
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
@@ -142,7 +142,7 @@ func (r *gridReport) edges(best *gridRow) []string {
 			v = best.Epsilon
 		default:
 			var ok bool
-			if v, ok = valueOf(best.Kernel, list.Name); !ok {
+			if v, ok = source.ValueOf(best.Kernel, list.Name); !ok {
 				continue
 			}
 		}
@@ -158,26 +158,6 @@ func (r *gridReport) edges(best *gridRow) []string {
 		}
 	}
 	return hints
-}
-
-// valueOf returns a parameter of a kernel.
-func valueOf(spec, name string) (float64, bool) {
-	k, err := engine.ParseKernel(spec)
-	if err != nil {
-		return 0, false
-	}
-	key, ok := source.Takes(k, name)
-	if !ok {
-		return 0, false
-	}
-	_, rest, _ := strings.Cut(spec, ":")
-	for part := range strings.SplitSeq(rest, ",") {
-		if own, value, _ := strings.Cut(part, "="); own == key {
-			v, err := source.ParseNumber(value)
-			return v, err == nil
-		}
-	}
-	return 0, false
 }
 
 func (r *gridReport) WriteText(w io.Writer) {
@@ -278,41 +258,36 @@ func (r *gridReport) table() *report.Table {
 	return t
 }
 
-// trainCommand is the command that trains with the settings of a point, for a shell.
+// trainCommand is the command that trains with the settings of a point, for a shell: with the flags that were given, but for
+// those of the search.
 func (g *grid) trainCommand(best *gridRow) string {
 	words := []string{"grambench", "train", "-in", g.In}
-	add := func(flag string, given bool, value ...any) {
-		if given {
-			words = append(words, flag)
-			for _, v := range value {
-				words = append(words, fmt.Sprint(v))
-			}
+	searched := []string{"in", "kernel", "embed", "t", "g", "d", "r", "c", "nu", "n", "epsilon", "p", "grid", "log2c", "log2g",
+		"folds", "v", "seed", "plot", "q", "json", "weight"}
+	g.f.Visit(func(fl *flag.Flag) {
+		switch {
+		case slices.Contains(searched, fl.Name):
+		case g.f.IsBool(fl.Name):
+			words = append(words, "-"+fl.Name)
+		default:
+			words = append(words, "-"+fl.Name, fl.Value.String())
+		}
+	})
+	for _, class := range slices.Sorted(maps.Keys(g.weights)) {
+		words = append(words, "-weight", fmt.Sprintf("%s=%v", class, g.weights[class]))
+	}
+	if g.Signed && !g.f.Given("signed") { // as -t has it
+		words = append(words, "-signed")
+	}
+	words = append(words, "-kernel", best.Kernel)
+	for _, q := range []struct {
+		flag string
+		v    float64
+	}{{"-c", best.C}, {"-nu", best.Nu}, {"-epsilon", best.Epsilon}} {
+		if q.v != 0 {
+			words = append(words, q.flag, fmt.Sprint(q.v))
 		}
 	}
-	size := func(flag string, v cli.ByteSize) { add(flag, v != 0, fmt.Sprint(int64(v))+"B") }
-	add("-format", g.Format != "", g.Format)
-	add("-min-df", g.MinDF != 0, g.MinDF)
-	add("-max-df", g.MaxDF != 0, g.MaxDF)
-	add("-signed", g.Signed)
-	size("-max-line", g.MaxLine)
-	size("-m", g.Memory)
-	add("-tiles", g.tiles != "", g.tiles)
-	add("-isa", g.ISA != "", g.ISA)
-	add("-backend", g.Backend != "auto", g.Backend)
-	size("-gpu-mem", g.GPUMemory)
-	add("-gpu-tensor", g.GPUTensor)
-	add("-solver", g.solver != "auto", g.solver)
-	add("-type", g.kind != string(model.CSVC), g.kind)
-	add("-scheme", g.scheme != "", g.scheme)
-	add("-tolerance", g.tolerance != 1e-3, g.tolerance)
-	add("-shrinking", !bool(g.shrinking), 0)
-	for _, class := range slices.Sorted(maps.Keys(g.weights)) {
-		add("-weight", true, fmt.Sprintf("%s=%v", class, g.weights[class]))
-	}
-	add("-kernel", true, best.Kernel)
-	add("-c", best.C != 0, best.C)
-	add("-nu", best.Nu != 0, best.Nu)
-	add("-epsilon", best.Epsilon != 0, best.Epsilon)
 	for i, w := range words {
 		words[i] = quoted(w)
 	}

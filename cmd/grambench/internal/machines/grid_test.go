@@ -153,7 +153,8 @@ func TestTrainCommand(t *testing.T) {
 	}
 	r.In = "my mail's"
 	got := r.trainCommand(&gridRow{Kernel: "0.5*diffusion:t=1 + (2*ngd:shift=pi)", C: 1e-3, Epsilon: 0.25})
-	want := `grambench train -in 'my mail'\''s' -format tsv -min-df 3 -signed -m 2147483648B -gpu-tensor -scheme one-vs-rest -tolerance 0.01 -shrinking 0 -weight 1=5 -weight cats=0.5 ` +
+	want := `grambench train -in 'my mail'\''s' -e 0.01 -format tsv -gpu-tensor -h 0 -m 2147483648B -min-df 3 ` +
+		`-scheme one-vs-rest -signed -weight 1=5 -weight cats=0.5 ` +
 		`-kernel '0.5*diffusion:t=1 + (2*ngd:shift=pi)' -c 0.001 -epsilon 0.25`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

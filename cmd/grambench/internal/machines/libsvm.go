@@ -36,10 +36,10 @@ of the whole command, not that of the cache. The kernel is one of text, diffusio
 func (m *machine) declareLetters(f *cli.Flags) {
 	f.Group("As svm-train has them", topic)
 	m.number = -1
-	f.Var(choice{func(n int) { m.kind = string(types[n]) }, len(types), ""}, "s",
+	f.Var(&choice{set: func(n int) { m.kind = string(types[n]) }, n: len(types)}, "s",
 		"-type by svm-train's `NUMBER`: 0 c_svc, 1 nu_svc, 2 one_class, 3 epsilon_svr, 4 nu_svr")
-	f.Var(choice{func(n int) { m.number = n }, len(kernelNames),
-		"a precomputed kernel isn't read: give the documents and a -kernel, it is computed on the way"}, "t",
+	f.Var(&choice{set: func(n int) { m.number = n }, n: len(kernelNames),
+		next: "a precomputed kernel isn't read: give the documents and a -kernel, it is computed on the way"}, "t",
 		"-kernel by svm-train's `NUMBER`: 0 linear, 1 polynomial, 2 rbf, 3 sigmoid, on the values as they are, "+
 			"negative ones accepted")
 	f.Float64Var(
@@ -63,12 +63,13 @@ type choice struct {
 	set  func(int)
 	n    int
 	next string
+	text string
 }
 
-func (c choice) String() string { return "" }
+func (c *choice) String() string { return c.text }
 
 // Set implements flag.Value.
-func (c choice) Set(v string) error {
+func (c *choice) Set(v string) error {
 	n, err := strconv.Atoi(v)
 	switch {
 	case err == nil && n == c.n && c.next != "":
@@ -80,6 +81,7 @@ func (c choice) Set(v string) error {
 		}
 		return fmt.Errorf("expected %s or %d", report.Join(all), c.n-1)
 	}
+	c.text = v
 	c.set(n)
 	return nil
 }

@@ -151,6 +151,23 @@ func Takes(k engine.Kernel, key string) (string, bool) {
 	return "", false
 }
 
+// ValueOf returns the value of a parameter of a kernel that isn't made of others.
+func ValueOf(spec, key string) (float64, bool) {
+	k, err := engine.ParseKernel(spec)
+	if err != nil {
+		return 0, false
+	}
+	key, ok := Takes(k, key)
+	_, rest, _ := strings.Cut(spec, ":")
+	for part := range strings.SplitSeq(rest, ",") {
+		if own, value, _ := strings.Cut(part, "="); ok && own == key {
+			v, err := ParseNumber(value)
+			return v, err == nil
+		}
+	}
+	return 0, false
+}
+
 // withValue returns a kernel with another value of a parameter that it takes.
 func withValue(k engine.Kernel, key string, v float64) (engine.Kernel, error) {
 	name, rest, _ := strings.Cut(k.String(), ":")
