@@ -84,12 +84,7 @@ func NewState() *State { return &State{have: map[string]json.RawMessage{}} }
 // one is written.
 func (s *State) read() error {
 	in := bufio.NewReader(s.file)
-	torn, first := 0, 0
-	drop := func(number int) {
-		if torn++; first == 0 {
-			first = number
-		}
-	}
+	var torn []int // numbers of lines
 	for number := 1; ; number++ {
 		line, err := in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) { // what is there is no whole line
@@ -102,7 +97,7 @@ func (s *State) read() error {
 				fallthrough
 			default:
 				s.behind = true
-				drop(number)
+				torn = append(torn, number)
 			}
 			break
 		}
@@ -117,17 +112,17 @@ func (s *State) read() error {
 					s.name, line)
 			}
 		case !isObject(line, &v) || v.Key == "" || v.Value == nil:
-			drop(number)
+			torn = append(torn, number)
 		default:
 			s.have[v.Key] = v.Value
 		}
 		s.end += int64(len(line))
 	}
-	if torn > 0 {
-		s.dropped = fmt.Sprintf("%s:%d: no whole result, left out", s.name, first)
-		if torn > 1 {
-			s.dropped += fmt.Sprintf(", and so are %d more lines", torn-1)
-		}
+	if len(torn) > 0 {
+		s.dropped = fmt.Sprintf("%s:%d: no whole result, left out", s.name, torn[0])
+	}
+	if len(torn) > 1 {
+		s.dropped += fmt.Sprintf(", and so are %d more lines", len(torn)-1)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package repro
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -30,17 +31,11 @@ type Test struct {
 //
 //	t = mean(d) / (sd(d)/√n),  d[i] = a[i] - b[i],
 //
-// by Student's distribution of n-1 degrees of freedom. Differences that are all 0 give t = 0 and p
-// = 1; all equal otherwise, ±Inf and p = 0. Fewer than two pairs give NaN. It panics where the
-// lengths differ. Source: Student, Biometrika 6 (1908).
+// by Student's distribution of n-1 degrees of freedom. Differences that are all 0 give t = 0, p = 1;
+// all equal otherwise, t = ±Inf, p = 0. Fewer than two pairs give NaN. It panics where the lengths
+// differ. Source: Student, Biometrika 6 (1908).
 func PairedT(a, b []float64) Test {
-	if len(a) != len(b) {
-		panic("repro: pairs of different number")
-	}
-	d := make([]float64, len(a))
-	for i := range d {
-		d[i] = a[i] - b[i]
-	}
+	d := floats.SubTo(make([]float64, len(a)), a, b)
 	if len(d) < 2 {
 		return Test{math.NaN(), math.NaN()}
 	}
@@ -48,7 +43,7 @@ func PairedT(a, b []float64) Test {
 	if m.Mean == 0 && m.SD == 0 {
 		return Test{0, 1}
 	}
-	t := m.Mean / (m.SD / math.Sqrt(float64(m.N)))
+	t := m.Mean / stat.StdErr(m.SD, float64(m.N))
 	if math.IsInf(t, 0) {
 		return Test{t, 0}
 	}

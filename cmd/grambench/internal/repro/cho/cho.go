@@ -20,11 +20,10 @@ import (
 
 // Experiment is that of the thesis on arc-cosine kernels.
 var Experiment = repro.Experiment{
-	Name:  "cho",
-	Paper: "Cho, Kernel Methods for Deep Learning, PhD thesis, University of California, San Diego, 2012, ch. 2-4",
-	Data:  "mnist, 20news-bydate",
-	Time: "two minutes for six kernels on all digits, minutes for everything with -train 2000 -test 2000 -c 10,100, " +
-		"hours at full size, on two cores",
+	Name:   "cho",
+	Paper:  "Cho, Kernel Methods for Deep Learning, PhD thesis, University of California, San Diego, 2012, ch. 2-4",
+	Data:   "mnist, 20news-bydate",
+	Time:   "minutes with -train 2000 -test 2000, hours at full size, on two cores",
 	Curves: true,
 	Help: `
 Support vector machines with arc-cosine kernels, and their error on test sets.
@@ -86,14 +85,12 @@ Examples:
 		f.IntVar(&p.layers, "layers", 6, "compose 1 to `N` layers")
 		f.IntVar(&p.factors, "factors", 6, "multiply 2 to `N` factors")
 		f.Var(&p.fractions, "fractions", "take the degrees of this `LIST` beside 0")
-		f.Var(&p.biases, "biases", "take the biases of this `LIST`, in multiples of the mean norm")
-		f.Var(&p.sigmas, "sigmas", "take the widths of smoothing of this `LIST`, in multiples of the mean norm")
-		f.Var(&p.gammas, "gammas",
-			"try the gammas of this `LIST` for the Gaussian kernel, in multiples of 1 / mean |x|²")
-		f.Var(&p.c, "c", "try the values of C of this `LIST`, in multiples of 1 / mean k(x,x)")
-		f.Var(&p.scheme, "scheme", "train the machines of this `SCHEME`: one-vs-one or one-vs-rest")
-		f.IntVar(&p.train, "train", 0,
-			"train on `N` documents, the validation set in proportion (default: all of a set)")
+		f.Var(&p.biases, "biases", "take the biases of this `LIST`, times the mean norm")
+		f.Var(&p.sigmas, "sigmas", "smooth by the σ of this `LIST`, times the mean norm")
+		f.Var(&p.gammas, "gammas", "try the gammas of this `LIST`, divided by mean |x|²")
+		f.Var(&p.c, "c", "try the C of this `LIST`, divided by mean k(x,x)")
+		f.Var(&p.scheme, "scheme", "train by `SCHEME`, one-vs-one or one-vs-rest")
+		f.IntVar(&p.train, "train", 0, "train on `N` documents, validation in proportion (default: all of a set)")
 		f.IntVar(&p.test, "test", 0, "test on `N` documents (default: all of a set)")
 		f.BoolVar(&p.centred, "centre", false, "subtract from each pixel its mean over the training images")
 		f.StringVar(&p.embed, "embed", "tfidf-l2", "embed texts as `EMBEDDING`")

@@ -80,9 +80,9 @@ Examples:
 		f.Var(&p.scales, "scales", "try the scales √2σ and 2√t of this `LIST`")
 		f.Var(&p.sizes, "sizes", "take training sets of so many documents, a `LIST`")
 		f.IntVar(&p.splits, "splits", 20, "draw `N` random splits of each task")
-		f.IntVar(&p.folds, "folds", 5, "choose by `N` folds of the training documents; 0 leaves these columns out")
-		f.StringVar(&p.modApte, "modapte", "top", "in Tables 5 and 6, take the `STORIES` with one of the ten topics "+
-			"(top: 6,490 for training), with any topic (topics), or all")
+		f.IntVar(&p.folds, "folds", 5, "choose by `N` folds of the training documents; 0 for not at all")
+		f.StringVar(&p.modApte, "modapte", "top", "in Tables 5 and 6, take `STORIES` with one of the ten topics "+
+			"(top), any topic (topics), or all")
 		p.text.Flags(f, 1)
 		return p.run
 	},
