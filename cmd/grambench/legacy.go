@@ -48,7 +48,7 @@ type command struct {
 
 // commands returns the commands in the order of the help text.
 func commands() []command {
-	return []command{verifyCommand, benchCommand}
+	return []command{verifyCommand}
 }
 
 var (
@@ -172,3 +172,4 @@ func commandNames() string {
 
 // warn prints a warning.
 func warn(w io.Writer, message string) { fmt.Fprintln(w, "grambench: warning:", message) }
+var formatSeconds = report2.Seconds

@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/bench"
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/experiments"
 	"github.com/gramengine/gram/cmd/grambench/internal/machines"
@@ -31,7 +32,7 @@ that goes, and trains support vector machines.`,
 	Commands: []*cli.Command{
 		matrices.Info, matrices.Corpus, matrices.Gram,
 		machines.Train, machines.Predict, machines.CV, machines.Grid,
-		legacy(verifyCommand), legacy(benchCommand), matrices.Kernels, spectral.Command, experiments.Command,
+		legacy(verifyCommand), bench.Command, matrices.Kernels, spectral.Command, experiments.Command,
 	},
 	Topics: []cli.Topic{source.Topic, place2.Topic, machines.Topic},
 	Examples: `
@@ -48,7 +49,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the whole program.
 func run(args []string, stdout, stderr io.Writer) int {
-	for _, c := range []command{verifyCommand, benchCommand} {
+	for _, c := range []command{verifyCommand} {
 		if len(args) > 0 && (args[0] == c.name || len(args) == 2 && args[0] == "help" && args[1] == c.name) {
 			return runLegacy(args, nil, stdout, stderr)
 		}

@@ -93,53 +93,6 @@ func TestULP32(t *testing.T) {
 	}
 }
 
-func TestByteSize(t *testing.T) {
-	for s, want := range map[string]int64{"4G": 4 << 30, "500M": 500 << 20, "1.5k": 1536, "100": 100 << 20, "2GiB": 2 << 30, "7B": 7, "1t": 1 << 40, "3kb": 3 << 10} {
-		var b byteSize
-		if err := b.Set(s); err != nil || int64(b) != want {
-			t.Errorf("%q is %d, %v, expected %d", s, b, err, want)
-		}
-	}
-	for _, s := range []string{"", "G", "-1G", "0", "NaN", "Inf", "1X", "1GG", "1e30", "1 G", "4GiBB"} {
-		var b byteSize
-		if err := b.Set(s); err == nil {
-			t.Errorf("%q passes as %d", s, b)
-		}
-	}
-}
-
-func TestFormatting(t *testing.T) {
-	for got, want := range map[string]string{
-		formatCount(1234567): "1,234,567", formatCount(-1000): "-1,000", formatCount(999): "999", counted(1, "pair", "pairs"): "1 pair",
-		formatBytes(1023): "1023 B", formatBytes(1024): "1 KiB", formatBytes(1023 << 10): "0.999 MiB", formatBytes(238 << 20): "238 MiB",
-		formatRate(186e6): "186 M", formatRate(999.9e3): "1 M", formatRate(12): "12", shorten("abcdef", 4): "…def", shorten("abc", 4): "abc",
-	} {
-		if got != want {
-			t.Errorf("got %q, expected %q", got, want)
-		}
-	}
-}
-
-func TestMergeDot(t *testing.T) {
-	a, b := []uint32{1, 4, 5, 9}, []uint32{0, 4, 9, 12}
-	av, bv := []float32{1, 2, 3, 4}, []float32{5, 6, 7, 8}
-	if got := mergeDot(a, av, b, bv); got != 2*6+4*7 {
-		t.Errorf("mergeDot is %v, expected 40", got)
-	}
-	if got := mergeDot(nil, nil, b, bv); got != 0 {
-		t.Errorf("mergeDot with an empty list is %v", got)
-	}
-}
-
-func TestMedian(t *testing.T) {
-	if got := median([]float64{9, 1, 4}); got != 4 {
-		t.Errorf("median of three is %v", got)
-	}
-	if got := median([]float64{9, 1, 4, 2}); got != 3 {
-		t.Errorf("median of four is %v", got)
-	}
-}
-
 // A part of a sample has one of so many whole rows, with all their values, and every closest pair that the sample has.
 func TestSamplePart(t *testing.T) {
 	const n = 3000

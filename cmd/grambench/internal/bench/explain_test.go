@@ -1,20 +1,18 @@
-package main
+package bench
 
 import (
 	"math"
 	"testing"
 )
 
-// A machine that slows down to a third halfway changes times, but not which choice is best and by how much.
+// A machine that slows down to a third halfway changes times, but not which choice is best and by
+// how much.
 func TestHeadsSummary(t *testing.T) {
 	r := &headsReport{Rows: []headRow{
-		{Terms: 0, seconds: []float64{4, 12, 12}},
-		{Terms: 10, seconds: []float64{0.8, 2.4, 2.4}},
-		{Terms: 20, seconds: []float64{1, 3, 3}, Chosen: true},
+		{Terms: 0, rounds: []headRound{{Seconds: 4}, {Seconds: 12}, {Seconds: 12}}},
+		{Terms: 10, rounds: []headRound{{Seconds: 0.8}, {Seconds: 2.4}, {Seconds: 2.4}}},
+		{Terms: 20, rounds: []headRound{{Seconds: 1}, {Seconds: 3}, {Seconds: 3}}, Chosen: true},
 	}}
-	for i := range r.Rows {
-		r.Rows[i].headTime, r.Rows[i].tailTime = r.Rows[i].seconds, r.Rows[i].seconds
-	}
 	r.summarise()
 	if r.BestTerms != 10 || r.ChosenS != 3 {
 		t.Errorf("best of %d terms, chosen one takes %v s; expected 10 terms and 3 s", r.BestTerms, r.ChosenS)

@@ -1,9 +1,7 @@
-package main
+package bench
 
 import (
-	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/plot/vg"
@@ -37,24 +35,5 @@ func TestLabelsDoNotOverlap(t *testing.T) {
 				t.Errorf("label %d covers point %d", i, j)
 			}
 		}
-	}
-}
-
-func TestDecades(t *testing.T) {
-	var labels []string
-	ticks := decades(0.3, 2e9)
-	for _, tick := range ticks {
-		if tick.Value < 0.3 || tick.Value > 2e9 {
-			t.Errorf("a tick at %v", tick.Value)
-		}
-		if tick.Label != "" {
-			labels = append(labels, tick.Label)
-		}
-	}
-	if want := []string{"1", "10", "100", "1 k", "10 k", "100 k", "1 M", "10 M", "100 M", "1 G"}; !slices.Equal(labels, want) {
-		t.Errorf("labels are %q, expected %q", labels, want)
-	}
-	if want := 7 + 9*9 + 2; len(ticks) != want { // 0.3 to 0.9, nine decades, 1e9 and 2e9
-		t.Error(fmt.Sprint(len(ticks), " ticks, expected ", want))
 	}
 }

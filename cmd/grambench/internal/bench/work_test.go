@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"cmp"
@@ -34,7 +34,7 @@ func benchDocuments(t *testing.T, n, terms int) *sparse.Embedded {
 	return x
 }
 
-// What bench counts is held against counting pair by pair.
+// What bench counts is compared with counting pair by pair.
 func TestWork(t *testing.T) {
 	const n, terms = 300, 120
 	x := benchDocuments(t, n, terms)
@@ -94,17 +94,25 @@ func TestWork(t *testing.T) {
 				}
 				gotHead, gotTail := useful(df, e.HeadTerms())
 				if gotHead != headUseful || gotTail != tailUseful {
-					t.Errorf("useful multiply-adds %d in the head and %d in the tail, counted pair by pair %d and %d", gotHead, gotTail, headUseful, tailUseful)
+					t.Errorf(
+						"useful multiply-adds %d in the head and %d in the tail, counted pair by pair %d and %d",
+						gotHead,
+						gotTail,
+						headUseful,
+						tailUseful,
+					)
 				}
 				w := newWork(e.Stats(), table.Panel, gotHead, 7)
 				want := work{
-					headMadds: headValues * int64(table.Panel), headUseful: headUseful, tailMadds: tailUseful + tailSelf,
-					bytes: 6*headValues + 8*(tailUseful+tailSelf) + 4*7,
+					HeadMadds: headValues * int64(
+						table.Panel,
+					), HeadUseful: headUseful, TailMadds: tailUseful + tailSelf,
+					Bytes: 6*headValues + 8*(tailUseful+tailSelf) + 4*7,
 				}
 				if w != want {
 					t.Errorf("work is %+v, counted pair by pair %+v", w, want)
 				}
-				if w.madds() != want.headMadds+want.tailMadds {
+				if w.madds() != want.HeadMadds+want.TailMadds {
 					t.Errorf("%d multiply-adds in all", w.madds())
 				}
 			})
@@ -120,20 +128,35 @@ func TestThin(t *testing.T) {
 		}
 		for chosen := range n {
 			got := thin(heads, chosen, 12)
-			// The ends, the chosen one and its neighbours are there; others at even steps, at most 12 and these.
+			// The ends, the chosen one and its neighbours are there; others at even steps, at most
+			// 12 and these.
 			for _, want := range []int{0, chosen - 1, chosen, chosen + 1, n - 1} {
 				if want >= 0 && want < n && !slices.Contains(got, heads[want]) {
 					t.Errorf("%d of %d chosen: choice %d is left out", chosen, n, want)
 				}
 			}
-			if len(got) > 14 || !slices.IsSortedFunc(got, func(a, b engine.Head) int { return cmp.Compare(a.Terms, b.Terms) }) {
+			if len(got) > 14 ||
+				!slices.IsSortedFunc(got, func(a, b engine.Head) int { return cmp.Compare(a.Terms, b.Terms) }) {
 				t.Errorf("%d of %d chosen: %v", chosen, n, got)
 			}
 		}
 	}
 }
 
-// Each worker warms up once; work that takes as long as a measure wants is done once more. What the workers do is added.
+// A summary goes field by field.
+func TestOver(t *testing.T) {
+	type figures struct{ A, B float64 }
+	rounds := []figures{{1, 5}, {9, 4}, {2, 7}}
+	if got, want := medians(rounds), (figures{2, 5}); got != want {
+		t.Errorf("medians of %v are %v, expected %v", rounds, got, want)
+	}
+	if got, want := over(rounds, slices.Max[[]float64]), (figures{9, 7}); got != want {
+		t.Errorf("the most of %v are %v, expected %v", rounds, got, want)
+	}
+}
+
+// Each worker warms up once; work that takes as long as a measure wants is done once more. What the
+// workers do is added.
 func TestRateOf(t *testing.T) {
 	calls := make([]int, 3)
 	rate := rateOf(len(calls), func(w int) func() float64 {

@@ -1,0 +1,279 @@
+// Package bench is the command that measures the engine: beside a merge of sorted lists, and beside
+// what the machine can do. Each report is a file: pairs, heads (-explain), family and roofline
+// (-plot).
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/cpuid/v2"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Command is the command bench.
+var Command = &cli.Command{
+	Name:    "bench",
+	Summary: "pairs/s, share of the machine's peak and bytes, by instruction set and kernel, against a merge of sorted lists",
+	Help: `
+Measures how many pairs of documents the engine computes per second, beside a merge of their sorted
+lists on one core, as LIBSVM does it. Every round runs the merge, then every instruction set, kernel
+and number of workers. Figures are medians over the rounds, ratios are of the same round.
+
+The kernel "tiles" is c = 1 - cosine of all pairs, computed and left; all others are whole matrices.
+The head's multiply-adds stand beside those that the machine does in registers ("useful": in terms
+that both documents have), bytes, which are counted, beside the bandwidth of memory.`,
+	Examples: `
+grambench bench -in synthetic:docs=10000,terms=40000 -kernel diffusion:t=0.5 -workers 1,2
+grambench bench -explain -in train.svm
+grambench bench -plot roofline.png`,
+	Setup: func(f *cli.Flags) cli.Work {
+		b := &bench{f: f, workers: workerList{1}}
+		b.Documents.Declare(f, "goroot", &b.Limits)
+		f.Group("Kernels", "")
+		b.Kernels.Declare(f, "tiles, c and diffusion:t=0.5")
+		f.Group("Measuring", "")
+		f.Var(&b.workers, "workers", "compute with `N` goroutines, 0 for all; 1,2 gives a row for each")
+		f.IntVar(&b.count, "count", 5, "take the median of `N` rounds")
+		f.IntVar(&b.docs, "docs", 0, "take `N` of the documents, chosen at random (default: all)")
+		f.Uint64Var(&b.seed, "seed", 1, "`SEED` of the choice of documents and pairs")
+		f.Group("Other reports", "")
+		f.BoolVar(
+			&b.family,
+			"family",
+			false,
+			"every kernel's whole matrix against that of the diffusion kernel, in 3 rounds",
+		)
+		f.BoolVar(
+			&b.explain,
+			"explain",
+			false,
+			"what the choice of the head is worth, beside the cost model's prediction",
+		)
+		f.Draws(&b.plot, "plot", "also draw a roofline, ceilings and kernels below them, into `FILE`, a .png")
+		b.DeclareBackend(f)
+		f.Check(b.check)
+		return b.run
+	},
+}
+
+// bench is a call of the command.
+type bench struct {
+	source.Documents
+	source.Kernels
+	place.Compute
+	f               *cli.Flags
+	workers         workerList
+	count, docs     int
+	seed            uint64
+	explain, family bool
+	plot            string
+
+	specs    []spec
+	progress *cli.Progress
+	corpus   *sparse.Corpus
+	embedded map[sparse.Embedding]*sparse.Embedded
+	engines  map[setting]*engine.Engine
+	held     int64 // bytes of documents, engines and the matrix
+}
+
+// setting is what an engine is made for.
+type setting struct {
+	embedding          sparse.Embedding
+	isa                asm.ISA
+	workers, headTerms int
+}
+
+// header is what all reports of bench begin with.
+type header struct {
+	Corpus  source.Line `json:"corpus"`
+	CPU     string      `json:"cpu"`
+	Go      string      `json:"go"`
+	Version string      `json:"version"`
+	Date    string      `json:"date"`
+	Rounds  int         `json:"rounds"`
+}
+
+func (h header) String() string {
+	return fmt.Sprintf("%s\n%s, %s, grambench %s, %s; median of %s\n", h.Corpus, report.Known(h.CPU), h.Go, h.Version,
+		h.Date, report.Counted(h.Rounds, "round", "rounds"))
+}
+
+// check answers wrong usage before anything is read.
+func (b *bench) check() (err error) {
+	one := slices.Equal(b.workers, workerList{1})
+	switch {
+	case b.count < 1:
+		return cli.Usagef("-count %d is below 1", b.count)
+	case b.docs < 0:
+		return cli.Usagef("-docs %d is below 0", b.docs)
+	case b.family && b.explain, (b.family || b.explain) && b.plot != "":
+		return cli.Usagef("-family, -explain and -plot are for one report each, expected one of them")
+	case (b.family || b.explain) && b.OnGPU():
+		return cli.Usagef("-family and -explain measure the processor, expected -backend cpu")
+	case (b.family || b.explain) && !one:
+		return cli.Usagef("-family and -explain measure one worker, expected no other -workers")
+	case b.explain && len(b.Specs) > 0:
+		return cli.Usagef("-explain takes no -kernel")
+	}
+	if b.family && !b.f.Given("count") {
+		b.count = 3 // of each kernel
+	}
+	if !b.family {
+		b.specs, err = b.parse()
+	}
+	return err
+}
+
+func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
+	b.progress = e.Progress(false)
+	defer b.progress.Clear()
+	if b.corpus, err = b.Read(ctx, e, b.progress); err != nil {
+		return err
+	}
+	n := b.corpus.Documents.Rows()
+	if b.docs > 0 && b.docs < n {
+		chosen := rand.New(rand.NewPCG(b.seed, 0)).Perm(n)[:b.docs]
+		slices.Sort(chosen)
+		b.corpus = b.corpus.Select(chosen)
+		n = b.docs
+	}
+	if n < 2 {
+		return fmt.Errorf("%s holds %s, expected 2 or more", b.corpus.Source, report.Documents(n))
+	}
+	b.held = place.RuntimeBytes + b.corpus.Documents.Bytes()
+	b.embedded, b.engines = map[sparse.Embedding]*sparse.Embedded{}, map[setting]*engine.Engine{}
+	measure := b.measurePairs
+	switch {
+	case b.explain:
+		measure = b.measureHeads
+	case b.family:
+		measure = b.measureFamily
+	}
+	r, err := measure(ctx, header{
+		Corpus: source.NewLine(b.corpus), CPU: strings.TrimSpace(cpuid.CPU.BrandName), Go: runtime.Version(),
+		Version: cli.Version, Date: time.Now().Format(time.DateOnly), Rounds: b.count,
+	})
+	if err != nil {
+		return err
+	}
+	b.progress.Clear()
+	return b.Report(e, b.f, r)
+}
+
+// spec is a kernel that is to be measured: tiles says that c is computed and left.
+type spec struct {
+	name   string
+	tiles  bool
+	kernel engine.Kernel
+}
+
+// parse parses the kernels that were asked for, or the default.
+func (b *bench) parse() (out []spec, err error) {
+	names := b.Specs
+	if len(names) == 0 {
+		names = cli.List{"tiles", "c", "diffusion:t=0.5"}
+	}
+	for _, name := range names {
+		s := spec{name: name}
+		rest, ok := strings.CutPrefix(name, "tiles")
+		if ok && (rest == "" || rest[0] == ':') {
+			s.tiles, name = true, "c"+rest
+		}
+		one := source.Kernels{Specs: cli.List{name}, Embedding: b.Embedding}
+		k, err := one.Parse()
+		if err != nil {
+			return nil, err
+		}
+		s.kernel = k[0]
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// best is the instruction set that was asked for, or else the best.
+func (b *bench) best() asm.ISA {
+	if b.ISA != "" {
+		return asm.ISA(b.ISA)
+	}
+	return asm.Best().ISA
+}
+
+// engine returns an engine on the documents, and these as it has them; it is made once.
+func (b *bench) engine(ctx context.Context, s setting) (e *engine.Engine, x *sparse.Embedded, err error) {
+	if x = b.embedded[s.embedding]; x == nil {
+		if x, err = source.Embed(ctx, b.corpus, s.embedding, 0); err != nil {
+			return nil, nil, err
+		}
+		b.embedded[s.embedding] = x
+	}
+	if e = b.engines[s]; e != nil {
+		return e, x, nil
+	}
+	opt := b.Options(s.isa, b.progress)
+	opt.Workers, opt.HeadTerms = s.workers, s.headTerms
+	if e, err = engine.New(x, opt); err != nil {
+		return nil, nil, err
+	}
+	b.engines[s] = e
+	return e, x, b.take("the engines for "+report.Documents(x.Rows()), e.Bytes())
+}
+
+// memory returns memory for so many values, every page of which is touched, so that page faults are
+// no part of any time.
+func (b *bench) memory(what string, floats int) ([]float32, error) {
+	if err := b.take(what, 4*int64(floats)); err != nil {
+		return nil, err
+	}
+	buffer := make([]float32, floats)
+	touch(buffer)
+	return buffer, nil
+}
+
+// take counts bytes as held, and checks that they are within the budget.
+func (b *bench) take(what string, bytes int64) error {
+	b.held += bytes
+	if err := b.Fits(what, b.held); err != nil {
+		return fmt.Errorf("%w; -docs takes a part of them", err)
+	}
+	return nil
+}
+
+// workerList is a flag: numbers of goroutines, separated by commas.
+type workerList []int
+
+func (l *workerList) String() string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*l)), " ", ","), "[]")
+}
+
+func (l *workerList) Set(s string) error {
+	var list workerList
+	for part := range strings.SplitSeq(s, ",") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 {
+			return fmt.Errorf("%q is not a list of numbers of goroutines, expected such as 1,2", s)
+		}
+		if n == 0 {
+			n = runtime.GOMAXPROCS(0)
+		}
+		if slices.Contains(list, n) {
+			return fmt.Errorf("%q names %d goroutines twice", s, n)
+		}
+		list = append(list, n)
+	}
+	*l = list
+	return nil
+}

@@ -1,0 +1,314 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// pairsReport is the report of the command bench.
+type pairsReport struct {
+	header
+	Memory []memoryRow `json:"memory"`
+	Merge  *pairsRow   `json:"merge"`                  // that of the first kernel's pairing
+	Merges []*pairsRow `json:"other_merges,omitempty"` // those of other pairings
+	Rows   []*pairsRow `json:"rows"`
+	Plot   string      `json:"plot,omitempty"`
+}
+
+// memoryRow is what some workers read and copy at the same time.
+type memoryRow struct {
+	Workers int   `json:"workers"`
+	Buffer  int64 `json:"buffer_bytes"`
+	bandwidth
+
+	rounds []bandwidth
+}
+
+// pairsRow is one instruction set, kernel and number of workers, or the baseline. Rates count pairs
+// i < j.
+type pairsRow struct {
+	ISA       string `json:"isa"`
+	Kernel    string `json:"kernel"`
+	Documents int    `json:"documents"`
+	Workers   int    `json:"workers"`
+	Pairs     int64  `json:"pairs"`
+	pairsRound
+	PairsPerSLeast float64 `json:"pairs_per_s_least"`
+	PairsPerSMost  float64 `json:"pairs_per_s_most"`
+
+	HeadTerms int `json:"head_terms"`
+	Panel     int `json:"panel_documents"`
+	work
+	HeadShare   float64 `json:"head_peak_share"` // of the peak
+	UsefulShare float64 `json:"head_useful_peak_share"`
+	ReadShare   float64 `json:"read_bandwidth_share"`
+	CopyShare   float64 `json:"copy_bandwidth_share"`
+	PeakBytes   int64   `json:"peak_bytes"` // of the whole process while it ran
+	Recomputed  int64   `json:"recomputed_pairs"`
+
+	run    func(ctx context.Context) error
+	engine *engine.Engine // nil for the baseline
+	table  *asm.Kernels   // nil for the baseline and the GPU
+	useful int64          // multiply-adds in the head
+	values int64          // of the matrix that is stored
+	family string         // the kernel's name where its map computes something
+
+	first, merge *pairsRow // that of the first number of workers, and that of the same pairing
+	memory       *memoryRow
+	rounds       []pairsRound
+}
+
+// pairsRound is what one round of one row gives, or the medians of all. Rates of stages are those
+// of all workers while they compute the stage; shares are parts of workers times seconds.
+type pairsRound struct {
+	Seconds       float64 `json:"seconds"`
+	PairsPerS     float64 `json:"pairs_per_s"`
+	RatioToMerge  float64 `json:"ratio_to_merge"`
+	SpeedUp       float64 `json:"speed_up"`        // over the first number of workers
+	PeakPerS      float64 `json:"peak_madd_per_s"` // of all workers; the greatest of all rounds
+	HeadPerS      float64 `json:"head_madd_per_s"`
+	MaddsPerS     float64 `json:"madd_per_s"` // head and tail, over the whole time
+	BytesPerS     float64 `json:"moved_bytes_per_s"`
+	MapValuesPerS float64 `json:"map_values_per_s"`
+
+	Load  float64 `json:"load_share"`
+	Tail  float64 `json:"tail_share"`
+	Head  float64 `json:"head_share"`
+	Close float64 `json:"close_share"`
+	Map   float64 `json:"map_share"`
+	Store float64 `json:"store_share"`
+	Idle  float64 `json:"idle_share"` // what is left
+}
+
+// all returns baselines and rows, in the order in which they are measured.
+func (r *pairsReport) all() []*pairsRow {
+	return slices.Concat([]*pairsRow{r.Merge}, r.Merges, r.Rows)
+}
+
+// measurePairs is bench without -family and -explain.
+func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, error) {
+	r := &pairsReport{header: head, Plot: b.plot}
+	for _, w := range b.workers {
+		r.Memory = append(r.Memory, memoryRow{Workers: w, Buffer: 4 * int64(memoryFloats())})
+	}
+	m, err := b.prepare(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	all := r.all()
+	err = b.rounds(len(all), func(i int) string { return all[i].ISA + " " + all[i].Kernel }, func(i int) error {
+		for k := range r.Memory {
+			if row := &r.Memory[k]; i == 0 {
+				row.rounds = append(row.rounds, m.bandwidth(row.Workers))
+			}
+		}
+		return all[i].measure(ctx, m)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.Memory {
+		r.Memory[i].bandwidth = medians(r.Memory[i].rounds)
+	}
+	for _, row := range all {
+		row.summarise()
+	}
+	if b.plot != "" {
+		return r, r.draw(b.plot)
+	}
+	return r, nil
+}
+
+// prepare makes the rows of the report, each with what it runs.
+func (b *bench) prepare(ctx context.Context, r *pairsReport) (*machine, error) {
+	n := b.corpus.Documents.Rows()
+	// The memory that stands for the machine's is that of the matrix, where this is large enough.
+	what, floats := "measuring the bandwidth of memory", memoryFloats()
+	if slices.ContainsFunc(b.specs, func(s spec) bool { return !s.tiles }) {
+		what, floats = "a Gram matrix of "+report.Documents(n), max(n*n, floats)
+	}
+	buffer, err := b.memory(what, floats)
+	if err != nil {
+		return nil, err
+	}
+	matrix := &engine.Symmetric{N: n, Data: buffer[:min(n*n, floats)]} // of all rows
+	merges := map[sparse.Pairing]*pairsRow{}
+	for _, s := range b.specs {
+		for _, isa := range b.All() {
+			for i, workers := range b.workers {
+				e, x, err := b.engine(ctx, setting{s.kernel.Embedding(), isa, workers, 0})
+				if err != nil {
+					return nil, err
+				}
+				merge := merges[x.Embedder.Pairing]
+				if merge == nil {
+					merge = mergeRow(x, b.seed)
+					if merges[x.Embedder.Pairing] = merge; r.Merge == nil {
+						r.Merge = merge
+					} else {
+						r.Merges = append(r.Merges, merge)
+					}
+				}
+				k := engine.Resolve(s.kernel, len(x.Embedder.Terms))
+				row := &pairsRow{
+					ISA: string(
+						isa,
+					), Kernel: k.String(), Documents: n, Workers: workers, Pairs: int64(n) * int64(n-1) / 2,
+					engine: e, merge: merge, memory: &r.Memory[i], values: int64(n) * int64(n),
+					run: func(ctx context.Context) error { return e.GramTo(ctx, k, matrix) },
+				}
+				row.family, _, _ = strings.Cut(row.Kernel, ":")
+				if s.tiles {
+					row.Kernel, row.values = s.name, 0
+					row.run = func(ctx context.Context) error {
+						return e.Tiles(ctx, func(*engine.Tile) error { return nil })
+					}
+				}
+				if row.family == "c" {
+					row.family = ""
+				}
+				if isa != place.CUDA {
+					if row.table, err = asm.For(isa); err != nil {
+						return nil, err
+					}
+				}
+				row.useful, _ = useful(x.DocumentFrequency(), e.HeadTerms())
+				r.Rows = append(r.Rows, row)
+				row.first = r.Rows[len(r.Rows)-1-i]
+			}
+		}
+	}
+	return &machine{asm.Best(), buffer[:memoryFloats()]}, nil
+}
+
+// measure runs the row once.
+func (row *pairsRow) measure(ctx context.Context, m *machine) error {
+	var s pairsRound
+	if row.table != nil {
+		s.PeakPerS = m.peak(row.table, row.Workers)
+	}
+	seconds, did, err := timed(ctx, row.engine, row.run)
+	if err != nil {
+		return err
+	}
+	row.PeakBytes = max(row.PeakBytes, place.PeakBytes())
+	s.Seconds, s.PairsPerS = seconds, float64(row.Pairs)/seconds
+	round := len(row.rounds)
+	row.rounds = append(row.rounds, s)
+	to := &row.rounds[round]
+	to.RatioToMerge = s.PairsPerS / row.merge.rounds[round].PairsPerS
+	if row.engine == nil {
+		return nil
+	}
+	to.SpeedUp = s.PairsPerS / row.first.rounds[round].PairsPerS
+	if row.table == nil {
+		return nil // the stages are the processor's
+	}
+	row.HeadTerms, row.Panel, row.Recomputed = row.engine.HeadTerms(), row.table.Panel, did.Recomputed
+	row.work = newWork(did, row.Panel, row.useful, row.values) // the same in every round
+	workers := float64(row.Workers)
+	to.HeadPerS = workers * report.Ratio(float64(row.HeadMadds), did.Head.Seconds())
+	to.MaddsPerS, to.BytesPerS = float64(row.madds())/seconds, float64(row.Bytes)/seconds
+	if row.family != "" {
+		to.MapValuesPerS = workers * report.Ratio(float64(row.Pairs), did.Map.Seconds())
+	}
+	to.Idle = 1
+	for _, stage := range []struct {
+		share *float64
+		took  time.Duration
+	}{
+		{&to.Load, did.Load}, {&to.Tail, did.Tail}, {&to.Head, did.Head},
+		{&to.Close, did.Close}, {&to.Map, did.Map}, {&to.Store, did.Store},
+	} {
+		*stage.share = stage.took.Seconds() / (workers * seconds)
+		to.Idle -= *stage.share
+	}
+	return nil
+}
+
+// summarise fills in the medians.
+func (row *pairsRow) summarise() {
+	most := over(row.rounds, slices.Max[[]float64])
+	row.pairsRound = medians(row.rounds)
+	row.PairsPerSLeast, row.PairsPerSMost = over(row.rounds, slices.Min[[]float64]).PairsPerS, most.PairsPerS
+	if row.table == nil {
+		return
+	}
+	// A peak is what can be reached, so the greatest of all rounds counts: other work on the
+	// machine makes one of them too low, never too high.
+	row.PeakPerS = most.PeakPerS
+	row.HeadShare = report.Ratio(row.HeadPerS, row.PeakPerS)
+	row.UsefulShare = row.HeadShare * report.Ratio(float64(row.HeadUseful), float64(row.HeadMadds))
+	row.ReadShare = report.Ratio(row.BytesPerS, row.memory.Read)
+	row.CopyShare = report.Ratio(row.BytesPerS, row.memory.Copy)
+}
+
+func (r *pairsReport) WriteText(w io.Writer) {
+	fmt.Fprintln(w, r.header)
+	table := func(rows []*pairsRow, cells func(row *pairsRow) []string, titles ...string) {
+		t := report.NewTable(append([]string{"isa", "kernel", ">workers"}, titles...)...)
+		for _, row := range rows {
+			own := []string{row.ISA, report.Shorten(row.Kernel, 34), report.Count(row.Workers)}
+			t.Add(append(own, cells(row)...)...)
+		}
+		t.Write(w)
+	}
+	table(r.all(), func(row *pairsRow) []string {
+		cells := []string{
+			report.Rate(row.PairsPerS), report.Rate(row.PairsPerSLeast), report.Rate(row.PairsPerSMost),
+			fmt.Sprintf("%.1f", row.RatioToMerge),
+		}
+		if row.engine != nil {
+			cells = append(
+				cells,
+				fmt.Sprintf("%.2f", row.SpeedUp),
+				report.Seconds(row.Seconds),
+				report.Bytes(row.PeakBytes),
+				place.Recomputed(row.ISA, row.Recomputed),
+			)
+		}
+		return cells
+	}, ">pairs/s", ">least", ">most", ">x merge", ">speed-up", ">seconds", ">peak memory", ">exact form")
+
+	// The GPU's figures are another matter, see cuda/check.sh.
+	onProcessor := slices.DeleteFunc(slices.Clone(r.Rows), func(row *pairsRow) bool { return row.table == nil })
+	fmt.Fprintln(w, "\nAgainst the machine: multiply-adds/s of the head stage, bytes as counted")
+	table(onProcessor, func(row *pairsRow) []string {
+		return []string{
+			report.Count(row.HeadTerms), report.Count(row.Panel), report.Rate(row.PeakPerS), report.Rate(row.HeadPerS),
+			report.Percent(row.HeadShare), report.Percent(row.UsefulShare), report.Rate(float64(row.Bytes)),
+			report.Rate(row.BytesPerS), report.Percent(row.ReadShare), report.Percent(row.CopyShare),
+		}
+	}, ">head terms", ">panel", ">peak", ">head", ">of peak", ">useful", ">bytes", ">bytes/s", ">of read", ">of copy")
+
+	fmt.Fprintf(w, "\nBandwidth in bytes/s: a buffer of %s, and half of each cache\n", report.Bytes(r.Memory[0].Buffer))
+	t := report.NewTable(">workers", ">read", ">copy", ">read L2", ">read L1")
+	for _, m := range r.Memory {
+		t.Add(report.Count(m.Workers), report.Rate(m.Read), report.Rate(m.Copy), report.Rate(m.L2), report.Rate(m.L1))
+	}
+	t.Write(w)
+
+	fmt.Fprintln(w, "\nWhere the time goes")
+	table(onProcessor, func(row *pairsRow) (cells []string) {
+		for _, share := range []float64{row.Load, row.Tail, row.Head, row.Close, row.Map, row.Store, row.Idle} {
+			cells = append(cells, report.Percent(share))
+		}
+		if row.MapValuesPerS > 0 {
+			cells = append(cells, report.Rate(row.MapValuesPerS))
+		}
+		return cells
+	}, ">load", ">tail", ">head", ">close", ">map", ">store", ">idle", ">map values/s")
+	if r.Plot != "" {
+		fmt.Fprintf(w, "\nwrote %s\n", r.Plot)
+	}
+}

@@ -1,0 +1,63 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"runtime"
+	"time"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/engine"
+)
+
+// A machine changes its speed while it is measured. So all that is compared is measured once in
+// each round, ratios are of figures of one round, and medians over the rounds are reported.
+
+// rounds measures n things once in each round.
+func (b *bench) rounds(n int, name func(i int) string, measure func(i int) error) error {
+	for round := range b.count {
+		for i := range n {
+			b.progress.Stage(fmt.Sprintf("round %d of %d, %s", round+1, b.count, name(i)))
+			if err := measure(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// timed returns how long a computation takes, and what an engine, which may be nil, does for it.
+func timed(
+	ctx context.Context, e *engine.Engine, run func(context.Context) error,
+) (seconds float64, did engine.Stats, err error) {
+	runtime.GC() // what others left is no part of this one's memory or time
+	var before engine.Stats
+	if e != nil {
+		before = e.Stats()
+	}
+	place.ResetPeak()
+	begin := time.Now()
+	err = run(ctx)
+	seconds = max(time.Since(begin).Seconds(), 1e-9)
+	if e != nil {
+		did = e.Stats().Sub(before)
+	}
+	return seconds, did, err
+}
+
+// over summarises rounds, which are structs of float64, field by field.
+func over[T any](rounds []T, summary func([]float64) float64) (out T) {
+	values := make([]float64, len(rounds))
+	to := reflect.ValueOf(&out).Elem()
+	for f := range to.NumField() {
+		for i := range rounds {
+			values[i] = reflect.ValueOf(rounds[i]).Field(f).Float()
+		}
+		to.Field(f).SetFloat(summary(values))
+	}
+	return out
+}
+
+func medians[T any](rounds []T) T { return over(rounds, report.Median) }
