@@ -172,4 +172,5 @@ func commandNames() string {
 
 // warn prints a warning.
 func warn(w io.Writer, message string) { fmt.Fprintln(w, "grambench: warning:", message) }
+
 var formatSeconds = report2.Seconds
