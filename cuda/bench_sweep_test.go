@@ -96,7 +96,7 @@ func BenchmarkRows(b *testing.B) {
 	r := &device.Request{Docs: sequence(some), Hi: docs}
 	var seconds []float64
 	for begin := time.Now(); b.Loop(); begin = time.Now() {
-		if err := cols.Rows(b.Context(), r, func(*device.Block) error { return nil }); err != nil {
+		if err := cols.Rows(b.Context(), r, func(*device.Tile) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 		seconds = append(seconds, time.Since(begin).Seconds())

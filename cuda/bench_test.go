@@ -134,7 +134,7 @@ func holdKept(b testing.TB, cols *Columns, p *device.Program, n int) {
 	row := make([]float32, n)
 	// Rows holds the device while it visits, so that what it found is held against the matrix afterwards.
 	want := make([][]float32, len(docs))
-	err = cols.Rows(b.Context(), &device.Request{Program: p, Docs: docs, Hi: n}, func(t *device.Block) error {
+	err = cols.Rows(b.Context(), &device.Request{Program: p, Docs: docs, Hi: n}, func(t *device.Tile) error {
 		for i := range t.Rows {
 			want[t.First+i] = slices.Clone(t.Row(i))
 		}
@@ -173,7 +173,7 @@ func writeDocuments(b *testing.B, file string, cols *Columns, p *device.Program)
 	}
 	docs := []int{0, n / 2, n - 1}
 	var rows []float32
-	err := cols.Rows(b.Context(), &device.Request{Program: p, Docs: docs, Hi: n}, func(t *device.Block) error {
+	err := cols.Rows(b.Context(), &device.Request{Program: p, Docs: docs, Hi: n}, func(t *device.Tile) error {
 		for i := range t.Rows {
 			rows = append(rows, t.Row(i)...)
 		}

@@ -12,7 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Columns is a set of documents on a device, the columns of the rows that it computes. It keeps the promises of engine.Device, which it is.
+// Columns is a set of documents on a device, the columns of the rows that it computes. It is a
+// device.Backend, an Accelerator and a Keeper.
 type Columns struct {
 	handle
 	x      *sparse.Embedded
@@ -185,6 +186,19 @@ func (c *Columns) Name() string {
 		name += fmt.Sprintf(", %d terms through tensor cores", c.layout.dense)
 	}
 	return name
+}
+
+// batchRows is how many documents are copied at a time: that and the start of kernels cost about a
+// millisecond, as much as some ten million kernel values.
+const batchRows = 4096
+
+// BatchRows returns how many rows of other documents are worth a request, fewer where their values
+// take more than a tile.
+func (c *Columns) BatchRows() int {
+	if c.x == nil {
+		return 1
+	}
+	return min(max(defaultTileBytes/4/max(c.x.Rows(), 1), 64), batchRows)
 }
 
 // HostBytes returns the page-locked memory that is taken at most, that of one Resident included.

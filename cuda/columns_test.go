@@ -114,7 +114,7 @@ func reference(x *sparse.Embedded, i int, y *sparse.Embedded, j int) float64 {
 }
 
 // compare holds values of c against the reference.
-func compare(t *testing.T, rows, cols *sparse.Embedded, docs []int, lo int, b *device.Block) {
+func compare(t *testing.T, rows, cols *sparse.Embedded, docs []int, lo int, b *device.Tile) {
 	t.Helper()
 	for r := range b.Rows {
 		doc := docs[b.First+r]
@@ -139,13 +139,13 @@ func gather(t *testing.T, c *Columns, r *device.Request, width int) []float32 {
 	t.Helper()
 	out := make([]float32, len(r.Docs)*width)
 	next := 0
-	err := c.Rows(t.Context(), r, func(b *device.Block) error {
+	err := c.Rows(t.Context(), r, func(b *device.Tile) error {
 		if b.First != next {
 			t.Errorf("a tile from row %d on, expected %d", b.First, next)
 		}
 		next += b.Rows
 		for i := range b.Rows {
-			copy(out[(b.First+i)*width:], b.Row(i))
+			copy(out[(b.First+i)*width+b.Lo-r.Lo:], b.Row(i))
 		}
 		return nil
 	})
@@ -171,7 +171,7 @@ func TestRows(t *testing.T) {
 			cols := load(t, open(t, Options{TileBytes: int64(4 * 37 * padded(c.n))}), x)
 			t.Logf("head of %d terms in %d chunks and %d segments", cols.layout.head, cols.layout.chunks(), cols.layout.segments())
 			all := gather(t, cols, &device.Request{Docs: sequence(c.n), Hi: c.n}, c.n)
-			compare(t, x, x, sequence(c.n), 0, &device.Block{Rows: c.n, Cols: c.n, Width: c.n, Value: all})
+			compare(t, x, x, sequence(c.n), 0, &device.Tile{Rows: c.n, Hi: c.n, RowStride: c.n, ColStride: 1, Value: all})
 			for i := range c.n {
 				for j := range i {
 					if math.Float32bits(all[i*c.n+j]) != math.Float32bits(all[j*c.n+i]) {
@@ -201,7 +201,7 @@ func TestRows(t *testing.T) {
 			}
 			half := gather(t, cols, &device.Request{Docs: sequence(c.n), Hi: c.n, Half: true}, c.n)
 			for i := range c.n {
-				if !slices.Equal(half[i*c.n:][:i+1], all[i*c.n:][:i+1]) {
+				if !slices.Equal(half[i*c.n+i:(i+1)*c.n], all[i*c.n+i:(i+1)*c.n]) {
 					t.Fatalf("row %d of the half differs", i)
 				}
 			}
@@ -275,7 +275,7 @@ func TestEndsEarly(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	blocks := 0
-	err = cols.Rows(ctx, &device.Request{Docs: sequence(n), Hi: n}, func(*device.Block) error {
+	err = cols.Rows(ctx, &device.Request{Docs: sequence(n), Hi: n}, func(*device.Tile) error {
 		if blocks++; blocks == 2 {
 			cancel()
 		}
@@ -285,7 +285,7 @@ func TestEndsEarly(t *testing.T) {
 		t.Errorf("%d tiles, error %v", blocks, err)
 	}
 	stop := errors.New("stop")
-	if err := cols.Rows(t.Context(), &device.Request{Docs: sequence(n), Hi: n}, func(*device.Block) error { return stop }); !errors.Is(err, stop) {
+	if err := cols.Rows(t.Context(), &device.Request{Docs: sequence(n), Hi: n}, func(*device.Tile) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("error %v, expected that of visit", err)
 	}
 	for want, r := range map[string]*device.Request{
@@ -295,15 +295,15 @@ func TestEndsEarly(t *testing.T) {
 		"document -1":                   {Docs: []int{-1}, Hi: 100},
 		"leaves 0 numbers":              {Docs: []int{1}, Hi: 100, Program: &device.Program{}},
 	} {
-		if err := cols.Rows(t.Context(), r, func(*device.Block) error { return nil }); err == nil || !strings.Contains(err.Error(), want) {
+		if err := cols.Rows(t.Context(), r, func(*device.Tile) error { return nil }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected one with %q", err, want)
 		}
 	}
-	if err := cols.Rows(t.Context(), &device.Request{Hi: 100}, func(*device.Block) error { return stop }); err != nil {
+	if err := cols.Rows(t.Context(), &device.Request{Hi: 100}, func(*device.Tile) error { return stop }); err != nil {
 		t.Errorf("no rows: error %v", err)
 	}
 	got := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
-	compare(t, x, x, sequence(n), 0, &device.Block{Rows: n, Cols: n, Width: n, Value: got})
+	compare(t, x, x, sequence(n), 0, &device.Tile{Rows: n, Hi: n, RowStride: n, ColStride: 1, Value: got})
 	if err := errors.Join(cols.Close(), d.Close()); err != nil {
 		t.Error(err)
 	}

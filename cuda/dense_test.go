@@ -96,7 +96,7 @@ func TestTensor(t *testing.T) {
 				t.Errorf("%d terms in the dense end and %d chunks, expected %d and %d", l.dense, l.chunks(), c.dense, c.chunks)
 			}
 			all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
-			compare(t, x, x, sequence(n), 0, &device.Block{Rows: n, Cols: n, Width: n, Value: all})
+			compare(t, x, x, sequence(n), 0, &device.Tile{Rows: n, Hi: n, RowStride: n, ColStride: 1, Value: all})
 			for i := range n {
 				for j := range i {
 					if math.Float32bits(all[i*n+j]) != math.Float32bits(all[j*n+i]) {
@@ -257,7 +257,7 @@ func TestTensorPieces(t *testing.T) {
 	lo := n / device.Columns * device.Columns
 	for _, r := range []*device.Request{{Docs: []int{0, n / 2, n - 1}, Lo: lo, Hi: n}, {Docs: []int{n / 3}, Hi: 1}} {
 		all := gather(t, cols, r, r.Hi-r.Lo)
-		compare(t, x, x, r.Docs, r.Lo, &device.Block{Rows: len(r.Docs), Cols: r.Hi - r.Lo, Width: r.Hi - r.Lo, Value: all})
+		compare(t, x, x, r.Docs, r.Lo, &device.Tile{Rows: len(r.Docs), Hi: r.Hi - r.Lo, RowStride: r.Hi - r.Lo, ColStride: 1, Value: all})
 	}
 }
 

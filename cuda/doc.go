@@ -5,7 +5,7 @@
 // finds the driver when a device is first asked for, and [Probe], which says what there is. The kernels are written in CUDA C++ (kernels/*.cu), compiled to PTX by
 // clang, which needs no toolkit either, and embedded; the driver compiles them for the device that it finds.
 //
-// The package depends on sparse and engine/device, never the reverse: engine knows it as a Device that it is given, and the default build has nothing of it.
+// The package depends on sparse and engine/device, never the reverse: engine knows it as a device.Backend that it is given, and the default build has nothing of it.
 //
 // # How a tile is computed
 //

@@ -135,7 +135,7 @@ func TestBadRequests(t *testing.T) {
 	shuffled.Terms = slices.Clone(other.Terms)
 	slices.Reverse(shuffled.Terms)
 	short.Norms = other.Norms[1:]
-	ignore := func(*device.Block) error { t.Error("a block of a bad request"); return nil }
+	ignore := func(*device.Tile) error { t.Error("a block of a bad request"); return nil }
 	for _, c := range []struct {
 		words string
 		r     *device.Request
@@ -161,7 +161,7 @@ func TestBadRequests(t *testing.T) {
 	bare := *other
 	bare.Norms = nil
 	ask := func(p *device.Program) error {
-		return cols.Rows(t.Context(), &device.Request{Program: p, From: &bare, Docs: []int{3}, Hi: n}, func(*device.Block) error { return nil })
+		return cols.Rows(t.Context(), &device.Request{Program: p, From: &bare, Docs: []int{3}, Hi: n}, func(*device.Tile) error { return nil })
 	}
 	if err := ask(gaussianC); err != nil { // needs no norms
 		t.Error(err)
@@ -196,8 +196,8 @@ func TestBadRequests(t *testing.T) {
 }
 
 // whole returns all rows as one block.
-func whole(t *testing.T, cols *Columns, n int) *device.Block {
-	return &device.Block{Rows: n, Cols: n, Width: n, Value: gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)}
+func whole(t *testing.T, cols *Columns, n int) *device.Tile {
+	return &device.Tile{Rows: n, Hi: n, RowStride: n, ColStride: 1, Value: gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)}
 }
 
 // A board takes no documents, variables or lengths but its own.
@@ -309,7 +309,7 @@ func TestClosed(t *testing.T) {
 		_, beyond := b.Beyond(make([]int32, 1), make([]float64, 1), 1, 1, 0)
 		_, picked := b.Pick(ctx, []int32{0}, []int32{0}, row[:1], make([]float64, 1))
 		_, added := b.Add(ctx, nil, nil, nil, nil)
-		visit := func(*device.Block) error { return nil }
+		visit := func(*device.Tile) error { return nil }
 		return []error{loaded, kept, resident, made, b.Put(make([]float64, 1), make([]byte, 1)), b.Scores(make([]float64, 1)), extremes, beyond,
 			picked, added, cols.Rows(ctx, &device.Request{Docs: []int{0}, Hi: n}, visit), k.Row(0, row)}
 	}
@@ -356,7 +356,7 @@ func TestPanics(t *testing.T) {
 				}
 			}()
 			t.Setenv("FAKE_FAIL", "cuStreamSynchronize:0:0") // counts
-			_ = cols.Rows(t.Context(), r, func(*device.Block) error { panic("visit") })
+			_ = cols.Rows(t.Context(), r, func(*device.Tile) error { panic("visit") })
 		}()
 		if onRealDevice() {
 			continue
@@ -382,7 +382,7 @@ func TestRowsConcurrently(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for {
-				err := cols.Rows(context.Background(), &device.Request{Docs: sequence(n), Hi: n}, func(*device.Block) error { return nil })
+				err := cols.Rows(context.Background(), &device.Request{Docs: sequence(n), Hi: n}, func(*device.Tile) error { return nil })
 				if cols.HostBytes(); errors.Is(err, ErrClosed) {
 					return
 				} else if err != nil {

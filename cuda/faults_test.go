@@ -81,7 +81,7 @@ func streaming(t *testing.T) path {
 		return func() (any, error) {
 			var all []float32
 			for _, r := range []*device.Request{{Docs: sequence(n), Hi: n}, {Program: rooted, From: y, Docs: sequence(n), Hi: n}, {Program: rooted, From: y, Docs: []int{3, 5}, Hi: n}} {
-				err := cols.Rows(context.Background(), r, func(b *device.Block) error {
+				err := cols.Rows(context.Background(), r, func(b *device.Tile) error {
 					for i := range b.Rows {
 						all = append(all, b.Row(i)...)
 					}
@@ -102,7 +102,7 @@ func timing(t *testing.T) path {
 	return path{"times", loaded(t, n, 0, func(cols *Columns, _ *chain) (func() (any, error), error) {
 		cols.d.times.on = true
 		return func() (any, error) {
-			err := cols.Rows(context.Background(), &device.Request{Docs: sequence(n), Hi: n}, func(*device.Block) error { return nil })
+			err := cols.Rows(context.Background(), &device.Request{Docs: sequence(n), Hi: n}, func(*device.Tile) error { return nil })
 			return len(cols.d.KernelTimes()), err
 		}, nil
 	})}
@@ -117,7 +117,7 @@ func tensing(t *testing.T) path {
 		}
 		return func() (any, error) {
 			var all []float32
-			err := cols.Rows(context.Background(), &device.Request{Docs: []int{2, 8}, Hi: n}, func(b *device.Block) error {
+			err := cols.Rows(context.Background(), &device.Request{Docs: []int{2, 8}, Hi: n}, func(b *device.Tile) error {
 				for i := range b.Rows {
 					all = append(all, b.Row(i)...)
 				}

@@ -101,18 +101,18 @@ func (c *Columns) keepIn(ctx context.Context, k *Kept, p *device.Program, rows i
 func (j *job) keep(ctx context.Context, k *Kept, rows int) (err error) {
 	var fields []uint64
 	for first := 0; first < k.n; first += rows {
-		b := device.Block{First: first, Rows: min(rows, k.n-first)}
-		b.Cols = first + b.Rows
+		b := device.Tile{First: first, Rows: min(rows, k.n-first)}
+		b.Hi = first + b.Rows
 		at := uint64(k.value.at) + 4*uint64(first)*uint64(k.stride)
-		fields = append(fields, at, j.docs+4*uint64(first), uint64(k.stride), uint64(b.Rows), 0, uint64(b.Cols), uint64(first))
-		j.blocks = append(j.blocks, b)
+		fields = append(fields, at, j.docs+4*uint64(first), uint64(k.stride), uint64(b.Rows), 0, uint64(b.Hi), uint64(first))
+		j.tiles = append(j.tiles, b)
 	}
 	if err := j.describe(fields); err != nil {
 		return err
 	}
 	t := &j.c.tiles
 	defer func() { err = errors.Join(err, failed("cuStreamSynchronize", t.compute.Synchronize())) }()
-	for i := range j.blocks {
+	for i := range j.tiles {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

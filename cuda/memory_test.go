@@ -41,7 +41,7 @@ func TestMemory(t *testing.T) {
 			return 0, err
 		}
 		defer func() { err = errors.Join(err, cols.Close()) }()
-		err = cols.Rows(t.Context(), &device.Request{Docs: sequence(n), Hi: n}, func(b *device.Block) error {
+		err = cols.Rows(t.Context(), &device.Request{Docs: sequence(n), Hi: n}, func(b *device.Tile) error {
 			height = max(height, b.Rows)
 			compare(t, x, x, sequence(n), 0, b)
 			return nil
@@ -104,7 +104,7 @@ func TestMemoryOfOtherDocuments(t *testing.T) {
 		}
 	}
 	rows := func(cols *Columns, r *device.Request, y *sparse.Embedded) error {
-		return cols.Rows(t.Context(), r, func(b *device.Block) error {
+		return cols.Rows(t.Context(), r, func(b *device.Tile) error {
 			compare(t, y, x, r.Docs, 0, b)
 			return nil
 		})

@@ -40,9 +40,12 @@ func (d *Device) Load(context.Context, *sparse.Embedded) (*Columns, error) { ret
 func (c *Columns) Name() string { return "" }
 
 // Rows returns ErrNotBuilt.
-func (c *Columns) Rows(context.Context, *device.Request, func(b *device.Block) error) error {
+func (c *Columns) Rows(context.Context, *device.Request, func(t *device.Tile) error) error {
 	return ErrNotBuilt
 }
+
+// BatchRows returns 0.
+func (c *Columns) BatchRows() int { return 0 }
 
 // HostBytes returns 0.
 func (c *Columns) HostBytes() int64 { return 0 }

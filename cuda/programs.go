@@ -16,14 +16,15 @@ type programs struct {
 	pool pool
 }
 
-// upload copies a program with the attributes of the norms of rows and columns and returns the address of a Program, 0 for none.
-func (p *programs) upload(r *device.Request, rows, columns *sparse.Embedded) (uint64, error) {
+// upload copies a program with the attributes of the norms of rows and columns and returns the fields
+// of a Program and its address, nil and 0 for none.
+func (p *programs) upload(r *device.Request, rows, columns *sparse.Embedded) ([]uint64, uint64, error) {
 	if r.Program == nil {
-		return 0, nil
+		return nil, 0, nil
 	}
 	p.pool.d, p.pool.keep = p.d, true
 	if err := p.pool.close(); err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	u := uploader{p: &p.pool}
 	x, norms := attributes(r.Program, rows.Norms, r.Docs), columns.Norms
@@ -32,11 +33,12 @@ func (p *programs) upload(r *device.Request, rows, columns *sparse.Embedded) (ui
 	}
 	y := attributes(r.Program, norms, nil)
 	fields := sendProgram(&u, r.Program, send(&u, y), r.Hi-r.Lo)
-	at := send(&u, withRows(fields, send(&u, x), len(r.Docs)))
+	fields = withRows(fields, send(&u, x), len(r.Docs))
+	at := send(&u, fields)
 	if u.err != nil {
-		return 0, errors.Join(u.err, p.pool.close())
+		return nil, 0, errors.Join(u.err, p.pool.close())
 	}
-	return at, nil
+	return fields, at, nil
 }
 
 // attributes returns what a program wants to know of documents, [attribute][document]: of those with the given numbers, nil for all, by their norms.
@@ -76,6 +78,9 @@ func sendProgram(u *uploader, p *device.Program, y uint64, columns int) []uint64
 	}
 	return []uint64{send(u, code), send(u, p.Consts), send(u, tables), 0, y, uint64(len(code)), uint64(p.Locals), uint64(columns), 0}
 }
+
+// programY is the field that says where the attributes of columns are.
+const programY = 4
 
 // withRows fills in where the attributes of so many rows are.
 func withRows(fields []uint64, x uint64, rows int) []uint64 {

@@ -221,7 +221,7 @@ func (w *wanted) plan(slots []int32) {
 		}
 		at := uint64(r.rows.at) + 4*uint64(slots[first])*uint64(r.stride)
 		fields = append(fields, at, w.run.docs+4*uint64(first), uint64(r.stride), uint64(end-first), 0, uint64(n), uint64(first))
-		w.run.blocks = append(w.run.blocks, device.Block{First: first, Rows: end - first, Cols: n, Width: int(r.stride)})
+		w.run.tiles = append(w.run.tiles, device.Tile{First: first, Rows: end - first, Hi: n})
 		first = end
 	}
 	w.run.fields = pack(p, fields)
@@ -230,7 +230,7 @@ func (w *wanted) plan(slots []int32) {
 // compute sends the parcel and starts the kernels of the missing rows.
 func (w *wanted) compute(ctx context.Context) error {
 	err := w.r.parcel.send()
-	for k := range w.run.blocks {
+	for k := range w.run.tiles {
 		if err == nil && ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}

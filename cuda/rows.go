@@ -19,15 +19,15 @@ const (
 	mostRows  = 1 << 15
 )
 
-// Rows implements engine.Device. While visit works on a tile, the next one is computed and the one after the other copied.
+// Rows implements device.Backend; visit is called by one goroutine at a time. While it works on a tile, the next one is computed and the one after the other copied.
 //
 // visit must not use the device, which waits for it. When it panics, all that is under way ends first.
-func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(b *device.Block) error) error {
+func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	if c.x == nil {
 		return c.do(nil)
 	}
 	if visit == nil {
-		return errors.New("cuda: no function that takes the blocks")
+		return errors.New("cuda: no function that takes the tiles")
 	}
 	if err := r.Validate(c.x); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (j *job) begin(ctx context.Context, rows *sparse.Embedded, docs []uint32) (
 	if rows == j.c.x {
 		j.same = 1
 	}
-	if j.program, err = j.c.programs.upload(j.r, rows, j.c.x); err != nil {
+	if j.header, j.program, err = j.c.programs.upload(j.r, rows, j.c.x); err != nil {
 		return err
 	}
 	j.docs, err = upload(&j.temporary, docs)
@@ -100,8 +100,10 @@ type job struct {
 	rows      side
 	docs      uint64 // addresses
 	program   uint64
+	header    []uint64 // of the program
+	step      uint64   // from the program of one tile to that of the next, 0 where all have the same
 	same      uint64
-	blocks    []device.Block
+	tiles     []device.Tile
 	fields    uint64 // address of the tiles' descriptions
 }
 
@@ -112,16 +114,28 @@ const tileFields = 7
 func (j *job) plan() error {
 	t, width := &j.c.tiles, padded(j.r.Hi-j.r.Lo)
 	var fields []uint64
+	var headers []uint64 // of the program, whose attributes of columns begin with the tile's first
 	height := min(int(t.bytes/int64(4*width)), mostRows)
 	for first := 0; first < len(j.r.Docs); first += height {
-		b := device.Block{First: first, Rows: min(height, len(j.r.Docs)-first), Cols: j.r.Hi - j.r.Lo}
+		b := device.Tile{First: first, Rows: min(height, len(j.r.Docs)-first), Lo: j.r.Lo, Hi: j.r.Hi, Mapped: j.r.Program != nil, ColStride: 1}
 		if j.r.Half {
-			b.Cols = min(max(j.r.Docs[first+b.Rows-1]+1-j.r.Lo, 0), b.Cols)
+			b.Lo = j.r.Docs[first] / device.Columns * device.Columns
 		}
-		b.Width = padded(b.Cols)
-		buffer := &t.buffers[len(j.blocks)%2]
-		fields = append(fields, uint64(buffer.device.at), j.docs+4*uint64(first), uint64(b.Width), uint64(b.Rows), uint64(j.r.Lo), uint64(b.Cols), uint64(first))
-		j.blocks = append(j.blocks, b)
+		b.RowStride = padded(b.Cols())
+		if j.header != nil {
+			headers = append(headers, j.header...)
+			headers[len(headers)-len(j.header)+programY] += 8 * uint64(b.Lo-j.r.Lo)
+		}
+		buffer := &t.buffers[len(j.tiles)%2]
+		fields = append(fields, uint64(buffer.device.at), j.docs+4*uint64(first), uint64(b.RowStride), uint64(b.Rows), uint64(b.Lo), uint64(b.Cols()), uint64(first))
+		j.tiles = append(j.tiles, b)
+	}
+	if headers != nil && j.r.Half {
+		var err error
+		if j.program, err = upload(&j.temporary, headers); err != nil {
+			return err
+		}
+		j.step = 8 * uint64(len(j.header))
 	}
 	return j.describe(fields)
 }
@@ -135,7 +149,7 @@ func (j *job) describe(fields []uint64) (err error) {
 }
 
 // stream computes tile after tile.
-func (j *job) stream(ctx context.Context, visit func(b *device.Block) error) (err error) {
+func (j *job) stream(ctx context.Context, visit func(t *device.Tile) error) (err error) {
 	if err := j.plan(); err != nil {
 		return err
 	}
@@ -147,11 +161,11 @@ func (j *job) stream(ctx context.Context, visit func(b *device.Block) error) (er
 			err = errors.Join(err, failed("cuStreamSynchronize", t.compute.Synchronize()), failed("cuStreamSynchronize", t.copy.Synchronize()))
 		}
 	}()
-	for k := range len(j.blocks) + 1 {
+	for k := range len(j.tiles) + 1 {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if k < len(j.blocks) {
+		if k < len(j.tiles) {
 			if err := j.start(k); err != nil {
 				return err
 			}
@@ -163,9 +177,9 @@ func (j *job) stream(ctx context.Context, visit func(b *device.Block) error) (er
 		if err := b.copied.Synchronize(); err != nil {
 			return failed("cuEventSynchronize", err)
 		}
-		block := j.blocks[k-1]
-		block.Value = b.host.floats(block.Rows * block.Width)
-		if err := visit(&block); err != nil {
+		tile := j.tiles[k-1]
+		tile.Value = b.host.floats(tile.Rows * tile.RowStride)
+		if err := visit(&tile); err != nil {
 			return err
 		}
 	}
@@ -175,10 +189,7 @@ func (j *job) stream(ctx context.Context, visit func(b *device.Block) error) (er
 
 // start has a tile computed and then copied, beside the computation of the next.
 func (j *job) start(k int) error {
-	block, t, b := &j.blocks[k], &j.c.tiles, &j.c.tiles.buffers[k%2]
-	if block.Cols == 0 {
-		return nil
-	}
+	tile, t, b := &j.tiles[k], &j.c.tiles, &j.c.tiles.buffers[k%2]
 	if err := j.compute(k); err != nil {
 		return err
 	}
@@ -188,7 +199,7 @@ func (j *job) start(k int) error {
 	if err := t.copy.Wait(b.computed, 0); err != nil {
 		return failed("cuStreamWaitEvent", err)
 	}
-	bytes := int64(4 * block.Rows * block.Width)
+	bytes := int64(4 * tile.Rows * tile.RowStride)
 	err := j.c.d.times.around("copy", t.copy, func() error {
 		return failed("cuMemcpyDtoHAsync", cu.MemcpyDtoHAsync(b.host.at, b.device.at, bytes, t.copy))
 	})
@@ -200,11 +211,11 @@ func (j *job) start(k int) error {
 
 // compute starts the kernels of a tile.
 func (j *job) compute(k int) error {
-	c, t, block := j.c, &j.c.tiles, &j.blocks[k]
+	c, t, block := j.c, &j.c.tiles, &j.tiles[k]
 	tile := j.fields + 8*tileFields*uint64(k)
 	f, pairing := c.d.kernels, c.x.Embedder.Pairing
 	names := pairingKernels[pairing]
-	grid := func(per int) int { return (block.Cols + per - 1) / per }
+	grid := func(per int) int { return (block.Cols() + per - 1) / per }
 	if err := c.d.launch(names[0], f.tailAdd[pairing], grid(tailColumns), block.Rows, tailThreads, 0, t.compute, j.rows.at, c.own.at, tile); err != nil {
 		return err
 	}
@@ -222,7 +233,7 @@ func (j *job) compute(k int) error {
 			return err
 		}
 	}
-	return c.d.launch("finish", f.finish, grid(finishThreads), block.Rows, finishThreads, 0, t.compute, j.rows.at, c.own.at, tile, j.program, j.same, uint64(pairing))
+	return c.d.launch("finish", f.finish, grid(finishThreads), block.Rows, finishThreads, 0, t.compute, j.rows.at, c.own.at, tile, j.program+j.step*uint64(k), j.same, uint64(pairing))
 }
 
 // heightOfBlocks returns how many rows a block of threads takes, and in how many parts that divides them: enough blocks to keep all multiprocessors busy to the

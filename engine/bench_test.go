@@ -41,16 +41,16 @@ func benchmarkPairs(b *testing.B, embedding sparse.Embedding, prefix string, wor
 			if err := work(e); err != nil {
 				b.Fatal(err)
 			}
-			before, peak := e.Stats(), peakRate(e.kernels)
+			before, peak := e.Stats(), peakRate(e.c.Kernels)
 			for b.Loop() {
 				if err := work(e); err != nil {
 					b.Fatal(err)
 				}
 			}
-			peak = (peak + peakRate(e.kernels)) / 2
+			peak = (peak + peakRate(e.c.Kernels)) / 2
 			s := e.Stats().Sub(before)
 			pairs := float64(b.N) * float64(e.Len()) * float64(e.Len()-1) / 2
-			madds := float64(s.HeadValues) * float64(e.kernels.Panel)
+			madds := float64(s.HeadValues) * float64(e.c.Kernels.Panel)
 			b.ReportMetric(pairs/b.Elapsed().Seconds(), "pairs/s")
 			b.ReportMetric((madds+float64(s.TailMatches))/b.Elapsed().Seconds(), "madd/s")
 			b.ReportMetric(100*madds/s.Head.Seconds()/peak, "peak-share")

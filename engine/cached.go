@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 
-	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/engine/internal/cache"
+	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -28,47 +26,23 @@ type CachedOptions struct {
 	TileColumns int
 }
 
-// Cached serves rows of Gram matrices of one engine's documents from tiles of c, which all kernels on these documents share: the map is applied
-// when a row is read, and a search over the parameters of a kernel computes each c once.
+// Cached serves rows of Gram matrices of one engine's documents from tiles of c, which all kernels on
+// these documents share: the map is applied when a row is read, and a search over the parameters of
+// a kernel computes each c once.
 //
-// Where c of all pairs fits into the bound, it is computed at the first use, each pair once, and kept; otherwise rows are computed when they are asked for, and
-// the least recently used tiles make room. Values have the same bits as those of Engine.Gram, whatever the bound. A Cached may be used concurrently.
+// Where c of all pairs fits into the bound, it is computed at the first use, each pair once, and
+// kept; otherwise rows are computed when they are asked for, and the least recently used tiles make
+// room. Values have the same bits as those of Engine.Gram, whatever the bound. A Cached may be used
+// concurrently.
 type Cached struct {
-	e     *Engine
-	limit int64
-	width int // columns of a block
-
-	whole *wholeC  // where everything fits, else nil
-	part  *partial // where it does not
-	store *tiles.Store
-
-	served, computed atomic.Int64
-	mu               sync.Mutex
-	files            fileStats
+	e *Engine
+	c *cache.Cache
 }
 
-// fileStats is the part of CachedStats that tells of files.
-type fileStats struct {
-	Loaded, Saved, Damaged int64
-	StoreErr               error
-}
-
-// CachedStats counts what a [Cached] has done since it was made.
-type CachedStats struct {
-	tiles.CacheStats       // tiles; where the whole matrix is kept, a hit is a row that was read, and a miss a panel of rows that was computed
-	Whole            bool  // all of c fits into the bound and is kept
-	Served           int64 // kernel values handed out
-	Computed         int64 // pairs whose c was computed for them
-
-	Loaded, Saved int64 // tile files read and written
-	Damaged       int64 // tile files that weren't what they should be; they were computed again
-	StoreErr      error // why nothing is written to the store any more, such as a full disk; results don't suffer from it
-}
-
-// blockCols is about how many columns a tile of a row has unless the caller says otherwise: few enough for problems of few classes not to compute much that they don't need, and for workers to
-// share the columns of one panel; so many that finding a tile costs little beside mapping it (a row of 10,000 values of the diffusion kernel took 6.9 µs from
-// tiles and 6.1 µs from the whole matrix).
-const blockCols = 4096
+// CachedStats counts what a [Cached] has done since it was made: tiles.CacheStats of its tiles, where
+// c of all pairs is kept (Whole) of rows read and panels computed; values Served and pairs Computed;
+// tile files Loaded, Saved and Damaged, and StoreErr, why no more are written.
+type CachedStats = cache.Stats
 
 // Cached returns a cache of the engine's tiles of c.
 func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
@@ -76,36 +50,28 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 		return nil, err
 	}
 	n := e.Len()
-	c := &Cached{e: e, limit: opt.CacheBytes, store: opt.Store}
+	limit := opt.CacheBytes
 	switch {
 	case opt.TileColumns < 0:
-		return nil, fmt.Errorf("engine: tiles of %d columns, expected a positive number, or 0 for %d", opt.TileColumns, blockCols)
-	case c.limit < 0:
-		return nil, fmt.Errorf("engine: cache of %d bytes, expected a positive number, or 0 for as much as helps", c.limit)
-	case c.limit == 0 && e.memory > 0:
-		c.limit = min(wholeBytes(n), max(e.memory-e.Bytes(), 0))
-	case c.limit == 0:
-		c.limit = wholeBytes(n)
-		if short := (*MemoryError)(nil); errors.As(affordable("", c.limit), &short) {
-			c.limit = short.Limit / 2
+		return nil, fmt.Errorf("engine: tiles of %d columns, expected a positive number, or 0 for %d", opt.TileColumns, cache.BlockCols)
+	case limit < 0:
+		return nil, fmt.Errorf("engine: cache of %d bytes, expected a positive number, or 0 for as much as helps", limit)
+	case limit == 0 && e.memory > 0:
+		limit = min(cache.WholeBytes(n), max(e.memory-e.Bytes(), 0))
+	case limit == 0:
+		limit = cache.WholeBytes(n)
+		if short := (*MemoryError)(nil); errors.As(compute.Affordable("", limit), &short) {
+			limit = short.Limit / 2
 		}
 	}
-	if err := allowed("the cache of tiles", together(e.Bytes(), c.limit), e.memory); err != nil {
+	if err := compute.Allowed("the cache of tiles", compute.Together(e.Bytes(), limit), e.memory); err != nil {
 		return nil, err
 	}
-	if wholeBytes(n) <= c.limit {
-		c.whole, c.width = newWhole(e), n
-		return c, nil
+	c, err := cache.New(e.c, limit, opt.TileColumns, opt.Store)
+	if err != nil {
+		return nil, err
 	}
-	columns := (min(opt.TileColumns, n) + blockDocs - 1) / blockDocs * blockDocs
-	if columns == 0 {
-		columns = blockCols
-	}
-	blocks := (n + columns - 1) / columns
-	c.width = ((n+blocks-1)/blocks + sparse.Block - 1) / sparse.Block * sparse.Block
-	var err error
-	c.part, err = newPartial(e, c.width, c.limit)
-	return c, err
+	return &Cached{e, c}, nil
 }
 
 // Len returns the number of documents.
@@ -115,23 +81,20 @@ func (c *Cached) Len() int { return c.e.Len() }
 func (c *Cached) Engine() *Engine { return c.e }
 
 // Whole says whether all of c fits into the bound.
-func (c *Cached) Whole() bool { return c.whole != nil }
+func (c *Cached) Whole() bool { return c.c.Whole() }
 
 // Stats returns the counts up to now.
-func (c *Cached) Stats() CachedStats {
-	c.mu.Lock()
-	files := c.files
-	c.mu.Unlock()
-	s := CachedStats{Whole: c.Whole(), Served: c.served.Load(), Computed: c.computed.Load(),
-		Loaded: files.Loaded, Saved: files.Saved, Damaged: files.Damaged, StoreErr: files.StoreErr}
-	if c.whole != nil {
-		s.CacheStats = tiles.CacheStats{Hits: c.whole.hits.Load(), Misses: c.whole.misses.Load(), Bytes: c.whole.bytes.Load(), Limit: c.limit}
-	} else {
-		s.CacheStats = c.part.cache.Stats()
-		s.Bytes += c.part.scratchBytes
-		s.Limit = c.limit
+func (c *Cached) Stats() CachedStats { return c.c.Counts() }
+
+// Build computes c of all pairs, each once, if it fits into the bound and isn't there yet; it does
+// nothing otherwise. The first Rows does the same. It fails with a [MemoryError] where the machine
+// hasn't as much left. It reports progress as [Engine.Gram] does. Of several callers one computes
+// and the others wait; when that one's ctx ends, another goes on from there.
+func (c *Cached) Build(ctx context.Context) error {
+	if err := c.e.open(); err != nil {
+		return err
 	}
-	return s
+	return c.c.Build(ctx)
 }
 
 // Diagonal returns k(xᵢ, xᵢ) for all documents i, the same bits as the diagonal of the Gram matrix.
@@ -140,14 +103,7 @@ func (c *Cached) Diagonal(k Kernel) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := make([]float32, c.Len()) // c is 0
-	norms := c.e.own.norms
-	for i := range d {
-		if err := kernel.Map(k, c.e.kernels, d[i:i+1], d[i:i+1], norms[i:i+1], norms[i:i+1]); err != nil {
-			return nil, err
-		}
-	}
-	return d, nil
+	return c.c.Diagonal(k)
 }
 
 // Rows writes rows of the Gram matrix of k, restricted to ranges of columns: with columns {lo₀, hi₀}, {lo₁, hi₁}, …,
@@ -162,24 +118,7 @@ func (c *Cached) Rows(ctx context.Context, k Kernel, rows []int, columns [][2]in
 	if err != nil {
 		return err
 	}
-	q, err := c.request(k, rows, columns, dst)
-	if err != nil {
-		return err
-	}
-	if c.whole != nil {
-		if err := c.Build(ctx); err != nil {
-			return err
-		}
-	}
-	missing, err := q.read(ctx)
-	if err != nil {
-		return err
-	}
-	if err := q.fetch(ctx, missing); err != nil {
-		return err
-	}
-	c.served.Add(int64(len(rows)) * int64(q.length))
-	return nil
+	return c.c.Rows(ctx, k, rows, columns, dst)
 }
 
 // Matrix is the Gram matrix of one kernel, served from tiles. It may be used concurrently.
@@ -211,3 +150,79 @@ func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 
 // Whole is [Cached.Whole].
 func (m *Matrix) Whole() bool { return m.c.Whole() }
+
+// Ready is a Gram matrix with all its rows in memory. It may be used concurrently, and is to be
+// closed by who made it.
+type Ready struct {
+	*Symmetric
+	diagonal []float32
+	giveBack func() // nil once that is done
+}
+
+// Ready computes the Gram matrix of k as such, without c behind it, each pair once: what one training wants, which then uses the rows where they are instead of
+// mapping c each time it reads a row. It returns nil where the matrix doesn't fit into the bound, where c is there already, or where there is a
+// store, which holds c. It has the same bits as rows that are read from the cache, and counts as computed by it, though a later use of the cache computes c by itself.
+//
+// The matrix takes the room of c: a second one isn't made before the first is closed, nor any
+// beside Build, whose end Ready waits for. Only c itself may come beside it, where the cache is
+// used all the same; CachedStats.Bytes, which counts both, then is above the bound until the matrix
+// is closed.
+//
+// It fails with a [MemoryError] where the machine hasn't as much left.
+func (c *Cached) Ready(ctx context.Context, k Kernel) (*Ready, error) {
+	if !c.c.Free() {
+		return nil, nil
+	}
+	diagonal, err := c.Diagonal(k)
+	if err != nil {
+		return nil, err
+	}
+	bytes := c.e.GramBytes()
+	if err := compute.Affordable("the Gram matrix", bytes); err != nil {
+		return nil, err
+	}
+	if room, err := c.c.Lend(ctx, bytes); !room || err != nil {
+		return nil, err
+	}
+	n := c.Len()
+	r := &Ready{&Symmetric{N: n, Data: tiles.Make(n * n)}, diagonal, func() { c.c.GiveBack(bytes) }}
+	if err := c.e.GramTo(ctx, k, r.Symmetric); err != nil {
+		r.Close()
+		return nil, err
+	}
+	c.c.Made()
+	return r, nil
+}
+
+// Close gives the matrix's room back to the cache, for the next one. The matrix then has no rows;
+// who still holds slices of it keeps the memory. Closing it again does nothing. It must not be
+// called while the matrix is in use.
+func (r *Ready) Close() {
+	if r.giveBack != nil {
+		r.giveBack()
+		*r = Ready{Symmetric: &Symmetric{}}
+	}
+}
+
+// Len returns the number of rows and columns.
+func (r *Ready) Len() int { return r.N }
+
+// Diagonal returns the diagonal, which must not be changed.
+func (r *Ready) Diagonal() []float32 { return r.diagonal }
+
+// Rows copies parts of rows, as [Cached.Rows] does.
+func (r *Ready) Rows(_ context.Context, rows []int, columns [][2]int, dst [][]float32) error {
+	if r.giveBack == nil {
+		return errors.New("engine: rows of a matrix that is closed")
+	}
+	if _, err := cache.CheckRows(r.N, rows, columns, dst); err != nil {
+		return err
+	}
+	for t, i := range rows {
+		row, to := r.Row(i), dst[t]
+		for _, c := range columns {
+			to = to[copy(to, row[c[0]:c[1]]):]
+		}
+	}
+	return nil
+}

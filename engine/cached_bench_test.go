@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/gramengine/gram/engine/internal/cache"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -54,13 +55,13 @@ func BenchmarkCachedMiss(b *testing.B) {
 	x := embedded(b, sparse.Sphere, zipf(n, 20000, 60, 1))
 	e := newEngine(b, x, Options{Workers: 1})
 	k := parse(b, "diffusion:t=0.5")
-	width := e.kernels.Panel
+	width := e.Panel()
 	rows, dst := make([]int, width), NewDense(width, n)
 	into := make([][]float32, width)
 	for i := range into {
 		into[i] = dst.Row(i)
 	}
-	c := newCached(b, e, CachedOptions{CacheBytes: scratchBytes(e) + int64(2*width)*tiles.TileBytes(blockCols)})
+	c := newCached(b, e, CachedOptions{CacheBytes: scratchBytes(e) + int64(2*width)*tiles.TileBytes(cache.BlockCols)})
 	step := 0
 	next := func() {
 		step++

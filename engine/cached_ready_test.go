@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/engine/internal/cache"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -40,12 +41,12 @@ func TestReady(t *testing.T) {
 	if again, err := c.Ready(t.Context(), k); again != nil || err != nil {
 		t.Errorf("with c at hand ready is %v, error %v, expected neither", again, err)
 	}
-	if s := c.Stats(); s.Bytes != wholeBytes(150)+4*150*150 {
-		t.Errorf("%d bytes are counted for c and a matrix that is in use, expected %d", s.Bytes, wholeBytes(150)+4*150*150)
+	if s := c.Stats(); s.Bytes != cache.WholeBytes(150)+4*150*150 {
+		t.Errorf("%d bytes are counted for c and a matrix that is in use, expected %d", s.Bytes, cache.WholeBytes(150)+4*150*150)
 	}
 	for range 2 { // the second time it does nothing
-		if ready.Close(); c.Stats().Bytes != wholeBytes(150) {
-			t.Errorf("%d bytes are counted once the matrix is closed, expected those of c, %d", c.Stats().Bytes, wholeBytes(150))
+		if ready.Close(); c.Stats().Bytes != cache.WholeBytes(150) {
+			t.Errorf("%d bytes are counted once the matrix is closed, expected those of c, %d", c.Stats().Bytes, cache.WholeBytes(150))
 		}
 	}
 	if err := ready.Rows(t.Context(), rows, columns, got[:]); err == nil || ready.Len() != 0 || len(ready.Diagonal()) != 0 {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -28,19 +27,13 @@ func TestCachedStore(t *testing.T) {
 		if err := check(t.Context(), c, k, want, []int{3, 499, 77}, [][2]int{{0, n}}); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
-		for i := range n {
-			for j := range i {
-				if math.Float32bits(c.whole.row(i)[j]) != math.Float32bits(c.whole.row(j)[i]) {
-					t.Fatalf("%s: (%d, %d) differs from (%d, %d)", what, i, j, j, i)
-				}
-			}
-		}
+		symmetric(t, what, c)
 		if s := c.Stats(); s.Loaded != loaded || s.Saved != saved || s.Damaged != damaged {
 			t.Errorf("%s: %d files loaded, %d saved, %d damaged, expected %d, %d and %d", what, s.Loaded, s.Saved, s.Damaged, loaded, saved, damaged)
 		}
 		return c
 	}
-	panels := int64((n + e.kernels.Panel - 1) / e.kernels.Panel)
+	panels := int64((n + e.Panel() - 1) / e.Panel())
 	run("first", e, dir, want, 0, panels, 0)
 	if c := run("again", e, dir, want, panels, 0, 0); c.Stats().Computed != 0 {
 		t.Error("what was loaded is computed again")
@@ -74,7 +67,7 @@ func TestCachedStore(t *testing.T) {
 	run("another head", h, dir, gram(t, h, k), 0, panels, 0)
 	if e.ISA() != "generic" {
 		g := newEngine(t, x, Options{ISA: "generic"})
-		width := g.kernels.Panel
+		width := g.Panel()
 		run("generic", g, dir, gram(t, g, k), 0, int64((n+width-1)/width), 0)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/gramengine/gram/engine/internal/cache"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -26,7 +27,7 @@ func newCached(t testing.TB, e *Engine, opt CachedOptions) *Cached {
 
 // scratchBytes is what a partial cache takes beside its tiles.
 func scratchBytes(e *Engine) int64 {
-	return int64(e.workers) * blockBytes(e.kernels.Panel)
+	return cache.ScratchBytes(e.Workers(), e.Panel())
 }
 
 // check asks for rows in ranges of columns, and holds them against the matrix.
@@ -59,7 +60,7 @@ func check(ctx context.Context, c *Cached, k Kernel, want *Symmetric, rows []int
 
 // Whatever the bound, rows have the bits of Gram; here with more than one block of columns, of which the last is short.
 func TestCachedSameBits(t *testing.T) {
-	n := blockCols + 300
+	n := cache.BlockCols + 300
 	x := embedded(t, sparse.Sphere, zipf(n, 4000, 12, 7))
 	kernels := []Kernel{parse(t, "c"), parse(t, "arccos:n=1,embed="+sparse.Sphere.String())}
 	var want []*Symmetric
@@ -136,7 +137,7 @@ func TestCachedComputesOnce(t *testing.T) {
 		want = append(want, gram(t, e, parse(t, spec)))
 	}
 	half := e.Stats().Pairs / int64(len(specs)) // what Gram computes, with both halves of the panels' own documents
-	for name, bytes := range map[string]int64{"whole": 0, "partial": wholeBytes(n) - 1} {
+	for name, bytes := range map[string]int64{"whole": 0, "partial": cache.WholeBytes(n) - 1} {
 		t.Run(name, func(t *testing.T) {
 			c := newCached(t, e, CachedOptions{CacheBytes: bytes})
 			before := e.Stats().Pairs
@@ -244,7 +245,7 @@ func TestCachedBuildGoesOn(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		cancel.Store(&stop)
 		go func() {
-			for c.whole.misses.Load() < int64(10*(try+1)) && ctx.Err() == nil {
+			for c.Stats().Misses < int64(10*(try+1)) && ctx.Err() == nil {
 			}
 			stop()
 		}()
@@ -266,7 +267,7 @@ func TestCachedBuildGoesOn(t *testing.T) {
 		t.Error("nothing was cancelled: the test doesn't reach what it should")
 	}
 	k := parse(t, "c")
-	if want := gram(t, e, k); !sameBits(c.whole.c, want.Data) {
+	if want := gram(t, e, k); !sameBits(wholeOf(t, c).Data, want.Data) {
 		t.Error("the matrix differs from Gram")
 	}
 }
@@ -311,15 +312,15 @@ func TestCachedRefusesNonsense(t *testing.T) {
 	if _, err := e.Cached(CachedOptions{CacheBytes: 100}); !errors.As(err, &memory) {
 		t.Errorf("100 bytes: %v", err)
 	}
-	bound, err := New(x, Options{Workers: 1, MemoryBytes: e.Bytes() + wholeBytes(n)})
+	bound, err := New(x, Options{Workers: 1, MemoryBytes: e.Bytes() + cache.WholeBytes(n)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := bound.Cached(CachedOptions{CacheBytes: wholeBytes(n) + 1}); !errors.As(err, &memory) {
+	if _, err := bound.Cached(CachedOptions{CacheBytes: cache.WholeBytes(n) + 1}); !errors.As(err, &memory) {
 		t.Errorf("more than the engine may take: %v", err)
 	}
 	c := newCached(t, bound, CachedOptions{})
-	if !c.Whole() || c.Stats().Limit != wholeBytes(n) {
+	if !c.Whole() || c.Stats().Limit != cache.WholeBytes(n) {
 		t.Errorf("counts %+v, expected the whole matrix", c.Stats())
 	}
 	k, row := parse(t, "c"), [][]float32{make([]float32, n)}
@@ -342,5 +343,34 @@ func TestCachedRefusesNonsense(t *testing.T) {
 	empty := newCached(t, newEngine(t, embedded(t, sparse.Sphere, zipf(0, 10, 1, 1)), Options{}), CachedOptions{})
 	if err := empty.Rows(t.Context(), k, nil, [][2]int{{0, 0}}, nil); err != nil {
 		t.Errorf("no documents: %v", err)
+	}
+}
+
+// wholeOf reads c of all pairs.
+func wholeOf(t *testing.T, c *Cached) *Dense {
+	t.Helper()
+	n := c.Len()
+	d := NewDense(n, n)
+	rows := make([][]float32, n)
+	for i := range rows {
+		rows[i] = d.Row(i)
+	}
+	k := parseIn(t, "c", c.e.c.X.Embedder.Embedding)
+	if err := c.Rows(t.Context(), k, sequence(n), [][2]int{{0, n}}, rows); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// symmetric checks that c is the same bits for (i, j) and (j, i).
+func symmetric(t *testing.T, what string, c *Cached) {
+	t.Helper()
+	all := wholeOf(t, c)
+	for i := range c.Len() {
+		for j := range i {
+			if math.Float32bits(all.Row(i)[j]) != math.Float32bits(all.Row(j)[i]) {
+				t.Fatalf("%s: (%d, %d) differs from (%d, %d)", what, i, j, j, i)
+			}
+		}
 	}
 }

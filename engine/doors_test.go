@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -144,8 +145,8 @@ func TestEngineRefuses(t *testing.T) {
 		}
 	}
 	e = newEngine(t, embedded(t, sparse.Sphere, zipf(1000, 50, 10, 1)), Options{Workers: 1})
-	if c := newCached(t, e, CachedOptions{CacheBytes: 2 << 20, TileColumns: math.MaxInt}); c.Whole() || c.width < 1000 || c.width > 1024 {
-		t.Errorf("tiles of %d columns, whole: %v", c.width, c.Whole())
+	if c := newCached(t, e, CachedOptions{CacheBytes: 2 << 20, TileColumns: math.MaxInt}); c.Whole() || c.c.Width() < 1000 || c.c.Width() > 1024 {
+		t.Errorf("tiles of %d columns, whole: %v", c.c.Width(), c.Whole())
 	}
 }
 
@@ -274,10 +275,10 @@ func bang(tile int) error {
 func TestReportThatPanicsEndsTheComputation(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	ctx, report := startProgress(ctx, func(Progress) { panic(errBroken) }, 1)
+	ctx, report := compute.Start(ctx, func(Progress) { panic(errBroken) }, 1)
 	<-ctx.Done()
 	var err error
-	if report.finish(&err); !errors.Is(err, errBroken) || !errors.Is(context.Cause(ctx), errBroken) {
+	if report.Finish(&err); !errors.Is(err, errBroken) || !errors.Is(context.Cause(ctx), errBroken) {
 		t.Errorf("error %v, the computation's end %v", err, context.Cause(ctx))
 	}
 }
@@ -285,7 +286,7 @@ func TestReportThatPanicsEndsTheComputation(t *testing.T) {
 // Pairs are counted without going beyond int64.
 func TestPairsOf(t *testing.T) {
 	for n, want := range map[int]int64{0: 0, 1: 1, 2: 3, 3: 6, 4: 10, 1<<32 - 1: 1<<63 - 1<<31} {
-		if got := pairsOf(n); got != want {
+		if got := compute.PairsOf(n); got != want {
 			t.Errorf("%d documents have %d pairs, expected %d", n, got, want)
 		}
 	}

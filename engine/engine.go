@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 )
@@ -21,9 +22,11 @@ type Options struct {
 	HeadTerms   int            // number of terms in the dense head, below 0 for none; default from a cost model
 	Progress    func(Progress) // called every 100 ms and at the end of a computation, never concurrently by one; default none
 
-	// Device makes the back end that computes in place of the engine's own panels, for the documents x as columns; default none, as where it returns nil. It belongs to the
-	// engine, whose Close closes it. Values that a [Cached] maps from its c have the bits of Gram without a device; with one they may differ by what Kernel.Error allows.
-	// With a device, the visit of Tiles and CrossTiles must not use the engine: it would wait for the device, which waits for it.
+	// Device makes the back end that computes c in place of the processor's panels, for the documents
+	// x as columns; default none, as where it returns nil. It belongs to the engine, whose Close
+	// closes it. Values that a [Cached] maps from its c have the bits of Gram without a device; with
+	// one they may differ by what Kernel.Error allows. With a device, the visit of Tiles and
+	// CrossTiles must not use the engine: it would wait for the device, which waits for it.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 }
 
@@ -33,33 +36,10 @@ type Options struct {
 // float32 there); c is exactly 0 for identical documents. On one instruction set they are the same bits from any number of workers, for (i, j) and (j, i), and from Gram, Rows, Stripes and Cross.
 // An Engine may be used concurrently.
 type Engine struct {
-	kernels  *asm.Kernels
-	pairing  pairing // that of the documents' embedding
-	workers  int
+	c        *compute.Computer
 	memory   int64
-	progress func(Progress)
-
-	layout   *sparse.Layout
-	own      *side
-	postings *sparse.Postings // of the tail of the documents
-	place    []uint32         // where each tail value of a document stands in its posting list
-	heads    []Head           // what the cost model says
-
-	// tailDirect says that no document has more than directValues values in the tail: its matches are so few that they are added where they belong, in
-	// float32, instead of passing through blocks of float64.
-	tailDirect bool
-
-	panelMost int64 // bytes that a panel comes to hold
-
 	badNorms error // why kernels that look at norms are refused
-
-	device   Device // nil where panels compute
 	closed   atomic.Bool
-	programs programs
-
-	mu    sync.Mutex
-	stats Stats
-	idle  []*panel // scratch space of earlier computations
 }
 
 // resolve fills in the defaults.
@@ -92,9 +72,9 @@ func (o Options) resolveWorkers() (int, error) {
 	return o.Workers, nil
 }
 
-// SeamDocuments is the number of documents whose tails are added up at a time. A test that compares results to the bit takes more, so that the seam
-// between two such blocks is in them.
-const SeamDocuments = tailDocs
+// SeamDocuments is the number of documents whose tails are added up at a time. A test that compares
+// results to the bit takes more, so that the seam between two such blocks is in them.
+const SeamDocuments = panel.TailDocs
 
 // New makes an engine for the documents x. It copies them into head/tail form, which takes about as
 // much memory as x; x must stay unchanged. Errors: options that there are none of, what x.Validate
@@ -112,104 +92,67 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 	if err := x.Validate(); err != nil {
 		return nil, err
 	}
-	e := &Engine{kernels: kernels, pairing: pairingOf(kernels, x.Embedder.Pairing), workers: workers, memory: opt.MemoryBytes, progress: opt.Progress}
-	if int64(x.Rows()) > 1<<32-1 {
-		return nil, fmt.Errorf("engine: %d documents, expected at most %d", x.Rows(), int64(1<<32-1))
+	n := x.Rows()
+	if int64(n) > 1<<32-1 {
+		return nil, fmt.Errorf("engine: %d documents, expected at most %d", n, int64(1<<32-1))
 	}
 	// Before anything is copied: what the copies take, whatever the head will be.
-	if err := allowed("an engine for these documents", NewBytes(x.Rows(), x.Cols, x.NNZ()), e.memory); err != nil {
+	const what = "an engine for these documents"
+	if err := compute.Allowed(what, NewBytes(n, x.Cols, x.NNZ()), opt.MemoryBytes); err != nil {
 		return nil, err
 	}
-	var byRank *sparse.CSR
-	if e.layout, byRank, err = e.layoutFor(ctx, x, opt.HeadTerms); err != nil {
-		return nil, err
+	c := &compute.Computer{X: x, Norms: make([]float32, n), Kernels: kernels, Workers: workers, Progress: opt.Progress}
+	for i, norm := range x.Norms {
+		c.Norms[i] = float32(norm)
 	}
-	if e.own, err = newSide(ctx, x, e.layout, byRank, workers); err != nil {
-		return nil, err
-	}
-	if e.postings, e.place, err = e.own.split.Postings(ctx); err != nil {
-		return nil, err
-	}
-	e.tailDirect = e.own.split.Tail.LongestRow() <= directValues
-	e.panelMost = e.panelBytes()
-	e.badNorms = checkNorms(x)
 	if opt.Device != nil {
-		if e.device, err = opt.Device(ctx, x); err != nil {
+		if c.Backend, err = opt.Device(ctx, x); err != nil {
 			return nil, err
 		}
 	}
-	if err := e.fits("an engine for these documents", 0); err != nil {
+	if c.Backend == nil {
+		if c.Backend, err = panel.New(ctx, x, panel.Options{Kernels: kernels, Workers: workers, HeadTerms: opt.HeadTerms}); err != nil {
+			return nil, err
+		}
+	}
+	e := &Engine{c: c, memory: opt.MemoryBytes, badNorms: checkNorms(x)}
+	if err := e.fits(what, 0); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }
 
-// directValues bounds the roundings that a direct tail adds up: 32 of 2⁻²⁵ each at most, 10⁻⁶ in a sum of 1, were they all to go one way.
-const directValues = 32
-
 // Len returns the number of documents.
-func (e *Engine) Len() int { return e.own.x.Rows() }
+func (e *Engine) Len() int { return e.c.Len() }
 
 // ISA returns the instruction set that the engine uses.
-func (e *Engine) ISA() asm.ISA { return e.kernels.ISA }
+func (e *Engine) ISA() asm.ISA { return e.c.Kernels.ISA }
 
 // Workers returns the number of goroutines that the engine uses.
-func (e *Engine) Workers() int { return e.workers }
+func (e *Engine) Workers() int { return e.c.Workers }
 
 // Panel returns the number of documents in a panel, which are computed together.
-func (e *Engine) Panel() int { return e.kernels.Panel }
+func (e *Engine) Panel() int { return e.c.Kernels.Panel }
 
-// HeadTerms returns the number of terms in the dense head.
-func (e *Engine) HeadTerms() int { return e.layout.Head() }
-
-// Bytes returns the memory that the engine holds for its documents and its workers' scratch space, in bytes.
-func (e *Engine) Bytes() int64 {
-	held := e.own.x.Bytes() + e.own.split.Bytes() + e.postings.Bytes() + 4*int64(len(e.place)) + 4*int64(len(e.own.norms)) + int64(e.workers)*e.panelMost
-	if e.device != nil {
-		held += e.device.HostBytes()
-	}
-	return held
-}
-
-// borrow hands out scratch space for one worker; giveBack takes it back.
-func (e *Engine) borrow() *panel {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if n := len(e.idle); n > 0 {
-		p := e.idle[n-1]
-		e.idle = e.idle[:n-1]
-		return p
-	}
-	return newPanel(e)
-}
-
-func (e *Engine) giveBack(p *panel) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.stats.add(&p.stats)
-	p.stats = Stats{}
-	if len(e.idle) < e.workers {
-		e.idle = append(e.idle, p)
-	}
-}
+// Bytes returns the memory that the engine holds for its documents and its back end, in bytes.
+func (e *Engine) Bytes() int64 { return e.c.Bytes() }
 
 // bind checks that the engine is open and that a kernel fits its documents, and fills in what the
 // kernel takes from them.
 func (e *Engine) bind(k Kernel) (Kernel, error) {
-	x := e.own.x
 	if err := e.open(); err != nil {
 		return nil, err
 	}
 	if err := kernel.Check(k); err != nil {
 		return nil, err
 	}
-	if want, have := k.Embedding(), x.Embedder.Embedding; want != have {
+	if want, have := k.Embedding(), e.c.X.Embedder.Embedding; want != have {
 		return nil, fmt.Errorf("engine: kernel %s wants documents embedded as %s, found %s; its specification takes embed=%s", k, want, have, have)
 	}
 	if e.badNorms != nil && kernel.UsesNorms(k) {
 		return nil, fmt.Errorf("engine: kernel %s is a function of the documents' norms: %w", k, e.badNorms)
 	}
-	return Resolve(k, len(x.Embedder.Terms)), nil
+	return Resolve(k, len(e.c.X.Embedder.Terms)), nil
 }
 
 // checkNorms checks that documents have norms, and none whose square float32 can't hold: only some

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -65,7 +67,7 @@ func eachISA(t *testing.T, test func(t *testing.T, isa string)) {
 
 // More documents than a block of the tail holds, with tails that are long and with tails that are short.
 func TestSeveralTailBlocks(t *testing.T) {
-	n := tailDocs + blockDocs + 77
+	n := SeamDocuments + compute.BlockDocs + 77
 	if testing.Short() {
 		t.Skip("takes a second and more on an emulated processor")
 	}
@@ -75,7 +77,7 @@ func TestSeveralTailBlocks(t *testing.T) {
 			e := newEngine(t, x, Options{ISA: isa, HeadTerms: 40})
 			g := gram(t, e, parse(t, "c"))
 			ref := NewReference(x)
-			rows := []int{0, 1, 700, tailDocs - 1, tailDocs, n - 1}
+			rows := []int{0, 1, 700, SeamDocuments - 1, SeamDocuments, n - 1}
 			d := NewDense(len(rows), n)
 			if err := e.Rows(t.Context(), parse(t, "c"), rows, d); err != nil {
 				t.Fatal(err)
@@ -312,7 +314,7 @@ func TestCross(t *testing.T) {
 			yt, _ := y.Row(i)
 			for j := range got.Cols {
 				xt, _ := x.Row(j)
-				c := exactC(yt, y.Unit64(i, nil), xt, x.Unit64(j, nil))
+				c := panel.Exact(sparse.Dot)(yt, y.Unit64(i, nil), xt, x.Unit64(j, nil))
 				want := k.Eval(c, y.Norms[i], x.Norms[j])
 				if err := math.Abs(got.At(i, j) - want); !(err <= Tolerance(k, c, y.Norms[i], x.Norms[j])) {
 					t.Fatalf("%v: (%d, %d) is %v, expected %v", e, i, j, got.At(i, j), want)
@@ -360,7 +362,8 @@ func TestMemoryBound(t *testing.T) {
 		t.Error(text)
 	}
 	e := newEngine(t, x, Options{Workers: 2})
-	if held := e.Bytes() - 2*e.panelMost; held > NewBytes(x.Rows(), x.Cols, x.NNZ()) {
+	panel := e.Bytes() - newEngine(t, x, Options{Workers: 1}).Bytes()
+	if held := e.Bytes() - 2*panel; held > NewBytes(x.Rows(), x.Cols, x.NNZ()) {
 		t.Errorf("%d bytes are held for documents, NewBytes says %d", held, NewBytes(x.Rows(), x.Cols, x.NNZ()))
 	}
 	bound := e.Bytes() + e.GramBytes() - 1

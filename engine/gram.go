@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/shape"
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -33,7 +34,7 @@ func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
 // GramTo is Gram into a matrix that there is already, of Len rows and columns, whose memory may be that of an earlier result. After an error the
 // matrix holds anything.
 func (e *Engine) GramTo(ctx context.Context, k Kernel, g *Symmetric) (err error) {
-	n, width := e.Len(), e.kernels.Panel
+	n := e.Len()
 	if k, err = e.bind(k); err != nil {
 		return err
 	}
@@ -44,77 +45,18 @@ func (e *Engine) GramTo(ctx context.Context, k Kernel, g *Symmetric) (err error)
 		return fmt.Errorf("engine: destination of %d rows with %d values, expected %d rows and columns",
 			g.N, len(g.Data), n)
 	}
-	ctx, report := startProgress(ctx, e.progress, pairsOf(n))
-	defer report.finish(&err)
-	if e.device != nil {
-		return e.deviceGram(ctx, k, g.Data, report)
-	}
-	return e.panels(ctx, e.own, n, func(p *panel, first int) error {
-		return p.run(ctx, half, func(lo, hi int, c []float32) error {
-			if err := kernel.Map(k, e.kernels, c, c, e.own.norms[lo:hi], p.norms); err != nil {
-				return err
-			}
-			p.lap(&p.stats.Map)
-			cols := len(p.docs)
-			for j := lo; j < hi; j++ {
-				copy(g.Data[j*n+first:j*n+first+cols], c[(j-lo)*width:])
-			}
-			p.storeColumns(g.Data[first*n+lo:], n, c)
-			p.lap(&p.stats.Store)
-			report.done.Add(pairsFrom(first, cols, lo, hi))
-			return nil
-		})
-	})
+	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
+	defer report.Finish(&err)
+	return e.c.Half(ctx, k, sequence(n), g.Data, report, nil)
 }
 
-// pairsFrom counts the pairs of documents lo <= j < hi with the cols documents of a panel from first on that belong to the half j >= i.
-func pairsFrom(first, cols, lo, hi int) int64 {
-	var pairs int64
-	for i := first; i < first+cols; i++ {
-		pairs += int64(max(hi-max(lo, i), 0))
-	}
-	return pairs
-}
-
-// storeColumns writes the columns of a tile that belong to documents as rows of dst.
-func (p *panel) storeColumns(dst []float32, stride int, tile []float32) {
-	width := p.e.kernels.Panel
-	p.e.kernels.Transpose(dst, stride, tile, width, len(tile)/width, len(p.docs))
-}
-
-// panels runs work on the documents of from, a panel at a time in their own order, with first the panel's first document.
-func (e *Engine) panels(ctx context.Context, from *side, rows int, work func(p *panel, first int) error) error {
-	docs := make([]int, rows)
+// sequence returns 0, 1, … n-1.
+func sequence(n int) []int {
+	docs := make([]int, n)
 	for i := range docs {
 		docs[i] = i
 	}
-	return e.panelsOf(ctx, from, docs, work)
-}
-
-// panelsOf is panels for any documents; first is the number, in docs, of the panel's first.
-func (e *Engine) panelsOf(ctx context.Context, from *side, docs []int, work func(p *panel, first int) error) error {
-	width := e.kernels.Panel
-	held := make([]*panel, min(e.workers, len(docs)/width+1))
-	defer func() {
-		for _, p := range held {
-			if p != nil {
-				e.giveBack(p)
-			}
-		}
-	}()
-	return tiles.Run(ctx, e.workers, (len(docs)+width-1)/width, func(ctx context.Context, w, task int) error {
-		if held[w] == nil {
-			held[w] = e.borrow()
-		}
-		p := held[w]
-		held[w] = nil // what panics leaves scratch space that nobody may use again
-		first := task * width
-		p.load(from, docs[first:min(first+width, len(docs))])
-		err := work(p, first)
-		p.unload()
-		held[w] = p
-		return err
-	})
+	return docs
 }
 
 // Rows writes the rows of the Gram matrix of the given documents, in any order: dst has len(rows) rows and Len columns.
@@ -130,28 +72,18 @@ func (e *Engine) Rows(ctx context.Context, k Kernel, rows []int, dst *Dense) (er
 			return fmt.Errorf("engine: row %d, expected one from 0 to %d", i, e.Len()-1)
 		}
 	}
-	ctx, report := startProgress(ctx, e.progress, int64(len(rows))*int64(e.Len()))
-	defer report.finish(&err)
-	return e.rows(ctx, k, e.own, rows, dst, report)
+	ctx, report := e.c.Start(ctx, int64(len(rows))*int64(e.Len()))
+	defer report.Finish(&err)
+	return e.rows(ctx, k, nil, rows, dst, report)
 }
 
-// rows is Rows for the documents docs of any side.
-func (e *Engine) rows(ctx context.Context, k Kernel, from *side, docs []int, dst *Dense, report *progress) error {
+// rows is Rows for the documents docs of from, nil for the engine's own.
+func (e *Engine) rows(ctx context.Context, k Kernel, from *sparse.Embedded, docs []int, dst *Dense, report *tiles.Reporter) error {
 	n := e.Len()
-	if e.device != nil {
-		return e.deviceRows(ctx, k, from.x, docs, dst, report)
-	}
-	return e.panelsOf(ctx, from, docs, func(p *panel, first int) error {
-		return p.run(ctx, all, func(lo, hi int, c []float32) error {
-			if err := kernel.Map(k, e.kernels, c, c, e.own.norms[lo:hi], p.norms); err != nil {
-				return err
-			}
-			p.lap(&p.stats.Map)
-			p.storeColumns(dst.Data[first*n+lo:], n, c)
-			p.lap(&p.stats.Store)
-			report.done.Add(int64(hi-lo) * int64(len(p.docs)))
-			return nil
-		})
+	r := &device.Request{From: from, Docs: docs, Hi: n, Workers: e.c.Workers}
+	return e.c.Rows(ctx, k, r, report, func(t *device.Tile) error {
+		e.c.Store(dst.Data[t.First*n+t.Lo:], n, t, false)
+		return nil
 	})
 }
 
@@ -163,7 +95,7 @@ func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*D
 		return nil, err
 	}
 	n, m := e.Len(), test.Rows()
-	if err := e.fits("the cross matrix", together(matrixBytes(m, n), NewBytes(m, test.Cols, test.NNZ()))); err != nil {
+	if err := e.fits("the cross matrix", compute.Together(compute.MatrixBytes(m, n), NewBytes(m, test.Cols, test.NNZ()))); err != nil {
 		return nil, err
 	}
 	dst := NewDense(m, n)
@@ -186,19 +118,20 @@ func (e *Engine) CrossTo(ctx context.Context, k Kernel, test *sparse.Embedded, d
 	return e.crossTo(ctx, k, test, dst)
 }
 
-// crossTo is CrossTo for a kernel that is bound and a matrix that fits. A device takes test documents as they are; panels take them in head/tail form.
+// crossTo is CrossTo for a kernel that is bound and a matrix that fits.
 func (e *Engine) crossTo(ctx context.Context, k Kernel, test *sparse.Embedded, dst *Dense) (err error) {
-	ctx, report := startProgress(ctx, e.progress, int64(dst.Rows)*int64(dst.Cols))
-	defer report.finish(&err)
-	if e.device != nil {
-		return e.deviceRows(ctx, k, test, sequence(dst.Rows), dst, report)
+	ctx, report := e.c.Start(ctx, int64(dst.Rows)*int64(dst.Cols))
+	defer report.Finish(&err)
+	return e.rows(ctx, k, e.other(test), sequence(dst.Rows), dst, report)
+}
+
+// other returns documents that aren't the engine's own, else nil.
+func (e *Engine) other(x *sparse.Embedded) *sparse.Embedded {
+	if x == e.c.X {
+		return nil
 	}
-	from, err := e.testSide(ctx, test, e.workers)
-	if err != nil {
-		return err
-	}
-	return e.rows(ctx, k, from, sequence(dst.Rows), dst, report)
+	return x
 }
 
 // GramBytes returns the memory that Gram allocates, in bytes.
-func (e *Engine) GramBytes() int64 { return matrixBytes(e.Len(), e.Len()) }
+func (e *Engine) GramBytes() int64 { return compute.MatrixBytes(e.Len(), e.Len()) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/normal"
 	"github.com/gramengine/gram/tiles"
 )
@@ -39,7 +40,7 @@ func NewHyperbolic(ctx context.Context, h Hyperbolic, x *Normals, opt Options) (
 	if g.workers, err = opt.resolveWorkers(); err != nil {
 		return nil, err
 	}
-	if err := allowed("the distributions", x.Bytes(), g.memory); err != nil {
+	if err := compute.Allowed("the distributions", x.Bytes(), g.memory); err != nil {
 		return nil, err
 	}
 	g.heat, err = normal.NewHeat(ctx, h.T, h.N, h.Full, x)
@@ -72,22 +73,22 @@ func (g *HyperbolicGram) Against(others *Normals, j int, dst []float32) error {
 }
 
 // GramBytes returns the memory that Gram allocates, in bytes.
-func (g *HyperbolicGram) GramBytes() int64 { return matrixBytes(g.Len(), g.Len()) }
+func (g *HyperbolicGram) GramBytes() int64 { return compute.MatrixBytes(g.Len(), g.Len()) }
 
 // Gram returns the matrix of all pairs; each is computed once. It returns within a second of the end of ctx, with its cause.
 func (g *HyperbolicGram) Gram(ctx context.Context) (m *Symmetric, err error) {
-	err = allowed("the Gram matrix", together(g.heat.Of().Bytes(), g.GramBytes()), g.memory)
+	err = compute.Allowed("the Gram matrix", compute.Together(g.heat.Of().Bytes(), g.GramBytes()), g.memory)
 	if err == nil {
-		err = affordable("the Gram matrix", g.GramBytes())
+		err = compute.Affordable("the Gram matrix", g.GramBytes())
 	}
 	if err != nil {
 		return nil, err
 	}
 	n := g.Len()
 	m = &Symmetric{N: n, Data: tiles.Make(n * n)}
-	ctx, report := startProgress(ctx, g.progress, pairsOf(n))
+	ctx, report := compute.Start(ctx, g.progress, compute.PairsOf(n))
 	defer func() {
-		if report.finish(&err); err != nil {
+		if report.Finish(&err); err != nil {
 			m = nil
 		}
 	}()
@@ -99,13 +100,15 @@ func (g *HyperbolicGram) Gram(ctx context.Context) (m *Symmetric, err error) {
 				return context.Cause(ctx)
 			}
 			hi := min(lo+normalTile, n)
+			pairs := 0
 			for i := first; i < last; i++ {
+				pairs += max(hi-max(lo, i), 0)
 				for j := max(lo, i); j < hi; j++ {
 					v := g.heat.At(i, j)
 					m.Data[i*n+j], m.Data[j*n+i] = v, v
 				}
 			}
-			report.done.Add(pairsFrom(first, last-first, lo, hi))
+			report.Add(int64(pairs))
 		}
 		return nil
 	})

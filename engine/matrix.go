@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/shape"
 	"gonum.org/v1/gonum/mat"
 )
@@ -20,7 +21,7 @@ func NewDense(rows, cols int) *Dense {
 	if rows < 0 || cols < 0 {
 		panic(fmt.Errorf("engine: a matrix of %d×%d, expected numbers not below 0", rows, cols))
 	}
-	if err := affordable(fmt.Sprintf("a matrix of %d×%d", rows, cols), matrixBytes(rows, cols)); err != nil {
+	if err := compute.Affordable(fmt.Sprintf("a matrix of %d×%d", rows, cols), compute.MatrixBytes(rows, cols)); err != nil {
 		panic(err)
 	}
 	return &Dense{Rows: rows, Cols: cols, Data: make([]float32, rows*cols)}

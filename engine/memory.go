@@ -1,30 +1,16 @@
 package engine
 
 import (
-	"fmt"
 	"math"
-	"runtime/debug"
 
+	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // MemoryError says that a computation needs more memory than was allowed or than the machine has
-// left, before any of it was done.
-type MemoryError struct {
-	What        string // what was asked for
-	Need, Limit int64  // bytes
-	Machine     bool   // Limit is what the machine, or the container that the program is in, has left
-}
-
-// Error names what was asked for and both numbers.
-func (e *MemoryError) Error() string {
-	limit := "expected at most " + sparse.FormatBytes(e.Limit)
-	if e.Machine {
-		limit = "this machine has " + sparse.FormatBytes(e.Limit) + " left"
-	}
-	return fmt.Sprintf("engine: %s needs %s of memory, %s", e.What, sparse.FormatBytes(e.Need), limit)
-}
+// left, before any of it was done: What was asked for, Need and Limit in bytes, and Machine where
+// Limit is what the machine, or the container that the program is in, has left.
+type MemoryError = compute.MemoryError
 
 // NewBytes returns the most memory that New can take for documents of so many rows, columns and
 // values, in bytes: the embedded documents, their head/tail form, the posting lists and what making
@@ -39,63 +25,11 @@ func NewBytes(rows, cols int, values int64) int64 {
 	return sparse.EmbeddedBytes(rows, values) + 28*values + 32*int64(rows) + 28*int64(cols)
 }
 
-// matrixBytes returns the memory of a matrix of float32, the greatest int64 where it is beyond
-// that.
-func matrixBytes(rows, cols int) int64 {
-	if cols > 0 && int64(rows) > math.MaxInt64/4/int64(cols) {
-		return math.MaxInt64
-	}
-	return 4 * int64(rows) * int64(cols)
-}
-
-// together adds numbers of bytes, up to the greatest int64.
-func together(a, b int64) int64 {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
-}
-
 // fits returns a MemoryError where bytes beyond what the engine holds are more than was allowed, or
 // than there are.
 func (e *Engine) fits(what string, bytes int64) error {
-	if err := allowed(what, together(e.Bytes(), bytes), e.memory); err != nil {
+	if err := compute.Allowed(what, compute.Together(e.Bytes(), bytes), e.memory); err != nil {
 		return err
 	}
-	return affordable(what, bytes)
-}
-
-// allowed returns a MemoryError where need is above a limit, of which 0 is none.
-func allowed(what string, need, limit int64) error {
-	if limit > 0 && need > limit {
-		return &MemoryError{What: what, Need: need, Limit: limit}
-	}
-	return nil
-}
-
-// available is tiles.Available; tests have it say something else.
-var available = tiles.Available
-
-// smallBytes are few enough for nobody to ask the system, which takes time.
-const smallBytes = 64 << 20
-
-// affordable returns a MemoryError where the machine has less than so many bytes left, or none can:
-// the runtime would end the program. What is garbage, and what the runtime keeps for later, doesn't
-// count as taken, so that the answer doesn't depend on when the collector ran.
-func affordable(what string, bytes int64) error {
-	if bytes > math.MaxInt {
-		return &MemoryError{What: what, Need: bytes, Limit: math.MaxInt, Machine: true}
-	}
-	if bytes < smallBytes {
-		return nil
-	}
-	left, known := available()
-	if !known || bytes <= left {
-		return nil
-	}
-	debug.FreeOSMemory()
-	if left, _ = available(); bytes > left {
-		return &MemoryError{What: what, Need: bytes, Limit: left, Machine: true}
-	}
-	return nil
+	return compute.Affordable(what, bytes)
 }

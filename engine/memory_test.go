@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/engine/internal/cache"
+	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -18,8 +20,8 @@ func TestMachineMemory(t *testing.T) {
 	k, ctx := parse(t, "bhattacharyya"), t.Context()
 	whole := newCached(t, e, CachedOptions{})
 	asked := 0
-	defer func(f func() (int64, bool)) { available = f }(available)
-	available = func() (int64, bool) { asked++; return left, true }
+	defer func(f func() (int64, bool)) { compute.Available = f }(compute.Available)
+	compute.Available = func() (int64, bool) { asked++; return left, true }
 	ways := map[string]func() error{
 		"Gram":     func() error { _, err := e.Gram(ctx, k); return err },
 		"Cross":    func() error { _, err := e.Cross(ctx, k, x); return err },
@@ -38,21 +40,21 @@ func TestMachineMemory(t *testing.T) {
 			t.Errorf("%s: the machine was asked %d times: %v", way, asked, err)
 		}
 	}
-	if c := newCached(t, e, CachedOptions{}); c.Whole() || c.limit != left/2 {
-		t.Errorf("a cache of %d bytes by default, whole: %v; expected %d", c.limit, c.Whole(), left/2)
+	if c := newCached(t, e, CachedOptions{}); c.Whole() || c.Stats().Limit != left/2 {
+		t.Errorf("a cache of %d bytes by default, whole: %v; expected %d", c.Stats().Limit, c.Whole(), left/2)
 	}
 	if s := whole.Stats(); s.Bytes != 0 {
 		t.Errorf("%d bytes are counted of what was refused", s.Bytes)
 	}
 
 	// The second time the machine has more: the collector has given it back.
-	available = func() (int64, bool) { asked++; return int64(asked) * left, true }
+	compute.Available = func() (int64, bool) { asked++; return int64(asked) * left, true }
 	asked = 0
-	if err := affordable("a matrix", left+1); err != nil || asked != 2 {
+	if err := compute.Affordable("a matrix", left+1); err != nil || asked != 2 {
 		t.Errorf("with what the collector gives back: error %v, the machine was asked %d times", err, asked)
 	}
-	available = func() (int64, bool) { return 0, false }
-	if err := affordable("a matrix", left+1); err != nil {
+	compute.Available = func() (int64, bool) { return 0, false }
+	if err := compute.Affordable("a matrix", left+1); err != nil {
 		t.Errorf("where the machine doesn't say: %v", err)
 	}
 }
@@ -60,14 +62,14 @@ func TestMachineMemory(t *testing.T) {
 // Numbers of bytes beyond int64 are the greatest one, never a small one.
 func TestBytesDoNotWrapRound(t *testing.T) {
 	for _, n := range []int{1518500250, 1<<32 - 1, 3 << 31} { // 4n² is above 2⁶³, just below 2⁶⁶, and 9·2⁶⁴, which is 0 modulo 2⁶⁴
-		if b := matrixBytes(n, n); b != math.MaxInt64 {
+		if b := compute.MatrixBytes(n, n); b != math.MaxInt64 {
 			t.Errorf("%d² values take %d bytes", n, b)
 		}
-		if b := wholeBytes(n); b != math.MaxInt64 {
+		if b := cache.WholeBytes(n); b != math.MaxInt64 {
 			t.Errorf("%d² values take %d bytes to keep", n, b)
 		}
 	}
-	if b := matrixBytes(1<<31, 1<<29); b != 1<<62 {
+	if b := compute.MatrixBytes(1<<31, 1<<29); b != 1<<62 {
 		t.Errorf("2³¹·2²⁹ values take %d bytes", b)
 	}
 	if b := NewBytes(1, 1, 1<<60); b != math.MaxInt64 {

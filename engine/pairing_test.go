@@ -1,14 +1,13 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
-	"sync/atomic"
 	"testing"
 
+	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -49,12 +48,12 @@ func TestHistogramValues(t *testing.T) {
 // The exact forms against those of the reference, which are written in another way, and against the leading term for histograms that are almost equal, c = Σ (a-b)²/(8s ln 2)
 // with s the mean of a and b (JS) or ½ Σ (a-b)²/2s (χ²).
 func TestExactHistograms(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
+	r, one := rand.New(rand.NewPCG(5, 6)), []uint32{0}
 	for range 20000 {
 		a := math.Exp(-20 * r.Float64())
 		b := float64(a * math.Exp((2*r.Float64()-1)*math.Exp(-30*r.Float64()))) // rounded, so that differences of a and b are the same everywhere
 		for _, p := range []sparse.Pairing{sparse.ChiSquare, sparse.JensenShannon} {
-			of := map[sparse.Pairing]func(a, b float64) float64{sparse.ChiSquare: chiSquareShare, sparse.JensenShannon: jensenShannonShare}[p]
+			of := func(a, b float64) float64 { return 2 * panel.Exact(p)(one, []float64{a}, one, []float64{b}) }
 			_, share := referenceTerms(p)
 			got, want := of(a, b), share(a, b)
 			if err := math.Abs(got - want); !(err <= 0x1p-46*want) || got != of(b, a) || want != share(b, a) {
@@ -234,64 +233,5 @@ func TestPairingsDontMix(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(10, 100, 5, 1))
 	if _, err := newEngine(t, x, Options{}).Gram(t.Context(), parse(t, "chi2")); err == nil || !strings.Contains(err.Error(), "tf-l1-chi2") {
 		t.Errorf("documents on the sphere: %v", err)
-	}
-}
-
-// soon is a context that is cancelled once it was looked at so often.
-type soon struct {
-	context.Context
-	left atomic.Int32
-}
-
-func (c *soon) Err() error {
-	if c.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
-// Documents that are all close take the exact form, and the end of a context still ends the work.
-func TestCloseHistogramsEnd(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a second on an emulated processor")
-	}
-	r := rand.New(rand.NewPCG(1, 9))
-	m := &sparse.CSR{Cols: 300, Offsets: []int64{0}}
-	for range 200 {
-		for w := range 300 {
-			m.Terms, m.Values = append(m.Terms, uint32(w)), append(m.Values, float32(100+r.IntN(20)))
-		}
-		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
-	}
-	k := parse(t, "js")
-	e := newEngine(t, embedded(t, k.Embedding(), m), Options{Workers: 1})
-	ctx := &soon{Context: t.Context()}
-	ctx.left.Store(4)
-	if _, err := e.Gram(ctx, k); !errors.Is(err, context.Canceled) || e.Stats().Recomputed > 3000 {
-		t.Errorf("error %v after %d pairs, expected that of the context after one look each 256", err, e.Stats().Recomputed)
-	}
-	g := gram(t, e, k)
-	if n := int64(200); e.Stats().Recomputed < n*(n-1)/2 || !(g.At(0, 1) > 0.99 && g.At(0, 1) < 1) {
-		t.Errorf("%d pairs recomputed, k(0, 1) = %v", e.Stats().Recomputed, g.At(0, 1))
-	}
-}
-
-func TestBelow(t *testing.T) {
-	for n := range 20 {
-		docs := make([]uint32, n)
-		for i := range docs {
-			docs[i] = uint32(3*i + 1)
-		}
-		for limit := range uint32(3*n + 4) {
-			want := 0
-			for _, d := range docs {
-				if d < limit {
-					want++
-				}
-			}
-			if got := below(docs, limit); got != want {
-				t.Fatalf("%d of %v are below %d, expected %d", got, docs, limit, want)
-			}
-		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -20,7 +21,7 @@ import (
 // has no negative terms, so nothing cancels: c is within 2⁻⁵² of what these rows give, relative to itself, down to exactly 0 for equal rows, and
 // the same bits for (i, j) and (j, i). Rows that are proportional but not equal may show a c of the size of their own rounding, squared: about 10⁻³².
 //
-// Of histograms, c is half their χ² distance, or their Jensen-Shannon divergence divided by ln 2, in the forms of exactChiSquare and exactJensenShannon: again without
+// Of histograms, c is half their χ² distance, or their Jensen-Shannon divergence divided by ln 2, in forms: again without
 // negative terms, within 2⁻⁴⁶ of what the rows give.
 //
 // A Reference holds the rows in float64, 8 bytes a value. It is immutable and may be used concurrently.
@@ -75,7 +76,7 @@ func (r *Reference) C(i, j int) float64 {
 	ti, a := r.row(i)
 	tj, b := r.row(j)
 	if r.share != nil {
-		return mergeShares(ti, a, tj, b, r.share) / 2
+		return panel.MergeShares(ti, a, tj, b, r.share) / 2
 	}
 	var s sum
 	for len(ti) > 0 && len(tj) > 0 {
@@ -228,3 +229,37 @@ func (s sum) and(v sum) sum {
 }
 
 func (s sum) value() float64 { return s.total + s.lost }
+
+// referenceTerms returns what a common term of two histograms adds to their similarity, f(a, b), and what it adds to twice c = 1 - similarity; nil for the dot product. They are
+// written apart from those of the engine, from the definitions.
+func referenceTerms(p sparse.Pairing) (term, share func(a, b float64) float64) {
+	switch p {
+	case sparse.ChiSquare:
+		return func(a, b float64) float64 { return 2 * a * b / (a + b) }, func(a, b float64) float64 { return (a - b) * ((a - b) / (a + b)) }
+	case sparse.JensenShannon:
+		return jensenShannonTerm, referenceShare
+	}
+	return nil, nil
+}
+
+// jensenShannonTerm is f(a, b) = ½ (a log₂((a+b)/a) + b log₂((a+b)/b)), whose terms are both above 0: good to four roundings and those of two logarithms.
+func jensenShannonTerm(a, b float64) float64 {
+	if a < b {
+		a, b = b, a // for the same bits
+	}
+	return (float64(a*math.Log1p(b/a)) + float64(b*math.Log1p(a/b))) / (2 * math.Ln2)
+}
+
+// referenceShare is S E(δ) / (2 ln 2), with E(δ) = 2δ artanh δ + ln(1-δ²), where two thirds of a term are left, or near δ = 1, where that goes wrong, by the definition of E.
+func referenceShare(a, b float64) float64 {
+	s := a + b
+	delta := math.Abs(a-b) / s
+	var e float64
+	if delta < 0.5 {
+		e = 2*float64(delta*math.Atanh(delta)) + math.Log1p(-float64(delta*delta))
+	} else {
+		p := min(a, b) / s
+		e = 2 * (float64(p*math.Log(2*p)) + float64((1-p)*math.Log(2*(1-p))))
+	}
+	return s * e / (2 * math.Ln2)
+}

@@ -7,15 +7,6 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// ResidentDevice is a [Device] that can keep rows of a matrix, and what a solver adds them up to, in its own memory.
-type ResidentDevice interface {
-	Device
-
-	// Resident makes room for rows of c, or of a program of it, between the device's documents: for all of them, or as many as memory holds. Their values have the bits of those
-	// that Rows gives. Where it doesn't hold those of a working set, the error is device.ErrMemory.
-	Resident(p *device.Program) (device.Resident, error)
-}
-
 // OnDevice says whether the engine's device computes the kernel and can keep rows of the matrix, so that Resident makes room for them where there is memory.
 func (m *Matrix) OnDevice() (bool, error) {
 	d, _, err := m.onDevice()
@@ -23,9 +14,9 @@ func (m *Matrix) OnDevice() (bool, error) {
 }
 
 // onDevice returns the device that can keep rows of the matrix, nil if there is none, and the kernel's program.
-func (m *Matrix) onDevice() (ResidentDevice, *device.Program, error) {
+func (m *Matrix) onDevice() (device.Keeper, *device.Program, error) {
 	e := m.c.e
-	d, ok := e.device.(ResidentDevice)
+	d, ok := e.c.Backend.(device.Keeper)
 	if !ok {
 		return nil, nil, nil
 	}
@@ -36,7 +27,7 @@ func (m *Matrix) onDevice() (ResidentDevice, *device.Program, error) {
 	if _, plain := k.(kernel.C); plain {
 		return d, nil, nil
 	}
-	p, err := e.program(k, e.own.x)
+	p, err := e.c.Program(k, nil)
 	if p == nil {
 		return nil, nil, err
 	}
@@ -79,10 +70,8 @@ type countedBoard struct {
 
 func (b *countedBoard) count(rows int) {
 	pairs := int64(rows) * int64(b.c.Len())
-	b.c.computed.Add(pairs)
-	b.c.e.mu.Lock()
-	b.c.e.stats.Pairs += pairs
-	b.c.e.mu.Unlock()
+	b.c.c.Computed(pairs)
+	b.c.e.c.Count(pairs)
 }
 
 func (b *countedBoard) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (computed int, err error) {

@@ -45,8 +45,8 @@ func TestCountedBoard(t *testing.T) {
 		if fail != nil {
 			want = 0
 		}
-		if got := e.Stats().Pairs; got != want || c.computed.Load() != want {
-			t.Errorf("%d and %d pairs counted where the error is %v, expected %d", got, c.computed.Load(), fail, want)
+		if got := e.Stats().Pairs; got != want || c.Stats().Computed != want {
+			t.Errorf("%d and %d pairs counted where the error is %v, expected %d", got, c.Stats().Computed, fail, want)
 		}
 	}
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/gramengine/gram/engine/internal/compute"
 
 	"github.com/gramengine/gram/tiles"
 )
 
 // stripeRows is the number of rows in a stripe: two panels a worker, so that no worker waits long for the others at its end.
-func (e *Engine) stripeRows() int { return stripeRows(e.Len(), e.workers, e.kernels.Panel) }
+func (e *Engine) stripeRows() int { return stripeRows(e.Len(), e.c.Workers, e.c.Kernels.Panel) }
 
 func stripeRows(documents, workers, panel int) int { return min(2*workers*panel, max(documents, 1)) }
 
@@ -17,8 +18,8 @@ func stripeRows(documents, workers, panel int) int { return min(2*workers*panel,
 func (e *Engine) StripesBytes() int64 { return stripesBytes(e.stripeRows(), e.Len()) }
 
 func stripesBytes(height, documents int) int64 {
-	one := matrixBytes(height, documents)
-	return together(one, one)
+	one := compute.MatrixBytes(height, documents)
+	return compute.Together(one, one)
 }
 
 // StripesBytes returns what the method of that name of an engine with these options says for so many documents. It is known before there is one.
@@ -50,8 +51,8 @@ func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, st
 		return err
 	}
 	n, height := e.Len(), e.stripeRows()
-	ctx, report := startProgress(ctx, e.progress, int64(n)*int64(n))
-	defer report.finish(&err)
+	ctx, report := e.c.Start(ctx, int64(n)*int64(n))
+	defer report.Finish(&err)
 
 	type stripe struct {
 		first, rows int
@@ -72,7 +73,7 @@ func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, st
 			case data := <-free:
 				d := &Dense{Rows: len(rows), Cols: n, Data: data[:len(rows)*n]}
 				// A device may panic here, on a goroutine that the caller knows nothing of.
-				err := guarded("Options.Device", func() error { return e.rows(ctx, k, e.own, rows, d, report) })
+				err := guarded("Options.Device", func() error { return e.rows(ctx, k, nil, rows, d, report) })
 				if err != nil {
 					return err
 				}

@@ -29,7 +29,7 @@ func (e *Engine) ZeroDiagonal(k Kernel) (ZeroDiagonal, error) {
 	zero := func(norm float32) (bool, error) {
 		norms := [1]float32{norm}
 		d[0] = 0 // c
-		err := kernel.Map(k, e.kernels, d[:], d[:], norms[:], norms[:])
+		err := kernel.Map(k, e.c.Kernels, d[:], d[:], norms[:], norms[:])
 		return d[0] == 0, err
 	}
 	if !known.UsesNorms {
@@ -40,7 +40,7 @@ func (e *Engine) ZeroDiagonal(k Kernel) (ZeroDiagonal, error) {
 		return ZeroDiagonal{Documents: e.Len()}, nil
 	}
 	found := ZeroDiagonal{LeastNorm: math.Inf(1)}
-	for i, norm := range e.own.norms {
+	for i, norm := range e.c.Norms {
 		if norm == 0 {
 			continue
 		}
@@ -50,7 +50,7 @@ func (e *Engine) ZeroDiagonal(k Kernel) (ZeroDiagonal, error) {
 		}
 		if none {
 			found.Documents++
-			found.LeastNorm, found.MostNorm = min(found.LeastNorm, e.own.x.Norms[i]), max(found.MostNorm, e.own.x.Norms[i])
+			found.LeastNorm, found.MostNorm = min(found.LeastNorm, e.c.X.Norms[i]), max(found.MostNorm, e.c.X.Norms[i])
 		}
 	}
 	if found.Documents == 0 {

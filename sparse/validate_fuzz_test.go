@@ -112,17 +112,9 @@ func FuzzMatrix(f *testing.F) {
 			return
 		}
 		df := m.DocumentFrequency()
-		l := &Layout{Panel: 1 + r.IntN(64), Cols: m.Cols, Bounds: []int{0, r.IntN(m.Cols + 1)}, Rank: Ranks(Order(df))}
-		byRank, err := ByRank(t.Context(), m, l.Rank, 1)
+		byRank, err := ByRank(t.Context(), m, Ranks(Order(df)), 1)
 		if err != nil || byRank.Validate() != nil {
 			t.Fatalf("ByRank of %+v: %v", m, err)
-		}
-		h, err := l.Split(t.Context(), byRank, 1)
-		if err != nil {
-			t.Fatalf("Split of %+v: %v", m, err)
-		}
-		if _, _, err := h.Postings(t.Context()); err != nil {
-			t.Fatalf("Postings of %+v: %v", m, err)
 		}
 		if s := m.SelectRows([]int{}); s.Validate() != nil || m.LongestRow() < 0 || m.EmptyRows() > m.Rows() {
 			t.Fatalf("%+v", m)

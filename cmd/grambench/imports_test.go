@@ -58,17 +58,21 @@ var allowed = map[string][]string{
 		module + "/asm",
 		module + "/tiles",
 		module + "/engine/device",
-		module + "/engine/internal/shape",
-		"golang.org/x/sync",
 	},
-	"engine/internal/cache": {
+	"engine/internal/compute": {
 		module + "/sparse",
 		module + "/asm",
 		module + "/tiles",
 		module + "/engine/device",
 		module + "/engine/kernel",
+	},
+	"engine/internal/cache": {
+		module + "/sparse",
+		module + "/tiles",
+		module + "/engine/device",
+		module + "/engine/internal/compute",
+		module + "/engine/kernel",
 		module + "/engine/internal/shape",
-		"golang.org/x/sync",
 	},
 	"engine/spectrum": {module + "/tiles", "gonum.org/v1/gonum"},
 

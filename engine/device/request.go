@@ -13,7 +13,7 @@ const Columns = sparse.Block
 // Request asks for rows of a matrix of c = 1 - cosine, or of a kernel of it, whose columns are the
 // documents that the back end was given when it was made.
 type Request struct {
-	// Program is applied to c; nil for c itself.
+	// Program may be applied to c by the back end, which says so in each tile; nil for c itself.
 	Program *Program
 
 	// From holds the documents of the rows, embedded by the same embedder as those of the columns;
@@ -26,9 +26,13 @@ type Request struct {
 	// Lo and Hi bound the columns, Lo <= j < Hi; Lo is a multiple of Columns.
 	Lo, Hi int
 
-	// Half says that Docs are documents of the columns in sequence, and that a row needs only
-	// columns up to its own number: a block leaves out those beyond its last row.
+	// Half says that a row needs only columns from its own number on: tiles may leave out those
+	// before their first row. Docs then are documents of the columns, ascending, and the columns
+	// are all that there are.
 	Half bool
+
+	// Workers is how many goroutines may work, and call visit, at the same time; 0 for one.
+	Workers int
 }
 
 // Validate returns an error where a request asks for rows or columns that aren't there, of the
@@ -41,8 +45,10 @@ func (r *Request) Validate(columns *sparse.Embedded) error {
 	if columns == nil {
 		return errors.New("device: no documents in the columns, expected some")
 	}
-	if r.Lo < 0 || r.Lo%Columns != 0 || r.Hi < r.Lo || r.Hi > columns.Rows() {
-		return fmt.Errorf("device: columns from %d to before %d, expected a range from a multiple of %d to at most %d", r.Lo, r.Hi, Columns, columns.Rows())
+	n := columns.Rows()
+	if r.Lo < 0 || r.Lo%Columns != 0 || r.Hi < r.Lo || r.Hi > n {
+		return fmt.Errorf("device: columns from %d to before %d, expected a range from a multiple of %d to at most %d",
+			r.Lo, r.Hi, Columns, n)
 	}
 	rows := columns
 	if r.From != nil {
@@ -51,12 +57,16 @@ func (r *Request) Validate(columns *sparse.Embedded) error {
 	if r.Half && r.From != nil {
 		return errors.New("device: half of the matrix with other documents, expected those of the columns")
 	}
+	if r.Half && (r.Lo > 0 || r.Hi < n) {
+		return fmt.Errorf("device: half of the matrix with columns from %d to before %d, expected all %d", r.Lo, r.Hi, n)
+	}
 	for i, d := range r.Docs {
 		if d < 0 || d >= rows.Rows() {
 			return fmt.Errorf("device: row %d is document %d, expected one from 0 to %d", i, d, rows.Rows()-1)
 		}
 		if r.Half && i > 0 && d <= r.Docs[i-1] {
-			return fmt.Errorf("device: row %d of half of the matrix is document %d after %d, expected increasing ones", i, d, r.Docs[i-1])
+			return fmt.Errorf("device: row %d of half of the matrix is document %d after %d, expected increasing ones",
+				i, d, r.Docs[i-1])
 		}
 	}
 	if r.Program == nil {
@@ -68,21 +78,33 @@ func (r *Request) Validate(columns *sparse.Embedded) error {
 	return r.Program.Validate()
 }
 
-// Block is some rows of what a [Request] asked for. It belongs to the function that it is handed to
-// until that returns.
-type Block struct {
-	First int       // number in Request.Docs of the first row
-	Rows  int       // number of rows
-	Cols  int       // columns from Request.Lo on
-	Width int       // distance of rows in Value, at least Cols
-	Value []float32 // Value[r*Width+j] is that of row First+r and column Lo+j; without meaning for Cols <= j < Width
+// Tile is a piece of what a [Request] asked for, in rows or in columns: one of its strides is 1. It
+// belongs to the function that it is handed to until that returns.
+type Tile struct {
+	First, Rows int  // rows are Docs[First], Docs[First+1], …
+	Lo, Hi      int  // columns are documents Lo <= j < Hi
+	Mapped      bool // the request's program has been applied
+
+	// Value[r*RowStride+(j-Lo)*ColStride] is that of row First+r and column j.
+	Value                []float32
+	RowStride, ColStride int
+
+	// Filled says, of a tile with a RowStride of 1, that values between its columns, which belong to
+	// no pair, are numbers from 0 to 2 as well, so that a kernel may be applied to all at once.
+	Filled bool
 }
 
-// Row returns row r of the block, which panics where r isn't from 0 to before Rows, or Value
-// doesn't hold it.
-func (b *Block) Row(r int) []float32 {
-	if r < 0 || r >= b.Rows || b.Cols < 0 || b.Cols > b.Width || len(b.Value) < b.Cols || r > 0 && (len(b.Value)-b.Cols)/r < b.Width {
-		panic(fmt.Sprintf("device: row %d of a block of %d rows, %d columns %d apart and %d values", r, b.Rows, b.Cols, b.Width, len(b.Value)))
+// Cols returns the number of columns.
+func (t *Tile) Cols() int { return t.Hi - t.Lo }
+
+// Row returns row r of a tile of rows. It panics where r isn't from 0 to before Rows, or where the
+// tile is one of columns or doesn't hold the row.
+func (t *Tile) Row(r int) []float32 {
+	n := t.Cols()
+	if r < 0 || r >= t.Rows || n < 0 || t.ColStride != 1 || n > t.RowStride || len(t.Value) < n ||
+		r > 0 && (len(t.Value)-n)/r < t.RowStride {
+		panic(fmt.Sprintf("device: row %d of a tile of %d rows, %d columns, strides %d and %d, and %d values",
+			r, t.Rows, n, t.RowStride, t.ColStride, len(t.Value)))
 	}
-	return b.Value[r*b.Width : r*b.Width+b.Cols : r*b.Width+b.Cols]
+	return t.Value[r*t.RowStride:][:n:n]
 }

@@ -162,7 +162,7 @@ func TestPredictOnSmallDevice(t *testing.T) {
 			ctx context.Context, x *sparse.Embedded,
 		) (engine.Device, error) {
 			own, err := newSlowDevice(d)(ctx, x)
-			return &small{own, most}, err
+			return &small{own.(device.Accelerator), most}, err
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -189,7 +189,7 @@ func TestPredictOnSmallDevice(t *testing.T) {
 		ctx context.Context, x *sparse.Embedded,
 	) (engine.Device, error) {
 		own, err := newSlowDevice(&slowDevice{})(ctx, x)
-		return &small{own, 7}, err
+		return &small{own.(device.Accelerator), 7}, err
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -201,15 +201,15 @@ func TestPredictOnSmallDevice(t *testing.T) {
 
 // small is a device that has room for so many documents.
 type small struct {
-	engine.Device
+	device.Accelerator
 	most int
 }
 
-func (d *small) Rows(ctx context.Context, r *device.Request, visit func(*device.Block) error) error {
+func (d *small) Rows(ctx context.Context, r *device.Request, visit func(*device.Tile) error) error {
 	if len(r.Docs) > d.most {
 		return fmt.Errorf("%d documents: %w", len(r.Docs), device.ErrMemory)
 	}
-	return d.Device.Rows(ctx, r, visit)
+	return d.Accelerator.Rows(ctx, r, visit)
 }
 
 // A device that fails, one that can't be had, none at all, and the end of the context.
@@ -236,7 +236,7 @@ func TestPredictWithoutDevice(t *testing.T) {
 		ctx context.Context, x *sparse.Embedded,
 	) (engine.Device, error) {
 		d, err := newSlowDevice(&slowDevice{})(ctx, x)
-		return &failing{d, broken}, err
+		return &failing{d.(device.Accelerator), broken}, err
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -251,10 +251,10 @@ func TestPredictWithoutDevice(t *testing.T) {
 
 // failing is a device that computes nothing.
 type failing struct {
-	engine.Device
+	device.Accelerator
 	err error
 }
 
-func (d *failing) Rows(context.Context, *device.Request, func(*device.Block) error) error {
+func (d *failing) Rows(context.Context, *device.Request, func(*device.Tile) error) error {
 	return d.err
 }

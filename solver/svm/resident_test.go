@@ -72,6 +72,7 @@ func (d *slowDevice) count(n *int, by int) {
 
 func (d *slowDevice) Name() string     { return "slow" }
 func (d *slowDevice) HostBytes() int64 { return 0 }
+func (d *slowDevice) BatchRows() int   { return batchDocuments }
 func (d *slowDevice) Close() error     { d.closed++; return nil }
 
 func (d *slowDevice) value(p *device.Program, i, j int) float32 {
@@ -85,7 +86,7 @@ func valueOf(p *device.Program, c float32, x, y float64) float32 {
 	return float32(p.Eval(c, x, y))
 }
 
-func (d *slowDevice) Rows(ctx context.Context, r *device.Request, visit func(b *device.Block) error) error {
+func (d *slowDevice) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	d.mu.Lock()
 	d.requests = append(d.requests, len(r.Docs))
 	d.mu.Unlock()
@@ -97,7 +98,9 @@ func (d *slowDevice) Rows(ctx context.Context, r *device.Request, visit func(b *
 		}
 		from, c = r.From, cross.Data
 	}
-	b := &device.Block{Rows: len(r.Docs), Cols: r.Hi - r.Lo, Width: r.Hi - r.Lo}
+	b := &device.Tile{
+		Rows: len(r.Docs), Lo: r.Lo, Hi: r.Hi, Mapped: r.Program != nil, RowStride: r.Hi - r.Lo, ColStride: 1,
+	}
 	for _, i := range r.Docs {
 		for j := r.Lo; j < r.Hi; j++ {
 			b.Value = append(b.Value, valueOf(r.Program, c[i*d.x.Rows()+j], from.Norms[i], d.x.Norms[j]))

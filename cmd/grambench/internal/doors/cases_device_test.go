@@ -11,7 +11,10 @@ import (
 
 func deviceCases() map[string]testCase {
 	return map[string]testCase{
-		"device.Block.Row":        {run: blockRow, index: true, panics: true},
+		"device.Stats.Add":        {run: statsAdd},
+		"device.Stats.Sub":        {run: statsAdd},
+		"device.Tile.Row":         {run: tileRow, index: true, panics: true},
+		"device.Tile.Cols":        sized(func(p *program) any { return &device.Tile{} }),
 		"device.Power":            {run: powers, panics: true},
 		"device.Program.Eval":     {run: programEval, panics: true},
 		"device.Program.Holds":    {run: programHolds, panics: true},
@@ -20,8 +23,8 @@ func deviceCases() map[string]testCase {
 	}
 }
 
-func blockRow(p *program) {
-	b := &device.Block{Rows: 3, Cols: 5, Width: 8, Value: guarded[float32](p, 24)}
+func tileRow(p *program) {
+	b := &device.Tile{Rows: 3, Hi: 5, RowStride: 8, ColStride: 1, Value: guarded[float32](p, 24)}
 	p.good("of a row", func() error {
 		if n := len(b.Row(p.IntN(3))); n != 5 {
 			p.fails("%d values, expected 5", n)
@@ -30,7 +33,17 @@ func blockRow(p *program) {
 	})
 	r := p.outside(3)
 	p.bad(fmt.Sprint("of row ", r), func() error { b.Row(r); return nil })
-	p.quiet("of the zero value", func() { (&device.Block{}).Row(0) })
+	p.quiet("of the zero value", func() { (&device.Tile{}).Row(0) })
+}
+
+func statsAdd(p *program) {
+	a, b := device.Stats{Pairs: int64(p.odd())}, device.Stats{Pairs: int64(p.odd())}
+	p.quiet(fmt.Sprint(a.Pairs, b.Pairs), func() {
+		sum := a
+		if sum.Add(b); sum.Sub(b) != a {
+			p.fails("%d and %d add to %d", a.Pairs, b.Pairs, sum.Pairs)
+		}
+	})
 }
 
 func powers(p *program) {

@@ -29,6 +29,7 @@ func engineCases() map[string]testCase {
 		"engine.Engine.Close":         {run: engineClose},
 		"engine.Engine.Cross":         {run: cross},
 		"engine.Engine.CrossTiles":    {run: cross},
+		"engine.Engine.CrossTilesBy":  {run: cross},
 		"engine.Engine.CrossTilesBytes": {run: func(p *program) {
 			e, _ := p.engineOf(p.kernel())
 			r, v := p.odd(), int64(p.odd())
@@ -42,7 +43,6 @@ func engineCases() map[string]testCase {
 		"engine.Engine.Tiles":        {run: engineTiles},
 		"engine.Engine.ZeroDiagonal": {run: gram},
 		"engine.Matrix.Rows":         {run: cachedRows},
-		"engine.MemoryError.Error":   messages(&engine.MemoryError{}),
 		"engine.New":                 {run: newEngine},
 		"engine.NewBytes": {run: func(p *program) {
 			r, c, v := p.odd(), p.odd(), int64(p.odd())
@@ -67,10 +67,7 @@ func engineCases() map[string]testCase {
 		"engine.Reference.Value":      {run: reference, index: true, panics: true},
 		"kernel.SpecError.Error": messages(&engine.SpecError{}, &engine.SpecError{Spec: "x",
 			Column: math.MaxInt}, &engine.SpecError{Spec: "x", Column: -1}),
-		"normal.SpreadError.Error": messages(&engine.SpreadError{}),
-		"engine.Stats.Sub": {run: func(p *program) {
-			p.quiet("of nothing", func() { _ = (engine.Stats{}).Sub(engine.Stats{Pairs: math.MinInt64}) })
-		}},
+		"normal.SpreadError.Error":      messages(&engine.SpreadError{}),
 		"engine.Symmetric.At":           {run: symmetricAccess, index: true, panics: true},
 		"engine.Symmetric.Dims":         {run: symmetricAccess, index: true, panics: true},
 		"engine.Symmetric.Row":          {run: symmetricAccess, index: true, panics: true},
@@ -413,6 +410,9 @@ func cross(p *program) {
 	} {
 		p.bad("Cross "+w.why, func() error { _, err := e.Cross(p.ctx, w.k, w.x); return err })
 		p.bad("CrossTo "+w.why, func() error { return e.CrossTo(p.ctx, w.k, w.x, w.dst) })
+		p.bad("CrossTilesBy "+w.why, func() error {
+			return e.CrossTilesBy(p.ctx, w.k, w.x, 2, func(*engine.Tile) error { return nil })
+		})
 		p.bad("CrossTiles "+w.why, func() error {
 			return e.CrossTiles(p.ctx, w.k, w.x, func(*engine.Tile) error { return nil })
 		})
@@ -730,9 +730,10 @@ func (f *faulty) Name() string     { return "faulty" }
 func (f *faulty) HostBytes() int64 { return []int64{0, -1, math.MaxInt64}[f.how%3] }
 func (f *faulty) Close() error     { return nil }
 
-func (f *faulty) Rows(ctx context.Context, r *device.Request, visit func(b *device.Block) error) error {
+func (f *faulty) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	width := r.Hi - r.Lo
-	b := &device.Block{Rows: len(r.Docs), Cols: width, Width: width, Value: make([]float32, len(r.Docs)*width)}
+	b := &device.Tile{Rows: len(r.Docs), Lo: r.Lo, Hi: r.Hi, RowStride: width, ColStride: 1,
+		Value: make([]float32, len(r.Docs)*width)}
 	switch f.how {
 	case 0:
 		return nil // nothing at all
@@ -745,7 +746,7 @@ func (f *faulty) Rows(ctx context.Context, r *device.Request, visit func(b *devi
 	case 4:
 		b.First = -1
 	case 5:
-		b.Cols, b.Width = width-1, width-1
+		b.Hi, b.RowStride = r.Hi-1, width-1
 	case 6:
 		b.First = 1
 	case 7:
@@ -753,7 +754,7 @@ func (f *faulty) Rows(ctx context.Context, r *device.Request, visit func(b *devi
 	case 8:
 		panic(ownPanic)
 	case 9:
-		b.Width = math.MinInt
+		b.RowStride = math.MinInt
 	}
 	return visit(b)
 }

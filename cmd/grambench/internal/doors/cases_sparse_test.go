@@ -41,7 +41,6 @@ func sparseCases() map[string]testCase {
 		"sparse.Embedded.Validate":      {run: validateEmbedded},
 		"sparse.Files":                  {run: files},
 		"sparse.Labels.Validate":        {run: validateCorpus},
-		"sparse.Layout.Validate":        {run: validateLayout},
 		"sparse.PanicError.Error":       messages(&sparse.PanicError{}, &sparse.PanicError{Value: errors.New("x")}),
 		"sparse.PanicError.Unwrap":      messages(&sparse.PanicError{}),
 		"sparse.Embedder.Cols":          sized(func(p *program) any { return &sparse.Embedder{} }),
@@ -55,28 +54,17 @@ func sparseCases() map[string]testCase {
 			n := int64(p.odd())
 			p.quiet(fmt.Sprint(n), func() { sparse.FormatBytes(n) })
 		}},
-		"sparse.HeadTail.Bytes":    sized(func(p *program) any { return &sparse.HeadTail{} }),
-		"sparse.HeadTail.Postings": {run: postings},
 		"sparse.Labels.Add": {run: func(p *program) {
 			p.quiet("of nothing", func() { var l sparse.Labels; l.Add(); l.Add(nil...); l.Add(1, 2); l.Of(2) })
 		}},
-		"sparse.Labels.Of": {run: labelsOf, index: true, panics: true},
-		"sparse.Layout.Head": {run: func(p *program) {
-			p.quiet("of the zero value", func() { (&sparse.Layout{}).Head() })
-		}},
-		"sparse.Layout.Segments": {run: func(p *program) {
-			p.quiet("of the zero value", func() { (&sparse.Layout{}).Segments() })
-		}},
-		"sparse.Layout.Split":            {run: split},
+		"sparse.Labels.Of":               {run: labelsOf, index: true, panics: true},
 		"sparse.Options.Progress":        {run: readProgress},
 		"sparse.Options.VocabularyLater": {run: vocabularyLater},
 		"sparse.Order":                   {run: order, panics: true},
-		"sparse.Postings.Bytes":          sized(func(p *program) any { return &sparse.Postings{} }),
 		"sparse.Ranks":                   {run: ranks, panics: true},
 		"sparse.Read":                    {run: read},
 		"sparse.ReadSets":                {run: readSets},
 		"sparse.RestoreEmbedder":         {run: restoreEmbedder},
-		"sparse.Segment.Of":              {run: segmentOf, index: true, panics: true},
 		"sparse.SyntaxError.Describe": {run: func(p *program) {
 			p.quiet("without a function", func() { (&sparse.SyntaxError{}).Describe(nil) })
 			p.quiet("without a function", func() { (&sparse.SyntaxError{Option: "Signed"}).Describe(nil) })
@@ -226,13 +214,6 @@ func validateEmbedded(p *program) {
 	p.bad("of nil", (*sparse.Embedded)(nil).Validate)
 }
 
-func validateLayout(p *program) {
-	m := p.documents()
-	p.good("of a good layout", p.layout(m).Validate)
-	p.bad("of the zero value", (&sparse.Layout{}).Validate)
-	p.bad("of nil", (*sparse.Layout)(nil).Validate)
-}
-
 func files(p *program) {
 	p.good("of a file", func() error { _, err := sparse.Files(p.ctx, p.file("a.tsv", "x\ty\n"), ""); return err })
 	for _, none := range []string{"", "/nowhere", "synthetic:docs=-1", "synthetic:x"} {
@@ -267,77 +248,6 @@ func ranks(p *program) {
 		wrong[0] = pick(p, uint32(len(o)), math.MaxUint32, wrong[1])
 		p.bad(fmt.Sprint("of ", wrong), func() error { sparse.Ranks(wrong); return nil })
 	}
-}
-
-// layout draws a valid layout for a matrix.
-func (p *program) layout(m *sparse.CSR) *sparse.Layout {
-	l := &sparse.Layout{Panel: pick(p, 8, 16, 32, 64), Cols: m.Cols,
-		Rank: sparse.Ranks(sparse.Order(m.DocumentFrequency())), Bounds: []int{0}}
-	for l.Head() < m.Cols && p.chance(2) {
-		l.Bounds = append(l.Bounds, l.Head()+1+p.IntN(m.Cols-l.Head()))
-	}
-	return l
-}
-
-func split(p *program) {
-	m := p.documents()
-	l := p.layout(m)
-	b, err := sparse.ByRank(p.ctx, m, l.Rank, 2)
-	if err != nil {
-		p.fails("ByRank: %v", err)
-		return
-	}
-	try := func(l sparse.Layout, b *sparse.CSR, workers int) func() error {
-		return func() error { _, err := l.Split(p.ctx, b, workers); return err }
-	}
-	p.good(fmt.Sprint("of bounds ", l.Bounds), try(*l, b, 1+p.IntN(4)))
-	wrong := *l
-	wrong.Panel = pick(p, -1, 0, math.MaxInt, math.MinInt)
-	p.bad(fmt.Sprint("of a panel of ", wrong.Panel), try(wrong, b, 2))
-	wrong = *l
-	wrong.Bounds = pick(p, nil, []int{1}, []int{0, m.Cols + 1}, []int{0, -1}, []int{0, 5, 3}, []int{-1, 1})
-	p.bad(fmt.Sprint("of bounds ", wrong.Bounds, " of ", m.Cols), try(wrong, b, 2))
-	wrong = *l
-	wrong.Rank = pick(p, wrong.Rank[:len(wrong.Rank)-1], append(slices.Clone(wrong.Rank), 0))
-	p.bad("of ranks of another length", try(wrong, b, 2))
-	wrong = *l
-	wrong.Cols = pick(p, l.Cols-1, l.Cols+1, -1, math.MaxInt)
-	p.bad(fmt.Sprint("of ", wrong.Cols, " columns instead of ", l.Cols), try(wrong, b, 2))
-	p.bad("of nothing", try(*l, nil, 2))
-	broken, why := p.broken()
-	wrong = *l
-	p.bad("of a matrix with "+why, try(wrong, broken, 2))
-	p.any("on no goroutine", try(*l, b, pick(p, 0, -1, math.MinInt)))
-
-	// More ranks in a segment than 16 bits can tell apart.
-	many := &sparse.CSR{Cols: 1, Offsets: make([]int64, 65536/8+2)}
-	p.bad("of a segment of 8193 ranks", try(sparse.Layout{Panel: 8, Cols: 8193, Rank: make([]uint32, 8193),
-		Bounds: []int{0, 8193}}, many, 2))
-}
-
-func postings(p *program) {
-	m := p.documents()
-	l := p.layout(m)
-	b, err := sparse.ByRank(p.ctx, m, l.Rank, 2)
-	if err != nil {
-		return
-	}
-	h, err := l.Split(p.ctx, b, 2)
-	if err != nil {
-		return
-	}
-	p.good("of a good form", func() error { _, _, err := h.Postings(p.ctx); return err })
-	p.bad("of the zero value", func() error { _, _, err := (&sparse.HeadTail{}).Postings(p.ctx); return err })
-	wrong := *h
-	if len(wrong.Tail.Terms) > 0 {
-		wrong.Tail.Terms = slices.Clone(wrong.Tail.Terms)
-		wrong.Tail.Terms[p.IntN(len(wrong.Tail.Terms))] = pick(p, uint32(wrong.Tail.Cols), math.MaxUint32)
-		p.bad("of a term that there isn't", func() error { _, _, err := wrong.Postings(p.ctx); return err })
-	}
-}
-
-func segmentOf(p *program) {
-	p.quiet("of the zero value", func() { (&sparse.Segment{}).Of(p.odd()) })
 }
 
 func labelsOf(p *program) {

@@ -173,13 +173,16 @@ var elsewhere = map[string]string{
 // callers are the interfaces that a caller implements: what is tried are implementations that break
 // their promises, by the cases of the doors that take them.
 var callers = map[string]string{
-	"device.Board":          "solver.Options.DeviceScores",
-	"device.Resident":       "engine.Options.Device",
-	"engine.Device":         "engine.Options.Device",
-	"engine.ResidentDevice": "engine.Options.Device",
-	"solver.DeviceScores":   "solver.Options.DeviceScores",
-	"spectrum.Operator":     "spectrum.Lanczos",
-	"solver.Matrix":         "solver.Matrix.Rows",
+	"device.Board":        "solver.Options.DeviceScores",
+	"device.Resident":     "engine.Options.Device",
+	"device.Accelerator":  "engine.Options.Device",
+	"device.Backend":      "engine.Options.Device",
+	"device.Counter":      "engine.Options.Device",
+	"device.Identified":   "engine.Options.Device",
+	"device.Keeper":       "engine.Options.Device",
+	"solver.DeviceScores": "solver.Options.DeviceScores",
+	"spectrum.Operator":   "spectrum.Lanczos",
+	"solver.Matrix":       "solver.Matrix.Rows",
 }
 
 // tableOfKernels are the types whose fields are kernels on raw slices: package asm asks reflection

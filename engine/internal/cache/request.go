@@ -1,4 +1,4 @@
-package engine
+package cache
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ import (
 
 // request is one call of Rows.
 type request struct {
-	c      *Cached
-	k      Kernel
+	c      *Cache
+	k      kernel.Kernel
 	rows   []int
 	dst    [][]float32
 	pieces []piece // in order of their blocks
@@ -34,9 +34,9 @@ type (
 	}
 )
 
-// checkRows checks what rows of a matrix of n documents are asked for, and returns how many values
+// CheckRows checks what rows of a matrix of n documents are asked for, and returns how many values
 // each has. Ranges of columns may come in any order, and again.
-func checkRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int, err error) {
+func CheckRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int, err error) {
 	for _, r := range columns {
 		if r[0] < 0 || r[1] < r[0] || r[1] > n {
 			return 0, fmt.Errorf("engine: columns from %d to before %d, expected a range from 0 to before %d",
@@ -80,8 +80,8 @@ func overlapping(dst [][]float32) bool {
 }
 
 // request checks the arguments of Rows.
-func (c *Cached) request(k Kernel, rows []int, columns [][2]int, dst [][]float32) (*request, error) {
-	length, err := checkRows(c.Len(), rows, columns, dst)
+func (c *Cache) request(k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) (*request, error) {
+	length, err := CheckRows(c.Len(), rows, columns, dst)
 	if err != nil {
 		return nil, err
 	}
@@ -108,13 +108,11 @@ func (c *Cached) request(k Kernel, rows []int, columns [][2]int, dst [][]float32
 
 // apply maps values of c, those of row rows[r] from column base on, to where the pieces of a span want them.
 func (q *request) apply(r int, s span, values []float32, base int) error {
-	e := q.c.e
-	i := q.rows[r]
 	for _, p := range q.pieces[s.first:s.last] {
 		lo, hi := max(p.lo, base), min(p.hi, base+len(values))
 		if lo < hi {
 			dst := q.dst[r][p.at+lo-p.lo:][:hi-lo]
-			if err := kernel.Map(q.k, e.kernels, dst, values[lo-base:hi-base], e.own.norms[i:i+1], e.own.norms[lo:hi]); err != nil {
+			if err := q.c.Map(q.k, dst, values[lo-base:hi-base], q.rows[r], lo); err != nil {
 				return err
 			}
 		}
@@ -130,8 +128,8 @@ func (q *request) read(ctx context.Context) (missing []need, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	e := q.c.e
-	if e.workers == 1 || len(q.rows) == 1 || len(q.rows)*q.length < shareValues {
+	workers := q.c.Workers
+	if workers == 1 || len(q.rows) == 1 || len(q.rows)*q.length < shareValues {
 		for r := range q.rows {
 			if missing, err = q.readRow(r, missing); err != nil {
 				return nil, err
@@ -140,7 +138,7 @@ func (q *request) read(ctx context.Context) (missing []need, err error) {
 		return missing, nil
 	}
 	var mu sync.Mutex
-	err = tiles.Run(ctx, e.workers, len(q.rows), func(_ context.Context, _, r int) error {
+	err = tiles.Run(ctx, workers, len(q.rows), func(_ context.Context, _, r int) error {
 		lost, err := q.readRow(r, nil)
 		if lost != nil {
 			mu.Lock()

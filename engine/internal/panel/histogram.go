@@ -1,4 +1,4 @@
-package engine
+package panel
 
 import "math"
 
@@ -9,7 +9,7 @@ import "math"
 // Each of n terms has five roundings and no sign but one: the relative error is below (n+6)·2⁻⁵³ beyond that of the differences. It is exactly 0 for equal histograms and
 // the same bits for (a, b) and (b, a).
 func exactChiSquare(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
-	return mergeShares(aTerms, a, bTerms, b, chiSquareShare) / 2
+	return MergeShares(aTerms, a, bTerms, b, chiSquareShare) / 2
 }
 
 // exactJensenShannon returns the Jensen-Shannon divergence of two histograms divided by ln 2, its greatest value, likewise. With S = a+b and δ = (a-b)/S,
@@ -18,11 +18,11 @@ func exactChiSquare(aTerms []uint32, a []float64, bTerms []uint32, b []float64) 
 //
 // Each term is good to 64 roundings, those that its logarithms lose to each other included.
 func exactJensenShannon(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
-	return mergeShares(aTerms, a, bTerms, b, jensenShannonShare) / 2
+	return MergeShares(aTerms, a, bTerms, b, jensenShannonShare) / 2
 }
 
-// mergeShares adds up what terms add to twice c: shared(a, b) where both have one, and the share itself where one has it.
-func mergeShares(aTerms []uint32, a []float64, bTerms []uint32, b []float64, shared func(a, b float64) float64) float64 {
+// MergeShares adds up what terms add to twice c: shared(a, b) where both have one, and the share itself where one has it.
+func MergeShares(aTerms []uint32, a []float64, bTerms []uint32, b []float64, shared func(a, b float64) float64) float64 {
 	var sum float64
 	i, j := 0, 0
 	for i < len(aTerms) && j < len(bTerms) {

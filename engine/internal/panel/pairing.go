@@ -1,11 +1,11 @@
-package engine
+package panel
 
 import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/sparse"
 )
 
-// pairing is how an engine computes the similarity s of two documents, of which c is 1 - s: the dot product of unit vectors, or one of the sums over the
+// pairing is how the similarity s of two documents is computed, of which c is 1 - s: the dot product of unit vectors, or one of the sums over the
 // common terms of two histograms. All that comes before and after s is the same: head and tail, c, close pairs, kernels, caches.
 type pairing struct {
 	cost    asm.Cost
@@ -24,11 +24,11 @@ const _ = uint(sparse.LeastShare - asm.LeastShare)
 func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {
 	switch p {
 	case sparse.ChiSquare:
-		return pairing{k.ChiSquare.Cost, segmentChiSquare, k.ChiSquare.Panel, k.ChiSquare.Terms, exactChiSquare}
+		return pairing{k.ChiSquare.Cost, segmentChiSquare, k.ChiSquare.Panel, k.ChiSquare.Terms, Exact(p)}
 	case sparse.JensenShannon:
-		return pairing{k.JensenShannon.Cost, segmentJensenShannon, k.JensenShannon.Panel, k.JensenShannon.Terms, exactJensenShannon}
+		return pairing{k.JensenShannon.Cost, segmentJensenShannon, k.JensenShannon.Panel, k.JensenShannon.Terms, Exact(p)}
 	}
-	return pairing{k.Cost, segmentMost, k.PanelDot, nil, exactC}
+	return pairing{k.Cost, segmentMost, k.PanelDot, nil, Exact(p)}
 }
 
 // termsAtOnce is how many values of a posting list are computed at a time.
@@ -36,13 +36,13 @@ const termsAtOnce = 512
 
 // tailAdd adds the tails of documents base <= j < limit to the float64 block p.tail.
 func (p *panel) tailAdd(base, limit uint32) {
-	e := p.e
-	if e.pairing.terms == nil {
-		e.kernels.TailAdd(p.tail, tailDocs, e.postings.Doc, e.postings.Value, p.cursors, base, limit)
+	b := p.b
+	if b.pairing.terms == nil {
+		b.kernels.TailAdd(p.tail, TailDocs, b.postings.doc, b.postings.value, p.cursors, base, limit)
 		return
 	}
 	p.eachMatch(limit, func(column uint32, docs []uint32, terms []float32) {
-		sums, docs := p.tail[int(column)*tailDocs:][:limit-base], docs[:len(terms)]
+		sums, docs := p.tail[int(column)*TailDocs:][:limit-base], docs[:len(terms)]
 		for k, v := range terms {
 			sums[docs[k]-base] += float64(v)
 		}
@@ -51,12 +51,12 @@ func (p *panel) tailAdd(base, limit uint32) {
 
 // tailDirect adds them to a tile of float32.
 func (p *panel) tailDirect(tile []float32, base, limit uint32) {
-	e := p.e
-	if e.pairing.terms == nil {
-		e.kernels.TailDirect(tile, e.postings.Doc, e.postings.Value, p.cursors, base, limit)
+	b := p.b
+	if b.pairing.terms == nil {
+		b.kernels.TailDirect(tile, b.postings.doc, b.postings.value, p.cursors, base, limit)
 		return
 	}
-	width := e.kernels.Panel
+	width := b.kernels.Panel
 	p.eachMatch(limit, func(column uint32, docs []uint32, terms []float32) {
 		for k, d := range docs {
 			tile[int(d-base)*width+int(column)] += terms[k]
@@ -67,15 +67,15 @@ func (p *panel) tailDirect(tile []float32, base, limit uint32) {
 // eachMatch computes the terms of every cursor with its posting list up to the document limit, piece by piece, and moves the cursor there, as
 // asm.Kernels.TailAdd does. The order of the terms of two documents depends on the pair alone.
 func (p *panel) eachMatch(limit uint32, visit func(column uint32, docs []uint32, terms []float32)) {
-	post, of := p.e.postings, p.e.pairing.terms
+	post, of := p.b.postings, p.b.pairing.terms
 	for i := range p.cursors {
 		c := &p.cursors[i]
-		list := post.Doc[c.Next:p.ends[i]]
+		list := post.doc[c.Next:p.ends[i]]
 		n := below(list, limit)
 		for lo := 0; lo < n; lo += termsAtOnce {
 			hi := min(lo+termsAtOnce, n)
 			terms := p.terms[:hi-lo]
-			of(terms, post.Value[int(c.Next)+lo:int(c.Next)+hi], c.Scale)
+			of(terms, post.value[int(c.Next)+lo:int(c.Next)+hi], c.Scale)
 			visit(c.Column, list[lo:hi], terms)
 		}
 		c.Next += int64(n)

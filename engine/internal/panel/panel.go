@@ -1,20 +1,22 @@
-package engine
+package panel
 
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
 
 // blockDocs is the number of documents whose dot products with a panel are computed at a time, from the head to the map: their tile of c,
-// 512 × 64 values or 128 KiB, stays in the second-level cache. tailDocs is the number whose tail is added up at a time: large, because every posting list
+// 512 × 64 values or 128 KiB, stays in the second-level cache. TailDocs is the number whose tail is added up at a time: large, because every posting list
 // costs a mispredicted branch or two in every block, and small enough for one panel document's sums, 32 KiB, to stay near, and for those of all, 2 MiB, not to
 // crowd out other cores in a third-level cache. Both are multiples of sparse.Block.
 const (
 	blockDocs = 4 * sparse.Block
-	tailDocs  = 8 * blockDocs
+	TailDocs  = 8 * blockDocs
 )
 
 // groupSegments is the number of segments of the head, or of groups of them, that are added up in one go, except that directSegments, as many as two levels
@@ -24,47 +26,16 @@ const (
 	directSegments = 2 * groupSegments
 )
 
-// side is a set of documents in the two forms that a tile needs: as float32 in head/tail form, and as embedded for exact recomputation.
-type side struct {
-	x     *sparse.Embedded
-	split *sparse.HeadTail
-	norms []float32
-}
-
-// newSide divides documents for a layout, on a number of goroutines; byRank is their transpose in the order of its ranks.
-func newSide(ctx context.Context, x *sparse.Embedded, layout *sparse.Layout, byRank *sparse.CSR, workers int) (*side, error) {
-	split, err := layout.Split(ctx, byRank, workers)
-	if err != nil {
-		return nil, err
-	}
-	s := &side{x: x, split: split, norms: make([]float32, x.Rows())}
-	for i, n := range x.Norms {
-		s.norms[i] = float32(n)
-	}
-	return s, nil
-}
-
-// testSide is newSide for test documents.
-func (e *Engine) testSide(ctx context.Context, test *sparse.Embedded, workers int) (*side, error) {
-	byRank, err := sparse.ByRank(ctx, &test.CSR, e.layout.Rank, workers)
-	if err != nil {
-		return nil, err
-	}
-	return newSide(ctx, test, e.layout, byRank, workers)
-}
-
 // panel is one worker's scratch space: a panel of documents in dense form, which the engine's documents stream past.
 type panel struct {
-	e *Engine
+	b *Backend
 
 	from    *side     // where the panel's documents come from
 	docs    []int     // the panel's documents, up to Kernels.Panel
-	norms   []float32 // their norms; 0 in columns without a document
 	dense   []float32 // [Head][Panel], a segment behind the other
 	cursors []asm.Cursor
 	ends    []int64     // where the posting list of each cursor ends
-	next    int         // document that the cursors stand at after a range of columns, or -1
-	tail    []float64   // [Panel][tailDocs], all 0 where no block is under way; nil where the tail is direct
+	tail    []float64   // [Panel][TailDocs], all 0 where no block is under way; nil where the tail is direct
 	tile    []float32   // [blockDocs][Panel]
 	groups  [][]float32 // the same for groups of segments, level by level, made where there are so many
 
@@ -73,23 +44,22 @@ type panel struct {
 	scratch []float64
 	terms   []float32 // of a posting list; see pairing
 
-	clock
-	stats Stats // not yet added to the engine's
+	last  time.Time    // when the stage under way began
+	stats device.Stats // not yet added to those of the back end
 }
 
-func newPanel(e *Engine) *panel {
-	r := e.kernels.Panel
+func newPanel(b *Backend) *panel {
+	r := b.kernels.Panel
 	p := &panel{
-		e:     e,
-		norms: make([]float32, r),
-		dense: make([]float32, e.layout.Head()*r),
+		b:     b,
+		dense: make([]float32, b.layout.head()*r),
 		tile:  make([]float32, blockDocs*r),
 		close: make([]uint32, blockDocs*r),
 	}
-	if !e.tailDirect {
-		p.tail = make([]float64, tailDocs*r)
+	if !b.tailDirect {
+		p.tail = make([]float64, TailDocs*r)
 	}
-	if e.pairing.terms != nil {
+	if b.pairing.terms != nil {
 		p.terms = make([]float32, termsAtOnce)
 	}
 	return p
@@ -98,12 +68,8 @@ func newPanel(e *Engine) *panel {
 // load scatters documents into the panel. It must be empty.
 func (p *panel) load(from *side, docs []int) {
 	p.start()
-	p.from, p.docs, p.next = from, docs, -1
+	p.from, p.docs = from, docs
 	p.exact.reset(from.x, docs)
-	clear(p.norms)
-	for r, d := range docs {
-		p.norms[r] = from.norms[d]
-	}
 	p.scatter(false)
 }
 
@@ -116,22 +82,22 @@ func (p *panel) unload() {
 
 // segment returns the part of the dense panel that belongs to segment s of the head.
 func (p *panel) segment(s int) []float32 {
-	l := p.e.layout
-	return p.dense[l.Bounds[s]*l.Panel : l.Bounds[s+1]*l.Panel]
+	l := p.b.layout
+	return p.dense[l.bounds[s]*l.panel : l.bounds[s+1]*l.panel]
 }
 
 func (p *panel) scatter(zero bool) {
-	for s := range p.from.split.Head {
-		seg := &p.from.split.Head[s]
+	for s := range p.from.head {
+		seg := &p.from.head[s]
 		dense := p.segment(s)
 		for r, d := range p.docs {
-			lo, hi := seg.Of(d)
+			lo, hi := seg.of(d)
 			for k := lo; k < hi; k++ {
-				v := seg.Value[k]
+				v := seg.value[k]
 				if zero {
 					v = 0
 				}
-				dense[int(seg.Offset[k])+r] = v
+				dense[int(seg.offset[k])+r] = v
 			}
 		}
 	}
@@ -140,9 +106,9 @@ func (p *panel) scatter(zero bool) {
 // seek places a cursor in the posting list of every tail term of the panel's documents: at its first document not below from or, for the symmetric half, at
 // the document itself, so that of two documents in the panel only the later one meets the earlier.
 func (p *panel) seek(half bool, from uint32) {
-	post := p.e.postings
+	post := p.b.postings
 	p.cursors, p.ends = p.cursors[:0], p.ends[:0]
-	tail := &p.from.split.Tail
+	tail := &p.from.tail
 	var most int64
 	for _, d := range p.docs {
 		most += tail.Offsets[d+1] - tail.Offsets[d]
@@ -153,12 +119,12 @@ func (p *panel) seek(half bool, from uint32) {
 	for r, d := range p.docs {
 		for k := tail.Offsets[d]; k < tail.Offsets[d+1]; k++ {
 			t := tail.Terms[k]
-			next, end := post.Offsets[t], post.Offsets[t+1]-1
+			next, end := post.offsets[t], post.offsets[t+1]-1
 			switch {
 			case half:
-				next += int64(p.e.place[k])
+				next += int64(p.b.own.place[k])
 			case from > 0:
-				at, _ := slices.BinarySearch(post.Doc[next:end], from)
+				at, _ := slices.BinarySearch(post.doc[next:end], from)
 				next += int64(at)
 			}
 			if next < end {
@@ -169,36 +135,25 @@ func (p *panel) seek(half bool, from uint32) {
 	}
 }
 
-// run computes c between the panel's documents and all of the engine's (all) or, for the symmetric half, those from the panel's first on, which
-// are the engine's own in sequence (half). It hands c to visit a block at a time, c[(j-lo)*Panel+r] for documents lo <= j < hi, which visit may
-// overwrite. An error of visit and the end of ctx end it.
-func (p *panel) run(ctx context.Context, part part, visit func(lo, hi int, c []float32) error) error {
-	from := 0
-	if part == half {
-		from = p.docs[0]
-	}
-	return p.runColumns(ctx, part, from, p.e.Len(), visit)
-}
-
-// runColumns is run for the documents j0 <= j < n, where n is a multiple of sparse.Block or the number of all documents; for the symmetric half, j0 is
-// the panel's first document. An element has the same bits as from run. Ranges that follow each other save the search in the posting lists.
-func (p *panel) runColumns(ctx context.Context, part part, j0, n int, visit func(lo, hi int, c []float32) error) error {
-	e, k := p.e, p.e.kernels
-	if part == half || p.next != j0 {
-		p.seek(part == half, uint32(j0-j0%sparse.Block))
-	}
-	p.next = -1
+// run computes c between the panel's documents and those of the columns j0 <= j < n, a block at a
+// time, and hands it to visit as c[(j-lo)*Panel+r] for documents lo <= j < hi, which visit may
+// overwrite. n is a multiple of sparse.Block or the number of all documents. For the symmetric half,
+// j0 is the first of the panel's documents, which are the columns' own in sequence. An error of visit
+// and the end of ctx end it.
+func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(lo, hi int, c []float32) error) error {
+	b, k := p.b, p.b.kernels
+	p.seek(half, uint32(j0-j0%sparse.Block))
 	p.stats.TailMatches -= p.passed()
 	defer func() { p.stats.TailMatches += p.passed() }()
 	p.lap(&p.stats.Load)
 	// Blocks are whole, so the first may hold documents before j0.
-	for tail := j0 - j0%sparse.Block; tail < n; tail += tailDocs {
+	for tail := j0 - j0%sparse.Block; tail < n; tail += TailDocs {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		p.start()
-		end := min(tail+tailDocs, n)
-		if !e.tailDirect {
+		end := min(tail+TailDocs, n)
+		if !b.tailDirect {
 			p.tailAdd(uint32(tail), uint32(end))
 		}
 		for lo := tail; lo < end; lo += blockDocs {
@@ -207,14 +162,13 @@ func (p *panel) runColumns(ctx context.Context, part part, j0, n int, visit func
 			p.dots(lo, hi, lo-tail, tile)
 			first := max(lo, j0)
 			tile = tile[(first-lo)*k.Panel:]
-			if part == half && first == j0 {
+			if half && first == j0 {
 				p.reflect(tile)
 			}
 			if err := p.recompute(ctx, first, tile, p.close[:k.Finish(p.close, tile, closeC)]); err != nil {
 				clear(p.tail)
 				return err
 			}
-			p.stats.Pairs += int64(hi-first) * int64(len(p.docs))
 			p.lap(&p.stats.Close)
 			if err := visit(first, hi, tile); err != nil {
 				clear(p.tail)
@@ -223,7 +177,6 @@ func (p *panel) runColumns(ctx context.Context, part part, j0, n int, visit func
 			p.start()
 		}
 	}
-	p.next = n
 	return nil
 }
 
@@ -238,15 +191,15 @@ func (p *panel) passed() (sum int64) {
 // dots fills the tile of documents lo <= j < hi with dot products: the tail, of which that of document lo stands at column at of p.tail, and the
 // head, from the rarest segment to the most frequent one.
 func (p *panel) dots(lo, hi, at int, tile []float32) {
-	e, k := p.e, p.e.kernels
-	if e.tailDirect {
+	k := p.b.kernels
+	if p.b.tailDirect {
 		clear(tile)
 		p.tailDirect(tile, uint32(lo), uint32(hi))
 	} else {
-		k.TailStore(tile, k.Panel, p.tail[at:], tailDocs, k.Panel, hi-lo)
+		k.TailStore(tile, k.Panel, p.tail[at:], TailDocs, k.Panel, hi-lo)
 	}
 	p.lap(&p.stats.Tail)
-	p.head(lo, hi, 0, len(e.own.split.Head), tile, 0)
+	p.head(lo, hi, 0, len(p.b.own.head), tile, 0)
 	p.lap(&p.stats.Head)
 }
 
@@ -255,7 +208,7 @@ func (p *panel) dots(lo, hi, at int, tile []float32) {
 // Like equal terms of a segment, equal sums of many segments would all be rounded to one side: so no more than groupSegments of anything are added up in
 // one go. More segments than directSegments are summed in groups, each in a tile of its own, and groups of groups likewise, one level deeper.
 func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
-	k := p.e.kernels
+	k := p.b.kernels
 	size := 1
 	if last-first > directSegments {
 		for size*groupSegments < last-first {
@@ -273,26 +226,18 @@ func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
 			k.Add(tile, tile, group)
 			continue
 		}
-		seg, dense := &p.e.own.split.Head[s], p.segment(s)
-		p.stats.HeadValues += seg.Start[hi] - seg.Start[lo]
+		seg, dense := &p.b.own.head[s], p.segment(s)
+		p.stats.HeadValues += seg.start[hi] - seg.start[lo]
 		for b := lo; b < hi; b += sparse.Block {
 			end := min(b+sparse.Block, hi)
-			p.e.pairing.panel(tile[(b-lo)*k.Panel:], dense, seg.Start[b:end+1], seg.Doc[b:end], seg.Offset, seg.Value)
+			p.b.pairing.panel(tile[(b-lo)*k.Panel:], dense, seg.start[b:end+1], seg.doc[b:end], seg.offset, seg.value)
 		}
 	}
 }
 
-// part says which of the engine's documents a panel meets.
-type part int
-
-const (
-	all  part = iota // every document
-	half             // the documents from the panel's first on
-)
-
 // reflect completes the dot products among the panel's own documents, which begin the tile: seek left out those with an earlier document.
 func (p *panel) reflect(tile []float32) {
-	width := p.e.kernels.Panel
+	width := p.b.kernels.Panel
 	for i := range p.docs {
 		for j := range i {
 			tile[j*width+i] = tile[i*width+j]
@@ -303,7 +248,7 @@ func (p *panel) reflect(tile []float32) {
 // recompute replaces the elements of a tile that begins with document lo, those at the given places, by their exact values. They may be all elements, of long documents: so it
 // looks at ctx by itself.
 func (p *panel) recompute(ctx context.Context, lo int, tile []float32, places []uint32) error {
-	own, k := p.e.own, p.e.kernels
+	own, k := p.b.own, p.b.kernels
 	last := -1
 	var terms []uint32
 	for n, at := range places {
@@ -324,8 +269,17 @@ func (p *panel) recompute(ctx context.Context, lo int, tile []float32, places []
 			last = j
 		}
 		panelTerms, unit := p.exact.row(r)
-		tile[at] = float32(p.e.pairing.exact(panelTerms, unit, terms, p.scratch))
+		tile[at] = float32(p.b.pairing.exact(panelTerms, unit, terms, p.scratch))
 		p.stats.Recomputed++
 	}
 	return nil
+}
+
+func (p *panel) start() { p.last = time.Now() }
+
+// lap adds the time since the last call of lap or start to a stage.
+func (p *panel) lap(stage *time.Duration) {
+	now := time.Now()
+	*stage += now.Sub(p.last)
+	p.last = now
 }

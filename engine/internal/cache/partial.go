@@ -1,10 +1,13 @@
-package engine
+package cache
 
 import (
 	"cmp"
 	"context"
 	"slices"
 
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -18,18 +21,22 @@ type partial struct {
 }
 
 // scratchStride is the distance between two documents of a transposed block. Were it a power of two, all rows would fall into few sets of the first-level cache.
-const scratchStride = blockDocs + 16
+const scratchStride = compute.BlockDocs + 16
 
 // blockBytes is what a transposed block takes in memory: the runtime hands out whole pages of 8 KiB.
 func blockBytes(panel int) int64 { return (4*int64(panel)*scratchStride + 8191) / 8192 * 8192 }
 
-// newPartial divides limit bytes into scratch space and tiles. Where there isn't enough for all workers, fewer compute at the same time.
-func newPartial(e *Engine, width int, limit int64) (*partial, error) {
-	one := blockBytes(e.kernels.Panel)
+// ScratchBytes is what transposed blocks of so many workers take.
+func ScratchBytes(workers, panel int) int64 { return int64(workers) * blockBytes(panel) }
+
+// newPartial divides limit bytes into scratch space and tiles. Where there isn't enough for all
+// workers, fewer compute at the same time.
+func newPartial(of *compute.Computer, width int, limit int64) (*partial, error) {
+	one := blockBytes(of.Kernels.Panel)
 	if limit < one {
-		return nil, &MemoryError{What: "the cache of tiles", Need: e.Bytes() + one, Limit: e.Bytes() + limit}
+		return nil, &compute.MemoryError{What: "the cache of tiles", Need: of.Bytes() + one, Limit: of.Bytes() + limit}
 	}
-	workers := int(min(int64(e.workers), limit/one))
+	workers := int(min(int64(of.Workers), limit/one))
 	p := &partial{scratch: make(chan []float32, workers), scratchBytes: int64(workers) * one}
 	for range workers {
 		p.scratch <- nil
@@ -90,7 +97,7 @@ func (q *request) fetch(ctx context.Context, missing []need) error {
 func (q *request) compute(ctx context.Context, mine []need) error {
 	c := q.c
 	defer q.abandon(mine)
-	tasks := shareOut(mine, c.e.kernels.Panel, cap(c.part.scratch))
+	tasks := shareOut(mine, c.Kernels.Panel, cap(c.part.scratch))
 	return tiles.Run(ctx, cap(c.part.scratch), len(tasks), func(ctx context.Context, _, t int) error {
 		// Whoever holds scratch space waits for nobody, so this ends.
 		var scratch []float32
@@ -101,7 +108,7 @@ func (q *request) compute(ctx context.Context, mine []need) error {
 		}
 		defer func() { c.part.scratch <- scratch }()
 		if scratch == nil {
-			scratch = make([]float32, c.e.kernels.Panel*scratchStride)
+			scratch = make([]float32, c.Kernels.Panel*scratchStride)
 		}
 		return q.computeTask(ctx, tasks[t], scratch)
 	})
@@ -153,53 +160,40 @@ func shareOut(mine []need, panel, workers int) (tasks [][][]need) {
 	return tasks
 }
 
-// computeTask makes and serves the tiles of a task.
+// computeTask makes and serves the tiles of a task, whose blocks follow each other.
 func (q *request) computeTask(ctx context.Context, task [][]need, scratch []float32) error {
-	e := q.c.e
-	docs := make([]int, len(task[0]))
-	for i, m := range task[0] {
-		docs[i] = q.rows[m.r]
-	}
-	if e.device != nil {
-		return q.deviceTask(ctx, task, docs)
-	}
-	p := e.borrow()
-	p.load(e.own, docs)
-	err := q.computePanel(ctx, p, task, scratch)
-	p.unload() // not deferred: what panics leaves scratch space that nobody may use again
-	e.giveBack(p)
-	return err
-}
-
-// computePanel makes and serves the tiles of a task, whose documents are in the panel.
-func (q *request) computePanel(ctx context.Context, p *panel, task [][]need, scratch []float32) error {
 	c := q.c
-	for _, group := range task {
-		base, end := c.blockRange(group[0].span.block)
-		err := p.runColumns(ctx, all, base, end, func(lo, hi int, block []float32) error {
-			p.storeColumns(scratch, scratchStride, block)
-			for i := range group {
-				if err := q.keep(&group[i], lo, scratch[i*scratchStride:][:hi-lo]); err != nil {
+	r := &device.Request{Docs: make([]int, len(task[0]))}
+	for i, m := range task[0] {
+		r.Docs[i] = q.rows[m.r]
+	}
+	r.Lo, _ = c.blockRange(task[0][0].span.block)
+	_, r.Hi = c.blockRange(task[len(task)-1][0].span.block)
+	return c.InOrder(ctx, kernel.C{}, r, func(t *device.Tile) error {
+		c.Store(scratch, scratchStride, t, false)
+		for lo := t.Lo; lo < t.Hi; {
+			group := task[(lo-r.Lo)/c.width]
+			_, end := c.blockRange(group[0].span.block)
+			hi := min(t.Hi, end)
+			for i := range t.Rows {
+				if err := q.keep(&group[t.First+i], lo, scratch[i*scratchStride+lo-t.Lo:][:hi-lo]); err != nil {
 					return err
 				}
 			}
-			p.lap(&p.stats.Store)
-			return nil
-		})
-		if err != nil {
-			return err
+			if hi == end && t.First+t.Rows == len(group) {
+				if err := q.complete(group); err != nil {
+					return err
+				}
+			}
+			lo = hi
 		}
-		if err := q.complete(group); err != nil {
-			return err
-		}
-		p.lap(&p.stats.Map)
-	}
-	return nil
+		return nil
+	})
 }
 
 // blockRange returns the columns of a block.
-func (c *Cached) blockRange(block int) (base, end int) {
-	return block * c.width, min((block+1)*c.width, c.e.Len())
+func (c *Cache) blockRange(block int) (base, end int) {
+	return block * c.width, min((block+1)*c.width, c.Len())
 }
 
 // keep takes a piece of a row of c from column lo on, into the tile that is made or, where there is no room for one, to where it is wanted.

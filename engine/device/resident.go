@@ -1,12 +1,17 @@
 package device
 
-import (
-	"context"
-	"errors"
-)
+import "context"
 
-// ErrMemory says that a device's memory doesn't hold what was asked of it: the rows that are to be kept there, or the documents of a request, of which fewer may do.
-var ErrMemory = errors.New("too little memory on the device")
+// Keeper is a [Backend] that can keep rows of a matrix, and what a solver adds them up to, in its
+// own memory.
+type Keeper interface {
+	Backend
+
+	// Resident makes room for rows of c, or of a program of it, between the back end's documents:
+	// for all of them, or as many as memory holds. Their values have the bits of those that Rows
+	// gives. Where it doesn't hold those of a working set, the error is ErrMemory.
+	Resident(p *Program) (Resident, error)
+}
 
 // Resident keeps rows of a matrix where they are computed. It may be used concurrently.
 type Resident interface {

@@ -1,4 +1,4 @@
-package engine
+package panel
 
 import "github.com/gramengine/gram/sparse"
 
@@ -73,4 +73,16 @@ func (u *unitCache) row(r int) ([]uint32, []float64) {
 		u.made[r] = true
 	}
 	return terms, row
+}
+
+// Exact returns what c of two rows is recomputed by, from their columns, ascending, and float64
+// values.
+func Exact(p sparse.Pairing) func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
+	switch p {
+	case sparse.ChiSquare:
+		return exactChiSquare
+	case sparse.JensenShannon:
+		return exactJensenShannon
+	}
+	return exactC
 }

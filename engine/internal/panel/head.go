@@ -1,4 +1,4 @@
-package engine
+package panel
 
 import (
 	"context"
@@ -42,7 +42,7 @@ type headPlan struct {
 // With n documents, panels of R, and document frequencies f in falling order, of which the first H are in the head,
 //
 //	head = n/R · (Σ_{r<H} f_r · HeadValue + Σ_{r far} f_r · HeadFar + n·segments · HeadDocument)
-//	tail = Σ_{r≥H} f_r² · TailMatch + Σ_{r≥H} f_r · n/tailDocs · TailList
+//	tail = Σ_{r≥H} f_r² · TailMatch + Σ_{r≥H} f_r · n/TailDocs · TailList
 //
 // where those ranks are far that lie behind what half of the first-level cache holds of their segment;
 // and where the dense panel outgrows the second-level cache, it is read once more from the third for every block of documents. The symmetric half
@@ -64,7 +64,7 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int) headPl
 	}
 	add := func(terms, segments int, values, far float64) {
 		cost := n / width * (values*pair.cost.HeadValue + far*pair.cost.HeadFar + n*float64(segments)*pair.cost.HeadDocument)
-		cost += matches*pair.cost.TailMatch + rest*max(n/tailDocs, 1)*pair.cost.TailList
+		cost += matches*pair.cost.TailMatch + rest*max(n/TailDocs, 1)*pair.cost.TailList
 		if panel := 4 * width * float64(terms); panel > float64(asm.L2Bytes())/2 {
 			cost += n / width * n / blockDocs * panel * pair.cost.L3Byte
 		}
@@ -120,29 +120,33 @@ func (p headPlan) best() Head {
 	return best
 }
 
-// layoutFor chooses the head for the engine's documents: by the cost model, or of the given number of terms, below 0 for none.
-func (e *Engine) layoutFor(ctx context.Context, x *sparse.Embedded, terms int) (*sparse.Layout, *sparse.CSR, error) {
+// layoutFor chooses the head for the columns: by the cost model, or of the given number of terms, below 0 for none.
+func (b *Backend) layoutFor(ctx context.Context, x *sparse.Embedded, terms int) (*layout, *sparse.CSR, error) {
 	rank := sparse.Ranks(sparse.Order(x.DocumentFrequency()))
-	byRank, err := sparse.ByRank(ctx, &x.CSR, rank, e.workers)
+	byRank, err := sparse.ByRank(ctx, &x.CSR, rank, b.workers)
 	if err != nil {
 		return nil, nil, err
 	}
-	l := &sparse.Layout{Panel: e.kernels.Panel, Bounds: []int{0}, Cols: x.Cols, Rank: rank}
+	l := &layout{b.kernels.Panel, []int{0}, rank}
 	if terms < 0 {
 		return l, byRank, nil
 	}
-	plan := planHead(e.kernels, e.pairing, byRank, terms)
+	plan := planHead(b.kernels, b.pairing, byRank, terms)
 	head := plan.heads[len(plan.heads)-1]
 	if terms == 0 {
 		head = plan.best()
 	}
 	if head.Terms > 0 {
-		l.Bounds = append(plan.bounds[:head.Segments:head.Segments], head.Terms)
+		l.bounds = append(plan.bounds[:head.Segments:head.Segments], head.Terms)
 	}
-	e.heads = plan.heads
+	b.heads = plan.heads
 	return l, byRank, nil
 }
 
-// Heads returns what the cost model predicts for the possible choices of the head, in the order of their number of terms; the engine takes the one with the least
-// predicted time unless Options.HeadTerms says otherwise.
-func (e *Engine) Heads() []Head { return e.heads }
+// Heads returns what the cost model predicts for the possible choices of the head, in the order of
+// their number of terms. That of the least predicted time is taken unless Options.HeadTerms says
+// otherwise.
+func (b *Backend) Heads() []Head { return b.heads }
+
+// HeadTerms returns the number of terms in the dense head.
+func (b *Backend) HeadTerms() int { return b.layout.head() }

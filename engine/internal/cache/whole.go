@@ -1,0 +1,253 @@
+package cache
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/tiles"
+)
+
+// whole keeps c of all pairs. It is computed a panel of the symmetric half at a time, which is also what a file of the store holds: the panel's rows from
+// its own first document on.
+type whole struct {
+	n    int
+	c    []float32 // n×n, nil until it is needed
+	have []bool    // panels that are complete
+
+	building     chan struct{} // holds one token, for the one who builds
+	looked       bool          // in the store
+	complete     atomic.Bool
+	bytes        atomic.Int64 // of c, and of a matrix that Ready made in its place
+	hits, misses atomic.Int64
+}
+
+// WholeBytes is the memory that c of n documents takes, in bytes.
+func WholeBytes(n int) int64 { return compute.Together(compute.MatrixBytes(n, n), int64(n)) }
+
+func newWhole(of *compute.Computer) *whole {
+	w := &whole{n: of.Len(), building: make(chan struct{}, 1)}
+	w.have = make([]bool, (w.n+of.Kernels.Panel-1)/of.Kernels.Panel)
+	w.building <- struct{}{}
+	return w
+}
+
+// row returns c of document i and all others.
+func (w *whole) row(i int) []float32 { return w.c[i*w.n : (i+1)*w.n] }
+
+// Build computes c of all pairs, each once, if it fits into the bound and isn't there yet; it does
+// nothing otherwise. Of several callers one computes and the others wait; when that one's ctx ends,
+// another goes on from there.
+func (c *Cache) Build(ctx context.Context) (err error) {
+	w := c.whole
+	if w == nil || w.complete.Load() {
+		return nil
+	}
+	select {
+	case <-w.building:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { w.building <- struct{}{} }()
+	if w.complete.Load() {
+		return nil
+	}
+	if w.c == nil {
+		if err := compute.Affordable("c of all pairs", WholeBytes(w.n)); err != nil {
+			return err
+		}
+		w.c = tiles.Make(w.n * w.n)
+		w.bytes.Add(WholeBytes(w.n))
+	}
+	ctx, report := c.Start(ctx, compute.PairsOf(w.n))
+	defer report.Finish(&err)
+	for p, have := range w.have {
+		if have {
+			report.Add(c.panelPairs(p))
+		}
+	}
+	var matrix [32]byte
+	if c.store != nil {
+		if matrix, err = c.identity(ctx); err != nil {
+			return err
+		}
+		if !w.looked {
+			if err := c.loadPanels(ctx, matrix, report); err != nil {
+				return err
+			}
+			w.looked = true
+		}
+	}
+	if err := c.computePanels(ctx, matrix, report); err != nil {
+		return err
+	}
+	w.complete.Store(true)
+	return nil
+}
+
+// panelRange returns the documents of a panel.
+func (c *Cache) panelRange(p int) (first, end int) {
+	width := c.Kernels.Panel
+	return p * width, min((p+1)*width, c.whole.n)
+}
+
+// panelPairs counts the pairs of the half that a panel holds.
+func (c *Cache) panelPairs(p int) int64 {
+	first, end := c.panelRange(p)
+	return int64(end-first)*int64(c.whole.n-end) + compute.PairsOf(end-first)
+}
+
+// computePanels computes the panels that aren't there, writes them to the store, and mirrors them.
+func (c *Cache) computePanels(ctx context.Context, matrix [32]byte, report *tiles.Reporter) error {
+	w := c.whole
+	var docs []int                            // in whole panels, but for the last
+	left := make([]atomic.Int64, len(w.have)) // pairs of each panel
+	for p, have := range w.have {
+		first, end := c.panelRange(p)
+		for i := first; i < end && !have; i++ {
+			docs = append(docs, i)
+		}
+		left[p].Store(c.panelPairs(p))
+	}
+	return c.Half(ctx, kernel.C{}, docs, w.c, report, func(r *device.Request, t *device.Tile) {
+		for first, end := t.First, t.First+t.Rows; first < end; {
+			p, some := docs[first]/c.Kernels.Panel, first+1
+			for some < end && docs[some]/c.Kernels.Panel == p {
+				some++
+			}
+			if left[p].Add(-compute.Pairs(r, first, some, t.Lo, t.Hi)) == 0 {
+				c.panelDone(matrix, p)
+			}
+			first = some
+		}
+	})
+}
+
+// panelDone counts a panel that has been computed and keeps it.
+func (c *Cache) panelDone(matrix [32]byte, p int) {
+	c.whole.have[p] = true
+	c.whole.misses.Add(1)
+	c.computed.Add(c.panelPairs(p))
+	c.savePanel(matrix, p)
+}
+
+// piece returns what a panel is called in the store, and its rows there.
+func (c *Cache) piece(matrix [32]byte, p int) (tiles.Piece, func(i int) []float32) {
+	first, end := c.panelRange(p)
+	n := c.whole.n
+	return tiles.Piece{Matrix: matrix, Row: first, Rows: end - first, Column: first, Cols: n - first},
+		func(i int) []float32 { return c.whole.row(first + i)[first:] }
+}
+
+// loadPanels reads the panels that the store has, and mirrors them. A file that is wrong is computed again, and written again.
+func (c *Cache) loadPanels(ctx context.Context, matrix [32]byte, report *tiles.Reporter) error {
+	w := c.whole
+	n := w.n
+	return tiles.Run(ctx, c.Workers, len(w.have), func(_ context.Context, _, p int) error {
+		if w.have[p] {
+			return nil
+		}
+		piece, row := c.piece(matrix, p)
+		err := c.store.Load(piece, row)
+		c.mu.Lock()
+		switch {
+		case err == nil:
+			c.files.Loaded++
+		case !tiles.Missing(err):
+			c.files.Damaged++
+		}
+		c.mu.Unlock()
+		if err != nil {
+			return nil
+		}
+		first, end := c.panelRange(p)
+		for lo := end; lo < n; lo += compute.BlockDocs { // in blocks, so that what is read stays in the cache
+			hi := min(lo+compute.BlockDocs, n)
+			c.Kernels.Transpose(w.c[lo*n+first:], n, w.c[first*n+lo:], n, end-first, hi-lo)
+		}
+		w.have[p] = true
+		report.Add(c.panelPairs(p))
+		return nil
+	})
+}
+
+// savePanel writes a panel to the store. The first error ends the writing: a full disk needn't be asked again for every panel.
+func (c *Cache) savePanel(matrix [32]byte, p int) {
+	if c.store == nil {
+		return
+	}
+	c.mu.Lock()
+	failed := c.files.StoreErr != nil
+	c.mu.Unlock()
+	if failed {
+		return
+	}
+	err := c.store.Save(c.piece(matrix, p))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		c.files.Saved++
+	} else if c.files.StoreErr == nil {
+		c.files.StoreErr = err
+	}
+}
+
+// identity returns a digest of all that the bits of c depend on: the documents, the back end and,
+// since the next version of this program may add up in another order, c itself of documents here and
+// there with the first ones.
+func (c *Cache) identity(ctx context.Context) ([32]byte, error) {
+	n := c.whole.n
+	digest := c.X.Digest()
+	about := append([]byte("c "+c.Backend.Name()+"\n"), digest[:]...)
+	if b, ok := c.Backend.(device.Identified); ok {
+		about = append(about, b.Identity()...)
+	}
+	r := &device.Request{Docs: make([]int, min(c.Kernels.Panel, n)), Hi: min(compute.BlockDocs, n)}
+	for i := range r.Docs {
+		r.Docs[i] = i * n / len(r.Docs)
+	}
+	err := c.InOrder(ctx, kernel.C{}, r, func(t *device.Tile) error {
+		lines, length, stride := compute.Lines(t)
+		for i := range lines {
+			for _, v := range t.Value[i*stride:][:length] {
+				about = binary.LittleEndian.AppendUint32(about, math.Float32bits(v))
+			}
+		}
+		return nil
+	})
+	return tiles.Digest(about), err
+}
+
+// Free says whether a matrix may take the room of c: c belongs there and isn't there yet, nor is
+// there a store, which holds c.
+func (c *Cache) Free() bool { return c.whole != nil && !c.whole.complete.Load() && c.store == nil }
+
+// Lend gives the room of c, which must be free, to a matrix of so many bytes, unless another has it.
+// It waits for who builds c, to whom it belongs meanwhile. [Cache.GiveBack] ends that.
+func (c *Cache) Lend(ctx context.Context, bytes int64) (bool, error) {
+	w := c.whole
+	select {
+	case <-w.building:
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+	defer func() { w.building <- struct{}{} }()
+	if w.bytes.Load() > 0 {
+		return false, nil
+	}
+	w.bytes.Add(bytes)
+	return true, nil
+}
+
+// Made counts a matrix that was made in the room of c.
+func (c *Cache) Made() {
+	c.computed.Add(compute.PairsOf(c.Len()))
+	c.whole.misses.Add(int64(len(c.whole.have)))
+}
+
+// GiveBack takes back what was lent.
+func (c *Cache) GiveBack(bytes int64) { c.whole.bytes.Add(-bytes) }

@@ -1,0 +1,285 @@
+// Package compute has a back end compute c, maps it by a kernel and stores it: what an engine and its
+// caches have in common. It knows the back end by the interface of package device alone.
+package compute
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// Computer is a back end with all that computations on it need. It may be used concurrently.
+type Computer struct {
+	X        *sparse.Embedded
+	Norms    []float32 // of the documents, 0 where they have none
+	Backend  device.Backend
+	Kernels  *asm.Kernels
+	Workers  int
+	Progress func(Progress)
+
+	programs                programs
+	pairs, mapping, storing atomic.Int64 // see Stats; the times in nanoseconds
+}
+
+// Len returns the number of documents.
+func (c *Computer) Len() int { return c.X.Rows() }
+
+// Bytes returns the memory that documents and back end hold.
+func (c *Computer) Bytes() int64 {
+	return c.X.Bytes() + 4*int64(len(c.Norms)) + c.Backend.HostBytes()
+}
+
+// Stats returns the counts of all computations that have ended or given up a worker.
+func (c *Computer) Stats() device.Stats {
+	s := device.Stats{Pairs: c.pairs.Load(), Map: time.Duration(c.mapping.Load()), Store: time.Duration(c.storing.Load())}
+	if b, ok := c.Backend.(device.Counter); ok {
+		s.Add(b.Stats())
+	}
+	return s
+}
+
+// Count counts pairs that a back end has computed elsewhere.
+func (c *Computer) Count(pairs int64) { c.pairs.Add(pairs) }
+
+// Progress tells how far a computation is.
+type Progress struct {
+	Done, Total int64 // pairs of documents
+}
+
+// Start is the function of that name for the computer's Progress.
+func (c *Computer) Start(ctx context.Context, total int64) (context.Context, *tiles.Reporter) {
+	return Start(ctx, c.Progress, total)
+}
+
+// Start begins to report to f, unless that is nil, until Finish is called, as [tiles.StartReporter]
+// does.
+func Start(ctx context.Context, f func(Progress), total int64) (context.Context, *tiles.Reporter) {
+	var report func(int64)
+	if f != nil {
+		report = func(done int64) { f(Progress{done, total}) }
+	}
+	return tiles.StartReporter(ctx, "engine: Options.Progress", report)
+}
+
+// Map applies a kernel to values of c, those of documents row and lo, lo+1, …
+func (c *Computer) Map(k kernel.Kernel, dst, values []float32, row, lo int) error {
+	return kernel.Map(k, c.Kernels, dst, values, c.Norms[row:row+1], c.Norms[lo:lo+len(values)])
+}
+
+// programs keeps the programs of the kernels that were asked for last.
+type programs struct {
+	mu sync.Mutex
+	of map[kernel.Kernel]*device.Program
+}
+
+// mostPrograms is how many are kept: a search goes through one after the other and back.
+const mostPrograms = 16
+
+// Program returns the program of a kernel, nil where there is none that holds for the engine's
+// documents and those of the rows.
+func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Program, err error) {
+	c.programs.mu.Lock()
+	defer c.programs.mu.Unlock()
+	defer kernel.Caught(k, &err) // a table is made of the kernel's values
+	p, ok := c.programs.of[k]
+	if !ok {
+		if p = kernel.ProgramOf(k); p != nil && !p.Holds(c.X) {
+			p = nil
+		}
+		if c.programs.of == nil || len(c.programs.of) >= mostPrograms {
+			c.programs.of = map[kernel.Kernel]*device.Program{}
+		}
+		c.programs.of[k] = p
+	}
+	if p != nil && from != nil && !p.Holds(from) {
+		return nil, nil
+	}
+	return p, nil
+}
+
+// Rows has the back end compute k for a request and hands it to visit a tile at a time, up to
+// [BlockDocs] columns by a panel of rows. It is where tiles of every back end are checked, counted
+// and mapped. visit is called from any number of goroutines at the same time. report may be nil.
+func (c *Computer) Rows(ctx context.Context, k kernel.Kernel, r *device.Request, report *tiles.Reporter, visit func(t *device.Tile) error) error {
+	return c.compute(ctx, k, r, report, false, visit)
+}
+
+// InOrder is [Computer.Rows] by up to r.Workers goroutines, without a report; tiles of the same rows
+// come one after the other, their columns ascending.
+func (c *Computer) InOrder(ctx context.Context, k kernel.Kernel, r *device.Request, visit func(t *device.Tile) error) error {
+	return c.compute(ctx, k, r, nil, true, visit)
+}
+
+func (c *Computer) compute(ctx context.Context, k kernel.Kernel, r *device.Request, report *tiles.Reporter, inOrder bool, visit func(t *device.Tile) error) (err error) {
+	_, plain := k.(kernel.C)
+	if _, ok := c.Backend.(device.Accelerator); ok && !plain {
+		if r.Program, err = c.Program(k, r.From); err != nil {
+			return err
+		}
+	}
+	var done atomic.Int64
+	part := func(t *device.Tile) error {
+		begin := time.Now()
+		if !plain && !t.Mapped {
+			if err := c.mapTile(k, r, t); err != nil {
+				return err
+			}
+		}
+		mapped := time.Now()
+		err := visit(t)
+		c.mapping.Add(int64(mapped.Sub(begin)))
+		c.storing.Add(int64(time.Since(mapped)))
+		if report != nil {
+			report.Add(Pairs(r, t.First, t.First+t.Rows, t.Lo, t.Hi))
+		}
+		return err
+	}
+	err = c.Backend.Rows(ctx, r, func(t *device.Tile) error {
+		if err := check(t, r); err != nil {
+			return fmt.Errorf("%w, from %s", err, c.Backend.Name())
+		}
+		c.pairs.Add(int64(t.Rows) * int64(t.Cols()))
+		done.Add(Pairs(r, t.First, t.First+t.Rows, t.Lo, t.Hi))
+		return c.parts(ctx, r, t, inOrder, part)
+	})
+	if want := Pairs(r, 0, len(r.Docs), r.Lo, r.Hi); err == nil && done.Load() != want {
+		err = fmt.Errorf("engine: %d pairs from %s, expected %d", done.Load(), c.Backend.Name(), want)
+	}
+	return err
+}
+
+// BlockDocs is the number of columns that are mapped and stored at a time: with a panel of rows they
+// are a tile that stays in the second-level cache.
+const BlockDocs = 4 * sparse.Block
+
+// parts divides a tile among workers: each part has up to a panel of rows, in sequence for the
+// symmetric half, and up to BlockDocs columns. What comes from the processor is one part.
+func (c *Computer) parts(ctx context.Context, r *device.Request, t *device.Tile, inOrder bool, visit func(t *device.Tile) error) error {
+	width := c.Kernels.Panel
+	first, last := r.Docs[t.First], r.Docs[t.First+t.Rows-1]
+	whole := !r.Half || t.Lo >= first && last-first == t.Rows-1
+	if whole && t.RowStride == 1 && t.Rows <= width && t.Cols() <= BlockDocs {
+		return visit(t)
+	}
+	type group struct{ first, end, lo int }
+	var groups []group
+	for first, end := t.First, t.First+t.Rows; first < end; {
+		g := group{first, min(first+width, end), t.Lo}
+		if r.Half {
+			for k := first + 1; k < g.end; k++ {
+				if r.Docs[k] != r.Docs[k-1]+1 {
+					g.end = k
+				}
+			}
+			g.lo = max(g.lo, r.Docs[first])
+		}
+		groups = append(groups, g)
+		first = g.end
+	}
+	pieces := (t.Cols() + BlockDocs - 1) / BlockDocs
+	piece := func(g group, k int) error {
+		lo, hi := max(t.Lo+k*BlockDocs, g.lo), min(t.Lo+(k+1)*BlockDocs, t.Hi)
+		if lo >= hi {
+			return nil
+		}
+		p := cut(t, g.first, g.end, lo, hi)
+		return visit(&p)
+	}
+	if !inOrder {
+		return tiles.Run(ctx, c.Workers, len(groups)*pieces, func(_ context.Context, _, task int) error {
+			return piece(groups[task/pieces], task%pieces)
+		})
+	}
+	return tiles.Run(ctx, max(r.Workers, 1), len(groups), func(ctx context.Context, _, g int) error {
+		for k := range pieces {
+			if err := piece(groups[g], k); err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// mapTile applies a kernel to a tile of c in its place.
+func (c *Computer) mapTile(k kernel.Kernel, r *device.Request, t *device.Tile) error {
+	lines, length, stride := Lines(t)
+	count := t.Rows
+	if t.Filled {
+		count = stride // those of documents that there aren't are 0
+	}
+	rows := make([]float32, count)
+	for i := range t.Rows {
+		rows[i] = c.norm(r, t.First+i)
+	}
+	x, y := c.Norms[t.Lo:t.Hi], rows
+	if t.ColStride == 1 {
+		x, y = y, x
+	}
+	if len(y) == stride {
+		v := t.Value[:lines*stride]
+		return kernel.Map(k, c.Kernels, v, v, x, y)
+	}
+	for i := range lines {
+		v := t.Value[i*stride:][:length]
+		if err := kernel.Map(k, c.Kernels, v, v, x[i:i+1], y); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// norm returns the norm of row i of a request, 0 where its documents have none: the kernel then
+// doesn't look at them.
+func (c *Computer) norm(r *device.Request, i int) float32 {
+	if r.From == nil {
+		return c.Norms[r.Docs[i]]
+	}
+	if r.From.Norms == nil {
+		return 0
+	}
+	return float32(r.From.Norms[r.Docs[i]])
+}
+
+// Store writes the rows of a tile, or its columns, as rows of dst, which are stride apart.
+func (c *Computer) Store(dst []float32, stride int, t *device.Tile, columns bool) {
+	lines, length, apart := Lines(t)
+	if columns == (t.ColStride == 1) {
+		c.Kernels.Transpose(dst, stride, t.Value, apart, lines, length)
+		return
+	}
+	for i := range lines {
+		copy(dst[i*stride:][:length], t.Value[i*apart:])
+	}
+}
+
+// Half computes rows of the symmetric matrix data, each from its own column on, and stores them
+// twice. visited, unless nil, is told of each tile that is stored.
+func (c *Computer) Half(ctx context.Context, k kernel.Kernel, docs []int, data []float32, report *tiles.Reporter, visited func(r *device.Request, t *device.Tile)) error {
+	n := c.Len()
+	r := &device.Request{Docs: docs, Hi: n, Half: true, Workers: c.Workers}
+	return c.Rows(ctx, k, r, report, func(t *device.Tile) error {
+		first := docs[t.First]
+		c.Store(data[t.Lo*n+first:], n, t, true)
+		c.Store(data[first*n+t.Lo:], n, t, false)
+		if visited != nil {
+			visited(r, t)
+		}
+		return nil
+	})
+}
+
+// PairsOf counts the pairs i <= j of n documents.
+func PairsOf(n int) int64 {
+	if n%2 == 0 {
+		return int64(n/2) * int64(n+1) // n(n+1) by itself may be beyond int64
+	}
+	return int64(n) * int64(n/2+1)
+}

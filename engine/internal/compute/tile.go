@@ -1,0 +1,62 @@
+package compute
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gramengine/gram/engine/device"
+)
+
+// Pairs counts the pairs that a request needs of its rows first <= i < end and columns lo <= j < hi.
+func Pairs(r *device.Request, first, end, lo, hi int) (pairs int64) {
+	if !r.Half {
+		return int64(end-first) * int64(hi-lo)
+	}
+	for _, d := range r.Docs[first:end] {
+		pairs += int64(max(hi-max(lo, d), 0))
+	}
+	return pairs
+}
+
+// Lines returns a tile's lines, which are contiguous: how many there are, how long, and how far
+// apart. They are rows or columns.
+func Lines(t *device.Tile) (lines, length, stride int) {
+	if t.ColStride == 1 {
+		return t.Rows, t.Cols(), t.RowStride
+	}
+	return t.Cols(), t.Rows, t.ColStride
+}
+
+// cut returns the part of a tile with the rows first <= r < end and the columns lo <= j < hi, all
+// counted as the tile counts them. It must be there.
+func cut(t *device.Tile, first, end, lo, hi int) device.Tile {
+	part := *t
+	part.First, part.Rows, part.Lo, part.Hi = first, end-first, lo, hi
+	part.Value = t.Value[(first-t.First)*t.RowStride+(lo-t.Lo)*t.ColStride:]
+	_, length, _ := Lines(t)
+	_, now, _ := Lines(&part)
+	part.Filled = t.Filled && now == length
+	return part
+}
+
+// check returns an error where a tile holds rows or columns that r didn't ask for, or has fewer
+// values than it says.
+func check(t *device.Tile, r *device.Request) error {
+	if t == nil {
+		return errors.New("engine: no tile, expected one")
+	}
+	if t.First < 0 || t.Rows < 1 || t.Rows > len(r.Docs)-t.First {
+		return fmt.Errorf("engine: %d rows from row %d on, expected some of %d", t.Rows, t.First, len(r.Docs))
+	}
+	if t.Lo < r.Lo || t.Hi <= t.Lo || t.Hi > r.Hi {
+		return fmt.Errorf("engine: columns from %d to before %d, expected some from %d to before %d",
+			t.Lo, t.Hi, r.Lo, r.Hi)
+	}
+	lines, length, stride := Lines(t)
+	if t.RowStride != 1 && t.ColStride != 1 || stride < length || len(t.Value) < length ||
+		lines > 1 && (len(t.Value)-length)/(lines-1) < stride || t.Filled && (t.ColStride == 1 || len(t.Value)/stride < lines) {
+		return fmt.Errorf("engine: %d values, %d and %d apart, for %d rows of %d columns",
+			len(t.Value), t.RowStride, t.ColStride, t.Rows, t.Cols())
+	}
+	return nil
+}

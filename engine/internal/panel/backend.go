@@ -1,0 +1,186 @@
+// Package panel computes c = 1 - cosine on the processor: it is the back end that there always is.
+//
+// Documents are divided by their terms, see head.go for where: values of the frequent terms, the
+// head, stream past a dense panel of documents; those of the rare ones, the tail, meet them through
+// posting lists. Sums make c, and pairs that are close are computed again in float64. The loops, from
+// the outside in: panels over workers ([Backend.Rows]); tails of 4,096 documents and blocks of 512
+// (panel.run); segments of the head (panel.head); the panel's documents in registers (package asm).
+//
+// What doesn't live here: kernels, which are maps of c, and where results go. Both are package
+// engine's.
+package panel
+
+import (
+	"context"
+	"encoding/binary"
+	"sync"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// Options says how a back end works.
+type Options struct {
+	Kernels   *asm.Kernels
+	Workers   int // goroutines that make it, and panels that it keeps
+	HeadTerms int // number of terms in the dense head, below 0 for none, 0 for what the cost model says
+}
+
+// Backend computes c by panels. It implements [device.Backend], [device.Counter] and
+// [device.Identified], and applies no programs.
+type Backend struct {
+	kernels  *asm.Kernels
+	pairing  pairing // that of the documents' embedding
+	workers  int
+	layout   *layout
+	own      *side     // the documents of the columns
+	postings *postings // of their tail
+	heads    []Head    // what the cost model says
+
+	// tailDirect says that no document has more than directValues values in the tail: its matches
+	// are so few that they are added where they belong, in float32, instead of passing through
+	// blocks of float64.
+	tailDirect bool
+
+	panelMost int64 // bytes that a panel comes to hold
+
+	mu    sync.Mutex
+	stats device.Stats
+	idle  []*panel // scratch space of earlier computations
+}
+
+// directValues bounds the roundings that a direct tail adds up: 32 of 2⁻²⁵ each at most, 10⁻⁶ in a
+// sum of 1, were they all to go one way.
+const directValues = 32
+
+// New makes a back end for the documents x as columns, which must be valid and stay unchanged.
+func New(ctx context.Context, x *sparse.Embedded, o Options) (*Backend, error) {
+	b := &Backend{kernels: o.Kernels, pairing: pairingOf(o.Kernels, x.Embedder.Pairing), workers: o.Workers}
+	l, byRank, err := b.layoutFor(ctx, x, o.HeadTerms)
+	if err != nil {
+		return nil, err
+	}
+	b.layout = l
+	if b.own, err = l.split(ctx, x, byRank, o.Workers, true); err != nil {
+		return nil, err
+	}
+	b.postings = newPostings(byRank, l.head())
+	b.tailDirect = b.own.tail.LongestRow() <= directValues
+	b.panelMost = b.panelBytes()
+	return b, context.Cause(ctx)
+}
+
+// Name is the instruction set.
+func (b *Backend) Name() string { return string(b.kernels.ISA) }
+
+// HostBytes returns what the documents in head/tail form and the workers' scratch space take.
+func (b *Backend) HostBytes() int64 {
+	return b.own.bytes() + b.postings.bytes() + int64(b.workers)*b.panelMost
+}
+
+// Identity returns how the head is cut.
+func (b *Backend) Identity() (bounds []byte) {
+	for _, r := range b.layout.bounds {
+		bounds = binary.LittleEndian.AppendUint64(bounds, uint64(r))
+	}
+	return bounds
+}
+
+// Stats returns the counts of all computations that have ended or given up a worker.
+func (b *Backend) Stats() device.Stats {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stats
+}
+
+// Close does nothing: the collector takes all.
+func (b *Backend) Close() error { return nil }
+
+// borrow hands out scratch space for one worker; giveBack takes it back.
+func (b *Backend) borrow() *panel {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n := len(b.idle); n > 0 {
+		p := b.idle[n-1]
+		b.idle = b.idle[:n-1]
+		return p
+	}
+	return newPanel(b)
+}
+
+func (b *Backend) giveBack(p *panel) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stats.Add(p.stats)
+	p.stats = device.Stats{}
+	if len(b.idle) < b.workers {
+		b.idle = append(b.idle, p)
+	}
+}
+
+// Rows implements [device.Backend], a panel of documents at a time on each worker.
+func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
+	if err := r.Validate(b.own.x); err != nil {
+		return err
+	}
+	workers, from := max(r.Workers, 1), b.own
+	if r.From != nil && r.From != b.own.x {
+		byRank, err := sparse.ByRank(ctx, &r.From.CSR, b.layout.rank, workers)
+		if err != nil {
+			return err
+		}
+		if from, err = b.layout.split(ctx, r.From, byRank, workers, false); err != nil {
+			return err
+		}
+	}
+	starts := b.panels(r)
+	held := make([]*panel, min(workers, len(starts)))
+	defer func() {
+		for _, p := range held {
+			if p != nil {
+				b.giveBack(p)
+			}
+		}
+	}()
+	return tiles.Run(ctx, workers, len(starts)-1, func(ctx context.Context, w, task int) error {
+		if held[w] == nil {
+			held[w] = b.borrow()
+		}
+		p := held[w]
+		held[w] = nil // what panics leaves scratch space that nobody may use again
+		first := starts[task]
+		docs, lo := r.Docs[first:starts[task+1]], r.Lo
+		if r.Half {
+			lo = docs[0]
+		}
+		t := device.Tile{}
+		p.load(from, docs)
+		err := p.run(ctx, r.Half, lo, r.Hi, func(lo, hi int, c []float32) error {
+			t = device.Tile{First: first, Rows: len(docs), Lo: lo, Hi: hi,
+				Value: c, RowStride: 1, ColStride: b.kernels.Panel, Filled: true}
+			return visit(&t)
+		})
+		p.unload()
+		held[w] = p
+		return err
+	})
+}
+
+// panels divides the rows of a request: panel k has those from starts[k] to before starts[k+1], for
+// the symmetric half documents in sequence.
+func (b *Backend) panels(r *device.Request) (starts []int) {
+	starts = append(starts, 0)
+	for first := 0; first < len(r.Docs); {
+		end := min(first+b.kernels.Panel, len(r.Docs))
+		for k := first + 1; r.Half && k < end; k++ {
+			if r.Docs[k] != r.Docs[k-1]+1 {
+				end = k
+			}
+		}
+		starts = append(starts, end)
+		first = end
+	}
+	return starts
+}

@@ -1,0 +1,82 @@
+package panel
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/sparse"
+)
+
+// heldBy returns what a value's slices hold, in bytes, those of slices in them and of structs included, but nothing behind pointers, which is others'.
+func heldBy(v reflect.Value) (bytes int64) {
+	switch v.Kind() {
+	case reflect.Slice:
+		bytes = int64(v.Cap()) * int64(v.Type().Elem().Size())
+		if k := v.Type().Elem().Kind(); k == reflect.Slice || k == reflect.Struct {
+			for i := range v.Len() {
+				bytes += heldBy(v.Index(i))
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			bytes += heldBy(v.Field(i))
+		}
+	}
+	return bytes
+}
+
+// What a panel holds when all documents went through it, the longest together, is within what HostBytes counts, in every field that panels have or will have, and not far below it.
+func TestPanelBytes(t *testing.T) {
+	long := enginetest.Zipf(100, 10000, 1000, 3)
+	n := len(long.Terms)
+	long.Terms, long.Values = append(long.Terms, long.Terms...), append(long.Values, long.Values...) // every document twice: all have one that is close
+	for _, at := range long.Offsets[1:] {
+		long.Offsets = append(long.Offsets, int64(n)+at)
+	}
+	for name, x := range map[string]*sparse.Embedded{
+		"close":      enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(700, 40, 200, 1)), // all pairs are recomputed
+		"tail":       enginetest.Embedded(t, sparse.Sphere, long),
+		"direct":     enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(700, 5000, 20, 3)),
+		"histograms": enginetest.Embedded(t, sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.JensenShannon}, long),
+	} {
+		for _, head := range []int{64, 4000} { // the second in more segments than are added up in one go
+			b := newBackend(t, x, Options{Workers: 1, HeadTerms: head})
+			all := make([]int, x.Rows())
+			for i := range all {
+				all[i] = i
+			}
+			longest := slices.Clone(all)
+			slices.SortFunc(longest, func(i, j int) int { return int(x.Offsets[j+1] - x.Offsets[j] - x.Offsets[i+1] + x.Offsets[i]) })
+			for _, r := range []*device.Request{{Docs: all, Hi: len(all), Half: true}, {Docs: longest[:b.kernels.Panel], Hi: len(all)}} {
+				if err := b.Rows(t.Context(), r, func(*device.Tile) error { return nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(b.idle) != 1 {
+				t.Fatalf("%d panels of one worker", len(b.idle))
+			}
+			p := b.idle[0]
+			p.docs, p.exact.docs = nil, nil // the task's
+			if held := heldBy(reflect.ValueOf(*p)) + int64(unsafe.Sizeof(*p)); held > b.panelMost || held < b.panelMost*4/5 {
+				t.Errorf("%s, head of %d terms, %d segments: a panel holds %d bytes, panelBytes says %d", name, b.HeadTerms(), len(b.own.head), held, b.panelMost)
+			}
+		}
+	}
+}
+
+func newBackend(t *testing.T, x *sparse.Embedded, o Options) *Backend {
+	t.Helper()
+	if o.Kernels == nil {
+		o.Kernels = asm.Best()
+	}
+	b, err := New(t.Context(), x, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

@@ -1,0 +1,188 @@
+package panel
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// layout is the order and the division of the columns: renumbered by falling document frequency, so
+// that a column's number is its rank. The first ranks, the head, are multiplied through dense panels
+// in segments; the others, the tail, through posting lists.
+//
+// Words are distributed by Zipf's law: nearly all matches between two documents come from the few
+// most frequent terms. Sums are taken from the rarest term to the most frequent one, so that small
+// products meet small sums. A segment has at most 65536/panel ranks, so that an offset into a
+// segment of a panel fits 16 bits.
+type layout struct {
+	panel  int      // documents in a panel
+	bounds []int    // segment s of the head holds the ranks bounds[s] <= rank < bounds[s+1]; bounds[0] is 0
+	rank   []uint32 // rank[column], a permutation
+}
+
+// head returns the number of ranks in the head.
+func (l *layout) head() int { return l.bounds[len(l.bounds)-1] }
+
+// side is a set of documents in the two forms that a tile needs: as float32 in head/tail form, and
+// as embedded for exact recomputation.
+type side struct {
+	x     *sparse.Embedded
+	head  []segment  // a segment after the other
+	tail  sparse.CSR // ranks less those of the head as columns, descending within a row
+	place []uint32   // where each value of the tail stands in its posting list; nil where there are none
+}
+
+// segment holds the values of all documents in the terms of one segment of the head. The documents
+// of block b, of sparse.Block consecutive ones, take the places b*Block <= p < (b+1)*Block in the
+// order of how many values they have here, so that a loop over one document's values runs as often
+// as that over the next one's. That at place p has value[k] at offset[k] for start[p] <= k <
+// start[p+1], rarest term first, where an offset is the rank within the segment times the panel's
+// documents: the place of the term's row in the segment of a dense panel.
+type segment struct {
+	start  []int64
+	doc    []uint8 // the document at place p is p - p%Block + doc[p]
+	place  []uint8 // document i is at place i - i%Block + place[i]
+	offset []uint16
+	value  []float32
+}
+
+// of returns the part of offset and value that belongs to document i.
+func (s *segment) of(i int) (lo, hi int64) {
+	p := i - i%sparse.Block + int(s.place[i])
+	return s.start[p], s.start[p+1]
+}
+
+// split brings documents into the form of the layout, on a number of goroutines; byRank is their
+// transpose in the order of its ranks. listed says that posting lists are made of them, too.
+func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.CSR, workers int, listed bool) (*side, error) {
+	s := &side{x: x, head: make([]segment, len(l.bounds)-1)}
+	return s, tiles.Run(ctx, workers, len(l.bounds), func(ctx context.Context, _, task int) error {
+		if task == 0 { // first, because it takes longest
+			return s.fillTail(ctx, byRank, l.head(), listed)
+		}
+		s.head[task-1] = newSegment(byRank, l.bounds[task-1], l.bounds[task], l.panel)
+		return nil
+	})
+}
+
+// stopValues is how many values pass between looks at a context.
+const stopValues = 1 << 20
+
+// fillTail takes the ranks from head on out of the documents' transpose, from the last one down.
+func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, listed bool) error {
+	n, cols := byRank.Cols, byRank.Rows()
+	start := make([]int64, n+1)
+	for _, d := range byRank.Terms[byRank.Offsets[head]:] {
+		start[d+1]++
+	}
+	for i := range n {
+		start[i+1] += start[i]
+	}
+	tail := sparse.CSR{Cols: cols - head, Offsets: start, Terms: make([]uint32, start[n]), Values: make([]float32, start[n])}
+	if listed {
+		s.place = make([]uint32, start[n])
+	}
+	next := slices.Clone(start)
+	looked := byRank.Offsets[cols]
+	for rank := cols - 1; rank >= head; rank-- {
+		if looked-byRank.Offsets[rank] > stopValues {
+			if looked = byRank.Offsets[rank]; ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+		}
+		docs, values := byRank.Row(rank)
+		for k, d := range docs {
+			at := next[d]
+			tail.Terms[at], tail.Values[at] = uint32(rank-head), values[k]
+			if listed {
+				s.place[at] = uint32(k)
+			}
+			next[d]++
+		}
+	}
+	s.tail = tail
+	return nil
+}
+
+// newSegment takes the ranks from lo to hi out of the documents' transpose.
+func newSegment(byRank *sparse.CSR, lo, hi, panel int) segment {
+	n := byRank.Cols
+	from, to := byRank.Offsets[lo], byRank.Offsets[hi]
+	next := make([]int64, n)
+	count := next
+	for _, d := range byRank.Terms[from:to] {
+		count[d]++
+	}
+	s := segment{
+		start: make([]int64, 1, n+1), doc: make([]uint8, n), place: make([]uint8, n),
+		offset: make([]uint16, to-from), value: make([]float32, to-from),
+	}
+	for first := 0; first < n; first += sparse.Block {
+		docs := s.doc[first:min(first+sparse.Block, n)]
+		for i := range docs {
+			docs[i] = uint8(i)
+		}
+		slices.SortStableFunc(docs, func(a, b uint8) int { return int(count[first+int(a)] - count[first+int(b)]) })
+		for p, d := range docs {
+			s.place[first+int(d)] = uint8(p)
+			s.start = append(s.start, s.start[first+p]+count[first+int(d)])
+		}
+	}
+	// Walking the ranks downwards leaves every row sorted by falling rank, without a sort.
+	for i := range next {
+		next[i], _ = s.of(i)
+	}
+	for rank := hi - 1; rank >= lo; rank-- {
+		docs, values := byRank.Row(rank)
+		for k, d := range docs {
+			s.offset[next[d]], s.value[next[d]] = uint16((rank-lo)*panel), values[k]
+			next[d]++
+		}
+	}
+	return s
+}
+
+// bytes returns the memory that the documents hold in this form.
+func (s *side) bytes() int64 {
+	b := s.tail.Bytes() + 4*int64(len(s.place))
+	for i := range s.head {
+		h := &s.head[i]
+		b += 8*int64(len(h.start)) + int64(len(h.doc)+len(h.place)) + 2*int64(len(h.offset)) + 4*int64(len(h.value))
+	}
+	return b
+}
+
+// postings are the posting lists of the tail: list t, of the term of rank head+t, is
+// doc[offsets[t]:offsets[t+1]], documents ascending, with their values at the same places. Each
+// list ends with noDocument, so that a loop over it needs to look at documents alone.
+type postings struct {
+	offsets []int64
+	doc     []uint32
+	value   []float32
+}
+
+// noDocument ends a posting list; it is above all documents.
+const noDocument = math.MaxUint32
+
+// newPostings takes the lists from head on out of the documents' transpose, where they are but for
+// their ends.
+func newPostings(byRank *sparse.CSR, head int) *postings {
+	lists := byRank.Rows() - head
+	first := byRank.Offsets[head]
+	size := byRank.NNZ() - first + int64(lists)
+	p := &postings{make([]int64, lists+1), make([]uint32, size), make([]float32, size)}
+	for t := range lists {
+		docs, values := byRank.Row(head + t)
+		at := p.offsets[t]
+		end := at + int64(copy(p.doc[at:], docs))
+		copy(p.value[at:], values)
+		p.doc[end] = noDocument
+		p.offsets[t+1] = end + 1
+	}
+	return p
+}
+
+func (p *postings) bytes() int64 { return 8 * int64(len(p.offsets)+len(p.doc)) }

@@ -1,0 +1,190 @@
+package panel
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Offsets into a segment have 16 bits: the most ranks that fit keep offsets of their own.
+func TestSplitNeverWraps(t *testing.T) {
+	for _, panel := range []int{1, 24, 32, 64, 65536} {
+		cols := 65536 / panel
+		m := &sparse.CSR{Cols: cols, Offsets: []int64{0, int64(cols), int64(2 * cols)}, Terms: make([]uint32, 2*cols), Values: make([]float32, 2*cols)}
+		for k := range m.Terms {
+			m.Terms[k], m.Values[k] = uint32(k%cols), float32(k+1)
+		}
+		l := &layout{panel, []int{0, cols}, sparse.Ranks(sparse.Order(m.DocumentFrequency()))}
+		byRank, err := sparse.ByRank(t.Context(), m, l.rank, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := l.split(t.Context(), nil, byRank, 2, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 {
+			lo, hi := h.head[0].of(i)
+			for k := lo; k < hi; k++ {
+				if want := (cols - 1 - int(k-lo)) * panel; int(h.head[0].offset[k]) != want {
+					t.Fatalf("panels of %d: document %d, value %d: offset %d, expected %d", panel, i, k-lo, h.head[0].offset[k], want)
+				}
+			}
+		}
+	}
+}
+
+// Head and tail together have every value of a document once, rarest term first, and each value of
+// the tail is in the list of its term, where place says.
+func TestSplit(t *testing.T) {
+	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(300, 900, 6, 3))
+	for _, terms := range []int{-1, 40, 900} {
+		b := newBackend(t, x, Options{Workers: 2, HeadTerms: terms})
+		head := b.layout.head()
+		for i := range x.Rows() {
+			want := map[int]float32{}
+			list, values := x.Row(i)
+			for k, j := range list {
+				want[int(b.layout.rank[j])] = values[k]
+			}
+			last, found := x.Cols, 0
+			take := func(rank int, v float32) {
+				if rank >= last || want[rank] != v {
+					t.Fatalf("document %d has %v at rank %d after %d, expected %v", i, v, rank, last, want[rank])
+				}
+				last, found = rank, found+1
+			}
+			tail := &b.own.tail
+			for k := tail.Offsets[i]; k < tail.Offsets[i+1]; k++ {
+				at := b.postings.offsets[tail.Terms[k]] + int64(b.own.place[k])
+				if b.postings.doc[at] != uint32(i) || b.postings.value[at] != tail.Values[k] {
+					t.Fatalf("posting %d is %v of document %d", at, b.postings.value[at], b.postings.doc[at])
+				}
+				take(head+int(tail.Terms[k]), tail.Values[k])
+			}
+			for s := len(b.own.head) - 1; s >= 0; s-- {
+				seg := &b.own.head[s]
+				for k, hi := seg.of(i); k < hi; k++ {
+					take(b.layout.bounds[s]+int(seg.offset[k])/b.layout.panel, seg.value[k])
+				}
+			}
+			if found != len(list) {
+				t.Fatalf("document %d has %d values, expected %d", i, found, len(list))
+			}
+		}
+		for _, end := range b.postings.offsets[1:] {
+			if b.postings.doc[end-1] != noDocument {
+				t.Fatalf("a list ends with document %d", b.postings.doc[end-1])
+			}
+		}
+	}
+}
+
+// Ranges of columns have the same bits as all columns, in whatever order they come, and so has the
+// half, of documents in sequence or not.
+func TestColumns(t *testing.T) {
+	n := 5*sparse.Block + 17
+	b := newBackend(t, enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(n, 4000, 12, 7)), Options{Workers: 1, HeadTerms: 100})
+	docs := []int{4, 17, 18, 19, 600}
+	rows := func(r device.Request) []float32 {
+		t.Helper()
+		out := make([]float32, len(r.Docs)*n)
+		err := b.Rows(t.Context(), &r, func(tile *device.Tile) error {
+			for i := range tile.Rows {
+				for j := tile.Lo; j < tile.Hi; j++ {
+					out[(tile.First+i)*n+j] = tile.Value[i+(j-tile.Lo)*tile.ColStride]
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	want := rows(device.Request{Docs: docs, Hi: n})
+	for _, c := range [][2]int{{2, 3}, {0, 1}, {1, 2}, {4, 6}, {3, 4}} {
+		lo, hi := c[0]*sparse.Block, min(c[1]*sparse.Block, n)
+		got := rows(device.Request{Docs: docs, Lo: lo, Hi: hi})
+		for i := range docs {
+			if !slices.Equal(got[i*n+lo:i*n+hi], want[i*n+lo:i*n+hi]) {
+				t.Errorf("columns %d to %d of document %d differ", lo, hi, docs[i])
+			}
+		}
+	}
+	half := rows(device.Request{Docs: docs, Hi: n, Half: true})
+	for i, d := range docs {
+		if !slices.Equal(half[i*n+d:(i+1)*n], want[i*n+d:(i+1)*n]) {
+			t.Errorf("the half of document %d differs", d)
+		}
+	}
+}
+
+func TestBelow(t *testing.T) {
+	for n := range 20 {
+		docs := make([]uint32, n)
+		for i := range docs {
+			docs[i] = uint32(3*i + 1)
+		}
+		for limit := range uint32(3*n + 4) {
+			want := 0
+			for _, d := range docs {
+				if d < limit {
+					want++
+				}
+			}
+			if got := below(docs, limit); got != want {
+				t.Fatalf("%d of %v are below %d, expected %d", got, docs, limit, want)
+			}
+		}
+	}
+}
+
+// soon is a context that is cancelled once it was looked at so often.
+type soon struct {
+	context.Context
+	left atomic.Int32
+}
+
+func (c *soon) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Documents that are all close take the exact form, and the end of a context still ends the work.
+func TestCloseHistogramsEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second on an emulated processor")
+	}
+	r := rand.New(rand.NewPCG(1, 9))
+	m := &sparse.CSR{Cols: 300, Offsets: []int64{0}}
+	for range 200 {
+		for w := range 300 {
+			m.Terms, m.Values = append(m.Terms, uint32(w)), append(m.Values, float32(100+r.IntN(20)))
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	x := enginetest.Embedded(t, sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.JensenShannon}, m)
+	b := newBackend(t, x, Options{Workers: 1})
+	p := b.borrow()
+	p.load(b.own, []int{0, 1, 2, 3, 4, 5, 6, 7})
+	ctx := &soon{Context: t.Context()}
+	ctx.left.Store(4)
+	none := func(int, int, []float32) error { return nil }
+	if err := p.run(ctx, true, 0, 200, none); !errors.Is(err, context.Canceled) || p.stats.Recomputed > 1100 {
+		t.Errorf("error %v after %d pairs, expected that of the context after one look each 256", err, p.stats.Recomputed)
+	}
+	p.stats.Recomputed = 0
+	if err := p.run(t.Context(), true, 0, 200, none); err != nil || p.stats.Recomputed != 8*199 {
+		t.Errorf("%d pairs recomputed, error %v", p.stats.Recomputed, err)
+	}
+}

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Tile is a piece of c = 1 - cosine, or of a kernel of it, between some of an engine's documents, its rows, and up to Width others, its columns. It belongs to
+// the function that it is handed to until that returns.
+type Tile struct {
+	First  int       // first document of the rows
+	Rows   int       // number of rows: documents First, First+1, …
+	Column int       // first document of the columns
+	Cols   int       // number of columns: documents Column, Column+1, …
+	Width  int       // distance between rows in C, at least Cols
+	C      []float32 // C[i*Width+j] is the value for documents First+i and Column+j; finite, but without meaning, for Cols <= j < Width
+}
+
+// Tiles computes c for the symmetric half of all pairs and hands it to visit a tile at a time:
+// every pair of documents i, j with i <= j is in exactly one tile as row j and column i; tiles on
+// the diagonal hold both of (i, j) and (j, i). visit is called from up to Workers goroutines at the
+// same time, tiles come in no order, and an error of visit ends the computation, as does a panic,
+// which comes back as a [tiles.PanicError]. No memory is needed for results.
+func (e *Engine) Tiles(ctx context.Context, visit func(t *Tile) error) (err error) {
+	if visit, err = visitor(visit); err != nil {
+		return err
+	}
+	if err := e.open(); err != nil {
+		return err
+	}
+	n := e.Len()
+	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
+	defer report.Finish(&err)
+	r := &device.Request{Docs: sequence(n), Hi: n, Half: true, Workers: e.c.Workers}
+	return e.c.Rows(ctx, kernel.C{}, r, report, e.columns(r, visit))
+}
+
+// columns hands parts of tiles to visit in the form of a [Tile], whose rows are the columns of the
+// request: by columns they are that, others are transposed.
+func (e *Engine) columns(r *device.Request, visit func(t *Tile) error) func(t *device.Tile) error {
+	width := e.c.Kernels.Panel
+	return func(t *device.Tile) error {
+		own := Tile{First: t.Lo, Rows: t.Cols(), Column: r.Docs[t.First], Cols: t.Rows, Width: t.ColStride, C: t.Value}
+		if t.RowStride != 1 {
+			own.Width, own.C = width, make([]float32, t.Cols()*width)
+			e.c.Store(own.C, width, t, true)
+		}
+		return visit(&own)
+	}
+}
+
+// visitor returns visit with a panic as an error.
+func visitor(visit func(t *Tile) error) (func(t *Tile) error, error) {
+	if visit == nil {
+		return nil, errors.New("engine: a nil function visit, expected one that takes tiles")
+	}
+	return func(t *Tile) error { return guarded("visit", func() error { return visit(t) }) }, nil
+}
+
+// CrossTiles computes k between the engine's documents, the rows of tiles, and test documents, the
+// columns, and hands it to visit a tile at a time: all engine's documents from the first to the
+// last for one panel of test documents, then for the next. Values have the same bits as those of
+// [Engine.Cross]. An error of visit ends the computation, as does a panic, which comes back as a
+// [tiles.PanicError]; so does the end of ctx, within a second, with its error.
+//
+// It works on one goroutine at a time, reports no progress and needs no memory for results: a caller
+// with many test documents calls it from several goroutines, each with some of them, as
+// [Engine.Batches] says, and takes the results while they are in the cache. It holds
+// CrossTilesBytes. Both sides must have been embedded by the same embedder.
+func (e *Engine) CrossTiles(ctx context.Context, k Kernel, test *sparse.Embedded, visit func(t *Tile) error) error {
+	return e.CrossTilesBy(ctx, k, test, 1, visit)
+}
+
+// CrossTilesBy is [Engine.CrossTiles] by so many workers. They share the panels of test documents: of
+// one panel, the tiles come one after the other.
+func (e *Engine) CrossTilesBy(ctx context.Context, k Kernel, test *sparse.Embedded, workers int, visit func(t *Tile) error) error {
+	k, err := e.bindCross(k, test)
+	if err != nil {
+		return err
+	}
+	if visit, err = visitor(visit); err != nil {
+		return err
+	}
+	if workers < 1 || workers > mostWorkers {
+		return fmt.Errorf("engine: %d workers, expected from 1 to %d", workers, mostWorkers)
+	}
+	r := &device.Request{From: e.other(test), Docs: sequence(test.Rows()), Hi: e.Len(), Workers: workers}
+	return e.c.InOrder(ctx, k, r, e.columns(r, visit))
+}
+
+// CrossTilesBytes returns what one call of CrossTiles holds beside its test documents, rows of so many values in all, and the scratch space that belongs to the engine.
+func (e *Engine) CrossTilesBytes(rows int, values int64) int64 {
+	return NewBytes(rows, e.c.X.Cols, values) - sparse.EmbeddedBytes(rows, values)
+}
+
+// bindCross checks that a kernel and test documents fit.
+func (e *Engine) bindCross(k Kernel, test *sparse.Embedded) (Kernel, error) {
+	if test == nil {
+		return nil, errors.New("engine: no test documents, expected some")
+	}
+	if test.Embedder != e.c.X.Embedder {
+		return nil, errors.New("engine: test documents were embedded by another embedder, " +
+			"expected the one fitted on the training documents")
+	}
+	k, err := e.bind(k)
+	if err != nil || test == e.c.X {
+		return k, err
+	}
+	if err := test.Validate(); err != nil {
+		return nil, fmt.Errorf("engine: test documents: %w", err)
+	}
+	if kernel.UsesNorms(k) {
+		if err := checkNorms(test); err != nil {
+			return nil, fmt.Errorf("engine: kernel %s is a function of the test documents' norms: %w", k, err)
+		}
+	}
+	return k, nil
+}
