@@ -171,6 +171,7 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 		}
 	}
 	if err := f.checkOverwriting(ctx, append(outputs, e.streams()...)); err != nil {
+		f.keepMessagesOut(ctx, e)
 		return err
 	}
 	for _, o := range outputs {
@@ -181,6 +182,34 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 		}
 	}
 	return nil
+}
+
+// keepMessagesOut sees to it that what is said of files isn't written to one that is read, such as
+// that of a shell's 2>>: it goes to standard output then, or nowhere if that is such a file, too.
+func (f *Flags) keepMessagesOut(ctx context.Context, e *Env) {
+	var read []named
+	for _, in := range f.inputs {
+		if *in.value != "" {
+			read = append(read, there(in.files(ctx)...)...)
+		}
+	}
+	reads := func(w io.Writer) bool {
+		file, ok := w.(*os.File)
+		if !ok {
+			return false
+		}
+		info, err := file.Stat()
+		if err != nil {
+			return false
+		}
+		_, _, ok = common([]named{{info: info}}, read)
+		return ok
+	}
+	if reads(e.Stderr) {
+		if e.Stderr = e.Stdout; reads(e.Stdout) {
+			e.Stderr = io.Discard
+		}
+	}
 }
 
 // streams are the standard streams that go to files, such as those of a shell's >>.
