@@ -35,10 +35,10 @@ ptx-check: ## fail where the PTX in git isn't that of its sources
 	$(GO) run ./cuda/internal/mkptx -check cuda/kernels
 
 cuda-check: cuda-header ptx-check ## check and test the GPU back end without a GPU: a fake driver, PTX in an interpreter (needs g++)
-	$(CUDA_ENV) $(GO) vet -tags cuda ./cuda/... ./cmd/grambench
-	$(CUDA_ENV) $(GO) run $(STATICCHECK) -tags cuda ./cuda/... ./cmd/grambench
+	$(CUDA_ENV) $(GO) vet -tags cuda ./cuda/... ./cmd/...
+	$(CUDA_ENV) $(GO) run $(STATICCHECK) -tags cuda ./cuda/... ./cmd/...
 	$(CUDA_ENV) $(GO) test -tags cuda ./cuda/...
-	$(CUDA_ENV) $(GO) test -tags cuda -run CUDA ./cmd/grambench
+	$(CUDA_ENV) $(GO) test -tags cuda -run CUDA ./cmd/...
 	$(CUDA_ENV) $(GO) test -tags cuda -race -short -run "Rows|Memory|Errors|Early" ./cuda
 
 run: build ## build, then the main job: verify the engine on the Go source files of this machine
