@@ -3,6 +3,7 @@ package matrices
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
@@ -87,30 +88,27 @@ func (w *corpus) write(
 	}
 
 	p.Stage("writing " + to.File)
-	file, err := matrixio.Create(to.File)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	var indices []uint64
-	var values []float64
-	var line []byte
-	for i := range n {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	to.Bytes, err = matrixio.Make(to.File, func(file io.Writer) error {
+		var indices []uint64
+		var values []float64
+		var line []byte
 		label := "0"
-		if labels != nil {
-			label = labels[i]
+		for i := range n {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if labels != nil {
+				label = labels[i]
+			}
+			indices, values = row(i, indices[:0], values[:0])
+			line = matrixio.AppendVector(line[:0], label, indices, values, bits)
+			if _, err := file.Write(line); err != nil {
+				return err
+			}
+			p.Update(int64(i+1), int64(n))
 		}
-		indices, values = row(i, indices[:0], values[:0])
-		line = matrixio.AppendVector(line[:0], label, indices, values, bits)
-		if _, err := file.Write(line); err != nil {
-			return err
-		}
-		p.Update(int64(i+1), int64(n))
-	}
-	to.Bytes, err = file.Commit()
+		return nil
+	})
 	return err
 }
 

@@ -252,31 +252,26 @@ func writeRows(n int, row func(int) []float32, write func([]float32) error, done
 // save writes the file of the row: write hands the rows of the matrix to writeRow in order. The
 // file is there when all of it is.
 func (r *gramRow) save(ctx context.Context, h matrixio.Header, write func(writeRow func([]float32) error) error) error {
-	file, err := matrixio.Create(r.File)
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	w, err := matrixio.NewWriter(r.Format, file, h)
-	if err != nil {
-		return err
-	}
-	err = write(func(values []float32) error {
-		if err := ctx.Err(); err != nil {
+	var err error
+	r.FileBytes, err = matrixio.Make(r.File, func(to io.Writer) error {
+		w, err := matrixio.NewWriter(r.Format, to, h)
+		if err != nil {
 			return err
 		}
-		return w.WriteRow(values)
+		err = write(func(values []float32) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return w.WriteRow(values)
+		})
+		if err != nil {
+			return err
+		}
+		if err := w.Close(); err != nil {
+			return err
+		}
+		return ctx.Err()
 	})
-	if err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	r.FileBytes, err = file.Commit()
 	return err
 }
 

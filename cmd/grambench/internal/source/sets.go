@@ -99,7 +99,8 @@ func (d *Documents) Normals(
 	ctx context.Context, p *cli.Progress, c *sparse.Corpus, sets *sparse.Sets, columns []uint32,
 ) (x *engine.Normals, bytes int64, err error) {
 	what := fmt.Sprintf("distributions of %s", report.Counted(len(sets.Names), "set", "sets"))
-	bytes = c.Documents.Bytes() + place.RuntimeBytes + int64(len(sets.Names))*8*int64(NewLine(c).Terms)
+	terms, _ := c.Documents.TermFrequencies()
+	bytes = c.Documents.Bytes() + place.RuntimeBytes + int64(len(sets.Names))*8*int64(len(terms))
 	if err := d.limits.Fits(what, bytes); err != nil {
 		return nil, 0, err
 	}
