@@ -56,14 +56,20 @@ func (e *Engine) Stats() Stats { return e.c.Stats() }
 // be under way, and those that begin afterwards come back with an error. Closing it again does
 // nothing.
 func (e *Engine) Close() error {
+	if e == nil || e.c == nil {
+		return e.open()
+	}
 	if e.closed.Swap(true) {
 		return nil
 	}
 	return e.c.Backend.Close()
 }
 
-// open returns an error where the engine is closed.
+// open returns an error where the engine is closed, or isn't one of New.
 func (e *Engine) open() error {
+	if e == nil || e.c == nil {
+		return errors.New("engine: an engine that New didn't make")
+	}
 	if e.closed.Load() {
 		return errors.New("engine: it is closed, and can't be used any more")
 	}

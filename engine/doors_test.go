@@ -263,6 +263,26 @@ func TestRowOfWrappingMatrix(t *testing.T) {
 	}
 }
 
+// An engine that New didn't make says so.
+func TestEngineOfNobody(t *testing.T) {
+	k, ctx, x := parse(t, "linear"), t.Context(), embedded(t, sparse.Embedding{}, zipf(3, 50, 10, 1))
+	for _, e := range []*Engine{nil, {}} {
+		for way, use := range map[string]func() error{
+			"Gram":       func() error { _, err := e.Gram(ctx, k); return err },
+			"Rows":       func() error { return e.Rows(ctx, k, []int{0}, NewDense(1, 1)) },
+			"CrossTiles": func() error { return e.CrossTiles(ctx, k, x, func(*Tile) error { return nil }) },
+			"Stripes":    func() error { return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
+			"Tiles":      func() error { return e.Tiles(ctx, func(*Tile) error { return nil }) },
+			"Cached":     func() error { _, err := e.Cached(CachedOptions{}); return err },
+			"Close":      func() error { return e.Close() },
+		} {
+			if err := use(); err == nil || !strings.Contains(err.Error(), "an engine that New didn't make") {
+				t.Errorf("%s: error %v", way, err)
+			}
+		}
+	}
+}
+
 // bang panics where it is not the first tile.
 func bang(tile int) error {
 	if tile > 1 {

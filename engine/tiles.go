@@ -101,6 +101,9 @@ func (e *Engine) CrossTilesBytes(rows int, values int64) int64 {
 
 // bindCross checks that a kernel and test documents fit.
 func (e *Engine) bindCross(k Kernel, test *sparse.Embedded) (Kernel, error) {
+	if err := e.open(); err != nil {
+		return nil, err
+	}
 	if test == nil {
 		return nil, errors.New("engine: no test documents, expected some")
 	}
