@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
@@ -45,10 +46,17 @@ func (e *Engine) Tiles(ctx context.Context, visit func(t *Tile) error) (err erro
 // request: by columns they are that, others are transposed.
 func (e *Engine) columns(r *device.Request, visit func(t *Tile) error) func(t *device.Tile) error {
 	width := e.c.Kernels.Panel
+	var spare sync.Pool
 	return func(t *device.Tile) error {
 		own := Tile{First: t.Lo, Rows: t.Cols(), Column: r.Docs[t.First], Cols: t.Rows, Width: t.ColStride, C: t.Value}
 		if t.RowStride != 1 {
-			own.Width, own.C = width, make([]float32, t.Cols()*width)
+			c, ok := spare.Get().(*[]float32)
+			if !ok {
+				c = new([]float32)
+				*c = make([]float32, compute.BlockDocs*width)
+			}
+			defer spare.Put(c)
+			own.Width, own.C = width, (*c)[:t.Cols()*width]
 			e.c.Store(own.C, width, t, true)
 		}
 		return visit(&own)
@@ -94,9 +102,16 @@ func (e *Engine) CrossTilesBy(ctx context.Context, k Kernel, test *sparse.Embedd
 	return e.c.InOrder(ctx, k, r, e.columns(r, visit))
 }
 
-// CrossTilesBytes returns what one call of CrossTiles holds beside its test documents, rows of so many values in all, and the scratch space that belongs to the engine.
+// CrossTilesBytes returns what one call of CrossTiles holds beside its test documents, rows of so many
+// values in all, and what belongs to the engine. Where a device computes, the documents that it had
+// last and transposed tiles are among it.
 func (e *Engine) CrossTilesBytes(rows int, values int64) int64 {
-	return NewBytes(rows, e.c.X.Cols, values) - sparse.EmbeddedBytes(rows, values)
+	embedded := sparse.EmbeddedBytes(rows, values)
+	bytes := NewBytes(rows, e.c.X.Cols, values) - embedded
+	if _, ok := e.c.Backend.(device.Accelerator); ok {
+		bytes += embedded + 4*int64(e.c.Workers)*compute.BlockDocs*int64(e.Panel())
+	}
+	return bytes
 }
 
 // bindCross checks that a kernel and test documents fit.

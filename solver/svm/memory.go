@@ -199,19 +199,19 @@ func (f *folded) options(cells int) (solver.Options, error) {
 	return opt, nil
 }
 
-// rowsAtATime returns how many documents are predicted together: chunkDocuments, or on a device as
-// many as are worth it and fit into memory.
+// rowsAtATime returns how many documents are predicted together: as many as suit the engine and fit
+// into memory.
 func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	rows := chunkDocuments
-	if p.device {
-		rows = min(max(batchValues/p.e.Len(), p.e.Panel()), batchDocuments)
+	if p.e != nil {
+		rows, _, _ = p.e.Batches()
 	}
-	for limit := p.opt.MemoryBytes; limit > 0; rows = max(rows/2, p.e.Panel()) {
+	for limit := p.opt.MemoryBytes; limit > 0; rows = max(rows/2, p.width()) {
 		need := p.needs(docs, rows)
 		if need <= limit {
 			break
 		}
-		if !p.device || rows <= p.e.Panel() {
+		if rows <= p.width() || p.e == nil {
 			return 0, p.tooLarge(need)
 		}
 	}
@@ -234,15 +234,9 @@ func (p *Predictor) needs(docs *sparse.CSR, rows int) int64 {
 		end := min(first+rows, docs.Rows())
 		most = max(most, docs.Offsets[end]-docs.Offsets[first])
 	}
-	sums, embedded := p.p.SumsBytes(p.width()), sparse.EmbeddedBytes(rows, most)
-	cross, workers := p.e.CrossTilesBytes(rows, most), int64(p.e.Workers())
-	need += p.e.Bytes()
-	if p.device {
-		// Documents: those of each batch and those that the device had last. Copying them takes as
-		// much as an engine's form of them.
-		return need + batches*(4*int64(rows)*int64(p.e.Len())+workers*sums) + (batches+1)*embedded + cross
-	}
-	return need + workers*(cross+embedded+sums)
+	_, atOnce, workers := p.e.Batches()
+	batch := p.e.CrossTilesBytes(rows, most) + sparse.EmbeddedBytes(rows, most)
+	return need + p.e.Bytes() + int64(atOnce)*(batch+int64(workers)*p.p.SumsBytes(p.width()))
 }
 
 func (p *Predictor) tooLarge(need int64) error {

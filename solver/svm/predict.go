@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/sparse"
@@ -50,7 +52,6 @@ type Predictor struct {
 
 	sets *engine.HyperbolicGram // of the support vectors, where they are sets of points
 
-	device bool         // e computes on one
 	closed *atomic.Bool // shared by all that Holding makes
 }
 
@@ -108,14 +109,7 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	if err != nil {
 		return nil, fmt.Errorf("svm: the model's support vectors: %w", err)
 	}
-	own := engine.Options{ISA: opt.ISA, Workers: opt.Workers}
-	if opt.Device != nil {
-		own.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
-			d, err := opt.Device(ctx, x)
-			p.device = d != nil
-			return d, err
-		}
-	}
+	own := engine.Options{ISA: opt.ISA, Workers: opt.Workers, Device: opt.Device}
 	if p.e, err = engine.NewContext(ctx, x, own); err != nil {
 		return nil, err
 	}
@@ -208,25 +202,67 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction,
 func (p *Predictor) predict(
 	ctx context.Context, docs *sparse.CSR, rows int, out *Prediction, report *tiles.Reporter,
 ) error {
-	if p.device {
-		return p.onDevice(ctx, docs, rows, out, report)
-	}
-	n := docs.Rows()
-	workers := 1
+	n, atOnce := docs.Rows(), 1
 	if p.e != nil {
-		workers = p.e.Workers()
+		_, atOnce, _ = p.e.Batches()
 	}
-	chunks := (n + rows - 1) / rows
-	sums := make([]*solver.Sums, workers)
-	return tiles.Run(ctx, workers, chunks, func(ctx context.Context, w, task int) (err error) {
-		if sums[w] == nil {
-			if sums[w], err = p.p.NewSums(p.width()); err != nil {
+	sums := &summing{p: p.p, width: p.width(), under: map[int]*solver.Sums{}}
+	var most atomic.Int64 // fewer rows once the memory of a device hasn't sufficed
+	most.Store(int64(rows))
+	return tiles.Run(ctx, atOnce, (n+rows-1)/rows, func(ctx context.Context, _, task int) error {
+		first := task * rows
+		for end := min(first+rows, n); first < end; {
+			size := int(most.Load())
+			to := min(first+size, end)
+			err := p.chunk(ctx, docs, first, to, sums, out, report)
+			if errors.Is(err, device.ErrMemory) && size > p.width() {
+				most.CompareAndSwap(int64(size), int64(max(size/2, p.width())))
+				continue
+			}
+			if err != nil {
 				return err
 			}
+			first = to
 		}
-		first := task * rows
-		return p.chunk(ctx, docs, first, min(first+rows, n), sums[w], out, report)
+		return nil
 	})
+}
+
+// summing keeps the sums of panels of documents that are under way, by their first document.
+type summing struct {
+	p     *solver.Predictor
+	width int
+
+	mu    sync.Mutex
+	under map[int]*solver.Sums
+	free  []*solver.Sums
+}
+
+// of returns the sums of a panel, at its beginning empty ones.
+func (s *summing) of(panel int, begins bool) (sums *solver.Sums, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sums = s.under[panel]
+	if n := len(s.free); sums == nil && n > 0 {
+		sums, s.free = s.free[n-1], s.free[:n-1]
+	} else if sums == nil {
+		if sums, err = s.p.NewSums(s.width); err != nil {
+			return nil, err
+		}
+	}
+	s.under[panel] = sums
+	if begins {
+		sums.Start()
+	}
+	return sums, nil
+}
+
+// end takes the sums of a panel back.
+func (s *summing) end(panel int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = append(s.free, s.under[panel])
+	delete(s.under, panel)
 }
 
 // width is how many documents are decided together.
@@ -276,12 +312,17 @@ func probable(m *model.Model) bool {
 
 // chunk predicts documents first <= i < end.
 func (p *Predictor) chunk(
-	ctx context.Context, docs *sparse.CSR, first, end int, sums *solver.Sums, out *Prediction, report *tiles.Reporter,
+	ctx context.Context, docs *sparse.CSR, first, end int, all *summing, out *Prediction, report *tiles.Reporter,
 ) error {
-	if p.sets != nil {
-		return p.setChunk(ctx, docs, first, end, sums, out, report)
-	}
 	if p.e == nil {
+		sums, err := all.of(first, true)
+		if err != nil {
+			return err
+		}
+		defer all.end(first)
+		if p.sets != nil {
+			return p.setChunk(ctx, docs, first, end, sums, out, report)
+		}
 		for i := first; i < end; i++ {
 			sums.Start()
 			if err := p.results(sums, i, 1, out, report); err != nil {
@@ -290,22 +331,23 @@ func (p *Predictor) chunk(
 		}
 		return nil
 	}
-	x, err := p.m.Embedder.TransformRows(ctx, docs, sequence(first, end), 1)
+	_, _, workers := p.e.Batches()
+	x, err := p.m.Embedder.TransformRows(ctx, docs, sequence(first, end), workers)
 	if err != nil {
 		return err
 	}
 	last := p.e.Len()
-	return p.e.CrossTiles(ctx, p.k, x, func(t *engine.Tile) error {
-		if t.First == 0 {
-			sums.Start()
-		}
-		if err := sums.Add(t.First, t.C); err != nil {
+	return p.e.CrossTilesBy(ctx, p.k, x, workers, func(t *engine.Tile) error {
+		panel := first + t.Column
+		sums, err := all.of(panel, t.First == 0)
+		if err != nil {
 			return err
 		}
-		if t.First+t.Rows < last {
-			return nil
+		if err := sums.Add(t.First, t.C); err != nil || t.First+t.Rows < last {
+			return err
 		}
-		return p.results(sums, first+t.Column, t.Cols, out, report)
+		defer all.end(panel)
+		return p.results(sums, panel, t.Cols, out, report)
 	})
 }
 

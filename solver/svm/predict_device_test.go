@@ -123,7 +123,7 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		least := p.needs(test.Documents, p.e.Panel())
-		if whole := p.needs(test.Documents, batchDocuments); whole <= least {
+		if whole := p.needs(test.Documents, batchRows); whole <= least {
 			t.Fatalf("%d bytes for all documents at a time, %d for a panel", whole, least)
 		}
 		p.opt.MemoryBytes = least

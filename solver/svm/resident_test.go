@@ -33,6 +33,9 @@ type slowDevice struct {
 	requests []int // how many rows each call of Rows asked for
 }
 
+// batchRows is how many rows the device likes to be asked for.
+const batchRows = 4096
+
 // newSlowDevice is for Options.Device; the device that it makes comes to d.
 func newSlowDevice(d *slowDevice) func(context.Context, *sparse.Embedded) (engine.Device, error) {
 	return func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
@@ -72,7 +75,7 @@ func (d *slowDevice) count(n *int, by int) {
 
 func (d *slowDevice) Name() string     { return "slow" }
 func (d *slowDevice) HostBytes() int64 { return 0 }
-func (d *slowDevice) BatchRows() int   { return batchDocuments }
+func (d *slowDevice) BatchRows() int   { return batchRows }
 func (d *slowDevice) Close() error     { d.closed++; return nil }
 
 func (d *slowDevice) value(p *device.Program, i, j int) float32 {
