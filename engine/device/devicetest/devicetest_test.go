@@ -1,0 +1,127 @@
+package devicetest_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/device/devicetest"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Whatever can be asked of an engine, it has from a back end that knows nothing but c.
+func TestEngineOnABackend(t *testing.T) {
+	corpus, err := sparse.Read(t.Context(), "synthetic:docs=220,terms=120,length=12,classes=3,seed=4", sparse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := engine.MustParseKernel("rbf:gamma=0.3")
+	all := k.Embedding().Fit(corpus.Documents)
+	embed := func(m *sparse.CSR) *sparse.Embedded {
+		x, err := all.Transform(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	x, y := embed(corpus.Documents), embed(corpus.Documents.SelectRows([]int{7, 3, 219, 3}))
+	e, err := engine.New(x, engine.Options{Device: devicetest.New, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, ref := x.Rows(), engine.NewReference(x)
+	holds := func(what string, i, j int, got float32) {
+		t.Helper()
+		c := ref.C(i, j)
+		if want := k.Eval(c, ref.Norm(i), ref.Norm(j)); !engine.Within(k, float64(got), want, c, ref.Norm(i), ref.Norm(j)) {
+			t.Fatalf("%s: (%d, %d) is %v, expected %v", what, i, j, got, want)
+		}
+	}
+	good := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	g, err := e.Gram(t.Context(), k)
+	good("Gram", err)
+	for i := range n {
+		for j := range n {
+			holds("Gram", i, j, g.Row(i)[j])
+		}
+	}
+	cross, err := e.Cross(t.Context(), k, y)
+	good("Cross", err)
+	some, rows := []int{7, 3, 219, 3}, engine.NewDense(4, n)
+	good("Rows", e.Rows(t.Context(), k, some, rows))
+	for r, i := range some {
+		for j := range n {
+			holds("Cross", i, j, cross.Row(r)[j])
+			holds("Rows", i, j, rows.Row(r)[j])
+		}
+	}
+	good("CrossTiles", e.CrossTiles(t.Context(), k, y, func(tile *engine.Tile) error {
+		for j := range tile.Rows {
+			for r := range tile.Cols {
+				holds("CrossTiles", some[tile.Column+r], tile.First+j, tile.C[j*tile.Width+r])
+			}
+		}
+		return nil
+	}))
+	pairs := make(chan int, n*n)
+	good("Tiles", e.Tiles(t.Context(), func(tile *engine.Tile) error {
+		for j := tile.First; j < tile.First+tile.Rows; j++ {
+			for i := tile.Column; i < tile.Column+tile.Cols; i++ {
+				got, want := float64(tile.C[(j-tile.First)*tile.Width+i-tile.Column]), ref.C(i, j)
+				if !(math.Abs(got-want) <= 1e-6) {
+					return fmt.Errorf("c(%d, %d) is %v, expected %v", i, j, got, want)
+				}
+				if i <= j {
+					pairs <- 1
+				}
+			}
+		}
+		return nil
+	}))
+	if len(pairs) != n*(n+1)/2 {
+		t.Errorf("tiles of %d pairs, expected %d", len(pairs), n*(n+1)/2)
+	}
+	good("Stripes", e.Stripes(t.Context(), k, func(first int, s *engine.Dense) error {
+		for r := range s.Rows {
+			for j := range n {
+				holds("Stripes", first+r, j, s.Row(r)[j])
+			}
+		}
+		return nil
+	}))
+	for _, bytes := range []int64{0, 150 << 10, 300 << 10} { // all of c, and scratch space for two workers with few tiles or some
+		c, err := e.Cached(engine.CachedOptions{CacheBytes: bytes + 130<<10*min(bytes, 1)})
+		good("Cached", err)
+		good("Cached", c.Rows(t.Context(), k, some, [][2]int{{0, n}}, [][]float32{rows.Row(0), rows.Row(1), rows.Row(2), rows.Row(3)}))
+		for r, i := range some {
+			for j := range n {
+				holds("Cached", i, j, rows.Row(r)[j])
+			}
+		}
+	}
+	good("Close", e.Close())
+
+	// A model from it decides as one from the processor does.
+	var decisions [2][]int
+	for on, opt := range []svm.Options{{}, {Device: devicetest.New}} {
+		p, err := svm.NewProblem(t.Context(), corpus, k.Embedding(), opt)
+		good("NewProblem", err)
+		m, _, err := p.Train(t.Context(), svm.Settings{Kernel: k, C: 10})
+		good("Train", err)
+		predictor, err := svm.NewPredictor(m, svm.PredictOptions{Device: opt.Device})
+		good("NewPredictor", err)
+		out, err := predictor.Predict(t.Context(), corpus.Documents)
+		good("Predict", err)
+		decisions[on] = out.Class
+	}
+	if fmt.Sprint(decisions[0]) != fmt.Sprint(decisions[1]) {
+		t.Errorf("decisions %v, those of the processor are %v", decisions[1], decisions[0])
+	}
+}
