@@ -38,8 +38,9 @@ var allowed = map[string][]string{
 		"gonum.org/v1/gonum",
 		"golang.org/x/sync",
 	},
-	"cuda":          {module + "/engine/device", module + "/sparse", module + "/tiles", "gorgonia.org/cu"},
-	"engine/device": {module + "/sparse"},
+	"cuda":                     {module + "/engine/device", module + "/sparse", module + "/tiles", "gorgonia.org/cu"},
+	"engine/device":            {module + "/sparse"},
+	"engine/device/devicetest": {module + "/engine/device", module + "/sparse"},
 
 	// Below engine nobody knows engine, and panel, kernel and normal don't know each other.
 	"engine/kernel": {
