@@ -19,7 +19,8 @@ func jsonPositive(ts *testscript.TestScript, _ bool, args []string) {
 	for i, row := range report.Rows {
 		for _, key := range args[1:] {
 			if v, ok := row[key].(float64); !ok || !(v > 0 && v < math.MaxFloat64) {
-				ts.Fatalf("row %d (%v %v): %s is %v, expected a number above 0", i, row["isa"], row["kernel"], key, row[key])
+				ts.Fatalf("row %d (%v %v): %s is %v, expected a number above 0", i, row["isa"], row["kernel"], key,
+					row[key])
 			}
 		}
 	}

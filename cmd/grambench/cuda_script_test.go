@@ -13,11 +13,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// The command with the GPU back end, on the fake driver and without any, and the example of package svm.
+// The command with the GPU back end, on the fake driver and without any, and the example of package
+// svm.
 func TestCUDAScripts(t *testing.T) {
 	dir := t.TempDir()
-	build := exec.Command("g++", "-std=c++20", "-O2", "-ffp-contract=off", "-shared", "-fPIC", filepath.Join("..", "..", "cuda", "internal", "fake", "driver.cc"),
-		"-o", filepath.Join(dir, "libcuda.so.1"))
+	build := exec.Command("g++", "-std=c++20", "-O2", "-ffp-contract=off", "-shared", "-fPIC",
+		filepath.Join("..", "..", "cuda", "internal", "fake", "driver.cc"), "-o", filepath.Join(dir, "libcuda.so.1"))
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the fake driver: %v\n%s", err, text)
 	}
@@ -31,8 +32,13 @@ func TestCUDAScripts(t *testing.T) {
 		calls = append(calls, string(m[1]))
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:  "testdata/cuda",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "npy": npyToText, "json": jsonHas, "close": closeFields},
+		Dir: "testdata/cuda",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits,
+			"npy":   npyToText,
+			"json":  jsonHas,
+			"close": closeFields,
+		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("FAKE", dir)
 			e.Setenv("CALLS", strings.Join(calls, " "))
@@ -45,7 +51,8 @@ func TestCUDAScripts(t *testing.T) {
 // exampleOnDevice runs the example of a device in package svm with one.
 func exampleOnDevice(t *testing.T, driver string) {
 	run := func(env ...string) (string, error) {
-		c := exec.Command("go", "test", "-tags", "cuda", "-count", "1", "-v", "-run", "^ExampleOptions_device$", "github.com/gramengine/gram/solver/svm")
+		c := exec.Command("go", "test", "-tags", "cuda", "-count", "1", "-v", "-run", "^ExampleOptions_device$",
+			"github.com/gramengine/gram/solver/svm")
 		c.Env = append(os.Environ(), env...)
 		text, err := c.CombinedOutput()
 		return string(text), err
@@ -54,7 +61,8 @@ func exampleOnDevice(t *testing.T, driver string) {
 	if text, err := run(there...); err != nil || !strings.Contains(text, "--- PASS: ExampleOptions_device") {
 		t.Errorf("%v\n%s", err, text)
 	}
-	if text, err := run(append(there, "FAKE_FAIL=cuLaunchKernel:1:700")...); err == nil || !strings.Contains(text, "cuLaunchKernel") {
+	if text, err := run(append(there, "FAKE_FAIL=cuLaunchKernel:1:700")...); err == nil ||
+		!strings.Contains(text, "cuLaunchKernel") {
 		t.Errorf("no error with a device that fails\n%s", text)
 	}
 }

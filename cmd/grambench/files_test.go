@@ -13,7 +13,8 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/experiments"
 )
 
-// Every flag that names a file or a folder says whether it is read or written, or checkFiles would know nothing of it.
+// Every flag that names a file or a folder says whether it is read or written, or checkFiles would
+// know nothing of it.
 func TestFileFlagsAreDeclared(t *testing.T) {
 	seen := 0
 	declared := func(name string, f *cli.Flags) {
@@ -46,7 +47,8 @@ func TestFileFlagsAreDeclared(t *testing.T) {
 	}
 }
 
-// What a command sets for the whole program ends with it: two commands in one process don't bound each other's memory.
+// What a command sets for the whole program ends with it: two commands in one process don't bound
+// each other's memory.
 func TestMemoryLimitEndsWithCommand(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	file := filepath.Join(t.TempDir(), "t.svm")

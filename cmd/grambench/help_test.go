@@ -81,7 +81,8 @@ func TestCompletion(t *testing.T) {
 			"grambench tr": "train", "grambench train -sche": "-scheme", "grambench gram -backend c": "cpu cuda",
 			"grambench help sou": "sources", "grambench completion f": "fish", "grambench kernels -": "-json",
 		} {
-			script := `source "$1"; COMP_WORDS=($2); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _grambench; echo "${COMPREPLY[@]}"`
+			script := `source "$1"; COMP_WORDS=($2); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); ` +
+				`_grambench; echo "${COMPREPLY[@]}"`
 			out, err := exec.Command(path, "-c", script, "bash", file, line).Output()
 			if got := strings.TrimSpace(string(out)); err != nil || got != want {
 				t.Errorf("%s: %q, %v, expected %q", line, got, err, want)

@@ -17,15 +17,24 @@ const own = "cmd/grambench/internal/"
 
 // library is what the command builds on, framework what its packages share.
 var (
-	library   = []string{module + "/asm", module + "/sparse", module + "/tiles", module + "/engine", module + "/cuda", module + "/solver"}
+	library = []string{
+		module + "/asm",
+		module + "/sparse",
+		module + "/tiles",
+		module + "/engine",
+		module + "/cuda",
+		module + "/solver",
+	}
 	framework = slices.Concat(library, []string{
-		module + "/" + own + "report", module + "/" + own + "matrixio", module + "/" + own + "chart", module + "/" + own + "cli",
+		module + "/" + own + "report", module + "/" + own + "matrixio", module + "/" + own + "chart", module + "/" +
+			own + "cli",
 		module + "/" + own + "place", module + "/" + own + "source",
 	})
 )
 
-// allowed says, for each package of the module, which packages of the module and which modules of others it may import: imports point
-// down only. Nested packages follow the rule of the nearest one above them, and may import what shares their top folder; tests may import what they like.
+// allowed says, for each package of the module, which packages of the module and which modules of
+// others it may import: imports point down only. Nested packages follow the rule of the nearest one
+// above them, and may import what shares their top folder; tests may import what they like.
 var allowed = map[string][]string{
 	"sparse":           {"github.com/minio/sha256-simd"},
 	"asm":              {"github.com/klauspost/cpuid/v2"},
@@ -77,12 +86,21 @@ var allowed = map[string][]string{
 	},
 	"engine/spectrum": {module + "/tiles", "gonum.org/v1/gonum"},
 
-	"solver":        {module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},
-	"solver/model":  {module + "/sparse", module + "/tiles/atomicfile", "github.com/minio/sha256-simd"},
-	"solver/svm":    {module + "/sparse", module + "/asm", module + "/tiles", module + "/engine"},
-	"cmd/grambench": {module, "github.com/klauspost/cpuid/v2", "github.com/minio/sha256-simd", "github.com/schollz/progressbar/v3", "golang.org/x/term", "gonum.org/v1"}, // legacy
+	"solver":       {module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},
+	"solver/model": {module + "/sparse", module + "/tiles/atomicfile", "github.com/minio/sha256-simd"},
+	"solver/svm":   {module + "/sparse", module + "/asm", module + "/tiles", module + "/engine"},
+	// legacy
+	"cmd/grambench": {
+		module,
+		"github.com/klauspost/cpuid/v2",
+		"github.com/minio/sha256-simd",
+		"github.com/schollz/progressbar/v3",
+		"golang.org/x/term",
+		"gonum.org/v1",
+	},
 
-	// The command's framework: each knows what stands before it. Commands know the framework and not each other.
+	// The command's framework: each knows what stands before it. Commands know the framework and
+	// not each other.
 	own + "report":   {module + "/sparse"},
 	own + "matrixio": {module + "/tiles"},
 	own + "chart":    {module + "/" + own + "matrixio", "gonum.org/v1/plot"},
@@ -93,14 +111,15 @@ var allowed = map[string][]string{
 		"github.com/schollz/progressbar/v3",
 		"golang.org/x/term",
 	},
-	own + "place":       slices.Concat(library, []string{module + "/" + own + "cli", module + "/" + own + "report"}),
-	own + "source":      framework,
-	own + "matrices":    slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
-	own + "machines":    slices.Concat(framework, []string{"gonum.org/v1/plot"}),
-	own + "verify":      slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
-	own + "spectral":    slices.Concat(framework, []string{"gonum.org/v1"}),
-	own + "bench":       slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2", "gonum.org/v1/plot"}),
-	own + "repro":       slices.Concat(framework, []string{module + "/" + own + "repro", "gonum.org/v1", "golang.org/x/sync", "github.com/minio/sha256-simd"}),
+	own + "place":    slices.Concat(library, []string{module + "/" + own + "cli", module + "/" + own + "report"}),
+	own + "source":   framework,
+	own + "matrices": slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
+	own + "machines": slices.Concat(framework, []string{"gonum.org/v1/plot"}),
+	own + "verify":   slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
+	own + "spectral": slices.Concat(framework, []string{"gonum.org/v1"}),
+	own + "bench":    slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2", "gonum.org/v1/plot"}),
+	own + "repro": slices.Concat(framework,
+		[]string{module + "/" + own + "repro", "gonum.org/v1", "golang.org/x/sync", "github.com/minio/sha256-simd"}),
 	own + "experiments": slices.Concat(framework, []string{module + "/" + own + "repro"}),
 	own + "benchlibsvm": {module + "/" + own + "report", "github.com/klauspost/cpuid/v2"},
 	own + "doors":       {},
@@ -152,7 +171,8 @@ func violations(packages []listed) []string {
 		for _, i := range p.Imports {
 			under := func(path string) bool { return i == path || strings.HasPrefix(i, path+"/") }
 			shared := under(module+"/"+folder) && p.ImportPath != module+"/solver" &&
-				!strings.HasPrefix(inside, "engine/") && folder != "cmd" // these know nothing of what shares their folder
+				// these know nothing of what shares their folder
+				!strings.HasPrefix(inside, "engine/") && folder != "cmd"
 			if !standard[i] && !slices.ContainsFunc(rule, under) && !shared {
 				bad = append(bad, p.ImportPath+" imports "+i)
 			}
@@ -208,7 +228,8 @@ func TestImportRulesBite(t *testing.T) {
 			t.Errorf("%s: violations are %q, expected one", name, bad)
 		}
 	}
-	if bad := violations([]listed{{ImportPath: module + "/engine", Imports: []string{module + "/sparse", "gonum.org/v1/gonum/mat"}}}); bad != nil {
+	if bad := violations([]listed{{ImportPath: module + "/engine",
+		Imports: []string{module + "/sparse", "gonum.org/v1/gonum/mat"}}}); bad != nil {
 		t.Errorf("what is allowed is refused: %q", bad)
 	}
 }

@@ -21,7 +21,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"grambench": main, "eager": func() { // for -backend auto no job is too small for the GPU
+	// for -backend auto no job is too small for the GPU
+	testscript.Main(m, map[string]func(){"grambench": main, "eager": func() {
 		autoSeconds, place2.AutoSeconds = 0, 0
 		main()
 	}})
@@ -32,7 +33,8 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "npy": npyToText, "json": jsonHas, "waitfor": waitFor, "only": only, "positive": jsonPositive, "png": pngDrawn,
+			"exits": exits, "npy": npyToText, "json": jsonHas, "waitfor": waitFor, "only": only,
+			"positive": jsonPositive, "png": pngDrawn,
 			"close": closeFields, "below": jsonBelow,
 		},
 		Condition: func(name string) (bool, error) {
@@ -62,13 +64,15 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// npy FILE OUT reads a NumPy file, by its published description and without the code that wrote it, and writes its shape and values as text.
+// npy FILE OUT reads a NumPy file, by its published description and without the code that wrote it,
+// and writes its shape and values as text.
 func npyToText(ts *testscript.TestScript, _ bool, args []string) {
 	data := ts.ReadFile(args[0])
 	if len(data) < 10 || data[:8] != "\x93NUMPY\x01\x00" {
 		ts.Fatalf("%s isn't a NumPy file of version 1.0", args[0])
 	}
-	m := regexp.MustCompile(`^\{'descr': '<f4', 'fortran_order': False, 'shape': \((\d+), (\d+)\), \} *\n`).FindStringSubmatch(data[10:])
+	m := regexp.MustCompile(`^\{'descr': '<f4', 'fortran_order': False, 'shape': \((\d+), (\d+)\), \} *\n`).
+		FindStringSubmatch(data[10:])
 	if m == nil {
 		ts.Fatalf("%s has no header of a C-ordered <f4 matrix", args[0])
 	}
@@ -76,7 +80,8 @@ func npyToText(ts *testscript.TestScript, _ bool, args []string) {
 	rows, _ := strconv.Atoi(m[1])
 	cols, _ := strconv.Atoi(m[2])
 	if length != 10+len(m[0]) || len(data) != length+4*rows*cols {
-		ts.Fatalf("%s: header of %d bytes, said to be %d; %d bytes in all for %d x %d", args[0], 10+len(m[0]), length, len(data), rows, cols)
+		ts.Fatalf("%s: header of %d bytes, said to be %d; %d bytes in all for %d x %d", args[0], 10+len(m[0]), length,
+			len(data), rows, cols)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %d\n", rows, cols)
@@ -89,8 +94,8 @@ func npyToText(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o644))
 }
 
-// json FILE PATH VALUE wants one JSON object in the file, with the value (as fmt.Sprint writes it) at a path such as rows.0.isa; VALUE may be
-// left out, and then the path must be there.
+// json FILE PATH VALUE wants one JSON object in the file, with the value (as fmt.Sprint writes it)
+// at a path such as rows.0.isa; VALUE may be left out, and then the path must be there.
 func jsonHas(ts *testscript.TestScript, _ bool, args []string) {
 	var v any
 	d := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))

@@ -41,15 +41,29 @@ var senseless = []struct{ spec, found, expected string }{
 	{"0*linear", "found 0", "a number other than 0"},
 }
 
-// Specifications without a sense are refused with the reason, by the engine as by every command that takes a kernel, before it reads any document.
+// Specifications without a sense are refused with the reason, by the engine as by every command
+// that takes a kernel, before it reads any document.
 func TestSenselessKernels(t *testing.T) {
 	commands := [][]string{
-		{"gram", "-in", "nowhere.svm", "-o", "K.npy", "-kernel"}, {"spectrum", "-in", "nowhere.svm", "-kernel"}, {"verify", "-in", "nowhere.svm", "-kernel"},
-		{"bench", "-in", "nowhere.svm", "-kernel"}, {"train", "nowhere.svm", "m.model", "-kernel"}, {"cv", "nowhere.svm", "-kernel"},
+		{
+			"gram",
+			"-in",
+			"nowhere.svm",
+			"-o",
+			"K.npy",
+			"-kernel",
+		}, {"spectrum", "-in", "nowhere.svm", "-kernel"}, {"verify", "-in", "nowhere.svm", "-kernel"},
+		{
+			"bench",
+			"-in",
+			"nowhere.svm",
+			"-kernel",
+		}, {"train", "nowhere.svm", "m.model", "-kernel"}, {"cv", "nowhere.svm", "-kernel"},
 		{"grid", "nowhere.svm", "-kernel"}, {"kernels"},
 	}
 	for _, s := range senseless {
-		if k, err := engine.ParseKernel(s.spec); k != nil || err == nil || !strings.Contains(err.Error(), s.found) || !strings.Contains(err.Error(), s.expected) {
+		if k, err := engine.ParseKernel(s.spec); k != nil || err == nil || !strings.Contains(err.Error(), s.found) ||
+			!strings.Contains(err.Error(), s.expected) {
 			t.Errorf("ParseKernel(%q) = %v, %v, expected %q and %q", s.spec, k, err, s.found, s.expected)
 		}
 		for _, c := range commands {
@@ -57,11 +71,15 @@ func TestSenselessKernels(t *testing.T) {
 		}
 	}
 	for list, expected := range map[string]string{"-grid t=1,0": "found t=0", "-grid t=-1": "found t=-1"} {
-		refused(t, append([]string{"grid", "nowhere.svm", "-kernel", "diffusion"}, strings.Fields(list)...), cli.Misuse, expected, "a number above 0")
+		refused(t, append([]string{"grid", "nowhere.svm", "-kernel", "diffusion"}, strings.Fields(list)...),
+			cli.Misuse, expected, "a number above 0")
 	}
-	refused(t, []string{"grid", "nowhere.svm", "-kernel", "arccos", "-grid", "n=1,-0.5"}, cli.Misuse, "found n=-0.5", "at which the integral diverges")
-	refused(t, []string{"grid", "nowhere.svm", "-kernel", "probability-product", "-grid", "rho=0.5,0"}, cli.Misuse, "found rho=0", "a number above 0")
-	refused(t, []string{"spectrum", "-in", "nowhere.svm", "-kernel", "diffusion", "-t", "0.5,0"}, cli.Misuse, "found t=0", "a number above 0")
+	refused(t, []string{"grid", "nowhere.svm", "-kernel", "arccos", "-grid", "n=1,-0.5"}, cli.Misuse, "found n=-0.5",
+		"at which the integral diverges")
+	refused(t, []string{"grid", "nowhere.svm", "-kernel", "probability-product", "-grid", "rho=0.5,0"}, cli.Misuse,
+		"found rho=0", "a number above 0")
+	refused(t, []string{"spectrum", "-in", "nowhere.svm", "-kernel", "diffusion", "-t", "0.5,0"}, cli.Misuse,
+		"found t=0", "a number above 0")
 }
 
 // A power of values below 0 is no number: which document has one is said once it is read.
@@ -73,21 +91,25 @@ func TestPowersOfNegativeData(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	for _, spec := range []string{"probability-product:rho=0.75", "probability-product", "bhattacharyya", "diffusion"} {
 		for _, c := range [][]string{
-			{"gram", "-in", file, "-o", out, "-to", "npy", "-kernel", spec, "-signed"}, {"spectrum", "-in", file, "-kernel", spec, "-signed"},
+			{"gram", "-in", file, "-o", out, "-to", "npy", "-kernel", spec, "-signed"},
+			{"spectrum", "-in", file, "-kernel", spec, "-signed"},
 			{"verify", "-in", file, "-kernel", spec, "-signed"}, {"train", "-q", file, out, "-kernel", spec, "-signed"},
-			{"cv", "-q", "-v", "2", file, "-kernel", spec, "-signed"}, {"grid", "-q", "-v", "2", file, "-kernel", spec, "-signed"},
+			{"cv", "-q", "-v", "2", file, "-kernel", spec, "-signed"},
+			{"grid", "-q", "-v", "2", file, "-kernel", spec, "-signed"},
 		} {
 			refused(t, c, cli.Failed, "found -3, expected a finite value not below 0", "of all values")
 		}
 	}
 }
 
-// refused runs a command, which shall fail with a message that holds all of what is wanted, and print no results.
+// refused runs a command, which shall fail with a message that holds all of what is wanted, and
+// print no results.
 func refused(t *testing.T, args []string, status int, wanted ...string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	if got := run(args, &stdout, &stderr); got != status || stdout.Len() > 0 {
-		t.Errorf("grambench %s: exit status %d, expected %d, output %q, %q", strings.Join(args, " "), got, status, stdout.String(), stderr.String())
+		t.Errorf("grambench %s: exit status %d, expected %d, output %q, %q", strings.Join(args, " "), got, status,
+			stdout.String(), stderr.String())
 		return
 	}
 	for _, want := range wanted {

@@ -9,7 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// close FILE FILE TOLERANCE wants two files with the same fields, numbers among them equal up to a tolerance.
+// close FILE FILE TOLERANCE wants two files with the same fields, numbers among them equal up to a
+// tolerance.
 func closeFields(ts *testscript.TestScript, _ bool, args []string) {
 	a, b := strings.Fields(ts.ReadFile(args[0])), strings.Fields(ts.ReadFile(args[1]))
 	tolerance, err := strconv.ParseFloat(args[2], 64)
@@ -30,7 +31,8 @@ func closeFields(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// below FILE KEY BOUND wants the number at the top of a JSON object to be above 0 and at most that of another key.
+// below FILE KEY BOUND wants the number at the top of a JSON object to be above 0 and at most that
+// of another key.
 func jsonBelow(ts *testscript.TestScript, _ bool, args []string) {
 	var v map[string]any
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &v))

@@ -3,7 +3,8 @@ package cli
 import "testing"
 
 func TestByteSize(t *testing.T) {
-	for s, want := range map[string]int64{"4G": 4 << 30, "500M": 500 << 20, "1.5k": 1536, "100": 100 << 20, "2GiB": 2 << 30, "7B": 7, "1t": 1 << 40, "3kb": 3 << 10} {
+	for s, want := range map[string]int64{"4G": 4 << 30, "500M": 500 << 20, "1.5k": 1536, "100": 100 << 20,
+		"2GiB": 2 << 30, "7B": 7, "1t": 1 << 40, "3kb": 3 << 10} {
 		var b ByteSize
 		if err := b.Set(s); err != nil || int64(b) != want {
 			t.Errorf("%q is %d, %v, expected %d", s, b, err, want)

@@ -123,7 +123,8 @@ func (r *run) work(ctx context.Context, e *cli.Env) error {
 		e.Warn("%s", dropped)
 	}
 	out, err := r.measure(ctx, &repro.Run{
-		Data: r.data, Workers: r.Workers, ISA: r.ISA, MemoryBytes: r.Budget(), Seed: r.seed, State: state, Plot: r.plot != "",
+		Data: r.data, Workers: r.Workers, ISA: r.ISA, MemoryBytes: r.Budget(), Seed: r.seed, State: state,
+		Plot:   r.plot != "",
 		Device: device, Backend: backend, Tell: (&watch{p: p}).tell,
 		Warn: func(message string) { p.Clear(); e.Warn("%s", message) },
 	})
@@ -224,7 +225,9 @@ func helpOf(e repro.Experiment) string {
 	if e.Waits != "" {
 		return e.Paper + "\nIt can't be run yet: it " + e.Waits + ".\n"
 	}
-	return e.Paper + "\n\n" + strings.TrimSpace(e.Help) + "\n\nIt reads " + e.Data + " below -data and takes " + e.Time + ".\n"
+	return e.Paper + "\n\n" + strings.TrimSpace(
+		e.Help,
+	) + "\n\nIt reads " + e.Data + " below -data and takes " + e.Time + ".\n"
 }
 
 // listing is the list of experiments as a report.

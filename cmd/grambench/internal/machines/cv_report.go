@@ -20,9 +20,10 @@ type cvReport struct {
 	Folds int    `json:"folds"`
 	Seed  uint64 `json:"seed"`
 
-	Scored   int            `json:"documents_scored"`
-	Right    int            `json:"documents_right"`
-	Accuracy *float64       `json:"accuracy,omitempty"` // of all documents together; of labels: documents all of whose labels are right
+	Scored int `json:"documents_scored"`
+	Right  int `json:"documents_right"`
+	// of all documents together; of labels: documents all of whose labels are right
+	Accuracy *float64       `json:"accuracy,omitempty"`
 	MicroF1  *float64       `json:"micro_f1,omitempty"`
 	MacroF1  *float64       `json:"macro_f1,omitempty"`
 	Hamming  *float64       `json:"hamming_loss,omitempty"`

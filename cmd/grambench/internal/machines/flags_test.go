@@ -46,19 +46,25 @@ func TestSVMTrainLetters(t *testing.T) {
 		kernel string
 		check  func(s *train) bool
 	}{
-		"-t 0 a":                      {"linear", func(s *train) bool { return s.Signed }},
-		"-t 1 -g 0.5 -d 2 -r -1 a":    {"polynomial:gamma=0.5,r=-1,degree=2", nil},
-		"-t 1 a":                      {"polynomial:gamma=0.25,r=0,degree=3", nil}, // one divided by the greatest index
-		"-t 2 -g 7 a":                 {"rbf:gamma=7", nil},
-		"-g 7 a":                      {"rbf:gamma=7", nil},
-		"-t 2 -g 0 a":                 {"rbf:gamma=0.25", nil},
-		"-t 3 a":                      {"sigmoid:gamma=0.25,r=0", nil},
-		"a":                           {"diffusion:t=0.5", func(s *train) bool { return !s.Signed && s.c == 1 && s.kind == "c_svc" }},
-		"-s 4 -n 0.25 -c 7 a":         {"diffusion:t=0.5", func(s *train) bool { return s.kind == "nu_svr" && s.nu == 0.25 && s.c == 7 }},
-		"-s 3 -p 0.01 -e 1e-5 a b":    {"diffusion:t=0.5", func(s *train) bool { return s.eps == 0.01 && s.tolerance == 1e-5 && s.f.Args[1] == "b" }},
-		"-h 0 -b 1 -m 3 a":            {"diffusion:t=0.5", func(s *train) bool { return !bool(s.shrinking) && bool(s.prob) && s.Memory == 3<<20 }},
-		"-kernel ngd -workers 2 a -q": {"ngd:shift=0", func(s *train) bool { return s.Workers == 2 && s.quiet && len(s.weights) == 0 }},
-		"-type one-class -in a":       {"diffusion:t=0.5", func(s *train) bool { return s.kind == "one_class" && s.In == "a" }},
+		"-t 0 a":                   {"linear", func(s *train) bool { return s.Signed }},
+		"-t 1 -g 0.5 -d 2 -r -1 a": {"polynomial:gamma=0.5,r=-1,degree=2", nil},
+		"-t 1 a":                   {"polynomial:gamma=0.25,r=0,degree=3", nil}, // one divided by the greatest index
+		"-t 2 -g 7 a":              {"rbf:gamma=7", nil},
+		"-g 7 a":                   {"rbf:gamma=7", nil},
+		"-t 2 -g 0 a":              {"rbf:gamma=0.25", nil},
+		"-t 3 a":                   {"sigmoid:gamma=0.25,r=0", nil},
+		"a": {"diffusion:t=0.5",
+			func(s *train) bool { return !s.Signed && s.c == 1 && s.kind == "c_svc" }},
+		"-s 4 -n 0.25 -c 7 a": {"diffusion:t=0.5",
+			func(s *train) bool { return s.kind == "nu_svr" && s.nu == 0.25 && s.c == 7 }},
+		"-s 3 -p 0.01 -e 1e-5 a b": {"diffusion:t=0.5",
+			func(s *train) bool { return s.eps == 0.01 && s.tolerance == 1e-5 && s.f.Args[1] == "b" }},
+		"-h 0 -b 1 -m 3 a": {"diffusion:t=0.5",
+			func(s *train) bool { return !bool(s.shrinking) && bool(s.prob) && s.Memory == 3<<20 }},
+		"-kernel ngd -workers 2 a -q": {"ngd:shift=0",
+			func(s *train) bool { return s.Workers == 2 && s.quiet && len(s.weights) == 0 }},
+		"-type one-class -in a": {"diffusion:t=0.5",
+			func(s *train) bool { return s.kind == "one_class" && s.In == "a" }},
 	} {
 		s, err := parseSVM(line)
 		if err != nil {
@@ -127,10 +133,12 @@ func TestSVMScheme(t *testing.T) {
 
 func TestSVMUsage(t *testing.T) {
 	for line, want := range map[string]string{
-		"-s 5 a": "0, 1, 2, 3 or 4", "-t 4 a": "precomputed", "-t 7 a": "0, 1, 2 or 3", "-type svm a": "one of c_svc", "-w1": "-wCLASS WEIGHT",
+		"-s 5 a": "0, 1, 2, 3 or 4", "-t 4 a": "precomputed", "-t 7 a": "0, 1, 2 or 3", "-type svm a": "one of c_svc",
+		"-w1":     "-wCLASS WEIGHT",
 		"-w1 x a": "above 0", "-c 0 a": "-c 0", "-c NaN a": "-c NaN", "-n 2 a": "at most 1", "-e -1 a": "-tolerance",
 		"-kernel ngd -g 1 a": "parameter of -t", "-r 1 a": "parameter of -t", "-kernel ngd -t 1 a": "one of them",
-		"-s 1 -w1 2 a": "c_svc", "-s 2 -b 1 a": "-probabilities", "-b 2 a": "0 or 1", "a b c": "unexpected", "-scheme all a": "-scheme", "-depth 3": "not defined",
+		"-s 1 -w1 2 a": "c_svc", "-s 2 -b 1 a": "-probabilities", "-b 2 a": "0 or 1", "a b c": "unexpected",
+		"-scheme all a": "-scheme", "-depth 3": "not defined",
 	} {
 		_, err := parseSVM(line)
 		var usage cli.UsageError

@@ -312,7 +312,17 @@ func (w *gridWatch) details(s svm.Progress) []string {
 		parts = append(parts, report.Wait(time.Duration(left))+" left")
 	}
 	if w.best != nil {
-		parts = append(parts, "best "+w.measure.Format(w.best.Mean)+": "+describe(w.best.Kernel.String(), w.best.C, w.best.Nu, w.best.Epsilon))
+		parts = append(
+			parts,
+			"best "+w.measure.Format(
+				w.best.Mean,
+			)+": "+describe(
+				w.best.Kernel.String(),
+				w.best.C,
+				w.best.Nu,
+				w.best.Epsilon,
+			),
+		)
 	}
 	return parts
 }

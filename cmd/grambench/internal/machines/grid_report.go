@@ -33,7 +33,8 @@ type gridReport struct {
 	Hints    []string `json:"hints,omitempty"`
 
 	DotProducts int64 `json:"dot_products"`
-	Saved       int64 `json:"dot_products_saved"` // those that training and predicting each fit by itself would have computed besides
+	// those that training and predicting each fit by itself would have computed besides
+	Saved int64 `json:"dot_products_saved"`
 
 	Seconds      float64 `json:"seconds"` // from the first byte read
 	SecondsRead  float64 `json:"seconds_read"`
@@ -258,12 +259,34 @@ func (r *gridReport) table() *report.Table {
 	return t
 }
 
-// trainCommand is the command that trains with the settings of a point, for a shell: with the flags that were given, but for
-// those of the search.
+// trainCommand is the command that trains with the settings of a point, for a shell: with the flags
+// that were given, but for those of the search.
 func (g *grid) trainCommand(best *gridRow) string {
 	words := []string{"grambench", "train", "-in", g.In}
-	searched := []string{"in", "kernel", "embed", "t", "g", "d", "r", "c", "nu", "n", "epsilon", "p", "grid", "log2c", "log2g",
-		"folds", "v", "seed", "plot", "q", "json", "weight"}
+	searched := []string{
+		"in",
+		"kernel",
+		"embed",
+		"t",
+		"g",
+		"d",
+		"r",
+		"c",
+		"nu",
+		"n",
+		"epsilon",
+		"p",
+		"grid",
+		"log2c",
+		"log2g",
+		"folds",
+		"v",
+		"seed",
+		"plot",
+		"q",
+		"json",
+		"weight",
+	}
 	g.f.Visit(func(fl *flag.Flag) {
 		switch {
 		case slices.Contains(searched, fl.Name):

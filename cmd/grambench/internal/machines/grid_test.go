@@ -29,20 +29,24 @@ func TestLog2Lists(t *testing.T) {
 
 func TestGridAlternatives(t *testing.T) {
 	for spec, want := range map[string][]string{
-		"ngd":                             {"ngd"},
-		"diffusion:t=0.1|2":               {"diffusion:t=0.1", "diffusion:t=2"},
-		"polynomial:gamma=1|2,degree=2|3": {"polynomial:gamma=1,degree=2", "polynomial:gamma=1,degree=3", "polynomial:gamma=2,degree=2", "polynomial:gamma=2,degree=3"},
-		"sum(diffusion:t=0.1|1,linear:embed=tf-l1-sqrt)":     {"sum(diffusion:t=0.1,linear:embed=tf-l1-sqrt)", "sum(diffusion:t=1,linear:embed=tf-l1-sqrt)"},
-		"linear:embed=tf-l2|tfidf-l2":                        {"linear:embed=tf-l2", "linear:embed=tfidf-l2"},
-		"diffusion|ngd-exp:t=1":                              {"diffusion:t=1", "ngd-exp:t=1"},
-		"0.2*diffusion:t=1|2 + 0.5*linear:embed=tf-l1-sqrt ": {"0.2*diffusion:t=1 + 0.5*linear:embed=tf-l1-sqrt ", "0.2*diffusion:t=2 + 0.5*linear:embed=tf-l1-sqrt "},
+		"ngd":               {"ngd"},
+		"diffusion:t=0.1|2": {"diffusion:t=0.1", "diffusion:t=2"},
+		"polynomial:gamma=1|2,degree=2|3": {"polynomial:gamma=1,degree=2", "polynomial:gamma=1,degree=3",
+			"polynomial:gamma=2,degree=2", "polynomial:gamma=2,degree=3"},
+		"sum(diffusion:t=0.1|1,linear:embed=tf-l1-sqrt)": {"sum(diffusion:t=0.1,linear:embed=tf-l1-sqrt)",
+			"sum(diffusion:t=1,linear:embed=tf-l1-sqrt)"},
+		"linear:embed=tf-l2|tfidf-l2": {"linear:embed=tf-l2", "linear:embed=tfidf-l2"},
+		"diffusion|ngd-exp:t=1":       {"diffusion:t=1", "ngd-exp:t=1"},
+		"0.2*diffusion:t=1|2 + 0.5*linear:embed=tf-l1-sqrt ": {"0.2*diffusion:t=1 + 0.5*linear:embed=tf-l1-sqrt ",
+			"0.2*diffusion:t=2 + 0.5*linear:embed=tf-l1-sqrt "},
 	} {
 		got, err := alternatives(spec)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v, expected %q", spec, got, err, want)
 		}
 	}
-	for _, spec := range []string{"diffusion:t=|1", "diffusion:t=1|", "|", "diffusion:t=1||2", strings.Repeat("a=1|2,", 11)} {
+	for _, spec := range []string{"diffusion:t=|1", "diffusion:t=1|", "|", "diffusion:t=1||2",
+		strings.Repeat("a=1|2,", 11)} {
 		if got, err := alternatives(spec); err == nil {
 			t.Errorf("%s: %q", spec, got)
 		}
@@ -95,23 +99,29 @@ func parseGrid(line string) (*grid, []string, error) {
 }
 
 func TestGridKernels(t *testing.T) {
+	const five = "diffusion:t=0.1 diffusion:t=0.25 diffusion:t=0.5 diffusion:t=1 diffusion:t=2"
 	for line, want := range map[string]struct {
 		kernels string
 		c       []float64
 	}{
-		"a":                         {"diffusion:t=0.1 diffusion:t=0.25 diffusion:t=0.5 diffusion:t=1 diffusion:t=2", []float64{0.1, 1, 10, 100}},
+		"a": {five,
+			[]float64{0.1, 1, 10, 100}},
 		"-kernel ngd a":             {"ngd:shift=0", []float64{0.1, 1, 10, 100}},
 		"-kernel ngd|bhattacharyya": {"ngd:shift=0 bhattacharyya", nil},
-		"-c 3 a":                    {"diffusion:t=0.1 diffusion:t=0.25 diffusion:t=0.5 diffusion:t=1 diffusion:t=2", nil},
-		"-grid c=1 a":               {"diffusion:t=0.5", []float64{1}},
-		"-grid t=1,2 a":             {"diffusion:t=1 diffusion:t=2", nil},
-		"-grid t=1,2 -kernel diffusion -kernel ngd-exp -kernel linear": {"diffusion:t=1 diffusion:t=2 ngd-exp:t=1 ngd-exp:t=2 linear", nil},
-		"-grid degree=1,2 -grid coef0=0,1 -kernel polynomial:gamma=3":  {"polynomial:gamma=3,r=0,degree=1 polynomial:gamma=3,r=1,degree=1 polynomial:gamma=3,r=0,degree=2 polynomial:gamma=3,r=1,degree=2", nil},
-		"-t 2 -log2g -1,1,1 -log2c 0,2,2":                              {"rbf:gamma=0.5 rbf:gamma=1 rbf:gamma=2", []float64{1, 4}},
-		"-log2g 0,1,1":                                                 {"rbf:gamma=1 rbf:gamma=2", nil},
-		"-t 2":                                                         {"rbf:gamma=0.25", []float64{0.1, 1, 10, 100}},
-		"-grid t=1,2 -embed tfidf-l1-sqrt":                             {"diffusion:t=1,embed=tfidf-l1-sqrt diffusion:t=2,embed=tfidf-l1-sqrt", nil},
-		"-s 1 a":                                                       {"diffusion:t=0.1 diffusion:t=0.25 diffusion:t=0.5 diffusion:t=1 diffusion:t=2", nil},
+		"-c 3 a": {five,
+			nil},
+		"-grid c=1 a":   {"diffusion:t=0.5", []float64{1}},
+		"-grid t=1,2 a": {"diffusion:t=1 diffusion:t=2", nil},
+		"-grid t=1,2 -kernel diffusion -kernel ngd-exp -kernel linear": {"diffusion:t=1 diffusion:t=2 ngd-exp:t=1 " +
+			"ngd-exp:t=2 linear", nil},
+		"-grid degree=1,2 -grid coef0=0,1 -kernel polynomial:gamma=3": {"polynomial:gamma=3,r=0,degree=1 polynomial:gamma=3,r=1,degree=1 " +
+			"polynomial:gamma=3,r=0,degree=2 polynomial:gamma=3,r=1,degree=2", nil},
+		"-t 2 -log2g -1,1,1 -log2c 0,2,2": {"rbf:gamma=0.5 rbf:gamma=1 rbf:gamma=2",
+			[]float64{1, 4}},
+		"-log2g 0,1,1":                     {"rbf:gamma=1 rbf:gamma=2", nil},
+		"-t 2":                             {"rbf:gamma=0.25", []float64{0.1, 1, 10, 100}},
+		"-grid t=1,2 -embed tfidf-l1-sqrt": {"diffusion:t=1,embed=tfidf-l1-sqrt diffusion:t=2,embed=tfidf-l1-sqrt", nil},
+		"-s 1 a":                           {five, nil},
 	} {
 		r, kernels, err := parseGrid(line)
 		if err != nil {
@@ -124,10 +134,14 @@ func TestGridKernels(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"-grid x=1 a": "no such parameter", "-grid t=1 -kernel ngd": "no such parameter", "-grid t=1 -kernel diffusion:t=0.5+ngd": "no such parameter", "-grid C=0": "above 0",
-		"-grid t=-1": "above 0", "-grid C=1 -grid C=2": "second time", "-grid C=1 -log2c 0,1,1": "second time", "-grid C=1 -c 2": "expected one of them", "-grid nu=0.1": "has no nu",
-		"-s 1 -grid C=1": "has no C", "-s 1 -grid nu=2": "at most 1", "-s 2": "one_class", "-b 1": "no part in", "-kernel diffusion:t=1|1": "twice", "-grid degree=1.5 -kernel polynomial": "whole number",
-		"-plot a": "not defined", "-kernel diffusion:t=1|": "empty value", "a b": "unexpected", "-in a b": "both name a source",
+		"-grid x=1 a": "no such parameter", "-grid t=1 -kernel ngd": "no such parameter",
+		"-grid t=1 -kernel diffusion:t=0.5+ngd": "no such parameter", "-grid C=0": "above 0",
+		"-grid t=-1": "above 0", "-grid C=1 -grid C=2": "second time", "-grid C=1 -log2c 0,1,1": "second time",
+		"-grid C=1 -c 2": "expected one of them", "-grid nu=0.1": "has no nu",
+		"-s 1 -grid C=1": "has no C", "-s 1 -grid nu=2": "at most 1", "-s 2": "one_class", "-b 1": "no part in",
+		"-kernel diffusion:t=1|1": "twice", "-grid degree=1.5 -kernel polynomial": "whole number",
+		"-plot a": "not defined", "-kernel diffusion:t=1|": "empty value", "a b": "unexpected",
+		"-in a b": "both name a source",
 	} {
 		_, _, err := parseGrid(line)
 		var usage cli.UsageError
@@ -140,13 +154,15 @@ func TestGridKernels(t *testing.T) {
 // The command for training is one that the shell and train take as they stand.
 func TestTrainCommand(t *testing.T) {
 	_, _, err := parseGrid(
-		"-in my_mail -min-df 3 -s 4 -e 0.01 -w1 5 -signed -h 0 -m 2G -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest",
+		"-in my_mail -min-df 3 " +
+			"-s 4 -e 0.01 -w1 5 -signed -h 0 -m 2G -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest",
 	)
 	if err == nil {
 		t.Fatal("weights for a regression")
 	}
 	r, _, err := parseGrid(
-		"-in my_mail -min-df 3 -e 0.01 -w1 5 -wcats 0.5 -signed -h 0 -m 2G -gpu-tensor -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest",
+		"-in my_mail -min-df 3 -e 0.01 -w1 5 -wcats 0.5 -signed " +
+			"-h 0 -m 2G -gpu-tensor -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest",
 	)
 	if err != nil {
 		t.Fatal(err)

@@ -45,7 +45,10 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 			HeldBytes:   held(m, documents),
 			Progress:    func(s svm.Progress) { p.Update(s.Done, s.Total) },
 		}
-		opt.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) { return r.device(ctx, x, count) }
+		opt.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device,
+			error) {
+			return r.device(ctx, x, count)
+		}
 		return svm.NewPredictorContext(ctx, m, opt)
 	}
 	go func() {

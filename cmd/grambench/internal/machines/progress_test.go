@@ -29,7 +29,8 @@ func TestTrainingWritesLog(t *testing.T) {
 	}
 	cli.LogEvery = 0
 	training(p, details)(underWay)
-	const want = "grambench: training 6% (12 of 190), gap 0.012, 123 k steps, 1,000 of 1,131 active, objective -4567.25, 88% of rows at hand\n"
+	const want = "grambench: training 6% (12 of 190), gap 0.012, 123 k steps, 1,000 of 1,131 active, " +
+		"objective -4567.25, 88% of rows at hand\n"
 	if b.String() != want {
 		t.Errorf("it writes  %q\nexpected   %q", b.String(), want)
 	}

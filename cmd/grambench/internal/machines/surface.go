@@ -240,7 +240,12 @@ func (c *curve) draw(p *plot.Plot) error {
 		chart.Curve(p, "", chart.Colors[0], points, false)
 	}
 	marks := func(points plotter.XYs, of color.Color) {
-		p.Add(&plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: of, Radius: 3.5, Shape: draw.CircleGlyph{}}})
+		p.Add(
+			&plotter.Scatter{
+				XYs:        points,
+				GlyphStyle: draw.GlyphStyle{Color: of, Radius: 3.5, Shape: draw.CircleGlyph{}},
+			},
+		)
 	}
 	marks(points, chart.Colors[0])
 	marks(points[c.best:c.best+1], chart.Red)

@@ -65,7 +65,8 @@ func TestSurface(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := colorsOf(t, path)
-	dark, light, red := count[shade(0).(color.RGBA)], count[shade(1).(color.RGBA)], count[color.RGBA{0xd6, 0x27, 0x28, 0xff}]
+	dark, light, red := count[shade(0).(color.RGBA)], count[shade(1).(color.RGBA)],
+		count[color.RGBA{0xd6, 0x27, 0x28, 0xff}]
 	middle := count[shade(math.Log(2)/math.Log(5)).(color.RGBA)] // an error of 20 % between 10 % and 50 %
 	if dark < 2000 || light < 2000 || red < 300 || middle < 2000 || dark > light {
 		t.Errorf("%d dark, %d middle, %d light, %d red pixels", dark, middle, light, red)
@@ -87,7 +88,8 @@ func TestCurve(t *testing.T) {
 	}{
 		{[]string{"diffusion:t=1", "diffusion:t=12", "diffusion:t=15"}, "diffusion:t", "1"},
 		{[]string{"diffusion:t=1", "ngd-exp:t=2", "linear"}, "", "diffusion:t=1"},
-		{[]string{"rbf:gamma=1,embed=tf-l2", "rbf:gamma=2,embed=tf-l2", "rbf:gamma=3,embed=tf-l1"}, "", "rbf:gamma=1,embed=tf-l2"},
+		{[]string{"rbf:gamma=1,embed=tf-l2", "rbf:gamma=2,embed=tf-l2", "rbf:gamma=3,embed=tf-l1"}, "",
+			"rbf:gamma=1,embed=tf-l2"},
 	} {
 		means := map[string][]float64{c.kernels[0]: {0.5}, c.kernels[1]: {0.7}, c.kernels[2]: {0.6}}
 		r := surfaceOf([]float64{1}, means, c.kernels...)

@@ -61,7 +61,8 @@ func (w *corpus) write(
 	bits := 32
 	if w.Embedding != "" {
 		embedded, _ := source.WorkBytes(c.Documents)
-		if err := w.Fits("embedding the documents", place.RuntimeBytes+c.Documents.Bytes()+model.Documents.Bytes()+embedded); err != nil {
+		if err := w.Fits("embedding the documents",
+			place.RuntimeBytes+c.Documents.Bytes()+model.Documents.Bytes()+embedded); err != nil {
 			return err
 		}
 		emb, err := sparse.ParseEmbedding(w.Embedding)

@@ -85,7 +85,8 @@ func (g *gram) writeSets(
 	n := k.Len()
 	if budget := g.Budget(); k.GramBytes() > wholeBytes || budget > 0 && held+k.GramBytes() > budget {
 		row.Method = "stripes"
-		if err := g.Fits("a Gram matrix of "+report.Counted(n, "set", "sets"), held+4*stripeOfSets*int64(n)); err != nil {
+		if err := g.Fits("a Gram matrix of "+report.Counted(n, "set", "sets"),
+			held+4*stripeOfSets*int64(n)); err != nil {
 			return err
 		}
 	}

@@ -18,9 +18,11 @@ import (
 
 // Info is the command that describes this machine.
 var Info = &cli.Command{
-	Name:     "info",
-	Summary:  "this machine: processor, instruction sets, the one chosen and why",
-	Help:     "Prints the version, what the processor offers and which instruction set the engine takes,\nand the GPU with its driver, or why there is none.",
+	Name:    "info",
+	Summary: "this machine: processor, instruction sets, the one chosen and why",
+	Help: `
+Prints the version, what the processor offers and which instruction set the engine takes, and the
+GPU with its driver, or why there is none.`,
 	Examples: "grambench info\ngrambench info -json",
 	Setup: func(f *cli.Flags) cli.Work {
 		return func(_ context.Context, e *cli.Env) error { return report.Write(e.Stdout, newInfo(), f.JSON) }
@@ -29,7 +31,8 @@ var Info = &cli.Command{
 
 // wantedFeatures are the processor features that kernels are written for, or may be one day.
 var wantedFeatures = []cpuid.FeatureID{
-	cpuid.SSE2, cpuid.AVX, cpuid.F16C, cpuid.FMA3, cpuid.AVX2, cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL,
+	cpuid.SSE2, cpuid.AVX, cpuid.F16C, cpuid.FMA3, cpuid.AVX2, cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ,
+	cpuid.AVX512VL,
 	cpuid.AVX512VNNI, cpuid.AVX512BF16, cpuid.AVX512FP16, cpuid.AMXTILE, cpuid.ASIMD, cpuid.SVE,
 }
 
@@ -99,7 +102,8 @@ func newInfo() *info {
 		r.GPU, r.Backend = err.Error(), "cpu: there is no other"
 	} else {
 		r.GPU, r.Device = d.Name, &d
-		r.Backend = fmt.Sprintf("cuda for matrices and predictions that would keep the processor busy for more than %g s, else cpu (-backend auto); the reports say which and why", place.AutoSeconds)
+		r.Backend = fmt.Sprintf("cuda for matrices and predictions that would keep the processor busy for "+
+			"more than %g s, else cpu (-backend auto); the reports say which and why", place.AutoSeconds)
 	}
 	r.Reason = "the best of those that this build holds and this processor can run"
 	if len(panel) == 1 {

@@ -85,11 +85,12 @@ type kernelsReport struct {
 
 // kernelRow is one kernel, or one specification of it.
 type kernelRow struct {
-	Name     string       `json:"kernel"`
-	Sets     bool         `json:"of_sets"` // compares sets of points instead of documents
-	Formula  string       `json:"formula,omitempty"`
-	What     string       `json:"what,omitempty"`
-	Parts    string       `json:"parts,omitempty"` // what stands between the parentheses of a kernel that is made of others
+	Name    string `json:"kernel"`
+	Sets    bool   `json:"of_sets"` // compares sets of points instead of documents
+	Formula string `json:"formula,omitempty"`
+	What    string `json:"what,omitempty"`
+	// what stands between the parentheses of a kernel that is made of others
+	Parts    string       `json:"parts,omitempty"`
 	Params   []kernelKey  `json:"parameters,omitempty"`
 	Source   string       `json:"source,omitempty"`
 	Variants []kernelSpec `json:"variants"` // examples, or the specification that was asked for

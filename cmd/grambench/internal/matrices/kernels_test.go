@@ -27,7 +27,8 @@ func TestKernelsListsTheCatalogue(t *testing.T) {
 			}
 		}
 		for _, q := range info.Params {
-			if want := q.Key + "=" + q.Default + ": " + q.Summary + "; " + q.Allowed; !(q.Key == "embed" && info.Parts != "") &&
+			if want := q.Key + "=" + q.Default + ": " + q.Summary + "; " +
+				q.Allowed; !(q.Key == "embed" && info.Parts != "") &&
 				!strings.Contains(text, want) {
 				t.Errorf("%s: %q is missing", info.Name, want)
 			}

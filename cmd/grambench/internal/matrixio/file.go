@@ -19,8 +19,8 @@ type File struct {
 	bytes, unsynced int64
 }
 
-// syncBytes is how much may wait for the disk. The system would gather a whole matrix in memory, and
-// the last Sync would then keep the program for longer than ^C may take.
+// syncBytes is how much may wait for the disk. The system would gather a whole matrix in memory,
+// and the last Sync would then keep the program for longer than ^C may take.
 const syncBytes = 64 << 20
 
 // Create begins the file path, as [atomicfile.Create] does.
@@ -71,8 +71,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Commit brings everything to the disk, gives the file its name and returns its size in bytes. On an
-// error nothing is left behind. After Commit or Abort it is an error.
+// Commit brings everything to the disk, gives the file its name and returns its size in bytes. On
+// an error nothing is left behind. After Commit or Abort it is an error.
 func (f *File) Commit() (int64, error) {
 	err := f.buffer.Flush()
 	if err == nil {

@@ -9,7 +9,8 @@ import (
 //
 //	label 0:i 1:k(i,1) 2:k(i,2) ... n:k(i,n)
 //
-// with i counted from 1. Values have the fewest digits that give the same float32 back. Source: the README of LIBSVM, "Precomputed Kernels".
+// with i counted from 1. Values have the fewest digits that give the same float32 back. Source: the
+// README of LIBSVM, "Precomputed Kernels".
 type libsvm struct {
 	*counter
 	w      io.Writer

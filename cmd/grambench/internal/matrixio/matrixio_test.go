@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// A third has no short decimal form, 1e-40 is below the normal range: both must come back as they were.
+// A third has no short decimal form, 1e-40 is below the normal range: both must come back as they
+// were.
 var example = [][]float32{{1, 1.0 / 3, 1e-40}, {1.0 / 3, 1, -2.5}, {1e-40, -2.5, 16777216}}
 
 func write(t *testing.T, format string, h Header, rows [][]float32) string {
@@ -49,7 +50,8 @@ func TestNPY(t *testing.T) {
 		}
 		begin := 10 + int(binary.LittleEndian.Uint16([]byte(got[8:10])))
 		if begin%64 != 0 || got[begin-1] != '\n' {
-			t.Errorf("n=%d: the header ends at %d with %q, expected a multiple of 64 and a line end", n, begin, got[begin-1])
+			t.Errorf("n=%d: the header ends at %d with %q, expected a multiple of 64 and a line end", n, begin,
+				got[begin-1])
 		}
 		if len(got) != begin+4*n*n {
 			t.Fatalf("n=%d: %d bytes, expected %d", n, len(got), begin+4*n*n)
@@ -76,7 +78,8 @@ func TestLIBSVM(t *testing.T) {
 }
 
 func TestMatrixMarket(t *testing.T) {
-	want := "%%MatrixMarket matrix array real symmetric\n% a comment\n3 3\n1\n0.33333334\n1e-40\n1\n-2.5\n1.6777216e+07\n"
+	want := "%%MatrixMarket matrix array real symmetric\n% a comment\n3 3\n" +
+		"1\n0.33333334\n1e-40\n1\n-2.5\n1.6777216e+07\n"
 	if got := write(t, "mm", Header{N: 3, Comment: "a\ncomment"}, example); got != want {
 		t.Errorf("got\n%sexpected\n%s", got, want)
 	}
@@ -94,7 +97,8 @@ func TestWriterErrors(t *testing.T) {
 				t.Errorf("%s: the row %v passes", format, row)
 			}
 		}
-		if err := w.WriteRow([]float32{1, nan}); err == nil || !strings.Contains(err.Error(), "documents 1 and 2 is NaN") {
+		if err := w.WriteRow([]float32{1, nan}); err == nil ||
+			!strings.Contains(err.Error(), "documents 1 and 2 is NaN") {
 			t.Errorf("%s: NaN is answered with %v", format, err)
 		}
 		if err := w.WriteRow([]float32{1, 2}); err != nil {
@@ -108,7 +112,8 @@ func TestWriterErrors(t *testing.T) {
 			t.Errorf("%s: a row too many passes", format)
 		}
 	}
-	if _, err := NewWriter("csv", &bytes.Buffer{}, Header{}); err == nil || !strings.Contains(err.Error(), "npy, libsvm, mm") {
+	if _, err := NewWriter("csv", &bytes.Buffer{}, Header{}); err == nil ||
+		!strings.Contains(err.Error(), "npy, libsvm, mm") {
 		t.Errorf("an unknown format is answered with %v", err)
 	}
 }
@@ -170,7 +175,8 @@ func TestFileAborted(t *testing.T) {
 
 // Who writes to a file that has ended is told so, and neither the file nor its folder changes.
 func TestFileAfterItsEnd(t *testing.T) {
-	for name, end := range map[string]func(f *File){"committed": func(f *File) { f.Commit() }, "aborted": (*File).Abort} {
+	for name, end := range map[string]func(f *File){"committed": func(f *File) { f.Commit() },
+		"aborted": (*File).Abort} {
 		folder := t.TempDir()
 		f, err := Create(filepath.Join(folder, "k"))
 		if err != nil {
@@ -204,7 +210,8 @@ func (d *brokenDisk) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// A row that couldn't be written is never passed over: neither the next one nor Close says that all is well.
+// A row that couldn't be written is never passed over: neither the next one nor Close says that all
+// is well.
 func TestWriterAfterFailure(t *testing.T) {
 	for _, format := range Formats() {
 		whole := len(write(t, format, Header{N: 3}, example))
@@ -228,12 +235,15 @@ func TestWriterAfterFailure(t *testing.T) {
 
 func TestHeaderRefused(t *testing.T) {
 	for _, format := range Formats() {
-		if _, err := NewWriter(format, &bytes.Buffer{}, Header{N: -1}); err == nil || !strings.Contains(err.Error(), "-1 rows") {
+		if _, err := NewWriter(format, &bytes.Buffer{}, Header{N: -1}); err == nil ||
+			!strings.Contains(err.Error(), "-1 rows") {
 			t.Errorf("%s of -1 rows: %v", format, err)
 		}
 	}
-	for _, labels := range [][]string{{}, {"1"}, {"1", "2", "3"}, {"1", ""}, {"1", "2 3"}, {"1\n", "2"}, {"a", "b"}, {"NaN", "1"}, {"1", "-Inf"}} {
-		if _, err := NewWriter("libsvm", &bytes.Buffer{}, Header{N: 2, Labels: labels}); err == nil || !strings.Contains(err.Error(), "expected") {
+	for _, labels := range [][]string{{}, {"1"}, {"1", "2", "3"}, {"1", ""}, {"1", "2 3"}, {"1\n", "2"}, {"a", "b"},
+		{"NaN", "1"}, {"1", "-Inf"}} {
+		if _, err := NewWriter("libsvm", &bytes.Buffer{}, Header{N: 2, Labels: labels}); err == nil ||
+			!strings.Contains(err.Error(), "expected") {
 			t.Errorf("labels %q: %v", labels, err)
 		}
 	}
@@ -251,7 +261,8 @@ func TestFileRefused(t *testing.T) {
 	if err := os.Symlink("elsewhere", link); err != nil {
 		t.Skip(err)
 	}
-	for path, want := range map[string]string{folder: "is a folder", link: "is a link", os.DevNull: "is a special file", filepath.Join(folder, "no", "k"): "no such"} {
+	for path, want := range map[string]string{folder: "is a folder", link: "is a link",
+		os.DevNull: "is a special file", filepath.Join(folder, "no", "k"): "no such"} {
 		if f, err := Create(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Create(%s) = %v, %v, expected an error with %q", path, f, err, want)
 		}
@@ -259,7 +270,8 @@ func TestFileRefused(t *testing.T) {
 }
 
 func TestFormatOf(t *testing.T) {
-	for path, want := range map[string]string{"a/K.npy": "npy", "K.MTX": "mm", "k.svm": "libsvm", "k.libsvm": "libsvm", "k.txt": "", "npy": ""} {
+	for path, want := range map[string]string{"a/K.npy": "npy", "K.MTX": "mm", "k.svm": "libsvm", "k.libsvm": "libsvm",
+		"k.txt": "", "npy": ""} {
 		if got := FormatOf(path); got != want {
 			t.Errorf("FormatOf(%q) = %q, expected %q", path, got, want)
 		}

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// matrixMarket writes MatrixMarket's array format for symmetric matrices: the lower triangle, column by column, one value a line.
-// Column j from the diagonal downwards is row j from the diagonal to the right, so rows can be written as they come. Source: Boisvert, Pozo
-// and Remington, The Matrix Market Exchange Formats, NISTIR 5935 (1996).
+// matrixMarket writes MatrixMarket's array format for symmetric matrices: the lower triangle,
+// column by column, one value a line. Column j from the diagonal downwards is row j from the
+// diagonal to the right, so rows can be written as they come. Source: Boisvert, Pozo and Remington,
+// The Matrix Market Exchange Formats, NISTIR 5935 (1996).
 type matrixMarket struct {
 	*counter
 	w   io.Writer

@@ -7,9 +7,10 @@ import (
 	"math"
 )
 
-// npy writes NumPy's format, version 1.0: magic, version, length of the header, header, then the values row by row as little-endian
-// float32. numpy.load reads it, and maps it into memory on request, which is why the header ends on a multiple of 64 bytes.
-// Source: NumPy Enhancement Proposal 1.
+// npy writes NumPy's format, version 1.0: magic, version, length of the header, header, then the
+// values row by row as little-endian float32. numpy.load reads it, and maps it into memory on
+// request, which is why the header ends on a multiple of 64 bytes. Source: NumPy Enhancement
+// Proposal 1.
 type npy struct {
 	*counter
 	w   io.Writer

@@ -5,15 +5,20 @@ import (
 	"strconv"
 )
 
-// AppendVector appends a document in svmlight/LIBSVM form, the label followed by an index:value for each value,
+// AppendVector appends a document in svmlight/LIBSVM form, the label followed by an index:value for
+// each value,
 //
 //	label index₀:value₀ index₁:value₁ ...
 //
-// to b, and a line end. indices and values are equally long, indices ascend, values are finite. bits is 32 or 64: a value has the fewest digits
-// that give the same float32 or float64 back. Values of 0 are left out. It panics where indices and values differ in number.
+// to b, and a line end. indices and values are equally long, indices ascend, values are finite.
+// bits is 32 or 64: a value has the fewest digits that give the same float32 or float64 back.
+// Values of 0 are left out. It panics where indices and values differ in number.
 func AppendVector(b []byte, label string, indices []uint64, values []float64, bits int) []byte {
 	if len(indices) != len(values) {
-		panic(fmt.Sprintf("matrixio: %d indices in AppendVector, expected %d, one for each value", len(indices), len(values)))
+		panic(
+			fmt.Sprintf("matrixio: %d indices in AppendVector, expected %d, one for each value", len(indices),
+				len(values)),
+		)
 	}
 	b = append(b, label...)
 	for k, v := range values {

@@ -11,9 +11,11 @@ import (
 
 // Writer writes the rows of a symmetric n×n matrix, in order.
 type Writer interface {
-	// WriteRow writes the next row, of n values, all finite. A row that is refused may be given again in another form; after any other error no row is taken.
+	// WriteRow writes the next row, of n values, all finite. A row that is refused may be given
+	// again in another form; after any other error no row is taken.
 	WriteRow(row []float32) error
-	// Close writes what comes behind the last row; it is an error when rows are missing or couldn't be written. It doesn't close what is below.
+	// Close writes what comes behind the last row; it is an error when rows are missing or couldn't
+	// be written. It doesn't close what is below.
 	Close() error
 }
 
@@ -55,7 +57,8 @@ func NewWriter(format string, w io.Writer, h Header) (Writer, error) {
 
 // FormatOf returns the format that a file name's ending stands for, or "".
 func FormatOf(path string) string {
-	for _, e := range []struct{ ending, format string }{{".npy", "npy"}, {".mtx", "mm"}, {".mm", "mm"}, {".svm", "libsvm"}, {".libsvm", "libsvm"}} {
+	for _, e := range []struct{ ending, format string }{{".npy", "npy"}, {".mtx", "mm"}, {".mm", "mm"},
+		{".svm", "libsvm"}, {".libsvm", "libsvm"}} {
 		if strings.HasSuffix(strings.ToLower(path), e.ending) {
 			return e.format
 		}
@@ -90,7 +93,8 @@ func (c *counter) next(row []float32) (int, error) {
 	if c.row == c.n || len(row) != c.n {
 		return 0, fmt.Errorf("matrixio: row %d has %d values, expected %d rows of %d", c.row, len(row), c.n, c.n)
 	}
-	if j := slices.IndexFunc(row, func(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }); j >= 0 {
+	if j := slices.IndexFunc(row,
+		func(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }); j >= 0 {
 		return 0, fmt.Errorf("the value of documents %d and %d is %v, expected a finite number", c.row+1, j+1, row[j])
 	}
 	c.row++

@@ -88,7 +88,8 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *place.Li
 	f.StringVar(&d.In, "in", fallback, "read the documents from `SOURCE`: a file, a folder, goroot or synthetic:...")
 	f.ReadsFiles(&d.In, "in", d.Files(&d.In))
 	f.Choose(&d.Format, "format", "", "`FORMAT` of a file: svmlight, tsv, folder, matrixmarket or idx "+
-		"(default: from the name and the first bytes)", []string{"svmlight", "tsv", "folder", "matrixmarket", "idx"}, "auto", "libsvm")
+		"(default: from the name and the first bytes)", []string{"svmlight", "tsv", "folder", "matrixmarket", "idx"},
+		"auto", "libsvm")
 	f.Var(&d.MaxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
 	f.Check(func() error {
 		if parameters, ok := strings.CutPrefix(d.In, "synthetic:"); ok {

@@ -150,7 +150,8 @@ func TestMatrices(t *testing.T) {
 					squares,
 				)
 			}
-			if found[i], err = spectrum.Lanczos(t.Context(), op.operator(centre), spectrum.Options{K: 3, Steps: n}); err != nil {
+			if found[i], err = spectrum.Lanczos(t.Context(), op.operator(centre),
+				spectrum.Options{K: 3, Steps: n}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -282,7 +283,8 @@ func TestSpectrumCurves(t *testing.T) {
 	}
 	add("linear")
 	seen := map[color.Color]bool{}
-	for i, want := range []string{"diffusion:t=1", "ngd-exp:t=1", "", "", "", "", "diffusion:t=4", "ngd-exp:t=4", "linear"} {
+	for i, want := range []string{"diffusion:t=1", "ngd-exp:t=1", "", "", "", "", "diffusion:t=4", "ngd-exp:t=4",
+		"linear"} {
 		name, of := r.curve(i)
 		if name != want || seen[of] {
 			t.Errorf("curve %d is %q, expected %q, colour %v", i, name, want, of)
