@@ -25,9 +25,6 @@ func helped(t *testing.T, args ...string) string {
 // The help of every command fits on a screen, has examples, and is the same by help COMMAND.
 func TestHelpFitsOnAScreen(t *testing.T) {
 	for _, c := range program.Commands {
-		if c.Help == "" && c.Name != "repro" {
-			continue // legacy
-		}
 		text := helped(t, c.Name, "-help")
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		if len(lines) > 40 {

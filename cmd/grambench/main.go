@@ -19,9 +19,10 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/experiments"
 	"github.com/gramengine/gram/cmd/grambench/internal/machines"
 	"github.com/gramengine/gram/cmd/grambench/internal/matrices"
-	place2 "github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/cmd/grambench/internal/spectral"
+	"github.com/gramengine/gram/cmd/grambench/internal/verify"
 )
 
 // program has the commands in the order of the help.
@@ -32,9 +33,9 @@ that goes, and trains support vector machines.`,
 	Commands: []*cli.Command{
 		matrices.Info, matrices.Corpus, matrices.Gram,
 		machines.Train, machines.Predict, machines.CV, machines.Grid,
-		legacy(verifyCommand), bench.Command, matrices.Kernels, spectral.Command, experiments.Command,
+		verify.Command, bench.Command, matrices.Kernels, spectral.Command, experiments.Command,
 	},
-	Topics: []cli.Topic{source.Topic, place2.Topic, machines.Topic},
+	Topics: []cli.Topic{source.Topic, place.Topic, machines.Topic},
 	Examples: `
 grambench verify                             kernels against the reference, on Go's own sources
 grambench train -in mail/ -o mail.model      a machine from texts, one sub-folder per class
@@ -48,16 +49,4 @@ grambench bench -in synthetic:docs=5000,terms=20000`,
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the whole program.
-func run(args []string, stdout, stderr io.Writer) int {
-	for _, c := range []command{verifyCommand} {
-		if len(args) > 0 && (args[0] == c.name || len(args) == 2 && args[0] == "help" && args[1] == c.name) {
-			return runLegacy(args, nil, stdout, stderr)
-		}
-	}
-	return program.Run(args, stdout, stderr)
-}
-
-// legacy gives a command that isn't moved yet its place in the help.
-func legacy(c command) *cli.Command {
-	return &cli.Command{Name: c.name, Summary: c.summary, Setup: func(*cli.Flags) cli.Work { return nil }}
-}
+func run(args []string, stdout, stderr io.Writer) int { return program.Run(args, stdout, stderr) }

@@ -17,13 +17,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	place2 "github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
 )
 
 func TestMain(m *testing.M) {
 	// for -backend auto no job is too small for the GPU
 	testscript.Main(m, map[string]func(){"grambench": main, "eager": func() {
-		autoSeconds, place2.AutoSeconds = 0, 0
+		place.AutoSeconds = 0
 		main()
 	}})
 }

@@ -1,4 +1,4 @@
-package main
+package verify
 
 import (
 	"cmp"
@@ -11,7 +11,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Of further embeddings the closest pairs are those of every eighth document with the ones behind it, none missed.
+// Of further embeddings the closest pairs are those of every eighth document with the ones behind
+// it, none missed.
 func TestClosestPairsOfSomeRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
 	m := &sparse.CSR{Cols: 30, Offsets: []int64{0}}
@@ -49,5 +50,27 @@ func TestClosestPairsOfSomeRows(t *testing.T) {
 	slices.SortStableFunc(want, func(a, b closePair) int { return cmp.Compare(a.c, b.c) })
 	if got := l.sorted(); !slices.Equal(got, want[:40]) || !(got[0].c > 0) {
 		t.Errorf("the closest pairs are %v, expected %v", got, want[:40])
+	}
+}
+
+func TestClosestPairs(t *testing.T) {
+	nan := float32(math.NaN())
+	l := &closestPairList{limit: 4, bound: float32(math.Inf(1))}
+	// The upper triangle of a matrix, row by row: three pairs of c = 0, of which two may stay, a
+	// NaN, which must stay, and a tie at 0.2.
+	for i, row := range [][]float32{
+		{0.5, 0, 0.2, 0.9, 0.8, 0.8, 0.8, 0.8},
+		{0, 0.7, 0.2, 0.1, 0.8, 0.8, 0.8},
+		{0, 0.3, nan, 0.9, 0.6, 0.6},
+	} {
+		l.row(i, row)
+	}
+	var got [][2]int32
+	for _, p := range l.sorted() {
+		got = append(got, [2]int32{p.i, p.j})
+	}
+	want := [][2]int32{{0, 2}, {1, 2}, {2, 5}, {1, 5}}
+	if !slices.Equal(got, want) {
+		t.Errorf("closest pairs are %v, expected %v", got, want)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package verify
 
 import (
 	"context"
@@ -15,6 +15,9 @@ import (
 	"github.com/minio/sha256-simd"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
@@ -23,13 +26,16 @@ import (
 // On what matrices are compared bit by bit.
 const (
 	sameBitsDocuments = engine.SeamDocuments + 500
-	sameBitsFewer     = 1000      // for further embeddings, whose documents meet the same seams
-	sameBitsValues    = 1_000_000 // of all documents together: all pairs may be so close that they take the exact form, six times over
-	crossDocuments    = 300
+	sameBitsFewer     = 1000 // for further embeddings, whose documents meet the same seams
+	// of all documents together: all pairs may be so close that they take the exact form, six times
+	// over
+	sameBitsValues = 1_000_000
+	crossDocuments = 300
 )
 
-// spread returns documents of m, evenly spread, at most limit and with at most sameBitsValues values together (but 2 in any case), so few that
-// comparing their matrices takes at most room bytes; 0 for any number.
+// spread returns documents of m, evenly spread, at most limit and with at most sameBitsValues
+// values together (but 2 in any case), so few that comparing their matrices takes at most room
+// bytes; 0 for any number.
 func spread(m *sparse.CSR, limit int, room int64) []int {
 	n := m.Rows()
 	for k := min(n, limit); ; k -= max(k/8, 1) {
@@ -40,7 +46,8 @@ func spread(m *sparse.CSR, limit int, room int64) []int {
 			documents[d] = i
 			values += m.Offsets[i+1] - m.Offsets[i]
 		}
-		// Two matrices, the rows of test documents, the documents three times: as they are, embedded, and in an engine.
+		// Two matrices, the rows of test documents, the documents three times: as they are,
+		// embedded, and in an engine.
 		need := 8*int64(k)*int64(k) + 4*int64(k)*crossDocuments + 60*(values+int64(k)) + 100*int64(k)
 		if k <= 2 || values <= sameBitsValues && (room == 0 || need <= room) {
 			return documents
@@ -48,26 +55,28 @@ func spread(m *sparse.CSR, limit int, room int64) []int {
 	}
 }
 
-// sameBits checks, on a part of the corpus of up to limit documents, that the matrix of c has the same bits from any number of workers, and in stripes, by rows and with
-// test documents as rows the same as at once.
-func (v *verifier) sameBits(ctx context.Context, emb sparse.Embedding, c engine.Kernel, limit int) error {
-	v.p.stage("workers, " + emb.String())
+// sameBits checks, on a part of the corpus of up to limit documents, that the matrix of c has the
+// same bits from any number of workers, and in stripes, by rows and with test documents as rows the
+// same as at once.
+func (v *verifier) sameBits(ctx context.Context, c engine.Kernel, limit int) error {
+	emb := c.Embedding()
+	v.p.Stage("workers, " + emb.String())
 	var room int64
-	if budget := v.budget(); budget > 0 {
-		room = max((budget-runtimeBytes-v.corpus.Documents.Bytes())/2, 1) // half, for the scratch space of workers
+	if budget := v.Budget(); budget > 0 { // half, for the scratch space of workers
+		room = max((budget-place.RuntimeBytes-v.corpus.Documents.Bytes())/2, 1)
 	}
 	corpus := v.corpus
 	if documents := spread(corpus.Documents, limit, room); len(documents) < corpus.Documents.Rows() {
 		corpus = corpus.Select(documents)
 	}
-	x, err := embed(ctx, corpus, emb, v.workers)
+	x, err := source.Embed(ctx, corpus, emb, v.Workers)
 	if err != nil {
 		return err
 	}
 	// The same memory for all: new pages cost more time than some of the matrices.
 	first, again := newSymmetric(x.Rows()), newSymmetric(x.Rows())
-	n := counted(x.Rows(), "document", "documents")
-	for _, isa := range v.isas() {
+	n := report.Documents(x.Rows())
+	for _, isa := range v.All() {
 		eng, differ, err := v.anyWorkers(ctx, x, isa, c, first, again)
 		if err != nil {
 			return err
@@ -75,33 +84,39 @@ func (v *verifier) sameBits(ctx context.Context, emb sparse.Embedding, c engine.
 		var digest string
 		var beside sync.WaitGroup
 		beside.Go(func() { digest = digestOf(first.Data) })
-		otherwise, err := v.anyWay(ctx, corpus, x, eng, c, first.Data)
+		otherwise, err := anyWay(ctx, corpus, x, eng, c, first.Data)
 		beside.Wait()
 		if err = errors.Join(err, eng.Close()); err != nil {
 			return err
 		}
-		v.check(isa, emb, "same bits from 1, 2 and 7 workers", differ == "", fmt.Sprintf("%s, sha256 %s%s", n, digest[:8], differ))
+		v.check(isa, emb, "same bits from 1, 2 and 7 workers", differ == "", n+", sha256 "+digest[:8]+differ)
 		v.check(isa, emb, "same bits at once, in stripes, by rows, as test documents", otherwise == "", n+otherwise)
 	}
 	return nil
 }
 
-// anyWorkers computes the matrix with one worker and again with several, and says which numbers of them make a difference. It returns the engine with the most workers, for
-// the caller to close.
-func (v *verifier) anyWorkers(ctx context.Context, x *sparse.Embedded, isa asm.ISA, c engine.Kernel, first, again *engine.Symmetric) (eng *engine.Engine, differ string, err error) {
+// anyWorkers computes the matrix with one worker and again with several, and says which numbers of
+// them make a difference. It returns the engine with the most workers, for the caller to close.
+func (v *verifier) anyWorkers(
+	ctx context.Context, x *sparse.Embedded, isa asm.ISA, c engine.Kernel, first, again *engine.Symmetric,
+) (eng *engine.Engine, differ string, err error) {
 	compute := func(workers int, m *engine.Symmetric) (*engine.Engine, error) {
-		eng, err := v.newEngine(x, string(isa), workers, v.p)
+		opt := v.Options(isa, v.p)
+		opt.Workers = workers
+		eng, err := engine.New(x, opt)
 		if err != nil {
 			return nil, err
 		}
-		poison(m.Data) // a value that isn't written must not be there from before
+		for i := range m.Data { // a value that isn't written must not be there from before
+			m.Data[i] = float32(math.NaN())
+		}
 		if err := eng.GramTo(ctx, c, m); err != nil {
 			return nil, errors.Join(err, eng.Close())
 		}
 		return eng, nil
 	}
-	beside := min(v.numWorkers(), 2) // one worker leaves the others idle, whom two then employ
-	if isa == cudaBackend {
+	beside := min(v.NumWorkers(), 2) // one worker leaves the others idle, whom two then employ
+	if isa == place.CUDA {
 		beside = 1
 	}
 	err = tiles.Run(ctx, beside, 2, func(_ context.Context, _, i int) error {
@@ -126,8 +141,16 @@ func (v *verifier) anyWorkers(ctx context.Context, x *sparse.Embedded, isa asm.I
 	return eng, differ, nil
 }
 
-// anyWay computes the matrix, or parts of it, in the other ways and says which differ from that computed at once.
-func (v *verifier) anyWay(ctx context.Context, corpus *sparse.Corpus, x *sparse.Embedded, eng *engine.Engine, c engine.Kernel, first []float32) (differ string, err error) {
+// anyWay computes the matrix, or parts of it, in the other ways and says which differ from that
+// computed at once.
+func anyWay(
+	ctx context.Context,
+	corpus *sparse.Corpus,
+	x *sparse.Embedded,
+	eng *engine.Engine,
+	c engine.Kernel,
+	first []float32,
+) (differ string, err error) {
 	n := x.Rows()
 	err = eng.Stripes(ctx, c, func(at int, stripe *engine.Dense) error {
 		if !sameFloats(stripe.Data, first[at*n:][:len(stripe.Data)]) {
@@ -170,14 +193,6 @@ func newSymmetric(n int) *engine.Symmetric {
 	return &engine.Symmetric{N: n, Data: tiles.Make(n * n)}
 }
 
-// poison fills values with NaN.
-func poison(values []float32) {
-	nan := float32(math.NaN())
-	for i := range values {
-		values[i] = nan
-	}
-}
-
 // sameFloats reports whether a and b have the same bits.
 func sameFloats(a, b []float32) bool {
 	if len(a) != len(b) {
@@ -206,13 +221,18 @@ func sameFloats(a, b []float32) bool {
 // digestOf returns the SHA-256 of the little-endian bits of values, in hexadecimal.
 func digestOf(values []float32) string {
 	h := sha256.New()
-	buf := make([]byte, 0, 4096)
+	var buf []byte
 	for chunk := range slices.Chunk(values, 1024) {
-		buf = buf[:0]
-		for _, value := range chunk {
-			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(value))
-		}
+		buf = appendBits(buf[:0], chunk)
 		h.Write(buf)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// appendBits appends the little-endian bits of values.
+func appendBits(buf []byte, values []float32) []byte {
+	for _, value := range values {
+		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(value))
+	}
+	return buf
 }

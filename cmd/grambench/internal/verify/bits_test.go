@@ -1,4 +1,4 @@
-package main
+package verify
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
 )
@@ -19,9 +21,6 @@ func TestSpread(t *testing.T) {
 		}
 		return m
 	}
-	if text := formatCount(sameBitsDocuments); !strings.Contains(verifyCommand.help, text) {
-		t.Errorf("the help doesn't say %s documents", text)
-	}
 	for _, test := range []struct {
 		rows, length int
 		room         int64
@@ -29,14 +28,23 @@ func TestSpread(t *testing.T) {
 	}{
 		{100, 10, 0, 100, 100},
 		{10_000, 200, 0, sameBitsDocuments, sameBitsDocuments},
-		{260, 100_000, 0, 8, 10},      // 10 documents hold 1,000,000 values, and each step takes at most an eighth of them
+		// 10 documents hold 1,000,000 values, and each step takes at most an eighth of them
+		{260, 100_000, 0, 8, 10},
 		{10, 3_000_000, 0, 2, 2},      // never fewer
 		{5000, 10, 8 << 20, 800, 900}, // 8 n² + 1200 n + 760 n is at most 8 MiB for n = 908
 		{1, 10, 0, 1, 1},
 	} {
 		got := spread(matrix(test.rows, test.length), sameBitsDocuments, test.room)
 		if len(got) < test.least || len(got) > test.most {
-			t.Errorf("%d documents of %d values in %d bytes: %d are taken, expected %d to %d", test.rows, test.length, test.room, len(got), test.least, test.most)
+			t.Errorf(
+				"%d documents of %d values in %d bytes: %d are taken, expected %d to %d",
+				test.rows,
+				test.length,
+				test.room,
+				len(got),
+				test.least,
+				test.most,
+			)
 		}
 		for k, d := range got {
 			if d < 0 || d >= test.rows || k > 0 && d <= got[k-1] {
@@ -49,18 +57,20 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// What is computed in other ways is held against the whole matrix: a value that differs there must be found by each of them.
+// What is computed in other ways is compared with the whole matrix: a value that differs there must
+// be found by each of them.
 func TestAnyWayFindsDifferences(t *testing.T) {
 	corpus, err := sparse.Read(t.Context(), "synthetic:docs=400,terms=500,length=20", sparse.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := engine.MustParseKernel("c")
-	x, err := embed(t.Context(), corpus, c.Embedding(), 1)
+	x, err := source.Embed(t.Context(), corpus, c.Embedding(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &verifier{flags: &flags{workers: 2}, p: &progress{}}
+	v := &verifier{p: &cli.Progress{}}
+	v.Workers = 2
 	whole, again := newSymmetric(400), newSymmetric(400)
 	first := whole.Data
 	for _, isa := range asm.Available() {
@@ -68,7 +78,7 @@ func TestAnyWayFindsDifferences(t *testing.T) {
 		if err != nil || differ != "" {
 			t.Fatalf("%s: %v, %q", isa, err, differ)
 		}
-		if differ, err = v.anyWay(context.Background(), corpus, x, eng, c, first); err != nil || differ != "" {
+		if differ, err = anyWay(context.Background(), corpus, x, eng, c, first); err != nil || differ != "" {
 			t.Fatalf("%s: %v, %q", isa, err, differ)
 		}
 		at := 399*400 + 7 // in the last row, which all of them compute
@@ -77,7 +87,7 @@ func TestAnyWayFindsDifferences(t *testing.T) {
 			t.Fatalf("the last test document is %d, expected 398", last)
 		}
 		first[398*400+7] = math.Nextafter32(first[398*400+7], 9)
-		differ, err = v.anyWay(context.Background(), corpus, x, eng, c, first)
+		differ, err = anyWay(context.Background(), corpus, x, eng, c, first)
 		for _, want := range []string{"stripes differ", "row 399 differs", "document 398 as a test document differs"} {
 			if err != nil || !strings.Contains(differ, want) {
 				t.Errorf("%s: found %q, %v, expected %q", isa, differ, err, want)

@@ -1,4 +1,4 @@
-package main
+package source
 
 import (
 	"context"
@@ -16,7 +16,7 @@ func TestEmbedEndsWithTheContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if x, err := embed(ctx, corpus, sparse.Sphere, 1); !errors.Is(err, context.Canceled) {
+	if x, err := Embed(ctx, corpus, sparse.Sphere, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("found %v, error %v, expected %v", x, err, context.Canceled)
 	}
 }

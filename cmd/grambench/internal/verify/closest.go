@@ -1,4 +1,4 @@
-package main
+package verify
 
 import (
 	"cmp"
@@ -8,8 +8,9 @@ import (
 	"github.com/gramengine/gram/engine"
 )
 
-// closestPairList keeps the limit pairs of least c, at most half of them identical ones: a corpus with many duplicates would leave no others, and
-// those are the harder ones. Among pairs of equal c the first ones in row order stay, so that the choice is the same every time.
+// closestPairList keeps the limit pairs of least c, at most half of them identical ones: a corpus
+// with many duplicates would leave no others, and those are the harder ones. Among pairs of equal c
+// the first ones in row order stay, so that the choice is the same every time.
 type closestPairList struct {
 	limit     int
 	bound     float32 // a pair with c at or above it can't enter
@@ -17,8 +18,9 @@ type closestPairList struct {
 	identical []closePair
 }
 
-// row takes the values of row i right of the diagonal. The list grows to twice its limit before it is cut, so that a pair costs one comparison.
-// NaN, which no bound holds, counts as close: the comparison with the reference shall see it.
+// row takes the values of row i right of the diagonal. The list grows to twice its limit before it
+// is cut, so that a pair costs one comparison. NaN, which no bound holds, counts as close: the
+// comparison with the reference shall see it.
 func (l *closestPairList) row(i int, c []float32) {
 	for d, v := range c {
 		if v >= l.bound {

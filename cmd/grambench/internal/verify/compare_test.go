@@ -1,23 +1,25 @@
-package main
+package verify
 
 import (
 	"math"
 	"testing"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
 )
 
-// The short cuts of the comparison let nothing pass that is out of tolerance, and nothing fail that isn't: values around the reference's, by parts of the tolerance and of a
-// rounding, are judged as engine.Tolerance alone judges them, asked in whatever order.
-func TestCompareRowHoldsTheTolerance(t *testing.T) {
+// The short cuts of the comparison let nothing pass that is out of tolerance, and nothing fail that
+// isn't: values around the reference's, by parts of the tolerance and of a rounding, are judged as
+// engine.Tolerance alone judges them, asked in whatever order.
+func TestCompareRowKeepsTheTolerance(t *testing.T) {
 	corpus, err := sparse.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", sparse.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, spec := range []string{"c", "diffusion:t=0.1", "ngd", "bhattacharyya", "rbf:gamma=0.01", "polynomial:gamma=0.1,r=1,degree=3", "arccos:n=1,layers=3", "c:embed=tf-l1-js", "chi2:gamma=4"} {
 		k := engine.MustParseKernel(spec)
-		x, err := embed(t.Context(), corpus, k.Embedding(), 1)
+		x, err := source.Embed(t.Context(), corpus, k.Embedding(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +44,13 @@ func TestCompareRowHoldsTheTolerance(t *testing.T) {
 				}
 			}
 			if res := s.compareRow(x, k, 0, got, &want); res.failures != failures {
-				t.Errorf("%s, off by %v of the tolerance: %d values are out of tolerance, expected %d", spec, by, res.failures, failures)
+				t.Errorf(
+					"%s, off by %v of the tolerance: %d values are out of tolerance, expected %d",
+					spec,
+					by,
+					res.failures,
+					failures,
+				)
 			}
 			if failures > 0 {
 				outside++
@@ -50,6 +58,29 @@ func TestCompareRowHoldsTheTolerance(t *testing.T) {
 		}
 		if outside < 5 {
 			t.Errorf("%s: just %d of the displacements are out of tolerance", spec, outside)
+		}
+	}
+}
+
+func TestExtremeKeepsNaN(t *testing.T) {
+	e := nowhere
+	e.raise(0, 1, 1, 0, 0)
+	if e.row != 1 {
+		t.Error("an error of 0 doesn't replace nowhere")
+	}
+	e.raise(2, 2, 2, 0, 0)
+	e.raise(1, 3, 3, 0, 0)
+	e.raise(math.NaN(), 4, 4, 0, 0)
+	e.raise(9, 5, 5, 0, 0)
+	if e.row != 4 {
+		t.Errorf("the greatest of 0, 2, 1, NaN, 9 is taken from row %d, expected NaN's", e.row)
+	}
+}
+
+func TestULP32(t *testing.T) {
+	for v, want := range map[float64]float64{1: 0x1p-23, 1.999: 0x1p-23, -2: 0x1p-22, 0: 0x1p-149, 1e-45: 0x1p-149, 0x1p-126: 0x1p-149, 0x1p-125: 0x1p-148} {
+		if got := ulp32(v); got != want {
+			t.Errorf("ulp32(%v) = %v, expected %v", v, got, want)
 		}
 	}
 }

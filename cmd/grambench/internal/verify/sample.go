@@ -1,4 +1,4 @@
-package main
+package verify
 
 import (
 	"context"
@@ -6,12 +6,12 @@ import (
 	"encoding/hex"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sync/atomic"
 
 	"github.com/minio/sha256-simd"
 
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
@@ -64,14 +64,17 @@ type closePair struct {
 	c    float32
 }
 
-// choose finds the closest pairs with one pass of the kernel c over all pairs, or of some rows where few are wanted, and chooses the rows: all of them for a small corpus, otherwise
-// whole rows at random, and rows that hold the closest pairs and are compared at those alone.
-func (v *verifier) choose(ctx context.Context, x *sparse.Embedded, eng *engine.Engine, c engine.Kernel) (*sample, error) {
+// choose finds the closest pairs with one pass of the kernel c over all pairs, or of some rows
+// where few are wanted, and chooses the rows: all of them for a small corpus, otherwise whole rows
+// at random, and rows that hold the closest pairs and are compared at those alone.
+func (v *verifier) choose(
+	ctx context.Context, x *sparse.Embedded, eng *engine.Engine, c engine.Kernel, backends int,
+) (*sample, error) {
 	s := &sample{n: x.Rows()}
 	s.findTwins(x)
-	v.p.stage("closest pairs, " + c.Embedding().String())
+	v.p.Stage("closest pairs, " + c.Embedding().String())
 	closest := &closestPairList{limit: v.near, bound: float32(math.Inf(1))}
-	if budget := v.budget(); v.near < closestPairs && s.n > allPairsUpTo {
+	if budget := v.Budget(); v.near < closestPairs && s.n > allPairsUpTo {
 		if err := closest.some(ctx, eng, c); err != nil {
 			return nil, err
 		}
@@ -84,7 +87,7 @@ func (v *verifier) choose(ctx context.Context, x *sparse.Embedded, eng *engine.E
 			closest.row(i, m.Row(i)[i+1:])
 		}
 	} else {
-		if err := v.fits("the search for the closest pairs", v.held+eng.StripesBytes()); err != nil {
+		if err := v.Fits("the search for the closest pairs", v.held+eng.StripesBytes()); err != nil {
 			return nil, err
 		}
 		err := eng.Stripes(ctx, c, func(first int, stripe *engine.Dense) error {
@@ -99,11 +102,11 @@ func (v *verifier) choose(ctx context.Context, x *sparse.Embedded, eng *engine.E
 	}
 	s.closest = closest.sorted()
 	s.rows = chooseRows(s.n, s.closest, v.pairs, v.seed)
-	return s, v.fits("comparing with the float64 reference", v.held+s.bytes(x, len(v.isas()), v.numWorkers()))
+	return s, v.Fits("comparing with the float64 reference", v.held+s.bytes(x, backends, v.NumWorkers()))
 }
 
-// chooseRows returns whole rows, all of a small corpus and otherwise as many at random as make so many pairs, and rows with the closest pairs
-// that aren't in any of those.
+// chooseRows returns whole rows, all of a small corpus and otherwise as many at random as make so
+// many pairs, and rows with the closest pairs that aren't in any of those.
 func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow {
 	count := n
 	if n > allPairsUpTo {
@@ -133,7 +136,8 @@ func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow 
 	return rows
 }
 
-// part returns the sample with one of so many whole rows, and the closest pairs of the others. A sample of all pairs stays as it is.
+// part returns the sample with one of so many whole rows, and the closest pairs of the others. A
+// sample of all pairs stays as it is.
 func (s *sample) part(share int) *sample {
 	if s.n <= allPairsUpTo || share == 1 {
 		return s
@@ -163,7 +167,8 @@ func (s *sample) part(share int) *sample {
 	return &out
 }
 
-// cover returns documents so that every pair has at least one of them: each time the document of most pairs that have none yet.
+// cover returns documents so that every pair has at least one of them: each time the document of
+// most pairs that have none yet.
 func cover(pairs []closePair) []int {
 	var rows []int
 	left := slices.Clone(pairs)
@@ -184,7 +189,8 @@ func cover(pairs []closePair) []int {
 	return rows
 }
 
-// findTwins finds identical documents by the float64 form of their rows, which is the definition of what the engine works on.
+// findTwins finds identical documents by the float64 form of their rows, which is the definition of
+// what the engine works on.
 func (s *sample) findTwins(x *sparse.Embedded) {
 	s.group = make([]int32, s.n)
 	first := map[[sha256.Size]byte]int32{}
@@ -216,7 +222,8 @@ func (s *sample) findTwins(x *sparse.Embedded) {
 	}
 }
 
-// reference computes the reference's c for all pairs of the sample, shared by all kernels and instruction sets.
+// reference computes the reference's c for all pairs of the sample, shared by all kernels and
+// instruction sets.
 func (v *verifier) reference(ctx context.Context, x *sparse.Embedded, s *sample) error {
 	for k := range s.rows {
 		r := &s.rows[k]
@@ -226,11 +233,11 @@ func (v *verifier) reference(ctx context.Context, x *sparse.Embedded, s *sample)
 			r.c = make([]float64, s.n)
 		}
 	}
-	v.p.stage("reference, " + x.Embedder.String())
+	v.p.Stage("reference, " + x.Embedder.String())
 	ref := engine.NewReference(x)
 	var done atomic.Int64
-	return tiles.Run(ctx, v.numWorkers(), len(s.rows), func(ctx context.Context, _, k int) error {
-		v.p.update(done.Add(1), int64(len(s.rows)))
+	return tiles.Run(ctx, v.NumWorkers(), len(s.rows), func(ctx context.Context, _, k int) error {
+		v.p.Update(done.Add(1), int64(len(s.rows)))
 		r := &s.rows[k]
 		if r.columns == nil {
 			return ref.Row(ctx, r.doc, r.c)
@@ -251,8 +258,9 @@ func (s *sample) pairs() int64 {
 	return n
 }
 
-// bytes returns the memory that comparing takes beside the documents and the engines: the reference's c of the pairs, and then the greater of the
-// reference itself and of what comes after it, values that are expected and computed and the squares that are kept for the symmetry.
+// bytes returns the memory that comparing takes beside the documents and the engines: the
+// reference's c of the pairs, and then the greater of the reference itself and of what comes after
+// it, values that are expected and computed and the squares that are kept for the symmetry.
 func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
 	var n int64
 	for k := range s.rows {
@@ -267,27 +275,19 @@ func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
 	return n + max(reference, 20*min(chunkRows, rows)*int64(s.n)+4*rows*rows*int64(isas))
 }
 
-// numWorkers returns the number of goroutines to work with.
-func (f *flags) numWorkers() int {
-	if f.workers == 0 {
-		return runtime.GOMAXPROCS(0)
-	}
-	return f.workers
-}
-
 // mirrored returns the number of pairs of which the sample holds both (i, j) and (j, i).
 func (s *sample) mirrored() int64 { return int64(len(s.rows)) * int64(len(s.rows)-1) / 2 }
 
 // describe returns what the report says about the sample.
-func (s *sample) describe(x *sparse.Embedded) verifyEmbedding {
+func (s *sample) describe(x *sparse.Embedded) embeddingLine {
 	d := x.Digest()
-	e := verifyEmbedding{Embedding: x.Embedder.String(), Digest: hex.EncodeToString(d[:]), Pairs: s.pairs(),
+	e := embeddingLine{Embedding: x.Embedder.String(), Digest: hex.EncodeToString(d[:]), Pairs: s.pairs(),
 		SampledRows: len(s.rows), ClosestPairs: len(s.closest), Identical: s.twins}
 	for _, p := range s.closest {
 		if e.LeastC == 0 {
-			e.LeastC = number(p.c)
+			e.LeastC = report.Number(p.c)
 		}
-		e.GreatestC = number(p.c)
+		e.GreatestC = report.Number(p.c)
 	}
 	return e
 }

@@ -1,0 +1,307 @@
+package verify
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/minio/sha256-simd"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// chunkRows is how many rows of the sample are computed at a time: a multiple of panels, so that
+// two workers, or four, are done at the same time.
+const chunkRows = 256
+
+// orthogonal is how near c must be to 1 for two documents that share no term: 1-c is then what the
+// reference's own rounding leaves, and an error relative to it would mean nothing.
+const orthogonal = 1e-14
+
+// comparison is what comparing one kernel on one back end has found.
+type comparison struct {
+	row        kernelRow
+	best       rowResult
+	asymmetric int64 // pairs i < j whose two values differ in their bits
+
+	hash   hash.Hash
+	square []float32 // values among the rows of the sample, for the symmetry
+}
+
+// extreme is a greatest error and where it is.
+type extreme struct {
+	err       float64
+	row, col  int // places in sample.rows and among the row's values compared
+	got, want float64
+}
+
+// nowhere is an extreme that any error replaces.
+var nowhere = extreme{err: -1}
+
+// raise keeps the greater error; NaN counts as the greatest and stays.
+func (e *extreme) raise(err float64, row, col int, got, want float64) {
+	if err > e.err || math.IsNaN(err) && !math.IsNaN(e.err) {
+		*e = extreme{err, row, col, got, want}
+	}
+}
+
+// Errors of a value.
+const (
+	absolute = iota
+	relative
+	ulps
+	numErrors
+)
+
+// rowResult is what one row of the sample gives, or several.
+type rowResult struct {
+	worst     [numErrors]extreme
+	failed    extreme // the first value out of tolerance
+	failures  int64
+	identical int64 // pairs of identical documents seen, and how many of their values aren't 0
+	notZero   int64
+}
+
+func newRowResult() rowResult {
+	return rowResult{worst: [numErrors]extreme{nowhere, nowhere, nowhere}, failed: nowhere}
+}
+
+func (a *rowResult) merge(b *rowResult) {
+	for k, e := range b.worst {
+		a.worst[k].raise(e.err, e.row, e.col, e.got, e.want)
+	}
+	if a.failures == 0 {
+		a.failed = b.failed
+	}
+	a.failures += b.failures
+	a.identical += b.identical
+	a.notZero += b.notZero
+}
+
+// compare takes the sample's rows of the kernel k from every back end and compares them with the
+// reference.
+//
+// Values among the sample's rows are kept, for the symmetry, in a square of len(s.rows)² values a
+// back end.
+func (v *verifier) compare(
+	ctx context.Context, x *sparse.Embedded, s *sample, backends []*backend, k engine.Kernel, room *room,
+) ([]*comparison, error) {
+	var found []*comparison
+	for range backends {
+		square := make([]float32, len(s.rows)*len(s.rows))
+		found = append(found, &comparison{hash: sha256.New(), square: square, best: newRowResult()})
+	}
+	results := make([]rowResult, chunkRows)
+	defer v.p.Hold()()
+	for first := 0; first < len(s.rows); first += chunkRows {
+		v.p.Update(int64(first), int64(len(s.rows)))
+		rows := s.rows[first:min(first+chunkRows, len(s.rows))]
+		got, want := room.of(len(rows), s.n)
+		err := tiles.Run(ctx, v.NumWorkers(), len(rows), func(_ context.Context, _, r int) error {
+			want[r].fill(k, x, &rows[r])
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i, b := range backends {
+			if err := b.rows.Rows(ctx, k, docs(rows), got); err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", b.isa, k, err)
+			}
+			var digest sync.WaitGroup // the digest goes row by row, so it runs beside the comparison
+			digest.Go(func() { found[i].addRows(s, first, got) })
+			err := tiles.Run(ctx, v.NumWorkers(), len(rows), func(_ context.Context, _, r int) error {
+				results[r] = s.compareRow(x, k, first+r, got.Row(r), &want[r])
+				return nil
+			})
+			digest.Wait()
+			if err != nil {
+				return nil, err
+			}
+			for r := range rows {
+				found[i].best.merge(&results[r])
+			}
+		}
+	}
+	for i, f := range found {
+		f.finish(v, x, s, backends[i].isa, k)
+	}
+	return found, nil
+}
+
+// room is what comparing needs for a chunk of rows, kept from kernel to kernel: new memory, page by
+// page, would cost a tenth of the time.
+type room struct {
+	got  []float32
+	want [chunkRows]expected
+}
+
+// of returns room for so many rows of a matrix and what is expected of them.
+func (c *room) of(rows, columns int) (*engine.Dense, []expected) {
+	if cap(c.got) < rows*columns {
+		c.got = make([]float32, rows*columns)
+	}
+	return &engine.Dense{Rows: rows, Cols: columns, Data: c.got[:rows*columns]}, c.want[:rows]
+}
+
+// expected is what the reference says of the values compared in one row; it is the same for all
+// instruction sets.
+type expected struct {
+	value []float64
+	sure  []float64 // an error up to here is within tolerance for sure; -1 where nobody has asked yet
+	half  float64   // and so is one up to this part of the value
+}
+
+// The promise for c, absolute and relative. It is the criterion of this command, and it is written
+// here once more so that a slip in the engine's own constants shows.
+const (
+	promiseC         = 1e-6
+	promiseCRelative = 1e-5
+)
+
+// fill computes what is expected of the row. An error within half a unit in the last place is the
+// rounding of the result, which every kernel but c, whose value is copied, has in its bound.
+func (e *expected) fill(k engine.Kernel, x *sparse.Embedded, row *sampleRow) {
+	e.value, e.sure = slices.Grow(e.value[:0], len(row.c)), slices.Grow(e.sure[:0], len(row.c))
+	if e.half = 0x1p-24; k.Error(0.5, 1, 1) == 0 {
+		e.half = 0
+	}
+	for at, c := range row.c {
+		e.value = append(e.value, k.Eval(c, x.Norms[row.doc], x.Norms[row.column(at)]))
+		e.sure = append(e.sure, -1)
+	}
+}
+
+// surely says whether an error is within tolerance for one of two simple reasons: it is the
+// rounding of the result, or no more than what an error of the promised size below c does to the
+// value, which is one of the terms of engine.Tolerance. This saves nine evaluations of ten.
+func (e *expected) surely(err float64, k engine.Kernel, x *sparse.Embedded, row *sampleRow, at int) bool {
+	v := e.value[at]
+	if !(err <= math.MaxFloat64) { // an infinity, or no number
+		return false
+	}
+	if err <= e.half*math.Abs(v) {
+		return true
+	}
+	if e.sure[at] < 0 {
+		c := row.c[at]
+		e.sure[at] = math.Abs(
+			k.Eval(c-min(promiseC, promiseCRelative*c), x.Norms[row.doc], x.Norms[row.column(at)]) - v,
+		)
+	}
+	return err <= e.sure[at]
+}
+
+// compareRow compares one row of the sample with the reference.
+func (s *sample) compareRow(x *sparse.Embedded, k engine.Kernel, row int, got []float32, want *expected) rowResult {
+	res := newRowResult()
+	r := &s.rows[row]
+	i, group := r.doc, s.group[r.doc]
+	for at, w := range want.value {
+		j, c := r.column(at), r.c[at]
+		g := float64(got[j])
+		err := math.Abs(g - w)
+		res.worst[absolute].raise(err, row, at, g, w)
+		if w != 0 && !(math.Abs(1-c) < orthogonal) {
+			res.worst[relative].raise(err/math.Abs(w), row, at, g, w)
+			res.worst[ulps].raise(err/ulp32(w), row, at, g, w)
+		}
+		// Both comparisons are written so that NaN fails.
+		if !want.surely(err, k, x, r, at) && !engine.Within(k, g, w, c, x.Norms[i], x.Norms[j]) {
+			if res.failures == 0 {
+				res.failed = extreme{err, row, at, g, w}
+			}
+			res.failures++
+		}
+		if j == i || group >= 0 && s.group[j] == group {
+			res.identical++
+			if !(g == 0) {
+				res.notZero++
+			}
+		}
+	}
+	return res
+}
+
+// addRows takes the values that are compared into the digest and keeps those between rows of the
+// sample.
+func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
+	var buf []byte
+	var some []float32
+	for r := range got.Rows {
+		values := got.Row(r)
+		for c := range s.rows {
+			f.square[(first+r)*len(s.rows)+c] = values[s.rows[c].doc]
+		}
+		if columns := s.rows[first+r].columns; columns != nil {
+			some = some[:0]
+			for _, c := range columns {
+				some = append(some, values[c])
+			}
+			values = some
+		}
+		buf = appendBits(buf[:0], values)
+		f.hash.Write(buf)
+	}
+}
+
+// finish turns what was found into a row of the report.
+func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.ISA, k engine.Kernel) {
+	where := func(e extreme) spot {
+		i, j := s.rows[e.row].doc, s.rows[e.row].column(e.col)
+		return spot{
+			i,
+			j,
+			source.NameOf(v.corpus, i),
+			source.NameOf(v.corpus, j),
+			report.Number(e.got),
+			report.Number(e.want),
+		}
+	}
+	f.row = kernelRow{
+		ISA: string(isa), Kernel: k.String(), Embedding: k.Embedding().String(), Pairs: s.pairs(),
+		Failures: f.best.failures, Passed: f.best.failures == 0, Digest: hex.EncodeToString(f.hash.Sum(nil)),
+	}
+	to := &f.row
+	for kind, place := range []struct {
+		err *report.Number
+		at  *spot
+	}{{&to.MaxAbsErr, &to.AbsAt}, {&to.MaxRelErr, &to.RelAt}, {&to.MaxULP, &to.ULPAt}} {
+		worst := f.best.worst[kind] // of -1 where the reference is 0 everywhere
+		*place.err, *place.at = report.Number(max(worst.err, 0)), where(worst)
+	}
+	at, c := to.AbsAt, s.rows[f.best.worst[absolute].row].c[f.best.worst[absolute].col]
+	to.Tolerance = report.Number(engine.Tolerance(k, c, x.Norms[at.I], x.Norms[at.J]))
+	if !to.Passed {
+		p := where(f.best.failed)
+		to.FailedAt = &p
+	}
+	n := len(s.rows)
+	for a := range n {
+		for b := range a {
+			if math.Float32bits(f.square[a*n+b]) != math.Float32bits(f.square[b*n+a]) {
+				f.asymmetric++
+			}
+		}
+	}
+	f.square = nil
+}
+
+// ulp32 returns the distance of neighbouring float32 numbers at |v|.
+func ulp32(v float64) float64 {
+	v = math.Abs(v)
+	if !(v >= 0x1p-126) {
+		return 0x1p-149
+	}
+	const mantissa = 1<<52 - 1
+	return math.Float64frombits(math.Float64bits(v)&^mantissa) * 0x1p-23
+}

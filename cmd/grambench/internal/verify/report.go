@@ -1,0 +1,237 @@
+package verify
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/sparse"
+)
+
+// verification is the report of the command verify.
+type verification struct {
+	Corpus     source.Line     `json:"corpus"`
+	Embeddings []embeddingLine `json:"embeddings"`
+	Rows       []kernelRow     `json:"rows"`
+	Checks     []check         `json:"checks"`
+	Tolerance  string          `json:"tolerance_reason"`
+	Seconds    float64         `json:"seconds"`
+	NumPassed  int             `json:"checks_passed"`
+	NumFailed  int             `json:"checks_failed"`
+	Passed     bool            `json:"passed"`
+}
+
+// embeddingLine says which pairs were compared in one embedding.
+type embeddingLine struct {
+	Embedding    string        `json:"embedding"`
+	Digest       string        `json:"sha256"`
+	Pairs        int64         `json:"pairs"`
+	SampledRows  int           `json:"rows_computed"`
+	ClosestPairs int           `json:"closest_pairs"`
+	Identical    int64         `json:"identical_pairs"` // pairs i < j of identical documents in the corpus
+	LeastC       report.Number `json:"least_c_above_0"`
+	GreatestC    report.Number `json:"greatest_closest_c"` // the farthest of the closest pairs
+}
+
+// kernelRow is one instruction set and kernel.
+type kernelRow struct {
+	ISA        string        `json:"isa"`
+	Kernel     string        `json:"kernel"`
+	Embedding  string        `json:"embedding"`
+	Pairs      int64         `json:"pairs"`
+	MaxAbsErr  report.Number `json:"max_abs_err"`
+	AbsAt      spot          `json:"max_abs_err_at"`
+	Tolerance  report.Number `json:"tolerance"` // at the spot of the greatest absolute error
+	MaxRelErr  report.Number `json:"max_rel_err"`
+	RelAt      spot          `json:"max_rel_err_at"`
+	MaxULP     report.Number `json:"max_err_ulp"`
+	ULPAt      spot          `json:"max_err_ulp_at"`
+	Failures   int64         `json:"out_of_tolerance"`
+	FailedAt   *spot         `json:"first_out_of_tolerance_at,omitempty"`
+	Recomputed int64         `json:"recomputed_pairs"` // while c was compared
+	Digest     string        `json:"sha256"`
+	Passed     bool          `json:"passed"`
+
+	shown string // the kernel as it was asked for
+}
+
+// spot is a pair of documents and what was found there.
+type spot struct {
+	I     int           `json:"i"`
+	J     int           `json:"j"`
+	NameI string        `json:"name_i"`
+	NameJ string        `json:"name_j"`
+	Got   report.Number `json:"got"`
+	Want  report.Number `json:"want"`
+}
+
+// check is a check other than the comparison with the reference.
+type check struct {
+	ISA       string `json:"isa"`
+	Embedding string `json:"embedding"`
+	Check     string `json:"check"`
+	Found     string `json:"found"`
+	Passed    bool   `json:"passed"`
+}
+
+func (v *verifier) check(isa asm.ISA, emb sparse.Embedding, what string, passed bool, found string) {
+	v.report.Checks = append(v.report.Checks, check{string(isa), emb.String(), what, found, passed})
+}
+
+// count sums up what passed.
+func (r *verification) count() {
+	tally := func(passed bool) {
+		if passed {
+			r.NumPassed++
+		} else {
+			r.NumFailed++
+		}
+	}
+	for _, row := range r.Rows {
+		tally(row.Passed)
+	}
+	for _, c := range r.Checks {
+		tally(c.Passed)
+	}
+	r.Passed = r.NumFailed == 0 && r.NumPassed > 0
+}
+
+func (r *verification) WriteText(w io.Writer) {
+	fmt.Fprintln(w, r.Corpus)
+	for _, e := range r.Embeddings {
+		fmt.Fprintf(
+			w,
+			"%s: %s in %s, %s closest with c up to %.2g, %s\n",
+			e.Embedding,
+			report.Counted(e.Pairs, "pair", "pairs"),
+			report.Counted(
+				e.SampledRows,
+				"row",
+				"rows",
+			),
+			report.Count(e.ClosestPairs),
+			float64(e.GreatestC),
+			report.Counted(e.Identical, "identical pair", "identical pairs"),
+		)
+	}
+	fmt.Fprintln(w)
+	t := report.NewTable(
+		"isa",
+		"kernel",
+		">max abs err",
+		">tolerance",
+		"at (i, j)",
+		">max rel err",
+		">max ulp",
+		">exact form",
+		"sha256",
+		"",
+	)
+	for _, row := range r.Rows {
+		t.Add(
+			row.ISA,
+			report.Shorten(row.shown, 32),
+			report.Error(float64(row.MaxAbsErr)),
+			report.Error(float64(row.Tolerance)),
+			fmt.Sprintf(
+				"%d, %d",
+				row.AbsAt.I,
+				row.AbsAt.J,
+			),
+			report.Error(float64(row.MaxRelErr)),
+			fmt.Sprintf("%.1f", float64(row.MaxULP)),
+			place.Recomputed(row.ISA, row.Recomputed),
+			row.Digest[:8],
+			passedText(row.Passed),
+		)
+	}
+	t.Write(w)
+	fmt.Fprintln(w)
+	r.writeChecks(w)
+	fmt.Fprintln(w)
+	report.Wrap(w, "Tolerance at (i, j): ", r.Tolerance+".", 110)
+	r.writeWorst(w)
+	fmt.Fprintf(
+		w,
+		"verify: %s passed, %d failed (%.1f s)\n",
+		report.Counted(r.NumPassed, "check", "checks"),
+		r.NumFailed,
+		r.Seconds,
+	)
+}
+
+// writeChecks prints each check once, with the instruction sets and embeddings that it held for,
+// and those that failed in full.
+func (r *verification) writeChecks(w io.Writer) {
+	var order []string
+	passed, all := map[string]int{}, map[string]int{}
+	for _, c := range r.Checks {
+		if all[c.Check] == 0 {
+			order = append(order, c.Check)
+		}
+		all[c.Check]++
+		if c.Passed {
+			passed[c.Check]++
+		}
+	}
+	t := report.NewTable("check, for every instruction set and embedding", ">held", "")
+	for _, name := range order {
+		t.Add(name, fmt.Sprintf("%d of %d", passed[name], all[name]), passedText(passed[name] == all[name]))
+	}
+	t.Write(w)
+	for _, c := range r.Checks {
+		if !c.Passed {
+			fmt.Fprintf(w, "FAILED %s %s: %s: %s\n", c.ISA, c.Embedding, c.Check, c.Found)
+		}
+	}
+}
+
+// writeWorst names the documents of the pair that comes nearest to its tolerance, and those of the
+// first value out of tolerance of each row that failed.
+func (r *verification) writeWorst(w io.Writer) {
+	var nearest *kernelRow
+	share := -1.0
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if p := row.FailedAt; p != nil {
+			fmt.Fprintf(
+				w,
+				"FAILED %s %s: %s out of tolerance, the first at (%d, %d):\n  got %v, expected %v (%s, %s)\n",
+				row.ISA,
+				row.shown,
+				report.Counted(
+					row.Failures,
+					"value",
+					"values",
+				),
+				p.I,
+				p.J,
+				p.Got,
+				p.Want,
+				report.Shorten(p.NameI, 50),
+				report.Shorten(p.NameJ, 50),
+			)
+		}
+		if s := float64(row.MaxAbsErr / row.Tolerance); s > share {
+			share, nearest = s, row
+		}
+	}
+	if nearest != nil {
+		fmt.Fprintf(
+			w,
+			"Nearest to it: %s %s with %.0f%%, at (%d, %d), %s and %s\n",
+			nearest.ISA,
+			nearest.shown,
+			100*share,
+			nearest.AbsAt.I,
+			nearest.AbsAt.J,
+			report.Shorten(nearest.AbsAt.NameI, 40),
+			report.Shorten(nearest.AbsAt.NameJ, 40),
+		)
+	}
+}
+
+func passedText(ok bool) string { return map[bool]string{true: "passed", false: "FAILED"}[ok] }

@@ -1,0 +1,351 @@
+// Package verify is the command that compares every back end and kernel with the float64 reference.
+//
+// What is compared is a sample of pairs, by a comparison for each kernel and back end; bits and
+// sets hold checks of other kinds.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// Command is the command verify.
+var Command = &cli.Command{
+	Name:    "verify",
+	Summary: "every back end and kernel against the float64 reference; fails when out of tolerance",
+	Help: `
+Compares what the engine computes in float32, on every instruction set and device that is here and
+for every kernel, with the float64 reference. Exit status 1 says that a value is out of tolerance.
+
+Up to ` + report.Count(allPairsUpTo) + ` documents all pairs are compared, above rows chosen at random, about 4 million
+pairs, and the 1,000 closest pairs. Where no kernel is named, kernels other than c, which all others
+are computed from, and further embeddings are compared on an eighth of that, and the kernel of sets
+of points with its definition. Also checked are: c is 0 for identical documents; (i, j) and (j, i)
+have the same bits; so has a matrix, on up to ` + report.Count(sameBitsDocuments) + ` documents, from 1, 2 and 7 workers, in stripes,
+by rows and with test documents as rows.
+
+The table has the greatest errors: absolute with its place and tolerance, relative, and in units of
+the last place (ulp) of float32; -json has the places of all three, and digests in full.`,
+	Examples: `
+grambench verify
+grambench verify -in train.svm -kernel diffusion:t=0.1 -kernel rbf:gamma=1,embed=tfidf-l2
+grambench verify -in synthetic:docs=1000,terms=5000 -isa generic -json`,
+	Setup: func(f *cli.Flags) cli.Work {
+		v := &verifier{f: f}
+		v.Documents.Declare(f, "goroot", &v.Limits)
+		f.Group("Kernels", "")
+		v.Kernels.Declare(f, "one or more of every kernel")
+		f.Uint64Var(&v.seed, "seed", 1, "`SEED` of the choice of rows")
+		v.Compute.Declare(f)
+		f.Check(func() (err error) {
+			v.kernels, err = v.Parse(source.Examples()...)
+			return err
+		})
+		return v.run
+	},
+}
+
+// verifier is one run of the command.
+type verifier struct {
+	source.Documents
+	source.Kernels
+	place.Compute
+	f       *cli.Flags
+	seed    uint64
+	kernels []engine.Kernel
+
+	e      *cli.Env
+	p      *cli.Progress
+	corpus *sparse.Corpus
+	report *verification
+	pairs  int             // of the sample of an embedding, whole rows together
+	near   int             // closest pairs beside them
+	share  int             // kernels other than c are compared on one whole row of so many
+	few    map[string]bool // those that are compared on one of eight of these
+	held   int64           // bytes of the program, the corpus, and of one embedding the documents and all engines
+}
+
+// defaultShare is the part of the whole rows, one of so many, on which kernels other than c are
+// compared where none was named.
+const defaultShare = 8
+
+// fewerPairs returns the kernels that are compared on one of eight of the whole rows that others
+// have: the variants, and the example whose reference is an integral for every pair.
+func fewerPairs() map[string]bool {
+	few := map[string]bool{}
+	for _, spec := range append(source.Variants(), "arccos:n=0,bias=0.3") {
+		few[engine.MustParseKernel(spec).String()] = true
+	}
+	return few
+}
+
+func (v *verifier) run(ctx context.Context, e *cli.Env) (err error) {
+	begin := time.Now()
+	v.e, v.p = e, e.Progress(false)
+	defer v.p.Clear()
+	if v.corpus, err = v.Read(ctx, e, v.p); err != nil {
+		return err
+	}
+	if v.corpus.Documents.Rows() == 0 {
+		return fmt.Errorf("%s holds no document, so there is nothing to verify", v.corpus.Source)
+	}
+	byDefault := len(v.Specs) == 0
+	if byDefault {
+		v.few = fewerPairs()
+	}
+	v.report = &verification{Corpus: source.NewLine(v.corpus), Tolerance: engine.ToleranceReason}
+	for g, group := range groupByEmbedding(v.kernels) {
+		v.pairs, v.near, v.share = samplePairs, closestPairs, 1
+		limit := sameBitsDocuments
+		if g > 0 {
+			limit = sameBitsFewer
+		}
+		switch {
+		case byDefault && g == 0:
+			v.share = defaultShare
+		case byDefault:
+			v.pairs, v.near = samplePairs/defaultShare, closestFewer
+		}
+		if err := v.embedding(ctx, group); err != nil {
+			return err
+		}
+		// When nothing of the above is held any more.
+		if err := v.sameBits(ctx, group[0], limit); err != nil {
+			return err
+		}
+	}
+	if byDefault && !v.OnGPU() {
+		if err := v.sets(ctx); err != nil {
+			return err
+		}
+	}
+	v.report.Seconds = time.Since(begin).Seconds()
+	v.report.count()
+	v.p.Clear()
+	if err := v.Report(e, v.f, v.report); err != nil {
+		return err
+	}
+	if !v.report.Passed {
+		return cli.ErrReported
+	}
+	return nil
+}
+
+// groupByEmbedding groups kernels in the order of the first of each embedding, without repetitions,
+// and puts c at the head of each group.
+func groupByEmbedding(kernels []engine.Kernel) [][]engine.Kernel {
+	var groups [][]engine.Kernel
+	seen := map[string]bool{}
+	index := map[sparse.Embedding]int{}
+	add := func(at int, k engine.Kernel) {
+		if !seen[k.String()] {
+			seen[k.String()] = true
+			groups[at] = append(groups[at], k)
+		}
+	}
+	for _, k := range kernels {
+		e := k.Embedding()
+		at, ok := index[e]
+		if !ok {
+			at = len(groups)
+			index[e] = at
+			groups = append(groups, nil)
+			add(at, engine.MustParseKernel("c:embed="+e.String()))
+		}
+		add(at, k)
+	}
+	return groups
+}
+
+// backend is an instruction set, or the GPU, in one embedding.
+type backend struct {
+	isa        asm.ISA
+	engine     *engine.Engine
+	rows       rowSource
+	recomputed int64 // pairs, while c was compared
+	asymmetric int64 // pairs i < j whose two values differ in their bits, for any kernel
+}
+
+// rowSource gives rows of Gram matrices.
+type rowSource interface {
+	Rows(ctx context.Context, k engine.Kernel, rows []int, dst *engine.Dense) error
+}
+
+// embedding verifies the kernels of one embedding; the first of them is c.
+func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) (err error) {
+	emb := kernels[0].Embedding()
+	embedded, inEngine := source.WorkBytes(v.corpus.Documents)
+	v.held = place.RuntimeBytes + v.corpus.Documents.Bytes()
+	if err := v.Fits("embedding the documents and making an engine", v.held+inEngine); err != nil {
+		return err
+	}
+	x, err := source.Embed(ctx, v.corpus, emb, v.Workers)
+	if err != nil {
+		return err
+	}
+	v.held += x.Bytes()
+	source.WarnEmptied(v.e, v.corpus, x)
+	backends, err := v.backends(ctx, x, inEngine-embedded)
+	defer func() {
+		for _, b := range backends {
+			if b.engine != nil {
+				err = errors.Join(err, b.engine.Close())
+			}
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	s, err := v.choose(ctx, x, backends[len(backends)-1].engine, kernels[0], len(backends))
+	if err != nil {
+		return err
+	}
+	if err := v.reference(ctx, x, s); err != nil {
+		return err
+	}
+	v.report.Embeddings = append(v.report.Embeddings, s.describe(x))
+	for _, b := range backends {
+		b.recomputed = -b.engine.Stats().Recomputed
+	}
+	var mirrored int64
+	r := &room{}
+	for n, k := range kernels {
+		if n == 1 {
+			s = s.part(v.share)
+		}
+		if n == 1 && v.share > 1 || n == 0 && v.share == 1 && len(kernels) > 1 {
+			if err := v.keepRows(x, s, backends); err != nil {
+				return err
+			}
+		}
+		shown := k.String() // a gamma that depends on the data makes it long
+		k = engine.Resolve(k, len(x.Embedder.Terms))
+		v.p.Stage(report.Pad(report.Shorten(k.String(), 28), 28))
+		pairs := s
+		if v.few[shown] {
+			pairs = s.part(defaultShare)
+		}
+		results, err := v.compare(ctx, x, pairs, backends, k, r)
+		if err != nil {
+			return err
+		}
+		mirrored += pairs.mirrored()
+		for i, b := range backends {
+			found := results[i]
+			if n == 0 {
+				b.recomputed += b.engine.Stats().Recomputed
+				v.check(
+					b.isa,
+					emb,
+					"c is exactly 0 for identical documents",
+					found.best.notZero == 0,
+					fmt.Sprintf("%s, %s not 0",
+						report.Counted(found.best.identical, "pair", "pairs"), report.Count(found.best.notZero)),
+				)
+			}
+			b.asymmetric += found.asymmetric
+			found.row.shown, found.row.Recomputed = shown, b.recomputed
+			v.report.Rows = append(v.report.Rows, found.row)
+		}
+	}
+	for _, b := range backends {
+		v.check(
+			b.isa,
+			emb,
+			"(i, j) and (j, i) have the same bits",
+			b.asymmetric == 0,
+			fmt.Sprintf(
+				"%s of %s, %s differ",
+				report.Counted(
+					mirrored,
+					"pair",
+					"pairs",
+				),
+				report.Counted(len(kernels), "kernel", "kernels"),
+				report.Count(b.asymmetric),
+			),
+		)
+	}
+	return nil
+}
+
+// backends makes an engine for each back end, each of which takes at most so many bytes: at the
+// same time, since each is made on one goroutine for the most part, or where memory doesn't hold
+// that many one after the other, as long as there is room. It returns those that were made with an
+// error, too.
+func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64) ([]*backend, error) {
+	var list []*backend
+	for _, isa := range v.All() {
+		list = append(list, &backend{isa: isa})
+	}
+	beside := v.NumWorkers()
+	if budget := v.Budget(); budget > 0 && v.held+int64(len(list))*bytes > budget {
+		beside = 1
+	}
+	var mu sync.Mutex // guards v.held
+	err := tiles.Run(ctx, beside, len(list), func(_ context.Context, _, i int) error {
+		mu.Lock()
+		err := v.Fits("an engine for each instruction set", v.held+bytes)
+		mu.Unlock()
+		if err != nil {
+			return err
+		}
+		eng, err := v.Engine(x, list[i].isa, v.p)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		list[i].engine, list[i].rows = eng, eng
+		v.held += eng.Bytes() - x.Bytes()
+		return nil
+	})
+	return list, err
+}
+
+// cachedRows gives rows from tiles of c that all kernels share.
+type cachedRows struct{ *engine.Cached }
+
+// Rows implements rowSource.
+func (s cachedRows) Rows(ctx context.Context, k engine.Kernel, rows []int, dst *engine.Dense) error {
+	to := make([][]float32, len(rows))
+	for r := range to {
+		to[r] = dst.Row(r)
+	}
+	return s.Cached.Rows(ctx, k, rows, [][2]int{{0, dst.Cols}}, to)
+}
+
+// keepRows puts a cache that holds c of the sample's rows before every engine, where memory allows:
+// the kernels then cost their maps alone.
+func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*backend) error {
+	// A tile takes somewhat more than its values, and each worker of an engine has a block to work
+	// in.
+	bytes := 5*int64(len(s.rows))*int64(s.n) + int64(v.NumWorkers())<<20 + 1<<20
+	need := v.held + int64(len(backends))*bytes + s.bytes(x, len(backends), v.NumWorkers())
+	if budget := v.Budget(); budget > 0 && need > budget {
+		return nil
+	}
+	for _, b := range backends {
+		if b.isa == place.CUDA {
+			continue // it has maps of its own, which a cache of c would leave out
+		}
+		c, err := b.engine.Cached(engine.CachedOptions{CacheBytes: bytes})
+		if err != nil {
+			return err
+		}
+		b.rows = cachedRows{c}
+	}
+	return nil
+}
