@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
@@ -129,7 +130,11 @@ func problemTrain(p *program) {
 	pr, _ := p.problem(classes)
 	try := func(s svm.Settings) func() error {
 		return func() error {
-			m, _, err := pr.Train(p.ctx, s)
+			// With a C of 1e300 the search may take all of its ten million steps, for minutes; its
+			// context ends it.
+			ctx, cancel := context.WithTimeout(p.ctx, 5*time.Second)
+			defer cancel()
+			m, _, err := pr.Train(ctx, s)
 			if err == nil {
 				err = m.Validate()
 			}
