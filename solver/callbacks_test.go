@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// A matrix, a board or a Progress function that panics ends the training with an error, whatever
-// goroutine it ran on, and leaves no board open.
+// A matrix, a device or a Progress function that panics ends the training with an error, whatever
+// goroutine it ran on, and leaves no device open.
 func TestPanicsAreErrors(t *testing.T) {
 	const n = 256
 	m, x := gaussian(t, 31, n, 3, 0.3)
@@ -32,7 +32,7 @@ func TestPanicsAreErrors(t *testing.T) {
 		if name == "C-SVC from near" {
 			continue // its first training is C-SVC
 		}
-		b := &boards{m: m}
+		b := &devices{m: m}
 		told := 0
 		_, err := train(t.Context(), m, Options{DeviceScores: b.make, Progress: func(Progress) {
 			if told++; told == 3 {
@@ -41,7 +41,7 @@ func TestPanicsAreErrors(t *testing.T) {
 		}})
 		check(name+", Progress", err)
 		if b.open.Load() != 0 {
-			t.Errorf("%s: %d boards are left", name, b.open.Load())
+			t.Errorf("%s: %d devices are left", name, b.open.Load())
 		}
 	}
 	labels := classes(x, 4)
@@ -51,31 +51,31 @@ func TestPanicsAreErrors(t *testing.T) {
 	)
 	check("Train, Progress", err)
 
-	// Whichever call of a board panics, the board is closed, and so are those of all other
+	// Whichever call of a device panics, the device is closed, and so are those of all other
 	// problems.
 	train := learnersOf(x)["C-SVC"]
-	count := &boards{m: m}
+	count := &devices{m: m}
 	if _, err := train(t.Context(), m, Options{DeviceScores: count.make}); err != nil {
 		t.Fatal(err)
 	}
 	for fail := int64(2); fail <= count.calls.Load(); fail++ {
-		b := &boards{m: m, fail: fail}
+		b := &devices{m: m, fail: fail}
 		_, err := train(t.Context(), m, Options{DeviceScores: func(docs []int, copies int) (DeviceScores, error) {
-			board, err := b.make(docs, copies)
+			device, err := b.make(docs, copies)
 			if err != nil {
 				panic(errOwn)
 			}
-			return panickingBoard{board.(*hostBoard)}, nil
+			return panickingScores{device.(*hostScores)}, nil
 		}})
-		check("board", err)
+		check("device", err)
 		if b.open.Load() != 0 {
-			t.Fatalf("call %d: %d boards are left", fail, b.open.Load())
+			t.Fatalf("call %d: %d devices are left", fail, b.open.Load())
 		}
 	}
 }
 
-// panickingBoard panics where a hostBoard fails.
-type panickingBoard struct{ *hostBoard }
+// panickingScores panics where a hostScores fails.
+type panickingScores struct{ *hostScores }
 
 func or(err error) error {
 	if err != nil {
@@ -84,46 +84,46 @@ func or(err error) error {
 	return nil
 }
 
-func (b panickingBoard) Put(score []float64, mask []byte) error {
-	return or(b.hostBoard.Put(score, mask))
+func (b panickingScores) Put(score []float64, mask []byte) error {
+	return or(b.hostScores.Put(score, mask))
 }
-func (b panickingBoard) Scores(score []float64) error { return or(b.hostBoard.Scores(score)) }
-func (b panickingBoard) Extremes(up, low byte) (int, float64, int, float64, error) {
-	i, most, j, least, err := b.hostBoard.Extremes(up, low)
+func (b panickingScores) Scores(score []float64) error { return or(b.hostScores.Scores(score)) }
+func (b panickingScores) Extremes(up, low byte) (int, float64, int, float64, error) {
+	i, most, j, least, err := b.hostScores.Extremes(up, low)
 	return i, most, j, least, or(err)
 }
-func (b panickingBoard) Beyond(index []int32, score []float64, bit byte, way, above float64) (int, error) {
-	n, err := b.hostBoard.Beyond(index, score, bit, way, above)
+func (b panickingScores) Beyond(index []int32, score []float64, bit byte, way, above float64) (int, error) {
+	n, err := b.hostScores.Beyond(index, score, bit, way, above)
 	return n, or(err)
 }
-func (b panickingBoard) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (int, error) {
-	n, err := b.hostBoard.Pick(ctx, docs, vars, dst, score)
+func (b panickingScores) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (int, error) {
+	n, err := b.hostScores.Pick(ctx, docs, vars, dst, score)
 	return n, or(err)
 }
-func (b panickingBoard) Add(
+func (b panickingScores) Add(
 	ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte,
 ) (int, error) {
-	n, err := b.hostBoard.Add(ctx, docs, by, changed, mask)
+	n, err := b.hostScores.Add(ctx, docs, by, changed, mask)
 	return n, or(err)
 }
 
-// slowBoard waits, where a report asks for its scores, until another problem has gone on for some
+// slowScores waits, where a report asks for its scores, until another problem has gone on for some
 // rounds.
-type slowBoard struct {
-	*hostBoard
-	*slowBoards
+type slowScores struct {
+	*hostScores
+	*slowDevices
 	first bool
 }
 
-type slowBoards struct {
+type slowDevices struct {
 	made    atomic.Int64
-	waiting chan struct{} // closed when the first board is asked for its scores
+	waiting chan struct{} // closed when the first device is asked for its scores
 	others  chan struct{} // closed when others have gone on
 	rounds  atomic.Int64  // of others since
 	late    atomic.Bool
 }
 
-func (b *slowBoard) Scores(score []float64) error {
+func (b *slowScores) Scores(score []float64) error {
 	if b.first {
 		b.first = false
 		close(b.waiting)
@@ -133,10 +133,10 @@ func (b *slowBoard) Scores(score []float64) error {
 			b.late.Store(true)
 		}
 	}
-	return b.hostBoard.Scores(score)
+	return b.hostScores.Scores(score)
 }
 
-func (b *slowBoard) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
+func (b *slowScores) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
 	if !b.first {
 		select {
 		case <-b.waiting:
@@ -147,7 +147,7 @@ func (b *slowBoard) Add(ctx context.Context, docs []int32, by []float64, changed
 			b.late.Store(true)
 		}
 	}
-	return b.hostBoard.Add(ctx, docs, by, changed, mask)
+	return b.hostScores.Add(ctx, docs, by, changed, mask)
 }
 
 // While a report brings scores from a device, or the caller takes time over one, the other workers
@@ -157,8 +157,8 @@ func TestReportsKeepNobodyWaiting(t *testing.T) {
 	m, x := gaussian(t, 23, n, 4, 0.3)
 	labels := classes(x, 3)
 	defer setReportEvery(0)()
-	b := &boards{m: m}
-	slow := &slowBoards{waiting: make(chan struct{}), others: make(chan struct{})}
+	b := &devices{m: m}
+	slow := &slowDevices{waiting: make(chan struct{}), others: make(chan struct{})}
 	_, err := Train(t.Context(), m, Training{Labels: labels, Classes: 3, Parameters: Parameters{C: 10}}, Options{
 		Workers: 2, WorkingSet: 8, Progress: func(Progress) {},
 		DeviceScores: func(docs []int, copies int) (DeviceScores, error) {
@@ -166,7 +166,7 @@ func TestReportsKeepNobodyWaiting(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return &slowBoard{own.(*hostBoard), slow, slow.made.Add(1) == 1}, nil
+			return &slowScores{own.(*hostScores), slow, slow.made.Add(1) == 1}, nil
 		}})
 	if err != nil || slow.late.Load() {
 		t.Errorf("error %v; no other worker went on while one brought its scores: %v", err, slow.late.Load())

@@ -13,35 +13,35 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// boards makes boards on the processor, and counts those that are open and their calls.
-type boards struct {
+// devices makes devices on the processor, and counts those that are open and their calls.
+type devices struct {
 	m           *Dense
 	open, calls atomic.Int64
 	fail        int64 // the call that fails, 0 for none
 }
 
-var errBoard = errors.New("the board fails")
+var errDevice = errors.New("the device fails")
 
-func (b *boards) next() error {
+func (b *devices) next() error {
 	if n := b.calls.Add(1); b.fail > 0 && n >= b.fail {
-		return errBoard
+		return errDevice
 	}
 	return nil
 }
 
-func (b *boards) make(docs []int, copies int) (DeviceScores, error) {
+func (b *devices) make(docs []int, copies int) (DeviceScores, error) {
 	if err := b.next(); err != nil {
 		return nil, err
 	}
 	b.open.Add(1)
 	n := padded(len(docs) * copies)
-	return &hostBoard{
-		boards: b, docs: docs, n: len(docs) * copies, score: make([]float64, n), mask: make([]byte, n), k: asm.Best(),
+	return &hostScores{
+		devices: b, docs: docs, n: len(docs) * copies, score: make([]float64, n), mask: make([]byte, n), k: asm.Best(),
 	}, nil
 }
 
-type hostBoard struct {
-	*boards
+type hostScores struct {
+	*devices
 	docs  []int
 	n     int // variables
 	score []float64
@@ -49,7 +49,7 @@ type hostBoard struct {
 	k     *asm.Kernels
 }
 
-func (b *hostBoard) Put(score []float64, mask []byte) error {
+func (b *hostScores) Put(score []float64, mask []byte) error {
 	if len(score) != b.n || len(mask) != b.n {
 		panic("another number of variables")
 	}
@@ -58,17 +58,17 @@ func (b *hostBoard) Put(score []float64, mask []byte) error {
 	return b.next()
 }
 
-func (b *hostBoard) Scores(score []float64) error {
+func (b *hostScores) Scores(score []float64) error {
 	copy(score, b.score[:b.n])
 	return b.next()
 }
 
-func (b *hostBoard) Extremes(up, low byte) (int, float64, int, float64, error) {
+func (b *hostScores) Extremes(up, low byte) (int, float64, int, float64, error) {
 	i, most, j, least := b.k.Extremes(b.score, b.mask, up, low)
 	return i, most, j, least, b.next()
 }
 
-func (b *hostBoard) Beyond(index []int32, score []float64, bit byte, way, above float64) (int, error) {
+func (b *hostScores) Beyond(index []int32, score []float64, bit byte, way, above float64) (int, error) {
 	room := make([]int32, len(b.score))
 	n := copy(index, room[:b.k.Beyond(room, b.score, b.mask, bit, way, above)])
 	for _, t := range index[:n] {
@@ -77,7 +77,7 @@ func (b *hostBoard) Beyond(index []int32, score []float64, bit byte, way, above 
 	return n, b.next()
 }
 
-func (b *hostBoard) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (int, error) {
+func (b *hostScores) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (int, error) {
 	for r, d := range docs {
 		if slices.Contains(docs[:r], d) {
 			panic("a document twice")
@@ -92,7 +92,7 @@ func (b *hostBoard) Pick(ctx context.Context, docs, vars []int32, dst []float32,
 	return 0, errors.Join(ctx.Err(), b.next())
 }
 
-func (b *hostBoard) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
+func (b *hostScores) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
 	for r, d := range docs {
 		for t := range b.score[:b.n] {
 			b.score[t] = math.FMA(by[r], float64(b.m.Row(b.docs[d])[b.docs[t%len(b.docs)]]), b.score[t])
@@ -104,7 +104,7 @@ func (b *hostBoard) Add(ctx context.Context, docs []int32, by []float64, changed
 	return 0, errors.Join(ctx.Err(), b.next())
 }
 
-func (b *hostBoard) Close() error {
+func (b *hostScores) Close() error {
 	b.open.Add(-1)
 	return nil
 }
@@ -176,19 +176,19 @@ func learnersOf(x [][]float64) map[string]learner {
 	}
 }
 
-// A search with a board takes the same steps as one without, to the bit, for every learner, with
+// A search with a device takes the same steps as one without, to the bit, for every learner, with
 // documents left out on the way and without; nothing stays open, and progress tells the same.
-func TestBoardSameBits(t *testing.T) {
+func TestDeviceSameBits(t *testing.T) {
 	m, x := gaussian(t, 21, 613, 4, 0.3)
 	for name, train := range learnersOf(x) {
 		// Without reports, too: each brings all scores, and would hide that what reads them
 		// doesn't.
 		for _, tc := range []struct{ keep, reports bool }{{false, false}, {false, true}, {true, true}} {
-			keep, b := tc.keep, &boards{m: m}
+			keep, b := tc.keep, &devices{m: m}
 			var told [2][]Progress
 			var machines [2]*Machine
 			restore := setReportEvery(0)
-			for i, board := range []func([]int, int) (DeviceScores, error){nil, b.make} {
+			for i, device := range []func([]int, int) (DeviceScores, error){nil, b.make} {
 				tell := func(p Progress) {
 					p.Rows, p.Hits = 0, 0 // which depend on where rows are kept
 					told[i] = append(told[i], p)
@@ -199,7 +199,7 @@ func TestBoardSameBits(t *testing.T) {
 				var err error
 				if machines[i], err = train(
 					t.Context(), m,
-					Options{KeepAll: keep, WorkingSet: 32, Workers: 1, DeviceScores: board, Progress: tell},
+					Options{KeepAll: keep, WorkingSet: 32, Workers: 1, DeviceScores: device, Progress: tell},
 				); err != nil {
 					restore()
 					t.Fatal(err)
@@ -211,7 +211,7 @@ func TestBoardSameBits(t *testing.T) {
 				t.Errorf("%s, all kept %v: %d reports, expected the same %d", name, keep, len(told[1]), len(told[0]))
 			}
 			if b.calls.Load() == 0 || b.open.Load() != 0 {
-				t.Errorf("%s: %d calls, %d boards are left", name, b.calls.Load(), b.open.Load())
+				t.Errorf("%s: %d calls, %d devices are left", name, b.calls.Load(), b.open.Load())
 			}
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf(
@@ -229,46 +229,46 @@ func setReportEvery(d time.Duration) func() {
 	return func() { reportEvery = before }
 }
 
-// Whichever call of a board fails, the training ends with its error, asks no more of any board, and
+// Whichever call of a device fails, the training ends with its error, asks no more of any device, and
 // gives them back; it gives them back at the end of its context, too.
-func TestBoardErrors(t *testing.T) {
+func TestDeviceErrors(t *testing.T) {
 	m, x := gaussian(t, 22, 401, 4, 0.3)
 	train := learnersOf(x)["C-SVC from near"]
-	count := &boards{m: m}
+	count := &devices{m: m}
 	if _, err := train(t.Context(), m, Options{DeviceScores: count.make}); err != nil {
 		t.Fatal(err)
 	}
 	for fail := int64(1); fail <= count.calls.Load(); fail++ {
-		b := &boards{m: m, fail: fail}
+		b := &devices{m: m, fail: fail}
 		if _, err := train(
 			t.Context(), m, Options{DeviceScores: b.make},
-		); !errors.Is(err, errBoard) || b.open.Load() != 0 || b.calls.Load() != fail {
+		); !errors.Is(err, errDevice) || b.open.Load() != 0 || b.calls.Load() != fail {
 			t.Errorf(
-				"call %d of %d fails: error %v, %d boards are left, %d calls in all", fail, count.calls.Load(), err,
+				"call %d of %d fails: error %v, %d devices are left, %d calls in all", fail, count.calls.Load(), err,
 				b.open.Load(), b.calls.Load(),
 			)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	b := &boards{m: m}
+	b := &devices{m: m}
 	if _, err := train(ctx, m, Options{DeviceScores: b.make}); !errors.Is(err, context.Canceled) || b.open.Load() != 0 {
-		t.Errorf("error %v, %d boards are left", err, b.open.Load())
+		t.Errorf("error %v, %d devices are left", err, b.open.Load())
 	}
 }
 
-// Where boards keep the rows, the bytes for rows of the machine lower neither the number of workers
+// Where devices keep the rows, the bytes for rows of the machine lower neither the number of workers
 // nor the working set.
-func TestBoardRowBytes(t *testing.T) {
+func TestDeviceRowBytes(t *testing.T) {
 	m, _ := gaussian(t, 23, 300, 4, 0.3)
 	labels := make([]int, 300)
 	for i := range labels {
 		labels[i] = i % 3
 	}
-	b := &boards{m: m}
+	b := &devices{m: m}
 	var waiting atomic.Int64
 	both := make(chan struct{})
-	board := func(docs []int, copies int) (DeviceScores, error) {
+	device := func(docs []int, copies int) (DeviceScores, error) {
 		if waiting.Add(1) == 2 {
 			close(both)
 		}
@@ -279,7 +279,7 @@ func TestBoardRowBytes(t *testing.T) {
 			return nil, errors.New("one problem at a time")
 		}
 	}
-	opt := Options{Workers: 2, RowBytes: 1, DeviceScores: board}
+	opt := Options{Workers: 2, RowBytes: 1, DeviceScores: device}
 	if size := opt.workingSet(300); size != leastSet {
 		t.Errorf("a working set of %d, expected %d", size, leastSet)
 	}

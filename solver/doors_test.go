@@ -264,7 +264,7 @@ func TestTrainingDoors(t *testing.T) {
 			binary(docs, positive, Parameters{}, nil, Options{WorkingSet: 1 << 30})},
 		{"iterations", "at most -1 iterations", binary(docs, positive, Parameters{}, nil, Options{MaxIterations: -1})},
 		{"kernels", "panels of 0 rows", binary(docs, positive, Parameters{}, nil, Options{Kernels: &asm.Kernels{}})},
-		{"no board", "neither scores nor an error",
+		{"no device", "neither scores nor an error",
 			binary(
 				docs, positive, Parameters{}, nil,
 				Options{DeviceScores: func([]int, int) (DeviceScores, error) { return nil, nil }},

@@ -85,7 +85,7 @@ func zOrder(at [2]int) (z uint64) {
 // or a slow callback, keeps no other worker waiting.
 type reporter struct {
 	report    func(Progress)
-	reporting sync.Mutex // held from gathering a report to its end; who finds it held leaves out a report
+	reporting sync.Mutex // held while a report is made; a worker that finds it held skips its report
 
 	mu   sync.Mutex // guards what follows
 	last time.Time

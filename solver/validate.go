@@ -85,12 +85,9 @@ type WarmStart struct {
 func (t *Trial) Validate(
 	ctx context.Context, m Matrix, pars []Parameters, near []WarmStart, opt Options,
 ) ([]*Validation, error) {
-	src, opt, err := begin(m, opt)
+	v, err := newValidating(m, t.Parts, len(pars), opt)
 	if err != nil {
 		return nil, err
-	}
-	if len(pars) == 0 {
-		return nil, errUser("no parameters to validate")
 	}
 	pars = slices.Clone(pars)
 	for i := range pars {
@@ -99,38 +96,32 @@ func (t *Trial) Validate(
 		}
 		pars[i].Probabilities = false // a sigmoid has no part in the class
 	}
-	parts, err := countParts(t.Parts, src.n)
-	if err != nil {
-		return nil, err
-	}
-	v := &validating{parts: t.Parts, count: parts, order: increasing(len(pars), func(a, b int) int {
-		return cmp.Compare(pars[a].C, pars[b].C)
-	})}
+	v.sort(func(a, b int) int { return cmp.Compare(pars[a].C, pars[b].C) })
 	whole := &Classifier{Classes: t.Classes}
-	problems, err := t.problems(whole, src.n)
+	problems, err := t.problems(whole, v.m.n)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range near {
-		if err := s.fits(whole.Scheme, parts, len(problems), src.n); err != nil {
+		if err := s.fits(whole.Scheme, v.count, len(problems), v.m.n); err != nil {
 			return nil, err
 		}
 	}
 	out := make([]*Validation, len(pars))
 	for i := range out {
-		out[i] = &Validation{Fits: make([]*Classifier, parts)}
+		out[i] = &Validation{Fits: make([]*Classifier, v.count)}
 		for f := range out[i].Fits {
 			own := *whole
 			own.Machines = make([]*Machine, len(problems))
 			out[i].Fits[f] = &own
 		}
 		if t.Sets != nil {
-			out[i].Sets = make([][]int, src.n)
+			out[i].Sets = make([][]int, v.m.n)
 		} else {
-			out[i].Predicted = slices.Repeat([]int{-1}, src.n)
+			out[i].Predicted = slices.Repeat([]int{-1}, v.m.n)
 		}
 	}
-	for f := range parts {
+	for f := range v.count {
 		for i, p := range problems {
 			if p == nil {
 				continue
@@ -142,35 +133,21 @@ func (t *Trial) Validate(
 						own.start = append(own.start, multiple{machine, w.By})
 					}
 				}
-				return &classSweep{own, pars, src, whole.Scheme != OneVsOne}, own.start
+				return &classSweep{own, pars, v.m, whole.Scheme != OneVsOne}, own.start
 			}, func(par int, machine *Machine) { out[par].Fits[f].Machines[i] = machine })
 		}
 	}
-	busy, err := v.train(ctx, src, &opt)
+	v.machines = func(par, f int) []*Machine { return out[par].Fits[f].Machines }
+	v.takesPart = func(i int) bool { return t.Sets == nil && t.Labels[i] >= 0 || t.Sets != nil && t.Sets[i] != nil }
+	busy, err := v.run(ctx, func(i, par int, decisions []float64) {
+		if c := out[par].Fits[t.Parts[i]]; t.Sets != nil {
+			out[par].Sets[i] = c.LabelsOf([]int{}, decisions)
+		} else {
+			out[par].Predicted[i] = c.Decide(decisions)
+		}
+	})
 	if err != nil {
 		return nil, err
-	}
-	for f, held := range v.held(
-		func(i int) bool { return t.Sets != nil && t.Sets[i] != nil || t.Sets == nil && t.Labels[i] >= 0 },
-	) {
-		var together Classifier // which see each kernel value together
-		for _, o := range out {
-			together.Machines = append(together.Machines, o.Fits[f].Machines...)
-		}
-		err := together.predictRows(ctx, src, held, &opt, func(i int, decisions []float64) {
-			for _, o := range out {
-				own := decisions[:len(problems)]
-				decisions = decisions[len(problems):]
-				if t.Sets != nil {
-					o.Sets[i] = o.Fits[f].LabelsOf([]int{}, own)
-				} else {
-					o.Predicted[i] = o.Fits[f].Decide(own)
-				}
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
 	}
 	for i := range out {
 		out[i].Busy = busy[i]
@@ -231,33 +208,6 @@ func (t *Trial) problems(c *Classifier, n int) ([]*problem, error) {
 	return problems, nil
 }
 
-// countParts returns the number of parts of n documents, two or more.
-func countParts(parts []int, n int) (count int, err error) {
-	if len(parts) != n {
-		return 0, errUser("parts of %d documents, of a matrix of %d", len(parts), n)
-	}
-	for i, f := range parts {
-		if f < -1 || f >= n {
-			return 0, errUser("document %d is in part %d, expected 0 to %d, or -1 for none", i, f, n-1)
-		}
-		count = max(count, f+1)
-	}
-	if count < 2 {
-		return 0, errUser("%d part of the documents, expected two or more", count)
-	}
-	return count, nil
-}
-
-// increasing returns 0 … n-1 in an order, stable.
-func increasing(n int, compare func(a, b int) int) []int {
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, compare)
-	return order
-}
-
 // without is the problem of the documents that are not in a part.
 func (p *problem) without(parts []int, f int) *problem {
 	own := &problem{classes: p.classes}
@@ -269,13 +219,51 @@ func (p *problem) without(parts []int, f int) *problem {
 	return own
 }
 
-// validating is a validation under way.
+// validating is a validation under way, of classes or of regression.
 type validating struct {
+	m     *source
+	opt   Options
 	parts []int
 	count int   // parts
 	order []int // the order in which parameters are taken
 	jobs  []job
 	busy  []atomic.Int64 // by parameters: nanoseconds
+
+	machines  func(par, f int) []*Machine // that were trained without part f
+	takesPart func(i int) bool
+}
+
+// newValidating checks what both validations are given.
+func newValidating(m Matrix, parts []int, pars int, opt Options) (*validating, error) {
+	src, opt, err := begin(m, opt)
+	if err != nil {
+		return nil, err
+	}
+	if pars == 0 {
+		return nil, errUser("no parameters to validate")
+	}
+	if len(parts) != src.n {
+		return nil, errUser("parts of %d documents, of a matrix of %d", len(parts), src.n)
+	}
+	v := &validating{m: src, opt: opt, parts: parts, busy: make([]atomic.Int64, pars)}
+	for i, f := range parts {
+		if f < -1 || f >= src.n {
+			return nil, errUser("document %d is in part %d, expected 0 to %d, or -1 for none", i, f, src.n-1)
+		}
+		v.count = max(v.count, f+1)
+	}
+	if v.count < 2 {
+		return nil, errUser("%d part of the documents, expected two or more", v.count)
+	}
+	return v, nil
+}
+
+// sort sets the order of the parameters.
+func (v *validating) sort(compare func(a, b int) int) {
+	for i := range v.busy {
+		v.order = append(v.order, i)
+	}
+	slices.SortStableFunc(v.order, compare)
 }
 
 // swept is a problem that is solved for one choice of parameters after the other.
@@ -334,26 +322,39 @@ func (v *validating) add(documents int, classes [2]int, make func() (swept, star
 	}})
 }
 
-// train does the jobs and returns the time that workers spent on each choice of parameters.
-func (v *validating) train(ctx context.Context, m *source, opt *Options) ([]time.Duration, error) {
-	v.busy = make([]atomic.Int64, len(v.order))
-	err := runAll(ctx, m, v.jobs, len(v.jobs)*len(v.order), opt)
-	busy := make([]time.Duration, len(v.order))
+// run does the jobs. Then it passes each document that takes part to each, with its decision values
+// by the machines that were trained without its part. It returns the time that workers spent on
+// each choice of parameters.
+func (v *validating) run(ctx context.Context, each func(i, par int, decisions []float64)) ([]time.Duration, error) {
+	if err := runAll(ctx, v.m, v.jobs, len(v.jobs)*len(v.order), &v.opt); err != nil {
+		return nil, err
+	}
+	for f := range v.count {
+		var held []int
+		for i, part := range v.parts {
+			if part == f && v.takesPart(i) {
+				held = append(held, i)
+			}
+		}
+		var all Classifier // of all parameters, which see each kernel value together
+		for par := range v.order {
+			all.Machines = append(all.Machines, v.machines(par, f)...)
+		}
+		n := len(all.Machines) / len(v.order)
+		err := all.predictRows(ctx, v.m, held, &v.opt, func(i int, decisions []float64) {
+			for par := range v.order {
+				each(i, par, decisions[par*n:(par+1)*n])
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	busy := make([]time.Duration, len(v.busy))
 	for i := range busy {
 		busy[i] = time.Duration(v.busy[i].Load())
 	}
-	return busy, err
-}
-
-// held lists the documents of each part that take part.
-func (v *validating) held(takesPart func(i int) bool) [][]int {
-	held := make([][]int, v.count)
-	for i, f := range v.parts {
-		if f >= 0 && takesPart(i) {
-			held[f] = append(held[f], i)
-		}
-	}
-	return held
+	return busy, nil
 }
 
 // classSweep is a problem of two classes, for all parameters.

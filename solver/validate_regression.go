@@ -35,19 +35,12 @@ type Estimates struct {
 func (t *RegressionTrial) Validate(
 	ctx context.Context, m Matrix, pars []Regression, near *Estimates, opt Options,
 ) ([]*Estimates, error) {
-	src, opt, err := begin(m, opt)
+	v, err := newValidating(m, t.Parts, len(pars), opt)
 	if err != nil {
 		return nil, err
 	}
-	if len(t.Targets) != src.n {
-		return nil, errUser("%d targets for a matrix of %d documents", len(t.Targets), src.n)
-	}
-	count, err := countParts(t.Parts, src.n)
-	if err != nil {
-		return nil, err
-	}
-	if len(pars) == 0 {
-		return nil, errUser("no parameters to validate")
+	if len(t.Targets) != v.m.n {
+		return nil, errUser("%d targets for a matrix of %d documents", len(t.Targets), v.m.n)
 	}
 	pars = slices.Clone(pars)
 	for i := range pars {
@@ -55,27 +48,25 @@ func (t *RegressionTrial) Validate(
 			return nil, err
 		}
 	}
-	v := &validating{parts: t.Parts, count: count, order: increasing(len(pars), func(a, b int) int {
+	v.sort(func(a, b int) int {
 		return cmp.Or(cmp.Compare(pars[a].Nu, pars[b].Nu), cmp.Compare(pars[a].Epsilon, pars[b].Epsilon),
 			cmp.Compare(pars[a].C, pars[b].C))
-	})}
-	from := make([]*Machine, count)
+	})
+	from := make([]*Machine, v.count)
 	if near != nil {
-		if len(near.Fits) != count {
-			return nil, errUser("a start of %d parts, expected %d", len(near.Fits), count)
+		if len(near.Fits) != v.count {
+			return nil, errUser("a start of %d parts, expected %d", len(near.Fits), v.count)
 		}
-		copy(from, near.Fits)
-	}
-	for f, machine := range from {
-		if err := checkStart(machine, src.n); err != nil {
-			return nil, fmt.Errorf("part %d: %w", f, err)
-		}
+		from = near.Fits
 	}
 	out := make([]*Estimates, len(pars))
 	for i := range out {
-		out[i] = &Estimates{Values: slices.Repeat([]float64{math.NaN()}, src.n), Fits: make([]*Machine, count)}
+		out[i] = &Estimates{Values: slices.Repeat([]float64{math.NaN()}, v.m.n), Fits: make([]*Machine, v.count)}
 	}
-	for f := range count {
+	for f, machine := range from {
+		if err := checkStart(machine, v.m.n); err != nil {
+			return nil, fmt.Errorf("part %d: %w", f, err)
+		}
 		var docs []int // of all other parts
 		for i, own := range t.Parts {
 			if own >= 0 && own != f {
@@ -83,26 +74,14 @@ func (t *RegressionTrial) Validate(
 			}
 		}
 		v.add(len(docs), [2]int{}, func() (swept, start) {
-			return &regressionSweep{m: src, docs: docs, targets: pick(t.Targets, docs), pars: pars}, startFrom(from[f])
+			return &regressionSweep{m: v.m, docs: docs, targets: pick(t.Targets, docs), pars: pars}, startFrom(machine)
 		}, func(par int, machine *Machine) { out[par].Fits[f] = machine })
 	}
-	busy, err := v.train(ctx, src, &opt)
+	v.machines = func(par, f int) []*Machine { return out[par].Fits[f : f+1] }
+	v.takesPart = func(int) bool { return true }
+	busy, err := v.run(ctx, func(i, par int, decisions []float64) { out[par].Values[i] = decisions[0] })
 	if err != nil {
 		return nil, err
-	}
-	for f, held := range v.held(func(int) bool { return true }) {
-		var together Classifier
-		for _, o := range out {
-			together.Machines = append(together.Machines, o.Fits[f])
-		}
-		err := together.predictRows(ctx, src, held, &opt, func(i int, decisions []float64) {
-			for par, value := range decisions {
-				out[par].Values[i] = value
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
 	}
 	for i := range out {
 		out[i].Busy = busy[i]

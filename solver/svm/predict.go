@@ -175,7 +175,7 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction,
 	if p.closed.Load() {
 		return nil, errors.New("svm: the predictor is closed, and can't be used any more")
 	}
-	if err := p.opt.validate(); err != nil { // what Holding was told
+	if err := p.opt.validate(); err != nil { // what Holding has set
 		return nil, err
 	}
 	if docs == nil {

@@ -25,7 +25,7 @@ type slowDevice struct {
 	c      []float32 // of all pairs
 	memory error
 	fail   error // of Add
-	open   int   // residents and boards
+	open   int   // residents and scores
 	added  int   // calls of Add
 	closed int   // calls of Close
 
@@ -130,42 +130,42 @@ func (r *slowRows) Close() error { r.count(&r.open, -1); return nil }
 
 func (r *slowRows) Board(docs []int, copies int) (device.Board, error) {
 	r.count(&r.open, 1)
-	return &slowBoard{
+	return &slowScores{
 		slowRows: r, docs: docs, score: make([]float64, len(docs)*copies), mask: make([]byte, len(docs)*copies),
 	}, nil
 }
 
-type slowBoard struct {
+type slowScores struct {
 	*slowRows
 	docs  []int
 	score []float64
 	mask  []byte
 }
 
-func (b *slowBoard) Put(score []float64, mask []byte) error {
+func (b *slowScores) Put(score []float64, mask []byte) error {
 	copy(b.score, score)
 	copy(b.mask, mask)
 	return nil
 }
 
-func (b *slowBoard) Scores(score []float64) error {
+func (b *slowScores) Scores(score []float64) error {
 	copy(score, b.score)
 	return nil
 }
 
 // padded is the number of variables that package asm wants.
-func (b *slowBoard) padded() ([]float64, []byte) {
+func (b *slowScores) padded() ([]float64, []byte) {
 	more := -len(b.score) & (asm.ScanBlock - 1)
 	return append(slices.Clone(b.score), make([]float64, more)...), append(slices.Clone(b.mask), make([]byte, more)...)
 }
 
-func (b *slowBoard) Extremes(up, low byte) (int, float64, int, float64, error) {
+func (b *slowScores) Extremes(up, low byte) (int, float64, int, float64, error) {
 	score, mask := b.padded()
 	i, most, j, least := asm.Best().Extremes(score, mask, up, low)
 	return i, most, j, least, nil
 }
 
-func (b *slowBoard) Beyond(index []int32, score []float64, bit byte, way, above float64) (int, error) {
+func (b *slowScores) Beyond(index []int32, score []float64, bit byte, way, above float64) (int, error) {
 	own, mask := b.padded()
 	room := make([]int32, len(own))
 	n := copy(index, room[:asm.Best().Beyond(room, own, mask, bit, way, above)])
@@ -175,11 +175,11 @@ func (b *slowBoard) Beyond(index []int32, score []float64, bit byte, way, above 
 	return n, nil
 }
 
-func (b *slowBoard) kernel(doc, variable int32) float32 {
+func (b *slowScores) kernel(doc, variable int32) float32 {
 	return b.value(b.p, b.docs[doc], b.docs[int(variable)%len(b.docs)])
 }
 
-func (b *slowBoard) Pick(_ context.Context, docs, vars []int32, dst []float32, score []float64) (int, error) {
+func (b *slowScores) Pick(_ context.Context, docs, vars []int32, dst []float32, score []float64) (int, error) {
 	for r, d := range docs {
 		for c, t := range vars {
 			dst[r*len(vars)+c] = b.kernel(d, t)
@@ -191,7 +191,7 @@ func (b *slowBoard) Pick(_ context.Context, docs, vars []int32, dst []float32, s
 	return len(docs), nil
 }
 
-func (b *slowBoard) Add(_ context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
+func (b *slowScores) Add(_ context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
 	b.count(&b.added, 1)
 	if b.fail != nil {
 		return 0, b.fail
@@ -207,7 +207,7 @@ func (b *slowBoard) Add(_ context.Context, docs []int32, by []float64, changed [
 	return 0, nil
 }
 
-func (b *slowBoard) Close() error { b.count(&b.open, -1); return nil }
+func (b *slowScores) Close() error { b.count(&b.open, -1); return nil }
 
 // A model that was trained with its rows on the device is that of the processor with the device's
 // rows, to the bit, in every scheme, and nothing of the device stays taken.

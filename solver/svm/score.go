@@ -72,12 +72,8 @@ func ScoreClasses(classes []string, predicted []int, truth *sparse.Corpus) (*Sco
 		is := own[0]
 		if slices.Contains(own, given) {
 			is = given
-			t.s.Right++
-			t.s.Classes[is].Right++
 		}
-		t.s.Documents++
-		t.s.Classes[is].Of++
-		t.s.Classes[given].Given++
+		t.add([]int{is}, []int{given})
 		t.s.Confusion[is][given]++
 	}
 	return t.finish(), nil
@@ -107,23 +103,7 @@ func ScoreLabels(classes []string, predicted [][]int, truth *sparse.Corpus) (*Sc
 		if given == nil {
 			continue
 		}
-		own := t.of(i)
-		both := 0
-		for _, c := range given {
-			t.s.Classes[c].Given++
-			if slices.Contains(own, c) {
-				t.s.Classes[c].Right++
-				both++
-			}
-		}
-		for _, c := range own {
-			t.s.Classes[c].Of++
-		}
-		t.s.Documents++
-		if both == len(own) && both == len(given) {
-			t.s.Right++
-		}
-		wrong += len(own) + len(given) - 2*both
+		wrong += t.add(t.of(i), given)
 	}
 	s := t.finish()
 	s.Hamming = float64(wrong) / float64(s.Documents*len(s.Classes))
@@ -242,6 +222,27 @@ func newTally(classes []string, documents int, truth *sparse.Corpus) (*tally, er
 		t.class = append(t.class, add(name))
 	}
 	return t, nil
+}
+
+// add counts a document with its classes and those that were predicted, and returns how many are in
+// one list only.
+func (t *tally) add(own, given []int) (wrong int) {
+	both := 0
+	for _, c := range given {
+		t.s.Classes[c].Given++
+		if slices.Contains(own, c) {
+			t.s.Classes[c].Right++
+			both++
+		}
+	}
+	for _, c := range own {
+		t.s.Classes[c].Of++
+	}
+	t.s.Documents++
+	if both == len(own) && both == len(given) {
+		t.s.Right++
+	}
+	return len(own) + len(given) - 2*both
 }
 
 // of returns the classes of document i, valid until the next call.

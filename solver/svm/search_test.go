@@ -24,7 +24,7 @@ func kernelsFor(specs ...string) []engine.Kernel {
 }
 
 // A search finds what a validation of each point alone finds, computes each dot product once, and
-// tells each point when it is known.
+// reports each point when it is known.
 func TestSearchLikeSeparateValidations(t *testing.T) {
 	c := noisy(t)
 	g := Grid{

@@ -30,7 +30,7 @@ func solverCases() map[string]testCase {
 		"solver.Matrix.Len":               {run: faultyMatrices},
 		"solver.Matrix.Rows":              {run: faultyMatrices},
 		"solver.NewDense":                 {run: newSolverDense},
-		"solver.Options.DeviceScores":     {run: faultyBoards},
+		"solver.Options.DeviceScores":     {run: faultyDevices},
 		"solver.Options.Progress":         {run: solverProgress},
 		"solver.Pairs":                    {run: pairs, panics: true},
 		"solver.Predictor.Decide":         {run: predictor},
@@ -308,9 +308,9 @@ func faultyMatrices(p *program) {
 	})
 }
 
-// faultyBoards answers the search with nonsense. A board that only fails is tried in package
+// faultyDevices answers the search with nonsense. A device that only fails is tried in package
 // solver.
-func faultyBoards(p *program) {
+func faultyDevices(p *program) {
 	n := 12
 	labels := make([]int, n)
 	for i := range labels {
@@ -318,26 +318,26 @@ func faultyBoards(p *program) {
 	}
 	how := p.IntN(6)
 	for _, make := range []func([]int, int) (solver.DeviceScores, error){
-		func([]int, int) (solver.DeviceScores, error) { return nil, errors.New("board: failed") },
+		func([]int, int) (solver.DeviceScores, error) { return nil, errors.New("device: failed") },
 		func([]int, int) (solver.DeviceScores, error) { return nil, nil },
 		func([]int, int) (solver.DeviceScores, error) { panic(ownPanic) },
-		func([]int, int) (solver.DeviceScores, error) { return &faultyBoard{n: n, how: how}, nil },
+		func([]int, int) (solver.DeviceScores, error) { return &faultyScores{n: n, how: how}, nil },
 	} {
 		opt := p.solverOptions()
 		opt.DeviceScores = make
-		p.bad("a board that fails", func() error {
+		p.bad("a device that fails", func() error {
 			_, err := solver.Train(p.ctx, p.gramOf(n), solver.Training{Labels: labels, Classes: 2}, opt)
 			return err
 		})
 	}
 }
 
-// faultyBoard claims violations where there are none, of variables that there aren't.
-type faultyBoard struct{ n, how int }
+// faultyScores claims violations where there are none, of variables that there aren't.
+type faultyScores struct{ n, how int }
 
-func (b *faultyBoard) Put(score []float64, mask []byte) error { return nil }
-func (b *faultyBoard) Scores(score []float64) error           { return errors.New("board: no scores") }
-func (b *faultyBoard) Extremes(up, low byte) (int, float64, int, float64, error) {
+func (b *faultyScores) Put(score []float64, mask []byte) error { return nil }
+func (b *faultyScores) Scores(score []float64) error           { return errors.New("device: no scores") }
+func (b *faultyScores) Extremes(up, low byte) (int, float64, int, float64, error) {
 	switch b.how {
 	case 0:
 		return -1, 1, 0, -1, nil
@@ -348,7 +348,7 @@ func (b *faultyBoard) Extremes(up, low byte) (int, float64, int, float64, error)
 	}
 	return 0, 1, 1, -1, nil
 }
-func (b *faultyBoard) Beyond(index []int32, score []float64, bit byte, way, above float64) (int, error) {
+func (b *faultyScores) Beyond(index []int32, score []float64, bit byte, way, above float64) (int, error) {
 	switch b.how {
 	case 3:
 		return len(index) + 1, nil
@@ -358,13 +358,13 @@ func (b *faultyBoard) Beyond(index []int32, score []float64, bit byte, way, abov
 	index[0] = int32(b.n)
 	return 1, nil
 }
-func (b *faultyBoard) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (int, error) {
-	return 0, errors.New("board: no rows")
+func (b *faultyScores) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (int, error) {
+	return 0, errors.New("device: no rows")
 }
-func (b *faultyBoard) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
-	return 0, errors.New("board: no rows")
+func (b *faultyScores) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (int, error) {
+	return 0, errors.New("device: no rows")
 }
-func (b *faultyBoard) Close() error { return nil }
+func (b *faultyScores) Close() error { return nil }
 
 func solverProgress(p *program) {
 	n := 40
