@@ -256,7 +256,7 @@ func TestStrangeProblems(t *testing.T) {
 			_, err := Train(ctx, m, Training{Labels: make([]int, 60), Classes: 3}, Options{})
 			return err
 		}},
-		{"label out of range", "label 3, expected -1 to 2", func() error {
+		{"label out of range", "label 3, expected 0 to 2", func() error {
 			l := make([]int, 60)
 			l[5] = 3
 			_, err := Train(ctx, m, Training{Labels: l, Classes: 3}, Options{})

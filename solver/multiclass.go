@@ -240,31 +240,24 @@ func (c *Classifier) problems(labels []int, sets [][]int, scheme Scheme, n int) 
 	}
 	var docs []int
 	members := make([][]int, c.Classes) // by class: its documents, increasing
-	add := func(i, class, least int) error {
-		if class < least || class >= c.Classes {
-			return errUser("document %d has label %d, expected %d to %d", i, class, least, c.Classes-1)
+	for i := range n {
+		var set []int
+		if sets != nil {
+			set = sets[i]
+		} else if labels[i] != -1 {
+			set = labels[i : i+1]
 		}
-		if of := members[max(class, 0)]; class >= 0 && (len(of) == 0 || of[len(of)-1] != i) {
-			members[class] = append(of, i)
+		if set == nil {
+			continue
 		}
-		return nil
-	}
-	for i, class := range labels {
-		if err := add(i, class, -1); err != nil {
-			return nil, err
-		}
-		if class >= 0 {
-			docs = append(docs, i)
-		}
-	}
-	for i, set := range sets {
+		docs = append(docs, i)
 		for _, class := range set {
-			if err := add(i, class, 0); err != nil {
-				return nil, err
+			if class < 0 || class >= c.Classes {
+				return nil, errUser("document %d has label %d, expected 0 to %d", i, class, c.Classes-1)
 			}
-		}
-		if set != nil {
-			docs = append(docs, i)
+			if of := members[class]; len(of) == 0 || of[len(of)-1] != i {
+				members[class] = append(of, i)
+			}
 		}
 	}
 	present := 0

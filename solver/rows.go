@@ -88,36 +88,26 @@ func (s *rowStore) empty() {
 func (s *rowStore) lay(docs []int) {
 	s.docs = docs
 	s.columns, s.runs, s.span = nil, nil, 0
-	for t, d := range s.docs {
-		last := len(s.columns) - 1
-		switch {
-		case last >= 0 && d == s.columns[last][1]:
-			s.columns[last][1] = d + 1
-			s.runs[len(s.runs)-1].n++
+	for t, d := range docs {
+		from := d // of a whole row
+		if s.m.rows == nil {
+			if last := len(s.columns) - 1; last >= 0 && d-s.columns[last][1] < mergeGap {
+				s.span += d - s.columns[last][1]
+				s.columns[last][1] = d + 1
+			} else {
+				s.columns = append(s.columns, [2]int{d, d + 1})
+			}
+			from = s.span
 			s.span++
-			continue
-		case last >= 0 && d-s.columns[last][1] < mergeGap:
-			s.span += d - s.columns[last][1]
-			s.columns[last][1] = d + 1
-		default:
-			s.columns = append(s.columns, [2]int{d, d + 1})
 		}
-		s.runs = append(s.runs, run{s.span, t, 1})
-		s.span++
-	}
-	if s.m.rows == nil {
-		if s.span == len(s.docs) {
-			s.runs = nil
-		}
-		return
-	}
-	s.runs = s.runs[:0] // of whole rows
-	for t, d := range s.docs {
-		if last := len(s.runs) - 1; last >= 0 && d == s.runs[last].from+s.runs[last].n {
+		if last := len(s.runs) - 1; last >= 0 && from == s.runs[last].from+s.runs[last].n {
 			s.runs[last].n++
 		} else {
-			s.runs = append(s.runs, run{d, t, 1})
+			s.runs = append(s.runs, run{from, t, 1})
 		}
+	}
+	if s.m.rows == nil && s.span == len(docs) {
+		s.runs = nil
 	}
 }
 

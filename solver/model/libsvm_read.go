@@ -61,6 +61,7 @@ type libsvmReader struct {
 	line   int64               // number of the line that was read last
 	header map[string][]string // values of each keyword
 	lines  map[string]int64    // where it stands
+	err    error               // the first one in a value of the header
 	m      *Model
 
 	precomputed bool
@@ -124,42 +125,29 @@ func (l *libsvmReader) readHeader() error {
 
 // understand makes the model as the header describes it.
 func (l *libsvmReader) understand() error {
-	l.m = &Model{}
-	typ, err := oneOf(l, "svm_type", types)
-	if err != nil {
-		return err
-	}
-	l.m.Type = typ
-	name, err := oneOf(l, "kernel_type", kernelNames)
-	if err != nil {
-		return err
-	}
-	k := kernel{typ: name}
-	l.precomputed = name == Precomputed
-	for _, key := range kernelKeys[name] {
-		v, err := l.floats(key, 1)
-		if err != nil {
-			return err
-		}
+	typ, k := oneOf(l, "svm_type", types), kernel{typ: oneOf(l, "kernel_type", kernelNames)}
+	l.m = &Model{Type: typ}
+	l.precomputed = k.typ == Precomputed
+	for _, key := range kernelKeys[k.typ] {
+		v := l.float(key)
 		switch key {
 		case "degree":
-			if v[0] != math.Trunc(v[0]) || v[0] < 0 || v[0] > math.MaxInt32 {
+			if v != math.Trunc(v) || v < 0 || v > math.MaxInt32 {
 				return l.fail(l.lines[key], l.header[key][0], "a whole number of at least 0")
 			}
-			k.degree = int(v[0])
+			k.degree = int(v)
 		case "gamma":
-			k.gamma = v[0]
+			k.gamma = v
 		case "coef0":
-			k.coef0 = v[0]
+			k.coef0 = v
 		}
 	}
 	l.m.Kernel = k.String()
-	sizes, err := l.ints("total_sv", 1, 0, math.MaxInt32)
-	if err != nil {
-		return err
-	}
-	l.total = sizes[0]
-	if typ.Classifies() {
+	l.total = l.int("total_sv", 0, math.MaxInt32)
+	switch {
+	case l.err != nil:
+		return l.err
+	case typ.Classifies():
 		return l.understandClasses()
 	}
 	for _, key := range []string{"label", "nr_sv", "probB", "probA"} {
@@ -167,75 +155,43 @@ func (l *libsvmReader) understand() error {
 			return l.fail(l.lines[key], key, "no such line for %s", typ)
 		}
 	}
-	if _, err := l.ints("nr_class", 1, 2, 2); err != nil {
-		return err
-	}
-	rho, err := l.floats("rho", 1)
-	if err != nil {
-		return err
-	}
+	l.int("nr_class", 2, 2)
+	rho := l.float("rho")
 	if l.lines["probA"] > 0 {
-		v, err := l.floats("probA", 1)
-		if err != nil {
-			return err
-		}
-		if l.m.Laplace = v[0]; v[0] < 0 {
+		if l.m.Laplace = l.float("probA"); l.m.Laplace < 0 {
 			return l.fail(l.lines["probA"], l.header["probA"][0], "a scale of at least 0")
 		}
 	}
 	l.sizes = []int{l.total}
-	l.m.Classifier = solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: []*solver.Machine{{Rho: rho[0]}}}
-	return nil
+	l.m.Classifier = solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: []*solver.Machine{{Rho: rho}}}
+	return l.err
 }
 
 // understandClasses reads the names of the classes, and the machine of each pair.
 func (l *libsvmReader) understandClasses() error {
-	nr, err := l.ints("nr_class", 1, 1, math.MaxInt32)
-	if err != nil {
-		return err
-	}
-	k := nr[0]
-	labels, err := l.ints("label", k, math.MinInt32, math.MaxInt32)
-	if err != nil {
-		return err
-	}
-	for _, label := range labels {
+	k := l.int("nr_class", 1, math.MaxInt32)
+	for _, label := range l.ints("label", k, math.MinInt32, math.MaxInt32) {
 		l.m.Classes = append(l.m.Classes, strconv.Itoa(label))
 	}
 	if name, twice := repeated(l.m.Classes); twice {
 		return l.fail(l.lines["label"], "label "+name+" twice", "labels that differ")
 	}
-	if l.sizes, err = l.ints("nr_sv", k, 0, math.MaxInt32); err != nil {
-		return err
+	l.sizes = l.ints("nr_sv", k, 0, math.MaxInt32)
+	if all := sum(l.sizes); l.err == nil && all != l.total {
+		return l.fail(l.lines["nr_sv"], fmt.Sprintf("%d support vectors in all", all),
+			"%d, as total_sv says in line %d", l.total, l.lines["total_sv"])
 	}
-	sum := 0
-	for _, n := range l.sizes {
-		sum += n
-	}
-	if sum != l.total {
-		return l.fail(
-			l.lines["nr_sv"], fmt.Sprintf("%d support vectors in all", sum), "%d, as total_sv says in line %d", l.total,
-			l.lines["total_sv"],
-		)
-	}
-	rho, err := l.floats("rho", pairs(k))
-	if err != nil {
-		return err
-	}
+	rho := l.floats("rho", pairs(k))
 	l.m.Classifier = solver.Classifier{Classes: k, Machines: make([]*solver.Machine, len(rho))}
 	for i := range rho {
 		l.m.Classifier.Machines[i] = &solver.Machine{Rho: rho[i]}
 	}
-	if l.lines["probA"] == 0 && l.lines["probB"] == 0 {
-		return nil
+	if l.err != nil || l.lines["probA"] == 0 && l.lines["probB"] == 0 {
+		return l.err
 	}
-	a, err := l.floats("probA", pairs(k))
-	if err != nil {
-		return err
-	}
-	b, err := l.floats("probB", pairs(k))
-	if err != nil {
-		return err
+	a, b := l.floats("probA", pairs(k)), l.floats("probB", pairs(k))
+	if l.err != nil {
+		return l.err
 	}
 	for i, machine := range l.m.Classifier.Machines {
 		machine.Sigmoid = &solver.Sigmoid{A: a[i], B: b[i]}
@@ -244,55 +200,69 @@ func (l *libsvmReader) understandClasses() error {
 	return nil
 }
 
-// values returns the n values of a keyword.
-func (l *libsvmReader) values(key string, n int) ([]string, error) {
-	if l.lines[key] == 0 {
-		return nil, l.fail(l.lines["SV"], "no line "+key+" above", "one")
+// values returns the n values of a keyword. Like the functions below it returns nothing after an
+// error, which it keeps in l.err.
+func (l *libsvmReader) values(key string, n int) []string {
+	switch have := len(l.header[key]); {
+	case l.err != nil:
+	case l.lines[key] == 0:
+		l.err = l.fail(l.lines["SV"], "no line "+key+" above", "one")
+	case have != n:
+		l.err = l.fail(l.lines[key], fmt.Sprintf("%s with %d values", key, have), "%d", n)
+	default:
+		return l.header[key]
 	}
-	if have := len(l.header[key]); have != n {
-		return nil, l.fail(l.lines[key], fmt.Sprintf("%s with %d values", key, have), "%d", n)
-	}
-	return l.header[key], nil
+	return nil
 }
 
 // oneOf returns the one value of a keyword, which must be in a list.
-func oneOf[T ~string](l *libsvmReader, key string, list []T) (T, error) {
-	text, err := l.values(key, 1)
-	if err != nil {
-		return "", err
-	}
-	if !slices.Contains(list, T(text[0])) {
-		return "", l.fail(l.lines[key], key+" "+quote(text[0]), "one of %v", list)
-	}
-	return T(text[0]), nil
-}
-
-func (l *libsvmReader) floats(key string, n int) ([]float64, error) {
-	texts, err := l.values(key, n)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]float64, n)
-	for i, text := range texts {
-		if out[i], err = parseFloat(text, 64); err != nil {
-			return nil, l.fail(l.lines[key], key+" "+quote(text), "a finite number")
+func oneOf[T ~string](l *libsvmReader, key string, list []T) (v T) {
+	for _, text := range l.values(key, 1) {
+		if v = T(text); !slices.Contains(list, v) {
+			l.err = l.fail(l.lines[key], key+" "+quote(text), "one of %v", list)
 		}
 	}
-	return out, nil
+	return v
 }
 
-func (l *libsvmReader) ints(key string, n, least, most int) ([]int, error) {
-	texts, err := l.values(key, n)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]int, n)
-	for i, text := range texts {
-		if out[i], err = strconv.Atoi(text); err != nil || out[i] < least || out[i] > most {
-			return nil, l.fail(l.lines[key], key+" "+quote(text), "a whole number from %d to %d", least, most)
+// parsed returns the n values of a keyword, each as parse reads it.
+func parsed[T any](l *libsvmReader, key string, n int, parse func(text string) (T, error), expected string) (out []T) {
+	for _, text := range l.values(key, n) {
+		v, err := parse(text)
+		if err != nil {
+			l.err = l.fail(l.lines[key], key+" "+quote(text), "%s", expected)
+			return nil
 		}
+		out = append(out, v)
 	}
-	return out, nil
+	return out
+}
+
+func (l *libsvmReader) floats(key string, n int) []float64 {
+	return parsed(l, key, n, func(text string) (float64, error) { return parseFloat(text, 64) }, "a finite number")
+}
+
+func (l *libsvmReader) ints(key string, n, least, most int) []int {
+	return parsed(l, key, n, func(text string) (int, error) {
+		v, err := strconv.Atoi(text)
+		if v < least || v > most {
+			err = strconv.ErrRange
+		}
+		return v, err
+	}, fmt.Sprintf("a whole number from %d to %d", least, most))
+}
+
+// float returns the one value of a keyword.
+func (l *libsvmReader) float(key string) float64 { return sum(l.floats(key, 1)) }
+
+// int returns the one value of a keyword.
+func (l *libsvmReader) int(key string, least, most int) int { return sum(l.ints(key, 1, least, most)) }
+
+func sum[T int | float64](values []T) (sum T) {
+	for _, v := range values {
+		sum += v
+	}
+	return sum
 }
 
 // vectors reads the lines after SV: the coefficients of a support vector, one from each row of

@@ -184,29 +184,35 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction,
 	if err := docs.Validate(); err != nil {
 		return nil, fmt.Errorf("svm: documents to predict: %w", err)
 	}
-	n := docs.Rows()
 	rows, err := p.rowsAtATime(docs)
 	if err != nil {
 		return nil, err
 	}
-	out := p.room(n)
-	ctx, report := startReporter(ctx, p.opt.Progress, "predicting", int64(n))
-	err = p.predict(ctx, docs, rows, out, report)
-	if report.Finish(&err); err != nil {
+	r := &predicting{Predictor: p, docs: docs, out: p.room(docs.Rows())}
+	r.sums = summing{p: p.p, width: p.width(), under: map[int]*solver.Sums{}}
+	ctx, r.report = startReporter(ctx, p.opt.Progress, "predicting", int64(docs.Rows()))
+	err = r.run(ctx, rows)
+	if r.report.Finish(&err); err != nil {
 		return nil, err
 	}
-	return out, nil
+	return r.out, nil
 }
 
-// predict fills in a prediction, so many rows at a time.
-func (p *Predictor) predict(
-	ctx context.Context, docs *sparse.CSR, rows int, out *Prediction, report *tiles.Reporter,
-) error {
-	n, atOnce := docs.Rows(), 1
+// predicting is a prediction under way.
+type predicting struct {
+	*Predictor
+	docs   *sparse.CSR
+	out    *Prediction
+	report *tiles.Reporter
+	sums   summing
+}
+
+// run fills in the prediction, so many rows at a time.
+func (p *predicting) run(ctx context.Context, rows int) error {
+	n, atOnce := p.docs.Rows(), 1
 	if p.e != nil {
 		_, atOnce, _ = p.e.Batches()
 	}
-	sums := &summing{p: p.p, width: p.width(), under: map[int]*solver.Sums{}}
 	var most atomic.Int64 // fewer rows once the memory of a device hasn't sufficed
 	most.Store(int64(rows))
 	return tiles.Run(ctx, atOnce, (n+rows-1)/rows, func(ctx context.Context, _, task int) error {
@@ -214,7 +220,7 @@ func (p *Predictor) predict(
 		for end := min(first+rows, n); first < end; {
 			size := int(most.Load())
 			to := min(first+size, end)
-			err := p.chunk(ctx, docs, first, to, sums, out, report)
+			err := p.chunk(ctx, first, to)
 			if errors.Is(err, device.ErrMemory) && size > p.width() {
 				most.CompareAndSwap(int64(size), int64(max(size/2, p.width())))
 				continue
@@ -226,6 +232,11 @@ func (p *Predictor) predict(
 		}
 		return nil
 	})
+}
+
+// embed embeds documents first <= i < end.
+func (p *predicting) embed(ctx context.Context, first, end, workers int) (*sparse.Embedded, error) {
+	return p.m.Embedder.TransformRows(ctx, p.docs, sequence(first, end), workers)
 }
 
 // summing keeps the sums of panels of documents that are under way, by their first document.
@@ -311,43 +322,41 @@ func probable(m *model.Model) bool {
 }
 
 // chunk predicts documents first <= i < end.
-func (p *Predictor) chunk(
-	ctx context.Context, docs *sparse.CSR, first, end int, all *summing, out *Prediction, report *tiles.Reporter,
-) error {
+func (p *predicting) chunk(ctx context.Context, first, end int) error {
 	if p.e == nil {
-		sums, err := all.of(first, true)
+		sums, err := p.sums.of(first, true)
 		if err != nil {
 			return err
 		}
-		defer all.end(first)
+		defer p.sums.end(first)
 		if p.sets != nil {
-			return p.setChunk(ctx, docs, first, end, sums, out, report)
+			return p.setChunk(ctx, first, end, sums)
 		}
 		for i := first; i < end; i++ {
 			sums.Start()
-			if err := p.results(sums, i, 1, out, report); err != nil {
+			if err := p.results(sums, i, 1); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	_, _, workers := p.e.Batches()
-	x, err := p.m.Embedder.TransformRows(ctx, docs, sequence(first, end), workers)
+	x, err := p.embed(ctx, first, end, workers)
 	if err != nil {
 		return err
 	}
 	last := p.e.Len()
 	return p.e.CrossTilesBy(ctx, p.k, x, workers, func(t *engine.Tile) error {
 		panel := first + t.Column
-		sums, err := all.of(panel, t.First == 0)
+		sums, err := p.sums.of(panel, t.First == 0)
 		if err != nil {
 			return err
 		}
 		if err := sums.Add(t.First, t.C); err != nil || t.First+t.Rows < last {
 			return err
 		}
-		defer all.end(panel)
-		return p.results(sums, panel, t.Cols, out, report)
+		defer p.sums.end(panel)
+		return p.results(sums, panel, t.Cols)
 	})
 }
 
@@ -361,22 +370,23 @@ func sequence(first, end int) []int {
 }
 
 // results reads the decision values of so many documents, from first on, from their sums.
-func (p *Predictor) results(sums *solver.Sums, first, documents int, out *Prediction, report *tiles.Reporter) error {
+func (p *predicting) results(sums *solver.Sums, first, documents int) error {
 	for r := range documents {
-		if err := sums.Result(r, out.Decisions[first+r]); err != nil {
+		if err := sums.Result(r, p.out.Decisions[first+r]); err != nil {
 			return err
 		}
-		if err := p.decide(first+r, out); err != nil {
+		if err := p.decide(first + r); err != nil {
 			return err
 		}
 	}
-	report.Add(int64(documents))
+	p.report.Add(int64(documents))
 	return nil
 }
 
 // decide fills in what follows from the decision values of document i.
-func (p *Predictor) decide(i int, out *Prediction) error {
-	c, decisions := &p.m.Classifier, out.Decisions[i]
+func (p *predicting) decide(i int) error {
+	c, out := &p.m.Classifier, p.out
+	decisions := out.Decisions[i]
 	if out.Probabilities != nil {
 		if err := c.Probabilities(out.Probabilities[i], decisions); err != nil {
 			return err

@@ -8,7 +8,6 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // ofSets returns the matrix of a kernel that compares sets of points (engine.Hyperbolic.Kernel),
@@ -77,10 +76,8 @@ func (p *Predictor) setPredictor(ctx context.Context) error {
 }
 
 // setChunk predicts sets of points first <= i < end.
-func (p *Predictor) setChunk(
-	ctx context.Context, docs *sparse.CSR, first, end int, sums *solver.Sums, out *Prediction, report *tiles.Reporter,
-) error {
-	x, err := p.m.Embedder.TransformRows(ctx, docs, sequence(first, end), 1)
+func (p *predicting) setChunk(ctx context.Context, first, end int, sums *solver.Sums) error {
+	x, err := p.embed(ctx, first, end, 1)
 	if err != nil {
 		return err
 	}
@@ -102,7 +99,7 @@ func (p *Predictor) setChunk(
 			return err
 		}
 		sums.Start()
-		if err := errors.Join(sums.AddRows(values, 1), p.results(sums, i, 1, out, report)); err != nil {
+		if err := errors.Join(sums.AddRows(values, 1), p.results(sums, i, 1)); err != nil {
 			return err
 		}
 	}
