@@ -29,16 +29,16 @@ type Predictor struct {
 	c       *Classifier
 	k       *asm.Kernels
 	columns int
-	at      [][]int32 // by machine: the columns of its support
-	ordered error     // nil where the columns of each machine increase
+	at      [][]int32 // by machine: the columns of its support, increasing
 }
 
 // NewPredictor returns a predictor for kernel values in columns, where columns[s] is the row of the
-// matrix that column s belongs to. The columns are all different, in any order, and include those
-// of [Classifier.Support]. k nil means asm.Best(); all kernels give the same bits.
+// matrix that column s belongs to. The columns are all different, include those of
+// [Classifier.Support], and are in an order in which those of each machine's support increase. k nil
+// means asm.Best(); all kernels give the same bits.
 //
-// Errors: a column twice, a support vector without a column, a machine with another number of
-// coefficients than of support vectors.
+// Errors: a column twice or out of order, a support vector without a column, a machine with another
+// number of coefficients than of support vectors.
 func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, error) {
 	if k == nil {
 		k = asm.Best()
@@ -70,8 +70,8 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 					"document %d has a coefficient in machine %d but no column of kernel values", row, i,
 				)
 			}
-			if s < before && p.ordered == nil {
-				p.ordered = errUser(
+			if s <= before {
+				return nil, errUser(
 					"column %d of machine %d stands behind column %d, expected increasing ones", s, i, before,
 				)
 			}
@@ -80,77 +80,6 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 		}
 	}
 	return p, nil
-}
-
-// predictBlock is how many objects Decide takes together.
-const predictBlock = 128
-
-// Decide sets dst[r][i] to the decision value of machine i for object r, where rows[r][s] is
-// K(x_r, column s): Σ Coef·K - Rho, summed in float64 in the order of the support. A nil machine
-// decides 0. The result for an object depends neither on the others nor on the number of workers,
-// of which there is at least one. Errors: rows or dst of other lengths.
-func (p *Predictor) Decide(rows [][]float32, dst [][]float64, workers int) error {
-	if len(dst) != len(rows) {
-		return errUser("room for the decision values of %d objects, expected %d", len(dst), len(rows))
-	}
-	for r := range rows {
-		if len(rows[r]) != p.columns {
-			return errUser("object %d has %d kernel values, expected %d", r, len(rows[r]), p.columns)
-		}
-		if len(dst[r]) != len(p.at) {
-			return errUser("room for %d decision values of object %d, expected %d", len(dst[r]), r, len(p.at))
-		}
-	}
-	return p.decide(context.Background(), len(rows), predictBlock, workers, func(
-		_ context.Context, first int, to [][]float32,
-	) error {
-		for r := range to {
-			copy(to[r], rows[first+r])
-		}
-		return nil
-	}, func(r int, decisions []float64) { copy(dst[r], decisions) })
-}
-
-// decide predicts n objects, width at a time: read sets to[r] to the kernel values of object
-// first+r, and each takes the decision values of an object, which it must not keep. Up to a number
-// of workers call them concurrently.
-func (p *Predictor) decide(
-	ctx context.Context, n, width, workers int, read func(ctx context.Context, first int, to [][]float32) error,
-	each func(r int, decisions []float64),
-) error {
-	type worker struct {
-		sums      *Sums
-		values    []float32
-		rows      [][]float32
-		decisions []float64
-	}
-	blocks := (n + width - 1) / width
-	all := make([]worker, max(1, min(workers, blocks)))
-	return tiles.Run(ctx, len(all), blocks, func(ctx context.Context, at, block int) error {
-		w := &all[at]
-		if w.sums == nil {
-			*w = worker{p.newSums(width), make([]float32, width*p.columns), nil, make([]float64, len(p.at))}
-			for r := range width {
-				w.rows = append(w.rows, w.values[r*p.columns:(r+1)*p.columns])
-			}
-		}
-		first := block * width
-		count := min(width, n-first)
-		if err := read(ctx, first, w.rows[:count]); err != nil {
-			return err
-		}
-		w.sums.Start()
-		if err := w.sums.AddRows(w.values, count); err != nil {
-			return err
-		}
-		for r := range count {
-			if err := w.sums.Result(r, w.decisions); err != nil {
-				return err
-			}
-			each(first+r, w.decisions)
-		}
-		return nil
-	})
 }
 
 // predictRows passes each document of a list, by its place there, with its decision values to each,
@@ -176,14 +105,43 @@ func (c *Classifier) predictRows(
 	if err != nil {
 		return err
 	}
-	read := func(ctx context.Context, first int, to [][]float32) error {
-		if len(columns) == 0 {
-			return nil
-		}
-		return m.Rows(ctx, docs[first:first+len(to)], ranges, to)
+	type worker struct {
+		sums      *Sums
+		values    []float32
+		rows      [][]float32
+		decisions []float64
 	}
-	return p.decide(ctx, len(docs), opt.Kernels.Panel, opt.Workers, read, func(r int, decisions []float64) {
-		each(docs[r], decisions)
+	width := opt.Kernels.Panel
+	blocks := (len(docs) + width - 1) / width
+	all := make([]worker, max(1, min(opt.Workers, blocks)))
+	return tiles.Run(ctx, len(all), blocks, func(ctx context.Context, at, block int) (err error) {
+		w := &all[at]
+		if w.sums == nil {
+			if w.sums, err = p.NewSums(width); err != nil {
+				return err
+			}
+			w.values, w.decisions = make([]float32, width*p.columns), make([]float64, len(p.at))
+			for r := range width {
+				w.rows = append(w.rows, w.values[r*p.columns:(r+1)*p.columns])
+			}
+		}
+		own := docs[block*width : min((block+1)*width, len(docs))]
+		if len(columns) > 0 {
+			if err := m.Rows(ctx, own, ranges, w.rows[:len(own)]); err != nil {
+				return err
+			}
+		}
+		w.sums.Start()
+		if err := w.sums.AddRows(w.values, len(own)); err != nil {
+			return err
+		}
+		for r, i := range own {
+			if err := w.sums.Result(r, w.decisions); err != nil {
+				return err
+			}
+			each(i, w.decisions)
+		}
+		return nil
 	})
 }
 
@@ -198,22 +156,14 @@ type Sums struct {
 	turned []float32 // [column][object], of AddRows
 }
 
-// NewSums returns room for the sums of width objects, at least one, and begins with the first. The
-// columns of each machine's support must increase, as those of [Classifier.Support] do.
+// NewSums returns room for the sums of width objects, at least one, and begins with the first.
 func (p *Predictor) NewSums(width int) (*Sums, error) {
 	if width < 1 || width > math.MaxInt32 {
 		return nil, errUser("sums for %d objects, expected 1 to %d", width, math.MaxInt32)
 	}
-	if p.ordered != nil {
-		return nil, p.ordered
-	}
-	return p.newSums(width), nil
-}
-
-func (p *Predictor) newSums(width int) *Sums {
 	s := &Sums{p: p, width: width, sums: make([]float64, len(p.at)*width), done: make([]int, len(p.at))}
 	s.Start()
-	return s
+	return s, nil
 }
 
 // SumsBytes returns the memory that Sums for width objects take at most. A width below 0 counts as
@@ -285,15 +235,11 @@ func (s *Sums) AddRows(values []float32, objects int) error {
 			"%d values of %d objects, expected %d each for at most %d", len(values), objects, columns, s.width,
 		)
 	}
-	strip := min(turnColumns, columns)
-	if s.p.ordered != nil {
-		strip = columns
+	if s.turned == nil {
+		s.turned = make([]float32, min(turnColumns, columns)*s.width)
 	}
-	if len(s.turned) < strip*s.width {
-		s.turned = make([]float32, strip*s.width)
-	}
-	for first := 0; first < columns; first += strip {
-		n := min(strip, columns-first)
+	for first := 0; first < columns; first += turnColumns {
+		n := min(turnColumns, columns-first)
 		s.p.k.Transpose(s.turned, s.width, values[first:], columns, objects, n)
 		if err := s.Add(first, s.turned[:n*s.width]); err != nil {
 			return err

@@ -2,8 +2,9 @@ package solver
 
 import (
 	"context"
+	"errors"
 	"math"
-	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -12,6 +13,26 @@ func classes(x [][]float64, k int) []int {
 	out := make([]int, len(x))
 	for i, p := range x {
 		out[i] = min(int((math.Atan2(p[1], p[0])/math.Pi+1)/2*float64(k)), k-1)
+	}
+	return out
+}
+
+// decide returns the decision values of objects.
+func decide(t *testing.T, p *Predictor, rows [][]float32) [][]float64 {
+	t.Helper()
+	s, err := p.NewSums(len(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AddRows(slices.Concat(rows...), len(rows)); err != nil {
+		t.Fatal(err)
+	}
+	out := make([][]float64, len(rows))
+	for r := range out {
+		out[r] = make([]float64, len(p.at))
+		if err := s.Result(r, out[r]); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return out
 }
@@ -32,25 +53,19 @@ func TestPredictorAgreesWithMachines(t *testing.T) {
 			t.Fatal(err)
 		}
 		columns := c.Support()
-		rand.New(rand.NewPCG(1, 1)).Shuffle(
-			len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] },
-		)
 		p, err := c.NewPredictor(columns, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var rows [][]float32
-		var dst [][]float64
 		for i := range n {
 			row := make([]float32, len(columns))
 			for s, doc := range columns {
 				row[s] = m.Row(i)[doc]
 			}
-			rows, dst = append(rows, row), append(dst, make([]float64, len(c.Machines)))
+			rows = append(rows, row)
 		}
-		if err := p.Decide(rows, dst, 3); err != nil {
-			t.Fatal(err)
-		}
+		dst := decide(t, p, rows)
 		right, held := 0, 0
 		for i := range n {
 			for j, machine := range c.Machines {
@@ -100,5 +115,138 @@ func TestVotes(t *testing.T) {
 	c.Machines[0] = nil
 	if got := c.Decide([]float64{0, 1, 1}); got != 0 {
 		t.Errorf("without the first machine class 0 and 1 have a vote each; got %d", got)
+	}
+}
+
+// Sums refuses what comes out of order, lacks values, or is asked for too early, and goes on as if
+// nothing had been.
+func TestSumsDoors(t *testing.T) {
+	const width, columns = 4, 6
+	c := &Classifier{Scheme: OneVsRest, Classes: 2, Machines: []*Machine{
+		{Support: []int{1, 2, 5}, Coef: []float64{1, 2, 3}, Rho: 0.5}, {Support: []int{0, 4}, Coef: []float64{-1, 1}}}}
+	p, err := c.NewPredictor(counting(columns), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if none, most := p.SumsBytes(-5), p.SumsBytes(math.MaxInt); none != p.SumsBytes(0) || most != math.MaxInt64 {
+		t.Errorf("sums for -5 objects take %d bytes, those for %d %d", none, math.MaxInt, most)
+	}
+	s, err := p.NewSums(width)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := make([]float32, width*columns)
+	for i := range values {
+		values[i] = float32(i)
+	}
+	add := func(first, n int) func() error {
+		return func() error { return s.Add(first, slices.Repeat([]float32{float32(math.NaN())}, n)) }
+	}
+	result := func(r, n int) func() error {
+		return func() error { return s.Result(r, make([]float64, n)) }
+	}
+	for first := 0; first < columns; first += 2 {
+		checkDoors(t, []door{
+			{"gap", "columns from", add(first+1, width)},
+			{"far", "columns from 1000 on", add(1000, width)},
+			{"negative", "columns from -1 on", add(-1, width)},
+			{"part of a column", "5 values of columns for 4 objects", add(first, width+1)},
+			{"beyond", "expected at most 6 columns", add(first, width*(columns-first+1))},
+			{"early result", "columns have been added", result(0, 2)},
+		})
+		if err := s.Add(first, values[first*width:(first+2)*width]); err != nil {
+			t.Fatal(err)
+		}
+		checkDoors(t, []door{{"twice", "columns from", add(first, width)}})
+	}
+	checkDoors(t, []door{
+		{"negative object", "object -1 of sums for 4", result(-1, 2)},
+		{"object", "object 4 of sums for 4", result(4, 2)},
+		{"little room", "room for 1 decision values, expected 2", result(0, 1)},
+		{"much room", "room for 3 decision values, expected 2", result(0, 3)},
+		{"no object", "sums for 0 objects", func() error { _, err := p.NewSums(0); return err }},
+		{"endless objects", "objects, expected 1 to", func() error { _, err := p.NewSums(math.MaxInt); return err }},
+	})
+	got := make([]float64, 2)
+	for r := range width {
+		if err := s.Result(r, got); err != nil {
+			t.Fatal(err)
+		}
+		at := func(column int) float64 { return float64(values[column*width+r]) }
+		if want := []float64{at(1) + 2*at(2) + 3*at(5) - 0.5, at(4) - at(0)}; !slices.Equal(got, want) {
+			t.Errorf("object %d: decisions %v, expected %v", r, got, want)
+		}
+	}
+}
+
+func TestPredictorDoors(t *testing.T) {
+	c := &Classifier{
+		Scheme: OneVsRest, Classes: 2,
+		Machines: []*Machine{{Support: []int{1}, Coef: []float64{1}}, {Support: []int{0}, Coef: []float64{-1}}},
+	}
+	p, err := c.NewPredictor([]int{0, 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := &Classifier{
+		Scheme: OneVsRest, Classes: 1, Machines: []*Machine{{Support: []int{0, 1}, Coef: []float64{1}}},
+	}
+	predictor := func(c *Classifier, columns ...int) func() error {
+		return func() error { _, err := c.NewPredictor(columns, nil); return err }
+	}
+	s, err := p.NewSums(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(values []float32, objects int) func() error {
+		return func() error { s.Start(); return s.AddRows(values, objects) }
+	}
+	row, room := []float32{1, 2}, make([]float64, 2)
+	checkDoors(t, []door{
+		{"column twice", "document 1 has two columns", predictor(c, 0, 1, 1)},
+		{"missing column", "document 0 has a coefficient in machine 1 but no column", predictor(c, 1)},
+		{"coefficients", "machine 0 has 2 support vectors with 1 coefficients", predictor(short, 0, 1)},
+		{"columns out of order", "column 0 of machine 0 stands behind column 1", predictor(&Classifier{
+			Machines: []*Machine{{Support: []int{0, 1}, Coef: []float64{1, 1}}},
+		}, 1, 0)},
+		{"objects", "6 values of 3 objects, expected 2 each for at most 2", add(make([]float32, 6), 3)},
+		{"negative objects", "values of -1 objects", add(row, -1)},
+		{"row", "3 values of 2 objects, expected 2 each", add(make([]float32, 3), 2)},
+		{"twice", "columns from 0 on, expected those from 2 on",
+			func() error { return errors.Join(add(row, 1)(), s.AddRows(row, 1)) }},
+	})
+	room = decide(t, p, [][]float32{row})[0]
+	if room[0] != 2 || room[1] != -1 {
+		t.Errorf("decisions %v, expected 2 and -1", room)
+	}
+	for what, call := range map[string]func(){
+		"Machine.Decide, a long row":   func() { c.Machines[0].Decide(row) },
+		"Machine.Decide, coefficients": func() { short.Machines[0].Decide(row) },
+		"Decide, decisions":            func() { c.Decide(room[1:]) },
+		"Decide, machines": func() {
+			(&Classifier{Classes: 3, Machines: make([]*Machine, 2)}).Decide(room)
+		},
+		"Decide, classes":         func() { (&Classifier{Scheme: OneVsRest}).Decide(nil) },
+		"Decide, endless classes": func() { (&Classifier{Classes: 1 << 32}).Decide(nil) },
+		"Decide, scheme": func() {
+			(&Classifier{Scheme: 7, Classes: 2, Machines: make([]*Machine, 2)}).Decide(room)
+		},
+		"LabelsOf, another scheme": func() { c.LabelsOf(nil, room) },
+		"LabelsOf, decisions": func() {
+			(&Classifier{Scheme: Labels, Classes: 1, Machines: make([]*Machine, 1)}).LabelsOf(nil, room)
+		},
+		"Folds, no parts":            func() { Folds([]int{0, 1}, 0, 1) },
+		"Folds, fewer than no parts": func() { Folds([]int{0, 1}, -2, 1) },
+	} {
+		if panicOf(call) == nil {
+			t.Errorf("%s: no panic", what)
+		}
+	}
+	if got := c.Decide([]float64{math.NaN(), -3}); got != 1 {
+		t.Errorf("class %d by decisions NaN and -3, expected 1", got)
+	}
+	// More parts than documents, and classes of numbers that no memory has room for.
+	if got := Folds([]int{math.MaxInt, -7, 3}, 9, 1); !slices.Equal(got, []int{1, -1, 0}) {
+		t.Errorf("parts %v, expected 1, -1, 0", got)
 	}
 }

@@ -33,7 +33,6 @@ func solverCases() map[string]testCase {
 		"solver.Options.DeviceScores":     {run: faultyDevices},
 		"solver.Options.Progress":         {run: solverProgress},
 		"solver.Pairs":                    {run: pairs, panics: true},
-		"solver.Predictor.Decide":         {run: predictor},
 		"solver.Predictor.NewSums":        {run: sums, panics: true},
 		"solver.Predictor.SumsBytes":      {run: sums, panics: true},
 		"solver.Sigmoid.Probability":      {run: fitSigmoid, panics: true},
@@ -928,8 +927,7 @@ func predictor(p *program) {
 	if err != nil {
 		panic(err)
 	}
-	var pr *solver.Predictor
-	if !p.good("NewPredictor", func() error { pr, err = c.NewPredictor(columns, table); return err }) {
+	if !p.good("NewPredictor", func() error { _, err := c.NewPredictor(columns, table); return err }) {
 		return
 	}
 	p.bad("a column short", func() error { _, err := c.NewPredictor(columns[1:], table); return err })
@@ -953,45 +951,10 @@ func predictor(p *program) {
 	p.any("by an empty table", func() error {
 		pr, err := c.NewPredictor(columns, &asm.Kernels{})
 		if err == nil {
-			err = pr.Decide([][]float32{make([]float32, len(columns))}, [][]float64{make([]float64,
-				len(c.Machines))}, 1)
+			_, err = pr.NewSums(2)
 		}
 		return err
 	})
-
-	objects := p.IntN(9)
-	rows, dst := make([][]float32, objects), make([][]float64, objects)
-	for r := range rows {
-		rows[r], dst[r] = guarded[float32](p, len(columns)), poisoned64(p, len(c.Machines))
-		for s := range rows[r] {
-			rows[r][s] = float32(p.NormFloat64())
-		}
-	}
-	p.good(fmt.Sprint("Decide of ", objects), func() error {
-		err := pr.Decide(rows, dst, 1+p.IntN(3))
-		for r := range dst {
-			finite(p, "decisions", dst[r])
-		}
-		return err
-	})
-	p.any("Decide on no workers", func() error { return pr.Decide(rows, dst, pick(p, 0, -1, math.MinInt)) })
-	p.bad("Decide, an object too many", func() error {
-		return pr.Decide(append(slices.Clone(rows), make([]float32, len(columns))), dst, 1)
-	})
-	p.bad("Decide, a result too many", func() error { return pr.Decide(rows, append(slices.Clone(dst), nil), 1) })
-	if objects > 0 {
-		short := slices.Clone(rows)
-		k := p.IntN(objects)
-		short[k] = short[k][1:]
-		p.bad("Decide, a value short", func() error { return pr.Decide(short, dst, 2) })
-		short[k] = append(slices.Clone(rows[k]), 1)
-		p.bad("Decide, a value long", func() error { return pr.Decide(short, dst, 2) })
-		short[k] = nil
-		p.bad("Decide, a row of nothing", func() error { return pr.Decide(short, dst, 2) })
-		few := slices.Clone(dst)
-		few[k] = few[k][1:]
-		p.bad("Decide, a result short", func() error { return pr.Decide(rows, few, 2) })
-	}
 }
 
 func sums(p *program) {
