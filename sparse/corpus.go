@@ -11,6 +11,7 @@ type Corpus struct {
 	Labels     Labels    // the classes of each document
 	Names      []string  // Names[i] is the file of document i; nil if documents are lines of one file
 	Groups     []int64   // Groups[i] is the qid of document i; nil without qids or Options.Groups
+	Tokenizer  Tokenizer // what cut text into terms; the default for vectors
 	Warnings   []Warning // what deserves notice, such as empty documents, each kind once
 }
 

@@ -22,12 +22,30 @@ type Embedded struct {
 	Divisors []float64
 }
 
-// weighted returns the weighted value of a raw one.
+// weighted returns the weighted value of a raw one; NaN for a count that can't be damped.
 func (f *Embedder) weighted(column uint32, raw float32) float64 {
-	if f.Weights == nil || int(column) == len(f.Terms) {
-		return float64(raw)
+	v := float64(raw)
+	if int(column) == len(f.Terms) {
+		return v
 	}
-	return float64(float64(raw) * f.Weights[column])
+	if f.Weighting.damped() {
+		v = damp(v)
+	}
+	if f.Weights == nil {
+		return v
+	}
+	return float64(v * f.Weights[column])
+}
+
+// damp returns 1 + ln v for a finite v of at least 1, else NaN.
+func damp(v float64) float64 {
+	switch {
+	case v == 1:
+		return 1
+	case v > 1 && v <= math.MaxFloat64:
+		return 1 + logRatio(v, 1)
+	}
+	return math.NaN()
 }
 
 // norm returns ‖x‖₂ of an embedded row, given Σ|v| and ‖v‖₂ of its weighted values, both 0 for an

@@ -16,7 +16,7 @@ type Embedder struct {
 	Documents int       // number of training documents, D
 	Terms     []uint32  // Terms[j] is the term index, in the corpus, of column j
 	DF        []int32   // DF[j] is the number of training documents with the term of column j
-	Weights   []float64 // Weights[j] is the weight of column j; nil for tf, where it is 1
+	Weights   []float64 // Weights[j] is the weight of column j; nil without idf, where it is 1
 
 	// Open, only for the raw counts (tf), counts terms that weren't seen at training: the last
 	// column of a document v holds √Σ v[t]² over them. So the inner product with a training
@@ -28,7 +28,7 @@ type Embedder struct {
 	err     error      // of Fit
 }
 
-// Fit learns the terms and, for tfidf, the weights log(D/df) from the training documents.
+// Fit learns the terms and, with idf, the weights log(D/df) from the training documents.
 //
 // The embedder keeps an error, of an unknown embedding or documents that [CSR.Validate] refuses.
 // [Embedder.Transform] and [Embedder.Validate] return it.
@@ -44,7 +44,7 @@ func (e Embedding) Fit(train *CSR) *Embedder {
 	f.Documents = train.Rows()
 	f.Terms, f.DF = train.termFrequencies()
 	f.columns = newTermTable(f.Terms, train.NNZ())
-	if e.Weighting == TFIDF {
+	if e.Weighting.IDF() {
 		f.Weights = make([]float64, len(f.DF))
 		for j, df := range f.DF {
 			f.Weights[j] = logRatio(float64(f.Documents), float64(df))
@@ -126,9 +126,9 @@ func (f *Embedder) validateLengths() error {
 		return fmt.Errorf("sparse: an embedding of %d documents", f.Documents)
 	case len(f.DF) != len(f.Terms):
 		return fmt.Errorf("sparse: an embedding of %d terms has %d document frequencies", len(f.Terms), len(f.DF))
-	case f.Weighting == TFIDF && len(f.Weights) != len(f.Terms):
+	case f.Weighting.IDF() && len(f.Weights) != len(f.Terms):
 		return fmt.Errorf("sparse: embedding %s of %d terms has %d weights", f.Embedding, len(f.Terms), len(f.Weights))
-	case f.Weighting == TF && f.Weights != nil:
+	case !f.Weighting.IDF() && f.Weights != nil:
 		return fmt.Errorf("sparse: embedding %s has %d weights, expected none", f.Embedding, len(f.Weights))
 	case f.Open && f.Embedding != Embedding{}:
 		return fmt.Errorf("sparse: embedding %s is open, which only %s can be", f.Embedding, Embedding{})

@@ -11,9 +11,17 @@ type Weighting uint8
 
 // The weightings.
 const (
-	TF    Weighting = iota // the counts themselves
-	TFIDF                  // counts times log(D/df): D training documents, df of them with the term
+	TF       Weighting = iota // the counts themselves
+	TFIDF                     // counts times log(D/df): D training documents, df of them with the term
+	LogTF                     // damped counts, 1 + ln count, as sublinear_tf of scikit-learn
+	LogTFIDF                  // damped counts times log(D/df)
 )
+
+// IDF reports whether the weighting has weights log(D/df).
+func (w Weighting) IDF() bool { return w == TFIDF || w == LogTFIDF }
+
+// damped reports whether the weighting takes 1 + ln of counts, which must be 1 at least.
+func (w Weighting) damped() bool { return w == LogTF || w == LogTFIDF }
 
 // Norm says how a weighted document is normalised.
 type Norm uint8
@@ -66,7 +74,7 @@ const LeastPower, MostPower = 0.01, 8
 var Sphere = Embedding{TF, NormL1, Root, Dot}
 
 var (
-	weightingNames = [...]string{TF: "tf", TFIDF: "tfidf"}
+	weightingNames = [...]string{TF: "tf", TFIDF: "tfidf", LogTF: "logtf", LogTFIDF: "logtfidf"}
 	normNames      = [...]string{NormNone: "", NormL1: "-l1", NormL2: "-l2"}
 	pairingNames   = [...]string{Dot: "", ChiSquare: "-chi2", JensenShannon: "-js"}
 )
@@ -109,7 +117,7 @@ func Embeddings() []Embedding {
 	return all
 }
 
-// ParseEmbedding reads "tf" or "tfidf", then optionally "-l1" or "-l2", then optionally "-sqrt" or
+// ParseEmbedding reads "tf", "tfidf", "logtf" or "logtfidf", then optionally "-l1" or "-l2", then optionally "-sqrt" or
 // "-pow" with a number from LeastPower to MostPower, such as "tf-l1-pow0.75". "-pow0.5" is "-sqrt",
 // and "-pow1" is nothing. "-l1" may have "-chi2" or "-js" behind it instead, for [ChiSquare] and
 // [JensenShannon].
@@ -179,9 +187,12 @@ func (e Embedding) validate() error {
 // general reports whether entries are raised to a power that isn't the square root.
 func (e Embedding) general() bool { return e.Power != 0 && e.Power != Root }
 
-// wantsNonNegative says why the embedding takes no negative values; "" if it takes them.
+// wantsNonNegative says why the embedding takes no negative values, or none below 1; "" if it takes
+// them.
 func (e Embedding) wantsNonNegative() string {
 	switch {
+	case e.Weighting.damped():
+		return fmt.Sprintf(" of at least 1, for the embedding %s: it takes the logarithm of counts", e)
 	case e.Pairing != Dot:
 		return fmt.Sprintf(" not below 0, for the embedding %s: its documents are histograms", e)
 	case e.Power != 0:

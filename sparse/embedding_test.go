@@ -3,6 +3,7 @@ package sparse
 import (
 	"cmp"
 	"encoding/hex"
+	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -61,7 +62,10 @@ func TestTransformDefinition(t *testing.T) {
 			v := make([]float64, len(r))
 			for j, c := range r {
 				v[j] = float64(c)
-				if e.Weighting == TFIDF {
+				if e.Weighting.damped() && c > 0 {
+					v[j] = 1 + math.Log(float64(c))
+				}
+				if e.Weighting.IDF() {
 					v[j] *= math.Log(4 / df[j])
 				}
 			}
@@ -224,6 +228,24 @@ func TestEmbeddedDigest(t *testing.T) {
 		got := mustTransform(t, e.Fit(m), m).Digest()
 		if hex.EncodeToString(got[:]) != digest {
 			t.Errorf("digest of %s is %x, expected %s", name, got, digest)
+		}
+	}
+}
+
+// Counts that have no damped form are refused, by number and place.
+func TestDampedCounts(t *testing.T) {
+	for _, e := range []Embedding{{Weighting: LogTF}, {LogTFIDF, NormL2, 0, Dot}} {
+		f := e.Fit(csrOf([][]float32{{2, 0}, {3, 5}}))
+		for _, bad := range []float32{0.5, -1, 1e-30, math.MaxFloat32 * -1} {
+			_, err := f.Transform(csrOf([][]float32{{1}, {0, bad}}))
+			var value *ValueError
+			if !errors.As(err, &value) || value.Row != 1 || value.Term != 1 || value.Value != bad ||
+				!strings.Contains(value.Expected, "at least 1") {
+				t.Errorf("%s takes %v: %v", e, bad, err)
+			}
+		}
+		if _, err := f.Transform(csrOf([][]float32{{1, math.MaxFloat32}})); err != nil {
+			t.Error(err)
 		}
 	}
 }

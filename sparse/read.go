@@ -30,6 +30,11 @@ type Options struct {
 	// which tells them from text. Its error becomes that of Read. nil means no vocabulary.
 	VocabularyLater func() ([]string, error)
 
+	// Tokenizer says how text becomes terms. TokenizerLater, if not nil, is asked for it before the
+	// first text is cut, as of a model that is read meanwhile; its error becomes that of Read.
+	Tokenizer      Tokenizer
+	TokenizerLater func() (Tokenizer, error)
+
 	Groups       bool  // keep qids of svmlight files as Corpus.Groups; every line must have one
 	Signed       bool  // accept negative values
 	MaxLineBytes int   // longest line; default 64 MiB, or a quarter of MemoryBytes
@@ -77,7 +82,7 @@ const (
 // Options.Format, or else the name or the first bytes, tell the format of a file. Any file may be
 // gzipped. A file or folder that is itself called goroot is read as ./goroot.
 //
-// Text becomes counts of terms, which are runs of lower-cased letters; the vocabulary is sorted. An
+// Text becomes counts of terms, as Options.Tokenizer cuts it; the vocabulary is sorted. An
 // index of an svmlight file is the number of its column, so that training and test files agree
 // whether they count from 0 or 1. Row i, column j of a MatrixMarket file, both from 1, is document
 // i−1, column j−1; it has no classes. A byte v of an idx file becomes v/255 in the column of its
@@ -201,7 +206,22 @@ func (o *Options) check() error {
 	if o.Vocabulary != nil && o.VocabularyLater != nil {
 		return fmt.Errorf("sparse: Vocabulary and VocabularyLater are both given, expected one of them")
 	}
+	if err := o.Tokenizer.Validate(); err != nil {
+		return fmt.Errorf("sparse: Tokenizer: %w", err)
+	}
+	if o.TokenizerLater != nil && o.Tokenizer.Canonical() != (Tokenizer{}) {
+		return fmt.Errorf("sparse: Tokenizer and TokenizerLater are both given, expected one of them")
+	}
 	_, err := columnsOf(o.Vocabulary)
+	return err
+}
+
+// askTokenizer sets Tokenizer if it comes later.
+func (o *Options) askTokenizer() (err error) {
+	if o.TokenizerLater != nil {
+		defer caught("TokenizerLater", &err)
+		o.Tokenizer, err = o.TokenizerLater()
+	}
 	return err
 }
 

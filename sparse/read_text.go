@@ -85,12 +85,15 @@ func textFault(l []byte) *SyntaxError {
 }
 
 func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	counters := newCounters(ctx, opt)
+	counters, err := newCounters(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
 	var documents []countedDocument
 	var lines []int64
 	var warn warnings
 	classes := newClassTable()
-	err := scanBlocks(ctx, in, opt, func(w int) parser[*textPiece] {
+	err = scanBlocks(ctx, in, opt, func(w int) parser[*textPiece] {
 		return (&tsvParser{maxLine: opt.MaxLineBytes, counter: counters[w]}).parse
 	}, func(p *textPiece, firstLine int64) error {
 		documents = append(documents, p.documents...)
@@ -216,7 +219,10 @@ const (
 // readFiles reads one document per file. The error is that of the first bad file, whatever the
 // scheduling of workers.
 func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *meter, rule textRule) error {
-	counters := newCounters(ctx, opt)
+	counters, err := newCounters(ctx, opt)
+	if err != nil {
+		return err
+	}
 	readers := make([]fileReader, len(counters))
 	for w, counter := range counters {
 		readers[w] = fileReader{
@@ -230,7 +236,7 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 	}
 	documents := make([]countedDocument, len(files))
 	dirty := make([]bool, len(files))
-	err := run(ctx, opt.Workers, len(files), func(w, i int) (err error) {
+	err = run(ctx, opt.Workers, len(files), func(w, i int) (err error) {
 		if dirty[i], err = readers[w].read(ctx, files[i].path); err != nil {
 			return err
 		}

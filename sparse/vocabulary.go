@@ -7,98 +7,9 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/gramengine/gram/sparse/token"
 )
-
-// tokenizer cuts text into terms: the longest runs of letters of any script (Unicode category L,
-// with combining marks, category M, that follow), in lower case. Everything else separates terms,
-// bytes that are not UTF-8 included. Composed and decomposed forms of a letter stay distinct.
-type tokenizer struct {
-	text []byte
-	buf  []byte // holds terms that differ from the text
-}
-
-// classes of ASCII bytes.
-const (
-	otherByte = iota
-	lowerByte
-	upperByte
-	beyondASCII
-)
-
-var byteClass = func() (c [256]uint8) {
-	for b := range c {
-		switch {
-		case 'a' <= b && b <= 'z':
-			c[b] = lowerByte
-		case 'A' <= b && b <= 'Z':
-			c[b] = upperByte
-		case b >= utf8.RuneSelf:
-			c[b] = beyondASCII
-		}
-	}
-	return c
-}()
-
-// next returns the next term, which stays valid until the next call, or nil at the end of the text.
-func (t *tokenizer) next() []byte {
-	text := t.text
-	i := 0
-	for {
-		for i < len(text) && byteClass[text[i]] == otherByte {
-			i++
-		}
-		if i == len(text) {
-			t.text = nil
-			return nil
-		}
-		if byteClass[text[i]] != beyondASCII {
-			break
-		}
-		r, size := utf8.DecodeRune(text[i:])
-		if unicode.IsLetter(r) {
-			break
-		}
-		i += size
-	}
-	start := i
-	for i < len(text) && byteClass[text[i]] == lowerByte {
-		i++
-	}
-	if i == len(text) || byteClass[text[i]] == otherByte {
-		t.text = text[i:]
-		return text[start:i:i]
-	}
-	// The run goes on with capitals or beyond ASCII: copy it.
-	buf := append(t.buf[:0], text[start:i]...)
-letters:
-	for i < len(text) {
-		switch b := text[i]; byteClass[b] {
-		case lowerByte:
-			buf = append(buf, b)
-			i++
-		case upperByte:
-			buf = append(buf, b|0x20)
-			i++
-		case otherByte:
-			break letters
-		default:
-			r, size := utf8.DecodeRune(text[i:])
-			switch {
-			case unicode.IsLetter(r):
-				buf = utf8.AppendRune(buf, unicode.ToLower(r))
-			case unicode.IsMark(r):
-				buf = append(buf, text[i:i+size]...)
-			default:
-				break letters
-			}
-			i += size
-		}
-	}
-	t.buf, t.text = buf, text[i:]
-	return buf
-}
 
 // termCounter counts the terms of documents. Each worker has one, which numbers terms in the order
 // in which it meets them. [Corpus.fillText] makes one sorted vocabulary.
@@ -111,18 +22,25 @@ type termCounter struct {
 	opened []uint32 // terms of the open document
 	ids    []uint32 // of all closed documents, one after another
 	counts []float32
-	buf    []byte // of the tokenizer
+	scan   token.Scanner
 	done   <-chan struct{}
 	memory *allowance
 }
 
 // newCounters returns a counter for each worker.
-func newCounters(ctx context.Context, opt *Options) []*termCounter {
+func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
+	if err := opt.askTokenizer(); err != nil {
+		return nil, err
+	}
 	counters := make([]*termCounter, opt.Workers)
 	for w := range counters {
-		counters[w] = &termCounter{done: ctx.Done(), memory: opt.memory}
+		scan, err := opt.Tokenizer.NewScanner()
+		if err != nil {
+			return nil, fmt.Errorf("sparse: Tokenizer: %w", err)
+		}
+		counters[w] = &termCounter{scan: *scan, done: ctx.Done(), memory: opt.memory}
 	}
-	return counters
+	return counters, nil
 }
 
 // Memory of the counter and the joined matrix, in bytes: of a value, of a term beside its text, and
@@ -149,10 +67,11 @@ func (c *termCounter) add(text []byte) {
 	if c.index == nil {
 		c.index = map[string]uint32{}
 	}
-	t := tokenizer{text: text, buf: c.buf}
+	t := &c.scan
+	t.Feed(text)
 	words := 0
 	var taken int64 // bytes of new terms that memory doesn't know of yet
-	for term := t.next(); term != nil; term = t.next() {
+	for term := t.Next(); term != nil; term = t.Next() {
 		if words++; words%stopEvery == 0 {
 			c.memory.add(taken)
 			if taken = 0; c.memory.spent() {
@@ -184,7 +103,6 @@ func (c *termCounter) add(text []byte) {
 		}
 		c.count[id]++
 	}
-	c.buf = t.buf
 	c.memory.add(taken)
 }
 
@@ -197,6 +115,7 @@ func (c *termCounter) endDocument() countedDocument {
 		c.count[id] = 0
 		c.df[id]++
 	}
+	c.scan.End()
 	c.memory.add(countedValueBytes*int64(len(c.opened)) + countedDocumentBytes)
 	c.opened = c.opened[:0]
 	return countedDocument{c, lo, int64(len(c.ids))}
@@ -214,7 +133,7 @@ func (c *Corpus) fillText(
 	if err := opt.askVocabulary(); err != nil {
 		return err
 	}
-	c.Vocabulary = opt.Vocabulary
+	c.Vocabulary, c.Tokenizer = opt.Vocabulary, opt.Tokenizer.Canonical()
 	if c.Vocabulary == nil {
 		c.Vocabulary = commonTerms(opt, counters)
 	}
@@ -348,6 +267,14 @@ func commonTerms(opt *Options, counters []*termCounter) []string {
 	slices.Sort(terms)
 	return terms
 }
+
+// Tokenizer says how text becomes terms; see package token. The zero value is the default: runs of
+// letters in lower case.
+type Tokenizer = token.Tokenizer
+
+// ParseTokenizer reads the text form of a tokenizer, such as "word:ngrams=1..2,digits"; see
+// [token.Parse].
+func ParseTokenizer(s string) (Tokenizer, error) { return token.Parse(s) }
 
 // unknownMessage is the warning for words outside Options.Vocabulary.
 const unknownMessage = "word outside the vocabulary, left out"

@@ -13,9 +13,13 @@ import (
 )
 
 func terms(text string) []string {
-	t := tokenizer{text: []byte(text)}
+	t, err := Tokenizer{}.NewScanner()
+	if err != nil {
+		panic(err)
+	}
+	t.Feed([]byte(text))
 	var out []string
-	for term := t.next(); term != nil; term = t.next() {
+	for term := t.Next(); term != nil; term = t.Next() {
 		out = append(out, string(term))
 	}
 	return out

@@ -37,7 +37,7 @@
 //	                 b × byte        the terms, one behind the other
 //	embedding        e × uint32      term of each column, ascending
 //	                 e × int32       its document frequency
-//	                 e × float64     its weight, only for tfidf
+//	                 e × float64     its weight, only with idf
 //	support          (s+1) × int64   offsets of the vectors
 //	                 z × uint32      terms
 //	                 z × float32     raw values

@@ -174,7 +174,7 @@ func (h *header) sections(limit int64) ([]section, int64, error) {
 	term := int64(8)
 	if embedding, err := sparse.ParseEmbedding(h.Embedding); err != nil {
 		return nil, 0, err
-	} else if embedding.Weighting == sparse.TFIDF {
+	} else if embedding.Weighting.IDF() {
 		term = 16
 	}
 	parts := []section{

@@ -212,7 +212,7 @@ func (h *header) decode(arrays []byte) (*Model, error) {
 		Embedding: embedding, Documents: int(h.Fitted), Open: h.Open, Terms: array[uint32](d, h.Terms),
 		DF: array[int32](d, h.Terms),
 	}
-	if embedding.Weighting == sparse.TFIDF {
+	if embedding.Weighting.IDF() {
 		fitted.Weights = array[float64](d, h.Terms)
 	}
 	if m.Embedder, err = sparse.RestoreEmbedder(fitted); err != nil {

@@ -59,6 +59,7 @@ func sparseCases() map[string]testCase {
 		}},
 		"sparse.Labels.Of":               {run: labelsOf, index: true, panics: true},
 		"sparse.Options.Progress":        {run: readProgress},
+		"sparse.Options.TokenizerLater":  {run: tokenizerLater},
 		"sparse.Options.VocabularyLater": {run: vocabularyLater},
 		"sparse.Order":                   {run: order, panics: true},
 		"sparse.Ranks":                   {run: ranks, panics: true},
@@ -542,6 +543,21 @@ func readProgress(p *program) {
 		_, err := sparse.Read(p.ctx, source, sparse.Options{Progress: func(sparse.Progress) { panic(ownPanic) }})
 		return err
 	})
+}
+
+func tokenizerLater(p *program) {
+	source := p.file("a.tsv", "x\ta b a\ny\tb c\n")
+	for call, later := range map[string]func() (sparse.Tokenizer, error){
+		"that fails":        func() (sparse.Tokenizer, error) { return sparse.Tokenizer{}, errors.New("none: none") },
+		"that panics":       func() (sparse.Tokenizer, error) { panic(ownPanic) },
+		"that is no good":   func() (sparse.Tokenizer, error) { return p.oddTokenizer(), nil },
+		"of a bad analyzer": func() (sparse.Tokenizer, error) { return sparse.Tokenizer{Analyzer: "x"}, nil },
+	} {
+		p.bad(call, func() error {
+			_, err := sparse.Read(p.ctx, source, sparse.Options{TokenizerLater: later})
+			return err
+		})
+	}
 }
 
 func vocabularyLater(p *program) {

@@ -12,7 +12,7 @@ import (
 func cases() map[string]testCase {
 	all := map[string]testCase{}
 	for _, table := range []map[string]testCase{
-		sparseCases(), asmCases(), tilesCases(), engineCases(), kernelCases(), normalCases(),
+		sparseCases(), tokenCases(), asmCases(), tilesCases(), engineCases(), kernelCases(), normalCases(),
 		deviceCases(), spectrumCases(),
 		solverCases(), modelCases(), svmCases(), cudaCases(),
 	} {

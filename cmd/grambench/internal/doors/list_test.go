@@ -21,7 +21,7 @@ const module = "github.com/gramengine/gram/"
 
 // packages are those whose doors are tested.
 var packages = []string{
-	"sparse", "asm", "tiles", "tiles/atomicfile",
+	"sparse", "sparse/token", "asm", "tiles", "tiles/atomicfile",
 	"engine", "engine/device", "engine/kernel", "engine/normal", "engine/spectrum",
 	"solver", "solver/model", "solver/svm", "cuda",
 }
@@ -168,6 +168,9 @@ var elsewhere = map[string]string{
 	"engine.ParseKernel":     "engine/kernel FuzzParseKernel",
 	"sparse.ParseEmbedding":  "sparse FuzzParseEmbedding",
 	"sparse.ParseSynthetic":  "sparse TestParseSynthetic",
+	"sparse.ParseTokenizer":  "sparse/token FuzzParse",
+	"token.Parse":            "sparse/token FuzzParse",
+	"token.ParseRange":       "sparse/token FuzzParse",
 }
 
 // callers are the interfaces that a caller implements: what is tried are implementations that break

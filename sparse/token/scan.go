@@ -1,0 +1,330 @@
+package token
+
+import (
+	"bytes"
+	"regexp"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Scanner cuts documents into terms, one document after another:
+//
+//	for each document {
+//		s.Feed(text) // whole lines, as often as there are
+//		for term := s.Next(); term != nil; term = s.Next() { … }
+//		s.End()
+//	}
+//
+// Terms don't depend on how a document is cut into lines that are fed. A Scanner serves one goroutine.
+// The zero value is that of the default.
+type Scanner struct {
+	text []byte
+	buf  []byte // holds words that differ from the text
+
+	general bool // not the default's way, in which words of the text are the terms
+
+	// The general way: lines of text are prepared, cut into words or characters, and these gathered
+	// to n-grams.
+	tokenizer Tokenizer
+	pattern   *regexp.Regexp
+	stop      map[string]bool
+	form      norm.Form
+	line      []byte // what is left of the open line, prepared
+	prepared  []byte // the buffers behind it
+	scratch   []byte
+	matches   [][]int // of the pattern in the line, those that come next
+	matched   []byte  // the line
+	grams     grams
+	chars     charState
+}
+
+// charState is what the analyzers of characters know of the text before.
+type charState struct {
+	space bool // the last character was white space
+	open  bool // a word of char_wb is open
+	end   bool // a word has ended: its last space comes
+}
+
+// NewScanner returns a scanner. Errors: those of [Tokenizer.Validate].
+func (t Tokenizer) NewScanner() (*Scanner, error) {
+	pattern, err := t.compile()
+	if err != nil {
+		return nil, err
+	}
+	t = t.Canonical()
+	s := &Scanner{general: t != Tokenizer{}, tokenizer: t, pattern: pattern}
+	s.grams.least, s.grams.most = t.ngrams()
+	s.grams.separate = t.Analyzer == Word
+	s.form = norm.NFKD
+	if t.Normalize != "" {
+		s.form = forms[t.Normalize]
+	}
+	if t.StopWords != "" {
+		single := t
+		single.StopWords, single.MinN, single.MaxN = "", 0, 0
+		words, err := single.NewScanner()
+		if err != nil {
+			return nil, err
+		}
+		s.stop = map[string]bool{}
+		words.Feed([]byte(t.StopWords))
+		for w := words.Next(); w != nil; w = words.Next() {
+			s.stop[string(w)] = true
+		}
+	}
+	return s, nil
+}
+
+// Feed hands the scanner more of the open document, whole lines, once Next has returned nil. The text
+// must not change until Next returns nil again.
+func (s *Scanner) Feed(text []byte) { s.text = text }
+
+// End ends the open document; the next Feed begins another. What is left of the text is dropped.
+func (s *Scanner) End() {
+	s.text, s.line, s.matches = nil, nil, nil
+	s.grams.reset()
+	s.chars = charState{}
+}
+
+// Next returns the next term, which stays valid until the next call, or nil at the end of what was
+// fed.
+func (s *Scanner) Next() []byte {
+	if !s.general {
+		return s.plainWord()
+	}
+	for {
+		if gram := s.grams.next(); gram != nil {
+			return gram
+		}
+		if s.grams.whole(s.tokenizer.Analyzer == CharWB && s.chars.end) {
+			continue
+		}
+		if !s.unit() {
+			if len(s.text) == 0 {
+				return nil
+			}
+			s.nextLine()
+		}
+	}
+}
+
+// pieceBytes is how long a line may be before white space cuts it, so that a text in one line takes
+// no more memory than another.
+const pieceBytes = 64 << 10
+
+// nextLine prepares the next line of the text.
+func (s *Scanner) nextLine() {
+	end := bytes.IndexByte(s.text, '\n') + 1
+	if end == 0 {
+		end = len(s.text)
+	}
+	if end > pieceBytes {
+		if white := bytes.IndexAny(s.text[pieceBytes:end], " \t"); white >= 0 {
+			end = pieceBytes + white + 1
+		}
+	}
+	s.line = s.prepare(s.text[:end])
+	s.text = s.text[end:]
+	if s.pattern != nil {
+		s.matched = bytes.TrimRight(s.line, "\r\n")
+		s.matches = s.pattern.FindAllSubmatchIndex(s.matched, -1)
+		s.line = nil
+	}
+}
+
+// prepare changes text as the tokenizer says. Bytes that are not text become U+FFFD.
+func (s *Scanner) prepare(text []byte) []byte {
+	out := s.prepared[:0]
+	for i := 0; i < len(text); {
+		b := text[i]
+		switch {
+		case b == 0:
+			out = utf8.AppendRune(out, utf8.RuneError)
+			i++
+			continue
+		case b < utf8.RuneSelf:
+			if byteClass[b] == upperByte && !s.tokenizer.KeepCase {
+				b |= 0x20
+			}
+			out = append(out, b)
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if !s.tokenizer.KeepCase {
+			r = unicode.ToLower(r)
+		}
+		out = utf8.AppendRune(out, r)
+		i += size
+	}
+	s.prepared = out
+	if s.tokenizer.Normalize != "" {
+		s.scratch = s.form.Append(s.scratch[:0], out...)
+		s.prepared, s.scratch = s.scratch, s.prepared
+	}
+	if s.tokenizer.StripAccents {
+		s.scratch = norm.NFKD.Append(s.scratch[:0], s.prepared...)
+		out = s.prepared[:0]
+		for i := 0; i < len(s.scratch); {
+			p := norm.NFKD.Properties(s.scratch[i:])
+			size := max(p.Size(), 1)
+			if p.CCC() == 0 {
+				out = append(out, s.scratch[i:i+size]...)
+			}
+			i += size
+		}
+		s.prepared = out
+	}
+	return s.prepared
+}
+
+// unit adds the next word or character of the line to the n-grams, and reports whether there is one.
+func (s *Scanner) unit() bool {
+	if s.tokenizer.Analyzer != Word {
+		return s.char()
+	}
+	for {
+		var w []byte
+		if s.pattern != nil {
+			w = s.match()
+		} else {
+			w = s.word()
+		}
+		switch {
+		case w == nil:
+			return false
+		case len(w) > 0 && !s.stop[string(w)]:
+			s.grams.add(w)
+			return true
+		}
+	}
+}
+
+// match returns the next match of the pattern, which may be empty, or nil for none.
+func (s *Scanner) match() []byte {
+	if len(s.matches) == 0 {
+		return nil
+	}
+	m := s.matches[0]
+	s.matches = s.matches[1:]
+	if len(m) == 4 { // with a group
+		m = m[2:]
+	}
+	if m[0] < 0 { // a group that took no part
+		return s.matched[:0]
+	}
+	return s.matched[m[0]:m[1]]
+}
+
+// char adds the next character of the line. For char_wb it does so for each word with a space before
+// and behind.
+func (s *Scanner) char() bool {
+	c := &s.chars
+	if s.tokenizer.Analyzer == CharWB && c.end {
+		s.grams.reset()
+		c.end = false
+	}
+	for len(s.line) > 0 {
+		r, size := utf8.DecodeRune(s.line)
+		white := unicode.IsSpace(r)
+		switch {
+		case s.tokenizer.Analyzer == Char:
+			unit := s.line[:size]
+			s.line = s.line[size:]
+			if white && c.space {
+				continue
+			}
+			if c.space = white; white {
+				unit = oneSpace
+			}
+			s.grams.add(unit)
+			return true
+		case white && c.open:
+			s.line = s.line[size:]
+			c.open, c.end = false, true
+			s.grams.add(oneSpace)
+			return true
+		case white:
+			s.line = s.line[size:]
+		case !c.open:
+			c.open = true
+			s.grams.add(oneSpace)
+			return true
+		default:
+			s.grams.add(s.line[:size])
+			s.line = s.line[size:]
+			return true
+		}
+	}
+	// A line ends its last word, whether or not a line end follows.
+	if s.tokenizer.Analyzer == CharWB && c.open {
+		c.open, c.end = false, true
+		s.grams.add(oneSpace)
+		return true
+	}
+	return false
+}
+
+var oneSpace = []byte{' '}
+
+// grams makes n-grams of the units of a document, words or characters. Those that end at the last
+// unit come before another unit is added.
+type grams struct {
+	least, most int
+	separate    bool // a space stands between units
+
+	buf    []byte // the last units
+	starts []int  // where they begin
+	n      int    // length of the n-gram that comes next; 0 for none
+	given  bool   // some n-gram of these units was returned
+}
+
+// add appends a unit.
+func (g *grams) add(unit []byte) {
+	if len(g.starts) == g.most { // slide the window
+		first := len(g.buf)
+		if g.most > 1 {
+			first = g.starts[1]
+		}
+		g.buf = append(g.buf[:0], g.buf[first:]...)
+		copy(g.starts, g.starts[1:])
+		g.starts = g.starts[:g.most-1]
+		for i := range g.starts {
+			g.starts[i] -= first
+		}
+	}
+	if g.separate && len(g.starts) > 0 {
+		g.buf = append(g.buf, ' ')
+	}
+	g.starts = append(g.starts, len(g.buf))
+	g.buf = append(g.buf, unit...)
+	g.n = g.least
+}
+
+// next returns the next n-gram that ends at the last unit, or nil.
+func (g *grams) next() []byte {
+	if g.n == 0 || g.n > min(g.most, len(g.starts)) {
+		g.n = 0
+		return nil
+	}
+	gram := g.buf[g.starts[len(g.starts)-g.n]:]
+	g.n++
+	g.given = true
+	return gram
+}
+
+// whole makes the units one n-gram if they have ended and are too few for any other.
+func (g *grams) whole(ended bool) bool {
+	if !ended || g.given || len(g.starts) == 0 {
+		return false
+	}
+	g.n, g.given = len(g.starts), true
+	return true
+}
+
+// reset forgets all units.
+func (g *grams) reset() {
+	g.buf, g.starts, g.n, g.given = g.buf[:0], g.starts[:0], 0, false
+}

@@ -1,0 +1,234 @@
+// Package token cuts text into terms.
+//
+// A [Tokenizer] says how: words, runs of characters, n-grams of either, and what is done to the text
+// before. It is a plain value with a text form ([Tokenizer.String], [Parse]), so that a corpus and a
+// model can keep it, and test documents are cut as the training documents were. A [Scanner] does the
+// work, one document after another.
+package token
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Analyzer says what terms are made of, in scikit-learn's words.
+type Analyzer string
+
+// The analyzers.
+const (
+	Word   Analyzer = ""        // words
+	Char   Analyzer = "char"    // characters, across words; runs of white space are one space
+	CharWB Analyzer = "char_wb" // characters within words, each with a space before and behind
+)
+
+// wordName is Word in the text form.
+const wordName = "word"
+
+// Tokenizer says how text becomes terms. The zero value is the default: terms are the longest runs of
+// letters of any script (Unicode category L, with combining marks, category M, that follow), in lower
+// case. Everything else separates terms, bytes that are not UTF-8 included. Tokenizers are equal (==)
+// if all their fields are.
+//
+// Text is changed in this order: lower case, Normalize, StripAccents; then it is cut, stop words are
+// dropped, and n-grams are made, as scikit-learn's CountVectorizer does. Its parameters of the same
+// names mean the same.
+type Tokenizer struct {
+	Analyzer Analyzer
+
+	// MinN and MaxN are the range of n-grams (ngram_range): words with a space between, or
+	// characters. 0 stands for 1, or for MinN in MaxN. N-grams of words know no sentences or lines.
+	MinN, MaxN int
+
+	Digits   bool // words may hold digits, Unicode category N, too
+	KeepCase bool // capitals stay
+
+	// Pattern is a regular expression in Go's syntax (RE2) whose matches are the words, or what its
+	// one group matches (token_pattern). It is applied to each line. In it \w, \d and \b know ASCII
+	// alone: [\pL\pN_]{2,} is scikit-learn's default.
+	Pattern string
+
+	// StopWords are words to leave out, with white space between. They are cut as text is.
+	StopWords string
+
+	Normalize    string // Unicode normalisation: NFC, NFD, NFKC, NFKD; none where empty
+	StripAccents bool   // NFKD without combining marks, as strip_accents='unicode'
+}
+
+// mostN bounds n-grams; longer ones are a slip.
+const mostN = 100
+
+var forms = map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}
+
+// ngrams returns the range of n-grams.
+func (t Tokenizer) ngrams() (least, most int) {
+	least = cmp.Or(t.MinN, 1)
+	return least, cmp.Or(t.MaxN, least)
+}
+
+// Validate checks that the tokenizer exists: a known analyzer and form of normalisation, a range of
+// n-grams from 1 to 100, a pattern that compiles and has one group at most, and no pattern, digits or
+// stop words for characters.
+func (t Tokenizer) Validate() error {
+	_, err := t.compile()
+	return err
+}
+
+// compile checks the tokenizer and compiles its pattern, nil for none.
+func (t Tokenizer) compile() (*regexp.Regexp, error) {
+	if t.Analyzer != Word && t.Analyzer != Char && t.Analyzer != CharWB {
+		return nil, fmt.Errorf("token: analyzer %q, expected word, char or char_wb", string(t.Analyzer))
+	}
+	if least, most := t.ngrams(); least < 1 || most < least || most > mostN {
+		return nil, fmt.Errorf("token: n-grams from %d to %d, expected a range within 1 to %d", least, most, mostN)
+	}
+	if _, ok := forms[t.Normalize]; !ok && t.Normalize != "" {
+		return nil, fmt.Errorf("token: normalisation %q, expected NFC, NFD, NFKC or NFKD", t.Normalize)
+	}
+	if t.Analyzer != Word && (t.Pattern != "" || t.Digits || t.StopWords != "") {
+		return nil, fmt.Errorf("token: a pattern, digits or stop words for the analyzer %s, expected the analyzer word",
+			t.Analyzer)
+	}
+	if t.Pattern == "" {
+		return nil, nil
+	}
+	if t.Digits {
+		return nil, fmt.Errorf("token: a pattern and digits, expected one of them: the pattern says what a word is")
+	}
+	pattern, err := regexp.Compile(t.Pattern)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("token: pattern %q: %w", t.Pattern, err)
+	case pattern.NumSubexp() > 1:
+		return nil, fmt.Errorf("token: pattern %q has %d groups, expected one at most", t.Pattern, pattern.NumSubexp())
+	}
+	return pattern, nil
+}
+
+// String returns the tokenizer as [Parse] reads it, in one form only: the analyzer and, behind a
+// colon, what differs from the default, such as "word", "word:ngrams=1..2,digits" or
+// "char_wb:ngrams=2..4,case,normalize=NFKC,accents=strip,pattern=…,stop=…". Pattern and stop words
+// are quoted as in Go.
+func (t Tokenizer) String() string {
+	var parts []string
+	add := func(there bool, part string) {
+		if there {
+			parts = append(parts, part)
+		}
+	}
+	least, most := t.ngrams()
+	add(most > least, fmt.Sprintf("ngrams=%d..%d", least, most))
+	add(most == least && most != 1, fmt.Sprintf("ngrams=%d", most))
+	add(t.Digits, "digits")
+	add(t.KeepCase, "case")
+	add(t.Normalize != "", "normalize="+t.Normalize)
+	add(t.StripAccents, "accents=strip")
+	add(t.Pattern != "", "pattern="+strconv.Quote(t.Pattern))
+	words := slices.Compact(slices.Sorted(strings.FieldsSeq(t.StopWords)))
+	add(len(words) > 0, "stop="+strconv.Quote(strings.Join(words, " ")))
+	s := cmp.Or(string(t.Analyzer), wordName)
+	if len(parts) > 0 {
+		s += ":" + strings.Join(parts, ",")
+	}
+	return s
+}
+
+// Parse reads the text form of a tokenizer, parts in any order. "" is the default.
+func Parse(s string) (Tokenizer, error) {
+	var t Tokenizer
+	analyzer, rest, colon := strings.Cut(s, ":")
+	if analyzer != wordName {
+		t.Analyzer = Analyzer(analyzer)
+	}
+	fail := func(part string) (Tokenizer, error) {
+		return Tokenizer{}, fmt.Errorf("token: tokenizer %q: found %q, expected ngrams=1..2, digits, case, normalize=NFKC, "+
+			"accents=strip, pattern=\"…\" or stop=\"…\", each once, with commas between", s, part)
+	}
+	seen := map[string]bool{}
+	for more := colon; more; {
+		at := strings.IndexAny(rest, "=,")
+		key, value := rest, ""
+		switch {
+		case at < 0:
+			more = false
+		case rest[at] == ',':
+			key, rest = rest[:at], rest[at+1:]
+		default:
+			key, rest = rest[:at], rest[at+1:]
+			if quoted, err := strconv.QuotedPrefix(rest); err == nil && quoted[0] == '"' {
+				value, _ = strconv.Unquote(quoted)
+				if rest = rest[len(quoted):]; rest != "" && rest[0] != ',' {
+					return fail(rest)
+				}
+				more = rest != ""
+				rest = strings.TrimPrefix(rest, ",")
+			} else {
+				value, rest, more = strings.Cut(rest, ",")
+			}
+			if value == "" {
+				return fail(key + "=")
+			}
+		}
+		ok := !seen[key] && (value == "") == (key == "digits" || key == "case")
+		seen[key] = true
+		switch key {
+		case "ngrams":
+			var good bool
+			t.MinN, t.MaxN, good = ParseRange(value)
+			ok = ok && good
+		case "digits":
+			t.Digits = true
+		case "case":
+			t.KeepCase = true
+		case "normalize":
+			t.Normalize = strings.ToUpper(value)
+		case "accents":
+			t.StripAccents = true
+			ok = ok && value == "strip"
+		case "pattern":
+			t.Pattern = value
+		case "stop":
+			t.StopWords = value
+		default:
+			ok = false
+		}
+		if !ok {
+			return fail(key)
+		}
+	}
+	return t, t.Validate()
+}
+
+// ParseRange reads a range of n-grams: N, or FROM..TO. A range of 1 alone is 0, 0, as in the zero
+// value.
+func ParseRange(s string) (least, most int, ok bool) {
+	from, to, is := strings.Cut(s, "..")
+	least, err := strconv.Atoi(from)
+	if most = least; is && err == nil {
+		most, err = strconv.Atoi(to)
+	}
+	switch {
+	case err != nil || least < 1 || most < least || most > mostN:
+		return 0, 0, false
+	case most == 1:
+		return 0, 0, true
+	}
+	return least, most, true
+}
+
+// Canonical returns the same tokenizer with fields in one form only, so that equal text forms mean
+// equal values.
+func (t Tokenizer) Canonical() Tokenizer {
+	if least, most := t.ngrams(); most == 1 && least == 1 {
+		t.MinN, t.MaxN = 0, 0
+	} else {
+		t.MinN, t.MaxN = least, most
+	}
+	t.StopWords = strings.Join(slices.Compact(slices.Sorted(strings.FieldsSeq(t.StopWords))), " ")
+	return t
+}

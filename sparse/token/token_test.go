@@ -1,0 +1,225 @@
+package token
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// terms cuts documents, each fed line by line.
+func terms(t testing.TB, tokenizer Tokenizer, documents ...string) [][]string {
+	t.Helper()
+	s, err := tokenizer.NewScanner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]string
+	for _, d := range documents {
+		var own []string
+		for line := range strings.Lines(d) {
+			s.Feed([]byte(line))
+			for term := s.Next(); term != nil; term = s.Next() {
+				own = append(own, string(term))
+			}
+		}
+		s.End()
+		out = append(out, own)
+	}
+	return out
+}
+
+// What the parameters of scikit-learn's CountVectorizer do, to the letter.
+func TestTerms(t *testing.T) {
+	for _, c := range []struct {
+		tokenizer, text string
+		want            []string
+	}{
+		{"word", "It's NOT 2nd-rate,\ncafé", []string{"it", "s", "not", "nd", "rate", "café"}},
+		{"word:digits", "It's 2nd in 1999", []string{"it", "s", "2nd", "in", "1999"}},
+		{"word:case", "The THE Ärger", []string{"The", "THE", "Ärger"}},
+		{"word:ngrams=1..2", "a b\nc", []string{"a", "b", "a b", "c", "b c"}},
+		{"word:ngrams=2", "a", nil},
+		{"word:ngrams=2..3", "a b c d", []string{"a b", "b c", "a b c", "c d", "b c d"}},
+		{`word:stop="The OF"`, "The end of the day", []string{"end", "day"}},
+		{`word:ngrams=2,stop="of"`, "cup of tea", []string{"cup tea"}},
+		{`word:stop="don't"`, "don't do it", []string{"do", "it"}},
+		{`word:pattern="[\\pL\\pN_]{2,}"`, "a bc_1 É dé, X", []string{"bc_1", "dé"}},
+		{`word:pattern="(\\w+):"`, "to: me from: you", []string{"to", "from"}},
+		{`word:pattern="x*"`, "axxb", []string{"xx"}},
+		{`word:pattern="\\bfoo"`, "foofoo foo", []string{"foo", "foo"}},
+		{`word:pattern="^\\w+"`, "first word\nsecond line", []string{"first", "second"}},
+		{"word:normalize=NFKC", "ﬁne cafe\u0301", []string{"fine", "café"}},
+		{"word:accents=strip", "Café Ångström ﬁ", []string{"cafe", "angstrom", "fi"}},
+		{"char:ngrams=2", "ab \n c", []string{"ab", "b ", " c"}},
+		{"char:ngrams=1..2", "aé", []string{"a", "é", "aé"}},
+		{"char_wb:ngrams=3", "ab cde", []string{" ab", "ab ", " cd", "cde", "de "}},
+		{"char_wb:ngrams=5", "ab cdef", []string{" ab ", " cdef", "cdef "}},
+		{"char_wb:ngrams=4..5", "ab\nc", []string{" ab ", " c "}},
+		{"char:ngrams=2", "a\x00\xffb", []string{"a�", "��", "�b"}},
+	} {
+		tokenizer, err := Parse(c.tokenizer)
+		if err != nil {
+			t.Errorf("%s: %v", c.tokenizer, err)
+			continue
+		}
+		for i, got := range terms(t, tokenizer, c.text, c.text) { // twice: nothing is left of a document
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s of %q: %q, expected %q (document %d)", c.tokenizer, c.text, got, c.want, i)
+			}
+		}
+		if s := tokenizer.String(); s != c.tokenizer && !strings.Contains(s, "stop") {
+			t.Errorf("%q is written %q", c.tokenizer, s)
+		}
+	}
+}
+
+func TestBadTokenizers(t *testing.T) {
+	for s, want := range map[string]string{
+		"words": "analyzer", "word:": "expected", "word:ngrams=0": "ngrams", "word:ngrams=2..1": "ngrams",
+		"word:ngrams=1..101": "ngrams", "word:digits=1": "digits", "word:digits,digits": "digits",
+		`word:pattern="("`: "missing closing", `word:pattern="(a)(b)"`: "2 groups", `word:pattern="a"x`: `"x"`,
+		`word:pattern="a",digits`: "one of them", "char:digits": "analyzer word", `char_wb:stop="a"`: "analyzer word",
+		"word:normalize=NFX": "NFKD", "word:accents=keep": "accents", "word:colour=red": "colour", "word:stop=": "stop",
+		"word:digits,": "expected",
+	} {
+		if got, err := Parse(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v, expected an error with %q", s, got, err, want)
+		}
+	}
+	if err := (Tokenizer{MinN: -1}).Validate(); err == nil {
+		t.Error("n-grams from -1 are accepted")
+	}
+	if _, err := (Tokenizer{MinN: 3, MaxN: 2}).NewScanner(); err == nil {
+		t.Error("n-grams from 3 to 2 are accepted")
+	}
+}
+
+// The text form is one to one.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"", "word", "word:ngrams=1..2,digits", `char_wb:ngrams=2..4,case,normalize=nfkc,accents=strip`,
+		`word:pattern="\\w+,\"",stop="the a \xff"`, "word:ngrams=1..1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		tokenizer, err := Parse(s)
+		if err != nil {
+			return
+		}
+		again, err := Parse(tokenizer.String())
+		if err != nil || again.Canonical() != tokenizer.Canonical() || again.String() != tokenizer.String() {
+			t.Fatalf("%q is %+v, written %q, read %+v, %v", s, tokenizer, tokenizer.String(), again, err)
+		}
+	})
+}
+
+// naive cuts a prepared text as scikit-learn's analyzers do, except that runs of white space are one
+// space for char.
+func naive(t Tokenizer, text string) []string {
+	least, most := t.ngrams()
+	var out []string
+	slide := func(units []string, between string) {
+		for n := least; n <= most; n++ {
+			for i := 0; i+n <= len(units); i++ {
+				out = append(out, strings.Join(units[i:i+n], between))
+			}
+		}
+	}
+	switch t.Analyzer {
+	case Char:
+		text = strings.Join(strings.Fields("x"+text+"x"), " ")
+		slide(strings.Split(text[1:len(text)-1], ""), "")
+	case CharWB:
+		for _, w := range strings.Fields(text) {
+			units := strings.Split(" "+w+" ", "")
+			if len(units) < least {
+				out = append(out, " "+w+" ")
+			}
+			slide(units, "")
+		}
+	default:
+		plain := t
+		plain.MinN, plain.MaxN = 0, 0
+		s, _ := plain.NewScanner()
+		s.Feed([]byte(text))
+		var words []string
+		for w := s.Next(); w != nil; w = s.Next() {
+			words = append(words, string(w))
+		}
+		slide(words, " ")
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Any text gives the n-grams of the naive analyzers, whole or line by line, and valid UTF-8.
+func FuzzScanner(f *testing.F) {
+	f.Add("Some text\nof lines  with\tspace", 0, 1, 2)
+	f.Add("a\xffb\x00 é\u2003x\u0301 ﬁ", 1, 2, 3)
+	f.Add("short wörds and\r\nlonger ones", 2, 3, 5)
+	f.Fuzz(func(t *testing.T, text string, analyzer, least, more int) {
+		tokenizer := Tokenizer{Analyzer: []Analyzer{Word, Char, CharWB}[uint(analyzer)%3]}
+		tokenizer.MinN = 1 + int(uint(least)%6)
+		tokenizer.MaxN = tokenizer.MinN + int(uint(more)%4)
+		tokenizer.Normalize = []string{"", "NFC", "NFD", "NFKC", "NFKD"}[uint(least)%5]
+		tokenizer.StripAccents = more%2 == 0
+		if tokenizer.Analyzer == Word {
+			tokenizer.Digits = more%3 == 0
+		}
+		s, err := tokenizer.NewScanner()
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Preparation is the same; what is made of it is compared.
+		var prepared []byte
+		for line := range bytes.Lines([]byte(text)) {
+			prepared = append(prepared, s.prepare(line)...)
+		}
+		got := terms(t, tokenizer, text)[0]
+		for _, term := range got {
+			if term == "" || !utf8.ValidString(term) {
+				t.Fatalf("the term %q", term)
+			}
+		}
+		slices.Sort(got)
+		if tokenizer.Normalize != "" && !tokenizer.StripAccents && !forms[tokenizer.Normalize].IsNormal(prepared) &&
+			!strings.Contains(text, "\n") {
+			t.Fatalf("%q isn't %s", prepared, tokenizer.Normalize)
+		}
+		if want := naive(tokenizer, string(prepared)); !slices.Equal(got, want) {
+			t.Fatalf("%s of %q: %q, expected %q", tokenizer, text, got, want)
+		}
+		s.Feed([]byte(text))
+		var whole []string
+		for w := s.Next(); w != nil; w = s.Next() {
+			whole = append(whole, string(w))
+		}
+		if slices.Sort(whole); !slices.Equal(whole, got) {
+			t.Fatalf("%s of %q: %q whole, %q line by line", tokenizer, text, whole, got)
+		}
+	})
+}
+
+// A text in one line is cut at white space, and nothing is lost there.
+func TestLongLine(t *testing.T) {
+	text := strings.Repeat("ab cde ", 30000)
+	for _, s := range []string{"word:ngrams=1..2", "char:ngrams=3", "char_wb:ngrams=3", `word:pattern="[a-z]+"`, "word:normalize=NFC"} {
+		tokenizer, err := Parse(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scanner, _ := tokenizer.NewScanner()
+		scanner.Feed([]byte(text))
+		var got []string
+		for w := scanner.Next(); w != nil; w = scanner.Next() {
+			got = append(got, string(w))
+		}
+		if slices.Sort(got); !slices.Equal(got, naive(tokenizer, text)) {
+			t.Errorf("%s: %d terms, expected %d", s, len(got), len(naive(tokenizer, text)))
+		}
+		if cap(scanner.prepared) > 4*pieceBytes {
+			t.Errorf("%s: a buffer of %d bytes", s, cap(scanner.prepared))
+		}
+	}
+}
