@@ -20,18 +20,12 @@ type cvReport struct {
 	Folds int    `json:"folds"`
 	Seed  uint64 `json:"seed"`
 
-	Scored int `json:"documents_scored"`
-	Right  int `json:"documents_right"`
-	// of all documents together; of labels: documents all of whose labels are right
-	Accuracy *float64       `json:"accuracy,omitempty"`
-	MicroF1  *float64       `json:"micro_f1,omitempty"`
-	MacroF1  *float64       `json:"macro_f1,omitempty"`
-	Hamming  *float64       `json:"hamming_loss,omitempty"`
-	MSE      *report.Number `json:"mean_squared_error,omitempty"`
-	R2       *report.Number `json:"squared_correlation,omitempty"`
-	Measure  svm.Measure    `json:"measure"` // which figure the next two and the rows have
-	Mean     report.Number  `json:"mean"`    // over the folds
-	SD       report.Number  `json:"standard_deviation"`
+	Scored  int           `json:"documents_scored"`
+	Right   int           `json:"documents_right"`
+	figures               // of all documents together
+	Measure svm.Measure   `json:"measure"` // which figure the next two and the rows have
+	Mean    report.Number `json:"mean"`    // over the folds
+	SD      report.Number `json:"standard_deviation"`
 
 	Support    float64 `json:"support_vectors"` // mean over the folds of the number of different ones
 	Iterations int64   `json:"iterations"`
@@ -53,15 +47,11 @@ type cvReport struct {
 
 // foldRow is one fold.
 type foldRow struct {
-	Fold      int            `json:"fold"` // from 1
-	Documents int            `json:"documents"`
-	Support   int            `json:"support_vectors"`
-	Right     int            `json:"documents_right"`
-	Accuracy  *report.Number `json:"accuracy,omitempty"`
-	MicroF1   *report.Number `json:"micro_f1,omitempty"`
-	MacroF1   *report.Number `json:"macro_f1,omitempty"`
-	MSE       *report.Number `json:"mean_squared_error,omitempty"`
-	R2        *report.Number `json:"squared_correlation,omitempty"`
+	Fold      int `json:"fold"` // from 1
+	Documents int `json:"documents"`
+	Support   int `json:"support_vectors"`
+	Right     int `json:"documents_right"`
+	figures
 }
 
 // fill fills in what is known when all folds are done.
@@ -74,28 +64,16 @@ func (r *cvReport) fill(run *validation, j *job, v *svm.Validation) {
 	r.SecondsRead, r.SecondsPrepare = j.read, j.prepare
 	r.Folds, r.Seed = run.folds, run.seed
 	r.Scored, r.Right = v.Score.Documents, v.Score.Right
-	if v.Measure == svm.MeanSquaredError {
-		mse, r2 := report.Number(v.Score.MeanSquaredError), report.Number(v.Score.R2)
-		r.MSE, r.R2 = &mse, &r2
-	} else {
-		r.Accuracy, r.MicroF1, r.MacroF1 = &v.Score.Accuracy, &v.Score.MicroF1, &v.Score.MacroF1
-	}
-	if s.Scheme == solver.Labels && s.Type.Classifies() {
-		r.Hamming = &v.Score.Hamming
-	}
+	regression := v.Measure == svm.MeanSquaredError
+	r.figures = newFigures(v.Score, regression, s.Scheme == solver.Labels && s.Type.Classifies())
 	r.Measure, r.Mean, r.SD = v.Measure, report.Number(v.Mean), report.Number(v.SD)
 	r.Iterations, r.Unfinished = v.Iterations, v.Unfinished
 	r.SecondsGram, r.SecondsSolve = v.Gram.Seconds(), v.Solve.Seconds()
 	r.DotProducts, r.Cache = v.DotProducts, newCacheLine(p.Cache(), v.SolvedOn)
 	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(run.Memory)
 	for fold, score := range v.ByFold {
-		row := foldRow{Fold: fold + 1, Documents: score.Documents, Support: v.Support[fold], Right: score.Right}
-		of := func(x float64) *report.Number { n := report.Number(x); return &n }
-		if v.Measure == svm.MeanSquaredError {
-			row.MSE, row.R2 = of(score.MeanSquaredError), of(score.R2)
-		} else {
-			row.Accuracy, row.MicroF1, row.MacroF1 = of(score.Accuracy), of(score.MicroF1), of(score.MacroF1)
-		}
+		row := foldRow{Fold: fold + 1, Documents: score.Documents, Support: v.Support[fold], Right: score.Right,
+			figures: newFigures(score, regression, false)}
 		r.Support += float64(row.Support) / float64(len(v.ByFold))
 		r.Rows = append(r.Rows, row)
 	}
@@ -153,5 +131,5 @@ func (r *cvReport) writeLines(w io.Writer) {
 		fmt.Fprintf(w, "Cross Validation Squared correlation coefficient = %.6g\n", float64(*r.R2))
 		return
 	}
-	fmt.Fprintf(w, "Cross Validation Accuracy = %.6g%%\n", 100**r.Accuracy)
+	fmt.Fprintf(w, "Cross Validation Accuracy = %.6g%%\n", 100*float64(*r.Accuracy))
 }

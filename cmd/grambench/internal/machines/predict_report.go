@@ -29,16 +29,11 @@ type predictReport struct {
 	Why     string        `json:"backend_reason,omitempty"` // why -backend auto took it
 	Workers int           `json:"workers"`
 
-	Scored     int            `json:"documents_scored"` // those whose labels are known
-	Right      int            `json:"documents_right"`
-	Accuracy   *float64       `json:"accuracy,omitempty"` // of labels: documents all of whose labels are right
-	MicroF1    *float64       `json:"micro_f1,omitempty"`
-	MacroF1    *float64       `json:"macro_f1,omitempty"`
-	Hamming    *float64       `json:"hamming_loss,omitempty"`
-	MSE        *report.Number `json:"mean_squared_error,omitempty"`
-	R2         *report.Number `json:"squared_correlation,omitempty"`
-	Confusions []confusion    `json:"most_confused,omitempty"`
-	Matrix     [][]int        `json:"confusion_matrix,omitempty"` // of the classes in rows: [true][predicted]
+	Scored int `json:"documents_scored"` // those whose labels are known
+	Right  int `json:"documents_right"`
+	figures
+	Confusions []confusion `json:"most_confused,omitempty"`
+	Matrix     [][]int     `json:"confusion_matrix,omitempty"` // of the classes in rows: [true][predicted]
 
 	Seconds        float64 `json:"seconds"`         // from the first byte read to the last written
 	SecondsLoad    float64 `json:"seconds_load"`    // the model, made ready while documents are read
@@ -109,14 +104,10 @@ func (r *predictReport) score(e *cli.Env, m *model.Model, p *svm.Prediction, c *
 	if s.Documents == 0 {
 		return
 	}
-	if m.Type == model.EpsilonSVR || m.Type == model.NuSVR {
-		mse, r2 := report.Number(s.MeanSquaredError), report.Number(s.R2)
-		r.MSE, r.R2 = &mse, &r2
+	regression := m.Type == model.EpsilonSVR || m.Type == model.NuSVR
+	r.figures = newFigures(s, regression, m.Type.Classifies() && m.Classifier.Scheme == solver.Labels)
+	if regression {
 		return
-	}
-	r.Accuracy, r.MicroF1, r.MacroF1 = &s.Accuracy, &s.MicroF1, &s.MacroF1
-	if m.Type.Classifies() && m.Classifier.Scheme == solver.Labels {
-		r.Hamming = &s.Hamming
 	}
 	for _, k := range s.Classes {
 		r.Rows = append(r.Rows, predictRow{k.Name, k.Of, k.Given, k.Right, k.Precision, k.Recall, k.F1})
@@ -184,7 +175,7 @@ func (r *predictReport) writeScore(w io.Writer) {
 	if r.Accuracy == nil {
 		return
 	}
-	fmt.Fprintf(w, "Accuracy = %g%% (%d/%d) (classification)\n", round6(100**r.Accuracy), r.Right, r.Scored)
+	fmt.Fprintf(w, "Accuracy = %g%% (%d/%d) (classification)\n", round6(100*float64(*r.Accuracy)), r.Right, r.Scored)
 	fmt.Fprintf(w, "F1: micro %.4f, macro %.4f", *r.MicroF1, *r.MacroF1)
 	if r.Hamming != nil {
 		fmt.Fprintf(w, "; Hamming loss %.4f (accuracy counts documents with all their labels and no other)", *r.Hamming)

@@ -101,6 +101,30 @@ func describe(what string, c, nu, epsilon float64) string {
 	return what
 }
 
+// figures say how good predictions are. Classification has those up to F1, labels the Hamming loss, too, regression the last
+// two.
+type figures struct {
+	Accuracy *report.Number `json:"accuracy,omitempty"` // of labels: documents all of whose labels are right
+	MicroF1  *report.Number `json:"micro_f1,omitempty"`
+	MacroF1  *report.Number `json:"macro_f1,omitempty"`
+	Hamming  *report.Number `json:"hamming_loss,omitempty"`
+	MSE      *report.Number `json:"mean_squared_error,omitempty"`
+	R2       *report.Number `json:"squared_correlation,omitempty"`
+}
+
+func newFigures(s *svm.Score, regression, labels bool) (f figures) {
+	of := func(v float64) *report.Number { n := report.Number(v); return &n }
+	if regression {
+		f.MSE, f.R2 = of(s.MeanSquaredError), of(s.R2)
+		return f
+	}
+	f.Accuracy, f.MicroF1, f.MacroF1 = of(s.Accuracy), of(s.MicroF1), of(s.MacroF1)
+	if labels {
+		f.Hamming = of(s.Hamming)
+	}
+	return f
+}
+
 // cacheLine says what the cache of tiles did.
 type cacheLine struct {
 	Whole   bool  `json:"whole"` // the whole matrix is kept

@@ -62,26 +62,9 @@ possible; otherwise it is an error that names the need, before the work.`,
 type gpu struct {
 	tried  bool
 	device *cuda.Device
-	err    error  // why there is none
-	why    string // -backend auto took what it took
-	loaded []*gpuColumns
-}
-
-// gpuColumns are documents on the device. They are closed by the engine that has them or, at the
-// latest, with the device.
-type gpuColumns struct {
-	*cuda.Columns
-	of     *gpu
-	closed bool
-}
-
-func (c *gpuColumns) Close() error {
-	if c.closed {
-		return nil
-	}
-	c.closed = true
-	c.of.loaded = slices.DeleteFunc(c.of.loaded, func(other *gpuColumns) bool { return other == c })
-	return c.Columns.Close()
+	err    error           // why there is none
+	why    string          // -backend auto took what it took
+	loaded []*cuda.Columns // closed by the engine that has them or, at the latest, with the device
 }
 
 // Declare declares all flags of the group, and has a failure of the GPU handled.
@@ -191,8 +174,8 @@ func (c *Compute) close() error {
 		return nil
 	}
 	var err error
-	for _, columns := range slices.Clone(g.loaded) {
-		err = errors.Join(err, columns.Close())
+	for _, columns := range g.loaded {
+		err = errors.Join(err, columns.Close()) // a second time does nothing
 	}
 	err = errors.Join(err, g.device.Close())
 	c.gpu = gpu{why: g.why}
@@ -209,9 +192,8 @@ func (c *Compute) Load(ctx context.Context, x *sparse.Embedded) (engine.Device, 
 	if err != nil {
 		return nil, err
 	}
-	g := &gpuColumns{Columns: columns, of: &c.gpu}
-	c.gpu.loaded = append(c.gpu.loaded, g)
-	return g, nil
+	c.gpu.loaded = append(c.gpu.loaded, columns)
+	return columns, nil
 }
 
 // Device returns the device's name, or why there is none.
