@@ -144,7 +144,10 @@ func TestMatrixDoors(t *testing.T) {
 			{name + "/long rows", "of the matrix has 257 values, expected 256", func() error { return train(wide{m}) }},
 			{name + "/diagonal", "the diagonal of the matrix has 255 values, expected 256",
 				func() error { return train(narrow{m}) }},
-			{name + "/replaced rows", "put another slice in dst[0]", func() error { return train(replacing{Matrix: m}) }},
+			{
+				name + "/replaced rows", "put another slice in dst[0]",
+				func() error { return train(replacing{Matrix: m}) },
+			},
 			{name + "/nil", "no matrix", func() error { return train(nil) }},
 			{name + "/negative", "a matrix of -1 documents", func() error { return train(sized{m, -1}) }},
 			{name + "/huge", "a matrix of 4294967296 documents", func() error { return train(sized{m, 1 << 32}) }},

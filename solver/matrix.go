@@ -81,7 +81,9 @@ func (s *source) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 	}
 	for r, row := range handed {
 		if len(row) != len(dst[r]) || unsafe.SliceData(row) != unsafe.SliceData(dst[r]) {
-			return errUser("Rows of the matrix put another slice in dst[%d], expected the row's values in the one there", r)
+			return errUser(
+				"Rows of the matrix put another slice in dst[%d], expected the row's values in the one there", r,
+			)
 		}
 	}
 	return nil

@@ -61,7 +61,8 @@ func TestReadLIBSVM(t *testing.T) {
 			m.Support.Cols, m.Support.Offsets, m.Support.Terms, m.Support.Values, m.SupportDoc, m.SupportClass,
 		)
 	}
-	got, want := describe(m), `c_svc polynomial:gamma=0.5,r=-1,degree=2 [7 -1 3] one-vs-one true 0 tf true 4 [1 2 3] [2 1 1]
+	got := describe(m)
+	want := `c_svc polynomial:gamma=0.5,r=-1,degree=2 [7 -1 3] one-vs-one true 0 tf true 4 [1 2 3] [2 1 1]
 [0 1 2] [1 0.5 -1] 0.5{-1 0}
 [1 3] [0.25 -0.75] -1{-2 0.5}
 [2 3] [-0.125 0.125] 0.002{-3 1}
