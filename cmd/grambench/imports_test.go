@@ -12,8 +12,11 @@ import (
 
 const module = "github.com/gramengine/gram"
 
-// own is where the packages of the command are.
-const own = "cmd/grambench/internal/"
+// The packages of the command, below the module and with it.
+const (
+	own   = "cmd/grambench/internal/"
+	inner = module + "/" + own
+)
 
 // library is what the command builds on, framework what its packages share.
 var (
@@ -26,9 +29,8 @@ var (
 		module + "/solver",
 	}
 	framework = slices.Concat(library, []string{
-		module + "/" + own + "report", module + "/" + own + "matrixio", module + "/" + own + "chart", module + "/" +
-			own + "cli",
-		module + "/" + own + "place", module + "/" + own + "source",
+		inner + "report", inner + "matrixio", inner + "chart", inner + "cli",
+		inner + "place", inner + "source",
 	})
 )
 
@@ -95,15 +97,15 @@ var allowed = map[string][]string{
 	// not each other.
 	own + "report":   {module + "/sparse"},
 	own + "matrixio": {module + "/tiles"},
-	own + "chart":    {module + "/" + own + "matrixio", "gonum.org/v1/plot"},
+	own + "chart":    {inner + "matrixio", "gonum.org/v1/plot"},
 	own + "cli": {
 		module + "/tiles",
-		module + "/" + own + "matrixio",
-		module + "/" + own + "report",
+		inner + "matrixio",
+		inner + "report",
 		"github.com/schollz/progressbar/v3",
 		"golang.org/x/term",
 	},
-	own + "place":    slices.Concat(library, []string{module + "/" + own + "cli", module + "/" + own + "report"}),
+	own + "place":    slices.Concat(library, []string{inner + "cli", inner + "report"}),
 	own + "source":   framework,
 	own + "matrices": slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
 	own + "machines": slices.Concat(framework, []string{"gonum.org/v1/plot"}),
@@ -111,9 +113,9 @@ var allowed = map[string][]string{
 	own + "spectral": slices.Concat(framework, []string{"gonum.org/v1"}),
 	own + "bench":    slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2", "gonum.org/v1/plot"}),
 	own + "repro": slices.Concat(framework,
-		[]string{module + "/" + own + "repro", "gonum.org/v1", "golang.org/x/sync", "github.com/minio/sha256-simd"}),
-	own + "experiments": slices.Concat(framework, []string{module + "/" + own + "repro"}),
-	own + "benchlibsvm": {module + "/" + own + "report", "github.com/klauspost/cpuid/v2"},
+		[]string{inner + "repro", "gonum.org/v1", "golang.org/x/sync", "github.com/minio/sha256-simd"}),
+	own + "experiments": slices.Concat(framework, []string{inner + "repro"}),
+	own + "benchlibsvm": {inner + "report", "github.com/klauspost/cpuid/v2"},
 	own + "doors":       {},
 
 	"testdata": {},

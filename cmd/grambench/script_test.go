@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image/png"
 	"math"
 	"os"
 	"os/exec"
@@ -143,5 +144,71 @@ func only(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if got, want := strings.Join(names, " "), strings.Join(args[1:], " "); got != want {
 		ts.Fatalf("%s holds %q, expected %q", args[0], got, want)
+	}
+}
+
+// positive FILE KEYS... wants every object of the list rows of a JSON file to have these keys, each with a finite number above 0.
+func jsonPositive(ts *testscript.TestScript, _ bool, args []string) {
+	var report struct{ Rows []map[string]any }
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &report))
+	if len(report.Rows) == 0 {
+		ts.Fatalf("no rows")
+	}
+	for i, row := range report.Rows {
+		for _, key := range args[1:] {
+			if v, ok := row[key].(float64); !ok || !(v > 0 && v < math.MaxFloat64) {
+				ts.Fatalf("row %d (%v %v): %s is %v, expected a number above 0", i, row["isa"], row["kernel"], key,
+					row[key])
+			}
+		}
+	}
+}
+
+// png FILE wants a picture in PNG form that has more than one colour.
+func pngDrawn(ts *testscript.TestScript, _ bool, args []string) {
+	picture, err := png.Decode(strings.NewReader(ts.ReadFile(args[0])))
+	ts.Check(err)
+	colors := map[any]bool{}
+	for y := range picture.Bounds().Dy() {
+		for x := range picture.Bounds().Dx() {
+			colors[picture.At(x, y)] = true
+		}
+	}
+	if len(colors) < 10 {
+		ts.Fatalf("%v, %d colours: nothing is drawn", picture.Bounds(), len(colors))
+	}
+}
+
+// close FILE FILE TOLERANCE wants two files with the same fields, numbers among them equal up to a
+// tolerance.
+func closeFields(ts *testscript.TestScript, _ bool, args []string) {
+	a, b := strings.Fields(ts.ReadFile(args[0])), strings.Fields(ts.ReadFile(args[1]))
+	tolerance, err := strconv.ParseFloat(args[2], 64)
+	ts.Check(err)
+	if len(a) != len(b) {
+		ts.Fatalf("%d fields in %s, %d in %s", len(a), args[0], len(b), args[1])
+	}
+	for i := range a {
+		x, errX := strconv.ParseFloat(a[i], 64)
+		y, errY := strconv.ParseFloat(b[i], 64)
+		if errX != nil || errY != nil {
+			if a[i] != b[i] {
+				ts.Fatalf("field %d is %q and %q", i+1, a[i], b[i])
+			}
+		} else if !(math.Abs(x-y) <= tolerance) {
+			ts.Fatalf("field %d is %v and %v", i+1, x, y)
+		}
+	}
+}
+
+// below FILE KEY BOUND wants the number at the top of a JSON object to be above 0 and at most that
+// of another key.
+func jsonBelow(ts *testscript.TestScript, _ bool, args []string) {
+	var v map[string]any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &v))
+	x, _ := v[args[1]].(float64)
+	bound, _ := v[args[2]].(float64)
+	if !(x > 0 && x <= bound) {
+		ts.Fatalf("%s is %v, expected at most %s, %v", args[1], v[args[1]], args[2], v[args[2]])
 	}
 }

@@ -8,6 +8,15 @@ import (
 	"strings"
 )
 
+// completion is what help says of it.
+var completion = Topic{Name: "completion", Text: `
+Usage: grambench completion bash|zsh|fish
+
+Prints what completes commands, flags and their values in a shell:
+  bash   source <(grambench completion bash)
+  zsh    source <(grambench completion zsh), behind compinit
+  fish   grambench completion fish | source`}
+
 // complete prints what completes the program's commands and flags in a shell.
 func (p *Program) complete(e *Env, args []string) int {
 	shells := map[string]func(io.Writer, []completed){
@@ -16,7 +25,7 @@ func (p *Program) complete(e *Env, args []string) int {
 		"fish": fishCompletion,
 	}
 	if len(args) != 1 || shells[args[0]] == nil {
-		e.Say("usage: grambench completion bash|zsh|fish; for bash: source <(grambench completion bash)")
+		completion.write(e.Stderr)
 		return Misuse
 	}
 	return e.print(func(w io.Writer) { shells[args[0]](w, p.completed()) })
@@ -38,7 +47,7 @@ type completedFlag struct {
 // completed returns the commands, help and completion among them.
 func (p *Program) completed() []completed {
 	var list []completed
-	topics := p.names()
+	topics := append(p.names(), completion.Name)
 	for _, c := range p.Commands {
 		f := NewFlags(c.Name)
 		c.Setup(f)

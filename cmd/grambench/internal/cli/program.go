@@ -107,7 +107,7 @@ func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
 		if name != "help" || len(rest) != 1 {
 			return e.print(p.overview)
 		}
-		for _, t := range p.Topics {
+		for _, t := range append(p.Topics, completion) {
 			if t.Name == rest[0] {
 				return e.print(t.write)
 			}
