@@ -61,6 +61,9 @@ func MustParseKernel(spec string) Kernel { return kernel.MustParse(spec) }
 // NewKernel returns a kernel of one's own, see [kernel.New].
 func NewKernel(c Custom) (Kernel, error) { return kernel.New(c) }
 
+// SameKernel reports whether two kernels mean the same, see [kernel.Equal].
+func SameKernel(a, b Kernel) bool { return kernel.Equal(a, b) }
+
 // Resolve fills in what depends on the documents, see [kernel.Resolve].
 func Resolve(k Kernel, terms int) Kernel { return kernel.Resolve(k, terms) }
 

@@ -45,8 +45,8 @@ const (
 	MaxCode  = 512 // instructions
 )
 
-// mostPower bounds powers by repeated squaring; greater ones are 0, 1 or beyond float64 for nearly all numbers.
-const mostPower = 1 << 20
+// MostPower bounds powers by repeated squaring; greater ones are 0, 1 or beyond float64 for nearly all numbers.
+const MostPower = 1 << 20
 
 // mostTableBits bounds the rows of a table for each power of 2, which have an index of 32 bits.
 const mostTableBits = 20
@@ -112,7 +112,7 @@ func (p *Program) Validate() error {
 		case OpTable:
 			limit = len(p.Tables)
 		case OpPower:
-			limit = mostPower
+			limit = MostPower
 		default:
 			limit = 1
 		}
@@ -266,7 +266,7 @@ func deficit(v, p float64) float64 {
 		return -math.Expm1(p * math.Log1p(-v))
 	}
 	if p == math.Trunc(p) {
-		if p < mostPower {
+		if p < MostPower {
 			return 1 - Power(1-v, int(p))
 		}
 		return 1 - math.Pow(1-v, p)

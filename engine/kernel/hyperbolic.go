@@ -2,10 +2,10 @@ package kernel
 
 import (
 	"math"
-	"strings"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/hyperbolic"
+	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -27,54 +27,49 @@ type Hyperbolic struct {
 // hyperbolicName is the kernel's name.
 const hyperbolicName = "hyperbolic"
 
-func hyperbolicFamily() family {
-	return family{
-		Info: Info{Name: hyperbolicName, Summary: "K(t,r)/K(t,0), K the heat kernel of Hⁿ, cosh r = 1 + (‖μ-μ′‖²/2P + (σ-σ′)²)/2σσ′",
+func init() {
+	register(family{
+		Info: Info{
+			Name: hyperbolicName, Summary: "K(t,r)/K(t,0), K the heat kernel of Hⁿ, cosh r = 1 + (‖μ-μ′‖²/2P + (σ-σ′)²)/2σσ′",
 			What:   "hyperbolic diffusion of sets of points in R^P, each a spherical normal distribution by its maximum-likelihood estimate",
 			Source: sourceLafferty + ", §3.1", Examples: []string{"hyperbolic:t=1"},
-			Properties: Properties{Definite: Positive, Condition: "for n > P", Source: sourceLafferty + ", §3.1", NonNegative: true, PositiveDiagonal: true}},
-		params: []param{positive("t", "diffusion time, in squared units of the distance for curvature -1", 1),
-			whole("n", "dimension of the hyperbolic space; auto is that of the distributions, P+1", 1, 1, hyperbolic.MaxDimension).or("auto", 0).because(hyperbolic.Beyond),
-			word("constant", "K(t,0), the same for all pairs: divided out or not", constantNames...)},
-		plain: true,
-	}
+			Properties: Properties{
+				Definite: Positive, Condition: "for n > P", Source: sourceLafferty + ", §3.1", NonNegative: true, PositiveDiagonal: true,
+			},
+		},
+		place: 1000, sets: true,
+		params: []param{
+			positive("t", "diffusion time, in squared units of the distance for curvature -1", 1),
+			whole("n", "dimension of the hyperbolic space; auto is that of the distributions, P+1", 1, 1, hyperbolic.MaxDimension).
+				or("auto", 0).because(hyperbolic.Beyond),
+			word("constant", "K(t,0), the same for all pairs: divided out or not", constantNames...),
+		},
+	})
 }
 
-// SetKernels describes the kernels of sets of points, which [Parse] doesn't know, as [Catalogue] does the others.
-func SetKernels() []Info {
-	f := hyperbolicFamily()
-	for _, q := range f.params {
-		f.Params = append(f.Params, q.Param)
-	}
-	return []Info{f.Info}
-}
+// SetKernels describes the kernels of sets of points, which [Parse] doesn't know, as [Catalogue] does
+// the others.
+func SetKernels() []Info { return []Info{familyOf(hyperbolicName).info()} }
 
-// IsHyperbolic reports whether a specification begins with the name of the hyperbolic kernel, so that [ParseHyperbolic] is the one to read it.
-func IsHyperbolic(spec string) bool {
-	p := parser{spec: spec}
-	p.space()
-	return p.take(isWord) == hyperbolicName
-}
+// IsHyperbolic reports whether a specification begins with the name of the hyperbolic kernel, so that
+// [ParseHyperbolic] is the one to read it.
+func IsHyperbolic(spec string) bool { return syntax.FirstWord(spec) == hyperbolicName }
 
 // ParseHyperbolic reads a specification such as hyperbolic:t=0.5,n=3. What is wrong is answered with a [*SpecError].
 func ParseHyperbolic(spec string) (Hyperbolic, error) {
-	p := parser{spec: spec}
-	p.space()
-	f := hyperbolicFamily()
-	c := &call{pos: p.pos, family: &f}
-	if c.name = p.take(isWord); c.name != hyperbolicName {
-		return Hyperbolic{}, p.fail(c.pos, strings.TrimSpace(p.spec[c.pos:]), hyperbolicName+", the kernel of sets of points")
+	c, err := syntax.ParseCall(spec, &syntax.Vocabulary{
+		Names: []string{hyperbolicName},
+		Word: func(name string) *syntax.Word {
+			if name != hyperbolicName {
+				return nil
+			}
+			return familyOf(name).word()
+		},
+	})
+	if err != nil {
+		return Hyperbolic{}, err
 	}
-	if p.accept(':') {
-		if err := p.keys(c); err != nil {
-			return Hyperbolic{}, err
-		}
-	}
-	if p.space(); p.pos < len(p.spec) {
-		return Hyperbolic{}, p.fail(p.pos, p.rest(), "a colon or a comma and "+c.keys()+", or the end")
-	}
-	b := builder{parser: &p}
-	v, err := b.values(c)
+	v, err := newBuilder(spec, c).values(c)
 	if err != nil {
 		return Hyperbolic{}, err
 	}
@@ -83,9 +78,9 @@ func ParseHyperbolic(spec string) (Hyperbolic, error) {
 
 // String returns the specification with all parameters, as [ParseHyperbolic] reads it; an n that is 0 is left out.
 func (h Hyperbolic) String() string {
-	text := hyperbolicName + ":t=" + formatNumber(h.T)
+	text := hyperbolicName + ":t=" + syntax.FormatNumber(h.T)
 	if h.N > 0 {
-		text += ",n=" + formatNumber(float64(h.N))
+		text += ",n=" + syntax.FormatNumber(float64(h.N))
 	}
 	if h.Full {
 		text += ",constant=" + constantNames[1]
@@ -95,7 +90,7 @@ func (h Hyperbolic) String() string {
 
 // PropertiesFor returns what is known of the kernel on points of R^p.
 func (h Hyperbolic) PropertiesFor(p int) Properties {
-	known := hyperbolicFamily().Properties
+	known := familyOf(hyperbolicName).Properties
 	known.Condition = ""
 	if h.N > 0 && h.N <= p {
 		known.Definite, known.Condition = NotProven, "positive definite for n > P"
@@ -135,7 +130,7 @@ func (setKernel) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
 func (setKernel) Error(c, x, y float64) float64 { return math.Inf(1) }
 
 // Properties returns what is known of the kernel where n is above the number of coordinates; [Hyperbolic.PropertiesFor] knows that.
-func (setKernel) Properties() Properties { return hyperbolicFamily().Properties }
+func (setKernel) Properties() Properties { return familyOf(hyperbolicName).Properties }
 
 // resolve fills n in: the vectors of distributions have P+1 columns.
 func (k setKernel) resolve(terms int) Kernel {

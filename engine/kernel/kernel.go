@@ -4,35 +4,38 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/kernel/internal/table"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kernel is a positive (or conditionally positive) definite function of two documents: an elementwise map of c = 1 - cosine of the embedded
-// documents and of their two norms.
+// Kernel is a positive (or conditionally positive) definite function of two documents: an elementwise
+// map of c = 1 - cosine of the embedded documents and of their two norms.
 //
-// A Kernel is immutable and may be used concurrently. Two kernels from [Parse] are equal (==)
-// exactly when their specifications mean the same, up to rewriting such as a + b for b + a. One's
-// own come from [New], the values of a tile from [Apply], and what is known of a kernel from
-// [PropertiesOf]. Norms are the Euclidean norms of the embedded documents before they were scaled
-// to 1 (sparse.Embedded.Norms); the kernels of information geometry don't look at them.
+// A Kernel is immutable and may be used concurrently. [Equal] says whether two mean the same, up to
+// rewriting such as compose(k, k) for k with layers=2. One's own come from [New], the values of a
+// tile from [Apply], and what is known of a kernel from [PropertiesOf]. Norms are the Euclidean norms
+// of the embedded documents before they were scaled to 1 (sparse.Embedded.Norms); the kernels of
+// information geometry don't look at them.
 type Kernel interface {
-	// String returns the specification with all parameters, as [Parse] reads it. The embedding is named only where it isn't the kernel's
-	// default, and a gamma that [Resolve] has yet to set is left out.
+	// String returns the specification with all parameters, as [Parse] reads it. The embedding is
+	// named only where it isn't the kernel's default, and a gamma that [Resolve] has yet to set is
+	// left out.
 	String() string
 
 	// Embedding returns the embedding that the kernel wants its documents in.
 	Embedding() sparse.Embedding
 
-	// Eval returns the kernel's value in float64 for c in [0, 2] and the norms x and y of the two documents. It is the reference: accurate to
-	// a few float64 ulp of the largest term of its formula, for small c as for large. It is NaN while a gamma is not resolved.
+	// Eval returns the kernel's value in float64 for c in [0, 2] and the norms x and y of the two
+	// documents. It is the reference: accurate to a few float64 ulp of the largest term of its
+	// formula, for small c as for large. It is NaN while a gamma is not resolved.
 	Eval(c, x, y float64) float64
 
 	// mapTo applies the kernel to a tile, as [Apply] does, which is the way to it from outside: it
 	// checks nothing, and panics where a custom kernel does. x and y may be nil where the kernel
 	// doesn't look at norms.
 	//
-	// It allocates nothing, and an element's bits depend on its own c, x and y alone, in either order of x and y: tiles of any shape make the
-	// same matrix, and a symmetric one.
+	// It allocates nothing but what it keeps, and an element's bits depend on its own c, x and y
+	// alone, in either order of x and y: tiles of any shape make the same matrix, and a symmetric one.
 	mapTo(k *asm.Kernels, dst, c, x, y []float32)
 
 	// Error bounds the absolute error of one value that [Apply] computes from c, x and y that are
@@ -43,13 +46,83 @@ type Kernel interface {
 	Error(c, x, y float64) float64
 }
 
-// Resolve returns k with what depends on the data filled in: a gamma that the specification left out becomes 1/terms, as svm-train has it,
-// where terms is the number of columns of the embedded documents. Other kernels come back as they are.
+// Resolve returns k with what depends on the data filled in: a gamma that the specification left out
+// becomes 1/terms, as svm-train has it, where terms is the number of columns of the embedded
+// documents. Other kernels come back as they are.
 func Resolve(k Kernel, terms int) Kernel {
 	if r, ok := k.(interface{ resolve(terms int) Kernel }); ok {
 		return r.resolve(terms)
 	}
 	return k
+}
+
+// Key returns a comparable value that two kernels share where they mean the same: their canonical
+// specification is one. Kernels from [New] are the same as themselves only.
+func Key(k Kernel) any {
+	if c, ok := k.(*compiled); ok {
+		if _, own := c.form.(custom); !own {
+			return c.text
+		}
+	}
+	return k // a pointer, or a family's parameters
+}
+
+// Equal reports whether two kernels mean the same, see [Key].
+func Equal(a, b Kernel) bool { return Key(a) == Key(b) }
+
+// component is a kernel as others can be made of it. Besides its value it gives its feature space, as
+// far as two documents are concerned: with k(x, y) = ⟨φ(x), φ(y)⟩,
+//
+//	c2 = 1 - k(x, y) / √(k(x, x) k(y, y)),   x2 = √k(x, x),   y2 = √k(y, y)
+//
+// are 1 - cosine and the norms of φ(x) and φ(y), which is what a kernel wants to be given. So a kernel
+// on another's feature space is a function of three numbers again. The point of going from c to c2 is
+// that nothing cancels: 1 minus a value near 1 would keep no digits of c2.
+//
+// What follows are methods that a component, or the form that it is made of, may have besides.
+type component interface {
+	Kernel
+
+	// homogeneous returns p where the kernel is separable, k = (‖x‖‖y‖)^p g(c), so that
+	// g(c) = k(c, 1, 1). With p = 0 it doesn't look at norms.
+	homogeneous() (p float64, separable bool)
+
+	// feature returns c2, x2 and y2; c2 has full relative accuracy where it is small. It is asked of
+	// kernels with Properties.PositiveDiagonal only.
+	feature(c, x, y float64) (c2, x2, y2 float64)
+
+	// Properties returns what is known of the kernel.
+	Properties() Properties
+}
+
+// raiser is a kernel whose powers may be simpler to compute than as powers.
+type raiser interface {
+	// raised returns the kernel to the power p > 0, nil where there is nothing simpler than to
+	// compute that. falls says that it is an exponential nowhere above 1.
+	raised(p float64) (k component, falls bool)
+}
+
+// programmer is a kernel with a program of its own. Others that are separable are a table.
+type programmer interface {
+	program(b *programBuilder, l layer) // pushes the value
+}
+
+// deficitProgrammer is a kernel whose c2 has a program of its own.
+type deficitProgrammer interface {
+	deficitProgram(b *programBuilder, l layer) // pushes c2
+}
+
+// layerer is a kernel that has a better way to be below another layer than a table or value by value.
+type layerer interface{ layer() rowLayer }
+
+// as returns a kernel, or the form that it is made of, as what it may be besides.
+func as[T any](k component) (v T, ok bool) {
+	if of, made := k.(*compiled); made {
+		v, ok = of.form.(T)
+	} else {
+		v, ok = k.(T)
+	}
+	return v, ok
 }
 
 // in is the part that all kernels share: the embedding of their documents.
@@ -58,20 +131,51 @@ type in struct{ embedding sparse.Embedding }
 // Embedding implements [Kernel].
 func (e in) Embedding() sparse.Embedding { return e.embedding }
 
-// Rounding to float32: half a unit in the last place relative to the value, and the same at the bottom of the range, where spacing is
-// constant.
+// cosine is the part that functions of c alone share.
+type cosine struct{ in }
+
+func (cosine) homogeneous() (float64, bool) { return 0, true }
+
+// Rounding to float32, see package table.
 const (
-	unit      = 1.0 / (1 << 24) // greatest relative error of rounding a normal number to float32
-	underflow = 0x1p-149        // twice the greatest absolute error of rounding a number too small for that
+	unit      = table.Unit
+	underflow = table.Underflow
 )
+
+// UsesNorms reports whether k looks at the norms of documents.
+func UsesNorms(k Kernel) bool { return PropertiesOf(k).UsesNorms }
+
+func isSeparable(k component) bool {
+	_, ok := k.homogeneous()
+	return ok
+}
+
+// plainFeature is [component].feature by its definition, for kernels for which nothing better is
+// known: c2 carries the rounding of a number near 1.
+func plainFeature(k Kernel, c, x, y float64) (c2, x2, y2 float64) {
+	x2, y2 = math.Sqrt(k.Eval(0, x, x)), math.Sqrt(k.Eval(0, y, y))
+	return min(max(1-k.Eval(c, x, y)/(x2*y2), 0), 2), x2, y2
+}
+
+// noFeature is that of kernels that have no feature space, as their diagonal is 0.
+func noFeature() (c2, x2, y2 float64) { return math.NaN(), math.NaN(), math.NaN() }
+
+// deficitPower returns 1 - (1-c)^p for c in [0, 2], without cancellation for small c. A fractional p wants c <= 1.
+func deficitPower(c, p float64) float64 {
+	if c < 0.5 {
+		return -math.Expm1(p * math.Log1p(-c))
+	}
+	return 1 - math.Pow(1-c, p)
+}
 
 // angle returns arccos(1-c), the angle between two unit vectors whose half squared distance is c, in radians.
 //
 //	angle = 2 arcsin √(c/2)              0 <= c <= 1
 //	angle = π - 2 arcsin √((2-c)/2)      1 < c <= 2
 //
-// Both are 1-c = cos angle by the half-angle formula. Forming 1-c first would throw away half the digits of a small c; with 2-c exact for c
-// in [1, 2], both branches are accurate to a few float64 ulp. c outside [0, 2] counts as the nearer end.
+// Both are 1-c = cos angle by the half-angle formula. Forming 1-c first would throw away half the
+// digits of a small c; with 2-c exact for c in [1, 2], both branches are accurate to a few float64
+// ulp. c outside [0, 2] counts as the nearer end.
 func angle(c float64) float64 {
 	if c > 1 {
 		return math.Pi - coangle(c)
@@ -79,8 +183,8 @@ func angle(c float64) float64 {
 	return 2 * math.Asin(math.Sqrt(max(c, 0)/2))
 }
 
-// coangle returns π - arccos(1-c), the angle between one vector and the other's opposite, with full relative accuracy near c = 2, where it
-// is 0. See [angle].
+// coangle returns π - arccos(1-c), the angle between one vector and the other's opposite, with full
+// relative accuracy near c = 2, where it is 0. See [angle].
 func coangle(c float64) float64 {
 	if c > 1 {
 		return 2 * math.Asin(math.Sqrt(max(2-c, 0)/2))

@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"math"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	tables "github.com/gramengine/gram/engine/kernel/internal/table"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/sparse"
@@ -119,7 +119,7 @@ func TestTableErrors(t *testing.T) {
 		if !ok || !k.separable {
 			continue
 		}
-		table := k.tabulated()
+		table := k.table()
 		worst := 0.0
 		for _, c := range float32Distances(20000) {
 			v := math.Abs(k.Eval(float64(c), 1, 1))
@@ -127,8 +127,8 @@ func TestTableErrors(t *testing.T) {
 				worst = max(worst, e/v/unit)
 			}
 		}
-		t.Logf("%s: 2^%d intervals, logarithm %t: %.1f units", spec, table.bits, table.log, worst)
-		if !(worst <= 16) && !table.log && !strings.Contains(spec, "+") { // a sum may cancel: then its error is relative to its parts
+		t.Logf("%s: 2^%d intervals, logarithm %t: %.1f units", spec, table.Bits, table.Log, worst)
+		if !(worst <= 16) && !table.Log && !strings.Contains(spec, "+") { // a sum may cancel: then its error is relative to its parts
 			t.Errorf("%s: the stated error is %v units of 2⁻²⁴, expected at most 16", spec, worst)
 		}
 	}
@@ -147,14 +147,14 @@ func TestTableOfRoughFunctions(t *testing.T) {
 		"tiny":       func(c float64) float64 { return 1e-43 * (1 + c) },
 		"overflow":   func(c float64) float64 { return math.Exp(120 * (1 - c)) },
 	} {
-		p := newPiecewise(g)
+		p := tables.New(g)
 		var relative float64
 		everyISA(t, func(t *testing.T, table *asm.Kernels) {
 			dst := [1]float32{}
 			for _, c := range float32Distances(20000) {
 				want := g(float64(c))
-				p.apply(table, dst[:], []float32{c})
-				bound := p.error(float64(c), want)
+				p.Apply(table, dst[:], []float32{c})
+				bound := p.Error(float64(c), want)
 				if math.Abs(want) > math.MaxFloat32 {
 					continue
 				}
@@ -166,39 +166,38 @@ func TestTableOfRoughFunctions(t *testing.T) {
 				}
 			}
 		})
-		t.Logf("%s: 2^%d intervals, logarithm %t, relative bound up to %g", name, p.bits, p.log, relative)
-		if wild := name == "waves" || name == "step"; wild != (p.wild != nil) || wild && !(relative <= 1.0001*unit) {
-			t.Errorf("%s: value by value %t, relative bound %g", name, p.wild != nil, relative)
+		t.Logf("%s: 2^%d intervals, logarithm %t, relative bound up to %g", name, p.Bits, p.Log, relative)
+		if wild := name == "waves" || name == "step"; wild != (p.Wild != nil) || wild && !(relative <= 1.0001*unit) {
+			t.Errorf("%s: value by value %t, relative bound %g", name, p.Wild != nil, relative)
 		}
 	}
 }
 
-// Every function that is computed from a halfLine is within halfLineError.
+// Every function that is computed from a half line is within HalfLineError.
 func TestHalfLine(t *testing.T) {
-	for name, h := range map[string]*halfLine{
-		"arctangent": arctangent,
-		"power 0.15": newHalfLine(func(v float64) float64 { return math.Pow(v, 0.15) }),
-		"power 2.5":  newHalfLine(func(v float64) float64 { return math.Pow(v, 2.5) }),
-		"power 5.9":  newHalfLine(func(v float64) float64 { return math.Pow(v, 5.9) }),
-		"log":        newHalfLine(func(v float64) float64 { return math.Log1p(math.Sqrt(v)) }),
-		"root":       newHalfLine(math.Sqrt),
+	power := func(p float64) func(v float64) float64 {
+		return func(v float64) float64 { return math.Pow(v, p) }
+	}
+	for name, f := range map[string]func(v float64) float64{
+		"arctangent": math.Atan, "power 0.15": power(0.15), "power 2.5": power(2.5), "power 5.9": power(5.9),
+		"log": func(v float64) float64 { return math.Log1p(math.Sqrt(v)) }, "root": math.Sqrt,
 	} {
-		table := h.table()
+		h := tables.NewHalfLine(f)
 		worst := 0.0
 		for v := 0x1p-170; v < 0x1p170; v *= 1.00731 {
-			want := h.f(v)
+			want := f(v)
 			if want < 1e-300 || math.IsInf(want, 0) {
 				continue
 			}
-			err := math.Abs(h.at(table, v)-want) / want
-			if !(err <= halfLineError) {
+			err := math.Abs(h.At(v)-want) / want
+			if !(err <= tables.HalfLineError) {
 				t.Fatalf("%s at %v: relative error %v", name, v, err)
 			}
 			worst = max(worst, err)
 		}
 		t.Logf("%s: relative error %g", name, worst)
-		if h.at(table, 0) != h.f(0) || !math.IsNaN(h.at(table, math.NaN())) {
-			t.Errorf("%s: at 0 %v, at NaN %v", name, h.at(table, 0), h.at(table, math.NaN()))
+		if h.At(0) != f(0) || !math.IsNaN(h.At(math.NaN())) {
+			t.Errorf("%s: of 0 it is %v, of NaN %v", name, h.At(0), h.At(math.NaN()))
 		}
 	}
 }
@@ -308,24 +307,41 @@ func TestNewKernel(t *testing.T) {
 	}
 }
 
-// A kernel that nobody holds any more is forgotten, and what is held is found, however often it is asked for.
-func TestInterned(t *testing.T) {
-	held := MustParse("power(linear,17)")
-	for range 3 {
-		MustParse("power(linear,19)")
-		runtime.GC()
-	}
-	if MustParse("power(linear,17)") != held {
-		t.Error("a kernel that is held isn't found")
-	}
-	for range 100 {
-		if _, ok := interned.Load("power(linear,19)"); !ok {
-			return
+// Kernels are equal where their canonical specifications are, however they came about; those of one's
+// own only to themselves.
+func TestEqual(t *testing.T) {
+	for _, pair := range [][2]string{
+		{"linear", "1*linear"}, {"power(linear,17)", "power((linear),p=17)"}, {"compose(arccos,arccos)", "arccos:n=1,layers=2"},
+		{"exp(rbf:gamma=0.5)", " exp( rbf:gamma=.5 )"}, {"diffusion:t=1", "diffusion"},
+	} {
+		a, b := MustParse(pair[0]), MustParse(pair[1])
+		if want := pair[1] != "diffusion"; Equal(a, b) != want || Equal(a, Resolve(b, 9)) != want {
+			t.Errorf("%s and %s: equal %t, expected %t", a, b, Equal(a, b), want)
 		}
-		runtime.GC()
-		time.Sleep(10 * time.Millisecond) // clean-ups run in a goroutine of their own
 	}
-	t.Error("a kernel that nobody holds is kept")
+	own := func() Kernel {
+		k, err := New(Custom{Name: "c", Eval: func(c, x, y float64) float64 { return c }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	k := own()
+	if !Equal(k, k) || Equal(k, own()) || Equal(k, MustParse("c")) {
+		t.Error("a kernel of one's own equals another")
+	}
+}
+
+// A kernel with something open is resolved once for a number of terms: engines ask for each request,
+// and a table is made for each kernel.
+func TestResolvedOnce(t *testing.T) {
+	for _, spec := range []string{"exp(polynomial)", "diffusion:t=0.1,order=1", "2*(rbf + linear)"} {
+		k := MustParse(spec)
+		r := Resolve(k, 100)
+		if r == k || Resolve(k, 100) != r || Resolve(r, 100) != r || Equal(Resolve(k, 7), r) {
+			t.Errorf("%s is resolved to %s, and again to %s", k, r, Resolve(k, 100))
+		}
+	}
 }
 
 // The error of an exponential is a number where the value is 0 and the exponent far beyond what float32 knows to a unit.

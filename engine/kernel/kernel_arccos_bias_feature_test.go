@@ -49,9 +49,9 @@ func TestBiasedBelowALayer(t *testing.T) {
 // The diagonal in closed form is that by definition.
 func TestBiasedRoot(t *testing.T) {
 	for _, bias := range []float64{0.3, -0.3, 5} {
-		f := arcBias{bias: bias}
+		f := biasLayer{arcBias{bias: bias}}
 		for _, x := range []float32{0, 0.01, 0.5, 1, 20} {
-			if got, want := f.root(x), math.Sqrt(f.value(0, float64(x), float64(x))); !(math.Abs(got-want) <= 1e-13*want+1e-200) {
+			if got, want := f.norm64(x), math.Sqrt(f.value(0, float64(x), float64(x))); !(math.Abs(got-want) <= 1e-13*want+1e-200) {
 				t.Errorf("bias %v, norm %v: %v, by definition %v", bias, x, got, want)
 			}
 		}

@@ -2,10 +2,8 @@ package kernel
 
 import (
 	"math"
-	"runtime"
 	"sync"
 	"testing"
-	"weak"
 
 	"github.com/gramengine/gram/asm"
 )
@@ -16,7 +14,7 @@ var biasSpecs = []string{"arccos:n=0,bias=0.3", "arccos:n=0,bias=-0.3", "arccos:
 // Columns that are kept, for a row by itself, give the same bits as those that are made, for many rows: also where norms that were seen before differ from others
 // in one place alone, there are more of them than are kept, and several goroutines ask.
 func TestArcCosineBiasKept(t *testing.T) {
-	const cols, variants = 100, biasWays * biasSets
+	const cols, variants = 100, len(keptColumns{})
 	var group sync.WaitGroup
 	for range 2 {
 		group.Go(func() {
@@ -28,7 +26,7 @@ func TestArcCosineBiasKept(t *testing.T) {
 				y[20] = 1 + float32(round%variants)/4
 				for _, spec := range biasSpecs {
 					k := MustParse(spec)
-					x, c := make([]float32, biasFewRows), make([]float32, biasFewRows*cols)
+					x, c := make([]float32, fewRows), make([]float32, fewRows*cols)
 					for i := range x {
 						x[i] = 1.5
 					}
@@ -40,7 +38,7 @@ func TestArcCosineBiasKept(t *testing.T) {
 					k.mapTo(asm.Best(), many, c, x, y)
 					for j, v := range one {
 						if math.Float32bits(v) != math.Float32bits(many[j]) || !(v > 0) {
-							t.Errorf("%s: value %d of a row by itself is %v, among %d it is %v", spec, j, v, biasFewRows, many[j])
+							t.Errorf("%s: value %d of a row by itself is %v, among %d it is %v", spec, j, v, fewRows, many[j])
 							return
 						}
 					}
@@ -67,41 +65,6 @@ func TestBiasedDiagonalBits(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Rows that are read again and again from half as many blocks more than are kept find most of them each time, those of other norms find a place in the end, and all is
-// given up with the last who holds it.
-func TestBiasStore(t *testing.T) {
-	const blocks = biasSets * biasWays * 3 / 2
-	f, store, spare := arcBias{bias: 1}, new(biasStore), new(biasColumns)
-	again := func(first float32) (found int) {
-		for i := range blocks {
-			y := []float32{first, first + float32(i), 1, 2, 3, 4, 5, 6}
-			was := store.turn.Load()
-			if s := store.columns(f, y, spare); !s.is(f, y) {
-				t.Fatalf("block %d: columns of others", i)
-			}
-			if store.turn.Load() == was {
-				found++
-			}
-		}
-		return found
-	}
-	for _, first := range []float32{1, 1000} {
-		for range 3 * biasStay * biasWays {
-			again(first)
-		}
-		if found := again(first); !(found >= blocks/2) {
-			t.Errorf("%d of %d blocks are found again", found, blocks)
-		}
-	}
-	shared := weak.Make(sharedBiasStore())
-	for range 10 {
-		runtime.GC()
-	}
-	if shared.Value() != nil {
-		t.Error("nobody maps, and the columns are still there")
-	}
 }
 
 // (x, y) and (y, x) have the same bits, whoever of them is the row, and so have a diagonal by itself and among others. Norms go down to where documents count as

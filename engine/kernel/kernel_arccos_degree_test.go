@@ -10,12 +10,13 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/arccosine"
+	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 )
 
 // Any degree through the parser: norms to the power n, J_n, the factor 1/π; the feature space has the diagonal as its norms.
 func TestArcCosineDegree(t *testing.T) {
 	for _, n := range []float64{-0.4, -0.25, 0.5, 1.5, 3, 3.7, 10, 28} {
-		k := MustParse("arccos:n=" + formatNumber(n)).(component)
+		k := MustParse("arccos:n=" + syntax.FormatNumber(n)).(component)
 		j := arccosine.New(n)
 		for _, c := range []float64{0, 1e-20, 0.1, 1, 1.9, 2} {
 			const x, y = 1.5, 0.25

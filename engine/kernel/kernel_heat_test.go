@@ -66,10 +66,10 @@ func TestParametrixResolves(t *testing.T) {
 		"diffusion:form=printed,order=0,cutoff=1,t=1":   "diffusion:t=1,order=0,n=99,form=printed,cutoff=1",
 	} {
 		k := Resolve(MustParse(spec), 100)
-		if k.String() != want || k != MustParse(want) {
+		if k.String() != want || !Equal(k, MustParse(want)) {
 			t.Errorf("%s becomes %s, expected %s", spec, k, want)
 		}
-		if again, err := Parse(MustParse(spec).String()); err != nil || again != MustParse(spec) {
+		if again, err := Parse(MustParse(spec).String()); err != nil || !Equal(again, MustParse(spec)) {
 			t.Errorf("%s prints as %s, which parses to %v, %v", spec, MustParse(spec), again, err)
 		}
 		if v := k.Eval(0.3, 1, 1); !(v >= 0) {
@@ -77,7 +77,7 @@ func TestParametrixResolves(t *testing.T) {
 		}
 	}
 	for _, terms := range []int{0, 1, 2} {
-		if k := Resolve(MustParse("diffusion:order=0"), terms); k != MustParse("diffusion:order=0,n=1") {
+		if k := Resolve(MustParse("diffusion:order=0"), terms); !Equal(k, MustParse("diffusion:order=0,n=1")) {
 			t.Errorf("of %d terms the kernel is %s, expected the circle's", terms, k)
 		}
 	}
@@ -148,8 +148,8 @@ func TestParametrixRange(t *testing.T) {
 func TestParametrixHoles(t *testing.T) {
 	for _, spec := range []string{"diffusion:t=100,order=3,n=20", "diffusion:t=0.05,order=1,n=200", "diffusion:t=1e-3,order=2,n=60000,embed=tf-l2"} {
 		k := MustParse(spec).(*compiled)
-		if table := k.tabulated(); !table.log || table.hole == nil || table.bits > 4 {
-			t.Errorf("%s: the table is logarithmic: %v, has holes: %v, 2^%d intervals", spec, table.log, table.hole != nil, table.bits)
+		if table := k.table(); !table.Log || table.Hole == nil || table.Bits > 4 {
+			t.Errorf("%s: the table is logarithmic: %v, has holes: %v, 2^%d intervals", spec, table.Log, table.Hole != nil, table.Bits)
 		}
 		below := 0
 		var all []float32

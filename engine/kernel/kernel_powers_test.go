@@ -4,25 +4,26 @@ import (
 	"math"
 	"testing"
 
+	tables "github.com/gramengine/gram/engine/kernel/internal/table"
+
 	"github.com/gramengine/gram/asm"
 )
 
-// Powers are within halfLineError and 2⁻⁵² for each of the at most 2(|w|+1) products of w factors, whatever p: large, negative, or so large that there is no table.
+// Powers are within HalfLineError and 2⁻⁵² for each of the at most 2(|w|+1) products of w factors, whatever p: large, negative, or so large that there is no table.
 func TestPowers(t *testing.T) {
 	for _, p := range []float64{0.5, 2.5, 17.75, 63.5, 64, -0.3, -1, -2.5, -9.8, -31, -700.1, 1e7 + 0.5, -1e30} {
-		f := newPowers(p)
-		table := f.table()
-		bound := halfLineError + 2*(math.Abs(float64(f.whole))+1)*0x1p-52
+		f := tables.NewPower(p)
+		bound := tables.HalfLineError + 2*(math.Abs(float64(f.Whole))+1)*0x1p-52
 		for v := 0x1p-20; v < 0x1p20; v *= 1.0173 {
 			want := math.Pow(v, p)
 			if want < 1e-290 || want > 1e290 {
 				continue
 			}
-			if err := math.Abs(f.at(table, v)-want) / want; !(err <= bound) {
-				t.Fatalf("%v to the power %v: found %v, expected %v, relative error %v, bound %v", v, p, f.at(table, v), want, err, bound)
+			if err := math.Abs(f.At(v)-want) / want; !(err <= bound) {
+				t.Fatalf("%v to the power %v: found %v, expected %v, relative error %v, bound %v", v, p, f.At(v), want, err, bound)
 			}
 		}
-		if zero, one := f.at(table, 0), f.at(table, 1); zero != 0 || !(math.Abs(one-1) <= halfLineError) {
+		if zero, one := f.At(0), f.At(1); zero != 0 || !(math.Abs(one-1) <= tables.HalfLineError) {
 			t.Errorf("power %v: of 0 it is %v, of 1 %v", p, zero, one)
 		}
 	}

@@ -33,7 +33,7 @@ func TestProbabilityProductEmbedding(t *testing.T) {
 		if got := k.String() + " in " + k.Embedding().String(); want != "" && got != want {
 			t.Errorf("%s: %s, expected %s", spec, got, want)
 		}
-		if again, err := Parse(k.String()); err != nil || again != k {
+		if again, err := Parse(k.String()); err != nil || !Equal(again, k) {
 			t.Errorf("%s is %v, which parses to %v, %v", spec, k, again, err)
 		}
 	}

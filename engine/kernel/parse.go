@@ -3,8 +3,10 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -37,15 +39,11 @@ func Parse(spec string) (Kernel, error) { return parseKernel(spec, nil) }
 func ParseIn(spec string, e sparse.Embedding) (Kernel, error) { return parseKernel(spec, &e) }
 
 func parseKernel(spec string, e *sparse.Embedding) (Kernel, error) {
-	p := parser{spec: spec}
-	c, err := p.sum()
+	c, err := syntax.Parse(spec, vocabulary())
 	if err != nil {
 		return nil, err
 	}
-	if p.space(); p.pos < len(p.spec) {
-		return nil, p.fail(p.pos, p.rest(), p.follow(c))
-	}
-	return p.kernel(c, e)
+	return newBuilder(spec, c).kernel(c, e)
 }
 
 // MustParse is [Parse] for specifications that are part of a program: it panics where Parse returns an error.
@@ -57,296 +55,287 @@ func MustParse(spec string) Kernel {
 	return k
 }
 
-// SpecError says where a kernel specification is wrong and what is allowed there.
-type SpecError struct {
-	Spec     string // the specification
-	Column   int    // where it is wrong, in bytes from 1
-	Found    string // what is there
-	Expected string // what is allowed there
-}
-
-func (e *SpecError) Error() string {
-	return fmt.Sprintf("engine: kernel %q, column %d: found %s, expected %s", e.Spec, e.Column, e.Found, e.Expected)
-}
-
-// call is a kernel as written: its name, its keys, and what it is made of.
-type call struct {
-	name     string
-	pos, end int
-	family   *family // what the name means
-	values   []assignment
-	parts    []*call
-	numbers  []assignment // what stands among the parts without a key
-	weights  []float64    // of the parts of a sum
-	within   int          // how many of values are within the parentheses
-	enclosed bool         // in parentheses
-}
-
-// assignment is key=value as written.
-type assignment struct {
-	key, value       string
-	keyPos, valuePos int
-}
+// SpecError says where a kernel specification is wrong and what is allowed there: Spec is the
+// specification, Column the place in bytes from 1, Found what is there, and Expected what may be.
+type SpecError = syntax.Error
 
 // Bounds on what a specification may ask for.
 const (
-	mostDepth  = 16  // parentheses within each other
-	mostParts  = 64  // of a kernel
 	mostLayers = 32  // of a composition
 	mostLeaves = 512 // kernels in all, layers that are repeated counted as often: each is computed
 )
 
-// parser reads a specification by recursive descent; every method begins where pos stands and leaves pos behind what it read.
-//
-//	sum        = term { "+" term }
-//	term       = [ number "*" ] ( "(" sum ")" [ keys ] | call )
-//	call       = word [ "(" argument { "," argument } ")" ] [ keys ]
-//	argument   = assignment | number | sum
-//	keys       = ":" assignment { "," assignment }
-//	assignment = word "=" value
-//
-// Within parentheses a comma goes on with the keys where a word and "=" follow, otherwise with the arguments.
-type parser struct {
-	spec  string
-	pos   int
-	depth int
+// builder makes the parts of one kernel from what was read.
+type builder struct {
+	spec      string
+	first     *syntax.Call // the first part that isn't made of others: the one that carries the embedding
+	embedding sparse.Embedding
 }
 
-// sum reads terms; one of weight 1 is no sum.
-func (p *parser) sum() (*call, error) {
-	s := &call{name: "sum", family: familyOf("sum")}
-	p.space()
-	s.pos = p.pos
-	for {
-		weight, err := p.weight()
-		if err != nil {
-			return nil, err
-		}
-		term, err := p.term()
-		if err != nil {
-			return nil, err
-		}
-		s.parts, s.weights = append(s.parts, term), append(s.weights, weight)
-		if !p.accept('+') {
-			break
-		}
-		if len(s.parts) == mostParts {
-			return nil, p.fail(p.pos-1, p.spec[p.pos-1:], fmt.Sprintf("at most %d terms", mostParts))
-		}
+func newBuilder(spec string, c *syntax.Call) *builder {
+	for len(c.Parts) > 0 {
+		c = c.Parts[0]
 	}
-	s.end = p.pos
-	if len(s.parts) == 1 && s.weights[0] == 1 {
-		return s.parts[0], nil
-	}
-	return s, nil
+	return &builder{spec: spec, first: c, embedding: familyOf(c.Name).embedding}
 }
 
-// weight reads a number and a star, if a number comes next.
-func (p *parser) weight() (float64, error) {
-	p.space()
-	if !p.numberAhead() {
-		return 1, nil
+// kernel makes the kernel that c describes. e is the embedding where c names none; nil stands for the
+// default of c's first part.
+func (b *builder) kernel(c *syntax.Call, e *sparse.Embedding) (Kernel, error) {
+	first := familyOf(b.first.Name)
+	if e != nil {
+		b.embedding = *e
 	}
-	at := p.pos
-	text := p.take(isValue)
-	v, ok := parseNumber(text)
-	if q := weightParam(); !ok || !q.allows(v) || math.Abs(v) < tiny {
-		return 0, p.fail(at, text, q.Allowed)
-	}
-	if !p.accept('*') {
-		return 0, p.fail(p.pos, p.rest(), "* and the kernel that it multiplies")
-	}
-	return v, nil
-}
-
-func (p *parser) numberAhead() bool {
-	return p.pos < len(p.spec) && strings.IndexByte("-.0123456789", p.spec[p.pos]) >= 0
-}
-
-func (p *parser) term() (*call, error) {
-	p.space()
-	at := p.pos
-	if !p.accept('(') {
-		return p.call()
-	}
-	var c *call
-	err := p.nest(at, func() (err error) {
-		if c, err = p.sum(); err == nil && !p.accept(')') {
-			err = p.fail(p.pos, p.rest(), "a closing parenthesis")
-		}
-		return err
-	})
-	if err != nil {
+	named := false
+	if err := b.findEmbedding(c, &named); err != nil {
 		return nil, err
 	}
-	c.enclosed = true
-	if !p.accept(':') {
-		return c, nil
+	if !named {
+		b.embedding = paired(b.embedding, first)
 	}
-	s := &call{name: "sum", family: familyOf("sum"), pos: at, parts: []*call{c}, weights: []float64{1}}
-	err = p.keys(s)
-	s.end = p.pos
-	return s, err
-}
-
-// nest runs what is within the parenthesis at a place.
-func (p *parser) nest(at int, within func() error) error {
-	if p.depth == mostDepth {
-		return p.fail(at, "another parenthesis", fmt.Sprintf("at most %d within each other", mostDepth))
-	}
-	p.depth++
-	defer func() { p.depth-- }()
-	return within()
-}
-
-func (p *parser) call() (*call, error) {
-	p.space()
-	c := &call{pos: p.pos}
-	c.name = p.take(isWord)
-	if c.name == "" {
-		return c, p.fail(c.pos, p.rest(), "the name of a kernel: one of "+strings.Join(Names(), ", "))
-	}
-	c.family = familyOf(c.name)
-	if c.family == nil {
-		return c, p.fail(c.pos, fmt.Sprintf("the unknown kernel %q", c.name), "one of "+strings.Join(Names(), ", ")+hint(c.name, Names()))
-	}
-	if at := p.pos; c.family.combine != nil {
-		if !p.accept('(') {
-			return c, p.fail(p.pos, p.rest(), "parentheses with "+c.family.Parts)
+	if first.power != nil && !named {
+		raised, err := b.raised(b.first, b.embedding, b.first.Pos, b.text(b.first))
+		if err != nil {
+			return nil, err
 		}
-		if err := p.nest(at, func() error { return p.arguments(c) }); err != nil {
-			return c, err
+		b.embedding = raised
+	}
+	k, err := b.build(c)
+	if err != nil {
+		return nil, err // not k, which is a nil of another type
+	}
+	return k, nil
+}
+
+// findEmbedding goes through all embeddings that are named.
+func (b *builder) findEmbedding(c *syntax.Call, named *bool) error {
+	f := familyOf(c.Name)
+	for _, part := range c.Parts {
+		if err := b.findEmbedding(part, named); err != nil {
+			return err
 		}
 	}
-	var err error
-	if p.accept(':') {
-		err = p.keys(c)
-	}
-	c.end = p.pos
-	return c, err
-}
-
-// arguments reads what is between the parentheses of a kernel made of others.
-func (p *parser) arguments(c *call) error {
-	for {
-		p.space()
-		at := p.pos
-		switch {
-		case p.keyAhead():
-			a, err := p.assignment(c)
-			if err != nil {
-				return err
-			}
-			c.values = append(c.values, a)
-		case p.numberAhead():
-			text := p.take(isValue)
-			if p.accept('*') {
-				p.pos = at
-				if err := p.argument(c); err != nil {
-					return err
-				}
-			} else {
-				c.numbers = append(c.numbers, assignment{value: text, keyPos: at, valuePos: at})
-			}
-		default:
-			if err := p.argument(c); err != nil {
+	for _, a := range c.Values {
+		if a.Key != "embed" {
+			continue
+		}
+		e, err := sparse.ParseEmbedding(a.Value)
+		if err != nil {
+			return b.fail(a.ValuePos, "embed="+a.Value, "one of "+strings.Join(embeddings(), ", ")+", or one with a power such as tf-l1-pow0.75"+syntax.Hint(a.Value, embeddings()))
+		}
+		if f.power != nil {
+			if e, err = b.raised(c, e, a.ValuePos, "embed="+a.Value); err != nil {
 				return err
 			}
 		}
-		if p.accept(')') {
-			break
+		switch e = paired(e, f); {
+		case *named && e != b.embedding:
+			return b.fail(a.ValuePos, "embed="+a.Value, fmt.Sprintf("embed=%s as before: all parts share one embedding", b.embedding))
 		}
-		if !p.accept(',') {
-			return p.fail(p.pos, p.rest(), "a comma and another part of "+c.name+", or a closing parenthesis")
-		}
+		b.embedding, *named = e, true
 	}
-	if len(c.parts) > 0 {
-		c.claim(c.parts[len(c.parts)-1])
-	}
-	c.within = len(c.values)
 	return nil
 }
 
-func (p *parser) argument(c *call) error {
-	if len(c.parts) == mostParts {
-		return p.fail(p.pos, p.rest(), fmt.Sprintf("at most %d parts", mostParts))
+// raised returns the embedding e, which stands at pos as found, with the power that the parameters of c ask for.
+func (b *builder) raised(c *syntax.Call, e sparse.Embedding, pos int, found string) (sparse.Embedding, error) {
+	f := familyOf(c.Name)
+	values, err := b.values(c)
+	if err != nil {
+		return e, err
 	}
-	part, err := p.sum()
-	c.parts = append(c.parts, part)
-	return err
+	raised, err := e.WithPower(f.power(values))
+	if err != nil {
+		plain := f.embedding // there is a power for every value of the parameter, but histograms take none
+		plain.Power = 0
+		return e, b.fail(pos, found, fmt.Sprintf("an embedding that can be raised to a power, such as %s, instead of %s for histograms", plain, e))
+	}
+	if e.Power != 0 && e != raised {
+		plain := raised
+		plain.Power = 0
+		return e, b.fail(pos, found, fmt.Sprintf("the embedding %s, or %s, which %s raises to it, instead of %s", raised, plain, c.Name, e))
+	}
+	return raised, nil
 }
 
-// claim takes over the last keys of the last part that c knows: they stand before its closing parenthesis.
-func (c *call) claim(last *call) {
-	for last.name == "sum" && !last.enclosed && len(last.values) == 0 {
-		last = last.parts[len(last.parts)-1]
+// build makes a kernel.
+func (b *builder) build(c *syntax.Call) (component, error) {
+	f := familyOf(c.Name)
+	values, err := b.values(c)
+	if err != nil {
+		return nil, err
 	}
-	if last.enclosed {
-		return
+	if f.combine == nil {
+		if f.refuse != nil {
+			if i, expected := f.refuse(values); expected != "" {
+				return nil, b.refused(c, f.params[i].Key, expected)
+			}
+		}
+		if err := b.checkPairing(c); err != nil {
+			return nil, err
+		}
+		e := in{f.embedding}
+		if f.power != nil {
+			e.embedding, _ = e.embedding.WithPower(f.power(values)) // whose bounds are those of the parameter
+			if want := e.embedding.Power; want != b.embedding.Power {
+				return nil, b.fail(c.Pos, b.text(c), fmt.Sprintf("the power of the embedding %s: it is that of all parts, which share one embedding", b.embedding))
+			}
+		}
+		if c == b.first {
+			e.embedding = b.embedding
+		}
+		return f.build(e, values), nil
 	}
-	for n := len(last.values); n > last.within && c.family.param(last.values[n-1].key) >= 0; n-- {
-		c.values = append(c.values, last.values[n-1])
-		last.values = last.values[:n-1]
-	}
-}
-
-// keys reads assignments behind the colon that was read.
-func (p *parser) keys(c *call) error {
-	for {
-		a, err := p.assignment(c)
+	var parts []component
+	total := 0
+	for _, part := range c.Parts {
+		k, err := b.build(part)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		c.values = append(c.values, a)
-		at := p.pos
-		if !p.accept(',') {
-			return nil
-		}
-		if p.depth > 0 && !p.keyAhead() { // the comma is that of the arguments
-			p.pos = at
-			return nil
+		parts = append(parts, k)
+		if total += leaves(k); total > mostLeaves {
+			return nil, b.fail(part.Pos, b.text(part), fmt.Sprintf("at most %d kernels in all", mostLeaves))
 		}
 	}
+	if n := len(parts); n == 0 || n > 1 && f.single {
+		return nil, b.fail(c.Pos, fmt.Sprintf("%s of %d kernels", c.Name, n), f.Parts)
+	}
+	if f.check != nil {
+		if i, expected := f.check(parts, values); expected != "" {
+			part := c.Parts[i]
+			return nil, b.fail(part.Pos, b.text(part), expected)
+		}
+	}
+	weights := c.Weights
+	if c.Weights == nil {
+		weights = slices.Repeat([]float64{1}, len(parts))
+	}
+	return f.combine(parts, weights, values), nil
 }
 
-// keyAhead reports whether a word and = come next.
-func (p *parser) keyAhead() bool {
-	at := p.pos
-	defer func() { p.pos = at }()
-	p.space()
-	return p.take(isWord) != "" && p.accept('=')
+// paired returns e with the pairing that a family has of its own, where e is an embedding of histograms but for that.
+func paired(e sparse.Embedding, f *family) sparse.Embedding {
+	if e.Norm == sparse.NormL1 && e.Power == 0 && e.Pairing == sparse.Dot && f.combine == nil {
+		e.Pairing = f.embedding.Pairing
+	}
+	return e
 }
 
-func (p *parser) assignment(c *call) (assignment, error) {
-	p.space()
-	a := assignment{keyPos: p.pos}
-	a.key = p.take(isWord)
-	if a.key == "" {
-		return a, p.fail(p.pos, p.rest(), c.keys())
+// checkPairing refuses a kernel with a pairing of its own in another embedding. The other way round there is nothing to refuse: behind chi2, a kernel that usually is a function of
+// the cosine is one of that similarity.
+func (b *builder) checkPairing(c *syntax.Call) error {
+	want := familyOf(c.Name).embedding
+	if want.Pairing == sparse.Dot || want.Pairing == b.embedding.Pairing {
+		return nil
 	}
-	if !p.accept('=') {
-		return a, p.fail(p.pos, p.rest(), fmt.Sprintf("= and a value behind %q", a.key))
-	}
-	p.space()
-	a.valuePos = p.pos
-	a.value = p.take(isValue)
-	if a.value == "" {
-		return a, p.fail(p.pos, p.rest(), fmt.Sprintf("a value for %q", a.key))
-	}
-	return a, nil
+	idf := want
+	idf.Weighting = sparse.TFIDF
+	return b.fail(c.Pos, b.text(c), fmt.Sprintf("a function of the similarity of the embedding %s, which all parts share: %s compares histograms in its own way, embed=%s or %s",
+		b.embedding, c.Name, want, idf))
 }
 
-// keys says which keys the kernel c takes, and follow what may come behind c as it stands.
-func (c *call) keys() string {
-	return "one of the keys of " + c.name + ": " + strings.Join(c.family.keys(), ", ")
+// text returns a part as it is written.
+func (b *builder) text(c *syntax.Call) string { return strings.TrimSpace(b.spec[c.Pos:c.End]) }
+
+// refused is the error that a parameter doesn't go with the others; where it was left out, the whole kernel is shown.
+func (b *builder) refused(c *syntax.Call, key, expected string) error {
+	f := familyOf(c.Name)
+	for _, a := range c.Values {
+		if i := f.param(a.Key); i >= 0 && f.params[i].Key == key {
+			return b.fail(a.KeyPos, a.Key+"="+a.Value, expected)
+		}
+	}
+	return b.fail(c.Pos, strings.TrimSpace(b.spec[c.Pos:c.End]), expected)
 }
 
-func (p *parser) follow(c *call) string {
-	if c.name == "sum" && !c.enclosed {
-		c = c.parts[len(c.parts)-1]
+// values returns the parameters of c, in the order of its family's.
+func (b *builder) values(c *syntax.Call) ([]float64, error) {
+	f := familyOf(c.Name)
+	values := make([]float64, len(f.params))
+	for i, q := range f.params {
+		values[i] = q.initial
 	}
-	if len(c.values) > 0 {
-		return "a comma and another key, a plus and another kernel, or the end"
+	var seen []string
+	given := slices.Clone(c.Values)
+	for i, a := range c.Numbers {
+		if i >= f.positional {
+			return nil, b.fail(a.ValuePos, "the number "+a.Value, "a kernel, or one of the keys of "+c.Name+": "+strings.Join(f.keys(), ", "))
+		}
+		a.Key = f.params[i].Key
+		given = append(given, a)
 	}
-	return "a colon and " + c.keys() + ", a plus and another kernel, or the end"
+	for _, a := range given {
+		key := a.Key
+		i := f.param(key)
+		switch {
+		case i >= 0:
+			key = f.params[i].Key
+			v, ok := f.params[i].parse(a.Value)
+			if !ok {
+				return nil, b.fail(a.ValuePos, key+"="+a.Value, f.params[i].Allowed)
+			}
+			values[i] = v
+		case key != "embed" || f.sets: // embed is what findEmbedding has read
+			return nil, b.fail(a.KeyPos, fmt.Sprintf("the unknown key %q", key), c.KeyList()+syntax.Hint(key, f.keys()))
+		}
+		if slices.Contains(seen, key) {
+			return nil, b.fail(a.KeyPos, key+" a second time", "each key once")
+		}
+		seen = append(seen, key)
+	}
+	return values, nil
+}
+
+// parse reads a value.
+func (q param) parse(text string) (float64, bool) {
+	if q.words != nil {
+		i := slices.Index(q.words, text)
+		return float64(i), i >= 0
+	}
+	if q.absent != "" && text == q.absent {
+		return q.initial, true
+	}
+	v, ok := syntax.ParseNumber(text)
+	return v, ok && q.allows(v)
+}
+
+func (q param) allows(v float64) bool {
+	return v >= q.min && v <= q.max && (!q.whole || v == math.Trunc(v))
+}
+
+func embeddings() []string {
+	var names []string
+	for _, e := range sparse.Embeddings() {
+		names = append(names, e.String())
+	}
+	return names
+}
+
+// fail is the error that something was found at a place of the specification.
+func (b *builder) fail(pos int, found, expected string) error {
+	return syntax.Fail(b.spec, pos, found, expected)
+}
+
+// pair is a parameter and its value, for printing.
+type pair struct {
+	key   string
+	value float64
+}
+
+// format writes a kernel as [Parse] reads it; a gamma of 0 isn't set yet, so it is left out.
+func format(name string, e in, values ...pair) string {
+	var parts []string
+	for _, v := range values {
+		if v.key != "gamma" || v.value != 0 {
+			parts = append(parts, v.key+"="+syntax.FormatNumber(v.value))
+		}
+	}
+	if f := familyOf(name); e.embedding != f.embedding {
+		parts = append(parts, "embed="+e.embedding.String())
+	}
+	if len(parts) == 0 {
+		return name
+	}
+	return name + ":" + strings.Join(parts, ",")
 }

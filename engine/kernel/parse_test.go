@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -14,34 +15,34 @@ func TestParseKernel(t *testing.T) {
 	sphere, counts := in{sparse.Sphere}, in{sparse.Embedding{}}
 	tfidf := in{sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}}
 	for spec, want := range map[string]Kernel{
-		"c":                                  C{sphere},
-		"bhattacharyya":                      bhattacharyya{sphere},
-		"diffusion":                          diffusion{sphere, 0.5},
-		"diffusion:t=0.25":                   diffusion{sphere, 0.25},
-		" diffusion : t = 2.5e-1 ":           diffusion{sphere, 0.25},
-		"diffusion:t=1e+2,embed=tfidf-l2":    diffusion{tfidf, 100},
-		"diffusion:t=0.123456789012345678":   diffusion{sphere, 0.12345678901234568},
-		"ngd":                                ngd{sphere, 0},
-		"ngd:shift=-0":                       ngd{sphere, 0},
-		"ngd:shift=pi":                       ngd{sphere, math.Pi},
-		"ngd-exp:t=0.5":                      ngdExp{sphere, 0.5},
+		"c":                                  C{cosine{sphere}},
+		"bhattacharyya":                      bhattacharyya{cosine{sphere}},
+		"diffusion":                          diffusion{cosine{sphere}, 0.5},
+		"diffusion:t=0.25":                   diffusion{cosine{sphere}, 0.25},
+		" diffusion : t = 2.5e-1 ":           diffusion{cosine{sphere}, 0.25},
+		"diffusion:t=1e+2,embed=tfidf-l2":    diffusion{cosine{tfidf}, 100},
+		"diffusion:t=0.123456789012345678":   diffusion{cosine{sphere}, 0.12345678901234568},
+		"ngd":                                ngd{cosine{sphere}, 0},
+		"ngd:shift=-0":                       ngd{cosine{sphere}, 0},
+		"ngd:shift=pi":                       ngd{cosine{sphere}, math.Pi},
+		"ngd-exp:t=0.5":                      ngdExp{cosine{sphere}, 0.5},
 		"linear":                             linear{counts},
 		"linear:embed=tfidf-l2":              linear{tfidf},
-		"polynomial":                         polynomial{counts, 0, 0, 3},
-		"polynomial:gamma=2,coef0=1":         polynomial{counts, 2, 1, 3},
-		"polynomial:degree=2,r=-1.5,gamma=1": polynomial{counts, 1, -1.5, 2},
+		"polynomial":                         polynomial{affine{counts, 0, 0}, 3},
+		"polynomial:gamma=2,coef0=1":         polynomial{affine{counts, 2, 1}, 3},
+		"polynomial:degree=2,r=-1.5,gamma=1": polynomial{affine{counts, 1, -1.5}, 2},
 		"rbf":                                gaussian{counts, 0},
 		"rbf:gamma=0.125":                    gaussian{counts, 0.125},
-		"sigmoid:r=1":                        sigmoid{counts, 0, 1},
+		"sigmoid:r=1":                        sigmoid{affine{counts, 0, 1}},
 		"arccos":                             arccos{counts, 1},
 		"arccos:n=2,embed=tf":                arccos{counts, 2},
 	} {
 		k, err := Parse(spec)
-		if err != nil || k != want {
+		if err != nil || !Equal(k, want) {
 			t.Errorf("Parse(%q) = %#v, %v, expected %#v", spec, k, err, want)
 			continue
 		}
-		if again, err := Parse(k.String()); err != nil || again != k || strings.Contains(k.String(), "-0") {
+		if again, err := Parse(k.String()); err != nil || !Equal(again, k) || strings.Contains(k.String(), "-0") {
 			t.Errorf("%q prints as %q, which parses to %#v, %v", spec, k, again, err)
 		}
 	}
@@ -138,11 +139,11 @@ func TestParseKernelErrors(t *testing.T) {
 func TestFormatNumber(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", -1: "-1", 0.5: "0.5", 46844: "46844", 1234567: "1234567", 1000001: "1000001", 2147483647: "2147483647", -2147483647: "-2147483647",
 		1e6: "1e+06", 1e18: "1e+18", 1e-18: "1e-18", 0.0001: "0.0001", 1e100: "1e+100", math.Pi: "pi", 1e18 + 1024: "1000000000000001000"} {
-		if got := formatNumber(v); got != want {
+		if got := syntax.FormatNumber(v); got != want {
 			t.Errorf("%v is written %s, expected %s", v, got, want)
 		}
-		if again, ok := parseNumber(formatNumber(v)); !ok || again != v {
-			t.Errorf("%v is written %s, which is read as %v", v, formatNumber(v), again)
+		if again, ok := syntax.ParseNumber(syntax.FormatNumber(v)); !ok || again != v {
+			t.Errorf("%v is written %s, which is read as %v", v, syntax.FormatNumber(v), again)
 		}
 	}
 }
@@ -199,7 +200,7 @@ func TestParseCombinations(t *testing.T) {
 			t.Errorf("Parse(%q) = %v, %v, expected %s", spec, k, err, want)
 			continue
 		}
-		if again, err := Parse(want); err != nil || again != k {
+		if again, err := Parse(want); err != nil || !Equal(again, k) {
 			t.Errorf("%q parses to %v, %v, another kernel than %q", want, again, err, spec)
 		}
 	}
@@ -243,7 +244,7 @@ func TestCatalogue(t *testing.T) {
 			k, err := Parse(e)
 			if err != nil {
 				t.Errorf("%s: example %q gives %v", info.Name, e, err)
-			} else if again, err := Parse(k.String()); err != nil || again != k {
+			} else if again, err := Parse(k.String()); err != nil || !Equal(again, k) {
 				t.Errorf("%s: example %q is %v, which parses to %v, %v", info.Name, e, k, again, err)
 			}
 		}
@@ -256,7 +257,7 @@ func TestCatalogue(t *testing.T) {
 				continue
 			}
 			for _, key := range append([]string{q.Key}, q.Aliases...) {
-				if k, err := Parse(bare + ":" + key + "=" + q.Default); err != nil || k != MustParse(bare) {
+				if k, err := Parse(bare + ":" + key + "=" + q.Default); err != nil || !Equal(k, MustParse(bare)) {
 					t.Errorf("%s: default of %s gives %v, %v, expected %v", info.Name, key, k, err, MustParse(bare))
 				}
 			}
@@ -285,7 +286,7 @@ func FuzzParseKernel(f *testing.F) {
 		switch {
 		case err == nil:
 			again, err := Parse(k.String())
-			if err != nil || again != k || again.String() != k.String() {
+			if err != nil || !Equal(again, k) || again.String() != k.String() {
 				t.Fatalf("%q is %v, which parses to %v, %v", spec, k, again, err)
 			}
 		case !errors.As(err, &e) || e.Column < 1 || e.Column > len(spec)+1 || e.Expected == "":

@@ -1,9 +1,9 @@
 package kernel
 
 import (
-	"math"
-
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel/internal/syntax"
+	"github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
 // ProgramOf translates a kernel, with nothing left open, into a program for a back end. It returns nil where it can't be: for kernels of one's own with a map or a use
@@ -112,56 +112,30 @@ func (b *programBuilder) both(l layer, name string, f func(x float64) float64) {
 func identity(x float64) float64 { return x }
 
 // table replaces the top of the stack by its value in a table.
-func (b *programBuilder) table(t *piecewise) {
-	if t.wild != nil {
+func (b *programBuilder) table(t *table.Piecewise) {
+	if t.Wild != nil {
 		b.ok = false
 		return
 	}
-	if t.hole != nil {
+	if t.Hole != nil {
 		b.program.PlainOnly = true
 	}
-	b.program.Tables = append(b.program.Tables, device.Table{Rows: t.rows, Bits: t.bits, Log: t.log})
+	b.program.Tables = append(b.program.Tables, device.Table{Rows: t.Rows, Bits: t.Bits, Log: t.Log})
 	b.op(device.OpTable, len(b.program.Tables)-1)
 }
 
-// value pushes a kernel's value.
+// value pushes a kernel's value: by the kernel's own program, as that of a separable kernel, or not.
 func (b *programBuilder) value(k component, l layer) {
-	switch k := k.(type) {
-	case C:
-		b.c(l)
-		return
-	case bhattacharyya:
-		b.cosine(l)
-		return
-	case linear:
-		b.both(l, "1", identity)
-		b.cosine(l)
-		b.op(device.OpMul)
-		return
-	case polynomial:
-		b.affine(k.gamma, k.r, l)
-		b.op(device.OpPower, k.degree)
-		return
-	case sigmoid:
-		b.affine(k.gamma, k.r, l)
-		b.op(device.OpTanh)
-		return
-	case gaussian:
-		b.square(l)
-		b.constant(-k.gamma)
-		b.ops(device.OpMul, device.OpExp)
-		b.ok = b.ok && k.gamma != 0
-		return
+	p, has := as[programmer](k)
+	_, combined := k.(*compiled)
+	switch {
+	case isSeparable(k) && (combined || !has):
+		b.separable(k, l)
+	case has:
+		p.program(b, l)
+	default:
+		b.ok = false
 	}
-	if p, separable := k.homogeneous(); separable {
-		b.separable(k, p, l)
-		return
-	}
-	if k, ok := k.(*compiled); ok {
-		b.formValue(k.form, l)
-		return
-	}
-	b.ok = false
 }
 
 // cosine pushes 1 - c.
@@ -169,17 +143,6 @@ func (b *programBuilder) cosine(l layer) {
 	b.constant(1)
 	b.c(l)
 	b.op(device.OpSub)
-}
-
-// affine pushes gamma ⟨x, y⟩ + r.
-func (b *programBuilder) affine(gamma, r float64, l layer) {
-	b.ok = b.ok && gamma != 0
-	b.constant(gamma)
-	b.both(l, "1", identity)
-	b.cosine(l)
-	b.ops(device.OpMul, device.OpMul)
-	b.constant(r)
-	b.op(device.OpAdd)
 }
 
 // square pushes ‖x-y‖² = (x-y)² + 2xyc.
@@ -201,122 +164,54 @@ func (b *programBuilder) difference(l layer, name string, f func(x float64) floa
 }
 
 // separable pushes (xy)^p g(c), with g as a table.
-func (b *programBuilder) separable(k component, p float64, l layer) {
+func (b *programBuilder) separable(k component, l layer) {
+	p, _ := k.homogeneous()
 	if p != 0 {
-		b.both(l, "power "+formatNumber(p), func(x float64) float64 { return realPower(x, p) })
+		b.both(l, "power "+syntax.FormatNumber(p), func(x float64) float64 { return table.RealPower(x, p) })
 	}
 	b.c(l)
 	if compound, ok := k.(*compiled); ok {
-		b.table(compound.tabulated())
+		b.table(compound.table())
 	} else {
-		b.table(newPiecewise(func(c float64) float64 { return k.Eval(c, 1, 1) }))
+		b.table(table.New(func(c float64) float64 { return k.Eval(c, 1, 1) }))
 	}
 	if p != 0 {
 		b.op(device.OpMul)
 	}
 }
 
-// formValue pushes the value of a form that isn't separable.
-func (b *programBuilder) formValue(f form, l layer) {
-	switch f := f.(type) {
-	case euclidean:
-		b.square(l)
-		switch f.beta {
-		case 0:
-			b.ops(device.OpSqrt, device.OpLog1p)
-		case 1:
-			b.op(device.OpSqrt)
-		case 2:
-		default:
-			b.parameter(device.OpPow, f.beta/2)
-		}
-		b.op(device.OpNeg)
-	case product:
-		for i, p := range f.of {
-			b.value(p, l)
-			if i > 0 {
-				b.op(device.OpMul)
-			}
-		}
-	case weighted:
-		for i, p := range f.of {
-			b.constant(f.weights[i])
-			b.value(p, l)
-			b.op(device.OpMul)
-			if i > 0 {
-				b.op(device.OpAdd)
-			}
-		}
-	case powered:
-		if f.same != nil {
-			b.value(f.same, l)
-			return
-		}
-		b.value(f.of[0], l)
-		if f.whole() {
-			b.op(device.OpPower, int(f.p))
-		} else {
-			b.parameter(device.OpPow, f.p)
-		}
-	case exponential:
-		b.value(f.of[0], l)
-		b.op(device.OpExp)
-	case normalised:
-		// The diagonal goes in as one attribute, NaN where it is near the end of the range of float64, or of float32 for what goes through tables: beyond that
-		// normalised.rows has no error but rounding, and tables have more.
-		tables, least, most := len(b.program.Tables), 1e-150, 1e150
-		if b.value(f.of[0], l); len(b.program.Tables) > tables {
-			least, most = math.Sqrt(leastDiagonal), math.Sqrt(mostDiagonal)
-		}
-		b.both(l, "root of the diagonal of "+f.of[0].String(), func(x float64) float64 {
-			d := math.Sqrt(f.of[0].Eval(0, x, x))
-			if !(d > least && d < most) {
-				return math.NaN()
-			}
-			return d
-		})
-		b.op(device.OpDiv)
-	case centred:
-		of := f.of[0]
-		b.value(of, l)
-		at := b.attribute(l, "origin of "+of.String(), func(x float64) float64 { return of.Eval(1, x, 0) })
-		b.op(device.OpX, at)
-		b.op(device.OpY, at)
-		b.ops(device.OpAdd, device.OpSub)
-		b.constant(of.Eval(0, 0, 0))
-		b.op(device.OpAdd)
-	case arcSmooth:
-		b.smooth(f, l)
-		b.table(newPiecewise(func(c float64) float64 { return coangle(c) / math.Pi }))
-	case composed:
-		for _, t := range f.plan.below {
-			l = b.feature(t.of, l)
-		}
-		b.value(f.plan.top, l)
+// feature writes what turns c into that of a kernel's feature space, see component.feature, and returns the layer above.
+func (b *programBuilder) feature(k component, l layer) layer {
+	b.deficit(k, l)
+	b.op(device.OpClamp)
+	return layer{b.store(), l.name + "/" + k.String(), func(x float64) float64 { return featureNorm(k, l.of(x)) }}
+}
+
+// featureNorm returns the norm in the feature space of a document with norm x.
+func featureNorm(k component, x float64) float64 {
+	_, x2, _ := k.feature(0, x, x)
+	return x2
+}
+
+// deficit pushes c2 of a kernel: by the kernel's own program, as a table, or not.
+func (b *programBuilder) deficit(k component, l layer) {
+	p, has := as[deficitProgrammer](k)
+	_, combined := k.(*compiled)
+	switch {
+	case isSeparable(k) && (combined || !has):
+		b.c(l)
+		b.table(deficitTable(k))
+	case has:
+		p.deficitProgram(b, l)
 	default:
 		b.ok = false
 	}
 }
 
-// smooth pushes c_σ, see [arcSmooth].
-func (b *programBuilder) smooth(f arcSmooth, l layer) {
-	norm := func(x float64) float64 { return smoothNorm(x, f.sigma) }
-	name := "smooth " + formatNumber(f.sigma)
-	at := b.attribute(l, "square", func(x float64) float64 { return x * x })
-	// gap = σ²(x²+y²+σ²)/(AB+xy)
-	b.op(device.OpX, at)
-	b.op(device.OpY, at)
-	b.op(device.OpAdd)
-	b.constant(f.sigma * f.sigma)
-	b.op(device.OpAdd)
-	b.constant(f.sigma * f.sigma)
-	b.op(device.OpMul)
-	b.both(l, name, norm)
-	b.both(l, "1", identity)
-	b.ops(device.OpAdd, device.OpDiv)
-	b.both(l, "1", identity)
-	b.c(l)
-	b.ops(device.OpMul, device.OpAdd)
-	b.both(l, name, norm)
-	b.ops(device.OpDiv, device.OpClamp)
+// deficitTable returns c2 of a separable kernel as a function of c.
+func deficitTable(k component) *table.Piecewise {
+	return table.New(func(c float64) float64 {
+		c2, _, _ := k.feature(c, 1, 1)
+		return c2
+	})
 }

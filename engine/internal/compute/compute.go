@@ -77,7 +77,7 @@ func (c *Computer) Map(k kernel.Kernel, dst, values []float32, row, lo int) erro
 // programs keeps the programs of the kernels that were asked for last.
 type programs struct {
 	mu sync.Mutex
-	of map[kernel.Kernel]*device.Program
+	of map[any]*device.Program // by kernel.Key
 }
 
 // mostPrograms is how many are kept: a search goes through one after the other and back.
@@ -89,15 +89,15 @@ func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Pr
 	c.programs.mu.Lock()
 	defer c.programs.mu.Unlock()
 	defer kernel.Caught(k, &err) // a table is made of the kernel's values
-	p, ok := c.programs.of[k]
+	p, ok := c.programs.of[kernel.Key(k)]
 	if !ok {
 		if p = kernel.ProgramOf(k); p != nil && !p.Holds(c.X) {
 			p = nil
 		}
 		if c.programs.of == nil || len(c.programs.of) >= mostPrograms {
-			c.programs.of = map[kernel.Kernel]*device.Program{}
+			c.programs.of = map[any]*device.Program{}
 		}
-		c.programs.of[k] = p
+		c.programs.of[kernel.Key(k)] = p
 	}
 	if p != nil && from != nil && !p.Holds(from) {
 		return nil, nil

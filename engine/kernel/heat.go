@@ -5,29 +5,43 @@ import (
 	"math"
 	"sync"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/heat"
+	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 	"github.com/gramengine/gram/sparse"
 )
 
-// parametrix is the multinomial diffusion kernel with all that the source defines it by,
-//
-//	k = factor · η(d) exp(-d²/4t) (ψ₀(d) + ψ₁(d) t + … + ψ_m(d) t^m),   d = 2 arccos(1-c),  t > 0 in squared radians
-//
-// on the n-sphere of radius 2; see package heat. Its leading exponential alone, without cut-off and factor, is [diffusion]. Being a function of c
-// alone that spans any number of orders of magnitude, it is mapped by a table of its logarithm, or of itself where there is a cut-off or a value below 0:
-// the table's bound takes in that the exponent is rounded to float32, which is what counts for large n.
-//
-// Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
-type parametrix struct {
-	in
-	t      float64
-	order  int // -1 for the leading exponential without any ψ
-	n      int // dimension, 0 while it isn't resolved and counts
-	form   heat.Form
-	cutoff float64
-	full   bool // with the factor (4πt)^(-n/2)
-
-	kernel func() *heat.Kernel // computed when it is first asked for; of a form that is resolved
+func init() {
+	order := whole("order", "the last of the functions ψ of the parametrix, or the leading exponential alone", 0, 0, heat.MaxOrder).or("none", -1)
+	n := whole("n", "dimension of the sphere, for the functions ψ and the constant", 1, 1, heat.MaxDimension).or("terms-1", 0)
+	cutoff := positive("cutoff", "geodesic distance, on the sphere of radius 2, from which on the kernel is 0: a smooth bump from half of it", 0)
+	cutoff.max = 2 * math.Pi
+	cutoff.Allowed = fmt.Sprintf("a number above 0, at most 2π (from %g to %.17g)", cutoff.min, cutoff.max)
+	cutoff = cutoff.or("none", 0)
+	register(family{
+		Info: Info{
+			Name: "diffusion", Summary: "exp(-arccos²(1-c)/t), or with order: (4πt)^(-n/2) η(d) exp(-d²/4t) Σ ψ_k(d) t^k, d = 2 arccos(1-c)",
+			What:     "multinomial diffusion: the heat kernel's leading term, or its parametrix with ψ₀ … ψ_order, cut-off and constant",
+			Source:   sourceLafferty + ", §2.1.1 and §3.2",
+			Examples: []string{"diffusion:t=0.5", "diffusion:t=1e-4,order=2", "diffusion:t=0.5,order=0,n=20,form=printed,cutoff=3,constant=full"},
+		},
+		place:     10,
+		embedding: sparse.Sphere,
+		params: []param{positive("t", "diffusion time, in squared radians", 0.5), order, n,
+			word("form", "ψ₀ with sin(d/2)/(d/2), which the heat equation wants, or with sin d/d, as the paper prints it", formNames...), cutoff,
+			word("constant", "the factor (4πt)^(-n/2), the same for all pairs, in logarithms: left out or not", constantNames...)},
+		refuse: refuseDiffusion,
+		build: func(e in, v []float64) component {
+			f := parametrix{
+				single: single{e}, t: v[heatT], order: int(v[heatOrder]), n: int(v[heatN]),
+				form: heat.Form(v[heatForm]), cutoff: v[heatCutoff], full: v[heatConstant] > 0,
+			}
+			if f.order < 0 && f.cutoff == 0 && !f.full {
+				return diffusion{cosine{e}, f.t}
+			}
+			return compile(f.ready())
+		},
+	})
 }
 
 // The parameters of the diffusion kernel, in the order of its family.
@@ -46,33 +60,6 @@ var (
 	constantNames = []string{"none", "full"}
 )
 
-func diffusionFamily() family {
-	order := whole("order", "the last of the functions ψ of the parametrix, or the leading exponential alone", 0, 0, heat.MaxOrder).or("none", -1)
-	n := whole("n", "dimension of the sphere, for the functions ψ and the constant", 1, 1, heat.MaxDimension).or("terms-1", 0)
-	cutoff := positive("cutoff", "geodesic distance, on the sphere of radius 2, from which on the kernel is 0: a smooth bump from half of it", 0)
-	cutoff.max = 2 * math.Pi
-	cutoff.Allowed = fmt.Sprintf("a number above 0, at most 2π (from %g to %.17g)", cutoff.min, cutoff.max)
-	cutoff = cutoff.or("none", 0)
-	return family{
-		Info: Info{Name: "diffusion", Summary: "exp(-arccos²(1-c)/t), or with order: (4πt)^(-n/2) η(d) exp(-d²/4t) Σ ψ_k(d) t^k, d = 2 arccos(1-c)",
-			What:     "multinomial diffusion: the heat kernel's leading term, or its parametrix with ψ₀ … ψ_order, cut-off and constant",
-			Source:   sourceLafferty + ", §2.1.1 and §3.2",
-			Examples: []string{"diffusion:t=0.5", "diffusion:t=1e-4,order=2", "diffusion:t=0.5,order=0,n=20,form=printed,cutoff=3,constant=full"}},
-		embedding: sparse.Sphere,
-		params: []param{positive("t", "diffusion time, in squared radians", 0.5), order, n,
-			word("form", "ψ₀ with sin(d/2)/(d/2), which the heat equation wants, or with sin d/d, as the paper prints it", formNames...), cutoff,
-			word("constant", "the factor (4πt)^(-n/2), the same for all pairs, in logarithms: left out or not", constantNames...)},
-		refuse: refuseDiffusion,
-		build: func(e in, v []float64) component {
-			f := parametrix{in: e, t: v[heatT], order: int(v[heatOrder]), n: int(v[heatN]), form: heat.Form(v[heatForm]), cutoff: v[heatCutoff], full: v[heatConstant] > 0}
-			if f.order < 0 && f.cutoff == 0 && !f.full {
-				return diffusion{e, f.t}
-			}
-			return compile(f.ready())
-		},
-	}
-}
-
 // refuseDiffusion finds parameters of the diffusion kernel without effect or without sense.
 func refuseDiffusion(v []float64) (int, string) {
 	psi := v[heatOrder] >= 0
@@ -88,6 +75,78 @@ func refuseDiffusion(v []float64) (int, string) {
 		return heatForm, "a cutoff of at most pi with form=printed: its ψ₀ is infinite at d = π, where documents share no term"
 	}
 	return 0, ""
+}
+
+// diffusion is the multinomial diffusion kernel, the leading term of the heat kernel on the simplex
+// with the Fisher metric,
+//
+//	k = exp(-arccos²(1-c) / t),   t > 0 in squared radians
+//
+// without the factor (4πt)^(-n/2), which is the same for all pairs. Source: Lafferty and Lebanon, JMLR 6
+// (2005), §3.2.
+type diffusion struct {
+	cosine
+	t float64
+}
+
+func (k diffusion) String() string { return format("diffusion", k.in, pair{"t", k.t}) }
+
+func (k diffusion) Eval(c, x, y float64) float64 {
+	a := angle(c)
+	return math.Exp(-a * a / k.t)
+}
+
+func (k diffusion) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
+	asm.Diffusion(dst, c, float32(1/k.t))
+}
+
+// Error: with z = arccos²(1-c)/t, asm.Diffusion is stated to be within 4 ulp × (1+z), and one ulp is at
+// most 2 units; 1/t rounded to float32 moves z by z units more, and e^-z by as much relative to itself.
+func (k diffusion) Error(c, x, y float64) float64 {
+	a := angle(c)
+	z := a * a / k.t
+	return expError(z, 8+9*z)
+}
+
+func (k diffusion) feature(c, x, y float64) (float64, float64, float64) {
+	a := angle(c)
+	return -math.Expm1(-a * a / k.t), 1, 1
+}
+
+func (k diffusion) Properties() Properties {
+	return Properties{
+		Unrefuted: k.t <= 1,
+		Condition: "the leading term alone is not positive definite for every t: least eigenvalue -0.03 at t = 8 " +
+			"on a grid of 3 outcomes, none below rounding seen for t <= 1",
+		Source: sourceLafferty + ", §3.2", NonNegative: true, PositiveDiagonal: true,
+	}
+}
+
+func (k diffusion) raised(p float64) (component, bool) {
+	var ok bool
+	k.t, ok = raisedWidth(k.t, p)
+	return orNil(k, ok)
+}
+
+// parametrix is the multinomial diffusion kernel with all that the source defines it by,
+//
+//	k = factor · η(d) exp(-d²/4t) (ψ₀(d) + ψ₁(d) t + … + ψ_m(d) t^m),   d = 2 arccos(1-c),  t > 0 in squared radians
+//
+// on the n-sphere of radius 2; see package heat. Its leading exponential alone, without cut-off and factor, is [diffusion]. Being a function of c
+// alone that spans any number of orders of magnitude, it is mapped by a table of its logarithm, or of itself where there is a cut-off or a value below 0:
+// the table's bound takes in that the exponent is rounded to float32, which is what counts for large n.
+//
+// Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
+type parametrix struct {
+	single
+	t      float64
+	order  int // -1 for the leading exponential without any ψ
+	n      int // dimension, 0 while it isn't resolved and counts
+	form   heat.Form
+	cutoff float64
+	full   bool // with the factor (4πt)^(-n/2)
+
+	kernel func() *heat.Kernel // computed when it is first asked for; of a form that is resolved
 }
 
 // dimensional reports whether the form depends on n.
@@ -127,20 +186,17 @@ func (f parametrix) spec() string {
 		text += ",form=" + formNames[f.form]
 	}
 	if f.cutoff > 0 {
-		text += ",cutoff=" + formatNumber(f.cutoff)
+		text += ",cutoff=" + syntax.FormatNumber(f.cutoff)
 	}
 	if f.full {
 		text += ",constant=" + constantNames[1]
 	}
-	if f.in.embedding != sparse.Sphere {
-		text += ",embed=" + f.in.embedding.String()
+	if f.embedding() != sparse.Sphere {
+		text += ",embed=" + f.embedding().String()
 	}
 	return text
 }
 
-func (f parametrix) embedding() sparse.Embedding   { return f.in.embedding }
-func (f parametrix) parts() []component            { return nil }
-func (f parametrix) with([]component) form         { return f }
 func (f parametrix) homogeneous() (float64, bool)  { return 0, true }
 func (f parametrix) value(c, _, _ float64) float64 { return f.eval(c) }
 
@@ -175,7 +231,7 @@ func (f parametrix) logValue(c float64) float64 {
 // feature space: values above that of the diagonal count as identical documents.
 func (f parametrix) feature(c, _, _ float64) (c2, x2, y2 float64) {
 	if f.kernel == nil {
-		return math.NaN(), math.NaN(), math.NaN()
+		return noFeature()
 	}
 	norm := math.Sqrt(f.eval(0))
 	if ratio := f.kernel().LogRatio(min(max(c, 0), 2)); ratio == ratio {

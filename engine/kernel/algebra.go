@@ -5,8 +5,40 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 	"github.com/gramengine/gram/sparse"
 )
+
+func init() {
+	register(family{
+		Info: Info{
+			Name: "product", Summary: "∏ kᵢ", Parts: "kernels", What: "product of kernels", Source: sourceProduct,
+			Examples: []string{"product(arccos:n=1,arccos:n=0,arccos:n=0)", "product(rbf,linear)"},
+		},
+		place: 200,
+		combine: func(parts []component, _, _ []float64) component {
+			if len(parts) == 1 {
+				return parts[0]
+			}
+			return compile(product{combination{parts}})
+		},
+	})
+	register(family{
+		Info: Info{
+			Name: "sum", Summary: "Σ wᵢ kᵢ", Parts: "kernels; or written 2*k₁ + 0.5*k₂", What: "weighted sum of kernels",
+			Source:   sourceProduct,
+			Examples: []string{"0.5*diffusion:t=0.5 + 0.5*linear", "0.5*diffusion:t=0.1 + 0.5*bhattacharyya"},
+		},
+		place: 210,
+		combine: func(parts []component, weights, _ []float64) component {
+			if len(parts) == 1 && weights[0] == 1 {
+				return parts[0]
+			}
+			return compile(weighted{combination{parts}, weights})
+		},
+	})
+}
 
 // combination is what kernels made of others share: the parts. Its embedding is that of the first.
 type combination struct{ of []component }
@@ -137,6 +169,43 @@ func (f product) error(c, x, y float64) float64 {
 	return err + unit*(size+err) + underflow
 }
 
+func (f product) program(b *programBuilder, l layer) {
+	for i, p := range f.of {
+		b.value(p, l)
+		if i > 0 {
+			b.op(device.OpMul)
+		}
+	}
+}
+
+// deficitProgram: 1 - (1-a)(1-b) = a + (1-a) b.
+func (f product) deficitProgram(b *programBuilder, l layer) {
+	b.deficit(f.of[0], l)
+	for _, p := range f.of[1:] {
+		a := b.store()
+		b.op(device.OpLocal, a)
+		b.constant(1)
+		b.op(device.OpLocal, a)
+		b.op(device.OpSub)
+		b.deficit(p, l)
+		b.ops(device.OpMul, device.OpAdd)
+	}
+}
+
+// raised: the product of powers, where all of them are exponentials. A power of another may leave the
+// range of float32 where the power of the product doesn't.
+func (f product) raised(p float64) (component, bool) {
+	var parts []component
+	for _, part := range f.of {
+		k, falls := raised(part, p)
+		if k == nil || !falls {
+			return nil, false
+		}
+		parts = append(parts, k)
+	}
+	return compile(product{combination{parts}}), false
+}
+
 // partError is the error of a part in the middle of a computation: one that is out of range there has no bound, whatever becomes of it.
 func partError(p component, c, x, y float64) float64 {
 	if !(math.Abs(p.Eval(c, x, y)) <= math.MaxFloat32) {
@@ -160,7 +229,7 @@ func (f weighted) spec() string {
 	for i, p := range f.of {
 		term := enclose(p)
 		if f.weights[i] != 1 {
-			term = formatNumber(f.weights[i]) + "*" + term
+			term = syntax.FormatNumber(f.weights[i]) + "*" + term
 		}
 		terms = append(terms, term)
 	}
@@ -169,10 +238,8 @@ func (f weighted) spec() string {
 
 // enclose writes a part, in parentheses where it is a sum.
 func enclose(p component) string {
-	if k, ok := p.(*compiled); ok {
-		if _, ok := k.form.(weighted); ok {
-			return "(" + k.text + ")"
-		}
+	if _, ok := as[weighted](p); ok {
+		return "(" + p.String() + ")"
 	}
 	return p.String()
 }
@@ -247,7 +314,7 @@ func (f weighted) rows(k *asm.Kernels, b *block) {
 		clear(sum)
 		for p, part := range f.of {
 			part.mapTo(k, from, c, x, b.y)
-			b.add(k, sum, f.weights[p], from)
+			b.Add(k, sum, f.weights[p], from)
 		}
 		for j, v := range sum {
 			dst[j] = float32(v)
@@ -263,4 +330,85 @@ func (f weighted) error(c, x, y float64) float64 {
 		err += math.Abs(f.weights[i]) * partError(p, c, x, y)
 	}
 	return err + unit*(math.Abs(v)+err) + underflow
+}
+
+func (f weighted) noise() (sum float64) {
+	for i, p := range f.of {
+		sum += math.Abs(f.weights[i] * p.Eval(0, 1, 1))
+	}
+	return 0x1p-51 * sum
+}
+
+func (f weighted) raised(p float64) (component, bool) {
+	if len(f.of) > 1 || f.weights[0] < 0 {
+		return nil, false
+	}
+	w := math.Pow(f.weights[0], p)
+	if k, falls := raised(f.of[0], p); falls && w >= leastRate && w <= mostWeight {
+		return compile(weighted{combination{[]component{k}}, []float64{w}}), false
+	}
+	return nil, false
+}
+
+func (f weighted) program(b *programBuilder, l layer) {
+	for i, p := range f.of {
+		b.constant(f.weights[i])
+		b.value(p, l)
+		b.op(device.OpMul)
+		if i > 0 {
+			b.op(device.OpAdd)
+		}
+	}
+}
+
+// deficitProgram pushes c2 of a sum, with Lagrange's identity as weighted.feature has it: x2 and y2 are the sum's norms, uᵢ and vᵢ those of the parts,
+//
+//	c2 = (Σ_{i<j} wᵢ wⱼ (uᵢvⱼ - uⱼvᵢ)² / (x2 y2 + Σ wᵢ uᵢ vᵢ) + Σ wᵢ uᵢ vᵢ cᵢ) / (x2 y2)
+func (f weighted) deficitProgram(b *programBuilder, l layer) {
+	name := "feature of " + f.spec()
+	whole := func() {
+		b.both(l, name, func(x float64) float64 {
+			_, x2, _ := f.feature(0, x, x)
+			return x2
+		})
+	}
+	part := make([]int, len(f.of))
+	for i, p := range f.of {
+		part[i] = b.attribute(l, "feature of "+p.String(), func(x float64) float64 { return featureNorm(p, x) })
+	}
+	cross := func(i, j int) {
+		b.op(device.OpX, part[i])
+		b.op(device.OpY, part[j])
+		b.op(device.OpMul)
+	}
+	whole()
+	b.constant(0)
+	for j := range f.of {
+		for i := range j {
+			cross(i, j)
+			cross(j, i)
+			b.op(device.OpSub)
+			b.op(device.OpPower, 2)
+			b.constant(f.weights[i] * f.weights[j])
+			b.ops(device.OpMul, device.OpAdd)
+		}
+	}
+	whole()
+	for i, w := range f.weights {
+		b.constant(w)
+		cross(i, i)
+		b.ops(device.OpMul, device.OpAdd)
+	}
+	b.op(device.OpDiv)
+	for i, p := range f.of {
+		b.constant(f.weights[i])
+		cross(i, i)
+		b.op(device.OpMul)
+		b.deficit(p, l)
+		b.ops(device.OpMul, device.OpAdd)
+	}
+	whole()
+	b.op(device.OpDiv)
+	b.c(l)
+	b.op(device.OpSelect)
 }

@@ -2,27 +2,34 @@ package kernel
 
 import (
 	"math"
-	"runtime"
 	"sync"
-	"weak"
+	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/kernel/internal/table"
 	"github.com/gramengine/gram/sparse"
 )
 
-// form is the mathematics of a kernel that has no map of its own in package asm: a formula in float64, of other kernels or of none. [compile] makes a Kernel of
-// it. A form is immutable.
+// form is the mathematics of a kernel that has no map of its own in package asm: a formula in
+// float64, of other kernels or of none. [compile] makes a Kernel of it. A form is immutable.
 type form interface {
-	spec() string                  // as Parse reads it, canonical: forms with the same spec are the same function
-	embedding() sparse.Embedding   // that of the first part
-	parts() []component            // what it is made of; may be none
-	with(parts []component) form   // the same form of other parts
-	value(c, x, y float64) float64 // see Kernel.Eval
+	// spec returns the form as Parse reads it, canonical: forms with the same spec are the same function.
+	spec() string
 
-	// What a part must tell.
+	embedding() sparse.Embedding
+	value(c, x, y float64) float64 // see Kernel.Eval
+	properties() Properties
+
+	// What a part must tell, see component.
 	homogeneous() (p float64, separable bool)
 	feature(c, x, y float64) (c2, x2, y2 float64)
-	properties() Properties
+}
+
+// combiner is a form that is made of others.
+type combiner interface {
+	form
+	parts() []component
+	with(parts []component) form // the same form of other parts
 }
 
 // rowForm is a form that isn't separable and has a faster way than value by value.
@@ -36,7 +43,8 @@ type rowForm interface {
 	error(c, x, y float64) float64
 }
 
-// logForm is a separable form that spans so many orders of magnitude that it must be known by its logarithm.
+// logForm is a separable form that spans so many orders of magnitude that it must be known by its
+// logarithm.
 type logForm interface {
 	form
 
@@ -52,6 +60,20 @@ type openForm interface {
 	resolved(terms int) form
 }
 
+// noisyForm is a separable form whose terms cancel.
+type noisyForm interface {
+	form
+
+	// noise bounds what float64 loses of g(c): differences have the roundings of what they are taken
+	// from.
+	noise() float64
+}
+
+// single is what forms share that aren't made of others.
+type single struct{ e in }
+
+func (f single) embedding() sparse.Embedding { return f.e.embedding }
+
 // chunk is how many columns pass through all of a kernel's stages before the next ones begin: buffers of them stay in the first-level cache.
 const chunk = 256
 
@@ -64,7 +86,7 @@ type block struct {
 	a, b      [chunk]float32
 	sum, wide [chunk]float64
 	one       [3]float32
-	widener
+	table.Widener
 }
 
 // groups hands over the rows of the block, as many at a time as the buffers have room for where they lie side by side: a part's map takes as long to begin as for some values.
@@ -80,25 +102,6 @@ func (b *block) groups(f func(dst, c, x []float32)) {
 	}
 }
 
-// widener turns float32 into float64 four at a time: in Go the conversion waits for the one before it, 2 ns.
-type widener struct {
-	list [1][]float32
-	by   [1]float64
-}
-
-// add computes dst[j] += w v[j], rounded once.
-func (b *widener) add(k *asm.Kernels, dst []float64, w float64, v []float32) {
-	b.list[0], b.by[0] = v, w
-	k.AddRows(dst, b.list[:], 0, b.by[:])
-	b.list[0] = nil // a pool must not keep it
-}
-
-// widen computes dst[j] = v[j].
-func (b *widener) widen(k *asm.Kernels, dst []float64, v []float32) {
-	clear(dst)
-	b.add(k, dst, 1, v)
-}
-
 // row returns row i of the block, which may be the same memory twice.
 func (b *block) row(i int) (dst, c []float32) {
 	lo, hi := i*b.stride+b.column, i*b.stride+b.column+len(b.y)
@@ -107,9 +110,8 @@ func (b *block) row(i int) (dst, c []float32) {
 
 var blocks = sync.Pool{New: func() any { return new(block) }}
 
-// compiled is a kernel made of a form. A separable one is a table of g, computed when it is first used; others go through their parts chunk by chunk.
-//
-// There is one for each specification, as long as anyone holds it, so that == compares what kernels mean.
+// compiled is a kernel made of a form. A separable one is a table of g, computed when it is first used;
+// others go through their parts chunk by chunk.
 type compiled struct {
 	in
 	form      form
@@ -119,30 +121,43 @@ type compiled struct {
 	known     Properties
 	leaves    int // kernels that aren't made of others
 
-	table  func() *piecewise // made at the first call
-	noise  func() float64    // as well: what float64 loses of g
-	powers powers            // of norms
+	table    func() *table.Piecewise // made at the first call
+	noise    func() float64          // as well: what float64 loses of g
+	powers   table.Power             // of norms
+	resolved atomic.Pointer[resolution]
 }
 
-// interned holds the compiled kernels that are in use, by their specification.
-var interned sync.Map // of string to weak.Pointer[compiled]
+// resolution is what a kernel was last resolved to: engines ask again and again.
+type resolution struct {
+	terms int
+	k     Kernel
+}
 
-// newCompiled makes a kernel of a form that is equal to no other.
-func newCompiled(f form) *compiled {
-	k := &compiled{in: in{f.embedding()}, form: f, text: f.spec(), known: f.properties()}
+// compile makes the kernel of a form.
+func compile(f form) *compiled {
+	k := &compiled{in: in{f.embedding()}, form: f, text: f.spec(), known: f.properties(), leaves: 1}
 	k.p, k.separable = f.homogeneous()
-	k.table = sync.OnceValue(func() *piecewise { return tabulate(f) }) // unlike a Once it panics for the next one, too, where somebody's function did
-	k.noise = sync.OnceValue(func() float64 { return noise(f) })
+	// Unlike a Once these panic for the next one, too, where somebody's function did.
+	k.table = sync.OnceValue(func() *table.Piecewise { return tabulate(f) })
+	k.noise = sync.OnceValue(func() float64 {
+		if n, ok := f.(noisyForm); ok {
+			return n.noise()
+		}
+		return 0
+	})
 	k.known.UsesNorms = !k.separable || k.p != 0
 	switch f.(type) {
 	case product, weighted, powered: // the table is float32, and documents of another norm than 1 may have values where it has none
 		k.separable = k.separable && (k.p == 0 || !(math.Abs(f.value(0, 1, 1)) > mostDiagonal))
 	}
 	if k.separable {
-		k.powers = newPowers(k.p)
+		k.powers = table.NewPower(k.p)
 	}
-	for _, p := range f.parts() {
-		k.leaves += leaves(p)
+	if of, ok := f.(combiner); ok {
+		k.leaves = 0
+		for _, p := range of.parts() {
+			k.leaves += leaves(p)
+		}
 	}
 	return k
 }
@@ -150,26 +165,9 @@ func newCompiled(f form) *compiled {
 // leaves returns of how many kernels that aren't made of others a kernel is made, repetitions included.
 func leaves(k component) int {
 	if c, ok := k.(*compiled); ok {
-		return max(c.leaves, 1)
+		return c.leaves
 	}
 	return 1
-}
-
-// compile makes the kernel of a form, or finds it where there is one.
-func compile(f form) *compiled {
-	k := newCompiled(f)
-	mine := weak.Make(k)
-	for {
-		there, ok := interned.LoadOrStore(k.text, mine)
-		if !ok {
-			runtime.AddCleanup(k, func(text string) { interned.CompareAndDelete(text, mine) }, k.text)
-			return k
-		}
-		if other := there.(weak.Pointer[compiled]).Value(); other != nil {
-			return other
-		}
-		interned.CompareAndDelete(k.text, there)
-	}
 }
 
 func (k *compiled) String() string { return k.text }
@@ -187,34 +185,38 @@ func (k *compiled) Properties() Properties { return k.known }
 
 // resolve resolves the parts.
 func (k *compiled) resolve(terms int) Kernel {
-	if f, ok := k.form.(openForm); ok {
-		return compile(f.resolved(terms))
+	if r := k.resolved.Load(); r != nil && r.terms == terms {
+		return r.k
 	}
-	changed := false
-	var parts []component
-	for _, p := range k.form.parts() {
-		r := Resolve(p, terms).(component)
-		changed = changed || r != p
-		parts = append(parts, r)
+	r := &resolution{terms, k}
+	switch f := k.form.(type) {
+	case openForm:
+		if to := compile(f.resolved(terms)); to.text != k.text {
+			r.k = to
+		}
+	case combiner:
+		changed, parts := false, make([]component, len(f.parts()))
+		for i, p := range f.parts() {
+			parts[i] = Resolve(p, terms).(component)
+			changed = changed || parts[i] != p
+		}
+		if changed {
+			r.k = compile(f.with(parts))
+		}
 	}
-	if !changed {
-		return k
-	}
-	return compile(k.form.with(parts))
+	k.resolved.Store(r)
+	return r.k
 }
 
-// tabulated returns the table of a separable kernel.
-func (k *compiled) tabulated() *piecewise { return k.table() }
-
 // tabulate makes the table of a separable form.
-func tabulate(f form) *piecewise {
+func tabulate(f form) *table.Piecewise {
 	g := func(c float64) float64 { return f.value(c, 1, 1) }
 	if l, ok := f.(logForm); ok {
-		if t := newLogPiecewise(g, l.logValue); t != nil {
+		if t := table.NewLog(g, l.logValue); t != nil {
 			return t
 		}
 	}
-	return newPiecewise(g)
+	return table.New(g)
 }
 
 // mapTo implements [Kernel].
@@ -223,10 +225,10 @@ func (k *compiled) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	case !k.separable:
 		k.mapRows(asm, dst, c, x, y)
 	case k.p == 0:
-		t := k.tabulated()
+		t := k.table()
 		for lo := 0; lo < len(dst); lo += 4 * chunk {
 			hi := min(lo+4*chunk, len(dst))
-			t.apply(asm, dst[lo:hi], c[lo:hi])
+			t.Apply(asm, dst[lo:hi], c[lo:hi])
 		}
 	default:
 		k.mapScaled(asm, dst, c, x, y)
@@ -236,17 +238,17 @@ func (k *compiled) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 // mapScaled maps g by the table and multiplies by the powers of the norms, in float64, so that only the result is rounded and no product of norms goes out of
 // range on the way.
 func (k *compiled) mapScaled(asm *asm.Kernels, dst, c, x, y []float32) {
-	t, n, table := k.tabulated(), len(y), k.powers.table()
+	t, n := k.table(), len(y)
 	var scale [chunk]float64
 	for lo := 0; lo < n; lo += chunk {
 		hi := min(lo+chunk, n)
 		for j, v := range y[lo:hi] {
-			scale[j] = min(k.powers.at(table, float64(v)), math.MaxFloat64) // so that times 0 it is 0
+			scale[j] = min(k.powers.At(float64(v)), math.MaxFloat64) // so that times 0 it is 0
 		}
 		for i, v := range x {
 			row := dst[i*n+lo : i*n+hi]
-			t.apply(asm, row, c[i*n+lo:i*n+hi])
-			xp := min(k.powers.at(table, float64(v)), math.MaxFloat64)
+			t.Apply(asm, row, c[i*n+lo:i*n+hi])
+			xp := min(k.powers.At(float64(v)), math.MaxFloat64)
 			for j, s := range scale[:len(row)] {
 				row[j] = float32(float64(xp*s) * float64(row[j]))
 			}
@@ -280,4 +282,46 @@ func mapValues(k Kernel, dst, c []float32, x float32, y []float32) {
 	for j, yj := range y {
 		dst[j] = float32(k.Eval(float64(c[j]), float64(x), float64(yj)))
 	}
+}
+
+// leastPower is far enough from the ends of the range of float64 for products of two.
+const leastPower = 0x1p-500
+
+// Error implements [Kernel]. Of a separable kernel it is the bound that the table states, times the powers of the norms, whose float64 is exact as far as float32
+// is concerned, and one rounding; infinite where any of these is out of range. A kernel that is mapped in float64 has the rounding alone.
+func (k *compiled) Error(c, x, y float64) float64 { return bound(k.bound(c, x, y)) }
+
+// bound returns a bound as it comes out of a formula, +Inf where that went out of the range of
+// float64 on the way, and no number comes out.
+func bound(v float64) float64 {
+	if v >= 0 {
+		return v
+	}
+	return math.Inf(1)
+}
+
+func (k *compiled) bound(c, x, y float64) float64 {
+	v := math.Abs(k.form.value(c, x, y))
+	if v != v {
+		return v
+	}
+	if f, ok := k.form.(logForm); ok && k.p == 0 && k.table().Log {
+		return k.table().LogError(c, v, f.logValue(c))
+	}
+	switch f, ok := k.form.(rowForm); {
+	case k.separable && k.p == 0:
+		return k.table().Error(c, v) + k.noise()
+	case k.separable:
+		xp, yp, g := table.RealPower(x, k.p), table.RealPower(y, k.p), k.form.value(c, 1, 1)
+		if math.Abs(g) <= math.MaxFloat32 && (x == 0 || y == 0) {
+			return underflow
+		}
+		if !(math.Abs(g) <= math.MaxFloat32) || !(min(xp, yp) >= leastPower && max(xp, yp) <= 1/leastPower) {
+			return math.Inf(1) // the product of the three may be anywhere
+		}
+		return 1.0001*xp*yp*(k.table().Error(c, g)+k.noise()) + unit*v + underflow
+	case ok:
+		return f.error(c, x, y)
+	}
+	return unit*v + underflow
 }

@@ -4,7 +4,45 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
 )
+
+func init() {
+	register(family{
+		Info: Info{
+			Name: "exp", Summary: "exp(k)", Parts: "a kernel", What: "exponential of a kernel", Source: sourceSchoenberg,
+			Examples: []string{"exp(2*bhattacharyya)"},
+		},
+		place: 230, single: true,
+		combine: func(of []component, _, _ []float64) component { return compile(exponential{combination{of}}) },
+	})
+	register(family{
+		Info: Info{
+			Name: "normalise", Summary: "k(x,y) / √(k(x,x) k(y,y))", Parts: "a kernel", What: "kernel scaled to unit diagonal",
+			Source: sourceProduct, Examples: []string{"normalise(polynomial:r=1,degree=2)", "normalise(arccos:n=2)"},
+		},
+		place: 240, single: true,
+		check: func(of []component, _ []float64) (int, string) {
+			if !of[0].Properties().PositiveDiagonal {
+				return 0, needsDiagonal
+			}
+			return 0, ""
+		},
+		combine: func(of []component, _, _ []float64) component { return compile(normalised{combination{of}}) },
+	})
+	register(family{
+		Info: Info{
+			Name: "centred", Summary: "k(x,y) - k(x,o) - k(o,y) + k(o,o)", Parts: "a kernel",
+			What:   "kernel with the empty document o as origin, which shares no term with any other and has norm 0",
+			Source: "Schölkopf, NIPS 2000", Examples: []string{"centred(ngd)"},
+		},
+		place: 250, single: true,
+		combine: func(of []component, _, _ []float64) component { return compile(centred{combination{of}}) },
+	})
+}
+
+// needsDiagonal is what the parts of a combination must be that divides by k(x, x).
+const needsDiagonal = "a kernel with k(x, x) > 0 for all documents x"
 
 // exponential is the exponential of a kernel,
 //
@@ -62,6 +100,35 @@ func (f exponential) error(c, x, y float64) float64 {
 		return math.Exp(v)*math.Expm1(e) + 8*unit*most + underflow
 	}
 	return most*(1+8*unit) + underflow // the value may be 0 and its relative error infinite
+}
+
+// raised multiplies the exponent.
+func (f exponential) raised(p float64) (component, bool) {
+	exponent := weighted{combination{f.of}, []float64{p}}
+	if sum, ok := as[weighted](f.of[0]); ok {
+		exponent = weighted{combination{sum.of}, make([]float64, len(sum.of))}
+		for i, w := range sum.weights {
+			exponent.weights[i] = w * p
+		}
+	}
+	return compile(exponential{combination{[]component{compile(exponent)}}}), false
+}
+
+func (f exponential) program(b *programBuilder, l layer) {
+	b.value(f.of[0], l)
+	b.op(device.OpExp)
+}
+
+// deficitProgram pushes 1 - exp(-((x2-y2)² + 2 x2 y2 c2)/2) with the feature space of the part.
+func (f exponential) deficitProgram(b *programBuilder, l layer) {
+	of := f.of[0]
+	if !of.Properties().PositiveDiagonal {
+		b.ok = false
+		return
+	}
+	b.square(b.feature(of, l))
+	b.constant(-0.5)
+	b.ops(device.OpMul, device.OpExpm1, device.OpNeg)
 }
 
 // normalised is a kernel scaled to unit diagonal,
@@ -136,7 +203,7 @@ func (f normalised) rows(k *asm.Kernels, b *block) {
 	b.groups(func(dst, c, x []float32) {
 		from, wide := b.a[:len(dst)], b.sum[:len(dst)]
 		of.mapTo(k, from, c, x, b.y)
-		b.widen(k, wide, from)
+		b.Widen(k, wide, from)
 		for i, x := range x {
 			xx, dst, c := root(x), dst[i*n:][:n], c[i*n:][:n]
 			for j, v := range wide[i*n:][:n] {
@@ -162,6 +229,26 @@ func (f normalised) error(c, x, y float64) float64 {
 	up := (v + of.Error(c, x, y)) / math.Sqrt(xx*yy) / math.Sqrt((1-min(ex, 0.5))*(1-min(ey, 0.5)))
 	return up - r + unit*up + underflow
 }
+
+// program: the diagonal goes in as one attribute, NaN where it is near the end of the range of float64,
+// or of float32 for what goes through tables: beyond that rows has no error but rounding, and tables
+// have more.
+func (f normalised) program(b *programBuilder, l layer) {
+	tables, least, most := len(b.program.Tables), 1e-150, 1e150
+	if b.value(f.of[0], l); len(b.program.Tables) > tables {
+		least, most = math.Sqrt(leastDiagonal), math.Sqrt(mostDiagonal)
+	}
+	b.both(l, "root of the diagonal of "+f.of[0].String(), func(x float64) float64 {
+		d := math.Sqrt(f.of[0].Eval(0, x, x))
+		if !(d > least && d < most) {
+			return math.NaN()
+		}
+		return d
+	})
+	b.op(device.OpDiv)
+}
+
+func (f normalised) deficitProgram(b *programBuilder, l layer) { b.deficit(f.of[0], l) }
 
 // centred is a kernel with the empty document as origin,
 //
@@ -228,12 +315,12 @@ func (f centred) rows(k *asm.Kernels, b *block) {
 		of.mapTo(k, at, at, b.one[:1], norms)
 		return at
 	}
-	b.widen(k, origins, atOrigin(b.y))
+	b.Widen(k, origins, atOrigin(b.y))
 	o := of.Eval(0, 0, 0)
 	b.groups(func(dst, c, x []float32) {
 		from, wide := b.a[:len(dst)], b.sum[:len(dst)]
 		of.mapTo(k, from, c, x, b.y)
-		b.widen(k, wide, from)
+		b.Widen(k, wide, from)
 		for i, here := range atOrigin(x) {
 			x, wide, dst := float64(here), wide[i*n:][:n], dst[i*n:][:n]
 			for j, v := range wide {
@@ -248,4 +335,22 @@ func (f centred) error(c, x, y float64) float64 {
 	of := f.of[0]
 	err := partError(of, c, x, y) + partError(of, 1, x, 0) + partError(of, 1, 0, y)
 	return err + unit*(math.Abs(f.value(c, x, y))+err) + underflow
+}
+
+func (f centred) noise() (sum float64) {
+	for _, at := range [][3]float64{{0, 1, 1}, {1, 1, 0}, {0, 0, 0}} {
+		sum += math.Abs(f.of[0].Eval(at[0], at[1], at[2]))
+	}
+	return 0x1p-51 * sum
+}
+
+func (f centred) program(b *programBuilder, l layer) {
+	of := f.of[0]
+	b.value(of, l)
+	at := b.attribute(l, "origin of "+of.String(), func(x float64) float64 { return of.Eval(1, x, 0) })
+	b.op(device.OpX, at)
+	b.op(device.OpY, at)
+	b.ops(device.OpAdd, device.OpSub)
+	b.constant(of.Eval(0, 0, 0))
+	b.op(device.OpAdd)
 }

@@ -2,9 +2,12 @@ package kernel
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -30,35 +33,24 @@ type Param struct {
 }
 
 // Names returns the names that [Parse] knows.
-func Names() []string {
-	var names []string
-	for _, f := range families() {
-		names = append(names, f.Name)
-	}
-	return names
-}
+func Names() []string { return slices.Clone(vocabulary().Names) }
 
 // Catalogue describes the kernels that [Parse] knows, in the order of [Names].
 func Catalogue() []Info {
 	var all []Info
-	for _, f := range families() {
-		for _, q := range f.params {
-			f.Params = append(f.Params, q.Param)
+	for _, f := range families {
+		if !f.sets {
+			all = append(all, f.info())
 		}
-		embedding := f.embedding.String()
-		if f.combine != nil {
-			embedding = "that of the first part"
-		}
-		f.Params = append(f.Params, Param{Key: "embed", Default: embedding, Allowed: "an embedding", Summary: "how counts become vectors"})
-		f.Properties = PropertiesOf(MustParse(f.Examples[0]))
-		all = append(all, f.Info)
 	}
 	return all
 }
 
-// family is what makes the kernels of one name.
+// family is what makes the kernels of one name. Each is registered by the file that has its kernels:
+// that is all that the catalogue, the parser and the programs of devices need.
 type family struct {
 	Info
+	place     int              // in the catalogue, which is in ascending order
 	embedding sparse.Embedding // default
 	params    []param
 
@@ -72,7 +64,7 @@ type family struct {
 	check      func(parts []component, v []float64) (part int, expected string)
 	power      func(v []float64) float64 // of the embedding, where the parameters say what that is; then the key embed names one without, or with that
 	single     bool                      // takes one part only
-	plain      bool                      // its data aren't embedded: there is no key embed
+	sets       bool                      // of sets of points, not documents: Parse doesn't know it, and there is no key embed
 	positional int                       // so many of the parameters may stand behind the parts without a key
 }
 
@@ -86,12 +78,69 @@ type param struct {
 	absent   string   // what may be written for the initial value, where that is no number that it takes
 }
 
+// families are the kernels that there are, by place.
+var families []*family
+
+// register adds a family; files that have one do that when they are initialised.
+func register(f family) *family {
+	at, _ := slices.BinarySearchFunc(families, f.place, func(f *family, place int) int { return f.place - place })
+	families = slices.Insert(families, at, &f)
+	return &f
+}
+
+// familyOf returns the family of a name, nil where there is none.
+func familyOf(name string) *family {
+	if i := slices.IndexFunc(families, func(f *family) bool { return f.Name == name }); i >= 0 {
+		return families[i]
+	}
+	return nil
+}
+
+// vocabulary is what the grammar must know of the families of documents.
+var vocabulary = sync.OnceValue(func() *syntax.Vocabulary {
+	q := signed("weight", "factor of a part of a sum", 1)
+	v := &syntax.Vocabulary{
+		Weight:  func(w float64) bool { return q.allows(w) && math.Abs(w) >= tiny },
+		Weights: fmt.Sprintf("a number other than 0 (from %g to %g, of either sign)", tiny, huge),
+	}
+	words := map[string]*syntax.Word{}
+	for _, f := range families {
+		if !f.sets {
+			v.Names, words[f.Name] = append(v.Names, f.Name), f.word()
+		}
+	}
+	v.Word = func(name string) *syntax.Word { return words[name] }
+	return v
+})
+
+func (f *family) word() *syntax.Word {
+	return &syntax.Word{Parts: f.Parts, Keys: f.keys(), Takes: func(key string) bool { return f.param(key) >= 0 }}
+}
+
+// info returns the description with all that follows from the rest.
+func (f *family) info() Info {
+	about := f.Info
+	for _, q := range f.params {
+		about.Params = append(about.Params, q.Param)
+	}
+	if f.sets {
+		return about
+	}
+	embedding := f.embedding.String()
+	if f.combine != nil {
+		embedding = "that of the first part"
+	}
+	about.Params = append(about.Params, Param{Key: "embed", Default: embedding, Allowed: "an embedding", Summary: "how counts become vectors"})
+	about.Properties = PropertiesOf(MustParse(f.Examples[0]))
+	return about
+}
+
 func (f *family) keys() []string {
 	var keys []string
 	for _, q := range f.params {
 		keys = append(keys, q.Key)
 	}
-	if f.plain {
+	if f.sets {
 		return keys
 	}
 	return append(keys, "embed")
@@ -108,20 +157,20 @@ const tiny, huge = 1e-18, 1e18
 // positive, signed and whole make parameters.
 func positive(key, summary string, initial float64) param {
 	q := param{initial: initial, min: tiny, max: huge}
-	q.Param = Param{Key: key, Default: formatNumber(initial), Summary: summary,
+	q.Param = Param{Key: key, Default: syntax.FormatNumber(initial), Summary: summary,
 		Allowed: fmt.Sprintf("a number above 0 (from %g to %g)", tiny, huge)}
 	return q
 }
 
 func signed(key, summary string, initial float64) param {
 	q := param{initial: initial, min: -huge, max: huge}
-	q.Param = Param{Key: key, Default: formatNumber(initial), Summary: summary, Allowed: fmt.Sprintf("a number, or pi (from %g to %g)", -huge, huge)}
+	q.Param = Param{Key: key, Default: syntax.FormatNumber(initial), Summary: summary, Allowed: fmt.Sprintf("a number, or pi (from %g to %g)", -huge, huge)}
 	return q
 }
 
 func whole(key, summary string, initial, min, max float64) param {
 	q := param{initial: initial, whole: true, min: min, max: max}
-	q.Param = Param{Key: key, Default: formatNumber(initial), Summary: summary, Allowed: fmt.Sprintf("a whole number from %s to %s", formatNumber(min), formatNumber(max))}
+	q.Param = Param{Key: key, Default: syntax.FormatNumber(initial), Summary: summary, Allowed: fmt.Sprintf("a whole number from %s to %s", syntax.FormatNumber(min), syntax.FormatNumber(max))}
 	return q
 }
 
@@ -149,40 +198,4 @@ func between(key, summary string, initial, most float64) param {
 	q.max = most
 	q.Allowed = fmt.Sprintf("a number above 0 and up to %g (from %g)", most, tiny)
 	return q
-}
-
-// weightParam describes the weights of a sum.
-func weightParam() param {
-	q := signed("weight", "factor of a part of a sum", 1)
-	q.Allowed = fmt.Sprintf("a number other than 0 (from %g to %g, of either sign)", tiny, huge)
-	return q
-}
-
-// gammaParam and offsetParam are LIBSVM's gamma and coef0. A gamma of 0 stands for one that isn't set yet.
-func gammaParam() param {
-	q := positive("gamma", "factor of the inner product or the squared distance", 0)
-	q.Default = "1/terms"
-	return q
-}
-
-func offsetParam() param {
-	q := signed("r", "what is added to the inner product", 0)
-	q.Aliases = []string{"coef0"}
-	return q
-}
-
-// families lists the kernels; adding one to these lists is all that the parser needs.
-func families() []family {
-	all := slices.Concat(sphereFamilies(), histogramFamilies(), innerFamilies(), combinations())
-	return all
-}
-
-func familyOf(name string) *family {
-	all := families()
-	for i := range all {
-		if all[i].Name == name {
-			return &all[i]
-		}
-	}
-	return nil
 }

@@ -1,25 +1,38 @@
-package kernel
+// Package table has functions of one number as Piecewise polynomials, for maps that would otherwise
+// call package math value by value: [Piecewise] for functions of c in [0, 2], in float32, [HalfLine]
+// for functions of numbers from 0 on, in float64, and [Power] for real powers by that.
+package table
 
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/gramengine/gram/asm"
 )
 
-// piecewise is a function g of c in [0, 2] as a piecewise polynomial in float32, see asm.Kernels.Piecewise, built from g in float64. Where g spans more orders of
-// magnitude than a polynomial follows, and is positive, it holds log g.
+// Rounding to float32: half a Unit in the last place relative to the value, and the same at the
+// bottom of the range, where spacing is constant.
+const (
+	Unit      = 1.0 / (1 << 24) // greatest relative error of rounding a normal number to float32
+	Underflow = 0x1p-149        // twice the greatest absolute error of rounding a number too small for that
+)
+
+// Piecewise is a function g of c in [0, 2] as a Piecewise polynomial in float32, see
+// asm.Kernels.Piecewise, built from g in float64. Where g spans more orders of magnitude than a
+// polynomial follows, and is positive, it holds log g. It is immutable.
 //
 // Each row carries in its seventh place the bound on its own error, as measured when it was made.
 //
-// A table of log g may have holes above c = 1, where documents without negative values never are: intervals where g isn't positive. What falls into
-// them is mapped in float64. And so is everything of a g that is seen to be too wild for a table, which nothing that text needs is.
-type piecewise struct {
-	rows [][8]float32
-	bits uint
-	log  bool
-	hole func(c float64) float64 // g, if there may be holes
-	wild func(c float64) float64 // g, if the table is far from it
+// A table of log g may have holes above c = 1, where documents without negative values never are:
+// intervals where g isn't positive. What falls into them is mapped in float64. And so is everything
+// of a g that is seen to be too wild for a table, which nothing that text needs is.
+type Piecewise struct {
+	Rows [][8]float32
+	Bits uint
+	Log  bool                    // of log g
+	Hole func(c float64) float64 // g, if there may be holes
+	Wild func(c float64) float64 // g, if the table is far from it
 
 	size  float64 // the greatest |g| at a few points
 	rough bool    // interpolation is off by more than roughness somewhere
@@ -32,7 +45,7 @@ const (
 	leastBits = 3 // intervals for a power of two: at least 2³, at most 2⁸
 	mostBits  = 8
 	logBits   = 6         // a g that wants more is tried as log g
-	roughness = 64 * unit // relative to size, or the greatest |g| of the interval
+	roughness = 64 * Unit // relative to size, or the greatest |g| of the interval
 )
 
 // noValue is the row of what has no value.
@@ -43,29 +56,29 @@ var noValue = func() (row [8]float32) {
 	return row
 }()
 
-// newPiecewise makes the table of g. It takes the fewest intervals with which interpolation in float64 errs by less than a quarter of what rounding the result to
+// New makes the table of g. It takes the fewest intervals with which interpolation in float64 errs by less than a quarter of what rounding the result to
 // float32 does, relative to the greatest |g| of the interval; then the rounding of coefficients and of Horner's rule are what is left, some 3 units of 2⁻²⁴.
 // Where no number of intervals suffices the last is taken, and the bounds say so; or g itself, value by value, where they would say too much.
-func newPiecewise(g func(c float64) float64) *piecewise {
-	t := &piecewise{}
+func New(g func(c float64) float64) *Piecewise {
+	t := &Piecewise{}
 	if g(0.5) != g(0.5) { // what isn't resolved
-		t.rows = make([][8]float32, asm.PiecewiseRows(0))
-		for r := range t.rows {
-			t.rows[r] = noValue
+		t.Rows = make([][8]float32, asm.PiecewiseRows(0))
+		for r := range t.Rows {
+			t.Rows[r] = noValue
 		}
 		return t
 	}
-	for t.bits = leastBits; t.bits <= logBits; t.bits++ {
+	for t.Bits = leastBits; t.Bits <= logBits; t.Bits++ {
 		if t.fill(g, true) {
 			return t.orWild(g)
 		}
 	}
 	if everPositive(g) {
-		if l := newLogPiecewise(g, func(c float64) float64 { return math.Log(g(c)) }); l != nil {
+		if l := NewLog(g, func(c float64) float64 { return math.Log(g(c)) }); l != nil {
 			return l
 		}
 	}
-	for t.bits = logBits + 1; t.bits < mostBits; t.bits++ {
+	for t.Bits = logBits + 1; t.Bits < mostBits; t.Bits++ {
 		if t.fill(g, true) {
 			return t.orWild(g)
 		}
@@ -77,19 +90,19 @@ func newPiecewise(g func(c float64) float64) *piecewise {
 
 // orWild has values go through g itself where the table is far from it, or has coefficients that
 // are infinite, whose sums would be no numbers.
-func (t *piecewise) orWild(g func(c float64) float64) *piecewise {
+func (t *Piecewise) orWild(g func(c float64) float64) *Piecewise {
 	if t.rough || t.large {
-		t.wild = g
+		t.Wild = g
 	}
 	return t
 }
 
-// newLogPiecewise makes the table of g, which is above 0 at least for c <= 1, from its logarithm h, whatever the orders of magnitude. It returns nil where h is
+// NewLog makes the table of g, which is above 0 at least for c <= 1, from its logarithm h, whatever the orders of magnitude. It returns nil where h is
 // nowhere near a polynomial.
-func newLogPiecewise(g, h func(c float64) float64) *piecewise {
-	t := &piecewise{log: true}
-	for _, t.hole = range []func(float64) float64{nil, g} {
-		for t.bits = leastBits; t.bits <= mostBits; t.bits++ {
+func NewLog(g, h func(c float64) float64) *Piecewise {
+	t := &Piecewise{Log: true}
+	for _, t.Hole = range []func(float64) float64{nil, g} {
+		for t.Bits = leastBits; t.Bits <= mostBits; t.Bits++ {
 			if t.fill(h, true) {
 				return t
 			}
@@ -110,27 +123,27 @@ func everPositive(g func(c float64) float64) bool {
 	return g(1) > 0
 }
 
-// fill computes the rows for t.bits. With strict it gives up, and returns false, at the first that isn't accurate.
-func (t *piecewise) fill(g func(c float64) float64, strict bool) bool {
-	t.rows, t.rough = make([][8]float32, asm.PiecewiseRows(t.bits)), false
+// fill computes the rows for t.Bits. With strict it gives up, and returns false, at the first that isn't accurate.
+func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
+	t.Rows, t.rough = make([][8]float32, asm.PiecewiseRows(t.Bits)), false
 	t.large = false
-	t.rows[len(t.rows)-1] = noValue
+	t.Rows[len(t.Rows)-1] = noValue
 	for _, c := range [3]float32{0, 1, 2} {
-		row, _ := asm.PiecewiseRow(c, t.bits)
+		row, _ := asm.PiecewiseRow(c, t.Bits)
 		v := g(float64(c))
-		t.rows[row] = [8]float32{float32(v), rowError: float32(1.01*unit*math.Abs(v) + underflow)}
-		if t.log && math.IsInf(v, -1) {
-			t.rows[row][rowError] = 0 // the logarithm of 0, exact
+		t.Rows[row] = [8]float32{float32(v), rowError: float32(1.01*Unit*math.Abs(v) + Underflow)}
+		if t.Log && math.IsInf(v, -1) {
+			t.Rows[row][rowError] = 0 // the logarithm of 0, exact
 		}
 	}
 	// From c = 1, where functions are steepest, to both ends. The exponents as float32 stores them: 2²⁴c from 2, of the least float32, to 150, and 2²⁴(2-c) from 128.
-	n := 1 << t.bits
+	n := 1 << t.Bits
 	for exponent := 150; exponent >= 2; exponent-- {
 		for j := n - 1; j >= 0; j-- {
 			mid := 1 + (float64(j)+0.5)/float64(n)
 			at := func(m float64) float64 { return math.Ldexp(m, exponent-127-24) }
 			if row, ok := t.interval(mid, func(m float64) (float64, float64) { c := at(m); return g(c), m }); ok || !strict {
-				t.rows[exponent<<t.bits+j] = row
+				t.Rows[exponent<<t.Bits+j] = row
 			} else {
 				return false
 			}
@@ -142,9 +155,9 @@ func (t *piecewise) fill(g func(c float64) float64, strict bool) bool {
 				c := 2 - at(m)
 				return g(c), math.Ldexp(2-c, 127+24-exponent)
 			}); ok || !strict {
-				t.rows[(exponent+asm.PiecewiseFold)<<t.bits+j] = row
-			} else if t.hole != nil {
-				t.rows[(exponent+asm.PiecewiseFold)<<t.bits+j] = noValue
+				t.Rows[(exponent+asm.PiecewiseFold)<<t.Bits+j] = row
+			} else if t.Hole != nil {
+				t.Rows[(exponent+asm.PiecewiseFold)<<t.Bits+j] = noValue
 			} else {
 				return false
 			}
@@ -155,8 +168,8 @@ func (t *piecewise) fill(g func(c float64) float64, strict bool) bool {
 
 // interval returns the row of the interval around the mantissa mid, and whether interpolation is accurate there. f returns the function near a mantissa and the
 // mantissa itself.
-func (t *piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8]float32, bool) {
-	half := math.Ldexp(1, -int(t.bits)-1)
+func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8]float32, bool) {
+	half := math.Ldexp(1, -int(t.Bits)-1)
 	var x, p [nodes]float64
 	var most float64
 	for k := range x {
@@ -185,19 +198,19 @@ func (t *piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 		most = max(most, math.Abs(v))
 	}
 	scale := most
-	if t.log {
+	if t.Log {
 		scale = max(most, 1)
 	}
-	ok := remainder <= unit/4*scale+underflow
-	if most <= math.MaxFloat32/2 && !(remainder <= roughness*max(scale, t.size)+underflow) {
+	ok := remainder <= Unit/4*scale+Underflow
+	if most <= math.MaxFloat32/2 && !(remainder <= roughness*max(scale, t.size)+Underflow) {
 		t.rough = true
 	}
 	// Extremes lie where those of the Chebyshev polynomial are as far as the function is like its next term: a quarter more holds what isn't.
 	// Horner's rule in float32: the term of tᵏ passes through k products and k+1 sums, the last coefficient through one sum less.
-	bound := 1.25*stored + underflow*4
+	bound := 1.25*stored + Underflow*4
 	size := 1.0
 	for k := range p {
-		bound += unit * float64(2*k+1) * math.Abs(float64(row[k])) * size
+		bound += Unit * float64(2*k+1) * math.Abs(float64(row[k])) * size
 		size *= half
 	}
 	if !(most <= math.MaxFloat32/2) {
@@ -221,58 +234,63 @@ func newton(x, p *[nodes]float64) {
 	}
 }
 
-// apply maps c to g(c).
-func (t *piecewise) apply(k *asm.Kernels, dst, c []float32) {
-	if t.wild != nil {
+// chunk is how many values are kept while others take their place.
+const chunk = 256
+
+var scratch = sync.Pool{New: func() any { return new([chunk]float32) }}
+
+// Apply maps c to g(c); dst may be c.
+func (t *Piecewise) Apply(k *asm.Kernels, dst, c []float32) {
+	if t.Wild != nil {
 		for j, v := range c {
-			dst[j] = float32(t.wild(float64(v)))
+			dst[j] = float32(t.Wild(float64(v)))
 		}
 		return
 	}
-	if t.hole == nil || !slices.ContainsFunc(c, func(v float32) bool { return v > 1 }) {
-		k.Piecewise(dst, c, t.rows, t.bits)
-		if t.log {
+	if t.Hole == nil || !slices.ContainsFunc(c, func(v float32) bool { return v > 1 }) {
+		k.Piecewise(dst, c, t.Rows, t.Bits)
+		if t.Log {
 			k.Exp(dst, dst)
 		}
 		return
 	}
-	s := blocks.Get().(*block)
-	defer blocks.Put(s)
+	s := scratch.Get().(*[chunk]float32)
+	defer scratch.Put(s)
 	for lo := 0; lo < len(dst); lo += chunk {
 		part := dst[lo:min(lo+chunk, len(dst))]
-		from := s.a[:copy(s.a[:], c[lo:lo+len(part)])]
-		k.Piecewise(part, from, t.rows, t.bits)
+		from := s[:copy(s[:], c[lo:lo+len(part)])]
+		k.Piecewise(part, from, t.Rows, t.Bits)
 		k.Exp(part, part)
 		for j, v := range from {
 			if part[j] != part[j] && v > 1 {
-				part[j] = float32(t.hole(float64(v)))
+				part[j] = float32(t.Hole(float64(v)))
 			}
 		}
 	}
 }
 
-// logError is error for a table of logarithms, where that of g is h and may be out of the range of g itself.
-func (t *piecewise) logError(c, v, h float64) float64 {
-	row, _ := asm.PiecewiseRow(float32(c), t.bits)
-	switch e := float64(t.rows[row][rowError]); {
+// LogError is Error for a table of logarithms, where that of g is h and may be out of the range of g itself.
+func (t *Piecewise) LogError(c, v, h float64) float64 {
+	row, _ := asm.PiecewiseRow(float32(c), t.Bits)
+	switch e := float64(t.Rows[row][rowError]); {
 	case e != e:
-		return unit*math.Abs(v) + underflow
+		return Unit*math.Abs(v) + Underflow
 	case h+e < -120:
-		return underflow
+		return Underflow
 	default:
-		return math.Exp(h)*(math.Expm1(e)+8*unit*math.Exp(e)) + underflow
+		return math.Exp(h)*(math.Expm1(e)+8*Unit*math.Exp(e)) + Underflow
 	}
 }
 
-// error bounds the error of apply at c, where g is v: what the row states. Of a table of logarithms it is an error of the exponent, and asm.Exp adds 4 ulp, of at most 2
+// Error bounds the error of Apply at c, where g is v: what the row states. Of a table of logarithms it is an error of the exponent, and asm.Exp adds 4 ulp, of at most 2
 // units each.
-func (t *piecewise) error(c, v float64) float64 {
-	if t.wild != nil {
-		return unit*math.Abs(v) + underflow
+func (t *Piecewise) Error(c, v float64) float64 {
+	if t.Wild != nil {
+		return Unit*math.Abs(v) + Underflow
 	}
-	if t.log {
-		return t.logError(c, v, math.Log(math.Abs(v)))
+	if t.Log {
+		return t.LogError(c, v, math.Log(math.Abs(v)))
 	}
-	row, _ := asm.PiecewiseRow(float32(c), t.bits)
-	return float64(t.rows[row][rowError])
+	row, _ := asm.PiecewiseRow(float32(c), t.Bits)
+	return float64(t.Rows[row][rowError])
 }

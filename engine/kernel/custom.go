@@ -63,7 +63,7 @@ func New(c Custom) (k Kernel, err error) {
 		}
 	}
 	if c.Row == nil && !c.Properties.UsesNorms {
-		return newCompiled(custom{c}), nil
+		return compile(custom{c}), nil
 	}
 	return k, nil
 }
@@ -73,8 +73,6 @@ type custom struct{ c Custom }
 
 func (f custom) spec() string                  { return f.c.Name }
 func (f custom) embedding() sparse.Embedding   { return f.c.Embedding }
-func (f custom) parts() []component            { return nil }
-func (f custom) with([]component) form         { return f }
 func (f custom) properties() Properties        { return f.c.Properties }
 func (f custom) homogeneous() (float64, bool)  { return 0, true }
 func (f custom) value(c, x, y float64) float64 { return f.c.Eval(c, x, y) }

@@ -1,23 +1,187 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"sync"
 
 	"github.com/gramengine/gram/asm"
 )
 
-// composeRoom is scratch space for a block of a composition.
-type composeRoom struct {
+func init() {
+	register(family{
+		Info: Info{
+			Name: "compose", Summary: "k_ℓ on the feature space of k_ℓ₋₁ … on that of k₁", Parts: "kernels, from the bottom up",
+			What:   "layers: each kernel is given the cosine and the norms in the feature space of the one before it",
+			Source: sourceCho + ", ch. 4", Examples: []string{"compose(arccos:n=1,arccos:n=0,layers=3)", "compose(arccos:n=0,rbf:gamma=1)"},
+		},
+		place:  190,
+		params: []param{whole("layers", "number of layers, no fewer than kernels: the last is repeated; 0 for one of each", 0, 0, mostLayers)},
+		check:  checkCompose,
+		combine: func(parts []component, _, v []float64) component {
+			for len(parts) < int(v[0]) {
+				parts = append(parts, parts[len(parts)-1])
+			}
+			if len(parts) == 1 {
+				return parts[0]
+			}
+			return compile(compose(parts))
+		},
+	})
+}
+
+// checkCompose finds the first layer that won't do.
+func checkCompose(parts []component, v []float64) (int, string) {
+	if n := int(v[0]); n > 0 && n < len(parts) {
+		return n, fmt.Sprintf("no more kernels than layers=%d", n)
+	}
+	layers, total := 0, 0
+	for i, p := range parts {
+		repeated := 1
+		if i == len(parts)-1 {
+			repeated = max(int(v[0])-i, 1)
+		}
+		if (i < len(parts)-1 || repeated > 1) && !p.Properties().PositiveDiagonal {
+			return i, needsDiagonal + ", below another layer"
+		}
+		each := 1
+		if inner, ok := as[composed](p); ok {
+			each = len(inner.of)
+		}
+		if layers += each * repeated; layers > mostLayers {
+			return i, fmt.Sprintf("at most %d layers", mostLayers)
+		}
+		if total += leaves(p) * repeated; total > mostLeaves {
+			return i, fmt.Sprintf("at most %d kernels in all", mostLeaves)
+		}
+	}
+	return 0, ""
+}
+
+// composed is a kernel on the feature space of another, that on the feature space of a third, and so on, from the bottom up: with (c₀, x₀, y₀) what two
+// documents have, and (cᵢ, xᵢ, yᵢ) what layer i makes of (cᵢ₋₁, xᵢ₋₁, yᵢ₋₁), see component.feature,
+//
+//	k = k_ℓ(c_ℓ₋₁, x_ℓ₋₁, y_ℓ₋₁)
+//
+// The diagonal goes along as the norms x and y. With arc-cosine layers of degree n it is
+//
+//	k⁽ˡ⁺¹⁾(x, y) = (1/π) [k⁽ˡ⁾(x, x) k⁽ˡ⁾(y, y)]^(n/2) J_n(θ⁽ˡ⁾),   θ⁽ˡ⁾ = arccos( k⁽ˡ⁾(x, y) / √(k⁽ˡ⁾(x, x) k⁽ˡ⁾(y, y)) )
+//
+// Source: Cho's thesis, ch. 4; Cho and Saul, NIPS 2009, eq. 12.
+type composed struct {
+	combination
+	plan *stages // where it isn't separable
+}
+
+// compose makes the form of layers, from the bottom up. Composition is associative, so layers that are compositions are taken apart.
+func compose(layers []component) form {
+	var flat []component
+	for _, l := range layers {
+		if inner, ok := as[composed](l); ok {
+			flat = append(flat, inner.of...)
+		} else {
+			flat = append(flat, l)
+		}
+	}
+	f := composed{combination: combination{flat}}
+	if _, separable := f.homogeneous(); !separable {
+		f.plan = plan(flat)
+	}
+	return f
+}
+
+func (f composed) with(of []component) form { return compose(of) }
+
+// spec writes layers of one and the same arc-cosine kernel in the short form.
+func (f composed) spec() string {
+	n, e, ok := shortLayer(f.of[0])
+	for _, l := range f.of[1:] {
+		other, _, also := shortLayer(l)
+		ok = ok && also && other == n
+	}
+	if ok {
+		return format("arccos", e, pair{"n", n}, pair{"layers", float64(len(f.of))})
+	}
+	var args []string
+	for _, l := range f.of {
+		args = append(args, enclose(l)) // so that the keys at its end are not taken for those of the composition
+	}
+	return "compose(" + strings.Join(args, ",") + ")"
+}
+
+func (f composed) properties() Properties {
+	top := f.of[len(f.of)-1].Properties()
+	p := Properties{Source: sourceCho + ", ch. 4", Condition: f.conditions(), NonNegative: top.NonNegative, PositiveDiagonal: top.PositiveDiagonal}
+	if p = p.like(f.of); p.Definite == NotProven && top.Definite == ConditionallyPositive && p.like(f.of[:len(f.of)-1]).Definite == Positive {
+		p.Definite = ConditionallyPositive
+	}
+	return p
+}
+
+// below returns what the top layer is given.
+func (f composed) below(c, x, y float64) (float64, float64, float64) {
+	for _, l := range f.of[:len(f.of)-1] {
+		c, x, y = l.feature(c, x, y)
+		c = min(max(c, 0), 2) // what rounding may have taken beyond
+	}
+	return c, x, y
+}
+
+func (f composed) value(c, x, y float64) float64 {
+	c, x, y = f.below(c, x, y)
+	return f.of[len(f.of)-1].Eval(c, x, y)
+}
+
+func (f composed) feature(c, x, y float64) (float64, float64, float64) {
+	c, x, y = f.below(c, x, y)
+	return f.of[len(f.of)-1].feature(c, x, y)
+}
+
+// degree: powers of powers; and once the norms are gone, whatever comes above is a function of c alone.
+func (f composed) homogeneous() (float64, bool) {
+	d := 1.0
+	for _, l := range f.of {
+		p, ok := l.homogeneous()
+		switch {
+		case ok:
+			d *= p
+		case d != 0:
+			return 0, false
+		}
+	}
+	return d, true
+}
+
+// noise: of a c near 1 a layer that wants 1-c has no digits below 2⁻⁵³; a power of it changes up to 64
+// times as much.
+func (f composed) noise() float64 { return 0x1p-46 * math.Abs(f.value(0, 1, 1)) }
+
+func (f composed) program(b *programBuilder, l layer) {
+	for _, t := range f.plan.below {
+		l = b.feature(t.of, l)
+	}
+	b.value(f.plan.top, l)
+}
+
+func (f composed) deficitProgram(b *programBuilder, l layer) {
+	for _, t := range f.plan.below {
+		l = b.feature(t.of, l)
+	}
+	b.deficit(f.plan.top, l)
+}
+
+// composeScratch is scratch space for a block of a composition.
+type composeScratch struct {
 	x      [32]float32 // norms of rows that go to the top together, so that it looks at the columns' once
 	y      [mostStages][chunk]float32
-	stages [mostStages]stageRoom
-	sum    sumRoom
+	stages [mostStages]layerScratch
+	sum    sumScratch
 	wild   []int       // columns
 	kept   []keptValue // of some rows
 }
 
-var composeRooms = sync.Pool{New: func() any { return new(composeRoom) }}
+var composeScratches = sync.Pool{New: func() any { return new(composeScratch) }}
 
 // rows takes a row through all stages and then through the top's own map; the norms of columns go through them once for all rows.
 func (f composed) rows(asm *asm.Kernels, b *block) {
@@ -30,8 +194,8 @@ func (f composed) rows(asm *asm.Kernels, b *block) {
 		}
 		return
 	}
-	s := composeRooms.Get().(*composeRoom)
-	defer composeRooms.Put(s)
+	s := composeScratches.Get().(*composeScratch)
+	defer composeScratches.Put(s)
 	n, y := len(b.y), b.y
 	for l, t := range f.plan.below {
 		if t.sum != nil {
@@ -107,7 +271,7 @@ type keptValue struct {
 }
 
 // keep computes such a value before its c is overwritten.
-func (s *composeRoom) keep(f composed, row, j int, c []float32, x float32, y []float32) {
+func (s *composeScratch) keep(f composed, row, j int, c []float32, x float32, y []float32) {
 	s.kept = append(s.kept, keptValue{row, j, float32(f.value(float64(c[j]), float64(x), float64(y[j])))})
 }
 

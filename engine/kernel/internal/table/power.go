@@ -1,0 +1,113 @@
+package table
+
+import (
+	"math"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
+)
+
+// Power is v^p for any p other than 0 and v >= 0, with 0^p = 0. A [HalfLine] takes p up to mostSmooth, for which it is accurate; others are v^w · v^r: w is the whole part of p, of
+// the same sign, and r the rest, which a half line takes. Relative to the value it is within HalfLineError and |w| roundings of float64, which for all p that matter to float32 is less than a
+// hundredth of what rounding to that adds.
+type Power struct {
+	p     float64
+	Whole int       // w; 0 also up to mostSmooth, and where p is out of all proportion, beyond device.MostPower
+	rest  *HalfLine // of r; nil where there is none
+}
+
+// mostSmooth is the greatest power of a half line: |f⁽⁶⁾| v⁶ = |p(p-1)…(p-5)| v^p is at most 6! there.
+const mostSmooth = 6
+
+// NewPower returns v^p.
+func NewPower(p float64) Power {
+	if !(math.Abs(p) < device.MostPower) {
+		return Power{p: p}
+	}
+	whole := math.Trunc(p)
+	if p != whole && p > 0 && p <= mostSmooth {
+		whole = 0
+	}
+	f := Power{p: p, Whole: int(whole)}
+	if rest := p - whole; rest != 0 {
+		f.rest = NewHalfLine(func(v float64) float64 { return RealPower(v, rest) })
+	}
+	return f
+}
+
+// At returns v^p.
+func (f Power) At(v float64) float64 {
+	switch {
+	case v == 0: // outside of the table, and most values of a kernel that falls fast
+		return 0
+	case f.Whole == 0 && f.rest == nil:
+		return RealPower(v, f.p)
+	case f.Whole == 0:
+		return f.rest.At(v)
+	}
+	w := device.Power(v, max(f.Whole, -f.Whole))
+	if f.Whole < 0 {
+		w = 1 / w
+	}
+	if f.rest != nil {
+		w *= f.rest.At(v)
+	}
+	return w
+}
+
+// Row computes dst[j] = v[j]^p, rounded to float32, for p that is no whole number. What is below 0 by
+// rounding counts as 0. It takes wide for scratch, as long as v.
+func (f Power) Row(k *asm.Kernels, w *Widener, wide []float64, dst, v []float32) {
+	if f.Whole != 0 || f.rest == nil {
+		for j, w := range v {
+			dst[j] = float32(f.At(max(float64(w), 0)))
+		}
+		return
+	}
+	for j, w := range v {
+		if w < 0 {
+			v[j] = 0
+		}
+	}
+	w.Widen(k, wide, v)
+	f.rest.Row(k, dst, wide)
+}
+
+// WholePower returns v^p for a whole number p >= 0.
+func WholePower(v, p float64) float64 {
+	if p < device.MostPower {
+		return device.Power(v, int(p))
+	}
+	return math.Pow(v, p)
+}
+
+// RealPower returns v^p for v >= 0, but 0 for v = 0 whatever p is.
+func RealPower(v, p float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	if n := int(p); p == float64(n) && n >= 0 {
+		return device.Power(v, n)
+	}
+	return math.Pow(v, p)
+}
+
+// Widener turns float32 into float64 four at a time: in Go the conversion waits for the one before
+// it, 2 ns.
+type Widener struct {
+	list [1][]float32
+	by   [1]float64
+}
+
+// Add computes dst[j] += w v[j], rounded once.
+func (b *Widener) Add(k *asm.Kernels, dst []float64, w float64, v []float32) {
+	b.list[0], b.by[0] = v, w
+	k.AddRows(dst, b.list[:], 0, b.by[:])
+	b.list[0] = nil // a pool must not keep it
+}
+
+// Widen computes dst[j] = v[j].
+func (b *Widener) Widen(k *asm.Kernels, dst []float64, v []float32) {
+	clear(dst)
+	b.Add(k, dst, 1, v)
+}

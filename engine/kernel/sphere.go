@@ -1,0 +1,250 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// The kernels of the simplex and its sphere that are functions of the geodesic distance or of the
+// squared Hellinger distance c.
+func init() {
+	register(family{
+		Info: Info{
+			Name: "ngd", Summary: "shift - 2 arccos(1-c)", What: "negative geodesic distance, on the sphere of radius 2",
+			Source: sourceZhang + ", §4", Examples: []string{"ngd:shift=0", "ngd:shift=pi"},
+		},
+		place: 20, embedding: sparse.Sphere,
+		params: []param{signed("shift", "what is added to the negative geodesic distance", 0)},
+		build:  func(e in, v []float64) component { return ngd{cosine{e}, v[0]} },
+	})
+	register(family{
+		Info: Info{
+			Name: "ngd-exp", Summary: "exp(-arccos(1-c)/t)", What: "exponential of the negative geodesic distance",
+			Source: sourceZhang + ", §4", Examples: []string{"ngd-exp:t=1"},
+		},
+		place: 30, embedding: sparse.Sphere,
+		params: []param{positive("t", "width, in radians", 1)},
+		build:  func(e in, v []float64) component { return ngdExp{cosine{e}, v[0]} },
+	})
+	register(family{
+		Info: Info{
+			Name: "hellinger", Summary: "exp(-gamma c)", What: "exponential kernel of the squared Hellinger distance",
+			Source: sourceSchoenberg, Examples: []string{"hellinger:gamma=1"},
+		},
+		place: 60, embedding: sparse.Sphere,
+		params: []param{positive("gamma", "factor of the squared distance", 1)},
+		build:  func(e in, v []float64) component { return newHellinger(e, v[0]) },
+	})
+	register(family{
+		Info: Info{
+			Name: "bhattacharyya", Summary: "1-c", What: "probability product kernel of power ½",
+			Source: sourceJebara + ", §2", Examples: []string{"bhattacharyya"},
+		},
+		place: 70, embedding: sparse.Sphere,
+		build: func(e in, _ []float64) component { return bhattacharyya{cosine{e}} },
+	})
+	register(family{
+		Info: Info{
+			Name: "c", Summary: "the squared Hellinger distance c = 1 - cosine itself",
+			What: "what all kernels are computed from, no kernel for learning", Source: "DESIGN.md", Examples: []string{"c"},
+		},
+		place: 90, embedding: sparse.Sphere,
+		build: func(e in, _ []float64) component { return C{cosine{e}} },
+	})
+}
+
+// C is the squared Hellinger distance of two points of the simplex,
+//
+//	k = c = 1 - s = ½ Σ (√θᵢ - √θ′ᵢ)²
+//
+// itself: not a kernel for learning, but what every other one is computed from, so it can be written
+// out and verified like one. The zero value is what engines ask for where they want c.
+type C struct{ cosine }
+
+func (k C) String() string { return format("c", k.in) }
+
+// Eval implements [Kernel].
+func (C) Eval(c, x, y float64) float64 { return c }
+
+func (C) mapTo(_ *asm.Kernels, dst, c, x, y []float32) { copy(dst, c) }
+
+// Error implements [Kernel]: a copy has none.
+func (C) Error(c, x, y float64) float64 { return 0 }
+
+func (k C) feature(c, x, y float64) (float64, float64, float64) { return plainFeature(k, c, x, y) }
+
+// Properties returns what is known of the kernel.
+func (C) Properties() Properties {
+	return Properties{
+		Condition: "its negative is conditionally positive definite", Source: sourceSchoenberg, NonNegative: true,
+	}
+}
+
+func (C) program(b *programBuilder, l layer) { b.c(l) }
+
+// bhattacharyya is the Bhattacharyya kernel, the probability product kernel with exponent ½,
+//
+//	k = Σ √θᵢ √θ′ᵢ = 1 - c
+//
+// Source: Jebara, Kondor and Howard, JMLR 5 (2004), §2.
+type bhattacharyya struct{ cosine }
+
+func (k bhattacharyya) String() string             { return format("bhattacharyya", k.in) }
+func (bhattacharyya) Eval(c, x, y float64) float64 { return 1 - c }
+
+func (bhattacharyya) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
+	dst = dst[:len(c)]
+	for i, v := range c {
+		dst[i] = 1 - v
+	}
+}
+
+// Error: one subtraction, rounded once.
+func (bhattacharyya) Error(c, x, y float64) float64 { return unit * math.Abs(1-c) }
+
+func (bhattacharyya) feature(c, x, y float64) (float64, float64, float64) { return c, 1, 1 }
+
+func (bhattacharyya) Properties() Properties {
+	return Properties{Definite: Positive, Condition: "an inner product", Source: sourceJebara, PositiveDiagonal: true}
+}
+
+func (bhattacharyya) program(b *programBuilder, l layer)        { b.cosine(l) }
+func (bhattacharyya) deficitProgram(b *programBuilder, l layer) { b.c(l) }
+func (k bhattacharyya) layer() rowLayer                         { return sameLayer{newTableLayer(k)} }
+
+// ngd is the negative geodesic distance on the sphere of radius 2,
+//
+//	k = shift - 2 arccos(1-c)
+//
+// conditionally positive definite; shift is 0 or π, of which the latter makes it non-negative for
+// documents without negative values. Source: Zhang, Chen and Lee, SIGIR 2005, §4.
+type ngd struct {
+	cosine
+	shift float64
+}
+
+func (k ngd) String() string { return format("ngd", k.in, pair{"shift", k.shift}) }
+
+func (k ngd) Eval(c, x, y float64) float64 {
+	if k.shift == math.Pi {
+		// π - 2 arccos(1-c) = 2 arcsin(1-c) keeps its digits where the difference cancels, near c = 1.
+		if c > 0.5 && c < 1.5 {
+			return 2 * math.Asin(1-c)
+		}
+		return coangle(c) - angle(c)
+	}
+	return k.shift - 2*angle(c)
+}
+
+func (k ngd) mapTo(asm *asm.Kernels, dst, c, x, y []float32) { asm.NGD(dst, c, float32(k.shift)) }
+
+// Error: arccos is stated to be within 4 ulp, at most 8 units, doubling is exact, shift is rounded
+// once, and so is the difference.
+func (k ngd) Error(c, x, y float64) float64 {
+	d := 2 * angle(c)
+	e := unit * (8*d + math.Abs(k.shift))
+	return e + unit*(math.Abs(k.shift-d)+e) + underflow
+}
+
+func (k ngd) feature(c, x, y float64) (float64, float64, float64) {
+	root := math.Sqrt(k.shift)
+	return 2 * angle(c) / k.shift, root, root
+}
+
+func (k ngd) Properties() Properties {
+	return Properties{
+		Definite: ConditionallyPositive, Source: sourceZhang + ", §4",
+		NonNegative: k.shift >= 2*math.Pi, PositiveDiagonal: k.shift > 0,
+	}
+}
+
+// ngdExp is the exponential of the negative geodesic distance,
+//
+//	k = exp(-arccos(1-c) / t),   t > 0 in radians
+//
+// Source: Zhang, Chen and Lee, SIGIR 2005, §4.
+type ngdExp struct {
+	cosine
+	t float64
+}
+
+func (k ngdExp) String() string               { return format("ngd-exp", k.in, pair{"t", k.t}) }
+func (k ngdExp) Eval(c, x, y float64) float64 { return math.Exp(-angle(c) / k.t) }
+
+func (k ngdExp) mapTo(asm *asm.Kernels, dst, c, x, y []float32) { asm.NGDExp(dst, c, float32(1/k.t)) }
+
+// Error: as for diffusion, with z = arccos(1-c)/t, 4 ulp × (1+z) for the map and z units for 1/t.
+func (k ngdExp) Error(c, x, y float64) float64 {
+	z := angle(c) / k.t
+	return expError(z, 8+9*z)
+}
+
+// expError returns the bound on the error of e^-z where it is the given number of float32 units
+// relative to the value, and no more than underflow where the value is far below the range of float32.
+func expError(z, units float64) float64 {
+	if z > 120 {
+		return underflow
+	}
+	return math.Exp(-z)*math.Expm1(units*unit) + underflow
+}
+
+func (k ngdExp) feature(c, x, y float64) (float64, float64, float64) {
+	return -math.Expm1(-angle(c) / k.t), 1, 1
+}
+
+func (ngdExp) Properties() Properties {
+	return Properties{
+		Definite: Positive, Condition: "the exponential of a conditionally positive definite kernel",
+		Source: sourceSchoenberg, NonNegative: true, PositiveDiagonal: true,
+	}
+}
+
+func (k ngdExp) raised(p float64) (component, bool) {
+	var ok bool
+	k.t, ok = raisedWidth(k.t, p)
+	return orNil(k, ok)
+}
+
+// decay is an exponential of c,
+//
+//	k = exp(-rate c)
+//
+// whose parameter is a rate or a width. The one of the squared Hellinger distance is the Gaussian
+// kernel of the points on the sphere, with half their gamma.
+type decay struct {
+	single
+	name    string
+	by      pair    // the parameter
+	rate    float64 // what it makes
+	inverse bool    // the parameter is a width
+	known   Properties
+}
+
+func newHellinger(e in, gamma float64) component {
+	return compile(decay{
+		single: single{e}, name: "hellinger", by: pair{"gamma", gamma}, rate: gamma,
+		known: Properties{Definite: Positive, Source: sourceSchoenberg, NonNegative: true, PositiveDiagonal: true},
+	})
+}
+
+func (f decay) spec() string                  { return format(f.name, f.e, f.by) }
+func (f decay) value(c, x, y float64) float64 { return math.Exp(-f.rate * c) }
+func (f decay) homogeneous() (float64, bool)  { return 0, true }
+func (f decay) properties() Properties        { return f.known }
+
+func (f decay) feature(c, x, y float64) (float64, float64, float64) {
+	return -math.Expm1(-f.rate * c), 1, 1
+}
+
+func (f decay) raised(p float64) (component, bool) {
+	raise, ok := raisedRate, false
+	if f.inverse {
+		raise = raisedWidth
+	}
+	if f.by.value, ok = raise(f.by.value, p); !ok {
+		return nil, false
+	}
+	return familyOf(f.name).build(f.e, []float64{f.by.value}), true
+}
