@@ -30,7 +30,7 @@ func BenchmarkMap(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, spec := range mapSpecs {
+		for _, spec := range mapSpecs() {
 			k := MustParse(spec)
 			b.Run(fmt.Sprintf("isa=%s/kernel=%s/k", isa, strings.ReplaceAll(spec, " ", "")), func(b *testing.B) {
 				for b.Loop() {

@@ -1,16 +1,29 @@
 package kernel
 
 import (
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gramengine/gram/engine/internal/enginetest"
 )
 
 // What tests of several packages share.
-var (
-	mapSpecs = enginetest.Kernels
-	sameBits = enginetest.SameBits
-)
+var sameBits = enginetest.SameBits
+
+// mapSpecs are the specifications that maps, bounds and programs are tested on, and the examples of
+// families that aren't among them.
+var mapSpecs = sync.OnceValue(func() []string {
+	all := slices.Clone(enginetest.Kernels)
+	text := strings.Join(all, " ")
+	for _, info := range Catalogue() {
+		if !strings.Contains(text, info.Name) && info.Parts == "" {
+			all = append(all, info.Examples...)
+		}
+	}
+	return all
+})
 
 func parse(t testing.TB, spec string) Kernel {
 	t.Helper()

@@ -79,7 +79,7 @@ func TestEvalKnownValues(t *testing.T) {
 
 // The reference is symmetric to the bit, for numbers whose products are rounded too.
 func TestEvalSymmetric(t *testing.T) {
-	for _, spec := range mapSpecs {
+	for _, spec := range mapSpecs() {
 		k := MustParse(spec)
 		for i, c := range distances() {
 			x, y := 0.1+math.Sqrt(float64(i)), 0.7+math.Cbrt(float64(i))

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// hostKernels are those of mapSpecs that no program can express.
+// hostKernels are those of mapSpecs() that no program can express.
 var hostKernels = map[string]bool{
 	"arccos:n=0,bias=0.3": true, "arccos:n=0,bias=-2": true, "arccos:n=0,bias=1,sigma=0.5": true, // a table a norm
 	"arccos:n=0,sigma=1,layers=2": true, "compose(arccos:n=0,sigma=0.5,arccos:n=1)": true, // a feature space whose formula wants an arctangent
@@ -21,7 +21,7 @@ func TestPrograms(t *testing.T) {
 		t.Skip("nothing here runs concurrently, and it takes ten times as long")
 	}
 	cs := float32Distances(40)
-	for _, spec := range mapSpecs {
+	for _, spec := range mapSpecs() {
 		t.Run(spec, func(t *testing.T) {
 			k := Resolve(MustParse(spec), 1000)
 			p := ProgramOf(k)

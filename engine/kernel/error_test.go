@@ -28,7 +28,7 @@ var beyondNorms = []float32{0, 1e-40, 1e-30, 1e-3, 1, 7, 80, 85, 100, 250, 12345
 // is beyond float32 though its bound is finite is the infinity of its sign.
 func TestErrorIsABound(t *testing.T) {
 	kernels := []Kernel{Hyperbolic{T: 1}.Kernel()}
-	for _, spec := range append(beyondSpecs, mapSpecs...) {
+	for _, spec := range append(beyondSpecs, mapSpecs()...) {
 		kernels = append(kernels, MustParse(spec))
 	}
 	r := rand.New(rand.NewPCG(3, 1))

@@ -16,7 +16,7 @@ func everyMap(t *testing.T, test func(t *testing.T, table *asm.Kernels, k Kernel
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, spec := range mapSpecs {
+		for _, spec := range mapSpecs() {
 			t.Run(fmt.Sprintf("isa=%s/%s", isa, spec), func(t *testing.T) { test(t, table, MustParse(spec)) })
 		}
 	}
@@ -263,7 +263,7 @@ func TestWithinRefuses(t *testing.T) {
 	if want := k.Eval(0, 100, 100); Within(k, math.Inf(1), want, 0, 100, 100) {
 		t.Errorf("an infinity passes for %v", want)
 	}
-	for _, spec := range mapSpecs {
+	for _, spec := range mapSpecs() {
 		k := MustParse(spec)
 		if Within(k, math.NaN(), k.Eval(0.5, 1, 1), 0.5, 1, 1) {
 			t.Errorf("%s: NaN passes", spec)

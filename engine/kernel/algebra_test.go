@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	tables "github.com/gramengine/gram/engine/kernel/internal/table"
-
 	"github.com/gramengine/gram/asm"
+	tables "github.com/gramengine/gram/engine/kernel/internal/table"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -114,7 +113,7 @@ func TestAlgebraGoldenMaps(t *testing.T) {
 // Kernels of c and norms alone that are one table state an error of at most 8 ulp, 16 units, wherever the value isn't near 0, except those that are
 // exponentials of large numbers, which are tables of the exponent.
 func TestTableErrors(t *testing.T) {
-	for _, spec := range mapSpecs {
+	for _, spec := range mapSpecs() {
 		k, ok := MustParse(spec).(*compiled)
 		if !ok || !k.separable {
 			continue

@@ -8,6 +8,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel/internal/table"
+	tables "github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
 // Powers that are a simpler kernel are computed as that, to the bit of its value, and keep the specification that was written.
@@ -121,4 +122,106 @@ func TestWholePower(t *testing.T) {
 			t.Errorf("raised to %v: %v gives %v, expected %v", c.p, c.v, got, c.want)
 		}
 	}
+}
+
+// Powers are within HalfLineError and 2⁻⁵² for each of the at most 2(|w|+1) products of w factors, whatever p: large, negative, or so large that there is no table.
+func TestPowers(t *testing.T) {
+	for _, p := range []float64{0.5, 2.5, 17.75, 63.5, 64, -0.3, -1, -2.5, -9.8, -31, -700.1, 1e7 + 0.5, -1e30} {
+		f := tables.NewPower(p)
+		bound := tables.HalfLineError + 2*(math.Abs(float64(f.Whole))+1)*0x1p-52
+		for v := 0x1p-20; v < 0x1p20; v *= 1.0173 {
+			want := math.Pow(v, p)
+			if want < 1e-290 || want > 1e290 {
+				continue
+			}
+			if err := math.Abs(f.At(v)-want) / want; !(err <= bound) {
+				t.Fatalf("%v to the power %v: found %v, expected %v, relative error %v, bound %v", v, p, f.At(v), want, err, bound)
+			}
+		}
+		if zero, one := f.At(0), f.At(1); zero != 0 || !(math.Abs(one-1) <= tables.HalfLineError) {
+			t.Errorf("power %v: of 0 it is %v, of 1 %v", p, zero, one)
+		}
+	}
+}
+
+// A power of a polynomial kernel is that of as many times the degree, and powers of arc-cosine kernels scale with the norms.
+func TestLargePowers(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, pair := range [][2]string{{"power(polynomial:gamma=0.001,r=1,degree=2,23.5)", "polynomial:gamma=0.001,r=1,degree=47"},
+			{"power(polynomial:gamma=0.01,r=1,degree=2,5.5)", "polynomial:gamma=0.01,r=1,degree=11"}} {
+			k, same := MustParse(pair[0]), MustParse(pair[1])
+			y := []float32{3, 3.5, 4}
+			for _, v := range []float32{0, 0.01, 0.4} {
+				dst, c := make([]float32, len(y)), []float32{v, v, v}
+				k.mapTo(table, dst, c, []float32{3}, y)
+				for j, got := range dst {
+					want, x, y := same.Eval(float64(v), 3, float64(y[j])), 3.0, float64(y[j])
+					// The specifications' numbers agree to rounding of float64.
+					if err := math.Abs(float64(got) - want); !(err <= k.Error(float64(v), x, y)+1e-12) {
+						t.Errorf("%s for c = %v, norms %v and %v: found %v, expected %v", k, v, x, y, got, want)
+					}
+				}
+			}
+		}
+		k := MustParse("power(arccos:n=-0.45,20)") // of degree -9
+		dst, c := make([]float32, 1), []float32{0.3}
+		for _, x := range []float32{1, 1.5, 2.2} {
+			k.mapTo(table, dst, c, []float32{x}, []float32{1.25})
+			want := math.Pow(float64(x)*1.25, -9) * k.Eval(float64(c[0]), 1, 1)
+			if err := math.Abs(float64(dst[0]) - want); !(err <= k.Error(float64(c[0]), float64(x), 1.25)+1e-12*want) {
+				t.Errorf("%s for the norms %v and 1.25: found %v, expected %v", k, x, dst[0], want)
+			}
+		}
+	})
+}
+
+// A layer with a negative whole power of the norms has norms of its own below the next layer.
+func TestNegativePowerBelowALayer(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"compose(power(arccos:n=-0.25,4),rbf:gamma=1)", "compose(power(arccos:n=-0.25,8),0.5*linear + rbf:gamma=0.1)",
+			"compose(0.5*power(arccos:n=-0.25,4) + rbf:gamma=0.1,arccos:n=1)"} {
+			k := MustParse(spec)
+			for _, x := range []float32{0, 0.5, 2} {
+				dst, c := make([]float32, 1), []float32{0.25}
+				k.mapTo(table, dst, c, []float32{x}, []float32{1.25})
+				want := k.Eval(float64(c[0]), float64(x), 1.25)
+				bound := k.Error(float64(c[0]), float64(x), 1.25)
+				if err := math.Abs(float64(dst[0]) - want); !(err <= bound) || !(bound <= 1e-4*math.Abs(want)) {
+					t.Errorf("%s for the norms %v and 1.25: found %v, expected %v, bound %v", k, x, dst[0], want, bound)
+				}
+			}
+		}
+	})
+}
+
+// Kernels that are beyond float32 for documents of norm 1, but not for others, have their values there: they don't go through a table of those of norm 1.
+func TestBeyondTables(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"power(113*linear,50)", "power(linear + 166*linear,50)", "power(1.2*arccos:n=7.3,7)"} {
+			k := MustParse(spec).(component)
+			p, seen := ProgramOf(k), 0
+			for _, c := range []float32{0, 1e-3, 0.5, 0.9, 0.92234, 0.994, 1} {
+				for _, x := range []float32{0, 0.05, 0.1, 1} {
+					dst := []float32{c}
+					k.mapTo(table, dst, dst, []float32{x}, []float32{x})
+					want := k.Eval(float64(c), float64(x), float64(x))
+					if math.Abs(want) > math.MaxFloat32 {
+						continue
+					}
+					if want > 1e-30 {
+						seen++
+					}
+					if !Within(k, float64(dst[0]), want, float64(c), float64(x), float64(x)) || !(math.Abs(float64(dst[0])-want) <= 1e-3*want+1e-37) {
+						t.Errorf("%s, c = %v, norm %v: found %v, expected %v", spec, c, x, dst[0], want)
+					}
+					if got := p.Eval(c, float64(x), float64(x)); !(math.Abs(got-want) <= 1e-3*want+1e-37) {
+						t.Errorf("%s, c = %v, norm %v: the program gives %v, expected %v", spec, c, x, got, want)
+					}
+				}
+			}
+			if !k.Properties().UsesNorms || seen < 3 {
+				t.Errorf("%s: uses norms is %v, %d values", spec, k.Properties().UsesNorms, seen)
+			}
+		}
+	})
 }

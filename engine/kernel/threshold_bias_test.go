@@ -1,0 +1,259 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/kernel/internal/syntax"
+)
+
+// Smoothed and biased thresholds together, by the definition as an integral over one coordinate, as in TestArcCosineSmooth: Φ((w·x-b)/σ) in place of Φ(w·x/σ).
+func TestArcCosineBias(t *testing.T) {
+	phi := func(v float64) float64 { return math.Erfc(-v/math.Sqrt2) / 2 }
+	for _, b := range []float64{-0.7, 0.4, 1.5} {
+		for _, sigma := range []float64{0.5, 2} {
+			k := MustParse("arccos:n=0,bias=" + syntax.FormatNumber(b) + ",sigma=" + syntax.FormatNumber(sigma))
+			for _, x := range []float64{0, 0.3, 1.2} {
+				for _, y := range []float64{0.2, 1} {
+					for _, c := range []float64{0, 0.1, 0.5, 1, 1.7, 2} {
+						rho := 1 - c
+						var sum float64
+						const h = 1.0 / 64
+						for u := -9.0; u <= 9; u += h {
+							sum += h / math.Sqrt(2*math.Pi) * math.Exp(-u*u/2) * phi((u*x-b)/sigma) *
+								phi((rho*u-b/y)/math.Sqrt(1-rho*rho+sigma*sigma/(y*y)))
+						}
+						if got := k.Eval(c, x, y); !(math.Abs(got-2*sum) <= 1e-12) {
+							t.Errorf("%v at c = %v, norms %v and %v: found %v, the integral is %v", k, c, x, y, got, 2*sum)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// The feature space: norms are the diagonal, c2 gives the kernel again, and for one norm and steps it keeps its digits as θ does.
+func TestArcCosineBiasFeature(t *testing.T) {
+	for _, spec := range []string{"arccos:n=0,bias=0.3", "arccos:n=0,bias=-0.3", "arccos:n=0,bias=0.3,sigma=1"} {
+		k := MustParse(spec).(component)
+		for _, c := range []float64{0, 1e-9, 0.1, 1, 2} {
+			for _, x := range []float64{0.1, 0.5, 1} {
+				c2, x2, y2 := k.feature(c, x, 1)
+				if want := k.Eval(c, x, 1); !(math.Abs((1-c2)*x2*y2-want) <= 1e-12*x2*y2) || !(math.Abs(x2*x2-k.Eval(0, x, x)) <= 8*ulp*x2*x2) {
+					t.Errorf("%s: the feature at c = %v, norm %v is %v, %v, %v, the value %v", spec, c, x, c2, x2, y2, want)
+				}
+			}
+		}
+	}
+	k := MustParse("arccos:n=0,bias=0.3").(component)
+	at, _, _ := k.feature(1e-9, 2, 2)
+	if near, _, _ := k.feature(1e-31, 2, 2); !(math.Abs(near/at-1e-11) <= 1e-8*1e-11) || !(at > 0) {
+		t.Errorf("the feature at c = 1e-31 is %v, at 1e-9 %v", near, at)
+	}
+	// Documents that are short beside the bias, of opposite directions.
+	for spec, want := range map[string]float64{"normalise(power(arccos:n=0,bias=1,0.5))": 0, "compose(power(arccos:n=0,bias=1,0.5),arccos:n=0)": 0.5} {
+		if v := MustParse(spec).Eval(1.5, 0.01, 2); !(math.Abs(v-want) <= 1e-15) {
+			t.Errorf("%s is %v, expected %v", spec, v, want)
+		}
+	}
+}
+
+// Layers on a biased one go through its feature space value by value.
+func TestArcCosineBiasLayers(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"compose(arccos:n=0,bias=0.3,arccos:n=1)", "compose(arccos:n=1,arccos:n=0,bias=0.3)", "product(arccos:n=0,bias=-0.3,linear)"} {
+			k := MustParse(spec)
+			for _, x := range []float32{0.2, 1, 3} {
+				for _, c := range []float32{0, 1e-6, 0.3, 1, 1.9} {
+					dst := []float32{float32(math.NaN())}
+					k.mapTo(table, dst, []float32{c}, []float32{x}, []float32{0.75})
+					want := k.Eval(float64(c), float64(x), 0.75)
+					if bound := k.Error(float64(c), float64(x), 0.75); !(math.Abs(float64(dst[0])-want) <= bound) || !(bound <= 40*unit*max(math.Abs(want), 1)) {
+						t.Errorf("%s at c = %v, norms %v and 0.75: found %v, expected %v, bound %v", spec, c, x, dst[0], want, bound)
+					}
+				}
+			}
+		}
+	})
+}
+
+// biasSpecs are biased kernels of all sorts.
+var biasSpecs = []string{"arccos:n=0,bias=0.3", "arccos:n=0,bias=-0.3", "arccos:n=0,bias=0.3,sigma=0.1"}
+
+// Columns that are kept, for a row by itself, give the same bits as those that are made, for many rows: also where norms that were seen before differ from others
+// in one place alone, there are more of them than are kept, and several goroutines ask.
+func TestArcCosineBiasKept(t *testing.T) {
+	const cols, variants = 100, len(keptColumns{})
+	var group sync.WaitGroup
+	for range 2 {
+		group.Go(func() {
+			for round := range 2 * variants {
+				y := make([]float32, cols)
+				for j := range y {
+					y[j] = 1 + float32(j)/16
+				}
+				y[20] = 1 + float32(round%variants)/4
+				for _, spec := range biasSpecs {
+					k := MustParse(spec)
+					x, c := make([]float32, fewRows), make([]float32, fewRows*cols)
+					for i := range x {
+						x[i] = 1.5
+					}
+					for i := range c {
+						c[i] = float32(i%cols) / cols
+					}
+					one, many := make([]float32, cols), make([]float32, len(c))
+					k.mapTo(asm.Best(), one, c[:cols], x[:1], y)
+					k.mapTo(asm.Best(), many, c, x, y)
+					for j, v := range one {
+						if math.Float32bits(v) != math.Float32bits(many[j]) || !(v > 0) {
+							t.Errorf("%s: value %d of a row by itself is %v, among %d it is %v", spec, j, v, fewRows, many[j])
+							return
+						}
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// A value of the diagonal by itself, which has a shorter way, has the bits that it has among others, from no threshold at all to one that nothing passes.
+func TestBiasedDiagonalBits(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"arccos:n=0,bias=1", "arccos:n=0,bias=-1"} {
+			k := MustParse(spec)
+			for norm := float32(0.05); norm < 1e4; norm *= 1.0007 {
+				x, y := []float32{norm}, []float32{1, 2, norm, 3, 4, 5, 6, 7, 8}
+				one, many := []float32{0}, make([]float32, len(y))
+				k.mapTo(table, one, one, x, x)
+				k.mapTo(table, many, many, x, y)
+				if math.Float32bits(one[0]) != math.Float32bits(many[2]) {
+					t.Fatalf("%s: norm %v: %v by itself, %v among others", spec, norm, one[0], many[2])
+				}
+			}
+		}
+	})
+}
+
+// (x, y) and (y, x) have the same bits, whoever of them is the row, and so have a diagonal by itself and among others. Norms go down to where documents count as
+// infinitely short, at bias/12.5, and some steps around it.
+func TestArcCosineBiasSymmetry(t *testing.T) {
+	norms := []float32{0, 1e-9, 0.01, 0.03, 0.3, 1, 7, 1e9, 1e30}
+	at := float32(0.3 / asm.BivariateMost)
+	for i := range 9 {
+		norms = append(norms, math.Float32frombits(math.Float32bits(at)+uint32(i)-4))
+	}
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		var zeros int
+		for _, spec := range append([]string{"arccos:n=0,sigma=0.1"}, biasSpecs...) {
+			k := MustParse(spec)
+			for _, c := range []float32{0, 0x1p-149, 1e-12, 1e-6, 0.1, 1, 1.9, 2} {
+				n := len(norms)
+				all, cs := make([]float32, n*n), make([]float32, n*n)
+				for i := range cs {
+					cs[i] = c
+				}
+				k.mapTo(table, all, cs, norms, norms)
+				for i := range n {
+					for j := range n {
+						v := all[i*n+j]
+						if w := all[j*n+i]; math.Float32bits(v) != math.Float32bits(w) || !(v >= 0) {
+							t.Errorf("%s at c = %v, norms %v and %v: %v one way, %v the other", spec, c, norms[i], norms[j], v, w)
+						}
+						if v == 0 {
+							zeros++
+						}
+					}
+					if c == 0 {
+						d := []float32{0}
+						k.mapTo(table, d, d, norms[i:i+1], norms[i:i+1])
+						if math.Float32bits(d[0]) != math.Float32bits(all[i*n+i]) {
+							t.Errorf("%s, norm %v: the diagonal by itself is %v, among others %v", spec, norms[i], d[0], all[i*n+i])
+						}
+					}
+				}
+			}
+		}
+		if !(zeros > 100) {
+			t.Errorf("only %d values are 0", zeros)
+		}
+	})
+}
+
+// Biased thresholds below another layer: every value is within its bound, which is small beside what a layer is, the diagonal is the value's, and (x, y) has the bits of (y, x).
+func TestBiasedBelowALayer(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		r := rand.New(rand.NewPCG(5, 5))
+		for _, spec := range []string{"compose(arccos:n=0,bias=0.7,arccos:n=0)", "compose(arccos:n=0,bias=-0.7,arccos:n=1)", "compose(0.5*linear + arccos:n=0,bias=20,arccos:n=1)"} {
+			k := MustParse(spec).(*compiled)
+			x, y := []float32{0.01, 0.6, 1, 3}, []float32{0, 0.6, 0.6000001, 1, 7, 100}
+			rows, cols := len(x), len(y)
+			c := make([]float32, rows*cols)
+			for range 4 {
+				for i := range c {
+					c[i] = [...]float32{0, 1e-20, 1e-4, 0.03, r.Float32(), r.Float32(), 1 + r.Float32(), 2}[r.IntN(8)]
+				}
+				dst, back := make([]float32, len(c)), make([]float32, len(c))
+				k.mapTo(table, dst, c, x, y)
+				for i := range x {
+					for j := range y {
+						back[j*len(x)+i] = c[i*len(y)+j]
+					}
+				}
+				k.mapTo(table, back, back, y, x)
+				for n, got := range dst {
+					c, x, y := float64(c[n]), float64(x[n/cols]), float64(y[n%cols])
+					want, bound := k.Eval(c, x, y), k.Error(c, x, y)
+					// The top layer's diagonal is the size of values; an angle at c2 = 0 or 2 is worth the root of an error.
+					size := math.Sqrt(k.Eval(0, x, x) * k.Eval(0, y, y))
+					if err := math.Abs(float64(got) - want); !(err <= bound) || !(bound <= 2e-4*size+1e-43) {
+						t.Errorf("%s at c = %v, norms %v and %v: found %v, expected %v, error %v, bound %v", spec, c, x, y, got, want, err, bound)
+					}
+					if other := back[n%cols*rows+n/cols]; other != got {
+						t.Errorf("%s at c = %v, norms %v and %v: %v, exchanged %v", spec, c, x, y, got, other)
+					}
+				}
+			}
+		}
+	})
+}
+
+// The diagonal in closed form is that by definition.
+func TestBiasedRoot(t *testing.T) {
+	for _, bias := range []float64{0.3, -0.3, 5} {
+		f := biasLayer{arcBias{bias: bias}}
+		for _, x := range []float32{0, 0.01, 0.5, 1, 20} {
+			if got, want := f.norm64(x), math.Sqrt(f.value(0, float64(x), float64(x))); !(math.Abs(got-want) <= 1e-13*want+1e-200) {
+				t.Errorf("bias %v, norm %v: %v, by definition %v", bias, x, got, want)
+			}
+		}
+	}
+}
+
+// Normalised, biased thresholds and what is made of them keep digits where the kernel itself, which counts what is below 2⁻¹¹⁶ as nothing, has few or none left.
+func TestBiasedNormalised(t *testing.T) {
+	everyISA(t, func(t *testing.T, table *asm.Kernels) {
+		for _, spec := range []string{"arccos:n=0,bias=1", "power(arccos:n=0,bias=1,0.5)", "product(arccos:n=0,bias=1,1e12*linear)"} {
+			k := MustParse("normalise(" + spec + ")")
+			for h := 6.0; h < 13; h += 0.05 {
+				x := []float32{float32(1 / h), float32(1 / (h + 0.1))}
+				for _, c := range []float32{0, 1e-4, 0.01, 0.025, 0.04, 0.1} {
+					dst := []float32{c, c, c, c}
+					k.mapTo(table, dst, dst, x, x)
+					for n, got := range dst {
+						want := k.Eval(float64(c), float64(x[n/2]), float64(x[n%2]))
+						bound := k.Error(float64(c), float64(x[n/2]), float64(x[n%2]))
+						if err := math.Abs(float64(got) - want); !(err <= bound) || !(bound <= 32*diagonalError) {
+							t.Errorf("%s, h = %v, c = %v: found %v, expected %v, error %v, bound %v", k, h, c, got, want, err, bound)
+						}
+					}
+				}
+			}
+		}
+	})
+}
