@@ -55,7 +55,8 @@ func ParseKernel(spec string) (Kernel, error) { return kernel.Parse(spec) }
 // ParseKernelIn is ParseKernel with another default embedding, see [kernel.ParseIn].
 func ParseKernelIn(spec string, e sparse.Embedding) (Kernel, error) { return kernel.ParseIn(spec, e) }
 
-// MustParseKernel is ParseKernel for specifications that are known to be right, see [kernel.MustParse].
+// MustParseKernel is ParseKernel for specifications that are known to be right, see
+// [kernel.MustParse].
 func MustParseKernel(spec string) Kernel { return kernel.MustParse(spec) }
 
 // NewKernel returns a kernel of one's own, see [kernel.New].
@@ -96,7 +97,8 @@ func SetKernels() []Info { return kernel.SetKernels() }
 // IsHyperbolic reports whether a specification is for ParseHyperbolic, see [kernel.IsHyperbolic].
 func IsHyperbolic(spec string) bool { return kernel.IsHyperbolic(spec) }
 
-// ParseHyperbolic reads the specification of a kernel of distributions, see [kernel.ParseHyperbolic].
+// ParseHyperbolic reads the specification of a kernel of distributions, see
+// [kernel.ParseHyperbolic].
 func ParseHyperbolic(spec string) (Hyperbolic, error) { return kernel.ParseHyperbolic(spec) }
 
 // HyperbolicOf returns what [Hyperbolic].Kernel was made of, see [kernel.HyperbolicOf].

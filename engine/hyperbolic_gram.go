@@ -22,12 +22,13 @@ type HyperbolicGram struct {
 	progress func(Progress)
 }
 
-// normalTile is the number of distributions whose means are read against as many others while both are near.
+// normalTile is the number of distributions whose means are read against as many others while both
+// are near.
 const normalTile = 32
 
-// NewHyperbolic makes a table of the kernel up to the greatest distance that the distributions x may
-// have. Of opt, Workers, MemoryBytes and Progress count. Errors: an n that the kernel is not made
-// for, such as that of points of 2,000 coordinates and more, MemoryBytes, the end of ctx.
+// NewHyperbolic makes a table of the kernel up to the greatest distance that the distributions x
+// may have. Of opt, Workers, MemoryBytes and Progress count. Errors: an n that the kernel is not
+// made for, such as that of points of 2,000 coordinates and more, MemoryBytes, the end of ctx.
 func NewHyperbolic(ctx context.Context, h Hyperbolic, x *Normals, opt Options) (*HyperbolicGram, error) {
 	if x == nil {
 		return nil, errors.New("engine: no distributions, expected some")
@@ -75,7 +76,8 @@ func (g *HyperbolicGram) Against(others *Normals, j int, dst []float32) error {
 // GramBytes returns the memory that Gram allocates, in bytes.
 func (g *HyperbolicGram) GramBytes() int64 { return compute.MatrixBytes(g.Len(), g.Len()) }
 
-// Gram returns the matrix of all pairs; each is computed once. It returns within a second of the end of ctx, with its cause.
+// Gram returns the matrix of all pairs; each is computed once. It returns within a second of the
+// end of ctx, with its cause.
 func (g *HyperbolicGram) Gram(ctx context.Context) (m *Symmetric, err error) {
 	err = compute.Allowed("the Gram matrix", compute.Together(g.heat.Of().Bytes(), g.GramBytes()), g.memory)
 	if err == nil {
@@ -115,14 +117,17 @@ func (g *HyperbolicGram) Gram(ctx context.Context) (m *Symmetric, err error) {
 	return m, err
 }
 
-// Rows writes the rows from first on: as many as dst has, whose columns are all distributions. It returns within a second of the end of ctx.
+// Rows writes the rows from first on: as many as dst has, whose columns are all distributions. It
+// returns within a second of the end of ctx.
 func (g *HyperbolicGram) Rows(ctx context.Context, first int, dst *Dense) error {
 	n := g.Len()
 	if dst == nil {
 		return errors.New("engine: no destination, expected a matrix")
 	}
 	if first < 0 || first > n || dst.Rows < 0 || dst.Rows > n-first || dst.Cols != n || len(dst.Data) != dst.Rows*n {
-		return fmt.Errorf("engine: destination of rows %d to %d, %d columns and %d values, expected rows up to %d of %d columns", first, first+dst.Rows, dst.Cols, len(dst.Data), n, n)
+		return fmt.Errorf(
+			"engine: destination of rows %d to %d, %d columns and %d values, expected rows up to %d of %d columns",
+			first, first+dst.Rows, dst.Cols, len(dst.Data), n, n)
 	}
 	return tiles.Run(ctx, g.workers, (n+normalTile-1)/normalTile, func(ctx context.Context, _, task int) error {
 		lo := task * normalTile

@@ -13,7 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// clouds draws sets of points in R^p about means and with deviations of their own; column 0 of the matrix stays empty.
+// clouds draws sets of points in R^p about means and with deviations of their own; column 0 of the
+// matrix stays empty.
 func clouds(t *testing.T, sets, p int, seed uint64) (*sparse.CSR, []int32) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 7))
@@ -65,7 +66,8 @@ func hyperbolicGram(t *testing.T, spec string, x *Normals, workers int) *Hyperbo
 	return g
 }
 
-// The kernel of H³ is known: K = (4πt)^(-3/2) r/sinh r exp(-t-r²/4t). The distance of two sets is that of means and variances as computed here.
+// The kernel of H³ is known: K = (4πt)^(-3/2) r/sinh r exp(-t-r²/4t). The distance of two sets is
+// that of means and variances as computed here.
 func TestHyperbolicThree(t *testing.T) {
 	m, of := clouds(t, 40, 2, 1)
 	x, err := FitNormals(t.Context(), m, of, 40)
@@ -107,7 +109,8 @@ func TestHyperbolicThree(t *testing.T) {
 					r := distance(i, j)
 					want *= r / math.Sinh(r) * math.Exp(-r*r/2.8)
 				}
-				if got := k.At(i, j); !(math.Abs(got-want) <= 2*unit*want) || !(math.Abs(g.Eval(i, j)-want) <= 1e-9*want) {
+				if got := k.At(i, j); !(math.Abs(got-want) <= 2*unit*want) ||
+					!(math.Abs(g.Eval(i, j)-want) <= 1e-9*want) {
 					t.Fatalf("%s: (%d, %d) is %v, in float64 %v, expected %v", spec, i, j, got, g.Eval(i, j), want)
 				}
 			}
@@ -115,7 +118,8 @@ func TestHyperbolicThree(t *testing.T) {
 	}
 }
 
-// Values are those of the definition, rounded, in any dimension; the same bits from any number of workers, in both orders, and by rows.
+// Values are those of the definition, rounded, in any dimension; the same bits from any number of
+// workers, in both orders, and by rows.
 func TestHyperbolicGram(t *testing.T) {
 	for _, c := range []struct {
 		spec string
@@ -152,7 +156,8 @@ func TestHyperbolicGram(t *testing.T) {
 	}
 }
 
-// No eigenvalue is below 0 but by rounding where the kernel is said to be positive definite, n = P+1 and above, even and odd.
+// No eigenvalue is below 0 but by rounding where the kernel is said to be positive definite, n =
+// P+1 and above, even and odd.
 func TestHyperbolicDefinite(t *testing.T) {
 	for _, spec := range []string{"hyperbolic:t=0.1", "hyperbolic:t=1", "hyperbolic:t=10", "hyperbolic:t=1,n=5", "hyperbolic:t=3,n=8"} {
 		for _, p := range []int{1, 2, 3} {
@@ -221,7 +226,8 @@ func TestHyperbolicRefuses(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// The values of a distribution with all of a matrix are those of its row, whatever the order of the others; kernels of sets have no other values.
+// The values of a distribution with all of a matrix are those of its row, whatever the order of the
+// others; kernels of sets have no other values.
 func TestHyperbolicAgainst(t *testing.T) {
 	x := normals(t, 30, 3, 1)
 	g := hyperbolicGram(t, "hyperbolic:t=0.7", x, 2)
@@ -253,7 +259,8 @@ func TestHyperbolicAgainst(t *testing.T) {
 	}
 	for _, e := range []sparse.Embedding{{}, sparse.Sphere} { // an embedding wouldn't help
 		_, err := newEngine(t, embedded(t, e, zipf(5, 20, 4, 1)), Options{}).Gram(t.Context(), k)
-		if err == nil || !strings.Contains(err.Error(), "compares sets of points, found documents: FitNormals estimates") {
+		if err == nil ||
+			!strings.Contains(err.Error(), "compares sets of points, found documents: FitNormals estimates") {
 			t.Errorf("an engine's matrix of %v on documents embedded as %s: %v", k, e, err)
 		}
 	}
@@ -267,7 +274,9 @@ func TestHyperbolicAgainst(t *testing.T) {
 	}
 	for _, n := range []int{0, 2001} {
 		_, err := NewHyperbolic(t.Context(), Hyperbolic{T: 2, N: n}, many, Options{})
-		if err == nil || !strings.Contains(err.Error(), "on points of 2000 coordinates, expected at most 1999 of them, one less than n: beyond, terms of") {
+		if err == nil ||
+			!strings.Contains(err.Error(),
+				"on points of 2000 coordinates, expected at most 1999 of them, one less than n: beyond, terms of") {
 			t.Errorf("2000 coordinates, n = %d: %v", n, err)
 		}
 	}

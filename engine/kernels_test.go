@@ -10,11 +10,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Kernels are held to what is said of them: the reference's matrix of a kernel that is called positive definite has no eigenvalue below rounding, and
-// neither has that of a conditionally positive definite one on vectors whose sum is 0. Rounding: n ulp of the greatest eigenvalue, times what a value's own
-// error is, below 100 ulp.
+// Kernels are held to what is said of them: the reference's matrix of a kernel that is called
+// positive definite has no eigenvalue below rounding, and neither has that of a conditionally
+// positive definite one on vectors whose sum is 0. Rounding: n ulp of the greatest eigenvalue,
+// times what a value's own error is, below 100 ulp.
 func TestProperties(t *testing.T) {
-	specs := append([]string{"hellinger", "sigmoid:gamma=0.5,r=-1", "polynomial:gamma=1,r=-1,degree=3", "diffusion:t=8"}, mapSpecs...)
+	specs := append(
+		[]string{"hellinger", "sigmoid:gamma=0.5,r=-1", "polynomial:gamma=1,r=-1,degree=3", "diffusion:t=8"},
+		mapSpecs...)
 	for _, info := range Catalogue() {
 		specs = append(specs, info.Examples...)
 	}
@@ -99,7 +102,8 @@ func TestParametrixGram(t *testing.T) {
 	}
 }
 
-// The definition from counts, Σ θ^ρ θ′^ρ, against a Gram matrix; ρ = ½ is Bhattacharyya's kernel and ρ = 1 the inner product, to the bit.
+// The definition from counts, Σ θ^ρ θ′^ρ, against a Gram matrix; ρ = ½ is Bhattacharyya's kernel
+// and ρ = 1 the inner product, to the bit.
 func TestProbabilityProduct(t *testing.T) {
 	m := zipf(90, 400, 30, 5)
 	of := func(spec string) (Kernel, *Symmetric, *sparse.Embedded) {
@@ -131,7 +135,8 @@ func TestProbabilityProduct(t *testing.T) {
 				for term, v := range theta[i] {
 					want += v * theta[j][term]
 				}
-				// c carries 10⁻⁶ (the engine's promise), which counts by the product of the norms; the definition above and the powers some 10⁻¹³.
+				// c carries 10⁻⁶ (the engine's promise), which counts by the product of the norms;
+				// the definition above and the powers some 10⁻¹³.
 				scale := x.Norms[i] * x.Norms[j]
 				if scale == 0 { // one has no terms
 					if g.At(i, j) != 0 {

@@ -42,8 +42,9 @@ func panicking(t *testing.T) map[string]Kernel {
 	return kernels
 }
 
-// A kernel of one's own that panics ends a computation with an error, not the program, a second time as well as the first, and the engine and its caches serve the next
-// kernel as if nothing had been.
+// A kernel of one's own that panics ends a computation with an error, not the program, a second
+// time as well as the first, and the engine and its caches serve the next kernel as if nothing had
+// been.
 func TestKernelsThatPanic(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(300, 500, 20, 3))
 	good := parse(t, "diffusion:t=0.5")
@@ -74,20 +75,27 @@ func TestKernelsThatPanic(t *testing.T) {
 				for try := range 2 {
 					var failed *PanicError
 					if err := compute(k); !errors.As(err, &failed) {
-						t.Fatalf("%s, %s, kernel %s, try %d: error %v, expected a PanicError", place, way, name, try, err)
+						t.Fatalf("%s, %s, kernel %s, try %d: error %v, expected a PanicError", place, way, name, try,
+							err)
 					}
-					if failed.Kernel != name || !strings.HasPrefix(failed.Error(), "engine: kernel "+name+" panicked: ") || !strings.Contains(failed.Error(), string(failed.Stack)) {
+					if failed.Kernel != name ||
+						!strings.HasPrefix(failed.Error(), "engine: kernel "+name+" panicked: ") ||
+						!strings.Contains(failed.Error(), string(failed.Stack)) {
 						t.Errorf("%s, %s, kernel %s: found %v of kernel %q", place, way, name, failed, failed.Kernel)
 					}
-					if name != "itself" && !strings.Contains(failed.Error(), "index out of range") { // a second time as at first
+					// a second time as at first
+					if name != "itself" && !strings.Contains(failed.Error(), "index out of range") {
 						t.Errorf("%s, %s, kernel %s, try %d: %v", place, way, name, try, failed)
 					}
 					var wrong runtime.Error
-					if own := name == "itself"; errors.Is(failed, errBroken) != own || errors.As(failed, &wrong) == own {
+					if own := name == "itself"; errors.Is(failed, errBroken) != own ||
+						errors.As(failed, &wrong) == own {
 						t.Errorf("%s, %s, kernel %s: the error wraps %v", place, way, name, failed.Unwrap())
 					}
-					if try == 0 && name != "table" && !strings.Contains(string(failed.Stack), "panic_test.go") { // a table may have failed before
-						t.Errorf("%s, %s, kernel %s: no line of the kernel's function in the stack\n%s", place, way, name, failed.Stack)
+					// a table may have failed before
+					if try == 0 && name != "table" && !strings.Contains(string(failed.Stack), "panic_test.go") {
+						t.Errorf("%s, %s, kernel %s: no line of the kernel's function in the stack\n%s", place, way,
+							name, failed.Stack)
 					}
 				}
 			}
@@ -107,7 +115,8 @@ func TestDiagonalOfAKernelThatPanics(t *testing.T) {
 	}
 }
 
-// Tiles that a panic leaves unmade are given up, those that are made are let go of: otherwise the next who asks for them would wait for ever, and the cache would lose its room.
+// Tiles that a panic leaves unmade are given up, those that are made are let go of: otherwise the
+// next who asks for them would wait for ever, and the cache would lose its room.
 func TestTilesOfKernelsThatPanic(t *testing.T) {
 	n, good := 1000, parse(t, "diffusion:t=0.5")
 	e := newEngine(t, embedded(t, sparse.Sphere, zipf(n, 500, 20, 3)), Options{Workers: 2})
@@ -135,7 +144,8 @@ func TestTilesOfKernelsThatPanic(t *testing.T) {
 				}
 			}
 			if more := c.Stats().Refused - refused; more != 0 {
-				t.Errorf("kernel %s: %d tiles find no room where there is room for all, so some are still held", name, more)
+				t.Errorf("kernel %s: %d tiles find no room where there is room for all, so some are still held", name,
+					more)
 			}
 		}
 	}

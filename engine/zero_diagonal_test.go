@@ -6,8 +6,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Of documents of the norms 1, 2, 4, … and an empty one, those that are short beside the bias, or whose powers are, have a diagonal of 0: the matrix says the same. Kernels
-// whose diagonal is 0 by nature have nothing to be found, and a kernel of the cosine alone has it for all or none.
+// Of documents of the norms 1, 2, 4, … and an empty one, those that are short beside the bias, or
+// whose powers are, have a diagonal of 0: the matrix says the same. Kernels whose diagonal is 0 by
+// nature have nothing to be found, and a kernel of the cosine alone has it for all or none.
 func TestZeroDiagonal(t *testing.T) {
 	const rows = 12
 	m := &sparse.CSR{Offsets: []int64{0, 0}, Cols: 1}
@@ -41,7 +42,8 @@ func TestZeroDiagonal(t *testing.T) {
 		}
 	}
 	k := parse(t, "power(1e-18*diffusion:t=0.5,3)")
-	if found, err := newEngine(t, embedded(t, k.Embedding(), m), Options{}).ZeroDiagonal(k); err != nil || found.Documents != rows {
+	if found, err := newEngine(t, embedded(t, k.Embedding(), m), Options{}).ZeroDiagonal(k); err != nil ||
+		found.Documents != rows {
 		t.Errorf("a kernel of the cosine below float32: found %+v of %d documents, error %v", found, rows, err)
 	}
 	if _, err := newEngine(t, embedded(t, k.Embedding(), m), Options{}).ZeroDiagonal(parse(t, "linear:embed=tfidf")); err == nil {

@@ -86,13 +86,19 @@ func hasPositiveDiag(p Properties) bool { return p.PositiveDiagonal }
 //
 //	k = ∏ kᵢ(x, y)
 //
-// the inner product of tensor products. Source: Cho's thesis, ch. 4; Schur for its being positive definite.
+// the inner product of tensor products. Source: Cho's thesis, ch. 4; Schur for its being positive
+// definite.
 type product struct{ combination }
 
 func (f product) spec() string             { return f.call("product") }
 func (f product) with(of []component) form { return product{combination{of}} }
 func (f product) properties() Properties {
-	p := Properties{Source: sourceProduct, Condition: f.conditions(), NonNegative: f.all(isNonNegative), PositiveDiagonal: f.all(hasPositiveDiag)}
+	p := Properties{
+		Source:           sourceProduct,
+		Condition:        f.conditions(),
+		NonNegative:      f.all(isNonNegative),
+		PositiveDiagonal: f.all(hasPositiveDiag),
+	}
 	return p.like(f.of)
 }
 
@@ -127,7 +133,8 @@ func (f product) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return c2, x2, y2
 }
 
-// rows multiplies in float64 what the parts give; two need none of that, as their product is exact there.
+// rows multiplies in float64 what the parts give; two need none of that, as their product is exact
+// there.
 func (f product) rows(k *asm.Kernels, b *block) {
 	b.groups(func(dst, c, x []float32) {
 		n := len(dst)
@@ -192,8 +199,8 @@ func (f product) deficitProgram(b *programBuilder, l layer) {
 	}
 }
 
-// raised: the product of powers, where all of them are exponentials. A power of another may leave the
-// range of float32 where the power of the product doesn't.
+// raised: the product of powers, where all of them are exponentials. A power of another may leave
+// the range of float32 where the power of the product doesn't.
 func (f product) raised(p float64) (component, bool) {
 	var parts []component
 	for _, part := range f.of {
@@ -206,7 +213,8 @@ func (f product) raised(p float64) (component, bool) {
 	return compile(product{combination{parts}}), false
 }
 
-// partError is the error of a part in the middle of a computation: one that is out of range there has no bound, whatever becomes of it.
+// partError is the error of a part in the middle of a computation: one that is out of range there
+// has no bound, whatever becomes of it.
 func partError(p component, c, x, y float64) float64 {
 	if !(math.Abs(p.Eval(c, x, y)) <= math.MaxFloat32) {
 		return math.Inf(1)
@@ -282,7 +290,8 @@ func (f weighted) homogeneous() (float64, bool) {
 //
 //	x2 y2 c2 = x2 y2 - Σ wᵢ xᵢ yᵢ + Σ wᵢ xᵢ yᵢ cᵢ
 //
-// where the first difference is, by Lagrange's identity, Σ_{i<j} wᵢ wⱼ (xᵢyⱼ - xⱼyᵢ)² / (x2 y2 + Σ wᵢ xᵢ yᵢ).
+// where the first difference is, by Lagrange's identity, Σ_{i<j} wᵢ wⱼ (xᵢyⱼ - xⱼyᵢ)² / (x2 y2 + Σ
+// wᵢ xᵢ yᵢ).
 func (f weighted) feature(c, x, y float64) (c2, x2, y2 float64) {
 	var xx, yy, xy, xyc, gap float64
 	var us, vs [16]float64
@@ -361,7 +370,8 @@ func (f weighted) program(b *programBuilder, l layer) {
 	}
 }
 
-// deficitProgram pushes c2 of a sum, with Lagrange's identity as weighted.feature has it: x2 and y2 are the sum's norms, uᵢ and vᵢ those of the parts,
+// deficitProgram pushes c2 of a sum, with Lagrange's identity as weighted.feature has it: x2 and y2
+// are the sum's norms, uᵢ and vᵢ those of the parts,
 //
 //	c2 = (Σ_{i<j} wᵢ wⱼ (uᵢvⱼ - uⱼvᵢ)² / (x2 y2 + Σ wᵢ uᵢ vᵢ) + Σ wᵢ uᵢ vᵢ cᵢ) / (x2 y2)
 func (f weighted) deficitProgram(b *programBuilder, l layer) {

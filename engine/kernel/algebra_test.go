@@ -22,7 +22,8 @@ type golden struct {
 	hasC2          bool
 }
 
-// goldens reads the values that a program in another language computed from the definitions in 120 digits.
+// goldens reads the values that a program in another language computed from the definitions in 120
+// digits.
 func goldens(t *testing.T) []golden {
 	t.Helper()
 	file, err := os.Open("../../testdata/algebra.txt")
@@ -56,9 +57,11 @@ func goldens(t *testing.T) []golden {
 	return all
 }
 
-// The reference of every combination: values to some ulp of the largest value that k takes for these norms, and 1 - cosine in the feature space to some ulp of
-// itself down to c = 2⁻¹⁴⁹. Each step of a composition, of which there are three at most, adds a handful of roundings, each up to doubled by an angle; powers
-// and exponentials multiply relative errors by their exponent, which is below 20 here. 2000 ulp = 2·10⁻¹³ hold all that.
+// The reference of every combination: values to some ulp of the largest value that k takes for
+// these norms, and 1 - cosine in the feature space to some ulp of itself down to c = 2⁻¹⁴⁹. Each
+// step of a composition, of which there are three at most, adds a handful of roundings, each up to
+// doubled by an angle; powers and exponentials multiply relative errors by their exponent, which is
+// below 20 here. 2000 ulp = 2·10⁻¹³ hold all that.
 func TestAlgebraGolden(t *testing.T) {
 	for _, g := range goldens(t) {
 		k := MustParse(g.spec).(component)
@@ -82,7 +85,8 @@ func TestAlgebraGolden(t *testing.T) {
 			tol += 16 * ulp // an even power is small again near c = 2
 		}
 		if !(math.Abs(c2-g.c2) <= tol) {
-			t.Errorf("%s at c = %v, norms %v and %v: c2 is %v, expected %v, %g ulp", g.spec, g.c, g.x, g.y, c2, g.c2, math.Abs(c2-g.c2)/g.c2/ulp)
+			t.Errorf("%s at c = %v, norms %v and %v: c2 is %v, expected %v, %g ulp", g.spec, g.c, g.x, g.y, c2, g.c2,
+				math.Abs(c2-g.c2)/g.c2/ulp)
 		}
 	}
 }
@@ -110,8 +114,9 @@ func TestAlgebraGoldenMaps(t *testing.T) {
 	}
 }
 
-// Kernels of c and norms alone that are one table state an error of at most 8 ulp, 16 units, wherever the value isn't near 0, except those that are
-// exponentials of large numbers, which are tables of the exponent.
+// Kernels of c and norms alone that are one table state an error of at most 8 ulp, 16 units,
+// wherever the value isn't near 0, except those that are exponentials of large numbers, which are
+// tables of the exponent.
 func TestTableErrors(t *testing.T) {
 	for _, spec := range mapSpecs() {
 		k, ok := MustParse(spec).(*compiled)
@@ -127,13 +132,15 @@ func TestTableErrors(t *testing.T) {
 			}
 		}
 		t.Logf("%s: 2^%d intervals, logarithm %t: %.1f units", spec, table.Bits, table.Log, worst)
-		if !(worst <= 16) && !table.Log && !strings.Contains(spec, "+") { // a sum may cancel: then its error is relative to its parts
+		// a sum may cancel: then its error is relative to its parts
+		if !(worst <= 16) && !table.Log && !strings.Contains(spec, "+") {
 			t.Errorf("%s: the stated error is %v units of 2⁻²⁴, expected at most 16", spec, worst)
 		}
 	}
 }
 
-// A function that a table can't follow closely states so: every value is within its bound all the same, and where a table would be far from it there is none.
+// A function that a table can't follow closely states so: every value is within its bound all the
+// same, and where a table would be far from it there is none.
 func TestTableOfRoughFunctions(t *testing.T) {
 	for name, g := range map[string]func(c float64) float64{
 		"waves":      func(c float64) float64 { return math.Sin(3000 * c) },
@@ -201,7 +208,8 @@ func TestHalfLine(t *testing.T) {
 	}
 }
 
-// Identical documents have exactly 1 under a kernel scaled to unit diagonal, whatever their norm, down to 0 and beyond the range of float32.
+// Identical documents have exactly 1 under a kernel scaled to unit diagonal, whatever their norm,
+// down to 0 and beyond the range of float32.
 func TestNormaliseDiagonal(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range []string{"normalise(polynomial:gamma=0.1,r=1,degree=2)", "normalise(polynomial:gamma=1,r=0,degree=40)", "normalise(arccos:n=2)",
@@ -219,18 +227,21 @@ func TestNormaliseDiagonal(t *testing.T) {
 	})
 }
 
-// An origin moves no distance: the negative distance in the feature space of a centred kernel is that in the space of the kernel itself, to the last digits of the smallest,
-// and -√(2‖x-y‖) for the negative distance.
+// An origin moves no distance: the negative distance in the feature space of a centred kernel is
+// that in the space of the kernel itself, to the last digits of the smallest, and -√(2‖x-y‖) for
+// the negative distance.
 func TestCentredDistances(t *testing.T) {
 	centred, plain := MustParse("compose(centred(rbf:gamma=0.1),ned)"), MustParse("compose(rbf:gamma=0.1,ned)")
 	twice, ned := MustParse("compose(centred(ned),ned)"), MustParse("ned")
 	for _, c := range []float64{0, 1e-14, 1e-9, 1e-3, 0.7} {
 		for _, y := range []float64{2, 2.0001, 3} {
-			// Two norms √p and √q that differ cost some 2⁻⁵² (√p-√q)²/g, norms that are equal nothing: a factor of ten for the roots.
+			// Two norms √p and √q that differ cost some 2⁻⁵² (√p-√q)²/g, norms that are equal
+			// nothing: a factor of ten for the roots.
 			const tol = 1e-13
 			for _, pair := range [][2]float64{{centred.Eval(c, 2, y), plain.Eval(c, 2, y)}, {twice.Eval(c, 2, y), -math.Sqrt(-2 * ned.Eval(c, 2, y))}} {
 				if err := math.Abs(pair[0] - pair[1]); !(err <= tol*math.Abs(pair[1])) {
-					t.Errorf("c = %v, norms 2 and %v: found %v, expected %v, relative error %v", c, y, pair[0], pair[1], err/math.Abs(pair[1]))
+					t.Errorf("c = %v, norms 2 and %v: found %v, expected %v, relative error %v", c, y, pair[0], pair[1],
+						err/math.Abs(pair[1]))
 				}
 			}
 		}
@@ -271,8 +282,10 @@ func TestNewKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if alone == both || alone.String() != "mine" || UsesNorms(alone) || !UsesNorms(both) || PropertiesOf(both).Definite != Positive {
-		t.Errorf("%v and %v: equal %v, properties %+v and %+v", alone, both, alone == both, PropertiesOf(alone), PropertiesOf(both))
+	if alone == both || alone.String() != "mine" || UsesNorms(alone) || !UsesNorms(both) ||
+		PropertiesOf(both).Definite != Positive {
+		t.Errorf("%v and %v: equal %v, properties %+v and %+v", alone, both, alone == both, PropertiesOf(alone),
+			PropertiesOf(both))
 	}
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		cs := float32Distances(1000)
@@ -306,8 +319,8 @@ func TestNewKernel(t *testing.T) {
 	}
 }
 
-// Kernels are equal where their canonical specifications are, however they came about; those of one's
-// own only to themselves.
+// Kernels are equal where their canonical specifications are, however they came about; those of
+// one's own only to themselves.
 func TestEqual(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"linear", "1*linear"}, {"power(linear,17)", "power((linear),p=17)"}, {"compose(arccos,arccos)", "arccos:n=1,layers=2"},
@@ -331,8 +344,8 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// A kernel with something open is resolved once for a number of terms: engines ask for each request,
-// and a table is made for each kernel.
+// A kernel with something open is resolved once for a number of terms: engines ask for each
+// request, and a table is made for each kernel.
 func TestResolvedOnce(t *testing.T) {
 	for _, spec := range []string{"exp(polynomial)", "diffusion:t=0.1,order=1", "2*(rbf + linear)"} {
 		k := MustParse(spec)
@@ -343,7 +356,8 @@ func TestResolvedOnce(t *testing.T) {
 	}
 }
 
-// The error of an exponential is a number where the value is 0 and the exponent far beyond what float32 knows to a unit.
+// The error of an exponential is a number where the value is 0 and the exponent far beyond what
+// float32 knows to a unit.
 func TestExponentialError(t *testing.T) {
 	for _, spec := range []string{"exp(1e15*ned)", "exp(1e17*linear)"} {
 		k := MustParse(spec)

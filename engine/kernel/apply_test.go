@@ -27,17 +27,23 @@ func TestApplyRefuses(t *testing.T) {
 		says         string
 	}
 	calls := map[string]call{
-		"a short dst":          {filled(19, 9), filled(20, 0.5), filled(4, 1), filled(5, 1), "destination of 19"},
-		"a long dst":           {filled(21, 9), filled(20, 0.5), filled(4, 1), filled(5, 1), "destination of 21"},
-		"a short c":            {filled(20, 9), filled(19, 0.5), filled(4, 1), filled(5, 1), "19 values of c"},
-		"no c":                 {filled(20, 9), nil, filled(4, 1), filled(5, 1), "0 values of c"},
-		"a row too many":       {filled(20, 9), filled(20, 0.5), filled(5, 1), filled(5, 1), "5 norms of rows"},
-		"a row too few":        {filled(20, 9), filled(20, 0.5), filled(3, 1), filled(5, 1), "3 norms of rows"},
-		"no rows":              {filled(20, 9), filled(20, 0.5), nil, filled(5, 1), "0 norms of rows"},
-		"no columns":           {filled(20, 9), filled(20, 0.5), filled(4, 1), nil, "by 0 of columns"},
-		"a column too many":    {filled(20, 9), filled(20, 0.5), filled(4, 1), filled(6, 1), "by 6 of columns"},
-		"c below 0":            {filled(1, 9), []float32{-1e-9}, filled(1, 1), filled(1, 1), "c[0] is -1e-09"},
-		"c above 2":            {filled(2, 9), []float32{1, 2.0000002}, filled(1, 1), filled(2, 1), "c[1] is 2.0000002"},
+		"a short dst":       {filled(19, 9), filled(20, 0.5), filled(4, 1), filled(5, 1), "destination of 19"},
+		"a long dst":        {filled(21, 9), filled(20, 0.5), filled(4, 1), filled(5, 1), "destination of 21"},
+		"a short c":         {filled(20, 9), filled(19, 0.5), filled(4, 1), filled(5, 1), "19 values of c"},
+		"no c":              {filled(20, 9), nil, filled(4, 1), filled(5, 1), "0 values of c"},
+		"a row too many":    {filled(20, 9), filled(20, 0.5), filled(5, 1), filled(5, 1), "5 norms of rows"},
+		"a row too few":     {filled(20, 9), filled(20, 0.5), filled(3, 1), filled(5, 1), "3 norms of rows"},
+		"no rows":           {filled(20, 9), filled(20, 0.5), nil, filled(5, 1), "0 norms of rows"},
+		"no columns":        {filled(20, 9), filled(20, 0.5), filled(4, 1), nil, "by 0 of columns"},
+		"a column too many": {filled(20, 9), filled(20, 0.5), filled(4, 1), filled(6, 1), "by 6 of columns"},
+		"c below 0":         {filled(1, 9), []float32{-1e-9}, filled(1, 1), filled(1, 1), "c[0] is -1e-09"},
+		"c above 2": {
+			filled(2, 9),
+			[]float32{1, 2.0000002},
+			filled(1, 1),
+			filled(2, 1),
+			"c[1] is 2.0000002",
+		},
 		"c that is no number":  {filled(1, 9), []float32{nan}, filled(1, 1), filled(1, 1), "c[0] is NaN"},
 		"a norm below 0":       {filled(1, 9), filled(1, 0.5), filled(1, -1), filled(1, 1), "norm x[0] is -1"},
 		"an infinite norm":     {filled(1, 9), filled(1, 0.5), filled(1, 1), filled(1, inf), "norm y[0] is +Inf"},
@@ -80,11 +86,14 @@ func TestApplyRefuses(t *testing.T) {
 func TestCustomKernelsThatPanicAtTheDoor(t *testing.T) {
 	var failed *PanicError
 	k, err := New(Custom{Name: "bad", Eval: func(c, x, y float64) float64 { panic(errBroken) }})
-	if k != nil || !errors.As(err, &failed) || failed.Kernel != "bad" || !errors.Is(err, errBroken) || !strings.Contains(string(failed.Stack), "apply_test.go") {
+	if k != nil || !errors.As(err, &failed) || failed.Kernel != "bad" || !errors.Is(err, errBroken) ||
+		!strings.Contains(string(failed.Stack), "apply_test.go") {
 		t.Errorf("kernel %v, error %v, expected a PanicError", k, err)
 	}
 	for name, k := range panicking(t) {
-		if err := Apply(k, asm.Best(), make([]float32, 1), []float32{0.7}, []float32{1}, []float32{1}); !errors.As(err, &failed) || failed.Kernel != name {
+		if err := Apply(k, asm.Best(), make([]float32, 1), []float32{0.7}, []float32{1}, []float32{1}); !errors.As(err,
+			&failed) ||
+			failed.Kernel != name {
 			t.Errorf("kernel %s: error %v, expected a PanicError", name, err)
 		}
 	}

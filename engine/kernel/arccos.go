@@ -20,12 +20,27 @@ func init() {
 			Name: "arccos", Summary: "‖x‖ⁿ‖y‖ⁿ J_n(arccos(1-c))/π",
 			What:   "inner product of infinitely many threshold units of any degree, whole or fractional, in one layer or several",
 			Source: sourceCho + ", ch. 2 to 4, app. A",
-			Examples: []string{"arccos:n=0", "arccos:n=1", "arccos:n=2", "arccos:n=1,layers=3", "arccos:n=3", "arccos:n=0.5",
-				"arccos:n=-0.25", "arccos:n=0,sigma=0.5", "arccos:n=0,bias=0.3"},
+			Examples: []string{
+				"arccos:n=0",
+				"arccos:n=1",
+				"arccos:n=2",
+				"arccos:n=1,layers=3",
+				"arccos:n=3",
+				"arccos:n=0.5",
+				"arccos:n=-0.25",
+				"arccos:n=0,sigma=0.5",
+				"arccos:n=0,bias=0.3",
+			},
 		},
 		place: 180,
-		params: []param{n, whole("layers", "layers, each on the feature space of the one below", 1, 1, mostLayers), bias,
-			positive("sigma", "width of thresholds that are smoothed by the normal distribution, in units of the norms, for n=0", 0).or("none", 0)},
+		params: []param{
+			n,
+			whole("layers", "layers, each on the feature space of the one below", 1, 1, mostLayers),
+			bias,
+			positive("sigma",
+				"width of thresholds that are smoothed by the normal distribution, in units of the norms, for n=0",
+				0).or("none", 0),
+		},
 		refuse: refuseArcCosine,
 		build: func(e in, v []float64) component {
 			k := newArcCosine(e, v[arccosN])
@@ -70,14 +85,16 @@ func layered(k component, layers int) component {
 	return compile(compose(slices.Repeat([]component{k}, layers)))
 }
 
-// arccos is the arc-cosine kernel of degree n = 0, 1 or 2, the inner product of two infinite layers of threshold units,
+// arccos is the arc-cosine kernel of degree n = 0, 1 or 2, the inner product of two infinite layers
+// of threshold units,
 //
 //	k = (1/π) ‖x‖ⁿ ‖y‖ⁿ J_n(θ),   θ = arccos(1-c)
 //	J_0 = π - θ
 //	J_1 = sin θ + (π-θ) cos θ
 //	J_2 = 3 sin θ cos θ + (π-θ)(1 + 2 cos² θ)
 //
-// Source: Cho, Kernel methods for deep learning, PhD thesis, UCSD 2012, ch. 2; Cho and Saul, NIPS 2009.
+// Source: Cho, Kernel methods for deep learning, PhD thesis, UCSD 2012, ch. 2; Cho and Saul, NIPS
+// 2009.
 type arccos struct {
 	in
 	n int
@@ -112,8 +129,9 @@ func (k arccos) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	}
 }
 
-// Error: the maps of package asm are stated to be within 4, 8 and 12 ulp, of at most 2 units each, relative to the value
-// even where it goes to 0 at c = 2. Where a product of norms is too small for float32, what is lost of it is multiplied by at most 3 = J_2(0)/π.
+// Error: the maps of package asm are stated to be within 4, 8 and 12 ulp, of at most 2 units each,
+// relative to the value even where it goes to 0 at c = 2. Where a product of norms is too small for
+// float32, what is lost of it is multiplied by at most 3 = J_2(0)/π.
 func (k arccos) Error(c, x, y float64) float64 {
 	if table.RealPower(x*y, float64(k.n)) > mostProduct {
 		return math.Inf(1)
@@ -123,13 +141,15 @@ func (k arccos) Error(c, x, y float64) float64 {
 
 func (k arccos) homogeneous() (float64, bool) { return float64(k.n), true }
 
-// feature: with θ = arccos(1-c) and the functions of φ of [arcCosineJ1] and [arcCosineJ2], taken at θ,
+// feature: with θ = arccos(1-c) and the functions of φ of [arcCosineJ1] and [arcCosineJ2], taken at
+// θ,
 //
 //	c2 = θ/π                                       n = 0
 //	c2 = c - J₁(π-θ)/π                             n = 1
 //	c2 = (2/3) c(2-c) + J₂(π-θ)/(3π)               n = 2
 //
-// follow from J_n(θ) = ± J_n(π-θ) + a trigonometric polynomial, and no term takes more than two thirds of another away.
+// follow from J_n(θ) = ± J_n(π-θ) + a trigonometric polynomial, and no term takes more than two
+// thirds of another away.
 func (k arccos) feature(c, x, y float64) (float64, float64, float64) {
 	theta := angle(c)
 	switch k.n {
@@ -175,7 +195,8 @@ func arcCosineJ2(phi float64) float64 {
 	return -alternating(psi, 2, func(k float64) float64 { return k - 1 })
 }
 
-// alternating returns the sum of -(-1)^k factor(k) v^(2k+1)/(2k+1)! over k >= first, for v in [0, 2]: 16 terms are more than float64 holds.
+// alternating returns the sum of -(-1)^k factor(k) v^(2k+1)/(2k+1)! over k >= first, for v in [0,
+// 2]: 16 terms are more than float64 holds.
 func alternating(v float64, first int, factor func(k float64) float64) float64 {
 	term := v // v^(2k+1)/(2k+1)!, with its sign
 	var sum float64
@@ -193,8 +214,9 @@ func alternating(v float64, first int, factor func(k float64) float64) float64 {
 //
 //	k = (1/π) ‖x‖ⁿ ‖y‖ⁿ J_n(θ),   θ = arccos(1-c)
 //
-// see package arccosine. The degrees 0, 1 and 2 have maps of their own, see [arccos]; this one goes through a table. Documents without terms give 0 for n < 0,
-// where the formula would divide by their norm.
+// see package arccosine. The degrees 0, 1 and 2 have maps of their own, see [arccos]; this one goes
+// through a table. Documents without terms give 0 for n < 0, where the formula would divide by
+// their norm.
 //
 // Source: Cho's thesis, ch. 2 and app. A.
 type arcDegree struct {
@@ -225,11 +247,17 @@ func (f arcDegree) feature(c, x, y float64) (c2, x2, y2 float64) {
 }
 
 func (f arcDegree) properties() Properties {
-	return Properties{Definite: Positive, Condition: "an inner product of infinitely many threshold units", Source: sourceCho + ", ch. 2 and app. A",
-		NonNegative: true, PositiveDiagonal: true}
+	return Properties{
+		Definite:         Positive,
+		Condition:        "an inner product of infinitely many threshold units",
+		Source:           sourceCho + ", ch. 2 and app. A",
+		NonNegative:      true,
+		PositiveDiagonal: true,
+	}
 }
 
-// shortLayer returns the degree and the embedding of a layer that is an arc-cosine kernel without further parameters.
+// shortLayer returns the degree and the embedding of a layer that is an arc-cosine kernel without
+// further parameters.
 func shortLayer(l component) (n float64, e in, ok bool) {
 	if k, ok := l.(arccos); ok {
 		return float64(k.n), k.in, true

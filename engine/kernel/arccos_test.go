@@ -12,7 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Any degree through the parser: norms to the power n, J_n, the factor 1/π; the feature space has the diagonal as its norms.
+// Any degree through the parser: norms to the power n, J_n, the factor 1/π; the feature space has
+// the diagonal as its norms.
 func TestArcCosineDegree(t *testing.T) {
 	for _, n := range []float64{-0.4, -0.25, 0.5, 1.5, 3, 3.7, 10, 28} {
 		k := MustParse("arccos:n=" + syntax.FormatNumber(n)).(component)
@@ -24,7 +25,8 @@ func TestArcCosineDegree(t *testing.T) {
 				t.Errorf("%v at c = %v is %v, expected %v", k, c, got, want)
 			}
 			c2, x2, y2 := k.feature(c, x, y)
-			if got, dx := x2*y2*(1-c2), k.Eval(0, x, x); !(math.Abs(got-want) <= 256*(n+1)*ulp*x2*y2) || !(math.Abs(x2*x2-dx) <= 32*ulp*dx) {
+			if got, dx := x2*y2*(1-c2), k.Eval(0, x, x); !(math.Abs(got-want) <= 256*(n+1)*ulp*x2*y2) ||
+				!(math.Abs(x2*x2-dx) <= 32*ulp*dx) {
 				t.Errorf("%v: the feature at c = %v is %v, %v, %v: value %v, expected %v", k, c, c2, x2, y2, got, want)
 			}
 		}
@@ -37,7 +39,8 @@ func TestArcCosineDegree(t *testing.T) {
 	}
 }
 
-// For documents without negative values and norms whose powers are in range, maps are within 8 ulp: 16 units of 2⁻²⁴.
+// For documents without negative values and norms whose powers are in range, maps are within 8 ulp:
+// 16 units of 2⁻²⁴.
 func TestArcCosineUlp(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range []string{"arccos:n=3", "arccos:n=4", "arccos:n=9", "arccos:n=0.5", "arccos:n=-0.25", "arccos:n=2.5", "arccos:n=0.5,layers=3"} {
@@ -62,7 +65,8 @@ func TestArcCosineUlp(t *testing.T) {
 	})
 }
 
-// Matrices of random points of any direction and length have no eigenvalue below rounding: 60 points, float64 values of some 10⁻¹⁴ relative to the greatest.
+// Matrices of random points of any direction and length have no eigenvalue below rounding: 60
+// points, float64 values of some 10⁻¹⁴ relative to the greatest.
 func TestArcCosinePositive(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 14))
 	const points, dims = 60, 3
@@ -101,12 +105,25 @@ func TestArcCosinePositive(t *testing.T) {
 }
 
 // arcCosineSpecs are arc-cosine kernels of all sorts.
-var arcCosineSpecs = []string{"arccos:n=0", "arccos:n=3", "arccos:n=6", "arccos:n=0.5", "arccos:n=-0.25", "arccos:n=2.5", "arccos:n=0.5,layers=2",
-	"arccos:n=0,sigma=0.3", "arccos:n=0,sigma=2,layers=2",
-	"arccos:n=0,bias=0.3", "arccos:n=0,bias=-1", "arccos:n=0,bias=1,sigma=0.5", "compose(arccos:n=0,bias=0.3,arccos:n=1)"}
+var arcCosineSpecs = []string{
+	"arccos:n=0",
+	"arccos:n=3",
+	"arccos:n=6",
+	"arccos:n=0.5",
+	"arccos:n=-0.25",
+	"arccos:n=2.5",
+	"arccos:n=0.5,layers=2",
+	"arccos:n=0,sigma=0.3",
+	"arccos:n=0,sigma=2,layers=2",
+	"arccos:n=0,bias=0.3",
+	"arccos:n=0,bias=-1",
+	"arccos:n=0,bias=1,sigma=0.5",
+	"compose(arccos:n=0,bias=0.3,arccos:n=1)",
+}
 
-// k_n(x, x) = ‖x‖²ⁿ 2ⁿ Γ(n+½)/√π for any degree, which is ‖x‖²ⁿ (2n-1)!! for a whole one: Cho's thesis, eq. A.20. Gamma and the powers carry some 10⁻¹⁵ each, the
-// degree 64 (n+1) half ulp, more near -½.
+// k_n(x, x) = ‖x‖²ⁿ 2ⁿ Γ(n+½)/√π for any degree, which is ‖x‖²ⁿ (2n-1)!! for a whole one: Cho's
+// thesis, eq. A.20. Gamma and the powers carry some 10⁻¹⁵ each, the degree 64 (n+1) half ulp, more
+// near -½.
 func TestArcCosineDiagonal(t *testing.T) {
 	for _, n := range []float64{-0.49, -0.3, 0, 0.5, 1, 1.7, 2, 3, 4.25, 7, 12, 20.5} {
 		k := MustParse("arccos:n=" + syntax.FormatNumber(n))
@@ -119,7 +136,8 @@ func TestArcCosineDiagonal(t *testing.T) {
 	}
 }
 
-// From both sides fractional degrees tend to the whole ones, norms and all, in proportion to the difference of the degrees.
+// From both sides fractional degrees tend to the whole ones, norms and all, in proportion to the
+// difference of the degrees.
 func TestArcCosineDegreesTend(t *testing.T) {
 	for _, n := range []float64{0, 1, 2, 3, 5} {
 		k := MustParse("arccos:n=" + syntax.FormatNumber(n))
@@ -133,7 +151,8 @@ func TestArcCosineDegreesTend(t *testing.T) {
 				for _, near := range []float64{n - e, n + e} {
 					got := MustParse("arccos:n="+syntax.FormatNumber(near)).Eval(c, x, y) / want
 					if !(math.Abs(got-1) <= bound) {
-						t.Errorf("the degree %v at c = %v is off that of %v by the factor %v, bound %v", near, c, n, got, bound)
+						t.Errorf("the degree %v at c = %v is off that of %v by the factor %v, bound %v", near, c, n,
+							got, bound)
 					}
 					far = max(far, math.Abs(got-1))
 				}
@@ -145,8 +164,9 @@ func TestArcCosineDegreesTend(t *testing.T) {
 	}
 }
 
-// b → 0 gives the degree 0: a threshold's neighbourhood of width b/‖x‖ has the mass b/(‖x‖√(2π)) on either side, and k counts it twice for each document. With
-// b → 0 and smoothed thresholds the smoothed ones are left.
+// b → 0 gives the degree 0: a threshold's neighbourhood of width b/‖x‖ has the mass b/(‖x‖√(2π)) on
+// either side, and k counts it twice for each document. With b → 0 and smoothed thresholds the
+// smoothed ones are left.
 func TestArcCosineBiasTends(t *testing.T) {
 	const x, y = 0.7, 3.0
 	for spec, limit := range map[string]string{"arccos:n=0": "arccos:n=0", "arccos:n=0,sigma=0.5": "arccos:n=0,sigma=0.5"} {

@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// The maps alone, on tiles as Gram makes them: 512 rows of a panel, c as text has it, most of it near 1, and norms of raw counts.
+// The maps alone, on tiles as Gram makes them: 512 rows of a panel, c as text has it, most of it
+// near 1, and norms of raw counts.
 func BenchmarkMap(b *testing.B) {
 	r := rand.New(rand.NewPCG(3, 5))
 	const rows, cols = 512, 64

@@ -46,29 +46,34 @@ func Catalogue() []Info {
 	return all
 }
 
-// family is what makes the kernels of one name. Each is registered by the file that has its kernels:
-// that is all that the catalogue, the parser and the programs of devices need.
+// family is what makes the kernels of one name. Each is registered by the file that has its
+// kernels: that is all that the catalogue, the parser and the programs of devices need.
 type family struct {
 	Info
 	place     int              // in the catalogue, which is in ascending order
 	embedding sparse.Embedding // default
 	params    []param
 
-	// build makes a kernel that is no combination; v holds the parameters in the order of params. Before it, refuse finds a parameter that doesn't go with the
-	// others and says what would.
+	// build makes a kernel that is no combination; v holds the parameters in the order of params.
+	// Before it, refuse finds a parameter that doesn't go with the others and says what would.
 	build  func(e in, v []float64) component
 	refuse func(v []float64) (param int, expected string)
 
-	// combine makes a combination; weights are those of a sum, 1 otherwise. Before it, check finds the first part that won't do and says what would.
-	combine    func(parts []component, weights, v []float64) component
-	check      func(parts []component, v []float64) (part int, expected string)
-	power      func(v []float64) float64 // of the embedding, where the parameters say what that is; then the key embed names one without, or with that
-	single     bool                      // takes one part only
-	sets       bool                      // of sets of points, not documents: Parse doesn't know it, and there is no key embed
-	positional int                       // so many of the parameters may stand behind the parts without a key
+	// combine makes a combination; weights are those of a sum, 1 otherwise. Before it, check finds
+	// the first part that won't do and says what would.
+	combine func(parts []component, weights, v []float64) component
+	check   func(parts []component, v []float64) (part int, expected string)
+	// of the embedding, where the parameters say what that is; then the key embed names one
+	// without, or with that
+	power  func(v []float64) float64
+	single bool // takes one part only
+	// of sets of points, not documents: Parse doesn't know it, and there is no key embed
+	sets       bool
+	positional int // so many of the parameters may stand behind the parts without a key
 }
 
-// param is a number that a family takes, or one of some words: Allowed says in words what the fields say.
+// param is a number that a family takes, or one of some words: Allowed says in words what the
+// fields say.
 type param struct {
 	Param
 	initial  float64 // value where it is left out
@@ -130,7 +135,8 @@ func (f *family) info() Info {
 	if f.combine != nil {
 		embedding = "that of the first part"
 	}
-	about.Params = append(about.Params, Param{Key: "embed", Default: embedding, Allowed: "an embedding", Summary: "how counts become vectors"})
+	about.Params = append(about.Params,
+		Param{Key: "embed", Default: embedding, Allowed: "an embedding", Summary: "how counts become vectors"})
 	about.Properties = PropertiesOf(MustParse(f.Examples[0]))
 	return about
 }
@@ -151,7 +157,8 @@ func (f *family) param(key string) int {
 	return slices.IndexFunc(f.params, func(q param) bool { return q.Key == key || slices.Contains(q.Aliases, key) })
 }
 
-// Numbers beyond these can't be turned into float32 with room for a product: maps compute in float32.
+// Numbers beyond these can't be turned into float32 with room for a product: maps compute in
+// float32.
 const tiny, huge = 1e-18, 1e18
 
 // positive, signed and whole make parameters.
@@ -164,19 +171,32 @@ func positive(key, summary string, initial float64) param {
 
 func signed(key, summary string, initial float64) param {
 	q := param{initial: initial, min: -huge, max: huge}
-	q.Param = Param{Key: key, Default: syntax.FormatNumber(initial), Summary: summary, Allowed: fmt.Sprintf("a number, or pi (from %g to %g)", -huge, huge)}
+	q.Param = Param{
+		Key:     key,
+		Default: syntax.FormatNumber(initial),
+		Summary: summary,
+		Allowed: fmt.Sprintf("a number, or pi (from %g to %g)", -huge, huge),
+	}
 	return q
 }
 
 func whole(key, summary string, initial, min, max float64) param {
 	q := param{initial: initial, whole: true, min: min, max: max}
-	q.Param = Param{Key: key, Default: syntax.FormatNumber(initial), Summary: summary, Allowed: fmt.Sprintf("a whole number from %s to %s", syntax.FormatNumber(min), syntax.FormatNumber(max))}
+	q.Param = Param{
+		Key:     key,
+		Default: syntax.FormatNumber(initial),
+		Summary: summary,
+		Allowed: fmt.Sprintf("a whole number from %s to %s", syntax.FormatNumber(min), syntax.FormatNumber(max)),
+	}
 	return q
 }
 
 // word makes a parameter that is one of some words, the first of them by default.
 func word(key, summary string, words ...string) param {
-	return param{Param: Param{Key: key, Default: words[0], Allowed: strings.Join(words, " or "), Summary: summary}, words: words}
+	return param{
+		Param: Param{Key: key, Default: words[0], Allowed: strings.Join(words, " or "), Summary: summary},
+		words: words,
+	}
 }
 
 // or makes a parameter one that is left out by default, which a word stands for.

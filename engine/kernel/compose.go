@@ -16,9 +16,12 @@ func init() {
 			What:   "layers: each kernel is given the cosine and the norms in the feature space of the one before it",
 			Source: sourceCho + ", ch. 4", Examples: []string{"compose(arccos:n=1,arccos:n=0,layers=3)", "compose(arccos:n=0,rbf:gamma=1)"},
 		},
-		place:  190,
-		params: []param{whole("layers", "number of layers, no fewer than kernels: the last is repeated; 0 for one of each", 0, 0, mostLayers)},
-		check:  checkCompose,
+		place: 190,
+		params: []param{
+			whole("layers", "number of layers, no fewer than kernels: the last is repeated; 0 for one of each", 0, 0,
+				mostLayers),
+		},
+		check: checkCompose,
 		combine: func(parts []component, _, v []float64) component {
 			for len(parts) < int(v[0]) {
 				parts = append(parts, parts[len(parts)-1])
@@ -59,8 +62,9 @@ func checkCompose(parts []component, v []float64) (int, string) {
 	return 0, ""
 }
 
-// composed is a kernel on the feature space of another, that on the feature space of a third, and so on, from the bottom up: with (c₀, x₀, y₀) what two
-// documents have, and (cᵢ, xᵢ, yᵢ) what layer i makes of (cᵢ₋₁, xᵢ₋₁, yᵢ₋₁), see component.feature,
+// composed is a kernel on the feature space of another, that on the feature space of a third, and
+// so on, from the bottom up: with (c₀, x₀, y₀) what two documents have, and (cᵢ, xᵢ, yᵢ) what layer
+// i makes of (cᵢ₋₁, xᵢ₋₁, yᵢ₋₁), see component.feature,
 //
 //	k = k_ℓ(c_ℓ₋₁, x_ℓ₋₁, y_ℓ₋₁)
 //
@@ -74,7 +78,8 @@ type composed struct {
 	plan *stages // where it isn't separable
 }
 
-// compose makes the form of layers, from the bottom up. Composition is associative, so layers that are compositions are taken apart.
+// compose makes the form of layers, from the bottom up. Composition is associative, so layers that
+// are compositions are taken apart.
 func compose(layers []component) form {
 	var flat []component
 	for _, l := range layers {
@@ -112,8 +117,14 @@ func (f composed) spec() string {
 
 func (f composed) properties() Properties {
 	top := f.of[len(f.of)-1].Properties()
-	p := Properties{Source: sourceCho + ", ch. 4", Condition: f.conditions(), NonNegative: top.NonNegative, PositiveDiagonal: top.PositiveDiagonal}
-	if p = p.like(f.of); p.Definite == NotProven && top.Definite == ConditionallyPositive && p.like(f.of[:len(f.of)-1]).Definite == Positive {
+	p := Properties{
+		Source:           sourceCho + ", ch. 4",
+		Condition:        f.conditions(),
+		NonNegative:      top.NonNegative,
+		PositiveDiagonal: top.PositiveDiagonal,
+	}
+	if p = p.like(f.of); p.Definite == NotProven && top.Definite == ConditionallyPositive &&
+		p.like(f.of[:len(f.of)-1]).Definite == Positive {
 		p.Definite = ConditionallyPositive
 	}
 	return p
@@ -138,7 +149,8 @@ func (f composed) feature(c, x, y float64) (float64, float64, float64) {
 	return f.of[len(f.of)-1].feature(c, x, y)
 }
 
-// degree: powers of powers; and once the norms are gone, whatever comes above is a function of c alone.
+// degree: powers of powers; and once the norms are gone, whatever comes above is a function of c
+// alone.
 func (f composed) homogeneous() (float64, bool) {
 	d := 1.0
 	for _, l := range f.of {
@@ -153,8 +165,8 @@ func (f composed) homogeneous() (float64, bool) {
 	return d, true
 }
 
-// noise: of a c near 1 a layer that wants 1-c has no digits below 2⁻⁵³; a power of it changes up to 64
-// times as much.
+// noise: of a c near 1 a layer that wants 1-c has no digits below 2⁻⁵³; a power of it changes up to
+// 64 times as much.
 func (f composed) noise() float64 { return 0x1p-46 * math.Abs(f.value(0, 1, 1)) }
 
 func (f composed) program(b *programBuilder, l layer) {
@@ -183,7 +195,8 @@ type composeScratch struct {
 
 var composeScratches = sync.Pool{New: func() any { return new(composeScratch) }}
 
-// rows takes a row through all stages and then through the top's own map; the norms of columns go through them once for all rows.
+// rows takes a row through all stages and then through the top's own map; the norms of columns go
+// through them once for all rows.
 func (f composed) rows(asm *asm.Kernels, b *block) {
 	if len(f.plan.below) > mostStages {
 		for i, x := range b.x {
@@ -291,7 +304,8 @@ func (s *stages) isWild(x float32) bool {
 	return false
 }
 
-// mapTop maps a row of c of the top in place. Feature spaces have norms whose product float32 doesn't hold, though it may hold the value of the top: such pairs go through float64.
+// mapTop maps a row of c of the top in place. Feature spaces have norms whose product float32
+// doesn't hold, though it may hold the value of the top: such pairs go through float64.
 func (s *stages) mapTop(k *asm.Kernels, row, x, y []float32, longest float32) {
 	if !s.long(x[0], longest) {
 		s.top.mapTo(k, row, row, x, y)
@@ -309,9 +323,10 @@ func (s *stages) mapTop(k *asm.Kernels, row, x, y []float32, longest float32) {
 // long reports whether the product of norms is too great for the top's own map.
 func (s *stages) long(x, y float32) bool { return float64(x)*float64(y) > s.most }
 
-// error follows a box around c and the norms through the stages: each turns it into the box around what its corners become, widened by its own error and
-// one rounding of each norm. At the top it is the greatest change of the value at a corner and the top's own error there. Kernels are monotone or convex in each
-// variable over so small a box.
+// error follows a box around c and the norms through the stages: each turns it into the box around
+// what its corners become, widened by its own error and one rounding of each norm. At the top it is
+// the greatest change of the value at a corner and the top's own error there. Kernels are monotone
+// or convex in each variable over so small a box.
 func (f composed) error(c, x, y float64) float64 {
 	if len(f.plan.below) > mostStages {
 		return unit*math.Abs(f.value(c, x, y)) + underflow
@@ -330,18 +345,24 @@ func (f composed) error(c, x, y float64) float64 {
 		own := next
 		corners(c, x, y, box, func(c, x, y float64) {
 			c3, x3, y3 := t.of.feature(c, x, y)
-			next = [3]float64{max(next[0], math.Abs(c3-c2)+t.error(c, x, y, c3)), max(next[1], math.Abs(x3-x2)+own[1]), max(next[2], math.Abs(y3-y2)+own[2])}
+			next = [3]float64{
+				max(next[0], math.Abs(c3-c2)+t.error(c, x, y, c3)),
+				max(next[1], math.Abs(x3-x2)+own[1]),
+				max(next[2], math.Abs(y3-y2)+own[2]),
+			}
 		})
 		c, x, y, box = c2, x2, y2, next
 	}
 	top := f.plan.top
 	v := top.Eval(c, x, y)
 	err := f.plan.topError(c, x, y)
-	corners(c, x, y, box, func(c, x, y float64) { err = max(err, math.Abs(top.Eval(c, x, y)-v)+f.plan.topError(c, x, y)) })
+	corners(c, x, y, box,
+		func(c, x, y float64) { err = max(err, math.Abs(top.Eval(c, x, y)-v)+f.plan.topError(c, x, y)) })
 	return err
 }
 
-// topError bounds the error of mapTop. Norms that are off by some roundings may fall on either side of the limit.
+// topError bounds the error of mapTop. Norms that are off by some roundings may fall on either side
+// of the limit.
 func (s *stages) topError(c, x, y float64) float64 {
 	rounding := unit*math.Abs(s.top.Eval(c, x, y)) + underflow
 	if x*y > 2*s.most {
@@ -350,7 +371,8 @@ func (s *stages) topError(c, x, y float64) float64 {
 	return max(rounding, partError(s.top, c, x, y))
 }
 
-// corners visits the corners of a box with the given half widths around a point, as far as they are points.
+// corners visits the corners of a box with the given half widths around a point, as far as they are
+// points.
 func corners(c, x, y float64, half [3]float64, visit func(c, x, y float64)) {
 	if half == ([3]float64{}) {
 		return

@@ -8,7 +8,8 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// Feature spaces have norms whose product is beyond float32 while values of the layer above it are not: these are right, whatever stands beside them in a tile.
+// Feature spaces have norms whose product is beyond float32 while values of the layer above it are
+// not: these are right, whatever stands beside them in a tile.
 func TestComposedLong(t *testing.T) {
 	norms := []float32{0, 1e-3, 1, 1e5, 4.95e9, 4.95e9 + 1024, 5e9, 1e16}
 	distances := []float32{0, 1e-6, 0.5, 0.999, 1}
@@ -30,7 +31,8 @@ func TestComposedLong(t *testing.T) {
 							continue
 						}
 						if err := math.Abs(got - want); !(err <= bound) || math.IsInf(bound, 1) {
-							t.Errorf("%s, c = %v, norms %v and %v: found %v, expected %v, bound %v", spec, c, x, y, got, want, bound)
+							t.Errorf("%s, c = %v, norms %v and %v: found %v, expected %v, bound %v", spec, c, x, y, got,
+								want, bound)
 						}
 						if x*x*y*y > math.MaxFloat32 {
 							beyond++
@@ -48,7 +50,8 @@ func TestComposedLong(t *testing.T) {
 	})
 }
 
-// Where a layer's c is 1 but for some float64 roundings, 1-c has that error; so have differences of kernels.
+// Where a layer's c is 1 but for some float64 roundings, 1-c has that error; so have differences of
+// kernels.
 func TestNoise(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range []string{"compose(product(hellinger:gamma=26,bhattacharyya),linear)", "compose(diffusion:t=0.083,polynomial:gamma=1,r=0,degree=1)", "compose(diffusion:t=0.08,bhattacharyya)",
@@ -70,7 +73,8 @@ func TestNoise(t *testing.T) {
 	})
 }
 
-// Opposite documents have c = 2 in the feature space of an odd power and 0 in that of an even one, which rounding takes nowhere else.
+// Opposite documents have c = 2 in the feature space of an odd power and 0 in that of an even one,
+// which rounding takes nowhere else.
 func TestComposedOpposite(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for spec, want := range map[string]float64{"compose(power(polynomial:gamma=0.009,r=0,degree=18,3),ngd-exp:t=1e17)": 1, "compose(power(polynomial:gamma=0.009,r=0,degree=17,3),arccos:n=0)": 0} {

@@ -10,32 +10,39 @@ import (
 
 // Custom describes a kernel of one's own for [New]. Name and Eval are needed, the rest is optional.
 type Custom struct {
-	// Name is what String returns. Parse doesn't know it, so a model that was trained with the kernel can't be read from a file again.
+	// Name is what String returns. Parse doesn't know it, so a model that was trained with the
+	// kernel can't be read from a file again.
 	Name string
 
 	// Embedding says how counts become vectors. Default: the counts themselves.
 	Embedding sparse.Embedding
 
-	// Eval returns the kernel's value for c = 1 - cosine in [0, 2] and the norms x and y of two documents, in float64, and the same bits with x and y exchanged.
-	// It is called from several goroutines at a time.
+	// Eval returns the kernel's value for c = 1 - cosine in [0, 2] and the norms x and y of two
+	// documents, in float64, and the same bits with x and y exchanged. It is called from several
+	// goroutines at a time.
 	Eval func(c, x, y float64) float64
 
-	// Row computes dst[j] = Eval(c[j], x, y[j]) for a row of values; dst may be the same slice as c. An element must depend on its own c, x and y[j] alone,
-	// with the same bits for x and y[j] exchanged; rows come in any length, that of c, and y may be nil for a kernel that doesn't use norms. Default: Eval, value by
-	// value; or, for a kernel that doesn't use norms, a table of Eval, as those of this package have it, which takes a nanosecond a value. The table is for
-	// functions that are smooth, apart from steepness near c = 0, 1 and 2: a jump or a peak narrower than some 1/64 of its distance from these may escape it.
+	// Row computes dst[j] = Eval(c[j], x, y[j]) for a row of values; dst may be the same slice as
+	// c. An element must depend on its own c, x and y[j] alone, with the same bits for x and y[j]
+	// exchanged; rows come in any length, that of c, and y may be nil for a kernel that doesn't use
+	// norms. Default: Eval, value by value; or, for a kernel that doesn't use norms, a table of
+	// Eval, as those of this package have it, which takes a nanosecond a value. The table is for
+	// functions that are smooth, apart from steepness near c = 0, 1 and 2: a jump or a peak
+	// narrower than some 1/64 of its distance from these may escape it.
 	Row func(dst, c []float32, x float32, y []float32)
 
-	// Error bounds the absolute error of a value of Row, see Kernel.Error. Default: one rounding to float32.
+	// Error bounds the absolute error of a value of Row, see Kernel.Error. Default: one rounding to
+	// float32.
 	Error func(c, x, y float64) float64
 
-	// Properties say what is known of the kernel. What they don't say is taken to be unknown; UsesNorms false is a promise that Eval doesn't look at x and y,
-	// which [New] tries.
+	// Properties say what is known of the kernel. What they don't say is taken to be unknown;
+	// UsesNorms false is a promise that Eval doesn't look at x and y, which [New] tries.
 	Properties Properties
 }
 
-// New returns a kernel of one's own, which gets the same tiles, workers and cache as those of this package. Two calls give two different kernels,
-// whatever their names. What its functions panic with comes back from computations as a [PanicError].
+// New returns a kernel of one's own, which gets the same tiles, workers and cache as those of this
+// package. Two calls give two different kernels, whatever their names. What its functions panic
+// with comes back from computations as a [PanicError].
 //
 // Errors: no name, no Eval, an Error without Row, an Eval that changes with the norms where
 // Properties.UsesNorms is false, a [PanicError] where Eval panics at c = 0, ¼ or 1.
@@ -57,8 +64,13 @@ func New(c Custom) (k Kernel, err error) {
 		}()
 		for _, v := range [...]float64{0, 0.25, 1} {
 			if one, other := c.Eval(v, 1, 1), c.Eval(v, 2, 3); one != other && (one == one || other == other) {
-				return nil, fmt.Errorf("engine: kernel %s: Eval depends on the norms, expected Properties.UsesNorms: at c = %g it is %g for the norms 1 and 1, %g for 2 and 3",
-					c.Name, v, one, other)
+				return nil, fmt.Errorf(
+					"engine: kernel %s: Eval depends on the norms, expected Properties.UsesNorms: at c = %g it is %g for the norms 1 and 1, %g for 2 and 3",
+					c.Name,
+					v,
+					one,
+					other,
+				)
 			}
 		}
 	}

@@ -75,8 +75,8 @@ func distanceSpec(name string, e in, beta float64) string {
 //	k = -ln(1+d)      β = 0
 //
 // conditionally positive definite, as d is of the opposite kind on a sphere of any dimension, and
-// powers up to 1 and the logarithm keep that. Source: Schoenberg; Berg, Christensen and Ressel, ch. 3;
-// Boughorbel, Tarel and Boujemaa, ICME 2005, for the logarithm.
+// powers up to 1 and the logarithm keep that. Source: Schoenberg; Berg, Christensen and Ressel, ch.
+// 3; Boughorbel, Tarel and Boujemaa, ICME 2005, for the logarithm.
 type geodesic struct {
 	single
 	beta float64
@@ -94,8 +94,8 @@ func (f geodesic) properties() Properties {
 	}
 }
 
-// euclidean is a function of the Euclidean distance d = ‖x-y‖, d² = (x-y)² + 2 x y c in terms of the
-// norms,
+// euclidean is a function of the Euclidean distance d = ‖x-y‖, d² = (x-y)² + 2 x y c in terms of
+// the norms,
 //
 //	k = -d^β          0 < β <= 2
 //	k = -ln(1+d)      β = 0

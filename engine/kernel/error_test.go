@@ -72,20 +72,26 @@ func TestMapBeyond(t *testing.T) {
 				for i, x := range beyondNorms {
 					for j, y := range beyondNorms {
 						got := float64(tile[i*n+j])
-						want, bound := k.Eval(float64(c), float64(x), float64(y)), k.Error(float64(c), float64(x), float64(y))
-						if back := tile[j*n+i]; math.Float32bits(back) != math.Float32bits(tile[i*n+j]) && back == back {
+						want, bound := k.Eval(float64(c), float64(x), float64(y)), k.Error(float64(c), float64(x),
+							float64(y))
+						if back := tile[j*n+i]; math.Float32bits(back) != math.Float32bits(tile[i*n+j]) &&
+							back == back {
 							t.Errorf("%s, c = %v, norms %v and %v: %v, exchanged %v", spec, c, x, y, got, back)
 						}
 						alone := []float32{c}
-						if k.mapTo(table, alone, alone, []float32{x}, []float32{y}); !sameBits(alone, tile[i*n+j:][:1]) && got == got {
+						if k.mapTo(table, alone, alone, []float32{x}, []float32{y}); !sameBits(alone,
+							tile[i*n+j:][:1]) &&
+							got == got {
 							t.Errorf("%s, c = %v, norms %v and %v: %v, alone %v", spec, c, x, y, got, alone[0])
 						}
 						if math.IsInf(bound, 1) {
 							continue
 						}
-						mayBeInfinite := math.Abs(want)+bound > math.MaxFloat32 && got == math.Copysign(math.Inf(1), want)
+						mayBeInfinite := math.Abs(want)+bound > math.MaxFloat32 &&
+							got == math.Copysign(math.Inf(1), want)
 						if !mayBeInfinite && !(math.Abs(got-want) <= bound) {
-							t.Fatalf("%s, c = %v, norms %v and %v: found %v, expected %v, bound %v", spec, c, x, y, got, want, bound)
+							t.Fatalf("%s, c = %v, norms %v and %v: found %v, expected %v, bound %v", spec, c, x, y, got,
+								want, bound)
 						}
 					}
 				}
@@ -106,7 +112,8 @@ func TestComposedOnHighDegree(t *testing.T) {
 					tile := []float32{c}
 					k.mapTo(table, tile, tile, []float32{x}, []float32{y})
 					want := k.Eval(float64(c), float64(x), float64(y))
-					if got := float64(tile[0]); !Within(k, got, want, float64(c), float64(x), float64(y)) && !(want > math.MaxFloat32 && math.IsInf(got, 1)) {
+					if got := float64(tile[0]); !Within(k, got, want, float64(c), float64(x), float64(y)) &&
+						!(want > math.MaxFloat32 && math.IsInf(got, 1)) {
 						t.Errorf("c = %v, norms %v and %v: found %v, expected %v", c, x, y, got, want)
 					}
 				}

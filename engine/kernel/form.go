@@ -13,7 +13,8 @@ import (
 // form is the mathematics of a kernel that has no map of its own in package asm: a formula in
 // float64, of other kernels or of none. [compile] makes a Kernel of it. A form is immutable.
 type form interface {
-	// spec returns the form as Parse reads it, canonical: forms with the same spec are the same function.
+	// spec returns the form as Parse reads it, canonical: forms with the same spec are the same
+	// function.
 	spec() string
 
 	embedding() sparse.Embedding
@@ -56,7 +57,8 @@ type logForm interface {
 type openForm interface {
 	form
 
-	// resolved returns the form with it filled in; terms is the number of columns of the embedded documents.
+	// resolved returns the form with it filled in; terms is the number of columns of the embedded
+	// documents.
 	resolved(terms int) form
 }
 
@@ -64,8 +66,8 @@ type openForm interface {
 type noisyForm interface {
 	form
 
-	// noise bounds what float64 loses of g(c): differences have the roundings of what they are taken
-	// from.
+	// noise bounds what float64 loses of g(c): differences have the roundings of what they are
+	// taken from.
 	noise() float64
 }
 
@@ -74,10 +76,12 @@ type single struct{ e in }
 
 func (f single) embedding() sparse.Embedding { return f.e.embedding }
 
-// chunk is how many columns pass through all of a kernel's stages before the next ones begin: buffers of them stay in the first-level cache.
+// chunk is how many columns pass through all of a kernel's stages before the next ones begin:
+// buffers of them stay in the first-level cache.
 const chunk = 256
 
-// block is a piece of a tile, of at most chunk columns, with room for what comes between c and the result.
+// block is a piece of a tile, of at most chunk columns, with room for what comes between c and the
+// result.
 type block struct {
 	x, y           []float32 // norms of rows and columns
 	dst, c         []float32 // of the whole tile
@@ -89,7 +93,8 @@ type block struct {
 	table.Widener
 }
 
-// groups hands over the rows of the block, as many at a time as the buffers have room for where they lie side by side: a part's map takes as long to begin as for some values.
+// groups hands over the rows of the block, as many at a time as the buffers have room for where
+// they lie side by side: a part's map takes as long to begin as for some values.
 func (b *block) groups(f func(dst, c, x []float32)) {
 	n, per := len(b.y), 1
 	if n == b.stride {
@@ -110,8 +115,8 @@ func (b *block) row(i int) (dst, c []float32) {
 
 var blocks = sync.Pool{New: func() any { return new(block) }}
 
-// compiled is a kernel made of a form. A separable one is a table of g, computed when it is first used;
-// others go through their parts chunk by chunk.
+// compiled is a kernel made of a form. A separable one is a table of g, computed when it is first
+// used; others go through their parts chunk by chunk.
 type compiled struct {
 	in
 	form      form
@@ -162,7 +167,8 @@ func compile(f form) *compiled {
 	return k
 }
 
-// leaves returns of how many kernels that aren't made of others a kernel is made, repetitions included.
+// leaves returns of how many kernels that aren't made of others a kernel is made, repetitions
+// included.
 func leaves(k component) int {
 	if c, ok := k.(*compiled); ok {
 		return c.leaves
@@ -235,8 +241,8 @@ func (k *compiled) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	}
 }
 
-// mapScaled maps g by the table and multiplies by the powers of the norms, in float64, so that only the result is rounded and no product of norms goes out of
-// range on the way.
+// mapScaled maps g by the table and multiplies by the powers of the norms, in float64, so that only
+// the result is rounded and no product of norms goes out of range on the way.
 func (k *compiled) mapScaled(asm *asm.Kernels, dst, c, x, y []float32) {
 	t, n := k.table(), len(y)
 	var scale [chunk]float64
@@ -287,8 +293,10 @@ func mapValues(k Kernel, dst, c []float32, x float32, y []float32) {
 // leastPower is far enough from the ends of the range of float64 for products of two.
 const leastPower = 0x1p-500
 
-// Error implements [Kernel]. Of a separable kernel it is the bound that the table states, times the powers of the norms, whose float64 is exact as far as float32
-// is concerned, and one rounding; infinite where any of these is out of range. A kernel that is mapped in float64 has the rounding alone.
+// Error implements [Kernel]. Of a separable kernel it is the bound that the table states, times the
+// powers of the norms, whose float64 is exact as far as float32 is concerned, and one rounding;
+// infinite where any of these is out of range. A kernel that is mapped in float64 has the rounding
+// alone.
 func (k *compiled) Error(c, x, y float64) float64 { return bound(k.bound(c, x, y)) }
 
 // bound returns a bound as it comes out of a formula, +Inf where that went out of the range of

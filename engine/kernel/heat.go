@@ -12,24 +12,37 @@ import (
 )
 
 func init() {
-	order := whole("order", "the last of the functions ψ of the parametrix, or the leading exponential alone", 0, 0, heat.MaxOrder).or("none", -1)
-	n := whole("n", "dimension of the sphere, for the functions ψ and the constant", 1, 1, heat.MaxDimension).or("terms-1", 0)
-	cutoff := positive("cutoff", "geodesic distance, on the sphere of radius 2, from which on the kernel is 0: a smooth bump from half of it", 0)
+	order := whole("order", "the last of the functions ψ of the parametrix, or the leading exponential alone", 0, 0,
+		heat.MaxOrder).or("none", -1)
+	n := whole("n", "dimension of the sphere, for the functions ψ and the constant", 1, 1,
+		heat.MaxDimension).or("terms-1", 0)
+	cutoff := positive("cutoff",
+		"geodesic distance, on the sphere of radius 2, from which on the kernel is 0: a smooth bump from half of it", 0)
 	cutoff.max = 2 * math.Pi
 	cutoff.Allowed = fmt.Sprintf("a number above 0, at most 2π (from %g to %.17g)", cutoff.min, cutoff.max)
 	cutoff = cutoff.or("none", 0)
 	register(family{
 		Info: Info{
 			Name: "diffusion", Summary: "exp(-arccos²(1-c)/t), or with order: (4πt)^(-n/2) η(d) exp(-d²/4t) Σ ψ_k(d) t^k, d = 2 arccos(1-c)",
-			What:     "multinomial diffusion: the heat kernel's leading term, or its parametrix with ψ₀ … ψ_order, cut-off and constant",
-			Source:   sourceLafferty + ", §2.1.1 and §3.2",
-			Examples: []string{"diffusion:t=0.5", "diffusion:t=1e-4,order=2", "diffusion:t=0.5,order=0,n=20,form=printed,cutoff=3,constant=full"},
+			What:   "multinomial diffusion: the heat kernel's leading term, or its parametrix with ψ₀ … ψ_order, cut-off and constant",
+			Source: sourceLafferty + ", §2.1.1 and §3.2",
+			Examples: []string{
+				"diffusion:t=0.5",
+				"diffusion:t=1e-4,order=2",
+				"diffusion:t=0.5,order=0,n=20,form=printed,cutoff=3,constant=full",
+			},
 		},
 		place:     10,
 		embedding: sparse.Sphere,
 		params: []param{positive("t", "diffusion time, in squared radians", 0.5), order, n,
-			word("form", "ψ₀ with sin(d/2)/(d/2), which the heat equation wants, or with sin d/d, as the paper prints it", formNames...), cutoff,
-			word("constant", "the factor (4πt)^(-n/2), the same for all pairs, in logarithms: left out or not", constantNames...)},
+			word(
+				"form",
+				"ψ₀ with sin(d/2)/(d/2), which the heat equation wants, or with sin d/d, as the paper prints it",
+				formNames...), cutoff,
+			word(
+				"constant",
+				"the factor (4πt)^(-n/2), the same for all pairs, in logarithms: left out or not",
+				constantNames...)},
 		refuse: refuseDiffusion,
 		build: func(e in, v []float64) component {
 			f := parametrix{
@@ -82,8 +95,8 @@ func refuseDiffusion(v []float64) (int, string) {
 //
 //	k = exp(-arccos²(1-c) / t),   t > 0 in squared radians
 //
-// without the factor (4πt)^(-n/2), which is the same for all pairs. Source: Lafferty and Lebanon, JMLR 6
-// (2005), §3.2.
+// without the factor (4πt)^(-n/2), which is the same for all pairs. Source: Lafferty and Lebanon,
+// JMLR 6 (2005), §3.2.
 type diffusion struct {
 	cosine
 	t float64
@@ -100,8 +113,9 @@ func (k diffusion) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	asm.Diffusion(dst, c, float32(1/k.t))
 }
 
-// Error: with z = arccos²(1-c)/t, asm.Diffusion is stated to be within 4 ulp × (1+z), and one ulp is at
-// most 2 units; 1/t rounded to float32 moves z by z units more, and e^-z by as much relative to itself.
+// Error: with z = arccos²(1-c)/t, asm.Diffusion is stated to be within 4 ulp × (1+z), and one ulp
+// is at most 2 units; 1/t rounded to float32 moves z by z units more, and e^-z by as much relative
+// to itself.
 func (k diffusion) Error(c, x, y float64) float64 {
 	a := angle(c)
 	z := a * a / k.t
@@ -132,9 +146,11 @@ func (k diffusion) raised(p float64) (component, bool) {
 //
 //	k = factor · η(d) exp(-d²/4t) (ψ₀(d) + ψ₁(d) t + … + ψ_m(d) t^m),   d = 2 arccos(1-c),  t > 0 in squared radians
 //
-// on the n-sphere of radius 2; see package heat. Its leading exponential alone, without cut-off and factor, is [diffusion]. Being a function of c
-// alone that spans any number of orders of magnitude, it is mapped by a table of its logarithm, or of itself where there is a cut-off or a value below 0:
-// the table's bound takes in that the exponent is rounded to float32, which is what counts for large n.
+// on the n-sphere of radius 2; see package heat. Its leading exponential alone, without cut-off and
+// factor, is [diffusion]. Being a function of c alone that spans any number of orders of magnitude,
+// it is mapped by a table of its logarithm, or of itself where there is a cut-off or a value below
+// 0: the table's bound takes in that the exponent is rounded to float32, which is what counts for
+// large n.
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
 type parametrix struct {
@@ -200,7 +216,8 @@ func (f parametrix) spec() string {
 func (f parametrix) homogeneous() (float64, bool)  { return 0, true }
 func (f parametrix) value(c, _, _ float64) float64 { return f.eval(c) }
 
-// resolved implements openForm: the simplex of n+1 terms has the dimension n. Of a single term there is but one point, which any dimension suits.
+// resolved implements openForm: the simplex of n+1 terms has the dimension n. Of a single term
+// there is but one point, which any dimension suits.
 func (f parametrix) resolved(terms int) form {
 	if f.kernel == nil {
 		f.n = min(max(terms-1, 1), heat.MaxDimension)
@@ -227,8 +244,9 @@ func (f parametrix) logValue(c float64) float64 {
 	return logarithm
 }
 
-// feature: c2 = 1 - k(c)/k(0), from a logarithm that keeps the digits of a small c. Where t is large for n, ψ₀ grows faster than the exponential falls, and there is no
-// feature space: values above that of the diagonal count as identical documents.
+// feature: c2 = 1 - k(c)/k(0), from a logarithm that keeps the digits of a small c. Where t is
+// large for n, ψ₀ grows faster than the exponential falls, and there is no feature space: values
+// above that of the diagonal count as identical documents.
 func (f parametrix) feature(c, _, _ float64) (c2, x2, y2 float64) {
 	if f.kernel == nil {
 		return noFeature()
@@ -240,8 +258,8 @@ func (f parametrix) feature(c, _, _ float64) (c2, x2, y2 float64) {
 	return min(max(1-f.eval(c)/f.eval(0), 0), 2), norm, norm
 }
 
-// properties: the heat kernel is positive definite, its parametrix need not be. The sums Σ ψ_k(0) t^k of order 5 and below have no negative
-// term for any n.
+// properties: the heat kernel is positive definite, its parametrix need not be. The sums Σ ψ_k(0)
+// t^k of order 5 and below have no negative term for any n.
 func (f parametrix) properties() Properties {
 	p := Properties{Source: sourceLafferty + ", §2.1.1", NonNegative: f.order <= 0, PositiveDiagonal: f.order <= 5,
 		Condition: "the heat kernel is positive definite, its parametrix tends to that as t goes to 0"}
@@ -252,7 +270,9 @@ func (f parametrix) properties() Properties {
 	p.PositiveDiagonal = sign > 0 && diagonal > math.Log(math.SmallestNonzeroFloat64)
 	const most = 88.7 // ln of the greatest float32
 	if far, _ := f.kernel().Log(1); max(far, diagonal) > most {
-		p.Condition += fmt.Sprintf("; beyond float32, with values up to e^%.4g: a smaller t, a smaller n or constant=none lowers them", max(far, diagonal))
+		p.Condition += fmt.Sprintf(
+			"; beyond float32, with values up to e^%.4g: a smaller t, a smaller n or constant=none lowers them",
+			max(far, diagonal))
 	} else if diagonal < -most {
 		p.Condition += fmt.Sprintf("; 0 in float32, with values of e^%.4g on the diagonal: constant=none raises them", diagonal)
 	}

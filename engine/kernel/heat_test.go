@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// The formulas as the source has them, in float64, for parameters where nothing leaves its range: ψ₀ and ψ₁ of the 10-sphere, the cut-off, the factor.
+// The formulas as the source has them, in float64, for parameters where nothing leaves its range:
+// ψ₀ and ψ₁ of the 10-sphere, the cut-off, the factor.
 func TestParametrix(t *testing.T) {
 	const tm, n, a = 0.4, 10, 4.5
 	for _, c := range []float64{0, 0.01, 0.2, 0.5, 0.9, 1, 1.4} {
@@ -42,7 +43,8 @@ func TestParametrix(t *testing.T) {
 			}
 			// What a composition is given: 1 - k/k(0), with its digits where that is small.
 			c2, x2, y2 := k.(component).feature(c, 1, 1)
-			if want := max(1-k.Eval(c, 1, 1)/k.Eval(0, 1, 1), 0); !(math.Abs(c2-want) <= 1e-14) || x2 != y2 || !(math.Abs(x2*y2-k.Eval(0, 1, 1)) <= 1e-15*x2*y2) {
+			if want := max(1-k.Eval(c, 1, 1)/k.Eval(0, 1, 1), 0); !(math.Abs(c2-want) <= 1e-14) || x2 != y2 ||
+				!(math.Abs(x2*y2-k.Eval(0, 1, 1)) <= 1e-15*x2*y2) {
 				t.Errorf("%s: the feature at c = %v is %v, %v, %v, expected c2 = %v", spec, c, c2, x2, y2, want)
 			}
 			near, _, _ := k.(component).feature(1e-20, 1, 1)
@@ -53,7 +55,8 @@ func TestParametrix(t *testing.T) {
 	}
 }
 
-// n is that of the simplex, unless it is given; what doesn't depend on it isn't told; specifications that mean the same are one kernel.
+// n is that of the simplex, unless it is given; what doesn't depend on it isn't told;
+// specifications that mean the same are one kernel.
 func TestParametrixResolves(t *testing.T) {
 	for spec, want := range map[string]string{
 		"diffusion:order=0":                             "diffusion:t=0.5,order=0,n=99",
@@ -85,7 +88,8 @@ func TestParametrixResolves(t *testing.T) {
 		t.Errorf("the leading exponential is %T, expected the map of its own", k)
 	}
 	open := MustParse("diffusion:order=1")
-	if c2, _, _ := open.(component).feature(0.3, 1, 1); open.Eval(0.3, 1, 1) == open.Eval(0.3, 1, 1) || c2 == c2 || PropertiesOf(open).Definite != NotProven {
+	if c2, _, _ := open.(component).feature(0.3, 1, 1); open.Eval(0.3, 1, 1) == open.Eval(0.3, 1, 1) || c2 == c2 ||
+		PropertiesOf(open).Definite != NotProven {
 		t.Error("a kernel without its n has a value")
 	}
 }
@@ -115,7 +119,8 @@ func TestParametrixRefused(t *testing.T) {
 	} {
 		_, err := Parse(spec)
 		var e *SpecError
-		if !errors.As(err, &e) || e.Column != want.column || !strings.HasPrefix(e.Found, want.found) || !strings.Contains(e.Expected, want.expected) {
+		if !errors.As(err, &e) || e.Column != want.column || !strings.HasPrefix(e.Found, want.found) ||
+			!strings.Contains(e.Expected, want.expected) {
 			t.Errorf("%s: error %v, expected column %d, %q, %q", spec, err, want.column, want.found, want.expected)
 		}
 	}
@@ -130,7 +135,8 @@ func TestParametrixRange(t *testing.T) {
 		"diffusion:t=1e-6,order=0,n=300,constant=full": "beyond float32",
 		"diffusion:order=0":                            "",
 	} {
-		if got := PropertiesOf(MustParse(spec)).Condition; want == "" && strings.Contains(got, "float32") || !strings.Contains(got, want) {
+		if got := PropertiesOf(MustParse(spec)).Condition; want == "" && strings.Contains(got, "float32") ||
+			!strings.Contains(got, want) {
 			t.Errorf("%s: %q, expected it to say %q", spec, got, want)
 		}
 	}
@@ -138,18 +144,21 @@ func TestParametrixRange(t *testing.T) {
 	if e := MustParse("diffusion:t=1e-18,order=0,n=10").Error(0.5, 1, 1); e != underflow {
 		t.Errorf("the bound of a value that is 0 is %v", e)
 	}
-	if MustParse("diffusion:t=1e6,order=7,n=5").(component).Properties().PositiveDiagonal || !MustParse("diffusion:order=5").(component).Properties().PositiveDiagonal {
+	if MustParse("diffusion:t=1e6,order=7,n=5").(component).Properties().PositiveDiagonal ||
+		!MustParse("diffusion:order=5").(component).Properties().PositiveDiagonal {
 		t.Error("which kernels have a positive diagonal is wrong")
 	}
 }
 
-// Near the antipode the sum of ψ_k t^k has places where it is below 0: the table of logarithms has holes there, and values come from the formula. Tables that
-// are known to have holes, and c below and above 1 in one call, give the bits that a value by itself has.
+// Near the antipode the sum of ψ_k t^k has places where it is below 0: the table of logarithms has
+// holes there, and values come from the formula. Tables that are known to have holes, and c below
+// and above 1 in one call, give the bits that a value by itself has.
 func TestParametrixHoles(t *testing.T) {
 	for _, spec := range []string{"diffusion:t=100,order=3,n=20", "diffusion:t=0.05,order=1,n=200", "diffusion:t=1e-3,order=2,n=60000,embed=tf-l2"} {
 		k := MustParse(spec).(*compiled)
 		if table := k.table(); !table.Log || table.Hole == nil || table.Bits > 4 {
-			t.Errorf("%s: the table is logarithmic: %v, has holes: %v, 2^%d intervals", spec, table.Log, table.Hole != nil, table.Bits)
+			t.Errorf("%s: the table is logarithmic: %v, has holes: %v, 2^%d intervals", spec, table.Log,
+				table.Hole != nil, table.Bits)
 		}
 		below := 0
 		var all []float32
@@ -167,8 +176,10 @@ func TestParametrixHoles(t *testing.T) {
 				want, bound := k.Eval(float64(c), 1, 1), k.Error(float64(c), 1, 1)
 				alone := []float32{c}
 				k.mapTo(table, alone, alone, nil, nil)
-				if math.Abs(want) <= math.MaxFloat32 && !(math.Abs(float64(dst[i])-want) <= bound) || math.Float32bits(alone[0]) != math.Float32bits(dst[i]) {
-					t.Errorf("isa=%s: %s at c = %v is %v, alone %v, expected %v, bound %v", isa, spec, c, dst[i], alone[0], want, bound)
+				if math.Abs(want) <= math.MaxFloat32 && !(math.Abs(float64(dst[i])-want) <= bound) ||
+					math.Float32bits(alone[0]) != math.Float32bits(dst[i]) {
+					t.Errorf("isa=%s: %s at c = %v is %v, alone %v, expected %v, bound %v", isa, spec, c, dst[i],
+						alone[0], want, bound)
 				}
 				if want < 0 {
 					below++

@@ -6,11 +6,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The kernels of this file compare histograms θ and θ′ by a pairing of their own, see sparse.Pairing:
-// c is 1 - similarity. With such an embedding all other kernels are functions of that similarity, too:
-// linear:embed=tf-l1-chi2 is the similarity itself. Both similarities are positive definite, so that
-// 2c is the square of a distance in a Hilbert space, and exponentials of its negative multiples are
-// positive definite by Schoenberg's theorem.
+// The kernels of this file compare histograms θ and θ′ by a pairing of their own, see
+// sparse.Pairing: c is 1 - similarity. With such an embedding all other kernels are functions of
+// that similarity, too: linear:embed=tf-l1-chi2 is the similarity itself. Both similarities are
+// positive definite, so that 2c is the square of a distance in a Hilbert space, and exponentials of
+// its negative multiples are positive definite by Schoenberg's theorem.
 func init() {
 	chi2 := sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.ChiSquare}
 	js := sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.JensenShannon}
@@ -22,8 +22,8 @@ func init() {
 		},
 		place: 100, embedding: chi2, params: []param{positive("gamma", "factor of the distance, which is at most 2", 1)},
 
-		// k = exp(-gamma d), d = Σ (θᵢ-θ′ᵢ)²/(θᵢ+θ′ᵢ) = 2c. Source: Vedaldi and Zisserman, IEEE PAMI 34
-		// (2012), §3, for the additive χ² kernel 1 - c.
+		// k = exp(-gamma d), d = Σ (θᵢ-θ′ᵢ)²/(θᵢ+θ′ᵢ) = 2c. Source: Vedaldi and Zisserman, IEEE
+		// PAMI 34 (2012), §3, for the additive χ² kernel 1 - c.
 		build: func(e in, v []float64) component {
 			return compile(decay{
 				single: single{e}, name: "chi2", by: pair{"gamma", v[0]}, rate: 2 * v[0],
@@ -39,8 +39,8 @@ func init() {
 		},
 		place: 110, embedding: js, params: []param{positive("t", "width: the divergence is at most ln 2", 1)},
 
-		// k = exp(-JS/t), JS = ln 2 c. Source: Hein and Bousquet, AISTATS 2005, §3, for JS being the square
-		// of a Hilbertian metric.
+		// k = exp(-JS/t), JS = ln 2 c. Source: Hein and Bousquet, AISTATS 2005, §3, for JS being
+		// the square of a Hilbertian metric.
 		build: func(e in, v []float64) component {
 			return compile(decay{
 				single: single{e}, name: "js", by: pair{"t", v[0]}, rate: math.Ln2 / v[0], inverse: true,

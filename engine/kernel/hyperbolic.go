@@ -9,15 +9,17 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Hyperbolic says which kernel of spherical normal distributions is meant: the heat kernel of the hyperbolic space that they form with the Fisher metric,
+// Hyperbolic says which kernel of spherical normal distributions is meant: the heat kernel of the
+// hyperbolic space that they form with the Fisher metric,
 //
 //	k = K(t, r)/K(t, 0), or K(t, r) itself
 //
-// where r is the distance of two distributions, in units of curvature -1, and K the heat kernel of Hⁿ. It isn't a [Kernel]: it compares [Normals], not
-// documents, and isn't a function of a cosine.
+// where r is the distance of two distributions, in units of curvature -1, and K the heat kernel of
+// Hⁿ. It isn't a [Kernel]: it compares [Normals], not documents, and isn't a function of a cosine.
 //
-// K is positive definite on Hⁿ, so k is for n = P+1, its default, and above, where the space of the distributions is a part of Hⁿ. Source: Lafferty
-// and Lebanon, JMLR 6 (2005), §3.1, equations (5) and (6).
+// K is positive definite on Hⁿ, so k is for n = P+1, its default, and above, where the space of the
+// distributions is a part of Hⁿ. Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1, equations (5)
+// and (6).
 type Hyperbolic struct {
 	T    float64 // time in squared units of r
 	N    int     // dimension of the space, 0 for that of the distributions
@@ -40,22 +42,25 @@ func init() {
 		place: 1000, sets: true,
 		params: []param{
 			positive("t", "diffusion time, in squared units of the distance for curvature -1", 1),
-			whole("n", "dimension of the hyperbolic space; auto is that of the distributions, P+1", 1, 1, hyperbolic.MaxDimension).
-				or("auto", 0).because(hyperbolic.Beyond),
+			whole("n", "dimension of the hyperbolic space; auto is that of the distributions, P+1", 1, 1,
+				hyperbolic.MaxDimension).
+				or("auto", 0).
+				because(hyperbolic.Beyond),
 			word("constant", "K(t,0), the same for all pairs: divided out or not", constantNames...),
 		},
 	})
 }
 
-// SetKernels describes the kernels of sets of points, which [Parse] doesn't know, as [Catalogue] does
-// the others.
+// SetKernels describes the kernels of sets of points, which [Parse] doesn't know, as [Catalogue]
+// does the others.
 func SetKernels() []Info { return []Info{familyOf(hyperbolicName).info()} }
 
-// IsHyperbolic reports whether a specification begins with the name of the hyperbolic kernel, so that
-// [ParseHyperbolic] is the one to read it.
+// IsHyperbolic reports whether a specification begins with the name of the hyperbolic kernel, so
+// that [ParseHyperbolic] is the one to read it.
 func IsHyperbolic(spec string) bool { return syntax.FirstWord(spec) == hyperbolicName }
 
-// ParseHyperbolic reads a specification such as hyperbolic:t=0.5,n=3. What is wrong is answered with a [*SpecError].
+// ParseHyperbolic reads a specification such as hyperbolic:t=0.5,n=3. What is wrong is answered
+// with a [*SpecError].
 func ParseHyperbolic(spec string) (Hyperbolic, error) {
 	c, err := syntax.ParseCall(spec, &syntax.Vocabulary{
 		Names: []string{hyperbolicName},
@@ -76,7 +81,8 @@ func ParseHyperbolic(spec string) (Hyperbolic, error) {
 	return Hyperbolic{T: v[0], N: int(v[1]), Full: v[2] > 0}, nil
 }
 
-// String returns the specification with all parameters, as [ParseHyperbolic] reads it; an n that is 0 is left out.
+// String returns the specification with all parameters, as [ParseHyperbolic] reads it; an n that is
+// 0 is left out.
 func (h Hyperbolic) String() string {
 	text := hyperbolicName + ":t=" + syntax.FormatNumber(h.T)
 	if h.N > 0 {
@@ -98,8 +104,10 @@ func (h Hyperbolic) PropertiesFor(p int) Properties {
 	return known
 }
 
-// Kernel returns h in the form of a [Kernel], for programs that carry one about, such as those that train: it has a specification and properties, and [Resolve] fills n
-// in, but it has no values: it is no function of c, and an [Engine] refuses it. Its documents are distributions as vectors, see [Normals.Vectors], raw.
+// Kernel returns h in the form of a [Kernel], for programs that carry one about, such as those that
+// train: it has a specification and properties, and [Resolve] fills n in, but it has no values: it
+// is no function of c, and an [Engine] refuses it. Its documents are distributions as vectors, see
+// [Normals.Vectors], raw.
 func (h Hyperbolic) Kernel() Kernel { return setKernel{h} }
 
 // HyperbolicOf returns what [Hyperbolic.Kernel] was made of; false for other kernels.
@@ -129,7 +137,8 @@ func (setKernel) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
 // Error implements [Kernel].
 func (setKernel) Error(c, x, y float64) float64 { return math.Inf(1) }
 
-// Properties returns what is known of the kernel where n is above the number of coordinates; [Hyperbolic.PropertiesFor] knows that.
+// Properties returns what is known of the kernel where n is above the number of coordinates;
+// [Hyperbolic.PropertiesFor] knows that.
 func (setKernel) Properties() Properties { return familyOf(hyperbolicName).Properties }
 
 // resolve fills n in: the vectors of distributions have P+1 columns.

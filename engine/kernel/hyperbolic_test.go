@@ -37,7 +37,8 @@ func TestParseHyperbolic(t *testing.T) {
 	} {
 		_, err := ParseHyperbolic(spec)
 		var e *SpecError
-		if !errors.As(err, &e) || e.Column != want.column || !strings.Contains(e.Found, want.found) || !strings.Contains(e.Expected, want.expected) {
+		if !errors.As(err, &e) || e.Column != want.column || !strings.Contains(e.Found, want.found) ||
+			!strings.Contains(e.Expected, want.expected) {
 			t.Errorf("%q: %v, expected column %d, %q, %q", spec, err, want.column, want.found, want.expected)
 		}
 	}

@@ -45,7 +45,8 @@ func init() {
 		build: func(e in, v []float64) component { return sigmoid{affine{e, v[0], v[1]}} },
 	})
 
-	rho := positive("rho", "the power; each has an embedding of its own, so that no two share dot products", sparse.Root)
+	rho := positive("rho", "the power; each has an embedding of its own, so that no two share dot products",
+		sparse.Root)
 	rho.min, rho.max = sparse.LeastPower, sparse.MostPower
 	rho.Allowed = fmt.Sprintf("a number above 0 (from %v to %v)", rho.min, rho.max)
 	register(family{
@@ -61,7 +62,8 @@ func init() {
 	})
 }
 
-// gammaParam and offsetParam are LIBSVM's gamma and coef0. A gamma of 0 stands for one that isn't set yet.
+// gammaParam and offsetParam are LIBSVM's gamma and coef0. A gamma of 0 stands for one that isn't
+// set yet.
 func gammaParam() param {
 	q := positive("gamma", "factor of the inner product or the squared distance", 0)
 	q.Default = "1/terms"
@@ -100,8 +102,8 @@ func (k linear) Error(c, x, y float64) float64 {
 	return 3*unit*math.Abs(k.Eval(c, x, y)) + underflow*(1+math.Abs(1-c))
 }
 
-// mostProduct bounds the products that maps in float32 make of norms: beyond it there is no bound of
-// the error, as products by 0 are NaN.
+// mostProduct bounds the products that maps in float32 make of norms: beyond it there is no bound
+// of the error, as products by 0 are NaN.
 const mostProduct = math.MaxFloat32 * (1 - unit)
 
 func (linear) Properties() Properties {
@@ -163,7 +165,8 @@ func (k affine) resolved(terms int) affine {
 	return k
 }
 
-// resolveGamma returns gamma, or where it is not set svm-train's default, one divided by the number of terms.
+// resolveGamma returns gamma, or where it is not set svm-train's default, one divided by the number
+// of terms.
 func resolveGamma(gamma float64, terms int) float64 {
 	if gamma == 0 {
 		return 1 / float64(max(terms, 1))
@@ -179,14 +182,15 @@ func orNaN(gamma float64) float64 {
 	return gamma
 }
 
-// at returns the value. The conversions keep compilers from fusing a multiplication and an addition,
-// so that the bits are the same on every platform; x*y comes first, so that they are the same for
-// (y, x).
+// at returns the value. The conversions keep compilers from fusing a multiplication and an
+// addition, so that the bits are the same on every platform; x*y comes first, so that they are the
+// same for (y, x).
 func (k affine) at(c, x, y float64) float64 {
 	return float64(orNaN(k.gamma)*float64(float64(x*y)*(1-c))) + k.r
 }
 
-// rows computes the values, as at does, for chunks of a tile into the sum of a block, and hands each on.
+// rows computes the values, as at does, for chunks of a tile into the sum of a block, and hands
+// each on.
 func (k affine) rows(asm *asm.Kernels, dst, c, x, y []float32, row func(dst []float32, of []float64)) {
 	b, n := blocks.Get().(*block), len(y)
 	for i, xi := range x {
@@ -331,15 +335,16 @@ func (k polynomial) deficitProgram(b *programBuilder, l layer) {
 
 func (k polynomial) layer() rowLayer { return polynomialLayer{k} }
 
-// polynomialLayer is a layer of the polynomial kernel: a tensor power of what is put together from √γ x and √r.
+// polynomialLayer is a layer of the polynomial kernel: a tensor power of what is put together from
+// √γ x and √r.
 type polynomialLayer struct{ polynomial }
 
 func (l polynomialLayer) norm64(x float32) float64 {
 	return device.Power(math.Sqrt(orNaN(l.gamma)*float64(x)*float64(x)+l.r), l.degree)
 }
 
-// components returns what the base of the power, γ⟨x, y⟩ + r, is put together from: the norm of √γ x,
-// and √r beside it.
+// components returns what the base of the power, γ⟨x, y⟩ + r, is put together from: the norm of √γ
+// x, and √r beside it.
 func (l polynomialLayer) components(x float32) (float64, float64) {
 	return math.Sqrt(orNaN(l.gamma)) * float64(x), math.Sqrt(l.r)
 }
@@ -409,7 +414,8 @@ func (k sigmoid) program(b *programBuilder, l layer) {
 //
 //	k = exp(-gamma ‖x-y‖²),   ‖x-y‖² = (x-y)² + 2 x y c in terms of the norms,   gamma > 0
 //
-// The second form has no negative terms, so it keeps its digits for vectors that are close; x²+y²-2⟨x, y⟩ doesn't.
+// The second form has no negative terms, so it keeps its digits for vectors that are close;
+// x²+y²-2⟨x, y⟩ doesn't.
 type gaussian struct {
 	in
 	gamma float64
@@ -432,9 +438,9 @@ func (k gaussian) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	}
 }
 
-// Error: with z = gamma ‖x-y‖², asm.Gaussian is stated to be within 5 ulp × (1+z) for a gamma that is
-// exact, and one ulp is at most 2 units; rounding gamma to float32 moves z by z units more. Squares
-// too small for float32 are lost by less than underflow each.
+// Error: with z = gamma ‖x-y‖², asm.Gaussian is stated to be within 5 ulp × (1+z) for a gamma that
+// is exact, and one ulp is at most 2 units; rounding gamma to float32 moves z by z units more.
+// Squares too small for float32 are lost by less than underflow each.
 func (k gaussian) Error(c, x, y float64) float64 {
 	if 2*x*y > mostProduct {
 		return math.Inf(1)

@@ -58,7 +58,8 @@ func TestProbabilityProductEmbedding(t *testing.T) {
 			t.Errorf("%s: %v, %v, expected an error with %q", spec, k, err, want)
 		}
 	}
-	if _, err := ParseIn("probability-product:rho=2", sparse.Sphere); err == nil || !strings.Contains(err.Error(), "instead of tf-l1-sqrt") {
+	if _, err := ParseIn("probability-product:rho=2", sparse.Sphere); err == nil ||
+		!strings.Contains(err.Error(), "instead of tf-l1-sqrt") {
 		t.Errorf("a default with another power: %v", err)
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kernel is a positive (or conditionally positive) definite function of two documents: an elementwise
-// map of c = 1 - cosine of the embedded documents and of their two norms.
+// Kernel is a positive (or conditionally positive) definite function of two documents: an
+// elementwise map of c = 1 - cosine of the embedded documents and of their two norms.
 //
 // A Kernel is immutable and may be used concurrently. [Equal] says whether two mean the same, up to
 // rewriting such as compose(k, k) for k with layers=2. One's own come from [New], the values of a
-// tile from [Apply], and what is known of a kernel from [PropertiesOf]. Norms are the Euclidean norms
-// of the embedded documents before they were scaled to 1 (sparse.Embedded.Norms); the kernels of
-// information geometry don't look at them.
+// tile from [Apply], and what is known of a kernel from [PropertiesOf]. Norms are the Euclidean
+// norms of the embedded documents before they were scaled to 1 (sparse.Embedded.Norms); the kernels
+// of information geometry don't look at them.
 type Kernel interface {
 	// String returns the specification with all parameters, as [Parse] reads it. The embedding is
 	// named only where it isn't the kernel's default, and a gamma that [Resolve] has yet to set is
@@ -35,7 +35,8 @@ type Kernel interface {
 	// doesn't look at norms.
 	//
 	// It allocates nothing but what it keeps, and an element's bits depend on its own c, x and y
-	// alone, in either order of x and y: tiles of any shape make the same matrix, and a symmetric one.
+	// alone, in either order of x and y: tiles of any shape make the same matrix, and a symmetric
+	// one.
 	mapTo(k *asm.Kernels, dst, c, x, y []float32)
 
 	// Error bounds the absolute error of one value that [Apply] computes from c, x and y that are
@@ -46,8 +47,8 @@ type Kernel interface {
 	Error(c, x, y float64) float64
 }
 
-// Resolve returns k with what depends on the data filled in: a gamma that the specification left out
-// becomes 1/terms, as svm-train has it, where terms is the number of columns of the embedded
+// Resolve returns k with what depends on the data filled in: a gamma that the specification left
+// out becomes 1/terms, as svm-train has it, where terms is the number of columns of the embedded
 // documents. Other kernels come back as they are.
 func Resolve(k Kernel, terms int) Kernel {
 	if r, ok := k.(interface{ resolve(terms int) Kernel }); ok {
@@ -70,14 +71,14 @@ func Key(k Kernel) any {
 // Equal reports whether two kernels mean the same, see [Key].
 func Equal(a, b Kernel) bool { return Key(a) == Key(b) }
 
-// component is a kernel as others can be made of it. Besides its value it gives its feature space, as
-// far as two documents are concerned: with k(x, y) = ⟨φ(x), φ(y)⟩,
+// component is a kernel as others can be made of it. Besides its value it gives its feature space,
+// as far as two documents are concerned: with k(x, y) = ⟨φ(x), φ(y)⟩,
 //
 //	c2 = 1 - k(x, y) / √(k(x, x) k(y, y)),   x2 = √k(x, x),   y2 = √k(y, y)
 //
-// are 1 - cosine and the norms of φ(x) and φ(y), which is what a kernel wants to be given. So a kernel
-// on another's feature space is a function of three numbers again. The point of going from c to c2 is
-// that nothing cancels: 1 minus a value near 1 would keep no digits of c2.
+// are 1 - cosine and the norms of φ(x) and φ(y), which is what a kernel wants to be given. So a
+// kernel on another's feature space is a function of three numbers again. The point of going from c
+// to c2 is that nothing cancels: 1 minus a value near 1 would keep no digits of c2.
 //
 // What follows are methods that a component, or the form that it is made of, may have besides.
 type component interface {
@@ -87,8 +88,8 @@ type component interface {
 	// g(c) = k(c, 1, 1). With p = 0 it doesn't look at norms.
 	homogeneous() (p float64, separable bool)
 
-	// feature returns c2, x2 and y2; c2 has full relative accuracy where it is small. It is asked of
-	// kernels with Properties.PositiveDiagonal only.
+	// feature returns c2, x2 and y2; c2 has full relative accuracy where it is small. It is asked
+	// of kernels with Properties.PositiveDiagonal only.
 	feature(c, x, y float64) (c2, x2, y2 float64)
 
 	// Properties returns what is known of the kernel.
@@ -112,7 +113,8 @@ type deficitProgrammer interface {
 	deficitProgram(b *programBuilder, l layer) // pushes c2
 }
 
-// layerer is a kernel that has a better way to be below another layer than a table or value by value.
+// layerer is a kernel that has a better way to be below another layer than a table or value by
+// value.
 type layerer interface{ layer() rowLayer }
 
 // as returns a kernel, or the form that it is made of, as what it may be besides.
@@ -160,7 +162,8 @@ func plainFeature(k Kernel, c, x, y float64) (c2, x2, y2 float64) {
 // noFeature is that of kernels that have no feature space, as their diagonal is 0.
 func noFeature() (c2, x2, y2 float64) { return math.NaN(), math.NaN(), math.NaN() }
 
-// deficitPower returns 1 - (1-c)^p for c in [0, 2], without cancellation for small c. A fractional p wants c <= 1.
+// deficitPower returns 1 - (1-c)^p for c in [0, 2], without cancellation for small c. A fractional
+// p wants c <= 1.
 func deficitPower(c, p float64) float64 {
 	if c < 0.5 {
 		return -math.Expm1(p * math.Log1p(-c))
@@ -168,7 +171,8 @@ func deficitPower(c, p float64) float64 {
 	return 1 - math.Pow(1-c, p)
 }
 
-// angle returns arccos(1-c), the angle between two unit vectors whose half squared distance is c, in radians.
+// angle returns arccos(1-c), the angle between two unit vectors whose half squared distance is c,
+// in radians.
 //
 //	angle = 2 arcsin √(c/2)              0 <= c <= 1
 //	angle = π - 2 arcsin √((2-c)/2)      1 < c <= 2

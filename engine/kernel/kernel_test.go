@@ -11,7 +11,8 @@ import (
 // ulp is the greatest relative error of one float64 rounding.
 const ulp = 0x1p-53
 
-// distances returns values of c in [0, 2]: the ends and their neighbours, every power of ten towards both, and an even sample.
+// distances returns values of c in [0, 2]: the ends and their neighbours, every power of ten
+// towards both, and an even sample.
 func distances() []float64 {
 	cs := []float64{0, 0x1p-149, 1, math.Nextafter(1, 0), math.Nextafter(1, 2), math.Nextafter(2, 0), 2}
 	for e := 1.0; e > 1e-30; e /= 10 {
@@ -23,8 +24,9 @@ func distances() []float64 {
 	return cs
 }
 
-// An angle is checked by going back, c = 2 sin²(θ/2), and from the other end 2-c = 2 sin²(φ/2): relative errors of θ come back doubled at most.
-// The arc sine of package math is within 4 ulp or so of its value (it goes through a root, a quotient and an arc tangent), sine and square add 3.
+// An angle is checked by going back, c = 2 sin²(θ/2), and from the other end 2-c = 2 sin²(φ/2):
+// relative errors of θ come back doubled at most. The arc sine of package math is within 4 ulp or
+// so of its value (it goes through a root, a quotient and an arc tangent), sine and square add 3.
 func TestAngle(t *testing.T) {
 	for _, c := range distances() {
 		if s := math.Sin(angle(c) / 2); c <= 1 && !(math.Abs(2*s*s-c) <= 16*ulp*c) {
@@ -42,7 +44,8 @@ func TestAngle(t *testing.T) {
 	}
 }
 
-// Values that the formulas give at c = 0, ½, 1, 3/2, 2, where arccos(1-c) is 0, π/3, π/2, 2π/3, π. Derived: a handful of float64 operations.
+// Values that the formulas give at c = 0, ½, 1, 3/2, 2, where arccos(1-c) is 0, π/3, π/2, 2π/3, π.
+// Derived: a handful of float64 operations.
 func TestEvalKnownValues(t *testing.T) {
 	const pi = math.Pi
 	at := [5]float64{0, 0.5, 1, 1.5, 2}
@@ -69,7 +72,8 @@ func TestEvalKnownValues(t *testing.T) {
 		k := MustParse(spec)
 		for i, c := range at {
 			got := k.Eval(c, 2, 3)
-			scale := max(math.Abs(want[i]), 1e-3) * (1 + math.Abs(math.Log(max(math.Abs(want[i]), 1e-9)))) // an exponent z is off by z·ulp
+			// an exponent z is off by z·ulp
+			scale := max(math.Abs(want[i]), 1e-3) * (1 + math.Abs(math.Log(max(math.Abs(want[i]), 1e-9))))
 			if !(math.Abs(got-want[i]) <= 32*ulp*scale) {
 				t.Errorf("%s: the value at c = %v is %v, expected %v", spec, c, got, want[i])
 			}
@@ -90,10 +94,12 @@ func TestEvalSymmetric(t *testing.T) {
 	}
 }
 
-// Small distances keep their digits: 1 - k ≈ z to first order, which 1-c followed by arccos would get wrong from the first digit on.
+// Small distances keep their digits: 1 - k ≈ z to first order, which 1-c followed by arccos would
+// get wrong from the first digit on.
 func TestEvalSmallDistances(t *testing.T) {
 	for c := 1e-3; c > 1e-30; c /= 7 {
-		// arccos²(1-c) = 2c (1 + c/6 + O(c²)), with 4/45·c² the next coefficient: below c²/10 relative.
+		// arccos²(1-c) = 2c (1 + c/6 + O(c²)), with 4/45·c² the next coefficient: below c²/10
+		// relative.
 		want := 2 * c * (1 + c/6)
 		if v, want := (diffusion{t: c}).Eval(c, 1, 1), math.Exp(-want/c); !(math.Abs(v-want) <= (c*c+32*ulp)*want) {
 			t.Errorf("diffusion at c = t = %v is %v, expected %v", c, v, want)
@@ -104,11 +110,13 @@ func TestEvalSmallDistances(t *testing.T) {
 	}
 }
 
-// The closed forms of the arc-cosine kernels against the integral that defines them, in polar coordinates of the plane of x and y,
+// The closed forms of the arc-cosine kernels against the integral that defines them, in polar
+// coordinates of the plane of x and y,
 //
 //	k_n = 2 ∫ dw (2π)⁻¹ e^(-|w|²/2) Θ(w·x)Θ(w·y)(w·x)ⁿ(w·y)ⁿ = (2ⁿ n!/π) ∫ cosⁿ α cosⁿ(θ-α) dα,   α from θ-π/2 to π/2, unit norms
 //
-// by Simpson's rule with 2000 steps, whose error is (π/2)(π/4000)⁴/180·max|f⁗| (f⁗ below 64·4 for n = 2) < 10⁻¹².
+// by Simpson's rule with 2000 steps, whose error is (π/2)(π/4000)⁴/180·max|f⁗| (f⁗ below 64·4 for n
+// = 2) < 10⁻¹².
 func TestArcCosineIntegral(t *testing.T) {
 	for n, scale := range []float64{1, 2, 8} {
 		k := arccos{n: n}
@@ -135,8 +143,9 @@ func TestArcCosineIntegral(t *testing.T) {
 	}
 }
 
-// J_1 and J_2 against the formulas of the source in 400 bits, over the whole range of φ = π-θ and down to where they are 10⁻⁹⁰: the series loses
-// no digits, the closed forms little more than a factor 4 above their threshold.
+// J_1 and J_2 against the formulas of the source in 400 bits, over the whole range of φ = π-θ and
+// down to where they are 10⁻⁹⁰: the series loses no digits, the closed forms little more than a
+// factor 4 above their threshold.
 func TestArcCosineRelative(t *testing.T) {
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(v) }
 	mul := func(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(400).Mul(a, b) }
@@ -178,7 +187,8 @@ func TestArcCosineRelative(t *testing.T) {
 	}
 }
 
-// Kernels of equal specification are equal values, so that they can be keys, and the embedding is part of that.
+// Kernels of equal specification are equal values, so that they can be keys, and the embedding is
+// part of that.
 func TestKernelIdentity(t *testing.T) {
 	a, b := MustParse("diffusion"), MustParse("diffusion:t=0.5,embed=tf-l1-sqrt")
 	if a != b {

@@ -22,7 +22,8 @@ func everyMap(t *testing.T, test func(t *testing.T, table *asm.Kernels, k Kernel
 	}
 }
 
-// float32Distances returns distances() in float32, with the neighbours of 1 and 2 that float32 has, and n random ones.
+// float32Distances returns distances() in float32, with the neighbours of 1 and 2 that float32 has,
+// and n random ones.
 func float32Distances(n int) []float32 {
 	var cs []float32
 	for _, c := range distances() {
@@ -42,11 +43,13 @@ func float32Distances(n int) []float32 {
 	return cs
 }
 
-// norms are what documents have: 1 on the sphere, up to some 10⁴ for raw counts, 0 for an empty one; some are close to each other.
+// norms are what documents have: 1 on the sphere, up to some 10⁴ for raw counts, 0 for an empty
+// one; some are close to each other.
 var norms = []float32{0, 1e-3, 0.7, 1, 1.0000001, 3.14159, 100, 100.25, 12345.678}
 
-// Every value of Map is within Error of Eval at the same float32 arguments, and somewhere it uses a good part of that bound, so that the bound
-// isn't one that anything passes. (A bound that sums worst cases of independent roundings is rarely more than half used.)
+// Every value of Map is within Error of Eval at the same float32 arguments, and somewhere it uses a
+// good part of that bound, so that the bound isn't one that anything passes. (A bound that sums
+// worst cases of independent roundings is rarely more than half used.)
 func TestMapError(t *testing.T) {
 	many, fewer := float32Distances(20000), float32Distances(1000)
 	if testing.Short() {
@@ -54,7 +57,8 @@ func TestMapError(t *testing.T) {
 	}
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
 		cs, step := many, 1
-		if _, ok := k.(*compiled); ok && UsesNorms(k) { // whose reference takes longest: each pair of norms sees another part of the values
+		// whose reference takes longest: each pair of norms sees another part of the values
+		if _, ok := k.(*compiled); ok && UsesNorms(k) {
 			cs, step = fewer, 11
 		}
 		first := 0
@@ -77,7 +81,8 @@ func TestMapError(t *testing.T) {
 					}
 					err := math.Abs(float64(dst[i]) - want)
 					if !(err <= bound) {
-						t.Fatalf("c = %v, norms %v and %v: found %v, expected %v, error %v, bound %v", c, x, y, dst[i], want, err, bound)
+						t.Fatalf("c = %v, norms %v and %v: found %v, expected %v, error %v, bound %v", c, x, y, dst[i],
+							want, err, bound)
 					}
 					if bound > 0 && math.Abs(want) > 1e-30 {
 						worst = max(worst, err/bound)
@@ -98,7 +103,8 @@ func TestMapError(t *testing.T) {
 	})
 }
 
-// An element's bits depend on its own c, x and y, in either order: mapped alone, in a tile, in place, and transposed it is the same.
+// An element's bits depend on its own c, x and y, in either order: mapped alone, in a tile, in
+// place, and transposed it is the same.
 func TestMapElementwise(t *testing.T) {
 	cs := float32Distances(100)
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
@@ -132,14 +138,16 @@ func TestMapElementwise(t *testing.T) {
 				k.mapTo(table, alone[:], c[i*cols+j:][:1], x[i:][:1], y[j:][:1])
 				in, back := math.Float32bits(tile[i*cols+j]), math.Float32bits(transposed[j*rows+i])
 				if one := math.Float32bits(alone[0]); in != one || back != one {
-					t.Fatalf("c = %v, norms %v and %v: alone %#x, in a tile %#x, transposed %#x", c[i*cols+j], x[i], y[j], one, in, back)
+					t.Fatalf("c = %v, norms %v and %v: alone %#x, in a tile %#x, transposed %#x", c[i*cols+j], x[i],
+						y[j], one, in, back)
 				}
 			}
 		}
 	})
 }
 
-// Combinations take several rows of a narrow tile at a time, and a wide tile chunk by chunk: of any shape it is what its values are alone.
+// Combinations take several rows of a narrow tile at a time, and a wide tile chunk by chunk: of any
+// shape it is what its values are alone.
 func TestMapShapes(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 4))
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
@@ -165,7 +173,8 @@ func TestMapShapes(t *testing.T) {
 					var alone [1]float32
 					k.mapTo(table, alone[:], c[i*cols+j:][:1], x[i:][:1], y[j:][:1])
 					if got := dst[i*cols+j]; got != alone[0] {
-						t.Fatalf("%s, %d x %d: the value at (%d, %d) is %v, alone %v", spec, rows, cols, i, j, got, alone[0])
+						t.Fatalf("%s, %d x %d: the value at (%d, %d) is %v, alone %v", spec, rows, cols, i, j, got,
+							alone[0])
 					}
 				}
 			}
@@ -202,8 +211,8 @@ func TestMapUnresolved(t *testing.T) {
 	}
 }
 
-// A pair of documents whose c and norms are as far off as they may be is within Tolerance, and one that is off by ten times as much isn't,
-// where c and the norms matter at all.
+// A pair of documents whose c and norms are as far off as they may be is within Tolerance, and one
+// that is off by ten times as much isn't, where c and the norms matter at all.
 func TestTolerance(t *testing.T) {
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
 		r := rand.New(rand.NewPCG(9, 4))
@@ -219,7 +228,8 @@ func TestTolerance(t *testing.T) {
 			c := math.Exp(-20*r.Float64()) * 2 * r.Float64()
 			x, y := math.Exp(6*r.NormFloat64()/2), math.Exp(6*r.NormFloat64()/2)
 			if r.IntN(2) == 0 {
-				y = x * (1 + 0.01*r.NormFloat64()) // documents of about the same length, where the Gaussian kernel isn't 0
+				// documents of about the same length, where the Gaussian kernel isn't 0
+				y = x * (1 + 0.01*r.NormFloat64())
 			}
 			delta := min(deltaC, deltaCRelative*c)
 			want := k.Eval(c, x, y)
@@ -250,9 +260,11 @@ func TestTolerance(t *testing.T) {
 				t.Fatalf("c = %v, norms %v and %v: tolerance %v is below one of its parts", c, x, y, tol)
 			}
 		}
-		t.Logf("%.0f %% of the tolerance used, %.0f %% of errors ten times as large Caught", 100*worst, 100*Caught/tried)
+		t.Logf("%.0f %% of the tolerance used, %.0f %% of errors ten times as large Caught", 100*worst,
+			100*Caught/tried)
 		if !(worst >= 0.1) || !(Caught > tried/500) {
-			t.Errorf("%v of the tolerance is ever used, %v of %v errors ten times as large are Caught", worst, Caught, tried)
+			t.Errorf("%v of the tolerance is ever used, %v of %v errors ten times as large are Caught", worst, Caught,
+				tried)
 		}
 	})
 }
@@ -275,8 +287,8 @@ func TestWithinRefuses(t *testing.T) {
 //
 //	max(|k(c+delta) - k(c)|, |k(c-delta) - k(c)|)
 //
-// with c ± delta kept in [0, 2]. A kernel that is monotone in c, as all are but polynomials of even degree around their zero, has its greatest
-// change at one of the ends. Source: the definition.
+// with c ± delta kept in [0, 2]. A kernel that is monotone in c, as all are but polynomials of even
+// degree around their zero, has its greatest change at one of the ends. Source: the definition.
 func propagate(k Kernel, c, delta, x, y float64) float64 {
 	v := k.Eval(c, x, y)
 	return max(math.Abs(k.Eval(min(c+delta, 2), x, y)-v), math.Abs(k.Eval(max(c-delta, 0), x, y)-v))

@@ -27,7 +27,8 @@ func outOfRange(c, x, y float64) float64 {
 	return none[int(1000*c)+3]
 }
 
-// panicking are kernels of one's own that panic: by a table, value by value, by rows, and without NewKernel.
+// panicking are kernels of one's own that panic: by a table, value by value, by rows, and without
+// NewKernel.
 func panicking(t *testing.T) map[string]Kernel {
 	kernels := map[string]Kernel{"itself": brokenKernel{in{sparse.Sphere}}}
 	for name, c := range map[string]Custom{

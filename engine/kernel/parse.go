@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Parse reads a kernel specification: a name, and behind a colon keys with their values, separated by commas, such as
+// Parse reads a kernel specification: a name, and behind a colon keys with their values, separated
+// by commas, such as
 //
 //	diffusion:t=0.5
 //	ngd:shift=pi,embed=tfidf-l1-sqrt
@@ -24,13 +25,16 @@ import (
 //	normalise(polynomial:degree=2,r=1)
 //	2*(linear + power(exp(linear:embed=tf-l2),3))
 //
-// [Catalogue] lists names, keys, defaults and ranges. Spaces between the parts are allowed. A number is written in decimal, with an exponent if need be, or is pi.
+// [Catalogue] lists names, keys, defaults and ranges. Spaces between the parts are allowed. A
+// number is written in decimal, with an exponent if need be, or is pi.
 //
-// A key belongs to the kernel before it, with one exception: the last keys within parentheses belong to the kernel in front of the parentheses where that
-// takes them (layers, in the example); a pair of parentheses around the part, or behind the others a colon and the key, says it otherwise.
+// A key belongs to the kernel before it, with one exception: the last keys within parentheses
+// belong to the kernel in front of the parentheses where that takes them (layers, in the example);
+// a pair of parentheses around the part, or behind the others a colon and the key, says it
+// otherwise.
 //
-// Every kernel takes embed, an embedding as sparse.ParseEmbedding reads it. The parts of a kernel share one: all that are named must agree, and where
-// none is, it is the default of the first part.
+// Every kernel takes embed, an embedding as sparse.ParseEmbedding reads it. The parts of a kernel
+// share one: all that are named must agree, and where none is, it is the default of the first part.
 //
 // Parse(k.String()) gives k again. A specification that is wrong is answered with a [*SpecError].
 func Parse(spec string) (Kernel, error) { return parseKernel(spec, nil) }
@@ -46,7 +50,8 @@ func parseKernel(spec string, e *sparse.Embedding) (Kernel, error) {
 	return newBuilder(spec, c).kernel(c, e)
 }
 
-// MustParse is [Parse] for specifications that are part of a program: it panics where Parse returns an error.
+// MustParse is [Parse] for specifications that are part of a program: it panics where Parse returns
+// an error.
 func MustParse(spec string) Kernel {
 	k, err := Parse(spec)
 	if err != nil {
@@ -79,8 +84,8 @@ func newBuilder(spec string, c *syntax.Call) *builder {
 	return &builder{spec: spec, first: c, embedding: familyOf(c.Name).embedding}
 }
 
-// kernel makes the kernel that c describes. e is the embedding where c names none; nil stands for the
-// default of c's first part.
+// kernel makes the kernel that c describes. e is the embedding where c names none; nil stands for
+// the default of c's first part.
 func (b *builder) kernel(c *syntax.Call, e *sparse.Embedding) (Kernel, error) {
 	first := familyOf(b.first.Name)
 	if e != nil {
@@ -121,7 +126,12 @@ func (b *builder) findEmbedding(c *syntax.Call, named *bool) error {
 		}
 		e, err := sparse.ParseEmbedding(a.Value)
 		if err != nil {
-			return b.fail(a.ValuePos, "embed="+a.Value, "one of "+strings.Join(embeddings(), ", ")+", or one with a power such as tf-l1-pow0.75"+syntax.Hint(a.Value, embeddings()))
+			return b.fail(
+				a.ValuePos,
+				"embed="+a.Value,
+				"one of "+strings.Join(embeddings(), ", ")+", or one with a power such as tf-l1-pow0.75"+syntax.Hint(
+					a.Value, embeddings()),
+			)
 		}
 		if f.power != nil {
 			if e, err = b.raised(c, e, a.ValuePos, "embed="+a.Value); err != nil {
@@ -130,14 +140,16 @@ func (b *builder) findEmbedding(c *syntax.Call, named *bool) error {
 		}
 		switch e = paired(e, f); {
 		case *named && e != b.embedding:
-			return b.fail(a.ValuePos, "embed="+a.Value, fmt.Sprintf("embed=%s as before: all parts share one embedding", b.embedding))
+			return b.fail(a.ValuePos, "embed="+a.Value,
+				fmt.Sprintf("embed=%s as before: all parts share one embedding", b.embedding))
 		}
 		b.embedding, *named = e, true
 	}
 	return nil
 }
 
-// raised returns the embedding e, which stands at pos as found, with the power that the parameters of c ask for.
+// raised returns the embedding e, which stands at pos as found, with the power that the parameters
+// of c ask for.
 func (b *builder) raised(c *syntax.Call, e sparse.Embedding, pos int, found string) (sparse.Embedding, error) {
 	f := familyOf(c.Name)
 	values, err := b.values(c)
@@ -148,12 +160,18 @@ func (b *builder) raised(c *syntax.Call, e sparse.Embedding, pos int, found stri
 	if err != nil {
 		plain := f.embedding // there is a power for every value of the parameter, but histograms take none
 		plain.Power = 0
-		return e, b.fail(pos, found, fmt.Sprintf("an embedding that can be raised to a power, such as %s, instead of %s for histograms", plain, e))
+		return e, b.fail(
+			pos,
+			found,
+			fmt.Sprintf("an embedding that can be raised to a power, such as %s, instead of %s for histograms", plain,
+				e),
+		)
 	}
 	if e.Power != 0 && e != raised {
 		plain := raised
 		plain.Power = 0
-		return e, b.fail(pos, found, fmt.Sprintf("the embedding %s, or %s, which %s raises to it, instead of %s", raised, plain, c.Name, e))
+		return e, b.fail(pos, found,
+			fmt.Sprintf("the embedding %s, or %s, which %s raises to it, instead of %s", raised, plain, c.Name, e))
 	}
 	return raised, nil
 }
@@ -178,7 +196,12 @@ func (b *builder) build(c *syntax.Call) (component, error) {
 		if f.power != nil {
 			e.embedding, _ = e.embedding.WithPower(f.power(values)) // whose bounds are those of the parameter
 			if want := e.embedding.Power; want != b.embedding.Power {
-				return nil, b.fail(c.Pos, b.text(c), fmt.Sprintf("the power of the embedding %s: it is that of all parts, which share one embedding", b.embedding))
+				return nil, b.fail(
+					c.Pos,
+					b.text(c),
+					fmt.Sprintf("the power of the embedding %s: it is that of all parts, which share one embedding",
+						b.embedding),
+				)
 			}
 		}
 		if c == b.first {
@@ -214,7 +237,8 @@ func (b *builder) build(c *syntax.Call) (component, error) {
 	return f.combine(parts, weights, values), nil
 }
 
-// paired returns e with the pairing that a family has of its own, where e is an embedding of histograms but for that.
+// paired returns e with the pairing that a family has of its own, where e is an embedding of
+// histograms but for that.
 func paired(e sparse.Embedding, f *family) sparse.Embedding {
 	if e.Norm == sparse.NormL1 && e.Power == 0 && e.Pairing == sparse.Dot && f.combine == nil {
 		e.Pairing = f.embedding.Pairing
@@ -222,8 +246,9 @@ func paired(e sparse.Embedding, f *family) sparse.Embedding {
 	return e
 }
 
-// checkPairing refuses a kernel with a pairing of its own in another embedding. The other way round there is nothing to refuse: behind chi2, a kernel that usually is a function of
-// the cosine is one of that similarity.
+// checkPairing refuses a kernel with a pairing of its own in another embedding. The other way round
+// there is nothing to refuse: behind chi2, a kernel that usually is a function of the cosine is one
+// of that similarity.
 func (b *builder) checkPairing(c *syntax.Call) error {
 	want := familyOf(c.Name).embedding
 	if want.Pairing == sparse.Dot || want.Pairing == b.embedding.Pairing {
@@ -231,14 +256,24 @@ func (b *builder) checkPairing(c *syntax.Call) error {
 	}
 	idf := want
 	idf.Weighting = sparse.TFIDF
-	return b.fail(c.Pos, b.text(c), fmt.Sprintf("a function of the similarity of the embedding %s, which all parts share: %s compares histograms in its own way, embed=%s or %s",
-		b.embedding, c.Name, want, idf))
+	return b.fail(
+		c.Pos,
+		b.text(c),
+		fmt.Sprintf(
+			"a function of the similarity of the embedding %s, which all parts share: %s compares histograms in its own way, embed=%s or %s",
+			b.embedding,
+			c.Name,
+			want,
+			idf,
+		),
+	)
 }
 
 // text returns a part as it is written.
 func (b *builder) text(c *syntax.Call) string { return strings.TrimSpace(b.spec[c.Pos:c.End]) }
 
-// refused is the error that a parameter doesn't go with the others; where it was left out, the whole kernel is shown.
+// refused is the error that a parameter doesn't go with the others; where it was left out, the
+// whole kernel is shown.
 func (b *builder) refused(c *syntax.Call, key, expected string) error {
 	f := familyOf(c.Name)
 	for _, a := range c.Values {
@@ -260,7 +295,8 @@ func (b *builder) values(c *syntax.Call) ([]float64, error) {
 	given := slices.Clone(c.Values)
 	for i, a := range c.Numbers {
 		if i >= f.positional {
-			return nil, b.fail(a.ValuePos, "the number "+a.Value, "a kernel, or one of the keys of "+c.Name+": "+strings.Join(f.keys(), ", "))
+			return nil, b.fail(a.ValuePos, "the number "+a.Value,
+				"a kernel, or one of the keys of "+c.Name+": "+strings.Join(f.keys(), ", "))
 		}
 		a.Key = f.params[i].Key
 		given = append(given, a)

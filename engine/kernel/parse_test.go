@@ -129,13 +129,15 @@ func TestParseKernelErrors(t *testing.T) {
 		if strings.Count(err.Error(), "expected") != 1 || strings.Count(err.Error(), "found") != 1 {
 			t.Errorf("Parse(%q) says what it found or expected more than once: %v", spec, err)
 		}
-		if e.Column != want.column || !strings.Contains(e.Found, want.found) || !strings.Contains(e.Expected, want.expected) {
+		if e.Column != want.column || !strings.Contains(e.Found, want.found) ||
+			!strings.Contains(e.Expected, want.expected) {
 			t.Errorf("Parse(%q): %v\nexpected column %d, %q, %q", spec, err, want.column, want.found, want.expected)
 		}
 	}
 }
 
-// Numbers are written in the shortest way that gives them back, whole ones of many digits as people write them.
+// Numbers are written in the shortest way that gives them back, whole ones of many digits as people
+// write them.
 func TestFormatNumber(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", -1: "-1", 0.5: "0.5", 46844: "46844", 1234567: "1234567", 1000001: "1000001", 2147483647: "2147483647", -2147483647: "-2147483647",
 		1e6: "1e+06", 1e18: "1e+18", 1e-18: "1e-18", 0.0001: "0.0001", 1e100: "1e+100", math.Pi: "pi", 1e18 + 1024: "1000000000000001000"} {
@@ -232,7 +234,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// Help texts promise what the parser does: every example parses, every default is what leaving the key out gives.
+// Help texts promise what the parser does: every example parses, every default is what leaving the
+// key out gives.
 func TestCatalogue(t *testing.T) {
 	var names []string
 	for _, info := range Catalogue() {
@@ -268,7 +271,8 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// Whatever is written: no panic, an error that points into the text, or a kernel that prints as something that parses to the same.
+// Whatever is written: no panic, an error that points into the text, or a kernel that prints as
+// something that parses to the same.
 func FuzzParseKernel(f *testing.F) {
 	for _, info := range Catalogue() {
 		for _, e := range info.Examples {

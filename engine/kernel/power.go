@@ -59,10 +59,10 @@ func (f powered) spec() string             { return f.call("power", syntax.Forma
 func (f powered) with(of []component) form { return power1(of[0], f.p) }
 func (f powered) whole() bool              { return f.p == math.Trunc(f.p) }
 
-// raised returns the kernel that is the power p of another, for p > 0, or nil where there is nothing
-// simpler than to compute that power: exp(v)^p is exp(pv), which is also known where exp(v) is out of
-// the range of float32; (k^q)^p is k^(pq), unless a root undoes a power that lost a sign; and powers go
-// into products and past weights. falls is as in [raiser].
+// raised returns the kernel that is the power p of another, for p > 0, or nil where there is
+// nothing simpler than to compute that power: exp(v)^p is exp(pv), which is also known where exp(v)
+// is out of the range of float32; (k^q)^p is k^(pq), unless a root undoes a power that lost a sign;
+// and powers go into products and past weights. falls is as in [raiser].
 func raised(of component, p float64) (k component, falls bool) {
 	if r, ok := as[raiser](of); ok {
 		return r.raised(p)
@@ -70,8 +70,8 @@ func raised(of component, p float64) (k component, falls bool) {
 	return nil, false
 }
 
-// raisedRate and raisedWidth return the parameter of the power p of an exponential, as far as there is
-// one.
+// raisedRate and raisedWidth return the parameter of the power p of an exponential, as far as there
+// is one.
 func raisedRate(v, p float64) (float64, bool) {
 	return v * p, v != 0 && v*p >= leastRate && v*p <= mostRate
 }
@@ -108,11 +108,13 @@ func (f powered) raised(p float64) (component, bool) {
 func (f powered) properties() Properties {
 	same := f.same
 	if same == nil {
-		same, _ = raised(Resolve(f.of[0], 1).(component), f.p) // of a gamma that the data will decide: any has the same properties
+		// of a gamma that the data will decide: any has the same properties
+		same, _ = raised(Resolve(f.of[0], 1).(component), f.p)
 	}
 	if same != nil {
 		p := same.Properties()
-		if p.Source == sourceSchoenberg && p.Definite == Positive { // which is true of all its powers; other kernels have it from elsewhere, or not at all
+		// which is true of all its powers; other kernels have it from elsewhere, or not at all
+		if p.Source == sourceSchoenberg && p.Definite == Positive {
 			p.Source = sourceDivisible
 		}
 		if f.same != nil {
@@ -121,7 +123,12 @@ func (f powered) properties() Properties {
 		return p
 	}
 	of := f.of[0].Properties()
-	p := Properties{Source: sourceProduct, Condition: f.conditions(), NonNegative: of.NonNegative || math.Mod(f.p, 2) == 0, PositiveDiagonal: of.PositiveDiagonal}
+	p := Properties{
+		Source:           sourceProduct,
+		Condition:        f.conditions(),
+		NonNegative:      of.NonNegative || math.Mod(f.p, 2) == 0,
+		PositiveDiagonal: of.PositiveDiagonal,
+	}
 	if !f.whole() {
 		p.Condition = strings.TrimPrefix(p.Condition+"; a power that is no whole number", "; ")
 		return p

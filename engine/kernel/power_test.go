@@ -11,7 +11,8 @@ import (
 	tables "github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
-// Powers that are a simpler kernel are computed as that, to the bit of its value, and keep the specification that was written.
+// Powers that are a simpler kernel are computed as that, to the bit of its value, and keep the
+// specification that was written.
 func TestRaised(t *testing.T) {
 	for spec, simple := range map[string]string{
 		"power(rbf:gamma=0.5,0.25)":                 "rbf:gamma=0.125",
@@ -59,7 +60,9 @@ func TestRaised(t *testing.T) {
 				t.Errorf("%s at c = %v is %v, by definition %v", spec, c, got, want)
 			}
 		}
-		if got, want := k.Properties(), same.Properties(); got.Definite != want.Definite || got.NonNegative != want.NonNegative || got.UsesNorms != want.UsesNorms {
+		if got, want := k.Properties(), same.Properties(); got.Definite != want.Definite ||
+			got.NonNegative != want.NonNegative ||
+			got.UsesNorms != want.UsesNorms {
 			t.Errorf("%s: %+v, expected what %s has, %+v", spec, got, simple, want)
 		}
 	}
@@ -101,9 +104,11 @@ func TestPowersOfProducts(t *testing.T) {
 					k.mapTo(table, dst, []float32{c, c, c, c}, []float32{x}, y)
 					for j, y := range y {
 						want := k.Eval(float64(c), float64(x), float64(y))
-						bound := min(k.Error(float64(c), float64(x), float64(y)), 1e-3*want+underflow) // the error is infinite where a part leaves float32
+						// the error is infinite where a part leaves float32
+						bound := min(k.Error(float64(c), float64(x), float64(y)), 1e-3*want+underflow)
 						if !(math.Abs(float64(dst[j])-want) <= bound) && !(want > math.MaxFloat32) {
-							t.Errorf("%s, c = %v, norms %v and %v: found %v, expected %v, bound %v", spec, c, x, y, dst[j], want, bound)
+							t.Errorf("%s, c = %v, norms %v and %v: found %v, expected %v, bound %v", spec, c, x, y,
+								dst[j], want, bound)
 						}
 					}
 				}
@@ -124,7 +129,8 @@ func TestWholePower(t *testing.T) {
 	}
 }
 
-// Powers are within HalfLineError and 2⁻⁵² for each of the at most 2(|w|+1) products of w factors, whatever p: large, negative, or so large that there is no table.
+// Powers are within HalfLineError and 2⁻⁵² for each of the at most 2(|w|+1) products of w factors,
+// whatever p: large, negative, or so large that there is no table.
 func TestPowers(t *testing.T) {
 	for _, p := range []float64{0.5, 2.5, 17.75, 63.5, 64, -0.3, -1, -2.5, -9.8, -31, -700.1, 1e7 + 0.5, -1e30} {
 		f := tables.NewPower(p)
@@ -135,7 +141,8 @@ func TestPowers(t *testing.T) {
 				continue
 			}
 			if err := math.Abs(f.At(v)-want) / want; !(err <= bound) {
-				t.Fatalf("%v to the power %v: found %v, expected %v, relative error %v, bound %v", v, p, f.At(v), want, err, bound)
+				t.Fatalf("%v to the power %v: found %v, expected %v, relative error %v, bound %v", v, p, f.At(v), want,
+					err, bound)
 			}
 		}
 		if zero, one := f.At(0), f.At(1); zero != 0 || !(math.Abs(one-1) <= tables.HalfLineError) {
@@ -144,7 +151,8 @@ func TestPowers(t *testing.T) {
 	}
 }
 
-// A power of a polynomial kernel is that of as many times the degree, and powers of arc-cosine kernels scale with the norms.
+// A power of a polynomial kernel is that of as many times the degree, and powers of arc-cosine
+// kernels scale with the norms.
 func TestLargePowers(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, pair := range [][2]string{{"power(polynomial:gamma=0.001,r=1,degree=2,23.5)", "polynomial:gamma=0.001,r=1,degree=47"},
@@ -194,7 +202,8 @@ func TestNegativePowerBelowALayer(t *testing.T) {
 	})
 }
 
-// Kernels that are beyond float32 for documents of norm 1, but not for others, have their values there: they don't go through a table of those of norm 1.
+// Kernels that are beyond float32 for documents of norm 1, but not for others, have their values
+// there: they don't go through a table of those of norm 1.
 func TestBeyondTables(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range []string{"power(113*linear,50)", "power(linear + 166*linear,50)", "power(1.2*arccos:n=7.3,7)"} {
@@ -211,7 +220,8 @@ func TestBeyondTables(t *testing.T) {
 					if want > 1e-30 {
 						seen++
 					}
-					if !Within(k, float64(dst[0]), want, float64(c), float64(x), float64(x)) || !(math.Abs(float64(dst[0])-want) <= 1e-3*want+1e-37) {
+					if !Within(k, float64(dst[0]), want, float64(c), float64(x), float64(x)) ||
+						!(math.Abs(float64(dst[0])-want) <= 1e-3*want+1e-37) {
 						t.Errorf("%s, c = %v, norm %v: found %v, expected %v", spec, c, x, dst[0], want)
 					}
 					if got := p.Eval(c, float64(x), float64(x)); !(math.Abs(got-want) <= 1e-3*want+1e-37) {

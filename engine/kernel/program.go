@@ -6,8 +6,10 @@ import (
 	"github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
-// ProgramOf translates a kernel, with nothing left open, into a program for a back end. It returns nil where it can't be: for kernels of one's own with a map or a use
-// of norms, biased thresholds, and what is made of those; for compositions on a feature space that only its definition gives; and for what is longer than programs may be.
+// ProgramOf translates a kernel, with nothing left open, into a program for a back end. It returns
+// nil where it can't be: for kernels of one's own with a map or a use of norms, biased thresholds,
+// and what is made of those; for compositions on a feature space that only its definition gives;
+// and for what is longer than programs may be.
 func ProgramOf(k Kernel) *device.Program {
 	of, ok := k.(component)
 	if !ok {
@@ -28,7 +30,8 @@ type programBuilder struct {
 	ok      bool
 }
 
-// layer is what a part is given: its c, in a local or, below 0, the documents' own, and what makes its norms of theirs.
+// layer is what a part is given: its c, in a local or, below 0, the documents' own, and what makes
+// its norms of theirs.
 type layer struct {
 	local int
 	name  string                  // says which norms these are
@@ -83,7 +86,8 @@ func (b *programBuilder) store() int {
 	return b.program.Locals - 1
 }
 
-// attribute returns the number of an attribute of the layer's norm; name says which function of it f is.
+// attribute returns the number of an attribute of the layer's norm; name says which function of it
+// f is.
 func (b *programBuilder) attribute(l layer, name string, f func(x float64) float64) int {
 	key := l.name + "|" + name
 	at, ok := b.norms[key]
@@ -124,7 +128,8 @@ func (b *programBuilder) table(t *table.Piecewise) {
 	b.op(device.OpTable, len(b.program.Tables)-1)
 }
 
-// value pushes a kernel's value: by the kernel's own program, as that of a separable kernel, or not.
+// value pushes a kernel's value: by the kernel's own program, as that of a separable kernel, or
+// not.
 func (b *programBuilder) value(k component, l layer) {
 	p, has := as[programmer](k)
 	_, combined := k.(*compiled)
@@ -180,7 +185,8 @@ func (b *programBuilder) separable(k component, l layer) {
 	}
 }
 
-// feature writes what turns c into that of a kernel's feature space, see component.feature, and returns the layer above.
+// feature writes what turns c into that of a kernel's feature space, see component.feature, and
+// returns the layer above.
 func (b *programBuilder) feature(k component, l layer) layer {
 	b.deficit(k, l)
 	b.op(device.OpClamp)

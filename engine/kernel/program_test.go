@@ -11,7 +11,8 @@ import (
 // hostKernels are those of mapSpecs() that no program can express.
 var hostKernels = map[string]bool{
 	"arccos:n=0,bias=0.3": true, "arccos:n=0,bias=-2": true, "arccos:n=0,bias=1,sigma=0.5": true, // a table a norm
-	"arccos:n=0,sigma=1,layers=2": true, "compose(arccos:n=0,sigma=0.5,arccos:n=1)": true, // a feature space whose formula wants an arctangent
+	// a feature space whose formula wants an arctangent
+	"arccos:n=0,sigma=1,layers=2": true, "compose(arccos:n=0,sigma=0.5,arccos:n=1)": true,
 	"compose(arccos:n=0,sigma=20,ngd)": true, "compose(linear + arccos:n=0,sigma=3,arccos:n=0,sigma=0.1)": true,
 }
 
@@ -39,13 +40,15 @@ func TestPrograms(t *testing.T) {
 						y = x
 					}
 					want := k.Eval(float64(c), float64(x), float64(y))
-					if math.Abs(want) > math.MaxFloat32 || c > 1 && p.PlainOnly || !holdsFor(p, float64(x), float64(y)) {
+					if math.Abs(want) > math.MaxFloat32 || c > 1 && p.PlainOnly ||
+						!holdsFor(p, float64(x), float64(y)) {
 						continue
 					}
 					checked++
 					got := float64(float32(p.Eval(c, float64(x), float64(y))))
 					if !Within(k, got, want, float64(c), float64(x), float64(y)) {
-						t.Fatalf("c = %v, norms %v and %v: found %v, expected %v, tolerance %v", c, x, y, got, want, Tolerance(k, float64(c), float64(x), float64(y)))
+						t.Fatalf("c = %v, norms %v and %v: found %v, expected %v, tolerance %v", c, x, y, got, want,
+							Tolerance(k, float64(c), float64(x), float64(y)))
 					}
 					if c == 0 && x == y && strings.HasPrefix(spec, "normalise") && got != 1 {
 						t.Fatalf("norm %v: found %v on the diagonal, expected 1", x, got)
@@ -72,7 +75,13 @@ func holdsFor(p *device.Program, norms ...float64) bool {
 
 // What can't be a program says so: too long, with a parameter that is still open, somebody else's.
 func TestProgramsRefused(t *testing.T) {
-	custom, err := New(Custom{Name: "mine", Eval: func(c, x, y float64) float64 { return c * x * y }, Properties: Properties{UsesNorms: true}})
+	custom, err := New(
+		Custom{
+			Name:       "mine",
+			Eval:       func(c, x, y float64) float64 { return c * x * y },
+			Properties: Properties{UsesNorms: true},
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +96,8 @@ func TestProgramsRefused(t *testing.T) {
 	}
 }
 
-// Programs with tables leave normalised kernels whose diagonal is beyond float32 to the processor, which takes them from float64; others needn't.
+// Programs with tables leave normalised kernels whose diagonal is beyond float32 to the processor,
+// which takes them from float64; others needn't.
 func TestProgramDiagonal(t *testing.T) {
 	for spec, want := range map[string]bool{"normalise(exp(7.5*linear) + 110*exp(ned))": false, "normalise(exp(linear) + 110*exp(ned))": true, "normalise(polynomial:gamma=1,r=1,degree=40)": true} {
 		if p := ProgramOf(MustParse(spec)); holdsFor(p, 7.86, 1) != want {

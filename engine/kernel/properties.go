@@ -3,7 +3,8 @@ package kernel
 // Definiteness says what is known of the matrices of a kernel.
 type Definiteness uint8
 
-// What is known of a kernel: for all documents and any weights w, that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0, that it is for weights that add to 0, or neither.
+// What is known of a kernel: for all documents and any weights w, that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0, that
+// it is for weights that add to 0, or neither.
 const (
 	NotProven Definiteness = iota
 	ConditionallyPositive
@@ -27,9 +28,10 @@ type Properties struct {
 	PositiveDiagonal bool // k(x, x) > 0 for all documents (of norm above 0, where the kernel uses norms)
 }
 
-// Doubtful returns why matrices of the kernel may have eigenvalues below 0 well beyond rounding, for a warning; it is empty for a kernel that is positive
-// definite, or of which nothing else was ever seen. Conditionally positive definite kernels have such eigenvalues, but none that matters for weights that
-// add to 0, as those of a support vector machine do.
+// Doubtful returns why matrices of the kernel may have eigenvalues below 0 well beyond rounding,
+// for a warning; it is empty for a kernel that is positive definite, or of which nothing else was
+// ever seen. Conditionally positive definite kernels have such eigenvalues, but none that matters
+// for weights that add to 0, as those of a support vector machine do.
 func (p Properties) Doubtful() string {
 	switch {
 	case p.Definite == Positive || p.Unrefuted:
@@ -40,7 +42,8 @@ func (p Properties) Doubtful() string {
 	return p.Definite.String() + ": " + p.Condition
 }
 
-// like returns p as far as definiteness goes for a combination that is positive definite where all its parts are.
+// like returns p as far as definiteness goes for a combination that is positive definite where all
+// its parts are.
 func (p Properties) like(parts []component) Properties {
 	p.Definite, p.Unrefuted = Positive, false
 	for _, k := range parts {
@@ -56,7 +59,8 @@ func (p Properties) like(parts []component) Properties {
 	return p
 }
 
-// PropertiesOf returns what is known of k. Of a kernel that isn't from this package nothing is, unless it has a method Properties.
+// PropertiesOf returns what is known of k. Of a kernel that isn't from this package nothing is,
+// unless it has a method Properties.
 func PropertiesOf(k Kernel) Properties {
 	if p, ok := k.(interface{ Properties() Properties }); ok {
 		return p.Properties()

@@ -59,8 +59,8 @@ func init() {
 //
 //	k = c = 1 - s = ½ Σ (√θᵢ - √θ′ᵢ)²
 //
-// itself: not a kernel for learning, but what every other one is computed from, so it can be written
-// out and verified like one. The zero value is what engines ask for where they want c.
+// itself: not a kernel for learning, but what every other one is computed from, so it can be
+// written out and verified like one. The zero value is what engines ask for where they want c.
 type C struct{ cosine }
 
 func (k C) String() string { return format("c", k.in) }
@@ -129,7 +129,8 @@ func (k ngd) String() string { return format("ngd", k.in, pair{"shift", k.shift}
 
 func (k ngd) Eval(c, x, y float64) float64 {
 	if k.shift == math.Pi {
-		// π - 2 arccos(1-c) = 2 arcsin(1-c) keeps its digits where the difference cancels, near c = 1.
+		// π - 2 arccos(1-c) = 2 arcsin(1-c) keeps its digits where the difference cancels, near c =
+		// 1.
 		if c > 0.5 && c < 1.5 {
 			return 2 * math.Asin(1-c)
 		}
@@ -182,7 +183,8 @@ func (k ngdExp) Error(c, x, y float64) float64 {
 }
 
 // expError returns the bound on the error of e^-z where it is the given number of float32 units
-// relative to the value, and no more than underflow where the value is far below the range of float32.
+// relative to the value, and no more than underflow where the value is far below the range of
+// float32.
 func expError(z, units float64) float64 {
 	if z > 120 {
 		return underflow

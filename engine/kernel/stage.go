@@ -8,14 +8,16 @@ import (
 	"github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
-// stage is a layer below the top of a composition that isn't separable as a whole, as it is computed. Layers next to each other that are separable are one stage.
+// stage is a layer below the top of a composition that isn't separable as a whole, as it is
+// computed. Layers next to each other that are separable are one stage.
 type stage struct {
 	of  component
 	sum *sumStage // of a layer that is a sum, the first such of a composition; others are a rowLayer
 	rowLayer
 }
 
-// rowLayer turns c and the norms of documents into those of a feature space. It is immutable, but for what is made once, and may be used concurrently.
+// rowLayer turns c and the norms of documents into those of a feature space. It is immutable, but
+// for what is made once, and may be used concurrently.
 type rowLayer interface {
 	// norm64 returns the norm in the feature space of a document with norm x.
 	norm64(x float32) float64
@@ -23,7 +25,8 @@ type rowLayer interface {
 	// columns computes what rows need of the columns, of which there are at most chunk.
 	columns(m *layerScratch, y []float32)
 
-	// row computes dst[j] = c2(c[j], x, y[j]), given what columns has left in m; dst may be c, and is as long as c and y.
+	// row computes dst[j] = c2(c[j], x, y[j]), given what columns has left in m; dst may be c, and
+	// is as long as c and y.
 	row(k *asm.Kernels, m *layerScratch, dst, c []float32, x float32, y []float32)
 
 	// error bounds the error of what row computes, of the value c2.
@@ -51,7 +54,8 @@ func (t *stage) norm(x float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// mostStages bounds the stages that have room to be computed chunk by chunk; a composition of more goes value by value.
+// mostStages bounds the stages that have room to be computed chunk by chunk; a composition of more
+// goes value by value.
 const mostStages = 4
 
 // stages are what is below the top, and the top.
@@ -131,7 +135,8 @@ type layerScratch struct {
 	biased *biasLayerScratch
 }
 
-// joinScratch is scratch space for putting vectors together from parts, see asm.Kernels.Join: for a block what rows need of the columns, and for a row its own. Vectors without length have no
+// joinScratch is scratch space for putting vectors together from parts, see asm.Kernels.Join: for a
+// block what rows need of the columns, and for a row its own. Vectors without length have no
 // direction; for them c2 is made of the c that is given.
 type joinScratch struct {
 	q     [mostSummands][chunk]float64
@@ -143,7 +148,8 @@ type joinScratch struct {
 	kept  [chunk]float32          // their c
 }
 
-// begin makes space for so many columns of so many parts. The caller fills cols with the parts' norms, and then calls directions.
+// begin makes space for so many columns of so many parts. The caller fills cols with the parts'
+// norms, and then calls directions.
 func (m *joinScratch) begin(parts, n int) {
 	for i := range parts {
 		m.cols[i] = m.q[i][:n]
@@ -185,8 +191,9 @@ func (m *joinScratch) direction(parts int) float64 {
 	return length
 }
 
-// join computes dst[j] = 1 - (1-v)^degree with 1 - cosine v of the row's vector and the columns', of which the first parts have a c that is given; c is that of vectors without
-// length. dst may be c. It returns the length of the row's vector.
+// join computes dst[j] = 1 - (1-v)^degree with 1 - cosine v of the row's vector and the columns',
+// of which the first parts have a c that is given; c is that of vectors without length. dst may be
+// c. It returns the length of the row's vector.
 func (m *joinScratch) join(k *asm.Kernels, dst, c []float32, parts, given, degree int) float64 {
 	length := m.direction(parts)
 	if length == 0 {
@@ -205,14 +212,17 @@ func (m *joinScratch) join(k *asm.Kernels, dst, c []float32, parts, given, degre
 	return length
 }
 
-// joinError bounds what float64 adds to v: see asm.Kernels.Join, where the parts' norms are good to 2⁻⁴⁵, as powers of up to 64 are; gap is Σ (pᵢ-qᵢ)².
+// joinError bounds what float64 adds to v: see asm.Kernels.Join, where the parts' norms are good to
+// 2⁻⁴⁵, as powers of up to 64 are; gap is Σ (pᵢ-qᵢ)².
 func joinError(v, gap float64) float64 { return 0x1p-44*math.Sqrt(gap) + 0x1p-46*v }
 
-// sumStage is a layer that is a weighted sum, part by part, as weighted.feature has it: with the parts' norms aᵢ and bᵢ and their cᵢ,
+// sumStage is a layer that is a weighted sum, part by part, as weighted.feature has it: with the
+// parts' norms aᵢ and bᵢ and their cᵢ,
 //
 //	c2 = ½ Σ (pᵢ - qᵢ)² + Σ pᵢ qᵢ cᵢ,   pᵢ = √wᵢ aᵢ/x2,   qᵢ = √wᵢ bᵢ/y2
 //
-// since Σ pᵢ² = Σ qᵢ² = 1. The cᵢ come from the parts' rows in float32, norms and the sums are in float64.
+// since Σ pᵢ² = Σ qᵢ² = 1. The cᵢ come from the parts' rows in float32, norms and the sums are in
+// float64.
 type sumStage struct {
 	parts   []*stage
 	weights []float64
@@ -262,7 +272,8 @@ func (s *sumStage) columns(m *sumScratch, norms, y []float32) {
 	}
 }
 
-// row computes dst[j] = c2(c[j], x, y[j]), given what columns has left; dst may be c. It returns the norm of the row's document.
+// row computes dst[j] = c2(c[j], x, y[j]), given what columns has left; dst may be c. It returns
+// the norm of the row's document.
 func (s *sumStage) row(asm *asm.Kernels, m *sumScratch, dst, c []float32, x float32, y []float32) float32 {
 	n := len(y)
 	dst, c = dst[:n], c[:n]
@@ -278,7 +289,8 @@ func (s *sumStage) row(asm *asm.Kernels, m *sumScratch, dst, c []float32, x floa
 	return float32(norm)
 }
 
-// error bounds the error of what row computes: each part's, as it is weighted, float64 rounding and one to float32.
+// error bounds the error of what row computes: each part's, as it is weighted, float64 rounding and
+// one to float32.
 func (s *sumStage) error(c, x, y, c2 float64) float64 {
 	var err, xx, yy float64
 	for i, p := range s.parts {
@@ -320,11 +332,12 @@ func (l valueLayer) row(_ *asm.Kernels, _ *layerScratch, dst, c []float32, x flo
 
 func (valueLayer) error(_, _, _, c2 float64) float64 { return valueError(c2) }
 
-// valueError bounds the error of a c2 that is computed in float64: what that leaves is below a hundredth
-// of the rounding.
+// valueError bounds the error of a c2 that is computed in float64: what that leaves is below a
+// hundredth of the rounding.
 func valueError(c2 float64) float64 { return (unit+table.HalfLineError)*c2 + underflow }
 
-// tableLayer is a separable layer, k = (xy)^p g(c): x2 = a x^p, and c2 is a function of c, the table's.
+// tableLayer is a separable layer, k = (xy)^p g(c): x2 = a x^p, and c2 is a function of c, the
+// table's.
 type tableLayer struct {
 	valueLayer
 	p, a  float64

@@ -11,15 +11,18 @@ import (
 	"github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
-// arcBias is the arc-cosine kernel of degree 0 whose thresholds have a bias b, and may be smoothed besides,
+// arcBias is the arc-cosine kernel of degree 0 whose thresholds have a bias b, and may be smoothed
+// besides,
 //
 //	k = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Θ(w·x - b) Θ(w·y - b)
 //
-// so that the length of documents counts: a long one is above a threshold more often. See arccosine.Biased for the formula. With smoothed thresholds,
-// Φ((w·x - b)/σ), it is the same of the longer documents of [arcSmooth]. b → 0 gives the degree 0. Where an embedding scales all documents to norm 1, b is in units
-// of that.
+// so that the length of documents counts: a long one is above a threshold more often. See
+// arccosine.Biased for the formula. With smoothed thresholds, Φ((w·x - b)/σ), it is the same of the
+// longer documents of [arcSmooth]. b → 0 gives the degree 0. Where an embedding scales all
+// documents to norm 1, b is in units of that.
 //
-// Its map counts less than 2⁻¹¹⁶ as nothing, so that for b > 0 documents of norms (with smoothed thresholds, lengths) up to b/12.5 have 0 with all.
+// Its map counts less than 2⁻¹¹⁶ as nothing, so that for b > 0 documents of norms (with smoothed
+// thresholds, lengths) up to b/12.5 have 0 with all.
 //
 // Source: Cho's thesis, ch. 3, eq. 3.3-3.5 and 3.16.
 type arcBias struct {
@@ -64,7 +67,8 @@ func (f arcBias) differ(c, x, y float64) float64 {
 //
 //	c2 = ((p+q)/2 - k - (√p-√q)²/2) / √(pq)
 //
-// and (p+q)/2 - k is known by itself: for steps and one norm with full accuracy, otherwise to some 10⁻¹⁶ of p + q. A c2 above ½ is taken from the definition.
+// and (p+q)/2 - k is known by itself: for steps and one norm with full accuracy, otherwise to some
+// 10⁻¹⁶ of p + q. A c2 above ½ is taken from the definition.
 func (f arcBias) feature(c, x, y float64) (c2, x2, y2 float64) {
 	p, q := f.value(0, x, x), f.value(0, y, y)
 	x2, y2 = math.Sqrt(p), math.Sqrt(q)
@@ -82,10 +86,16 @@ func (f arcBias) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return min(max((gap-d*d)/(2*x2*y2), 0), 2), x2, y2
 }
 
-// properties: for b > 0 documents far shorter than b, and those without terms, are never above the threshold, and k(x, x) comes out as 0.
+// properties: for b > 0 documents far shorter than b, and those without terms, are never above the
+// threshold, and k(x, x) comes out as 0.
 func (f arcBias) properties() Properties {
-	p := Properties{Definite: Positive, Condition: "an inner product of infinitely many biased threshold units", Source: sourceCho + ", ch. 3, eq. 3.3-3.5",
-		NonNegative: true, PositiveDiagonal: true}
+	p := Properties{
+		Definite:         Positive,
+		Condition:        "an inner product of infinitely many biased threshold units",
+		Source:           sourceCho + ", ch. 3, eq. 3.3-3.5",
+		NonNegative:      true,
+		PositiveDiagonal: true,
+	}
 	if f.bias > 0 {
 		p.Condition += "; 0 for documents shorter than bias/12.5"
 	}
@@ -105,8 +115,8 @@ func (f arcBias) side(dst []float32, stride int, norm float32) {
 	arccosine.AllSides().At(dst, stride, math.Abs(f.bias)/f.lengthenedNorm(norm), f.bias < 0)
 }
 
-// biasColumns are the columns of a block as asm.Kernels.BivariateTail wants them. To make them takes
-// as long as to map some twenty rows.
+// biasColumns are the columns of a block as asm.Kernels.BivariateTail wants them. To make them
+// takes as long as to map some twenty rows.
 type biasColumns struct {
 	y     []float32 // the norms they are of
 	gaps  []float64 // smoothGap of them, for smoothed thresholds
@@ -129,8 +139,8 @@ func (s *biasColumns) fill(f arcBias, y []float32) *biasColumns {
 	return s
 }
 
-// keptColumns are columns that a kernel was given lately, for those who read single rows: at most 6 MB.
-// They are immutable.
+// keptColumns are columns that a kernel was given lately, for those who read single rows: at most 6
+// MB. They are immutable.
 type keptColumns [256]atomic.Pointer[biasColumns]
 
 // of returns the columns of norms y, kept or new.
@@ -149,8 +159,8 @@ func (t *keptColumns) of(f arcBias, y []float32) *biasColumns {
 	return s
 }
 
-// fewRows is how many rows make it worth while to compute columns in scratch space rather than to keep
-// them.
+// fewRows is how many rows make it worth while to compute columns in scratch space rather than to
+// keep them.
 const fewRows = 16
 
 // biasScratch is scratch space for a block.
@@ -162,7 +172,8 @@ type biasScratch struct {
 
 var biasScratches = sync.Pool{New: func() any { return new(biasScratch) }}
 
-// rows hands a row to asm.Kernels.BivariateTail, with the numbers of its document and of the columns'.
+// rows hands a row to asm.Kernels.BivariateTail, with the numbers of its document and of the
+// columns'.
 func (f arcBias) rows(k *asm.Kernels, b *block) {
 	if len(b.x) == 1 && len(b.y) == 1 && f.sigma == 0 && b.x[0] == b.y[0] {
 		if dst, c := b.row(0); c[0] == 0 { // a diagonal is asked for value by value
@@ -207,7 +218,8 @@ func (f arcBias) error(c, x, y float64) float64 {
 	if f.sigma > 0 {
 		s, a, b := f.lengthened(c, x, y)
 		at := arccosine.Biased(s, a, b, f.bias)
-		moved = max(math.Abs(arccosine.Biased(s*(1-unit), a, b, f.bias)-at), math.Abs(arccosine.Biased(min(s*(1+unit), 2), a, b, f.bias)-at))
+		moved = max(math.Abs(arccosine.Biased(s*(1-unit), a, b, f.bias)-at),
+			math.Abs(arccosine.Biased(min(s*(1+unit), 2), a, b, f.bias)-at))
 		c, x, y = s, a, b
 	}
 	err := arccosine.SidesError(c, math.Abs(f.bias)/x, math.Abs(f.bias)/y)
@@ -224,9 +236,10 @@ func (f arcBias) layer() rowLayer {
 	return biasLayer{f}
 }
 
-// biasLayer is a layer of steps with a bias. c2 = 1 - k/√(pq), with the diagonals p and q, is computed
-// from the values as long as that keeps digits: a c2 below biasClose is taken from the definition, and
-// so is that of documents so much shorter than the bias that k is hardly more than rounding.
+// biasLayer is a layer of steps with a bias. c2 = 1 - k/√(pq), with the diagonals p and q, is
+// computed from the values as long as that keeps digits: a c2 below biasClose is taken from the
+// definition, and so is that of documents so much shorter than the bias that k is hardly more than
+// rounding.
 type biasLayer struct{ arcBias }
 
 const (
@@ -277,8 +290,8 @@ func (f biasLayer) row(k *asm.Kernels, all *layerScratch, dst, c []float32, x fl
 	}
 }
 
-// error: that of the value, relative to the diagonal, and the rounding of the result. Near the limits
-// either way may have been taken.
+// error: that of the value, relative to the diagonal, and the rounding of the result. Near the
+// limits either way may have been taken.
 func (f biasLayer) error(c, x, y, c2 float64) float64 {
 	err := unit*c2 + underflow
 	if both := f.norm64(float32(x)) * f.norm64(float32(y)); both >= biasShort/2 && c2 >= biasClose*0.75 {

@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/engine/kernel/internal/syntax"
 )
 
-// Smoothed and biased thresholds together, by the definition as an integral over one coordinate, as in TestArcCosineSmooth: Φ((w·x-b)/σ) in place of Φ(w·x/σ).
+// Smoothed and biased thresholds together, by the definition as an integral over one coordinate, as
+// in TestArcCosineSmooth: Φ((w·x-b)/σ) in place of Φ(w·x/σ).
 func TestArcCosineBias(t *testing.T) {
 	phi := func(v float64) float64 { return math.Erfc(-v/math.Sqrt2) / 2 }
 	for _, b := range []float64{-0.7, 0.4, 1.5} {
@@ -27,7 +28,8 @@ func TestArcCosineBias(t *testing.T) {
 								phi((rho*u-b/y)/math.Sqrt(1-rho*rho+sigma*sigma/(y*y)))
 						}
 						if got := k.Eval(c, x, y); !(math.Abs(got-2*sum) <= 1e-12) {
-							t.Errorf("%v at c = %v, norms %v and %v: found %v, the integral is %v", k, c, x, y, got, 2*sum)
+							t.Errorf("%v at c = %v, norms %v and %v: found %v, the integral is %v", k, c, x, y, got,
+								2*sum)
 						}
 					}
 				}
@@ -36,15 +38,18 @@ func TestArcCosineBias(t *testing.T) {
 	}
 }
 
-// The feature space: norms are the diagonal, c2 gives the kernel again, and for one norm and steps it keeps its digits as θ does.
+// The feature space: norms are the diagonal, c2 gives the kernel again, and for one norm and steps
+// it keeps its digits as θ does.
 func TestArcCosineBiasFeature(t *testing.T) {
 	for _, spec := range []string{"arccos:n=0,bias=0.3", "arccos:n=0,bias=-0.3", "arccos:n=0,bias=0.3,sigma=1"} {
 		k := MustParse(spec).(component)
 		for _, c := range []float64{0, 1e-9, 0.1, 1, 2} {
 			for _, x := range []float64{0.1, 0.5, 1} {
 				c2, x2, y2 := k.feature(c, x, 1)
-				if want := k.Eval(c, x, 1); !(math.Abs((1-c2)*x2*y2-want) <= 1e-12*x2*y2) || !(math.Abs(x2*x2-k.Eval(0, x, x)) <= 8*ulp*x2*x2) {
-					t.Errorf("%s: the feature at c = %v, norm %v is %v, %v, %v, the value %v", spec, c, x, c2, x2, y2, want)
+				if want := k.Eval(c, x, 1); !(math.Abs((1-c2)*x2*y2-want) <= 1e-12*x2*y2) ||
+					!(math.Abs(x2*x2-k.Eval(0, x, x)) <= 8*ulp*x2*x2) {
+					t.Errorf("%s: the feature at c = %v, norm %v is %v, %v, %v, the value %v", spec, c, x, c2, x2, y2,
+						want)
 				}
 			}
 		}
@@ -72,8 +77,10 @@ func TestArcCosineBiasLayers(t *testing.T) {
 					dst := []float32{float32(math.NaN())}
 					k.mapTo(table, dst, []float32{c}, []float32{x}, []float32{0.75})
 					want := k.Eval(float64(c), float64(x), 0.75)
-					if bound := k.Error(float64(c), float64(x), 0.75); !(math.Abs(float64(dst[0])-want) <= bound) || !(bound <= 40*unit*max(math.Abs(want), 1)) {
-						t.Errorf("%s at c = %v, norms %v and 0.75: found %v, expected %v, bound %v", spec, c, x, dst[0], want, bound)
+					if bound := k.Error(float64(c), float64(x), 0.75); !(math.Abs(float64(dst[0])-want) <= bound) ||
+						!(bound <= 40*unit*max(math.Abs(want), 1)) {
+						t.Errorf("%s at c = %v, norms %v and 0.75: found %v, expected %v, bound %v", spec, c, x, dst[0],
+							want, bound)
 					}
 				}
 			}
@@ -84,8 +91,9 @@ func TestArcCosineBiasLayers(t *testing.T) {
 // biasSpecs are biased kernels of all sorts.
 var biasSpecs = []string{"arccos:n=0,bias=0.3", "arccos:n=0,bias=-0.3", "arccos:n=0,bias=0.3,sigma=0.1"}
 
-// Columns that are kept, for a row by itself, give the same bits as those that are made, for many rows: also where norms that were seen before differ from others
-// in one place alone, there are more of them than are kept, and several goroutines ask.
+// Columns that are kept, for a row by itself, give the same bits as those that are made, for many
+// rows: also where norms that were seen before differ from others in one place alone, there are
+// more of them than are kept, and several goroutines ask.
 func TestArcCosineBiasKept(t *testing.T) {
 	const cols, variants = 100, len(keptColumns{})
 	var group sync.WaitGroup
@@ -111,7 +119,8 @@ func TestArcCosineBiasKept(t *testing.T) {
 					k.mapTo(asm.Best(), many, c, x, y)
 					for j, v := range one {
 						if math.Float32bits(v) != math.Float32bits(many[j]) || !(v > 0) {
-							t.Errorf("%s: value %d of a row by itself is %v, among %d it is %v", spec, j, v, fewRows, many[j])
+							t.Errorf("%s: value %d of a row by itself is %v, among %d it is %v", spec, j, v, fewRows,
+								many[j])
 							return
 						}
 					}
@@ -122,7 +131,8 @@ func TestArcCosineBiasKept(t *testing.T) {
 	group.Wait()
 }
 
-// A value of the diagonal by itself, which has a shorter way, has the bits that it has among others, from no threshold at all to one that nothing passes.
+// A value of the diagonal by itself, which has a shorter way, has the bits that it has among
+// others, from no threshold at all to one that nothing passes.
 func TestBiasedDiagonalBits(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range []string{"arccos:n=0,bias=1", "arccos:n=0,bias=-1"} {
@@ -140,8 +150,9 @@ func TestBiasedDiagonalBits(t *testing.T) {
 	})
 }
 
-// (x, y) and (y, x) have the same bits, whoever of them is the row, and so have a diagonal by itself and among others. Norms go down to where documents count as
-// infinitely short, at bias/12.5, and some steps around it.
+// (x, y) and (y, x) have the same bits, whoever of them is the row, and so have a diagonal by
+// itself and among others. Norms go down to where documents count as infinitely short, at
+// bias/12.5, and some steps around it.
 func TestArcCosineBiasSymmetry(t *testing.T) {
 	norms := []float32{0, 1e-9, 0.01, 0.03, 0.3, 1, 7, 1e9, 1e30}
 	at := float32(0.3 / asm.BivariateMost)
@@ -163,7 +174,8 @@ func TestArcCosineBiasSymmetry(t *testing.T) {
 					for j := range n {
 						v := all[i*n+j]
 						if w := all[j*n+i]; math.Float32bits(v) != math.Float32bits(w) || !(v >= 0) {
-							t.Errorf("%s at c = %v, norms %v and %v: %v one way, %v the other", spec, c, norms[i], norms[j], v, w)
+							t.Errorf("%s at c = %v, norms %v and %v: %v one way, %v the other", spec, c, norms[i],
+								norms[j], v, w)
 						}
 						if v == 0 {
 							zeros++
@@ -173,7 +185,8 @@ func TestArcCosineBiasSymmetry(t *testing.T) {
 						d := []float32{0}
 						k.mapTo(table, d, d, norms[i:i+1], norms[i:i+1])
 						if math.Float32bits(d[0]) != math.Float32bits(all[i*n+i]) {
-							t.Errorf("%s, norm %v: the diagonal by itself is %v, among others %v", spec, norms[i], d[0], all[i*n+i])
+							t.Errorf("%s, norm %v: the diagonal by itself is %v, among others %v", spec, norms[i], d[0],
+								all[i*n+i])
 						}
 					}
 				}
@@ -185,7 +198,8 @@ func TestArcCosineBiasSymmetry(t *testing.T) {
 	})
 }
 
-// Biased thresholds below another layer: every value is within its bound, which is small beside what a layer is, the diagonal is the value's, and (x, y) has the bits of (y, x).
+// Biased thresholds below another layer: every value is within its bound, which is small beside
+// what a layer is, the diagonal is the value's, and (x, y) has the bits of (y, x).
 func TestBiasedBelowALayer(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		r := rand.New(rand.NewPCG(5, 5))
@@ -209,10 +223,12 @@ func TestBiasedBelowALayer(t *testing.T) {
 				for n, got := range dst {
 					c, x, y := float64(c[n]), float64(x[n/cols]), float64(y[n%cols])
 					want, bound := k.Eval(c, x, y), k.Error(c, x, y)
-					// The top layer's diagonal is the size of values; an angle at c2 = 0 or 2 is worth the root of an error.
+					// The top layer's diagonal is the size of values; an angle at c2 = 0 or 2 is
+					// worth the root of an error.
 					size := math.Sqrt(k.Eval(0, x, x) * k.Eval(0, y, y))
 					if err := math.Abs(float64(got) - want); !(err <= bound) || !(bound <= 2e-4*size+1e-43) {
-						t.Errorf("%s at c = %v, norms %v and %v: found %v, expected %v, error %v, bound %v", spec, c, x, y, got, want, err, bound)
+						t.Errorf("%s at c = %v, norms %v and %v: found %v, expected %v, error %v, bound %v", spec, c, x,
+							y, got, want, err, bound)
 					}
 					if other := back[n%cols*rows+n/cols]; other != got {
 						t.Errorf("%s at c = %v, norms %v and %v: %v, exchanged %v", spec, c, x, y, got, other)
@@ -235,7 +251,8 @@ func TestBiasedRoot(t *testing.T) {
 	}
 }
 
-// Normalised, biased thresholds and what is made of them keep digits where the kernel itself, which counts what is below 2⁻¹¹⁶ as nothing, has few or none left.
+// Normalised, biased thresholds and what is made of them keep digits where the kernel itself, which
+// counts what is below 2⁻¹¹⁶ as nothing, has few or none left.
 func TestBiasedNormalised(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range []string{"arccos:n=0,bias=1", "power(arccos:n=0,bias=1,0.5)", "product(arccos:n=0,bias=1,1e12*linear)"} {
@@ -249,7 +266,8 @@ func TestBiasedNormalised(t *testing.T) {
 						want := k.Eval(float64(c), float64(x[n/2]), float64(x[n%2]))
 						bound := k.Error(float64(c), float64(x[n/2]), float64(x[n%2]))
 						if err := math.Abs(float64(got) - want); !(err <= bound) || !(bound <= 32*diagonalError) {
-							t.Errorf("%s, h = %v, c = %v: found %v, expected %v, error %v, bound %v", k, h, c, got, want, err, bound)
+							t.Errorf("%s, h = %v, c = %v: found %v, expected %v, error %v, bound %v", k, h, c, got,
+								want, err, bound)
 						}
 					}
 				}

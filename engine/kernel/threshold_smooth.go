@@ -9,12 +9,14 @@ import (
 	"github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
-// arcSmooth is the arc-cosine kernel of degree 0 with smoothed thresholds, the normal distribution function of standard deviation σ in place of a step,
+// arcSmooth is the arc-cosine kernel of degree 0 with smoothed thresholds, the normal distribution
+// function of standard deviation σ in place of a step,
 //
 //	k = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Φ(w·x/σ) Φ(w·y/σ) = 1 - (1/π) arccos( ‖x‖‖y‖(1-c) / √((‖x‖²+σ²)(‖y‖²+σ²)) )
 //
-// since Φ(z/σ) = P(σg < z) for a standard normal g: the documents get one more coordinate each, of length σ, that no other has. So k(x, x) is below 1, and
-// even documents without terms have k = ½ with all. With 1 - cosine of the longer vectors, c_σ, all terms of
+// since Φ(z/σ) = P(σg < z) for a standard normal g: the documents get one more coordinate each, of
+// length σ, that no other has. So k(x, x) is below 1, and even documents without terms have k = ½
+// with all. With 1 - cosine of the longer vectors, c_σ, all terms of
 //
 //	c_σ = (σ²(‖x‖²+‖y‖²+σ²)/(AB + ‖x‖‖y‖) + ‖x‖‖y‖c) / AB,   A² = ‖x‖²+σ², B² = ‖y‖²+σ²
 //
@@ -54,8 +56,13 @@ func (f arcSmooth) value(c, x, y float64) float64 {
 }
 
 func (f arcSmooth) properties() Properties {
-	return Properties{Definite: Positive, Condition: "an inner product of infinitely many smoothed threshold units", Source: sourceCho + ", ch. 3, eq. 3.16",
-		NonNegative: true, PositiveDiagonal: true}
+	return Properties{
+		Definite:         Positive,
+		Condition:        "an inner product of infinitely many smoothed threshold units",
+		Source:           sourceCho + ", ch. 3, eq. 3.16",
+		NonNegative:      true,
+		PositiveDiagonal: true,
+	}
 }
 
 // program pushes c_σ, and takes it through the degree 0.
@@ -95,17 +102,20 @@ func (f arcSmooth) rows(k *asm.Kernels, b *block) {
 	}
 }
 
-// smoothGap returns c_σ of a document with what is orthogonal to it, 1 - x/√(x²+σ²), without a difference.
+// smoothGap returns c_σ of a document with what is orthogonal to it, 1 - x/√(x²+σ²), without a
+// difference.
 func smoothGap(x, sigma float64) float64 {
 	a := smoothNorm(x, sigma)
 	return (sigma / a) * (sigma / (a + x))
 }
 
-// smoothRow computes dst[j] = c_σ(c[j], x, y[j]), given p = smoothGap of x and the q of the columns,
+// smoothRow computes dst[j] = c_σ(c[j], x, y[j]), given p = smoothGap of x and the q of the
+// columns,
 //
 //	c_σ = (p + q - pq) + (1-p)(1-q) c
 //
-// where p + q - pq is at least half of p + q, so that float64 loses nothing that float32 has; and each operation gives the same with p and q exchanged. dst may be c.
+// where p + q - pq is at least half of p + q, so that float64 loses nothing that float32 has; and
+// each operation gives the same with p and q exchanged. dst may be c.
 func smoothRow(dst, c []float32, p float64, gaps []float64) {
 	dst, c = dst[:len(gaps)], c[:len(gaps)]
 	r := 1 - p
@@ -114,8 +124,8 @@ func smoothRow(dst, c []float32, p float64, gaps []float64) {
 	}
 }
 
-// error: the map is stated to be within 4 ulp, of at most 2 units each, of its value, and rounding c_σ moves that by at most what both ends of the
-// interval of c_σ (1 ± u) have.
+// error: the map is stated to be within 4 ulp, of at most 2 units each, of its value, and rounding
+// c_σ moves that by at most what both ends of the interval of c_σ (1 ± u) have.
 func (f arcSmooth) error(c, x, y float64) float64 {
 	s := f.smoothed(c, x, y)
 	v := f.value(c, x, y)
@@ -123,13 +133,14 @@ func (f arcSmooth) error(c, x, y float64) float64 {
 	return moved + 8*unit*(v+moved) + underflow
 }
 
-// The feature space of [arcSmooth], without cancellation. A document of norm x has with itself the angle θ_x, cos θ_x = (x/A)², and the norm √p, p = 1 - θ_x/π. With θ the angle of two
-// documents and m = (θ_x+θ_y)/2 it is
+// The feature space of [arcSmooth], without cancellation. A document of norm x has with itself the
+// angle θ_x, cos θ_x = (x/A)², and the norm √p, p = 1 - θ_x/π. With θ the angle of two documents
+// and m = (θ_x+θ_y)/2 it is
 //
 //	c2 = ((θ-m)/π - (√p-√q)²/2) / √(pq)
 //
-// of which the second term is at most a quarter of the first. What is needed of the angles follows from those of single documents: with g = xy/(AB), C = cos θ = g(1-c) and
-// d = (θ_x-θ_y)/2,
+// of which the second term is at most a quarter of the first. What is needed of the angles follows
+// from those of single documents: with g = xy/(AB), C = cos θ = g(1-c) and d = (θ_x-θ_y)/2,
 //
 //	sin m = sin(θ_x/2) cos(θ_y/2) + cos(θ_x/2) sin(θ_y/2)
 //	sin d = σ²(y²-x²) / (2 A²B² sin m)            from cos θ_x - cos θ_y
@@ -137,7 +148,8 @@ func (f arcSmooth) error(c, x, y float64) float64 {
 //	n = cos² m - cos² θ = sin² d + g² c(2-c),     sin² θ = sin² m + n
 //	sin(θ-m) = sin θ cos m - cos θ sin m = n / (sin θ cos m + cos θ sin m)
 //
-// where the first form of the last line is for C < 0, and the second otherwise: all terms are above 0 then.
+// where the first form of the last line is for C < 0, and the second otherwise: all terms are above
+// 0 then.
 
 // smoothSide is what the feature space needs of one document.
 type smoothSide struct {
@@ -183,8 +195,8 @@ func (f arcSmooth) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return min(max((2*math.Atan(s.turn(&o, c))/math.Pi-d*d/2)/(s.norm*o.norm), 0), 2), s.norm, o.norm
 }
 
-// smoothScratch is scratch space of a layer for a block: the columns' sides, as asm.Kernels.HalfAngle
-// wants them, and their norms.
+// smoothScratch is scratch space of a layer for a block: the columns' sides, as
+// asm.Kernels.HalfAngle wants them, and their norms.
 type smoothScratch struct {
 	numbers [asm.HalfAngleNumbers][chunk]float64
 	cols    [asm.HalfAngleNumbers][]float64

@@ -6,14 +6,15 @@ import "math"
 const ToleranceReason = "an error of min(1e-6, 1e-5·c) in c and of one float32 rounding in each norm, carried through the kernel, " +
 	"plus the stated error of the float32 map"
 
-// The errors that c may have, as a whole and relative to itself: what the engine promises of its dot products and their recomputation.
+// The errors that c may have, as a whole and relative to itself: what the engine promises of its
+// dot products and their recomputation.
 const (
 	deltaC         = 1e-6
 	deltaCRelative = 1e-5
 )
 
-// Tolerance returns how far a value that the float32 engine computes may be from the float64 reference, for a pair with the reference's c and
-// norms x and y,
+// Tolerance returns how far a value that the float32 engine computes may be from the float64
+// reference, for a pair with the reference's c and norms x and y,
 //
 //	max over c′ = c, c ± δ, x′ = x, x(1 ± u), y′ = y, y(1 ± u) of |k(c′, x′, y′) - k(c, x, y)| + Error(c′, x′, y′)
 //

@@ -70,7 +70,8 @@ func (f exponential) homogeneous() (float64, bool) {
 	return 0, ok && p == 0
 }
 
-// feature: with φ of k₁, exp(⟨φ, φ′⟩ - ‖φ‖²/2 - ‖φ′‖²/2) = exp(-‖φ-φ′‖²/2), and ‖φ-φ′‖² = (x2-y2)² + 2 x2 y2 c2.
+// feature: with φ of k₁, exp(⟨φ, φ′⟩ - ‖φ‖²/2 - ‖φ′‖²/2) = exp(-‖φ-φ′‖²/2), and ‖φ-φ′‖² = (x2-y2)²
+// + 2 x2 y2 c2.
 func (f exponential) feature(c, x, y float64) (c2, x2, y2 float64) {
 	of := f.of[0]
 	if !of.Properties().PositiveDiagonal {
@@ -89,7 +90,8 @@ func (f exponential) rows(k *asm.Kernels, b *block) {
 	})
 }
 
-// error: the part's error is relative to the result, and asm.Exp adds 4 ulp, of at most 2 units each.
+// error: the part's error is relative to the result, and asm.Exp adds 4 ulp, of at most 2 units
+// each.
 func (f exponential) error(c, x, y float64) float64 {
 	v, e := f.of[0].Eval(c, x, y), partError(f.of[0], c, x, y)
 	if math.IsInf(e, 1) {
@@ -135,7 +137,8 @@ func (f exponential) deficitProgram(b *programBuilder, l layer) {
 //
 //	k = k₁(x, y) / √(k₁(x, x) k₁(y, y))
 //
-// the cosine in its feature space, exactly 1 for identical documents. A document for which k₁(x, x) is 0 has the cosine that c stands for.
+// the cosine in its feature space, exactly 1 for identical documents. A document for which k₁(x, x)
+// is 0 has the cosine that c stands for.
 type normalised struct{ combination }
 
 func (f normalised) spec() string             { return f.call("normalise") }
@@ -143,7 +146,12 @@ func (f normalised) with(of []component) form { return normalised{combination{of
 
 func (f normalised) properties() Properties {
 	of := f.of[0].Properties()
-	p := Properties{Source: sourceProduct, Condition: f.conditions(), NonNegative: of.NonNegative, PositiveDiagonal: true}
+	p := Properties{
+		Source:           sourceProduct,
+		Condition:        f.conditions(),
+		NonNegative:      of.NonNegative,
+		PositiveDiagonal: true,
+	}
 	return p.like(f.of)
 }
 
@@ -170,20 +178,26 @@ func (f normalised) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return c2, 1, 1
 }
 
-// The diagonal in float32 between these is far from the ends of the range, and so are all values, which are between the diagonal's. Below smallDiagonal the part may have lost
-// digits all the same, such as [arcBias], which counts less than 2⁻¹¹⁶ as nothing, or what is made of it, and is asked for its error.
+// The diagonal in float32 between these is far from the ends of the range, and so are all values,
+// which are between the diagonal's. Below smallDiagonal the part may have lost digits all the same,
+// such as [arcBias], which counts less than 2⁻¹¹⁶ as nothing, or what is made of it, and is asked
+// for its error.
 const (
 	leastDiagonal, mostDiagonal = 1e-36, 1e36
 	smallDiagonal               = 0x1p-40
-	diagonalError               = 0x1p-13 // relative: what the stated bounds of all kernels are well below as long as nothing is lost
+	// relative: what the stated bounds of all kernels are well below as long as nothing is lost
+	diagonalError = 0x1p-13
 )
 
-// divides tells whether d, the diagonal for a norm, is as good as values are divided by; with a slack above 1 it is also said of one that is worse by that factor.
+// divides tells whether d, the diagonal for a norm, is as good as values are divided by; with a
+// slack above 1 it is also said of one that is worse by that factor.
 func (f normalised) divides(d, norm, slack float64) bool {
-	return d >= leastDiagonal/slack && d <= mostDiagonal*slack && (d >= smallDiagonal/slack || f.of[0].Error(0, norm, norm) <= diagonalError*slack*d)
+	return d >= leastDiagonal/slack && d <= mostDiagonal*slack &&
+		(d >= smallDiagonal/slack || f.of[0].Error(0, norm, norm) <= diagonalError*slack*d)
 }
 
-// rows divides by the diagonal as the part's own map computes it, so that identical documents give exactly 1. Where that isn't good enough values go through float64.
+// rows divides by the diagonal as the part's own map computes it, so that identical documents give
+// exactly 1. Where that isn't good enough values go through float64.
 func (f normalised) rows(k *asm.Kernels, b *block) {
 	of := f.of[0]
 	// roots[j] is 0 where the diagonal isn't to divide by.
@@ -217,7 +231,8 @@ func (f normalised) rows(k *asm.Kernels, b *block) {
 	})
 }
 
-// error: the errors of the value and, halved, of both ends of the diagonal, relative to these; and the rounding of the result. Near the limits either way may have been taken.
+// error: the errors of the value and, halved, of both ends of the diagonal, relative to these; and
+// the rounding of the result. Near the limits either way may have been taken.
 func (f normalised) error(c, x, y float64) float64 {
 	of := f.of[0]
 	v, xx, yy := math.Abs(of.Eval(c, x, y)), of.Eval(0, x, x), of.Eval(0, y, y)
@@ -230,9 +245,9 @@ func (f normalised) error(c, x, y float64) float64 {
 	return up - r + unit*up + underflow
 }
 
-// program: the diagonal goes in as one attribute, NaN where it is near the end of the range of float64,
-// or of float32 for what goes through tables: beyond that rows has no error but rounding, and tables
-// have more.
+// program: the diagonal goes in as one attribute, NaN where it is near the end of the range of
+// float64, or of float32 for what goes through tables: beyond that rows has no error but rounding,
+// and tables have more.
 func (f normalised) program(b *programBuilder, l layer) {
 	tables, least, most := len(b.program.Tables), 1e-150, 1e150
 	if b.value(f.of[0], l); len(b.program.Tables) > tables {
@@ -254,8 +269,9 @@ func (f normalised) deficitProgram(b *programBuilder, l layer) { b.deficit(f.of[
 //
 //	k = k₁(x, y) - k₁(x, o) - k₁(o, y) + k₁(o, o)
 //
-// where o shares no term with any document and has the norm 0: for the Euclidean distance the origin, on the sphere a direction that is orthogonal to all. It is
-// positive definite where k₁ is conditionally so. Source: Schölkopf, The kernel trick for distances, NIPS 2000.
+// where o shares no term with any document and has the norm 0: for the Euclidean distance the
+// origin, on the sphere a direction that is orthogonal to all. It is positive definite where k₁ is
+// conditionally so. Source: Schölkopf, The kernel trick for distances, NIPS 2000.
 type centred struct{ combination }
 
 func (f centred) spec() string             { return f.call("centred") }
@@ -279,11 +295,13 @@ func (f centred) value(c, x, y float64) float64 {
 
 func (f centred) homogeneous() (float64, bool) { return f.of[0].homogeneous() }
 
-// feature: the origin moves no distance, so with p and q the diagonal of k and g = (k₁(x, x) + k₁(y, y))/2 - k₁(x, y), half the squared distance,
+// feature: the origin moves no distance, so with p and q the diagonal of k and g = (k₁(x, x) +
+// k₁(y, y))/2 - k₁(x, y), half the squared distance,
 //
 //	c2 = (g - (√p-√q)²/2) / √(pq)
 //
-// where g is known without cancellation from the part's own geometry, or as the value itself where the part's diagonal is 0, as that of a negative distance.
+// where g is known without cancellation from the part's own geometry, or as the value itself where
+// the part's diagonal is 0, as that of a negative distance.
 func (f centred) feature(c, x, y float64) (c2, x2, y2 float64) {
 	x2, y2 = math.Sqrt(f.value(0, x, x)), math.Sqrt(f.value(0, y, y))
 	if x2 == 0 || y2 == 0 { // the origin itself
@@ -294,7 +312,8 @@ func (f centred) feature(c, x, y float64) (c2, x2, y2 float64) {
 	if of.Properties().PositiveDiagonal {
 		c1, x1, y1 := of.feature(c, x, y)
 		d := x1 - y1
-		if g := float64(d*d)/2 + float64(float64(x1*y1)*c1); g == g { // else one of the part's parts has no feature space of its own
+		// else one of the part's parts has no feature space of its own
+		if g := float64(d*d)/2 + float64(float64(x1*y1)*c1); g == g {
 			gap = g
 		}
 	}
@@ -302,7 +321,8 @@ func (f centred) feature(c, x, y float64) (c2, x2, y2 float64) {
 	return min(max((gap-float64(d*d)/2)/float64(x2*y2), 0), 2), x2, y2
 }
 
-// rows maps the value and those at o, each as the part maps it, and adds them up in float64 in an order that is the same for (x, y) and (y, x).
+// rows maps the value and those at o, each as the part maps it, and adds them up in float64 in an
+// order that is the same for (x, y) and (y, x).
 func (f centred) rows(k *asm.Kernels, b *block) {
 	of, n := f.of[0], len(b.y)
 	origins := b.wide[:n]

@@ -26,8 +26,8 @@ type Heat struct {
 
 // NewHeat makes a table of the kernel of time t on Hⁿ up to the greatest distance that two of the
 // distributions x may have. An n of 0 is that of their own space, P+1. With full it is K(t, r), not
-// divided by its value at r = 0. Errors: an n that the kernel is not made for, such as that of points
-// of 2,000 coordinates and more, a t that isn't above 0, the end of ctx, with its own error.
+// divided by its value at r = 0. Errors: an n that the kernel is not made for, such as that of
+// points of 2,000 coordinates and more, a t that isn't above 0, the end of ctx, with its own error.
 func NewHeat(ctx context.Context, t float64, n int, full bool, x *Distributions) (*Heat, error) {
 	if x == nil {
 		return nil, errors.New("engine: no distributions, expected some")
@@ -75,8 +75,8 @@ func (h *Heat) Error(i, j int) float64 {
 	return h.Eval(i, j)*(math.Expm1(off)+unit*math.Exp(off)) + underflow
 }
 
-// At returns the value for distributions i and j. On the diagonal it is exactly 1, unless the kernel
-// isn't divided by that.
+// At returns the value for distributions i and j. On the diagonal it is exactly 1, unless the
+// kernel isn't divided by that.
 func (h *Heat) At(i, j int) float32 {
 	if i == j && !h.full {
 		return 1

@@ -2,8 +2,8 @@
 // space that these form.
 //
 // [Fit] estimates a spherical normal distribution for each set, [Of] reads distributions that
-// [Distributions.Vectors] wrote as documents, and a [Heat] has the kernel's values. Matrices of them
-// are computed by package engine, and the kernel's specification is one of package kernel.
+// [Distributions.Vectors] wrote as documents, and a [Heat] has the kernel's values. Matrices of
+// them are computed by package engine, and the kernel's specification is one of package kernel.
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1.
 package normal
@@ -34,7 +34,8 @@ type SpreadError struct {
 
 // Error counts sets from 1.
 func (e *SpreadError) Error() string {
-	return fmt.Sprintf("engine: set %d has %d points without a spread that float64 can hold, expected two different ones at least",
+	return fmt.Sprintf(
+		"engine: set %d has %d points without a spread that float64 can hold, expected two different ones at least",
 		e.Set+1, e.Points)
 }
 

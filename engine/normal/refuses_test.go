@@ -15,7 +15,12 @@ import (
 // before memory is asked for.
 func TestFitNormalsRefuses(t *testing.T) {
 	good := func() *sparse.CSR {
-		return &sparse.CSR{Cols: 5, Offsets: []int64{0, 2, 4, 6, 8}, Terms: []uint32{1, 4, 1, 4, 1, 4, 1, 4}, Values: []float32{1, 2, 3, 5, -1, 2, 7, 7}}
+		return &sparse.CSR{
+			Cols:    5,
+			Offsets: []int64{0, 2, 4, 6, 8},
+			Terms:   []uint32{1, 4, 1, 4, 1, 4, 1, 4},
+			Values:  []float32{1, 2, 3, 5, -1, 2, 7, 7},
+		}
 	}
 	of, columns := []int32{0, 0, 1, 1}, []uint32{1, 4}
 	if _, err := Fit(t.Context(), good(), of, 2); err != nil {
@@ -46,7 +51,8 @@ func TestFitNormalsRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Fit: %v, expected %q", err, want)
 		}
-		if _, err := FitIn(c.ctx, c.points, c.of, c.sets, c.columns); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := FitIn(c.ctx, c.points, c.of, c.sets, c.columns); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("FitIn: %v, expected %q", err, want)
 		}
 	}
@@ -57,7 +63,8 @@ func TestFitNormalsRefuses(t *testing.T) {
 	}
 	for _, sets := range []int{3, math.MaxInt32, math.MaxInt} {
 		var spread *SpreadError
-		if _, err := Fit(t.Context(), good(), of, sets); !errors.As(err, &spread) || spread.Set != 2 || spread.Points != 0 {
+		if _, err := Fit(t.Context(), good(), of, sets); !errors.As(err, &spread) || spread.Set != 2 ||
+			spread.Points != 0 {
 			t.Errorf("%d sets: %v", sets, err)
 		}
 	}

@@ -2,14 +2,15 @@ package arccosine
 
 import "math"
 
-// Least and Most bound the degrees. Close to -½ the diagonal goes to infinity, and with it what cancels between it and the rest; above Most the diagonal
-// at norm 1, (2n-1)!!, is beyond float32.
+// Least and Most bound the degrees. Close to -½ the diagonal goes to infinity, and with it what
+// cancels between it and the rest; above Most the diagonal at norm 1, (2n-1)!!, is beyond float32.
 const (
 	Least = -0.499
 	Most  = 28
 )
 
-// Degree is J_n for one n, with all that doesn't depend on the angle. It is immutable and may be used concurrently.
+// Degree is J_n for one n, with all that doesn't depend on the angle. It is immutable and may be
+// used concurrently.
 type Degree struct {
 	n        float64
 	diagonal float64 // J_n(0)
@@ -22,7 +23,11 @@ type Degree struct {
 
 // New returns the degree n, from [Least] to [Most].
 func New(n float64) *Degree {
-	d := &Degree{n: n, diagonal: diagonal(n), factor: math.Sqrt(math.Pi/2) * (math.Gamma(n+1) / math.Gamma(n+1.5)) * math.Gamma(n+1)}
+	d := &Degree{
+		n:        n,
+		diagonal: diagonal(n),
+		factor:   math.Sqrt(math.Pi/2) * (math.Gamma(n+1) / math.Gamma(n+1.5)) * math.Gamma(n+1),
+	}
 	d.deficit = newSeries(n)
 	if n != math.Floor(n) {
 		d.baseN = n - max(math.Floor(n), 0)
@@ -46,8 +51,9 @@ func diagonal(n float64) float64 {
 // Diagonal returns J_n(0), the greatest value.
 func (d *Degree) Diagonal() float64 { return d.diagonal }
 
-// J returns J_n(θ) for θ = arccos(1-c), c in [0, 2]. Its error relative to the value, down to where that is 0 at c = 2, is below 64 float64 ulp times n+1; below
-// the degree 0 it grows as 1/(n+½) does.
+// J returns J_n(θ) for θ = arccos(1-c), c in [0, 2]. Its error relative to the value, down to where
+// that is 0 at c = 2, is below 64 float64 ulp times n+1; below the degree 0 it grows as 1/(n+½)
+// does.
 func (d *Degree) J(c float64) float64 {
 	switch {
 	case c == 0:

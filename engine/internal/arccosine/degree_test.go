@@ -12,7 +12,8 @@ import (
 // ulp is the greatest relative error of one float64 rounding.
 const ulp = 0x1p-53
 
-// golden is a line of testdata/arccosine.txt: an integral by quadrature in 75 digits, that has nothing in common with series and recurrences.
+// golden is a line of testdata/arccosine.txt: an integral by quadrature in 75 digits, that has
+// nothing in common with series and recurrences.
 type golden struct{ n, c, j, deficit float64 }
 
 func goldens(t *testing.T) []golden {
@@ -45,7 +46,8 @@ func goldens(t *testing.T) []golden {
 	return all
 }
 
-// J and Deficit against quadrature: the stated 64 (n+1) ulp, divided by n+½ below 0; for c = 2^-149 as for 2 - 2^-23.
+// J and Deficit against quadrature: the stated 64 (n+1) ulp, divided by n+½ below 0; for c = 2^-149
+// as for 2 - 2^-23.
 func TestGolden(t *testing.T) {
 	var worst, worstDeficit float64
 	for _, g := range goldens(t) {
@@ -63,7 +65,8 @@ func TestGolden(t *testing.T) {
 		}
 		lost := d.Deficit(g.c)
 		if !(math.Abs(lost-g.deficit) <= tol*g.deficit) {
-			t.Errorf("n = %v, c = %v: the deficit is %v, expected %v, %.3g ulp", g.n, g.c, lost, g.deficit, math.Abs(lost-g.deficit)/g.deficit/ulp)
+			t.Errorf("n = %v, c = %v: the deficit is %v, expected %v, %.3g ulp", g.n, g.c, lost, g.deficit,
+				math.Abs(lost-g.deficit)/g.deficit/ulp)
 		}
 		if g.deficit > 0 {
 			worstDeficit = max(worstDeficit, math.Abs(lost-g.deficit)/(tol*g.deficit))
@@ -75,7 +78,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// The closed forms that the source prints, of degrees 0 to 4: those of 3 and 4 follow from applying its operator -(1/sin θ) d/dθ once and twice more,
+// The closed forms that the source prints, of degrees 0 to 4: those of 3 and 4 follow from applying
+// its operator -(1/sin θ) d/dθ once and twice more,
 //
 //	J_3 = φ cos θ (9 + 6 cos² θ) + sin θ (4 + 11 cos² θ)
 //	J_4 = φ (9 + 72 cos² θ + 24 cos⁴ θ) + sin θ cos θ (55 + 50 cos² θ)
@@ -98,8 +102,8 @@ func TestClosedForms(t *testing.T) {
 	}
 }
 
-// k_n(x, x) = (2n-1)!! for whole n and norm 1, and Γ's formula between them; the fractional degrees tend to the whole ones, from both sides and for every
-// angle, J_{n+e} - J_n being about e ∂J/∂n.
+// k_n(x, x) = (2n-1)!! for whole n and norm 1, and Γ's formula between them; the fractional degrees
+// tend to the whole ones, from both sides and for every angle, J_{n+e} - J_n being about e ∂J/∂n.
 func TestLimits(t *testing.T) {
 	double := 1.0
 	for n := range 11 {
@@ -123,7 +127,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// The derivative dJ_n/dc = -n² J_{n-1}, by central differences, across the seam at c = 1 and at degrees where (4) has poles.
+// The derivative dJ_n/dc = -n² J_{n-1}, by central differences, across the seam at c = 1 and at
+// degrees where (4) has poles.
 func TestDerivative(t *testing.T) {
 	for _, n := range []float64{1, 1.5, 2.5, 3, 0.75, 1.25, 4.999, 12, 1.5 - 1e-9} {
 		d, below := New(n), New(n-1)

@@ -2,7 +2,8 @@ package arccosine
 
 import "math"
 
-// series is (4) for one degree. With n = m + ½ - ε, m a whole number from 0 on, the terms from x^(m+1) on go in pairs,
+// series is (4) for one degree. With n = m + ½ - ε, m a whole number from 0 on, the terms from
+// x^(m+1) on go in pairs,
 //
 //	J_n/J_n(0) = 1 + Σ a_k x^k + x^(m+1) Σ x^j (u_j - v_j x^(-ε))/ε,   1 <= k <= m,  j >= 0
 //	a_k = (-n)_k² / ((½-n)_k k!),   u_j = ε a_{m+1+j}
@@ -27,7 +28,8 @@ type series struct {
 // terms of a series for x <= ½: those behind are less than 2⁻⁵⁶ of it.
 const terms = 60
 
-// nearPole is where pairs are formed by logarithms; farther away a difference loses less than 3 bits.
+// nearPole is where pairs are formed by logarithms; farther away a difference loses less than 3
+// bits.
 const nearPole = 0.25
 
 func newSeries(n float64) *series {
@@ -101,7 +103,8 @@ func gammas(e float64) float64 {
 	return sum
 }
 
-// zeta is Riemann's function at k >= 2: nineteen terms, and the rest by Euler and Maclaurin's formula, exact to 10⁻¹⁷.
+// zeta is Riemann's function at k >= 2: nineteen terms, and the rest by Euler and Maclaurin's
+// formula, exact to 10⁻¹⁷.
 func zeta(k int) float64 {
 	const n = 20
 	s := float64(k)

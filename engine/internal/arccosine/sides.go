@@ -12,13 +12,16 @@ import (
 //
 //	I(h, ξ) = exp(-m²/2) G(h, w)
 //
-// where the exponential is the same for both sides of a triangle and G is smooth: as a function of w its only singularities in the plane are w = ±i and w = 0,
-// which is felt from w = h on. For h from 1 on it is, as good as float32, y times a polynomial in y = w/((1-λ)w + λ), with a λ that stretches the neighbourhood
-// of w = 1, where G changes within some 1/h, for the w that matter: behind them the exponential counts as 0. For smaller h Owen's identity splits the scale of h off,
+// where the exponential is the same for both sides of a triangle and G is smooth: as a function of
+// w its only singularities in the plane are w = ±i and w = 0, which is felt from w = h on. For h
+// from 1 on it is, as good as float32, y times a polynomial in y = w/((1-λ)w + λ), with a λ that
+// stretches the neighbourhood of w = 1, where G changes within some 1/h, for the w that matter:
+// behind them the exponential counts as 0. For smaller h Owen's identity splits the scale of h off,
 //
 //	G + π erf(h/√2) exp(h²/2) M(z)   for M(z) = exp(z²/2) times the upper tail of the normal distribution
 //
-// has no singularity at w = 0. The numbers come with h a multiple of a few instructions, so every document may have its own.
+// has no singularity at w = 0. The numbers come with h a multiple of a few instructions, so every
+// document may have its own.
 type Sides struct {
 	strips [sideStrips]sideStrip
 }
@@ -97,7 +100,8 @@ func (f mapping) numbers(h float64) (set [interpolated]float64) {
 	return set
 }
 
-// scaled returns G = exp(h²(1+a²)/2) I(h, ξ) for a = cot ξ >= 0 and h up to 30, with full relative accuracy: for z = h a > 2 with q = h²(t²-a²)/2,
+// scaled returns G = exp(h²(1+a²)/2) I(h, ξ) for a = cot ξ >= 0 and h up to 30, with full relative
+// accuracy: for z = h a > 2 with q = h²(t²-a²)/2,
 //
 //	∫ exp(-q) h/((h²+z²+2q) √(z²+2q)) dq,   q >= 0
 //
@@ -137,8 +141,9 @@ func toPolynomial(p, x []float64) {
 	}
 }
 
-// mills returns M(z) = e^(z²/2) times the upper tail of the normal distribution at z >= 0; from 30 on, where the tail nears the end of float64, by its asymptotic
-// series, whose next term is below 10⁻¹¹ of it.
+// mills returns M(z) = e^(z²/2) times the upper tail of the normal distribution at z >= 0; from 30
+// on, where the tail nears the end of float64, by its asymptotic series, whose next term is below
+// 10⁻¹¹ of it.
 func mills(z float64) float64 {
 	if z < 30 {
 		return math.Exp(z*z/2) * math.Erfc(z/math.Sqrt2) / 2
@@ -206,8 +211,8 @@ func (t *Sides) Diagonal(h float64, more bool) float32 {
 //
 //	2⁻²⁴ ((10 + 4m²) exp(-m²/2)/max(m, 1) + Σ (2+h²) erfc(h/√2) over sides with a < 0) + 2⁻¹¹⁶
 //
-// which is what the kernel states, with h² more for a side that is taken from erfc of h as it is, not as it is rounded; and for documents out of the range of sides what
-// that changes.
+// which is what the kernel states, with h² more for a side that is taken from erfc of h as it is,
+// not as it is rounded; and for documents out of the range of sides what that changes.
 func SidesError(c, h, k float64) float64 {
 	const unit = 0x1p-24
 	var err float64

@@ -51,7 +51,8 @@ func TestSides(t *testing.T) {
 				bound := SidesError(c, h, hs[j]) + unit*want
 				err := math.Abs(float64(got) - want)
 				if !(err <= bound) {
-					t.Fatalf("isa=%s, h = %v, k = %v, c = %v: found %v, expected %v, error %v, bound %v", isa, h, hs[j], c, got, want, err, bound)
+					t.Fatalf("isa=%s, h = %v, k = %v, c = %v: found %v, expected %v, error %v, bound %v", isa, h, hs[j],
+						c, got, want, err, bound)
 				}
 				worst = max(worst, err/bound)
 			}

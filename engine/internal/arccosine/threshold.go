@@ -11,16 +11,19 @@ import (
 //
 //	k^b = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Θ(w·x-b) Θ(w·y-b)
 //
-// for c = 1 - cosine in [0, 2] and the norms x and y. In the plane of x and y the region is a wedge whose tip is away from the origin, and in polar coordinates
+// for c = 1 - cosine in [0, 2] and the norms x and y. In the plane of x and y the region is a wedge
+// whose tip is away from the origin, and in polar coordinates
 //
 //	k^b = (1/π) [I(h, ξ) + I(k, η)],   h = b/x, k = b/y >= 0
 //	I(h, ξ) = ∫₀^ξ exp(-h²/(2 sin²φ)) dφ
 //	cot ξ = (x - y cos θ)/(y sin θ),   cot η = (y - x cos θ)/(x sin θ)
 //
-// where ξ, η and θ are the angles of the triangle of 0, x and y. For b < 0 the complements count: with erf(|h|/√2) for each document, that of -b is added to
-// them. b = 0 gives the degree 0. Its error is below 10⁻¹³ of √(k(x,x) k(y,y)).
+// where ξ, η and θ are the angles of the triangle of 0, x and y. For b < 0 the complements count:
+// with erf(|h|/√2) for each document, that of -b is added to them. b = 0 gives the degree 0. Its
+// error is below 10⁻¹³ of √(k(x,x) k(y,y)).
 //
-// Source: Cho, PhD thesis, UCSD 2012, ch. 3, eq. 3.3-3.5, with I(r, ξ) there for r = 1/h; Owen, Ann. Math. Statist. 27 (1956), for the same as T(h, a).
+// Source: Cho, PhD thesis, UCSD 2012, ch. 3, eq. 3.3-3.5, with I(r, ξ) there for r = 1/h; Owen,
+// Ann. Math. Statist. 27 (1956), for the same as T(h, a).
 func Biased(c, x, y, b float64) float64 {
 	h, k := math.Abs(b)/x, math.Abs(b)/y
 	if b == 0 {
@@ -34,8 +37,9 @@ func Biased(c, x, y, b float64) float64 {
 	return both
 }
 
-// Differ returns k^b(x, x) + k^b(y, y) - 2 k^b(x, y), four times the probability that a random threshold tells x from y on one given side: for documents of one
-// norm it has full relative accuracy down to c = 0.
+// Differ returns k^b(x, x) + k^b(y, y) - 2 k^b(x, y), four times the probability that a random
+// threshold tells x from y on one given side: for documents of one norm it has full relative
+// accuracy down to c = 0.
 func Differ(c, x, y, b float64) float64 {
 	h, k := math.Abs(b)/x, math.Abs(b)/y
 	if b == 0 {
@@ -45,7 +49,8 @@ func Differ(c, x, y, b float64) float64 {
 	return 2 / math.Pi * (middle(h, a) + middle(k, d))
 }
 
-// Cotangents returns those of the angles of the triangle of 0, x and y, at x and at y; 0 where x and y are the same, infinity where a side is 0.
+// Cotangents returns those of the angles of the triangle of 0, x and y, at x and at y; 0 where x
+// and y are the same, infinity where a side is 0.
 func Cotangents(c, x, y float64) (atX, atY float64) {
 	s := math.Sqrt(c * (2 - c))
 	if p := (x - y) + float64(y*c); p != 0 {
@@ -57,7 +62,8 @@ func Cotangents(c, x, y float64) (atX, atY float64) {
 	return atX, atY
 }
 
-// nodes and weights of Gauss and Legendre on [-1, 1], and what [sector] wants of them: e^v for the nodes v of [0, 1].
+// nodes and weights of Gauss and Legendre on [-1, 1], and what [sector] wants of them: e^v for the
+// nodes v of [0, 1].
 var legendre = sync.OnceValue(func() (g struct{ x, w, e [20]float64 }) {
 	quad.Legendre{}.FixedLocations(g.x[:], g.w[:], -1, 1)
 	for i, x := range g.x {
@@ -105,7 +111,8 @@ func middle(h, a float64) float64 {
 	}
 }
 
-// sector returns I(h, ξ) for a = cot ξ of any sign. Where it is small beside I(h, π/2) it is integrated by itself, with t = cot φ = a e^v:
+// sector returns I(h, ξ) for a = cot ξ of any sign. Where it is small beside I(h, π/2) it is
+// integrated by itself, with t = cot φ = a e^v:
 //
 //	I = exp(-h²(1+a²)/2) ∫ exp(-h²a²(e^(2v)-1)/2) a e^v/(1+a²e^(2v)) dv,   v >= 0
 //

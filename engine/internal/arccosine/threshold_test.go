@@ -5,11 +5,13 @@ import (
 	"testing"
 )
 
-// orthant is k^b by its definition as twice a probability of the plane: with g for the coordinate along x and, given that, another normal for y,
+// orthant is k^b by its definition as twice a probability of the plane: with g for the coordinate
+// along x and, given that, another normal for y,
 //
 //	k^b = 2 ∫_h^∞ φ(u) Φ((ρu - k)/√(1-ρ²)) du,   h = b/x, k = b/y, ρ = 1-c
 //
-// by Gauss-Legendre in panels around the step of width √(1-ρ²)/ρ at u = k/ρ. It has no polar coordinates, triangle or cotangent.
+// by Gauss-Legendre in panels around the step of width √(1-ρ²)/ρ at u = k/ρ. It has no polar
+// coordinates, triangle or cotangent.
 func orthant(c, x, y, b float64) float64 {
 	h, k, rho := b/x, b/y, 1-c
 	root := math.Sqrt(c * (2 - c))
@@ -44,7 +46,8 @@ var (
 	someBias  = []float64{-2, -0.3, -1e-3, 1e-3, 0.3, 1, 2.5}
 )
 
-// k^b against a probability in other coordinates: within 10⁻¹³ of √(k(x,x) k(y,y)), where those are erfc(h/√2), and 10⁻¹³ where b is below 0.
+// k^b against a probability in other coordinates: within 10⁻¹³ of √(k(x,x) k(y,y)), where those are
+// erfc(h/√2), and 10⁻¹³ where b is below 0.
 func TestBiased(t *testing.T) {
 	for _, b := range someBias {
 		for _, x := range someNorms {
@@ -54,7 +57,8 @@ func TestBiased(t *testing.T) {
 					got := Biased(c, x, y, b)
 					scale := math.Sqrt(math.Erfc(b/x/math.Sqrt2) * math.Erfc(b/y/math.Sqrt2))
 					if !(math.Abs(got-want) <= 1e-13*scale+1e-300) {
-						t.Errorf("b = %v, norms %v and %v, c = %v: found %v, expected %v, %g of the diagonal", b, x, y, c, got, want, math.Abs(got-want)/scale)
+						t.Errorf("b = %v, norms %v and %v, c = %v: found %v, expected %v, %g of the diagonal", b, x, y,
+							c, got, want, math.Abs(got-want)/scale)
 					}
 					differ := math.Erfc(b/x/math.Sqrt2) + math.Erfc(b/y/math.Sqrt2) - 2*want
 					if d := Differ(c, x, y, b); !(math.Abs(d-differ) <= 1e-13*max(1, scale)) {
@@ -66,8 +70,9 @@ func TestBiased(t *testing.T) {
 	}
 }
 
-// What is known in closed form: b = 0 is the degree 0, the diagonal is erfc(h/√2), orthogonal documents are independent, opposite ones never both above b > 0,
-// and a document without terms is never above b > 0 and always above b < 0.
+// What is known in closed form: b = 0 is the degree 0, the diagonal is erfc(h/√2), orthogonal
+// documents are independent, opposite ones never both above b > 0, and a document without terms is
+// never above b > 0 and always above b < 0.
 func TestBiasedKnown(t *testing.T) {
 	twice := func(h float64) float64 { return math.Erfc(h / math.Sqrt2) }
 	for _, c := range []float64{0, 1e-12, 0.3, 1, 1.7, 2} {
@@ -91,7 +96,8 @@ func TestBiasedKnown(t *testing.T) {
 					known.want = twice(b / max(x, y))
 				}
 				if got := Biased(known.c, known.x, known.y, b); !(math.Abs(got-known.want) <= 16*ulp*max(known.want, 1e-300)+4*ulp*twice(b/max(known.x, known.y))) {
-					t.Errorf("b = %v, norms %v and %v, c = %v: found %v, expected %v", b, known.x, known.y, known.c, got, known.want)
+					t.Errorf("b = %v, norms %v and %v, c = %v: found %v, expected %v", b, known.x, known.y, known.c,
+						got, known.want)
 				}
 			}
 		}

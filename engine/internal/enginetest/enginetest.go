@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Zipf makes documents whose terms follow Zipf's law, with what breaks a careless engine mixed in: exact and near duplicates, proportional
-// documents, empty ones, and ones with many thousand terms.
+// Zipf makes documents whose terms follow Zipf's law, with what breaks a careless engine mixed in:
+// exact and near duplicates, proportional documents, empty ones, and ones with many thousand terms.
 func Zipf(n, terms, length int, seed uint64) *sparse.CSR {
 	r := rand.New(rand.NewPCG(seed, 1))
 	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
@@ -89,8 +89,8 @@ func Embed(t testing.TB, e sparse.Embedding, rows [][]float32) *sparse.Embedded 
 	return x
 }
 
-// Rows returns rows of counts: random ones of different density, near duplicates at every distance, a duplicate, a multiple, rows without
-// a common term, and empty ones.
+// Rows returns rows of counts: random ones of different density, near duplicates at every distance,
+// a duplicate, a multiple, rows without a common term, and empty ones.
 func Rows() [][]float32 {
 	r := rand.New(rand.NewPCG(7, 1))
 	const terms = 200

@@ -8,11 +8,13 @@ import "math"
 //	η(d) = f(1-u) / (f(u) + f(1-u)),  u = 2d/radius - 1     between them, f(u) = exp(-1/u)
 //	η(d) = 0                                                d >= radius
 //
-// for d >= 0. A radius that is 0 stands for no cut-off, η = 1. The source asks for a smooth function that is 1 near the diagonal and
-// vanishes far from it, with 2π, half a great circle, as the greatest radius that the theory allows; it doesn't say which one. This is the
-// usual one. Accuracy: a few float64 ulp of 1 + |ln η|, times 1/(1-u) for that of d.
+// for d >= 0. A radius that is 0 stands for no cut-off, η = 1. The source asks for a smooth
+// function that is 1 near the diagonal and vanishes far from it, with 2π, half a great circle, as
+// the greatest radius that the theory allows; it doesn't say which one. This is the usual one.
+// Accuracy: a few float64 ulp of 1 + |ln η|, times 1/(1-u) for that of d.
 //
-// Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1; the bump: Lee, Introduction to Smooth Manifolds (2013), lemma 2.21.
+// Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1; the bump: Lee, Introduction to Smooth
+// Manifolds (2013), lemma 2.21.
 func LogCutoff(radius, d float64) float64 {
 	if radius == 0 || d <= radius/2 {
 		return 0

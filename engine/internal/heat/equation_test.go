@@ -5,9 +5,10 @@ import (
 	"testing"
 )
 
-// residual returns (∂K/∂t - ΔK)/K₀ of the full parametrix K at distance d, where K₀ is its Gaussian times ψ₀ and
-// Δ = ∂²/∂d² + (n-1)/2 cot(d/2) ∂/∂d. With f = ln K, ∂K/∂t = K f_t and ΔK = K (f″ + f′² + (n-1)/2 cot(d/2) f′), by differences of order 8 of f,
-// which unlike K varies on the scale of the sphere, in d, and of t itself.
+// residual returns (∂K/∂t - ΔK)/K₀ of the full parametrix K at distance d, where K₀ is its Gaussian
+// times ψ₀ and Δ = ∂²/∂d² + (n-1)/2 cot(d/2) ∂/∂d. With f = ln K, ∂K/∂t = K f_t and ΔK = K (f″ +
+// f′² + (n-1)/2 cot(d/2) f′), by differences of order 8 of f, which unlike K varies on the scale of
+// the sphere, in d, and of t itself.
 func residual(s *Sphere, form Form, t, d float64) float64 {
 	f := func(t, d float64) float64 {
 		l, sign := (&Kernel{Sphere: s, T: t, Form: form, LogFactor: LogConstant(s.n, t)}).Log(half(d / 2))
@@ -32,7 +33,8 @@ func residual(s *Sphere, form Form, t, d float64) float64 {
 	return math.Exp(sum-s.LogPsi0(form, half(d/2))) * (inT - inDD - inD*inD - float64(s.n-1)/2/math.Tan(d/2)*inD)
 }
 
-// The residual of the heat equation is that of the last function alone, -t^m Δψ_m/ψ₀: its order, measured over two halvings of t, is m.
+// The residual of the heat equation is that of the last function alone, -t^m Δψ_m/ψ₀: its order,
+// measured over two halvings of t, is m.
 func TestHeatEquation(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 7, 20} {
 		for m := range 4 {
@@ -48,7 +50,8 @@ func TestHeatEquation(t *testing.T) {
 	}
 }
 
-// What is printed for ψ₀ leaves a residual of order -1, that is none that vanishes with t. On the circle both forms are 1 and the residual is 0.
+// What is printed for ψ₀ leaves a residual of order -1, that is none that vanishes with t. On the
+// circle both forms are 1 and the residual is 0.
 func TestHeatEquationDecides(t *testing.T) {
 	for _, n := range []int{2, 3, 7} {
 		s := sphere(t, n, 0)
@@ -56,7 +59,8 @@ func TestHeatEquationDecides(t *testing.T) {
 			from := 4 / float64(n*n+4) / 64
 			order := math.Log2(residual(s, Printed, from, d)/residual(s, Printed, from/64, d)) / 6
 			if !(math.Abs(order+1) <= 0.1) {
-				t.Errorf("n = %d, d = %v: the residual of the printed form is of order %.4f in t, expected -1", n, d, order)
+				t.Errorf("n = %d, d = %v: the residual of the printed form is of order %.4f in t, expected -1", n, d,
+					order)
 			}
 		}
 	}
@@ -69,7 +73,8 @@ func TestHeatEquationDecides(t *testing.T) {
 //
 //	K(τ, x) = 1/vol Σ (2l+n-1)/(n-1) C_l(cos x) exp(-l(l+n-1)τ)
 //
-// with the Gegenbauer polynomials of index (n-1)/2, n > 1. The sum loses what K(τ, x) is smaller than K(τ, 0).
+// with the Gegenbauer polynomials of index (n-1)/2, n > 1. The sum loses what K(τ, x) is smaller
+// than K(τ, 0).
 func exact(n int, tau, x float64) float64 {
 	a := float64(n-1) / 2
 	before, at := 0.0, 1.0
@@ -94,8 +99,10 @@ func TestHeatKernel(t *testing.T) {
 				}
 				coarse, fine := err(0.1), err(0.05)
 				order := math.Log2(coarse / fine)
-				if !(math.Abs(order-float64(m+1)) <= 0.6) || !(math.Abs(fine) <= math.Pow(0.05*float64(n*n)/4, float64(m+1))) {
-					t.Errorf("n = %d, m = %d, x = %v: errors %.3g and %.3g, of order %.3f", n, m, x, coarse, fine, order)
+				if !(math.Abs(order-float64(m+1)) <= 0.6) ||
+					!(math.Abs(fine) <= math.Pow(0.05*float64(n*n)/4, float64(m+1))) {
+					t.Errorf("n = %d, m = %d, x = %v: errors %.3g and %.3g, of order %.3f", n, m, x, coarse, fine,
+						order)
 				}
 			}
 		}

@@ -21,8 +21,9 @@ func half(x float64) float64 {
 	return 2 * s * s
 }
 
-// On the circle there is nothing to correct; the heat kernel of the 3-sphere has the factor e^τ, that of the 5-sphere e^(4τ) (1 - 2τ(1 - x cot x)/x²),
-// from that of the 3-sphere by K₅ = -e^(3τ)/(2π sin x) ∂K₃/∂x.
+// On the circle there is nothing to correct; the heat kernel of the 3-sphere has the factor e^τ,
+// that of the 5-sphere e^(4τ) (1 - 2τ(1 - x cot x)/x²), from that of the 3-sphere by K₅ =
+// -e^(3τ)/(2π sin x) ∂K₃/∂x.
 func TestClosedForms(t *testing.T) {
 	spheres := map[int]*Sphere{1: sphere(t, 1, MaxOrder), 3: sphere(t, 3, MaxOrder), 5: sphere(t, 5, MaxOrder)}
 	for _, x := range []float64{0.3, 0.7, 1.1, math.Pi / 2, 2, 2.5, 3, 3.1, 3.14} {
@@ -37,7 +38,8 @@ func TestClosedForms(t *testing.T) {
 			}
 			for n, s := range spheres {
 				got := s.Ratio(k, half(x)) * four
-				// 2-c of an angle near π is of the size of (π-x)², so that the rounding of c counts.
+				// 2-c of an angle near π is of the size of (π-x)², so that the rounding of c
+				// counts.
 				tol := 32 * 0x1p-53 * (four/factorial + math.Abs(want[n])) * (1 + 1/((math.Pi-x)*(math.Pi-x)))
 				if !(math.Abs(got-want[n]) <= tol) {
 					t.Errorf("n = %d: 4^%d ψ_%d/ψ₀ at x = %v is %v, expected %v", n, k, k, x, got, want[n])
@@ -47,7 +49,8 @@ func TestClosedForms(t *testing.T) {
 	}
 }
 
-// ψ₁, ψ₂ and ψ₃ against the quadrature of their transport equations, which knows nothing of power series.
+// ψ₁, ψ₂ and ψ₃ against the quadrature of their transport equations, which knows nothing of power
+// series.
 func TestTransportEquations(t *testing.T) {
 	angles := []float64{0.3, 1, math.Pi / 2, 2.2}
 	if testing.Short() {
@@ -69,7 +72,8 @@ func TestTransportEquations(t *testing.T) {
 	}
 }
 
-// ln ψ₀ against a logarithm of many digits, on both sides of the end of its series, and near both ends of c.
+// ln ψ₀ against a logarithm of many digits, on both sides of the end of its series, and near both
+// ends of c.
 func TestLogPsi0(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 100, 100000} {
 		s := sphere(t, n, 0)
@@ -85,7 +89,8 @@ func TestLogPsi0(t *testing.T) {
 				v0 := factor * x
 				tol := want*16*0x1p-53 + s.a*0x1p-50*math.Abs(1-v0/math.Tan(v0))
 				if got := s.LogPsi0(form, half(x)); !(math.Abs(got-want) <= tol) {
-					t.Errorf("n = %d, form %d: ln ψ₀ at x = %v is %v, expected %v, error %.3g, tolerance %.3g", n, form, x, got, want, got-want, tol)
+					t.Errorf("n = %d, form %d: ln ψ₀ at x = %v is %v, expected %v, error %.3g, tolerance %.3g", n, form,
+						x, got, want, got-want, tol)
 				}
 			}
 		}
@@ -103,7 +108,8 @@ func TestNewSphereRefuses(t *testing.T) {
 	}
 }
 
-// The greatest sphere and order stay finite, whatever the time, and small ones reach the antipode without a NaN.
+// The greatest sphere and order stay finite, whatever the time, and small ones reach the antipode
+// without a NaN.
 func TestExtremes(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 5, 9, 10, 1000, 100000, MaxDimension} {
 		for _, order := range []int{0, 1, MaxOrder} {
@@ -128,7 +134,8 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// The bump is 1 inside, 0 outside, falls in between, is ½ in the middle, symmetric about it, and leaves both ends flatter than any power.
+// The bump is 1 inside, 0 outside, falls in between, is ½ in the middle, symmetric about it, and
+// leaves both ends flatter than any power.
 func TestCutoff(t *testing.T) {
 	eta := func(d float64) float64 { return math.Exp(LogCutoff(3, d)) }
 	for _, d := range []float64{0, 1, 1.5} {
@@ -166,7 +173,8 @@ func TestCutoff(t *testing.T) {
 	}
 }
 
-// The logarithm of k(c)/k(0) is the difference of logarithms where that has digits, and goes on in proportion to c where it has none.
+// The logarithm of k(c)/k(0) is the difference of logarithms where that has digits, and goes on in
+// proportion to c where it has none.
 func TestLogRatio(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 50, 60000} {
 		for _, order := range []int{-1, 0, 1, 3} {
@@ -180,13 +188,15 @@ func TestLogRatio(t *testing.T) {
 					here, _ := k.Log(c)
 					scale := c/tm + float64(n)*c + math.Abs(here) + math.Abs(there) + 64
 					if got := k.LogRatio(c); !(math.Abs(got-(here-there)) <= 0x1p-50*scale) {
-						t.Errorf("n = %d, order = %d, t = %v: ln k(%v)/k(0) = %v, expected %v", n, order, tm, c, got, here-there)
+						t.Errorf("n = %d, order = %d, t = %v: ln k(%v)/k(0) = %v, expected %v", n, order, tm, c, got,
+							here-there)
 					}
 				}
 				slope := k.LogRatio(1e-9) / 1e-9
 				for _, c := range []float64{1e-12, 1e-30, 1e-200} {
 					if got := k.LogRatio(c) / c; !(math.Abs(got-slope) <= 1e-8*float64(n)*math.Abs(slope)) {
-						t.Errorf("n = %d, order = %d, t = %v: ln k(c)/k(0) = %v c for c = %v, %v c for 1e-9", n, order, tm, got, c, slope)
+						t.Errorf("n = %d, order = %d, t = %v: ln k(c)/k(0) = %v c for c = %v, %v c for 1e-9", n, order,
+							tm, got, c, slope)
 					}
 				}
 			}
@@ -195,7 +205,8 @@ func TestLogRatio(t *testing.T) {
 	if v := (&Kernel{T: 1, Cutoff: 1}).LogRatio(0.5); !math.IsInf(v, -1) {
 		t.Errorf("beyond the cut-off the ratio is exp(%v)", v)
 	}
-	// With so large a time the 7th function alone counts, and it is negative on the diagonal of the 5-sphere.
+	// With so large a time the 7th function alone counts, and it is negative on the diagonal of the
+	// 5-sphere.
 	if v := (&Kernel{Sphere: sphere(t, 5, 7), T: 1e6}).LogRatio(0.1); !math.IsNaN(v) {
 		t.Errorf("of a negative diagonal the ratio is exp(%v)", v)
 	}

@@ -15,8 +15,9 @@ type Kernel struct {
 	LogFactor float64 // logarithm of a constant factor
 }
 
-// Log returns the logarithm of the absolute value of the kernel at c, 0 <= c <= 2, and its sign: -1, 0 or 1. The logarithm of 0 is -Inf; beyond
-// the cut-off the kernel is 0 even where ψ₀ is infinite.
+// Log returns the logarithm of the absolute value of the kernel at c, 0 <= c <= 2, and its sign:
+// -1, 0 or 1. The logarithm of 0 is -Inf; beyond the cut-off the kernel is 0 even where ψ₀ is
+// infinite.
 //
 // Accuracy: that of [Sphere.LogSum] and [LogCutoff], and a few float64 ulp of each logarithm.
 func (k *Kernel) Log(c float64) (logarithm, sign float64) {
@@ -35,8 +36,9 @@ func (k *Kernel) Log(c float64) (logarithm, sign float64) {
 	return sum - x*x/k.T + cut + k.LogFactor, sign
 }
 
-// LogRatio returns ln(k(c)/k(0)), where both are above 0, and NaN where they aren't: as the difference of logarithms for large c, and for small
-// ones without it, so that it keeps its digits down to c = 0.
+// LogRatio returns ln(k(c)/k(0)), where both are above 0, and NaN where they aren't: as the
+// difference of logarithms for large c, and for small ones without it, so that it keeps its digits
+// down to c = 0.
 func (k *Kernel) LogRatio(c float64) float64 {
 	x, y, rest := places(c)
 	if y > 1./16 || LogCutoff(k.Cutoff, 2*x) != 0 {
@@ -54,7 +56,8 @@ func (k *Kernel) LogRatio(c float64) float64 {
 	if k.Sphere == nil {
 		return logarithm
 	}
-	// The sum of the ψ_k/ψ₀ t^k here less that at 0, relative to that at 0, both in units of the greatest power of t.
+	// The sum of the ψ_k/ψ₀ t^k here less that at 0, relative to that at 0, both in units of the
+	// greatest power of t.
 	var change, diagonal float64
 	s := k.Sphere
 	unit := max(1, s.a*s.a*k.T/4)

@@ -5,8 +5,9 @@ import (
 	"math/big"
 )
 
-// The oracle of these tests: sine and cosine by their series in so many digits that derivatives by central differences are exact in
-// float64, and nothing in common with the code but the definitions.
+// The oracle of these tests: sine and cosine by their series in so many digits that derivatives by
+// central differences are exact in float64, and nothing in common with the code but the
+// definitions.
 
 const oracleBits = 256
 
@@ -43,7 +44,8 @@ func sincos(v *big.Float) (sin, cos *big.Float) {
 	return sin, cos
 }
 
-// naturalLog returns ln v for v > 0, by ln m = 2 artanh((m-1)/(m+1)) of its mantissa, and ln 2 likewise.
+// naturalLog returns ln v for v > 0, by ln m = 2 artanh((m-1)/(m+1)) of its mantissa, and ln 2
+// likewise.
 func naturalLog(v *big.Float) *big.Float {
 	if exponent := v.MantExp(nil); exponent < -1 || exponent > 2 {
 		mantissa := new(big.Float)
@@ -82,7 +84,8 @@ func (o sphereOracle) potential(x *big.Float) *big.Float {
 	return sub(times(a, a), times(times(a, sub(a, real(1))), h))
 }
 
-// first is w_1 = 1/x ∫₀^x Q ds, where the integral of the potential is known: that of 1/sin² is -cot.
+// first is w_1 = 1/x ∫₀^x Q ds, where the integral of the potential is known: that of 1/sin² is
+// -cot.
 func (o sphereOracle) first(x *big.Float) *big.Float {
 	sin, cos := sincos(x)
 	mean := over(sub(over(real(1), x), over(cos, sin)), x)
@@ -97,8 +100,8 @@ func (o sphereOracle) operator(x *big.Float) *big.Float {
 	return add(sum, times(o.potential(x), w))
 }
 
-// second returns w_2 = x⁻² ∫₀^x s L w_1 ds, and third w_3 = x⁻³ ∫₀^x s² L w_2 ds with the derivatives of w_2 from its own transport
-// equation, x w_2′ + 2 w_2 = L w_1.
+// second returns w_2 = x⁻² ∫₀^x s L w_1 ds, and third w_3 = x⁻³ ∫₀^x s² L w_2 ds with the
+// derivatives of w_2 from its own transport equation, x w_2′ + 2 w_2 = L w_1.
 func (o sphereOracle) second(x float64) float64 {
 	return legendre(func(s float64) float64 { return s * rounded(o.operator(real(s))) }, x) / (x * x)
 }
@@ -113,7 +116,8 @@ func (o sphereOracle) third(x float64) float64 {
 	}, x) / (x * x * x)
 }
 
-// legendre integrates f from 0 to x by 14-point Gauss-Legendre quadrature on halves of the interval: for functions that are analytic at its distance its error is some 10⁻¹⁶.
+// legendre integrates f from 0 to x by 14-point Gauss-Legendre quadrature on halves of the
+// interval: for functions that are analytic at its distance its error is some 10⁻¹⁶.
 func legendre(f func(float64) float64, x float64) float64 {
 	var sum float64
 	const pieces, points = 2, 14

@@ -5,17 +5,18 @@ import (
 	"math/big"
 )
 
-// The functions w_k are even in x, with no other singularities than poles at x² = (πj)², j = 1, 2, … , of order k, or (n-3)/2 where n is odd and that
-// is less: the parametrix is the asymptotic series of a Bessel function there, which ends for half-integer orders. So
+// The functions w_k are even in x, with no other singularities than poles at x² = (πj)², j = 1, 2,
+// … , of order k, or (n-3)/2 where n is odd and that is less: the parametrix is the asymptotic
+// series of a Bessel function there, which ends for half-integer orders. So
 //
 //	w_k(x) = v_k(y) / (1-y)^p,   y = x²/π²,   p = poleOrder(n, k)
 //
-// where the power series of v_k about 0 converges for |y| < 4: on the whole sphere, 0 <= y < 1, a term is worth a quarter of the one before it.
-// The integral of the transport equation is exact for power series: with z = x², L w = 4z w_zz + 2n w_z + Q w, and a term z^j of it becomes
-// z^j/(2j+k).
+// where the power series of v_k about 0 converges for |y| < 4: on the whole sphere, 0 <= y < 1, a
+// term is worth a quarter of the one before it. The integral of the transport equation is exact for
+// power series: with z = x², L w = 4z w_zz + 2n w_z + Q w, and a term z^j of it becomes z^j/(2j+k).
 //
-// Coefficients are computed with so many digits that all the float64 numbers kept of them are right to half a unit: multiplying by
-// (1-y)^k, and every derivative, costs some.
+// Coefficients are computed with so many digits that all the float64 numbers kept of them are right
+// to half a unit: multiplying by (1-y)^k, and every derivative, costs some.
 const (
 	seriesTerms = 48  // 4^-48 of a series is beyond float64, times 48^7 from poles of order 8 as well
 	seriesBits  = 384 // of which the divisions for the cotangent and the powers of 1-y lose some 100
@@ -30,8 +31,8 @@ func mul(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(seriesBits)
 
 func quo(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(seriesBits).Quo(a, b) }
 
-// cotangent returns the first terms of C with x cot x = 1 - z C(z), z = x². All of them are positive. With S = sin x/x and cos x as series in z,
-// S·C = (S - cos x)/z.
+// cotangent returns the first terms of C with x cot x = 1 - z C(z), z = x². All of them are
+// positive. With S = sin x/x and cos x as series in z, S·C = (S - cos x)/z.
 func cotangent(terms int) []*big.Float {
 	sine, difference := make([]*big.Float, terms+1), make([]*big.Float, terms+1)
 	factorial := number(1)
@@ -120,7 +121,8 @@ func regular(w []*big.Float, p int, square *big.Float) []float64 {
 	return out
 }
 
-// logSineSeries are the coefficients of ln(x/sin x) = Σ ζ(2j)/j y^j, j = 1, 2, … , y = x²/π², ending where y = ¼ needs no more.
+// logSineSeries are the coefficients of ln(x/sin x) = Σ ζ(2j)/j y^j, j = 1, 2, … , y = x²/π²,
+// ending where y = ¼ needs no more.
 var logSineSeries = func() []float64 {
 	const terms = 28
 	s := make([]float64, terms+1)
@@ -130,8 +132,8 @@ var logSineSeries = func() []float64 {
 	return s
 }()
 
-// zeta returns Riemann's ζ(s) for whole s >= 2, by the sum of its first terms, least first, and the Euler-Maclaurin formula for the rest, of
-// which what is left out is below 10⁻¹⁸.
+// zeta returns Riemann's ζ(s) for whole s >= 2, by the sum of its first terms, least first, and the
+// Euler-Maclaurin formula for the rest, of which what is left out is below 10⁻¹⁸.
 func zeta(s int) float64 {
 	const direct = 32
 	p := float64(s)

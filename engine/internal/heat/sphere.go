@@ -10,24 +10,28 @@ type Form int
 
 const (
 	Derived Form = iota // (sin(d/2)/(d/2))^(-(n-1)/2), which solves the heat equation on the sphere of radius 2
-	Printed             // (sin d/d)^(-(n-1)/2) as the source prints it: infinite at d = π, where documents share no term
+	// (sin d/d)^(-(n-1)/2) as the source prints it: infinite at d = π, where documents share no
+	// term
+	Printed
 )
 
-// MaxOrder is the greatest order of a parametrix, and MaxDimension the greatest dimension of its sphere.
+// MaxOrder is the greatest order of a parametrix, and MaxDimension the greatest dimension of its
+// sphere.
 const (
 	MaxOrder     = 8
 	MaxDimension = math.MaxInt32
 )
 
-// Sphere holds the functions ψ₀ … ψ_m of the n-sphere of radius 2. It is immutable and may be used concurrently.
+// Sphere holds the functions ψ₀ … ψ_m of the n-sphere of radius 2. It is immutable and may be used
+// concurrently.
 type Sphere struct {
 	n, order int
 	a        float64     // (n-1)/2
 	ratio    [][]float64 // v_k as power series in y, see ratios
 }
 
-// NewSphere computes the functions ψ₀ … ψ_order of the n-sphere, 1 <= n <= [MaxDimension], 0 <= order <= [MaxOrder]; it takes a few
-// milliseconds for the greatest order.
+// NewSphere computes the functions ψ₀ … ψ_order of the n-sphere, 1 <= n <= [MaxDimension], 0 <=
+// order <= [MaxOrder]; it takes a few milliseconds for the greatest order.
 func NewSphere(n, order int) (*Sphere, error) {
 	if n < 1 || n > MaxDimension {
 		return nil, fmt.Errorf("heat: dimension %d, expected one from 1 to %d", n, MaxDimension)
@@ -48,8 +52,8 @@ func (s *Sphere) Order() int { return s.order }
 //
 //	ln ψ₀ = -(n-1)/2 ln(sin x/x),  x = d/2 = arccos(1-c) as derived, or x = d as printed
 //
-// for 0 <= c <= 2, to a few float64 ulp. It is +Inf at the antipode, c = 2, and for the printed form from c = 1 on, where sin d is not positive;
-// 0 for n = 1.
+// for 0 <= c <= 2, to a few float64 ulp. It is +Inf at the antipode, c = 2, and for the printed
+// form from c = 1 on, where sin d is not positive; 0 for n = 1.
 func (s *Sphere) LogPsi0(form Form, c float64) float64 {
 	if s.a == 0 {
 		return 0
@@ -60,11 +64,11 @@ func (s *Sphere) LogPsi0(form Form, c float64) float64 {
 	return s.a * logSine(c)
 }
 
-// Ratio returns ψ_k/ψ₀ at c, 0 <= k <= Order() and 0 <= c < 2, in units of time to the power -k. At c = 2 it has a pole of order k,
-// or (n-3)/2 where n is odd and that is less.
+// Ratio returns ψ_k/ψ₀ at c, 0 <= k <= Order() and 0 <= c < 2, in units of time to the power -k. At
+// c = 2 it has a pole of order k, or (n-3)/2 where n is odd and that is less.
 //
-// Accuracy: some 10 float64 ulp of the greatest term of its series in arccos²(1-c), which for c <= 1 is no more than a few times the value
-// of ψ_k/ψ₀ at c = 0.
+// Accuracy: some 10 float64 ulp of the greatest term of its series in arccos²(1-c), which for c <=
+// 1 is no more than a few times the value of ψ_k/ψ₀ at c = 0.
 func (s *Sphere) Ratio(k int, c float64) float64 {
 	_, y, rest := places(c)
 	return s.ratioAt(k, y, rest)
@@ -79,7 +83,8 @@ func (s *Sphere) ratioAt(k int, y, rest float64) float64 {
 	return v
 }
 
-// terms returns the coefficients of v_k that count at y. Up to c = 1 a term is worth a sixteenth of the one before it.
+// terms returns the coefficients of v_k that count at y. Up to c = 1 a term is worth a sixteenth of
+// the one before it.
 func (s *Sphere) terms(k int, y float64) []float64 {
 	if y <= 0.25 {
 		return s.ratio[k][:seriesTerms/2]
@@ -91,13 +96,16 @@ func (s *Sphere) terms(k int, y float64) []float64 {
 //
 //	ψ₀(d) + ψ₁(d) t + … + ψ_m(d) t^m,  d = 2 arccos(1-c),  t > 0 in squared units of d
 //
-// for 0 <= c <= 2. The sign is -1, 0 or 1: a truncated sum may well be negative for large t or near the antipode. At c = 2 the logarithm
-// is +Inf unless n = 1, with the sign of the pole.
+// for 0 <= c <= 2. The sign is -1, 0 or 1: a truncated sum may well be negative for large t or near
+// the antipode. At c = 2 the logarithm is +Inf unless n = 1, with the sign of the pole.
 //
-// Accuracy: a few float64 ulp of ln ψ₀ and the accuracy of [Sphere.Ratio] for each term, relative to the sum of their absolute values.
+// Accuracy: a few float64 ulp of ln ψ₀ and the accuracy of [Sphere.Ratio] for each term, relative
+// to the sum of their absolute values.
 func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
 	_, y, rest := places(c)
-	rest = max(rest, 1e-9) // closer to the antipode than 2-c can say there is only c = 2, where the greatest pole is to decide
+	// closer to the antipode than 2-c can say there is only c = 2, where the greatest pole is to
+	// decide
+	rest = max(rest, 1e-9)
 	// In units of the greatest term that there may be, no power leaves float64.
 	unit := max(1, s.a*s.a*t/(4*rest))
 	step := t / (4 * rest) / unit
@@ -123,10 +131,12 @@ func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
 	return s.LogPsi0(form, c) + math.Log(math.Abs(sum)), sign
 }
 
-// LogConstant returns the logarithm of the constant factor of the n-sphere, ln (4πt)^(-n/2), for t > 0.
+// LogConstant returns the logarithm of the constant factor of the n-sphere, ln (4πt)^(-n/2), for t
+// > 0.
 func LogConstant(n int, t float64) float64 { return -float64(n) / 2 * math.Log(4*math.Pi*t) }
 
-// places returns x = arccos(1-c), y = x²/π² and 1-y, each accurate to a few ulp of itself on all of [0, 2].
+// places returns x = arccos(1-c), y = x²/π² and 1-y, each accurate to a few ulp of itself on all of
+// [0, 2].
 func places(c float64) (x, y, rest float64) {
 	if c <= 1 {
 		x = 2 * math.Asin(math.Sqrt(max(c, 0)/2))
@@ -138,7 +148,8 @@ func places(c float64) (x, y, rest float64) {
 	return math.Pi * (1 - e), (1 - e) * (1 - e), e * (2 - e)
 }
 
-// logSine returns ln(x/sin x) for x = arccos(1-c), where sin²x = c(2-c): by its series where x is small, since there the quotient is near 1.
+// logSine returns ln(x/sin x) for x = arccos(1-c), where sin²x = c(2-c): by its series where x is
+// small, since there the quotient is near 1.
 func logSine(c float64) float64 {
 	x, y, _ := places(c)
 	if y <= 0.25 {

@@ -11,9 +11,11 @@ type derivatives struct{ p, g []float64 }
 //
 // for m >= 0, r >= 0, t > 0, accurate to some m float64 ulp of g_m. It takes O(m²) operations.
 //
-// Everything is kept in units of powers of v+1, which take all that is exponential in r with them: p_i/i! is p[i]/(v+1)^(i+1), g_j/j! is
-// (λ/(v+1))^j g[j]. The Taylor series of f about v has the branch point -1 as its nearest singularity, so that p[i] is of moderate size
-// for all i, while g_j/j! goes like (p[0]/4t)^j/j! where t is small: λ = 1 + e p[0]/(4tm) keeps g[m] and all before it within float64.
+// Everything is kept in units of powers of v+1, which take all that is exponential in r with them:
+// p_i/i! is p[i]/(v+1)^(i+1), g_j/j! is (λ/(v+1))^j g[j]. The Taylor series of f about v has the
+// branch point -1 as its nearest singularity, so that p[i] is of moderate size for all i, while
+// g_j/j! goes like (p[0]/4t)^j/j! where t is small: λ = 1 + e p[0]/(4tm) keeps g[m] and all before
+// it within float64.
 func (d *derivatives) log(m int, t, r float64) float64 {
 	if m == 0 {
 		return 0
@@ -37,12 +39,14 @@ func (d *derivatives) log(m int, t, r float64) float64 {
 	return factorial + math.Log(d.g[m]) + float64(m)*(math.Log(lambda)-logCoshPlus(r))
 }
 
-// legendre sets p[i] = (v+1)^(i+1) p_i/i! for 0 <= i < m, with T = (v-1)/(v+1) = tanh²(r/2) from p[0] = 2r coth(r/2) and
+// legendre sets p[i] = (v+1)^(i+1) p_i/i! for 0 <= i < m, with T = (v-1)/(v+1) = tanh²(r/2) from
+// p[0] = 2r coth(r/2) and
 //
 //	T(i+1) p[i+1] = (2i+1)(1+T)/2 p[i] - i p[i-1],   T p[1] = (1+T)/2 p[0] - 2
 //
-// Besides the solution that is wanted, which goes like 1/√i, the recurrence has one that grows like T^-i. Forwards it is good while that doesn't
-// count; otherwise the solution that is wanted is the one that is left when it is run backwards from far enough with any start.
+// Besides the solution that is wanted, which goes like 1/√i, the recurrence has one that grows like
+// T^-i. Forwards it is good while that doesn't count; otherwise the solution that is wanted is the
+// one that is left when it is run backwards from far enough with any start.
 func (d *derivatives) legendre(m int, r float64) {
 	tanh := math.Tanh(r / 2)
 	t := tanh * tanh

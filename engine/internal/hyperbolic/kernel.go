@@ -5,14 +5,16 @@ import (
 	"math"
 )
 
-// MaxDimension is the greatest dimension of a space: for a small t the g_j rise as far as e^(n/2e) above the last one, which beyond n = 3,800 is outside of float64, and
-// a value takes O(n²) operations, at every place of a quadrature for even n: some 10 ms for n = 2,000.
+// MaxDimension is the greatest dimension of a space: for a small t the g_j rise as far as e^(n/2e)
+// above the last one, which beyond n = 3,800 is outside of float64, and a value takes O(n²)
+// operations, at every place of a quadrature for even n: some 10 ms for n = 2,000.
 const MaxDimension = 2000
 
 // Beyond says why there is none above [MaxDimension], for messages.
 const Beyond = "beyond, terms of the kernel's derivatives may be outside of float64"
 
-// Kernel is the heat kernel of Hⁿ of curvature -1 at one time. It is immutable and may be used concurrently.
+// Kernel is the heat kernel of Hⁿ of curvature -1 at one time. It is immutable and may be used
+// concurrently.
 type Kernel struct {
 	n, m     int     // n = 2m+1 or 2m+2
 	t        float64 // time
@@ -50,8 +52,9 @@ func (k *Kernel) Time() float64 { return k.t }
 
 // Log returns ln K(t, r) for r >= 0.
 //
-// Accuracy: some n float64 ulp of 1, and a few of r²/4t and of n²t/4. It takes O(n²) operations for odd n, and the same at each of some 20 to 300
-// points of a quadrature for even n; [Table] is for many r.
+// Accuracy: some n float64 ulp of 1, and a few of r²/4t and of n²t/4. It takes O(n²) operations for
+// odd n, and the same at each of some 20 to 300 points of a quadrature for even n; [Table] is for
+// many r.
 func (k *Kernel) Log(r float64) float64 {
 	return k.constant - r*r/(4*k.t) + k.logFactor(r)
 }
@@ -65,20 +68,24 @@ func (k *Kernel) logFactor(r float64) float64 {
 	return k.logIntegral(func(s float64) float64 { return d.log(k.m+1, k.t, s) }, r, k.step())
 }
 
-// step returns the step of the quadrature in logIntegral: half the width of its integrand. See there.
+// step returns the step of the quadrature in logIntegral: half the width of its integrand. See
+// there.
 func (k *Kernel) step() float64 { return 0.5 / math.Sqrt(1/(2*k.t)+float64(k.m+1)/2+0.5) }
 
 // logIntegral returns the logarithm of
 //
 //	∫₀^∞ g(s) f(s)/f(r) dy,   y² = cosh s - cosh r
 //
-// given ln g for g = g_{m+1}. With s² = r² + q² the quotient of f is exp(-q²/4t), and y an odd analytic function of q:
+// given ln g for g = g_{m+1}. With s² = r² + q² the quotient of f is exp(-q²/4t), and y an odd
+// analytic function of q:
 //
 //	y² = 2 sinh((s+r)/2) sinh((s-r)/2),   s-r = q²/(s+r),   dy/dq = q sinh s/(2sy)
 //
-// So the integrand is even and analytic in a strip about the real axis, and falls like a Gaussian: the trapezoidal rule converges geometrically.
-// The widths are √(2t), of exp(-q²/4t), and some √(2/(m+1)), of g, which goes like (1 + cosh s)^-(m+1). With half the width of the product for a step the
-// error of a Gaussian is e^(-8π²), and the nearest singularity, s = iπ, allows e^(-4π²). A test holds it against other steps.
+// So the integrand is even and analytic in a strip about the real axis, and falls like a Gaussian:
+// the trapezoidal rule converges geometrically. The widths are √(2t), of exp(-q²/4t), and some
+// √(2/(m+1)), of g, which goes like (1 + cosh s)^-(m+1). With half the width of the product for a
+// step the error of a Gaussian is e^(-8π²), and the nearest singularity, s = iπ, allows e^(-4π²). A
+// test holds it against other steps.
 func (k *Kernel) logIntegral(logG func(s float64) float64, r, step float64) float64 {
 	slope := -math.Ln2 / 2 // ln dy/dq for q = 0, where it is √(sinh r/2r)
 	if r > 0 {

@@ -19,7 +19,8 @@ var (
 	distances = []float64{0, 1e-5, 0.02, 0.3, 1, 2.2, 5, 9}
 )
 
-// Odd dimensions against equation (5) as it stands, with its derivatives in 3000 bits. cosh r is exact here, so that r carries its rounding.
+// Odd dimensions against equation (5) as it stands, with its derivatives in 3000 bits. cosh r is
+// exact here, so that r carries its rounding.
 func TestOddDimensions(t *testing.T) {
 	dimensions := []int{1, 3, 11, 61}
 	if testing.Short() {
@@ -31,10 +32,12 @@ func TestOddDimensions(t *testing.T) {
 			k := kernel(t, n, tm)
 			for _, v := range []float64{1 + 0x1p-20, 1.25, 3, 500} {
 				r := 2 * math.Asinh(math.Sqrt((v-1)/2))
-				want := derivative(m, tm, real(v)) - float64(m)*math.Log(2*math.Pi) - math.Log(4*math.Pi*tm)/2 - float64(m*m)*tm
+				want := derivative(m, tm, real(v)) - float64(m)*math.Log(2*math.Pi) - math.Log(
+					4*math.Pi*tm)/2 - float64(m*m)*tm
 				tol := 0x1p-52 * (float64(8*n) + 8*r*r/tm + float64(n*n)*tm + 4*math.Abs(want))
 				if got := k.Log(r); !(math.Abs(got-want) <= tol) {
-					t.Errorf("n = %d, t = %v, cosh r = %v: ln K = %v, expected %v, error %.3g, tolerance %.3g", n, tm, v, got, want, got-want, tol)
+					t.Errorf("n = %d, t = %v, cosh r = %v: ln K = %v, expected %v, error %.3g, tolerance %.3g", n, tm,
+						v, got, want, got-want, tol)
 				}
 			}
 		}
@@ -65,7 +68,8 @@ func TestPlane(t *testing.T) {
 	}
 }
 
-// Every dimension follows from the second one below it, even and odd alike: K_{n+2} = -exp(-nt)/(2π sinh r) ∂K_n/∂r.
+// Every dimension follows from the second one below it, even and odd alike: K_{n+2} = -exp(-nt)/(2π
+// sinh r) ∂K_n/∂r.
 func TestRecursion(t *testing.T) {
 	for n := 1; n <= 12; n++ {
 		for _, tm := range times4 {
@@ -121,8 +125,8 @@ func TestMass(t *testing.T) {
 	}
 }
 
-// The semigroup property ∫ K_s(x,z) K_t(z,y) dz = K_{s+t}(x,y): in polar coordinates about x, z has the distance cosh r′ = cosh r cosh ρ -
-// sinh r sinh ρ cos α from y.
+// The semigroup property ∫ K_s(x,z) K_t(z,y) dz = K_{s+t}(x,y): in polar coordinates about x, z has
+// the distance cosh r′ = cosh r cosh ρ - sinh r sinh ρ cos α from y.
 func TestSemigroup(t *testing.T) {
 	for _, n := range []int{2, 3} {
 		for _, c := range []struct{ s, t, rho float64 }{{0.3, 0.5, 0}, {0.3, 0.5, 0.8}, {1, 0.4, 2.5}} {
@@ -149,7 +153,8 @@ func TestSemigroup(t *testing.T) {
 			}
 			want := math.Exp(kernel(t, n, c.s+c.t).Log(c.rho))
 			if got := simpson(ring, 0, 14, 600); !(math.Abs(got-want) <= 1e-7*want) {
-				t.Errorf("n = %d, s = %v, t = %v, ρ = %v: the integral is %v, expected %v", n, c.s, c.t, c.rho, got, want)
+				t.Errorf("n = %d, s = %v, t = %v, ρ = %v: the integral is %v, expected %v", n, c.s, c.t, c.rho, got,
+					want)
 			}
 		}
 	}
@@ -160,8 +165,8 @@ func flat(t *testing.T, n int, tm, r float64) float64 {
 	return kernel(t, n, tm).Log(r) + float64(n)/2*math.Log(4*math.Pi*tm) + r*r/(4*tm)
 }
 
-// Odd dimensions come from closed forms, even ones from a quadrature: relative to the Gaussian both fall with n, each between its neighbours, and
-// not by chance: the differences are smooth in n too.
+// Odd dimensions come from closed forms, even ones from a quadrature: relative to the Gaussian both
+// fall with n, each between its neighbours, and not by chance: the differences are smooth in n too.
 func TestInterlace(t *testing.T) {
 	for _, tm := range times4 {
 		for _, r := range distances {
@@ -171,13 +176,16 @@ func TestInterlace(t *testing.T) {
 			}
 			for i := 1; i+1 < len(v); i++ {
 				if !(v[i-1] > v[i] && v[i] > v[i+1]) {
-					t.Errorf("t = %v, r = %v: ln K relative to the Gaussian is %v, %v, %v for n = %d on", tm, r, v[i-1], v[i], v[i+1], i)
+					t.Errorf("t = %v, r = %v: ln K relative to the Gaussian is %v, %v, %v for n = %d on", tm, r, v[i-1],
+						v[i], v[i+1], i)
 				}
 				if i > 1 && i+2 < len(v) {
-					// Were even dimensions off by a factor, fourth differences would show 16 times its logarithm.
+					// Were even dimensions off by a factor, fourth differences would show 16 times
+					// its logarithm.
 					fourth := v[i-2] - 4*v[i-1] + 6*v[i] - 4*v[i+1] + v[i+2]
 					if !(math.Abs(fourth) <= 0.02*(v[i-1]-v[i+1])) {
-						t.Errorf("t = %v, r = %v: fourth difference %v about n = %d, first ones of %v", tm, r, fourth, i+1, v[i-1]-v[i+1])
+						t.Errorf("t = %v, r = %v: fourth difference %v about n = %d, first ones of %v", tm, r, fourth,
+							i+1, v[i-1]-v[i+1])
 					}
 				}
 			}
@@ -185,7 +193,8 @@ func TestInterlace(t *testing.T) {
 	}
 }
 
-// For small r and t the kernel tends to the Gaussian, where the deviation is of the order of n² (r² + t).
+// For small r and t the kernel tends to the Gaussian, where the deviation is of the order of n² (r²
+// + t).
 func TestGaussianLimit(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 9, 10, 101, 102} {
 		for _, small := range []float64{1e-2, 1e-4, 1e-6} {
@@ -200,7 +209,8 @@ func TestGaussianLimit(t *testing.T) {
 		for _, r := range []float64{0.5, 2, 7} {
 			want := float64(n-1) / 2 * math.Log(r/math.Sinh(r))
 			if v := flat(t, n, 1e-7, r); !(math.Abs(v-want) <= 1e-5) {
-				t.Errorf("n = %d, r = %v: at zero time ln K is %v from that of the Gaussian, expected %v", n, r, v, want)
+				t.Errorf("n = %d, r = %v: at zero time ln K is %v from that of the Gaussian, expected %v", n, r, v,
+					want)
 			}
 		}
 	}

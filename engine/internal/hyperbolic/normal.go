@@ -6,23 +6,26 @@ import (
 	"slices"
 )
 
-// Normal is the spherical normal distribution N(Mean, Sigma² I) on R^p, p = len(Mean) >= 1, Sigma > 0: a point of the hyperbolic space of
-// dimension p+1.
+// Normal is the spherical normal distribution N(Mean, Sigma² I) on R^p, p = len(Mean) >= 1, Sigma >
+// 0: a point of the hyperbolic space of dimension p+1.
 type Normal struct {
 	Mean  []float64
 	Sigma float64
 }
 
-// Distance returns the hyperbolic distance of two distributions on the same space R^p, in units of curvature -1,
+// Distance returns the hyperbolic distance of two distributions on the same space R^p, in units of
+// curvature -1,
 //
 //	cosh r = 1 + (‖μ-μ′‖²/2p + (σ-σ′)²) / 2σσ′,   which is   r = 2 arsinh √(that quotient/2)
 //
-// and loses no digits for near points beyond those of the differences. The Fisher distance is √(2p) r. It is the same bits in either order.
-// Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1; Ratcliffe, Foundations of Hyperbolic Manifolds (2019), theorem 4.6.1.
+// and loses no digits for near points beyond those of the differences. The Fisher distance is √(2p)
+// r. It is the same bits in either order. Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1;
+// Ratcliffe, Foundations of Hyperbolic Manifolds (2019), theorem 4.6.1.
 func Distance(a, b Normal) float64 {
 	square := squaredDistance(a.Mean, b.Mean)
 	spread := a.Sigma - b.Sigma
-	// Each divided by the greater deviation and then by the root of their quotient, so that nothing leaves float64.
+	// Each divided by the greater deviation and then by the root of their quotient, so that nothing
+	// leaves float64.
 	lo, hi := min(a.Sigma, b.Sigma), max(a.Sigma, b.Sigma)
 	across := math.Sqrt(square/float64(2*len(a.Mean))) / hi
 	return 2 * math.Asinh(math.Hypot(across, spread/hi)*(math.Sqrt(hi)/math.Sqrt(lo))/2)
@@ -51,8 +54,9 @@ func squaredDistance(a, b []float64) float64 {
 //
 //	μ = 1/N Σ x,   σ² = 1/(Np) Σ ‖x-μ‖²
 //
-// where each calls its argument for all N points, in the same order every time. It is called twice, since the difference of sums would lose the spread
-// of points far from 0. A spread that is 0, as that of a single point, belongs to no distribution: that is an error.
+// where each calls its argument for all N points, in the same order every time. It is called twice,
+// since the difference of sums would lose the spread of points far from 0. A spread that is 0, as
+// that of a single point, belongs to no distribution: that is an error.
 func Estimate(p int, each func(func(x []float64))) (Normal, error) {
 	mean := make([]float64, p)
 	var first []float64
@@ -82,7 +86,8 @@ func Estimate(p int, each func(func(x []float64))) (Normal, error) {
 	sigma := math.Sqrt(sum / float64(count) / float64(p))
 	// Of equal points the mean may be off by a rounding, which is no spread.
 	if !different || !(sigma > 0) || math.IsInf(sigma, 1) {
-		return Normal{}, fmt.Errorf("hyperbolic: %d points without a spread that float64 can hold, expected two different ones at least", count)
+		return Normal{}, fmt.Errorf(
+			"hyperbolic: %d points without a spread that float64 can hold, expected two different ones at least", count)
 	}
 	return Normal{mean, sigma}, nil
 }

@@ -14,7 +14,8 @@ func random(r *rand.Rand, p int) Normal {
 	return n
 }
 
-// Straight up the distance is |ln σ/σ′|; in general it is the arcosh of the definition; and it is the same bits in either order.
+// Straight up the distance is |ln σ/σ′|; in general it is the arcosh of the definition; and it is
+// the same bits in either order.
 func TestDistance(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
 	for range 300 {
@@ -26,8 +27,10 @@ func TestDistance(t *testing.T) {
 		}
 		want := math.Acosh(1 + (square/float64(2*len(a.Mean))+(a.Sigma-b.Sigma)*(a.Sigma-b.Sigma))/(2*a.Sigma*b.Sigma))
 		got := Distance(a, b)
-		if !(math.Abs(got-want) <= 1e-12*(1+1/got)) || math.Float64bits(got) != math.Float64bits(Distance(b, a)) || Distance(a, a) != 0 {
-			t.Errorf("%v and %v: distance %v, %v the other way round, %v to itself, expected %v", a, b, got, Distance(b, a), Distance(a, a), want)
+		if !(math.Abs(got-want) <= 1e-12*(1+1/got)) || math.Float64bits(got) != math.Float64bits(Distance(b, a)) ||
+			Distance(a, a) != 0 {
+			t.Errorf("%v and %v: distance %v, %v the other way round, %v to itself, expected %v", a, b, got,
+				Distance(b, a), Distance(a, a), want)
 		}
 		up := Normal{a.Mean, b.Sigma}
 		if got, want := Distance(a, up), math.Abs(math.Log(a.Sigma/b.Sigma)); !(math.Abs(got-want) <= 1e-14*(1+want)) {
@@ -88,7 +91,8 @@ func TestEstimate(t *testing.T) {
 		points = append(points, []float64{3 + 0.5*r.NormFloat64(), -1 + 0.5*r.NormFloat64(), 0.5 * r.NormFloat64()})
 	}
 	n, err = of(points...)
-	if err != nil || !(math.Abs(n.Sigma-0.5) <= 5*0.5/math.Sqrt(2*60000)) || !(math.Abs(n.Mean[0]-3) <= 5*0.5/math.Sqrt(20000)) {
+	if err != nil || !(math.Abs(n.Sigma-0.5) <= 5*0.5/math.Sqrt(2*60000)) ||
+		!(math.Abs(n.Mean[0]-3) <= 5*0.5/math.Sqrt(20000)) {
 		t.Errorf("20000 points of N(3, -1, 0; ½) give %v, error %v", n, err)
 	}
 }

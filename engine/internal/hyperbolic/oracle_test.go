@@ -5,7 +5,8 @@ import (
 	"math/big"
 )
 
-// The oracle of these tests: the derivatives of equation (5) by differences in so many digits that they are exact in float64.
+// The oracle of these tests: the derivatives of equation (5) by differences in so many digits that
+// they are exact in float64.
 
 const oracleBits = 3000
 
@@ -19,7 +20,8 @@ func times(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(oracleBit
 
 func over(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(oracleBits).Quo(a, b) }
 
-// arcosh returns ln(v + √(v²-1)) for v >= 1: k times 2 artanh of a small number, the logarithm of a k-th root.
+// arcosh returns ln(v + √(v²-1)) for v >= 1: k times 2 artanh of a small number, the logarithm of a
+// k-th root.
 func arcosh(v *big.Float) *big.Float {
 	root := func(x *big.Float) *big.Float { return new(big.Float).SetPrec(oracleBits).Sqrt(x) }
 	x := add(v, root(sub(times(v, v), real(1))))
@@ -50,7 +52,8 @@ func exponential(x *big.Float) *big.Float {
 	return sum
 }
 
-// derivative returns (-d/dv)^m exp(-arcosh²(v)/4t) by the m-th difference, whose relative error is of the order of its step.
+// derivative returns (-d/dv)^m exp(-arcosh²(v)/4t) by the m-th difference, whose relative error is
+// of the order of its step.
 func derivative(m int, t float64, v *big.Float) float64 {
 	h := real(0x1p-45)
 	sum := real(0)

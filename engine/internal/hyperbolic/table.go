@@ -6,21 +6,23 @@ import (
 	"math"
 )
 
-// Table holds ln K(t, r) for 0 <= r <= Top, to be looked up for many r: an interpolation of the smooth part ln K + r²/4t. It is immutable and
-// may be used concurrently.
+// Table holds ln K(t, r) for 0 <= r <= Top, to be looked up for many r: an interpolation of the
+// smooth part ln K + r²/4t. It is immutable and may be used concurrently.
 type Table struct {
 	k   *Kernel
 	sum *pieces
 }
 
-// NewTable samples k from 0 to top, at some 14 places in a unit of r. It returns soon after the end of ctx, with its cause.
+// NewTable samples k from 0 to top, at some 14 places in a unit of r. It returns soon after the end
+// of ctx, with its cause.
 func NewTable(ctx context.Context, k *Kernel, top float64) (*Table, error) {
 	if !(top >= 0) || math.IsInf(top, 1) {
 		return nil, fmt.Errorf("hyperbolic: a table up to %v, expected a distance of at least 0", top)
 	}
 	factor := k.logFactor
 	if k.n%2 == 0 {
-		// The quadrature meets g_{m+1} at many places: it has a table of its own, a little longer. Beyond it there is the function itself.
+		// The quadrature meets g_{m+1} at many places: it has a table of its own, a little longer.
+		// Beyond it there is the function itself.
 		var d derivatives
 		exact := func(s float64) float64 { return d.log(k.m+1, k.t, s) }
 		g, err := newPieces(ctx, exact, top+4)
@@ -62,11 +64,13 @@ type pieces struct {
 	sum   [][degree + 1]float64
 }
 
-// degree of the polynomials: a function that is analytic at distances below π from the axis, as those of this package are, loses a factor of 12.5 with
-// every degree on intervals of width 1, so that 10⁻¹⁴ is reached with 13.
+// degree of the polynomials: a function that is analytic at distances below π from the axis, as
+// those of this package are, loses a factor of 12.5 with every degree on intervals of width 1, so
+// that 10⁻¹⁴ is reached with 13.
 const degree = 13
 
-// newPieces interpolates f from 0 to top. Where the last coefficients say that intervals are too wide, all are halved.
+// newPieces interpolates f from 0 to top. Where the last coefficients say that intervals are too
+// wide, all are halved.
 func newPieces(ctx context.Context, f func(float64) float64, top float64) (*pieces, error) {
 	for width := 1.0; ; width /= 2 {
 		p := &pieces{width: width}
@@ -86,8 +90,8 @@ func newPieces(ctx context.Context, f func(float64) float64, top float64) (*piec
 	}
 }
 
-// interpolate returns the coefficients of the Chebyshev polynomials that take f's values at the degree+1 nodes of [lo, lo+width], of which that of
-// degree 0 counts in full.
+// interpolate returns the coefficients of the Chebyshev polynomials that take f's values at the
+// degree+1 nodes of [lo, lo+width], of which that of degree 0 counts in full.
 func interpolate(f func(float64) float64, lo, width float64) (c [degree + 1]float64) {
 	const nodes = degree + 1
 	for i := range nodes {

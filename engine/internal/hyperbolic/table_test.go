@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A table is as good as the kernel, between its nodes and beyond its end, for dimensions and times of every kind.
+// A table is as good as the kernel, between its nodes and beyond its end, for dimensions and times
+// of every kind.
 func TestTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 2, 3, 4, 7, 10, 101, 102, 785} {
@@ -28,7 +29,8 @@ func TestTable(t *testing.T) {
 				// Besides the interpolation, the sum with the constant and r²/4t is rounded.
 				tol := 1e-12*float64(1+n) + 0x1p-51*(math.Abs(k.constant)+v*v/tm)
 				if err := math.Abs(got - want); !(err <= tol) {
-					t.Errorf("n = %d, t = %v, r = %v: ln K = %v, expected %v, error %.3g, tolerance %.3g", n, tm, v, got, want, err, tol)
+					t.Errorf("n = %d, t = %v, r = %v: ln K = %v, expected %v, error %.3g, tolerance %.3g", n, tm, v,
+						got, want, err, tol)
 				} else {
 					worst = max(worst, err/tol)
 				}
@@ -40,7 +42,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A function too rough for intervals of width 1 makes them narrower; one that no interval of sensible width holds ends the search, too.
+// A function too rough for intervals of width 1 makes them narrower; one that no interval of
+// sensible width holds ends the search, too.
 func TestTableHalves(t *testing.T) {
 	p, err := newPieces(t.Context(), func(r float64) float64 { return 1 / (0.01 + (r-0.7)*(r-0.7)) }, 2)
 	if err != nil {
@@ -92,7 +95,9 @@ func TestQuadratureStep(t *testing.T) {
 				for _, part := range []float64{0.5, 0.66} {
 					got := k.logIntegral(g, r, part*k.step())
 					if !(math.Abs(got-want) <= 0x1p-52*(64+2*float64(n)+8*math.Abs(want))) {
-						t.Errorf("n = %d, t = %v, r = %v: ln of the integral is %v with %v of the step, %v with all of it", n, tm, r, got, part, want)
+						t.Errorf(
+							"n = %d, t = %v, r = %v: ln of the integral is %v with %v of the step, %v with all of it",
+							n, tm, r, got, part, want)
 					}
 				}
 			}

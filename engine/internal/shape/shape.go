@@ -1,4 +1,5 @@
-// Package shape answers questions about slices that hold matrices: whether a length fits, and whether two share memory.
+// Package shape answers questions about slices that hold matrices: whether a length fits, and
+// whether two share memory.
 package shape
 
 import "unsafe"

@@ -1,6 +1,6 @@
-// Package syntax reads specifications: a grammar of calls, keys and weighted sums, and the tree that
-// they make. It knows no kernels: a [Vocabulary] says which names there are, and which keys these
-// take.
+// Package syntax reads specifications: a grammar of calls, keys and weighted sums, and the tree
+// that they make. It knows no kernels: a [Vocabulary] says which names there are, and which keys
+// these take.
 package syntax
 
 import (
@@ -37,7 +37,8 @@ type Word struct {
 	Takes func(key string) bool
 }
 
-// Call is a kernel as written: its name, its keys, and what it is made of. A sum has the name "sum".
+// Call is a kernel as written: its name, its keys, and what it is made of. A sum has the name
+// "sum".
 type Call struct {
 	*Word
 	Name     string
@@ -97,7 +98,8 @@ const (
 	mostParts = 64 // of a kernel
 )
 
-// parser reads a specification by recursive descent; every method begins where pos stands and leaves pos behind what it read.
+// parser reads a specification by recursive descent; every method begins where pos stands and
+// leaves pos behind what it read.
 //
 //	sum        = term { "+" term }
 //	term       = [ number "*" ] ( "(" sum ")" [ keys ] | call )
@@ -106,7 +108,8 @@ const (
 //	keys       = ":" assignment { "," assignment }
 //	assignment = word "=" value
 //
-// Within parentheses a comma goes on with the keys where a word and "=" follow, otherwise with the arguments.
+// Within parentheses a comma goes on with the keys where a word and "=" follow, otherwise with the
+// arguments.
 type parser struct {
 	*Vocabulary
 	spec  string
@@ -209,7 +212,8 @@ func (p *parser) call() (*Call, error) {
 		return c, p.fail(c.Pos, p.rest(), "the name of a kernel: one of "+strings.Join(p.Names, ", "))
 	}
 	if c.Word = p.Word(c.Name); c.Word == nil {
-		return c, p.fail(c.Pos, fmt.Sprintf("the unknown kernel %q", c.Name), "one of "+strings.Join(p.Names, ", ")+Hint(c.Name, p.Names))
+		return c, p.fail(c.Pos, fmt.Sprintf("the unknown kernel %q", c.Name),
+			"one of "+strings.Join(p.Names, ", ")+Hint(c.Name, p.Names))
 	}
 	if at := p.pos; c.Word.Parts != "" {
 		if !p.accept('(') {
@@ -277,7 +281,8 @@ func (p *parser) argument(c *Call) error {
 	return err
 }
 
-// claim takes over the last keys of the last part that c knows: they stand before its closing parenthesis.
+// claim takes over the last keys of the last part that c knows: they stand before its closing
+// parenthesis.
 func (c *Call) claim(last *Call) {
 	for last.Name == "sum" && !last.enclosed && len(last.Values) == 0 {
 		last = last.Parts[len(last.Parts)-1]
@@ -380,7 +385,8 @@ func isWord(_ string, b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '-' || b == '_'
 }
 
-// isValue takes what words and numbers are made of. A plus belongs to a number only as the sign of an exponent: elsewhere it joins kernels.
+// isValue takes what words and numbers are made of. A plus belongs to a number only as the sign of
+// an exponent: elsewhere it joins kernels.
 func isValue(run string, b byte) bool {
 	return isWord(run, b) || b == '.' || b == '+' && exponentAhead(run)
 }
@@ -402,7 +408,8 @@ func (p *parser) fail(pos int, found, expected string) error {
 	return Fail(p.spec, pos, found, expected)
 }
 
-// ParseNumber reads a finite decimal number or pi. What else strconv reads (inf, nan, hexadecimal, underscores) is refused.
+// ParseNumber reads a finite decimal number or pi. What else strconv reads (inf, nan, hexadecimal,
+// underscores) is refused.
 func ParseNumber(s string) (float64, bool) {
 	if s == "pi" {
 		return math.Pi, true

@@ -7,11 +7,14 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// HalfLine is a function f of a number that is at least 0 as a piecewise polynomial in float64, see asm.Kernels.HalfLine, for what would otherwise call package math value by value:
-// it takes some 1 to 2 ns instead of 15 to 50. What lies outside of the rows, and isn't 0, goes to f itself.
+// HalfLine is a function f of a number that is at least 0 as a piecewise polynomial in float64, see
+// asm.Kernels.HalfLine, for what would otherwise call package math value by value: it takes some 1
+// to 2 ns instead of 15 to 50. What lies outside of the rows, and isn't 0, goes to f itself.
 //
-// Of functions that are like small powers of their argument over a factor 2, and all that come here are (see [Power] for others), it is within HalfLineError relative to the value: the remainder of
-// interpolation is f⁽⁶⁾ v⁶ 2⁻³⁰/(6! 2⁵), and |f⁽⁶⁾ v⁶| is below 2¹⁰ |f| for v^p with -1 < p <= 6 and for log(1+v), below 2⁸ |f| for the inverse tangent.
+// Of functions that are like small powers of their argument over a factor 2, and all that come here
+// are (see [Power] for others), it is within HalfLineError relative to the value: the remainder of
+// interpolation is f⁽⁶⁾ v⁶ 2⁻³⁰/(6! 2⁵), and |f⁽⁶⁾ v⁶| is below 2¹⁰ |f| for v^p with -1 < p <= 6
+// and for log(1+v), below 2⁸ |f| for the inverse tangent.
 type HalfLine struct {
 	f    func(v float64) float64
 	once func() *halfLineRows
@@ -23,7 +26,8 @@ type halfLineRows struct {
 	zero float64
 }
 
-// HalfLineError bounds the error relative to the value: less than a hundredth of what rounding to float32 adds.
+// HalfLineError bounds the error relative to the value: less than a hundredth of what rounding to
+// float32 adds.
 const HalfLineError = 0x1p-32
 
 // NewHalfLine returns f, whose table is made at the first use.

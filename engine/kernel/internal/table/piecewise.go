@@ -1,6 +1,6 @@
 // Package table has functions of one number as Piecewise polynomials, for maps that would otherwise
-// call package math value by value: [Piecewise] for functions of c in [0, 2], in float32, [HalfLine]
-// for functions of numbers from 0 on, in float64, and [Power] for real powers by that.
+// call package math value by value: [Piecewise] for functions of c in [0, 2], in float32,
+// [HalfLine] for functions of numbers from 0 on, in float64, and [Power] for real powers by that.
 package table
 
 import (
@@ -56,9 +56,11 @@ var noValue = func() (row [8]float32) {
 	return row
 }()
 
-// New makes the table of g. It takes the fewest intervals with which interpolation in float64 errs by less than a quarter of what rounding the result to
-// float32 does, relative to the greatest |g| of the interval; then the rounding of coefficients and of Horner's rule are what is left, some 3 units of 2⁻²⁴.
-// Where no number of intervals suffices the last is taken, and the bounds say so; or g itself, value by value, where they would say too much.
+// New makes the table of g. It takes the fewest intervals with which interpolation in float64 errs
+// by less than a quarter of what rounding the result to float32 does, relative to the greatest |g|
+// of the interval; then the rounding of coefficients and of Horner's rule are what is left, some 3
+// units of 2⁻²⁴. Where no number of intervals suffices the last is taken, and the bounds say so; or
+// g itself, value by value, where they would say too much.
 func New(g func(c float64) float64) *Piecewise {
 	t := &Piecewise{}
 	if g(0.5) != g(0.5) { // what isn't resolved
@@ -97,8 +99,8 @@ func (t *Piecewise) orWild(g func(c float64) float64) *Piecewise {
 	return t
 }
 
-// NewLog makes the table of g, which is above 0 at least for c <= 1, from its logarithm h, whatever the orders of magnitude. It returns nil where h is
-// nowhere near a polynomial.
+// NewLog makes the table of g, which is above 0 at least for c <= 1, from its logarithm h, whatever
+// the orders of magnitude. It returns nil where h is nowhere near a polynomial.
 func NewLog(g, h func(c float64) float64) *Piecewise {
 	t := &Piecewise{Log: true}
 	for _, t.Hole = range []func(float64) float64{nil, g} {
@@ -123,7 +125,8 @@ func everPositive(g func(c float64) float64) bool {
 	return g(1) > 0
 }
 
-// fill computes the rows for t.Bits. With strict it gives up, and returns false, at the first that isn't accurate.
+// fill computes the rows for t.Bits. With strict it gives up, and returns false, at the first that
+// isn't accurate.
 func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 	t.Rows, t.rough = make([][8]float32, asm.PiecewiseRows(t.Bits)), false
 	t.large = false
@@ -136,13 +139,15 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 			t.Rows[row][rowError] = 0 // the logarithm of 0, exact
 		}
 	}
-	// From c = 1, where functions are steepest, to both ends. The exponents as float32 stores them: 2²⁴c from 2, of the least float32, to 150, and 2²⁴(2-c) from 128.
+	// From c = 1, where functions are steepest, to both ends. The exponents as float32 stores them:
+	// 2²⁴c from 2, of the least float32, to 150, and 2²⁴(2-c) from 128.
 	n := 1 << t.Bits
 	for exponent := 150; exponent >= 2; exponent-- {
 		for j := n - 1; j >= 0; j-- {
 			mid := 1 + (float64(j)+0.5)/float64(n)
 			at := func(m float64) float64 { return math.Ldexp(m, exponent-127-24) }
-			if row, ok := t.interval(mid, func(m float64) (float64, float64) { c := at(m); return g(c), m }); ok || !strict {
+			if row, ok := t.interval(mid, func(m float64) (float64, float64) { c := at(m); return g(c), m }); ok ||
+				!strict {
 				t.Rows[exponent<<t.Bits+j] = row
 			} else {
 				return false
@@ -166,8 +171,8 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 	return true
 }
 
-// interval returns the row of the interval around the mantissa mid, and whether interpolation is accurate there. f returns the function near a mantissa and the
-// mantissa itself.
+// interval returns the row of the interval around the mantissa mid, and whether interpolation is
+// accurate there. f returns the function near a mantissa and the mantissa itself.
 func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8]float32, bool) {
 	half := math.Ldexp(1, -int(t.Bits)-1)
 	var x, p [nodes]float64
@@ -205,8 +210,9 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 	if most <= math.MaxFloat32/2 && !(remainder <= roughness*max(scale, t.size)+Underflow) {
 		t.rough = true
 	}
-	// Extremes lie where those of the Chebyshev polynomial are as far as the function is like its next term: a quarter more holds what isn't.
-	// Horner's rule in float32: the term of tᵏ passes through k products and k+1 sums, the last coefficient through one sum less.
+	// Extremes lie where those of the Chebyshev polynomial are as far as the function is like its
+	// next term: a quarter more holds what isn't. Horner's rule in float32: the term of tᵏ passes
+	// through k products and k+1 sums, the last coefficient through one sum less.
 	bound := 1.25*stored + Underflow*4
 	size := 1.0
 	for k := range p {
@@ -220,7 +226,8 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 	return row, ok
 }
 
-// newton turns the values p at the points x into the coefficients of the polynomial through them, those of x⁰ first.
+// newton turns the values p at the points x into the coefficients of the polynomial through them,
+// those of x⁰ first.
 func newton(x, p *[nodes]float64) {
 	for k := 1; k < nodes; k++ {
 		for i := nodes - 1; i >= k; i-- {
@@ -269,7 +276,8 @@ func (t *Piecewise) Apply(k *asm.Kernels, dst, c []float32) {
 	}
 }
 
-// LogError is Error for a table of logarithms, where that of g is h and may be out of the range of g itself.
+// LogError is Error for a table of logarithms, where that of g is h and may be out of the range of
+// g itself.
 func (t *Piecewise) LogError(c, v, h float64) float64 {
 	row, _ := asm.PiecewiseRow(float32(c), t.Bits)
 	switch e := float64(t.Rows[row][rowError]); {
@@ -282,8 +290,8 @@ func (t *Piecewise) LogError(c, v, h float64) float64 {
 	}
 }
 
-// Error bounds the error of Apply at c, where g is v: what the row states. Of a table of logarithms it is an error of the exponent, and asm.Exp adds 4 ulp, of at most 2
-// units each.
+// Error bounds the error of Apply at c, where g is v: what the row states. Of a table of logarithms
+// it is an error of the exponent, and asm.Exp adds 4 ulp, of at most 2 units each.
 func (t *Piecewise) Error(c, v float64) float64 {
 	if t.Wild != nil {
 		return Unit*math.Abs(v) + Underflow

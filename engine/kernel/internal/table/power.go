@@ -7,16 +7,19 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// Power is v^p for any p other than 0 and v >= 0, with 0^p = 0. A [HalfLine] takes p up to mostSmooth, for which it is accurate; others are v^w · v^r: w is the whole part of p, of
-// the same sign, and r the rest, which a half line takes. Relative to the value it is within HalfLineError and |w| roundings of float64, which for all p that matter to float32 is less than a
-// hundredth of what rounding to that adds.
+// Power is v^p for any p other than 0 and v >= 0, with 0^p = 0. A [HalfLine] takes p up to
+// mostSmooth, for which it is accurate; others are v^w · v^r: w is the whole part of p, of the same
+// sign, and r the rest, which a half line takes. Relative to the value it is within HalfLineError
+// and |w| roundings of float64, which for all p that matter to float32 is less than a hundredth of
+// what rounding to that adds.
 type Power struct {
 	p     float64
 	Whole int       // w; 0 also up to mostSmooth, and where p is out of all proportion, beyond device.MostPower
 	rest  *HalfLine // of r; nil where there is none
 }
 
-// mostSmooth is the greatest power of a half line: |f⁽⁶⁾| v⁶ = |p(p-1)…(p-5)| v^p is at most 6! there.
+// mostSmooth is the greatest power of a half line: |f⁽⁶⁾| v⁶ = |p(p-1)…(p-5)| v^p is at most 6!
+// there.
 const mostSmooth = 6
 
 // NewPower returns v^p.
@@ -55,8 +58,8 @@ func (f Power) At(v float64) float64 {
 	return w
 }
 
-// Row computes dst[j] = v[j]^p, rounded to float32, for p that is no whole number. What is below 0 by
-// rounding counts as 0. It takes wide for scratch, as long as v.
+// Row computes dst[j] = v[j]^p, rounded to float32, for p that is no whole number. What is below 0
+// by rounding counts as 0. It takes wide for scratch, as long as v.
 func (f Power) Row(k *asm.Kernels, w *Widener, wide []float64, dst, v []float32) {
 	if f.Whole != 0 || f.rest == nil {
 		for j, w := range v {
