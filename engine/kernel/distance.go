@@ -18,7 +18,7 @@ func init() {
 			Source: sourceProduct, Examples: []string{"ngd-power:beta=0.5"},
 		},
 		place: 40, embedding: sparse.Sphere, params: beta(0.5, 1),
-		build: func(e in, v []float64) component { return compile(geodesic{single{e}, v[0]}) },
+		build: func(e in, v []float64) component { return newGeodesic(e, v[0]) },
 	})
 	register(family{
 		Info: Info{
@@ -26,7 +26,7 @@ func init() {
 			Source: sourceLog, Examples: []string{"ngd-log"},
 		},
 		place: 50, embedding: sparse.Sphere,
-		build: func(e in, _ []float64) component { return compile(geodesic{single{e}, 0}) },
+		build: func(e in, _ []float64) component { return newGeodesic(e, 0) },
 	})
 	register(family{
 		Info: Info{
@@ -69,29 +69,24 @@ func distanceSpec(name string, e in, beta float64) string {
 	return format(name, e, pair{"beta", beta})
 }
 
-// geodesic is a function of the geodesic distance d = 2 arccos(1-c) on the sphere of radius 2,
+// newGeodesic makes a function of the geodesic distance d = 2 arccos(1-c) on the sphere of radius 2,
 //
 //	k = -d^β          0 < β <= 1
 //	k = -ln(1+d)      β = 0
 //
 // conditionally positive definite, as d is of the opposite kind on a sphere of any dimension, and
-// powers up to 1 and the logarithm keep that. Source: Schoenberg; Berg, Christensen and Ressel, ch.
-// 3; Boughorbel, Tarel and Boujemaa, ICME 2005, for the logarithm.
-type geodesic struct {
-	single
-	beta float64
+// powers up to 1 and the logarithm keep that. Source: Schoenberg; Berg, Christensen and Ressel,
+// ch. 3; Boughorbel, Tarel and Boujemaa, ICME 2005, for the logarithm.
+func newGeodesic(e in, beta float64) component {
+	return compile(function{
+		single: single{e}, text: distanceSpec("ngd", e, beta),
+		g:     func(c float64) float64 { return negative(2*angle(c), beta) },
+		known: distanceProperties("for 0 < beta <= 1, and for the logarithm"),
+	})
 }
 
-func (f geodesic) spec() string                  { return distanceSpec("ngd", f.e, f.beta) }
-func (f geodesic) value(c, x, y float64) float64 { return negative(2*angle(c), f.beta) }
-func (f geodesic) homogeneous() (float64, bool)  { return 0, true }
-
-func (f geodesic) feature(c, x, y float64) (float64, float64, float64) { return noFeature() }
-
-func (f geodesic) properties() Properties {
-	return Properties{
-		Definite: ConditionallyPositive, Condition: "for 0 < beta <= 1, and for the logarithm", Source: sourceProduct,
-	}
+func distanceProperties(condition string) Properties {
+	return Properties{Definite: ConditionallyPositive, Condition: condition, Source: sourceProduct}
 }
 
 // euclidean is a function of the Euclidean distance d = ‖x-y‖, d² = (x-y)² + 2 x y c in terms of
@@ -101,7 +96,7 @@ func (f geodesic) properties() Properties {
 //	k = -ln(1+d)      β = 0
 //
 // conditionally positive definite. β = 1 is the negative Euclidean distance of Zhang, Chen and Lee,
-// SIGIR 2005; for the others see [geodesic].
+// SIGIR 2005; for the others see [newGeodesic].
 type euclidean struct {
 	single
 	beta float64
@@ -131,9 +126,7 @@ func (f euclidean) value(c, x, y float64) float64 {
 func (f euclidean) feature(c, x, y float64) (float64, float64, float64) { return noFeature() }
 
 func (f euclidean) properties() Properties {
-	return Properties{
-		Definite: ConditionallyPositive, Condition: "for 0 < beta <= 2, and for the logarithm", Source: sourceProduct,
-	}
+	return distanceProperties("for 0 < beta <= 2, and for the logarithm")
 }
 
 // rows works in float64: only the result is rounded.

@@ -76,6 +76,27 @@ type single struct{ e in }
 
 func (f single) embedding() sparse.Embedding { return f.e.embedding }
 
+// function is a form of c alone.
+type function struct {
+	single
+	text    string                  // its spec
+	g       func(c float64) float64 // its value
+	deficit func(c float64) float64 // 1 - g(c) for a g of 1 at c = 0; nil where it has no feature space
+	known   Properties
+}
+
+func (f function) spec() string                  { return f.text }
+func (f function) value(c, x, y float64) float64 { return f.g(c) }
+func (f function) homogeneous() (float64, bool)  { return 0, true }
+func (f function) properties() Properties        { return f.known }
+
+func (f function) feature(c, x, y float64) (c2, x2, y2 float64) {
+	if f.deficit == nil {
+		return noFeature()
+	}
+	return f.deficit(c), 1, 1
+}
+
 // chunk is how many columns pass through all of a kernel's stages before the next ones begin:
 // buffers of them stay in the first-level cache.
 const chunk = 256

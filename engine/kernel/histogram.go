@@ -25,10 +25,8 @@ func init() {
 		// k = exp(-gamma d), d = Σ (θᵢ-θ′ᵢ)²/(θᵢ+θ′ᵢ) = 2c. Source: Vedaldi and Zisserman, IEEE
 		// PAMI 34 (2012), §3, for the additive χ² kernel 1 - c.
 		build: func(e in, v []float64) component {
-			return compile(decay{
-				single: single{e}, name: "chi2", by: pair{"gamma", v[0]}, rate: 2 * v[0],
-				known: histogramProperties("the χ² distance is the square of one in a Hilbert space", sourceVedaldi),
-			})
+			return newDecay(e, "chi2", pair{"gamma", v[0]}, 2*v[0],
+				histogramProperties("the χ² distance is the square of one in a Hilbert space", sourceVedaldi))
 		},
 	})
 	register(family{
@@ -42,10 +40,8 @@ func init() {
 		// k = exp(-JS/t), JS = ln 2 c. Source: Hein and Bousquet, AISTATS 2005, §3, for JS being
 		// the square of a Hilbertian metric.
 		build: func(e in, v []float64) component {
-			return compile(decay{
-				single: single{e}, name: "js", by: pair{"t", v[0]}, rate: math.Ln2 / v[0], inverse: true,
-				known: histogramProperties("the divergence is the square of a Hilbertian metric", sourceHein),
-			})
+			return newDecay(e, "js", pair{"t", v[0]}, math.Ln2/v[0],
+				histogramProperties("the divergence is the square of a Hilbertian metric", sourceHein))
 		},
 	})
 }

@@ -35,7 +35,10 @@ func init() {
 		},
 		place: 60, embedding: sparse.Sphere,
 		params: []param{positive("gamma", "factor of the squared distance", 1)},
-		build:  func(e in, v []float64) component { return newHellinger(e, v[0]) },
+		build: func(e in, v []float64) component {
+			return newDecay(e, "hellinger", pair{"gamma", v[0]}, v[0],
+				Properties{Definite: Positive, Source: sourceSchoenberg, NonNegative: true, PositiveDiagonal: true})
+		},
 	})
 	register(family{
 		Info: Info{
@@ -216,37 +219,30 @@ func (k ngdExp) raised(p float64) (component, bool) {
 // whose parameter is a rate or a width. The one of the squared Hellinger distance is the Gaussian
 // kernel of the points on the sphere, with half their gamma.
 type decay struct {
-	single
-	name    string
-	by      pair    // the parameter
-	rate    float64 // what it makes
-	inverse bool    // the parameter is a width
-	known   Properties
+	function
+	name  string
+	raise func(p float64) (float64, bool) // the parameter of the power p
 }
 
-func newHellinger(e in, gamma float64) component {
+func newDecay(e in, name string, by pair, rate float64, known Properties) component {
+	raise := raisedRate
+	if by.key == "t" {
+		raise = raisedWidth
+	}
 	return compile(decay{
-		single: single{e}, name: "hellinger", by: pair{"gamma", gamma}, rate: gamma,
-		known: Properties{Definite: Positive, Source: sourceSchoenberg, NonNegative: true, PositiveDiagonal: true},
+		function{
+			single{e}, format(name, e, by),
+			func(c float64) float64 { return math.Exp(-rate * c) },
+			func(c float64) float64 { return -math.Expm1(-rate * c) }, known,
+		},
+		name, func(p float64) (float64, bool) { return raise(by.value, p) },
 	})
 }
 
-func (f decay) spec() string                  { return format(f.name, f.e, f.by) }
-func (f decay) value(c, x, y float64) float64 { return math.Exp(-f.rate * c) }
-func (f decay) homogeneous() (float64, bool)  { return 0, true }
-func (f decay) properties() Properties        { return f.known }
-
-func (f decay) feature(c, x, y float64) (float64, float64, float64) {
-	return -math.Expm1(-f.rate * c), 1, 1
-}
-
 func (f decay) raised(p float64) (component, bool) {
-	raise, ok := raisedRate, false
-	if f.inverse {
-		raise = raisedWidth
-	}
-	if f.by.value, ok = raise(f.by.value, p); !ok {
+	v, ok := f.raise(p)
+	if !ok {
 		return nil, false
 	}
-	return familyOf(f.name).build(f.e, []float64{f.by.value}), true
+	return familyOf(f.name).build(f.e, []float64{v}), true
 }
