@@ -1,0 +1,32 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+// Up to c = 1 it is a power of the Bhattacharyya kernel, and beyond it is 0. Maps, bounds, programs and
+// definiteness are tested with those of all families.
+func TestCosinePower(t *testing.T) {
+	for _, p := range []int{1, 2, 5, 64} {
+		k := MustParse(fmt.Sprintf("cosine-power:p=%d", p)).(component)
+		same := MustParse(fmt.Sprintf("power(bhattacharyya,%d)", p)).(component)
+		for _, c := range distances() {
+			got, want := k.Eval(c, 1, 1), same.Eval(c, 1, 1)
+			if c > 1 {
+				want = 0
+			}
+			if !(math.Abs(got-want) <= 8*float64(p)*ulp*want) {
+				t.Errorf("%s at c = %v: found %v, expected %v", k, c, got, want)
+			}
+			c2, x2, y2 := k.feature(c, 1, 1)
+			if !(math.Abs(1-c2-want) <= 4*float64(p)*ulp) || x2 != 1 || y2 != 1 {
+				t.Errorf("%s at c = %v: the feature is %v, %v, %v, expected 1 less %v", k, c, c2, x2, y2, want)
+			}
+			if near := float64(p) * c; c < 1e-12 && !(math.Abs(c2-near) <= 1e-9*near) {
+				t.Errorf("%s at c = %v: the feature is %v, expected %v", k, c, c2, near)
+			}
+		}
+	}
+}
