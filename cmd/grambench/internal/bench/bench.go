@@ -27,7 +27,7 @@ import (
 // Command is the command bench.
 var Command = &cli.Command{
 	Name:    "bench",
-	Summary: "pairs/s, share of the machine's peak and bytes, by instruction set and kernel, against a merge of sorted lists",
+	Summary: "pairs/s by instruction set and kernel, against a merge of sorted lists and against the machine",
 	Help: `
 Measures how many pairs of documents the engine computes per second, beside a merge of their sorted
 lists on one core, as LIBSVM does it. Every round runs the merge, then every instruction set, kernel
@@ -51,18 +51,8 @@ grambench bench -plot roofline.png`,
 		f.IntVar(&b.docs, "docs", 0, "take `N` of the documents, chosen at random (default: all)")
 		f.Uint64Var(&b.seed, "seed", 1, "`SEED` of the choice of documents and pairs")
 		f.Group("Other reports", "")
-		f.BoolVar(
-			&b.family,
-			"family",
-			false,
-			"every kernel's whole matrix against that of the diffusion kernel, in 3 rounds",
-		)
-		f.BoolVar(
-			&b.explain,
-			"explain",
-			false,
-			"what the choice of the head is worth, beside the cost model's prediction",
-		)
+		f.BoolVar(&b.family, "family", false, "every kernel's matrix against that of the diffusion kernel, in 3 rounds")
+		f.BoolVar(&b.explain, "explain", false, "what the choice of the head is worth, beside the cost model")
 		f.Draws(&b.plot, "plot", "also draw a roofline, ceilings and kernels below them, into `FILE`, a .png")
 		b.DeclareBackend(f)
 		f.Check(b.check)

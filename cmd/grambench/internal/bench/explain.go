@@ -102,7 +102,7 @@ func (b *bench) measureHeads(ctx context.Context, head header) (report.Report, e
 
 func (r *headsReport) summarise() {
 	chosen := &r.Rows[slices.IndexFunc(r.Rows, func(row headRow) bool { return row.Chosen })]
-	least := 1.0
+	best := 1.0
 	r.BestTerms = chosen.Terms
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -110,29 +110,23 @@ func (r *headsReport) summarise() {
 			row.rounds[j].ToBest = row.rounds[j].Seconds / chosen.rounds[j].Seconds
 		}
 		row.headRound = medians(row.rounds)
-		row.Least, row.Most = over(
-			row.rounds,
-			slices.Min[[]float64],
-		).Seconds, over(
-			row.rounds,
-			slices.Max[[]float64],
-		).Seconds
-		if row.ToBest < least {
-			least, r.BestTerms = row.ToBest, row.Terms
+		least, most := ends(row.rounds)
+		row.Least, row.Most = least.Seconds, most.Seconds
+		if row.ToBest < best {
+			best, r.BestTerms = row.ToBest, row.Terms
 		}
 	}
 	for i := range r.Rows {
-		r.Rows[i].ToBest /= least
+		r.Rows[i].ToBest /= best
 	}
-	r.ChosenS, r.AboveBest = chosen.Seconds, 100*(1/least-1)
+	r.ChosenS, r.AboveBest = chosen.Seconds, 100*(1/best-1)
 }
 
 func (r *headsReport) WriteText(w io.Writer) {
 	fmt.Fprintln(w, r.header)
 	fmt.Fprintf(w, "%s, tiles of %s, one worker; predicted: the dot products by the cost model\n\n", r.ISA, r.Kernel)
 	t := report.NewTable(
-		">head terms", ">segments", ">predicted", ">measured", ">least", ">most", ">head", ">tail", ">to best", "",
-	)
+		">head terms", ">segments", ">predicted", ">measured", ">least", ">most", ">head", ">tail", ">to best", "")
 	for _, row := range r.Rows {
 		cells := []string{report.Count(row.Terms), report.Count(row.Segments)}
 		for _, s := range []float64{row.Predicted, row.Seconds, row.Least, row.Most, row.Head, row.Tail} {

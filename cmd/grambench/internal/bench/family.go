@@ -67,10 +67,8 @@ func (b *bench) measureFamily(ctx context.Context, head header) (report.Report, 
 			return err
 		}
 		resolved := engine.Resolve(k, len(x.Embedder.Terms))
-		r.Rows = append(
-			r.Rows,
-			familyRow{Kernel: k.String(), Embedding: k.Embedding().String(), kernel: resolved, engine: e},
-		)
+		r.Rows = append(r.Rows,
+			familyRow{Kernel: k.String(), Embedding: k.Embedding().String(), kernel: resolved, engine: e})
 		// Tables are made at the first use.
 		one := []float32{1}
 		return engine.Apply(resolved, asm.Best(), make([]float32, 1), []float32{0.5}, one, one)
@@ -117,13 +115,8 @@ func (b *bench) measureFamily(ctx context.Context, head header) (report.Report, 
 	for i := range rows {
 		row := &rows[i]
 		row.familyRound = medians(row.rounds)
-		row.Least, row.Most = over(
-			row.rounds,
-			slices.Min[[]float64],
-		).Ratio, over(
-			row.rounds,
-			slices.Max[[]float64],
-		).Ratio
+		least, most := ends(row.rounds)
+		row.Least, row.Most = least.Ratio, most.Ratio
 	}
 	slices.SortStableFunc(rows, func(a, b familyRow) int { return cmp.Compare(b.Ratio, a.Ratio) })
 	r.Rows = rows

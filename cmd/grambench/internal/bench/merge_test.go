@@ -59,7 +59,8 @@ func TestMergeOfHistograms(t *testing.T) {
 				}
 			}
 		}
-		if got, want := merge(0, 0, 3), merge(0, 0, 1)+merge(0, 1, 2)+merge(0, 2, 3); !(math.Abs(got-want) <= 4*0x1p-52) {
+		got, want := merge(0, 0, 3), merge(0, 0, 1)+merge(0, 1, 2)+merge(0, 2, 3)
+		if !(math.Abs(got-want) <= 4*0x1p-52) {
 			t.Errorf("%s of a run of documents: %v, expected %v", spec, got, want)
 		}
 	}

@@ -161,10 +161,9 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*machine, error) {
 				}
 				k := engine.Resolve(s.kernel, len(x.Embedder.Terms))
 				row := &pairsRow{
-					ISA: string(
-						isa,
-					), Kernel: k.String(), Documents: n, Workers: workers, Pairs: int64(n) * int64(n-1) / 2,
-					engine: e, merge: merge, memory: &r.Memory[i], values: int64(n) * int64(n),
+					ISA: string(isa), Kernel: k.String(), Documents: n, Workers: workers,
+					Pairs: int64(n) * int64(n-1) / 2, values: int64(n) * int64(n),
+					engine: e, merge: merge, memory: &r.Memory[i],
 					run: func(ctx context.Context) error { return e.GramTo(ctx, k, matrix) },
 				}
 				row.family, _, _ = strings.Cut(row.Kernel, ":")
@@ -238,9 +237,8 @@ func (row *pairsRow) measure(ctx context.Context, m *machine) error {
 
 // summarise fills in the medians.
 func (row *pairsRow) summarise() {
-	most := over(row.rounds, slices.Max[[]float64])
-	row.pairsRound = medians(row.rounds)
-	row.PairsPerSLeast, row.PairsPerSMost = over(row.rounds, slices.Min[[]float64]).PairsPerS, most.PairsPerS
+	least, most := ends(row.rounds)
+	row.pairsRound, row.PairsPerSLeast, row.PairsPerSMost = medians(row.rounds), least.PairsPerS, most.PairsPerS
 	if row.table == nil {
 		return
 	}
@@ -269,13 +267,8 @@ func (r *pairsReport) WriteText(w io.Writer) {
 			fmt.Sprintf("%.1f", row.RatioToMerge),
 		}
 		if row.engine != nil {
-			cells = append(
-				cells,
-				fmt.Sprintf("%.2f", row.SpeedUp),
-				report.Seconds(row.Seconds),
-				report.Bytes(row.PeakBytes),
-				place.Recomputed(row.ISA, row.Recomputed),
-			)
+			cells = append(cells, fmt.Sprintf("%.2f", row.SpeedUp), report.Seconds(row.Seconds),
+				report.Bytes(row.PeakBytes), place.Recomputed(row.ISA, row.Recomputed))
 		}
 		return cells
 	}, ">pairs/s", ">least", ">most", ">x merge", ">speed-up", ">seconds", ">peak memory", ">exact form")

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"image/color"
 	"math"
-	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -71,7 +70,7 @@ func (r *pairsReport) ofFirst() (isas []string, rows map[string][]*pairsRow) {
 
 // draw draws the roofline: ceilings are the most that was measured in any round, points medians.
 func (r *pairsReport) draw(path string) error {
-	most := over(r.Memory[0].rounds, slices.Max[[]float64])
+	_, most := ends(r.Memory[0].rounds)
 	var roof roofline
 	for _, m := range []struct {
 		name string
@@ -94,12 +93,8 @@ func (r *pairsReport) draw(path string) error {
 			peak = max(peak, row.PeakPerS)
 			add(row.Kernel, report.Ratio(float64(row.madds()), float64(row.Bytes)), row.MaddsPerS, draw.CircleGlyph{})
 			if row.family == "diffusion" {
-				add(
-					"map of "+row.Kernel,
-					float64(mapMadds)/mapValueBytes,
-					mapMadds*row.MapValuesPerS,
-					draw.PyramidGlyph{},
-				)
+				add("map of "+row.Kernel, float64(mapMadds)/mapValueBytes, mapMadds*row.MapValuesPerS,
+					draw.PyramidGlyph{})
 			}
 		}
 		roof.ceilings = append(roof.ceilings, ceiling{isa + " peak " + report.Rate(peak), peak, false, of})
@@ -140,7 +135,6 @@ func (r *roofline) DataRange() (xmin, xmax, ymin, ymax float64) {
 // Plot implements plot.Plotter.
 func (r *roofline) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	area := c.Rectangle
 	style := p.X.Tick.Label
 	style.Font.Size = 11
 	style.XAlign, style.YAlign = draw.XLeft, draw.YBottom
@@ -150,7 +144,7 @@ func (r *roofline) Plot(c draw.Canvas, p *plot.Plot) {
 			peak = max(peak, t.rate)
 		}
 	}
-	l := &labeller{area: area}
+	l := &labeller{area: c.Rectangle}
 	for _, t := range r.ceilings {
 		from, to := p.X.Min, p.X.Max
 		if t.slope { // no computation is above the highest peak, and nothing is drawn below the picture
@@ -165,35 +159,32 @@ func (r *roofline) Plot(c draw.Canvas, p *plot.Plot) {
 		s.Rotation = math.Atan2(float64(b.Y-a.Y), float64(b.X-a.X))
 		cos, sin := vg.Length(math.Cos(s.Rotation)), vg.Length(math.Sin(s.Rotation))
 		// along a slope, from its lower end, a little above it
-		at := vg.Point{X: a.X + 8*cos - 4*sin, Y: a.Y + 8*sin + 4*cos}
+		at := a.Add(vg.Point{X: 8*cos - 4*sin, Y: 8*sin + 4*cos})
 		if !t.slope {
 			at.X = b.X - width - 8 // at the right end of a peak
 		}
 		c.FillText(s, at, t.label)
 		for d := vg.Length(0); d <= width; d += 6 { // the room that turned letters take
-			at := vg.Point{X: at.X + d*cos, Y: at.Y + d*sin}
-			l.taken = append(
-				l.taken,
-				vg.Rectangle{Min: vg.Point{X: at.X - 8, Y: at.Y - 4}, Max: vg.Point{X: at.X + 8, Y: at.Y + 14}},
-			)
+			l.taken = append(l.taken, around(at.Add(vg.Point{X: d * cos, Y: d*sin + 5}), 8, 9))
 		}
 	}
 	const radius = 4
-	for _, q := range r.points {
-		at := vg.Point{X: x(q.intensity), Y: y(q.rate)}
-		c.DrawGlyph(draw.GlyphStyle{Color: q.color, Radius: radius, Shape: q.shape}, at)
-		l.taken = append(l.taken, around(at, radius, radius))
+	var places []vg.Point
+	for i, q := range r.points {
+		places = append(places, vg.Point{X: x(q.intensity), Y: y(q.rate)})
+		c.DrawGlyph(draw.GlyphStyle{Color: q.color, Radius: radius, Shape: q.shape}, places[i])
+		l.taken = append(l.taken, around(places[i], radius, radius))
 	}
-	for _, q := range r.points {
-		at := vg.Point{X: x(q.intensity), Y: y(q.rate)}
+	for i, q := range r.points {
 		s := style
 		s.Color = q.color
+		at := places[i]
 		box := l.place(at, s.Width(q.label), s.Font.Size)
 		nearest := vg.Point{X: min(max(at.X, box.Min.X), box.Max.X), Y: min(max(at.Y, box.Min.Y), box.Max.Y)}
-		if d := math.Hypot(float64(nearest.X-at.X), float64(nearest.Y-at.Y)); d > 3*radius {
+		if d := nearest.Sub(at); math.Hypot(float64(d.X), float64(d.Y)) > 3*radius {
 			c.StrokeLine2(draw.LineStyle{Color: q.color, Width: 0.5}, at.X, at.Y, nearest.X, nearest.Y)
 		}
-		c.FillText(s, vg.Point{X: box.Min.X, Y: box.Min.Y}, q.label)
+		c.FillText(s, box.Min, q.label)
 	}
 }
 
@@ -214,8 +205,8 @@ func (l *labeller) place(at vg.Point, width, height vg.Length) vg.Rectangle {
 		for turn := range 16 {
 			angle := float64(turn) * math.Pi / 8
 			cos, sin := vg.Length(math.Cos(angle)), vg.Length(math.Sin(angle))
-			center := vg.Point{X: at.X + cos*(distance+width/2), Y: at.Y + sin*(distance+height/2)}
-			box := around(center, width/2, height/2)
+			by := vg.Point{X: cos * (distance + width/2), Y: sin * (distance + height/2)}
+			box := around(at.Add(by), width/2, height/2)
 			if bad := l.cost(box) + float64(ring)/10; bad < least {
 				best, least = box, bad
 			}
@@ -241,8 +232,7 @@ func (l *labeller) cost(box vg.Rectangle) float64 {
 	for _, line := range l.lines {
 		const steps = 400
 		for i := range steps + 1 {
-			f := vg.Length(i) / steps
-			q := vg.Point{X: line[0].X + f*(line[1].X-line[0].X), Y: line[0].Y + f*(line[1].Y-line[0].Y)}
+			q := line[0].Add(line[1].Sub(line[0]).Scale(vg.Length(i) / steps))
 			if overlaps(box, vg.Rectangle{Min: q, Max: q}, 1) {
 				sum += 3
 				break

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/place"
@@ -58,6 +59,11 @@ func over[T any](rounds []T, summary func([]float64) float64) (out T) {
 		to.Field(f).SetFloat(summary(values))
 	}
 	return out
+}
+
+// ends returns the least and the greatest values.
+func ends[T any](rounds []T) (least, most T) {
+	return over(rounds, slices.Min[[]float64]), over(rounds, slices.Max[[]float64])
 }
 
 func medians[T any](rounds []T) T { return over(rounds, report.Median) }

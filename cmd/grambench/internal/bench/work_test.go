@@ -94,19 +94,13 @@ func TestWork(t *testing.T) {
 				}
 				gotHead, gotTail := useful(df, e.HeadTerms())
 				if gotHead != headUseful || gotTail != tailUseful {
-					t.Errorf(
-						"useful multiply-adds %d in the head and %d in the tail, counted pair by pair %d and %d",
-						gotHead,
-						gotTail,
-						headUseful,
-						tailUseful,
-					)
+					t.Errorf("useful multiply-adds %d in the head and %d in the tail, counted pair by pair %d and %d",
+						gotHead, gotTail, headUseful, tailUseful)
 				}
 				w := newWork(e.Stats(), table.Panel, gotHead, 7)
 				want := work{
 					HeadMadds: headValues * int64(
-						table.Panel,
-					), HeadUseful: headUseful, TailMadds: tailUseful + tailSelf,
+						table.Panel), HeadUseful: headUseful, TailMadds: tailUseful + tailSelf,
 					Bytes: 6*headValues + 8*(tailUseful+tailSelf) + 4*7,
 				}
 				if w != want {

@@ -147,13 +147,8 @@ func (c *call) all(
 	seconds := estimate(ctx, m.N)
 	if seconds > longSeconds {
 		p.Clear()
-		e.Say(
-			"all %s eigenvalues of %s take about %.0f s and %s of memory",
-			report.Count(m.N),
-			row.Kernel,
-			seconds,
-			report.Bytes(need),
-		)
+		e.Say("all %s eigenvalues of %s take about %.0f s and %s of memory", report.Count(m.N), row.Kernel, seconds,
+			report.Bytes(need))
 	}
 	p.Stage("eigenvalues of " + row.Kernel)
 	stop := p.Expect(seconds)

@@ -84,10 +84,8 @@ type sum struct {
 
 func (row *row) addSum(r, least, most float64) {
 	number := func(v float64) report.Number { return report.Number(v) }
-	row.Sums = append(
-		row.Sums,
-		sum{number(r), number(least), number(most), number(math.Sqrt(least)), number(math.Sqrt(most))},
-	)
+	row.Sums = append(row.Sums,
+		sum{number(r), number(least), number(most), number(math.Sqrt(least)), number(math.Sqrt(most))})
 }
 
 // newRow begins the row of a kernel and what is known of it.
@@ -205,8 +203,7 @@ func (r *spectra) WriteText(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	ends := report.NewTable(
-		"kernel", "known", ">largest", ">smallest", ">rounding", ">likely", "verdict", "eigenvalues", ">seconds",
-	)
+		"kernel", "known", ">largest", ">smallest", ">rounding", ">likely", "verdict", "eigenvalues", ">seconds")
 	titles := []string{"kernel"}
 	for _, s := range r.Rows[0].Sums {
 		titles = append(titles, ">r="+report.Float(float64(s.R)))

@@ -22,7 +22,8 @@ var Command = &cli.Command{
 	Help: `
 Prints the largest and smallest eigenvalues of Gram matrices, whether each matrix is positive
 semidefinite beyond rounding, and spectral sums: Σ min(r, λ) over the eigenvalues λ of K/n and its
-root, the Rademacher term of Lafferty and Lebanon, JMLR 6 (2005), §4. Up to ` + report.Count(mostWhole) + ` documents all
+root, the Rademacher term of Lafferty and Lebanon, JMLR 6 (2005), §4. Up to ` +
+		report.Count(mostWhole) + ` documents all
 eigenvalues are computed, above the extremes by the method of Lanczos, each with its residual.
 An eigenvalue nearer to 0 than n·2⁻²⁴·|λ|max (rounding) may owe its sign to rounding. Verdicts:
   psd to rounding   the smallest eigenvalue is not below 0 by more than the likely size of rounding

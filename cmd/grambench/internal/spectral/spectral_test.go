@@ -65,16 +65,8 @@ func TestSpectrumOfDiffusionOnSimplex(t *testing.T) {
 		}
 		for i, row := range r.Rows[:3] {
 			if row.Method != method || row.Verdict != verdictPSD || !(row.Min >= -row.Likely) {
-				t.Errorf(
-					"%s, row %d: %s: smallest %v, rounding %v, likely %v: %s",
-					method,
-					i,
-					row.Kernel,
-					row.Min,
-					row.Rounding,
-					row.Likely,
-					row.Verdict,
-				)
+				t.Errorf("%s, row %d: %s: smallest %v, rounding %v, likely %v: %s", method, i, row.Kernel, row.Min,
+					row.Rounding, row.Likely, row.Verdict)
 			}
 		}
 		// The fact is an eigenvalue of some -3·10⁻²; how far it is below 0 grows with the grid, 153
@@ -89,11 +81,8 @@ func TestSpectrumOfDiffusionOnSimplex(t *testing.T) {
 // one that doesn't.
 func newTestMatrices(t *testing.T, spec string, documents int) (whole, stripes *matrix) {
 	t.Helper()
-	c, err := sparse.Read(
-		t.Context(),
-		fmt.Sprintf("synthetic:docs=%d,terms=300,length=40", documents),
-		sparse.Options{},
-	)
+	c, err := sparse.Read(t.Context(), fmt.Sprintf("synthetic:docs=%d,terms=300,length=40", documents),
+		sparse.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,14 +130,8 @@ func TestMatrices(t *testing.T) {
 			// sum in it.
 			if tol := 64 * n * 0x1p-53 * (squares + n*n); !(math.Abs(gotTrace-trace) <= tol) ||
 				!(math.Abs(gotSquares-squares) <= tol) {
-				t.Errorf(
-					"centre %v: trace %v and squares %v, eigenvalues say %v and %v",
-					centre,
-					gotTrace,
-					gotSquares,
-					trace,
-					squares,
-				)
+				t.Errorf("centre %v: trace %v and squares %v, eigenvalues say %v and %v", centre, gotTrace, gotSquares,
+					trace, squares)
 			}
 			if found[i], err = spectrum.Lanczos(t.Context(), op.operator(centre),
 				spectrum.Options{K: 3, Steps: n}); err != nil {
@@ -158,28 +141,14 @@ func TestMatrices(t *testing.T) {
 		for i := range 3 {
 			l, s := found[0].Largest[i], found[0].Smallest[i]
 			if l != found[1].Largest[i] || s != found[1].Smallest[i] {
-				t.Errorf(
-					"centre %v: value %d is %v and %v, without the matrix %v and %v",
-					centre,
-					i,
-					l,
-					s,
-					found[1].Largest[i],
-					found[1].Smallest[i],
-				)
+				t.Errorf("centre %v: value %d is %v and %v, without the matrix %v and %v", centre, i, l, s,
+					found[1].Largest[i], found[1].Smallest[i])
 			}
 			tol := 64 * n * 0x1p-53 * values[0] // rounding in float64, beside the residual
 			if !(math.Abs(l.Value-values[i]) <= l.Residual+tol) ||
 				!(math.Abs(s.Value-values[n-1-i]) <= s.Residual+tol) {
-				t.Errorf(
-					"centre %v: value %d is %v and %v, expected %v and %v",
-					centre,
-					i,
-					l,
-					s,
-					values[i],
-					values[n-1-i],
-				)
+				t.Errorf("centre %v: value %d is %v and %v, expected %v and %v", centre, i, l, s, values[i],
+					values[n-1-i])
 			}
 		}
 	}

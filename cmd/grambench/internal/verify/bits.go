@@ -26,11 +26,9 @@ import (
 // On what matrices are compared bit by bit.
 const (
 	sameBitsDocuments = engine.SeamDocuments + 500
-	sameBitsFewer     = 1000 // for further embeddings, whose documents meet the same seams
-	// of all documents together: all pairs may be so close that they take the exact form, six times
-	// over
-	sameBitsValues = 1_000_000
-	crossDocuments = 300
+	sameBitsFewer     = 1000      // for further embeddings, whose documents meet the same seams
+	sameBitsValues    = 1_000_000 // of all documents: all pairs may take the exact form, six times over
+	crossDocuments    = 300
 )
 
 // spread returns documents of m, evenly spread, at most limit and with at most sameBitsValues
@@ -89,8 +87,8 @@ func (v *verifier) sameBits(ctx context.Context, c engine.Kernel, limit int) err
 		if err = errors.Join(err, eng.Close()); err != nil {
 			return err
 		}
-		v.check(isa, emb, "same bits from 1, 2 and 7 workers", differ == "", n+", sha256 "+digest[:8]+differ)
-		v.check(isa, emb, "same bits at once, in stripes, by rows, as test documents", otherwise == "", n+otherwise)
+		v.check(isa, emb, "same bits from 1, 2 and 7 workers", differ == "", "%s, sha256 %s%s", n, digest[:8], differ)
+		v.check(isa, emb, "same bits at once, in stripes, by rows, as test documents", otherwise == "", "%s%s", n, otherwise)
 	}
 	return nil
 }
@@ -144,12 +142,7 @@ func (v *verifier) anyWorkers(
 // anyWay computes the matrix, or parts of it, in the other ways and says which differ from that
 // computed at once.
 func anyWay(
-	ctx context.Context,
-	corpus *sparse.Corpus,
-	x *sparse.Embedded,
-	eng *engine.Engine,
-	c engine.Kernel,
-	first []float32,
+	ctx context.Context, corpus *sparse.Corpus, x *sparse.Embedded, eng *engine.Engine, c engine.Kernel, first []float32,
 ) (differ string, err error) {
 	n := x.Rows()
 	err = eng.Stripes(ctx, c, func(at int, stripe *engine.Dense) error {
@@ -189,9 +182,7 @@ func anyWay(
 	return differ, nil
 }
 
-func newSymmetric(n int) *engine.Symmetric {
-	return &engine.Symmetric{N: n, Data: tiles.Make(n * n)}
-}
+func newSymmetric(n int) *engine.Symmetric { return &engine.Symmetric{N: n, Data: tiles.Make(n * n)} }
 
 // sameFloats reports whether a and b have the same bits.
 func sameFloats(a, b []float32) bool {

@@ -36,15 +36,8 @@ func TestSpread(t *testing.T) {
 	} {
 		got := spread(matrix(test.rows, test.length), sameBitsDocuments, test.room)
 		if len(got) < test.least || len(got) > test.most {
-			t.Errorf(
-				"%d documents of %d values in %d bytes: %d are taken, expected %d to %d",
-				test.rows,
-				test.length,
-				test.room,
-				len(got),
-				test.least,
-				test.most,
-			)
+			t.Errorf("%d documents of %d values in %d bytes: %d are taken, expected %d to %d", test.rows, test.length,
+				test.room, len(got), test.least, test.most)
 		}
 		for k, d := range got {
 			if d < 0 || d >= test.rows || k > 0 && d <= got[k-1] {

@@ -19,8 +19,8 @@ type closestPairList struct {
 }
 
 // row takes the values of row i right of the diagonal. The list grows to twice its limit before it
-// is cut, so that a pair costs one comparison. NaN, which no bound holds, counts as close: the
-// comparison with the reference shall see it.
+// is cut, so that a pair costs one comparison. NaN counts as close, for the comparison with the
+// reference to see it.
 func (l *closestPairList) row(i int, c []float32) {
 	for d, v := range c {
 		if v >= l.bound {

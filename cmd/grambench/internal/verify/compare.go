@@ -72,7 +72,7 @@ type rowResult struct {
 }
 
 func newRowResult() rowResult {
-	return rowResult{worst: [numErrors]extreme{nowhere, nowhere, nowhere}, failed: nowhere}
+	return rowResult{worst: [numErrors]extreme{nowhere, nowhere, nowhere}}
 }
 
 func (a *rowResult) merge(b *rowResult) {
@@ -194,9 +194,8 @@ func (e *expected) surely(err float64, k engine.Kernel, x *sparse.Embedded, row 
 	}
 	if e.sure[at] < 0 {
 		c := row.c[at]
-		e.sure[at] = math.Abs(
-			k.Eval(c-min(promiseC, promiseCRelative*c), x.Norms[row.doc], x.Norms[row.column(at)]) - v,
-		)
+		c -= min(promiseC, promiseCRelative*c)
+		e.sure[at] = math.Abs(k.Eval(c, x.Norms[row.doc], x.Norms[row.column(at)]) - v)
 	}
 	return err <= e.sure[at]
 }
@@ -258,26 +257,20 @@ func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
 func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.ISA, k engine.Kernel) {
 	where := func(e extreme) spot {
 		i, j := s.rows[e.row].doc, s.rows[e.row].column(e.col)
-		return spot{
-			i,
-			j,
-			source.NameOf(v.corpus, i),
-			source.NameOf(v.corpus, j),
-			report.Number(e.got),
-			report.Number(e.want),
-		}
+		name := func(i int) string { return source.NameOf(v.corpus, i) }
+		return spot{i, j, name(i), name(j), report.Number(e.got), report.Number(e.want)}
 	}
 	f.row = kernelRow{
 		ISA: string(isa), Kernel: k.String(), Embedding: k.Embedding().String(), Pairs: s.pairs(),
 		Failures: f.best.failures, Passed: f.best.failures == 0, Digest: hex.EncodeToString(f.hash.Sum(nil)),
 	}
 	to := &f.row
-	for kind, place := range []struct {
+	for kind, field := range []struct {
 		err *report.Number
 		at  *spot
 	}{{&to.MaxAbsErr, &to.AbsAt}, {&to.MaxRelErr, &to.RelAt}, {&to.MaxULP, &to.ULPAt}} {
 		worst := f.best.worst[kind] // of -1 where the reference is 0 everywhere
-		*place.err, *place.at = report.Number(max(worst.err, 0)), where(worst)
+		*field.err, *field.at = report.Number(max(worst.err, 0)), where(worst)
 	}
 	at, c := to.AbsAt, s.rows[f.best.worst[absolute].row].c[f.best.worst[absolute].col]
 	to.Tolerance = report.Number(engine.Tolerance(k, c, x.Norms[at.I], x.Norms[at.J]))

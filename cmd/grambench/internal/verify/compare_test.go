@@ -17,7 +17,10 @@ func TestCompareRowKeepsTheTolerance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, spec := range []string{"c", "diffusion:t=0.1", "ngd", "bhattacharyya", "rbf:gamma=0.01", "polynomial:gamma=0.1,r=1,degree=3", "arccos:n=1,layers=3", "c:embed=tf-l1-js", "chi2:gamma=4"} {
+	for _, spec := range []string{
+		"c", "diffusion:t=0.1", "ngd", "bhattacharyya", "rbf:gamma=0.01", "polynomial:gamma=0.1,r=1,degree=3",
+		"arccos:n=1,layers=3", "c:embed=tf-l1-js", "chi2:gamma=4",
+	} {
 		k := engine.MustParseKernel(spec)
 		x, err := source.Embed(t.Context(), corpus, k.Embedding(), 1)
 		if err != nil {
@@ -44,13 +47,8 @@ func TestCompareRowKeepsTheTolerance(t *testing.T) {
 				}
 			}
 			if res := s.compareRow(x, k, 0, got, &want); res.failures != failures {
-				t.Errorf(
-					"%s, off by %v of the tolerance: %d values are out of tolerance, expected %d",
-					spec,
-					by,
-					res.failures,
-					failures,
-				)
+				t.Errorf("%s, off by %v of the tolerance: %d values are out of tolerance, expected %d", spec, by,
+					res.failures, failures)
 			}
 			if failures > 0 {
 				outside++
@@ -78,7 +76,10 @@ func TestExtremeKeepsNaN(t *testing.T) {
 }
 
 func TestULP32(t *testing.T) {
-	for v, want := range map[float64]float64{1: 0x1p-23, 1.999: 0x1p-23, -2: 0x1p-22, 0: 0x1p-149, 1e-45: 0x1p-149, 0x1p-126: 0x1p-149, 0x1p-125: 0x1p-148} {
+	for v, want := range map[float64]float64{
+		1: 0x1p-23, 1.999: 0x1p-23, -2: 0x1p-22, 0: 0x1p-149, 1e-45: 0x1p-149,
+		0x1p-126: 0x1p-149, 0x1p-125: 0x1p-148,
+	} {
 		if got := ulp32(v); got != want {
 			t.Errorf("ulp32(%v) = %v, expected %v", v, got, want)
 		}

@@ -44,7 +44,7 @@ type kernelRow struct {
 	Pairs      int64         `json:"pairs"`
 	MaxAbsErr  report.Number `json:"max_abs_err"`
 	AbsAt      spot          `json:"max_abs_err_at"`
-	Tolerance  report.Number `json:"tolerance"` // at the spot of the greatest absolute error
+	Tolerance  report.Number `json:"tolerance"` // at the place of the greatest absolute error
 	MaxRelErr  report.Number `json:"max_rel_err"`
 	RelAt      spot          `json:"max_rel_err_at"`
 	MaxULP     report.Number `json:"max_err_ulp"`
@@ -77,76 +77,45 @@ type check struct {
 	Passed    bool   `json:"passed"`
 }
 
-func (v *verifier) check(isa asm.ISA, emb sparse.Embedding, what string, passed bool, found string) {
+func (v *verifier) check(isa asm.ISA, emb sparse.Embedding, what string, passed bool, format string, args ...any) {
+	found := fmt.Sprintf(format, args...)
 	v.report.Checks = append(v.report.Checks, check{string(isa), emb.String(), what, found, passed})
 }
 
 // count sums up what passed.
 func (r *verification) count() {
-	tally := func(passed bool) {
-		if passed {
-			r.NumPassed++
-		} else {
-			r.NumFailed++
-		}
-	}
+	all := make([]bool, 0, len(r.Rows)+len(r.Checks))
 	for _, row := range r.Rows {
-		tally(row.Passed)
+		all = append(all, row.Passed)
 	}
 	for _, c := range r.Checks {
-		tally(c.Passed)
+		all = append(all, c.Passed)
 	}
+	for _, passed := range all {
+		if passed {
+			r.NumPassed++
+		}
+	}
+	r.NumFailed = len(all) - r.NumPassed
 	r.Passed = r.NumFailed == 0 && r.NumPassed > 0
 }
 
 func (r *verification) WriteText(w io.Writer) {
 	fmt.Fprintln(w, r.Corpus)
 	for _, e := range r.Embeddings {
-		fmt.Fprintf(
-			w,
-			"%s: %s in %s, %s closest with c up to %.2g, %s\n",
-			e.Embedding,
-			report.Counted(e.Pairs, "pair", "pairs"),
-			report.Counted(
-				e.SampledRows,
-				"row",
-				"rows",
-			),
-			report.Count(e.ClosestPairs),
-			float64(e.GreatestC),
-			report.Counted(e.Identical, "identical pair", "identical pairs"),
-		)
+		fmt.Fprintf(w, "%s: %s in %s, %s closest with c up to %.2g, %s\n", e.Embedding,
+			report.Counted(e.Pairs, "pair", "pairs"), report.Counted(e.SampledRows, "row", "rows"),
+			report.Count(e.ClosestPairs), float64(e.GreatestC),
+			report.Counted(e.Identical, "identical pair", "identical pairs"))
 	}
 	fmt.Fprintln(w)
-	t := report.NewTable(
-		"isa",
-		"kernel",
-		">max abs err",
-		">tolerance",
-		"at (i, j)",
-		">max rel err",
-		">max ulp",
-		">exact form",
-		"sha256",
-		"",
-	)
+	t := report.NewTable("isa", "kernel", ">max abs err", ">tolerance", "at (i, j)", ">max rel err", ">max ulp",
+		">exact form", "sha256", "")
 	for _, row := range r.Rows {
-		t.Add(
-			row.ISA,
-			report.Shorten(row.shown, 32),
-			report.Error(float64(row.MaxAbsErr)),
-			report.Error(float64(row.Tolerance)),
-			fmt.Sprintf(
-				"%d, %d",
-				row.AbsAt.I,
-				row.AbsAt.J,
-			),
-			report.Error(float64(row.MaxRelErr)),
-			fmt.Sprintf("%.1f", float64(row.MaxULP)),
-			place.Recomputed(row.ISA, row.Recomputed),
-			row.Digest[:8],
-			passedText(row.Passed),
-		)
+		t.Add(row.ISA, report.Shorten(row.shown, 32), report.Error(float64(row.MaxAbsErr)),
+			report.Error(float64(row.Tolerance)), fmt.Sprintf("%d, %d", row.AbsAt.I, row.AbsAt.J),
+			report.Error(float64(row.MaxRelErr)), fmt.Sprintf("%.1f", float64(row.MaxULP)),
+			place.Recomputed(row.ISA, row.Recomputed), row.Digest[:8], passedText(row.Passed))
 	}
 	t.Write(w)
 	fmt.Fprintln(w)
@@ -154,13 +123,8 @@ func (r *verification) WriteText(w io.Writer) {
 	fmt.Fprintln(w)
 	report.Wrap(w, "Tolerance at (i, j): ", r.Tolerance+".", 110)
 	r.writeWorst(w)
-	fmt.Fprintf(
-		w,
-		"verify: %s passed, %d failed (%.1f s)\n",
-		report.Counted(r.NumPassed, "check", "checks"),
-		r.NumFailed,
-		r.Seconds,
-	)
+	fmt.Fprintf(w, "verify: %s passed, %d failed (%.1f s)\n", report.Counted(r.NumPassed, "check", "checks"),
+		r.NumFailed, r.Seconds)
 }
 
 // writeChecks prints each check once, with the instruction sets and embeddings that it held for,
@@ -192,45 +156,21 @@ func (r *verification) writeChecks(w io.Writer) {
 // writeWorst names the documents of the pair that comes nearest to its tolerance, and those of the
 // first value out of tolerance of each row that failed.
 func (r *verification) writeWorst(w io.Writer) {
-	var nearest *kernelRow
+	var nearest kernelRow
 	share := -1.0
-	for i := range r.Rows {
-		row := &r.Rows[i]
+	for _, row := range r.Rows {
 		if p := row.FailedAt; p != nil {
-			fmt.Fprintf(
-				w,
-				"FAILED %s %s: %s out of tolerance, the first at (%d, %d):\n  got %v, expected %v (%s, %s)\n",
-				row.ISA,
-				row.shown,
-				report.Counted(
-					row.Failures,
-					"value",
-					"values",
-				),
-				p.I,
-				p.J,
-				p.Got,
-				p.Want,
-				report.Shorten(p.NameI, 50),
-				report.Shorten(p.NameJ, 50),
-			)
+			fmt.Fprintf(w, "FAILED %s %s: %s out of tolerance, the first at (%d, %d):\n  got %v, expected %v (%s, %s)\n",
+				row.ISA, row.shown, report.Counted(row.Failures, "value", "values"), p.I, p.J, p.Got, p.Want,
+				report.Shorten(p.NameI, 50), report.Shorten(p.NameJ, 50))
 		}
 		if s := float64(row.MaxAbsErr / row.Tolerance); s > share {
 			share, nearest = s, row
 		}
 	}
-	if nearest != nil {
-		fmt.Fprintf(
-			w,
-			"Nearest to it: %s %s with %.0f%%, at (%d, %d), %s and %s\n",
-			nearest.ISA,
-			nearest.shown,
-			100*share,
-			nearest.AbsAt.I,
-			nearest.AbsAt.J,
-			report.Shorten(nearest.AbsAt.NameI, 40),
-			report.Shorten(nearest.AbsAt.NameJ, 40),
-		)
+	if at := nearest.AbsAt; share >= 0 {
+		fmt.Fprintf(w, "Nearest to it: %s %s with %.0f%%, at (%d, %d), %s and %s\n", nearest.ISA, nearest.shown, 100*share,
+			at.I, at.J, report.Shorten(at.NameI, 40), report.Shorten(at.NameJ, 40))
 	}
 }
 

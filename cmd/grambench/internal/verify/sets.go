@@ -11,9 +11,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// sets holds the kernel of sets of points against its definition: in a space of even dimension,
-// where that is an integral, and in one of odd dimension, on sets from near to far apart. It knows
-// no embedding and no instruction set.
+// sets compares the kernel of sets of points with its definition: in a space of even dimension,
+// where that is an integral, and in one of odd dimension, on sets from near to far apart. There is
+// neither an embedding nor an instruction set.
 func (v *verifier) sets(ctx context.Context) error {
 	const sets, points = 50, 4
 	for _, p := range []int{3, 4} {
@@ -63,19 +63,12 @@ func (v *verifier) sets(ctx context.Context) error {
 				}
 			}
 		}
-		v.report.Checks = append(
-			v.report.Checks,
-			check{ISA: string(asm.Generic), Embedding: fmt.Sprintf("points of R^%d", p),
-				Check: "hyperbolic kernels of sets of points as defined", Passed: failed == 0 && wrong == 0,
-				Found: fmt.Sprintf(
-					"%s: %v of %v pairs out of tolerance, %v differ from their mirror image, greatest error %.2g",
-					g.Kernel(),
-					failed,
-					sets*sets,
-					wrong,
-					worst,
-				)},
-		)
+		found := fmt.Sprintf("%s: %v of %v pairs out of tolerance, %v differ from their mirror image, greatest error %.2g",
+			g.Kernel(), failed, sets*sets, wrong, worst)
+		v.report.Checks = append(v.report.Checks, check{
+			ISA: string(asm.Generic), Embedding: fmt.Sprintf("points of R^%d", p), Found: found,
+			Check: "hyperbolic kernels of sets of points as defined", Passed: failed == 0 && wrong == 0,
+		})
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ Up to ` + report.Count(allPairsUpTo) + ` documents all pairs are compared, above
 pairs, and the 1,000 closest pairs. Where no kernel is named, kernels other than c, which all others
 are computed from, and further embeddings are compared on an eighth of that, and the kernel of sets
 of points with its definition. Also checked are: c is 0 for identical documents; (i, j) and (j, i)
-have the same bits; so has a matrix, on up to ` + report.Count(sameBitsDocuments) + ` documents, from 1, 2 and 7 workers, in stripes,
+have the same bits; so has a matrix, on up to ` +
+		report.Count(sameBitsDocuments) + ` documents, from 1, 2 and 7 workers, in stripes,
 by rows and with test documents as rows.
 
 The table has the greatest errors: absolute with its place and tolerance, relative, and in units of
@@ -246,14 +247,8 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) (err 
 			found := results[i]
 			if n == 0 {
 				b.recomputed += b.engine.Stats().Recomputed
-				v.check(
-					b.isa,
-					emb,
-					"c is exactly 0 for identical documents",
-					found.best.notZero == 0,
-					fmt.Sprintf("%s, %s not 0",
-						report.Counted(found.best.identical, "pair", "pairs"), report.Count(found.best.notZero)),
-				)
+				v.check(b.isa, emb, "c is exactly 0 for identical documents", found.best.notZero == 0, "%s, %s not 0",
+					report.Counted(found.best.identical, "pair", "pairs"), report.Count(found.best.notZero))
 			}
 			b.asymmetric += found.asymmetric
 			found.row.shown, found.row.Recomputed = shown, b.recomputed
@@ -261,22 +256,9 @@ func (v *verifier) embedding(ctx context.Context, kernels []engine.Kernel) (err 
 		}
 	}
 	for _, b := range backends {
-		v.check(
-			b.isa,
-			emb,
-			"(i, j) and (j, i) have the same bits",
-			b.asymmetric == 0,
-			fmt.Sprintf(
-				"%s of %s, %s differ",
-				report.Counted(
-					mirrored,
-					"pair",
-					"pairs",
-				),
-				report.Counted(len(kernels), "kernel", "kernels"),
-				report.Count(b.asymmetric),
-			),
-		)
+		v.check(b.isa, emb, "(i, j) and (j, i) have the same bits", b.asymmetric == 0, "%s of %s, %s differ",
+			report.Counted(mirrored, "pair", "pairs"), report.Counted(len(kernels), "kernel", "kernels"),
+			report.Count(b.asymmetric))
 	}
 	return nil
 }
