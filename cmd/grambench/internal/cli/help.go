@@ -43,28 +43,31 @@ func (f *Flags) collect() {
 	})
 }
 
-// Flags are declared as package flag has it; groups list them in that order.
-
+// StringVar and the others declare flags as package flag has it. Groups list them in that order.
 func (f *Flags) StringVar(p *string, name, value, usage string) {
 	f.FlagSet.StringVar(p, name, value, usage)
 	f.collect()
 }
 
+// IntVar declares a flag, see StringVar.
 func (f *Flags) IntVar(p *int, name string, value int, usage string) {
 	f.FlagSet.IntVar(p, name, value, usage)
 	f.collect()
 }
 
+// Float64Var declares a flag, see StringVar.
 func (f *Flags) Float64Var(p *float64, name string, value float64, usage string) {
 	f.FlagSet.Float64Var(p, name, value, usage)
 	f.collect()
 }
 
+// BoolVar declares a flag, see StringVar.
 func (f *Flags) BoolVar(p *bool, name string, value bool, usage string) {
 	f.FlagSet.BoolVar(p, name, value, usage)
 	f.collect()
 }
 
+// Var declares a flag, see StringVar.
 func (f *Flags) Var(value flag.Value, name, usage string) {
 	f.FlagSet.Var(value, name, usage)
 	f.collect()

@@ -1,3 +1,5 @@
+// Package matrices has the commands about documents, kernels and their matrices, and about the
+// machine: corpus, gram, kernels, info.
 package matrices
 
 import (
