@@ -111,7 +111,7 @@ var allowed = map[string][]string{
 	own + "machines": slices.Concat(framework, []string{"gonum.org/v1/plot"}),
 	own + "verify":   slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
 	own + "spectral": slices.Concat(framework, []string{"gonum.org/v1"}),
-	own + "bench":    slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2", "gonum.org/v1/plot"}),
+	own + "bench":    slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
 	own + "repro": slices.Concat(framework,
 		[]string{inner + "repro", "gonum.org/v1", "golang.org/x/sync", "github.com/minio/sha256-simd"}),
 	own + "experiments": slices.Concat(framework, []string{inner + "repro"}),

@@ -1,6 +1,5 @@
 // Package bench is the command that measures the engine: beside a merge of sorted lists, and beside
-// what the machine can do. Each report is a file: pairs, heads (-explain), family and roofline
-// (-plot).
+// what the machine can do. Each report is a file: pairs, heads (-explain) and family.
 package bench
 
 import (
@@ -39,7 +38,7 @@ that both documents have), bytes, which are counted, beside the bandwidth of mem
 	Examples: `
 grambench bench -in synthetic:docs=10000,terms=40000 -kernel diffusion:t=0.5 -workers 1,2
 grambench bench -explain -in train.svm
-grambench bench -plot roofline.png`,
+grambench bench -family -isa avx2`,
 	Setup: func(f *cli.Flags) cli.Work {
 		b := &bench{f: f, workers: workerList{1}}
 		b.Documents.Declare(f, "goroot", &b.Limits)
@@ -53,7 +52,6 @@ grambench bench -plot roofline.png`,
 		f.Group("Other reports", "")
 		f.BoolVar(&b.family, "family", false, "every kernel's matrix against that of the diffusion kernel, in 3 rounds")
 		f.BoolVar(&b.explain, "explain", false, "what the choice of the head is worth, beside the cost model")
-		f.Draws(&b.plot, "plot", "also draw a roofline, ceilings and kernels below them, into `FILE`, a .png")
 		b.DeclareBackend(f)
 		f.Check(b.check)
 		return b.run
@@ -70,7 +68,6 @@ type bench struct {
 	count, docs     int
 	seed            uint64
 	explain, family bool
-	plot            string
 
 	specs    []spec
 	progress *cli.Progress
@@ -110,8 +107,8 @@ func (b *bench) check() (err error) {
 		return cli.Usagef("-count %d is below 1", b.count)
 	case b.docs < 0:
 		return cli.Usagef("-docs %d is below 0", b.docs)
-	case b.family && b.explain, (b.family || b.explain) && b.plot != "":
-		return cli.Usagef("-family, -explain and -plot are for one report each, expected one of them")
+	case b.family && b.explain:
+		return cli.Usagef("-family and -explain are for one report each, expected one of them")
 	case (b.family || b.explain) && b.OnGPU():
 		return cli.Usagef("-family and -explain measure the processor, expected -backend cpu")
 	case (b.family || b.explain) && !one:

@@ -22,7 +22,6 @@ type pairsReport struct {
 	Merge  *pairsRow   `json:"merge"`                  // that of the first kernel's pairing
 	Merges []*pairsRow `json:"other_merges,omitempty"` // those of other pairings
 	Rows   []*pairsRow `json:"rows"`
-	Plot   string      `json:"plot,omitempty"`
 }
 
 // memoryRow is what some workers read and copy at the same time.
@@ -97,7 +96,7 @@ func (r *pairsReport) all() []*pairsRow {
 
 // measurePairs is bench without -family and -explain.
 func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, error) {
-	r := &pairsReport{header: head, Plot: b.plot}
+	r := &pairsReport{header: head}
 	for _, w := range b.workers {
 		r.Memory = append(r.Memory, memoryRow{Workers: w, Buffer: 4 * int64(memoryFloats())})
 	}
@@ -122,9 +121,6 @@ func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, e
 	}
 	for _, row := range all {
 		row.summarise()
-	}
-	if b.plot != "" {
-		return r, r.draw(b.plot)
 	}
 	return r, nil
 }
@@ -301,7 +297,4 @@ func (r *pairsReport) WriteText(w io.Writer) {
 		}
 		return cells
 	}, ">load", ">tail", ">head", ">close", ">map", ">store", ">idle", ">map values/s")
-	if r.Plot != "" {
-		fmt.Fprintf(w, "\nwrote %s\n", r.Plot)
-	}
 }
