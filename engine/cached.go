@@ -155,7 +155,6 @@ func (m *Matrix) Whole() bool { return m.c.Whole() }
 // closed by who made it.
 type Ready struct {
 	*Symmetric
-	diagonal []float32
 	giveBack func() // nil once that is done
 }
 
@@ -173,8 +172,7 @@ func (c *Cached) Ready(ctx context.Context, k Kernel) (*Ready, error) {
 	if !c.c.Free() {
 		return nil, nil
 	}
-	diagonal, err := c.Diagonal(k)
-	if err != nil {
+	if _, err := c.e.bind(k); err != nil {
 		return nil, err
 	}
 	bytes := c.e.GramBytes()
@@ -185,7 +183,7 @@ func (c *Cached) Ready(ctx context.Context, k Kernel) (*Ready, error) {
 		return nil, err
 	}
 	n := c.Len()
-	r := &Ready{&Symmetric{N: n, Data: tiles.Make(n * n)}, diagonal, func() { c.c.GiveBack(bytes) }}
+	r := &Ready{&Symmetric{N: n, Data: tiles.Make(n * n)}, func() { c.c.GiveBack(bytes) }}
 	if err := c.e.GramTo(ctx, k, r.Symmetric); err != nil {
 		r.Close()
 		return nil, err
@@ -202,27 +200,4 @@ func (r *Ready) Close() {
 		r.giveBack()
 		*r = Ready{Symmetric: &Symmetric{}}
 	}
-}
-
-// Len returns the number of rows and columns.
-func (r *Ready) Len() int { return r.N }
-
-// Diagonal returns the diagonal, which must not be changed.
-func (r *Ready) Diagonal() []float32 { return r.diagonal }
-
-// Rows copies parts of rows, as [Cached.Rows] does.
-func (r *Ready) Rows(_ context.Context, rows []int, columns [][2]int, dst [][]float32) error {
-	if r.giveBack == nil {
-		return errors.New("engine: rows of a matrix that is closed")
-	}
-	if _, err := cache.CheckRows(r.N, rows, columns, dst); err != nil {
-		return err
-	}
-	for t, i := range rows {
-		row, to := r.Row(i), dst[t]
-		for _, c := range columns {
-			to = to[copy(to, row[c[0]:c[1]]):]
-		}
-	}
-	return nil
 }

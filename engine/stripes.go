@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
 	"github.com/gramengine/gram/engine/internal/compute"
 
 	"github.com/gramengine/gram/tiles"
@@ -54,56 +55,28 @@ func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, st
 	ctx, report := e.c.Start(ctx, int64(n)*int64(n))
 	defer report.Finish(&err)
 
-	type stripe struct {
-		first, rows int
-		data        []float32 // of height rows
+	buffers := [2][]float32{NewDense(height, n).Data, NewDense(height, n).Data}
+	stripe := func(first int) *Dense {
+		rows := min(height, n-first)
+		return &Dense{Rows: rows, Cols: n, Data: buffers[first/height%2][: rows*n : rows*n]}
 	}
-	free := make(chan []float32, 2)
-	free <- NewDense(height, n).Data
-	free <- NewDense(height, n).Data
-	ready := make(chan stripe)
-	compute := func(ctx context.Context) error {
-		defer close(ready)
-		for first := 0; first < n; first += height {
-			rows := make([]int, min(height, n-first))
-			for i := range rows {
-				rows[i] = first + i
-			}
-			select {
-			case data := <-free:
-				d := &Dense{Rows: len(rows), Cols: n, Data: data[:len(rows)*n]}
+	for first := 0; first < n+height; first += height {
+		// A yield that ends its goroutine, such as one that calls t.Fatal, is an error of Run.
+		err := tiles.Run(ctx, 2, 2, func(ctx context.Context, _, task int) error {
+			switch last := first - height; {
+			case task == 0 && first < n:
+				d := stripe(first)
+				rows := sequence(first + d.Rows)[first:]
 				// A device may panic here, on a goroutine that the caller knows nothing of.
-				err := guarded("Options.Device", func() error { return e.rows(ctx, k, nil, rows, d, report) })
-				if err != nil {
-					return err
-				}
-				select {
-				case ready <- stripe{first, len(rows), data}:
-				case <-ctx.Done():
-					return context.Cause(ctx)
-				}
-			case <-ctx.Done():
-				return context.Cause(ctx)
+				return guarded("Options.Device", func() error { return e.rows(ctx, k, nil, rows, d, report) })
+			case task == 1 && last >= 0:
+				return guarded("yield", func() error { return yield(last, stripe(last)) })
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		return nil
 	}
-	hand := func() error {
-		for s := range ready {
-			part := s.data[: s.rows*n : s.rows*n]
-			err := guarded("yield", func() error { return yield(s.first, &Dense{Rows: s.rows, Cols: n, Data: part}) })
-			if err != nil {
-				return err
-			}
-			free <- s.data
-		}
-		return nil
-	}
-	// A yield that ends its goroutine, such as one that calls t.Fatal, is an error of Run.
-	return tiles.Run(ctx, 2, 2, func(ctx context.Context, _, task int) error {
-		if task == 0 {
-			return compute(ctx)
-		}
-		return hand()
-	})
+	return nil
 }

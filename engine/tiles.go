@@ -99,7 +99,7 @@ func (e *Engine) CrossTilesBy(ctx context.Context, k Kernel, test *sparse.Embedd
 		return fmt.Errorf("engine: %d workers, expected from 1 to %d", workers, mostWorkers)
 	}
 	r := &device.Request{From: e.other(test), Docs: sequence(test.Rows()), Hi: e.Len(), Workers: workers}
-	return e.c.InOrder(ctx, k, r, e.columns(r, visit))
+	return e.c.Rows(ctx, k, r, nil, e.columns(r, visit))
 }
 
 // CrossTilesBytes returns what one call of CrossTiles holds beside its test documents, rows of so many

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"math"
-
-	"github.com/gramengine/gram/engine/kernel"
 )
 
 // ZeroDiagonal are documents whose k(x, x) comes out as 0, though it is above 0: it is too small
@@ -29,36 +27,23 @@ func (e *Engine) ZeroDiagonal(k Kernel) (ZeroDiagonal, error) {
 	if !known.PositiveDiagonal {
 		return ZeroDiagonal{}, nil
 	}
-	var d [1]float32
-	zero := func(norm float32) (bool, error) {
-		norms := [1]float32{norm}
-		d[0] = 0 // c
-		err := kernel.Map(k, e.c.Kernels, d[:], d[:], norms[:], norms[:])
-		return d[0] == 0, err
-	}
-	if !known.UsesNorms {
-		all, err := zero(1)
-		if err != nil || !all {
-			return ZeroDiagonal{}, err
-		}
-		return ZeroDiagonal{Documents: e.Len()}, nil
+	d, err := e.c.Diagonal(k)
+	if err != nil {
+		return ZeroDiagonal{}, err
 	}
 	found := ZeroDiagonal{LeastNorm: math.Inf(1)}
-	for i, norm := range e.c.Norms {
-		if norm == 0 {
+	for i, v := range d {
+		if v != 0 || known.UsesNorms && e.c.Norms[i] == 0 {
 			continue
 		}
-		none, err := zero(norm)
-		if err != nil {
-			return ZeroDiagonal{}, err
-		}
-		if none {
-			found.Documents++
-			found.LeastNorm, found.MostNorm = min(found.LeastNorm, e.c.X.Norms[i]), max(found.MostNorm, e.c.X.Norms[i])
+		found.Documents++
+		if known.UsesNorms {
+			norm := e.c.X.Norms[i]
+			found.LeastNorm, found.MostNorm = min(found.LeastNorm, norm), max(found.MostNorm, norm)
 		}
 	}
-	if found.Documents == 0 {
-		return ZeroDiagonal{}, nil
+	if found.MostNorm == 0 {
+		found.LeastNorm = 0
 	}
 	return found, nil
 }

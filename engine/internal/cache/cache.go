@@ -99,17 +99,6 @@ func (c *Cache) Counts() Stats {
 	return s
 }
 
-// Diagonal returns k(xᵢ, xᵢ) for all documents i.
-func (c *Cache) Diagonal(k kernel.Kernel) ([]float32, error) {
-	d := make([]float32, c.Len()) // c is 0
-	for i := range d {
-		if err := c.Map(k, d[i:i+1], d[i:i+1], i, i); err != nil {
-			return nil, err
-		}
-	}
-	return d, nil
-}
-
 // Rows writes rows of the matrix of k, restricted to ranges of columns, one after the other in
 // dst[r]. What isn't there is computed a panel at a time.
 func (c *Cache) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) error {

@@ -34,9 +34,9 @@ type (
 	}
 )
 
-// CheckRows checks what rows of a matrix of n documents are asked for, and returns how many values
+// checkRows checks what rows of a matrix of n documents are asked for, and returns how many values
 // each has. Ranges of columns may come in any order, and again.
-func CheckRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int, err error) {
+func checkRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int, err error) {
 	for _, r := range columns {
 		if r[0] < 0 || r[1] < r[0] || r[1] > n {
 			return 0, fmt.Errorf("engine: columns from %d to before %d, expected a range from 0 to before %d",
@@ -81,7 +81,7 @@ func overlapping(dst [][]float32) bool {
 
 // request checks the arguments of Rows.
 func (c *Cache) request(k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) (*request, error) {
-	length, err := CheckRows(c.Len(), rows, columns, dst)
+	length, err := checkRows(c.Len(), rows, columns, dst)
 	if err != nil {
 		return nil, err
 	}

@@ -210,7 +210,7 @@ func (c *Cache) identity(ctx context.Context) ([32]byte, error) {
 	for i := range r.Docs {
 		r.Docs[i] = i * n / len(r.Docs)
 	}
-	err := c.InOrder(ctx, kernel.C{}, r, func(t *device.Tile) error {
+	err := c.Computer.Rows(ctx, kernel.C{}, r, nil, func(t *device.Tile) error {
 		lines, length, stride := compute.Lines(t)
 		for i := range lines {
 			for _, v := range t.Value[i*stride:][:length] {

@@ -74,6 +74,17 @@ func (c *Computer) Map(k kernel.Kernel, dst, values []float32, row, lo int) erro
 	return kernel.Map(k, c.Kernels, dst, values, c.Norms[row:row+1], c.Norms[lo:lo+len(values)])
 }
 
+// Diagonal returns k(xᵢ, xᵢ) for all documents i.
+func (c *Computer) Diagonal(k kernel.Kernel) ([]float32, error) {
+	d := make([]float32, c.Len()) // c is 0
+	for i := range d {
+		if err := c.Map(k, d[i:i+1], d[i:i+1], i, i); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
 // programs keeps the programs of the kernels that were asked for last.
 type programs struct {
 	mu sync.Mutex
@@ -107,18 +118,11 @@ func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Pr
 
 // Rows has the back end compute k for a request and hands it to visit a tile at a time, up to
 // [BlockDocs] columns by a panel of rows. It is where tiles of every back end are checked, counted
-// and mapped. visit is called from any number of goroutines at the same time. report may be nil.
-func (c *Computer) Rows(ctx context.Context, k kernel.Kernel, r *device.Request, report *tiles.Reporter, visit func(t *device.Tile) error) error {
-	return c.compute(ctx, k, r, report, false, visit)
-}
-
-// InOrder is [Computer.Rows] by up to r.Workers goroutines, without a report; tiles of the same rows
-// come one after the other, their columns ascending.
-func (c *Computer) InOrder(ctx context.Context, k kernel.Kernel, r *device.Request, visit func(t *device.Tile) error) error {
-	return c.compute(ctx, k, r, nil, true, visit)
-}
-
-func (c *Computer) compute(ctx context.Context, k kernel.Kernel, r *device.Request, report *tiles.Reporter, inOrder bool, visit func(t *device.Tile) error) (err error) {
+// and mapped. visit is called from up to r.Workers goroutines at the same time; tiles of the same
+// rows come one after the other, their columns ascending. report may be nil.
+func (c *Computer) Rows(
+	ctx context.Context, k kernel.Kernel, r *device.Request, report *tiles.Reporter, visit func(t *device.Tile) error,
+) (err error) {
 	_, plain := k.(kernel.C)
 	if _, ok := c.Backend.(device.Accelerator); ok && !plain {
 		if r.Program, err = c.Program(k, r.From); err != nil {
@@ -148,7 +152,7 @@ func (c *Computer) compute(ctx context.Context, k kernel.Kernel, r *device.Reque
 		}
 		c.pairs.Add(int64(t.Rows) * int64(t.Cols()))
 		done.Add(Pairs(r, t.First, t.First+t.Rows, t.Lo, t.Hi))
-		return c.parts(ctx, r, t, inOrder, part)
+		return c.parts(ctx, r, t, part)
 	})
 	if want := Pairs(r, 0, len(r.Docs), r.Lo, r.Hi); err == nil && done.Load() != want {
 		err = fmt.Errorf("engine: %d pairs from %s, expected %d", done.Load(), c.Backend.Name(), want)
@@ -162,7 +166,7 @@ const BlockDocs = 4 * sparse.Block
 
 // parts divides a tile among workers: each part has up to a panel of rows, in sequence for the
 // symmetric half, and up to BlockDocs columns. What comes from the processor is one part.
-func (c *Computer) parts(ctx context.Context, r *device.Request, t *device.Tile, inOrder bool, visit func(t *device.Tile) error) error {
+func (c *Computer) parts(ctx context.Context, r *device.Request, t *device.Tile, visit func(t *device.Tile) error) error {
 	width := c.Kernels.Panel
 	first, last := r.Docs[t.First], r.Docs[t.First+t.Rows-1]
 	whole := !r.Half || t.Lo >= first && last-first == t.Rows-1
@@ -184,23 +188,11 @@ func (c *Computer) parts(ctx context.Context, r *device.Request, t *device.Tile,
 		groups = append(groups, g)
 		first = g.end
 	}
-	pieces := (t.Cols() + BlockDocs - 1) / BlockDocs
-	piece := func(g group, k int) error {
-		lo, hi := max(t.Lo+k*BlockDocs, g.lo), min(t.Lo+(k+1)*BlockDocs, t.Hi)
-		if lo >= hi {
-			return nil
-		}
-		p := cut(t, g.first, g.end, lo, hi)
-		return visit(&p)
-	}
-	if !inOrder {
-		return tiles.Run(ctx, c.Workers, len(groups)*pieces, func(_ context.Context, _, task int) error {
-			return piece(groups[task/pieces], task%pieces)
-		})
-	}
-	return tiles.Run(ctx, max(r.Workers, 1), len(groups), func(ctx context.Context, _, g int) error {
-		for k := range pieces {
-			if err := piece(groups[g], k); err != nil || ctx.Err() != nil {
+	return tiles.Run(ctx, max(r.Workers, 1), len(groups), func(ctx context.Context, _, task int) error {
+		g := groups[task]
+		for lo := g.lo; lo < t.Hi; lo += BlockDocs {
+			p := cut(t, g.first, g.end, lo, min(lo+BlockDocs, t.Hi))
+			if err := visit(&p); err != nil || ctx.Err() != nil {
 				return err
 			}
 		}

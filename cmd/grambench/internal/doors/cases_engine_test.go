@@ -57,9 +57,6 @@ func engineCases() map[string]testCase {
 		"kernel.PanicError.Error":     messages(&engine.PanicError{}, &engine.PanicError{Value: errors.New("x")}),
 		"kernel.PanicError.Unwrap":    messages(&engine.PanicError{}),
 		"engine.Ready.Close":          {run: cachedRows},
-		"engine.Ready.Diagonal":       {run: cachedRows},
-		"engine.Ready.Len":            {run: cachedRows},
-		"engine.Ready.Rows":           {run: cachedRows},
 		"engine.Reference.C":          {run: reference, index: true, panics: true},
 		"engine.Reference.Norm":       {run: reference, index: true, panics: true},
 		"engine.Reference.Resolve":    {run: reference, index: true, panics: true},
@@ -491,7 +488,7 @@ func cachedOptions(p *program) {
 	p.bad("columns below 0", func() error { _, err := e.Cached(engine.CachedOptions{TileColumns: -1}); return err })
 }
 
-// rowsDoor is Cached.Rows, Matrix.Rows, Ready.Rows and solver.Dense.Rows.
+// rowsDoor is Cached.Rows, Matrix.Rows and solver.Dense.Rows.
 type rowsDoor func(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error
 
 // tryRows calls a door that writes parts of rows, with good and bad arguments. Of checked, whether
@@ -553,16 +550,16 @@ func cachedRows(p *program) {
 	p.good(fmt.Sprint("Ready of ", k), func() error {
 		ready, err := c.Ready(p.ctx, k)
 		if err == nil && ready != nil {
-			ready.Diagonal()
-			if ready.Len() != n {
-				p.fails("a matrix of %d, expected %d", ready.Len(), n)
+			if ready.N != n {
+				p.fails("a matrix of %d, expected %d", ready.N, n)
 			}
-			p.tryRows("Ready", n, ready.Rows, check)
+			all := make([]int, n)
+			for j := range all {
+				all[j] = j
+			}
+			check(n-1, all, ready.Row(n-1))
 			ready.Close()
 			ready.Close()
-			p.bad("Rows of a matrix that is closed", func() error {
-				return ready.Rows(p.ctx, []int{0}, [][2]int{{0, 1}}, [][]float32{poisoned(p, 1)})
-			})
 		}
 		return err
 	})
