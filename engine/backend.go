@@ -19,9 +19,9 @@ type (
 // Backend names what computes: the instruction set, or the device.
 func (e *Engine) Backend() string { return e.c.Backend.Name() }
 
-// Heads returns what the cost model of the processor's back end predicts for the possible choices of
-// the head, in the order of their number of terms; nil where a device computes. That of the least
-// predicted time is taken unless Options.HeadTerms says otherwise.
+// Heads returns what the cost model of the processor's back end predicts for the possible choices
+// of the head, in the order of their number of terms; nil where a device computes. That of the
+// least predicted time is taken unless Options.HeadTerms says otherwise.
 func (e *Engine) Heads() []Head {
 	if b, ok := e.c.Backend.(interface{ Heads() []Head }); ok {
 		return b.Heads()
@@ -38,9 +38,9 @@ func (e *Engine) HeadTerms() int {
 	return 0
 }
 
-// Batches says how documents are best handed to [Engine.CrossTiles]: so many rows at a time, from so
-// many goroutines, each of which may have so many workers. The processor takes few rows from each of
-// its workers; a device takes many, and the next ones are got ready meanwhile.
+// Batches says how documents are best handed to [Engine.CrossTiles]: so many rows at a time, from
+// so many goroutines, each of which may have so many workers. The processor takes few rows from
+// each of its workers; a device takes many, and the next ones are got ready meanwhile.
 func (e *Engine) Batches() (rows, atOnce, workers int) {
 	if b, ok := e.c.Backend.(device.Accelerator); ok {
 		return max(b.BatchRows(), 1), 2, e.c.Workers

@@ -30,35 +30,40 @@ func BenchmarkGram(b *testing.B) {
 	}
 }
 
-// benchmarkPairs runs work for every instruction set on one worker, once before it counts. peak-share is the part, in percent, of the multiply-adds that
-// Peak does in the same time, for those of the head while it is computed.
+// benchmarkPairs runs work for every instruction set on one worker, once before it counts.
+// peak-share is the part, in percent, of the multiply-adds that Peak does in the same time, for
+// those of the head while it is computed.
 func benchmarkPairs(b *testing.B, embedding sparse.Embedding, prefix string, work func(e *Engine) error) {
 	m := zipf(2000, 20000, 150, 1)
 	x := embedded(b, embedding, m)
 	for _, isa := range asm.Available() {
-		b.Run(fmt.Sprintf("%sisa=%s/docs=%d/values=%d", prefix, isa, x.Rows(), x.NNZ()/int64(x.Rows())), func(b *testing.B) {
-			e := newEngine(b, x, Options{ISA: string(isa), Workers: 1})
-			if err := work(e); err != nil {
-				b.Fatal(err)
-			}
-			before, peak := e.Stats(), peakRate(e.c.Kernels)
-			for b.Loop() {
+		b.Run(
+			fmt.Sprintf("%sisa=%s/docs=%d/values=%d", prefix, isa, x.Rows(), x.NNZ()/int64(x.Rows())),
+			func(b *testing.B) {
+				e := newEngine(b, x, Options{ISA: string(isa), Workers: 1})
 				if err := work(e); err != nil {
 					b.Fatal(err)
 				}
-			}
-			peak = (peak + peakRate(e.c.Kernels)) / 2
-			s := e.Stats().Sub(before)
-			pairs := float64(b.N) * float64(e.Len()) * float64(e.Len()-1) / 2
-			madds := float64(s.HeadValues) * float64(e.c.Kernels.Panel)
-			b.ReportMetric(pairs/b.Elapsed().Seconds(), "pairs/s")
-			b.ReportMetric((madds+float64(s.TailMatches))/b.Elapsed().Seconds(), "madd/s")
-			b.ReportMetric(100*madds/s.Head.Seconds()/peak, "peak-share")
-		})
+				before, peak := e.Stats(), peakRate(e.c.Kernels)
+				for b.Loop() {
+					if err := work(e); err != nil {
+						b.Fatal(err)
+					}
+				}
+				peak = (peak + peakRate(e.c.Kernels)) / 2
+				s := e.Stats().Sub(before)
+				pairs := float64(b.N) * float64(e.Len()) * float64(e.Len()-1) / 2
+				madds := float64(s.HeadValues) * float64(e.c.Kernels.Panel)
+				b.ReportMetric(pairs/b.Elapsed().Seconds(), "pairs/s")
+				b.ReportMetric((madds+float64(s.TailMatches))/b.Elapsed().Seconds(), "madd/s")
+				b.ReportMetric(100*madds/s.Head.Seconds()/peak, "peak-share")
+			},
+		)
 	}
 }
 
-// peakRate measures the multiply-adds per second that one core does in registers, the best of five short runs.
+// peakRate measures the multiply-adds per second that one core does in registers, the best of five
+// short runs.
 func peakRate(k *asm.Kernels) float64 {
 	const rounds = 20000
 	sum := make([]float32, asm.PeakSums)

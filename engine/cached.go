@@ -17,18 +17,22 @@ type CachedOptions struct {
 	// that bound, half of what the machine has left where the matrix doesn't fit into it.
 	CacheBytes int64
 
-	// Store is where the matrix is kept from run to run, if it fits into CacheBytes; default nowhere. Where it doesn't fit, the store is left alone: what is
-	// dropped is computed again, which takes no longer than it would to read it (measured for a tile of 16 KiB: 26 µs to read, 24 µs to compute).
+	// Store is where the matrix is kept from run to run, if it fits into CacheBytes; default
+	// nowhere. Where it doesn't fit, the store is left alone: what is dropped is computed again,
+	// which takes no longer than it would to read it (measured for a tile of 16 KiB: 26 µs to read,
+	// 24 µs to compute).
 	Store *tiles.Store
 
-	// TileColumns is about how many columns a tile of a row has where not all tiles fit into memory; default 4096. Who reads short ranges of columns, such as the
-	// documents of a class, computes less that nobody asked for with tiles of that length. It is rounded up to a multiple of 512.
+	// TileColumns is about how many columns a tile of a row has where not all tiles fit into
+	// memory; default 4096. Who reads short ranges of columns, such as the documents of a class,
+	// computes less that nobody asked for with tiles of that length. It is rounded up to a multiple
+	// of 512.
 	TileColumns int
 }
 
-// Cached serves rows of Gram matrices of one engine's documents from tiles of c, which all kernels on
-// these documents share: the map is applied when a row is read, and a search over the parameters of
-// a kernel computes each c once.
+// Cached serves rows of Gram matrices of one engine's documents from tiles of c, which all kernels
+// on these documents share: the map is applied when a row is read, and a search over the parameters
+// of a kernel computes each c once.
 //
 // Where c of all pairs fits into the bound, it is computed at the first use, each pair once, and
 // kept; otherwise rows are computed when they are asked for, and the least recently used tiles make
@@ -39,9 +43,9 @@ type Cached struct {
 	c *cache.Cache
 }
 
-// CachedStats counts what a [Cached] has done since it was made: tiles.CacheStats of its tiles, where
-// c of all pairs is kept (Whole) of rows read and panels computed; values Served and pairs Computed;
-// tile files Loaded, Saved and Damaged, and StoreErr, why no more are written.
+// CachedStats counts what a [Cached] has done since it was made: tiles.CacheStats of its tiles,
+// where c of all pairs is kept (Whole) of rows read and panels computed; values Served and pairs
+// Computed; tile files Loaded, Saved and Damaged, and StoreErr, why no more are written.
 type CachedStats = cache.Stats
 
 // Cached returns a cache of the engine's tiles of c.
@@ -53,9 +57,11 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 	limit := opt.CacheBytes
 	switch {
 	case opt.TileColumns < 0:
-		return nil, fmt.Errorf("engine: tiles of %d columns, expected a positive number, or 0 for %d", opt.TileColumns, cache.BlockCols)
+		return nil, fmt.Errorf("engine: tiles of %d columns, expected a positive number, or 0 for %d", opt.TileColumns,
+			cache.BlockCols)
 	case limit < 0:
-		return nil, fmt.Errorf("engine: cache of %d bytes, expected a positive number, or 0 for as much as helps", limit)
+		return nil, fmt.Errorf("engine: cache of %d bytes, expected a positive number, or 0 for as much as helps",
+			limit)
 	case limit == 0 && e.memory > 0:
 		limit = min(cache.WholeBytes(n), max(e.memory-e.Bytes(), 0))
 	case limit == 0:
@@ -106,13 +112,16 @@ func (c *Cached) Diagonal(k Kernel) ([]float32, error) {
 	return c.c.Diagonal(k)
 }
 
-// Rows writes rows of the Gram matrix of k, restricted to ranges of columns: with columns {lo₀, hi₀}, {lo₁, hi₁}, …,
+// Rows writes rows of the Gram matrix of k, restricted to ranges of columns: with columns {lo₀,
+// hi₀}, {lo₁, hi₁}, …,
 //
 //	dst[r] = k(x_rows[r], x_j),  lo₀ <= j < hi₀, then lo₁ <= j < hi₁, …
 //
-// Rows may come in any order and more than once, and so may ranges; dst[r] is as long as all ranges together, and no two may overlap. What isn't there
-// is computed a panel at a time: Kernels.Panel rows that are missing cost as much as one, so rows are best asked for in panels. It reports no progress unless the
-// whole matrix is computed. It returns within a second of the end of ctx, with its error; after an error dst holds anything.
+// Rows may come in any order and more than once, and so may ranges; dst[r] is as long as all ranges
+// together, and no two may overlap. What isn't there is computed a panel at a time: Kernels.Panel
+// rows that are missing cost as much as one, so rows are best asked for in panels. It reports no
+// progress unless the whole matrix is computed. It returns within a second of the end of ctx, with
+// its error; after an error dst holds anything.
 func (c *Cached) Rows(ctx context.Context, k Kernel, rows []int, columns [][2]int, dst [][]float32) error {
 	k, err := c.e.bind(k)
 	if err != nil {
@@ -158,9 +167,11 @@ type Ready struct {
 	giveBack func() // nil once that is done
 }
 
-// Ready computes the Gram matrix of k as such, without c behind it, each pair once: what one training wants, which then uses the rows where they are instead of
-// mapping c each time it reads a row. It returns nil where the matrix doesn't fit into the bound, where c is there already, or where there is a
-// store, which holds c. It has the same bits as rows that are read from the cache, and counts as computed by it, though a later use of the cache computes c by itself.
+// Ready computes the Gram matrix of k as such, without c behind it, each pair once: what one
+// training wants, which then uses the rows where they are instead of mapping c each time it reads a
+// row. It returns nil where the matrix doesn't fit into the bound, where c is there already, or
+// where there is a store, which holds c. It has the same bits as rows that are read from the cache,
+// and counts as computed by it, though a later use of the cache computes c by itself.
 //
 // The matrix takes the room of c: a second one isn't made before the first is closed, nor any
 // beside Build, whose end Ready waits for. Only c itself may come beside it, where the cache is

@@ -49,7 +49,8 @@ func BenchmarkCachedHit(b *testing.B) {
 	}
 }
 
-// The rows that aren't there, a panel of them at a time, against Rows of the engine on one worker: what a cache costs that never helps.
+// The rows that aren't there, a panel of them at a time, against Rows of the engine on one worker:
+// what a cache costs that never helps.
 func BenchmarkCachedMiss(b *testing.B) {
 	n := 10000
 	x := embedded(b, sparse.Sphere, zipf(n, 20000, 60, 1))

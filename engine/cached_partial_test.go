@@ -8,7 +8,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What the heap really holds stays within the bound, tiles, their administration and scratch space together.
+// What the heap really holds stays within the bound, tiles, their administration and scratch space
+// together.
 func TestCachedHeap(t *testing.T) {
 	n := 1500
 	x := embedded(t, sparse.Sphere, zipf(n, 3000, 20, 3))
@@ -46,7 +47,8 @@ func TestCachedHeap(t *testing.T) {
 	runtime.KeepAlive(dst)
 }
 
-// Computing columns in pieces does the same work as computing whole rows: no match of a posting list is met twice.
+// Computing columns in pieces does the same work as computing whole rows: no match of a posting
+// list is met twice.
 func TestCachedDoesNoMore(t *testing.T) {
 	n := cache.BlockCols + 300
 	x := embedded(t, sparse.Sphere, zipf(n, 4000, 12, 7))

@@ -11,7 +11,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The matrix of one kernel for one training has the bits of what the cache serves, and isn't made where c is there already or doesn't fit.
+// The matrix of one kernel for one training has the bits of what the cache serves, and isn't made
+// where c is there already or doesn't fit.
 func TestReady(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(150, 500, 20, 1))
 	e := newEngine(t, x, Options{Workers: 2})
@@ -38,17 +39,20 @@ func TestReady(t *testing.T) {
 		t.Errorf("with c at hand ready is %v, error %v, expected neither", again, err)
 	}
 	if s := c.Stats(); s.Bytes != cache.WholeBytes(150)+4*150*150 {
-		t.Errorf("%d bytes are counted for c and a matrix that is in use, expected %d", s.Bytes, cache.WholeBytes(150)+4*150*150)
+		t.Errorf("%d bytes are counted for c and a matrix that is in use, expected %d", s.Bytes,
+			cache.WholeBytes(150)+4*150*150)
 	}
 	for range 2 { // the second time it does nothing
 		if ready.Close(); c.Stats().Bytes != cache.WholeBytes(150) {
-			t.Errorf("%d bytes are counted once the matrix is closed, expected those of c, %d", c.Stats().Bytes, cache.WholeBytes(150))
+			t.Errorf("%d bytes are counted once the matrix is closed, expected those of c, %d", c.Stats().Bytes,
+				cache.WholeBytes(150))
 		}
 	}
 	if ready.N != 0 || len(ready.Data) != 0 {
 		t.Errorf("a matrix that is closed has %d rows", ready.N)
 	}
-	small := newCached(t, newEngine(t, embedded(t, sparse.Sphere, zipf(3000, 500, 20, 1)), Options{Workers: 1}), CachedOptions{CacheBytes: 16 << 20})
+	small := newCached(t, newEngine(t, embedded(t, sparse.Sphere, zipf(3000, 500, 20, 1)), Options{Workers: 1}),
+		CachedOptions{CacheBytes: 16 << 20})
 	if small.Whole() {
 		t.Fatal("the small cache holds all")
 	}
@@ -91,14 +95,17 @@ func matrixOf(t *testing.T, c *Cached) *Matrix {
 	return m
 }
 
-// There is room for one matrix at a time: not for a second beside one in use, or one that is being made, but for the next where one was given up.
+// There is room for one matrix at a time: not for a second beside one in use, or one that is being
+// made, but for the next where one was given up.
 func TestReadyHasTheRoomOfC(t *testing.T) {
 	e := newEngine(t, embedded(t, sparse.Sphere, zipf(150, 500, 20, 1)), Options{Workers: 2})
 	k := parse(t, "diffusion:t=0.5")
 	c := newCached(t, e, CachedOptions{})
 	var failed *PanicError
-	if ready, err := c.Ready(t.Context(), panicking(t)["values"]); ready != nil || !errors.As(err, &failed) || c.Stats().Bytes != 0 {
-		t.Errorf("ready is %v, error %v, %d bytes are counted, expected a PanicError and none", ready, err, c.Stats().Bytes)
+	if ready, err := c.Ready(t.Context(), panicking(t)["values"]); ready != nil || !errors.As(err, &failed) ||
+		c.Stats().Bytes != 0 {
+		t.Errorf("ready is %v, error %v, %d bytes are counted, expected a PanicError and none", ready, err,
+			c.Stats().Bytes)
 	}
 	results := make(chan *Ready, 8)
 	for range cap(results) {
@@ -152,7 +159,8 @@ func TestReadyIsNotTheCollectors(t *testing.T) {
 	}
 }
 
-// A matrix that is made while another caller builds c has the same values, and the race detector nothing to say.
+// A matrix that is made while another caller builds c has the same values, and the race detector
+// nothing to say.
 func TestReadyBesideBuild(t *testing.T) {
 	e := newEngine(t, embedded(t, sparse.Sphere, zipf(150, 500, 20, 1)), Options{Workers: 2})
 	k := parse(t, "diffusion:t=0.5")

@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// A matrix that was computed once serves later runs; whatever is wrong with its files, values are right and only the wrong ones are computed again.
+// A matrix that was computed once serves later runs; whatever is wrong with its files, values are
+// right and only the wrong ones are computed again.
 func TestCachedStore(t *testing.T) {
 	n := 500
 	x := embedded(t, sparse.Sphere, zipf(n, 3000, 20, 3))
@@ -29,7 +30,8 @@ func TestCachedStore(t *testing.T) {
 		}
 		symmetric(t, what, c)
 		if s := c.Stats(); s.Loaded != loaded || s.Saved != saved || s.Damaged != damaged {
-			t.Errorf("%s: %d files loaded, %d saved, %d damaged, expected %d, %d and %d", what, s.Loaded, s.Saved, s.Damaged, loaded, saved, damaged)
+			t.Errorf("%s: %d files loaded, %d saved, %d damaged, expected %d, %d and %d", what, s.Loaded, s.Saved,
+				s.Damaged, loaded, saved, damaged)
 		}
 		return c
 	}
@@ -59,7 +61,8 @@ func TestCachedStore(t *testing.T) {
 	run("damaged", e, dir, want, panels-3, 3, 2)
 	run("mended", e, dir, want, panels, 0, 0)
 
-	// Other documents, another head, another instruction set: not the same bits, so not the same files.
+	// Other documents, another head, another instruction set: not the same bits, so not the same
+	// files.
 	other := embedded(t, sparse.Sphere, zipf(n, 3000, 20, 4))
 	o := newEngine(t, other, Options{})
 	run("other documents", o, dir, gram(t, o, k), 0, panels, 0)

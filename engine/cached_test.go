@@ -58,7 +58,8 @@ func check(ctx context.Context, c *Cached, k Kernel, want *Symmetric, rows []int
 	return nil
 }
 
-// Whatever the bound, rows have the bits of Gram; here with more than one block of columns, of which the last is short.
+// Whatever the bound, rows have the bits of Gram; here with more than one block of columns, of
+// which the last is short.
 func TestCachedSameBits(t *testing.T) {
 	n := cache.BlockCols + 300
 	x := embedded(t, sparse.Sphere, zipf(n, 4000, 12, 7))
@@ -70,7 +71,8 @@ func TestCachedSameBits(t *testing.T) {
 	for _, workers := range []int{1, 2, 7} {
 		e := newEngine(t, x, Options{Workers: workers})
 		scratch := scratchBytes(e)
-		for _, bytes := range []int64{0, scratch / int64(workers), scratch, scratch + 3*tiles.TileBytes(3000), scratch + 2<<20, scratch + 50<<20} {
+		for _, bytes := range []int64{0, scratch / int64(workers), scratch, scratch + 3*tiles.TileBytes(3000),
+			scratch + 2<<20, scratch + 50<<20} {
 			c := newCached(t, e, CachedOptions{CacheBytes: bytes, TileColumns: int(bytes % 1000)})
 			if c.Whole() != (bytes == 0) {
 				t.Fatalf("%d bytes for %d documents: Whole is %v", bytes, n, c.Whole())
@@ -82,7 +84,8 @@ func TestCachedSameBits(t *testing.T) {
 					rows[i] = r.IntN(min(n, 300)) // some of them again
 				}
 				a, b := r.IntN(n), r.IntN(n)
-				columns := [][][2]int{{{0, n}}, {{min(a, b), max(a, b)}}, {{n - 5, n}, {0, 3}, {7, 7}, {a, min(a+900, n)}}, {}}[r.IntN(4)]
+				columns := [][][2]int{{{0, n}}, {{min(a, b), max(a, b)}}, {{n - 5, n}, {0, 3}, {7, 7}, {a, min(a+900,
+					n)}}, {}}[r.IntN(4)]
 				which := r.IntN(len(kernels))
 				if err := check(t.Context(), c, kernels[which], want[which], rows, columns); err != nil {
 					t.Errorf("%d workers, %d bytes, %v: %v", workers, bytes, kernels[which], err)
@@ -94,7 +97,8 @@ func TestCachedSameBits(t *testing.T) {
 		}
 		// Ranges that come back to a block ask for its tile once.
 		c := newCached(t, e, CachedOptions{CacheBytes: scratch + 2<<20})
-		if err := check(t.Context(), c, kernels[0], want[0], []int{9}, [][2]int{{0, 3}, {n - 5, n}, {3, 6}}); err != nil {
+		err := check(t.Context(), c, kernels[0], want[0], []int{9}, [][2]int{{0, 3}, {n - 5, n}, {3, 6}})
+		if err != nil {
 			t.Error(err)
 		}
 		if s := c.Stats(); s.Misses != 2 || s.Hits+s.Waits != 0 {
@@ -126,7 +130,8 @@ func TestCachedReleasesTiles(t *testing.T) {
 	}
 }
 
-// A search over the parameters of a kernel computes each c once; the engine's own count of dot products proves it.
+// A search over the parameters of a kernel computes each c once; the engine's own count of dot
+// products proves it.
 func TestCachedComputesOnce(t *testing.T) {
 	n := 700
 	x := embedded(t, sparse.Sphere, zipf(n, 4000, 30, 7))
@@ -166,7 +171,8 @@ func TestCachedComputesOnce(t *testing.T) {
 				}
 			}
 			if computed != all || c.Stats().Computed != own {
-				t.Errorf("%d dot products, %d by its own count, expected %d and %d", computed, c.Stats().Computed, all, own)
+				t.Errorf("%d dot products, %d by its own count, expected %d and %d", computed, c.Stats().Computed, all,
+					own)
 			}
 			if want := 12 * int64(len(rows)) * int64(n); c.Stats().Served != want {
 				t.Errorf("%d values served, expected %d", c.Stats().Served, want)
@@ -175,7 +181,8 @@ func TestCachedComputesOnce(t *testing.T) {
 	}
 }
 
-// Many goroutines with different rows, kernels and ends of patience share a cache far too small for them.
+// Many goroutines with different rows, kernels and ends of patience share a cache far too small for
+// them.
 func TestCachedUnderLoad(t *testing.T) {
 	n := 600
 	x := embedded(t, sparse.Sphere, zipf(n, 3000, 20, 3))
@@ -232,7 +239,8 @@ func TestCachedUnderLoad(t *testing.T) {
 	}
 }
 
-// A build that is cancelled goes on where it was; no pair is computed twice but for those of the panels that were under way.
+// A build that is cancelled goes on where it was; no pair is computed twice but for those of the
+// panels that were under way.
 func TestCachedBuildGoesOn(t *testing.T) {
 	n := 3000
 	x := embedded(t, sparse.Sphere, zipf(n, 4000, 30, 7))
@@ -289,7 +297,8 @@ func TestMatrix(t *testing.T) {
 			}
 		}
 		dst := [][]float32{make([]float32, n)}
-		if err := m.Rows(t.Context(), []int{7}, [][2]int{{0, n}}, dst); err != nil || !slices.Equal(dst[0], want.Row(7)) {
+		if err := m.Rows(t.Context(), []int{7}, [][2]int{{0, n}}, dst); err != nil ||
+			!slices.Equal(dst[0], want.Row(7)) {
 			t.Errorf("%s: row 7: %v", spec, err)
 		}
 		if m.Len() != n || !m.Whole() {
@@ -325,12 +334,16 @@ func TestCachedRefusesNonsense(t *testing.T) {
 	}
 	k, row := parse(t, "c"), [][]float32{make([]float32, n)}
 	for name, call := range map[string]func() error{
-		"another embedding":  func() error { return c.Rows(t.Context(), parse(t, "linear"), []int{0}, [][2]int{{0, n}}, row) },
-		"a row below":        func() error { return c.Rows(t.Context(), k, []int{-1}, [][2]int{{0, n}}, row) },
-		"a row above":        func() error { return c.Rows(t.Context(), k, []int{n}, [][2]int{{0, n}}, row) },
-		"a column below":     func() error { return c.Rows(t.Context(), k, []int{0}, [][2]int{{-1, n - 1}}, row) },
-		"a column above":     func() error { return c.Rows(t.Context(), k, []int{0}, [][2]int{{1, n + 1}}, row) },
-		"a range backwards":  func() error { return c.Rows(t.Context(), k, []int{0}, [][2]int{{n, 0}, {0, n}, {0, n}}, row) },
+		"another embedding": func() error {
+			return c.Rows(t.Context(), parse(t, "linear"), []int{0}, [][2]int{{0, n}}, row)
+		},
+		"a row below":    func() error { return c.Rows(t.Context(), k, []int{-1}, [][2]int{{0, n}}, row) },
+		"a row above":    func() error { return c.Rows(t.Context(), k, []int{n}, [][2]int{{0, n}}, row) },
+		"a column below": func() error { return c.Rows(t.Context(), k, []int{0}, [][2]int{{-1, n - 1}}, row) },
+		"a column above": func() error { return c.Rows(t.Context(), k, []int{0}, [][2]int{{1, n + 1}}, row) },
+		"a range backwards": func() error {
+			return c.Rows(t.Context(), k, []int{0}, [][2]int{{n, 0}, {0, n}, {0, n}}, row)
+		},
 		"a row too short":    func() error { return c.Rows(t.Context(), k, []int{0}, [][2]int{{1, n}}, row) },
 		"too few rows":       func() error { return c.Rows(t.Context(), k, []int{0, 1}, [][2]int{{0, n}}, row) },
 		"diagonal, the same": func() error { _, err := c.Diagonal(parse(t, "linear")); return err },

@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Tiles hold every value of Cross once, with the same bits, a panel after the other and in each from the first document to the last; what stands in columns
-// without a document is finite.
+// Tiles hold every value of Cross once, with the same bits, a panel after the other and in each
+// from the first document to the last; what stands in columns without a document is finite.
 func TestCrossTiles(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(1100, 3000, 20, 3))
 	test, err := x.Embedder.Transform(zipf(150, 3000, 20, 4))
@@ -32,7 +32,8 @@ func TestCrossTiles(t *testing.T) {
 		if err := e.CrossTo(t.Context(), k, test, dst); err != nil || !sameBits(dst.Data, want.Data) {
 			t.Errorf("%s: CrossTo differs from Cross, error %v", isa, err)
 		}
-		for _, wrong := range []*Dense{NewDense(149, 1100), NewDense(150, 1099), {Rows: 150, Cols: 1100, Data: dst.Data[1:]}} {
+		for _, wrong := range []*Dense{NewDense(149, 1100), NewDense(150, 1099), {Rows: 150, Cols: 1100,
+			Data: dst.Data[1:]}} {
 			if err := e.CrossTo(t.Context(), k, test, wrong); err == nil {
 				t.Errorf("%s: a matrix of %d×%d with %d values passes", isa, wrong.Rows, wrong.Cols, len(wrong.Data))
 			}
@@ -40,7 +41,8 @@ func TestCrossTiles(t *testing.T) {
 		next, column := 0, 0 // where the next tile begins
 		err = e.CrossTiles(t.Context(), k, test, func(tile *Tile) error {
 			if tile.First != next || tile.Column != column || tile.Cols != min(e.Panel(), 150-column) {
-				t.Fatalf("%s: a tile of documents from %d on and columns from %d on, expected %d and %d", isa, tile.First, tile.Column, next, column)
+				t.Fatalf("%s: a tile of documents from %d on and columns from %d on, expected %d and %d", isa,
+					tile.First, tile.Column, next, column)
 			}
 			for i := range tile.Rows {
 				for j, v := range tile.C[i*tile.Width : (i+1)*tile.Width] {
@@ -50,7 +52,8 @@ func TestCrossTiles(t *testing.T) {
 							t.Fatalf("%s: %v in a column without a document", isa, v)
 						}
 					case math.Float32bits(v) != math.Float32bits(want.Row(column + j)[next+i]):
-						t.Fatalf("%s: document %d, test document %d: %v, expected %v", isa, next+i, column+j, v, want.Row(column + j)[next+i])
+						t.Fatalf("%s: document %d, test document %d: %v, expected %v", isa, next+i, column+j, v,
+							want.Row(column + j)[next+i])
 					}
 				}
 			}
@@ -78,7 +81,8 @@ func TestCrossTilesAndNewEndWithContext(t *testing.T) {
 	if _, err := NewContext(ctx, x, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("NewContext: error %v", err)
 	}
-	if err := e.CrossTiles(ctx, parse(t, "diffusion:t=0.5"), x, func(*Tile) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := e.CrossTiles(ctx, parse(t, "diffusion:t=0.5"), x, func(*Tile) error { return nil }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("CrossTiles: error %v", err)
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// slowDevice computes what a device is asked for from the definition, in blocks of few rows with room between them.
+// slowDevice computes what a device is asked for from the definition, in blocks of few rows with
+// room between them.
 type slowDevice struct {
 	x      *sparse.Embedded
 	height int
@@ -37,7 +38,14 @@ func (d *slowDevice) Rows(ctx context.Context, r *device.Request, visit func(t *
 		if ctx.Err() != nil || d.fail != nil {
 			return errors.Join(context.Cause(ctx), d.fail)
 		}
-		b := &device.Tile{First: first, Rows: min(d.height, len(r.Docs)-first), Lo: r.Lo, Hi: r.Hi, ColStride: 1, Mapped: r.Program != nil}
+		b := &device.Tile{
+			First:     first,
+			Rows:      min(d.height, len(r.Docs)-first),
+			Lo:        r.Lo,
+			Hi:        r.Hi,
+			ColStride: 1,
+			Mapped:    r.Program != nil,
+		}
 		if r.Half {
 			b.Lo = r.Docs[first] / device.Columns * device.Columns
 		}
@@ -86,7 +94,8 @@ func within(t *testing.T, what string, k Kernel, x, y *sparse.Embedded, rows []i
 	}
 }
 
-// Every way of asking an engine gives what its device computes, and kernels that are no programs are mapped.
+// Every way of asking an engine gives what its device computes, and kernels that are no programs
+// are mapped.
 func TestDevice(t *testing.T) {
 	embedding := sparse.Embedding{Weighting: sparse.TF}
 	x := embedded(t, embedding, zipf(300, 900, 6, 3))
@@ -114,7 +123,8 @@ func TestDevice(t *testing.T) {
 			for i := range tile.Rows {
 				for j := range tile.Cols {
 					if v := tile.C[i*tile.Width+j]; v != cross.Row(tile.Column + j)[tile.First+i] {
-						t.Fatalf("%s: tile of %d and %d: %v, expected %v", k, tile.First+i, tile.Column+j, v, cross.Row(tile.Column + j)[tile.First+i])
+						t.Fatalf("%s: tile of %d and %d: %v, expected %v", k, tile.First+i, tile.Column+j, v,
+							cross.Row(tile.Column + j)[tile.First+i])
 					}
 				}
 			}
@@ -135,7 +145,8 @@ func TestDevice(t *testing.T) {
 		}
 		for name, bytes := range map[string]int64{"whole": 0, "partial": scratchBytes(e) + 40*tiles.TileBytes(300)} {
 			c := newCached(t, e, CachedOptions{CacheBytes: bytes})
-			if err := check(t.Context(), c, k, mapped(t, e, k), []int{5, 299, 5, 64, 63}, [][2]int{{0, 300}}); err != nil {
+			err := check(t.Context(), c, k, mapped(t, e, k), []int{5, 299, 5, 64, 63}, [][2]int{{0, 300}})
+			if err != nil {
 				t.Errorf("%s, %s: %v", k, name, err)
 			}
 		}
@@ -168,7 +179,8 @@ func parseIn(t *testing.T, spec string, e sparse.Embedding) Kernel {
 	return k
 }
 
-// mapped is the matrix of k as the engine maps it from c, which is what a cache of c has, even where the device could run k as a program.
+// mapped is the matrix of k as the engine maps it from c, which is what a cache of c has, even
+// where the device could run k as a program.
 func mapped(t *testing.T, e *Engine, k Kernel) *Symmetric {
 	t.Helper()
 	g := gram(t, e, parse(t, "c:embed="+k.Embedding().String()))
@@ -180,7 +192,8 @@ func mapped(t *testing.T, e *Engine, k Kernel) *Symmetric {
 	return g
 }
 
-// Tile files that are missing are computed by the device; files of a processor aren't taken for its own.
+// Tile files that are missing are computed by the device; files of a processor aren't taken for its
+// own.
 func TestDeviceStore(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(300, 900, 6, 3))
 	k := parse(t, "diffusion:t=0.5")

@@ -18,14 +18,20 @@ import (
 // copied is a deep copy of documents, to be spoilt.
 func copied(x *sparse.Embedded) *sparse.Embedded {
 	y := *x
-	y.Offsets, y.Terms, y.Values, y.Raw = slices.Clone(x.Offsets), slices.Clone(x.Terms), slices.Clone(x.Values), slices.Clone(x.Raw)
+	y.Offsets, y.Terms, y.Values, y.Raw = slices.Clone(x.Offsets), slices.Clone(
+		x.Terms), slices.Clone(x.Values), slices.Clone(
+		x.Raw,
+	)
 	y.Norms, y.Divisors = slices.Clone(x.Norms), slices.Clone(x.Divisors)
 	return &y
 }
 
 // spoilt are documents that contradict themselves.
 func spoilt(x *sparse.Embedded) map[string]*sparse.Embedded {
-	all := map[string]*sparse.Embedded{"nil": nil, "no embedder": {CSR: x.CSR, Raw: x.Raw, Norms: x.Norms, Divisors: x.Divisors}}
+	all := map[string]*sparse.Embedded{
+		"nil":         nil,
+		"no embedder": {CSR: x.CSR, Raw: x.Raw, Norms: x.Norms, Divisors: x.Divisors},
+	}
 	for name, spoil := range map[string]func(x *sparse.Embedded){
 		"exchanged terms": func(x *sparse.Embedded) { x.Terms[0], x.Terms[1] = x.Terms[1], x.Terms[0] },
 		"a term twice":    func(x *sparse.Embedded) { x.Terms[1] = x.Terms[0] },
@@ -94,10 +100,12 @@ func TestLongDocuments(t *testing.T) {
 	x, y := of(m), of(long)
 	for _, spec := range []string{"linear", "rbf:gamma=1", "arccos:n=2"} {
 		k := parse(t, spec)
-		if _, err := newEngine(t, y, Options{}).Gram(ctx, k); err == nil || !strings.Contains(err.Error(), "in row 7, expected at most 4.6") {
+		if _, err := newEngine(t, y, Options{}).Gram(ctx, k); err == nil ||
+			!strings.Contains(err.Error(), "in row 7, expected at most 4.6") {
 			t.Errorf("%s on long documents: error %v", spec, err)
 		}
-		if _, err := newEngine(t, x, Options{}).Cross(ctx, k, y); err == nil || !strings.Contains(err.Error(), "in row 7, expected at most 4.6") {
+		if _, err := newEngine(t, x, Options{}).Cross(ctx, k, y); err == nil ||
+			!strings.Contains(err.Error(), "in row 7, expected at most 4.6") {
 			t.Errorf("%s on long test documents: error %v", spec, err)
 		}
 	}
@@ -116,10 +124,14 @@ func TestEngineRefuses(t *testing.T) {
 		return &Dense{Rows: rows, Cols: cols, Data: make([]float32, values)}
 	}
 	for name, use := range map[string]func() error{
-		"Gram, no kernel":             func() error { _, err := e.Gram(ctx, nil); return err },
-		"GramTo, nil":                 func() error { return e.GramTo(ctx, k, nil) },
-		"GramTo, too few rows":        func() error { return e.GramTo(ctx, k, &Symmetric{N: n - 1, Data: make([]float32, (n-1)*(n-1))}) },
-		"GramTo, too few values":      func() error { return e.GramTo(ctx, k, &Symmetric{N: n, Data: make([]float32, n*n-1)}) },
+		"Gram, no kernel": func() error { _, err := e.Gram(ctx, nil); return err },
+		"GramTo, nil":     func() error { return e.GramTo(ctx, k, nil) },
+		"GramTo, too few rows": func() error {
+			return e.GramTo(ctx, k, &Symmetric{N: n - 1, Data: make([]float32, (n-1)*(n-1))})
+		},
+		"GramTo, too few values": func() error {
+			return e.GramTo(ctx, k, &Symmetric{N: n, Data: make([]float32, n*n-1)})
+		},
 		"Rows, nil":                   func() error { return e.Rows(ctx, k, []int{1}, nil) },
 		"Rows, a row beyond":          func() error { return e.Rows(ctx, k, []int{n}, d(1, n, n)) },
 		"Rows, a row below 0":         func() error { return e.Rows(ctx, k, []int{-1}, d(1, n, n)) },
@@ -145,7 +157,9 @@ func TestEngineRefuses(t *testing.T) {
 		}
 	}
 	e = newEngine(t, embedded(t, sparse.Sphere, zipf(1000, 50, 10, 1)), Options{Workers: 1})
-	if c := newCached(t, e, CachedOptions{CacheBytes: 2 << 20, TileColumns: math.MaxInt}); c.Whole() || c.c.Width() < 1000 || c.c.Width() > 1024 {
+	if c := newCached(t, e, CachedOptions{CacheBytes: 2 << 20, TileColumns: math.MaxInt}); c.Whole() ||
+		c.c.Width() < 1000 ||
+		c.c.Width() > 1024 {
 		t.Errorf("tiles of %d columns, whole: %v", c.c.Width(), c.Whole())
 	}
 }
@@ -195,7 +209,8 @@ func TestCallersThatPanic(t *testing.T) {
 		}
 	}})
 	onDevice, _ := withDevice(t, x, Options{Workers: 3})
-	h, err := NewHyperbolic(ctx, Hyperbolic{T: 1}, normals(t, 40, 3, 1), Options{Progress: func(Progress) { panic(errBroken) }})
+	h, err := NewHyperbolic(ctx, Hyperbolic{T: 1}, normals(t, 40, 3, 1),
+		Options{Progress: func(Progress) { panic(errBroken) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,23 +221,42 @@ func TestCallersThatPanic(t *testing.T) {
 			tiled = 0
 			return e.CrossTiles(ctx, k, x, func(*Tile) error { tiled++; return bang(tiled) })
 		},
-		"CrossTiles":              func() error { return e.CrossTiles(ctx, k, x, func(*Tile) error { panic(errBroken) }) },
-		"Stripes":                 func() error { return e.Stripes(ctx, k, func(int, *Dense) error { panic(errBroken) }) },
-		"on a device: Tiles":      func() error { return onDevice.Tiles(ctx, func(*Tile) error { panic(errBroken) }) },
-		"on a device: CrossTiles": func() error { return onDevice.CrossTiles(ctx, k, x, func(*Tile) error { panic(errBroken) }) },
-		"on a device: Stripes":    func() error { return onDevice.Stripes(ctx, k, func(int, *Dense) error { panic(errBroken) }) },
-		"hyperbolic":              func() error { _, err := h.Gram(ctx); return err },
-		"report of Gram":          func() error { reports = true; _, err := e.Gram(ctx, k); return err },
-		"report of Rows":          func() error { reports = true; return e.Rows(ctx, k, []int{1}, NewDense(1, 400)) },
-		"report of Cross":         func() error { reports = true; _, err := e.Cross(ctx, k, x); return err },
-		"report of Stripes":       func() error { reports = true; return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
-		"report of Tiles":         func() error { reports = true; return e.Tiles(ctx, func(*Tile) error { return nil }) },
-		"report of Build":         func() error { reports = true; return newCached(t, e, CachedOptions{}).Build(ctx) },
-		"report of Ready":         func() error { reports = true; _, err := newCached(t, e, CachedOptions{}).Ready(ctx, k); return err },
+		"CrossTiles": func() error {
+			return e.CrossTiles(ctx, k, x, func(*Tile) error { panic(errBroken) })
+		},
+		"Stripes": func() error {
+			return e.Stripes(ctx, k, func(int, *Dense) error { panic(errBroken) })
+		},
+		"on a device: Tiles": func() error { return onDevice.Tiles(ctx, func(*Tile) error { panic(errBroken) }) },
+		"on a device: CrossTiles": func() error {
+			return onDevice.CrossTiles(ctx, k, x, func(*Tile) error { panic(errBroken) })
+		},
+		"on a device: Stripes": func() error {
+			return onDevice.Stripes(ctx, k, func(int, *Dense) error { panic(errBroken) })
+		},
+		"hyperbolic":      func() error { _, err := h.Gram(ctx); return err },
+		"report of Gram":  func() error { reports = true; _, err := e.Gram(ctx, k); return err },
+		"report of Rows":  func() error { reports = true; return e.Rows(ctx, k, []int{1}, NewDense(1, 400)) },
+		"report of Cross": func() error { reports = true; _, err := e.Cross(ctx, k, x); return err },
+		"report of Stripes": func() error {
+			reports = true
+			return e.Stripes(ctx, k, func(int, *Dense) error { return nil })
+		},
+		"report of Tiles": func() error {
+			reports = true
+			return e.Tiles(ctx, func(*Tile) error { return nil })
+		},
+		"report of Build": func() error { reports = true; return newCached(t, e, CachedOptions{}).Build(ctx) },
+		"report of Ready": func() error {
+			reports = true
+			_, err := newCached(t, e, CachedOptions{}).Ready(ctx, k)
+			return err
+		},
 	}
 	for way, compute := range ways {
 		var failed *tiles.PanicError
-		if err := compute(); !errors.As(err, &failed) || !errors.Is(err, errBroken) || !strings.Contains(string(failed.Stack), "doors_test.go") {
+		if err := compute(); !errors.As(err, &failed) || !errors.Is(err, errBroken) ||
+			!strings.Contains(string(failed.Stack), "doors_test.go") {
 			t.Errorf("%s: error %v, expected a PanicError", way, err)
 		}
 		reports = false
@@ -317,7 +351,12 @@ func TestPairsOf(t *testing.T) {
 func TestSetsRefuse(t *testing.T) {
 	ctx := t.Context()
 	points := func() *sparse.CSR {
-		return &sparse.CSR{Cols: 3, Offsets: []int64{0, 2, 3, 5, 6}, Terms: []uint32{0, 2, 1, 0, 1, 2}, Values: []float32{1, 2, 3, 4, 5, 6}}
+		return &sparse.CSR{
+			Cols:    3,
+			Offsets: []int64{0, 2, 3, 5, 6},
+			Terms:   []uint32{0, 2, 1, 0, 1, 2},
+			Values:  []float32{1, 2, 3, 4, 5, 6},
+		}
 	}
 	of := []int32{0, 0, 1, 1}
 	spoilt := func(spoil func(p *sparse.CSR)) *sparse.CSR { p := points(); spoil(p); return p }
@@ -345,29 +384,34 @@ func TestSetsRefuse(t *testing.T) {
 		return func() error { _, err := NewHyperbolic(ctx, h, x, opt); return err }
 	}
 	for name, use := range map[string]func() error{
-		"no points":                both(nil, nil, 0),
-		"a term beyond":            both(spoilt(func(p *sparse.CSR) { p.Terms[1] = 3 }), of, 2),
-		"a term twice":             both(spoilt(func(p *sparse.CSR) { p.Terms[1] = 0 }), of, 2),
-		"a value that is none":     both(spoilt(func(p *sparse.CSR) { p.Values[1] = float32(math.NaN()) }), of, 2),
-		"offsets beyond":           both(spoilt(func(p *sparse.CSR) { p.Offsets[4] = 7 }), of, 2),
-		"sets of fewer points":     both(points(), of[:3], 2),
-		"a set below 0":            both(points(), []int32{0, 0, 1, -1}, 2),
-		"a set beyond":             both(points(), []int32{0, 0, 1, 2}, 2),
-		"sets below 0":             both(points(), of, -1),
-		"sets without end":         both(points(), of, math.MaxInt),
-		"more sets than memory":    both(points(), of, math.MaxInt32),
-		"no coordinates":           in(),
-		"coordinates back":         in(2, 1),
-		"a coordinate twice":       in(1, 1),
-		"no distributions":         func() error { _, err := NewHyperbolic(ctx, Hyperbolic{T: 1}, nil, Options{}); return err },
-		"time NaN":                 hyperbolic(Hyperbolic{T: math.NaN()}, Options{}),
-		"time 0":                   hyperbolic(Hyperbolic{}, Options{}),
-		"dimension below 0":        hyperbolic(Hyperbolic{T: 1, N: -1}, Options{}),
-		"workers below 0":          hyperbolic(Hyperbolic{T: 1}, Options{Workers: -1}),
-		"rows to nowhere":          func() error { return g.Rows(ctx, 0, nil) },
-		"rows beyond":              func() error { return g.Rows(ctx, 1, NewDense(2, 2)) },
-		"rows from below 0":        func() error { return g.Rows(ctx, -1, NewDense(1, 2)) },
-		"rows without end":         func() error { return g.Rows(ctx, math.MaxInt, &Dense{Rows: 1, Cols: 2, Data: make([]float32, 2)}) },
+		"no points":             both(nil, nil, 0),
+		"a term beyond":         both(spoilt(func(p *sparse.CSR) { p.Terms[1] = 3 }), of, 2),
+		"a term twice":          both(spoilt(func(p *sparse.CSR) { p.Terms[1] = 0 }), of, 2),
+		"a value that is none":  both(spoilt(func(p *sparse.CSR) { p.Values[1] = float32(math.NaN()) }), of, 2),
+		"offsets beyond":        both(spoilt(func(p *sparse.CSR) { p.Offsets[4] = 7 }), of, 2),
+		"sets of fewer points":  both(points(), of[:3], 2),
+		"a set below 0":         both(points(), []int32{0, 0, 1, -1}, 2),
+		"a set beyond":          both(points(), []int32{0, 0, 1, 2}, 2),
+		"sets below 0":          both(points(), of, -1),
+		"sets without end":      both(points(), of, math.MaxInt),
+		"more sets than memory": both(points(), of, math.MaxInt32),
+		"no coordinates":        in(),
+		"coordinates back":      in(2, 1),
+		"a coordinate twice":    in(1, 1),
+		"no distributions": func() error {
+			_, err := NewHyperbolic(ctx, Hyperbolic{T: 1}, nil, Options{})
+			return err
+		},
+		"time NaN":          hyperbolic(Hyperbolic{T: math.NaN()}, Options{}),
+		"time 0":            hyperbolic(Hyperbolic{}, Options{}),
+		"dimension below 0": hyperbolic(Hyperbolic{T: 1, N: -1}, Options{}),
+		"workers below 0":   hyperbolic(Hyperbolic{T: 1}, Options{Workers: -1}),
+		"rows to nowhere":   func() error { return g.Rows(ctx, 0, nil) },
+		"rows beyond":       func() error { return g.Rows(ctx, 1, NewDense(2, 2)) },
+		"rows from below 0": func() error { return g.Rows(ctx, -1, NewDense(1, 2)) },
+		"rows without end": func() error {
+			return g.Rows(ctx, math.MaxInt, &Dense{Rows: 1, Cols: 2, Data: make([]float32, 2)})
+		},
 		"a row less than no rows":  func() error { return g.Rows(ctx, 2, &Dense{Rows: -1, Cols: 2}) },
 		"against nothing":          func() error { return g.Against(nil, 0, make([]float32, 2)) },
 		"against one that isn't":   func() error { return g.Against(x, 2, make([]float32, 2)) },

@@ -16,25 +16,28 @@ import (
 
 // Options says how an engine works. The zero value works.
 type Options struct {
-	ISA         string         // instruction set, "generic", "avx2" or "avx512"; default the best that the processor can run
+	ISA         string         // "generic", "avx2" or "avx512"; default the best that the processor can run
 	Workers     int            // goroutines; default runtime.GOMAXPROCS(0)
-	MemoryBytes int64          // bound on what the engine holds at a time, its documents and results included; default none
-	HeadTerms   int            // number of terms in the dense head, below 0 for none; default from a cost model
-	Progress    func(Progress) // called every 100 ms and at the end of a computation, never concurrently by one; default none
+	MemoryBytes int64          // most that the engine holds, documents and results included; default no bound
+	HeadTerms   int            // terms in the dense head, below 0 for none; default from a cost model
+	Progress    func(Progress) // called every 100 ms and at the end, not concurrently by one computation; default none
 
-	// Device makes the back end that computes c in place of the processor's panels, for the documents
-	// x as columns; default none, as where it returns nil. It belongs to the engine, whose Close
-	// closes it. Values that a [Cached] maps from its c have the bits of Gram without a device; with
-	// one they may differ by what Kernel.Error allows. With a device, the visit of Tiles and
-	// CrossTiles must not use the engine: it would wait for the device, which waits for it.
+	// Device makes the back end that computes c in place of the processor's panels, for the
+	// documents x as columns; default none, as where it returns nil. It belongs to the engine,
+	// whose Close closes it. Values that a [Cached] maps from its c have the bits of Gram without a
+	// device; with one they may differ by what Kernel.Error allows. With a device, the visit of
+	// Tiles and CrossTiles must not use the engine: it would wait for the device, which waits for
+	// it.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 }
 
 // Engine computes kernels on one set of documents, in float32 from head/tail panels.
 //
-// Values carry an absolute error of at most 1e-6 in c and a relative one of at most 1e-5, down to the least normal float32, 2⁻¹²⁶ (below it, half the spacing of
-// float32 there); c is exactly 0 for identical documents. On one instruction set they are the same bits from any number of workers, for (i, j) and (j, i), and from Gram, Rows, Stripes and Cross.
-// An Engine may be used concurrently.
+// Values carry an absolute error of at most 1e-6 in c and a relative one of at most 1e-5, down to
+// the least normal float32, 2⁻¹²⁶ (below it, half the spacing of float32 there); c is exactly 0 for
+// identical documents. On one instruction set they are the same bits from any number of workers,
+// for (i, j) and (j, i), and from Gram, Rows, Stripes and Cross. An Engine may be used
+// concurrently.
 type Engine struct {
 	c        *compute.Computer
 	memory   int64
@@ -111,7 +114,8 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 		}
 	}
 	if c.Backend == nil {
-		if c.Backend, err = panel.New(ctx, x, panel.Options{Kernels: kernels, Workers: workers, HeadTerms: opt.HeadTerms}); err != nil {
+		own := panel.Options{Kernels: kernels, Workers: workers, HeadTerms: opt.HeadTerms}
+		if c.Backend, err = panel.New(ctx, x, own); err != nil {
 			return nil, err
 		}
 	}
@@ -147,7 +151,9 @@ func (e *Engine) bind(k Kernel) (Kernel, error) {
 		return nil, err
 	}
 	if want, have := k.Embedding(), e.c.X.Embedder.Embedding; want != have {
-		return nil, fmt.Errorf("engine: kernel %s wants documents embedded as %s, found %s; its specification takes embed=%s", k, want, have, have)
+		return nil, fmt.Errorf(
+			"engine: kernel %s wants documents embedded as %s, found %s; its specification takes embed=%s",
+			k, want, have, have)
 	}
 	if e.badNorms != nil && kernel.UsesNorms(k) {
 		return nil, fmt.Errorf("engine: kernel %s is a function of the documents' norms: %w", k, e.badNorms)

@@ -65,7 +65,8 @@ func eachISA(t *testing.T, test func(t *testing.T, isa string)) {
 	}
 }
 
-// More documents than a block of the tail holds, with tails that are long and with tails that are short.
+// More documents than a block of the tail holds, with tails that are long and with tails that are
+// short.
 func TestSeveralTailBlocks(t *testing.T) {
 	n := SeamDocuments + compute.BlockDocs + 77
 	if testing.Short() {
@@ -97,7 +98,8 @@ func TestSeveralTailBlocks(t *testing.T) {
 	})
 }
 
-// The promise about c: |c - ref| <= 1e-6 and |c - ref| <= 1e-5·ref; exactly 0 where the reference is 0 and on the diagonal.
+// The promise about c: |c - ref| <= 1e-6 and |c - ref| <= 1e-5·ref; exactly 0 where the reference
+// is 0 and on the diagonal.
 func TestGramAgreesWithReference(t *testing.T) {
 	sizes := []int{0, 1, 2, 27, 28, 29, 31, 32, 33, 63, 64, 65, 300, 700}
 	if testing.Short() {
@@ -128,8 +130,9 @@ func TestGramAgreesWithReference(t *testing.T) {
 	})
 }
 
-// Long documents whose words all occur once have thousands of equal products, and the roundings of a plain sum would all go one way: 6·10⁻⁶ for
-// the one below. Half of what is promised shows that neither the blocks of the sum nor the sum of the blocks do that.
+// Long documents whose words all occur once have thousands of equal products, and the roundings of
+// a plain sum would all go one way: 6·10⁻⁶ for the one below. Half of what is promised shows that
+// neither the blocks of the sum nor the sum of the blocks do that.
 func TestLongEqualDocuments(t *testing.T) {
 	const terms, length = 30000, 20000
 	n := 40
@@ -163,11 +166,19 @@ func TestLongEqualDocuments(t *testing.T) {
 	})
 }
 
-// Documents that share all but a tenth of their words, each occurring once, are the worst case of all: every product is equal, and c is as small as it may be
-// without being recomputed. Among documents of one word, as many as the last argument of a case says, they also have as many terms in a segment as may be.
+// Documents that share all but a tenth of their words, each occurring once, are the worst case of
+// all: every product is equal, and c is as small as it may be without being recomputed. Among
+// documents of one word, as many as the last argument of a case says, they also have as many terms
+// in a segment as may be.
 func TestEqualProducts(t *testing.T) {
-	type corpus struct{ shared, own, even, odd, short int } // even and odd: counts of the own words in every second document
-	cases := []corpus{{9649, 1, 1048, 1100, 60}, {9000, 1, 1000, 1001, 60}, {600, 1, 67, 68, 60}, {16000, 1, 1780, 1850, 200}}
+	// even and odd: counts of the own words in every second document
+	type corpus struct{ shared, own, even, odd, short int }
+	cases := []corpus{
+		{9649, 1, 1048, 1100, 60},
+		{9000, 1, 1000, 1001, 60},
+		{600, 1, 67, 68, 60},
+		{16000, 1, 1780, 1850, 200},
+	}
 	longest := 70000
 	if testing.Short() {
 		longest = 9000
@@ -208,11 +219,13 @@ func TestEqualProducts(t *testing.T) {
 	}
 }
 
-// Gram, Rows, Stripes and Cross compute the same bits, from any number of workers and in panels of any composition.
+// Gram, Rows, Stripes and Cross compute the same bits, from any number of workers and in panels of
+// any composition.
 func TestSameBits(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa string) {
 		m := zipf(401, 5000, 60, 7)
-		for _, spec := range []string{"c", "diffusion:t=0.5", "ngd", "linear", "rbf:gamma=0.01", "arccos:n=1", "chi2", "js:t=0.3"} {
+		for _, spec := range []string{"c", "diffusion:t=0.5", "ngd", "linear", "rbf:gamma=0.01", "arccos:n=1",
+			"chi2", "js:t=0.3"} {
 			k := parse(t, spec)
 			x := embedded(t, k.Embedding(), m)
 			want := gram(t, newEngine(t, x, Options{ISA: isa, Workers: 1}), k)
@@ -261,7 +274,8 @@ func TestSameBits(t *testing.T) {
 	})
 }
 
-// testTiles checks that Tiles hands out every pair of the half once, with the values that want holds as mapped by k.
+// testTiles checks that Tiles hands out every pair of the half once, with the values that want
+// holds as mapped by k.
 func testTiles(t *testing.T, e *Engine, want *Symmetric, k Kernel) {
 	t.Helper()
 	if k.String() != "c" {
@@ -324,7 +338,8 @@ func TestCross(t *testing.T) {
 	}
 }
 
-// A Gram matrix is a gonum matrix: its eigenvalues sum to the trace, and a Cholesky factor exists where t is small enough.
+// A Gram matrix is a gonum matrix: its eigenvalues sum to the trace, and a Cholesky factor exists
+// where t is small enough.
 func TestGonumTakesGram(t *testing.T) {
 	m := zipf(120, 3000, 40, 5)
 	x := embedded(t, sparse.Sphere, m)
@@ -355,10 +370,12 @@ func TestGonumTakesGram(t *testing.T) {
 func TestMemoryBound(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(1000, 5000, 50, 1))
 	var memory *MemoryError
-	if _, err := New(x, Options{MemoryBytes: 1000}); !errors.As(err, &memory) || memory.Limit != 1000 || memory.Need <= 1000 {
+	if _, err := New(x, Options{MemoryBytes: 1000}); !errors.As(err, &memory) || memory.Limit != 1000 ||
+		memory.Need <= 1000 {
 		t.Errorf("New under a bound of 1000 bytes: %v", err)
 	}
-	if text := (&MemoryError{What: "a matrix", Need: 3 << 29, Limit: 1 << 30}).Error(); text != "engine: a matrix needs 1.5 GiB of memory, expected at most 1 GiB" {
+	if text := (&MemoryError{What: "a matrix", Need: 3 << 29,
+		Limit: 1 << 30}).Error(); text != "engine: a matrix needs 1.5 GiB of memory, expected at most 1 GiB" {
 		t.Error(text)
 	}
 	e := newEngine(t, x, Options{Workers: 2})
@@ -402,7 +419,8 @@ func TestCancellation(t *testing.T) {
 		t.Errorf("Tiles after an error of visit: %v", err)
 	}
 	// The scratch space that was given back is as good as new.
-	if got, want := gram(t, e, parse(t, "c")), gram(t, newEngine(t, x, Options{ISA: "generic"}), parse(t, "c")); !sameBits(got.Data, want.Data) {
+	want := gram(t, newEngine(t, x, Options{ISA: "generic"}), parse(t, "c"))
+	if got := gram(t, e, parse(t, "c")); !sameBits(got.Data, want.Data) {
 		t.Error("an interrupted computation leaves traces")
 	}
 }

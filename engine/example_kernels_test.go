@@ -14,7 +14,8 @@ import (
 
 // three returns the documents "wolf wolf moon", "wolf moon moon" and "moon river".
 func three() *sparse.CSR {
-	return &sparse.CSR{Cols: 3, Offsets: []int64{0, 2, 4, 6}, Terms: []uint32{0, 2, 0, 2, 0, 1}, Values: []float32{1, 2, 2, 1, 1, 1}}
+	return &sparse.CSR{Cols: 3, Offsets: []int64{0, 2, 4, 6}, Terms: []uint32{0, 2, 0, 2, 0, 1}, Values: []float32{1,
+		2, 2, 1, 1, 1}}
 }
 
 // gramOf returns the matrix of a kernel.
@@ -40,7 +41,8 @@ func ExampleNewKernel() {
 		Name:      "student",
 		Embedding: sparse.Sphere,
 		Eval:      func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
-		Properties: engine.Properties{Definite: engine.Positive, Condition: "a mixture of Gaussians", NonNegative: true, PositiveDiagonal: true,
+		Properties: engine.Properties{Definite: engine.Positive, Condition: "a mixture of Gaussians",
+			NonNegative: true, PositiveDiagonal: true,
 			Source: "Schoenberg, Trans. AMS 44 (1938)"},
 	})
 	if err != nil {
@@ -60,7 +62,8 @@ func ExampleNewKernel() {
 
 // Kernels made of others: what is known of them follows from their parts, and what means the same is the same kernel.
 func ExampleParseKernel() {
-	for _, spec := range []string{"0.5*diffusion:t=0.5 + 0.5*linear:embed=tf-l1-sqrt", "exp(2*ngd)", "product(ngd-exp, bhattacharyya)", "bhattacharyya + -1*ngd-exp"} {
+	for _, spec := range []string{"0.5*diffusion:t=0.5 + 0.5*linear:embed=tf-l1-sqrt", "exp(2*ngd)",
+		"product(ngd-exp, bhattacharyya)", "bhattacharyya + -1*ngd-exp"} {
 		k, err := engine.ParseKernel(spec)
 		if err != nil {
 			log.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// From text to kernel values against numbers that a program in another language computed from the definitions to 30 digits
-// (testdata/golden.py).
+// From text to kernel values against numbers that a program in another language computed from the
+// definitions to 30 digits (testdata/golden.py).
 func TestGoldenValues(t *testing.T) {
 	corpus, err := sparse.Read(context.Background(), "../testdata/small.tsv", sparse.Options{MinDF: 1})
 	if err != nil {
@@ -48,7 +48,8 @@ func TestGoldenValues(t *testing.T) {
 			g = gram(t, newEngine(t, x, Options{}), k)
 			matrices[spec] = g
 		}
-		// The reference is float64 throughout: 10⁻¹⁴ of the value, and of 1 where values cancel, holds its few roundings.
+		// The reference is float64 throughout: 10⁻¹⁴ of the value, and of 1 where values cancel,
+		// holds its few roundings.
 		if got := NewReference(x).Value(k, i, j); !(math.Abs(got-want) <= 1e-14*(1+math.Abs(want))) {
 			t.Errorf("%s(%d, %d): the reference is %v, expected %v", spec, i, j, got, want)
 		}

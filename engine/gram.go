@@ -11,7 +11,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents. Each pair is computed once and stored twice.
+// Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents. Each pair is computed once and
+// stored twice.
 //
 // It allocates GramBytes, and fails with a [MemoryError] before that where Options.MemoryBytes, or
 // what the machine has left, is less. It returns within a second of the end of ctx, with its error.
@@ -31,8 +32,8 @@ func (e *Engine) Gram(ctx context.Context, k Kernel) (*Symmetric, error) {
 	return g, nil
 }
 
-// GramTo is Gram into a matrix that there is already, of Len rows and columns, whose memory may be that of an earlier result. After an error the
-// matrix holds anything.
+// GramTo is Gram into a matrix that there is already, of Len rows and columns, whose memory may be
+// that of an earlier result. After an error the matrix holds anything.
 func (e *Engine) GramTo(ctx context.Context, k Kernel, g *Symmetric) (err error) {
 	n := e.Len()
 	if k, err = e.bind(k); err != nil {
@@ -59,7 +60,8 @@ func sequence(n int) []int {
 	return docs
 }
 
-// Rows writes the rows of the Gram matrix of the given documents, in any order: dst has len(rows) rows and Len columns.
+// Rows writes the rows of the Gram matrix of the given documents, in any order: dst has len(rows)
+// rows and Len columns.
 func (e *Engine) Rows(ctx context.Context, k Kernel, rows []int, dst *Dense) (err error) {
 	if k, err = e.bind(k); err != nil {
 		return err
@@ -78,7 +80,9 @@ func (e *Engine) Rows(ctx context.Context, k Kernel, rows []int, dst *Dense) (er
 }
 
 // rows is Rows for the documents docs of from, nil for the engine's own.
-func (e *Engine) rows(ctx context.Context, k Kernel, from *sparse.Embedded, docs []int, dst *Dense, report *tiles.Reporter) error {
+func (e *Engine) rows(
+	ctx context.Context, k Kernel, from *sparse.Embedded, docs []int, dst *Dense, report *tiles.Reporter,
+) error {
 	n := e.Len()
 	r := &device.Request{From: from, Docs: docs, Hi: n, Workers: e.c.Workers}
 	return e.c.Rows(ctx, k, r, report, func(t *device.Tile) error {
@@ -87,15 +91,16 @@ func (e *Engine) rows(ctx context.Context, k Kernel, from *sparse.Embedded, docs
 	})
 }
 
-// Cross returns the matrix of k between test documents, its rows, and the engine's documents, its columns. Both must have been embedded
-// by the same embedder.
+// Cross returns the matrix of k between test documents, its rows, and the engine's documents, its
+// columns. Both must have been embedded by the same embedder.
 func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*Dense, error) {
 	k, err := e.bindCross(k, test)
 	if err != nil {
 		return nil, err
 	}
 	n, m := e.Len(), test.Rows()
-	if err := e.fits("the cross matrix", compute.Together(compute.MatrixBytes(m, n), NewBytes(m, test.Cols, test.NNZ()))); err != nil {
+	err = e.fits("the cross matrix", compute.Together(compute.MatrixBytes(m, n), NewBytes(m, test.Cols, test.NNZ())))
+	if err != nil {
 		return nil, err
 	}
 	dst := NewDense(m, n)
@@ -105,8 +110,9 @@ func (e *Engine) Cross(ctx context.Context, k Kernel, test *sparse.Embedded) (*D
 	return dst, nil
 }
 
-// CrossTo is [Engine.Cross] into a matrix that there is already, of as many rows as test has and Len columns, whose memory may be that of an earlier result. After an
-// error the matrix holds anything.
+// CrossTo is [Engine.Cross] into a matrix that there is already, of as many rows as test has and
+// Len columns, whose memory may be that of an earlier result. After an error the matrix holds
+// anything.
 func (e *Engine) CrossTo(ctx context.Context, k Kernel, test *sparse.Embedded, dst *Dense) error {
 	k, err := e.bindCross(k, test)
 	if err != nil {

@@ -96,7 +96,8 @@ func TestHyperbolicThree(t *testing.T) {
 		dx, dy, ds := mu[0][0]-mu[1][0], mu[0][1]-mu[1][1], sigma[0]-sigma[1]
 		return math.Acosh(1 + ((dx*dx+dy*dy)/4+ds*ds)/(2*sigma[0]*sigma[1]))
 	}
-	for spec, factor := range map[string]float64{"hyperbolic:t=0.7": 1, "hyperbolic:t=0.7,n=3,constant=full": math.Pow(4*math.Pi*0.7, -1.5) * math.Exp(-0.7)} {
+	for spec, factor := range map[string]float64{"hyperbolic:t=0.7": 1,
+		"hyperbolic:t=0.7,n=3,constant=full": math.Pow(4*math.Pi*0.7, -1.5) * math.Exp(-0.7)} {
 		g := hyperbolicGram(t, spec, x, 2)
 		k, err := g.Gram(t.Context())
 		if err != nil {
@@ -124,7 +125,8 @@ func TestHyperbolicGram(t *testing.T) {
 	for _, c := range []struct {
 		spec string
 		p    int
-	}{{"hyperbolic:t=0.3", 1}, {"hyperbolic:t=2", 3}, {"hyperbolic:t=1e-3", 4}, {"hyperbolic:t=0.05,n=9,constant=full", 5}, {"hyperbolic:t=0.01", 200}} {
+	}{{"hyperbolic:t=0.3", 1}, {"hyperbolic:t=2", 3}, {"hyperbolic:t=1e-3", 4},
+		{"hyperbolic:t=0.05,n=9,constant=full", 5}, {"hyperbolic:t=0.01", 200}} {
 		x := normals(t, 75, c.p, 3)
 		g := hyperbolicGram(t, c.spec, x, 1)
 		k, err := g.Gram(t.Context())
@@ -159,7 +161,8 @@ func TestHyperbolicGram(t *testing.T) {
 // No eigenvalue is below 0 but by rounding where the kernel is said to be positive definite, n =
 // P+1 and above, even and odd.
 func TestHyperbolicDefinite(t *testing.T) {
-	for _, spec := range []string{"hyperbolic:t=0.1", "hyperbolic:t=1", "hyperbolic:t=10", "hyperbolic:t=1,n=5", "hyperbolic:t=3,n=8"} {
+	for _, spec := range []string{"hyperbolic:t=0.1", "hyperbolic:t=1", "hyperbolic:t=10", "hyperbolic:t=1,n=5",
+		"hyperbolic:t=3,n=8"} {
 		for _, p := range []int{1, 2, 3} {
 			x := normals(t, 60, p, 5)
 			g := hyperbolicGram(t, spec, x, 0)

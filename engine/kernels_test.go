@@ -144,13 +144,15 @@ func TestProbabilityProduct(t *testing.T) {
 					}
 					continue
 				}
-				if err := math.Abs(g.At(i, j) - want); !(err <= scale*(1e-6+1e-13)+k.Error(1-want/scale, x.Norms[i], x.Norms[j])) {
+				if err := math.Abs(g.At(i, j) - want); !(err <= scale*(1e-6+1e-13)+k.Error(1-want/scale, x.Norms[i],
+					x.Norms[j])) {
 					t.Fatalf("%v: documents %d and %d have %v, expected %v", k, i, j, g.At(i, j), want)
 				}
 			}
 		}
 	}
-	for spec, same := range map[string]string{"probability-product:rho=0.5": "bhattacharyya", "probability-product:rho=1": "linear:embed=tf-l1"} {
+	for spec, same := range map[string]string{"probability-product:rho=0.5": "bhattacharyya",
+		"probability-product:rho=1": "linear:embed=tf-l1"} {
 		_, a, _ := of(spec)
 		_, b, _ := of(same)
 		for i, v := range a.Data {

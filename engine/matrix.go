@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Dense is a row-major matrix of float32 values; it implements mat.Matrix. A goroutine may write one row while others write other rows.
+// Dense is a row-major matrix of float32 values; it implements mat.Matrix. A goroutine may write
+// one row while others write other rows.
 type Dense struct {
 	Rows, Cols int
 	Data       []float32 // Rows*Cols values
@@ -21,7 +22,8 @@ func NewDense(rows, cols int) *Dense {
 	if rows < 0 || cols < 0 {
 		panic(fmt.Errorf("engine: a matrix of %d×%d, expected numbers not below 0", rows, cols))
 	}
-	if err := compute.Affordable(fmt.Sprintf("a matrix of %d×%d", rows, cols), compute.MatrixBytes(rows, cols)); err != nil {
+	err := compute.Affordable(fmt.Sprintf("a matrix of %d×%d", rows, cols), compute.MatrixBytes(rows, cols))
+	if err != nil {
 		panic(err)
 	}
 	return &Dense{Rows: rows, Cols: cols, Data: make([]float32, rows*cols)}
@@ -61,8 +63,8 @@ func rowOf(data []float32, i, rows, cols int) []float32 {
 	return data[i*cols : (i+1)*cols : (i+1)*cols]
 }
 
-// Symmetric is a symmetric n×n matrix with all n² values stored, row-major; it implements mat.Symmetric, so that gonum's
-// Cholesky and eigenvalue routines take it.
+// Symmetric is a symmetric n×n matrix with all n² values stored, row-major; it implements
+// mat.Symmetric, so that gonum's Cholesky and eigenvalue routines take it.
 type Symmetric struct {
 	N    int
 	Data []float32 // N*N values; those at (i, j) and (j, i) have the same bits

@@ -61,7 +61,8 @@ func TestMachineMemory(t *testing.T) {
 
 // Numbers of bytes beyond int64 are the greatest one, never a small one.
 func TestBytesDoNotWrapRound(t *testing.T) {
-	for _, n := range []int{1518500250, 1<<32 - 1, 3 << 31} { // 4n² is above 2⁶³, just below 2⁶⁶, and 9·2⁶⁴, which is 0 modulo 2⁶⁴
+	// 4n² is above 2⁶³, just below 2⁶⁶, and 9·2⁶⁴, which is 0 modulo 2⁶⁴
+	for _, n := range []int{1518500250, 1<<32 - 1, 3 << 31} {
 		if b := compute.MatrixBytes(n, n); b != math.MaxInt64 {
 			t.Errorf("%d² values take %d bytes", n, b)
 		}

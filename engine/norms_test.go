@@ -7,17 +7,20 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Documents that somebody embedded without their norms serve kernels of the cosine alone; others would see norms of 0.
+// Documents that somebody embedded without their norms serve kernels of the cosine alone; others
+// would see norms of 0.
 func TestNormsAreNeeded(t *testing.T) {
 	x := embedded(t, sparse.Embedding{}, zipf(20, 50, 10, 1))
 	bare := *x
 	bare.Norms = nil
-	for _, spec := range []string{"arccos:n=0,bias=0.3", "arccos:n=0,sigma=0.5", "linear", "rbf:gamma=1", "normalise(linear + rbf:gamma=1)"} {
+	for _, spec := range []string{"arccos:n=0,bias=0.3", "arccos:n=0,sigma=0.5", "linear", "rbf:gamma=1",
+		"normalise(linear + rbf:gamma=1)"} {
 		k := parse(t, spec)
 		if _, err := newEngine(t, x, Options{}).Gram(t.Context(), k); err != nil {
 			t.Errorf("%s with norms: %v", spec, err)
 		}
-		if _, err := newEngine(t, &bare, Options{}).Gram(t.Context(), k); err == nil || !strings.Contains(err.Error(), "is a function of the documents' norms: found 0 of them for 20 documents") {
+		if _, err := newEngine(t, &bare, Options{}).Gram(t.Context(), k); err == nil ||
+			!strings.Contains(err.Error(), "is a function of the documents' norms: found 0 of them for 20 documents") {
 			t.Errorf("%s without norms: error %v", spec, err)
 		}
 	}

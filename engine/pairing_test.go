@@ -23,10 +23,12 @@ func histogramEmbeddings() (list []sparse.Embedding) {
 
 func cIn(t testing.TB, e sparse.Embedding) Kernel { return parse(t, "c:embed="+e.String()) }
 
-// Values known by hand, of two histograms a = (1) and b = (½, ½): χ² = ½·(1-½)²·2/3 + ½ and JS = ¾ ln(4/3).
+// Values known by hand, of two histograms a = (1) and b = (½, ½): χ² = ½·(1-½)²·2/3 + ½ and JS = ¾
+// ln(4/3).
 func TestHistogramValues(t *testing.T) {
 	m := &sparse.CSR{Cols: 3, Offsets: []int64{0, 1, 3, 4}, Terms: []uint32{0, 0, 1, 2}, Values: []float32{5, 2, 2, 7}}
-	for spec, want := range map[string]float64{"chi2:gamma=1": math.Exp(-2. / 3), "js:t=2": math.Exp(-0.75 * math.Log(4./3) / 2)} {
+	for spec, want := range map[string]float64{"chi2:gamma=1": math.Exp(-2. / 3),
+		"js:t=2": math.Exp(-0.75 * math.Log(4./3) / 2)} {
 		k := parse(t, spec)
 		x := embedded(t, k.Embedding(), m)
 		if got := NewReference(x).Value(k, 0, 1); !(math.Abs(got-want) <= 1e-15) {
@@ -39,19 +41,22 @@ func TestHistogramValues(t *testing.T) {
 				t.Errorf("%s: %v, expected %v", spec, got, want)
 			}
 			if got := g.At(0, 2); !(math.Abs(got-apart) <= 1e-7) || g.At(2, 2) != 1 {
-				t.Errorf("%s: without a common term %v, expected %v; with itself %v, expected 1", spec, got, apart, g.At(2, 2))
+				t.Errorf("%s: without a common term %v, expected %v; with itself %v, expected 1", spec, got, apart,
+					g.At(2, 2))
 			}
 		})
 	}
 }
 
-// The exact forms against those of the reference, which are written in another way, and against the leading term for histograms that are almost equal, c = Σ (a-b)²/(8s ln 2)
-// with s the mean of a and b (JS) or ½ Σ (a-b)²/2s (χ²).
+// The exact forms against those of the reference, which are written in another way, and against the
+// leading term for histograms that are almost equal, c = Σ (a-b)²/(8s ln 2) with s the mean of a
+// and b (JS) or ½ Σ (a-b)²/2s (χ²).
 func TestExactHistograms(t *testing.T) {
 	r, one := rand.New(rand.NewPCG(5, 6)), []uint32{0}
 	for range 20000 {
 		a := math.Exp(-20 * r.Float64())
-		b := float64(a * math.Exp((2*r.Float64()-1)*math.Exp(-30*r.Float64()))) // rounded, so that differences of a and b are the same everywhere
+		// rounded, so that differences of a and b are the same everywhere
+		b := float64(a * math.Exp((2*r.Float64()-1)*math.Exp(-30*r.Float64())))
 		for _, p := range []sparse.Pairing{sparse.ChiSquare, sparse.JensenShannon} {
 			of := func(a, b float64) float64 { return 2 * panel.Exact(p)(one, []float64{a}, one, []float64{b}) }
 			_, share := referenceTerms(p)
@@ -119,7 +124,8 @@ func TestHistogramsAgreeWithReference(t *testing.T) {
 						for j := range i + 1 {
 							want, got := want[i*n+j], g.At(i, j)
 							if math.Float32bits(g.Row(i)[j]) != math.Float32bits(g.Row(j)[i]) {
-								t.Fatalf("%v, n=%d head=%d: different bits at (%d, %d) and (%d, %d)", emb, n, head, i, j, j, i)
+								t.Fatalf("%v, n=%d head=%d: different bits at (%d, %d) and (%d, %d)", emb, n, head, i,
+									j, j, i)
 							}
 							if err := math.Abs(got - want); !(err <= 1e-6) || !(err <= 1e-5*want) {
 								t.Fatalf("%v, n=%d head=%d: c(%d, %d) = %v, expected %v", emb, n, head, i, j, got, want)
@@ -132,7 +138,8 @@ func TestHistogramsAgreeWithReference(t *testing.T) {
 	}
 }
 
-// The worst case of roundings that all go one way: documents of words that occur once and share all but somewhat more than a tenth of them.
+// The worst case of roundings that all go one way: documents of words that occur once and share all
+// but somewhat more than a tenth of them.
 func TestEqualTermsOfHistograms(t *testing.T) {
 	longest := 20000
 	if testing.Short() {
@@ -156,7 +163,8 @@ func TestEqualTermsOfHistograms(t *testing.T) {
 			want := NewReference(x).C(0, 1)
 			eachISA(t, func(t *testing.T, isa string) {
 				for _, head := range []int{0, -1, m.Cols} {
-					got := gram(t, newEngine(t, x, Options{ISA: isa, HeadTerms: head, Workers: 1}), cIn(t, emb)).At(0, 1)
+					got := gram(t, newEngine(t, x, Options{ISA: isa, HeadTerms: head, Workers: 1}),
+						cIn(t, emb)).At(0, 1)
 					if err := math.Abs(got - want); !(err <= 1e-6) || !(err <= 1e-5*want) {
 						t.Errorf("%v, %d words, head=%d: c = %v, expected %v", emb, length, head, got, want)
 					}
@@ -166,7 +174,8 @@ func TestEqualTermsOfHistograms(t *testing.T) {
 	}
 }
 
-// A cache that holds all and one that holds little serve the bits of Gram, and several kernels of one pairing share it.
+// A cache that holds all and one that holds little serve the bits of Gram, and several kernels of
+// one pairing share it.
 func TestCachedHistograms(t *testing.T) {
 	for _, emb := range histogramEmbeddings()[:2] {
 		x := embedded(t, emb, zipf(300, 3000, 30, 8))
@@ -174,7 +183,8 @@ func TestCachedHistograms(t *testing.T) {
 		for _, opt := range []CachedOptions{{}, {CacheBytes: scratchBytes(e) + 4096*20}} {
 			c := newCached(t, e, opt)
 			for _, spec := range []string{"c", "rbf:gamma=0.3", "linear"} {
-				k := parse(t, spec+map[bool]string{true: ":", false: ","}[!strings.Contains(spec, ":")]+"embed="+emb.String())
+				k := parse(t,
+					spec+map[bool]string{true: ":", false: ","}[!strings.Contains(spec, ":")]+"embed="+emb.String())
 				want, rows := gram(t, e, k), []int{0, 299, 7, 150}
 				got := make([][]float32, len(rows))
 				for r := range got {
@@ -231,7 +241,8 @@ func TestPairingsDontMix(t *testing.T) {
 		}
 	}
 	x := embedded(t, sparse.Sphere, zipf(10, 100, 5, 1))
-	if _, err := newEngine(t, x, Options{}).Gram(t.Context(), parse(t, "chi2")); err == nil || !strings.Contains(err.Error(), "tf-l1-chi2") {
+	if _, err := newEngine(t, x, Options{}).Gram(t.Context(), parse(t, "chi2")); err == nil ||
+		!strings.Contains(err.Error(), "tf-l1-chi2") {
 		t.Errorf("documents on the sphere: %v", err)
 	}
 }

@@ -27,7 +27,10 @@ func outOfRange(c, x, y float64) float64 {
 func panicking(t *testing.T) map[string]Kernel {
 	kernels := map[string]Kernel{}
 	for name, c := range map[string]Custom{
-		"itself": {Eval: func(c, x, y float64) float64 { return c }, Row: func(_, _ []float32, _ float32, _ []float32) { panic(errBroken) }},
+		"itself": {Eval: func(c, x, y float64) float64 { return c }, Row: func(_, _ []float32, _ float32,
+			_ []float32) {
+			panic(errBroken)
+		}},
 		"table":  {Eval: outOfRange},
 		"values": {Eval: outOfRange, Properties: Properties{UsesNorms: true}},
 		"rows":   {Eval: outOfRange, Row: func(dst, _ []float32, _ float32, _ []float32) { dst[len(dst)] = 1 }},

@@ -11,20 +11,23 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Reference computes kernels in float64 straight from their definition: the unit rows in float64, c as half the squared distance, compensated
-// sums, [Kernel].Eval. It is slow, simple, and what everything faster is held against.
+// Reference computes kernels in float64 straight from their definition: the unit rows in float64, c
+// as half the squared distance, compensated sums, [Kernel].Eval. It is slow, simple, and what
+// everything faster is held against.
 //
 // With unit rows a and b as sparse.Embedded.Unit64 gives them,
 //
 //	c = ½ Σ (aᵢ - bᵢ)²
 //
-// has no negative terms, so nothing cancels: c is within 2⁻⁵² of what these rows give, relative to itself, down to exactly 0 for equal rows, and
-// the same bits for (i, j) and (j, i). Rows that are proportional but not equal may show a c of the size of their own rounding, squared: about 10⁻³².
+// has no negative terms, so nothing cancels: c is within 2⁻⁵² of what these rows give, relative to
+// itself, down to exactly 0 for equal rows, and the same bits for (i, j) and (j, i). Rows that are
+// proportional but not equal may show a c of the size of their own rounding, squared: about 10⁻³².
 //
-// Of histograms, c is half their χ² distance, or their Jensen-Shannon divergence divided by ln 2, in forms: again without
-// negative terms, within 2⁻⁴⁶ of what the rows give.
+// Of histograms, c is half their χ² distance, or their Jensen-Shannon divergence divided by ln 2,
+// in forms: again without negative terms, within 2⁻⁴⁶ of what the rows give.
 //
-// A Reference holds the rows in float64, 8 bytes a value. It is immutable and may be used concurrently.
+// A Reference holds the rows in float64, 8 bytes a value. It is immutable and may be used
+// concurrently.
 type Reference struct {
 	x       *sparse.Embedded
 	units   []float64                  // float64 values, at the same offsets as x's
@@ -71,7 +74,8 @@ func (r *Reference) row(i int) ([]uint32, []float64) {
 	return terms, r.units[lo:][:len(terms)]
 }
 
-// C returns c = 1 - cosine of documents i and j, or 1 - similarity of two histograms, by merging their rows.
+// C returns c = 1 - cosine of documents i and j, or 1 - similarity of two histograms, by merging
+// their rows.
 func (r *Reference) C(i, j int) float64 {
 	ti, a := r.row(i)
 	tj, b := r.row(j)
@@ -114,18 +118,21 @@ func (r *Reference) Value(k Kernel, i, j int) float64 {
 	return r.Resolve(k).Eval(r.C(i, j), r.Norm(i), r.Norm(j))
 }
 
-// Resolve returns k with what depends on the documents filled in, as [Resolve] does: terms are those of the training documents.
+// Resolve returns k with what depends on the documents filled in, as [Resolve] does: terms are
+// those of the training documents.
 func (r *Reference) Resolve(k Kernel) Kernel { return Resolve(k, len(r.x.Embedder.Terms)) }
 
-// Row writes c of document i against every document j to dst[j]; dst has Len() values. It returns ctx.Err() when ctx is done before the row is.
+// Row writes c of document i against every document j to dst[j]; dst has Len() values. It returns
+// ctx.Err() when ctx is done before the row is.
 //
 // With sums that carry their rounding errors along, of products taken exactly,
 //
 //	c = ½ Σ (aᵢ - bᵢ)² = ½ Σ aᵢ² + ½ Σ bᵢ² - Σ aᵢbᵢ
 //
-// only needs the terms that both rows have, which is several times as fast as merging. What the sums carry is some 2⁻⁹⁰, so the difference
-// is within 2⁻⁵¹ of C, relative to itself, down to c = cancelled; smaller ones are left to C. Row and C don't agree to the bit. The terms of histograms, which are rounded, leave
-// 2⁻⁴⁸ in all, hence 2⁻³⁸ relative to c down to cancelledHistogram.
+// only needs the terms that both rows have, which is several times as fast as merging. What the
+// sums carry is some 2⁻⁹⁰, so the difference is within 2⁻⁵¹ of C, relative to itself, down to c =
+// cancelled; smaller ones are left to C. Row and C don't agree to the bit. The terms of histograms,
+// which are rounded, leave 2⁻⁴⁸ in all, hence 2⁻³⁸ relative to c down to cancelledHistogram.
 func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
 	if i < 0 || i >= r.Len() {
 		return fmt.Errorf("engine: row %d, expected one from 0 to %d", i, r.Len()-1)
@@ -190,8 +197,9 @@ func (w *scatter) clear(terms []uint32) {
 	}
 }
 
-// matches returns the positions of those of terms that the row has, too. Each position is written down, and the next one overwrites it where it
-// isn't one of them, since a branch would often go wrong.
+// matches returns the positions of those of terms that the row has, too. Each position is written
+// down, and the next one overwrites it where it isn't one of them, since a branch would often go
+// wrong.
 func (w *scatter) matches(terms []uint32) []int32 {
 	w.found = slices.Grow(w.found[:0], len(terms))[:len(terms)]
 	found, has := w.found, w.has
@@ -203,11 +211,13 @@ func (w *scatter) matches(terms []uint32) []int32 {
 	return found[:n]
 }
 
-// sum is a sum of squares in float64 with its rounding errors carried along, so that its own error is about that of one rounding, however many
-// terms it has. Source: Neumaier, ZAMM 54 (1974), in the form without branches (Knuth's two-sum).
+// sum is a sum of squares in float64 with its rounding errors carried along, so that its own error
+// is about that of one rounding, however many terms it has. Source: Neumaier, ZAMM 54 (1974), in
+// the form without branches (Knuth's two-sum).
 type sum struct{ total, lost float64 }
 
-// plus returns the sum with v² added. It works on values, not through a pointer, so that sums stay in registers.
+// plus returns the sum with v² added. It works on values, not through a pointer, so that sums stay
+// in registers.
 func (s sum) plus(v float64) sum {
 	v = float64(v * v)
 	t := s.total + v
@@ -230,19 +240,25 @@ func (s sum) and(v sum) sum {
 
 func (s sum) value() float64 { return s.total + s.lost }
 
-// referenceTerms returns what a common term of two histograms adds to their similarity, f(a, b), and what it adds to twice c = 1 - similarity; nil for the dot product. They are
-// written apart from those of the engine, from the definitions.
+// referenceTerms returns what a common term of two histograms adds to their similarity, f(a, b),
+// and what it adds to twice c = 1 - similarity; nil for the dot product. They are written apart
+// from those of the engine, from the definitions.
 func referenceTerms(p sparse.Pairing) (term, share func(a, b float64) float64) {
 	switch p {
 	case sparse.ChiSquare:
-		return func(a, b float64) float64 { return 2 * a * b / (a + b) }, func(a, b float64) float64 { return (a - b) * ((a - b) / (a + b)) }
+		return func(a, b float64) float64 {
+				return 2 * a * b / (a + b)
+			}, func(a, b float64) float64 {
+				return (a - b) * ((a - b) / (a + b))
+			}
 	case sparse.JensenShannon:
 		return jensenShannonTerm, referenceShare
 	}
 	return nil, nil
 }
 
-// jensenShannonTerm is f(a, b) = ½ (a log₂((a+b)/a) + b log₂((a+b)/b)), whose terms are both above 0: good to four roundings and those of two logarithms.
+// jensenShannonTerm is f(a, b) = ½ (a log₂((a+b)/a) + b log₂((a+b)/b)), whose terms are both above
+// 0: good to four roundings and those of two logarithms.
 func jensenShannonTerm(a, b float64) float64 {
 	if a < b {
 		a, b = b, a // for the same bits
@@ -250,7 +266,8 @@ func jensenShannonTerm(a, b float64) float64 {
 	return (float64(a*math.Log1p(b/a)) + float64(b*math.Log1p(a/b))) / (2 * math.Ln2)
 }
 
-// referenceShare is S E(δ) / (2 ln 2), with E(δ) = 2δ artanh δ + ln(1-δ²), where two thirds of a term are left, or near δ = 1, where that goes wrong, by the definition of E.
+// referenceShare is S E(δ) / (2 ln 2), with E(δ) = 2δ artanh δ + ln(1-δ²), where two thirds of a
+// term are left, or near δ = 1, where that goes wrong, by the definition of E.
 func referenceShare(a, b float64) float64 {
 	s := a + b
 	delta := math.Abs(a-b) / s

@@ -11,7 +11,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// bigC returns c = 1 - Σ √(θᵢ θ′ᵢ) for rows of counts in 300 bits: not the form that Reference uses, and no rounding that matters.
+// bigC returns c = 1 - Σ √(θᵢ θ′ᵢ) for rows of counts in 300 bits: not the form that Reference
+// uses, and no rounding that matters.
 func bigC(a, b []float32) float64 {
 	number := func(v float32) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(float64(v)) }
 	total := func(row []float32) *big.Float {
@@ -39,8 +40,9 @@ func bigC(a, b []float32) float64 {
 	return c
 }
 
-// Derived, with u = 2⁻⁵³: a value of a unit row under the square root is within 1.5u of exact relative to itself (a quotient and a root), so the
-// difference of two is off by 1.5u(a+b) and c by 1.5u Σ |d|(a+b) <= 3u √(2c), by Cauchy; difference, square and sum add 5u relative to c.
+// Derived, with u = 2⁻⁵³: a value of a unit row under the square root is within 1.5u of exact
+// relative to itself (a quotient and a root), so the difference of two is off by 1.5u(a+b) and c by
+// 1.5u Σ |d|(a+b) <= 3u √(2c), by Cauchy; difference, square and sum add 5u relative to c.
 func TestReferenceAgainstExact(t *testing.T) {
 	const u = 0x1p-53
 	rows := testRows()
@@ -65,8 +67,8 @@ func TestReferenceAgainstExact(t *testing.T) {
 	}
 }
 
-// Both forms add the same squares in different orders; each compensated sum is within u(1 + small) of exact, halving is exact: 2u relative to
-// each other, taken as 4u.
+// Both forms add the same squares in different orders; each compensated sum is within u(1 + small)
+// of exact, halving is exact: 2u relative to each other, taken as 4u.
 func TestReferenceRow(t *testing.T) {
 	rows := testRows()
 	for _, e := range []sparse.Embedding{sparse.Sphere, {}, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}} {
@@ -91,8 +93,9 @@ func TestReferenceRow(t *testing.T) {
 	}
 }
 
-// The kernels of inner products on raw counts, against sums over the counts themselves, in whole numbers: c carries some 2⁻⁵⁰ of 1, so an
-// inner product as much of ‖x‖‖y‖; 10⁻¹² of that holds all of it.
+// The kernels of inner products on raw counts, against sums over the counts themselves, in whole
+// numbers: c carries some 2⁻⁵⁰ of 1, so an inner product as much of ‖x‖‖y‖; 10⁻¹² of that holds all
+// of it.
 func TestReferenceValue(t *testing.T) {
 	rows := testRows()
 	r := NewReference(embed(t, sparse.Embedding{}, rows))

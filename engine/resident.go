@@ -7,13 +7,15 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// OnDevice says whether the engine's device computes the kernel and can keep rows of the matrix, so that Resident makes room for them where there is memory.
+// OnDevice says whether the engine's device computes the kernel and can keep rows of the matrix, so
+// that Resident makes room for them where there is memory.
 func (m *Matrix) OnDevice() (bool, error) {
 	d, _, err := m.onDevice()
 	return d != nil, err
 }
 
-// onDevice returns the device that can keep rows of the matrix, nil if there is none, and the kernel's program.
+// onDevice returns the device that can keep rows of the matrix, nil if there is none, and the
+// kernel's program.
 func (m *Matrix) onDevice() (device.Keeper, *device.Program, error) {
 	e := m.c.e
 	d, ok := e.c.Backend.(device.Keeper)
@@ -34,8 +36,10 @@ func (m *Matrix) onDevice() (device.Keeper, *device.Program, error) {
 	return d, p, nil
 }
 
-// Resident makes room for rows of the matrix on the engine's device, where a solver then works with them; they are computed when they are first needed, and count as
-// computed by the cache, which keeps nothing of them. It returns nil where there is no device that can do that, or where the kernel can't be computed by it. The caller closes it before the engine.
+// Resident makes room for rows of the matrix on the engine's device, where a solver then works with
+// them; they are computed when they are first needed, and count as computed by the cache, which
+// keeps nothing of them. It returns nil where there is no device that can do that, or where the
+// kernel can't be computed by it. The caller closes it before the engine.
 func (m *Matrix) Resident() (device.Resident, error) {
 	d, p, err := m.onDevice()
 	if d == nil || err != nil {
@@ -62,7 +66,8 @@ func (r *countedRows) Board(docs []int, copies int) (device.Board, error) {
 	return &countedBoard{b, r.c}, nil
 }
 
-// countedBoard counts the rows of calls that went well: after an error nobody knows how far those were computed, nor uses them.
+// countedBoard counts the rows of calls that went well: after an error nobody knows how far those
+// were computed, nor uses them.
 type countedBoard struct {
 	device.Board
 	c *Cached
@@ -74,14 +79,18 @@ func (b *countedBoard) count(rows int) {
 	b.c.e.c.Count(pairs)
 }
 
-func (b *countedBoard) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (computed int, err error) {
+func (b *countedBoard) Pick(
+	ctx context.Context, docs, vars []int32, dst []float32, score []float64,
+) (computed int, err error) {
 	if computed, err = b.Board.Pick(ctx, docs, vars, dst, score); err == nil {
 		b.count(computed)
 	}
 	return computed, err
 }
 
-func (b *countedBoard) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (computed int, err error) {
+func (b *countedBoard) Add(
+	ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte,
+) (computed int, err error) {
 	if computed, err = b.Board.Add(ctx, docs, by, changed, mask); err == nil {
 		b.count(computed)
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// stripeRows is the number of rows in a stripe: two panels a worker, so that no worker waits long for the others at its end.
+// stripeRows is the number of rows in a stripe: two panels a worker, so that no worker waits long
+// for the others at its end.
 func (e *Engine) stripeRows() int { return stripeRows(e.Len(), e.c.Workers, e.c.Kernels.Panel) }
 
 func stripeRows(documents, workers, panel int) int { return min(2*workers*panel, max(documents, 1)) }
@@ -23,7 +24,8 @@ func stripesBytes(height, documents int) int64 {
 	return compute.Together(one, one)
 }
 
-// StripesBytes returns what the method of that name of an engine with these options says for so many documents. It is known before there is one.
+// StripesBytes returns what the method of that name of an engine with these options says for so
+// many documents. It is known before there is one.
 func (o Options) StripesBytes(documents int) (int64, error) {
 	kernels, workers, err := o.resolve()
 	if err != nil {
@@ -40,7 +42,8 @@ func (o Options) StripesBytes(documents int) (int64, error) {
 // is computed while yield runs. An error of yield ends the computation, as does a panic, which
 // comes back as a [tiles.PanicError].
 //
-// It allocates StripesBytes, two stripes, however large the matrix is; in return every pair is computed twice, for (i, j) and for (j, i).
+// It allocates StripesBytes, two stripes, however large the matrix is; in return every pair is
+// computed twice, for (i, j) and for (j, i).
 func (e *Engine) Stripes(ctx context.Context, k Kernel, yield func(first int, stripe *Dense) error) (err error) {
 	if k, err = e.bind(k); err != nil {
 		return err

@@ -12,15 +12,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Tile is a piece of c = 1 - cosine, or of a kernel of it, between some of an engine's documents, its rows, and up to Width others, its columns. It belongs to
-// the function that it is handed to until that returns.
+// Tile is a piece of c = 1 - cosine, or of a kernel of it, between some of an engine's documents,
+// its rows, and up to Width others, its columns. It belongs to the function that it is handed to
+// until that returns.
 type Tile struct {
-	First  int       // first document of the rows
-	Rows   int       // number of rows: documents First, First+1, …
-	Column int       // first document of the columns
-	Cols   int       // number of columns: documents Column, Column+1, …
-	Width  int       // distance between rows in C, at least Cols
-	C      []float32 // C[i*Width+j] is the value for documents First+i and Column+j; finite, but without meaning, for Cols <= j < Width
+	First  int // first document of the rows
+	Rows   int // number of rows: documents First, First+1, …
+	Column int // first document of the columns
+	Cols   int // number of columns: documents Column, Column+1, …
+	Width  int // distance between rows in C, at least Cols
+	// C[i*Width+j] is the value for documents First+i and Column+j; finite, but without meaning,
+	// for Cols <= j < Width
+	C []float32
 }
 
 // Tiles computes c for the symmetric half of all pairs and hands it to visit a tile at a time:
@@ -77,17 +80,19 @@ func visitor(visit func(t *Tile) error) (func(t *Tile) error, error) {
 // [Engine.Cross]. An error of visit ends the computation, as does a panic, which comes back as a
 // [tiles.PanicError]; so does the end of ctx, within a second, with its error.
 //
-// It works on one goroutine at a time, reports no progress and needs no memory for results: a caller
-// with many test documents calls it from several goroutines, each with some of them, as
+// It works on one goroutine at a time, reports no progress and needs no memory for results: a
+// caller with many test documents calls it from several goroutines, each with some of them, as
 // [Engine.Batches] says, and takes the results while they are in the cache. It holds
 // CrossTilesBytes. Both sides must have been embedded by the same embedder.
 func (e *Engine) CrossTiles(ctx context.Context, k Kernel, test *sparse.Embedded, visit func(t *Tile) error) error {
 	return e.CrossTilesBy(ctx, k, test, 1, visit)
 }
 
-// CrossTilesBy is [Engine.CrossTiles] by so many workers. They share the panels of test documents: of
-// one panel, the tiles come one after the other.
-func (e *Engine) CrossTilesBy(ctx context.Context, k Kernel, test *sparse.Embedded, workers int, visit func(t *Tile) error) error {
+// CrossTilesBy is [Engine.CrossTiles] by so many workers. They share the panels of test documents:
+// of one panel, the tiles come one after the other.
+func (e *Engine) CrossTilesBy(
+	ctx context.Context, k Kernel, test *sparse.Embedded, workers int, visit func(t *Tile) error,
+) error {
 	k, err := e.bindCross(k, test)
 	if err != nil {
 		return err
@@ -102,9 +107,9 @@ func (e *Engine) CrossTilesBy(ctx context.Context, k Kernel, test *sparse.Embedd
 	return e.c.Rows(ctx, k, r, nil, e.columns(r, visit))
 }
 
-// CrossTilesBytes returns what one call of CrossTiles holds beside its test documents, rows of so many
-// values in all, and what belongs to the engine. Where a device computes, the documents that it had
-// last and transposed tiles are among it.
+// CrossTilesBytes returns what one call of CrossTiles holds beside its test documents, rows of so
+// many values in all, and what belongs to the engine. Where a device computes, the documents that
+// it had last and transposed tiles are among it.
 func (e *Engine) CrossTilesBytes(rows int, values int64) int64 {
 	embedded := sparse.EmbeddedBytes(rows, values)
 	bytes := NewBytes(rows, e.c.X.Cols, values) - embedded

@@ -99,7 +99,9 @@ func transpose(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, e
 		}
 	}
 	bounds[workers] = n
-	next := make([][]int64, workers) // by worker and row of the transpose: first how many values there are, then where the next one goes
+	// by worker and row of the transpose: first how many values there are, then where the next one
+	// goes
+	next := make([][]int64, workers)
 	each := func(w int, visit func(i int, terms []uint32, values []float32)) {
 		looked := m.Offsets[bounds[w]]
 		for i := bounds[w]; i < bounds[w+1]; i++ {

@@ -21,7 +21,8 @@ func TestByRankRefuses(t *testing.T) {
 			t.Errorf("%s: %v, expected %q", name, err, c.want)
 		}
 	}
-	for want, rank := range map[string][]uint32{"0 ranks, expected 5": nil, "4 ranks": rank[:4], "6 ranks": append(slices.Clone(rank), 5),
+	for want, rank := range map[string][]uint32{"0 ranks, expected 5": nil, "4 ranks": rank[:4],
+		"6 ranks":                append(slices.Clone(rank), 5),
 		"has 5, expected 0 to 4": {0, 1, 2, 3, 5}, "has 0 a second time": {0, 1, 2, 3, 0}} {
 		if _, err := ByRank(t.Context(), m, rank, 2); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ranks %v: %v, expected %q", rank, err, want)
@@ -56,7 +57,11 @@ func panics(f func()) (with string) {
 func TestPanicsAreNamed(t *testing.T) {
 	m := handFilled()
 	x := mustTransform(t, Sphere.Fit(m), m)
-	corpus := &Corpus{Documents: m, Labels: Labels{Offsets: []int64{0, 1, 1, 3, 4}, IDs: []int32{1, 0, 1, 0}}, Classes: []string{"a", "b"}}
+	corpus := &Corpus{
+		Documents: m,
+		Labels:    Labels{Offsets: []int64{0, 1, 1, 3, 4}, IDs: []int32{1, 0, 1, 0}},
+		Classes:   []string{"a", "b"},
+	}
 	short := *corpus
 	short.Labels.Offsets = short.Labels.Offsets[:3]
 	falling := handFilled()
@@ -73,15 +78,17 @@ func TestPanicsAreNamed(t *testing.T) {
 		"LongestRow, falling":        {func() { falling.LongestRow() }, "sparse: row 1: ends at offset 1"},
 		"EmptyRows, falling":         {func() { falling.EmptyRows() }, "sparse: row 1: ends at offset 1"},
 		"DocumentFrequency, falling": {func() { falling.DocumentFrequency() }, "sparse: row 1: ends at offset 1"},
-		"DocumentFrequency":          {func() { unsorted.DocumentFrequency() }, "sparse: row 1: index 0 is not above 1"},
-		"TermFrequencies":            {func() { unsorted.TermFrequencies() }, "sparse: row 1: index 0 is not above 1"},
-		"Unit64(4)":                  {func() { x.Unit64(4, nil) }, "sparse: row 4 of a matrix of 4 rows"},
-		"Vector64(-1)":               {func() { x.Vector64(-1, nil) }, "sparse: row -1 of a matrix of 4 rows"},
-		"Digest":                     {func() { (&Embedded{}).Digest() }, "sparse: no embedder"},
-		"Empty":                      {func() { (&Embedded{}).Empty() }, "sparse: no embedder"},
-		"Select(4)":                  {func() { corpus.Select([]int{4}) }, "sparse: row 4 of a matrix of 4 rows"},
-		"Select, short labels":       {func() { short.Select([]int{0}) }, "sparse: labels of 2 documents, expected those of 4"},
-		"Select of nothing":          {func() { (&Corpus{}).Select(nil) }, "sparse: no matrix"},
+		"DocumentFrequency": {func() { unsorted.DocumentFrequency() },
+			"sparse: row 1: index 0 is not above 1"},
+		"TermFrequencies": {func() { unsorted.TermFrequencies() }, "sparse: row 1: index 0 is not above 1"},
+		"Unit64(4)":       {func() { x.Unit64(4, nil) }, "sparse: row 4 of a matrix of 4 rows"},
+		"Vector64(-1)":    {func() { x.Vector64(-1, nil) }, "sparse: row -1 of a matrix of 4 rows"},
+		"Digest":          {func() { (&Embedded{}).Digest() }, "sparse: no embedder"},
+		"Empty":           {func() { (&Embedded{}).Empty() }, "sparse: no embedder"},
+		"Select(4)":       {func() { corpus.Select([]int{4}) }, "sparse: row 4 of a matrix of 4 rows"},
+		"Select, short labels": {func() { short.Select([]int{0}) },
+			"sparse: labels of 2 documents, expected those of 4"},
+		"Select of nothing": {func() { (&Corpus{}).Select(nil) }, "sparse: no matrix"},
 	} {
 		if got := panics(c.call); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, expected %q", name, got, c.want)
@@ -101,7 +108,8 @@ func TestPanicsAreNamed(t *testing.T) {
 	if _, err := (Embedding{Norm: 9}).WithPower(2); err == nil {
 		t.Error("a power of an embedding that there is none of is accepted")
 	}
-	for _, c := range []struct{ rows, values, want int64 }{{2, 3, 92}, {-1, -7, 8}, {0, math.MaxInt64, math.MaxInt64}, {math.MaxInt64, 0, math.MaxInt64}} {
+	for _, c := range []struct{ rows, values, want int64 }{{2, 3, 92}, {-1, -7, 8}, {0, math.MaxInt64,
+		math.MaxInt64}, {math.MaxInt64, 0, math.MaxInt64}} {
 		if got := EmbeddedBytes(int(c.rows), c.values); got != c.want {
 			t.Errorf("EmbeddedBytes(%d, %d) = %d, expected %d", c.rows, c.values, got, c.want)
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Op is an instruction of a [Program]. It takes its operands from a stack of float64 numbers and leaves its result there.
+// Op is an instruction of a [Program]. It takes its operands from a stack of float64 numbers and
+// leaves its result there.
 type Op uint8
 
 // The instructions; v is the number on top of the stack, u the one below it, n the argument.
@@ -31,7 +32,7 @@ const (
 	OpTanh              // tanh v
 	OpPower             // vⁿ by repeated squaring
 	OpPow               // max(v, 0)^Consts[n], Consts[n] > 0
-	OpDeficit           // 1 - (1-v)^Consts[n] without cancellation, v in [0, 2], v <= 1 where Consts[n] isn't a whole number
+	OpDeficit           // 1 - (1-v)^p without cancellation, p = Consts[n], v in [0, 2], or [0, 1] for a p that isn't whole
 	OpTable             // Tables[n] of v rounded to float32, v in [0, 2]
 	OpClamp             // min(max(v, 0), 2)
 	OpSelect            // w > 0 ? u : v, where w lies below u
@@ -39,13 +40,15 @@ const (
 	numOps
 )
 
-// What a program may have. Back ends keep numbers beside each other for each of many threads, so there aren't many.
+// What a program may have. Back ends keep numbers beside each other for each of many threads, so
+// there aren't many.
 const (
 	MaxSlots = 12  // locals and depth of the stack together
 	MaxCode  = 512 // instructions
 )
 
-// MostPower bounds powers by repeated squaring; greater ones are 0, 1 or beyond float64 for nearly all numbers.
+// MostPower bounds powers by repeated squaring; greater ones are 0, 1 or beyond float64 for nearly
+// all numbers.
 const MostPower = 1 << 20
 
 // mostTableBits bounds the rows of a table for each power of 2, which have an index of 32 bits.
@@ -57,15 +60,17 @@ type Code struct {
 	N  int
 }
 
-// Table is a function of c in [0, 2] as asm.Kernels.Piecewise has it, of which e^ is taken where it is a table of logarithms.
+// Table is a function of c in [0, 2] as asm.Kernels.Piecewise has it, of which e^ is taken where it
+// is a table of logarithms.
 type Table struct {
 	Rows [][8]float32
 	Bits uint
 	Log  bool
 }
 
-// Program is a kernel as instructions, a function of c and of the norms of two documents. Instructions that depend on one norm alone are none: they are [Program.Norms],
-// computed once a document. A Program is immutable and may be used concurrently.
+// Program is a kernel as instructions, a function of c and of the norms of two documents.
+// Instructions that depend on one norm alone are none: they are [Program.Norms], computed once a
+// document. A Program is immutable and may be used concurrently.
 type Program struct {
 	Code   []Code
 	Consts []float64
@@ -79,12 +84,14 @@ type Program struct {
 
 // effects are how many numbers instructions take and leave.
 var effects = [numOps][2]int{
-	OpC: {0, 1}, OpConst: {0, 1}, OpX: {0, 1}, OpY: {0, 1}, OpLocal: {0, 1}, OpStore: {1, 0}, OpAdd: {2, 1}, OpSub: {2, 1}, OpMul: {2, 1}, OpDiv: {2, 1}, OpNeg: {1, 1},
-	OpSqrt: {1, 1}, OpExp: {1, 1}, OpExpm1: {1, 1}, OpLog1p: {1, 1}, OpTanh: {1, 1}, OpPower: {1, 1}, OpPow: {1, 1}, OpDeficit: {1, 1}, OpTable: {1, 1}, OpClamp: {1, 1},
-	OpSelect: {3, 1},
+	OpC: {0, 1}, OpConst: {0, 1}, OpX: {0, 1}, OpY: {0, 1}, OpLocal: {0, 1}, OpStore: {1, 0},
+	OpAdd: {2, 1}, OpSub: {2, 1}, OpMul: {2, 1}, OpDiv: {2, 1}, OpNeg: {1, 1},
+	OpSqrt: {1, 1}, OpExp: {1, 1}, OpExpm1: {1, 1}, OpLog1p: {1, 1}, OpTanh: {1, 1}, OpPower: {1, 1}, OpPow: {1, 1},
+	OpDeficit: {1, 1}, OpTable: {1, 1}, OpClamp: {1, 1}, OpSelect: {3, 1},
 }
 
-// Validate returns an error where a program takes what isn't there, leaves anything but one number, or has more than back ends have room for.
+// Validate returns an error where a program takes what isn't there, leaves anything but one number,
+// or has more than back ends have room for.
 func (p *Program) Validate() error {
 	if p == nil {
 		return errors.New("device: a nil program, expected instructions")
@@ -141,19 +148,23 @@ func (p *Program) Validate() error {
 	}
 	for i, t := range p.Tables {
 		if t.Bits > mostTableBits || len(t.Rows) != tableOctaves<<t.Bits+1 {
-			return fmt.Errorf("device: table %d has %d rows for %d bits, expected at most %d bits and %d rows for each power of 2, and one more", i, len(t.Rows), t.Bits, mostTableBits, tableOctaves)
+			return fmt.Errorf("device: table %d has %d rows for %d bits, "+
+				"expected at most %d bits and %d rows for each power of 2, and one more",
+				i, len(t.Rows), t.Bits, mostTableBits, tableOctaves)
 		}
 	}
 	if depth != 1 {
 		return fmt.Errorf("device: a program that leaves %d numbers, expected one", depth)
 	}
 	if deepest+p.Locals > MaxSlots {
-		return fmt.Errorf("device: a program of %d locals and a stack of %d, expected at most %d together", p.Locals, deepest, MaxSlots)
+		return fmt.Errorf("device: a program of %d locals and a stack of %d, expected at most %d together", p.Locals,
+			deepest, MaxSlots)
 	}
 	return nil
 }
 
-// Holds reports whether the program can be applied to documents: whether all attributes of their norms are numbers and, where that matters, no value is negative.
+// Holds reports whether the program can be applied to documents: whether all attributes of their
+// norms are numbers and, where that matters, no value is negative.
 func (p *Program) Holds(x *sparse.Embedded) bool {
 	if p.PlainOnly {
 		for _, v := range x.Values {

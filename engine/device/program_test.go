@@ -40,8 +40,10 @@ func TestEval(t *testing.T) {
 }
 
 func TestDeficit(t *testing.T) {
-	for _, c := range []struct{ v, p, want float64 }{{1e-12, 3, 3e-12 - 3e-24}, {2, 3, 2}, {0.75, 0.5, 0.5}, {1.5, 2, 0.75}, {0.25, 2, 0.4375},
-		{2, 1<<32 + 1, 2}, {2, 1 << 32, 0}, {2, 1e300, 0}, {1.5, 1<<40 + 1, 1}, {0.75, 1 << 33, 1}, {2, 1 << 20, 0}, {2, 1<<20 + 1, 2}} {
+	for _, c := range []struct{ v, p, want float64 }{{1e-12, 3, 3e-12 - 3e-24}, {2, 3, 2}, {0.75, 0.5, 0.5}, {1.5, 2,
+		0.75}, {0.25, 2, 0.4375},
+		{2, 1<<32 + 1, 2}, {2, 1 << 32, 0}, {2, 1e300, 0}, {1.5, 1<<40 + 1, 1}, {0.75, 1 << 33, 1}, {2, 1 << 20, 0},
+		{2, 1<<20 + 1, 2}} {
 		if got := deficit(c.v, c.p); !(math.Abs(got-c.want) <= 1e-15*math.Abs(c.want)) {
 			t.Errorf("1-(1-%v)^%v: found %v, expected %v", c.v, c.p, got, c.want)
 		}
@@ -50,17 +52,18 @@ func TestDeficit(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for want, p := range map[string]*Program{
-		"leaves 0":             {},
-		"leaves 2":             {Code: []Code{{OpC, 0}, {OpC, 0}}},
-		"takes 2":              {Code: []Code{{OpC, 0}, {OpAdd, 0}}},
-		"argument 0":           {Code: []Code{{OpConst, 0}}},
-		"argument 1":           {Code: []Code{{OpC, 0}, {OpTable, 1}}, Tables: make([]Table, 1)},
-		"argument -1":          {Code: []Code{{OpC, 0}, {OpPower, -1}}},
-		"-1 locals":            {Code: []Code{{OpC, 0}}, Locals: -1},
-		"13 locals":            {Code: []Code{{OpC, 0}}, Locals: 13},
-		"attribute 1 is nil":   {Code: []Code{{OpC, 0}}, Norms: []func(float64) float64{math.Sqrt, nil}},
-		"has 0 rows for 0":     {Code: []Code{{OpC, 0}, {OpTable, 0}}, Tables: make([]Table, 1)},
-		"rows for 3 bits":      {Code: []Code{{OpC, 0}, {OpTable, 0}}, Tables: []Table{{Rows: make([][8]float32, tableOctaves<<3), Bits: 3}}},
+		"leaves 0":           {},
+		"leaves 2":           {Code: []Code{{OpC, 0}, {OpC, 0}}},
+		"takes 2":            {Code: []Code{{OpC, 0}, {OpAdd, 0}}},
+		"argument 0":         {Code: []Code{{OpConst, 0}}},
+		"argument 1":         {Code: []Code{{OpC, 0}, {OpTable, 1}}, Tables: make([]Table, 1)},
+		"argument -1":        {Code: []Code{{OpC, 0}, {OpPower, -1}}},
+		"-1 locals":          {Code: []Code{{OpC, 0}}, Locals: -1},
+		"13 locals":          {Code: []Code{{OpC, 0}}, Locals: 13},
+		"attribute 1 is nil": {Code: []Code{{OpC, 0}}, Norms: []func(float64) float64{math.Sqrt, nil}},
+		"has 0 rows for 0":   {Code: []Code{{OpC, 0}, {OpTable, 0}}, Tables: make([]Table, 1)},
+		"rows for 3 bits": {Code: []Code{{OpC, 0}, {OpTable, 0}}, Tables: []Table{{Rows: make([][8]float32,
+			tableOctaves<<3), Bits: 3}}},
 		"rows for 99 bits":     {Code: []Code{{OpC, 0}, {OpTable, 0}}, Tables: []Table{{Bits: 99}}},
 		"nothing has stored":   {Code: []Code{{OpLocal, 0}}, Locals: 1},
 		"power NaN":            {Code: []Code{{OpC, 0}, {OpPow, 0}}, Consts: []float64{math.NaN()}},

@@ -58,7 +58,8 @@ func (r *Request) Validate(columns *sparse.Embedded) error {
 		return errors.New("device: half of the matrix with other documents, expected those of the columns")
 	}
 	if r.Half && (r.Lo > 0 || r.Hi < n) {
-		return fmt.Errorf("device: half of the matrix with columns from %d to before %d, expected all %d", r.Lo, r.Hi, n)
+		return fmt.Errorf("device: half of the matrix with columns from %d to before %d, expected all %d", r.Lo, r.Hi,
+			n)
 	}
 	for i, d := range r.Docs {
 		if d < 0 || d >= rows.Rows() {
@@ -89,8 +90,8 @@ type Tile struct {
 	Value                []float32
 	RowStride, ColStride int
 
-	// Filled says, of a tile with a RowStride of 1, that values between its columns, which belong to
-	// no pair, are numbers from 0 to 2 as well, so that a kernel may be applied to all at once.
+	// Filled says, of a tile with a RowStride of 1, that values between its columns, which belong
+	// to no pair, are numbers from 0 to 2 as well, so that a kernel may be applied to all at once.
 	Filled bool
 }
 

@@ -15,7 +15,8 @@ type Keeper interface {
 
 // Resident keeps rows of a matrix where they are computed. It may be used concurrently.
 type Resident interface {
-	// Board makes a board for a problem of copies variables for each of docs, documents of the matrix.
+	// Board makes a board for a problem of copies variables for each of docs, documents of the
+	// matrix.
 	Board(docs []int, copies int) (Board, error)
 
 	// Rows returns how many rows it has room for.

@@ -2,7 +2,8 @@ package device
 
 import "math"
 
-// The rows of a [Table] are those of package asm, which says what they mean; these are its constants.
+// The rows of a [Table] are those of package asm, which says what they mean; these are its
+// constants.
 const (
 	tableOctaves = 152 + 24
 	tableFold    = 25

@@ -91,8 +91,7 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	if want, have := k.Embedding(), m.Embedder.Embedding; want != have {
 		return nil, fmt.Errorf(
 			"svm: the model's kernel %s wants documents embedded as %s, its documents are embedded as %s", k, want,
-			have,
-		)
+			have)
 	}
 	if len(columns) == 0 {
 		return p, nil
@@ -101,8 +100,7 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 		return p, p.setPredictor(ctx)
 	}
 	if need := opt.HeldBytes + engine.NewBytes(
-		len(columns), m.Embedder.Cols(), m.Support.NNZ(),
-	); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
+		len(columns), m.Embedder.Cols(), m.Support.NNZ()); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
 		return nil, p.tooLarge(need)
 	}
 	x, err := m.Embedder.Transform(m.Support)

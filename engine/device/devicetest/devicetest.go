@@ -1,5 +1,5 @@
-// Package devicetest has the smallest back end that there can be. It says what one must do, and tests
-// of all that stands on a back end run on it.
+// Package devicetest has the smallest back end that there can be. It says what one must do, and
+// tests of all that stands on a back end run on it.
 package devicetest
 
 import (

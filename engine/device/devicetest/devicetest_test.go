@@ -35,7 +35,8 @@ func TestEngineOnABackend(t *testing.T) {
 	holds := func(what string, i, j int, got float32) {
 		t.Helper()
 		c := ref.C(i, j)
-		if want := k.Eval(c, ref.Norm(i), ref.Norm(j)); !engine.Within(k, float64(got), want, c, ref.Norm(i), ref.Norm(j)) {
+		if want := k.Eval(c, ref.Norm(i), ref.Norm(j)); !engine.Within(k, float64(got), want, c, ref.Norm(i),
+			ref.Norm(j)) {
 			t.Fatalf("%s: (%d, %d) is %v, expected %v", what, i, j, got, want)
 		}
 	}
@@ -96,10 +97,15 @@ func TestEngineOnABackend(t *testing.T) {
 		}
 		return nil
 	}))
-	for _, bytes := range []int64{0, 150 << 10, 300 << 10} { // all of c, and scratch space for two workers with few tiles or some
+	// all of c, and scratch space for two workers with few tiles or some
+	for _, bytes := range []int64{0, 150 << 10, 300 << 10} {
 		c, err := e.Cached(engine.CachedOptions{CacheBytes: bytes + 130<<10*min(bytes, 1)})
 		good("Cached", err)
-		good("Cached", c.Rows(t.Context(), k, some, [][2]int{{0, n}}, [][]float32{rows.Row(0), rows.Row(1), rows.Row(2), rows.Row(3)}))
+		good(
+			"Cached",
+			c.Rows(t.Context(), k, some, [][2]int{{0, n}},
+				[][]float32{rows.Row(0), rows.Row(1), rows.Row(2), rows.Row(3)}),
+		)
 		for r, i := range some {
 			for j := range n {
 				holds("Cached", i, j, rows.Row(r)[j])

@@ -1,6 +1,6 @@
-// Package cache keeps tiles of c, which all kernels on the same documents share, within a bound: c of
-// all pairs where that fits, otherwise pieces of rows, of which the least recently used make room. A
-// kernel is applied when a row is read.
+// Package cache keeps tiles of c, which all kernels on the same documents share, within a bound: c
+// of all pairs where that fits, otherwise pieces of rows, of which the least recently used make
+// room. A kernel is applied when a row is read.
 package cache
 
 import (
@@ -37,24 +37,26 @@ type fileStats struct {
 
 // Stats counts what a cache has done since it was made.
 type Stats struct {
-	tiles.CacheStats       // tiles; where the whole matrix is kept, a hit is a row that was read, and a miss a panel of rows that was computed
+	tiles.CacheStats       // tiles; where all of c is kept, rows that were read and panels that were computed
 	Whole            bool  // all of c fits into the bound and is kept
 	Served           int64 // kernel values handed out
 	Computed         int64 // pairs whose c was computed for them
 
 	Loaded, Saved int64 // tile files read and written
 	Damaged       int64 // tile files that weren't what they should be; they were computed again
-	StoreErr      error // why nothing is written to the store any more, such as a full disk; results don't suffer from it
+	StoreErr      error // why nothing is written to the store any more; results don't suffer from it
 }
 
-// BlockCols is about how many columns a tile of a row has unless the caller says otherwise: few enough for problems of few classes not to compute much that they don't need, and for workers to
-// share the columns of one panel; so many that finding a tile costs little beside mapping it (a row of 10,000 values of the diffusion kernel took 6.9 µs from
-// tiles and 6.1 µs from the whole matrix).
+// BlockCols is about how many columns a tile of a row has unless the caller says otherwise: few
+// enough for problems of few classes not to compute much that they don't need, and for workers to
+// share the columns of one panel; so many that finding a tile costs little beside mapping it (a row
+// of 10,000 values of the diffusion kernel took 6.9 µs from tiles and 6.1 µs from the whole
+// matrix).
 const BlockCols = 4096
 
-// New returns a cache of up to limit bytes, with tiles of about so many columns where c of all pairs
-// doesn't fit, 0 for [BlockCols]. Only where it fits, store keeps it; it may be nil. Error: less than
-// one worker needs.
+// New returns a cache of up to limit bytes, with tiles of about so many columns where c of all
+// pairs doesn't fit, 0 for [BlockCols]. Only where it fits, store keeps it; it may be nil. Error:
+// less than one worker needs.
 func New(of *compute.Computer, limit int64, columns int, store *tiles.Store) (*Cache, error) {
 	n := of.Len()
 	c := &Cache{Computer: of, limit: limit, store: store}
@@ -90,7 +92,8 @@ func (c *Cache) Counts() Stats {
 	s := Stats{Whole: c.Whole(), Served: c.served.Load(), Computed: c.computed.Load(),
 		Loaded: files.Loaded, Saved: files.Saved, Damaged: files.Damaged, StoreErr: files.StoreErr}
 	if c.whole != nil {
-		s.CacheStats = tiles.CacheStats{Hits: c.whole.hits.Load(), Misses: c.whole.misses.Load(), Bytes: c.whole.bytes.Load(), Limit: c.limit}
+		w := c.whole
+		s.CacheStats = tiles.CacheStats{Hits: w.hits.Load(), Misses: w.misses.Load(), Bytes: w.bytes.Load(), Limit: c.limit}
 	} else {
 		s.CacheStats = c.part.cache.Stats()
 		s.Bytes += c.part.scratchBytes

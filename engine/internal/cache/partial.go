@@ -13,17 +13,22 @@ import (
 
 // partial keeps as many tiles of c, pieces of rows, as fit into a bound.
 //
-// A tile belongs to one row, not to a panel of neighbours: the rows that a solver works on are scattered, and a panel can hold any of them.
+// A tile belongs to one row, not to a panel of neighbours: the rows that a solver works on are
+// scattered, and a panel can hold any of them.
 type partial struct {
-	cache        *tiles.Cache
-	scratch      chan []float32 // transposed blocks, one for each panel that may be in use at the same time; nil where none was needed yet
+	cache *tiles.Cache
+	// transposed blocks, one for each panel that may be in use at the same time; nil where none was
+	// needed yet
+	scratch      chan []float32
 	scratchBytes int64
 }
 
-// scratchStride is the distance between two documents of a transposed block. Were it a power of two, all rows would fall into few sets of the first-level cache.
+// scratchStride is the distance between two documents of a transposed block. Were it a power of
+// two, all rows would fall into few sets of the first-level cache.
 const scratchStride = compute.BlockDocs + 16
 
-// blockBytes is what a transposed block takes in memory: the runtime hands out whole pages of 8 KiB.
+// blockBytes is what a transposed block takes in memory: the runtime hands out whole pages of 8
+// KiB.
 func blockBytes(panel int) int64 { return (4*int64(panel)*scratchStride + 8191) / 8192 * 8192 }
 
 // ScratchBytes is what transposed blocks of so many workers take.
@@ -54,7 +59,8 @@ type need struct {
 	done bool
 }
 
-// fetch serves tiles that weren't there: it computes those that nobody else is computing, and then waits for the others.
+// fetch serves tiles that weren't there: it computes those that nobody else is computing, and then
+// waits for the others.
 func (q *request) fetch(ctx context.Context, missing []need) error {
 	c := q.c
 	for len(missing) > 0 {
@@ -93,7 +99,8 @@ func (q *request) fetch(ctx context.Context, missing []need) error {
 	return nil
 }
 
-// compute makes tiles, those of a block a panel at a time, and serves them. Those that it can't make it abandons.
+// compute makes tiles, those of a block a panel at a time, and serves them. Those that it can't
+// make it abandons.
 func (q *request) compute(ctx context.Context, mine []need) error {
 	c := q.c
 	defer q.abandon(mine)
@@ -123,9 +130,10 @@ func (q *request) abandon(mine []need) {
 	}
 }
 
-// shareOut divides tiles, in order of their blocks and rows, into tasks for workers. A task is a list of groups, each up to a panel of tiles of one block; all groups of a
-// task are of the same rows in blocks that follow each other, so that the panel is loaded and its posting lists are searched once. There are enough
-// tasks for all workers to be busy.
+// shareOut divides tiles, in order of their blocks and rows, into tasks for workers. A task is a
+// list of groups, each up to a panel of tiles of one block; all groups of a task are of the same
+// rows in blocks that follow each other, so that the panel is loaded and its posting lists are
+// searched once. There are enough tasks for all workers to be busy.
 func shareOut(mine []need, panel, workers int) (tasks [][][]need) {
 	var chains [][][]need
 	groups := 0
@@ -138,7 +146,8 @@ func shareOut(mine []need, panel, workers int) (tasks [][][]need) {
 		rest = rest[n:]
 		at := slices.IndexFunc(chains, func(chain [][]need) bool {
 			last := chain[len(chain)-1]
-			return last[0].span.block == group[0].span.block-1 && slices.EqualFunc(last, group, func(a, b need) bool { return a.r == b.r })
+			return last[0].span.block == group[0].span.block-1 &&
+				slices.EqualFunc(last, group, func(a, b need) bool { return a.r == b.r })
 		})
 		if at < 0 {
 			at = len(chains)
@@ -196,7 +205,8 @@ func (c *Cache) blockRange(block int) (base, end int) {
 	return block * c.width, min((block+1)*c.width, c.Len())
 }
 
-// keep takes a piece of a row of c from column lo on, into the tile that is made or, where there is no room for one, to where it is wanted.
+// keep takes a piece of a row of c from column lo on, into the tile that is made or, where there is
+// no room for one, to where it is wanted.
 func (q *request) keep(m *need, lo int, row []float32) error {
 	if m.tile != nil {
 		copy(m.tile.C[lo-m.span.block*q.c.width:], row)

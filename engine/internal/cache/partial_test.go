@@ -26,7 +26,8 @@ func TestShareOut(t *testing.T) {
 						}
 						for i, m := range group {
 							seen[[2]int{m.r, m.span.block}]++
-							if m.r != task[0][i].r || len(group) != len(task[0]) || m.span.block != task[0][0].span.block+g {
+							if m.r != task[0][i].r || len(group) != len(task[0]) ||
+								m.span.block != task[0][0].span.block+g {
 								t.Errorf("tiles %+v after %+v in one task", group, task[0])
 							}
 						}
@@ -41,7 +42,8 @@ func TestShareOut(t *testing.T) {
 					t.Errorf("%d of %d tiles are computed", len(seen), len(mine))
 				}
 				if workers == 1 && blocks == 2 && len(tasks) != (rows+panel-1)/panel {
-					t.Errorf("%d tasks of one worker for %d rows, expected each panel to be loaded once", len(tasks), rows)
+					t.Errorf("%d tasks of one worker for %d rows, expected each panel to be loaded once", len(tasks),
+						rows)
 				}
 				if len(tasks) < min(workers, groups) {
 					t.Errorf("%d tasks of %d groups for %d workers", len(tasks), groups, workers)

@@ -25,7 +25,8 @@ type request struct {
 	length int     // of all pieces
 }
 
-// piece is a range of columns lo <= j < hi within a block, whose values go to at and on in a row of the result. A span is the pieces of one block.
+// piece is a range of columns lo <= j < hi within a block, whose values go to at and on in a row of
+// the result. A span is the pieces of one block.
 type (
 	piece struct{ lo, hi, at int }
 	span  struct {
@@ -106,7 +107,8 @@ func (c *Cache) request(k kernel.Kernel, rows []int, columns [][2]int, dst [][]f
 	return q, nil
 }
 
-// apply maps values of c, those of row rows[r] from column base on, to where the pieces of a span want them.
+// apply maps values of c, those of row rows[r] from column base on, to where the pieces of a span
+// want them.
 func (q *request) apply(r int, s span, values []float32, base int) error {
 	for _, p := range q.pieces[s.first:s.last] {
 		lo, hi := max(p.lo, base), min(p.hi, base+len(values))

@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// whole keeps c of all pairs. It is computed a panel of the symmetric half at a time, which is also what a file of the store holds: the panel's rows from
-// its own first document on.
+// whole keeps c of all pairs. It is computed a panel of the symmetric half at a time, which is also
+// what a file of the store holds: the panel's rows from its own first document on.
 type whole struct {
 	n    int
 	c    []float32 // n×n, nil until it is needed
@@ -143,7 +143,8 @@ func (c *Cache) piece(matrix [32]byte, p int) (tiles.Piece, func(i int) []float3
 		func(i int) []float32 { return c.whole.row(first + i)[first:] }
 }
 
-// loadPanels reads the panels that the store has, and mirrors them. A file that is wrong is computed again, and written again.
+// loadPanels reads the panels that the store has, and mirrors them. A file that is wrong is
+// computed again, and written again.
 func (c *Cache) loadPanels(ctx context.Context, matrix [32]byte, report *tiles.Reporter) error {
 	w := c.whole
 	n := w.n
@@ -175,7 +176,8 @@ func (c *Cache) loadPanels(ctx context.Context, matrix [32]byte, report *tiles.R
 	})
 }
 
-// savePanel writes a panel to the store. The first error ends the writing: a full disk needn't be asked again for every panel.
+// savePanel writes a panel to the store. The first error ends the writing: a full disk needn't be
+// asked again for every panel.
 func (c *Cache) savePanel(matrix [32]byte, p int) {
 	if c.store == nil {
 		return
@@ -197,8 +199,8 @@ func (c *Cache) savePanel(matrix [32]byte, p int) {
 }
 
 // identity returns a digest of all that the bits of c depend on: the documents, the back end and,
-// since the next version of this program may add up in another order, c itself of documents here and
-// there with the first ones.
+// since the next version of this program may add up in another order, c itself of documents here
+// and there with the first ones.
 func (c *Cache) identity(ctx context.Context) ([32]byte, error) {
 	n := c.whole.n
 	digest := c.X.Digest()
@@ -226,8 +228,8 @@ func (c *Cache) identity(ctx context.Context) ([32]byte, error) {
 // there a store, which holds c.
 func (c *Cache) Free() bool { return c.whole != nil && !c.whole.complete.Load() && c.store == nil }
 
-// Lend gives the room of c, which must be free, to a matrix of so many bytes, unless another has it.
-// It waits for who builds c, to whom it belongs meanwhile. [Cache.GiveBack] ends that.
+// Lend gives the room of c, which must be free, to a matrix of so many bytes, unless another has
+// it. It waits for who builds c, to whom it belongs meanwhile. [Cache.GiveBack] ends that.
 func (c *Cache) Lend(ctx context.Context, bytes int64) (bool, error) {
 	w := c.whole
 	select {

@@ -1,5 +1,5 @@
-// Package compute has a back end compute c, maps it by a kernel and stores it: what an engine and its
-// caches have in common. It knows the back end by the interface of package device alone.
+// Package compute has a back end compute c, maps it by a kernel and stores it: what an engine and
+// its caches have in common. It knows the back end by the interface of package device alone.
 package compute
 
 import (
@@ -39,7 +39,11 @@ func (c *Computer) Bytes() int64 {
 
 // Stats returns the counts of all computations that have ended or given up a worker.
 func (c *Computer) Stats() device.Stats {
-	s := device.Stats{Pairs: c.pairs.Load(), Map: time.Duration(c.mapping.Load()), Store: time.Duration(c.storing.Load())}
+	s := device.Stats{
+		Pairs: c.pairs.Load(),
+		Map:   time.Duration(c.mapping.Load()),
+		Store: time.Duration(c.storing.Load()),
+	}
 	if b, ok := c.Backend.(device.Counter); ok {
 		s.Add(b.Stats())
 	}
@@ -160,13 +164,15 @@ func (c *Computer) Rows(
 	return err
 }
 
-// BlockDocs is the number of columns that are mapped and stored at a time: with a panel of rows they
-// are a tile that stays in the second-level cache.
+// BlockDocs is the number of columns that are mapped and stored at a time: with a panel of rows
+// they are a tile that stays in the second-level cache.
 const BlockDocs = 4 * sparse.Block
 
 // parts divides a tile among workers: each part has up to a panel of rows, in sequence for the
 // symmetric half, and up to BlockDocs columns. What comes from the processor is one part.
-func (c *Computer) parts(ctx context.Context, r *device.Request, t *device.Tile, visit func(t *device.Tile) error) error {
+func (c *Computer) parts(
+	ctx context.Context, r *device.Request, t *device.Tile, visit func(t *device.Tile) error,
+) error {
 	width := c.Kernels.Panel
 	first, last := r.Docs[t.First], r.Docs[t.First+t.Rows-1]
 	whole := !r.Half || t.Lo >= first && last-first == t.Rows-1
@@ -254,7 +260,14 @@ func (c *Computer) Store(dst []float32, stride int, t *device.Tile, columns bool
 
 // Half computes rows of the symmetric matrix data, each from its own column on, and stores them
 // twice. visited, unless nil, is told of each tile that is stored.
-func (c *Computer) Half(ctx context.Context, k kernel.Kernel, docs []int, data []float32, report *tiles.Reporter, visited func(r *device.Request, t *device.Tile)) error {
+func (c *Computer) Half(
+	ctx context.Context,
+	k kernel.Kernel,
+	docs []int,
+	data []float32,
+	report *tiles.Reporter,
+	visited func(r *device.Request, t *device.Tile),
+) error {
 	n := c.Len()
 	r := &device.Request{Docs: docs, Hi: n, Half: true, Workers: c.Workers}
 	return c.Rows(ctx, k, r, report, func(t *device.Tile) error {

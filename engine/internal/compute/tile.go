@@ -7,7 +7,8 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// Pairs counts the pairs that a request needs of its rows first <= i < end and columns lo <= j < hi.
+// Pairs counts the pairs that a request needs of its rows first <= i < end and columns lo <= j <
+// hi.
 func Pairs(r *device.Request, first, end, lo, hi int) (pairs int64) {
 	if !r.Half {
 		return int64(end-first) * int64(hi-lo)
@@ -54,7 +55,8 @@ func check(t *device.Tile, r *device.Request) error {
 	}
 	lines, length, stride := Lines(t)
 	if t.RowStride != 1 && t.ColStride != 1 || stride < length || len(t.Value) < length ||
-		lines > 1 && (len(t.Value)-length)/(lines-1) < stride || t.Filled && (t.ColStride == 1 || len(t.Value)/stride < lines) {
+		lines > 1 && (len(t.Value)-length)/(lines-1) < stride ||
+		t.Filled && (t.ColStride == 1 || len(t.Value)/stride < lines) {
 		return fmt.Errorf("engine: %d values, %d and %d apart, for %d rows of %d columns",
 			len(t.Value), t.RowStride, t.ColStride, t.Rows, t.Cols())
 	}

@@ -2,9 +2,10 @@
 //
 // Documents are divided by their terms, see head.go for where: values of the frequent terms, the
 // head, stream past a dense panel of documents; those of the rare ones, the tail, meet them through
-// posting lists. Sums make c, and pairs that are close are computed again in float64. The loops, from
-// the outside in: panels over workers ([Backend.Rows]); tails of 4,096 documents and blocks of 512
-// (panel.run); segments of the head (panel.head); the panel's documents in registers (package asm).
+// posting lists. Sums make c, and pairs that are close are computed again in float64. The loops,
+// from the outside in: panels over workers ([Backend.Rows]); tails of 4,096 documents and blocks of
+// 512 (panel.run); segments of the head (panel.head); the panel's documents in registers (package
+// asm).
 //
 // What doesn't live here: kernels, which are maps of c, and where results go. Both are package
 // engine's.

@@ -2,16 +2,18 @@ package panel
 
 import "github.com/gramengine/gram/sparse"
 
-// closeC is the c below which a pair is recomputed in float64: a relative error of 1e-5 is promised, and the float32 sums behind c = 1 - s err by up to
-// 1e-6 (see planHead).
+// closeC is the c below which a pair is recomputed in float64: a relative error of 1e-5 is
+// promised, and the float32 sums behind c = 1 - s err by up to 1e-6 (see planHead).
 const closeC = 0.1
 
-// exactC returns c = 1 - cosine of two unit rows, given their columns (ascending) and float64 values, by the difference form
+// exactC returns c = 1 - cosine of two unit rows, given their columns (ascending) and float64
+// values, by the difference form
 //
 //	c = ½ Σ (aᵢ - bᵢ)²,
 //
-// which keeps full relative accuracy however small c is: n terms of one sign give a relative error below (n+3)·2⁻⁵³ beyond that of
-// the differences themselves. It is exactly 0 for equal rows and the same bits for (a, b) and (b, a).
+// which keeps full relative accuracy however small c is: n terms of one sign give a relative error
+// below (n+3)·2⁻⁵³ beyond that of the differences themselves. It is exactly 0 for equal rows and
+// the same bits for (a, b) and (b, a).
 func exactC(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
 	var sum float64
 	i, j := 0, 0
@@ -40,7 +42,8 @@ func exactC(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 
 	return sum / 2
 }
 
-// unitCache keeps the float64 rows of a panel's documents, each made when it is first asked for, one behind the other in memory that is asked for with the first.
+// unitCache keeps the float64 rows of a panel's documents, each made when it is first asked for,
+// one behind the other in memory that is asked for with the first.
 type unitCache struct {
 	x      *sparse.Embedded
 	docs   []int

@@ -2,17 +2,20 @@ package panel
 
 import "math"
 
-// exactChiSquare returns half the χ² distance of two histograms, given their columns (ascending) and float64 values,
+// exactChiSquare returns half the χ² distance of two histograms, given their columns (ascending)
+// and float64 values,
 //
 //	c = ½ Σ (aᵢ - bᵢ)² / (aᵢ + bᵢ) = 1 - Σ 2aᵢbᵢ/(aᵢ+bᵢ)
 //
-// Each of n terms has five roundings and no sign but one: the relative error is below (n+6)·2⁻⁵³ beyond that of the differences. It is exactly 0 for equal histograms and
-// the same bits for (a, b) and (b, a).
+// Each of n terms has five roundings and no sign but one: the relative error is below (n+6)·2⁻⁵³
+// beyond that of the differences. It is exactly 0 for equal histograms and the same bits for (a, b)
+// and (b, a).
 func exactChiSquare(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
 	return MergeShares(aTerms, a, bTerms, b, chiSquareShare) / 2
 }
 
-// exactJensenShannon returns the Jensen-Shannon divergence of two histograms divided by ln 2, its greatest value, likewise. With S = a+b and δ = (a-b)/S,
+// exactJensenShannon returns the Jensen-Shannon divergence of two histograms divided by ln 2, its
+// greatest value, likewise. With S = a+b and δ = (a-b)/S,
 //
 //	c = 1/(4 ln 2) Σ Sᵢ E(δᵢ),   E(δ) = (1+δ) ln(1+δ) + (1-δ) ln(1-δ) = δ² + δ⁴/6 + δ⁶/15 + … >= 0
 //
@@ -21,8 +24,11 @@ func exactJensenShannon(aTerms []uint32, a []float64, bTerms []uint32, b []float
 	return MergeShares(aTerms, a, bTerms, b, jensenShannonShare) / 2
 }
 
-// MergeShares adds up what terms add to twice c: shared(a, b) where both have one, and the share itself where one has it.
-func MergeShares(aTerms []uint32, a []float64, bTerms []uint32, b []float64, shared func(a, b float64) float64) float64 {
+// MergeShares adds up what terms add to twice c: shared(a, b) where both have one, and the share
+// itself where one has it.
+func MergeShares(
+	aTerms []uint32, a []float64, bTerms []uint32, b []float64, shared func(a, b float64) float64,
+) float64 {
 	var sum float64
 	i, j := 0, 0
 	for i < len(aTerms) && j < len(bTerms) {
@@ -56,7 +62,8 @@ func chiSquareShare(a, b float64) float64 {
 	return d * d / (a + b)
 }
 
-// jensenShannonShare is S E(δ) / (2 ln 2). Where the logarithms would cancel, E is its series: at δ² = 1/16 what is left out is below 10⁻¹⁷ of it.
+// jensenShannonShare is S E(δ) / (2 ln 2). Where the logarithms would cancel, E is its series: at
+// δ² = 1/16 what is left out is below 10⁻¹⁷ of it.
 func jensenShannonShare(a, b float64) float64 {
 	s, d := a+b, math.Abs(a-b)
 	delta := d / s

@@ -7,13 +7,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// panelBytes returns the most that a panel comes to hold, in bytes, whatever documents of the columns pass through it: other documents that are longer take
-// more. A test goes through the fields of a panel and holds this against them.
+// panelBytes returns the most that a panel comes to hold, in bytes, whatever documents of the
+// columns pass through it: other documents that are longer take more. A test goes through the
+// fields of a panel and holds this against them.
 func (b *Backend) panelBytes() int64 {
 	width := int64(b.kernels.Panel)
 	tile := 4 * blockDocs * width
 	bytes := int64(unsafe.Sizeof(panel{})) + 4*int64(b.layout.head())*width + 2*tile // dense, tile and close
-	for segments := len(b.own.head); segments > directSegments; segments = (segments + groupSegments - 1) / groupSegments {
+	for s := len(b.own.head); s > directSegments; s = (s + groupSegments - 1) / groupSegments {
 		bytes += tile + 2*int64(unsafe.Sizeof([]float32{})) // groups
 	}
 	if !b.tailDirect {
@@ -22,7 +23,8 @@ func (b *Backend) panelBytes() int64 {
 	if b.pairing.terms != nil {
 		bytes += 4 * termsAtOnce
 	}
-	grown := int64(unsafe.Sizeof(asm.Cursor{})+unsafe.Sizeof(int64(0)))*mostValues(&b.own.tail, b.kernels.Panel) + // cursors and ends
+	// Cursors and ends, exact and scratch, and what append makes of a list of documents.
+	grown := int64(unsafe.Sizeof(asm.Cursor{})+unsafe.Sizeof(int64(0)))*mostValues(&b.own.tail, b.kernels.Panel) +
 		8*mostValues(&b.own.x.CSR, b.kernels.Panel) + 8*int64(b.own.x.LongestRow()) + // exact and scratch
 		2*width*int64(unsafe.Sizeof(false)+unsafe.Sizeof(0)) // what append makes of a list of documents
 	return bytes + grown*9/8 + 64 // the allocator rounds up by an eighth at most, and to 8 bytes

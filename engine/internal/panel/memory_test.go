@@ -12,7 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// heldBy returns what a value's slices hold, in bytes, those of slices in them and of structs included, but nothing behind pointers, which is others'.
+// heldBy returns what a value's slices hold, in bytes, those of slices in them and of structs
+// included, but nothing behind pointers, which is others'.
 func heldBy(v reflect.Value) (bytes int64) {
 	switch v.Kind() {
 	case reflect.Slice:
@@ -30,19 +31,23 @@ func heldBy(v reflect.Value) (bytes int64) {
 	return bytes
 }
 
-// What a panel holds when all documents went through it, the longest together, is within what HostBytes counts, in every field that panels have or will have, and not far below it.
+// What a panel holds when all documents went through it, the longest together, is within what
+// HostBytes counts, in every field that panels have or will have, and not far below it.
 func TestPanelBytes(t *testing.T) {
 	long := enginetest.Zipf(100, 10000, 1000, 3)
 	n := len(long.Terms)
-	long.Terms, long.Values = append(long.Terms, long.Terms...), append(long.Values, long.Values...) // every document twice: all have one that is close
+	// every document twice: all have one that is close
+	long.Terms, long.Values = append(long.Terms, long.Terms...), append(long.Values, long.Values...)
 	for _, at := range long.Offsets[1:] {
 		long.Offsets = append(long.Offsets, int64(n)+at)
 	}
 	for name, x := range map[string]*sparse.Embedded{
-		"close":      enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(700, 40, 200, 1)), // all pairs are recomputed
-		"tail":       enginetest.Embedded(t, sparse.Sphere, long),
-		"direct":     enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(700, 5000, 20, 3)),
-		"histograms": enginetest.Embedded(t, sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.JensenShannon}, long),
+		// all pairs are recomputed
+		"close":  enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(700, 40, 200, 1)),
+		"tail":   enginetest.Embedded(t, sparse.Sphere, long),
+		"direct": enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(700, 5000, 20, 3)),
+		"histograms": enginetest.Embedded(t, sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.JensenShannon},
+			long),
 	} {
 		for _, head := range []int{64, 4000} { // the second in more segments than are added up in one go
 			b := newBackend(t, x, Options{Workers: 1, HeadTerms: head})
@@ -51,8 +56,10 @@ func TestPanelBytes(t *testing.T) {
 				all[i] = i
 			}
 			longest := slices.Clone(all)
-			slices.SortFunc(longest, func(i, j int) int { return int(x.Offsets[j+1] - x.Offsets[j] - x.Offsets[i+1] + x.Offsets[i]) })
-			for _, r := range []*device.Request{{Docs: all, Hi: len(all), Half: true}, {Docs: longest[:b.kernels.Panel], Hi: len(all)}} {
+			slices.SortFunc(longest,
+				func(i, j int) int { return int(x.Offsets[j+1] - x.Offsets[j] - x.Offsets[i+1] + x.Offsets[i]) })
+			for _, r := range []*device.Request{{Docs: all, Hi: len(all), Half: true},
+				{Docs: longest[:b.kernels.Panel], Hi: len(all)}} {
 				if err := b.Rows(t.Context(), r, func(*device.Tile) error { return nil }); err != nil {
 					t.Fatal(err)
 				}
@@ -62,8 +69,10 @@ func TestPanelBytes(t *testing.T) {
 			}
 			p := b.idle[0]
 			p.docs, p.exact.docs = nil, nil // the task's
-			if held := heldBy(reflect.ValueOf(*p)) + int64(unsafe.Sizeof(*p)); held > b.panelMost || held < b.panelMost*4/5 {
-				t.Errorf("%s, head of %d terms, %d segments: a panel holds %d bytes, panelBytes says %d", name, b.HeadTerms(), len(b.own.head), held, b.panelMost)
+			if held := heldBy(reflect.ValueOf(*p)) + int64(unsafe.Sizeof(*p)); held > b.panelMost ||
+				held < b.panelMost*4/5 {
+				t.Errorf("%s, head of %d terms, %d segments: a panel holds %d bytes, panelBytes says %d", name,
+					b.HeadTerms(), len(b.own.head), held, b.panelMost)
 			}
 		}
 	}

@@ -5,8 +5,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// pairing is how the similarity s of two documents is computed, of which c is 1 - s: the dot product of unit vectors, or one of the sums over the
-// common terms of two histograms. All that comes before and after s is the same: head and tail, c, close pairs, kernels, caches.
+// pairing is how the similarity s of two documents is computed, of which c is 1 - s: the dot
+// product of unit vectors, or one of the sums over the common terms of two histograms. All that
+// comes before and after s is the same: head and tail, c, close pairs, kernels, caches.
 type pairing struct {
 	cost    asm.Cost
 	segment int // values that any document has in a segment of the head
@@ -14,11 +15,13 @@ type pairing struct {
 	panel func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 	terms func(dst, y []float32, x float32) // nil for the dot product, whose tails have kernels of their own
 
-	// exact returns c of two rows from their columns and float64 values, in a form that has no negative terms.
+	// exact returns c of two rows from their columns and float64 values, in a form that has no
+	// negative terms.
 	exact func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64
 }
 
-// The least share that embeddings make must be one that the kernels take: the difference of both must be a number not below 0.
+// The least share that embeddings make must be one that the kernels take: the difference of both
+// must be a number not below 0.
 const _ = uint(sparse.LeastShare - asm.LeastShare)
 
 func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {
@@ -26,7 +29,8 @@ func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {
 	case sparse.ChiSquare:
 		return pairing{k.ChiSquare.Cost, segmentChiSquare, k.ChiSquare.Panel, k.ChiSquare.Terms, Exact(p)}
 	case sparse.JensenShannon:
-		return pairing{k.JensenShannon.Cost, segmentJensenShannon, k.JensenShannon.Panel, k.JensenShannon.Terms, Exact(p)}
+		return pairing{k.JensenShannon.Cost, segmentJensenShannon, k.JensenShannon.Panel, k.JensenShannon.Terms,
+			Exact(p)}
 	}
 	return pairing{k.Cost, segmentMost, k.PanelDot, nil, Exact(p)}
 }
@@ -64,8 +68,9 @@ func (p *panel) tailDirect(tile []float32, base, limit uint32) {
 	})
 }
 
-// eachMatch computes the terms of every cursor with its posting list up to the document limit, piece by piece, and moves the cursor there, as
-// asm.Kernels.TailAdd does. The order of the terms of two documents depends on the pair alone.
+// eachMatch computes the terms of every cursor with its posting list up to the document limit,
+// piece by piece, and moves the cursor there, as asm.Kernels.TailAdd does. The order of the terms
+// of two documents depends on the pair alone.
 func (p *panel) eachMatch(limit uint32, visit func(column uint32, docs []uint32, terms []float32)) {
 	post, of := p.b.postings, p.b.pairing.terms
 	for i := range p.cursors {
@@ -82,8 +87,8 @@ func (p *panel) eachMatch(limit uint32, visit func(column uint32, docs []uint32,
 	}
 }
 
-// below returns how many documents of an ascending list are below limit. Its search has no branch that depends on them, since that would go wrong half the time; most
-// lists end below it.
+// below returns how many documents of an ascending list are below limit. Its search has no branch
+// that depends on them, since that would go wrong half the time; most lists end below it.
 func below(docs []uint32, limit uint32) int {
 	if len(docs) == 0 || docs[len(docs)-1] < limit {
 		return len(docs)

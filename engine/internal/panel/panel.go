@@ -10,23 +10,27 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// blockDocs is the number of documents whose dot products with a panel are computed at a time, from the head to the map: their tile of c,
-// 512 × 64 values or 128 KiB, stays in the second-level cache. TailDocs is the number whose tail is added up at a time: large, because every posting list
-// costs a mispredicted branch or two in every block, and small enough for one panel document's sums, 32 KiB, to stay near, and for those of all, 2 MiB, not to
-// crowd out other cores in a third-level cache. Both are multiples of sparse.Block.
+// blockDocs is the number of documents whose dot products with a panel are computed at a time, from
+// the head to the map: their tile of c, 512 × 64 values or 128 KiB, stays in the second-level
+// cache. TailDocs is the number whose tail is added up at a time: large, because every posting list
+// costs a mispredicted branch or two in every block, and small enough for one panel document's
+// sums, 32 KiB, to stay near, and for those of all, 2 MiB, not to crowd out other cores in a
+// third-level cache. Both are multiples of sparse.Block.
 const (
 	blockDocs = 4 * sparse.Block
 	TailDocs  = 8 * blockDocs
 )
 
-// groupSegments is the number of segments of the head, or of groups of them, that are added up in one go, except that directSegments, as many as two levels
-// of groups may add, need no groups: a group costs every document two passes over its row of the tile.
+// groupSegments is the number of segments of the head, or of groups of them, that are added up in
+// one go, except that directSegments, as many as two levels of groups may add, need no groups: a
+// group costs every document two passes over its row of the tile.
 const (
 	groupSegments  = 8
 	directSegments = 2 * groupSegments
 )
 
-// panel is one worker's scratch space: a panel of documents in dense form, which the engine's documents stream past.
+// panel is one worker's scratch space: a panel of documents in dense form, which the engine's
+// documents stream past.
 type panel struct {
 	b *Backend
 
@@ -103,8 +107,9 @@ func (p *panel) scatter(zero bool) {
 	}
 }
 
-// seek places a cursor in the posting list of every tail term of the panel's documents: at its first document not below from or, for the symmetric half, at
-// the document itself, so that of two documents in the panel only the later one meets the earlier.
+// seek places a cursor in the posting list of every tail term of the panel's documents: at its
+// first document not below from or, for the symmetric half, at the document itself, so that of two
+// documents in the panel only the later one meets the earlier.
 func (p *panel) seek(half bool, from uint32) {
 	post := p.b.postings
 	p.cursors, p.ends = p.cursors[:0], p.ends[:0]
@@ -137,9 +142,9 @@ func (p *panel) seek(half bool, from uint32) {
 
 // run computes c between the panel's documents and those of the columns j0 <= j < n, a block at a
 // time, and hands it to visit as c[(j-lo)*Panel+r] for documents lo <= j < hi, which visit may
-// overwrite. n is a multiple of sparse.Block or the number of all documents. For the symmetric half,
-// j0 is the first of the panel's documents, which are the columns' own in sequence. An error of visit
-// and the end of ctx end it.
+// overwrite. n is a multiple of sparse.Block or the number of all documents. For the symmetric
+// half, j0 is the first of the panel's documents, which are the columns' own in sequence. An error
+// of visit and the end of ctx end it.
 func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(lo, hi int, c []float32) error) error {
 	b, k := p.b, p.b.kernels
 	p.seek(half, uint32(j0-j0%sparse.Block))
@@ -188,8 +193,9 @@ func (p *panel) passed() (sum int64) {
 	return sum
 }
 
-// dots fills the tile of documents lo <= j < hi with dot products: the tail, of which that of document lo stands at column at of p.tail, and the
-// head, from the rarest segment to the most frequent one.
+// dots fills the tile of documents lo <= j < hi with dot products: the tail, of which that of
+// document lo stands at column at of p.tail, and the head, from the rarest segment to the most
+// frequent one.
 func (p *panel) dots(lo, hi, at int, tile []float32) {
 	k := p.b.kernels
 	if p.b.tailDirect {
@@ -203,10 +209,12 @@ func (p *panel) dots(lo, hi, at int, tile []float32) {
 	p.lap(&p.stats.Head)
 }
 
-// head adds the dot products over segments first <= s < last of the head to the tile of documents lo <= j < hi, the last segment first.
+// head adds the dot products over segments first <= s < last of the head to the tile of documents
+// lo <= j < hi, the last segment first.
 //
-// Like equal terms of a segment, equal sums of many segments would all be rounded to one side: so no more than groupSegments of anything are added up in
-// one go. More segments than directSegments are summed in groups, each in a tile of its own, and groups of groups likewise, one level deeper.
+// Like equal terms of a segment, equal sums of many segments would all be rounded to one side: so
+// no more than groupSegments of anything are added up in one go. More segments than directSegments
+// are summed in groups, each in a tile of its own, and groups of groups likewise, one level deeper.
 func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
 	k := p.b.kernels
 	size := 1
@@ -235,7 +243,8 @@ func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
 	}
 }
 
-// reflect completes the dot products among the panel's own documents, which begin the tile: seek left out those with an earlier document.
+// reflect completes the dot products among the panel's own documents, which begin the tile: seek
+// left out those with an earlier document.
 func (p *panel) reflect(tile []float32) {
 	width := p.b.kernels.Panel
 	for i := range p.docs {
@@ -245,8 +254,9 @@ func (p *panel) reflect(tile []float32) {
 	}
 }
 
-// recompute replaces the elements of a tile that begins with document lo, those at the given places, by their exact values. They may be all elements, of long documents: so it
-// looks at ctx by itself.
+// recompute replaces the elements of a tile that begins with document lo, those at the given
+// places, by their exact values. They may be all elements, of long documents: so it looks at ctx by
+// itself.
 func (p *panel) recompute(ctx context.Context, lo int, tile []float32, places []uint32) error {
 	own, k := p.b.own, p.b.kernels
 	last := -1

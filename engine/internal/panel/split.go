@@ -10,8 +10,8 @@ import (
 )
 
 // layout is the order and the division of the columns: renumbered by falling document frequency, so
-// that a column's number is its rank. The first ranks, the head, are multiplied through dense panels
-// in segments; the others, the tail, through posting lists.
+// that a column's number is its rank. The first ranks, the head, are multiplied through dense
+// panels in segments; the others, the tail, through posting lists.
 //
 // Words are distributed by Zipf's law: nearly all matches between two documents come from the few
 // most frequent terms. Sums are taken from the rarest term to the most frequent one, so that small
@@ -57,7 +57,9 @@ func (s *segment) of(i int) (lo, hi int64) {
 
 // split brings documents into the form of the layout, on a number of goroutines; byRank is their
 // transpose in the order of its ranks. listed says that posting lists are made of them, too.
-func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.CSR, workers int, listed bool) (*side, error) {
+func (l *layout) split(
+	ctx context.Context, x *sparse.Embedded, byRank *sparse.CSR, workers int, listed bool,
+) (*side, error) {
 	s := &side{x: x, head: make([]segment, len(l.bounds)-1)}
 	return s, tiles.Run(ctx, workers, len(l.bounds), func(ctx context.Context, _, task int) error {
 		if task == 0 { // first, because it takes longest
@@ -81,7 +83,12 @@ func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, liste
 	for i := range n {
 		start[i+1] += start[i]
 	}
-	tail := sparse.CSR{Cols: cols - head, Offsets: start, Terms: make([]uint32, start[n]), Values: make([]float32, start[n])}
+	tail := sparse.CSR{
+		Cols:    cols - head,
+		Offsets: start,
+		Terms:   make([]uint32, start[n]),
+		Values:  make([]float32, start[n]),
+	}
 	if listed {
 		s.place = make([]uint32, start[n])
 	}

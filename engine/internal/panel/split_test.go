@@ -17,7 +17,12 @@ import (
 func TestSplitNeverWraps(t *testing.T) {
 	for _, panel := range []int{1, 24, 32, 64, 65536} {
 		cols := 65536 / panel
-		m := &sparse.CSR{Cols: cols, Offsets: []int64{0, int64(cols), int64(2 * cols)}, Terms: make([]uint32, 2*cols), Values: make([]float32, 2*cols)}
+		m := &sparse.CSR{
+			Cols:    cols,
+			Offsets: []int64{0, int64(cols), int64(2 * cols)},
+			Terms:   make([]uint32, 2*cols),
+			Values:  make([]float32, 2*cols),
+		}
 		for k := range m.Terms {
 			m.Terms[k], m.Values[k] = uint32(k%cols), float32(k+1)
 		}
@@ -34,7 +39,8 @@ func TestSplitNeverWraps(t *testing.T) {
 			lo, hi := h.head[0].of(i)
 			for k := lo; k < hi; k++ {
 				if want := (cols - 1 - int(k-lo)) * panel; int(h.head[0].offset[k]) != want {
-					t.Fatalf("panels of %d: document %d, value %d: offset %d, expected %d", panel, i, k-lo, h.head[0].offset[k], want)
+					t.Fatalf("panels of %d: document %d, value %d: offset %d, expected %d", panel, i, k-lo,
+						h.head[0].offset[k], want)
 				}
 			}
 		}
@@ -91,7 +97,8 @@ func TestSplit(t *testing.T) {
 // half, of documents in sequence or not.
 func TestColumns(t *testing.T) {
 	n := 5*sparse.Block + 17
-	b := newBackend(t, enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(n, 4000, 12, 7)), Options{Workers: 1, HeadTerms: 100})
+	b := newBackend(t, enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(n, 4000, 12, 7)),
+		Options{Workers: 1, HeadTerms: 100})
 	docs := []int{4, 17, 18, 19, 600}
 	rows := func(r device.Request) []float32 {
 		t.Helper()
@@ -181,7 +188,8 @@ func TestCloseHistogramsEnd(t *testing.T) {
 	ctx.left.Store(4)
 	none := func(int, int, []float32) error { return nil }
 	if err := p.run(ctx, true, 0, 200, none); !errors.Is(err, context.Canceled) || p.stats.Recomputed > 1100 {
-		t.Errorf("error %v after %d pairs, expected that of the context after one look each 256", err, p.stats.Recomputed)
+		t.Errorf("error %v after %d pairs, expected that of the context after one look each 256", err,
+			p.stats.Recomputed)
 	}
 	p.stats.Recomputed = 0
 	if err := p.run(t.Context(), true, 0, 200, none); err != nil || p.stats.Recomputed != 8*199 {
