@@ -72,7 +72,7 @@ func ExampleParseKernel() {
 		fmt.Printf("%v: %v, unrefuted %v\n", k, p.Definite, p.Unrefuted)
 	}
 	a, b := engine.MustParseKernel("compose(arccos:n=1,layers=3)"), engine.MustParseKernel("arccos:layers=3,n=1")
-	fmt.Println(a == b)
+	fmt.Println(engine.SameKernel(a, b))
 	_, err := engine.ParseKernel("arccos:n=-0.5")
 	fmt.Println(err)
 	// Output:

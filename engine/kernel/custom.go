@@ -75,22 +75,14 @@ func New(c Custom) (k Kernel, err error) {
 		}
 	}
 	if c.Row == nil && !c.Properties.UsesNorms {
-		return compile(custom{c}), nil
+		own := compile(function{
+			single: single{in{c.Embedding}}, text: c.Name, known: c.Properties,
+			g: func(v float64) float64 { return c.Eval(v, 1, 1) },
+		})
+		own.own = true
+		return own, nil
 	}
 	return k, nil
-}
-
-// custom is the form of a kernel of c alone that somebody else wrote.
-type custom struct{ c Custom }
-
-func (f custom) spec() string                  { return f.c.Name }
-func (f custom) embedding() sparse.Embedding   { return f.c.Embedding }
-func (f custom) properties() Properties        { return f.c.Properties }
-func (f custom) homogeneous() (float64, bool)  { return 0, true }
-func (f custom) value(c, x, y float64) float64 { return f.c.Eval(c, x, y) }
-func (f custom) feature(c, x, y float64) (float64, float64, float64) {
-	x2 := math.Sqrt(f.value(0, x, x))
-	return min(max(1-f.value(c, x, y)/(x2*x2), 0), 2), x2, x2
 }
 
 // customRows is a kernel with a map that somebody else wrote, or none.

@@ -4,16 +4,17 @@
 // [PropertiesOf] says what is known of a kernel. A kernel's definition in float64, Eval, is the
 // reference; its map in float32 is what engines run, and Error says how far the two may be apart.
 //
-// There is a file for each family, for each way to make kernels of others (sums, products, powers,
-// compositions), for the grammar, and for the programs that devices run. The package knows no
-// documents beyond their embedding, and computes no c: that is what package engine does.
+// There is a file for each family of kernels, for each way to make kernels of others (algebra,
+// power, unary, compose), and for the programs that devices run. Package internal/syntax has the
+// grammar of specifications, internal/table piecewise polynomials. The package knows no documents
+// beyond their embedding, and computes no c: that is what package engine does.
 //
 // # Kernels
 //
-// [Parse] makes a kernel of a specification such as diffusion:t=0.5, and [Catalogue] describes all
-// that it knows. A new kernel is a family in one of the lists that the catalogue gathers: a name,
-// its parameters with ranges and defaults, and a function that builds it. Kernels are of three
-// kinds:
+// [Parse] makes a kernel of a specification, and [Catalogue] describes all that it knows. A new
+// kernel is a file that registers a family when it is initialised: its name, formula and source,
+// its parameters with ranges and defaults, and a function that builds it. See cosine_power.go for
+// one. Kernels are of three kinds:
 //
 //   - Those with a map of their own in package asm, for the formulas that are used most: diffusion,
 //     ngd, ngd-exp, linear, polynomial, sigmoid, rbf, and arccos of degree 0 to 2.
@@ -45,7 +46,7 @@
 // of three numbers, as kernels of documents are, and c₂ keeps its digits however small it is: it is
 // computed by formulas without cancellation, not as 1 minus a number near 1. A function that is
 // written in two ways is one kernel where the specifications have one form, as
-// compose(arccos:n=1,layers=3) and arccos:n=1,layers=3 have; == compares them. A power of an
+// compose(arccos:n=1,layers=3) and arccos:n=1,layers=3 have; [Equal] compares them. A power of an
 // exponential keeps its specification, but is computed as the exponential that it is, and so it has
 // that one's properties: power(rbf:gamma=1,0.5) is positive definite as rbf:gamma=0.5 is.
 //

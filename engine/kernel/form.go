@@ -142,6 +142,7 @@ type compiled struct {
 	in
 	form      form
 	text      string // the specification
+	own       bool   // somebody's own, equal to no other
 	p         float64
 	separable bool
 	known     Properties

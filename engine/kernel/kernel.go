@@ -60,10 +60,8 @@ func Resolve(k Kernel, terms int) Kernel {
 // Key returns a comparable value that two kernels share where they mean the same: their canonical
 // specification is one. Kernels from [New] are the same as themselves only.
 func Key(k Kernel) any {
-	if c, ok := k.(*compiled); ok {
-		if _, own := c.form.(custom); !own {
-			return c.text
-		}
+	if c, ok := k.(*compiled); ok && !c.own {
+		return c.text
 	}
 	return k // a pointer, or a family's parameters
 }

@@ -1,10 +1,12 @@
 package kernel
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/arccosine"
@@ -151,12 +153,17 @@ func (t *keptColumns) of(f arcBias, y []float32) *biasColumns {
 		hash = (hash ^ uint64(math.Float32bits(y[j]))) * odd
 	}
 	at := &t[hash>>32%uint64(len(t))]
-	if s := at.Load(); s != nil && slices.Equal(s.y, y) {
+	if s := at.Load(); s != nil && bytes.Equal(bits(s.y), bits(y)) {
 		return s
 	}
 	s := new(biasColumns).fill(f, y)
 	at.Store(s)
 	return s
+}
+
+// bits returns the memory of v: norms are compared for every row, and so that takes no time.
+func bits(v []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v))
 }
 
 // fewRows is how many rows make it worth while to compute columns in scratch space rather than to
