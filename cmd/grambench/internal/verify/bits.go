@@ -88,7 +88,8 @@ func (v *verifier) sameBits(ctx context.Context, c engine.Kernel, limit int) err
 			return err
 		}
 		v.check(isa, emb, "same bits from 1, 2 and 7 workers", differ == "", "%s, sha256 %s%s", n, digest[:8], differ)
-		v.check(isa, emb, "same bits at once, in stripes, by rows, as test documents", otherwise == "", "%s%s", n, otherwise)
+		v.check(isa, emb, "same bits at once, in stripes, by rows, as test documents", otherwise == "", "%s%s",
+			n, otherwise)
 	}
 	return nil
 }
@@ -142,7 +143,8 @@ func (v *verifier) anyWorkers(
 // anyWay computes the matrix, or parts of it, in the other ways and says which differ from that
 // computed at once.
 func anyWay(
-	ctx context.Context, corpus *sparse.Corpus, x *sparse.Embedded, eng *engine.Engine, c engine.Kernel, first []float32,
+	ctx context.Context, corpus *sparse.Corpus, x *sparse.Embedded, eng *engine.Engine, c engine.Kernel,
+	first []float32,
 ) (differ string, err error) {
 	n := x.Rows()
 	err = eng.Stripes(ctx, c, func(at int, stripe *engine.Dense) error {

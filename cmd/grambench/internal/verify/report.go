@@ -160,8 +160,8 @@ func (r *verification) writeWorst(w io.Writer) {
 	share := -1.0
 	for _, row := range r.Rows {
 		if p := row.FailedAt; p != nil {
-			fmt.Fprintf(w, "FAILED %s %s: %s out of tolerance, the first at (%d, %d):\n  got %v, expected %v (%s, %s)\n",
-				row.ISA, row.shown, report.Counted(row.Failures, "value", "values"), p.I, p.J, p.Got, p.Want,
+			fmt.Fprintf(w, "FAILED %s %s: %s out of tolerance, the first at (%d, %d):\n"+
+				"  got %v, expected %v (%s, %s)\n", row.ISA, row.shown, report.Counted(row.Failures, "value", "values"), p.I, p.J, p.Got, p.Want,
 				report.Shorten(p.NameI, 50), report.Shorten(p.NameJ, 50))
 		}
 		if s := float64(row.MaxAbsErr / row.Tolerance); s > share {
@@ -169,8 +169,8 @@ func (r *verification) writeWorst(w io.Writer) {
 		}
 	}
 	if at := nearest.AbsAt; share >= 0 {
-		fmt.Fprintf(w, "Nearest to it: %s %s with %.0f%%, at (%d, %d), %s and %s\n", nearest.ISA, nearest.shown, 100*share,
-			at.I, at.J, report.Shorten(at.NameI, 40), report.Shorten(at.NameJ, 40))
+		fmt.Fprintf(w, "Nearest to it: %s %s with %.0f%%, at (%d, %d), %s and %s\n", nearest.ISA, nearest.shown,
+			100*share, at.I, at.J, report.Shorten(at.NameI, 40), report.Shorten(at.NameJ, 40))
 	}
 }
 

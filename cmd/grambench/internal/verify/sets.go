@@ -63,8 +63,8 @@ func (v *verifier) sets(ctx context.Context) error {
 				}
 			}
 		}
-		found := fmt.Sprintf("%s: %v of %v pairs out of tolerance, %v differ from their mirror image, greatest error %.2g",
-			g.Kernel(), failed, sets*sets, wrong, worst)
+		found := fmt.Sprintf("%s: %v of %v pairs out of tolerance, "+
+			"%v differ from their mirror image, greatest error %.2g", g.Kernel(), failed, sets*sets, wrong, worst)
 		v.report.Checks = append(v.report.Checks, check{
 			ISA: string(asm.Generic), Embedding: fmt.Sprintf("points of R^%d", p), Found: found,
 			Check: "hyperbolic kernels of sets of points as defined", Passed: failed == 0 && wrong == 0,
