@@ -182,7 +182,7 @@ func (g *grid) points(c *sparse.Corpus) (svm.Grid, error) {
 		)
 	}
 	for i, k := range out.Kernels {
-		if slices.Contains(out.Kernels[:i], k) {
+		if slices.ContainsFunc(out.Kernels[:i], func(other engine.Kernel) bool { return engine.SameKernel(other, k) }) {
 			return out, cli.Usagef("kernel %s is in the search twice", k)
 		}
 	}
