@@ -60,7 +60,7 @@ type pairsRow struct {
 	table  *asm.Kernels   // nil for the baseline and the GPU
 	useful int64          // multiply-adds in the head
 	values int64          // of the matrix that is stored
-	family string         // the kernel's name where its map computes something
+	mapped bool           // by a map that computes something
 
 	first, merge *pairsRow // that of the first number of workers, and that of the same pairing
 	memory       *memoryRow
@@ -162,15 +162,13 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*machine, error) {
 					engine: e, merge: merge, memory: &r.Memory[i],
 					run: func(ctx context.Context) error { return e.GramTo(ctx, k, matrix) },
 				}
-				row.family, _, _ = strings.Cut(row.Kernel, ":")
+				name, _, _ := strings.Cut(row.Kernel, ":")
+				row.mapped = name != "c"
 				if s.tiles {
 					row.Kernel, row.values = s.name, 0
 					row.run = func(ctx context.Context) error {
 						return e.Tiles(ctx, func(*engine.Tile) error { return nil })
 					}
-				}
-				if row.family == "c" {
-					row.family = ""
 				}
 				if isa != place.CUDA {
 					if row.table, err = asm.For(isa); err != nil {
@@ -214,7 +212,7 @@ func (row *pairsRow) measure(ctx context.Context, m *machine) error {
 	workers := float64(row.Workers)
 	to.HeadPerS = workers * report.Ratio(float64(row.HeadMadds), did.Head.Seconds())
 	to.MaddsPerS, to.BytesPerS = float64(row.madds())/seconds, float64(row.Bytes)/seconds
-	if row.family != "" {
+	if row.mapped {
 		to.MapValuesPerS = workers * report.Ratio(float64(row.Pairs), did.Map.Seconds())
 	}
 	to.Idle = 1
