@@ -45,6 +45,8 @@ type Warning struct {
 	Message string // such as "empty document"
 	Count   int64  // how often
 	First   string // where it occurred first, such as "train.svm:12"
+	Option  string // the field of Options that mends it, such as "Encoding"; empty where none does
+	Remedy  string // what that field does, such as "names the encoding"
 }
 
 // Select returns the corpus of the given documents, in the given order, with the same vocabulary

@@ -33,7 +33,7 @@ func (e *SyntaxError) Error() string {
 // flags; nil stands for "Options." before the field.
 func (e *SyntaxError) Describe(option func(field string) string) string {
 	if option == nil {
-		option = func(field string) string { return "Options." + field }
+		option = fieldOption
 	}
 	s := fmt.Sprintf("sparse: %s: %s, expected %s", place(e.File, e.Line), e.Found, e.Expected)
 	if e.Option != "" {
@@ -43,6 +43,21 @@ func (e *SyntaxError) Describe(option func(field string) string) string {
 		s += fmt.Sprintf(" (the format was guessed: %s; %s names another)", e.Guessed, option("Format"))
 	}
 	return s
+}
+
+// fieldOption names an option as a field.
+func fieldOption(field string) string { return "Options." + field }
+
+// Describe returns the message with, in parentheses, what an option could change, by the caller's own
+// names for the fields of Options, as for [SyntaxError.Describe].
+func (w Warning) Describe(option func(field string) string) string {
+	if w.Option == "" {
+		return w.Message
+	}
+	if option == nil {
+		option = fieldOption
+	}
+	return fmt.Sprintf("%s (%s %s)", w.Message, option(w.Option), w.Remedy)
 }
 
 // Unwrap returns the error below, or nil.
@@ -68,7 +83,7 @@ func (e *SyntaxError) at(file string, line int64) *SyntaxError {
 }
 
 // quote quotes what was found, cut to a length that a message can bear.
-func quote[T string | []byte](s T) string {
+func quote[T ~string | ~[]byte](s T) string {
 	const most = 40
 	if len(s) <= most {
 		return strconv.Quote(string(s))
@@ -86,16 +101,29 @@ type warnings []Warning
 // add counts what happened count times, first at the given place; calls come in the order of the
 // source.
 func (w *warnings) add(message string, count int64, first string) {
-	if count == 0 {
+	w.warn(Warning{Message: message, Count: count, First: first})
+}
+
+// warn is add of a whole warning.
+func (w *warnings) warn(what Warning) {
+	if what.Count == 0 {
 		return
 	}
 	for i := range *w {
-		if (*w)[i].Message == message {
-			(*w)[i].Count += count
+		if (*w)[i].Message == what.Message {
+			(*w)[i].Count += what.Count
 			return
 		}
 	}
-	*w = append(*w, Warning{Message: message, Count: count, First: first})
+	*w = append(*w, what)
+}
+
+// badBytes is the warning for bytes that are not text, first at the given place.
+func badBytes(count int64, first string) Warning {
+	return Warning{
+		Message: "byte that is not text, which separates terms", Count: count, First: first,
+		Option: "Encoding", Remedy: "names the encoding, such as windows-1252",
+	}
 }
 
 // lines is add of what happened in a block of lines that begins at firstLine.

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gramengine/gram/sparse/internal/charset"
 )
 
 // noLabel stands for no class where a format needs something to stand there.
@@ -59,7 +61,10 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 	start := len(p.ids)
 	if s := string(bytes.TrimSpace(field)); s != noLabel {
 		if !utf8.ValidString(s) {
-			return fault("label "+quote(s)+" is not UTF-8", "UTF-8")
+			return &SyntaxError{
+				Found: "label " + quote(s) + " is not UTF-8", Expected: "UTF-8",
+				Option: "Encoding", Remedy: "names the encoding, such as windows-1252",
+			}
 		}
 		for name := range strings.SplitSeq(s, ",") {
 			if name = strings.TrimSpace(name); name == "" || name == noLabel {
@@ -79,6 +84,22 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 	}
 	p.last, p.lastN = string(field), len(p.ids)-start
 	p.counts = append(p.counts, int32(p.lastN))
+	return nil
+}
+
+// addNames appends a document with the given labels, none of them empty.
+func (p *labelPiece) addNames(names []string) *SyntaxError {
+	start := len(p.ids)
+	for _, name := range names {
+		id, _ := p.id(name)
+		if slices.Contains(p.ids[start:], id) {
+			p.ids = p.ids[:start]
+			return fault("label "+quote(name)+" twice", "every label of a document once")
+		}
+		p.ids = append(p.ids, id)
+	}
+	p.last, p.lastN = noLabel, 0
+	p.counts = append(p.counts, int32(len(names)))
 	return nil
 }
 
@@ -273,15 +294,15 @@ func ReadSets(ctx context.Context, file string, points int, opt Options) (*Sets,
 	if points < 0 {
 		return nil, fmt.Errorf("sparse: %s: sets of %d points, expected at least 0", file, points)
 	}
-	s, err := readSets(ctx, file, points, cmp.Or(opt.MaxLineBytes, defaultMaxLineBytes))
+	s, err := readSets(ctx, file, points, opt.charset, cmp.Or(opt.MaxLineBytes, defaultMaxLineBytes))
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err() // which closed the file under the reader
 	}
 	return s, err
 }
 
-func readSets(ctx context.Context, file string, points, maxLine int) (*Sets, error) {
-	in, err := openInput(ctx, file, startMeter(nil, nil), nil)
+func readSets(ctx context.Context, file string, points int, from charset.Charset, maxLine int) (*Sets, error) {
+	in, err := openInput(ctx, file, from, startMeter(nil, nil), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -322,5 +343,43 @@ func (in *input) sets(ctx context.Context, points, maxLine int) (*Sets, error) {
 				quote(name), orNone(string(class))), "that of its points before, "+orNone(before))
 		}
 		in.line++
+	}
+}
+
+// readLabels reads Options.Labels.
+func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
+	in, err := openInput(ctx, opt.Labels, opt.charset, startMeter(nil, nil), nil)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	defer context.AfterFunc(ctx, in.close)() // a pipe may block for ever
+	n := c.Documents.Rows()
+	expected := fmt.Sprintf("%d lines, one for each document of %s", n, c.Source)
+	piece := labelPiece{numeric: c.Vocabulary == nil}
+	for ; ; in.line++ {
+		if in.line%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		line, err := in.boundedLine(opt.MaxLineBytes)
+		switch have := len(piece.counts); {
+		case err == io.EOF && have == n:
+			table := newClassTable()
+			table.append(&piece)
+			c.Classes, c.Labels = table.list, table.labels
+			return nil
+		case err == io.EOF:
+			return fault("the end of the file", expected).at(in.name, in.line)
+		case err != nil:
+			return err
+		case have == n:
+			return fault("another line", expected).at(in.name, in.line)
+		case len(bytes.TrimSpace(line)) == 0:
+			piece.addNone()
+		default:
+			if bad := piece.add(line); bad != nil {
+				return bad.at(in.name, in.line)
+			}
+		}
 	}
 }

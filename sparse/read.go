@@ -3,6 +3,7 @@ package sparse
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/gramengine/gram/sparse/internal/charset"
 )
 
 // Options says how [Read] reads. The zero value works.
@@ -35,6 +38,24 @@ type Options struct {
 	Tokenizer      Tokenizer
 	TokenizerLater func() (Tokenizer, error)
 
+	// Encoding of text: auto (default: UTF-8, or UTF-16 by its byte order mark), utf-8, utf-16, latin-1,
+	// windows-1252 or another name of the WHATWG's Encoding Standard. Bytes that aren't text separate
+	// terms and are counted in a warning, and files of binary data in a folder are left out with one.
+	// Strict makes both an error.
+	Encoding string
+	Strict   bool
+
+	// LabelColumn and TextColumn are columns of a CSV or TSV file: names in its first line, or numbers
+	// from 1 where it has no header. By default they go by usual names (label, class, ...; text, ...),
+	// or else are the first and the second of two. A TSV file has a header only if one is given.
+	LabelColumn, TextColumn string
+	// LabelKey and TextKey are the keys of JSON lines, by default usual names.
+	LabelKey, TextKey string
+
+	// Labels, if not empty, is a file with the labels of all documents, one line each as in TSV, that
+	// take the place of those of the source.
+	Labels string
+
 	Groups       bool  // keep qids of svmlight files as Corpus.Groups; every line must have one
 	Signed       bool  // accept negative values
 	MaxLineBytes int   // longest line; default 64 MiB, or a quarter of MemoryBytes
@@ -43,7 +64,8 @@ type Options struct {
 	// Progress, if not nil, is called at most every 100 ms and once at the end, never concurrently.
 	Progress func(Progress)
 
-	memory *allowance // counts against MemoryBytes; nil without a bound
+	memory  *allowance // counts against MemoryBytes; nil without a bound
+	charset charset.Charset
 }
 
 // Progress is how far reading has come.
@@ -59,7 +81,10 @@ type Format string
 const (
 	FormatAuto         Format = ""             // from the name and the first bytes
 	FormatSVMLight     Format = "svmlight"     // label index:value ..., as svm-train reads it
-	FormatTSV          Format = "tsv"          // label<TAB>text, one document per line
+	FormatTSV          Format = "tsv"          // label<TAB>text, one document per line; or a table with columns
+	FormatCSV          Format = "csv"          // a table with commas, quotes as in RFC 4180
+	FormatJSONL        Format = "jsonl"        // JSON objects, one per line
+	FormatLines        Format = "lines"        // texts without labels, one per line
 	FormatFolder       Format = "folder"       // one sub-folder per class, one file per document
 	FormatMatrixMarket Format = "matrixmarket" // coordinate, real, integer or pattern, general
 	FormatIDX          Format = "idx"          // images of bytes, with a file of labels beside, as MNIST has them
@@ -77,7 +102,8 @@ const (
 //	synthetic:docs=,terms=,...   random documents, see [Synthetic]
 //	a folder                     one sub-folder per class, one file per document; or files alone
 //	a folder with idx files      its train-images-idx3-ubyte, as MNIST has it
-//	a file                       svmlight/LIBSVM, label<TAB>text lines, MatrixMarket or idx
+//	a file                       svmlight/LIBSVM, label<TAB>text lines, CSV, JSON lines, lines of
+//	                             text, MatrixMarket or idx; also a FIFO or /dev/stdin, read once
 //
 // Options.Format, or else the name or the first bytes, tell the format of a file. Any file may be
 // gzipped. A file or folder that is itself called goroot is read as ./goroot.
@@ -104,28 +130,140 @@ func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	opt.Workers = min(cmp.Or(opt.Workers, runtime.GOMAXPROCS(0)), mostWorkers)
-	opt.MaxLineBytes = cmp.Or(opt.MaxLineBytes, defaultMaxLineBytes)
-	opt.bound()
+	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
+		return read(ctx, source, opt, m)
+	})
+}
+
+// ReadFrom is [Read] of a stream in the format of a file, called name in errors. The name may tell the
+// format. It reads to the end of r, once. After an error it may have read beyond what it needed; after
+// cancellation it doesn't wait for a call of r.Read that blocks, and r can't be used on.
+func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corpus, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return nil, errors.New("sparse: no reader, expected one")
+	}
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	if opt.Format == FormatFolder {
+		return nil, fmt.Errorf("sparse: %s: a stream in the format %s, expected that of a file", name, opt.Format)
+	}
+	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
+		end, begin := io.Pipe()
+		defer end.Close()
+		defer context.AfterFunc(ctx, func() { end.CloseWithError(ctx.Err()) })()
+		go func() {
+			_, err := io.CopyBuffer(struct{ io.Writer }{begin}, struct{ io.Reader }{countingReader{r, m}},
+				make([]byte, 256<<10))
+			begin.CloseWithError(err)
+		}()
+		in := &input{name: name, file: end, line: 1, stream: true, charset: opt.charset}
+		if err := in.decode(end, nil); err != nil {
+			return nil, err
+		}
+		return readInput(ctx, in, opt, m)
+	})
+}
+
+// FromTexts makes a corpus of texts in memory. labels[i] are the classes of text i as in a TSV file:
+// one, several with commas between, "-" or "" for none; nil for no labels at all. Options that ask for
+// a format, columns or files are not looked at.
+//
+// Errors: as of [Read], where line i+1 stands for text i; another number of labels than texts.
+func FromTexts(ctx context.Context, texts, labels []string, opt Options) (*Corpus, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	if labels != nil && len(labels) != len(texts) {
+		return nil, fmt.Errorf("sparse: %d labels, expected %d, one for each text, or none", len(labels), len(texts))
+	}
+	opt.Labels = ""
+	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
+		return fromTexts(ctx, texts, labels, opt, m)
+	})
+}
+
+func fromTexts(ctx context.Context, texts, labels []string, opt *Options, m *meter) (*Corpus, error) {
+	const name = "texts"
+	if len(texts) == 0 {
+		return nil, fault("no documents", "at least one text").at(name, 0)
+	}
+	counters, err := newCounters(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	check := textCheck{strict: opt.Strict}
+	documents, bad := make([]countedDocument, len(texts)), make([]int64, len(texts))
+	err = run(ctx, opt.Workers, len(texts), func(w, i int) error {
+		text := []byte(texts[i])
+		if !check.clean(text) {
+			if bad[i] = check.count(text); check.strict {
+				return check.fault(text).at(name, int64(i+1))
+			}
+		}
+		counters[w].add(text)
+		documents[i] = counters[w].endDocument()
+		m.documents.Add(1)
+		return opt.memory.check(place(name, int64(i+1)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	var piece labelPiece
+	var warn warnings
+	for i := range texts {
+		warn.warn(badBytes(bad[i], place(name, int64(i+1))))
+		if labels == nil || strings.TrimSpace(labels[i]) == "" {
+			piece.addNone()
+		} else if bad := piece.add([]byte(labels[i])); bad != nil {
+			return nil, bad.at(name, int64(i+1))
+		}
+	}
+	classes := newClassTable()
+	classes.append(&piece)
+	c := &Corpus{Source: name, Classes: classes.list, Labels: classes.labels, Warnings: warn}
+	return c, c.fillText(ctx, opt, counters, documents, func(i int) string { return place(name, int64(i+1)) })
+}
+
+// start makes options ready, calls f with a meter, and reads the file of labels.
+func (o *Options) start(
+	ctx context.Context, f func(ctx context.Context, opt *Options, m *meter) (*Corpus, error),
+) (*Corpus, error) {
+	o.Workers = min(cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), mostWorkers)
+	o.MaxLineBytes = cmp.Or(o.MaxLineBytes, defaultMaxLineBytes)
+	o.bound()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	reading, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	meter := startMeter(opt.Progress, cancel)
-	c, err := read(reading, source, &opt, meter)
+	meter := startMeter(o.Progress, cancel)
+	c, err := f(reading, o, meter)
+	if err == nil && o.Labels != "" {
+		err = c.readLabels(reading, o)
+	}
 	if bad := meter.stop(); bad != nil {
 		return nil, bad
 	}
 	if ctxErr := ctx.Err(); err != nil && ctxErr != nil {
 		return nil, ctxErr // which closed the file under the reader
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // readers are what reads the formats of files.
 var readers = map[Format]func(context.Context, *input, *Options, *meter) (*Corpus, error){
 	FormatSVMLight: readSVMLight, FormatTSV: readTSV, FormatMatrixMarket: readMatrixMarket, FormatIDX: readIDX,
+	FormatCSV: readCSV, FormatJSONL: readJSONL, FormatLines: readLines,
 }
 
 func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corpus, error) {
@@ -168,18 +306,23 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	if info.Mode().IsRegular() {
 		meter.total.Store(info.Size())
 	}
-	in, err := openInput(ctx, source, meter, nil)
+	in, err := openInput(ctx, source, opt.charset, meter, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer in.close()
+	return readInput(ctx, in, opt, meter)
+}
+
+// readInput reads an open file or stream.
+func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *Corpus, err error) {
 	format, guessed := opt.Format, ""
 	if format == FormatAuto {
 		if format, guessed, err = in.detect(); err != nil {
 			return nil, err
 		}
 	}
-	c, err := readers[format](ctx, in, opt, meter)
+	c, err = readers[format](ctx, in, opt, meter)
 	if bad, ok := err.(*SyntaxError); ok && bad.Err == nil { // damaged data are no matter of the format
 		bad.Guessed = guessed
 	}
@@ -189,8 +332,8 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 // check checks that options are in range and don't contradict each other.
 func (o *Options) check() error {
 	if readers[o.Format] == nil && o.Format != FormatAuto && o.Format != FormatFolder {
-		return fmt.Errorf("sparse: format %q, expected %s, %s, %s, %s or %s",
-			string(o.Format), FormatSVMLight, FormatTSV, FormatFolder, FormatMatrixMarket, FormatIDX)
+		return fmt.Errorf("sparse: format %q, expected %s, %s, %s, %s, %s, %s, %s or %s", string(o.Format), FormatSVMLight,
+			FormatTSV, FormatCSV, FormatJSONL, FormatLines, FormatFolder, FormatMatrixMarket, FormatIDX)
 	}
 	names := [...]string{"Workers", "MinDF", "MaxDF", "MaxLineBytes", "MemoryBytes"}
 	for i, value := range []int64{
@@ -212,7 +355,11 @@ func (o *Options) check() error {
 	if o.TokenizerLater != nil && o.Tokenizer.Canonical() != (Tokenizer{}) {
 		return fmt.Errorf("sparse: Tokenizer and TokenizerLater are both given, expected one of them")
 	}
-	_, err := columnsOf(o.Vocabulary)
+	var err error
+	if o.charset, err = charset.Lookup(o.Encoding); err != nil {
+		return fmt.Errorf("sparse: %w", err)
+	}
+	_, err = columnsOf(o.Vocabulary)
 	return err
 }
 
@@ -295,7 +442,7 @@ func holdsIDX(ctx context.Context, file string, info os.FileInfo, format Format)
 	case format != FormatAuto:
 		return format == FormatIDX
 	}
-	in, err := openInput(ctx, file, startMeter(nil, nil), nil)
+	in, err := openInput(ctx, file, charset.Charset{}, startMeter(nil, nil), nil)
 	if err != nil {
 		return false
 	}

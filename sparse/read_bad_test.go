@@ -18,7 +18,7 @@ func TestBadInput(t *testing.T) {
 		banner  = "%%MatrixMarket matrix coordinate real general\n"
 		market  = "%%MatrixMarket matrix coordinate real|integer|pattern general"
 		finite  = "a finite number"
-		utf8    = "UTF-8 text"
+		utf8    = "UTF-8 text (Options.Encoding names another encoding, such as windows-1252)"
 		label   = labelExpected
 		counted = "a value of at least 0 (Options.Signed accepts others)"
 		shorter = "shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"
@@ -33,8 +33,8 @@ func TestBadInput(t *testing.T) {
 		{"a.svm", "\n# a\n", Options{}, ": no documents", "lines label index:value ..."},
 		{"a.tsv", "a\tx\n\t\n", Options{}, `:2: label ""`, label},
 		{"a.tsv", "\n \n", Options{}, ": no documents", "lines label<TAB>text"},
-		{"a.txt", "\nhello world\n", Options{}, `:2: "hello world"`,
-			"label index:value ..., label<TAB>text, or a MatrixMarket banner (Options.Format names a format)"},
+		{"a.dat", "\nhello world\n", Options{}, `:2: "hello world"`,
+			"label index:value ..., label<TAB>text, a JSON object, or a MatrixMarket banner (Options.Format names a format)"},
 
 		{"a.svm", "1 1:1\n2 9:1 7:1\n", Options{}, ":2: index 7 is not above 9", "ascending indices"},
 		{"a.svm", "1 1:1 1:1\n", Options{}, ":1: index 1 is not above 1", "ascending indices"},
@@ -56,16 +56,49 @@ func TestBadInput(t *testing.T) {
 			"label index:value ... (without a label the line begins with a space)"},
 		{"a.svm", "1,,2 1:1\n", Options{}, `:1: label "1,,2"`, label},
 		{"a.svm", "1,1 1:1\n", Options{}, `:1: label "1" twice`, "every label of a document once"},
-		{"a.svm", "\xff 1:1\n", Options{}, `:1: label "\xff" is not UTF-8`, "UTF-8"},
+		{"a.svm", "\xff 1:1\n", Options{}, `:1: label "\xff" is not UTF-8`,
+			"UTF-8 (Options.Encoding names the encoding, such as windows-1252)"},
 		{"a.svm", "1 1:1\n2 2:2 3:3\n", Options{MaxLineBytes: 8}, ":2: a line of more than 8 B", shorter},
 		{"a.svm", "1 " + strings.Repeat("x", 100), Options{}, `:1: "` + strings.Repeat("x", 40) + `"... has no colon`,
 			"index:value"},
 
 		{"a.tsv", "a\tb\nno tab here\n", Options{}, `:2: "no tab here" has no TAB`, "label<TAB>text"},
 		{"a.tsv", "a\tb\n\tb\n", Options{}, `:2: label ""`, label},
-		{"a.tsv", "a\tb\nc\td\xc3\n", Options{}, ":2: byte 0xc3, which is not UTF-8, at byte 4 of the line", utf8},
-		{"a.tsv", "a\tb\x00", Options{}, ":1: a NUL byte at byte 4 of the line", utf8},
-		{"a.tsv", "\xff\xfea\x00\t\x00", Options{}, ":1: byte 0xff, which is not UTF-8, at byte 1 of the line", utf8},
+		{"a.tsv", "a\tb\nc\td\xc3\n", Options{Strict: true}, ":2: byte 0xc3, which is not UTF-8, at byte 4 of the line", utf8},
+		{"a.tsv", "a\tb\x00", Options{}, ": a NUL byte near its begin, as binary data and UTF-16 without a byte order " +
+			"mark have it", "text (Options.Encoding names the encoding, such as utf-16)"},
+		{"a.tsv", "a\tb\x00", Options{Strict: true}, ":1: a NUL byte at byte 4 of the line", utf8},
+		{"a.tsv", "\xffa\tb", Options{Strict: true}, ":1: byte 0xff, which is not UTF-8, at byte 1 of the line", utf8},
+		{"a.tsv", "a\t\x82\xff", Options{Strict: true, Encoding: "shift_jis"},
+			":1: a character that the encoding doesn't have at byte 3 of the line in UTF-8",
+			"text (Options.Encoding names another encoding, such as windows-1252)"},
+
+		{"a.csv", "id,subject,x\n1,2,3\n", Options{}, ":1: 3 columns, none of them called text",
+			"to know which is the text (Options.TextColumn names or numbers it)"},
+		{"a.csv", "id,body\n1,2\n", Options{LabelColumn: "class"}, `:1: the columns "id, body"`,
+			`one called "class" (Options.LabelColumn names or numbers it)`},
+		{"a.csv", "id,body\n1,2\n", Options{TextColumn: "3"}, ":1: 2 columns",
+			"a column 3 (Options.TextColumn names or numbers it)"},
+		{"a.csv", "label,text\n1,2\n1,2,3\n", Options{}, ":3: 3 fields", "2, as in the first line"},
+		{"a.csv", "label,text\na,b\nc,\"d\n\ne\n", Options{}, ":3: a quote that opens a field and isn't closed",
+			"a quote at its end"},
+		{"a.csv", "label,text\na,a\n\"a,,b\",c\n", Options{}, `:3: label "a,,b"`, label},
+		{"a.csv", "a,b\n", Options{LabelColumn: "1", TextColumn: "1"}, ":1: the same column for labels and texts",
+			"two columns (Options.LabelColumn names or numbers another)"},
+		{"a.csv", "label,text\n", Options{}, ": no documents", "records with a label and a text"},
+		{"a.csv", "label,text\na," + strings.Repeat("b", 20) + "\n", Options{MaxLineBytes: 15}, ":2: a line of more than 15 B",
+			shorter},
+		{"a.jsonl", "{\"text\":\"a\"}\n{\"text\":1}\n", Options{}, `:2: the text "1"`, "a JSON string"},
+		{"a.jsonl", "{\"text\":\"a\"\n", Options{}, `:1: "{\"text\":\"a\"": unexpected end of JSON input`,
+			"a JSON object in one line"},
+		{"a.jsonl", "null\n", Options{}, `:1: "null"`, "a JSON object in one line"},
+		{"a.jsonl", `{"t":"a"}`, Options{TextKey: "x"}, ":1: no key x", "an object with it (Options.TextKey names it)"},
+		{"a.jsonl", `{"text":"a"}`, Options{LabelKey: "x"}, ":1: no key x",
+			"an object with it (Options.LabelKey names it)"},
+		{"a.jsonl", `{"text":"a","label":{}}`, Options{}, `:1: the label "{}"`,
+			"a string, a number, true, false, null, or an array of them"},
+		{"a.jsonl", `{"text":"a","label":["x","x"]}`, Options{}, `:1: label "x" twice`, "every label of a document once"},
+		{"a.txt", "\n \n", Options{Format: FormatLines}, ": no documents", "texts, one per line"},
 		{"a.tsv", "a\tb\nc\tdddddd", Options{MaxLineBytes: 7}, ":2: a line of more than 7 B", shorter},
 
 		{"a.gz", gzipped("1 1:1\n2 2:2" + incompressible())[:3000], Options{}, ":2: the gzip data end early",
@@ -181,9 +214,11 @@ func TestBadFile(t *testing.T) {
 		writeInto(t, filepath.Join(root, "a", fmt.Sprintf("%02d", i)), content)
 	}
 	want := "sparse: " + filepath.Join(root, "a", "07") +
-		":2: byte 0xff, which is not UTF-8, at byte 4 of the line, expected UTF-8 text"
+		":2: byte 0xff, which is not UTF-8, at byte 4 of the line, expected UTF-8 text " +
+		"(Options.Encoding names another encoding, such as windows-1252)"
 	for _, workers := range []int{1, 2, 7} {
-		if _, err := Read(context.Background(), root, Options{Workers: workers}); err == nil || err.Error() != want {
+		if _, err := Read(context.Background(), root, Options{Workers: workers, Strict: true}); err == nil ||
+			err.Error() != want {
 			t.Errorf("%d workers: error %v\nwant %s", workers, err, want)
 		}
 	}
@@ -191,7 +226,7 @@ func TestBadFile(t *testing.T) {
 		first := writeFile(t, "root/a/0", strings.Repeat("good\n", size[0]/5)+"\xff")
 		root := filepath.Dir(filepath.Dir(first))
 		writeInto(t, filepath.Join(root, "a", "1"), strings.Repeat("good\n", size[1]/5)+"\xff")
-		if _, err := Read(context.Background(), root, Options{Workers: 2}); err == nil ||
+		if _, err := Read(context.Background(), root, Options{Workers: 2, Strict: true}); err == nil ||
 			!strings.Contains(err.Error(), first) {
 			t.Errorf("error %v\nwant one of %s", err, first)
 		}

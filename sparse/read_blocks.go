@@ -132,6 +132,7 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 	buf = append(buf[:0], c.rest...)
 	c.rest = c.rest[:0]
 	seen := 0 // so much of buf holds no line end
+	records := recordEnds{separator: c.in.quoted, line: c.in.line}
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -148,10 +149,13 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 			buf = buf[:len(buf)+n]
 		}
 		if err == io.EOF {
+			if records.last(buf[seen:]); records.open() {
+				return nil, records.unclosed().at(c.in.name, 0)
+			}
 			c.in.line += int64(bytes.Count(buf, []byte{'\n'}))
 			return buf, err
 		}
-		end := bytes.LastIndexByte(buf[seen:], '\n') + 1
+		end := records.last(buf[seen:]) + 1
 		if end > 0 {
 			end += seen
 			c.rest = append(c.rest, buf[end:]...)
@@ -167,6 +171,45 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 		}
 		seen = len(buf)
 	}
+}
+
+// recordEnds finds where lines end, or records in whose quotes lines may end.
+type recordEnds struct {
+	separator byte // 0 for lines
+	state     quoteState
+	line      int64 // that of the next byte
+	opened    int64 // line of the last quote that opened a field
+}
+
+// last returns the place of the last end of a record in more bytes, or -1.
+func (r *recordEnds) last(more []byte) int {
+	if r.separator == 0 {
+		return bytes.LastIndexByte(more, '\n')
+	}
+	end := -1
+	for i, c := range more {
+		before := r.state
+		r.state = before.next(c, r.separator)
+		if before == fieldStart && r.state == inQuotes {
+			r.opened = r.line
+		}
+		if c == '\n' {
+			r.line++
+			if r.state == fieldStart {
+				end = i
+			}
+		}
+	}
+	return end
+}
+
+// open reports whether a quote isn't closed.
+func (r *recordEnds) open() bool { return r.state == inQuotes || r.state == quoteReturn }
+
+func (r *recordEnds) unclosed() *SyntaxError {
+	bad := fault("a quote that opens a field and isn't closed", "a quote at its end")
+	bad.Line = r.opened
+	return bad
 }
 
 func lineTooLong(most int) *SyntaxError {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gramengine/gram/sparse/internal/charset"
 )
 
 // An idx file is a header, big-endian, and then bytes: two zeros, the type of an element, the
@@ -43,7 +45,7 @@ func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	limitVectors(c, opt)
 	var warn warnings
 	warn.emptyRows(images, func(i int) string { return fmt.Sprintf("%s, image %d", in.name, i+1) })
-	switch labels, err := openIDXLabels(ctx, in.name, m); {
+	switch labels, err := openIDXLabels(ctx, in, m); {
 	case err != nil:
 		return nil, err
 	case labels == nil:
@@ -218,9 +220,12 @@ func findIDX(folder string) string {
 
 // openIDXLabels opens the file of labels that belongs to a file of images. It returns nil if there
 // is none, or if the name of the images doesn't tell its name.
-func openIDXLabels(ctx context.Context, images string, m *meter) (*input, error) {
-	for _, labels := range idxLabels(images) {
-		in, err := openInput(ctx, labels, m, nil)
+func openIDXLabels(ctx context.Context, images *input, m *meter) (*input, error) {
+	if images.stream {
+		return nil, nil
+	}
+	for _, labels := range idxLabels(images.name) {
+		in, err := openInput(ctx, labels, charset.Charset{}, m, nil)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return in, err
 		}

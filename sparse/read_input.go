@@ -12,28 +12,36 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gramengine/gram/sparse/internal/charset"
 )
 
 // input is an open file, decompressed where its first bytes are those of gzip.
 type input struct {
-	name string // as the user named it
-	file *os.File
-	r    *bufio.Reader
-	line int64 // number of the line that comes next, from 1
+	name    string // as the user named it
+	file    io.Closer
+	r       *bufio.Reader
+	line    int64 // number of the line that comes next, from 1
+	stream  bool  // name isn't that of a file
+	quoted  byte  // what separates the fields of records, in which quotes may hold line ends; 0 for plain lines
+	charset charset.Charset
+	decoded bool // from an encoding other than UTF-8
 }
 
 // blockBytes is how much of a file a worker parses at a time: enough to hide the hand-over, little
 // enough for the second-level cache.
 const blockBytes = 512 << 10
 
-// openInput opens a file and skips a byte order mark. buffer may be nil; it serves one input at a
-// time. Cancellation closes the file, which is the only way to stop waiting for a pipe.
-func openInput(ctx context.Context, name string, m *meter, buffer *bufio.Reader) (*input, error) {
+// openInput opens a file of text in an encoding, or of binary data. buffer may be nil; it serves one
+// input at a time. Cancellation closes the file, which is the only way to stop waiting for a pipe.
+func openInput(
+	ctx context.Context, name string, from charset.Charset, m *meter, buffer *bufio.Reader,
+) (*input, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	in := &input{name: name, file: f, line: 1}
+	in := &input{name: name, file: f, line: 1, charset: from}
 	defer context.AfterFunc(ctx, in.close)()
 	if err := in.decode(countingReader{f, m}, buffer); err != nil {
 		f.Close()
@@ -60,14 +68,33 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 		}
 		in.r = bufio.NewReaderSize(gz, 64<<10)
 	}
-	if mark, err := in.r.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
-		in.r.Discard(3)
+	if head, _ := in.r.Peek(8); slices.ContainsFunc(binaryMagic, func(magic string) bool {
+		return bytes.HasPrefix(head, []byte(magic))
+	}) {
+		return nil
+	}
+	text, decoded := in.charset.Decode(in.r)
+	if in.decoded = decoded; decoded {
+		in.r = bufio.NewReaderSize(text, 64<<10)
 	}
 	return nil
 }
 
+// binaryMagic are the first bytes of formats that aren't text.
+var binaryMagic = []string{idxMagic}
+
+// binary reports whether the text begins as binary data do: with a NUL among the first 8,000 bytes.
+func (in *input) binary() bool {
+	head, _ := in.r.Peek(8000) // an error comes again when the text is read
+	return bytes.IndexByte(head, 0) >= 0
+}
+
 // close may be called more than once, and while another goroutine reads, whose reading then fails.
-func (in *input) close() { in.file.Close() }
+func (in *input) close() {
+	if in.file != nil {
+		in.file.Close()
+	}
+}
 
 // readError returns the error of reading at the given line.
 func (in *input) readError(line int64, err error) error {
@@ -94,9 +121,14 @@ func (in *input) detect() (format Format, guessed string, err error) {
 	if bytes.HasPrefix(head, []byte(idxMagic)) {
 		return FormatIDX, "", nil
 	}
-	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(in.name), ".gz")) {
+	extension := filepath.Ext(strings.TrimSuffix(strings.ToLower(in.name), ".gz"))
+	switch extension {
 	case ".tsv":
 		return FormatTSV, "", nil
+	case ".csv":
+		return FormatCSV, "", nil
+	case ".jsonl", ".ndjson":
+		return FormatJSONL, "", nil
 	case ".svm", ".svmlight", ".libsvm":
 		return FormatSVMLight, "", nil
 	case ".mtx", ".mm":
@@ -109,10 +141,13 @@ func (in *input) detect() (format Format, guessed string, err error) {
 			continue
 		}
 		format := detectLine(l)
+		if format == FormatAuto && extension == ".txt" && bytes.IndexByte(head, '\t') < 0 {
+			format = FormatLines
+		}
 		if format == FormatAuto {
 			return "", "", &SyntaxError{
 				File: in.name, Line: line, Found: quote(bytes.TrimSpace(l)),
-				Expected: "label index:value ..., label<TAB>text, or a MatrixMarket banner",
+				Expected: "label index:value ..., label<TAB>text, a JSON object, or a MatrixMarket banner",
 				Option:   "Format", Remedy: "names a format",
 			}
 		}
@@ -121,10 +156,13 @@ func (in *input) detect() (format Format, guessed string, err error) {
 	return FormatSVMLight, "", nil // nothing but comments: the reader says that the file is empty
 }
 
-// detectLine tells svmlight from TSV by the line of a document, or returns FormatAuto for neither.
+// detectLine tells svmlight, TSV and JSON by the line of a document, or returns FormatAuto for none.
 // In svmlight a number and a colon follow the label. A text may begin so, too ("spam<TAB>1:30
 // meeting"), but then a TAB precedes it and other words follow.
 func detectLine(l []byte) Format {
+	if t := bytes.TrimSpace(l); t[0] == '{' && t[len(t)-1] == '}' {
+		return FormatJSONL
+	}
 	text, _, _ := bytes.Cut(l, []byte("#"))
 	fields := bytes.Fields(text)
 	if len(fields) == 0 {

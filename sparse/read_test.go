@@ -240,7 +240,7 @@ func TestGorootLenient(t *testing.T) {
 		t.Errorf("read\n%swant\n%s", got, want)
 	}
 	want := "file outside the class folders, left out (1, first print.go)\n" +
-		"file with bytes that are not UTF-8 text, which separate terms (2, first " +
+		"byte that is not text, which separates terms (2, first " +
 		filepath.Join("fmt", "testdata", "x.go") + ")\n"
 	if got := showWarnings(c, filepath.Join(root, "src")); got != want {
 		t.Errorf("warnings\n%swant\n%s", got, want)
@@ -332,7 +332,7 @@ func TestOptions(t *testing.T) {
 		opt    Options
 		want   string
 	}{
-		{file, Options{Format: "csv"}, `sparse: format "csv", expected svmlight, tsv, folder, matrixmarket or idx`},
+		{file, Options{Format: "xls"}, `sparse: format "xls", expected svmlight, tsv, csv, jsonl, lines, folder, matrixmarket or idx`},
 		{file, Options{Workers: -1}, "sparse: Workers is -1, expected at least 0"},
 		{file, Options{MinDF: 3, MaxDF: 2}, "sparse: MaxDF is 2, expected at least MinDF, 3"},
 		{file, Options{Vocabulary: []string{"a", "b", "a"}},

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gramengine/gram/sparse/internal/charset"
 )
 
 // textPiece is what one block of label<TAB>text lines becomes.
@@ -23,6 +25,8 @@ type textPiece struct {
 	documents []countedDocument
 	lines     []int32 // line of each document, from 0 in the block
 	blank     tally
+	bad       tally // bytes that aren't text
+	look      suspicion
 }
 
 // bytes returns the memory of the piece beside the terms, which their counter counts itself.
@@ -32,17 +36,12 @@ func (p *textPiece) bytes() int64 { return p.labels.bytes() }
 type tsvParser struct {
 	maxLine int
 	counter *termCounter
+	check   textCheck
 }
 
 func (p *tsvParser) parse(data []byte) (*textPiece, *SyntaxError) {
 	out := &textPiece{}
-	clean := isText(data)
-	return out, eachLine(data, p.maxLine, func(l []byte, line int32) *SyntaxError {
-		if !clean {
-			if bad := textFault(l); bad != nil {
-				return bad
-			}
-		}
+	return out, p.check.eachLine(data, p.maxLine, &out.bad, func(l []byte, line int32) *SyntaxError {
 		return p.parseLine(l, line, out)
 	})
 }
@@ -59,32 +58,119 @@ func (p *tsvParser) parseLine(l []byte, line int32, out *textPiece) *SyntaxError
 	if bad := out.labels.add(label); bad != nil {
 		return bad
 	}
-	p.counter.add(text)
-	out.documents = append(out.documents, p.counter.endDocument())
-	out.lines = append(out.lines, line)
+	out.add(p.counter, label, text, line)
 	return nil
 }
 
-// isText reports whether all lines of data are text; see textFault.
-func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
+// add adds a text whose label, the field it stood in, is added.
+func (p *textPiece) add(counter *termCounter, label, text []byte, line int32) {
+	counter.add(text)
+	p.look.see(label, text)
+	p.documents = append(p.documents, counter.endDocument())
+	p.lines = append(p.lines, line)
+}
 
-// textFault says why a line isn't text: a byte that is not UTF-8, or a NUL, as binary files and
-// UTF-16 have it.
-func textFault(l []byte) *SyntaxError {
-	for i := 0; i < len(l); {
-		if l[i] == 0 {
-			return fault(fmt.Sprintf("a NUL byte at byte %d of the line", i+1), "UTF-8 text")
-		}
-		r, size := utf8.DecodeRune(l[i:])
-		if r == utf8.RuneError && size == 1 {
-			return fault(fmt.Sprintf("byte %#02x, which is not UTF-8, at byte %d of the line", l[i], i+1), "UTF-8 text")
+// textCheck says what to do with bytes that aren't text: UTF-8 without a NUL, as binary files and
+// UTF-16 have it, or, in text that was decoded, without U+FFFD, which stands for what can't be.
+type textCheck struct {
+	strict  bool // they are an error; else they separate terms and are counted
+	decoded bool
+}
+
+// checkOf returns the check of a text.
+func checkOf(in *input, opt *Options) textCheck { return textCheck{opt.Strict, in.decoded} }
+
+const replacement = "\uFFFD"
+
+// clean reports whether all lines of data are text.
+func (c textCheck) clean(data []byte) bool {
+	return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 && !(c.decoded && bytes.Contains(data, []byte(replacement)))
+}
+
+// find calls found with the place of each byte that isn't text, or its first where it is several, up
+// to the first call that returns false.
+func (c textCheck) find(text []byte, found func(at int) bool) {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if (r == 0 || r == utf8.RuneError && (size == 1 || c.decoded)) && !found(i) {
+			return
 		}
 		i += size
 	}
-	return nil
+}
+
+// count returns the number of bytes that aren't text.
+func (c textCheck) count(text []byte) (n int64) {
+	c.find(text, func(int) bool { n++; return true })
+	return n
+}
+
+// fault says why a line isn't text, or returns nil.
+func (c textCheck) fault(l []byte) (bad *SyntaxError) {
+	c.find(l, func(at int) bool {
+		switch {
+		case l[at] == 0:
+			bad = fault(fmt.Sprintf("a NUL byte at byte %d of the line", at+1), "UTF-8 text")
+		case c.decoded:
+			bad = fault(fmt.Sprintf("a character that the encoding doesn't have at byte %d of the line in UTF-8", at+1), "text")
+		default:
+			found := fmt.Sprintf("byte %#02x, which is not UTF-8, at byte %d of the line", l[at], at+1)
+			bad = fault(found, "UTF-8 text")
+		}
+		bad.Option, bad.Remedy = "Encoding", "names another encoding, such as windows-1252"
+		return false
+	})
+	return bad
+}
+
+// eachLine calls parse for the lines of data as [eachLine] does, and counts bytes that aren't text.
+func (c textCheck) eachLine(
+	data []byte, most int, bad *tally, parse func(l []byte, line int32) *SyntaxError,
+) *SyntaxError {
+	clean := c.clean(data)
+	return eachLine(data, most, func(l []byte, line int32) *SyntaxError {
+		if !clean && c.strict {
+			if bad := c.fault(l); bad != nil {
+				return bad
+			}
+		}
+		if !clean {
+			bad.add(c.count(l), line)
+		}
+		return parse(l, line)
+	})
+}
+
+// notBinary returns an error for a file that begins as binary data do.
+func (in *input) notBinary() error {
+	if !in.binary() {
+		return nil
+	}
+	bad := fault("a NUL byte near its begin, as binary data and UTF-16 without a byte order mark have it", "text")
+	bad.Option, bad.Remedy = "Encoding", "names the encoding, such as utf-16"
+	return bad.at(in.name, 0)
 }
 
 func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	if opt.LabelColumn != "" || opt.TextColumn != "" {
+		return readTable(ctx, in, opt, m, '\t')
+	}
+	check := checkOf(in, opt)
+	return readTexts(ctx, in, opt, m, "lines label<TAB>text", func(counter *termCounter) parser[*textPiece] {
+		return (&tsvParser{maxLine: opt.MaxLineBytes, counter: counter, check: check}).parse
+	})
+}
+
+// readTexts reads a file of texts by the parsers that newParser makes, one for each worker's counter.
+func readTexts(
+	ctx context.Context, in *input, opt *Options, m *meter, expected string,
+	newParser func(counter *termCounter) parser[*textPiece],
+) (*Corpus, error) {
+	if !opt.Strict {
+		if err := in.notBinary(); err != nil {
+			return nil, err
+		}
+	}
 	counters, err := newCounters(ctx, opt)
 	if err != nil {
 		return nil, err
@@ -92,16 +178,19 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	var documents []countedDocument
 	var lines []int64
 	var warn warnings
+	var look suspicion
 	classes := newClassTable()
 	err = scanBlocks(ctx, in, opt, func(w int) parser[*textPiece] {
-		return (&tsvParser{maxLine: opt.MaxLineBytes, counter: counters[w]}).parse
+		return newParser(counters[w])
 	}, func(p *textPiece, firstLine int64) error {
 		documents = append(documents, p.documents...)
 		for _, line := range p.lines {
 			lines = append(lines, firstLine+int64(line))
 		}
 		warn.lines(blankMessage, p.blank, in.name, firstLine)
+		warn.warn(badBytes(p.bad.count, place(in.name, firstLine+int64(p.bad.first))))
 		classes.append(&p.labels)
+		look.add(&p.look)
 		m.documents.Store(int64(len(documents)))
 		return nil
 	})
@@ -109,10 +198,15 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 		return nil, err
 	}
 	if len(documents) == 0 {
-		return nil, fault("no documents", "lines label<TAB>text").at(in.name, 0)
+		return nil, fault("no documents", expected).at(in.name, 0)
 	}
 	c := &Corpus{Source: in.name, Classes: classes.list, Labels: classes.labels, Warnings: warn}
-	return c, c.fillText(ctx, opt, counters, documents, func(i int) string { return place(in.name, lines[i]) })
+	at := func(i int) string { return place(in.name, lines[i]) }
+	if err := c.fillText(ctx, opt, counters, documents, at); err != nil {
+		return nil, err
+	}
+	c.suspect(&look, at)
+	return c, nil
 }
 
 // fileDocument is a file that is one document.
@@ -124,8 +218,8 @@ type fileDocument struct {
 }
 
 // readFolder reads a folder with one sub-folder per class. Every file in a sub-folder, at any
-// depth, is one document of UTF-8 text, in the order of names. Files outside the sub-folders, names
-// that begin with a dot, and links to folders are left out with a warning. If there are no files in
+// depth, is one document of text, in the order of names. Files outside the sub-folders or of binary
+// data, names that begin with a dot, and links to folders are left out with a warning. If there are no files in
 // sub-folders, those outside are documents without a class.
 func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
 	files, loose, warn, err := listFiles(ctx, root, "")
@@ -141,7 +235,7 @@ func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 		return nil, fault("no documents", "one sub-folder a class with one file a document").at(root, 0)
 	}
 	c := &Corpus{Source: root, Warnings: warn}
-	return c, c.readFiles(ctx, files, opt, m, strictText)
+	return c, c.readFiles(ctx, files, opt, m, false)
 }
 
 // leaveOut warns of files outside the class folders.
@@ -208,17 +302,9 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 // aFileBytes is the memory of a file in lists, beside its path and name.
 const aFileBytes = 128
 
-// textRule says what to do with bytes that are not UTF-8 text.
-type textRule bool
-
-const (
-	strictText  textRule = false // they are an error
-	lenientText textRule = true  // they separate terms, and the document is counted in a warning
-)
-
-// readFiles reads one document per file. The error is that of the first bad file, whatever the
-// scheduling of workers.
-func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *meter, rule textRule) error {
+// readFiles reads one document per file. Files of binary data are left out, unless all is to be kept.
+// The error is that of the first bad file, whatever the scheduling of workers.
+func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *meter, all bool) error {
 	counters, err := newCounters(ctx, opt)
 	if err != nil {
 		return err
@@ -226,7 +312,7 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 	readers := make([]fileReader, len(counters))
 	for w, counter := range counters {
 		readers[w] = fileReader{
-			counter: counter, meter: m, maxLine: opt.MaxLineBytes, rule: rule,
+			counter: counter, meter: m, opt: opt, all: all || opt.Strict,
 			buf: make([]byte, 0, 64<<10), buffer: bufio.NewReaderSize(nil, 64<<10),
 		}
 	}
@@ -235,9 +321,9 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 		opt.memory.add(aFileBytes + int64(len(f.path)+len(f.name)))
 	}
 	documents := make([]countedDocument, len(files))
-	dirty := make([]bool, len(files))
+	binary, bad := make([]bool, len(files)), make([]int64, len(files))
 	err = run(ctx, opt.Workers, len(files), func(w, i int) (err error) {
-		if dirty[i], err = readers[w].read(ctx, files[i].path); err != nil {
+		if binary[i], bad[i], err = readers[w].read(ctx, files[i].path); err != nil {
 			return err
 		}
 		if err = opt.memory.check(files[i].path); err != nil {
@@ -252,76 +338,94 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 	}
 	classes := newClassTable()
 	warn := warnings(c.Warnings)
+	kept := 0
 	for i, f := range files {
+		if binary[i] {
+			warn.warn(Warning{
+				Message: "file of binary data, left out", Count: 1, First: f.path,
+				Option: "Strict", Remedy: "makes it an error",
+			})
+			continue
+		}
 		if f.class == "" {
 			classes.labels.Add()
 		} else {
 			classes.add(f.class)
 		}
 		c.Names = append(c.Names, f.name)
-		if dirty[i] {
-			warn.add("file with bytes that are not UTF-8 text, which separate terms", 1, f.path)
-		}
+		warn.warn(badBytes(bad[i], f.path))
+		files[kept], documents[kept] = f, documents[i]
+		kept++
+	}
+	if kept == 0 {
+		return fault("nothing but binary data", "files of text").at(c.Source, 0)
 	}
 	c.Classes, c.Labels, c.Warnings = classes.list, classes.labels, warn
-	return c.fillText(ctx, opt, counters, documents, func(i int) string { return files[i].path })
+	return c.fillText(ctx, opt, counters, documents[:kept], func(i int) string { return files[i].path })
 }
 
 // fileReader reads documents that are files of their own, a block of lines at a time.
 type fileReader struct {
 	counter *termCounter
 	meter   *meter
-	maxLine int
-	rule    textRule
+	opt     *Options
+	all     bool // binary data, too
 	buf     []byte
 	buffer  *bufio.Reader
 }
 
-// read counts the terms of a file in the open document. It reports whether the file holds bytes
-// that are not UTF-8 text. It ends early, without an error, once memory is spent.
-func (r *fileReader) read(ctx context.Context, path string) (dirty bool, err error) {
-	in, err := openInput(ctx, path, r.meter, r.buffer)
+// read counts the terms of a file in the open document. It reports whether the file holds binary data
+// and wasn't read, and how many bytes aren't text. It ends early, without an error, once memory is
+// spent.
+func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad int64, err error) {
+	in, err := openInput(ctx, path, r.opt.charset, r.meter, r.buffer)
 	if err != nil {
-		return false, err
+		return false, 0, err
 	}
 	defer in.close()
-	cutter := lineCutter{in: in, most: r.maxLine}
+	if !r.all && in.binary() {
+		return true, 0, nil
+	}
+	check, most := checkOf(in, r.opt), r.opt.MaxLineBytes
+	cutter := lineCutter{in: in, most: most}
 	for !r.counter.memory.spent() {
 		firstLine := in.line
 		data, behind := cutter.next(ctx, r.buf)
 		if cap(data) > cap(r.buf) && cap(data) <= 2*blockBytes {
 			r.buf = data[:0]
 		}
-		clean := isText(data)
-		if !clean && r.rule == strictText || len(data) > r.maxLine {
-			bad := eachLine(data, r.maxLine, func(l []byte, _ int32) *SyntaxError {
-				if r.rule == lenientText {
+		clean := check.clean(data)
+		if !clean && check.strict || len(data) > most {
+			fault := eachLine(data, most, func(l []byte, _ int32) *SyntaxError {
+				if !check.strict {
 					return nil
 				}
-				return textFault(l)
+				return check.fault(l)
 			})
-			if bad != nil {
-				return true, bad.at(path, firstLine)
+			if fault != nil {
+				return false, bad, fault.at(path, firstLine)
 			}
 		}
-		dirty = dirty || !clean
+		if !clean {
+			bad += check.count(data)
+		}
 		r.counter.add(data)
 		switch behind {
 		case nil:
 		case io.EOF:
-			return dirty, nil
+			return false, bad, nil
 		default:
-			return dirty, behind
+			return false, bad, behind
 		}
 	}
-	return dirty, nil
+	return false, bad, nil
 }
 
 // gorootFallback is what is read instead where no Go installation is found.
 var gorootFallback = Synthetic{Documents: 7700, Terms: 64000, Length: 400, Classes: 54, Seed: 1}
 
 // readGoroot reads the .go files in the folders of root/src, one per document, labelled by the top
-// folder. In files of Go's tests that are not UTF-8 such bytes separate terms, with a warning. If
+// folder. In files of Go's tests bytes that are not text separate terms, with a warning. If
 // root is "", since no installation was found, it reads [gorootFallback] with a warning.
 func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
 	if root == "" {
@@ -329,7 +433,7 @@ func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 		if err != nil {
 			return nil, err
 		}
-		fallback := Warning{"no Go installation found, so the corpus is " + c.Source, 1, "goroot"}
+		fallback := Warning{Message: "no Go installation found, so the corpus is " + c.Source, Count: 1, First: "goroot"}
 		c.Warnings = append([]Warning{fallback}, c.Warnings...)
 		return c, nil
 	}
@@ -339,7 +443,9 @@ func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 	}
 	warn.leaveOut(loose)
 	c := &Corpus{Source: "goroot", Warnings: warn}
-	return c, c.readFiles(ctx, files, opt, m, lenientText)
+	own := *opt
+	own.Strict, own.charset = false, charset.Charset{}
+	return c, c.readFiles(ctx, files, &own, m, true)
 }
 
 // gorootPlaces are where a Go installation may be: by the environment variable GOROOT, by the go

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gramengine/gram/sparse"
 )
@@ -63,9 +64,15 @@ func sparseCases() map[string]testCase {
 		"sparse.Options.VocabularyLater": {run: vocabularyLater},
 		"sparse.Order":                   {run: order, panics: true},
 		"sparse.Ranks":                   {run: ranks, panics: true},
+		"sparse.FromTexts":               {run: fromTexts},
 		"sparse.Read":                    {run: read},
-		"sparse.ReadSets":                {run: readSets},
-		"sparse.RestoreEmbedder":         {run: restoreEmbedder},
+		"sparse.ReadFrom":                {run: readFrom},
+		"sparse.Warning.Describe": {run: func(p *program) {
+			p.quiet("without a function", func() { _ = (sparse.Warning{}).Describe(nil) })
+			p.quiet("without a function", func() { _ = (sparse.Warning{Option: "Strict"}).Describe(nil) })
+		}},
+		"sparse.ReadSets":        {run: readSets},
+		"sparse.RestoreEmbedder": {run: restoreEmbedder},
 		"sparse.SyntaxError.Describe": {run: func(p *program) {
 			p.quiet("without a function", func() { (&sparse.SyntaxError{}).Describe(nil) })
 			p.quiet("without a function", func() { (&sparse.SyntaxError{Option: "Signed"}).Describe(nil) })
@@ -543,6 +550,54 @@ func readProgress(p *program) {
 		_, err := sparse.Read(p.ctx, source, sparse.Options{Progress: func(sparse.Progress) { panic(ownPanic) }})
 		return err
 	})
+}
+
+// oddText draws bytes that a reader may meet.
+func (p *program) oddText() string {
+	return pick(p, "", "\n", "a\tb\n", "1 1:2\n", "label,text\na,\"b\n", `{"text":"a"}`, "\x00", "\xff\xfea\x00", "\x1f\x8b",
+		"\"", "a,b,c\n1,2,3\n", "%%MatrixMarket matrix coordinate real general\n1 1 0\n", "\x00\x00\x08\x02")
+}
+
+// oddOptions draws options of text.
+func (p *program) oddOptions() sparse.Options {
+	return sparse.Options{Format: pick(p, "", sparse.FormatTSV, sparse.FormatCSV, sparse.FormatJSONL, sparse.FormatLines,
+		sparse.FormatFolder, "nonsense"), Encoding: pick(p, "", "utf-16", "latin-1", "shift_jis", "nonsense"),
+		Strict: p.chance(2), LabelColumn: pick(p, "", "1", "-1", "99999999999999999999", "label", "x"),
+		TextColumn: pick(p, "", "1", "2", "0", "text"), LabelKey: pick(p, "", "x"), TextKey: pick(p, "", "text"),
+		Labels: pick(p, "", "", "/nowhere"), MaxLineBytes: p.odd(), MemoryBytes: int64(p.odd()), Workers: pick(p, 0, 1, 3, -1),
+		Tokenizer: pick(p, sparse.Tokenizer{}, sparse.Tokenizer{MinN: 1, MaxN: 2}, p.oddTokenizer())}
+}
+
+func readFrom(p *program) {
+	for range 20 {
+		text, opt := p.oddText(), p.oddOptions()
+		p.any(fmt.Sprintf("%q with %+v", text, opt), func() error {
+			c, err := sparse.ReadFrom(p.ctx, strings.NewReader(text), pick(p, "", "-", "a.csv", "a.txt"), opt)
+			if err == nil {
+				err = c.Validate()
+			}
+			return err
+		})
+	}
+	p.bad("nil", func() error { _, err := sparse.ReadFrom(p.ctx, nil, "-", sparse.Options{}); return err })
+}
+
+func fromTexts(p *program) {
+	for range 20 {
+		list := make([]string, p.IntN(4))
+		for i := range list {
+			list[i] = p.oddText()
+		}
+		labels, opt := pick(p, nil, list, []string{"a"}, []string{"a", "b,", "-"}), p.oddOptions()
+		p.any(fmt.Sprintf("%q, %q with %+v", list, labels, opt), func() error {
+			c, err := sparse.FromTexts(p.ctx, list, labels, opt)
+			if err == nil {
+				err = c.Validate()
+			}
+			return err
+		})
+	}
+	p.bad("none", func() error { _, err := sparse.FromTexts(p.ctx, nil, nil, sparse.Options{}); return err })
 }
 
 func tokenizerLater(p *program) {

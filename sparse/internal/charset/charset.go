@@ -1,0 +1,63 @@
+// Package charset decodes text to UTF-8.
+package charset
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+// Charset is the encoding of a text. The zero value is Auto.
+type Charset struct {
+	other encoding.Encoding // nil for UTF-8
+	utf8  bool              // UTF-8 in any case; else a byte order mark may say UTF-16
+}
+
+// own are encodings that the index of HTML doesn't have, or takes for others: to it Latin-1 is
+// Windows-1252, and UTF-16 has no byte order mark.
+var own = map[string]Charset{
+	"": {}, "auto": {},
+	"utf-8": {utf8: true}, "utf8": {utf8: true},
+	"utf-16": {other: unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
+	"utf16":  {other: unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
+	"latin1": {other: charmap.ISO8859_1}, "latin-1": {other: charmap.ISO8859_1},
+	"iso-8859-1": {other: charmap.ISO8859_1},
+}
+
+// Lookup returns an encoding by its name, in any case: auto, utf-8, utf-16, latin-1, or one of the
+// Encoding Standard of the WHATWG, such as windows-1252, shift_jis or koi8-r.
+func Lookup(name string) (Charset, error) {
+	if c, ok := own[strings.ToLower(strings.TrimSpace(name))]; ok {
+		return c, nil
+	}
+	e, err := htmlindex.Get(name)
+	if err != nil || e == encoding.Replacement {
+		return Charset{}, fmt.Errorf("encoding %q, expected auto, utf-8, utf-16, latin-1, windows-1252 or another name "+
+			"of the Encoding Standard (encoding.spec.whatwg.org)", name)
+	}
+	return Charset{other: e}, nil
+}
+
+// Decode returns a reader of the text in UTF-8, without a byte order mark, and whether it is decoded
+// from another encoding, where U+FFFD stands for what can't be.
+func (c Charset) Decode(r *bufio.Reader) (text io.Reader, decoded bool) {
+	if c.other != nil {
+		return transform.NewReader(r, c.other.NewDecoder()), true
+	}
+	head, _ := r.Peek(3) // an error comes again when the text is read
+	switch {
+	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
+		r.Discard(3)
+	case !c.utf8 && (bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff"))):
+		return transform.NewReader(r, unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()), true
+	}
+	return r, false
+}

@@ -1,0 +1,498 @@
+package sparse
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Names that columns and keys of labels and texts have where none is given, best first.
+var (
+	labelNames = []string{"label", "labels", "class", "category", "target", "sentiment", "topic"}
+	textNames  = []string{"text", "content", "body", "message", "document", "review", "sentence", "comment", "tweet"}
+)
+
+// columns say which fields of a record are label and text.
+type columns struct {
+	label, text int      // from 0; label is -1 for none
+	header      []string // nil where the first record is a document
+	fields      int      // of every record
+	unknown     bool     // there may be a column of labels, but its name isn't known
+}
+
+// readTable reads records of fields as encoding/csv does, quotes in the midst of a field allowed. If
+// columns are given by name, or none are given and the first record holds names of textNames, it is
+// the header. The fields of two columns are else label and text, that of one is the text.
+func readTable(ctx context.Context, in *input, opt *Options, m *meter, separator byte) (*Corpus, error) {
+	if !opt.Strict {
+		if err := in.notBinary(); err != nil {
+			return nil, err
+		}
+	}
+	first, bytes, err := in.firstRecord(separator)
+	if err != nil {
+		return nil, err
+	}
+	of, bad := findColumns(first, opt)
+	if bad != nil {
+		return nil, bad.at(in.name, 1)
+	}
+	if of.header != nil {
+		skipped, err := in.skip(bytes)
+		if err != nil {
+			return nil, in.readError(1, err)
+		}
+		in.line += int64(skipped)
+	}
+	in.quoted = separator
+	check := checkOf(in, opt)
+	c, err := readTexts(ctx, in, opt, m, "records with a label and a text", func(t *termCounter) parser[*textPiece] {
+		p := &tableParser{maxLine: opt.MaxLineBytes, counter: t, check: check, separator: rune(separator), columns: of}
+		return p.parse
+	})
+	if err == nil && of.unknown {
+		(*warnings)(&c.Warnings).warn(Warning{
+			Message: "no column of labels: " + strings.Join(of.header, ", "), Count: 1, First: place(in.name, 1),
+			Option: "LabelColumn", Remedy: "names it",
+		})
+	}
+	return c, err
+}
+
+// newCSV returns a reader of records.
+func newCSV(r io.Reader, separator rune) *csv.Reader {
+	c := csv.NewReader(r)
+	c.Comma, c.LazyQuotes, c.FieldsPerRecord = separator, true, -1
+	return c
+}
+
+// firstRecord returns the first record without reading on, and its bytes; nil if it isn't near.
+func (in *input) firstRecord(separator byte) (record []string, length int, err error) {
+	head, err := in.r.Peek(64 << 10)
+	if err != nil && err != io.EOF {
+		return nil, 0, in.readError(in.line, err)
+	}
+	whole := err == io.EOF
+	r := newCSV(bytes.NewReader(head), rune(separator))
+	record, bad := r.Read()
+	if length = int(r.InputOffset()); bad != nil || !whole && length == len(head) {
+		return nil, 0, nil // the parser says what is wrong
+	}
+	return record, length, nil
+}
+
+// skip reads so many bytes and returns how many lines they end.
+func (in *input) skip(n int) (lines int, err error) {
+	head, err := in.r.Peek(n)
+	if err != nil {
+		return 0, err
+	}
+	lines = bytes.Count(head, []byte{'\n'})
+	_, err = in.r.Discard(n)
+	return lines, err
+}
+
+// findColumns finds label and text by the options and the first record.
+func findColumns(first []string, opt *Options) (of columns, bad *SyntaxError) {
+	names := make([]string, len(first))
+	for i, name := range first {
+		names[i] = strings.ToLower(strings.TrimSpace(name))
+	}
+	of = columns{label: -1, text: -1, fields: len(first)}
+	named := false
+	find := func(given, option string) int {
+		if given == "" || bad != nil {
+			return -1
+		}
+		if n, err := strconv.Atoi(given); err == nil {
+			if n < 1 || len(first) > 0 && n > len(first) {
+				bad = fault(fmt.Sprintf("%d columns", len(first)), "a column "+given)
+				bad.Option, bad.Remedy = option, "names or numbers it"
+			}
+			return n - 1
+		}
+		named = true
+		at := slices.Index(first, given)
+		if at < 0 {
+			at = slices.Index(names, strings.ToLower(strings.TrimSpace(given)))
+		}
+		if at < 0 {
+			bad = fault("the columns "+quote(strings.Join(first, ", ")), "one called "+quote(given))
+			bad.Option, bad.Remedy = option, "names or numbers it"
+		}
+		return at
+	}
+	of.label, of.text = find(opt.LabelColumn, "LabelColumn"), find(opt.TextColumn, "TextColumn")
+	if bad != nil {
+		return of, bad
+	}
+	known := func(list []string, other int) int {
+		for _, name := range list {
+			if at := slices.Index(names, name); at >= 0 && at != other {
+				return at
+			}
+		}
+		return -1
+	}
+	if of.text < 0 {
+		if at := known(textNames, of.label); at >= 0 && (named || of.label < 0) {
+			of.text, named = at, true
+		}
+	}
+	if of.label < 0 && named {
+		of.label = known(labelNames, of.text)
+	}
+	if len(first) == 2 && of.label != of.text { // the other one
+		if of.text < 0 && of.label >= 0 {
+			of.text = 1 - of.label
+		}
+		if of.label < 0 && of.text >= 0 {
+			of.label = 1 - of.text
+		}
+	}
+	switch {
+	case of.text >= 0:
+	case len(first) == 0: // a long one
+		of.label, of.text, of.fields = 0, 1, 2
+	case len(first) == 1 && of.label < 0:
+		of.text = 0
+	case len(first) == 2:
+		of.label, of.text = 0, 1
+	default:
+		bad = fault(fmt.Sprintf("%d columns, none of them called text", len(first)), "to know which is the text")
+		bad.Option, bad.Remedy = "TextColumn", "names or numbers it"
+		return of, bad
+	}
+	if of.label == of.text {
+		bad = fault("the same column for labels and texts", "two columns")
+		bad.Option, bad.Remedy = "LabelColumn", "names or numbers another"
+		return of, bad
+	}
+	if named {
+		of.header = first
+		of.unknown = of.label < 0 && len(first) > 2
+	}
+	return of, nil
+}
+
+// tableParser parses records.
+type tableParser struct {
+	maxLine   int
+	counter   *termCounter
+	check     textCheck
+	separator rune
+	columns
+}
+
+func (p *tableParser) parse(data []byte) (*textPiece, *SyntaxError) {
+	out := &textPiece{}
+	clean := p.check.clean(data)
+	r := newCSV(bytes.NewReader(data), p.separator)
+	r.ReuseRecord = true
+	for {
+		begin := r.InputOffset()
+		record, err := r.Read()
+		if err == io.EOF {
+			return out, nil
+		}
+		fail := func(bad *SyntaxError, line int) (*textPiece, *SyntaxError) {
+			bad.Line += int64(line) - 1
+			return out, bad
+		}
+		var parse *csv.ParseError
+		switch {
+		case errors.As(err, &parse):
+			return fail(fault(parse.Err.Error(), "fields as in CSV"), parse.Line)
+		case err != nil:
+			return fail(fault(err.Error(), "fields as in CSV"), 1)
+		}
+		line, _ := r.FieldPos(0)
+		raw := bytes.TrimLeft(data[begin:r.InputOffset()], "\r\n") // blank lines before it
+		if len(raw) > p.maxLine+len("\r\n") {
+			return fail(lineTooLong(p.maxLine), line)
+		}
+		if len(record) != p.fields {
+			return fail(fault(fmt.Sprintf("%d fields", len(record)), fmt.Sprintf("%d, as in the first line", p.fields)), line)
+		}
+		text := []byte(record[p.text])
+		if !clean {
+			if bad := p.check.fault(raw); bad != nil && p.check.strict {
+				return fail(bad, line)
+			}
+			out.bad.add(p.check.count(raw), int32(line-1))
+		}
+		var label []byte
+		if p.label >= 0 {
+			label = []byte(record[p.label])
+		}
+		if len(bytes.TrimSpace(label)) == 0 {
+			out.labels.addNone()
+		} else if bad := out.labels.add(label); bad != nil {
+			return fail(bad, line)
+		}
+		out.add(p.counter, label, text, int32(line-1))
+	}
+}
+
+// quoteState follows quotes through records, byte by byte, as encoding/csv reads them.
+type quoteState uint8
+
+const (
+	fieldStart quoteState = iota
+	inField
+	inQuotes
+	quoteSeen   // behind a quote inside quotes: it may end them
+	quoteReturn // and behind a carriage return there
+)
+
+// next is the state behind a byte. Behind a line end it is fieldStart exactly if a record ends there.
+func (q quoteState) next(c, separator byte) quoteState {
+	switch {
+	case q == inQuotes || q == quoteReturn && c != '\n':
+		if c == '"' {
+			return quoteSeen
+		}
+		return inQuotes
+	case c == separator || c == '\n':
+		return fieldStart
+	case q == fieldStart && c == '"':
+		return inQuotes
+	case q == quoteSeen && c == '\r':
+		return quoteReturn
+	case q == quoteSeen: // a doubled quote, or one in the midst
+		return inQuotes
+	}
+	return inField
+}
+
+// lineParser parses texts, one per line, without labels.
+type lineParser struct {
+	maxLine int
+	counter *termCounter
+	check   textCheck
+}
+
+func (p *lineParser) parse(data []byte) (*textPiece, *SyntaxError) {
+	out := &textPiece{}
+	return out, p.check.eachLine(data, p.maxLine, &out.bad, func(l []byte, line int32) *SyntaxError {
+		if len(bytes.TrimSpace(l)) == 0 {
+			out.blank.add(1, line)
+			return nil
+		}
+		out.labels.addNone()
+		out.add(p.counter, nil, l, line)
+		return nil
+	})
+}
+
+func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	check := checkOf(in, opt)
+	return readTexts(ctx, in, opt, m, "texts, one per line", func(counter *termCounter) parser[*textPiece] {
+		return (&lineParser{opt.MaxLineBytes, counter, check}).parse
+	})
+}
+
+func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	return readTable(ctx, in, opt, m, ',')
+}
+
+// jsonParser parses JSON objects, one per line.
+type jsonParser struct {
+	maxLine             int
+	counter             *termCounter
+	check               textCheck
+	labelKeys, textKeys []string
+	labelGiven          bool
+}
+
+func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	check := checkOf(in, opt)
+	return readTexts(ctx, in, opt, m, "lines that are JSON objects", func(counter *termCounter) parser[*textPiece] {
+		p := &jsonParser{
+			maxLine: opt.MaxLineBytes, counter: counter, check: check,
+			labelKeys: labelNames, textKeys: textNames, labelGiven: opt.LabelKey != "",
+		}
+		if opt.LabelKey != "" {
+			p.labelKeys = []string{opt.LabelKey}
+		}
+		if opt.TextKey != "" {
+			p.textKeys = []string{opt.TextKey}
+		}
+		return p.parse
+	})
+}
+
+func (p *jsonParser) parse(data []byte) (*textPiece, *SyntaxError) {
+	out := &textPiece{}
+	return out, p.check.eachLine(data, p.maxLine, &out.bad, func(l []byte, line int32) *SyntaxError {
+		if len(bytes.TrimSpace(l)) == 0 {
+			out.blank.add(1, line)
+			return nil
+		}
+		return p.parseLine(l, line, out)
+	})
+}
+
+func (p *jsonParser) parseLine(l []byte, line int32, out *textPiece) *SyntaxError {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(l, &object); err != nil || object == nil {
+		found := quote(bytes.TrimSpace(l))
+		if err != nil {
+			found += ": " + err.Error()
+		}
+		return fault(found, "a JSON object in one line")
+	}
+	missing := func(keys []string, option string) *SyntaxError {
+		bad := fault("no key "+strings.Join(keys, ", "), "an object with it")
+		if len(keys) > 1 {
+			bad.Expected = "an object with one of them"
+		}
+		bad.Option, bad.Remedy = option, "names it"
+		return bad
+	}
+	raw, ok := firstKey(object, p.textKeys)
+	if !ok {
+		return missing(p.textKeys, "TextKey")
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return fault("the text "+quote(raw), "a JSON string")
+	}
+	raw, ok = firstKey(object, p.labelKeys)
+	if !ok && p.labelGiven {
+		return missing(p.labelKeys, "LabelKey")
+	}
+	names, bad := jsonLabels(raw)
+	if bad != nil {
+		return bad
+	}
+	if bad := out.labels.addNames(names); bad != nil {
+		return bad
+	}
+	out.add(p.counter, []byte(strings.Join(names, ",")), []byte(text), line)
+	return nil
+}
+
+// firstKey returns the value of the first key that the object has.
+func firstKey(object map[string]json.RawMessage, keys []string) (json.RawMessage, bool) {
+	for _, key := range keys {
+		if raw, ok := object[key]; ok {
+			return raw, true
+		}
+	}
+	return nil, false
+}
+
+// jsonLabels returns the labels of a JSON value: a text, a number or a truth value, several in an
+// array, none for null and "".
+func jsonLabels(raw json.RawMessage) ([]string, *SyntaxError) {
+	var value any
+	if len(raw) > 0 {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		if err := d.Decode(&value); err != nil {
+			return nil, fault("the label "+quote(raw), "a JSON value")
+		}
+	}
+	list, several := value.([]any)
+	if !several {
+		list = []any{value}
+	}
+	var names []string
+	for _, v := range list {
+		switch v := v.(type) {
+		case string:
+			if name := strings.TrimSpace(v); name != "" {
+				names = append(names, name)
+			}
+		case json.Number:
+			names = append(names, canonicalNumber(v.String()))
+		case bool:
+			names = append(names, strconv.FormatBool(v))
+		case nil:
+		default:
+			return nil, fault("the label "+quote(raw), "a string, a number, true, false, null, or an array of them")
+		}
+	}
+	return names, nil
+}
+
+// suspicion gathers what may show that texts were not read as they were meant.
+type suspicion struct {
+	documents             int64
+	labelBytes, textBytes int64
+	label, text           string // of the first document, where they are short
+}
+
+// see looks at a document.
+func (s *suspicion) see(label, text []byte) {
+	if s.documents == 0 {
+		const short = 40
+		s.label = strings.ToLower(string(bytes.TrimSpace(label[:min(len(label), short)])))
+		s.text = strings.ToLower(string(bytes.TrimSpace(text[:min(len(text), short)])))
+	}
+	s.documents++
+	s.labelBytes += int64(len(label))
+	s.textBytes += int64(len(text))
+}
+
+// add adds what a later piece of the file has.
+func (s *suspicion) add(t *suspicion) {
+	if s.documents == 0 {
+		s.label, s.text = t.label, t.text
+	}
+	s.documents += t.documents
+	s.labelBytes += t.labelBytes
+	s.textBytes += t.textBytes
+}
+
+// suspect warns where a first line looks like a header, columns look swapped, or most classes have
+// one document each.
+func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
+	count := make([]int64, len(c.Classes))
+	for _, id := range c.Labels.IDs {
+		count[id]++
+	}
+	warn := warnings(c.Warnings)
+	if ids := c.Labels.Of(0); len(ids) == 1 && count[ids[0]] == 1 && len(c.Classes) > 1 &&
+		(slices.Contains(labelNames, s.label) || slices.Contains(textNames, s.text)) {
+		warn.warn(Warning{
+			Message: fmt.Sprintf("the first line, %s and %s, looks like a header and is read as a document",
+				quote(s.label), quote(s.text)),
+			Count: 1, First: at(0), Option: "LabelColumn", Remedy: s.label + " takes it for one",
+		})
+	}
+	var single int64
+	first := -1
+	for i := range c.Documents.Rows() {
+		if ids := c.Labels.Of(i); len(ids) == 1 && count[ids[0]] == 1 {
+			if single++; first < 0 {
+				first = i
+			}
+		}
+	}
+	switch {
+	case single < 4 || 2*single <= int64(c.Documents.Rows()):
+	case s.labelBytes > 2*s.textBytes:
+		n := float64(s.documents)
+		warn.warn(Warning{
+			Message: fmt.Sprintf("labels of %.0f bytes and texts of %.0f on average, most labels there once: "+
+				"the columns look swapped", math.Round(float64(s.labelBytes)/n), math.Round(float64(s.textBytes)/n)),
+			Count: 1, First: at(0), Option: "LabelColumn", Remedy: "2 takes the second column",
+		})
+	default:
+		warn.warn(Warning{
+			Message: fmt.Sprintf("class of one document, as most of %d documents have it", c.Documents.Rows()),
+			Count:   single, First: at(first), Option: "LabelColumn", Remedy: "names or numbers the column of labels",
+		})
+	}
+	c.Warnings = warn
+}
