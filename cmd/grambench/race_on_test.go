@@ -2,5 +2,6 @@
 
 package main
 
-// raceDetector says that the race detector runs, under which memory and allocations are not those of the program.
+// raceDetector says that the race detector runs, under which memory and allocations are not those
+// of the program.
 const raceDetector = true

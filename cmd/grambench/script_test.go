@@ -147,7 +147,8 @@ func only(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// positive FILE KEYS... wants every object of the list rows of a JSON file to have these keys, each with a finite number above 0.
+// positive FILE KEYS... wants every object of the list rows of a JSON file to have these keys, each
+// with a finite number above 0.
 func jsonPositive(ts *testscript.TestScript, _ bool, args []string) {
 	var report struct{ Rows []map[string]any }
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &report))

@@ -101,8 +101,8 @@ func describe(what string, c, nu, epsilon float64) string {
 	return what
 }
 
-// figures say how good predictions are. Classification has those up to F1, labels the Hamming loss, too, regression the last
-// two.
+// figures say how good predictions are. Classification has those up to F1, labels the Hamming loss,
+// too, regression the last two.
 type figures struct {
 	Accuracy *report.Number `json:"accuracy,omitempty"` // of labels: documents all of whose labels are right
 	MicroF1  *report.Number `json:"micro_f1,omitempty"`

@@ -31,8 +31,8 @@ type Test struct {
 //
 //	t = mean(d) / (sd(d)/√n),  d[i] = a[i] - b[i],
 //
-// by Student's distribution of n-1 degrees of freedom. Differences that are all 0 give t = 0 and
-// p = 1; all equal otherwise, t = ±Inf and p = 0. Fewer than two pairs give NaN. It panics where the
+// by Student's distribution of n-1 degrees of freedom. Differences that are all 0 give t = 0 and p
+// = 1; all equal otherwise, t = ±Inf and p = 0. Fewer than two pairs give NaN. It panics where the
 // lengths differ. Source: Student, Biometrika 6 (1908).
 func PairedT(a, b []float64) Test {
 	d := floats.SubTo(make([]float64, len(a)), a, b)

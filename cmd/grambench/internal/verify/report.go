@@ -161,7 +161,8 @@ func (r *verification) writeWorst(w io.Writer) {
 	for _, row := range r.Rows {
 		if p := row.FailedAt; p != nil {
 			fmt.Fprintf(w, "FAILED %s %s: %s out of tolerance, the first at (%d, %d):\n"+
-				"  got %v, expected %v (%s, %s)\n", row.ISA, row.shown, report.Counted(row.Failures, "value", "values"), p.I, p.J, p.Got, p.Want,
+				"  got %v, expected %v (%s, %s)\n", row.ISA, row.shown,
+				report.Counted(row.Failures, "value", "values"), p.I, p.J, p.Got, p.Want,
 				report.Shorten(p.NameI, 50), report.Shorten(p.NameJ, 50))
 		}
 		if s := float64(row.MaxAbsErr / row.Tolerance); s > share {
