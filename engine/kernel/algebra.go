@@ -26,7 +26,8 @@ func init() {
 	})
 	register(family{
 		Info: Info{
-			Name: "sum", Summary: "Σ wᵢ kᵢ", Parts: "kernels; or written 2*k₁ + 0.5*k₂", What: "weighted sum of kernels",
+			Name: "sum", Summary: "Σ wᵢ kᵢ", Parts: "kernels; or written 2*k₁ + 0.5*k₂",
+			What:     "weighted sum of kernels",
 			Source:   sourceProduct,
 			Examples: []string{"0.5*diffusion:t=0.5 + 0.5*linear", "0.5*diffusion:t=0.1 + 0.5*bhattacharyya"},
 		},

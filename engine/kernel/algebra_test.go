@@ -74,7 +74,8 @@ func TestAlgebraGolden(t *testing.T) {
 		}
 		if positive := k.Properties().PositiveDiagonal; positive && !g.hasC2 {
 			t.Errorf("%s: the diagonal isn't above 0", g.spec)
-		} else if !positive || strings.HasPrefix(g.spec, "centred") { // of which nothing better than the definition is known
+		} else if !positive || strings.HasPrefix(g.spec, "centred") {
+			// Of which nothing better than the definition is known.
 			continue
 		}
 		c2, _, _ := k.feature(g.c, g.x, g.y)
@@ -212,8 +213,10 @@ func TestHalfLine(t *testing.T) {
 // down to 0 and beyond the range of float32.
 func TestNormaliseDiagonal(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"normalise(polynomial:gamma=0.1,r=1,degree=2)", "normalise(polynomial:gamma=1,r=0,degree=40)", "normalise(arccos:n=2)",
-			"normalise(linear + rbf:gamma=0.5)", "normalise(exp(1e-3*linear))", "normalise(compose(rbf:gamma=0.1,arccos))",
+		for _, spec := range []string{"normalise(polynomial:gamma=0.1,r=1,degree=2)",
+			"normalise(polynomial:gamma=1,r=0,degree=40)", "normalise(arccos:n=2)",
+			"normalise(linear + rbf:gamma=0.5)", "normalise(exp(1e-3*linear))",
+			"normalise(compose(rbf:gamma=0.1,arccos))",
 			"normalise(centred(ned))"} {
 			k := MustParse(spec)
 			for _, x := range []float32{0, 1e-30, 1e-3, 1, 1.1, 3.14159, 77, 250} {
@@ -238,7 +241,8 @@ func TestCentredDistances(t *testing.T) {
 			// Two norms √p and √q that differ cost some 2⁻⁵² (√p-√q)²/g, norms that are equal
 			// nothing: a factor of ten for the roots.
 			const tol = 1e-13
-			for _, pair := range [][2]float64{{centred.Eval(c, 2, y), plain.Eval(c, 2, y)}, {twice.Eval(c, 2, y), -math.Sqrt(-2 * ned.Eval(c, 2, y))}} {
+			for _, pair := range [][2]float64{{centred.Eval(c, 2, y), plain.Eval(c, 2, y)},
+				{twice.Eval(c, 2, y), -math.Sqrt(-2 * ned.Eval(c, 2, y))}} {
 				if err := math.Abs(pair[0] - pair[1]); !(err <= tol*math.Abs(pair[1])) {
 					t.Errorf("c = %v, norms 2 and %v: found %v, expected %v, relative error %v", c, y, pair[0], pair[1],
 						err/math.Abs(pair[1]))
@@ -323,7 +327,8 @@ func TestNewKernel(t *testing.T) {
 // one's own only to themselves.
 func TestEqual(t *testing.T) {
 	for _, pair := range [][2]string{
-		{"linear", "1*linear"}, {"power(linear,17)", "power((linear),p=17)"}, {"compose(arccos,arccos)", "arccos:n=1,layers=2"},
+		{"linear", "1*linear"}, {"power(linear,17)", "power((linear),p=17)"},
+		{"compose(arccos,arccos)", "arccos:n=1,layers=2"},
 		{"exp(rbf:gamma=0.5)", " exp( rbf:gamma=.5 )"}, {"diffusion:t=1", "diffusion"},
 	} {
 		a, b := MustParse(pair[0]), MustParse(pair[1])

@@ -18,7 +18,8 @@ func init() {
 	register(family{
 		Info: Info{
 			Name: "arccos", Summary: "‖x‖ⁿ‖y‖ⁿ J_n(arccos(1-c))/π",
-			What:   "inner product of infinitely many threshold units of any degree, whole or fractional, in one layer or several",
+			What: "inner product of infinitely many threshold units of any degree, whole or fractional, in one " +
+				"layer or several",
 			Source: sourceCho + ", ch. 2 to 4, app. A",
 			Examples: []string{
 				"arccos:n=0",
@@ -163,7 +164,8 @@ func (k arccos) feature(c, x, y float64) (float64, float64, float64) {
 
 func (k arccos) Properties() Properties {
 	return Properties{
-		Definite: Positive, Condition: "an inner product of infinitely many threshold units", Source: sourceCho + ", ch. 2",
+		Definite: Positive, Condition: "an inner product of infinitely many threshold units",
+		Source:    sourceCho + ", ch. 2",
 		UsesNorms: k.n > 0, NonNegative: true, PositiveDiagonal: true,
 	}
 }

@@ -43,7 +43,8 @@ func TestArcCosineDegree(t *testing.T) {
 // 16 units of 2⁻²⁴.
 func TestArcCosineUlp(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"arccos:n=3", "arccos:n=4", "arccos:n=9", "arccos:n=0.5", "arccos:n=-0.25", "arccos:n=2.5", "arccos:n=0.5,layers=3"} {
+		for _, spec := range []string{"arccos:n=3", "arccos:n=4", "arccos:n=9", "arccos:n=0.5", "arccos:n=-0.25",
+			"arccos:n=2.5", "arccos:n=0.5,layers=3"} {
 			k := MustParse(spec)
 			var worst float64
 			for _, c := range float32Distances(5000) {
@@ -169,7 +170,8 @@ func TestArcCosineDegreesTend(t *testing.T) {
 // smoothed ones are left.
 func TestArcCosineBiasTends(t *testing.T) {
 	const x, y = 0.7, 3.0
-	for spec, limit := range map[string]string{"arccos:n=0": "arccos:n=0", "arccos:n=0,sigma=0.5": "arccos:n=0,sigma=0.5"} {
+	for spec, limit := range map[string]string{"arccos:n=0": "arccos:n=0",
+		"arccos:n=0,sigma=0.5": "arccos:n=0,sigma=0.5"} {
 		k := MustParse(limit)
 		for _, b := range []float64{0.1, 1e-3, 1e-8, -1e-8, -1e-3, -0.1} {
 			biased := MustParse(spec + ",bias=" + syntax.FormatNumber(b))

@@ -12,9 +12,11 @@ import (
 func init() {
 	register(family{
 		Info: Info{
-			Name: "compose", Summary: "k_ℓ on the feature space of k_ℓ₋₁ … on that of k₁", Parts: "kernels, from the bottom up",
-			What:   "layers: each kernel is given the cosine and the norms in the feature space of the one before it",
-			Source: sourceCho + ", ch. 4", Examples: []string{"compose(arccos:n=1,arccos:n=0,layers=3)", "compose(arccos:n=0,rbf:gamma=1)"},
+			Name: "compose", Summary: "k_ℓ on the feature space of k_ℓ₋₁ … on that of k₁",
+			Parts:    "kernels, from the bottom up",
+			What:     "layers: each kernel is given the cosine and the norms in the feature space of the one before it",
+			Source:   sourceCho + ", ch. 4",
+			Examples: []string{"compose(arccos:n=1,arccos:n=0,layers=3)", "compose(arccos:n=0,rbf:gamma=1)"},
 		},
 		place: 190,
 		params: []param{
@@ -70,7 +72,8 @@ func checkCompose(parts []component, v []float64) (int, string) {
 //
 // The diagonal goes along as the norms x and y. With arc-cosine layers of degree n it is
 //
-//	k⁽ˡ⁺¹⁾(x, y) = (1/π) [k⁽ˡ⁾(x, x) k⁽ˡ⁾(y, y)]^(n/2) J_n(θ⁽ˡ⁾),   θ⁽ˡ⁾ = arccos( k⁽ˡ⁾(x, y) / √(k⁽ˡ⁾(x, x) k⁽ˡ⁾(y, y)) )
+//	k⁽ˡ⁺¹⁾(x, y) = (1/π) [k⁽ˡ⁾(x, x) k⁽ˡ⁾(y, y)]^(n/2) J_n(θ⁽ˡ⁾)
+//	θ⁽ˡ⁾ = arccos( k⁽ˡ⁾(x, y) / √(k⁽ˡ⁾(x, x) k⁽ˡ⁾(y, y)) )
 //
 // Source: Cho's thesis, ch. 4; Cho and Saul, NIPS 2009, eq. 12.
 type composed struct {

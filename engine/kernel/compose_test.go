@@ -14,7 +14,9 @@ func TestComposedLong(t *testing.T) {
 	norms := []float32{0, 1e-3, 1, 1e5, 4.95e9, 4.95e9 + 1024, 5e9, 1e16}
 	distances := []float32{0, 1e-6, 0.5, 0.999, 1}
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"compose(polynomial:r=0,gamma=1,degree=2,arccos:n=1)", "compose(polynomial:r=0,gamma=1,degree=2,linear)", "compose(polynomial:r=0,gamma=1,degree=2,rbf:gamma=1e-6)",
+		for _, spec := range []string{"compose(polynomial:r=0,gamma=1,degree=2,arccos:n=1)",
+			"compose(polynomial:r=0,gamma=1,degree=2,linear)",
+			"compose(polynomial:r=0,gamma=1,degree=2,rbf:gamma=1e-6)",
 			"compose(polynomial:r=0,gamma=1,degree=1,arccos:n=2)", "compose(polynomial:r=1,gamma=1,degree=2,ned)"} {
 			k, beyond := MustParse(spec), 0
 			for _, c := range distances {
@@ -54,7 +56,8 @@ func TestComposedLong(t *testing.T) {
 // kernels.
 func TestNoise(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"compose(product(hellinger:gamma=26,bhattacharyya),linear)", "compose(diffusion:t=0.083,polynomial:gamma=1,r=0,degree=1)", "compose(diffusion:t=0.08,bhattacharyya)",
+		for _, spec := range []string{"compose(product(hellinger:gamma=26,bhattacharyya),linear)",
+			"compose(diffusion:t=0.083,polynomial:gamma=1,r=0,degree=1)", "compose(diffusion:t=0.08,bhattacharyya)",
 			"centred(ngd-exp:t=1e10)", "bhattacharyya + -1*product(bhattacharyya,ngd-exp:t=1e10)"} {
 			k := MustParse(spec)
 			c := make([]float32, 2000)
@@ -77,7 +80,10 @@ func TestNoise(t *testing.T) {
 // which rounding takes nowhere else.
 func TestComposedOpposite(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for spec, want := range map[string]float64{"compose(power(polynomial:gamma=0.009,r=0,degree=18,3),ngd-exp:t=1e17)": 1, "compose(power(polynomial:gamma=0.009,r=0,degree=17,3),arccos:n=0)": 0} {
+		for spec, want := range map[string]float64{
+			"compose(power(polynomial:gamma=0.009,r=0,degree=18,3),ngd-exp:t=1e17)": 1,
+			"compose(power(polynomial:gamma=0.009,r=0,degree=17,3),arccos:n=0)":     0,
+		} {
 			k := MustParse(spec)
 			for i := range 200 {
 				x, y := 0.5+float32(i)/300, []float32{6 - float32(i)/77}

@@ -69,7 +69,8 @@ func distanceSpec(name string, e in, beta float64) string {
 	return format(name, e, pair{"beta", beta})
 }
 
-// newGeodesic makes a function of the geodesic distance d = 2 arccos(1-c) on the sphere of radius 2,
+// newGeodesic makes a function of the geodesic distance on the sphere of radius 2,
+// d = 2 arccos(1-c),
 //
 //	k = -d^β          0 < β <= 1
 //	k = -ln(1+d)      β = 0

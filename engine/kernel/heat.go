@@ -23,8 +23,11 @@ func init() {
 	cutoff = cutoff.or("none", 0)
 	register(family{
 		Info: Info{
-			Name: "diffusion", Summary: "exp(-arccos²(1-c)/t), or with order: (4πt)^(-n/2) η(d) exp(-d²/4t) Σ ψ_k(d) t^k, d = 2 arccos(1-c)",
-			What:   "multinomial diffusion: the heat kernel's leading term, or its parametrix with ψ₀ … ψ_order, cut-off and constant",
+			Name: "diffusion",
+			Summary: "exp(-arccos²(1-c)/t), or with order: " +
+				"(4πt)^(-n/2) η(d) exp(-d²/4t) Σ ψ_k(d) t^k, d = 2 arccos(1-c)",
+			What: "multinomial diffusion: the heat kernel's leading term, or its parametrix with ψ₀ … ψ_order, " +
+				"cut-off and constant",
 			Source: sourceLafferty + ", §2.1.1 and §3.2",
 			Examples: []string{
 				"diffusion:t=0.5",
@@ -83,9 +86,11 @@ func refuseDiffusion(v []float64) (int, string) {
 	case printed && !psi:
 		return heatForm, "order=0 as well: the leading exponential has no ψ₀"
 	case printed && v[heatOrder] > 0:
-		return heatOrder, "order=0 with form=printed: behind that ψ₀ no further function makes the residual of the heat equation vanish"
+		return heatOrder, "order=0 with form=printed: behind that ψ₀ no further function makes the residual of the " +
+			"heat equation vanish"
 	case printed && !(v[heatCutoff] > 0 && v[heatCutoff] <= math.Pi):
-		return heatForm, "a cutoff of at most pi with form=printed: its ψ₀ is infinite at d = π, where documents share no term"
+		return heatForm, "a cutoff of at most pi with form=printed: its ψ₀ is infinite at d = π, where documents " +
+			"share no term"
 	}
 	return 0, ""
 }
@@ -144,9 +149,9 @@ func (k diffusion) raised(p float64) (component, bool) {
 
 // parametrix is the multinomial diffusion kernel with all that the source defines it by,
 //
-//	k = factor · η(d) exp(-d²/4t) (ψ₀(d) + ψ₁(d) t + … + ψ_m(d) t^m),   d = 2 arccos(1-c),  t > 0 in squared radians
+//	k = factor · η(d) exp(-d²/4t) (ψ₀(d) + ψ₁(d) t + … + ψ_m(d) t^m),   d = 2 arccos(1-c)
 //
-// on the n-sphere of radius 2; see package heat. Its leading exponential alone, without cut-off and
+// for t > 0 in squared radians, on the n-sphere of radius 2; see package heat. Its leading exponential alone, without cut-off and
 // factor, is [diffusion]. Being a function of c alone that spans any number of orders of magnitude,
 // it is mapped by a table of its logarithm, or of itself where there is a cut-off or a value below
 // 0: the table's bound takes in that the exponent is rounded to float32, which is what counts for
@@ -274,7 +279,8 @@ func (f parametrix) properties() Properties {
 			"; beyond float32, with values up to e^%.4g: a smaller t, a smaller n or constant=none lowers them",
 			max(far, diagonal))
 	} else if diagonal < -most {
-		p.Condition += fmt.Sprintf("; 0 in float32, with values of e^%.4g on the diagonal: constant=none raises them", diagonal)
+		p.Condition += fmt.Sprintf("; 0 in float32, with values of e^%.4g on the diagonal: constant=none raises them",
+			diagonal)
 	}
 	return p
 }

@@ -154,7 +154,8 @@ func TestParametrixRange(t *testing.T) {
 // holes there, and values come from the formula. Tables that are known to have holes, and c below
 // and above 1 in one call, give the bits that a value by itself has.
 func TestParametrixHoles(t *testing.T) {
-	for _, spec := range []string{"diffusion:t=100,order=3,n=20", "diffusion:t=0.05,order=1,n=200", "diffusion:t=1e-3,order=2,n=60000,embed=tf-l2"} {
+	for _, spec := range []string{"diffusion:t=100,order=3,n=20", "diffusion:t=0.05,order=1,n=200",
+		"diffusion:t=1e-3,order=2,n=60000,embed=tf-l2"} {
 		k := MustParse(spec).(*compiled)
 		if table := k.table(); !table.Log || table.Hole == nil || table.Bits > 4 {
 			t.Errorf("%s: the table is logarithmic: %v, has holes: %v, 2^%d intervals", spec, table.Log,

@@ -20,7 +20,8 @@ func init() {
 			What: "exponential kernel of the χ² distance of histograms", Source: sourceVedaldi,
 			Examples: []string{"chi2:gamma=1", "chi2:gamma=4"},
 		},
-		place: 100, embedding: chi2, params: []param{positive("gamma", "factor of the distance, which is at most 2", 1)},
+		place: 100, embedding: chi2,
+		params: []param{positive("gamma", "factor of the distance, which is at most 2", 1)},
 
 		// k = exp(-gamma d), d = Σ (θᵢ-θ′ᵢ)²/(θᵢ+θ′ᵢ) = 2c. Source: Vedaldi and Zisserman, IEEE
 		// PAMI 34 (2012), §3, for the additive χ² kernel 1 - c.

@@ -32,11 +32,14 @@ const hyperbolicName = "hyperbolic"
 func init() {
 	register(family{
 		Info: Info{
-			Name: hyperbolicName, Summary: "K(t,r)/K(t,0), K the heat kernel of Hⁿ, cosh r = 1 + (‖μ-μ′‖²/2P + (σ-σ′)²)/2σσ′",
-			What:   "hyperbolic diffusion of sets of points in R^P, each a spherical normal distribution by its maximum-likelihood estimate",
+			Name:    hyperbolicName,
+			Summary: "K(t,r)/K(t,0), K the heat kernel of Hⁿ, cosh r = 1 + (‖μ-μ′‖²/2P + (σ-σ′)²)/2σσ′",
+			What: "hyperbolic diffusion of sets of points in R^P, each a spherical normal distribution by its " +
+				"maximum-likelihood estimate",
 			Source: sourceLafferty + ", §3.1", Examples: []string{"hyperbolic:t=1"},
 			Properties: Properties{
-				Definite: Positive, Condition: "for n > P", Source: sourceLafferty + ", §3.1", NonNegative: true, PositiveDiagonal: true,
+				Definite: Positive, Condition: "for n > P", Source: sourceLafferty + ", §3.1", NonNegative: true,
+				PositiveDiagonal: true,
 			},
 		},
 		place: 1000, sets: true,

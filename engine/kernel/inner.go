@@ -31,7 +31,8 @@ func init() {
 	})
 	register(family{
 		Info: Info{
-			Name: "rbf", Summary: "exp(-gamma ‖x-y‖²)", What: "Gaussian", Source: sourceLIBSVM, Examples: []string{"rbf"},
+			Name: "rbf", Summary: "exp(-gamma ‖x-y‖²)", What: "Gaussian", Source: sourceLIBSVM,
+			Examples: []string{"rbf"},
 		},
 		place: 140, params: []param{gammaParam()},
 		build: func(e in, v []float64) component { return gaussian{e, v[0]} },
@@ -54,7 +55,8 @@ func init() {
 			Name: probabilityProductName, Summary: "Σ θᵢ^rho θ′ᵢ^rho = ‖x‖‖y‖(1-c), x = θ^rho",
 			What: "probability product kernel: Bhattacharyya's for rho = ½, expected likelihood for rho = 1; " +
 				"on data without values below 0",
-			Source: sourceJebara + ", §2", Examples: []string{"probability-product:rho=0.75", "probability-product:rho=0.5"},
+			Source:   sourceJebara + ", §2",
+			Examples: []string{"probability-product:rho=0.75", "probability-product:rho=0.5"},
 		},
 		place: 80, embedding: sparse.Embedding{Norm: sparse.NormL1}, params: []param{rho},
 		power: func(v []float64) float64 { return v[0] },
@@ -108,7 +110,8 @@ const mostProduct = math.MaxFloat32 * (1 - unit)
 
 func (linear) Properties() Properties {
 	return Properties{
-		Definite: Positive, Condition: "an inner product", Source: sourceLIBSVM, UsesNorms: true, PositiveDiagonal: true,
+		Definite: Positive, Condition: "an inner product", Source: sourceLIBSVM, UsesNorms: true,
+		PositiveDiagonal: true,
 	}
 }
 

@@ -51,23 +51,27 @@ func TestEvalKnownValues(t *testing.T) {
 	at := [5]float64{0, 0.5, 1, 1.5, 2}
 	root := math.Sqrt(3)
 	for spec, want := range map[string][5]float64{
-		"c":                                  {0, 0.5, 1, 1.5, 2},
-		"bhattacharyya":                      {1, 0.5, 0, -0.5, -1},
-		"diffusion:t=0.5":                    {1, math.Exp(-2 * pi * pi / 9), math.Exp(-pi * pi / 2), math.Exp(-8 * pi * pi / 9), math.Exp(-2 * pi * pi)},
-		"ngd":                                {0, -2 * pi / 3, -pi, -4 * pi / 3, -2 * pi},
-		"ngd:shift=pi":                       {pi, pi / 3, 0, -pi / 3, -pi},
-		"ngd:shift=1":                        {1, 1 - 2*pi/3, 1 - pi, 1 - 4*pi/3, 1 - 2*pi},
-		"ngd-exp:t=2":                        {1, math.Exp(-pi / 6), math.Exp(-pi / 4), math.Exp(-pi / 3), math.Exp(-pi / 2)},
+		"c":             {0, 0.5, 1, 1.5, 2},
+		"bhattacharyya": {1, 0.5, 0, -0.5, -1},
+		"diffusion:t=0.5": {1, math.Exp(-2 * pi * pi / 9), math.Exp(-pi * pi / 2),
+			math.Exp(-8 * pi * pi / 9), math.Exp(-2 * pi * pi)},
+		"ngd":          {0, -2 * pi / 3, -pi, -4 * pi / 3, -2 * pi},
+		"ngd:shift=pi": {pi, pi / 3, 0, -pi / 3, -pi},
+		"ngd:shift=1":  {1, 1 - 2*pi/3, 1 - pi, 1 - 4*pi/3, 1 - 2*pi},
+		"ngd-exp:t=2": {1, math.Exp(-pi / 6), math.Exp(-pi / 4), math.Exp(-pi / 3),
+			math.Exp(-pi / 2)},
 		"linear":                             {6, 3, 0, -3, -6},
 		"polynomial:gamma=0.5,r=1,degree=3":  {64, 15.625, 1, -0.125, -8},
 		"polynomial:gamma=0.5,r=1,degree=10": {1 << 20, 9536.7431640625, 1, 1.0 / 1024, 1 << 10},
 		"polynomial:gamma=2,degree=0":        {1, 1, 1, 1, 1},
 		"polynomial:gamma=2,degree=1":        {12, 6, 0, -6, -12},
-		"rbf:gamma=0.25":                     {math.Exp(-0.25), math.Exp(-1.75), math.Exp(-3.25), math.Exp(-4.75), math.Exp(-6.25)},
-		"sigmoid:gamma=0.1,r=-0.2":           {math.Tanh(0.4), math.Tanh(0.1), math.Tanh(-0.2), math.Tanh(-0.5), math.Tanh(-0.8)},
-		"arccos:n=0":                         {1, 2. / 3, 0.5, 1. / 3, 0},
-		"arccos:n=1":                         {6, 6 * (root/2 + pi/3) / pi, 6 / pi, 6 * (root/2 - pi/6) / pi, 0},
-		"arccos:n=2":                         {108, 36 * (3*root/4 + pi) / pi, 18, 36 * (-3*root/4 + pi/2) / pi, 0},
+		"rbf:gamma=0.25": {math.Exp(-0.25), math.Exp(-1.75), math.Exp(-3.25), math.Exp(-4.75),
+			math.Exp(-6.25)},
+		"sigmoid:gamma=0.1,r=-0.2": {math.Tanh(0.4), math.Tanh(0.1), math.Tanh(-0.2), math.Tanh(-0.5),
+			math.Tanh(-0.8)},
+		"arccos:n=0": {1, 2. / 3, 0.5, 1. / 3, 0},
+		"arccos:n=1": {6, 6 * (root/2 + pi/3) / pi, 6 / pi, 6 * (root/2 - pi/6) / pi, 0},
+		"arccos:n=2": {108, 36 * (3*root/4 + pi) / pi, 18, 36 * (-3*root/4 + pi/2) / pi, 0},
 	} {
 		k := MustParse(spec)
 		for i, c := range at {
@@ -113,7 +117,9 @@ func TestEvalSmallDistances(t *testing.T) {
 // The closed forms of the arc-cosine kernels against the integral that defines them, in polar
 // coordinates of the plane of x and y,
 //
-//	k_n = 2 ∫ dw (2π)⁻¹ e^(-|w|²/2) Θ(w·x)Θ(w·y)(w·x)ⁿ(w·y)ⁿ = (2ⁿ n!/π) ∫ cosⁿ α cosⁿ(θ-α) dα,   α from θ-π/2 to π/2, unit norms
+//	k_n = 2 ∫ dw (2π)⁻¹ e^(-|w|²/2) Θ(w·x)Θ(w·y)(w·x)ⁿ(w·y)ⁿ = (2ⁿ n!/π) ∫ cosⁿ α cosⁿ(θ-α) dα
+//
+// for unit norms, α from θ-π/2 to π/2
 //
 // by Simpson's rule with 2000 steps, whose error is (π/2)(π/4000)⁴/180·max|f⁗| (f⁗ below 64·4 for n
 // = 2) < 10⁻¹².

@@ -260,7 +260,8 @@ func (b *builder) checkPairing(c *syntax.Call) error {
 		c.Pos,
 		b.text(c),
 		fmt.Sprintf(
-			"a function of the similarity of the embedding %s, which all parts share: %s compares histograms in its own way, embed=%s or %s",
+			"a function of the similarity of the embedding %s, which all parts share: %s compares histograms in its "+
+				"own way, embed=%s or %s",
 			b.embedding,
 			c.Name,
 			want,

@@ -56,7 +56,8 @@ func TestRaised(t *testing.T) {
 			}
 			// The definition: a few ulp, times the exponent.
 			inner := k.form.(powered).of[0].Eval(c, 1.2, 0.7)
-			if got, want := k.Eval(c, 1.2, 0.7), math.Pow(math.Abs(inner), k.form.(powered).p); !(math.Abs(got-want) <= 100*ulp*want) {
+			if got, want := k.Eval(c, 1.2, 0.7), math.Pow(math.Abs(inner),
+				k.form.(powered).p); !(math.Abs(got-want) <= 100*ulp*want) {
 				t.Errorf("%s at c = %v is %v, by definition %v", spec, c, got, want)
 			}
 		}
@@ -75,14 +76,19 @@ func TestRaised(t *testing.T) {
 	if v := MustParse("power(power(linear,2),0.5)").Eval(1.5, 1, 1); v != 0.5 {
 		t.Errorf("the root of the square of -0.5 is %v", v)
 	}
-	for _, spec := range []string{"power(rbf:gamma=1,0.3)", "power(rbf,0.3)", "power(ngd-exp,0.7)", "power(exp(ned),0.1)"} {
+	for _, spec := range []string{"power(rbf:gamma=1,0.3)", "power(rbf,0.3)", "power(ngd-exp,0.7)",
+		"power(exp(ned),0.1)"} {
 		if p := PropertiesOf(MustParse(spec)); p.Definite != Positive || p.Source != sourceDivisible {
 			t.Errorf("%s: %+v", spec, p)
 		}
 	}
 	// Powers come from elsewhere than from being infinitely divisible.
-	for spec, source := range map[string]string{"power(diffusion:t=4,0.5)": PropertiesOf(MustParse("diffusion")).Source, "power(power(linear,2),3)": sourceProduct,
-		"power(power(arccos:n=1,4),0.5)": sourceProduct, "power(power(arccos:n=1,0.5),2)": PropertiesOf(MustParse("arccos:n=1")).Source} {
+	for spec, source := range map[string]string{
+		"power(diffusion:t=4,0.5)":       PropertiesOf(MustParse("diffusion")).Source,
+		"power(power(linear,2),3)":       sourceProduct,
+		"power(power(arccos:n=1,4),0.5)": sourceProduct,
+		"power(power(arccos:n=1,0.5),2)": PropertiesOf(MustParse("arccos:n=1")).Source,
+	} {
 		if p := PropertiesOf(MustParse(spec)); p.Source != source {
 			t.Errorf("%s: source %q, expected %q", spec, p.Source, source)
 		}
@@ -95,7 +101,8 @@ func TestRaised(t *testing.T) {
 // Powers have values in float32 where those of parts have none.
 func TestPowersOfProducts(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"power(product(rbf:gamma=1,exp(linear)),2)", "power(1e-3*exp(0.1*linear),10)", "power(10*rbf:gamma=1,60)"} {
+		for _, spec := range []string{"power(product(rbf:gamma=1,exp(linear)),2)", "power(1e-3*exp(0.1*linear),10)",
+			"power(10*rbf:gamma=1,60)"} {
 			k := MustParse(spec)
 			for _, c := range []float32{0, 0.1, 0.5, 1} {
 				for _, x := range []float32{0.5, 1, 2, 9} {
@@ -119,7 +126,8 @@ func TestPowersOfProducts(t *testing.T) {
 
 // Whole powers are right however great they are, by squaring or beyond.
 func TestWholePower(t *testing.T) {
-	for _, c := range []struct{ v, p, want float64 }{{3, 4, 81}, {-2, 3, -8}, {0.5, device.MostPower, 0}, {-1, 1<<40 + 1, -1}, {-1, 1 << 40, 1}, {0.5, 1e20, 0}, {1, 1e300, 1}, {2, 1e20, math.Inf(1)}} {
+	for _, c := range []struct{ v, p, want float64 }{{3, 4, 81}, {-2, 3, -8}, {0.5, device.MostPower, 0},
+		{-1, 1<<40 + 1, -1}, {-1, 1 << 40, 1}, {0.5, 1e20, 0}, {1, 1e300, 1}, {2, 1e20, math.Inf(1)}} {
 		if got := table.WholePower(c.v, c.p); got != c.want {
 			t.Errorf("%v^%v: found %v, expected %v", c.v, c.p, got, c.want)
 		}
@@ -155,7 +163,8 @@ func TestPowers(t *testing.T) {
 // kernels scale with the norms.
 func TestLargePowers(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, pair := range [][2]string{{"power(polynomial:gamma=0.001,r=1,degree=2,23.5)", "polynomial:gamma=0.001,r=1,degree=47"},
+		for _, pair := range [][2]string{{"power(polynomial:gamma=0.001,r=1,degree=2,23.5)",
+			"polynomial:gamma=0.001,r=1,degree=47"},
 			{"power(polynomial:gamma=0.01,r=1,degree=2,5.5)", "polynomial:gamma=0.01,r=1,degree=11"}} {
 			k, same := MustParse(pair[0]), MustParse(pair[1])
 			y := []float32{3, 3.5, 4}
@@ -186,7 +195,8 @@ func TestLargePowers(t *testing.T) {
 // A layer with a negative whole power of the norms has norms of its own below the next layer.
 func TestNegativePowerBelowALayer(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"compose(power(arccos:n=-0.25,4),rbf:gamma=1)", "compose(power(arccos:n=-0.25,8),0.5*linear + rbf:gamma=0.1)",
+		for _, spec := range []string{"compose(power(arccos:n=-0.25,4),rbf:gamma=1)",
+			"compose(power(arccos:n=-0.25,8),0.5*linear + rbf:gamma=0.1)",
 			"compose(0.5*power(arccos:n=-0.25,4) + rbf:gamma=0.1,arccos:n=1)"} {
 			k := MustParse(spec)
 			for _, x := range []float32{0, 0.5, 2} {
@@ -206,7 +216,8 @@ func TestNegativePowerBelowALayer(t *testing.T) {
 // there: they don't go through a table of those of norm 1.
 func TestBeyondTables(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"power(113*linear,50)", "power(linear + 166*linear,50)", "power(1.2*arccos:n=7.3,7)"} {
+		for _, spec := range []string{"power(113*linear,50)", "power(linear + 166*linear,50)",
+			"power(1.2*arccos:n=7.3,7)"} {
 			k := MustParse(spec).(component)
 			p, seen := ProgramOf(k), 0
 			for _, c := range []float32{0, 1e-3, 0.5, 0.9, 0.92234, 0.994, 1} {

@@ -99,7 +99,8 @@ func TestProgramsRefused(t *testing.T) {
 // Programs with tables leave normalised kernels whose diagonal is beyond float32 to the processor,
 // which takes them from float64; others needn't.
 func TestProgramDiagonal(t *testing.T) {
-	for spec, want := range map[string]bool{"normalise(exp(7.5*linear) + 110*exp(ned))": false, "normalise(exp(linear) + 110*exp(ned))": true, "normalise(polynomial:gamma=1,r=1,degree=40)": true} {
+	for spec, want := range map[string]bool{"normalise(exp(7.5*linear) + 110*exp(ned))": false,
+		"normalise(exp(linear) + 110*exp(ned))": true, "normalise(polynomial:gamma=1,r=1,degree=40)": true} {
 		if p := ProgramOf(MustParse(spec)); holdsFor(p, 7.86, 1) != want {
 			t.Errorf("%s: holds for a norm of 7.86: %v", spec, !want)
 		}

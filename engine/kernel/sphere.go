@@ -12,7 +12,8 @@ import (
 func init() {
 	register(family{
 		Info: Info{
-			Name: "ngd", Summary: "shift - 2 arccos(1-c)", What: "negative geodesic distance, on the sphere of radius 2",
+			Name: "ngd", Summary: "shift - 2 arccos(1-c)",
+			What:   "negative geodesic distance, on the sphere of radius 2",
 			Source: sourceZhang + ", §4", Examples: []string{"ngd:shift=0", "ngd:shift=pi"},
 		},
 		place: 20, embedding: sparse.Sphere,
@@ -51,7 +52,8 @@ func init() {
 	register(family{
 		Info: Info{
 			Name: "c", Summary: "the squared Hellinger distance c = 1 - cosine itself",
-			What: "what all kernels are computed from, no kernel for learning", Source: "DESIGN.md", Examples: []string{"c"},
+			What: "what all kernels are computed from, no kernel for learning", Source: "DESIGN.md",
+			Examples: []string{"c"},
 		},
 		place: 90, embedding: sparse.Sphere,
 		build: func(e in, _ []float64) component { return C{cosine{e}} },

@@ -60,7 +60,8 @@ func TestArcCosineBiasFeature(t *testing.T) {
 		t.Errorf("the feature at c = 1e-31 is %v, at 1e-9 %v", near, at)
 	}
 	// Documents that are short beside the bias, of opposite directions.
-	for spec, want := range map[string]float64{"normalise(power(arccos:n=0,bias=1,0.5))": 0, "compose(power(arccos:n=0,bias=1,0.5),arccos:n=0)": 0.5} {
+	for spec, want := range map[string]float64{"normalise(power(arccos:n=0,bias=1,0.5))": 0,
+		"compose(power(arccos:n=0,bias=1,0.5),arccos:n=0)": 0.5} {
 		if v := MustParse(spec).Eval(1.5, 0.01, 2); !(math.Abs(v-want) <= 1e-15) {
 			t.Errorf("%s is %v, expected %v", spec, v, want)
 		}
@@ -70,7 +71,8 @@ func TestArcCosineBiasFeature(t *testing.T) {
 // Layers on a biased one go through its feature space value by value.
 func TestArcCosineBiasLayers(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"compose(arccos:n=0,bias=0.3,arccos:n=1)", "compose(arccos:n=1,arccos:n=0,bias=0.3)", "product(arccos:n=0,bias=-0.3,linear)"} {
+		for _, spec := range []string{"compose(arccos:n=0,bias=0.3,arccos:n=1)",
+			"compose(arccos:n=1,arccos:n=0,bias=0.3)", "product(arccos:n=0,bias=-0.3,linear)"} {
 			k := MustParse(spec)
 			for _, x := range []float32{0.2, 1, 3} {
 				for _, c := range []float32{0, 1e-6, 0.3, 1, 1.9} {
@@ -203,7 +205,8 @@ func TestArcCosineBiasSymmetry(t *testing.T) {
 func TestBiasedBelowALayer(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		r := rand.New(rand.NewPCG(5, 5))
-		for _, spec := range []string{"compose(arccos:n=0,bias=0.7,arccos:n=0)", "compose(arccos:n=0,bias=-0.7,arccos:n=1)", "compose(0.5*linear + arccos:n=0,bias=20,arccos:n=1)"} {
+		for _, spec := range []string{"compose(arccos:n=0,bias=0.7,arccos:n=0)",
+			"compose(arccos:n=0,bias=-0.7,arccos:n=1)", "compose(0.5*linear + arccos:n=0,bias=20,arccos:n=1)"} {
 			k := MustParse(spec).(*compiled)
 			x, y := []float32{0.01, 0.6, 1, 3}, []float32{0, 0.6, 0.6000001, 1, 7, 100}
 			rows, cols := len(x), len(y)
@@ -244,7 +247,8 @@ func TestBiasedRoot(t *testing.T) {
 	for _, bias := range []float64{0.3, -0.3, 5} {
 		f := biasLayer{arcBias{bias: bias}}
 		for _, x := range []float32{0, 0.01, 0.5, 1, 20} {
-			if got, want := f.norm64(x), math.Sqrt(f.value(0, float64(x), float64(x))); !(math.Abs(got-want) <= 1e-13*want+1e-200) {
+			if got, want := f.norm64(x), math.Sqrt(f.value(0, float64(x),
+				float64(x))); !(math.Abs(got-want) <= 1e-13*want+1e-200) {
 				t.Errorf("bias %v, norm %v: %v, by definition %v", bias, x, got, want)
 			}
 		}
@@ -255,7 +259,8 @@ func TestBiasedRoot(t *testing.T) {
 // counts what is below 2⁻¹¹⁶ as nothing, has few or none left.
 func TestBiasedNormalised(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"arccos:n=0,bias=1", "power(arccos:n=0,bias=1,0.5)", "product(arccos:n=0,bias=1,1e12*linear)"} {
+		for _, spec := range []string{"arccos:n=0,bias=1", "power(arccos:n=0,bias=1,0.5)",
+			"product(arccos:n=0,bias=1,1e12*linear)"} {
 			k := MustParse("normalise(" + spec + ")")
 			for h := 6.0; h < 13; h += 0.05 {
 				x := []float32{float32(1 / h), float32(1 / (h + 0.1))}

@@ -12,7 +12,8 @@ import (
 // arcSmooth is the arc-cosine kernel of degree 0 with smoothed thresholds, the normal distribution
 // function of standard deviation σ in place of a step,
 //
-//	k = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Φ(w·x/σ) Φ(w·y/σ) = 1 - (1/π) arccos( ‖x‖‖y‖(1-c) / √((‖x‖²+σ²)(‖y‖²+σ²)) )
+//	k = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Φ(w·x/σ) Φ(w·y/σ)
+//	  = 1 - (1/π) arccos( ‖x‖‖y‖(1-c) / √((‖x‖²+σ²)(‖y‖²+σ²)) )
 //
 // since Φ(z/σ) = P(σg < z) for a standard normal g: the documents get one more coordinate each, of
 // length σ, that no other has. So k(x, x) is below 1, and even documents without terms have k = ½

@@ -3,8 +3,8 @@ package kernel
 import "math"
 
 // ToleranceReason says in words what [Tolerance] is made of.
-const ToleranceReason = "an error of min(1e-6, 1e-5·c) in c and of one float32 rounding in each norm, carried through the kernel, " +
-	"plus the stated error of the float32 map"
+const ToleranceReason = "an error of min(1e-6, 1e-5·c) in c and of one float32 rounding in each norm, " +
+	"carried through the kernel, plus the stated error of the float32 map"
 
 // The errors that c may have, as a whole and relative to itself: what the engine promises of its
 // dot products and their recomputation.
@@ -16,7 +16,8 @@ const (
 // Tolerance returns how far a value that the float32 engine computes may be from the float64
 // reference, for a pair with the reference's c and norms x and y,
 //
-//	max over c′ = c, c ± δ, x′ = x, x(1 ± u), y′ = y, y(1 ± u) of |k(c′, x′, y′) - k(c, x, y)| + Error(c′, x′, y′)
+//	max |k(c′, x′, y′) - k(c, x, y)| + Error(c′, x′, y′)
+//	over c′ = c, c ± δ, x′ = x, x(1 ± u), y′ = y, y(1 ± u)
 //
 // with δ = min(10⁻⁶, 10⁻⁵ c) + 2⁻¹⁵⁰, the promise for c and the rounding of the least float32, and
 // u = 2⁻²⁴, the rounding of a norm to float32. The terms are largest at corners, since kernels are

@@ -10,7 +10,8 @@ import (
 func init() {
 	register(family{
 		Info: Info{
-			Name: "exp", Summary: "exp(k)", Parts: "a kernel", What: "exponential of a kernel", Source: sourceSchoenberg,
+			Name: "exp", Summary: "exp(k)", Parts: "a kernel", What: "exponential of a kernel",
+			Source:   sourceSchoenberg,
 			Examples: []string{"exp(2*bhattacharyya)"},
 		},
 		place: 230, single: true,
@@ -18,7 +19,8 @@ func init() {
 	})
 	register(family{
 		Info: Info{
-			Name: "normalise", Summary: "k(x,y) / √(k(x,x) k(y,y))", Parts: "a kernel", What: "kernel scaled to unit diagonal",
+			Name: "normalise", Summary: "k(x,y) / √(k(x,x) k(y,y))", Parts: "a kernel",
+			What:   "kernel scaled to unit diagonal",
 			Source: sourceProduct, Examples: []string{"normalise(polynomial:r=1,degree=2)", "normalise(arccos:n=2)"},
 		},
 		place: 240, single: true,

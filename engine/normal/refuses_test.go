@@ -56,7 +56,8 @@ func TestFitNormalsRefuses(t *testing.T) {
 			t.Errorf("FitIn: %v, expected %q", err, want)
 		}
 	}
-	for want, columns := range map[string][]uint32{"no column": nil, "column 1 behind 4": {4, 1}, "column 4 behind 4": {1, 4, 4}} {
+	for want, columns := range map[string][]uint32{"no column": nil, "column 1 behind 4": {4, 1},
+		"column 4 behind 4": {1, 4, 4}} {
 		if _, err := FitIn(t.Context(), good(), of, 2, columns); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("columns %v: %v, expected %q", columns, err, want)
 		}

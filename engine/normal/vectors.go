@@ -55,7 +55,8 @@ type DeviationError struct {
 // Error counts vectors from 1.
 func (e *DeviationError) Error() string {
 	return fmt.Sprintf(
-		"engine: vector %d has the deviation %v in its last column, expected a number above 0: a vector for each set of points, as Normals.Vectors makes them",
+		"engine: vector %d has the deviation %v in its last column, expected a number above 0: a vector for each set "+
+			"of points, as Normals.Vectors makes them",
 		e.Row+1,
 		e.Sigma,
 	)
@@ -70,7 +71,8 @@ func Of(x *sparse.Embedded) (*Distributions, error) {
 	}
 	if want := (sparse.Embedding{}); x.Embedder.Embedding != want {
 		return nil, fmt.Errorf(
-			"engine: vectors embedded as %s, expected distributions of sets of points as Normals.Vectors makes them, embedded as %s",
+			"engine: vectors embedded as %s, expected distributions of sets of points as Normals.Vectors makes them, "+
+				"embedded as %s",
 			x.Embedder,
 			want,
 		)

@@ -147,7 +147,8 @@ func TestDerivative(t *testing.T) {
 
 // zeta at even numbers is known, and decreases to 1.
 func TestZeta(t *testing.T) {
-	for k, want := range map[int]float64{2: math.Pi * math.Pi / 6, 4: math.Pow(math.Pi, 4) / 90, 3: 1.2020569031595942854, 5: 1.0369277551433699263, 60: 1} {
+	for k, want := range map[int]float64{2: math.Pi * math.Pi / 6, 4: math.Pow(math.Pi, 4) / 90,
+		3: 1.2020569031595942854, 5: 1.0369277551433699263, 60: 1} {
 		if got := zeta(k); !(math.Abs(got-want) <= 8*ulp) {
 			t.Errorf("zeta(%d) is %v, expected %v", k, got, want)
 		}

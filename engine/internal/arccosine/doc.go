@@ -29,7 +29,8 @@
 // which has no differences for c <= 1, and is as stable there as addition. From J_0 = φ and J_1 =
 // sin θ + φ cos θ it leads to every whole degree. Around c = 0, with x = c/2,
 //
-//	J_n/J_n(0) = F(-n, -n; ½-n; x) - Γ(n+1)²/(Γ(n+3/2) Γ(n+½) cos πn) x^(n+½) F(½, ½; n+3/2; x)   (4)
+//	J_n/J_n(0) = F(-n, -n; ½-n; x)
+//	           - Γ(n+1)²/(Γ(n+3/2) Γ(n+½) cos πn) x^(n+½) F(½, ½; n+3/2; x)                 (4)
 //
 // whose two parts have poles where n+½ is a whole number, that cancel. See [Degree] for what is
 // done about it.

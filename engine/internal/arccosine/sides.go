@@ -18,8 +18,9 @@ import (
 // stretches the neighbourhood of w = 1, where G changes within some 1/h, for the w that matter:
 // behind them the exponential counts as 0. For smaller h Owen's identity splits the scale of h off,
 //
-//	G + π erf(h/√2) exp(h²/2) M(z)   for M(z) = exp(z²/2) times the upper tail of the normal distribution
+//	G + π erf(h/√2) exp(h²/2) M(z)
 //
+// for M(z) = exp(z²/2) times the upper tail of the normal distribution
 // has no singularity at w = 0. The numbers come with h a multiple of a few instructions, so every
 // document may have its own.
 type Sides struct {

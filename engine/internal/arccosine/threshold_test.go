@@ -95,7 +95,9 @@ func TestBiasedKnown(t *testing.T) {
 				} else if b < 0 && known.c == 0 && x != known.y {
 					known.want = twice(b / max(x, y))
 				}
-				if got := Biased(known.c, known.x, known.y, b); !(math.Abs(got-known.want) <= 16*ulp*max(known.want, 1e-300)+4*ulp*twice(b/max(known.x, known.y))) {
+				got := Biased(known.c, known.x, known.y, b)
+				bound := 16*ulp*max(known.want, 1e-300) + 4*ulp*twice(b/max(known.x, known.y))
+				if !(math.Abs(got-known.want) <= bound) {
 					t.Errorf("b = %v, norms %v and %v, c = %v: found %v, expected %v", b, known.x, known.y, known.c,
 						got, known.want)
 				}

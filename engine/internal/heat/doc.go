@@ -21,7 +21,8 @@
 //
 // and for ψ_k τ-scaled as w_k = 4^k ψ_k/ψ₀ the transport equations
 //
-//	k w_k + x w_k′ = L w_{k-1},   L w = ψ₀⁻¹ Δ(ψ₀ w) = w″ + (n-1)/x w′ + Q w,   Q = a² - a(a-1) (1/sin²x - 1/x²)
+//	k w_k + x w_k′ = L w_{k-1}
+//	L w = ψ₀⁻¹ Δ(ψ₀ w) = w″ + (n-1)/x w′ + Q w,   Q = a² - a(a-1) (1/sin²x - 1/x²)
 //
 // of which w_k = x^(-k) ∫₀^x s^(k-1) L w_{k-1} ds is the solution without a pole at 0: that is
 // equation (4) of the source with ψ_{k-1} where it prints φ_{k-1}. The source prints ψ₀ = (sin

@@ -115,7 +115,8 @@ func TestExtremes(t *testing.T) {
 		for _, order := range []int{0, 1, MaxOrder} {
 			s := sphere(t, n, order)
 			for _, tm := range []float64{1e-18, 1e-6, 1, 1e18} {
-				for _, c := range []float64{0, 1e-300, 1e-9, 0.5, 1, math.Nextafter(1, 2), 1.999, math.Nextafter(2, 0), 2} {
+				for _, c := range []float64{0, 1e-300, 1e-9, 0.5, 1, math.Nextafter(1, 2), 1.999, math.Nextafter(2, 0),
+					2} {
 					k := Kernel{Sphere: s, T: tm}
 					l, sign := k.Log(c)
 					name := fmt.Sprintf("n = %d, order = %d, t = %g, c = %v", n, order, tm, c)

@@ -53,7 +53,8 @@ func TestDistance(t *testing.T) {
 	if got, want := Distance(Normal{[]float64{0, 0}, 1}, near), 0.5e-9; !(math.Abs(got-want) <= 1e-15*want) {
 		t.Errorf("near points have the distance %v, expected %v", got, want)
 	}
-	if got, want := Distance(Normal{[]float64{0}, 1e-200}, Normal{[]float64{0}, 1e200}), 400*math.Ln10; !(math.Abs(got-want) <= 1e-12*want) {
+	if got, want := Distance(Normal{[]float64{0}, 1e-200},
+		Normal{[]float64{0}, 1e200}), 400*math.Ln10; !(math.Abs(got-want) <= 1e-12*want) {
 		t.Errorf("far points have the distance %v, expected %v", got, want)
 	}
 }
