@@ -175,7 +175,8 @@ func compile(f form) *compiled {
 	k.known.UsesNorms = !k.separable || k.p != 0
 	switch f.(type) {
 	case product, weighted, powered:
-		// The table is float32, and documents of another norm than 1 may have values where it has none.
+		// The table is float32, and documents of another norm than 1 may have values where it has
+		// none.
 		k.separable = k.separable && (k.p == 0 || !(math.Abs(f.value(0, 1, 1)) > mostDiagonal))
 	}
 	if k.separable {

@@ -151,11 +151,11 @@ func (k diffusion) raised(p float64) (component, bool) {
 //
 //	k = factor · η(d) exp(-d²/4t) (ψ₀(d) + ψ₁(d) t + … + ψ_m(d) t^m),   d = 2 arccos(1-c)
 //
-// for t > 0 in squared radians, on the n-sphere of radius 2; see package heat. Its leading exponential alone, without cut-off and
-// factor, is [diffusion]. Being a function of c alone that spans any number of orders of magnitude,
-// it is mapped by a table of its logarithm, or of itself where there is a cut-off or a value below
-// 0: the table's bound takes in that the exponent is rounded to float32, which is what counts for
-// large n.
+// for t > 0 in squared radians, on the n-sphere of radius 2; see package heat. Its leading
+// exponential alone, without cut-off and factor, is [diffusion]. Being a function of c alone that
+// spans any number of orders of magnitude, it is mapped by a table of its logarithm, or of itself
+// where there is a cut-off or a value below 0: the table's bound takes in that the exponent is
+// rounded to float32, which is what counts for large n.
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
 type parametrix struct {

@@ -154,7 +154,8 @@ func TestMapShapes(t *testing.T) {
 		for _, spec := range []string{"product(rbf:gamma=0.1,linear)", "product(rbf:gamma=0.1,linear,arccos:n=0)",
 			"linear + 2*rbf:gamma=0.1", "power(linear + rbf:gamma=0.1,3)", "power(rbf:gamma=0.1,0.5)",
 			"power(polynomial:gamma=1e-3,r=1,degree=2,1.5)", "exp(0.5*ned)",
-			"normalise(polynomial:gamma=0.1,r=1,degree=2)", "centred(ned)", "compose(linear + rbf:gamma=0.1,arccos:n=1)"} {
+			"normalise(polynomial:gamma=0.1,r=1,degree=2)", "centred(ned)",
+			"compose(linear + rbf:gamma=0.1,arccos:n=1)"} {
 			k := MustParse(spec)
 			for _, shape := range [][2]int{{19, 35}, {3, 2*chunk + 5}, {1, chunk}, {5, chunk}} {
 				rows, cols := shape[0], shape[1]
