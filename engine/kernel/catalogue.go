@@ -63,13 +63,17 @@ type family struct {
 	// the first part that won't do and says what would.
 	combine func(parts []component, weights, v []float64) component
 	check   func(parts []component, v []float64) (part int, expected string)
-	// of the embedding, where the parameters say what that is; then the key embed names one
-	// without, or with that
-	power  func(v []float64) float64
-	single bool // takes one part only
-	// of sets of points, not documents: Parse doesn't know it, and there is no key embed
-	sets       bool
-	positional int // so many of the parameters may stand behind the parts without a key
+
+	// power is that of the embedding, where the parameters say what it is; then the key embed names
+	// an embedding without one, or with that.
+	power func(v []float64) float64
+
+	single     bool // takes one part only
+	positional int  // so many of the parameters may stand behind the parts without a key
+
+	// sets says that it compares sets of points, not documents: Parse doesn't know it, and there is
+	// no key embed.
+	sets bool
 }
 
 // param is a number that a family takes, or one of some words: Allowed says in words what the
