@@ -71,9 +71,7 @@ func (q *request) fetch(ctx context.Context, missing []need) error {
 			state, t, done := c.part.cache.Claim(tiles.Key{Row: uint32(q.rows[m.r]), Block: uint32(m.span.block)})
 			switch state {
 			case tiles.Ready:
-				err := q.apply(m.r, m.span, t.C, m.span.block*c.width)
-				c.part.cache.Release(t)
-				if err != nil {
+				if err := q.serve(m.r, m.span, t); err != nil {
 					q.abandon(mine)
 					return err
 				}
@@ -185,12 +183,8 @@ func (q *request) computeTask(ctx context.Context, task [][]need, scratch []floa
 			_, end := c.blockRange(group[0].span.block)
 			hi := min(t.Hi, end)
 			for i := range t.Rows {
-				if err := q.keep(&group[t.First+i], lo, scratch[i*scratchStride+lo-t.Lo:][:hi-lo]); err != nil {
-					return err
-				}
-			}
-			if hi == end && t.First+t.Rows == len(group) {
-				if err := q.complete(group); err != nil {
+				row := scratch[i*scratchStride+lo-t.Lo:][:hi-lo]
+				if err := q.keep(&group[t.First+i], lo, row, hi == end); err != nil {
 					return err
 				}
 			}
@@ -206,32 +200,19 @@ func (c *Cache) blockRange(block int) (base, end int) {
 }
 
 // keep takes a piece of a row of c from column lo on, into the tile that is made or, where there is
-// no room for one, to where it is wanted.
-func (q *request) keep(m *need, lo int, row []float32) error {
-	if m.tile != nil {
-		copy(m.tile.C[lo-m.span.block*q.c.width:], row)
+// no room for one, to where it is wanted. The last piece of a tile completes and serves it.
+func (q *request) keep(m *need, lo int, row []float32, last bool) error {
+	c := q.c
+	c.computed.Add(int64(len(row)))
+	if m.tile == nil {
+		return q.apply(m.r, m.span, row, lo)
+	}
+	base, _ := c.blockRange(m.span.block)
+	copy(m.tile.C[lo-base:], row)
+	if !last {
 		return nil
 	}
-	return q.apply(m.r, m.span, row, lo)
-}
-
-// complete serves the tiles of a block that are made now.
-func (q *request) complete(group []need) error {
-	c := q.c
-	base, end := c.blockRange(group[0].span.block)
-	c.computed.Add(int64(len(group)) * int64(end-base))
-	for i := range group {
-		m := &group[i]
-		if m.tile == nil {
-			continue
-		}
-		m.done = true
-		c.part.cache.Complete(m.tile)
-		err := q.apply(m.r, m.span, m.tile.C, base)
-		c.part.cache.Release(m.tile)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	m.done = true
+	c.part.cache.Complete(m.tile)
+	return q.serve(m.r, m.span, m.tile)
 }

@@ -122,6 +122,12 @@ func (q *request) apply(r int, s span, values []float32, base int) error {
 	return nil
 }
 
+// serve applies a tile that is there, and releases it.
+func (q *request) serve(r int, s span, t *tiles.Tile) error {
+	defer q.c.part.cache.Release(t)
+	return q.apply(r, s, t.C, s.block*q.c.width)
+}
+
 // shareValues is how many values make it worth while to share the reading of rows among workers.
 const shareValues = 1 << 16
 
@@ -168,9 +174,7 @@ func (q *request) readRow(r int, missing []need) ([]need, error) {
 			missing = append(missing, need{r: r, span: s})
 			continue
 		}
-		err := q.apply(r, s, t.C, s.block*c.width)
-		c.part.cache.Release(t)
-		if err != nil {
+		if err := q.serve(r, s, t); err != nil {
 			return nil, err
 		}
 	}

@@ -36,6 +36,18 @@ func newWhole(of *compute.Computer) *whole {
 	return w
 }
 
+// enter waits for the token of the one who builds; leave gives it back.
+func (w *whole) enter(ctx context.Context) error {
+	select {
+	case <-w.building:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (w *whole) leave() { w.building <- struct{}{} }
+
 // row returns c of document i and all others.
 func (w *whole) row(i int) []float32 { return w.c[i*w.n : (i+1)*w.n] }
 
@@ -47,12 +59,10 @@ func (c *Cache) Build(ctx context.Context) (err error) {
 	if w == nil || w.complete.Load() {
 		return nil
 	}
-	select {
-	case <-w.building:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := w.enter(ctx); err != nil {
+		return err
 	}
-	defer func() { w.building <- struct{}{} }()
+	defer w.leave()
 	if w.complete.Load() {
 		return nil
 	}
@@ -114,25 +124,16 @@ func (c *Cache) computePanels(ctx context.Context, matrix [32]byte, report *tile
 		left[p].Store(c.panelPairs(p))
 	}
 	return c.Half(ctx, kernel.C{}, docs, w.c, report, func(r *device.Request, t *device.Tile) {
-		for first, end := t.First, t.First+t.Rows; first < end; {
-			p, some := docs[first]/c.Kernels.Panel, first+1
-			for some < end && docs[some]/c.Kernels.Panel == p {
-				some++
+		for i := t.First; i < t.First+t.Rows; i++ {
+			p := docs[i] / c.Kernels.Panel
+			if left[p].Add(-compute.Pairs(r, i, i+1, t.Lo, t.Hi)) == 0 {
+				w.have[p] = true
+				w.misses.Add(1)
+				c.computed.Add(c.panelPairs(p))
+				c.savePanel(matrix, p)
 			}
-			if left[p].Add(-compute.Pairs(r, first, some, t.Lo, t.Hi)) == 0 {
-				c.panelDone(matrix, p)
-			}
-			first = some
 		}
 	})
-}
-
-// panelDone counts a panel that has been computed and keeps it.
-func (c *Cache) panelDone(matrix [32]byte, p int) {
-	c.whole.have[p] = true
-	c.whole.misses.Add(1)
-	c.computed.Add(c.panelPairs(p))
-	c.savePanel(matrix, p)
 }
 
 // piece returns what a panel is called in the store, and its rows there.
@@ -232,12 +233,10 @@ func (c *Cache) Free() bool { return c.whole != nil && !c.whole.complete.Load() 
 // it. It waits for who builds c, to whom it belongs meanwhile. [Cache.GiveBack] ends that.
 func (c *Cache) Lend(ctx context.Context, bytes int64) (bool, error) {
 	w := c.whole
-	select {
-	case <-w.building:
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
+	if err := w.enter(ctx); err != nil {
+		return false, err
 	}
-	defer func() { w.building <- struct{}{} }()
+	defer w.leave()
 	if w.bytes.Load() > 0 {
 		return false, nil
 	}
