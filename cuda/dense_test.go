@@ -131,7 +131,7 @@ func holdResident(t *testing.T, cols *Columns, docs []int, all []float32) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	board, err := r.Board(sequence(n), 1)
+	scores, err := r.NewScores(sequence(n), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,8 +143,8 @@ func holdResident(t *testing.T, cols *Columns, docs []int, all []float32) {
 		columns = append(columns, int32(j))
 	}
 	value := make([]float32, len(rows)*n)
-	_, err = board.Pick(t.Context(), rows, columns, value, make([]float64, n))
-	if err = errors.Join(err, board.Close(), r.Close()); err != nil {
+	_, err = scores.Pick(t.Context(), rows, columns, value, make([]float64, n))
+	if err = errors.Join(err, scores.Close(), r.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for r, i := range docs {

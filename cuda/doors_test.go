@@ -200,8 +200,8 @@ func whole(t *testing.T, cols *Columns, n int) *device.Tile {
 	return &device.Tile{Rows: n, Hi: n, RowStride: n, ColStride: 1, Value: gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)}
 }
 
-// A board takes no documents, variables or lengths but its own.
-func TestBadBoards(t *testing.T) {
+// Scores take no documents, variables or lengths but their own.
+func TestBadScores(t *testing.T) {
 	noLeaks(t)
 	const n = 20
 	_, r := resident(t, n, 0, nil)
@@ -209,11 +209,11 @@ func TestBadBoards(t *testing.T) {
 		docs   []int
 		copies int
 	}{{nil, 1}, {[]int{0}, 0}, {[]int{0}, -1}, {[]int{0, 1}, math.MaxInt}, {[]int{0, n}, 1}, {[]int{-1}, 1}} {
-		_, err := r.Board(c.docs, c.copies)
-		wants(t, "board", err, "a board of ")
+		_, err := r.NewScores(c.docs, c.copies)
+		wants(t, "scores", err, "scores of ")
 	}
 	docs := []int{3, 5, 8}
-	b, err := r.Board(docs, 2)
+	b, err := r.NewScores(docs, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := r.Board([]int{0}, 1)
+	b, err := r.NewScores([]int{0}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,9 +301,9 @@ func TestClosed(t *testing.T) {
 		_, loaded := d.Load(ctx, x)
 		_, kept := cols.Keep(ctx, nil)
 		_, resident := cols.Resident(nil)
-		board, made := r.Board([]int{1}, 1)
+		scores, made := r.NewScores([]int{1}, 1)
 		if made == nil {
-			made = board.Close()
+			made = scores.Close()
 		}
 		_, _, _, _, extremes := b.Extremes(1, 1)
 		_, beyond := b.Beyond(make([]int32, 1), make([]float64, 1), 1, 1, 0)
@@ -325,8 +325,8 @@ func TestClosed(t *testing.T) {
 	_, loaded := new(Device).Load(ctx, x)
 	_, kept := new(Columns).Keep(ctx, nil)
 	_, rows := new(Columns).Resident(nil)
-	_, board := new(Resident).Board([]int{0}, 1)
-	for i, err := range slices.Concat(ask(), []error{zeroes[0], loaded, kept, rows, board}) {
+	_, scores := new(Resident).NewScores([]int{0}, 1)
+	for i, err := range slices.Concat(ask(), []error{zeroes[0], loaded, kept, rows, scores}) {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("question %d: error %v, expected ErrClosed", i, err)
 		}
@@ -334,7 +334,7 @@ func TestClosed(t *testing.T) {
 	if zeroes[1] == nil || new(Columns).HostBytes() != 0 || new(Columns).Name() == "" || d.Info() == (Info{}) || cols.HostBytes() == 0 {
 		t.Error("what needs no device")
 	}
-	for _, c := range []interface{ Close() error }{new(Device), new(Columns), new(Kept), new(Resident), new(Board)} {
+	for _, c := range []interface{ Close() error }{new(Device), new(Columns), new(Kept), new(Resident), new(ProblemScores)} {
 		if err := c.Close(); err != nil {
 			t.Errorf("%T that was never opened: error %v", c, err)
 		}

@@ -184,7 +184,7 @@ func training(t *testing.T) path {
 		return func() (any, error) {
 			machine, err := trainings(n)["epsilon-SVR"](context.Background(), m, solver.Options{
 				WorkingSet: 24, MaxIterations: 2000, // with rows of other documents it might never end
-				DeviceScores: func(docs []int, copies int) (solver.DeviceScores, error) { return own.Board(docs, copies) }})
+				DeviceScores: func(docs []int, copies int) (solver.DeviceScores, error) { return own.NewScores(docs, copies) }})
 			if err != nil {
 				return nil, err
 			}

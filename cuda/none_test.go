@@ -13,7 +13,7 @@ import (
 )
 
 // exported returns the exported functions, methods and types of the package with some build tags.
-// Resident and Board come as the interfaces of package device.
+// Resident and ProblemScores come as the interfaces of package device.
 func exported(t *testing.T, cgo bool, tags ...string) map[string]string {
 	t.Helper()
 	c := build.Default
@@ -35,7 +35,7 @@ func exported(t *testing.T, cgo bool, tags ...string) map[string]string {
 				if d.Recv != nil {
 					of = types.ExprString(d.Recv.List[0].Type) + "."
 				}
-				if d.Name.IsExported() && (of == "" || ast.IsExported(strings.Trim(of, "*."))) && of != "*Resident." && of != "*Board." {
+				if d.Name.IsExported() && (of == "" || ast.IsExported(strings.Trim(of, "*."))) && of != "*Resident." && of != "*ProblemScores." {
 					for _, list := range []*ast.FieldList{d.Type.Params, d.Type.Results} {
 						if list == nil {
 							continue
@@ -52,7 +52,7 @@ func exported(t *testing.T, cgo bool, tags ...string) map[string]string {
 				}
 			case *ast.GenDecl:
 				for _, s := range d.Specs {
-					if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() && s.Name.Name != "Resident" && s.Name.Name != "Board" {
+					if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() && s.Name.Name != "Resident" && s.Name.Name != "ProblemScores" {
 						all[s.Name.Name] = "type"
 					}
 				}

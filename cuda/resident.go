@@ -48,7 +48,7 @@ type Resident struct {
 type solveKernels struct{ addRows, extremes, beyondCount, beyondList, pick cu.Function }
 
 // Resident makes room on the device for rows of c between the columns' documents, or of a program of it: for all, or as many as memory holds. The caller closes it, after the
-// boards that it has made and before the columns.
+// scores that it has made and before the columns.
 func (c *Columns) Resident(p *device.Program) (device.Resident, error) {
 	if c.x == nil {
 		return nil, c.do(nil)
@@ -114,7 +114,7 @@ func (r *Resident) takeRows(n int) error {
 	}
 }
 
-// Close gives its memory back; a second call does nothing. Its boards must be closed before: otherwise it does nothing but say so.
+// Close gives its memory back; a second call does nothing. Its scores must be closed before: otherwise it does nothing but say so.
 func (r *Resident) Close() error {
 	return r.close(func() error { return errors.Join(r.parcel.close(), r.pool.close()) })
 }
@@ -122,7 +122,7 @@ func (r *Resident) Close() error {
 // Rows is how many rows there is room for.
 func (r *Resident) Rows() int { return r.room }
 
-// with does work of one call with the device, for itself or for a board: what it launches ends before it returns, even after an error. After one the rows that it wanted computed are taken for not
+// with does work of one call with the device, for itself or for scores: what it launches ends before it returns, even after an error. After one the rows that it wanted computed are taken for not
 // computed: they may not be, even where the error came after them.
 func (r *Resident) with(h *handle, work func(stream cu.Stream) error) error {
 	return h.do(func() error {

@@ -160,25 +160,24 @@ func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 // Whole is [Cached.Whole].
 func (m *Matrix) Whole() bool { return m.c.Whole() }
 
-// Ready is a Gram matrix with all its rows in memory. It may be used concurrently, and is to be
-// closed by who made it.
+// Ready is a Gram matrix with all its rows in memory. It may be used concurrently. The
+// caller closes it.
 type Ready struct {
 	*Symmetric
 	giveBack func() // nil once that is done
 }
 
-// Ready computes the Gram matrix of k as such, without c behind it, each pair once: what one
-// training wants, which then uses the rows where they are instead of mapping c each time it reads a
-// row. It returns nil where the matrix doesn't fit into the bound, where c is there already, or
-// where there is a store, which holds c. It has the same bits as rows that are read from the cache,
-// and counts as computed by it, though a later use of the cache computes c by itself.
+// Ready computes the Gram matrix of k, each pair once, without c behind it. One training is faster
+// on that than on rows that are mapped each time they are read. Ready returns nil where the matrix
+// doesn't fit into the bound, where c is there already, or where there is a store, which holds c.
+// The matrix has the bits of rows from the cache and counts as computed by it.
 //
-// The matrix takes the room of c: a second one isn't made before the first is closed, nor any
-// beside Build, whose end Ready waits for. Only c itself may come beside it, where the cache is
+// The matrix takes the room of c: no second one is made before the first is closed, nor beside
+// Build, whose end Ready waits for. Only c itself may be computed beside it, where the cache is
 // used all the same; CachedStats.Bytes, which counts both, then is above the bound until the matrix
 // is closed.
 //
-// It fails with a [MemoryError] where the machine hasn't as much left.
+// Error: a [MemoryError] where the machine has less memory left.
 func (c *Cached) Ready(ctx context.Context, k Kernel) (*Ready, error) {
 	if !c.c.Free() {
 		return nil, nil
@@ -203,9 +202,8 @@ func (c *Cached) Ready(ctx context.Context, k Kernel) (*Ready, error) {
 	return r, nil
 }
 
-// Close gives the matrix's room back to the cache, for the next one. The matrix then has no rows;
-// who still holds slices of it keeps the memory. Closing it again does nothing. It must not be
-// called while the matrix is in use.
+// Close gives the matrix's room back to the cache, for the next one. The matrix then has no rows.
+// It must not be in use. Closing it again does nothing.
 func (r *Ready) Close() {
 	if r.giveBack != nil {
 		r.giveBack()

@@ -23,11 +23,16 @@
 // # Accuracy
 //
 // c errs by 1e-6 at most, and by 1e-5 relative; of documents that are the same up to a factor it is
-// exactly 0. To that comes the map's own error, which Kernel.Error bounds, and what the kernel
-// makes of the error in c and in the norms, each rounded to float32: [Tolerance] adds them up, and
-// [Within] is the test that a program makes of it. Of the diffusion kernel's parametrix, whose
-// values may all be beyond float32, Properties says so beforehand.
+// exactly 0. The map adds its own error, which Kernel.Error bounds, and magnifies the error in c
+// and in the norms, each rounded to float32. [Tolerance] adds these up, and [Within] tests a value.
+// Of the diffusion kernel's parametrix, whose values may all be beyond float32, Properties says so
+// beforehand.
 //
-// What doesn't live here: reading documents (package sparse), tile geometry and caching (package
-// tiles), learning (package solver).
+// # Back ends
+//
+// What computes c is a device.Backend: the processor, in package panel, unless Options.Device makes
+// another. An engine maps c by a kernel and stores it in one way for all of them.
+//
+// What doesn't live here: reading documents (package sparse), the schedule and files of tiles
+// (package tiles), learning (package solver).
 package engine

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Progress tells how far a computation is: Done of Total pairs of documents.
+// Progress is how far a computation is: Done of Total pairs of documents.
 type Progress = compute.Progress
 
 // guarded calls a function that the caller handed over, under the name that it has there, and makes

@@ -13,7 +13,7 @@ import (
 
 // Reference computes kernels in float64 straight from their definition: the unit rows in float64, c
 // as half the squared distance, compensated sums, [Kernel].Eval. It is slow, simple, and what
-// everything faster is held against.
+// everything faster is checked against.
 //
 // With unit rows a and b as sparse.Embedded.Unit64 gives them,
 //

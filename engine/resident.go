@@ -58,40 +58,39 @@ type countedRows struct {
 	c *Cached
 }
 
-func (r *countedRows) Board(docs []int, copies int) (device.Board, error) {
-	b, err := r.Resident.Board(docs, copies)
+func (r *countedRows) NewScores(docs []int, copies int) (device.ProblemScores, error) {
+	b, err := r.Resident.NewScores(docs, copies)
 	if err != nil {
 		return nil, err
 	}
-	return &countedBoard{b, r.c}, nil
+	return &countedScores{b, r.c}, nil
 }
 
-// countedBoard counts the rows of calls that went well: after an error nobody knows how far those
-// were computed, nor uses them.
-type countedBoard struct {
-	device.Board
+// countedScores counts the rows of calls that succeed.
+type countedScores struct {
+	device.ProblemScores
 	c *Cached
 }
 
-func (b *countedBoard) count(rows int) {
+func (b *countedScores) count(rows int) {
 	pairs := int64(rows) * int64(b.c.Len())
 	b.c.c.Computed(pairs)
 	b.c.e.c.Count(pairs)
 }
 
-func (b *countedBoard) Pick(
+func (b *countedScores) Pick(
 	ctx context.Context, docs, vars []int32, dst []float32, score []float64,
 ) (computed int, err error) {
-	if computed, err = b.Board.Pick(ctx, docs, vars, dst, score); err == nil {
+	if computed, err = b.ProblemScores.Pick(ctx, docs, vars, dst, score); err == nil {
 		b.count(computed)
 	}
 	return computed, err
 }
 
-func (b *countedBoard) Add(
+func (b *countedScores) Add(
 	ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte,
 ) (computed int, err error) {
-	if computed, err = b.Board.Add(ctx, docs, by, changed, mask); err == nil {
+	if computed, err = b.ProblemScores.Add(ctx, docs, by, changed, mask); err == nil {
 		b.count(computed)
 	}
 	return computed, err

@@ -9,9 +9,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// fiveRows is a board that says that it computed five rows, and may fail all the same.
+// fiveRows are scores of a device that says that it computed five rows, and may fail all the same.
 type fiveRows struct {
-	device.Board
+	device.ProblemScores
 	err error
 }
 
@@ -23,8 +23,8 @@ func (b *fiveRows) Add(context.Context, []int32, []float64, []int32, []byte) (in
 	return 5, b.err
 }
 
-// Rows that a device computes for a board count, those of calls that fail don't.
-func TestCountedBoard(t *testing.T) {
+// Rows that a device computes for scores count, those of calls that fail don't.
+func TestCountedScores(t *testing.T) {
 	const n = 37
 	e := newEngine(t, embedded(t, sparse.Sphere, zipf(n, 90, 6, 3)), Options{})
 	c, err := e.Cached(CachedOptions{})
@@ -32,7 +32,7 @@ func TestCountedBoard(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, fail := range []error{errors.New("lost"), nil} {
-		b := &countedBoard{&fiveRows{err: fail}, c}
+		b := &countedScores{&fiveRows{err: fail}, c}
 		for range 2 {
 			if rows, err := b.Pick(t.Context(), nil, nil, nil, nil); rows != 5 || err != fail {
 				t.Errorf("%d rows, error %v", rows, err)

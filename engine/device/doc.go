@@ -1,9 +1,13 @@
-// Package device holds what package engine and a back end, such as package cuda, say to each other:
-// a [Request] for rows of c = 1 - cosine, and kernels as small programs ([Program]) that a back end
-// runs on each value of c where it has computed it. A back end may also keep rows where it computed
-// them ([Resident]), and beside them the scores of a problem that a solver works on ([Board]).
+// Package device says what a back end is: what computes c = 1 - cosine for package engine. The
+// processor is one (engine/internal/panel), a GPU another (package cuda), and package devicetest
+// has the smallest.
 //
-// What doesn't live here: the back ends, which know nothing of engine; the translation of kernels
-// into programs, which is engine's business. A Program is evaluated in Go by [Program.Eval], which
-// is what back ends are held against.
+// A [Backend] is asked for rows by a [Request] and answers with tiles ([Tile]). One with a
+// processor of its own ([Accelerator]) may apply the request's kernel, a [Program], to each c. One
+// that can keep rows in its own memory ([Keeper]) has places for them ([Resident]) and for the
+// scores of a problem that a solver works on ([ProblemScores]).
+//
+// What doesn't live here: the back ends, which know nothing of engine, and the translation of
+// kernels into programs, which is the business of package kernel. [Program.Eval] is the reference
+// for back ends.
 package device

@@ -32,7 +32,7 @@ const (
 	OpTanh              // tanh v
 	OpPower             // vⁿ by repeated squaring
 	OpPow               // max(v, 0)^Consts[n], Consts[n] > 0
-	OpDeficit           // 1 - (1-v)^p without cancellation, p = Consts[n], v in [0, 2], or [0, 1] for a p that isn't whole
+	OpDeficit           // 1 - (1-v)^Consts[n] without cancellation, v in [0, 2], [0, 1] unless that is whole
 	OpTable             // Tables[n] of v rounded to float32, v in [0, 2]
 	OpClamp             // min(max(v, 0), 2)
 	OpSelect            // w > 0 ? u : v, where w lies below u

@@ -37,7 +37,7 @@ type Request struct {
 
 // Validate returns an error where a request asks for rows or columns that aren't there, of the
 // documents in the columns, for a program that isn't one, or for norms of documents that have none.
-// It takes all documents for right: who copies them checks them.
+// It doesn't check the documents: a back end that copies them does.
 func (r *Request) Validate(columns *sparse.Embedded) error {
 	if r == nil {
 		return errors.New("device: no request, expected one")

@@ -15,20 +15,20 @@ type Keeper interface {
 
 // Resident keeps rows of a matrix where they are computed. It may be used concurrently.
 type Resident interface {
-	// Board makes a board for a problem of copies variables for each of docs, documents of the
-	// matrix.
-	Board(docs []int, copies int) (Board, error)
+	// NewScores makes the scores of a problem of copies variables for each of docs, documents of
+	// the matrix.
+	NewScores(docs []int, copies int) (ProblemScores, error)
 
 	// Rows returns how many rows it has room for.
 	Rows() int
 
-	// Close gives back what it takes. It is called once, when its boards are closed.
+	// Close gives back what it takes. It is called once, when its scores are closed.
 	Close() error
 }
 
-// Board is the scores of one problem, beside the rows. See solver.DeviceScores for what its
-// methods do.
-type Board interface {
+// ProblemScores are the scores of one problem, beside the rows. See solver.DeviceScores for what
+// its methods do.
+type ProblemScores interface {
 	Put(score []float64, mask []byte) error
 	Scores(score []float64) error
 	Extremes(up, low byte) (maxAt int, most float64, minAt int, least float64, err error)

@@ -112,7 +112,7 @@ func (p *Problem) place(
 		return out, err
 	}
 	out.solvedOn, out.matrix, out.close = p.Engine().Backend(), own, r.Close
-	out.scores = func(docs []int, copies int) (solver.DeviceScores, error) { return r.Board(docs, copies) }
+	out.scores = func(docs []int, copies int) (solver.DeviceScores, error) { return r.NewScores(docs, copies) }
 	if order != nil {
 		rows, err := newDeviceRows(own, r, order)
 		if err != nil {
@@ -156,7 +156,7 @@ func newDeviceRows(m *engine.Matrix, r device.Resident, order []int) (*deviceRow
 		resident: r, order: order, diagonal: pick(m.Diagonal(), order), scores: make([]float64, len(order)),
 	}
 	var err error
-	if d.all, err = r.Board(order, 1); err != nil {
+	if d.all, err = r.NewScores(order, 1); err != nil {
 		return nil, fmt.Errorf("svm: reading rows of the device: %w", err)
 	}
 	return d, nil
@@ -164,7 +164,7 @@ func newDeviceRows(m *engine.Matrix, r device.Resident, order []int) (*deviceRow
 
 // newScores makes the scores of a problem.
 func (d *deviceRows) newScores(docs []int, copies int) (solver.DeviceScores, error) {
-	return d.resident.Board(pick(d.order, docs), copies)
+	return d.resident.NewScores(pick(d.order, docs), copies)
 }
 
 func (d *deviceRows) close() error { return errors.Join(d.all.Close(), d.resident.Close()) }

@@ -128,7 +128,7 @@ type slowRows struct {
 func (r *slowRows) Rows() int    { return r.x.Rows() }
 func (r *slowRows) Close() error { r.count(&r.open, -1); return nil }
 
-func (r *slowRows) Board(docs []int, copies int) (device.Board, error) {
+func (r *slowRows) NewScores(docs []int, copies int) (device.ProblemScores, error) {
 	r.count(&r.open, 1)
 	return &slowScores{
 		slowRows: r, docs: docs, score: make([]float64, len(docs)*copies), mask: make([]byte, len(docs)*copies),

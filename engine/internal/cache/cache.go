@@ -29,7 +29,7 @@ type Cache struct {
 	files            fileStats
 }
 
-// fileStats is the part of Stats that tells of files.
+// fileStats is the part of Stats about files.
 type fileStats struct {
 	Loaded, Saved, Damaged int64
 	StoreErr               error

@@ -64,7 +64,7 @@ func checkRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int
 	return length, nil
 }
 
-// overlapping tells whether any two slices share memory.
+// overlapping reports whether any two slices share memory.
 func overlapping(dst [][]float32) bool {
 	begin := func(s []float32) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(s))) }
 	byBegin := func(a, b []float32) int { return cmp.Compare(begin(a), begin(b)) }

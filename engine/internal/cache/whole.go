@@ -19,7 +19,7 @@ type whole struct {
 	c    []float32 // n×n, nil until it is needed
 	have []bool    // panels that are complete
 
-	building     chan struct{} // holds one token, for the one who builds
+	building     chan struct{} // one token, for the caller that builds
 	looked       bool          // in the store
 	complete     atomic.Bool
 	bytes        atomic.Int64 // of c, and of a matrix that Ready made in its place
@@ -36,7 +36,7 @@ func newWhole(of *compute.Computer) *whole {
 	return w
 }
 
-// enter waits for the token of the one who builds; leave gives it back.
+// enter waits for the token; leave gives it back.
 func (w *whole) enter(ctx context.Context) error {
 	select {
 	case <-w.building:
@@ -230,7 +230,7 @@ func (c *Cache) identity(ctx context.Context) ([32]byte, error) {
 func (c *Cache) Free() bool { return c.whole != nil && !c.whole.complete.Load() && c.store == nil }
 
 // Lend gives the room of c, which must be free, to a matrix of so many bytes, unless another has
-// it. It waits for who builds c, to whom it belongs meanwhile. [Cache.GiveBack] ends that.
+// it. It waits for a caller that builds c. [Cache.GiveBack] ends the loan.
 func (c *Cache) Lend(ctx context.Context, bytes int64) (bool, error) {
 	w := c.whole
 	if err := w.enter(ctx); err != nil {

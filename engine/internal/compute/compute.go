@@ -53,7 +53,7 @@ func (c *Computer) Stats() device.Stats {
 // Count counts pairs that a back end has computed elsewhere.
 func (c *Computer) Count(pairs int64) { c.pairs.Add(pairs) }
 
-// Progress tells how far a computation is.
+// Progress is how far a computation is.
 type Progress struct {
 	Done, Total int64 // pairs of documents
 }

@@ -15,7 +15,7 @@ func exactChiSquare(aTerms []uint32, a []float64, bTerms []uint32, b []float64) 
 }
 
 // exactJensenShannon returns the Jensen-Shannon divergence of two histograms divided by ln 2, its
-// greatest value, likewise. With S = a+b and δ = (a-b)/S,
+// greatest value. With S = a+b and δ = (a-b)/S,
 //
 //	c = 1/(4 ln 2) Σ Sᵢ E(δᵢ),   E(δ) = (1+δ) ln(1+δ) + (1-δ) ln(1-δ) = δ² + δ⁴/6 + δ⁶/15 + … >= 0
 //

@@ -155,7 +155,7 @@ var elsewhere = map[string]string{
 	"atomicfile.File.Write":  "tiles/atomicfile TestFileAfterItsEnd",
 	"cuda.Columns.Rows":      "cuda TestBadRequests",
 	"cuda.Columns.Keep":      "cuda TestKeep",
-	"cuda.Columns.Resident":  "cuda TestBadBoards",
+	"cuda.Columns.Resident":  "cuda TestBadScores",
 	"cuda.Kept.Row":          "cuda TestKeep",
 	"cuda.Device.Load":       "cuda TestBadRequests",
 	"kernel.IsHyperbolic":    "engine/kernel FuzzParseKernel",
@@ -176,16 +176,16 @@ var elsewhere = map[string]string{
 // callers are the interfaces that a caller implements: what is tried are implementations that break
 // their promises, by the cases of the doors that take them.
 var callers = map[string]string{
-	"device.Board":        "solver.Options.DeviceScores",
-	"device.Resident":     "engine.Options.Device",
-	"device.Accelerator":  "engine.Options.Device",
-	"device.Backend":      "engine.Options.Device",
-	"device.Counter":      "engine.Options.Device",
-	"device.Identified":   "engine.Options.Device",
-	"device.Keeper":       "engine.Options.Device",
-	"solver.DeviceScores": "solver.Options.DeviceScores",
-	"spectrum.Operator":   "spectrum.Lanczos",
-	"solver.Matrix":       "solver.Matrix.Rows",
+	"device.ProblemScores": "solver.Options.DeviceScores",
+	"device.Resident":      "engine.Options.Device",
+	"device.Accelerator":   "engine.Options.Device",
+	"device.Backend":       "engine.Options.Device",
+	"device.Counter":       "engine.Options.Device",
+	"device.Identified":    "engine.Options.Device",
+	"device.Keeper":        "engine.Options.Device",
+	"solver.DeviceScores":  "solver.Options.DeviceScores",
+	"spectrum.Operator":    "spectrum.Lanczos",
+	"solver.Matrix":        "solver.Matrix.Rows",
 }
 
 // tableOfKernels are the types whose fields are kernels on raw slices: package asm asks reflection

@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// Board is the scores of one problem on the device, beside the rows of a Resident. It keeps the promises of device.Board, which it is.
-type Board struct {
+// ProblemScores are the scores of one problem on the device, beside the rows of a Resident. It keeps the promises of device.ProblemScores, which it is.
+type ProblemScores struct {
 	handle
 	r         *Resident
 	docs      []int
@@ -51,23 +51,23 @@ type (
 // usualFound is how many candidates are read along with their number: more than a working set of the greatest size looks at on one side.
 const usualFound = 1023
 
-// Board makes a board for a problem of copies variables for each of docs.
-func (r *Resident) Board(docs []int, copies int) (device.Board, error) {
+// NewScores makes the scores of a problem of copies variables for each of docs.
+func (r *Resident) NewScores(docs []int, copies int) (device.ProblemScores, error) {
 	if r.c == nil {
 		return nil, r.do(nil)
 	}
 	n := r.c.x.Rows()
 	if len(docs) == 0 || copies < 1 || len(docs) > math.MaxInt32/copies {
-		return nil, fmt.Errorf("cuda: a board of %d copies of %d documents, expected some, at most %d variables", copies, len(docs), math.MaxInt32)
+		return nil, fmt.Errorf("cuda: scores of %d copies of %d documents, expected some, at most %d variables", copies, len(docs), math.MaxInt32)
 	}
 	column := make([]uint32, len(docs))
 	for i, d := range docs {
 		if d < 0 || d >= n {
-			return nil, fmt.Errorf("cuda: a board of document %d, expected one from 0 to %d", d, n-1)
+			return nil, fmt.Errorf("cuda: scores of document %d, expected one from 0 to %d", d, n-1)
 		}
 		column[i] = uint32(d)
 	}
-	b := &Board{handle: handle{d: r.d, what: "scores on the GPU", of: &r.handle}, r: r, docs: slices.Clone(docs), variables: len(docs) * copies, pool: pool{d: r.d}}
+	b := &ProblemScores{handle: handle{d: r.d, what: "scores on the GPU", of: &r.handle}, r: r, docs: slices.Clone(docs), variables: len(docs) * copies, pool: pool{d: r.d}}
 	b.blocks = (b.variables + boardVariables - 1) / boardVariables
 	err := r.with(&r.handle, func(cu.Stream) (err error) {
 		b.begin()
@@ -115,7 +115,7 @@ func inWords[T uint32 | byte](words []uint64, values []T) []uint64 {
 }
 
 // Close gives its memory back; a second call does nothing.
-func (b *Board) Close() error {
+func (b *ProblemScores) Close() error {
 	return b.close(func() error { return errors.Join(b.pool.close(), b.d.free(&b.picked)) })
 }
 
@@ -130,7 +130,7 @@ func below(what string, indices []int32, n int) error {
 }
 
 // Put sets all scores and masks.
-func (b *Board) Put(score []float64, mask []byte) error {
+func (b *ProblemScores) Put(score []float64, mask []byte) error {
 	if len(score) != b.variables || len(mask) != b.variables {
 		return fmt.Errorf("cuda: %d scores and %d masks, expected %d of each", len(score), len(mask), b.variables)
 	}
@@ -145,7 +145,7 @@ func (b *Board) Put(score []float64, mask []byte) error {
 }
 
 // Scores reads all scores.
-func (b *Board) Scores(score []float64) error {
+func (b *ProblemScores) Scores(score []float64) error {
 	if len(score) != b.variables {
 		return fmt.Errorf("cuda: room for %d scores, expected %d", len(score), b.variables)
 	}
@@ -153,7 +153,7 @@ func (b *Board) Scores(score []float64) error {
 }
 
 // Extremes finds the ends of the scores: of each block on the device, of all of them here.
-func (b *Board) Extremes(up, low byte) (maxAt int, most float64, minAt int, least float64, err error) {
+func (b *ProblemScores) Extremes(up, low byte) (maxAt int, most float64, minAt int, least float64, err error) {
 	if len(b.hostEnds) == 0 {
 		b.hostEnds = make([]ends, b.blocks)
 	}
@@ -182,7 +182,7 @@ func (b *Board) Extremes(up, low byte) (maxAt int, most float64, minAt int, leas
 }
 
 // Beyond lists the variables beyond a bound: counted block by block, and then written where the counts say.
-func (b *Board) Beyond(index []int32, score []float64, bit byte, way, above float64) (n int, err error) {
+func (b *ProblemScores) Beyond(index []int32, score []float64, bit byte, way, above float64) (n int, err error) {
 	if len(score) < b.variables {
 		return 0, fmt.Errorf("cuda: room for %d scores, expected %d", len(score), b.variables)
 	}
@@ -231,7 +231,7 @@ func (b *Board) Beyond(index []int32, score []float64, bit byte, way, above floa
 }
 
 // documents translates places in the problem to documents of the matrix.
-func (b *Board) documents(places []int32) []int {
+func (b *ProblemScores) documents(places []int32) []int {
 	docs := make([]int, len(places))
 	for i, p := range places {
 		docs[i] = b.docs[p]
@@ -240,7 +240,7 @@ func (b *Board) documents(places []int32) []int {
 }
 
 // Pick gathers the part of rows at the columns of variables, and their scores.
-func (b *Board) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (computed int, err error) {
+func (b *ProblemScores) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (computed int, err error) {
 	if len(dst) != len(docs)*len(vars) {
 		return 0, fmt.Errorf("cuda: room for %d values of %d rows and %d columns", len(dst), len(docs), len(vars))
 	}
@@ -302,7 +302,7 @@ func (b *Board) Pick(ctx context.Context, docs, vars []int32, dst []float32, sco
 }
 
 // Add adds multiples of rows to all scores and sets masks.
-func (b *Board) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (computed int, err error) {
+func (b *ProblemScores) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (computed int, err error) {
 	if len(docs) != len(by) || len(changed) != len(mask) {
 		return 0, fmt.Errorf("cuda: %d rows with %d factors, %d variables with %d masks, expected as many", len(docs), len(by), len(changed), len(mask))
 	}

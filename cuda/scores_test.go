@@ -54,8 +54,8 @@ func resident(t *testing.T, n, rows int, p *device.Program) (*Columns, *Resident
 	return cols, own
 }
 
-// Each operation of a board gives the bits of package asm's, for problems of some documents, of one and of several blocks, for rows that come and go, and of programs with attributes.
-func TestBoard(t *testing.T) {
+// Each operation on scores gives the bits of package asm's, for problems of some documents, of one and of several blocks, for rows that come and go, and of programs with attributes.
+func TestProblemScores(t *testing.T) {
 	k := asm.Best()
 	for _, c := range []struct{ n, every, copies, room int }{{1, 1, 1, 0}, {37, 1, 2, 0}, {203, 3, 1, 40}, {523, 1, 2, 41}} {
 		for name, p := range map[string]*device.Program{"gaussian": gaussianC, "norms": normed} {
@@ -69,7 +69,7 @@ func TestBoard(t *testing.T) {
 						docs = append(docs, i)
 					}
 				}
-				board, err := own.Board(docs, c.copies)
+				scores, err := own.NewScores(docs, c.copies)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -86,14 +86,14 @@ func TestBoard(t *testing.T) {
 				if v > 20 {
 					score[7], score[11], score[13] = math.NaN(), math.Inf(1), math.Inf(-1)
 				}
-				if err := board.Put(score[:v], mask[:v]); err != nil {
+				if err := scores.Put(score[:v], mask[:v]); err != nil {
 					t.Fatal(err)
 				}
 				compare := func() {
 					t.Helper()
 					for _, bits := range [][2]byte{{1, 2}, {4, 8}, {0, 0}} {
 						i, most, j, least := k.Extremes(score, mask, bits[0], bits[1])
-						bi, bmost, bj, bleast, err := board.Extremes(bits[0], bits[1])
+						bi, bmost, bj, bleast, err := scores.Extremes(bits[0], bits[1])
 						if err != nil || bi != i || bj != j || math.Float64bits(bmost) != math.Float64bits(most) || math.Float64bits(bleast) != math.Float64bits(least) {
 							t.Fatalf("%+v: extremes %d %v, %d %v, expected %d %v, %d %v, error %v", c, bi, bmost, bj, bleast, i, most, j, least, err)
 						}
@@ -102,7 +102,7 @@ func TestBoard(t *testing.T) {
 						for _, way := range []float64{1, -1} {
 							want, got, mirror := make([]int32, padded), make([]int32, v), make([]float64, v)
 							want = want[:k.Beyond(want, score, mask, 2, way, above)]
-							n, err := board.Beyond(got, mirror, 2, way, above)
+							n, err := scores.Beyond(got, mirror, 2, way, above)
 							if err != nil || !reflect.DeepEqual(got[:n], want[:len(want):len(want)]) {
 								t.Fatalf("%+v: %d beyond %v, expected %d, error %v", c, n, above, len(want), err)
 							}
@@ -133,7 +133,7 @@ func TestBoard(t *testing.T) {
 							changed, masks = append(changed, int32(i*(v/7))), append(masks, byte(random.IntN(16)))
 						}
 					}
-					if _, err := board.Add(t.Context(), which, by, changed, masks); err != nil {
+					if _, err := scores.Add(t.Context(), which, by, changed, masks); err != nil {
 						t.Fatal(err)
 					}
 					for i, w := range which {
@@ -153,7 +153,7 @@ func TestBoard(t *testing.T) {
 						vars = append(vars, int32(s))
 					}
 					dst, mirror := make([]float32, len(which)*len(vars)), make([]float64, v)
-					computed, err := board.Pick(t.Context(), which, vars, dst, mirror)
+					computed, err := scores.Pick(t.Context(), which, vars, dst, mirror)
 					if err != nil || c.room == 0 && computed != 0 {
 						t.Fatalf("%+v: %d rows computed that should have been there, error %v", c, computed, err)
 					}
@@ -171,7 +171,7 @@ func TestBoard(t *testing.T) {
 					}
 				}
 				got := make([]float64, v)
-				if err := board.Scores(got); err != nil {
+				if err := scores.Scores(got); err != nil {
 					t.Fatal(err)
 				}
 				for s, want := range score[:v] {
@@ -179,7 +179,7 @@ func TestBoard(t *testing.T) {
 						t.Fatalf("%+v: score %d is %v, expected %v", c, s, got[s], want)
 					}
 				}
-				if err := board.Close(); err != nil {
+				if err := scores.Close(); err != nil {
 					t.Error(err)
 				}
 			})
@@ -250,7 +250,7 @@ func TestSolve(t *testing.T) {
 				t.Fatal(err)
 			}
 			opt.MaxIterations = 2 * want.Iterations // with rows of other documents it might never end
-			opt.DeviceScores = func(docs []int, copies int) (solver.DeviceScores, error) { return own.Board(docs, copies) }
+			opt.DeviceScores = func(docs []int, copies int) (solver.DeviceScores, error) { return own.NewScores(docs, copies) }
 			got, err := train(t.Context(), same, opt)
 			if err != nil {
 				t.Fatal(err)
@@ -288,7 +288,7 @@ func TestResidentMemory(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	b, err := r.Board(sequence(n), 1)
+	b, err := r.NewScores(sequence(n), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func TestRowsShared(t *testing.T) {
 			t.Fatal(err)
 		}
 		opt.MaxIterations = 2 * want.Iterations // with rows of other documents it might never end
-		opt.DeviceScores = func(docs []int, copies int) (solver.DeviceScores, error) { return own.Board(docs, copies) }
+		opt.DeviceScores = func(docs []int, copies int) (solver.DeviceScores, error) { return own.NewScores(docs, copies) }
 		all.Go(func() {
 			got, err := train(t.Context(), m, opt)
 			if err != nil {
