@@ -83,7 +83,7 @@ bench() {
 	cd ..
 	return $status
 }
-device_tests='Rows RowsShared LongDocuments EveryKernel Keep Peaks Board Solve ResidentMemory
+device_tests='Rows RowsShared LongDocuments EveryKernel Keep Peaks ProblemScores Solve ResidentMemory
 GreatPowers Tensor TensorExact TensorLongDocuments TensorEqualValues TensorPieces TensorMemory
 PeakTensor Closed Times'
 

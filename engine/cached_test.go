@@ -11,7 +11,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/cache"
+	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -239,26 +242,42 @@ func TestCachedUnderLoad(t *testing.T) {
 	}
 }
 
+// stopping is a back end during whose work somebody loses patience.
+type stopping struct {
+	device.Backend
+	tiles atomic.Int64
+	stop  func()
+}
+
+func (s *stopping) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
+	return s.Backend.Rows(ctx, r, func(t *device.Tile) error {
+		if s.tiles.Add(1)%40 == 0 {
+			s.stop()
+		}
+		return visit(t)
+	})
+}
+
 // A build that is cancelled goes on where it was; no pair is computed twice but for those of the
 // panels that were under way.
 func TestCachedBuildGoesOn(t *testing.T) {
 	n := 3000
 	x := embedded(t, sparse.Sphere, zipf(n, 4000, 30, 7))
-	var cancel atomic.Pointer[context.CancelFunc]
+	own, err := panel.New(t.Context(), x, panel.Options{Kernels: asm.Best(), Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var last Progress
-	e := newEngine(t, x, Options{Workers: 2, Progress: func(p Progress) { last = p }})
+	d := &stopping{Backend: own}
+	e := newEngine(t, x, Options{Workers: 2, Progress: func(p Progress) { last = p },
+		Device: func(context.Context, *sparse.Embedded) (Device, error) { return d, nil }})
 	c := newCached(t, e, CachedOptions{})
 	ended := 0
-	for try := 0; ; try++ {
-		ctx, stop := context.WithCancel(t.Context())
-		cancel.Store(&stop)
-		go func() {
-			for c.Stats().Misses < int64(10*(try+1)) && ctx.Err() == nil {
-			}
-			stop()
-		}()
+	for {
+		var ctx context.Context
+		ctx, d.stop = context.WithCancel(t.Context())
 		err := c.Build(ctx)
-		stop()
+		d.stop()
 		if err == nil {
 			break
 		}
@@ -267,6 +286,7 @@ func TestCachedBuildGoesOn(t *testing.T) {
 		}
 		ended++
 	}
+	d.stop = func() {}
 	all := int64(n) * int64(n+1) / 2
 	if c.Stats().Computed != all || last.Done != all || last.Total != all {
 		t.Errorf("%d pairs computed, %+v reported, expected %d", c.Stats().Computed, last, all)
