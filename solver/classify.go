@@ -128,6 +128,7 @@ type problem struct {
 	seed     uint64     // of its folds
 	start    start
 	classes  [2]int // what the signs stand for; the second is -1 for all others
+	place    int    // of its machine in a classifier
 }
 
 // set makes parameters those of the problem.
@@ -235,6 +236,11 @@ func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*Machine, 
 	if err != nil {
 		return nil, err
 	}
+	return p.trained(ctx, s, d, o, bytes)
+}
+
+// trained is the machine of the solved problem, with its sigmoid where that was asked for.
+func (p *problem) trained(ctx context.Context, s *search, d *dual, o outcome, bytes int64) (*Machine, error) {
 	machine, err := p.machine(d, o)
 	if err != nil {
 		return nil, err

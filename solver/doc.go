@@ -15,7 +15,9 @@
 // optimisation with second-order selection on the working set alone, whose part of the matrix fits
 // the first- or second-level cache. Then one pass over the rows of those variables that moved
 // brings all scores up to date, for many inner steps at once. Documents that can't move any more
-// are left out for a while (shrink.go). A device may keep scores and rows (device.go).
+// are left out for a while (shrink.go). A device may keep scores and rows (device.go). The problems of
+// one-vs-rest and of labels, which are over the same documents, share working sets, rows and passes
+// (together.go), until searches of their own take over.
 //
 // On top of it: the learners [TrainBinary] (C-SVC and ν-SVC), [TrainRegression] and
 // [TrainOneClass]; the multi-class schemes, whose problems run in parallel ([Train]); decision

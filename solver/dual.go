@@ -29,6 +29,7 @@ type dual struct {
 	mask     []byte
 	diag     []float32
 	perClass bool // ν-forms: the equations hold for each sign by itself
+	taken    int  // steps that a team took
 
 	// device, if not nil, has the scores. Those here are then up to date where they were asked for,
 	// or all of them after pull.

@@ -19,7 +19,7 @@ type job struct {
 }
 
 // runAll does jobs, each on one worker. Where there are fewer jobs than workers, these share a
-// problem's updates. problems is the number of problems in all jobs.
+// problem's updates.
 //
 // The largest begin, so that workers end together. Where rows are computed when they are asked for,
 // jobs that share classes, and so rows, follow each other instead, in the Z-order of their two
@@ -28,7 +28,7 @@ type job struct {
 //
 // A job that panics, usually in a function of the caller's, ends the run with a *tiles.PanicError.
 // What it has open is closed.
-func runAll(ctx context.Context, m *source, jobs []job, problems int, opt *Options) error {
+func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *Options) error {
 	if len(jobs) == 0 {
 		return nil
 	}
@@ -42,7 +42,6 @@ func runAll(ctx context.Context, m *source, jobs []job, problems int, opt *Optio
 	for opt.DeviceScores == nil && workers > 1 && opt.RowBytes/int64(workers) < set {
 		workers-- // each needs room for its working set
 	}
-	report := newReporter(opt.Progress, problems)
 	searches := make([]*search, workers)
 	return tiles.Run(ctx, workers, len(jobs), func(ctx context.Context, w, at int) error {
 		if searches[w] == nil {
@@ -63,7 +62,7 @@ func runOne(
 	err := runAll(ctx, m, []job{{run: func(ctx context.Context, s *search, bytes int64) (err error) {
 		machine, err = run(ctx, s, bytes)
 		return err
-	}}}, 1, opt)
+	}}}, newReporter(opt.Progress, 1), opt)
 	if err != nil {
 		return nil, err
 	}

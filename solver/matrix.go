@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"unsafe"
+
+	"github.com/gramengine/gram/tiles"
 )
 
 // Matrix is a Gram matrix K of n documents, as the learners see it. Values are finite, and those at
@@ -47,6 +49,7 @@ type source struct {
 	n        int
 	diagonal []float32
 	partial  bool // some values are computed when they are asked for
+	workers  int  // that share the rows of a call, if above 1
 }
 
 // mostDocuments is the greatest size of a matrix: the two variables of each document have 32-bit
@@ -76,7 +79,15 @@ func newSource(m Matrix) (*source, error) {
 // puts other slices in dst would be one of zeros.
 func (s *source) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
 	handed := slices.Clone(dst)
-	if err := s.Matrix.Rows(ctx, rows, columns, handed); err != nil {
+	each := max((len(rows)+s.workers-1)/max(s.workers, 1), leastRows)
+	if s.workers <= 1 || len(rows) <= each {
+		if err := s.Matrix.Rows(ctx, rows, columns, handed); err != nil {
+			return err
+		}
+	} else if err := tiles.Run(ctx, s.workers, (len(rows)+each-1)/each, func(ctx context.Context, _, task int) error {
+		from, to := task*each, min((task+1)*each, len(rows))
+		return s.Matrix.Rows(ctx, rows[from:to], columns, handed[from:to])
+	}); err != nil {
 		return err
 	}
 	for r, row := range handed {
@@ -88,6 +99,9 @@ func (s *source) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 	}
 	return nil
 }
+
+// leastRows is how many rows of a call a worker takes at least: they are computed a panel at a time.
+const leastRows = 32
 
 // row returns row i of a matrix in memory.
 func (s *source) row(i int) ([]float32, error) {

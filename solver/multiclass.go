@@ -105,7 +105,7 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 		return nil, err
 	}
 	c.Machines = make([]*Machine, len(problems))
-	var jobs []job
+	var open []*problem
 	for i, p := range problems {
 		if p == nil {
 			continue
@@ -114,15 +114,26 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 			continue
 		}
 		p.set(&par)
+		p.place = i
 		if t.Start != nil {
 			p.start = startFrom(t.Start.Machines[i])
 		}
-		jobs = append(jobs, job{len(p.docs), p.classes, func(ctx context.Context, s *search, bytes int64) (err error) {
-			c.Machines[i], err = p.solve(ctx, s, bytes)
-			return err
-		}})
+		open = append(open, p)
 	}
-	if err := runAll(ctx, src, jobs, len(jobs), &opt); err != nil {
+	report := newReporter(opt.Progress, len(open))
+	if together(open, &opt) {
+		err = trainTogether(ctx, src, open, &opt, report, c.Machines)
+	} else {
+		var jobs []job
+		for _, p := range open {
+			jobs = append(jobs, job{len(p.docs), p.classes, func(ctx context.Context, s *search, bytes int64) (err error) {
+				c.Machines[p.place], err = p.solve(ctx, s, bytes)
+				return err
+			}})
+		}
+		err = runAll(ctx, src, jobs, report, &opt)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return c, nil

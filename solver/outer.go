@@ -61,6 +61,14 @@ func (o *Options) workingSet(n int) int {
 	return size
 }
 
+// iterations is how many steps a problem of n variables may take.
+func (o *Options) iterations(n int) int {
+	if o.MaxIterations > 0 {
+		return o.MaxIterations
+	}
+	return max(10_000_000, 100*n)
+}
+
 // prepare makes room for a problem, whose rows may take a number of bytes.
 func (s *search) prepare(d *dual, bytes int64) {
 	n := len(d.docs)
@@ -120,10 +128,7 @@ func (s *search) resume(ctx context.Context, d *dual) (outcome, error) {
 // finish takes working sets until the tolerance is reached, and checks that the result is finite.
 func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 	s.whole = len(d.docs)
-	o := outcome{left: s.opt.MaxIterations}
-	if o.left == 0 {
-		o.left = max(10_000_000, 100*len(d.sign))
-	}
+	o := outcome{iterations: d.taken, left: s.opt.iterations(len(d.sign)) - d.taken}
 	keep, err := s.optimise(ctx, d, &o)
 	for keep != nil && err == nil {
 		if err = s.leaveOut(ctx, d, keep, &o); err == nil {

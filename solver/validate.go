@@ -326,7 +326,7 @@ func (v *validating) add(documents int, classes [2]int, make func() (swept, star
 // by the machines that were trained without its part. It returns the time that workers spent on
 // each choice of parameters.
 func (v *validating) run(ctx context.Context, each func(i, par int, decisions []float64)) ([]time.Duration, error) {
-	if err := runAll(ctx, v.m, v.jobs, len(v.jobs)*len(v.order), &v.opt); err != nil {
+	if err := runAll(ctx, v.m, v.jobs, newReporter(v.opt.Progress, len(v.jobs)*len(v.order)), &v.opt); err != nil {
 		return nil, err
 	}
 	for f := range v.count {
