@@ -363,6 +363,14 @@ func (o *Options) check() error {
 	return err
 }
 
+// CheckEncoding returns the error that Options with this encoding get.
+func CheckEncoding(name string) error {
+	if _, err := charset.Lookup(name); err != nil {
+		return fmt.Errorf("sparse: %w", err)
+	}
+	return nil
+}
+
 // askTokenizer sets Tokenizer if it comes later.
 func (o *Options) askTokenizer() (err error) {
 	if o.TokenizerLater != nil {

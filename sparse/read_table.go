@@ -473,7 +473,8 @@ func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
 	var single int64
 	first := -1
 	for i := range c.Documents.Rows() {
-		if ids := c.Labels.Of(i); len(ids) == 1 && count[ids[0]] == 1 {
+		ids := c.Labels.Of(i)
+		if len(ids) > 0 && !slices.ContainsFunc(ids, func(id int32) bool { return count[id] > 1 }) {
 			if single++; first < 0 {
 				first = i
 			}

@@ -26,6 +26,8 @@
 //	scheme, machines, coefficients   name of the scheme, number m of machines,
 //	                                 number c of coefficients in all of them together
 //	vocabulary                       ({"terms": v, "bytes": b}, where there is a vocabulary)
+//	tokenizer                        (what cut the texts, in the text form of [sparse.Tokenizer]; where
+//	                                 it isn't there it is the default, as in files of earlier programs)
 //	embedding, open, fitted, terms   name of the embedding, (whether it is open,) documents it was
 //	                                 fitted on, its number e of terms
 //	vectors, columns, values         support vectors s, columns of their matrix, their stored values z

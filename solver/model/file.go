@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
@@ -49,7 +50,12 @@ func save(path string, write func(io.Writer) error) error {
 
 // Load reads a model from a file of either form, see [Read] and [ReadLIBSVM]. The first word tells
 // them apart.
-func Load(ctx context.Context, path string) (*Model, error) {
+func Load(ctx context.Context, path string) (*Model, error) { return LoadEarly(ctx, path, nil) }
+
+// LoadEarly is [Load]. It calls tokenizer, if not nil, with that of the model as soon as it is read, so
+// that text can be cut while the rest is. It may fail after that; it doesn't call it for a file in
+// LIBSVM's form, whose tokenizer is the default.
+func LoadEarly(ctx context.Context, path string, tokenizer func(sparse.Tokenizer)) (*Model, error) {
 	if ctx == nil {
 		return nil, errNothingGiven
 	}
@@ -74,7 +80,7 @@ func Load(ctx context.Context, path string) (*Model, error) {
 	if words := bytes.Fields(begin); len(words) > 0 && slices.Contains(keywords, string(words[0])) {
 		return ReadLIBSVM(ctx, r, path)
 	}
-	m, err := read(ctx, r, size)
+	m, err := read(ctx, r, size, tokenizer)
 	if err != nil {
 		return nil, fmt.Errorf("model: %s: %w", path, err)
 	}

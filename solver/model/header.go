@@ -30,6 +30,7 @@ type header struct {
 	Machines     int64           `json:"machines"`
 	Coefficients int64           `json:"coefficients"`
 	Vocabulary   *vocabularySize `json:"vocabulary,omitempty"`
+	Tokenizer    string          `json:"tokenizer,omitempty"`
 	Embedding    string          `json:"embedding"`
 	Open         bool            `json:"open,omitempty"`
 	Fitted       int64           `json:"fitted"`
@@ -119,6 +120,9 @@ func headerOf(m *Model) *header {
 		if machine != nil {
 			h.Coefficients += int64(len(machine.Coef))
 		}
+	}
+	if t := m.Tokenizer.Canonical(); t != (sparse.Tokenizer{}) {
+		h.Tokenizer = t.String()
 	}
 	if m.Vocabulary != nil {
 		h.Vocabulary = &vocabularySize{Terms: int64(len(m.Vocabulary))}
@@ -211,6 +215,9 @@ func (h *header) model() (*Model, error) {
 		return nil, fmt.Errorf("corpus %q, expected %d hexadecimal digits", h.Corpus, 2*len(m.Corpus))
 	}
 	m.Corpus = [32]byte(digest)
+	if m.Tokenizer, err = sparse.ParseTokenizer(h.Tokenizer); err != nil {
+		return nil, err
+	}
 	for _, w := range h.Settings.Weights {
 		if m.Settings.Weights == nil {
 			m.Settings.Weights = map[string]float64{}

@@ -52,7 +52,9 @@ type Model struct {
 
 	// Vocabulary[t] is the text of term t of the training corpus; nil where it had indices only
 	Vocabulary []string
-	Embedder   *sparse.Embedder // the embedding as it was fitted: terms, document frequencies, weights
+	// Tokenizer is what cut the texts into these terms; test documents are cut the same way
+	Tokenizer sparse.Tokenizer
+	Embedder  *sparse.Embedder // the embedding as it was fitted: terms, document frequencies, weights
 
 	Classes []string // names of the classes in the order of the machines; nil where the type has none
 

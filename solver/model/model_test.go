@@ -47,7 +47,7 @@ func same(t *testing.T, got, want *Model) {
 		}
 		e, s := m.Embedder, m.Support
 		return []any{
-			m.Type, m.Kernel, m.Settings, m.Source, m.Corpus, m.Documents, m.Vocabulary == nil,
+			m.Type, m.Kernel, m.Settings, m.Source, m.Corpus, m.Documents, m.Vocabulary == nil, m.Tokenizer.String(),
 			slices.Concat([]string{""}, m.Vocabulary),
 			e.Embedding, e.Documents, e.Open, fmt.Sprint(e.Terms, e.DF, e.Weights), m.Classes, m.Classifier.Scheme,
 			m.Classifier.Classes, machines, m.Laplace,

@@ -47,15 +47,16 @@ func Read(ctx context.Context, r io.Reader) (*Model, error) {
 	if ctx == nil || r == nil {
 		return nil, errNothingGiven
 	}
-	m, err := read(ctx, r, -1)
+	m, err := read(ctx, r, -1, nil)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	return m, nil
 }
 
-// read reads a file of a number of bytes, -1 where that isn't known.
-func read(ctx context.Context, r io.Reader, size int64) (*Model, error) {
+// read reads a file of a number of bytes, -1 where that isn't known. It calls early, if not nil, once
+// the header is read.
+func read(ctx context.Context, r io.Reader, size int64, early func(sparse.Tokenizer)) (*Model, error) {
 	b := &body{ctx: ctx, r: r}
 	if err := b.start(); err != nil {
 		return nil, err
@@ -71,6 +72,13 @@ func read(ctx context.Context, r io.Reader, size int64) (*Model, error) {
 	parts, sum, err := h.sections(mostBytes)
 	if err != nil {
 		return nil, damaged("header: %v", err)
+	}
+	if early != nil {
+		t, err := sparse.ParseTokenizer(h.Tokenizer)
+		if err != nil {
+			return nil, damaged("header: %v", err)
+		}
+		early(t)
 	}
 	begin := int64(b.at)
 	total := begin + sum + sha256.Size

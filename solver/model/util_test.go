@@ -124,6 +124,7 @@ func (r recipe) train(t testing.TB) *Model {
 	}
 	if r.words {
 		m.Vocabulary = []string{"", "be", "bé", "zü\xff", "c", "d", "e"}
+		m.Tokenizer = sparse.Tokenizer{MinN: 1, MaxN: 2, Pattern: `\w"+,`, StopWords: "a \xff"}
 	}
 	x, err := m.Embedder.Transform(docs)
 	if err != nil {

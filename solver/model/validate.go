@@ -18,7 +18,7 @@ import (
 //   - names of classes that differ, as many as the machines tell apart, and none for types without
 //     classes;
 //   - an embedding as [sparse.RestoreEmbedder] asks for, a vocabulary of different terms that holds
-//     all its terms and those of the support vectors;
+//     all its terms and those of the support vectors, and a tokenizer that exists;
 //   - support vectors as [sparse.CSR] has them, a number below Documents and a class, or -1, each.
 //
 // It takes one pass.
@@ -116,6 +116,9 @@ func repeated(names []string) (string, bool) {
 
 // validateTerms checks embedding and vocabulary.
 func (m *Model) validateTerms() error {
+	if err := m.Tokenizer.Validate(); err != nil {
+		return err
+	}
 	if m.Embedder == nil {
 		return fmt.Errorf("no embedding")
 	}

@@ -31,6 +31,7 @@ type corpus struct {
 	source     string
 	digest     [32]byte
 	vocabulary []string
+	tokenizer  sparse.Tokenizer
 	classes    []string
 	labels     sparse.Labels // in the order of the problem
 	order      []int         // order[i] is the number in the corpus of document i of the problem
@@ -65,7 +66,8 @@ func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embeddin
 		return nil, err
 	}
 	p.corpus = corpus{
-		source: c.Source, vocabulary: c.Vocabulary, classes: c.Classes, cols: c.Documents.Cols, order: byClass(c),
+		source: c.Source, vocabulary: c.Vocabulary, tokenizer: c.Tokenizer, classes: c.Classes,
+		cols: c.Documents.Cols, order: byClass(c),
 	}
 	for _, i := range p.corpus.order {
 		p.corpus.labels.Add(c.Labels.Of(i)...)

@@ -178,7 +178,7 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 			Probabilities: s.Probabilities, Seed: s.Seed,
 		},
 		Source: p.corpus.source, Corpus: p.corpus.digest, Documents: p.Len(),
-		Vocabulary: p.corpus.vocabulary, Embedder: p.x.Embedder,
+		Vocabulary: p.corpus.vocabulary, Tokenizer: p.corpus.tokenizer, Embedder: p.x.Embedder,
 		Support: p.raw(rows), SupportDoc: make([]int64, len(rows)), SupportClass: make([]int32, len(rows)),
 		Classifier: solver.Classifier{
 			Scheme: c.Scheme, Classes: c.Classes, Machines: make([]*solver.Machine, len(c.Machines)),

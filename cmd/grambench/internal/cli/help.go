@@ -20,6 +20,9 @@ type group struct {
 	flags []*flag.Flag
 }
 
+// mostListed is how many flags of a topic the help of a command lists; of more it names the topic alone.
+const mostListed = 12
+
 // Group begins a group of flags, or goes on with it: those that are declared until the next belong
 // to it. The help of a command only lists the flags of a group that has a topic of the help, where
 // they are explained.
@@ -138,8 +141,12 @@ func (c *Command) writeHelp(w io.Writer, f *Flags) {
 			}
 			var b strings.Builder
 			report.Wrap(&b, g.title+": ", strings.Join(names, "  "), width)
-			listed = append(listed, b.String())
-			topics = append(topics, g.topic)
+			if len(names) <= mostListed {
+				listed = append(listed, b.String())
+			}
+			if !slices.Contains(topics, g.topic) {
+				topics = append(topics, g.topic)
+			}
 		default:
 			fmt.Fprintf(w, "%s:\n", g.title)
 			writeFlags(w, g.flags)

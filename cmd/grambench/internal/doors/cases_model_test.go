@@ -21,6 +21,7 @@ import (
 func modelCases() map[string]testCase {
 	return map[string]testCase{
 		"model.Load":              {run: modelFiles},
+		"model.LoadEarly":         {run: modelFiles},
 		"model.Model.Labels":      {run: modelLabels},
 		"model.Model.Save":        {run: modelFiles},
 		"model.Model.SaveLIBSVM":  {run: modelFiles},

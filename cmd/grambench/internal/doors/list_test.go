@@ -166,6 +166,7 @@ var elsewhere = map[string]string{
 	"engine.MustParseKernel": "engine/kernel FuzzParseKernel",
 	"engine.ParseHyperbolic": "engine/kernel TestParseHyperbolic",
 	"engine.ParseKernel":     "engine/kernel FuzzParseKernel",
+	"sparse.CheckEncoding":   "sparse TestEncodings",
 	"sparse.ParseEmbedding":  "sparse FuzzParseEmbedding",
 	"sparse.ParseSynthetic":  "sparse TestParseSynthetic",
 	"sparse.ParseTokenizer":  "sparse/token FuzzParse",

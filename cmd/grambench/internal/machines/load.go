@@ -30,6 +30,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	defer cancel()
 	alone := make(chan *loaded, 1)     // the model, for its vocabulary
 	predictor := make(chan *loaded, 1) // all of it
+	tokenizer := make(chan sparse.Tokenizer, 1)
 	count := &readDocuments{done: make(chan struct{})}
 	held := func(m *model.Model, documents int64) int64 { return place.RuntimeBytes + modelBytes(m) + documents }
 	makeReady := func(m *model.Model, documents int64) (*svm.Predictor, error) {
@@ -54,7 +55,9 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	go func() {
 		out := &loaded{}
 		begin := time.Now()
-		if out.m, out.err = model.Load(ctx, r.model); out.err != nil {
+		out.m, out.err = model.LoadEarly(ctx, r.model, func(t sparse.Tokenizer) { tokenizer <- t })
+		close(tokenizer)
+		if out.err != nil {
 			cancel() // there is no use in reading on
 		}
 		alone <- out
@@ -74,6 +77,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	// whether the model takes negative values isn't known yet; if it doesn't, embedding them is an
 	// error
 	r.Signed = true
+	r.TokenizerLater = func() (sparse.Tokenizer, error) { return <-tokenizer, nil } // the default where there is none
 	r.VocabularyLater = func() ([]string, error) {
 		out := <-alone
 		if out.err != nil {

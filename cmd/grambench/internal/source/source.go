@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
@@ -24,9 +25,12 @@ type Documents struct {
 	MaxLine      cli.ByteSize
 	Sets         string // what says which points belong together, for commands that compare sets of them
 
-	OnlyReads       bool                     // nothing follows reading that takes memory
-	Vocabulary      []string                 // if not nil: the terms to count, those of the training documents
-	VocabularyLater func() ([]string, error) // if not nil: where they come from once text is counted
+	text textFlags
+
+	TokenizerLater  func() (sparse.Tokenizer, error) // if not nil: what cuts text, in place of the flags
+	OnlyReads       bool                             // nothing follows reading that takes memory
+	Vocabulary      []string                         // if not nil: the terms to count, those of the training documents
+	VocabularyLater func() ([]string, error)         // if not nil: where they come from once text is counted
 
 	limits *place.Limits
 }
@@ -36,8 +40,9 @@ const topic = "sources"
 // Topic is what help says of sources.
 var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: `
 Sources for -in (files may be gzipped):
-  FILE            svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines,
-                  MatrixMarket, or idx images (MNIST); see -format
+  FILE            svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, CSV, JSON
+                  lines, lines of text, MatrixMarket, or idx images (MNIST); see -format
+  -               standard input, in the format of a file; FIFOs are read once, too
   FOLDER          one sub-folder per class, one file per document; or files alone, documents
                   without a class; or idx files: train-images-idx3-ubyte
   goroot          the Go source files of the local installation, labelled by top folder
@@ -70,6 +75,7 @@ func (d *Documents) Declare(f *cli.Flags, fallback string, limits *place.Limits)
 	)
 	f.IntVar(&d.MaxDF, "max-df", 0, "leave out terms that more than `N` documents have (default: no limit)")
 	f.BoolVar(&d.Signed, "signed", false, "accept negative values")
+	d.text.declareTokenizer(f)
 	f.Check(func() error {
 		if d.MinDF < 0 || d.MaxDF < 0 {
 			return cli.Usagef("-min-df and -max-df can't be negative")
@@ -87,9 +93,10 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *place.Li
 	f.Group("Documents", topic)
 	f.StringVar(&d.In, "in", fallback, "read the documents from `SOURCE`: a file, a folder, goroot or synthetic:...")
 	f.ReadsFiles(&d.In, "in", d.Files(&d.In))
-	f.Choose(&d.Format, "format", "", "`FORMAT` of a file: svmlight, tsv, folder, matrixmarket or idx "+
-		"(default: from the name and the first bytes)", []string{"svmlight", "tsv", "folder", "matrixmarket", "idx"},
-		"auto", "libsvm")
+	f.Choose(&d.Format, "format", "", "`FORMAT` of a file: svmlight, tsv, csv, jsonl, lines, folder, matrixmarket or idx "+
+		"(default: from the name and the first bytes)",
+		[]string{"svmlight", "tsv", "csv", "jsonl", "lines", "folder", "matrixmarket", "idx"}, "auto", "libsvm")
+	d.text.declare(f)
 	f.Var(&d.MaxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
 	f.Check(func() error {
 		if parameters, ok := strings.CutPrefix(d.In, "synthetic:"); ok {
@@ -136,19 +143,33 @@ func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*spa
 		return nil, d.limits.Fits("any command", place.RuntimeBytes)
 	}
 	p.Stage("reading " + report.Shorten(d.In, 40))
-	corpus, err := sparse.Read(ctx, d.In, sparse.Options{
+	tokenizer, err := d.text.tokenizer()
+	if err != nil {
+		return nil, err
+	}
+	opt := sparse.Options{
 		Format: d.sparseFormat(), Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF,
 		Signed: d.Signed || d.Sets != "", Groups: d.Sets == setsByQID,
 		Vocabulary: d.Vocabulary, VocabularyLater: d.VocabularyLater,
+		Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
+		Encoding: d.text.encoding, Strict: d.text.strict, Labels: d.text.labels,
+		LabelColumn: d.text.labelColumn, TextColumn: d.text.textColumn,
+		LabelKey: d.text.labelKey, TextKey: d.text.textKey,
 		MaxLineBytes: int(d.MaxLine), MemoryBytes: d.Bytes(),
 		Progress: func(s sparse.Progress) { p.Update(s.Done, s.Total) },
-	})
+	}
+	var corpus *sparse.Corpus
+	if d.In == "-" {
+		corpus, err = sparse.ReadFrom(ctx, os.Stdin, "standard input", opt)
+	} else {
+		corpus, err = sparse.Read(ctx, d.In, opt)
+	}
 	p.Clear()
 	if err != nil {
 		return nil, d.explainMemory(nameFlags(err))
 	}
 	for _, w := range corpus.Warnings {
-		text := w.Message
+		text := w.Describe(flagOf)
 		if w.Count > 1 {
 			text += " (" + report.Count(w.Count) + " times)"
 		}
@@ -160,16 +181,26 @@ func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*spa
 	return corpus, nil
 }
 
+// flagOf returns the flag for a field of the options of package sparse.
+func flagOf(field string) string {
+	return map[string]string{
+		"Signed":       "-signed",
+		"Groups":       "-sets qid",
+		"MaxLineBytes": "-max-line",
+		"Format":       "-format",
+		"Encoding":     "-encoding",
+		"Strict":       "-strict",
+		"LabelColumn":  "-label-column",
+		"TextColumn":   "-text-column",
+		"LabelKey":     "-label-key",
+		"TextKey":      "-text-key",
+	}[field]
+}
+
 // nameFlags puts flags where a message of package sparse names fields of its options.
 func nameFlags(err error) error {
 	if syntax, ok := err.(*sparse.SyntaxError); ok {
-		flags := map[string]string{
-			"Signed":       "-signed",
-			"Groups":       "-sets qid",
-			"MaxLineBytes": "-max-line",
-			"Format":       "-format",
-		}
-		return errors.New(syntax.Describe(func(field string) string { return flags[field] }))
+		return errors.New(syntax.Describe(flagOf))
 	}
 	return err
 }
