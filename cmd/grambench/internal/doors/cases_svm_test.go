@@ -19,6 +19,7 @@ import (
 
 func svmCases() map[string]testCase {
 	return map[string]testCase{
+		"svm.Choose": {run: choose},
 		"svm.Measure.Better": {run: func(p *program) {
 			a, b := p.strange(), p.strange()
 			p.quiet(fmt.Sprint(a, b), func() { _ = svm.Accuracy.Better(a, b); _ = svm.Measure("x").Better(a, b) })
@@ -58,6 +59,25 @@ func svmCases() map[string]testCase {
 			p.quiet("of any", func() { (&svm.Settings{}).Measure(); (&svm.Settings{Type: "x", Scheme: 9}).Measure() })
 		}},
 	}
+}
+
+func choose(p *program) {
+	c := p.trainingCorpus(pick(p, 2, 3))
+	try := func(c *sparse.Corpus, s svm.Settings, from svm.Candidates, opt svm.Options) func() error {
+		return func() error { _, err := svm.Choose(p.ctx, c, s, from, opt); return err }
+	}
+	from := svm.Candidates{C: []float64{1, 10}, Seed: p.Uint64()}
+	p.good("C", try(c, svm.Settings{}, from, svm.Options{}))
+	p.any("kernels", try(c, svm.Settings{}, svm.Candidates{Kernels: []engine.Kernel{engine.MustParseKernel("linear"),
+		engine.MustParseKernel("diffusion")}, Work: p.strange()}, svm.Options{MemoryBytes: int64(p.odd())}))
+	p.bad("of nil", try(nil, svm.Settings{}, from, svm.Options{}))
+	b, why := p.brokenCorpus(2)
+	p.bad("of a corpus with "+why, try(b, svm.Settings{}, from, svm.Options{}))
+	p.bad("regression", try(c, svm.Settings{Type: model.EpsilonSVR}, from, svm.Options{}))
+	p.bad("a nil kernel", try(c, svm.Settings{}, svm.Candidates{Kernels: []engine.Kernel{nil}}, svm.Options{}))
+	p.bad("work", try(c, svm.Settings{}, svm.Candidates{Work: pick(p, -1, math.NaN(), math.Inf(1))}, svm.Options{}))
+	scheme := pick(p, solver.Scheme(-1), 9)
+	p.bad("no scheme", try(c, svm.Settings{}, svm.Candidates{Schemes: []solver.Scheme{scheme}}, svm.Options{}))
 }
 
 func newProblem(p *program) {

@@ -81,7 +81,7 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	p := progress(e, v.quiet)
 	defer p.Clear()
 	r := &cvReport{}
-	j, err := v.prepare(ctx, e, p, func(c *sparse.Corpus, _ svm.Settings) error {
+	j, err := v.prepare(ctx, e, p, nil, func(c *sparse.Corpus, _ svm.Settings) error {
 		r.Corpus = source.NewLine(c)
 		return nil
 	})

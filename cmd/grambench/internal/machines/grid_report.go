@@ -262,55 +262,40 @@ func (r *gridReport) table() *report.Table {
 // trainCommand is the command that trains with the settings of a point, for a shell: with the flags
 // that were given, but for those of the search.
 func (g *grid) trainCommand(best *gridRow) string {
-	words := []string{"grambench", "train", "-in", g.In}
-	searched := []string{
-		"in",
-		"kernel",
-		"embed",
-		"t",
-		"g",
-		"d",
-		"r",
-		"c",
-		"nu",
-		"n",
-		"epsilon",
-		"p",
-		"grid",
-		"log2c",
-		"log2g",
-		"folds",
-		"v",
-		"seed",
-		"plot",
-		"q",
-		"json",
-		"weight",
-	}
-	g.f.Visit(func(fl *flag.Flag) {
-		switch {
-		case slices.Contains(searched, fl.Name):
-		case g.f.IsBool(fl.Name):
-			words = append(words, "-"+fl.Name)
-		default:
-			words = append(words, "-"+fl.Name, fl.Value.String())
-		}
-	})
-	for _, class := range slices.Sorted(maps.Keys(g.weights)) {
-		words = append(words, "-weight", fmt.Sprintf("%s=%v", class, g.weights[class]))
-	}
-	if g.Signed && !g.f.Given("signed") { // as -t has it
-		words = append(words, "-signed")
-	}
-	words = append(words, "-kernel", best.Kernel)
+	settings := []string{"-kernel", best.Kernel}
 	for _, q := range []struct {
 		flag string
 		v    float64
 	}{{"-c", best.C}, {"-nu", best.Nu}, {"-epsilon", best.Epsilon}} {
 		if q.v != 0 {
-			words = append(words, q.flag, fmt.Sprint(q.v))
+			settings = append(settings, q.flag, fmt.Sprint(q.v))
 		}
 	}
+	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "seed", "plot", "q", "json"}
+	return g.commandLine(searched, settings)
+}
+
+// commandLine is a train command, for a shell: with the flags that were given, but for the kernel,
+// C and others that are named, and behind them the settings.
+func (m *machine) commandLine(others, settings []string) string {
+	words := []string{"grambench", "train", "-in", m.In}
+	m.f.Visit(func(fl *flag.Flag) {
+		switch {
+		case slices.Contains([]string{"in", "kernel", "embed", "t", "g", "d", "r", "c", "weight"}, fl.Name):
+		case slices.Contains(others, fl.Name):
+		case m.f.IsBool(fl.Name):
+			words = append(words, "-"+fl.Name)
+		default:
+			words = append(words, "-"+fl.Name, fl.Value.String())
+		}
+	})
+	for _, class := range slices.Sorted(maps.Keys(m.weights)) {
+		words = append(words, "-weight", fmt.Sprintf("%s=%v", class, m.weights[class]))
+	}
+	if m.Signed && !m.f.Given("signed") { // as -t has it
+		words = append(words, "-signed")
+	}
+	words = append(words, settings...)
 	for i, w := range words {
 		words[i] = quoted(w)
 	}

@@ -26,10 +26,13 @@ type job struct {
 	read, prepare float64
 }
 
-// prepare reads the documents and makes them ready for training with one kernel. It calls seen with
-// the documents in between: they are let go of before the matrix is computed, which needs the room.
+// prepare reads the documents and makes them ready for training with one kernel. It calls choose,
+// if that isn't nil, with the documents and the settings that were asked for, and seen with what is
+// trained: the documents are let go of before the matrix is computed, which needs the room.
 func (m *machine) prepare(
-	ctx context.Context, e *cli.Env, p *cli.Progress, seen func(c *sparse.Corpus, s svm.Settings) error,
+	ctx context.Context, e *cli.Env, p *cli.Progress,
+	choose func(c *sparse.Corpus, s svm.Settings) (svm.Settings, error),
+	seen func(c *sparse.Corpus, s svm.Settings) error,
 ) (*job, error) {
 	j := &job{begin: time.Now()}
 	corpus, err := m.Read(ctx, e, p)
@@ -50,6 +53,12 @@ func (m *machine) prepare(
 	j.settings.Kernel = k
 	if err := checkLabels(e, corpus, j.settings); err != nil {
 		return nil, err
+	}
+	if choose != nil {
+		if j.settings, err = choose(corpus, j.settings); err != nil {
+			return nil, err
+		}
+		k = j.settings.Kernel
 	}
 	if err := seen(corpus, j.settings); err != nil {
 		return nil, err

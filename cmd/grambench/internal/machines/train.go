@@ -39,6 +39,7 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 		t.declare(f)
 		t.DeclareSets(f)
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as grambench cv does, and write no model")
+		f.Float64Var(&t.chooseTime, "choose-time", 1, "choose kernel, C and scheme of text with `X` times the training's work; 0: don't")
 		f.Group("Output", "")
 		f.Writes(&t.out, "o", "write the model to `FILE` (default: SOURCE.model)")
 		f.Choose(&t.to, "to", "gram", "write `FORMAT`: gram, libsvm or libsvm-precomputed", modelFormats)
@@ -53,6 +54,8 @@ type train struct {
 	machine
 	out, to string
 	folds   int // of -v
+
+	chooseTime float64
 }
 
 // modelFormats are the forms in which a model is written.
@@ -86,10 +89,16 @@ func defaultModel(source string) string {
 	return filepath.Base(filepath.Clean(name)) + ".model"
 }
 
+// mostChooseTime bounds -choose-time.
+const mostChooseTime = 1000
+
 // checkKernel checks that there is one kernel, and that LIBSVM knows it where it shall read the
 // model.
 func (t *train) checkKernel() error {
 	k, err := t.kernelOf(nil)
+	if err == nil && !(t.chooseTime >= 0 && t.chooseTime <= mostChooseTime) {
+		err = cli.Usagef("-choose-time %v, expected a number from 0 to %v", t.chooseTime, mostChooseTime)
+	}
 	if err != nil || t.to != "libsvm" {
 		return err
 	}
@@ -137,7 +146,10 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	defer p.Clear()
 	t.once = true
 	r := &trainReport{}
-	j, err := t.prepare(ctx, e, p, func(c *sparse.Corpus, s svm.Settings) error {
+	j, err := t.prepare(ctx, e, p, func(c *sparse.Corpus, s svm.Settings) (out svm.Settings, err error) {
+		out, r.Choice, err = t.choose(ctx, e, p, c, s)
+		return out, err
+	}, func(c *sparse.Corpus, s svm.Settings) error {
 		r.Corpus = source.Line{
 			Source:    c.Source,
 			Documents: c.Documents.Rows(),

@@ -16,7 +16,8 @@ import (
 
 // trainReport is the report of the command train.
 type trainReport struct {
-	Corpus source.Line `json:"corpus"`
+	Corpus source.Line   `json:"corpus"`
+	Choice *choiceReport `json:"choice,omitempty"`
 
 	machineLine
 	File       string `json:"file"`
@@ -123,7 +124,11 @@ func machineRows(m *model.Model) []machineRow {
 }
 
 func (r *trainReport) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%s\n%s\n", r.Corpus, r.text())
+	fmt.Fprintln(w, r.Corpus)
+	if r.Choice != nil {
+		r.Choice.WriteText(w)
+	}
+	fmt.Fprintln(w, r.text())
 	fmt.Fprintf(w, "%s, %s, %s steps, objective %.8g, greatest gap %.2g\n",
 		report.Counted(r.Machines, "machine", "machines"),
 		report.Counted(r.Support, "support vector", "support vectors"), report.Count(r.Iterations),

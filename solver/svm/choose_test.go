@@ -1,0 +1,199 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/sparse"
+)
+
+var choices = Candidates{
+	Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt", "diffusion:t=0.01", "linear:embed=tfidf-l2"),
+	C:       []float64{10, 0.001, 100}, Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}, Seed: 3,
+}
+
+// untimed is a choice without the time that workers took.
+func untimed(c *Chosen) *Chosen {
+	for _, r := range c.Rounds {
+		for i := range r.Points {
+			r.Points[i].Busy = 0
+		}
+	}
+	return c
+}
+
+// A choice compares kernels, then schemes, then C, takes the best of each, and is the same from any
+// number of workers. Its figures are those of a validation.
+func TestChoose(t *testing.T) {
+	c := noisy(t)
+	var first *Chosen
+	for _, workers := range []int{1, 3} {
+		got, err := Choose(t.Context(), c, Settings{Tolerance: 1e-4}, choices, Options{Workers: workers})
+		if err != nil || got.Why != "" {
+			t.Fatalf("%v, %q", err, got.Why)
+		}
+		if first = untimed(got); workers == 1 {
+			continue
+		}
+		again, err := Choose(t.Context(), c, Settings{Tolerance: 1e-4}, choices, Options{})
+		if err != nil || !reflect.DeepEqual(first, untimed(again)) {
+			t.Errorf("%+v, then %+v, %v", first, again, err)
+		}
+	}
+	n := c.Documents.Rows()
+	if len(first.Rounds) != 3 || first.Measure != Accuracy {
+		t.Fatalf("%+v", first)
+	}
+	for i, want := range []struct {
+		what   string
+		points int
+	}{{"kernel", 3}, {"scheme", 6}, {"C", 6}} {
+		r := first.Rounds[i]
+		if r.Compares != want.what || len(r.Points) != want.points || r.Documents != n {
+			t.Errorf("round %d compares %d points by %s on %d documents", i, len(r.Points), r.Compares, r.Documents)
+		}
+	}
+	last := first.Rounds[2]
+	best := last.Points[last.Best]
+	s := first.Settings
+	if s.C == 0.001 || s.Kernel != best.Kernel || s.C != best.C || s.Scheme != best.Scheme || s.Tolerance != 1e-4 {
+		t.Errorf("%+v, the best is %+v", s, best)
+	}
+	if first.Fits != (3+6+6)*ChoiceFolds || first.DotProducts == 0 {
+		t.Errorf("%d fits, %d dot products", first.Fits, first.DotProducts)
+	}
+	s.Tolerance = 1e-4
+	p := problem(t, c.Select(sequence(0, n)), s.Kernel, Options{})
+	v := crossValidate(t, p, s, ChoiceFolds, choices.Seed)
+	within(t, "accuracy", best.Mean, v.Mean, 0.01)
+}
+
+// What isn't a list of several is kept, and nothing is compared where all is given.
+func TestChooseKeeps(t *testing.T) {
+	c := noisy(t)
+	k := engine.MustParseKernel("diffusion:t=1")
+	given := Settings{Kernel: k, C: 7, Scheme: solver.OneVsRest, Seed: 5}
+	for _, q := range []struct {
+		from   Candidates
+		rounds int
+	}{
+		{Candidates{}, 0},
+		{Candidates{C: []float64{3}}, 0},
+		{Candidates{C: []float64{1, 10}}, 1},
+		{Candidates{Kernels: choices.Kernels}, 1},
+		{Candidates{Schemes: choices.Schemes}, 1},
+	} {
+		got, err := Choose(t.Context(), c, given, q.from, Options{})
+		if err != nil || len(got.Rounds) != q.rounds {
+			t.Fatalf("%+v: %+v, %v", q.from, got, err)
+		}
+		s := got.Settings
+		if q.from.Kernels == nil && s.Kernel != k || q.from.C == nil && s.C != 7 ||
+			q.from.Schemes == nil && s.Scheme != solver.OneVsRest || s.Seed != 5 {
+			t.Errorf("%+v: %+v", q.from, s)
+		}
+	}
+}
+
+// Samples grow, one contains the other, and have the frequencies of the corpus.
+func TestChooseSample(t *testing.T) {
+	c := read(t, "synthetic:docs=4000,terms=300,length=10,classes=3,seed=3", sparse.Options{})
+	h := &choosing{c: c, from: Candidates{Schemes: []solver.Scheme{solver.OneVsOne}, Seed: 1}}
+	if why := h.sample(); why != "" || h.most != 4000 || len(h.order) != 4000 {
+		t.Fatalf("%q, %d of %d", why, h.most, len(h.order))
+	}
+	count := func(documents []int) []float64 {
+		n := make([]float64, 3)
+		for _, i := range documents {
+			n[c.Labels.Of(i)[0]] += 1 / float64(len(documents))
+		}
+		return n
+	}
+	all := count(h.order)
+	for _, n := range []int{500, 1500, 3000} {
+		for k, share := range count(h.order[:n]) {
+			within(t, "the share of a class", share, all[k], 0.02)
+		}
+	}
+	h.opt.MemoryBytes, h.order = 64<<20, nil
+	if why := h.sample(); why != "" || !(h.most < 2100) {
+		t.Errorf("%q, %d documents in 64 MiB", why, h.most)
+	}
+	h.opt.MemoryBytes, h.order = 8<<20, nil
+	if why := h.sample(); why != "memory is too little to choose on samples" {
+		t.Errorf("%q in 8 MiB", why)
+	}
+}
+
+// Too few documents leave the settings as they are; labels are chosen for by micro F1.
+func TestChooseOthers(t *testing.T) {
+	got, err := Choose(t.Context(), sixty(t), Settings{}, choices, Options{})
+	if err != nil || got.Why == "" || got.Settings.Kernel.String() != DefaultKernel || got.Settings.C != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	labels := choices
+	labels.Schemes = nil
+	got, err = Choose(t.Context(), noisy(t), Settings{Scheme: solver.Labels}, labels, Options{})
+	if err != nil || got.Measure != MicroF1 || len(got.Rounds) != 2 || got.Settings.Scheme != solver.Labels {
+		t.Errorf("%+v, %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	opt := Options{Progress: func(Progress) { cancel() }}
+	begin := time.Now()
+	if _, err = Choose(ctx, noisy(t), Settings{}, choices, opt); !errors.Is(err, context.Canceled) ||
+		time.Since(begin) > 30*time.Second {
+		t.Errorf("%v at the end of the context", err)
+	}
+}
+
+// Of several C the least that isn't clearly worse.
+func TestChooseLeastC(t *testing.T) {
+	k := engine.MustParseKernel(DefaultKernel)
+	point := func(c float64, figures ...float64) ChoicePoint {
+		mean, sd := meanAndDeviation(figures)
+		return ChoicePoint{solver.OneVsOne, Point{Kernel: k, C: c, Figures: figures, Mean: mean, SD: sd}}
+	}
+	for want, points := range map[float64][]ChoicePoint{
+		1:   {point(10, 0.8, 0.9, 0.7), point(1, 0.81, 0.88, 0.69), point(0.1, 0.6, 0.6, 0.6)},
+		10:  {point(10, 0.8, 0.9, 0.7), point(1, 0.79, 0.89, 0.68), point(100, 0.79, 0.9, 0.7)},
+		100: {point(10, 0.7, 0.8, 0.6), point(100, 0.8, 0.9, 0.7)},
+	} {
+		r := Round{Points: points}
+		for i, p := range points {
+			if p.Mean > points[r.Best].Mean {
+				r.Best = i
+			}
+		}
+		h := &choosing{from: Candidates{C: []float64{10, 1, 100}}, out: &Chosen{Rounds: []Round{r}}}
+		best := h.leastC(candidate{k, solver.OneVsOne, points[r.Best].C})
+		if at := h.out.Rounds[0].Best; best.c != want || points[at].C != want {
+			t.Errorf("C = %v and point %d, expected %v", best.c, at, want)
+		}
+	}
+}
+
+func TestChooseDoors(t *testing.T) {
+	c := noisy(t)
+	call := func(s Settings, from Candidates, opt Options) func() error {
+		return func() error { _, err := Choose(t.Context(), c, s, from, opt); return err }
+	}
+	none := func() error { _, err := Choose(t.Context(), nil, Settings{}, choices, Options{}); return err }
+	checkDoors(t, []door{
+		{"no corpus", "no documents", none},
+		{"regression", "epsilon_svr", call(Settings{Type: model.EpsilonSVR}, choices, Options{})},
+		{"work", "NaN", call(Settings{}, Candidates{Work: math.NaN()}, Options{})},
+		{"negative work", "-1", call(Settings{}, Candidates{Work: -1}, Options{})},
+		{"nil kernel", "kernel 0", call(Settings{}, Candidates{Kernels: []engine.Kernel{nil}}, Options{})},
+		{"labels and others", "labels alone", call(Settings{}, Candidates{
+			Schemes: []solver.Scheme{solver.OneVsOne, solver.Labels}}, Options{})},
+		{"C", "C is -1", call(Settings{}, Candidates{C: []float64{1, -1}}, Options{})},
+		{"workers", "-1 workers", call(Settings{}, choices, Options{Workers: -1})},
+	})
+}
