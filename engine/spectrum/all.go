@@ -5,81 +5,87 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"runtime/debug"
 	"slices"
 
+	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram/tiles"
 )
 
-// All returns the eigenvalues of a, the largest first. The errors are a few times n·2⁻⁵³ of the largest absolute value.
+// All returns the eigenvalues of a, the largest first, on so many workers; 0 is GOMAXPROCS. The
+// errors are a few times n·2⁻⁵³ of the largest absolute value. They have the same bits from any
+// number of workers.
 //
-// It takes AllBytes and time in proportion to n³, by LAPACK's tridiagonalisation as gonum has it,
-// which can't be interrupted: at the end of ctx All returns at once with its error, but the work
-// goes on beside it until it is done, and a must stay unchanged until then. A value of a that isn't
-// finite is an error, and so is what a's methods panic with.
-func All(ctx context.Context, a mat.Symmetric) ([]float64, error) {
-	if a == nil {
+// It takes AllBytes and time in proportion to n³: a reduction to a tridiagonal matrix by blocks of
+// reflections, which it interrupts at the end of ctx. One goroutine reads the values on and below
+// the diagonal, once. One that isn't finite is an error, and so is what a's methods panic with.
+func All(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
+	switch {
+	case a == nil:
 		return nil, errors.New("spectrum: no matrix, expected one")
+	case workers < 0:
+		return nil, fmt.Errorf("spectrum: %d workers, expected a positive number, or 0 for one a processor", workers)
+	case workers == 0:
+		workers = runtime.GOMAXPROCS(0)
 	}
-	if err := finite(ctx, a); err != nil {
+	var p *packed
+	err := tiles.Run(ctx, 1, 1, func(ctx context.Context, _, _ int) (err error) {
+		p, err = pack(ctx, a)
+		return err
+	})
+	if failed := (*tiles.PanicError)(nil); errors.As(err, &failed) {
+		return nil, fmt.Errorf("spectrum: the matrix panics: %w", failed)
+	}
+	if err != nil || p.n == 0 {
 		return nil, err
 	}
-	type result struct {
-		values []float64
-		err    error
+	exponent := p.scale()
+	values, beside, err := tridiagonalise(ctx, p, workers)
+	if err != nil {
+		return nil, err
 	}
-	done := make(chan result, 1)
-	go func() {
-		var r result
-		ended := false // not so where the matrix ends the goroutine
-		defer func() {
-			if !ended {
-				r.err = fmt.Errorf("spectrum: the matrix panics: %w", tiles.NewPanicError(nil))
-			}
-			done <- r
-		}()
-		r.values, r.err = factorize(a)
-		ended = true
-	}()
-	select {
-	case r := <-done:
-		return r.values, r.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// finite checks that the values on and below the diagonal are finite.
-func finite(ctx context.Context, a mat.Symmetric) (err error) {
-	defer caught("the matrix", &err)
-	for i := range a.SymmetricDim() {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		for j := range i + 1 {
-			if v := a.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("spectrum: the value in row %d and column %d is %v, expected a finite number", i+1, j+1, v)
+	for _, of := range [][]float64{values, beside} {
+		for i, v := range of {
+			if math.Abs(v) < least { // Dsterf can't scale blocks that are much smaller
+				of[i] = 0
 			}
 		}
 	}
-	return nil
-}
-
-// factorize returns the eigenvalues of a, the largest first.
-func factorize(a mat.Symmetric) (values []float64, err error) {
-	defer caught("the matrix", &err)
-	if a.SymmetricDim() == 0 {
-		return nil, nil
-	}
-	var e mat.EigenSym
-	if !e.Factorize(a, false) {
+	if !(lapackgonum.Implementation{}).Dsterf(p.n, values, beside) {
 		return nil, errors.New("spectrum: the iteration for the eigenvalues doesn't converge")
 	}
-	values = e.Values(nil)
 	slices.Reverse(values)
+	for i, v := range values {
+		values[i] = math.Ldexp(v, exponent)
+	}
 	return values, nil
+}
+
+// least is far below the rounding of a matrix whose largest value is near 1.
+const least = 0x1p-200
+
+// pack copies the values on and below the diagonal, and checks that they are finite.
+func pack(ctx context.Context, a mat.Symmetric) (*packed, error) {
+	n := a.SymmetricDim()
+	p := &packed{n, make([]float64, n*(n+1)/2)}
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		row := p.row(i)
+		for j := range row {
+			v := a.At(i, j)
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("spectrum: the value in row %d and column %d is %v, expected a finite number",
+					i+1, j+1, v)
+			}
+			row[j] = v
+		}
+	}
+	return p, nil
 }
 
 // caught turns a panic of what the caller handed over into an error that names it.
@@ -89,14 +95,15 @@ func caught(name string, err *error) {
 	}
 }
 
-// AllBytes returns the memory that All takes for n rows beside the matrix itself: a copy in
-// float64. An n below 0 counts as 0, and a result beyond int64 is the greatest one.
+// AllBytes returns the memory that All takes for n rows beside the matrix itself: a copy of half of
+// it in float64, and some vectors. An n below 0 counts as 0, and a result beyond int64 is the
+// greatest one.
 func AllBytes(n int) int64 {
 	n = max(n, 0)
-	if 8*float64(n)*float64(n) >= math.MaxInt64 {
+	if half := 4 * float64(n) * (float64(n) + 1); half+float64(vectors*8)*float64(n) >= math.MaxInt64 {
 		return math.MaxInt64
 	}
-	return 8 * int64(n) * int64(n)
+	return 4*int64(n)*int64(n+1) + vectors*8*int64(n)
 }
 
 // Rounding returns n·2⁻²⁴·largest, where largest is the greatest absolute eigenvalue: an eigenvalue of a float32 matrix that is nearer to 0 may owe its sign to

@@ -41,8 +41,9 @@ func TestRefuses(t *testing.T) {
 		"steps below 0":      lanczos(one, Options{Steps: -1}),
 		"tolerance below 0":  lanczos(one, Options{Tolerance: -1}),
 		"tolerance NaN":      lanczos(one, Options{Tolerance: math.NaN()}),
-		"no matrix":          func() error { _, err := All(ctx, nil); return err },
-		"values of NaN":      func() error { _, err := All(ctx, bad{n: 3, at: math.NaN}); return err },
+		"no matrix":          func() error { _, err := All(ctx, nil, 0); return err },
+		"workers below 0":    func() error { _, err := All(ctx, one, -1); return err },
+		"values of NaN":      func() error { _, err := All(ctx, bad{n: 3, at: math.NaN}, 0); return err },
 		"a short vector":     func() error { return CentreOperator(one).Apply(ctx, make([]float64, 40), make([]float64, 39)) },
 		"a long destination": func() error { return CentreOperator(one).Apply(ctx, make([]float64, 41), make([]float64, 40)) },
 	} {
@@ -72,11 +73,11 @@ func TestPanics(t *testing.T) {
 		},
 		"At on another goroutine": func() error {
 			_, err := All(ctx, bad{n: 3, at: func() float64 {
-				if calls++; calls > 6 {
+				if calls++; calls > 3 {
 					panic(broken)
 				}
 				return 1
-			}})
+			}}, 0)
 			return err
 		},
 	} {
@@ -91,11 +92,11 @@ func TestPanics(t *testing.T) {
 func TestGoexit(t *testing.T) {
 	calls := 0
 	_, err := All(t.Context(), bad{n: 3, at: func() float64 {
-		if calls++; calls > 6 {
+		if calls++; calls > 3 {
 			runtime.Goexit()
 		}
 		return 1
-	}})
+	}}, 0)
 	if failed := (*tiles.PanicError)(nil); !errors.As(err, &failed) {
 		t.Errorf("error %v, expected a PanicError", err)
 	}
@@ -129,7 +130,7 @@ func TestBytes(t *testing.T) {
 	if all, l := AllBytes(-5), LanczosBytes(-5, -5); all != 0 || l != 0 {
 		t.Errorf("-5 rows take %d and %d bytes", all, l)
 	}
-	if all, l := AllBytes(1000), LanczosBytes(1000, 10); all != 8e6 || l != 8*(13*1000+120) {
+	if all, l := AllBytes(1000), LanczosBytes(1000, 10); all != 4*1000*1001+82*8*1000 || l != 8*(13*1000+120) {
 		t.Errorf("1000 rows take %d and %d bytes", all, l)
 	}
 	if b := RademacherBound([]float64{1}, -3, 1, 1, math.Inf(-1), 1); b != 0 {

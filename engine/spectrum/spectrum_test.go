@@ -68,7 +68,7 @@ func TestAllOfKnownSpectrum(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 60} {
 		want := decaying(n)
 		slices.SortFunc(want, func(a, b float64) int { return map[bool]int{true: -1, false: 1}[a > b] })
-		got, err := All(t.Context(), with(want, 1))
+		got, err := All(t.Context(), with(want, 1), 0)
 		if err != nil || len(got) != n {
 			t.Fatal(got, err)
 		}
@@ -83,12 +83,12 @@ func TestAllOfKnownSpectrum(t *testing.T) {
 func TestAllRefuses(t *testing.T) {
 	a := mat.NewSymDense(3, nil)
 	a.SetSym(2, 1, math.NaN())
-	if _, err := All(t.Context(), a); err == nil {
+	if _, err := All(t.Context(), a, 0); err == nil {
 		t.Error("NaN is taken")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := All(ctx, with(decaying(30), 1)); !errors.Is(err, context.Canceled) {
+	if _, err := All(ctx, with(decaying(30), 1), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end of ctx: %v", err)
 	}
 }
@@ -124,7 +124,7 @@ func TestLanczosOfSecondDifference(t *testing.T) {
 func TestLanczosAgainstAll(t *testing.T) {
 	const n, k = 150, 5
 	a := with(decaying(n), 3)
-	all, err := All(t.Context(), a)
+	all, err := All(t.Context(), a, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestLanczosResidualOfDroppedCouplings(t *testing.T) {
 func TestLanczosTooFewSteps(t *testing.T) {
 	const n = 150
 	a := with(decaying(n), 3)
-	all, _ := All(t.Context(), a)
+	all, _ := All(t.Context(), a, 0)
 	e, err := Lanczos(t.Context(), &operator{Symmetric: a}, Options{K: 4, Steps: 8})
 	if err != nil {
 		t.Fatal(err)
@@ -344,7 +344,7 @@ func TestTridiagonalVectors(t *testing.T) {
 				s.SetSym(i, i-1, c.off[i-1])
 			}
 		}
-		values, err := All(t.Context(), s)
+		values, err := All(t.Context(), s, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,7 @@ func allEigenvalues(p *program) {
 	n := pick(p, 1, 2, 5, 20)
 	s := p.symmetric(n)
 	p.good(fmt.Sprint(n, " rows"), func() error {
-		values, err := spectrum.All(p.ctx, s)
+		values, err := spectrum.All(p.ctx, s, 0)
 		if err == nil && len(values) != n {
 			p.fails("%d eigenvalues of %d rows", len(values), n)
 		}
@@ -77,10 +77,10 @@ func allEigenvalues(p *program) {
 		return err
 	})
 	s.Data[0] = float32(p.notFinite())
-	p.bad("of a value that isn't finite", func() error { _, err := spectrum.All(p.ctx, s); return err })
-	p.bad("of a matrix that lacks a value", func() error { _, err := spectrum.All(p.ctx, p.short(n)); return err })
-	p.bad("of nil", func() error { _, err := spectrum.All(p.ctx, nil); return err })
-	p.any("of no rows", func() error { _, err := spectrum.All(p.ctx, &engine.Symmetric{}); return err })
+	p.bad("of a value that isn't finite", func() error { _, err := spectrum.All(p.ctx, s, 0); return err })
+	p.bad("of a matrix that lacks a value", func() error { _, err := spectrum.All(p.ctx, p.short(n), 0); return err })
+	p.bad("of nil", func() error { _, err := spectrum.All(p.ctx, nil, 0); return err })
+	p.any("of no rows", func() error { _, err := spectrum.All(p.ctx, &engine.Symmetric{}, 0); return err })
 }
 
 func (p *program) notFinite() float64 { return pick(p, math.NaN(), math.Inf(1), math.Inf(-1)) }

@@ -144,7 +144,7 @@ func (c *call) measure(ctx context.Context, e *cli.Env, p *cli.Progress, m *matr
 func (c *call) all(
 	ctx context.Context, e *cli.Env, p *cli.Progress, m *engine.Symmetric, need int64, row *row,
 ) error {
-	seconds := estimate(ctx, m.N)
+	seconds := estimate(ctx, m.N, c.NumWorkers())
 	if seconds > longSeconds {
 		p.Clear()
 		e.Say("all %s eigenvalues of %s take about %.0f s and %s of memory", report.Count(m.N), row.Kernel, seconds,
@@ -152,7 +152,7 @@ func (c *call) all(
 	}
 	p.Stage("eigenvalues of " + row.Kernel)
 	stop := p.Expect(seconds)
-	values, err := allOf(ctx, m, c.centre)
+	values, err := allOf(ctx, m, c.centre, c.NumWorkers())
 	stop()
 	if err == nil {
 		row.take(values, c.k, c.radii)
@@ -161,17 +161,17 @@ func (c *call) all(
 }
 
 // allOf returns all eigenvalues of m, centred if asked.
-func allOf(ctx context.Context, m *engine.Symmetric, centre bool) ([]float64, error) {
+func allOf(ctx context.Context, m *engine.Symmetric, centre bool, workers int) ([]float64, error) {
 	if centre {
-		return spectrum.All(ctx, spectrum.Centre(m))
+		return spectrum.All(ctx, spectrum.Centre(m), workers)
 	}
-	return spectrum.All(ctx, m)
+	return spectrum.All(ctx, m, workers)
 }
 
 // estimate returns about how many seconds all eigenvalues of n rows take: by a small matrix, whose
 // time grows as n³ and some more once it has left the cache.
-func estimate(ctx context.Context, n int) float64 {
-	const small, cache = 256, 1.3
+func estimate(ctx context.Context, n, workers int) float64 {
+	const small, cache = 512, 1.3
 	if n <= small {
 		return 0
 	}
@@ -183,7 +183,7 @@ func estimate(ctx context.Context, n int) float64 {
 		}
 	}
 	begin := time.Now()
-	if _, err := spectrum.All(ctx, a); err != nil {
+	if _, err := spectrum.All(ctx, a, workers); err != nil {
 		return 0
 	}
 	return cache * time.Since(begin).Seconds() * math.Pow(float64(n)/small, 3)

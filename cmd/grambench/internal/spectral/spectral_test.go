@@ -111,7 +111,7 @@ func TestMatrices(t *testing.T) {
 	const n = 333
 	whole, stripes := newTestMatrices(t, "diffusion:t=0.5", n)
 	for _, centre := range []bool{false, true} {
-		values, err := allOf(t.Context(), whole.whole, centre)
+		values, err := allOf(t.Context(), whole.whole, centre, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestMatrixIsCancelled(t *testing.T) {
 // The bounds of the spectral sums from Lanczos hold the sum of all eigenvalues.
 func TestSpectrumBoundsHoldSums(t *testing.T) {
 	whole, _ := newTestMatrices(t, "diffusion:t=8", 120)
-	values, err := allOf(t.Context(), whole.whole, false)
+	values, err := allOf(t.Context(), whole.whole, false, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
