@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	mostWhole   = 4000 // documents, of which all eigenvalues are computed
+	mostWhole   = 1000 // documents, of which all eigenvalues are computed without being asked for
 	longSeconds = 5    // what a computation may take without being announced
 	taskRows    = 16   // rows that a worker takes at a time
 )
@@ -111,7 +111,7 @@ func (m *matrix) traces(ctx context.Context, centre bool) (trace, squares float6
 // measure fills the row of a matrix: from all eigenvalues, or from the extremes.
 func (c *call) measure(ctx context.Context, e *cli.Env, p *cli.Progress, m *matrix, row *row) error {
 	begin := time.Now()
-	all := m.n <= mostWhole && !c.lanczos
+	all := c.whole || m.n <= mostWhole && !c.lanczos
 	what, beside := "the extreme eigenvalues of "+m.what, spectrum.LanczosBytes(m.n, max(c.steps, 2*c.k))
 	if all {
 		what, beside = "all eigenvalues of "+m.what+" (-lanczos finds the extremes in less)", spectrum.AllBytes(m.n)

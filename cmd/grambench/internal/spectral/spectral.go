@@ -24,7 +24,8 @@ Prints the largest and smallest eigenvalues of Gram matrices, whether each matri
 semidefinite beyond rounding, and spectral sums: Σ min(r, λ) over the eigenvalues λ of K/n and its
 root, the Rademacher term of Lafferty and Lebanon, JMLR 6 (2005), §4. Up to ` +
 		report.Count(mostWhole) + ` documents all
-eigenvalues are computed, above the extremes by the method of Lanczos, each with its residual.
+eigenvalues are computed, above the extremes by the method of Lanczos, each with its residual,
+unless -all asks for all.
 An eigenvalue nearer to 0 than n·2⁻²⁴·|λ|max (rounding) may owe its sign to rounding. Verdicts:
   psd to rounding   the smallest eigenvalue is not below 0 by more than the likely size of rounding
   undecided         it is, but by no more than rounding may be
@@ -46,6 +47,7 @@ grambench spectrum -in large.svm -kernel arccos:n=1 -kernel linear -lanczos -k 2
 		f.IntVar(&c.k, "k", 6, "print the `K` largest and smallest")
 		f.StringVar(&c.r, "r", "1e-4,1e-3,1e-2,0.1,1", "the radii of the spectral sums: `LIST`")
 		f.BoolVar(&c.centre, "centre", false, "take the mean off rows and columns, as for ngd")
+		f.BoolVar(&c.whole, "all", false, "find all eigenvalues, of many documents too")
 		f.BoolVar(&c.lanczos, "lanczos", false, "find the extremes alone, for few documents too")
 		f.IntVar(&c.steps, "steps", spectrum.DefaultSteps, "at most `N` products for Lanczos")
 		f.Uint64Var(&c.seed, "seed", 1, "`SEED` of the start vector of Lanczos")
@@ -67,6 +69,7 @@ type call struct {
 	seed            uint64
 	t, r, plot      string
 	centre, lanczos bool
+	whole           bool // all eigenvalues are asked for
 
 	asked []engine.Kernel
 	ofSet []engine.Hyperbolic // the kernels asked for where they compare sets of points
@@ -80,6 +83,8 @@ func (c *call) check() (err error) {
 		return cli.Usagef("-k %d is below 1", c.k)
 	case c.steps < 1:
 		return cli.Usagef("-steps %d is below 1", c.steps)
+	case c.whole && c.lanczos:
+		return cli.Usagef("-all and -lanczos, expected one of them")
 	}
 	if c.OfSets(&c.Kernels) {
 		c.ofSet, err = c.Hyperbolic(&c.Kernels, &c.Compute)
