@@ -41,7 +41,9 @@ func BenchmarkSweep(b *testing.B) {
 	if !onRealDevice() {
 		docs = 150
 	}
-	corpora := map[string]func(b *testing.B) *sparse.CSR{"synthetic": func(b *testing.B) *sparse.CSR { return texts(b, docs) }}
+	corpora := map[string]func(b *testing.B) *sparse.CSR{
+		"synthetic": func(b *testing.B) *sparse.CSR { return texts(b, docs) },
+	}
 	if source := os.Getenv("GRAM_CUDA_CORPUS"); source != "" {
 		corpora["named"] = func(b *testing.B) *sparse.CSR {
 			corpus, err := sparse.Read(b.Context(), source, sparse.Options{})

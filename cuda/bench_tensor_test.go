@@ -15,8 +15,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// BenchmarkTensor measures what BenchmarkKeep does, of texts and of images, without tensor cores and with dense ends of the terms that one document in so many has, on either side of
-// denseShare, beside the products of bytes that tensor cores reach in the same run.
+// BenchmarkTensor measures what BenchmarkKeep does, of texts and of images, without tensor cores
+// and with dense ends of the terms that one document in so many has, on either side of denseShare,
+// beside the products of bytes that tensor cores reach in the same run.
 func BenchmarkTensor(b *testing.B) {
 	docs := 30_000
 	if !onRealDevice() {
@@ -28,14 +29,16 @@ func BenchmarkTensor(b *testing.B) {
 		shares []int64
 	}{{"images", images, []int64{0, 2, denseShare, 8}}, {"texts", texts, []int64{0, 6, 16}}} {
 		for _, share := range corpus.shares {
-			b.Run(fmt.Sprintf("corpus=%s/docs=%d/share=%d/kernel=diffusion", corpus.name, docs, share), func(b *testing.B) {
+			name := fmt.Sprintf("corpus=%s/docs=%d/share=%d/kernel=diffusion", corpus.name, docs, share)
+			b.Run(name, func(b *testing.B) {
 				benchmarkKeep(b, corpus.make(b, docs), share, func(*Columns, *device.Program) error { return nil })
 			})
 		}
 	}
 }
 
-// images makes documents as dense as handwritten digits of 28 × 28 points: a point near the middle is there in three of four, one at the rim in hardly any, and some 155 in all.
+// images makes documents as dense as handwritten digits of 28 × 28 points: a point near the middle
+// is there in three of four, one at the rim in hardly any, and some 155 in all.
 func images(_ *testing.B, docs int) *sparse.CSR {
 	const side, width = 28, 5.8
 	r := rand.New(rand.NewPCG(uint64(docs), 4))
@@ -56,7 +59,8 @@ func images(_ *testing.B, docs int) *sparse.CSR {
 	return m
 }
 
-// The kernel that measures tensor cores takes as many products as it is said to, of the bytes that it is said to.
+// The kernel that measures tensor cores takes as many products as it is said to, of the bytes that
+// it is said to.
 func TestPeakTensor(t *testing.T) {
 	noLeaks(t)
 	d := open(t, Options{})
@@ -101,7 +105,8 @@ func peakProduct(thread int) (sum uint32) {
 		row, column := lane/4+i/2*8, lane%4*2+i%2
 		for k := range 32 {
 			t, half := k%16/4, k/16
-			sum += uint32(side(row%8*4+t, 4, 2*half+row/8, k%4, 2654435761) * side(column*4+t, 2, half, k%4, 2246822519))
+			sum += uint32(side(row%8*4+t, 4, 2*half+row/8, k%4, 2654435761) *
+				side(column*4+t, 2, half, k%4, 2246822519))
 		}
 	}
 	return sum

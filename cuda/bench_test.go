@@ -21,11 +21,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// BenchmarkKeep measures the Gram matrix of the diffusion kernel on synthetic documents of about 140 distinct terms, whole on the device, against what the device reaches
-// in the same run: multiply-adds in registers, bytes read of shared memory as panels are read, bytes copied in its memory. Rates count pairs i < j; head multiply-adds are those
-// that are done, 4 bytes of shared memory each. Wants a GPU, GRAM_CUDA=real; on the fake one it is a trial of itself.
+// BenchmarkKeep measures the Gram matrix of the diffusion kernel on synthetic documents of about
+// 140 distinct terms, whole on the device, against what the device reaches in the same run:
+// multiply-adds in registers, bytes read of shared memory as panels are read, bytes copied in its
+// memory. Rates count pairs i < j; head multiply-adds are those that are done, 4 bytes of shared
+// memory each. Wants a GPU, GRAM_CUDA=real; on the fake one it is a trial of itself.
 //
-// With GRAM_CUDA_DOCUMENTS it writes the documents to a file of that name, in the end those of the last, for torch_compare.py.
+// With GRAM_CUDA_DOCUMENTS it writes the documents to a file of that name, in the end those of the
+// last, for torch_compare.py.
 func BenchmarkKeep(b *testing.B) {
 	sizes := []int{10_000, 30_000, 100_000}
 	if !onRealDevice() {
@@ -35,7 +38,8 @@ func BenchmarkKeep(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	sizes = slices.DeleteFunc(sizes, func(n int) bool { return 4*int64(n)*int64(n) > info.FreeBytes/5*4 }) // what the device can't hold beside its documents
+	// what the device can't hold beside its documents
+	sizes = slices.DeleteFunc(sizes, func(n int) bool { return 4*int64(n)*int64(n) > info.FreeBytes/5*4 })
 	for _, docs := range sizes {
 		b.Run(fmt.Sprintf("docs=%d/kernel=diffusion", docs), func(b *testing.B) {
 			m := texts(b, docs)
@@ -51,14 +55,16 @@ func BenchmarkKeep(b *testing.B) {
 
 // texts makes synthetic documents.
 func texts(b *testing.B, docs int) *sparse.CSR {
-	corpus, err := sparse.Read(b.Context(), fmt.Sprintf("synthetic:docs=%d,terms=50000,length=160,seed=1", docs), sparse.Options{})
+	source := fmt.Sprintf("synthetic:docs=%d,terms=50000,length=160,seed=1", docs)
+	corpus, err := sparse.Read(b.Context(), source, sparse.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	return corpus.Documents
 }
 
-// benchmarkKeep measures the matrix of documents, with a dense end of terms that one in share of them has, 0 for none; after runs at the end.
+// benchmarkKeep measures the matrix of documents, with a dense end of terms that one in share of
+// them has, 0 for none; after runs at the end.
 func benchmarkKeep(b *testing.B, counts *sparse.CSR, share int64, after func(cols *Columns, p *device.Program) error) {
 	measure := peakWork{bytes: 1 << 30, blocks: 32, rounds: 4096, times: 5}
 	if !onRealDevice() {
@@ -122,8 +128,9 @@ func benchmarkKeep(b *testing.B, counts *sparse.CSR, share int64, after func(col
 	}
 }
 
-// holdKept holds rows of the whole matrix, and with them the half that is mirrored, against the same rows computed alone, to the bit: the only check where places in the
-// matrix take more than 32 bits.
+// holdKept holds rows of the whole matrix, and with them the half that is mirrored, against the
+// same rows computed alone, to the bit: the only check where places in the matrix take more than 32
+// bits.
 func holdKept(b testing.TB, cols *Columns, p *device.Program, n int) {
 	k, err := cols.Keep(b.Context(), p)
 	if err != nil {
@@ -132,7 +139,8 @@ func holdKept(b testing.TB, cols *Columns, p *device.Program, n int) {
 	defer closing(b, k.Close)
 	docs := []int{0, 1, n / 3, n / 2, n - 2, n - 1}
 	row := make([]float32, n)
-	// Rows holds the device while it visits, so that what it found is held against the matrix afterwards.
+	// Rows holds the device while it visits, so that what it found is held against the matrix
+	// afterwards.
 	want := make([][]float32, len(docs))
 	err = cols.Rows(b.Context(), &device.Request{Program: p, Docs: docs, Hi: n}, func(t *device.Tile) error {
 		for i := range t.Rows {
@@ -161,8 +169,9 @@ func closing(b testing.TB, f func() error) {
 	}
 }
 
-// writeDocuments writes documents and some rows of their matrix, little-endian: the numbers of documents, terms, values and rows (int64), offsets (int64), terms (int32), values of
-// unit vectors (float32), and the numbers of the rows (int64) and their values (float32).
+// writeDocuments writes documents and some rows of their matrix, little-endian: the numbers of
+// documents, terms, values and rows (int64), offsets (int64), terms (int32), values of unit vectors
+// (float32), and the numbers of the rows (int64) and their values (float32).
 func writeDocuments(b *testing.B, file string, cols *Columns, p *device.Program) error {
 	x, n := cols.x, cols.x.Rows()
 	values := make([]float32, 0, x.NNZ())
@@ -187,7 +196,8 @@ func writeDocuments(b *testing.B, file string, cols *Columns, p *device.Program)
 		return err
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	for _, part := range []any{[]int64{int64(n), int64(x.Cols), int64(len(values)), int64(len(docs))}, x.Offsets, x.Terms, values, []int64{0, int64(n / 2), int64(n - 1)}, rows} {
+	numbers := []int64{int64(n), int64(x.Cols), int64(len(values)), int64(len(docs))}
+	for _, part := range []any{numbers, x.Offsets, x.Terms, values, []int64{0, int64(n / 2), int64(n - 1)}, rows} {
 		if err == nil {
 			err = binary.Write(w, binary.LittleEndian, part)
 		}
@@ -195,7 +205,8 @@ func writeDocuments(b *testing.B, file string, cols *Columns, p *device.Program)
 	return errors.Join(err, w.Flush(), f.Close())
 }
 
-// work counts the multiply-adds of the head and the products of bytes of the dense end for the rows and columns that Keep computes.
+// work counts the multiply-adds of the head and the products of bytes of the dense end for the rows
+// and columns that Keep computes.
 func (l *layout) work(x *sparse.Embedded, n int) (madds, products float64) {
 	for i := range n {
 		last := min((i/keptRows+1)*keptRows, n)
@@ -213,7 +224,8 @@ func (l *layout) work(x *sparse.Embedded, n int) (madds, products float64) {
 // peaks are what a device reaches.
 type peaks struct{ madds, shared, copied, tensor float64 } // a second
 
-// peakWork is what is measured of it: bytes copied, blocks of threads for each multiprocessor, rounds of a thread, and how many times of which the best counts.
+// peakWork is what is measured of it: bytes copied, blocks of threads for each multiprocessor,
+// rounds of a thread, and how many times of which the best counts.
 type peakWork struct {
 	bytes                 int64
 	blocks, rounds, times int
@@ -253,15 +265,20 @@ func (d *Device) peaks(w peakWork) (best peaks, err error) {
 				run  func() error
 			}{
 				{&best.madds, 8 * float64(w.rounds) * threads, func() error {
-					return d.launch("peakMadd", k.peakMadd, blocks, 1, peakThreads, 0, s, uint64(from.at), 0x3f7fffff, 0x33000000, uint64(w.rounds))
+					return d.launch("peakMadd", k.peakMadd, blocks, 1, peakThreads, 0, s,
+						uint64(from.at), 0x3f7fffff, 0x33000000, uint64(w.rounds))
 				}},
 				{&best.shared, 8 * 16 * float64(w.rounds) * threads, func() error {
-					return d.launch("peakShared", k.peakShared, blocks, 1, peakThreads, 0, s, uint64(from.at), 7*32, uint64(w.rounds))
+					return d.launch("peakShared", k.peakShared, blocks, 1, peakThreads, 0, s,
+						uint64(from.at), 7*32, uint64(w.rounds))
 				}},
 				{&best.tensor, 8 * float64(w.rounds) * threads / 32 * (16 * 8 * 32), func() error {
-					return d.launch("peakTensor", k.peakTensor, blocks, 1, peakThreads, 0, s, uint64(from.at), uint64(w.rounds))
+					return d.launch("peakTensor", k.peakTensor, blocks, 1, peakThreads, 0, s,
+						uint64(from.at), uint64(w.rounds))
 				}},
-				{&best.copied, 2 * float64(w.bytes), func() error { return failed("cuMemcpyDtoDAsync", cu.MemcpyDtoDAsync(to.at, from.at, w.bytes, s)) }},
+				{&best.copied, 2 * float64(w.bytes), func() error {
+					return failed("cuMemcpyDtoDAsync", cu.MemcpyDtoDAsync(to.at, from.at, w.bytes, s))
+				}},
 			} {
 				begin := time.Now()
 				if err := errors.Join(m.run(), failed("cuStreamSynchronize", s.Synchronize())); err != nil {
@@ -302,7 +319,8 @@ func TestPeaks(t *testing.T) {
 		if want := float32(4 * (8*3 + 28*224)); got[3] != want || got[peakThreads+3] != want {
 			t.Errorf("peakShared: found %v and %v, expected %v", got[3], got[peakThreads+3], want)
 		}
-		err = d.launch("peakMadd", k.peakMadd, 2, 1, peakThreads, 0, s, uint64(out.at), 0x40000000, 0x3f800000, 2) // x = 2, y = 1
+		// x = 2, y = 1
+		err = d.launch("peakMadd", k.peakMadd, 2, 1, peakThreads, 0, s, uint64(out.at), 0x40000000, 0x3f800000, 2)
 		if err = errors.Join(err, s.Synchronize(), read(got, out)); err != nil {
 			return err
 		}

@@ -40,7 +40,8 @@ type rowSide struct {
 	pool pool
 }
 
-// Load copies documents to the device. They must not change until they are closed, which is the caller's duty.
+// Load copies documents to the device. They must not change until they are closed, which is the
+// caller's duty.
 func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error) {
 	if err := validate(x); err != nil {
 		return nil, err
@@ -83,7 +84,8 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error)
 	return c, nil
 }
 
-// validate checks documents from outside, once, before anything is made of them. Norms may be any numbers: programs alone look at them.
+// validate checks documents from outside, once, before anything is made of them. Norms may be any
+// numbers: programs alone look at them.
 func validate(x *sparse.Embedded) error {
 	if x == nil {
 		return errors.New("cuda: no documents, expected some")
@@ -99,7 +101,9 @@ func validate(x *sparse.Embedded) error {
 func documents(n int) string { return fmt.Sprintf("copying %d documents", n) }
 
 // uploadSide copies documents in the form that kernels want.
-func (c *Columns) uploadSide(ctx context.Context, p *pool, x *sparse.Embedded, byRank *sparse.CSR, lists bool) (side, error) {
+func (c *Columns) uploadSide(
+	ctx context.Context, p *pool, x *sparse.Embedded, byRank *sparse.CSR, lists bool,
+) (side, error) {
 	s, err := c.layout.split(ctx, x, byRank, lists)
 	if err != nil {
 		return side{}, err
@@ -122,7 +126,8 @@ func (c *Columns) uploadSide(ctx context.Context, p *pool, x *sparse.Embedded, b
 // uploadHead copies how the head is cut.
 func (c *Columns) uploadHead() (uint64, error) {
 	u := uploader{p: &c.pool}
-	fields := []uint64{send(&u, c.layout.chunk), send(&u, c.layout.terms), uint64(c.layout.chunks()), uint64(c.layout.segments())}
+	l := c.layout
+	fields := []uint64{send(&u, l.chunk), send(&u, l.terms), uint64(l.chunks()), uint64(l.segments())}
 	at := send(&u, fields)
 	return at, u.err
 }
@@ -142,7 +147,8 @@ func send[T any](u *uploader, values []T) uint64 {
 	return at
 }
 
-// sideOf returns the side of the rows' documents: the columns' own, or that of others, which stays until yet others are asked for.
+// sideOf returns the side of the rows' documents: the columns' own, or that of others, which stays
+// until yet others are asked for.
 func (c *Columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) {
 	if x == nil || x == c.x {
 		return c.own, nil
@@ -154,7 +160,9 @@ func (c *Columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) 
 		return side{}, err
 	}
 	if x.Embedder != c.x.Embedder {
-		return side{}, fmt.Errorf("cuda: rows of documents embedded as %s by one embedder, expected that of the columns, %s", x.Embedder, c.x.Embedder)
+		return side{}, fmt.Errorf(
+			"cuda: rows of documents embedded as %s by one embedder, expected that of the columns, %s",
+			x.Embedder, c.x.Embedder)
 	}
 	c.other.x = nil
 	if err := c.other.pool.close(); err != nil {
@@ -211,8 +219,8 @@ func (c *Columns) HostBytes() int64 {
 	return 2*max(min(c.d.tile.Load(), n*line), line) + stageBytes
 }
 
-// Close gives back what the documents and their tiles take; a second call does nothing. What [Columns.Resident] made must be closed
-// before: otherwise it does nothing but say so.
+// Close gives back what the documents and their tiles take; a second call does nothing. What
+// [Columns.Resident] made must be closed before: otherwise it does nothing but say so.
 func (c *Columns) Close() error {
 	return c.close(func() error {
 		return errors.Join(c.tiles.close(), c.programs.pool.close(), c.other.pool.close(), c.pool.close())

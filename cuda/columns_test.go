@@ -17,7 +17,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// zipf makes documents whose terms follow Zipf's law, with duplicates, near duplicates, empty and very long ones among them.
+// zipf makes documents whose terms follow Zipf's law, with duplicates, near duplicates, empty and
+// very long ones among them.
 func zipf(n, terms, length int, seed uint64) *sparse.CSR {
 	r := rand.New(rand.NewPCG(seed, 2))
 	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
@@ -53,7 +54,8 @@ func zipf(n, terms, length int, seed uint64) *sparse.CSR {
 	return m
 }
 
-// embedded makes unit vectors of documents, and gives neighbours different norms, so that those of another row show.
+// embedded makes unit vectors of documents, and gives neighbours different norms, so that those of
+// another row show.
 func embedded(t *testing.T, m *sparse.CSR) *sparse.Embedded {
 	t.Helper()
 	x := transformed(t, sparse.Sphere, m)
@@ -169,9 +171,11 @@ func TestRows(t *testing.T) {
 			noLeaks(t)
 			x := embedded(t, zipf(c.n, c.terms, c.length, 7))
 			cols := load(t, open(t, Options{TileBytes: int64(4 * 37 * padded(c.n))}), x)
-			t.Logf("head of %d terms in %d chunks and %d segments", cols.layout.head, cols.layout.chunks(), cols.layout.segments())
+			t.Logf("head of %d terms in %d chunks and %d segments",
+				cols.layout.head, cols.layout.chunks(), cols.layout.segments())
 			all := gather(t, cols, &device.Request{Docs: sequence(c.n), Hi: c.n}, c.n)
-			compare(t, x, x, sequence(c.n), 0, &device.Tile{Rows: c.n, Hi: c.n, RowStride: c.n, ColStride: 1, Value: all})
+			compare(t, x, x, sequence(c.n), 0,
+				&device.Tile{Rows: c.n, Hi: c.n, RowStride: c.n, ColStride: 1, Value: all})
 			for i := range c.n {
 				for j := range i {
 					if math.Float32bits(all[i*c.n+j]) != math.Float32bits(all[j*c.n+i]) {
@@ -182,7 +186,8 @@ func TestRows(t *testing.T) {
 					t.Fatalf("c of document %d and itself is %v", i, all[i*c.n+i])
 				}
 			}
-			// A part of it, from any rows and columns, and from other documents that are the same: the same bits.
+			// A part of it, from any rows and columns, and from other documents that are the same:
+			// the same bits.
 			lo := c.n / 2 / device.Columns * device.Columns
 			docs := []int{c.n - 1, 0, c.n / 2}
 			y, err := x.Embedder.Transform(zipf(c.n, c.terms, c.length, 7))
@@ -193,7 +198,8 @@ func TestRows(t *testing.T) {
 				part := gather(t, cols, &device.Request{From: from, Docs: docs, Lo: lo, Hi: c.n}, c.n-lo)
 				for r, i := range docs {
 					for j := lo; j < c.n; j++ {
-						if got, want := part[r*(c.n-lo)+j-lo], all[i*c.n+j]; math.Float32bits(got) != math.Float32bits(want) {
+						got, want := part[r*(c.n-lo)+j-lo], all[i*c.n+j]
+						if math.Float32bits(got) != math.Float32bits(want) {
 							t.Fatalf("row %d, column %d alone: %v, expected %v", i, j, got, want)
 						}
 					}
@@ -217,7 +223,11 @@ func TestLongDocuments(t *testing.T) {
 	for _, c := range []struct {
 		shared  string
 		pairing sparse.Pairing
-	}{{"49152", sparse.Dot}, {"232448", sparse.Dot}, {"49152", sparse.ChiSquare}, {"232448", sparse.ChiSquare}, {"49152", sparse.JensenShannon}, {"232448", sparse.JensenShannon}} {
+	}{
+		{"49152", sparse.Dot}, {"232448", sparse.Dot},
+		{"49152", sparse.ChiSquare}, {"232448", sparse.ChiSquare},
+		{"49152", sparse.JensenShannon}, {"232448", sparse.JensenShannon},
+	} {
 		t.Setenv("FAKE_SHARED", c.shared)
 		embedding := sparse.Sphere
 		if c.pairing != sparse.Dot {
@@ -263,7 +273,8 @@ func holdReference(t *testing.T, name string, cols *Columns) {
 	t.Logf("%s: error %.2g", name, worst)
 }
 
-// A computation ends with its context, an error of visit, and bad requests, and can be followed by another.
+// A computation ends with its context, an error of visit, and bad requests, and can be followed by
+// another.
 func TestEndsEarly(t *testing.T) {
 	noLeaks(t)
 	const n = 100
@@ -285,7 +296,8 @@ func TestEndsEarly(t *testing.T) {
 		t.Errorf("%d tiles, error %v", blocks, err)
 	}
 	stop := errors.New("stop")
-	if err := cols.Rows(t.Context(), &device.Request{Docs: sequence(n), Hi: n}, func(*device.Tile) error { return stop }); !errors.Is(err, stop) {
+	whole := &device.Request{Docs: sequence(n), Hi: n}
+	if err := cols.Rows(t.Context(), whole, func(*device.Tile) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("error %v, expected that of visit", err)
 	}
 	for want, r := range map[string]*device.Request{
@@ -295,7 +307,8 @@ func TestEndsEarly(t *testing.T) {
 		"document -1":                   {Docs: []int{-1}, Hi: 100},
 		"leaves 0 numbers":              {Docs: []int{1}, Hi: 100, Program: &device.Program{}},
 	} {
-		if err := cols.Rows(t.Context(), r, func(*device.Tile) error { return nil }); err == nil || !strings.Contains(err.Error(), want) {
+		err := cols.Rows(t.Context(), r, func(*device.Tile) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected one with %q", err, want)
 		}
 	}

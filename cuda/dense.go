@@ -11,24 +11,31 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Which terms are the dense end, whose products panelTensor takes of all documents, whether they have the term or not. By counting, for each row, column and multiprocessor:
+// Which terms are the dense end, whose products panelTensor takes of all documents, whether they
+// have the term or not. By counting, for each row, column and multiprocessor:
 //
-//	panelDot     4 bytes of shared memory for each term that the row has, of 128 a cycle: 1/32 of a cycle
-//	panelTensor  10 products of bytes for each term: 10/2048 of a cycle on an A100 (624·10¹² operations a second, 108 multiprocessors, 1.41 GHz), and 10/4096 on an H100
-//	             (1,979·10¹², 132, 1.83 GHz), of which mma.sync reaches some five eighths there: 10/2560
+//	panelDot     4 bytes of shared memory for each term of the row, of 128 a cycle: 1/32 cycle
+//	panelTensor  10 products of bytes for each term: 10/2048 of a cycle on an A100
+//	             (624·10¹² operations a second, 108 multiprocessors, 1.41 GHz), and 10/4096
+//	             on an H100 (1,979·10¹², 132, 1.83 GHz), of which mma.sync reaches some five
+//	             eighths there: 10/2560
 //
-// so even at the best rates a term must be in 16 or 13 % of the documents; the kernel is taken to reach 60 % of them, which no one has measured yet: a quarter. Sources: NVIDIA's white
-// papers on both; Luo and others, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking", 2024, for mma.sync on Hopper.
+// so even at the best rates a term must be in 16 or 13 % of the documents; the kernel is taken to
+// reach 60 % of them, which no one has measured yet: a quarter. Sources: NVIDIA's white papers on
+// both; Luo and others, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via
+// Microbenchmarking", 2024, for mma.sync on Hopper.
 //
-// The kernel reads and writes the result once more, 8 bytes of some 14 a cycle and multiprocessor, which is made up for by no less than some 64 terms; and no more than 1,024 are within the
-// bound on its error, see kernels/tensor.h.
+// The kernel reads and writes the result once more, 8 bytes of some 14 a cycle and multiprocessor,
+// which is made up for by no less than some 64 terms; and no more than 1,024 are within the bound
+// on its error, see kernels/tensor.h.
 const (
 	denseShare = 4 // a term is worth it that one document in so many has
 	denseLeast = 64
 	denseMost  = 1024
 )
 
-// denseTerms returns how many of the most frequent terms are worth the dense end where one document in share has them, by groups of tensorTerms; 0 for none, also for share 0.
+// denseTerms returns how many of the most frequent terms are worth the dense end where one document
+// in share has them, by groups of tensorTerms; 0 for none, also for share 0.
 func denseTerms(byRank *sparse.CSR, share int64) int {
 	terms := 0
 	for terms < min(byRank.Rows(), denseMost) {
@@ -48,27 +55,35 @@ func denseTerms(byRank *sparse.CSR, share int64) int {
 	return terms
 }
 
-// quads is how many groups of four terms the dense end has for the kernel, which takes tensorTerms at a time; those that are missing are zeros.
+// quads is how many groups of four terms the dense end has for the kernel, which takes tensorTerms
+// at a time; those that are missing are zeros.
 func (l *layout) quads() int { return (l.dense + tensorTerms - 1) / tensorTerms * (tensorTerms / 4) }
 
-// quad is the digits of four terms: of each term in turn those of 2^24, then those of 2^16, 2^8 and 1, see kernels/tensor.h.
+// quad is the digits of four terms: of each term in turn those of 2^24, then those of 2^16, 2^8 and
+// 1, see kernels/tensor.h.
 type quad [4][4]int8
 
-// digitScale is what values, in units of their document's scale, are multiplied with before they are rounded to whole numbers: the greatest for which the first digit fits.
+// digitScale is what values, in units of their document's scale, are multiplied with before they
+// are rounded to whole numbers: the greatest for which the first digit fits.
 const digitScale = 127 << 24
 
-// digits returns the digits of a value from -1 to 1 in base 256, from -128 to 127, the greatest first.
+// digits returns the digits of a value from -1 to 1 in base 256, from -128 to 127, the greatest
+// first.
 func digits(v float64) [4]int8 {
-	const half = 0x808080 // added to all but the first digit, so that they are above 0; their highest bit back is their sign
+	// added to all but the first digit, so that they are above 0; their highest bit back is their
+	// sign
+	const half = 0x808080
 	q := int32(math.RoundToEven(min(max(v, -1), 1) * digitScale))
 	u := uint32(q+half) ^ half
 	return [4]int8{int8(u >> 24), int8(u >> 16), int8(u >> 8), int8(u)}
 }
 
-// leastScale is the exponent of the least scale that a document may have: with a lesser one the sums of the first digits' products might not fit, see kernels/tensor.h.
+// leastScale is the exponent of the least scale that a document may have: with a lesser one the
+// sums of the first digits' products might not fit, see kernels/tensor.h.
 const leastScale = -4
 
-// fillDense writes the dense end of a document, of the values unit of some terms, to its quads, and returns its scale.
+// fillDense writes the dense end of a document, of the values unit of some terms, to its quads, and
+// returns its scale.
 func (l *layout) fillDense(quads []quad, terms []uint32, unit []float64) (scale float32) {
 	var most float64
 	for k, t := range terms {
@@ -95,7 +110,8 @@ func (l *layout) fillDense(quads []quad, terms []uint32, unit []float64) (scale 
 // densePiece is how many bytes of the dense end are made at a time.
 const densePiece = 4 << 20
 
-// uploadDense copies the dense end of documents, [documents][quads], and their scales, and returns the addresses of both, 0 where there is none.
+// uploadDense copies the dense end of documents, [documents][quads], and their scales, and returns
+// the addresses of both, 0 where there is none.
 func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (at, scaleAt uint64, err error) {
 	quads, n := l.quads(), len(s.exact)-1
 	if quads == 0 {

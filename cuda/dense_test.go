@@ -17,7 +17,8 @@ import (
 // everyTerm is a share by which every term is for the dense end, up to denseMost.
 const everyTerm = 1 << 30
 
-// points makes documents of numbers of either sign, a share of which aren't 0; the second half of them are near the first.
+// points makes documents of numbers of either sign, a share of which aren't 0; the second half of
+// them are near the first.
 func points(n, dimensions int, share float64, seed uint64) *sparse.CSR {
 	r := rand.New(rand.NewPCG(seed, 3))
 	m := &sparse.CSR{Cols: dimensions, Offsets: []int64{0}}
@@ -56,7 +57,8 @@ func loadDense(t *testing.T, x *sparse.Embedded, terms int) *Columns {
 	return cols
 }
 
-// c is right for every pair and has the same bits whichever document is the row, whatever part of the terms is the dense end, for counts and for vectors of either sign.
+// c is right for every pair and has the same bits whichever document is the row, whatever part of
+// the terms is the dense end, for counts and for vectors of either sign.
 func TestTensor(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -70,7 +72,8 @@ func TestTensor(t *testing.T) {
 		{"all", zipf(131, 79, 30, 7), sparse.Sphere, everyTerm, "49152", 80, 0},
 		{"part", zipf(261, 300, 90, 7), sparse.Sphere, 6, "8192", 160, 9},
 		{"few", zipf(70, 400, 5, 7), sparse.Sphere, denseShare, "49152", 0, 3},
-		{"signed", points(150, 100, 0.4, 5), sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}, denseShare, "49152", 96, 1},
+		{"signed", points(150, 100, 0.4, 5), sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}, denseShare,
+			"49152", 96, 1},
 		{"raw", points(65, 130, 0.9, 6), sparse.Embedding{Weighting: sparse.TF}, denseShare, "49152", 128, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -93,7 +96,8 @@ func TestTensor(t *testing.T) {
 			d.denseShare = c.share
 			cols := load(t, d, x)
 			if l := cols.layout; l.dense != c.dense || l.chunks() != c.chunks && !onRealDevice() {
-				t.Errorf("%d terms in the dense end and %d chunks, expected %d and %d", l.dense, l.chunks(), c.dense, c.chunks)
+				t.Errorf("%d terms in the dense end and %d chunks, expected %d and %d",
+					l.dense, l.chunks(), c.dense, c.chunks)
 			}
 			all := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
 			compare(t, x, x, sequence(n), 0, &device.Tile{Rows: n, Hi: n, RowStride: n, ColStride: 1, Value: all})
@@ -156,7 +160,8 @@ func holdResident(t *testing.T, cols *Columns, docs []int, all []float32) {
 	}
 }
 
-// What the tensor cores compute of documents that have nothing else is what integers give, to the bit: on a device this holds the hardware's sums and the layout of its matrices.
+// What the tensor cores compute of documents that have nothing else is what integers give, to the
+// bit: on a device this holds the hardware's sums and the layout of its matrices.
 func TestTensorExact(t *testing.T) {
 	noLeaks(t)
 	const n = 140
@@ -189,7 +194,9 @@ func TestTensorExact(t *testing.T) {
 				continue
 			}
 			checked++
-			// One rounding of the quotient in float64 isn't that of the product, a hundred-millionth of a rounding of float32: both at its boundary are as good as never.
+			// One rounding of the quotient in float64 isn't that of the product, a
+			// hundred-millionth of a rounding of float32: both at its boundary are as good as
+			// never.
 			if got := all[i*n+j]; got != min(want, 2) {
 				t.Fatalf("(%d, %d): found %v, expected %v", i, j, got, want)
 			}
@@ -208,7 +215,8 @@ func TestTensorLongDocuments(t *testing.T) {
 	holdReference(t, "all terms", cols)
 }
 
-// Documents of equal values have the same digits in all terms, and what is left out of them goes one way: in units of the greatest value it is no more than roundings. The numbers of terms are
+// Documents of equal values have the same digits in all terms, and what is left out of them goes
+// one way: in units of the greatest value it is no more than roundings. The numbers of terms are
 // those, of all from 1,138 to 2,400, whose digits are the worst in units of 1.
 func TestTensorEqualValues(t *testing.T) {
 	noLeaks(t)
@@ -236,9 +244,11 @@ func TestTensorEqualValues(t *testing.T) {
 			if i == j || want < 0.1 { // 0, or recomputed
 				continue
 			}
-			// What is left out, values rounded to digits, and a rounding of s, below 1, and one of c.
+			// What is left out, values rounded to digits, and a rounding of s, below 1, and one of
+			// c.
 			if err := math.Abs(float64(all[i*n+j]) - want); !(err <= 2.9e-9+1.5e-8+0x1p-25+0x1p-25) {
-				t.Errorf("%d and %d terms: found %v, expected %v, error %.3g", lengths[i/2], lengths[j/2], all[i*n+j], want, err)
+				t.Errorf("%d and %d terms: found %v, expected %v, error %.3g",
+					lengths[i/2], lengths[j/2], all[i*n+j], want, err)
 			}
 		}
 	}
@@ -257,14 +267,18 @@ func TestTensorPieces(t *testing.T) {
 	lo := n / device.Columns * device.Columns
 	for _, r := range []*device.Request{{Docs: []int{0, n / 2, n - 1}, Lo: lo, Hi: n}, {Docs: []int{n / 3}, Hi: 1}} {
 		all := gather(t, cols, r, r.Hi-r.Lo)
-		compare(t, x, x, r.Docs, r.Lo, &device.Tile{Rows: len(r.Docs), Hi: r.Hi - r.Lo, RowStride: r.Hi - r.Lo, ColStride: 1, Value: all})
+		compare(t, x, x, r.Docs, r.Lo,
+			&device.Tile{Rows: len(r.Docs), Hi: r.Hi - r.Lo, RowStride: r.Hi - r.Lo, ColStride: 1, Value: all})
 	}
 }
 
 // Digits are those of the nearest whole number, at the ends of the range, too.
 func TestDigits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	values := []float64{0, 1, -1, math.Copysign(0, -1), 0.5 / digitScale, -1.5 / digitScale, 1 + 1e-15, -1 - 1e-15, 0x7fffff / float64(digitScale), 0x808080 / float64(digitScale), -0x808081 / float64(digitScale)}
+	values := []float64{
+		0, 1, -1, math.Copysign(0, -1), 0.5 / digitScale, -1.5 / digitScale, 1 + 1e-15, -1 - 1e-15,
+		0x7fffff / float64(digitScale), 0x808080 / float64(digitScale), -0x808081 / float64(digitScale),
+	}
 	for range 10_000 {
 		values = append(values, 2*r.Float64()-1, r.NormFloat64()/1000)
 	}
@@ -311,10 +325,12 @@ func TestTensorMemory(t *testing.T) {
 	if want := plain + 4*96*n - 8*values; with < want-4096 || with > want+4096 {
 		t.Errorf("%d bytes with the dense end and %d without, expected %d", with, plain, want)
 	}
-	if held, _, err := load(sparse.Sphere, Options{Tensor: true, MemoryBytes: 4 * 96 * n}); !errors.Is(err, cu.OutOfMemory) || held != 0 {
+	held, _, err := load(sparse.Sphere, Options{Tensor: true, MemoryBytes: 4 * 96 * n})
+	if !errors.Is(err, cu.OutOfMemory) || held != 0 {
 		t.Errorf("%d bytes held after error %v", held, err)
 	}
-	if _, dense, err := load(sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.ChiSquare}, Options{Tensor: true}); dense != 0 || err != nil {
+	histograms := sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.ChiSquare}
+	if _, dense, err := load(histograms, Options{Tensor: true}); dense != 0 || err != nil {
 		t.Errorf("%d terms in the dense end of histograms, error %v", dense, err)
 	}
 }

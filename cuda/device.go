@@ -76,10 +76,12 @@ type Device struct {
 	times   times
 }
 
-// Open takes the driver's first device, which CUDA_VISIBLE_DEVICES decides, or says why there is none. The caller closes it.
+// Open takes the driver's first device, which CUDA_VISIBLE_DEVICES decides, or says why there is
+// none. The caller closes it.
 func Open(opt Options) (*Device, error) {
 	if opt.MemoryBytes < 0 || opt.TileBytes < 0 {
-		return nil, fmt.Errorf("cuda: %d bytes of memory and %d for a tile, expected positive numbers, or 0", opt.MemoryBytes, opt.TileBytes)
+		return nil, fmt.Errorf("cuda: %d bytes of memory and %d for a tile, expected positive numbers, or 0",
+			opt.MemoryBytes, opt.TileBytes)
 	}
 	file := cmp.Or(opt.Module, os.Getenv(moduleVariable))
 	image, err := readModule(file)
@@ -119,8 +121,8 @@ func Open(opt Options) (*Device, error) {
 // Info returns what was known when the device was opened.
 func (d *Device) Info() Info { return d.info }
 
-// Close gives the device back; a second call does nothing. Columns that were loaded, and matrices that were kept, must be
-// closed before: otherwise it does nothing but say so.
+// Close gives the device back; a second call does nothing. Columns that were loaded, and matrices
+// that were kept, must be closed before: otherwise it does nothing but say so.
 func (d *Device) Close() error {
 	first, err := d.end(func() error {
 		err := errors.Join(d.dropSpare(), d.times.close())
@@ -136,15 +138,17 @@ func (d *Device) Close() error {
 	return err
 }
 
-// inContext does work where the device's context can be made the current one, and says whether that was so; d.mu is locked. In
-// CUDA the current context belongs to a thread of the system, so the goroutine keeps its thread meanwhile.
+// inContext does work where the device's context can be made the current one, and says whether that
+// was so; d.mu is locked. In CUDA the current context belongs to a thread of the system, so the
+// goroutine keeps its thread meanwhile.
 func (d *Device) inContext(work func() error) (began bool, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := cu.SetCurrentContext(d.context); err != nil {
 		return false, failed("cuCtxSetCurrent", err)
 	}
-	defer func() { err = errors.Join(err, failed("cuCtxSetCurrent", cu.SetCurrentContext(cu.CUContext{}))) }() // also after a panic of a caller's function
+	// also after a panic of a caller's function
+	defer func() { err = errors.Join(err, failed("cuCtxSetCurrent", cu.SetCurrentContext(cu.CUContext{}))) }()
 	defer d.times.drop()
 	if err = work(); err == nil {
 		err = d.times.collect()

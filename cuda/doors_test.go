@@ -8,6 +8,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
+	"io"
 	"maps"
 	"math"
 	"os"
@@ -34,7 +35,10 @@ func wants(t *testing.T, what string, err error, words string) {
 func cubin(flags uint32, abi byte, names []string) []byte {
 	var strings, headers bytes.Buffer
 	header := func(name string, kind elf.SectionType, offset, size int) {
-		_ = binary.Write(&headers, binary.LittleEndian, elf.Section64{Name: uint32(strings.Len()), Type: uint32(kind), Off: uint64(offset), Size: uint64(size), Addralign: 1})
+		_ = binary.Write(&headers, binary.LittleEndian, elf.Section64{
+			Name: uint32(strings.Len()), Type: uint32(kind),
+			Off: uint64(offset), Size: uint64(size), Addralign: 1,
+		})
 		strings.WriteString(name + "\x00")
 	}
 	header("", elf.SHT_NULL, 0, 0)
@@ -42,8 +46,11 @@ func cubin(flags uint32, abi byte, names []string) []byte {
 		header(".text."+name, elf.SHT_PROGBITS, 64, 16)
 	}
 	header(".shstrtab", elf.SHT_STRTAB, 80, strings.Len()+len(".shstrtab")+1)
-	h := elf.Header64{Type: 2, Machine: uint16(elfCUDA), Version: 129, Shoff: uint64(80 + strings.Len()), Flags: flags, Ehsize: 64, Shentsize: 64,
-		Shnum: uint16(len(names) + 2), Shstrndx: uint16(len(names) + 1)}
+	h := elf.Header64{
+		Type: 2, Machine: uint16(elfCUDA), Version: 129, Flags: flags, Ehsize: 64,
+		Shoff: uint64(80 + strings.Len()), Shentsize: 64,
+		Shnum: uint16(len(names) + 2), Shstrndx: uint16(len(names) + 1),
+	}
 	copy(h.Ident[:], "\x7fELF\x02\x01\x01\x33")
 	h.Ident[8] = abi
 	var all bytes.Buffer
@@ -68,9 +75,11 @@ func TestModule(t *testing.T) {
 		{"PTX", ptx, ""},
 		{"nothing", "", "expected PTX or a whole cubin"},
 		{"text", "no kernels", "expected PTX or a whole cubin"},
-		{"another capability", string(cubin(0x500550, 7, names)), "for compute capability 8.0, expected from 9.0 to that of the device, 9.0"},
+		{"another capability", string(cubin(0x500550, 7, names)),
+			"for compute capability 8.0, expected from 9.0 to that of the device, 9.0"},
 		{"a later minor one", string(cubin(0x50055b, 7, names)), "for compute capability 9.1"},
-		{"without kernels", string(cubin(0x50055a, 7, names[2:])), "no kernel " + names[0] + ", " + names[1] + " in it"},
+		{"without kernels", string(cubin(0x50055a, 7, names[2:])),
+			"no kernel " + names[0] + ", " + names[1] + " in it"},
 		{"PTX without a kernel", strings.Replace(ptx, ".entry finish(", ".entry end(", 1), "no kernel finish in it"},
 		{"PTX with a zero byte", ptx + "\x00", "zero byte"},
 		{"cut off", string(whole[:len(whole)-1]), "expected PTX or a whole cubin"},
@@ -161,7 +170,8 @@ func TestBadRequests(t *testing.T) {
 	bare := *other
 	bare.Norms = nil
 	ask := func(p *device.Program) error {
-		return cols.Rows(t.Context(), &device.Request{Program: p, From: &bare, Docs: []int{3}, Hi: n}, func(*device.Tile) error { return nil })
+		return cols.Rows(t.Context(), &device.Request{Program: p, From: &bare, Docs: []int{3}, Hi: n},
+			func(*device.Tile) error { return nil })
 	}
 	if err := ask(gaussianC); err != nil { // needs no norms
 		t.Error(err)
@@ -197,7 +207,8 @@ func TestBadRequests(t *testing.T) {
 
 // whole returns all rows as one block.
 func whole(t *testing.T, cols *Columns, n int) *device.Tile {
-	return &device.Tile{Rows: n, Hi: n, RowStride: n, ColStride: 1, Value: gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)}
+	return &device.Tile{Rows: n, Hi: n, RowStride: n, ColStride: 1,
+		Value: gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)}
 }
 
 // Scores take no documents, variables or lengths but their own.
@@ -310,8 +321,11 @@ func TestClosed(t *testing.T) {
 		_, picked := b.Pick(ctx, []int32{0}, []int32{0}, row[:1], make([]float64, 1))
 		_, added := b.Add(ctx, nil, nil, nil, nil)
 		visit := func(*device.Tile) error { return nil }
-		return []error{loaded, kept, resident, made, b.Put(make([]float64, 1), make([]byte, 1)), b.Scores(make([]float64, 1)), extremes, beyond,
-			picked, added, cols.Rows(ctx, &device.Request{Docs: []int{0}, Hi: n}, visit), k.Row(0, row)}
+		return []error{
+			loaded, kept, resident, made, b.Put(make([]float64, 1), make([]byte, 1)), b.Scores(make([]float64, 1)),
+			extremes, beyond, picked, added, k.Row(0, row),
+			cols.Rows(ctx, &device.Request{Docs: []int{0}, Hi: n}, visit),
+		}
 	}
 	if err := b.Put(make([]float64, 1), make([]byte, 1)); err != nil { // all were left as they were
 		t.Error(err)
@@ -331,10 +345,11 @@ func TestClosed(t *testing.T) {
 			t.Errorf("question %d: error %v, expected ErrClosed", i, err)
 		}
 	}
-	if zeroes[1] == nil || new(Columns).HostBytes() != 0 || new(Columns).Name() == "" || d.Info() == (Info{}) || cols.HostBytes() == 0 {
+	if zeroes[1] == nil || new(Columns).HostBytes() != 0 || new(Columns).Name() == "" || d.Info() == (Info{}) ||
+		cols.HostBytes() == 0 {
 		t.Error("what needs no device")
 	}
-	for _, c := range []interface{ Close() error }{new(Device), new(Columns), new(Kept), new(Resident), new(ProblemScores)} {
+	for _, c := range []io.Closer{new(Device), new(Columns), new(Kept), new(Resident), new(ProblemScores)} {
 		if err := c.Close(); err != nil {
 			t.Errorf("%T that was never opened: error %v", c, err)
 		}
@@ -347,7 +362,10 @@ func TestPanics(t *testing.T) {
 	const n = 70
 	x := embedded(t, zipf(n, 60, 8, 3))
 	cols := load(t, open(t, Options{TileBytes: 4096}), x)
-	panics := &device.Program{Code: []device.Code{{Op: device.OpX}}, Norms: []func(float64) float64{func(float64) float64 { panic("norm") }}}
+	panics := &device.Program{
+		Code:  []device.Code{{Op: device.OpX}},
+		Norms: []func(float64) float64{func(float64) float64 { panic("norm") }},
+	}
 	for _, r := range []*device.Request{{Docs: sequence(n), Hi: n}, {Program: panics, Docs: sequence(n), Hi: n}} {
 		func() {
 			defer func() {
@@ -382,7 +400,8 @@ func TestRowsConcurrently(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for {
-				err := cols.Rows(context.Background(), &device.Request{Docs: sequence(n), Hi: n}, func(*device.Tile) error { return nil })
+				whole := &device.Request{Docs: sequence(n), Hi: n}
+				err := cols.Rows(context.Background(), whole, func(*device.Tile) error { return nil })
 				if cols.HostBytes(); errors.Is(err, ErrClosed) {
 					return
 				} else if err != nil {

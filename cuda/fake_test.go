@@ -17,13 +17,14 @@ import (
 	"github.com/gramengine/gram/cuda/internal/driver"
 )
 
-// environment says which driver the dynamic linker finds: "real" for that of a GPU, which whoever runs the tests sets, and "fake" for that of the tests, which they set
-// themselves.
+// environment says which driver the dynamic linker finds: "real" for that of a GPU, which whoever
+// runs the tests sets, and "fake" for that of the tests, which they set themselves.
 const environment = "GRAM_CUDA"
 
 func onRealDevice() bool { return os.Getenv(environment) == "real" }
 
-// TestMain builds the fake driver and runs the tests in a process that finds it: where libraries are looked for is settled when a process starts.
+// TestMain builds the fake driver and runs the tests in a process that finds it: where libraries
+// are looked for is settled when a process starts.
 func TestMain(m *testing.M) {
 	if os.Getenv(environment) != "" {
 		os.Exit(m.Run())
@@ -38,7 +39,8 @@ func inFake() int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	build := exec.Command("g++", "-std=c++20", "-O2", "-ffp-contract=off", "-shared", "-fPIC", filepath.Join("internal", "fake", "driver.cc"), "-o", filepath.Join(dir, "libcuda.so.1"))
+	build := exec.Command("g++", "-std=c++20", "-O2", "-ffp-contract=off", "-shared", "-fPIC",
+		filepath.Join("internal", "fake", "driver.cc"), "-o", filepath.Join(dir, "libcuda.so.1"))
 	if text, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the fake driver: %v\n%s", err, text)
 		return 1
@@ -52,7 +54,8 @@ func inFake() int {
 	return 0
 }
 
-// Attributes of the fake device that count what hasn't been given back, and calls of the function that FAKE_FAIL names since it was set, and how many of them failed.
+// Attributes of the fake device that count what hasn't been given back, and calls of the function
+// that FAKE_FAIL names since it was set, and how many of them failed.
 const (
 	liveDevice cu.DeviceAttribute = 1000 + iota
 	liveHost
@@ -70,7 +73,8 @@ func noLeaks(t *testing.T) {
 	}
 	goroutines := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		for wait := time.Millisecond; runtime.NumGoroutine() > goroutines; wait *= 2 { // one that has done its work may still be ending
+		// one that has done its work may still be ending
+		for wait := time.Millisecond; runtime.NumGoroutine() > goroutines; wait *= 2 {
 			if wait > time.Second {
 				t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), goroutines)
 				break
@@ -85,8 +89,10 @@ func noLeaks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for a, what := range map[cu.DeviceAttribute]string{liveDevice: "allocations of the device", liveHost: "page-locked allocations", liveHandles: "modules, streams and events",
-			liveContexts: "contexts"} {
+		for a, what := range map[cu.DeviceAttribute]string{
+			liveDevice: "allocations of the device", liveHost: "page-locked allocations",
+			liveHandles: "modules, streams and events", liveContexts: "contexts",
+		} {
 			if n, err := d.Attribute(a); n != 0 || err != nil {
 				t.Errorf("%d %s are left, error %v", n, what, err)
 			}
@@ -94,7 +100,8 @@ func noLeaks(t *testing.T) {
 	})
 }
 
-// readSources tells the go command what the fake driver is made of, so that a test isn't taken as passed that ran on another one.
+// readSources tells the go command what the fake driver is made of, so that a test isn't taken as
+// passed that ran on another one.
 var readSources = sync.OnceFunc(func() {
 	for _, pattern := range []string{"kernels/*", "internal/fake/*"} {
 		files, _ := filepath.Glob(pattern)

@@ -22,7 +22,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// path is something that a program does with a device: begin makes it ready for work, which may be done several times, and end gives back what begin took.
+// path is something that a program does with a device: begin makes it ready for work, which may be
+// done several times, and end gives back what begin took.
 type path struct {
 	name  string
 	begin func() (work func() (any, error), end func() error, err error)
@@ -40,8 +41,11 @@ func (c *chain) end() (err error) {
 	return err
 }
 
-// loaded opens a device with n documents for a path that uses it, with a dense end of the terms that one in share of them has, 0 for none.
-func loaded(t *testing.T, n int, share int64, use func(cols *Columns, taken *chain) (func() (any, error), error)) func() (func() (any, error), func() error, error) {
+// loaded opens a device with n documents for a path that uses it, with a dense end of the terms
+// that one in share of them has, 0 for none.
+func loaded(
+	t *testing.T, n int, share int64, use func(cols *Columns, taken *chain) (func() (any, error), error),
+) func() (func() (any, error), func() error, error) {
 	x := embedded(t, zipf(n, 100, 8, 3))
 	return func() (func() (any, error), func() error, error) {
 		var taken chain
@@ -80,7 +84,11 @@ func streaming(t *testing.T) path {
 		}
 		return func() (any, error) {
 			var all []float32
-			for _, r := range []*device.Request{{Docs: sequence(n), Hi: n}, {Program: rooted, From: y, Docs: sequence(n), Hi: n}, {Program: rooted, From: y, Docs: []int{3, 5}, Hi: n}} {
+			for _, r := range []*device.Request{
+				{Docs: sequence(n), Hi: n},
+				{Program: rooted, From: y, Docs: sequence(n), Hi: n},
+				{Program: rooted, From: y, Docs: []int{3, 5}, Hi: n},
+			} {
 				err := cols.Rows(context.Background(), r, func(b *device.Tile) error {
 					for i := range b.Rows {
 						all = append(all, b.Row(i)...)
@@ -102,13 +110,15 @@ func timing(t *testing.T) path {
 	return path{"times", loaded(t, n, 0, func(cols *Columns, _ *chain) (func() (any, error), error) {
 		cols.d.times.on = true
 		return func() (any, error) {
-			err := cols.Rows(context.Background(), &device.Request{Docs: sequence(n), Hi: n}, func(*device.Tile) error { return nil })
+			whole := &device.Request{Docs: sequence(n), Hi: n}
+			err := cols.Rows(context.Background(), whole, func(*device.Tile) error { return nil })
 			return len(cols.d.KernelTimes()), err
 		}, nil
 	})}
 }
 
-// tensing asks for rows of documents whose terms are all in the dense end; few, since the products of matrices take the fake device long.
+// tensing asks for rows of documents whose terms are all in the dense end; few, since the products
+// of matrices take the fake device long.
 func tensing(t *testing.T) path {
 	const n = 9
 	return path{"tensor", loaded(t, n, everyTerm, func(cols *Columns, _ *chain) (func() (any, error), error) {
@@ -117,7 +127,8 @@ func tensing(t *testing.T) path {
 		}
 		return func() (any, error) {
 			var all []float32
-			err := cols.Rows(context.Background(), &device.Request{Docs: []int{2, 8}, Hi: n}, func(b *device.Tile) error {
+			two := &device.Request{Docs: []int{2, 8}, Hi: n}
+			err := cols.Rows(context.Background(), two, func(b *device.Tile) error {
 				for i := range b.Rows {
 					all = append(all, b.Row(i)...)
 				}
@@ -129,7 +140,10 @@ func tensing(t *testing.T) path {
 }
 
 // rooted is c times the root of a norm.
-var rooted = &device.Program{Code: []device.Code{{Op: device.OpC}, {Op: device.OpX}, {Op: device.OpMul}}, Norms: []func(float64) float64{math.Sqrt}}
+var rooted = &device.Program{
+	Code:  []device.Code{{Op: device.OpC}, {Op: device.OpX}, {Op: device.OpMul}},
+	Norms: []func(float64) float64{math.Sqrt},
+}
 
 // keeping computes a matrix that stays on the device, in several pieces.
 func keeping(t *testing.T) path {
@@ -184,7 +198,10 @@ func training(t *testing.T) path {
 		return func() (any, error) {
 			machine, err := trainings(n)["epsilon-SVR"](context.Background(), m, solver.Options{
 				WorkingSet: 24, MaxIterations: 2000, // with rows of other documents it might never end
-				DeviceScores: func(docs []int, copies int) (solver.DeviceScores, error) { return own.NewScores(docs, copies) }})
+				DeviceScores: func(docs []int, copies int) (solver.DeviceScores, error) {
+					return own.NewScores(docs, copies)
+				},
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -193,7 +210,8 @@ func training(t *testing.T) path {
 	})}
 }
 
-// driverFunctions are those that the fake driver has, but for cuInit, which is called once, and what no computation calls.
+// driverFunctions are those that the fake driver has, but for cuInit, which is called once, and
+// what no computation calls.
 func driverFunctions(t *testing.T) []string {
 	text, err := os.ReadFile(filepath.Join("internal", "fake", "driver.cc"))
 	if err != nil {
@@ -208,7 +226,8 @@ func driverFunctions(t *testing.T) []string {
 	return all
 }
 
-// counted returns how often the function that FAKE_FAIL names was called since it was set, and how often it failed.
+// counted returns how often the function that FAKE_FAIL names was called since it was set, and how
+// often it failed.
 func counted(t *testing.T) (calls, failures int) {
 	t.Helper()
 	if err := driver.Open(); err != nil {
@@ -225,7 +244,8 @@ func counted(t *testing.T) (calls, failures int) {
 	return calls, failures
 }
 
-// attempt takes a path once, and returns what came of it. Where work fails and again is wanted it is done once more, with a driver that doesn't fail any longer.
+// attempt takes a path once, and returns what came of it. Where work fails and again is wanted it
+// is done once more, with a driver that doesn't fail any longer.
 func (p *path) attempt(t *testing.T, again bool) (first, second any, failures int, err error) {
 	work, end, err := p.begin()
 	if err == nil {
@@ -246,12 +266,16 @@ func (p *path) attempt(t *testing.T, again bool) (first, second any, failures in
 	return first, second, failures, err
 }
 
-// everyCall is how many calls of a function are tried one by one, if there are no more of them; with -short some are.
+// everyCall is how many calls of a function are tried one by one, if there are no more of them;
+// with -short some are.
 const everyCall = 50
 
-// hold lets calls of the driver fail, of every function that the path calls: all of up to everyCall, otherwise the first, the second and some later ones, alone or with all
-// that follow. The error reaches the caller with the name of the function, nothing is left behind, and the process goes on: work that failed alone gives what it gives without a
-// failure when it is done again on the same device, and otherwise the whole path does. It returns the functions that were called.
+// hold lets calls of the driver fail, of every function that the path calls: all of up to
+// everyCall, otherwise the first, the second and some later ones, alone or with all that follow.
+// The error reaches the caller with the name of the function, nothing is left behind, and the
+// process goes on: work that failed alone gives what it gives without a failure when it is done
+// again on the same device, and otherwise the whole path does. It returns the functions that were
+// called.
 func (p *path) hold(t *testing.T) map[string]bool {
 	called := map[string]bool{}
 	for _, call := range driverFunctions(t) {
@@ -298,8 +322,9 @@ func (p *path) hold(t *testing.T) map[string]bool {
 					if second != nil {
 						return
 					}
-					if got, _, _, err := p.attempt(t, false); err != nil || !reflect.DeepEqual(got, want) {
-						t.Errorf("again on a new device: error %v, another result: %v", err, !reflect.DeepEqual(got, want))
+					got, _, _, err := p.attempt(t, false)
+					if same := reflect.DeepEqual(got, want); err != nil || !same {
+						t.Errorf("again on a new device: error %v, another result: %v", err, !same)
 					}
 				})
 			}
@@ -308,7 +333,8 @@ func (p *path) hold(t *testing.T) map[string]bool {
 	return called
 }
 
-// Whatever call of the driver fails on the way to rows and to a matrix that is kept, the caller learns of it, and nothing else comes of it.
+// Whatever call of the driver fails on the way to rows and to a matrix that is kept, the caller
+// learns of it, and nothing else comes of it.
 func TestErrors(t *testing.T) {
 	called := map[string]bool{}
 	for _, p := range []path{probing(), streaming(t), timing(t), tensing(t), keeping(t), measuring()} {
@@ -331,7 +357,8 @@ func TestSolveErrors(t *testing.T) {
 	}
 }
 
-// A lack of memory that passes is made up for, with smaller tiles, or is an error; values are right either way.
+// A lack of memory that passes is made up for, with smaller tiles, or is an error; values are right
+// either way.
 func TestPassingLackOfMemory(t *testing.T) {
 	tried := map[string]int{}
 	for _, p := range []path{streaming(t), tensing(t), keeping(t), training(t)} {
@@ -354,7 +381,8 @@ func TestPassingLackOfMemory(t *testing.T) {
 					got := first
 					if err != nil {
 						got = second
-						if !errors.Is(err, cu.OutOfMemory) || !strings.Contains(err.Error(), strings.TrimSuffix(call, "_v2")) {
+						if !errors.Is(err, cu.OutOfMemory) ||
+							!strings.Contains(err.Error(), strings.TrimSuffix(call, "_v2")) {
 							t.Errorf("error %v, expected one of memory with the name of the call", err)
 						}
 					}

@@ -17,10 +17,11 @@ type Info struct {
 	MemoryBytes     int64  `json:"memory_bytes"`
 	FreeBytes       int64  `json:"memory_free_bytes"`
 	SharedBytes     int    `json:"shared_memory_bytes"` // that one block of threads can have
-	Module          string `json:"module,omitempty"`    // file of the kernels, see Options.Module; empty for those that are built in
+	Module          string `json:"module,omitempty"`    // file of the kernels, see Options.Module; "": built in
 }
 
-// KernelTime is the time that a device took for all launches of a kernel; "copy" stands for copies of tiles to the machine.
+// KernelTime is the time that a device took for all launches of a kernel; "copy" stands for copies
+// of tiles to the machine.
 type KernelTime struct {
 	Kernel   string  `json:"kernel"`
 	Launches int     `json:"launches"`

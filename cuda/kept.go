@@ -23,11 +23,12 @@ type Kept struct {
 	value  memory
 }
 
-// keptRows is how many rows are computed at a time, a multiple of the width of panels: they take all columns up to the last of them, and so little is computed twice.
+// keptRows is how many rows are computed at a time, a multiple of the width of panels: they take
+// all columns up to the last of them, and so little is computed twice.
 const keptRows = 2048
 
-// Keep computes the Gram matrix of the columns' documents, of c or of a program, and leaves it on the device. Each pair is computed once and mirrored there. The
-// caller closes it.
+// Keep computes the Gram matrix of the columns' documents, of c or of a program, and leaves it on
+// the device. Each pair is computed once and mirrored there. The caller closes it.
 func (c *Columns) Keep(ctx context.Context, p *device.Program) (*Kept, error) {
 	return c.keep(ctx, p, keptRows)
 }
@@ -45,7 +46,8 @@ func (c *Columns) keep(ctx context.Context, p *device.Program, rows int) (*Kept,
 		return nil, err
 	}
 	if err := c.keepIn(ctx, k, p, rows); err != nil {
-		return nil, errors.Join(fmt.Errorf("a matrix of %s on the GPU: %w", sparse.FormatBytes(k.bytes()), err), k.Close())
+		err = fmt.Errorf("a matrix of %s on the GPU: %w", sparse.FormatBytes(k.bytes()), err)
+		return nil, errors.Join(err, k.Close())
 	}
 	return k, nil
 }
@@ -60,7 +62,8 @@ func (c *Columns) newKept() (*Kept, error) {
 		return err
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("a matrix of %s on the GPU: %w", sparse.FormatBytes(k.bytes()), err), k.Close())
+		err = fmt.Errorf("a matrix of %s on the GPU: %w", sparse.FormatBytes(k.bytes()), err)
+		return nil, errors.Join(err, k.Close())
 	}
 	return k, nil
 }
@@ -104,7 +107,8 @@ func (j *job) keep(ctx context.Context, k *Kept, rows int) (err error) {
 		b := device.Tile{First: first, Rows: min(rows, k.n-first)}
 		b.Hi = first + b.Rows
 		at := uint64(k.value.at) + 4*uint64(first)*uint64(k.stride)
-		fields = append(fields, at, j.docs+4*uint64(first), uint64(k.stride), uint64(b.Rows), 0, uint64(b.Hi), uint64(first))
+		fields = append(fields, at, j.docs+4*uint64(first), uint64(k.stride),
+			uint64(b.Rows), 0, uint64(b.Hi), uint64(first))
 		j.tiles = append(j.tiles, b)
 	}
 	if err := j.describe(fields); err != nil {
@@ -133,7 +137,8 @@ func (j *job) keep(ctx context.Context, k *Kept, rows int) (err error) {
 	if squares == 0 {
 		return nil
 	}
-	return j.c.d.launch("mirror", j.c.d.kernels.mirror, squares, squares, mirrorThreads, 0, t.compute, uint64(k.value.at), uint64(k.stride), uint64(k.n))
+	return j.c.d.launch("mirror", j.c.d.kernels.mirror, squares, squares, mirrorThreads, 0, t.compute,
+		uint64(k.value.at), uint64(k.stride), uint64(k.n))
 }
 
 // Row copies a row to the machine's memory; dst has as many values as there are documents.

@@ -14,7 +14,8 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// A matrix that is kept on the device has the bits of the rows that are copied from it, whether it is computed at once or some rows at a time.
+// A matrix that is kept on the device has the bits of the rows that are copied from it, whether it
+// is computed at once or some rows at a time.
 func TestKeep(t *testing.T) {
 	noLeaks(t)
 	const n = 301

@@ -30,9 +30,12 @@ type kernels struct {
 	panelTerms           int // terms whose panel fits into a block's shared memory
 }
 
-// pairingKernels are the kernels of sparse.Dot, sparse.ChiSquare and sparse.JensenShannon, in this order: that of the tail and that of panels.
+// pairingKernels are the kernels of sparse.Dot, sparse.ChiSquare and sparse.JensenShannon, in this
+// order: that of the tail and that of panels.
 var pairingKernels = [pairings][2]string{
-	sparse.Dot: {"tailAdd", "panelDot"}, sparse.ChiSquare: {"tailAddChiSquare", "panelChiSquare"}, sparse.JensenShannon: {"tailAddJensenShannon", "panelJensenShannon"},
+	sparse.Dot:           {"tailAdd", "panelDot"},
+	sparse.ChiSquare:     {"tailAddChiSquare", "panelChiSquare"},
+	sparse.JensenShannon: {"tailAddJensenShannon", "panelJensenShannon"},
 }
 
 const pairings = sparse.JensenShannon + 1
@@ -80,8 +83,11 @@ func (k *kernels) functions() map[string]*cu.Function {
 
 func (k *kernels) close() error { return failed("cuModuleUnload", k.module.Unload()) }
 
-// launch starts a kernel. gorgonia.org/cu copies 8 bytes for every parameter, whatever its size, so each has as many.
-func (d *Device) launch(name string, f cu.Function, gridX, gridY, threads, shared int, stream cu.Stream, parameters ...uint64) error {
+// launch starts a kernel. gorgonia.org/cu copies 8 bytes for every parameter, whatever its size, so
+// each has as many.
+func (d *Device) launch(
+	name string, f cu.Function, gridX, gridY, threads, shared int, stream cu.Stream, parameters ...uint64,
+) error {
 	pointers := make([]unsafe.Pointer, len(parameters))
 	for i := range parameters {
 		pointers[i] = unsafe.Pointer(&parameters[i])

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Documents are blamed for what comes of copying them, and not for kernels that the driver can't compile.
+// Documents are blamed for what comes of copying them, and not for kernels that the driver can't
+// compile.
 func TestLoadErrors(t *testing.T) {
 	noLeaks(t)
 	x := embedded(t, zipf(70, 100, 8, 3))

@@ -18,8 +18,8 @@ import (
 
 // errLimit says that no more memory may be taken; it counts as the driver's OutOfMemory.
 func (d *Device) errLimit(bytes int64) error {
-	return &Failure{fmt.Errorf("%s of the GPU's memory beside %s that are taken, expected at most %s together: %w", sparse.FormatBytes(bytes),
-		sparse.FormatBytes(d.held), sparse.FormatBytes(d.limit), cu.OutOfMemory)}
+	return &Failure{fmt.Errorf("%s of the GPU's memory beside %s that are taken, expected at most %s together: %w",
+		sparse.FormatBytes(bytes), sparse.FormatBytes(d.held), sparse.FormatBytes(d.limit), cu.OutOfMemory)}
 }
 
 // memory is a piece of the device's memory.
@@ -28,7 +28,8 @@ type memory struct {
 	bytes int64
 }
 
-// alloc takes memory, at least one byte of it. Where there isn't enough, what is spare is given back first.
+// alloc takes memory, at least one byte of it. Where there isn't enough, what is spare is given
+// back first.
 func (d *Device) alloc(bytes int64) (memory, error) {
 	bytes = max(bytes, 1)
 	m, err := d.take(bytes)
@@ -77,7 +78,8 @@ func (d *Device) dropSpare() error {
 	return err
 }
 
-// Spare memory spares a request the time to take its own, and the wait for the device that giving back means. It is for small pieces: what comes again and again.
+// Spare memory spares a request the time to take its own, and the wait for the device that giving
+// back means. It is for small pieces: what comes again and again.
 const (
 	spareBytes  = 1 << 20 // of a piece
 	sparePieces = 32
@@ -147,8 +149,9 @@ func write[T any](m memory, values []T) error {
 	return failed("cuMemcpyHtoD", cu.MemcpyHtoD(m.at, unsafe.Pointer(&values[0]), bytes))
 }
 
-// arrived waits for all copies: the driver may return from one while it still goes on, and streams that don't wait for each other don't wait for it either. What stays on the device
-// beyond a request is there only when it has arrived without an error.
+// arrived waits for all copies: the driver may return from one while it still goes on, and streams
+// that don't wait for each other don't wait for it either. What stays on the device beyond a
+// request is there only when it has arrived without an error.
 func arrived() error { return failed("cuCtxSynchronize", cu.Synchronize()) }
 
 // pinned is page-locked memory of the machine.

@@ -15,7 +15,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Memory that doesn't suffice makes tiles smaller, and is an error only when there isn't enough for one row.
+// Memory that doesn't suffice makes tiles smaller, and is an error only when there isn't enough for
+// one row.
 func TestMemory(t *testing.T) {
 	noLeaks(t)
 	const n = 200
@@ -55,7 +56,8 @@ func TestMemory(t *testing.T) {
 	if height, err := run(Options{}); err != nil || height != n {
 		t.Errorf("without a bound tiles of %d rows, error %v", height, err)
 	}
-	if height, err := run(Options{MemoryBytes: documents + 2*40*line + extra}); err != nil || height < 20 || height > 40 {
+	height, err := run(Options{MemoryBytes: documents + 2*40*line + extra})
+	if err != nil || height < 20 || height > 40 {
 		t.Errorf("with room for two tiles of 40 rows, tiles of %d, error %v", height, err)
 	}
 	if _, err := run(Options{MemoryBytes: documents + line}); !errors.Is(err, cu.OutOfMemory) {
@@ -77,7 +79,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Documents of rows that aren't columns take the place of tiles of a request before where there is no other; where that doesn't suffice either, the error says that fewer may do.
+// Documents of rows that aren't columns take the place of tiles of a request before where there is
+// no other; where that doesn't suffice either, the error says that fewer may do.
 func TestMemoryOfOtherDocuments(t *testing.T) {
 	noLeaks(t)
 	const n = 200

@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Probe returns what is known of the device that [Open] takes, or why there is none: here, ErrNotBuilt.
+// Probe returns what is known of the device that [Open] takes, or why there is none: here,
+// ErrNotBuilt.
 func Probe() (Info, error) { return Info{}, ErrNotBuilt }
 
 // Built says whether this program has the back end: it hasn't.

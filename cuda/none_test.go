@@ -35,7 +35,8 @@ func exported(t *testing.T, cgo bool, tags ...string) map[string]string {
 				if d.Recv != nil {
 					of = types.ExprString(d.Recv.List[0].Type) + "."
 				}
-				if d.Name.IsExported() && (of == "" || ast.IsExported(strings.Trim(of, "*."))) && of != "*Resident." && of != "*ProblemScores." {
+				public := d.Name.IsExported() && (of == "" || ast.IsExported(strings.Trim(of, "*.")))
+				if public && of != "*Resident." && of != "*ProblemScores." {
 					for _, list := range []*ast.FieldList{d.Type.Params, d.Type.Results} {
 						if list == nil {
 							continue
@@ -52,7 +53,8 @@ func exported(t *testing.T, cgo bool, tags ...string) map[string]string {
 				}
 			case *ast.GenDecl:
 				for _, s := range d.Specs {
-					if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() && s.Name.Name != "Resident" && s.Name.Name != "ProblemScores" {
+					s, ok := s.(*ast.TypeSpec)
+					if ok && s.Name.IsExported() && s.Name.Name != "Resident" && s.Name.Name != "ProblemScores" {
 						all[s.Name.Name] = "type"
 					}
 				}

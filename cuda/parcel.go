@@ -9,11 +9,13 @@ import (
 	"gorgonia.org/cu"
 )
 
-// stageBytes is the page-locked memory through which a parcel goes. From pageable memory cuMemcpyHtoD may return before the last of it has arrived, and a stream of one's own
-// wouldn't wait for that.
+// stageBytes is the page-locked memory through which a parcel goes. From pageable memory
+// cuMemcpyHtoD may return before the last of it has arrived, and a stream of one's own wouldn't
+// wait for that.
 const stageBytes = 256 << 10
 
-// parcel is what kernels of one call are told, copied to the device at once. Addresses are known while it is packed.
+// parcel is what kernels of one call are told, copied to the device at once. Addresses are known
+// while it is packed.
 type parcel struct {
 	d      *Device
 	stage  pinned

@@ -16,8 +16,8 @@ type programs struct {
 	pool pool
 }
 
-// upload copies a program with the attributes of the norms of rows and columns and returns the fields
-// of a Program and its address, nil and 0 for none.
+// upload copies a program with the attributes of the norms of rows and columns and returns the
+// fields of a Program and its address, nil and 0 for none.
 func (p *programs) upload(r *device.Request, rows, columns *sparse.Embedded) ([]uint64, uint64, error) {
 	if r.Program == nil {
 		return nil, 0, nil
@@ -41,7 +41,8 @@ func (p *programs) upload(r *device.Request, rows, columns *sparse.Embedded) ([]
 	return fields, at, nil
 }
 
-// attributes returns what a program wants to know of documents, [attribute][document]: of those with the given numbers, nil for all, by their norms.
+// attributes returns what a program wants to know of documents, [attribute][document]: of those
+// with the given numbers, nil for all, by their norms.
 func attributes(p *device.Program, norms []float64, docs []int) []float64 {
 	if len(p.Norms) == 0 {
 		return nil
@@ -62,7 +63,8 @@ func attributes(p *device.Program, norms []float64, docs []int) []float64 {
 	return out
 }
 
-// sendProgram copies a program and returns the fields of its Program in kernels/shape.h, for columns whose attributes are at y; the rows' are missing.
+// sendProgram copies a program and returns the fields of its Program in kernels/shape.h, for
+// columns whose attributes are at y; the rows' are missing.
 func sendProgram(u *uploader, p *device.Program, y uint64, columns int) []uint64 {
 	var code []uint32
 	for _, c := range p.Code {
@@ -76,7 +78,10 @@ func sendProgram(u *uploader, p *device.Program, y uint64, columns int) []uint64
 		}
 		tables = append(tables, send(u, t.Rows), uint64(t.Bits), isLog)
 	}
-	return []uint64{send(u, code), send(u, p.Consts), send(u, tables), 0, y, uint64(len(code)), uint64(p.Locals), uint64(columns), 0}
+	return []uint64{
+		send(u, code), send(u, p.Consts), send(u, tables), 0, y,
+		uint64(len(code)), uint64(p.Locals), uint64(columns), 0,
+	}
 }
 
 // programY is the field that says where the attributes of columns are.

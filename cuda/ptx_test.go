@@ -43,11 +43,16 @@ func (s *simulated) inMemory(t *testing.T, x *sparse.Embedded, terms int) {
 	g := &s.memory
 	dense, denseScale := s.dense(p)
 	s.sides = ptxsim.Buffer(g, []uint64{
-		ptxsim.Buffer(g, p.head), ptxsim.Buffer(g, p.segment), ptxsim.Buffer(g, p.entry), ptxsim.Buffer(g, p.tail), ptxsim.Buffer(g, p.tailTerm), ptxsim.Buffer(g, p.tailValue),
-		ptxsim.Buffer(g, p.list), ptxsim.Buffer(g, p.listDoc), ptxsim.Buffer(g, p.listValue), ptxsim.Buffer(g, p.exact), ptxsim.Buffer(g, p.exactTerm), ptxsim.Buffer(g, p.exactValue),
+		ptxsim.Buffer(g, p.head), ptxsim.Buffer(g, p.segment), ptxsim.Buffer(g, p.entry),
+		ptxsim.Buffer(g, p.tail), ptxsim.Buffer(g, p.tailTerm), ptxsim.Buffer(g, p.tailValue),
+		ptxsim.Buffer(g, p.list), ptxsim.Buffer(g, p.listDoc), ptxsim.Buffer(g, p.listValue),
+		ptxsim.Buffer(g, p.exact), ptxsim.Buffer(g, p.exactTerm), ptxsim.Buffer(g, p.exactValue),
 		ptxsim.Buffer(g, dense), ptxsim.Buffer(g, denseScale),
 	})
-	s.head = ptxsim.Buffer(g, []uint64{ptxsim.Buffer(g, s.layout.chunk), ptxsim.Buffer(g, s.layout.terms), uint64(s.layout.chunks()), uint64(s.layout.segments())})
+	s.head = ptxsim.Buffer(g, []uint64{
+		ptxsim.Buffer(g, s.layout.chunk), ptxsim.Buffer(g, s.layout.terms),
+		uint64(s.layout.chunks()), uint64(s.layout.segments()),
+	})
 }
 
 // dense lays out the dense end.
@@ -86,7 +91,10 @@ func (s *simulated) program(x *sparse.Embedded, p *device.Program) uint64 {
 		}
 	}
 	a, n := ptxsim.Buffer(g, attributes), uint64(x.Rows())
-	return ptxsim.Buffer(g, []uint64{ptxsim.Buffer(g, code), ptxsim.Buffer(g, p.Consts), ptxsim.Buffer(g, tables), a, a, uint64(len(code)), uint64(p.Locals), n, n})
+	return ptxsim.Buffer(g, []uint64{
+		ptxsim.Buffer(g, code), ptxsim.Buffer(g, p.Consts), ptxsim.Buffer(g, tables), a, a,
+		uint64(len(code)), uint64(p.Locals), n, n,
+	})
 }
 
 // run computes all pairs.
@@ -102,10 +110,13 @@ func (s *simulated) run(x *sparse.Embedded, p *device.Program) error {
 	for i := range docs {
 		docs[i] = uint32(i)
 	}
-	tile := ptxsim.Buffer(g, []uint64{ptxsim.Buffer(g, s.tile), ptxsim.Buffer(g, docs), uint64(s.width), uint64(n), 0, uint64(n), 0})
+	tile := ptxsim.Buffer(g, []uint64{
+		ptxsim.Buffer(g, s.tile), ptxsim.Buffer(g, docs), uint64(s.width), uint64(n), 0, uint64(n), 0,
+	})
 	program := s.program(x, p)
 	launch := func(name string, per, rows, threads, shared int, arguments ...any) error {
-		g.Blocks, g.Threads, g.Dynamic = [2]uint32{uint32((n + per - 1) / per), uint32(rows)}, [2]uint32{uint32(threads), 1}, shared
+		g.Blocks, g.Threads = [2]uint32{uint32((n + per - 1) / per), uint32(rows)}, [2]uint32{uint32(threads), 1}
+		g.Dynamic = shared
 		return s.m.Run(name, g, arguments...)
 	}
 	names, pairing := pairingKernels[x.Embedder.Pairing], int32(x.Embedder.Pairing)
@@ -114,21 +125,28 @@ func (s *simulated) run(x *sparse.Embedded, p *device.Program) error {
 	}
 	if s.layout.chunks() > 0 {
 		const height = 23
-		if err := launch(names[1], panelWidth, (n+height-1)/height, panelThreads, int(s.layout.terms[0])*lineBytes, s.sides, s.sides, s.head, tile, int32(height)); err != nil {
+		shared := int(s.layout.terms[0]) * lineBytes
+		err := launch(names[1], panelWidth, (n+height-1)/height, panelThreads, shared,
+			s.sides, s.sides, s.head, tile, int32(height))
+		if err != nil {
 			return err
 		}
 	}
 	if quads := s.layout.quads(); quads > 0 {
-		if err := launch("panelTensor", tensorColumns, (n+tensorRows-1)/tensorRows, tensorThreads, 0, s.sides, s.sides, tile, int32(quads)); err != nil {
+		err := launch("panelTensor", tensorColumns, (n+tensorRows-1)/tensorRows, tensorThreads, 0,
+			s.sides, s.sides, tile, int32(quads))
+		if err != nil {
 			return err
 		}
 	}
 	return launch("finish", finishThreads, n, finishThreads, 0, s.sides, s.sides, tile, program, int32(1), pairing)
 }
 
-// simulate computes a kernel of documents by PTX text, with a dense end of the terms that one document in share has, 0 for none, and returns the greatest error in units of its
-// tolerance.
-func simulate(t *testing.T, text string, x *sparse.Embedded, k engine.Kernel, p *device.Program, share int64) (worst float64, instructions int64, err error) {
+// simulate computes a kernel of documents by PTX text, with a dense end of the terms that one
+// document in share has, 0 for none, and returns the greatest error in units of its tolerance.
+func simulate(
+	t *testing.T, text string, x *sparse.Embedded, k engine.Kernel, p *device.Program, share int64,
+) (worst float64, instructions int64, err error) {
 	m, err := ptxsim.Parse(text)
 	if err != nil {
 		return 0, 0, err
@@ -136,7 +154,8 @@ func simulate(t *testing.T, text string, x *sparse.Embedded, k engine.Kernel, p 
 	s := &simulated{m: m, denseShare: share}
 	s.inMemory(t, x, 17)
 	if (s.layout.dense > 0) != (share > 0) || s.layout.chunks() < 2 || s.layout.head == x.Cols {
-		t.Fatalf("%d terms in the dense end and a head of %d in %d chunks, expected several, and a tail", s.layout.dense, s.layout.head, s.layout.chunks())
+		t.Fatalf("%d terms in the dense end and a head of %d in %d chunks, expected several, and a tail",
+			s.layout.dense, s.layout.head, s.layout.chunks())
 	}
 	if err := s.run(x, p); err != nil {
 		return 0, s.memory.Instructions, err
@@ -158,7 +177,8 @@ func simulate(t *testing.T, text string, x *sparse.Embedded, k engine.Kernel, p 
 	return worst, s.memory.Instructions, nil
 }
 
-// The PTX that ships computes c and a program of every instruction, in an interpreter that stops at whatever is wrong; faults that are planted in it are noticed.
+// The PTX that ships computes c and a program of every instruction, in an interpreter that stops at
+// whatever is wrong; faults that are planted in it are noticed.
 func TestPTX(t *testing.T) {
 	readSources()
 	x := embedded(t, zipf(135, 500, 7, 8))
@@ -188,6 +208,7 @@ func TestPTX(t *testing.T) {
 		}
 		return strings.Replace(ptx, old, by, n)
 	}
+	wide := regexp.MustCompile(`(mul\.wide\.u32 	%rd\d+, %r\d+), 4;`)
 	for name, text := range map[string]string{
 		"an unknown instruction": swap("fma.rn.f32", "fmb.rn.f32", 1),
 		"a missing barrier":      swap("bar.sync 	0;", "", 1),
@@ -195,7 +216,7 @@ func TestPTX(t *testing.T) {
 		"another rounding":       swap("cvt.rni.f64.f64", "cvt.rn.f64.f64", -1),
 		"a product less":         swap("fma.rn.f32", "mul.rn.f32", 1),
 		"half a sum":             swap("atom.shared.add.u64", "atom.shared.min.u64", 1),
-		"a wild address":         regexp.MustCompile(`(mul\.wide\.u32 	%rd\d+, %r\d+), 4;`).ReplaceAllString(ptx, "$1, 4096;"),
+		"a wild address":         wide.ReplaceAllString(ptx, "$1, 4096;"),
 		"an odd address":         strings.ReplaceAll(ptx, "+8];", "+9];"),
 		"a lost brace":           swap("\n}", "\n", 1),
 	} {
@@ -207,7 +228,8 @@ func TestPTX(t *testing.T) {
 	}
 }
 
-// The dense end in the PTX, whose products of matrices the interpreter takes by the book; faults that are planted in it are noticed.
+// The dense end in the PTX, whose products of matrices the interpreter takes by the book; faults
+// that are planted in it are noticed.
 func TestPTXTensor(t *testing.T) {
 	readSources()
 	x := embedded(t, zipf(135, 400, 60, 8))
@@ -261,7 +283,10 @@ func TestPTXPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	norms := []func(float64) float64{func(x float64) float64 { return 3 * x }, func(x float64) float64 { return 0.25 * x }}
+	norms := []func(float64) float64{
+		func(x float64) float64 { return 3 * x },
+		func(x float64) float64 { return 0.25 * x },
+	}
 	ops := func(list ...any) (code []device.Code) {
 		for i := 0; i < len(list); i++ {
 			c := device.Code{Op: list[i].(device.Op)}
@@ -276,13 +301,25 @@ func TestPTXPrograms(t *testing.T) {
 		return code
 	}
 	for name, p := range map[string]*device.Program{
-		"exponentials": {Norms: norms, Consts: []float64{-700, 0.3, 700}, Code: ops(device.OpC, device.OpConst, 0, device.OpMul, device.OpExp, device.OpC, device.OpExpm1, device.OpAdd,
-			device.OpC, device.OpConst, 1, device.OpMul, device.OpExpm1, device.OpMul, device.OpX, 0, device.OpY, 1, device.OpMul, device.OpAdd, device.OpC, device.OpConst, 2,
-			device.OpMul, device.OpExp, device.OpLog1p, device.OpAdd)},
-		"powers": {Consts: []float64{0.37, 9, 2.5}, Code: ops(device.OpC, device.OpPow, 0, device.OpC, device.OpDeficit, 1, device.OpAdd, device.OpC, device.OpPower, 13, device.OpAdd,
-			device.OpC, device.OpSqrt, device.OpC, device.OpDeficit, 2, device.OpDiv, device.OpAdd)},
-		"locals": {Consts: []float64{1, 0.5}, Locals: 2, Code: ops(device.OpC, device.OpNeg, device.OpStore, 0, device.OpC, device.OpConst, 0, device.OpSub, device.OpTanh, device.OpStore, 1,
-			device.OpLocal, 1, device.OpLocal, 0, device.OpConst, 1, device.OpSelect, device.OpLocal, 1, device.OpSub, device.OpClamp)},
+		"exponentials": {Norms: norms, Consts: []float64{-700, 0.3, 700}, Code: ops(
+			device.OpC, device.OpConst, 0, device.OpMul, device.OpExp,
+			device.OpC, device.OpExpm1, device.OpAdd,
+			device.OpC, device.OpConst, 1, device.OpMul, device.OpExpm1, device.OpMul,
+			device.OpX, 0, device.OpY, 1, device.OpMul, device.OpAdd,
+			device.OpC, device.OpConst, 2, device.OpMul, device.OpExp, device.OpLog1p, device.OpAdd,
+		)},
+		"powers": {Consts: []float64{0.37, 9, 2.5}, Code: ops(
+			device.OpC, device.OpPow, 0,
+			device.OpC, device.OpDeficit, 1, device.OpAdd,
+			device.OpC, device.OpPower, 13, device.OpAdd,
+			device.OpC, device.OpSqrt, device.OpC, device.OpDeficit, 2, device.OpDiv, device.OpAdd,
+		)},
+		"locals": {Consts: []float64{1, 0.5}, Locals: 2, Code: ops(
+			device.OpC, device.OpNeg, device.OpStore, 0,
+			device.OpC, device.OpConst, 0, device.OpSub, device.OpTanh, device.OpStore, 1,
+			device.OpLocal, 1, device.OpLocal, 0, device.OpConst, 1, device.OpSelect,
+			device.OpLocal, 1, device.OpSub, device.OpClamp,
+		)},
 	} {
 		if err := p.Validate(); err != nil {
 			t.Fatal(err)
@@ -300,7 +337,9 @@ func TestPTXPrograms(t *testing.T) {
 			for j := range x.Rows() {
 				at := i*s.width + j
 				want := p.Eval(c[at], x.Norms[i], x.Norms[j])
-				if got := float64(s.tile[at]); !(math.Abs(got-want) <= 0x1p-23*math.Abs(want)) && !(math.IsNaN(got) && math.IsNaN(want)) {
+				got := float64(s.tile[at])
+				near := math.Abs(got-want) <= 0x1p-23*math.Abs(want)
+				if !near && !(math.IsNaN(got) && math.IsNaN(want)) {
 					t.Fatalf("%s at c = %v: found %v, expected %v", name, c[at], got, want)
 				}
 			}

@@ -16,13 +16,17 @@ import (
 // leastResident is how many rows must fit to be worth keeping: a working set of the greatest size.
 const leastResident = 256
 
-// residentPart is the part of the free memory that rows get, as a fraction of its eighths: the rest is for the scores of problems, and for tiles.
+// residentPart is the part of the free memory that rows get, as a fraction of its eighths: the rest
+// is for the scores of problems, and for tiles.
 const residentPart = 6
 
-// Resident keeps rows of a matrix on the device, for problems of the solver. It keeps the promises of device.Resident, which it is.
+// Resident keeps rows of a matrix on the device, for problems of the solver. It keeps the promises
+// of device.Resident, which it is.
 //
-// Any row that a call doesn't need makes room for others, those of one call from a place that is drawn by lot on: next to each other, so that they are computed in one tile,
-// and by lot since a search comes back to its rows in turns. The lots are the same in each run; which rows are kept has no part in what is computed.
+// Any row that a call doesn't need makes room for others, those of one call from a place that is
+// drawn by lot on: next to each other, so that they are computed in one tile, and by lot since a
+// search comes back to its rows in turns. The lots are the same in each run; which rows are kept
+// has no part in what is computed.
 type Resident struct {
 	handle
 	c       *Columns
@@ -47,8 +51,9 @@ type Resident struct {
 // solveKernels are the functions of kernels/solve.h.
 type solveKernels struct{ addRows, extremes, beyondCount, beyondList, pick cu.Function }
 
-// Resident makes room on the device for rows of c between the columns' documents, or of a program of it: for all, or as many as memory holds. The caller closes it, after the
-// scores that it has made and before the columns.
+// Resident makes room on the device for rows of c between the columns' documents, or of a program
+// of it: for all, or as many as memory holds. The caller closes it, after the scores that it has
+// made and before the columns.
 func (c *Columns) Resident(p *device.Program) (device.Resident, error) {
 	if c.x == nil {
 		return nil, c.do(nil)
@@ -57,7 +62,11 @@ func (c *Columns) Resident(p *device.Program) (device.Resident, error) {
 		return nil, err
 	}
 	n := c.x.Rows()
-	r := &Resident{handle: handle{d: c.d, what: "rows on the GPU", of: &c.handle}, c: c, program: p, pool: pool{d: c.d}, parcel: parcel{d: c.d}, stride: int64(padded(n)), slotOf: make([]int32, n), lots: 1}
+	r := &Resident{
+		handle: handle{d: c.d, what: "rows on the GPU", of: &c.handle},
+		c:      c, program: p, pool: pool{d: c.d}, parcel: parcel{d: c.d},
+		stride: int64(padded(n)), slotOf: make([]int32, n), lots: 1,
+	}
 	err := c.do(func() error {
 		r.begin()
 		if err := r.prepare(); err != nil {
@@ -103,7 +112,8 @@ func (r *Resident) prepare() error {
 func (r *Resident) takeRows(n int) error {
 	d, line := r.c.d, 4*r.stride
 	least := min(leastResident, n)
-	for r.room = min(n, max(int((d.limit-d.held)/8*residentPart/max(line, 1)), least)); ; r.room = max(r.room/2, least) {
+	most := int((d.limit - d.held) / 8 * residentPart / max(line, 1))
+	for r.room = min(n, max(most, least)); ; r.room = max(r.room/2, least) {
 		var err error
 		if r.rows, err = r.pool.alloc(int64(r.room) * line); err == nil {
 			return nil
@@ -114,7 +124,8 @@ func (r *Resident) takeRows(n int) error {
 	}
 }
 
-// Close gives its memory back; a second call does nothing. Its scores must be closed before: otherwise it does nothing but say so.
+// Close gives its memory back; a second call does nothing. Its scores must be closed before:
+// otherwise it does nothing but say so.
 func (r *Resident) Close() error {
 	return r.close(func() error { return errors.Join(r.parcel.close(), r.pool.close()) })
 }
@@ -122,8 +133,9 @@ func (r *Resident) Close() error {
 // Rows is how many rows there is room for.
 func (r *Resident) Rows() int { return r.room }
 
-// with does work of one call with the device, for itself or for scores: what it launches ends before it returns, even after an error. After one the rows that it wanted computed are taken for not
-// computed: they may not be, even where the error came after them.
+// with does work of one call with the device, for itself or for scores: what it launches ends
+// before it returns, even after an error. After one the rows that it wanted computed are taken for
+// not computed: they may not be, even where the error came after them.
 func (r *Resident) with(h *handle, work func(stream cu.Stream) error) error {
 	return h.do(func() error {
 		stream := r.c.tiles.compute
@@ -144,7 +156,8 @@ type wanted struct {
 	run     job
 }
 
-// parcelBytes bounds what a call with so many rows packs for them: their numbers, attributes, and a tile each, and the program.
+// parcelBytes bounds what a call with so many rows packs for them: their numbers, attributes, and a
+// tile each, and the program.
 func (r *Resident) parcelBytes(rows int) int {
 	norms := 0
 	if r.program != nil {
@@ -153,7 +166,8 @@ func (r *Resident) parcelBytes(rows int) int {
 	return 1024 + rows*(8+8+8*norms+8*tileFields)
 }
 
-// want finds the rows of documents, which may come several times, and packs what is needed to compute those that aren't there.
+// want finds the rows of documents, which may come several times, and packs what is needed to
+// compute those that aren't there.
 func (r *Resident) want(docs []int) (*wanted, error) {
 	w := &wanted{r: r, from: make([]int64, len(docs))}
 	r.fresh = w
@@ -172,7 +186,8 @@ func (r *Resident) want(docs []int) (*wanted, error) {
 		if r.slotOf[doc] < 0 {
 			for passed := 0; r.usedIn[slot] == r.call; slot = (slot + 1) % r.room {
 				if passed++; passed > r.room {
-					return nil, fmt.Errorf("cuda: more rows at a time than the %d that fit into the GPU's memory", r.room)
+					const text = "cuda: more rows at a time than the %d that fit into the GPU's memory"
+					return nil, fmt.Errorf(text, r.room)
 				}
 			}
 			if old := r.docOf[slot]; old >= 0 {
@@ -220,7 +235,8 @@ func (w *wanted) plan(slots []int32) {
 			end++
 		}
 		at := uint64(r.rows.at) + 4*uint64(slots[first])*uint64(r.stride)
-		fields = append(fields, at, w.run.docs+4*uint64(first), uint64(r.stride), uint64(end-first), 0, uint64(n), uint64(first))
+		fields = append(fields, at, w.run.docs+4*uint64(first), uint64(r.stride),
+			uint64(end-first), 0, uint64(n), uint64(first))
 		w.run.tiles = append(w.run.tiles, device.Tile{First: first, Rows: end - first, Hi: n})
 		first = end
 	}

@@ -13,15 +13,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// mostParts is how many blocks the second dimension of a grid has at most, and mostRows bounds the rows of a tile by it.
+// mostParts is how many blocks the second dimension of a grid has at most, and mostRows bounds the
+// rows of a tile by it.
 const (
 	mostParts = 1<<16 - 1
 	mostRows  = 1 << 15
 )
 
-// Rows implements device.Backend; visit is called by one goroutine at a time. While it works on a tile, the next one is computed and the one after the other copied.
+// Rows implements device.Backend; visit is called by one goroutine at a time. While it works on a
+// tile, the next one is computed and the one after the other copied.
 //
-// visit must not use the device, which waits for it. When it panics, all that is under way ends first.
+// visit must not use the device, which waits for it. When it panics, all that is under way ends
+// first.
 func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	if c.x == nil {
 		return c.do(nil)
@@ -117,7 +120,10 @@ func (j *job) plan() error {
 	var headers []uint64 // of the program, whose attributes of columns begin with the tile's first
 	height := min(int(t.bytes/int64(4*width)), mostRows)
 	for first := 0; first < len(j.r.Docs); first += height {
-		b := device.Tile{First: first, Rows: min(height, len(j.r.Docs)-first), Lo: j.r.Lo, Hi: j.r.Hi, Mapped: j.r.Program != nil, ColStride: 1}
+		b := device.Tile{
+			First: first, Rows: min(height, len(j.r.Docs)-first), Lo: j.r.Lo, Hi: j.r.Hi,
+			Mapped: j.r.Program != nil, ColStride: 1,
+		}
 		if j.r.Half {
 			b.Lo = j.r.Docs[first] / device.Columns * device.Columns
 		}
@@ -127,7 +133,8 @@ func (j *job) plan() error {
 			headers[len(headers)-len(j.header)+programY] += 8 * uint64(b.Lo-j.r.Lo)
 		}
 		buffer := &t.buffers[len(j.tiles)%2]
-		fields = append(fields, uint64(buffer.device.at), j.docs+4*uint64(first), uint64(b.RowStride), uint64(b.Rows), uint64(b.Lo), uint64(b.Cols()), uint64(first))
+		fields = append(fields, uint64(buffer.device.at), j.docs+4*uint64(first), uint64(b.RowStride),
+			uint64(b.Rows), uint64(b.Lo), uint64(b.Cols()), uint64(first))
 		j.tiles = append(j.tiles, b)
 	}
 	if headers != nil && j.r.Half {
@@ -158,7 +165,9 @@ func (j *job) stream(ctx context.Context, visit func(t *device.Tile) error) (err
 	ended := false
 	defer func() {
 		if err != nil || !ended { // or visit panicked
-			err = errors.Join(err, failed("cuStreamSynchronize", t.compute.Synchronize()), failed("cuStreamSynchronize", t.copy.Synchronize()))
+			err = errors.Join(err,
+				failed("cuStreamSynchronize", t.compute.Synchronize()),
+				failed("cuStreamSynchronize", t.copy.Synchronize()))
 		}
 	}()
 	for k := range len(j.tiles) + 1 {
@@ -216,28 +225,36 @@ func (j *job) compute(k int) error {
 	f, pairing := c.d.kernels, c.x.Embedder.Pairing
 	names := pairingKernels[pairing]
 	grid := func(per int) int { return (block.Cols() + per - 1) / per }
-	if err := c.d.launch(names[0], f.tailAdd[pairing], grid(tailColumns), block.Rows, tailThreads, 0, t.compute, j.rows.at, c.own.at, tile); err != nil {
+	err := c.d.launch(names[0], f.tailAdd[pairing], grid(tailColumns), block.Rows, tailThreads, 0, t.compute,
+		j.rows.at, c.own.at, tile)
+	if err != nil {
 		return err
 	}
 	if c.layout.chunks() > 0 {
 		panels := grid(panelWidth)
 		height, parts := c.heightOfBlocks(block.Rows, panels)
 		shared := int(c.layout.terms[0]) * lineBytes
-		if err := c.d.launch(names[1], f.panel[pairing], panels, parts, panelThreads, shared, t.compute, j.rows.at, c.own.at, c.head, tile, uint64(height)); err != nil {
+		err := c.d.launch(names[1], f.panel[pairing], panels, parts, panelThreads, shared, t.compute,
+			j.rows.at, c.own.at, c.head, tile, uint64(height))
+		if err != nil {
 			return err
 		}
 	}
 	if quads := c.layout.quads(); quads > 0 {
 		parts := (block.Rows + tensorRows - 1) / tensorRows
-		if err := c.d.launch("panelTensor", f.panelTensor, grid(tensorColumns), parts, tensorThreads, 0, t.compute, j.rows.at, c.own.at, tile, uint64(quads)); err != nil {
+		err := c.d.launch("panelTensor", f.panelTensor, grid(tensorColumns), parts, tensorThreads, 0, t.compute,
+			j.rows.at, c.own.at, tile, uint64(quads))
+		if err != nil {
 			return err
 		}
 	}
-	return c.d.launch("finish", f.finish, grid(finishThreads), block.Rows, finishThreads, 0, t.compute, j.rows.at, c.own.at, tile, j.program+j.step*uint64(k), j.same, uint64(pairing))
+	return c.d.launch("finish", f.finish, grid(finishThreads), block.Rows, finishThreads, 0, t.compute,
+		j.rows.at, c.own.at, tile, j.program+j.step*uint64(k), j.same, uint64(pairing))
 }
 
-// heightOfBlocks returns how many rows a block of threads takes, and in how many parts that divides them: enough blocks to keep all multiprocessors busy to the
-// end, and enough rows in each to be worth filling its panel.
+// heightOfBlocks returns how many rows a block of threads takes, and in how many parts that divides
+// them: enough blocks to keep all multiprocessors busy to the end, and enough rows in each to be
+// worth filling its panel.
 func (c *Columns) heightOfBlocks(rows, panels int) (height, parts int) {
 	const leastHeight, rounds = 64, 4
 	parts = max((rounds*c.d.info.Multiprocessors+panels-1)/panels, 1)

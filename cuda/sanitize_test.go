@@ -21,8 +21,8 @@ func sanitized(t *testing.T, name, sanitizers string) string {
 	}
 	readSources()
 	program := filepath.Join(t.TempDir(), name)
-	build := exec.Command("g++", "-std=c++20", "-O1", "-g", "-ffp-contract=off", "-fsanitize="+sanitizers, "-fno-sanitize-recover=all",
-		filepath.Join("internal", "fake", name+".cc"), "-o", program, "-lpthread")
+	build := exec.Command("g++", "-std=c++20", "-O1", "-g", "-ffp-contract=off", "-fsanitize="+sanitizers,
+		"-fno-sanitize-recover=all", filepath.Join("internal", "fake", name+".cc"), "-o", program, "-lpthread")
 	if text, err := build.CombinedOutput(); err != nil {
 		if strings.Contains(string(text), "cannot find -l") {
 			t.Skipf("a compiler without sanitizers: %s", text)
@@ -32,14 +32,16 @@ func sanitized(t *testing.T, name, sanitizers string) string {
 	return program
 }
 
-// The kernels, compiled for the CPU, run under AddressSanitizer and the sanitizer of undefined behaviour.
+// The kernels, compiled for the CPU, run under AddressSanitizer and the sanitizer of undefined
+// behaviour.
 func TestSanitizers(t *testing.T) {
 	if text, err := exec.Command(sanitized(t, "sanitize", "address,undefined")).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
 
-// Under ThreadSanitizer, with a thread of the system for each CUDA thread, no kernel has a race between the threads of a block; and each barrier that is left out shows as one.
+// Under ThreadSanitizer, with a thread of the system for each CUDA thread, no kernel has a race
+// between the threads of a block; and each barrier that is left out shows as one.
 func TestRaces(t *testing.T) {
 	program := sanitized(t, "races", "thread")
 	run := func(options string, arguments ...string) ([]byte, error) {
@@ -61,7 +63,8 @@ func TestRaces(t *testing.T) {
 	for line := range strings.Lines(string(text)) {
 		kernel, at, _ := strings.Cut(strings.TrimSpace(line), " ")
 		barriers[kernel]++
-		// It keeps the last few accesses of a place and may forget the one that counts, rarely: so it has some tries.
+		// It keeps the last few accesses of a place and may forget the one that counts, rarely: so
+		// it has some tries.
 		found := false
 		for try := 0; try < 10 && !found; try++ {
 			text, err := run("symbolize=0", kernel, at)
@@ -74,7 +77,10 @@ func TestRaces(t *testing.T) {
 			t.Errorf("%s without the barrier of line %s: no race", kernel, at)
 		}
 	}
-	want := map[string]int{"tailAdd": 2, "panelDot": 3, "panelTensor": 2, "mirror": 1, "peakShared": 1, "extremes": 2, "beyondCount": 2, "beyondList": 4}
+	want := map[string]int{
+		"tailAdd": 2, "panelDot": 3, "panelTensor": 2, "mirror": 1,
+		"peakShared": 1, "extremes": 2, "beyondCount": 2, "beyondList": 4,
+	}
 	if !maps.Equal(barriers, want) {
 		t.Errorf("barriers %v, expected %v", barriers, want)
 	}

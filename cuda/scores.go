@@ -15,7 +15,8 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// ProblemScores are the scores of one problem on the device, beside the rows of a Resident. It keeps the promises of device.ProblemScores, which it is.
+// ProblemScores are the scores of one problem on the device, beside the rows of a Resident. It
+// keeps the promises of device.ProblemScores, which it is.
 type ProblemScores struct {
 	handle
 	r         *Resident
@@ -48,7 +49,8 @@ type (
 	}
 )
 
-// usualFound is how many candidates are read along with their number: more than a working set of the greatest size looks at on one side.
+// usualFound is how many candidates are read along with their number: more than a working set of
+// the greatest size looks at on one side.
 const usualFound = 1023
 
 // NewScores makes the scores of a problem of copies variables for each of docs.
@@ -58,7 +60,8 @@ func (r *Resident) NewScores(docs []int, copies int) (device.ProblemScores, erro
 	}
 	n := r.c.x.Rows()
 	if len(docs) == 0 || copies < 1 || len(docs) > math.MaxInt32/copies {
-		return nil, fmt.Errorf("cuda: scores of %d copies of %d documents, expected some, at most %d variables", copies, len(docs), math.MaxInt32)
+		return nil, fmt.Errorf("cuda: scores of %d copies of %d documents, expected some, at most %d variables",
+			copies, len(docs), math.MaxInt32)
 	}
 	column := make([]uint32, len(docs))
 	for i, d := range docs {
@@ -67,12 +70,20 @@ func (r *Resident) NewScores(docs []int, copies int) (device.ProblemScores, erro
 		}
 		column[i] = uint32(d)
 	}
-	b := &ProblemScores{handle: handle{d: r.d, what: "scores on the GPU", of: &r.handle}, r: r, docs: slices.Clone(docs), variables: len(docs) * copies, pool: pool{d: r.d}}
+	b := &ProblemScores{
+		handle: handle{d: r.d, what: "scores on the GPU", of: &r.handle}, r: r,
+		docs: slices.Clone(docs), variables: len(docs) * copies, pool: pool{d: r.d},
+	}
 	b.blocks = (b.variables + boardVariables - 1) / boardVariables
 	err := r.with(&r.handle, func(cu.Stream) (err error) {
 		b.begin()
-		for m, bytes := range map[*memory]int{&b.score: 8 * b.variables, &b.mask: 4*b.variables + 4, &b.ends: int(unsafe.Sizeof(ends{})) * b.blocks, &b.count: 4 * b.blocks,
-			&b.found: int(unsafe.Sizeof(candidate{})) * (1 + b.variables)} {
+		for m, bytes := range map[*memory]int{
+			&b.score: 8 * b.variables,
+			&b.mask:  4*b.variables + 4,
+			&b.ends:  int(unsafe.Sizeof(ends{})) * b.blocks,
+			&b.count: 4 * b.blocks,
+			&b.found: int(unsafe.Sizeof(candidate{})) * (1 + b.variables),
+		} {
 			if *m, err = b.pool.alloc(int64(bytes)); err != nil {
 				return err
 			}
@@ -93,7 +104,10 @@ func (r *Resident) NewScores(docs []int, copies int) (device.ProblemScores, erro
 			return err
 		}
 		b.at = uint64(fields.at)
-		return p.copy(fields.at, []uint64{uint64(b.score.at), uint64(b.mask.at), uint64(columns.at), uint64(r.rows.at), uint64(len(docs)), uint64(b.variables)})
+		return p.copy(fields.at, []uint64{
+			uint64(b.score.at), uint64(b.mask.at), uint64(columns.at), uint64(r.rows.at),
+			uint64(len(docs)), uint64(b.variables),
+		})
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the scores of %d variables on the GPU: %w", b.variables, err), b.Close())
@@ -136,7 +150,8 @@ func (b *ProblemScores) Put(score []float64, mask []byte) error {
 	}
 	return b.r.with(&b.handle, func(cu.Stream) error {
 		p := &b.r.parcel
-		if err := p.copy(b.score.at, unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(score))), len(score))); err != nil {
+		bits := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(score))), len(score))
+		if err := p.copy(b.score.at, bits); err != nil {
 			return err
 		}
 		b.words = inWords(b.words, mask)
@@ -158,7 +173,9 @@ func (b *ProblemScores) Extremes(up, low byte) (maxAt int, most float64, minAt i
 		b.hostEnds = make([]ends, b.blocks)
 	}
 	err = b.r.with(&b.handle, func(stream cu.Stream) error {
-		if err := b.d.launch("extremes", b.r.solve.extremes, b.blocks, 1, boardThreads, 0, stream, b.at, uint64(b.ends.at), uint64(up), uint64(low)); err != nil {
+		err := b.d.launch("extremes", b.r.solve.extremes, b.blocks, 1, boardThreads, 0, stream,
+			b.at, uint64(b.ends.at), uint64(up), uint64(low))
+		if err != nil {
 			return err
 		}
 		if err := stream.Synchronize(); err != nil {
@@ -181,7 +198,8 @@ func (b *ProblemScores) Extremes(up, low byte) (maxAt int, most float64, minAt i
 	return maxAt, most, minAt, least, nil
 }
 
-// Beyond lists the variables beyond a bound: counted block by block, and then written where the counts say.
+// Beyond lists the variables beyond a bound: counted block by block, and then written where the
+// counts say.
 func (b *ProblemScores) Beyond(index []int32, score []float64, bit byte, way, above float64) (n int, err error) {
 	if len(score) < b.variables {
 		return 0, fmt.Errorf("cuda: room for %d scores, expected %d", len(score), b.variables)
@@ -191,14 +209,20 @@ func (b *ProblemScores) Beyond(index []int32, score []float64, bit byte, way, ab
 		if err := p.begin(1024); err != nil {
 			return err
 		}
-		bound := pack(p, []uint64{uint64(b.count.at), uint64(b.found.at), math.Float64bits(way), math.Float64bits(above), uint64(bit), uint64(b.blocks)})
+		bound := pack(p, []uint64{
+			uint64(b.count.at), uint64(b.found.at), math.Float64bits(way), math.Float64bits(above),
+			uint64(bit), uint64(b.blocks),
+		})
 		if err := p.send(); err != nil {
 			return err
 		}
-		if err := b.d.launch("beyondCount", b.r.solve.beyondCount, b.blocks, 1, boardThreads, 0, stream, b.at, bound); err != nil {
+		launch := func(name string, f cu.Function) error {
+			return b.d.launch(name, f, b.blocks, 1, boardThreads, 0, stream, b.at, bound)
+		}
+		if err := launch("beyondCount", b.r.solve.beyondCount); err != nil {
 			return err
 		}
-		if err := b.d.launch("beyondList", b.r.solve.beyondList, b.blocks, 1, boardThreads, 0, stream, b.at, bound); err != nil {
+		if err := launch("beyondList", b.r.solve.beyondList); err != nil {
 			return err
 		}
 		if err := stream.Synchronize(); err != nil {
@@ -240,14 +264,17 @@ func (b *ProblemScores) documents(places []int32) []int {
 }
 
 // Pick gathers the part of rows at the columns of variables, and their scores.
-func (b *ProblemScores) Pick(ctx context.Context, docs, vars []int32, dst []float32, score []float64) (computed int, err error) {
+func (b *ProblemScores) Pick(
+	ctx context.Context, docs, vars []int32, dst []float32, score []float64,
+) (computed int, err error) {
 	if len(dst) != len(docs)*len(vars) {
 		return 0, fmt.Errorf("cuda: room for %d values of %d rows and %d columns", len(dst), len(docs), len(vars))
 	}
 	if len(docs) >= mostParts {
 		return 0, fmt.Errorf("cuda: %d rows picked at a time, expected less than %d", len(docs), mostParts)
 	}
-	if err := errors.Join(below("row", docs, len(b.docs)), below("variable", vars, min(b.variables, len(score)))); err != nil {
+	err = errors.Join(below("row", docs, len(b.docs)), below("variable", vars, min(b.variables, len(score))))
+	if err != nil {
 		return 0, err
 	}
 	if len(vars) == 0 {
@@ -278,12 +305,16 @@ func (b *ProblemScores) Pick(ctx context.Context, docs, vars []int32, dst []floa
 			columns[c], variables[c] = uint32(b.docs[int(t)%len(b.docs)]), uint32(t)
 		}
 		values := b.picked.at + cu.DevicePtr(8*len(vars))
-		picked := pack(p, []uint64{pack(p, w.from), pack(p, columns), pack(p, variables), uint64(values), uint64(b.picked.at), uint64(len(docs)), uint64(len(vars))})
+		picked := pack(p, []uint64{
+			pack(p, w.from), pack(p, columns), pack(p, variables), uint64(values), uint64(b.picked.at),
+			uint64(len(docs)), uint64(len(vars)),
+		})
 		if err := w.compute(ctx); err != nil {
 			return err
 		}
 		grid := (len(vars) + pickThreads - 1) / pickThreads
-		if err := b.d.launch("pick", b.r.solve.pick, grid, len(docs)+1, pickThreads, 0, stream, b.at, picked); err != nil {
+		err = b.d.launch("pick", b.r.solve.pick, grid, len(docs)+1, pickThreads, 0, stream, b.at, picked)
+		if err != nil {
 			return err
 		}
 		if err := stream.Synchronize(); err != nil {
@@ -302,9 +333,12 @@ func (b *ProblemScores) Pick(ctx context.Context, docs, vars []int32, dst []floa
 }
 
 // Add adds multiples of rows to all scores and sets masks.
-func (b *ProblemScores) Add(ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte) (computed int, err error) {
+func (b *ProblemScores) Add(
+	ctx context.Context, docs []int32, by []float64, changed []int32, mask []byte,
+) (computed int, err error) {
 	if len(docs) != len(by) || len(changed) != len(mask) {
-		return 0, fmt.Errorf("cuda: %d rows with %d factors, %d variables with %d masks, expected as many", len(docs), len(by), len(changed), len(mask))
+		return 0, fmt.Errorf("cuda: %d rows with %d factors, %d variables with %d masks, expected as many",
+			len(docs), len(by), len(changed), len(mask))
 	}
 	if err := errors.Join(below("row", docs, len(b.docs)), below("variable", changed, b.variables)); err != nil {
 		return 0, err
@@ -323,7 +357,10 @@ func (b *ProblemScores) Add(ctx context.Context, docs []int32, by []float64, cha
 		for i, t := range changed {
 			variables[i], masks[i] = uint32(t), uint32(mask[i])
 		}
-		update := pack(p, []uint64{pack(p, w.from), pack(p, by), pack(p, variables), pack(p, masks), uint64(len(docs)), uint64(len(changed))})
+		update := pack(p, []uint64{
+			pack(p, w.from), pack(p, by), pack(p, variables), pack(p, masks),
+			uint64(len(docs)), uint64(len(changed)),
+		})
 		if err := w.compute(ctx); err != nil {
 			return err
 		}

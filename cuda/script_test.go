@@ -11,8 +11,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The scripts end in time: their sections, that of the first contact with them, take as long together as all of it may, the wait for a
-// command that doesn't end counted, and what they run of the tests and benchmarks is there.
+// The scripts end in time: their sections, that of the first contact with them, take as long
+// together as all of it may, the wait for a command that doesn't end counted, and what they run of
+// the tests and benchmarks is there.
 func TestScriptSections(t *testing.T) {
 	shared, err := os.ReadFile("lease.sh")
 	if err != nil {
@@ -27,7 +28,8 @@ func TestScriptSections(t *testing.T) {
 		n, _ = strconv.Atoi(string(m[1]))
 		return n
 	}
-	contact, wait := number(shared, `(?m)^\tsection (\d+) "first contact`), number(shared, `(?m)^\ttimeout -k (\d+) "\$left" "\$@"`)
+	contact := number(shared, `(?m)^\tsection (\d+) "first contact`)
+	wait := number(shared, `(?m)^\ttimeout -k (\d+) "\$left" "\$@"`)
 	var scripts []byte
 	for name, most := range map[string]int{"check.sh": 480, "first.sh": 540, "second.sh": 540, "third.sh": 540} {
 		script, err := os.ReadFile(name)
@@ -41,7 +43,8 @@ func TestScriptSections(t *testing.T) {
 			total += seconds
 		}
 		if whole := number(script, `(?m)^whole=(\d+)$`); whole != total || whole+wait >= most {
-			t.Errorf("%s: sections of %d s together, whole %d and a wait of %d s, expected the same and less than %d", name, total, whole, wait, most)
+			t.Errorf("%s: sections of %d s together, whole %d and a wait of %d s, expected the same and less than %d",
+				name, total, whole, wait, most)
 		}
 	}
 

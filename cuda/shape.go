@@ -23,7 +23,8 @@ const (
 	tensorTerms   = 32 // a step
 )
 
-// entry is a value of a document in the head: the place of its term in the panel, in bytes, and the value.
+// entry is a value of a document in the head: the place of its term in the panel, in bytes, and the
+// value.
 type entry struct {
 	place uint32
 	value float32

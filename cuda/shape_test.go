@@ -13,14 +13,19 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// The kernels' header has the constants and shapes of this package, and their interpreter the instructions of package device.
+// The kernels' header has the constants and shapes of this package, and their interpreter the
+// instructions of package device.
 func TestShapes(t *testing.T) {
 	header, err := os.ReadFile("kernels/shape.h")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]int{"PANEL": panelWidth, "PANEL_THREADS": panelThreads, "TAIL_COLUMNS": tailColumns, "TAIL_THREADS": tailThreads,
-		"FINISH_THREADS": finishThreads, "MIRROR": mirrorWidth, "MIRROR_THREADS": mirrorThreads, "PEAK_THREADS": peakThreads, "BOARD_THREADS": boardThreads, "BOARD_VARIABLES": boardVariables, "PICK_THREADS": pickThreads, "TENSOR_ROWS": tensorRows, "TENSOR_COLUMNS": tensorColumns, "TENSOR_THREADS": tensorThreads,
+	for name, want := range map[string]int{
+		"PANEL": panelWidth, "PANEL_THREADS": panelThreads,
+		"TAIL_COLUMNS": tailColumns, "TAIL_THREADS": tailThreads, "FINISH_THREADS": finishThreads,
+		"MIRROR": mirrorWidth, "MIRROR_THREADS": mirrorThreads, "PEAK_THREADS": peakThreads,
+		"BOARD_THREADS": boardThreads, "BOARD_VARIABLES": boardVariables, "PICK_THREADS": pickThreads,
+		"TENSOR_ROWS": tensorRows, "TENSOR_COLUMNS": tensorColumns, "TENSOR_THREADS": tensorThreads,
 		"TENSOR_TERMS": tensorTerms, "SLOTS": device.MaxSlots} {
 		m := regexp.MustCompile(`\b` + name + ` = (\d+),`).FindSubmatch(header)
 		if m == nil || string(m[1]) != strconv.Itoa(want) {
@@ -45,10 +50,14 @@ func TestShapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	enum := regexp.MustCompile(`enum \{ (C, .*?) \};`).FindSubmatch(kernels)
-	want := map[device.Op]string{device.OpC: "C", device.OpConst: "CONST", device.OpX: "X", device.OpY: "Y", device.OpLocal: "LOCAL", device.OpStore: "STORE", device.OpAdd: "ADD",
-		device.OpSub: "SUB", device.OpMul: "MUL", device.OpDiv: "DIV", device.OpNeg: "NEG", device.OpSqrt: "SQRT", device.OpExp: "EXP", device.OpExpm1: "EXPM1",
-		device.OpLog1p: "LOG1P", device.OpTanh: "TANH", device.OpPower: "POWER", device.OpPow: "POW", device.OpDeficit: "DEFICIT", device.OpTable: "TABLE",
-		device.OpClamp: "CLAMP", device.OpSelect: "SELECT"}
+	want := map[device.Op]string{
+		device.OpC: "C", device.OpConst: "CONST", device.OpX: "X", device.OpY: "Y",
+		device.OpLocal: "LOCAL", device.OpStore: "STORE",
+		device.OpAdd: "ADD", device.OpSub: "SUB", device.OpMul: "MUL", device.OpDiv: "DIV", device.OpNeg: "NEG",
+		device.OpSqrt: "SQRT", device.OpExp: "EXP", device.OpExpm1: "EXPM1", device.OpLog1p: "LOG1P",
+		device.OpTanh: "TANH", device.OpPower: "POWER", device.OpPow: "POW", device.OpDeficit: "DEFICIT",
+		device.OpTable: "TABLE", device.OpClamp: "CLAMP", device.OpSelect: "SELECT",
+	}
 	names := strings.Split(string(enum[1]), ", ")
 	for i, name := range names {
 		if want[device.Op(i)] != name {

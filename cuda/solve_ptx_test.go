@@ -12,7 +12,8 @@ import (
 	"github.com/gramengine/gram/cuda/internal/ptxsim"
 )
 
-// The solver's kernels as the PTX that ships has them give the bits of package asm, for a problem of two blocks of variables on every second column of few rows.
+// The solver's kernels as the PTX that ships has them give the bits of package asm, for a problem
+// of two blocks of variables on every second column of few rows.
 func TestPTXSolve(t *testing.T) {
 	const documents, variables, rows, stride = 530, 1060, 11, 1152
 	m, err := ptxsim.Parse(ptx)
@@ -36,7 +37,10 @@ func TestPTXSolve(t *testing.T) {
 	}
 	g := &ptxsim.Grid{}
 	own := slices.Clone(score[:variables])
-	board := ptxsim.Buffer(g, []uint64{ptxsim.Buffer(g, own), ptxsim.Buffer(g, mask), ptxsim.Buffer(g, column), ptxsim.Buffer(g, matrix), documents, variables})
+	board := ptxsim.Buffer(g, []uint64{
+		ptxsim.Buffer(g, own), ptxsim.Buffer(g, mask), ptxsim.Buffer(g, column), ptxsim.Buffer(g, matrix),
+		documents, variables,
+	})
 	run := func(name string, blocks, y, threads int, arguments ...any) {
 		t.Helper()
 		g.Blocks, g.Threads = [2]uint32{uint32(blocks), uint32(y)}, [2]uint32{uint32(threads), 1}
@@ -51,7 +55,10 @@ func TestPTXSolve(t *testing.T) {
 		from[r], by[r] = int64((r*7)%rows)*stride, random.NormFloat64()
 	}
 	changed, masks := []uint32{0, 529, 530, 1059}, []uint32{3, 0, 15, 1}
-	update := ptxsim.Buffer(g, []uint64{ptxsim.Buffer(g, from), ptxsim.Buffer(g, by), ptxsim.Buffer(g, changed), ptxsim.Buffer(g, masks), rows, uint64(len(changed))})
+	update := ptxsim.Buffer(g, []uint64{
+		ptxsim.Buffer(g, from), ptxsim.Buffer(g, by), ptxsim.Buffer(g, changed), ptxsim.Buffer(g, masks),
+		rows, uint64(len(changed)),
+	})
 	run("addRows", (documents+boardThreads-1)/boardThreads, 1, boardThreads, board, update)
 	for i := range variables {
 		for r := range rows {
@@ -81,7 +88,10 @@ func TestPTXSolve(t *testing.T) {
 	for _, way := range []float64{1, -1} {
 		const above = 3.25
 		count, found := make([]uint32, blocks), make([]candidate, 1+variables)
-		bound := ptxsim.Buffer(g, []uint64{ptxsim.Buffer(g, count), ptxsim.Buffer(g, found), math.Float64bits(way), math.Float64bits(above), 4, blocks})
+		bound := ptxsim.Buffer(g, []uint64{
+			ptxsim.Buffer(g, count), ptxsim.Buffer(g, found), math.Float64bits(way), math.Float64bits(above),
+			4, blocks,
+		})
 		run("beyondCount", blocks, 1, boardThreads, board, bound)
 		run("beyondList", blocks, 1, boardThreads, board, bound)
 		want := make([]int32, padded)
@@ -103,7 +113,10 @@ func TestPTXSolve(t *testing.T) {
 		places[c] = column[vars[c]%documents]
 	}
 	value, scores := make([]float32, rows*len(vars)), make([]float64, len(vars))
-	picked := ptxsim.Buffer(g, []uint64{ptxsim.Buffer(g, from), ptxsim.Buffer(g, places), ptxsim.Buffer(g, vars), ptxsim.Buffer(g, value), ptxsim.Buffer(g, scores), rows, uint64(len(vars))})
+	picked := ptxsim.Buffer(g, []uint64{
+		ptxsim.Buffer(g, from), ptxsim.Buffer(g, places), ptxsim.Buffer(g, vars),
+		ptxsim.Buffer(g, value), ptxsim.Buffer(g, scores), rows, uint64(len(vars)),
+	})
 	run("pick", (len(vars)+pickThreads-1)/pickThreads, rows+1, pickThreads, board, picked)
 	for c, at := range vars {
 		if scores[c] != score[at] {

@@ -11,8 +11,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Every kernel of the catalogue, in its own embedding, is within its tolerance of the float64 reference on the device, at a number of documents that is a multiple of
-// nothing, and symmetric to the bit.
+// Every kernel of the catalogue, in its own embedding, is within its tolerance of the float64
+// reference on the device, at a number of documents that is a multiple of nothing, and symmetric to
+// the bit.
 func TestEveryKernel(t *testing.T) {
 	noLeaks(t)
 	const n = 61
@@ -35,7 +36,8 @@ func TestEveryKernel(t *testing.T) {
 				if x, err = k.Embedding().Fit(counts).Transform(counts); err != nil {
 					t.Fatal(err)
 				}
-				e, err = engine.New(x, engine.Options{Workers: 2, Device: func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) { return d.Load(ctx, x) }})
+				load := func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) { return d.Load(ctx, x) }
+				e, err = engine.New(x, engine.Options{Workers: 2, Device: load})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -52,7 +54,8 @@ func TestEveryKernel(t *testing.T) {
 				for j := range n {
 					c, a, b := ref.C(i, j), x.Norms[i], x.Norms[j]
 					if got, want := float64(g.Row(i)[j]), k.Eval(c, a, b); !engine.Within(k, got, want, c, a, b) {
-						t.Fatalf("%s: (%d, %d): found %v, expected %v, tolerance %v", spec, i, j, got, want, engine.Tolerance(k, c, a, b))
+						t.Fatalf("%s: (%d, %d): found %v, expected %v, tolerance %v",
+							spec, i, j, got, want, engine.Tolerance(k, c, a, b))
 					}
 					if g.Row(i)[j] != g.Row(j)[i] {
 						t.Fatalf("%s: (%d, %d) is %v, (%d, %d) is %v", spec, i, j, g.Row(i)[j], j, i, g.Row(j)[i])

@@ -8,19 +8,23 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// How the terms are divided between the head and the tail. In the head a value of a row costs a pass over one line of the panel for each panel of columns; in the tail it
-// costs an atomic addition for each document of its posting list: guessed to be even where one document in tailShare has the term. mostChunks bounds how often results
-// are read and written, and how many roundings a sum goes through above its segments.
+// How the terms are divided between the head and the tail. In the head a value of a row costs a
+// pass over one line of the panel for each panel of columns; in the tail it costs an atomic
+// addition for each document of its posting list: guessed to be even where one document in
+// tailShare has the term. mostChunks bounds how often results are read and written, and how many
+// roundings a sum goes through above its segments.
 const (
 	tailShare  = 128
 	mostChunks = 16
 )
 
-// segmentMost is how many values a document of the columns has in a segment at most, by pairing; see the bounds of package engine for what that does for accuracy.
+// segmentMost is how many values a document of the columns has in a segment at most, by pairing;
+// see the bounds of package engine for what that does for accuracy.
 var segmentMost = [pairings]int32{sparse.Dot: 48, sparse.ChiSquare: 24, sparse.JensenShannon: 16}
 
-// layout is the order and the division of the terms: ranks by falling document frequency, of which the first are the dense end, where there is one, and the next the head's, in
-// chunks and these in segments. Segments and chunks are numbered from the rarest terms on.
+// layout is the order and the division of the terms: ranks by falling document frequency, of which
+// the first are the dense end, where there is one, and the next the head's, in chunks and these in
+// segments. Segments and chunks are numbered from the rarest terms on.
 type layout struct {
 	rank   []uint32 // of each column
 	dense  int      // terms
@@ -34,8 +38,9 @@ type layout struct {
 func (l *layout) segments() int { return len(l.bounds) - 1 }
 func (l *layout) chunks() int   { return len(l.terms) }
 
-// newLayout divides the terms of the columns' documents for panels of up to most terms at a time, the dense end being those that one document in share has, 0 for none, and the
-// tail those that fewer than one in tail has.
+// newLayout divides the terms of the columns' documents for panels of up to most terms at a time,
+// the dense end being those that one document in share has, 0 for none, and the tail those that
+// fewer than one in tail has.
 func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing, share, tail int64) *layout {
 	n := byRank.Cols
 	l := &layout{rank: rank}
@@ -43,7 +48,8 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairi
 		l.dense = denseTerms(byRank, share)
 	}
 	l.head = l.dense
-	for l.head < min(byRank.Rows(), l.dense+mostChunks*most) && (byRank.Offsets[l.head+1]-byRank.Offsets[l.head])*tail >= int64(n) && n > 0 {
+	for l.head < min(byRank.Rows(), l.dense+mostChunks*most) &&
+		(byRank.Offsets[l.head+1]-byRank.Offsets[l.head])*tail >= int64(n) && n > 0 {
 		l.head++
 	}
 	l.bounds = []int{l.head}

@@ -9,7 +9,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// defaultTileBytes takes a few milliseconds to compute and to copy: long beside starting kernels, short beside what a user waits for a cancelled command.
+// defaultTileBytes takes a few milliseconds to compute and to copy: long beside starting kernels,
+// short beside what a user waits for a cancelled command.
 const defaultTileBytes = 128 << 20
 
 // tiles are the two tiles that a device computes and copies in turn.
@@ -28,7 +29,8 @@ type buffer struct {
 	computed, copied cu.Event
 }
 
-// prepare makes tiles of up to so many rows of a width, fewer where memory doesn't suffice, but at least one.
+// prepare makes tiles of up to so many rows of a width, fewer where memory doesn't suffice, but at
+// least one.
 func (t *tiles) prepare(rows, width int) error {
 	if err := t.begin(); err != nil {
 		return err

@@ -1,8 +1,9 @@
 //go:build cuda
 
-// The entry points of the CUDA driver that gorgonia.org/cu refers to, defined as jumps through a table that is filled from libcuda.so.1 when it is
-// first wanted. So a program needs no such library to be linked or to start, and the package init of gorgonia.org/cu, which ends the process where cuInit
-// fails, sees success.
+// The entry points of the CUDA driver that gorgonia.org/cu refers to, defined as jumps through a
+// table that is filled from libcuda.so.1 when it is first wanted. So a program needs no such
+// library to be linked or to start, and the package init of gorgonia.org/cu, which ends the process
+// where cuInit fails, sees success.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -58,7 +59,8 @@ static void open_driver(void) {
 	int (*init)(unsigned int) = library ? (int (*)(unsigned int))dlsym(library, "cuInit") : NULL;
 	if (!init) {
 		const char *words = dlerror();
-		why = words ? strdup(words) : NULL; // the words are the thread's: its next call of dlerror, or its end, frees them
+		// the words are the thread's: its next call of dlerror, or its end, frees them
+		why = words ? strdup(words) : NULL;
 		state = LOADER_NO_LIBRARY;
 		return;
 	}

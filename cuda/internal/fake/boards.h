@@ -1,4 +1,5 @@
-// Random problems for the solver's kernels, each array in an allocation of its own size, and what they give held against the same operations one after the other.
+// Random problems for the solver's kernels, each array in an allocation of its own size, and what
+// they give held against the same operations one after the other.
 #pragma once
 
 #include "hold.h"

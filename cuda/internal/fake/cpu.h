@@ -1,5 +1,6 @@
-// Runs the kernels on the CPU, for tests: one fiber for each CUDA thread, switched where it waits for the others. Blocks run one after the other, so shared memory is
-// static. Takes the place of kernels/cuda_min.h.
+// Runs the kernels on the CPU, for tests: one fiber for each CUDA thread, switched where it waits
+// for the others. Blocks run one after the other, so shared memory is static. Takes the place of
+// kernels/cuda_min.h.
 #pragma once
 
 #include <algorithm>
@@ -64,8 +65,9 @@ inline void die(const char *what, int a, int b) {
 	abort();
 }
 
-// Switching by jumps costs some nanoseconds; swapcontext, which asks the system for the signal mask each time, is for the first entry alone. AddressSanitizer, which
-// keeps a shadow of the stack it is on, is told.
+// Switching by jumps costs some nanoseconds; swapcontext, which asks the system for the signal mask
+// each time, is for the first entry alone. AddressSanitizer, which keeps a shadow of the stack it
+// is on, is told.
 __attribute__((noinline)) inline void jump(void **to) { __builtin_longjmp(to, 1); }
 inline void begin();
 __attribute__((noinline)) inline void first(Fiber &f) {
@@ -122,8 +124,9 @@ inline void barrier(int line) {
 	leave(*me);
 }
 
-// Products of matrices, which the 32 lanes of a warp take together: each leaves its parts of both sides, waits for the others and adds up its own part of the result. A lane
-// that is a product ahead leaves its parts elsewhere, and none gets further.
+// Products of matrices, which the 32 lanes of a warp take together: each leaves its parts of both
+// sides, waits for the others and adds up its own part of the result. A lane that is a product
+// ahead leaves its parts elsewhere, and none gets further.
 struct Sides {
 	signed char left[16][32], right[8][32]; // rows, and columns
 };
@@ -139,8 +142,8 @@ inline void meetFibers() {
 }
 inline void (*meet)() = meetFibers;
 
-// mma is what PTX calls mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32. Lane 4g+t has bytes 4t and on, and 16+4t and on, of rows g and g+8 on the left and of column g on
-// the right.
+// mma is what PTX calls mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32. Lane 4g+t has bytes 4t and
+// on, and 16+4t and on, of rows g and g+8 on the left and of column g on the right.
 inline void mma(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
 	const unsigned g = threadAt.x % 32 / 4, t = threadAt.x % 4;
 	Sides &s = sides[threadAt.x / 32][products[threadAt.x]++ % 2];
@@ -158,7 +161,8 @@ inline void mma(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
 	}
 }
 
-// together lets the warps go on whose lanes have all come to a product, the same one, and says whether there are any.
+// together lets the warps go on whose lanes have all come to a product, the same one, and says
+// whether there are any.
 inline bool together(unsigned n) {
 	bool any = false;
 	for (unsigned w = 0; w < n; w += 32) {
@@ -175,7 +179,8 @@ inline bool together(unsigned n) {
 	return any;
 }
 
-// runBlock runs the threads of a block in a random order between barriers; they must all reach the same ones.
+// runBlock runs the threads of a block in a random order between barriers; they must all reach the
+// same ones.
 inline void runBlock(const std::function<void()> &f, bool plain) {
 	static std::mt19937 random(1);
 	const unsigned n = block.x;

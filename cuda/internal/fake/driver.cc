@@ -1,12 +1,19 @@
-// A CUDA driver for tests, libcuda.so.1: one device whose memory is the machine's and whose kernels are kernels/gram.cu compiled for the CPU.
+// A CUDA driver for tests, libcuda.so.1: one device whose memory is the machine's and whose kernels
+// are kernels/gram.cu compiled for the CPU.
 //
-// It checks what it is given: contexts are a thread's own, memory is what was allocated and is NaN at first, what a stream is given runs no earlier than somebody waits
-// for it, so that a missing wait shows. FAKE_FAIL=call:n:result lets the n-th call of a function since then, and all later ones, fail; with :once at its end that call
-// alone. FAKE_MEMORY and FAKE_SHARED are the bytes of the device's and of a block's memory; FAKE_DEVICES is how many devices there are. Attributes from 1000 on of the
-// device count what is not given back, and the calls that FAKE_FAIL is about; a file by the name of FAKE_TOLD says that one failed. With FAKE_STRICT=1 the last release of the context fails if anything is not given back.
+// It checks what it is given: contexts are a thread's own, memory is what was allocated and is NaN
+// at first, what a stream is given runs no earlier than somebody waits for it, so that a missing
+// wait shows. FAKE_FAIL=call:n:result lets the n-th call of a function since then, and all later
+// ones, fail; with :once at its end that call alone. FAKE_MEMORY and FAKE_SHARED are the bytes of
+// the device's and of a block's memory; FAKE_DEVICES is how many devices there are. Attributes from
+// 1000 on of the device count what is not given back, and the calls that FAKE_FAIL is about; a file
+// by the name of FAKE_TOLD says that one failed. With FAKE_STRICT=1 the last release of the context
+// fails if anything is not given back.
 //
-// A call that fails does nothing, with two exceptions. One that gives something back does so: its error is that of something that ran before, as the driver has it. One that
-// waits finds that what it waited for came to nothing: it is thrown away, so that whoever goes on as if it were there has NaN or what was there before.
+// A call that fails does nothing, with two exceptions. One that gives something back does so: its
+// error is that of something that ran before, as the driver has it. One that waits finds that what
+// it waited for came to nothing: it is thrown away, so that whoever goes on as if it were there has
+// NaN or what was there before.
 #include "cpu.h"
 #include "../../kernels/gram.cu"
 
@@ -176,7 +183,8 @@ API cuCtxSetCurrent(void *c) {
 	haveContext = c;
 	return OK;
 }
-// A cubin has its kernels' names in it, and here no code that is run; its length is where its section headers or segments end.
+// A cubin has its kernels' names in it, and here no code that is run; its length is where its
+// section headers or segments end.
 static int loadCubin(void **m, const char *image) {
 	const auto field = [&](int at, int bytes) {
 		unsigned long long v = 0;
@@ -193,7 +201,8 @@ API cuModuleLoadDataEx(void **m, const char *image, unsigned n, int *options, vo
 	IN_CONTEXT if (!memcmp(image, "\x7f" "ELF", 4)) return loadCubin(m, image);
 	if (!strstr(image, ".version 7.0") || !strstr(image, ".target sm_80")) {
 		for (unsigned i = 0; i + 1 < n; i++)
-			if (options[i] == 5 && (size_t)values[i + 1] > 20) strcpy((char *)values[i], "no PTX"); // the error log and its size
+			// the error log and its size
+			if (options[i] == 5 && (size_t)values[i + 1] > 20) strcpy((char *)values[i], "no PTX");
 		return INVALID_PTX;
 	}
 	handles[*m = malloc(1)] = image;
@@ -328,7 +337,8 @@ API cuMemFreeHost(void *p) {
 	free(p);
 	return failure;
 }
-// A copy to the device may still be under way when the call returns, unless it is from page-locked memory; here it waits for whoever waits for it.
+// A copy to the device may still be under way when the call returns, unless it is from page-locked
+// memory; here it waits for whoever waits for it.
 static std::deque<std::function<void()>> pending;
 static void settle() {
 	for (; !pending.empty(); pending.pop_front()) pending.front()();
@@ -360,7 +370,8 @@ API cuMemcpyDtoH_v2(void *d, P s, size_t n) {
 API cuMemcpyDtoHAsync_v2(void *d, P s, size_t n, Stream *stream) {
 	IN_CONTEXT if (!inside(s, n) || !streams.count(stream)) return INVALID_VALUE;
 	auto it = host.upper_bound(d);
-	if (it == host.begin() || (char *)d + n > (char *)(--it)->first + it->second) return INVALID_VALUE; // not page-locked: it wouldn't run beside anything
+	// not page-locked: it wouldn't run beside anything
+	if (it == host.begin() || (char *)d + n > (char *)(--it)->first + it->second) return INVALID_VALUE;
 	stream->add([=] {
 		memcpy(d, (void *)s, n);
 		return 0;
@@ -379,7 +390,8 @@ API cuLaunchKernel(cpu::Kernel *k, unsigned gx, unsigned gy, unsigned gz, unsign
 	IN_CONTEXT if (!gx || !gy || gz != 1 || gy > 65535 || !bx || bx > 1024 || by != 1 || bz != 1) return INVALID_VALUE;
 	if (!streams.count(s)) return INVALID_HANDLE;
 	if (shared > 48 << 10 && (!allowed.count(k) || (int)shared > allowed[k])) return INVALID_VALUE;
-	std::vector<unsigned long long> copy; // of what the pointers point to, which may be gone when the stream comes to it
+	// of what the pointers point to, which may be gone when the stream comes to it
+	std::vector<unsigned long long> copy;
 	for (int i = 0; i < 6; i++) copy.push_back(0);
 	for (int i = 0; i < k->parameters; i++) copy[i] = *(unsigned long long *)parameters[i];
 	s->add([=] {

@@ -1,10 +1,12 @@
-// What the programs that run kernels under sanitizers share: how a kernel is launched, and a count of values that are wrong.
+// What the programs that run kernels under sanitizers share: how a kernel is launched, and a count
+// of values that are wrong.
 #pragma once
 
 static std::mt19937 rng(7);
 static int wrong;
 
-// hold counts a value that isn't what was expected within a tolerance, and says so for the first ones.
+// hold counts a value that isn't what was expected within a tolerance, and says so for the first
+// ones.
 static void hold(const char *what, long long i, long long j, double got, double want, double tolerance) {
 	if (!(fabs(got - want) <= tolerance) && got != want && wrong++ < 5) printf("%s (%lld, %lld): found %g, expected %g\n", what, i, j, got, want);
 }

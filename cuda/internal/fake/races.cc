@@ -3,10 +3,12 @@
 //	races               says which barriers there are, a kernel and a line each
 //	races KERNEL LINE   runs the kernel without that barrier, which must show as a race
 //
-// Exits with 1 where a value is wrong, and no barrier is left out; ThreadSanitizer ends it by itself.
+// Exits with 1 where a value is wrong, and no barrier is left out; ThreadSanitizer ends it by
+// itself.
 #include "threads.h"
 
-// ThreadSanitizer tells 255 threads apart, of all blocks' sizes together, and misses races where there are more: blocks have fewer here. What the kernels do is the same.
+// ThreadSanitizer tells 255 threads apart, of all blocks' sizes together, and misses races where
+// there are more: blocks have fewer here. What the kernels do is the same.
 #define PANEL_THREADS USUAL_PANEL_THREADS
 #define TAIL_THREADS USUAL_TAIL_THREADS
 #define FINISH_THREADS USUAL_FINISH_THREADS

@@ -1,4 +1,5 @@
-// Runs the kernels under the sanitizers that it is compiled with. Exits with 1 where a value is wrong; a sanitizer ends it by itself.
+// Runs the kernels under the sanitizers that it is compiled with. Exits with 1 where a value is
+// wrong; a sanitizer ends it by itself.
 #include "cpu.h"
 #include "../../kernels/gram.cu"
 

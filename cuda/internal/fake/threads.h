@@ -1,5 +1,6 @@
-// Takes the place of cpu.h where each CUDA thread is a thread of the system, so that ThreadSanitizer sees which accesses nothing orders. Blocks run one after the other here,
-// too: of races between blocks nothing shows.
+// Takes the place of cpu.h where each CUDA thread is a thread of the system, so that
+// ThreadSanitizer sees which accesses nothing orders. Blocks run one after the other here, too: of
+// races between blocks nothing shows.
 #pragma once
 
 #define GRAM_THREADS

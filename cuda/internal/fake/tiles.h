@@ -1,9 +1,11 @@
-// Random documents for the kernels of rows, each array in an allocation of its own size, and c held against float64.
+// Random documents for the kernels of rows, each array in an allocation of its own size, and c held
+// against float64.
 #pragma once
 
 #include "hold.h"
 
-// digits writes those of a value, in units of its document's scale, to a place of a quad, see kernels/tensor.h.
+// digits writes those of a value, in units of its document's scale, to a place of a quad, see
+// kernels/tensor.h.
 static void digits(Quad *q, int at, double value) {
 	long long v = llrint(value * (127 << 24));
 	for (unsigned *word : {&q->w, &q->z, &q->y, &q->x}) {
@@ -13,7 +15,8 @@ static void digits(Quad *q, int at, double value) {
 	}
 }
 
-// Documents by rank: the first dense ranks are the dense end, and up to head the head, in chunks of perChunk and segments of perSegment ranks.
+// Documents by rank: the first dense ranks are the dense end, and up to head the head, in chunks of
+// perChunk and segments of perSegment ranks.
 struct Documents {
 	int n, terms, dense, head, perChunk, perSegment;
 	std::vector<std::map<int, double>> rows;
@@ -98,7 +101,8 @@ struct Documents {
 	}
 };
 
-// tiles runs the kernels of rows on n documents, with and without a program, with a dense end of some of the 90 terms of the head, or all.
+// tiles runs the kernels of rows on n documents, with and without a program, with a dense end of
+// some of the 90 terms of the head, or all.
 static void tiles(int n, int dense) {
 	Documents d(n, 400, dense, 90, 37, 11);
 	const int lo = n > 128 ? 128 : 0, cols = n - lo;

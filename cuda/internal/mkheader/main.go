@@ -1,9 +1,11 @@
-// Command mkheader writes the CUDA driver's header that gorgonia.org/cu is compiled with, out of that module itself, so that no CUDA toolkit is needed:
+// Command mkheader writes the CUDA driver's header that gorgonia.org/cu is compiled with, out of
+// that module itself, so that no CUDA toolkit is needed:
 //
 //	mkheader DIRECTORY
 //
-// writes DIRECTORY/cuda.h. The module holds a header that has been through a preprocessor, which lost the macros that select the 64-bit entry points: the plain
-// names are those of the 32-bit ones. They are put back here.
+// writes DIRECTORY/cuda.h. The module holds a header that has been through a preprocessor, which
+// lost the macros that select the 64-bit entry points: the plain names are those of the 32-bit
+// ones. They are put back here.
 package main
 
 import (
@@ -26,7 +28,8 @@ const renamed = `DeviceTotalMem CtxCreate CtxDestroy CtxPopCurrent CtxPushCurren
 	TexRefSetAddress TexRefGetAddress StreamDestroy EventDestroy LinkCreate LinkAddData LinkAddFile
 	DevicePrimaryCtxRelease DevicePrimaryCtxReset DevicePrimaryCtxSetFlags`
 
-// begin is the line where the driver's own declarations begin; those before it are of the C library.
+// begin is the line where the driver's own declarations begin; those before it are of the C
+// library.
 const begin = "typedef uint32_t cuuint32_t"
 
 func main() {
@@ -80,7 +83,8 @@ func convert(text []byte) ([]byte, error) {
 		return nil, fmt.Errorf("no line that begins with %q", begin)
 	}
 	var b bytes.Buffer
-	b.WriteString("// Made by cuda/internal/mkheader of gorgonia.org/cu's cmd/genlib/cuda.h.\n#ifndef GRAM_CUDA_H\n#define GRAM_CUDA_H\n#include <stdint.h>\n#include <stdlib.h>\n")
+	b.WriteString("// Made by cuda/internal/mkheader of gorgonia.org/cu's cmd/genlib/cuda.h.\n" +
+		"#ifndef GRAM_CUDA_H\n#define GRAM_CUDA_H\n#include <stdint.h>\n#include <stdlib.h>\n")
 	b.WriteString("#define CU_TRSF_READ_AS_INTEGER 1\n#define CU_TRSF_NORMALIZED_COORDINATES 2\n")
 	for _, name := range strings.Fields(renamed) {
 		fmt.Fprintf(&b, "#define cu%s cu%s_v2\n", name, name)

@@ -7,14 +7,20 @@ import (
 	"testing"
 )
 
-// The header selects the 64-bit entry points and has nothing of the C library that the module's has at its head.
+// The header selects the 64-bit entry points and has nothing of the C library that the module's has
+// at its head.
 func TestConvert(t *testing.T) {
-	header, err := convert([]byte("typedef int of_the_c_library;\ntypedef uint32_t cuuint32_t;\nint cuMemAlloc(void);\n"))
+	const source = "typedef int of_the_c_library;\ntypedef uint32_t cuuint32_t;\nint cuMemAlloc(void);\n"
+	header, err := convert([]byte(source))
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := string(header)
-	for _, want := range []string{"#define cuMemAlloc cuMemAlloc_v2\n", "#define cuTexRefSetAddress2D cuTexRefSetAddress2D_v3\n", "\ntypedef uint32_t cuuint32_t;\nint cuMemAlloc(void);\n#endif\n"} {
+	for _, want := range []string{
+		"#define cuMemAlloc cuMemAlloc_v2\n",
+		"#define cuTexRefSetAddress2D cuTexRefSetAddress2D_v3\n",
+		"\ntypedef uint32_t cuuint32_t;\nint cuMemAlloc(void);\n#endif\n",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the header has no %q", want)
 		}

@@ -30,7 +30,8 @@ func TestAssemble(t *testing.T) {
 	}
 	t.Setenv("PTXAS", fake+"s")
 	out.Reset()
-	if err := assemble("gram.ptx", dir, &out); err != nil || !strings.Contains(out.String(), "no ptxas in PTXAS="+fake+"s, /usr/local/cuda/bin/ptxas") {
+	if err := assemble("gram.ptx", dir, &out); err != nil ||
+		!strings.Contains(out.String(), "no ptxas in PTXAS="+fake+"s, /usr/local/cuda/bin/ptxas") {
 		t.Errorf("error %v, %q", err, out.String())
 	}
 }

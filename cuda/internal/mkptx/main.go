@@ -1,10 +1,12 @@
-// Command mkptx compiles the kernels to PTX, which the driver of any device from compute capability 8.0 on compiles further:
+// Command mkptx compiles the kernels to PTX, which the driver of any device from compute capability
+// 8.0 on compiles further:
 //
 //	mkptx [-check] [-cubins TO] DIRECTORY
 //
-// It needs clang, by default clang-19 (CLANG names another), and no CUDA toolkit. The PTX is in git; its head has the digest of the sources and the compiler's
-// version. -check compiles nothing and says whether the digest is that of the sources. -cubins has the PTX that is there assembled for some
-// architectures, where ptxas is at hand, for machines whose driver has no compiler.
+// It needs clang, by default clang-19 (CLANG names another), and no CUDA toolkit. The PTX is in
+// git; its head has the digest of the sources and the compiler's version. -check compiles nothing
+// and says whether the digest is that of the sources. -cubins has the PTX that is there assembled
+// for some architectures, where ptxas is at hand, for machines whose driver has no compiler.
 package main
 
 import (
@@ -22,9 +24,11 @@ import (
 
 const source, target = "gram.cu", "gram.ptx"
 
-// arguments are the compiler's. PTX 7.0 is the first version with compute capability 8.0, and every driver from 450 on reads it. Multiplications and
-// additions are fused where the source says so, and nowhere else.
-var arguments = strings.Fields("-x cuda --cuda-device-only -nocudainc -nocudalib -std=c++17 -fdeclspec -O3 -ffp-contract=off -S --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70")
+// arguments are the compiler's. PTX 7.0 is the first version with compute capability 8.0, and every
+// driver from 450 on reads it. Multiplications and additions are fused where the source says so,
+// and nowhere else.
+var arguments = strings.Fields("-x cuda --cuda-device-only -nocudainc -nocudalib -std=c++17 -fdeclspec " +
+	"-O3 -ffp-contract=off -S --cuda-gpu-arch=sm_80 --cuda-feature=+ptx70")
 
 func main() {
 	check := flag.Bool("check", false, "say whether the PTX is that of the sources")
@@ -58,7 +62,8 @@ func run(dir string, check bool, out io.Writer) error {
 			return err
 		}
 		if have := stated(text); have != want {
-			return fmt.Errorf("%s is of sources with the digest %s, found %s: make ptx writes it anew", path, have, want)
+			return fmt.Errorf("%s is of sources with the digest %s, found %s: make ptx writes it anew",
+				path, have, want)
 		}
 		fmt.Fprintf(out, "%s is fresh\n", path)
 		return nil
@@ -80,7 +85,8 @@ func run(dir string, check bool, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s %s: %w\n%s", clang, source, err, complaints.Bytes())
 	}
-	head := fmt.Sprintf("// Made by cuda/internal/mkptx (make ptx); don't edit.\n// sources: %s\n// compiler: %s\n", want, first)
+	head := fmt.Sprintf("// Made by cuda/internal/mkptx (make ptx); don't edit.\n// sources: %s\n// compiler: %s\n",
+		want, first)
 	return os.WriteFile(path, append([]byte(head), text...), 0o666)
 }
 
@@ -93,7 +99,8 @@ func stated(ptx []byte) string {
 	return string(m[1])
 }
 
-// digest returns the SHA-256 of what the PTX is made of: names and contents of the sources, and the arguments.
+// digest returns the SHA-256 of what the PTX is made of: names and contents of the sources, and the
+// arguments.
 func digest(dir string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, strings.Join(arguments, " "))

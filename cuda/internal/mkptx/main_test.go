@@ -26,7 +26,8 @@ func TestStale(t *testing.T) {
 	}
 	check := func(what string, fresh bool) {
 		t.Helper()
-		if err := run(dir, true, &bytes.Buffer{}); (err == nil) != fresh || err != nil && !strings.Contains(err.Error(), "make ptx") {
+		if err := run(dir, true, &bytes.Buffer{}); (err == nil) != fresh ||
+			err != nil && !strings.Contains(err.Error(), "make ptx") {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}

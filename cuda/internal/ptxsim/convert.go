@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// compare sets a predicate. The second form of a comparison of floats (ltu, …) is true for NaN, too.
+// compare sets a predicate. The second form of a comparison of floats (ltu, …) is true for NaN,
+// too.
 func (c *compiler) compare() instruction {
 	c.need(3)
 	d, x, y := c.e.destination(c.operands[0], "pred"), c.e.source(c.operands[1], c.ty), c.e.source(c.operands[2], c.ty)
@@ -15,8 +16,12 @@ func (c *compiler) compare() instruction {
 		relation = relation[:2]
 	}
 	holds, ok := map[string]func(less, equal bool) bool{
-		"lt": func(l, e bool) bool { return l }, "le": func(l, e bool) bool { return l || e }, "gt": func(l, e bool) bool { return !l && !e },
-		"ge": func(l, e bool) bool { return !l }, "eq": func(l, e bool) bool { return e }, "ne": func(l, e bool) bool { return !e },
+		"lt": func(l, e bool) bool { return l },
+		"le": func(l, e bool) bool { return l || e },
+		"gt": func(l, e bool) bool { return !l && !e },
+		"ge": func(l, e bool) bool { return !l },
+		"eq": func(l, e bool) bool { return e },
+		"ne": func(l, e bool) bool { return !e },
 	}[relation]
 	if !ok {
 		c.unknown()
@@ -60,7 +65,8 @@ func (c *compiler) choose() instruction {
 	}
 }
 
-// convert is cvt.rounding.to.from. What doesn't fit into an integer is the nearest that does; NaN is 0.
+// convert is cvt.rounding.to.from. What doesn't fit into an integer is the nearest that does; NaN
+// is 0.
 func (c *compiler) convert() instruction {
 	c.need(2)
 	to, from := c.parts[len(c.parts)-2], c.ty

@@ -20,7 +20,10 @@ func (e *Entry) compile(s string, labels map[string]int) instruction {
 		guard, s = e.source(p, "pred"), strings.TrimSpace(rest)
 	}
 	name, rest, _ := strings.Cut(strings.ReplaceAll(s, "\t", " "), " ")
-	c := &compiler{e: e, name: name, parts: strings.Split(name, "."), operands: operands(strings.TrimSpace(rest)), labels: labels}
+	c := &compiler{
+		e: e, name: name, parts: strings.Split(name, "."),
+		operands: operands(strings.TrimSpace(rest)), labels: labels,
+	}
 	c.ty = c.parts[len(c.parts)-1]
 	c.width = sizes[c.ty]
 	body := c.instruction()
@@ -119,7 +122,8 @@ func (c *compiler) instruction() instruction {
 	case "max":
 		return c.arithmetic(func(a, b int64) int64 { return max(a, b) }, larger)
 	case "min":
-		return c.arithmetic(func(a, b int64) int64 { return min(a, b) }, func(a, b float64) float64 { return -larger(-a, -b) })
+		return c.arithmetic(func(a, b int64) int64 { return min(a, b) },
+			func(a, b float64) float64 { return -larger(-a, -b) })
 	case "and":
 		return c.binary(func(a, b uint64) uint64 { return a & b })
 	case "or":
@@ -200,7 +204,8 @@ func (c *compiler) move() instruction {
 	if len(parts) != 2 || c.ty != "b64" {
 		c.unknown()
 	}
-	low, high, from := c.e.destination(parts[0], "b32"), c.e.destination(parts[1], "b32"), c.e.source(c.operands[1], "b64")
+	low, high := c.e.destination(parts[0], "b32"), c.e.destination(parts[1], "b32")
+	from := c.e.source(c.operands[1], "b64")
 	return func(t *thread) {
 		v := from(t)
 		low(t, v)
@@ -228,13 +233,15 @@ func (c *compiler) shift() instruction {
 	}
 }
 
-// extract is bfe of a number without a sign: so many bits from a place on, places and numbers being the last 8 bits of their operands.
+// extract is bfe of a number without a sign: so many bits from a place on, places and numbers being
+// the last 8 bits of their operands.
 func (c *compiler) extract() instruction {
 	c.need(4)
 	if c.isFloat() || c.isSigned() {
 		c.unknown()
 	}
-	d, a, from, n := c.e.destination(c.operands[0], c.ty), c.e.source(c.operands[1], c.ty), c.e.source(c.operands[2], "b32"), c.e.source(c.operands[3], "b32")
+	d, a := c.e.destination(c.operands[0], c.ty), c.e.source(c.operands[1], c.ty)
+	from, n := c.e.source(c.operands[2], "b32"), c.e.source(c.operands[3], "b32")
 	return func(t *thread) {
 		d(t, a(t)>>(from(t)&255)&(1<<(n(t)&255)-1))
 		t.pc++
@@ -283,7 +290,8 @@ func (c *compiler) multiply() instruction {
 	}
 }
 
-// fma32 is a fused multiply-add in float32: the product is exact in float64, and the sum is rounded to odd there, so that rounding it again is as if it had been once.
+// fma32 is a fused multiply-add in float32: the product is exact in float64, and the sum is rounded
+// to odd there, so that rounding it again is as if it had been once.
 func fma32(x, y, z float64) float32 {
 	p := x * y
 	s := p + z

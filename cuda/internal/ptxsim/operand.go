@@ -9,7 +9,8 @@ import (
 // source gives an operand's value as raw bits.
 type source func(t *thread) uint64
 
-// register returns the number of a register that is used as a type: sizes must agree, as ptxas has it.
+// register returns the number of a register that is used as a type: sizes must agree, as ptxas has
+// it.
 func (e *Entry) register(name, ty string) int {
 	i, ok := e.registers[name]
 	if !ok {
@@ -21,7 +22,8 @@ func (e *Entry) register(name, ty string) int {
 	return i
 }
 
-// source reads an operand: a special register, a register, the address of shared memory or a number.
+// source reads an operand: a special register, a register, the address of shared memory or a
+// number.
 func (e *Entry) source(o, ty string) source {
 	for _, special := range []string{"%tid.", "%ctaid.", "%ntid."} {
 		if axis, ok := strings.CutPrefix(o, special); ok {
@@ -78,7 +80,8 @@ func (e *Entry) destination(o, ty string) func(t *thread, v uint64) {
 	return func(t *thread, v uint64) { t.registers[i], t.written[i] = v&m, true }
 }
 
-// loaded writes a register that may be wider than what is loaded into it, which is then extended by its sign or by zeros.
+// loaded writes a register that may be wider than what is loaded into it, which is then extended by
+// its sign or by zeros.
 func (e *Entry) loaded(o, ty string) func(t *thread, v uint64) {
 	i, ok := e.registers[o]
 	if !ok || sizes[e.kinds[i]] <= sizes[ty] || e.kinds[i][0] == 'f' || ty[0] == 'f' {

@@ -1,6 +1,7 @@
-// Package ptxsim runs the subset of PTX that LLVM emits for this project's kernels, for tests on machines without a GPU. Instructions that it doesn't know, undeclared
-// registers and such of another size, reads of what nobody wrote, accesses outside of what a grid was given, misaligned ones and barriers that not all threads of a block
-// reach are errors. Threads run one at a time.
+// Package ptxsim runs the subset of PTX that LLVM emits for this project's kernels, for tests on
+// machines without a GPU. Instructions that it doesn't know, undeclared registers and such of
+// another size, reads of what nobody wrote, accesses outside of what a grid was given, misaligned
+// ones and barriers that not all threads of a block reach are errors. Threads run one at a time.
 package ptxsim
 
 import (
@@ -54,7 +55,12 @@ func caught(err *error) {
 }
 
 // sizes of types in bytes; predicates have none.
-var sizes = map[string]int{"b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "b32": 4, "u32": 4, "s32": 4, "f32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8}
+var sizes = map[string]int{
+	"b8": 1, "u8": 1, "s8": 1,
+	"b16": 2, "u16": 2, "s16": 2,
+	"b32": 4, "u32": 4, "s32": 4, "f32": 4,
+	"b64": 8, "u64": 8, "s64": 8, "f64": 8,
+}
 
 var (
 	entryPattern    = regexp.MustCompile(`(?s)\.visible\s+\.entry\s+(\w+)\((.*?)\)(.*?)\{`)
@@ -96,7 +102,10 @@ func Parse(src string) (m *Module, err error) {
 		if at == nil {
 			break
 		}
-		e := &Entry{Name: s[at[2]:at[3]], params: map[string]param{}, warp: map[int]func([]*thread){}, registers: map[string]int{}, shared: map[string]int64{}, dynamic: dynamic}
+		e := &Entry{
+			Name: s[at[2]:at[3]], params: map[string]param{}, warp: map[int]func([]*thread){},
+			registers: map[string]int{}, shared: map[string]int64{}, dynamic: dynamic,
+		}
 		m.Entries[e.Name] = e
 		e.parameters(s[at[4]:at[5]])
 		if found := threadsPattern.FindStringSubmatch(s[at[6]:at[7]]); found != nil {
@@ -151,7 +160,8 @@ func closing(text string) int {
 	return -1
 }
 
-// build reads declarations, labels and instructions. A brace that begins a statement opens a scope of its own, whose registers get names of their own.
+// build reads declarations, labels and instructions. A brace that begins a statement opens a scope
+// of its own, whose registers get names of their own.
 func (e *Entry) build(body string) {
 	labels := map[string]int{}
 	scopes := 0

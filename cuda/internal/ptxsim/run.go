@@ -32,7 +32,8 @@ type block struct {
 	threads []*thread
 }
 
-// Grid is a launch: its dimensions, its bytes of dynamic shared memory, and the memory that it may use.
+// Grid is a launch: its dimensions, its bytes of dynamic shared memory, and the memory that it may
+// use.
 type Grid struct {
 	Blocks, Threads [2]uint32
 	Dynamic         int
@@ -47,7 +48,8 @@ type buffer struct {
 	bytes []byte
 }
 
-// Buffer adds device memory that is values, and returns its address. Buffers are far from each other.
+// Buffer adds device memory that is values, and returns its address. Buffers are far from each
+// other.
 func Buffer[T any](g *Grid, values []T) uint64 {
 	base := uint64(len(g.buffers)+1) << 40
 	var b []byte
@@ -74,7 +76,8 @@ func (t *thread) memory(space string, at uint64, n int) []byte {
 			return b.bytes[at-b.base:][:n]
 		}
 	}
-	fail("%s: an access outside of memory at %#x, thread %v of block %v, by %s", t.b.e.Name, at, t.at, t.b.at, t.b.e.text[t.pc])
+	fail("%s: an access outside of memory at %#x, thread %v of block %v, by %s",
+		t.b.e.Name, at, t.at, t.b.at, t.b.e.text[t.pc])
 	return nil
 }
 
@@ -118,8 +121,10 @@ func (m *Module) Run(name string, g *Grid, arguments ...any) (err error) {
 				b.shared[i] = math.MaxUint8 // NaN
 			}
 			for i := range uint32(n) {
-				b.threads = append(b.threads, &thread{registers: make([]uint64, len(e.kinds)), written: make([]bool, len(e.kinds)), b: b,
-					at: [2]uint32{i % g.Threads[0], i / g.Threads[0]}})
+				b.threads = append(b.threads, &thread{
+					registers: make([]uint64, len(e.kinds)), written: make([]bool, len(e.kinds)), b: b,
+					at: [2]uint32{i % g.Threads[0], i / g.Threads[0]},
+				})
 			}
 			b.run()
 		}

@@ -3,7 +3,8 @@ package ptxsim
 // warpSize is how many neighbouring threads are a warp.
 const warpSize = 32
 
-// together executes the instructions at which whole warps have come, and says whether there were any. A warp of which some threads are elsewhere is an error.
+// together executes the instructions at which whole warps have come, and says whether there were
+// any. A warp of which some threads are elsewhere is an error.
 func (b *block) together() bool {
 	any := false
 	for from := 0; from < len(b.threads); from += warpSize {
@@ -20,7 +21,8 @@ func (b *block) together() bool {
 		pc := w[0].pc
 		for _, t := range w {
 			if here != warpSize || t.pc != pc {
-				fail("%s: %d of 32 threads of a warp, or not all of them at the same place, come to %q", b.e.Name, here, b.e.text[t.pc])
+				fail("%s: %d of 32 threads of a warp, or not all of them at the same place, come to %q",
+					b.e.Name, here, b.e.text[t.pc])
 			}
 		}
 		b.e.warp[pc](w)
@@ -33,12 +35,16 @@ func (b *block) together() bool {
 	return any
 }
 
-// multiplyMatrices is mma: d = a b + c of matrices of 16 × 32 and 32 × 8 bytes with a sign and of 16 × 8 words, whose parts lie in the registers of a warp's threads as the PTX ISA's
-// chapter "Matrix Fragments for mma.m16n8k32" has them:
+// multiplyMatrices is mma: d = a b + c of matrices of 16 × 32 and 32 × 8 bytes with a sign and of
+// 16 × 8 words, whose parts lie in the registers of a warp's threads as the PTX ISA's chapter
+// "Matrix Fragments for mma.m16n8k32" has them:
 //
-//	a  element i = 0 … 15 of a thread is at row groupID where 0 <= i < 4 or 8 <= i < 12, else groupID + 8, and column threadID_in_group · 4 + (i & 3), and 16 more where i >= 8
-//	b  element i = 0 … 7 is at row threadID_in_group · 4 + (i & 3), and 16 more where i >= 4, and column groupID
-//	c  element i = 0 … 3, as of d, is at row groupID where i < 2, else groupID + 8, and column threadID_in_group · 2 + (i & 1)
+//	a  element i = 0 … 15 of a thread is at row groupID where 0 <= i < 4 or 8 <= i < 12, else
+//	   groupID + 8, and column threadID_in_group · 4 + (i & 3), and 16 more where i >= 8
+//	b  element i = 0 … 7 is at row threadID_in_group · 4 + (i & 3), and 16 more where i >= 4,
+//	   and column groupID
+//	c  element i = 0 … 3, as of d, is at row groupID where i < 2, else groupID + 8, and column
+//	   threadID_in_group · 2 + (i & 1)
 //
 // with groupID = lane / 4 and threadID_in_group = lane mod 4. Without .satfinite sums wrap around.
 func (c *compiler) multiplyMatrices() instruction {
