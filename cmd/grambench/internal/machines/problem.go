@@ -54,16 +54,20 @@ func (m *machine) prepare(
 	if err := checkLabels(e, corpus, j.settings); err != nil {
 		return nil, err
 	}
+	asked := true
 	if choose != nil {
 		if j.settings, err = choose(corpus, j.settings); err != nil {
 			return nil, err
 		}
+		asked = engine.SameKernel(k, j.settings.Kernel)
 		k = j.settings.Kernel
 	}
 	if err := seen(corpus, j.settings); err != nil {
 		return nil, err
 	}
-	source.WarnDoubtful(e, k)
+	if asked { // a choice was made by results
+		source.WarnDoubtful(e, k)
+	}
 	if j.problem, err = m.newProblem(ctx, e, corpus, k.Embedding(), p, training(p, details)); err != nil {
 		return nil, err
 	}
