@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 
 	"github.com/gramengine/gram/engine/internal/enginetest"
 )
