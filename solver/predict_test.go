@@ -201,7 +201,7 @@ func TestPredictorDoors(t *testing.T) {
 	add := func(values []float32, objects int) func() error {
 		return func() error { s.Start(); return s.AddRows(values, objects) }
 	}
-	row, room := []float32{1, 2}, make([]float64, 2)
+	row := []float32{1, 2}
 	checkDoors(t, []door{
 		{"column twice", "document 1 has two columns", predictor(c, 0, 1, 1)},
 		{"missing column", "document 0 has a coefficient in machine 1 but no column", predictor(c, 1)},
@@ -215,7 +215,7 @@ func TestPredictorDoors(t *testing.T) {
 		{"twice", "columns from 0 on, expected those from 2 on",
 			func() error { return errors.Join(add(row, 1)(), s.AddRows(row, 1)) }},
 	})
-	room = decide(t, p, [][]float32{row})[0]
+	room := decide(t, p, [][]float32{row})[0]
 	if room[0] != 2 || room[1] != -1 {
 		t.Errorf("decisions %v, expected 2 and -1", room)
 	}

@@ -116,7 +116,7 @@ func TestPanicsAreNamed(t *testing.T) {
 	}
 }
 
-//lint:ignore SA1012 what a caller may do
+// nothing is a context that a caller forgot.
 var nothing context.Context
 
 func TestNoContext(t *testing.T) {

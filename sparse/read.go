@@ -84,6 +84,7 @@ const (
 	FormatTSV          Format = "tsv"          // label<TAB>text, one document per line; or a table with columns
 	FormatCSV          Format = "csv"          // a table with commas, quotes as in RFC 4180
 	FormatJSONL        Format = "jsonl"        // JSON objects, one per line
+	FormatNumPy        Format = "numpy"        // .npy, dense, or .npz of scipy.sparse in compressed rows
 	FormatLines        Format = "lines"        // texts without labels, one per line
 	FormatFolder       Format = "folder"       // one sub-folder per class, one file per document
 	FormatMatrixMarket Format = "matrixmarket" // coordinate, real, integer or pattern, general
@@ -103,7 +104,8 @@ const (
 //	a folder                     one sub-folder per class, one file per document; or files alone
 //	a folder with idx files      its train-images-idx3-ubyte, as MNIST has it
 //	a file                       svmlight/LIBSVM, label<TAB>text lines, CSV, JSON lines, lines of
-//	                             text, MatrixMarket or idx; also a FIFO or /dev/stdin, read once
+//	                             text, MatrixMarket, idx, .npy, or .npz of SciPy; also a FIFO or
+//	                             /dev/stdin, read once
 //
 // Options.Format, or else the name or the first bytes, tell the format of a file. Any file may be
 // gzipped. A file or folder that is itself called goroot is read as ./goroot.
@@ -263,7 +265,7 @@ func (o *Options) start(
 // readers are what reads the formats of files.
 var readers = map[Format]func(context.Context, *input, *Options, *meter) (*Corpus, error){
 	FormatSVMLight: readSVMLight, FormatTSV: readTSV, FormatMatrixMarket: readMatrixMarket, FormatIDX: readIDX,
-	FormatCSV: readCSV, FormatJSONL: readJSONL, FormatLines: readLines,
+	FormatCSV: readCSV, FormatJSONL: readJSONL, FormatLines: readLines, FormatNumPy: readNumPy,
 }
 
 func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corpus, error) {
@@ -332,8 +334,9 @@ func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *C
 // check checks that options are in range and don't contradict each other.
 func (o *Options) check() error {
 	if readers[o.Format] == nil && o.Format != FormatAuto && o.Format != FormatFolder {
-		return fmt.Errorf("sparse: format %q, expected %s, %s, %s, %s, %s, %s, %s or %s", string(o.Format), FormatSVMLight,
-			FormatTSV, FormatCSV, FormatJSONL, FormatLines, FormatFolder, FormatMatrixMarket, FormatIDX)
+		return fmt.Errorf("sparse: format %q, expected %s, %s, %s, %s, %s, %s, %s, %s or %s", string(o.Format),
+			FormatSVMLight, FormatTSV, FormatCSV, FormatJSONL, FormatLines, FormatFolder, FormatMatrixMarket, FormatIDX,
+			FormatNumPy)
 	}
 	names := [...]string{"Workers", "MinDF", "MaxDF", "MaxLineBytes", "MemoryBytes"}
 	for i, value := range []int64{

@@ -81,7 +81,7 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 }
 
 // binaryMagic are the first bytes of formats that aren't text.
-var binaryMagic = []string{idxMagic}
+var binaryMagic = []string{idxMagic, npyMagic, zipMagic}
 
 // binary reports whether the text begins as binary data do: with a NUL among the first 8,000 bytes.
 func (in *input) binary() bool {
@@ -120,6 +120,9 @@ func (in *input) detect() (format Format, guessed string, err error) {
 	}
 	if bytes.HasPrefix(head, []byte(idxMagic)) {
 		return FormatIDX, "", nil
+	}
+	if bytes.HasPrefix(head, []byte(npyMagic)) || bytes.HasPrefix(head, []byte(zipMagic)) {
+		return FormatNumPy, "", nil
 	}
 	extension := filepath.Ext(strings.TrimSuffix(strings.ToLower(in.name), ".gz"))
 	switch extension {

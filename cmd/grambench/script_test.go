@@ -38,6 +38,11 @@ func TestScripts(t *testing.T) {
 			"positive": jsonPositive, "png": pngDrawn,
 			"close": closeFields, "below": jsonBelow,
 		},
+		Setup: func(env *testscript.Env) error {
+			numpy, err := filepath.Abs("../../sparse/testdata/numpy")
+			env.Setenv("TESTDATA", numpy)
+			return err
+		},
 		Condition: func(name string) (bool, error) {
 			if name == "race" {
 				return raceDetector, nil

@@ -23,12 +23,3 @@ var mapSpecs = sync.OnceValue(func() []string {
 	}
 	return all
 })
-
-func parse(t testing.TB, spec string) Kernel {
-	t.Helper()
-	k, err := Parse(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}

@@ -8,7 +8,6 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel/internal/table"
-	tables "github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
 // Powers that are a simpler kernel are computed as that, to the bit of its value, and keep the
@@ -141,8 +140,8 @@ func TestWholePower(t *testing.T) {
 // whatever p: large, negative, or so large that there is no table.
 func TestPowers(t *testing.T) {
 	for _, p := range []float64{0.5, 2.5, 17.75, 63.5, 64, -0.3, -1, -2.5, -9.8, -31, -700.1, 1e7 + 0.5, -1e30} {
-		f := tables.NewPower(p)
-		bound := tables.HalfLineError + 2*(math.Abs(float64(f.Whole))+1)*0x1p-52
+		f := table.NewPower(p)
+		bound := table.HalfLineError + 2*(math.Abs(float64(f.Whole))+1)*0x1p-52
 		for v := 0x1p-20; v < 0x1p20; v *= 1.0173 {
 			want := math.Pow(v, p)
 			if want < 1e-290 || want > 1e290 {
@@ -153,7 +152,7 @@ func TestPowers(t *testing.T) {
 					err, bound)
 			}
 		}
-		if zero, one := f.At(0), f.At(1); zero != 0 || !(math.Abs(one-1) <= tables.HalfLineError) {
+		if zero, one := f.At(0), f.At(1); zero != 0 || !(math.Abs(one-1) <= table.HalfLineError) {
 			t.Errorf("power %v: of 0 it is %v, of 1 %v", p, zero, one)
 		}
 	}

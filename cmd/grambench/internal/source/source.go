@@ -41,7 +41,8 @@ const topic = "sources"
 var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: `
 Sources for -in (files may be gzipped):
   FILE            svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, CSV, JSON
-                  lines, lines of text, MatrixMarket, or idx images (MNIST); see -format
+                  lines, lines of text, MatrixMarket, .npy, .npz of SciPy, or idx images
+                  (MNIST); see -format
   -               standard input, in the format of a file; FIFOs are read once, too
   FOLDER          one sub-folder per class, one file per document; or files alone, documents
                   without a class; or idx files: train-images-idx3-ubyte
@@ -93,9 +94,9 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *place.Li
 	f.Group("Documents", topic)
 	f.StringVar(&d.In, "in", fallback, "read the documents from `SOURCE`: a file, a folder, goroot or synthetic:...")
 	f.ReadsFiles(&d.In, "in", d.Files(&d.In))
-	f.Choose(&d.Format, "format", "", "`FORMAT` of a file: svmlight, tsv, csv, jsonl, lines, folder, matrixmarket or idx "+
-		"(default: from the name and the first bytes)",
-		[]string{"svmlight", "tsv", "csv", "jsonl", "lines", "folder", "matrixmarket", "idx"}, "auto", "libsvm")
+	f.Choose(&d.Format, "format", "", "`FORMAT` of a file: svmlight, tsv, csv, jsonl, lines, folder, matrixmarket, "+
+		"idx or numpy (default: from the name and the first bytes)",
+		[]string{"svmlight", "tsv", "csv", "jsonl", "lines", "folder", "matrixmarket", "idx", "numpy"}, "auto", "libsvm")
 	d.text.declare(f)
 	f.Var(&d.MaxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
 	f.Check(func() error {

@@ -1,0 +1,448 @@
+package sparse
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	npyMagic = "\x93NUMPY"
+	zipMagic = "PK\x03\x04"
+)
+
+// A .npy file is its magic, a version of two bytes, the length of a header, the header, which is a
+// Python dictionary, and the values. A .npz file is a zip of such files; scipy.sparse.save_npz writes
+// format.npy, shape.npy, indptr.npy, indices.npy and data.npy.
+// Source: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
+
+// readNumPy reads a dense matrix in a .npy file, or one of SciPy in compressed rows in a .npz file. It
+// reads a .npz file that isn't a regular file into memory first.
+func readNumPy(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	defer context.AfterFunc(ctx, in.close)()
+	r := &numpyReader{ctx: ctx, in: in, opt: opt, name: in.name}
+	head, _ := in.r.Peek(len(zipMagic))
+	read := r.dense
+	if string(head) == zipMagic {
+		read = r.compressed
+	}
+	documents, err := read()
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, err
+	}
+	m.documents.Store(int64(documents.Rows()))
+	c := &Corpus{Source: in.name, Documents: documents}
+	c.Labels.Offsets = make([]int64, documents.Rows()+1)
+	if err := fitsVocabulary(in.name, documents.Cols, "columns", opt); err != nil {
+		return nil, err
+	}
+	limitVectors(c, opt)
+	var warn warnings
+	warn.emptyRows(documents, func(i int) string { return fmt.Sprintf("%s, row %d", in.name, i) })
+	c.Warnings = warn
+	return c, nil
+}
+
+// numpyReader reads arrays.
+type numpyReader struct {
+	ctx  context.Context
+	in   *input
+	opt  *Options
+	name string // of the file, and its member
+}
+
+// fail returns an error of the file.
+func (r *numpyReader) fail(found, expected string) error {
+	return fault(found, expected).at(r.name, 0)
+}
+
+// npyArray is what a header says, with the reader of the values behind it.
+type npyArray struct {
+	r       io.Reader
+	kind    byte // b, i, u, f; S, U for texts
+	size    int  // bytes of a value
+	order   binary.ByteOrder
+	fortran bool // columns come first
+	shape   []int64
+}
+
+var npyHeader = regexp.MustCompile(`^\s*\{\s*'descr'\s*:\s*'([<>|=]?)([a-zA-Z])(\d{1,4})'\s*,` +
+	`\s*'fortran_order'\s*:\s*(True|False)\s*,` +
+	`\s*'shape'\s*:\s*\(([0-9,\s]*)\)\s*,?\s*\}\s*$`)
+
+// array reads a header.
+func (r *numpyReader) array(from io.Reader) (*npyArray, error) {
+	const expected = "a .npy file"
+	begin := make([]byte, 8)
+	if _, err := io.ReadFull(from, begin); err != nil || string(begin[:6]) != npyMagic {
+		return nil, r.end(err, fmt.Sprintf("the first bytes % x", begin), expected)
+	}
+	length := make([]byte, 2)
+	if begin[6] > 1 {
+		length = make([]byte, 4)
+	}
+	if _, err := io.ReadFull(from, length); err != nil {
+		return nil, r.end(err, "", expected)
+	}
+	n := binary.LittleEndian.Uint32(append(slices.Clone(length), 0, 0)[:4])
+	if n > 64<<10 {
+		return nil, r.fail(fmt.Sprintf("a header of %d bytes", n), "at most 64 KiB")
+	}
+	text := make([]byte, n)
+	if _, err := io.ReadFull(from, text); err != nil {
+		return nil, r.end(err, "", expected)
+	}
+	found := npyHeader.FindStringSubmatch(string(text))
+	if found == nil {
+		return nil, r.fail("the header "+quote(bytes.TrimSpace(text)), "an array of numbers: descr, fortran_order, shape")
+	}
+	a := &npyArray{r: from, kind: found[2][0], fortran: found[4] == "True", order: binary.LittleEndian}
+	if found[1] == ">" {
+		a.order = binary.BigEndian
+	}
+	a.size, _ = strconv.Atoi(found[3])
+	for part := range strings.SplitSeq(found[5], ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(part, 10, 64)
+		if err != nil || n > math.MaxInt32*int64(1<<16) {
+			return nil, r.fail("a dimension of "+quote(part), "one that memory can hold")
+		}
+		a.shape = append(a.shape, n)
+	}
+	good := map[string][]int{"b": {1}, "i": {1, 2, 4, 8}, "u": {1, 2, 4, 8}, "f": {4, 8}}[string(a.kind)]
+	if a.kind == 'U' {
+		a.size *= 4
+	}
+	if !slices.Contains(good, a.size) && a.kind != 'S' && a.kind != 'U' {
+		return nil, r.fail(fmt.Sprintf("values of type %c%d", a.kind, a.size), "b1, i1 to i8, u1 to u8, f4 or f8")
+	}
+	return a, nil
+}
+
+// end returns the error of reading, where the end of the file is a fault of its own.
+func (r *numpyReader) end(err error, found, expected string) error {
+	switch {
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		return r.fail("the end of the file", expected)
+	case err != nil:
+		return r.in.readError(0, err)
+	}
+	return r.fail(found, expected)
+}
+
+// number returns a value, exact unless it is an integer beyond 2⁵³.
+func (a *npyArray) number(b []byte) float64 {
+	var bits uint64
+	switch a.size {
+	case 1:
+		bits = uint64(b[0])
+	case 2:
+		bits = uint64(a.order.Uint16(b))
+	case 4:
+		bits = uint64(a.order.Uint32(b))
+	case 8:
+		bits = a.order.Uint64(b)
+	}
+	switch {
+	case a.kind == 'f' && a.size == 4:
+		return float64(math.Float32frombits(uint32(bits)))
+	case a.kind == 'f':
+		return math.Float64frombits(bits)
+	case a.kind == 'i':
+		shift := 64 - 8*a.size
+		return float64(int64(bits<<shift) >> shift)
+	}
+	return float64(bits)
+}
+
+// each calls f for the values, n of them, in the order of the file.
+func (r *numpyReader) each(a *npyArray, n int64, f func(i int64, v float64) error) error {
+	if a.kind == 'S' || a.kind == 'U' {
+		return r.fail("an array of texts", "numbers")
+	}
+	buffer := make([]byte, min(n, 8<<10)*int64(a.size))
+	for i := int64(0); i < n; {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		part := buffer[:min(int64(len(buffer)), (n-i)*int64(a.size))]
+		if _, err := io.ReadFull(a.r, part); err != nil {
+			return r.end(err, "", fmt.Sprintf("%d values, as the header says", n))
+		}
+		for at := 0; at < len(part); at += a.size {
+			if err := f(i, a.number(part[at:at+a.size])); err != nil {
+				return err
+			}
+			i++
+		}
+		if r.opt.memory.spent() {
+			return r.opt.memory.check(r.name)
+		}
+	}
+	return nil
+}
+
+// value checks a value of the matrix.
+func (r *numpyReader) value(row, column int64, v float64) (float32, error) {
+	u := float32(v)
+	bad := fault(fmt.Sprintf("row %d, column %d: value %v", row, column, v), "a finite number")
+	switch {
+	case math.IsNaN(v) || math.IsInf(float64(u), 0):
+	case v < 0 && !r.opt.Signed:
+		bad.Expected, bad.Option, bad.Remedy = "a value of at least 0", "Signed", "accepts others"
+	default:
+		return u + 0, nil // + 0 turns −0 into 0
+	}
+	return 0, bad.at(r.name, 0)
+}
+
+// Memory of the matrix while it grows, in bytes, of a row and of a value.
+const aNumPyRow, aNumPyValue = 36, 28
+
+// dense reads a .npy file of two dimensions.
+func (r *numpyReader) dense() (*CSR, error) {
+	a, err := r.array(r.in.r)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.shape) != 2 || a.shape[0] < 1 || a.shape[1] < 1 || a.shape[0] > math.MaxInt32 || a.shape[1] > maxIndex+1 {
+		return nil, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "a matrix: rows and columns")
+	}
+	rows, cols := a.shape[0], a.shape[1]
+	if rows > math.MaxInt64/16/cols {
+		return nil, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "one that memory can hold")
+	}
+	out := &CSR{Cols: int(cols), Offsets: []int64{0}}
+	var rowOf []uint32 // of each value, where columns come first
+	err = r.each(a, rows*cols, func(i int64, v float64) error {
+		row, column := i/cols, i%cols
+		if a.fortran {
+			row, column = i%rows, i/rows
+		}
+		u, err := r.value(row, column, v)
+		if err != nil {
+			return err
+		}
+		if u != 0 {
+			out.Terms, out.Values = append(out.Terms, uint32(column)), append(out.Values, u)
+			if a.fortran {
+				rowOf = append(rowOf, uint32(row))
+			}
+			r.opt.memory.add(aNumPyValue)
+		}
+		if !a.fortran && column == cols-1 {
+			out.Offsets = append(out.Offsets, int64(len(out.Values)))
+			r.opt.memory.add(aNumPyRow)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.in.r.Peek(1); err != io.EOF {
+		return nil, r.end(err, "data behind the values", "the end of the file, as the header says")
+	}
+	if a.fortran {
+		r.opt.memory.add(aNumPyRow*rows + 8*int64(len(rowOf)))
+		if err := r.opt.memory.check(r.name); err != nil {
+			return nil, err
+		}
+		out = byRow(out, rowOf, int(rows))
+	}
+	out.Offsets, out.Terms, out.Values = slices.Clip(out.Offsets), slices.Clip(out.Terms), slices.Clip(out.Values)
+	return out, nil
+}
+
+// byRow orders values that come by columns.
+func byRow(m *CSR, rowOf []uint32, rows int) *CSR {
+	out := &CSR{
+		Cols: m.Cols, Offsets: make([]int64, rows+1), Terms: make([]uint32, len(rowOf)), Values: make([]float32, len(rowOf)),
+	}
+	for _, row := range rowOf {
+		out.Offsets[row+1]++
+	}
+	for i := range rows {
+		out.Offsets[i+1] += out.Offsets[i]
+	}
+	next := slices.Clone(out.Offsets)
+	for k, row := range rowOf {
+		out.Terms[next[row]], out.Values[next[row]] = m.Terms[k], m.Values[k]
+		next[row]++
+	}
+	return out
+}
+
+// compressed reads a .npz file.
+func (r *numpyReader) compressed() (*CSR, error) {
+	archive, err := r.archive()
+	if err != nil {
+		return nil, err
+	}
+	members := map[string]*zip.File{}
+	for _, f := range archive.File {
+		members[strings.TrimSuffix(f.Name, ".npy")] = f
+	}
+	// list reads an array of one dimension, at most of so many values, each a number of at least 0.
+	list := func(name string, add func(v float64) error) (n int64, err error) {
+		f := members[name]
+		if f == nil {
+			return 0, r.fail("no array "+name, "format, shape, indptr, indices and data, as scipy.sparse.save_npz writes them")
+		}
+		file := r.name
+		defer func() { r.name = file }()
+		r.name = file + ", " + f.Name
+		content, err := f.Open()
+		if err != nil {
+			return 0, r.fail(err.Error(), "a member of a zip file")
+		}
+		defer content.Close()
+		a, err := r.array(content)
+		if err != nil {
+			return 0, err
+		}
+		if name == "format" {
+			text := make([]byte, min(a.size, 64))
+			if _, err := io.ReadFull(content, text); err != nil {
+				return 0, r.end(err, "", "a name")
+			}
+			if got := strings.ReplaceAll(string(text), "\x00", ""); got != "csr" {
+				return 0, r.fail("a matrix in the format "+quote(got), "csr, as save_npz(file, matrix.tocsr()) writes it")
+			}
+			return 0, nil
+		}
+		if len(a.shape) != 1 {
+			return 0, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "one dimension")
+		}
+		err = r.each(a, a.shape[0], func(_ int64, v float64) error { return add(v) })
+		if err != nil {
+			if _, known := err.(*SyntaxError); !known && r.ctx.Err() == nil && !r.opt.memory.spent() {
+				err = r.fail(err.Error(), "an undamaged zip file")
+			}
+		}
+		return a.shape[0], err
+	}
+	if _, err := list("format", nil); err != nil {
+		return nil, err
+	}
+	whole := func(what string, most int64, into *[]int64) func(v float64) error {
+		return func(v float64) error {
+			if !(v >= 0 && v <= float64(most) && v == math.Trunc(v)) {
+				return r.fail(fmt.Sprintf("%s %v", what, v), fmt.Sprintf("a whole number from 0 to %d", most))
+			}
+			*into = append(*into, int64(v))
+			r.opt.memory.add(16)
+			return nil
+		}
+	}
+	var shape []int64
+	if _, err := list("shape", whole("a dimension of", maxIndex+1, &shape)); err != nil {
+		return nil, err
+	}
+	if len(shape) != 2 || shape[0] < 1 || shape[1] < 1 || shape[0] > math.MaxInt32 {
+		return nil, r.fail(fmt.Sprintf("a matrix of shape %v", shape), "rows and columns")
+	}
+	out := &CSR{Cols: int(shape[1])}
+	if _, err := list("indptr", whole("an offset of", math.MaxInt64/64, &out.Offsets)); err != nil {
+		return nil, err
+	}
+	if n := int64(len(out.Offsets)); n != shape[0]+1 || out.Offsets[0] != 0 || !slices.IsSorted(out.Offsets) {
+		return nil, r.fail(fmt.Sprintf("%d offsets (indptr)", n), fmt.Sprintf("%d that ascend from 0", shape[0]+1))
+	}
+	_, err = list("indices", func(v float64) error {
+		if !(v >= 0 && v < float64(shape[1]) && v == math.Trunc(v)) {
+			return r.fail(fmt.Sprintf("column %v", v), fmt.Sprintf("a whole number from 0 to %d", shape[1]-1))
+		}
+		out.Terms = append(out.Terms, uint32(v))
+		r.opt.memory.add(aNumPyValue / 2)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	row := int64(0)
+	_, err = list("data", func(v float64) error {
+		k := int64(len(out.Values))
+		for row < shape[0]-1 && k >= out.Offsets[row+1] {
+			row++
+		}
+		column := int64(-1)
+		if k < int64(len(out.Terms)) {
+			column = int64(out.Terms[k])
+		}
+		u, err := r.value(row, column, v)
+		out.Values = append(out.Values, u)
+		r.opt.memory.add(aNumPyValue / 2)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n := out.Offsets[shape[0]]; n != int64(len(out.Terms)) || n != int64(len(out.Values)) {
+		return nil, r.fail(fmt.Sprintf("%d columns (indices) and %d values (data)", len(out.Terms), len(out.Values)),
+			fmt.Sprintf("%d each, as indptr says", n))
+	}
+	var s rowSorter
+	for i := range out.Rows() {
+		terms, values := out.Row(i)
+		s.sort(terms, values)
+		for k := 1; k < len(terms); k++ {
+			if terms[k] == terms[k-1] {
+				return nil, r.fail(fmt.Sprintf("row %d: column %d twice", i, terms[k]),
+					"each once, as matrix.sum_duplicates() leaves them")
+			}
+		}
+	}
+	return out, nil
+}
+
+// archive opens the zip file in place, or in memory where it can't be read in any order.
+func (r *numpyReader) archive() (*zip.Reader, error) {
+	begin := make([]byte, len(zipMagic))
+	var from io.ReaderAt
+	var size int64
+	if f, ok := r.in.file.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			if n, _ := f.ReadAt(begin, 0); string(begin[:n]) == zipMagic {
+				from, size = f, info.Size()
+			}
+		}
+	}
+	if from == nil {
+		var all []byte
+		for part := make([]byte, 256<<10); ; {
+			n, err := r.in.r.Read(part)
+			all = append(all, part[:n]...)
+			r.opt.memory.add(2 * int64(n))
+			switch {
+			case err == io.EOF:
+				from, size = bytes.NewReader(all), int64(len(all))
+			case err != nil:
+				return nil, r.in.readError(0, err)
+			case r.opt.memory.spent():
+				return nil, r.opt.memory.check(r.name)
+			}
+			if from != nil {
+				break
+			}
+		}
+	}
+	archive, err := zip.NewReader(from, size)
+	if err != nil {
+		return nil, r.fail(err.Error(), "an undamaged .npz file")
+	}
+	return archive, nil
+}
