@@ -117,10 +117,10 @@ func Embeddings() []Embedding {
 	return all
 }
 
-// ParseEmbedding reads "tf", "tfidf", "logtf" or "logtfidf", then optionally "-l1" or "-l2", then optionally "-sqrt" or
-// "-pow" with a number from LeastPower to MostPower, such as "tf-l1-pow0.75". "-pow0.5" is "-sqrt",
-// and "-pow1" is nothing. "-l1" may have "-chi2" or "-js" behind it instead, for [ChiSquare] and
-// [JensenShannon].
+// ParseEmbedding reads "tf", "tfidf", "logtf" or "logtfidf", then optionally "-l1" or "-l2", then
+// optionally "-sqrt" or "-pow" with a number from LeastPower to MostPower, such as "tf-l1-pow0.75".
+// "-pow0.5" is "-sqrt", and "-pow1" is nothing. "-l1" may have "-chi2" or "-js" behind it instead,
+// for [ChiSquare] and [JensenShannon].
 func ParseEmbedding(s string) (Embedding, error) {
 	name, power, raised := strings.Cut(s, powerSuffix)
 	var names []string

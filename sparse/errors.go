@@ -48,8 +48,8 @@ func (e *SyntaxError) Describe(option func(field string) string) string {
 // fieldOption names an option as a field.
 func fieldOption(field string) string { return "Options." + field }
 
-// Describe returns the message with, in parentheses, what an option could change, by the caller's own
-// names for the fields of Options, as for [SyntaxError.Describe].
+// Describe returns the message with, in parentheses, what an option could change, by the caller's
+// own names for the fields of Options, as for [SyntaxError.Describe].
 func (w Warning) Describe(option func(field string) string) string {
 	if w.Option == "" {
 		return w.Message

@@ -346,6 +346,9 @@ func (in *input) sets(ctx context.Context, points, maxLine int) (*Sets, error) {
 	}
 }
 
+// aLabelLine bounds the memory of a document's label, beside its text.
+const aLabelLine = 32
+
 // readLabels reads Options.Labels.
 func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
 	in, err := openInput(ctx, opt.Labels, opt.charset, startMeter(nil, nil), nil)
@@ -362,6 +365,10 @@ func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
 			return ctx.Err()
 		}
 		line, err := in.boundedLine(opt.MaxLineBytes)
+		opt.memory.add(aLabelLine + int64(len(line)))
+		if err := opt.memory.check(place(in.name, in.line)); err != nil {
+			return err
+		}
 		switch have := len(piece.counts); {
 		case err == io.EOF && have == n:
 			table := newClassTable()

@@ -38,22 +38,23 @@ type Options struct {
 	Tokenizer      Tokenizer
 	TokenizerLater func() (Tokenizer, error)
 
-	// Encoding of text: auto (default: UTF-8, or UTF-16 by its byte order mark), utf-8, utf-16, latin-1,
-	// windows-1252 or another name of the WHATWG's Encoding Standard. Bytes that aren't text separate
-	// terms and are counted in a warning, and files of binary data in a folder are left out with one.
-	// Strict makes both an error.
+	// Encoding of text: auto (default: UTF-8, or UTF-16 by its byte order mark), utf-8, utf-16,
+	// latin-1, windows-1252 or another name of the WHATWG's Encoding Standard. Bytes that aren't
+	// text separate terms and are counted in a warning, and files of binary data in a folder are
+	// left out with one. Strict makes both an error.
 	Encoding string
 	Strict   bool
 
-	// LabelColumn and TextColumn are columns of a CSV or TSV file: names in its first line, or numbers
-	// from 1 where it has no header. By default they go by usual names (label, class, ...; text, ...),
-	// or else are the first and the second of two. A TSV file has a header only if one is given.
+	// LabelColumn and TextColumn are columns of a CSV or TSV file: names in its first line, or
+	// numbers from 1 where it has no header. By default they go by usual names (label, class, ...;
+	// text, ...), or else are the first and the second of two. A TSV file has a header only if one
+	// is given.
 	LabelColumn, TextColumn string
 	// LabelKey and TextKey are the keys of JSON lines, by default usual names.
 	LabelKey, TextKey string
 
-	// Labels, if not empty, is a file with the labels of all documents, one line each as in TSV, that
-	// take the place of those of the source.
+	// Labels, if not empty, is a file with the labels of all documents, one line each as in TSV,
+	// that take the place of those of the source.
 	Labels string
 
 	Groups       bool  // keep qids of svmlight files as Corpus.Groups; every line must have one
@@ -137,9 +138,10 @@ func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 	})
 }
 
-// ReadFrom is [Read] of a stream in the format of a file, called name in errors. The name may tell the
-// format. It reads to the end of r, once. After an error it may have read beyond what it needed; after
-// cancellation it doesn't wait for a call of r.Read that blocks, and r can't be used on.
+// ReadFrom is [Read] of a stream in the format of a file, called name in errors. The name may tell
+// the format. It reads to the end of r, once. After an error it may have read beyond what it
+// needed; after cancellation it doesn't wait for a call of r.Read that blocks, and r can't be used
+// on.
 func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corpus, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -170,9 +172,9 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 	})
 }
 
-// FromTexts makes a corpus of texts in memory. labels[i] are the classes of text i as in a TSV file:
-// one, several with commas between, "-" or "" for none; nil for no labels at all. Options that ask for
-// a format, columns or files are not looked at.
+// FromTexts makes a corpus of texts in memory. labels[i] are the classes of text i as in a TSV
+// file: one, several with commas between, "-" or "" for none; nil for no labels at all. Options
+// that ask for a format, columns or files are not looked at.
 //
 // Errors: as of [Read], where line i+1 stands for text i; another number of labels than texts.
 func FromTexts(ctx context.Context, texts, labels []string, opt Options) (*Corpus, error) {

@@ -32,8 +32,9 @@ type input struct {
 // enough for the second-level cache.
 const blockBytes = 512 << 10
 
-// openInput opens a file of text in an encoding, or of binary data. buffer may be nil; it serves one
-// input at a time. Cancellation closes the file, which is the only way to stop waiting for a pipe.
+// openInput opens a file of text in an encoding, or of binary data. buffer may be nil; it serves
+// one input at a time. Cancellation closes the file, which is the only way to stop waiting for a
+// pipe.
 func openInput(
 	ctx context.Context, name string, from charset.Charset, m *meter, buffer *bufio.Reader,
 ) (*input, error) {
@@ -159,8 +160,8 @@ func (in *input) detect() (format Format, guessed string, err error) {
 	return FormatSVMLight, "", nil // nothing but comments: the reader says that the file is empty
 }
 
-// detectLine tells svmlight, TSV and JSON by the line of a document, or returns FormatAuto for none.
-// In svmlight a number and a colon follow the label. A text may begin so, too ("spam<TAB>1:30
+// detectLine tells svmlight, TSV and JSON by the line of a document, or returns FormatAuto for
+// none. In svmlight a number and a colon follow the label. A text may begin so, too ("spam<TAB>1:30
 // meeting"), but then a TAB precedes it and other words follow.
 func detectLine(l []byte) Format {
 	if t := bytes.TrimSpace(l); t[0] == '{' && t[len(t)-1] == '}' {

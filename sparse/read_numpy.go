@@ -21,12 +21,12 @@ const (
 )
 
 // A .npy file is its magic, a version of two bytes, the length of a header, the header, which is a
-// Python dictionary, and the values. A .npz file is a zip of such files; scipy.sparse.save_npz writes
-// format.npy, shape.npy, indptr.npy, indices.npy and data.npy.
-// Source: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
+// Python dictionary, and the values. A .npz file is a zip of such files; scipy.sparse.save_npz
+// writes format.npy, shape.npy, indptr.npy, indices.npy and data.npy. Source:
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
 
-// readNumPy reads a dense matrix in a .npy file, or one of SciPy in compressed rows in a .npz file. It
-// reads a .npz file that isn't a regular file into memory first.
+// readNumPy reads a dense matrix in a .npy file, or one of SciPy in compressed rows in a .npz file.
+// It reads a .npz file that isn't a regular file into memory first.
 func readNumPy(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	defer context.AfterFunc(ctx, in.close)()
 	r := &numpyReader{ctx: ctx, in: in, opt: opt, name: in.name}
@@ -106,7 +106,8 @@ func (r *numpyReader) array(from io.Reader) (*npyArray, error) {
 	}
 	found := npyHeader.FindStringSubmatch(string(text))
 	if found == nil {
-		return nil, r.fail("the header "+quote(bytes.TrimSpace(text)), "an array of numbers: descr, fortran_order, shape")
+		return nil, r.fail("the header "+quote(bytes.TrimSpace(text)),
+			"an array of numbers: descr, fortran_order, shape")
 	}
 	a := &npyArray{r: from, kind: found[2][0], fortran: found[4] == "True", order: binary.LittleEndian}
 	if found[1] == ">" {
@@ -270,7 +271,8 @@ func (r *numpyReader) dense() (*CSR, error) {
 // byRow orders values that come by columns.
 func byRow(m *CSR, rowOf []uint32, rows int) *CSR {
 	out := &CSR{
-		Cols: m.Cols, Offsets: make([]int64, rows+1), Terms: make([]uint32, len(rowOf)), Values: make([]float32, len(rowOf)),
+		Cols: m.Cols, Offsets: make([]int64, rows+1),
+		Terms: make([]uint32, len(rowOf)), Values: make([]float32, len(rowOf)),
 	}
 	for _, row := range rowOf {
 		out.Offsets[row+1]++
@@ -300,7 +302,8 @@ func (r *numpyReader) compressed() (*CSR, error) {
 	list := func(name string, add func(v float64) error) (n int64, err error) {
 		f := members[name]
 		if f == nil {
-			return 0, r.fail("no array "+name, "format, shape, indptr, indices and data, as scipy.sparse.save_npz writes them")
+			return 0, r.fail("no array "+name,
+				"format, shape, indptr, indices and data, as scipy.sparse.save_npz writes them")
 		}
 		file := r.name
 		defer func() { r.name = file }()
@@ -320,7 +323,8 @@ func (r *numpyReader) compressed() (*CSR, error) {
 				return 0, r.end(err, "", "a name")
 			}
 			if got := strings.ReplaceAll(string(text), "\x00", ""); got != "csr" {
-				return 0, r.fail("a matrix in the format "+quote(got), "csr, as save_npz(file, matrix.tocsr()) writes it")
+				return 0, r.fail("a matrix in the format "+quote(got),
+					"csr, as save_npz(file, matrix.tocsr()) writes it")
 			}
 			return 0, nil
 		}

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// What NumPy 2.4 and SciPy 1.17 wrote, dense and sparse, in any order, from a file and from a stream.
+// What NumPy 2.4 and SciPy 1.17 wrote, dense and sparse, in any order, from a file and from a
+// stream.
 func TestReadNumPy(t *testing.T) {
 	const want = " 0:1 2:2.5\n\n 1:3\n 0:4 2:7\n"
 	for _, file := range []string{"c.npy", "fortran.npy", "csr.npz", "plain.npz", "unsorted.npz"} {

@@ -28,9 +28,9 @@ type columns struct {
 	unknown     bool     // there may be a column of labels, but its name isn't known
 }
 
-// readTable reads records of fields as encoding/csv does, quotes in the midst of a field allowed. If
-// columns are given by name, or none are given and the first record holds names of textNames, it is
-// the header. The fields of two columns are else label and text, that of one is the text.
+// readTable reads records of fields as encoding/csv does, quotes in the midst of a field allowed.
+// If columns are given by name, or none are given and the first record holds names of textNames, it
+// is the header. The fields of two columns are else label and text, that of one is the text.
 func readTable(ctx context.Context, in *input, opt *Options, m *meter, separator byte) (*Corpus, error) {
 	if !opt.Strict {
 		if err := in.notBinary(); err != nil {
@@ -220,7 +220,8 @@ func (p *tableParser) parse(data []byte) (*textPiece, *SyntaxError) {
 			return fail(lineTooLong(p.maxLine), line)
 		}
 		if len(record) != p.fields {
-			return fail(fault(fmt.Sprintf("%d fields", len(record)), fmt.Sprintf("%d, as in the first line", p.fields)), line)
+			expected := fmt.Sprintf("%d, as in the first line", p.fields)
+			return fail(fault(fmt.Sprintf("%d fields", len(record)), expected), line)
 		}
 		text := []byte(record[p.text])
 		if !clean {
@@ -253,7 +254,8 @@ const (
 	quoteReturn // and behind a carriage return there
 )
 
-// next is the state behind a byte. Behind a line end it is fieldStart exactly if a record ends there.
+// next is the state behind a byte. Behind a line end it is fieldStart exactly if a record ends
+// there.
 func (q quoteState) next(c, separator byte) quoteState {
 	switch {
 	case q == inQuotes || q == quoteReturn && c != '\n':

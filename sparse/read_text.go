@@ -87,8 +87,8 @@ func (c textCheck) clean(data []byte) bool {
 	return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 && !(c.decoded && bytes.Contains(data, []byte(replacement)))
 }
 
-// find calls found with the place of each byte that isn't text, or its first where it is several, up
-// to the first call that returns false.
+// find calls found with the place of each byte that isn't text, or its first where it is several,
+// up to the first call that returns false.
 func (c textCheck) find(text []byte, found func(at int) bool) {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
@@ -112,7 +112,8 @@ func (c textCheck) fault(l []byte) (bad *SyntaxError) {
 		case l[at] == 0:
 			bad = fault(fmt.Sprintf("a NUL byte at byte %d of the line", at+1), "UTF-8 text")
 		case c.decoded:
-			bad = fault(fmt.Sprintf("a character that the encoding doesn't have at byte %d of the line in UTF-8", at+1), "text")
+			found := fmt.Sprintf("a character that the encoding doesn't have at byte %d of the line in UTF-8", at+1)
+			bad = fault(found, "text")
 		default:
 			found := fmt.Sprintf("byte %#02x, which is not UTF-8, at byte %d of the line", l[at], at+1)
 			bad = fault(found, "UTF-8 text")
@@ -161,7 +162,8 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	})
 }
 
-// readTexts reads a file of texts by the parsers that newParser makes, one for each worker's counter.
+// readTexts reads a file of texts by the parsers that newParser makes, one for each worker's
+// counter.
 func readTexts(
 	ctx context.Context, in *input, opt *Options, m *meter, expected string,
 	newParser func(counter *termCounter) parser[*textPiece],
@@ -219,8 +221,8 @@ type fileDocument struct {
 
 // readFolder reads a folder with one sub-folder per class. Every file in a sub-folder, at any
 // depth, is one document of text, in the order of names. Files outside the sub-folders or of binary
-// data, names that begin with a dot, and links to folders are left out with a warning. If there are no files in
-// sub-folders, those outside are documents without a class.
+// data, names that begin with a dot, and links to folders are left out with a warning. If there are
+// no files in sub-folders, those outside are documents without a class.
 func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
 	files, loose, warn, err := listFiles(ctx, root, "")
 	switch {
@@ -302,8 +304,8 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 // aFileBytes is the memory of a file in lists, beside its path and name.
 const aFileBytes = 128
 
-// readFiles reads one document per file. Files of binary data are left out, unless all is to be kept.
-// The error is that of the first bad file, whatever the scheduling of workers.
+// readFiles reads one document per file. Files of binary data are left out, unless all is to be
+// kept. The error is that of the first bad file, whatever the scheduling of workers.
 func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *meter, all bool) error {
 	counters, err := newCounters(ctx, opt)
 	if err != nil {
@@ -374,9 +376,9 @@ type fileReader struct {
 	buffer  *bufio.Reader
 }
 
-// read counts the terms of a file in the open document. It reports whether the file holds binary data
-// and wasn't read, and how many bytes aren't text. It ends early, without an error, once memory is
-// spent.
+// read counts the terms of a file in the open document. It reports whether the file holds binary
+// data and wasn't read, and how many bytes aren't text. It ends early, without an error, once
+// memory is spent.
 func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad int64, err error) {
 	in, err := openInput(ctx, path, r.opt.charset, r.meter, r.buffer)
 	if err != nil {
@@ -433,7 +435,9 @@ func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 		if err != nil {
 			return nil, err
 		}
-		fallback := Warning{Message: "no Go installation found, so the corpus is " + c.Source, Count: 1, First: "goroot"}
+		fallback := Warning{
+			Message: "no Go installation found, so the corpus is " + c.Source, Count: 1, First: "goroot",
+		}
 		c.Warnings = append([]Warning{fallback}, c.Warnings...)
 		return c, nil
 	}

@@ -19,8 +19,8 @@ import (
 // or an L2-normalised document, whose norms are always 1).
 //
 // Errors: that of [Embedding.Fit]; documents that [CSR.Validate] refuses; a [*ValueError] for a
-// value that isn't finite, is negative under a power, is below 1 where counts are damped, or overflows
-// float64 with its weight.
+// value that isn't finite, is negative under a power, is below 1 where counts are damped, or
+// overflows float64 with its weight.
 func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 	return f.TransformRows(context.Background(), m, nil, 0)
 }

@@ -17,8 +17,8 @@ import (
 //		s.End()
 //	}
 //
-// Terms don't depend on how a document is cut into lines that are fed. A Scanner serves one goroutine.
-// The zero value is that of the default.
+// Terms don't depend on how a document is cut into lines that are fed. A Scanner serves one
+// goroutine. The zero value is that of the default.
 type Scanner struct {
 	text []byte
 	buf  []byte // holds words that differ from the text
@@ -77,8 +77,8 @@ func (t Tokenizer) NewScanner() (*Scanner, error) {
 	return s, nil
 }
 
-// Feed hands the scanner more of the open document, whole lines, once Next has returned nil. The text
-// must not change until Next returns nil again.
+// Feed hands the scanner more of the open document, whole lines, once Next has returned nil. The
+// text must not change until Next returns nil again.
 func (s *Scanner) Feed(text []byte) { s.text = text }
 
 // End ends the open document; the next Feed begins another. What is left of the text is dropped.
@@ -180,7 +180,8 @@ func (s *Scanner) prepare(text []byte) []byte {
 	return s.prepared
 }
 
-// unit adds the next word or character of the line to the n-grams, and reports whether there is one.
+// unit adds the next word or character of the line to the n-grams, and reports whether there is
+// one.
 func (s *Scanner) unit() bool {
 	if s.tokenizer.Analyzer != Word {
 		return s.char()
@@ -218,8 +219,8 @@ func (s *Scanner) match() []byte {
 	return s.matched[m[0]:m[1]]
 }
 
-// char adds the next character of the line. For char_wb it does so for each word with a space before
-// and behind.
+// char adds the next character of the line. For char_wb it does so for each word with a space
+// before and behind.
 func (s *Scanner) char() bool {
 	c := &s.chars
 	if s.tokenizer.Analyzer == CharWB && c.end {

@@ -1,9 +1,9 @@
 // Package token cuts text into terms.
 //
-// A [Tokenizer] says how: words, runs of characters, n-grams of either, and what is done to the text
-// before. It is a plain value with a text form ([Tokenizer.String], [Parse]), so that a corpus and a
-// model can keep it, and test documents are cut as the training documents were. A [Scanner] does the
-// work, one document after another.
+// A [Tokenizer] says how: words, runs of characters, n-grams of either, and what is done to the
+// text before. It is a plain value with a text form ([Tokenizer.String], [Parse]), so that a corpus
+// and a model can keep it, and test documents are cut as the training documents were. A [Scanner]
+// does the work, one document after another.
 package token
 
 import (
@@ -30,14 +30,14 @@ const (
 // wordName is Word in the text form.
 const wordName = "word"
 
-// Tokenizer says how text becomes terms. The zero value is the default: terms are the longest runs of
-// letters of any script (Unicode category L, with combining marks, category M, that follow), in lower
-// case. Everything else separates terms, bytes that are not UTF-8 included. Tokenizers are equal (==)
-// if all their fields are.
+// Tokenizer says how text becomes terms. The zero value is the default: terms are the longest runs
+// of letters of any script (Unicode category L, with combining marks, category M, that follow), in
+// lower case. Everything else separates terms, bytes that are not UTF-8 included. Tokenizers are
+// equal (==) if all their fields are.
 //
-// Text is changed in this order: lower case, Normalize, StripAccents; then it is cut, stop words are
-// dropped, and n-grams are made, as scikit-learn's CountVectorizer does. Its parameters of the same
-// names mean the same.
+// Text is changed in this order: lower case, Normalize, StripAccents; then it is cut, stop words
+// are dropped, and n-grams are made, as scikit-learn's CountVectorizer does. Its parameters of the
+// same names mean the same.
 type Tokenizer struct {
 	Analyzer Analyzer
 
@@ -72,8 +72,8 @@ func (t Tokenizer) ngrams() (least, most int) {
 }
 
 // Validate checks that the tokenizer exists: a known analyzer and form of normalisation, a range of
-// n-grams from 1 to 100, a pattern that compiles and has one group at most, and no pattern, digits or
-// stop words for characters.
+// n-grams from 1 to 100, a pattern that compiles and has one group at most, and no pattern, digits
+// or stop words for characters.
 func (t Tokenizer) Validate() error {
 	_, err := t.compile()
 	return err
@@ -146,8 +146,8 @@ func Parse(s string) (Tokenizer, error) {
 		t.Analyzer = Analyzer(analyzer)
 	}
 	fail := func(part string) (Tokenizer, error) {
-		return Tokenizer{}, fmt.Errorf("token: tokenizer %q: found %q, expected ngrams=1..2, digits, case, normalize=NFKC, "+
-			"accents=strip, pattern=\"…\" or stop=\"…\", each once, with commas between", s, part)
+		return Tokenizer{}, fmt.Errorf("token: tokenizer %q: found %q, expected ngrams=1..2, digits, case, "+
+			"normalize=NFKC, accents=strip, pattern=\"…\" or stop=\"…\", each once, with commas between", s, part)
 	}
 	seen := map[string]bool{}
 	for more := colon; more; {

@@ -114,8 +114,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// naive cuts a prepared text as scikit-learn's analyzers do, except that runs of white space are one
-// space for char.
+// naive cuts a prepared text as scikit-learn's analyzers do, except that runs of white space are
+// one space for char.
 func naive(t Tokenizer, text string) []string {
 	least, most := t.ngrams()
 	var out []string

@@ -27,7 +27,8 @@ var byteClass = func() (c [256]uint8) {
 	return c
 }()
 
-// plainWord returns the next word of the text by the default's rules, or nil at the end of the text.
+// plainWord returns the next word of the text by the default's rules, or nil at the end of the
+// text.
 func (s *Scanner) plainWord() []byte {
 	text := s.text
 	i := 0

@@ -40,14 +40,14 @@ func Lookup(name string) (Charset, error) {
 	}
 	e, err := htmlindex.Get(name)
 	if err != nil || e == encoding.Replacement {
-		return Charset{}, fmt.Errorf("encoding %q, expected auto, utf-8, utf-16, latin-1, windows-1252 or another name "+
-			"of the Encoding Standard (encoding.spec.whatwg.org)", name)
+		return Charset{}, fmt.Errorf("encoding %q, expected auto, utf-8, utf-16, latin-1, windows-1252 or another "+
+			"name of the Encoding Standard (encoding.spec.whatwg.org)", name)
 	}
 	return Charset{other: e}, nil
 }
 
-// Decode returns a reader of the text in UTF-8, without a byte order mark, and whether it is decoded
-// from another encoding, where U+FFFD stands for what can't be.
+// Decode returns a reader of the text in UTF-8, without a byte order mark, and whether it is
+// decoded from another encoding, where U+FFFD stands for what can't be.
 func (c Charset) Decode(r *bufio.Reader) (text io.Reader, decoded bool) {
 	if c.other != nil {
 		return transform.NewReader(r, c.other.NewDecoder()), true

@@ -96,7 +96,8 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *place.Li
 	f.ReadsFiles(&d.In, "in", d.Files(&d.In))
 	f.Choose(&d.Format, "format", "", "`FORMAT` of a file: svmlight, tsv, csv, jsonl, lines, folder, matrixmarket, "+
 		"idx or numpy (default: from the name and the first bytes)",
-		[]string{"svmlight", "tsv", "csv", "jsonl", "lines", "folder", "matrixmarket", "idx", "numpy"}, "auto", "libsvm")
+		[]string{"svmlight", "tsv", "csv", "jsonl", "lines", "folder", "matrixmarket", "idx", "numpy"},
+		"auto", "libsvm")
 	d.text.declare(f)
 	f.Var(&d.MaxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
 	f.Check(func() error {

@@ -46,13 +46,14 @@ Go's syntax, RE2), -analyzer, -stop-words and -strip-accents (unicode) those of 
 func (t *textFlags) declare(f *cli.Flags) {
 	f.Group("Text", "text")
 	defer f.Group("Documents", topic)
-	f.StringVar(&t.encoding, "encoding", "", "`NAME` of the encoding of text: utf-8, utf-16, latin-1, windows-1252 or any "+
-		"other of the web's (default: UTF-8, or UTF-16 by its byte order mark)")
+	f.StringVar(&t.encoding, "encoding", "", "`NAME` of the encoding of text: utf-8, utf-16, latin-1, windows-1252 or "+
+		"any other of the web's (default: UTF-8, or UTF-16 by its byte order mark)")
 	f.BoolVar(&t.strict, "strict", false, "refuse bytes that are not text and files of binary data, which are else "+
 		"left out and counted")
-	f.StringVar(&t.labelColumn, "label-column", "", "the labels of a CSV or TSV file are in this `COLUMN`: a name in its "+
-		"first line, or a number from 1 (default: label, class, ..., or the first of two)")
-	f.StringVar(&t.textColumn, "text-column", "", "the texts are in this `COLUMN` (default: text, ..., or the second of two)")
+	f.StringVar(&t.labelColumn, "label-column", "", "the labels of a CSV or TSV file are in this `COLUMN`: a name in "+
+		"its first line, or a number from 1 (default: label, class, ..., or the first of two)")
+	f.StringVar(&t.textColumn, "text-column", "",
+		"the texts are in this `COLUMN` (default: text, ..., or the second of two)")
 	f.StringVar(&t.labelKey, "label-key", "", "the labels of JSON lines have this `KEY` (default: label, class, ...)")
 	f.StringVar(&t.textKey, "text-key", "", "the texts of JSON lines have this `KEY` (default: text, content, ...)")
 	f.Reads(&t.labels, "labels", "read the labels from `FILE`, one line for each document")
@@ -68,7 +69,8 @@ func (t *textFlags) declare(f *cli.Flags) {
 func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	f.Group("Text", "text")
 	defer f.Group("Documents", topic)
-	f.Choose(&t.analyzer, "analyzer", "word", "make terms by the `ANALYZER` word, char or char_wb (characters within words)",
+	f.Choose(&t.analyzer, "analyzer", "word",
+		"make terms by the `ANALYZER` word, char or char_wb (characters within words)",
 		[]string{"word", "char", "char_wb"})
 	f.StringVar(&t.ngrams, "ngrams", "", "count n-grams, such as 1..2 for words and pairs of them; `N` or FROM..TO "+
 		"(default: 1)")

@@ -1,0 +1,36 @@
+package sparse_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// Texts in memory, as words and pairs of them.
+func ExampleFromTexts() {
+	tokenizer, err := sparse.ParseTokenizer("word:ngrams=1..2")
+	if err != nil {
+		panic(err)
+	}
+	corpus, err := sparse.FromTexts(context.Background(), []string{"not good", "Good, not bad"}, []string{"neg", "pos"},
+		sparse.Options{MinDF: 1, Tokenizer: tokenizer})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(corpus.Classes, strings.Join(corpus.Vocabulary, ", "))
+	// Output: [neg pos] bad, good, good not, not, not bad, not good
+}
+
+// A table from a stream; its first line names the columns.
+func ExampleReadFrom() {
+	const table = "stars,review\n5,\"good, very good\"\n1,bad\n"
+	corpus, err := sparse.ReadFrom(context.Background(), strings.NewReader(table), "reviews.csv",
+		sparse.Options{MinDF: 1, LabelColumn: "stars"})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(corpus.Classes, corpus.Vocabulary)
+	// Output: [5 1] [bad good very]
+}
