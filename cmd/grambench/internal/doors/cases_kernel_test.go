@@ -29,6 +29,9 @@ func kernelCases() map[string]testCase {
 		"engine.PropertiesOf":     {run: aboutKernels},
 		"engine.Resolve":          {run: aboutKernels},
 		"engine.Tolerance":        {run: kernelValues, panics: true},
+		"engine.SameKernel":       {run: sameKernels},
+		"kernel.Equal":            {run: sameKernels},
+		"kernel.Key":              {run: sameKernels},
 		"kernel.Apply":            {run: apply},
 		"kernel.C.Error":          {run: kernelValues, panics: true},
 		"kernel.C.Eval":           {run: kernelValues, panics: true},
@@ -195,6 +198,19 @@ func aboutKernels(p *program) {
 		return nil
 	})
 	p.quiet("ProgramOf a kernel that panics", func() { engine.ProgramOf(p.panicking()) })
+}
+
+func sameKernels(p *program) {
+	a, b := p.kernelOrOwn(), p.kernelOrOwn()
+	p.good(fmt.Sprint(a, " and ", b), func() error {
+		switch same := engine.SameKernel(a, b); {
+		case same != engine.SameKernel(b, a), !engine.SameKernel(a, a):
+			p.fails("%v and %v: SameKernel isn't an equivalence", a, b)
+		case same != (kernel.Key(a) == kernel.Key(b)), same != kernel.Equal(a, b):
+			p.fails("%v and %v: keys, Equal and SameKernel differ", a, b)
+		}
+		return nil
+	})
 }
 
 func custom(p *program) {
