@@ -43,7 +43,7 @@ type team struct {
 // together, so it is larger than that of one.
 const (
 	leastTeamSet, greatestTeamSet = 256, 512
-	teamBlock                     = 512 // scores that are updated while their part of the rows stays in the second-level cache
+	teamBlock                     = 512 // scores updated while their part of the rows is in the second-level cache
 )
 
 // Each problem of a team takes problemBytes for each of its documents, and all of them at most

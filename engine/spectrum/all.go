@@ -106,7 +106,8 @@ func AllBytes(n int) int64 {
 	return 4*int64(n)*int64(n+1) + vectors*8*int64(n)
 }
 
-// Rounding returns n·2⁻²⁴·largest, where largest is the greatest absolute eigenvalue: an eigenvalue of a float32 matrix that is nearer to 0 may owe its sign to
-// rounding. A relative error of 2⁻²⁴ in every value changes no eigenvalue by more than Frobenius(…)·2⁻²⁴ <= √n·2⁻²⁴·largest (Weyl), so this leaves a
-// factor of √n for what the values carry beyond their own rounding.
+// Rounding returns n·2⁻²⁴·largest, where largest is the greatest absolute eigenvalue: an eigenvalue
+// of a float32 matrix that is nearer to 0 may owe its sign to rounding. A relative error of 2⁻²⁴ in
+// every value changes no eigenvalue by more than Frobenius(…)·2⁻²⁴ <= √n·2⁻²⁴·largest (Weyl), so
+// this leaves a factor of √n for what the values carry beyond their own rounding.
 func Rounding(n int, largest float64) float64 { return float64(n) * 0x1p-24 * largest }

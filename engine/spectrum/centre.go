@@ -18,10 +18,10 @@ type centred struct {
 //
 //	b[i][j] = a[i][j] - m[i] - m[j] + m,   m[i] the mean of row i, m that of all
 //
-// It has no eigenvalue below 0 exactly if a has none on vectors that add to 0, as the matrices of conditionally positive definite kernels, and always the
-// eigenvalue 0 of the vector of ones. Values are computed in float64 when they are read; a must stay unchanged.
-// It panics where there is no matrix.
-// Source: Schölkopf, The kernel trick for distances, NIPS 2000, proposition 2.
+// It has no eigenvalue below 0 exactly if a has none on vectors that add to 0, as the matrices of
+// conditionally positive definite kernels, and always the eigenvalue 0 of the vector of ones.
+// Values are computed in float64 when they are read; a must stay unchanged. It panics where there
+// is no matrix. Source: Schölkopf, The kernel trick for distances, NIPS 2000, proposition 2.
 func Centre(a mat.Symmetric) mat.Symmetric {
 	if a == nil {
 		panic("spectrum: Centre: no matrix, expected one")
@@ -45,8 +45,8 @@ func (c *centred) T() mat.Matrix          { return c }
 // At adds the two means first, so that (i, j) and (j, i) have the same bits.
 func (c *centred) At(i, j int) float64 { return c.a.At(i, j) - (c.means[i] + c.means[j]) + c.mean }
 
-// CentreOperator is Centre for an operator. It panics where there is none, or one of fewer rows than
-// 0.
+// CentreOperator is Centre for an operator. It panics where there is none, or one of fewer rows
+// than 0.
 func CentreOperator(a Operator) Operator {
 	if a == nil {
 		panic("spectrum: CentreOperator: no operator, expected one")
@@ -68,7 +68,8 @@ func (c *centredOperator) Len() int { return c.a.Len() }
 // Apply takes the mean off before and after.
 func (c *centredOperator) Apply(ctx context.Context, dst, src []float64) error {
 	if n := len(c.from); len(dst) != n || len(src) != n {
-		return fmt.Errorf("spectrum: a product of %d values into %d, expected %d of both, the matrix's rows", len(src), len(dst), n)
+		return fmt.Errorf("spectrum: a product of %d values into %d, expected %d of both, the matrix's rows",
+			len(src), len(dst), n)
 	}
 	copy(c.from, src)
 	subtractMean(c.from)

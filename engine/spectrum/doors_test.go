@@ -33,6 +33,9 @@ func TestRefuses(t *testing.T) {
 	lanczos := func(a Operator, opt Options) func() error {
 		return func() error { _, err := Lanczos(ctx, a, opt); return err }
 	}
+	apply := func(to, from int) func() error {
+		return func() error { return CentreOperator(one).Apply(ctx, make([]float64, to), make([]float64, from)) }
+	}
 	for name, use := range map[string]func() error{
 		"no operator":        lanczos(nil, Options{}),
 		"rows below 0":       lanczos(bad{n: -1}, Options{}),
@@ -44,15 +47,16 @@ func TestRefuses(t *testing.T) {
 		"no matrix":          func() error { _, err := All(ctx, nil, 0); return err },
 		"workers below 0":    func() error { _, err := All(ctx, one, -1); return err },
 		"values of NaN":      func() error { _, err := All(ctx, bad{n: 3, at: math.NaN}, 0); return err },
-		"a short vector":     func() error { return CentreOperator(one).Apply(ctx, make([]float64, 40), make([]float64, 39)) },
-		"a long destination": func() error { return CentreOperator(one).Apply(ctx, make([]float64, 41), make([]float64, 40)) },
+		"a short vector":     apply(40, 39),
+		"a long destination": apply(41, 40),
 	} {
 		if err := use(); err == nil || !strings.HasPrefix(err.Error(), "spectrum: ") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
 	if _, known := tiles.Available(); known {
-		if _, err := Lanczos(ctx, bad{n: 1 << 42}, Options{}); err == nil || !strings.Contains(err.Error(), "of memory") {
+		_, err := Lanczos(ctx, bad{n: 1 << 42}, Options{})
+		if err == nil || !strings.Contains(err.Error(), "of memory") {
 			t.Errorf("more rows than the machine has memory for: error %v", err)
 		}
 	}

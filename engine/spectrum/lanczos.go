@@ -17,17 +17,24 @@ import (
 type Operator interface {
 	// Len returns the number of rows.
 	Len() int
-	// Apply writes A·src to dst; both have Len values and are different slices. It returns within a second of the end of ctx.
+	// Apply writes A·src to dst; both have Len values and are different slices. It returns within a
+	// second of the end of ctx.
 	Apply(ctx context.Context, dst, src []float64) error
 }
 
 // Options says what Lanczos is to find. The zero value works.
 type Options struct {
-	K         int                                  // so many of the largest and of the smallest eigenvalues; default 6
-	Steps     int                                  // at most so many products; default DefaultSteps
-	Tolerance float64                              // residual, relative to the largest absolute eigenvalue, that counts as converged; default 2⁻²⁴, a float32's rounding
-	Seed      uint64                               // of the start vector
-	Progress  func(step, steps int, worst float64) // called now and then with the greatest relative residual of those wanted; default none
+	K     int // so many of the largest and of the smallest eigenvalues; default 6
+	Steps int // at most so many products; default DefaultSteps
+	// Tolerance is the residual, relative to the largest absolute eigenvalue, that counts as
+	// converged; default 2⁻²⁴, a float32's rounding.
+	Tolerance float64
+
+	Seed uint64 // of the start vector
+
+	// Progress, if not nil, is called now and then with the greatest relative residual of those
+	// that are wanted.
+	Progress func(step, steps int, worst float64)
 }
 
 func (o *Options) validate() error {
@@ -45,8 +52,9 @@ func (o *Options) validate() error {
 // DefaultSteps is how many products Lanczos takes at most where Options name no number.
 const DefaultSteps = 600
 
-// Value is an eigenvalue as Lanczos knows it: the matrix has an eigenvalue within Residual of Value. Residual counts in what rounding does to the products of n values
-// each, n·2⁻⁵³ of the largest absolute eigenvalue, and what was left of directions that counted as exhausted.
+// Value is an eigenvalue as Lanczos knows it: the matrix has an eigenvalue within Residual of
+// Value. Residual counts in what rounding does to the products of n values each, n·2⁻⁵³ of the
+// largest absolute eigenvalue, and what was left of directions that counted as exhausted.
 type Value struct {
 	Value, Residual float64
 	Converged       bool
@@ -71,15 +79,18 @@ func LanczosBytes(n, steps int) int64 {
 	return 8 * (int64(steps+3)*int64(n) + 12*int64(steps))
 }
 
-// Lanczos returns the extreme eigenvalues of a by the method of Lanczos with full reorthogonalisation, twice a step: after m products the eigenvalues θ of a
-// tridiagonal m×m matrix stand for those of a, each with the residual
+// Lanczos returns the extreme eigenvalues of a by the method of Lanczos with full
+// reorthogonalisation, twice a step: after m products the eigenvalues θ of a tridiagonal m×m matrix
+// stand for those of a, each with the residual
 //
 //	‖A y - θ y‖ = β_m |s_m|
 //
-// of its vector y, where s_m is the last component of the tridiagonal matrix's eigenvector. That has one by inverse iteration, whose own residual is added, so that
-// solving for a few values takes m² operations and not m³. It ends when the residuals of all values that are wanted are
-// within the tolerance, or after Steps products; Converged says which are. A largest value is never above the largest eigenvalue and a smallest never below
-// the smallest. An eigenvalue of multiplicity m, or a tight cluster, may come as fewer than m values.
+// of its vector y, where s_m is the last component of the tridiagonal matrix's eigenvector. That
+// has one by inverse iteration, whose own residual is added, so that solving for a few values takes
+// m² operations and not m³. It ends when the residuals of all values that are wanted are within the
+// tolerance, or after Steps products; Converged says which are. A largest value is never above the
+// largest eigenvalue and a smallest never below the smallest. An eigenvalue of multiplicity m, or a
+// tight cluster, may come as fewer than m values.
 //
 // The same seed gives the same bits as long as Apply does. Memory: LanczosBytes. Errors: what Apply
 // returns, the end of ctx, products that aren't finite, numbers of Options below 0. No shift of the
@@ -183,7 +194,8 @@ func report(progress func(step, steps int, worst float64), step, steps int, wors
 	return nil
 }
 
-// lanczos is the state: alpha and beta of the tridiagonal matrix, and the basis, a vector more than alpha has values as long as there are directions left.
+// lanczos is the state: alpha and beta of the tridiagonal matrix, and the basis, a vector more than
+// alpha has values as long as there are directions left.
 type lanczos struct {
 	n           int
 	random      *rand.Rand
@@ -193,7 +205,8 @@ type lanczos struct {
 	dropped     float64   // the root of the sum of squares of couplings that count as 0
 }
 
-// fresh adds a random direction, orthogonal to the basis: the start vector, or another one once the space of the first is exhausted.
+// fresh adds a random direction, orthogonal to the basis: the start vector, or another one once the
+// space of the first is exhausted.
 func (l *lanczos) fresh() {
 	for {
 		v := make([]float64, l.n)
@@ -212,7 +225,8 @@ func (l *lanczos) fresh() {
 	}
 }
 
-// orthogonalise takes the basis off v, twice: once is not enough (Parlett, The Symmetric Eigenvalue Problem, §6.9).
+// orthogonalise takes the basis off v, twice: once is not enough (Parlett, The Symmetric Eigenvalue
+// Problem, §6.9).
 func (l *lanczos) orthogonalise(v []float64) {
 	for range 2 {
 		for _, b := range l.basis {

@@ -6,9 +6,11 @@ import "math"
 //
 //	Σ min(r, λ_j)
 //
-// over the eigenvalues λ_j of K/n, those of the matrix divided by its number of rows, which estimate the eigenvalues of the kernel's integral operator.
-// Eigenvalues below 0 count as 0. Its root is, up to constants and the factor 1/√n, the Rademacher average of the functions of norm up to 1 in the
-// kernel's Hilbert space whose mean square is at most r. Source: Lafferty and Lebanon, JMLR 6 (2005), §4, after Mendelson (2003).
+// over the eigenvalues λ_j of K/n, those of the matrix divided by its number of rows, which
+// estimate the eigenvalues of the kernel's integral operator. Eigenvalues below 0 count as 0. Its
+// root is, up to constants and the factor 1/√n, the Rademacher average of the functions of norm up
+// to 1 in the kernel's Hilbert space whose mean square is at most r. Source: Lafferty and Lebanon,
+// JMLR 6 (2005), §4, after Mendelson (2003).
 func RademacherSum(eigenvalues []float64, r float64) float64 {
 	sum := 0.0
 	for _, v := range eigenvalues {
@@ -17,8 +19,10 @@ func RademacherSum(eigenvalues []float64, r float64) float64 {
 	return sum
 }
 
-// RademacherBound returns an upper bound of RademacherSum where only lower bounds θ_1 >= … >= θ_k of the largest eigenvalues are known, as Lanczos gives them,
-// whether they have converged or not, together with the trace and the sum of squares of all n, and a lower bound of the smallest, which may be -Inf.
+// RademacherBound returns an upper bound of RademacherSum where only lower bounds θ_1 >= … >= θ_k
+// of the largest eigenvalues are known, as Lanczos gives them, whether they have converged or not,
+// together with the trace and the sum of squares of all n, and a lower bound of the smallest, which
+// may be -Inf.
 //
 // With θ_j > 0, what θ leaves of the eigenvalues has the sum l = trace - Σ θ and a sum of squares
 // of at most q = squares - Σ θ², as (λ-θ)² <= λ² - θ². Its positive part is therefore at most (l +

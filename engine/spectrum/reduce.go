@@ -42,8 +42,8 @@ const vectors = 2*panelRows + productParts + 2
 //
 //	A - vwᵀ - wvᵀ,   w = τAv - ½τ²(vᵀAv)v
 //
-// A panel of rows is reduced with the vectors v and w kept aside; then all of them are taken off the
-// rows above, in one pass. Source: Dongarra, Sorensen and Hammarling, J. Comput. Appl. Math. 27
+// A panel of rows is reduced with the vectors v and w kept aside; then all of them are taken off
+// the rows above, in one pass. Source: Dongarra, Sorensen and Hammarling, J. Comput. Appl. Math. 27
 // (1989), LAPACK's dsytrd with the upper triangle by columns, which is the lower one by rows.
 func tridiagonalise(ctx context.Context, a *packed, workers int) (d, e []float64, err error) {
 	n := a.n

@@ -23,9 +23,9 @@ func symmetricOf(n int, at func(i, j int) float64) *mat.SymDense {
 	return a
 }
 
-// All has the eigenvalues of gonum's decomposition, which goes another way, relative to the largest:
-// for sizes around the blocks, values of all sizes, and matrices in which reflections are missing.
-// The number of workers changes no bit.
+// All has the eigenvalues of gonum's decomposition, which goes another way, relative to the
+// largest: for sizes around the blocks, values of all sizes, and matrices in which reflections are
+// missing. The number of workers changes no bit.
 func TestAllAgainstGonum(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	noise := func(int, int) float64 { return r.NormFloat64() }
@@ -79,7 +79,8 @@ func TestAllAgainstGonum(t *testing.T) {
 	}
 }
 
-// Values that fall from row to row below what the iteration for the eigenvalues can scale count as 0.
+// Values that fall from row to row below what the iteration for the eigenvalues can scale count as
+// 0.
 func TestAllOfExtremeGrades(t *testing.T) {
 	for _, by := range []float64{-3, 3} {
 		a := symmetricOf(90, func(i, _ int) float64 { return math.Pow(10, by*float64(i)-150) })

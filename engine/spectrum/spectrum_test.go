@@ -52,7 +52,8 @@ func (o *operator) Apply(_ context.Context, dst, src []float64) error {
 	return nil
 }
 
-// bound is what eigenvalues of an n×n matrix of norm 1 made and solved in float64 may be off: n roundings a value in the product, and as many in the solver.
+// bound is what eigenvalues of an n×n matrix of norm 1 made and solved in float64 may be off: n
+// roundings a value in the product, and as many in the solver.
 func bound(n int, norm float64) float64 { return 8 * float64(n) * 0x1p-53 * norm }
 
 func decaying(n int) []float64 {
@@ -135,7 +136,9 @@ func TestLanczosAgainstAll(t *testing.T) {
 		}
 		again, _ := Lanczos(t.Context(), &operator{Symmetric: a}, Options{K: k, Seed: seed})
 		for i := range k {
-			if v := e.Largest[i]; !v.Converged || !(math.Abs(v.Value-all[i]) <= v.Residual+bound(n, 1)) || !(v.Residual <= 0x1p-24) {
+			v := e.Largest[i]
+			near := math.Abs(v.Value-all[i]) <= v.Residual+bound(n, 1)
+			if !v.Converged || !near || !(v.Residual <= 0x1p-24) {
 				t.Errorf("seed %d: largest %d is %+v, expected %v", seed, i, v, all[i])
 			}
 			if v := e.Smallest[i]; v != again.Smallest[i] {
@@ -175,7 +178,8 @@ func TestLanczosLeavesInvariantSpaces(t *testing.T) {
 	}
 }
 
-// Couplings so small that the space counts as invariant are part of the residual: eigenvalues that differ by some 10⁻¹⁴ of the largest.
+// Couplings so small that the space counts as invariant are part of the residual: eigenvalues that
+// differ by some 10⁻¹⁴ of the largest.
 func TestLanczosResidualOfDroppedCouplings(t *testing.T) {
 	for seed := range uint64(20) {
 		values := []float64{3, 1, 1 + 0x1p-45, 1 - 0x1p-45}
@@ -265,7 +269,8 @@ func TestRademacherSums(t *testing.T) {
 		if got := RademacherSum(values, r); got != want {
 			t.Errorf("r=%v: %v, expected %v", r, got, want)
 		}
-		// The largest, converged or not, and the smallest known or not: the bound holds, and no eigenvalue left out leaves no slack but the negative one's.
+		// The largest, converged or not, and the smallest known or not: the bound holds, and no
+		// eigenvalue left out leaves no slack but the negative one's.
 		trace, squares := 0.0, 0.0
 		for _, v := range values {
 			trace += v
@@ -300,7 +305,8 @@ func TestRademacherOfNone(t *testing.T) {
 	}
 }
 
-// A low end of many near values: products enough find it, at any shift of the matrix, and what the values say of themselves holds.
+// A low end of many near values: products enough find it, at any shift of the matrix, and what the
+// values say of themselves holds.
 func TestLanczosDenseLowEnd(t *testing.T) {
 	const n, k = 300, 4
 	values := make([]float64, n)
@@ -333,7 +339,11 @@ func TestLanczosDenseLowEnd(t *testing.T) {
 // An exactly singular shift, a vector that is zero but in one place, and a matrix of one row.
 func TestTridiagonalVectors(t *testing.T) {
 	for _, c := range []struct{ diagonal, off []float64 }{
-		{[]float64{3}, nil}, {[]float64{1, 2, 4}, []float64{0, 0}}, {[]float64{2, 2, 2}, []float64{-1, -1}}, {[]float64{1, 1}, []float64{0}}, {[]float64{0, 0}, []float64{5}},
+		{[]float64{3}, nil},
+		{[]float64{1, 2, 4}, []float64{0, 0}},
+		{[]float64{2, 2, 2}, []float64{-1, -1}},
+		{[]float64{1, 1}, []float64{0}},
+		{[]float64{0, 0}, []float64{5}},
 		{[]float64{1e-200, 1}, []float64{1e-160}},
 	} {
 		m := len(c.diagonal)
@@ -352,7 +362,8 @@ func TestTridiagonalVectors(t *testing.T) {
 		tri := newTridiagonal(c.diagonal, c.off, norm)
 		for _, v := range values {
 			if residual, last := tri.near(v); !(residual <= 16*0x1p-53*norm) || !(last >= 0 && last <= 1+1e-15) {
-				t.Errorf("%v, %v: the vector of %v has the residual %v and the last component %v", c.diagonal, c.off, v, residual, last)
+				t.Errorf("%v, %v: the vector of %v has the residual %v and the last component %v",
+					c.diagonal, c.off, v, residual, last)
 			}
 		}
 	}

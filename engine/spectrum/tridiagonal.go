@@ -9,7 +9,8 @@ import (
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 )
 
-// extremes solves the tridiagonal problem; worst is the greatest residual of the values that are wanted, relative to the largest absolute value.
+// extremes solves the tridiagonal problem; worst is the greatest residual of the values that are
+// wanted, relative to the largest absolute value.
 func (l *lanczos) extremes(k int, tolerance float64) (e *Extremes, worst float64, err error) {
 	m := len(l.alpha)
 	d := append([]float64(nil), l.alpha...)
@@ -47,17 +48,22 @@ type tridiagonal struct {
 
 func newTridiagonal(diagonal, off []float64, norm float64) *tridiagonal {
 	m := len(diagonal)
-	t := &tridiagonal{diagonal: diagonal, off: off, norm: norm, start: make([]float64, m), v: make([]float64, m), before: make([]float64, m), d: make([]float64, m),
-		lower: make([]float64, m-1), upper: make([]float64, m-1)}
+	t := &tridiagonal{
+		diagonal: diagonal, off: off, norm: norm,
+		start: make([]float64, m), v: make([]float64, m), before: make([]float64, m), d: make([]float64, m),
+		lower: make([]float64, m-1), upper: make([]float64, m-1),
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range t.start {
-		t.start[i] = 1 + r.Float64() // has a part in every eigenvector but by a rare chance, which the residual would show
+		// has a part in every eigenvector but by a rare chance, which the residual would show
+		t.start[i] = 1 + r.Float64()
 	}
 	return t
 }
 
-// near returns the residual ‖T v - θ v‖ and the absolute last component of a unit vector v that inverse iteration makes of the start vector for an
-// eigenvalue θ. Source: Golub and Van Loan, Matrix Computations, 4th ed., §8.2.2.
+// near returns the residual ‖T v - θ v‖ and the absolute last component of a unit vector v that
+// inverse iteration makes of the start vector for an eigenvalue θ. Source: Golub and Van Loan,
+// Matrix Computations, 4th ed., §8.2.2.
 func (t *tridiagonal) near(theta float64) (residual, last float64) {
 	m := len(t.diagonal)
 	if t.norm == 0 {
@@ -73,7 +79,8 @@ func (t *tridiagonal) near(theta float64) (residual, last float64) {
 				t.d[i] = a - shift
 			}
 			copy(t.before, t.v)
-			if (lapackgonum.Implementation{}).Dgtsv(m, 1, t.lower, t.d, t.upper, t.v, 1) && floats.Norm(t.v, 2) <= math.MaxFloat64 {
+			if (lapackgonum.Implementation{}).Dgtsv(m, 1, t.lower, t.d, t.upper, t.v, 1) &&
+				floats.Norm(t.v, 2) <= math.MaxFloat64 {
 				break
 			}
 			copy(t.v, t.before)

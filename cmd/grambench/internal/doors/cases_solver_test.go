@@ -1020,7 +1020,9 @@ func sums(p *program) {
 		}
 		return s.Result(p.IntN(width), f)
 	})
-	for what, objects := range map[string]int{"an object too many": width + 1, "fewer than no objects": -1, "no numbers": math.MaxInt} {
+	for what, objects := range map[string]int{
+		"an object too many": width + 1, "fewer than no objects": -1, "no numbers": math.MaxInt,
+	} {
 		p.bad("AddRows, "+what, func() error { s.Start(); return s.AddRows(rows, objects) })
 	}
 	if all > 0 {

@@ -554,18 +554,28 @@ func readProgress(p *program) {
 
 // oddText draws bytes that a reader may meet.
 func (p *program) oddText() string {
-	return pick(p, "", "\n", "a\tb\n", "1 1:2\n", "label,text\na,\"b\n", `{"text":"a"}`, "\x00", "\xff\xfea\x00", "\x1f\x8b",
-		"\"", "a,b,c\n1,2,3\n", "%%MatrixMarket matrix coordinate real general\n1 1 0\n", "\x00\x00\x08\x02")
+	return pick(p, "", "\n", "a\tb\n", "1 1:2\n", "label,text\na,\"b\n", `{"text":"a"}`,
+		"\x00", "\xff\xfea\x00", "\x1f\x8b", "\"", "a,b,c\n1,2,3\n",
+		"%%MatrixMarket matrix coordinate real general\n1 1 0\n", "\x00\x00\x08\x02")
 }
 
 // oddOptions draws options of text.
 func (p *program) oddOptions() sparse.Options {
-	return sparse.Options{Format: pick(p, "", sparse.FormatTSV, sparse.FormatCSV, sparse.FormatJSONL, sparse.FormatLines,
-		sparse.FormatFolder, "nonsense"), Encoding: pick(p, "", "utf-16", "latin-1", "shift_jis", "nonsense"),
-		Strict: p.chance(2), LabelColumn: pick(p, "", "1", "-1", "99999999999999999999", "label", "x"),
-		TextColumn: pick(p, "", "1", "2", "0", "text"), LabelKey: pick(p, "", "x"), TextKey: pick(p, "", "text"),
-		Labels: pick(p, "", "", "/nowhere"), MaxLineBytes: p.odd(), MemoryBytes: int64(p.odd()), Workers: pick(p, 0, 1, 3, -1),
-		Tokenizer: pick(p, sparse.Tokenizer{}, sparse.Tokenizer{MinN: 1, MaxN: 2}, p.oddTokenizer())}
+	return sparse.Options{
+		Format: pick(p, "", sparse.FormatTSV, sparse.FormatCSV, sparse.FormatJSONL, sparse.FormatLines,
+			sparse.FormatFolder, "nonsense"),
+		Encoding:     pick(p, "", "utf-16", "latin-1", "shift_jis", "nonsense"),
+		Strict:       p.chance(2),
+		LabelColumn:  pick(p, "", "1", "-1", "99999999999999999999", "label", "x"),
+		TextColumn:   pick(p, "", "1", "2", "0", "text"),
+		LabelKey:     pick(p, "", "x"),
+		TextKey:      pick(p, "", "text"),
+		Labels:       pick(p, "", "", "/nowhere"),
+		MaxLineBytes: p.odd(),
+		MemoryBytes:  int64(p.odd()),
+		Workers:      pick(p, 0, 1, 3, -1),
+		Tokenizer:    pick(p, sparse.Tokenizer{}, sparse.Tokenizer{MinN: 1, MaxN: 2}, p.oddTokenizer()),
+	}
 }
 
 func readFrom(p *program) {

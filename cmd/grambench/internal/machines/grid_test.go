@@ -114,8 +114,9 @@ func TestGridKernels(t *testing.T) {
 		"-grid t=1,2 a": {"diffusion:t=1 diffusion:t=2", nil},
 		"-grid t=1,2 -kernel diffusion -kernel ngd-exp -kernel linear": {"diffusion:t=1 diffusion:t=2 ngd-exp:t=1 " +
 			"ngd-exp:t=2 linear", nil},
-		"-grid degree=1,2 -grid coef0=0,1 -kernel polynomial:gamma=3": {"polynomial:gamma=3,r=0,degree=1 polynomial:gamma=3,r=1,degree=1 " +
-			"polynomial:gamma=3,r=0,degree=2 polynomial:gamma=3,r=1,degree=2", nil},
+		"-grid degree=1,2 -grid coef0=0,1 -kernel polynomial:gamma=3": {
+			"polynomial:gamma=3,r=0,degree=1 polynomial:gamma=3,r=1,degree=1 " +
+				"polynomial:gamma=3,r=0,degree=2 polynomial:gamma=3,r=1,degree=2", nil},
 		"-t 2 -log2g -1,1,1 -log2c 0,2,2": {"rbf:gamma=0.5 rbf:gamma=1 rbf:gamma=2",
 			[]float64{1, 4}},
 		"-log2g 0,1,1": {"rbf:gamma=1 rbf:gamma=2", nil},

@@ -39,7 +39,8 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 		t.declare(f)
 		t.DeclareSets(f)
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as grambench cv does, and write no model")
-		f.Float64Var(&t.chooseTime, "choose-time", 1, "choose kernel, C and scheme of text with `X` times the training's work; 0: don't")
+		f.Float64Var(&t.chooseTime, "choose-time", 1,
+			"choose kernel, C and scheme of text with `X` times the training's work; 0: don't")
 		f.Group("Output", "")
 		f.Writes(&t.out, "o", "write the model to `FILE` (default: SOURCE.model)")
 		f.Choose(&t.to, "to", "gram", "write `FORMAT`: gram, libsvm or libsvm-precomputed", modelFormats)
