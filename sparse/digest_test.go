@@ -57,7 +57,8 @@ func TestDigest(t *testing.T) {
 		}
 	}
 	same := smallCorpus()
-	same.Source, same.Names, same.Warnings = "there", []string{"1", "2", "3"}, []Warning{{Message: "w", Count: 1, First: "x"}}
+	same.Source, same.Names = "there", []string{"1", "2", "3"}
+	same.Warnings = []Warning{{Message: "w", Count: 1, First: "x"}}
 	if same.Digest() != want {
 		t.Error("source, names or warnings enter the digest")
 	}

@@ -64,7 +64,8 @@ func TestBadInput(t *testing.T) {
 
 		{"a.tsv", "a\tb\nno tab here\n", Options{}, `:2: "no tab here" has no TAB`, "label<TAB>text"},
 		{"a.tsv", "a\tb\n\tb\n", Options{}, `:2: label ""`, label},
-		{"a.tsv", "a\tb\nc\td\xc3\n", Options{Strict: true}, ":2: byte 0xc3, which is not UTF-8, at byte 4 of the line", utf8},
+		{"a.tsv", "a\tb\nc\td\xc3\n", Options{Strict: true},
+			":2: byte 0xc3, which is not UTF-8, at byte 4 of the line", utf8},
 		{"a.tsv", "a\tb\x00", Options{}, ": a NUL byte near its begin, as binary data and UTF-16 without a byte order " +
 			"mark have it", "text (Options.Encoding names the encoding, such as utf-16)"},
 		{"a.tsv", "a\tb\x00", Options{Strict: true}, ":1: a NUL byte at byte 4 of the line", utf8},
@@ -86,7 +87,8 @@ func TestBadInput(t *testing.T) {
 		{"a.csv", "a,b\n", Options{LabelColumn: "1", TextColumn: "1"}, ":1: the same column for labels and texts",
 			"two columns (Options.LabelColumn names or numbers another)"},
 		{"a.csv", "label,text\n", Options{}, ": no documents", "records with a label and a text"},
-		{"a.csv", "label,text\na," + strings.Repeat("b", 20) + "\n", Options{MaxLineBytes: 15}, ":2: a line of more than 15 B",
+		{"a.csv", "label,text\na," + strings.Repeat("b", 20) + "\n", Options{MaxLineBytes: 15},
+			":2: a line of more than 15 B",
 			shorter},
 		{"a.jsonl", "{\"text\":\"a\"}\n{\"text\":1}\n", Options{}, `:2: the text "1"`, "a JSON string"},
 		{"a.jsonl", "{\"text\":\"a\"\n", Options{}, `:1: "{\"text\":\"a\"": unexpected end of JSON input`,

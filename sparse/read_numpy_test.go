@@ -52,7 +52,8 @@ func TestReadNumPy(t *testing.T) {
 	if got, want := show(readWhole(t, "testdata/numpy/big.npy", Options{})), " 0:2 2:5\n\n 1:6\n 0:8 2:14\n"; got != want {
 		t.Errorf("big-endian integers: read\n%swant\n%s", got, want)
 	}
-	if got := show(readWhole(t, "testdata/numpy/negative.npy", Options{Signed: true})); !strings.HasPrefix(got, " 0:-1 2:-2.5\n") {
+	got := show(readWhole(t, "testdata/numpy/negative.npy", Options{Signed: true}))
+	if !strings.HasPrefix(got, " 0:-1 2:-2.5\n") {
 		t.Errorf("signed: read\n%s", got)
 	}
 	for file, want := range map[string]string{

@@ -41,7 +41,8 @@ func TestTables(t *testing.T) {
 		{"a.csv", "Good fine,pos\nbad,neg\ngood other line,pos\nsay,-\n", Options{LabelColumn: "2"}},
 		{"a.dat", "Good fine,1,pos\nbad,2,neg\ngood other line,3,pos\nsay,4,-\n",
 			Options{LabelColumn: "3", TextColumn: "1", Format: FormatCSV}},
-		{"a.tsv", "text\tlabel\nGood fine\tpos\nbad\tneg\n\"good\tother\nline\"\tpos\nsay\t\n", Options{LabelColumn: "label"}},
+		{"a.tsv", "text\tlabel\nGood fine\tpos\nbad\tneg\n\"good\tother\nline\"\tpos\nsay\t\n",
+			Options{LabelColumn: "label"}},
 		{"a.tsv", "pos\tGood fine\nneg\tbad\npos\tgood\tother line\n-\tsay\n", Options{}},
 		{"a.jsonl", `{"label":"pos","text":"Good fine"}` + "\n\n" + `{"text":"b\u0061d","label":["neg"]}` + "\n" +
 			`{"id":3,"label":"pos","text":"good\nother line"}` + "\n" + `{"label":null,"text":"say"}`, Options{}},
@@ -150,11 +151,13 @@ func TestBinaryFile(t *testing.T) {
 	if got, want := show(c), "a words:1\nb words:1\n"; got != want || !slices.Equal(c.Names, []string{"a/1", "b/3"}) {
 		t.Errorf("read %q\n%swant\n%s", c.Names, got, want)
 	}
-	const want = "file of binary data, left out (1, first a/2.png)\nbyte that is not text, which separates terms (1, first b/3)\n"
+	const want = "file of binary data, left out (1, first a/2.png)\n" +
+		"byte that is not text, which separates terms (1, first b/3)\n"
 	if got := filepath.ToSlash(showWarnings(c, root)); got != want {
 		t.Errorf("warnings\n%swant\n%s", got, want)
 	}
-	if _, err := Read(context.Background(), root, Options{Strict: true}); err == nil || !strings.Contains(err.Error(), "2.png:1: byte 0x89") {
+	_, err := Read(context.Background(), root, Options{Strict: true})
+	if err == nil || !strings.Contains(err.Error(), "2.png:1: byte 0x89") {
 		t.Errorf("strict: %v", err)
 	}
 	only := writeFile(t, "root/a/1", "\x00")
@@ -174,7 +177,8 @@ func TestReadFrom(t *testing.T) {
 			file = writeFile(t, "a", content)
 		}
 		want := readWhole(t, file, opt)
-		got, err := ReadFrom(context.Background(), io.MultiReader(strings.NewReader(content[:1]), strings.NewReader(content[1:])),
+		parts := io.MultiReader(strings.NewReader(content[:1]), strings.NewReader(content[1:]))
+		got, err := ReadFrom(context.Background(), parts,
 			file, opt)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %v, %v, expected %v", content, got, err, want)
@@ -233,8 +237,10 @@ func TestFromTexts(t *testing.T) {
 		t.Errorf("%v, %v", c, err)
 	}
 	for call, f := range map[string]func() (*Corpus, error){
-		"no texts":       func() (*Corpus, error) { return FromTexts(context.Background(), nil, nil, Options{}) },
-		"too few labels": func() (*Corpus, error) { return FromTexts(context.Background(), []string{"a"}, []string{}, Options{}) },
+		"no texts": func() (*Corpus, error) { return FromTexts(context.Background(), nil, nil, Options{}) },
+		"too few labels": func() (*Corpus, error) {
+			return FromTexts(context.Background(), []string{"a"}, []string{}, Options{})
+		},
 		"a bad label": func() (*Corpus, error) {
 			return FromTexts(context.Background(), []string{"a"}, []string{"a,"}, Options{})
 		},
@@ -253,11 +259,13 @@ func TestFromTexts(t *testing.T) {
 }
 
 func FuzzReadCSV(f *testing.F) {
-	fuzzReader(f, readCSV, "label,text\na,\"b\nc\"\n", "a,b\n\nc,d\"e\n", "text\nx", "a,b,label,text\n", "\"", "a\tb\r\n", ",\n,")
+	fuzzReader(f, readCSV, "label,text\na,\"b\nc\"\n", "a,b\n\nc,d\"e\n", "text\nx", "a,b,label,text\n", "\"",
+		"a\tb\r\n", ",\n,")
 }
 
 func FuzzReadJSONL(f *testing.F) {
-	fuzzReader(f, readJSONL, `{"label":"a","text":"b"}`+"\n\n"+`{"text":"","class":[1,true]}`, "{}", "{\"text\":\"\\ud800\"}", "[")
+	fuzzReader(f, readJSONL, `{"label":"a","text":"b"}`+"\n\n"+`{"text":"","class":[1,true]}`,
+		"{}", "{\"text\":\"\\ud800\"}", "[")
 }
 
 func FuzzReadLines(f *testing.F) {
@@ -296,7 +304,8 @@ func FuzzRecordEnds(f *testing.F) {
 			}
 			return all
 		}
-		cutter := lineCutter{in: &input{r: bufio.NewReaderSize(bytes.NewReader(data), 16), line: 1, quoted: ','}, most: 1 << 20}
+		in := &input{r: bufio.NewReaderSize(bytes.NewReader(data), 16), line: 1, quoted: ','}
+		cutter := lineCutter{in: in, most: 1 << 20}
 		var got [][]string
 		for {
 			b, err := cutter.next(context.Background(), make([]byte, 0, 1+int(uint(size)%32)))

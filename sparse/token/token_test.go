@@ -98,8 +98,10 @@ func TestBadTokenizers(t *testing.T) {
 
 // The text form is one to one.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"", "word", "word:ngrams=1..2,digits", `char_wb:ngrams=2..4,case,normalize=nfkc,accents=strip`,
-		`word:pattern="\\w+,\"",stop="the a \xff"`, "word:ngrams=1..1"} {
+	for _, s := range []string{
+		"", "word", "word:ngrams=1..2,digits", `char_wb:ngrams=2..4,case,normalize=nfkc,accents=strip`,
+		`word:pattern="\\w+,\"",stop="the a \xff"`, "word:ngrams=1..1",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -204,7 +206,9 @@ func FuzzScanner(f *testing.F) {
 // A text in one line is cut at white space, and nothing is lost there.
 func TestLongLine(t *testing.T) {
 	text := strings.Repeat("ab cde ", 30000)
-	for _, s := range []string{"word:ngrams=1..2", "char:ngrams=3", "char_wb:ngrams=3", `word:pattern="[a-z]+"`, "word:normalize=NFC"} {
+	for _, s := range []string{
+		"word:ngrams=1..2", "char:ngrams=3", "char_wb:ngrams=3", `word:pattern="[a-z]+"`, "word:normalize=NFC",
+	} {
 		tokenizer, err := Parse(s)
 		if err != nil {
 			t.Fatal(err)
