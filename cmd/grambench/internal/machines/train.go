@@ -28,7 +28,8 @@ var Train = &cli.Command{
 	Help: `
 Trains a support vector machine on documents and writes a model, from which grambench predict
 predicts the classes of others. The source must be named. With -sets each set of points is a
-document; means and deviations are rounded to float32, in which the model keeps them.`,
+document; means and deviations are rounded to float32, in which the model keeps them. Of text,
+embedding, kernel, C and scheme are chosen by cross-validation on samples, but for what is given.`,
 	Examples: `
 grambench train -in mail/ -o mail.model                    a folder with a sub-folder per class
 grambench train -c 10 -kernel diffusion:t=0.3 train.tsv.gz news.model
