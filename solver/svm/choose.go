@@ -29,8 +29,9 @@ type Candidates struct {
 // ChoiceFolds is the number of folds of a choice.
 const ChoiceFolds = 3
 
-// Bounds of a choice: it takes at least leastSample documents, and samples of at most mostSample,
-// whose matrix takes 144 MB. Less than that is no faster than the reading of the documents.
+// Bounds of a choice: of fewer than fewDocuments it makes none. A sample has leastSample documents at
+// least, or all there are, even if that costs more than it may: figures of fewer say little. It has
+// mostSample at most, whose matrix takes 144 MB.
 const leastSample, mostSample, fewDocuments = 900, 6000, 100
 
 // Round is a part of a choice: candidates that were compared on a sample.
