@@ -29,7 +29,8 @@ bench BenchmarkKeep 5x | tee "$scratch/keep"
 unset GRAM_CUDA_DOCUMENTS
 
 section 65 "PyTorch on the same device and the same documents"
-compare "$scratch/documents" "$(awk '/^BenchmarkKeep\// { for (i = 2; i <= NF; i++) if ($i == "pairs/s") rate = $(i-1) } END { print rate }' "$scratch/keep")" # of the largest
+compare "$scratch/documents" "$(awk '/^BenchmarkKeep\// { for (i = 2; i <= NF; i++) if ($i == "pairs/s") rate = $(i-1) }
+	END { print rate }' "$scratch/keep")" # of the largest
 
 section 35 "the dense end through tensor cores, and without"
 bench BenchmarkTensor 3x
@@ -41,14 +42,17 @@ done
 
 section 40 "training, with the solver's rows on the device and in the machine's memory"
 for place in cuda cpu; do
-	run "$program" train -backend cuda -solver "$place" -scheme one-vs-rest -in "synthetic:docs=$trained,terms=50000,classes=4" -o "$scratch/model"
+	run "$program" train -backend cuda -solver "$place" -scheme one-vs-rest \
+		-in "synthetic:docs=$trained,terms=50000,classes=4" -o "$scratch/model"
 done
 
 section 40 "compute-sanitizer"
 if sanitizer=$(tool compute-sanitizer); then
 	for check in memcheck racecheck; do
-		run "$sanitizer" --tool "$check" --error-exitcode 9 "$program" gram -backend cuda -in synthetic:docs=300,terms=2000 -o "$scratch/check.npy"
-		run "$sanitizer" --tool "$check" --error-exitcode 9 "$program" gram -backend cuda -gpu-tensor -in synthetic:docs=150,terms=200,length=900 -o "$scratch/check.npy"
+		run "$sanitizer" --tool "$check" --error-exitcode 9 "$program" gram -backend cuda \
+			-in synthetic:docs=300,terms=2000 -o "$scratch/check.npy"
+		run "$sanitizer" --tool "$check" --error-exitcode 9 "$program" gram -backend cuda -gpu-tensor \
+			-in synthetic:docs=150,terms=200,length=900 -o "$scratch/check.npy"
 	done
 else
 	echo "not there"

@@ -11,7 +11,8 @@ sizes='10000 30000 100000'
 # The log of the clocks holds the driver, too: without a process that has it, it may be loaded anew
 # for each.
 if command -v nvidia-smi >/dev/null; then
-	timeout $whole nvidia-smi --query-gpu=timestamp,clocks.sm,clocks.mem,power.draw,temperature.gpu,utilization.gpu,clocks_throttle_reasons.active \
+	timeout $whole nvidia-smi \
+		--query-gpu=timestamp,clocks.sm,clocks.mem,power.draw,temperature.gpu,utilization.gpu,clocks_throttle_reasons.active \
 		--format=csv,noheader -lms 500 >"$OUT/clocks.csv" 2>&1 &
 	background+=($!)
 fi
@@ -39,7 +40,9 @@ section 100 "ncu"
 expect "panelDot: shared memory 60 to 80 % busy; tailAdd: waits for loads; finish: float64; mirror: memory 80 %"
 if ncu=$(tool ncu); then
 	cd cuda
-	limit=90 run "$ncu" --kernel-name 'regex:^(tailAdd|panelDot|finish|mirror)$' --launch-skip 4 --launch-count 8 --set basic --section WarpStateStats --section MemoryWorkloadAnalysis \
+	limit=90 run "$ncu" --kernel-name 'regex:^(tailAdd|panelDot|finish|mirror)$' \
+		--launch-skip 4 --launch-count 8 \
+		--set basic --section WarpStateStats --section MemoryWorkloadAnalysis \
 		"$tests" -test.run '^$' -test.bench BenchmarkKeep/docs=10000/ -test.benchtime 1x
 	cd ..
 else

@@ -30,7 +30,8 @@ export CUDA_CACHE_PATH=$scratch/compiled # the driver compiles the kernels once,
 fake=
 if [[ $GRAM_CUDA == fake ]]; then
 	fake=1
-	g++ -std=c++20 -O2 -ffp-contract=off -shared -fPIC cuda/internal/fake/driver.cc -o "$scratch/libcuda.so.1" || { failed=2; exit; }
+	g++ -std=c++20 -O2 -ffp-contract=off -shared -fPIC \
+		cuda/internal/fake/driver.cc -o "$scratch/libcuda.so.1" || { failed=2; exit; }
 	export LD_LIBRARY_PATH=$scratch
 fi
 
@@ -88,7 +89,8 @@ GreatPowers Tensor TensorExact TensorLongDocuments TensorEqualValues TensorPiece
 PeakTensor Closed Times'
 
 # PyTorch takes long to import from a cold disk, so it begins at once, beside the rest.
-timeout 120 python3 -c "import torch; assert '$fake' or torch.cuda.is_available(); print('PyTorch', torch.__version__)" >"$scratch/torch" 2>/dev/null &
+timeout 120 python3 -c \
+	"import torch; assert '$fake' or torch.cuda.is_available(); print('PyTorch', torch.__version__)" >"$scratch/torch" 2>/dev/null &
 torch=$!
 background+=("$torch")
 
@@ -97,7 +99,8 @@ background+=("$torch")
 contact() {
 	section 60 "first contact, $(date -u +'%F %T') UTC"
 	cat bin/cuda.commit 2>/dev/null # a machine with a GPU may have the binaries and no git
-	command -v nvidia-smi >/dev/null && timeout -k 5 15 nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader
+	command -v nvidia-smi >/dev/null && timeout -k 5 15 nvidia-smi \
+		--query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader
 	limit=25 run "$program" info || return
 	local small=("$program" gram -backend cuda -in synthetic:docs=50,terms=100 -o "$scratch/first.npy") capability
 	if ! limit=20 run "${small[@]}" && [[ -z ${GRAM_CUDA_MODULE:-} ]]; then
