@@ -19,7 +19,8 @@ type Options struct {
 	// depend on it. Default: GOMAXPROCS.
 	Workers int
 
-	// RowBytes bounds the rows of the matrix that are kept, for all workers together. Results
+	// RowBytes bounds the rows of the matrix that are kept, for all workers together, and with them
+	// the scores of problems that are solved at the same time over the same documents. Results
 	// depend on it only through the size of the working set, which is smaller where fewer rows fit.
 	// Rows that a matrix has in memory are used in place, as long as a problem's documents are a
 	// few ranges of it. In a large problem a byte does more good here than in a cache below the

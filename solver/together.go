@@ -47,7 +47,7 @@ const (
 )
 
 // Each problem of a team takes problemBytes for each of its documents, and all of them at most
-// teamBytes, beside the rows.
+// teamBytes, which is a part of the memory for rows where that is more.
 const (
 	problemBytes = 48
 	teamBytes    = 256 << 20
@@ -70,6 +70,7 @@ func newTeam(m *source, duals []*dual, opt *Options, report *reporter) *team {
 		size -= 2
 	}
 	size = min(size, n)
+	own := int64(len(duals)) * int64(n) * problemBytes // which the rows that are kept leave room for
 	g := &team{
 		duals: duals, workers: opt.Workers, size: size,
 		gaps: make([]float64, len(duals)), ends: make([][]extremes, len(duals)), cuts: make([][4]float64, len(duals)),
@@ -81,7 +82,7 @@ func newTeam(m *source, duals []*dual, opt *Options, report *reporter) *team {
 	shared := *m
 	shared.workers = opt.Workers
 	g.s = &search{opt: opt, m: &shared, whole: n, report: report}
-	g.s.store = newRowStore(g.s.m, duals[0].docs, max(limitRows(n, opt.RowBytes), size), nil)
+	g.s.store = newRowStore(g.s.m, duals[0].docs, max(limitRows(n, opt.RowBytes-own), size), nil)
 	return g
 }
 
