@@ -34,7 +34,8 @@ type Report struct {
 
 // Train trains a model. It computes the tiles first where the whole matrix fits into memory,
 // otherwise as they are asked for. Where a device keeps the rows (Options.Place) large problems are
-// solved there, in the same steps.
+// solved there. One-vs-one takes the same steps there; one-vs-rest and labels, whose problems the
+// processor solves together, have the same optimum within the tolerance.
 //
 // The result has the same bits from any number of workers and from run to run with the same
 // settings and memory. Errors: a kernel of another embedding, labels that don't suit the type,
