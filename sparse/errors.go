@@ -1,11 +1,15 @@
 package sparse
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -197,4 +201,77 @@ func given(ctx context.Context) error {
 		return errors.New("sparse: nil context, expected one")
 	}
 	return nil
+}
+
+// suspicion gathers what may show that texts were not read as they were meant.
+type suspicion struct {
+	documents             int64
+	labelBytes, textBytes int64
+	label, text           string // of the first document, where they are short
+}
+
+// see looks at a document.
+func (s *suspicion) see(label, text []byte) {
+	if s.documents == 0 {
+		const short = 40
+		s.label = strings.ToLower(string(bytes.TrimSpace(label[:min(len(label), short)])))
+		s.text = strings.ToLower(string(bytes.TrimSpace(text[:min(len(text), short)])))
+	}
+	s.documents++
+	s.labelBytes += int64(len(label))
+	s.textBytes += int64(len(text))
+}
+
+// add adds what a later piece of the file has.
+func (s *suspicion) add(t *suspicion) {
+	if s.documents == 0 {
+		s.label, s.text = t.label, t.text
+	}
+	s.documents += t.documents
+	s.labelBytes += t.labelBytes
+	s.textBytes += t.textBytes
+}
+
+// suspect warns where a first line looks like a header, columns look swapped, or most classes have
+// one document each.
+func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
+	count := make([]int64, len(c.Classes))
+	for _, id := range c.Labels.IDs {
+		count[id]++
+	}
+	warn := warnings(c.Warnings)
+	if ids := c.Labels.Of(0); len(ids) == 1 && count[ids[0]] == 1 && len(c.Classes) > 1 &&
+		(slices.Contains(labelNames, s.label) || slices.Contains(textNames, s.text)) {
+		warn.warn(Warning{
+			Message: fmt.Sprintf("the first line, %s and %s, looks like a header and is read as a document",
+				quote(s.label), quote(s.text)),
+			Count: 1, First: at(0), Option: "LabelColumn", Remedy: s.label + " takes it for one",
+		})
+	}
+	var single int64
+	first := -1
+	for i := range c.Documents.Rows() {
+		ids := c.Labels.Of(i)
+		if len(ids) > 0 && !slices.ContainsFunc(ids, func(id int32) bool { return count[id] > 1 }) {
+			if single++; first < 0 {
+				first = i
+			}
+		}
+	}
+	switch {
+	case single < 4 || 2*single <= int64(c.Documents.Rows()):
+	case s.labelBytes > 2*s.textBytes:
+		n := float64(s.documents)
+		warn.warn(Warning{
+			Message: fmt.Sprintf("labels of %.0f bytes and texts of %.0f on average, most labels there once: "+
+				"the columns look swapped", math.Round(float64(s.labelBytes)/n), math.Round(float64(s.textBytes)/n)),
+			Count: 1, First: at(0), Option: "LabelColumn", Remedy: "2 takes the second column",
+		})
+	default:
+		warn.warn(Warning{
+			Message: fmt.Sprintf("class of one document, as most of %d documents have it", c.Documents.Rows()),
+			Count:   single, First: at(first), Option: "LabelColumn", Remedy: "names or numbers the column of labels",
+		})
+	}
+	c.Warnings = warn
 }
