@@ -117,7 +117,7 @@ func TestPredictSaysWhatItNeeds(t *testing.T) {
 		!strings.Contains(err.Error(), "expected at most") {
 		t.Errorf("error %v, expected one that says what it needs", err)
 	}
-	p, err := NewPredictor(m, PredictOptions{MemoryBytes: 1 << 20, HeldBytes: 1 << 18})
+	p, err := NewPredictor(m, PredictOptions{MemoryBytes: 1 << 20, HeldBytes: 600 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
