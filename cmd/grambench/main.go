@@ -35,7 +35,7 @@ that goes, and trains support vector machines.`,
 		machines.Train, machines.Predict, machines.CV, machines.Grid,
 		verify.Command, bench.Command, matrices.Kernels, spectral.Command, experiments.Command,
 	},
-	Topics: []cli.Topic{source.Topic, source.TextTopic, place.Topic, machines.Topic},
+	Topics: []cli.Topic{source.Topic, source.TextTopic, place.Topic, machines.Topic, machines.LearnersTopic},
 	Examples: `
 grambench verify                             kernels against the reference, on Go's own sources
 grambench train -in mail/ -o mail.model      a machine from texts, one sub-folder per class

@@ -56,8 +56,10 @@ func (v *validation) check() error {
 	if err := v.takeSource(); err != nil {
 		return err
 	}
-	if _, err := v.kernelOf(nil); err != nil {
-		return err
+	if v.learner.Learner == nil {
+		if _, err := v.kernelOf(nil); err != nil {
+			return err
+		}
 	}
 	return v.checkFolds()
 }
@@ -78,6 +80,9 @@ func (v *validation) checkFolds() error {
 
 // run reads, validates and reports.
 func (v *validation) run(ctx context.Context, e *cli.Env) error {
+	if v.learner.Learner != nil {
+		return v.runLearner(ctx, e)
+	}
 	p := progress(e, v.quiet)
 	defer p.Clear()
 	r := &cvReport{}

@@ -83,14 +83,8 @@ func (r *cvReport) fill(run *validation, j *job, v *svm.Validation) {
 func (r *cvReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s\n%s\n", r.Corpus, r.text(fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed)))
 	r.table().Write(w)
-	fmt.Fprintf(w, "mean %s %s, standard deviation %s over the folds\n", r.Measure, r.Measure.Format(float64(r.Mean)),
-		r.Measure.Format(float64(r.SD)))
-	if r.Hamming != nil {
-		fmt.Fprintf(w, "all documents: micro F1 %.4f, macro F1 %.4f, Hamming loss %.4g\n", *r.MicroF1, *r.MacroF1,
-			*r.Hamming)
-	} else if r.MacroF1 != nil {
-		fmt.Fprintf(w, "all documents: macro F1 %.4f\n", *r.MacroF1)
-	}
+	writeMean(w, r.Measure, float64(r.Mean), float64(r.SD))
+	r.writeAll(w)
 	r.writeLines(w)
 	r.writeWork(w, r.DotProducts, r.Cache)
 	fmt.Fprintf(w, "reading %.2f s, preparing %.2f s, matrix %.2f s, folds %.2f s, in all %.2f s, %s\n", r.SecondsRead,
@@ -124,8 +118,15 @@ func (r *cvReport) table() *report.Table {
 	return t
 }
 
+// writeMean prints the figure by which a validation is judged.
+func writeMean(w io.Writer, m svm.Measure, mean, sd float64) {
+	fmt.Fprintf(w, "mean %s %s, standard deviation %s over the folds\n", m, m.Format(mean), m.Format(sd))
+}
+
 // writeLines prints what svm-train -v prints: the figures of all documents together.
-func (r *cvReport) writeLines(w io.Writer) {
+func (r *cvReport) writeLines(w io.Writer) { writeAccuracy(w, r.figures) }
+
+func writeAccuracy(w io.Writer, r figures) {
 	if r.MSE != nil {
 		fmt.Fprintf(w, "Cross Validation Mean squared error = %.6g\n", float64(*r.MSE))
 		fmt.Fprintf(w, "Cross Validation Squared correlation coefficient = %.6g\n", float64(*r.R2))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/learners"
 	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
@@ -41,6 +42,8 @@ type machine struct {
 	quiet      bool
 	letters
 
+	learner learner // what -type names beside the types
+
 	kept int64 // bytes of the corpus, if it is kept while machines are trained
 	once bool  // one model is trained, and nothing else
 }
@@ -58,7 +61,7 @@ func (m *machine) declare(f *cli.Flags) {
 	m.Documents.Declare(f, "", &m.Limits)
 	f.Group("Problem", "")
 	m.Kernels.Declare(f, svm.DefaultKernel)
-	f.StringVar(&m.kind, "type", "", "solve `TYPE`: c_svc, nu_svc, one_class, epsilon_svr or nu_svr (default: c_svc)")
+	f.StringVar(&m.kind, "type", "", "`TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or of help learners")
 	f.Choose(&m.scheme, "scheme", "", "machines: one-vs-one, one-vs-rest, or labels, one per label: `SCHEME`",
 		[]string{"one-vs-one", "one-vs-rest", "labels"})
 	f.Float64Var(&m.c, "c", 1, "`C`, the price of a violated margin: c_svc, epsilon_svr, nu_svr")
@@ -83,13 +86,21 @@ func (m *machine) declare(f *cli.Flags) {
 
 // check checks what can be checked before anything is read.
 func (m *machine) check() error {
+	var err error
+	if m.learner.Learner, m.learner.trainer, err = learners.Parse(m.kind); err != nil {
+		return cli.UsageError{Err: err}
+	}
+	if m.learner.Learner != nil {
+		return m.checkLearner()
+	}
 	m.kind = strings.ReplaceAll(strings.ToLower(m.kind), "-", "_")
 	if m.kind == "" {
 		m.kind = string(model.CSVC)
 	}
 	t := model.Type(m.kind)
 	if !slices.Contains(types, t) {
-		return cli.Usagef("-type %q, expected one of %s", m.kind, report.Join(types))
+		return cli.Usagef("-type %q, expected one of %s, or a learner: %s", m.kind, report.Join(types),
+			report.Join(learners.Names()))
 	}
 	for _, q := range []struct {
 		name string
@@ -118,7 +129,7 @@ func (m *machine) check() error {
 	case m.place() == svm.PlaceDevice && !m.OnGPU():
 		return cli.Usagef("-solver %s works on rows that the GPU computes, expected -backend cuda with it", m.solver)
 	}
-	_, err := m.kernelsOf(nil)
+	_, err = m.kernelsOf(nil)
 	return err
 }
 

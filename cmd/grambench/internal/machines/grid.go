@@ -90,6 +90,13 @@ func (g *grid) check() error {
 	if err := g.checkFolds(); err != nil {
 		return err
 	}
+	if g.learner.Learner != nil {
+		if _, err := g.prices(); err != nil {
+			return err
+		}
+		_, err := g.learnerPoints()
+		return err
+	}
 	if g.lists.has("C") && g.f.Given("c") || g.lists.has("nu") && g.f.Given("nu", "n") ||
 		g.lists.has("epsilon") && g.f.Given("epsilon", "p") {
 		return cli.Usagef("a flag and a -grid list for the same parameter, expected one of them")
@@ -191,6 +198,9 @@ func (g *grid) points(c *sparse.Corpus) (svm.Grid, error) {
 
 // run reads, searches and reports.
 func (g *grid) run(ctx context.Context, e *cli.Env) error {
+	if g.learner.Learner != nil {
+		return g.runLearner(ctx, e)
+	}
 	begin := time.Now()
 	p := progress(e, g.quiet)
 	defer p.Clear()

@@ -9,15 +9,14 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver/model"
-	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
 )
 
 // loaded is a model made ready.
 type loaded struct {
-	m         *model.Model
-	predictor *svm.Predictor
+	m         trained
+	kind      *kind
+	predictor predictor
 	seconds   float64
 	err       error
 }
@@ -28,42 +27,27 @@ type loaded struct {
 func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loaded, *sparse.Corpus, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	alone := make(chan *loaded, 1)     // the model, for its vocabulary
-	predictor := make(chan *loaded, 1) // all of it
+	alone := make(chan *loaded, 1)   // the model, for its vocabulary
+	readied := make(chan *loaded, 1) // all of it
 	tokenizer := make(chan sparse.Tokenizer, 1)
 	count := &readDocuments{done: make(chan struct{})}
-	held := func(m *model.Model, documents int64) int64 { return place.RuntimeBytes + modelBytes(m) + documents }
-	makeReady := func(m *model.Model, documents int64) (*svm.Predictor, error) {
-		if r.OnGPU() && engine.IsHyperbolic(m.Kernel) {
-			return nil, cli.Usagef(
-				"-backend cuda with a model of sets of points: sets are compared by the processor, expected cpu",
-			)
-		}
-		opt := svm.PredictOptions{
-			ISA:         r.ISA,
-			Workers:     r.Workers,
-			MemoryBytes: r.Budget(),
-			HeldBytes:   held(m, documents),
-			Progress:    func(s svm.Progress) { p.Update(s.Done, s.Total) },
-		}
-		opt.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device,
-			error) {
-			return r.device(ctx, x, count)
-		}
-		return svm.NewPredictorContext(ctx, m, opt)
+	makeReady := func(out *loaded, documents int64) (predictor, error) {
+		return out.m.ready(ctx, r, p, count, out.kind.heldBeside()+documents)
 	}
 	go func() {
 		out := &loaded{}
 		begin := time.Now()
-		out.m, out.err = model.LoadEarly(ctx, r.model, func(t sparse.Tokenizer) { tokenizer <- t })
+		out.m, out.err = open(ctx, r.model, func(t sparse.Tokenizer) { tokenizer <- t })
 		close(tokenizer)
 		if out.err != nil {
 			cancel() // there is no use in reading on
+		} else {
+			out.kind = out.m.kind()
 		}
 		alone <- out
 		ready := *out
 		if ready.err == nil {
-			ready.predictor, ready.err = makeReady(out.m, r.Bytes())
+			ready.predictor, ready.err = makeReady(out, r.Bytes())
 			if memory := (*engine.MemoryError)(nil); errors.As(ready.err, &memory) {
 				ready.err = nil // there may be room once the documents are read, which can take less than they may
 			}
@@ -72,7 +56,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		if ready.err != nil {
 			cancel()
 		}
-		predictor <- &ready
+		readied <- &ready
 	}()
 	// whether the model takes negative values isn't known yet; if it doesn't, embedding them is an
 	// error
@@ -83,17 +67,17 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		if out.err != nil {
 			return nil, out.err
 		}
-		if out.m.Vocabulary == nil {
+		if out.kind.vocabulary == nil {
 			return nil, errKind
 		}
-		return out.m.Vocabulary, nil
+		return out.kind.vocabulary, nil
 	}
 	corpus, readErr := r.Read(ctx, e, p)
 	if readErr == nil {
 		count.n = corpus.Documents.Rows()
 	}
 	close(count.done)
-	out := <-predictor
+	out := <-readied
 	switch {
 	case out.err != nil:
 		return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
@@ -105,17 +89,17 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		)
 	case readErr != nil:
 		return nil, nil, readErr
-	case corpus.Vocabulary == nil && out.m.Vocabulary != nil:
+	case corpus.Vocabulary == nil && out.kind.vocabulary != nil:
 		return nil, nil, fmt.Errorf(
 			"%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words",
 			r.In,
 			r.model,
 		)
 	case out.predictor != nil:
-		out.predictor = out.predictor.Holding(held(out.m, corpus.Documents.Bytes()))
+		out.predictor = out.predictor.holding(out.kind.heldBeside() + corpus.Documents.Bytes())
 	default:
 		begin := time.Now()
-		if out.predictor, out.err = makeReady(out.m, corpus.Documents.Bytes()); out.err != nil {
+		if out.predictor, out.err = makeReady(out, corpus.Documents.Bytes()); out.err != nil {
 			return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
 		}
 		out.seconds += time.Since(begin).Seconds()

@@ -14,7 +14,6 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -125,8 +124,8 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 		SecondsLoad: loaded.seconds,
 		SecondsRead: time.Since(begin).Seconds(),
 	}
-	m, predictor := loaded.m, loaded.predictor
-	if r.output == "probabilities" && !hasProbabilities(m) {
+	of, predictor := loaded.kind, loaded.predictor
+	if r.output == "probabilities" && !of.probabilities {
 		return fmt.Errorf("%s holds no probabilities: train a c_svc or nu_svc with -probabilities 1 (-b 1), "+
 			"or take -output decisions", r.model)
 	}
@@ -143,7 +142,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	out.SecondsPredict = time.Since(predicting).Seconds()
 
 	writing := time.Now()
-	lines := &predictionLines{what: r.output, m: m, p: prediction}
+	lines := &predictionLines{what: r.output, of: of, p: prediction}
 	if r.names {
 		lines.names = func(i int) string { return cmp.Or(source.FileOf(corpus, i), strconv.Itoa(i+1)) }
 	}
@@ -156,8 +155,8 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	out.SecondsWrite = time.Since(writing).Seconds()
-	out.score(e, m, prediction, corpus)
-	out.fill(r, m, predictor)
+	out.score(e, of, prediction, corpus)
+	out.fill(of, predictor)
 	out.Seconds = time.Since(begin).Seconds()
 	switch {
 	case r.f.JSON && r.out == "":
@@ -173,8 +172,16 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 // setsLike returns the sets of points of a corpus as documents, where the model learnt from sets;
 // otherwise the corpus stays as it is.
 func (r *predict) setsLike(
-	ctx context.Context, p *cli.Progress, m *model.Model, c *sparse.Corpus,
+	ctx context.Context, p *cli.Progress, of trained, c *sparse.Corpus,
 ) (*sparse.Corpus, error) {
+	machines, ok := of.(machineModel)
+	if !ok {
+		if r.Sets != "" {
+			return nil, cli.Usagef("-sets with %s, which learnt from documents", r.model)
+		}
+		return c, nil
+	}
+	m := machines.Model
 	switch sets := engine.IsHyperbolic(m.Kernel); {
 	case sets && r.Sets == "":
 		return nil, cli.Usagef(

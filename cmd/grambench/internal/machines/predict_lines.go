@@ -17,7 +17,7 @@ import (
 // predictionLines writes predictions, a document a line.
 type predictionLines struct {
 	what string // one of outputs
-	m    *model.Model
+	of   *kind
 	p    *svm.Prediction
 
 	names func(i int) string // what a line begins with; nil for nothing
@@ -29,20 +29,20 @@ func (l *predictionLines) documents() int { return len(l.p.Decisions) }
 // labels returns what document i was given; none is an empty list.
 func (l *predictionLines) labels(i int) []string {
 	switch {
-	case l.m.Type == model.OneClass && l.p.Value[i] > 0:
+	case l.of.oneClass && l.p.Value[i] > 0:
 		return []string{"1"}
-	case l.m.Type == model.OneClass:
+	case l.of.oneClass:
 		return []string{"-1"}
 	case l.p.Value != nil:
 		return []string{report.Float(l.p.Value[i])}
 	case l.p.Labels != nil:
 		names := []string{}
 		for _, c := range l.p.Labels[i] {
-			names = append(names, l.m.Classes[c])
+			names = append(names, l.of.classes[c])
 		}
 		return names
 	}
-	return []string{l.m.Classes[l.p.Class[i]]}
+	return []string{l.of.classes[l.p.Class[i]]}
 }
 
 // values returns the numbers that stand behind the label of document i.
@@ -61,9 +61,9 @@ func (l *predictionLines) values(i int) []float64 {
 func (l *predictionLines) header() []string {
 	switch l.what {
 	case "probabilities":
-		return append([]string{"labels"}, l.m.Classes...)
+		return append([]string{"labels"}, l.of.classes...)
 	case "decisions":
-		return append([]string{"machines"}, machineNames(l.m)...)
+		return append([]string{"machines"}, l.of.machines...)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func machineNames(m *model.Model) []string {
 
 // separator returns what stands between columns: a blank, or a TAB where names hold blanks.
 func (l *predictionLines) separator() string {
-	for _, name := range l.m.Classes {
+	for _, name := range l.of.classes {
 		if strings.IndexFunc(name, unicode.IsSpace) >= 0 {
 			return "\t"
 		}

@@ -8,12 +8,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
-	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/solver/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -23,7 +20,7 @@ type predictReport struct {
 	Corpus  predictedLine `json:"corpus"`
 	Model   string        `json:"model"`
 	Type    string        `json:"type"`
-	Kernel  string        `json:"kernel"`
+	Kernel  string        `json:"kernel,omitempty"` // none where a learner has none
 	Scheme  string        `json:"scheme,omitempty"`
 	ISA     string        `json:"isa"`                      // what computed kernel values: an instruction set or a GPU
 	Why     string        `json:"backend_reason,omitempty"` // why -backend auto took it
@@ -84,18 +81,18 @@ type confusion struct {
 
 // score compares predictions with the labels of the documents, where these are any that the model
 // knows.
-func (r *predictReport) score(e *cli.Env, m *model.Model, p *svm.Prediction, c *sparse.Corpus) {
+func (r *predictReport) score(e *cli.Env, of *kind, p *svm.Prediction, c *sparse.Corpus) {
 	r.Rows = []predictRow{}
-	if len(c.Labels.IDs) == 0 || m.Type.Classifies() && !anyKnown(m.Classes, c.Classes) {
+	if len(c.Labels.IDs) == 0 || of.classes != nil && !anyKnown(of.classes, c.Classes) {
 		if len(c.Labels.IDs) > 0 {
 			e.Warn("the model knows none of the labels of %s, such as %s: nothing to score", c.Source, c.Classes[0])
 		}
 		return
 	}
-	if m.Type == model.OneClass && !anyKnown([]string{"1", "-1"}, c.Classes) {
+	if of.oneClass && !anyKnown([]string{"1", "-1"}, c.Classes) {
 		return // labels say nothing about what is like the training documents
 	}
-	s, err := p.Score(m, c)
+	s, err := of.score(p, c)
 	if err != nil {
 		e.Warn("not scored: %v", err)
 		return
@@ -104,9 +101,8 @@ func (r *predictReport) score(e *cli.Env, m *model.Model, p *svm.Prediction, c *
 	if s.Documents == 0 {
 		return
 	}
-	regression := m.Type == model.EpsilonSVR || m.Type == model.NuSVR
-	r.figures = newFigures(s, regression, m.Type.Classifies() && m.Classifier.Scheme == solver.Labels)
-	if regression {
+	r.figures = newFigures(s, of.numbers, of.labels)
+	if of.numbers {
 		return
 	}
 	for _, k := range s.Classes {
@@ -133,20 +129,11 @@ func anyKnown(known, names []string) bool {
 }
 
 // fill fills in what model and predictor tell.
-func (r *predictReport) fill(run *predict, m *model.Model, p *svm.Predictor) {
-	r.Type, r.Kernel, r.Machines, r.Support = string(m.Type), m.Kernel, len(m.Classifier.Machines), m.Support.Rows()
-	if m.Type.Classifies() {
-		r.Scheme = m.Classifier.Scheme.String()
-	}
-	r.ISA, r.Workers = string(asm.Generic), run.NumWorkers() // sets of points, or nothing to compute
+func (r *predictReport) fill(of *kind, p predictor) {
+	r.Type, r.Kernel, r.Scheme = of.typ, of.kernel, of.scheme
+	r.Machines, r.Support = len(of.machines), of.support
 	r.SecondsSolve = r.SecondsPredict
-	if e := p.Engine(); e != nil {
-		s := e.Stats()
-		r.ISA, r.Workers, r.Why = e.Backend(), e.Workers(), run.Why()
-		r.DotProducts = s.Pairs
-		r.SecondsGram = min((s.Load+s.Tail+s.Head+s.Close+s.Map).Seconds()/float64(e.Workers()), r.SecondsPredict)
-		r.SecondsSolve -= r.SecondsGram
-	}
+	p.work(r)
 	r.PeakBytes = place.PeakBytes()
 }
 
@@ -155,9 +142,13 @@ const widestMatrix = 20
 
 func (r *predictReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s\n", r.Corpus.Source, report.Documents(r.Corpus.Documents))
-	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", r.Model, r.Kernel, r.Type,
-		report.Counted(r.Machines, "machine", "machines"),
-		report.Counted(r.Support, "support vector", "support vectors"))
+	machines := report.Counted(r.Machines, "machine", "machines")
+	if r.Kernel != "" {
+		fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", r.Model, r.Kernel, r.Type, machines,
+			report.Counted(r.Support, "support vector", "support vectors"))
+	} else {
+		fmt.Fprintf(w, "%s: %s, %s, %s\n", r.Model, r.Type, r.Scheme, machines)
+	}
 	fmt.Fprintf(w, "%s, %s\n", place.WithWhy(r.ISA, r.Why), report.Counted(r.Workers, "worker", "workers"))
 	r.writeScore(w)
 	fmt.Fprintf(w, "reading %.2f s, predicting %.2f s, writing %.2f s, in all %.2f s; %s, peak memory %s\n",

@@ -138,38 +138,49 @@ func (m *machine) newProblem(
 // checkLabels checks that the labels of a corpus suit what is to be trained, and warns of documents
 // without one.
 func checkLabels(e *cli.Env, c *sparse.Corpus, settings svm.Settings) error {
-	if settings.Type == model.OneClass {
-		return nil // looks at no labels
-	}
-	unlabelled, first := 0, 0
-	for i := range c.Documents.Rows() {
-		if len(c.Labels.Of(i)) == 0 {
-			if unlabelled == 0 {
-				first = i
-			}
-			unlabelled++
-		}
-	}
-	least := 1
-	if settings.Type.Classifies() && settings.Scheme != solver.Labels {
-		least = 2
-	}
 	switch {
-	case len(c.Classes) < least && settings.Type.Classifies():
+	case settings.Type == model.OneClass:
+		return nil // looks at no labels
+	case settings.Type.Classifies():
+		return checkClasses(e, c, settings.Scheme)
+	}
+	if n, first := unlabelled(c); n > 0 {
+		return fmt.Errorf("%s of %s has no label, expected a number for each: regression estimates the labels",
+			source.NameOf(c, first), c.Source)
+	}
+	return nil
+}
+
+// checkClasses checks that there are classes to tell apart, or a label, and warns of documents
+// without one.
+func checkClasses(e *cli.Env, c *sparse.Corpus, scheme solver.Scheme) error {
+	least := 2
+	if scheme == solver.Labels {
+		least = 1
+	}
+	if len(c.Classes) < least {
 		return fmt.Errorf(
 			"%s has %s, expected at least %d to tell apart (-type one_class learns from one, without labels)",
 			c.Source,
 			report.Counted(len(c.Classes), "class", "classes"),
 			least,
 		)
-	case unlabelled > 0 && !settings.Type.Classifies():
-		return fmt.Errorf("%s of %s has no label, expected a number for each: regression estimates the labels",
-			source.NameOf(c, first), c.Source)
-	case unlabelled > 0 && settings.Scheme != solver.Labels: // to labels these are documents without any of them
-		e.Warn("no label, left out of training (%s), first at %s", report.Documents(unlabelled),
-			source.NameOf(c, first))
+	}
+	// To labels these are documents without any of them.
+	if n, first := unlabelled(c); n > 0 && scheme != solver.Labels {
+		e.Warn("no label, left out of training (%s), first at %s", report.Documents(n), source.NameOf(c, first))
 	}
 	return nil
+}
+
+// unlabelled counts the documents without a label.
+func unlabelled(c *sparse.Corpus) (count, first int) {
+	for i := c.Documents.Rows() - 1; i >= 0; i-- {
+		if len(c.Labels.Of(i)) == 0 {
+			count, first = count+1, i
+		}
+	}
+	return count, first
 }
 
 // warnStore warns where tiles that were computed couldn't be kept for later runs: -tiles serves

@@ -125,6 +125,16 @@ func newFigures(s *svm.Score, regression, labels bool) (f figures) {
 	return f
 }
 
+// writeAll prints the F1 of all documents together.
+func (f *figures) writeAll(w io.Writer) {
+	if f.Hamming != nil {
+		fmt.Fprintf(w, "all documents: micro F1 %.4f, macro F1 %.4f, Hamming loss %.4g\n", *f.MicroF1, *f.MacroF1,
+			*f.Hamming)
+	} else if f.MacroF1 != nil {
+		fmt.Fprintf(w, "all documents: macro F1 %.4f\n", *f.MacroF1)
+	}
+}
+
 // cacheLine says what the cache of tiles did.
 type cacheLine struct {
 	Whole   bool  `json:"whole"` // the whole matrix is kept

@@ -97,6 +97,9 @@ const mostChooseTime = 1000
 // checkKernel checks that there is one kernel, and that LIBSVM knows it where it shall read the
 // model.
 func (t *train) checkKernel() error {
+	if t.learner.Learner != nil {
+		return nil
+	}
 	k, err := t.kernelOf(nil)
 	if err == nil && !(t.chooseTime >= 0 && t.chooseTime <= mostChooseTime) {
 		err = cli.Usagef("-choose-time %v, expected a number from 0 to %v", t.chooseTime, mostChooseTime)
@@ -143,6 +146,9 @@ func (t *train) validation() *validation { return &validation{machine: &t.machin
 func (t *train) run(ctx context.Context, e *cli.Env) error {
 	if t.f.Given("v") {
 		return t.validation().run(ctx, e)
+	}
+	if t.learner.Learner != nil {
+		return t.runLearner(ctx, e)
 	}
 	p := progress(e, t.quiet)
 	defer p.Clear()

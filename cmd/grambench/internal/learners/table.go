@@ -1,0 +1,4 @@
+package learners
+
+// All are the learners in the order of the help.
+var All = []*Learner{}

@@ -1,0 +1,223 @@
+package machines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/learners"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/solver/svm"
+)
+
+// learnerPoint is a learner with one choice of its parameters; it is tried with each C.
+type learnerPoint struct {
+	spec    string
+	trainer learners.Trainer
+}
+
+// learnerPoints returns what is to be searched.
+func (g *grid) learnerPoints() ([]learnerPoint, error) {
+	specs := []string{g.kind}
+	for _, list := range g.lists {
+		if list.Name == "C" {
+			continue
+		}
+		var more []string
+		for _, spec := range specs {
+			sep := ","
+			if !strings.Contains(spec, ":") {
+				sep = ":"
+			}
+			for _, v := range list.Values {
+				more = append(more, fmt.Sprintf("%s%s%s=%s", spec, sep, list.Name, report.Float(v)))
+			}
+		}
+		specs = more
+	}
+	var out []learnerPoint
+	for _, spec := range specs {
+		_, trainer, err := learners.Parse(spec)
+		if err == nil {
+			var o learners.Options
+			if o, err = g.learnerOptions(); err == nil {
+				err = trainer.Check(o)
+			}
+		}
+		if err != nil {
+			return nil, cli.UsageError{Err: err}
+		}
+		out = append(out, learnerPoint{spec, trainer})
+	}
+	return out, nil
+}
+
+// prices are the C of the search, ascending; nil where the learner has none.
+func (g *grid) prices() ([]float64, error) {
+	if !slices.Contains(g.learner.Flags, "c") {
+		if g.lists.has("C") {
+			return nil, cli.Usagef("-grid C: -type %s has no C", g.learner.Name)
+		}
+		return nil, nil
+	}
+	prices := []float64{0.01, 0.1, 1, 10, 100, 1000}
+	if g.f.Given("c") {
+		prices = []float64{g.c}
+	}
+	for _, list := range g.lists {
+		if list.Name == "C" {
+			prices = slices.Sorted(slices.Values(list.Values))
+		}
+	}
+	if !(prices[0] > 0 && prices[len(prices)-1] < 1e300) {
+		return nil, cli.Usagef("-grid C: %v, expected numbers above 0", prices[0])
+	}
+	return prices, nil
+}
+
+// learnedGrid is the report of grid with a learner.
+type learnedGrid struct {
+	Corpus source.Line `json:"corpus"`
+	learnedLine
+	Folds    int         `json:"folds"`
+	Seed     uint64      `json:"seed"`
+	Measure  svm.Measure `json:"measure"`
+	Complete bool        `json:"complete"`
+	Points   int         `json:"points"`
+
+	Best  *learnedGridRow `json:"best,omitempty"`
+	Train string          `json:"train_command,omitempty"`
+
+	Seconds      float64 `json:"seconds"`
+	SecondsRead  float64 `json:"seconds_read"`
+	SecondsSolve float64 `json:"seconds_solve"`
+	PeakBytes    int64   `json:"peak_bytes"`
+	LimitBytes   int64   `json:"limit_bytes"`
+
+	Rows []learnedGridRow `json:"rows"`
+
+	prices []float64
+}
+
+// learnedGridRow is one point.
+type learnedGridRow struct {
+	Type    string          `json:"type"`
+	C       float64         `json:"c,omitempty"`
+	Mean    report.Number   `json:"mean"`
+	SD      report.Number   `json:"standard_deviation"`
+	Figures []report.Number `json:"figures"` // by fold
+}
+
+// runLearner searches the parameters of the learner that -type names. The end of ctx leaves what is
+// complete.
+func (g *grid) runLearner(ctx context.Context, e *cli.Env) error {
+	p := progress(e, g.quiet)
+	defer p.Clear()
+	points, err := g.learnerPoints()
+	if err != nil {
+		return err
+	}
+	prices, err := g.prices()
+	if err != nil {
+		return err
+	}
+	l, err := g.learn(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	r := &learnedGrid{
+		Corpus: source.NewLine(l.corpus), Folds: g.folds, Seed: g.seed, SecondsRead: l.read, prices: prices,
+		Measure: measure(l.o.Scheme), Points: len(points) * max(len(prices), 1), Rows: []learnedGridRow{},
+	}
+	begin := time.Now()
+	var failed error
+	for _, at := range points {
+		found, err := l.validate(ctx, at.trainer, prices, g.folds, g.seed)
+		if err != nil {
+			failed = l.named(err)
+			break
+		}
+		for _, s := range found {
+			row := learnedGridRow{Type: at.spec, C: s.c, Mean: report.Number(s.mean), SD: report.Number(s.sd)}
+			for _, f := range s.byFold {
+				row.Figures = append(row.Figures, report.Number(figure(l.o.Scheme, f)))
+			}
+			r.Rows = append(r.Rows, row)
+			r.learnedLine = g.learnedLine(s.about)
+		}
+	}
+	p.Clear()
+	if failed != nil && len(r.Rows) == 0 {
+		return failed
+	}
+	r.Type, r.learnedLine.C = g.kind, 0
+	r.SecondsSolve = time.Since(begin).Seconds()
+	r.Complete = len(r.Rows) == r.Points
+	for i := range r.Rows {
+		if r.Best == nil || r.Measure.Better(float64(r.Rows[i].Mean), float64(r.Best.Mean)) {
+			r.Best = &r.Rows[i]
+		}
+	}
+	r.Train = g.learnerCommand(r.Best)
+	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(g.Memory)
+	r.Seconds = time.Since(l.begin).Seconds()
+	return errors.Join(g.Report(e, g.f, r), failed)
+}
+
+// learnerCommand is the command that trains with the settings of a point.
+func (g *grid) learnerCommand(best *learnedGridRow) string {
+	settings := []string{"-type", best.Type}
+	if g.Embedding != "" {
+		settings = append(settings, "-embed", g.Embedding)
+	}
+	if best.C != 0 {
+		settings = append(settings, "-c", report.Float(best.C))
+	}
+	return g.commandLine([]string{"type", "grid", "folds", "v", "seed", "q", "json"}, settings)
+}
+
+func (r *learnedGrid) WriteText(w io.Writer) {
+	fmt.Fprintf(w, "%s\n%s\n", r.Corpus, r.text(fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed)))
+	fmt.Fprintf(w, "mean %s ± standard deviation over the folds\n", r.Measure)
+	titles := []string{"type"}
+	for _, c := range r.prices {
+		titles = append(titles, fmt.Sprintf(">C = %v  ", c))
+	}
+	if r.prices == nil {
+		titles = append(titles, ">"+r.Measure.String()+"  ")
+	}
+	t := report.NewTable(titles...)
+	for of := range slices.Chunk(r.Rows, len(titles)-1) {
+		cells := []string{of[0].Type}
+		for i := range of {
+			mark := "  "
+			if &of[i] == r.Best {
+				mark = " *"
+			}
+			cells = append(cells, r.cell(&of[i])+mark)
+		}
+		t.Add(cells...)
+	}
+	t.Write(w)
+	if !r.Complete {
+		fmt.Fprintf(w, "incomplete: %s of %s\n", report.Count(len(r.Rows)), report.Counted(r.Points, "point", "points"))
+	}
+	best := r.Best.Type
+	if r.Best.C != 0 {
+		best += fmt.Sprintf(", C = %v", r.Best.C)
+	}
+	fmt.Fprintf(w, "best: %s: %s %s\n%s\n", best, r.Measure, r.cell(r.Best), r.Train)
+	fmt.Fprintf(w, "reading %.2f s, search %.2f s, in all %.2f s, %s\n", r.SecondsRead, r.SecondsSolve, r.Seconds,
+		report.Peak(r.PeakBytes, r.LimitBytes))
+}
+
+func (r *learnedGrid) cell(row *learnedGridRow) string {
+	return r.Measure.Format(float64(row.Mean)) + " ± " + strings.TrimSuffix(r.Measure.Format(float64(row.SD)), "%")
+}

@@ -1,0 +1,139 @@
+package machines
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/learners"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// majority is the smallest learner: it predicts class number Rank by frequency, whatever it sees.
+type majority struct {
+	rank int
+
+	Classes    []string
+	Order      []int
+	Vocabulary []string
+	At         int
+	Price      float64
+}
+
+const majorityForm = "gram majority "
+
+var majorityLearner = &learners.Learner{
+	Name: "majority", Summary: "the most frequent class", Flags: []string{"c", "scheme"}, Form: majorityForm,
+	Setup: func(f *flag.FlagSet) learners.Trainer {
+		m := &majority{}
+		f.IntVar(&m.rank, "rank", 0, "a whole number, the class's place by frequency")
+		return m
+	},
+	Load: func(_ context.Context, path string, early func(sparse.Tokenizer)) (learners.Model, error) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if early != nil {
+			early(sparse.Tokenizer{})
+		}
+		m := &majority{}
+		return m, json.Unmarshal(data[len(majorityForm):], m)
+	},
+}
+
+func (m *majority) Check(learners.Options) error {
+	if m.rank < 0 {
+		return errors.New("rank below 0")
+	}
+	return nil
+}
+
+func (m *majority) Train(_ context.Context, c *sparse.Corpus, o learners.Options) (learners.Model, error) {
+	count := make([]int, len(c.Classes))
+	for _, id := range c.Labels.IDs {
+		count[id]++
+	}
+	out := &majority{Classes: c.Classes, Vocabulary: c.Vocabulary, At: m.rank, Price: o.C}
+	for i := range c.Classes {
+		out.Order = append(out.Order, i)
+	}
+	slices.SortStableFunc(out.Order, func(a, b int) int { return count[b] - count[a] })
+	return out, nil
+}
+
+func (m *majority) About() learners.About {
+	return learners.About{Type: "majority", Scheme: solver.OneVsRest, C: m.Price, Classes: m.Classes, Machines: m.Classes,
+		Vocabulary: m.Vocabulary, Text: []string{"counted"}}
+}
+
+func (m *majority) Predict(_ context.Context, d *sparse.CSR, _ learners.Options) (*svm.Prediction, error) {
+	out := &svm.Prediction{}
+	for range d.Rows() {
+		out.Class = append(out.Class, m.Order[m.At])
+		out.Decisions = append(out.Decisions, make([]float64, len(m.Classes)))
+	}
+	return out, nil
+}
+
+func (m *majority) Write(_ context.Context, w io.Writer) error {
+	data, err := json.Marshal(m)
+	if err == nil {
+		_, err = w.Write(append([]byte(majorityForm), data...))
+	}
+	return err
+}
+
+// The commands train, validate, search and predict with any learner of the table, and refuse flags
+// that it has no use for.
+func TestLearners(t *testing.T) {
+	before := learners.All
+	learners.All = append(slices.Clone(before), majorityLearner)
+	defer func() { learners.All = before }()
+	dir := t.TempDir()
+	docs, model := filepath.Join(dir, "docs.tsv"), filepath.Join(dir, "docs.model")
+	if err := os.WriteFile(docs, []byte("a\tx y\na\tx\na\tx z\nb\ty x\nb\tz y\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	program := &cli.Program{Commands: []*cli.Command{Train, Predict, CV, Grid}}
+	for _, c := range []struct {
+		args, want string
+		status     int
+	}{
+		{"train -type majority:rank=1 -c 3 " + docs + " " + model, "majority, C = 3, one-vs-rest, 2 machines", cli.Done},
+		{"predict " + docs + " " + model, "b\nb\nb\nb\nb\n", cli.Done},
+		{"predict -output decisions " + docs + " " + model, "machines a b\nb 0 0\n", cli.Done},
+		{"predict -b 1 " + docs + " " + model, "holds no probabilities", cli.Failed},
+		{"cv -type majority -folds 2 " + docs, "Cross Validation Accuracy = 60%", cli.Done},
+		{"train -v 2 -type majority -json " + docs, `"measure": "accuracy"`, cli.Done},
+		{"grid -type majority -folds 2 -grid rank=0,1 -c 1 " + docs, "-type majority:rank=0 -c 1", cli.Done},
+		{"train -type majority:rank=x " + docs, "found rank=x, expected a whole number", cli.Misuse},
+		{"train -type majority:k=1 " + docs, `no parameter "k", expected one of rank`, cli.Misuse},
+		{"train -type majority:rank=1,rank=1 " + docs, "rank a second time", cli.Misuse},
+		{"train -type majority:rank " + docs, "expected parameter=value", cli.Misuse},
+		{"train -type majority:rank=-1 " + docs, "rank below 0", cli.Misuse},
+		{"train -type majority -nu 0.1 " + docs, "-nu has no part in -type majority, which takes c, scheme", cli.Misuse},
+		{"train -type majority -e 0.1 " + docs, "-e has no part", cli.Misuse},
+		{"train -type majority -c 0 " + docs, "-c 0, expected a number above 0", cli.Misuse},
+		{"train -type majority -scheme one-vs-one " + docs, "expected one-vs-rest or labels", cli.Misuse},
+		{"grid -type majority -grid C=-1,1 " + docs, "expected numbers above 0", cli.Misuse},
+		{"train -type nonsense " + docs, "or a learner", cli.Misuse},
+	} {
+		var stdout, stderr bytes.Buffer
+		status := program.Run(strings.Fields(c.args), &stdout, &stderr)
+		if text := stdout.String() + stderr.String(); status != c.status || !strings.Contains(text, c.want) {
+			t.Errorf("%s: status %d, expected %d and %q in\n%s", c.args, status, c.status, c.want, text)
+		}
+	}
+}
