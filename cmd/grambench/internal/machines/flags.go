@@ -61,7 +61,8 @@ func (m *machine) declare(f *cli.Flags) {
 	m.Documents.Declare(f, "", &m.Limits)
 	f.Group("Problem", "")
 	m.Kernels.Declare(f, svm.DefaultKernel)
-	f.StringVar(&m.kind, "type", "", "`TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or of help learners")
+	f.StringVar(&m.kind, "type", "",
+		"`TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or a learner")
 	f.Choose(&m.scheme, "scheme", "", "machines: one-vs-one, one-vs-rest, or labels, one per label: `SCHEME`",
 		[]string{"one-vs-one", "one-vs-rest", "labels"})
 	f.Float64Var(&m.c, "c", 1, "`C`, the price of a violated margin: c_svc, epsilon_svr, nu_svr")
