@@ -115,7 +115,6 @@ func (r *run) work(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	defer state.Close()
 	p := e.Progress(true)
 	defer p.Clear()
 	device, backend, computer := r.device()

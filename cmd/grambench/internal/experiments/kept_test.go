@@ -62,7 +62,6 @@ func TestKeptResultsFit(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			defer state.Close()
 			_, err = reprotest.Do(context.Background(), t, e.experiment,
 				&repro.Run{Data: e.data, Seed: 1, State: state}, e.args...)
 			return err

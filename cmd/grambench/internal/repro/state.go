@@ -1,7 +1,6 @@
 package repro
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -11,35 +10,25 @@ import (
 	"os"
 	"slices"
 	"sync"
+
+	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
 // State keeps results in a file while a long experiment runs, so that an interrupted one needn't
 // begin anew. A nil State keeps nothing. It may be used concurrently, but by one process: a file
 // has one writer at a time.
 //
-// The file has one JSON object per line: first what the results belong to, then the results. A
-// result counts once its line is on the disk. A line that was torn, by a full disk or a machine
-// that stopped, is left out, which [State.Dropped] says: its result is computed again.
+// The file has one JSON object per line: first what the results belong to, then the results. It is
+// written anew for each result, under a temporary name, so that it is whole at any time. A line
+// that was damaged all the same is left out, which [State.Dropped] says: its result is computed
+// again.
 type State struct {
 	mu      sync.Mutex
-	name    string
-	file    stateFile // nil for a state in memory
-	made    bool      // whether the file wasn't there before
-	end     int64     // of the last whole line, where the next one begins
-	behind  bool      // whether something may be behind end: a line that couldn't be written
-	begun   []byte    // a first line without an end
+	name    string // empty for a state in memory
+	text    []byte // of the file, whole lines
 	dropped string
 	head    stateHead // empty until something is kept
 	have    map[string]json.RawMessage
-}
-
-// stateFile is what a State asks of an *os.File.
-type stateFile interface {
-	io.ReadCloser
-	io.WriterAt
-	Stat() (fs.FileInfo, error)
-	Sync() error
-	Truncate(size int64) error
 }
 
 // stateHead is the first line.
@@ -54,69 +43,46 @@ type stateLine struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// OpenState opens a file of results or begins one. An empty name gives nil. A file that isn't one
-// of results is an error and stays as it is.
+// OpenState opens a file of results, or returns a state that begins one. An empty name gives nil. A
+// file that isn't one of results is an error and stays as it is.
 func OpenState(path string) (*State, error) {
 	if path == "" {
 		return nil, nil
 	}
-	info, err := os.Stat(path)
-	made := errors.Is(err, fs.ErrNotExist)
-	if err == nil && !info.Mode().IsRegular() {
+	s := NewState()
+	s.name = path
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file, expected a file of results or none", path)
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
-	if err != nil {
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	s := &State{name: path, file: f, made: made, have: map[string]json.RawMessage{}}
-	if err := s.read(); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return s, nil
+	return s, s.read(text)
 }
 
 // NewState returns a state that keeps results in memory, for one run.
 func NewState() *State { return &State{have: map[string]json.RawMessage{}} }
 
-// read reads the lines. It writes nothing: what is behind the last whole line goes when the next
-// one is written.
-func (s *State) read() error {
-	in := bufio.NewReader(s.file)
+// read reads the lines of a file.
+func (s *State) read(text []byte) error {
 	var torn []int // numbers of lines
-	for number := 1; ; number++ {
-		line, err := in.ReadBytes('\n')
-		if errors.Is(err, io.EOF) { // what is there is no whole line
-			switch {
-			case len(line) == 0:
-			case number == 1 && !beginsHead(line):
-				return fmt.Errorf("%s:1: no line end, expected a file of results or an empty one", s.name)
-			case number == 1:
-				s.begun = line
-				fallthrough
-			default:
-				s.behind = true
-				torn = append(torn, number)
-			}
-			break
-		}
-		if err != nil {
-			return err
-		}
-		var v stateLine
-		switch {
-		case number == 1:
-			if !isObject(line, &s.head) || s.head.Experiment == "" {
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		whole := bytes.HasSuffix(line, []byte{'\n'})
+		if number == 1 {
+			if !whole || !isObject(line, &s.head) || s.head.Experiment == "" {
 				return fmt.Errorf("%s:1: %.40q, expected the first line of a file of results, {\"experiment\":…}",
 					s.name, line)
 			}
-		case !isObject(line, &v) || v.Key == "" || v.Value == nil:
+		} else if v := (stateLine{}); !whole || !isObject(line, &v) || v.Key == "" || v.Value == nil {
 			torn = append(torn, number)
-		default:
+			continue
+		} else {
 			s.have[v.Key] = v.Value
 		}
-		s.end += int64(len(line))
+		s.text = append(s.text, line...)
 	}
 	if len(torn) > 0 {
 		s.dropped = fmt.Sprintf("%s:%d: no whole result, left out", s.name, torn[0])
@@ -125,13 +91,6 @@ func (s *State) read() error {
 		s.dropped += fmt.Sprintf(", and so are %d more lines", len(torn)-1)
 	}
 	return nil
-}
-
-// beginsHead reports whether text may be the beginning of a first line.
-func beginsHead(text []byte) bool {
-	const head = `{"experiment":"`
-	n := min(len(text), len(head))
-	return string(text[:n]) == head[:n]
 }
 
 // Dropped says which lines of the file were left out since they hold no whole result, in words; ""
@@ -170,48 +129,38 @@ func (s *State) Begin(experiment, of string) error {
 		return fmt.Errorf("%s holds results of %s with %s, expected %s with %s; name another file, or remove it",
 			s.name, got.Experiment, got.Of, experiment, of)
 	}
-	line, err := json.Marshal(want)
-	if err != nil {
-		return err
-	}
-	if !bytes.HasPrefix(line, s.begun) {
-		return fmt.Errorf(
-			"%s: %.40q, expected the first line of results of %s with %s; name another file, or remove it",
-			s.name,
-			s.begun,
-			experiment,
-			of,
-		)
-	}
-	if err := s.write(line); err != nil {
+	if err := s.write(want); err != nil {
 		return err
 	}
 	s.head = want
 	return nil
 }
 
-// write appends a line and waits until it is on the disk. After an error the file goes on from the
-// last whole line: what was written of this one is taken back, now or before the next.
-func (s *State) write(line []byte) error {
-	if s.file == nil {
-		return nil
+// write appends a line to the file, which is on the disk then. After an error the file is what it
+// was before.
+func (s *State) write(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
 	}
-	if s.behind {
-		if err := s.file.Truncate(s.end); err != nil {
+	text := append(append(slices.Clip(s.text), line...), '\n')
+	if s.name != "" {
+		f, err := atomicfile.Create(s.name, "")
+		if err != nil {
+			return err
+		}
+		defer f.Abort()
+		if _, err := f.Write(text); err != nil {
+			return err
+		}
+		if err := f.Sync(); err != nil {
+			return err
+		}
+		if err := f.Commit(); err != nil {
 			return err
 		}
 	}
-	s.behind = true
-	_, err := s.file.WriteAt(append(slices.Clip(line), '\n'), s.end)
-	if err == nil {
-		err = s.file.Sync()
-	}
-	if err != nil {
-		s.behind = s.file.Truncate(s.end) != nil
-		return err
-	}
-	s.end += int64(len(line)) + 1
-	s.behind = false
+	s.text = text
 	return nil
 }
 
@@ -290,16 +239,12 @@ func (s *State) Save(key string, v any) error {
 	if err != nil {
 		return err
 	}
-	line, err := json.Marshal(stateLine{key, value})
-	if err != nil {
-		return err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.head.Experiment == "" {
 		return fmt.Errorf("%s: result %s before Begin has said what it belongs to", s.name, key)
 	}
-	if err := s.write(line); err != nil {
+	if err := s.write(stateLine{key, value}); err != nil {
 		return err
 	}
 	s.have[key] = value
@@ -314,23 +259,4 @@ func (s *State) Results() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.have)
-}
-
-// Close closes the file. It removes one that it made and that nothing was written into, such as
-// where the data were missing.
-func (s *State) Close() error {
-	if s == nil || s.file == nil {
-		return nil
-	}
-	info, err := s.file.Stat()
-	if closed := s.file.Close(); err == nil {
-		err = closed
-	}
-	if errors.Is(err, fs.ErrClosed) {
-		return nil
-	}
-	if err == nil && s.made && info.Size() == 0 {
-		err = os.Remove(s.name)
-	}
-	return err
 }

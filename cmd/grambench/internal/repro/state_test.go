@@ -13,7 +13,6 @@ func openState(t *testing.T, path string) *State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
 	return s
 }
 
@@ -28,7 +27,6 @@ func TestStateGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.Close()
 
 	// What a machine that stopped has left of the last line doesn't count, and doesn't spoil the
 	// next one.
@@ -57,7 +55,6 @@ func TestStateGoesOn(t *testing.T) {
 		if err := s.Save("c", []float64{3}); err != nil {
 			t.Fatal(err)
 		}
-		s.Close()
 	}
 }
 
@@ -68,7 +65,6 @@ func TestStateOfSomethingElse(t *testing.T) {
 	if err := s.Begin("x", "20 splits"); err != nil {
 		t.Fatal(err)
 	}
-	s.Close()
 	for _, other := range [][2]string{{"y", "20 splits"}, {"x", "10 splits"}} {
 		s := openState(t, path)
 		if err := s.Begin(other[0], other[1]); err == nil || !strings.Contains(err.Error(), "20 splits") {
@@ -76,10 +72,10 @@ func TestStateOfSomethingElse(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		":1: ":      "hello\n",
-		":1: no":    "hello",
-		":1: \"":    "{\"experiment\":\"x\",\"of\":\"\"} {}\n",
-		"expected ": "{\"experiment\":\"x\",\"of\":\"\",\"more\":1}\n",
+		":1: ":          "hello\n",
+		":1: \"hello\"": "hello",
+		":1: \"":        "{\"experiment\":\"x\",\"of\":\"\"} {}\n",
+		"expected ":     "{\"experiment\":\"x\",\"of\":\"\",\"more\":1}\n",
 	} {
 		path := filepath.Join(folder, "bad")
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
@@ -105,7 +101,7 @@ func TestNoState(t *testing.T) {
 	}
 	var v int
 	ok, err := s.Load("a", &v)
-	if ok || err != nil || s.Begin("x", "y") != nil || s.Save("a", 1) != nil || s.Results() != 0 || s.Close() != nil {
+	if ok || err != nil || s.Begin("x", "y") != nil || s.Save("a", 1) != nil || s.Results() != 0 {
 		t.Error("a state that isn't there keeps something")
 	}
 }
@@ -126,14 +122,8 @@ func TestStateLeavesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
 		if _, err := os.Stat(path); (err == nil) != want {
 			t.Errorf("%s: %v, expected a file: %v", name, err, want)
-		}
-		if err := s.Close(); err != nil {
-			t.Errorf("%s: closed again: %v", name, err)
 		}
 	}
 }
@@ -153,7 +143,6 @@ func FuzzOpenState(f *testing.F) {
 			return
 		}
 		n := s.Results()
-		s.Close()
 		again := openState(t, path)
 		if again.Results() != n {
 			t.Errorf("%d results, then %d", n, again.Results())
@@ -180,7 +169,7 @@ func TestStateInMemory(t *testing.T) {
 			t.Errorf("%d, %v", v, err)
 		}
 	}
-	if computed != 1 || s.Results() != 1 || s.Close() != nil {
+	if computed != 1 || s.Results() != 1 {
 		t.Errorf("computed %d times, %d results", computed, s.Results())
 	}
 }

@@ -150,7 +150,6 @@ func Resume(
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer state.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var stopped time.Time
