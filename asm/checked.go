@@ -2,6 +2,7 @@ package asm
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -89,21 +90,21 @@ func checked(k *Kernels) *Kernels {
 		input("HalfAngle", "c", len(dst), len(c))
 		values("HalfAngle", "row", len(row), HalfAngleNumbers)
 		values("HalfAngle", "cols", len(cols), HalfAngleNumbers)
-		checkEach("HalfAngle", "cols", cols[:HalfAngleNumbers], len(dst))
+		checkRows("HalfAngle", "cols", cols[:HalfAngleNumbers], 0, len(dst))
 		k.HalfAngle(dst, c, row, cols)
 	}
 	c.Join = func(dst []float32, c [][]float32, q [][]float64, p []float64, degree int) {
 		values("Join", "p", len(p), len(c))
 		values("Join", "q", len(q), len(p))
 		atLeast("Join", "degree", degree, 1)
-		checkEach("Join", "c", c, len(dst))
-		checkEach("Join", "q", q[:len(p)], len(dst))
+		checkRows("Join", "c", c, 0, len(dst))
+		checkRows("Join", "q", q[:len(p)], 0, len(dst))
 		k.Join(dst, c, q, p, degree)
 	}
 
 	c.AddRows = func(sum []float64, rows [][]float32, from int, by []float64) {
 		values("AddRows", "by", len(by), len(rows))
-		checkRows("AddRows", rows, from, len(sum))
+		checkRows("AddRows", "rows", rows, from, len(sum))
 		k.AddRows(sum, rows, from, by)
 	}
 	c.Extremes = func(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64) {
@@ -126,7 +127,7 @@ func checked(k *Kernels) *Kernels {
 	}
 	c.Prefetch = func(rows [][]float32, from, to int) {
 		atLeast("Prefetch", "to", to, from)
-		checkRows("Prefetch", rows, from, to-from)
+		checkRows("Prefetch", "rows", rows, from, to-from)
 		k.Prefetch(rows, from, to)
 	}
 	c.Gather = func(dst, src []float32, index []int32) {
@@ -164,14 +165,10 @@ func checkPanel(kernel string, width int, f panelKernel) panelKernel {
 		equal(kernel, "start", len(start), len(doc)+1)
 		first, end := start[0], start[len(doc)]
 		if first < 0 || end < first {
-			descends(kernel, "start", first, end)
+			fail(kernel, "start goes from %d to %d, expected to ascend from at least 0", first, end)
 		}
-		if int64(len(offset)) < end {
-			short(kernel, "offset", len(offset), int(end))
-		}
-		if int64(len(value)) < end {
-			short(kernel, "value", len(value), int(end))
-		}
+		values(kernel, "offset", len(offset), int(min(end, math.MaxInt)))
+		values(kernel, "value", len(value), int(min(end, math.MaxInt)))
 		if end > first {
 			values(kernel, "panel", len(panel), width)
 		}
@@ -221,7 +218,7 @@ func checkGaussian[T float32 | float64](
 // checkPostings checks posting lists: the last of all documents ends every list that runs into it.
 func checkPostings(kernel string, doc []uint32, value []float32, cursors []Cursor, base, limit uint32) {
 	if limit < base {
-		panic(fmt.Sprintf("asm: %s: limit is %d, expected at least %d, the base", kernel, limit, base))
+		fail(kernel, "limit is %d, expected at least %d, the base", limit, base)
 	}
 	values(kernel, "value", len(value), len(doc))
 	if len(cursors) == 0 {
@@ -229,7 +226,7 @@ func checkPostings(kernel string, doc []uint32, value []float32, cursors []Curso
 	}
 	values(kernel, "doc", len(doc), 1)
 	if last := doc[len(doc)-1]; last < limit {
-		panic(fmt.Sprintf("asm: %s: the last of doc is %d, expected at least %d, the limit", kernel, last, limit))
+		fail(kernel, "the last of doc is %d, expected at least %d, the limit", last, limit)
 	}
 }
 
@@ -258,26 +255,16 @@ func checkRectangle(kernel, arg string, have, rows, stride, width int) {
 	hi, lo := bits.Mul64(uint64(rows-1), uint64(stride))
 	lo, carry := bits.Add64(lo, uint64(width), 0)
 	if hi|carry != 0 || lo > uint64(have) {
-		panic(fmt.Sprintf("asm: %s: %s has %d values, expected %d rows of %d, %d apart",
-			kernel, arg, have, rows, width, stride))
+		fail(kernel, "%s has %d values, expected %d rows of %d, %d apart", arg, have, rows, width, stride)
 	}
 }
 
-// checkEach checks that every slice of a list has so many values.
-func checkEach[T float32 | float64](kernel, arg string, list [][]T, need int) {
-	for i, s := range list {
-		if len(s) < need {
-			shortRow(kernel, arg, i, len(s), 0, need)
-		}
-	}
-}
-
-// checkRows checks that every row has n values from a place on.
-func checkRows(kernel string, rows [][]float32, from, n int) {
+// checkRows checks that every slice of a list has n values from a place on.
+func checkRows[T float32 | float64](kernel, arg string, rows [][]T, from, n int) {
 	atLeast(kernel, "from", from, 0)
 	for i, row := range rows {
 		if len(row)-n < from {
-			shortRow(kernel, "rows", i, len(row), from, n)
+			fail(kernel, "%s[%d] has %d values, expected at least %d from %d on", arg, i, len(row), n, from)
 		}
 	}
 }
@@ -291,7 +278,7 @@ func checkScores(kernel string, g, mask int) {
 // checkBits checks the logarithm of a number of intervals for each power of two.
 func checkBits(function string, bits uint) {
 	if bits > piecewiseMost {
-		panic(fmt.Sprintf("asm: %s: bits is %d, expected at most %d", function, bits, piecewiseMost))
+		fail(function, "bits is %d, expected at most %d", bits, piecewiseMost)
 	}
 }
 
@@ -303,7 +290,7 @@ func inputs(kernel, a, b string, dst, haveA, haveB int) {
 
 func input(kernel, arg string, dst, have int) {
 	if have < dst {
-		shorter(kernel, arg, have, dst)
+		failNumbers(kernel, "dst has %[3]d values, %[1]s %[2]d", arg, have, dst)
 	}
 }
 
@@ -311,62 +298,37 @@ func input(kernel, arg string, dst, have int) {
 // multiple that it has a multiple of so many.
 func values(kernel, arg string, have, need int) {
 	if have < need {
-		short(kernel, arg, have, need)
+		failNumbers(kernel, "%s has %d values, expected at least %d", arg, have, need)
 	}
 }
 
 func equal(kernel, arg string, have, want int) {
 	if have != want {
-		differs(kernel, arg, have, want)
+		failNumbers(kernel, "%s has %d values, expected %d", arg, have, want)
 	}
 }
 
 func multiple(kernel, arg string, have, block int) {
 	if have%block != 0 {
-		uneven(kernel, arg, have, block)
+		failNumbers(kernel, "%s has %d values, expected a multiple of %d", arg, have, block)
 	}
 }
 
 // atLeast checks a number.
 func atLeast(kernel, arg string, have, least int) {
 	if have < least {
-		below(kernel, arg, have, least)
+		failNumbers(kernel, "%s is %d, expected at least %d", arg, have, least)
 	}
 }
 
-// What follows panics. It stands alone so that the checks are small enough to be inlined.
-
+// failNumbers is [fail] with an argument and two numbers. It stands alone so that the checks are
+// small enough to be inlined.
+//
 //go:noinline
-func below(kernel, arg string, have, least int) {
-	panic(fmt.Sprintf("asm: %s: %s is %d, expected at least %d", kernel, arg, have, least))
+func failNumbers(kernel, format, arg string, have, expected int) {
+	fail(kernel, format, arg, have, expected)
 }
 
-//go:noinline
-func descends(kernel, arg string, first, end int64) {
-	panic(fmt.Sprintf("asm: %s: %s goes from %d to %d, expected to ascend from at least 0", kernel, arg, first, end))
-}
-
-//go:noinline
-func short(kernel, arg string, have, need int) {
-	panic(fmt.Sprintf("asm: %s: %s has %d values, expected at least %d", kernel, arg, have, need))
-}
-
-//go:noinline
-func shorter(kernel, arg string, have, dst int) {
-	panic(fmt.Sprintf("asm: %s: dst has %d values, %s %d", kernel, dst, arg, have))
-}
-
-//go:noinline
-func differs(kernel, arg string, have, want int) {
-	panic(fmt.Sprintf("asm: %s: %s has %d values, expected %d", kernel, arg, have, want))
-}
-
-//go:noinline
-func uneven(kernel, arg string, have, block int) {
-	panic(fmt.Sprintf("asm: %s: %s has %d values, expected a multiple of %d", kernel, arg, have, block))
-}
-
-//go:noinline
-func shortRow(kernel, arg string, i, have, from, n int) {
-	panic(fmt.Sprintf("asm: %s: %s[%d] has %d values, expected at least %d from %d on", kernel, arg, i, have, n, from))
+func fail(kernel, format string, args ...any) {
+	panic(fmt.Sprintf("asm: "+kernel+": "+format, args...))
 }

@@ -14,124 +14,94 @@ import (
 // parameters; before the loop, each scalar fills a register, negated where its name has a minus.
 type mapKernel struct {
 	name    string
-	dst     string
 	in      []string
 	scalars []string
 	unroll  int       // registers in a block, with 16 registers in all
 	hold    []float32 // constants that stay in registers
-	body    func(g *gen, in []vec, s []VecVirtual) vec
+	body    func(a args) vec
 
-	// fast, if there is one, computes a whole block with fewer operations, and the same bits. It
-	// needs that no element of the first input is above limit, which is computed before the loop.
-	fast  func(g *gen, in []vec, s []VecVirtual) vec
-	limit func(g *gen, s []VecVirtual) VecVirtual
+	// limit, if there is one, is computed before the loop. Where no element of the first input in a
+	// block is above it, the body is fast.
+	limit func(a args) VecVirtual
+}
+
+// args are what the body of a map has to work with: registers of its inputs, and one for each
+// scalar. fast says that fewer operations give the same bits.
+type args struct {
+	*gen
+	in   []vec
+	s    []VecVirtual
+	fast bool
 }
 
 var mapKernels = []mapKernel{
-	{name: "add", dst: "dst", in: []string{"a", "b"}, unroll: 4,
-		body: func(g *gen, in []vec, s []VecVirtual) vec { return g.add(in[0], in[1]) }},
-	{name: "dot", dst: "dst", in: []string{"c", "y"}, scalars: []string{"x"}, unroll: 4, hold: []float32{1},
-		body: func(g *gen, in []vec, s []VecVirtual) vec {
-			return g.mul(g.constSub(1, in[0]), g.scale(in[1], s[0]))
-		}},
-	{name: "arcCos", dst: "dst", in: []string{"c"}, unroll: 3, limit: upToOne,
-		body: func(g *gen, in []vec, s []VecVirtual) vec { return g.arcCos(in[0]) },
-		fast: func(g *gen, in []vec, s []VecVirtual) vec { return g.sqrt(g.arcSq(in[0])) }},
-	{name: "arcCosSq", dst: "dst", in: []string{"c"}, unroll: 3, limit: upToOne,
-		body: func(g *gen, in []vec, s []VecVirtual) vec { return g.arcCosSq(in[0]) },
-		fast: func(g *gen, in []vec, s []VecVirtual) vec { return g.arcSq(in[0]) }},
-	{name: "exp", dst: "dst", in: []string{"x"}, unroll: 3, hold: []float32{coeff.ExpLow, coeff.ExpHigh},
-		body: func(g *gen, in []vec, s []VecVirtual) vec { return g.exp(in[0], true) }},
-	{name: "diffusion", dst: "dst", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,
-		body: func(g *gen, in []vec, s []VecVirtual) vec {
-			return g.exp(g.scale(g.arcCosSq(in[0]), s[0]), false)
-		},
-		fast: func(g *gen, in []vec, s []VecVirtual) vec {
-			return g.expNormal(g.scale(g.arcSq(in[0]), s[0]))
-		},
+	{name: "add", in: []string{"a", "b"}, unroll: 4, body: func(a args) vec { return a.add(a.in[0], a.in[1]) }},
+	{name: "dot", in: []string{"c", "y"}, scalars: []string{"x"}, unroll: 4, hold: []float32{1},
+		body: func(a args) vec { return a.mul(a.constSub(1, a.in[0]), a.scale(a.in[1], a.s[0])) }},
+	{name: "arcCos", in: []string{"c"}, unroll: 3, limit: upToOne, body: args.arcCos},
+	{name: "arcCosSq", in: []string{"c"}, unroll: 3, limit: upToOne, body: args.arcCosSq},
+	{name: "exp", in: []string{"x"}, unroll: 3, hold: []float32{coeff.ExpLow, coeff.ExpHigh},
+		body: func(a args) vec { return a.exp(a.in[0], true) }},
+	{name: "diffusion", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,
+		body: func(a args) vec { return a.falling(a.scale(a.arcCosSq(), a.s[0])) },
 		// For c <= 1 arccos² is at most π²/4·c. So up to c = 87/(2.468·invT) the exponent stays
 		// above -87.3, where results are normal numbers. NaN in invT stays in the limit, and
 		// nothing is below that.
-		limit: func(g *gen, s []VecVirtual) VecVirtual {
-			quotient, l := g.reg(), g.reg()
-			g.VMOVUPS(g.mem(-35.2), quotient)
-			g.VDIVPS(s[0], quotient, quotient)
-			g.VMINPS(quotient, g.constant(1), l)
+		limit: func(a args) VecVirtual {
+			quotient, l := a.reg(), a.reg()
+			a.VMOVUPS(a.mem(-35.2), quotient)
+			a.VDIVPS(a.s[0], quotient, quotient)
+			a.VMINPS(quotient, a.constant(1), l)
 			return l
 		}},
-	{name: "ngd", dst: "dst", in: []string{"c"}, scalars: []string{"shift"}, unroll: 3, limit: upToOne,
-		body: func(g *gen, in []vec, s []VecVirtual) vec { return g.negativeTwice(g.arcCos(in[0]), s[0]) },
-		fast: func(g *gen, in []vec, s []VecVirtual) vec {
-			return g.negativeTwice(g.sqrt(g.arcSq(in[0])), s[0])
+	{name: "ngd", in: []string{"c"}, scalars: []string{"shift"}, unroll: 3, limit: upToOne,
+		body: func(a args) vec { // shift - 2θ; 2θ is exact
+			theta := a.arcCos()
+			return a.apply(a.VSUBPS, a.add(theta, theta), a.s[0])
 		}},
-	{name: "ngdExp", dst: "dst", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,
-		body: func(g *gen, in []vec, s []VecVirtual) vec {
-			return g.exp(g.scale(g.arcCos(in[0]), s[0]), false)
-		},
-		fast: func(g *gen, in []vec, s []VecVirtual) vec {
-			return g.expNormal(g.scale(g.sqrt(g.arcSq(in[0])), s[0]))
-		},
+	{name: "ngdExp", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,
+		body: func(a args) vec { return a.falling(a.scale(a.arcCos(), a.s[0])) },
 		// For c <= 1 arccos is at most π/2·√c. So with q = 87/(1.5709·invT) the exponent stays
 		// above -87.3 up to c = q². Where it matters, the least of 1, q and q² is that; it is
 		// negative where q is.
-		limit: func(g *gen, s []VecVirtual) VecVirtual {
-			q, l := g.reg(), g.reg()
-			g.VMOVUPS(g.mem(-55.3), q)
-			g.VDIVPS(s[0], q, q)
-			g.VMINPS(q, g.constant(1), l)
-			g.VMULPS(q, q, q)
-			g.VMINPS(l, q, l)
+		limit: func(a args) VecVirtual {
+			q, l := a.reg(), a.reg()
+			a.VMOVUPS(a.mem(-55.3), q)
+			a.VDIVPS(a.s[0], q, q)
+			a.VMINPS(q, a.constant(1), l)
+			a.VMULPS(q, q, q)
+			a.VMINPS(l, q, l)
 			return l
 		}},
-	{
-		name:    "gaussian",
-		dst:     "dst",
-		in:      []string{"c", "y"},
-		scalars: []string{"x", "-gamma"},
-		unroll:  2,
-		hold:    []float32{coeff.ExpLow},
-		body: func(g *gen, in []vec, s []VecVirtual) vec {
-			d := g.apply(g.VSUBPS, in[1], s[0])
-			w := g.scale(in[1], s[0])
-			w = g.mul(g.add(w, w), in[0])
-			g.mulAdd(d, d, w)
-			return g.exp(g.scale(d, s[1]), false)
-		},
-	},
-	{name: "arcCosine0", dst: "dst", in: []string{"c"}, unroll: 3, limit: upToOne,
-		body: func(g *gen, in []vec, s []VecVirtual) vec {
-			u := g.mulConst(g.sqrt(g.arcSq(g.fold(in[0]))), coeff.InvPi)
-			return g.blend(g.compare(greater, in[0], g.operand(1)), u, g.constSub(1, u))
-		},
-		fast: func(g *gen, in []vec, s []VecVirtual) vec {
-			return g.constSub(1, g.mulConst(g.sqrt(g.arcSq(in[0])), coeff.InvPi))
+	{name: "gaussian", in: []string{"c", "y"}, scalars: []string{"x", "-gamma"}, unroll: 2,
+		hold: []float32{coeff.ExpLow},
+		body: func(a args) vec {
+			d := a.apply(a.VSUBPS, a.in[1], a.s[0])
+			w := a.scale(a.in[1], a.s[0])
+			w = a.mul(a.add(w, w), a.in[0])
+			a.mulAdd(d, d, w)
+			return a.falling(a.scale(d, a.s[1]))
 		}},
-	{
-		name:    "arcCosine1",
-		dst:     "dst",
-		in:      []string{"c", "y"},
-		scalars: []string{"x"},
-		unroll:  2,
-		hold:    []float32{0, 1, 2},
-		body: func(g *gen, in []vec, s []VecVirtual) vec {
-			return g.mul(g.scale(in[1], s[0]), g.arc1(in[0]))
-		},
-	},
-	{name: "arcCosine2", dst: "dst", in: []string{"c", "y"}, scalars: []string{"x"}, unroll: 2, hold: []float32{1, 2},
-		body: func(g *gen, in []vec, s []VecVirtual) vec {
-			w := g.scale(in[1], s[0])
-			return g.mul(g.mul(w, w), g.arc2(in[0]))
+	{name: "arcCosine0", in: []string{"c"}, unroll: 3, limit: upToOne,
+		body: func(a args) vec {
+			c := a.in[0]
+			if a.fast {
+				return a.constSub(1, a.mulConst(a.sqrt(a.arcSq(c)), coeff.InvPi))
+			}
+			u := a.mulConst(a.sqrt(a.arcSq(a.fold(c))), coeff.InvPi)
+			return a.blend(a.compare(greater, c, a.operand(1)), u, a.constSub(1, u))
+		}},
+	{name: "arcCosine1", in: []string{"c", "y"}, scalars: []string{"x"}, unroll: 2, hold: []float32{0, 1, 2},
+		body: func(a args) vec { return a.mul(a.scale(a.in[1], a.s[0]), a.arc1(a.in[0])) }},
+	{name: "arcCosine2", in: []string{"c", "y"}, scalars: []string{"x"}, unroll: 2, hold: []float32{1, 2},
+		body: func(a args) vec {
+			w := a.scale(a.in[1], a.s[0])
+			return a.mul(a.mul(w, w), a.arc2(a.in[0]))
 		}},
 }
 
-// upToOne is the limit where c <= 1 is all that fast needs.
-func upToOne(g *gen, s []VecVirtual) VecVirtual { return g.constant(1) }
-
-// negativeTwice is shift - 2a; 2a is exact.
-func (g *gen) negativeTwice(a vec, shift VecVirtual) vec {
-	a = g.add(a, a)
-	return g.apply(g.VSUBPS, a, shift)
-}
+// upToOne is the limit where c <= 1 is all that a fast body needs.
+func upToOne(a args) VecVirtual { return a.constant(1) }
 
 func maps(f file) {
 	for _, set := range isas {
@@ -143,29 +113,25 @@ func maps(f file) {
 
 // write writes one map:
 //
-//	block:  while a block of registers is left (and fast can take it), a block
+//	block:  while a block of registers is left (and none is above the limit), a block
 //	single: one register, then back to block
 //	tail:   what is left, less than a register, with masked loads and a masked store
 func (m mapKernel) write(g *gen) {
-	var scalar []string
-	for _, s := range m.scalars {
-		scalar = append(scalar, strings.TrimPrefix(s, "-"))
-	}
-	signature := fmt.Sprintf("func(%s []float32", strings.Join(append([]string{m.dst}, m.in...), ", "))
-	if len(scalar) > 0 {
-		signature += ", " + strings.Join(scalar, ", ") + " float32"
+	signature := "func(" + strings.Join(append([]string{"dst"}, m.in...), ", ") + " []float32"
+	for _, name := range m.scalars {
+		signature += ", " + strings.TrimPrefix(name, "-") + " float32"
 	}
 	g.function(m.name+g.suffix, signature+")")
 	g.Doc(fmt.Sprintf("%s%s is %sGeneric for %s.", m.name, g.suffix, m.name, g.suffix))
 
-	dst := g.base(m.dst)
-	n := g.length(m.dst)
+	dst := g.base("dst")
+	n := g.length("dst")
 	var from []Register
 	for _, name := range m.in {
 		from = append(from, g.base(name))
 	}
 	g.hold(m.hold...)
-	var scalars []VecVirtual
+	a := args{gen: g, in: make([]vec, len(from))}
 	for _, name := range m.scalars {
 		param, err := g.Param(strings.TrimPrefix(name, "-")).Resolve()
 		if err != nil {
@@ -176,12 +142,11 @@ func (m mapKernel) write(g *gen) {
 		if strings.HasPrefix(name, "-") {
 			g.VXORPS(g.mem(float32(math.Copysign(0, -1))), all, all)
 		}
-		scalars = append(scalars, all)
+		a.s = append(a.s, all)
 	}
-	body := m.body
 	var limit VecVirtual
-	if m.fast != nil {
-		limit, body = m.limit(g, scalars), m.fast
+	if m.limit != nil {
+		limit = m.limit(a)
 	}
 	unroll := m.unroll
 	if g.lanes == 16 {
@@ -193,24 +158,28 @@ func (m mapKernel) write(g *gen) {
 	place := func(base Register, i int) Mem {
 		return element(base, at, 4).Offset(4 * i * g.lanes)
 	}
+	load := func(registers int) {
+		for j, base := range from {
+			a.in[j] = g.each(registers, func(i int, d VecVirtual) { g.VMOVUPS(place(base, i), d) })
+		}
+	}
 	block, single, tail, done := g.label("block"), g.label("single"), g.label("tail"), g.label("done")
-	if unroll == 1 && m.fast == nil {
+	if unroll == 1 && m.limit == nil {
 		single = tail // blocks are single registers as it is
 	}
 
 	g.Label(block)
 	g.CMPQ(n, U32(unroll*g.lanes))
 	g.JL(single)
-	in := make([]vec, len(from))
-	for j, base := range from {
-		in[j] = g.each(unroll, func(i int, d VecVirtual) { g.VMOVUPS(place(base, i), d) })
+	load(unroll)
+	if m.limit != nil {
+		g.jumpAny(g.compare(notLessEqual, a.in[0], limit), single)
 	}
-	if m.fast != nil {
-		g.jumpAny(g.compare(notLessEqual, in[0], limit), single)
-	}
-	for i, v := range body(g, in, scalars) {
+	a.fast = m.limit != nil
+	for i, v := range m.body(a) {
 		g.VMOVUPS(v, place(dst, i))
 	}
+	a.fast = false
 	g.ADDQ(U32(unroll*g.lanes), at)
 	g.SUBQ(U32(unroll*g.lanes), n)
 	g.JMP(block)
@@ -219,10 +188,8 @@ func (m mapKernel) write(g *gen) {
 		g.Label(single)
 		g.CMPQ(n, U32(g.lanes))
 		g.JL(tail)
-		for j, base := range from {
-			in[j] = g.each(1, func(i int, d VecVirtual) { g.VMOVUPS(place(base, i), d) })
-		}
-		g.VMOVUPS(m.body(g, in, scalars)[0], place(dst, 0))
+		load(1)
+		g.VMOVUPS(m.body(a)[0], place(dst, 0))
 		g.ADDQ(U32(g.lanes), at)
 		g.SUBQ(U32(g.lanes), n)
 		g.JMP(block)
@@ -233,9 +200,9 @@ func (m mapKernel) write(g *gen) {
 	g.JEQ(done)
 	first := g.firstMask(n)
 	for j, base := range from {
-		in[j] = g.loadFirst(place(base, 0), first)
+		a.in[j] = g.loadFirst(place(base, 0), first)
 	}
-	g.storeFirst(m.body(g, in, scalars), first, place(dst, 0))
+	g.storeFirst(m.body(a), first, place(dst, 0))
 	g.Label(done)
 	g.end()
 }
@@ -263,20 +230,36 @@ func (g *gen) supplement(phi vec) (hi, lo vec) {
 	return hi, g.addConst(lo, coeff.PiLo)
 }
 
-// arcCos is θ = arccos(1-c) for c in [0, 2].
-func (g *gen) arcCos(c vec) vec {
-	phi := g.sqrt(g.arcSq(g.fold(c)))
-	hi, lo := g.supplement(phi)
-	return g.blend(g.compare(greater, c, g.operand(1)), g.add(hi, lo), phi)
+// arcCos is θ = arccos(1-c) for c in [0, 2], fast for c up to 1.
+func (a args) arcCos() vec {
+	c := a.in[0]
+	if a.fast {
+		return a.sqrt(a.arcSq(c))
+	}
+	phi := a.sqrt(a.arcSq(a.fold(c)))
+	hi, lo := a.supplement(phi)
+	return a.blend(a.compare(greater, c, a.operand(1)), a.add(hi, lo), phi)
 }
 
-// arcCosSq is arccos²(1-c) for c in [0, 2].
-func (g *gen) arcCosSq(c vec) vec {
-	w := g.arcSq(g.fold(c))
-	hi, lo := g.supplement(g.sqrt(w))
-	lo = g.mul(hi, g.add(lo, lo))
-	g.mulAdd(hi, hi, lo)
-	return g.blend(g.compare(greater, c, g.operand(1)), hi, w)
+// arcCosSq is arccos²(1-c) for c in [0, 2], fast for c up to 1.
+func (a args) arcCosSq() vec {
+	c := a.in[0]
+	if a.fast {
+		return a.arcSq(c)
+	}
+	w := a.arcSq(a.fold(c))
+	hi, lo := a.supplement(a.sqrt(w))
+	lo = a.mul(hi, a.add(lo, lo))
+	a.mulAdd(hi, hi, lo)
+	return a.blend(a.compare(greater, c, a.operand(1)), hi, w)
+}
+
+// falling is e^x for x <= 0, which it overwrites, fast where results are normal numbers.
+func (a args) falling(x vec) vec {
+	if a.fast {
+		return a.expNormal(x)
+	}
+	return a.exp(x, false)
 }
 
 // reduce splits x = n ln 2 + r. x becomes r, and p is the polynomial of exp(r). The low bits of k

@@ -218,8 +218,8 @@ func pairings(f file) {
 				g.VMOVUPS(m, y)
 				g.VADDPS(p.term(g, vec{y}, value)[0], sum, sum)
 			})
-			mapKernel{name: p.terms, dst: "dst", in: []string{"y"}, scalars: []string{"x"}, unroll: 1,
-				body: func(g *gen, in []vec, s []VecVirtual) vec { return p.term(g, in[0], s[0]) }}.write(f.gen(set))
+			mapKernel{name: p.terms, in: []string{"y"}, scalars: []string{"x"}, unroll: 1,
+				body: func(a args) vec { return p.term(a.gen, a.in[0], a.s[0]) }}.write(f.gen(set))
 		}
 	}
 }
