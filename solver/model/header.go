@@ -147,7 +147,16 @@ func parseHeader(line []byte) (*header, error) {
 	return h, nil
 }
 
-// recordBytes is the size of the record of a machine.
+// record is a machine without its support vectors and coefficients, as a file has it; all of it is 0
+// where the machine isn't there.
+type record struct {
+	Coefficients, Flags uint64
+	Rho, Objective, Gap float64
+	Iterations, Bounded uint64
+	Sigmoid             solver.Sigmoid
+}
+
+// recordBytes is the size of a record.
 const recordBytes = 72
 
 // section is a part of the file behind the header.

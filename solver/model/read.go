@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/minio/sha256-simd"
 
@@ -57,11 +59,12 @@ func Read(ctx context.Context, r io.Reader) (*Model, error) {
 // read reads a file of a number of bytes, -1 where that isn't known. It calls early, if not nil, once
 // the header is read.
 func read(ctx context.Context, r io.Reader, size int64, early func(sparse.Tokenizer)) (*Model, error) {
-	b := &body{ctx: ctx, r: r}
-	if err := b.start(); err != nil {
+	in := bufio.NewReaderSize(boundReader{ctx, r}, 64<<10)
+	first, err := firstLine(in)
+	if err != nil {
 		return nil, err
 	}
-	line, err := b.line(mostHeader)
+	line, err := readLine(in, mostHeader)
 	if err != nil {
 		return nil, err
 	}
@@ -80,29 +83,36 @@ func read(ctx context.Context, r io.Reader, size int64, early func(sparse.Tokeni
 		}
 		early(t)
 	}
-	begin := int64(b.at)
+	begin := int64(len(first) + len(line))
 	total := begin + sum + sha256.Size
-	if err := b.rest(total, size == total); err != nil {
+	var rest bytes.Buffer
+	if size == total { // so much is known to be there
+		rest.Grow(int(total-begin) + bytes.MinRead)
+	}
+	have, err := rest.ReadFrom(io.LimitReader(in, total-begin+1))
+	if err != nil {
 		return nil, err
 	}
-	if have := int64(len(b.data)); have != total {
+	if have += begin; have != total {
 		return nil, damaged("%s: %d bytes, expected %d", where(parts, begin, have), have, total)
 	}
-	end := total - sha256.Size
+	arrays, found := rest.Bytes()[:sum], rest.Bytes()[sum:]
 	sum256 := sha256.New()
-	for piece := range slices.Chunk(b.data[:end], 16<<20) {
+	sum256.Write(first)
+	sum256.Write(line)
+	for piece := range slices.Chunk(arrays, 16<<20) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		sum256.Write(piece)
 	}
-	if found, expected := b.data[end:], sum256.Sum(nil); !bytes.Equal(found, expected) {
+	if expected := sum256.Sum(nil); !bytes.Equal(found, expected) {
 		return nil, damaged(
 			"checksum: found %x, expected %x for what is there: header, arrays or the checksum itself were changed",
 			found[:8], expected[:8],
 		)
 	}
-	return h.decode(b.data[begin:end])
+	return h.decode(arrays)
 }
 
 // where names the part in which a file of so many bytes ends, if it isn't longer.
@@ -122,82 +132,57 @@ func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// body is a file in memory, as far as it was read.
-type body struct {
-	ctx  context.Context
-	r    io.Reader
-	data []byte
-	at   int // begin of what wasn't used yet
-	end  bool
+// boundReader reads no more after the end of ctx, and so little at a time that this is soon found.
+type boundReader struct {
+	ctx context.Context
+	r   io.Reader
 }
 
-// more reads some bytes, at most as many as data has room for, and makes room if there is none.
-func (b *body) more() error {
+// Read implements io.Reader.
+func (b boundReader) Read(p []byte) (int, error) {
 	if err := b.ctx.Err(); err != nil {
-		return err
+		return 0, err
 	}
-	if len(b.data) == cap(b.data) {
-		b.data = append(make([]byte, 0, max(4<<10, 2*cap(b.data))), b.data...)
-	}
-	n, err := b.r.Read(b.data[len(b.data):min(cap(b.data), len(b.data)+1<<20)])
-	b.data = b.data[:len(b.data)+n]
-	if errors.Is(err, io.EOF) {
-		b.end, err = true, nil
-	}
-	return err
+	return b.r.Read(p[:min(len(p), 1<<20)])
 }
 
-// start reads the first line.
-func (b *body) start() error {
-	line, err := b.line(len(magic) + 20)
+// firstLine reads the first line, which has the version.
+func firstLine(in *bufio.Reader) ([]byte, error) {
+	begin, err := in.Peek(len(magic) + len(version) + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	shown := string(begin)
+	line, err := readLine(in, len(magic)+20)
 	if err != nil && !errors.Is(err, ErrDamaged) {
-		return err
+		return nil, err
 	}
-	found, ok := bytes.CutPrefix(line, []byte(magic))
-	if err != nil || !ok || len(found) == 0 || len(bytes.Trim(found, "0123456789")) > 0 {
-		return damaged(
-			"it begins with %q, expected %q", b.data[:min(len(b.data), len(magic)+len(version)+1)], magic+version+"\n",
-		)
+	found, ok := strings.CutPrefix(strings.TrimSuffix(string(line), "\n"), magic)
+	if err != nil || !ok || found == "" || strings.Trim(found, "0123456789") != "" {
+		return nil, damaged("it begins with %q, expected %q", shown, magic+version+"\n")
 	}
-	if string(found) != version {
-		return &VersionError{string(found)}
+	if found != version {
+		return nil, &VersionError{found}
 	}
-	return nil
+	return line, nil
 }
 
-// line returns the line at b.at without its end and moves b.at past it.
-func (b *body) line(most int) ([]byte, error) {
-	for from := b.at; ; {
-		if n := bytes.IndexByte(b.data[from:], '\n'); n >= 0 {
-			line := b.data[b.at : from+n]
-			b.at = from + n + 1
+// readLine reads a line of the header with its end.
+func readLine(in *bufio.Reader, most int) (line []byte, err error) {
+	for {
+		piece, err := in.ReadSlice('\n')
+		line = append(line, piece...)
+		switch {
+		case err == nil:
 			return line, nil
-		}
-		from = len(b.data)
-		if b.end {
-			return nil, damaged("it ends in its header, at byte %d", len(b.data))
-		}
-		if len(b.data)-b.at > most {
-			return nil, damaged("header: no end of the line in %d bytes", len(b.data)-b.at)
-		}
-		if err := b.more(); err != nil {
+		case errors.Is(err, io.EOF):
+			return nil, damaged("it ends in its header, after %d bytes of a line", len(line))
+		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
+		case len(line) > most:
+			return nil, damaged("header: no end of the line in %d bytes", len(line))
 		}
 	}
-}
-
-// rest reads on to the end of the file or to one byte beyond total. there says that so many bytes
-// are known to be there.
-func (b *body) rest(total int64, there bool) error {
-	if there && int64(cap(b.data)) <= total {
-		b.data = append(make([]byte, 0, total+1), b.data...)
-	}
-	for !b.end && int64(len(b.data)) <= total {
-		if err := b.more(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // decode makes the model of a header and the arrays after it, whose sizes the caller has checked.
@@ -283,35 +268,35 @@ func (d *decoder) machines(n, coefficients int64) ([]*solver.Machine, error) {
 	sizes := make([]int64, n)
 	left := coefficients
 	for i := range machines {
-		var r [recordBytes / 8]uint64
-		for k := range r {
-			r[k] = binary.LittleEndian.Uint64(d.bytes(8))
+		raw, r := d.bytes(recordBytes), record{}
+		if _, err := binary.Decode(raw, binary.LittleEndian, &r); err != nil {
+			panic(err) // the caller has measured
 		}
-		if r[1]&flagThere == 0 {
-			if r != [len(r)]uint64{} {
+		if r.Flags&flagThere == 0 {
+			if len(bytes.Trim(raw, "\x00")) > 0 {
 				return nil, fmt.Errorf("machine %d isn't there, and its record isn't 0", i)
 			}
 			continue
 		}
-		if r[1]&^flagsKnown != 0 {
-			return nil, fmt.Errorf("machine %d has flags %#x", i, r[1])
+		if r.Flags&^flagsKnown != 0 {
+			return nil, fmt.Errorf("machine %d has flags %#x", i, r.Flags)
 		}
-		if r[0] > uint64(left) || r[5] > math.MaxInt || r[6] > math.MaxInt {
+		if r.Coefficients > uint64(left) || r.Iterations > math.MaxInt || r.Bounded > math.MaxInt {
 			return nil, fmt.Errorf(
 				"machine %d has %d coefficients, of which %d are left, %d iterations, %d coefficients at their bound",
-				i, r[0], left, r[5], r[6],
+				i, r.Coefficients, left, r.Iterations, r.Bounded,
 			)
 		}
 		m := &solver.Machine{
-			Rho: math.Float64frombits(r[2]), Objective: math.Float64frombits(r[3]), Gap: math.Float64frombits(r[4]),
-			Iterations: int(r[5]), Bounded: int(r[6]), Converged: r[1]&flagConverged != 0,
+			Rho: r.Rho, Objective: r.Objective, Gap: r.Gap, Iterations: int(r.Iterations), Bounded: int(r.Bounded),
+			Converged: r.Flags&flagConverged != 0,
 		}
-		if r[1]&flagSigmoid != 0 {
-			m.Sigmoid = &solver.Sigmoid{A: math.Float64frombits(r[7]), B: math.Float64frombits(r[8])}
-		} else if r[7] != 0 || r[8] != 0 {
+		if r.Flags&flagSigmoid != 0 {
+			m.Sigmoid = &r.Sigmoid
+		} else if math.Float64bits(r.Sigmoid.A)|math.Float64bits(r.Sigmoid.B) != 0 {
 			return nil, fmt.Errorf("machine %d has no sigmoid, and its record says one", i)
 		}
-		machines[i], sizes[i] = m, int64(r[0])
+		machines[i], sizes[i] = m, int64(r.Coefficients)
 		left -= sizes[i]
 	}
 	if left > 0 {

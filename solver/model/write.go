@@ -133,22 +133,22 @@ func numbers[T uint32 | int32 | int64 | float32 | float64](e *encoder, values []
 
 // record writes the record of a machine, which may be nil.
 func (e *encoder) record(m *solver.Machine) {
-	var r [recordBytes / 8]uint64
+	var r record
 	if m != nil {
-		r = [...]uint64{
-			uint64(len(m.Coef)), flagThere, math.Float64bits(m.Rho), math.Float64bits(m.Objective),
-			math.Float64bits(m.Gap), uint64(m.Iterations), uint64(m.Bounded), 0, 0,
+		r = record{
+			Coefficients: uint64(len(m.Coef)), Flags: flagThere, Rho: m.Rho, Objective: m.Objective, Gap: m.Gap,
+			Iterations: uint64(m.Iterations), Bounded: uint64(m.Bounded),
 		}
 		if m.Converged {
-			r[1] |= flagConverged
+			r.Flags |= flagConverged
 		}
 		if m.Sigmoid != nil {
-			r[1] |= flagSigmoid
-			r[7], r[8] = math.Float64bits(m.Sigmoid.A), math.Float64bits(m.Sigmoid.B)
+			r.Flags |= flagSigmoid
+			r.Sigmoid = *m.Sigmoid
 		}
 	}
-	for _, v := range r {
-		e.buf = binary.LittleEndian.AppendUint64(e.buf, v)
+	if e.err == nil {
+		e.buf, e.err = binary.Append(e.buf, binary.LittleEndian, &r)
 	}
 	e.flushFull()
 }
