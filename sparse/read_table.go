@@ -52,11 +52,8 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, separator
 		in.line += int64(skipped)
 	}
 	in.quoted = separator
-	check := checkOf(in, opt)
-	c, err := readTexts(ctx, in, opt, m, "records with a label and a text", func(t *termCounter) parser[*textPiece] {
-		p := &tableParser{maxLine: opt.MaxLineBytes, counter: t, check: check, separator: rune(separator), columns: of}
-		return p.parse
-	})
+	p := &tableParser{opt.MaxLineBytes, rune(separator), of}
+	c, err := readTexts(ctx, in, opt, m, "records with a label and a text", p.parse)
 	if err == nil && of.unknown {
 		(*warnings)(&c.Warnings).warn(Warning{
 			Message: "no column of labels: " + strings.Join(of.header, ", "), Count: 1, First: place(in.name, 1),
@@ -185,26 +182,23 @@ func findColumns(first []string, opt *Options) (of columns, bad *SyntaxError) {
 // tableParser parses records.
 type tableParser struct {
 	maxLine   int
-	counter   *termCounter
-	check     textCheck
 	separator rune
 	columns
 }
 
-func (p *tableParser) parse(data []byte) (*textPiece, *SyntaxError) {
-	out := &textPiece{}
-	clean := p.check.clean(data)
+func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *SyntaxError {
+	clean := check.clean(data)
 	r := newCSV(bytes.NewReader(data), p.separator)
 	r.ReuseRecord = true
 	for {
 		begin := r.InputOffset()
 		record, err := r.Read()
 		if err == io.EOF {
-			return out, nil
+			return nil
 		}
-		fail := func(bad *SyntaxError, line int) (*textPiece, *SyntaxError) {
+		fail := func(bad *SyntaxError, line int) *SyntaxError {
 			bad.Line += int64(line) - 1
-			return out, bad
+			return bad
 		}
 		var parse *csv.ParseError
 		switch {
@@ -224,10 +218,10 @@ func (p *tableParser) parse(data []byte) (*textPiece, *SyntaxError) {
 		}
 		text := []byte(record[p.text])
 		if !clean {
-			if bad := p.check.fault(raw); bad != nil && p.check.strict {
+			if bad := check.fault(raw); bad != nil && check.strict {
 				return fail(bad, line)
 			}
-			out.bad.add(p.check.count(raw), int32(line-1))
+			out.bad.add(check.count(raw), int32(line-1))
 		}
 		var label []byte
 		if p.label >= 0 {
@@ -238,7 +232,7 @@ func (p *tableParser) parse(data []byte) (*textPiece, *SyntaxError) {
 		} else if bad := out.labels.add(label); bad != nil {
 			return fail(bad, line)
 		}
-		out.add(p.counter, label, text, int32(line-1))
+		out.add(label, text, int32(line-1))
 	}
 }
 
@@ -274,30 +268,13 @@ func (q quoteState) next(c, separator byte) quoteState {
 	return inField
 }
 
-// lineParser parses texts, one per line, without labels.
-type lineParser struct {
-	maxLine int
-	counter *termCounter
-	check   textCheck
-}
-
-func (p *lineParser) parse(data []byte) (*textPiece, *SyntaxError) {
-	out := &textPiece{}
-	return out, p.check.eachLine(data, p.maxLine, &out.bad, func(l []byte, line int32) *SyntaxError {
-		if len(bytes.TrimSpace(l)) == 0 {
-			out.blank.add(1, line)
-			return nil
-		}
-		out.labels.addNone()
-		out.add(p.counter, nil, l, line)
-		return nil
-	})
-}
-
 func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	check := checkOf(in, opt)
-	return readTexts(ctx, in, opt, m, "texts, one per line", func(counter *termCounter) parser[*textPiece] {
-		return (&lineParser{opt.MaxLineBytes, counter, check}).parse
+	return readTextLines(ctx, in, opt, m, "texts, one per line", func(p *textPiece, l []byte, line int32) *SyntaxError {
+		if !p.skips(l, line) {
+			p.labels.addNone()
+			p.add(nil, l, line)
+		}
+		return nil
 	})
 }
 
@@ -305,44 +282,28 @@ func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	return readTable(ctx, in, opt, m, ',')
 }
 
-// jsonParser parses JSON objects, one per line.
-type jsonParser struct {
-	maxLine             int
-	counter             *termCounter
-	check               textCheck
-	labelKeys, textKeys []string
-	labelGiven          bool
+// jsonKeys are the keys that are looked for in JSON objects, one object per line.
+type jsonKeys struct {
+	label, text []string
+	labelGiven  bool
 }
 
 func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	check := checkOf(in, opt)
-	return readTexts(ctx, in, opt, m, "lines that are JSON objects", func(counter *termCounter) parser[*textPiece] {
-		p := &jsonParser{
-			maxLine: opt.MaxLineBytes, counter: counter, check: check,
-			labelKeys: labelNames, textKeys: textNames, labelGiven: opt.LabelKey != "",
-		}
-		if opt.LabelKey != "" {
-			p.labelKeys = []string{opt.LabelKey}
-		}
-		if opt.TextKey != "" {
-			p.textKeys = []string{opt.TextKey}
-		}
-		return p.parse
-	})
+	keys := &jsonKeys{labelNames, textNames, opt.LabelKey != ""}
+	if opt.LabelKey != "" {
+		keys.label = []string{opt.LabelKey}
+	}
+	if opt.TextKey != "" {
+		keys.text = []string{opt.TextKey}
+	}
+	return readTextLines(ctx, in, opt, m, "lines that are JSON objects", keys.add)
 }
 
-func (p *jsonParser) parse(data []byte) (*textPiece, *SyntaxError) {
-	out := &textPiece{}
-	return out, p.check.eachLine(data, p.maxLine, &out.bad, func(l []byte, line int32) *SyntaxError {
-		if len(bytes.TrimSpace(l)) == 0 {
-			out.blank.add(1, line)
-			return nil
-		}
-		return p.parseLine(l, line, out)
-	})
-}
-
-func (p *jsonParser) parseLine(l []byte, line int32, out *textPiece) *SyntaxError {
+// add adds a line.
+func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
+	if p.skips(l, line) {
+		return nil
+	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(l, &object); err != nil || object == nil {
 		found := quote(bytes.TrimSpace(l))
@@ -359,26 +320,26 @@ func (p *jsonParser) parseLine(l []byte, line int32, out *textPiece) *SyntaxErro
 		bad.Option, bad.Remedy = option, "names it"
 		return bad
 	}
-	raw, ok := firstKey(object, p.textKeys)
+	raw, ok := firstKey(object, k.text)
 	if !ok {
-		return missing(p.textKeys, "TextKey")
+		return missing(k.text, "TextKey")
 	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
 		return fault("the text "+quote(raw), "a JSON string")
 	}
-	raw, ok = firstKey(object, p.labelKeys)
-	if !ok && p.labelGiven {
-		return missing(p.labelKeys, "LabelKey")
+	raw, ok = firstKey(object, k.label)
+	if !ok && k.labelGiven {
+		return missing(k.label, "LabelKey")
 	}
 	names, bad := jsonLabels(raw)
 	if bad != nil {
 		return bad
 	}
-	if bad := out.labels.addNames(names); bad != nil {
+	if bad := p.labels.addNames(names); bad != nil {
 		return bad
 	}
-	out.add(p.counter, []byte(strings.Join(names, ",")), []byte(text), line)
+	p.add([]byte(strings.Join(names, ",")), []byte(text), line)
 	return nil
 }
 

@@ -19,8 +19,9 @@ import (
 	"github.com/gramengine/gram/sparse/internal/charset"
 )
 
-// textPiece is what one block of label<TAB>text lines becomes.
+// textPiece is what one block of a file of texts becomes.
 type textPiece struct {
+	counter   *termCounter
 	labels    labelPiece
 	documents []countedDocument
 	lines     []int32 // line of each document, from 0 in the block
@@ -32,42 +33,37 @@ type textPiece struct {
 // bytes returns the memory of the piece beside the terms, which their counter counts itself.
 func (p *textPiece) bytes() int64 { return p.labels.bytes() }
 
-// tsvParser parses lines label[,label...]<TAB>text; further TABs are white space of the text.
-type tsvParser struct {
-	maxLine int
-	counter *termCounter
-	check   textCheck
+// add adds a text whose label, the field it stood in, is added.
+func (p *textPiece) add(label, text []byte, line int32) {
+	p.counter.add(text)
+	p.look.see(label, text)
+	p.documents = append(p.documents, p.counter.endDocument())
+	p.lines = append(p.lines, line)
 }
 
-func (p *tsvParser) parse(data []byte) (*textPiece, *SyntaxError) {
-	out := &textPiece{}
-	return out, p.check.eachLine(data, p.maxLine, &out.bad, func(l []byte, line int32) *SyntaxError {
-		return p.parseLine(l, line, out)
-	})
-}
-
-func (p *tsvParser) parseLine(l []byte, line int32, out *textPiece) *SyntaxError {
-	label, text, tab := bytes.Cut(l, []byte{'\t'})
-	if !tab && len(bytes.TrimSpace(l)) == 0 {
-		out.blank.add(1, line)
-		return nil
+// skips says whether a line is blank, and counts it then.
+func (p *textPiece) skips(l []byte, line int32) bool {
+	blank := len(bytes.TrimSpace(l)) == 0
+	if blank {
+		p.blank.add(1, line)
 	}
-	if !tab {
+	return blank
+}
+
+// addTSV adds a line label[,label...]<TAB>text; further TABs are white space of the text.
+func (p *textPiece) addTSV(l []byte, line int32) *SyntaxError {
+	label, text, tab := bytes.Cut(l, []byte{'\t'})
+	switch {
+	case !tab && p.skips(l, line):
+		return nil
+	case !tab:
 		return fault(quote(l)+" has no TAB", "label<TAB>text")
 	}
-	if bad := out.labels.add(label); bad != nil {
+	if bad := p.labels.add(label); bad != nil {
 		return bad
 	}
-	out.add(p.counter, label, text, line)
+	p.add(label, text, line)
 	return nil
-}
-
-// add adds a text whose label, the field it stood in, is added.
-func (p *textPiece) add(counter *termCounter, label, text []byte, line int32) {
-	counter.add(text)
-	p.look.see(label, text)
-	p.documents = append(p.documents, counter.endDocument())
-	p.lines = append(p.lines, line)
 }
 
 // textCheck says what to do with bytes that aren't text: UTF-8 without a NUL, as binary files and
@@ -124,24 +120,6 @@ func (c textCheck) fault(l []byte) (bad *SyntaxError) {
 	return bad
 }
 
-// eachLine calls parse for the lines of data as [eachLine] does, and counts bytes that aren't text.
-func (c textCheck) eachLine(
-	data []byte, most int, bad *tally, parse func(l []byte, line int32) *SyntaxError,
-) *SyntaxError {
-	clean := c.clean(data)
-	return eachLine(data, most, func(l []byte, line int32) *SyntaxError {
-		if !clean && c.strict {
-			if bad := c.fault(l); bad != nil {
-				return bad
-			}
-		}
-		if !clean {
-			bad.add(c.count(l), line)
-		}
-		return parse(l, line)
-	})
-}
-
 // notBinary returns an error for a file that begins as binary data do.
 func (in *input) notBinary() error {
 	if !in.binary() {
@@ -156,17 +134,34 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	if opt.LabelColumn != "" || opt.TextColumn != "" {
 		return readTable(ctx, in, opt, m, '\t')
 	}
-	check := checkOf(in, opt)
-	return readTexts(ctx, in, opt, m, "lines label<TAB>text", func(counter *termCounter) parser[*textPiece] {
-		return (&tsvParser{maxLine: opt.MaxLineBytes, counter: counter, check: check}).parse
+	return readTextLines(ctx, in, opt, m, "lines label<TAB>text", (*textPiece).addTSV)
+}
+
+// readTextLines reads a file of texts whose lines add says how to add.
+func readTextLines(
+	ctx context.Context, in *input, opt *Options, m *meter, expected string,
+	add func(p *textPiece, l []byte, line int32) *SyntaxError,
+) (*Corpus, error) {
+	return readTexts(ctx, in, opt, m, expected, func(p *textPiece, check textCheck, data []byte) *SyntaxError {
+		clean := check.clean(data)
+		return eachLine(data, opt.MaxLineBytes, func(l []byte, line int32) *SyntaxError {
+			if !clean && check.strict {
+				if bad := check.fault(l); bad != nil {
+					return bad
+				}
+			}
+			if !clean {
+				p.bad.add(check.count(l), line)
+			}
+			return add(p, l, line)
+		})
 	})
 }
 
-// readTexts reads a file of texts by the parsers that newParser makes, one for each worker's
-// counter.
+// readTexts reads a file of texts; parse adds whole records to a piece.
 func readTexts(
 	ctx context.Context, in *input, opt *Options, m *meter, expected string,
-	newParser func(counter *termCounter) parser[*textPiece],
+	parse func(p *textPiece, check textCheck, data []byte) *SyntaxError,
 ) (*Corpus, error) {
 	if !opt.Strict {
 		if err := in.notBinary(); err != nil {
@@ -182,8 +177,12 @@ func readTexts(
 	var warn warnings
 	var look suspicion
 	classes := newClassTable()
+	check := checkOf(in, opt)
 	err = scanBlocks(ctx, in, opt, func(w int) parser[*textPiece] {
-		return newParser(counters[w])
+		return func(data []byte) (*textPiece, *SyntaxError) {
+			p := &textPiece{counter: counters[w]}
+			return p, parse(p, check, data)
+		}
 	}, func(p *textPiece, firstLine int64) error {
 		documents = append(documents, p.documents...)
 		for _, line := range p.lines {
