@@ -18,10 +18,10 @@ import (
 // begin anew. A nil State keeps nothing. It may be used concurrently, but by one process: a file
 // has one writer at a time.
 //
-// The file has one JSON object per line: first what the results belong to, then the results. It is
-// written anew for each result, under a temporary name, so that it is whole at any time. A line
-// that was damaged all the same is left out, which [State.Dropped] says: its result is computed
-// again.
+// The file has one JSON object per line: first what the results belong to, then the results, each
+// with its own checksum. It is written anew for each result, under a temporary name, so that it is
+// whole at any time. A line that isn't as it was written is left out, which [State.Dropped] says:
+// its result is computed again.
 type State struct {
 	mu      sync.Mutex
 	name    string // empty for a state in memory
@@ -41,7 +41,11 @@ type stateHead struct {
 type stateLine struct {
 	Key   string          `json:"key"`
 	Value json.RawMessage `json:"value"`
+	Sum   string          `json:"sum"`
 }
+
+// checksum is the Sum of a line.
+func (l *stateLine) checksum() string { return fmt.Sprintf("%016x", Hash(l.Key+"\n"+string(l.Value))) }
 
 // OpenState opens a file of results, or returns a state that begins one. An empty name gives nil. A
 // file that isn't one of results is an error and stays as it is.
@@ -76,7 +80,7 @@ func (s *State) read(text []byte) error {
 				return fmt.Errorf("%s:1: %.40q, expected the first line of a file of results, {\"experiment\":…}",
 					s.name, line)
 			}
-		} else if v := (stateLine{}); !whole || !isObject(line, &v) || v.Key == "" || v.Value == nil {
+		} else if v := (stateLine{}); !whole || !isObject(line, &v) || v.Key == "" || v.Sum != v.checksum() {
 			torn = append(torn, number)
 			continue
 		} else {
@@ -181,49 +185,15 @@ func (s *State) Load(key string, v any) (bool, error) {
 	return true, nil
 }
 
-// Kept returns the result of a key. If s has one, fits must find nothing wrong with it: a file may
-// be damaged, or written by hand. Otherwise Kept calls compute and saves what it returns.
-func Kept[T any](s *State, key string, fits func(T) error, compute func() (T, error)) (v T, err error) {
-	switch ok, err := s.Load(key, &v); {
-	case err != nil:
+// Kept returns the result of a key that s has, or otherwise calls compute and saves what it returns.
+func Kept[T any](s *State, key string, compute func() (T, error)) (v T, err error) {
+	if ok, err := s.Load(key, &v); ok || err != nil {
 		return v, err
-	case ok:
-		if err := fits(v); err != nil {
-			return v, fmt.Errorf("%s: result %s: %w", s.name, key, err)
-		}
-		return v, nil
 	}
 	if v, err = compute(); err != nil {
 		return v, err
 	}
 	return v, s.Save(key, v)
-}
-
-// Within reports a number that isn't one of 0 to most. It is for the checks that [Kept] makes.
-func Within[T int | float64](what string, v, most T) error {
-	if !(v >= 0 && v <= most) {
-		return fmt.Errorf("%s: %v, expected 0 to %v", what, v, most)
-	}
-	return nil
-}
-
-// Each checks the entries of a list in order, after their number. It is for the checks that [Kept]
-// makes.
-func Each[T any](what string, list []T, want int, check func(i int, v T) error) error {
-	err := Length(what, len(list), want)
-	for i := 0; err == nil && i < want; i++ {
-		err = check(i, list[i])
-	}
-	return err
-}
-
-// Length reports a list that hasn't the wanted number of entries. It is for the checks that [Kept]
-// makes.
-func Length(what string, n, want int) error {
-	if n != want {
-		return fmt.Errorf("%d %s, expected %d", n, what, want)
-	}
-	return nil
 }
 
 // Save keeps the result of a key, which isn't empty. After an error it isn't kept, and an earlier
@@ -244,7 +214,9 @@ func (s *State) Save(key string, v any) error {
 	if s.head.Experiment == "" {
 		return fmt.Errorf("%s: result %s before Begin has said what it belongs to", s.name, key)
 	}
-	if err := s.write(stateLine{key, value}); err != nil {
+	line := stateLine{Key: key, Value: value}
+	line.Sum = line.checksum()
+	if err := s.write(line); err != nil {
 		return err
 	}
 	s.have[key] = value

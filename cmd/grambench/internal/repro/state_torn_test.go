@@ -1,6 +1,7 @@
 package repro
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,16 +9,20 @@ import (
 	"testing"
 )
 
-const (
-	wholeHead  = `{"experiment":"x","of":"20 splits"}` + "\n"
-	goodResult = `{"key":"d","value":[4]}` + "\n"
-)
+const wholeHead = `{"experiment":"x","of":"20 splits"}` + "\n"
 
-var wholeResults = []string{
-	`{"key":"a","value":[0.1]}` + "\n",
-	`{"key":"b","value":[{"key":"d","value":7}]}` + "\n",
-	`{"key":"c","value":["}\\"]}` + "\n",
+// resultLine is a line of a file of results.
+func resultLine(key, value string) string {
+	l := stateLine{Key: key, Value: []byte(value)}
+	return fmt.Sprintf(`{"key":%q,"value":%s,"sum":"%s"}`+"\n", key, value, l.checksum())
 }
+
+var (
+	goodResult   = resultLine("d", "[4]")
+	wholeResults = []string{
+		resultLine("a", "[0.1]"), resultLine("b", `[{"key":"d","value":7}]`), resultLine("c", `["}\\"]`),
+	}
+)
 
 // A file that was cut off anywhere and gone on with, on the same line or the next, gives every
 // result whose line is whole, and none that isn't what was kept.
@@ -146,7 +151,7 @@ func TestStateFailingWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
-	want := `{"experiment":"x","of":"y"}` + "\n" + `{"key":"a","value":1}` + "\n" + `{"key":"b","value":2}` + "\n"
+	want := `{"experiment":"x","of":"y"}` + "\n" + resultLine("a", "1") + resultLine("b", "2")
 	if err != nil || string(text) != want {
 		t.Errorf("%v, the file is\n%sexpected\n%s", err, text, want)
 	}

@@ -1,7 +1,6 @@
 package cho
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,8 +156,7 @@ func (m *measurement) try(ctx context.Context, session *repro.Session, test func
 	if err != nil {
 		return 0, err
 	}
-	fits := func(failed float64) error { return repro.Within("part of the validation set", failed, 1) }
-	return repro.Kept(m.state, key, fits, func() (float64, error) {
+	return repro.Kept(m.state, key, func() (float64, error) {
 		o, err := session.Test(ctx, s, test())
 		if err != nil {
 			return 0, err
@@ -186,7 +184,7 @@ func (m *measurement) measure(ctx context.Context, rows []row, chosen []tried) (
 		if err != nil {
 			return err
 		}
-		found, err := repro.Kept(m.state, key, m.fits, func() (cell, error) {
+		found, err := repro.Kept(m.state, key, func() (cell, error) {
 			o, err := session.Test(ctx, s, m.data.test)
 			return cell{o.Wrong(), len(o.Right), o.Support}, err
 		})
@@ -197,11 +195,4 @@ func (m *measurement) measure(ctx context.Context, rows []row, chosen []tried) (
 		step()
 	}
 	return nil
-}
-
-// fits reports a result of another test set.
-func (m *measurement) fits(c cell) error {
-	return cmp.Or(repro.Length("documents", c.Documents, m.data.test.Documents.Rows()),
-		repro.Within("wrong decisions", c.Wrong, c.Documents),
-		repro.Within("support vectors", c.Support, m.data.train.Documents.Rows()))
 }

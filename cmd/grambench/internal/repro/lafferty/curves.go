@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cmd/grambench/internal/repro"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/tiles"
 )
@@ -55,28 +54,6 @@ func (p *plan) measure(ctx context.Context, m matrix, workers int, loops *asm.Ke
 		out.Trainings += w.trainings
 	}
 	return out, err
-}
-
-// fits reports counts that aren't those of the plan.
-func (p *plan) fits(r result) error {
-	for of, counts := range [][][][][]int{r.Test, r.Folds} {
-		if err := repro.Each("tasks", counts, len(p.Tasks), func(t int, splits [][][]int) error {
-			return repro.Each("splits", splits, p.Splits, func(_ int, sizes [][]int) error {
-				return repro.Each("training sets", sizes, len(p.Sizes), func(k int, wrong []int) error {
-					most := p.Sizes[k] // those trained on, by folds
-					if of == 0 {
-						most = len(p.Tasks[t].Docs) - most
-					}
-					return repro.Each("values of C", wrong, len(p.C), func(_, n int) error {
-						return repro.Within("wrong decisions", n, most)
-					})
-				})
-			})
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // curveWorker measures one split after the other.

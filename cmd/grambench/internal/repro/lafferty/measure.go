@@ -86,13 +86,13 @@ func (c *curves) embedding(ctx context.Context, corpus *corpus, features, suffix
 		report.Trainings += found.Trainings
 		*done += int64(len(corpus.tasks) * c.p.splits)
 	}
-	return eachScale(c.p, c.r.State, corpus.name+" "+features, features, suffix, plan.fits, measure, add)
+	return eachScale(c.p, c.r.State, corpus.name+" "+features, features, suffix, measure, add)
 }
 
 // eachScale goes through the kernels of an embedding, features+suffix, and their scales, in order.
 // It calls add with the result of each: the one that state has by a key that begins with key, or
 // that of measure.
-func eachScale[R any](p *protocol, state *repro.State, key, features, suffix string, fits func(R) error,
+func eachScale[R any](p *protocol, state *repro.State, key, features, suffix string,
 	measure func(e sparse.Embedding, k engine.Kernel) (R, error), add func(k int, found R)) error {
 	e, err := sparse.ParseEmbedding(features + suffix)
 	if err != nil {
@@ -104,7 +104,7 @@ func eachScale[R any](p *protocol, state *repro.State, key, features, suffix str
 		}
 		for _, scale := range p.scalesOf(k) {
 			key := fmt.Sprintf("%s %s %v", key, kernel.name, scale)
-			found, err := repro.Kept(state, key, fits, func() (found R, err error) {
+			found, err := repro.Kept(state, key, func() (found R, err error) {
 				k, err := engine.ParseKernelIn(kernel.spec(scale), e)
 				if err != nil {
 					return found, err

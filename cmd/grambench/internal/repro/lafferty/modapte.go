@@ -1,7 +1,6 @@
 package lafferty
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,26 +65,6 @@ type modApteResult struct {
 	Test      [][]wrongly // of test stories
 	Held      [][]wrongly // of held-out training stories, by machines trained without them
 	Trainings int64
-}
-
-// fits reports results that aren't those of a number of values of C and the split.
-func (s *modApteSplit) fits(r modApteResult, prices int) error {
-	for part, results := range [][][]wrongly{r.Held, r.Test} {
-		stories := len(s.labels[part]) // those held out are training stories
-		if err := repro.Each("values of C", results, prices, func(_ int, topics []wrongly) error {
-			return repro.Each("topics", topics, len(topTen), func(_ int, w wrongly) error {
-				all := w.all()
-				return cmp.Or(repro.Within("stories of a topic", w.Positive, stories),
-					repro.Within("stories missed", len(w.Missed), w.Positive),
-					repro.Each("stories", all, len(all), func(_, story int) error {
-						return repro.Within("number of a story", story, stories-1)
-					}))
-			})
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // wrongly are the stories that a machine decides wrongly, and how many have the topic.
@@ -273,9 +252,8 @@ func (p *protocol) measureModApte(ctx context.Context, r *repro.Run, s *modApteS
 		}
 		return base.measure(ctx, s, k, p.c, held, r.Threads(), loops)
 	}
-	fits := func(found modApteResult) error { return s.fits(found, len(p.c)) }
 	for _, suffix := range suffixes {
-		err := eachScale(p, r.State, "modapte", "tf", suffix, fits, measure, func(k int, found modApteResult) {
+		err := eachScale(p, r.State, "modapte", "tf", suffix, measure, func(k int, found modApteResult) {
 			results[k] = append(results[k], found)
 			report.Trainings += found.Trainings
 			step()

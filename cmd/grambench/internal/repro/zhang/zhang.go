@@ -215,8 +215,6 @@ func (p *protocol) division(ctx context.Context, r *repro.Run, d division, weigh
 	step func()) (right []string, err error) {
 	var session *repro.Session // of the kernels of one embedding
 	defer func() { err = errors.Join(err, session.Close()) }()
-	documents := d.test.Documents.Rows()
-	fits := func(right string) error { return fits(right, documents) }
 	for k, kernel := range kernels {
 		embedding := weighting + kernel.embedding
 		if k == 0 || kernel.embedding != kernels[k-1].embedding {
@@ -227,7 +225,7 @@ func (p *protocol) division(ctx context.Context, r *repro.Run, d division, weigh
 			session = r.NewSession(d.name+", "+embedding, func() *sparse.Corpus { return d.train }, held, report)
 		}
 		key := fmt.Sprintf("%s %s %s", d.name, kernel.kernel, embedding)
-		found, err := repro.Kept(r.State, key, fits, func() (string, error) {
+		found, err := repro.Kept(r.State, key, func() (string, error) {
 			k, err := engine.ParseKernel(kernel.kernel + ":embed=" + embedding)
 			if err != nil {
 				return "", err
@@ -242,17 +240,6 @@ func (p *protocol) division(ctx context.Context, r *repro.Run, d division, weigh
 		step()
 	}
 	return right, nil
-}
-
-// fits reports a text that isn't made of as many 0 and 1 as there are documents.
-func fits(right string, documents int) error {
-	if err := repro.Length("documents", len(right), documents); err != nil {
-		return err
-	}
-	if i := strings.IndexFunc(right, func(c rune) bool { return c != '0' && c != '1' }); i >= 0 {
-		return fmt.Errorf("document %d: %q, expected 0 or 1", i+1, right[i])
-	}
-	return nil
 }
 
 // discordant counts where the first alone is right, and where the second alone is.
