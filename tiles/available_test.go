@@ -23,6 +23,8 @@ func TestAvailable(t *testing.T) {
 			800 << 10, true},
 		"version 2": {mem + "|proc/self/cgroup=0::/a/b\n|@/a/b/memory.max=5000\n|@/a/b/memory.current=4000\n" +
 			"|@/a/b/memory.stat=anon 1000\nactive_file 200\ninactive_file 100\n", 1300, true},
+		"slowed down above": {mem + "|proc/self/cgroup=0::/a/b\n|@/a/b/memory.max=max\n|@/a/b/memory.high=5000\n" +
+			"|@/a/b/memory.current=4000\n", 1000, true},
 		"above": {mem + "|proc/self/cgroup=0::/a/b\n|@/a/b/memory.max=5000\n|@/a/b/memory.current=4000\n" +
 			"|@/a/memory.max=4500\n|@/a/memory.current=4400\n", 100, true},
 		"a container's root": {mem + "|proc/self/cgroup=0::/host/name\n|@/memory.max=7000\n|@/memory.current=6000\n",
@@ -44,11 +46,43 @@ func TestAvailable(t *testing.T) {
 				root[name] = &fstest.MapFile{Data: []byte(text), Mode: fs.ModePerm}
 			}
 		}
-		if got, known := available(root); known != c.known || known && got != c.want {
-			t.Errorf("%s: %d bytes, known %v, expected %d, %v", name, got, known, c.want, c.known)
+		got := available(root)
+		if known := got.By != ""; known != c.known || known && got.Bytes != c.want {
+			t.Errorf("%s: %d bytes by %q, expected %d, %v", name, got.Bytes, got.By, c.want, c.known)
 		}
 	}
 	if got, known := Available(); known && got < 1<<20 {
 		t.Errorf("this machine has %d bytes left", got)
+	}
+}
+
+// The limits of the process bound it by what it has taken, and by what the runtime takes beside.
+func TestLimited(t *testing.T) {
+	const status = "Name:\tgram\nVmSize:\t 1000 kB\nVmData:\t  300 kB\nThreads:\t5\n"
+	const mib = 1 << 20
+	for name, c := range map[string]struct {
+		limits string
+		c      bool
+		want   Bound
+	}{
+		"none":       {"Max address space  unlimited  unlimited  bytes\n", false, unbounded},
+		"no numbers": {"Max address space  many\nMax data size\n", false, unbounded},
+		"address space": {"Limit Soft Hard Units\nMax address space  1073741824  unlimited  bytes\n", false,
+			Bound{1024*mib - 1000<<10 - 128*mib, "ulimit -v", 1 << 30}},
+		"data, the less": {"Max data size 536870912 unlimited bytes\nMax address space 1073741824 1 bytes\n", false,
+			Bound{512*mib - 300<<10 - 128*mib, "ulimit -d", 1 << 29}},
+		"threads of C": {"Max address space  1073741824  unlimited  bytes\n", true,
+			Bound{1024*mib - 1000<<10 - 128*mib - (4+8-5)*72*mib, "ulimit -v", 1 << 30}},
+	} {
+		root := fstest.MapFS{
+			"proc/self/limits": &fstest.MapFile{Data: []byte(c.limits)},
+			"proc/self/status": &fstest.MapFile{Data: []byte(status)},
+		}
+		if got := limited(root, 4, c.c); got != c.want {
+			t.Errorf("%s: %+v, expected %+v", name, got, c.want)
+		}
+	}
+	if got := limited(fstest.MapFS{}, 4, true); got != unbounded {
+		t.Errorf("where nothing is known: %+v", got)
 	}
 }

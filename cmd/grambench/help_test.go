@@ -76,7 +76,7 @@ func TestCompletion(t *testing.T) {
 		}
 		for line, want := range map[string]string{
 			"grambench tr": "train", "grambench train -sche": "-scheme", "grambench gram -backend c": "cpu cuda",
-			"grambench help sou": "sources", "grambench completion f": "fish", "grambench kernels -": "-json",
+			"grambench help sou": "sources", "grambench completion f": "fish", "grambench kernels -j": "-json",
 		} {
 			script := `source "$1"; COMP_WORDS=($2); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); ` +
 				`_grambench; echo "${COMPREPLY[@]}"`

@@ -11,6 +11,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 
@@ -49,4 +50,10 @@ grambench bench -in synthetic:docs=5000,terms=20000`,
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the whole program.
-func run(args []string, stdout, stderr io.Writer) int { return program.Run(args, stdout, stderr) }
+func run(args []string, stdout, stderr io.Writer) int {
+	if err := place.Startable(); err != nil {
+		fmt.Fprintln(stderr, "grambench:", err)
+		return cli.Failed
+	}
+	return program.Run(args, stdout, stderr)
+}

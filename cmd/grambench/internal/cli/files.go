@@ -3,9 +3,12 @@ package cli
 import (
 	"context"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
 )
@@ -29,6 +32,8 @@ type output struct {
 	probe bool                                                // it is a file that matrixio writes
 	alone bool                                                // place's file may be any, and is named by the flag
 	info  os.FileInfo                                         // of a stream, which has no path
+
+	binary func() string // what is written that isn't text, "" where it is; nil for text
 }
 
 // Reads declares a flag that names a file to be read.
@@ -45,6 +50,12 @@ func (f *Flags) ReadsFiles(value *string, name string, files func(ctx context.Co
 // Writes declares a flag that names a file to be written, through a temporary name.
 func (f *Flags) Writes(path *string, name, usage string) {
 	f.output(path, name, usage, output{place: onlyFile(path), probe: true, alone: true})
+}
+
+// WritesBinary is Writes for what may be no text, which no terminal can show: binary names it, or is
+// empty where it is text.
+func (f *Flags) WritesBinary(path *string, name, usage string, binary func() string) {
+	f.output(path, name, usage, output{place: onlyFile(path), probe: true, alone: true, binary: binary})
 }
 
 // Keeps declares a flag that names a file that is read and written in place.
@@ -107,11 +118,12 @@ type named struct {
 	info os.FileInfo
 }
 
-// there returns those of some paths that are there, links followed.
+// there returns those of some paths that are there, links followed. Devices don't count: what is
+// written to a terminal overwrites nothing that is read from it.
 func there(paths ...string) []named {
 	var out []named
 	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil {
+		if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeCharDevice == 0 {
 			out = append(out, named{path, info})
 		}
 	}
@@ -162,12 +174,32 @@ func common(a, b []named) (x, y named, ok bool) {
 
 // checkFiles checks, before anything is opened for writing, that no output is an input or another
 // output, by whatever name, symbolic and hard links included, and that files can be written where
-// they are to be.
+// they are to be. Of reports it decides where they go.
 func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
+	e.reports = e.Stdout
 	var outputs []*output
+	var stdout *output
 	for i := range f.outputs {
-		if *f.outputs[i].value != "" {
-			outputs = append(outputs, &f.outputs[i])
+		o := &f.outputs[i]
+		switch {
+		case *o.value == "":
+			continue
+		case f.Quiet && !f.JSON && o.flag == "-o":
+			e.reports = io.Discard
+		}
+		if o.binary != nil && o.binary() != "" && e.isTerminal(*o.value) {
+			return Usagef("%s %s is a terminal, and %s is binary: expected a file or a pipe", o.flag, *o.value,
+				o.binary())
+		}
+		if !o.probe || !matrixio.IsStdout(*o.value) {
+			outputs = append(outputs, o)
+			continue
+		}
+		if stdout != nil {
+			return Usagef("%s and %s are both standard output, expected one of them", stdout.flag, o.flag)
+		}
+		if stdout = o; e.reports == e.Stdout {
+			e.reports = e.Stderr
 		}
 	}
 	if err := f.checkOverwriting(ctx, append(outputs, e.streams()...)); err != nil {
@@ -175,13 +207,30 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 		return err
 	}
 	for _, o := range outputs {
-		if o.probe {
+		if o.probe && !matrixio.IsStream(*o.value) { // a FIFO's reader would take the probe for the end
 			if err := writable(*o.value); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// isTerminal reports whether a path names a terminal.
+func (e *Env) isTerminal(path string) bool {
+	if matrixio.IsStdout(path) {
+		file, ok := e.Stdout.(*os.File)
+		return ok && term.IsTerminal(int(file.Fd()))
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode()&fs.ModeCharDevice == 0 {
+		return false
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return term.IsTerminal(int(file.Fd()))
 }
 
 // keepMessagesOut sees to it that what is said of files isn't written to one that is read, such as

@@ -15,7 +15,8 @@ import (
 // that they need, and the files that they name.
 type Flags struct {
 	*flag.FlagSet
-	JSON bool // print one JSON object
+	JSON  bool // print one JSON object instead of text
+	Quiet bool // neither progress nor messages, nor a report of what -o writes
 
 	MaxArgs int                                   // how many arguments the command takes beside flags
 	Args    []string                              // those that were given
@@ -45,6 +46,7 @@ func NewFlags(name string) *Flags {
 	f.around = func(ctx context.Context, e *Env, work Work) error { return work(ctx, e) }
 	f.Group("Output", "")
 	f.BoolVar(&f.JSON, "json", false, "print one JSON object instead of text")
+	f.BoolVar(&f.Quiet, "q", false, "neither progress nor warnings, nor a report of what -o writes")
 	return f
 }
 

@@ -112,7 +112,7 @@ func (p *Program) overview(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\nExamples:\n%s", indent(p.Examples))
 	fmt.Fprint(w, "\nResults go to standard output, progress and diagnostics to standard error.\n"+
-		"Exit status: 0 done, 1 failed, 2 wrong usage.\n")
+		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted by ^C.\n")
 }
 
 // writeHelp prints the help of a command: usage, what it does, its flags by group, examples.

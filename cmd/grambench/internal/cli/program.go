@@ -1,33 +1,28 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"runtime/debug"
 	"strings"
-	"syscall"
-	"time"
-
-	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	"sync"
 )
 
 // Version is the version of the program.
 const Version = "0.1.0"
 
-// Exit statuses.
+// Exit statuses. A command that a signal has ended returns Signalled plus the signal's number, as
+// shells have it: 130 after ^C, 143 after SIGTERM, 129 when the terminal has closed.
 const (
-	Done   = 0
-	Failed = 1
-	Misuse = 2
+	Done      = 0
+	Failed    = 1
+	Misuse    = 2
+	Signalled = 128
 )
-
-// grace is how long a command may take to end by itself after ^C.
-const grace = 800 * time.Millisecond
 
 // Program is a program of several commands.
 type Program struct {
@@ -54,14 +49,33 @@ type Work func(ctx context.Context, e *Env) error
 // Env is the world as a command sees it.
 type Env struct {
 	Stdout, Stderr io.Writer
+
+	Quiet bool // neither progress nor messages, errors alone
+
+	reports io.Writer // where reports go
+
+	mu   sync.Mutex
+	said map[string]bool
 }
 
-// Say prints a message on standard error.
+// Reports returns where a command's report goes: to standard output or, where this takes what the
+// command writes, to standard error; a quiet command has none of what -o writes.
+func (e *Env) Reports() io.Writer { return cmp.Or(e.reports, e.Stdout) }
+
+// Say prints a message on standard error, once.
 func (e *Env) Say(format string, args ...any) {
-	fmt.Fprintf(e.Stderr, "grambench: "+format+"\n", args...)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if text := fmt.Sprintf(format, args...); !e.Quiet && !e.said[text] {
+		if e.said == nil {
+			e.said = map[string]bool{}
+		}
+		e.said[text] = true
+		fmt.Fprintf(e.Stderr, "grambench: %s\n", text)
+	}
 }
 
-// Warn prints a warning on standard error.
+// Warn prints a warning on standard error, once.
 func (e *Env) Warn(format string, args ...any) { e.Say("warning: "+format, args...) }
 
 // UsageError is a mistake in how the program was called.
@@ -78,29 +92,14 @@ var ErrReported = errors.New("failed")
 
 // Run runs the program and returns its exit status.
 func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // under nohup the work goes on when the terminal closes
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	ctx, stop := interruptible(stderr)
 	defer stop()
-	// After the first signal the default behaviour is back, so a second ^C kills at once. Commands
-	// heed the context, but some steps can't (a sort, a sync of a slow disk): past the grace period
-	// the program removes what is half written and ends.
-	stopWatch := context.AfterFunc(ctx, func() {
-		stop()
-		time.Sleep(grace)
-		matrixio.AbortAll()
-		fmt.Fprintln(stderr, "grambench: interrupted, nothing half-written was left behind")
-		os.Exit(Failed)
-	})
-	defer stopWatch()
 
 	if len(args) == 0 {
 		p.overview(stderr)
 		return Misuse
 	}
-	e := &Env{stdout, stderr}
+	e := &Env{Stdout: stdout, Stderr: stderr}
 	name, rest := args[0], args[1:]
 	switch name {
 	case "-h", "-help", "--help", "help":
@@ -141,7 +140,7 @@ func (e *Env) print(write func(io.Writer)) int {
 	var b strings.Builder
 	write(&b)
 	if _, err := io.WriteString(e.Stdout, b.String()); err != nil {
-		e.Say("%v", err)
+		fmt.Fprintf(e.Stderr, "grambench: %v\n", err)
 		return Failed
 	}
 	return Done
@@ -160,6 +159,7 @@ func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env
 		err = f.checkFiles(ctx, e)
 	}
 	if err == nil {
+		e.Quiet = f.Quiet
 		err = f.around(ctx, e, work)
 	}
 	for _, end := range f.ends {
@@ -173,7 +173,7 @@ func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env
 		fmt.Fprintf(e.Stderr, "grambench %s: %v\nRun 'grambench %s -help' for what is allowed.\n", c.Name, err, c.Name)
 		return Misuse
 	case ctx.Err() != nil:
-		fmt.Fprintf(e.Stderr, "grambench %s: interrupted, nothing half-written was left behind\n", c.Name)
+		return statusOf(ctx, e.Stderr, "grambench "+c.Name)
 	case !errors.Is(err, ErrReported):
 		fmt.Fprintf(e.Stderr, "grambench %s: %v\n", c.Name, err)
 	}

@@ -38,8 +38,11 @@ type Progress struct {
 }
 
 // Progress makes the progress of a command. With log, long work writes a line every ten seconds
-// where there is no terminal.
+// where there is no terminal. A quiet command shows none.
 func (e *Env) Progress(log bool) *Progress {
+	if e.Quiet {
+		return &Progress{}
+	}
 	if f, ok := e.Stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return &Progress{w: f}
 	}
@@ -47,6 +50,19 @@ func (e *Env) Progress(log bool) *Progress {
 		return &Progress{log: e.Stderr, logged: time.Now()}
 	}
 	return &Progress{}
+}
+
+// Columns returns how many columns a terminal has, 0 for what is none.
+func Columns(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	columns, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || columns <= 0 {
+		return 80
+	}
+	return columns
 }
 
 // Stage begins a stage: the bar shows its name until the next stage or until Clear.
@@ -121,12 +137,8 @@ func (p *Progress) Update(done, total int64) {
 		)
 	}
 	if p.details != nil {
-		columns, _, err := term.GetSize(int(p.w.Fd()))
-		if err != nil || columns <= 0 {
-			columns = 80
-		}
 		const percentAndFrame = 12
-		p.bar.Describe(describe(p.name, p.details, columns-width-percentAndFrame))
+		p.bar.Describe(describe(p.name, p.details, Columns(p.w)-width-percentAndFrame))
 	}
 	if p.bar.GetMax64() != total {
 		p.bar.ChangeMax64(total)

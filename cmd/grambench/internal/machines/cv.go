@@ -83,7 +83,7 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	if v.learner.Learner != nil {
 		return v.runLearner(ctx, e)
 	}
-	p := progress(e, v.quiet)
+	p := e.Progress(true)
 	defer p.Clear()
 	r := &cvReport{}
 	j, err := v.prepare(ctx, e, p, nil, func(c *sparse.Corpus, _ svm.Settings) error {
@@ -103,7 +103,7 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 		e.Warn("%s stopped before -tolerance was reached", report.Counted(found.Unfinished, "machine", "machines"))
 	}
 	r.fill(v, j, found)
-	if v.quiet && !v.f.JSON {
+	if v.f.Quiet && !v.f.JSON {
 		r.writeLines(e.Stdout) // what svm-train -q -v prints
 		return nil
 	}

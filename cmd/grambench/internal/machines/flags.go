@@ -39,7 +39,6 @@ type machine struct {
 	tiles      string
 	solver     string // its place
 	seed       uint64
-	quiet      bool
 	letters
 
 	learner learner // what -type names beside the types
@@ -81,7 +80,6 @@ func (m *machine) declare(f *cli.Flags) {
 	m.declareLetters(f)
 	m.Compute.Declare(f)
 	f.Group("Output", "")
-	f.BoolVar(&m.quiet, "q", false, "neither progress nor report")
 	f.Check(m.check)
 }
 

@@ -202,7 +202,7 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 		return g.runLearner(ctx, e)
 	}
 	begin := time.Now()
-	p := progress(e, g.quiet)
+	p := e.Progress(true)
 	defer p.Clear()
 	corpus, err := g.Read(ctx, e, p)
 	if err != nil {

@@ -44,13 +44,12 @@ printf -- '-\tthe engine stalls at idle\n' >one.tsv && grambench predict one.tsv
 		r.DeclareSets(f)
 		r.Compute.Declare(f)
 		f.Group("Prediction", "")
-		f.Reads(&r.model, "model", "predict with the model in `FILE`")
+		f.Reads(&r.model, "model", "predict with the model in `FILE`, - for standard input")
 		f.Choose(&r.output, "output", "", "write `WHAT`: labels, probabilities or decisions (default: labels)", outputs)
 		f.Var(&r.prob, "b", "-output probabilities, `0|1`")
 		f.Group("Output", "")
 		f.Writes(&r.out, "o", "write the predictions to `FILE` (default: standard output)")
 		f.BoolVar(&r.names, "names", false, "begin each line with the document's file, or its number, and a TAB")
-		f.BoolVar(&r.quiet, "q", false, "neither progress nor report")
 		f.Check(r.check)
 		return r.run
 	},
@@ -65,7 +64,6 @@ type predict struct {
 	output     string
 	prob       cli.ZeroOne
 	names      bool
-	quiet      bool
 }
 
 // outputs are what a line of predictions may hold.
@@ -90,6 +88,8 @@ func (r *predict) check() error {
 	switch {
 	case r.In == "":
 		return source.Missing("predict")
+	case r.In == "-" && r.model == "-":
+		return cli.Usagef("-in - and -model - are both standard input, expected one of them")
 	case r.model == "":
 		return cli.Usagef("-model FILE is missing")
 	case bool(r.prob) && r.output != "" && r.output != "probabilities":
@@ -99,6 +99,9 @@ func (r *predict) check() error {
 	case r.output == "":
 		r.output = "labels"
 	}
+	if r.model == "-" {
+		r.model = "/dev/stdin"
+	}
 	r.StartsOver, r.Reread = true, []*string{&r.In, &r.Sets, &r.model} // predictions are written when all are known
 	return nil
 }
@@ -107,9 +110,6 @@ func (r *predict) check() error {
 func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
 	p := e.Progress(false)
-	if r.quiet {
-		p = &cli.Progress{}
-	}
 	defer p.Clear()
 	loaded, corpus, err := r.load(ctx, e, p)
 	if err != nil {
@@ -158,13 +158,18 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	out.score(e, of, prediction, corpus)
 	out.fill(of, predictor)
 	out.Seconds = time.Since(begin).Seconds()
+	to := e.Reports()
+	if r.out == "" {
+		to = e.Stderr
+	}
+	out.columns = cli.Columns(to)
 	switch {
 	case r.f.JSON && r.out == "":
 		out.Predictions = lines.objects()
-	case r.quiet && !r.f.JSON:
+	case r.f.Quiet && !r.f.JSON:
 		return nil
 	case r.out == "":
-		return report.Write(e.Stderr, r.Timed(out), false)
+		return report.Write(to, r.Timed(out), false)
 	}
 	return r.Report(e, r.f, out)
 }

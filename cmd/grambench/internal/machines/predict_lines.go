@@ -99,7 +99,10 @@ func (l *predictionLines) separator() string {
 // write writes the header, where there is one, and a line for each document.
 func (l *predictionLines) write(ctx context.Context, w io.Writer) error {
 	b := bufio.NewWriterSize(w, 64<<10)
-	sep := l.separator()
+	sep, digits := l.separator(), -1
+	if l.what == "probabilities" {
+		digits = 6 // svm-predict writes as many
+	}
 	if header := l.header(); header != nil {
 		if l.names != nil {
 			b.WriteByte('\t')
@@ -129,7 +132,7 @@ func (l *predictionLines) write(ctx context.Context, w io.Writer) error {
 		}
 		for _, v := range l.values(i) {
 			b.WriteString(sep)
-			number = strconv.AppendFloat(number[:0], v, 'g', -1, 64)
+			number = strconv.AppendFloat(number[:0], v, 'g', digits, 64)
 			b.Write(number)
 		}
 		b.WriteByte('\n')

@@ -47,6 +47,8 @@ type predictReport struct {
 
 	Rows        []predictRow      `json:"rows"`
 	Predictions []predictedObject `json:"predictions,omitempty"`
+
+	columns int // of the terminal that the report goes to, 0 where it goes elsewhere
 }
 
 // predictedLine says what was predicted.
@@ -137,7 +139,8 @@ func (r *predictReport) fill(of *kind, p predictor) {
 	r.PeakBytes = place.PeakBytes()
 }
 
-// widestMatrix is the number of classes up to which the confusion matrix is printed.
+// widestMatrix is the number of classes up to which the confusion matrix is printed, where a
+// terminal has the columns.
 const widestMatrix = 20
 
 func (r *predictReport) WriteText(w io.Writer) {
@@ -195,7 +198,6 @@ func (r *predictReport) writeMatrix(w io.Writer) {
 	if n := len(r.Matrix); n == 0 || n > widestMatrix {
 		return
 	}
-	fmt.Fprint(w, "\nConfusion: a row for each class, a column for each class predicted, by number\n")
 	titles := []string{"class", ">"}
 	for c := range r.Matrix {
 		titles = append(titles, ">"+strconv.Itoa(c+1))
@@ -212,6 +214,10 @@ func (r *predictReport) writeMatrix(w io.Writer) {
 		}
 		t.Add(cells...)
 	}
+	if r.columns > 0 && t.Width() > r.columns {
+		return // the most confused classes say it, too
+	}
+	fmt.Fprint(w, "\nConfusion: a row for each class, a column for each class predicted, by number\n")
 	t.Write(w)
 }
 

@@ -9,15 +9,6 @@ import (
 	"github.com/gramengine/gram/solver/svm"
 )
 
-// progress makes the progress of a training: a bar on a terminal, elsewhere a line now and then;
-// nothing where it is to be quiet.
-func progress(e *cli.Env, quiet bool) *cli.Progress {
-	if quiet {
-		return &cli.Progress{}
-	}
-	return e.Progress(true)
-}
-
 // training returns the callback for package svm.
 func training(p *cli.Progress, details func(svm.Progress) []string) func(svm.Progress) {
 	return func(s svm.Progress) { p.Tell(s.Stage, s.Done, s.Total, details(s)) }

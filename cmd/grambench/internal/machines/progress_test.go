@@ -40,7 +40,7 @@ func TestTrainingWritesLog(t *testing.T) {
 		t.Errorf("it writes %q, expected %q", b.String(), want)
 	}
 	b.Reset()
-	training(progress(&cli.Env{Stderr: &b}, true), details)(underWay)
+	training((&cli.Env{Stderr: &b, Quiet: true}).Progress(true), details)(underWay)
 	if b.Len() > 0 {
 		t.Errorf("with -q it writes %q", b.String())
 	}

@@ -43,7 +43,13 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 		f.Float64Var(&t.chooseTime, "choose-time", 1,
 			"choose kernel, C and scheme of text with `X` times the training's work; 0: don't")
 		f.Group("Output", "")
-		f.Writes(&t.out, "o", "write the model to `FILE` (default: SOURCE.model)")
+		f.WritesBinary(&t.out, "o", "write the model to `FILE`, - for standard output (default: SOURCE.model)",
+			func() string {
+				if t.to == "gram" {
+					return "a model in the form gram"
+				}
+				return ""
+			})
 		f.Choose(&t.to, "to", "gram", "write `FORMAT`: gram, libsvm or libsvm-precomputed", modelFormats)
 		f.Check(t.check)
 		f.Check(t.named)
@@ -79,7 +85,10 @@ func (t *train) check() error {
 		}
 		t.out = args[1]
 	}
-	if t.out == "" {
+	switch {
+	case t.out == "" && t.In == "-":
+		return cli.Usagef("-o FILE is missing: standard input gives the model no name")
+	case t.out == "":
 		t.out = defaultModel(t.In)
 	}
 	return t.checkKernel()
@@ -150,7 +159,7 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	if t.learner.Learner != nil {
 		return t.runLearner(ctx, e)
 	}
-	p := progress(e, t.quiet)
+	p := e.Progress(true)
 	defer p.Clear()
 	t.once = true
 	r := &trainReport{}
@@ -187,7 +196,7 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	p.Clear()
 	r.SecondsWrite = time.Since(writing).Seconds()
 	r.fill(t, m, result, j)
-	if t.quiet && !t.f.JSON {
+	if t.f.Quiet && !t.f.JSON {
 		return nil
 	}
 	return t.Report(e, t.f, r)

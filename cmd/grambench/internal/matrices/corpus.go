@@ -55,7 +55,7 @@ grambench corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 			if err != nil {
 				return err
 			}
-			return report.Write(e.Stdout, r, f.JSON)
+			return report.Write(e.Reports(), r, f.JSON)
 		}
 	},
 }

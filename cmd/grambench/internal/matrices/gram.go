@@ -30,7 +30,7 @@ Computes the Gram matrix of one kernel and writes it to a file:
   mm      MatrixMarket: array real symmetric, the lower triangle column by column
 Text formats hold the fewest digits that give the same float32 back. The file appears under its name
 only when it is complete. A large matrix is written while it is computed, and never needs memory of
-its own size.`,
+its own size. With -o - the matrix goes to standard output, and the report to standard error.`,
 	Examples: `
 grambench gram -in train.svm -kernel diffusion:t=0.5 -o K.npy
 grambench gram -in points.svm -sets qid -kernel hyperbolic:t=0.5 -o K.npy
@@ -44,7 +44,12 @@ grambench gram -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 t
 		g.Kernels.Declare(f, "diffusion:t=0.5")
 		g.Compute.Declare(f)
 		f.Group("Output", "")
-		f.Writes(&g.out, "o", "write to `FILE`; must be given")
+		f.WritesBinary(&g.out, "o", "write to `FILE`, - for standard output; must be given", func() string {
+			if g.format == "npy" {
+				return "a matrix in the form npy"
+			}
+			return ""
+		})
 		f.StringVar(&g.format, "to", "", "write `FORMAT`: npy, libsvm or mm "+
 			"(default: from the ending .npy, .svm, .libsvm, .mtx or .mm)")
 		f.Check(g.check)
@@ -109,6 +114,7 @@ func (g *gram) check() error {
 				g.out)
 		}
 	}
+	g.StartsOver = !matrixio.IsStream(g.out) // what is written there can't be taken back
 	if _, err := matrixio.NewWriter(g.format, io.Discard, matrixio.Header{}); err != nil {
 		return cli.UsageError{Err: fmt.Errorf("-to: %w", err)}
 	}

@@ -2,7 +2,8 @@
 // precomputed kernel format and MatrixMarket.
 //
 // A [File] takes care that a file is there whole or not at all: rows go to a temporary name in the
-// same folder, and [File.Commit] renames it once everything is on the disk. A [Writer] turns rows
+// same folder, and [File.Commit] renames it once everything is on the disk. Standard output, FIFOs
+// and devices take bytes as they come. A [Writer] turns rows
 // into a format and never holds more than one row's text. A value that isn't finite is an error,
 // since neither text format has a word for it and a solver that reads it fails much later.
 //

@@ -10,10 +10,11 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// File is a file in the making, behind a buffer: it has a temporary name until it is complete. Who
-// has created it defers its Abort, which does nothing after [File.Commit].
+// File is a file in the making, behind a buffer: it has a temporary name until it is complete,
+// unless it is a stream ([IsStream]), to which bytes go as they come. Who has created it defers its
+// Abort, which does nothing after [File.Commit].
 type File struct {
-	*atomicfile.File
+	target
 	path            string
 	buffer          *bufio.Writer
 	bytes, unsynced int64
@@ -23,13 +24,29 @@ type File struct {
 // and the last Sync would then keep the program for longer than ^C may take.
 const syncBytes = 64 << 20
 
-// Create begins the file path, as [atomicfile.Create] does.
+// target is what is written to below the buffer.
+type target interface {
+	io.Writer
+	Sync() error
+	Commit() error
+	Abort()
+	Err() error
+}
+
+// Create begins the file path, as [atomicfile.Create] does, or opens a stream. A FIFO keeps it
+// waiting until somebody reads.
 func Create(path string) (*File, error) {
-	f, err := atomicfile.Create(path, "")
+	var t target
+	var err error
+	if IsStream(path) {
+		t, err = openStream(path)
+	} else {
+		t, err = atomicfile.Create(path, "")
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &File{File: f, path: path, buffer: bufio.NewWriterSize(f, 1<<20)}, nil
+	return &File{target: t, path: path, buffer: bufio.NewWriterSize(t, 1<<20)}, nil
 }
 
 // Make writes a whole file, as [Create] and [File.Commit] do, and returns its size in bytes.
@@ -79,11 +96,14 @@ func (f *File) Commit() (int64, error) {
 		err = f.Sync()
 	}
 	if err == nil {
-		err = f.File.Commit()
+		err = f.target.Commit()
 	}
 	if err != nil {
 		f.Abort()
 		return 0, err
+	}
+	if IsStream(f.path) {
+		return f.bytes, nil
 	}
 	// The new name itself is on the disk only when the folder is. A file system that can't sync
 	// folders has no say in this.

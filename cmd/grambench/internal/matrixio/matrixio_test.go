@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -262,10 +263,30 @@ func TestFileRefused(t *testing.T) {
 		t.Skip(err)
 	}
 	for path, want := range map[string]string{folder: "is a folder", link: "is a link",
-		os.DevNull: "is a special file", filepath.Join(folder, "no", "k"): "no such"} {
+		filepath.Join(folder, "no", "k"): "no such"} {
 		if f, err := Create(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Create(%s) = %v, %v, expected an error with %q", path, f, err, want)
 		}
+	}
+}
+
+// A stream takes bytes as they come, and none once it has ended.
+func TestStream(t *testing.T) {
+	if !IsStream("-") || !IsStream("/dev/stdout") || !IsStream(os.DevNull) || IsStream(t.TempDir()) || IsStream("no") {
+		t.Error("streams are taken for files, or files for streams")
+	}
+	n, err := Make(os.DevNull, func(w io.Writer) error { _, err := w.Write(make([]byte, 3<<20)); return err })
+	if n != 3<<20 || err != nil {
+		t.Errorf("%d bytes, error %v", n, err)
+	}
+	f, err := Create(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Abort()
+	f.Abort()
+	if _, err := f.Write([]byte("a")); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("behind the end: error %v", err)
 	}
 }
 

@@ -8,9 +8,11 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/tiles"
 )
 
 // RuntimeBytes is what the program itself takes beside documents and matrices: code, stacks,
@@ -25,10 +27,13 @@ const programBytes = 12 << 20
 type Limits struct {
 	Workers int // goroutines, 0 for all processors
 	Memory  cli.ByteSize
+
+	bounds func() (all, process tiles.Bound) // asked for once: what the command takes later is its own
 }
 
 // DeclareMemory declares -m.
 func (l *Limits) DeclareMemory(f *cli.Flags) {
+	l.bounds = sync.OnceValues(bounds)
 	f.Group("Computing", topic)
 	f.Var(&l.Memory, "m", "use at most `SIZE` of memory, such as 500M or 4G; a plain number means MB "+
 		"(default: three quarters of what is free)")
@@ -54,13 +59,57 @@ func (l *Limits) NumWorkers() int {
 	return l.Workers
 }
 
-// Budget returns the number of bytes that the command may use: what -m says, else three quarters of
-// the memory that is free, or 0, for no bound, where that isn't known.
-func (l *Limits) Budget() int64 {
-	if l.Memory > 0 {
-		return int64(l.Memory)
+// bounds returns what bounds the process: the machine, its control groups and its limits, and these
+// alone.
+func bounds() (all, process tiles.Bound) { return tiles.AvailableBound(), tiles.ProcessBound() }
+
+// Startable returns an error where the limits of the process leave so little that the runtime could
+// end the program at any time, whatever the command.
+func Startable() error {
+	b := tiles.ProcessBound()
+	if b.By == "" || b.Bytes >= RuntimeBytes {
+		return nil
 	}
-	return ProcBytes("/proc/meminfo", "MemAvailable:") / 4 * 3
+	return fmt.Errorf("%s allows %s, the program needs %s, most of it for Go's runtime", b.By,
+		report.Bytes(b.Limit), report.Bytes(b.Limit-b.Bytes+RuntimeBytes))
+}
+
+// bound returns the number of bytes that the command may use, 0 for no bound, and what says so: -m,
+// but never more than the limits of the process leave, else three quarters of what is free.
+func (l *Limits) bound() (int64, string) {
+	of := l.bounds
+	if of == nil {
+		of = bounds
+	}
+	all, process := of()
+	switch {
+	case process.By != "" && l.Memory > 0 && int64(l.Memory) > process.Bytes:
+		return max(process.Bytes, 1), fmt.Sprintf("%s leaves %s", process.By, report.Bytes(max(process.Bytes, 0)))
+	case l.Memory > 0:
+		return int64(l.Memory), "-m allows " + report.Bytes(int64(l.Memory))
+	case all.By == "":
+		return 0, ""
+	}
+	limit := max(all.Bytes/4*3, 1)
+	what := "three quarters of what is free are " + report.Bytes(limit)
+	if all.Limit > 0 {
+		what = fmt.Sprintf("three quarters of what %s leaves are %s", all.By, report.Bytes(limit))
+	}
+	return limit, what + " (set -m to go on)"
+}
+
+// Budget returns the number of bytes that the command may use: what -m says, else three quarters of
+// the memory that the machine, the control groups and the limits of the process leave when it is
+// first asked for, or 0, for no bound, where that isn't known.
+func (l *Limits) Budget() int64 {
+	limit, _ := l.bound()
+	return limit
+}
+
+// Bound says in words where the budget comes from.
+func (l *Limits) Bound() string {
+	_, what := l.bound()
+	return what
 }
 
 // Limit has the collector work harder before the budget is reached, which it returns. The limit is
@@ -75,15 +124,11 @@ func (l *Limits) Limit() int64 {
 
 // Fits checks that what is needed stays within the budget; what names the need.
 func (l *Limits) Fits(what string, need int64) error {
-	limit := l.Budget()
+	limit, says := l.bound()
 	if limit == 0 || need <= limit {
 		return nil
 	}
-	if l.Memory > 0 {
-		return fmt.Errorf("%s needs %s of memory, -m allows %s", what, report.Bytes(need), report.Bytes(limit))
-	}
-	return fmt.Errorf("%s needs %s of memory, three quarters of what is free are %s (set -m to go on)", what,
-		report.Bytes(need), report.Bytes(limit))
+	return fmt.Errorf("%s needs %s of memory, %s", what, report.Bytes(need), says)
 }
 
 // ProcBytes reads a line such as "MemTotal: 8000 kB" of a file below /proc, in bytes; 0 where there

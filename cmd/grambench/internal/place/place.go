@@ -54,7 +54,8 @@ where the program is built for one (make cuda). By default it takes the GPU for 
 processor busy for long, and reports say which it took and why. Where a GPU that was taken so fails,
 the processor starts over, as long as nothing is printed yet.
 
--m bounds the memory of the whole command. What doesn't fit is computed in pieces where that is
+-m bounds the memory of the whole command; by default that is three quarters of what the machine,
+the container and ulimit leave. What doesn't fit is computed in pieces where that is
 possible; otherwise it is an error that names the need, before the work.`,
 	Declare: func(f *cli.Flags) { (&Compute{}).Declare(f) }}
 
@@ -154,7 +155,7 @@ func (c *Compute) FallsBack(ctx context.Context, err error) bool {
 // file at all does, such as synthetic:….
 func Rereadable(source string) bool {
 	info, err := os.Stat(source)
-	return err != nil || info.Mode().IsRegular() || info.IsDir()
+	return source != "-" && (err != nil || info.Mode().IsRegular() || info.IsDir())
 }
 
 // open returns the device, or why there is none.

@@ -11,10 +11,10 @@ import (
 	"github.com/gramengine/gram/cuda"
 )
 
-// Report prints a command's report on standard output, in the form that was asked for, with the
-// times of the GPU's kernels where the environment asks for them with GRAM_CUDA_TIMES=1.
+// Report prints a command's report where [cli.Env.Reports] says, in the form that was asked for, with
+// the times of the GPU's kernels where the environment asks for them with GRAM_CUDA_TIMES=1.
 func (c *Compute) Report(e *cli.Env, f *cli.Flags, r report.Report) error {
-	return report.Write(e.Stdout, c.Timed(r), f.JSON)
+	return report.Write(e.Reports(), c.Timed(r), f.JSON)
 }
 
 // Timed adds the times of the GPU's kernels to a report where they are asked for.

@@ -26,14 +26,29 @@ func NewTable(titles ...string) *Table {
 // Add adds a row.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Write prints the table, two blanks between columns and none at the end of a line.
-func (t *Table) Write(w io.Writer) {
+// widths returns the widths of the columns.
+func (t *Table) widths() []int {
 	width := make([]int, len(t.right))
 	for _, row := range t.rows {
 		for c, cell := range row {
 			width[c] = max(width[c], utf8.RuneCountInString(cell))
 		}
 	}
+	return width
+}
+
+// Width returns the length of the table's longest line at most.
+func (t *Table) Width() int {
+	sum := 2 * (len(t.right) - 1)
+	for _, w := range t.widths() {
+		sum += w
+	}
+	return sum
+}
+
+// Write prints the table, two blanks between columns and none at the end of a line.
+func (t *Table) Write(w io.Writer) {
+	width := t.widths()
 	for _, row := range t.rows {
 		line := ""
 		for c, cell := range row {

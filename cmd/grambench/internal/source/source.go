@@ -113,6 +113,9 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *place.Li
 // Files lists the files of a source, for [cli.Flags.ReadsFiles].
 func (d *Documents) Files(source *string) func(ctx context.Context) []string {
 	return func(ctx context.Context) []string {
+		if *source == "-" {
+			return []string{"/dev/stdin"}
+		}
 		// What can't be listed can't be read either, which is reported then.
 		files, _ := sparse.Files(ctx, *source, d.sparseFormat())
 		return files
@@ -229,15 +232,11 @@ func (d *Documents) explainMemory(err error) error {
 	if !errors.As(err, &memory) {
 		return err
 	}
-	whole := "three quarters of what is free are " + report.Bytes(d.limits.Budget()) + "; set -m to go on"
-	if d.limits.Memory > 0 {
-		whole = "-m allows " + report.Bytes(int64(d.limits.Memory))
-	}
 	share := fmt.Sprintf("less %s for the program", report.Bytes(place.RuntimeBytes))
 	if !d.OnlyReads {
 		share += " and as much again as reading takes for what follows"
 	}
-	return fmt.Errorf("%w (%s, %s)", err, whole, share)
+	return fmt.Errorf("%w (%s, %s)", err, d.limits.Bound(), share)
 }
 
 // Line is what all reports say about the corpus.

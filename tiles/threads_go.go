@@ -1,0 +1,6 @@
+//go:build !cgo
+
+package tiles
+
+// cThreads says that threads are the C library's.
+const cThreads = false
