@@ -198,7 +198,7 @@ type learnReport struct {
 
 // runLearner trains the learner that -type names, writes its model and reports.
 func (t *train) runLearner(ctx context.Context, e *cli.Env) error {
-	p := progress(e, t.quiet)
+	p := e.Progress(true)
 	defer p.Clear()
 	l, err := t.learn(ctx, e, p)
 	if err != nil {
@@ -231,7 +231,7 @@ func (t *train) runLearner(ctx context.Context, e *cli.Env) error {
 	r.SecondsWrite = time.Since(begin).Seconds()
 	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(t.Memory)
 	r.Seconds = time.Since(l.begin).Seconds()
-	if t.quiet && !t.f.JSON {
+	if t.f.Quiet && !t.f.JSON {
 		return nil
 	}
 	return t.Report(e, t.f, r)

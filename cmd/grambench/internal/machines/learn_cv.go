@@ -201,7 +201,7 @@ type learnedFold struct {
 
 // runLearner validates the learner that -type names.
 func (v *validation) runLearner(ctx context.Context, e *cli.Env) error {
-	p := progress(e, v.quiet)
+	p := e.Progress(true)
 	defer p.Clear()
 	l, err := v.learn(ctx, e, p)
 	if err != nil {
@@ -224,7 +224,7 @@ func (v *validation) runLearner(ctx context.Context, e *cli.Env) error {
 	}
 	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(v.Memory)
 	r.Seconds = time.Since(l.begin).Seconds()
-	if v.quiet && !v.f.JSON {
+	if v.f.Quiet && !v.f.JSON {
 		writeAccuracy(e.Stdout, r.figures)
 		return nil
 	}

@@ -118,7 +118,7 @@ type learnedGridRow struct {
 // runLearner searches the parameters of the learner that -type names. The end of ctx leaves what is
 // complete.
 func (g *grid) runLearner(ctx context.Context, e *cli.Env) error {
-	p := progress(e, g.quiet)
+	p := e.Progress(true)
 	defer p.Clear()
 	points, err := g.learnerPoints()
 	if err != nil {
