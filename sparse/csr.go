@@ -209,7 +209,7 @@ func (m *CSR) eachRow(check func(i int) error) error {
 	if len(m.Values) >= few {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	return inChunks(context.Background(), workers, m.Rows(), func(lo, hi int) error {
+	return inChunks(context.Background(), workers, m.Rows(), func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			if err := check(i); err != nil {
 				return err

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/sparse/internal/charset"
+	"github.com/gramengine/gram/sparse/internal/intern"
 )
 
 // Options says how [Read] reads. The zero value works.
@@ -362,7 +363,7 @@ func (o *Options) check() error {
 	if o.charset, err = charset.Lookup(o.Encoding); err != nil {
 		return fmt.Errorf("sparse: %w", err)
 	}
-	_, err = columnsOf(o.Vocabulary)
+	_, err = columnsOf(&intern.Table{}, o.Vocabulary)
 	return err
 }
 

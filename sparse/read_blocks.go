@@ -310,9 +310,9 @@ func parallel(ctx context.Context, workers, n int, f func(i int)) error {
 }
 
 // inChunks is [run] of f for lo <= i < hi, short runs of the numbers below n.
-func inChunks(ctx context.Context, workers, n int, f func(lo, hi int) error) error {
+func inChunks(ctx context.Context, workers, n int, f func(worker, lo, hi int) error) error {
 	const chunk = 256
-	return run(ctx, workers, (n+chunk-1)/chunk, func(_, c int) error {
-		return f(c*chunk, min(n, (c+1)*chunk))
+	return run(ctx, workers, (n+chunk-1)/chunk, func(worker, c int) error {
+		return f(worker, c*chunk, min(n, (c+1)*chunk))
 	})
 }

@@ -276,7 +276,7 @@ func joinEntries(
 		}
 	}
 	var again atomic.Bool
-	err = inChunks(ctx, opt.Workers, m.Rows(), func(lo, hi int) error {
+	err = inChunks(ctx, opt.Workers, m.Rows(), func(_, lo, hi int) error {
 		var s rowSorter
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			terms, values := m.Row(i)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gramengine/gram/sparse/internal/intern"
 )
 
 // Synthetic describes a random corpus, the same on every platform and for any number of workers.
@@ -181,11 +183,14 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 	c := &Corpus{Source: source, Vocabulary: syntheticVocabulary(s.Terms), Labels: Labels{Offsets: []int64{0}}}
 	var columns []uint32 // of the terms; nil where each is its own column
 	if opt.Vocabulary != nil {
-		index, err := columnsOf(opt.Vocabulary)
-		if err != nil {
+		var terms intern.Table
+		for _, term := range c.Vocabulary {
+			terms.ID([]byte(term))
+		}
+		if columns, err = columnsOf(&terms, opt.Vocabulary); err != nil {
 			return nil, err
 		}
-		columns, c.Vocabulary = index.of(c.Vocabulary), opt.Vocabulary
+		c.Vocabulary = opt.Vocabulary
 	}
 	const chunk = 256
 	pieces := make([]*vectorPiece, (s.Documents+chunk-1)/chunk)

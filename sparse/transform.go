@@ -56,7 +56,7 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 		CSR: CSR{Cols: f.Cols(), Offsets: make([]int64, n+1)}, Embedder: f,
 		Norms: make([]float64, n), Divisors: make([]float64, n),
 	}
-	err = inChunks(ctx, workers, n, func(lo, hi int) error {
+	err = inChunks(ctx, workers, n, func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			r := row(i)
 			if r < 0 || r >= m.Rows() {
@@ -74,7 +74,7 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 	}
 	x.allocate()
 	x.Raw = make([]float32, len(x.Values))
-	err = inChunks(ctx, workers, n, func(lo, hi int) (err error) {
+	err = inChunks(ctx, workers, n, func(_, lo, hi int) (err error) {
 		var unit []float64
 		for i := lo; i < hi && err == nil; i++ {
 			terms, values := m.Row(row(i))

@@ -2,30 +2,38 @@ package sparse
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
 	"slices"
 
+	"github.com/gramengine/gram/sparse/internal/intern"
 	"github.com/gramengine/gram/sparse/token"
 )
 
 // termCounter counts the terms of documents. Each worker has one, which numbers terms in the order
 // in which it meets them. [Corpus.fillText] makes one sorted vocabulary.
 type termCounter struct {
-	index  map[string]uint32
-	recent recentTerms
-	terms  []string
-	df     []uint32 // documents with the term
-	count  []uint32 // of each term, in the open document
-	opened []uint32 // terms of the open document
-	ids    []uint32 // of all closed documents, one after another
-	counts []float32
+	terms  intern.Table
+	met    []metTerm
+	opened []uint32    // terms of the open document
+	rest   []termCount // of the last page of closed documents
 	scan   token.Scanner
 	done   <-chan struct{}
 	memory *allowance
 }
+
+// metTerm is what a counter knows of a term.
+type metTerm struct {
+	df    uint32 // documents with the term
+	count uint32 // in the open document
+}
+
+// termCount says how often a document has a term.
+type termCount struct{ term, count uint32 }
+
+// pageTerms is the length of a page of documents.
+const pageTerms = 32 << 10
 
 // newCounters returns a counter for each worker.
 func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
@@ -46,27 +54,24 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 // Memory of the counter and the joined matrix, in bytes: of a value, of a term beside its text, and
 // of a document.
 const (
-	countedValueBytes    = 20
-	countedTermBytes     = 96
-	countedDocumentBytes = 64
+	countedValueBytes    = 16
+	countedTermBytes     = intern.Bytes + 32
+	countedDocumentBytes = 80
 )
 
 // stopEvery is the number of words between two checks for cancellation: the words of one line may
 // take longer than a second.
 const stopEvery = 1 << 16
 
-// countedDocument says where the terms of a document lie.
+// countedDocument is a closed document.
 type countedDocument struct {
 	counter *termCounter
-	lo, hi  int64 // in ids and counts
+	terms   []termCount
 }
 
 // add counts the terms of text in the open document. It returns early once done is closed or memory
 // is spent.
 func (c *termCounter) add(text []byte) {
-	if c.index == nil {
-		c.index = map[string]uint32{}
-	}
 	t := &c.scan
 	t.Feed(text)
 	words := 0
@@ -83,42 +88,38 @@ func (c *termCounter) add(text []byte) {
 			default:
 			}
 		}
-		slot := c.recent.slot(term)
-		id := *slot - 1
-		if *slot == 0 || c.terms[id] != string(term) {
-			var ok bool
-			if id, ok = c.index[string(term)]; !ok {
-				s := string(term)
-				id = uint32(len(c.terms))
-				c.terms = append(c.terms, s)
-				c.index[s] = id
-				taken += countedTermBytes + int64(len(s))
-				c.df = append(c.df, 0)
-				c.count = append(c.count, 0)
-			}
-			*slot = id + 1
+		id := c.terms.ID(term)
+		if int(id) == len(c.met) {
+			c.met = append(c.met, metTerm{})
+			taken += countedTermBytes + int64(len(term))
 		}
-		if c.count[id] == 0 {
+		met := &c.met[id]
+		if met.count == 0 {
 			c.opened = append(c.opened, id)
 		}
-		c.count[id]++
+		met.count++
 	}
 	c.memory.add(taken)
 }
 
 // endDocument closes the open document and opens the next.
 func (c *termCounter) endDocument() countedDocument {
-	lo := int64(len(c.ids))
-	for _, id := range c.opened {
-		c.ids = append(c.ids, id)
-		c.counts = append(c.counts, float32(c.count[id]))
-		c.count[id] = 0
-		c.df[id]++
+	n := len(c.opened)
+	if n > len(c.rest) {
+		c.rest = make([]termCount, max(n, pageTerms))
+	}
+	terms := c.rest[:n:n]
+	c.rest = c.rest[n:]
+	for i, id := range c.opened {
+		met := &c.met[id]
+		terms[i] = termCount{id, met.count}
+		met.count = 0
+		met.df++
 	}
 	c.scan.End()
-	c.memory.add(countedValueBytes*int64(len(c.opened)) + countedDocumentBytes)
+	c.memory.add(countedValueBytes*int64(n) + countedDocumentBytes)
 	c.opened = c.opened[:0]
-	return countedDocument{c, lo, int64(len(c.ids))}
+	return countedDocument{c, terms}
 }
 
 // leftOut marks terms that the vocabulary doesn't hold.
@@ -134,30 +135,21 @@ func (c *Corpus) fillText(
 		return err
 	}
 	c.Vocabulary, c.Tokenizer = opt.Vocabulary, opt.Tokenizer.Canonical()
-	if c.Vocabulary == nil {
-		c.Vocabulary = commonTerms(opt, counters)
-	}
-	index, err := columnsOf(c.Vocabulary)
+	columns, err := c.columns(opt, counters)
 	if err != nil {
 		return err
-	}
-	columns := make(map[*termCounter][]uint32, len(counters)) // column of each term of each counter
-	for _, counter := range counters {
-		columns[counter] = index.of(counter.terms)
-		counter.index, counter.terms = nil, nil
 	}
 
 	m := &CSR{Cols: len(c.Vocabulary), Offsets: make([]int64, len(documents)+1)}
 	lost := make([]int64, len(documents)) // words left out
-	err = inChunks(ctx, opt.Workers, len(documents), func(lo, hi int) error {
+	err = inChunks(ctx, opt.Workers, len(documents), func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
-			d := documents[i]
-			of := columns[d.counter]
-			for p := d.lo; p < d.hi; p++ {
-				if of[d.counter.ids[p]] != leftOut {
+			of := columns[documents[i].counter]
+			for _, t := range documents[i].terms {
+				if of[t.term] != leftOut {
 					m.Offsets[i+1]++
 				} else {
-					lost[i] += int64(d.counter.counts[p])
+					lost[i] += int64(t.count)
 				}
 			}
 		}
@@ -167,20 +159,18 @@ func (c *Corpus) fillText(
 		return err
 	}
 	m.allocate()
-	err = inChunks(ctx, opt.Workers, len(documents), func(lo, hi int) error {
-		var s rowSorter
+	rows := make([]denseRow, opt.Workers)
+	err = inChunks(ctx, opt.Workers, len(documents), func(w, lo, hi int) error {
+		row := &rows[w]
+		row.grow(m.Cols)
 		for i := lo; i < hi; i++ {
-			d := documents[i]
-			of := columns[d.counter]
-			terms, values := m.Row(i)
-			j := 0
-			for p := d.lo; p < d.hi; p++ {
-				if t := of[d.counter.ids[p]]; t != leftOut {
-					terms[j], values[j] = t, d.counter.counts[p]
-					j++
+			of := columns[documents[i].counter]
+			for _, t := range documents[i].terms {
+				if column := of[t.term]; column != leftOut {
+					row.set(column, float32(t.count))
 				}
 			}
-			s.sort(terms, values)
+			row.take(m.Row(i))
 		}
 		return nil
 	})
@@ -199,32 +189,62 @@ func (c *Corpus) fillText(
 	return nil
 }
 
-// termIndex has the column of each term of a vocabulary.
-type termIndex map[string]uint32
-
-// columnsOf checks that a vocabulary has every term once.
-func columnsOf(vocabulary []string) (termIndex, error) {
-	index := make(termIndex, len(vocabulary))
+// columnsOf returns the column of each term of a table, leftOut for those that aren't in the
+// vocabulary, whose terms come to the table. It checks that a vocabulary has every term once.
+func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
+	columns := slices.Repeat([]uint32{leftOut}, table.Len())
+	var buf []byte
 	for t, term := range vocabulary {
-		if _, twice := index[term]; twice {
+		buf = append(buf[:0], term...)
+		id := table.ID(buf)
+		if int(id) == len(columns) {
+			columns = append(columns, leftOut)
+		}
+		if columns[id] != leftOut {
 			return nil, fmt.Errorf("sparse: the vocabulary holds %s twice, expected every term once", quote(term))
 		}
-		index[term] = uint32(t)
+		columns[id] = uint32(t)
 	}
-	return index, nil
+	return columns, nil
 }
 
-// of returns the columns of terms, leftOut for those that have none.
-func (x termIndex) of(terms []string) []uint32 {
-	columns := make([]uint32, len(terms))
-	for i, term := range terms {
-		column, ok := x[term]
-		if !ok {
-			column = leftOut
-		}
-		columns[i] = column
+// denseRow gathers a row that comes in any order.
+type denseRow struct {
+	values []float32 // by column
+	bits   []uint64  // which columns are set
+	some   []uint64  // which words of bits are not 0
+}
+
+// grow makes room for so many columns.
+func (r *denseRow) grow(cols int) {
+	if len(r.values) < cols {
+		words := (cols + 63) / 64
+		*r = denseRow{make([]float32, cols), make([]uint64, words), make([]uint64, (words+63)/64)}
 	}
-	return columns
+}
+
+// set sets a value that isn't set yet.
+func (r *denseRow) set(column uint32, value float32) {
+	r.values[column] = value
+	r.bits[column/64] |= 1 << (column % 64)
+	r.some[column/4096] |= 1 << (column / 64 % 64)
+}
+
+// take moves the row into a list, sorted by column, whose length is known.
+func (r *denseRow) take(terms []uint32, values []float32) {
+	k := 0
+	for i, some := range r.some {
+		for ; some != 0; some &= some - 1 {
+			word := 64*i + bits.TrailingZeros64(some)
+			for set := r.bits[word]; set != 0; set &= set - 1 {
+				column := 64*word + bits.TrailingZeros64(set)
+				terms[k], values[k] = uint32(column), r.values[column]
+				k++
+			}
+			r.bits[word] = 0
+		}
+		r.some[i] = 0
+	}
 }
 
 // rowSorter sorts rows by term.
@@ -246,22 +266,55 @@ func (s *rowSorter) sort(terms []uint32, values []float32) {
 	}
 }
 
-// commonTerms returns the terms within MinDF and MaxDF over all counters, sorted.
-func commonTerms(opt *Options, counters []*termCounter) []string {
-	least := uint64(defaultTextMinDF)
-	if opt.MinDF > 0 {
-		least = uint64(opt.MinDF)
-	}
-	df := map[string]uint64{}
-	for _, c := range counters {
-		for id, term := range c.terms {
-			df[term] += uint64(c.df[id])
+// columns makes the vocabulary if none is given, and returns the column of each term of each
+// counter, leftOut for those that have none. The counters' terms are spent.
+func (c *Corpus) columns(opt *Options, counters []*termCounter) (map[*termCounter][]uint32, error) {
+	all := &counters[0].terms // to which those of the others come
+	df := make([]uint64, all.Len())
+	joined := make(map[*termCounter][]uint32, len(counters)) // number in all of each term
+	for _, counter := range counters {
+		numbers := make([]uint32, len(counter.met))
+		for id, met := range counter.met {
+			n := uint32(id)
+			if counter != counters[0] {
+				if n = all.ID(counter.terms.Term(n)); int(n) == len(df) {
+					df = append(df, 0)
+				}
+			}
+			df[n] += uint64(met.df)
+			numbers[id] = n
+		}
+		joined[counter] = numbers
+		if counter.met = nil; counter != counters[0] {
+			counter.terms = intern.Table{}
 		}
 	}
+	if c.Vocabulary == nil {
+		c.Vocabulary = opt.commonTerms(all, df)
+	}
+	column, err := columnsOf(all, c.Vocabulary)
+	if err != nil {
+		return nil, err
+	}
+	for _, numbers := range joined {
+		for id, n := range numbers {
+			numbers[id] = column[n]
+		}
+	}
+	*all = intern.Table{}
+	return joined, nil
+}
+
+// commonTerms returns the terms within MinDF and MaxDF, sorted.
+func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
+	least := uint64(defaultTextMinDF)
+	if o.MinDF > 0 {
+		least = uint64(o.MinDF)
+	}
 	terms := []string{}
-	for term, n := range df {
-		if n >= least && (opt.MaxDF == 0 || n <= uint64(opt.MaxDF)) {
-			terms = append(terms, term)
+	for id, n := range df {
+		if n >= least && (o.MaxDF == 0 || n <= uint64(o.MaxDF)) {
+			terms = append(terms, string(all.Term(uint32(id))))
 		}
 	}
 	slices.Sort(terms)
@@ -278,33 +331,3 @@ func ParseTokenizer(s string) (Tokenizer, error) { return token.Parse(s) }
 
 // unknownMessage is the warning for words outside Options.Vocabulary.
 const unknownMessage = "word outside the vocabulary, left out"
-
-// recentTerms holds, by hash, the last term with that hash. By Zipf's law nearly all words are
-// found here with one comparison, without the map of all terms, which is scattered over memory. On
-// 84 MB of program text that saves two fifths of the time of reading.
-type recentTerms [1 << recentBits]uint32 // number of the term, from 1
-
-const recentBits = 14
-
-// slot returns the place of a term.
-func (r *recentTerms) slot(term []byte) *uint32 { return &r[termHash(term)>>(64-recentBits)] }
-
-// termHash mixes the first and the last eight bytes of a term and its length. Terms that agree in
-// them share a place, which only costs time.
-func termHash(term []byte) uint64 {
-	var a, b uint64
-	switch n := len(term); {
-	case n >= 8:
-		a, b = binary.LittleEndian.Uint64(term), binary.LittleEndian.Uint64(term[n-8:])
-	case n >= 4:
-		a, b = uint64(binary.LittleEndian.Uint32(term)), uint64(binary.LittleEndian.Uint32(term[n-4:]))
-	default:
-		for _, c := range term {
-			a = a<<8 | uint64(c)
-		}
-	}
-	// Odd constants near 2⁶⁴ divided by the golden ratio and by √2; the high bits of products
-	// depend on all bits below.
-	high, low := bits.Mul64(a^0x9e3779b97f4a7c15, b^uint64(len(term))^0xb504f333f9de6485)
-	return (high ^ low) * 0x9e3779b97f4a7c15
-}

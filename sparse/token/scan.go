@@ -24,6 +24,7 @@ type Scanner struct {
 	buf  []byte // holds words that differ from the text
 
 	general bool // not the default's way, in which words of the text are the terms
+	plain   plain
 
 	// The general way: lines of text are prepared, cut into words or characters, and these gathered
 	// to n-grams.
@@ -79,11 +80,11 @@ func (t Tokenizer) NewScanner() (*Scanner, error) {
 
 // Feed hands the scanner more of the open document, whole lines, once Next has returned nil. The
 // text must not change until Next returns nil again.
-func (s *Scanner) Feed(text []byte) { s.text = text }
+func (s *Scanner) Feed(text []byte) { s.text, s.plain = text, plain{} }
 
 // End ends the open document; the next Feed begins another. What is left of the text is dropped.
 func (s *Scanner) End() {
-	s.text, s.line, s.matches = nil, nil, nil
+	s.text, s.line, s.matches, s.plain = nil, nil, nil, plain{}
 	s.grams.reset()
 	s.chars = charState{}
 }
@@ -145,7 +146,7 @@ func (s *Scanner) prepare(text []byte) []byte {
 			i++
 			continue
 		case b < utf8.RuneSelf:
-			if byteClass[b] == upperByte && !s.tokenizer.KeepCase {
+			if 'A' <= b && b <= 'Z' && !s.tokenizer.KeepCase {
 				b |= 0x20
 			}
 			out = append(out, b)

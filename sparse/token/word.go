@@ -1,89 +1,129 @@
 package token
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"unicode"
 	"unicode/utf8"
 )
 
-// classes of ASCII bytes.
-const (
-	otherByte = iota
-	lowerByte
-	upperByte
-	beyondASCII
-)
-
-var byteClass = func() (c [256]uint8) {
-	for b := range c {
-		switch {
-		case 'a' <= b && b <= 'z':
-			c[b] = lowerByte
-		case 'A' <= b && b <= 'Z':
-			c[b] = upperByte
-		case b >= utf8.RuneSelf:
-			c[b] = beyondASCII
-		}
-	}
-	return c
-}()
+// plain is how far the default's way has come in the text.
+type plain struct {
+	next  int    // begin of the next block of 64 bytes
+	words uint64 // which bytes of the block before it are in runs and not yet passed
+	run   []byte // what is left of a run that goes beyond ASCII
+}
 
 // plainWord returns the next word of the text by the default's rules, or nil at the end of the
-// text.
+// text. A run is one of ASCII letters and bytes beyond ASCII; no word goes beyond it.
 func (s *Scanner) plainWord() []byte {
-	text := s.text
-	i := 0
+	text, p := s.text, &s.plain
 	for {
-		for i < len(text) && byteClass[text[i]] == otherByte {
-			i++
-		}
-		if i == len(text) {
-			s.text = nil
-			return nil
-		}
-		if byteClass[text[i]] != beyondASCII {
-			break
-		}
-		r, size := utf8.DecodeRune(text[i:])
-		if unicode.IsLetter(r) {
-			break
-		}
-		i += size
-	}
-	start := i
-	for i < len(text) && byteClass[text[i]] == lowerByte {
-		i++
-	}
-	if i == len(text) || byteClass[text[i]] == otherByte {
-		s.text = text[i:]
-		return text[start:i:i]
-	}
-	// The run goes on with capitals or beyond ASCII: copy it.
-	buf := append(s.buf[:0], text[start:i]...)
-letters:
-	for i < len(text) {
-		switch b := text[i]; byteClass[b] {
-		case lowerByte:
-			buf = append(buf, b)
-			i++
-		case upperByte:
-			buf = append(buf, b|0x20)
-			i++
-		case otherByte:
-			break letters
-		default:
-			r, size := utf8.DecodeRune(text[i:])
-			switch {
-			case unicode.IsLetter(r):
-				buf = utf8.AppendRune(buf, unicode.ToLower(r))
-			case unicode.IsMark(r):
-				buf = append(buf, text[i:i+size]...)
-			default:
-				break letters
+		if len(p.run) > 0 {
+			if w := s.runWord(); w != nil {
+				return w
 			}
-			i += size
+		}
+		for p.words == 0 {
+			if p.next >= len(text) {
+				s.text = nil
+				return nil
+			}
+			p.words = runBytes(text[p.next:])
+			p.next += 64
+		}
+		begin := bits.TrailingZeros64(p.words)
+		start := p.next - 64 + begin
+		end := begin + bits.TrailingZeros64(^(p.words >> begin))
+		for end == 64 && p.next < len(text) { // on into the next block
+			p.words = runBytes(text[p.next:])
+			p.next += 64
+			end = bits.TrailingZeros64(^p.words)
+		}
+		p.words = p.words >> end << end
+		word := text[start : p.next-64+end]
+
+		const small = 0x20 * eachByte // bits of small letters
+		if n := len(word); n <= 8 && cap(word) >= 8 {
+			x := binary.LittleEndian.Uint64(word[:8])
+			own := uint64(1)<<(8*n) - 1
+			switch {
+			case x&highBits&own != 0:
+				p.run = word
+				continue
+			case ^x&small&own != 0:
+				s.buf = binary.LittleEndian.AppendUint64(s.buf[:0], x|small)[:n]
+				return s.buf
+			}
+			return word
+		}
+		all, some := byte(0xff), byte(0) // bits
+		for _, b := range word {
+			all &= b
+			some |= b
+		}
+		if some >= utf8.RuneSelf {
+			p.run = word
+			continue
+		}
+		if all&0x20 == 0 {
+			s.buf = append(s.buf[:0], word...)
+			for i := range s.buf {
+				s.buf[i] |= 0x20
+			}
+			return s.buf
+		}
+		return word
+	}
+}
+
+const (
+	eachByte = 0x0101010101010101
+	highBits = 0x80 * eachByte
+)
+
+// runBytes has a bit for each of the first 64 bytes of the text: whether it is an ASCII letter or
+// beyond ASCII.
+func runBytes(text []byte) (set uint64) {
+	var last [64]byte
+	if len(text) < 64 {
+		copy(last[:], text)
+		text = last[:]
+	}
+	text = text[:64]
+	for i := 0; i < 64; i += 8 {
+		x := binary.LittleEndian.Uint64(text[i : i+8])
+		lower := (x | 0x20*eachByte) &^ highBits // no sum below carries into the next byte
+		letters := (lower + (0x80-'a')*eachByte) &^ (lower + (0x7f-'z')*eachByte)
+		// The product gathers the high bits in its highest byte.
+		set |= (letters | x) & highBits >> 7 * 0x0102040810204080 >> 56 << i
+	}
+	return set
+}
+
+// runWord returns the next word of the run, or nil at its end: letters, in lower case, with the
+// marks that follow.
+func (s *Scanner) runWord() []byte {
+	run, buf := s.plain.run, s.buf[:0]
+	i := 0
+	for i < len(run) {
+		r, size := utf8.DecodeRune(run[i:])
+		switch {
+		case unicode.IsLetter(r):
+			buf = utf8.AppendRune(buf, unicode.ToLower(r))
+		case len(buf) > 0 && unicode.IsMark(r):
+			buf = append(buf, run[i:i+size]...)
+		case len(buf) > 0:
+			size = 0
+		}
+		if i += size; size == 0 {
+			break
 		}
 	}
-	s.buf, s.text = buf, text[i:]
+	s.buf, s.plain.run = buf, run[i:]
+	if len(buf) == 0 {
+		return nil
+	}
 	return buf
 }
 

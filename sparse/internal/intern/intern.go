@@ -1,0 +1,137 @@
+// Package intern numbers different terms in the order in which they are met.
+package intern
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// Table numbers terms from 0. Its memory holds no pointers but a few, so that the garbage collector
+// doesn't walk it. The zero value is an empty table. A Table serves one goroutine.
+type Table struct {
+	slots []slot // open addressing with linear probing; their number is a power of two
+	shift uint   // 64 less its logarithm
+	text  []byte // the terms, one after another
+	ends  []int  // of each term in text
+}
+
+// slot holds a term, mostly as a whole: key and length tell terms of up to 16 bytes apart.
+type slot struct {
+	key   key
+	bytes uint32
+	next  uint32 // number of the term + 1; 0 if the slot is free
+}
+
+// Bytes is the memory that a term takes beside its text, at most, once the table has grown: three
+// slots, its end.
+const Bytes = 3*24 + 8
+
+// Len returns the number of terms.
+func (t *Table) Len() int { return len(t.ends) }
+
+// Term returns the term of a number. It must not be changed.
+func (t *Table) Term(id uint32) []byte {
+	start := 0
+	if id > 0 {
+		start = t.ends[id-1]
+	}
+	end := t.ends[id]
+	return t.text[start:end:end]
+}
+
+// ID returns the number of a term, which is Len() before the call if the term is new. There must be
+// fewer than 2³² - 1 terms, each shorter than 2³² bytes. It is faster for short terms whose capacity
+// is eight at least; what lies there must not change during the call.
+func (t *Table) ID(term []byte) uint32 {
+	k := keyOf(term)
+	n := uint32(len(term))
+	if len(t.slots) == 0 {
+		t.grow()
+	}
+	mask := uint64(len(t.slots) - 1)
+	for i := k.hash(n) >> (t.shift & 63); ; i++ {
+		s := &t.slots[i&mask]
+		if s.key == k && s.bytes == n && s.next != 0 {
+			id := s.next - 1
+			if n <= exactBytes || bytes.Equal(t.Term(id), term) {
+				return id
+			}
+		}
+		if s.next == 0 {
+			id := uint32(len(t.ends))
+			t.text = append(t.text, term...)
+			t.ends = append(t.ends, len(t.text))
+			*s = slot{k, n, id + 1}
+			if 4*len(t.ends) > 3*len(t.slots) {
+				t.grow()
+			}
+			return id
+		}
+	}
+}
+
+// grow doubles the slots. It places terms in the order in which they were met: frequent ones, which
+// come early, are found at once.
+func (t *Table) grow() {
+	t.slots = make([]slot, max(2*len(t.slots), 1<<10))
+	t.shift = uint(64 - bits.TrailingZeros(uint(len(t.slots))))
+	mask := uint64(len(t.slots) - 1)
+	start := 0
+	for id, end := range t.ends {
+		k, n := keyOf(t.text[start:end]), uint32(end-start)
+		i := k.hash(n) >> (t.shift & 63)
+		for t.slots[i&mask].next != 0 {
+			i++
+		}
+		t.slots[i&mask] = slot{k, n, uint32(id) + 1}
+		start = end
+	}
+}
+
+// key is what terms are compared by first. Terms of the same length up to exactBytes have the same
+// key only if they are equal.
+type key struct{ a, b uint64 }
+
+const exactBytes = 16
+
+// keyOf returns a term of up to eight bytes, or the first and the last eight, which overlap, or in
+// long terms a hash of all bytes before the last eight.
+func keyOf(term []byte) key {
+	n := uint(len(term))
+	if n <= 8 {
+		if cap(term) >= 8 { // what follows the term is masked
+			return key{binary.LittleEndian.Uint64(term[:8]) & (1<<(8*n) - 1), 0}
+		}
+		var x [8]byte
+		copy(x[:], term)
+		return key{binary.LittleEndian.Uint64(x[:]), 0}
+	}
+	a := binary.LittleEndian.Uint64(term)
+	if n > exactBytes {
+		for rest := term[8 : n-8]; ; rest = rest[8:] {
+			if len(rest) <= 8 {
+				a = mix(a, binary.LittleEndian.Uint64(term[n-16:]))
+				break
+			}
+			a = mix(a^seed, binary.LittleEndian.Uint64(rest))
+		}
+	}
+	return key{a, binary.LittleEndian.Uint64(term[n-8:])}
+}
+
+// seed makes the places of terms differ from run to run, so that no text can be made to collide.
+// Numbers don't depend on it.
+var seed = rand.Uint64()
+
+// hash returns bits of which the high ones depend on all of the key and the length.
+func (k key) hash(n uint32) uint64 {
+	return mix(k.a^seed, k.b^uint64(n)) * 0x9e3779b97f4a7c15 // 2⁶⁴ divided by the golden ratio
+}
+
+// mix folds the product of two numbers.
+func mix(a, b uint64) uint64 {
+	high, low := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xb504f333f9de6485) // 2⁶⁴ / √2
+	return high ^ low
+}
