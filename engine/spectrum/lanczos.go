@@ -1,11 +1,13 @@
 package spectrum
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"runtime/debug"
 
 	"gonum.org/v1/gonum/floats"
@@ -30,7 +32,8 @@ type Options struct {
 	// converged; default 2⁻²⁴, a float32's rounding.
 	Tolerance float64
 
-	Seed uint64 // of the start vector
+	Seed    uint64 // of the start vector
+	Workers int    // goroutines that orthogonalise; default all processors. Results don't depend on it
 
 	// Progress, if not nil, is called now and then with the greatest relative residual of those
 	// that are wanted.
@@ -41,6 +44,8 @@ func (o *Options) validate() error {
 	switch {
 	case o.K < 0:
 		return fmt.Errorf("spectrum: K is %d, expected 0 at least", o.K)
+	case o.Workers < 0:
+		return fmt.Errorf("spectrum: Workers is %d, expected 0 at least", o.Workers)
 	case o.Steps < 0:
 		return fmt.Errorf("spectrum: Steps is %d, expected 0 at least", o.Steps)
 	case !(o.Tolerance >= 0):
@@ -92,7 +97,7 @@ func LanczosBytes(n, steps int) int64 {
 // largest eigenvalue and a smallest never below the smallest. An eigenvalue of multiplicity m, or a
 // tight cluster, may come as fewer than m values.
 //
-// The same seed gives the same bits as long as Apply does. Memory: LanczosBytes. Errors: what Apply
+// The same seed gives the same bits as long as Apply does, from any number of Workers. Memory: LanczosBytes. Errors: what Apply
 // returns, the end of ctx, products that aren't finite, numbers of Options below 0. No shift of the
 // matrix, polynomial filter or restart finds more with as many products: after m of them the values
 // are the best that any polynomial of degree m-1 makes of the start vector, and the spaces of a and
@@ -128,12 +133,14 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Extremes, error) {
 	if tolerance == 0 {
 		tolerance = 0x1p-24
 	}
-	l := &lanczos{n: n, random: rand.New(rand.NewPCG(opt.Seed, 0x9e3779b97f4a7c15))}
+	l := &lanczos{ctx: ctx, n: n, workers: cmp.Or(opt.Workers, runtime.GOMAXPROCS(0)), random: rand.New(rand.NewPCG(opt.Seed, 0x9e3779b97f4a7c15))}
 	next := min(max(2*k, 16), most)
 	if err := affordable(LanczosBytes(n, next)); err != nil {
 		return nil, err
 	}
-	l.fresh()
+	if err := l.fresh(); err != nil {
+		return nil, err
+	}
 	w := make([]float64, n)
 	for {
 		if err := ctx.Err(); err != nil {
@@ -197,7 +204,8 @@ func report(progress func(step, steps int, worst float64), step, steps int, wors
 // lanczos is the state: alpha and beta of the tridiagonal matrix, and the basis, a vector more than
 // alpha has values as long as there are directions left.
 type lanczos struct {
-	n           int
+	ctx         context.Context
+	n, workers  int
 	random      *rand.Rand
 	basis       [][]float64
 	alpha, beta []float64 // beta[j] couples j and j+1
@@ -207,32 +215,72 @@ type lanczos struct {
 
 // fresh adds a random direction, orthogonal to the basis: the start vector, or another one once the
 // space of the first is exhausted.
-func (l *lanczos) fresh() {
+func (l *lanczos) fresh() error {
 	for {
 		v := make([]float64, l.n)
 		for i := range v {
 			v[i] = l.random.NormFloat64()
 		}
 		before := floats.Norm(v, 2)
-		l.orthogonalise(v)
+		if err := l.orthogonalise(v); err != nil {
+			return err
+		}
 		if norm := floats.Norm(v, 2); norm > 1e-8*before { // else all of it was rounding
 			floats.Scale(1/norm, v)
-			l.orthogonalise(v)
+			if err := l.orthogonalise(v); err != nil {
+				return err
+			}
 			floats.Scale(1/floats.Norm(v, 2), v)
 			l.basis = append(l.basis, v)
-			return
+			return nil
 		}
 	}
 }
 
-// orthogonalise takes the basis off v, twice: once is not enough (Parlett, The Symmetric Eigenvalue
-// Problem, §6.9).
-func (l *lanczos) orthogonalise(v []float64) {
+// orthogonalise takes the basis Q off v by the method of Gram and Schmidt in its classical form,
+//
+//	v ← v - Q (Qᵀ v)
+//
+// whose products with the vectors of the basis don't wait for each other, twice: once is not enough,
+// and twice is (Parlett, The Symmetric Eigenvalue Problem, §6.9; Giraud, Langou and Rozložník,
+// Numerische Mathematik 101 (2005)). Each product, and each value of v, is added up by one goroutine
+// in the order of the basis, so that the bits don't depend on the workers.
+func (l *lanczos) orthogonalise(v []float64) error {
+	const vectors, rows = 8, 1024 // of a task
+	products := make([]float64, len(l.basis))
 	for range 2 {
-		for _, b := range l.basis {
-			floats.AddScaled(v, -floats.Dot(b, v), b)
+		err := l.share(len(l.basis), vectors, func(from, to int) {
+			for j := from; j < to; j++ {
+				products[j] = floats.Dot(l.basis[j], v)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		err = l.share(l.n, rows, func(from, to int) {
+			for j, b := range l.basis {
+				floats.AddScaled(v[from:to], -products[j], b[from:to])
+			}
+		})
+		if err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// share has the workers do n things, some a task, or does them itself where all is less work than to
+// begin.
+func (l *lanczos) share(n, some int, do func(from, to int)) error {
+	const few = 1 << 16
+	if len(l.basis)*l.n < few {
+		do(0, n)
+		return nil
+	}
+	return tiles.Run(l.ctx, l.workers, (n+some-1)/some, func(_ context.Context, _, task int) error {
+		do(task*some, min((task+1)*some, n))
+		return nil
+	})
 }
 
 // step takes w = A·v for the last vector v of the basis in, and adds the next vector.
@@ -244,7 +292,9 @@ func (l *lanczos) step(w []float64) error {
 	}
 	l.scale = max(l.scale, norm)
 	l.alpha = append(l.alpha, alpha)
-	l.orthogonalise(w)
+	if err := l.orthogonalise(w); err != nil {
+		return err
+	}
 	beta := floats.Norm(w, 2)
 	if len(l.basis) == l.n {
 		l.beta = append(l.beta, 0)
@@ -252,8 +302,7 @@ func (l *lanczos) step(w []float64) error {
 	}
 	if beta <= 1e-14*l.scale*math.Sqrt(float64(l.n)) { // the space is invariant: what is left is rounding
 		l.beta, l.dropped = append(l.beta, 0), math.Hypot(l.dropped, beta)
-		l.fresh()
-		return nil
+		return l.fresh()
 	}
 	next := make([]float64, l.n)
 	floats.ScaleTo(next, 1/beta, w)

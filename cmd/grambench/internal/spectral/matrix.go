@@ -198,7 +198,7 @@ func (c *call) extremes(ctx context.Context, p *cli.Progress, m *matrix, row *ro
 	p.Stage("Lanczos for " + row.Kernel)
 	defer p.Hold()() // a product's progress is not the whole's
 	found, err := spectrum.Lanczos(ctx, m.operator(c.centre), spectrum.Options{
-		K: c.k, Steps: c.steps, Seed: c.seed,
+		K: c.k, Steps: c.steps, Seed: c.seed, Workers: c.NumWorkers(),
 		Progress: func(step, steps int, _ float64) { p.Update(int64(step), int64(steps)) },
 	})
 	if err == nil {
