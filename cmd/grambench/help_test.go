@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/experiments"
 )
 
 // helped is what a call prints on standard output; it must succeed.
@@ -22,19 +23,27 @@ func helped(t *testing.T, args ...string) string {
 	return stdout.String()
 }
 
-// The help of every command fits on a screen, has examples, and is the same by help COMMAND.
+// The help of every command and of every experiment fits on a screen, a command's has examples, and is the same by help COMMAND.
 func TestHelpFitsOnAScreen(t *testing.T) {
-	for _, c := range program.Commands {
-		text := helped(t, c.Name, "-help")
+	fits := func(text, name string) {
+		t.Helper()
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		if len(lines) > 40 {
-			t.Errorf("%s: %d lines, expected 40 at most", c.Name, len(lines))
+			t.Errorf("%s: %d lines, expected 40 at most", name, len(lines))
 		}
 		for _, line := range lines {
 			if n := utf8.RuneCountInString(line); n > 100 {
-				t.Errorf("%s: %d columns, expected 100 at most: %s", c.Name, n, line)
+				t.Errorf("%s: %d columns, expected 100 at most: %s", name, n, line)
 			}
 		}
+	}
+	fits(helped(t, "help"), "help")
+	for _, e := range experiments.Experiments {
+		fits(helped(t, "repro", e.Name, "-help"), e.Name)
+	}
+	for _, c := range program.Commands {
+		text := helped(t, c.Name, "-help")
+		fits(text, c.Name)
 		if !strings.Contains(text, "Examples:\n") && c.Name != "repro" { // whose experiments have theirs
 			t.Errorf("%s has no examples", c.Name)
 		}

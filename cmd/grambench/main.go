@@ -36,7 +36,8 @@ that goes, and trains support vector machines.`,
 		machines.Train, machines.Predict, machines.CV, machines.Grid,
 		verify.Command, bench.Command, matrices.Kernels, spectral.Command, experiments.Command,
 	},
-	Topics: []cli.Topic{source.Topic, source.TextTopic, place.Topic, machines.Topic, machines.LearnersTopic},
+	Topics: append([]cli.Topic{source.Topic, source.TextTopic, place.Topic, machines.Topic, machines.LearnersTopic},
+		experiments.Topics()...),
 	Examples: `
 grambench verify                             kernels against the reference, on Go's own sources
 grambench train -in mail/ -o mail.model      a machine from texts, one sub-folder per class

@@ -78,7 +78,7 @@ func (f *Flags) Var(value flag.Value, name, usage string) {
 
 // Topic is something that help explains beside commands, for several of them.
 type Topic struct {
-	Name, Summary string
+	Name, Summary string // one without a summary isn't listed
 	Text          string
 	Declare       func(f *Flags) // declares the flags that belong to the topic; nil for none
 }
@@ -108,7 +108,9 @@ func (p *Program) overview(w io.Writer) {
 	fmt.Fprintf(w, "  %-10s %s\n", "help", "this text, or that of a command or a topic: grambench help gram")
 	fmt.Fprint(w, "\nTopics of the help:\n")
 	for _, t := range p.Topics {
-		fmt.Fprintf(w, "  %-10s %s\n", t.Name, t.Summary)
+		if t.Summary != "" {
+			fmt.Fprintf(w, "  %-10s %s\n", t.Name, t.Summary)
+		}
 	}
 	fmt.Fprintf(w, "\nExamples:\n%s", indent(p.Examples))
 	fmt.Fprint(w, "\nResults go to standard output, progress and diagnostics to standard error.\n"+

@@ -23,8 +23,8 @@ import (
 const help = `
 Repeats the experiments of the papers that the kernels come from, from raw text to their tables, and
 prints what is measured beside what the paper prints, with the standard deviation and the paper's
-test of significance. Without a NAME it lists the experiments; grambench repro NAME -help says what
-one does, what its paper leaves open and which flags decide it.
+test of significance. Without a NAME it lists the experiments; grambench repro NAME -help lists the
+flags of one, grambench help NAME says what it does and what its paper leaves open.
 
 The folder of -data has a sub-folder for each corpus; where one is missing, the error says where the
 original is to be had and in what form it is expected.`
@@ -72,7 +72,8 @@ func (r *run) choose(args []string) ([]string, error) {
 		return nil, cli.Usagef("no experiment %q, expected one of %s", args[0], Names())
 	}
 	r.experiment, r.chosen = e, true
-	r.f.Usage, r.f.Help = "grambench repro "+e.Name+" -data DIR [flags]", helpOf(e)
+	r.f.Usage = "grambench repro " + e.Name + " -data DIR [flags]"
+	r.f.Help, r.f.Examples = helpOf(e)
 	if e.Setup != nil {
 		r.f.Group("Experiment", "")
 		r.measure = e.Setup(r.f.FlagSet)
@@ -219,14 +220,29 @@ func list() string {
 	return b.String()
 }
 
-// helpOf is the help of one experiment.
-func helpOf(e repro.Experiment) string {
+// examples is the line in front of the examples in the help of an experiment.
+const examples = "\nExamples:\n"
+
+// helpOf is what the help of an experiment says before its flags, and its examples.
+func helpOf(e repro.Experiment) (help, example string) {
+	var b strings.Builder
+	report.Wrap(&b, "", e.Paper, 100)
 	if e.Waits != "" {
-		return e.Paper + "\nIt can't be run yet: it " + e.Waits + ".\n"
+		return b.String() + "It can't be run yet: it " + e.Waits + ".", ""
 	}
-	return e.Paper + "\n\n" + strings.TrimSpace(
-		e.Help,
-	) + "\n\nIt reads " + e.Data + " below -data and takes " + e.Time + ".\n"
+	protocol, example, _ := strings.Cut(e.Help, examples)
+	first, _, _ := strings.Cut(strings.TrimSpace(protocol), "\n\n")
+	report.Wrap(&b, "", fmt.Sprintf("%s It reads %s below -data and takes %s. Its protocol, and what the paper leaves "+
+		"open: grambench help %s.", strings.Join(strings.Fields(first), " "), e.Data, e.Time, e.Name), 100)
+	return b.String(), strings.ReplaceAll(strings.TrimSpace(example), "\n  ", "\n")
+}
+
+// Topics are the protocols of the experiments, for the help.
+func Topics() (topics []cli.Topic) {
+	for _, e := range Experiments {
+		topics = append(topics, cli.Topic{Name: e.Name, Text: e.Paper + "\n\n" + strings.TrimSpace(e.Help)})
+	}
+	return topics
 }
 
 // listing is the list of experiments as a report.

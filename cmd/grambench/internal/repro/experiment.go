@@ -14,7 +14,10 @@ type Experiment struct {
 	Time   string // how long the whole takes on which machine, such as "8 minutes on two cores"
 	Waits  string // what it waits for, where it can't be run yet; empty otherwise
 	Curves bool   // whether it draws learning curves, so that -plot means something
-	Help   string // the protocol: what is as in the paper, what the paper leaves open, examples
+	// Help is the protocol: a paragraph that says what is measured, what is as in the paper, what the
+	// paper leaves open, and examples behind a line "Examples:". The help of the command has the first
+	// paragraph and the examples, to fit on a screen.
+	Help string
 
 	// Setup declares the experiment's own flags and returns the function to call when they are
 	// parsed. That function returns what is complete even beside an error, such as the end of ctx;

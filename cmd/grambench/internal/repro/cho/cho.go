@@ -21,7 +21,7 @@ import (
 // Experiment is that of the thesis on arc-cosine kernels.
 var Experiment = repro.Experiment{
 	Name:   "cho",
-	Paper:  "Cho, Kernel Methods for Deep Learning, PhD thesis, University of California, San Diego, 2012, ch. 2-4",
+	Paper:  "Cho, Kernel Methods for Deep Learning, PhD thesis, UC San Diego, 2012, ch. 2-4",
 	Data:   "mnist, 20news-bydate",
 	Time:   "minutes with -train 2000 -test 2000, hours at full size, on two cores",
 	Curves: true,
@@ -65,7 +65,6 @@ kernel that is done; the same command goes on from there.
 Examples:
   grambench repro cho -data DIR -sets mnist -kernels composed -degrees 1 -layers 1 -c 100 -m 4G
   grambench repro cho -data DIR -sets mnist -train 10000 -c 100 -kernels composed -plot layers.png
-  grambench repro cho -data DIR -state cho.jsonl
 `,
 	Setup: func(f *flag.FlagSet) func(context.Context, *repro.Run) (*repro.Report, error) {
 		p := &protocol{
@@ -80,11 +79,12 @@ Examples:
 		}
 		p.sets.Chosen, p.scheme.Chosen = p.sets.Of, p.scheme.Of[:1]
 		f.Var(&p.sets, "sets", "measure on the sets of this `LIST`")
-		f.Var(&p.families, "kernels", "measure the families of kernels of this `LIST`")
+		f.Lookup("sets").DefValue = "all six"
+		f.Var(&p.families, "kernels", "families, a `LIST`")
 		f.Var(&p.degrees, "degrees", "compose and multiply kernels of the degrees of this `LIST`")
 		f.IntVar(&p.layers, "layers", 6, "compose 1 to `N` layers")
 		f.IntVar(&p.factors, "factors", 6, "multiply 2 to `N` factors")
-		f.Var(&p.fractions, "fractions", "take the degrees of this `LIST` beside 0")
+		f.Var(&p.fractions, "fractions", "degrees beside 0, a `LIST`")
 		f.Var(&p.biases, "biases", "take the biases of this `LIST`, times the mean norm")
 		f.Var(&p.sigmas, "sigmas", "smooth by the σ of this `LIST`, times the mean norm")
 		f.Var(&p.gammas, "gammas", "try the gammas of this `LIST`, divided by mean |x|²")

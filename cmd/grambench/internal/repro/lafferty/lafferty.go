@@ -33,6 +33,9 @@ var Experiment = repro.Experiment{
 	Time:   "some three minutes on two cores, two of them for Tables 1 to 4",
 	Curves: true,
 	Help: `
+Test errors of support vector machines with linear, Gaussian and diffusion kernels: on WebKB and on
+Reuters-21578 over random splits (Tables 1 to 4), and on its ModApte split (Tables 5 and 6).
+
 Tables 1 to 4 are test errors of support vector machines of two classes, over 20 random splits.
   1, 2  WebKB: course, faculty, project and student, each against the rest; the first three
         against student
@@ -78,11 +81,11 @@ Examples:
 		f.Var(&p.features, "features", "measure these features of Tables 1 to 4, a `LIST`")
 		f.Var(&p.c, "c", "try the values of C of this `LIST`")
 		f.Var(&p.scales, "scales", "try the scales √2σ and 2√t of this `LIST`")
-		f.Var(&p.sizes, "sizes", "take training sets of so many documents, a `LIST`")
+		f.Var(&p.sizes, "sizes", "sizes of training sets, a `LIST`")
 		f.IntVar(&p.splits, "splits", 20, "draw `N` random splits of each task")
 		f.IntVar(&p.folds, "folds", 5, "choose by `N` folds of the training documents; 0 for not at all")
-		f.StringVar(&p.modApte, "modapte", "top", "in Tables 5 and 6, take `STORIES` with one of the ten topics "+
-			"(top), any topic (topics), or all")
+		f.StringVar(&p.modApte, "modapte", "top", "`STORIES` of Tables 5 and 6: with one of ten topics (top), "+
+			"with any (topics), all")
 		p.text.Flags(f, 1)
 		return p.run
 	},
