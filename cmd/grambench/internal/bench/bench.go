@@ -26,7 +26,7 @@ import (
 // Command is the command bench.
 var Command = &cli.Command{
 	Name:    "bench",
-	Summary: "pairs/s by instruction set and kernel, against a merge of sorted lists and against the machine",
+	Summary: "pairs/s by instruction set and kernel, beside sorted lists and what the machine can do",
 	Help: `
 Measures how many pairs of documents the engine computes per second, beside a merge of their sorted
 lists on one core, as LIBSVM does it. Every round runs the merge, then every instruction set, kernel
