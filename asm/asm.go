@@ -43,8 +43,6 @@ type Kernels struct {
 	ChiSquare, JensenShannon Pairing // similarities of histograms that take the place of dot products
 
 	Add           func(dst, a, b []float32)
-	ArcCos        func(dst, c []float32)
-	ArcCosSq      func(dst, c []float32)
 	Exp           func(dst, x []float32)
 	Diffusion     func(dst, c []float32, invT float32)
 	NGD           func(dst, c []float32, shift float32)

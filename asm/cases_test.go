@@ -151,8 +151,6 @@ func kernelCases() map[string]kernelCase {
 		"Transpose": turned(func(m memory, r *rand.Rand, n int) any { return c32(m, r, n) }),
 
 		"Add":        twoInputs(),
-		"ArcCos":     oneInput(),
-		"ArcCosSq":   oneInput(),
 		"Exp":        oneInput(),
 		"Diffusion":  oneInput(float32(2)),
 		"NGD":        oneInput(float32(math.Pi)),

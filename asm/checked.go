@@ -49,8 +49,6 @@ func checked(k *Kernels) *Kernels {
 		inputs("Add", "a", "b", len(dst), len(a), len(b))
 		k.Add(dst, a, b)
 	}
-	c.ArcCos = checkMap("ArcCos", "c", k.ArcCos)
-	c.ArcCosSq = checkMap("ArcCosSq", "c", k.ArcCosSq)
 	c.Exp = checkMap("Exp", "x", k.Exp)
 	c.Diffusion = checkMapBy("Diffusion", "c", k.Diffusion)
 	c.NGD = checkMapBy("NGD", "c", k.NGD)

@@ -145,7 +145,7 @@ func TestWrongNumbers(t *testing.T) {
 			{func() { k.Prefetch([][]float32{f32}, 0, most) },
 				fmt.Sprintf("asm: Prefetch: rows[0] has 256 values, expected at least %d from 0 on", most)},
 			{func() { k.Peak(f32[:PeakSums], 1, 1, -1) }, "asm: Peak: rounds is -1, expected at least 0"},
-			{func() { k.ArcCos(f32[:4], f32[:3]) }, "asm: ArcCos: dst has 4 values, c 3"},
+			{func() { k.ArcCosine0(f32[:4], f32[:3]) }, "asm: ArcCosine0: dst has 4 values, c 3"},
 		} {
 			func() {
 				defer func() {

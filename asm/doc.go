@@ -12,7 +12,7 @@
 //
 // A kernel of a table checks the lengths of its slices, counts and strides, in a time that doesn't
 // depend on them. A mistake there is one of the program: the kernel panics before it touches
-// memory, with a message such as "asm: ArcCos: dst has 4 values, c 3".
+// memory, with a message such as "asm: Exp: dst has 4 values, x 3".
 //
 // The caller's duty, which isn't checked, is what numbers inside of slices point to: offsets into a
 // panel, documents and cursors of posting lists, columns, and indices. To check them would take as

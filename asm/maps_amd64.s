@@ -162,399 +162,6 @@ DATA all_3f800000<>+24(SB)/4, $0x3f800000
 DATA all_3f800000<>+28(SB)/4, $0x3f800000
 GLOBL all_3f800000<>(SB), RODATA|NOPTR, $32
 
-// func arcCosAVX2(dst []float32, c []float32)
-// Requires: AVX, FMA3
-TEXT ·arcCosAVX2(SB), NOSPLIT, $0-48
-	MOVQ    dst_base+0(FP), AX
-	MOVQ    dst_len+8(FP), CX
-	MOVQ    c_base+24(FP), DX
-	VMOVUPS all_3f800000<>+0(SB), Y0
-	XORQ    BX, BX
-
-block1:
-	CMPQ        CX, $0x00000018
-	JL          single2
-	VMOVUPS     (DX)(BX*4), Y1
-	VMOVUPS     32(DX)(BX*4), Y2
-	VMOVUPS     64(DX)(BX*4), Y3
-	VCMPPS      $0x16, Y0, Y1, Y4
-	VCMPPS      $0x16, Y0, Y2, Y5
-	VCMPPS      $0x16, Y0, Y3, Y6
-	VORPS       Y4, Y6, Y4
-	VORPS       Y4, Y5, Y4
-	VMOVMSKPS   Y4, SI
-	TESTL       SI, SI
-	JNE         single2
-	VMULPS      Y1, Y1, Y4
-	VMULPS      Y2, Y2, Y5
-	VMULPS      Y3, Y3, Y6
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y7
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y8
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y9
-	VFMADD213PS all_badabfc2<>+0(SB), Y4, Y7
-	VFMADD213PS all_badabfc2<>+0(SB), Y5, Y8
-	VFMADD213PS all_badabfc2<>+0(SB), Y6, Y9
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y4, Y7
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y5, Y8
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y6, Y9
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y4, Y7
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y5, Y8
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y6, Y9
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y10
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y11
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y12
-	VFMADD213PS all_3c2379e4<>+0(SB), Y4, Y10
-	VFMADD213PS all_3c2379e4<>+0(SB), Y5, Y11
-	VFMADD213PS all_3c2379e4<>+0(SB), Y6, Y12
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y4, Y10
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y5, Y11
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y6, Y12
-	VFMADD213PS all_3db61f89<>+0(SB), Y4, Y10
-	VFMADD213PS all_3db61f89<>+0(SB), Y5, Y11
-	VFMADD213PS all_3db61f89<>+0(SB), Y6, Y12
-	VFMADD213PS Y7, Y1, Y10
-	VFMADD213PS Y8, Y2, Y11
-	VFMADD213PS Y9, Y3, Y12
-	VADDPS      Y1, Y1, Y1
-	VADDPS      Y2, Y2, Y2
-	VADDPS      Y3, Y3, Y3
-	VFMADD213PS Y1, Y4, Y10
-	VFMADD213PS Y2, Y5, Y11
-	VFMADD213PS Y3, Y6, Y12
-	VSQRTPS     Y10, Y1
-	VSQRTPS     Y11, Y2
-	VSQRTPS     Y12, Y3
-	VMOVUPS     Y1, (AX)(BX*4)
-	VMOVUPS     Y2, 32(AX)(BX*4)
-	VMOVUPS     Y3, 64(AX)(BX*4)
-	ADDQ        $0x00000018, BX
-	SUBQ        $0x00000018, CX
-	JMP         block1
-
-single2:
-	CMPQ        CX, $0x00000008
-	JL          tail3
-	VMOVUPS     (DX)(BX*4), Y1
-	VMOVUPS     all_40000000<>+0(SB), Y2
-	VSUBPS      Y1, Y2, Y2
-	VMINPS      Y1, Y2, Y2
-	VMULPS      Y2, Y2, Y3
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y4
-	VFMADD213PS all_badabfc2<>+0(SB), Y3, Y4
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y3, Y4
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y3, Y4
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y5
-	VFMADD213PS all_3c2379e4<>+0(SB), Y3, Y5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y3, Y5
-	VFMADD213PS all_3db61f89<>+0(SB), Y3, Y5
-	VFMADD213PS Y4, Y2, Y5
-	VADDPS      Y2, Y2, Y2
-	VFMADD213PS Y2, Y3, Y5
-	VSQRTPS     Y5, Y2
-	VMOVUPS     all_40490fdb<>+0(SB), Y3
-	VSUBPS      Y2, Y3, Y3
-	VMOVUPS     all_40490fdb<>+0(SB), Y4
-	VSUBPS      Y3, Y4, Y4
-	VSUBPS      Y2, Y4, Y4
-	VADDPS      all_b3bbbd2e<>+0(SB), Y4, Y4
-	VCMPPS      $0x1e, all_3f800000<>+0(SB), Y1, Y1
-	VADDPS      Y3, Y4, Y3
-	VBLENDVPS   Y1, Y3, Y2, Y1
-	VMOVUPS     Y1, (AX)(BX*4)
-	ADDQ        $0x00000008, BX
-	SUBQ        $0x00000008, CX
-	JMP         block1
-
-tail3:
-	TESTQ       CX, CX
-	JEQ         done4
-	LEAQ        window<>+0(SB), SI
-	NEGQ        CX
-	VMOVUPS     32(SI)(CX*4), Y0
-	VMASKMOVPS  (DX)(BX*4), Y0, Y1
-	VMOVUPS     all_40000000<>+0(SB), Y2
-	VSUBPS      Y1, Y2, Y2
-	VMINPS      Y1, Y2, Y2
-	VMULPS      Y2, Y2, Y3
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y4
-	VFMADD213PS all_badabfc2<>+0(SB), Y3, Y4
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y3, Y4
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y3, Y4
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y5
-	VFMADD213PS all_3c2379e4<>+0(SB), Y3, Y5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y3, Y5
-	VFMADD213PS all_3db61f89<>+0(SB), Y3, Y5
-	VFMADD213PS Y4, Y2, Y5
-	VADDPS      Y2, Y2, Y2
-	VFMADD213PS Y2, Y3, Y5
-	VSQRTPS     Y5, Y2
-	VMOVUPS     all_40490fdb<>+0(SB), Y3
-	VSUBPS      Y2, Y3, Y3
-	VMOVUPS     all_40490fdb<>+0(SB), Y4
-	VSUBPS      Y3, Y4, Y4
-	VSUBPS      Y2, Y4, Y4
-	VADDPS      all_b3bbbd2e<>+0(SB), Y4, Y4
-	VCMPPS      $0x1e, all_3f800000<>+0(SB), Y1, Y1
-	VADDPS      Y3, Y4, Y3
-	VBLENDVPS   Y1, Y3, Y2, Y1
-	VMASKMOVPS  Y1, Y0, (AX)(BX*4)
-
-done4:
-	VZEROUPPER
-	RET
-
-DATA all_bbd19e0f<>+0(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+4(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+8(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+12(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+16(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+20(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+24(SB)/4, $0xbbd19e0f
-DATA all_bbd19e0f<>+28(SB)/4, $0xbbd19e0f
-GLOBL all_bbd19e0f<>(SB), RODATA|NOPTR, $32
-
-DATA all_badabfc2<>+0(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+4(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+8(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+12(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+16(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+20(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+24(SB)/4, $0xbadabfc2
-DATA all_badabfc2<>+28(SB)/4, $0xbadabfc2
-GLOBL all_badabfc2<>(SB), RODATA|NOPTR, $32
-
-DATA all_3ce6bfd0<>+0(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+4(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+8(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+12(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+16(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+20(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+24(SB)/4, $0x3ce6bfd0
-DATA all_3ce6bfd0<>+28(SB)/4, $0x3ce6bfd0
-GLOBL all_3ce6bfd0<>(SB), RODATA|NOPTR, $32
-
-DATA all_3eaaaa81<>+0(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+4(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+8(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+12(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+16(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+20(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+24(SB)/4, $0x3eaaaa81
-DATA all_3eaaaa81<>+28(SB)/4, $0x3eaaaa81
-GLOBL all_3eaaaa81<>(SB), RODATA|NOPTR, $32
-
-DATA all_3b3c8a44<>+0(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+4(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+8(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+12(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+16(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+20(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+24(SB)/4, $0x3b3c8a44
-DATA all_3b3c8a44<>+28(SB)/4, $0x3b3c8a44
-GLOBL all_3b3c8a44<>(SB), RODATA|NOPTR, $32
-
-DATA all_3c2379e4<>+0(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+4(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+8(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+12(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+16(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+20(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+24(SB)/4, $0x3c2379e4
-DATA all_3c2379e4<>+28(SB)/4, $0x3c2379e4
-GLOBL all_3c2379e4<>(SB), RODATA|NOPTR, $32
-
-DATA all_3c47a4c0<>+0(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+4(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+8(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+12(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+16(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+20(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+24(SB)/4, $0x3c47a4c0
-DATA all_3c47a4c0<>+28(SB)/4, $0x3c47a4c0
-GLOBL all_3c47a4c0<>(SB), RODATA|NOPTR, $32
-
-DATA all_3db61f89<>+0(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+4(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+8(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+12(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+16(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+20(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+24(SB)/4, $0x3db61f89
-DATA all_3db61f89<>+28(SB)/4, $0x3db61f89
-GLOBL all_3db61f89<>(SB), RODATA|NOPTR, $32
-
-DATA all_40000000<>+0(SB)/4, $0x40000000
-DATA all_40000000<>+4(SB)/4, $0x40000000
-DATA all_40000000<>+8(SB)/4, $0x40000000
-DATA all_40000000<>+12(SB)/4, $0x40000000
-DATA all_40000000<>+16(SB)/4, $0x40000000
-DATA all_40000000<>+20(SB)/4, $0x40000000
-DATA all_40000000<>+24(SB)/4, $0x40000000
-DATA all_40000000<>+28(SB)/4, $0x40000000
-GLOBL all_40000000<>(SB), RODATA|NOPTR, $32
-
-DATA all_40490fdb<>+0(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+4(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+8(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+12(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+16(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+20(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+24(SB)/4, $0x40490fdb
-DATA all_40490fdb<>+28(SB)/4, $0x40490fdb
-GLOBL all_40490fdb<>(SB), RODATA|NOPTR, $32
-
-DATA all_b3bbbd2e<>+0(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+4(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+8(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+12(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+16(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+20(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+24(SB)/4, $0xb3bbbd2e
-DATA all_b3bbbd2e<>+28(SB)/4, $0xb3bbbd2e
-GLOBL all_b3bbbd2e<>(SB), RODATA|NOPTR, $32
-
-// func arcCosSqAVX2(dst []float32, c []float32)
-// Requires: AVX, FMA3
-TEXT ·arcCosSqAVX2(SB), NOSPLIT, $0-48
-	MOVQ    dst_base+0(FP), AX
-	MOVQ    dst_len+8(FP), CX
-	MOVQ    c_base+24(FP), DX
-	VMOVUPS all_3f800000<>+0(SB), Y0
-	XORQ    BX, BX
-
-block1:
-	CMPQ        CX, $0x00000018
-	JL          single2
-	VMOVUPS     (DX)(BX*4), Y1
-	VMOVUPS     32(DX)(BX*4), Y2
-	VMOVUPS     64(DX)(BX*4), Y3
-	VCMPPS      $0x16, Y0, Y1, Y4
-	VCMPPS      $0x16, Y0, Y2, Y5
-	VCMPPS      $0x16, Y0, Y3, Y6
-	VORPS       Y4, Y6, Y4
-	VORPS       Y4, Y5, Y4
-	VMOVMSKPS   Y4, SI
-	TESTL       SI, SI
-	JNE         single2
-	VMULPS      Y1, Y1, Y4
-	VMULPS      Y2, Y2, Y5
-	VMULPS      Y3, Y3, Y6
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y7
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y8
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y9
-	VFMADD213PS all_badabfc2<>+0(SB), Y4, Y7
-	VFMADD213PS all_badabfc2<>+0(SB), Y5, Y8
-	VFMADD213PS all_badabfc2<>+0(SB), Y6, Y9
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y4, Y7
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y5, Y8
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y6, Y9
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y4, Y7
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y5, Y8
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y6, Y9
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y10
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y11
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y12
-	VFMADD213PS all_3c2379e4<>+0(SB), Y4, Y10
-	VFMADD213PS all_3c2379e4<>+0(SB), Y5, Y11
-	VFMADD213PS all_3c2379e4<>+0(SB), Y6, Y12
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y4, Y10
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y5, Y11
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y6, Y12
-	VFMADD213PS all_3db61f89<>+0(SB), Y4, Y10
-	VFMADD213PS all_3db61f89<>+0(SB), Y5, Y11
-	VFMADD213PS all_3db61f89<>+0(SB), Y6, Y12
-	VFMADD213PS Y7, Y1, Y10
-	VFMADD213PS Y8, Y2, Y11
-	VFMADD213PS Y9, Y3, Y12
-	VADDPS      Y1, Y1, Y1
-	VADDPS      Y2, Y2, Y2
-	VADDPS      Y3, Y3, Y3
-	VFMADD213PS Y1, Y4, Y10
-	VFMADD213PS Y2, Y5, Y11
-	VFMADD213PS Y3, Y6, Y12
-	VMOVUPS     Y10, (AX)(BX*4)
-	VMOVUPS     Y11, 32(AX)(BX*4)
-	VMOVUPS     Y12, 64(AX)(BX*4)
-	ADDQ        $0x00000018, BX
-	SUBQ        $0x00000018, CX
-	JMP         block1
-
-single2:
-	CMPQ        CX, $0x00000008
-	JL          tail3
-	VMOVUPS     (DX)(BX*4), Y1
-	VMOVUPS     all_40000000<>+0(SB), Y2
-	VSUBPS      Y1, Y2, Y2
-	VMINPS      Y1, Y2, Y2
-	VMULPS      Y2, Y2, Y3
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y4
-	VFMADD213PS all_badabfc2<>+0(SB), Y3, Y4
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y3, Y4
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y3, Y4
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y5
-	VFMADD213PS all_3c2379e4<>+0(SB), Y3, Y5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y3, Y5
-	VFMADD213PS all_3db61f89<>+0(SB), Y3, Y5
-	VFMADD213PS Y4, Y2, Y5
-	VADDPS      Y2, Y2, Y2
-	VFMADD213PS Y2, Y3, Y5
-	VSQRTPS     Y5, Y2
-	VMOVUPS     all_40490fdb<>+0(SB), Y3
-	VSUBPS      Y2, Y3, Y3
-	VMOVUPS     all_40490fdb<>+0(SB), Y4
-	VSUBPS      Y3, Y4, Y4
-	VSUBPS      Y2, Y4, Y2
-	VADDPS      all_b3bbbd2e<>+0(SB), Y2, Y2
-	VADDPS      Y2, Y2, Y2
-	VMULPS      Y3, Y2, Y2
-	VFMADD213PS Y2, Y3, Y3
-	VCMPPS      $0x1e, all_3f800000<>+0(SB), Y1, Y1
-	VBLENDVPS   Y1, Y3, Y5, Y1
-	VMOVUPS     Y1, (AX)(BX*4)
-	ADDQ        $0x00000008, BX
-	SUBQ        $0x00000008, CX
-	JMP         block1
-
-tail3:
-	TESTQ       CX, CX
-	JEQ         done4
-	LEAQ        window<>+0(SB), SI
-	NEGQ        CX
-	VMOVUPS     32(SI)(CX*4), Y0
-	VMASKMOVPS  (DX)(BX*4), Y0, Y1
-	VMOVUPS     all_40000000<>+0(SB), Y2
-	VSUBPS      Y1, Y2, Y2
-	VMINPS      Y1, Y2, Y2
-	VMULPS      Y2, Y2, Y3
-	VMOVUPS     all_bbd19e0f<>+0(SB), Y4
-	VFMADD213PS all_badabfc2<>+0(SB), Y3, Y4
-	VFMADD213PS all_3ce6bfd0<>+0(SB), Y3, Y4
-	VFMADD213PS all_3eaaaa81<>+0(SB), Y3, Y4
-	VMOVUPS     all_3b3c8a44<>+0(SB), Y5
-	VFMADD213PS all_3c2379e4<>+0(SB), Y3, Y5
-	VFMADD213PS all_3c47a4c0<>+0(SB), Y3, Y5
-	VFMADD213PS all_3db61f89<>+0(SB), Y3, Y5
-	VFMADD213PS Y4, Y2, Y5
-	VADDPS      Y2, Y2, Y2
-	VFMADD213PS Y2, Y3, Y5
-	VSQRTPS     Y5, Y2
-	VMOVUPS     all_40490fdb<>+0(SB), Y3
-	VSUBPS      Y2, Y3, Y3
-	VMOVUPS     all_40490fdb<>+0(SB), Y4
-	VSUBPS      Y3, Y4, Y4
-	VSUBPS      Y2, Y4, Y2
-	VADDPS      all_b3bbbd2e<>+0(SB), Y2, Y2
-	VADDPS      Y2, Y2, Y2
-	VMULPS      Y3, Y2, Y2
-	VFMADD213PS Y2, Y3, Y3
-	VCMPPS      $0x1e, all_3f800000<>+0(SB), Y1, Y1
-	VBLENDVPS   Y1, Y3, Y5, Y1
-	VMASKMOVPS  Y1, Y0, (AX)(BX*4)
-
-done4:
-	VZEROUPPER
-	RET
-
 // func expAVX2(dst []float32, x []float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·expAVX2(SB), NOSPLIT, $0-48
@@ -1074,6 +681,86 @@ DATA all_c20ccccd<>+24(SB)/4, $0xc20ccccd
 DATA all_c20ccccd<>+28(SB)/4, $0xc20ccccd
 GLOBL all_c20ccccd<>(SB), RODATA|NOPTR, $32
 
+DATA all_bbd19e0f<>+0(SB)/4, $0xbbd19e0f
+DATA all_bbd19e0f<>+4(SB)/4, $0xbbd19e0f
+DATA all_bbd19e0f<>+8(SB)/4, $0xbbd19e0f
+DATA all_bbd19e0f<>+12(SB)/4, $0xbbd19e0f
+DATA all_bbd19e0f<>+16(SB)/4, $0xbbd19e0f
+DATA all_bbd19e0f<>+20(SB)/4, $0xbbd19e0f
+DATA all_bbd19e0f<>+24(SB)/4, $0xbbd19e0f
+DATA all_bbd19e0f<>+28(SB)/4, $0xbbd19e0f
+GLOBL all_bbd19e0f<>(SB), RODATA|NOPTR, $32
+
+DATA all_badabfc2<>+0(SB)/4, $0xbadabfc2
+DATA all_badabfc2<>+4(SB)/4, $0xbadabfc2
+DATA all_badabfc2<>+8(SB)/4, $0xbadabfc2
+DATA all_badabfc2<>+12(SB)/4, $0xbadabfc2
+DATA all_badabfc2<>+16(SB)/4, $0xbadabfc2
+DATA all_badabfc2<>+20(SB)/4, $0xbadabfc2
+DATA all_badabfc2<>+24(SB)/4, $0xbadabfc2
+DATA all_badabfc2<>+28(SB)/4, $0xbadabfc2
+GLOBL all_badabfc2<>(SB), RODATA|NOPTR, $32
+
+DATA all_3ce6bfd0<>+0(SB)/4, $0x3ce6bfd0
+DATA all_3ce6bfd0<>+4(SB)/4, $0x3ce6bfd0
+DATA all_3ce6bfd0<>+8(SB)/4, $0x3ce6bfd0
+DATA all_3ce6bfd0<>+12(SB)/4, $0x3ce6bfd0
+DATA all_3ce6bfd0<>+16(SB)/4, $0x3ce6bfd0
+DATA all_3ce6bfd0<>+20(SB)/4, $0x3ce6bfd0
+DATA all_3ce6bfd0<>+24(SB)/4, $0x3ce6bfd0
+DATA all_3ce6bfd0<>+28(SB)/4, $0x3ce6bfd0
+GLOBL all_3ce6bfd0<>(SB), RODATA|NOPTR, $32
+
+DATA all_3eaaaa81<>+0(SB)/4, $0x3eaaaa81
+DATA all_3eaaaa81<>+4(SB)/4, $0x3eaaaa81
+DATA all_3eaaaa81<>+8(SB)/4, $0x3eaaaa81
+DATA all_3eaaaa81<>+12(SB)/4, $0x3eaaaa81
+DATA all_3eaaaa81<>+16(SB)/4, $0x3eaaaa81
+DATA all_3eaaaa81<>+20(SB)/4, $0x3eaaaa81
+DATA all_3eaaaa81<>+24(SB)/4, $0x3eaaaa81
+DATA all_3eaaaa81<>+28(SB)/4, $0x3eaaaa81
+GLOBL all_3eaaaa81<>(SB), RODATA|NOPTR, $32
+
+DATA all_3b3c8a44<>+0(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+4(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+8(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+12(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+16(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+20(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+24(SB)/4, $0x3b3c8a44
+DATA all_3b3c8a44<>+28(SB)/4, $0x3b3c8a44
+GLOBL all_3b3c8a44<>(SB), RODATA|NOPTR, $32
+
+DATA all_3c2379e4<>+0(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+4(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+8(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+12(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+16(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+20(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+24(SB)/4, $0x3c2379e4
+DATA all_3c2379e4<>+28(SB)/4, $0x3c2379e4
+GLOBL all_3c2379e4<>(SB), RODATA|NOPTR, $32
+
+DATA all_3c47a4c0<>+0(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+4(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+8(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+12(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+16(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+20(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+24(SB)/4, $0x3c47a4c0
+DATA all_3c47a4c0<>+28(SB)/4, $0x3c47a4c0
+GLOBL all_3c47a4c0<>(SB), RODATA|NOPTR, $32
+
+DATA all_3db61f89<>+0(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+4(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+8(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+12(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+16(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+20(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+24(SB)/4, $0x3db61f89
+DATA all_3db61f89<>+28(SB)/4, $0x3db61f89
+GLOBL all_3db61f89<>(SB), RODATA|NOPTR, $32
+
 DATA all_4b400000<>+0(SB)/4, $0x4b400000
 DATA all_4b400000<>+4(SB)/4, $0x4b400000
 DATA all_4b400000<>+8(SB)/4, $0x4b400000
@@ -1083,6 +770,36 @@ DATA all_4b400000<>+20(SB)/4, $0x4b400000
 DATA all_4b400000<>+24(SB)/4, $0x4b400000
 DATA all_4b400000<>+28(SB)/4, $0x4b400000
 GLOBL all_4b400000<>(SB), RODATA|NOPTR, $32
+
+DATA all_40000000<>+0(SB)/4, $0x40000000
+DATA all_40000000<>+4(SB)/4, $0x40000000
+DATA all_40000000<>+8(SB)/4, $0x40000000
+DATA all_40000000<>+12(SB)/4, $0x40000000
+DATA all_40000000<>+16(SB)/4, $0x40000000
+DATA all_40000000<>+20(SB)/4, $0x40000000
+DATA all_40000000<>+24(SB)/4, $0x40000000
+DATA all_40000000<>+28(SB)/4, $0x40000000
+GLOBL all_40000000<>(SB), RODATA|NOPTR, $32
+
+DATA all_40490fdb<>+0(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+4(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+8(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+12(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+16(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+20(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+24(SB)/4, $0x40490fdb
+DATA all_40490fdb<>+28(SB)/4, $0x40490fdb
+GLOBL all_40490fdb<>(SB), RODATA|NOPTR, $32
+
+DATA all_b3bbbd2e<>+0(SB)/4, $0xb3bbbd2e
+DATA all_b3bbbd2e<>+4(SB)/4, $0xb3bbbd2e
+DATA all_b3bbbd2e<>+8(SB)/4, $0xb3bbbd2e
+DATA all_b3bbbd2e<>+12(SB)/4, $0xb3bbbd2e
+DATA all_b3bbbd2e<>+16(SB)/4, $0xb3bbbd2e
+DATA all_b3bbbd2e<>+20(SB)/4, $0xb3bbbd2e
+DATA all_b3bbbd2e<>+24(SB)/4, $0xb3bbbd2e
+DATA all_b3bbbd2e<>+28(SB)/4, $0xb3bbbd2e
+GLOBL all_b3bbbd2e<>(SB), RODATA|NOPTR, $32
 
 // func ngdAVX2(dst []float32, c []float32, shift float32)
 // Requires: AVX, FMA3
@@ -2309,322 +2026,6 @@ tail3:
 	VMULPS    Z3, Z1, Z1
 	VMULPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-done4:
-	VZEROUPPER
-	RET
-
-// func arcCosAVX512(dst []float32, c []float32)
-// Requires: AVX, AVX512F
-TEXT ·arcCosAVX512(SB), NOSPLIT, $0-48
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         c_base+24(FP), DX
-	VBROADCASTSS all_3f800000<>+0(SB), Z0
-	XORQ         BX, BX
-
-block1:
-	CMPQ             CX, $0x00000040
-	JL               single2
-	VMOVUPS          (DX)(BX*4), Z1
-	VMOVUPS          64(DX)(BX*4), Z2
-	VMOVUPS          128(DX)(BX*4), Z3
-	VMOVUPS          192(DX)(BX*4), Z4
-	VCMPPS           $0x16, Z0, Z1, K1
-	VCMPPS           $0x16, Z0, Z2, K2
-	VCMPPS           $0x16, Z0, Z3, K3
-	VCMPPS           $0x16, Z0, Z4, K4
-	KORW             K1, K4, K1
-	KORW             K2, K3, K2
-	KORW             K1, K2, K1
-	KORTESTW         K1, K1
-	JNE              single2
-	VMULPS           Z1, Z1, Z5
-	VMULPS           Z2, Z2, Z6
-	VMULPS           Z3, Z3, Z7
-	VMULPS           Z4, Z4, Z8
-	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z9
-	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z10
-	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z11
-	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z12
-	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z5, Z9
-	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z6, Z10
-	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z7, Z11
-	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z8, Z12
-	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z5, Z9
-	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z6, Z10
-	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z7, Z11
-	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z8, Z12
-	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z5, Z9
-	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z6, Z10
-	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z7, Z11
-	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z8, Z12
-	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z13
-	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z14
-	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z15
-	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z16
-	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z5, Z13
-	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z6, Z14
-	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z7, Z15
-	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z8, Z16
-	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z5, Z13
-	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z6, Z14
-	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z7, Z15
-	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z8, Z16
-	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z5, Z13
-	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z6, Z14
-	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z7, Z15
-	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z8, Z16
-	VFMADD213PS      Z9, Z1, Z13
-	VFMADD213PS      Z10, Z2, Z14
-	VFMADD213PS      Z11, Z3, Z15
-	VFMADD213PS      Z12, Z4, Z16
-	VADDPS           Z1, Z1, Z1
-	VADDPS           Z2, Z2, Z2
-	VADDPS           Z3, Z3, Z3
-	VADDPS           Z4, Z4, Z4
-	VFMADD213PS      Z1, Z5, Z13
-	VFMADD213PS      Z2, Z6, Z14
-	VFMADD213PS      Z3, Z7, Z15
-	VFMADD213PS      Z4, Z8, Z16
-	VSQRTPS          Z13, Z1
-	VSQRTPS          Z14, Z2
-	VSQRTPS          Z15, Z3
-	VSQRTPS          Z16, Z4
-	VMOVUPS          Z1, (AX)(BX*4)
-	VMOVUPS          Z2, 64(AX)(BX*4)
-	VMOVUPS          Z3, 128(AX)(BX*4)
-	VMOVUPS          Z4, 192(AX)(BX*4)
-	ADDQ             $0x00000040, BX
-	SUBQ             $0x00000040, CX
-	JMP              block1
-
-single2:
-	CMPQ             CX, $0x00000010
-	JL               tail3
-	VMOVUPS          (DX)(BX*4), Z1
-	VBROADCASTSS     all_40000000<>+0(SB), Z2
-	VSUBPS           Z1, Z2, Z2
-	VMINPS           Z1, Z2, Z2
-	VMULPS           Z2, Z2, Z3
-	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z4
-	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z3, Z4
-	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z5
-	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z3, Z5
-	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z3, Z5
-	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z3, Z5
-	VFMADD213PS      Z4, Z2, Z5
-	VADDPS           Z2, Z2, Z2
-	VFMADD213PS      Z2, Z3, Z5
-	VSQRTPS          Z5, Z2
-	VBROADCASTSS     all_40490fdb<>+0(SB), Z3
-	VSUBPS           Z2, Z3, Z3
-	VBROADCASTSS     all_40490fdb<>+0(SB), Z4
-	VSUBPS           Z3, Z4, Z4
-	VSUBPS           Z2, Z4, Z4
-	VADDPS.BCST      all_b3bbbd2e<>+0(SB), Z4, Z4
-	VCMPPS.BCST      $0x1e, all_3f800000<>+0(SB), Z1, K1
-	VADDPS           Z3, Z4, Z1
-	VBLENDMPS        Z1, Z2, K1, Z17
-	VMOVUPS          Z17, (AX)(BX*4)
-	ADDQ             $0x00000010, BX
-	SUBQ             $0x00000010, CX
-	JMP              block1
-
-tail3:
-	TESTQ            CX, CX
-	JEQ              done4
-	MOVL             $0x00000001, SI
-	SHLL             CL, SI
-	DECL             SI
-	KMOVW            SI, K1
-	VMOVUPS.Z        (DX)(BX*4), K1, Z0
-	VBROADCASTSS     all_40000000<>+0(SB), Z1
-	VSUBPS           Z0, Z1, Z1
-	VMINPS           Z0, Z1, Z1
-	VMULPS           Z1, Z1, Z2
-	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z3
-	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z2, Z3
-	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z4
-	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z2, Z4
-	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z2, Z4
-	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z2, Z4
-	VFMADD213PS      Z3, Z1, Z4
-	VADDPS           Z1, Z1, Z1
-	VFMADD213PS      Z1, Z2, Z4
-	VSQRTPS          Z4, Z1
-	VBROADCASTSS     all_40490fdb<>+0(SB), Z2
-	VSUBPS           Z1, Z2, Z2
-	VBROADCASTSS     all_40490fdb<>+0(SB), Z3
-	VSUBPS           Z2, Z3, Z3
-	VSUBPS           Z1, Z3, Z3
-	VADDPS.BCST      all_b3bbbd2e<>+0(SB), Z3, Z3
-	VCMPPS.BCST      $0x1e, all_3f800000<>+0(SB), Z0, K2
-	VADDPS           Z2, Z3, Z0
-	VBLENDMPS        Z0, Z1, K2, Z18
-	VMOVUPS          Z18, K1, (AX)(BX*4)
-
-done4:
-	VZEROUPPER
-	RET
-
-// func arcCosSqAVX512(dst []float32, c []float32)
-// Requires: AVX, AVX512F
-TEXT ·arcCosSqAVX512(SB), NOSPLIT, $0-48
-	MOVQ         dst_base+0(FP), AX
-	MOVQ         dst_len+8(FP), CX
-	MOVQ         c_base+24(FP), DX
-	VBROADCASTSS all_3f800000<>+0(SB), Z0
-	XORQ         BX, BX
-
-block1:
-	CMPQ             CX, $0x00000040
-	JL               single2
-	VMOVUPS          (DX)(BX*4), Z1
-	VMOVUPS          64(DX)(BX*4), Z2
-	VMOVUPS          128(DX)(BX*4), Z3
-	VMOVUPS          192(DX)(BX*4), Z4
-	VCMPPS           $0x16, Z0, Z1, K1
-	VCMPPS           $0x16, Z0, Z2, K2
-	VCMPPS           $0x16, Z0, Z3, K3
-	VCMPPS           $0x16, Z0, Z4, K4
-	KORW             K1, K4, K1
-	KORW             K2, K3, K2
-	KORW             K1, K2, K1
-	KORTESTW         K1, K1
-	JNE              single2
-	VMULPS           Z1, Z1, Z5
-	VMULPS           Z2, Z2, Z6
-	VMULPS           Z3, Z3, Z7
-	VMULPS           Z4, Z4, Z8
-	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z9
-	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z10
-	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z11
-	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z12
-	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z5, Z9
-	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z6, Z10
-	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z7, Z11
-	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z8, Z12
-	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z5, Z9
-	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z6, Z10
-	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z7, Z11
-	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z8, Z12
-	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z5, Z9
-	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z6, Z10
-	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z7, Z11
-	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z8, Z12
-	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z13
-	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z14
-	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z15
-	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z16
-	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z5, Z13
-	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z6, Z14
-	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z7, Z15
-	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z8, Z16
-	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z5, Z13
-	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z6, Z14
-	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z7, Z15
-	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z8, Z16
-	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z5, Z13
-	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z6, Z14
-	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z7, Z15
-	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z8, Z16
-	VFMADD213PS      Z9, Z1, Z13
-	VFMADD213PS      Z10, Z2, Z14
-	VFMADD213PS      Z11, Z3, Z15
-	VFMADD213PS      Z12, Z4, Z16
-	VADDPS           Z1, Z1, Z1
-	VADDPS           Z2, Z2, Z2
-	VADDPS           Z3, Z3, Z3
-	VADDPS           Z4, Z4, Z4
-	VFMADD213PS      Z1, Z5, Z13
-	VFMADD213PS      Z2, Z6, Z14
-	VFMADD213PS      Z3, Z7, Z15
-	VFMADD213PS      Z4, Z8, Z16
-	VMOVUPS          Z13, (AX)(BX*4)
-	VMOVUPS          Z14, 64(AX)(BX*4)
-	VMOVUPS          Z15, 128(AX)(BX*4)
-	VMOVUPS          Z16, 192(AX)(BX*4)
-	ADDQ             $0x00000040, BX
-	SUBQ             $0x00000040, CX
-	JMP              block1
-
-single2:
-	CMPQ             CX, $0x00000010
-	JL               tail3
-	VMOVUPS          (DX)(BX*4), Z1
-	VBROADCASTSS     all_40000000<>+0(SB), Z2
-	VSUBPS           Z1, Z2, Z2
-	VMINPS           Z1, Z2, Z2
-	VMULPS           Z2, Z2, Z3
-	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z4
-	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z3, Z4
-	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z5
-	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z3, Z5
-	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z3, Z5
-	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z3, Z5
-	VFMADD213PS      Z4, Z2, Z5
-	VADDPS           Z2, Z2, Z2
-	VFMADD213PS      Z2, Z3, Z5
-	VSQRTPS          Z5, Z2
-	VBROADCASTSS     all_40490fdb<>+0(SB), Z3
-	VSUBPS           Z2, Z3, Z3
-	VBROADCASTSS     all_40490fdb<>+0(SB), Z4
-	VSUBPS           Z3, Z4, Z4
-	VSUBPS           Z2, Z4, Z2
-	VADDPS.BCST      all_b3bbbd2e<>+0(SB), Z2, Z2
-	VADDPS           Z2, Z2, Z2
-	VMULPS           Z3, Z2, Z2
-	VFMADD213PS      Z2, Z3, Z3
-	VCMPPS.BCST      $0x1e, all_3f800000<>+0(SB), Z1, K1
-	VBLENDMPS        Z3, Z5, K1, Z17
-	VMOVUPS          Z17, (AX)(BX*4)
-	ADDQ             $0x00000010, BX
-	SUBQ             $0x00000010, CX
-	JMP              block1
-
-tail3:
-	TESTQ            CX, CX
-	JEQ              done4
-	MOVL             $0x00000001, SI
-	SHLL             CL, SI
-	DECL             SI
-	KMOVW            SI, K1
-	VMOVUPS.Z        (DX)(BX*4), K1, Z0
-	VBROADCASTSS     all_40000000<>+0(SB), Z1
-	VSUBPS           Z0, Z1, Z1
-	VMINPS           Z0, Z1, Z1
-	VMULPS           Z1, Z1, Z2
-	VBROADCASTSS     all_bbd19e0f<>+0(SB), Z3
-	VFMADD213PS.BCST all_badabfc2<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST all_3ce6bfd0<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST all_3eaaaa81<>+0(SB), Z2, Z3
-	VBROADCASTSS     all_3b3c8a44<>+0(SB), Z4
-	VFMADD213PS.BCST all_3c2379e4<>+0(SB), Z2, Z4
-	VFMADD213PS.BCST all_3c47a4c0<>+0(SB), Z2, Z4
-	VFMADD213PS.BCST all_3db61f89<>+0(SB), Z2, Z4
-	VFMADD213PS      Z3, Z1, Z4
-	VADDPS           Z1, Z1, Z1
-	VFMADD213PS      Z1, Z2, Z4
-	VSQRTPS          Z4, Z1
-	VBROADCASTSS     all_40490fdb<>+0(SB), Z2
-	VSUBPS           Z1, Z2, Z2
-	VBROADCASTSS     all_40490fdb<>+0(SB), Z3
-	VSUBPS           Z2, Z3, Z3
-	VSUBPS           Z1, Z3, Z1
-	VADDPS.BCST      all_b3bbbd2e<>+0(SB), Z1, Z1
-	VADDPS           Z1, Z1, Z1
-	VMULPS           Z2, Z1, Z1
-	VFMADD213PS      Z1, Z2, Z2
-	VCMPPS.BCST      $0x1e, all_3f800000<>+0(SB), Z0, K2
-	VBLENDMPS        Z2, Z4, K2, Z18
-	VMOVUPS          Z18, K1, (AX)(BX*4)
 
 done4:
 	VZEROUPPER

@@ -18,8 +18,6 @@ func BenchmarkMap(b *testing.B) {
 		name string
 		run  func(k *Kernels)
 	}{
-		{"arccos", func(k *Kernels) { k.ArcCos(dst, c) }},
-		{"arccossq", func(k *Kernels) { k.ArcCosSq(dst, c) }},
 		{"exp", func(k *Kernels) { k.Exp(dst, c) }},
 		{"diffusion", func(k *Kernels) { k.Diffusion(dst, c, 2) }},
 		{"ngd", func(k *Kernels) { k.NGD(dst, c, 3.1415927) }},

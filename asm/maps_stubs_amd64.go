@@ -14,16 +14,6 @@ func addAVX2(dst []float32, a []float32, b []float32)
 //go:noescape
 func dotAVX2(dst []float32, c []float32, y []float32, x float32)
 
-// arcCosAVX2 is arcCosGeneric for AVX2.
-//
-//go:noescape
-func arcCosAVX2(dst []float32, c []float32)
-
-// arcCosSqAVX2 is arcCosSqGeneric for AVX2.
-//
-//go:noescape
-func arcCosSqAVX2(dst []float32, c []float32)
-
 // expAVX2 is expGeneric for AVX2.
 //
 //go:noescape
@@ -73,16 +63,6 @@ func addAVX512(dst []float32, a []float32, b []float32)
 //
 //go:noescape
 func dotAVX512(dst []float32, c []float32, y []float32, x float32)
-
-// arcCosAVX512 is arcCosGeneric for AVX512.
-//
-//go:noescape
-func arcCosAVX512(dst []float32, c []float32)
-
-// arcCosSqAVX512 is arcCosSqGeneric for AVX512.
-//
-//go:noescape
-func arcCosSqAVX512(dst []float32, c []float32)
 
 // expAVX512 is expGeneric for AVX512.
 //

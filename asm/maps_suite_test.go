@@ -45,8 +45,6 @@ func mapCases() []mapCase {
 	list := []mapCase{
 		{"add", func(k *Kernels, dst, c, y []float32) { k.Add(dst, c, y) },
 			func(a, b float64) (float64, float64) { return a + b, ulp32(a+b) / 2 }, false},
-		{"arccos", func(k *Kernels, dst, c, y []float32) { k.ArcCos(dst, c) }, within(4, wantArcCos), false},
-		{"arccossq", func(k *Kernels, dst, c, y []float32) { k.ArcCosSq(dst, c) }, within(4, wantArcCosSq), false},
 		{"exp", func(k *Kernels, dst, c, y []float32) { k.Exp(dst, c) }, within(4, math.Exp), true},
 		{
 			"arccosine0", func(k *Kernels, dst, c, y []float32) { k.ArcCosine0(dst, c) }, within(4, wantArcCosine0),
@@ -239,8 +237,6 @@ func TestMapsExact(t *testing.T) {
 				}
 			}
 		}
-		check("arccos", 0, 0, 0, func(d, c, y []float32) { k.ArcCos(d, c) })
-		check("arccos²", 0, 0, 0, func(d, c, y []float32) { k.ArcCosSq(d, c) })
 		check("diffusion", 0, 0, 1, func(d, c, y []float32) { k.Diffusion(d, c, 3) })
 		check("ngd", 0, 0, 3, func(d, c, y []float32) { k.NGD(d, c, 3) })
 		check("ngd-exp", 0, 0, 1, func(d, c, y []float32) { k.NGDExp(d, c, 3) })

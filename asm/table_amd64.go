@@ -52,8 +52,6 @@ var tableAVX2 = Kernels{
 	},
 
 	Add:           addAVX2,
-	ArcCos:        arcCosAVX2,
-	ArcCosSq:      arcCosSqAVX2,
 	Exp:           expAVX2,
 	Diffusion:     diffusionAVX2,
 	NGD:           ngdAVX2,
@@ -98,8 +96,6 @@ var tableAVX512 = func() Kernels {
 	k.JensenShannon.Cost.HeadValue = 27
 	k.JensenShannon.Panel, k.JensenShannon.Terms = panelJensenShannonAVX512, jensenShannonTermsAVX512
 	k.Add = addAVX512
-	k.ArcCos = arcCosAVX512
-	k.ArcCosSq = arcCosSqAVX512
 	k.Exp = expAVX512
 	k.Diffusion = diffusionAVX512
 	k.NGD = ngdAVX512

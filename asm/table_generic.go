@@ -23,8 +23,6 @@ var generic = Kernels{
 	},
 
 	Add:           addGeneric,
-	ArcCos:        arcCosGeneric,
-	ArcCosSq:      arcCosSqGeneric,
 	Exp:           expGeneric,
 	Diffusion:     diffusionGeneric,
 	NGD:           ngdGeneric,

@@ -38,8 +38,6 @@ var mapKernels = []mapKernel{
 	{name: "add", in: []string{"a", "b"}, unroll: 4, body: func(a args) vec { return a.add(a.in[0], a.in[1]) }},
 	{name: "dot", in: []string{"c", "y"}, scalars: []string{"x"}, unroll: 4, hold: []float32{1},
 		body: func(a args) vec { return a.mul(a.constSub(1, a.in[0]), a.scale(a.in[1], a.s[0])) }},
-	{name: "arcCos", in: []string{"c"}, unroll: 3, limit: upToOne, body: args.arcCos},
-	{name: "arcCosSq", in: []string{"c"}, unroll: 3, limit: upToOne, body: args.arcCosSq},
 	{name: "exp", in: []string{"x"}, unroll: 3, hold: []float32{coeff.ExpLow, coeff.ExpHigh},
 		body: func(a args) vec { return a.exp(a.in[0], true) }},
 	{name: "diffusion", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,

@@ -42,12 +42,6 @@ func NewSphere(n, order int) (*Sphere, error) {
 	return &Sphere{n: n, order: order, a: float64(n-1) / 2, ratio: ratios(n, order)}, nil
 }
 
-// Dimension returns n.
-func (s *Sphere) Dimension() int { return s.n }
-
-// Order returns m, the order of the parametrix.
-func (s *Sphere) Order() int { return s.order }
-
 // LogPsi0 returns
 //
 //	ln ψ₀ = -(n-1)/2 ln(sin x/x),  x = d/2 = arccos(1-c) as derived, or x = d as printed
@@ -64,7 +58,7 @@ func (s *Sphere) LogPsi0(form Form, c float64) float64 {
 	return s.a * logSine(c)
 }
 
-// Ratio returns ψ_k/ψ₀ at c, 0 <= k <= Order() and 0 <= c < 2, in units of time to the power -k. At
+// Ratio returns ψ_k/ψ₀ at c, 0 <= k <= order and 0 <= c < 2, in units of time to the power -k. At
 // c = 2 it has a pole of order k, or (n-3)/2 where n is odd and that is less.
 //
 // Accuracy: some 10 float64 ulp of the greatest term of its series in arccos²(1-c), which for c <=

@@ -44,12 +44,6 @@ func New(n int, t float64) (*Kernel, error) {
 	return k, nil
 }
 
-// Dimension returns n.
-func (k *Kernel) Dimension() int { return k.n }
-
-// Time returns t.
-func (k *Kernel) Time() float64 { return k.t }
-
 // Log returns ln K(t, r) for r >= 0.
 //
 // Accuracy: some n float64 ulp of 1, and a few of r²/4t and of n²t/4. It takes O(n²) operations for

@@ -44,9 +44,6 @@ func NewTable(ctx context.Context, k *Kernel, top float64) (*Table, error) {
 	return &Table{k, sum}, nil
 }
 
-// Kernel returns the kernel that the table is of.
-func (t *Table) Kernel() *Kernel { return t.k }
-
 // Log returns ln K(t, r) for r >= 0, from the kernel itself beyond Top.
 //
 // Accuracy: besides that of [Kernel.Log], 10⁻¹² times 1 + n, which the tests measure.
