@@ -32,7 +32,7 @@ func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
 		return nil, errNothingGiven
 	}
 	l := &libsvmReader{
-		ctx: ctx, r: bufio.NewReaderSize(r, 256<<10), file: file, header: map[string][]string{},
+		r: bufio.NewReaderSize(boundReader{ctx, r}, 256<<10), file: file, header: map[string][]string{},
 		lines: map[string]int64{},
 	}
 	if err := l.readHeader(); err != nil {
@@ -55,7 +55,6 @@ func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
 
 // libsvmReader reads one model.
 type libsvmReader struct {
-	ctx    context.Context
 	r      *bufio.Reader
 	file   string
 	line   int64               // number of the line that was read last
@@ -75,24 +74,12 @@ func (l *libsvmReader) fail(line int64, found, expected string, args ...any) err
 
 // next returns the next line without its end, io.EOF after the last.
 func (l *libsvmReader) next() (string, error) {
-	if err := l.ctx.Err(); err != nil {
+	l.line++
+	text, err := l.r.ReadString('\n')
+	if err != nil && (text == "" || !errors.Is(err, io.EOF)) {
 		return "", err
 	}
-	l.line++
-	var long []byte
-	for {
-		piece, err := l.r.ReadSlice('\n')
-		if err == nil || errors.Is(err, io.EOF) && len(long)+len(piece) > 0 {
-			return strings.TrimRight(string(append(long, piece...)), "\r\n"), nil
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return "", err
-		}
-		if err := l.ctx.Err(); err != nil {
-			return "", err
-		}
-		long = append(long, piece...)
-	}
+	return strings.TrimRight(text, "\r\n"), nil
 }
 
 // readHeader reads the lines down to SV.

@@ -1,11 +1,13 @@
 package model
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -41,7 +43,9 @@ func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions)
 	if labels, err = m.Labels(); err != nil {
 		return fail(err)
 	}
-	l := &libsvmWriter{m: m, kernel: kernel{typ: Precomputed}, ctx: ctx, w: w}
+	l := &libsvmWriter{
+		m: m, kernel: kernel{typ: Precomputed}, w: bufio.NewWriterSize(boundWriter{ctx, w}, pieceBytes),
+	}
 	if !opt.Precomputed {
 		if m.Embedder.Pairing != sparse.Dot {
 			return fail(fmt.Errorf("LIBSVM doesn't know the embedding %s, expected one whose kernels are functions "+
@@ -80,9 +84,8 @@ type libsvmWriter struct {
 	coefs   []float64
 	members [][]int // by class that is written: its support vectors with coefficients
 
-	ctx context.Context
-	w   io.Writer
-	buf []byte
+	w   *bufio.Writer
+	buf []byte // of a line
 }
 
 // choose finds the machines that LIBSVM's format holds.
@@ -219,12 +222,7 @@ func (l *libsvmWriter) header(labels []int32) {
 }
 
 func (l *libsvmWriter) line(key string, values ...string) {
-	l.buf = append(l.buf, key...)
-	for _, v := range values {
-		l.buf = append(l.buf, ' ')
-		l.buf = append(l.buf, v...)
-	}
-	l.buf = append(l.buf, '\n')
+	fmt.Fprintln(l.w, strings.Join(append([]string{key}, values...), " "))
 }
 
 // vectors writes the header and the support vectors, class by class.
@@ -241,6 +239,7 @@ func (l *libsvmWriter) vectors() error {
 	for _, of := range l.members {
 		for _, s := range of {
 			at := l.offsets[s]
+			l.buf = l.buf[:0]
 			for row := range width {
 				c := 0.0
 				if at < l.offsets[s+1] && int(l.rows[at]) == row {
@@ -259,15 +258,12 @@ func (l *libsvmWriter) vectors() error {
 			if err != nil {
 				return err
 			}
-			l.buf = append(l.buf, '\n')
-			if len(l.buf) >= pieceBytes {
-				if err := l.flush(); err != nil {
-					return err
-				}
+			if _, err := l.w.Write(append(l.buf, '\n')); err != nil {
+				return err
 			}
 		}
 	}
-	return l.flush()
+	return l.w.Flush()
 }
 
 // serial writes which training document a support vector is.
@@ -307,15 +303,6 @@ func (l *libsvmWriter) values(x *sparse.Embedded, s int, values []float64) error
 		l.buf = append(l.buf, ' ')
 	}
 	return nil
-}
-
-func (l *libsvmWriter) flush() error {
-	err := l.ctx.Err()
-	if err == nil {
-		_, err = l.w.Write(l.buf)
-	}
-	l.buf = l.buf[:0]
-	return err
 }
 
 func float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -1,14 +1,15 @@
 package model
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/minio/sha256-simd"
 
@@ -44,10 +45,9 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("model: header: %w", err)
 	}
-	e := &encoder{ctx: ctx, w: w, hash: sha256.New()}
-	e.text(magic + version + "\n")
-	e.text(string(head))
-	e.text("\n")
+	hash := sha256.New()
+	out := bufio.NewWriterSize(io.MultiWriter(hash, boundWriter{ctx, w}), pieceBytes)
+	fmt.Fprintf(out, "%s%s\n%s\n", magic, version, head)
 
 	lengths := make([]uint32, len(m.Vocabulary))
 	for t, term := range m.Vocabulary {
@@ -56,20 +56,20 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error {
 		}
 		lengths[t] = uint32(len(term))
 	}
-	numbers(e, lengths)
+	numbers(out, lengths)
 	for _, term := range m.Vocabulary {
-		e.text(term)
+		out.WriteString(term)
 	}
-	numbers(e, m.Embedder.Terms)
-	numbers(e, m.Embedder.DF)
-	numbers(e, m.Embedder.Weights)
-	numbers(e, m.Support.Offsets)
-	numbers(e, m.Support.Terms)
-	numbers(e, m.Support.Values)
-	numbers(e, m.SupportDoc)
-	numbers(e, m.SupportClass)
+	numbers(out, m.Embedder.Terms)
+	numbers(out, m.Embedder.DF)
+	numbers(out, m.Embedder.Weights)
+	numbers(out, m.Support.Offsets)
+	numbers(out, m.Support.Terms)
+	numbers(out, m.Support.Values)
+	numbers(out, m.SupportDoc)
+	numbers(out, m.SupportClass)
 	for _, machine := range m.Classifier.Machines {
-		e.record(machine)
+		binary.Write(out, binary.LittleEndian, recordOf(machine))
 	}
 	for _, machine := range m.Classifier.Machines {
 		if machine != nil {
@@ -77,90 +77,64 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error {
 			for i, s := range machine.Support {
 				support[i] = uint32(s)
 			}
-			numbers(e, support)
+			numbers(out, support)
 		}
 	}
 	for _, machine := range m.Classifier.Machines {
 		if machine != nil {
-			numbers(e, machine.Coef)
+			numbers(out, machine.Coef)
 		}
 	}
-	return e.close()
-}
-
-// encoder gathers bytes, hashes and writes them. After an error it does nothing.
-type encoder struct {
-	ctx  context.Context
-	w    io.Writer
-	hash hash.Hash
-	buf  []byte
-	err  error
-}
-
-const pieceBytes = 256 << 10
-
-func (e *encoder) flush() {
-	if e.err == nil {
-		e.err = e.ctx.Err()
+	err = out.Flush() // which tells what went wrong before
+	if err == nil {
+		_, err = w.Write(hash.Sum(nil))
 	}
-	if e.err == nil {
-		e.hash.Write(e.buf)
-		_, e.err = e.w.Write(e.buf)
-	}
-	e.buf = e.buf[:0]
-}
-
-func (e *encoder) flushFull() {
-	if len(e.buf) >= pieceBytes {
-		e.flush()
-	}
-}
-
-func (e *encoder) text(s string) {
-	e.buf = append(e.buf, s...)
-	e.flushFull()
-}
-
-// numbers writes the values of an array, none of them wider than 8 bytes.
-func numbers[T uint32 | int32 | int64 | float32 | float64](e *encoder, values []T) {
-	for len(values) > 0 && e.err == nil {
-		n := min(len(values), pieceBytes/8)
-		e.buf, e.err = binary.Append(e.buf, binary.LittleEndian, values[:n])
-		values = values[n:]
-		e.flushFull()
-	}
-}
-
-// record writes the record of a machine, which may be nil.
-func (e *encoder) record(m *solver.Machine) {
-	var r record
-	if m != nil {
-		r = record{
-			Coefficients: uint64(len(m.Coef)), Flags: flagThere, Rho: m.Rho, Objective: m.Objective, Gap: m.Gap,
-			Iterations: uint64(m.Iterations), Bounded: uint64(m.Bounded),
-		}
-		if m.Converged {
-			r.Flags |= flagConverged
-		}
-		if m.Sigmoid != nil {
-			r.Flags |= flagSigmoid
-			r.Sigmoid = *m.Sigmoid
-		}
-	}
-	if e.err == nil {
-		e.buf, e.err = binary.Append(e.buf, binary.LittleEndian, &r)
-	}
-	e.flushFull()
-}
-
-// close writes what is left and the checksum.
-func (e *encoder) close() error {
-	e.flush()
-	if e.err == nil {
-		_, e.err = e.w.Write(e.hash.Sum(nil))
-	}
-	if e.err != nil {
-		return fmt.Errorf("model: writing: %w", e.err)
+	if err != nil {
+		return fmt.Errorf("model: writing: %w", err)
 	}
 	return nil
+}
+
+// boundWriter writes no more after the end of ctx.
+type boundWriter struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+// Write implements io.Writer.
+func (b boundWriter) Write(p []byte) (int, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return b.w.Write(p)
+}
+
+// pieceBytes is how much is written at a time.
+const pieceBytes = 256 << 10
+
+// numbers writes the values of an array. The writer keeps an error.
+func numbers[T uint32 | int32 | int64 | float32 | float64](w *bufio.Writer, values []T) {
+	for piece := range slices.Chunk(values, 2048) {
+		b, _ := binary.Append(w.AvailableBuffer(), binary.LittleEndian, piece) // of a type that it knows
+		w.Write(b)
+	}
+}
+
+// recordOf makes the record of a machine, which may be nil.
+func recordOf(m *solver.Machine) (r record) {
+	if m == nil {
+		return r
+	}
+	r = record{
+		Coefficients: uint64(len(m.Coef)), Flags: flagThere, Rho: m.Rho, Objective: m.Objective, Gap: m.Gap,
+		Iterations: uint64(m.Iterations), Bounded: uint64(m.Bounded),
+	}
+	if m.Converged {
+		r.Flags |= flagConverged
+	}
+	if m.Sigmoid != nil {
+		r.Flags |= flagSigmoid
+		r.Sigmoid = *m.Sigmoid
+	}
+	return r
 }
