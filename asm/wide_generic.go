@@ -205,29 +205,36 @@ const HalfAngleNumbers = layout.HalfAngleNumbers
 //
 // Accuracy: within some 2⁻⁴⁸ relative to the result.
 func halfAngleGeneric(dst []float64, c []float32, row []float64, cols [][]float64) {
-	x, xs := row[layout.HalfAngleNorm], cols[layout.HalfAngleNorm]
-	g, gs := row[layout.HalfAngleRoot], cols[layout.HalfAngleRoot]
-	sin, sins := row[layout.HalfAngleSine], cols[layout.HalfAngleSine]
-	cos, coss := row[layout.HalfAngleCosine], cols[layout.HalfAngleCosine]
-	t, ts := row[layout.HalfAngleScale], cols[layout.HalfAngleScale]
+	own := (*[HalfAngleNumbers]float64)(row)
+	var other [HalfAngleNumbers]float64
 	for j := range dst {
-		c := float64(c[j])
-		sinM := float64(sin*coss[j]) + float64(cos*sins[j])
-		d := float64((x-xs[j])*(x+xs[j])) * float64(t*ts[j]) / sinM
-		g := g * gs[j]
-		gg, dd := float64(g*g), float64(d*d)
-		n := dd + float64(gg*float64(c*(2-c)))
-		cosM, sinT, cosT := math.Sqrt(gg+dd), math.Sqrt(float64(sinM*sinM)+n), g*(1-c)
-		turned := float64(cosT*cosM) + float64(sinT*sinM)
-		over, under := n, (float64(sinT*cosM)+float64(cosT*sinM))*(1+turned)
-		if c > 1 {
-			sin := float64(sinT*cosM) - float64(cosT*sinM)
-			if over, under = sin, 1+turned; turned < 0 {
-				over, under = 1-turned, sin
-			}
+		for i := range other {
+			other[i] = cols[i][j]
 		}
-		if dst[j] = 0; over != 0 {
-			dst[j] = over / under
+		dst[j] = HalfAngle(float64(c[j]), own, &other)
+	}
+}
+
+// HalfAngle is [Kernels.HalfAngle] of two vectors, given the numbers of both.
+func HalfAngle(c float64, row, other *[HalfAngleNumbers]float64) float64 {
+	x, y := row[layout.HalfAngleNorm], other[layout.HalfAngleNorm]
+	sin, cos := row[layout.HalfAngleSine], row[layout.HalfAngleCosine]
+	sinM := float64(sin*other[layout.HalfAngleCosine]) + float64(cos*other[layout.HalfAngleSine])
+	d := float64((x-y)*(x+y)) * float64(row[layout.HalfAngleScale]*other[layout.HalfAngleScale]) / sinM
+	g := row[layout.HalfAngleRoot] * other[layout.HalfAngleRoot]
+	gg, dd := float64(g*g), float64(d*d)
+	n := dd + float64(gg*float64(c*(2-c)))
+	cosM, sinT, cosT := math.Sqrt(gg+dd), math.Sqrt(float64(sinM*sinM)+n), g*(1-c)
+	turned := float64(cosT*cosM) + float64(sinT*sinM)
+	over, under := n, (float64(sinT*cosM)+float64(cosT*sinM))*(1+turned)
+	if c > 1 {
+		sin := float64(sinT*cosM) - float64(cosT*sinM)
+		if over, under = sin, 1+turned; turned < 0 {
+			over, under = 1-turned, sin
 		}
 	}
+	if over == 0 {
+		return 0
+	}
+	return over / under
 }

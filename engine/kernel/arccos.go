@@ -163,11 +163,9 @@ func (k arccos) feature(c, x, y float64) (float64, float64, float64) {
 }
 
 func (k arccos) Properties() Properties {
-	return Properties{
-		Definite: Positive, Condition: "an inner product of infinitely many threshold units",
-		Source:    sourceCho + ", ch. 2",
-		UsesNorms: k.n > 0, NonNegative: true, PositiveDiagonal: true,
-	}
+	p := nonNegative("an inner product of infinitely many threshold units", sourceCho+", ch. 2")
+	p.UsesNorms = k.n > 0
+	return p
 }
 
 // arcCosineJ1 returns J_1 for φ = π - θ,
@@ -249,13 +247,7 @@ func (f arcDegree) feature(c, x, y float64) (c2, x2, y2 float64) {
 }
 
 func (f arcDegree) properties() Properties {
-	return Properties{
-		Definite:         Positive,
-		Condition:        "an inner product of infinitely many threshold units",
-		Source:           sourceCho + ", ch. 2 and app. A",
-		NonNegative:      true,
-		PositiveDiagonal: true,
-	}
+	return nonNegative("an inner product of infinitely many threshold units", sourceCho+", ch. 2 and app. A")
 }
 
 // shortLayer returns the degree and the embedding of a layer that is an arc-cosine kernel without

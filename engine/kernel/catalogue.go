@@ -167,32 +167,23 @@ const tiny, huge = 1e-18, 1e18
 
 // positive, signed and whole make parameters.
 func positive(key, summary string, initial float64) param {
-	q := param{initial: initial, min: tiny, max: huge}
-	q.Param = Param{Key: key, Default: syntax.FormatNumber(initial), Summary: summary,
-		Allowed: fmt.Sprintf("a number above 0 (from %g to %g)", tiny, huge)}
-	return q
+	return number(key, summary, initial, tiny, huge, fmt.Sprintf("a number above 0 (from %g to %g)", tiny, huge))
 }
 
 func signed(key, summary string, initial float64) param {
-	q := param{initial: initial, min: -huge, max: huge}
-	q.Param = Param{
-		Key:     key,
-		Default: syntax.FormatNumber(initial),
-		Summary: summary,
-		Allowed: fmt.Sprintf("a number, or pi (from %g to %g)", -huge, huge),
-	}
-	return q
+	return number(key, summary, initial, -huge, huge, fmt.Sprintf("a number, or pi (from %g to %g)", -huge, huge))
 }
 
 func whole(key, summary string, initial, min, max float64) param {
-	q := param{initial: initial, whole: true, min: min, max: max}
-	q.Param = Param{
-		Key:     key,
-		Default: syntax.FormatNumber(initial),
-		Summary: summary,
-		Allowed: fmt.Sprintf("a whole number from %s to %s", syntax.FormatNumber(min), syntax.FormatNumber(max)),
-	}
+	q := number(key, summary, initial, min, max,
+		fmt.Sprintf("a whole number from %s to %s", syntax.FormatNumber(min), syntax.FormatNumber(max)))
+	q.whole = true
 	return q
+}
+
+func number(key, summary string, initial, min, max float64, allowed string) param {
+	about := Param{Key: key, Default: syntax.FormatNumber(initial), Allowed: allowed, Summary: summary}
+	return param{Param: about, initial: initial, min: min, max: max}
 }
 
 // word makes a parameter that is one of some words, the first of them by default.

@@ -28,9 +28,6 @@ func newCosinePower(e in, p int) component {
 		single: single{e}, text: format("cosine-power", e, pair{"p", float64(p)}),
 		g:       func(c float64) float64 { return device.Power(max(1-c, 0), p) },
 		deficit: func(c float64) float64 { return powerDeficit(min(c, 1), p) }, // 1 - (1-c)^p without the difference
-		known: Properties{
-			Definite: Positive, Condition: "for documents without values below 0", Source: sourceProduct,
-			NonNegative: true, PositiveDiagonal: true,
-		},
+		known:   nonNegative("for documents without values below 0", sourceProduct),
 	})
 }

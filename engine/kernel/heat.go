@@ -53,7 +53,7 @@ func init() {
 				form: heat.Form(v[heatForm]), cutoff: v[heatCutoff], full: v[heatConstant] > 0,
 			}
 			if f.order < 0 && f.cutoff == 0 && !f.full {
-				return diffusion{cosine{e}, f.t}
+				return angleExp{cosine{e}, f.t, true}
 			}
 			return compile(f.ready())
 		},
@@ -95,53 +95,82 @@ func refuseDiffusion(v []float64) (int, string) {
 	return 0, ""
 }
 
-// diffusion is the multinomial diffusion kernel, the leading term of the heat kernel on the simplex
-// with the Fisher metric,
+// angleExp is an exponential of the angle of two documents. Squared, it is the multinomial diffusion
+// kernel, the leading term of the heat kernel on the simplex with the Fisher metric,
 //
 //	k = exp(-arccos²(1-c) / t),   t > 0 in squared radians
 //
-// without the factor (4πt)^(-n/2), which is the same for all pairs. Source: Lafferty and Lebanon,
-// JMLR 6 (2005), §3.2.
-type diffusion struct {
+// without the factor (4πt)^(-n/2), which is the same for all pairs; otherwise the exponential of the
+// negative geodesic distance,
+//
+//	k = exp(-arccos(1-c) / t),   t > 0 in radians
+//
+// Sources: Lafferty and Lebanon, JMLR 6 (2005), §3.2; Zhang, Chen and Lee, SIGIR 2005, §4.
+type angleExp struct {
 	cosine
-	t float64
+	t       float64
+	squared bool
 }
 
-func (k diffusion) String() string { return format("diffusion", k.in, pair{"t", k.t}) }
+func (k angleExp) String() string {
+	name := "ngd-exp"
+	if k.squared {
+		name = "diffusion"
+	}
+	return format(name, k.in, pair{"t", k.t})
+}
 
-func (k diffusion) Eval(c, x, y float64) float64 {
+// exponent returns z of k = e^-z.
+func (k angleExp) exponent(c float64) float64 {
 	a := angle(c)
-	return math.Exp(-a * a / k.t)
+	if k.squared {
+		a *= a
+	}
+	return a / k.t
 }
 
-func (k diffusion) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
-	asm.Diffusion(dst, c, float32(1/k.t))
+func (k angleExp) Eval(c, x, y float64) float64 { return math.Exp(-k.exponent(c)) }
+
+func (k angleExp) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
+	to := asm.NGDExp
+	if k.squared {
+		to = asm.Diffusion
+	}
+	to(dst, c, float32(1/k.t))
 }
 
-// Error: with z = arccos²(1-c)/t, asm.Diffusion is stated to be within 4 ulp × (1+z), and one ulp
-// is at most 2 units; 1/t rounded to float32 moves z by z units more, and e^-z by as much relative
-// to itself.
-func (k diffusion) Error(c, x, y float64) float64 {
-	a := angle(c)
-	z := a * a / k.t
+// Error: asm.Diffusion and asm.NGDExp are stated to be within 4 ulp × (1+z), and one ulp is at most 2
+// units; 1/t rounded to float32 moves z by z units more, and e^-z by as much relative to itself.
+func (k angleExp) Error(c, x, y float64) float64 {
+	z := k.exponent(c)
 	return expError(z, 8+9*z)
 }
 
-func (k diffusion) feature(c, x, y float64) (float64, float64, float64) {
-	a := angle(c)
-	return -math.Expm1(-a * a / k.t), 1, 1
-}
-
-func (k diffusion) Properties() Properties {
-	return Properties{
-		Unrefuted: k.t <= 1,
-		Condition: "the leading term alone is not positive definite for every t: least eigenvalue -0.03 at t = 8 " +
-			"on a grid of 3 outcomes, none below rounding seen for t <= 1",
-		Source: sourceLafferty + ", §3.2", NonNegative: true, PositiveDiagonal: true,
+// expError returns the bound on the error of e^-z where it is the given number of float32 units
+// relative to the value, and no more than underflow where the value is far below the range of
+// float32.
+func expError(z, units float64) float64 {
+	if z > 120 {
+		return underflow
 	}
+	return math.Exp(-z)*math.Expm1(units*unit) + underflow
 }
 
-func (k diffusion) raised(p float64) (component, bool) {
+func (k angleExp) feature(c, x, y float64) (float64, float64, float64) {
+	return -math.Expm1(-k.exponent(c)), 1, 1
+}
+
+func (k angleExp) Properties() Properties {
+	if !k.squared {
+		return nonNegative("the exponential of a conditionally positive definite kernel", sourceSchoenberg)
+	}
+	p := nonNegative("the leading term alone is not positive definite for every t: least eigenvalue -0.03 at t = 8 "+
+		"on a grid of 3 outcomes, none below rounding seen for t <= 1", sourceLafferty+", §3.2")
+	p.Definite, p.Unrefuted = NotProven, k.t <= 1
+	return p
+}
+
+func (k angleExp) raised(p float64) (component, bool) {
 	var ok bool
 	k.t, ok = raisedWidth(k.t, p)
 	return orNil(k, ok)
@@ -152,7 +181,7 @@ func (k diffusion) raised(p float64) (component, bool) {
 //	k = factor · η(d) exp(-d²/4t) (ψ₀(d) + ψ₁(d) t + … + ψ_m(d) t^m),   d = 2 arccos(1-c)
 //
 // for t > 0 in squared radians, on the n-sphere of radius 2; see package heat. Its leading
-// exponential alone, without cut-off and factor, is [diffusion]. Being a function of c alone that
+// exponential alone, without cut-off and factor, is [angleExp]. Being a function of c alone that
 // spans any number of orders of magnitude, it is mapped by a table of its logarithm, or of itself
 // where there is a cut-off or a value below 0: the table's bound takes in that the exponent is
 // rounded to float32, which is what counts for large n.

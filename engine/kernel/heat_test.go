@@ -84,7 +84,7 @@ func TestParametrixResolves(t *testing.T) {
 			t.Errorf("of %d terms the kernel is %s, expected the circle's", terms, k)
 		}
 	}
-	if k, ok := MustParse("diffusion:t=0.5").(diffusion); !ok {
+	if k, ok := MustParse("diffusion:t=0.5").(angleExp); !ok {
 		t.Errorf("the leading exponential is %T, expected the map of its own", k)
 	}
 	open := MustParse("diffusion:order=1")

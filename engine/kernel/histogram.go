@@ -27,7 +27,8 @@ func init() {
 		// PAMI 34 (2012), §3, for the additive χ² kernel 1 - c.
 		build: func(e in, v []float64) component {
 			return newDecay(e, "chi2", pair{"gamma", v[0]}, 2*v[0],
-				histogramProperties("the χ² distance is the square of one in a Hilbert space", sourceVedaldi))
+				nonNegative("the χ² distance is the square of one in a Hilbert space",
+					sourceVedaldi+"; "+sourceSchoenberg))
 		},
 	})
 	register(family{
@@ -42,14 +43,7 @@ func init() {
 		// the square of a Hilbertian metric.
 		build: func(e in, v []float64) component {
 			return newDecay(e, "js", pair{"t", v[0]}, math.Ln2/v[0],
-				histogramProperties("the divergence is the square of a Hilbertian metric", sourceHein))
+				nonNegative("the divergence is the square of a Hilbertian metric", sourceHein+"; "+sourceSchoenberg))
 		},
 	})
-}
-
-func histogramProperties(condition, source string) Properties {
-	return Properties{
-		Definite: Positive, Condition: condition, Source: source + "; " + sourceSchoenberg,
-		NonNegative: true, PositiveDiagonal: true,
-	}
 }

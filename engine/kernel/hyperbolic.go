@@ -37,10 +37,7 @@ func init() {
 			What: "hyperbolic diffusion of sets of points in R^P, each a spherical normal distribution by its " +
 				"maximum-likelihood estimate",
 			Source: sourceLafferty + ", §3.1", Examples: []string{"hyperbolic:t=1"},
-			Properties: Properties{
-				Definite: Positive, Condition: "for n > P", Source: sourceLafferty + ", §3.1", NonNegative: true,
-				PositiveDiagonal: true,
-			},
+			Properties: nonNegative("for n > P", sourceLafferty+", §3.1"),
 		},
 		place: 1000, sets: true,
 		params: []param{

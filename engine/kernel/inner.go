@@ -457,9 +457,9 @@ func (k gaussian) feature(c, x, y float64) (float64, float64, float64) {
 }
 
 func (gaussian) Properties() Properties {
-	return Properties{
-		Definite: Positive, Source: sourceSchoenberg, UsesNorms: true, NonNegative: true, PositiveDiagonal: true,
-	}
+	p := nonNegative("", sourceSchoenberg)
+	p.UsesNorms = true
+	return p
 }
 
 func (k gaussian) raised(p float64) (component, bool) {

@@ -42,6 +42,14 @@ func (p Properties) Doubtful() string {
 	return p.Definite.String() + ": " + p.Condition
 }
 
+// nonNegative are the properties of a kernel that is positive definite, nowhere below 0, and above 0
+// on the diagonal.
+func nonNegative(condition, source string) Properties {
+	return Properties{
+		Definite: Positive, Condition: condition, Source: source, NonNegative: true, PositiveDiagonal: true,
+	}
+}
+
 // like returns p as far as definiteness goes for a combination that is positive definite where all
 // its parts are.
 func (p Properties) like(parts []component) Properties {

@@ -27,7 +27,7 @@ func init() {
 		},
 		place: 30, embedding: sparse.Sphere,
 		params: []param{positive("t", "width, in radians", 1)},
-		build:  func(e in, v []float64) component { return ngdExp{cosine{e}, v[0]} },
+		build:  func(e in, v []float64) component { return angleExp{cosine{e}, v[0], false} },
 	})
 	register(family{
 		Info: Info{
@@ -38,7 +38,7 @@ func init() {
 		params: []param{positive("gamma", "factor of the squared distance", 1)},
 		build: func(e in, v []float64) component {
 			return newDecay(e, "hellinger", pair{"gamma", v[0]}, v[0],
-				Properties{Definite: Positive, Source: sourceSchoenberg, NonNegative: true, PositiveDiagonal: true})
+				nonNegative("", sourceSchoenberg))
 		},
 	})
 	register(family{
@@ -164,54 +164,6 @@ func (k ngd) Properties() Properties {
 		Definite: ConditionallyPositive, Source: sourceZhang + ", §4",
 		NonNegative: k.shift >= 2*math.Pi, PositiveDiagonal: k.shift > 0,
 	}
-}
-
-// ngdExp is the exponential of the negative geodesic distance,
-//
-//	k = exp(-arccos(1-c) / t),   t > 0 in radians
-//
-// Source: Zhang, Chen and Lee, SIGIR 2005, §4.
-type ngdExp struct {
-	cosine
-	t float64
-}
-
-func (k ngdExp) String() string               { return format("ngd-exp", k.in, pair{"t", k.t}) }
-func (k ngdExp) Eval(c, x, y float64) float64 { return math.Exp(-angle(c) / k.t) }
-
-func (k ngdExp) mapTo(asm *asm.Kernels, dst, c, x, y []float32) { asm.NGDExp(dst, c, float32(1/k.t)) }
-
-// Error: as for diffusion, with z = arccos(1-c)/t, 4 ulp × (1+z) for the map and z units for 1/t.
-func (k ngdExp) Error(c, x, y float64) float64 {
-	z := angle(c) / k.t
-	return expError(z, 8+9*z)
-}
-
-// expError returns the bound on the error of e^-z where it is the given number of float32 units
-// relative to the value, and no more than underflow where the value is far below the range of
-// float32.
-func expError(z, units float64) float64 {
-	if z > 120 {
-		return underflow
-	}
-	return math.Exp(-z)*math.Expm1(units*unit) + underflow
-}
-
-func (k ngdExp) feature(c, x, y float64) (float64, float64, float64) {
-	return -math.Expm1(-angle(c) / k.t), 1, 1
-}
-
-func (ngdExp) Properties() Properties {
-	return Properties{
-		Definite: Positive, Condition: "the exponential of a conditionally positive definite kernel",
-		Source: sourceSchoenberg, NonNegative: true, PositiveDiagonal: true,
-	}
-}
-
-func (k ngdExp) raised(p float64) (component, bool) {
-	var ok bool
-	k.t, ok = raisedWidth(k.t, p)
-	return orNil(k, ok)
 }
 
 // decay is an exponential of c,

@@ -91,13 +91,7 @@ func (f arcBias) feature(c, x, y float64) (c2, x2, y2 float64) {
 // properties: for b > 0 documents far shorter than b, and those without terms, are never above the
 // threshold, and k(x, x) comes out as 0.
 func (f arcBias) properties() Properties {
-	p := Properties{
-		Definite:         Positive,
-		Condition:        "an inner product of infinitely many biased threshold units",
-		Source:           sourceCho + ", ch. 3, eq. 3.3-3.5",
-		NonNegative:      true,
-		PositiveDiagonal: true,
-	}
+	p := nonNegative("an inner product of infinitely many biased threshold units", sourceCho+", ch. 3, eq. 3.3-3.5")
 	if f.bias > 0 {
 		p.Condition += "; 0 for documents shorter than bias/12.5"
 	}

@@ -57,13 +57,7 @@ func (f arcSmooth) value(c, x, y float64) float64 {
 }
 
 func (f arcSmooth) properties() Properties {
-	return Properties{
-		Definite:         Positive,
-		Condition:        "an inner product of infinitely many smoothed threshold units",
-		Source:           sourceCho + ", ch. 3, eq. 3.16",
-		NonNegative:      true,
-		PositiveDiagonal: true,
-	}
+	return nonNegative("an inner product of infinitely many smoothed threshold units", sourceCho+", ch. 3, eq. 3.16")
 }
 
 // program pushes c_σ, and takes it through the degree 0.
@@ -152,48 +146,21 @@ func (f arcSmooth) error(c, x, y float64) float64 {
 // where the first form of the last line is for C < 0, and the second otherwise: all terms are above
 // 0 then.
 
-// smoothSide is what the feature space needs of one document.
-type smoothSide struct {
-	x, g     float64 // ‖x‖ and ‖x‖/A
-	sin, cos float64 // of half the angle
-	t        float64 // σ/(√2 A²)
-	norm     float64 // √k(x, x)
-}
-
-func (f arcSmooth) side(x float64) smoothSide {
+// side returns what the feature space needs of one document: the numbers that asm.HalfAngle takes,
+// ‖x‖, ‖x‖/A, sine and cosine of half the angle and σ/(√2 A²), and √k(x, x).
+func (f arcSmooth) side(x float64) (numbers [asm.HalfAngleNumbers]float64, norm float64) {
 	a := smoothNorm(x, f.sigma)
-	s := smoothSide{x: x, g: x / a, sin: f.sigma / (math.Sqrt2 * a)}
-	s.cos, s.t = math.Sqrt((1+float64(s.g*s.g))/2), s.sin/a
-	s.norm = math.Sqrt(1 - 2*math.Asin(s.sin)/math.Pi)
-	return s
-}
-
-// turn returns tan((θ-m)/2), as asm.Kernels.HalfAngle does.
-func (s *smoothSide) turn(o *smoothSide, c float64) float64 {
-	g, sinM := s.g*o.g, float64(s.sin*o.cos)+float64(s.cos*o.sin)
-	d := float64((s.x-o.x)*(s.x+o.x)) * float64(s.t*o.t) / sinM
-	gg, dd := float64(g*g), float64(d*d)
-	n := dd + float64(gg*float64(c*(2-c)))
-	cosM, sin, cos := math.Sqrt(gg+dd), math.Sqrt(float64(sinM*sinM)+n), g*(1-c)
-	turned := float64(cos*cosM) + float64(sin*sinM)
-	if c <= 1 {
-		if n == 0 {
-			return 0
-		}
-		return n / ((float64(sin*cosM) + float64(cos*sinM)) * (1 + turned))
-	}
-	sinT := float64(sin*cosM) - float64(cos*sinM)
-	if turned < 0 {
-		return (1 - turned) / sinT
-	}
-	return sinT / (1 + turned)
+	g, sin := x/a, f.sigma/(math.Sqrt2*a)
+	norm = math.Sqrt(1 - 2*math.Asin(sin)/math.Pi)
+	return [...]float64{x, g, sin, math.Sqrt((1 + float64(g*g)) / 2), sin / a}, norm
 }
 
 // feature: see above.
 func (f arcSmooth) feature(c, x, y float64) (c2, x2, y2 float64) {
-	s, o := f.side(x), f.side(y)
-	d := s.norm - o.norm
-	return min(max((2*math.Atan(s.turn(&o, c))/math.Pi-d*d/2)/(s.norm*o.norm), 0), 2), s.norm, o.norm
+	s, x2 := f.side(x)
+	o, y2 := f.side(y)
+	d := x2 - y2
+	return min(max((2*math.Atan(asm.HalfAngle(c, &s, &o))/math.Pi-d*d/2)/(x2*y2), 0), 2), x2, y2
 }
 
 // smoothScratch is scratch space of a layer for a block: the columns' sides, as
@@ -212,7 +179,10 @@ func (f arcSmooth) layer() rowLayer { return smoothLayer{f} }
 // smoothLayer is a layer of smoothed thresholds.
 type smoothLayer struct{ arcSmooth }
 
-func (f smoothLayer) norm64(x float32) float64 { return f.side(float64(x)).norm }
+func (f smoothLayer) norm64(x float32) float64 {
+	_, norm := f.side(float64(x))
+	return norm
+}
 
 func (f smoothLayer) columns(all *layerScratch, y []float32) {
 	if all.smooth == nil {
@@ -223,16 +193,12 @@ func (f smoothLayer) columns(all *layerScratch, y []float32) {
 		m.cols[i] = m.numbers[i][:len(y)]
 	}
 	for j, v := range y {
-		s := f.side(float64(v))
-		for i, w := range s.numbers() {
+		numbers, norm := f.side(float64(v))
+		for i, w := range numbers {
 			m.numbers[i][j] = w
 		}
-		m.norms[j] = s.norm
+		m.norms[j] = norm
 	}
-}
-
-func (s *smoothSide) numbers() [asm.HalfAngleNumbers]float64 {
-	return [...]float64{s.x, s.g, s.sin, s.cos, s.t}
 }
 
 // arctangent is the inverse tangent of positive numbers.
@@ -240,14 +206,14 @@ var arctangent = table.NewHalfLine(math.Atan)
 
 func (f smoothLayer) row(k *asm.Kernels, all *layerScratch, dst, c []float32, x float32, _ []float32) {
 	m := all.smooth
-	s := f.side(float64(x))
-	m.own = s.numbers()
+	var norm float64
+	m.own, norm = f.side(float64(x))
 	turns, norms := m.turns[:len(dst)], m.norms[:len(dst)]
 	k.HalfAngle(turns, c, m.own[:], m.cols[:])
 	arctangent.Row(k, dst, turns)
 	m.Widen(k, turns, dst)
 	for j, v := range turns {
-		d, both := s.norm-norms[j], float64(s.norm*norms[j])
+		d, both := norm-norms[j], float64(norm*norms[j])
 		w := (float64(v*(2/math.Pi)) - float64(d*d)*0.5) / both
 		if w < 0 { // rounding, where both terms are 0
 			w = 0
@@ -258,7 +224,8 @@ func (f smoothLayer) row(k *asm.Kernels, all *layerScratch, dst, c []float32, x 
 
 // error: the angle is rounded, and so is the result; what cancels in √p-√q is below 2⁻⁵¹.
 func (f smoothLayer) error(_, x, y, c2 float64) float64 {
-	p, q := f.side(x).norm, f.side(y).norm
+	_, p := f.side(x)
+	_, q := f.side(y)
 	d := p - q
 	return (unit+2*table.HalfLineError)*(2*c2+d*d/(2*p*q)) + 0x1p-49*math.Abs(d) + underflow
 }
