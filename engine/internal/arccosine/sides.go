@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/interpolate"
 )
 
 // Sides gives the numbers of a side that asm.Kernels.BivariateTail wants, as piecewise polynomials
@@ -46,7 +47,7 @@ const (
 // AllSides returns the table, computed at the first call in some 20 ms.
 var AllSides = sync.OnceValue(func() *Sides {
 	t := new(Sides)
-	nodes := chebyshev(degree)
+	nodes := interpolate.Chebyshev(degree)
 	for i := range t.strips {
 		low := float64(i) / perUnit
 		m := mapping{lambda: 0.85, identity: low < plain}
@@ -67,7 +68,7 @@ var AllSides = sync.OnceValue(func() *Sides {
 			for k := range p {
 				p[k] = at[k][n]
 			}
-			toPolynomial(p[:], nodes)
+			interpolate.Newton(nodes, p[:])
 			strip.cells[n] = p
 		}
 	}
@@ -86,7 +87,7 @@ func (f mapping) numbers(h float64) (set [interpolated]float64) {
 	if f.identity {
 		set[1] = math.Exp(h*h/2) * math.Erf(h/math.Sqrt2)
 	}
-	nodes := chebyshev(asm.BivariateTerms)
+	nodes := interpolate.Chebyshev(asm.BivariateTerms)
 	for k, s := range nodes {
 		y := (f.least*(1-s) + (1 + s)) / 2
 		w := f.lambda * y / (1 - (1-f.lambda)*y)
@@ -97,7 +98,7 @@ func (f mapping) numbers(h float64) (set [interpolated]float64) {
 		}
 		set[2+k] = g / y * (1 - f.least)
 	}
-	toPolynomial(set[2:], nodes)
+	interpolate.Newton(nodes, set[2:])
 	return set
 }
 
@@ -116,30 +117,6 @@ func scaled(h, a float64) float64 {
 		u := z*z + 2*q
 		return math.Exp(-q) * h / ((h*h + u) * math.Sqrt(u))
 	}, 0, 40, 8)
-}
-
-// chebyshev returns the n Chebyshev nodes in [-1, 1].
-func chebyshev(n int) []float64 {
-	x := make([]float64, n)
-	for k := range x {
-		x[k] = math.Cos((float64(k) + 0.5) * math.Pi / float64(n))
-	}
-	return x
-}
-
-// toPolynomial turns values at points into the coefficients of the polynomial through them.
-func toPolynomial(p, x []float64) {
-	n := len(p)
-	for k := 1; k < n; k++ { // Newton's differences, then powers
-		for i := n - 1; i >= k; i-- {
-			p[i] = (p[i] - p[i-1]) / (x[i] - x[i-k])
-		}
-	}
-	for k := n - 2; k >= 0; k-- {
-		for i := k; i < n-1; i++ {
-			p[i] -= x[k] * p[i+1]
-		}
-	}
 }
 
 // mills returns M(z) = e^(z²/2) times the upper tail of the normal distribution at z >= 0; from 30

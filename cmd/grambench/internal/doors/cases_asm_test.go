@@ -23,6 +23,14 @@ func asmCases() map[string]testCase {
 				p.bad(fmt.Sprintf("%q", isa), func() error { _, err := asm.For(isa); return err })
 			}
 		}},
+		"asm.HalfAngle": {run: func(p *program) {
+			var row, other [asm.HalfAngleNumbers]float64
+			for i := range row {
+				row[i], other[i] = p.strange(), p.strange()
+			}
+			c := p.strange()
+			p.quiet(fmt.Sprint(c, row, other), func() { asm.HalfAngle(c, &row, &other) })
+		}},
 		"asm.HalfLineRow": {run: func(p *program) {
 			v := p.strange()
 			p.quiet(fmt.Sprint(v), func() {

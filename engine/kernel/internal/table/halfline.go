@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/interpolate"
 )
 
 // HalfLine is a function f of a number that is at least 0 as a piecewise polynomial in float64, see
@@ -39,11 +40,11 @@ func NewHalfLine(f func(v float64) float64) *HalfLine {
 			scale := math.Ldexp(1, i/asm.HalfLineIntervals+asm.HalfLineLow)
 			mid := 1 + half*float64(2*(i%asm.HalfLineIntervals)+1)
 			var x, p [nodes]float64
-			for k := range x {
-				x[k] = half * math.Cos((float64(k)+0.5)*math.Pi/nodes)
+			for k, place := range places {
+				x[k] = half * place
 				p[k] = f(scale * (mid + x[k]))
 			}
-			newton(&x, &p)
+			interpolate.Newton(x[:], p[:])
 			copy(rows[i][:], p[:])
 		}
 		for k := range rows[0] {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/interpolate"
 )
 
 // Rounding to float32: half a Unit in the last place relative to the value, and the same at the
@@ -171,18 +172,21 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 	return true
 }
 
+// places are where functions are sampled, in an interval from -1 to 1.
+var places = interpolate.Chebyshev(nodes)
+
 // interval returns the row of the interval around the mantissa mid, and whether interpolation is
 // accurate there. f returns the function near a mantissa and the mantissa itself.
 func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8]float32, bool) {
 	half := math.Ldexp(1, -int(t.Bits)-1)
 	var x, p [nodes]float64
 	var most float64
-	for k := range x {
-		v, m := f(mid + half*math.Cos((float64(k)+0.5)*math.Pi/nodes))
+	for k, place := range places {
+		v, m := f(mid + half*place)
 		x[k], p[k] = m-mid, v
 		most = max(most, math.Abs(v))
 	}
-	newton(&x, &p)
+	interpolate.Newton(x[:], p[:])
 	var row [8]float32
 	for k := range p {
 		row[k] = float32(p[k])
@@ -224,21 +228,6 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 	}
 	row[rowError] = float32(bound * 1.01)
 	return row, ok
-}
-
-// newton turns the values p at the points x into the coefficients of the polynomial through them,
-// those of x⁰ first.
-func newton(x, p *[nodes]float64) {
-	for k := 1; k < nodes; k++ {
-		for i := nodes - 1; i >= k; i-- {
-			p[i] = (p[i] - p[i-1]) / (x[i] - x[i-k])
-		}
-	}
-	for k := nodes - 2; k >= 0; k-- {
-		for i := k; i < nodes-1; i++ {
-			p[i] -= x[k] * p[i+1]
-		}
-	}
 }
 
 // chunk is how many values are kept while others take their place.

@@ -1,0 +1,28 @@
+package interpolate
+
+import (
+	"math"
+	"testing"
+)
+
+// A polynomial comes back from its values: p of degree 5 at six points, each coefficient within the
+// rounding of some 30 operations on numbers up to 10, that differences of points above 0.25 divide.
+func TestNewton(t *testing.T) {
+	want := []float64{3, -1, 4, 1, -5, 9}
+	x := Chebyshev(len(want))
+	p := make([]float64, len(x))
+	for k, v := range x {
+		if k > 0 && !(v < x[k-1]) || math.Abs(math.Cos(6*math.Acos(v))) > 1e-14 {
+			t.Errorf("point %d is %v, expected a zero of the Chebyshev polynomial below the one before", k, v)
+		}
+		for _, c := range []int{5, 4, 3, 2, 1, 0} {
+			p[k] = p[k]*v + want[c]
+		}
+	}
+	Newton(x, p)
+	for k, v := range p {
+		if !(math.Abs(v-want[k]) <= 1e-12) {
+			t.Errorf("coefficient %d is %v, expected %v", k, v, want[k])
+		}
+	}
+}
