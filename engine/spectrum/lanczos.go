@@ -97,12 +97,13 @@ func LanczosBytes(n, steps int) int64 {
 // largest eigenvalue and a smallest never below the smallest. An eigenvalue of multiplicity m, or a
 // tight cluster, may come as fewer than m values.
 //
-// The same seed gives the same bits as long as Apply does, from any number of Workers. Memory: LanczosBytes. Errors: what Apply
-// returns, the end of ctx, products that aren't finite, numbers of Options below 0. No shift of the
-// matrix, polynomial filter or restart finds more with as many products: after m of them the values
-// are the best that any polynomial of degree m-1 makes of the start vector, and the spaces of a and
-// a - σI are the same. What is slow is a dense low end: a gap g there beside a spread w of what
-// isn't isolated takes some √(w/g) products for each factor of e⁴.
+// The same seed gives the same bits as long as Apply does, from any number of Workers. Memory:
+// LanczosBytes. Errors: what Apply returns, the end of ctx, products that aren't finite, numbers of
+// Options below 0. No shift of the matrix, polynomial filter or restart finds more with as many
+// products: after m of them the values are the best that any polynomial of degree m-1 makes of the
+// start vector, and the spaces of a and a - σI are the same. What is slow is a dense low end: a gap
+// g there beside a spread w of what isn't isolated takes some √(w/g) products for each factor of
+// e⁴.
 //
 // Source: Golub and Van Loan, Matrix Computations, 4th ed., §10.1 and §10.3.
 func Lanczos(ctx context.Context, a Operator, opt Options) (*Extremes, error) {
@@ -133,7 +134,10 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Extremes, error) {
 	if tolerance == 0 {
 		tolerance = 0x1p-24
 	}
-	l := &lanczos{ctx: ctx, n: n, workers: cmp.Or(opt.Workers, runtime.GOMAXPROCS(0)), random: rand.New(rand.NewPCG(opt.Seed, 0x9e3779b97f4a7c15))}
+	l := &lanczos{
+		ctx: ctx, n: n, workers: cmp.Or(opt.Workers, runtime.GOMAXPROCS(0)),
+		random: rand.New(rand.NewPCG(opt.Seed, 0x9e3779b97f4a7c15)),
+	}
 	next := min(max(2*k, 16), most)
 	if err := affordable(LanczosBytes(n, next)); err != nil {
 		return nil, err

@@ -118,7 +118,7 @@ func (t *textFlags) tokenizer() (sparse.Tokenizer, error) {
 	}
 	file, err := os.Open(t.stopWords)
 	if err != nil {
-		return out, err
+		return out, fmt.Errorf("-stop-words: %w, expected a file of words (no lists are built in)", err)
 	}
 	defer file.Close()
 	words, err := io.ReadAll(io.LimitReader(file, mostStopWords+1))
