@@ -26,9 +26,7 @@ var Train = &cli.Command{
 	Summary: "train a support vector machine and write its model",
 	Args:    "[SOURCE [MODEL]]",
 	Help: `
-Trains a support vector machine on documents and writes a model, from which grambench predict
-predicts the classes of others. The source must be named. With -sets each set of points is a
-document; means and deviations are rounded to float32, in which the model keeps them. Of text,
+Trains a support vector machine on documents and writes a model for grambench predict. Of text,
 embedding, kernel, C and scheme are chosen by cross-validation on samples, but for what is given.`,
 	Examples: `
 grambench train -in mail/ -o mail.model                    a folder with a sub-folder per class
@@ -39,6 +37,7 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 		f.MaxArgs = 2
 		t.declare(f)
 		t.DeclareSets(f)
+		f.Group("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as grambench cv does, and write no model")
 		f.Float64Var(&t.chooseTime, "choose-time", 1,
 			"choose kernel, C and scheme of text with `X` times the training's work; 0: don't")
