@@ -1,0 +1,109 @@
+// Package model predicts how long the kernels of package cuda take, from counts of what they do and
+// of what the assembler makes of them, and divides the terms between head and tail by that. A lease
+// of a device refits the constants; cuda/BENCHMARKS.md has the counts that they come from.
+package model
+
+// Width and TailColumns are the columns of a panel and of a block of the tail, PANEL and
+// TAIL_COLUMNS of cuda/kernels/shape.h; AtOnce is what the values of a document in a chunk are a
+// multiple of.
+const (
+	Width       = 128
+	TailColumns = 4096
+	AtOnce      = 4
+)
+
+// Costs are cycles of a multiprocessor.
+type Costs struct {
+	Value float64 // of panelDot: a row's value with a panel's columns
+	Row   float64 // a row with a panel, for each chunk
+	Last  float64 // and what becomes of its sums after the last
+	Fill  float64 // a column's value that is put into a panel
+	Panel float64 // a panel, for each chunk
+
+	Block float64 // of tailAdd: a row with its columns
+	List  float64 // a row's value with them
+	Match float64 // a product
+}
+
+// Machine is a device, and how many rows of a matrix it computes at a time.
+type Machine struct {
+	Multiprocessors int
+	Hertz           float64
+	BytesPerSecond  float64 // of its memory
+	Rows            int
+}
+
+// H200 is NVIDIA's, at the clock that it keeps under load.
+var H200 = Machine{Multiprocessors: 132, Hertz: 1.8e9, BytesPerSecond: 4.8e12, Rows: 2048}
+
+// Reckoned are the costs by counting, for compute capability 9.0; none is measured yet. A value of
+// panelDot takes 4 cycles of the unit for loads, for 16 bytes a lane of shared memory, and 1 for the
+// entry, which all lanes share, beside 11 instructions, 4 of which are started in a cycle. Row is the
+// loads and stores of a row; Last is what 60 instructions make of its sums, and 112 of a kernel with
+// a table, with its loads. The tail is bound by scattered loads, 1 a cycle, by some 30 instructions
+// for a list, and by additions to shared memory, of which 32 at random places take about 7 cycles; a
+// match's 8 bytes take 0.35 cycles of the second-level cache.
+var Reckoned = Costs{Value: 5, Row: 20, Last: 60, Fill: 3, Panel: 8000, Block: 400, List: 16, Match: 0.35}
+
+// Work is what a matrix of documents with themselves takes.
+type Work struct {
+	Documents  float64
+	HeadValues float64 // of all documents, those that fill up included
+	Chunks     float64
+	TailValues float64 // of all documents
+	Matches    float64 // postings that rows meet
+}
+
+// Of counts the work with the first terms in the head, up to perChunk at a time. first has the
+// number of values of the terms before each, by falling frequency, and that of all at the end.
+func Of(first []int64, documents, head, perChunk int) Work {
+	w := Work{Documents: float64(documents), Chunks: max(float64((head+perChunk-1)/perChunk), 1)}
+	w.HeadValues = float64(first[head]-first[0]) + (AtOnce-1)/2.*w.Chunks*w.Documents
+	w.TailValues = float64(first[len(first)-1] - first[head])
+	for t := head; t+1 < len(first); t++ {
+		n := float64(first[t+1] - first[t])
+		w.Matches += n * n
+	}
+	return w
+}
+
+// Cycles returns those of tailAdd and of panelDot for all pairs.
+func (c *Costs) Cycles(w Work, rows int) (tail, panel float64) {
+	panels, blocks := w.Documents/Width, w.Documents/TailColumns
+	parts := max(w.Documents/float64(max(rows, 1)), 1)
+	panel = panels*(c.Value*w.HeadValues+w.Documents*(c.Row*w.Chunks+c.Last)) +
+		parts*(c.Fill*w.HeadValues+panels*c.Panel*w.Chunks)
+	tail = blocks*(c.Block*w.Documents+c.List*w.TailValues) + c.Match*w.Matches
+	return tail, panel
+}
+
+// Times are the seconds of the kernels for half of the pairs, (i, j) with j < i.
+func (m Machine) Times(c *Costs, w Work) (tail, panel float64) {
+	tail, panel = c.Cycles(w, m.Rows)
+	rate := 2 * float64(m.Multiprocessors) * m.Hertz
+	bytes := w.Documents * w.Documents / 2 * 4 // a value is written, and then read and written
+	return max(tail/rate, bytes/m.BytesPerSecond), max(panel/rate, 2*bytes/m.BytesPerSecond)
+}
+
+// Head returns how many terms the head has for the least time: of all numbers up to that of
+// mostChunks chunks the least with the fewest cycles. first is as in [Of].
+func (c *Costs) Head(first []int64, documents, perChunk, mostChunks, rows int) int {
+	most := min(len(first)-1, perChunk*mostChunks)
+	w := Of(first, documents, 0, perChunk)
+	matches := w.Matches
+	best, least := 0, 0.
+	for head := 0; head <= most; head++ {
+		if head > 0 {
+			n := float64(first[head] - first[head-1])
+			matches -= n * n
+		}
+		w.Chunks = max(float64((head+perChunk-1)/perChunk), 1)
+		w.HeadValues = float64(first[head]-first[0]) + (AtOnce-1)/2.*w.Chunks*w.Documents
+		w.TailValues, w.Matches = float64(first[len(first)-1]-first[head]), matches
+		tail, panel := c.Cycles(w, rows)
+		if all := tail + panel; head == 0 || all < least {
+			best, least = head, all
+		}
+	}
+	return best
+}
