@@ -61,8 +61,8 @@ func BenchmarkSweep(b *testing.B) {
 		for _, c := range []struct {
 			tail int64
 			rows int
-		}{{16, keptRows}, {28, keptRows}, {48, keptRows}, {64, keptRows}, {96, keptRows}, {tailShare, keptRows},
-			{tailShare, 256}, {tailShare, 512}, {tailShare, 1024}} {
+		}{{4, computedRows}, {8, computedRows}, {16, computedRows}, {28, computedRows}, {64, computedRows},
+			{0, computedRows}, {0, 256}, {0, 512}, {0, 1024}} {
 			b.Run(fmt.Sprintf("corpus=%s/tail=%d/rows=%d", corpus, c.tail, c.rows), func(b *testing.B) {
 				cols := loadBench(b, corpora[corpus](b), c.tail)
 				k, err := cols.newKept()
@@ -81,7 +81,6 @@ func BenchmarkSweep(b *testing.B) {
 				n := float64(cols.x.Rows())
 				b.ReportMetric(n*(n-1)/2/times[len(times)/2], "pairs/s")
 				b.ReportMetric(float64(cols.layout.chunks()), "chunks")
-				b.ReportMetric(float64(cols.layout.segments()), "segments")
 				reportKernels(b, cols.d, nil, len(times))
 			})
 		}
@@ -94,7 +93,7 @@ func BenchmarkRows(b *testing.B) {
 	if !onRealDevice() {
 		docs, some = 150, 70
 	}
-	cols := loadBench(b, texts(b, docs), tailShare)
+	cols := loadBench(b, texts(b, docs), 0)
 	r := &device.Request{Docs: sequence(some), Hi: docs}
 	var seconds []float64
 	for begin := time.Now(); b.Loop(); begin = time.Now() {

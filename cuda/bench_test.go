@@ -102,7 +102,7 @@ func benchmarkKeep(b *testing.B, counts *sparse.CSR, share int64, after func(col
 	var times []float64
 	for b.Loop() {
 		begin := time.Now()
-		if err := cols.keepIn(b.Context(), k, p, keptRows); err != nil {
+		if err := cols.keepIn(b.Context(), k, p, computedRows); err != nil {
 			b.Fatal(err)
 		}
 		times = append(times, time.Since(begin).Seconds())
@@ -209,7 +209,7 @@ func writeDocuments(b *testing.B, file string, cols *Columns, p *device.Program)
 // and columns that Keep computes.
 func (l *layout) work(x *sparse.Embedded, n int) (madds, products float64) {
 	for i := range n {
-		last := min((i/keptRows+1)*keptRows, n)
+		last := min((i/computedRows+1)*computedRows, n)
 		terms, _ := x.Row(i)
 		for _, t := range terms {
 			if r := int(l.rank[t]); r >= l.dense && r < l.head {

@@ -114,10 +114,10 @@ func (c *Columns) uploadSide(
 	}
 	u := uploader{p: p}
 	fields := []uint64{
-		send(&u, s.head), send(&u, s.segment), send(&u, s.entry),
-		send(&u, s.tail), send(&u, s.tailTerm), send(&u, s.tailValue),
-		send(&u, s.list), send(&u, s.listDoc), send(&u, s.listValue),
+		send(&u, s.head), send(&u, s.entry), send(&u, s.tail), send(&u, s.tailEntry),
+		send(&u, s.list), send(&u, s.posting), send(&u, s.cut),
 		send(&u, s.exact), send(&u, s.exactTerm), send(&u, s.exactValue), dense, denseScale,
+		uint64(s.cutTerms()), uint64(s.cuts), s.wide(),
 	}
 	at := send(&u, fields)
 	return side{at, x.Rows()}, u.err
@@ -127,7 +127,7 @@ func (c *Columns) uploadSide(
 func (c *Columns) uploadHead() (uint64, error) {
 	u := uploader{p: &c.pool}
 	l := c.layout
-	fields := []uint64{send(&u, l.chunk), send(&u, l.terms), uint64(l.chunks()), uint64(l.segments())}
+	fields := []uint64{send(&u, l.terms), uint64(l.chunks())}
 	at := send(&u, fields)
 	return at, u.err
 }
@@ -223,6 +223,6 @@ func (c *Columns) HostBytes() int64 {
 // [Columns.Resident] made must be closed before: otherwise it does nothing but say so.
 func (c *Columns) Close() error {
 	return c.close(func() error {
-		return errors.Join(c.tiles.close(), c.programs.pool.close(), c.other.pool.close(), c.pool.close())
+		return errors.Join(c.tiles.end(), c.programs.pool.close(), c.other.pool.close(), c.pool.close())
 	})
 }

@@ -170,9 +170,10 @@ func TestRows(t *testing.T) {
 			t.Setenv("FAKE_SHARED", c.shared)
 			noLeaks(t)
 			x := embedded(t, zipf(c.n, c.terms, c.length, 7))
-			cols := load(t, open(t, Options{TileBytes: int64(4 * 37 * padded(c.n))}), x)
-			t.Logf("head of %d terms in %d chunks and %d segments",
-				cols.layout.head, cols.layout.chunks(), cols.layout.segments())
+			d := open(t, Options{TileBytes: int64(4 * 37 * padded(c.n))})
+			d.rows = 101 // three pieces, the last of fewer rows
+			cols := load(t, d, x)
+			t.Logf("head of %d terms in %d chunks", cols.layout.head, cols.layout.chunks())
 			all := gather(t, cols, &device.Request{Docs: sequence(c.n), Hi: c.n}, c.n)
 			compare(t, x, x, sequence(c.n), 0,
 				&device.Tile{Rows: c.n, Hi: c.n, RowStride: c.n, ColStride: 1, Value: all})
@@ -213,6 +214,36 @@ func TestRows(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Long posting lists say where blocks of columns begin: c is right in each of several blocks, from any
+// column on, and has the bits that it has without that.
+func TestLists(t *testing.T) {
+	noLeaks(t)
+	const n, lo = 2*tailColumns + 300, tailColumns + 128
+	x := embedded(t, zipf(n, 90, 2, 3))
+	d := open(t, Options{})
+	d.tailShare = -1 // all in the tail
+	cols := load(t, d, x)
+	docs := []int{n - 1, 5, 4100}
+	for _, r := range []*device.Request{{Docs: docs, Hi: n}, {Docs: docs, Lo: lo, Hi: n - 70}} {
+		width := r.Hi - r.Lo
+		got := gather(t, cols, r, width)
+		tile := &device.Tile{Rows: 3, Lo: r.Lo, Hi: r.Hi, RowStride: width, ColStride: 1, Value: got}
+		compare(t, x, x, docs, r.Lo, tile)
+	}
+}
+
+// The layout that the model chooses computes what any other does.
+func TestModelLayout(t *testing.T) {
+	noLeaks(t)
+	x := embedded(t, zipf(400, 300, 30, 3))
+	d := open(t, Options{})
+	d.tailShare = 0
+	cols := load(t, d, x)
+	docs := []int{399, 0, 200, 201}
+	got := gather(t, cols, &device.Request{Docs: docs, Hi: 400}, 400)
+	compare(t, x, x, docs, 0, &device.Tile{Rows: 4, Hi: 400, RowStride: 400, ColStride: 1, Value: got})
 }
 
 // Documents whose values all go one way when they are rounded: many thousand equal ones.

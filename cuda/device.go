@@ -67,7 +67,8 @@ type Device struct {
 	image string // the kernels: PTX or a cubin
 
 	denseShare int64 // see denseTerms
-	tailShare  int64 // that constant, but in benchmarks
+	tailShare  int64 // of the layout: 0, but in tests and benchmarks
+	rows       int   // that are computed at a time: computedRows, but in tests
 
 	mu      sync.Mutex // held by whoever uses what follows, or computes
 	held    int64      // bytes taken
@@ -92,7 +93,7 @@ func Open(opt Options) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	dev := &Device{d: d, limit: opt.MemoryBytes, image: image, tailShare: tailShare}
+	dev := &Device{d: d, limit: opt.MemoryBytes, image: image, rows: computedRows}
 	dev.handle = handle{d: dev, what: "device", live: true}
 	dev.times.on = opt.Times || os.Getenv(timesVariable) == "1"
 	if opt.Tensor {

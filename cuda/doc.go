@@ -13,26 +13,36 @@
 //
 // # How a tile is computed
 //
-// Rows are documents that stream past panels of columns, as in package asm, in these kernels:
+// Rows are documents that stream past panels of columns, as in package asm. Values are whole numbers
+// of units of 2^-31 (kernels/words.h), so that sums of products don't depend on their order: any
+// thread may add at any time, (i, j) and (j, i) have the same bits, whatever rows and columns a
+// request asks for, and the values of a document need no order. The kernels of a tile are
 //
-//   - tailAdd adds up the rare terms of one row by posting lists, into integers in shared memory,
-//     so that any warp may add at any time and the bits don't depend on it;
-//   - panelDot scatters the frequent terms of a panel of 128 columns into shared memory, a chunk of
-//     terms at a time, and streams rows past it, a warp a row and four columns a lane;
-//   - panelTensor, where [Options] asks for it and enough terms are in a quarter of the documents,
-//     takes these: whole numbers of 32 bits in units of a scale of the document, in four digits,
-//     whose products tensor cores add up without a rounding (kernels/tensor.h has the bound,
-//     denseShare the counting). They stand apart, dense, 4 bytes each, and are no part of the
-//     panels;
-//   - finish turns sums into c, recomputes those below 0.1 in float64, and runs the kernel's
-//     program (engine/device) on each value. So all kernels of the family are computed on the
-//     device, but for those with biased thresholds and what is made of them, and smoothed layers
-//     below others: of these engine maps the device's c.
+//   - tailAdd, which adds up the rare terms of one row by posting lists, in shared memory. Lists that
+//     are long say where every block of 4,096 columns begins;
+//   - panelTensor, where [Options] asks for it and enough terms are in a quarter of the documents: it
+//     takes these in four digits, whose products tensor cores add up without a rounding
+//     (kernels/tensor.h has the bound, denseShare the counting). They stand apart, dense, 4 bytes
+//     each, and are no part of the panels;
+//   - panelDot, which scatters the frequent terms of a panel of 128 columns into shared memory, a
+//     chunk of terms at a time, and streams rows past it, a warp a row and four columns a lane. Sums
+//     have 64 bits and are exact. In the end it turns them into c and runs the kernel's program
+//     (engine/device) on each value: so all kernels of the family are computed on the device, but for
+//     those with biased thresholds and what is made of them, and smoothed layers below others: of
+//     these engine maps the device's c;
+//   - closePairs, which recomputes c below 0.1 in float64, a warp a pair, and runs the program anew.
 //
-// panelChiSquare, panelJensenShannon and their tails are the same for histograms. Sums are taken in
-// an order that depends on the terms alone: (i, j) and (j, i) have the same bits, whatever rows and
-// columns a request asks for. A matrix comes out in two tiles that are computed and copied in turn,
-// or, with [Columns.Keep], stays on the device.
+// panelChiSquare, panelJensenShannon and their tails are the same for histograms, whose terms are
+// rounded to units of 2^-62. Internal/model divides the terms between head and tail: it counts what
+// kernels do, and has the cost of each thing as a constant that a measurement refits. Some 2,048 rows
+// are computed at a time, in two tiles that take turns, and copied in pieces of their own size, or,
+// with [Columns.Keep], stay on the device.
+//
+// Accuracy of the dot product, for unit vectors a and b with m common terms in the tail and h chunks:
+// a word errs by 2^-32 of its value, 2^-31 where that is 1, which changes Σ a b by √(len a) 2^-32 and
+// as much for b; a product in the tail by 2^-31, or all of them together where more than 1,024 are
+// possible; a chunk by 2^-31. So c errs by 2^-31 (min(m, 1024) + h) + 2^-32 (√len a + √len b), 5·10^-7
+// at most, beside the rounding of values and of c to float32.
 //
 // # What a solver does there
 //
@@ -55,33 +65,6 @@
 // Each operation is that of package asm, rounded as there, and reductions are in a fixed order: the
 // machines are those of the processor with the same rows, to the bit.
 //
-// # What the compiler makes of it
-//
-// ptxas 12.9 for compute capability 8.0, 9.0 and 10.0, from the PTX in git: no kernel spills a
-// register.
-//
-//	kernel                  registers  shared memory of a block
-//	panelDot               92, 86, 86  512 bytes a term, as many as fit (454 in 227 KiB)
-//	panelChiSquare         82, 80, 80  the same
-//	panelJensenShannon     82, 80, 80  the same
-//	tailAdd, all three  44-47, 40, 40  32 KiB
-//	panelTensor         242, 240, 238  48 KiB
-//	finish                 56, 48, 48  12 KiB
-//	addRows                32, 40, 40  none
-//	extremes               28, 28, 28  8 KiB
-//	beyondCount            24, 24, 24  1 KiB
-//	beyondList             32, 32, 32  2 KiB
-//	pick                   24, 20, 20  none
-//
-// In panelDot's inner loop a value costs 1 load of 8 bytes that all lanes share, 1 load of 16 bytes
-// a lane from shared memory, and 4 fused multiply-adds: shared memory, 128 bytes a cycle and
-// multiprocessor, is what bounds it, 4 of 5 cycles of the load unit.
-//
-// In panelTensor's loop a block takes 640 products of matrices for 32 terms, 1,280 cycles of an
-// A100's tensor cores and 1,024 of an H100's by mma.sync; meanwhile it moves 88 KiB from and to
-// shared memory, 704 cycles, and 24 KiB from the second-level cache, 19 or 24 bytes a cycle, which
-// on an H100 is about what that gives.
-//
 // No figure of a run stands here: none of this has been measured on a GPU yet; cuda/LEASE.md says
-// how to do that, and what is predicted.
+// how to do that, and BENCHMARKS.md what is counted and predicted.
 package cuda

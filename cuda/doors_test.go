@@ -80,7 +80,7 @@ func TestModule(t *testing.T) {
 		{"a later minor one", string(cubin(0x50055b, 7, names)), "for compute capability 9.1"},
 		{"without kernels", string(cubin(0x50055a, 7, names[2:])),
 			"no kernel " + names[0] + ", " + names[1] + " in it"},
-		{"PTX without a kernel", strings.Replace(ptx, ".entry finish(", ".entry end(", 1), "no kernel finish in it"},
+		{"PTX without a kernel", strings.Replace(ptx, ".entry closePairs(", ".entry end(", 1), "no kernel closePairs in it"},
 		{"PTX with a zero byte", ptx + "\x00", "zero byte"},
 		{"cut off", string(whole[:len(whole)-1]), "expected PTX or a whole cubin"},
 		{"a head alone", string(whole[:40]), "expected PTX or a whole cubin"},
@@ -433,6 +433,7 @@ func TestTimes(t *testing.T) {
 	x := embedded(t, zipf(n, 60, 8, 3))
 	for _, on := range []bool{false, true} {
 		d := open(t, Options{TileBytes: int64(4 * 30 * padded(n)), Times: on})
+		d.rows = 40
 		cols := load(t, d, x)
 		for range 2 {
 			gather(t, cols, &device.Request{Docs: sequence(n), Hi: n}, n)
@@ -445,8 +446,8 @@ func TestTimes(t *testing.T) {
 			}
 		}
 		want := map[string]int{}
-		if on { // three tiles
-			want = map[string]int{"tailAdd": 6, "panelDot": 6, "finish": 6, "copy": 6}
+		if on { // two tiles, in two pieces and one
+			want = map[string]int{"tailAdd": 4, "panelDot": 4, "closePairs": 4, "copy": 6}
 		}
 		if !maps.Equal(launches, want) {
 			t.Errorf("launches %v, expected %v", launches, want)

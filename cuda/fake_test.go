@@ -111,6 +111,8 @@ var readSources = sync.OnceFunc(func() {
 	}
 })
 
+// open opens a device whose tail has the terms of few documents, so that those of tests have both a
+// head and a tail.
 func open(t *testing.T, opt Options) *Device {
 	t.Helper()
 	readSources()
@@ -118,5 +120,6 @@ func open(t *testing.T, opt Options) *Device {
 	if err != nil {
 		t.Fatal(err)
 	}
+	d.tailShare = 128
 	return d
 }

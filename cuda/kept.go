@@ -23,14 +23,10 @@ type Kept struct {
 	value  memory
 }
 
-// keptRows is how many rows are computed at a time, a multiple of the width of panels: they take
-// all columns up to the last of them, and so little is computed twice.
-const keptRows = 2048
-
 // Keep computes the Gram matrix of the columns' documents, of c or of a program, and leaves it on
 // the device. Each pair is computed once and mirrored there. The caller closes it.
 func (c *Columns) Keep(ctx context.Context, p *device.Program) (*Kept, error) {
-	return c.keep(ctx, p, keptRows)
+	return c.keep(ctx, p, computedRows)
 }
 
 // keep is Keep with so many rows at a time.
@@ -102,13 +98,15 @@ func (c *Columns) keepIn(ctx context.Context, k *Kept, p *device.Program, rows i
 
 // keep computes all of a matrix in its place, so many rows at a time.
 func (j *job) keep(ctx context.Context, k *Kept, rows int) (err error) {
+	if err := j.c.tiles.closeBits(int64(min(rows, k.n)) * int64(k.stride)); err != nil {
+		return err
+	}
 	var fields []uint64
 	for first := 0; first < k.n; first += rows {
-		b := device.Tile{First: first, Rows: min(rows, k.n-first)}
+		b := device.Tile{First: first, Rows: min(rows, k.n-first), RowStride: k.stride}
 		b.Hi = first + b.Rows
 		at := uint64(k.value.at) + 4*uint64(first)*uint64(k.stride)
-		fields = append(fields, at, j.docs+4*uint64(first), uint64(k.stride),
-			uint64(b.Rows), 0, uint64(b.Hi), uint64(first))
+		fields = append(fields, j.describeTile(at, &b)...)
 		j.tiles = append(j.tiles, b)
 	}
 	if err := j.describe(fields); err != nil {

@@ -25,7 +25,7 @@ func TestKeep(t *testing.T) {
 	for _, c := range []struct {
 		program *device.Program
 		rows    int
-	}{{nil, keptRows}, {gaussianC, keptRows}, {gaussianC, panelWidth}, {normed, panelWidth}} {
+	}{{nil, computedRows}, {gaussianC, computedRows}, {gaussianC, panelWidth}, {normed, panelWidth}} {
 		want := gather(t, cols, &device.Request{Program: c.program, Docs: sequence(n), Hi: n}, n)
 		k, err := cols.keep(t.Context(), c.program, c.rows)
 		if err != nil {

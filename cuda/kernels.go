@@ -23,11 +23,11 @@ type kernels struct {
 	module               cu.Module
 	tailAdd, panel       [pairings]cu.Function
 	panelTensor          cu.Function
-	finish, mirror       cu.Function
+	closePairs, mirror   cu.Function
 	peakMadd, peakShared cu.Function
 	peakTensor           cu.Function
 	solve                solveKernels
-	panelTerms           int // terms whose panel fits into a block's shared memory
+	panelTerms           int // terms whose panel fits into a block's shared memory, beside a line of zeros
 }
 
 // pairingKernels are the kernels of sparse.Dot, sparse.ChiSquare and sparse.JensenShannon, in this
@@ -54,14 +54,14 @@ func (d *Device) load() (*kernels, error) {
 		words, _, _ := bytes.Cut(log.Buffer, []byte{0})
 		return nil, &Failure{fmt.Errorf("cuModuleLoadDataEx: %w: %s", err, bytes.TrimSpace(words))}
 	}
-	k := &kernels{module: module, panelTerms: d.info.SharedBytes / lineBytes}
+	k := &kernels{module: module, panelTerms: d.info.SharedBytes/lineBytes - 1}
 	for name, f := range k.functions() {
 		if *f, err = module.Function(name); err != nil {
 			return nil, errors.Join(failed("cuModuleGetFunction of "+name, err), k.close())
 		}
 	}
 	for _, f := range k.panel {
-		if err := driver.AllowShared(f, k.panelTerms*lineBytes); err != nil {
+		if err := driver.AllowShared(f, (1+k.panelTerms)*lineBytes); err != nil {
 			return nil, errors.Join(&Failure{err}, k.close())
 		}
 	}
@@ -72,7 +72,7 @@ func (d *Device) load() (*kernels, error) {
 // functions are all kernels by name, those that a module must have.
 func (k *kernels) functions() map[string]*cu.Function {
 	s := &k.solve
-	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "finish": &k.finish, "mirror": &k.mirror,
+	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "closePairs": &k.closePairs, "mirror": &k.mirror,
 		"peakMadd": &k.peakMadd, "peakShared": &k.peakShared, "peakTensor": &k.peakTensor, "addRows": &s.addRows,
 		"extremes": &s.extremes, "beyondCount": &s.beyondCount, "beyondList": &s.beyondList, "pick": &s.pick}
 	for p, names := range pairingKernels {

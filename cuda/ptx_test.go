@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"strings"
@@ -24,7 +25,8 @@ type simulated struct {
 	head   uint64
 	layout *layout
 
-	denseShare int64
+	denseShare, tailShare int64
+	wide                  uint64
 }
 
 // inMemory lays out documents as Load does.
@@ -35,7 +37,7 @@ func (s *simulated) inMemory(t *testing.T, x *sparse.Embedded, terms int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.layout = newLayout(rank, byRank, terms, x.Embedder.Pairing, s.denseShare, tailShare)
+	s.layout = newLayout(rank, byRank, terms, x.Embedder.Pairing, s.denseShare, cmp.Or(s.tailShare, 128))
 	p, err := s.layout.split(t.Context(), x, byRank, true)
 	if err != nil {
 		t.Fatal(err)
@@ -43,15 +45,13 @@ func (s *simulated) inMemory(t *testing.T, x *sparse.Embedded, terms int) {
 	g := &s.memory
 	dense, denseScale := s.dense(p)
 	s.sides = ptxsim.Buffer(g, []uint64{
-		ptxsim.Buffer(g, p.head), ptxsim.Buffer(g, p.segment), ptxsim.Buffer(g, p.entry),
-		ptxsim.Buffer(g, p.tail), ptxsim.Buffer(g, p.tailTerm), ptxsim.Buffer(g, p.tailValue),
-		ptxsim.Buffer(g, p.list), ptxsim.Buffer(g, p.listDoc), ptxsim.Buffer(g, p.listValue),
+		ptxsim.Buffer(g, p.head), ptxsim.Buffer(g, p.entry), ptxsim.Buffer(g, p.tail), ptxsim.Buffer(g, p.tailEntry),
+		ptxsim.Buffer(g, p.list), ptxsim.Buffer(g, p.posting), ptxsim.Buffer(g, p.cut),
 		ptxsim.Buffer(g, p.exact), ptxsim.Buffer(g, p.exactTerm), ptxsim.Buffer(g, p.exactValue),
-		ptxsim.Buffer(g, dense), ptxsim.Buffer(g, denseScale),
+		ptxsim.Buffer(g, dense), ptxsim.Buffer(g, denseScale), uint64(p.cutTerms()), uint64(p.cuts), s.wide,
 	})
 	s.head = ptxsim.Buffer(g, []uint64{
-		ptxsim.Buffer(g, s.layout.chunk), ptxsim.Buffer(g, s.layout.terms),
-		uint64(s.layout.chunks()), uint64(s.layout.segments()),
+		ptxsim.Buffer(g, s.layout.terms), uint64(s.layout.chunks()),
 	})
 }
 
@@ -91,14 +91,12 @@ func (s *simulated) program(x *sparse.Embedded, p *device.Program) uint64 {
 		}
 	}
 	a, n := ptxsim.Buffer(g, attributes), uint64(x.Rows())
-	return ptxsim.Buffer(g, []uint64{
-		ptxsim.Buffer(g, code), ptxsim.Buffer(g, p.Consts), ptxsim.Buffer(g, tables), a, a,
-		uint64(len(code)), uint64(p.Locals), n, n,
-	})
+	fields := tableFields(p, ptxsim.Buffer(g, tables), a, int(n))
+	return ptxsim.Buffer(g, withRows(append([]uint64{ptxsim.Buffer(g, code), ptxsim.Buffer(g, p.Consts)}, fields...), a, int(n)))
 }
 
-// run computes all pairs.
-func (s *simulated) run(x *sparse.Embedded, p *device.Program) error {
+// newTile lays out a tile for all pairs.
+func (s *simulated) newTile(x *sparse.Embedded) uint64 {
 	n := x.Rows()
 	s.width = padded(n)
 	s.tile = make([]float32, n*s.width)
@@ -110,36 +108,42 @@ func (s *simulated) run(x *sparse.Embedded, p *device.Program) error {
 	for i := range docs {
 		docs[i] = uint32(i)
 	}
-	tile := ptxsim.Buffer(g, []uint64{
+	return ptxsim.Buffer(g, []uint64{
 		ptxsim.Buffer(g, s.tile), ptxsim.Buffer(g, docs), uint64(s.width), uint64(n), 0, uint64(n), 0,
+		ptxsim.Buffer(g, make([]uint32, n*s.width/32)),
 	})
-	program := s.program(x, p)
-	launch := func(name string, per, rows, threads, shared int, arguments ...any) error {
-		g.Blocks, g.Threads = [2]uint32{uint32((n + per - 1) / per), uint32(rows)}, [2]uint32{uint32(threads), 1}
+}
+
+// run computes all pairs.
+func (s *simulated) run(x *sparse.Embedded, p *device.Program) error {
+	n, g := x.Rows(), &s.memory
+	tile, program := s.newTile(x), s.program(x, p)
+	launch := func(name string, blocks, rows, threads, shared int, arguments ...any) error {
+		g.Blocks, g.Threads = [2]uint32{uint32(blocks), uint32(rows)}, [2]uint32{uint32(threads), 1}
 		g.Dynamic = shared
 		return s.m.Run(name, g, arguments...)
 	}
+	per := func(of int) int { return (n + of - 1) / of }
 	names, pairing := pairingKernels[x.Embedder.Pairing], int32(x.Embedder.Pairing)
-	if err := launch(names[0], tailColumns, n, tailThreads, 0, s.sides, s.sides, tile); err != nil {
+	if err := launch(names[0], n, per(tailColumns), tailThreads, 0, s.sides, s.sides, tile); err != nil {
 		return err
 	}
-	if s.layout.chunks() > 0 {
-		const height = 23
-		shared := int(s.layout.terms[0]) * lineBytes
-		err := launch(names[1], panelWidth, (n+height-1)/height, panelThreads, shared,
-			s.sides, s.sides, s.head, tile, int32(height))
-		if err != nil {
-			return err
-		}
-	}
 	if quads := s.layout.quads(); quads > 0 {
-		err := launch("panelTensor", tensorColumns, (n+tensorRows-1)/tensorRows, tensorThreads, 0,
+		err := launch("panelTensor", per(tensorColumns), per(tensorRows), tensorThreads, 0,
 			s.sides, s.sides, tile, int32(quads))
 		if err != nil {
 			return err
 		}
 	}
-	return launch("finish", finishThreads, n, finishThreads, 0, s.sides, s.sides, tile, program, int32(1), pairing)
+	const height = 23
+	shared := (1 + int(s.layout.terms[0])) * lineBytes
+	err := launch(names[1], per(panelWidth), per(height), panelThreads, shared,
+		s.sides, s.sides, s.head, tile, program, int32(height), int32(1))
+	if err != nil {
+		return err
+	}
+	blocks := (n*s.width/32 + closeThreads - 1) / closeThreads
+	return launch("closePairs", blocks, 1, closeThreads, 0, s.sides, s.sides, tile, program, pairing)
 }
 
 // simulate computes a kernel of documents by PTX text, with a dense end of the terms that one
@@ -209,13 +213,16 @@ func TestPTX(t *testing.T) {
 		return strings.Replace(ptx, old, by, n)
 	}
 	wide := regexp.MustCompile(`(mul\.wide\.u32 	%rd\d+, %r\d+), 4;`)
+	product := regexp.MustCompile(`(add\.s64 %rd\d+), product,`)
 	for name, text := range map[string]string{
 		"an unknown instruction": swap("fma.rn.f32", "fmb.rn.f32", 1),
 		"a missing barrier":      swap("bar.sync 	0;", "", 1),
 		"no barriers":            swap("bar.sync 	0;", "", -1),
-		"another rounding":       swap("cvt.rni.f64.f64", "cvt.rn.f64.f64", -1),
-		"a product less":         swap("fma.rn.f32", "mul.rn.f32", 1),
-		"half a sum":             swap("atom.shared.add.u64", "atom.shared.min.u64", 1),
+		"another rounding":       swap("cvt.rni.s64.f32", "cvt.rn.s64.f32", -1),
+		"a product less":         product.ReplaceAllString(ptx, "$1, 0,"),
+		"another's word":         swap(", 31, -1;", ", 15, -1;", 1),
+		"half a sum":             swap("atom.shared.add.u32", "atom.shared.or.b32", -1),
+		"no bits":                swap("atom.global.or.b32", "atom.global.and.b32", 1),
 		"a wild address":         wide.ReplaceAllString(ptx, "$1, 4096;"),
 		"an odd address":         strings.ReplaceAll(ptx, "+8];", "+9];"),
 		"a lost brace":           swap("\n}", "\n", 1),
@@ -224,6 +231,58 @@ func TestPTX(t *testing.T) {
 			t.Errorf("%s: not noticed, %v of the tolerance", name, worst)
 		} else {
 			t.Logf("%s: %.2g of the tolerance, error %v", name, worst, err)
+		}
+	}
+}
+
+// Sums of the tail: of a wide one half a unit of 2^-30 is lost, for the sum of the words' products is
+// exact, and of a narrow one half a unit for each match; (i, j) has the bits of (j, i).
+func TestPTXTail(t *testing.T) {
+	x := embedded(t, zipf(40, 60, 12, 5))
+	m, err := ptxsim.Parse(ptx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for wide := range uint64(2) {
+		s := &simulated{m: m, tailShare: -1, wide: wide}
+		s.inMemory(t, x, 9)
+		tile := s.newTile(x)
+		s.memory.Blocks, s.memory.Threads = [2]uint32{uint32(x.Rows()), 1}, [2]uint32{tailThreads, 1}
+		if err := s.m.Run("tailAdd", &s.memory, s.sides, s.sides, tile); err != nil {
+			t.Fatal(err)
+		}
+		sum := func(i, j int) int32 { return int32(math.Float32bits(s.tile[i*s.width+j])) }
+		apart := 0
+		for i := range x.Rows() {
+			row := map[uint32]int64{}
+			terms, values := x.Row(i)
+			for k, term := range terms {
+				row[term] = int64(int32(s.layout.word(values[k])))
+			}
+			for j := range x.Rows() {
+				var want, matches int64 // in units of 2^-62
+				terms, values := x.Row(j)
+				for k, term := range terms {
+					if a, ok := row[term]; ok {
+						want += a * int64(int32(s.layout.word(values[k])))
+						matches++
+					}
+				}
+				most := matches
+				if wide == 1 {
+					most = 1
+				}
+				got := int64(sum(i, j)) << 32
+				if e := max(got-want, want-got); !(e <= most<<31) || sum(i, j) != sum(j, i) {
+					t.Fatalf("wide %d, (%d, %d): %d units of 2^-62 from the sum of %d products; and %d, %d", wide,
+						i, j, e, matches, sum(i, j), sum(j, i))
+				} else if e > 1<<31 {
+					apart++
+				}
+			}
+		}
+		if (apart > 0) != (wide == 0) {
+			t.Errorf("wide %d: %d sums more than half a unit off", wide, apart)
 		}
 	}
 }

@@ -199,8 +199,7 @@ func (r *Resident) want(docs []int) (*wanted, error) {
 		}
 		w.from[i] = int64(r.slotOf[doc]) * r.stride
 	}
-	w.plan(slots)
-	return w, nil
+	return w, w.plan(slots)
 }
 
 // draw is Marsaglia's xorshift.
@@ -212,9 +211,9 @@ func (r *Resident) draw() uint64 {
 }
 
 // plan packs the missing rows' tiles, one for each sequence of places.
-func (w *wanted) plan(slots []int32) {
+func (w *wanted) plan(slots []int32) error {
 	if len(slots) == 0 {
-		return
+		return nil
 	}
 	r := w.r
 	p := &r.parcel
@@ -228,19 +227,23 @@ func (w *wanted) plan(slots []int32) {
 		w.run.program = pack(p, withRows(r.fields, x, len(list)))
 	}
 	n := r.c.x.Rows()
+	if err := r.c.tiles.closeBits(int64(min(len(slots), computedRows)) * r.stride); err != nil {
+		return err
+	}
 	var fields []uint64
 	for first := 0; first < len(slots); {
 		end := first + 1
-		for end < len(slots) && slots[end] == slots[end-1]+1 && end-first < mostRows {
+		for end < len(slots) && slots[end] == slots[end-1]+1 && end-first < computedRows {
 			end++
 		}
+		tile := device.Tile{First: first, Rows: end - first, Hi: n, RowStride: int(r.stride)}
 		at := uint64(r.rows.at) + 4*uint64(slots[first])*uint64(r.stride)
-		fields = append(fields, at, w.run.docs+4*uint64(first), uint64(r.stride),
-			uint64(end-first), 0, uint64(n), uint64(first))
-		w.run.tiles = append(w.run.tiles, device.Tile{First: first, Rows: end - first, Hi: n})
+		fields = append(fields, w.run.describeTile(at, &tile)...)
+		w.run.tiles = append(w.run.tiles, tile)
 		first = end
 	}
 	w.run.fields = pack(p, fields)
+	return nil
 }
 
 // compute sends the parcel and starts the kernels of the missing rows.

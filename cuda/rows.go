@@ -13,12 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// mostParts is how many blocks the second dimension of a grid has at most, and mostRows bounds the
-// rows of a tile by it.
-const (
-	mostParts = 1<<16 - 1
-	mostRows  = 1 << 15
-)
+// mostParts is how many blocks the second dimension of a grid has at most.
+const mostParts = 1<<16 - 1
 
 // Rows implements device.Backend; visit is called by one goroutine at a time. While it works on a
 // tile, the next one is computed and the one after the other copied.
@@ -60,7 +56,7 @@ func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 		} else if err != nil {
 			return err
 		}
-		if err := c.tiles.prepare(min(len(docs), mostRows, c.x.Rows()), padded(r.Hi-r.Lo)); err != nil {
+		if err := c.tiles.prepare(min(len(docs), c.x.Rows()), padded(r.Hi-r.Lo)); err != nil {
 			return err
 		}
 		return run.stream(ctx, visit)
@@ -111,14 +107,20 @@ type job struct {
 }
 
 // tileFields is the number of 8-byte fields of Tile in kernels/shape.h.
-const tileFields = 7
+const tileFields = 8
+
+// describeTile returns the fields of a tile's description.
+func (j *job) describeTile(at uint64, b *device.Tile) []uint64 {
+	return []uint64{at, j.docs + 4*uint64(b.First), uint64(b.RowStride), uint64(b.Rows), uint64(b.Lo),
+		uint64(b.Cols()), uint64(b.First), uint64(j.c.tiles.close.at)}
+}
 
 // plan divides the rows into tiles and describes them to the kernels.
 func (j *job) plan() error {
 	t, width := &j.c.tiles, padded(j.r.Hi-j.r.Lo)
 	var fields []uint64
 	var headers []uint64 // of the program, whose attributes of columns begin with the tile's first
-	height := min(int(t.bytes/int64(4*width)), mostRows)
+	height := min(int(t.bytes/int64(4*width)), j.c.d.rows)
 	for first := 0; first < len(j.r.Docs); first += height {
 		b := device.Tile{
 			First: first, Rows: min(height, len(j.r.Docs)-first), Lo: j.r.Lo, Hi: j.r.Hi,
@@ -132,9 +134,7 @@ func (j *job) plan() error {
 			headers = append(headers, j.header...)
 			headers[len(headers)-len(j.header)+programY] += 8 * uint64(b.Lo-j.r.Lo)
 		}
-		buffer := &t.buffers[len(j.tiles)%2]
-		fields = append(fields, uint64(buffer.device.at), j.docs+4*uint64(first), uint64(b.RowStride),
-			uint64(b.Rows), uint64(b.Lo), uint64(b.Cols()), uint64(first))
+		fields = append(fields, j.describeTile(uint64(t.tile[len(j.tiles)%2].at), &b)...)
 		j.tiles = append(j.tiles, b)
 	}
 	if headers != nil && j.r.Half {
@@ -155,7 +155,22 @@ func (j *job) describe(fields []uint64) (err error) {
 	return arrived()
 }
 
-// stream computes tile after tile.
+// piece is what is copied at a time: rows of a tile.
+type piece struct{ tile, first, rows int }
+
+// pieces divides the tiles.
+func (j *job) pieces() (all []piece) {
+	for k := range j.tiles {
+		t := &j.tiles[k]
+		height := max(int(j.c.tiles.piece/int64(4*t.RowStride)), 1)
+		for first := 0; first < t.Rows; first += height {
+			all = append(all, piece{k, first, min(height, t.Rows-first)})
+		}
+	}
+	return all
+}
+
+// stream computes tile after tile, and hands them over piece by piece.
 func (j *job) stream(ctx context.Context, visit func(t *device.Tile) error) (err error) {
 	if err := j.plan(); err != nil {
 		return err
@@ -170,23 +185,28 @@ func (j *job) stream(ctx context.Context, visit func(t *device.Tile) error) (err
 				failed("cuStreamSynchronize", t.copy.Synchronize()))
 		}
 	}()
-	for k := range len(j.tiles) + 1 {
+	if err := j.start(0); err != nil {
+		return err
+	}
+	pieces := j.pieces()
+	for k := range len(pieces) + 1 {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if k < len(j.tiles) {
-			if err := j.start(k); err != nil {
+		if k < len(pieces) {
+			if err := j.copy(k, pieces[k]); err != nil {
 				return err
 			}
 		}
 		if k == 0 {
 			continue
 		}
-		b := &t.buffers[(k-1)%2]
+		p, b := pieces[k-1], &t.buffers[(k-1)%2]
 		if err := b.copied.Synchronize(); err != nil {
 			return failed("cuEventSynchronize", err)
 		}
-		tile := j.tiles[k-1]
+		tile := j.tiles[p.tile]
+		tile.First, tile.Rows = tile.First+p.first, p.rows
 		tile.Value = b.host.floats(tile.Rows * tile.RowStride)
 		if err := visit(&tile); err != nil {
 			return err
@@ -196,21 +216,39 @@ func (j *job) stream(ctx context.Context, visit func(t *device.Tile) error) (err
 	return nil
 }
 
-// start has a tile computed and then copied, beside the computation of the next.
+// start has a tile computed.
 func (j *job) start(k int) error {
-	tile, t, b := &j.tiles[k], &j.c.tiles, &j.c.tiles.buffers[k%2]
 	if err := j.compute(k); err != nil {
 		return err
 	}
-	if err := b.computed.Record(t.compute); err != nil {
-		return failed("cuEventRecord", err)
+	t := &j.c.tiles
+	return failed("cuEventRecord", t.buffers[k%2].computed.Record(t.compute))
+}
+
+// copy has piece k copied, and before the first one of a tile the next tile computed, in the place
+// of the tile whose last piece was copied before it.
+func (j *job) copy(k int, p piece) error {
+	t, b, tile := &j.c.tiles, &j.c.tiles.buffers[k%2], &j.tiles[p.tile]
+	if p.first == 0 {
+		if k > 0 {
+			if err := t.compute.Wait(t.buffers[(k-1)%2].copied, 0); err != nil {
+				return failed("cuStreamWaitEvent", err)
+			}
+		}
+		// The copy waits for this tile's event before it is recorded for a tile after the next.
+		if err := t.copy.Wait(t.buffers[p.tile%2].computed, 0); err != nil {
+			return failed("cuStreamWaitEvent", err)
+		}
+		if p.tile+1 < len(j.tiles) {
+			if err := j.start(p.tile + 1); err != nil {
+				return err
+			}
+		}
 	}
-	if err := t.copy.Wait(b.computed, 0); err != nil {
-		return failed("cuStreamWaitEvent", err)
-	}
-	bytes := int64(4 * tile.Rows * tile.RowStride)
+	line := int64(4 * tile.RowStride)
+	from := t.tile[p.tile%2].at + cu.DevicePtr(int64(p.first)*line)
 	err := j.c.d.times.around("copy", t.copy, func() error {
-		return failed("cuMemcpyDtoHAsync", cu.MemcpyDtoHAsync(b.host.at, b.device.at, bytes, t.copy))
+		return failed("cuMemcpyDtoHAsync", cu.MemcpyDtoHAsync(b.host.at, from, int64(p.rows)*line, t.copy))
 	})
 	if err != nil {
 		return err
@@ -221,24 +259,18 @@ func (j *job) start(k int) error {
 // compute starts the kernels of a tile.
 func (j *job) compute(k int) error {
 	c, t, block := j.c, &j.c.tiles, &j.tiles[k]
-	tile := j.fields + 8*tileFields*uint64(k)
+	tile, program := j.fields+8*tileFields*uint64(k), j.program+j.step*uint64(k)
 	f, pairing := c.d.kernels, c.x.Embedder.Pairing
 	names := pairingKernels[pairing]
 	grid := func(per int) int { return (block.Cols() + per - 1) / per }
-	err := c.d.launch(names[0], f.tailAdd[pairing], grid(tailColumns), block.Rows, tailThreads, 0, t.compute,
+	parts := block.Hi/tailColumns - block.Lo/tailColumns
+	if block.Hi%tailColumns > 0 {
+		parts++
+	}
+	err := c.d.launch(names[0], f.tailAdd[pairing], block.Rows, parts, tailThreads, 0, t.compute,
 		j.rows.at, c.own.at, tile)
 	if err != nil {
 		return err
-	}
-	if c.layout.chunks() > 0 {
-		panels := grid(panelWidth)
-		height, parts := c.heightOfBlocks(block.Rows, panels)
-		shared := int(c.layout.terms[0]) * lineBytes
-		err := c.d.launch(names[1], f.panel[pairing], panels, parts, panelThreads, shared, t.compute,
-			j.rows.at, c.own.at, c.head, tile, uint64(height))
-		if err != nil {
-			return err
-		}
 	}
 	if quads := c.layout.quads(); quads > 0 {
 		parts := (block.Rows + tensorRows - 1) / tensorRows
@@ -248,8 +280,17 @@ func (j *job) compute(k int) error {
 			return err
 		}
 	}
-	return c.d.launch("finish", f.finish, grid(finishThreads), block.Rows, finishThreads, 0, t.compute,
-		j.rows.at, c.own.at, tile, j.program+j.step*uint64(k), j.same, uint64(pairing))
+	panels := grid(panelWidth)
+	height, parts := c.heightOfBlocks(block.Rows, panels)
+	shared := (1 + int(c.layout.terms[0])) * lineBytes
+	err = c.d.launch(names[1], f.panel[pairing], panels, parts, panelThreads, shared, t.compute,
+		j.rows.at, c.own.at, c.head, tile, program, uint64(height), j.same)
+	if err != nil {
+		return err
+	}
+	words := block.Rows * padded(block.Cols()) / 32
+	return c.d.launch("closePairs", f.closePairs, (words+closeThreads-1)/closeThreads, 1, closeThreads, 0, t.compute,
+		j.rows.at, c.own.at, tile, program, uint64(pairing))
 }
 
 // heightOfBlocks returns how many rows a block of threads takes, and in how many parts that divides

@@ -8,7 +8,8 @@ const (
 	panelThreads  = 512
 	tailColumns   = 4096
 	tailThreads   = 256
-	finishThreads = 128
+	narrowValues  = 1024
+	closeThreads  = 256
 	mirrorWidth   = 32
 	mirrorThreads = 256
 	peakThreads   = 256
@@ -23,9 +24,5 @@ const (
 	tensorTerms   = 32 // a step
 )
 
-// entry is a value of a document in the head: the place of its term in the panel, in bytes, and the
-// value.
-type entry struct {
-	place uint32
-	value float32
-}
+// entry is a place and a value's word, see Entry in kernels/shape.h.
+type entry struct{ place, word uint32 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/gramengine/gram/cuda/internal/model"
 	"github.com/gramengine/gram/engine/device"
 )
 
@@ -22,7 +23,8 @@ func TestShapes(t *testing.T) {
 	}
 	for name, want := range map[string]int{
 		"PANEL": panelWidth, "PANEL_THREADS": panelThreads,
-		"TAIL_COLUMNS": tailColumns, "TAIL_THREADS": tailThreads, "FINISH_THREADS": finishThreads,
+		"TAIL_COLUMNS": tailColumns, "TAIL_THREADS": tailThreads, "CLOSE_THREADS": closeThreads,
+		"NARROW_VALUES": narrowValues, "AT_ONCE": model.AtOnce,
 		"MIRROR": mirrorWidth, "MIRROR_THREADS": mirrorThreads, "PEAK_THREADS": peakThreads,
 		"BOARD_THREADS": boardThreads, "BOARD_VARIABLES": boardVariables, "PICK_THREADS": pickThreads,
 		"TENSOR_ROWS": tensorRows, "TENSOR_COLUMNS": tensorColumns, "TENSOR_THREADS": tensorThreads,
@@ -45,11 +47,11 @@ func TestShapes(t *testing.T) {
 	if size := unsafe.Sizeof(entry{}); size != 8 {
 		t.Errorf("an entry has %d bytes, expected 8", size)
 	}
-	kernels, err := os.ReadFile("kernels/gram.cu")
+	kernels, err := os.ReadFile("kernels/program.h")
 	if err != nil {
 		t.Fatal(err)
 	}
-	enum := regexp.MustCompile(`enum \{ (C, .*?) \};`).FindSubmatch(kernels)
+	enum := regexp.MustCompile(`(?s)enum \{\s+(C, .*?)\s+\};`).FindSubmatch(kernels)
 	want := map[device.Op]string{
 		device.OpC: "C", device.OpConst: "CONST", device.OpX: "X", device.OpY: "Y",
 		device.OpLocal: "LOCAL", device.OpStore: "STORE",
@@ -58,7 +60,7 @@ func TestShapes(t *testing.T) {
 		device.OpTanh: "TANH", device.OpPower: "POWER", device.OpPow: "POW", device.OpDeficit: "DEFICIT",
 		device.OpTable: "TABLE", device.OpClamp: "CLAMP", device.OpSelect: "SELECT",
 	}
-	names := strings.Split(string(enum[1]), ", ")
+	names := regexp.MustCompile(`,\s+`).Split(string(enum[1]), -1)
 	for i, name := range names {
 		if want[device.Op(i)] != name {
 			t.Errorf("instruction %d is %s, expected %s", i, name, want[device.Op(i)])

@@ -4,165 +4,172 @@ package cuda
 
 import (
 	"context"
+	"math"
+	"slices"
 
+	"github.com/gramengine/gram/cuda/internal/model"
 	"github.com/gramengine/gram/sparse"
 )
 
-// How the terms are divided between the head and the tail. In the head a value of a row costs a
-// pass over one line of the panel for each panel of columns; in the tail it costs an atomic
-// addition for each document of its posting list: guessed to be even where one document in
-// tailShare has the term. mostChunks bounds how often results are read and written, and how many
-// roundings a sum goes through above its segments.
-const (
-	tailShare  = 128
-	mostChunks = 16
-)
-
-// segmentMost is how many values a document of the columns has in a segment at most, by pairing;
-// see the bounds of package engine for what that does for accuracy.
-var segmentMost = [pairings]int32{sparse.Dot: 48, sparse.ChiSquare: 24, sparse.JensenShannon: 16}
+// mostChunks bounds how often results are read and written, and how many roundings a sum goes
+// through.
+const mostChunks = 16
 
 // layout is the order and the division of the terms: ranks by falling document frequency, of which
-// the first are the dense end, where there is one, and the next the head's, in chunks and these in
-// segments. Segments and chunks are numbered from the rarest terms on.
+// the first are the dense end, where there is one, and the next the head's, in chunks from the
+// rarest terms on. There is at least one chunk, which may have no terms.
 type layout struct {
-	rank   []uint32 // of each column
-	dense  int      // terms
-	head   int      // those and the terms of the chunks
-	chunk  []int32  // first segment of each chunk, and the number of segments
-	terms  []int32  // number of terms of each chunk
-	bounds []int    // segment s has the ranks bounds[s+1] <= rank < bounds[s]
-	base   []int    // lowest rank of each chunk
+	pairing sparse.Pairing
+	rank    []uint32 // of each column
+	dense   int      // terms
+	head    int      // those and the terms of the chunks
+	terms   []int32  // number of terms of each chunk
+	base    []int    // lowest rank of each chunk
+	cutList int      // what has more postings than this says where they are, see split.cut
 }
 
-func (l *layout) segments() int { return len(l.bounds) - 1 }
-func (l *layout) chunks() int   { return len(l.terms) }
+func (l *layout) chunks() int { return len(l.terms) }
 
 // newLayout divides the terms of the columns' documents for panels of up to most terms at a time,
 // the dense end being those that one document in share has, 0 for none, and the tail those that
-// fewer than one in tail has.
+// fewer than one in tail has, or what takes the least time by the model where tail is 0.
 func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing, share, tail int64) *layout {
 	n := byRank.Cols
-	l := &layout{rank: rank}
+	l := &layout{pairing: pairing, rank: rank, cutList: max(32, n/tailColumns)}
 	if pairing == sparse.Dot {
 		l.dense = denseTerms(byRank, share)
 	}
 	l.head = l.dense
-	for l.head < min(byRank.Rows(), l.dense+mostChunks*most) &&
-		(byRank.Offsets[l.head+1]-byRank.Offsets[l.head])*tail >= int64(n) && n > 0 {
-		l.head++
-	}
-	l.bounds = []int{l.head}
-	chunks := (l.head - l.dense + most - 1) / most
-	count := make([]int32, n)
-	r := l.head
-	for c := range chunks {
-		low := r - (r-l.dense+chunks-c-1)/(chunks-c)
-		l.chunk = append(l.chunk, int32(l.segments()))
-		l.terms = append(l.terms, int32(r-low))
-		l.base = append(l.base, low)
-		clear(count)
-		for ; r > low; r-- {
-			docs, _ := byRank.Row(r - 1)
-			full := false
-			for _, d := range docs {
-				count[d]++
-				full = full || count[d] > segmentMost[pairing]
-			}
-			if full {
-				l.bounds = append(l.bounds, r)
-				clear(count)
-				for _, d := range docs {
-					count[d]++
-				}
-			}
+	first := byRank.Offsets[l.dense:]
+	if tail == 0 {
+		l.head += costsOf[pairing].Head(first, n, most, mostChunks, computedRows)
+	} else {
+		for l.head < min(byRank.Rows(), l.dense+mostChunks*most) &&
+			(byRank.Offsets[l.head+1]-byRank.Offsets[l.head])*tail >= int64(n) && n > 0 {
+			l.head++
 		}
-		l.bounds = append(l.bounds, low)
 	}
-	l.chunk = append(l.chunk, int32(l.segments()))
+	chunks := max((l.head-l.dense+most-1)/most, 1)
+	for c, r := 0, l.head; c < chunks; c++ {
+		low := r - (r-l.dense+chunks-c-1)/(chunks-c)
+		l.terms, l.base = append(l.terms, int32(r-low)), append(l.base, low)
+		r = low
+	}
 	return l
+}
+
+// costsOf are the model's costs. Terms of histograms take more instructions in head and tail alike:
+// by the kernels' code, a division for each of the one and two polynomials for each of the other.
+var costsOf = [pairings]model.Costs{
+	sparse.Dot:           model.Reckoned,
+	sparse.ChiSquare:     ofTerms(24, 0.8),
+	sparse.JensenShannon: ofTerms(60, 1.9),
+}
+
+// ofTerms are the costs with others for a value in the head and a match in the tail.
+func ofTerms(value, match float64) model.Costs {
+	c := model.Reckoned
+	c.Value, c.Match = value, match
+	return c
+}
+
+// word is what a value stands for in the kernels, see kernels/words.h: a whole number of units of
+// 2^-31, -1 and 1 being the nearest that there is; of a histogram the bits themselves.
+func (l *layout) word(v float32) uint32 {
+	if l.pairing != sparse.Dot {
+		return math.Float32bits(v)
+	}
+	const one = 1<<31 - 1
+	return uint32(int32(min(max(math.RoundToEven(0x1p31*float64(v)), -one), one)))
 }
 
 // split is a set of documents as the kernels want it, see Side in kernels/shape.h.
 type split struct {
-	head    []int64
-	segment []uint32
-	entry   []entry
+	head  []int64
+	entry []entry
 
 	tail      []int64
-	tailTerm  []uint32
-	tailValue []float32
+	tailEntry []entry
 
-	list      []int64 // of the columns' documents alone
-	listDoc   []uint32
-	listValue []float32
+	list    []int64 // of the columns' documents alone
+	posting []entry
+	cut     []uint32
+	cuts    int // places in each of the lists that have them
 
 	exact      []int64
 	exactTerm  []uint32
 	exactValue []float64
 }
 
+// cutTerms is how many lists have such places.
+func (s *split) cutTerms() int { return len(s.cut) / max(s.cuts, 1) }
+
+// wide says whether sums of the tail are taken in two words, 1 for yes, see kernels/tail.h.
+func (s *split) wide() uint64 {
+	for d, at := range s.tail[1:] {
+		if at-s.tail[d] > narrowValues {
+			return 1
+		}
+	}
+	return 0
+}
+
 // split divides documents, given by rank; lists says that their posting lists are wanted.
 func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.CSR, lists bool) (*split, error) {
-	n, segments := x.Rows(), l.segments()
-	inDense, inHead := byRank.Offsets[l.dense], byRank.Offsets[l.head]
+	n, chunks := x.Rows(), l.chunks()
+	inHead := byRank.Offsets[l.head]
 	s := &split{
-		head: make([]int64, n+1), segment: make([]uint32, n*(segments+1)), entry: make([]entry, inHead-inDense),
-		tail: make([]int64, n+1), tailTerm: make([]uint32, x.NNZ()-inHead), tailValue: make([]float32, x.NNZ()-inHead),
+		head: make([]int64, n*chunks+1), tail: make([]int64, n+1), tailEntry: make([]entry, x.NNZ()-inHead),
 		exact: x.Offsets, exactTerm: x.Terms, exactValue: make([]float64, x.NNZ()),
 	}
-	for r := l.dense; r < byRank.Rows(); r++ {
-		docs, _ := byRank.Row(r)
-		starts := s.tail
-		if r < l.head {
-			starts = s.head
-		}
-		for _, d := range docs {
-			starts[d+1]++
-		}
-	}
-	for d := range n {
-		s.head[d+1] += s.head[d]
-		s.tail[d+1] += s.tail[d]
-	}
-	fill := make([]uint32, n)
-	chunk := 0
-	for t := range segments {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		for chunk+1 < l.chunks() && int(l.chunk[chunk+1]) <= t {
-			chunk++
-		}
-		for d := range n {
-			s.segment[d*(segments+1)+t] = fill[d]
-		}
-		for r := l.bounds[t] - 1; r >= l.bounds[t+1]; r-- {
-			docs, values := byRank.Row(r)
-			for k, d := range docs {
-				s.entry[s.head[d]+int64(fill[d])] = entry{uint32(r-l.base[chunk]) * lineBytes, values[k]}
-				fill[d]++
+	for c, low := range l.base {
+		for r := low; r < low+int(l.terms[c]); r++ {
+			docs, _ := byRank.Row(r)
+			for _, d := range docs {
+				s.head[int(d)*chunks+c+1]++
 			}
 		}
 	}
+	for r := l.head; r < byRank.Rows(); r++ {
+		docs, _ := byRank.Row(r)
+		for _, d := range docs {
+			s.tail[d+1]++
+		}
+	}
+	for i := range n * chunks {
+		s.head[i+1] = s.head[i] + max(s.head[i+1]+model.AtOnce-1, model.AtOnce)/model.AtOnce*model.AtOnce
+	}
 	for d := range n {
-		s.segment[d*(segments+1)+segments] = fill[d]
+		s.tail[d+1] += s.tail[d]
+	}
+	s.entry = make([]entry, s.head[n*chunks])
+	for i := range s.entry { // what fills up has the line of zeros, and any value above 0
+		s.entry[i].word = math.Float32bits(1)
+	}
+	fill := make([]uint32, n)
+	for c, low := range l.base {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		clear(fill)
+		for r := low; r < low+int(l.terms[c]); r++ {
+			docs, values := byRank.Row(r)
+			for k, d := range docs {
+				s.entry[s.head[int(d)*chunks+c]+int64(fill[d])] = entry{uint32(1+r-low) * lineBytes, l.word(values[k])}
+				fill[d]++
+			}
+		}
 	}
 	clear(fill)
 	for r := l.head; r < byRank.Rows(); r++ {
 		docs, values := byRank.Row(r)
 		for k, d := range docs {
-			at := s.tail[d] + int64(fill[d])
-			s.tailTerm[at], s.tailValue[at] = uint32(r-l.head), values[k]
+			s.tailEntry[s.tail[d]+int64(fill[d])] = entry{uint32(r - l.head), l.word(values[k])}
 			fill[d]++
 		}
 	}
 	if lists {
-		s.list = make([]int64, byRank.Rows()-l.head+1)
-		for t := range s.list {
-			s.list[t] = byRank.Offsets[l.head+t] - inHead
-		}
-		s.listDoc, s.listValue = byRank.Terms[inHead:], byRank.Values[inHead:]
+		l.lists(s, byRank)
 	}
 	var unit []float64
 	for i := range n {
@@ -173,4 +180,25 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 		copy(s.exactValue[x.Offsets[i]:], unit)
 	}
 	return s, nil
+}
+
+// lists makes the posting lists, and for those with more than cutList postings where they go on at
+// every tailColumns documents: of no document more than one number for each of its values.
+func (l *layout) lists(s *split, byRank *sparse.CSR) {
+	terms, inHead := byRank.Rows()-l.head, byRank.Offsets[l.head]
+	s.list, s.posting = make([]int64, terms+1), make([]entry, byRank.NNZ()-inHead)
+	for t := range s.list {
+		s.list[t] = byRank.Offsets[l.head+t] - inHead
+	}
+	for k, d := range byRank.Terms[inHead:] {
+		s.posting[k] = entry{d, l.word(byRank.Values[inHead+int64(k)])}
+	}
+	s.cuts = (byRank.Cols+tailColumns-1)/tailColumns + 1
+	for t := 0; t < terms && s.list[t+1]-s.list[t] > int64(l.cutList); t++ {
+		docs, _ := byRank.Row(l.head + t)
+		for c := range s.cuts {
+			at, _ := slices.BinarySearch(docs, uint32(c*tailColumns))
+			s.cut = append(s.cut, uint32(at))
+		}
+	}
 }

@@ -9,24 +9,35 @@ import (
 	"gorgonia.org/cu"
 )
 
-// defaultTileBytes takes a few milliseconds to compute and to copy: long beside starting kernels,
-// short beside what a user waits for a cancelled command.
+// defaultTileBytes takes a few milliseconds to copy: long beside starting a copy, short beside what
+// a user waits for a cancelled command.
 const defaultTileBytes = 128 << 20
 
-// tiles are the two tiles that a device computes and copies in turn.
+// computedRows is how many rows are computed at a time, a multiple of the width of panels: filling
+// panels is little work beside them. Where a tile of so many would take more than the largest part
+// of the device's memory, there are fewer.
+const (
+	computedRows = 2048
+	largestPart  = 8
+)
+
+// tiles are what a device computes and copies in turn: two tiles there, each copied in pieces to one
+// of two buffers of the machine while the other is computed.
 type tiles struct {
 	d             *Device
 	made          bool
-	bytes         int64 // of each
+	bytes         int64 // of each tile
+	piece         int64 // of each buffer
 	compute, copy cu.Stream
+	tile          [2]memory
+	close         memory // bits of the close pairs of the tile that is computed
 	buffers       [2]buffer
 }
 
-// buffer is a tile on the device and its copy in the machine's memory.
+// buffer is a piece of a tile in the machine's memory.
 type buffer struct {
-	device           memory
 	host             pinned
-	computed, copied cu.Event
+	computed, copied cu.Event // of a tile, and of the piece
 }
 
 // prepare makes tiles of up to so many rows of a width, fewer where memory doesn't suffice, but at
@@ -36,19 +47,21 @@ func (t *tiles) prepare(rows, width int) error {
 		return err
 	}
 	line := int64(4 * width)
-	want := max(min(int64(rows), t.d.tile.Load()/line), 1) * line
-	if t.bytes >= want {
+	most := max(t.d.tile.Load(), t.d.limit/largestPart)
+	want := max(min(int64(rows), int64(t.d.rows), most/line), 1) * line
+	if t.bytes >= want && t.piece >= min(want, max(t.d.tile.Load(), line)) {
 		return nil
 	}
 	if err := t.drop(); err != nil {
 		return err
 	}
 	for shrunk := false; ; shrunk = true {
-		err := t.take(want)
+		piece := min(want, max(t.d.tile.Load()/line, 1)*line)
+		err := t.take(want, piece)
 		if err == nil {
-			t.bytes = want
+			t.bytes, t.piece = want, piece
 			if shrunk {
-				t.d.tile.Store(want) // more won't be had next time either
+				t.d.tile.Store(min(want, t.d.tile.Load())) // more won't be had next time either
 			}
 			return nil
 		}
@@ -57,6 +70,19 @@ func (t *tiles) prepare(rows, width int) error {
 		}
 		want = max(want/line/2, 1) * line
 	}
+}
+
+// closeBits has room for the bits of close pairs of a tile of so many values.
+func (t *tiles) closeBits(values int64) error {
+	if t.close.bytes >= values/8 {
+		return nil
+	}
+	if err := t.d.free(&t.close); err != nil {
+		return err
+	}
+	var err error
+	t.close, err = t.d.alloc(values / 8)
+	return err
 }
 
 // begin makes streams and events.
@@ -73,7 +99,7 @@ func (t *tiles) begin() (err error) {
 	for i := range t.buffers {
 		for _, e := range []*cu.Event{&t.buffers[i].computed, &t.buffers[i].copied} {
 			if *e, err = cu.MakeEvent(cu.DisableTiming); err != nil {
-				return errors.Join(failed("cuEventCreate", err), t.end())
+				return errors.Join(failed("cuEventCreate", err), t.stop())
 			}
 		}
 	}
@@ -81,8 +107,8 @@ func (t *tiles) begin() (err error) {
 	return nil
 }
 
-// end destroys streams and events, those that there are.
-func (t *tiles) end() error {
+// stop destroys streams and events, those that there are.
+func (t *tiles) stop() error {
 	err := errors.Join(failed("cuStreamDestroy", t.compute.Destroy()), failed("cuStreamDestroy", t.copy.Destroy()))
 	for i := range t.buffers {
 		for _, e := range []*cu.Event{&t.buffers[i].computed, &t.buffers[i].copied} {
@@ -96,13 +122,15 @@ func (t *tiles) end() error {
 }
 
 // take makes both tiles of so many bytes; after an error some of it may be there.
-func (t *tiles) take(bytes int64) (err error) {
+func (t *tiles) take(bytes, piece int64) (err error) {
+	if err := t.closeBits(bytes / 4); err != nil {
+		return err
+	}
 	for i := range t.buffers {
-		b := &t.buffers[i]
-		if b.device, err = t.d.alloc(bytes); err != nil {
+		if t.tile[i], err = t.d.alloc(bytes); err != nil {
 			return err
 		}
-		if b.host, err = newPinned(bytes); err != nil {
+		if t.buffers[i].host, err = newPinned(piece); err != nil {
 			return err
 		}
 	}
@@ -110,18 +138,19 @@ func (t *tiles) take(bytes int64) (err error) {
 }
 
 // drop gives the tiles back.
-func (t *tiles) drop() (err error) {
-	t.bytes = 0
+func (t *tiles) drop() error {
+	t.bytes, t.piece = 0, 0
+	err := t.d.free(&t.close)
 	for i := range t.buffers {
-		err = errors.Join(err, t.d.free(&t.buffers[i].device), t.buffers[i].host.free())
+		err = errors.Join(err, t.d.free(&t.tile[i]), t.buffers[i].host.free())
 	}
 	return err
 }
 
-func (t *tiles) close() error {
+func (t *tiles) end() error {
 	err := t.drop()
 	if t.made {
-		err = errors.Join(err, t.end())
+		err = errors.Join(err, t.stop())
 	}
 	return err
 }

@@ -33,38 +33,20 @@ typedef float vector4 __attribute__((ext_vector_type(4)));
 typedef unsigned words4 __attribute__((ext_vector_type(4)));
 
 // One access of 16 bytes.
-DEVICE float4 load4(const float4 *p) {
-	vector4 v = *(const vector4 *)p;
-	float4 r = {v.x, v.y, v.z, v.w};
-	return r;
-}
-DEVICE float4 load4(const float4 GLOBAL *p) {
-	vector4 v = *(const vector4 GLOBAL *)p;
-	float4 r = {v.x, v.y, v.z, v.w};
-	return r;
-}
-DEVICE void store4(float4 *p, float4 v) {
-	vector4 r = {v.x, v.y, v.z, v.w};
-	*(vector4 *)p = r;
-}
-DEVICE void store4(float4 GLOBAL *p, float4 v) {
-	vector4 r = {v.x, v.y, v.z, v.w};
-	*(vector4 GLOBAL *)p = r;
-}
-DEVICE uint4 load4(const uint4 *p) {
-	words4 v = *(const words4 *)p;
-	uint4 r = {v.x, v.y, v.z, v.w};
-	return r;
-}
-DEVICE uint4 load4(const uint4 GLOBAL *p) {
-	words4 v = *(const words4 GLOBAL *)p;
-	uint4 r = {v.x, v.y, v.z, v.w};
-	return r;
-}
-DEVICE void store4(uint4 *p, uint4 v) {
-	words4 r = {v.x, v.y, v.z, v.w};
-	*(words4 *)p = r;
-}
+#define ACCESS(type, vector, space)                                                                \
+	DEVICE type load4(const type space *p) {                                                       \
+		const vector v = *(const vector space *)p;                                                 \
+		return {v.x, v.y, v.z, v.w};                                                               \
+	}                                                                                              \
+	DEVICE void store4(type space *p, type v) {                                                    \
+		const vector r = {v.x, v.y, v.z, v.w};                                                     \
+		*(vector space *)p = r;                                                                    \
+	}
+ACCESS(float4, vector4, )
+ACCESS(float4, vector4, GLOBAL)
+ACCESS(uint4, words4, )
+ACCESS(uint4, words4, GLOBAL)
+#undef ACCESS
 
 // mmaS8 is the product of two matrices of bytes with a sign, of 16 rows by 32 and 32 by 8 columns, added to one of 16 by 8 words: d += a b. A warp does it together, and each
 // lane has parts of all three, see panelTensor.
@@ -75,7 +57,22 @@ DEVICE void mmaS8(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
 }
 
 DEVICE float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+DEVICE float fminf(float a, float b) { return __builtin_fminf(a, b); }
 DEVICE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 DEVICE double sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
 DEVICE double rint(double x) { return __builtin_rint(x); }
-DEVICE void atomicAdd(unsigned long long *p, unsigned long long v) { __nvvm_atom_add_gen_ll((long long *)p, (long long)v); }
+DEVICE long long nearest(float x) { return __nvvm_f2ll_rn(x); }
+// a b + c: in two steps for ptxas, which otherwise takes the sum apart, and so does clang.
+DEVICE long long multiplyAdd(int a, int b, long long c) {
+	asm("{ .reg .s64 product; mul.wide.s32 product, %1, %2; add.s64 %0, product, %0; }" : "+l"(c) : "r"(a), "r"(b));
+	return c;
+}
+// Nothing is made of v before this, lest the thread waits for a load of it.
+DEVICE void later(long long &v) { asm volatile("" : "+l"(v)); }
+DEVICE int atomicAdd(int *p, int v) { return __nvvm_atom_add_gen_i(p, v); }
+DEVICE void atomicOr(unsigned GLOBAL *p, unsigned v) { __nvvm_atom_or_gen_i((int *)p, (int)v); }
+
+// The word that another lane of the warp has; all lanes come here together.
+DEVICE unsigned shuffle(unsigned v, unsigned lane) {
+	return (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)v, (int)lane, 31);
+}

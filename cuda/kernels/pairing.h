@@ -21,18 +21,9 @@ DEVICE float jensenShannon(float a, float b) {
 	return m * (w - 0.5f * (float)e - z * l);
 }
 
-// sum + the term.
-template <int pairing> DEVICE float addTerm(float sum, float a, float b) {
-	if (pairing == CHI_SQUARE) return sum + chiSquare(a, b);
-	if (pairing == JENSEN_SHANNON) return sum + jensenShannon(a, b);
-	return fmaf(a, b, sum);
-}
-
-// The term of the tail, exact in float64 for the dot product.
-template <int pairing> DEVICE double tailTermOf(float a, float b) {
-	if (pairing == CHI_SQUARE) return chiSquare(a, b);
-	if (pairing == JENSEN_SHANNON) return jensenShannon(a, b);
-	return (double)a * b;
+// The term of a pairing of histograms.
+template <int pairing> DEVICE float termOf(float a, float b) {
+	return pairing == CHI_SQUARE ? chiSquare(a, b) : jensenShannon(a, b);
 }
 
 // S E(δ) / (2 ln 2) with S = a+b, δ = |a-b|/S, E(δ) = (1+δ) ln(1+δ) + (1-δ) ln(1-δ) = Σ δ^2k / (k(2k-1)), which is summed where the logarithms would cancel.

@@ -9,9 +9,11 @@
 enum {
 	PANEL = 128,        // documents in a panel
 	PANEL_THREADS = 512,
+	AT_ONCE = 4,        // entries that a warp of panelDot loads ahead
 	TAIL_COLUMNS = 4096, // columns whose tail one block adds up
 	TAIL_THREADS = 256,
-	FINISH_THREADS = 128,
+	NARROW_VALUES = 1024, // see tail.h
+	CLOSE_THREADS = 256,
 	MIRROR = 32,
 	MIRROR_THREADS = 256,
 	PEAK_THREADS = 256,
@@ -25,45 +27,51 @@ enum {
 	SLOTS = 12, // locals and stack of a program
 };
 
-// Entry is a value of a document in the head: the place of its term in the panel, in bytes, and above it the bits of the value.
+// Entry is a place, in the low 32 bits, and a value's word above it: of the dot product whole(v),
+// units of 2^-31, of the pairings of histograms the bits of a float. In the head the place is that
+// of the value's term in the panel, in bytes, where the first line is all zeros and entries that
+// fill up a part have their place; in the tail it is the number of the posting list; in a list the
+// document.
 typedef unsigned long long Entry;
 
-// Quad is the digits of a document's values at four terms of the dense end, see tensor.h: a word has the same digit of all four, the first term's in its lowest byte, and
-// the first word the greatest digits.
+// Quad is the digits of a document's values at four terms of the dense end, see tensor.h: a word
+// has the same digit of all four, the first term's in its lowest byte, and the first word the
+// greatest digits.
 typedef uint4 Quad;
 
 // Side is a set of documents. Offsets have an element more than what they are of.
 struct Side {
-	const long long GLOBAL *head;       // of each document, its first entry
-	const unsigned GLOBAL *segment;     // [documents][segments+1], where segments begin, from head on
-	const Entry GLOBAL *entry;          // the rarest term first
-	const long long GLOBAL *tail;       // of each document, its first value in the tail
-	const unsigned GLOBAL *tailTerm;    // number of the posting list
-	const float GLOBAL *tailValue;      //
-	const long long GLOBAL *list;       // of each term of the tail, its first posting; of the columns alone
-	const unsigned GLOBAL *listDoc;     // ascending
-	const float GLOBAL *listValue;      //
-	const long long GLOBAL *exact;      // of each document, its first value in float64
-	const unsigned GLOBAL *exactTerm;   // ascending
-	const double GLOBAL *exactValue;    // of unit length together
-	const Quad GLOBAL *dense;           // [documents][quads] of the dense end
-	const float GLOBAL *denseScale;     // [documents + TENSOR_COLUMNS] a power of two each, which its digits are in units of
+	const long long GLOBAL *head;   // [documents × chunks + 1] first entry of a document in a chunk
+	const Entry GLOBAL *entry;      // a multiple of AT_ONCE of each, at least so many
+	const long long GLOBAL *tail;   // of each document, its first value in the tail
+	const Entry GLOBAL *tailEntry;
+	const long long GLOBAL *list;   // of each term of the tail, its first posting; of the columns alone
+	const Entry GLOBAL *posting;    // documents ascending
+	const unsigned GLOBAL *cut;     // [cutTerms][cuts], where a list goes on at every TAIL_COLUMNS
+	const long long GLOBAL *exact;  // of each document, its first value in float64
+	const unsigned GLOBAL *exactTerm; // ascending
+	const double GLOBAL *exactValue; // of unit length together
+	const Quad GLOBAL *dense;       // [documents][quads] of the dense end
+	const float GLOBAL *denseScale; // [documents + TENSOR_COLUMNS] powers of two, of which the digits are
+	long long cutTerms, cuts;       // the first terms of the tail, and places in each of their lists
+	long long wide;                 // see tail.h
 };
 
-// Head says how the head is cut: into chunks, whose panels fit into shared memory, and these into segments, the rarest first.
+// Head says how the head is cut into chunks of terms, whose panels fit into shared memory.
 struct Head {
-	const int GLOBAL *chunk; // [chunks+1] first segment of each
 	const int GLOBAL *terms; // [chunks] number of terms
 	long long chunks;
-	long long segments;
 };
 
-// Tile is where results go: rows × cols values, row r at value + r stride, stride a multiple of PANEL. Row r is that of document docs[r], column j that of lo+j.
+// Tile is where results go: rows × cols values, row r at value + r stride, stride a multiple of
+// PANEL. Row r is that of document docs[r], column j that of lo+j, lo a multiple of PANEL. Until a
+// value is done its place holds a sum of products, a whole number of units of 2^-30.
 struct Tile {
 	float GLOBAL *value;
 	const unsigned GLOBAL *docs;
 	long long stride, rows, lo, cols;
-	long long first; // number of row 0 among the rows of the request, by which programs have their attributes
+	long long first;        // number of row 0 among the rows of the request, by which programs have their attributes
+	unsigned GLOBAL *close; // [rows][cols, up to a multiple of PANEL, / 32] a bit for each pair with c < 0.1
 };
 
 // Table is a piecewise polynomial, see asm.Kernels.Piecewise: rows of eight numbers.
@@ -80,6 +88,7 @@ struct Program {
 	const double GLOBAL *x; // attributes of rows [attribute][rows]
 	const double GLOBAL *y; // and of columns [attribute][columns]
 	long long length, locals, columns, rows;
+	const Table GLOBAL *only; // the program is this table of c, which isn't one of logarithms; or null
 };
 
 // Board is what the solver keeps of one problem: variable t belongs to document t modulo documents, whose column in rows is column[document].

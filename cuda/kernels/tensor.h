@@ -14,8 +14,7 @@
 //
 // Accuracy, for K terms and unit vectors, so that Σ|a_t| <= √K: rounding to q changes the sum by at most √K (A + B) / 2Q, 1.5·10^-8 for K = 1,024. What is left out, with digits up to 128,
 // is at most K (3·2^30 + 2·2^22 + 2^14) A B / Q² = 7.1·10^-10 K A B if all went one way, as it does where a document has many equal values: with K of them A² <= 4/K or A = 2^-4, so that it is 2.9·10^-9.
-// Digits that are as good as drawn by lot give 4·10^-9 A B for K = 1,024. The sum is rounded to float32 once and once more when it is added to what the other terms gave, 1.2·10^-7, which
-// is what counts. Only documents made for it, with a value above ½ beside hundreds of equal small ones, all of unlucky digits, could come to 7.3·10^-7.
+// Digits that are as good as drawn by lot give 4·10^-9 A B for K = 1,024. The sum is rounded to a unit of 2^-30 once. Only documents made for it, with a value above ½ beside hundreds of equal small ones, all of unlucky digits, could come to 7.3·10^-7.
 constexpr double TENSOR_UNIT = 0x1p-24 / (127 * 127); // of the sum in parentheses
 
 static_assert(TENSOR_ROWS * TENSOR_COLUMNS == 32 * TENSOR_THREADS && TENSOR_COLUMNS % 32 == 0 && TENSOR_ROWS % 32 == 0);
@@ -30,24 +29,24 @@ static_assert(TENSOR_ROWS * TENSOR_COLUMNS == 32 * TENSOR_THREADS && TENSOR_COLU
 // Of a product of m16n8k32 (PTX ISA, "Matrix Fragments for mma.m16n8k32"), lane 4g+t has of the left side rows g and g+8 and of the right side column g, of both terms 4t … 4t+3 and
 // 16+4t … 16+4t+3, which are quads t and 4+t; and of the result rows g and g+8, columns 2t and 2t+1.
 extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(const Side *__restrict__ rows, const Side *__restrict__ cols, const Tile *__restrict__ tile, int quads) {
-	enum { QUADS = TENSOR_TERMS / 4, LINES = TENSOR_ROWS + TENSOR_COLUMNS, AT_ONCE = TENSOR_THREADS / QUADS, LOADS = LINES / AT_ONCE, DOWN = TENSOR_ROWS / 32 };
+	enum { QUADS = TENSOR_TERMS / 4, LINES = TENSOR_ROWS + TENSOR_COLUMNS, STEP = TENSOR_THREADS / QUADS, LOADS = LINES / STEP, DOWN = TENSOR_ROWS / 32 };
 	__shared__ Quad stage[2][LINES][QUADS];
 	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
 	const long long r0 = (long long)blockIdx.y * TENSOR_ROWS, c0 = (long long)blockIdx.x * TENSOR_COLUMNS; // in the tile
 
 	// Of each line that it copies a thread takes one quad a step.
 	const unsigned line = threadIdx.x / QUADS, quad = threadIdx.x % QUADS;
-	const unsigned to = quad ^ (line & 1) * (QUADS / 2); // AT_ONCE is even
+	const unsigned to = quad ^ (line & 1) * (QUADS / 2); // STEP is even
 	const Quad GLOBAL *from[LOADS];
 	Quad next[LOADS];
 #pragma unroll
 	for (int i = 0; i < LOADS; i++) {
-		const bool isRow = i * AT_ONCE < TENSOR_ROWS;
-		const long long last = (isRow ? tile->rows - r0 : tile->cols - c0) - 1, at = line + i * AT_ONCE - (isRow ? 0 : TENSOR_ROWS);
+		const bool isRow = i * STEP < TENSOR_ROWS;
+		const long long last = (isRow ? tile->rows - r0 : tile->cols - c0) - 1, at = line + i * STEP - (isRow ? 0 : TENSOR_ROWS);
 		const long long place = (isRow ? r0 : c0) + (at < last ? at : last); // what is computed of the last again is stored nowhere, or beyond the last column
 		from[i] = isRow ? rows->dense + (long long)tile->docs[place] * quads + quad : cols->dense + (tile->lo + place) * quads + quad;
 		next[i] = load4(from[i]);
-		store4(&stage[0][line + i * AT_ONCE][to], next[i]);
+		store4(&stage[0][line + i * STEP][to], next[i]);
 	}
 	__syncthreads();
 
@@ -86,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(cons
 		}
 		if (more) {
 #pragma unroll
-			for (int i = 0; i < LOADS; i++) store4(&stage[step / QUADS % 2 ^ 1][line + i * AT_ONCE][to], next[i]);
+			for (int i = 0; i < LOADS; i++) store4(&stage[step / QUADS % 2 ^ 1][line + i * STEP][to], next[i]);
 		}
 		__syncthreads();
 	}
@@ -94,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(cons
 	// Columns beyond the last are there up to a multiple of PANEL. 2^8 S0 + S1 fits 32 bits: by Cauchy-Schwarz |S0| <= (127/A + √K/2 + 1) (127/B + √K/2 + 1), below 2^22.1, and
 	// |S1| <= 2·2^14·1024. The product with powers of two is exact.
 	const long long stride = tile->stride, rowsLeft = tile->rows - r0, column = c0 + warp / DOWN * 32 + 2 * t;
-	float GLOBAL *corner = tile->value + r0 * stride + column;
+	int GLOBAL *corner = (int GLOBAL *)tile->value + r0 * stride + column;
 	const float GLOBAL *scale = cols->denseScale + tile->lo + column;
 #pragma unroll
 	for (int m = 0; m < 2; m++)
@@ -109,7 +108,8 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(cons
 				for (int k = 0; k < 2; k++) {
 					const int at = 2 * half + k;
 					const double whole = fma((double)(sum[m][n][0][at] * 256 + sum[m][n][1][at]), 65536, fma((double)sum[m][n][2][at], 256, (double)sum[m][n][3][at]));
-					corner[r * stride + 8 * n + k] += (float)(whole * TENSOR_UNIT) * (rowScale * scale[8 * n + k]);
+					const double sum = whole * (TENSOR_UNIT * 0x1p30) * (rowScale * scale[8 * n + k]);
+					corner[r * stride + 8 * n + k] += (int)rint(sum);
 				}
 		}
 }

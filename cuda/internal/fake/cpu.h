@@ -124,19 +124,19 @@ inline void barrier(int line) {
 	leave(*me);
 }
 
-// Products of matrices, which the 32 lanes of a warp take together: each leaves its parts of both
-// sides, waits for the others and adds up its own part of the result. A lane that is a product
-// ahead leaves its parts elsewhere, and none gets further.
+// Products of matrices and words of other lanes, which the 32 lanes of a warp come to together: each
+// leaves its part, waits for the others and makes its own part of the result. A lane that is one
+// ahead leaves its part elsewhere, and none gets further.
 struct Sides {
 	signed char left[16][32], right[8][32]; // rows, and columns
 };
 inline Sides sides[1024 / 32][2];
-inline unsigned products[1024]; // that a thread has come to
+inline unsigned products[1024]; // and words that a thread has come to
 
 // meet waits for the other lanes of a warp; threads.h puts another in its place.
 inline void meetFibers() {
 	Fiber *me = current;
-	if (!me) die("a product of matrices in a kernel that is said to have no barrier", 0, 0);
+	if (!me) die("a product of matrices or a shuffle in a kernel that is said to have no barrier", 0, 0);
 	me->state = IN_WARP;
 	leave(*me);
 }
@@ -161,6 +161,15 @@ inline void mma(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
 	}
 }
 
+// shuffle gives each lane of a warp the word of another.
+inline unsigned words[1024 / 32][2][32];
+inline unsigned shuffle(unsigned v, unsigned lane) {
+	auto &w = words[threadAt.x / 32][products[threadAt.x]++ % 2];
+	w[threadAt.x % 32] = v;
+	meet();
+	return w[lane];
+}
+
 // together lets the warps go on whose lanes have all come to a product, the same one, and says
 // whether there are any.
 inline bool together(unsigned n) {
@@ -173,7 +182,7 @@ inline bool together(unsigned n) {
 			for (unsigned i = w; i < end; i++) fibers[i].state = READY;
 		else
 			for (unsigned i = w; i < end; i++)
-				if (fibers[i].state == IN_WARP) die("not all lanes of a warp come to a product of matrices: warp, lanes", w / 32, here);
+				if (fibers[i].state == IN_WARP) die("not all lanes of a warp come to a product of matrices or a shuffle: warp, lanes", w / 32, here);
 		any |= here == 32;
 	}
 	return any;
@@ -259,6 +268,7 @@ inline void launch(const Kernel &k, dim3 g, dim3 b, size_t shared, void **parame
 #define blockIdx (cpu::blockAt)
 #define __syncthreads() cpu::wait(__LINE__)
 #define mmaS8(d, a, b) cpu::mma(d, a, b)
+#define shuffle(v, lane) cpu::shuffle(v, lane)
 #define KERNEL(name, plain) static int registered_##name = (cpu::kernels()[#name] = {cpu::binder(name), plain, cpu::parameters(name)}, 0);
 
 template <class V> static inline V load4(const V *p) {
@@ -269,4 +279,8 @@ template <class V> static inline void store4(V *p, V v) {
 	if ((size_t)p % 16) cpu::die("a store of 16 bytes to an address that is no multiple of 16", 0, 0);
 	*p = v;
 }
-static inline void atomicAdd(unsigned long long *p, unsigned long long v) { __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+static inline int atomicAdd(int *p, int v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
+static inline void atomicOr(unsigned *p, unsigned v) { __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }
+static inline long long nearest(float v) { return llrintf(v); }
+static inline long long multiplyAdd(int a, int b, long long c) { return c + (long long)a * b; }
+static inline void later(long long &) {}

@@ -24,7 +24,7 @@ KERNEL(tailAddChiSquare, false)
 KERNEL(tailAddJensenShannon, false)
 KERNEL(panelChiSquare, false)
 KERNEL(panelJensenShannon, false)
-KERNEL(finish, true)
+KERNEL(closePairs, false)
 KERNEL(mirror, false)
 KERNEL(peakMadd, true)
 KERNEL(peakShared, false)
@@ -390,14 +390,15 @@ API cuLaunchKernel(cpu::Kernel *k, unsigned gx, unsigned gy, unsigned gz, unsign
 	IN_CONTEXT if (!gx || !gy || gz != 1 || gy > 65535 || !bx || bx > 1024 || by != 1 || bz != 1) return INVALID_VALUE;
 	if (!streams.count(s)) return INVALID_HANDLE;
 	if (shared > 48 << 10 && (!allowed.count(k) || (int)shared > allowed[k])) return INVALID_VALUE;
+	enum { MOST = 8 };
 	// of what the pointers point to, which may be gone when the stream comes to it
 	std::vector<unsigned long long> copy;
-	for (int i = 0; i < 6; i++) copy.push_back(0);
+	for (int i = 0; i < MOST; i++) copy.push_back(0);
 	for (int i = 0; i < k->parameters; i++) copy[i] = *(unsigned long long *)parameters[i];
 	s->add([=] {
 		auto values = copy;
-		void *pointers[6];
-		for (int i = 0; i < 6; i++) pointers[i] = &values[i];
+		void *pointers[MOST];
+		for (int i = 0; i < MOST; i++) pointers[i] = &values[i];
 		cpu::launch(*k, {gx, gy}, {bx, 1}, shared, pointers);
 		return 0;
 	});

@@ -11,7 +11,7 @@
 // there are more: blocks have fewer here. What the kernels do is the same.
 #define PANEL_THREADS USUAL_PANEL_THREADS
 #define TAIL_THREADS USUAL_TAIL_THREADS
-#define FINISH_THREADS USUAL_FINISH_THREADS
+#define CLOSE_THREADS USUAL_CLOSE_THREADS
 #define MIRROR_THREADS USUAL_MIRROR_THREADS
 #define PEAK_THREADS USUAL_PEAK_THREADS
 #define BOARD_THREADS USUAL_BOARD_THREADS
@@ -21,14 +21,14 @@
 #include "../../kernels/shape.h"
 #undef PANEL_THREADS
 #undef TAIL_THREADS
-#undef FINISH_THREADS
+#undef CLOSE_THREADS
 #undef MIRROR_THREADS
 #undef PEAK_THREADS
 #undef BOARD_THREADS
 #undef PICK_THREADS
 #undef TENSOR_THREADS
 #undef TENSOR_ROWS
-constexpr unsigned PANEL_THREADS = PANEL, TAIL_THREADS = 64, FINISH_THREADS = 64, MIRROR_THREADS = 64, PEAK_THREADS = 64, BOARD_THREADS = 64, PICK_THREADS = 64,
+constexpr unsigned PANEL_THREADS = PANEL, TAIL_THREADS = 64, CLOSE_THREADS = 64, MIRROR_THREADS = 64, PEAK_THREADS = 64, BOARD_THREADS = 64, PICK_THREADS = 64,
 				   TENSOR_THREADS = 128, TENSOR_ROWS = 64;
 
 #include "../../kernels/gram.cu"
@@ -36,7 +36,7 @@ constexpr unsigned PANEL_THREADS = PANEL, TAIL_THREADS = 64, FINISH_THREADS = 64
 KERNEL(tailAdd, false)
 KERNEL(panelDot, false)
 KERNEL(panelTensor, false)
-KERNEL(finish, true)
+KERNEL(closePairs, false)
 KERNEL(mirror, false)
 KERNEL(peakShared, false)
 KERNEL(addRows, true)

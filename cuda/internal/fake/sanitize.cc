@@ -6,7 +6,7 @@
 KERNEL(tailAdd, false)
 KERNEL(panelDot, false)
 KERNEL(panelTensor, false)
-KERNEL(finish, true)
+KERNEL(closePairs, false)
 KERNEL(mirror, false)
 KERNEL(addRows, true)
 KERNEL(extremes, false)

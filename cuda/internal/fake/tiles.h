@@ -16,24 +16,29 @@ static void digits(Quad *q, int at, double value) {
 }
 
 // Documents by rank: the first dense ranks are the dense end, and up to head the head, in chunks of
-// perChunk and segments of perSegment ranks.
+// perChunk ranks.
 struct Documents {
-	int n, terms, dense, head, perChunk, perSegment;
+	int n, terms, dense, head;
 	std::vector<std::map<int, double>> rows;
 
 	std::vector<long long> headAt{0}, tailAt{0}, exactAt{0}, list{0};
-	std::vector<unsigned> segment, tailTerm, listDoc, exactTerm;
-	std::vector<Entry> entry;
-	std::vector<float> tailValue, listValue, scale;
+	std::vector<unsigned> cut, exactTerm;
+	std::vector<Entry> entry, tailEntry, posting;
+	std::vector<float> scale;
 	std::vector<double> exactValue;
-	std::vector<int> chunk, chunkTerms;
+	std::vector<int> chunkTerms;
 	std::vector<Quad> quads; // perDocument of each
 	int perDocument;
 	Side side;
-	Head cut;
+	Head cuts;
 
-	Documents(int n, int terms, int dense, int head, int perChunk, int perSegment)
-		: n(n), terms(terms), dense(dense), head(head), perChunk(perChunk), perSegment(perSegment), rows(n) {
+	static Entry entryOf(unsigned place, double value) {
+		const long long word = std::min(llrint(value * 0x1p31), 0x7fffffffll);
+		return (Entry)(unsigned)word << 32 | place;
+	}
+
+	Documents(int n, int terms, int dense, int head, int perChunk, bool wide)
+		: n(n), terms(terms), dense(dense), head(head), rows(n) {
 		for (int i = 0; i < n; i++) {
 			const int length = 1 + rng() % 40;
 			if (i % 5 > 2) rows[i] = rows[i - 1]; // a duplicate, or with a word more nearly one
@@ -43,33 +48,22 @@ struct Documents {
 			for (auto &e : rows[i]) sum += e.second * e.second;
 			for (auto &e : rows[i]) e.second /= sqrt(sum);
 		}
-		// Chunks and segments from the rarest rank on.
-		std::vector<int> bound{head}, base;
-		for (int r = head; r > dense;) {
-			const int low = std::max(r - perChunk, dense);
-			chunk.push_back((int)bound.size() - 1);
-			chunkTerms.push_back(r - low);
-			for (; r > low; bound.push_back(r)) {
-				r = std::max(r - perSegment, low);
-				base.push_back(low);
-			}
-		}
+		// Chunks from the rarest rank on, at least one.
+		std::vector<int> bound{head};
+		do {
+			bound.push_back(std::max(bound.back() - perChunk, dense));
+			chunkTerms.push_back(bound[bound.size() - 2] - bound.back());
+		} while (bound.back() > dense);
 		perDocument = (dense + TENSOR_TERMS - 1) / TENSOR_TERMS * (TENSOR_TERMS / 4);
 		quads.resize((size_t)n * perDocument);
-		const int segments = (int)bound.size() - 1;
-		chunk.push_back(segments);
 		for (int i = 0; i < n; i++) {
-			unsigned at = 0;
-			for (int s = 0; s < segments; s++) {
-				segment.push_back(at);
-				for (int r = bound[s] - 1; r >= bound[s + 1]; r--)
-					if (rows[i].count(r)) {
-						entry.push_back((Entry)__builtin_bit_cast(unsigned, (float)rows[i][r]) << 32 | (unsigned)(r - base[s]) * (4 * PANEL));
-						at++;
-					}
+			for (size_t c = 0; c + 1 < bound.size(); c++) {
+				for (int r = bound[c] - 1; r >= bound[c + 1]; r--)
+					if (rows[i].count(r)) entry.push_back(entryOf((1 + r - bound[c + 1]) * (4 * PANEL), rows[i][r]));
+				do entry.push_back(entryOf(0, 1));
+				while (entry.size() % AT_ONCE);
+				headAt.push_back(entry.size());
 			}
-			segment.push_back(at);
-			headAt.push_back(entry.size());
 			scale.push_back(1);
 			while (scale[i] > 0x1p-4f && std::all_of(rows[i].begin(), rows[i].end(), [&](auto &e) { return e.first >= dense || fabs(e.second) <= scale[i] / 2; })) scale[i] /= 2;
 			for (auto &e : rows[i]) {
@@ -77,52 +71,51 @@ struct Documents {
 				exactValue.push_back(e.second);
 				if (e.first < dense) digits(&quads[(size_t)i * perDocument + e.first / 4], e.first % 4, e.second / scale[i]);
 				if (e.first < head) continue;
-				tailTerm.push_back(e.first - head);
-				tailValue.push_back((float)e.second);
+				tailEntry.push_back(entryOf(e.first - head, e.second));
 			}
-			tailAt.push_back(tailTerm.size());
+			tailAt.push_back(tailEntry.size());
 			exactAt.push_back(exactTerm.size());
 		}
+		const int places = (n + TAIL_COLUMNS - 1) / TAIL_COLUMNS + 1, long_ = (terms - head) / 2;
 		for (int t = head; t < terms; t++) {
 			for (int i = 0; i < n; i++)
-				if (rows[i].count(t)) {
-					listDoc.push_back(i);
-					listValue.push_back((float)rows[i][t]);
-				}
-			list.push_back(listDoc.size());
+				if (rows[i].count(t)) posting.push_back(entryOf(i, rows[i][t]));
+			for (int c = 0; t < head + long_ && c < places; c++)
+				cut.push_back(std::partition_point(posting.begin() + list.back(), posting.end(), [c](Entry e) { return (unsigned)e < (unsigned)c * TAIL_COLUMNS; }) - posting.begin() - list.back());
+			list.push_back(posting.size());
 		}
 		for (auto shrink : {&headAt, &tailAt, &exactAt, &list}) shrink->shrink_to_fit();
-		for (auto shrink : {&segment, &tailTerm, &listDoc, &exactTerm}) shrink->shrink_to_fit();
-		scale.resize(n + TENSOR_COLUMNS), scale.shrink_to_fit();
-		entry.shrink_to_fit(), tailValue.shrink_to_fit(), listValue.shrink_to_fit(), exactValue.shrink_to_fit();
-		side = {headAt.data(), segment.data(), entry.data(), tailAt.data(), tailTerm.data(), tailValue.data(), list.data(), listDoc.data(), listValue.data(),
-			exactAt.data(), exactTerm.data(), exactValue.data(), quads.data(), scale.data()};
-		cut = {chunk.data(), chunkTerms.data(), (long long)chunkTerms.size(), segments};
+		for (auto shrink : {&cut, &exactTerm}) shrink->shrink_to_fit();
+		for (auto shrink : {&entry, &tailEntry, &posting}) shrink->shrink_to_fit();
+		scale.resize(n + TENSOR_COLUMNS), scale.shrink_to_fit(), exactValue.shrink_to_fit();
+		side = {headAt.data(), entry.data(), tailAt.data(), tailEntry.data(), list.data(), posting.data(), cut.data(), exactAt.data(),
+			exactTerm.data(), exactValue.data(), quads.data(), scale.data(), long_, places, wide};
+		cuts = {chunkTerms.data(), (long long)chunkTerms.size()};
 	}
 };
 
 // tiles runs the kernels of rows on n documents, with and without a program, with a dense end of
 // some of the 90 terms of the head, or all.
 static void tiles(int n, int dense) {
-	Documents d(n, 400, dense, 90, 37, 11);
+	Documents d(n, 400, dense, 90, 37, n % 2);
 	const int lo = n > 128 ? 128 : 0, cols = n - lo;
 	const long long stride = (cols + PANEL - 1) / PANEL * PANEL;
 	std::vector<unsigned> docs;
 	for (int i = n - 1; i >= 0; i -= 1 + i % 2) docs.push_back(i);
 	const int rows = (int)docs.size(), height = 13;
 	float *value = (float *)aligned_alloc(16, rows * stride * sizeof(float));
-	Tile tile = {value, docs.data(), stride, rows, lo, cols, 0};
+	std::vector<unsigned> close(rows * stride / 32);
+	Tile tile = {value, docs.data(), stride, rows, lo, cols, 0, close.data()};
 	const unsigned codes[] = {C, CONST, MUL, EXP, X | 0 << 8, Y | 0 << 8, MUL, MUL, STORE | 0 << 8, LOCAL | 0 << 8};
 	const double consts[] = {-2};
 	std::vector<double> x(rows, 2), y(cols, 3);
-	Program program = {codes, consts, nullptr, x.data(), y.data(), 10, 1, cols, rows};
+	Program program = {codes, consts, nullptr, x.data(), y.data(), 10, 1, cols, rows, nullptr};
 	for (Program *p : {(Program *)nullptr, &program}) {
-		launch("tailAdd", (cols + TAIL_COLUMNS - 1) / TAIL_COLUMNS, rows, TAIL_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile));
-		if (d.cut.chunks)
-			launch("panelDot", (cols + PANEL - 1) / PANEL, (rows + height - 1) / height, PANEL_THREADS, d.chunkTerms[0] * 4 * PANEL, pass(&d.side), pass(&d.side), pass(&d.cut), pass(&tile), height);
+		launch("tailAdd", rows, (lo + cols - 1) / TAIL_COLUMNS - lo / TAIL_COLUMNS + 1, TAIL_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile));
 		if (d.perDocument)
 			launch("panelTensor", (cols + TENSOR_COLUMNS - 1) / TENSOR_COLUMNS, (rows + TENSOR_ROWS - 1) / TENSOR_ROWS, TENSOR_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile), d.perDocument);
-		launch("finish", (cols + FINISH_THREADS - 1) / FINISH_THREADS, rows, FINISH_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile), p, 1, (int)DOT);
+		launch("panelDot", (cols + PANEL - 1) / PANEL, (rows + height - 1) / height, PANEL_THREADS, (1 + d.chunkTerms[0]) * 4 * PANEL, pass(&d.side), pass(&d.side), pass(&d.cuts), pass(&tile), p, height, 1);
+		launch("closePairs", (rows * stride / 32 + CLOSE_THREADS - 1) / CLOSE_THREADS, 1, CLOSE_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile), p, (int)DOT);
 		for (int r = 0; r < rows; r++)
 			for (int j = 0; j < cols; j++) {
 				auto &a = d.rows[docs[r]], &b = d.rows[lo + j];

@@ -119,21 +119,25 @@ func toInteger(v float64, to string, nearest bool) uint64 {
 	return uint64(v)
 }
 
-// memory compiles loads, stores and atomic additions.
+// memory compiles loads, stores and what atomics there are.
 func (c *compiler) memory() instruction {
 	e, o := c.e, c.operands
 	space := c.parts[1]
 	switch {
 	case c.parts[0] == "atom":
-		if c.name != "atom.shared.add.u64" {
+		f, ok := map[string]func(a, b uint64) uint64{
+			"atom.shared.add.u32": func(a, b uint64) uint64 { return a + b },
+			"atom.global.or.b32":  func(a, b uint64) uint64 { return a | b },
+		}[c.name]
+		if !ok {
 			c.unknown()
 		}
 		c.need(3)
 		d, at, v := e.destination(o[0], c.ty), e.address(o[1]), e.source(o[2], c.ty)
 		return func(t *thread) {
-			m := t.memory(space, at(t), 8)
+			m := t.memory(space, at(t), 4)
 			old := load(m)
-			store(m, old+v(t))
+			store(m, f(old, v(t)))
 			d(t, old)
 			t.pc++
 		}
@@ -145,7 +149,7 @@ func (c *compiler) memory() instruction {
 		}
 		d := e.loaded(o[0], c.ty)
 		return func(t *thread) { d(t, load(t.b.g.arguments[p.offset:][:p.size])); t.pc++ }
-	case space != "global" && space != "shared" || c.width == 0:
+	case space != "global" && space != "shared" && space != "local" || c.width == 0:
 		c.unknown()
 	}
 	c.need(2)

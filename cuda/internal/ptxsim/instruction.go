@@ -30,8 +30,8 @@ func (e *Entry) compile(s string, labels map[string]int) instruction {
 	if guard == nil {
 		return body
 	}
-	if c.parts[0] == "mma" {
-		c.unknown() // .aligned: the lanes of a warp execute it together
+	if c.parts[0] == "mma" || c.parts[0] == "shfl" {
+		c.unknown() // the lanes of a warp execute it together
 	}
 	return func(t *thread) {
 		if (guard(t) != 0) != negated {
@@ -164,6 +164,8 @@ func (c *compiler) instruction() instruction {
 		return c.convert()
 	case "mma":
 		return c.multiplyMatrices()
+	case "shfl":
+		return c.shuffle()
 	case "bra":
 		c.need(1)
 		to, ok := c.labels[c.operands[0]]

@@ -30,6 +30,7 @@ type Entry struct {
 	text       []string                  // of the instructions
 	warp       map[int]func(w []*thread) // instructions that warps execute together
 	shared     map[string]int64
+	local      int64  // bytes of a thread's own memory
 	static     int64  // bytes of shared memory
 	dynamic    string // name of the shared memory whose size the launch says
 }
@@ -67,8 +68,9 @@ var (
 	dynamicPattern  = regexp.MustCompile(`\.extern\s+\.shared\s+\.align\s+\d+\s+\.b8\s+(\w+)\[\]`)
 	threadsPattern  = regexp.MustCompile(`\.maxntid\s+(\d+)`)
 	registerPattern = regexp.MustCompile(`^\.reg\s+\.(\w+)\s+(%\w+)<(\d+)>$`)
-	oneRegister     = regexp.MustCompile(`^\.reg\s+\.(\w+)\s+(\w+)$`)
+	oneRegister     = regexp.MustCompile(`^\.reg\s+\.(\w+)\s+(%?\w+)$`)
 	sharedPattern   = regexp.MustCompile(`^\.shared\s+\.align\s+(\d+)\s+\.b8\s+([\w$]+)\[(\d+)\]$`)
+	localPattern    = regexp.MustCompile(`^\.local\s+\.align\s+\d+\s+\.b8\s+([\w$]+)\[(\d+)\]$`)
 	labelPattern    = regexp.MustCompile(`^(\$?[\w$]+):\s*`)
 )
 
@@ -187,6 +189,10 @@ func (e *Entry) build(body string) {
 		case oneRegister.MatchString(s):
 			r := oneRegister.FindStringSubmatch(s)
 			e.declare(r[2], r[1])
+		case localPattern.MatchString(s): // one array, from 0 on
+			r := localPattern.FindStringSubmatch(s)
+			e.shared[r[1]] = 0
+			e.local, _ = strconv.ParseInt(r[2], 10, 64)
 		case sharedPattern.MatchString(s):
 			r := sharedPattern.FindStringSubmatch(s)
 			align, _ := strconv.ParseInt(r[1], 10, 64)

@@ -22,6 +22,7 @@ type thread struct {
 	waitsAt   int // the barrier
 	at        [2]uint32
 	b         *block
+	local     []byte // memory of its own
 }
 
 type block struct {
@@ -64,6 +65,12 @@ func Buffer[T any](g *Grid, values []T) uint64 {
 func (t *thread) memory(space string, at uint64, n int) []byte {
 	if at%uint64(n) != 0 {
 		fail("%s: a misaligned access of %d bytes at %#x by %s", t.b.e.Name, n, at, t.b.e.text[t.pc])
+	}
+	if space == "local" {
+		if at+uint64(n) > uint64(len(t.local)) {
+			fail("%s: an access of local memory at %d of %d by %s", t.b.e.Name, at, len(t.local), t.b.e.text[t.pc])
+		}
+		return t.local[at : at+uint64(n)]
 	}
 	if space == "shared" {
 		if at+uint64(n) > uint64(len(t.b.shared)) {
@@ -123,7 +130,7 @@ func (m *Module) Run(name string, g *Grid, arguments ...any) (err error) {
 			for i := range uint32(n) {
 				b.threads = append(b.threads, &thread{
 					registers: make([]uint64, len(e.kinds)), written: make([]bool, len(e.kinds)), b: b,
-					at: [2]uint32{i % g.Threads[0], i / g.Threads[0]},
+					at: [2]uint32{i % g.Threads[0], i / g.Threads[0]}, local: make([]byte, e.local),
 				})
 			}
 			b.run()

@@ -1,5 +1,7 @@
 package ptxsim
 
+import "strings"
+
 // warpSize is how many neighbouring threads are a warp.
 const warpSize = 32
 
@@ -114,6 +116,26 @@ func (c *compiler) multiplyMatrices() instruction {
 			for i, v := range sums {
 				to[i](t, uint64(v))
 			}
+		}
+	}
+	return func(t *thread) { t.state = inWarp }
+}
+
+// shuffle gives each lane of a warp the word of another.
+func (c *compiler) shuffle() instruction {
+	c.need(5)
+	if c.name != "shfl.sync.idx.b32" || c.operands[3] != "31" || c.operands[4] != "-1" {
+		c.unknown()
+	}
+	to, _, _ := strings.Cut(c.operands[0], "|")
+	d, v, from := c.e.destination(to, c.ty), c.e.source(c.operands[1], c.ty), c.e.source(c.operands[2], "b32")
+	c.e.warp[len(c.e.code)] = func(w []*thread) {
+		var words [warpSize]uint64
+		for lane, t := range w {
+			words[lane] = v(t)
+		}
+		for _, t := range w {
+			d(t, words[from(t)%warpSize])
 		}
 	}
 	return func(t *thread) { t.state = inWarp }

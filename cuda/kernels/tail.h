@@ -1,0 +1,92 @@
+// The rare terms, by posting lists. Included by gram.cu.
+#pragma once
+
+// tailAdd adds up the tail's products of row blockIdx.x with the columns of number blockIdx.y of
+// those TAIL_COLUMNS at a time that have a column of the tile, and stores the sums,
+//
+//	value[r][j] = Σ_t a_t b_t,  t in the tail, in units of 2^-30
+//
+// and zeros for the bits of close pairs. Each thread finds the list of one of the row's values, and
+// where in it these columns begin and end: long lists say so, of short ones all is looked at. Then a
+// warp walks one list at a time. The rows are blocks' first number, so that blocks that run together
+// read the same lists.
+//
+// A sum is rounded once where wide, with two additions for each product, and otherwise product by
+// product: then it errs by 2^-31 for each of the matches at most. The host has it wide where any
+// document of the columns has more than NARROW_VALUES values in the tail, so that no sum errs by more
+// than that many.
+template <int pairing>
+DEVICE void tailAddOf(const Side *__restrict__ rows, const Side *__restrict__ cols, const Tile *__restrict__ tile) {
+	__shared__ uint4 sums[TAIL_COLUMNS / 4], parts[TAIL_COLUMNS / 4]; // whole units, and where wide what is below them
+	__shared__ const Entry GLOBAL *from[TAIL_THREADS];
+	__shared__ unsigned length[TAIL_THREADS], word[TAIL_THREADS];
+	int *const sum = (int *)sums, *const part = (int *)parts;
+	const bool wide = cols->wide;
+	const unsigned me = threadIdx.x, lane = me % 32, warp = me / 32;
+	const long long cut = tile->lo / TAIL_COLUMNS + blockIdx.y, begin = cut * TAIL_COLUMNS;
+	const long long hi = tile->lo + tile->cols, end = begin + TAIL_COLUMNS;
+	const long long lo = tile->lo > begin ? tile->lo : begin; // the first document, a multiple of PANEL
+	const unsigned count = (unsigned)((hi < end ? hi : end) - lo), first = (unsigned)lo;
+	const unsigned padded = (count + PANEL - 1) / PANEL * PANEL; // what panelDot reads and writes beyond the last
+	const uint4 zero = {0, 0, 0, 0};
+	for (unsigned j = me; j < padded / 4; j += TAIL_THREADS) {
+		store4(&sums[j], zero);
+		if (wide) store4(&parts[j], zero);
+	}
+
+	const unsigned doc = tile->docs[blockIdx.x];
+	const long long last = rows->tail[doc + 1];
+	for (long long at = rows->tail[doc]; at < last; at += TAIL_THREADS) {
+		const unsigned values = last - at < TAIL_THREADS ? (unsigned)(last - at) : TAIL_THREADS;
+		if (me < values) {
+			const Entry e = rows->tailEntry[at + me];
+			const unsigned term = placeOf(e);
+			long long p = cols->list[term], q = cols->list[term + 1];
+			if (term < cols->cutTerms) {
+				const unsigned GLOBAL *cuts = cols->cut + term * cols->cuts + cut;
+				q = p + cuts[1];
+				p += cuts[0];
+			}
+			from[me] = cols->posting + p;
+			length[me] = (unsigned)(q - p);
+			word[me] = wordOf(e);
+		}
+		__syncthreads();
+		for (unsigned i = warp; i < values; i += TAIL_THREADS / 32) {
+			const Entry GLOBAL *list = from[i];
+			const unsigned n = length[i], a = word[i];
+			for (unsigned k = lane; k < n; k += 32) {
+				const Entry e = list[k];
+				const unsigned j = placeOf(e) - first;
+				if (j >= count) continue;
+				const long long units = addUnits<pairing>(0, a, wordOf(e));
+				if (wide) {
+					const unsigned low = (unsigned)units, before = (unsigned)atomicAdd(&part[j], (int)low);
+					atomicAdd(&sum[j], (int)(units >> 32) + (before + low < low));
+				} else {
+					atomicAdd(&sum[j], rounded(units));
+				}
+			}
+		}
+		__syncthreads();
+	}
+	const long long column = lo - tile->lo; // a thread that had no list to wait for has its own zeros here
+	uint4 GLOBAL *out = (uint4 GLOBAL *)(tile->value + blockIdx.x * tile->stride + column);
+	for (unsigned j = me; j < padded / 4; j += TAIL_THREADS) {
+		uint4 s = load4(&sums[j]);
+		const uint4 p = wide ? load4(&parts[j]) : zero;
+		s.x += p.x >> 31, s.y += p.y >> 31, s.z += p.z >> 31, s.w += p.w >> 31;
+		store4(out + j, s);
+	}
+	unsigned GLOBAL *close = tile->close + blockIdx.x * closeWords(tile) + column / 32;
+	for (unsigned j = me; j < padded / 32; j += TAIL_THREADS) close[j] = 0;
+}
+
+#define TAIL_ADD(name, pairing)                                                                    \
+	extern "C" __global__ void __launch_bounds__(TAIL_THREADS, 6)                                   \
+		name(const Side *__restrict__ rows, const Side *__restrict__ cols, const Tile *__restrict__ tile) { \
+		tailAddOf<pairing>(rows, cols, tile);                                                      \
+	}
+TAIL_ADD(tailAdd, DOT)
+TAIL_ADD(tailAddChiSquare, CHI_SQUARE)
+TAIL_ADD(tailAddJensenShannon, JENSEN_SHANNON)
