@@ -52,7 +52,7 @@ func init() {
 	register(family{
 		Info: Info{
 			Name: "c", Summary: "the squared Hellinger distance c = 1 - cosine itself",
-			What: "what all kernels are computed from, no kernel for learning", Source: "DESIGN.md",
+			What: "what all kernels are computed from, no kernel for learning", Source: "docs/design.md",
 			Examples: []string{"c"},
 		},
 		place: 90, embedding: sparse.Sphere,

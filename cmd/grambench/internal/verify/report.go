@@ -127,7 +127,7 @@ func (r *verification) WriteText(w io.Writer) {
 		r.NumFailed, r.Seconds)
 }
 
-// writeChecks prints each check once, with the instruction sets and embeddings that it held for,
+// writeChecks prints each check once, with the instruction sets and embeddings that passed it,
 // and those that failed in full.
 func (r *verification) writeChecks(w io.Writer) {
 	var order []string
@@ -141,7 +141,7 @@ func (r *verification) writeChecks(w io.Writer) {
 			passed[c.Check]++
 		}
 	}
-	t := report.NewTable("check, for every instruction set and embedding", ">held", "")
+	t := report.NewTable("check, for every instruction set and embedding", ">passed", "")
 	for _, name := range order {
 		t.Add(name, fmt.Sprintf("%d of %d", passed[name], all[name]), passedText(passed[name] == all[name]))
 	}
