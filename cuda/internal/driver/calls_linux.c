@@ -11,4 +11,6 @@ enum { MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 }; // of CUfunction_attribute
 
 int calls_host_alloc(void **p, size_t bytes) { return cuMemHostAlloc(p, bytes, 0); }
 int calls_host_free(void *p) { return cuMemFreeHost(p); }
-int calls_allow_shared(uintptr_t function, int bytes) { return cuFuncSetAttribute((void *)function, MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes); }
+int calls_allow_shared(uintptr_t function, int bytes) {
+	return cuFuncSetAttribute((void *)function, MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
+}

@@ -34,10 +34,14 @@ static const char *const names[SLOTS] = {
 // A jump leaves arguments and stack as they are, so no entry point needs its prototype.
 #if defined(__x86_64__)
 #define F(i, name) \
-	__asm__(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ",@function\n" #name ":\n\tjmp *loader_slot+8*" #i "(%rip)\n.size " #name ",.-" #name "\n");
+	__asm__(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ",@function\n" #name ":\n" \
+		"\tjmp *loader_slot+8*" #i "(%rip)\n" \
+		".size " #name ",.-" #name "\n");
 #elif defined(__aarch64__)
 #define F(i, name) \
-	__asm__(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ",@function\n" #name ":\n\tadrp x16, loader_slot+8*" #i "\n\tldr x16, [x16, :lo12:loader_slot+8*" #i "]\n\tbr x16\n.size " #name ",.-" #name "\n");
+	__asm__(".text\n.globl " #name "\n.hidden " #name "\n.type " #name ",@function\n" #name ":\n" \
+		"\tadrp x16, loader_slot+8*" #i "\n\tldr x16, [x16, :lo12:loader_slot+8*" #i "]\n\tbr x16\n" \
+		".size " #name ",.-" #name "\n");
 #else
 #error "the CUDA back end is for amd64 and arm64"
 #endif

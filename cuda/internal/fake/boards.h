@@ -71,7 +71,10 @@ static void boards(int documents, int copies) {
 	}
 
 	std::vector<unsigned> variable, places;
-	for (int t = variables - 1; t >= 0; t -= 1 + variables / 150) variable.push_back(t), places.push_back(column[t % documents]);
+	for (int t = variables - 1; t >= 0; t -= 1 + variables / 150) {
+		variable.push_back(t);
+		places.push_back(column[t % documents]);
+	}
 	for (auto shrink : {&variable, &places}) shrink->shrink_to_fit();
 	const int columns = (int)variable.size();
 	std::vector<float> value(rows * columns);
