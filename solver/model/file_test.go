@@ -94,7 +94,7 @@ func TestFilesThatArentModels(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		dir: "is a directory", filepath.Join(dir, "none"): "no such file",
-		text: text + `: damaged model file: it begins with "svm_typo`,
+		text: text + `: not a model, or a damaged one: it begins with "svm_typo`,
 	} {
 		if _, err := Load(ctx, path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Load of %s: %v, expected %q", path, err, want)

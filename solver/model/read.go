@@ -20,7 +20,7 @@ import (
 
 // ErrDamaged is wrapped by the errors of [Read] for a file that was changed, isn't complete, or
 // never was a model.
-var ErrDamaged = errors.New("damaged model file")
+var ErrDamaged = errors.New("not a model, or a damaged one")
 
 // VersionError says that a file is of a version that this program doesn't know.
 type VersionError struct{ Found string }
