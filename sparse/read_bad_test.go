@@ -66,7 +66,7 @@ func TestBadInput(t *testing.T) {
 		{"a.tsv", "a\tb\n\tb\n", Options{}, `:2: label ""`, label},
 		{"a.tsv", "a\tb\nc\td\xc3\n", Options{Strict: true},
 			":2: byte 0xc3, which is not UTF-8, at byte 4 of the line", utf8},
-		{"a.tsv", "a\tb\x00", Options{}, ": a NUL byte near its begin, as binary data and UTF-16 without a byte order " +
+		{"a.tsv", "a\tb\x00", Options{}, ": a NUL byte near its start, as binary data and UTF-16 without a byte order " +
 			"mark have it", "text (Options.Encoding names the encoding, such as utf-16)"},
 		{"a.tsv", "a\tb\x00", Options{Strict: true}, ":1: a NUL byte at byte 4 of the line", utf8},
 		{"a.tsv", "\xffa\tb", Options{Strict: true}, ":1: byte 0xff, which is not UTF-8, at byte 1 of the line", utf8},

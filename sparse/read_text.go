@@ -125,7 +125,7 @@ func (in *input) notBinary() error {
 	if !in.binary() {
 		return nil
 	}
-	bad := fault("a NUL byte near its begin, as binary data and UTF-16 without a byte order mark have it", "text")
+	bad := fault("a NUL byte near its start, as binary data and UTF-16 without a byte order mark have it", "text")
 	bad.Option, bad.Remedy = "Encoding", "names the encoding, such as utf-16"
 	return bad.at(in.name, 0)
 }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 )
@@ -121,13 +122,20 @@ func (f *Flags) parseArgs(args []string) error {
 	}
 }
 
-// explain makes a usage error of what package flag says, with the flag that may have been meant.
+// explain makes a usage error of what package flag says, with the flag that may have been meant, or
+// what it takes.
 func (f *Flags) explain(err error) error {
 	const unknown = "flag provided but not defined: -"
 	if text := err.Error(); len(text) > len(unknown) && text[:len(unknown)] == unknown {
 		var names []string
 		f.VisitAll(func(fl *flag.Flag) { names = append(names, "-"+fl.Name) })
 		return Usagef("%w%s", err, meant(text[len(unknown)-1:], names))
+	} else if plain, is := strings.CutSuffix(text, ": parse error"); is {
+		expected := "a number"
+		if strings.Contains(plain, "boolean") {
+			expected = "true or false"
+		}
+		return Usagef("%s, expected %s", plain, expected)
 	}
 	return UsageError{err}
 }

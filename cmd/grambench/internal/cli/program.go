@@ -122,7 +122,14 @@ func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
 			return p.execute(ctx, c, rest, e)
 		}
 	}
-	e.Say("unknown command %q, expected one of %s%s", name, strings.Join(p.names(), ", "), meant(name, p.names()))
+	what, known := "command", p.names()
+	if args[0] == "help" {
+		what = "command or topic"
+		for _, t := range p.Topics {
+			known = append(known, t.Name)
+		}
+	}
+	e.Say("unknown %s %q, expected one of %s%s", what, name, strings.Join(known, ", "), meant(name, known))
 	return Misuse
 }
 
