@@ -37,6 +37,7 @@ type Kernels struct {
 	TailAdd    func(out []float64, stride int, doc []uint32, value []float32, cursors []Cursor, base, limit uint32)
 	TailDirect func(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32)
 	Finish     func(index []uint32, c []float32, limit float32) int
+	Select     func(index []uint32, c []float32, stride int, lines, places []float32) int
 	TailStore  func(dst []float32, dstStride int, tail []float64, stride, rows, cols int)
 	Transpose  func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)
 

@@ -147,6 +147,12 @@ func kernelCases() map[string]kernelCase {
 		"Finish": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			return []any{place(m, make([]uint32, n)), place(m, numbers[float32](r, n, -1.1, 1.1)), float32(0.7)}
 		}, []int{1}, nil},
+		"Select": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			lines, stride := min(n, 5), n+r.IntN(3)
+			limits, places := numbers[float32](r, lines, -1, 1), numbers[float32](r, n, -1, 1)
+			c := numbers[float32](r, max((lines-1)*stride+n, 0), -1, 3)
+			return []any{place(m, make([]uint32, lines*n)), place(m, c), stride, place(m, limits), place(m, places)}
+		}, []int{3, 4}, nil},
 		"TailStore": turned(func(m memory, r *rand.Rand, n int) any { return place(m, numbers[float64](r, n, -1, 1)) }),
 		"Transpose": turned(func(m memory, r *rand.Rand, n int) any { return c32(m, r, n) }),
 

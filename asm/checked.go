@@ -39,6 +39,17 @@ func checked(k *Kernels) *Kernels {
 		values("Finish", "index", len(index), len(c))
 		return k.Finish(index, c, limit)
 	}
+	c.Select = func(index []uint32, c []float32, stride int, lines, places []float32) int {
+		atMost("Select", "lines", len(lines), selectMost)
+		atMost("Select", "places", len(places), selectMost)
+		if len(lines) == 0 || len(places) == 0 {
+			return 0
+		}
+		atLeast("Select", "stride", stride, len(places))
+		checkRectangle("Select", "c", len(c), len(lines), stride, len(places))
+		values("Select", "index", len(index), len(lines)*len(places))
+		return k.Select(index, c, stride, lines, places)
+	}
 	c.TailStore = checkTransposition("TailStore", "tail", "stride", k.TailStore)
 	c.Transpose = checkTransposition("Transpose", "src", "srcStride", k.Transpose)
 
@@ -316,6 +327,15 @@ func multiple(kernel, arg string, have, block int) {
 func atLeast(kernel, arg string, have, least int) {
 	if have < least {
 		failNumbers(kernel, "%s is %d, expected at least %d", arg, have, least)
+	}
+}
+
+// selectMost bounds the lines and places of Select, whose numbers have 16 bits.
+const selectMost = 1 << 16
+
+func atMost(kernel, arg string, have, most int) {
+	if have > most {
+		failNumbers(kernel, "%s has %d values, expected at most %d", arg, have, most)
 	}
 }
 

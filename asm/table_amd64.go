@@ -41,6 +41,7 @@ var tableAVX2 = Kernels{
 	TailStore:  inBlocks(tailStore8AVX2, tailStoreGeneric),
 	Transpose:  inBlocks(transpose8AVX2, transposeGeneric),
 	Finish:     finishAVX2,
+	Select:     wholePlaces(selectAVX2),
 
 	ChiSquare: Pairing{
 		Cost:  Cost{HeadValue: 9.2, HeadFar: 0.3, HeadDocument: 7, TailMatch: 2.8, TailList: 60, L3Byte: 0.05},
@@ -95,6 +96,7 @@ var tableAVX512 = func() Kernels {
 	k.ChiSquare.Panel, k.ChiSquare.Terms = panelChiSquareAVX512, chiSquareTermsAVX512
 	k.JensenShannon.Cost.HeadValue = 27
 	k.JensenShannon.Panel, k.JensenShannon.Terms = panelJensenShannonAVX512, jensenShannonTermsAVX512
+	k.Select = wholePlaces(selectAVX512)
 	k.Add = addAVX512
 	k.Exp = expAVX512
 	k.Diffusion = diffusionAVX512
@@ -151,5 +153,18 @@ func wholeSums(
 			return
 		}
 		whole(sum, rows, base, at, coef)
+	}
+}
+
+// wholePlaces completes a selection that takes multiples of layout.Select places: the portable one
+// takes any other number.
+func wholePlaces(
+	whole func(index []uint32, c []float32, stride int, lines, places []float32) int,
+) func(index []uint32, c []float32, stride int, lines, places []float32) int {
+	return func(index []uint32, c []float32, stride int, lines, places []float32) int {
+		if len(places)%layout.Select != 0 {
+			return selectGeneric(index, c, stride, lines, places)
+		}
+		return whole(index, c, stride, lines, places)
 	}
 }

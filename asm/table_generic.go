@@ -12,6 +12,7 @@ var generic = Kernels{
 	Transpose:  transposeGeneric,
 
 	Finish: finishGeneric,
+	Select: selectGeneric,
 
 	ChiSquare: Pairing{
 		Cost:  Cost{HeadValue: 30, HeadFar: 1, HeadDocument: 20, TailMatch: 3, TailList: 15, L3Byte: 0.05},

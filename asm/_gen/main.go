@@ -29,6 +29,7 @@ var families = []struct {
 	{"maps", []func(f file){maps, piecewise, bivariateTails}},
 	{"panel", []func(f file){panels, pairings}},
 	{"tail", []func(f file){tails, finish}},
+	{"select", []func(f file){selects}},
 	{"wide", []func(f file){wideMaps}},
 	{"solver", []func(f file){solver, rows, rowSums}},
 	{"peak", []func(f file){peaks}},

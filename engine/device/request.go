@@ -31,6 +31,10 @@ type Request struct {
 	// are all that there are.
 	Half bool
 
+	// LastFirst says that the last rows had better come first, where that costs no time: who looks
+	// for what is nearest then knows of a document, when it is a column, much of what is near to it.
+	LastFirst bool
+
 	// Workers is how many goroutines may work, and call visit, at the same time; 0 for one.
 	Workers int
 }

@@ -81,6 +81,7 @@ func (f combination) conditions() string {
 
 func isConditional(p Properties) bool   { return p.Definite >= ConditionallyPositive }
 func isNonNegative(p Properties) bool   { return p.NonNegative }
+func isFalling(p Properties) bool       { return p.Falling }
 func hasPositiveDiag(p Properties) bool { return p.PositiveDiagonal }
 
 // product is the product of kernels,
@@ -99,6 +100,7 @@ func (f product) properties() Properties {
 		Condition:        f.conditions(),
 		NonNegative:      f.all(isNonNegative),
 		PositiveDiagonal: f.all(hasPositiveDiag),
+		Falling:          f.all(isFalling) && f.all(isNonNegative),
 	}
 	return p.like(f.of)
 }
@@ -263,7 +265,7 @@ func (f weighted) properties() Properties {
 			return p
 		}
 	}
-	p.NonNegative, p.PositiveDiagonal = f.all(isNonNegative), f.all(hasPositiveDiag)
+	p.NonNegative, p.PositiveDiagonal, p.Falling = f.all(isNonNegative), f.all(hasPositiveDiag), f.all(isFalling)
 	if p = p.like(f.of); p.Definite == NotProven && f.all(isConditional) {
 		p.Definite = ConditionallyPositive
 	}

@@ -125,6 +125,7 @@ func (f composed) properties() Properties {
 		Condition:        f.conditions(),
 		NonNegative:      top.NonNegative,
 		PositiveDiagonal: top.PositiveDiagonal,
+		Falling:          f.all(isFalling), // so that c of the feature space rises with c
 	}
 	if p = p.like(f.of); p.Definite == NotProven && top.Definite == ConditionallyPositive &&
 		p.like(f.of[:len(f.of)-1]).Definite == Positive {

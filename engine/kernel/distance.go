@@ -87,7 +87,7 @@ func newGeodesic(e in, beta float64) component {
 }
 
 func distanceProperties(condition string) Properties {
-	return Properties{Definite: ConditionallyPositive, Condition: condition, Source: sourceProduct}
+	return Properties{Definite: ConditionallyPositive, Condition: condition, Source: sourceProduct, Falling: true}
 }
 
 // euclidean is a function of the Euclidean distance d = ‖x-y‖, d² = (x-y)² + 2 x y c in terms of

@@ -111,7 +111,7 @@ const mostProduct = math.MaxFloat32 * (1 - unit)
 func (linear) Properties() Properties {
 	return Properties{
 		Definite: Positive, Condition: "an inner product", Source: sourceLIBSVM, UsesNorms: true,
-		PositiveDiagonal: true,
+		PositiveDiagonal: true, Falling: true,
 	}
 }
 
@@ -295,6 +295,7 @@ func (k polynomial) Properties() Properties {
 	p := Properties{
 		Definite: Positive, Condition: "for r >= 0", Source: sourceLIBSVM,
 		UsesNorms: true, NonNegative: k.degree%2 == 0, PositiveDiagonal: k.r >= 0,
+		Falling: k.degree%2 == 1,
 	}
 	if k.r < 0 {
 		p.Definite, p.Condition = NotProven, "r < 0: positive definite for r >= 0"
@@ -405,6 +406,7 @@ func (sigmoid) Properties() Properties {
 	return Properties{
 		Condition: "not positive definite for most of its parameters",
 		Source:    "Lin and Lin, A study on sigmoid kernels for SVM (2003)", UsesNorms: true,
+		Falling: true,
 	}
 }
 

@@ -128,6 +128,7 @@ func (f powered) properties() Properties {
 		Condition:        f.conditions(),
 		NonNegative:      of.NonNegative || math.Mod(f.p, 2) == 0,
 		PositiveDiagonal: of.PositiveDiagonal,
+		Falling:          of.Falling && (of.NonNegative || math.Mod(f.p, 2) == 1),
 	}
 	if !f.whole() {
 		p.Condition = strings.TrimPrefix(p.Condition+"; a power that is no whole number", "; ")

@@ -26,6 +26,7 @@ type Properties struct {
 	UsesNorms        bool // the value depends on the documents' norms, not on their cosine alone
 	NonNegative      bool // no value is below 0, whatever the documents
 	PositiveDiagonal bool // k(x, x) > 0 for all documents (of norm above 0, where the kernel uses norms)
+	Falling          bool // for given norms, the value nowhere rises with c from 0 to 2
 }
 
 // Doubtful returns why matrices of the kernel may have eigenvalues below 0 well beyond rounding,
@@ -42,11 +43,12 @@ func (p Properties) Doubtful() string {
 	return p.Definite.String() + ": " + p.Condition
 }
 
-// nonNegative are the properties of a kernel that is positive definite, nowhere below 0, and above 0
-// on the diagonal.
+// nonNegative are the properties of a kernel that is positive definite, nowhere below 0, above 0 on
+// the diagonal, and falls with c.
 func nonNegative(condition, source string) Properties {
 	return Properties{
 		Definite: Positive, Condition: condition, Source: source, NonNegative: true, PositiveDiagonal: true,
+		Falling: true,
 	}
 }
 
@@ -65,6 +67,13 @@ func (p Properties) like(parts []component) Properties {
 		}
 	}
 	return p
+}
+
+// FallsWithC reports whether k is a function of c alone that nowhere rises with it: then the documents
+// of the greatest values are those of the least c. Of a kernel of which it isn't known, it is false.
+func FallsWithC(k Kernel) bool {
+	p := PropertiesOf(k)
+	return p.Falling && !p.UsesNorms
 }
 
 // PropertiesOf returns what is known of k. Of a kernel that isn't from this package nothing is,

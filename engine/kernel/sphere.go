@@ -112,7 +112,8 @@ func (bhattacharyya) Error(c, x, y float64) float64 { return unit * math.Abs(1-c
 func (bhattacharyya) feature(c, x, y float64) (float64, float64, float64) { return c, 1, 1 }
 
 func (bhattacharyya) Properties() Properties {
-	return Properties{Definite: Positive, Condition: "an inner product", Source: sourceJebara, PositiveDiagonal: true}
+	return Properties{Definite: Positive, Condition: "an inner product", Source: sourceJebara, PositiveDiagonal: true,
+		Falling: true}
 }
 
 func (bhattacharyya) program(b *programBuilder, l layer)        { b.cosine(l) }
@@ -162,7 +163,7 @@ func (k ngd) feature(c, x, y float64) (float64, float64, float64) {
 func (k ngd) Properties() Properties {
 	return Properties{
 		Definite: ConditionallyPositive, Source: sourceZhang + ", §4",
-		NonNegative: k.shift >= 2*math.Pi, PositiveDiagonal: k.shift > 0,
+		NonNegative: k.shift >= 2*math.Pi, PositiveDiagonal: k.shift > 0, Falling: true,
 	}
 }
 

@@ -57,7 +57,8 @@ func (f exponential) spec() string             { return f.call("exp") }
 func (f exponential) with(of []component) form { return exponential{combination{of}} }
 
 func (f exponential) properties() Properties {
-	p := Properties{Source: sourceSchoenberg, Condition: f.conditions(), NonNegative: true, PositiveDiagonal: true}
+	p := Properties{Source: sourceSchoenberg, Condition: f.conditions(), NonNegative: true, PositiveDiagonal: true,
+		Falling: f.all(isFalling)}
 	if f.all(isConditional) {
 		p.Definite = Positive
 		return p
@@ -153,6 +154,7 @@ func (f normalised) properties() Properties {
 		Condition:        f.conditions(),
 		NonNegative:      of.NonNegative,
 		PositiveDiagonal: true,
+		Falling:          of.Falling,
 	}
 	return p.like(f.of)
 }
@@ -280,7 +282,8 @@ func (f centred) spec() string             { return f.call("centred") }
 func (f centred) with(of []component) form { return centred{combination{of}} }
 
 func (f centred) properties() Properties {
-	p := Properties{Source: "Schölkopf, The kernel trick for distances, NIPS 2000", Condition: f.conditions()}
+	p := Properties{Source: "Schölkopf, The kernel trick for distances, NIPS 2000", Condition: f.conditions(),
+		Falling: f.all(isFalling)}
 	if f.all(isConditional) {
 		p.Definite = Positive
 	} else {

@@ -14,6 +14,7 @@ package panel
 import (
 	"context"
 	"encoding/binary"
+	"math"
 	"sync"
 
 	"github.com/gramengine/gram/asm"
@@ -145,7 +146,9 @@ func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 			}
 		}
 	}()
+	order := inOrder(len(starts)-1, workers, r.LastFirst)
 	return tiles.Run(ctx, workers, len(starts)-1, func(ctx context.Context, w, task int) error {
+		task = order(task)
 		if held[w] == nil {
 			held[w] = b.borrow()
 		}
@@ -184,4 +187,20 @@ func (b *Backend) panels(r *device.Request) (starts []int) {
 		first = end
 	}
 	return starts
+}
+
+// inOrder returns the order of n panels on so many workers: as they come or, where the last ones are
+// to come first, backwards. Of the symmetric half these are the smallest, so a few of them are left
+// for the end, enough to keep all workers busy while one works on the largest.
+func inOrder(n, workers int, lastFirst bool) func(task int) int {
+	if !lastFirst {
+		return func(task int) int { return task }
+	}
+	first := n - min(int(math.Sqrt(float64(n)*float64(workers))), n/2)
+	return func(task int) int {
+		if task < first {
+			return first - 1 - task
+		}
+		return task
+	}
 }

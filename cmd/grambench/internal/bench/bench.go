@@ -32,7 +32,8 @@ Measures how many pairs of documents the engine computes per second, beside a me
 lists on one core, as LIBSVM does it. Every round runs the merge, then every instruction set, kernel
 and number of workers. Figures are medians over the rounds, ratios are of the same round.
 
-The kernel "tiles" is c = 1 - cosine of all pairs, computed and left; all others are whole matrices.
+The kernel "tiles" is c = 1 - cosine of all pairs, computed and left, "neighbours" the 10 nearest
+documents of each; all others are whole matrices.
 The head's multiply-adds stand beside those that the machine does in registers ("useful": in terms
 that both documents have), bytes, which are counted, beside the bandwidth of memory.`,
 	Examples: `
@@ -43,7 +44,7 @@ grambench bench -family -isa avx2`,
 		b := &bench{f: f, workers: workerList{1}}
 		b.Documents.Declare(f, "goroot", &b.Limits)
 		f.Group("Kernels", "")
-		b.Kernels.Declare(f, "tiles, c and diffusion:t=0.5")
+		b.Kernels.Declare(f, "tiles, neighbours, c and diffusion:t=0.5")
 		f.Group("Measuring", "")
 		f.Var(&b.workers, "workers", "compute with `N` goroutines, 0 for all; 1,2 gives a row for each")
 		f.IntVar(&b.count, "count", 5, "take the median of `N` rounds")
@@ -161,24 +162,42 @@ func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 	return b.Report(e, b.f, r)
 }
 
-// spec is a kernel that is to be measured: tiles says that c is computed and left.
+// spec is a kernel that is to be measured as a matrix, or else by pass, which stores none.
 type spec struct {
 	name   string
-	tiles  bool
+	pass   pass
 	kernel engine.Kernel
+}
+
+// pass is a computation on all pairs that keeps next to nothing.
+type pass func(ctx context.Context, e *engine.Engine, k engine.Kernel) error
+
+// passes are those that bench knows, by name; their kernel is c, or falls with it.
+var passes = []struct {
+	name, kernel string
+	pass         pass
+}{
+	{"tiles", "c", func(ctx context.Context, e *engine.Engine, _ engine.Kernel) error {
+		return e.Tiles(ctx, func(*engine.Tile) error { return nil })
+	}},
+	{"neighbours", "bhattacharyya", func(ctx context.Context, e *engine.Engine, k engine.Kernel) error {
+		_, err := e.Neighbours(ctx, k, engine.NeighbourOptions{Count: 10})
+		return err
+	}},
 }
 
 // parse parses the kernels that were asked for, or the default.
 func (b *bench) parse() (out []spec, err error) {
 	names := b.Specs
 	if len(names) == 0 {
-		names = cli.List{"tiles", "c", "diffusion:t=0.5"}
+		names = cli.List{"tiles", "neighbours", "c", "diffusion:t=0.5"}
 	}
 	for _, name := range names {
 		s := spec{name: name}
-		rest, ok := strings.CutPrefix(name, "tiles")
-		if ok && (rest == "" || rest[0] == ':') {
-			s.tiles, name = true, "c"+rest
+		for _, p := range passes {
+			if rest, ok := strings.CutPrefix(name, p.name); ok && (rest == "" || rest[0] == ':') {
+				s.pass, name = p.pass, p.kernel+rest
+			}
 		}
 		one := source.Kernels{Specs: cli.List{name}, Embedding: b.Embedding}
 		k, err := one.Parse()

@@ -130,7 +130,7 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*machine, error) {
 	n := b.corpus.Documents.Rows()
 	// The memory that stands for the machine's is that of the matrix, where this is large enough.
 	what, floats := "measuring the bandwidth of memory", memoryFloats()
-	if slices.ContainsFunc(b.specs, func(s spec) bool { return !s.tiles }) {
+	if slices.ContainsFunc(b.specs, func(s spec) bool { return s.pass == nil }) {
 		what, floats = "a Gram matrix of "+report.Documents(n), max(n*n, floats)
 	}
 	buffer, err := b.memory(what, floats)
@@ -163,12 +163,10 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*machine, error) {
 					run: func(ctx context.Context) error { return e.GramTo(ctx, k, matrix) },
 				}
 				name, _, _ := strings.Cut(row.Kernel, ":")
-				row.mapped = name != "c"
-				if s.tiles {
+				row.mapped = name != "c" && s.pass == nil
+				if s.pass != nil {
 					row.Kernel, row.values = s.name, 0
-					row.run = func(ctx context.Context) error {
-						return e.Tiles(ctx, func(*engine.Tile) error { return nil })
-					}
+					row.run = func(ctx context.Context) error { return s.pass(ctx, e, k) }
 				}
 				if isa != place.CUDA {
 					if row.table, err = asm.For(isa); err != nil {

@@ -1,0 +1,169 @@
+// Package nearest finds small values in tiles while they pass by: of each document those of its
+// nearest neighbours ([Lists]), or all below a limit ([Pairs]). Nothing else of a tile is kept.
+//
+// Tiles come from package compute, by columns or by rows; a kernel of package asm compares all
+// values of a part with the limits of its rows and columns, and few pass. What values mean, the
+// callers know: they are keys, c itself or a kernel's values with the sign changed.
+package nearest
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/gramengine/gram/tiles"
+)
+
+// Neighbour is a document and its value.
+type Neighbour struct {
+	Document uint32
+	Value    float32
+}
+
+// An entry of a list is a number that orders by key, then by document: the key's bits, turned so
+// that they ascend, and the document below them. No two of a list are equal, so the order in which
+// they come doesn't matter.
+type entry uint64
+
+const signBit = 1 << 31
+
+func newEntry(key float32, document uint32) entry {
+	b := math.Float32bits(key)
+	return entry(b^(uint32(int32(b)>>31)|signBit))<<32 | entry(document)
+}
+
+func (e entry) key() float32 {
+	b := uint32(e >> 32)
+	return math.Float32frombits(b ^ (uint32(int32(^b)>>31) | signBit))
+}
+
+// lockDocs is the number of documents whose lists are under one lock.
+const lockDocs = 64
+
+// Lists holds, for each of n documents, the up to k neighbours of the least keys that were offered.
+type Lists struct {
+	k       int
+	none    entry   // stands where no neighbour does, behind all that may enter
+	entries []entry // k for each document
+	count   []int32 // of neighbours; once the lists are in order
+	limit   []float32
+	groups  []int32 // nil, or for each document its group, in which it has no neighbours
+	locks   []sync.Mutex
+}
+
+// Bytes returns what lists of k neighbours of n documents take.
+func Bytes(n, k int) int64 {
+	return int64(n)*(8*int64(k)+8) + 8*int64(n/lockDocs+1)
+}
+
+// NewLists makes empty lists for keys up to most. Documents of the same group don't enter each
+// other's lists, where groups are given.
+func NewLists(n, k int, most float32, groups []int32) *Lists {
+	l := &Lists{
+		k: k, none: newEntry(most, math.MaxUint32), entries: make([]entry, n*k), count: make([]int32, n),
+		limit: make([]float32, n), groups: groups, locks: make([]sync.Mutex, n/lockDocs+1),
+	}
+	for i := range l.entries {
+		l.entries[i] = l.none
+	}
+	if k == 0 {
+		most = never // nothing enters
+	}
+	for i := range l.limit {
+		l.limit[i] = most
+	}
+	return l
+}
+
+// never is a limit that no key is below.
+var never = float32(math.Inf(-1))
+
+// Len returns the number of lists.
+func (l *Lists) Len() int { return len(l.count) }
+
+// Of returns the list of a document, which Sort has put in order.
+func (l *Lists) Of(i int) []Neighbour { return l.list(i)[:l.count[i]:l.count[i]] }
+
+// list returns the memory of a list as that of neighbours.
+func (l *Lists) list(i int) []Neighbour {
+	if l.k == 0 {
+		return nil
+	}
+	return unsafe.Slice((*Neighbour)(unsafe.Pointer(&l.entries[i*l.k])), l.k)
+}
+
+// shortList is the greatest k for which a list is kept in order, without a branch that depends on
+// keys; beyond it is a heap.
+const shortList = 64
+
+// offer enters a neighbour where it belongs to the first k. The caller holds the list's lock.
+func (l *Lists) offer(i int, key float32, j int) {
+	if !(key <= l.limit[i]) || l.groups != nil && l.groups[i] == l.groups[j] {
+		return
+	}
+	list, e := l.entries[i*l.k:][:l.k:l.k], newEntry(key, uint32(j))
+	if len(list) <= shortList {
+		for at := len(list) - 1; at > 0; at-- {
+			list[at] = max(list[at-1], min(list[at], e))
+		}
+		list[0] = min(list[0], e)
+		l.limit[i] = list[len(list)-1].key()
+	} else if e < list[0] {
+		sink(list, e)
+		l.limit[i] = list[0].key()
+	}
+}
+
+// sink puts e in the place of the last entry, which is the top of the heap.
+func sink(heap []entry, e entry) {
+	at := 0
+	for {
+		next := 2*at + 1
+		if next >= len(heap) {
+			break
+		}
+		if next+1 < len(heap) && heap[next] < heap[next+1] {
+			next++
+		}
+		if heap[next] <= e {
+			break
+		}
+		heap[at] = heap[next]
+		at = next
+	}
+	heap[at] = e
+}
+
+// sortDocs is how many lists are put in order at a time.
+const sortDocs = 256
+
+// Sort puts all lists in order, the least key first, and hands each to done, which may change it in
+// its place and returns what it is to be. It ends the search.
+func (l *Lists) Sort(
+	ctx context.Context, workers int, done func(list []Neighbour) ([]Neighbour, error),
+) error {
+	n := len(l.count)
+	return tiles.Run(ctx, workers, (n+sortDocs-1)/sortDocs, func(ctx context.Context, _, task int) error {
+		for i := task * sortDocs; i < min((task+1)*sortDocs, n); i++ {
+			entries := l.entries[i*l.k:][:l.k]
+			slices.Sort(entries)
+			list := l.list(i)
+			count := 0
+			for at, e := range entries {
+				if e == l.none {
+					break
+				}
+				list[at] = Neighbour{uint32(e), e.key()}
+				count++
+			}
+			list, err := done(list[:count])
+			if err != nil || ctx.Err() != nil {
+				return err
+			}
+			l.count[i] = int32(len(list))
+		}
+		return nil
+	})
+}

@@ -1,0 +1,313 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/internal/nearest"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Neighbour is a document and the kernel's value for it.
+type Neighbour = nearest.Neighbour
+
+// NeighbourOptions says which neighbours are looked for. Count must be given.
+type NeighbourOptions struct {
+	Count int      // most neighbours that a document has
+	Least *float64 // a neighbour's least value; default none
+
+	// Groups gives each document a group, in which it has no neighbours: with the folds of a
+	// cross-validation, neighbours are training documents. Default: every document its own.
+	// CrossNeighbours takes none.
+	Groups []int32
+
+	// C asks for c in the place of values, for kernels that fall with c: neighbours are the same
+	// for all of these, and so is Least.
+	C bool
+}
+
+// Neighbours are the nearest documents of each of some documents.
+type Neighbours struct{ lists *nearest.Lists }
+
+// Len returns the number of documents that have neighbours.
+func (n *Neighbours) Len() int {
+	if n == nil || n.lists == nil {
+		return 0
+	}
+	return n.lists.Len()
+}
+
+// Of returns the neighbours of document i, the nearest first. It panics where there is no such
+// document.
+func (n *Neighbours) Of(i int) []Neighbour {
+	if uint(i) >= uint(n.Len()) {
+		panic(fmt.Errorf("engine: neighbours of document %d, expected one from 0 to %d", i, n.Len()-1))
+	}
+	return n.lists.Of(i)
+}
+
+// Neighbours returns, for each document i, the Count other documents j of the greatest k(xᵢ, xⱼ),
+// the greatest first and equal ones by number. Fewer where there are no more, or none with a value
+// of Least. A value that is no number belongs to no neighbour.
+//
+// Values have the bits of [Engine.Gram] on the processor, and as on all of its matrices neighbours
+// don't depend on the number of workers or on tiles. Where the kernel falls with c alone, by its
+// [Properties], the documents of the least c are chosen and only their c is mapped; of equal values
+// the one of less c comes first, then that of the smaller number. c is right to 10⁻⁶ and, below 0.1,
+// to half a unit in the last place: of documents that are as far away as that, either may be the
+// nearer one.
+//
+// Every pair is computed once and serves both documents; nothing of a tile is kept but what enters a
+// list. Neighbours allocates NeighboursBytes, and fails with a [MemoryError] before that where
+// Options.MemoryBytes, or what the machine has left, is less. It returns within a second of the end
+// of ctx, with its error.
+func (e *Engine) Neighbours(ctx context.Context, k Kernel, opt NeighbourOptions) (_ *Neighbours, err error) {
+	if k, err = e.bind(k); err != nil {
+		return nil, err
+	}
+	n := e.Len()
+	if opt.Groups != nil && len(opt.Groups) != n {
+		return nil, fmt.Errorf("engine: groups of %d documents, expected of %d", len(opt.Groups), n)
+	}
+	r := &device.Request{Docs: sequence(n), Hi: n, Half: true, LastFirst: true, Workers: e.c.Workers}
+	return e.neighbours(ctx, k, r, opt, max(n-1, 0), compute.PairsOf(n))
+}
+
+// CrossNeighbours returns, for each of the test documents, the engine's documents that are nearest
+// to it, as [Engine.Neighbours] does. Both must have been embedded by the same embedder. Test
+// documents are no others than the engine's own where they are the same ones.
+func (e *Engine) CrossNeighbours(
+	ctx context.Context, k Kernel, test *sparse.Embedded, opt NeighbourOptions,
+) (_ *Neighbours, err error) {
+	if k, err = e.bindCross(k, test); err != nil {
+		return nil, err
+	}
+	if opt.Groups != nil {
+		return nil, fmt.Errorf("engine: groups of %d documents, expected none for test documents", len(opt.Groups))
+	}
+	n, m := e.Len(), test.Rows()
+	r := &device.Request{From: e.other(test), Docs: sequence(m), Hi: n, Workers: e.c.Workers}
+	return e.neighbours(ctx, k, r, opt, n, int64(m)*int64(n))
+}
+
+// NeighboursBytes returns the memory that Neighbours allocates for so many neighbours of so many
+// documents, in bytes. CrossNeighbours holds what NewBytes says of its test documents besides.
+func NeighboursBytes(documents, count int) int64 {
+	documents, count = max(documents, 0), max(count, 0)
+	if count > 0 && float64(documents)*float64(count) >= math.MaxInt64/32 {
+		return math.MaxInt64
+	}
+	return nearest.Bytes(documents, count)
+}
+
+// neighbours is Neighbours for a kernel that is bound: up to most others of the documents of r.
+func (e *Engine) neighbours(
+	ctx context.Context, k Kernel, r *device.Request, opt NeighbourOptions, most int, pairs int64,
+) (_ *Neighbours, err error) {
+	if opt.Count < 1 {
+		return nil, fmt.Errorf("engine: %d neighbours, expected at least 1", opt.Count)
+	}
+	if opt.C && !kernel.FallsWithC(k) {
+		return nil, fmt.Errorf("engine: c of neighbours by kernel %s, expected one that is known to fall with c alone", k)
+	}
+	s, err := e.search(k, opt.Least)
+	if err != nil {
+		return nil, err
+	}
+	m, count := len(r.Docs), min(opt.Count, most)
+	held := nearest.Bytes(m, count)
+	if r.From != nil {
+		held = compute.Together(held, NewBytes(m, r.From.Cols, r.From.NNZ()))
+	}
+	if err := e.fits(fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
+		return nil, err
+	}
+	ctx, report := e.c.Start(ctx, pairs)
+	defer report.Finish(&err)
+	lists := nearest.NewLists(m, count, s.most, opt.Groups)
+	s.scan.Half = r.Half
+	err = e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
+		s.scan.Enter(lists, t)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = lists.Sort(ctx, e.c.Workers, func(list []Neighbour) ([]Neighbour, error) {
+		return s.values(list, opt.C)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Neighbours{lists}, nil
+}
+
+// search is what the selection of pairs by a kernel's value looks at: c, where the kernel falls with
+// it alone, else the kernel's own values.
+type search struct {
+	e      *Engine
+	of     Kernel   // whose values are wanted
+	kernel Kernel   // that tiles are computed by
+	byC    bool     // that is c
+	least  *float64 // value
+	most   float32  // key
+	scan   nearest.Search
+}
+
+func (e *Engine) search(k Kernel, least *float64) (*search, error) {
+	s := &search{e: e, of: k, kernel: k, byC: kernel.FallsWithC(k), least: least, most: float32(math.Inf(1))}
+	s.scan.Kernels, s.scan.Falling = e.c.Kernels, !s.byC
+	if s.byC {
+		s.kernel = kernel.C{}
+	}
+	if least == nil {
+		return s, nil
+	}
+	if *least != *least {
+		return nil, fmt.Errorf("engine: a least value of %v, expected a number", *least)
+	}
+	if !s.byC {
+		s.most = roundUp(0 - *least) // never -0
+		return s, nil
+	}
+	// The greatest c whose value is large enough, and somewhat more: rounding makes maps rise here
+	// and there. What is too small then is dropped with its value.
+	var failed error
+	first := sort.Search(int(math.Float32bits(2))+1, func(bits int) bool {
+		c := []float32{math.Float32frombits(uint32(bits))}
+		if err := kernel.Map(k, e.c.Kernels, c, c, nil, nil); err != nil {
+			failed = err
+		}
+		return !(float64(c[0]) >= *least)
+	})
+	s.most = -1
+	if first > 0 {
+		s.most = math.Float32frombits(uint32(first-1))*(1+0x1p-14) + 0x1p-20
+	}
+	return s, failed
+}
+
+// roundUp returns the least float32 that isn't below v.
+func roundUp(v float64) float32 {
+	f := float32(v)
+	if float64(f) < v {
+		f = math.Nextafter32(f, float32(math.Inf(1)))
+	}
+	return f
+}
+
+// values turns the keys of a list, in their order, into values, or leaves c. It returns the list
+// without those that are too small.
+func (s *search) values(list []Neighbour, c bool) ([]Neighbour, error) {
+	values := make([]float32, len(list))
+	for i, n := range list {
+		values[i] = n.Value
+	}
+	if err := s.valuesOf(values); err != nil {
+		return nil, err
+	}
+	kept := list[:0]
+	for i, n := range list {
+		if !s.enough(values[i]) {
+			continue
+		}
+		if !c {
+			n.Value = values[i]
+		}
+		kept = append(kept, n)
+	}
+	falling := func(a, b Neighbour) int { return cmp.Compare(b.Value, a.Value) }
+	if !c && !slices.IsSortedFunc(kept, falling) {
+		slices.SortStableFunc(kept, falling) // by rounding of the map
+	}
+	return kept, nil
+}
+
+// valuesOf turns keys into values, in their place.
+func (s *search) valuesOf(keys []float32) error {
+	if s.byC {
+		return kernel.Map(s.of, s.e.c.Kernels, keys, keys, nil, nil)
+	}
+	for i, v := range keys {
+		keys[i] = -v
+	}
+	return nil
+}
+
+// enough says whether a value is one of a pair that is wanted.
+func (s *search) enough(v float32) bool {
+	return v == v && (s.least == nil || float64(v) >= *s.least)
+}
+
+// Pairs hands all pairs of documents i < j with k(xᵢ, xⱼ) of at least a bound to visit, which is
+// called by one goroutine at a time, in no particular order. Values are those of [Engine.Neighbours].
+// An error of visit ends the computation, as does a panic, which comes back as a
+// [tiles.PanicError]. Pairs needs no memory for results.
+func (e *Engine) Pairs(
+	ctx context.Context, k Kernel, least float64, visit func(i, j int, value float32) error,
+) (err error) {
+	if k, err = e.bind(k); err != nil {
+		return err
+	}
+	s, err := e.search(k, &least)
+	if err != nil {
+		return err
+	}
+	return s.pairs(ctx, visit)
+}
+
+// PairsWithin is Pairs for all pairs with c of at most a bound, whatever the kernel; value is c.
+func (e *Engine) PairsWithin(ctx context.Context, c float64, visit func(i, j int, c float32) error) error {
+	if err := e.open(); err != nil {
+		return err
+	}
+	if !(c >= 0) {
+		return fmt.Errorf("engine: pairs with c of at most %v, expected a number not below 0", c)
+	}
+	s := &search{e: e, kernel: kernel.C{}, most: -roundUp(-c)} // the greatest float32 that isn't above c
+	s.scan.Kernels = e.c.Kernels
+	return s.pairs(ctx, visit)
+}
+
+func (s *search) pairs(ctx context.Context, visit func(i, j int, value float32) error) (err error) {
+	if visit == nil {
+		return errors.New("engine: a nil function visit, expected one that takes pairs")
+	}
+	e, n := s.e, s.e.Len()
+	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
+	defer report.Finish(&err)
+	s.scan.Half = true
+	r := &device.Request{Docs: sequence(n), Hi: n, Half: true, Workers: e.c.Workers}
+	var mu sync.Mutex
+	return e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
+		return s.scan.Pairs(s.most, t, func(rows, columns []int32, values []float32) error {
+			if s.of != nil {
+				if err := s.valuesOf(values); err != nil {
+					return err
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			return guarded("visit", func() error {
+				for p, v := range values {
+					if s.of != nil && !s.enough(v) {
+						continue
+					}
+					if err := visit(int(rows[p]), int(columns[p]), v); err != nil {
+						return err
+					}
+				}
+				return context.Cause(ctx)
+			})
+		})
+	})
+}

@@ -1,0 +1,386 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/sparse"
+)
+
+// candidate is a document as brute force sees it.
+type candidate struct {
+	c, value float64
+	document int
+}
+
+// bruteForce returns the k nearest of some candidates: those of the least c or, where the kernel
+// doesn't fall with c alone, of the greatest value.
+func bruteForce(list []candidate, k int, byC bool) []candidate {
+	slices.SortFunc(list, func(a, b candidate) int {
+		if byC {
+			return cmp.Or(cmp.Compare(a.c, b.c), cmp.Compare(a.document, b.document))
+		}
+		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.document, b.document))
+	})
+	list = list[:min(k, len(list))]
+	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.value, a.value) })
+	return list
+}
+
+func sameNeighbours(got []Neighbour, want []candidate) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%d neighbours, expected %d", len(got), len(want))
+	}
+	for at, w := range want {
+		if g := got[at]; int(g.Document) != w.document || float64(g.Value) != w.value {
+			return fmt.Errorf("neighbour %d is %v, expected %v", at, g, w)
+		}
+	}
+	return nil
+}
+
+// Neighbours are those of the Gram matrix, to the bit, on every instruction set, from any number of
+// workers, in a corpus with duplicates, proportional and empty documents.
+func TestNeighboursOfGram(t *testing.T) {
+	for _, isa := range asm.Available() {
+		for _, spec := range []string{
+			"diffusion:t=0.5", "normalise(linear)", "linear", "rbf:gamma=0.01", "c:embed=tf-l1-chi2", "chi2", "ngd",
+		} {
+			size := 150
+			if spec == "diffusion:t=0.5" {
+				size = 700 // several tiles
+			}
+			k := MustParseKernel(spec)
+			x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(size, 2000, 8, 5))
+			e := newEngine(t, x, Options{ISA: string(isa), Workers: 3})
+			n := e.Len()
+			g, err := e.Gram(t.Context(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := e.Gram(t.Context(), MustParseKernel("c:embed="+k.Embedding().String()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			byC := spec != "linear" && spec != "rbf:gamma=0.01" && !strings.HasPrefix(spec, "c:")
+			for _, count := range []int{1, 10, 100, n - 1, n + 5} {
+				for _, workers := range []int{1, 3} {
+					e := newEngine(t, x, Options{ISA: string(isa), Workers: workers})
+					near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: count})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if near.Len() != n {
+						t.Fatalf("%d documents, expected %d", near.Len(), n)
+					}
+					for i := range n {
+						var list []candidate
+						for j := range n {
+							if j != i {
+								list = append(list, candidate{c.At(i, j), g.At(i, j), j})
+							}
+						}
+						if err := sameNeighbours(near.Of(i), bruteForce(list, count, byC)); err != nil {
+							t.Fatalf("%s, %s, %d workers, k = %d, document %d: %v", isa, spec, workers, count, i, err)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Test documents find their neighbours among the engine's, and the engine's own find themselves.
+func TestCrossNeighbours(t *testing.T) {
+	m := enginetest.Zipf(500, 2000, 12, 6)
+	for _, spec := range []string{"diffusion:t=0.5", "linear"} {
+		k := MustParseKernel(spec)
+		x := enginetest.Embedded(t, k.Embedding(), m)
+		test, err := x.Embedder.Transform(enginetest.Zipf(130, 2000, 12, 7))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := newEngine(t, x, Options{Workers: 2})
+		for _, test := range []*sparse.Embedded{test, x} {
+			g, err := e.Cross(t.Context(), k, test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := e.Cross(t.Context(), MustParseKernel("c:embed="+k.Embedding().String()), test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near, err := e.CrossNeighbours(t.Context(), k, test, NeighbourOptions{Count: 7})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range test.Rows() {
+				var list []candidate
+				for j := range e.Len() {
+					list = append(list, candidate{c.At(i, j), g.At(i, j), j})
+				}
+				if err := sameNeighbours(near.Of(i), bruteForce(list, 7, spec != "linear")); err != nil {
+					t.Fatalf("%s, document %d: %v", spec, i, err)
+				}
+			}
+		}
+	}
+}
+
+// A least value, groups and c in the place of values, and pairs beside them.
+func TestNeighboursBounds(t *testing.T) {
+	m := enginetest.Zipf(400, 2000, 12, 8)
+	groups := make([]int32, m.Rows())
+	for i := range groups {
+		groups[i] = int32(i % 3)
+	}
+	for _, spec := range []string{"diffusion:t=0.5", "linear"} {
+		k := MustParseKernel(spec)
+		e := newEngine(t, enginetest.Embedded(t, k.Embedding(), m), Options{Workers: 2})
+		g, err := e.Gram(t.Context(), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := slices.Clone(g.Data)
+		slices.Sort(all)
+		for _, share := range []float64{0, 0.5, 0.98, 1} {
+			least := float64(all[int(share*float64(len(all)-1))])
+			near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: e.Len(), Least: &least, Groups: groups})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[[2]int]float32{}
+			for i := range e.Len() {
+				var list []int
+				for j := range e.Len() {
+					if v := g.Row(i)[j]; float64(v) >= least {
+						if i < j {
+							want[[2]int{i, j}] = v
+						}
+						if groups[i] != groups[j] {
+							list = append(list, j)
+						}
+					}
+				}
+				var got []int
+				for _, n := range near.Of(i) {
+					if n.Value != g.Row(i)[n.Document] {
+						t.Fatalf("%s: %v, expected %v", spec, n, g.Row(i)[n.Document])
+					}
+					got = append(got, int(n.Document))
+				}
+				slices.Sort(got)
+				if !slices.Equal(got, list) {
+					t.Fatalf("%s of at least %v: document %d has %v, expected %v", spec, least, i, got, list)
+				}
+			}
+			err = e.Pairs(t.Context(), k, least, func(i, j int, v float32) error {
+				if w, ok := want[[2]int{i, j}]; !ok || w != v {
+					return fmt.Errorf("pair %d, %d of %v, expected %v", i, j, v, w)
+				}
+				delete(want, [2]int{i, j})
+				return nil
+			})
+			if err != nil || len(want) > 0 {
+				t.Fatalf("%s of at least %v: %v, %d pairs are missing", spec, least, err, len(want))
+			}
+		}
+	}
+	k := MustParseKernel("hellinger")
+	e := newEngine(t, enginetest.Embedded(t, k.Embedding(), m), Options{Workers: 2})
+	c, err := e.Gram(t.Context(), MustParseKernel("c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: 3, C: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range e.Len() {
+		for _, n := range near.Of(i) {
+			if n.Value != c.Row(i)[n.Document] {
+				t.Fatalf("document %d: %v, expected c of %v", i, n, c.Row(i)[n.Document])
+			}
+		}
+	}
+	for _, most := range []float64{0, 0.02, float64(c.Row(3)[9]), 0.9, 5} {
+		count := 0
+		err := e.PairsWithin(t.Context(), most, func(i, j int, v float32) error {
+			if count++; i >= j || v != c.Row(i)[j] || float64(v) > most {
+				return fmt.Errorf("pair %d, %d of %v, expected c of %v", i, j, v, c.Row(i)[j])
+			}
+			return nil
+		})
+		want := 0
+		for i := range e.Len() {
+			for _, v := range c.Row(i)[i+1:] {
+				if float64(v) <= most {
+					want++
+				}
+			}
+		}
+		if err != nil || count != want {
+			t.Fatalf("within %v: %d pairs, expected %d; %v", most, count, want, err)
+		}
+	}
+}
+
+// On real corpora neighbours are those of float64 references, rank by rank, up to the accuracy of c.
+func TestNeighboursReference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	data := filepath.Join("..", "..", "shared", "data")
+	for _, set := range []string{
+		"webkb/all.tsv.gz", "reuters-modapte/train.tsv.gz", "20news-bydate/train.tsv.gz", "mnist/train-images-idx3-ubyte.gz",
+	} {
+		path := filepath.Join(data, filepath.FromSlash(set))
+		if _, err := os.Stat(path); err != nil {
+			t.Skipf("%s isn't there: %v", set, err)
+		}
+		corpus, err := sparse.Read(t.Context(), path, sparse.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := corpus.Documents.Rows(); n > 2000 {
+			chosen := rand.New(rand.NewPCG(1, 1)).Perm(n)[:2000]
+			slices.Sort(chosen)
+			corpus = corpus.Select(chosen)
+		}
+		k := MustParseKernel("bhattacharyya")
+		x := enginetest.Embedded(t, k.Embedding(), corpus.Documents)
+		n, ref := x.Rows(), NewReference(x)
+		rows := rand.New(rand.NewPCG(2, 2)).Perm(n)[:200]
+		for _, isa := range asm.Available() {
+			e := newEngine(t, x, Options{ISA: string(isa), Workers: 2})
+			near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: n - 1, C: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := map[int]*Neighbours{}
+			for _, count := range []int{1, 10, 100} {
+				if first[count], err = e.Neighbours(t.Context(), k, NeighbourOptions{Count: count, C: true}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			exact, sorted := make([]float64, n), make([]float64, 0, n)
+			for _, i := range rows {
+				for count, f := range first {
+					if !slices.Equal(f.Of(i), near.Of(i)[:min(count, n-1)]) {
+						t.Fatalf("%s, %s: document %d has other neighbours for k = %d than for %d", set, isa, i, count, n-1)
+					}
+				}
+				if terms, _ := x.Row(i); len(terms) == 0 {
+					continue // the reference has it that documents without terms are the same
+				}
+				if err := ref.Row(t.Context(), i, exact); err != nil {
+					t.Fatal(err)
+				}
+				sorted = append(append(sorted[:0], exact[:i]...), exact[i+1:]...)
+				slices.Sort(sorted)
+				for rank, nb := range near.Of(i) {
+					// Both c of the neighbour and that of rank are off by the bound at most.
+					want := sorted[rank]
+					tolerance := 2e-6
+					if want < 0.05 {
+						tolerance = 2e-5*want + 1e-30
+					}
+					if !(math.Abs(exact[nb.Document]-want) <= tolerance) || !(math.Abs(float64(nb.Value)-want) <= tolerance) {
+						t.Fatalf("%s, %s: neighbour %d of document %d is %v of c = %v, expected %v",
+							set, isa, rank, i, nb, exact[nb.Document], want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Corpora of equal documents: neighbours are those of the least numbers.
+func TestNeighboursAlike(t *testing.T) {
+	for name, row := range map[string][]float32{"one": {1, 2, 3}, "empty": {0, 0, 0}} {
+		x := enginetest.Embed(t, sparse.Sphere, slices.Repeat([][]float32{row}, 1000))
+		for _, isa := range asm.Available() {
+			e := newEngine(t, x, Options{ISA: string(isa), Workers: 3})
+			near, err := e.Neighbours(t.Context(), MustParseKernel("hellinger"), NeighbourOptions{Count: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 1000 {
+				var got []uint32
+				for _, n := range near.Of(i) {
+					got = append(got, n.Document)
+				}
+				want := slices.DeleteFunc([]uint32{0, 1, 2, 3}, func(j uint32) bool { return int(j) == i })[:3]
+				if !slices.Equal(got, want) {
+					t.Fatalf("%s: document %d has the neighbours %v, expected %v", name, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestNeighboursRefused(t *testing.T) {
+	k := MustParseKernel("hellinger")
+	x := enginetest.Embed(t, k.Embedding(), [][]float32{{1, 2}, {2, 1}, {1, 1}})
+	e := newEngine(t, x, Options{MemoryBytes: 1 << 20})
+	nan := math.NaN()
+	for want, call := range map[string]func() error{
+		"at least 1": func() error { _, err := e.Neighbours(t.Context(), k, NeighbourOptions{}); return err },
+		"groups of 1": func() error {
+			_, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: 1, Groups: []int32{1}})
+			return err
+		},
+		"expected none": func() error {
+			_, err := e.CrossNeighbours(t.Context(), k, x, NeighbourOptions{Count: 1, Groups: []int32{1}})
+			return err
+		},
+		"least value of NaN": func() error {
+			_, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: 1, Least: &nan})
+			return err
+		},
+		"fall with c alone": func() error {
+			_, err := e.Neighbours(t.Context(), MustParseKernel("c"), NeighbourOptions{Count: 1, C: true})
+			return err
+		},
+		"c of at most NaN": func() error {
+			return e.PairsWithin(t.Context(), nan, func(i, j int, c float32) error { return nil })
+		},
+		"nil function visit": func() error { return e.Pairs(t.Context(), k, 0, nil) },
+		"a panic": func() error {
+			return e.PairsWithin(t.Context(), 2, func(i, j int, c float32) error { panic("a panic") })
+		},
+	} {
+		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected an error with %q", err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := e.Neighbours(ctx, k, NeighbourOptions{Count: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after its end: %v", err)
+	}
+	many := enginetest.Embed(t, k.Embedding(), slices.Repeat([][]float32{{1, 2}}, 3000))
+	e = newEngine(t, many, Options{MemoryBytes: 32 << 20, Workers: 1})
+	var short *MemoryError
+	if _, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: 2999}); !errors.As(err, &short) {
+		t.Errorf("72 MB of lists: %v, expected a MemoryError", err)
+	}
+	if NeighboursBytes(1<<40, 1<<40) != math.MaxInt64 || NeighboursBytes(-1, 5) != NeighboursBytes(0, 0) {
+		t.Error("NeighboursBytes of sizes beyond any memory, or below 0")
+	}
+	none := &Neighbours{}
+	if none.Len() != 0 {
+		t.Error("neighbours of nobody have a length")
+	}
+}
