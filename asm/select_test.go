@@ -19,7 +19,7 @@ func TestSelect(t *testing.T) {
 			for _, lines := range []int{0, 1, 3, 8} {
 				for _, share := range []float64{0, 0.01, 1} { // of values that may be selected
 					stride := n + r.IntN(5)
-					c := poisoned(lines*stride + 3)[:lines*stride:lines*stride]
+					c := poisoned(lines*stride + 3)[: lines*stride : lines*stride]
 					for i := range c {
 						c[i] = 1 + r.Float32()
 						if r.Float64() < share {

@@ -89,7 +89,8 @@ var allowed = map[string][]string{
 		module + "/engine/kernel",
 		module + "/engine/internal/shape",
 	},
-	"engine/spectrum": {module + "/tiles", "gonum.org/v1/gonum"},
+	"engine/internal/nearest": {module + "/asm", module + "/tiles", module + "/engine/device"},
+	"engine/spectrum":         {module + "/tiles", "gonum.org/v1/gonum"},
 
 	"solver":        {module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},
 	"solver/model":  {module + "/sparse", module + "/tiles/atomicfile", "github.com/minio/sha256-simd"},

@@ -35,9 +35,18 @@ func engineCases() map[string]testCase {
 			r, v := p.odd(), int64(p.odd())
 			p.quiet(fmt.Sprint(r, v), func() { e.CrossTilesBytes(r, v) })
 		}},
-		"engine.Engine.CrossTo":      {run: cross},
-		"engine.Engine.Gram":         {run: gram},
-		"engine.Engine.GramTo":       {run: gram},
+		"engine.Engine.CrossTo":         {run: cross},
+		"engine.Engine.Gram":            {run: gram},
+		"engine.Engine.GramTo":          {run: gram},
+		"engine.Engine.Neighbours":      {run: neighbours},
+		"engine.Engine.CrossNeighbours": {run: neighbours},
+		"engine.Engine.Pairs":           {run: neighbours},
+		"engine.Engine.PairsWithin":     {run: neighbours},
+		"engine.Neighbours.Of":          {run: neighbours, index: true, panics: true},
+		"engine.NeighboursBytes": {run: func(p *program) {
+			n, k := p.odd(), p.odd()
+			p.quiet(fmt.Sprint(n, k), func() { engine.NeighboursBytes(n, k) })
+		}},
 		"engine.Engine.Rows":         {run: engineRows},
 		"engine.Engine.Stripes":      {run: stripes},
 		"engine.Engine.Tiles":        {run: engineTiles},
@@ -355,6 +364,76 @@ func engineTiles(p *program) {
 		return e.Tiles(p.ctx, func(*engine.Tile) error { return errors.New("own: failed") })
 	})
 	p.bad("that panic", func() error { return e.Tiles(p.ctx, func(*engine.Tile) error { panic(ownPanic) }) })
+}
+
+func neighbours(p *program) {
+	k := p.kernelOrOwn()
+	e, x := p.engineOf(k)
+	n, count := e.Len(), pick(p, 1, 2, 10, 200)
+	check := func(what string, near *engine.Neighbours) {
+		for i := range near.Len() {
+			list := near.Of(i)
+			for at, v := range list {
+				if int(v.Document) >= n || at > 0 && !(list[at-1].Value >= v.Value) {
+					p.fails("%s: neighbour %d of document %d is %v", what, at, i, v)
+					return
+				}
+			}
+		}
+	}
+	opt := engine.NeighbourOptions{Count: count}
+	if p.chance(2) {
+		opt.Least = new(pick(p, 0, -1, 0.5, math.Inf(1), math.Inf(-1)))
+	}
+	call := fmt.Sprint(count, " of ", n, " by ", k)
+	p.good("CrossNeighbours "+call, func() error {
+		near, err := e.CrossNeighbours(p.ctx, k, x, opt)
+		if err == nil {
+			check("CrossNeighbours", near)
+		}
+		return err
+	})
+	if p.chance(2) {
+		opt.Groups = make([]int32, n)
+	}
+	var near *engine.Neighbours
+	if !p.good("Neighbours "+call, func() (err error) { near, err = e.Neighbours(p.ctx, k, opt); return err }) {
+		return
+	}
+	check("Neighbours", near)
+	for _, i := range []int{-1, n, p.odd()} {
+		if p.door != "engine.Neighbours.Of" {
+			break
+		}
+		p.attempt(fmt.Sprint("Of ", i), func() error { near.Of(i); return nil })
+	}
+	p.good("Pairs", func() error { return e.Pairs(p.ctx, k, 0, func(int, int, float32) error { return nil }) })
+	p.good("PairsWithin", func() error {
+		return e.PairsWithin(p.ctx, 0.5, func(i, j int, c float32) error {
+			if i >= j || j >= n || !(c <= 0.5) {
+				p.fails("PairsWithin: pair %d, %d of %v", i, j, c)
+			}
+			return nil
+		})
+	})
+	p.bad("of no neighbours", func() error {
+		_, err := e.Neighbours(p.ctx, k, engine.NeighbourOptions{Count: -p.IntN(3)})
+		return err
+	})
+	p.bad("of too many groups", func() error {
+		_, err := e.Neighbours(p.ctx, k, engine.NeighbourOptions{Count: 1, Groups: make([]int32, n+1)})
+		return err
+	})
+	p.bad("of nil", func() error { _, err := e.CrossNeighbours(p.ctx, k, nil, opt); return err })
+	p.bad("within NaN", func() error {
+		return e.PairsWithin(p.ctx, math.NaN(), func(int, int, float32) error { return nil })
+	})
+	p.bad("at least NaN", func() error {
+		return e.Pairs(p.ctx, k, math.NaN(), func(int, int, float32) error { return nil })
+	})
+	p.bad("without visit", func() error { return e.PairsWithin(p.ctx, 1, nil) })
+	u, why := p.unsuited(k)
+	p.bad("of "+why, func() error { _, err := e.Neighbours(p.ctx, u, opt); return err })
 }
 
 func cross(p *program) {

@@ -46,6 +46,7 @@ func kernelCases() map[string]testCase {
 		"kernel.Resolve":          {run: aboutKernels},
 		"kernel.Tolerance":        {run: kernelValues, panics: true},
 		"kernel.UsesNorms":        {run: mapped},
+		"kernel.FallsWithC":       {run: aboutKernels},
 		"kernel.Within":           {run: kernelValues, panics: true},
 		"engine.Within":           {run: kernelValues, panics: true},
 	}
@@ -190,6 +191,7 @@ func aboutKernels(p *program) {
 			}
 		}
 		engine.PropertiesOf(k)
+		kernel.FallsWithC(k)
 		engine.HyperbolicOf(k)
 		k.Embedding()
 		if d := engine.ProgramOf(r); d != nil && terms > 0 {
