@@ -104,6 +104,12 @@ func ParseHyperbolic(spec string) (Hyperbolic, error) { return kernel.ParseHyper
 // HyperbolicOf returns what [Hyperbolic].Kernel was made of, see [kernel.HyperbolicOf].
 func HyperbolicOf(k Kernel) (Hyperbolic, bool) { return kernel.HyperbolicOf(k) }
 
+// Precomputed returns the kernel of a matrix that was computed elsewhere, see [kernel.Precomputed].
+func Precomputed() Kernel { return kernel.Precomputed() }
+
+// IsPrecomputed reports whether k is Precomputed, see [kernel.IsPrecomputed].
+func IsPrecomputed(k Kernel) bool { return kernel.IsPrecomputed(k) }
+
 // FitNormals estimates the distributions of sets of points, see [normal.Fit].
 func FitNormals(ctx context.Context, points *sparse.CSR, of []int32, sets int) (*Normals, error) {
 	return normal.Fit(ctx, points, of, sets)

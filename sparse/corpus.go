@@ -5,6 +5,7 @@ import "fmt"
 // Corpus is a set of documents as they were read: raw counts or values, labels, and a vocabulary.
 type Corpus struct {
 	Source     string    // what was read, as the user named it
+	Format     Format    // of the file that was read; empty for folders, texts in memory, and what isn't read
 	Documents  *CSR      // one row per document: term counts, or the values of a vector file
 	Vocabulary []string  // Vocabulary[t] is the text of term t; nil if the source has indices only
 	Classes    []string  // names of the classes, in the order of their first document
@@ -13,6 +14,43 @@ type Corpus struct {
 	Groups     []int64   // Groups[i] is the qid of document i; nil without qids or Options.Groups
 	Tokenizer  Tokenizer // what cut text into terms; the default for vectors
 	Warnings   []Warning // what deserves notice, such as empty documents, each kind once
+}
+
+// KernelRows returns the documents as rows of a Gram matrix that was computed elsewhere: column j
+// has the kernel's value with training document j. A row of LIBSVM's precomputed format (svm-train
+// -t 4, FormatSVMLight),
+//
+//	label 0:serial 1:K(x, x₁) 2:K(x, x₂) …
+//
+// begins with a number that is left out, and the others count from 1. Rows of other formats are what
+// they are. The matrix of c is changed and must not be used any more. An error names the first row
+// without 0:serial.
+func (c *Corpus) KernelRows() (*CSR, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	m := c.Documents
+	if c.Format != FormatSVMLight {
+		return m, nil
+	}
+	for i := range m.Rows() {
+		if terms, _ := m.Row(i); len(terms) == 0 || terms[0] != 0 {
+			return nil, fmt.Errorf("sparse: %s, row %d: no 0:serial before the values, expected it in each row of a "+
+				"precomputed kernel", c.Source, i+1)
+		}
+	}
+	out := &CSR{Cols: max(m.Cols-1, 0), Offsets: m.Offsets, Terms: m.Terms, Values: m.Values}
+	to, from := int64(0), int64(0)
+	for i := range m.Rows() {
+		end := m.Offsets[i+1]
+		for k := from + 1; k < end; k++ {
+			out.Terms[to], out.Values[to] = m.Terms[k]-1, m.Values[k]
+			to++
+		}
+		from, out.Offsets[i+1] = end, to
+	}
+	out.Terms, out.Values = out.Terms[:to], out.Values[:to]
+	return out, nil
 }
 
 // Labels holds the classes of each document, none, one or several.

@@ -23,6 +23,32 @@ type CSR struct {
 	Values  []float32 // the stored values
 }
 
+// FromDense returns the matrix of so many rows and columns with the values data[i*cols+j], without
+// those that are 0. Errors: another number of values, a value that isn't finite.
+func FromDense(rows, cols int, data []float32) (*CSR, error) {
+	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/cols || len(data) != rows*cols {
+		return nil, fmt.Errorf("sparse: %d values of %d rows and %d columns, expected one for each place", len(data),
+			rows, cols)
+	}
+	m := &CSR{Cols: cols, Offsets: make([]int64, rows+1)}
+	for i := range rows {
+		for _, v := range data[i*cols : (i+1)*cols] {
+			if v != 0 {
+				m.Offsets[i+1]++
+			}
+		}
+	}
+	m.allocate()
+	at := 0
+	for k, v := range data {
+		if v != 0 {
+			m.Terms[at], m.Values[at] = uint32(k%cols), v
+			at++
+		}
+	}
+	return m, m.Validate()
+}
+
 // Rows returns the number of rows.
 func (m *CSR) Rows() int { return max(len(m.Offsets)-1, 0) }
 

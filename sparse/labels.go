@@ -384,7 +384,8 @@ func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
 		case len(bytes.TrimSpace(line)) == 0:
 			piece.addNone()
 		default:
-			if bad := piece.add(line); bad != nil {
+			label, _, _ := bytes.Cut(line, []byte{'\t'}) // as a TSV file has it
+			if bad := piece.add(label); bad != nil {
 				return bad.at(in.name, in.line)
 			}
 		}

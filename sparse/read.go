@@ -53,7 +53,7 @@ type Options struct {
 	LabelKey, TextKey string
 
 	// Labels, if not empty, is a file with the labels of all documents, one line each as in TSV,
-	// that take the place of those of the source.
+	// that take the place of those of the source. What stands behind a TAB isn't looked at.
 	Labels string
 
 	Groups       bool  // keep qids of svmlight files as Corpus.Groups; every line must have one
@@ -325,7 +325,9 @@ func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *C
 			return nil, err
 		}
 	}
-	c, err = readers[format](ctx, in, opt, meter)
+	if c, err = readers[format](ctx, in, opt, meter); err == nil {
+		c.Format = format
+	}
 	if bad, ok := err.(*SyntaxError); ok && bad.Err == nil { // damaged data are no matter of the format
 		bad.Guessed = guessed
 	}

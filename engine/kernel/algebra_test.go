@@ -337,7 +337,7 @@ func TestEqual(t *testing.T) {
 		}
 	}
 	own := func() Kernel {
-		k, err := New(Custom{Name: "c", Eval: func(c, x, y float64) float64 { return c }})
+		k, err := New(Custom{Name: "mine", Eval: func(c, x, y float64) float64 { return c }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,11 +57,7 @@ func Check(k Kernel) error {
 	if k == nil {
 		return errors.New("engine: a nil kernel, expected one of ParseKernel or NewKernel")
 	}
-	if _, sets := HyperbolicOf(k); sets {
-		return fmt.Errorf("engine: kernel %s compares sets of points, found documents: "+
-			"FitNormals estimates the distributions of sets, and NewHyperbolic compares these", k)
-	}
-	return nil
+	return checkComputable(k)
 }
 
 // Map applies a kernel to a tile, with a panic as an error: the one place where a kernel meets

@@ -10,8 +10,9 @@ import (
 
 // Custom describes a kernel of one's own for [New]. Name and Eval are needed, the rest is optional.
 type Custom struct {
-	// Name is what String returns. Parse doesn't know it, so a model that was trained with the
-	// kernel can't be read from a file again.
+	// Name is what String returns, and what files of models name the kernel by: a program that loads
+	// one brings the kernel again, see svm.PredictOptions.Kernels. It should say all parameters, and
+	// can't be a specification that [Parse] knows.
 	Name string
 
 	// Embedding says how counts become vectors. Default: the counts themselves.
@@ -44,12 +45,15 @@ type Custom struct {
 // package. Two calls give two different kernels, whatever their names. What its functions panic
 // with comes back from computations as a [PanicError].
 //
-// Errors: no name, no Eval, an Error without Row, an Eval that changes with the norms where
+// Errors: no name, that of another kernel, no Eval, an Error without Row, an Eval that changes with the norms where
 // Properties.UsesNorms is false, a [PanicError] where Eval panics at c = 0, ¼ or 1.
 func New(c Custom) (k Kernel, err error) {
 	switch {
 	case c.Name == "":
 		return nil, fmt.Errorf("engine: a kernel without a name")
+	case known(c.Name):
+		return nil, fmt.Errorf("engine: a kernel of one's own is called %s, expected a name that no other kernel has",
+			c.Name)
 	case c.Eval == nil:
 		return nil, fmt.Errorf("engine: kernel %s: no function Eval", c.Name)
 	case c.Error != nil && c.Row == nil:
@@ -84,6 +88,13 @@ func New(c Custom) (k Kernel, err error) {
 		return own, nil
 	}
 	return k, nil
+}
+
+// known reports whether a name is the specification of another kernel, so that a file that holds it
+// would be read as that.
+func known(name string) bool {
+	_, err := Parse(name)
+	return err == nil || IsHyperbolic(name) || name == precomputedName
 }
 
 // customRows is a kernel with a map that somebody else wrote, or none.
@@ -122,4 +133,56 @@ func (k *customRows) Error(c, x, y float64) float64 {
 		return k.c.Error(c, x, y)
 	}
 	return unit*math.Abs(k.c.Eval(c, x, y)) + underflow
+}
+
+// precomputedName is the specification of [Precomputed], which [Parse] doesn't know.
+const precomputedName = "precomputed"
+
+// Precomputed returns the kernel of a Gram matrix that was computed elsewhere, as LIBSVM's -t 4
+// has it. It stands for the matrix where a kernel is asked for, and has no values of its own: an
+// [Engine] refuses it.
+func Precomputed() Kernel { return precomputed{} }
+
+// IsPrecomputed reports whether k is [Precomputed].
+func IsPrecomputed(k Kernel) bool { return k == precomputed{} }
+
+type precomputed struct{ valueless }
+
+func (precomputed) String() string { return precomputedName }
+
+// Properties returns that nothing is known of the matrix but by its user.
+func (precomputed) Properties() Properties {
+	return Properties{Condition: "as the matrix is", Unrefuted: true}
+}
+
+// valueless is the part that kernels share that are no functions of c.
+type valueless struct{}
+
+// Embedding implements [Kernel].
+func (valueless) Embedding() sparse.Embedding { return sparse.Embedding{} }
+
+// Eval implements [Kernel]: there is no value.
+func (valueless) Eval(c, x, y float64) float64 { return math.NaN() }
+
+// mapTo implements [Kernel]: there is no value.
+func (valueless) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
+	for i := range dst {
+		dst[i] = float32(math.NaN())
+	}
+}
+
+// Error implements [Kernel].
+func (valueless) Error(c, x, y float64) float64 { return math.Inf(1) }
+
+// checkComputable returns the error of a kernel that has no values.
+func checkComputable(k Kernel) error {
+	if _, sets := HyperbolicOf(k); sets {
+		return fmt.Errorf("engine: kernel %s compares sets of points, found documents: "+
+			"FitNormals estimates the distributions of sets, and NewHyperbolic compares these", k)
+	}
+	if IsPrecomputed(k) {
+		return fmt.Errorf("engine: kernel %s is a matrix that was computed elsewhere, and can't be computed "+
+			"from documents", k)
+	}
+	return nil
 }

@@ -1,12 +1,8 @@
 package kernel
 
 import (
-	"math"
-
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/internal/hyperbolic"
 	"github.com/gramengine/gram/engine/kernel/internal/syntax"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Hyperbolic says which kernel of spherical normal distributions is meant: the heat kernel of the
@@ -108,7 +104,7 @@ func (h Hyperbolic) PropertiesFor(p int) Properties {
 // train: it has a specification and properties, and [Resolve] fills n in, but it has no values: it
 // is no function of c, and an [Engine] refuses it. Its documents are distributions as vectors, see
 // [Normals.Vectors], raw.
-func (h Hyperbolic) Kernel() Kernel { return setKernel{h} }
+func (h Hyperbolic) Kernel() Kernel { return setKernel{h: h} }
 
 // HyperbolicOf returns what [Hyperbolic.Kernel] was made of; false for other kernels.
 func HyperbolicOf(k Kernel) (Hyperbolic, bool) {
@@ -117,25 +113,12 @@ func HyperbolicOf(k Kernel) (Hyperbolic, bool) {
 }
 
 // setKernel is a kernel of sets of points.
-type setKernel struct{ h Hyperbolic }
-
-func (k setKernel) String() string { return k.h.String() }
-
-// Embedding implements [Kernel].
-func (setKernel) Embedding() sparse.Embedding { return sparse.Embedding{} }
-
-// Eval implements [Kernel]: there is no value.
-func (setKernel) Eval(c, x, y float64) float64 { return math.NaN() }
-
-// mapTo implements [Kernel]: there is no value.
-func (setKernel) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
-	for i := range dst {
-		dst[i] = float32(math.NaN())
-	}
+type setKernel struct {
+	valueless
+	h Hyperbolic
 }
 
-// Error implements [Kernel].
-func (setKernel) Error(c, x, y float64) float64 { return math.Inf(1) }
+func (k setKernel) String() string { return k.h.String() }
 
 // Properties returns what is known of the kernel where n is above the number of coordinates;
 // [Hyperbolic.PropertiesFor] knows that.

@@ -121,7 +121,7 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 	if err := given(ctx); err != nil {
 		return nil, err
 	}
-	s, err := s.resolve()
+	s, err := p.withKernel(s).resolve()
 	if err != nil {
 		return nil, err
 	}

@@ -118,7 +118,7 @@ func pick[T any](from []T, order []int) []T {
 // A validation reads each value some twenty times, so it pays to map it once, in an order in which
 // what a fold leaves of a class is two pieces of a row.
 func (f *folded) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, error) {
-	if m, err := f.p.ofSets(ctx, k, f.order); m != nil || err != nil {
+	if m, err := f.p.elsewhere(ctx, k, f.order); m != nil || err != nil {
 		return m, err
 	}
 	c := f.p.cached
@@ -240,11 +240,10 @@ func (w *work) run(
 	ctx context.Context, p *Problem, kernels []kernelAt, keep func(f *folded, at kernelAt, out []outcome) error,
 ) (err error) {
 	var all []engine.Kernel
-	sets := true
+	computed := false
 	for _, at := range kernels {
 		all = append(all, at.kernel)
-		_, of := engine.HyperbolicOf(at.kernel)
-		sets = sets && of
+		computed = computed || p.computed(at.kernel)
 	}
 	ours, err := p.onMachine(&w.s, all...)
 	if err != nil {
@@ -259,7 +258,7 @@ func (w *work) run(
 		return err
 	}
 	begin := time.Now()
-	if ours && !sets {
+	if ours && computed {
 		if err := p.cached.Build(ctx); err != nil {
 			return err
 		}

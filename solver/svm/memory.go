@@ -1,8 +1,10 @@
 package svm
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"runtime"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
@@ -224,6 +226,10 @@ func (p *Predictor) needs(docs *sparse.CSR, rows int) int64 {
 	need := p.opt.HeldBytes + n*(8*int64(len(p.m.Classifier.Machines))+24)
 	if p.m.Type.Classifies() {
 		need += n * (24 + 8*int64(len(p.m.Classes)))
+	}
+	if p.rows > 0 {
+		workers := int64(cmp.Or(p.opt.Workers, runtime.GOMAXPROCS(0)))
+		return need + workers*(4*int64(p.rows)*int64(len(p.m.SupportDoc))+p.p.SumsBytes(p.rows))
 	}
 	if p.e == nil {
 		return need

@@ -47,7 +47,7 @@ func (p *Problem) forDevice(s *Settings, k engine.Kernel) (*engine.Matrix, error
 	if !must && (pairs || p.Len() < residentLeast) {
 		return nil, nil
 	}
-	if _, sets := engine.HyperbolicOf(k); !sets {
+	if p.computed(k) {
 		m, err := p.cached.Matrix(k)
 		if err != nil {
 			return nil, err

@@ -1,9 +1,11 @@
 package svm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -26,6 +28,11 @@ type PredictOptions struct {
 	// vectors, or has sets of points, which no device compares. Predictions then have the bits of
 	// the device's values, within its tolerance. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
+
+	// Kernels are kernels of the program's own (engine.NewKernel). A model that was trained with one
+	// names it by its String and wants the one that is called so here. Default: none, for models of
+	// kernels that engine.ParseKernel knows.
+	Kernels []engine.Kernel
 
 	// MemoryBytes bounds what predictor and predictions hold, and HeldBytes: what the process holds
 	// beside them, such as model and documents. Default: none.
@@ -52,12 +59,15 @@ type Predictor struct {
 
 	sets *engine.HyperbolicGram // of the support vectors, where they are sets of points
 
+	rows, columns int // of a precomputed kernel: documents that are decided together, kernel values that each has
+
 	closed *atomic.Bool // shared by all that Holding makes
 }
 
 // NewPredictor embeds the support vectors of a model and makes the engine on them. Errors: a model
-// that [model.Model.Validate] refuses, a kernel that can't be computed from documents, such as a
-// precomputed one, more memory than was allowed, options out of range, those of the device.
+// that [model.Model.Validate] refuses, a kernel that neither package engine nor opt knows, support
+// vectors of a precomputed kernel whose documents aren't known, more memory than was allowed, options
+// out of range, those of the device.
 func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
 	return NewPredictorContext(context.Background(), m, opt)
 }
@@ -77,7 +87,7 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	p := &Predictor{m: m, opt: opt, closed: &atomic.Bool{}}
 	k, err := p.kernel()
 	if err != nil {
-		return nil, fmt.Errorf("svm: the model's kernel: %w", err)
+		return nil, err
 	}
 	p.k = engine.Resolve(k, len(m.Embedder.Terms))
 	columns := sequence(0, m.Support.Rows())
@@ -95,6 +105,9 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	}
 	if len(columns) == 0 {
 		return p, nil
+	}
+	if engine.IsPrecomputed(k) {
+		return p, p.precomputed(loops)
 	}
 	if _, sets := engine.HyperbolicOf(k); sets {
 		return p, p.setPredictor(ctx)
@@ -163,7 +176,8 @@ type Prediction struct {
 const chunkDocuments = 256
 
 // Predict predicts documents, whose terms are numbered as in the training corpus. It leaves out
-// other terms. Values have the same bits from any number of workers. Errors: documents that
+// other terms. With a precomputed kernel, the row of a document has its kernel values with the
+// training documents: K(x, xⱼ) in column j. Values have the same bits from any number of workers. Errors: documents that
 // [sparse.CSR.Validate] refuses, values that the embedding refuses, more memory than was allowed, a
 // predictor that is closed, the end of ctx, within a second.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction, error) {
@@ -181,6 +195,11 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction,
 	}
 	if err := docs.Validate(); err != nil {
 		return nil, fmt.Errorf("svm: documents to predict: %w", err)
+	}
+	if p.rows > 0 {
+		if err := p.hasColumns(docs); err != nil {
+			return nil, err
+		}
 	}
 	rows, err := p.rowsAtATime(docs)
 	if err != nil {
@@ -208,6 +227,9 @@ type predicting struct {
 // run fills in the prediction, so many rows at a time.
 func (p *predicting) run(ctx context.Context, rows int) error {
 	n, atOnce := p.docs.Rows(), 1
+	if p.rows > 0 {
+		atOnce = cmp.Or(p.opt.Workers, runtime.GOMAXPROCS(0))
+	}
 	if p.e != nil {
 		_, atOnce, _ = p.e.Batches()
 	}
@@ -277,7 +299,7 @@ func (s *summing) end(panel int) {
 // width is how many documents are decided together.
 func (p *Predictor) width() int {
 	if p.e == nil {
-		return 1
+		return max(p.rows, 1)
 	}
 	return p.e.Panel()
 }
@@ -321,6 +343,9 @@ func probable(m *model.Model) bool {
 
 // chunk predicts documents first <= i < end.
 func (p *predicting) chunk(ctx context.Context, first, end int) error {
+	if p.rows > 0 {
+		return p.valuesChunk(ctx, first, end)
+	}
 	if p.e == nil {
 		sums, err := p.sums.of(first, true)
 		if err != nil {

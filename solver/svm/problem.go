@@ -22,6 +22,7 @@ type Problem struct {
 	x      *sparse.Embedded
 	cached *engine.Cached
 	budget budget
+	values []float32 // of a matrix that was computed elsewhere, in the problem's order; else nil
 
 	training atomic.Bool // progress comes from the solver now, and the engine's is left out
 }
@@ -196,6 +197,9 @@ func (p *Problem) Cache() engine.CachedStats { return p.cached.Stats() }
 func (p *Problem) Build(ctx context.Context) error {
 	if err := given(ctx); err != nil {
 		return err
+	}
+	if p.values != nil {
+		return nil
 	}
 	return p.cached.Build(ctx)
 }

@@ -87,7 +87,8 @@ func (r *SearchResult) Fits() int {
 //
 // At the end of ctx, or after another error, the result has the points that are complete.
 func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(Point)) (*SearchResult, error) {
-	return SearchProblems(ctx, s, g, func(sparse.Embedding) (*Problem, error) { return p, nil }, each)
+	problem := func(sparse.Embedding) (*Problem, error) { return p, nil }
+	return SearchProblems(ctx, p.withKernel(s), g, problem, each)
 }
 
 // SearchCorpus is [Problem.Search] for kernels of several embeddings: it makes a problem for each
@@ -183,7 +184,7 @@ func (q *searching) run(ctx context.Context, problem func(sparse.Embedding) (*Pr
 		for i, k := range q.g.Kernels {
 			if k.Embedding() == e {
 				k = engine.Resolve(k, p.Terms())
-				if _, err := p.cached.Matrix(k); err != nil { // before any work is done
+				if err := p.suits(k); err != nil { // before any work is done
 					return err
 				}
 				kernels = append(kernels, kernelAt{i, k})

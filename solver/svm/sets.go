@@ -48,18 +48,6 @@ func (p *Problem) ofSets(ctx context.Context, k engine.Kernel, order []int) (sol
 	return solver.NewDense(m.N, m.Data)
 }
 
-// kernel returns the model's kernel.
-func (p *Predictor) kernel() (engine.Kernel, error) {
-	if !engine.IsHyperbolic(p.m.Kernel) {
-		return engine.ParseKernel(p.m.Kernel)
-	}
-	h, err := engine.ParseHyperbolic(p.m.Kernel)
-	if err != nil {
-		return nil, err
-	}
-	return h.Kernel(), nil
-}
-
 // setPredictor prepares a predictor with a model of sets of points.
 func (p *Predictor) setPredictor(ctx context.Context) error {
 	h, _ := engine.HyperbolicOf(p.k)

@@ -44,7 +44,7 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	if err := given(ctx); err != nil {
 		return nil, nil, err
 	}
-	s, err := s.resolve()
+	s, err := p.withKernel(s).resolve()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,7 +95,7 @@ func (p *Problem) trainWith(
 // a function that frees it.
 func (p *Problem) matrix(ctx context.Context, k engine.Kernel) (solver.Matrix, func() error, error) {
 	keep := func() error { return nil }
-	if m, err := p.ofSets(ctx, k, nil); m != nil || err != nil {
+	if m, err := p.elsewhere(ctx, k, nil); m != nil || err != nil {
 		return m, keep, err
 	}
 	if p.opt.Once {
@@ -279,7 +279,7 @@ func (p *Problem) before(s *Settings) (warnings []string) {
 			warn("%d documents without a label are left out", n)
 		}
 	}
-	if n := p.Empty(); n > 0 {
+	if n := p.Empty(); n > 0 && p.values == nil {
 		warn("%d documents have no terms that the embedding keeps: they are all the same to the kernel", n)
 	}
 	if p.opt.Store != nil && !p.cached.Whole() {

@@ -176,6 +176,9 @@ func (m *machine) kernelsOf(c *sparse.Corpus) ([]engine.Kernel, error) {
 		}
 		return out, err
 	}
+	if m.precomputed() {
+		return []engine.Kernel{engine.Precomputed()}, nil
+	}
 	if m.number >= 0 {
 		return m.Parse(m.spec(c))
 	}

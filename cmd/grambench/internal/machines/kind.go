@@ -88,6 +88,9 @@ func (m machineModel) ready(
 			"-backend cuda with a model of sets of points: sets are compared by the processor, expected cpu",
 		)
 	}
+	if r.OnGPU() && m.Kernel == model.Precomputed {
+		return nil, cli.Usagef("-backend cuda with a model of a precomputed kernel, whose values are read, expected cpu")
+	}
 	out, err := svm.NewPredictorContext(ctx, m.Model, svm.PredictOptions{
 		ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held,
 		Progress: func(s svm.Progress) { p.Update(s.Done, s.Total) },

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -20,7 +21,7 @@ type letters struct {
 }
 
 // kernelNames are the kernels in the order of svm-train's -t.
-var kernelNames = []string{"linear", "polynomial", "rbf", "sigmoid"}
+var kernelNames = []string{"linear", "polynomial", "rbf", "sigmoid", model.Precomputed}
 
 const topic = "svm-train"
 
@@ -38,10 +39,9 @@ func (m *machine) declareLetters(f *cli.Flags) {
 	m.number = -1
 	f.Var(&choice{set: func(n int) { m.kind = string(types[n]) }, n: len(types)}, "s",
 		"-type by svm-train's `NUMBER`: 0 c_svc, 1 nu_svc, 2 one_class, 3 epsilon_svr, 4 nu_svr")
-	f.Var(&choice{set: func(n int) { m.number = n }, n: len(kernelNames),
-		next: "a precomputed kernel isn't read: give the documents and a -kernel, it is computed on the way"}, "t",
+	f.Var(&choice{set: func(n int) { m.number = n }, n: len(kernelNames)}, "t",
 		"-kernel by svm-train's `NUMBER`: 0 linear, 1 polynomial, 2 rbf, 3 sigmoid, on the values as they are, "+
-			"negative ones accepted")
+			"negative ones accepted, or 4, precomputed: the documents are rows of kernel values")
 	f.Float64Var(
 		&m.gamma,
 		"g",
@@ -58,11 +58,10 @@ func (m *machine) declareLetters(f *cli.Flags) {
 	f.Rewrite = m.rewrite
 }
 
-// choice is a flag that takes a number from 0 to below n; another message is for n itself.
+// choice is a flag that takes a number from 0 to below n.
 type choice struct {
 	set  func(int)
 	n    int
-	next string
 	text string
 }
 
@@ -71,10 +70,7 @@ func (c *choice) String() string { return c.text }
 // Set implements flag.Value.
 func (c *choice) Set(v string) error {
 	n, err := strconv.Atoi(v)
-	switch {
-	case err == nil && n == c.n && c.next != "":
-		return fmt.Errorf("%s", c.next)
-	case err != nil || n < 0 || n >= c.n:
+	if err != nil || n < 0 || n >= c.n {
 		var all []string
 		for i := range c.n - 1 {
 			all = append(all, strconv.Itoa(i))
@@ -102,9 +98,11 @@ func (m *machine) checkLetters() error {
 			)
 		}
 	}
-	if m.number >= 0 {
+	if m.precomputed() {
 		m.Signed = true
+		return m.checkPrecomputed()
 	}
+	m.Signed = m.Signed || m.number >= 0
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -81,6 +82,9 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	switch {
 	case out.err != nil:
 		return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
+	case errors.Is(readErr, errKind) && out.kind.kernel == model.Precomputed:
+		return nil, nil, fmt.Errorf("%s holds text, expected rows of kernel values: %s learnt from a precomputed kernel",
+			r.In, r.model)
 	case errors.Is(readErr, errKind):
 		return nil, nil, fmt.Errorf(
 			"%s holds text, expected vectors as in svmlight files: %s learnt from vectors and knows no words",

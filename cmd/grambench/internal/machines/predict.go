@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -115,7 +116,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if corpus, err = r.setsLike(ctx, p, loaded.m, corpus); err != nil {
+	if corpus, err = r.objects(ctx, p, loaded.m, corpus); err != nil {
 		return err
 	}
 	out := &predictReport{
@@ -174,9 +175,10 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	return r.Report(e, r.f, out)
 }
 
-// setsLike returns the sets of points of a corpus as documents, where the model learnt from sets;
-// otherwise the corpus stays as it is.
-func (r *predict) setsLike(
+// objects returns the sets of points of a corpus as documents, where the model learnt from sets, or
+// makes them rows of kernel values, where it learnt from a matrix; otherwise the corpus stays as it
+// is.
+func (r *predict) objects(
 	ctx context.Context, p *cli.Progress, of trained, c *sparse.Corpus,
 ) (*sparse.Corpus, error) {
 	machines, ok := of.(machineModel)
@@ -196,6 +198,8 @@ func (r *predict) setsLike(
 		)
 	case !sets && r.Sets != "":
 		return nil, cli.Usagef("-sets with %s, which learnt from documents, by the kernel %s", r.model, m.Kernel)
+	case m.Kernel == model.Precomputed:
+		return c, kernelRows(c)
 	case !sets:
 		return c, nil
 	case len(m.Embedder.Terms) < 2:

@@ -35,9 +35,14 @@ func (m *machine) prepare(
 	seen func(c *sparse.Corpus, s svm.Settings) error,
 ) (*job, error) {
 	j := &job{begin: time.Now()}
+	unnamed := m.unnamed()
+	m.Signed = m.Signed || unnamed
 	corpus, err := m.Read(ctx, e, p)
 	if err != nil {
 		return nil, err
+	}
+	if unnamed {
+		m.takeGaussian(e, corpus)
 	}
 	if corpus, err = m.distributions(ctx, e, p, corpus); err != nil {
 		return nil, err
@@ -106,13 +111,18 @@ func (m *machine) newProblem(
 	ctx context.Context, e *cli.Env, c *sparse.Corpus, embedding sparse.Embedding, p *cli.Progress,
 	tell func(svm.Progress),
 ) (*svm.Problem, error) {
+	opt := svm.Options{ISA: m.ISA, Workers: m.Workers, MemoryBytes: m.Budget(), HeldBytes: place.RuntimeBytes + m.kept,
+		Once: m.once, Progress: tell}
+	if m.precomputed() {
+		p.Stage("preparing the matrix")
+		defer p.Clear()
+		return svm.NewPrecomputed(ctx, c, opt)
+	}
 	embedded, inEngine := source.WorkBytes(c.Documents)
 	what := "preparing " + report.Documents(c.Documents.Rows()) + " for training"
 	if err := m.Fits(what, place.RuntimeBytes+c.Documents.Bytes()+max(embedded, inEngine)); err != nil {
 		return nil, err
 	}
-	opt := svm.Options{ISA: m.ISA, Workers: m.Workers, MemoryBytes: m.Budget(), HeldBytes: place.RuntimeBytes + m.kept,
-		Once: m.once, Progress: tell}
 	if !m.OfSets(&m.Kernels) && m.Job(c.Documents.Rows()) == place.CUDA { // which compares no sets
 		opt.Device, opt.Place = m.Load, m.place()
 	}

@@ -82,7 +82,7 @@ func (l *machineLine) text(others ...string) string {
 
 // describeKernel names a kernel together with its embedding.
 func describeKernel(kernel, embedding string) string {
-	if strings.Contains(kernel, "embed=") {
+	if strings.Contains(kernel, "embed=") || kernel == model.Precomputed {
 		return kernel
 	}
 	return kernel + ", " + embedding

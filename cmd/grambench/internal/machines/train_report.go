@@ -64,6 +64,9 @@ type machineRow struct {
 // in the model.
 func (r *trainReport) fill(t *train, m *model.Model, result *svm.Report, j *job) {
 	r.Corpus.Terms, r.Corpus.Digest = len(m.Embedder.Terms), hex.EncodeToString(m.Corpus[:])
+	if t.precomputed() {
+		r.Corpus.Terms = m.Documents
+	}
 	r.machineLine = newMachineLine(j.settings)
 	r.Kernel, r.Embedding = m.Kernel, m.Embedder.Embedding.String()
 	e := j.problem.Engine()

@@ -1,12 +1,11 @@
 package matrices
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
@@ -28,17 +27,20 @@ Computes the Gram matrix of one kernel and writes it to a file:
   libsvm  LIBSVM's precomputed kernel, for svm-train -t 4; class names that aren't numbers are
           numbered, standard error says how
   mm      MatrixMarket: array real symmetric, the lower triangle column by column
-Text formats hold the fewest digits that give the same float32 back. The file appears under its name
-only when it is complete. A large matrix is written while it is computed, and never needs memory of
-its own size. With -o - the matrix goes to standard output, and the report to standard error.`,
+With -test, -o has a row for each test document and a column for each training document (-in), whose
+terms and idf weights count; -o-train has the square matrix as well. Text formats hold the fewest
+digits that give the same float32 back. A large matrix is written while it is computed, and never
+needs memory of its own size. With -o - it goes to standard output, the report to standard error.`,
 	Examples: `
 grambench gram -in train.svm -kernel diffusion:t=0.5 -o K.npy
-grambench gram -in points.svm -sets qid -kernel hyperbolic:t=0.5 -o K.npy
+grambench gram -in train.tsv -test test.tsv -o-train K.npy -o K-test.npy -o-labels test.labels
 grambench gram -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 train.precomputed`,
 	Setup: func(f *cli.Flags) cli.Work {
 		g := &gram{f: f}
 		g.StartsOver, g.Reread = true, []*string{&g.In, &g.Sets}
 		g.Documents.Declare(f, "goroot", &g.Limits)
+		f.StringVar(&g.test, "test", "", "compare the documents of `SOURCE` with those of -in")
+		f.ReadsFiles(&g.test, "test", g.Files(&g.test))
 		g.DeclareSets(f)
 		f.Group("Kernel", "")
 		g.Kernels.Declare(f, "diffusion:t=0.5")
@@ -50,6 +52,9 @@ grambench gram -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 t
 			}
 			return ""
 		})
+		f.Writes(&g.outTrain, "o-train", "write the square matrix of -in to `FILE`, too, where -test is given")
+		f.Writes(&g.labels, "o-labels", "write the labels of the rows of -o to `FILE`: label, TAB, document")
+		f.Writes(&g.labelsTrain, "o-train-labels", "write those of the rows of -o-train to `FILE`")
 		f.StringVar(&g.format, "to", "", "write `FORMAT`: npy, libsvm or mm "+
 			"(default: from the ending .npy, .svm, .libsvm, .mtx or .mm)")
 		f.Check(g.check)
@@ -59,8 +64,9 @@ grambench gram -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 t
 
 // gramReport is the report of the command gram.
 type gramReport struct {
-	Corpus source.Line `json:"corpus"`
-	Rows   []gramRow   `json:"rows"`
+	Corpus source.Line  `json:"corpus"`
+	Test   *source.Line `json:"test,omitempty"`
+	Rows   []gramRow    `json:"rows"`
 }
 
 // gramRow is one matrix that was written.
@@ -72,7 +78,8 @@ type gramRow struct {
 	ISA       string  `json:"isa"`
 	Why       string  `json:"backend_reason,omitempty"` // why -backend auto took it
 	Method    string  `json:"method"`                   // "matrix" or "stripes"
-	Documents int     `json:"documents"`
+	Documents int     `json:"documents"`                // the rows
+	Columns   int     `json:"columns,omitempty"`        // training documents, where the rows are others
 	FileBytes int64   `json:"file_bytes"`
 	Seconds   float64 `json:"seconds"` // computing and writing, without reading
 	PeakBytes int64   `json:"peak_bytes"`
@@ -80,6 +87,9 @@ type gramRow struct {
 
 func (r *gramReport) WriteText(w io.Writer) {
 	fmt.Fprintln(w, r.Corpus)
+	if r.Test != nil {
+		fmt.Fprintln(w, r.Test)
+	}
 	for _, row := range r.Rows {
 		row.WriteText(w)
 	}
@@ -87,7 +97,7 @@ func (r *gramReport) WriteText(w io.Writer) {
 
 func (r *gramRow) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %s x %s, %s, %s, %s, %.2f s, peak memory %s\n", r.File, r.Kernel,
-		report.Count(r.Documents), report.Count(r.Documents), r.Format, report.Bytes(r.FileBytes),
+		report.Count(r.Documents), report.Count(cmp.Or(r.Columns, r.Documents)), r.Format, report.Bytes(r.FileBytes),
 		place.WithWhy(r.ISA, r.Why), r.Seconds, report.Bytes(r.PeakBytes))
 }
 
@@ -96,17 +106,31 @@ type gram struct {
 	source.Documents
 	source.Kernels
 	place.Compute
-	f           *cli.Flags
-	out, format string
-	kernel      engine.Kernel     // of documents
-	ofSet       engine.Hyperbolic // of sets of points, where these were asked for
+	f                     *cli.Flags
+	test                  string
+	out, outTrain, format string
+	labels, labelsTrain   string            // files
+	kernel                engine.Kernel     // of documents
+	ofSet                 engine.Hyperbolic // of sets of points, where these were asked for
 }
 
 // check checks that the flags make sense together, and takes the format from the file's name where
 // no flag gives it.
 func (g *gram) check() error {
-	if g.out == "" {
+	switch {
+	case g.out == "":
 		return cli.Usagef("-o FILE is missing")
+	case g.test == "" && g.outTrain != "":
+		return cli.Usagef("-o-train without -test, expected -o for the matrix of -in")
+	case g.outTrain == "" && g.labelsTrain != "":
+		return cli.Usagef("-o-train-labels without -o-train, whose rows they belong to")
+	case g.test != "" && g.OfSets(&g.Kernels):
+		return cli.Usagef("-test with sets of points, expected documents")
+	case g.labels != "" && g.OfSets(&g.Kernels):
+		return cli.Usagef("-o-labels with sets of points, expected documents")
+	}
+	if g.test != "" {
+		g.Reread = append(g.Reread, &g.test)
 	}
 	if g.format == "" {
 		if g.format = matrixio.FormatOf(g.out); g.format == "" {
@@ -115,7 +139,11 @@ func (g *gram) check() error {
 		}
 	}
 	g.StartsOver = !matrixio.IsStream(g.out) // what is written there can't be taken back
-	if _, err := matrixio.NewWriter(g.format, io.Discard, matrixio.Header{}); err != nil {
+	h := matrixio.Header{}
+	if g.test != "" {
+		h.Cols = 1
+	}
+	if _, err := matrixio.NewWriter(g.format, io.Discard, h); err != nil {
 		return cli.UsageError{Err: fmt.Errorf("-to: %w", err)}
 	}
 	count := 0
@@ -148,19 +176,21 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 	if g.kernel == nil {
 		return g.runSets(ctx, e, p, corpus)
 	}
-	header := matrixio.Header{N: corpus.Documents.Rows()}
-	if g.format == "libsvm" {
-		if header.Labels, err = numericLabels(corpus, e); err != nil {
-			return err
-		}
+	test, err := g.readTest(ctx, e, p, corpus)
+	if err != nil {
+		return err
 	}
+	n := corpus.Documents.Rows()
 	embedded, inEngine := source.WorkBytes(corpus.Documents)
-	stripes, err := engine.Options{ISA: g.ISA, Workers: g.Workers}.StripesBytes(header.N)
+	stripes, err := engine.Options{ISA: g.ISA, Workers: g.Workers}.StripesBytes(n)
 	if err != nil {
 		return err
 	}
 	need := place.RuntimeBytes + max(corpus.Documents.Bytes()+embedded, inEngine, embedded+stripes)
-	if err := g.Fits("embedding the documents for "+gramOf(header.N), need); err != nil {
+	if test != nil {
+		need += test.Documents.Bytes()
+	}
+	if err := g.Fits("embedding the documents for "+gramOf(n), need); err != nil {
 		return err
 	}
 	x, err := source.Embed(ctx, corpus, g.kernel.Embedding(), g.Workers)
@@ -170,23 +200,20 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 	source.WarnEmptied(e, corpus, x)
 	k := engine.Resolve(g.kernel, len(x.Embedder.Terms))
 	source.WarnDoubtful(e, k)
-	header.Comment = fmt.Sprintf("%s of %s", k, filepath.Base(corpus.Source))
 	r := &gramReport{Corpus: source.NewLine(corpus)}
-	corpus = nil // the matrix needs the room
-
-	row := gramRow{
-		File:      g.out,
-		Format:    g.format,
-		Kernel:    k.String(),
-		Embedding: k.Embedding().String(),
-		Documents: x.Rows(),
+	files, err := g.files(e, k, corpus, test)
+	if err != nil {
+		return err
 	}
-	begin := time.Now()
-	if err := g.write(ctx, e, p, x, k, header, &row); err != nil {
+	corpus = nil // the matrix needs the room
+	if test != nil {
+		line := source.NewLine(test)
+		r.Test = &line
+	}
+	if r.Rows, err = g.write(ctx, e, p, x, k, files); err != nil {
 		return err
 	}
 	p.Clear()
-	r.Rows = row.done(begin)
 	return g.Report(e, g.f, r)
 }
 
@@ -206,29 +233,56 @@ func gramOf(n int) string {
 // engine, and no memory.
 const wholeBytes = 256 << 20
 
-// write computes and writes the matrix, whole or stripe by stripe.
+// write computes and writes the matrices.
 func (g *gram) write(
-	ctx context.Context, e *cli.Env, p *cli.Progress, x *sparse.Embedded, k engine.Kernel, h matrixio.Header,
-	row *gramRow,
-) error {
-	eng, err := g.Engine(x, g.Job(x.Rows()), p)
+	ctx context.Context, e *cli.Env, p *cli.Progress, x *sparse.Embedded, k engine.Kernel, files []matrixFile,
+) (rows []gramRow, err error) {
+	pairs := 0.0
+	for _, f := range files {
+		if f.test == nil {
+			pairs += float64(x.Rows()) * float64(x.Rows()) / 2
+		} else {
+			pairs += float64(x.Rows()) * float64(f.test.Documents.Rows())
+		}
+	}
+	eng, err := g.Engine(x, g.Pairs(pairs), p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.Clear()
 	if err := source.WarnZeros(e, eng, k); err != nil {
-		return err
+		return nil, err
 	}
-	row.ISA, row.Why, row.Method = eng.Backend(), g.Why(), "matrix"
-	base := eng.Bytes() + place.RuntimeBytes
+	for _, f := range files {
+		begin := time.Now()
+		row := gramRow{File: f.path, Format: g.format, Kernel: k.String(), Embedding: k.Embedding().String(),
+			ISA: eng.Backend(), Why: g.Why(), Method: "matrix", Documents: f.header.Rows, Columns: f.header.Cols}
+		if f.test != nil {
+			err = g.writeCross(ctx, p, eng, x.Embedder, k, &f, &row)
+		} else {
+			err = g.writeSquare(ctx, p, eng, k, &f, &row)
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row.done(begin)...)
+	}
+	return rows, nil
+}
+
+// writeSquare computes and writes the matrix of the engine's documents, whole or stripe by stripe.
+func (g *gram) writeSquare(
+	ctx context.Context, p *cli.Progress, eng *engine.Engine, k engine.Kernel, f *matrixFile, row *gramRow,
+) error {
+	base := eng.Bytes() + place.RuntimeBytes + f.held
 	budget := g.Budget()
 	if eng.GramBytes() > wholeBytes || budget > 0 && base+eng.GramBytes() > budget {
 		row.Method = "stripes"
-		if err := g.Fits(gramOf(x.Rows()), base+eng.StripesBytes()); err != nil {
+		if err := g.Fits(gramOf(eng.Len()), base+eng.StripesBytes()); err != nil {
 			return err
 		}
 	}
-	return row.save(ctx, h, func(writeRow func([]float32) error) error {
+	return row.save(ctx, f.header, func(writeRow func([]float32) error) error {
 		p.Stage("computing " + k.String())
 		if row.Method == "matrix" {
 			m, err := eng.Gram(ctx, k)
@@ -279,36 +333,4 @@ func (r *gramRow) save(ctx context.Context, h matrixio.Header, write func(writeR
 		return ctx.Err()
 	})
 	return err
-}
-
-// numericLabels returns the class of each document as a number: the name itself where all
-// names are numbers, otherwise 1, 2, ... in the order of the corpus's classes, which is then told
-// to the user. Documents of a corpus without classes get none.
-func numericLabels(c *sparse.Corpus, e *cli.Env) ([]string, error) {
-	if len(c.Classes) == 0 {
-		return nil, nil
-	}
-	names, numbered := c.Classes, false
-	for _, name := range c.Classes {
-		if v, err := strconv.ParseFloat(name, 64); err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			numbered = true
-		}
-	}
-	if numbered {
-		names = make([]string, len(c.Classes))
-		for id, name := range c.Classes {
-			names[id] = strconv.Itoa(id + 1)
-			e.Say("label %d stands for class %s", id+1, name)
-		}
-	}
-	labels := make([]string, c.Documents.Rows())
-	for i := range labels {
-		of := c.Labels.Of(i)
-		if len(of) != 1 {
-			return nil, fmt.Errorf("%s has %s, expected 1: the libsvm format holds one label a row",
-				source.NameOf(c, i), report.Counted(len(of), "class", "classes"))
-		}
-		labels[i] = names[of[0]]
-	}
-	return labels, nil
 }

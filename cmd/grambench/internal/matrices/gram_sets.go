@@ -39,7 +39,7 @@ func (g *gram) runSets(ctx context.Context, e *cli.Env, p *cli.Progress, corpus 
 		return err
 	}
 	r := &setsReport{Points: source.NewLine(corpus), Sets: len(sets.Names)}
-	header := matrixio.Header{N: len(sets.Names)}
+	header := matrixio.Header{Rows: len(sets.Names)}
 	if g.format == "libsvm" {
 		if header.Labels, err = setLabels(sets, e); err != nil {
 			return err

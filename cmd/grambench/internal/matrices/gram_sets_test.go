@@ -35,7 +35,7 @@ func TestSetsInStripes(t *testing.T) {
 		g := &gram{}
 		g.Memory = memory
 		row := &gramRow{File: filepath.Join(t.TempDir(), "K.npy"), Format: "npy", Method: "matrix"}
-		if err := g.writeSets(t.Context(), &cli.Progress{}, k, 0, matrixio.Header{N: sets}, row); err != nil {
+		if err := g.writeSets(t.Context(), &cli.Progress{}, k, 0, matrixio.Header{Rows: sets}, row); err != nil {
 			t.Fatal(err)
 		}
 		if row.Method != method {
@@ -53,7 +53,7 @@ func TestSetsInStripes(t *testing.T) {
 	g := &gram{}
 	g.Memory = 4 * sets * stripeOfSets
 	row := &gramRow{File: filepath.Join(t.TempDir(), "K.npy"), Format: "npy", Method: "matrix"}
-	if err := g.writeSets(t.Context(), &cli.Progress{}, k, 1, matrixio.Header{N: sets}, row); err == nil {
+	if err := g.writeSets(t.Context(), &cli.Progress{}, k, 1, matrixio.Header{Rows: sets}, row); err == nil {
 		t.Error("memory that doesn't hold a stripe is enough")
 	}
 }

@@ -1,4 +1,4 @@
-// Package matrixio writes symmetric float32 matrices to files, row by row: NumPy's .npy, LIBSVM's
+// Package matrixio writes float32 matrices to files, row by row: NumPy's .npy, LIBSVM's
 // precomputed kernel format and MatrixMarket.
 //
 // A [File] takes care that a file is there whole or not at all: rows go to a temporary name in the

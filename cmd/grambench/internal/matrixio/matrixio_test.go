@@ -45,7 +45,7 @@ func TestNPY(t *testing.T) {
 				rows[i][j] = float32(i*n+j) / 3
 			}
 		}
-		got := write(t, "npy", Header{N: n}, rows)
+		got := write(t, "npy", Header{Rows: n}, rows)
 		if !strings.HasPrefix(got, "\x93NUMPY\x01\x00") {
 			t.Fatalf("n=%d: magic is %q", n, got[:8])
 		}
@@ -70,10 +70,10 @@ func TestNPY(t *testing.T) {
 
 func TestLIBSVM(t *testing.T) {
 	want := "7 0:1 1:1 2:0.33333334 3:1e-40\n-1.5 0:2 1:0.33333334 2:1 3:-2.5\n7 0:3 1:1e-40 2:-2.5 3:1.6777216e+07\n"
-	if got := write(t, "libsvm", Header{N: 3, Labels: []string{"7", "-1.5", "7"}}, example); got != want {
+	if got := write(t, "libsvm", Header{Rows: 3, Labels: []string{"7", "-1.5", "7"}}, example); got != want {
 		t.Errorf("got\n%sexpected\n%s", got, want)
 	}
-	if got := write(t, "libsvm", Header{N: 1}, [][]float32{{2}}); got != "0 0:1 1:2\n" {
+	if got := write(t, "libsvm", Header{Rows: 1}, [][]float32{{2}}); got != "0 0:1 1:2\n" {
 		t.Errorf("without labels: %q", got)
 	}
 }
@@ -81,14 +81,14 @@ func TestLIBSVM(t *testing.T) {
 func TestMatrixMarket(t *testing.T) {
 	want := "%%MatrixMarket matrix array real symmetric\n% a comment\n3 3\n" +
 		"1\n0.33333334\n1e-40\n1\n-2.5\n1.6777216e+07\n"
-	if got := write(t, "mm", Header{N: 3, Comment: "a\ncomment"}, example); got != want {
+	if got := write(t, "mm", Header{Rows: 3, Comment: "a\ncomment"}, example); got != want {
 		t.Errorf("got\n%sexpected\n%s", got, want)
 	}
 }
 
 func TestWriterErrors(t *testing.T) {
 	for _, format := range Formats() {
-		w, err := NewWriter(format, &bytes.Buffer{}, Header{N: 2})
+		w, err := NewWriter(format, &bytes.Buffer{}, Header{Rows: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,9 +215,9 @@ func (d *brokenDisk) Write(p []byte) (int, error) {
 // is well.
 func TestWriterAfterFailure(t *testing.T) {
 	for _, format := range Formats() {
-		whole := len(write(t, format, Header{N: 3}, example))
+		whole := len(write(t, format, Header{Rows: 3}, example))
 		for room := range whole {
-			w, err := NewWriter(format, &brokenDisk{room}, Header{N: 3})
+			w, err := NewWriter(format, &brokenDisk{room}, Header{Rows: 3})
 			failed := err != nil
 			for _, row := range example {
 				if err == nil && w.WriteRow(row) != nil {
@@ -236,14 +236,14 @@ func TestWriterAfterFailure(t *testing.T) {
 
 func TestHeaderRefused(t *testing.T) {
 	for _, format := range Formats() {
-		if _, err := NewWriter(format, &bytes.Buffer{}, Header{N: -1}); err == nil ||
+		if _, err := NewWriter(format, &bytes.Buffer{}, Header{Rows: -1}); err == nil ||
 			!strings.Contains(err.Error(), "-1 rows") {
 			t.Errorf("%s of -1 rows: %v", format, err)
 		}
 	}
 	for _, labels := range [][]string{{}, {"1"}, {"1", "2", "3"}, {"1", ""}, {"1", "2 3"}, {"1\n", "2"}, {"a", "b"},
 		{"NaN", "1"}, {"1", "-Inf"}} {
-		if _, err := NewWriter("libsvm", &bytes.Buffer{}, Header{N: 2, Labels: labels}); err == nil ||
+		if _, err := NewWriter("libsvm", &bytes.Buffer{}, Header{Rows: 2, Labels: labels}); err == nil ||
 			!strings.Contains(err.Error(), "expected") {
 			t.Errorf("labels %q: %v", labels, err)
 		}

@@ -21,7 +21,7 @@ func newMatrixMarket(w io.Writer, c *counter, comment string) (*matrixMarket, er
 	if comment != "" {
 		head += "% " + strings.ReplaceAll(comment, "\n", " ") + "\n"
 	}
-	_, err := fmt.Fprintf(w, "%s%d %d\n", head, c.n, c.n)
+	_, err := fmt.Fprintf(w, "%s%d %d\n", head, c.rows, c.cols)
 	return &matrixMarket{counter: c, w: w}, err
 }
 

@@ -18,7 +18,7 @@ type npy struct {
 }
 
 func newNPY(w io.Writer, c *counter) (*npy, error) {
-	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", c.n, c.n)
+	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", c.rows, c.cols)
 	const before = 6 + 2 + 2 // magic, version, length
 	for (before+len(header)+1)%64 != 0 {
 		header += " "

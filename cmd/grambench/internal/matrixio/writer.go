@@ -1,6 +1,7 @@
 package matrixio
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -9,9 +10,9 @@ import (
 	"strings"
 )
 
-// Writer writes the rows of a symmetric n×n matrix, in order.
+// Writer writes the rows of a matrix, in order.
 type Writer interface {
-	// WriteRow writes the next row, of n values, all finite. A row that is refused may be given
+	// WriteRow writes the next row, a value for each column, all finite. A row that is refused may be given
 	// again in another form; after any other error no row is taken.
 	WriteRow(row []float32) error
 	// Close writes what comes behind the last row; it is an error when rows are missing or couldn't
@@ -21,7 +22,8 @@ type Writer interface {
 
 // Header is what a format wants to know beforehand.
 type Header struct {
-	N       int      // number of rows and columns
+	Rows    int
+	Cols    int      // 0 for as many as rows, of a symmetric matrix
 	Labels  []string // one a row, for libsvm: numbers as text, finite; nil stands for 0 everywhere
 	Comment string   // one line, for formats with comments
 }
@@ -31,17 +33,17 @@ func Formats() []string { return []string{"npy", "libsvm", "mm"} }
 
 // NewWriter returns a writer of the given format, having written the format's header to w.
 func NewWriter(format string, w io.Writer, h Header) (Writer, error) {
-	if h.N < 0 {
-		return nil, fmt.Errorf("matrixio: %d rows, expected 0 or more", h.N)
+	if h.Rows < 0 || h.Cols < 0 {
+		return nil, fmt.Errorf("matrixio: %d rows and %d columns, expected 0 or more", h.Rows, h.Cols)
 	}
-	c := &counter{n: h.N}
+	c := &counter{rows: h.Rows, cols: cmp.Or(h.Cols, h.Rows)}
 	w = &sticky{w: w, of: c}
 	switch format {
 	case "npy":
 		return newNPY(w, c)
 	case "libsvm":
-		if h.Labels != nil && len(h.Labels) != h.N {
-			return nil, fmt.Errorf("matrixio: %d labels, expected %d, one a row", len(h.Labels), h.N)
+		if h.Labels != nil && len(h.Labels) != h.Rows {
+			return nil, fmt.Errorf("matrixio: %d labels, expected %d, one a row", len(h.Labels), h.Rows)
 		}
 		for i, label := range h.Labels {
 			if v, err := strconv.ParseFloat(label, 64); err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -50,6 +52,9 @@ func NewWriter(format string, w io.Writer, h Header) (Writer, error) {
 		}
 		return &libsvm{counter: c, w: w, labels: h.Labels}, nil
 	case "mm":
+		if h.Cols > 0 {
+			return nil, fmt.Errorf("format mm is that of symmetric matrices, expected npy or libsvm")
+		}
 		return newMatrixMarket(w, c, h.Comment)
 	}
 	return nil, fmt.Errorf("format %q is unknown, expected one of %s", format, strings.Join(Formats(), ", "))
@@ -68,8 +73,9 @@ func FormatOf(path string) string {
 
 // counter checks the rows as they come.
 type counter struct {
-	n, row int
-	err    error // of what is below
+	rows, cols int
+	row        int
+	err        error // of what is below
 }
 
 // sticky keeps the first error of what is below: what comes behind a gap isn't the matrix.
@@ -90,8 +96,8 @@ func (c *counter) next(row []float32) (int, error) {
 	if c.err != nil {
 		return 0, c.err
 	}
-	if c.row == c.n || len(row) != c.n {
-		return 0, fmt.Errorf("matrixio: row %d has %d values, expected %d rows of %d", c.row, len(row), c.n, c.n)
+	if c.row == c.rows || len(row) != c.cols {
+		return 0, fmt.Errorf("matrixio: row %d has %d values, expected %d rows of %d", c.row, len(row), c.rows, c.cols)
 	}
 	if j := slices.IndexFunc(row,
 		func(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }); j >= 0 {
@@ -106,8 +112,8 @@ func (c *counter) Close() error {
 	if c.err != nil {
 		return c.err
 	}
-	if c.row != c.n {
-		return fmt.Errorf("matrixio: %d rows were written, expected %d", c.row, c.n)
+	if c.row != c.rows {
+		return fmt.Errorf("matrixio: %d rows were written, expected %d", c.row, c.rows)
 	}
 	return nil
 }

@@ -99,6 +99,9 @@ func WarnDoubtful(e *cli.Env, k engine.Kernel) {
 // WarnZeros says of how many documents the matrix has next to nothing, since their k(x, x) is so
 // small that it comes out as 0.
 func WarnZeros(e *cli.Env, eng *engine.Engine, k engine.Kernel) error {
+	if engine.IsPrecomputed(k) {
+		return nil
+	}
 	zero, err := eng.ZeroDiagonal(k)
 	if err != nil || zero.Documents == 0 {
 		return err

@@ -110,6 +110,15 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *place.Li
 	})
 }
 
+// Like returns the flags for other documents, in source, whose terms are those of train and whose
+// labels are their own.
+func (d *Documents) Like(source string, train *sparse.Corpus) *Documents {
+	o := *d
+	o.In, o.MinDF, o.MaxDF, o.text.labels = source, 0, 0, ""
+	o.VocabularyLater = func() ([]string, error) { return train.Vocabulary, nil } // of text alone
+	return &o
+}
+
 // Files lists the files of a source, for [cli.Flags.ReadsFiles].
 func (d *Documents) Files(source *string) func(ctx context.Context) []string {
 	return func(ctx context.Context) []string {

@@ -1,0 +1,66 @@
+package machines
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/solver/model"
+	"github.com/gramengine/gram/sparse"
+)
+
+// precomputed reports whether the source is a Gram matrix that was computed elsewhere.
+func (m *machine) precomputed() bool {
+	return m.number == slices.Index(kernelNames, model.Precomputed) ||
+		len(m.Specs) == 1 && m.Specs[0] == model.Precomputed
+}
+
+// checkPrecomputed checks that other flags suit a Gram matrix.
+func (m *machine) checkPrecomputed() error {
+	for flag, given := range map[string]bool{
+		"sets": m.Sets != "", "embed": m.Embedding != "", "tiles": m.tiles != "", "min-df": m.MinDF > 0,
+		"max-df": m.MaxDF > 0, "backend cuda": m.OnGPU(),
+	} {
+		if given {
+			return cli.Usagef("-%s with a precomputed kernel, whose matrix is read as it is", flag)
+		}
+	}
+	return nil
+}
+
+// Read reads the corpus; of a Gram matrix, the documents are its rows.
+func (m *machine) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*sparse.Corpus, error) {
+	c, err := m.Documents.Read(ctx, e, p)
+	if err != nil || !m.precomputed() {
+		return c, err
+	}
+	return c, kernelRows(c)
+}
+
+// kernelRows makes the documents of a corpus rows of kernel values.
+func kernelRows(c *sparse.Corpus) (err error) {
+	if c.Vocabulary != nil {
+		return fmt.Errorf("%s holds text, expected the rows of a Gram matrix: lines of svm-train -t 4, or .npy", c.Source)
+	}
+	c.Documents, err = c.KernelRows()
+	return err
+}
+
+// unnamed reports whether no flag says anything of the kernel, so that values below 0 may ask for
+// that of svm-train.
+func (m *machine) unnamed() bool {
+	return len(m.Specs) == 0 && m.number < 0 && m.Embedding == "" && !m.OfSets(&m.Kernels)
+}
+
+// takeGaussian takes svm-train's kernel where vectors have values below 0, which the default kernel
+// doesn't take.
+func (m *machine) takeGaussian(e *cli.Env, c *sparse.Corpus) {
+	if !slices.ContainsFunc(c.Documents.Values, func(v float32) bool { return v < 0 }) {
+		return
+	}
+	m.number = slices.Index(kernelNames, "rbf")
+	e.Say("values below 0, which the kernel of text doesn't take: -t 2, svm-train's default, with gamma = %s",
+		report.Float(1/float64(max(greatestIndex(c.Documents), 1))))
+}

@@ -1,0 +1,144 @@
+package matrices
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// matrixFile is a matrix to be written: of training documents, or of test documents with these.
+type matrixFile struct {
+	path   string
+	header matrixio.Header
+	test   *sparse.Corpus // nil for the square matrix
+	held   int64          // bytes of documents beside the engine
+}
+
+// readTest reads the test documents, nil where there are none. Their terms are those of the training
+// documents.
+func (g *gram) readTest(ctx context.Context, e *cli.Env, p *cli.Progress, train *sparse.Corpus) (*sparse.Corpus, error) {
+	if g.test == "" {
+		return nil, nil
+	}
+	like := g.Documents.Like(g.test, train)
+	test, err := like.Read(ctx, e, p)
+	if err != nil {
+		return nil, err
+	}
+	if text := test.Vocabulary != nil; text != (train.Vocabulary != nil) {
+		kinds := map[bool]string{true: "text", false: "vectors"}
+		return nil, fmt.Errorf("%s holds %s, expected %s, as %s does", test.Source, kinds[text], kinds[!text], train.Source)
+	}
+	return test, nil
+}
+
+// files lists the matrices to write, and writes the files of labels.
+func (g *gram) files(e *cli.Env, k engine.Kernel, train, test *sparse.Corpus) ([]matrixFile, error) {
+	square := matrixFile{path: g.out, header: matrixio.Header{Rows: train.Documents.Rows()}}
+	square.header.Comment = fmt.Sprintf("%s of %s", k, filepath.Base(train.Source))
+	cross, rows, classes := matrixFile{path: g.out, test: test}, train, train.Classes
+	if test != nil {
+		cross.header = matrixio.Header{Rows: test.Documents.Rows(), Cols: train.Documents.Rows()}
+		square.path, square.held = g.outTrain, test.Documents.Bytes()
+		if rows = sameClasses(test, train); len(rows.Classes) > 0 {
+			classes = rows.Classes
+		}
+	}
+	var all []matrixFile
+	if g.format == "libsvm" {
+		numbers := classNumbers(classes, e)
+		var err error
+		if test != nil {
+			if cross.header.Labels, err = numbersOf(rows, numbers, "0"); err != nil {
+				return nil, err
+			}
+		}
+		if square.path != "" {
+			if square.header.Labels, err = numbersOf(train, numbers, ""); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if square.path != "" {
+		all = append(all, square)
+	}
+	if test != nil {
+		all = append(all, cross)
+	}
+	for _, labels := range []struct {
+		path string
+		of   *sparse.Corpus
+	}{{g.labels, rows}, {g.labelsTrain, train}} {
+		if labels.path == "" {
+			continue
+		}
+		if _, err := matrixio.Make(labels.path, func(w io.Writer) error { return writeLabels(w, labels.of) }); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// crossRows is how many test documents are compared before their rows are written.
+const crossRows = 1024
+
+// writeCross computes and writes the matrix of test documents with the engine's, some rows at a time.
+func (g *gram) writeCross(
+	ctx context.Context, p *cli.Progress, eng *engine.Engine, embedder *sparse.Embedder, k engine.Kernel, f *matrixFile,
+	row *gramRow,
+) error {
+	docs, n := f.test.Documents, eng.Len()
+	m, rows := docs.Rows(), min(crossRows, docs.Rows())
+	row.Method = "stripes"
+	for budget := g.Budget(); budget > 0; rows = max(rows/2, eng.Panel()) {
+		need := place.RuntimeBytes + eng.Bytes() + docs.Bytes() + crossBytes(eng, docs, rows)
+		if need <= budget {
+			break
+		}
+		if rows <= eng.Panel() {
+			return g.Fits(fmt.Sprintf("a matrix of %s with %s", report.Documents(m), report.Documents(n)), need)
+		}
+	}
+	return row.save(ctx, f.header, func(writeRow func([]float32) error) error {
+		p.Stage("computing " + k.String() + " of test documents")
+		all := engine.NewDense(rows, n)
+		for first := 0; first < m; first += rows {
+			part := &engine.Dense{Rows: min(rows, m-first), Cols: n}
+			part.Data = all.Data[:part.Rows*n]
+			list := make([]int, part.Rows)
+			for i := range list {
+				list[i] = first + i
+			}
+			x, err := embedder.TransformRows(ctx, docs, list, g.Workers)
+			if err != nil {
+				return source.NameValue(f.test, fmt.Errorf("embedding %s: %w", embedder.Embedding, err))
+			}
+			if err := eng.CrossTo(ctx, k, x, part); err != nil {
+				return err
+			}
+			if err := writeRows(part.Rows, part.Row, writeRow, func(int) {}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// crossBytes is what comparing so many test documents at a time takes at most: their values, in
+// embedded form and in that of the engine.
+func crossBytes(eng *engine.Engine, docs *sparse.CSR, rows int) int64 {
+	most := int64(0)
+	for first := 0; first < docs.Rows(); first += rows {
+		most = max(most, docs.Offsets[min(first+rows, docs.Rows())]-docs.Offsets[first])
+	}
+	return sparse.EmbeddedBytes(rows, most) + eng.CrossTilesBytes(rows, most) + 4*int64(rows)*int64(eng.Len())
+}

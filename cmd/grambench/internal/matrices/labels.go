@@ -1,0 +1,80 @@
+package matrices
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/sparse"
+)
+
+// numericLabels returns the class of each document as a number, see [classNumbers]. Documents of a
+// corpus without classes get none.
+func numericLabels(c *sparse.Corpus, e *cli.Env) ([]string, error) {
+	return numbersOf(c, classNumbers(c.Classes, e), "")
+}
+
+// classNumbers returns a number for each class: the name itself where all names are numbers,
+// otherwise 1, 2, ... in their order, which is then told to the user.
+func classNumbers(names []string, e *cli.Env) []string {
+	numbered := false
+	for _, name := range names {
+		if v, err := strconv.ParseFloat(name, 64); err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			numbered = true
+		}
+	}
+	if !numbered {
+		return names
+	}
+	numbers := make([]string, len(names))
+	for id, name := range names {
+		numbers[id] = strconv.Itoa(id + 1)
+		e.Say("label %d stands for class %s", id+1, name)
+	}
+	return numbers
+}
+
+// numbersOf returns the number of each document's class, none where it has no class, or an error
+// where that is empty.
+func numbersOf(c *sparse.Corpus, numbers []string, none string) ([]string, error) {
+	if len(c.Classes) == 0 {
+		return nil, nil
+	}
+	labels := make([]string, c.Documents.Rows())
+	for i := range labels {
+		of := c.Labels.Of(i)
+		switch {
+		case len(of) == 1:
+			labels[i] = numbers[of[0]]
+		case len(of) == 0 && none != "":
+			labels[i] = none
+		default:
+			return nil, fmt.Errorf("%s has %s, expected 1: the libsvm format holds one label a row",
+				source.NameOf(c, i), report.Counted(len(of), "class", "classes"))
+		}
+	}
+	return labels, nil
+}
+
+// writeLabels writes a line for each document: its labels, with commas between, or - for none, a
+// TAB, and its file or number.
+func writeLabels(w io.Writer, c *sparse.Corpus) error {
+	for i := range c.Documents.Rows() {
+		var names []string
+		for _, id := range c.Labels.Of(i) {
+			names = append(names, c.Classes[id])
+		}
+		_, err := fmt.Fprintf(w, "%s\t%s\n", cmp.Or(strings.Join(names, ","), "-"),
+			cmp.Or(source.FileOf(c, i), strconv.Itoa(i+1)))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
