@@ -35,9 +35,10 @@ func (m *machine) prepare(
 	seen func(c *sparse.Corpus, s svm.Settings) error,
 ) (*job, error) {
 	j := &job{begin: time.Now()}
-	unnamed := m.unnamed()
-	m.Signed = m.Signed || unnamed
+	unnamed, signed := m.unnamed(), m.Signed
+	m.Signed = signed || unnamed // values below 0 say which kernel is meant
 	corpus, err := m.Read(ctx, e, p)
+	m.Signed = signed
 	if err != nil {
 		return nil, err
 	}
