@@ -20,6 +20,7 @@ type Options struct {
 	Workers     int            // goroutines; default runtime.GOMAXPROCS(0)
 	MemoryBytes int64          // most that the engine holds, documents and results included; default no bound
 	HeadTerms   int            // terms in the dense head, below 0 for none; default from a cost model
+	KeptBytes   int64          // most that the documents may take again in dense form, for single test documents; default none
 	Progress    func(Progress) // called every 100 ms and at the end, not concurrently by one computation; default none
 
 	// Device makes the back end that computes c in place of the processor's panels, for the
@@ -69,6 +70,8 @@ func (o Options) resolveWorkers() (int, error) {
 			o.Workers, mostWorkers)
 	case o.MemoryBytes < 0:
 		return 0, fmt.Errorf("engine: MemoryBytes is %d, expected a number above 0, or 0 for no bound", o.MemoryBytes)
+	case o.KeptBytes < 0:
+		return 0, fmt.Errorf("engine: KeptBytes is %d, expected a number above 0, or 0 for none", o.KeptBytes)
 	case o.Workers == 0:
 		return runtime.GOMAXPROCS(0), nil
 	}
@@ -114,7 +117,7 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 		}
 	}
 	if c.Backend == nil {
-		own := panel.Options{Kernels: kernels, Workers: workers, HeadTerms: opt.HeadTerms}
+		own := panel.Options{Kernels: kernels, Workers: workers, HeadTerms: opt.HeadTerms, KeptBytes: opt.KeptBytes}
 		if c.Backend, err = panel.New(ctx, x, own); err != nil {
 			return nil, err
 		}

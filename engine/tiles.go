@@ -135,7 +135,7 @@ func (e *Engine) bindCross(k Kernel, test *sparse.Embedded) (Kernel, error) {
 	if err != nil || test == e.c.X {
 		return k, err
 	}
-	if err := test.Validate(); err != nil {
+	if err := test.ValidateRows(); err != nil { // the embedder is that of the engine's documents
 		return nil, fmt.Errorf("engine: test documents: %w", err)
 	}
 	if kernel.UsesNorms(k) {

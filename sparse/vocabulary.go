@@ -2,10 +2,12 @@ package sparse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/gramengine/gram/sparse/internal/intern"
 	"github.com/gramengine/gram/sparse/token"
@@ -331,3 +333,80 @@ func ParseTokenizer(s string) (Tokenizer, error) { return token.Parse(s) }
 
 // unknownMessage is the warning for words outside Options.Vocabulary.
 const unknownMessage = "word outside the vocabulary, left out"
+
+// Counter turns texts into documents of a vocabulary, such as that of a model: what [FromTexts]
+// makes of them with Options.Tokenizer and Options.Vocabulary, without the time that a tokenizer and
+// the index of a vocabulary take to be made. It may be used concurrently.
+type Counter struct {
+	index map[string]uint32 // the column of each term
+	spare sync.Pool // of *counting
+}
+
+// counting is the scratch space of a text.
+type counting struct {
+	scan   token.Scanner
+	count  map[uint32]float32
+	text   []byte
+	sorter rowSorter
+}
+
+// NewCounter returns a counter. It keeps the vocabulary. Errors: those of the tokenizer, a term
+// twice.
+func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
+	first, err := t.NewScanner()
+	if err != nil {
+		return nil, fmt.Errorf("sparse: Tokenizer: %w", err)
+	}
+	if _, err := columnsOf(&intern.Table{}, vocabulary); err != nil {
+		return nil, err
+	}
+	c := &Counter{index: make(map[string]uint32, len(vocabulary))}
+	for t, term := range vocabulary {
+		c.index[term] = uint32(t)
+	}
+	c.spare.New = func() any {
+		scan, _ := t.NewScanner()
+		return &counting{scan: *scan, count: map[uint32]float32{}}
+	}
+	c.spare.Put(&counting{scan: *first, count: map[uint32]float32{}})
+	return c, nil
+}
+
+// Count counts the terms of texts: row i of the matrix has those of text i, without terms outside of
+// the vocabulary. Bytes that aren't UTF-8 separate terms. It returns within a second of the end of
+// ctx, with its error.
+func (c *Counter) Count(ctx context.Context, texts []string) (*CSR, error) {
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
+	if c == nil || c.index == nil {
+		return nil, errors.New("sparse: a counter of the zero value, expected one of NewCounter")
+	}
+	m := &CSR{Cols: len(c.index), Offsets: make([]int64, 1, len(texts)+1)}
+	s := c.spare.Get().(*counting)
+	for _, text := range texts {
+		clear(s.count)
+		s.text = append(s.text[:0], text...)
+		s.scan.Feed(s.text)
+		for n, term := 1, s.scan.Next(); term != nil; n, term = n+1, s.scan.Next() {
+			if n%stopEvery == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if t, ok := c.index[string(term)]; ok {
+				s.count[t]++
+			}
+		}
+		s.scan.End()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		from := len(m.Terms)
+		for t, n := range s.count {
+			m.Terms, m.Values = append(m.Terms, t), append(m.Values, n)
+		}
+		s.sorter.sort(m.Terms[from:], m.Values[from:])
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	c.spare.Put(s) // after an error it is in the middle of a text
+	return m, nil
+}

@@ -61,7 +61,9 @@ type Predictor struct {
 
 	rows, columns int // of a precomputed kernel: documents that are decided together, kernel values that each has
 
-	closed *atomic.Bool // shared by all that Holding makes
+	// shared by all that Holding makes
+	closed *atomic.Bool
+	texts  func() (*sparse.Counter, error) // made at the first call
 }
 
 // NewPredictor embeds the support vectors of a model and makes the engine on them. Errors: a model
@@ -85,6 +87,7 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 		return nil, fmt.Errorf("svm: the model: %w", err)
 	}
 	p := &Predictor{m: m, opt: opt, closed: &atomic.Bool{}}
+	p.texts = sync.OnceValues(func() (*sparse.Counter, error) { return sparse.NewCounter(m.Tokenizer, m.Vocabulary) })
 	k, err := p.kernel()
 	if err != nil {
 		return nil, err
@@ -120,12 +123,18 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 	if err != nil {
 		return nil, fmt.Errorf("svm: the model's support vectors: %w", err)
 	}
-	own := engine.Options{ISA: opt.ISA, Workers: opt.Workers, Device: opt.Device}
+	own := engine.Options{ISA: opt.ISA, Workers: opt.Workers, Device: opt.Device, KeptBytes: keptBytes}
+	if opt.MemoryBytes > 0 {
+		own.KeptBytes = min(keptBytes, (opt.MemoryBytes-opt.HeldBytes)/4)
+	}
 	if p.e, err = engine.NewContext(ctx, x, own); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
+
+// keptBytes is what support vectors may take in dense form: 44 MiB are those of 20 Newsgroups.
+const keptBytes = 256 << 20
 
 // Close frees what a device holds. A predictor without one needs no closing. No prediction may be
 // under way. Later ones return an error, as do those of predictors that [Predictor.Holding] made of
@@ -206,13 +215,33 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction,
 		return nil, err
 	}
 	r := &predicting{Predictor: p, docs: docs, out: p.room(docs.Rows())}
-	r.sums = summing{p: p.p, width: p.width(), under: map[int]*solver.Sums{}}
+	r.sums = summing{p: p.p, under: map[int]*solver.Sums{}, free: map[int][]*solver.Sums{}}
 	ctx, r.report = startReporter(ctx, p.opt.Progress, "predicting", int64(docs.Rows()))
 	err = r.run(ctx, rows)
 	if r.report.Finish(&err); err != nil {
 		return nil, err
 	}
 	return r.out, nil
+}
+
+// PredictTexts is [Predictor.Predict] of texts, which are cut as the training texts were. Words
+// that these didn't have are left out. The first call makes an index of the vocabulary, and the first
+// of few texts a dense form of the support vectors, where memory allows it; later ones of a text take
+// a small part of a millisecond for a thousand support vectors. Errors: those of Predict, a model
+// that learnt from vectors.
+func (p *Predictor) PredictTexts(ctx context.Context, texts []string) (*Prediction, error) {
+	if p.m.Vocabulary == nil {
+		return nil, errors.New("svm: texts for a model that learnt from vectors, expected Predict with vectors")
+	}
+	counter, err := p.texts()
+	if err != nil {
+		return nil, err
+	}
+	docs, err := counter.Count(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	return p.Predict(ctx, docs)
 }
 
 // predicting is a prediction under way.
@@ -261,23 +290,22 @@ func (p *predicting) embed(ctx context.Context, first, end, workers int) (*spars
 
 // summing keeps the sums of panels of documents that are under way, by their first document.
 type summing struct {
-	p     *solver.Predictor
-	width int
+	p *solver.Predictor
 
 	mu    sync.Mutex
 	under map[int]*solver.Sums
-	free  []*solver.Sums
+	free  map[int][]*solver.Sums // by their width
 }
 
-// of returns the sums of a panel, at its beginning empty ones.
-func (s *summing) of(panel int, begins bool) (sums *solver.Sums, err error) {
+// of returns the sums of a panel of so many documents, or more, at its beginning empty ones.
+func (s *summing) of(panel int, begins bool, width int) (sums *solver.Sums, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sums = s.under[panel]
-	if n := len(s.free); sums == nil && n > 0 {
-		sums, s.free = s.free[n-1], s.free[:n-1]
+	if free := s.free[width]; sums == nil && len(free) > 0 {
+		sums, s.free[width] = free[len(free)-1], free[:len(free)-1]
 	} else if sums == nil {
-		if sums, err = s.p.NewSums(s.width); err != nil {
+		if sums, err = s.p.NewSums(width); err != nil {
 			return nil, err
 		}
 	}
@@ -289,10 +317,10 @@ func (s *summing) of(panel int, begins bool) (sums *solver.Sums, err error) {
 }
 
 // end takes the sums of a panel back.
-func (s *summing) end(panel int) {
+func (s *summing) end(panel, width int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.free = append(s.free, s.under[panel])
+	s.free[width] = append(s.free[width], s.under[panel])
 	delete(s.under, panel)
 }
 
@@ -347,11 +375,11 @@ func (p *predicting) chunk(ctx context.Context, first, end int) error {
 		return p.valuesChunk(ctx, first, end)
 	}
 	if p.e == nil {
-		sums, err := p.sums.of(first, true)
+		sums, err := p.sums.of(first, true, p.width())
 		if err != nil {
 			return err
 		}
-		defer p.sums.end(first)
+		defer p.sums.end(first, p.width())
 		if p.sets != nil {
 			return p.setChunk(ctx, first, end, sums)
 		}
@@ -371,14 +399,14 @@ func (p *predicting) chunk(ctx context.Context, first, end int) error {
 	last := p.e.Len()
 	return p.e.CrossTilesBy(ctx, p.k, x, workers, func(t *engine.Tile) error {
 		panel := first + t.Column
-		sums, err := p.sums.of(panel, t.First == 0)
+		sums, err := p.sums.of(panel, t.First == 0, t.Width)
 		if err != nil {
 			return err
 		}
 		if err := sums.Add(t.First, t.C); err != nil || t.First+t.Rows < last {
 			return err
 		}
-		defer p.sums.end(panel)
+		defer p.sums.end(panel, t.Width)
 		return p.results(sums, panel, t.Cols)
 	})
 }

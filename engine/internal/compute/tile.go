@@ -54,7 +54,7 @@ func check(t *device.Tile, r *device.Request) error {
 			t.Lo, t.Hi, r.Lo, r.Hi)
 	}
 	lines, length, stride := Lines(t)
-	if t.RowStride != 1 && t.ColStride != 1 || stride < length || len(t.Value) < length ||
+	if t.RowStride != 1 && t.ColStride != 1 || lines > 1 && stride < length || len(t.Value) < length ||
 		lines > 1 && (len(t.Value)-length)/(lines-1) < stride ||
 		t.Filled && (t.ColStride == 1 || len(t.Value)/stride < lines) {
 		return fmt.Errorf("engine: %d values, %d and %d apart, for %d rows of %d columns",

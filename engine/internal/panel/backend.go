@@ -26,8 +26,9 @@ import (
 // Options says how a back end works.
 type Options struct {
 	Kernels   *asm.Kernels
-	Workers   int // goroutines that make it, and panels that it keeps
-	HeadTerms int // number of terms in the dense head, below 0 for none, 0 for what the cost model says
+	Workers   int   // goroutines that make it, and panels that it keeps
+	KeptBytes int64 // most that the columns may take in dense form, for requests of few documents
+	HeadTerms int   // number of terms in the dense head, below 0 for none, 0 for what the cost model says
 }
 
 // Backend computes c by panels. It implements [device.Backend], [device.Counter] and
@@ -47,6 +48,7 @@ type Backend struct {
 	tailDirect bool
 
 	panelMost int64 // bytes that a panel comes to hold
+	kept      kept
 
 	mu    sync.Mutex
 	stats device.Stats
@@ -71,6 +73,7 @@ func New(ctx context.Context, x *sparse.Embedded, o Options) (*Backend, error) {
 	b.postings = newPostings(byRank, l.head())
 	b.tailDirect = b.own.tail.LongestRow() <= directValues
 	b.panelMost = b.panelBytes()
+	b.kept.limit = o.KeptBytes
 	return b, context.Cause(ctx)
 }
 
@@ -79,7 +82,7 @@ func (b *Backend) Name() string { return string(b.kernels.ISA) }
 
 // HostBytes returns what the documents in head/tail form and the workers' scratch space take.
 func (b *Backend) HostBytes() int64 {
-	return b.own.bytes() + b.postings.bytes() + int64(b.workers)*b.panelMost
+	return b.own.bytes() + b.postings.bytes() + int64(b.workers)*b.panelMost + b.kept.bytes()
 }
 
 // Identity returns how the head is cut.
@@ -126,6 +129,9 @@ func (b *Backend) giveBack(p *panel) {
 func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	if err := r.Validate(b.own.x); err != nil {
 		return err
+	}
+	if panels := b.keep(r); panels != nil {
+		return b.few(ctx, r, panels, visit)
 	}
 	workers, from := max(r.Workers, 1), b.own
 	if r.From != nil && r.From != b.own.x {

@@ -34,14 +34,15 @@ const (
 type panel struct {
 	b *Backend
 
-	from    *side     // where the panel's documents come from
-	docs    []int     // the panel's documents, up to Kernels.Panel
-	dense   []float32 // [Head][Panel], a segment behind the other
-	cursors []asm.Cursor
-	ends    []int64     // where the posting list of each cursor ends
-	tail    []float64   // [Panel][TailDocs], all 0 where no block is under way; nil where the tail is direct
-	tile    []float32   // [blockDocs][Panel]
-	groups  [][]float32 // the same for groups of segments, level by level, made where there are so many
+	from      *side     // where the panel's documents come from
+	streaming *side     // the documents that pass: those of the columns, but for single documents
+	docs      []int     // the panel's documents, up to Kernels.Panel
+	dense     []float32 // [Head][Panel], a segment behind the other
+	cursors   []asm.Cursor
+	ends      []int64     // where the posting list of each cursor ends
+	tail      []float64   // [Panel][TailDocs], all 0 where no block is under way; nil where the tail is direct
+	tile      []float32   // [blockDocs][Panel]
+	groups    [][]float32 // the same for groups of segments, level by level, made where there are so many
 
 	close   []uint32 // places in the tile
 	exact   unitCache
@@ -55,7 +56,7 @@ type panel struct {
 func newPanel(b *Backend) *panel {
 	r := b.kernels.Panel
 	p := &panel{
-		b:     b,
+		b: b, streaming: b.own,
 		dense: make([]float32, b.layout.head()*r),
 		tile:  make([]float32, blockDocs*r),
 		close: make([]uint32, blockDocs*r),
@@ -234,7 +235,7 @@ func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
 			k.Add(tile, tile, group)
 			continue
 		}
-		seg, dense := &p.b.own.head[s], p.segment(s)
+		seg, dense := &p.streaming.head[s], p.segment(s)
 		p.stats.HeadValues += seg.start[hi] - seg.start[lo]
 		for b := lo; b < hi; b += sparse.Block {
 			end := min(b+sparse.Block, hi)

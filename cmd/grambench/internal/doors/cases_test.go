@@ -14,7 +14,7 @@ func cases() map[string]testCase {
 	for _, table := range []map[string]testCase{
 		sparseCases(), tokenCases(), asmCases(), tilesCases(), engineCases(), kernelCases(), normalCases(),
 		deviceCases(), spectrumCases(),
-		solverCases(), modelCases(), svmCases(), cudaCases(),
+		solverCases(), modelCases(), svmCases(), cudaCases(), outCases(),
 	} {
 		for name, c := range table {
 			if _, twice := all[name]; twice {

@@ -1,0 +1,85 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// A row of a test document by itself, which meets the documents in dense form, has the bits that it
+// has among many, whatever the instruction set, the head and the pairing.
+func TestSingleDocuments(t *testing.T) {
+	ctx := context.Background()
+	read := func(source string) *sparse.CSR {
+		c, err := sparse.Read(ctx, source, sparse.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Documents
+	}
+	for _, length := range []int{12, 90, 900} { // a tail in float32, one in float64, many segments
+		terms := 40 * length
+		train := read(fmt.Sprintf("synthetic:docs=601,terms=%d,length=%d,classes=2,seed=3", terms, length))
+		test := read(fmt.Sprintf("synthetic:docs=9,terms=%d,length=%d,classes=2,seed=4", terms, length))
+		same := train.SelectRows([]int{5})
+		for _, spec := range []string{"diffusion:t=0.5", "rbf:gamma=0.1,embed=tfidf", "linear:embed=tf-l1-chi2"} {
+			k, err := engine.ParseKernel(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			embedder := k.Embedding().Fit(train)
+			x, err := embedder.Transform(train)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, isa := range asm.Available() {
+				for _, head := range []int{0, -1, 100, 40 * length} {
+					t.Run(fmt.Sprintf("%s/isa=%s/length=%d/head=%d", spec, isa, length, head), func(t *testing.T) {
+						e, err := engine.New(x, engine.Options{ISA: string(isa), HeadTerms: head, KeptBytes: 1 << 30})
+						if err != nil {
+							t.Fatal(err)
+						}
+						before := e.Bytes()
+						for _, docs := range []*sparse.CSR{test, same} {
+							rows := slices.Repeat([]int{0}, 9) // so many that they pass together
+							for i := range docs.Rows() {
+								rows[i] = i
+							}
+							many, err := embedder.Transform(docs.SelectRows(rows))
+							if err != nil {
+								t.Fatal(err)
+							}
+							want, err := e.Cross(ctx, k, many)
+							if err != nil {
+								t.Fatal(err)
+							}
+							for round := range 2 {
+								for i := range docs.Rows() {
+									one, err := embedder.Transform(docs.SelectRows([]int{i}))
+									if err != nil {
+										t.Fatal(err)
+									}
+									got, err := e.Cross(ctx, k, one)
+									if err != nil {
+										t.Fatal(err)
+									}
+									if !slices.Equal(got.Row(0), want.Row(i)) {
+										t.Fatalf("round %d: row %d has other bits by itself", round, i)
+									}
+								}
+							}
+						}
+						if kept := e.Bytes() > before; kept != (e.HeadTerms() > 0) {
+							t.Errorf("%d bytes, before single documents %d, of a head of %d terms", e.Bytes(), before, e.HeadTerms())
+						}
+					})
+				}
+			}
+		}
+	}
+}

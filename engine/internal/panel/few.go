@@ -1,0 +1,208 @@
+package panel
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// A panel of one document, such as a text to be predicted, would be nearly empty, and all columns
+// would stream past it. So single documents exchange the roles: the columns are the panels, kept in
+// dense form from the second such request on, and the document streams past them. It touches the
+// panels' rows of its own terms alone. A sum has the same terms in the same order, so the bits are
+// those of panel.run.
+
+// fewest is the number of documents up to which a request is served one by one.
+const fewest = 4
+
+// kept are the columns as panels, in dense form.
+type kept struct {
+	limit  int64 // most bytes that they may take
+	asked  atomic.Int64
+	make   sync.Once
+	panels atomic.Pointer[[][]float32] // [Head][Panel] each
+	spare  sync.Pool                   // of *single
+}
+
+// single is one document of a request, and scratch space for its row.
+type single struct {
+	side   side
+	order  []uint64  // rank and place of its values, by falling rank
+	sums   []float32 // of all columns, then c
+	starts [2]int64
+}
+
+// bytes returns what is kept.
+func (k *kept) bytes() int64 {
+	if p := k.panels.Load(); p != nil && len(*p) > 0 {
+		return 4 * int64(len(*p)) * int64(len((*p)[0]))
+	}
+	return 0
+}
+
+// keep returns the columns as panels, nil where a request isn't for them: it has many documents, or
+// is the first one, or they don't fit.
+func (b *Backend) keep(r *device.Request) [][]float32 {
+	own, width := b.own.x, b.kernels.Panel
+	if r.From == nil || r.From == own || len(r.Docs) > fewest || r.Lo != 0 || r.Hi != own.Rows() || r.Hi == 0 {
+		return nil
+	}
+	n := (r.Hi + width - 1) / width
+	size := b.layout.head() * width
+	if 4*int64(n)*int64(size) > b.kept.limit || b.kept.asked.Add(1) < 2 {
+		return nil
+	}
+	b.kept.make.Do(func() {
+		all, panels := tiles.Make(n*size), make([][]float32, n)
+		p := &panel{b: b, from: b.own}
+		for i := range panels {
+			panels[i] = all[i*size : (i+1)*size : (i+1)*size]
+			p.dense, p.docs = panels[i], p.docs[:0]
+			for d := i * width; d < min((i+1)*width, r.Hi); d++ {
+				p.docs = append(p.docs, d)
+			}
+			p.scatter(false)
+		}
+		b.kept.panels.Store(&panels)
+	})
+	return *b.kept.panels.Load()
+}
+
+// few computes the rows of a request one by one.
+func (b *Backend) few(
+	ctx context.Context, r *device.Request, panels [][]float32, visit func(t *device.Tile) error,
+) error {
+	workers := max(r.Workers, 1)
+	return tiles.Run(ctx, workers, len(r.Docs), func(ctx context.Context, _, i int) error {
+		p := b.borrow()
+		s, _ := b.kept.spare.Get().(*single)
+		if s == nil {
+			s = &single{}
+		}
+		s.take(b, r.From, r.Docs[i])
+		dense := p.dense
+		err := p.row(ctx, s, r.From, r.Docs[i], panels, func(lo, hi int, c []float32) error {
+			return visit(&device.Tile{First: i, Rows: 1, Lo: lo, Hi: hi, Value: c, RowStride: 1, ColStride: 1})
+		})
+		p.dense, p.streaming = dense, b.own
+		b.kept.spare.Put(s)
+		b.giveBack(p)
+		return err
+	})
+}
+
+// take brings document i of x into the form of the layout.
+func (s *single) take(b *Backend, x *sparse.Embedded, i int) {
+	l := b.layout
+	columns, values := x.Row(i)
+	s.order = s.order[:0]
+	for k, column := range columns {
+		s.order = append(s.order, uint64(l.rank[column])<<32|uint64(k))
+	}
+	slices.Sort(s.order)
+	slices.Reverse(s.order)
+	if s.side.head == nil {
+		s.side.head = make([]segment, len(l.bounds)-1)
+		for k := range s.side.head {
+			s.side.head[k] = segment{start: make([]int64, 2), doc: []uint8{0}, place: []uint8{0}}
+		}
+		s.side.tail.Offsets = s.starts[:]
+	}
+	tail := &s.side.tail
+	tail.Terms, tail.Values = tail.Terms[:0], tail.Values[:0]
+	at, head := 0, l.head()
+	for ; at < len(s.order) && int(s.order[at]>>32) >= head; at++ {
+		tail.Terms = append(tail.Terms, uint32(int(s.order[at]>>32)-head))
+		tail.Values = append(tail.Values, values[uint32(s.order[at])])
+	}
+	tail.Offsets[1] = int64(len(tail.Terms))
+	for k := len(s.side.head) - 1; k >= 0; k-- {
+		g := &s.side.head[k]
+		g.offset, g.value = g.offset[:0], g.value[:0]
+		for ; at < len(s.order) && int(s.order[at]>>32) >= l.bounds[k]; at++ {
+			g.offset = append(g.offset, uint16((int(s.order[at]>>32)-l.bounds[k])*l.panel))
+			g.value = append(g.value, values[uint32(s.order[at])])
+		}
+		g.start[1] = int64(len(g.offset))
+	}
+}
+
+// row computes c between document i of x, which s holds, and all columns, and hands it to visit a
+// block at a time.
+func (p *panel) row(
+	ctx context.Context, s *single, x *sparse.Embedded, i int, panels [][]float32,
+	visit func(lo, hi int, c []float32) error,
+) error {
+	b, k := p.b, p.b.kernels
+	n, width := b.own.x.Rows(), k.Panel
+	p.start()
+	p.from, p.docs = &s.side, append(p.docs[:0:0], 0)
+	p.exact.reset(x, []int{i})
+	p.seek(false, 0)
+	p.stats.TailMatches -= p.passed()
+	if s.sums = s.sums[:cap(s.sums)]; len(s.sums) < len(panels)*width {
+		s.sums = make([]float32, len(panels)*width)
+	}
+	sums := s.sums[:len(panels)*width]
+	clear(sums[n:])
+	p.tailRow(sums[:n])
+	p.stats.TailMatches += p.passed()
+	p.lap(&p.stats.Tail)
+	p.streaming = &s.side
+	for at, dense := range panels {
+		p.dense = dense
+		p.head(0, 1, 0, len(s.side.head), sums[at*width:(at+1)*width], 0)
+	}
+	p.lap(&p.stats.Head)
+	for lo := 0; lo < n; lo += blockDocs {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		p.start()
+		hi := min(lo+blockDocs, n)
+		c := sums[lo:hi]
+		for _, at := range p.close[:k.Finish(p.close, c, closeC)] {
+			j := lo + int(at)
+			terms, _ := b.own.x.Row(j)
+			p.scratch = b.own.x.Unit64(j, p.scratch)
+			mine, unit := p.exact.row(0)
+			c[at] = float32(b.pairing.exact(mine, unit, terms, p.scratch))
+			p.stats.Recomputed++
+		}
+		p.lap(&p.stats.Close)
+		if err := visit(lo, hi, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tailRow fills the row of the panel's first document with the sums of the tail.
+func (p *panel) tailRow(sums []float32) {
+	width, n := p.b.kernels.Panel, len(sums)
+	if !p.b.tailDirect {
+		for lo := 0; lo < n; lo += TailDocs {
+			hi := min(lo+TailDocs, n)
+			p.tailAdd(uint32(lo), uint32(hi))
+			for j, v := range p.tail[:hi-lo] {
+				sums[lo+j] = float32(v)
+			}
+			clear(p.tail[:hi-lo])
+		}
+		return
+	}
+	for lo := 0; lo < n; lo += blockDocs {
+		hi := min(lo+blockDocs, n)
+		tile := p.tile[:(hi-lo)*width]
+		clear(tile)
+		p.tailDirect(tile, uint32(lo), uint32(hi))
+		for j := range sums[lo:hi] {
+			sums[lo+j] = tile[j*width]
+		}
+	}
+}
