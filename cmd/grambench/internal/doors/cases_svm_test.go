@@ -360,7 +360,7 @@ func predict(p *program) {
 		return err
 	})
 	unknown := *m
-	unknown.Kernel = pick(p, "nonsense", "diffusion:t=-1", model.Precomputed)
+	unknown.Kernel = pick(p, "nonsense", "diffusion:t=-1", "precomputed:t=1")
 	p.bad("NewPredictor of a model of the kernel "+unknown.Kernel, func() error {
 		_, err := svm.NewPredictor(&unknown, opt)
 		return err
