@@ -47,3 +47,43 @@ func Example() {
 	// ⎣0.0709  0.1612  1.0000⎦
 	// positive definite: true
 }
+
+// The matrix of test documents, its rows, with training documents, its columns. One embedder, which
+// was fitted on the training documents, serves both: terms and idf weights are theirs.
+func ExampleEngine_Cross() {
+	ctx := context.Background()
+	train, err := sparse.FromTexts(ctx, []string{"wolf wolf moon", "moon river", "river fish"}, nil,
+		sparse.Options{MinDF: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	test, err := sparse.FromTexts(ctx, []string{"moon moon wolf", "a fish"}, nil,
+		sparse.Options{Vocabulary: train.Vocabulary})
+	if err != nil {
+		log.Fatal(err)
+	}
+	k := engine.MustParseKernel("linear:embed=tfidf-l2")
+	embedder := k.Embedding().Fit(train.Documents)
+	documents, err := embedder.Transform(train.Documents)
+	if err != nil {
+		log.Fatal(err)
+	}
+	others, err := embedder.Transform(test.Documents)
+	if err != nil {
+		log.Fatal(err)
+	}
+	e, err := engine.New(documents, engine.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	cross, err := e.Cross(ctx, k, others)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range cross.Rows {
+		fmt.Printf("%.4f\n", cross.Row(i))
+	}
+	// Output:
+	// [0.8990 0.4199 0.0000]
+	// [0.0000 0.0000 0.9381]
+}

@@ -34,3 +34,29 @@ func ExampleReadFrom() {
 	fmt.Println(corpus.Classes, corpus.Vocabulary)
 	// Output: [5 1] [bad good very]
 }
+
+// How text becomes terms: as scikit-learn's CountVectorizer does with the parameters of these names.
+func ExampleTokenizer() {
+	tokenizer := sparse.Tokenizer{MinN: 1, MaxN: 2, Digits: true, StopWords: "the of"}
+	fmt.Println(tokenizer)
+	again, err := sparse.ParseTokenizer(tokenizer.String())
+	fmt.Println(again == tokenizer.Canonical(), err)
+
+	counter, err := sparse.NewCounter(tokenizer, []string{"42", "answer", "answer 42"})
+	if err != nil {
+		panic(err)
+	}
+	documents, err := counter.Count(context.Background(), []string{"The answer: 42", "42 of 42"})
+	if err != nil {
+		panic(err)
+	}
+	for i := range documents.Rows() {
+		terms, counts := documents.Row(i)
+		fmt.Println(terms, counts)
+	}
+	// Output:
+	// word:ngrams=1..2,digits,stop="of the"
+	// true <nil>
+	// [0 1 2] [1 1 1]
+	// [0] [2]
+}
