@@ -339,7 +339,7 @@ const unknownMessage = "word outside the vocabulary, left out"
 // the index of a vocabulary take to be made. It may be used concurrently.
 type Counter struct {
 	index map[string]uint32 // the column of each term
-	spare sync.Pool // of *counting
+	spare sync.Pool         // of *counting
 }
 
 // counting is the scratch space of a text.
