@@ -313,7 +313,8 @@ func TestOwnKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"linear", "diffusion : t=3", "precomputed", "hyperbolic:t=1"} {
-		if _, err := engine.NewKernel(engine.Custom{Name: name, Eval: func(c, _, _ float64) float64 { return c }}); err == nil {
+		eval := func(c, _, _ float64) float64 { return c }
+		if _, err := engine.NewKernel(engine.Custom{Name: name, Eval: eval}); err == nil {
 			t.Errorf("a kernel of one's own called %s", name)
 		}
 	}

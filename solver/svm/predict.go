@@ -186,9 +186,9 @@ const chunkDocuments = 256
 
 // Predict predicts documents, whose terms are numbered as in the training corpus. It leaves out
 // other terms. With a precomputed kernel, the row of a document has its kernel values with the
-// training documents: K(x, xⱼ) in column j. Values have the same bits from any number of workers. Errors: documents that
-// [sparse.CSR.Validate] refuses, values that the embedding refuses, more memory than was allowed, a
-// predictor that is closed, the end of ctx, within a second.
+// training documents: K(x, xⱼ) in column j. Values have the same bits from any number of workers.
+// Errors: documents that [sparse.CSR.Validate] refuses, values that the embedding refuses, more
+// memory than was allowed, a predictor that is closed, the end of ctx, within a second.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
