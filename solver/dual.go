@@ -20,20 +20,37 @@ import (
 // Variable t belongs to document t modulo the number of documents: one each, or two in regression,
 // above and below the line.
 type dual struct {
-	docs     []int // rows of the matrix, increasing
-	sign     []int8
-	upper    []float64
-	offset   []float64
-	alpha    []float64
-	score    []float64 // padded, and so is mask, with variables that may not move
-	mask     []byte
-	diag     []float32
+	docs []int // rows of the matrix, increasing
+	variables
 	perClass bool // ν-forms: the equations hold for each sign by itself
 	taken    int  // steps that a team took
 
 	// device, if not nil, has the scores. Those here are then up to date where they were asked for,
 	// or all of them after pull.
 	device *deviceScores
+}
+
+// variables are those of a problem, with what belongs to each.
+type variables struct {
+	sign                 []int8
+	upper, offset, alpha []float64
+	score                []float64 // padded, and so is mask, with variables that may not move
+	mask                 []byte
+	diag                 []float32
+}
+
+func newVariables(n int) variables {
+	f := make([]float64, 3*n+padded(n))
+	return variables{
+		sign: make([]int8, n), upper: f[:n:n], offset: f[n : 2*n : 2*n], alpha: f[2*n : 3*n : 3*n], score: f[3*n:],
+		mask: make([]byte, padded(n)), diag: make([]float32, n),
+	}
+}
+
+// set makes variable t that of other variables in place at.
+func (v *variables) set(t int, of *variables, at int) {
+	v.sign[t], v.upper[t], v.offset[t], v.alpha[t] = of.sign[at], of.upper[at], of.offset[at], of.alpha[at]
+	v.score[t], v.mask[t], v.diag[t] = of.score[at], of.mask[at], of.diag[at]
 }
 
 // Bits of a mask: whether a variable may move along its sign, or against it. Where the equations
@@ -80,13 +97,7 @@ func newDual(docs []int, copies int, m *source) *dual {
 func padded(n int) int { return (n + asm.ScanBlock - 1) / asm.ScanBlock * asm.ScanBlock }
 
 func emptyDual(docs []int, copies int) *dual {
-	n := len(docs) * copies
-	f := make([]float64, 3*n+padded(n))
-	return &dual{
-		docs: docs, sign: make([]int8, n), upper: f[:n:n], offset: f[n : 2*n : 2*n], alpha: f[2*n : 3*n : 3*n],
-		score: f[3*n:],
-		mask:  make([]byte, padded(n)), diag: make([]float32, n),
-	}
+	return &dual{docs: docs, variables: newVariables(len(docs) * copies)}
 }
 
 // refreshMask sets the bits of all variables.

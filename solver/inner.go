@@ -5,17 +5,12 @@ import "github.com/gramengine/gram/asm"
 // inner is the problem of a working set: the dual with all other variables fixed. Its rows are the
 // parts of the matrix's rows at the working set's own columns, so a step touches a few kilobytes.
 type inner struct {
+	variables
 	k        *asm.Kernels
 	n        int
 	rows     []float32 // n × n
 	column   []int32   // by place: the document's place in a row
 	kept     []bool    // by place: its variable was in the set before
-	diag     []float32
-	score    []float64
-	alpha    []float64
-	upper    []float64
-	sign     []int8
-	mask     []byte
 	perClass bool
 	pairs    [][2]byte
 	top      [2]struct { // by equation: the greatest score that may rise, and whose it is
@@ -28,9 +23,7 @@ type inner struct {
 func newInner(size int, k *asm.Kernels) *inner {
 	size = padded(size)
 	return &inner{
-		k: k, rows: make([]float32, size*size), diag: make([]float32, size), score: make([]float64, size),
-		alpha: make([]float64, size),
-		upper: make([]float64, size), sign: make([]int8, size), mask: make([]byte, size), column: make([]int32, size),
+		variables: newVariables(size), k: k, rows: make([]float32, size*size), column: make([]int32, size),
 		kept: make([]bool, size),
 	}
 }
@@ -46,12 +39,10 @@ func (in *inner) load(d *dual, columns, slots, fresh []int32, rows [][]float32) 
 	in.n, in.perClass, in.pairs = n, d.perClass, d.pairs()
 	for r, t := range slots {
 		if t < 0 {
-			in.mask[r] = 0
-			in.column[r] = 0
+			in.mask[r], in.column[r] = 0, 0
 			continue
 		}
-		in.diag[r], in.score[r], in.alpha[r] = d.diag[t], d.score[t], d.alpha[t]
-		in.upper[r], in.sign[r], in.mask[r] = d.upper[t], d.sign[t], d.mask[t]
+		in.set(r, &d.variables, int(t))
 		in.column[r] = columns[r]
 	}
 	for r := len(slots); r < n; r++ {

@@ -106,10 +106,7 @@ func (d *dual) restrict(keep []int32) *dual {
 	small.perClass = d.perClass
 	for c := range copies {
 		for i, t := range keep {
-			from, to := c*n+int(t), c*len(keep)+i
-			small.sign[to], small.upper[to], small.offset[to] = d.sign[from], d.upper[from], d.offset[from]
-			small.alpha[to] = d.alpha[from]
-			small.score[to], small.mask[to], small.diag[to] = d.score[from], d.mask[from], d.diag[from]
+			small.set(c*len(keep)+i, &d.variables, c*n+int(t))
 		}
 	}
 	return small

@@ -112,8 +112,7 @@ func newEuclidean(e in, beta float64) component {
 	return compile(f)
 }
 
-func (f euclidean) spec() string                 { return distanceSpec("ned", f.e, f.beta) }
-func (f euclidean) homogeneous() (float64, bool) { return 0, false }
+func (f euclidean) spec() string { return distanceSpec("ned", f.e, f.beta) }
 
 func (f euclidean) value(c, x, y float64) float64 {
 	d := x - y

@@ -71,10 +71,11 @@ type noisyForm interface {
 	noise() float64
 }
 
-// single is what forms share that aren't made of others.
+// single is what forms share that aren't made of others. Most of them aren't separable.
 type single struct{ e in }
 
 func (f single) embedding() sparse.Embedding { return f.e.embedding }
+func (single) homogeneous() (float64, bool)  { return 0, false }
 
 // function is a form of c alone.
 type function struct {

@@ -37,7 +37,6 @@ func newBiased(e in, bias, sigma float64) component {
 	return compile(arcBias{single{e}, bias, sigma, new(keptColumns)})
 }
 
-func (f arcBias) homogeneous() (float64, bool) { return 0, false }
 func (f arcBias) spec() string {
 	if f.sigma == 0 {
 		return format("arccos", f.e, pair{"n", 0}, pair{"bias", f.bias})

@@ -29,7 +29,6 @@ type arcSmooth struct {
 	sigma float64
 }
 
-func (f arcSmooth) homogeneous() (float64, bool) { return 0, false }
 func (f arcSmooth) spec() string {
 	return format("arccos", f.e, pair{"n", 0}, pair{"sigma", f.sigma})
 }

@@ -1,16 +1,16 @@
 package verify
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
+	"unsafe"
 
 	"github.com/minio/sha256-simd"
 
@@ -187,28 +187,11 @@ func anyWay(
 func newSymmetric(n int) *engine.Symmetric { return &engine.Symmetric{N: n, Data: tiles.Make(n * n)} }
 
 // sameFloats reports whether a and b have the same bits.
-func sameFloats(a, b []float32) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	var differ atomic.Bool
-	each := max(len(a)/runtime.GOMAXPROCS(0)+1, 1<<16)
-	var parts sync.WaitGroup
-	for lo := 0; lo < len(a); lo += each {
-		hi := min(lo+each, len(a))
-		parts.Go(func() {
-			b := b[lo:hi]
-			var bits uint32
-			for i, v := range a[lo:hi] {
-				bits |= math.Float32bits(v) ^ math.Float32bits(b[i])
-			}
-			if bits != 0 {
-				differ.Store(true)
-			}
-		})
-	}
-	parts.Wait()
-	return !differ.Load()
+func sameFloats(a, b []float32) bool { return bytes.Equal(memory(a), memory(b)) }
+
+// memory returns the bytes of values where they lie.
+func memory(v []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v))
 }
 
 // digestOf returns the SHA-256 of the little-endian bits of values, in hexadecimal.
