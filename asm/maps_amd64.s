@@ -3636,9 +3636,9 @@ TEXT ·piecewiseAVX2(SB), NOSPLIT, $0-80
 	VPSLLD       X0, Y3, Y3
 	XORQ         SI, SI
 
-block1:
+block2:
 	CMPQ           CX, $0x00000008
-	JL             tail2
+	JL             fewer3
 	VMOVUPS        (DX)(SI*4), Y6
 	VCMPPS         $0x1e, Y5, Y6, Y7
 	VMOVUPS        all_40000000<>+0(SB), Y8
@@ -3705,11 +3705,11 @@ block1:
 	VMOVUPS        Y6, (AX)(SI*4)
 	ADDQ           $0x00000008, SI
 	SUBQ           $0x00000008, CX
-	JMP            block1
+	JMP            block2
 
-tail2:
+fewer3:
 	TESTQ          CX, CX
-	JEQ            done3
+	JEQ            done1
 	LEAQ           window<>+0(SB), DI
 	NEGQ           CX
 	VMOVUPS        32(DI)(CX*4), Y6
@@ -3778,7 +3778,7 @@ tail2:
 	VFMADD213PS    Y9, Y1, Y0
 	VMASKMOVPS     Y0, Y6, (AX)(SI*4)
 
-done3:
+done1:
 	VZEROUPPER
 	RET
 
@@ -3840,11 +3840,12 @@ TEXT ·bivariateTailAVX2(SB), NOSPLIT, $0-96
 	MOVQ c_base+24(FP), DX
 	MOVQ row_base+48(FP), BX
 	MOVQ cols_base+72(FP), SI
+	XORQ DI, DI
 
-block1:
+block2:
 	CMPQ         CX, $0x00000008
-	JL           tail2
-	VMOVUPS      (DX), Y0
+	JL           fewer3
+	VMOVUPS      (DX)(DI*4), Y0
 	VMAXPS       all_21800000<>+0(SB), Y0, Y0
 	VBROADCASTSS (BX), Y1
 	VMOVUPS      (SI), Y2
@@ -4002,20 +4003,19 @@ block1:
 	VADDPS       Y0, Y2, Y2
 	VXORPS       Y0, Y0, Y0
 	VMAXPS       Y0, Y2, Y2
-	VMOVUPS      Y2, (AX)
-	ADDQ         $0x00000020, DX
-	ADDQ         $0x00000020, AX
+	VMOVUPS      Y2, (AX)(DI*4)
 	ADDQ         $0x00000260, SI
+	ADDQ         $0x00000008, DI
 	SUBQ         $0x00000008, CX
-	JMP          block1
+	JMP          block2
 
-tail2:
+fewer3:
 	TESTQ        CX, CX
-	JEQ          done3
-	LEAQ         window<>+0(SB), DI
+	JEQ          done1
+	LEAQ         window<>+0(SB), R8
 	NEGQ         CX
-	VMOVUPS      32(DI)(CX*4), Y0
-	VMASKMOVPS   (DX), Y0, Y1
+	VMOVUPS      32(R8)(CX*4), Y0
+	VMASKMOVPS   (DX)(DI*4), Y0, Y1
 	VMAXPS       all_21800000<>+0(SB), Y1, Y1
 	VBROADCASTSS (BX), Y2
 	VMOVUPS      (SI), Y3
@@ -4173,9 +4173,10 @@ tail2:
 	VADDPS       Y1, Y3, Y3
 	VXORPS       Y1, Y1, Y1
 	VMAXPS       Y1, Y3, Y3
-	VMASKMOVPS   Y3, Y0, (AX)
+	VMASKMOVPS   Y3, Y0, (AX)(DI*4)
+	ADDQ         $0x00000260, SI
 
-done3:
+done1:
 	VZEROUPPER
 	RET
 

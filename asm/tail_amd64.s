@@ -306,130 +306,226 @@ done:
 	RET
 
 // func finishAVX2(index []uint32, c []float32, limit float32) int
-// Requires: AVX, AVX2, SSE
+// Requires: AVX, AVX2, BMI, SSE
 TEXT ·finishAVX2(SB), NOSPLIT, $0-64
 	MOVQ         index_base+0(FP), AX
 	MOVQ         c_base+24(FP), CX
 	MOVQ         c_len+32(FP), DX
 	MOVSS        limit+48(FP), X0
-	VBROADCASTSS X0, Y1
-	VXORPS       Y2, Y2, Y2
-	VMOVUPS      all_3f800000<>+0(SB), Y3
-	VMOVUPS      all_40000000<>+0(SB), Y4
+	VBROADCASTSS X0, Y0
+	VMOVUPS      all_3f800000<>+0(SB), Y2
+	VMOVUPS      all_40000000<>+0(SB), Y3
+	VXORPS       Y1, Y1, Y1
 	XORQ         BX, BX
-	XORQ         SI, SI
+	XORQ         DI, DI
 
-block:
-	MOVQ      DX, DI
-	SUBQ      SI, DI
-	CMPQ      DI, $0x20
-	JLT       single
-	VSUBPS    (CX)(SI*4), Y3, Y5
-	VMAXPS    Y5, Y2, Y5
-	VMINPS    Y5, Y4, Y5
-	VMOVUPS   Y5, (CX)(SI*4)
-	VCMPPS    $0x11, Y1, Y5, Y5
-	VSUBPS    32(CX)(SI*4), Y3, Y6
-	VMAXPS    Y6, Y2, Y6
-	VMINPS    Y6, Y4, Y6
-	VMOVUPS   Y6, 32(CX)(SI*4)
-	VCMPPS    $0x11, Y1, Y6, Y6
-	VSUBPS    64(CX)(SI*4), Y3, Y7
-	VMAXPS    Y7, Y2, Y7
-	VMINPS    Y7, Y4, Y7
-	VMOVUPS   Y7, 64(CX)(SI*4)
-	VCMPPS    $0x11, Y1, Y7, Y7
-	VSUBPS    96(CX)(SI*4), Y3, Y8
-	VMAXPS    Y8, Y2, Y8
-	VMINPS    Y8, Y4, Y8
-	VMOVUPS   Y8, 96(CX)(SI*4)
-	VCMPPS    $0x11, Y1, Y8, Y8
-	VORPS     Y5, Y6, Y9
-	VORPS     Y7, Y8, Y10
-	VORPS     Y9, Y10, Y9
-	VMOVMSKPS Y9, DI
-	TESTL     DI, DI
-	JNE       some
-	ADDQ      $0x20, SI
-	JMP       block
-
-some:
-	VMOVMSKPS Y5, DI
-
-bit2:
-	TESTL DI, DI
-	JZ    next1
-	BSFL  DI, R9
-	LEAQ  (SI)(R9*1), R9
-	MOVL  R9, (AX)(BX*4)
-	INCQ  BX
-	LEAL  -1(DI), R8
-	ANDL  R8, DI
-	JMP   bit2
-
-next1:
-	VMOVMSKPS Y6, DI
-
-bit4:
-	TESTL DI, DI
-	JZ    next3
-	BSFL  DI, R10
-	LEAQ  8(SI)(R10*1), R10
-	MOVL  R10, (AX)(BX*4)
-	INCQ  BX
-	LEAL  -1(DI), R8
-	ANDL  R8, DI
-	JMP   bit4
-
-next3:
-	VMOVMSKPS Y7, DI
+block2:
+	CMPQ      DX, $0x00000020
+	JL        fewer3
+	VMOVUPS   (CX)(DI*4), Y4
+	VSUBPS    Y4, Y2, Y4
+	VMAXPS    Y4, Y1, Y4
+	VMINPS    Y4, Y3, Y4
+	VMOVUPS   Y4, (CX)(DI*4)
+	VCMPPS    $0x11, Y0, Y4, Y4
+	VMOVUPS   32(CX)(DI*4), Y5
+	VSUBPS    Y5, Y2, Y5
+	VMAXPS    Y5, Y1, Y5
+	VMINPS    Y5, Y3, Y5
+	VMOVUPS   Y5, 32(CX)(DI*4)
+	VCMPPS    $0x11, Y0, Y5, Y5
+	VMOVUPS   64(CX)(DI*4), Y6
+	VSUBPS    Y6, Y2, Y6
+	VMAXPS    Y6, Y1, Y6
+	VMINPS    Y6, Y3, Y6
+	VMOVUPS   Y6, 64(CX)(DI*4)
+	VCMPPS    $0x11, Y0, Y6, Y6
+	VMOVUPS   96(CX)(DI*4), Y7
+	VSUBPS    Y7, Y2, Y7
+	VMAXPS    Y7, Y1, Y7
+	VMINPS    Y7, Y3, Y7
+	VMOVUPS   Y7, 96(CX)(DI*4)
+	VCMPPS    $0x11, Y0, Y7, Y7
+	VMOVAPS   Y4, Y8
+	VORPS     Y5, Y8, Y8
+	VORPS     Y6, Y8, Y8
+	VORPS     Y7, Y8, Y8
+	VMOVMSKPS Y8, SI
+	TESTL     SI, SI
+	JZ        none4
+	VMOVMSKPS Y4, SI
 
 bit6:
-	TESTL DI, DI
+	TESTL SI, SI
 	JZ    next5
-	BSFL  DI, R11
-	LEAQ  16(SI)(R11*1), R11
-	MOVL  R11, (AX)(BX*4)
+	BSFL  SI, R8
+	LEAQ  (DI)(R8*1), R8
+	MOVL  R8, (AX)(BX*4)
 	INCQ  BX
-	LEAL  -1(DI), R8
-	ANDL  R8, DI
+	BLSRL SI, SI
 	JMP   bit6
 
 next5:
-	VMOVMSKPS Y8, DI
+	VMOVMSKPS Y5, SI
 
 bit8:
-	TESTL DI, DI
+	TESTL SI, SI
 	JZ    next7
-	BSFL  DI, R12
-	LEAQ  24(SI)(R12*1), R12
-	MOVL  R12, (AX)(BX*4)
+	BSFL  SI, R9
+	LEAQ  8(DI)(R9*1), R9
+	MOVL  R9, (AX)(BX*4)
 	INCQ  BX
-	LEAL  -1(DI), R8
-	ANDL  R8, DI
+	BLSRL SI, SI
 	JMP   bit8
 
 next7:
-	ADDQ $0x20, SI
-	JMP  block
+	VMOVMSKPS Y6, SI
 
-single:
-	CMPQ     SI, DX
-	JGE      done
-	VSUBSS   (CX)(SI*4), X3, X1
-	VMAXSS   X1, X2, X1
-	VMINSS   X1, X4, X1
-	VMOVSS   X1, (CX)(SI*4)
-	VUCOMISS X1, X0
-	JLS      skip
-	MOVL     SI, (AX)(BX*4)
-	INCQ     BX
+bit10:
+	TESTL SI, SI
+	JZ    next9
+	BSFL  SI, R10
+	LEAQ  16(DI)(R10*1), R10
+	MOVL  R10, (AX)(BX*4)
+	INCQ  BX
+	BLSRL SI, SI
+	JMP   bit10
 
-skip:
-	INCQ SI
-	JMP  single
+next9:
+	VMOVMSKPS Y7, SI
 
-done:
+bit12:
+	TESTL SI, SI
+	JZ    next11
+	BSFL  SI, R11
+	LEAQ  24(DI)(R11*1), R11
+	MOVL  R11, (AX)(BX*4)
+	INCQ  BX
+	BLSRL SI, SI
+	JMP   bit12
+
+next11:
+none4:
+	ADDQ $0x00000020, DI
+	SUBQ $0x00000020, DX
+	JMP  block2
+
+fewer3:
+block13:
+	CMPQ      DX, $0x00000010
+	JL        fewer14
+	VMOVUPS   (CX)(DI*4), Y4
+	VSUBPS    Y4, Y2, Y4
+	VMAXPS    Y4, Y1, Y4
+	VMINPS    Y4, Y3, Y4
+	VMOVUPS   Y4, (CX)(DI*4)
+	VCMPPS    $0x11, Y0, Y4, Y4
+	VMOVUPS   32(CX)(DI*4), Y5
+	VSUBPS    Y5, Y2, Y5
+	VMAXPS    Y5, Y1, Y5
+	VMINPS    Y5, Y3, Y5
+	VMOVUPS   Y5, 32(CX)(DI*4)
+	VCMPPS    $0x11, Y0, Y5, Y5
+	VMOVAPS   Y4, Y6
+	VORPS     Y5, Y6, Y6
+	VMOVMSKPS Y6, SI
+	TESTL     SI, SI
+	JZ        none15
+	VMOVMSKPS Y4, SI
+
+bit17:
+	TESTL SI, SI
+	JZ    next16
+	BSFL  SI, R12
+	LEAQ  (DI)(R12*1), R12
+	MOVL  R12, (AX)(BX*4)
+	INCQ  BX
+	BLSRL SI, SI
+	JMP   bit17
+
+next16:
+	VMOVMSKPS Y5, SI
+
+bit19:
+	TESTL SI, SI
+	JZ    next18
+	BSFL  SI, R13
+	LEAQ  8(DI)(R13*1), R13
+	MOVL  R13, (AX)(BX*4)
+	INCQ  BX
+	BLSRL SI, SI
+	JMP   bit19
+
+next18:
+none15:
+	ADDQ $0x00000010, DI
+	SUBQ $0x00000010, DX
+	JMP  block13
+
+fewer14:
+block20:
+	CMPQ      DX, $0x00000008
+	JL        fewer21
+	VMOVUPS   (CX)(DI*4), Y4
+	VSUBPS    Y4, Y2, Y4
+	VMAXPS    Y4, Y1, Y4
+	VMINPS    Y4, Y3, Y4
+	VMOVUPS   Y4, (CX)(DI*4)
+	VCMPPS    $0x11, Y0, Y4, Y4
+	VMOVAPS   Y4, Y5
+	VMOVMSKPS Y5, SI
+	TESTL     SI, SI
+	JZ        none22
+	VMOVMSKPS Y4, SI
+
+bit24:
+	TESTL SI, SI
+	JZ    next23
+	BSFL  SI, R14
+	LEAQ  (DI)(R14*1), R14
+	MOVL  R14, (AX)(BX*4)
+	INCQ  BX
+	BLSRL SI, SI
+	JMP   bit24
+
+next23:
+none22:
+	ADDQ $0x00000008, DI
+	SUBQ $0x00000008, DX
+	JMP  block20
+
+fewer21:
+	TESTQ      DX, DX
+	JEQ        done1
+	LEAQ       window<>+0(SB), SI
+	NEGQ       DX
+	VMOVUPS    32(SI)(DX*4), Y4
+	VMASKMOVPS (CX)(DI*4), Y4, Y5
+	VSUBPS     Y5, Y2, Y2
+	VMAXPS     Y2, Y1, Y2
+	VMINPS     Y2, Y3, Y2
+	VMASKMOVPS Y2, Y4, (CX)(DI*4)
+	VCMPPS     $0x11, Y0, Y2, Y2
+	VANDPS     Y4, Y2, Y2
+	VMOVAPS    Y2, Y0
+	VMOVMSKPS  Y0, SI
+	TESTL      SI, SI
+	JZ         none25
+	VMOVMSKPS  Y2, SI
+
+bit27:
+	TESTL SI, SI
+	JZ    next26
+	BSFL  SI, R15
+	LEAQ  (DI)(R15*1), R15
+	MOVL  R15, (AX)(BX*4)
+	INCQ  BX
+	BLSRL SI, SI
+	JMP   bit27
+
+next26:
+none25:
+done1:
 	MOVQ BX, ret+56(FP)
 	VZEROUPPER
 	RET
@@ -453,3 +549,21 @@ DATA all_40000000<>+20(SB)/4, $0x40000000
 DATA all_40000000<>+24(SB)/4, $0x40000000
 DATA all_40000000<>+28(SB)/4, $0x40000000
 GLOBL all_40000000<>(SB), RODATA|NOPTR, $32
+
+DATA window<>+0(SB)/4, $0xffffffff
+DATA window<>+4(SB)/4, $0xffffffff
+DATA window<>+8(SB)/4, $0xffffffff
+DATA window<>+12(SB)/4, $0xffffffff
+DATA window<>+16(SB)/4, $0xffffffff
+DATA window<>+20(SB)/4, $0xffffffff
+DATA window<>+24(SB)/4, $0xffffffff
+DATA window<>+28(SB)/4, $0xffffffff
+DATA window<>+32(SB)/4, $0x00000000
+DATA window<>+36(SB)/4, $0x00000000
+DATA window<>+40(SB)/4, $0x00000000
+DATA window<>+44(SB)/4, $0x00000000
+DATA window<>+48(SB)/4, $0x00000000
+DATA window<>+52(SB)/4, $0x00000000
+DATA window<>+56(SB)/4, $0x00000000
+DATA window<>+60(SB)/4, $0x00000000
+GLOBL window<>(SB), RODATA|NOPTR, $64

@@ -20,26 +20,12 @@ func (g *gen) bivariateTail() {
 	row := g.base("row")
 	cols := g.base("cols")
 
-	block, tail, done := g.label("block"), g.label("tail"), g.label("done")
-	place := func(base Register) Mem { return Mem{Base: base} }
-	g.Label(block)
-	g.CMPQ(n, U32(g.lanes))
-	g.JL(tail)
-	v := g.reg()
-	g.VMOVUPS(place(c), v)
-	g.VMOVUPS(g.bivariateTails(v, row, cols), place(dst))
-	g.ADDQ(U32(4*g.lanes), c)
-	g.ADDQ(U32(4*g.lanes), dst)
-	g.ADDQ(U32(4*g.lanes*layout.BivariateNumbers), cols)
-	g.SUBQ(U32(g.lanes), n)
-	g.JMP(block)
-	g.Label(tail)
-	g.TESTQ(n, n)
-	g.JEQ(done)
-	first := g.firstMask(n)
-	// The mask keeps one of the sixteen registers until the store.
-	g.storeFirst(vec{g.bivariateTails(g.loadFirst(place(c), first)[0], row, cols)}, first, place(dst))
-	g.Label(done)
+	g.blocks32(n, 1, func(at GPVirtual, first Register, _ int) {
+		place := func(base Register) Mem { return element(base, at, 4) }
+		// The mask keeps one of the sixteen registers until the store.
+		g.store32s(g.bivariateTails(g.load32s(place(c), first), row, cols), place(dst), first)
+		g.ADDQ(U32(4*g.lanes*layout.BivariateNumbers), cols)
+	})
 	g.end()
 }
 

@@ -198,9 +198,9 @@ func (m mapKernel) write(g *gen) {
 	g.JEQ(done)
 	first := g.firstMask(n)
 	for j, base := range from {
-		a.in[j] = g.loadFirst(place(base, 0), first)
+		a.in[j] = vec{g.load32s(place(base, 0), first)}
 	}
-	g.storeFirst(m.body(a), first, place(dst, 0))
+	g.store32s(m.body(a)[0], place(dst, 0), first)
 	g.Label(done)
 	g.end()
 }

@@ -50,25 +50,9 @@ func (g *gen) piecewise() {
 	g.VPCMPEQD(l.high, l.high, l.high)
 	g.VPSLLD(l.shift, l.high, l.high)
 
-	at := g.GP64()
-	g.XORQ(at, at)
-	place := func(base Register) Mem { return element(base, at, 4) }
-	block, tail, done := g.label("block"), g.label("tail"), g.label("done")
-	g.Label(block)
-	g.CMPQ(n, U32(g.lanes))
-	g.JL(tail)
-	v := g.reg()
-	g.VMOVUPS(place(c), v)
-	g.VMOVUPS(g.evaluate(&l, v), place(dst))
-	g.ADDQ(U32(g.lanes), at)
-	g.SUBQ(U32(g.lanes), n)
-	g.JMP(block)
-	g.Label(tail)
-	g.TESTQ(n, n)
-	g.JEQ(done)
-	first := g.firstMask(n)
-	g.storeFirst(vec{g.evaluate(&l, g.loadFirst(place(c), first)[0])}, first, place(dst))
-	g.Label(done)
+	g.blocks32(n, 1, func(at GPVirtual, first Register, _ int) {
+		g.store32s(g.evaluate(&l, g.load32s(element(c, at, 4), first)), element(dst, at, 4), first)
+	})
 	g.end()
 }
 

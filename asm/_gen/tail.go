@@ -246,7 +246,7 @@ func (g *gen) transpose(name, signature string, size int) {
 	g.end()
 }
 
-// finish adds the step from cosines to c, in AVX2 alone, which keeps up with memory. It takes 32
+// finish adds the step from cosines to c, in AVX2 alone, which keeps up with memory. It takes up to 32
 // elements at a time and nearly always finds none that is small.
 func finish(f file) {
 	g := f.gen(isas[0])
@@ -255,83 +255,50 @@ func finish(f file) {
 	index := g.base("index")
 	from := g.base("c")
 	n := g.length("c")
-	limit, all := g.XMM(), g.YMM()
+	limit, all := g.XMM(), g.reg()
 	g.Load(g.Param("limit"), limit)
 	g.VBROADCASTSS(limit, all)
-	zero, one, two := g.YMM(), g.YMM(), g.YMM()
+	zero, one, two := g.reg(), g.constant(1), g.constant(2)
 	g.VXORPS(zero, zero, zero)
-	g.VMOVUPS(g.mem(1), one)
-	g.VMOVUPS(g.mem(2), two)
-	found, at := g.GP64(), g.GP64()
+	found, bits := g.GP64(), g.GP32()
 	g.XORQ(found, found)
-	g.XORQ(at, at)
-	bits, rest := g.GP32(), g.GP32()
-
-	const less = U8(0x11) // ordered a < b
-	block := func(i int) Mem { return element(from, at, 4).Offset(32 * i) }
-	g.Label("block")
-	left := g.GP64()
-	g.MOVQ(n, left)
-	g.SUBQ(at, left)
-	g.CMPQ(left, U8(32))
-	g.JLT(LabelRef("single"))
-	masks := make([]VecVirtual, 4)
-	for i := range masks {
-		masks[i] = g.YMM()
-		g.VSUBPS(block(i), one, masks[i])
-		g.VMAXPS(masks[i], zero, masks[i]) // the second operand where one is NaN
-		g.VMINPS(masks[i], two, masks[i])
-		g.VMOVUPS(masks[i], block(i))
-		g.VCMPPS(less, all, masks[i], masks[i])
-	}
-	any := g.YMM()
-	either := g.YMM()
-	g.VORPS(masks[0], masks[1], any)
-	g.VORPS(masks[2], masks[3], either)
-	g.VORPS(any, either, any)
-	g.VMOVMSKPS(any, bits)
-	g.TESTL(bits, bits)
-	g.JNE(LabelRef("some"))
-	g.ADDQ(U8(32), at)
-	g.JMP(LabelRef("block"))
-
-	g.Label("some")
-	for i, m := range masks {
-		next := g.label("next")
-		top := g.label("bit")
-		g.VMOVMSKPS(m, bits)
-		g.Label(top)
+	g.blocks32(n, 4, func(at GPVirtual, first Register, wide int) {
+		small := g.each(wide, func(i int, v VecVirtual) {
+			place := element(from, at, 4).Offset(4 * g.lanes * i)
+			g.VSUBPS(g.load32s(place, first), one, v)
+			g.VMAXPS(v, zero, v) // the second operand where one is NaN
+			g.VMINPS(v, two, v)
+			g.store32s(v, place, first)
+			g.VCMPPS(less, all, v, v)
+			if first != nil {
+				g.VANDPS(first, v, v)
+			}
+		})
+		any, none := g.reg(), g.label("none")
+		g.VMOVAPS(small[0], any)
+		for _, v := range small[1:] {
+			g.VORPS(v, any, any)
+		}
+		g.VMOVMSKPS(any, bits)
 		g.TESTL(bits, bits)
-		g.JZ(next)
-		place := g.GP64()
-		g.BSFL(bits, place.As32())
-		g.LEAQ(element(at, place, 1).Offset(8*i), place)
-		g.MOVL(place.As32(), element(index, found, 4))
-		g.INCQ(found)
-		g.LEAL(Mem{Base: bits.As64(), Disp: -1}, rest)
-		g.ANDL(rest, bits)
-		g.JMP(top)
-		g.Label(next)
-	}
-	g.ADDQ(U8(32), at)
-	g.JMP(LabelRef("block"))
-
-	g.Label("single")
-	g.CMPQ(at, n)
-	g.JGE(LabelRef("done"))
-	x := g.XMM()
-	g.VSUBSS(element(from, at, 4), one.AsX(), x)
-	g.VMAXSS(x, zero.AsX(), x)
-	g.VMINSS(x, two.AsX(), x)
-	g.VMOVSS(x, element(from, at, 4))
-	g.VUCOMISS(x, limit) // limit above x
-	g.JLS(LabelRef("skip"))
-	g.MOVL(at.As32(), element(index, found, 4))
-	g.INCQ(found)
-	g.Label("skip")
-	g.INCQ(at)
-	g.JMP(LabelRef("single"))
-	g.Label("done")
+		g.JZ(none)
+		for i, v := range small {
+			next, top := g.label("next"), g.label("bit")
+			g.VMOVMSKPS(v, bits)
+			g.Label(top)
+			g.TESTL(bits, bits)
+			g.JZ(next)
+			place := g.GP64()
+			g.BSFL(bits, place.As32())
+			g.LEAQ(element(at, place, 1).Offset(g.lanes*i), place)
+			g.MOVL(place.As32(), element(index, found, 4))
+			g.INCQ(found)
+			g.BLSRL(bits, bits)
+			g.JMP(top)
+			g.Label(next)
+		}
+		g.Label(none)
+	})
 	g.Store(found, g.ReturnIndex(0))
 	g.end()
 }

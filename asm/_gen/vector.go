@@ -252,9 +252,10 @@ func (g *gen) poly(m vec, coeff ...float32) vec {
 	return p
 }
 
-// Predicates of VCMPPS: ordered a > b, and not a <= b, which is true for NaN, too.
+// Predicates of VCMPPS: ordered a > b and a < b, and not a <= b, which is true for NaN, too.
 const (
 	greater      = U8(0x1e)
+	less         = U8(0x11)
 	notLessEqual = U8(0x16)
 )
 
@@ -333,21 +334,57 @@ func (g *gen) window() Mem {
 	return static(g, "window", words[:]...)
 }
 
-// loadFirst and storeFirst touch only the lanes that the mask selects; the others are loaded as 0.
-func (g *gen) loadFirst(m Mem, k Register) vec {
+// load32s loads a register and store32s stores one: only the lanes that a mask selects, the others are
+// loaded as 0; nil selects all.
+func (g *gen) load32s(m Mem, first Register) VecVirtual {
 	r := g.reg()
-	if g.lanes == 16 {
-		g.VMOVUPS_Z(m, k, r)
-	} else {
-		g.VMASKMOVPS(m, k, r)
+	switch {
+	case first == nil:
+		g.VMOVUPS(m, r)
+	case g.lanes == 16:
+		g.VMOVUPS_Z(m, first, r)
+	default:
+		g.VMASKMOVPS(m, first, r)
 	}
-	return vec{r}
+	return r
 }
 
-func (g *gen) storeFirst(v vec, k Register, m Mem) {
-	if g.lanes == 16 {
-		g.VMOVUPS(v[0], k, m)
-	} else {
-		g.VMASKMOVPS(v[0], k, m)
+func (g *gen) store32s(v VecVirtual, m Mem, first Register) {
+	switch {
+	case first == nil:
+		g.VMOVUPS(v, m)
+	case g.lanes == 16:
+		g.VMOVUPS(v, first, m)
+	default:
+		g.VMASKMOVPS(v, first, m)
 	}
+}
+
+// blocks32 runs body for up to most registers of float32 at a time, from element at on, as long as
+// there are as many elements, and once more for what is left of n, whose lanes first selects.
+func (g *gen) blocks32(n GPVirtual, most int, body func(at GPVirtual, first Register, wide int)) {
+	g.inBlocks(n, most, g.lanes, func(at GPVirtual, wide int) { body(at, nil, wide) },
+		func(at GPVirtual) { body(at, g.firstMask(n), 1) })
+}
+
+// inBlocks runs whole for up to most registers at a time and rest for what is left of n elements, of
+// which a register has so many.
+func (g *gen) inBlocks(n GPVirtual, most, lanes int, whole func(at GPVirtual, wide int), rest func(at GPVirtual)) {
+	at, done := g.GP64(), g.label("done")
+	g.XORQ(at, at)
+	for wide := most; wide > 0; wide /= 2 {
+		again, fewer := g.label("block"), g.label("fewer")
+		g.Label(again)
+		g.CMPQ(n, U32(wide*lanes))
+		g.JL(fewer)
+		whole(at, wide)
+		g.ADDQ(U32(wide*lanes), at)
+		g.SUBQ(U32(wide*lanes), n)
+		g.JMP(again)
+		g.Label(fewer)
+	}
+	g.TESTQ(n, n)
+	g.JEQ(done)
+	rest(at)
+	g.Label(done)
 }

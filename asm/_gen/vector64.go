@@ -187,21 +187,6 @@ func (g *gen) elements(n GPVirtual, body func(at GPVirtual, s some)) {
 
 // blocks is elements for up to most registers at a time, as long as there are as many elements.
 func (g *gen) blocks(n GPVirtual, most int, body func(at GPVirtual, s some, wide int)) {
-	at, done := g.GP64(), g.label("done")
-	g.XORQ(at, at)
-	for wide := most; wide > 0; wide /= 2 {
-		again, fewer := g.label("block"), g.label("fewer")
-		g.Label(again)
-		g.CMPQ(n, U32(wide*g.doubles()))
-		g.JL(fewer)
-		body(at, some{}, wide)
-		g.ADDQ(U32(wide*g.doubles()), at)
-		g.SUBQ(U32(wide*g.doubles()), n)
-		g.JMP(again)
-		g.Label(fewer)
-	}
-	g.TESTQ(n, n)
-	g.JEQ(done)
-	body(at, g.someFirst(n), 1)
-	g.Label(done)
+	g.inBlocks(n, most, g.doubles(), func(at GPVirtual, wide int) { body(at, some{}, wide) },
+		func(at GPVirtual) { body(at, g.someFirst(n), 1) })
 }
