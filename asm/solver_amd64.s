@@ -919,160 +919,169 @@ TEXT ·addRowsAVX2(SB), NOSPLIT, $0-80
 	MOVQ  from+48(FP), DI
 	TESTQ DX, DX
 	JZ    done
+	XORQ  R8, R8
 
-block1:
+block2:
 	CMPQ    CX, $0x00000020
-	JL      fewer2
-	VMOVUPD (AX), Y0
-	VMOVUPD 32(AX), Y1
-	VMOVUPD 64(AX), Y2
-	VMOVUPD 96(AX), Y3
-	VMOVUPD 128(AX), Y4
-	VMOVUPD 160(AX), Y5
-	VMOVUPD 192(AX), Y6
-	VMOVUPD 224(AX), Y7
-	MOVQ    BX, R10
-	XORQ    R9, R9
+	JL      fewer3
+	VMOVUPD (AX)(R8*8), Y0
+	VMOVUPD 32(AX)(R8*8), Y1
+	VMOVUPD 64(AX)(R8*8), Y2
+	VMOVUPD 96(AX)(R8*8), Y3
+	VMOVUPD 128(AX)(R8*8), Y4
+	VMOVUPD 160(AX)(R8*8), Y5
+	VMOVUPD 192(AX)(R8*8), Y6
+	VMOVUPD 224(AX)(R8*8), Y7
+	MOVQ    BX, R11
+	XORQ    R10, R10
 
-row3:
-	MOVQ         (R10), R8
-	VBROADCASTSD (SI)(R9*8), Y8
-	VCVTPS2PD    (R8)(DI*4), Y9
+row4:
+	MOVQ         (R11), R9
+	VBROADCASTSD (SI)(R10*8), Y8
+	VCVTPS2PD    (R9)(DI*4), Y9
 	VFMADD231PD  Y9, Y8, Y0
-	VCVTPS2PD    16(R8)(DI*4), Y9
+	VCVTPS2PD    16(R9)(DI*4), Y9
 	VFMADD231PD  Y9, Y8, Y1
-	VCVTPS2PD    32(R8)(DI*4), Y9
+	VCVTPS2PD    32(R9)(DI*4), Y9
 	VFMADD231PD  Y9, Y8, Y2
-	VCVTPS2PD    48(R8)(DI*4), Y9
+	VCVTPS2PD    48(R9)(DI*4), Y9
 	VFMADD231PD  Y9, Y8, Y3
-	VCVTPS2PD    64(R8)(DI*4), Y9
+	VCVTPS2PD    64(R9)(DI*4), Y9
 	VFMADD231PD  Y9, Y8, Y4
-	VCVTPS2PD    80(R8)(DI*4), Y9
+	VCVTPS2PD    80(R9)(DI*4), Y9
 	VFMADD231PD  Y9, Y8, Y5
-	VCVTPS2PD    96(R8)(DI*4), Y9
+	VCVTPS2PD    96(R9)(DI*4), Y9
 	VFMADD231PD  Y9, Y8, Y6
-	VCVTPS2PD    112(R8)(DI*4), Y9
+	VCVTPS2PD    112(R9)(DI*4), Y9
 	VFMADD231PD  Y9, Y8, Y7
-	ADDQ         $0x18, R10
-	INCQ         R9
-	CMPQ         R9, DX
-	JL           row3
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	VMOVUPD      Y2, 64(AX)
-	VMOVUPD      Y3, 96(AX)
-	VMOVUPD      Y4, 128(AX)
-	VMOVUPD      Y5, 160(AX)
-	VMOVUPD      Y6, 192(AX)
-	VMOVUPD      Y7, 224(AX)
-	ADDQ         $0x00000100, AX
+	ADDQ         $0x18, R11
+	INCQ         R10
+	CMPQ         R10, DX
+	JL           row4
+	VMOVUPD      Y0, (AX)(R8*8)
+	VMOVUPD      Y1, 32(AX)(R8*8)
+	VMOVUPD      Y2, 64(AX)(R8*8)
+	VMOVUPD      Y3, 96(AX)(R8*8)
+	VMOVUPD      Y4, 128(AX)(R8*8)
+	VMOVUPD      Y5, 160(AX)(R8*8)
+	VMOVUPD      Y6, 192(AX)(R8*8)
+	VMOVUPD      Y7, 224(AX)(R8*8)
 	ADDQ         $0x00000020, DI
+	ADDQ         $0x00000020, R8
 	SUBQ         $0x00000020, CX
-	JMP          block1
+	JMP          block2
 
-fewer2:
+fewer3:
+block5:
 	CMPQ    CX, $0x00000010
-	JL      fewer5
-	VMOVUPD (AX), Y0
-	VMOVUPD 32(AX), Y1
-	VMOVUPD 64(AX), Y2
-	VMOVUPD 96(AX), Y3
-	MOVQ    BX, R10
-	XORQ    R9, R9
+	JL      fewer6
+	VMOVUPD (AX)(R8*8), Y0
+	VMOVUPD 32(AX)(R8*8), Y1
+	VMOVUPD 64(AX)(R8*8), Y2
+	VMOVUPD 96(AX)(R8*8), Y3
+	MOVQ    BX, R11
+	XORQ    R10, R10
 
-row6:
-	MOVQ         (R10), R8
-	VBROADCASTSD (SI)(R9*8), Y4
-	VCVTPS2PD    (R8)(DI*4), Y5
+row7:
+	MOVQ         (R11), R9
+	VBROADCASTSD (SI)(R10*8), Y4
+	VCVTPS2PD    (R9)(DI*4), Y5
 	VFMADD231PD  Y5, Y4, Y0
-	VCVTPS2PD    16(R8)(DI*4), Y5
+	VCVTPS2PD    16(R9)(DI*4), Y5
 	VFMADD231PD  Y5, Y4, Y1
-	VCVTPS2PD    32(R8)(DI*4), Y5
+	VCVTPS2PD    32(R9)(DI*4), Y5
 	VFMADD231PD  Y5, Y4, Y2
-	VCVTPS2PD    48(R8)(DI*4), Y5
+	VCVTPS2PD    48(R9)(DI*4), Y5
 	VFMADD231PD  Y5, Y4, Y3
-	ADDQ         $0x18, R10
-	INCQ         R9
-	CMPQ         R9, DX
-	JL           row6
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	VMOVUPD      Y2, 64(AX)
-	VMOVUPD      Y3, 96(AX)
-	ADDQ         $0x00000080, AX
+	ADDQ         $0x18, R11
+	INCQ         R10
+	CMPQ         R10, DX
+	JL           row7
+	VMOVUPD      Y0, (AX)(R8*8)
+	VMOVUPD      Y1, 32(AX)(R8*8)
+	VMOVUPD      Y2, 64(AX)(R8*8)
+	VMOVUPD      Y3, 96(AX)(R8*8)
 	ADDQ         $0x00000010, DI
+	ADDQ         $0x00000010, R8
 	SUBQ         $0x00000010, CX
+	JMP          block5
 
-fewer5:
+fewer6:
+block8:
 	CMPQ    CX, $0x00000008
-	JL      fewer8
-	VMOVUPD (AX), Y0
-	VMOVUPD 32(AX), Y1
-	MOVQ    BX, R10
-	XORQ    R9, R9
+	JL      fewer9
+	VMOVUPD (AX)(R8*8), Y0
+	VMOVUPD 32(AX)(R8*8), Y1
+	MOVQ    BX, R11
+	XORQ    R10, R10
 
-row9:
-	MOVQ         (R10), R8
-	VBROADCASTSD (SI)(R9*8), Y2
-	VCVTPS2PD    (R8)(DI*4), Y3
+row10:
+	MOVQ         (R11), R9
+	VBROADCASTSD (SI)(R10*8), Y2
+	VCVTPS2PD    (R9)(DI*4), Y3
 	VFMADD231PD  Y3, Y2, Y0
-	VCVTPS2PD    16(R8)(DI*4), Y3
+	VCVTPS2PD    16(R9)(DI*4), Y3
 	VFMADD231PD  Y3, Y2, Y1
-	ADDQ         $0x18, R10
-	INCQ         R9
-	CMPQ         R9, DX
-	JL           row9
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	ADDQ         $0x00000040, AX
+	ADDQ         $0x18, R11
+	INCQ         R10
+	CMPQ         R10, DX
+	JL           row10
+	VMOVUPD      Y0, (AX)(R8*8)
+	VMOVUPD      Y1, 32(AX)(R8*8)
 	ADDQ         $0x00000008, DI
+	ADDQ         $0x00000008, R8
 	SUBQ         $0x00000008, CX
+	JMP          block8
 
-fewer8:
+fewer9:
+block11:
 	CMPQ    CX, $0x00000004
-	JL      fewer11
-	VMOVUPD (AX), Y0
-	MOVQ    BX, R10
-	XORQ    R9, R9
-
-row12:
-	MOVQ         (R10), R8
-	VBROADCASTSD (SI)(R9*8), Y1
-	VCVTPS2PD    (R8)(DI*4), Y2
-	VFMADD231PD  Y2, Y1, Y0
-	ADDQ         $0x18, R10
-	INCQ         R9
-	CMPQ         R9, DX
-	JL           row12
-	VMOVUPD      Y0, (AX)
-	ADDQ         $0x00000020, AX
-	ADDQ         $0x00000004, DI
-	SUBQ         $0x00000004, CX
-
-fewer11:
-	TESTQ        CX, CX
-	JZ           done
-	VMOVQ        CX, X0
-	VPBROADCASTQ X0, Y1
-	VPBROADCASTD X0, X2
-	VPCMPGTQ     counting8<>+0(SB), Y1, Y1
-	VPCMPGTD     counting4<>+0(SB), X2, X2
-	VMASKMOVPD   (AX), Y1, Y0
-	MOVQ         BX, R8
-	XORQ         BX, BX
+	JL      fewer12
+	VMOVUPD (AX)(R8*8), Y0
+	MOVQ    BX, R11
+	XORQ    R10, R10
 
 row13:
-	MOVQ         (R8), CX
+	MOVQ         (R11), R9
+	VBROADCASTSD (SI)(R10*8), Y1
+	VCVTPS2PD    (R9)(DI*4), Y2
+	VFMADD231PD  Y2, Y1, Y0
+	ADDQ         $0x18, R11
+	INCQ         R10
+	CMPQ         R10, DX
+	JL           row13
+	VMOVUPD      Y0, (AX)(R8*8)
+	ADDQ         $0x00000004, DI
+	ADDQ         $0x00000004, R8
+	SUBQ         $0x00000004, CX
+	JMP          block11
+
+fewer12:
+	TESTQ        CX, CX
+	JEQ          done1
+	VMOVQ        CX, X1
+	VPBROADCASTQ X1, Y0
+	VPBROADCASTD X1, X1
+	VPCMPGTQ     counting8<>+0(SB), Y0, Y0
+	VPCMPGTD     counting4<>+0(SB), X1, X1
+	VMASKMOVPD   (AX)(R8*8), Y0, Y2
+	MOVQ         BX, R9
+	XORQ         BX, BX
+
+row14:
+	MOVQ         (R9), CX
 	VBROADCASTSD (SI)(BX*8), Y3
-	VMASKMOVPS   (CX)(DI*4), X2, X4
+	VMASKMOVPS   (CX)(DI*4), X1, X4
 	VCVTPS2PD    X4, Y4
-	VFMADD231PD  Y4, Y3, Y0
-	ADDQ         $0x18, R8
+	VFMADD231PD  Y4, Y3, Y2
+	ADDQ         $0x18, R9
 	INCQ         BX
 	CMPQ         BX, DX
-	JL           row13
-	VMASKMOVPD   Y0, Y1, (AX)
+	JL           row14
+	VMASKMOVPD   Y2, Y0, (AX)(R8*8)
+	ADDQ         $0x00000004, DI
 
+done1:
 done:
 	VZEROUPPER
 	RET
@@ -1100,238 +1109,249 @@ TEXT ·addRowsAVX512(SB), NOSPLIT, $0-80
 	MOVQ  from+48(FP), DI
 	TESTQ DX, DX
 	JZ    done
+	XORQ  R8, R8
 
-block1:
+block2:
 	CMPQ    CX, $0x00000080
-	JL      fewer2
-	VMOVUPD (AX), Z0
-	VMOVUPD 64(AX), Z1
-	VMOVUPD 128(AX), Z2
-	VMOVUPD 192(AX), Z3
-	VMOVUPD 256(AX), Z4
-	VMOVUPD 320(AX), Z5
-	VMOVUPD 384(AX), Z6
-	VMOVUPD 448(AX), Z7
-	VMOVUPD 512(AX), Z8
-	VMOVUPD 576(AX), Z9
-	VMOVUPD 640(AX), Z10
-	VMOVUPD 704(AX), Z11
-	VMOVUPD 768(AX), Z12
-	VMOVUPD 832(AX), Z13
-	VMOVUPD 896(AX), Z14
-	VMOVUPD 960(AX), Z15
-	MOVQ    BX, R10
-	XORQ    R9, R9
+	JL      fewer3
+	VMOVUPD (AX)(R8*8), Z0
+	VMOVUPD 64(AX)(R8*8), Z1
+	VMOVUPD 128(AX)(R8*8), Z2
+	VMOVUPD 192(AX)(R8*8), Z3
+	VMOVUPD 256(AX)(R8*8), Z4
+	VMOVUPD 320(AX)(R8*8), Z5
+	VMOVUPD 384(AX)(R8*8), Z6
+	VMOVUPD 448(AX)(R8*8), Z7
+	VMOVUPD 512(AX)(R8*8), Z8
+	VMOVUPD 576(AX)(R8*8), Z9
+	VMOVUPD 640(AX)(R8*8), Z10
+	VMOVUPD 704(AX)(R8*8), Z11
+	VMOVUPD 768(AX)(R8*8), Z12
+	VMOVUPD 832(AX)(R8*8), Z13
+	VMOVUPD 896(AX)(R8*8), Z14
+	VMOVUPD 960(AX)(R8*8), Z15
+	MOVQ    BX, R11
+	XORQ    R10, R10
 
-row3:
-	MOVQ         (R10), R8
-	VBROADCASTSD (SI)(R9*8), Z16
-	VCVTPS2PD    (R8)(DI*4), Z17
+row4:
+	MOVQ         (R11), R9
+	VBROADCASTSD (SI)(R10*8), Z16
+	VCVTPS2PD    (R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z0
-	VCVTPS2PD    32(R8)(DI*4), Z17
+	VCVTPS2PD    32(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z1
-	VCVTPS2PD    64(R8)(DI*4), Z17
+	VCVTPS2PD    64(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z2
-	VCVTPS2PD    96(R8)(DI*4), Z17
+	VCVTPS2PD    96(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z3
-	VCVTPS2PD    128(R8)(DI*4), Z17
+	VCVTPS2PD    128(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z4
-	VCVTPS2PD    160(R8)(DI*4), Z17
+	VCVTPS2PD    160(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z5
-	VCVTPS2PD    192(R8)(DI*4), Z17
+	VCVTPS2PD    192(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z6
-	VCVTPS2PD    224(R8)(DI*4), Z17
+	VCVTPS2PD    224(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z7
-	VCVTPS2PD    256(R8)(DI*4), Z17
+	VCVTPS2PD    256(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z8
-	VCVTPS2PD    288(R8)(DI*4), Z17
+	VCVTPS2PD    288(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z9
-	VCVTPS2PD    320(R8)(DI*4), Z17
+	VCVTPS2PD    320(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z10
-	VCVTPS2PD    352(R8)(DI*4), Z17
+	VCVTPS2PD    352(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z11
-	VCVTPS2PD    384(R8)(DI*4), Z17
+	VCVTPS2PD    384(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z12
-	VCVTPS2PD    416(R8)(DI*4), Z17
+	VCVTPS2PD    416(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z13
-	VCVTPS2PD    448(R8)(DI*4), Z17
+	VCVTPS2PD    448(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z14
-	VCVTPS2PD    480(R8)(DI*4), Z17
+	VCVTPS2PD    480(R9)(DI*4), Z17
 	VFMADD231PD  Z17, Z16, Z15
-	ADDQ         $0x18, R10
-	INCQ         R9
-	CMPQ         R9, DX
-	JL           row3
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	VMOVUPD      Z2, 128(AX)
-	VMOVUPD      Z3, 192(AX)
-	VMOVUPD      Z4, 256(AX)
-	VMOVUPD      Z5, 320(AX)
-	VMOVUPD      Z6, 384(AX)
-	VMOVUPD      Z7, 448(AX)
-	VMOVUPD      Z8, 512(AX)
-	VMOVUPD      Z9, 576(AX)
-	VMOVUPD      Z10, 640(AX)
-	VMOVUPD      Z11, 704(AX)
-	VMOVUPD      Z12, 768(AX)
-	VMOVUPD      Z13, 832(AX)
-	VMOVUPD      Z14, 896(AX)
-	VMOVUPD      Z15, 960(AX)
-	ADDQ         $0x00000400, AX
+	ADDQ         $0x18, R11
+	INCQ         R10
+	CMPQ         R10, DX
+	JL           row4
+	VMOVUPD      Z0, (AX)(R8*8)
+	VMOVUPD      Z1, 64(AX)(R8*8)
+	VMOVUPD      Z2, 128(AX)(R8*8)
+	VMOVUPD      Z3, 192(AX)(R8*8)
+	VMOVUPD      Z4, 256(AX)(R8*8)
+	VMOVUPD      Z5, 320(AX)(R8*8)
+	VMOVUPD      Z6, 384(AX)(R8*8)
+	VMOVUPD      Z7, 448(AX)(R8*8)
+	VMOVUPD      Z8, 512(AX)(R8*8)
+	VMOVUPD      Z9, 576(AX)(R8*8)
+	VMOVUPD      Z10, 640(AX)(R8*8)
+	VMOVUPD      Z11, 704(AX)(R8*8)
+	VMOVUPD      Z12, 768(AX)(R8*8)
+	VMOVUPD      Z13, 832(AX)(R8*8)
+	VMOVUPD      Z14, 896(AX)(R8*8)
+	VMOVUPD      Z15, 960(AX)(R8*8)
 	ADDQ         $0x00000080, DI
+	ADDQ         $0x00000080, R8
 	SUBQ         $0x00000080, CX
-	JMP          block1
+	JMP          block2
 
-fewer2:
+fewer3:
+block5:
 	CMPQ    CX, $0x00000040
-	JL      fewer5
-	VMOVUPD (AX), Z0
-	VMOVUPD 64(AX), Z1
-	VMOVUPD 128(AX), Z2
-	VMOVUPD 192(AX), Z3
-	VMOVUPD 256(AX), Z4
-	VMOVUPD 320(AX), Z5
-	VMOVUPD 384(AX), Z6
-	VMOVUPD 448(AX), Z7
-	MOVQ    BX, R10
-	XORQ    R9, R9
+	JL      fewer6
+	VMOVUPD (AX)(R8*8), Z0
+	VMOVUPD 64(AX)(R8*8), Z1
+	VMOVUPD 128(AX)(R8*8), Z2
+	VMOVUPD 192(AX)(R8*8), Z3
+	VMOVUPD 256(AX)(R8*8), Z4
+	VMOVUPD 320(AX)(R8*8), Z5
+	VMOVUPD 384(AX)(R8*8), Z6
+	VMOVUPD 448(AX)(R8*8), Z7
+	MOVQ    BX, R11
+	XORQ    R10, R10
 
-row6:
-	MOVQ         (R10), R8
-	VBROADCASTSD (SI)(R9*8), Z8
-	VCVTPS2PD    (R8)(DI*4), Z9
+row7:
+	MOVQ         (R11), R9
+	VBROADCASTSD (SI)(R10*8), Z8
+	VCVTPS2PD    (R9)(DI*4), Z9
 	VFMADD231PD  Z9, Z8, Z0
-	VCVTPS2PD    32(R8)(DI*4), Z9
+	VCVTPS2PD    32(R9)(DI*4), Z9
 	VFMADD231PD  Z9, Z8, Z1
-	VCVTPS2PD    64(R8)(DI*4), Z9
+	VCVTPS2PD    64(R9)(DI*4), Z9
 	VFMADD231PD  Z9, Z8, Z2
-	VCVTPS2PD    96(R8)(DI*4), Z9
+	VCVTPS2PD    96(R9)(DI*4), Z9
 	VFMADD231PD  Z9, Z8, Z3
-	VCVTPS2PD    128(R8)(DI*4), Z9
+	VCVTPS2PD    128(R9)(DI*4), Z9
 	VFMADD231PD  Z9, Z8, Z4
-	VCVTPS2PD    160(R8)(DI*4), Z9
+	VCVTPS2PD    160(R9)(DI*4), Z9
 	VFMADD231PD  Z9, Z8, Z5
-	VCVTPS2PD    192(R8)(DI*4), Z9
+	VCVTPS2PD    192(R9)(DI*4), Z9
 	VFMADD231PD  Z9, Z8, Z6
-	VCVTPS2PD    224(R8)(DI*4), Z9
+	VCVTPS2PD    224(R9)(DI*4), Z9
 	VFMADD231PD  Z9, Z8, Z7
-	ADDQ         $0x18, R10
-	INCQ         R9
-	CMPQ         R9, DX
-	JL           row6
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	VMOVUPD      Z2, 128(AX)
-	VMOVUPD      Z3, 192(AX)
-	VMOVUPD      Z4, 256(AX)
-	VMOVUPD      Z5, 320(AX)
-	VMOVUPD      Z6, 384(AX)
-	VMOVUPD      Z7, 448(AX)
-	ADDQ         $0x00000200, AX
+	ADDQ         $0x18, R11
+	INCQ         R10
+	CMPQ         R10, DX
+	JL           row7
+	VMOVUPD      Z0, (AX)(R8*8)
+	VMOVUPD      Z1, 64(AX)(R8*8)
+	VMOVUPD      Z2, 128(AX)(R8*8)
+	VMOVUPD      Z3, 192(AX)(R8*8)
+	VMOVUPD      Z4, 256(AX)(R8*8)
+	VMOVUPD      Z5, 320(AX)(R8*8)
+	VMOVUPD      Z6, 384(AX)(R8*8)
+	VMOVUPD      Z7, 448(AX)(R8*8)
 	ADDQ         $0x00000040, DI
+	ADDQ         $0x00000040, R8
 	SUBQ         $0x00000040, CX
+	JMP          block5
 
-fewer5:
+fewer6:
+block8:
 	CMPQ    CX, $0x00000020
-	JL      fewer8
-	VMOVUPD (AX), Z0
-	VMOVUPD 64(AX), Z1
-	VMOVUPD 128(AX), Z2
-	VMOVUPD 192(AX), Z3
-	MOVQ    BX, R10
-	XORQ    R9, R9
+	JL      fewer9
+	VMOVUPD (AX)(R8*8), Z0
+	VMOVUPD 64(AX)(R8*8), Z1
+	VMOVUPD 128(AX)(R8*8), Z2
+	VMOVUPD 192(AX)(R8*8), Z3
+	MOVQ    BX, R11
+	XORQ    R10, R10
 
-row9:
-	MOVQ         (R10), R8
-	VBROADCASTSD (SI)(R9*8), Z4
-	VCVTPS2PD    (R8)(DI*4), Z5
+row10:
+	MOVQ         (R11), R9
+	VBROADCASTSD (SI)(R10*8), Z4
+	VCVTPS2PD    (R9)(DI*4), Z5
 	VFMADD231PD  Z5, Z4, Z0
-	VCVTPS2PD    32(R8)(DI*4), Z5
+	VCVTPS2PD    32(R9)(DI*4), Z5
 	VFMADD231PD  Z5, Z4, Z1
-	VCVTPS2PD    64(R8)(DI*4), Z5
+	VCVTPS2PD    64(R9)(DI*4), Z5
 	VFMADD231PD  Z5, Z4, Z2
-	VCVTPS2PD    96(R8)(DI*4), Z5
+	VCVTPS2PD    96(R9)(DI*4), Z5
 	VFMADD231PD  Z5, Z4, Z3
-	ADDQ         $0x18, R10
-	INCQ         R9
-	CMPQ         R9, DX
-	JL           row9
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	VMOVUPD      Z2, 128(AX)
-	VMOVUPD      Z3, 192(AX)
-	ADDQ         $0x00000100, AX
+	ADDQ         $0x18, R11
+	INCQ         R10
+	CMPQ         R10, DX
+	JL           row10
+	VMOVUPD      Z0, (AX)(R8*8)
+	VMOVUPD      Z1, 64(AX)(R8*8)
+	VMOVUPD      Z2, 128(AX)(R8*8)
+	VMOVUPD      Z3, 192(AX)(R8*8)
 	ADDQ         $0x00000020, DI
+	ADDQ         $0x00000020, R8
 	SUBQ         $0x00000020, CX
+	JMP          block8
 
-fewer8:
+fewer9:
+block11:
 	CMPQ    CX, $0x00000010
-	JL      fewer11
-	VMOVUPD (AX), Z0
-	VMOVUPD 64(AX), Z1
-	MOVQ    BX, R10
-	XORQ    R9, R9
+	JL      fewer12
+	VMOVUPD (AX)(R8*8), Z0
+	VMOVUPD 64(AX)(R8*8), Z1
+	MOVQ    BX, R11
+	XORQ    R10, R10
 
-row12:
-	MOVQ         (R10), R8
-	VBROADCASTSD (SI)(R9*8), Z2
-	VCVTPS2PD    (R8)(DI*4), Z3
+row13:
+	MOVQ         (R11), R9
+	VBROADCASTSD (SI)(R10*8), Z2
+	VCVTPS2PD    (R9)(DI*4), Z3
 	VFMADD231PD  Z3, Z2, Z0
-	VCVTPS2PD    32(R8)(DI*4), Z3
+	VCVTPS2PD    32(R9)(DI*4), Z3
 	VFMADD231PD  Z3, Z2, Z1
-	ADDQ         $0x18, R10
-	INCQ         R9
-	CMPQ         R9, DX
-	JL           row12
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	ADDQ         $0x00000080, AX
+	ADDQ         $0x18, R11
+	INCQ         R10
+	CMPQ         R10, DX
+	JL           row13
+	VMOVUPD      Z0, (AX)(R8*8)
+	VMOVUPD      Z1, 64(AX)(R8*8)
 	ADDQ         $0x00000010, DI
+	ADDQ         $0x00000010, R8
 	SUBQ         $0x00000010, CX
+	JMP          block11
 
-fewer11:
+fewer12:
+block14:
 	CMPQ    CX, $0x00000008
-	JL      fewer14
-	VMOVUPD (AX), Z0
-	MOVQ    BX, R10
-	XORQ    R9, R9
-
-row15:
-	MOVQ         (R10), R8
-	VBROADCASTSD (SI)(R9*8), Z1
-	VCVTPS2PD    (R8)(DI*4), Z2
-	VFMADD231PD  Z2, Z1, Z0
-	ADDQ         $0x18, R10
-	INCQ         R9
-	CMPQ         R9, DX
-	JL           row15
-	VMOVUPD      Z0, (AX)
-	ADDQ         $0x00000040, AX
-	ADDQ         $0x00000008, DI
-	SUBQ         $0x00000008, CX
-
-fewer14:
-	TESTQ     CX, CX
-	JZ        done
-	MOVL      $0x000000ff, R8
-	BZHIL     CX, R8, R8
-	KMOVW     R8, K1
-	VMOVUPD.Z (AX), K1, Z0
-	MOVQ      BX, R8
-	XORQ      BX, BX
+	JL      fewer15
+	VMOVUPD (AX)(R8*8), Z0
+	MOVQ    BX, R11
+	XORQ    R10, R10
 
 row16:
-	MOVQ         (R8), CX
+	MOVQ         (R11), R9
+	VBROADCASTSD (SI)(R10*8), Z1
+	VCVTPS2PD    (R9)(DI*4), Z2
+	VFMADD231PD  Z2, Z1, Z0
+	ADDQ         $0x18, R11
+	INCQ         R10
+	CMPQ         R10, DX
+	JL           row16
+	VMOVUPD      Z0, (AX)(R8*8)
+	ADDQ         $0x00000008, DI
+	ADDQ         $0x00000008, R8
+	SUBQ         $0x00000008, CX
+	JMP          block14
+
+fewer15:
+	TESTQ     CX, CX
+	JEQ       done1
+	MOVL      $0x000000ff, R9
+	BZHIL     CX, R9, R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (AX)(R8*8), K1, Z0
+	MOVQ      BX, R9
+	XORQ      BX, BX
+
+row17:
+	MOVQ         (R9), CX
 	VBROADCASTSD (SI)(BX*8), Z1
 	VCVTPS2PD.Z  (CX)(DI*4), K1, Z2
 	VFMADD231PD  Z2, Z1, Z0
-	ADDQ         $0x18, R8
+	ADDQ         $0x18, R9
 	INCQ         BX
 	CMPQ         BX, DX
-	JL           row16
-	VMOVUPD      Z0, K1, (AX)
+	JL           row17
+	VMOVUPD      Z0, K1, (AX)(R8*8)
+	ADDQ         $0x00000008, DI
 
+done1:
 done:
 	VZEROUPPER
 	RET

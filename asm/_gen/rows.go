@@ -61,63 +61,37 @@ func (g *gen) addRows() {
 	count := g.length("rows")
 	rows := g.base("rows")
 	by := g.base("by")
-	column := g.param("from") // of the row, while sum moves on with it
+	column := g.param("from") // of the row
 	g.TESTQ(count, count)
 	g.JZ(LabelRef("done"))
 
-	// through passes all rows over the sums in registers.
-	through := func(sums vec, widen func(m Mem, to VecVirtual)) {
-		next := g.label("row")
-		row, r, at := g.GP64(), g.GP64(), g.GP64()
-		factor := g.reg()
-		g.MOVQ(rows, at)
-		g.XORQ(r, r)
-		g.Label(next)
-		g.MOVQ(Mem{Base: at}, row)
-		g.VBROADCASTSD(element(by, r, 8), factor)
-		for i, s := range sums {
-			v := g.reg()
-			widen(element(row, column, 4).Offset(4*g.doubles()*i), v)
-			g.VFMADD231PD(v, factor, s)
-		}
-		g.ADDQ(U8(sliceBytes), at)
-		g.INCQ(r)
-		g.CMPQ(r, count)
-		g.JL(next)
-	}
 	most := 8
 	if g.lanes == 16 {
 		most = 16
 	}
-	for wide := most; wide > 0; wide /= 2 {
-		again, fewer := g.label("block"), g.label("fewer")
-		columns := wide * g.doubles()
-		g.Label(again)
-		g.CMPQ(n, U32(columns))
-		g.JL(fewer)
-		sums := g.regs(wide)
+	g.blocks(n, most, func(at GPVirtual, some some, wide int) {
+		place := func(i int) Mem { return element(sum, at, 8).Offset(8 * g.doubles() * i) }
+		sums := g.each(wide, func(i int, s VecVirtual) { g.load64(place(i), some, s) })
+		next := g.label("row")
+		row, r, slice := g.GP64(), g.GP64(), g.GP64()
+		factor := g.reg()
+		g.MOVQ(rows, slice)
+		g.XORQ(r, r)
+		g.Label(next)
+		g.MOVQ(Mem{Base: slice}, row)
+		g.VBROADCASTSD(element(by, r, 8), factor)
 		for i, s := range sums {
-			g.VMOVUPD(Mem{Base: sum, Disp: 8 * g.doubles() * i}, s)
+			g.VFMADD231PD(g.load32(element(row, column, 4).Offset(4*g.doubles()*i), some, g.reg()), factor, s)
 		}
-		through(sums, func(m Mem, to VecVirtual) { g.VCVTPS2PD(m, to) })
+		g.ADDQ(U8(sliceBytes), slice)
+		g.INCQ(r)
+		g.CMPQ(r, count)
+		g.JL(next)
 		for i, s := range sums {
-			g.VMOVUPD(s, Mem{Base: sum, Disp: 8 * g.doubles() * i})
+			g.store64(s, place(i), some)
 		}
-		g.ADDQ(U32(8*columns), sum)
-		g.ADDQ(U32(columns), column)
-		g.SUBQ(U32(columns), n)
-		if wide == most {
-			g.JMP(again)
-		}
-		g.Label(fewer)
-	}
-	g.TESTQ(n, n)
-	g.JZ(LabelRef("done"))
-	s, m := g.reg(), Mem{Base: sum}
-	first := g.someFirst(n)
-	g.load64(m, first, s)
-	through(vec{s}, func(m Mem, to VecVirtual) { g.load32(m, first, to) })
-	g.store64(s, m, first)
+		g.ADDQ(U32(wide*g.doubles()), column)
+	})
 	g.Label("done")
 	g.end()
 }
