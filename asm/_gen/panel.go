@@ -62,14 +62,18 @@ func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecV
 		g.LEAQ(element(offset, n, 2), offset)
 		g.LEAQ(element(value, n, 4), value)
 	}
+	// addTerms adds what a value that is broadcast gives with the panel's row at an offset.
+	addTerms := func(d int, o Register) {
+		for i, sum := range sums[d] {
+			term(element(panel, o, 4).Offset(4*g.lanes*i), broadcast[d], sum)
+		}
+	}
 	// add adds value number at, counted from the end of the stream, to a document's sums.
 	add := func(d int, s stream, at Register) {
 		o := g.GP64()
 		g.MOVWQZX(element(s.offset, at, 2), o)
 		g.VBROADCASTSS(element(s.value, at, 4), broadcast[d])
-		for i, sum := range sums[d] {
-			term(element(panel, o, 4).Offset(4*g.lanes*i), broadcast[d], sum)
-		}
+		addTerms(d, o)
 	}
 	// addFour adds the four values before number at. Loads are the bound, two per cycle, and each
 	// multiply-add needs one. So one load brings four values, and another four offsets; shuffles
@@ -92,9 +96,7 @@ func (g *gen) panel(name string, documents int, term func(m Mem, value, sum VecV
 				o = offsets
 			}
 			g.VPERMILPS(U8(0x55*q), four, broadcast[d])
-			for i, sum := range sums[d] {
-				term(element(panel, o, 4).Offset(4*g.lanes*i), broadcast[d], sum)
-			}
+			addTerms(d, o)
 		}
 	}
 	// loop adds the last n > 0 values of the streams, which are equally long, to the sums of as

@@ -23,36 +23,31 @@ func tails(f file) {
 	g.transpose("tailStore8", "func(dst []float32, dstStride int, src []float64, srcStride, rows, cols int)", 8)
 }
 
-// tailSignature is that of tailAddGeneric or, direct, of tailDirectGeneric. avo can't read the type
-// Cursor from a string, so the signature is put together here.
-func tailSignature(direct bool) *gotypes.Signature {
+// tailSignature is that of tailAddGeneric or tailDirectGeneric, given its own parameters. It has the
+// type Cursor, which avo has to be told of.
+func tailSignature(own string) *gotypes.Signature {
 	pkg := types.NewPackage("asm", "asm")
-	param := func(name string, t types.Type) *types.Var { return types.NewParam(token.NoPos, pkg, name, t) }
-	basic := func(k types.BasicKind) types.Type { return types.Typ[k] }
-	cursor := types.NewNamed(types.NewTypeName(token.NoPos, pkg, "Cursor", nil), types.NewStruct(nil, nil), nil)
-	out := []*types.Var{param("out", types.NewSlice(basic(types.Float64))), param("stride", basic(types.Int))}
-	if direct {
-		out = []*types.Var{param("out", types.NewSlice(basic(types.Float32)))}
+	cursor := types.NewTypeName(token.NoPos, pkg, "Cursor", nil)
+	types.NewNamed(cursor, types.NewStruct(nil, nil), nil)
+	pkg.Scope().Insert(cursor)
+	signature, err := gotypes.ParseSignatureInPackage(pkg,
+		"func("+own+", doc []uint32, value []float32, cursors []Cursor, base, limit uint32)")
+	if err != nil {
+		panic(err)
 	}
-	return gotypes.NewSignature(pkg, types.NewSignatureType(nil, nil, nil, types.NewTuple(append(out,
-		param("doc", types.NewSlice(basic(types.Uint32))),
-		param("value", types.NewSlice(basic(types.Float32))),
-		param("cursors", types.NewSlice(cursor)),
-		param("base", basic(types.Uint32)),
-		param("limit", basic(types.Uint32)),
-	)...), nil, false))
+	return signature
 }
 
 // tailAdd writes the addition of posting lists: into rows of float64 or, direct, into a tile of
 // float32 with R = 64.
 func (g *gen) tailAdd(direct bool) {
-	name := "tailAdd"
+	name, own := "tailAdd", "out []float64, stride int"
 	if direct {
-		name = "tailDirect"
+		name, own = "tailDirect", "out []float32"
 	}
 	g.Function(name + "AVX2")
 	g.Attributes(attr.NOSPLIT)
-	g.Signature(tailSignature(direct))
+	g.Signature(tailSignature(own))
 	g.Pragma("noescape")
 	g.Doc(name + "AVX2 is " + name + "Generic for AVX2.")
 	out := g.base("out")
@@ -163,20 +158,18 @@ func (g *gen) transpose(name, signature string, size int) {
 	}
 	src3 := scale(srcStride, size)
 	dst3 := scale(dstStride, 4)
-	at := func(low, high Register, stride, three Register, i, disp int) Mem {
-		base := low
+	at := func(low, high, stride, three Register, i, disp int) Mem {
+		m := Mem{Base: low, Disp: disp}
 		if i >= 4 {
-			base = high
+			m.Base = high
 		}
 		switch i % 4 {
-		case 1:
-			return element(base, stride, 1).Offset(disp)
-		case 2:
-			return element(base, stride, 2).Offset(disp)
+		case 1, 2:
+			m.Index, m.Scale = stride, uint8(i%4)
 		case 3:
-			return element(base, three, 1).Offset(disp)
+			m.Index, m.Scale = three, 1
 		}
-		return Mem{Base: base, Disp: disp}
+		return m
 	}
 
 	g.Label("rows")
@@ -184,6 +177,8 @@ func (g *gen) transpose(name, signature string, size int) {
 	g.JLT(LabelRef("done"))
 	from, to, left := g.GP64(), g.GP64(), g.GP64()
 	fromHigh, toHigh := g.GP64(), g.GP64()
+	source := func(i, disp int) Mem { return at(from, fromHigh, srcStride, src3, i, disp) }
+	target := func(i int) Mem { return at(to, toHigh, dstStride, dst3, i, 0) }
 	g.MOVQ(src, from)
 	g.MOVQ(dst, to)
 	g.MOVQ(cols, left)
@@ -200,16 +195,16 @@ func (g *gen) transpose(name, signature string, size int) {
 		for i := range r {
 			low, high := g.XMM(), g.XMM()
 			r[i] = g.YMM()
-			g.VCVTPD2PSY(at(from, fromHigh, srcStride, src3, i, 0), low)
-			g.VCVTPD2PSY(at(from, fromHigh, srcStride, src3, i, 32), high)
+			g.VCVTPD2PSY(source(i, 0), low)
+			g.VCVTPD2PSY(source(i, 32), high)
 			g.VINSERTF128(U8(1), high, low.AsY(), r[i])
-			g.VMOVUPD(zero, at(from, fromHigh, srcStride, src3, i, 0))
-			g.VMOVUPD(zero, at(from, fromHigh, srcStride, src3, i, 32))
+			g.VMOVUPD(zero, source(i, 0))
+			g.VMOVUPD(zero, source(i, 32))
 		}
 	} else {
 		for i := range r {
 			r[i] = g.YMM()
-			g.VMOVUPS(at(from, fromHigh, srcStride, src3, i, 0), r[i])
+			g.VMOVUPS(source(i, 0), r[i])
 		}
 	}
 	// Interleave pairs of rows, then pairs of pairs, then halves.
@@ -228,10 +223,10 @@ func (g *gen) transpose(name, signature string, size int) {
 	for i := range 4 {
 		v := g.YMM()
 		g.VPERM2F128(U8(0x20), u[i+4], u[i], v)
-		g.VMOVUPS(v, at(to, toHigh, dstStride, dst3, i, 0))
+		g.VMOVUPS(v, target(i))
 		w := g.YMM()
 		g.VPERM2F128(U8(0x31), u[i+4], u[i], w)
-		g.VMOVUPS(w, at(to, toHigh, dstStride, dst3, i+4, 0))
+		g.VMOVUPS(w, target(i+4))
 	}
 	g.ADDQ(U32(8*size), from)
 	g.LEAQ(element(to, dstStride, 8), to)
