@@ -150,18 +150,10 @@ func (g *gen) finish(b best, at, value string) {
 		if i > 0 {
 			g.VADDPD(g.everywhereFloat(float64(i*g.doubles())), b.first[i], b.first[i])
 		}
-		if g.lanes == 16 {
-			k := g.K()
-			g.VCMPPD(equalD, all, b.value[i], k)
-			t := g.reg()
-			g.VMOVAPD(far, t)
-			g.VMOVAPD(b.first[i], k, t)
-			b.first[i] = t
-		} else {
-			m := g.reg()
-			g.VCMPPD(equalD, all, b.value[i], m)
-			g.VBLENDVPD(m, b.first[i], far, b.first[i])
-		}
+		first := g.reg()
+		g.VMOVAPD(far, first)
+		g.take(g.compare64(equalD, b.value[i], all), b.first[i], first)
+		b.first[i] = first
 	}
 	place := b.first[0]
 	g.VMINPD(b.first[1], place, place)

@@ -69,8 +69,7 @@ func (g *gen) where(mask Register, predicate U8, a, b VecVirtual) Register {
 		g.VCMPPD(predicate, b, a, mask, k)
 		return k
 	}
-	m := g.reg()
-	g.VCMPPD(predicate, b, a, m)
+	m := g.compare64(predicate, a, b)
 	g.VANDPD(mask, m, m)
 	return m
 }
