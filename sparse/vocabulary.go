@@ -187,6 +187,12 @@ func (c *Corpus) fillText(
 		}
 	}
 	warn.emptyRows(m, at)
+	if m.Cols == 0 && opt.Vocabulary == nil && slices.Max(lost) > 0 {
+		warn.warn(Warning{
+			Message: "no term is in enough documents, so none is left", Count: 1, First: at(0),
+			Option: "MinDF", Remedy: "1 keeps terms of one document",
+		})
+	}
 	c.Warnings = warn
 	return nil
 }

@@ -97,6 +97,17 @@ func FuzzTokenize(f *testing.F) {
 	})
 }
 
+// Where no term is left, a warning says why; not where there was none to begin with.
+func TestNoTermLeft(t *testing.T) {
+	for content, want := range map[string]bool{"a\tx y\nb\tz\n": true, "a\tx y\nb\ty\n": false, "a\t1\nb\t2\n": false} {
+		c := readWhole(t, writeFile(t, "a.tsv", content), Options{})
+		got := slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Option == "MinDF" })
+		if got != want {
+			t.Errorf("%q: %v, expected a warning: %t", content, c.Warnings, want)
+		}
+	}
+}
+
 // A vocabulary that comes later is as good as one that is there at once, and only text asks for it.
 func TestVocabularyLater(t *testing.T) {
 	tsv := writeFile(t, "a.tsv", "x\tto be or not to be\ny\tbe\n")

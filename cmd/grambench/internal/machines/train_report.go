@@ -132,10 +132,10 @@ func (r *trainReport) WriteText(w io.Writer) {
 		r.Choice.WriteText(w)
 	}
 	fmt.Fprintln(w, r.text())
-	fmt.Fprintf(w, "%s, %s, %s steps, objective %.8g, greatest gap %.2g\n",
+	fmt.Fprintf(w, "%s, %s, %s, objective %.8g, greatest gap %.2g\n",
 		report.Counted(r.Machines, "machine", "machines"),
-		report.Counted(r.Support, "support vector", "support vectors"), report.Count(r.Iterations),
-		float64(r.Objective), float64(r.Gap))
+		report.Counted(r.Support, "support vector", "support vectors"),
+		report.Counted(r.Iterations, "step", "steps"), float64(r.Objective), float64(r.Gap))
 	r.writeWork(w, r.DotProducts, r.Cache)
 	fmt.Fprintf(w, "reading %.2f s, preparing %.2f s, matrix %.2f s, solver %.2f s, writing %.2f s, in all %.2f s\n",
 		r.SecondsRead, r.SecondsPrepare, r.SecondsGram, r.SecondsSolve, r.SecondsWrite, r.Seconds)

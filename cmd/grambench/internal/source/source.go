@@ -205,6 +205,7 @@ func flagOf(field string) string {
 		"Encoding":     "-encoding",
 		"Strict":       "-strict",
 		"LabelColumn":  "-label-column",
+		"MinDF":        "-min-df",
 		"TextColumn":   "-text-column",
 		"LabelKey":     "-label-key",
 		"TextKey":      "-text-key",
