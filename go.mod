@@ -4,6 +4,7 @@ go 1.26.8
 
 require (
 	github.com/klauspost/cpuid/v2 v2.4.2
+	github.com/kljensen/snowball v0.10.0
 	github.com/minio/sha256-simd v1.0.1
 	github.com/schollz/progressbar/v3 v3.19.1
 	golang.org/x/sync v0.24.0

@@ -39,6 +39,7 @@ var (
 // above them, and may import what shares their top folder; tests may import what they like.
 var allowed = map[string][]string{
 	"sparse":           {"github.com/minio/sha256-simd", "golang.org/x/text"},
+	"sparse/token":     {"golang.org/x/text", "github.com/kljensen/snowball"},
 	"asm":              {"github.com/klauspost/cpuid/v2"},
 	"tiles":            {"github.com/minio/sha256-simd"},
 	"tiles/atomicfile": {},

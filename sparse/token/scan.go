@@ -30,7 +30,7 @@ type Scanner struct {
 	// to n-grams.
 	tokenizer Tokenizer
 	pattern   *regexp.Regexp
-	stop      map[string]bool
+	stop      stopWords
 	form      norm.Form
 	line      []byte // what is left of the open line, prepared
 	prepared  []byte // the buffers behind it
@@ -63,16 +63,8 @@ func (t Tokenizer) NewScanner() (*Scanner, error) {
 		s.form = forms[t.Normalize]
 	}
 	if t.StopWords != "" {
-		single := t
-		single.StopWords, single.MinN, single.MaxN = "", 0, 0
-		words, err := single.NewScanner()
-		if err != nil {
+		if s.stop, err = newStopWords(t); err != nil {
 			return nil, err
-		}
-		s.stop = map[string]bool{}
-		words.Feed([]byte(t.StopWords))
-		for w := words.Next(); w != nil; w = words.Next() {
-			s.stop[string(w)] = true
 		}
 	}
 	return s, nil
@@ -197,7 +189,7 @@ func (s *Scanner) unit() bool {
 		switch {
 		case w == nil:
 			return false
-		case len(w) > 0 && !s.stop[string(w)]:
+		case len(w) > 0 && !s.stop.has(w):
 			s.grams.add(w)
 			return true
 		}

@@ -53,7 +53,9 @@ type Tokenizer struct {
 	// alone: [\pL\pN_]{2,} is scikit-learn's default.
 	Pattern string
 
-	// StopWords are words to leave out, with white space between. They are cut as text is.
+	// StopWords are words to leave out, with white space between. They are cut as text is, but for
+	// one such as @english, which stands for a list of [StopLists] (stop_words='english', a list of
+	// other words).
 	StopWords string
 
 	Normalize    string // Unicode normalisation: NFC, NFD, NFKC, NFKD; none where empty

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
@@ -35,7 +36,8 @@ or keys of usual names, or of those that the flags give. An empty label is none.
 Terms are runs of letters in lower case unless flags say otherwise; they mean what parameters of
 scikit-learn's CountVectorizer mean: -ngrams its ngram_range, -token-pattern its token_pattern (in
 Go's syntax, RE2), -analyzer, -stop-words and -strip-accents (unicode) those of the same names, and
--embed logtfidf its sublinear_tf. Models keep all of it, and predict cuts text as train did.`,
+-embed logtfidf its sublinear_tf. Lists of stop words are those of the Snowball stemmers, shorter
+than scikit-learn's. Models keep all of it, and predict cuts text as train did.`,
 	Declare: func(f *cli.Flags) {
 		t := &textFlags{}
 		t.declare(f)
@@ -78,7 +80,8 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	f.BoolVar(&t.keepCase, "case", false, "keep capitals")
 	f.StringVar(&t.pattern, "token-pattern", "", "words are what matches the regular expression `RE`, as in "+
 		`[\pL\pN_]{2,}`)
-	f.Reads(&t.stopWords, "stop-words", "leave out the words in `FILE`, white space between them")
+	f.Reads(&t.stopWords, "stop-words", "leave out the words in `FILE`, white space between them, or those of a "+
+		"language: "+strings.Join(token.StopLists(), ", "))
 	f.Choose(&t.normalize, "normalize", "", "bring text into the Unicode `FORM` NFC, NFD, NFKC or NFKD",
 		[]string{"NFC", "NFD", "NFKC", "NFKD"})
 	f.BoolVar(&t.stripAccents, "strip-accents", false, "take accents off letters")
@@ -116,9 +119,14 @@ func (t *textFlags) tokenizer() (sparse.Tokenizer, error) {
 	if err != nil || t.stopWords == "" {
 		return out.Canonical(), err
 	}
+	if slices.Contains(token.StopLists(), t.stopWords) {
+		out.StopWords = "@" + t.stopWords
+		return out.Canonical(), out.Validate()
+	}
 	file, err := os.Open(t.stopWords)
 	if err != nil {
-		return out, fmt.Errorf("-stop-words: %w, expected a file of words (no lists are built in)", err)
+		return out, fmt.Errorf("-stop-words: %w, expected a file of words or one of %s", err,
+			strings.Join(token.StopLists(), ", "))
 	}
 	defer file.Close()
 	words, err := io.ReadAll(io.LimitReader(file, mostStopWords+1))

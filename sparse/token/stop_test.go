@@ -1,0 +1,51 @@
+package token
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A list is named in the text form, and stands beside words that are cut as text is.
+func TestStopLists(t *testing.T) {
+	cut := func(stop, text string) string {
+		t.Helper()
+		tokenizer, err := Parse(Tokenizer{StopWords: stop}.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := tokenizer.NewScanner()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Feed([]byte(text))
+		var words []string
+		for w := s.Next(); w != nil; w = s.Next() {
+			words = append(words, string(w))
+		}
+		return strings.Join(words, " ")
+	}
+	for _, c := range []struct{ stop, text, want string }{
+		{"@english", "The engine AND its cars", "engine cars"},
+		{"@english Cars", "The engine AND its cars", "engine"},
+		{"@french @english", "le moteur and the car", "moteur car"},
+		{"@klingon english", "the english klingon", "the"}, // no list is called so: two words
+		{"@", "the english", "the english"},
+	} {
+		if got := cut(c.stop, c.text); got != c.want {
+			t.Errorf("without %q: %q, expected %q", c.stop, got, c.want)
+		}
+	}
+	known := StopLists()
+	if len(known) != 7 || !slices.IsSorted(known) {
+		t.Errorf("lists of %q", known)
+	}
+	for language, word := range map[string]string{
+		"english": "the", "french": "dans", "hungarian": "egy", "norwegian": "ikke", "russian": "что", "spanish": "para",
+		"swedish": "inte",
+	} {
+		if got := cut("@"+language, word+" zzz"); got != "zzz" {
+			t.Errorf("%s keeps %q", language, got)
+		}
+	}
+}
