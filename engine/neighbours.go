@@ -238,7 +238,7 @@ func (s *search) valuesOf(keys []float32) error {
 		return kernel.Map(s.of, s.e.c.Kernels, keys, keys, nil, nil)
 	}
 	for i, v := range keys {
-		keys[i] = -v
+		keys[i] = 0 - v
 	}
 	return nil
 }

@@ -116,6 +116,7 @@ var allowed = map[string][]string{
 	own + "learners": library,
 	own + "machines": slices.Concat(framework, []string{inner + "learners", "gonum.org/v1/plot"}),
 	own + "verify":   slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
+	own + "nearby":   slices.Concat(framework, []string{"gonum.org/v1/plot"}),
 	own + "spectral": slices.Concat(framework, []string{"gonum.org/v1"}),
 	own + "bench":    slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
 	own + "repro": slices.Concat(framework,

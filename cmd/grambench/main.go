@@ -20,6 +20,7 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/experiments"
 	"github.com/gramengine/gram/cmd/grambench/internal/machines"
 	"github.com/gramengine/gram/cmd/grambench/internal/matrices"
+	"github.com/gramengine/gram/cmd/grambench/internal/nearby"
 	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
 	"github.com/gramengine/gram/cmd/grambench/internal/spectral"
@@ -32,7 +33,7 @@ var program = cli.Program{
 grambench computes Gram matrices of kernels on sparse documents, verifies them, measures how fast
 that goes, and trains support vector machines.`,
 	Commands: []*cli.Command{
-		matrices.Info, matrices.Corpus, matrices.Gram,
+		matrices.Info, matrices.Corpus, matrices.Gram, nearby.Neighbours, nearby.Duplicates,
 		machines.Train, machines.Predict, machines.CV, machines.Grid,
 		verify.Command, bench.Command, matrices.Kernels, spectral.Command, experiments.Command,
 	},
@@ -43,7 +44,6 @@ grambench verify                             kernels against the reference, on G
 grambench train -in mail/ -o mail.model      a machine from texts, one sub-folder per class
 grambench predict -in new.tsv -model mail.model
 grambench grid -in mail/                     the best kernel and parameters for it
-grambench corpus -in train.svm               what is in a file
 grambench gram -in train.svm -kernel diffusion:t=0.5 -o K.npy
 grambench bench -in synthetic:docs=5000,terms=20000`,
 }

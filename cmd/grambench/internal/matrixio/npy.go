@@ -18,7 +18,14 @@ type npy struct {
 }
 
 func newNPY(w io.Writer, c *counter) (*npy, error) {
-	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", c.rows, c.cols)
+	_, err := w.Write(npyHeader("<f4", fmt.Sprintf("(%d, %d)", c.rows, c.cols)))
+	return &npy{counter: c, w: w}, err
+}
+
+// npyHeader is what stands before the values of an array, whose type and shape are as NumPy writes
+// them.
+func npyHeader(of, shape string) []byte {
+	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", of, shape)
 	const before = 6 + 2 + 2 // magic, version, length
 	for (before+len(header)+1)%64 != 0 {
 		header += " "
@@ -26,8 +33,7 @@ func newNPY(w io.Writer, c *counter) (*npy, error) {
 	header += "\n"
 	b := append([]byte("\x93NUMPY\x01\x00"), 0, 0)
 	binary.LittleEndian.PutUint16(b[8:], uint16(len(header)))
-	_, err := w.Write(append(b, header...))
-	return &npy{counter: c, w: w}, err
+	return append(b, header...)
 }
 
 // WriteRow implements Writer.

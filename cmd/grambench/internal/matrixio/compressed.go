@@ -1,0 +1,156 @@
+package matrixio
+
+import (
+	"archive/zip"
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// Compressed is a sparse matrix to be written row by row. Row returns the columns of a row,
+// ascending, and their values, which hold until its next call.
+type Compressed struct {
+	Rows, Cols int
+	Row        func(i int) (columns []uint32, values []float32)
+}
+
+// each visits all rows, and refuses what has no word in a format.
+func (m *Compressed) each(visit func(i int, columns []uint32, values []float32) error) error {
+	for i := range m.Rows {
+		columns, values := m.Row(i)
+		if len(columns) != len(values) {
+			return fmt.Errorf("matrixio: row %d has %d columns and %d values, expected as many", i, len(columns), len(values))
+		}
+		for at, j := range columns {
+			if int64(j) >= int64(m.Cols) || at > 0 && j <= columns[at-1] {
+				return fmt.Errorf("matrixio: row %d has column %d in place %d, expected ascending ones below %d", i, j, at,
+					m.Cols)
+			}
+			if v := float64(values[at]); math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("the value of documents %d and %d is %v, expected a finite number", i+1, j+1, v)
+			}
+		}
+		if err := visit(i, columns, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Compressed) count() (n int64, err error) {
+	err = m.each(func(_ int, columns []uint32, _ []float32) error { n += int64(len(columns)); return nil })
+	return n, err
+}
+
+// WriteNPZ writes a matrix in compressed rows as scipy.sparse.save_npz does: a zip file of five
+// arrays. scipy.sparse.load_npz reads it. Row is asked for each row four times.
+func (m *Compressed) WriteNPZ(w io.Writer) error {
+	n, err := m.count()
+	if err != nil {
+		return err
+	}
+	archive := zip.NewWriter(w)
+	member := func(name, of, shape string, write func(w *bufio.Writer) error) error {
+		f, err := archive.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
+		if err != nil {
+			return err
+		}
+		b := bufio.NewWriter(f)
+		if _, err := b.Write(npyHeader(of, shape)); err != nil {
+			return err
+		}
+		if err := write(b); err != nil {
+			return err
+		}
+		return b.Flush()
+	}
+	put := func(w io.Writer, v any) error { return binary.Write(w, binary.LittleEndian, v) }
+	index, long := "<i4", n > math.MaxInt32 || m.Cols > math.MaxInt32
+	if long {
+		index = "<i8"
+	}
+	number := func(w *bufio.Writer, v int64) error {
+		b := w.AvailableBuffer()
+		if long {
+			b = binary.LittleEndian.AppendUint64(b, uint64(v))
+		} else {
+			b = binary.LittleEndian.AppendUint32(b, uint32(v))
+		}
+		_, err := w.Write(b)
+		return err
+	}
+	for _, f := range []struct {
+		name, of, shape string
+		write           func(w *bufio.Writer) error
+	}{
+		{"indices", index, fmt.Sprintf("(%d,)", n), func(w *bufio.Writer) error {
+			return m.each(func(_ int, columns []uint32, _ []float32) (err error) {
+				for _, j := range columns {
+					if err = number(w, int64(j)); err != nil {
+						break
+					}
+				}
+				return err
+			})
+		}},
+		{"indptr", index, fmt.Sprintf("(%d,)", m.Rows+1), func(w *bufio.Writer) error {
+			end := int64(0)
+			if err := number(w, end); err != nil {
+				return err
+			}
+			return m.each(func(_ int, columns []uint32, _ []float32) error {
+				end += int64(len(columns))
+				return number(w, end)
+			})
+		}},
+		{"format", "|S3", "()", func(w *bufio.Writer) error { return put(w, []byte("csr")) }},
+		{"shape", "<i8", "(2,)", func(w *bufio.Writer) error { return put(w, []int64{int64(m.Rows), int64(m.Cols)}) }},
+		{"data", "<f4", fmt.Sprintf("(%d,)", n), func(w *bufio.Writer) error {
+			return m.each(func(_ int, _ []uint32, values []float32) (err error) {
+				for _, v := range values {
+					_, err = w.Write(binary.LittleEndian.AppendUint32(w.AvailableBuffer(), math.Float32bits(v)))
+					if err != nil {
+						break
+					}
+				}
+				return err
+			})
+		}},
+	} {
+		if err := member(f.name, f.of, f.shape, f.write); err != nil {
+			return err
+		}
+	}
+	return archive.Close()
+}
+
+// WriteMatrixMarket writes a matrix in MatrixMarket's coordinate format, row by row. Row is asked
+// for each row twice.
+func (m *Compressed) WriteMatrixMarket(w io.Writer, comment string) error {
+	n, err := m.count()
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	fmt.Fprintln(b, "%%MatrixMarket matrix coordinate real general")
+	if comment != "" {
+		fmt.Fprintln(b, "%", strings.ReplaceAll(comment, "\n", " "))
+	}
+	fmt.Fprintln(b, m.Rows, m.Cols, n)
+	err = m.each(func(i int, columns []uint32, values []float32) error {
+		for at, j := range columns {
+			line := fmt.Appendf(b.AvailableBuffer(), "%d %d ", i+1, j+1)
+			if _, err := b.Write(append(appendFloat(line, values[at]), '\n')); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return b.Flush()
+}

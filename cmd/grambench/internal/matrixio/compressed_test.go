@@ -1,0 +1,111 @@
+package matrixio
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// table is a matrix of which each row is a list of columns, with a value that its place says.
+func table(cols int, rows ...[]uint32) *Compressed {
+	return &Compressed{Rows: len(rows), Cols: cols, Row: func(i int) ([]uint32, []float32) {
+		var values []float32
+		for _, j := range rows[i] {
+			values = append(values, float32(i+1)/float32(j+3))
+		}
+		return rows[i], values
+	}}
+}
+
+// What is written is read again as the same matrix, by package sparse and, where there is one, by
+// SciPy.
+func TestCompressed(t *testing.T) {
+	dir := t.TempDir()
+	for name, m := range map[string]*Compressed{
+		"some":  table(5, []uint32{1, 4}, nil, []uint32{0, 1, 2, 3, 4}, []uint32{4}),
+		"empty": table(3, nil, nil),
+		"none":  table(0),
+	} {
+		for ending, write := range map[string]func(b *bytes.Buffer) error{
+			".npz": func(b *bytes.Buffer) error { return m.WriteNPZ(b) },
+			".mtx": func(b *bytes.Buffer) error { return m.WriteMatrixMarket(b, "a\ncomment") },
+		} {
+			var b bytes.Buffer
+			if err := write(&b); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, name+ending)
+			if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if name == "none" {
+				continue // no documents, which the readers refuse
+			}
+			corpus, err := sparse.Read(t.Context(), path, sparse.Options{})
+			if err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+			got := corpus.Documents
+			for i := range m.Rows {
+				columns, values := m.Row(i)
+				at, v := got.Row(i)
+				if len(at) != len(columns) {
+					t.Fatalf("%s: row %d has %d values, expected %d", path, i, len(at), len(columns))
+				}
+				for k := range v {
+					if v[k] != values[k] {
+						t.Errorf("%s: row %d: %v, expected %v", path, i, v, values)
+					}
+				}
+			}
+		}
+	}
+	out, err := exec.Command("python3", "-c", `
+import sys
+try:
+    import scipy.sparse
+except ImportError:
+    print("no scipy")
+    sys.exit()
+m = scipy.sparse.load_npz(sys.argv[1])
+m.check_format()
+print(m.format, m.dtype, m.shape, m.nnz, m.toarray()[2].tolist(), scipy.sparse.load_npz(sys.argv[2]).shape)
+`, filepath.Join(dir, "some.npz"), filepath.Join(dir, "none.npz")).CombinedOutput()
+	want := "csr float32 (4, 5) 8 [1.0, 0.75, 0.6000000238418579, 0.5, 0.4285714328289032] (0, 0)\n"
+	if err != nil || strings.HasPrefix(string(out), "no scipy") {
+		t.Skipf("SciPy isn't there: %v %s", err, out)
+	}
+	if string(out) != want {
+		t.Errorf("SciPy reads %s, expected %s", out, want)
+	}
+}
+
+func TestCompressedRefused(t *testing.T) {
+	for want, m := range map[string]*Compressed{
+		"column 5 in place 0": table(5, []uint32{5}),
+		"column 1 in place 1": table(5, []uint32{1, 1}),
+		"2 columns and 1 values": {Rows: 1, Cols: 5, Row: func(int) ([]uint32, []float32) {
+			return []uint32{1, 2}, []float32{1}
+		}},
+		"documents 1 and 3 is NaN": {Rows: 1, Cols: 5, Row: func(int) ([]uint32, []float32) {
+			return []uint32{2}, []float32{float32(math.NaN())}
+		}},
+	} {
+		for _, err := range []error{m.WriteNPZ(&bytes.Buffer{}), m.WriteMatrixMarket(&bytes.Buffer{}, "")} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, expected an error with %q", err, want)
+			}
+		}
+	}
+	for room := range 600 {
+		if err := table(5, []uint32{1, 4}).WriteNPZ(&brokenDisk{left: room}); err == nil {
+			t.Errorf("room for %d bytes, and no error", room)
+		}
+	}
+}

@@ -1,0 +1,339 @@
+package nearby
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Duplicates is the command that finds documents which are nearly the same.
+var Duplicates = &cli.Command{
+	Name:    "duplicates",
+	Summary: "write groups of documents that are nearly the same, with one to keep of each",
+	Help: `
+Finds all pairs of documents with c = 1 - cosine of at most a bound, exactly, and puts documents
+that such pairs connect into one group. The first of each group is the one to keep. Documents are
+named by their file, or by their number from 1:
+  tsv     number of the group, document, and keep or drop on a line, TABs between
+  jsonl   one object for each group: {"group": 1, "keep": ..., "drop": [...]}
+c is that of the embedding, by default of √θ; 0.02 is some two words of a hundred. c = 0 has what is
+the same but for the order of its words or a factor.`,
+	Examples: `
+grambench duplicates -in goroot -o groups.tsv
+grambench duplicates -within 0.1 -in corpus.jsonl -to jsonl
+grambench duplicates -within 0 -embed tf -in train.svm`,
+	Setup: func(f *cli.Flags) cli.Work {
+		d := &duplicates{f: f}
+		d.Reread = []*string{&d.In}
+		d.Documents.Declare(f, "goroot", &d.Limits)
+		f.Group("Duplicates", "")
+		f.Float64Var(&d.within, "within", 0.02, "pairs of c = 1 - cosine of at most `C` are duplicates")
+		d.DeclareEmbedding(f, "compare documents embedded as `EMBEDDING` (default: tf-l1-sqrt)")
+		d.Compute.Declare(f)
+		f.Group("Output", "")
+		f.Writes(&d.out, "o", "write to `FILE` (default: -, standard output)")
+		f.Choose(&d.format, "to", "", "write `FORMAT`: tsv or jsonl (default: from the ending, else tsv)",
+			[]string{"tsv", "jsonl"})
+		f.Check(d.check)
+		return d.run
+	},
+}
+
+// duplicates is one run of the command.
+type duplicates struct {
+	source.Documents
+	source.Kernels
+	place.Compute
+	f           *cli.Flags
+	within      float64
+	out, format string
+	embedding   sparse.Embedding
+}
+
+// duplicatesReport is the report of the command duplicates.
+type duplicatesReport struct {
+	Corpus     source.Line    `json:"corpus"`
+	Embedding  string         `json:"embedding"`
+	Within     float64        `json:"within"`
+	ISA        string         `json:"isa"`
+	Why        string         `json:"backend_reason,omitempty"`
+	Pairs      int64          `json:"pairs_within"`
+	Same       int64          `json:"pairs_of_c_0"`
+	Groups     int            `json:"groups"`
+	Grouped    int            `json:"documents_in_groups"`
+	Dropped    int            `json:"documents_to_drop"`
+	Sizes      []groupSize    `json:"groups_by_size"`
+	Largest    []largestGroup `json:"largest_groups"`
+	File       string         `json:"file"`
+	Format     string         `json:"format"`
+	FileBytes  int64          `json:"file_bytes"`
+	SecondsOf  float64        `json:"seconds_pairs"`
+	Seconds    float64        `json:"seconds"` // from the embedding on
+	PeakBytes  int64          `json:"peak_bytes"`
+	LimitBytes int64          `json:"limit_bytes"`
+}
+
+// groupSize counts the groups of some sizes.
+type groupSize struct {
+	From   int `json:"from"`
+	To     int `json:"to"`
+	Groups int `json:"groups"`
+}
+
+// largestGroup is one of the largest groups.
+type largestGroup struct {
+	Documents int    `json:"documents"`
+	Keep      string `json:"keep"`
+}
+
+func (r *duplicatesReport) WriteText(w io.Writer) {
+	fmt.Fprintln(w, r.Corpus)
+	fmt.Fprintf(w, "%s within c = %v of each other, %s at c = 0, %s, %s\n",
+		report.Counted(r.Pairs, "pair", "pairs"), r.Within, report.Count(r.Same), r.Embedding, place.WithWhy(r.ISA, r.Why))
+	share := report.Percent(float64(r.Dropped) / float64(max(r.Corpus.Documents, 1)))
+	fmt.Fprintf(w, "%s of %s; %s would go, %s\n", report.Counted(r.Groups, "group", "groups"),
+		report.Documents(r.Grouped), report.Count(r.Dropped), share)
+	if r.Groups > 0 {
+		t := report.NewTable(">documents in a group", ">groups")
+		for _, s := range r.Sizes {
+			size := strconv.Itoa(s.From)
+			if s.To > s.From {
+				size += " to " + strconv.Itoa(s.To)
+			}
+			t.Add(size, report.Count(s.Groups))
+		}
+		t.Write(w)
+		t = report.NewTable(">the largest", "keep")
+		for _, g := range r.Largest {
+			t.Add(report.Count(g.Documents), g.Keep)
+		}
+		t.Write(w)
+	}
+	fmt.Fprintf(w, "%s: %s, %s; pairs %.2f s, in all %.2f s, %s\n", r.File, r.Format, report.Bytes(r.FileBytes),
+		r.SecondsOf, r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
+}
+
+// check checks that the flags make sense together.
+func (d *duplicates) check() (err error) {
+	if d.out == "" {
+		d.out = "-"
+	}
+	d.StartsOver = !matrixio.IsStream(d.out)
+	if d.format == "" {
+		d.format = "tsv"
+		if strings.HasSuffix(strings.ToLower(d.out), ".jsonl") {
+			d.format = "jsonl"
+		}
+	}
+	if !(d.within >= 0 && d.within < 1) {
+		return cli.Usagef("-within %v, expected from 0 to below 1", d.within)
+	}
+	d.embedding = sparse.Sphere
+	if d.Embedding != "" {
+		d.embedding, err = sparse.ParseEmbedding(d.Embedding)
+	}
+	return err
+}
+
+func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
+	p := e.Progress(false)
+	defer p.Clear()
+	corpus, err := d.Read(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	r := &duplicatesReport{Corpus: source.NewLine(corpus), Embedding: d.embedding.String(), Within: d.within,
+		File: d.out, Format: d.format, LimitBytes: int64(d.Memory), Sizes: []groupSize{}, Largest: []largestGroup{}}
+	begin := time.Now()
+	n := corpus.Documents.Rows()
+	embedded, inEngine := source.WorkBytes(corpus.Documents)
+	need := place.RuntimeBytes + max(corpus.Documents.Bytes()+embedded, inEngine+int64(n)*8)
+	if err := d.Fits("duplicates of "+report.Documents(n), need); err != nil {
+		return err
+	}
+	x, err := source.Embed(ctx, corpus, d.embedding, d.Workers)
+	if err != nil {
+		return err
+	}
+	source.WarnEmptied(e, corpus, x)
+	corpus.Documents = nil
+	groups, err := d.find(ctx, p, x, r)
+	if err != nil {
+		return err
+	}
+	r.count(corpus, groups)
+	p.Stage("writing " + filepath.Base(d.out))
+	r.FileBytes, err = matrixio.Make(d.out, func(w io.Writer) error { return d.write(ctx, w, corpus, groups) })
+	if err != nil {
+		return err
+	}
+	p.Clear()
+	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), place.PeakBytes()
+	return d.Report(e, d.f, r)
+}
+
+// find returns the groups of two documents or more, in the order of their first.
+func (d *duplicates) find(
+	ctx context.Context, p *cli.Progress, x *sparse.Embedded, r *duplicatesReport,
+) ([][]int32, error) {
+	n := x.Rows()
+	eng, err := d.Engine(x, d.Job(n), p)
+	if err != nil {
+		return nil, err
+	}
+	defer eng.Close()
+	r.ISA, r.Why = eng.Backend(), d.Why()
+	p.Stage("pairs within " + report.Float(d.within))
+	begin := time.Now()
+	s := newSets(n)
+	err = eng.PairsWithin(ctx, d.within, func(i, j int, c float32) error {
+		r.Pairs++
+		if c == 0 {
+			r.Same++
+		}
+		s.join(int32(i), int32(j))
+		return nil
+	})
+	p.Clear()
+	r.SecondsOf = time.Since(begin).Seconds()
+	return s.groups(), err
+}
+
+// sets are disjoint sets of documents; each is known by its least document. Source: Galler and
+// Fischer, Comm. ACM 7 (1964).
+type sets []int32 // of each document one of its set that isn't above it, itself for the least
+
+func newSets(n int) sets {
+	s := make(sets, n)
+	for i := range s {
+		s[i] = int32(i)
+	}
+	return s
+}
+
+// least returns the least document of a set, and shortens the way to it.
+func (s sets) least(i int32) int32 {
+	for s[i] != i {
+		s[i] = s[s[i]]
+		i = s[i]
+	}
+	return i
+}
+
+func (s sets) join(i, j int32) {
+	i, j = s.least(i), s.least(j)
+	s[max(i, j)] = min(i, j)
+}
+
+// groups returns the sets of two or more, each ascending, in the order of their least.
+func (s sets) groups() [][]int32 {
+	size := make([]int32, len(s))
+	for i := range s {
+		size[s.least(int32(i))]++
+	}
+	var out [][]int32
+	at := map[int32]int{}
+	for i := range s {
+		least := s.least(int32(i))
+		if size[least] < 2 {
+			continue
+		}
+		k, ok := at[least]
+		if !ok {
+			k = len(out)
+			at[least] = k
+			out = append(out, make([]int32, 0, size[least]))
+		}
+		out[k] = append(out[k], int32(i))
+	}
+	return out
+}
+
+// mostLargest is how many of the largest groups are listed.
+const mostLargest = 10
+
+// count fills in what the report says of groups.
+func (r *duplicatesReport) count(c *sparse.Corpus, groups [][]int32) {
+	r.Groups = len(groups)
+	for _, g := range groups {
+		r.Grouped += len(g)
+	}
+	r.Dropped = r.Grouped - r.Groups
+	for from := 2; ; {
+		to := from
+		if from > 2 {
+			to = 2*from - 2
+		}
+		in, above := 0, false
+		for _, g := range groups {
+			if len(g) >= from && len(g) <= to {
+				in++
+			}
+			above = above || len(g) > to
+		}
+		if in > 0 {
+			r.Sizes = append(r.Sizes, groupSize{from, to, in})
+		}
+		if !above {
+			break
+		}
+		from = to + 1
+	}
+	largest := slices.Clone(groups)
+	slices.SortStableFunc(largest, func(a, b []int32) int { return len(b) - len(a) })
+	for _, g := range largest[:min(len(largest), mostLargest)] {
+		r.Largest = append(r.Largest, largestGroup{len(g), nameOf(c, int(g[0]))})
+	}
+}
+
+// write writes all groups.
+func (d *duplicates) write(ctx context.Context, to io.Writer, c *sparse.Corpus, groups [][]int32) error {
+	w := bufio.NewWriter(to)
+	for k, g := range groups {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if d.format == "jsonl" {
+			line := struct {
+				Group int   `json:"group"`
+				Keep  any   `json:"keep"`
+				Drop  []any `json:"drop"`
+			}{Group: k + 1, Keep: jsonName(c, int(g[0]))}
+			for _, i := range g[1:] {
+				line.Drop = append(line.Drop, jsonName(c, int(i)))
+			}
+			text, err := json.Marshal(line)
+			if err != nil {
+				return err
+			}
+			if _, err := w.Write(append(text, '\n')); err != nil {
+				return err
+			}
+			continue
+		}
+		for at, i := range g {
+			what := "drop"
+			if at == 0 {
+				what = "keep"
+			}
+			if _, err := fmt.Fprintf(w, "%d\t%s\t%s\n", k+1, nameOf(c, int(i)), what); err != nil {
+				return err
+			}
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,298 @@
+// Package nearby holds the commands that find what is near to each document: neighbours and
+// duplicates. A file each has the command, what it writes, and the picture.
+package nearby
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/cli"
+	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	"github.com/gramengine/gram/cmd/grambench/internal/place"
+	"github.com/gramengine/gram/cmd/grambench/internal/report"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Neighbours is the command that writes the nearest documents of each.
+var Neighbours = &cli.Command{
+	Name:    "neighbours",
+	Summary: "write the nearest documents of each, exactly (TSV, JSON lines, .npz, MatrixMarket)",
+	Help: `
+Finds for each document the k others of the greatest kernel value, all pairs compared and none left
+out; no matrix is kept. Documents are named by their file, or by their number from 1:
+  tsv     document, neighbour and value on a line, the nearest first, TABs between
+  jsonl   an object for each document: {"document": ..., "neighbours": [{"document", "value"}, ...]}
+  npz     a matrix in compressed rows of float32, for scipy.sparse.load_npz
+  mm      MatrixMarket: coordinate real general
+With -of the neighbours of -in's documents are found among others, whose terms count. -plot draws
+how near the nearest document is: duplicates are the spike at its end.`,
+	Examples: `
+grambench neighbours -k 10 -in mail/ -o near.tsv
+grambench neighbours -k 15 -in train.tsv.gz -o graph.npz    the graph for UMAP or clustering
+grambench neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
+	Setup: func(f *cli.Flags) cli.Work {
+		n := &neighbours{f: f}
+		n.Reread = []*string{&n.In, &n.of}
+		n.Documents.Declare(f, "goroot", &n.Limits)
+		f.StringVar(&n.of, "of", "", "find neighbours among the documents of `SOURCE` (default: those of -in)")
+		f.ReadsFiles(&n.of, "of", n.Files(&n.of))
+		f.Group("Neighbours", "")
+		n.Kernels.Declare(f, "bhattacharyya, the cosine of √θ")
+		f.IntVar(&n.k, "k", 10, "find `N` neighbours of each document")
+		f.StringVar(&n.least, "min", "", "none of a `VALUE` below this")
+		n.Compute.Declare(f)
+		f.Group("Output", "")
+		f.WritesBinary(&n.out, "o", "write to `FILE` (default: -, standard output)", func() string {
+			if n.format == "npz" {
+				return "a matrix in the form npz"
+			}
+			return ""
+		})
+		f.Choose(&n.format, "to", "", "write `FORMAT`: tsv, jsonl, npz or mm (default: from the ending, else tsv)", formats)
+		f.Draws(&n.plot, "plot", "draw the distribution of the nearest document's value into `FILE`.png")
+		f.Check(n.check)
+		return n.run
+	},
+}
+
+// neighbours is one run of the command.
+type neighbours struct {
+	source.Documents
+	source.Kernels
+	place.Compute
+	f                 *cli.Flags
+	of, least         string
+	out, format, plot string
+	k                 int
+	kernel            engine.Kernel
+	opt               engine.NeighbourOptions
+}
+
+// neighboursReport is the report of the command neighbours.
+type neighboursReport struct {
+	Corpus     source.Line   `json:"corpus"`
+	Of         *source.Line  `json:"of,omitempty"` // where other documents are the neighbours
+	Kernel     string        `json:"kernel"`
+	Embedding  string        `json:"embedding"`
+	K          int           `json:"k"`
+	Least      *float64      `json:"min,omitempty"`
+	ISA        string        `json:"isa"`
+	Why        string        `json:"backend_reason,omitempty"`
+	Neighbours int64         `json:"neighbours"`
+	Lonely     int           `json:"without_neighbours"` // documents
+	Nearest    distribution  `json:"nearest_value"`
+	File       string        `json:"file"`
+	Format     string        `json:"format"`
+	FileBytes  int64         `json:"file_bytes"`
+	Pairs      int64         `json:"pairs"`
+	PairsPerS  report.Number `json:"pairs_per_s"` // while neighbours were found
+	SecondsOf  float64       `json:"seconds_neighbours"`
+	Seconds    float64       `json:"seconds"` // from the embedding on
+	PeakBytes  int64         `json:"peak_bytes"`
+	LimitBytes int64         `json:"limit_bytes"`
+}
+
+// distribution is that of one value of each document.
+type distribution struct {
+	Least  report.Number `json:"least"`
+	Low    report.Number `json:"p10"`
+	Median report.Number `json:"median"`
+	High   report.Number `json:"p90"`
+	Most   report.Number `json:"most"`
+}
+
+func newDistribution(values []float64) distribution {
+	slices.Sort(values)
+	at := func(share float64) report.Number {
+		if len(values) == 0 {
+			return report.Number(math.NaN())
+		}
+		return report.Number(values[int(share*float64(len(values)-1))])
+	}
+	return distribution{at(0), at(0.1), at(0.5), at(0.9), at(1)}
+}
+
+func (r *neighboursReport) WriteText(w io.Writer) {
+	fmt.Fprintln(w, r.Corpus)
+	if r.Of != nil {
+		fmt.Fprintln(w, r.Of)
+	}
+	fmt.Fprintf(w, "%s, %s of each document, %s in all, %s pairs/s, %s\n", r.Kernel,
+		report.Counted(r.K, "neighbour", "neighbours"), report.Count(r.Neighbours), report.Rate(float64(r.PairsPerS)),
+		place.WithWhy(r.ISA, r.Why))
+	fmt.Fprintf(w, "the nearest: from %.4g to %.4g, median %.4g, four fifths from %.4g to %.4g\n", r.Nearest.Least,
+		r.Nearest.Most, r.Nearest.Median, r.Nearest.Low, r.Nearest.High)
+	if r.Lonely > 0 {
+		fmt.Fprintf(w, "without any: %s\n", report.Documents(r.Lonely))
+	}
+	fmt.Fprintf(w, "%s: %s, %s; neighbours %.2f s, in all %.2f s, %s\n", r.File, r.Format, report.Bytes(r.FileBytes),
+		r.SecondsOf, r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
+}
+
+// check checks that the flags make sense together.
+func (n *neighbours) check() error {
+	if n.out == "" {
+		n.out = "-"
+	}
+	n.StartsOver = !matrixio.IsStream(n.out)
+	if n.format == "" {
+		n.format = "tsv"
+		for ending, format := range map[string]string{".jsonl": "jsonl", ".npz": "npz", ".mtx": "mm", ".mm": "mm"} {
+			if strings.HasSuffix(strings.ToLower(n.out), ending) {
+				n.format = format
+			}
+		}
+	}
+	if n.k < 1 {
+		return cli.Usagef("-k %d, expected at least 1", n.k)
+	}
+	if n.In == "-" && n.of == "-" {
+		return cli.Usagef("-in - and -of - are both standard input, expected one of them")
+	}
+	n.opt.Count = n.k
+	if n.least != "" {
+		v, err := source.ParseNumber(n.least)
+		if err != nil {
+			return cli.Usagef("-min %q, expected a number", n.least)
+		}
+		n.opt.Least = &v
+	}
+	kernels, err := n.Parse("bhattacharyya")
+	if err != nil {
+		return err
+	}
+	if len(kernels) > 1 {
+		return cli.Usagef("%d kernels, expected one", len(kernels))
+	}
+	n.kernel = kernels[0]
+	return nil
+}
+
+func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
+	p := e.Progress(false)
+	defer p.Clear()
+	r := &neighboursReport{K: n.k, Least: n.opt.Least, Format: n.format, LimitBytes: int64(n.Memory)}
+	var others *sparse.Corpus
+	documents := n.Documents
+	if n.of != "" {
+		from := n.Documents
+		from.In = n.of
+		var err error
+		if others, err = from.Read(ctx, e, p); err != nil {
+			return err
+		}
+		r.Of = new(source.NewLine(others))
+		documents.Vocabulary, documents.MinDF, documents.MaxDF = others.Vocabulary, 0, 0
+	}
+	corpus, err := documents.Read(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	r.Corpus = source.NewLine(corpus)
+	columns := corpus
+	if others != nil {
+		columns = others
+	}
+	begin := time.Now()
+	var test *sparse.Embedded // of other documents
+	x, err := n.embed(ctx, e, corpus, columns)
+	if err != nil {
+		return err
+	}
+	if others != nil {
+		if test, err = x.Embedder.TransformRows(ctx, corpus.Documents, nil, n.Workers); err != nil {
+			return source.NameValue(corpus, err)
+		}
+	}
+	corpus.Documents, columns.Documents = nil, nil // lists need the room
+	k := engine.Resolve(n.kernel, len(x.Embedder.Terms))
+	r.Kernel, r.Embedding = k.String(), k.Embedding().String()
+
+	rows := x.Rows()
+	r.Pairs = int64(rows) * int64(rows-1) / 2
+	if test != nil {
+		rows = test.Rows()
+		r.Pairs = int64(rows) * int64(x.Rows())
+	}
+	near, seconds, err := n.find(ctx, p, x, test, k, r)
+	if err != nil {
+		return err
+	}
+	r.SecondsOf, r.PairsPerS = seconds, report.Number(float64(r.Pairs)/max(seconds, 1e-9))
+	var nearest []float64
+	for i := range near.Len() {
+		list := near.Of(i)
+		r.Neighbours += int64(len(list))
+		if len(list) == 0 {
+			r.Lonely++
+			continue
+		}
+		nearest = append(nearest, float64(list[0].Value))
+	}
+	p.Stage("writing " + filepath.Base(n.out))
+	w := &writer{near: near, rows: corpus, columns: columns, cols: x.Rows(), comment: r.Kernel + " of " +
+		filepath.Base(corpus.Source)}
+	r.File = n.out
+	if r.FileBytes, err = w.save(ctx, n.out, n.format); err != nil {
+		return err
+	}
+	if n.plot != "" {
+		if err := draw(n.plot, r.Kernel, nearest); err != nil {
+			return err
+		}
+	}
+	p.Clear()
+	r.Nearest = newDistribution(nearest)
+	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), place.PeakBytes()
+	return n.Report(e, n.f, r)
+}
+
+// embed embeds the documents that are neighbours, within the memory that there is.
+func (n *neighbours) embed(ctx context.Context, e *cli.Env, corpus, columns *sparse.Corpus) (*sparse.Embedded, error) {
+	embedded, inEngine := source.WorkBytes(columns.Documents)
+	lists := engine.NeighboursBytes(corpus.Documents.Rows(), min(n.k, columns.Documents.Rows()))
+	held := columns.Documents.Bytes()
+	if corpus != columns {
+		more, _ := source.WorkBytes(corpus.Documents)
+		held += corpus.Documents.Bytes() + more
+	}
+	what := fmt.Sprintf("lists of %s of %s", report.Counted(n.k, "neighbour", "neighbours"),
+		report.Documents(corpus.Documents.Rows()))
+	if err := n.Fits(what, place.RuntimeBytes+max(held+embedded, inEngine+lists)); err != nil {
+		return nil, err
+	}
+	x, err := source.Embed(ctx, columns, n.kernel.Embedding(), n.Workers)
+	if err == nil {
+		source.WarnEmptied(e, columns, x)
+	}
+	return x, err
+}
+
+// find finds the neighbours of the documents of test, nil for x itself, among those of x.
+func (n *neighbours) find(
+	ctx context.Context, p *cli.Progress, x, test *sparse.Embedded, k engine.Kernel, r *neighboursReport,
+) (near *engine.Neighbours, seconds float64, err error) {
+	eng, err := n.Engine(x, n.Pairs(float64(r.Pairs)), p)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer eng.Close()
+	r.ISA, r.Why = eng.Backend(), n.Why()
+	p.Stage("neighbours by " + r.Kernel)
+	begin := time.Now()
+	if test != nil {
+		near, err = eng.CrossNeighbours(ctx, k, test, n.opt)
+	} else {
+		near, err = eng.Neighbours(ctx, k, n.opt)
+	}
+	p.Clear()
+	return near, time.Since(begin).Seconds(), err
+}

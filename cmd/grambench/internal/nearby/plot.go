@@ -1,0 +1,37 @@
+package nearby
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/chart"
+)
+
+// bins is the number of bars of the picture.
+const bins = 100
+
+// draw draws how many documents have a nearest neighbour of which value.
+func draw(path, kernel string, nearest []float64) error {
+	p := chart.New("The nearest document", "value of "+kernel, "documents")
+	if len(nearest) > 0 {
+		least, most := slices.Min(nearest), slices.Max(nearest)
+		width := (most - least) / bins
+		if !(width > 0) {
+			width = max(math.Abs(most), 1) / bins
+		}
+		count := make([]float64, bins)
+		for _, v := range nearest {
+			count[min(int((v-least)/width), bins-1)]++
+		}
+		var outline plotter.XYs
+		for i, n := range count {
+			left := least + float64(i)*width
+			outline = append(outline, plotter.XY{X: left, Y: n}, plotter.XY{X: left + width, Y: n})
+		}
+		chart.Curve(p, "", chart.Colors[0], outline, false)
+	}
+	p.Y.Min = 0
+	return chart.Save(path, 16, 10, p)
+}

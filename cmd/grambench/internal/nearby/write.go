@@ -1,0 +1,119 @@
+package nearby
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/matrixio"
+	"github.com/gramengine/gram/cmd/grambench/internal/source"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/sparse"
+)
+
+// formats are the forms in which neighbours are written.
+var formats = []string{"tsv", "jsonl", "npz", "mm"}
+
+// writer writes neighbours, of documents of one corpus among those of another or the same.
+type writer struct {
+	near          *engine.Neighbours
+	rows, columns *sparse.Corpus
+	cols          int
+	comment       string
+}
+
+// save writes a file in a format, which is there when it is complete, and returns its size.
+func (w *writer) save(ctx context.Context, path, format string) (int64, error) {
+	return matrixio.Make(path, func(to io.Writer) error {
+		matrix := &matrixio.Compressed{Rows: w.near.Len(), Cols: w.cols, Row: w.row()}
+		var err error
+		switch format {
+		case "npz":
+			err = matrix.WriteNPZ(to)
+		case "mm":
+			err = matrix.WriteMatrixMarket(to, w.comment)
+		default:
+			b := bufio.NewWriterSize(to, 1<<16)
+			line := w.lines
+			if format == "jsonl" {
+				line = w.object
+			}
+			for i := 0; i < w.near.Len() && err == nil && ctx.Err() == nil; i++ {
+				var text []byte
+				if text, err = line(b.AvailableBuffer(), i); err == nil {
+					_, err = b.Write(text)
+				}
+			}
+			if err == nil {
+				err = b.Flush()
+			}
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		return err
+	})
+}
+
+// row returns what gives the rows of a matrix, with their columns ascending.
+func (w *writer) row() func(i int) (columns []uint32, values []float32) {
+	var list []engine.Neighbour
+	var columns []uint32
+	var values []float32
+	return func(i int) ([]uint32, []float32) {
+		list = append(list[:0], w.near.Of(i)...)
+		slices.SortFunc(list, func(a, b engine.Neighbour) int { return int(int64(a.Document) - int64(b.Document)) })
+		columns, values = columns[:0], values[:0]
+		for _, n := range list {
+			columns, values = append(columns, n.Document), append(values, n.Value)
+		}
+		return columns, values
+	}
+}
+
+// nameOf returns what a line calls a document: its file, or its number.
+func nameOf(c *sparse.Corpus, i int) string {
+	if name := source.FileOf(c, i); name != "" {
+		return name
+	}
+	return strconv.Itoa(i + 1)
+}
+
+// jsonName is nameOf as JSON has it: a number is one.
+func jsonName(c *sparse.Corpus, i int) any {
+	if name := source.FileOf(c, i); name != "" {
+		return name
+	}
+	return i + 1
+}
+
+// lines appends a line for each neighbour of a document.
+func (w *writer) lines(b []byte, i int) ([]byte, error) {
+	name := nameOf(w.rows, i)
+	for _, n := range w.near.Of(i) {
+		b = append(append(b, name...), '\t')
+		b = append(append(b, nameOf(w.columns, int(n.Document))...), '\t')
+		b = append(strconv.AppendFloat(b, float64(n.Value), 'g', -1, 32), '\n')
+	}
+	return b, nil
+}
+
+// object appends the neighbours of a document as a line of JSON.
+func (w *writer) object(b []byte, i int) ([]byte, error) {
+	type neighbour struct {
+		Document any     `json:"document"`
+		Value    float32 `json:"value"`
+	}
+	line := struct {
+		Document   any         `json:"document"`
+		Neighbours []neighbour `json:"neighbours"`
+	}{jsonName(w.rows, i), []neighbour{}}
+	for _, n := range w.near.Of(i) {
+		line.Neighbours = append(line.Neighbours, neighbour{jsonName(w.columns, int(n.Document)), n.Value})
+	}
+	text, err := json.Marshal(line)
+	return append(append(b, text...), '\n'), err
+}
