@@ -1,0 +1,140 @@
+package logistic
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Choice is what a cross-validation found for one C.
+type Choice struct {
+	C      float64
+	Right  float64 // share of documents whose class was found; of labels the micro F1
+	Losses float64 // mean log loss of a decision
+}
+
+// Choose cross-validates each C of prices, ascending, on folds, and returns what it found, in their
+// order, and which is best: the one with the greatest Right, the least Losses of equals. Embeddings
+// learn from all documents. Errors are those of [Train], and fewer than 2 folds or more than
+// documents.
+func Choose(
+	ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings, prices []float64, folds int, seed uint64,
+	opt Options,
+) (choices []Choice, best int, err error) {
+	t, err := newTraining(ctx, c, e, s, prices, opt)
+	if err != nil {
+		return nil, 0, err
+	}
+	if folds < 2 || folds > len(t.rows) {
+		return nil, 0, fmt.Errorf("logistic: %d folds of %d documents of %s, expected 2 to %d", folds, len(t.rows),
+			c.Source, len(t.rows))
+	}
+	strata := make([]int, len(t.rows))
+	for at, i := range t.rows {
+		if strata[at] = len(c.Classes); len(c.Labels.Of(i)) > 0 {
+			strata[at] = int(c.Labels.Of(i)[0])
+		}
+	}
+	part := solver.Folds(strata, folds, seed)
+	held := make([][]int, folds)
+	var jobs []job
+	for fold := range folds {
+		var rows []int
+		for at, f := range part {
+			if f == fold {
+				held[fold] = append(held[fold], t.rows[at])
+			} else {
+				rows = append(rows, t.rows[at])
+			}
+		}
+		p := &Problem{newPoints(t.docs.x, rows), t.docs.x.Cols}
+		for k := range c.Classes {
+			jobs = append(jobs, job{p, t.of(k, rows)})
+		}
+	}
+	machines, err := t.trainAll(ctx, jobs, "choosing C")
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, price := range t.prices {
+		choice := Choice{C: price}
+		var tally tally
+		for fold, rows := range held {
+			own := machines[fold*len(c.Classes) : (fold+1)*len(c.Classes)]
+			deciders := make([]*decider, len(own))
+			for k := range own {
+				deciders[k] = newDecider(own[k][i], &t.s)
+			}
+			for _, row := range rows {
+				tally.add(t, deciders, row)
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, 0, err
+			}
+		}
+		choice.Right, choice.Losses = tally.figures(t.s.Scheme)
+		choices = append(choices, choice)
+		b := choices[best]
+		if choice.Right > b.Right || choice.Right == b.Right && choice.Losses < b.Losses {
+			best = i
+		}
+	}
+	return choices, best, nil
+}
+
+// tally counts what was decided of documents that were held out.
+type tally struct {
+	documents, right int // of one class per document
+	of, given, both  int // labels
+	decisions        int
+	losses           float64
+}
+
+// add decides on a document.
+func (y *tally) add(t *training, deciders []*decider, row int) {
+	top, greatest := 0, 0.0
+	own := t.c.Labels.Of(row)
+	for k, d := range deciders {
+		f := d.decide(t.docs, row)
+		is := false
+		for _, id := range own {
+			is = is || int(id) == k
+		}
+		m := f
+		if !is {
+			m = -f
+		}
+		l, _ := loss(m)
+		y.losses += l
+		y.decisions++
+		if k == 0 || f > greatest {
+			top, greatest = k, f
+		}
+		if is {
+			y.of++
+		}
+		if f > 0 {
+			y.given++
+			if is {
+				y.both++
+			}
+		}
+	}
+	y.documents++
+	for _, id := range own {
+		if int(id) == top {
+			y.right++
+			break
+		}
+	}
+}
+
+func (y *tally) figures(scheme solver.Scheme) (right, losses float64) {
+	losses = y.losses / float64(max(y.decisions, 1))
+	if scheme == solver.Labels {
+		return 2 * float64(y.both) / float64(max(y.of+y.given, 1)), losses
+	}
+	return float64(y.right) / float64(max(y.documents, 1)), losses
+}

@@ -1,0 +1,201 @@
+package logistic
+
+import (
+	"context"
+	"math"
+)
+
+// function is what is minimised: it returns the value at w and writes the gradient to g.
+type function func(ctx context.Context, w, g []float64) (float64, error)
+
+// minimum is where a search ended.
+type minimum struct {
+	w           []float64
+	value       float64
+	gradient    float64 // its length
+	iterations  int
+	evaluations int
+	converged   bool // the gradient is as short as was asked for, or the value falls no more
+}
+
+// stopping says when a search ends.
+type stopping struct {
+	gradient   float64 // at a gradient of at most this length
+	gained     float64 // where lookBack steps gain at most this part of the value
+	iterations int     // after so many at the latest
+	told       func(iterations int, value, gradient float64)
+}
+
+// lookBack is over how many steps a search must gain. Spherical margins have kinks where a document
+// lies on the hyperplane: there the gradient may stay long.
+const lookBack = 10
+
+// stall watches how much a search gains.
+type stall struct {
+	values [lookBack]float64
+	n      int
+}
+
+// at takes the next value, and reports whether too little was gained.
+func (s *stall) at(value, gained float64) bool {
+	before := s.values[s.n%lookBack]
+	s.values[s.n%lookBack] = value
+	s.n++
+	return s.n > lookBack && before-value <= gained*math.Abs(value)
+}
+
+// memory is the number of steps that a direction is made of.
+const memory = 7
+
+// Of the line search: a step must gain a part of what the slope promises.
+const (
+	gain    = 1e-4
+	halving = 30 // steps that are tried
+
+	// mostFailed is how often a search begins anew where no step gained. Margins with the paper's
+	// boundary aren't continuous.
+	mostFailed = 3
+)
+
+// minimise searches by L-BFGS from w, which it changes, with steps that are halved, or cut to the
+// minimum of a parabola, until they gain enough. A step along which the gradient doesn't grow isn't
+// kept, so directions always lead down, on functions that aren't convex, too.
+//
+// On the sphere a point w stands for û = w/‖w‖ and θ = ‖w‖. Gradients by w lie in the tangent space
+// at û, but for what is along it, and û + v, scaled to length 1, is the retraction of the paper's
+// step; so steps need no transport.
+//
+// Source: Nocedal and Wright, Numerical Optimization, 2006, algorithms 7.4 and 7.5.
+func minimise(ctx context.Context, f function, w []float64, stop stopping) (minimum, error) {
+	n := len(w)
+	m := minimum{w: w}
+	g, d := make([]float64, n), make([]float64, n)
+	next, gNext := make([]float64, n), make([]float64, n)
+	var s, y [][]float64 // steps and differences of gradients, the oldest first
+	var rho []float64
+	var err error
+	if m.value, err = f(ctx, w, g); err != nil {
+		return m, err
+	}
+	m.evaluations++
+	alpha, failed := make([]float64, memory), 0
+	var last stall
+	for {
+		m.gradient = math.Sqrt(product(g, g))
+		if stop.told != nil {
+			stop.told(m.iterations, m.value, m.gradient)
+		}
+		if m.gradient <= stop.gradient {
+			m.converged = true
+			return m, nil
+		}
+		if last.at(m.value, stop.gained) {
+			m.converged = true
+			return m, nil
+		}
+		if m.iterations >= stop.iterations || math.IsNaN(m.gradient) {
+			return m, nil
+		}
+		copy(d, g)
+		for i := len(s) - 1; i >= 0; i-- {
+			alpha[i] = rho[i] * product(s[i], d)
+			add(d, -alpha[i], y[i])
+		}
+		if k := len(s) - 1; k >= 0 {
+			scale(d, 1/(rho[k]*product(y[k], y[k])))
+		} else {
+			scale(d, 1/m.gradient)
+		}
+		for i := range s {
+			beta := rho[i] * product(y[i], d)
+			add(d, alpha[i]-beta, s[i])
+		}
+		slope := -product(g, d)
+		if !(slope < 0) {
+			s, y, rho = nil, nil, nil // a direction that rounding has spoilt: begin anew
+			copy(d, g)
+			scale(d, 1/m.gradient)
+			slope = -m.gradient
+		}
+		t, ok := 1.0, false
+		var value float64
+		for range halving {
+			for j := range next {
+				next[j] = w[j] - t*d[j]
+			}
+			if value, err = f(ctx, next, gNext); err != nil {
+				return m, err
+			}
+			m.evaluations++
+			if value <= m.value+gain*t*slope {
+				ok = true
+				break
+			}
+			shorter := -slope * t * t / (2 * (value - m.value - t*slope)) // the minimum of a parabola
+			if !(shorter >= 0.1*t) {
+				shorter = 0.1 * t
+			}
+			t = min(shorter, 0.5*t)
+		}
+		if !ok {
+			if s == nil || failed == mostFailed {
+				m.converged = true // no value is lower, up to rounding or to the next kink
+				return m, nil
+			}
+			failed++
+			s, y, rho, last = nil, nil, nil, stall{}
+			continue
+		}
+		m.iterations++
+		var step, change []float64
+		if len(s) == memory {
+			step, change = s[0], y[0]
+			copy(s, s[1:])
+			copy(y, y[1:])
+			copy(rho, rho[1:])
+			s, y, rho = s[:memory-1], y[:memory-1], rho[:memory-1]
+		} else {
+			step, change = make([]float64, n), make([]float64, n)
+		}
+		for j := range step {
+			step[j], change[j] = next[j]-w[j], gNext[j]-g[j]
+		}
+		if sy, yy := product(step, change), product(change, change); sy > 1e-12*yy*math.Sqrt(product(step, step)/yy) {
+			s, y, rho = append(s, step), append(y, change), append(rho, 1/sy)
+		}
+		copy(w, next)
+		g, gNext = gNext, g
+		m.value = value
+	}
+}
+
+// product returns ⟨a,b⟩.
+func product(a, b []float64) float64 {
+	b = b[:len(a)]
+	var p, q, r, s float64
+	k := 0
+	for ; k+4 <= len(a); k += 4 {
+		p += float64(a[k] * b[k])
+		q += float64(a[k+1] * b[k+1])
+		r += float64(a[k+2] * b[k+2])
+		s += float64(a[k+3] * b[k+3])
+	}
+	for ; k < len(a); k++ {
+		p += float64(a[k] * b[k])
+	}
+	return (p + q) + (r + s)
+}
+
+// add adds f·b to a.
+func add(a []float64, f float64, b []float64) {
+	b = b[:len(a)]
+	for k := range a {
+		a[k] += float64(f * b[k])
+	}
+}
+
+func scale(a []float64, f float64) {
+	for k := range a {
+		a[k] *= f
+	}
+}

@@ -1,0 +1,217 @@
+package logistic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// workersOf is a number of goroutines.
+func workersOf(workers int) int {
+	if workers > 0 {
+		return workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Train trains a model on the labelled documents of a corpus; for separate labels those without any
+// count, too. It neither changes nor keeps the corpus. The model has the same bits from any number
+// of workers.
+//
+// Errors: a corpus that [sparse.Corpus.Validate] refuses, one without documents or with fewer
+// classes than can be told apart, what the embedding refuses, a histogram's embedding, negative
+// values with spherical margins, settings and options out of range, more memory than was allowed,
+// the end of ctx, within a second.
+func Train(
+	ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings, opt Options,
+) (*Model, error) {
+	models, err := TrainPath(ctx, c, e, s, nil, opt)
+	if err != nil {
+		return nil, err
+	}
+	return models[0], nil
+}
+
+// TrainPath is [Train] for each C of prices, ascending, each machine from the one before; nil stands
+// for Settings.C.
+func TrainPath(
+	ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
+) ([]*Model, error) {
+	t, err := newTraining(ctx, c, e, s, prices, opt)
+	if err != nil {
+		return nil, err
+	}
+	p := &Problem{newPoints(t.docs.x, t.rows), t.docs.x.Cols}
+	jobs := make([]job, len(c.Classes))
+	for k := range jobs {
+		jobs[k] = job{p, t.of(k, t.rows)}
+	}
+	machines, err := t.trainAll(ctx, jobs, "training")
+	if err != nil {
+		return nil, err
+	}
+	var out []*Model
+	for i, price := range t.prices {
+		m := &Model{
+			Settings: t.s, Source: c.Source, Corpus: c.Digest(), Documents: c.Documents.Rows(),
+			Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer, Embedder: t.docs.x.Embedder,
+			Classes: slices.Clone(c.Classes),
+		}
+		m.Settings.C = price
+		for k := range c.Classes {
+			m.Machines = append(m.Machines, machines[k][i])
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// training is a corpus made ready.
+type training struct {
+	c      *sparse.Corpus
+	s      Settings
+	opt    Options
+	prices []float64
+	docs   *Documents
+	rows   []int // those that are trained on
+}
+
+// job is a machine to be trained.
+type job struct {
+	p        *Problem
+	positive []bool
+}
+
+func newTraining(
+	ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
+) (*training, error) {
+	if ctx == nil {
+		return nil, errors.New("logistic: a nil context, expected one")
+	}
+	s, err := s.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if prices == nil {
+		prices = []float64{s.C}
+	}
+	if err := checkPrices(prices); err != nil {
+		return nil, err
+	}
+	if opt.Workers < 0 || opt.MemoryBytes < 0 {
+		return nil, fmt.Errorf("logistic: %d workers and %d bytes, expected at least 0", opt.Workers, opt.MemoryBytes)
+	}
+	if c == nil || c.Documents == nil || c.Documents.Rows() == 0 {
+		return nil, errors.New("logistic: the corpus has no documents, expected at least one")
+	}
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("logistic: the corpus: %w", err)
+	}
+	if name, twice := repeated(c.Classes); twice {
+		return nil, fmt.Errorf("logistic: two classes of %s are called %q, expected different names", c.Source, name)
+	}
+	least := 2
+	if s.Scheme == solver.Labels {
+		least = 1
+	}
+	if len(c.Classes) < least {
+		return nil, fmt.Errorf("logistic: %s has %d classes, expected at least %d", c.Source, len(c.Classes), least)
+	}
+	if e.Pairing != sparse.Dot {
+		return nil, fmt.Errorf("logistic: embedding %s, expected one whose documents are compared by their dot product", e)
+	}
+	t := &training{c: c, s: s, opt: opt, prices: prices}
+	t.opt.Workers = workersOf(opt.Workers)
+	for i := range c.Documents.Rows() {
+		if len(c.Labels.Of(i)) > 0 || s.Scheme == solver.Labels {
+			t.rows = append(t.rows, i)
+		}
+	}
+	if len(t.rows) == 0 {
+		return nil, fmt.Errorf("logistic: %s has no labelled documents, expected at least one", c.Source)
+	}
+	if need := t.bytes(); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
+		return nil, fmt.Errorf("logistic: training on %d documents of %d values needs %s of memory, allowed are %s",
+			c.Documents.Rows(), c.Documents.NNZ(), sparse.FormatBytes(need), sparse.FormatBytes(opt.MemoryBytes))
+	}
+	x, err := e.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, t.opt.Workers)
+	if err != nil {
+		return nil, err
+	}
+	t.docs = newDocuments(x)
+	return t, nil
+}
+
+// bytes is the memory that training takes: embedded documents, those of the problem by rows and by
+// columns, a machine for each class and C, and the vectors of the searches under way.
+func (t *training) bytes() int64 {
+	terms, _ := t.c.Documents.TermFrequencies()
+	values, rows, n := t.c.Documents.NNZ(), t.c.Documents.Rows(), int64(len(terms)+1)
+	const vectors = 2*memory + 8
+	return sparse.EmbeddedBytes(rows, values+int64(rows)) + 16*values + 16*n + 16*int64(rows) +
+		8*n*int64(len(t.c.Classes)*len(t.prices)) + 8*(vectors*n+8*int64(rows))*int64(min(t.opt.Workers, len(t.c.Classes)))
+}
+
+// of says which of some documents are of class k.
+func (t *training) of(k int, rows []int) []bool {
+	positive := make([]bool, len(rows))
+	for at, i := range rows {
+		positive[at] = slices.Contains(t.c.Labels.Of(i), int32(k))
+	}
+	return positive
+}
+
+// trainAll trains the machines of jobs, for each price. Several at a time, each on its share of the
+// workers.
+func (t *training) trainAll(ctx context.Context, jobs []job, stage string) (out [][]*Machine, err error) {
+	out = make([][]*Machine, len(jobs))
+	atOnce := min(t.opt.Workers, len(jobs))
+	var iterations atomic.Int64
+	var report func(int64)
+	if t.opt.Progress != nil {
+		report = func(done int64) {
+			t.opt.Progress(Progress{Stage: stage, Done: done, Total: int64(len(jobs)), Iterations: iterations.Load()})
+		}
+	}
+	ctx, r := tiles.StartReporter(ctx, "logistic: Options.Progress", report)
+	defer func() {
+		if r.Finish(&err); err != nil {
+			out = nil
+		}
+	}()
+	err = tiles.Run(ctx, atOnce, len(jobs), func(ctx context.Context, _, k int) (err error) {
+		inner := max(t.opt.Workers/atOnce, 1)
+		out[k], err = jobs[k].p.train(ctx, jobs[k].positive, t.prices, t.s, inner, func() { iterations.Add(1) })
+		r.Add(1)
+		return err
+	})
+	return out, err
+}
+
+func repeated(names []string) (string, bool) {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if seen[name] {
+			return name, true
+		}
+		seen[name] = true
+	}
+	return "", false
+}
+
+// checkPrices checks values of C.
+func checkPrices(prices []float64) error {
+	for i, c := range prices {
+		if !(c > 0) || i > 0 && !(c > prices[i-1]) {
+			return fmt.Errorf("logistic: prices %v, expected numbers above 0 that ascend", prices)
+		}
+	}
+	return nil
+}

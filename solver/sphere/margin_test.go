@@ -1,0 +1,221 @@
+package sphere
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// nearest is the angle to the nearest point of the hyperplane by going through all faces of the
+// orthant: on each the nearest point of the subspace is an orthogonal projection, and counts where it
+// lies in the orthant. It shares nothing with Project.
+func nearest(x, u []float64) float64 {
+	best, norm := 0.0, 0.0
+	for _, v := range x {
+		norm += v * v
+	}
+	for face := range 1 << len(x) {
+		var q, w float64
+		for i := range x {
+			if face>>i&1 == 1 {
+				q += x[i] * u[i]
+				w += u[i] * u[i]
+			}
+		}
+		f, inside := 0.0, true
+		for i := range x {
+			if face>>i&1 == 1 {
+				y := x[i]
+				if w > 0 {
+					y -= q * u[i] / w
+				}
+				// Rounding may take a coordinate that is 0 below it; the face without it is another one.
+				inside = inside && y >= 0
+				f += y * y
+			}
+		}
+		if inside {
+			best = max(best, f)
+		}
+	}
+	return math.Acos(min(math.Sqrt(best/norm), 1))
+}
+
+// draw returns a random point of the sphere and a random unit vector in n dimensions. Coordinates
+// of x are often 0; those of u sometimes, or all of one sign.
+func draw(r *rand.Rand, n int) (x []float32, u []float64) {
+	x, u = make([]float32, n), make([]float64, n)
+	kind, norm := r.IntN(6), 0.0
+	for i := range x {
+		if r.IntN(3) > 0 {
+			x[i] = float32(r.ExpFloat64())
+		}
+		u[i] = r.NormFloat64()
+		switch {
+		case kind == 0: // H is empty, or touches the orthant
+			u[i] = math.Abs(u[i])
+		case kind == 1 && r.IntN(3) == 0:
+			u[i] = 0
+		case kind == 2:
+			u[i] *= math.Exp(3 * r.NormFloat64())
+		case kind == 3:
+			u[i] = -math.Abs(u[i])
+		}
+		if kind == 0 && r.IntN(4) == 0 {
+			u[i] = 0
+		}
+		norm += u[i] * u[i]
+	}
+	x[r.IntN(n)] = 1
+	if norm == 0 {
+		u[0], norm = 1, 1
+	}
+	for i := range u {
+		u[i] /= math.Sqrt(norm)
+	}
+	return x, u
+}
+
+// pointOf is a document without its zeros.
+func pointOf(x []float32) Point {
+	var p Point
+	for i, v := range x {
+		if v != 0 {
+			p.Terms, p.Values = append(p.Terms, uint32(i)), append(p.Values, v)
+			p.Norm2 += float64(v) * float64(v)
+		}
+	}
+	return p
+}
+
+// Margins are the angles to the nearest points that are found by going through all faces. Acos of
+// the oracle errs by 1e-16/d, below 1e-9 for d above 1e-6; smaller ones are compared by their sines.
+func TestMarginIsTheNearest(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var s Scratch
+	differ, most := 0, 0.0
+	for range 20000 {
+		n := 2 + r.IntN(5)
+		x, u := draw(r, n)
+		wide := make([]float64, n)
+		sum := 0.0
+		for i := range x {
+			wide[i] = float64(x[i])
+			sum += wide[i] * u[i]
+		}
+		h := NewHyperplane(u, Exact)
+		p := h.Project(pointOf(x), &s)
+		want := math.Copysign(nearest(wide, u), sum)
+		if sum == 0 {
+			want = 0
+		}
+		if err := math.Abs(p.Margin - want); !(err <= 1e-9 || math.Abs(want) < 1e-6 && err <= 2e-8) {
+			t.Fatalf("x %v, u %v: margin %v, expected %v", x, u, p.Margin, want)
+		}
+		paper := NewHyperplane(u, Paper).Project(pointOf(x), &s)
+		if d := math.Abs(p.Margin) - math.Abs(paper.Margin); !(d >= -1e-12) {
+			t.Fatalf("x %v, u %v: the paper's margin %v is greater than %v", x, u, paper.Margin, p.Margin)
+		} else if n == 2 && d > 1e-12 {
+			t.Fatalf("x %v, u %v: the paper's margin %v differs from %v in two dimensions", x, u, paper.Margin, p.Margin)
+		} else if d > 1e-12 {
+			differ, most = differ+1, max(most, d)
+		}
+	}
+	if differ == 0 || most > math.Pi/2 {
+		t.Errorf("%d margins of the paper differ, by up to %v, expected some", differ, most)
+	}
+	t.Logf("the paper's margin differs in %d of 20000, by up to %.3f", differ, most)
+}
+
+// The gradient of a sum of margins by û is that of differences, for both boundaries.
+func TestGradient(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var s Scratch
+	tried := 0
+	for range 1000 {
+		n, docs := 2+r.IntN(9), 1+r.IntN(6)
+		_, u := draw(r, n)
+		for _, v := range u {
+			if v != 0 && math.Abs(v) < 0.02 { // where differences by a step of 1e-6 are too rough
+				u = nil
+			}
+		}
+		if u == nil {
+			continue
+		}
+		var points []Point
+		var c []float64
+		for range docs {
+			x, _ := draw(r, n)
+			points, c = append(points, pointOf(x)), append(c, r.NormFloat64())
+		}
+		for _, boundary := range []Boundary{Exact, Paper} {
+			sum := func(u []float64) (f float64, kinks []int) {
+				h := NewHyperplane(u, boundary)
+				for i, x := range points {
+					p := h.Project(x, &s)
+					f += c[i] * p.Margin
+					kinks = append(kinks, int(math.Copysign(1, p.Sum)))
+					for k, t := range x.Terms {
+						if float64(x.Values[k])+p.Cut*u[t] > 0 {
+							kinks = append(kinks, int(t))
+						}
+					}
+					for _, v := range u {
+						if v < 0 {
+							kinks = append(kinks, -1)
+						} else {
+							kinks = append(kinks, 1)
+						}
+					}
+				}
+				return f, kinks
+			}
+			h := NewHyperplane(u, boundary)
+			weights, beyond := make([]Weight, docs), Beyond{}
+			for i, x := range points {
+				p := h.Project(x, &s)
+				weights[i] = Weight{p.Slope * c[i], p.Lambda, p.Cut}
+				beyond.Add(weights[i])
+			}
+			for j := range n {
+				var of []uint32
+				var values []float32
+				for i, x := range points {
+					for k, t := range x.Terms {
+						if int(t) == j {
+							of, values = append(of, uint32(i)), append(values, x.Values[k])
+						}
+					}
+				}
+				got := h.Gradient(j, of, values, weights, beyond)
+				const step = 1e-6
+				at := func(d float64) (float64, []int) {
+					v := append([]float64{}, u...)
+					v[j] += d
+					return sum(v)
+				}
+				up, a := at(step)
+				down, b := at(-step)
+				if len(a) != len(b) {
+					continue // a kink lies between
+				}
+				same := true
+				for k := range a {
+					same = same && a[k] == b[k]
+				}
+				if !same {
+					continue
+				}
+				tried++
+				want := (up - down) / (2 * step)
+				if !(math.Abs(got-want) <= 1e-6*max(1, math.Abs(want))) {
+					t.Fatalf("%v, u %v, term %d: gradient %v, expected %v", boundary, u, j, got, want)
+				}
+			}
+		}
+	}
+	if tried < 2000 {
+		t.Errorf("%d gradients were tried, expected more", tried)
+	}
+}
