@@ -93,10 +93,16 @@ var allowed = map[string][]string{
 	"engine/internal/nearest": {module + "/asm", module + "/tiles", module + "/engine/device"},
 	"engine/spectrum":         {module + "/tiles", "gonum.org/v1/gonum"},
 
-	"solver":        {module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},
-	"solver/model":  {module + "/sparse", module + "/tiles/atomicfile", "github.com/minio/sha256-simd"},
-	"solver/svm":    {module + "/sparse", module + "/asm", module + "/tiles", module + "/engine"},
-	"cmd/grambench": {module},
+	"solver":                 {module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},
+	"solver/internal/sphere": {},
+	"solver/logistic": {
+		module + "/sparse", module + "/tiles", module + "/solver", module + "/solver/internal/sphere",
+		module + "/solver/internal/archive",
+	},
+	"solver/internal/archive": {"github.com/minio/sha256-simd"},
+	"solver/model":            {module + "/sparse", module + "/tiles/atomicfile", module + "/solver/internal/archive"},
+	"solver/svm":              {module + "/sparse", module + "/asm", module + "/tiles", module + "/engine"},
+	"cmd/grambench":           {module},
 
 	// The command's framework: each knows what stands before it. Commands know the framework and
 	// not each other.

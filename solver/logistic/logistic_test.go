@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/sphere"
+	"github.com/gramengine/gram/solver/internal/sphere"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -7,7 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/gramengine/gram/solver/sphere"
+	"github.com/gramengine/gram/solver/internal/sphere"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -157,7 +157,9 @@ func (p *Problem) train(
 		return p.constant(bias, len(prices)), nil
 	}
 	o := newObjective(p.p, &s, positive, workers)
-	stop := stopping{gradient: s.Tolerance * o.reference(count), gained: s.Tolerance * gainedPart, iterations: s.Iterations}
+	stop := stopping{
+		gradient: s.Tolerance * o.reference(count), gained: s.Tolerance * gainedPart, iterations: s.Iterations,
+	}
 	if told != nil {
 		stop.told = func(int, float64, float64) { told() }
 	}
@@ -261,7 +263,7 @@ func (o *objective) reference(count int) float64 {
 }
 
 // gainedPart is which part of the tolerance of the gradient the value must gain in ten steps.
-const gainedPart = 1e-5
+const gainedPart = 1e-3
 
 // constant returns machines that always say the same.
 func (p *Problem) constant(bias float64, n int) []*Machine {

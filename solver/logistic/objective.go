@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/gramengine/gram/solver/sphere"
+	"github.com/gramengine/gram/solver/internal/sphere"
 )
 
 // objective is the function that a machine minimises, see the package documentation. A point is w

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/sphere"
+	"github.com/gramengine/gram/solver/internal/sphere"
 )
 
 // Margin says how a document is compared with a hyperplane.
@@ -28,12 +28,22 @@ func (m Margin) String() string {
 	return "euclidean"
 }
 
+// Boundary says which terms are taken to be 0 at the point of a hyperplane that is nearest to a
+// document, see package sphere.
+type Boundary = sphere.Boundary
+
+// The boundaries: those that are 0, and those that Lebanon and Lafferty take, a part of them.
+const (
+	Exact = sphere.Exact
+	Paper = sphere.Paper
+)
+
 // Settings say what is trained. The zero value works.
 type Settings struct {
 	Margin   Margin
-	Boundary sphere.Boundary // of spherical margins; default: the exact one
-	C        float64         // price of the losses against ½‖w‖²; default 1, +Inf for no regularisation
-	Scheme   solver.Scheme   // OneVsRest or Labels; OneVsOne stands for OneVsRest
+	Boundary Boundary      // of spherical margins; default: the exact one
+	C        float64       // price of the losses against ½‖w‖²; default 1, +Inf for no regularisation
+	Scheme   solver.Scheme // OneVsRest or Labels; OneVsOne stands for OneVsRest
 
 	// Pull is the price of 1 - ⟨û,m⟩, with m the difference of the classes' mean documents: it
 	// regularises the direction of spherical margins, as C does θ. Default: 0.
@@ -69,8 +79,8 @@ func (s Settings) resolve() (Settings, error) {
 	switch {
 	case s.Margin != Euclidean && s.Margin != Spherical:
 		return s, fmt.Errorf("logistic: Margin %d, expected Euclidean or Spherical", s.Margin)
-	case s.Boundary != sphere.Exact && s.Boundary != sphere.Paper:
-		return s, fmt.Errorf("logistic: Boundary %d, expected sphere.Exact or sphere.Paper", s.Boundary)
+	case s.Boundary != Exact && s.Boundary != Paper:
+		return s, fmt.Errorf("logistic: Boundary %d, expected Exact or Paper", s.Boundary)
 	case !(s.C > 0):
 		return s, fmt.Errorf("logistic: C %v, expected a number above 0", s.C)
 	case !(s.Pull >= 0) || math.IsInf(s.Pull, 0):
@@ -83,7 +93,7 @@ func (s Settings) resolve() (Settings, error) {
 		return s, fmt.Errorf("logistic: Starts %d, expected at least 1", s.Starts)
 	case s.Scheme != solver.OneVsRest && s.Scheme != solver.Labels:
 		return s, fmt.Errorf("logistic: Scheme %d, expected solver.OneVsRest or solver.Labels", s.Scheme)
-	case s.Margin == Euclidean && (s.Ascent || s.Starts > 1 || s.Pull > 0 || s.Boundary != sphere.Exact):
+	case s.Margin == Euclidean && (s.Ascent || s.Starts > 1 || s.Pull > 0 || s.Boundary != Exact):
 		return s, fmt.Errorf("logistic: Ascent, Starts, Pull or Boundary with Euclidean margins, " +
 			"expected Spherical: they have one optimum and no boundary")
 	}

@@ -84,7 +84,7 @@ func TestDamageIsFound(t *testing.T) {
 			// Of a file, its size is known as well; of a pipe it isn't.
 			for _, size := range []int64{-1, int64(len(b))} {
 				m, err := read(ctx, bytes.NewReader(b), size, nil)
-				if m != nil || !errors.Is(err, ErrDamaged) && !(errors.As(err, &version) && at == len(magic)) {
+				if m != nil || !errors.Is(err, ErrDamaged) && !(errors.As(err, &version) && at == len(form.Name)) {
 					t.Fatalf("%s %d of %d: %v", what, at, len(file), err)
 				}
 			}
@@ -106,7 +106,7 @@ func TestDamageIsFound(t *testing.T) {
 func TestDamageIsNamed(t *testing.T) {
 	m := tiny()
 	file := encode(t, m)
-	line := bytes.IndexByte(file[len(magic)+2:], '\n') + len(magic) + 3 // end of the header
+	line := bytes.IndexByte(file[len(form.Name)+2:], '\n') + len(form.Name) + 3 // end of the header
 	for _, c := range []struct {
 		what string
 		file []byte
@@ -119,7 +119,7 @@ func TestDamageIsNamed(t *testing.T) {
 		},
 		{"the first line cut", file[:8], `it begins with "gram mod"`},
 		{
-			"a later version", append([]byte("gram model 12\n"), file[len(magic)+2:]...),
+			"a later version", append([]byte("gram model 12\n"), file[len(form.Name)+2:]...),
 			`version "12" of the form, expected "1"`,
 		},
 		{"no version", []byte("gram model \n{}\n"), `it begins with "gram model \n{", expected`},
@@ -237,8 +237,8 @@ func TestContentsAreChecked(t *testing.T) {
 	}
 	file := encode(t, tiny())
 	file = file[:len(file)-sha256.Size]
-	terms := len(magic) + 3 + bytes.IndexByte(file[len(magic)+2:], '\n') // their lengths
-	record := len(file) - 24 - 2*recordBytes                             // of the only machine
+	terms := len(form.Name) + 3 + bytes.IndexByte(file[len(form.Name)+2:], '\n') // their lengths
+	record := len(file) - 24 - 2*recordBytes                                     // of the only machine
 	for want, change := range map[string]func(b []byte){
 		"term 0 has 200 bytes, and 9 are left": func(b []byte) { b[terms] = 200 },
 		"3 of 9 bytes belong to no term":       func(b []byte) { b[terms] = 0 },

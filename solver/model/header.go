@@ -1,18 +1,14 @@
 package model
 
 import (
-	"bytes"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/internal/archive"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -56,31 +52,8 @@ type classWeight struct {
 	Weight float64 `json:"weight"`
 }
 
-// name is a text: a JSON string where that can hold it, else an object with its bytes in base64.
-type name string
-
-type rawName struct {
-	Bytes []byte `json:"bytes"`
-}
-
-// MarshalJSON implements json.Marshaler.
-func (n name) MarshalJSON() ([]byte, error) {
-	if utf8.ValidString(string(n)) {
-		return json.Marshal(string(n))
-	}
-	return json.Marshal(rawName{[]byte(n)})
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (n *name) UnmarshalJSON(b []byte) error {
-	if len(b) == 0 || b[0] != '{' {
-		return json.Unmarshal(b, (*string)(n))
-	}
-	var raw rawName
-	err := json.Unmarshal(b, &raw)
-	*n = name(raw.Bytes)
-	return err
-}
+// name is a text that needn't be UTF-8.
+type name = archive.Name
 
 func toNames(texts []string) []name {
 	out := make([]name, len(texts))
@@ -136,15 +109,7 @@ func headerOf(m *Model) *header {
 // parseHeader reads the second line of a file, without its end.
 func parseHeader(line []byte) (*header, error) {
 	h := &header{}
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(h); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the JSON object")
-	}
-	return h, nil
+	return h, archive.ParseHeader(line, h)
 }
 
 // record is a machine without its support vectors and coefficients, as a file has it; all of it is 0
@@ -159,15 +124,9 @@ type record struct {
 // recordBytes is the size of a record.
 const recordBytes = 72
 
-// section is a part of the file behind the header.
-type section struct {
-	name  string
-	bytes int64
-}
-
 // sections returns the parts between header and checksum, and the sum of their sizes. A number
 // below 0 or above limit is an error, so for limits below 2⁵⁰ no product here overflows.
-func (h *header) sections(limit int64) ([]section, int64, error) {
+func (h *header) sections(limit int64) ([]archive.Section, int64, error) {
 	var vocabulary vocabularySize
 	if h.Vocabulary != nil {
 		vocabulary = *h.Vocabulary
@@ -190,16 +149,16 @@ func (h *header) sections(limit int64) ([]section, int64, error) {
 	} else if embedding.Weighting.IDF() {
 		term = 16
 	}
-	parts := []section{
-		{"vocabulary", 4*vocabulary.Terms + vocabulary.Bytes},
-		{"embedding", term * h.Terms},
-		{"support vectors", 8*(h.Vectors+1) + 8*h.Values + 12*h.Vectors},
-		{"machines", recordBytes * h.Machines},
-		{"coefficients", 12 * h.Coefficients},
+	parts := []archive.Section{
+		{Name: "vocabulary", Bytes: 4*vocabulary.Terms + vocabulary.Bytes},
+		{Name: "embedding", Bytes: term * h.Terms},
+		{Name: "support vectors", Bytes: 8*(h.Vectors+1) + 8*h.Values + 12*h.Vectors},
+		{Name: "machines", Bytes: recordBytes * h.Machines},
+		{Name: "coefficients", Bytes: 12 * h.Coefficients},
 	}
 	var sum int64
 	for _, p := range parts {
-		sum += p.bytes
+		sum += p.Bytes
 	}
 	return parts, sum, nil
 }

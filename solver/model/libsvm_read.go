@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/internal/archive"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -32,7 +33,7 @@ func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
 		return nil, errNothingGiven
 	}
 	l := &libsvmReader{
-		r: bufio.NewReaderSize(boundReader{ctx, r}, 256<<10), file: file, header: map[string][]string{},
+		r: bufio.NewReaderSize(archive.BoundReader{Ctx: ctx, R: r}, 256<<10), file: file, header: map[string][]string{},
 		lines: map[string]int64{},
 	}
 	if err := l.readHeader(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/internal/archive"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -44,7 +45,8 @@ func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions)
 		return fail(err)
 	}
 	l := &libsvmWriter{
-		m: m, kernel: kernel{typ: Precomputed}, w: bufio.NewWriterSize(boundWriter{ctx, w}, pieceBytes),
+		m: m, kernel: kernel{typ: Precomputed},
+		w: bufio.NewWriterSize(archive.BoundWriter{Ctx: ctx, W: w}, archive.PieceBytes),
 	}
 	if !opt.Precomputed {
 		if m.Embedder.Pairing != sparse.Dot {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/internal/archive"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -98,7 +99,7 @@ func TestLargeLIBSVMText(t *testing.T) {
 	m.Embedder = sparse.Embedding{}.Fit(m.Support)
 	m.Embedder.Open = true
 	text, _ := libsvmText(t, m, LIBSVMOptions{})
-	if len(text) < 2*pieceBytes {
+	if len(text) < 2*archive.PieceBytes {
 		t.Fatalf("%d bytes", len(text))
 	}
 	got, err := ReadLIBSVM(ctx, strings.NewReader(text), "text")

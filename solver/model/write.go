@@ -1,26 +1,19 @@
 package model
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
-
-	"github.com/minio/sha256-simd"
 
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/internal/archive"
 )
 
-// magic is the first line of a file, less the version and the line end.
-const (
-	magic   = "gram model "
-	version = "1"
-)
+// form names the form of the files.
+var form = archive.Form{Name: "gram model ", Version: "1"}
 
 var errNothingGiven = errors.New("model: a nil context, reader or writer, expected one")
 
@@ -41,33 +34,24 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error {
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("model: can't be written: %w", err)
 	}
-	head, err := json.Marshal(headerOf(m))
-	if err != nil {
-		return fmt.Errorf("model: header: %w", err)
-	}
-	hash := sha256.New()
-	out := bufio.NewWriterSize(io.MultiWriter(hash, boundWriter{ctx, w}), pieceBytes)
-	fmt.Fprintf(out, "%s%s\n%s\n", magic, version, head)
-
-	lengths := make([]uint32, len(m.Vocabulary))
 	for t, term := range m.Vocabulary {
 		if int64(len(term)) > math.MaxUint32 {
 			return fmt.Errorf("model: can't be written: term %d has %d bytes", t, len(term))
 		}
-		lengths[t] = uint32(len(term))
 	}
-	numbers(out, lengths)
-	for _, term := range m.Vocabulary {
-		out.WriteString(term)
+	out, err := archive.NewWriter(ctx, w, form, headerOf(m))
+	if err != nil {
+		return fmt.Errorf("model: %w", err)
 	}
-	numbers(out, m.Embedder.Terms)
-	numbers(out, m.Embedder.DF)
-	numbers(out, m.Embedder.Weights)
-	numbers(out, m.Support.Offsets)
-	numbers(out, m.Support.Terms)
-	numbers(out, m.Support.Values)
-	numbers(out, m.SupportDoc)
-	numbers(out, m.SupportClass)
+	archive.Texts(out, m.Vocabulary)
+	archive.Numbers(out, m.Embedder.Terms)
+	archive.Numbers(out, m.Embedder.DF)
+	archive.Numbers(out, m.Embedder.Weights)
+	archive.Numbers(out, m.Support.Offsets)
+	archive.Numbers(out, m.Support.Terms)
+	archive.Numbers(out, m.Support.Values)
+	archive.Numbers(out, m.SupportDoc)
+	archive.Numbers(out, m.SupportClass)
 	for _, machine := range m.Classifier.Machines {
 		binary.Write(out, binary.LittleEndian, recordOf(machine))
 	}
@@ -77,47 +61,18 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error {
 			for i, s := range machine.Support {
 				support[i] = uint32(s)
 			}
-			numbers(out, support)
+			archive.Numbers(out, support)
 		}
 	}
 	for _, machine := range m.Classifier.Machines {
 		if machine != nil {
-			numbers(out, machine.Coef)
+			archive.Numbers(out, machine.Coef)
 		}
 	}
-	err = out.Flush() // which tells what went wrong before
-	if err == nil {
-		_, err = w.Write(hash.Sum(nil))
-	}
-	if err != nil {
+	if err := out.Close(); err != nil {
 		return fmt.Errorf("model: writing: %w", err)
 	}
 	return nil
-}
-
-// boundWriter writes no more after the end of ctx.
-type boundWriter struct {
-	ctx context.Context
-	w   io.Writer
-}
-
-// Write implements io.Writer.
-func (b boundWriter) Write(p []byte) (int, error) {
-	if err := b.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return b.w.Write(p)
-}
-
-// pieceBytes is how much is written at a time.
-const pieceBytes = 256 << 10
-
-// numbers writes the values of an array. The writer keeps an error.
-func numbers[T uint32 | int32 | int64 | float32 | float64](w *bufio.Writer, values []T) {
-	for piece := range slices.Chunk(values, 2048) {
-		b, _ := binary.Append(w.AvailableBuffer(), binary.LittleEndian, piece) // of a type that it knows
-		w.Write(b)
-	}
 }
 
 // recordOf makes the record of a machine, which may be nil.

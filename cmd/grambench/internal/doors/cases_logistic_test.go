@@ -1,0 +1,256 @@
+package doors
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/logistic"
+	"github.com/gramengine/gram/sparse"
+)
+
+func logisticCases() map[string]testCase {
+	return map[string]testCase{
+		"logistic.Train":             {run: logisticTrain},
+		"logistic.TrainPath":         {run: logisticTrain},
+		"logistic.Choose":            {run: logisticTrain},
+		"logistic.NewDocuments":      {run: logisticMachines},
+		"logistic.Documents.Problem": {run: logisticMachines},
+		"logistic.Problem.Train":     {run: logisticMachines},
+		"logistic.Machine.Decisions": {run: logisticMachines},
+		"logistic.Model.Predict":     {run: logisticModels},
+		"logistic.Model.Validate":    {run: logisticModels},
+		"logistic.Model.Write":       {run: logisticModels},
+		"logistic.Load":              {run: logisticModels},
+		"logistic.Options.Progress":  {run: logisticProgress},
+		"logistic.Read":              {run: logisticModels},
+	}
+}
+
+// regression draws settings.
+func (p *program) regression() logistic.Settings {
+	s := logistic.Settings{C: pick(p, 0, 0.1, 10, math.Inf(1)), Scheme: pick(p, solver.OneVsRest, solver.Labels),
+		Iterations: 30}
+	if p.chance(2) {
+		s.Margin, s.Starts, s.Pull = logistic.Spherical, pick(p, 0, 2), pick(p, 0.0, 3)
+		s.Boundary, s.Ascent = pick(p, logistic.Exact, logistic.Paper), p.chance(3)
+	}
+	return s
+}
+
+// badRegressionSettings draws settings that are refused, and says why.
+func (p *program) badRegressionSettings() (logistic.Settings, string) {
+	s := p.regression()
+	switch p.IntN(7) {
+	case 0:
+		s.C = pick(p, -1, math.NaN(), math.Inf(-1))
+		return s, fmt.Sprint("C ", s.C)
+	case 1:
+		s.Tolerance = pick(p, -1, 1, math.NaN())
+		return s, fmt.Sprint("tolerance ", s.Tolerance)
+	case 2:
+		s.Iterations = -1
+		return s, "iterations"
+	case 3:
+		s.Starts = -1
+		return s, "starts"
+	case 4:
+		s.Margin = logistic.Margin(pick(p, -1, 2))
+		return s, "margin"
+	case 5:
+		s.Pull = pick(p, -1, math.NaN(), math.Inf(1))
+		return s, "pull"
+	}
+	s.Scheme = solver.Scheme(pick(p, -1, 9))
+	return s, "scheme"
+}
+
+// logisticProgress has a report of progress panic.
+func logisticProgress(p *program) {
+	c := p.trainingCorpus(2)
+	m, err := logistic.Train(p.ctx, c, rootEmbedding, logistic.Settings{}, logistic.Options{})
+	if err != nil {
+		p.fails("%v", err)
+		return
+	}
+	opt := logistic.Options{Progress: func(logistic.Progress) { panic("progress") }}
+	p.bad("of Train", func() error {
+		_, err := logistic.Train(p.ctx, c, rootEmbedding, logistic.Settings{}, opt)
+		return err
+	})
+	p.bad("of Predict", func() error { _, err := m.Predict(p.ctx, c.Documents, opt); return err })
+}
+
+var rootEmbedding = sparse.Sphere
+
+func logisticTrain(p *program) {
+	s, c := p.regression(), p.trainingCorpus(pick(p, 2, 3))
+	opt := logistic.Options{Workers: pick(p, 0, 1, 3)}
+	p.good(fmt.Sprintf("%+v", s), func() error {
+		m, err := logistic.Train(p.ctx, c, rootEmbedding, s, opt)
+		if err == nil {
+			err = m.Validate()
+		}
+		return err
+	})
+	p.good("a path", func() error {
+		models, err := logistic.TrainPath(p.ctx, c, rootEmbedding, s, []float64{0.1, 1}, opt)
+		if err == nil && len(models) != 2 {
+			p.fails("%d models", len(models))
+		}
+		return err
+	})
+	p.good("a choice", func() error {
+		_, best, err := logistic.Choose(p.ctx, c, rootEmbedding, s, []float64{0.1, 1}, 2, 1, opt)
+		if best < 0 || best > 1 {
+			p.fails("best %d", best)
+		}
+		return err
+	})
+	for _, prices := range [][]float64{{}, {1, 1}, {-1}, {math.NaN()}} {
+		p.any(fmt.Sprint("prices ", prices), func() error {
+			_, err := logistic.TrainPath(p.ctx, c, rootEmbedding, s, prices, opt)
+			return err
+		})
+	}
+	for _, folds := range []int{-1, 0, 1, c.Documents.Rows() + 1} {
+		p.bad(fmt.Sprint("folds ", folds), func() error {
+			_, _, err := logistic.Choose(p.ctx, c, rootEmbedding, s, []float64{1}, folds, 1, opt)
+			return err
+		})
+	}
+	bad, why := p.badRegressionSettings()
+	p.bad(why, func() error { _, err := logistic.Train(p.ctx, c, rootEmbedding, bad, opt); return err })
+	broken, why := p.brokenCorpus(2)
+	p.bad(why, func() error { _, err := logistic.Train(p.ctx, broken, rootEmbedding, s, opt); return err })
+	p.bad("no context", func() error {
+		_, err := logistic.Train(nil, c, rootEmbedding, s, opt) //nolint:staticcheck // a nil context is the point
+		return err
+	})
+	p.bad("workers", func() error {
+		_, err := logistic.Train(p.ctx, c, rootEmbedding, s, logistic.Options{Workers: -1})
+		return err
+	})
+	p.bad("memory", func() error {
+		_, err := logistic.Train(p.ctx, c, rootEmbedding, s, logistic.Options{MemoryBytes: 1})
+		return err
+	})
+}
+
+func logisticMachines(p *program) {
+	s, c := p.regression(), p.trainingCorpus(2)
+	x := p.embedded(rootEmbedding, c.Documents)
+	docs, err := logistic.NewDocuments(x)
+	if err != nil {
+		p.fails("%v", err)
+		return
+	}
+	n := x.Rows()
+	positive := make([]bool, n)
+	for i := range positive {
+		positive[i] = p.chance(2)
+	}
+	var m *logistic.Machine
+	p.good("a machine", func() error {
+		pr, err := docs.Problem(nil)
+		if err != nil {
+			return err
+		}
+		machines, err := pr.Train(p.ctx, positive, []float64{1, 2}, s, logistic.Options{})
+		if err == nil {
+			m = machines[1]
+			p.bad("labels", func() error {
+				_, err := pr.Train(p.ctx, positive[1:], nil, s, logistic.Options{})
+				return err
+			})
+			bad, why := p.badRegressionSettings()
+			p.bad(why, func() error { _, err := pr.Train(p.ctx, positive, nil, bad, logistic.Options{}); return err })
+			p.bad("no context", func() error {
+				_, err := pr.Train(nil, positive, nil, s, logistic.Options{}) //nolint:staticcheck // as above
+				return err
+			})
+		}
+		return err
+	})
+	p.good("decisions", func() error {
+		values, err := m.Decisions(docs, []int{n - 1, 0}, s)
+		finite(p, "decisions", values)
+		return err
+	})
+	at := p.outside(n)
+	p.bad(fmt.Sprint("decisions on ", at), func() error { _, err := m.Decisions(docs, []int{at}, s); return err })
+	p.bad(fmt.Sprint("a problem of ", at), func() error { _, err := docs.Problem([]int{at}); return err })
+	p.bad("a problem of none", func() error { _, err := docs.Problem([]int{}); return err })
+	p.bad("no machine", func() error { _, err := (*logistic.Machine)(nil).Decisions(docs, nil, s); return err })
+	p.bad("no documents", func() error { _, err := m.Decisions(nil, nil, s); return err })
+	p.bad("an empty machine", func() error { _, err := (&logistic.Machine{}).Decisions(docs, nil, s); return err })
+	p.bad("nothing embedded", func() error { _, err := logistic.NewDocuments(nil); return err })
+	broken, why := p.brokenEmbedded(rootEmbedding)
+	p.any(why, func() error { _, err := logistic.NewDocuments(broken); return err })
+}
+
+func logisticModels(p *program) {
+	c := p.trainingCorpus(2)
+	m, err := logistic.Train(p.ctx, c, rootEmbedding, p.regression(), logistic.Options{})
+	if err != nil {
+		p.fails("%v", err)
+		return
+	}
+	var file bytes.Buffer
+	p.good("Write", func() error { return m.Write(p.ctx, &file) })
+	data := file.Bytes()
+	p.good("Read", func() error { _, err := logistic.Read(p.ctx, bytes.NewReader(data)); return err })
+	path := p.file("x.model", string(data))
+	p.good("Load", func() error { _, err := logistic.Load(p.ctx, path, nil); return err })
+	p.bad("Load of no file", func() error { _, err := logistic.Load(p.ctx, path+"x", nil); return err })
+	p.bad("Read of a part", func() error {
+		_, err := logistic.Read(p.ctx, bytes.NewReader(data[:p.IntN(len(data))]))
+		return err
+	})
+	p.bad("Read of nothing", func() error { _, err := logistic.Read(p.ctx, nil); return err })
+	p.bad("Write to nothing", func() error { return m.Write(p.ctx, nil) })
+	p.good("Predict", func() error {
+		out, err := m.Predict(p.ctx, c.Documents, logistic.Options{})
+		for i := range c.Documents.Rows() {
+			finite(p, "probabilities", out.Probabilities[i])
+		}
+		return err
+	})
+	p.bad("Predict of nothing", func() error { _, err := m.Predict(p.ctx, nil, logistic.Options{}); return err })
+	broken, why := p.broken()
+	p.bad("Predict: "+why, func() error { _, err := m.Predict(p.ctx, broken, logistic.Options{}); return err })
+	p.bad("Predict with workers", func() error {
+		_, err := m.Predict(p.ctx, c.Documents, logistic.Options{Workers: -1})
+		return err
+	})
+	ended, cancel := context.WithCancel(p.ctx)
+	cancel()
+	p.bad("Predict in an ended context", func() error {
+		_, err := m.Predict(ended, c.Documents, logistic.Options{})
+		return err
+	})
+	bad := *m
+	switch p.IntN(5) {
+	case 0:
+		bad.Machines = bad.Machines[1:]
+	case 1:
+		bad.Embedder = nil
+	case 2:
+		w := *bad.Machines[0]
+		w.Weights = append([]float64{p.notFinite()}, w.Weights[1:]...)
+		bad.Machines = append([]*logistic.Machine{&w}, bad.Machines[1:]...)
+	case 3:
+		bad.Classes = []string{"a", "a"}
+	case 4:
+		bad.Machines = append([]*logistic.Machine{nil}, bad.Machines[1:]...)
+	}
+	p.bad("Validate", bad.Validate)
+	p.bad("Predict with a bad model", func() error {
+		_, err := bad.Predict(p.ctx, c.Documents, logistic.Options{})
+		return err
+	})
+	p.bad("Write of a bad model", func() error { return bad.Write(p.ctx, &bytes.Buffer{}) })
+	p.bad("no model", (*logistic.Model)(nil).Validate)
+}
