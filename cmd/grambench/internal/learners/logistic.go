@@ -21,7 +21,7 @@ import (
 var logisticFlags = []string{"c", "embed", "scheme", "tolerance"}
 
 var euclideanLearner = &Learner{
-	Name: "logistic", Summary: "logistic regression, -c C the price of losses (chosen by folds where it isn't given)",
+	Name: "logistic", Summary: "logistic regression; -c prices losses, by default train chooses it by folds",
 	Flags: logisticFlags, Form: logistic.Form,
 	Setup: func(*flag.FlagSet) Trainer { return &regression{name: "logistic"} },
 	Load:  loadRegression,
@@ -32,10 +32,10 @@ var sphericalLearner = &Learner{
 	Flags: logisticFlags, Form: logistic.Form,
 	Setup: func(f *flag.FlagSet) Trainer {
 		r := &regression{name: "sphere-logistic", s: logistic.Settings{Margin: logistic.Spherical}}
-		f.Var(oneOf{&r.boundary, []string{"exact", "paper"}}, "boundary", "exact or paper: which terms are 0 at the "+
-			"nearest point of the hyperplane")
+		f.Var(oneOf{&r.boundary, []string{"exact", "paper"}}, "boundary", "exact or paper: what is 0 at a hyperplane's "+
+			"nearest point")
 		f.Var(oneOf{&r.optimiser, []string{"lbfgs", "ascent"}}, "optimiser", "lbfgs, or ascent, the paper's")
-		f.Float64Var(&r.s.Pull, "pull", 0, "a number of at least 0, the price of turning away from the means' difference")
+		f.Float64Var(&r.s.Pull, "pull", 0, "a number from 0, the price of turning away from the means' difference")
 		f.IntVar(&r.s.Starts, "starts", 1, "a whole number, the searches that a machine is the best of")
 		return r
 	},
