@@ -16,6 +16,7 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/cuda"
+	"github.com/gramengine/gram/tiles"
 )
 
 // Info is the command that describes this machine.
@@ -23,8 +24,8 @@ var Info = &cli.Command{
 	Name:    "info",
 	Summary: "this machine: processor, instruction sets, the one chosen and why",
 	Help: `
-Prints the version, what the processor offers and which instruction set the engine takes, and the
-GPU with its driver, or why there is none.`,
+Prints the version, what the processor offers and which instruction set the engine takes, how much
+memory is free and what says so, and the GPU with its driver, or why there is none.`,
 	Examples: "grambench info\ngrambench info -json",
 	Setup: func(f *cli.Flags) cli.Work {
 		return func(_ context.Context, e *cli.Env) error { return report.Write(e.Stdout, newInfo(), f.JSON) }
@@ -53,6 +54,7 @@ type info struct {
 	L3          int        `json:"l3_bytes"`
 	MemoryBytes int64      `json:"memory_bytes"`
 	FreeBytes   int64      `json:"memory_free_bytes"`
+	FreeBy      string     `json:"memory_free_by,omitempty"` // what doesn't let the program take more
 	Chosen      string     `json:"isa"`
 	Reason      string     `json:"isa_reason"`
 	CostOrigin  string     `json:"cost_origin"`
@@ -77,9 +79,11 @@ func newInfo() *info {
 		Version: cli.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		CPU: strings.TrimSpace(cpu.BrandName), Cores: runtime.NumCPU(), Workers: runtime.GOMAXPROCS(0),
 		L1D: max(cpu.Cache.L1D, 0), L2: max(cpu.Cache.L2, 0), L3: max(cpu.Cache.L3, 0),
-		MemoryBytes: place.ProcBytes("/proc/meminfo",
-			"MemTotal:"), FreeBytes: place.ProcBytes("/proc/meminfo", "MemAvailable:"),
-		Features: []string{}, CostOrigin: asm.CostOrigin, Chosen: string(asm.Best().ISA),
+		MemoryBytes: place.ProcBytes("/proc/meminfo", "MemTotal:"),
+		Features:    []string{}, CostOrigin: asm.CostOrigin, Chosen: string(asm.Best().ISA),
+	}
+	if b := tiles.AvailableBound(); b.By != "" {
+		r.FreeBytes, r.FreeBy = max(b.Bytes, 0), b.By
 	}
 	for _, id := range wantedFeatures {
 		if cpu.Supports(id) {
@@ -121,7 +125,7 @@ func (r *info) WriteText(w io.Writer) {
 	line("features", report.Known(strings.Join(r.Features, " ")))
 	line("cores", fmt.Sprintf("%d logical, %d workers by default", r.Cores, r.Workers))
 	line("caches", fmt.Sprintf("L1 data %s, L2 %s, L3 %s", size(int64(r.L1D)), size(int64(r.L2)), size(int64(r.L3))))
-	line("memory", size(r.MemoryBytes)+", "+size(r.FreeBytes)+" free")
+	line("memory", fmt.Sprintf("%s, %s free, by %s", size(r.MemoryBytes), size(r.FreeBytes), report.Known(r.FreeBy)))
 	line("GPU", r.gpuText())
 	line("back end", r.Backend)
 	line("chosen", r.Chosen+": "+r.Reason)
