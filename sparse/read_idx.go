@@ -38,26 +38,21 @@ func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	if err != nil {
 		return nil, err
 	}
-	c := &Corpus{Source: in.name, Documents: images}
-	if err := fitsVocabulary(in.name, images.Cols, "pixels", opt); err != nil {
+	c, err := vectorCorpus(in.name, images, opt, nil, "pixels", "image", 1)
+	if err != nil {
 		return nil, err
 	}
-	limitVectors(c, opt)
-	var warn warnings
-	warn.emptyRows(images, func(i int) string { return fmt.Sprintf("%s, image %d", in.name, i+1) })
 	switch labels, err := openIDXLabels(ctx, in, m); {
 	case err != nil:
 		return nil, err
 	case labels == nil:
-		warn.add("images without a file of labels beside them", 1, in.name)
-		c.Labels.Offsets = make([]int64, images.Rows()+1)
+		(*warnings)(&c.Warnings).add("images without a file of labels beside them", 1, in.name)
 	default:
 		defer labels.close()
 		if err := c.readIDXLabels(ctx, labels); err != nil {
 			return nil, err
 		}
 	}
-	c.Warnings = warn
 	return c, nil
 }
 

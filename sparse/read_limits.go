@@ -89,13 +89,18 @@ func (w *warnings) emptyRows(m *CSR, at func(row int) string) {
 	}
 }
 
-// fitsVocabulary checks that there is a term of Options.Vocabulary for each column, called what.
-func fitsVocabulary(file string, cols int, what string, opt *Options) error {
-	if n := len(opt.Vocabulary); opt.Vocabulary != nil && n != cols {
+// vectorCorpus makes a corpus without labels of vectors. Errors and warnings call a column what, and
+// row 0 by its name and a number: image 1, say.
+func vectorCorpus(file string, m *CSR, opt *Options, warn warnings, what, row string, first int) (*Corpus, error) {
+	if n := len(opt.Vocabulary); opt.Vocabulary != nil && n != m.Cols {
 		expected := fmt.Sprintf("%d, one for each term of the vocabulary", n)
-		return fault(fmt.Sprintf("%d %s", cols, what), expected).at(file, 0)
+		return nil, fault(fmt.Sprintf("%d %s", m.Cols, what), expected).at(file, 0)
 	}
-	return nil
+	c := &Corpus{Source: file, Documents: m, Labels: Labels{Offsets: make([]int64, m.Rows()+1)}}
+	limitVectors(c, opt)
+	warn.emptyRows(m, func(i int) string { return fmt.Sprintf("%s, %s %d", file, row, i+first) })
+	c.Warnings = warn
+	return c, nil
 }
 
 // limitVectors names the columns by Options.Vocabulary. Without it, values of the terms whose

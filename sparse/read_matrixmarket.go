@@ -243,14 +243,7 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 		return nil, err
 	}
 	m.documents.Store(int64(h.rows))
-	c := &Corpus{Source: in.name, Documents: matrix, Labels: Labels{Offsets: make([]int64, h.rows+1)}}
-	if err := fitsVocabulary(in.name, matrix.Cols, "columns", opt); err != nil {
-		return nil, err
-	}
-	limitVectors(c, opt)
-	warn.emptyRows(matrix, func(i int) string { return fmt.Sprintf("%s, row %d", in.name, i+1) })
-	c.Warnings = warn
-	return c, nil
+	return vectorCorpus(in.name, matrix, opt, warn, "columns", "row", 1)
 }
 
 // joinEntries sorts the entries into rows, and reports whether any entry repeats another.

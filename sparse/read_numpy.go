@@ -43,16 +43,7 @@ func readNumPy(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 		return nil, err
 	}
 	m.documents.Store(int64(documents.Rows()))
-	c := &Corpus{Source: in.name, Documents: documents}
-	c.Labels.Offsets = make([]int64, documents.Rows()+1)
-	if err := fitsVocabulary(in.name, documents.Cols, "columns", opt); err != nil {
-		return nil, err
-	}
-	limitVectors(c, opt)
-	var warn warnings
-	warn.emptyRows(documents, func(i int) string { return fmt.Sprintf("%s, row %d", in.name, i) })
-	c.Warnings = warn
-	return c, nil
+	return vectorCorpus(in.name, documents, opt, nil, "columns", "row", 0)
 }
 
 // numpyReader reads arrays.
