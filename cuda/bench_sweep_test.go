@@ -34,7 +34,7 @@ func loadBench(b *testing.B, counts *sparse.CSR, share int64) *Columns {
 	return cols
 }
 
-// BenchmarkSweep measures kept matrices for tails and heights of a computed tile, of synthetic
+// BenchmarkSweep measures digests of matrices for tails and heights of a computed tile, of synthetic
 // documents and of those that GRAM_CUDA_CORPUS names, as sparse.Read takes it.
 func BenchmarkSweep(b *testing.B) {
 	docs := 30_000
@@ -65,21 +65,18 @@ func BenchmarkSweep(b *testing.B) {
 			{0, computedRows}, {0, 256}, {0, 512}, {0, 1024}} {
 			b.Run(fmt.Sprintf("corpus=%s/tail=%d/rows=%d", corpus, c.tail, c.rows), func(b *testing.B) {
 				cols := loadBench(b, corpora[corpus](b), c.tail)
-				k, err := cols.newKept()
-				if err != nil {
-					b.Fatal(err)
-				}
-				defer closing(b, k.Close)
+				cols.d.rows = c.rows
+				n := cols.x.Rows()
+				half := &device.Request{Program: p, Docs: sequence(n), Hi: n, Half: true}
 				var times []float64
 				for begin := time.Now(); b.Loop(); begin = time.Now() {
-					if err := cols.keepIn(b.Context(), k, p, c.rows); err != nil {
+					if _, err := cols.Digest(b.Context(), half); err != nil {
 						b.Fatal(err)
 					}
 					times = append(times, time.Since(begin).Seconds())
 				}
 				slices.Sort(times)
-				n := float64(cols.x.Rows())
-				b.ReportMetric(n*(n-1)/2/times[len(times)/2], "pairs/s")
+				b.ReportMetric(float64(n)*float64(n-1)/2/times[len(times)/2], "pairs/s")
 				b.ReportMetric(float64(cols.layout.chunks()), "chunks")
 				reportKernels(b, cols.d, nil, len(times))
 			})

@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// BenchmarkTensor measures what BenchmarkKeep does, of texts and of images, without tensor cores
+// BenchmarkTensor measures what BenchmarkDigest does, of texts and of images, without tensor cores
 // and with dense ends of the terms that one document in so many has, on either side of denseShare,
 // beside the products of bytes that tensor cores reach in the same run.
 func BenchmarkTensor(b *testing.B) {
@@ -31,7 +31,7 @@ func BenchmarkTensor(b *testing.B) {
 		for _, share := range corpus.shares {
 			name := fmt.Sprintf("corpus=%s/docs=%d/share=%d/kernel=diffusion", corpus.name, docs, share)
 			b.Run(name, func(b *testing.B) {
-				benchmarkKeep(b, corpus.make(b, docs), share, func(*Columns, *device.Program) error { return nil })
+				benchmarkDigest(b, corpus.make(b, docs), share, func(*Columns, *device.Program) error { return nil })
 			})
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"testing"
@@ -21,29 +20,23 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// BenchmarkKeep measures the Gram matrix of the diffusion kernel on synthetic documents of about
-// 140 distinct terms, whole on the device, against what the device reaches in the same run:
+// BenchmarkDigest measures the Gram matrix of the diffusion kernel on synthetic documents of about
+// 140 distinct terms, of which a digest leaves the device, against what it reaches in the same run:
 // multiply-adds in registers, bytes read of shared memory as panels are read, bytes copied in its
 // memory. Rates count pairs i < j; head multiply-adds are those that are done, 4 bytes of shared
 // memory each. Wants a GPU, GRAM_CUDA=real; on the fake one it is a trial of itself.
 //
 // With GRAM_CUDA_DOCUMENTS it writes the documents to a file of that name, in the end those of the
 // last, for torch_compare.py.
-func BenchmarkKeep(b *testing.B) {
+func BenchmarkDigest(b *testing.B) {
 	sizes := []int{10_000, 30_000, 100_000}
 	if !onRealDevice() {
 		sizes = []int{300}
 	}
-	info, err := Probe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	// what the device can't hold beside its documents
-	sizes = slices.DeleteFunc(sizes, func(n int) bool { return 4*int64(n)*int64(n) > info.FreeBytes/5*4 })
 	for _, docs := range sizes {
 		b.Run(fmt.Sprintf("docs=%d/kernel=diffusion", docs), func(b *testing.B) {
 			m := texts(b, docs)
-			benchmarkKeep(b, m, 0, func(cols *Columns, p *device.Program) error {
+			benchmarkDigest(b, m, 0, func(cols *Columns, p *device.Program) error {
 				if file := os.Getenv("GRAM_CUDA_DOCUMENTS"); file != "" {
 					return writeDocuments(b, file, cols, p)
 				}
@@ -63,9 +56,9 @@ func texts(b *testing.B, docs int) *sparse.CSR {
 	return corpus.Documents
 }
 
-// benchmarkKeep measures the matrix of documents, with a dense end of terms that one in share of
+// benchmarkDigest measures the matrix of documents, with a dense end of terms that one in share of
 // them has, 0 for none; after runs at the end.
-func benchmarkKeep(b *testing.B, counts *sparse.CSR, share int64, after func(cols *Columns, p *device.Program) error) {
+func benchmarkDigest(b *testing.B, counts *sparse.CSR, share int64, after func(cols *Columns, p *device.Program) error) {
 	measure := peakWork{bytes: 1 << 30, blocks: 32, rounds: 4096, times: 5}
 	if !onRealDevice() {
 		measure = littleWork
@@ -91,18 +84,15 @@ func benchmarkKeep(b *testing.B, counts *sparse.CSR, share int64, after func(col
 	}
 	p := engine.ProgramOf(engine.MustParseKernel("diffusion:t=0.5"))
 	docs := x.Rows()
-	holdKept(b, cols, p, docs) // the first use of a kernel takes longer
-	k, err := cols.newKept()   // taking and giving back 40 GB is no part of the time
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer closing(b, k.Close)
+	// The first use of a kernel takes longer.
+	holdReduced(b, cols, &device.Request{Program: p, Docs: []int{0, docs / 2, docs - 1}, Hi: docs})
+	half := &device.Request{Program: p, Docs: sequence(docs), Hi: docs, Half: true}
 	before := d.KernelTimes()
 	madds, products := cols.layout.work(x, docs)
 	var times []float64
 	for b.Loop() {
 		begin := time.Now()
-		if err := cols.keepIn(b.Context(), k, p, computedRows); err != nil {
+		if _, err := cols.Digest(b.Context(), half); err != nil {
 			b.Fatal(err)
 		}
 		times = append(times, time.Since(begin).Seconds())
@@ -113,7 +103,6 @@ func benchmarkKeep(b *testing.B, counts *sparse.CSR, share int64, after func(col
 	b.ReportMetric(float64(x.NNZ())/n, "values/doc")
 	b.ReportMetric(100*madds/seconds/peak.madds, "%madd-peak")
 	b.ReportMetric(100*4*madds/seconds/peak.shared, "%shared-peak")
-	b.ReportMetric(100*4*n*n/seconds/peak.copied, "%copy-peak")
 	b.ReportMetric(peak.madds, "peak-madds/s")
 	b.ReportMetric(peak.shared, "peak-shared-B/s")
 	b.ReportMetric(peak.copied, "peak-copy-B/s")
@@ -125,41 +114,6 @@ func benchmarkKeep(b *testing.B, counts *sparse.CSR, share int64, after func(col
 	}
 	if err := after(cols, p); err != nil {
 		b.Fatal(err)
-	}
-}
-
-// holdKept holds rows of the whole matrix, and with them the half that is mirrored, against the
-// same rows computed alone, to the bit: the only check where places in the matrix take more than 32
-// bits.
-func holdKept(b testing.TB, cols *Columns, p *device.Program, n int) {
-	k, err := cols.Keep(b.Context(), p)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer closing(b, k.Close)
-	docs := []int{0, 1, n / 3, n / 2, n - 2, n - 1}
-	row := make([]float32, n)
-	// Rows holds the device while it visits, so that what it found is held against the matrix
-	// afterwards.
-	want := make([][]float32, len(docs))
-	err = cols.Rows(b.Context(), &device.Request{Program: p, Docs: docs, Hi: n}, func(t *device.Tile) error {
-		for i := range t.Rows {
-			want[t.First+i] = slices.Clone(t.Row(i))
-		}
-		return nil
-	})
-	for i, doc := range docs {
-		if err == nil {
-			err = k.Row(doc, row)
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-		for j, v := range row {
-			if math.Float32bits(v) != math.Float32bits(want[i][j]) {
-				b.Fatalf("(%d, %d) of %d documents: found %v, expected %v", doc, j, n, v, want[i][j])
-			}
-		}
 	}
 }
 
@@ -205,11 +159,11 @@ func writeDocuments(b *testing.B, file string, cols *Columns, p *device.Program)
 	return errors.Join(err, w.Flush(), f.Close())
 }
 
-// work counts the multiply-adds of the head and the products of bytes of the dense end for the rows
-// and columns that Keep computes.
+// work counts the multiply-adds of the head and the products of bytes of the dense end for half of
+// the matrix: a tile has the columns from its first row on.
 func (l *layout) work(x *sparse.Embedded, n int) (madds, products float64) {
 	for i := range n {
-		last := min((i/computedRows+1)*computedRows, n)
+		last := n - i/computedRows*computedRows
 		terms, _ := x.Row(i)
 		for _, t := range terms {
 			if r := int(l.rank[t]); r >= l.dense && r < l.head {

@@ -24,13 +24,13 @@ run "$program" verify -backend cuda -in "$source" -kernel diffusion -kernel rbf 
 
 section 75 "matrices that stay on the device, beside what it reaches in the same run"
 export GRAM_CUDA_DOCUMENTS=$scratch/documents
-bench BenchmarkKeep 5x | tee "$scratch/keep"
+bench BenchmarkDigest 5x | tee "$scratch/digest"
 [[ ${PIPESTATUS[0]} == 0 ]] || failed=1 # run itself was in another shell
 unset GRAM_CUDA_DOCUMENTS
 
 section 65 "PyTorch on the same device and the same documents"
-compare "$scratch/documents" "$(awk '/^BenchmarkKeep\// { for (i = 2; i <= NF; i++) if ($i == "pairs/s") rate = $(i-1) }
-	END { print rate }' "$scratch/keep")" # of the largest
+compare "$scratch/documents" "$(awk '/^BenchmarkDigest\// { for (i = 2; i <= NF; i++) if ($i == "pairs/s") rate = $(i-1) }
+	END { print rate }' "$scratch/digest")" # of the largest
 
 section 35 "the dense end through tensor cores, and without"
 bench BenchmarkTensor 3x

@@ -120,7 +120,7 @@ func TestTensor(t *testing.T) {
 				}
 			}
 			if n > 1 {
-				holdKept(t, cols, gaussianC, n)
+				holdReduced(t, cols, &device.Request{Program: gaussianC, Docs: docs, Hi: n})
 				holdResident(t, cols, docs, all)
 			}
 		})

@@ -184,23 +184,10 @@ func TestBadRequests(t *testing.T) {
 		}
 	}
 	for _, p := range []*device.Program{{}, {Code: []device.Code{{Op: device.OpC}, {Op: device.OpX}}}} {
-		_, err := cols.Keep(t.Context(), p)
-		wants(t, "keep", err, "device: ")
+		_, err := cols.Digest(t.Context(), &device.Request{Program: p, Docs: []int{0}, Hi: n})
+		wants(t, "digest", err, "device: ")
 		_, err = cols.Resident(p)
 		wants(t, "resident", err, "device: ")
-	}
-	k, err := cols.Keep(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ row, room int }{{-1, n}, {n, n}, {0, n - 1}, {0, n + 1}, {0, 0}} {
-		wants(t, "row of a kept matrix", k.Row(c.row, make([]float32, c.room)), "expected one from 0")
-	}
-	if err := k.Close(); err != nil {
-		t.Error(err)
-	}
-	if huge := (&Kept{n: math.MaxInt32, stride: padded(math.MaxInt32)}).bytes(); huge != math.MaxInt64 {
-		t.Errorf("a matrix beyond int64 takes %d bytes", huge)
 	}
 	compare(t, x, x, sequence(n), 0, whole(t, cols, n)) // and it goes on
 }
@@ -292,10 +279,6 @@ func TestClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := cols.Keep(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	r, err := cols.Resident(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -310,7 +293,7 @@ func TestClosed(t *testing.T) {
 	row, ctx := make([]float32, n), t.Context()
 	ask := func() []error {
 		_, loaded := d.Load(ctx, x)
-		_, kept := cols.Keep(ctx, nil)
+		_, digest := cols.Digest(ctx, &device.Request{Docs: []int{0}, Hi: n})
 		_, resident := cols.Resident(nil)
 		scores, made := r.NewScores([]int{1}, 1)
 		if made == nil {
@@ -322,34 +305,33 @@ func TestClosed(t *testing.T) {
 		_, added := b.Add(ctx, nil, nil, nil, nil)
 		visit := func(*device.Tile) error { return nil }
 		return []error{
-			loaded, kept, resident, made, b.Put(make([]float64, 1), make([]byte, 1)), b.Scores(make([]float64, 1)),
-			extremes, beyond, picked, added, k.Row(0, row),
+			loaded, digest, resident, made, b.Put(make([]float64, 1), make([]byte, 1)), b.Scores(make([]float64, 1)),
+			extremes, beyond, picked, added,
 			cols.Rows(ctx, &device.Request{Docs: []int{0}, Hi: n}, visit),
 		}
 	}
 	if err := b.Put(make([]float64, 1), make([]byte, 1)); err != nil { // all were left as they were
 		t.Error(err)
 	}
-	for _, c := range []interface{ Close() error }{b, r, k, cols, d, b, r, k, cols, d} {
+	for _, c := range []interface{ Close() error }{b, r, cols, d, b, r, cols, d} {
 		if err := c.Close(); err != nil {
 			t.Errorf("%T: error %v", c, err)
 		}
 	}
-	zeroes := []error{new(Columns).Rows(ctx, nil, nil), new(Kept).Row(0, nil)}
 	_, loaded := new(Device).Load(ctx, x)
-	_, kept := new(Columns).Keep(ctx, nil)
+	_, digest := new(Columns).Digest(ctx, nil)
 	_, rows := new(Columns).Resident(nil)
 	_, scores := new(Resident).NewScores([]int{0}, 1)
-	for i, err := range slices.Concat(ask(), []error{zeroes[0], loaded, kept, rows, scores}) {
+	for i, err := range slices.Concat(ask(), []error{new(Columns).Rows(ctx, nil, nil), loaded, digest, rows, scores}) {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("question %d: error %v, expected ErrClosed", i, err)
 		}
 	}
-	if zeroes[1] == nil || new(Columns).HostBytes() != 0 || new(Columns).Name() == "" || d.Info() == (Info{}) ||
+	if new(Columns).HostBytes() != 0 || new(Columns).Name() == "" || d.Info() == (Info{}) ||
 		cols.HostBytes() == 0 {
 		t.Error("what needs no device")
 	}
-	for _, c := range []io.Closer{new(Device), new(Columns), new(Kept), new(Resident), new(ProblemScores)} {
+	for _, c := range []io.Closer{new(Device), new(Columns), new(Resident), new(ProblemScores)} {
 		if err := c.Close(); err != nil {
 			t.Errorf("%T that was never opened: error %v", c, err)
 		}

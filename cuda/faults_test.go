@@ -145,23 +145,18 @@ var rooted = &device.Program{
 	Norms: []func(float64) float64{math.Sqrt},
 }
 
-// keeping computes a matrix that stays on the device, in several pieces.
-func keeping(t *testing.T) path {
-	const n = 150
-	return path{"keep", loaded(t, n, 0, func(cols *Columns, _ *chain) (func() (any, error), error) {
-		return func() (all any, err error) {
-			k, err := cols.keep(context.Background(), rooted, panelWidth)
-			if err != nil {
-				return nil, err
-			}
-			defer func() { err = errors.Join(err, k.Close()) }()
-			rows := make([]float32, 3*n)
-			for i, row := range []int{0, 70, n - 1} {
-				if err := k.Row(row, rows[i*n:][:n]); err != nil {
-					return nil, err
-				}
-			}
-			return rows, nil
+// reducing reduces rows in several tiles.
+func reducing(t *testing.T) path {
+	const n = 90
+	return path{"reduce", loaded(t, n, 0, func(cols *Columns, _ *chain) (func() (any, error), error) {
+		cols.d.rows = 40
+		return func() (any, error) {
+			r := &device.Request{Program: rooted, Docs: sequence(n), Hi: n}
+			value, sum, by := make([]float32, 2*n), make([]float64, n), slices.Repeat([]float64{1}, n)
+			digest, err := cols.Digest(context.Background(), r)
+			return []any{digest, value, sum}, errors.Join(err,
+				cols.Least(context.Background(), r, 2, make([]int32, 2*n), value),
+				cols.Multiply(context.Background(), r, by, 1, sum))
 		}, nil
 	})}
 }
@@ -337,7 +332,7 @@ func (p *path) hold(t *testing.T) map[string]bool {
 // learns of it, and nothing else comes of it.
 func TestErrors(t *testing.T) {
 	called := map[string]bool{}
-	for _, p := range []path{probing(), streaming(t), timing(t), tensing(t), keeping(t), measuring()} {
+	for _, p := range []path{probing(), streaming(t), timing(t), tensing(t), reducing(t), measuring()} {
 		for call := range p.hold(t) {
 			called[call] = true
 		}
@@ -361,7 +356,7 @@ func TestSolveErrors(t *testing.T) {
 // either way.
 func TestPassingLackOfMemory(t *testing.T) {
 	tried := map[string]int{}
-	for _, p := range []path{streaming(t), tensing(t), keeping(t), training(t)} {
+	for _, p := range []path{streaming(t), tensing(t), reducing(t), training(t)} {
 		for _, call := range []string{"cuMemAlloc_v2", "cuMemHostAlloc"} {
 			t.Setenv("FAKE_FAIL", call+":0:0")
 			want, _, _, err := p.attempt(t, false)

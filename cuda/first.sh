@@ -33,7 +33,7 @@ declare -A predicted=(
 )
 for docs in $sizes; do
 	expect "${predicted[$docs]}"
-	bench "BenchmarkKeep/docs=$docs/" 5x
+	bench "BenchmarkDigest/docs=$docs/" 5x
 done
 
 section 100 "ncu"
@@ -43,7 +43,7 @@ if ncu=$(tool ncu); then
 	limit=90 run "$ncu" --kernel-name 'regex:^(tailAdd|panelDot|finish|mirror)$' \
 		--launch-skip 4 --launch-count 8 \
 		--set basic --section WarpStateStats --section MemoryWorkloadAnalysis \
-		"$tests" -test.run '^$' -test.bench BenchmarkKeep/docs=10000/ -test.benchtime 1x
+		"$tests" -test.run '^$' -test.bench BenchmarkDigest/docs=10000/ -test.benchtime 1x
 	cd ..
 else
 	echo "not there"

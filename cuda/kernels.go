@@ -23,7 +23,8 @@ type kernels struct {
 	module               cu.Module
 	tailAdd, panel       [pairings]cu.Function
 	panelTensor          cu.Function
-	closePairs, mirror   cu.Function
+	closePairs           cu.Function
+	reduce               reduceKernels
 	peakMadd, peakShared cu.Function
 	peakTensor           cu.Function
 	solve                solveKernels
@@ -72,7 +73,8 @@ func (d *Device) load() (*kernels, error) {
 // functions are all kernels by name, those that a module must have.
 func (k *kernels) functions() map[string]*cu.Function {
 	s := &k.solve
-	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "closePairs": &k.closePairs, "mirror": &k.mirror,
+	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "closePairs": &k.closePairs,
+		"least": &k.reduce.least, "multiplyRows": &k.reduce.multiply, "digest": &k.reduce.digest,
 		"peakMadd": &k.peakMadd, "peakShared": &k.peakShared, "peakTensor": &k.peakTensor, "addRows": &s.addRows,
 		"extremes": &s.extremes, "beyondCount": &s.beyondCount, "beyondList": &s.beyondList, "pick": &s.pick}
 	for p, names := range pairingKernels {

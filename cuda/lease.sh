@@ -84,7 +84,7 @@ bench() {
 	cd ..
 	return $status
 }
-device_tests='Rows RowsShared Lists ModelLayout LongDocuments EveryKernel Keep Peaks ProblemScores Solve ResidentMemory
+device_tests='Rows RowsShared Lists ModelLayout LongDocuments EveryKernel Reduce Peaks ProblemScores Solve ResidentMemory
 GreatPowers Tensor TensorExact TensorLongDocuments TensorEqualValues TensorPieces TensorMemory
 PeakTensor Closed Times'
 

@@ -51,20 +51,21 @@ func (c *Columns) BatchRows() int { return 0 }
 // HostBytes returns 0.
 func (c *Columns) HostBytes() int64 { return 0 }
 
-// Keep returns ErrNotBuilt.
-func (c *Columns) Keep(context.Context, *device.Program) (*Kept, error) { return nil, ErrNotBuilt }
+// Least returns ErrNotBuilt.
+func (c *Columns) Least(context.Context, *device.Request, int, []int32, []float32) error {
+	return ErrNotBuilt
+}
+
+// Multiply returns ErrNotBuilt.
+func (c *Columns) Multiply(context.Context, *device.Request, []float64, int, []float64) error {
+	return ErrNotBuilt
+}
+
+// Digest returns ErrNotBuilt.
+func (c *Columns) Digest(context.Context, *device.Request) (uint64, error) { return 0, ErrNotBuilt }
 
 // Resident returns ErrNotBuilt.
 func (c *Columns) Resident(*device.Program) (device.Resident, error) { return nil, ErrNotBuilt }
 
 // Close does nothing.
 func (c *Columns) Close() error { return nil }
-
-// Kept is a Gram matrix that stays in the device's memory; here there is none.
-type Kept struct{}
-
-// Row returns ErrNotBuilt.
-func (k *Kept) Row(int, []float32) error { return ErrNotBuilt }
-
-// Close does nothing.
-func (k *Kept) Close() error { return nil }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -285,6 +286,67 @@ func TestPTXTail(t *testing.T) {
 			t.Errorf("wide %d: %d sums more than half a unit off", wide, apart)
 		}
 	}
+}
+
+// Reductions in the PTX, of a tile with ties, negative numbers and what is no number.
+func TestPTXReduce(t *testing.T) {
+	m, err := ptxsim.Parse(ptx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows, cols, k, vectors = 2, 300, 5, 2
+	tile, by := make([]float32, rows*padded(cols)), slices.Repeat([]float64{0.5}, vectors*cols)
+	for i := range tile {
+		tile[i] = float32(i*37%101-50) / 8
+	}
+	tile[3] = float32(math.NaN())
+	column, value := make([]int32, rows*k), make([]float32, rows*k)
+	digest, sum := make([]uint64, rows), make([]float64, rows*vectors)
+	g := ptxsim.Grid{Threads: [2]uint32{reduceThreads, 1}}
+	at := ptxsim.Buffer(&g, []uint64{
+		ptxsim.Buffer(&g, tile), ptxsim.Buffer(&g, []uint32{4, 140}), uint64(padded(cols)), rows, 128, cols, 0, 0,
+	})
+	run := func(name string, parts uint32, arguments ...any) {
+		g.Blocks = [2]uint32{rows, parts}
+		if err := m.Run(name, &g, append([]any{at}, arguments...)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("least", 1, ptxsim.Buffer(&g, column), ptxsim.Buffer(&g, value), int32(k))
+	run("digest", 1, ptxsim.Buffer(&g, digest), int32(1))
+	run("multiplyRows", vectors, ptxsim.Buffer(&g, by), ptxsim.Buffer(&g, sum), int32(vectors))
+	for r := range rows {
+		row := tile[r*padded(cols):][:cols]
+		order := sequence(cols)
+		slices.SortStableFunc(order, func(a, b int) int { // what is no number last
+			return cmp.Compare(keyOf(row[a]), keyOf(row[b]))
+		})
+		var wantDigest uint64
+		var wantSum float64
+		for j, v := range row {
+			wantSum += float64(v) / 2 // exact
+			if j >= []int{0, 140 - 128}[r] {
+				wantDigest += device.Mix([]int{4, 140}[r], 128+j, v)
+			}
+		}
+		for rank := range k {
+			if c := order[rank]; column[r*k+rank] != int32(128+c) || value[r*k+rank] != row[c] {
+				t.Errorf("row %d, place %d: found %v in column %d, expected %v in column %d",
+					r, rank, value[r*k+rank], column[r*k+rank], row[c], 128+c)
+			}
+		}
+		if got := sum[r*vectors+1]; digest[r] != wantDigest || got != wantSum && r > 0 || r == 0 && got == got {
+			t.Errorf("row %d: a digest of %x and a sum of %v, expected %x and %v", r, digest[r], got, wantDigest, wantSum)
+		}
+	}
+}
+
+// keyOf has what is no number behind all that is.
+func keyOf(v float32) float64 {
+	if v != v {
+		return math.Inf(1)
+	}
+	return float64(v)
 }
 
 // The dense end in the PTX, whose products of matrices the interpreter takes by the book; faults

@@ -22,13 +22,25 @@ const mostParts = 1<<16 - 1
 // visit must not use the device, which waits for it. When it panics, all that is under way ends
 // first.
 func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
+	valid := func() error {
+		if visit == nil {
+			return errors.New("cuda: no function that takes the tiles")
+		}
+		return nil
+	}
+	return c.request(ctx, r, valid, func(j *job) error { return j.stream(ctx, visit) })
+}
+
+// request does work with the memory of a request that is valid, also by what is asked of it besides,
+// and has values.
+func (c *Columns) request(ctx context.Context, r *device.Request, valid func() error, work func(*job) error) error {
 	if c.x == nil {
 		return c.do(nil)
 	}
-	if visit == nil {
-		return errors.New("cuda: no function that takes the tiles")
-	}
 	if err := r.Validate(c.x); err != nil {
+		return err
+	}
+	if err := valid(); err != nil {
 		return err
 	}
 	rows := c.x
@@ -59,7 +71,7 @@ func (c *Columns) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 		if err := c.tiles.prepare(min(len(docs), c.x.Rows()), padded(r.Hi-r.Lo)); err != nil {
 			return err
 		}
-		return run.stream(ctx, visit)
+		return work(&run)
 	})
 	if isOutOfMemory(err) {
 		err = fmt.Errorf("%w: %w", device.ErrMemory, err)

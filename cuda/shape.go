@@ -10,8 +10,7 @@ const (
 	tailThreads   = 256
 	narrowValues  = 1024
 	closeThreads  = 256
-	mirrorWidth   = 32
-	mirrorThreads = 256
+	reduceThreads = 256
 	peakThreads   = 256
 
 	boardThreads   = 256

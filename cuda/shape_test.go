@@ -25,7 +25,7 @@ func TestShapes(t *testing.T) {
 		"PANEL": panelWidth, "PANEL_THREADS": panelThreads,
 		"TAIL_COLUMNS": tailColumns, "TAIL_THREADS": tailThreads, "CLOSE_THREADS": closeThreads,
 		"NARROW_VALUES": narrowValues, "AT_ONCE": model.AtOnce,
-		"MIRROR": mirrorWidth, "MIRROR_THREADS": mirrorThreads, "PEAK_THREADS": peakThreads,
+		"REDUCE_THREADS": reduceThreads, "PEAK_THREADS": peakThreads,
 		"BOARD_THREADS": boardThreads, "BOARD_VARIABLES": boardVariables, "PICK_THREADS": pickThreads,
 		"TENSOR_ROWS": tensorRows, "TENSOR_COLUMNS": tensorColumns, "TENSOR_THREADS": tensorThreads,
 		"TENSOR_TERMS": tensorTerms, "SLOTS": device.MaxSlots} {

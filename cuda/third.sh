@@ -30,10 +30,10 @@ fi
 
 section 140 "PyTorch on the same device and the same documents"
 expect "its best way, float32 products of blocks of dense rows or sparse times dense, takes 5 to 20 times as long"
-GRAM_CUDA_DOCUMENTS=$scratch/documents bench "BenchmarkKeep/docs=$docs/" 3x | tee "$scratch/keep"
+GRAM_CUDA_DOCUMENTS=$scratch/documents bench "BenchmarkDigest/docs=$docs/" 3x | tee "$scratch/digest"
 [[ ${PIPESTATUS[0]} == 0 ]] || failed=1 # run itself was in another shell
-compare "$scratch/documents" "$(awk '/^BenchmarkKeep\// { for (i = 2; i <= NF; i++) if ($i == "pairs/s") rate = $(i-1) }
-	END { print rate }' "$scratch/keep")"
+compare "$scratch/documents" "$(awk '/^BenchmarkDigest\// { for (i = 2; i <= NF; i++) if ($i == "pairs/s") rate = $(i-1) }
+	END { print rate }' "$scratch/digest")"
 
 section 150 "training, with the solver's rows on the device and in the machine's memory"
 expect "the same number of steps and support vectors; on the device 1 to 3 times as fast"

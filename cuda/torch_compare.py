@@ -2,7 +2,7 @@
 
     torch_compare.py DOCUMENTS PAIRS_PER_SECOND [cpu]
 
-DOCUMENTS is what BenchmarkKeep writes of its largest corpus (GRAM_CUDA_DOCUMENTS), some rows of the matrix among it, and PAIRS_PER_SECOND what it measured. Each way computes the whole
+DOCUMENTS is what BenchmarkDigest writes of its largest corpus (GRAM_CUDA_DOCUMENTS), some rows of the matrix among it, and PAIRS_PER_SECOND what it measured. Each way computes the whole
 matrix, a block at a time, and leaves it on the device; a symmetric product is computed once and mirrored where that saves anything. Times are medians of up to five runs after a first one, fewer
 where they take long; a first one of more than 6 s is the only one. Rates count pairs i < j, as everywhere in this project; the error is the greatest difference from this back end's rows, and
 more than TOLERANCE of a way in float32 fails. With cpu it runs there, to try the script.
@@ -14,7 +14,7 @@ import time
 
 import torch
 
-T = 0.5  # of the kernel, as in BenchmarkKeep
+T = 0.5  # of the kernel, as in BenchmarkDigest
 ENOUGH = 6.0  # seconds after which no run of a way begins; those of a shorter first one do not count
 LIMIT = 20  # seconds that a way may take in all
 # The cosine of documents of some 140 terms is within 140 / 2^24 in float32; 2 arccos(s) / (T sqrt(1 - s^2)) times the kernel, its slope, is at most 2 / T; and as much again for arccos near 1.

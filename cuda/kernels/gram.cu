@@ -15,7 +15,7 @@
 #include "panel.h"
 #include "tail.h"
 
-#include "mirror.h"
 #include "peak.h"
+#include "reduce.h"
 #include "solve.h"
 #include "tensor.h"

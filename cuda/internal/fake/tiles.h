@@ -94,6 +94,26 @@ struct Documents {
 	}
 };
 
+// reduced runs the kernels that reduce rows, and holds the sums of rows against the values.
+static void reduced(Tile &tile) {
+	const int vectors = 2, k = 3;
+	std::vector<unsigned long long> sums(tile.rows);
+	std::vector<double> by(vectors * tile.cols, 0.5), product(vectors * tile.rows);
+	std::vector<int> column(k * tile.rows);
+	std::vector<float> value(k * tile.rows);
+	launch("digest", tile.rows, 1, REDUCE_THREADS, 0, pass(&tile), pass(sums.data()), 1);
+	launch("multiplyRows", tile.rows, vectors, REDUCE_THREADS, 0, pass(&tile), pass(by.data()), pass(product.data()), vectors);
+	launch("least", tile.rows, 1, REDUCE_THREADS, 0, pass(&tile), pass(column.data()), pass(value.data()), k);
+	for (int r = 0; r < tile.rows; r++) {
+		std::vector<float> row(tile.value + r * tile.stride, tile.value + r * tile.stride + tile.cols);
+		double sum = 0;
+		for (float v : row) sum += v / 2;
+		hold("product", r, 0, product[vectors * r + 1], sum, 1e-9);
+		std::sort(row.begin(), row.end());
+		for (int n = 0; n < k && n < (int)row.size(); n++) hold("least", r, n, value[k * r + n], row[n], 0);
+	}
+}
+
 // tiles runs the kernels of rows on n documents, with and without a program, with a dense end of
 // some of the 90 terms of the head, or all.
 static void tiles(int n, int dense) {
@@ -116,6 +136,7 @@ static void tiles(int n, int dense) {
 			launch("panelTensor", (cols + TENSOR_COLUMNS - 1) / TENSOR_COLUMNS, (rows + TENSOR_ROWS - 1) / TENSOR_ROWS, TENSOR_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile), d.perDocument);
 		launch("panelDot", (cols + PANEL - 1) / PANEL, (rows + height - 1) / height, PANEL_THREADS, (1 + d.chunkTerms[0]) * 4 * PANEL, pass(&d.side), pass(&d.side), pass(&d.cuts), pass(&tile), p, height, 1);
 		launch("closePairs", (rows * stride / 32 + CLOSE_THREADS - 1) / CLOSE_THREADS, 1, CLOSE_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile), p, (int)DOT);
+		reduced(tile);
 		for (int r = 0; r < rows; r++)
 			for (int j = 0; j < cols; j++) {
 				auto &a = d.rows[docs[r]], &b = d.rows[lo + j];
@@ -127,16 +148,4 @@ static void tiles(int n, int dense) {
 			}
 	}
 	free(value);
-}
-
-// mirrored runs mirror on a matrix of n × n values.
-static void mirrored(int n) {
-	const long long stride = (n + PANEL - 1) / PANEL * PANEL;
-	std::vector<float> value(n * stride, -1);
-	for (int i = 0; i < n; i++)
-		for (int j = 0; j < (i / MIRROR + 1) * MIRROR && j < n; j++) value[i * stride + j] = std::max(i, j) * 1000 + std::min(i, j);
-	const unsigned squares = (n + MIRROR - 1) / MIRROR;
-	launch("mirror", squares, squares, MIRROR_THREADS, 0, pass(value.data()), stride, (long long)n);
-	for (int i = 0; i < n; i++)
-		for (int j = 0; j < n; j++) hold("mirror", i, j, value[i * stride + j], std::max(i, j) * 1000 + std::min(i, j), 0);
 }

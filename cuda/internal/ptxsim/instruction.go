@@ -119,11 +119,18 @@ func (c *compiler) instruction() instruction {
 	case "div":
 		c.rounded()
 		return c.arithmetic(func(a, b int64) int64 { return a / b }, func(a, b float64) float64 { return a / b })
-	case "max":
+	case "max", "min":
+		if c.ty[0] == 'u' || c.ty[0] == 'b' {
+			return c.binary(map[string]func(a, b uint64) uint64{
+				"max": func(a, b uint64) uint64 { return max(a, b) },
+				"min": func(a, b uint64) uint64 { return min(a, b) },
+			}[c.parts[0]])
+		}
+		if c.parts[0] == "min" {
+			return c.arithmetic(func(a, b int64) int64 { return min(a, b) },
+				func(a, b float64) float64 { return -larger(-a, -b) })
+		}
 		return c.arithmetic(func(a, b int64) int64 { return max(a, b) }, larger)
-	case "min":
-		return c.arithmetic(func(a, b int64) int64 { return min(a, b) },
-			func(a, b float64) float64 { return -larger(-a, -b) })
 	case "and":
 		return c.binary(func(a, b uint64) uint64 { return a & b })
 	case "or":

@@ -1,0 +1,146 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorgonia.org/cu"
+
+	"github.com/gramengine/gram/engine/device"
+)
+
+// reduceKernels are the functions of kernels/reduce.h.
+type reduceKernels struct{ least, multiply, digest cu.Function }
+
+// Least implements device.Reducer.
+func (c *Columns) Least(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
+	valid := func() error {
+		if err := r.ValidateLeast(k, column, value); err != nil {
+			return err
+		}
+		for i := range column {
+			column[i] = -1 // where there are no columns
+		}
+		return nil
+	}
+	return c.reduce(ctx, r, valid, func(j *job) (reduction, error) {
+		columns, err := j.temporary.alloc(4 * int64(len(column)))
+		if err != nil {
+			return reduction{}, err
+		}
+		values, err := j.temporary.alloc(4 * int64(len(value)))
+		return reduction{
+			name: "least", kernel: c.d.kernels.reduce.least, parts: 1,
+			parameters: []uint64{uint64(columns.at), uint64(values.at), uint64(k)},
+			fetch:      func() error { return errors.Join(fetch(columns.at, column), fetch(values.at, value)) },
+		}, err
+	})
+}
+
+// Multiply implements device.Reducer.
+func (c *Columns) Multiply(ctx context.Context, r *device.Request, by []float64, vectors int, sum []float64) error {
+	valid := func() error {
+		if vectors > mostParts {
+			return fmt.Errorf("cuda: %d vectors, expected at most %d", vectors, mostParts)
+		}
+		err := r.ValidateMultiply(by, vectors, sum)
+		if err == nil {
+			clear(sum) // where there are no columns
+		}
+		return err
+	}
+	return c.reduce(ctx, r, valid, func(j *job) (reduction, error) {
+		n := r.Hi - r.Lo
+		columns := make([]float64, len(by)) // [vectors][columns], as neighbouring threads read them
+		for i, v := range by {
+			columns[i%vectors*n+i/vectors] = v
+		}
+		from, err := upload(&j.temporary, columns)
+		if err != nil {
+			return reduction{}, err
+		}
+		sums, err := j.temporary.alloc(8 * int64(len(sum)))
+		return reduction{
+			name: "multiplyRows", kernel: c.d.kernels.reduce.multiply, parts: vectors,
+			parameters: []uint64{from, uint64(sums.at), uint64(vectors)},
+			fetch:      func() error { return fetch(sums.at, sum) },
+		}, err
+	})
+}
+
+// Digest implements device.Reducer.
+func (c *Columns) Digest(ctx context.Context, r *device.Request) (digest uint64, err error) {
+	err = c.reduce(ctx, r, func() error { return nil }, func(j *job) (reduction, error) {
+		half := uint64(0)
+		if r.Half {
+			half = 1
+		}
+		rows := make([]uint64, len(r.Docs))
+		sums, err := j.temporary.alloc(8 * int64(len(rows)))
+		return reduction{
+			name: "digest", kernel: c.d.kernels.reduce.digest, parts: 1, parameters: []uint64{uint64(sums.at), half},
+			fetch: func() error {
+				err := fetch(sums.at, rows)
+				for _, v := range rows {
+					digest += v
+				}
+				return err
+			},
+		}, err
+	})
+	return digest, err
+}
+
+// reduction is a kernel that is run on each tile, a block of threads for each row and part, and what
+// fetches the results when all have ended.
+type reduction struct {
+	name       string
+	kernel     cu.Function
+	parts      int
+	parameters []uint64 // but for the tile
+	fetch      func() error
+}
+
+// reduce computes the tiles of a request and reduces each where it is.
+func (c *Columns) reduce(
+	ctx context.Context, r *device.Request, valid func() error, prepare func(*job) (reduction, error),
+) error {
+	return c.request(ctx, r, valid, func(j *job) (err error) {
+		by, err := prepare(j)
+		if err != nil {
+			return err
+		}
+		if err := j.plan(); err != nil {
+			return err
+		}
+		t := &c.tiles
+		for k := range j.tiles {
+			if err = context.Cause(ctx); err != nil {
+				break
+			}
+			if err = j.start(k); err != nil {
+				break
+			}
+			err = c.d.launch(by.name, by.kernel, j.tiles[k].Rows, by.parts, reduceThreads, 0, t.compute,
+				append([]uint64{j.fields + 8*tileFields*uint64(k)}, by.parameters...)...)
+			if err != nil {
+				break
+			}
+			// Not far ahead of the device, so that the end of the context is seen in time.
+			if k == 0 {
+				continue
+			}
+			if err = failed("cuEventSynchronize", t.buffers[(k-1)%2].computed.Synchronize()); err != nil {
+				break
+			}
+		}
+		// Whatever happened, nothing is under way in memory that is given back.
+		if err = errors.Join(err, failed("cuStreamSynchronize", t.compute.Synchronize())); err != nil {
+			return err
+		}
+		return by.fetch()
+	})
+}

@@ -1,0 +1,161 @@
+//go:build cuda && cgo && linux
+
+package cuda
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/sparse"
+)
+
+// What is reduced on the device is what the rows give that are copied from it: the least values and
+// the digest to the bit, products with vectors up to the order of a sum.
+func TestReduce(t *testing.T) {
+	noLeaks(t)
+	const n = 301
+	x := embedded(t, zipf(n, 500, 12, 4))
+	y := transformed(t, sparse.Sphere, zipf(n, 500, 12, 4))
+	d := open(t, Options{TileBytes: 64 << 10})
+	d.rows = 100
+	cols := load(t, d, x)
+	other, err := x.Embedder.Transform(zipf(40, 500, 12, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*device.Request{
+		{Docs: sequence(n), Hi: n},
+		{Program: gaussianC, Docs: []int{300, 2, 2, 150}, Lo: 128, Hi: 290},
+		{Program: rooted, From: other, Docs: sequence(40), Hi: n},
+		{Docs: []int{7}, Lo: 256, Hi: 258},
+		{Docs: []int{1, 5}, Lo: 256, Hi: 256},
+	} {
+		holdReduced(t, cols, r)
+	}
+	half := &device.Request{Program: gaussianC, Docs: sequence(n), Hi: n, Half: true}
+	got, err := cols.Digest(t.Context(), half)
+	var want uint64
+	all := gather(t, cols, &device.Request{Program: gaussianC, Docs: sequence(n), Hi: n}, n)
+	for i := range n {
+		for j := i; j < n; j++ {
+			want += device.Mix(i, j, all[i*n+j])
+		}
+	}
+	if got != want || err != nil {
+		t.Errorf("the digest of a half is %x, expected %x, error %v", got, want, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := cols.Digest(ctx, half); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, expected that of the context", err)
+	}
+	d.limit = d.held + 1000
+	small := &device.Request{From: y, Docs: sequence(n), Hi: n}
+	if _, err := cols.Digest(t.Context(), small); err == nil {
+		t.Error("rows of another embedder have a digest")
+	}
+	if err := cols.Multiply(t.Context(), &device.Request{Docs: sequence(n), Hi: n}, make([]float64, n*n), n,
+		make([]float64, n*n)); !errors.Is(err, device.ErrMemory) {
+		t.Errorf("error %v, expected a lack of memory", err)
+	}
+}
+
+// holdReduced holds what is reduced of a request against its rows.
+func holdReduced(t testing.TB, cols *Columns, r *device.Request) {
+	t.Helper()
+	const k, vectors = 9, 2
+	n := r.Hi - r.Lo
+	column, value := make([]int32, k*len(r.Docs)), make([]float32, k*len(r.Docs))
+	by, sum := make([]float64, vectors*n), make([]float64, vectors*len(r.Docs))
+	for i := range by {
+		by[i] = math.Sin(float64(i))
+	}
+	digest, err := cols.Digest(t.Context(), r)
+	err = errors.Join(err, cols.Least(t.Context(), r, k, column, value), cols.Multiply(t.Context(), r, by, vectors, sum))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want uint64
+	err = cols.Rows(t.Context(), r, func(b *device.Tile) error {
+		for i := range b.Rows {
+			row, at := b.Row(i), b.First+i
+			order := sequence(n)
+			slices.SortStableFunc(order, func(a, b int) int {
+				switch {
+				case row[a] < row[b]:
+					return -1
+				case row[a] > row[b]:
+					return 1
+				}
+				return 0
+			})
+			for rank := range k {
+				c, v := int32(-1), float32(0)
+				if rank < n {
+					c, v = int32(r.Lo+order[rank]), row[order[rank]]
+				}
+				if column[at*k+rank] != c || rank < n && value[at*k+rank] != v {
+					t.Fatalf("row %d, place %d: found %v in column %d, expected %v in column %d",
+						at, rank, value[at*k+rank], column[at*k+rank], v, c)
+				}
+			}
+			for v := range vectors {
+				var product, size float64
+				for j, value := range row {
+					product += float64(value) * by[j*vectors+v]
+					size += math.Abs(float64(value) * by[j*vectors+v])
+				}
+				// Either sum has an error of n 2^-53 of the absolute terms.
+				if e := math.Abs(sum[at*vectors+v] - product); !(e <= float64(2*n)*0x1p-53*size) {
+					t.Fatalf("row %d by vector %d: found %v, expected %v", at, v, sum[at*vectors+v], product)
+				}
+			}
+			for j, v := range row {
+				want += device.Mix(r.Docs[at], r.Lo+j, v)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if digest != want {
+		t.Fatalf("a digest of %x, expected %x", digest, want)
+	}
+	if n == 0 && (column[0] != -1 || slices.ContainsFunc(sum, func(v float64) bool { return v != 0 })) {
+		t.Errorf("no columns: found %v and %v", column, sum)
+	}
+}
+
+// Reductions refuse what doesn't fit their request.
+func TestBadReductions(t *testing.T) {
+	noLeaks(t)
+	const n = 20
+	cols := load(t, open(t, Options{}), embedded(t, zipf(n, 60, 8, 3)))
+	ctx, r := t.Context(), &device.Request{Docs: []int{0, 1}, Hi: n}
+	half := &device.Request{Docs: sequence(n), Hi: n, Half: true}
+	column, value := make([]int32, 4), make([]float32, 4)
+	for what, err := range map[string]error{
+		"none":           cols.Least(ctx, r, 0, nil, nil),
+		"less room":      cols.Least(ctx, r, 2, column[:3], value[:3]),
+		"other room":     cols.Least(ctx, r, 2, column, value[:3]),
+		"half":           cols.Least(ctx, half, 2, make([]int32, 2*n), make([]float32, 2*n)),
+		"no vectors":     cols.Multiply(ctx, r, nil, 0, nil),
+		"fewer numbers":  cols.Multiply(ctx, r, make([]float64, n-1), 1, make([]float64, 2)),
+		"fewer sums":     cols.Multiply(ctx, r, make([]float64, n), 1, make([]float64, 1)),
+		"too many":       cols.Multiply(ctx, r, make([]float64, 1<<16*n), 1<<16, make([]float64, 2<<16)),
+		"half by vector": cols.Multiply(ctx, half, make([]float64, n), 1, make([]float64, n)),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "device: ") && what != "too many" {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+	if _, err := cols.Digest(ctx, nil); err == nil {
+		t.Error("the digest of no request")
+	}
+}

@@ -1,0 +1,65 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Reducer is a [Backend] that reduces rows of a matrix where it computes them, so that few numbers
+// of a row cross to the machine. Rows and columns are those that a request asks for, whose program
+// it runs; Workers has no meaning. The result for a row doesn't depend on what other rows a request
+// has. All end within a second of the end of ctx, with its error; where memory doesn't hold the
+// results the error is ErrMemory.
+type Reducer interface {
+	Backend
+
+	// Least finds the k least values of each row, rising, of equal ones the lower column first:
+	// those of row r are value[r*k:], and column[r*k:] the numbers of their columns, -1 where a row
+	// has no more that are numbers. The request isn't for half of the matrix.
+	Least(ctx context.Context, r *Request, k int, column []int32, value []float32) error
+
+	// Multiply multiplies rows with vectors, sum[r*vectors+v] = Σ_j value(r, j) by[(j-Lo)*vectors+v],
+	// in float64 and in an order that depends on the number of columns alone. The request isn't for
+	// half of the matrix.
+	Multiply(ctx context.Context, r *Request, by []float64, vectors int, sum []float64) error
+
+	// Digest adds up [Mix] of the values that r asks for modulo 2^64, of half of the matrix those
+	// from each row's own column on.
+	Digest(ctx context.Context, r *Request) (uint64, error)
+}
+
+// Mix is what a value adds to the digest of a matrix: of a row's document, a column's and the bits.
+// Each step can be undone, so that no change of one of them alone is lost.
+func Mix(row, column int, value float32) uint64 {
+	const odd = 0x9e3779b97f4a7c15 // 2^64 by the golden ratio
+	h := (uint64(row)<<32 | uint64(uint32(column))) * odd
+	h = (h ^ h>>32 ^ uint64(math.Float32bits(value))) * odd
+	return h ^ h>>32
+}
+
+// ValidateLeast returns an error where k or the room for results doesn't fit a valid request.
+func (r *Request) ValidateLeast(k int, column []int32, value []float32) error {
+	if r.Half {
+		return errors.New("device: the least values of half of the matrix, expected whole rows")
+	}
+	if k < 1 || k > math.MaxInt32 || len(column)/k != len(r.Docs) || len(column)%k != 0 || len(value) != len(column) {
+		return fmt.Errorf("device: room for %d columns and %d values of %d for each of %d rows",
+			len(column), len(value), k, len(r.Docs))
+	}
+	return nil
+}
+
+// ValidateMultiply returns an error where vectors or sums don't fit a valid request.
+func (r *Request) ValidateMultiply(by []float64, vectors int, sum []float64) error {
+	if r.Half {
+		return errors.New("device: half of the matrix by vectors, expected whole rows")
+	}
+	if vectors < 1 || len(by)/vectors != r.Hi-r.Lo || len(by)%vectors != 0 ||
+		len(sum)/vectors != len(r.Docs) || len(sum)%vectors != 0 {
+		return fmt.Errorf("device: %d numbers of %d vectors for %d columns, and room for %d of %d rows",
+			len(by), vectors, r.Hi-r.Lo, len(sum), len(r.Docs))
+	}
+	return nil
+}
