@@ -13,7 +13,7 @@ import (
 )
 
 // Columns is a set of documents on a device, the columns of the rows that it computes. It is a
-// device.Backend, an Accelerator and a Keeper.
+// device.Backend, an Accelerator, a Keeper and a Reducer.
 type Columns struct {
 	handle
 	x      *sparse.Embedded

@@ -36,7 +36,8 @@
 // rounded to units of 2^-62. Internal/model divides the terms between head and tail: it counts what
 // kernels do, and has the cost of each thing as a constant that a measurement refits. Some 2,048 rows
 // are computed at a time, in two tiles that take turns, and copied in pieces of their own size, or,
-// with [Columns.Keep], stay on the device.
+// by kernels/reduce.h, reduced where they are: to the least values of each row, products with
+// vectors, or a digest (device.Reducer). Only what is copied is bound by the bus.
 //
 // Accuracy of the dot product, for unit vectors a and b with m common terms in the tail and h chunks:
 // a word errs by 2^-32 of its value, 2^-31 where that is 1, which changes Σ a b by √(len a) 2^-32 and

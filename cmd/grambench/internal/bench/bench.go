@@ -33,7 +33,7 @@ lists on one core, as LIBSVM does it. Every round runs the merge, then every ins
 and number of workers. Figures are medians over the rounds, ratios are of the same round.
 
 The kernel "tiles" is c = 1 - cosine of all pairs, computed and left, "neighbours" the 10 nearest
-documents of each; all others are whole matrices.
+documents of each, "digest" a sum of hashes of c; all others are whole matrices.
 The head's multiply-adds stand beside those that the machine does in registers ("useful": in terms
 that both documents have), bytes, which are counted, beside the bandwidth of memory.`,
 	Examples: `
@@ -179,6 +179,10 @@ var passes = []struct {
 }{
 	{"tiles", "c", func(ctx context.Context, e *engine.Engine, _ engine.Kernel) error {
 		return e.Tiles(ctx, func(*engine.Tile) error { return nil })
+	}},
+	{"digest", "c", func(ctx context.Context, e *engine.Engine, k engine.Kernel) error {
+		_, err := e.Digest(ctx, k)
+		return err
 	}},
 	{"neighbours", "bhattacharyya", func(ctx context.Context, e *engine.Engine, k engine.Kernel) error {
 		_, err := e.Neighbours(ctx, k, engine.NeighbourOptions{Count: 10})

@@ -20,6 +20,10 @@ func deviceCases() map[string]testCase {
 		"device.Program.Holds":    {run: programHolds, panics: true},
 		"device.Program.Validate": {run: programValidate},
 		"device.Request.Validate": {run: requestValidate},
+
+		"device.Mix":                      {run: mix},
+		"device.Request.ValidateLeast":    {run: reductionValidate},
+		"device.Request.ValidateMultiply": {run: reductionValidate},
 	}
 }
 
@@ -138,4 +142,46 @@ func requestValidate(p *program) {
 	p.bad("of a half that has no sequence", func() error { return r.Validate(x) })
 	p.bad("nil", func() error { return (*device.Request)(nil).Validate(x) })
 	p.bad("of no columns", func() error { return good.Validate(nil) })
+}
+
+// mix takes any numbers, and one that is changed changes it.
+func mix(p *program) {
+	row, column, v := p.IntN(1<<20), p.IntN(1<<20), float32(p.strange())
+	p.good(fmt.Sprint("of ", row, column, v), func() error {
+		m := device.Mix(row, column, v)
+		if device.Mix(row+1, column, v) == m || device.Mix(row, column+1, v) == m || device.Mix(row, column, 1-v) == m &&
+			math.Float32bits(1-v) != math.Float32bits(v) {
+			p.fails("another value has the same")
+		}
+		return nil
+	})
+}
+
+func reductionValidate(p *program) {
+	rows, columns, k := 1+p.IntN(9), 1+p.IntN(300), 1+p.IntN(20)
+	r := &device.Request{Docs: p.indices(rows, columns), Hi: columns}
+	p.good("of least values", func() error { return r.ValidateLeast(k, make([]int32, rows*k), make([]float32, rows*k)) })
+	p.good("of products", func() error {
+		return r.ValidateMultiply(make([]float64, columns*k), k, make([]float64, rows*k))
+	})
+	short := p.IntN(rows * k)
+	p.bad("of less room for values", func() error {
+		return r.ValidateLeast(k, make([]int32, rows*k), make([]float32, short))
+	})
+	p.bad("of less room for columns", func() error { return r.ValidateLeast(k, make([]int32, short), make([]float32, short)) })
+	p.bad("of less room for sums", func() error {
+		return r.ValidateMultiply(make([]float64, columns*k), k, make([]float64, short))
+	})
+	p.bad("of fewer numbers", func() error {
+		return r.ValidateMultiply(make([]float64, p.IntN(columns*k)), k, make([]float64, rows*k))
+	})
+	none := pick(p, 0, -1, math.MinInt)
+	p.bad(fmt.Sprint("of ", none, " values"), func() error { return r.ValidateLeast(none, nil, nil) })
+	p.bad(fmt.Sprint("of ", none, " vectors"), func() error { return r.ValidateMultiply(nil, none, nil) })
+	half := *r
+	half.Half = true
+	p.bad("of half", func() error { return half.ValidateLeast(k, make([]int32, rows*k), make([]float32, rows*k)) })
+	p.bad("of half by vectors", func() error {
+		return half.ValidateMultiply(make([]float64, columns*k), k, make([]float64, rows*k))
+	})
 }

@@ -36,6 +36,7 @@ func engineCases() map[string]testCase {
 			p.quiet(fmt.Sprint(r, v), func() { e.CrossTilesBytes(r, v) })
 		}},
 		"engine.Engine.CrossTo":         {run: cross},
+		"engine.Engine.Digest":          {run: gram},
 		"engine.Engine.Gram":            {run: gram},
 		"engine.Engine.GramTo":          {run: gram},
 		"engine.Engine.Neighbours":      {run: neighbours},
@@ -258,6 +259,7 @@ func gram(p *program) {
 		}
 		return err
 	})
+	p.good(fmt.Sprint("Digest of ", k), func() error { _, err := e.Digest(p.ctx, k); return err })
 	p.good(fmt.Sprint("ZeroDiagonal of ", k), func() error { _, err := e.ZeroDiagonal(k); return err })
 	wrong := *into
 	wrong.Data = wrong.Data[:len(wrong.Data)-1]

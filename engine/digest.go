@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/kernel"
+)
+
+// Digest returns a number that stands for the Gram matrix of k: the sum of [device.Mix] of k(xᵢ, xⱼ)
+// for i <= j modulo 2^64. Equal matrices have the same, and others another, but for one in 2^64 of
+// those that nobody chose. A device adds it up where it computes, and so shows what it reaches when
+// no value crosses to the machine. No memory is needed for results.
+func (e *Engine) Digest(ctx context.Context, k Kernel) (digest uint64, err error) {
+	if k, err = e.bind(k); err != nil {
+		return 0, err
+	}
+	n := e.Len()
+	pairs := compute.PairsOf(n)
+	ctx, report := e.c.Start(ctx, pairs)
+	defer report.Finish(&err)
+	r := &device.Request{Docs: sequence(n), Hi: n, Half: true, Workers: e.c.Workers}
+	if d, ok := e.c.Backend.(device.Reducer); ok {
+		_, plain := k.(kernel.C)
+		if !plain {
+			if r.Program, err = e.c.Program(k, nil); err != nil {
+				return 0, err
+			}
+		}
+		if plain || r.Program != nil {
+			err = guarded("Options.Device", func() error {
+				digest, err = d.Digest(ctx, r)
+				return err
+			})
+			if err == nil {
+				e.c.Count(pairs)
+				report.Add(pairs)
+			}
+			return digest, err
+		}
+	}
+	var sum atomic.Uint64
+	err = e.c.Rows(ctx, k, r, report, func(t *device.Tile) error {
+		var own uint64
+		for i := range t.Rows {
+			row := r.Docs[t.First+i]
+			for j := max(row, t.Lo); j < t.Hi; j++ {
+				own += device.Mix(row, j, t.Value[i*t.RowStride+(j-t.Lo)*t.ColStride])
+			}
+		}
+		sum.Add(own)
+		return nil
+	})
+	return sum.Load(), err
+}
