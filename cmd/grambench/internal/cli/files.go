@@ -202,6 +202,16 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 			e.reports = e.Stderr
 		}
 	}
+	stdin := ""
+	for _, in := range f.inputs {
+		if *in.value != "-" && *in.value != "/dev/stdin" {
+			continue
+		}
+		if stdin != "" {
+			return Usagef("%s and %s are both standard input, expected one of them", stdin, in.flag)
+		}
+		stdin = in.flag
+	}
 	if err := f.checkOverwriting(ctx, append(outputs, e.streams()...)); err != nil {
 		f.keepMessagesOut(ctx, e)
 		return err

@@ -89,8 +89,6 @@ func (r *predict) check() error {
 	switch {
 	case r.In == "":
 		return source.Missing("predict")
-	case r.In == "-" && r.model == "-":
-		return cli.Usagef("-in - and -model - are both standard input, expected one of them")
 	case r.model == "":
 		return cli.Usagef("-model FILE is missing")
 	case bool(r.prob) && r.output != "" && r.output != "probabilities":

@@ -46,13 +46,14 @@ grambench gram -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 t
 		g.Kernels.Declare(f, "diffusion:t=0.5")
 		g.Compute.Declare(f)
 		f.Group("Output", "")
-		f.WritesBinary(&g.out, "o", "write to `FILE`, - for standard output; must be given", func() string {
+		binary := func() string {
 			if g.format == "npy" {
 				return "a matrix in the form npy"
 			}
 			return ""
-		})
-		f.Writes(&g.outTrain, "o-train", "write the square matrix of -in to `FILE`, too, where -test is given")
+		}
+		f.WritesBinary(&g.out, "o", "write to `FILE`, - for standard output; must be given", binary)
+		f.WritesBinary(&g.outTrain, "o-train", "write the square matrix of -in to `FILE`, too, where -test is given", binary)
 		f.Writes(&g.labels, "o-labels", "write the labels of the rows of -o to `FILE`: label, TAB, document")
 		f.Writes(&g.labelsTrain, "o-train-labels", "write those of the rows of -o-train to `FILE`")
 		f.StringVar(&g.format, "to", "", "write `FORMAT`: npy, libsvm or mm "+
@@ -138,7 +139,7 @@ func (g *gram) check() error {
 				g.out)
 		}
 	}
-	g.StartsOver = !matrixio.IsStream(g.out) // what is written there can't be taken back
+	g.StartsOver = !matrixio.IsStream(g.out) && !matrixio.IsStream(g.outTrain) // what is written there can't be taken back
 	h := matrixio.Header{}
 	if g.test != "" {
 		h.Cols = 1
