@@ -20,7 +20,7 @@ type Options struct {
 	Workers     int            // goroutines; default runtime.GOMAXPROCS(0)
 	MemoryBytes int64          // most that the engine holds, documents and results included; default no bound
 	HeadTerms   int            // terms in the dense head, below 0 for none; default from a cost model
-	KeptBytes   int64          // most that the documents may take again in dense form, for single test documents; default none
+	KeptBytes   int64          // most that a dense copy, for single test documents, may take; default none
 	Progress    func(Progress) // called every 100 ms and at the end, not concurrently by one computation; default none
 
 	// Device makes the back end that computes c in place of the processor's panels, for the

@@ -191,13 +191,13 @@ func (r *numpyReader) each(a *npyArray, n int64, f func(i int64, v float64) erro
 // value checks a value of the matrix.
 func (r *numpyReader) value(row, column int64, v float64) (float32, error) {
 	u := float32(v)
-	bad := fault(fmt.Sprintf("row %d, column %d: value %v", row, column, v), "a finite number")
-	switch {
-	case math.IsNaN(v) || math.IsInf(float64(u), 0):
-	case v < 0 && !r.opt.Signed:
-		bad.Expected, bad.Option, bad.Remedy = "a value of at least 0", "Signed", "accepts others"
-	default:
+	finite := !math.IsNaN(v) && !math.IsInf(float64(u), 0)
+	if finite && (v >= 0 || r.opt.Signed) {
 		return u + 0, nil // + 0 turns −0 into 0
+	}
+	bad := fault(fmt.Sprintf("row %d, column %d: value %v", row, column, v), "a finite number")
+	if finite {
+		bad.Expected, bad.Option, bad.Remedy = "a value of at least 0", "Signed", "accepts others"
 	}
 	return 0, bad.at(r.name, 0)
 }
@@ -220,7 +220,16 @@ func (r *numpyReader) dense() (*CSR, error) {
 	}
 	out := &CSR{Cols: int(cols), Offsets: []int64{0}}
 	var rowOf []uint32 // of each value, where columns come first
+	value := int64(aNumPyValue)
 	err = r.each(a, rows*cols, func(i int64, v float64) error {
+		if i == aNumPySample && !a.fortran && r.mostlyDense(out, a, rows*cols) {
+			value = 0 // is counted
+			if err := r.opt.memory.check(r.name); err != nil {
+				return err
+			}
+			out.Terms = slices.Grow(out.Terms, int(rows*cols-i))
+			out.Values = slices.Grow(out.Values, int(rows*cols-i))
+		}
 		row, column := i/cols, i%cols
 		if a.fortran {
 			row, column = i%rows, i/rows
@@ -234,7 +243,7 @@ func (r *numpyReader) dense() (*CSR, error) {
 			if a.fortran {
 				rowOf = append(rowOf, uint32(row))
 			}
-			r.opt.memory.add(aNumPyValue)
+			r.opt.memory.add(value)
 		}
 		if !a.fortran && column == cols-1 {
 			out.Offsets = append(out.Offsets, int64(len(out.Values)))
@@ -257,6 +266,24 @@ func (r *numpyReader) dense() (*CSR, error) {
 	}
 	out.Offsets, out.Terms, out.Values = slices.Clip(out.Offsets), slices.Clip(out.Terms), slices.Clip(out.Values)
 	return out, nil
+}
+
+// aNumPySample is how many values are looked at before room for the others is made.
+const aNumPySample = 1 << 18
+
+// mostlyDense reports whether most of the first values are other than 0 and the file holds all that its
+// header says, and then counts the memory of the whole matrix.
+func (r *numpyReader) mostlyDense(m *CSR, a *npyArray, n int64) bool {
+	f, ok := r.in.file.(*os.File)
+	if !ok || len(m.Values) < aNumPySample/2 || n < 4*aNumPySample {
+		return false
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() < n*int64(a.size) {
+		return false
+	}
+	r.opt.memory.add(8*n - aNumPyValue*int64(len(m.Values)))
+	return true
 }
 
 // byRow orders values that come by columns.

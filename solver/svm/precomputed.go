@@ -77,21 +77,37 @@ func square(ctx context.Context, m *sparse.CSR, order []int) ([]float32, error) 
 			greatest = max(greatest, math.Abs(float64(values[k])))
 		}
 	}
-	for a := range n {
+	const block = 64 // rows and columns at a time, which stay in the cache
+	for top := 0; top < n; top += block {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		for b := range a {
-			i, j := at[b], at[a]
-			v, w := out[i*n+j], out[j*n+i]
-			if !(math.Abs(float64(v)-float64(w)) <= asymmetry*greatest) {
-				return nil, fmt.Errorf("svm: a Gram matrix that isn't symmetric: %v in row %d, column %d, and %v in row %d, "+
-					"column %d, expected the same", v, b+1, a+1, w, a+1, b+1)
+		for left := 0; left <= top; left += block {
+			for i := top; i < min(top+block, n); i++ {
+				for j := left; j < min(left+block, i); j++ {
+					lower, upper := &out[i*n+j], &out[j*n+i]
+					if !(math.Abs(float64(*lower)-float64(*upper)) <= asymmetry*greatest) {
+						return nil, skew(order[i], order[j], *lower, *upper)
+					}
+					if order[i] > order[j] { // the upper one of the file
+						*lower = *upper
+					} else {
+						*upper = *lower
+					}
+				}
 			}
-			out[j*n+i] = v
 		}
 	}
 	return out, nil
+}
+
+// skew is the error of values of documents i and j that differ.
+func skew(i, j int, ij, ji float32) error {
+	if i > j {
+		i, j, ij, ji = j, i, ji, ij
+	}
+	return fmt.Errorf("svm: a Gram matrix that isn't symmetric: %v in row %d, column %d, and %v in row %d, column %d, "+
+		"expected the same", ij, i+1, j+1, ji, j+1, i+1)
 }
 
 // elsewhere returns the matrix of a kernel that isn't computed tile by tile, nil for others: of sets of

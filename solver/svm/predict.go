@@ -224,11 +224,11 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*Prediction,
 	return r.out, nil
 }
 
-// PredictTexts is [Predictor.Predict] of texts, which are cut as the training texts were. Words
-// that these didn't have are left out. The first call makes an index of the vocabulary, and the first
-// of few texts a dense form of the support vectors, where memory allows it; later ones of a text take
-// a small part of a millisecond for a thousand support vectors. Errors: those of Predict, a model
-// that learnt from vectors.
+// PredictTexts is [Predictor.Predict] of texts, which are cut as the training texts were. Words that
+// these didn't have are left out. The first call makes an index of the vocabulary, and the second of
+// few texts a dense copy of the support vectors, where MemoryBytes leaves room for it. From then on a
+// text takes less than a millisecond for ten thousand support vectors. Errors: those of Predict, a
+// model that learnt from vectors.
 func (p *Predictor) PredictTexts(ctx context.Context, texts []string) (*Prediction, error) {
 	if p.m.Vocabulary == nil {
 		return nil, errors.New("svm: texts for a model that learnt from vectors, expected Predict with vectors")
