@@ -35,8 +35,9 @@ type Settings struct {
 	Seed          uint64             `json:"seed,omitempty"`
 }
 
-// Precomputed is the kernel of a model that LIBSVM trained on kernel values. Predictions need the
-// kernel values with the training documents that SupportDoc names. Package engine doesn't know it.
+// Precomputed is the kernel of a model that was trained on kernel values, here or by LIBSVM, as
+// engine.Precomputed names it. Predictions need the kernel values with the training documents that
+// SupportDoc names.
 const Precomputed = "precomputed"
 
 // Model is a trained support vector machine. It is immutable and may be used concurrently.

@@ -55,7 +55,7 @@ grambench gram -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 t
 		f.WritesBinary(&g.out, "o", "write to `FILE`, - for standard output; must be given", binary)
 		f.WritesBinary(&g.outTrain, "o-train", "write the square matrix of -in to `FILE`, too, where -test is given", binary)
 		f.Writes(&g.labels, "o-labels", "write the labels of the rows of -o to `FILE`: label, TAB, document")
-		f.Writes(&g.labelsTrain, "o-train-labels", "write those of the rows of -o-train to `FILE`")
+		f.Writes(&g.labelsTrain, "o-train-labels", "write those of the rows of -o-train to `F`")
 		f.StringVar(&g.format, "to", "", "write `FORMAT`: npy, libsvm or mm "+
 			"(default: from the ending .npy, .svm, .libsvm, .mtx or .mm)")
 		f.Check(g.check)
