@@ -62,6 +62,8 @@ type Classifier struct {
 	// one-vs-one a machine is nil where one of its classes has no documents. In the other schemes a
 	// class without documents, or with all of them, has a machine that always says so.
 	Machines []*Machine
+
+	AtLeastOne bool // Labels: an object with no value above 0 gets the label of the greatest one
 }
 
 // Training says what [Train] trains on: documents with one class each, in Labels, or with any

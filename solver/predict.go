@@ -307,8 +307,9 @@ func (c *Classifier) Decide(decisions []float64) int {
 	return best
 }
 
-// LabelsOf appends the labels whose decision values are above 0 to dst, in increasing order. It
-// panics unless the scheme is [Labels] and there is a decision value of each machine.
+// LabelsOf appends the labels whose decision values are above 0 to dst, in increasing order; with
+// AtLeastOne the label of the greatest value where none is above 0. It panics unless the scheme is
+// [Labels] and there is a decision value of each machine.
 func (c *Classifier) LabelsOf(dst []int, decisions []float64) []int {
 	err := c.fits(len(decisions))
 	if c.Scheme != Labels {
@@ -317,10 +318,5 @@ func (c *Classifier) LabelsOf(dst []int, decisions []float64) []int {
 	if err != nil {
 		panic(fmt.Sprintf("Classifier.LabelsOf: %v", err))
 	}
-	for i, v := range decisions {
-		if v > 0 {
-			dst = append(dst, i)
-		}
-	}
-	return dst
+	return labelsOf(dst, decisions, nil, c.AtLeastOne)
 }

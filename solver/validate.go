@@ -55,6 +55,9 @@ type Trial struct {
 	Classes int
 	Scheme  Scheme // of Labels
 	Parts   []int  // by document: its part, from 0 to below the number of documents; -1 leaves it out
+
+	Decisions  bool // keep decision values
+	Thresholds bool // of Sets: tune thresholds, and predict each part by those of the others
 }
 
 // Validation is the result of a cross-validation with one choice of parameters.
@@ -66,6 +69,9 @@ type Validation struct {
 	Sets [][]int       // for Sets: the predicted labels, increasing; nil for one that was left out
 	Fits []*Classifier // by part: the classifier that was trained without it
 	Busy time.Duration // of workers, in solving the problems
+
+	Decisions  [][]float64 // by document, where Trial.Decisions asks for them: of the machines without its part
+	Thresholds *Thresholds // where Trial.Thresholds asks for them
 }
 
 // A WarmStart is a multiple of the solutions of another validation.
@@ -115,6 +121,9 @@ func (t *Trial) Validate(
 			own.Machines = make([]*Machine, len(problems))
 			out[i].Fits[f] = &own
 		}
+		if t.Decisions || t.Sets != nil && t.Thresholds {
+			out[i].Decisions = make([][]float64, v.m.n)
+		}
 		if t.Sets != nil {
 			out[i].Sets = make([][]int, v.m.n)
 		} else {
@@ -140,6 +149,9 @@ func (t *Trial) Validate(
 	v.machines = func(par, f int) []*Machine { return out[par].Fits[f].Machines }
 	v.takesPart = func(i int) bool { return t.Sets == nil && t.Labels[i] >= 0 || t.Sets != nil && t.Sets[i] != nil }
 	busy, err := v.run(ctx, func(i, par int, decisions []float64) {
+		if out[par].Decisions != nil {
+			out[par].Decisions[i] = slices.Clone(decisions)
+		}
 		if c := out[par].Fits[t.Parts[i]]; t.Sets != nil {
 			out[par].Sets[i] = c.LabelsOf([]int{}, decisions)
 		} else {
@@ -149,8 +161,16 @@ func (t *Trial) Validate(
 	if err != nil {
 		return nil, err
 	}
-	for i := range out {
-		out[i].Busy = busy[i]
+	for i, o := range out {
+		o.Busy = busy[i]
+		if t.Sets != nil && t.Thresholds {
+			if o.Thresholds, o.Sets, err = TuneThresholds(o.Decisions, t.Sets, t.Parts); err != nil {
+				return nil, err
+			}
+		}
+		if !t.Decisions {
+			o.Decisions = nil
+		}
 	}
 	return out, nil
 }

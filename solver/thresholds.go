@@ -1,0 +1,283 @@
+package solver
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Thresholds say which labels an object gets by the decision values of separate labels: those whose
+// value is above their threshold.
+type Thresholds struct {
+	Above []float64 // by label: its threshold, from -1 to 1; 0 is the sign
+
+	// AtLeastOne gives an object for which no value is above its threshold the label whose value is
+	// the least below it.
+	AtLeastOne bool
+
+	// F1 is the micro F1 of documents by thresholds that were found on the other parts, and Sign
+	// that of the signs alone.
+	F1, Sign float64
+}
+
+// TuneThresholds finds the thresholds of greatest micro F1 for decision values of documents that
+// their machines weren't trained on. decisions[i][l] is the value of label l for document i, nil
+// leaves the document out; sets[i] has its labels, and parts[i] its part, from 0 on.
+//
+// There are three rules: the sign, one threshold for all labels, and one for each; each of them with
+// and without AtLeastOne. To choose among these, it finds thresholds without a part and applies them
+// to that part. labels are what the chosen rule gives each document this way, so they are a fair
+// sample of its predictions; nil for one that is left out.
+//
+// For a value F, the cuts that maximise Σ 2·right - F·given need no other labels' cuts, and F is
+// the greatest micro F1 where that maximum is F·Σ of (Dinkelbach 1967; for F-measures Ye and others,
+// ICML 2012). Time: O(d log d) for d values above -1, times parts.
+//
+// Errors: lists of different lengths, no document, labels out of range, NaN.
+func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresholds, labels [][]int, err error) {
+	k, err := newTuning(decisions, sets, parts)
+	if err != nil {
+		return nil, nil, err
+	}
+	type rule struct {
+		fit        func(part int) []float64
+		atLeastOne bool
+	}
+	var best rule
+	t = &Thresholds{F1: -1}
+	for i, fit := range []func(part int) []float64{k.sign, k.common, k.each} {
+		var above [][]float64 // by part: thresholds that were found without it
+		for f := range k.parts {
+			above = append(above, fit(f))
+		}
+		for _, atLeastOne := range []bool{false, true} {
+			own, f1 := k.apply(above, atLeastOne)
+			if i == 0 && !atLeastOne {
+				t.Sign = f1
+			}
+			if f1 > t.F1 {
+				t.F1, labels, best = f1, own, rule{fit, atLeastOne}
+			}
+		}
+	}
+	t.Above, t.AtLeastOne = best.fit(-1), best.atLeastOne
+	return t, labels, nil
+}
+
+// tuning is what thresholds are found from.
+type tuning struct {
+	decisions [][]float64
+	sets      [][]int
+	of        []int // by document: its part
+	labels    int
+	parts     int
+	near      [][]valued // by label: its values in (-1, 1], the greatest first
+	sure      [][]valued // by label: those above
+}
+
+// valued is a decision value of a label for a document, which has the label or doesn't.
+type valued struct {
+	value float64
+	doc   int32
+	right bool
+}
+
+func newTuning(decisions [][]float64, sets [][]int, parts []int) (*tuning, error) {
+	if len(decisions) != len(sets) || len(parts) != len(sets) {
+		return nil, errUser("decision values of %d documents, labels of %d, parts of %d, expected as many",
+			len(decisions), len(sets), len(parts))
+	}
+	k := &tuning{decisions: decisions, sets: sets, of: parts}
+	for i, own := range decisions {
+		if own == nil {
+			continue
+		}
+		if k.near == nil {
+			k.labels = len(own)
+			k.near, k.sure = make([][]valued, k.labels), make([][]valued, k.labels)
+		}
+		if len(own) != k.labels || parts[i] < 0 {
+			return nil, errUser("document %d has %d decision values and part %d, expected %d and a part from 0 on", i,
+				len(own), parts[i], k.labels)
+		}
+		k.parts = max(k.parts, parts[i]+1)
+		for _, l := range sets[i] {
+			if l < 0 || l >= k.labels {
+				return nil, errUser("document %d has label %d, expected 0 to %d", i, l, k.labels-1)
+			}
+		}
+		for l, v := range own {
+			at := valued{v, int32(i), slices.Contains(sets[i], l)}
+			switch {
+			case math.IsNaN(v):
+				return nil, errUser("decision value %v of label %d for document %d, expected a number", v, l, i)
+			case v > 1:
+				k.sure[l] = append(k.sure[l], at)
+			case v > -1:
+				k.near[l] = append(k.near[l], at)
+			}
+		}
+	}
+	if k.near == nil {
+		return nil, errUser("no document to find thresholds by")
+	}
+	for _, near := range k.near {
+		slices.SortStableFunc(near, func(a, b valued) int { return cmp.Compare(b.value, a.value) })
+	}
+	return k, nil
+}
+
+// sign is the rule of the sign.
+func (k *tuning) sign(int) []float64 { return make([]float64, k.labels) }
+
+// common finds one threshold for all labels, without a part.
+func (k *tuning) common(part int) []float64 {
+	all := slices.Concat(k.near...)
+	slices.SortStableFunc(all, func(a, b valued) int { return cmp.Compare(b.value, a.value) })
+	sure := slices.Concat(k.sure...)
+	return slices.Repeat(k.cuts([][]valued{all}, [][]valued{sure}, part), k.labels)
+}
+
+// each finds a threshold for each label, without a part.
+func (k *tuning) each(part int) []float64 { return k.cuts(k.near, k.sure, part) }
+
+// cuts finds the thresholds of lists of values, together, without a part.
+func (k *tuning) cuts(near, sure [][]valued, part int) []float64 {
+	of := 0 // labels of documents
+	for i, own := range k.decisions {
+		if own != nil && k.of[i] != part {
+			of += len(k.sets[i])
+		}
+	}
+	above := make([]float64, len(near))
+	const rounds = 50 // some five suffice
+	for f, round := 0.0, 0; round < rounds; round++ {
+		right, given := 0, 0
+		for l := range near {
+			above[l] = k.cut(near[l], sure[l], part, f, &right, &given)
+		}
+		next := 0.0
+		if given+of > 0 {
+			next = 2 * float64(right) / float64(given+of)
+		}
+		if !(next > f) {
+			break
+		}
+		f = next
+	}
+	return above
+}
+
+// cut finds the threshold of a list that maximises 2·right - f·given, the one nearest to 0 of
+// several, and adds its counts.
+func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int) float64 {
+	r, g := 0, 0
+	for _, v := range sure {
+		if k.of[v.doc] != part {
+			g++
+			if v.right {
+				r++
+			}
+		}
+	}
+	above, last := 1.0, 1.0 // the cut before the value that comes next, and the value before
+	best, bestR, bestG := math.Inf(-1), r, g
+	take := func(cut float64) {
+		gain := 2*float64(r) - float64(f*float64(g))
+		if gain > best || gain == best && math.Abs(cut) < math.Abs(above) {
+			best, above, bestR, bestG = gain, cut, r, g
+		}
+	}
+	between := func(lo, hi float64) float64 { // the point of [lo, hi) that is nearest to 0, half-way on either side
+		if lo <= 0 && hi > 0 {
+			return 0
+		}
+		return lo + float64((hi-lo)/2)
+	}
+	for _, v := range near {
+		if k.of[v.doc] == part {
+			continue
+		}
+		if v.value < last {
+			take(between(v.value, last))
+		}
+		last = v.value
+		g++
+		if v.right {
+			r++
+		}
+	}
+	take(between(-1, last))
+	*right, *given = *right+bestR, *given+bestG
+	return above
+}
+
+// apply gives each document its labels by the thresholds of its part, and returns their micro F1.
+func (k *tuning) apply(above [][]float64, atLeastOne bool) (labels [][]int, f1 float64) {
+	labels = make([][]int, len(k.decisions))
+	right, both := 0, 0
+	for i, own := range k.decisions {
+		if own == nil {
+			continue
+		}
+		labels[i] = labelsOf([]int{}, own, above[k.of[i]], atLeastOne)
+		for _, l := range labels[i] {
+			if slices.Contains(k.sets[i], l) {
+				right++
+			}
+		}
+		both += len(labels[i]) + len(k.sets[i])
+	}
+	if both > 0 {
+		f1 = 2 * float64(right) / float64(both)
+	}
+	return labels, f1
+}
+
+// labelsOf appends the labels whose values are above their thresholds, nil for 0.
+func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
+	best, most, had := -1, math.Inf(-1), len(dst)
+	for i, v := range values {
+		if above != nil {
+			v -= above[i]
+		}
+		if v > 0 {
+			dst = append(dst, i)
+		}
+		if v > most {
+			best, most = i, v
+		}
+	}
+	if atLeastOne && len(dst) == had && best >= 0 {
+		dst = append(dst, best)
+	}
+	return dst
+}
+
+// Apply makes the thresholds part of a classifier of separate labels: each machine's Rho grows by
+// its threshold, so that its sign says whether an object has the label; probabilities stay. Errors:
+// another scheme, another number of thresholds than of machines, one that isn't finite.
+func (t *Thresholds) Apply(c *Classifier) error {
+	if c.Scheme != Labels || len(t.Above) != len(c.Machines) {
+		return errUser("%d thresholds for %d machines (%s), expected as many, of scheme %s", len(t.Above),
+			len(c.Machines), c.Scheme, Labels)
+	}
+	for l, v := range t.Above {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return errUser("threshold %v of label %d, expected a finite number", v, l)
+		}
+	}
+	for l, m := range c.Machines {
+		if m == nil {
+			continue
+		}
+		own := *m
+		own.Rho += t.Above[l]
+		if m.Sigmoid != nil {
+			own.Sigmoid = &Sigmoid{m.Sigmoid.A, m.Sigmoid.B + m.Sigmoid.A*t.Above[l]}
+		}
+		c.Machines[l] = &own
+	}
+	c.AtLeastOne = t.AtLeastOne
+	return nil
+}
