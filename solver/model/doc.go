@@ -18,13 +18,14 @@
 // The header's keys, those in parentheses only where there is something to say:
 //
 //	type, kernel                     as in Model
-//	settings                         (c, nu, epsilon, probabilities, seed,) tolerance,
+//	settings                         (c, nu, epsilon, probabilities, thresholds, seed,) tolerance,
 //	                                 (weights: a list of {"class", "weight"} by name of the class)
 //	source, corpus, documents        corpus is the digest in hexadecimal
 //	laplace                          (as in Model)
 //	classes                          (the names, in the order of the machines)
 //	scheme, machines, coefficients   name of the scheme, number m of machines,
 //	                                 number c of coefficients in all of them together
+//	at_least_one                     (as in solver.Classifier; thresholds of labels are in each rho)
 //	vocabulary                       ({"terms": v, "bytes": b}, where there is a vocabulary)
 //	tokenizer                        (what cut the texts, in the text form of [sparse.Tokenizer]; where
 //	                                 it isn't there it is the default, as in files of earlier programs)

@@ -23,6 +23,7 @@ type header struct {
 	Laplace      float64         `json:"laplace,omitempty"`
 	Classes      []name          `json:"classes,omitempty"`
 	Scheme       string          `json:"scheme"`
+	AtLeastOne   bool            `json:"at_least_one,omitempty"`
 	Machines     int64           `json:"machines"`
 	Coefficients int64           `json:"coefficients"`
 	Vocabulary   *vocabularySize `json:"vocabulary,omitempty"`
@@ -80,7 +81,8 @@ func headerOf(m *Model) *header {
 		Type: m.Type, Kernel: name(m.Kernel), Settings: headerSettings{Settings: m.Settings},
 		Source: name(m.Source), Corpus: hex.EncodeToString(m.Corpus[:]), Documents: int64(m.Documents),
 		Laplace: m.Laplace,
-		Classes: toNames(m.Classes), Scheme: m.Classifier.Scheme.String(), Machines: int64(len(m.Classifier.Machines)),
+		Classes: toNames(m.Classes), Scheme: m.Classifier.Scheme.String(), AtLeastOne: m.Classifier.AtLeastOne,
+		Machines:  int64(len(m.Classifier.Machines)),
 		Embedding: m.Embedder.String(), Open: m.Embedder.Open, Fitted: int64(m.Embedder.Documents),
 		Terms:   int64(len(m.Embedder.Terms)),
 		Vectors: int64(m.Support.Rows()), Columns: int64(m.Support.Cols), Values: m.Support.NNZ(),
@@ -168,7 +170,8 @@ func (h *header) model() (*Model, error) {
 	m := &Model{
 		Type: h.Type, Kernel: string(h.Kernel), Settings: h.Settings.Settings, Source: string(h.Source),
 		Documents: int(h.Documents), Laplace: h.Laplace,
-		Classes: toStrings(h.Classes), Classifier: solver.Classifier{Classes: len(h.Classes)},
+		Classes:    toStrings(h.Classes),
+		Classifier: solver.Classifier{Classes: len(h.Classes), AtLeastOne: h.AtLeastOne},
 	}
 	if !m.Type.Classifies() {
 		m.Classifier.Classes = 1

@@ -32,6 +32,7 @@ type Settings struct {
 	Weights       map[string]float64 `json:"weights,omitempty"` // of C, by name of the class
 	Tolerance     float64            `json:"tolerance"`
 	Probabilities bool               `json:"probabilities,omitempty"`
+	Thresholds    bool               `json:"thresholds,omitempty"` // of labels, tuned on folds: part of each rho
 	Seed          uint64             `json:"seed,omitempty"`
 }
 

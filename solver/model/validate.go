@@ -84,6 +84,9 @@ func (m *Model) validateClasses() error {
 	if name, twice := repeated(m.Classes); twice {
 		return fmt.Errorf("two classes are called %q", name)
 	}
+	if c.AtLeastOne && c.Scheme != solver.Labels {
+		return fmt.Errorf("at least one label for %s, expected %s", c.Scheme, solver.Labels)
+	}
 	return c.Validate()
 }
 

@@ -88,6 +88,8 @@ type Validation struct {
 	Labels [][]int
 	Value  []float64
 
+	Thresholds *solver.Thresholds // of labels, where Settings ask for them: Labels are by those of the other folds
+
 	Score  *Score   // of all documents together
 	ByFold []*Score // of the documents of each fold
 
@@ -149,7 +151,7 @@ func (f *folded) result(o outcome) (*Validation, error) {
 	case o.values != nil:
 		v.Value = inCorpus(f.corpus, o.values.Values)
 	case f.sets != nil:
-		v.Labels = inCorpus(f.corpus, o.classes.Sets)
+		v.Labels, v.Thresholds = inCorpus(f.corpus, o.classes.Sets), o.classes.Thresholds
 	default:
 		v.Class = inCorpus(f.corpus, o.classes.Predicted)
 	}

@@ -210,6 +210,7 @@ func (f *folded) validate(
 	}
 	trial := &solver.Trial{
 		Labels: f.labels, Sets: f.sets, Classes: len(f.p.corpus.classes), Scheme: f.s.Scheme, Parts: f.parts,
+		Thresholds: f.s.Thresholds, Decisions: f.s.Probabilities,
 	}
 	classes, err := trial.Validate(ctx, m, pars, start, opt)
 	for _, v := range classes {

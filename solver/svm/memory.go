@@ -191,6 +191,9 @@ func (f *folded) options(cells int) (solver.Options, error) {
 	fits := n * each * int64(f.folds-1) * 16
 	own := fits*(int64(cells)+2) + n*each*9 + n*80 + n*each*int64(cells)*4 +
 		(panel*4*n+panel*8*machines*int64(cells))*int64(e.Workers())
+	if f.s.Thresholds || f.s.Probabilities { // decision values, and lists of them
+		own += n * machines * (8*int64(cells) + 48)
+	}
 	least := 4 * n * leastRows
 	if opt.RowBytes-own < least {
 		return opt, fmt.Errorf("svm: validating %d folds of %d documents needs %s of memory beside the matrix, "+

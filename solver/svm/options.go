@@ -109,14 +109,20 @@ type Settings struct {
 	Kernel engine.Kernel // default diffusion:t=0.5
 	Scheme solver.Scheme // default one-vs-one; documents with several labels want solver.Labels
 
-	C             float64            // default 1
-	Nu            float64            // of nu_svc, one_class, nu_svr; default 0.5
-	Epsilon       float64            // of epsilon_svr, in units of the targets; default 0.1
-	Weights       map[string]float64 // multiples of C by name of the class; default 1
-	Tolerance     float64            // default 10⁻³
-	KeepAll       bool               // no shrinking
+	C       float64            // default 1
+	Nu      float64            // of nu_svc, one_class, nu_svr; default 0.5
+	Epsilon float64            // of epsilon_svr, in units of the targets; default 0.1
+	Weights map[string]float64 // multiples of C by name of the class; default 1
+
+	// Balanced weighs a class by what makes up for its size where Weights don't name it: its machine's
+	// rest has as many times as many documents, in one-vs-one a class of mean size. Default: no.
+	Balanced bool
+
+	Tolerance     float64 // default 10⁻³
+	KeepAll       bool    // no shrinking
 	Probabilities bool
-	Seed          uint64 // of the folds behind probabilities
+	Thresholds    bool   // of solver.Labels: tune each label's threshold on folds, see solver.TuneThresholds
+	Seed          uint64 // of the folds behind probabilities and thresholds
 }
 
 // DefaultKernel is the specification of the kernel where Settings have none.
@@ -148,6 +154,13 @@ func (s Settings) resolve() (Settings, error) {
 		s.Nu = 0
 	default:
 		return s, fmt.Errorf("svm: type %q, expected c_svc, nu_svc, one_class, epsilon_svr or nu_svr", s.Type)
+	}
+	if s.Thresholds && (s.Scheme != solver.Labels || !s.Type.Classifies()) {
+		return s, fmt.Errorf("svm: thresholds of %s, %s, expected c_svc or nu_svc and the scheme %s", s.Type, s.Scheme,
+			solver.Labels)
+	}
+	if s.Balanced && s.Type != model.CSVC {
+		return s, fmt.Errorf("svm: balanced weights of %s, expected %s", s.Type, model.CSVC)
 	}
 	return s, nil
 }

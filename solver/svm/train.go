@@ -29,6 +29,8 @@ type Report struct {
 
 	Unplaced string // why it hadn't, where that was the place for them: in a sentence without a full stop
 
+	Thresholds *solver.Thresholds // of labels, where Settings ask for them
+
 	Warnings []string // what deserves notice, in sentences without a full stop
 }
 
@@ -56,6 +58,11 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	c, err := p.trainWith(ctx, engine.Resolve(s.Kernel, p.Terms()), &s, rows, report)
 	if err != nil {
 		return nil, nil, err
+	}
+	if report.Thresholds != nil {
+		if err := report.Thresholds.Apply(c); err != nil {
+			return nil, nil, err
+		}
 	}
 	out := p.model(c, &s)
 	report.count(c, out)
@@ -86,9 +93,32 @@ func (p *Problem) trainWith(
 	begin = time.Now()
 	p.training.Store(true)
 	defer p.training.Store(false)
+	if s.Thresholds {
+		if report.Thresholds, err = p.thresholds(ctx, m, s); err != nil {
+			return nil, err
+		}
+	}
 	c, err = p.classifier(ctx, m.matrix, s, opt)
 	report.Solve = time.Since(begin)
 	return c, err
+}
+
+// thresholds tunes those of labels by a validation on the matrix of the training.
+func (p *Problem) thresholds(ctx context.Context, m *placed, s *Settings) (*solver.Thresholds, error) {
+	f, err := p.fold(s, ChoiceFolds, s.Seed, false)
+	if err != nil {
+		return nil, err
+	}
+	opt, err := f.options(1)
+	if err != nil {
+		return nil, err
+	}
+	opt.DeviceScores = m.scores
+	out, err := f.validate(ctx, m.matrix, []cell{{s.C, s.Nu, s.Epsilon}}, nil, opt)
+	if err != nil {
+		return nil, err
+	}
+	return out[0].classes.Thresholds, nil
 }
 
 // matrix returns the matrix of a kernel to train on, computed where all of it fits into memory, and
@@ -154,11 +184,12 @@ func (p *Problem) classifier(
 // name.
 func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	par := solver.Parameters{C: s.C, Nu: s.Nu, Probabilities: s.Probabilities, Seed: s.Seed}
-	if len(s.Weights) == 0 {
+	weights := p.weights(s)
+	if len(weights) == 0 {
 		return par, nil
 	}
 	par.Weights = slices.Repeat([]float64{1}, len(p.corpus.classes))
-	for name, w := range s.Weights {
+	for name, w := range weights {
 		c := slices.Index(p.corpus.classes, name)
 		if c < 0 {
 			return par, fmt.Errorf("svm: a weight for class %q, which %s doesn't have", name, p.corpus.source)
@@ -168,6 +199,38 @@ func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	return par, nil
 }
 
+// weights are the multiples of C of settings.
+func (p *Problem) weights(s *Settings) map[string]float64 {
+	if !s.Balanced {
+		return s.Weights
+	}
+	documents := make([]int, len(p.corpus.classes))
+	n := 0
+	for i := range p.Len() {
+		own := p.corpus.labels.Of(i)
+		if len(own) > 0 || s.Scheme == solver.Labels {
+			n++
+		}
+		for _, c := range own {
+			documents[c]++
+		}
+	}
+	out := map[string]float64{}
+	for c, of := range documents {
+		switch {
+		case of == 0 || of == n:
+		case s.Scheme == solver.OneVsOne:
+			out[p.corpus.classes[c]] = float64(n) / (float64(len(documents)) * float64(of))
+		default:
+			out[p.corpus.classes[c]] = float64(n-of) / float64(of)
+		}
+		if own, ok := s.Weights[p.corpus.classes[c]]; ok { // given beside
+			out[p.corpus.classes[c]] = own
+		}
+	}
+	return out
+}
+
 // model puts a classifier together with all that a prediction needs.
 func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	rows := c.Support()
@@ -175,14 +238,15 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	out := &model.Model{
 		Type: s.Type, Kernel: engine.Resolve(s.Kernel, p.Terms()).String(),
 		Settings: model.Settings{
-			C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, Weights: s.Weights, Tolerance: s.Tolerance,
-			Probabilities: s.Probabilities, Seed: s.Seed,
+			C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, Weights: p.weights(s), Tolerance: s.Tolerance,
+			Probabilities: s.Probabilities, Thresholds: s.Thresholds, Seed: s.Seed,
 		},
 		Source: p.corpus.source, Corpus: p.corpus.digest, Documents: p.Len(),
 		Vocabulary: p.corpus.vocabulary, Tokenizer: p.corpus.tokenizer, Embedder: p.x.Embedder,
 		Support: p.raw(rows), SupportDoc: make([]int64, len(rows)), SupportClass: make([]int32, len(rows)),
 		Classifier: solver.Classifier{
 			Scheme: c.Scheme, Classes: c.Classes, Machines: make([]*solver.Machine, len(c.Machines)),
+			AtLeastOne: c.AtLeastOne,
 		},
 	}
 	if s.Type.Classifies() {

@@ -35,6 +35,7 @@ type machine struct {
 	tolerance  float64
 	shrinking  cli.ZeroOne
 	prob       cli.ZeroOne
+	thresholds cli.ZeroOne
 	weights    weights
 	tiles      string
 	solver     string // its place
@@ -55,7 +56,7 @@ var schemes = []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels}
 
 // declare declares the flags.
 func (m *machine) declare(f *cli.Flags) {
-	m.f, m.weights = f, weights{}
+	m.f = f
 	m.StartsOver, m.Reread = true, []*string{&m.In, &m.Sets}
 	m.Documents.Declare(f, "", &m.Limits)
 	f.Group("Problem", "")
@@ -67,16 +68,14 @@ func (m *machine) declare(f *cli.Flags) {
 	f.Float64Var(&m.c, "c", 1, "`C`, the price of a violated margin: c_svc, epsilon_svr, nu_svr")
 	f.Float64Var(&m.nu, "nu", 0.5, "`NU`, a bound on the share of errors: nu_svc, one_class, nu_svr")
 	f.Float64Var(&m.eps, "epsilon", 0.1, "`WIDTH` of the zone without loss of epsilon_svr")
-	f.Var(m.weights, "weight", "multiply C for a class: `CLASS=W`, may be given several times")
-	m.shrinking = true
+	f.Var(&m.weights, "weight", "multiply C for a class: `CLASS=W`, several times; balanced: by their sizes")
 	f.Var(&m.prob, "probabilities", "train for probabilities, too, with five more trainings per machine, `0|1`")
 	f.Group("Training", "")
-	f.Float64Var(&m.tolerance, "tolerance", 1e-3, "stop where optimality conditions are violated by at most `E`")
-	f.Var(&m.shrinking, "shrinking", "leave documents out for a while that can't move, `0|1`")
+	f.Var(&m.thresholds, "thresholds", "tune the threshold of each label on folds, `0|1` (default: 1 where C is chosen)")
 	f.Stores(&m.tiles, "tiles", "keep the matrix in the folder `DIR` for later runs on the same documents", tiles.Owns)
 	f.Choose(&m.solver, "solver", "auto", "keep rows and scores in memory of `PLACE`: cpu, cuda, or auto",
 		[]string{"auto", "cpu", "cuda"}, "gpu")
-	f.Uint64Var(&m.seed, "seed", 1, "`SEED` of folds, those behind probabilities included")
+	f.Uint64Var(&m.seed, "seed", 1, "`SEED` of folds, those behind probabilities and thresholds included")
 	m.declareLetters(f)
 	m.Compute.Declare(f)
 	f.Group("Output", "")
@@ -121,7 +120,7 @@ func (m *machine) check() error {
 		return err
 	}
 	switch {
-	case len(m.weights) > 0 && t != model.CSVC:
+	case m.weights.given() && t != model.CSVC:
 		return cli.Usagef("-weight (-wCLASS) belongs to c_svc, not to %s", t)
 	case bool(m.prob) && !t.Classifies():
 		return cli.Usagef("-probabilities (-b 1) belong to c_svc and nu_svc, not to %s", t)
@@ -201,12 +200,12 @@ func (m *machine) kernelOf(c *sparse.Corpus) (engine.Kernel, error) {
 func (m *machine) settings(c *sparse.Corpus) (svm.Settings, error) {
 	out := svm.Settings{
 		Type: model.Type(m.kind), C: m.c, Nu: m.nu, Epsilon: m.eps, Tolerance: m.tolerance,
-		KeepAll: !bool(m.shrinking), Probabilities: bool(m.prob), Seed: m.seed,
+		KeepAll: !bool(m.shrinking), Probabilities: bool(m.prob), Seed: m.seed, Balanced: m.weights.balanced,
 	}
-	if len(m.weights) > 0 {
+	if len(m.weights.of) > 0 {
 		out.Weights = map[string]float64{}
 	}
-	for name, w := range m.weights {
+	for name, w := range m.weights.of {
 		if !slices.Contains(c.Classes, name) {
 			if v, err := strconv.ParseFloat(name, 64); err == nil { // +1 is 1
 				name = report.Float(v + 0)
@@ -225,6 +224,9 @@ func (m *machine) settings(c *sparse.Corpus) (svm.Settings, error) {
 	}
 	if m.scheme == "" && severalLabels(c) {
 		out.Scheme = solver.Labels
+	}
+	if out.Thresholds = bool(m.thresholds); out.Thresholds && out.Scheme != solver.Labels {
+		return out, cli.Usagef("-thresholds 1 with %s: labels have thresholds, expected -scheme labels", out.Scheme)
 	}
 	return out, nil
 }

@@ -289,8 +289,11 @@ func (m *machine) commandLine(others, settings []string) string {
 			words = append(words, "-"+fl.Name, fl.Value.String())
 		}
 	})
-	for _, class := range slices.Sorted(maps.Keys(m.weights)) {
-		words = append(words, "-weight", fmt.Sprintf("%s=%v", class, m.weights[class]))
+	if m.weights.balanced {
+		words = append(words, "-weight", "balanced")
+	}
+	for _, class := range slices.Sorted(maps.Keys(m.weights.of)) {
+		words = append(words, "-weight", fmt.Sprintf("%s=%v", class, m.weights.of[class]))
 	}
 	if m.Signed && !m.f.Given("signed") { // as -t has it
 		words = append(words, "-signed")

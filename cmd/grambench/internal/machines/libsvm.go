@@ -54,7 +54,10 @@ func (m *machine) declareLetters(f *cli.Flags) {
 	f.Float64Var(&m.offset, "r", 0, "`COEF0` of -t 1 and 3")
 	f.Float64Var(&m.nu, "n", 0.5, "-`nu`")
 	f.Float64Var(&m.eps, "p", 0.1, "-`epsilon`")
+	f.Float64Var(&m.tolerance, "tolerance", 1e-3, "stop where optimality conditions are violated by at most `E`")
 	f.Float64Var(&m.tolerance, "e", 1e-3, "-`tolerance`")
+	m.shrinking = true
+	f.Var(&m.shrinking, "shrinking", "leave documents out for a while that can't move, `0|1`")
 	f.Var(&m.shrinking, "h", "-shrinking, `0|1`")
 	f.Var(&m.prob, "b", "-probabilities, `0|1`")
 	f.Rewrite = m.rewrite
@@ -176,20 +179,31 @@ func (m *machine) rewrite(args []string) ([]string, error) {
 }
 
 // weights are multiples of C by name of the class.
-type weights map[string]float64
+type weights struct {
+	of       map[string]float64
+	balanced bool
+}
 
-func (w weights) String() string { return "" }
+func (w *weights) String() string { return "" }
+
+func (w *weights) given() bool { return len(w.of) > 0 || w.balanced }
 
 // Set implements flag.Value.
-func (w weights) Set(v string) error {
+func (w *weights) Set(v string) error {
+	if w.balanced = w.balanced || v == "balanced"; v == "balanced" {
+		return nil
+	}
 	at := strings.LastIndexByte(v, '=')
 	if at < 1 {
-		return fmt.Errorf("expected CLASS=W")
+		return fmt.Errorf("expected CLASS=W, or balanced")
 	}
 	x, err := strconv.ParseFloat(v[at+1:], 64)
 	if err != nil || !(x > 0) || math.IsInf(x, 0) {
 		return fmt.Errorf("weight %q of class %s, expected a number above 0", v[at+1:], v[:at])
 	}
-	w[v[:at]] = x
+	if w.of == nil {
+		w.of = map[string]float64{}
+	}
+	w.of[v[:at]] = x
 	return nil
 }

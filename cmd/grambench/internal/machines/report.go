@@ -3,11 +3,13 @@ package machines
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/place"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/solver/svm"
 )
@@ -99,6 +101,41 @@ func describe(what string, c, nu, epsilon float64) string {
 		}
 	}
 	return what
+}
+
+// thresholdsLine says what thresholds of labels were found.
+type thresholdsLine struct {
+	Above      []report.Number `json:"above"`        // by label
+	AtLeastOne bool            `json:"at_least_one"` // label, the best, where none is above its threshold
+	F1         report.Number   `json:"micro_f1"`     // on folds, by thresholds of the other folds
+	Sign       report.Number   `json:"micro_f1_sign"`
+}
+
+// newThresholdsLine describes thresholds; nil stays nil.
+func newThresholdsLine(t *solver.Thresholds) *thresholdsLine {
+	if t == nil {
+		return nil
+	}
+	l := &thresholdsLine{AtLeastOne: t.AtLeastOne, F1: report.Number(t.F1), Sign: report.Number(t.Sign)}
+	for _, v := range t.Above {
+		l.Above = append(l.Above, report.Number(v))
+	}
+	return l
+}
+
+func (l *thresholdsLine) write(w io.Writer) {
+	if l == nil {
+		return
+	}
+	what := "thresholds"
+	if slices.Min(l.Above) == slices.Max(l.Above) {
+		what = fmt.Sprintf("one threshold, %.3g,", float64(l.Above[0]))
+	}
+	if l.AtLeastOne {
+		what += " and at least one label"
+	}
+	fmt.Fprintf(w, "%s by micro F1 on folds: %s, by the signs %s\n", what, svm.MicroF1.Format(float64(l.F1)),
+		svm.MicroF1.Format(float64(l.Sign)))
 }
 
 // figures say how good predictions are. Classification has those up to F1, labels the Hamming loss,

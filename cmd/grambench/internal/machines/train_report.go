@@ -32,6 +32,8 @@ type trainReport struct {
 	Objective  report.Number `json:"objective"`
 	Gap        report.Number `json:"gap"`
 
+	Thresholds *thresholdsLine `json:"thresholds,omitempty"`
+
 	Seconds        float64 `json:"seconds"` // from the first byte read to the last written
 	SecondsRead    float64 `json:"seconds_read"`
 	SecondsPrepare float64 `json:"seconds_prepare"` // embedding the documents and making the engine
@@ -74,6 +76,7 @@ func (r *trainReport) fill(t *train, m *model.Model, result *svm.Report, j *job)
 	r.File, r.FileFormat = t.out, t.to
 	r.Machines, r.Support, r.Bounded = result.Machines, result.Support, result.Bounded
 	r.Iterations, r.Unfinished = result.Iterations, result.Unfinished
+	r.Thresholds = newThresholdsLine(result.Thresholds)
 	r.Objective, r.Gap = report.Number(result.Objective), report.Number(result.Gap)
 	r.SecondsRead, r.SecondsPrepare = j.read, j.prepare
 	r.SecondsGram, r.SecondsSolve = result.Gram.Seconds(), result.Solve.Seconds()
@@ -136,6 +139,7 @@ func (r *trainReport) WriteText(w io.Writer) {
 		report.Counted(r.Machines, "machine", "machines"),
 		report.Counted(r.Support, "support vector", "support vectors"),
 		report.Counted(r.Iterations, "step", "steps"), float64(r.Objective), float64(r.Gap))
+	r.Thresholds.write(w)
 	r.writeWork(w, r.DotProducts, r.Cache)
 	fmt.Fprintf(w, "reading %.2f s, preparing %.2f s, matrix %.2f s, solver %.2f s, writing %.2f s, in all %.2f s\n",
 		r.SecondsRead, r.SecondsPrepare, r.SecondsGram, r.SecondsSolve, r.SecondsWrite, r.Seconds)
