@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
@@ -22,35 +23,50 @@ type Candidates struct {
 	C       []float64
 	Schemes []solver.Scheme // without solver.Labels, unless it is the only one
 
+	// Cuts are ways in which the text is cut into terms. Corpus returns the same documents cut in
+	// another way than the corpus, which is number 0; nil where there is none. It is called once a
+	// round.
+	Cuts   int
+	Corpus func(ctx context.Context, cut int) (*sparse.Corpus, error)
+
+	// Near returns the neighbours of a kernel, such as those with half and twice its parameter. If it
+	// isn't nil, kernels near the best one are tried as long as that isn't better than its neighbours,
+	// and so are values of C, where there are several. Default: the lists are all.
+	Near func(k engine.Kernel) []engine.Kernel
+
+	// Final is how many of the best are compared in a last round, by Folds folds (default
+	// [DefaultFolds]) of all documents, as far as Work allows; 0: there is no such round.
+	Final, Folds int
+
+	// LeastC takes the least of several C that isn't worse than the best by more than the standard
+	// error of their difference. Default: the best.
+	LeastC bool
+
 	Work float64 // what the choice may cost, as a multiple of the training; default 1
 	Seed uint64  // of samples and folds
 }
 
-// ChoiceFolds is the number of folds of a choice.
+// ChoiceFolds is the number of folds of a choice, except its last round.
 const ChoiceFolds = 3
 
 // Bounds of a choice: of fewer than fewDocuments it makes none. A sample has leastSample documents at
 // least, or all there are, even if that costs more than it may: figures of fewer say little. It has
-// mostSample at most, whose matrix takes 144 MB.
-const leastSample, mostSample, fewDocuments = 900, 6000, 100
+// mostSample at most, whose matrix takes 144 MB, and mostFinal in the last round, 1.6 GB.
+const leastSample, mostSample, mostFinal, fewDocuments = 900, 6000, 20000, 100
 
 // Round is a part of a choice: candidates that were compared on a sample.
 type Round struct {
-	Documents int           // of the sample
-	Points    []ChoicePoint // in the order in which they were tried
-	Best      int           // of Points
-	Compares  string        // what it compares: "kernel", "scheme" or "C"
-}
-
-// ChoicePoint is a candidate and its result on a sample.
-type ChoicePoint struct {
-	Scheme solver.Scheme
-	Point
+	Documents int     // of the sample
+	Folds     int     // of it
+	Points    []Point // in the order in which they were tried
+	Best      int     // of Points
+	Compares  string  // what it compares: "kernel", "scheme", "C", "terms" or "all"
 }
 
 // Chosen is the result of a choice.
 type Chosen struct {
 	Settings Settings // those that were given, with the kernel, C and scheme that were chosen
+	Cut      int      // the way in which the text is cut that was chosen
 	Measure  Measure
 	Rounds   []Round // empty where nothing was to be compared, or Why says why nothing could be
 	Why      string  // in a sentence without a full stop
@@ -59,11 +75,11 @@ type Chosen struct {
 	Fits        int   // classifiers that were trained
 }
 
-// Choose chooses kernel, C and scheme of c_svc for a corpus, by cross-validation on samples in which
-// classes are as frequent as in the corpus. The best kernels by the first scheme and C are compared
-// by all schemes, and the best of these by all C; each round's sample contains the one before. Of
-// several C the least is taken that isn't worse than the best by more than the standard error of
-// their difference.
+// Choose chooses kernel, C and scheme of c_svc for a corpus, and how its text is cut, by
+// cross-validation on samples in which classes are as frequent as in the corpus. The best kernels by
+// the first scheme and C are compared by all schemes, the best of these by all C, and the best of
+// these by all cuts. Each round's sample contains the one before, and fewer candidates make it
+// larger.
 //
 // The work is bounded by counts, not by time: the values of the kernel that are computed, and those
 // that the training of a machine reads, all estimated from numbers of documents. So the choice is
@@ -71,7 +87,8 @@ type Chosen struct {
 // Options.MemoryBytes leaves room for smaller samples only.
 //
 // Where documents are too few to choose by, or memory is, the result has the settings s and says
-// why. It computes on the processor and ignores Options.Device, Store, Once and CacheBytes.
+// why. At the end of ctx, or after another error, the result has the rounds that are complete, and
+// the best of them. It computes on the processor and ignores Options.Device, Store, Once and CacheBytes.
 //
 // Errors: those of [Problem.Search], another type than c_svc, Work that isn't a positive number.
 func Choose(
@@ -98,7 +115,8 @@ func Choose(
 	}
 	opt.Device, opt.Store, opt.Once, opt.CacheBytes, opt.Place = nil, nil, false, 0, PlaceAuto
 	h := &choosing{c: c, s: s, from: from, opt: opt, out: &Chosen{Settings: s}}
-	h.out.Measure = h.settings(from.Schemes[0]).Measure()
+	h.s.Scheme = from.Schemes[0]
+	h.out.Measure = h.s.Measure()
 	if h.out.Why = h.sample(); h.out.Why != "" {
 		return h.out, nil
 	}
@@ -128,13 +146,17 @@ func (g Candidates) resolve(s *Settings) (Candidates, error) {
 	if len(g.Schemes) == 0 {
 		g.Schemes = []solver.Scheme{s.Scheme}
 	}
-	for i, scheme := range g.Schemes {
-		if scheme < solver.OneVsOne || scheme > solver.Labels || scheme == solver.Labels && len(g.Schemes) > 1 {
-			return g, fmt.Errorf("svm: scheme %d of the candidates is %s, expected one-vs-one or one-vs-rest, "+
-				"or labels alone", i, scheme)
-		}
+	if g.Folds == 0 {
+		g.Folds = DefaultFolds
 	}
-	return g, nil
+	if g.Cuts = max(g.Cuts, 1); g.Cuts > 1 && g.Corpus == nil {
+		return g, fmt.Errorf("svm: %d cuts without a function that cuts, expected one", g.Cuts)
+	}
+	if g.Final < 0 || g.Folds < 2 {
+		return g, fmt.Errorf("svm: %d candidates of the last round by %d folds, expected 0 or more by 2 or more", g.Final,
+			g.Folds)
+	}
+	return g, checkSchemes(g.Schemes)
 }
 
 // choosing is a choice under way.
@@ -146,21 +168,12 @@ type choosing struct {
 	out  *Chosen
 
 	order []int // the documents, so that each beginning is a sample
-	most  int   // documents of a sample
-}
+	most  int   // documents that memory has room for
 
-// candidate is one of what a round compares.
-type candidate struct {
-	kernel engine.Kernel
-	scheme solver.Scheme
-	c      float64
-}
-
-// settings are those of a scheme.
-func (h *choosing) settings(scheme solver.Scheme) *Settings {
-	s := h.s
-	s.Scheme, s.Probabilities = scheme, false
-	return &s
+	done, total float64 // work, of rounds
+	now         float64 // that of what is compared
+	tries       int     // candidates of it
+	tried       atomic.Int64
 }
 
 // sample puts the documents into an order of which each beginning is a sample, in which classes are
@@ -200,7 +213,7 @@ func (h *choosing) sample() (why string) {
 		}
 	}
 	slices.SortStableFunc(h.order, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
-	h.most = min(n, mostSample)
+	h.most = n
 	if h.opt.MemoryBytes > 0 { // tiles, a matrix in the order of folds, and as much again for the rest
 		room := h.opt.MemoryBytes - h.opt.HeldBytes - 2*h.c.Documents.Bytes()
 		h.most = min(h.most, int(math.Sqrt(float64(max(room, 0))/16)))
@@ -209,216 +222,4 @@ func (h *choosing) sample() (why string) {
 		return "memory is too little to choose on samples"
 	}
 	return ""
-}
-
-// trainingWork is the estimate of a training's work, in values of the kernel by document and
-// document: a dot product of two documents, for both halves of the matrix, is worth a value of each,
-// and the machines read each value about once and a half.
-const trainingWork = 2.5
-
-// fitWork is the part of it that is not dot products, in a validation: one-vs-one reads each value
-// about once, all classes against the rest three times (measured on 20 Newsgroups).
-func fitWork(scheme solver.Scheme) float64 {
-	if scheme == solver.OneVsOne {
-		return 1
-	}
-	return 3
-}
-
-// workOf is that of a round, relative to the square of the number of documents.
-func workOf(all []candidate) float64 {
-	const rest = float64(ChoiceFolds-1) / ChoiceFolds
-	total := 0.0
-	var embeddings []sparse.Embedding
-	var kernels []engine.Kernel
-	for _, q := range all {
-		if e := q.kernel.Embedding(); !slices.Contains(embeddings, e) {
-			embeddings = append(embeddings, e)
-			total += 1
-		}
-		if !slices.ContainsFunc(kernels, func(k engine.Kernel) bool { return engine.SameKernel(k, q.kernel) }) {
-			kernels = append(kernels, q.kernel)
-			total += 0.5
-		}
-		total += ChoiceFolds * rest * rest * fitWork(q.scheme)
-	}
-	return total
-}
-
-// How many of the best kernels are compared by scheme, and how many of the best of these by C.
-const keptKernels, keptSchemes = 3, 2
-
-// run runs the rounds.
-func (h *choosing) run(ctx context.Context) error {
-	g := &h.from
-	var rounds []string
-	for _, q := range []struct {
-		what string
-		n    int
-	}{{"kernel", len(g.Kernels)}, {"scheme", len(g.Schemes)}, {"C", len(g.C)}} {
-		if q.n > 1 {
-			rounds = append(rounds, q.what)
-		}
-	}
-	var all []candidate
-	for _, k := range g.Kernels {
-		all = append(all, candidate{k, g.Schemes[0], g.C[0]})
-	}
-	n := float64(len(h.order))
-	training := n * n * trainingWork
-	least := min(len(h.order), leastSample)
-	for _, what := range rounds {
-		switch what {
-		case "scheme":
-			all = extended(all, keptKernels, len(g.Schemes), func(q *candidate, i int) { q.scheme = g.Schemes[i] })
-		case "C":
-			all = extended(all, keptSchemes, len(g.C), func(q *candidate, i int) { q.c = g.C[i] })
-		}
-		documents := math.Sqrt(g.Work * training / float64(len(rounds)) / workOf(all))
-		least = min(max(int(min(documents, n)), least), h.most)
-		r, err := h.round(ctx, what, least, all)
-		if err != nil {
-			return err
-		}
-		h.out.Rounds = append(h.out.Rounds, *r)
-		// The best first; of equal ones those that were tried first.
-		points := slices.Clone(r.Points)
-		slices.SortStableFunc(points, func(a, b ChoicePoint) int {
-			switch m := h.out.Measure; {
-			case m.Better(a.Mean, b.Mean):
-				return -1
-			case m.Better(b.Mean, a.Mean):
-				return 1
-			}
-			return 0
-		})
-		all = all[:0:0]
-		for _, p := range points {
-			all = append(all, candidate{p.Kernel, p.Scheme, p.C})
-		}
-	}
-	best := h.leastC(all[0])
-	h.out.Settings.Kernel, h.out.Settings.Scheme, h.out.Settings.C = best.kernel, best.scheme, best.c
-	return nil
-}
-
-// leastC returns the best candidate with the least C that isn't clearly worse: with which the mean is
-// lower by at most the standard error of the difference by fold.
-func (h *choosing) leastC(best candidate) candidate {
-	if len(h.out.Rounds) == 0 || len(h.from.C) < 2 {
-		return best
-	}
-	r := &h.out.Rounds[len(h.out.Rounds)-1]
-	top := r.Points[r.Best]
-	for i, p := range r.Points {
-		if p.Scheme != top.Scheme || !engine.SameKernel(p.Kernel, top.Kernel) || p.C >= r.Points[r.Best].C {
-			continue
-		}
-		var lost []float64
-		for fold, figure := range p.Figures {
-			lost = append(lost, top.Figures[fold]-figure)
-		}
-		mean, sd := meanAndDeviation(lost)
-		if mean <= sd/math.Sqrt(float64(len(lost))) {
-			r.Best, best.c = i, p.C
-		}
-	}
-	return best
-}
-
-// extended returns the first of some candidates, each with all values that set sets.
-func extended(all []candidate, first, values int, set func(q *candidate, i int)) []candidate {
-	var out []candidate
-	for _, q := range all[:min(first, len(all))] {
-		for i := range values {
-			set(&q, i)
-			out = append(out, q)
-		}
-	}
-	return out
-}
-
-// round compares candidates on a sample: those of an embedding on the same tiles, and those of a
-// scheme in one search.
-func (h *choosing) round(ctx context.Context, what string, documents int, all []candidate) (*Round, error) {
-	docs := slices.Clone(h.order[:documents])
-	slices.Sort(docs)
-	sample := h.c.Select(docs)
-	r := &Round{Documents: documents, Compares: what, Points: make([]ChoicePoint, len(all))}
-	opt := h.opt
-	if opt.MemoryBytes > 0 {
-		opt.HeldBytes += h.c.Documents.Bytes() + sample.Documents.Bytes()
-	}
-	done := 0
-	if tell := h.opt.Progress; tell != nil {
-		opt.Progress = func(p Progress) {
-			p.Stage, p.Done, p.Total = "choosing the "+what, int64(done), int64(len(all))
-			tell(p)
-		}
-	}
-	var embeddings []sparse.Embedding
-	for _, q := range all {
-		e := q.kernel.Embedding()
-		if slices.Contains(embeddings, e) {
-			continue
-		}
-		embeddings = append(embeddings, e)
-		p, err := NewProblem(ctx, sample, e, opt)
-		if err != nil {
-			return nil, err
-		}
-		for _, scheme := range h.from.Schemes {
-			err := h.compare(ctx, p, scheme, all, r, &done)
-			if err != nil {
-				return nil, errors.Join(err, p.Engine().Close())
-			}
-		}
-		if err := p.Engine().Close(); err != nil {
-			return nil, err
-		}
-	}
-	for i, p := range r.Points {
-		if h.out.Measure.Better(p.Mean, r.Points[r.Best].Mean) {
-			r.Best = i
-		}
-	}
-	return r, nil
-}
-
-// compare searches those candidates that have a problem's embedding and a scheme.
-func (h *choosing) compare(
-	ctx context.Context, p *Problem, scheme solver.Scheme, all []candidate, r *Round, done *int,
-) error {
-	g := Grid{Folds: ChoiceFolds, Seed: h.from.Seed}
-	var own []int
-	for i, q := range all {
-		if q.scheme != scheme || q.kernel.Embedding() != p.Embedding() {
-			continue
-		}
-		own = append(own, i)
-		same := func(k engine.Kernel) bool { return engine.SameKernel(k, q.kernel) }
-		if !slices.ContainsFunc(g.Kernels, same) {
-			g.Kernels = append(g.Kernels, q.kernel)
-		}
-		if !slices.Contains(g.C, q.c) {
-			g.C = append(g.C, q.c)
-		}
-	}
-	if len(own) == 0 {
-		return nil
-	}
-	result, err := p.Search(ctx, *h.settings(scheme), g, nil)
-	if err != nil {
-		return err
-	}
-	h.out.DotProducts += result.DotProducts
-	h.out.Fits += result.Fits()
-	for _, i := range own {
-		k := slices.IndexFunc(g.Kernels, func(k engine.Kernel) bool { return engine.SameKernel(k, all[i].kernel) })
-		point := result.Points[k*len(g.C)+slices.Index(g.C, all[i].c)]
-		point.Kernel = all[i].kernel // with a gamma that the corpus, not the sample, resolves
-		r.Points[i] = ChoicePoint{scheme, point}
-	}
-	*done += len(own)
-	return nil
 }

@@ -156,11 +156,11 @@ func TestChooseOthers(t *testing.T) {
 // Of several C the least that isn't clearly worse.
 func TestChooseLeastC(t *testing.T) {
 	k := engine.MustParseKernel(DefaultKernel)
-	point := func(c float64, figures ...float64) ChoicePoint {
+	point := func(c float64, figures ...float64) Point {
 		mean, sd := meanAndDeviation(figures)
-		return ChoicePoint{solver.OneVsOne, Point{Kernel: k, C: c, Figures: figures, Mean: mean, SD: sd}}
+		return Point{Candidate: Candidate{Kernel: k, C: c}, Figures: figures, Mean: mean, SD: sd}
 	}
-	for want, points := range map[float64][]ChoicePoint{
+	for want, points := range map[float64][]Point{
 		1:   {point(10, 0.8, 0.9, 0.7), point(1, 0.81, 0.88, 0.69), point(0.1, 0.6, 0.6, 0.6)},
 		10:  {point(10, 0.8, 0.9, 0.7), point(1, 0.79, 0.89, 0.68), point(100, 0.79, 0.9, 0.7)},
 		100: {point(10, 0.7, 0.8, 0.6), point(100, 0.8, 0.9, 0.7)},
@@ -172,9 +172,9 @@ func TestChooseLeastC(t *testing.T) {
 			}
 		}
 		h := &choosing{from: Candidates{C: []float64{10, 1, 100}}, out: &Chosen{Rounds: []Round{r}}}
-		best := h.leastC(candidate{k, solver.OneVsOne, points[r.Best].C})
-		if at := h.out.Rounds[0].Best; best.c != want || points[at].C != want {
-			t.Errorf("C = %v and point %d, expected %v", best.c, at, want)
+		best := h.leastC(points[r.Best].Candidate)
+		if at := h.out.Rounds[0].Best; best.C != want || points[at].C != want {
+			t.Errorf("C = %v and point %d, expected %v", best.C, at, want)
 		}
 	}
 }

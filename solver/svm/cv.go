@@ -93,6 +93,10 @@ type Validation struct {
 	Score  *Score   // of all documents together
 	ByFold []*Score // of the documents of each fold
 
+	// LogLoss is, where Settings.Probabilities asks for it, the mean of -log P of the true class, or
+	// of all decisions of labels, by sigmoids that were fitted on the other folds; otherwise NaN.
+	LogLoss float64
+
 	Measure  Measure
 	Figures  []float64 // the measure by fold
 	Mean, SD float64   // of the figures: their mean, and their standard deviation with n-1 in the denominator
@@ -112,7 +116,7 @@ type Validation struct {
 
 // CrossValidate trains on all folds but one and predicts that one, for each fold. The seed divides
 // the documents of each class, or all of regression, into folds of nearly equal size; documents of
-// several labels by their first. Settings.Probabilities is ignored. An embedding learns, for
+// several labels by their first. An embedding learns, for
 // example idf weights, from all documents, held out or not: only so can folds share dot products.
 //
 // It computes each dot product once, where the whole matrix fits into memory, or those of each row
@@ -179,7 +183,8 @@ func (f *folded) result(o outcome) (*Validation, error) {
 		}
 	}
 	v.Mean, v.SD = meanAndDeviation(v.Figures)
-	return v, nil
+	v.LogLoss, err = f.logLoss(o)
+	return v, err
 }
 
 // inCorpus brings values into the order of the corpus: corpus[i] is the document of value i.

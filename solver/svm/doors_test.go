@@ -129,7 +129,7 @@ func TestProblemDoors(t *testing.T) {
 		}},
 		{"no problem", "no problem for kernels of the embedding", func() error {
 			_, err := SearchProblems(
-				t.Context(), Settings{}, Grid{}, func(sparse.Embedding) (*Problem, error) { return nil, nil }, nil,
+				t.Context(), Settings{}, Grid{}, func(int, sparse.Embedding) (*Problem, error) { return nil, nil }, nil,
 			)
 			return err
 		}},

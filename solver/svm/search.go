@@ -1,6 +1,7 @@
 package svm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,13 +9,27 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/model"
 	"github.com/gramengine/gram/sparse"
 )
 
+// Candidate is a combination of settings that is compared with others.
+type Candidate struct {
+	Cut    int // in which way text is cut into terms, by the caller's count from 0
+	Kernel engine.Kernel
+	Scheme solver.Scheme
+
+	C       float64
+	Nu      float64 // 0 where the type has none
+	Epsilon float64
+}
+
 // Grid says which settings are compared: all combinations of its lists. An empty list stands for
 // the value that Settings have.
 type Grid struct {
+	Cuts    int             // ways in which text is cut into terms; default 1
+	Schemes []solver.Scheme // without solver.Labels, unless it is the only one
 	Kernels []engine.Kernel
 	C       []float64
 	Nu      []float64 // of nu_svc, nu_svr
@@ -29,13 +44,12 @@ const DefaultFolds = 5
 
 // Point is a combination of settings and its result.
 type Point struct {
-	Kernel  engine.Kernel // with a gamma that its specification left out
-	C       float64
-	Nu      float64 // 0 where the type has none
-	Epsilon float64
+	Candidate // the kernel with a gamma that its specification left out
 
 	Figures  []float64 // the measure by fold
 	Mean, SD float64   // their mean, and their standard deviation with n-1 in the denominator
+	Score    *Score    // of all documents together
+	LogLoss  float64   // as in Validation
 
 	Iterations int64
 	Unfinished int           // machines that didn't reach the tolerance
@@ -46,7 +60,7 @@ type Point struct {
 // SearchResult is what a search found.
 type SearchResult struct {
 	Measure Measure
-	Points  []Point // those that are complete, in the order of the grid: kernels, then nu, epsilon, C
+	Points  []Point // those that are complete, in the order of the grid: cuts, schemes, kernels, then nu, epsilon, C
 	Total   int     // points of the grid
 	Best    int     // the best of Points: the first of several with the same mean; -1 where there is none
 
@@ -87,8 +101,16 @@ func (r *SearchResult) Fits() int {
 //
 // At the end of ctx, or after another error, the result has the points that are complete.
 func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(Point)) (*SearchResult, error) {
-	problem := func(sparse.Embedding) (*Problem, error) { return p, nil }
+	if g.Cuts > 1 {
+		return nil, errOneCut(g.Cuts)
+	}
+	problem := func(int, sparse.Embedding) (*Problem, error) { return p, nil }
 	return SearchProblems(ctx, p.withKernel(s), g, problem, each)
+}
+
+// errOneCut says that a corpus is text cut in one way.
+func errOneCut(cuts int) error {
+	return fmt.Errorf("svm: a grid of %d ways in which text is cut, on documents that are cut, expected 1", cuts)
 }
 
 // SearchCorpus is [Problem.Search] for kernels of several embeddings: it makes a problem for each
@@ -96,31 +118,56 @@ func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(Poin
 func SearchCorpus(
 	ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt Options, each func(Point),
 ) (_ *SearchResult, err error) {
-	var last *Problem
-	closeLast := func() error {
-		if last == nil {
-			return nil
-		}
-		e := last.Engine()
-		last = nil
-		return e.Close()
+	if g.Cuts > 1 {
+		return nil, errOneCut(g.Cuts)
 	}
-	defer func() { err = errors.Join(err, closeLast()) }()
-	return SearchProblems(ctx, s, g, func(e sparse.Embedding) (*Problem, error) {
-		if err := closeLast(); err != nil {
-			return nil, err
-		}
-		p, err := NewProblem(ctx, c, e, opt)
-		last = p
-		return p, err
+	one := oneProblem{opt: opt, corpus: func(int) (*sparse.Corpus, error) { return c, nil }}
+	defer func() { err = errors.Join(err, one.close()) }()
+	return SearchProblems(ctx, s, g, func(cut int, e sparse.Embedding) (*Problem, error) {
+		return one.next(ctx, cut, e)
 	}, each)
 }
 
+// oneProblem makes problems, one at a time.
+type oneProblem struct {
+	corpus func(cut int) (*sparse.Corpus, error)
+	opt    Options
+	last   *Problem
+	cut    int // of the last
+}
+
+// next closes the last problem and makes another, unless it is the same.
+func (o *oneProblem) next(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error) {
+	if o.last != nil && o.cut == cut && o.last.Embedding() == e {
+		return o.last, nil
+	}
+	if err := o.close(); err != nil {
+		return nil, err
+	}
+	c, err := o.corpus(cut)
+	if err != nil {
+		return nil, err
+	}
+	o.last, err = NewProblem(ctx, c, e, o.opt)
+	o.cut = cut
+	return o.last, err
+}
+
+func (o *oneProblem) close() error {
+	if o.last == nil {
+		return nil
+	}
+	e := o.last.Engine()
+	o.last = nil
+	return e.Close()
+}
+
 // SearchProblems is [SearchCorpus] for problems that the caller makes: it calls problem once for
-// each embedding of the grid, when it needs it, and is then done with the one before. The caller
-// closes what has a device.
+// each way in which text is cut and each embedding of the grid, when it needs it, and is then done
+// with the one before. The caller closes what has a device.
 func SearchProblems(
-	ctx context.Context, s Settings, g Grid, problem func(sparse.Embedding) (*Problem, error), each func(Point),
+	ctx context.Context, s Settings, g Grid, problem func(cut int, e sparse.Embedding) (*Problem, error),
+	each func(Point),
 ) (*SearchResult, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -132,66 +179,115 @@ func SearchProblems(
 	if err != nil {
 		return nil, err
 	}
-	s.Probabilities = false
-	if len(g.Kernels) == 0 {
-		g.Kernels = []engine.Kernel{s.Kernel}
-	}
-	if i := slices.Index(g.Kernels, nil); i >= 0 {
-		return nil, fmt.Errorf("svm: kernel %d of the grid is nil", i)
+	all, err := g.candidates(&s)
+	if err != nil {
+		return nil, err
 	}
 	if g.Folds == 0 {
 		g.Folds = DefaultFolds
 	}
+	return search(ctx, s, all, g.Folds, g.Seed, problem, each)
+}
+
+// search validates candidates.
+func search(
+	ctx context.Context, s Settings, all []Candidate, folds int, seed uint64,
+	problem func(cut int, e sparse.Embedding) (*Problem, error), each func(Point),
+) (*SearchResult, error) {
 	if each == nil {
 		each = func(Point) {}
 	}
-	q := &searching{g: g, each: each, points: make([][]Point, len(g.Kernels))}
-	q.work = work{s: s, folds: g.Folds, seed: g.Seed, stage: "searching", left: len(g.Kernels)}
-	if q.cells, err = g.cells(&s); err != nil {
-		return nil, err
-	}
-	q.out = &SearchResult{Measure: s.Measure(), Total: len(g.Kernels) * len(q.cells), Best: -1}
-	err = q.run(ctx, problem)
+	q := &searching{all: all, each: each, points: make([]*Point, len(all))}
+	s.Scheme = all[0].Scheme
+	q.work = work{s: s, folds: folds, seed: seed, stage: "searching"}
+	q.out = &SearchResult{Measure: s.Measure(), Total: len(all), Best: -1}
+	err := q.run(ctx, problem)
 	return q.finish(), err
 }
 
 // searching is a search under way.
 type searching struct {
 	work
-	g      Grid
+	all    []Candidate
 	each   func(Point)
-	points [][]Point // by kernel of the grid
+	points []*Point // by candidate
+	part   *searchPart
 	out    *SearchResult
 }
 
-// run goes through the embeddings of the grid.
-func (q *searching) run(ctx context.Context, problem func(sparse.Embedding) (*Problem, error)) error {
-	var done []sparse.Embedding
-	for _, k := range q.g.Kernels {
-		e := k.Embedding()
-		if slices.Contains(done, e) {
+// searchPart is what is validated together: kernels of an embedding with the same cells.
+type searchPart struct {
+	cut       int
+	embedding sparse.Embedding
+	scheme    solver.Scheme
+	cells     []cell
+	kernels   []engine.Kernel
+	at        [][]int // by kernel and cell: the candidate
+}
+
+// parts divides the candidates: by cut, embedding, scheme, and the cells of each kernel.
+func (q *searching) parts() (parts []*searchPart) {
+	var each []*searchPart // with one kernel
+	for i, o := range q.all {
+		at := slices.IndexFunc(each, func(p *searchPart) bool {
+			return p.cut == o.Cut && p.scheme == o.Scheme && engine.SameKernel(p.kernels[0], o.Kernel)
+		})
+		if at < 0 {
+			at = len(each)
+			each = append(each, &searchPart{
+				cut: o.Cut, embedding: o.Kernel.Embedding(), scheme: o.Scheme, kernels: []engine.Kernel{o.Kernel},
+				at: make([][]int, 1),
+			})
+		}
+		p := each[at]
+		p.cells, p.at[0] = append(p.cells, cell{o.C, o.Nu, o.Epsilon}), append(p.at[0], i)
+	}
+	for _, o := range each {
+		at := slices.IndexFunc(parts, func(p *searchPart) bool {
+			return p.cut == o.cut && p.embedding == o.embedding && p.scheme == o.scheme && slices.Equal(p.cells, o.cells)
+		})
+		if at < 0 {
+			parts = append(parts, o)
 			continue
 		}
-		done = append(done, e)
-		p, err := problem(e)
-		if err != nil {
-			return err
-		}
-		if p == nil {
-			return fmt.Errorf("svm: no problem for kernels of the embedding %s, and no error", e)
-		}
-		var kernels []kernelAt
-		for i, k := range q.g.Kernels {
-			if k.Embedding() == e {
-				k = engine.Resolve(k, p.Terms())
-				if err := p.suits(k); err != nil { // before any work is done
-					return err
-				}
-				kernels = append(kernels, kernelAt{i, k})
+		parts[at].kernels, parts[at].at = append(parts[at].kernels, o.kernels...), append(parts[at].at, o.at...)
+	}
+	problemOf := func(p *searchPart) int { // those of a problem follow each other
+		return slices.IndexFunc(parts, func(o *searchPart) bool { return o.cut == p.cut && o.embedding == p.embedding })
+	}
+	order := slices.Clone(parts)
+	slices.SortStableFunc(order, func(a, b *searchPart) int { return cmp.Compare(problemOf(a), problemOf(b)) })
+	return order
+}
+
+// run goes through the problems that the candidates need.
+func (q *searching) run(ctx context.Context, problem func(cut int, e sparse.Embedding) (*Problem, error)) error {
+	parts := q.parts()
+	for _, part := range parts {
+		q.left += len(part.kernels)
+	}
+	var p *Problem
+	for i, part := range parts {
+		if i == 0 || part.cut != parts[i-1].cut || part.embedding != parts[i-1].embedding {
+			var err error
+			if p, err = problem(part.cut, part.embedding); err != nil {
+				return err
+			}
+			if p == nil {
+				return fmt.Errorf("svm: no problem for kernels of the embedding %s, and no error", part.embedding)
 			}
 		}
+		var kernels []kernelAt
+		for k, kernel := range part.kernels {
+			kernel = engine.Resolve(kernel, p.Terms())
+			if err := p.suits(kernel); err != nil { // before any work is done
+				return err
+			}
+			kernels = append(kernels, kernelAt{k, kernel})
+		}
 		before := p.Cache().Computed
-		err = q.work.run(ctx, p, kernels, q.keep)
+		q.part, q.work.cells, q.work.s.Scheme = part, part.cells, part.scheme
+		err := q.work.run(ctx, p, kernels, q.keep)
 		q.out.DotProducts += p.Cache().Computed - before
 		if err != nil {
 			return err
@@ -203,6 +299,51 @@ func (q *searching) run(ctx context.Context, problem func(sparse.Embedding) (*Pr
 // mostCells is the greatest number of combinations of the solver's parameters, whose coefficients
 // are all kept at a time.
 const mostCells = 1 << 20
+
+// candidates lists the combinations of a grid.
+func (g *Grid) candidates(s *Settings) (all []Candidate, err error) {
+	if len(g.Kernels) == 0 {
+		g.Kernels = []engine.Kernel{s.Kernel}
+	}
+	if i := slices.Index(g.Kernels, nil); i >= 0 {
+		return nil, fmt.Errorf("svm: kernel %d of the grid is nil", i)
+	}
+	if len(g.Schemes) == 0 {
+		g.Schemes = []solver.Scheme{s.Scheme}
+	}
+	if err := checkSchemes(g.Schemes); err != nil {
+		return nil, err
+	}
+	cells, err := g.cells(s)
+	if err != nil {
+		return nil, err
+	}
+	cuts := max(g.Cuts, 1)
+	if n := float64(cuts) * float64(len(g.Schemes)) * float64(len(g.Kernels)) * float64(len(cells)); n > mostCells {
+		return nil, fmt.Errorf("svm: a grid of %.0f combinations, expected at most %d", n, mostCells)
+	}
+	for cut := range cuts {
+		for _, scheme := range g.Schemes {
+			for _, k := range g.Kernels {
+				for _, c := range cells {
+					all = append(all, Candidate{cut, k, scheme, c.c, c.nu, c.epsilon})
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// checkSchemes checks what schemes are compared.
+func checkSchemes(schemes []solver.Scheme) error {
+	for i, scheme := range schemes {
+		if scheme < solver.OneVsOne || scheme > solver.Labels || scheme == solver.Labels && len(schemes) > 1 {
+			return fmt.Errorf("svm: scheme %d of the candidates is %s, expected one-vs-one or one-vs-rest, "+
+				"or labels alone", i, scheme)
+		}
+	}
+	return nil
+}
 
 // cells lists the combinations of the solver's parameters.
 func (g *Grid) cells(s *Settings) ([]cell, error) {
@@ -244,17 +385,17 @@ func (g *Grid) cells(s *Settings) ([]cell, error) {
 
 // keep makes points of the outcomes of a kernel.
 func (q *searching) keep(f *folded, at kernelAt, out []outcome) error {
-	var points []Point
+	var points []*Point
 	for i, o := range out {
 		v, err := f.result(o)
 		if err != nil {
 			return err
 		}
-		c := q.cells[i]
-		point := Point{
-			Kernel: at.kernel, C: c.c, Nu: c.nu, Epsilon: c.epsilon, Figures: v.Figures, Mean: v.Mean, SD: v.SD,
-			Iterations: v.Iterations, Unfinished: v.Unfinished, Busy: o.busy(),
+		point := &Point{
+			Candidate: q.all[q.part.at[at.index][i]], Figures: v.Figures, Mean: v.Mean, SD: v.SD, Score: v.Score,
+			LogLoss: v.LogLoss, Iterations: v.Iterations, Unfinished: v.Unfinished, Busy: o.busy(),
 		}
+		point.Kernel = at.kernel
 		for part, sv := range v.Support {
 			point.Support += float64(sv) / float64(q.folds)
 			var held, own int64
@@ -270,9 +411,9 @@ func (q *searching) keep(f *folded, at kernelAt, out []outcome) error {
 		}
 		points = append(points, point)
 	}
-	q.points[at.index] = points
-	for _, point := range points {
-		q.each(point)
+	for i, point := range points {
+		q.points[q.part.at[at.index][i]] = point
+		q.each(*point)
 	}
 	return nil
 }
@@ -281,12 +422,12 @@ func (q *searching) keep(f *folded, at kernelAt, out []outcome) error {
 func (q *searching) finish() *SearchResult {
 	r := q.out
 	r.SolvedOn, r.Unplaced, r.Gram, r.Solve = q.solvedOn, q.unplaced, q.gram, q.solve
-	for _, points := range q.points {
-		r.Points = append(r.Points, points...)
-	}
-	for i, p := range r.Points {
-		if r.Best < 0 || r.Measure.Better(p.Mean, r.Points[r.Best].Mean) {
-			r.Best = i
+	for _, point := range q.points {
+		if point == nil {
+			continue
+		}
+		if r.Points = append(r.Points, *point); r.Best < 0 || r.Measure.Better(point.Mean, r.Points[r.Best].Mean) {
+			r.Best = len(r.Points) - 1
 		}
 	}
 	return r

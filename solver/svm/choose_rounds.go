@@ -1,0 +1,218 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// run runs the rounds.
+func (h *choosing) run(ctx context.Context) error {
+	g := &h.from
+	all := []Candidate{{Kernel: g.Kernels[0], Scheme: g.Schemes[0], C: g.C[0]}}
+	h.take(all[0])
+	steps := h.steps()
+	h.total = h.plan(steps, all)
+	least := min(len(h.order), leastSample)
+	for _, at := range steps {
+		all = at.extend(all)
+		least = h.documents(at, all, len(steps), least)
+		r := &Round{Documents: least, Folds: at.folds, Compares: at.what}
+		if err := h.round(ctx, r, all); err != nil {
+			return err
+		}
+		all = h.ranked(r.Points)
+		h.take(all[0])
+		h.out.Rounds = append(h.out.Rounds, *r)
+	}
+	if g.LeastC {
+		h.take(h.leastC(all[0]))
+	}
+	return nil
+}
+
+// take makes a candidate the choice.
+func (h *choosing) take(q Candidate) {
+	h.out.Settings.Kernel, h.out.Settings.Scheme, h.out.Settings.C, h.out.Cut = q.Kernel, q.Scheme, q.C, q.Cut
+}
+
+// ranked returns the candidates of points, the best first; of equal ones those that were tried first.
+func (h *choosing) ranked(points []Point) (all []Candidate) {
+	points = slices.Clone(points)
+	slices.SortStableFunc(points, func(a, b Point) int {
+		switch m := h.out.Measure; {
+		case m.Better(a.Mean, b.Mean):
+			return -1
+		case m.Better(b.Mean, a.Mean):
+			return 1
+		}
+		return 0
+	})
+	for _, p := range points {
+		all = append(all, p.Candidate)
+	}
+	return all
+}
+
+// leastC returns the best candidate with the least C that isn't clearly worse: with which the mean is
+// lower by at most the standard error of the difference by fold.
+func (h *choosing) leastC(best Candidate) Candidate {
+	if len(h.out.Rounds) == 0 || len(h.from.C) < 2 {
+		return best
+	}
+	r := &h.out.Rounds[len(h.out.Rounds)-1]
+	top := r.Points[r.Best]
+	for i, p := range r.Points {
+		if p.Scheme != top.Scheme || !p.sameKernel(top.Candidate) || p.C >= r.Points[r.Best].C {
+			continue
+		}
+		var lost []float64
+		for fold, figure := range p.Figures {
+			lost = append(lost, top.Figures[fold]-figure)
+		}
+		mean, sd := meanAndDeviation(lost)
+		if mean <= sd/math.Sqrt(float64(len(lost))) {
+			r.Best, best.C = i, p.C
+		}
+	}
+	return best
+}
+
+// extended returns the first of some candidates, each with all values that set sets.
+func extended(all []Candidate, first, values int, set func(q *Candidate, i int)) []Candidate {
+	var out []Candidate
+	for _, q := range all[:min(first, len(all))] {
+		for i := range values {
+			set(&q, i)
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// mostWider bounds how often a round goes on beyond its best candidate.
+const mostWider = 8
+
+// wider returns the neighbours of the best candidate of a round that haven't been tried in it.
+func (h *choosing) wider(r *Round) (more []Candidate) {
+	if h.from.Near == nil {
+		return nil
+	}
+	best := r.Points[r.Best].Candidate
+	add := func(q Candidate) {
+		if !slices.ContainsFunc(r.Points, func(p Point) bool { return p.same(q) }) {
+			more = append(more, q)
+		}
+	}
+	switch {
+	case r.Compares == "kernel":
+		for _, k := range h.from.Near(best.Kernel) {
+			q := best
+			q.Kernel = k
+			add(q)
+		}
+	case len(h.from.C) > 1 && (r.Compares == "C" || r.Compares == "all"):
+		by := 2 // powers of 10
+		if r.Compares == "all" {
+			by = 1
+		}
+		for _, steps := range []int{-by, by} {
+			q := best
+			if q.C = stepC(best.C, steps); q.C >= leastC && q.C <= mostC {
+				add(q)
+			}
+		}
+	}
+	return more
+}
+
+// leastC and mostC bound the values of C that a choice tries beyond its list.
+const leastC, mostC = 1e-3, 1e4
+
+// stepC goes so many steps along 0.1, 0.3, 1, 3, 10, …, from the nearest of these values.
+func stepC(c float64, steps int) float64 {
+	at := int(math.Round(2*math.Log10(c))) + steps
+	digit := [2]string{"1", "3"}[at&1]
+	v, _ := strconv.ParseFloat(fmt.Sprintf("%se%d", digit, (at-at&1)/2), 64)
+	return v
+}
+
+// round compares candidates on a sample, and then their neighbours.
+func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
+	docs := slices.Clone(h.order[:r.Documents])
+	slices.Sort(docs)
+	own := oneProblem{opt: h.opt}
+	sample, held := (*sparse.Corpus)(nil), -1
+	own.corpus = func(cut int) (_ *sparse.Corpus, err error) {
+		if cut == held {
+			return sample, nil
+		}
+		c := h.c
+		if cut > 0 {
+			if c, err = h.from.Corpus(ctx, cut); err != nil {
+				return nil, err
+			}
+			if c.Documents.Rows() != h.c.Documents.Rows() {
+				return nil, fmt.Errorf("svm: %d documents, cut in another way, expected the same %d", c.Documents.Rows(),
+					h.c.Documents.Rows())
+			}
+		}
+		if sample, held = c, cut; len(docs) < c.Documents.Rows() {
+			sample = c.Select(docs)
+		}
+		if h.opt.MemoryBytes > 0 {
+			own.opt.HeldBytes = h.opt.HeldBytes + h.c.Documents.Bytes() + sample.Documents.Bytes()
+		}
+		return sample, nil
+	}
+	for wider := 0; len(all) > 0 && wider <= mostWider; wider++ {
+		if err := h.compare(ctx, r, all, &own); err != nil {
+			return errors.Join(err, own.close())
+		}
+		for i, p := range r.Points {
+			if h.out.Measure.Better(p.Mean, r.Points[r.Best].Mean) {
+				r.Best = i
+			}
+		}
+		all = h.wider(r)
+	}
+	return own.close()
+}
+
+// compare validates candidates on the sample of a round.
+func (h *choosing) compare(ctx context.Context, r *Round, all []Candidate, own *oneProblem) error {
+	h.now, h.tries = workOf(all, r.Folds)*float64(r.Documents)*float64(r.Documents), len(all)
+	h.tried.Store(0)
+	if len(r.Points) > 0 {
+		h.total += h.now // that wasn't planned
+	}
+	if tell := h.opt.Progress; tell != nil {
+		own.opt.Progress = func(p Progress) {
+			const parts = 1000
+			done := h.done + h.now*float64(h.tried.Load())/float64(h.tries)
+			p.Stage, p.Done, p.Total = "choosing the "+r.Compares, int64(parts*done/h.total), parts
+			tell(p)
+		}
+	}
+	s := h.s
+	s.Probabilities = s.Probabilities && r.Compares == "all"
+	result, err := search(ctx, s, all, r.Folds, h.from.Seed, func(cut int, e sparse.Embedding) (*Problem, error) {
+		return own.next(ctx, cut, e)
+	}, func(Point) { h.tried.Add(1) })
+	if err != nil {
+		return err
+	}
+	h.done += h.now
+	h.out.DotProducts += result.DotProducts
+	h.out.Fits += result.Fits()
+	for i, p := range result.Points {
+		p.Kernel = all[i].Kernel // with a gamma that the corpus, not the sample, resolves
+		r.Points = append(r.Points, p)
+	}
+	return nil
+}
