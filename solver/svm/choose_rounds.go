@@ -30,8 +30,10 @@ func (h *choosing) run(ctx context.Context) error {
 		h.take(all[0])
 		h.out.Rounds = append(h.out.Rounds, *r)
 	}
-	if g.LeastC {
-		h.take(h.leastC(all[0]))
+	if n := len(h.out.Rounds); g.LeastC && n > 0 {
+		r := &h.out.Rounds[n-1]
+		r.Best = LeastC(r.Points, r.Best)
+		h.take(r.Points[r.Best].Candidate)
 	}
 	return nil
 }
@@ -59,16 +61,15 @@ func (h *choosing) ranked(points []Point) (all []Candidate) {
 	return all
 }
 
-// leastC returns the best candidate with the least C that isn't clearly worse: with which the mean is
-// lower by at most the standard error of the difference by fold.
-func (h *choosing) leastC(best Candidate) Candidate {
-	if len(h.out.Rounds) == 0 || len(h.from.C) < 2 {
-		return best
-	}
-	r := &h.out.Rounds[len(h.out.Rounds)-1]
-	top := r.Points[r.Best]
-	for i, p := range r.Points {
-		if p.Scheme != top.Scheme || !p.sameKernel(top.Candidate) || p.C >= r.Points[r.Best].C {
+// LeastC returns which of some points has the least C of those that differ from the best in C alone
+// and aren't clearly worse: whose mean is worse by at most the standard error of the difference by
+// fold. best is the index of the best point. It panics where there is no such point.
+func LeastC(points []Point, best int) int {
+	top := points[best]
+	for i, p := range points {
+		other := p.Candidate
+		if other.C = top.C; !other.same(top.Candidate) || p.C >= points[best].C || p.Nu != top.Nu ||
+			p.Epsilon != top.Epsilon {
 			continue
 		}
 		var lost []float64
@@ -76,8 +77,8 @@ func (h *choosing) leastC(best Candidate) Candidate {
 			lost = append(lost, top.Figures[fold]-figure)
 		}
 		mean, sd := meanAndDeviation(lost)
-		if mean <= sd/math.Sqrt(float64(len(lost))) {
-			r.Best, best.C = i, p.C
+		if math.Abs(mean) <= sd/math.Sqrt(float64(len(lost))) {
+			best = i
 		}
 	}
 	return best
@@ -195,7 +196,7 @@ func (h *choosing) compare(ctx context.Context, r *Round, all []Candidate, own *
 		own.opt.Progress = func(p Progress) {
 			const parts = 1000
 			done := h.done + h.now*float64(h.tried.Load())/float64(h.tries)
-			p.Stage, p.Done, p.Total = "choosing the "+r.Compares, int64(parts*done/h.total), parts
+			p.Stage, p.Done, p.Total = stageOf(r), int64(parts*done/h.total), parts
 			tell(p)
 		}
 	}
@@ -215,4 +216,12 @@ func (h *choosing) compare(ctx context.Context, r *Round, all []Candidate, own *
 		r.Points = append(r.Points, p)
 	}
 	return nil
+}
+
+// stageOf names a round in progress.
+func stageOf(r *Round) string {
+	if r.Compares == "all" {
+		return "choosing among the best"
+	}
+	return "choosing the " + r.Compares
 }

@@ -171,10 +171,8 @@ func TestChooseLeastC(t *testing.T) {
 				r.Best = i
 			}
 		}
-		h := &choosing{from: Candidates{C: []float64{10, 1, 100}}, out: &Chosen{Rounds: []Round{r}}}
-		best := h.leastC(points[r.Best].Candidate)
-		if at := h.out.Rounds[0].Best; best.C != want || points[at].C != want {
-			t.Errorf("C = %v and point %d, expected %v", best.C, at, want)
+		if at := LeastC(points, r.Best); points[at].C != want {
+			t.Errorf("C = %v, point %d, expected %v", points[at].C, at, want)
 		}
 	}
 }

@@ -30,19 +30,38 @@ var (
 	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}                         // of linear and such
 )
 
-// chooses says whether kernel, C and scheme, as far as they aren't given, are chosen for a corpus:
-// for classes of text, unless svm-train's letters say what is trained.
+// mostChooseTime bounds -choose-time.
+const mostChooseTime = 1000
+
+// declareChoice declares -choose-time.
+func (m *machine) declareChoice(work float64, usage string) {
+	m.f.Float64Var(&m.chooseTime, "choose-time", work, usage)
+	m.f.Check(func() error {
+		if !(m.chooseTime >= 0 && m.chooseTime <= mostChooseTime) {
+			return cli.Usagef("-choose-time %v, expected a number from 0 to %v", m.chooseTime, mostChooseTime)
+		}
+		return nil
+	})
+}
+
+// mayChoose says whether kernel, C and scheme may be chosen, as far as they aren't given: for classes,
+// unless svm-train's letters say what is trained.
+func (m *machine) mayChoose() bool {
+	return m.chooseTime > 0 && !m.f.Given("s", "t", "g", "d", "r", "n", "p") && model.Type(m.kind) == model.CSVC &&
+		!m.OfSets(&m.Kernels) && !(m.f.Given("c") && m.wholeKernel())
+}
+
+// chooses says whether train chooses for a corpus, which must be text.
 func (t *train) chooses(c *sparse.Corpus) bool {
-	return t.chooseTime > 0 && !t.f.Given("s", "t", "g", "d", "r", "n", "p") && model.Type(t.kind) == model.CSVC &&
-		t.to == "gram" && c.Vocabulary != nil && !t.OfSets(&t.Kernels) && !(t.f.Given("c") && t.wholeKernel())
+	return t.mayChoose() && t.to == "gram" && c.Vocabulary != nil
 }
 
 // wholeKernel reports whether a kernel is given with its parameters, or has none to choose.
-func (t *train) wholeKernel() bool {
-	if len(t.Specs) == 0 || strings.ContainsAny(t.Specs[0], ":(*+") {
-		return len(t.Specs) > 0
+func (m *machine) wholeKernel() bool {
+	if len(m.Specs) == 0 || strings.ContainsAny(m.Specs[0], ":(*+") {
+		return len(m.Specs) > 0
 	}
-	k, err := engine.ParseKernel(t.Specs[0])
+	k, err := engine.ParseKernel(m.Specs[0])
 	if err != nil {
 		return true
 	}
@@ -51,54 +70,60 @@ func (t *train) wholeKernel() bool {
 	return !hasT && !hasGamma
 }
 
-// candidates are what is chosen from: what is given stays.
-func (t *train) candidates(s svm.Settings) (svm.Candidates, error) {
-	out := svm.Candidates{C: chosenC, Schemes: []solver.Scheme{s.Scheme}, Work: t.chooseTime, Seed: t.seed}
-	if t.f.Given("c") {
-		out.C = []float64{t.c}
+// candidates are what is chosen from: what is given stays. Embeddings, if there are any, are the
+// only ones.
+func (m *machine) candidates(c *sparse.Corpus, s svm.Settings, embeddings []string) (svm.Candidates, error) {
+	out := svm.Candidates{C: chosenC, Schemes: []solver.Scheme{s.Scheme}, Work: m.chooseTime, Seed: m.seed}
+	if m.f.Given("c") {
+		out.C = []float64{m.c}
 	}
-	if t.scheme == "" && s.Scheme == solver.OneVsOne {
+	if m.scheme == "" && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // for two they mean the same
 		out.Schemes = []solver.Scheme{solver.OneVsOne, solver.OneVsRest}
+	}
+	if m.Embedding != "" {
+		embeddings = []string{m.Embedding}
 	}
 	var err error
 	switch {
-	case len(t.Specs) == 0 && t.Embedding != "":
-		out.Kernels, err = t.with([]string{"diffusion", "linear"}, []string{t.Embedding})
-	case len(t.Specs) == 0:
+	case len(m.Specs) == 0 && len(embeddings) > 0:
+		out.Kernels, err = m.with([]string{"diffusion", "linear"}, embeddings)
+	case len(m.Specs) == 0:
 		var linear []engine.Kernel
-		if out.Kernels, err = t.with([]string{"diffusion"}, chosenHistograms); err == nil {
-			linear, err = t.with([]string{"linear"}, chosenVectors)
+		if out.Kernels, err = m.with([]string{"diffusion"}, chosenHistograms); err == nil {
+			linear, err = m.with([]string{"linear"}, chosenVectors)
 		}
 		out.Kernels = append(out.Kernels, linear...)
-	case t.wholeKernel():
-		out.Kernels, err = t.Parse()
+	case m.wholeKernel() && len(embeddings) == 0:
+		out.Kernels, err = m.Parse()
+	case m.wholeKernel():
+		out.Kernels, err = m.with([]string{m.Specs[0]}, embeddings)
 	default:
-		out.Kernels, err = t.candidatesOf(t.Specs[0])
+		out.Kernels, err = m.candidatesOf(m.Specs[0], embeddings)
 	}
 	return out, err
 }
 
-// candidatesOf are the kernels of a name: with all embeddings of text that suit it, unless one is
+// candidatesOf are the kernels of a name: with all embeddings of text that suit it, unless some are
 // given, and values of t or gamma.
-func (t *train) candidatesOf(name string) ([]engine.Kernel, error) {
+func (m *machine) candidatesOf(name string, embeddings []string) ([]engine.Kernel, error) {
 	k, err := engine.ParseKernel(name)
 	if err != nil {
 		return nil, cli.UsageError{Err: err}
 	}
-	embeddings := []string{k.Embedding().String()}
 	switch e := k.Embedding(); {
-	case t.Embedding != "":
-		embeddings = []string{t.Embedding}
+	case len(embeddings) > 0:
 	case e == sparse.Sphere:
 		embeddings = chosenHistograms
 	case e.Pairing == sparse.Dot:
 		embeddings = chosenVectors
+	default:
+		embeddings = []string{e.String()}
 	}
-	return t.with([]string{name}, embeddings)
+	return m.with([]string{name}, embeddings)
 }
 
 // with makes all kernels of names and embeddings, with values of t or gamma where they take them.
-func (t *train) with(names, embeddings []string) ([]engine.Kernel, error) {
+func (m *machine) with(names, embeddings []string) ([]engine.Kernel, error) {
 	var out []engine.Kernel
 	for _, name := range names {
 		for _, embedding := range embeddings {
@@ -128,76 +153,87 @@ func (t *train) choose(
 	if !t.chooses(c) {
 		return s, nil, nil
 	}
-	begin := time.Now()
-	from, err := t.candidates(s)
+	s.Thresholds = t.tunes(s)
+	from, err := t.candidates(c, s, nil)
 	if err != nil {
 		return s, nil, err
 	}
-	if len(c.Classes) == 2 && len(from.Schemes) > 1 {
-		from.Schemes = from.Schemes[:1] // they mean the same
-	}
-	chosen, err := svm.Choose(ctx, c, s, from, svm.Options{
-		ISA: t.processor(), Workers: t.Workers, MemoryBytes: t.Budget(), HeldBytes: place.RuntimeBytes,
-		Progress: training(p, details),
-	})
-	p.Clear()
+	from.LeastC = true
+	chosen, r, err := t.chosen(ctx, p, c, s, from, []string{""})
 	if err != nil {
 		return s, nil, err
 	}
-	if chosen.Why != "" {
-		return s, &choiceReport{Why: chosen.Why}, nil
-	}
-	r := &choiceReport{Measure: chosen.Measure, Seconds: time.Since(begin).Seconds(),
-		DotProducts: chosen.DotProducts, Fits: chosen.Fits, Train: t.trainCommand(chosen.Settings)}
-	for i, round := range chosen.Rounds {
-		for k, point := range round.Points {
-			r.Rows = append(r.Rows, choiceRow{
-				Round: i + 1, Documents: round.Documents, Kernel: point.Kernel.String(),
-				Embedding: point.Kernel.Embedding().String(), Scheme: point.Scheme.String(), C: point.C,
-				Mean: report.Number(point.Mean), SD: report.Number(point.SD), Best: k == round.Best,
-			})
-		}
+	if chosen.Why == "" {
+		r.Train = t.commandLine([]string{"scheme", "o", "choose-time", "thresholds", "q", "json"},
+			append(t.settingsOf(chosen, ""), "-o", t.out))
 	}
 	return chosen.Settings, r, nil
 }
 
+// tunes says whether thresholds are tuned where settings are chosen.
+func (m *machine) tunes(s svm.Settings) bool {
+	return s.Scheme == solver.Labels && (bool(m.thresholds) || !m.f.Given("thresholds"))
+}
+
+// settingsOf are the flags that fix a choice.
+func (m *machine) settingsOf(c *svm.Chosen, ngrams string) []string {
+	s := &c.Settings
+	words := []string{"-kernel", s.Kernel.String(), "-c", fmt.Sprint(s.C), "-scheme", s.Scheme.String()}
+	if ngrams != "" {
+		words = append(words, "-ngrams", ngrams)
+	}
+	if s.Scheme == solver.Labels && s.Thresholds {
+		words = append(words, "-thresholds", "1")
+	}
+	return words
+}
+
+// chosen chooses, and reports the choice. ngrams are the names of the cuts.
+func (m *machine) chosen(
+	ctx context.Context, p *cli.Progress, c *sparse.Corpus, s svm.Settings, from svm.Candidates, ngrams []string,
+) (*svm.Chosen, *choiceReport, error) {
+	begin := time.Now()
+	out, err := svm.Choose(ctx, c, s, from, svm.Options{
+		ISA: m.processor(), Workers: m.Workers, MemoryBytes: m.Budget(), HeldBytes: place.RuntimeBytes,
+		Progress: training(p, func(s svm.Progress) []string { return append(wait(begin, s), details(s)...) }),
+	})
+	p.Clear()
+	if out == nil {
+		return nil, nil, err
+	}
+	if out.Why != "" {
+		return out, &choiceReport{Why: out.Why}, err
+	}
+	r := &choiceReport{Measure: out.Measure, Seconds: time.Since(begin).Seconds(), DotProducts: out.DotProducts,
+		Fits: out.Fits}
+	for i, round := range out.Rounds {
+		for k, point := range round.Points {
+			row := newGridRow(point, model.Type(m.kind), out.Measure)
+			row.Round, row.Documents, row.Folds, row.NGrams = i+1, round.Documents, round.Folds, ngrams[point.Cut]
+			row.Best = k == round.Best
+			r.Rows = append(r.Rows, row)
+		}
+	}
+	return out, r, err
+}
+
 // processor is the processor's instruction set that is asked for.
-func (t *train) processor() string {
-	if t.ISA == string(place.CUDA) {
+func (m *machine) processor() string {
+	if m.ISA == string(place.CUDA) {
 		return ""
 	}
-	return t.ISA
+	return m.ISA
 }
 
-// trainCommand is the command that trains with settings that were chosen.
-func (t *train) trainCommand(s svm.Settings) string {
-	return t.commandLine([]string{"scheme", "o", "choose-time", "q", "json"}, []string{
-		"-kernel", s.Kernel.String(), "-c", fmt.Sprint(s.C), "-scheme", s.Scheme.String(), "-o", t.out,
-	})
-}
-
-// choiceReport is what train reports of a choice.
+// choiceReport is what train and grid report of a choice.
 type choiceReport struct {
 	Why         string      `json:"why,omitempty"` // nothing was chosen
 	Measure     svm.Measure `json:"measure,omitempty"`
-	Rows        []choiceRow `json:"rows,omitempty"`
+	Rows        []gridRow   `json:"rows,omitempty"`
 	DotProducts int64       `json:"dot_products"`
 	Fits        int         `json:"fits"`
 	Seconds     float64     `json:"seconds"`
 	Train       string      `json:"train,omitempty"` // the command that fixes what was chosen
-}
-
-// choiceRow is a candidate and how it did.
-type choiceRow struct {
-	Round     int           `json:"round"`
-	Documents int           `json:"documents"` // of the sample
-	Kernel    string        `json:"kernel"`
-	Embedding string        `json:"embedding"`
-	Scheme    string        `json:"scheme"`
-	C         float64       `json:"c"`
-	Mean      report.Number `json:"mean"`
-	SD        report.Number `json:"sd"`
-	Best      bool          `json:"best"` // of its round
 }
 
 // shownRows is how many rows of a round are printed, the best ones; -json has all.
@@ -209,9 +245,18 @@ func (r *choiceReport) WriteText(w io.Writer) {
 		fmt.Fprintf(w, "nothing was chosen: %s\n", r.Why)
 		return
 	}
-	fmt.Fprintf(w, "chosen by %s in %s, %d folds of samples, %.2f s; the best of each round:\n", r.Measure,
-		report.Counted(r.Fits, "fit", "fits"), svm.ChoiceFolds, r.Seconds)
-	t := report.NewTable("kernel", ">C", "scheme", ">documents", ">"+r.Measure.String()+"  ")
+	folds := strconv.Itoa(svm.ChoiceFolds)
+	if n := len(r.Rows); n > 0 && r.Rows[n-1].Folds != r.Rows[0].Folds {
+		folds += fmt.Sprintf(", at last %d", r.Rows[n-1].Folds)
+	}
+	fmt.Fprintf(w, "chosen by %s in %s, %s folds of samples, %.2f s; the best of each round:\n", r.Measure,
+		report.Counted(r.Fits, "fit", "fits"), folds, r.Seconds)
+	titles := []string{"kernel", ">C", "scheme", ">documents", ">" + r.Measure.String() + "  "}
+	cut := slices.ContainsFunc(r.Rows, func(row gridRow) bool { return row.NGrams != "" })
+	if cut {
+		titles = slices.Insert(titles, 3, "ngrams")
+	}
+	t := report.NewTable(titles...)
 	for i := 1; len(r.round(i)) > 0; i++ {
 		rows := r.round(i)
 		for _, row := range rows[:min(len(rows), shownRows)] {
@@ -219,23 +264,29 @@ func (r *choiceReport) WriteText(w io.Writer) {
 			if row.Best {
 				mark = " *"
 			}
-			t.Add(row.Kernel, strconv.FormatFloat(row.C, 'g', -1, 64), row.Scheme, report.Count(row.Documents),
-				r.Measure.Format(float64(row.Mean))+mark)
+			cells := []string{row.Kernel, strconv.FormatFloat(row.C, 'g', -1, 64), row.Scheme,
+				report.Count(row.Documents), r.Measure.Format(float64(row.Mean)) + mark}
+			if cut {
+				cells = slices.Insert(cells, 3, row.NGrams)
+			}
+			t.Add(cells...)
 		}
 	}
 	t.Write(w)
-	fmt.Fprintln(w, r.Train)
+	if r.Train != "" {
+		fmt.Fprintln(w, r.Train)
+	}
 }
 
 // round returns the rows of a round, the best first.
-func (r *choiceReport) round(number int) []choiceRow {
-	var rows []choiceRow
+func (r *choiceReport) round(number int) []gridRow {
+	var rows []gridRow
 	for _, row := range r.Rows {
 		if row.Round == number {
 			rows = append(rows, row)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b choiceRow) int {
+	slices.SortStableFunc(rows, func(a, b gridRow) int {
 		switch x, y := float64(a.Mean), float64(b.Mean); {
 		case r.Measure.Better(x, y):
 			return -1

@@ -72,8 +72,6 @@ func (v *validation) checkFolds() error {
 	case v.kind == string(model.OneClass):
 		return cli.Usagef("-type one_class: there is nothing to compare predictions with, " +
 			"expected c_svc, nu_svc, epsilon_svr or nu_svr")
-	case bool(v.prob):
-		return cli.Usagef("-probabilities (-b 1) have no part in a cross-validation")
 	}
 	return nil
 }

@@ -66,6 +66,7 @@ func (r *cvReport) fill(run *validation, j *job, v *svm.Validation) {
 	r.Scored, r.Right = v.Score.Documents, v.Score.Right
 	regression := v.Measure == svm.MeanSquaredError
 	r.figures = newFigures(v.Score, regression, s.Scheme == solver.Labels && s.Type.Classifies())
+	r.LogLoss = logLoss(v.LogLoss)
 	r.Measure, r.Mean, r.SD = v.Measure, report.Number(v.Mean), report.Number(v.SD)
 	r.Iterations, r.Unfinished = v.Iterations, v.Unfinished
 	r.SecondsGram, r.SecondsSolve = v.Gram.Seconds(), v.Solve.Seconds()

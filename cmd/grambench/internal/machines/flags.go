@@ -44,6 +44,8 @@ type machine struct {
 
 	learner learner // what -type names beside the types
 
+	chooseTime float64 // what a choice may cost
+
 	kept int64 // bytes of the corpus, if it is kept while machines are trained
 	once bool  // one model is trained, and nothing else
 }

@@ -23,13 +23,14 @@ var Grid = &cli.Command{
 	Summary: "search for the best kernel and parameters by cross-validation",
 	Args:    "[SOURCE]",
 	Help: `
-Cross-validates all combinations of kernels and parameters on the same folds, and prints how each
-did, which is the best, and the command that trains it. -grid gives a list to C, nu, epsilon or a
-kernel's parameter: values, FROM..TO*FACTOR and FROM..TO+STEP, separated by commas. A -kernel may
-have lists, too, with | between values. ^C ends the search and prints what is complete.`,
+Without lists of numbers, searches embedding, kernel, scheme, C and n-grams on growing samples, goes
+on where the best is at an edge, and compares the best of all on all documents. With lists, tries
+all combinations on the same folds: -grid takes C, nu, epsilon, a kernel's parameter (values,
+FROM..TO*FACTOR, FROM..TO+STEP), embed, scheme and ngrams; -kernel may have values with | between.
+Prints how each did, and the command that trains the best. ^C prints what is complete.`,
 	Examples: `
+grambench grid train.tsv.gz                              everything, for text
 grambench grid -grid t=0.1,0.2,0.5,1,2 -grid C=1..1000*10 train.tsv.gz
-grambench grid -kernel 'diffusion:t=0.5|1' -kernel linear:embed=tfidf-l2 -plot errors.png mail/
 grambench grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as LIBSVM's grid.py has it`,
 	Setup: func(f *cli.Flags) cli.Work {
 		g := &grid{validation: validation{machine: &machine{}}}
@@ -43,7 +44,10 @@ grambench grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as LIBSVM's grid.py has
 			"-grid gamma, powers of 2 from `BEGIN,END,STEP`; alone it means -t 2",
 		)
 		f.Group("Problem", "")
-		f.Var(&g.lists, "grid", "search `NAME=LIST` (default: C=0.1,1,10,100, and t=0.1,0.25,0.5,1,2)")
+		f.Var(&g.lists, "grid", "search `NAME=LIST`, such as ngrams=1,1..2 or C=1..1000*10; several times")
+		f.Group("Training", "")
+		g.declareChoice(60, "search without lists of numbers with `X` times the training's work; 0: don't")
+		f.BoolVar(&g.oneSE, "one-se", false, "take the least C that isn't worse than the best by a standard error")
 		f.Group("Output", "")
 		f.Draws(&g.plot, "plot", "draw the errors into `FILE`, a .png")
 		f.Check(g.check)
@@ -57,6 +61,7 @@ type grid struct {
 	validation
 	lists gridLists
 	plot  string
+	oneSE bool
 }
 
 // declare declares the flags of machine. Lists in kernels are expanded before these are checked.
@@ -90,6 +95,9 @@ func (g *grid) check() error {
 	if err := g.checkFolds(); err != nil {
 		return err
 	}
+	if err := g.checkTexts(); err != nil {
+		return err
+	}
 	if g.learner.Learner != nil {
 		if _, err := g.prices(); err != nil {
 			return err
@@ -101,8 +109,11 @@ func (g *grid) check() error {
 		g.lists.has("epsilon") && g.f.Given("epsilon", "p") {
 		return cli.Usagef("a flag and a -grid list for the same parameter, expected one of them")
 	}
+	if g.searches() {
+		return nil
+	}
 	g.defaults()
-	for _, list := range g.lists {
+	for _, list := range g.lists.numbers {
 		if err := g.checkList(list); err != nil {
 			return err
 		}
@@ -113,16 +124,16 @@ func (g *grid) check() error {
 
 // defaults fills in lists where none are given.
 func (g *grid) defaults() {
-	if len(g.lists) > 0 || len(g.Specs) > 1 {
+	if len(g.lists.numbers) > 0 || len(g.Specs) > 1 {
 		return
 	}
 	if len(g.Specs) == 0 && g.number < 0 {
-		g.lists = append(g.lists, source.Values{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}})
+		g.lists.add(source.Values{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}}, nil)
 	}
 	if t := model.Type(g.kind); t == model.NuSVC {
-		g.lists = append(g.lists, source.Values{Name: "nu", Values: []float64{0.05, 0.1, 0.2, 0.4}})
+		g.lists.add(source.Values{Name: "nu", Values: []float64{0.05, 0.1, 0.2, 0.4}}, nil)
 	} else if !g.f.Given("c") {
-		g.lists = append(g.lists, source.Values{Name: "C", Values: []float64{0.1, 1, 10, 100}})
+		g.lists.add(source.Values{Name: "C", Values: []float64{0.1, 1, 10, 100}}, nil)
 	}
 }
 
@@ -154,13 +165,20 @@ func (g *grid) checkList(list source.Values) error {
 // points returns what is to be searched; the corpus, which may be nil for a check, gives -t its
 // default gamma.
 func (g *grid) points(c *sparse.Corpus) (svm.Grid, error) {
-	out := svm.Grid{Folds: g.folds, Seed: g.seed}
-	kernels, err := g.kernelsOf(c)
+	out := svm.Grid{Folds: g.folds, Seed: g.seed, Cuts: len(g.lists.ngramList)}
+	for _, name := range g.lists.schemes {
+		for _, s := range schemes {
+			if s.String() == name {
+				out.Schemes = append(out.Schemes, s)
+			}
+		}
+	}
+	kernels, err := g.embedded(c)
 	if err != nil {
 		return out, err
 	}
 	var own []source.Values
-	for _, list := range g.lists {
+	for _, list := range g.lists.numbers {
 		switch list.Name {
 		case "C":
 			out.C = list.Values
@@ -208,15 +226,18 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	points, err := g.points(corpus)
-	if err != nil {
-		return err
-	}
 	settings, err := g.settings(corpus)
 	if err != nil {
 		return err
 	}
 	if err := checkLabels(e, corpus, settings); err != nil {
+		return err
+	}
+	if g.searches() {
+		return g.runSearch(ctx, e, p, begin, corpus, settings)
+	}
+	points, err := g.points(corpus)
+	if err != nil {
 		return err
 	}
 	r := newGridReport(corpus, g, points, settings)
@@ -248,7 +269,7 @@ func (g *grid) search(
 	points svm.Grid,
 ) (*svm.SearchResult, error) {
 	other := func(k engine.Kernel) bool { return k.Embedding() != points.Kernels[0].Embedding() }
-	if slices.ContainsFunc(points.Kernels, other) {
+	if points.Cuts > 1 || slices.ContainsFunc(points.Kernels, other) {
 		g.kept = corpus.Documents.Bytes()
 	}
 	var last *svm.Problem
@@ -256,7 +277,8 @@ func (g *grid) search(
 		p.Clear()
 		g.warnStore(e, last)
 	}()
-	return svm.SearchProblems(ctx, s, points, func(embedding sparse.Embedding) (*svm.Problem, error) {
+	at := 0 // the cut that corpus has
+	return svm.SearchProblems(ctx, s, points, func(cut int, embedding sparse.Embedding) (*svm.Problem, error) {
 		p.Clear()
 		g.warnStore(e, last)
 		if last != nil {
@@ -265,6 +287,13 @@ func (g *grid) search(
 			}
 		}
 		last = nil // the next matrix needs the room, and its documents that on the GPU
+		if cut != at {
+			var err error
+			if corpus, err = g.ReadAs(ctx, p, g.lists.ngramList[cut]); err != nil {
+				return nil, err
+			}
+			at = cut
+		}
 		problem, err := g.newProblem(ctx, e, corpus, embedding, p, training(p, watch.details))
 		if err == nil {
 			last = problem
@@ -317,10 +346,7 @@ func (w *gridWatch) details(s svm.Progress) []string {
 		w.begin = time.Now()
 	}
 	parts := []string{fmt.Sprintf("%d of %s", w.done, report.Counted(w.total, "point", "points"))}
-	if s.Done > 0 && s.Total > s.Done {
-		left := float64(time.Since(w.begin)) * float64(s.Total-s.Done) / float64(s.Done)
-		parts = append(parts, report.Wait(time.Duration(left))+" left")
-	}
+	parts = append(parts, wait(w.begin, s)...)
 	if w.best != nil {
 		parts = append(
 			parts,

@@ -9,13 +9,46 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/source"
 )
 
-// gridLists is the flag -grid, which may be given several times.
-type gridLists []source.Values
+// gridLists is the flag -grid, which may be given several times: lists of numbers, and lists of
+// embeddings, schemes and n-grams.
+type gridLists struct {
+	numbers                    []source.Values
+	embeds, schemes, ngramList []string
+}
 
 func (g *gridLists) String() string { return "" }
 
 // Set implements flag.Value.
-func (g *gridLists) Set(v string) error { return g.add(source.ParseValues(v)) }
+func (g *gridLists) Set(v string) error {
+	name, values, _ := strings.Cut(v, "=")
+	for list, known := range map[*[]string]string{&g.embeds: "embed", &g.schemes: "scheme", &g.ngramList: "ngrams"} {
+		if strings.TrimSpace(name) == known {
+			return addTexts(list, known, values)
+		}
+	}
+	return g.add(source.ParseValues(v))
+}
+
+// addTexts reads a list of words.
+func addTexts(list *[]string, name, values string) error {
+	if *list != nil {
+		return fmt.Errorf("%s a second time, expected all its values in one list", name)
+	}
+	for value := range strings.SplitSeq(values, ",") {
+		value = strings.TrimSpace(value)
+		switch {
+		case value == "":
+			return fmt.Errorf("%s has an empty value", name)
+		case slices.Contains(*list, value):
+			return fmt.Errorf("%s has the value %s twice", name, value)
+		}
+		*list = append(*list, value)
+	}
+	return nil
+}
+
+// texts says whether there is a list that isn't of numbers.
+func (g *gridLists) texts() bool { return len(g.embeds)+len(g.schemes)+len(g.ngramList) > 0 }
 
 func (g *gridLists) add(list source.Values, err error) error {
 	switch {
@@ -24,12 +57,12 @@ func (g *gridLists) add(list source.Values, err error) error {
 	case g.has(list.Name):
 		return fmt.Errorf("%s a second time, expected all its values in one list", list.Name)
 	}
-	*g = append(*g, list)
+	g.numbers = append(g.numbers, list)
 	return nil
 }
 
 func (g *gridLists) has(name string) bool {
-	return slices.ContainsFunc(*g, func(other source.Values) bool { return other.Name == name })
+	return slices.ContainsFunc(g.numbers, func(other source.Values) bool { return other.Name == name })
 }
 
 // log2Flag is a flag of LIBSVM's grid.py, -log2c or -log2g.

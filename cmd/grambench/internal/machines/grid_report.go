@@ -43,11 +43,14 @@ type gridReport struct {
 	PeakBytes    int64   `json:"peak_bytes"`
 	LimitBytes   int64   `json:"limit_bytes"` // what -m allows; 0 where nothing is said
 
-	Rows []gridRow `json:"rows"`
+	Rows   []gridRow     `json:"rows"`             // of a search those of its last round
+	Choice *choiceReport `json:"search,omitempty"` // where values are tried until the best is found
 
 	run     *grid
 	kernels []engine.Kernel // of the grid
-	numbers []numbers       // combinations of nu and epsilon
+	schemes []string
+	ngrams  []string
+	numbers []numbers // combinations of nu and epsilon
 	c       []float64
 }
 
@@ -56,8 +59,13 @@ type numbers struct{ nu, epsilon float64 }
 
 // gridRow is one point.
 type gridRow struct {
+	Round      int             `json:"round,omitempty"`     // of a choice
+	Documents  int             `json:"documents,omitempty"` // of its sample
+	Folds      int             `json:"folds,omitempty"`
 	Kernel     string          `json:"kernel"`
 	Embedding  string          `json:"embedding"`
+	Scheme     string          `json:"scheme,omitempty"`
+	NGrams     string          `json:"ngrams,omitempty"`
 	C          float64         `json:"c,omitempty"`
 	Nu         float64         `json:"nu,omitempty"`
 	Epsilon    float64         `json:"epsilon,omitempty"`
@@ -68,6 +76,9 @@ type gridRow struct {
 	Unfinished int             `json:"unfinished_machines"`
 	Support    float64         `json:"support_vectors"` // mean over the folds of the number of different ones
 	Seconds    float64         `json:"seconds"`         // of workers, in solving its problems
+	Best       bool            `json:"is_best,omitempty"`
+
+	figures // of all documents together
 }
 
 // newGridReport begins a report with what is to be searched.
@@ -82,6 +93,10 @@ func newGridReport(c *sparse.Corpus, run *grid, g svm.Grid, s svm.Settings) *gri
 		kernels:     g.Kernels,
 	}
 	r.machineLine.C, r.machineLine.Nu, r.machineLine.Epsilon = 0, 0, 0
+	r.schemes, r.ngrams = run.lists.schemes, run.lists.ngramList
+	if len(r.schemes) > 0 {
+		r.machineLine.Scheme = strings.Join(r.schemes, ", ")
+	}
 	or := func(list []float64, own float64) []float64 {
 		if len(list) == 0 {
 			return []float64{own}
@@ -94,7 +109,7 @@ func newGridReport(c *sparse.Corpus, run *grid, g svm.Grid, s svm.Settings) *gri
 			r.numbers = append(r.numbers, numbers{nu, epsilon})
 		}
 	}
-	r.Points = len(r.kernels) * len(r.numbers) * len(r.c)
+	r.Points = len(r.kernels) * len(r.numbers) * len(r.c) * max(len(r.schemes), 1) * max(len(r.ngrams), 1)
 	return r
 }
 
@@ -107,25 +122,19 @@ func (r *gridReport) fill(result *svm.SearchResult, w *gridWatch) {
 	r.PeakBytes, r.LimitBytes = place.PeakBytes(), int64(r.run.Memory)
 	r.Rows = []gridRow{}
 	for _, p := range result.Points {
-		row := gridRow{
-			Kernel:     p.Kernel.String(),
-			Embedding:  p.Kernel.Embedding().String(),
-			Mean:       report.Number(p.Mean),
-			SD:         report.Number(p.SD),
-			Iterations: p.Iterations,
-			Unfinished: p.Unfinished,
-			Support:    p.Support,
-			Seconds:    p.Busy.Seconds(),
-		}
-		row.C, row.Nu, row.Epsilon = used(model.Type(r.Type), p.C, p.Nu, p.Epsilon)
-		for _, f := range p.Figures {
-			row.Figures = append(row.Figures, report.Number(f))
+		row := newGridRow(p, model.Type(r.Type), r.Measure)
+		if r.ngrams != nil {
+			row.NGrams = r.ngrams[p.Cut]
 		}
 		r.Rows = append(r.Rows, row)
 	}
-	if result.Best >= 0 {
-		r.Best = &r.Rows[result.Best]
-		r.Train, r.Hints = r.run.trainCommand(r.Best), r.edges(r.Best)
+	if best := result.Best; best >= 0 {
+		if r.run.oneSE {
+			best = svm.LeastC(result.Points, best)
+		}
+		r.Best = &r.Rows[best]
+		r.Best.Best = true
+		r.Train, r.Hints = r.run.trainCommand(r.settingsOf(r.Best)), r.edges(r.Best)
 	}
 }
 
@@ -133,7 +142,7 @@ func (r *gridReport) fill(result *svm.SearchResult, w *gridWatch) {
 // one may lie beyond.
 func (r *gridReport) edges(best *gridRow) []string {
 	var hints []string
-	for _, list := range r.run.lists {
+	for _, list := range r.run.lists.numbers {
 		v := best.C
 		switch list.Name {
 		case "C":
@@ -162,6 +171,10 @@ func (r *gridReport) edges(best *gridRow) []string {
 }
 
 func (r *gridReport) WriteText(w io.Writer) {
+	if r.Choice != nil {
+		r.writeSearch(w)
+		return
+	}
 	kernels := report.Counted(len(r.kernels), "kernel", "kernels")
 	fmt.Fprintf(w, "%s\n%s, %s\n", r.Corpus, kernels, r.text(fmt.Sprintf("%d folds, seed %d", r.Folds, r.Seed)))
 	fmt.Fprintf(w, "mean %s ± standard deviation over the folds\n", r.Measure)
@@ -171,7 +184,7 @@ func (r *gridReport) WriteText(w io.Writer) {
 	}
 	if r.Best != nil {
 		name := describe(describeKernel(r.Best.Kernel, r.Best.Embedding), r.Best.C, r.Best.Nu, r.Best.Epsilon)
-		fmt.Fprintf(w, "best: %s: %s %s\n", name, r.Measure, r.cell(r.Best))
+		r.writeBest(w, name)
 		for _, hint := range r.Hints {
 			fmt.Fprintln(w, hint)
 		}
@@ -188,6 +201,35 @@ func (r *gridReport) WriteText(w io.Writer) {
 		r.SecondsSolve, r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
 }
 
+// writeSearch prints a search without lists.
+func (r *gridReport) writeSearch(w io.Writer) {
+	fmt.Fprintf(w, "%s\n%s\n", r.Corpus, r.text(fmt.Sprintf("seed %d", r.Seed)))
+	r.Choice.WriteText(w)
+	if !r.Complete {
+		fmt.Fprintln(w, "incomplete")
+	}
+	if r.Best != nil {
+		name := describe(describeKernel(r.Best.Kernel, r.Best.Embedding), r.Best.C, 0, 0) + ", " + r.Best.Scheme
+		if r.Best.NGrams != "" {
+			name += ", " + r.Best.NGrams + "-grams"
+		}
+		r.writeBest(w, name)
+		fmt.Fprintln(w, r.Train)
+	}
+	fmt.Fprintf(w, "%s; reading %.2f s, search %.2f s, in all %.2f s, %s\n",
+		report.Counted(r.DotProducts, "dot product", "dot products"), r.SecondsRead, r.SecondsSolve, r.Seconds,
+		report.Peak(r.PeakBytes, r.LimitBytes))
+}
+
+// writeBest prints the figures of the best.
+func (r *gridReport) writeBest(w io.Writer, name string) {
+	fmt.Fprintf(w, "best: %s: %s %s", name, r.Measure, r.cell(r.Best))
+	if text := r.Best.all(); text != "" {
+		fmt.Fprintf(w, "; %s", text)
+	}
+	fmt.Fprintln(w)
+}
+
 // cell is a figure with its deviation.
 func (r *gridReport) cell(row *gridRow) string {
 	return r.Measure.Format(float64(row.Mean)) + " ± " + strings.TrimSuffix(r.Measure.Format(float64(row.SD)), "%")
@@ -195,16 +237,19 @@ func (r *gridReport) cell(row *gridRow) string {
 
 // line names a row of the table, which is a kernel with the numbers that are searched.
 type line struct {
-	kernel string
+	kernel, scheme, ngrams string
 	numbers
+}
+
+func (row *gridRow) line() line {
+	return line{row.Kernel, row.Scheme, row.NGrams, numbers{row.Nu, row.Epsilon}}
 }
 
 // lines lists the rows of the table.
 func (r *gridReport) lines() []line {
 	var lines []line
-	for _, row := range r.Rows {
-		own := line{row.Kernel, numbers{row.Nu, row.Epsilon}}
-		if !slices.Contains(lines, own) {
+	for i := range r.Rows {
+		if own := r.Rows[i].line(); !slices.Contains(lines, own) {
 			lines = append(lines, own)
 		}
 	}
@@ -214,20 +259,26 @@ func (r *gridReport) lines() []line {
 // at returns the point of a line and a C, nil where it isn't complete.
 func (r *gridReport) at(l line, c float64) *gridRow {
 	for i := range r.Rows {
-		row := &r.Rows[i]
-		if (line{row.Kernel, numbers{row.Nu, row.Epsilon}}) == l && (row.C == c || row.C == 0) {
+		if row := &r.Rows[i]; row.line() == l && (row.C == c || row.C == 0) {
 			return row
 		}
 	}
 	return nil
 }
 
-// name names a line of the table, with the numbers that not all lines have in common.
+// name names a line of the table, with what not all lines have in common.
 func (r *gridReport) name(l line) string {
-	if len(r.numbers) == 1 {
-		return l.kernel
+	name := l.kernel
+	if len(r.numbers) > 1 {
+		name = describe(name, 0, l.nu, l.epsilon)
 	}
-	return describe(l.kernel, 0, l.nu, l.epsilon)
+	if len(r.schemes) > 1 {
+		name += ", " + l.scheme
+	}
+	if len(r.ngrams) > 1 {
+		name += ", " + l.ngrams + "-grams"
+	}
+	return name
 }
 
 // table has a line for each kernel and a column for each C.
@@ -259,9 +310,8 @@ func (r *gridReport) table() *report.Table {
 	return t
 }
 
-// trainCommand is the command that trains with the settings of a point, for a shell: with the flags
-// that were given, but for those of the search.
-func (g *grid) trainCommand(best *gridRow) string {
+// settingsOf are the flags of a point.
+func (r *gridReport) settingsOf(best *gridRow) []string {
 	settings := []string{"-kernel", best.Kernel}
 	for _, q := range []struct {
 		flag string
@@ -271,7 +321,26 @@ func (g *grid) trainCommand(best *gridRow) string {
 			settings = append(settings, q.flag, fmt.Sprint(q.v))
 		}
 	}
-	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "seed", "plot", "q", "json"}
+	if len(r.schemes) > 0 {
+		settings = append(settings, "-scheme", best.Scheme)
+	}
+	if len(r.ngrams) > 0 {
+		settings = append(settings, "-ngrams", best.NGrams)
+	}
+	return settings
+}
+
+// trainCommand is the command that trains with the settings of a point, for a shell: with the flags
+// that were given, but for those of the search.
+func (g *grid) trainCommand(settings []string) string {
+	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "seed", "plot", "choose-time",
+		"one-se", "q", "json"}
+	if g.searches() {
+		searched = append(searched, "scheme", "thresholds", "ngrams")
+		if g.f.Given("ngrams") && !slices.Contains(settings, "-ngrams") {
+			settings = append(settings, "-ngrams", g.f.Lookup("ngrams").Value.String())
+		}
+	}
 	return g.commandLine(searched, settings)
 }
 

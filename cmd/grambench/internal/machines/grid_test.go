@@ -141,7 +141,9 @@ func TestGridKernels(t *testing.T) {
 		"-grid t=1 -kernel diffusion:t=0.5+ngd": "no such parameter", "-grid C=0": "above 0",
 		"-grid t=-1": "above 0", "-grid C=1 -grid C=2": "second time", "-grid C=1 -log2c 0,1,1": "second time",
 		"-grid C=1 -c 2": "expected one of them", "-grid nu=0.1": "has no nu",
-		"-s 1 -grid C=1": "has no C", "-s 1 -grid nu=2": "at most 1", "-s 2": "one_class", "-b 1": "no part in",
+		"-s 1 -grid C=1": "has no C", "-s 1 -grid nu=2": "at most 1", "-s 2": "one_class", "-grid embed=x": "embed", "-grid scheme=labels": "one-vs-rest",
+		"-grid ngrams=2..1": "ngrams", "-grid ngrams=1,": "empty", "-grid ngrams=1,1": "twice",
+		"-grid embed=tf -embed tf": "expected one of them",
 		"-kernel diffusion:t=1|1": "twice", "-grid degree=1.5 -kernel polynomial": "whole number",
 		"-plot a": "not defined", "-kernel diffusion:t=1|": "empty value", "a b": "unexpected",
 		"-in a b": "both name a source",
@@ -171,7 +173,8 @@ func TestTrainCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.In = "my mail's"
-	got := r.trainCommand(&gridRow{Kernel: "0.5*diffusion:t=1 + (2*ngd:shift=pi)", C: 1e-3, Epsilon: 0.25})
+	best := &gridRow{Kernel: "0.5*diffusion:t=1 + (2*ngd:shift=pi)", C: 1e-3, Epsilon: 0.25}
+	got := r.trainCommand((&gridReport{run: r}).settingsOf(best))
 	want := `grambench train -in 'my mail'\''s' -e 0.01 -format tsv -gpu-tensor -h 0 -m 2147483648B -min-df 3 ` +
 		`-scheme one-vs-rest -signed -weight 1=5 -weight cats=0.5 ` +
 		`-kernel '0.5*diffusion:t=1 + (2*ngd:shift=pi)' -c 0.001 -epsilon 0.25`
@@ -183,11 +186,11 @@ func TestTrainCommand(t *testing.T) {
 // Where the best is at the end of a list, that is said.
 func TestGridEdges(t *testing.T) {
 	run := &grid{
-		lists: gridLists{
+		lists: gridLists{numbers: []source.Values{
 			{Name: "C", Values: []float64{1, 10, 100}},
 			{Name: "t", Values: []float64{0.5, 1, 2}},
 			{Name: "gamma", Values: []float64{1, 2}},
-		},
+		}},
 	}
 	r := &gridReport{run: run}
 	for _, c := range []struct {

@@ -26,7 +26,7 @@ type learnerPoint struct {
 // learnerPoints returns what is to be searched.
 func (g *grid) learnerPoints() ([]learnerPoint, error) {
 	specs := []string{g.kind}
-	for _, list := range g.lists {
+	for _, list := range g.lists.numbers {
 		if list.Name == "C" {
 			continue
 		}
@@ -71,7 +71,7 @@ func (g *grid) prices() ([]float64, error) {
 	if g.f.Given("c") {
 		prices = []float64{g.c}
 	}
-	for _, list := range g.lists {
+	for _, list := range g.lists.numbers {
 		if list.Name == "C" {
 			prices = slices.Sorted(slices.Values(list.Values))
 		}

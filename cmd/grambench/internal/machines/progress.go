@@ -3,6 +3,7 @@ package machines
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
@@ -32,4 +33,13 @@ func details(s svm.Progress) []string {
 		parts = append(parts, fmt.Sprintf("%.0f%% of rows at hand", 100*s.HitRate))
 	}
 	return parts
+}
+
+// wait says how long the rest of a stage takes at the rate so far.
+func wait(begin time.Time, s svm.Progress) []string {
+	if s.Done <= 0 || s.Total <= s.Done {
+		return nil
+	}
+	rest := float64(time.Since(begin)) * float64(s.Total-s.Done) / float64(s.Done)
+	return []string{report.Wait(time.Duration(rest)) + " left"}
 }

@@ -145,6 +145,7 @@ type figures struct {
 	MicroF1  *report.Number `json:"micro_f1,omitempty"`
 	MacroF1  *report.Number `json:"macro_f1,omitempty"`
 	Hamming  *report.Number `json:"hamming_loss,omitempty"`
+	LogLoss  *report.Number `json:"log_loss,omitempty"` // where probabilities are asked for
 	MSE      *report.Number `json:"mean_squared_error,omitempty"`
 	R2       *report.Number `json:"squared_correlation,omitempty"`
 }
@@ -162,14 +163,37 @@ func newFigures(s *svm.Score, regression, labels bool) (f figures) {
 	return f
 }
 
-// writeAll prints the F1 of all documents together.
+// writeAll prints the figures of all documents together, but the accuracy.
 func (f *figures) writeAll(w io.Writer) {
-	if f.Hamming != nil {
-		fmt.Fprintf(w, "all documents: micro F1 %.4f, macro F1 %.4f, Hamming loss %.4g\n", *f.MicroF1, *f.MacroF1,
-			*f.Hamming)
-	} else if f.MacroF1 != nil {
-		fmt.Fprintf(w, "all documents: macro F1 %.4f\n", *f.MacroF1)
+	if text := f.all(); text != "" {
+		fmt.Fprintf(w, "all documents: %s\n", text)
 	}
+}
+
+// all lists F1 and losses.
+func (f *figures) all() string {
+	var parts []string
+	add := func(name, format string, v *report.Number) {
+		if v != nil {
+			parts = append(parts, fmt.Sprintf(name+" "+format, float64(*v)))
+		}
+	}
+	if f.Hamming != nil {
+		add("micro F1", "%.4f", f.MicroF1)
+	}
+	add("macro F1", "%.4f", f.MacroF1)
+	add("Hamming loss", "%.4g", f.Hamming)
+	add("log loss", "%.4f", f.LogLoss)
+	return strings.Join(parts, ", ")
+}
+
+// logLoss is a log loss, nil where there is none.
+func logLoss(v float64) *report.Number {
+	if v == 0 {
+		return nil
+	}
+	n := report.Number(v)
+	return &n
 }
 
 // cacheLine says what the cache of tiles did.

@@ -39,8 +39,7 @@ grambench train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.mode
 		t.DeclareSets(f)
 		f.Group("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as grambench cv does, and write no model")
-		f.Float64Var(&t.chooseTime, "choose-time", 1,
-			"choose kernel, C and scheme of text with `X` times the training's work; 0: don't")
+		t.declareChoice(1, "choose kernel, C and scheme of text with `X` times the training's work; 0: don't")
 		f.Group("Output", "")
 		f.WritesBinary(&t.out, "o", "write the model to `FILE`, - for standard output (default: SOURCE.model)",
 			func() string {
@@ -61,8 +60,6 @@ type train struct {
 	machine
 	out, to string
 	folds   int // of -v
-
-	chooseTime float64
 }
 
 // modelFormats are the forms in which a model is written.
@@ -99,9 +96,6 @@ func defaultModel(source string) string {
 	return filepath.Base(filepath.Clean(name)) + ".model"
 }
 
-// mostChooseTime bounds -choose-time.
-const mostChooseTime = 1000
-
 // checkKernel checks that there is one kernel, and that LIBSVM knows it where it shall read the
 // model.
 func (t *train) checkKernel() error {
@@ -109,9 +103,6 @@ func (t *train) checkKernel() error {
 		return nil
 	}
 	k, err := t.kernelOf(nil)
-	if err == nil && !(t.chooseTime >= 0 && t.chooseTime <= mostChooseTime) {
-		err = cli.Usagef("-choose-time %v, expected a number from 0 to %v", t.chooseTime, mostChooseTime)
-	}
 	if err != nil || t.to != "libsvm" {
 		return err
 	}

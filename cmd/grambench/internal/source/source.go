@@ -153,6 +153,40 @@ func (d *Documents) sparseFormat() sparse.Format {
 
 // Read reads the corpus and prints its warnings.
 func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*sparse.Corpus, error) {
+	corpus, err := d.read(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range corpus.Warnings {
+		text := w.Describe(flagOf)
+		if w.Count > 1 {
+			text += " (" + report.Count(w.Count) + " times)"
+		}
+		if w.First != "" {
+			text += ", first at " + w.First
+		}
+		e.Warn("%s", text)
+	}
+	return corpus, nil
+}
+
+// ReadAs reads the corpus with its text cut into other n-grams, as -ngrams has them, without
+// warnings.
+func (d *Documents) ReadAs(ctx context.Context, p *cli.Progress, ngrams string) (*sparse.Corpus, error) {
+	own := *d
+	own.text.ngrams = ngrams
+	return own.read(ctx, p)
+}
+
+// SetNGrams is -ngrams.
+func (d *Documents) SetNGrams(ngrams string) error {
+	d.text.ngrams = ngrams
+	_, err := d.text.withoutStopWords()
+	return err
+}
+
+// read reads the corpus.
+func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, error) {
 	if limit := d.limits.Limit(); d.limits.Memory > 0 && limit < place.RuntimeBytes {
 		return nil, d.limits.Fits("any command", place.RuntimeBytes)
 	}
@@ -181,16 +215,6 @@ func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*spa
 	p.Clear()
 	if err != nil {
 		return nil, d.explainMemory(nameFlags(err))
-	}
-	for _, w := range corpus.Warnings {
-		text := w.Describe(flagOf)
-		if w.Count > 1 {
-			text += " (" + report.Count(w.Count) + " times)"
-		}
-		if w.First != "" {
-			text += ", first at " + w.First
-		}
-		e.Warn("%s", text)
 	}
 	return corpus, nil
 }
