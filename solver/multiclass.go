@@ -64,6 +64,10 @@ type Classifier struct {
 	Machines []*Machine
 
 	AtLeastOne bool // Labels: an object with no value above 0 gets the label of the greatest one
+
+	// Thresholds are those that [Train] has tuned and made part of the machines and AtLeastOne; nil
+	// for none.
+	Thresholds *Thresholds
 }
 
 // Training says what [Train] trains on: documents with one class each, in Labels, or with any
@@ -75,6 +79,10 @@ type Training struct {
 	Classes int    // how many classes, or labels, there are
 	Scheme  Scheme // of Labels; Sets have the scheme [Labels]
 	Parameters
+
+	// Parts, if not nil, asks for thresholds of Sets, see [TuneThresholds]: by document its part, from 0
+	// on, -1 for one without a set. The machines of each part's documents are trained without them.
+	Parts []int
 
 	// Start, if not nil, is a classifier with a near solution, for another C or another width of
 	// the kernel. Default: the searches begin at 0.
@@ -122,7 +130,11 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 		}
 		open = append(open, p)
 	}
-	report := newReporter(opt.Progress, len(open))
+	parts, err := t.parts(src.n)
+	if err != nil {
+		return nil, err
+	}
+	report := newReporter(opt.Progress, len(open)*(1+min(parts, 1)))
 	// Labels are of very different sizes, and a search leaves most documents out soon: where rows are in
 	// memory, each by itself takes a third of the time (Reuters-21578).
 	if together(open, &opt) && (c.Scheme != Labels || src.rows == nil) {
@@ -136,6 +148,9 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 			}})
 		}
 		err = runAll(ctx, src, jobs, report, &opt)
+	}
+	if err == nil && t.Parts != nil {
+		err = t.tune(ctx, src, open, c, report, &opt)
 	}
 	if err != nil {
 		return nil, err

@@ -131,9 +131,21 @@ func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid
 			signs[t] = 1
 		}
 	}
-	fold := Folds(signs, min(sigmoidFolds, len(signs)), p.seed)
+	decisions, err := p.heldOut(ctx, s, Folds(signs, min(sigmoidFolds, len(signs)), p.seed), sigmoidFolds, nil, bytes)
+	if err != nil {
+		return nil, err
+	}
+	fit, err := FitSigmoid(decisions, p.positive)
+	return &fit, err
+}
+
+// heldOut returns the decision values of documents by machines that were trained without their fold.
+// Each search begins at from, nil for 0.
+func (p *problem) heldOut(
+	ctx context.Context, s *search, fold []int, folds int, from start, bytes int64,
+) ([]float64, error) {
 	decisions := make([]float64, len(p.docs))
-	for f := range sigmoidFolds {
+	for f := range folds {
 		d, err := p.dual(s.m, func(t int) bool { return fold[t] == f })
 		if err != nil {
 			return nil, err
@@ -146,7 +158,7 @@ func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid
 			}
 			continue
 		}
-		if _, err := s.solve(ctx, d, nil, bytes); err != nil {
+		if _, err := s.solve(ctx, d, from, bytes); err != nil {
 			return nil, err
 		}
 		rho, by := d.rho(), 1.0
@@ -159,8 +171,7 @@ func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid
 			}
 		}
 	}
-	fit, err := FitSigmoid(decisions, p.positive)
-	return &fit, err
+	return decisions, nil
 }
 
 // leftOver is the decision when all documents outside a fold are of one class, or there are none.

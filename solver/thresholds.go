@@ -2,6 +2,7 @@ package solver
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 )
@@ -258,6 +259,9 @@ func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
 // its threshold, so that its sign says whether an object has the label; probabilities stay. Errors:
 // another scheme, another number of thresholds than of machines, one that isn't finite.
 func (t *Thresholds) Apply(c *Classifier) error {
+	if c == nil {
+		return errUser("no classifier for thresholds, expected one")
+	}
 	if c.Scheme != Labels || len(t.Above) != len(c.Machines) {
 		return errUser("%d thresholds for %d machines (%s), expected as many, of scheme %s", len(t.Above),
 			len(c.Machines), c.Scheme, Labels)
@@ -280,4 +284,68 @@ func (t *Thresholds) Apply(c *Classifier) error {
 	}
 	c.AtLeastOne = t.AtLeastOne
 	return nil
+}
+
+// parts returns how many parts there are to tune thresholds on, 0 for none.
+func (t *Training) parts(n int) (parts int, err error) {
+	if t.Parts == nil {
+		return 0, nil
+	}
+	if t.Sets == nil || len(t.Parts) != n {
+		return 0, errUser("parts of %d documents to tune thresholds of sets of labels on, expected %d and sets",
+			len(t.Parts), n)
+	}
+	for i, part := range t.Parts {
+		if (part < 0) != (t.Sets[i] == nil) || part >= n {
+			return 0, errUser("document %d is in part %d, expected one from 0 to %d, or -1 without a set", i, part, n-1)
+		}
+		parts = max(parts, part+1)
+	}
+	return parts, nil
+}
+
+// tune tunes the thresholds of trained labels, and makes them part of the classifier. The machines of
+// a part begin at those of all documents.
+func (t *Training) tune(
+	ctx context.Context, m *source, open []*problem, c *Classifier, report *reporter, opt *Options,
+) error {
+	parts, err := t.parts(m.n)
+	if err != nil {
+		return err
+	}
+	decisions := make([][]float64, m.n)
+	for i, set := range t.Sets {
+		if set == nil {
+			continue
+		}
+		decisions[i] = make([]float64, len(c.Machines))
+		for l, machine := range c.Machines {
+			decisions[i][l] = -machine.Rho // of those that say the same of all
+		}
+	}
+	var jobs []job
+	for _, p := range open {
+		jobs = append(jobs, job{len(p.docs), p.classes, func(ctx context.Context, s *search, bytes int64) error {
+			from := startFrom(c.Machines[p.place])
+			if p.nu > 0 {
+				from = nil
+			}
+			own, err := p.heldOut(ctx, s, pick(t.Parts, p.docs), parts, from, bytes)
+			if err != nil {
+				return err
+			}
+			for k, v := range own {
+				decisions[p.docs[k]][p.place] = v
+			}
+			report.solved()
+			return nil
+		}})
+	}
+	if err := runAll(ctx, m, jobs, report, opt); err != nil {
+		return err
+	}
+	if c.Thresholds, _, err = TuneThresholds(decisions, t.Sets, t.Parts); err != nil {
+		return err
+	}
+	return c.Thresholds.Apply(c)
 }

@@ -129,6 +129,7 @@ var allowed = map[string][]string{
 		[]string{inner + "repro", "gonum.org/v1", "golang.org/x/sync", "github.com/minio/sha256-simd"}),
 	own + "experiments": slices.Concat(framework, []string{inner + "repro"}),
 	own + "benchlibsvm": {inner + "report", "github.com/klauspost/cpuid/v2"},
+	own + "benchtext":   {module + "/solver", "github.com/klauspost/cpuid/v2"},
 	own + "doors":       {},
 
 	"testdata": {},

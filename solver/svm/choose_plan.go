@@ -90,6 +90,9 @@ func (h *choosing) steps() (steps []choiceStep) {
 	return steps
 }
 
+// nearlyAll is the share of the documents from which on a sample has all of them.
+const nearlyAll = 0.9
+
 // documents is how many a round of some candidates has.
 func (h *choosing) documents(at choiceStep, all []Candidate, rounds, least int) int {
 	n := float64(len(h.order))
@@ -97,6 +100,9 @@ func (h *choosing) documents(at choiceStep, all []Candidate, rounds, least int) 
 	most := mostSample
 	if at.what == "all" {
 		most = mostFinal
+	}
+	if documents > nearlyAll*n {
+		documents = n
 	}
 	return min(max(int(min(documents, n, float64(most))), least), h.most)
 }

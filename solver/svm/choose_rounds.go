@@ -32,7 +32,7 @@ func (h *choosing) run(ctx context.Context) error {
 	}
 	if n := len(h.out.Rounds); g.LeastC && n > 0 {
 		r := &h.out.Rounds[n-1]
-		r.Best = LeastC(r.Points, r.Best)
+		r.Best = leastC(r.Points, r.Best)
 		h.take(r.Points[r.Best].Candidate)
 	}
 	return nil
@@ -61,10 +61,10 @@ func (h *choosing) ranked(points []Point) (all []Candidate) {
 	return all
 }
 
-// LeastC returns which of some points has the least C of those that differ from the best in C alone
+// leastC returns which of some points has the least C of those that differ from the best in C alone
 // and aren't clearly worse: whose mean is worse by at most the standard error of the difference by
-// fold. best is the index of the best point. It panics where there is no such point.
-func LeastC(points []Point, best int) int {
+// fold. best is the index of the best point.
+func leastC(points []Point, best int) int {
 	top := points[best]
 	for i, p := range points {
 		other := p.Candidate
@@ -106,7 +106,7 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 	}
 	best := r.Points[r.Best].Candidate
 	add := func(q Candidate) {
-		if !slices.ContainsFunc(r.Points, func(p Point) bool { return p.same(q) }) {
+		if q.Kernel == nil || !slices.ContainsFunc(r.Points, func(p Point) bool { return p.same(q) }) {
 			more = append(more, q)
 		}
 	}
@@ -124,7 +124,7 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 		}
 		for _, steps := range []int{-by, by} {
 			q := best
-			if q.C = stepC(best.C, steps); q.C >= leastC && q.C <= mostC {
+			if q.C = stepC(best.C, steps); q.C >= lowestC && q.C <= highestC {
 				add(q)
 			}
 		}
@@ -132,8 +132,8 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 	return more
 }
 
-// leastC and mostC bound the values of C that a choice tries beyond its list.
-const leastC, mostC = 1e-3, 1e4
+// lowestC and highestC bound the values of C that a choice tries beyond its list.
+const lowestC, highestC = 1e-3, 1e4
 
 // stepC goes so many steps along 0.1, 0.3, 1, 3, 10, …, from the nearest of these values.
 func stepC(c float64, steps int) float64 {
@@ -158,9 +158,13 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 			if c, err = h.from.Corpus(ctx, cut); err != nil {
 				return nil, err
 			}
-			if c.Documents.Rows() != h.c.Documents.Rows() {
-				return nil, fmt.Errorf("svm: %d documents, cut in another way, expected the same %d", c.Documents.Rows(),
-					h.c.Documents.Rows())
+			if c == nil || c.Documents == nil || c.Documents.Rows() != h.c.Documents.Rows() ||
+				!slices.Equal(c.Classes, h.c.Classes) {
+				return nil, fmt.Errorf("svm: other documents than those of %s, cut in another way, expected the same",
+					h.c.Source)
+			}
+			if err := c.Validate(); err != nil {
+				return nil, fmt.Errorf("svm: the corpus, cut in another way: %w", err)
 			}
 		}
 		if sample, held = c, cut; len(docs) < c.Documents.Rows() {
@@ -180,7 +184,9 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 				r.Best = i
 			}
 		}
-		all = h.wider(r)
+		if all = h.wider(r); slices.ContainsFunc(all, func(q Candidate) bool { return q.Kernel == nil }) {
+			return errors.Join(errors.New("svm: a kernel that Near returned is nil"), own.close())
+		}
 	}
 	return own.close()
 }

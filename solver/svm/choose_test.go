@@ -171,7 +171,7 @@ func TestChooseLeastC(t *testing.T) {
 				r.Best = i
 			}
 		}
-		if at := LeastC(points, r.Best); points[at].C != want {
+		if at := (&SearchResult{Points: points, Best: r.Best}).LeastC(); points[at].C != want {
 			t.Errorf("C = %v, point %d, expected %v", points[at].C, at, want)
 		}
 	}

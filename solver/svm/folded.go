@@ -89,7 +89,10 @@ func (p *Problem) fold(s *Settings, folds int, seed uint64, together bool) (*fol
 	if f.inMemory && together {
 		slices.SortStableFunc(f.order, func(a, b int) int {
 			da, db := p.corpus.order[a], p.corpus.order[b]
-			if strata[da] != strata[db] {
+			switch {
+			case s.Type.Classifies() && s.Scheme != solver.OneVsOne: // all that a fold leaves are two pieces of a row
+				return part[da] - part[db]
+			case strata[da] != strata[db]:
 				return a - b // the problem's own order is by class, those without one behind
 			}
 			return part[da] - part[db]

@@ -80,6 +80,16 @@ type SearchResult struct {
 // rows of each kernel.
 func (r *SearchResult) Saved() int64 { return r.Separate - r.DotProducts }
 
+// LeastC is the point with the least C of those that differ from the best in C alone and aren't
+// clearly worse: whose mean is worse by at most the standard error of the difference by fold. It is
+// -1 where there is no best.
+func (r *SearchResult) LeastC() int {
+	if r.Best < 0 || r.Best >= len(r.Points) {
+		return -1
+	}
+	return leastC(r.Points, r.Best)
+}
+
 // Fits is how many classifiers were trained, one per point and fold.
 func (r *SearchResult) Fits() int {
 	fits := 0

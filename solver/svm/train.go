@@ -59,11 +59,7 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	if err != nil {
 		return nil, nil, err
 	}
-	if report.Thresholds != nil {
-		if err := report.Thresholds.Apply(c); err != nil {
-			return nil, nil, err
-		}
-	}
+	report.Thresholds = c.Thresholds
 	out := p.model(c, &s)
 	report.count(c, out)
 	report.Warnings = append(report.Warnings, p.after(report)...)
@@ -93,32 +89,9 @@ func (p *Problem) trainWith(
 	begin = time.Now()
 	p.training.Store(true)
 	defer p.training.Store(false)
-	if s.Thresholds {
-		if report.Thresholds, err = p.thresholds(ctx, m, s); err != nil {
-			return nil, err
-		}
-	}
 	c, err = p.classifier(ctx, m.matrix, s, opt)
 	report.Solve = time.Since(begin)
 	return c, err
-}
-
-// thresholds tunes those of labels by a validation on the matrix of the training.
-func (p *Problem) thresholds(ctx context.Context, m *placed, s *Settings) (*solver.Thresholds, error) {
-	f, err := p.fold(s, ChoiceFolds, s.Seed, false)
-	if err != nil {
-		return nil, err
-	}
-	opt, err := f.options(1)
-	if err != nil {
-		return nil, err
-	}
-	opt.DeviceScores = m.scores
-	out, err := f.validate(ctx, m.matrix, []cell{{s.C, s.Nu, s.Epsilon}}, nil, opt)
-	if err != nil {
-		return nil, err
-	}
-	return out[0].classes.Thresholds, nil
 }
 
 // matrix returns the matrix of a kernel to train on, computed where all of it fits into memory, and
@@ -157,6 +130,13 @@ func (p *Problem) classifier(
 		t := solver.Training{Classes: len(p.corpus.classes), Scheme: s.Scheme, Parameters: par}
 		if s.Scheme == solver.Labels {
 			t.Sets = p.several()
+			if s.Thresholds {
+				f, err := p.fold(s, ChoiceFolds, s.Seed, false)
+				if err != nil {
+					return nil, err
+				}
+				t.Parts = f.parts
+			}
 		} else if t.Labels, err = p.single(); err != nil {
 			return nil, err
 		}

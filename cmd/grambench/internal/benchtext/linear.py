@@ -22,7 +22,8 @@ warnings.filterwarnings("ignore")
 
 def read(path):
     if path.endswith(".svm"):
-        return load_svmlight_file(path, n_features=784)
+        x, y = load_svmlight_file(path, n_features=784)
+        return x, [[str(int(v))] for v in y]
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as lines:
         pairs = [line.rstrip("\n").split("\t", 1) for line in lines]
     return [text for _, text in pairs], [label.split(",") if label != "-" else [] for label, _ in pairs]
@@ -59,10 +60,10 @@ begin = time.perf_counter()
 train_path, test_path, folds_path, out = sys.argv[1:]
 texts, labels = read(train_path)
 tests, _ = read(test_path)
-several = isinstance(labels, list) and any(len(l) != 1 for l in labels)
+several = any(len(l) != 1 for l in labels)
 counted = {}
 names = MultiLabelBinarizer()
-y = names.fit_transform(labels) if several else numpy.array([l[0] for l in labels] if isinstance(labels, list) else labels)
+y = names.fit_transform(labels) if several else numpy.array([l[0] for l in labels])
 best = (0.0, 1.0, 1, False)
 if folds_path != "-":
     fold = numpy.loadtxt(folds_path, dtype=int)

@@ -24,6 +24,8 @@ func solverCases() map[string]testCase {
 		"solver.Dense.Row":                {run: denseRows, index: true, panics: true},
 		"solver.Dense.Rows":               {run: denseRows, index: true, panics: true},
 		"solver.FitSigmoid":               {run: fitSigmoid, panics: true},
+		"solver.Thresholds.Apply":         {run: thresholds},
+		"solver.TuneThresholds":           {run: thresholds},
 		"solver.Folds":                    {run: folds, panics: true},
 		"solver.Machine.Decide":           {run: machineDecide, panics: true},
 		"solver.Matrix.Diagonal":          {run: faultyMatrices},
@@ -862,6 +864,38 @@ func (p *program) trained(n int) *solver.Classifier {
 		panic(err)
 	}
 	return c
+}
+
+func thresholds(p *program) {
+	n, labels := 1+p.IntN(20), 1+p.IntN(4)
+	decisions, sets, parts := make([][]float64, n), make([][]int, n), make([]int, n)
+	for i := range n {
+		decisions[i], sets[i], parts[i] = p.targets(labels), []int{p.IntN(labels)}, p.IntN(3)
+	}
+	var t *solver.Thresholds
+	p.good("TuneThresholds", func() (err error) {
+		t, _, err = solver.TuneThresholds(decisions, sets, parts)
+		if err == nil {
+			finite(p, "thresholds", t.Above)
+		}
+		return err
+	})
+	tune := func(d [][]float64, s [][]int, f []int) func() error {
+		return func() error { _, _, err := solver.TuneThresholds(d, s, f); return err }
+	}
+	p.bad("TuneThresholds of nothing", tune(nil, nil, nil))
+	p.bad("TuneThresholds, a part short", tune(decisions, sets, parts[:n-1]))
+	p.bad("TuneThresholds, a set short", tune(decisions, sets[:n-1], parts))
+	p.bad("TuneThresholds, a label beyond", tune(decisions, append(slices.Clone(sets[:n-1]), []int{labels}), parts))
+	p.bad("TuneThresholds, part -1", tune(decisions, sets, append(slices.Clone(parts[:n-1]), -1)))
+	p.bad("TuneThresholds of NaN", tune(append(slices.Clone(decisions[:n-1]),
+		slices.Repeat([]float64{math.NaN()}, labels)), sets, parts))
+	if t != nil {
+		p.bad("Apply to nil", func() error { return t.Apply(nil) })
+		p.bad("Apply to the zero value", func() error { return t.Apply(&solver.Classifier{}) })
+		c := &solver.Classifier{Scheme: solver.Labels, Classes: labels, Machines: make([]*solver.Machine, labels)}
+		p.good("Apply", func() error { return t.Apply(c) })
+	}
 }
 
 func classifier(p *program) {

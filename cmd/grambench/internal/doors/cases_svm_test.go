@@ -19,7 +19,9 @@ import (
 
 func svmCases() map[string]testCase {
 	return map[string]testCase{
-		"svm.Choose": {run: choose},
+		"svm.Candidates.Corpus": {run: choose},
+		"svm.Candidates.Near":   {run: choose},
+		"svm.Choose":            {run: choose},
 		"svm.Measure.Better": {run: func(p *program) {
 			a, b := p.strange(), p.strange()
 			p.quiet(fmt.Sprint(a, b), func() { _ = svm.Accuracy.Better(a, b); _ = svm.Measure("x").Better(a, b) })
@@ -46,6 +48,10 @@ func svmCases() map[string]testCase {
 		"svm.ScoreValues":             {run: scores},
 		"svm.SearchCorpus":            {run: search},
 		"svm.SearchProblems":          {run: search},
+		"svm.SearchResult.LeastC": {run: func(p *program) {
+			p.quiet("of the zero value", func() { (&svm.SearchResult{}).LeastC() })
+			p.quiet("without a best", func() { (&svm.SearchResult{Points: make([]svm.Point, 1), Best: 1}).LeastC() })
+		}},
 		"svm.SearchResult.Fits": {run: func(p *program) {
 			p.quiet("of the zero value", func() { (&svm.SearchResult{}).Fits(); (&svm.SearchResult{}).Saved() })
 		}},
@@ -76,6 +82,11 @@ func choose(p *program) {
 	p.bad("regression", try(c, svm.Settings{Type: model.EpsilonSVR}, from, svm.Options{}))
 	p.bad("a nil kernel", try(c, svm.Settings{}, svm.Candidates{Kernels: []engine.Kernel{nil}}, svm.Options{}))
 	p.bad("work", try(c, svm.Settings{}, svm.Candidates{Work: pick(p, -1, math.NaN(), math.Inf(1))}, svm.Options{}))
+	p.bad("cuts without a function", try(c, svm.Settings{}, svm.Candidates{Cuts: 2}, svm.Options{}))
+	p.bad("-1 finalists", try(c, svm.Settings{}, svm.Candidates{Final: -1}, svm.Options{}))
+	from.Cuts, from.Corpus = 2, func(context.Context, int) (*sparse.Corpus, error) { return pick(p, c, b, nil), nil }
+	from.Near = func(k engine.Kernel) []engine.Kernel { return pick(p, nil, []engine.Kernel{nil, k}) }
+	p.any("cuts and neighbours", try(c, svm.Settings{}, from, svm.Options{}))
 	scheme := pick(p, solver.Scheme(-1), 9)
 	p.bad("no scheme", try(c, svm.Settings{}, svm.Candidates{Schemes: []solver.Scheme{scheme}}, svm.Options{}))
 }
@@ -268,13 +279,13 @@ func search(p *program) {
 		return err
 	})
 	p.bad("SearchProblems of no problem", func() error {
-		_, err := svm.SearchProblems(p.ctx, svm.Settings{}, grid, func(sparse.Embedding) (*svm.Problem, error) {
+		_, err := svm.SearchProblems(p.ctx, svm.Settings{}, grid, func(int, sparse.Embedding) (*svm.Problem, error) {
 			return nil, nil
 		}, each)
 		return err
 	})
 	p.bad("SearchProblems that fail", func() error {
-		_, err := svm.SearchProblems(p.ctx, svm.Settings{}, grid, func(sparse.Embedding) (*svm.Problem, error) {
+		_, err := svm.SearchProblems(p.ctx, svm.Settings{}, grid, func(int, sparse.Embedding) (*svm.Problem, error) {
 			return nil, errors.New("own: failed")
 		}, each)
 		return err

@@ -130,7 +130,7 @@ func (r *gridReport) fill(result *svm.SearchResult, w *gridWatch) {
 	}
 	if best := result.Best; best >= 0 {
 		if r.run.oneSE {
-			best = svm.LeastC(result.Points, best)
+			best = result.LeastC()
 		}
 		r.Best = &r.Rows[best]
 		r.Best.Best = true

@@ -144,7 +144,7 @@ func TestGridKernels(t *testing.T) {
 		"-s 1 -grid C=1": "has no C", "-s 1 -grid nu=2": "at most 1", "-s 2": "one_class", "-grid embed=x": "embed", "-grid scheme=labels": "one-vs-rest",
 		"-grid ngrams=2..1": "ngrams", "-grid ngrams=1,": "empty", "-grid ngrams=1,1": "twice",
 		"-grid embed=tf -embed tf": "expected one of them",
-		"-kernel diffusion:t=1|1": "twice", "-grid degree=1.5 -kernel polynomial": "whole number",
+		"-kernel diffusion:t=1|1":  "twice", "-grid degree=1.5 -kernel polynomial": "whole number",
 		"-plot a": "not defined", "-kernel diffusion:t=1|": "empty value", "a b": "unexpected",
 		"-in a b": "both name a source",
 	} {

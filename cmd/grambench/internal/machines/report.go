@@ -165,21 +165,22 @@ func newFigures(s *svm.Score, regression, labels bool) (f figures) {
 
 // writeAll prints the figures of all documents together, but the accuracy.
 func (f *figures) writeAll(w io.Writer) {
-	if text := f.all(); text != "" {
+	text := f.all()
+	if f.Hamming != nil {
+		text = fmt.Sprintf("micro F1 %.4f, %s", float64(*f.MicroF1), text)
+	}
+	if text != "" {
 		fmt.Fprintf(w, "all documents: %s\n", text)
 	}
 }
 
-// all lists F1 and losses.
+// all lists the macro F1 and losses.
 func (f *figures) all() string {
 	var parts []string
 	add := func(name, format string, v *report.Number) {
 		if v != nil {
 			parts = append(parts, fmt.Sprintf(name+" "+format, float64(*v)))
 		}
-	}
-	if f.Hamming != nil {
-		add("micro F1", "%.4f", f.MicroF1)
 	}
 	add("macro F1", "%.4f", f.MacroF1)
 	add("Hamming loss", "%.4g", f.Hamming)

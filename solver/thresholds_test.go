@@ -1,0 +1,178 @@
+package solver
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// scattered makes decision values of labels, which rare labels have too low by an amount.
+func scattered(seed uint64, n, labels int, low float64) (decisions [][]float64, sets [][]int, parts []int) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	for i := range n {
+		own, set := make([]float64, labels), []int{}
+		for l := range own {
+			own[l] = -1 + 0.3*r.NormFloat64()
+			if r.IntN(3+4*l) == 0 {
+				own[l] += 1.5 - low
+				set = append(set, l)
+			}
+		}
+		decisions, sets, parts = append(decisions, own), append(sets, set), append(parts, i%3)
+	}
+	return decisions, sets, parts
+}
+
+// microF1 is the micro F1 of labels by thresholds, by its definition.
+func microF1(decisions [][]float64, sets [][]int, above []float64) float64 {
+	right, both := 0, 0
+	for i, own := range decisions {
+		for l, v := range own {
+			has, given := slices.Contains(sets[i], l), v > above[l]
+			if has {
+				both++
+			}
+			if given {
+				both++
+			}
+			if has && given {
+				right++
+			}
+		}
+	}
+	return 2 * float64(right) / float64(both)
+}
+
+// The thresholds of each label are the best there are: no other cut between two values is better,
+// which a search of all pairs of cuts of two labels shows.
+func TestTuneThresholdsBest(t *testing.T) {
+	for seed := range uint64(5) {
+		decisions, sets, parts := scattered(seed, 40, 2, 0.8)
+		k, err := newTuning(decisions, sets, parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := 0.0
+		cuts := func(l int) []float64 {
+			out := []float64{-1, 1}
+			for _, own := range decisions {
+				if own[l] > -1 && own[l] <= 1 {
+					out = append(out, own[l])
+				}
+			}
+			return out
+		}
+		for _, a := range cuts(0) {
+			for _, b := range cuts(1) {
+				best = math.Max(best, microF1(decisions, sets, []float64{a, b}))
+			}
+		}
+		if got := microF1(decisions, sets, k.each(-1)); !(math.Abs(got-best) <= 1e-12) {
+			t.Errorf("seed %d: %v by %v, expected %v", seed, got, k.each(-1), best)
+		}
+	}
+}
+
+// Values that are too low get a threshold, and the F1 that is told is that of documents whose
+// thresholds come from the other parts. Values as they should be keep the sign.
+func TestTuneThresholds(t *testing.T) {
+	decisions, sets, parts := scattered(1, 600, 6, 0.8)
+	got, labels, err := TuneThresholds(decisions, sets, parts)
+	if err != nil || !(got.F1 > got.Sign+0.1) || !(slices.Max(got.Above) < -0.2) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	right, both := 0, 0
+	for i, own := range labels {
+		for _, l := range own {
+			if slices.Contains(sets[i], l) {
+				right++
+			}
+		}
+		both += len(own) + len(sets[i])
+	}
+	if f1 := 2 * float64(right) / float64(both); f1 != got.F1 {
+		t.Errorf("F1 %v, of labels %v", got.F1, f1)
+	}
+	if sign := microF1(decisions, sets, make([]float64, 6)); sign != got.Sign {
+		t.Errorf("F1 by sign %v, expected %v", got.Sign, sign)
+	}
+	// Each document has one label, the greatest value, below 0: only at least one finds it.
+	for i := range decisions {
+		l := i % 6
+		sets[i] = []int{l}
+		for k := range decisions[i] {
+			decisions[i][k] = -3 - float64(i%17)
+		}
+		decisions[i][l] += 0.5
+	}
+	if got, _, err = TuneThresholds(decisions, sets, parts); err != nil || !got.AtLeastOne || got.F1 != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A classifier with thresholds decides by the sign as the thresholds decide, and its probabilities
+// are what they were.
+func TestThresholdsApply(t *testing.T) {
+	c := &Classifier{Scheme: Labels, Classes: 2, Machines: []*Machine{
+		{Rho: 0.25, Sigmoid: &Sigmoid{-2, 0.5}}, {Rho: -1},
+	}}
+	before := c.Machines[0].Sigmoid.Probability(0.75)
+	if err := (&Thresholds{Above: []float64{-0.5, 0.25}, AtLeastOne: true}).Apply(c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Machines[0].Rho != -0.25 || c.Machines[1].Rho != -0.75 || !c.AtLeastOne {
+		t.Errorf("%+v", c)
+	}
+	if after := c.Machines[0].Sigmoid.Probability(0.75 + 0.5); !(math.Abs(after-before) <= 1e-15) {
+		t.Errorf("probability %v, expected %v", after, before)
+	}
+	for want, values := range map[int][]float64{0: {-1, -2}, 1: {-3, -2}} {
+		if got := c.LabelsOf(nil, values); !slices.Equal(got, []int{want}) {
+			t.Errorf("%v: labels %v, expected %d", values, got, want)
+		}
+	}
+	for _, bad := range []*Thresholds{{Above: []float64{1}}, {Above: []float64{0, math.NaN()}}} {
+		if err := bad.Apply(c); err == nil {
+			t.Errorf("%v", bad.Above)
+		}
+	}
+}
+
+// Train finds the thresholds that the validation of the same parts finds, up to the tolerance.
+func TestTrainThresholds(t *testing.T) {
+	const n, labels = 240, 3
+	m, x := gaussian(t, 9, n, 6, 0.5)
+	sets, parts := make([][]int, n), make([]int, n)
+	r := rand.New(rand.NewPCG(4, 4))
+	for i := range n {
+		sets[i] = []int{}
+		for l := range labels {
+			if x[i][l]+0.3*r.NormFloat64() > 0.8 {
+				sets[i] = append(sets[i], l)
+			}
+		}
+		parts[i] = i % 3
+	}
+	opt := Options{Tolerance: 1e-6}
+	c, err := Train(t.Context(), m, Training{Sets: sets, Classes: labels, Parts: parts}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial := &Trial{Sets: sets, Classes: labels, Parts: parts, Thresholds: true}
+	v, err := trial.Validate(t.Context(), m, []Parameters{{}}, nil, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := c.Thresholds, v[0].Thresholds
+	if got == nil || want == nil || v[0].Decisions != nil {
+		t.Fatalf("%+v, %+v", got, want)
+	}
+	if !(math.Abs(got.F1-want.F1) <= 0.01) || !(math.Abs(got.Sign-want.Sign) <= 0.01) ||
+		got.AtLeastOne != want.AtLeastOne {
+		t.Errorf("%+v, expected %+v", got, want)
+	}
+	if _, err := Train(t.Context(), m, Training{Labels: make([]int, n), Classes: 2, Parts: parts}, opt); err == nil {
+		t.Error("parts without sets")
+	}
+}
