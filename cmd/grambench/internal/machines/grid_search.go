@@ -92,8 +92,8 @@ func near(k engine.Kernel) (out []engine.Kernel) {
 			continue
 		}
 		for _, v := range []float64{v / 2, 2 * v} {
-			if some, _, err := source.KernelsOn([]engine.Kernel{k}, []source.Values{{Name: name, Values: []float64{v}}}); err == nil &&
-				v >= least && v <= most {
+			list := []source.Values{{Name: name, Values: []float64{v}}}
+			if some, _, err := source.KernelsOn([]engine.Kernel{k}, list); err == nil && v >= least && v <= most {
 				out = append(out, some...)
 			}
 		}
@@ -163,7 +163,8 @@ func (g *grid) runSearch(
 // newGridRow describes a point.
 func newGridRow(p svm.Point, t model.Type, m svm.Measure) gridRow {
 	row := gridRow{
-		Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(), Mean: report.Number(p.Mean), SD: report.Number(p.SD),
+		Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(),
+		Mean: report.Number(p.Mean), SD: report.Number(p.SD),
 		Iterations: p.Iterations, Unfinished: p.Unfinished, Support: p.Support, Seconds: p.Busy.Seconds(),
 	}
 	row.C, row.Nu, row.Epsilon = used(t, p.C, p.Nu, p.Epsilon)
