@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
@@ -33,7 +34,10 @@ func (m *machine) checkPrecomputed() error {
 // Read reads the corpus; of a Gram matrix, the documents are its rows.
 func (m *machine) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*sparse.Corpus, error) {
 	c, err := m.Documents.Read(ctx, e, p)
-	if err != nil || !m.precomputed() {
+	switch {
+	case err != nil && strings.Contains(err.Error(), "-signed"):
+		return nil, fmt.Errorf("%w; svm-train's kernel, -t 2, takes them", err)
+	case err != nil || !m.precomputed():
 		return c, err
 	}
 	return c, kernelRows(c)
