@@ -3,7 +3,7 @@
 GO         ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PORTABLE    = purego,noasm
-CONCURRENT  = ./sparse ./engine ./tiles ./solver ./cmd/...
+CONCURRENT  = ./sparse/... ./tiles/... ./engine/... ./solver/... ./cmd/...
 
 .DEFAULT_GOAL := build
 .PHONY: help build cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-libsvm bench-text benchmarks check format vet staticcheck portable race arm64 tidy generate generate-check clean
@@ -101,6 +101,6 @@ avx512-test: ## test the AVX-512 kernels in an emulator (minutes; says what it n
 
 arm64-test: ## run the portable tests of another processor in an emulator (needs qemu-aarch64)
 	@command -v qemu-aarch64 >/dev/null || { echo "arm64-test: no qemu-aarch64; on Debian: apt-get install qemu-user" >&2; exit 1; }
-	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout 25m -exec qemu-aarch64 ./asm ./sparse ./engine ./tiles
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout 25m -exec qemu-aarch64 ./asm ./sparse/... ./tiles/... ./engine/... ./solver/...
 
 .PHONY: avx512-test arm64-test
