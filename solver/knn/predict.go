@@ -1,0 +1,132 @@
+package knn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Prediction is what neighbours say of documents.
+type Prediction struct {
+	Shares [][]float64 // by document, by class: its share of the votes, 0 where there are none
+	Class  []int       // one class for each document
+	Labels [][]int     // separate labels, increasing
+}
+
+// newPrediction makes room for n documents.
+func newPrediction(n int, scheme solver.Scheme) *Prediction {
+	p := &Prediction{Shares: make([][]float64, n)}
+	if scheme == solver.Labels {
+		p.Labels = make([][]int, n)
+	} else {
+		p.Class = make([]int, n)
+	}
+	return p
+}
+
+// vote counts the votes of the first k of a document's neighbours, whose values are given, and
+// decides. fallback is the class where nobody votes.
+func (p *Prediction) vote(
+	i int, s *Settings, list []engine.Neighbour, values []float32, labels sparse.Labels, classes, fallback int,
+) {
+	shares := make([]float64, classes)
+	list = list[:min(len(list), s.K)]
+	var all float64
+	for at, n := range list {
+		weight := float64(values[at])
+		if s.Uniform {
+			weight = 1
+		}
+		if !finite(weight) || weight <= 0 {
+			continue
+		}
+		all += weight
+		for _, id := range labels.Of(int(n.Document)) {
+			shares[id] += weight
+		}
+	}
+	if all > 0 {
+		for k := range shares {
+			shares[k] /= all
+		}
+	}
+	p.Shares[i] = shares
+	if s.Scheme == solver.Labels {
+		p.Labels[i] = []int{}
+		for k, v := range shares {
+			if v > 0.5 {
+				p.Labels[i] = append(p.Labels[i], k)
+			}
+		}
+		return
+	}
+	most := slices.Max(shares)
+	p.Class[i] = fallback
+	for _, n := range list {
+		if id := labels.Of(int(n.Document))[0]; most > 0 && shares[id] == most {
+			p.Class[i] = int(id)
+			return
+		}
+	}
+}
+
+// Predict classifies documents, whose terms are numbered as in the training corpus; other terms are
+// left out. Results have the same bits from any number of workers. Errors: a model that
+// [Model.Validate] refuses, documents that [sparse.CSR.Validate] refuses, values that the embedding
+// refuses, options that an engine refuses, more memory than was allowed, the end of ctx, within a
+// second.
+func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Prediction, error) {
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	if ctx == nil || docs == nil {
+		return nil, errors.New("knn: a nil context or nil documents, expected both")
+	}
+	if err := docs.Validate(); err != nil {
+		return nil, fmt.Errorf("knn: documents to predict: %w", err)
+	}
+	s, k, _ := m.Settings.resolve()
+	x, err := embed(ctx, k, m.Documents, o)
+	if err != nil {
+		return nil, err
+	}
+	test, err := x.Embedder.TransformRows(ctx, docs, nil, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.NewContext(ctx, x, o.engine())
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	near, err := e.CrossNeighbours(ctx, engine.Resolve(k, len(x.Embedder.Terms)), test,
+		engine.NeighbourOptions{Count: s.K})
+	if err != nil {
+		return nil, err
+	}
+	p, fallback := newPrediction(docs.Rows(), s.Scheme), commonest(m.Labels, len(m.Classes))
+	var values []float32
+	for i := range docs.Rows() {
+		list := near.Of(i)
+		values = values[:0]
+		for _, n := range list {
+			values = append(values, n.Value)
+		}
+		p.vote(i, &s, list, values, m.Labels, len(m.Classes), fallback)
+	}
+	return p, nil
+}
+
+// embed embeds documents as a kernel wants them.
+func embed(ctx context.Context, k engine.Kernel, docs *sparse.CSR, o Options) (*sparse.Embedded, error) {
+	x, err := k.Embedding().Fit(docs).TransformRows(ctx, docs, nil, o.Workers)
+	if err != nil {
+		return nil, fmt.Errorf("knn: embedding %s: %w", k.Embedding(), err)
+	}
+	return x, nil
+}

@@ -1,0 +1,194 @@
+package knn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// CrossValidate predicts each document of a corpus from those of other parts, for each of some
+// settings; parts[i] is the part of document i, below 0 for one that is left out. Predictions are
+// those of models that were trained without the document's part, but that gammas which kernels take
+// from the data, one over the number of terms, come from the whole corpus.
+//
+// All settings whose kernels fall with c and take the same embedding share one pass over all pairs,
+// unless the embedding itself learns from the documents (tf-idf): then, as for other kernels, there
+// is a pass for each part. Errors are those of [Train] and [Model.Predict].
+func CrossValidate(
+	ctx context.Context, c *sparse.Corpus, settings []Settings, parts []int, o Options,
+) ([]*Prediction, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	n := c.Documents.Rows()
+	if len(parts) != n {
+		return nil, fmt.Errorf("knn: parts of %d documents, expected of %d", len(parts), n)
+	}
+	var in []int // documents that take part
+	for i, p := range parts {
+		if p >= 0 {
+			in = append(in, i)
+		}
+	}
+	v := &validation{c: c.Select(in), o: o}
+	for _, i := range in {
+		v.parts = append(v.parts, int32(parts[i]))
+	}
+	out := make([]*Prediction, len(settings))
+	shared := map[sparse.Embedding][]int{} // settings by what their kernels fall with
+	var embeddings []sparse.Embedding
+	for at := range settings {
+		s, k, err := settings[at].resolve()
+		if err != nil {
+			return nil, err
+		}
+		if err := v.check(s); err != nil {
+			return nil, err
+		}
+		out[at] = newPrediction(n, s.Scheme)
+		v.settings, v.kernels = append(v.settings, s), append(v.kernels, k)
+		e := k.Embedding()
+		if !kernel.FallsWithC(k) || e.Weighting.IDF() {
+			if err := v.byParts(ctx, at, in, out[at]); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if shared[e] == nil {
+			embeddings = append(embeddings, e)
+		}
+		shared[e] = append(shared[e], at)
+	}
+	for _, e := range embeddings {
+		if err := v.together(ctx, shared[e], in, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// validation is a call of [CrossValidate].
+type validation struct {
+	c        *sparse.Corpus // documents that take part
+	parts    []int32
+	o        Options
+	settings []Settings
+	kernels  []engine.Kernel
+}
+
+// check checks that documents have the classes that settings expect.
+func (v *validation) check(s Settings) error {
+	for i := range v.parts {
+		if n := len(v.c.Labels.Of(i)); n != 1 && s.Scheme != solver.Labels {
+			return fmt.Errorf("knn: document %d has %d classes, expected 1", i+1, n)
+		}
+	}
+	return nil
+}
+
+// byParts trains without each part and predicts it.
+func (v *validation) byParts(ctx context.Context, at int, in []int, out *Prediction) error {
+	for part := range slices.Max(append(v.parts, -1)) + 1 {
+		var train, test []int
+		for i, p := range v.parts {
+			if p == part {
+				test = append(test, i)
+			} else {
+				train = append(train, i)
+			}
+		}
+		if len(test) == 0 {
+			continue
+		}
+		m, err := Train(v.c.Select(train), v.settings[at])
+		if err != nil {
+			return err
+		}
+		p, err := m.Predict(ctx, v.c.Documents.SelectRows(test), v.o)
+		if err != nil {
+			return err
+		}
+		for k, i := range test {
+			out.Shares[in[i]] = p.Shares[k]
+			if out.Labels != nil {
+				out.Labels[in[i]] = p.Labels[k]
+			} else {
+				out.Class[in[i]] = p.Class[k]
+			}
+		}
+	}
+	return nil
+}
+
+// together predicts by settings that share their neighbours: those of other parts, by c, once for
+// the greatest k. Values follow by each kernel.
+func (v *validation) together(ctx context.Context, settings []int, in []int, out []*Prediction) error {
+	if len(in) == 0 {
+		return nil
+	}
+	most := 0
+	for _, at := range settings {
+		most = max(most, v.settings[at].K)
+	}
+	x, err := embed(ctx, v.kernels[settings[0]], v.c.Documents, v.o)
+	if err != nil {
+		return err
+	}
+	e, err := engine.NewContext(ctx, x, v.o.engine())
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	near, err := e.Neighbours(ctx, v.kernels[settings[0]], engine.NeighbourOptions{Count: most, Groups: v.parts, C: true})
+	if err != nil {
+		return err
+	}
+	table, err := asm.For(e.ISA())
+	if err != nil {
+		return err
+	}
+	fallback := v.fallbacks()
+	var values []float32
+	for _, at := range settings {
+		s, k := &v.settings[at], engine.Resolve(v.kernels[at], len(x.Embedder.Terms))
+		for i := range in {
+			if i%1024 == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			list := near.Of(i)
+			values = values[:0]
+			for _, n := range list[:min(len(list), s.K)] {
+				values = append(values, n.Value)
+			}
+			if err := engine.Apply(k, table, values, values, nil, nil); err != nil {
+				return err
+			}
+			out[at].vote(in[i], s, list, values, v.c.Labels, len(v.c.Classes), fallback[v.parts[i]])
+		}
+	}
+	return nil
+}
+
+// fallbacks returns, for each part, the commonest class of all others.
+func (v *validation) fallbacks() map[int32]int {
+	out := map[int32]int{}
+	for _, part := range v.parts {
+		if _, known := out[part]; known {
+			continue
+		}
+		var l sparse.Labels
+		for i, p := range v.parts {
+			if p != part {
+				l.Add(v.c.Labels.Of(i)...)
+			}
+		}
+		out[part] = commonest(l, len(v.c.Classes))
+	}
+	return out
+}
