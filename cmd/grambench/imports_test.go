@@ -95,6 +95,12 @@ var allowed = map[string][]string{
 
 	"solver":                 {module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},
 	"solver/internal/sphere": {},
+	"solver/knn": {
+		module + "/sparse",
+		module + "/asm",
+		module + "/tiles",
+		module + "/engine",
+	},
 	"solver/logistic": {
 		module + "/sparse", module + "/tiles", module + "/solver", module + "/solver/internal/sphere",
 		module + "/solver/internal/archive",

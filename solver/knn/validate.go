@@ -14,8 +14,7 @@ import (
 
 // CrossValidate predicts each document of a corpus from those of other parts, for each of some
 // settings; parts[i] is the part of document i, below 0 for one that is left out. Predictions are
-// those of models that were trained without the document's part, but that gammas which kernels take
-// from the data, one over the number of terms, come from the whole corpus.
+// those of models that were trained without the document's part, up to the accuracy of c.
 //
 // All settings whose kernels fall with c and take the same embedding share one pass over all pairs,
 // unless the embedding itself learns from the documents (tf-idf): then, as for other kernels, there

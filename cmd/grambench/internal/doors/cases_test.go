@@ -14,7 +14,7 @@ func cases() map[string]testCase {
 	for _, table := range []map[string]testCase{
 		sparseCases(), tokenCases(), asmCases(), tilesCases(), engineCases(), kernelCases(), normalCases(),
 		deviceCases(), spectrumCases(),
-		solverCases(), modelCases(), svmCases(), logisticCases(), cudaCases(), outCases(),
+		solverCases(), modelCases(), svmCases(), logisticCases(), knnCases(), cudaCases(), outCases(),
 	} {
 		for name, c := range table {
 			if _, twice := all[name]; twice {

@@ -52,6 +52,24 @@ type PathTrainer interface {
 	TrainPath(ctx context.Context, c *sparse.Corpus, o Options, prices []float64) ([]Model, error)
 }
 
+// Point is a trainer with the kernel that it is tried with.
+type Point struct {
+	Trainer Trainer
+	Kernel  string // "" where none is given
+}
+
+// Validator is a Trainer that cross-validates many points with less work than one after the other.
+type Validator interface {
+	Trainer
+
+	// Validate predicts each document of a corpus from those of other parts, for each of points,
+	// whose trainers are of the same kind, and says what the models are; o.Kernel doesn't count.
+	// Documents of a part below 0 are left out.
+	Validate(
+		ctx context.Context, c *sparse.Corpus, o Options, points []Point, parts []int,
+	) ([]*svm.Prediction, []About, error)
+}
+
 // Model is what was trained. It may be used concurrently.
 type Model interface {
 	About() About
@@ -83,6 +101,7 @@ type About struct {
 type Options struct {
 	C         float64           // 0 where none is given
 	Embedding *sparse.Embedding // nil where none is given
+	Kernel    string            // specification, "" where none is given
 	Scheme    solver.Scheme     // OneVsRest or Labels where that is asked for, else OneVsOne
 	Tolerance float64           // 0 where none is given
 	Seed      uint64

@@ -70,6 +70,9 @@ func (m *machine) checkLearner() error {
 	if m.scheme == solver.OneVsOne.String() {
 		return cli.Usagef("-scheme one-vs-one has no part in -type %s, expected one-vs-rest or labels", m.learner.Name)
 	}
+	if n := len(m.Specs); n > 1 && m.f.Lookup("grid") == nil {
+		return cli.Usagef("%d kernels, expected one (grambench grid compares several)", n)
+	}
 	o, err := m.learnerOptions()
 	if err != nil {
 		return err
@@ -93,6 +96,9 @@ func (m *machine) learnerOptions() (learners.Options, error) {
 		if s.String() == m.scheme {
 			o.Scheme = s
 		}
+	}
+	if len(m.Specs) > 0 {
+		o.Kernel = m.Specs[0]
 	}
 	if m.Embedding != "" {
 		e, err := sparse.ParseEmbedding(m.Embedding)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
@@ -50,25 +51,13 @@ func (l *learning) validate(
 ) ([]*learnedScore, error) {
 	c, separate := l.corpus, l.o.Scheme == solver.Labels
 	n := c.Documents.Rows()
-	strata, usable := make([]int, n), 0
-	for i := range strata {
-		switch own := c.Labels.Of(i); {
-		case len(own) > 0:
-			strata[i] = int(own[0])
-		case separate:
-			strata[i] = len(c.Classes)
-		default:
-			strata[i] = -1 // left out
-		}
-		if strata[i] >= 0 {
-			usable++
-		}
+	part, err := l.parts(folds, seed)
+	if err != nil {
+		return nil, err
 	}
-	if folds > usable {
-		return nil, fmt.Errorf("%d folds of %d labelled documents of %s, expected 2 to %d", folds, usable, c.Source,
-			usable)
+	if v, ok := trainer.(learners.Validator); ok && prices == nil {
+		return l.validateTogether(ctx, v, []learners.Point{{Trainer: trainer, Kernel: l.o.Kernel}}, part, folds)
 	}
-	part := solver.Folds(strata, folds, seed)
 	out := make([]*learnedScore, max(len(prices), 1))
 	class, labels := make([][]int, len(out)), make([][][]int, len(out))
 	for p := range out {
@@ -117,20 +106,97 @@ func (l *learning) validate(
 		}
 	}
 	for p, s := range out {
-		var err error
-		if s.score, err = scored(separate, c.Classes, class[p], labels[p], c); err != nil {
+		if err := s.sum(l, class[p], labels[p]); err != nil {
 			return nil, err
 		}
-		for _, f := range s.byFold {
-			s.mean += figure(l.o.Scheme, f) / float64(folds)
-		}
-		for _, f := range s.byFold {
-			d := figure(l.o.Scheme, f) - s.mean
-			s.sd += d * d / float64(folds-1)
-		}
-		s.sd = math.Sqrt(s.sd)
 	}
 	return out, nil
+}
+
+// parts divides the documents into folds, those of package svm; -1 leaves one out.
+func (l *learning) parts(folds int, seed uint64) ([]int, error) {
+	c, separate := l.corpus, l.o.Scheme == solver.Labels
+	n := c.Documents.Rows()
+	strata, usable := make([]int, n), 0
+	for i := range strata {
+		switch own := c.Labels.Of(i); {
+		case len(own) > 0:
+			strata[i] = int(own[0])
+		case separate:
+			strata[i] = len(c.Classes)
+		default:
+			strata[i] = -1 // left out
+		}
+		if strata[i] >= 0 {
+			usable++
+		}
+	}
+	if folds > usable {
+		return nil, fmt.Errorf("%d folds of %d labelled documents of %s, expected 2 to %d", folds, usable, c.Source,
+			usable)
+	}
+	return solver.Folds(strata, folds, seed), nil
+}
+
+// validateTogether is validate for learners that take many points at once, without C.
+func (l *learning) validateTogether(
+	ctx context.Context, v learners.Validator, points []learners.Point, part []int, folds int,
+) ([]*learnedScore, error) {
+	c, separate := l.corpus, l.o.Scheme == solver.Labels
+	found, abouts, err := v.Validate(ctx, c, l.o, points, part)
+	if err != nil {
+		return nil, err
+	}
+	own := make([][]int, folds)
+	for i, f := range part {
+		if f >= 0 {
+			own[f] = append(own[f], i)
+		}
+	}
+	out := make([]*learnedScore, len(points))
+	for p, prediction := range found {
+		s := &learnedScore{about: abouts[p]}
+		class, labels := prediction.Class, prediction.Labels
+		if !separate {
+			labels = make([][]int, len(part))
+			class = slices.Clone(class)
+			for i, f := range part {
+				if f < 0 {
+					class[i] = -1
+				}
+			}
+		} else {
+			class = make([]int, len(part))
+		}
+		for _, docs := range own {
+			score, err := scored(separate, c.Classes, pick(class, docs), pick(labels, docs), c.Select(docs))
+			if err != nil {
+				return nil, err
+			}
+			s.byFold = append(s.byFold, score)
+		}
+		if err := s.sum(l, class, labels); err != nil {
+			return nil, err
+		}
+		out[p] = s
+	}
+	return out, nil
+}
+
+// sum scores all documents together, and takes the mean over the folds.
+func (s *learnedScore) sum(l *learning, class []int, labels [][]int) (err error) {
+	if s.score, err = scored(l.o.Scheme == solver.Labels, l.corpus.Classes, class, labels, l.corpus); err != nil {
+		return err
+	}
+	for _, f := range s.byFold {
+		s.mean += figure(l.o.Scheme, f) / float64(len(s.byFold))
+	}
+	for _, f := range s.byFold {
+		d := figure(l.o.Scheme, f) - s.mean
+		s.sd += d * d / float64(len(s.byFold)-1)
+	}
+	s.sd = math.Sqrt(s.sd)
+	return nil
 }
 
 // train trains a learner for each C of prices, or as the options say for nil.

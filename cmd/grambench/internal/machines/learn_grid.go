@@ -20,6 +20,7 @@ import (
 // learnerPoint is a learner with one choice of its parameters; it is tried with each C.
 type learnerPoint struct {
 	spec    string
+	kernel  string // "" where none is given
 	trainer learners.Trainer
 }
 
@@ -43,18 +44,25 @@ func (g *grid) learnerPoints() ([]learnerPoint, error) {
 		specs = more
 	}
 	var out []learnerPoint
+	kernels := g.Specs
+	if len(kernels) == 0 {
+		kernels = cli.List{""}
+	}
 	for _, spec := range specs {
-		_, trainer, err := learners.Parse(spec)
-		if err == nil {
-			var o learners.Options
-			if o, err = g.learnerOptions(); err == nil {
-				err = trainer.Check(o)
+		for _, kernel := range kernels {
+			_, trainer, err := learners.Parse(spec)
+			if err == nil {
+				var o learners.Options
+				if o, err = g.learnerOptions(); err == nil {
+					o.Kernel = kernel
+					err = trainer.Check(o)
+				}
 			}
+			if err != nil {
+				return nil, cli.UsageError{Err: err}
+			}
+			out = append(out, learnerPoint{spec, kernel, trainer})
 		}
-		if err != nil {
-			return nil, cli.UsageError{Err: err}
-		}
-		out = append(out, learnerPoint{spec, trainer})
 	}
 	return out, nil
 }
@@ -109,6 +117,7 @@ type learnedGrid struct {
 // learnedGridRow is one point.
 type learnedGridRow struct {
 	Type    string          `json:"type"`
+	Kernel  string          `json:"kernel,omitempty"`
 	C       float64         `json:"c,omitempty"`
 	Mean    report.Number   `json:"mean"`
 	SD      report.Number   `json:"standard_deviation"`
@@ -138,14 +147,20 @@ func (g *grid) runLearner(ctx context.Context, e *cli.Env) error {
 	}
 	begin := time.Now()
 	var failed error
-	for _, at := range points {
-		found, err := l.validate(ctx, at.trainer, prices, g.folds, g.seed)
-		if err != nil {
+	together, err := l.validateAll(ctx, points, prices, g.folds, g.seed)
+	if err != nil {
+		return l.named(err)
+	}
+	for i, at := range points {
+		var found []*learnedScore
+		if together != nil {
+			found = together[i : i+1]
+		} else if found, err = l.validate(ctx, at.trainer, prices, g.folds, g.seed); err != nil {
 			failed = l.named(err)
 			break
 		}
 		for _, s := range found {
-			row := learnedGridRow{Type: at.spec, C: s.c, Mean: report.Number(s.mean), SD: report.Number(s.sd)}
+			row := learnedGridRow{Type: at.spec, Kernel: at.kernel, C: s.c, Mean: report.Number(s.mean), SD: report.Number(s.sd)}
 			for _, f := range s.byFold {
 				row.Figures = append(row.Figures, report.Number(figure(l.o.Scheme, f)))
 			}
@@ -171,9 +186,31 @@ func (g *grid) runLearner(ctx context.Context, e *cli.Env) error {
 	return errors.Join(g.Report(e, g.f, r), failed)
 }
 
+// validateAll validates all points at once, where the learner can; else it returns nil.
+func (l *learning) validateAll(
+	ctx context.Context, points []learnerPoint, prices []float64, folds int, seed uint64,
+) ([]*learnedScore, error) {
+	v, ok := points[0].trainer.(learners.Validator)
+	if !ok || prices != nil {
+		return nil, nil
+	}
+	part, err := l.parts(folds, seed)
+	if err != nil {
+		return nil, err
+	}
+	var all []learners.Point
+	for _, p := range points {
+		all = append(all, learners.Point{Trainer: p.trainer, Kernel: p.kernel})
+	}
+	return l.validateTogether(ctx, v, all, part, folds)
+}
+
 // learnerCommand is the command that trains with the settings of a point.
 func (g *grid) learnerCommand(best *learnedGridRow) string {
 	settings := []string{"-type", best.Type}
+	if best.Kernel != "" {
+		settings = append(settings, "-kernel", best.Kernel)
+	}
 	if g.Embedding != "" {
 		settings = append(settings, "-embed", g.Embedding)
 	}
@@ -195,7 +232,7 @@ func (r *learnedGrid) WriteText(w io.Writer) {
 	}
 	t := report.NewTable(titles...)
 	for of := range slices.Chunk(r.Rows, len(titles)-1) {
-		cells := []string{of[0].Type}
+		cells := []string{strings.TrimSpace(of[0].Type + " " + of[0].Kernel)}
 		for i := range of {
 			mark := "  "
 			if &of[i] == r.Best {
@@ -209,7 +246,7 @@ func (r *learnedGrid) WriteText(w io.Writer) {
 	if !r.Complete {
 		fmt.Fprintf(w, "incomplete: %s of %s\n", report.Count(len(r.Rows)), report.Counted(r.Points, "point", "points"))
 	}
-	best := r.Best.Type
+	best := strings.TrimSpace(r.Best.Type + " " + r.Best.Kernel)
 	if r.Best.C != 0 {
 		best += fmt.Sprintf(", C = %v", r.Best.C)
 	}
