@@ -6,16 +6,12 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
 	"github.com/gramengine/gram/cmd/grambench/internal/repro/cho"
 	"github.com/gramengine/gram/cmd/grambench/internal/repro/lafferty"
+	"github.com/gramengine/gram/cmd/grambench/internal/repro/lebanon"
 	"github.com/gramengine/gram/cmd/grambench/internal/repro/zhang"
 )
 
 // Experiments are all experiments in the order of the list.
-var Experiments = []repro.Experiment{lafferty.Experiment, zhang.Experiment, cho.Experiment, {
-	Name:  "lebanon-lafferty",
-	Paper: "Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML 2004",
-	Data:  "webkb, reuters-modapte",
-	Waits: "waits for spherical logistic regression",
-}}
+var Experiments = []repro.Experiment{lafferty.Experiment, zhang.Experiment, cho.Experiment, lebanon.Experiment}
 
 // Find returns the experiment of a name.
 func Find(name string) (repro.Experiment, bool) {

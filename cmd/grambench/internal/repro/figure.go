@@ -23,12 +23,15 @@ type Figure struct {
 // Panel is one set of axes.
 type Panel struct {
 	Title, X, Y string
+	Plane       bool // points lie in a plane: without ticks, and in their places
 	Curves      []Curve
 }
 
 // Curve is a line through points, each with its deviation.
 type Curve struct {
-	Name   string
+	Name   string // "" isn't in the legend
+	Apart  bool   // points that no line joins
+	Small  bool   // these are small
 	Points []Point
 }
 
@@ -80,6 +83,10 @@ func (p *Panel) plot() *plot.Plot {
 	if len(places) == 0 {
 		return to
 	}
+	if p.Plane {
+		p.points(to)
+		return to
+	}
 	to.X.Tick.Marker = plot.ConstantTicks(measuredTicks(places))
 	beside := 0.006 * (places[len(places)-1] - places[0])
 	for i, c := range p.Curves {
@@ -99,6 +106,35 @@ func (p *Panel) plot() *plot.Plot {
 	return to
 }
 
+// points draws curves as they lie in a plane.
+func (p *Panel) points(to *plot.Plot) {
+	to.HideAxes()
+	for i, c := range p.Curves {
+		of := chart.Colors[i%len(chart.Colors)]
+		if c.Name == "" {
+			of = chart.Gray
+		}
+		var at plotter.XYs
+		for _, q := range c.Points {
+			at = append(at, plotter.XY{X: q.X, Y: q.Y})
+		}
+		if !c.Apart {
+			chart.Curve(to, c.Name, of, at, false)
+			continue
+		}
+		marks := &plotter.Scatter{
+			XYs: at, GlyphStyle: draw.GlyphStyle{Color: of, Radius: 2, Shape: draw.CircleGlyph{}},
+		}
+		to.Add(marks)
+		if c.Small {
+			marks.Radius = 0.8
+			to.Legend.Add(c.Name, &plotter.Line{LineStyle: draw.LineStyle{Color: of, Width: 1.2}})
+		} else {
+			to.Legend.Add(c.Name, marks)
+		}
+	}
+}
+
 // What the legend takes at the top on the right: shares of the axes, with some space around it.
 const (
 	legendLine  = 0.085 // of the height, by curve
@@ -109,7 +145,7 @@ const (
 // no point or bar, nor the line to one.
 func (p *Panel) belowLegend(least float64) float64 {
 	places := p.places()
-	if len(places) == 0 {
+	if len(places) == 0 || p.Plane {
 		return least
 	}
 	first, last := places[0], places[len(places)-1]

@@ -45,8 +45,8 @@ func TestFigure(t *testing.T) {
 			X:     "documents",
 			Y:     "error",
 			Curves: []Curve{
-				{"a", []Point{{40, 0.3, 0.02}, {80, 0.2, math.NaN()}}},
-				{"b", []Point{{40, 0.1, 0}, {80, 0.05, 0.01}}},
+				{Name: "a", Points: []Point{{40, 0.3, 0.02}, {80, 0.2, math.NaN()}}},
+				{Name: "b", Points: []Point{{40, 0.1, 0}, {80, 0.05, 0.01}}},
 			},
 		},
 		{Title: "nothing"},
@@ -94,10 +94,10 @@ func TestMeasuredTicks(t *testing.T) {
 // A curve that rises into the corner of the legend makes the axis longer, by so much that the
 // legend's share of it is free; one that falls leaves it.
 func TestLegendCoversNothing(t *testing.T) {
-	rising := Curve{"rising", []Point{{1, 2, 0}, {2, 3, 0}, {6, 10, math.NaN()}}}
-	falling := Curve{"falling", []Point{{1, 10, 0}, {2, 4, 0}, {6, 3, 0}}}
-	steep := Curve{"steep", []Point{{1, 10, 0}, {6, 0, 0}}} // it enters the legend's width at 0.45 of its height
-	barred := Curve{"barred", []Point{{1, 2, 0}, {6, 3, 5}}}
+	rising := Curve{Name: "rising", Points: []Point{{1, 2, 0}, {2, 3, 0}, {6, 10, math.NaN()}}}
+	falling := Curve{Name: "falling", Points: []Point{{1, 10, 0}, {2, 4, 0}, {6, 3, 0}}}
+	steep := Curve{Name: "steep", Points: []Point{{1, 10, 0}, {6, 0, 0}}} // it enters the legend's width at 0.45 of its height
+	barred := Curve{Name: "barred", Points: []Point{{1, 2, 0}, {6, 3, 5}}}
 	for _, of := range []struct {
 		curves []Curve
 		top    float64 // of what stands below the legend
