@@ -127,6 +127,7 @@ var allowed = map[string][]string{
 	own + "matrices": slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
 	own + "learners": library,
 	own + "machines": slices.Concat(framework, []string{inner + "learners", "gonum.org/v1/plot"}),
+	own + "explain":  slices.Concat(framework, []string{inner + "learners", "gonum.org/v1/plot"}),
 	own + "verify":   slices.Concat(framework, []string{"github.com/minio/sha256-simd"}),
 	own + "nearby":   slices.Concat(framework, []string{"gonum.org/v1/plot"}),
 	own + "spectral": slices.Concat(framework, []string{"gonum.org/v1"}),

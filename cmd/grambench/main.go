@@ -18,6 +18,7 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/bench"
 	"github.com/gramengine/gram/cmd/grambench/internal/cli"
 	"github.com/gramengine/gram/cmd/grambench/internal/experiments"
+	"github.com/gramengine/gram/cmd/grambench/internal/explain"
 	"github.com/gramengine/gram/cmd/grambench/internal/machines"
 	"github.com/gramengine/gram/cmd/grambench/internal/matrices"
 	"github.com/gramengine/gram/cmd/grambench/internal/nearby"
@@ -34,7 +35,7 @@ grambench computes Gram matrices of kernels on sparse documents, verifies them, 
 that goes, and trains support vector machines.`,
 	Commands: []*cli.Command{
 		matrices.Info, matrices.Corpus, matrices.Gram, nearby.Neighbours, nearby.Duplicates,
-		machines.Train, machines.Predict, machines.CV, machines.Grid,
+		machines.Train, machines.Predict, machines.CV, machines.Grid, explain.Command,
 		verify.Command, bench.Command, matrices.Kernels, spectral.Command, experiments.Command,
 	},
 	Topics: append([]cli.Topic{source.Topic, source.TextTopic, place.Topic, machines.Topic, machines.LearnersTopic},
