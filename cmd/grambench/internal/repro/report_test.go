@@ -96,7 +96,8 @@ func TestMeasuredTicks(t *testing.T) {
 func TestLegendCoversNothing(t *testing.T) {
 	rising := Curve{Name: "rising", Points: []Point{{1, 2, 0}, {2, 3, 0}, {6, 10, math.NaN()}}}
 	falling := Curve{Name: "falling", Points: []Point{{1, 10, 0}, {2, 4, 0}, {6, 3, 0}}}
-	steep := Curve{Name: "steep", Points: []Point{{1, 10, 0}, {6, 0, 0}}} // it enters the legend's width at 0.45 of its height
+	// it enters the legend's width at 0.45 of its height
+	steep := Curve{Name: "steep", Points: []Point{{1, 10, 0}, {6, 0, 0}}}
 	barred := Curve{Name: "barred", Points: []Point{{1, 2, 0}, {6, 3, 5}}}
 	for _, of := range []struct {
 		curves []Curve

@@ -23,18 +23,18 @@ const name = "lebanon-lafferty"
 // Experiment is that of the paper with margins on the sphere.
 var Experiment = repro.Experiment{
 	Name:   name,
-	Paper:  "Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML 2004, §5 and §7",
+	Paper:  "Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML 2004, §5, §7",
 	Data:   "webkb, reuters-modapte",
 	Time:   "a few minutes on two cores",
 	Curves: true,
 	Help: `
-Spherical logistic regression beside Euclidean logistic regression on term frequencies normalised by
-L1 and by L2, as in the paper's Figure 4: a class of WebKB (four) or a topic of Reuters-21578 (eight)
-against the rest, on growing training sets. A third Euclidean one, on the roots of L1-normalised term
-frequencies, is a control that the paper hasn't: the points are those of the sphere, and only the
-margin differs. Each is compared with the spherical one by a paired t test over the splits.
--plot draws the curves, with bars of one standard deviation, and the decision boundaries of Figure 3
-on toy data of the sphere in three dimensions.
+Spherical logistic regression beside Euclidean logistic regression on term frequencies normalised
+by L1 and by L2, as in the paper's Figure 4: a class of WebKB (four) or a topic of Reuters-21578
+(eight) against the rest, on growing training sets. A third Euclidean one, on the roots of
+L1-normalised term frequencies, is a control that the paper hasn't: the points are those of the
+sphere, and only the margin differs. Each is compared with the spherical one by a paired t test over
+the splits. -plot draws the curves, with bars of one standard deviation, and the decision boundaries
+of Figure 3 on toy data of the sphere in three dimensions.
 
 The paper prints curves only, so no column has its figures. Left open, or not known to us, and
 decided here:

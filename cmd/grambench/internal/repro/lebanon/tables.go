@@ -77,11 +77,13 @@ func (p *protocol) tables(corpora []*corpus, report *repro.Report) {
 		}
 		report.Tables = append(report.Tables, t)
 		for i, m := range methods[1:] {
-			report.Notes = append(report.Notes, fmt.Sprintf("%s: with p < %v spherical is better than %s in %d of %d rows, and "+
-				"worse in %d", c.name, significant, m.name, better[i+1], rows, worse[i+1]))
+			note := fmt.Sprintf("%s: with p < %v spherical is better than %s in %d of %d rows, and worse in %d", c.name,
+				significant, m.name, better[i+1], rows, worse[i+1])
+			report.Notes = append(report.Notes, note)
 		}
-		report.Notes = append(report.Notes, fmt.Sprintf("%s: the paper's boundary set isn't the exact one for %d of %d margins "+
-			"of training documents; the margins differ by at most %.2g rad", c.name, differ, documents, apart))
+		note := fmt.Sprintf("%s: the paper's boundary set isn't the exact one for %d of %d margins of training documents; "+
+			"the margins differ by at most %.2g rad", c.name, differ, documents, apart)
+		report.Notes = append(report.Notes, note)
 	}
 }
 
