@@ -45,8 +45,7 @@ grambench verify                             kernels against the reference, on G
 grambench train -in mail/ -o mail.model      a machine from texts, one sub-folder per class
 grambench predict -in new.tsv -model mail.model
 grambench grid -in mail/                     the best kernel and parameters for it
-grambench gram -in train.svm -kernel diffusion:t=0.5 -o K.npy
-grambench bench -in synthetic:docs=5000,terms=20000`,
+grambench gram -in train.svm -kernel diffusion:t=0.5 -o K.npy`,
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
