@@ -114,7 +114,11 @@ func (f *Flags) parseArgs(args []string) error {
 		case f.NArg() == 0:
 			return nil
 		case f.MaxArgs == 0:
-			return Usagef("unexpected argument %q, expected flags only (a source is given by -in)", f.Arg(0))
+			hint := ""
+			if f.Lookup("in") != nil {
+				hint = " (a source is given by -in)"
+			}
+			return Usagef("unexpected argument %q, expected flags only%s", f.Arg(0), hint)
 		case len(f.Args) == f.MaxArgs:
 			return Usagef("unexpected argument %q behind %s", f.Arg(0), report.Join(f.Args))
 		}

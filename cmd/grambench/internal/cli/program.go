@@ -192,7 +192,7 @@ func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env
 func meant(word string, known []string) string {
 	best, least := "", 1+len(word)/3
 	for _, k := range known {
-		if d := edits(word, k); d <= least {
+		if d := edits(word, k); d <= least && 2*d < len(word) {
 			best, least = k, d-1
 		}
 	}
