@@ -216,6 +216,8 @@ func (r recipe) train(t testing.TB) *Model {
 	}
 	rows := c.Support()
 	m.Classifier, m.Support = *c, docs.SelectRows(rows)
+	m.Classifier.AtLeastOne = r.typ.Classifies() && r.scheme == solver.Labels
+	m.Settings.Thresholds = m.Classifier.AtLeastOne
 	place := map[int]int{}
 	for s, row := range rows {
 		place[row] = s

@@ -29,6 +29,7 @@ func TestValidate(t *testing.T) {
 		{`weight NaN of class "b"`, tiny, func(m *Model) { m.Settings.Weights["b"] = math.NaN() }},
 		{"scale -1 of", regression, func(m *Model) { m.Laplace = -1 }},
 		{"scale NaN of", regression, func(m *Model) { m.Laplace = math.NaN() }},
+		{"at least one label", tiny, func(m *Model) { m.Classifier.AtLeastOne = true }},
 
 		{
 			"0 machines (one-vs-rest) for 1 classes with 0 names", regression,

@@ -38,9 +38,9 @@ type learner struct {
 
 // machineFlags are the flags of support vector machines; a learner takes those that it names.
 var machineFlags = []string{
-	"kernel", "embed", "scheme", "c", "nu", "epsilon", "weight", "probabilities", "thresholds", "tolerance", "shrinking", "tiles",
-	"solver", "s", "t", "g", "d", "r", "n", "p", "e", "h", "b", "backend", "gpu-mem", "gpu-tensor", "to", "sets",
-	"log2c", "log2g", "plot",
+	"kernel", "embed", "scheme", "c", "nu", "epsilon", "weight", "probabilities", "thresholds", "tolerance", "shrinking",
+	"tiles", "solver", "s", "t", "g", "d", "r", "n", "p", "e", "h", "b", "backend", "gpu-mem", "gpu-tensor", "to", "sets",
+	"log2c", "log2g", "plot", "one-se",
 }
 
 // checkLearner checks that a learner has a use for the flags that were given.

@@ -1,0 +1,142 @@
+package svm
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// A choice with neighbours goes on where the best is at an edge, tries all cuts, and compares the
+// best on all documents by as many folds as were asked for.
+func TestChooseWider(t *testing.T) {
+	c := noisy(t)
+	from := Candidates{
+		Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt"), C: []float64{1, 10}, Seed: 3, Work: 100,
+		Cuts: 2, Corpus: func(_ context.Context, cut int) (*sparse.Corpus, error) {
+			if cut != 1 {
+				t.Errorf("cut %d", cut)
+			}
+			return c, nil
+		},
+		Near: func(k engine.Kernel) []engine.Kernel {
+			if k.String() == "diffusion:t=0.02" {
+				return kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt")
+			}
+			return nil
+		},
+		Final: 2, Folds: 4,
+	}
+	got, err := Choose(t.Context(), c, Settings{}, from, Options{})
+	if err != nil || len(got.Rounds) != 3 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for i, want := range []string{"C", "terms", "all"} {
+		if got.Rounds[i].Compares != want {
+			t.Errorf("round %d compares by %s", i, got.Rounds[i].Compares)
+		}
+	}
+	tried := func(r Round) (all []float64) {
+		for _, p := range r.Points {
+			all = append(all, p.C)
+		}
+		return all
+	}
+	if all := tried(got.Rounds[0]); !slices.Contains(all, 0.1) && !slices.Contains(all, 100) {
+		t.Errorf("tried C = %v, expected it to go on", all)
+	}
+	last := got.Rounds[2]
+	if last.Documents != c.Documents.Rows() || last.Folds != 4 || len(last.Points[0].Figures) != 4 ||
+		got.Cut != last.Points[last.Best].Cut || last.Points[0].Score == nil {
+		t.Errorf("%+v", last)
+	}
+	for i, p := range last.Points {
+		if p.Mean > last.Points[last.Best].Mean {
+			t.Errorf("point %d is better than the best", i)
+		}
+	}
+	from.Kernels = kernelsFor("diffusion:t=0.02", "diffusion:t=0.01")
+	from.C, from.Cuts, from.Final = nil, 0, 0
+	if got, err = Choose(t.Context(), c, Settings{}, from, Options{}); err != nil || len(got.Rounds) != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if k := got.Settings.Kernel.String(); k != "diffusion:t=2,embed=tfidf-l1-sqrt" {
+		t.Errorf("kernel %s", k)
+	}
+}
+
+func TestStepC(t *testing.T) {
+	for _, q := range []struct {
+		c     float64
+		steps int
+		want  float64
+	}{{1, 1, 3}, {3, 1, 10}, {10, 2, 100}, {1, -1, 0.3}, {0.3, -1, 0.1}, {0.1, -2, 0.01}, {2, 1, 10}, {7, -1, 3}} {
+		if got := stepC(q.c, q.steps); got != q.want {
+			t.Errorf("%d steps from %v: %v, expected %v", q.steps, q.c, got, q.want)
+		}
+	}
+}
+
+// The log loss of a validation is near that of machines with sigmoids of their own, better than that
+// of the classes' frequencies, and there for labels, too.
+func TestLogLoss(t *testing.T) {
+	c := noisy(t)
+	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
+		s := Settings{Kernel: kernelsFor("linear:embed=tfidf-l2")[0], Scheme: scheme, Probabilities: true}
+		p := problem(t, c, s.Kernel, Options{})
+		v := crossValidate(t, p, s, 4, 1)
+		trainOn, test := halves(c)
+		m, _ := train(t, trainOn, s, Options{})
+		sum, n := 0.0, 0
+		for i, own := range predict(t, m, test.Documents, PredictOptions{}).Probabilities {
+			for k, v := range own {
+				is := int(test.Labels.Of(i)[0]) == k
+				switch {
+				case scheme != solver.Labels && !is:
+					continue
+				case !is:
+					v = 1 - v
+				}
+				sum -= math.Log(v)
+				n++
+			}
+		}
+		want := sum / float64(n)
+		if !(v.LogLoss > 0 && v.LogLoss < math.Log(float64(len(c.Classes)))) || !(math.Abs(v.LogLoss-want) <= 0.3*want) {
+			t.Errorf("%s: log loss %v, of a model of half the documents %v", scheme, v.LogLoss, want)
+		}
+		s.Probabilities = false
+		if v := crossValidate(t, p, s, 4, 1); v.LogLoss != 0 {
+			t.Errorf("%s: log loss %v that nobody asked for", scheme, v.LogLoss)
+		}
+	}
+}
+
+// Balanced weights make up for sizes, by scheme, beside those that are given.
+func TestBalanced(t *testing.T) {
+	c := noisy(t).Select(sequence(0, 200))
+	count := make([]int, len(c.Classes))
+	for i := range 200 {
+		count[c.Labels.Of(i)[0]]++
+	}
+	p := problem(t, c, kernelsFor("linear:embed=tfidf-l2")[0], Options{})
+	given := map[string]float64{c.Classes[0]: 7}
+	ovo := p.weights(&Settings{Balanced: true, Weights: given})
+	ovr := p.weights(&Settings{Balanced: true, Scheme: solver.OneVsRest})
+	for k, name := range c.Classes {
+		of := float64(count[k])
+		if want := 200 / (of * float64(len(count))); k > 0 && ovo[name] != want {
+			t.Errorf("one-vs-one, %s: %v, expected %v", name, ovo[name], want)
+		}
+		if want := (200 - of) / of; ovr[name] != want {
+			t.Errorf("one-vs-rest, %s: %v, expected %v", name, ovr[name], want)
+		}
+	}
+	if ovo[c.Classes[0]] != 7 {
+		t.Errorf("%v, given 7", ovo[c.Classes[0]])
+	}
+}
