@@ -137,6 +137,7 @@ var allowed = map[string][]string{
 	own + "experiments": slices.Concat(framework, []string{inner + "repro"}),
 	own + "benchlibsvm": {inner + "report", "github.com/klauspost/cpuid/v2"},
 	own + "benchtext":   {module + "/solver", "github.com/klauspost/cpuid/v2"},
+	own + "benchpeers":  {inner + "report", "github.com/klauspost/cpuid/v2"},
 	own + "doors":       {},
 
 	"testdata": {},

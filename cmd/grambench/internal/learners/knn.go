@@ -14,7 +14,7 @@ import (
 )
 
 var neighboursLearner = &Learner{
-	Name: "knn", Summary: "votes of the nearest training documents by their values of -kernel (bhattacharyya)",
+	Name: "knn", Summary: "votes of the nearest documents by their values of -kernel (bhattacharyya)",
 	Flags: []string{"kernel", "embed", "scheme"}, Form: knn.Form,
 	Setup: func(f *flag.FlagSet) Trainer {
 		t := &nearest{}
