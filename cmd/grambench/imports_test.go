@@ -134,11 +134,12 @@ var allowed = map[string][]string{
 	own + "bench":    slices.Concat(framework, []string{"github.com/klauspost/cpuid/v2"}),
 	own + "repro": slices.Concat(framework,
 		[]string{inner + "repro", "gonum.org/v1", "golang.org/x/sync", "github.com/minio/sha256-simd"}),
-	own + "experiments": slices.Concat(framework, []string{inner + "repro"}),
-	own + "benchlibsvm": {inner + "report", "github.com/klauspost/cpuid/v2"},
-	own + "benchtext":   {module + "/solver", "github.com/klauspost/cpuid/v2"},
-	own + "benchpeers":  {inner + "report", "github.com/klauspost/cpuid/v2"},
-	own + "doors":       {},
+	own + "experiments":  slices.Concat(framework, []string{inner + "repro"}),
+	own + "benchsklearn": slices.Concat(library, []string{inner + "report"}),
+	own + "benchlibsvm":  {inner + "report", "github.com/klauspost/cpuid/v2"},
+	own + "benchtext":    {module + "/solver", "github.com/klauspost/cpuid/v2"},
+	own + "benchpeers":   {inner + "report", "github.com/klauspost/cpuid/v2"},
+	own + "doors":        {},
 
 	"testdata": {},
 }
