@@ -105,7 +105,7 @@ var allowed = map[string][]string{
 		module + "/sparse", module + "/tiles", module + "/solver", module + "/solver/internal/sphere",
 		module + "/solver/internal/archive",
 	},
-	"solver/internal/archive": {"github.com/minio/sha256-simd"},
+	"solver/internal/archive": {module + "/sparse", "github.com/minio/sha256-simd"},
 	"solver/model":            {module + "/sparse", module + "/tiles/atomicfile", module + "/solver/internal/archive"},
 	"solver/svm":              {module + "/sparse", module + "/asm", module + "/tiles", module + "/engine"},
 	"cmd/grambench":           {module},

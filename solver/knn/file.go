@@ -2,12 +2,9 @@ package knn
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"os"
 
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/internal/archive"
@@ -21,24 +18,17 @@ var form = archive.Form{Name: Form, Version: "1"}
 
 // header is the second line of a file. docs/formats.md explains its keys.
 type header struct {
-	K          int             `json:"k"`
-	Kernel     string          `json:"kernel"`
-	Uniform    bool            `json:"uniform,omitempty"`
-	Scheme     string          `json:"scheme"`
-	Source     archive.Name    `json:"source"`
-	Corpus     string          `json:"corpus"` // its digest in hexadecimal
-	Classes    []archive.Name  `json:"classes"`
-	Vocabulary *vocabularySize `json:"vocabulary,omitempty"`
-	Tokenizer  string          `json:"tokenizer,omitempty"`
-	Documents  int64           `json:"documents"`
-	Columns    int64           `json:"columns"`
-	Values     int64           `json:"values"`
-	Labels     int64           `json:"labels"`
-}
-
-type vocabularySize struct {
-	Terms int64 `json:"terms"`
-	Bytes int64 `json:"bytes"`
+	K       int    `json:"k"`
+	Kernel  string `json:"kernel"`
+	Uniform bool   `json:"uniform,omitempty"`
+	Scheme  string `json:"scheme"`
+	archive.Origin
+	Classes []archive.Name `json:"classes"`
+	archive.Text
+	Documents int64 `json:"documents"`
+	Columns   int64 `json:"columns"`
+	Values    int64 `json:"values"`
+	Labels    int64 `json:"labels"`
 }
 
 // Write writes the model in a form of its own, see docs/formats.md. The same model has the same
@@ -48,35 +38,24 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error {
 	if ctx == nil || w == nil {
 		return errors.New("knn: a nil context or writer, expected both")
 	}
+	if err := archive.CheckLengths(m.Vocabulary); err != nil {
+		return fmt.Errorf("knn: %w: the model can't be written", err)
+	}
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("%w: the model can't be written", err)
 	}
 	s, _, _ := m.Settings.resolve()
 	h := &header{
-		K: s.K, Kernel: s.Kernel, Uniform: s.Uniform, Scheme: s.Scheme.String(), Source: archive.Name(m.Source),
-		Corpus: hex.EncodeToString(m.Corpus[:]), Documents: int64(m.Documents.Rows()), Columns: int64(m.Documents.Cols),
-		Values: m.Documents.NNZ(), Labels: int64(len(m.Labels.IDs)),
-	}
-	for _, name := range m.Classes {
-		h.Classes = append(h.Classes, archive.Name(name))
-	}
-	if t := m.Tokenizer.Canonical(); t != (sparse.Tokenizer{}) {
-		h.Tokenizer = t.String()
-	}
-	if m.Vocabulary != nil {
-		h.Vocabulary = &vocabularySize{Terms: int64(len(m.Vocabulary))}
-		for t, term := range m.Vocabulary {
-			if int64(len(term)) > math.MaxUint32 {
-				return fmt.Errorf("knn: term %d has %d bytes: the model can't be written", t, len(term))
-			}
-			h.Vocabulary.Bytes += int64(len(term))
-		}
+		K: s.K, Kernel: s.Kernel, Uniform: s.Uniform, Scheme: s.Scheme.String(),
+		Origin: archive.OriginOf(m.Source, m.Corpus), Classes: archive.Names(m.Classes),
+		Text: archive.TextOf(m.Vocabulary, m.Tokenizer), Documents: int64(m.Documents.Rows()),
+		Columns: int64(m.Documents.Cols), Values: m.Documents.NNZ(), Labels: int64(len(m.Labels.IDs)),
 	}
 	out, err := archive.NewWriter(ctx, w, form, h)
 	if err != nil {
 		return fmt.Errorf("knn: %w", err)
 	}
-	archive.Texts(out, m.Vocabulary)
+	archive.WriteVocabulary(out, m.Vocabulary)
 	counts := func(offsets []int64) {
 		n := make([]int64, h.Documents) // none has any where there are no offsets
 		for i := range max(len(offsets)-1, 0) {
@@ -101,16 +80,16 @@ func Load(ctx context.Context, path string, early func(sparse.Tokenizer)) (*Mode
 	if ctx == nil {
 		return nil, errors.New("knn: a nil context, expected one")
 	}
-	f, err := os.Open(path)
+	f, size, err := archive.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("knn: %w", err)
 	}
 	defer f.Close()
-	size := int64(-1)
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		size = info.Size()
-	}
-	m, err := read(ctx, f, size, early)
+	m, err := archive.Read(ctx, f, size, form, &header{}, func(m *Model) {
+		if early != nil {
+			early(m.Tokenizer)
+		}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("knn: %s: %w", path, err)
 	}
@@ -124,95 +103,52 @@ func Read(ctx context.Context, r io.Reader) (*Model, error) {
 	if ctx == nil || r == nil {
 		return nil, errors.New("knn: a nil context or reader, expected both")
 	}
-	m, err := read(ctx, r, -1, nil)
+	m, err := archive.Read(ctx, r, -1, form, &header{}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("knn: %w", err)
 	}
 	return m, nil
 }
 
-func read(ctx context.Context, r io.Reader, size int64, early func(sparse.Tokenizer)) (*Model, error) {
-	h := &header{}
-	var m *Model
-	arrays, err := archive.Read(ctx, r, size, form, func(line []byte) (parts []archive.Section, err error) {
-		if err = archive.ParseHeader(line, h); err == nil {
-			if m, err = h.model(); err == nil {
-				parts, err = h.sections()
-			}
-		}
-		if err != nil {
-			return nil, archive.Damaged("header: %v", err)
-		}
-		if early != nil {
-			early(m.Tokenizer)
-		}
-		return parts, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := h.decode(m, arrays); err != nil {
-		return nil, archive.Damaged("%v", err)
-	}
-	return m, nil
-}
-
-// sections returns the parts behind the header.
-func (h *header) sections() ([]archive.Section, error) {
-	var vocabulary vocabularySize
-	if h.Vocabulary != nil {
-		vocabulary = *h.Vocabulary
-	}
+// Sections implements archive.Header.
+func (h *header) Sections() ([]archive.Section, error) {
 	const most = 1 << 40 // no product here overflows
-	for _, count := range []struct {
-		key     string
-		n, most int64
-	}{
-		{"vocabulary terms", vocabulary.Terms, most}, {"vocabulary bytes", vocabulary.Bytes, most},
-		{"documents", h.Documents, 1 << 32}, {"columns", h.Columns, 1 << 32}, {"values", h.Values, most},
-		{"labels", h.Labels, most},
-	} {
-		if count.n < 0 || count.n > count.most || count.n > math.MaxInt {
-			return nil, fmt.Errorf("%d %s, expected 0 to %d", count.n, count.key, count.most)
-		}
+	vocabulary, err := h.Text.Section(most)
+	if err == nil {
+		err = archive.Limit(1<<32,
+			archive.Count{Of: "documents", N: h.Documents}, archive.Count{Of: "columns", N: h.Columns},
+		)
+	}
+	if err == nil {
+		err = archive.Limit(most, archive.Count{Of: "values", N: h.Values}, archive.Count{Of: "labels", N: h.Labels})
 	}
 	return []archive.Section{
-		{Name: "vocabulary", Bytes: 4*vocabulary.Terms + vocabulary.Bytes},
+		vocabulary,
 		{Name: "labels", Bytes: 8*h.Documents + 4*h.Labels},
 		{Name: "documents", Bytes: 8*h.Documents + 8*h.Values},
-	}, nil
+	}, err
 }
 
-// model returns the model that the header describes, without its arrays.
-func (h *header) model() (*Model, error) {
-	m := &Model{Settings: Settings{K: h.K, Kernel: h.Kernel, Uniform: h.Uniform}, Source: string(h.Source)}
-	for _, scheme := range []solver.Scheme{solver.OneVsRest, solver.Labels} {
-		if h.Scheme == scheme.String() {
-			m.Settings.Scheme = scheme
-		}
+// Model implements archive.Header.
+func (h *header) Model() (*Model, error) {
+	m := &Model{
+		Settings: Settings{K: h.K, Kernel: h.Kernel, Uniform: h.Uniform}, Classes: archive.Strings(h.Classes),
 	}
-	if m.Settings.Scheme.String() != h.Scheme {
-		return nil, fmt.Errorf("scheme %q is unknown", h.Scheme)
+	var err error
+	if m.Settings.Scheme, err = archive.Named("scheme", h.Scheme, solver.OneVsRest, solver.Labels); err != nil {
+		return nil, err
 	}
-	for _, name := range h.Classes {
-		m.Classes = append(m.Classes, string(name))
+	if m.Source, m.Corpus, err = h.Origin.Parse(); err != nil {
+		return nil, err
 	}
-	digest, err := hex.DecodeString(h.Corpus)
-	if err != nil || len(digest) != len(m.Corpus) {
-		return nil, fmt.Errorf("corpus %q, expected %d hexadecimal digits", h.Corpus, 2*len(m.Corpus))
-	}
-	m.Corpus = [32]byte(digest)
 	m.Tokenizer, err = sparse.ParseTokenizer(h.Tokenizer)
 	return m, err
 }
 
-// decode fills in the arrays, whose sizes were checked.
-func (h *header) decode(m *Model, d *archive.Arrays) error {
-	var err error
-	if h.Vocabulary != nil {
-		if m.Vocabulary, err = d.Texts(h.Vocabulary.Terms, h.Vocabulary.Bytes); err != nil {
-			return fmt.Errorf("vocabulary: %w", err)
-		}
+// Take implements archive.Header.
+func (h *header) Take(m *Model, d *archive.Arrays) (err error) {
+	if m.Vocabulary, err = h.TakeVocabulary(d); err != nil {
+		return err
 	}
 	offsets := func(what string, total int64) ([]int64, error) {
 		out, end := []int64{0}, int64(0)

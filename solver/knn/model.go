@@ -14,10 +14,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/internal/archive"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -153,11 +153,8 @@ func (m *Model) Validate() error {
 	if len(m.Classes) == 0 || m.Documents.Rows() == 0 {
 		return fmt.Errorf("knn: %d documents of %d classes, expected some", m.Documents.Rows(), len(m.Classes))
 	}
-	names := slices.Sorted(slices.Values(m.Classes))
-	for i := range names {
-		if i > 0 && names[i] == names[i-1] {
-			return fmt.Errorf("knn: two classes are called %q", names[i])
-		}
+	if name, twice := archive.Repeated(m.Classes); twice {
+		return fmt.Errorf("knn: two classes are called %q", name)
 	}
 	for i := range m.Documents.Rows() {
 		if n := len(m.Labels.Of(i)); n != 1 && s.Scheme != solver.Labels {

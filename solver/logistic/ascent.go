@@ -22,21 +22,8 @@ func ascend(ctx context.Context, f function, w []float64, stop stopping) (minimu
 	}
 	m.evaluations++
 	step, grow := 1.0, 1.1
-	var last stall
 	for {
-		m.gradient = math.Sqrt(product(g, g))
-		if stop.told != nil {
-			stop.told(m.iterations, m.value, m.gradient)
-		}
-		if m.gradient <= stop.gradient {
-			m.converged = true
-			return m, nil
-		}
-		if last.at(m.value, stop.gained) {
-			m.converged = true
-			return m, nil
-		}
-		if m.iterations >= stop.iterations || math.IsNaN(m.gradient) {
+		if m.gradient = math.Sqrt(product(g, g)); stop.at(&m) {
 			return m, nil
 		}
 		// With w = θû, the gradient by û is θ times the part of g that is tangent to the sphere.

@@ -3,6 +3,7 @@ package logistic
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -98,11 +99,7 @@ func (y *tally) add(t *training, deciders []*decider, row int) {
 	own := t.c.Labels.Of(row)
 	for k, d := range deciders {
 		f := d.decide(t.docs, row)
-		is := false
-		for _, id := range own {
-			is = is || int(id) == k
-		}
-		m := f
+		is, m := slices.Contains(own, int32(k)), f
 		if !is {
 			m = -f
 		}
@@ -123,11 +120,8 @@ func (y *tally) add(t *training, deciders []*decider, row int) {
 		}
 	}
 	y.documents++
-	for _, id := range own {
-		if int(id) == top {
-			y.right++
-			break
-		}
+	if slices.Contains(own, int32(top)) {
+		y.right++
 	}
 }
 

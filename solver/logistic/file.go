@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/internal/archive"
@@ -23,32 +21,22 @@ var form = archive.Form{Name: Form, Version: "1"}
 
 // header is the second line of a file. docs/formats.md explains its keys.
 type header struct {
-	Margin     string          `json:"margin"`
-	Boundary   string          `json:"boundary,omitempty"` // of spherical margins
-	Scheme     string          `json:"scheme"`
-	C          float64         `json:"c,omitempty"` // not there without regularisation
-	Pull       float64         `json:"pull,omitempty"`
-	Tolerance  float64         `json:"tolerance"`
-	Iterations int             `json:"iterations"`
-	Ascent     bool            `json:"ascent,omitempty"`
-	Starts     int             `json:"starts"`
-	Seed       uint64          `json:"seed,omitempty"`
-	Source     archive.Name    `json:"source"`
-	Corpus     string          `json:"corpus"` // its digest in hexadecimal
-	Documents  int64           `json:"documents"`
-	Classes    []archive.Name  `json:"classes"`
-	Vocabulary *vocabularySize `json:"vocabulary,omitempty"`
-	Tokenizer  string          `json:"tokenizer,omitempty"`
-	Embedding  string          `json:"embedding"`
-	Open       bool            `json:"open,omitempty"`
-	Fitted     int64           `json:"fitted"`
-	Terms      int64           `json:"terms"`
-	Values     int64           `json:"values,omitempty"` // of all starts of all machines
-}
-
-type vocabularySize struct {
-	Terms int64 `json:"terms"`
-	Bytes int64 `json:"bytes"`
+	Margin     string  `json:"margin"`
+	Boundary   string  `json:"boundary,omitempty"` // of spherical margins
+	Scheme     string  `json:"scheme"`
+	C          float64 `json:"c,omitempty"` // not there without regularisation
+	Pull       float64 `json:"pull,omitempty"`
+	Tolerance  float64 `json:"tolerance"`
+	Iterations int     `json:"iterations"`
+	Ascent     bool    `json:"ascent,omitempty"`
+	Starts     int     `json:"starts"`
+	Seed       uint64  `json:"seed,omitempty"`
+	archive.Origin
+	Documents int64          `json:"documents"`
+	Classes   []archive.Name `json:"classes"`
+	archive.Text
+	archive.Embedding
+	Values int64 `json:"values,omitempty"` // of all starts of all machines
 }
 
 // record is a machine without its weights.
@@ -80,9 +68,9 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error {
 	h := &header{
 		Margin: s.Margin.String(), Scheme: s.Scheme.String(), C: s.C, Pull: s.Pull, Tolerance: s.Tolerance,
 		Iterations: s.Iterations, Ascent: s.Ascent, Starts: s.Starts, Seed: s.Seed,
-		Source: archive.Name(m.Source), Corpus: hex.EncodeToString(m.Corpus[:]), Documents: int64(m.Documents),
-		Embedding: m.Embedder.String(), Open: m.Embedder.Open, Fitted: int64(m.Embedder.Documents),
-		Terms: int64(len(m.Embedder.Terms)),
+		Origin: archive.OriginOf(m.Source, m.Corpus), Documents: int64(m.Documents),
+		Text: archive.TextOf(m.Vocabulary, m.Tokenizer), Embedding: archive.EmbeddingOf(m.Embedder),
+		Classes: archive.Names(m.Classes),
 	}
 	if math.IsInf(s.C, 1) {
 		h.C = 0
@@ -90,30 +78,15 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error {
 	if s.Margin == Spherical {
 		h.Boundary = s.Boundary.String()
 	}
-	for k, name := range m.Classes {
-		h.Classes = append(h.Classes, archive.Name(name))
+	for k := range m.Machines {
 		h.Values += int64(len(m.Machines[k].Starts))
-	}
-	if t := m.Tokenizer.Canonical(); t != (sparse.Tokenizer{}) {
-		h.Tokenizer = t.String()
-	}
-	if m.Vocabulary != nil {
-		h.Vocabulary = &vocabularySize{Terms: int64(len(m.Vocabulary))}
-		for t, term := range m.Vocabulary {
-			if int64(len(term)) > math.MaxUint32 {
-				return fmt.Errorf("logistic: term %d has %d bytes: the model can't be written", t, len(term))
-			}
-			h.Vocabulary.Bytes += int64(len(term))
-		}
 	}
 	out, err := archive.NewWriter(ctx, w, form, h)
 	if err != nil {
 		return fmt.Errorf("logistic: %w", err)
 	}
-	archive.Texts(out, m.Vocabulary)
-	archive.Numbers(out, m.Embedder.Terms)
-	archive.Numbers(out, m.Embedder.DF)
-	archive.Numbers(out, m.Embedder.Weights)
+	archive.WriteVocabulary(out, m.Vocabulary)
+	archive.WriteEmbedding(out, m.Embedder)
 	for _, machine := range m.Machines {
 		_ = binary.Write(out, binary.LittleEndian, recordOf(machine)) // Close tells what went wrong
 	}
@@ -150,16 +123,16 @@ func Load(ctx context.Context, path string, early func(sparse.Tokenizer)) (*Mode
 	if ctx == nil {
 		return nil, errors.New("logistic: a nil context, expected one")
 	}
-	f, err := os.Open(path)
+	f, size, err := archive.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
 	defer f.Close()
-	size := int64(-1)
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		size = info.Size()
-	}
-	m, err := read(ctx, f, size, early)
+	m, err := archive.Read(ctx, f, size, form, &header{}, func(m *Model) {
+		if early != nil {
+			early(m.Tokenizer)
+		}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("logistic: %s: %w", path, err)
 	}
@@ -173,148 +146,77 @@ func Read(ctx context.Context, r io.Reader) (*Model, error) {
 	if ctx == nil || r == nil {
 		return nil, errors.New("logistic: a nil context or reader, expected both")
 	}
-	m, err := read(ctx, r, -1, nil)
+	m, err := archive.Read(ctx, r, -1, form, &header{}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
 	return m, nil
 }
 
-func read(ctx context.Context, r io.Reader, size int64, early func(sparse.Tokenizer)) (*Model, error) {
-	h := &header{}
-	var m *Model
-	arrays, err := archive.Read(ctx, r, size, form, func(line []byte) (parts []archive.Section, err error) {
-		if err = archive.ParseHeader(line, h); err == nil {
-			if m, err = h.model(); err == nil {
-				parts, err = h.sections()
-			}
-		}
-		if err != nil {
-			return nil, archive.Damaged("header: %v", err)
-		}
-		if early != nil {
-			early(m.Tokenizer)
-		}
-		return parts, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := h.decode(m, arrays); err != nil {
-		return nil, archive.Damaged("%v", err)
-	}
-	return m, nil
-}
-
-// sections returns the parts behind the header.
-func (h *header) sections() ([]archive.Section, error) {
-	var vocabulary vocabularySize
-	if h.Vocabulary != nil {
-		vocabulary = *h.Vocabulary
-	}
+// Sections implements archive.Header.
+func (h *header) Sections() ([]archive.Section, error) {
 	// Limits that no product here overflows.
-	const most, mostClasses = 1 << 40, 1 << 20
-	for _, count := range []struct {
-		key     string
-		n, most int64
-	}{
-		{"vocabulary terms", vocabulary.Terms, most}, {"vocabulary bytes", vocabulary.Bytes, most},
-		{"terms", h.Terms, 1 << 32}, {"classes", int64(len(h.Classes)), mostClasses}, {"values", h.Values, most},
-	} {
-		if count.n < 0 || count.n > count.most {
-			return nil, fmt.Errorf("%d %s, expected 0 to %d", count.n, count.key, count.most)
-		}
+	const most, mostClasses = 1 << 38, 1 << 20
+	machines := int64(len(h.Classes))
+	parts, err := h.Embedding.Sections(h.Text, most)
+	if err == nil {
+		err = archive.Limit(mostClasses, archive.Count{Of: "classes", N: machines})
 	}
-	term, machines := int64(8), int64(len(h.Classes))
-	if e, err := sparse.ParseEmbedding(h.Embedding); err != nil {
-		return nil, err
-	} else if e.Weighting.IDF() {
-		term = 16
+	if err == nil {
+		err = archive.Limit(most, archive.Count{Of: "values", N: h.Values}, archive.Count{Of: "documents", N: h.Documents})
 	}
-	return []archive.Section{
-		{Name: "vocabulary", Bytes: 4*vocabulary.Terms + vocabulary.Bytes},
-		{Name: "embedding", Bytes: term * h.Terms},
-		{Name: "machines", Bytes: recordBytes * machines},
-		{Name: "starts", Bytes: 8 * h.Values},
-		{Name: "weights", Bytes: 8 * machines * (h.Terms + 1)},
-	}, nil
+	return append(parts,
+		archive.Section{Name: "machines", Bytes: recordBytes * machines},
+		archive.Section{Name: "starts", Bytes: 8 * h.Values},
+		archive.Section{Name: "weights", Bytes: 8 * machines * (h.Terms + 1)},
+	), err
 }
 
-// model returns the model that the header describes, without its arrays.
-func (h *header) model() (*Model, error) {
+// Model implements archive.Header.
+func (h *header) Model() (*Model, error) {
 	m := &Model{
 		Settings: Settings{
 			C: h.C, Pull: h.Pull, Tolerance: h.Tolerance, Iterations: h.Iterations, Ascent: h.Ascent, Starts: h.Starts,
 			Seed: h.Seed,
 		},
-		Source: string(h.Source), Documents: int(h.Documents),
+		Documents: int(h.Documents), Classes: archive.Strings(h.Classes),
 	}
 	s := &m.Settings
 	if h.C == 0 {
 		s.C = math.Inf(1)
 	}
-	switch h.Margin {
-	case Euclidean.String():
-	case Spherical.String():
-		s.Margin = Spherical
-	default:
-		return nil, fmt.Errorf("margin %q is unknown", h.Margin)
+	if h.Boundary == "" {
+		h.Boundary = Exact.String()
 	}
-	switch h.Boundary {
-	case "", Exact.String():
-	case Paper.String():
-		s.Boundary = Paper
-	default:
-		return nil, fmt.Errorf("boundary %q is unknown", h.Boundary)
+	var err error
+	if s.Margin, err = archive.Named("margin", h.Margin, Euclidean, Spherical); err != nil {
+		return nil, err
 	}
-	switch h.Scheme {
-	case solver.OneVsRest.String():
-		s.Scheme = solver.OneVsRest
-	case solver.Labels.String():
-		s.Scheme = solver.Labels
-	default:
-		return nil, fmt.Errorf("scheme %q is unknown", h.Scheme)
+	if s.Boundary, err = archive.Named("boundary", h.Boundary, Exact, Paper); err != nil {
+		return nil, err
 	}
-	for _, n := range []int64{h.Documents, h.Fitted} {
-		if n < 0 || n > math.MaxInt {
-			return nil, fmt.Errorf("%d documents, expected 0 to %d", n, math.MaxInt)
-		}
+	if s.Scheme, err = archive.Named("scheme", h.Scheme, solver.OneVsRest, solver.Labels); err != nil {
+		return nil, err
 	}
-	digest, err := hex.DecodeString(h.Corpus)
-	if err != nil || len(digest) != len(m.Corpus) {
-		return nil, fmt.Errorf("corpus %q, expected %d hexadecimal digits", h.Corpus, 2*len(m.Corpus))
+	if m.Source, m.Corpus, err = h.Origin.Parse(); err != nil {
+		return nil, err
 	}
-	m.Corpus = [32]byte(digest)
 	m.Tokenizer, err = sparse.ParseTokenizer(h.Tokenizer)
 	return m, err
 }
 
-// decode fills in the arrays, whose sizes were checked.
-func (h *header) decode(m *Model, d *archive.Arrays) error {
+// Take implements archive.Header.
+func (h *header) Take(m *Model, d *archive.Arrays) error {
 	var err error
-	if h.Vocabulary != nil {
-		if m.Vocabulary, err = d.Texts(h.Vocabulary.Terms, h.Vocabulary.Bytes); err != nil {
-			return fmt.Errorf("vocabulary: %w", err)
-		}
-	}
-	e, err := sparse.ParseEmbedding(h.Embedding)
-	if err != nil {
+	if m.Vocabulary, err = h.TakeVocabulary(d); err != nil {
 		return err
 	}
-	fitted := sparse.Embedder{
-		Embedding: e, Documents: int(h.Fitted), Open: h.Open, Terms: archive.Array[uint32](d, h.Terms),
-		DF: archive.Array[int32](d, h.Terms),
-	}
-	if e.Weighting.IDF() {
-		fitted.Weights = archive.Array[float64](d, h.Terms)
-	}
-	if m.Embedder, err = sparse.RestoreEmbedder(fitted); err != nil {
-		return fmt.Errorf("embedding: %w", err)
+	if m.Embedder, err = h.TakeEmbedding(d); err != nil {
+		return err
 	}
 	left := h.Values
 	var starts []int64
-	for k, name := range h.Classes {
-		m.Classes = append(m.Classes, string(name))
+	for k := range h.Classes {
 		var r record
 		if err := binary.Read(bytes.NewReader(d.Bytes(recordBytes)), binary.LittleEndian, &r); err != nil {
 			return err

@@ -23,25 +23,26 @@ type stopping struct {
 	gradient   float64 // at a gradient of at most this length
 	gained     float64 // where lookBack steps gain at most this part of the value
 	iterations int     // after so many at the latest
-	told       func(iterations int, value, gradient float64)
+	told       func()  // called for each step
+
+	values [lookBack]float64 // of the last steps
+	n      int
 }
 
 // lookBack is over how many steps a search must gain. Spherical margins have kinks where a document
 // lies on the hyperplane: there the gradient may stay long.
 const lookBack = 10
 
-// stall watches how much a search gains.
-type stall struct {
-	values [lookBack]float64
-	n      int
-}
-
-// at takes the next value, and reports whether too little was gained.
-func (s *stall) at(value, gained float64) bool {
+// at takes the state before a step, and reports whether the search is at its end.
+func (s *stopping) at(m *minimum) bool {
+	if s.told != nil {
+		s.told()
+	}
 	before := s.values[s.n%lookBack]
-	s.values[s.n%lookBack] = value
+	s.values[s.n%lookBack] = m.value
 	s.n++
-	return s.n > lookBack && before-value <= gained*math.Abs(value)
+	m.converged = m.gradient <= s.gradient || s.n > lookBack && before-m.value <= s.gained*math.Abs(m.value)
+	return m.converged || m.iterations >= s.iterations || math.IsNaN(m.gradient)
 }
 
 // memory is the number of steps that a direction is made of.
@@ -79,21 +80,8 @@ func minimise(ctx context.Context, f function, w []float64, stop stopping) (mini
 	}
 	m.evaluations++
 	alpha, failed := make([]float64, memory), 0
-	var last stall
 	for {
-		m.gradient = math.Sqrt(product(g, g))
-		if stop.told != nil {
-			stop.told(m.iterations, m.value, m.gradient)
-		}
-		if m.gradient <= stop.gradient {
-			m.converged = true
-			return m, nil
-		}
-		if last.at(m.value, stop.gained) {
-			m.converged = true
-			return m, nil
-		}
-		if m.iterations >= stop.iterations || math.IsNaN(m.gradient) {
+		if m.gradient = math.Sqrt(product(g, g)); stop.at(&m) {
 			return m, nil
 		}
 		copy(d, g)
@@ -143,7 +131,7 @@ func minimise(ctx context.Context, f function, w []float64, stop stopping) (mini
 				return m, nil
 			}
 			failed++
-			s, y, rho, last = nil, nil, nil, stall{}
+			s, y, rho, stop.n = nil, nil, nil, 0
 			continue
 		}
 		m.iterations++

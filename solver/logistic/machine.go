@@ -68,17 +68,23 @@ func newDocuments(x *sparse.Embedded) *Documents {
 	return d
 }
 
-// check checks that rows are there.
-func (d *Documents) check(rows []int) error {
+// pick returns rows, all of them for nil, after checking that they are there.
+func (d *Documents) pick(rows []int) ([]int, error) {
 	if d == nil {
-		return errors.New("logistic: no documents, expected some")
+		return nil, errors.New("logistic: no documents, expected some")
+	}
+	if rows == nil {
+		rows = make([]int, d.x.Rows())
+		for i := range rows {
+			rows[i] = i
+		}
 	}
 	for _, i := range rows {
 		if i < 0 || i >= d.x.Rows() {
-			return fmt.Errorf("logistic: document %d, expected 0 to %d", i, d.x.Rows()-1)
+			return nil, fmt.Errorf("logistic: document %d, expected 0 to %d", i, d.x.Rows()-1)
 		}
 	}
-	return nil
+	return rows, nil
 }
 
 // Problem is a set of documents to train machines on. It may be used concurrently.
@@ -90,14 +96,9 @@ type Problem struct {
 // Problem takes some rows of the documents, nil for all, to train on. It copies what it needs: 16
 // bytes per value.
 func (d *Documents) Problem(rows []int) (*Problem, error) {
-	if err := d.check(rows); err != nil {
+	rows, err := d.pick(rows)
+	if err != nil {
 		return nil, err
-	}
-	if rows == nil {
-		rows = make([]int, d.x.Rows())
-		for i := range rows {
-			rows[i] = i
-		}
 	}
 	if len(rows) == 0 {
 		return nil, errors.New("logistic: no documents to train on, expected at least one")
@@ -158,10 +159,7 @@ func (p *Problem) train(
 	}
 	o := newObjective(p.p, &s, positive, workers)
 	stop := stopping{
-		gradient: s.Tolerance * o.reference(count), gained: s.Tolerance * gainedPart, iterations: s.Iterations,
-	}
-	if told != nil {
-		stop.told = func(int, float64, float64) { told() }
+		gradient: s.Tolerance * o.reference(count), gained: s.Tolerance * gainedPart, iterations: s.Iterations, told: told,
 	}
 	search := func(w []float64) (minimum, error) {
 		if s.Ascent {
@@ -251,9 +249,7 @@ func (o *objective) reference(count int) float64 {
 		}
 	}
 	length := 0.0
-	for j := range o.terms {
-		docs, values := o.columns.Row(j)
-		g := dot(docs, values, o.coef)
+	for _, g := range o.combine(o.coef) {
 		length += float64(g * g)
 	}
 	if o.s.Margin == Spherical {
@@ -355,20 +351,14 @@ func (m *Machine) Decisions(of *Documents, rows []int, s Settings) ([]float64, e
 	if err != nil {
 		return nil, err
 	}
-	if err := of.check(rows); err != nil {
+	rows, err = of.pick(rows)
+	if err != nil {
 		return nil, err
 	}
 	if m == nil || of.x.Cols != len(m.Weights) {
 		return nil, fmt.Errorf("logistic: documents of %d columns, expected a machine that has as many weights", of.x.Cols)
 	}
 	d := newDecider(m, &s)
-	if rows == nil {
-		out := make([]float64, of.x.Rows())
-		for i := range out {
-			out[i] = d.decide(of, i)
-		}
-		return out, nil
-	}
 	out := make([]float64, len(rows))
 	for k, i := range rows {
 		out[k] = d.decide(of, i)

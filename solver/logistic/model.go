@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/internal/archive"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -43,31 +44,16 @@ func (m *Model) Validate() error {
 	if m.Documents < 0 {
 		return fmt.Errorf("logistic: %d training documents", m.Documents)
 	}
-	if err := m.Tokenizer.Validate(); err != nil {
-		return err
-	}
-	if m.Embedder == nil {
-		return errors.New("logistic: no embedding, expected one")
-	}
-	if err := m.Embedder.Validate(); err != nil {
-		return err
+	if err := archive.Validate(m.Vocabulary, m.Tokenizer, m.Embedder); err != nil {
+		return fmt.Errorf("logistic: %w", err)
 	}
 	if m.Embedder.Pairing != sparse.Dot {
 		return fmt.Errorf("logistic: embedding %s, expected one of dot products", m.Embedder)
 	}
-	if m.Vocabulary != nil {
-		if term, twice := repeated(m.Vocabulary); twice {
-			return fmt.Errorf("logistic: term %q is in the vocabulary twice", term)
-		}
-		if n := len(m.Embedder.Terms); n > 0 && int64(m.Embedder.Terms[n-1]) >= int64(len(m.Vocabulary)) {
-			return fmt.Errorf("logistic: the embedding has term %d, the vocabulary %d terms", m.Embedder.Terms[n-1],
-				len(m.Vocabulary))
-		}
-	}
 	if len(m.Classes) == 0 || len(m.Machines) != len(m.Classes) {
 		return fmt.Errorf("logistic: %d machines for %d classes, expected one for each", len(m.Machines), len(m.Classes))
 	}
-	if name, twice := repeated(m.Classes); twice {
+	if name, twice := archive.Repeated(m.Classes); twice {
 		return fmt.Errorf("logistic: two classes are called %q", name)
 	}
 	for k, machine := range m.Machines {

@@ -178,11 +178,7 @@ func (o *objective) centroids() []float64 {
 			coef[i] = -1 / float64(max(len(coef)-n, 1))
 		}
 	}
-	m := make([]float64, len(o.terms))
-	for j := range m {
-		docs, values := o.columns.Row(j)
-		m[j] = dot(docs, values, coef)
-	}
+	m := o.combine(coef)
 	if length := math.Sqrt(product(m, m)); length > 0 {
 		for j := range m {
 			m[j] /= length
@@ -191,4 +187,14 @@ func (o *objective) centroids() []float64 {
 		m[0] = 1
 	}
 	return m
+}
+
+// combine returns the sum of the documents, each with its coefficient.
+func (p *points) combine(coef []float64) []float64 {
+	out := make([]float64, len(p.terms))
+	for j := range out {
+		docs, values := p.columns.Row(j)
+		out[j] = dot(docs, values, coef)
+	}
+	return out
 }

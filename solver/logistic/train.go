@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/internal/archive"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -114,7 +115,7 @@ func newTraining(
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("logistic: the corpus: %w", err)
 	}
-	if name, twice := repeated(c.Classes); twice {
+	if name, twice := archive.Repeated(c.Classes); twice {
 		return nil, fmt.Errorf("logistic: two classes of %s are called %q, expected different names", c.Source, name)
 	}
 	least := 2
@@ -193,17 +194,6 @@ func (t *training) trainAll(ctx context.Context, jobs []job, stage string) (out 
 		return err
 	})
 	return out, err
-}
-
-func repeated(names []string) (string, bool) {
-	seen := make(map[string]bool, len(names))
-	for _, name := range names {
-		if seen[name] {
-			return name, true
-		}
-		seen[name] = true
-	}
-	return "", false
 }
 
 // checkPrices checks values of C.

@@ -16,6 +16,7 @@ import (
 	"github.com/minio/sha256-simd"
 
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/internal/archive"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -83,7 +84,7 @@ func TestDamageIsFound(t *testing.T) {
 			var version *VersionError
 			// Of a file, its size is known as well; of a pipe it isn't.
 			for _, size := range []int64{-1, int64(len(b))} {
-				m, err := read(ctx, bytes.NewReader(b), size, nil)
+				m, err := archive.Read(ctx, bytes.NewReader(b), size, form, &header{}, nil)
 				if m != nil || !errors.Is(err, ErrDamaged) && !(errors.As(err, &version) && at == len(form.Name)) {
 					t.Fatalf("%s %d of %d: %v", what, at, len(file), err)
 				}
@@ -138,7 +139,7 @@ func TestDamageIsNamed(t *testing.T) {
 		{"more behind it", append(bytes.Clone(file), "more"...), "something follows its end"},
 	} {
 		for _, size := range []int64{-1, int64(len(c.file))} {
-			if _, err := read(ctx, bytes.NewReader(c.file), size, nil); err == nil ||
+			if _, err := archive.Read(ctx, bytes.NewReader(c.file), size, form, &header{}, nil); err == nil ||
 				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, expected %q", c.what, err, c.want)
 			}
@@ -194,7 +195,7 @@ func TestHeaderThatLies(t *testing.T) {
 			for _, size := range []int64{-1, int64(len(file))} {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				_, err := read(ctx, bytes.NewReader(file), size, nil)
+				_, err := archive.Read(ctx, bytes.NewReader(file), size, form, &header{}, nil)
 				runtime.ReadMemStats(&after)
 				if may := (key == "documents" || key == "fitted") &&
 					n != -1; !errors.Is(err, ErrDamaged) && !(may && err == nil) {

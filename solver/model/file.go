@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
+	"github.com/gramengine/gram/solver/internal/archive"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
@@ -59,19 +59,11 @@ func LoadEarly(ctx context.Context, path string, tokenizer func(sparse.Tokenizer
 	if ctx == nil {
 		return nil, errNothingGiven
 	}
-	f, err := os.Open(path)
+	f, size, err := archive.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("model: %w", err)
-	}
-	size := int64(-1)
-	if info.Mode().IsRegular() {
-		size = info.Size()
-	}
 	r := bufio.NewReaderSize(f, 64<<10)
 	begin, err := r.Peek(longestKeyword + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -80,7 +72,11 @@ func LoadEarly(ctx context.Context, path string, tokenizer func(sparse.Tokenizer
 	if words := bytes.Fields(begin); len(words) > 0 && slices.Contains(keywords, string(words[0])) {
 		return ReadLIBSVM(ctx, r, path)
 	}
-	m, err := read(ctx, r, size, tokenizer)
+	m, err := archive.Read(ctx, r, size, form, &header{}, func(m *Model) {
+		if tokenizer != nil {
+			tokenizer(m.Tokenizer)
+		}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("model: %s: %w", path, err)
 	}

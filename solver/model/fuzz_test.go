@@ -10,6 +10,7 @@ import (
 	"github.com/minio/sha256-simd"
 
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/internal/archive"
 )
 
 // small lists models with little in them, for mutations to hit.
@@ -38,9 +39,16 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte("{}"), []byte{})
 	f.Fuzz(func(t *testing.T, head, arrays []byte) {
-		if h, err := parseHeader(head); err == nil {
-			if _, sum, err := h.sections(1 << 16); err == nil {
-				arrays = slices.Concat(arrays, make([]byte, sum))[:sum]
+		h := &header{}
+		if archive.ParseHeader(head, h) == nil {
+			if parts, err := h.Sections(); err == nil {
+				sum := int64(0)
+				for _, p := range parts {
+					sum += p.Bytes
+				}
+				if sum < 1<<20 {
+					arrays = slices.Concat(arrays, make([]byte, sum))[:sum]
+				}
 			}
 		}
 		data := slices.Concat([]byte("gram model 1\n"), head, []byte("\n"), arrays)

@@ -161,7 +161,7 @@ func (l *libsvmReader) understandClasses() error {
 	for _, label := range l.ints("label", k, math.MinInt32, math.MaxInt32) {
 		l.m.Classes = append(l.m.Classes, strconv.Itoa(label))
 	}
-	if name, twice := repeated(l.m.Classes); twice {
+	if name, twice := archive.Repeated(l.m.Classes); twice {
 		return l.fail(l.lines["label"], "label "+name+" twice", "labels that differ")
 	}
 	l.sizes = l.ints("nr_sv", k, 0, math.MaxInt32)

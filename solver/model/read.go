@@ -32,63 +32,20 @@ func Read(ctx context.Context, r io.Reader) (*Model, error) {
 	if ctx == nil || r == nil {
 		return nil, errNothingGiven
 	}
-	m, err := read(ctx, r, -1, nil)
+	m, err := archive.Read(ctx, r, -1, form, &header{}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	return m, nil
 }
 
-// read reads a file of a number of bytes, -1 where that isn't known. It calls early, if not nil, once
-// the header is read.
-func read(ctx context.Context, r io.Reader, size int64, early func(sparse.Tokenizer)) (*Model, error) {
-	var h *header
-	arrays, err := archive.Read(ctx, r, size, form, func(line []byte) (parts []archive.Section, err error) {
-		if h, err = parseHeader(line); err == nil {
-			parts, _, err = h.sections(archive.MostBytes)
-		}
-		if err != nil {
-			return nil, archive.Damaged("header: %v", err)
-		}
-		if early != nil {
-			t, err := sparse.ParseTokenizer(h.Tokenizer)
-			if err != nil {
-				return nil, archive.Damaged("header: %v", err)
-			}
-			early(t)
-		}
-		return parts, nil
-	})
-	if err != nil {
-		return nil, err
+// Take implements archive.Header.
+func (h *header) Take(m *Model, d *archive.Arrays) (err error) {
+	if m.Vocabulary, err = h.TakeVocabulary(d); err != nil {
+		return err
 	}
-	return h.decode(arrays)
-}
-
-// decode makes the model of a header and the arrays after it, whose sizes the caller has checked.
-func (h *header) decode(d *archive.Arrays) (*Model, error) {
-	m, err := h.model()
-	if err != nil {
-		return nil, archive.Damaged("header: %v", err)
-	}
-	if h.Vocabulary != nil {
-		if m.Vocabulary, err = d.Texts(h.Vocabulary.Terms, h.Vocabulary.Bytes); err != nil {
-			return nil, archive.Damaged("vocabulary: %v", err)
-		}
-	}
-	embedding, err := sparse.ParseEmbedding(h.Embedding)
-	if err != nil {
-		return nil, archive.Damaged("header: %v", err)
-	}
-	fitted := sparse.Embedder{
-		Embedding: embedding, Documents: int(h.Fitted), Open: h.Open, Terms: archive.Array[uint32](d, h.Terms),
-		DF: archive.Array[int32](d, h.Terms),
-	}
-	if embedding.Weighting.IDF() {
-		fitted.Weights = archive.Array[float64](d, h.Terms)
-	}
-	if m.Embedder, err = sparse.RestoreEmbedder(fitted); err != nil {
-		return nil, archive.Damaged("embedding: %v", err)
+	if m.Embedder, err = h.TakeEmbedding(d); err != nil {
+		return err
 	}
 	m.Support = &sparse.CSR{
 		Cols: int(h.Columns), Offsets: archive.Array[int64](d, h.Vectors+1), Terms: archive.Array[uint32](d, h.Values),
@@ -96,12 +53,9 @@ func (h *header) decode(d *archive.Arrays) (*Model, error) {
 	}
 	m.SupportDoc, m.SupportClass = archive.Array[int64](d, h.Vectors), archive.Array[int32](d, h.Vectors)
 	if m.Classifier.Machines, err = takeMachines(d, h.Machines, h.Coefficients); err != nil {
-		return nil, archive.Damaged("machines: %v", err)
+		return fmt.Errorf("machines: %w", err)
 	}
-	if err := m.Validate(); err != nil {
-		return nil, archive.Damaged("%v", err)
-	}
-	return m, nil
+	return m.Validate()
 }
 
 // takeMachines takes records and coefficients; all machines share two arrays.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/internal/archive"
 )
 
 // Validate reports the first violation of what a model must be, or nil:
@@ -48,10 +49,14 @@ func (m *Model) Validate() error {
 	if !finite(m.Laplace) || m.Laplace < 0 {
 		return fmt.Errorf("scale %v of the Laplace distribution, expected a number of at least 0", m.Laplace)
 	}
-	for _, check := range []func() error{m.validateClasses, m.validateTerms, m.validateSupport} {
-		if err := check(); err != nil {
-			return err
-		}
+	if err := m.validateClasses(); err != nil {
+		return err
+	}
+	if err := archive.Validate(m.Vocabulary, m.Tokenizer, m.Embedder); err != nil {
+		return err
+	}
+	if err := m.validateSupport(); err != nil {
+		return err
 	}
 	for i, machine := range m.Classifier.Machines {
 		if machine == nil {
@@ -81,7 +86,7 @@ func (m *Model) validateClasses() error {
 	if len(m.Classes) != k || k < 1 {
 		return fmt.Errorf("%d classes with %d names", k, len(m.Classes))
 	}
-	if name, twice := repeated(m.Classes); twice {
+	if name, twice := archive.Repeated(m.Classes); twice {
 		return fmt.Errorf("two classes are called %q", name)
 	}
 	if c.AtLeastOne && c.Scheme != solver.Labels {
@@ -96,50 +101,6 @@ func pairs(k int) int {
 		return -1
 	}
 	return int(int64(k) * int64(k-1) / 2)
-}
-
-// repeated returns a name that is there twice.
-func repeated(names []string) (string, bool) {
-	ascending := true
-	for i := 1; i < len(names) && ascending; i++ {
-		ascending = names[i-1] < names[i]
-	}
-	if ascending { // as vocabularies of text are
-		return "", false
-	}
-	seen := make(map[string]bool, len(names))
-	for _, name := range names {
-		if seen[name] {
-			return name, true
-		}
-		seen[name] = true
-	}
-	return "", false
-}
-
-// validateTerms checks embedding and vocabulary.
-func (m *Model) validateTerms() error {
-	if err := m.Tokenizer.Validate(); err != nil {
-		return err
-	}
-	if m.Embedder == nil {
-		return fmt.Errorf("no embedding")
-	}
-	if err := m.Embedder.Validate(); err != nil {
-		return err
-	}
-	if m.Vocabulary == nil {
-		return nil
-	}
-	if term, twice := repeated(m.Vocabulary); twice {
-		return fmt.Errorf("term %q is in the vocabulary twice", term)
-	}
-	if n := len(m.Embedder.Terms); n > 0 && int64(m.Embedder.Terms[n-1]) >= int64(len(m.Vocabulary)) {
-		return fmt.Errorf(
-			"the embedding has term %d, the vocabulary %d terms", m.Embedder.Terms[n-1], len(m.Vocabulary),
-		)
-	}
-	return nil
 }
 
 // validateSupport checks the support vectors.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/solver/internal/archive"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -156,7 +157,7 @@ func TestRepeated(t *testing.T) {
 		{nil, ""}, {[]string{"a"}, ""}, {[]string{"a", "b", "c"}, ""}, {[]string{"c", "a", "b"}, ""},
 		{[]string{"a", "a"}, "a"}, {[]string{"b", "a", "c", "b"}, "b"},
 	} {
-		if got, twice := repeated(c.names); got != c.want || twice != slices.Contains(c.names, got) && c.want != "" {
+		if got, twice := archive.Repeated(c.names); got != c.want || twice != slices.Contains(c.names, got) && c.want != "" {
 			t.Errorf("%q: %q, %v", c.names, got, twice)
 		}
 	}

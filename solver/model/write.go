@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/internal/archive"
@@ -34,19 +33,12 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error {
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("model: can't be written: %w", err)
 	}
-	for t, term := range m.Vocabulary {
-		if int64(len(term)) > math.MaxUint32 {
-			return fmt.Errorf("model: can't be written: term %d has %d bytes", t, len(term))
-		}
-	}
 	out, err := archive.NewWriter(ctx, w, form, headerOf(m))
 	if err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
-	archive.Texts(out, m.Vocabulary)
-	archive.Numbers(out, m.Embedder.Terms)
-	archive.Numbers(out, m.Embedder.DF)
-	archive.Numbers(out, m.Embedder.Weights)
+	archive.WriteVocabulary(out, m.Vocabulary)
+	archive.WriteEmbedding(out, m.Embedder)
 	archive.Numbers(out, m.Support.Offsets)
 	archive.Numbers(out, m.Support.Terms)
 	archive.Numbers(out, m.Support.Values)

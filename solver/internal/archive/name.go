@@ -30,3 +30,20 @@ func (n *Name) UnmarshalJSON(b []byte) error {
 	*n = Name(raw.Bytes)
 	return err
 }
+
+// Names returns texts as names.
+func Names(texts []string) []Name {
+	out := make([]Name, len(texts))
+	for i, s := range texts {
+		out[i] = Name(s)
+	}
+	return out
+}
+
+// Strings returns names as texts, nil for none.
+func Strings(names []Name) (out []string) {
+	for _, n := range names {
+		out = append(out, string(n))
+	}
+	return out
+}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -40,28 +41,76 @@ type Section struct {
 	Bytes int64
 }
 
-// Read reads a file of a number of bytes, -1 where that isn't known. It calls parse with the header's
-// line, which returns the parts behind it. It returns the arrays, and has checked that they are as
-// long as the parts say, that nothing follows, and the checksum.
+// Open opens a file, and returns its size for [Read].
+func Open(path string) (*os.File, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	size := int64(-1)
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	return f, size, nil
+}
+
+// Header is the JSON object of a file's second line, all of whose keys are known.
+type Header[M any] interface {
+	// Model returns the model that the header describes, without its arrays.
+	Model() (M, error)
+
+	// Sections returns the parts behind the header.
+	Sections() ([]Section, error)
+
+	// Take takes the model's arrays, which are as long as the parts say, and checks the model.
+	Take(M, *Arrays) error
+}
+
+// Read reads a file of a number of bytes, -1 where that isn't known. It calls early, if not nil, with
+// the model as the header describes it. It has checked that nothing follows the parts, and the
+// checksum, before it takes arrays.
 //
 // A file that claims to be larger than it is makes Read allocate no more than what is there. Errors:
-// a *[VersionError], one that wraps [ErrDamaged], those of r and of parse.
-func Read(
-	ctx context.Context, r io.Reader, size int64, form Form, parse func(header []byte) ([]Section, error),
-) (*Arrays, error) {
+// a *[VersionError], one that wraps [ErrDamaged], those of r and of ctx.
+func Read[M any](
+	ctx context.Context, r io.Reader, size int64, form Form, h Header[M], early func(M),
+) (read M, err error) {
 	in := bufio.NewReaderSize(BoundReader{ctx, r}, 64<<10)
 	first, err := firstLine(in, form)
 	if err != nil {
-		return nil, err
+		return read, err
 	}
 	line, err := readLine(in, mostHeader)
 	if err != nil {
-		return nil, err
+		return read, err
 	}
-	parts, err := parse(line)
+	var model M
+	var parts []Section
+	if err = ParseHeader(line, h); err == nil {
+		if model, err = h.Model(); err == nil {
+			parts, err = h.Sections()
+		}
+	}
 	if err != nil {
-		return nil, err
+		return read, Damaged("header: %v", err)
 	}
+	if early != nil {
+		early(model)
+	}
+	arrays, err := readArrays(ctx, in, size, parts, first, line)
+	if err != nil {
+		return read, err
+	}
+	if err := h.Take(model, arrays); err != nil {
+		return read, Damaged("%v", err)
+	}
+	return model, nil
+}
+
+// readArrays reads parts and checksum, which stand behind two lines.
+func readArrays(
+	ctx context.Context, in io.Reader, size int64, parts []Section, first, line []byte,
+) (*Arrays, error) {
 	var sum int64
 	for _, p := range parts {
 		sum += p.Bytes
@@ -201,21 +250,4 @@ func Array[T Number](d *Arrays, n int64) []T {
 	}
 	d.b = d.b[used:]
 	return values
-}
-
-// Texts takes n texts of so many bytes together, which share one string.
-func (d *Arrays) Texts(n, size int64) ([]string, error) {
-	lengths := Array[uint32](d, n)
-	text := string(d.Bytes(size))
-	texts := make([]string, len(lengths))
-	for t, n := range lengths {
-		if uint64(n) > uint64(len(text)) {
-			return nil, fmt.Errorf("term %d has %d bytes, and %d are left of %d", t, n, len(text), size)
-		}
-		texts[t], text = text[:n], text[n:]
-	}
-	if len(text) > 0 {
-		return nil, fmt.Errorf("%d of %d bytes belong to no term", len(text), size)
-	}
-	return texts, nil
 }

@@ -76,15 +76,3 @@ func Numbers[T Number](w *Writer, values []T) {
 		w.Write(b)
 	}
 }
-
-// Texts writes the lengths of texts, each below 2³² bytes, and the texts one behind the other.
-func Texts(w *Writer, texts []string) {
-	lengths := make([]uint32, len(texts))
-	for t, text := range texts {
-		lengths[t] = uint32(len(text))
-	}
-	Numbers(w, lengths)
-	for _, text := range texts {
-		w.WriteString(text)
-	}
-}
