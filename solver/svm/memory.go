@@ -131,7 +131,11 @@ func (p *Problem) rowsFor(s *Settings) (int64, error) {
 	}
 	n := int64(p.Len())
 	each, _ := p.machines(s)
-	left := p.budget.rows - max(max(each, 1)*machineBytes*n-max(p.spare()-p.modelBytes(), 0), 0)
+	list := max(each, 1) * machineBytes
+	if s.Thresholds { // decision values, and those of them near 0
+		list += 16 * each
+	}
+	left := p.budget.rows - max(list*n-max(p.spare()-p.modelBytes(), 0), 0)
 	if least := 4 * n * min(setRows, n); left < least && left < p.budget.rows {
 		return 0, p.tooLarge(least - left)
 	}

@@ -28,6 +28,10 @@ var (
 
 	chosenHistograms = []string{"tfidf-l1-sqrt", "logtfidf-l1-sqrt", "tf-l1-sqrt"} // of -kernel diffusion and such
 	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}                         // of linear and such
+
+	// Where documents aren't text, and values need not be counts.
+	plainHistograms = []string{"tf-l1-sqrt", "tfidf-l1-sqrt"}
+	plainVectors    = []string{"tf-l2", "tfidf-l2"}
 )
 
 // mostChooseTime bounds -choose-time.
@@ -83,29 +87,36 @@ func (m *machine) candidates(c *sparse.Corpus, s svm.Settings, embeddings []stri
 	if m.Embedding != "" {
 		embeddings = []string{m.Embedding}
 	}
+	histograms, vectors := chosenHistograms, chosenVectors
+	if c.Vocabulary == nil {
+		histograms, vectors = plainHistograms, plainVectors
+	}
 	var err error
 	switch {
 	case len(m.Specs) == 0 && len(embeddings) > 0:
 		out.Kernels, err = m.with([]string{"diffusion", "linear"}, embeddings)
 	case len(m.Specs) == 0:
-		var linear []engine.Kernel
-		if out.Kernels, err = m.with([]string{"diffusion"}, chosenHistograms); err == nil {
-			linear, err = m.with([]string{"linear"}, chosenVectors)
+		var linear, rbf []engine.Kernel
+		if out.Kernels, err = m.with([]string{"diffusion"}, histograms); err == nil {
+			linear, err = m.with([]string{"linear"}, vectors)
 		}
-		out.Kernels = append(out.Kernels, linear...)
+		if err == nil && c.Vocabulary == nil {
+			rbf, err = m.with([]string{"rbf"}, plainVectors[:1])
+		}
+		out.Kernels = slices.Concat(out.Kernels, linear, rbf)
 	case m.wholeKernel() && len(embeddings) == 0:
 		out.Kernels, err = m.Parse()
 	case m.wholeKernel():
 		out.Kernels, err = m.with([]string{m.Specs[0]}, embeddings)
 	default:
-		out.Kernels, err = m.candidatesOf(m.Specs[0], embeddings)
+		out.Kernels, err = m.candidatesOf(m.Specs[0], embeddings, histograms, vectors)
 	}
 	return out, err
 }
 
 // candidatesOf are the kernels of a name: with all embeddings of text that suit it, unless some are
 // given, and values of t or gamma.
-func (m *machine) candidatesOf(name string, embeddings []string) ([]engine.Kernel, error) {
+func (m *machine) candidatesOf(name string, embeddings, histograms, vectors []string) ([]engine.Kernel, error) {
 	k, err := engine.ParseKernel(name)
 	if err != nil {
 		return nil, cli.UsageError{Err: err}
@@ -113,9 +124,9 @@ func (m *machine) candidatesOf(name string, embeddings []string) ([]engine.Kerne
 	switch e := k.Embedding(); {
 	case len(embeddings) > 0:
 	case e == sparse.Sphere:
-		embeddings = chosenHistograms
+		embeddings = histograms
 	case e.Pairing == sparse.Dot:
-		embeddings = chosenVectors
+		embeddings = vectors
 	default:
 		embeddings = []string{e.String()}
 	}
