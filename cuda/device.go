@@ -123,7 +123,7 @@ func Open(opt Options) (*Device, error) {
 func (d *Device) Info() Info { return d.info }
 
 // Close gives the device back; a second call does nothing. Columns that were loaded, and matrices
-// that were kept, must be closed before: otherwise it does nothing but say so.
+// rows that are resident, must be closed before: otherwise it does nothing but say so.
 func (d *Device) Close() error {
 	first, err := d.end(func() error {
 		err := errors.Join(d.dropSpare(), d.times.close())

@@ -328,7 +328,7 @@ func (p *path) hold(t *testing.T) map[string]bool {
 	return called
 }
 
-// Whatever call of the driver fails on the way to rows and to a matrix that is kept, the caller
+// Whatever call of the driver fails on the way to rows and what they are reduced to, the caller
 // learns of it, and nothing else comes of it.
 func TestErrors(t *testing.T) {
 	called := map[string]bool{}

@@ -23,6 +23,9 @@ type Costs struct {
 	Block float64 // of tailAdd: a row with its columns
 	List  float64 // a row's value with them
 	Match float64 // a product
+
+	Close  float64 // of closePairs: a row with a panel none of whose pairs is close
+	Digest float64 // of digest: a row with a panel
 }
 
 // Machine is a device, and how many rows of a matrix it computes at a time.
@@ -43,7 +46,8 @@ var H200 = Machine{Multiprocessors: 132, Hertz: 1.8e9, BytesPerSecond: 4.8e12, R
 // a table, with its loads. The tail is bound by scattered loads, 1 a cycle, by some 30 instructions
 // for a list, and by additions to shared memory, of which 32 at random places take about 7 cycles; a
 // match's 8 bytes take 0.35 cycles of the second-level cache.
-var Reckoned = Costs{Value: 5, Row: 20, Last: 60, Fill: 3, Panel: 8000, Block: 400, List: 16, Match: 0.35}
+var Reckoned = Costs{Value: 5, Row: 20, Last: 60, Fill: 3, Panel: 8000, Block: 400, List: 16, Match: 0.35,
+	Close: 5, Digest: 14}
 
 // Work is what a matrix of documents with themselves takes.
 type Work struct {
@@ -78,11 +82,19 @@ func (c *Costs) Cycles(w Work, rows int) (tail, panel float64) {
 }
 
 // Times are the seconds of the kernels for half of the pairs, (i, j) with j < i.
-func (m Machine) Times(c *Costs, w Work) (tail, panel float64) {
-	tail, panel = c.Cycles(w, m.Rows)
+type Times struct{ Tail, Panel, Close, Digest float64 }
+
+// Sum adds them up.
+func (t Times) Sum() float64 { return t.Tail + t.Panel + t.Close + t.Digest }
+
+// Times predicts them. What a kernel reads and writes of the values bounds it as well: they don't fit
+// into the second-level cache.
+func (m Machine) Times(c *Costs, w Work) Times {
+	tail, panel := c.Cycles(w, m.Rows)
+	rows := w.Documents * w.Documents / Width
 	rate := 2 * float64(m.Multiprocessors) * m.Hertz
-	bytes := w.Documents * w.Documents / 2 * 4 // a value is written, and then read and written
-	return max(tail/rate, bytes/m.BytesPerSecond), max(panel/rate, 2*bytes/m.BytesPerSecond)
+	once := w.Documents * w.Documents / 2 * 4 / m.BytesPerSecond
+	return Times{max(tail/rate, once), max(panel/rate, 2*once), rows * c.Close / rate, max(rows*c.Digest/rate, once)}
 }
 
 // Head returns how many terms the head has for the least time: of all numbers up to that of

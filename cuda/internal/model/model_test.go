@@ -49,12 +49,11 @@ func TestOf(t *testing.T) {
 // Where kernels do nothing else the device's memory bounds them.
 func TestTimes(t *testing.T) {
 	m := Machine{Multiprocessors: 1, Hertz: 1, BytesPerSecond: 8, Rows: 1}
-	tail, panel := m.Times(&Costs{}, Work{Documents: 4})
-	if tail != 4 || panel != 8 { // 8 pairs of 4 bytes
-		t.Errorf("found %v and %v seconds", tail, panel)
+	if got := m.Times(&Costs{}, Work{Documents: 4}); got != (Times{4, 8, 0, 4}) { // 8 pairs of 4 bytes
+		t.Errorf("found %+v", got)
 	}
-	tail, panel = m.Times(&Costs{Value: 128, Match: 1}, Work{Documents: 128, HeadValues: 1e9, Matches: 1e9})
-	if tail != 5e8 || panel != 64e9 {
-		t.Errorf("found %v and %v seconds", tail, panel)
+	got := m.Times(&Costs{Value: 128, Match: 1, Close: 2, Digest: 1e6}, Work{Documents: 128, HeadValues: 1e9, Matches: 1e9})
+	if got != (Times{5e8, 64e9, 128, 64e6}) || got.Sum() != 5e8+64e9+128+64e6 {
+		t.Errorf("found %+v", got)
 	}
 }

@@ -1,0 +1,74 @@
+// Command predict prints what package model expects of corpora on an H200, and what NVIDIA's assembler
+// makes of the kernels: the tables of cuda/BENCHMARKS.md.
+//
+//	predict [-sass PTX] [SOURCE...]
+//
+// A SOURCE is a corpus as sparse.Read takes it. -sass counts what ptxas makes of a file of PTX and
+// nvdisasm reads of that (PTXAS and NVDISASM name others).
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/gramengine/gram/cuda/internal/model"
+	"github.com/gramengine/gram/sparse"
+)
+
+// perChunk is how many terms fit into 227 KiB of shared memory beside a line of zeros, and
+// mostChunks how many chunks there are at most.
+const (
+	perChunk   = 227<<10/(4*model.Width) - 1
+	mostChunks = 16
+)
+
+func main() {
+	ptx := flag.String("sass", "", "count the instructions of this `file` of PTX")
+	flag.Parse()
+	err := error(nil)
+	if *ptx != "" {
+		err = sass(os.Stdout, *ptx)
+	}
+	if err == nil && flag.NArg() > 0 {
+		err = corpora(context.Background(), os.Stdout, flag.Args())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "predict:", err)
+		os.Exit(1)
+	}
+}
+
+// corpora prints the counts of each corpus and the times that the model gives.
+func corpora(ctx context.Context, out io.Writer, sources []string) error {
+	fmt.Fprintln(out, "| corpus | documents | values | head terms | chunks | in head | in tail | matches | tailAdd ms "+
+		"| panelDot ms | closePairs ms | digest ms | sum | pairs/s |\n|"+strings.Repeat(" --- |", 14))
+	for _, source := range sources {
+		corpus, err := sparse.Read(ctx, source, sparse.Options{})
+		if err != nil {
+			return err
+		}
+		x, err := sparse.Sphere.Fit(corpus.Documents).Transform(corpus.Documents)
+		if err != nil {
+			return err
+		}
+		rank := sparse.Ranks(sparse.Order(x.DocumentFrequency()))
+		byRank, err := sparse.ByRank(ctx, &x.CSR, rank, runtime.GOMAXPROCS(0))
+		if err != nil {
+			return err
+		}
+		first, n := byRank.Offsets, x.Rows()
+		head := model.Reckoned.Head(first, n, perChunk, mostChunks, model.H200.Rows)
+		w := model.Of(first, n, head, perChunk)
+		t := model.H200.Times(&model.Reckoned, w)
+		docs := float64(n)
+		fmt.Fprintf(out, "| %s | %d | %.0f | %d | %.0f | %.1f | %.1f | %.0f | %.1f | %.1f | %.1f | %.1f | %.1f | %.2g |\n",
+			source, n, float64(x.NNZ())/docs, head, w.Chunks, w.HeadValues/docs, w.TailValues/docs, w.Matches/docs,
+			1e3*t.Tail, 1e3*t.Panel, 1e3*t.Close, 1e3*t.Digest, 1e3*t.Sum(), docs*(docs-1)/2/t.Sum())
+	}
+	return nil
+}
