@@ -66,7 +66,7 @@ check: format tidy vet staticcheck test portable race arm64 generate-check ## ev
 
 format: ## fail where gofmt would change something or a line written by hand has more than 120 columns
 	@changed=$$(gofmt -l .); test -z "$$changed" || { echo "gofmt would change:"; echo "$$changed"; exit 1; }
-	@git ls-files -co --exclude-standard '*.go' | xargs grep -L '^// Code generated .* DO NOT EDIT\.$$' | LC_ALL=C xargs awk \
+	@git ls-files -co --exclude-standard '*.go' '*.cu' '*.cc' '*.h' | xargs grep -L '^// Code generated .* DO NOT EDIT\.$$' | LC_ALL=C xargs awk \
 		'{ n = $$0; gsub(/[\200-\277]/, "", n) } length(n) > 120 { print FILENAME ":" FNR ": more than 120 columns"; bad = 1 } END { exit bad }'
 
 tidy: ## fail where go.mod or go.sum isn't what the imports say

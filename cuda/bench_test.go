@@ -58,7 +58,9 @@ func texts(b *testing.B, docs int) *sparse.CSR {
 
 // benchmarkDigest measures the matrix of documents, with a dense end of terms that one in share of
 // them has, 0 for none; after runs at the end.
-func benchmarkDigest(b *testing.B, counts *sparse.CSR, share int64, after func(cols *Columns, p *device.Program) error) {
+func benchmarkDigest(
+	b *testing.B, counts *sparse.CSR, share int64, after func(cols *Columns, p *device.Program) error,
+) {
 	measure := peakWork{bytes: 1 << 30, blocks: 32, rounds: 4096, times: 5}
 	if !onRealDevice() {
 		measure = littleWork

@@ -93,7 +93,8 @@ func (s *simulated) program(x *sparse.Embedded, p *device.Program) uint64 {
 	}
 	a, n := ptxsim.Buffer(g, attributes), uint64(x.Rows())
 	fields := tableFields(p, ptxsim.Buffer(g, tables), a, int(n))
-	return ptxsim.Buffer(g, withRows(append([]uint64{ptxsim.Buffer(g, code), ptxsim.Buffer(g, p.Consts)}, fields...), a, int(n)))
+	fields = append([]uint64{ptxsim.Buffer(g, code), ptxsim.Buffer(g, p.Consts)}, fields...)
+	return ptxsim.Buffer(g, withRows(fields, a, int(n)))
 }
 
 // newTile lays out a tile for all pairs.

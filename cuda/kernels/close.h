@@ -1,8 +1,8 @@
 // Pairs whose c is too small for sums of rounded products. Included by gram.cu.
 #pragma once
 
-// halfOf adds up what the terms of document i add to twice c with document j, in float64, those that
-// both have by half; lanes take the terms in turn, and look them up in the other's.
+// halfOf adds up what the terms of document i add to twice c with document j, in float64, those
+// that both have by half; lanes take the terms in turn, and look them up in the other's.
 DEVICE double halfOf(const Side *x, unsigned i, const Side *y, unsigned j, int pairing, unsigned lane) {
 	const long long first = y->exact[j], last = y->exact[j + 1], end = x->exact[i + 1];
 	double sum = 0;
@@ -33,9 +33,9 @@ DEVICE double total(double v, unsigned lane) {
 }
 
 // closePairs computes c anew of the pairs that have a bit, by a form without negative terms in
-// float64, ½ Σ (a_t - b_t)² for the dot product as engine's does, and the program of it. A warp takes
-// 32 words of bits, and all of it a pair at a time; then each lane has a value of the word's. The
-// sums over either document's terms are added in the end: so (i, j) has the bits of (j, i).
+// float64, ½ Σ (a_t - b_t)² for the dot product as engine's does, and the program of it. A warp
+// takes 32 words of bits, and all of it a pair at a time; then each lane has a value of the word's.
+// The sums over either document's terms are added in the end: so (i, j) has the bits of (j, i).
 extern "C" __global__ void __launch_bounds__(CLOSE_THREADS, 2) closePairs(const Side *__restrict__ rows,
 	const Side *__restrict__ cols, const Tile *__restrict__ tile, const Program *__restrict__ program, int pairing) {
 	const unsigned lane = threadIdx.x % 32;
@@ -56,6 +56,7 @@ extern "C" __global__ void __launch_bounds__(CLOSE_THREADS, 2) closePairs(const 
 			if (k == lane) c = (float)((a + b) / 2);
 		}
 		if (!(word >> lane & 1)) continue;
-		tile->value[row * tile->stride + column + lane] = program ? (float)run(program, c, tile->first + row, column + lane) : c;
+		tile->value[row * tile->stride + column + lane] =
+			program ? (float)run(program, c, tile->first + row, column + lane) : c;
 	}
 }

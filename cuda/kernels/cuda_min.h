@@ -1,4 +1,5 @@
-// What the kernels need of CUDA's own headers, for clang -nocudainc -nocudalib. The CPU tests put another header in its place (cuda/internal/fake/cpu.h).
+// What the kernels need of CUDA's own headers, for clang -nocudainc -nocudalib. The CPU tests put
+// another header in its place (cuda/internal/fake/cpu.h).
 #pragma once
 
 #define __global__ __attribute__((global))
@@ -48,10 +49,12 @@ ACCESS(uint4, words4, )
 ACCESS(uint4, words4, GLOBAL)
 #undef ACCESS
 
-// mmaS8 is the product of two matrices of bytes with a sign, of 16 rows by 32 and 32 by 8 columns, added to one of 16 by 8 words: d += a b. A warp does it together, and each
-// lane has parts of all three, see panelTensor.
+// mmaS8 is the product of two matrices of bytes with a sign, of 16 rows by 32 and 32 by 8 columns,
+// added to one of 16 by 8 words: d += a b. A warp does it together, and each lane has parts of all
+// three, see panelTensor.
 DEVICE void mmaS8(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
-	asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+	asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+		"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
 		: "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
 		: "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }

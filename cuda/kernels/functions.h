@@ -1,10 +1,12 @@
-// Functions of package math in float64, each within a few units of 2^-52 relative to its value. CUDA's own are part of its toolkit.
+// Functions of package math in float64, each within a few units of 2^-52 relative to its value.
+// CUDA's own are part of its toolkit.
 #pragma once
 
 DEVICE double bits(unsigned long long b) { return __builtin_bit_cast(double, b); }
 DEVICE unsigned long long ofDouble(double v) { return __builtin_bit_cast(unsigned long long, v); }
 
-constexpr double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.90821492927058770002e-10; // their sum is ln 2; the first has 32 zeros at its end
+// their sum is ln 2; the first has 32 zeros at its end
+constexpr double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.90821492927058770002e-10;
 constexpr double INF = __builtin_inf();
 
 // 2^k for -1022 <= k <= 1023.

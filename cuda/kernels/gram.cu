@@ -1,4 +1,5 @@
-// Rows of c = 1 - cosine and of kernels of it. Compiled to PTX by clang (make ptx) and, for tests, for the CPU.
+// Rows of c = 1 - cosine and of kernels of it. Compiled to PTX by clang (make ptx) and, for tests,
+// for the CPU.
 #ifndef GRAM_ON_CPU
 #include "cuda_min.h"
 #endif

@@ -1,11 +1,19 @@
-// What a common term of two documents adds to their similarity, and what it adds to twice c = 1 - similarity, by pairing: the dot product of unit vectors, or one of the sums
-// over histograms. See package asm for the float32 forms and their accuracy (chiSquare32, jensenShannon32), and engine's exact_histogram.go for the float64 ones.
+// What a common term of two documents adds to their similarity, and what it adds to twice c = 1 -
+// similarity, by pairing: the dot product of unit vectors, or one of the sums over histograms. See
+// package asm for the float32 forms and their accuracy (chiSquare32, jensenShannon32), and engine's
+// exact_histogram.go for the float64 ones.
 #pragma once
 
 enum Pairing { DOT, CHI_SQUARE, JENSEN_SHANNON };
 
 // 2ab/(a+b), a > 0: exactly 0 for b = 0.
 DEVICE float chiSquare(float a, float b) { return (a + a) * b / (a + b); }
+
+// A polynomial, the greatest power first, by fused multiply-adds.
+DEVICE float horner(float, float p) { return p; }
+template <class... C> DEVICE float horner(float x, float p, float c, C... more) {
+	return horner(x, fmaf(p, x, c), more...);
+}
 
 // ½ ((a+b) log2(a+b) - a log2 a - b log2 b), a > 0: exactly 0 for b = 0.
 DEVICE float jensenShannon(float a, float b) {
@@ -14,10 +22,10 @@ DEVICE float jensenShannon(float a, float b) {
 	const unsigned bitsOfR = __builtin_bit_cast(unsigned, r);
 	const int e = ((int)bitsOfR - 0x3f3504f3) >> 23;
 	const float z = __builtin_bit_cast(float, bitsOfR - ((unsigned)e << 23)) - 1;
-	const float w = fmaf(fmaf(fmaf(fmaf(fmaf(fmaf(fmaf(0x1.56178cp-10f, r, -0x1.c3964ap-8f), r, 0x1.259374p-6f), r, -0x1.151cdcp-5f), r, 0x1.e8b1dep-5f), r, -0x1.ec4288p-4f), r,
-									0x1.715422p-2f), r, 0x1.715476p-1f);
-	const float l = fmaf(fmaf(fmaf(fmaf(fmaf(fmaf(fmaf(-0x1.2a0ae6p-4f, z, 0x1.de60a4p-4f), z, -0x1.fd899cp-4f), z, 0x1.26105ep-3f), z, -0x1.70e65cp-3f), z, 0x1.ec762ap-3f), z,
-									-0x1.715518p-2f), z, 0x1.715476p-1f);
+	const float w = horner(r, 0x1.56178cp-10f, -0x1.c3964ap-8f, 0x1.259374p-6f, -0x1.151cdcp-5f, 0x1.e8b1dep-5f,
+		-0x1.ec4288p-4f, 0x1.715422p-2f, 0x1.715476p-1f);
+	const float l = horner(z, -0x1.2a0ae6p-4f, 0x1.de60a4p-4f, -0x1.fd899cp-4f, 0x1.26105ep-3f, -0x1.70e65cp-3f,
+		0x1.ec762ap-3f, -0x1.715518p-2f, 0x1.715476p-1f);
 	return m * (w - 0.5f * (float)e - z * l);
 }
 
@@ -26,7 +34,8 @@ template <int pairing> DEVICE float termOf(float a, float b) {
 	return pairing == CHI_SQUARE ? chiSquare(a, b) : jensenShannon(a, b);
 }
 
-// S E(δ) / (2 ln 2) with S = a+b, δ = |a-b|/S, E(δ) = (1+δ) ln(1+δ) + (1-δ) ln(1-δ) = Σ δ^2k / (k(2k-1)), which is summed where the logarithms would cancel.
+// S E(δ) / (2 ln 2) with S = a+b, δ = |a-b|/S, E(δ) = (1+δ) ln(1+δ) + (1-δ) ln(1-δ) = Σ δ^2k /
+// (k(2k-1)), which is summed where the logarithms would cancel.
 DEVICE double jensenShannonShare(double a, double b) {
 	const double s = a + b, d = a < b ? b - a : a - b, delta = d / s, square = delta * delta;
 	double e = 0;

@@ -1,7 +1,8 @@
 // The frequent terms, by panels of columns, and what is made of the sums. Included by gram.cu.
 #pragma once
 
-// multiply adds up the products of AT_ONCE values of a row with four columns, and loads the next ones.
+// multiply adds up the products of AT_ONCE values of a row with four columns, and loads the next
+// ones.
 template <int pairing>
 DEVICE void multiply(long long *sum, const char *columns, Entry *ahead, const Entry GLOBAL *next) {
 	Entry now[AT_ONCE];
@@ -26,10 +27,10 @@ DEVICE void multiply(long long *sum, const char *columns, Entry *ahead, const En
 // Pairs with c < 0.1 get a bit, for closePairs. same says that rows and columns are the same
 // documents. program may be null: then the value is c.
 //
-// The panel's values of a chunk of terms stand in shared memory, [1+terms][PANEL]; each warp streams other documents past it, a value at a time: every lane
-// multiplies it with four columns. While it does, it loads the next entries, the next row's place
-// and the number of the one after it. After each chunk but the last sums are rounded to units of
-// 2^-30, which err by half a unit.
+// The panel's values of a chunk of terms stand in shared memory, [1+terms][PANEL]; each warp
+// streams other documents past it, a value at a time: every lane multiplies it with four columns.
+// While it does, it loads the next entries, the next row's place and the number of the one after
+// it. After each chunk but the last sums are rounded to units of 2^-30, which err by half a unit.
 template <int pairing>
 DEVICE void panelOf(const Side *__restrict__ rows, const Side *__restrict__ cols, const Head *__restrict__ head,
 	const Tile *__restrict__ tile, const Program *__restrict__ program, int rowsPerBlock, int same) {
@@ -43,7 +44,8 @@ DEVICE void panelOf(const Side *__restrict__ rows, const Side *__restrict__ cols
 	const Table GLOBAL *const only = program ? program->only : nullptr; // as most kernels are, and ten times as fast
 	for (long long chunk = 0; chunk < chunks; chunk++) {
 		const uint4 zero = {0, 0, 0, 0};
-		for (int i = threadIdx.x; i < (1 + head->terms[chunk]) * (PANEL / 4); i += PANEL_THREADS) store4(&panel[i], zero);
+		for (int i = threadIdx.x; i < (1 + head->terms[chunk]) * (PANEL / 4); i += PANEL_THREADS)
+			store4(&panel[i], zero);
 		__syncthreads();
 		// Neighbouring threads scatter neighbouring documents, into banks of their own.
 		const unsigned own = threadIdx.x % PANEL;

@@ -1,8 +1,8 @@
 // Kernels of c as programs, see package device. Included by gram.cu.
 #pragma once
 
-// inTable evaluates a table by Horner's rule in float32; what is no c gets its last row, which holds
-// NaN.
+// inTable evaluates a table by Horner's rule in float32; what is no c gets its last row, which
+// holds NaN.
 DEVICE float inTable(const Table GLOBAL *t, float c) {
 	const unsigned b = (unsigned)t->bits;
 	float u = c * 0x1p24f;

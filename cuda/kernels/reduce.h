@@ -1,5 +1,5 @@
-// What becomes of a tile whose values stay on the device, a block a row. Included by gram.cu. Results
-// are those of all rows of a request; a tile's begin with number Tile::first.
+// What becomes of a tile whose values stay on the device, a block a row. Included by gram.cu.
+// Results are those of all rows of a request; a tile's begin with number Tile::first.
 #pragma once
 
 // mix is package device's Mix.
@@ -36,8 +36,8 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS)
 	if (threadIdx.x == 0) out[tile->first + row] = sum;
 }
 
-// multiplyRows multiplies a row with vector blockIdx.y, of [vectors][columns], a thread every so many
-// columns in turn.
+// multiplyRows multiplies a row with vector blockIdx.y, of [vectors][columns], a thread every so
+// many columns in turn.
 extern "C" __global__ void __launch_bounds__(REDUCE_THREADS) multiplyRows(const Tile *__restrict__ tile,
 	const double *__restrict__ by, double *__restrict__ out, int vectors) {
 	__shared__ double sums[REDUCE_THREADS];
@@ -49,8 +49,8 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS) multiplyRows(const 
 	if (threadIdx.x == 0) out[(tile->first + blockIdx.x) * vectors + blockIdx.y] = sum;
 }
 
-// Found is a value of a row, the bits of its order above its column, so that one comparison has both;
-// NOTHING comes after all of them.
+// Found is a value of a row, the bits of its order above its column, so that one comparison has
+// both; NOTHING comes after all of them.
 typedef unsigned long long Found;
 constexpr Found NOTHING = ~0ull;
 DEVICE Found foundOf(float value, unsigned column) {
@@ -59,9 +59,9 @@ DEVICE Found foundOf(float value, unsigned column) {
 	return (Found)(b >> 31 ? ~b : b | 1u << 31) << 32 | column;
 }
 
-// least lists the k least values of a row, rising, of equal ones the lower column first, and column -1
-// where there are no more. Each warp has a part of the columns and knows the least of those that are
-// not listed; when it is, the warp goes through its part again for the next.
+// least lists the k least values of a row, rising, of equal ones the lower column first, and column
+// -1 where there are no more. Each warp has a part of the columns and knows the least of those that
+// are not listed; when it is, the warp goes through its part again for the next.
 extern "C" __global__ void __launch_bounds__(REDUCE_THREADS)
 	least(const Tile *__restrict__ tile, int *__restrict__ column, float *__restrict__ out, int k) {
 	const unsigned warps = REDUCE_THREADS / 32, lane = threadIdx.x % 32, warp = threadIdx.x / 32;

@@ -1,7 +1,9 @@
-// The shapes that kernels and host agree on. cuda/shape.go has the same; a test holds both together.
+// The shapes that kernels and host agree on. cuda/shape.go has the same; a test holds both
+// together.
 #pragma once
 
-// GLOBAL pointers are to the device's memory: what the compiler can't see of a pointer that it loads from memory itself.
+// GLOBAL pointers are to the device's memory: what the compiler can't see of a pointer that it
+// loads from memory itself.
 #ifndef GLOBAL
 #define GLOBAL
 #endif
@@ -90,7 +92,8 @@ struct Program {
 	const Table GLOBAL *only; // the program is this table of c, which isn't one of logarithms; or null
 };
 
-// Board is what the solver keeps of one problem: variable t belongs to document t modulo documents, whose column in rows is column[document].
+// Board is what the solver keeps of one problem: variable t belongs to document t modulo documents,
+// whose column in rows is column[document].
 struct Board {
 	double GLOBAL *score;
 	unsigned GLOBAL *mask;
@@ -99,7 +102,8 @@ struct Board {
 	long long documents, variables;
 };
 
-// Update is by[r] times the row that begins at rows + from[r], for each r, and the masks that are to be set.
+// Update is by[r] times the row that begins at rows + from[r], for each r, and the masks that are
+// to be set.
 struct Update {
 	const long long GLOBAL *from;
 	const double GLOBAL *by;

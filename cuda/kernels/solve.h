@@ -1,13 +1,17 @@
-// What the solver does with rows that stay on the device: scores, and what a working set is chosen from. Each operation is that of the same name in package asm, rounded
-// as it is there, so that both give the same bits. Included by gram.cu.
+// What the solver does with rows that stay on the device: scores, and what a working set is chosen
+// from. Each operation is that of the same name in package asm, rounded as it is there, so that
+// both give the same bits. Included by gram.cu.
 #pragma once
 
-// addRows adds multiples of rows to the scores of all variables, a document a thread, and then sets the masks that changed,
+// addRows adds multiples of rows to the scores of all variables, a document a thread, and then sets
+// the masks that changed,
 //
 //	score[t] = fma(by[r], rows[from[r] + column of t's document], score[t])  for r = 0, 1, … in turn
 //
-// What takes time is reading the rows, 4 bytes for a multiply-add; neighbouring threads read neighbouring columns where the problem has them all.
-extern "C" __global__ void __launch_bounds__(BOARD_THREADS) addRows(const Board *__restrict__ board, const Update *__restrict__ u) {
+// What takes time is reading the rows, 4 bytes for a multiply-add; neighbouring threads read
+// neighbouring columns where the problem has them all.
+extern "C" __global__ void __launch_bounds__(BOARD_THREADS)
+	addRows(const Board *__restrict__ board, const Update *__restrict__ u) {
 	if (blockIdx.x == 0)
 		for (long long k = threadIdx.x; k < u->changes; k += BOARD_THREADS) board->mask[u->changed[k]] = u->masks[k];
 	const long long i = (long long)blockIdx.x * BOARD_THREADS + threadIdx.x;
@@ -21,12 +25,15 @@ extern "C" __global__ void __launch_bounds__(BOARD_THREADS) addRows(const Board 
 	}
 }
 
-// higher says whether the first of two scores comes before the second in the search for the greatest: the lower place of equal ones. Where nothing was found the place is -1
-// and the score, -INF, below all that are.
+// higher says whether the first of two scores comes before the second in the search for the
+// greatest: the lower place of equal ones. Where nothing was found the place is -1 and the score,
+// -INF, below all that are.
 DEVICE bool higher(double a, long long at, double b, long long bt) { return a > b || (a == b && at < bt); }
 
-// extremes finds the ends of BOARD_VARIABLES scores a block, in a fixed order, and leaves those of all blocks to the host.
-extern "C" __global__ void __launch_bounds__(BOARD_THREADS) extremes(const Board *__restrict__ board, Ends *__restrict__ ends, int up, int low) {
+// extremes finds the ends of BOARD_VARIABLES scores a block, in a fixed order, and leaves those of
+// all blocks to the host.
+extern "C" __global__ void __launch_bounds__(BOARD_THREADS)
+	extremes(const Board *__restrict__ board, Ends *__restrict__ ends, int up, int low) {
 	__shared__ double most[BOARD_THREADS], least[BOARD_THREADS];
 	__shared__ long long mostAt[BOARD_THREADS], leastAt[BOARD_THREADS];
 	const unsigned me = threadIdx.x;
@@ -65,11 +72,13 @@ DEVICE bool isBeyond(const Board *board, const Bound *b, long long t) {
 enum { SEQUENCE = BOARD_VARIABLES / BOARD_THREADS };
 
 // beyondCount counts the variables beyond a bound, block by block.
-extern "C" __global__ void __launch_bounds__(BOARD_THREADS) beyondCount(const Board *__restrict__ board, const Bound *__restrict__ b) {
+extern "C" __global__ void __launch_bounds__(BOARD_THREADS)
+	beyondCount(const Board *__restrict__ board, const Bound *__restrict__ b) {
 	__shared__ unsigned counts[BOARD_THREADS];
 	const unsigned me = threadIdx.x;
 	unsigned n = 0;
-	for (int k = 0; k < SEQUENCE; k++) n += isBeyond(board, b, (long long)blockIdx.x * BOARD_VARIABLES + me * SEQUENCE + k);
+	for (int k = 0; k < SEQUENCE; k++)
+		n += isBeyond(board, b, (long long)blockIdx.x * BOARD_VARIABLES + me * SEQUENCE + k);
 	counts[me] = n;
 	__syncthreads();
 	for (unsigned half = BOARD_THREADS / 2; half > 0; half /= 2) {
@@ -80,7 +89,8 @@ extern "C" __global__ void __launch_bounds__(BOARD_THREADS) beyondCount(const Bo
 }
 
 // beyondList lists them in order, from found[1] on, and the number of them in found[0].
-extern "C" __global__ void __launch_bounds__(BOARD_THREADS) beyondList(const Board *__restrict__ board, const Bound *__restrict__ b) {
+extern "C" __global__ void __launch_bounds__(BOARD_THREADS)
+	beyondList(const Board *__restrict__ board, const Bound *__restrict__ b) {
 	__shared__ unsigned counts[BOARD_THREADS], before[BOARD_THREADS];
 	const unsigned me = threadIdx.x;
 	const long long first = (long long)blockIdx.x * BOARD_VARIABLES + me * SEQUENCE;
@@ -111,8 +121,10 @@ extern "C" __global__ void __launch_bounds__(BOARD_THREADS) beyondList(const Boa
 	if (blockIdx.x == b->blocks - 1 && me == BOARD_THREADS - 1) b->found[0].at = at - 1;
 }
 
-// pick gathers the part of rows that a working set has in common, value[r][c] = rows[from[r] + column[c]], and after the last row the scores of its variables.
-extern "C" __global__ void __launch_bounds__(PICK_THREADS) pick(const Board *__restrict__ board, const Picked *__restrict__ p) {
+// pick gathers the part of rows that a working set has in common, value[r][c] = rows[from[r] +
+// column[c]], and after the last row the scores of its variables.
+extern "C" __global__ void __launch_bounds__(PICK_THREADS)
+	pick(const Board *__restrict__ board, const Picked *__restrict__ p) {
 	const long long c = (long long)blockIdx.x * PICK_THREADS + threadIdx.x;
 	if (c >= p->columns) return;
 	if (blockIdx.y == p->rows)

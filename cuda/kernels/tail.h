@@ -7,14 +7,14 @@
 //	value[r][j] = Σ_t a_t b_t,  t in the tail, in units of 2^-30
 //
 // and zeros for the bits of close pairs. Each thread finds the list of one of the row's values, and
-// where in it these columns begin and end: long lists say so, of short ones all is looked at. Then a
-// warp walks one list at a time. The rows are blocks' first number, so that blocks that run together
-// read the same lists.
+// where in it these columns begin and end: long lists say so, of short ones all is looked at. Then
+// a warp walks one list at a time. The rows are blocks' first number, so that blocks that run
+// together read the same lists.
 //
 // A sum is rounded once where wide, with two additions for each product, and otherwise product by
 // product: then it errs by 2^-31 for each of the matches at most. The host has it wide where any
-// document of the columns has more than NARROW_VALUES values in the tail, so that no sum errs by more
-// than that many.
+// document of the columns has more than NARROW_VALUES values in the tail, so that no sum errs by
+// more than that many.
 template <int pairing>
 DEVICE void tailAddOf(const Side *__restrict__ rows, const Side *__restrict__ cols, const Tile *__restrict__ tile) {
 	__shared__ uint4 sums[TAIL_COLUMNS / 4], parts[TAIL_COLUMNS / 4]; // whole units, and where wide what is below them

@@ -1,20 +1,29 @@
-// The dense end: the most frequent terms, whose products the tensor cores take, of all documents alike, whether they have the term or not. Included by gram.cu.
+// The dense end: the most frequent terms, whose products the tensor cores take, of all documents
+// alike, whether they have the term or not. Included by gram.cu.
 #pragma once
 
-// Values are whole numbers here, q = rint(Q a / A) with Q = 127·2^24 and a scale A of the document, the least power of two above all its |a| in the dense end, but at most 1 and at
-// least 2^-4. They are written with four digits of base 256 from -128 to 127, q = d0 2^24 + d1 2^16 + d2 2^8 + d3, and |d0| <= 127 since |a| <= A. Of the 16 products of digits the ten with
-// i + j <= 3 are taken,
+// Values are whole numbers here, q = rint(Q a / A) with Q = 127·2^24 and a scale A of the document,
+// the least power of two above all its |a| in the dense end, but at most 1 and at least 2^-4. They
+// are written with four digits of base 256 from -128 to 127, q = d0 2^24 + d1 2^16 + d2 2^8 + d3,
+// and |d0| <= 127 since |a| <= A. Of the 16 products of digits the ten with i + j <= 3 are taken,
 //
-//	Q²/(A B) Σ_t a_t b_t = Σ_t q_t q'_t = 2^24 (2^24 S0 + 2^16 S1 + 2^8 S2 + S3) + what is left out,  Sn = Σ_t Σ_{i+j=n} d_i d'_j
+//	Q²/(A B) Σ_t a_t b_t = Σ_t q_t q'_t = 2^24 (2^24 S0 + 2^16 S1 + 2^8 S2 + S3) + what is left out,
+//	Sn = Σ_t Σ_{i+j=n} d_i d'_j
 //
-// The sums are exact: |Sn| <= 4·2^14·1024 for up to 1,024 terms, and the tensor cores add bytes' products in 32 bits. So there is no rounding to know of the hardware, (i, j) and
-// (j, i) have the same bits in any order of the terms, and so has every device. The way is that of Ootomo, Ozaki and Yokota, "DGEMM on integer matrix multiplication unit",
-// arXiv 2306.11975. Three products of TF32 parts would take 30 / 25 of the time by the rates of the hardware, err by up to
-// 8·2^-24 in their parts, and carry the tensor cores' truncation, whose alignment NVIDIA doesn't document.
+// The sums are exact: |Sn| <= 4·2^14·1024 for up to 1,024 terms, and the tensor cores add bytes'
+// products in 32 bits. So there is no rounding to know of the hardware, (i, j) and (j, i) have the
+// same bits in any order of the terms, and so has every device. The way is that of Ootomo, Ozaki
+// and Yokota, "DGEMM on integer matrix multiplication unit", arXiv 2306.11975. Three products of
+// TF32 parts would take 30 / 25 of the time by the rates of the hardware, err by up to 8·2^-24 in
+// their parts, and carry the tensor cores' truncation, whose alignment NVIDIA doesn't document.
 //
-// Accuracy, for K terms and unit vectors, so that Σ|a_t| <= √K: rounding to q changes the sum by at most √K (A + B) / 2Q, 1.5·10^-8 for K = 1,024. What is left out, with digits up to 128,
-// is at most K (3·2^30 + 2·2^22 + 2^14) A B / Q² = 7.1·10^-10 K A B if all went one way, as it does where a document has many equal values: with K of them A² <= 4/K or A = 2^-4, so that it is 2.9·10^-9.
-// Digits that are as good as drawn by lot give 4·10^-9 A B for K = 1,024. The sum is rounded to a unit of 2^-30 once. Only documents made for it, with a value above ½ beside hundreds of equal small ones, all of unlucky digits, could come to 7.3·10^-7.
+// Accuracy, for K terms and unit vectors, so that Σ|a_t| <= √K: rounding to q changes the sum by at
+// most √K (A + B) / 2Q, 1.5·10^-8 for K = 1,024. What is left out, with digits up to 128, is at
+// most K (3·2^30 + 2·2^22 + 2^14) A B / Q² = 7.1·10^-10 K A B if all went one way, as it does where
+// a document has many equal values: with K of them A² <= 4/K or A = 2^-4, so that it is 2.9·10^-9.
+// Digits that are as good as drawn by lot give 4·10^-9 A B for K = 1,024. The sum is rounded to a
+// unit of 2^-30 once. Only documents made for it, with a value above ½ beside hundreds of equal
+// small ones, all of unlucky digits, could come to 7.3·10^-7.
 constexpr double TENSOR_UNIT = 0x1p-24 / (127 * 127); // of the sum in parentheses
 
 static_assert(TENSOR_ROWS * TENSOR_COLUMNS == 32 * TENSOR_THREADS && TENSOR_COLUMNS % 32 == 0 && TENSOR_ROWS % 32 == 0);
@@ -23,16 +32,27 @@ static_assert(TENSOR_ROWS * TENSOR_COLUMNS == 32 * TENSOR_THREADS && TENSOR_COLU
 //
 //	value[r][j] += Σ_t a_t b_t,  t in the dense end, of quads × 4 terms
 //
-// A block takes TENSOR_ROWS rows and TENSOR_COLUMNS columns, a warp 32 of each: two times four products of 16 by 8. TENSOR_TERMS terms at a time come through shared memory, one half of
-// it being filled while the other is used. There the quads of odd documents have their halves exchanged: eight lanes that load together read two documents, in different banks.
+// A block takes TENSOR_ROWS rows and TENSOR_COLUMNS columns, a warp 32 of each: two times four
+// products of 16 by 8. TENSOR_TERMS terms at a time come through shared memory, one half of it
+// being filled while the other is used. There the quads of odd documents have their halves
+// exchanged: eight lanes that load together read two documents, in different banks.
 //
-// Of a product of m16n8k32 (PTX ISA, "Matrix Fragments for mma.m16n8k32"), lane 4g+t has of the left side rows g and g+8 and of the right side column g, of both terms 4t … 4t+3 and
-// 16+4t … 16+4t+3, which are quads t and 4+t; and of the result rows g and g+8, columns 2t and 2t+1.
-extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(const Side *__restrict__ rows, const Side *__restrict__ cols, const Tile *__restrict__ tile, int quads) {
-	enum { QUADS = TENSOR_TERMS / 4, LINES = TENSOR_ROWS + TENSOR_COLUMNS, STEP = TENSOR_THREADS / QUADS, LOADS = LINES / STEP, DOWN = TENSOR_ROWS / 32 };
+// Of a product of m16n8k32 (PTX ISA, "Matrix Fragments for mma.m16n8k32"), lane 4g+t has of the
+// left side rows g and g+8 and of the right side column g, of both terms 4t … 4t+3 and 16+4t …
+// 16+4t+3, which are quads t and 4+t; and of the result rows g and g+8, columns 2t and 2t+1.
+extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(
+	const Side *__restrict__ rows, const Side *__restrict__ cols, const Tile *__restrict__ tile, int quads) {
+	enum {
+		QUADS = TENSOR_TERMS / 4,
+		LINES = TENSOR_ROWS + TENSOR_COLUMNS,
+		STEP = TENSOR_THREADS / QUADS,
+		LOADS = LINES / STEP,
+		DOWN = TENSOR_ROWS / 32
+	};
 	__shared__ Quad stage[2][LINES][QUADS];
 	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
-	const long long r0 = (long long)blockIdx.y * TENSOR_ROWS, c0 = (long long)blockIdx.x * TENSOR_COLUMNS; // in the tile
+	// in the tile
+	const long long r0 = (long long)blockIdx.y * TENSOR_ROWS, c0 = (long long)blockIdx.x * TENSOR_COLUMNS;
 
 	// Of each line that it copies a thread takes one quad a step.
 	const unsigned line = threadIdx.x / QUADS, quad = threadIdx.x % QUADS;
@@ -42,9 +62,12 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(cons
 #pragma unroll
 	for (int i = 0; i < LOADS; i++) {
 		const bool isRow = i * STEP < TENSOR_ROWS;
-		const long long last = (isRow ? tile->rows - r0 : tile->cols - c0) - 1, at = line + i * STEP - (isRow ? 0 : TENSOR_ROWS);
-		const long long place = (isRow ? r0 : c0) + (at < last ? at : last); // what is computed of the last again is stored nowhere, or beyond the last column
-		from[i] = isRow ? rows->dense + (long long)tile->docs[place] * quads + quad : cols->dense + (tile->lo + place) * quads + quad;
+		const long long last = (isRow ? tile->rows - r0 : tile->cols - c0) - 1,
+						at = line + i * STEP - (isRow ? 0 : TENSOR_ROWS);
+		// what is computed of the last again is stored nowhere, or beyond the last column
+		const long long place = (isRow ? r0 : c0) + (at < last ? at : last);
+		from[i] = isRow ? rows->dense + (long long)tile->docs[place] * quads + quad
+		                : cols->dense + (tile->lo + place) * quads + quad;
 		next[i] = load4(from[i]);
 		store4(&stage[0][line + i * STEP][to], next[i]);
 	}
@@ -67,9 +90,11 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(cons
 #pragma unroll
 			for (int m = 0; m < 2; m++) {
 				const unsigned at = left + 16 * m;
-				const Quad q[4] = {load4(&now[at][low]), load4(&now[at + 8][low]), load4(&now[at][high]), load4(&now[at + 8][high])};
+				const Quad q[4] = {load4(&now[at][low]), load4(&now[at + 8][low]), load4(&now[at][high]),
+					load4(&now[at + 8][high])};
 #pragma unroll
-				for (int k = 0; k < 4; k++) a[m][0][k] = q[k].x, a[m][1][k] = q[k].y, a[m][2][k] = q[k].z, a[m][3][k] = q[k].w;
+				for (int k = 0; k < 4; k++)
+					a[m][0][k] = q[k].x, a[m][1][k] = q[k].y, a[m][2][k] = q[k].z, a[m][3][k] = q[k].w;
 			}
 #pragma unroll
 			for (int n = 0; n < 4; n++) {
@@ -90,8 +115,9 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(cons
 		__syncthreads();
 	}
 
-	// Columns beyond the last are there up to a multiple of PANEL. 2^8 S0 + S1 fits 32 bits: by Cauchy-Schwarz |S0| <= (127/A + √K/2 + 1) (127/B + √K/2 + 1), below 2^22.1, and
-	// |S1| <= 2·2^14·1024. The product with powers of two is exact.
+	// Columns beyond the last are there up to a multiple of PANEL. 2^8 S0 + S1 fits 32 bits: by
+	// Cauchy-Schwarz |S0| <= (127/A + √K/2 + 1) (127/B + √K/2 + 1), below 2^22.1, and |S1| <=
+	// 2·2^14·1024. The product with powers of two is exact.
 	const long long stride = tile->stride, rowsLeft = tile->rows - r0, column = c0 + warp / DOWN * 32 + 2 * t;
 	int GLOBAL *corner = (int GLOBAL *)tile->value + r0 * stride + column;
 	const float GLOBAL *scale = cols->denseScale + tile->lo + column;
@@ -107,14 +133,16 @@ extern "C" __global__ void __launch_bounds__(TENSOR_THREADS, 1) panelTensor(cons
 #pragma unroll
 				for (int k = 0; k < 2; k++) {
 					const int at = 2 * half + k;
-					const double whole = fma((double)(sum[m][n][0][at] * 256 + sum[m][n][1][at]), 65536, fma((double)sum[m][n][2][at], 256, (double)sum[m][n][3][at]));
+					const double whole = fma((double)(sum[m][n][0][at] * 256 + sum[m][n][1][at]), 65536,
+						fma((double)sum[m][n][2][at], 256, (double)sum[m][n][3][at]));
 					const double sum = whole * (TENSOR_UNIT * 0x1p30) * (rowScale * scale[8 * n + k]);
 					corner[r * stride + 8 * n + k] += (int)rint(sum);
 				}
 		}
 }
 
-// peakTensor takes 8 × rounds products of matrices a warp, of bytes as good as drawn by lot: of zeros a device may be faster.
+// peakTensor takes 8 × rounds products of matrices a warp, of bytes as good as drawn by lot: of
+// zeros a device may be faster.
 extern "C" __global__ void __launch_bounds__(PEAK_THREADS) peakTensor(float *__restrict__ out, int rounds) {
 	int sum[8][4] = {};
 	unsigned a[4], b[2];

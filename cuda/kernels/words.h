@@ -6,9 +6,9 @@ DEVICE unsigned placeOf(Entry e) { return (unsigned)e; }
 DEVICE unsigned wordOf(Entry e) { return (unsigned)(e >> 32); }
 DEVICE float floatOf(unsigned word) { return __builtin_bit_cast(float, word); }
 
-// addUnits adds what a term gives, in units of 2^-62: the product of two words, which is exact, or a
-// term of histograms, which is rounded. |Σ| <= 1 for unit vectors and histograms, as is any part of
-// it, so no sum overflows.
+// addUnits adds what a term gives, in units of 2^-62: the product of two words, which is exact, or
+// a term of histograms, which is rounded. |Σ| <= 1 for unit vectors and histograms, as is any part
+// of it, so no sum overflows.
 template <int pairing> DEVICE long long addUnits(long long sum, unsigned a, unsigned b) {
 	if (pairing == DOT) return multiplyAdd((int)a, (int)b, sum);
 	return sum + nearest(termOf<pairing>(floatOf(a), floatOf(b)) * 0x1p62f);

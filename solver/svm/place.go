@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -17,9 +18,8 @@ import (
 type Place int
 
 const (
-	// PlaceAuto is the device for large problems whose rows it computes, as far as its memory holds
-	// what they take, otherwise the processor. The pairs of more than two classes are solved on the
-	// processor.
+	// PlaceAuto is the processor; the device, for large problems whose rows it computes, when that is
+	// measured to be faster.
 	PlaceAuto Place = iota
 
 	// PlaceProcessor is the machine's memory, whatever computes the rows.
@@ -29,11 +29,11 @@ const (
 	PlaceDevice
 )
 
-// residentLeast is the number of documents from which on a problem is solved on the device. A round
-// reads up to 256 rows once, n·1 KiB: a processor takes about 0.05 µs per document. A device takes
-// next to nothing, but each of a round's five steps waits some tens of microseconds, which is some
-// thousand documents. Estimated, not measured; a variable for the tests.
-var residentLeast = 4096
+// residentLeast is the number of documents from which on PlaceAuto takes the device: by counting some
+// 4,096, since a round reads up to 256 rows once, n·1 KiB, for which a processor takes about 0.05 µs
+// per document, and each of a round's five steps waits some tens of microseconds for a device. None
+// has been measured: until then PlaceAuto takes the processor. A variable for the tests.
+var residentLeast = math.MaxInt
 
 // forDevice returns the matrix of a kernel whose problems are to be solved on the device, nil for
 // the processor. Pairs of classes are small and share documents: they are better off in the matrix

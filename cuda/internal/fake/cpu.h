@@ -182,7 +182,9 @@ inline bool together(unsigned n) {
 			for (unsigned i = w; i < end; i++) fibers[i].state = READY;
 		else
 			for (unsigned i = w; i < end; i++)
-				if (fibers[i].state == IN_WARP) die("not all lanes of a warp come to a product of matrices or a shuffle: warp, lanes", w / 32, here);
+				if (fibers[i].state == IN_WARP)
+					die("not all lanes of a warp come to a product of matrices or a shuffle: warp, lanes",
+						w / 32, here);
 		any |= here == 32;
 	}
 	return any;
@@ -269,7 +271,9 @@ inline void launch(const Kernel &k, dim3 g, dim3 b, size_t shared, void **parame
 #define __syncthreads() cpu::wait(__LINE__)
 #define mmaS8(d, a, b) cpu::mma(d, a, b)
 #define shuffle(v, lane) cpu::shuffle(v, lane)
-#define KERNEL(name, plain) static int registered_##name = (cpu::kernels()[#name] = {cpu::binder(name), plain, cpu::parameters(name)}, 0);
+#define KERNEL(name, plain)                                                                                  \
+	static int registered_##name =                                                                           \
+		(cpu::kernels()[#name] = {cpu::binder(name), plain, cpu::parameters(name)}, 0);
 
 template <class V> static inline V load4(const V *p) {
 	if ((size_t)p % 16) cpu::die("a load of 16 bytes from an address that is no multiple of 16", 0, 0);

@@ -44,7 +44,20 @@ KERNEL(pick, true)
 #include <sys/mman.h>
 
 typedef unsigned long long P;
-enum { OK, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, NO_BINARY = 209, NO_DEVICE = 100, LEFT_BEHIND = 999 };
+enum {
+	OK,
+	INVALID_VALUE = 1,
+	OUT_OF_MEMORY = 2,
+	INVALID_IMAGE = 200,
+	INVALID_CONTEXT = 201,
+	INVALID_PTX = 218,
+	INVALID_HANDLE = 400,
+	NOT_FOUND = 500,
+	NOT_READY = 600,
+	NO_BINARY = 209,
+	NO_DEVICE = 100,
+	LEFT_BEHIND = 999
+};
 
 static std::recursive_mutex mutex;
 static std::map<P, size_t> device; // allocations of the device
@@ -388,7 +401,8 @@ API cuMemcpyDtoDAsync_v2(P d, P s, size_t n, Stream *stream) {
 	});
 	return OK;
 }
-API cuLaunchKernel(cpu::Kernel *k, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, Stream *s, void **parameters, void **) {
+API cuLaunchKernel(cpu::Kernel *k, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+	unsigned bz, unsigned shared, Stream *s, void **parameters, void **) {
 	IN_CONTEXT if (!gx || !gy || gz != 1 || gy > 65535 || !bx || bx > 1024 || by != 1 || bz != 1) return INVALID_VALUE;
 	if (!streams.count(s)) return INVALID_HANDLE;
 	if (shared > 48 << 10 && (!allowed.count(k) || (int)shared > allowed[k])) return INVALID_VALUE;

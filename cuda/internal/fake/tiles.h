@@ -65,7 +65,10 @@ struct Documents {
 				headAt.push_back(entry.size());
 			}
 			scale.push_back(1);
-			while (scale[i] > 0x1p-4f && std::all_of(rows[i].begin(), rows[i].end(), [&](auto &e) { return e.first >= dense || fabs(e.second) <= scale[i] / 2; })) scale[i] /= 2;
+			while (scale[i] > 0x1p-4f && std::all_of(rows[i].begin(), rows[i].end(), [&](auto &e) {
+				return e.first >= dense || fabs(e.second) <= scale[i] / 2;
+			}))
+				scale[i] /= 2;
 			for (auto &e : rows[i]) {
 				exactTerm.push_back(e.first);
 				exactValue.push_back(e.second);
@@ -81,15 +84,18 @@ struct Documents {
 			for (int i = 0; i < n; i++)
 				if (rows[i].count(t)) posting.push_back(entryOf(i, rows[i][t]));
 			for (int c = 0; t < head + long_ && c < places; c++)
-				cut.push_back(std::partition_point(posting.begin() + list.back(), posting.end(), [c](Entry e) { return (unsigned)e < (unsigned)c * TAIL_COLUMNS; }) - posting.begin() - list.back());
+				cut.push_back(std::partition_point(posting.begin() + list.back(), posting.end(),
+								  [c](Entry e) { return (unsigned)e < (unsigned)c * TAIL_COLUMNS; }) -
+							  posting.begin() - list.back());
 			list.push_back(posting.size());
 		}
 		for (auto shrink : {&headAt, &tailAt, &exactAt, &list}) shrink->shrink_to_fit();
 		for (auto shrink : {&cut, &exactTerm}) shrink->shrink_to_fit();
 		for (auto shrink : {&entry, &tailEntry, &posting}) shrink->shrink_to_fit();
 		scale.resize(n + TENSOR_COLUMNS), scale.shrink_to_fit(), exactValue.shrink_to_fit();
-		side = {headAt.data(), entry.data(), tailAt.data(), tailEntry.data(), list.data(), posting.data(), cut.data(), exactAt.data(),
-			exactTerm.data(), exactValue.data(), quads.data(), scale.data(), long_, places, wide};
+		side = {headAt.data(), entry.data(), tailAt.data(), tailEntry.data(), list.data(), posting.data(),
+			cut.data(), exactAt.data(), exactTerm.data(), exactValue.data(), quads.data(), scale.data(),
+			long_, places, wide};
 		cuts = {chunkTerms.data(), (long long)chunkTerms.size()};
 	}
 };
@@ -102,7 +108,8 @@ static void reduced(Tile &tile) {
 	std::vector<int> column(k * tile.rows);
 	std::vector<float> value(k * tile.rows);
 	launch("digest", tile.rows, 1, REDUCE_THREADS, 0, pass(&tile), pass(sums.data()), 1);
-	launch("multiplyRows", tile.rows, vectors, REDUCE_THREADS, 0, pass(&tile), pass(by.data()), pass(product.data()), vectors);
+	launch("multiplyRows", tile.rows, vectors, REDUCE_THREADS, 0, pass(&tile), pass(by.data()),
+		pass(product.data()), vectors);
 	launch("least", tile.rows, 1, REDUCE_THREADS, 0, pass(&tile), pass(column.data()), pass(value.data()), k);
 	for (int r = 0; r < tile.rows; r++) {
 		std::vector<float> row(tile.value + r * tile.stride, tile.value + r * tile.stride + tile.cols);
@@ -131,11 +138,17 @@ static void tiles(int n, int dense) {
 	std::vector<double> x(rows, 2), y(cols, 3);
 	Program program = {codes, consts, nullptr, x.data(), y.data(), 10, 1, cols, rows, nullptr};
 	for (Program *p : {(Program *)nullptr, &program}) {
-		launch("tailAdd", rows, (lo + cols - 1) / TAIL_COLUMNS - lo / TAIL_COLUMNS + 1, TAIL_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile));
+		launch("tailAdd", rows, (lo + cols - 1) / TAIL_COLUMNS - lo / TAIL_COLUMNS + 1, TAIL_THREADS, 0,
+			pass(&d.side), pass(&d.side), pass(&tile));
 		if (d.perDocument)
-			launch("panelTensor", (cols + TENSOR_COLUMNS - 1) / TENSOR_COLUMNS, (rows + TENSOR_ROWS - 1) / TENSOR_ROWS, TENSOR_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile), d.perDocument);
-		launch("panelDot", (cols + PANEL - 1) / PANEL, (rows + height - 1) / height, PANEL_THREADS, (1 + d.chunkTerms[0]) * 4 * PANEL, pass(&d.side), pass(&d.side), pass(&d.cuts), pass(&tile), p, height, 1);
-		launch("closePairs", (rows * stride / 32 + CLOSE_THREADS - 1) / CLOSE_THREADS, 1, CLOSE_THREADS, 0, pass(&d.side), pass(&d.side), pass(&tile), p, (int)DOT);
+			launch("panelTensor", (cols + TENSOR_COLUMNS - 1) / TENSOR_COLUMNS,
+				(rows + TENSOR_ROWS - 1) / TENSOR_ROWS, TENSOR_THREADS, 0, pass(&d.side), pass(&d.side),
+				pass(&tile), d.perDocument);
+		launch("panelDot", (cols + PANEL - 1) / PANEL, (rows + height - 1) / height, PANEL_THREADS,
+			(1 + d.chunkTerms[0]) * 4 * PANEL, pass(&d.side), pass(&d.side), pass(&d.cuts), pass(&tile), p,
+			height, 1);
+		launch("closePairs", (rows * stride / 32 + CLOSE_THREADS - 1) / CLOSE_THREADS, 1, CLOSE_THREADS, 0,
+			pass(&d.side), pass(&d.side), pass(&tile), p, (int)DOT);
 		reduced(tile);
 		for (int r = 0; r < rows; r++)
 			for (int j = 0; j < cols; j++) {

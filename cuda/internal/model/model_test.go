@@ -52,7 +52,8 @@ func TestTimes(t *testing.T) {
 	if got := m.Times(&Costs{}, Work{Documents: 4}); got != (Times{4, 8, 0, 4}) { // 8 pairs of 4 bytes
 		t.Errorf("found %+v", got)
 	}
-	got := m.Times(&Costs{Value: 128, Match: 1, Close: 2, Digest: 1e6}, Work{Documents: 128, HeadValues: 1e9, Matches: 1e9})
+	c := Costs{Value: 128, Match: 1, Close: 2, Digest: 1e6}
+	got := m.Times(&c, Work{Documents: 128, HeadValues: 1e9, Matches: 1e9})
 	if got != (Times{5e8, 64e9, 128, 64e6}) || got.Sum() != 5e8+64e9+128+64e6 {
 		t.Errorf("found %+v", got)
 	}

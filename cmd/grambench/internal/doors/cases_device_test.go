@@ -168,7 +168,9 @@ func reductionValidate(p *program) {
 	p.bad("of less room for values", func() error {
 		return r.ValidateLeast(k, make([]int32, rows*k), make([]float32, short))
 	})
-	p.bad("of less room for columns", func() error { return r.ValidateLeast(k, make([]int32, short), make([]float32, short)) })
+	p.bad("of less room for columns", func() error {
+		return r.ValidateLeast(k, make([]int32, short), make([]float32, short))
+	})
 	p.bad("of less room for sums", func() error {
 		return r.ValidateMultiply(make([]float64, columns*k), k, make([]float64, short))
 	})
