@@ -136,9 +136,10 @@ var allowed = map[string][]string{
 		[]string{inner + "repro", "gonum.org/v1", "golang.org/x/sync", "github.com/minio/sha256-simd"}),
 	own + "experiments":  slices.Concat(framework, []string{inner + "repro"}),
 	own + "benchsklearn": slices.Concat(library, []string{inner + "report"}),
-	own + "benchlibsvm":  {inner + "report", "github.com/klauspost/cpuid/v2"},
-	own + "benchtext":    {module + "/solver", "github.com/klauspost/cpuid/v2"},
-	own + "benchpeers":   {inner + "report", "github.com/klauspost/cpuid/v2"},
+	own + "beside":       {"github.com/klauspost/cpuid/v2"},
+	own + "benchlibsvm":  {inner + "report", inner + "beside"},
+	own + "benchtext":    {module + "/solver", inner + "beside"},
+	own + "benchpeers":   {inner + "report", inner + "beside"},
 	own + "doors":        {},
 
 	"testdata": {},

@@ -7,6 +7,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
+
+	"github.com/gramengine/gram/cmd/grambench/internal/beside"
 )
 
 // trial is the measurement on one corpus.
@@ -40,14 +42,14 @@ func (t *trial) line(what, program, kernel string, against *line) *line {
 
 // measure writes what the programs read and runs them in turn.
 func (t *trial) measure(ctx context.Context) error {
-	t.say("%s: writing vectors", t.corpus.name)
+	t.Say("%s: writing vectors", t.corpus.name)
 	if err := t.export(ctx); err != nil {
 		return err
 	}
 	gaussian := "rbf:gamma=" + number(t.gamma)
 	own := []*ownModel{
-		{kernel: gaussian + ",embed=tf-l1-sqrt", file: t.file("rbf.model"), predictions: t.file("rbf.out")},
-		{kernel: t.kernel, file: t.file("sphere.model"), predictions: t.file("sphere.out")},
+		{kernel: gaussian + ",embed=tf-l1-sqrt", file: t.File("rbf.model"), predictions: t.File("rbf.out")},
+		{kernel: t.kernel, file: t.File("sphere.model"), predictions: t.File("sphere.out")},
 	}
 	shown := []string{gaussian, t.kernel}
 	var svmTrain, svmPredict, svc *line
@@ -65,14 +67,14 @@ func (t *trial) measure(ctx context.Context) error {
 			m.predict = t.line("predict", "grambench", shown[i], svmPredict)
 		}
 	}
-	if t.python != "" {
+	if t.Python != "" {
 		svc = t.line("solve", "scikit-learn", t.kernel, nil)
 	}
 	own[1].solve = t.line("solve", "grambench", t.kernel, svc)
 	for round := range t.rounds + 1 { // grambench runs before and after each of the others
 		var objectives []float64
 		if round > 0 {
-			t.say("%s: round %d of %d", t.corpus.name, round, t.rounds)
+			t.Say("%s: round %d of %d", t.corpus.name, round, t.rounds)
 			var err error
 			if objectives, err = t.runOthers(ctx, svmTrain, svmPredict, svc); err != nil {
 				return err
@@ -96,25 +98,25 @@ func (t *trial) measure(ctx context.Context) error {
 
 // runOthers runs the programs whose lines are there, and returns the objectives of svm-train.
 func (t *trial) runOthers(ctx context.Context, svmTrain, svmPredict, svc *line) (objectives []float64, err error) {
-	var s sample
+	var r beside.Ran
 	if svmTrain != nil {
-		if s, objectives, err = t.svmTrainRun(ctx, t.file("train.svm"), t.file("libsvm.model")); err != nil {
+		if r, objectives, err = t.svmTrainRun(ctx, t.File("train.svm"), t.File("libsvm.model")); err != nil {
 			return nil, err
 		}
-		svmTrain.runs.add(s)
+		svmTrain.runs.add(r)
 	}
 	if svmPredict != nil {
-		s, _, _, err = t.execute(ctx, t.svmPredict, t.file("test.svm"), t.file("libsvm.model"), t.file("libsvm.out"))
+		r, err = t.Execute(ctx, t.svmPredict, t.File("test.svm"), t.File("libsvm.model"), t.File("libsvm.out"))
 		if err != nil {
 			return nil, err
 		}
-		svmPredict.runs.add(s)
+		svmPredict.runs.add(r)
 	}
 	if svc != nil {
-		if s, svc.program, err = t.fit(ctx, t.file("gram.npy"), t.file("train.svm")); err != nil {
+		if r, svc.program, err = t.fit(ctx, t.File("gram.npy"), t.File("train.svm")); err != nil {
 			return nil, err
 		}
-		svc.runs.add(s)
+		svc.runs.add(r)
 	}
 	return objectives, nil
 }
@@ -132,14 +134,14 @@ func (t *trial) runOwn(ctx context.Context, m *ownModel) error {
 		SecondsSolve float64 `json:"seconds_solve"`
 		Rows         []struct{ Objective float64 }
 	}
-	s, _, err := t.grambenchRun(ctx, &trained, "train", "-in", t.corpus.train, "-kernel", m.kernel, "-c", number(t.c),
+	r, err := t.Own(ctx, &trained, "train", "-in", t.corpus.train, "-kernel", m.kernel, "-c", number(t.c),
 		"-o", m.file)
 	if err != nil {
 		return err
 	}
-	m.train.runs.add(s)
+	m.train.runs.add(r)
 	if m.solve != nil {
-		m.solve.runs.add(sample{seconds: trained.SecondsSolve})
+		m.solve.runs.add(beside.Ran{Seconds: trained.SecondsSolve})
 	}
 	m.objectives = m.objectives[:0]
 	for _, row := range trained.Rows {
@@ -149,11 +151,11 @@ func (t *trial) runOwn(ctx context.Context, m *ownModel) error {
 		return nil
 	}
 	var predicted struct{ Accuracy *float64 }
-	s, _, err = t.grambenchRun(ctx, &predicted, "predict", "-in", t.corpus.test, "-model", m.file, "-o", m.predictions)
+	r, err = t.Own(ctx, &predicted, "predict", "-in", t.corpus.test, "-model", m.file, "-o", m.predictions)
 	if err != nil {
 		return err
 	}
-	m.predict.runs.add(s)
+	m.predict.runs.add(r)
 	if predicted.Accuracy != nil {
 		m.predict.accuracy = *predicted.Accuracy
 	}
@@ -165,29 +167,29 @@ var labelLine = regexp.MustCompile(`(?m)^grambench: label (\d+) stands for class
 // export writes the vectors for LIBSVM and the matrix for scikit-learn.
 func (t *trial) export(ctx context.Context) error {
 	var said struct{ Documents, Classes, Terms int }
-	_, stderr, err := t.grambenchRun(ctx, &said, "corpus", "-in", t.corpus.train, "-embed", "tf-l1-sqrt",
-		"-o", t.file("train.svm"))
+	r, err := t.Own(ctx, &said, "corpus", "-in", t.corpus.train, "-embed", "tf-l1-sqrt",
+		"-o", t.File("train.svm"))
 	if err != nil {
 		return err
 	}
 	t.read = fmt.Sprintf("%d documents, %d classes, %d terms", said.Documents, said.Classes, said.Terms)
 	t.names = map[string]string{}
-	for _, found := range labelLine.FindAllStringSubmatch(stderr, -1) {
+	for _, found := range labelLine.FindAllStringSubmatch(r.Stderr, -1) {
 		t.names[found[1]] = found[2]
 	}
 	if t.corpus.test != "" {
-		if _, _, err := t.grambenchRun(ctx, &said, "corpus", "-in", t.corpus.test, "-like", t.corpus.train,
-			"-embed", "tf-l1-sqrt", "-o", t.file("test.svm")); err != nil {
+		if _, err := t.Own(ctx, &said, "corpus", "-in", t.corpus.test, "-like", t.corpus.train,
+			"-embed", "tf-l1-sqrt", "-o", t.File("test.svm")); err != nil {
 			return err
 		}
 		t.read += fmt.Sprintf("; %d test documents", said.Documents)
 	}
-	if t.python == "" {
+	if t.Python == "" {
 		return nil
 	}
 	var matrix any
-	_, _, err = t.grambenchRun(ctx, &matrix, "gram", "-in", t.corpus.train, "-kernel", t.kernel, "-o",
-		t.file("gram.npy"))
+	_, err = t.Own(ctx, &matrix, "gram", "-in", t.corpus.train, "-kernel", t.kernel, "-o",
+		t.File("gram.npy"))
 	return err
 }
 
@@ -204,7 +206,7 @@ func (t *trial) compare(own *ownModel, objectives []float64, svmPredict *line) e
 		return nil
 	}
 	var lines [3][]string // svm-predict's predictions, ours, and the vectors with their labels
-	for i, file := range []string{t.file("libsvm.out"), own.predictions, t.file("test.svm")} {
+	for i, file := range []string{t.File("libsvm.out"), own.predictions, t.File("test.svm")} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return err

@@ -44,7 +44,7 @@ func (t *trial) parts(ctx context.Context) ([]part, error) {
 	if strings.Contains(t.corpus.train, "idx") {
 		return t.images(ctx)
 	}
-	lines, err := readLines(filepath.Join(t.data, t.corpus.train))
+	lines, err := readLines(filepath.Join(t.Data, t.corpus.train))
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (t *trial) parts(ctx context.Context) ([]part, error) {
 		}
 	}
 	if t.corpus.test != "" {
-		tests, err := readLines(filepath.Join(t.data, t.corpus.test))
+		tests, err := readLines(filepath.Join(t.Data, t.corpus.test))
 		if err != nil {
 			return nil, err
 		}
@@ -86,8 +86,8 @@ func (t *trial) parts(ctx context.Context) ([]part, error) {
 func (t *trial) images(ctx context.Context) ([]part, error) {
 	var lines [2][]string
 	for i, in := range []string{t.corpus.train, t.corpus.test} {
-		file := t.file(fmt.Sprintf("images%d.svm", i))
-		_, _, err := t.execute(ctx, t.grambench, "corpus", "-q", "-in", filepath.Join(t.data, in), "-o", file)
+		file := t.File(fmt.Sprintf("images%d.svm", i))
+		_, err := t.Execute(ctx, t.Grambench, "corpus", "-q", "-in", filepath.Join(t.Data, in), "-o", file)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func (t *trial) images(ctx context.Context) ([]part, error) {
 
 // part writes training and test documents, and the folds of a search.
 func (t *trial) part(number int, ending string, train, test []string) (p part, err error) {
-	name := func(what string) string { return t.file(fmt.Sprintf("%s%d%s", what, number, ending)) }
+	name := func(what string) string { return t.File(fmt.Sprintf("%s%d%s", what, number, ending)) }
 	p = part{train: name("train"), test: name("test"), documents: [2]int{len(train), len(test)}}
 	var fold []string
 	for _, f := range foldsOf(train) {

@@ -19,99 +19,47 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"os/signal"
-	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
-	"time"
 
-	"github.com/klauspost/cpuid/v2"
+	"github.com/gramengine/gram/cmd/grambench/internal/beside"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // bench is one run.
 type bench struct {
-	grambench, python, data, only string
-	images, threads               int
-	search                        bool
-
-	folder string // for what the programs read and write
-	stderr io.Writer
+	beside.Bench
+	only   string
+	images int
+	search bool
 }
 
-// run is the whole program; it returns the exit status: 0 done, 1 failed, 2 wrong usage.
+// run is the whole program; it returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
-	b := &bench{stderr: stderr}
-	set := flag.NewFlagSet("benchtext", flag.ContinueOnError)
-	set.SetOutput(stderr)
-	set.StringVar(&b.grambench, "grambench", filepath.Join("bin", "grambench"), "the command to measure")
-	set.StringVar(&b.python, "python", cmp.Or(os.Getenv("PYTHON"), "python3"),
-		"a Python with scikit-learn; default $PYTHON")
-	set.StringVar(&b.data, "data", cmp.Or(os.Getenv("DATA"), filepath.Join("..", "shared", "data")),
-		"folder of the corpora; default $DATA")
-	set.StringVar(&b.only, "only", "", "measure on corpora with this in their name only")
-	set.IntVar(&b.images, "images", 10000, "training images of MNIST, the first so many")
-	set.IntVar(&b.threads, "threads", runtime.NumCPU(), "threads of every program")
-	set.BoolVar(&b.search, "search", true, "measure LinearSVC's search, too, which takes the longest")
-	if err := set.Parse(args); err != nil {
-		return 2
-	}
-	if set.NArg() > 0 || b.threads < 1 || b.images < 100 {
-		b.say("expected flags only, -threads of at least 1 and -images of at least 100")
-		return 2
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := b.all(ctx, stdout)
-	switch {
-	case ctx.Err() != nil:
-		b.say("interrupted, nothing half-written was left behind")
-	case err != nil:
-		b.say("%v", err)
-	default:
-		return 0
-	}
-	return 1
-}
-
-// say writes a line to standard error.
-func (b *bench) say(format string, args ...any) {
-	fmt.Fprintf(b.stderr, "benchtext: "+format+"\n", args...)
+	b := &bench{}
+	return b.Run("benchtext", args, stderr, beside.Command{
+		Flags: func(set *flag.FlagSet) {
+			set.StringVar(&b.only, "only", "", "measure on corpora with this in their name only")
+			set.IntVar(&b.images, "images", 10000, "training images of MNIST, the first so many")
+			set.BoolVar(&b.search, "search", true, "measure LinearSVC's search, too, which takes the longest")
+		},
+		Valid:    func() bool { return b.images >= 100 },
+		Expected: "-images of at least 100",
+		Measure:  func(ctx context.Context) error { return b.all(ctx, stdout) },
+	})
 }
 
 // all measures on all corpora.
-func (b *bench) all(ctx context.Context, stdout io.Writer) (err error) {
-	if _, err := os.Stat(b.grambench); err != nil {
-		return fmt.Errorf("%w (make build makes it)", err)
-	}
-	if b.grambench, err = filepath.Abs(b.grambench); err != nil {
-		return err
-	}
-	if b.folder, err = os.MkdirTemp("", "benchtext"); err != nil {
-		return err
-	}
-	defer os.RemoveAll(b.folder)
-	if err := exec.CommandContext(ctx, b.python, "-c", "import numpy, sklearn.svm").Run(); err != nil {
-		b.say("left out: %s has no scikit-learn (PYTHON names one that has)", b.python)
-		b.python = ""
-	}
-	fmt.Fprintf(stdout, "%s, %s, %s; %d threads\n", cpuid.CPU.BrandName, runtime.Version(),
-		time.Now().Format(time.DateOnly), b.threads)
+func (b *bench) all(ctx context.Context, stdout io.Writer) error {
+	b.NeedPython(ctx, "numpy, sklearn.svm")
+	fmt.Fprintln(stdout, b.Head())
 	for _, c := range corpora {
-		if !strings.Contains(c.name, b.only) {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(b.data, c.train)); err != nil {
-			b.say("left out: %s, since %v (DATA names the folder above)", c.name, err)
+		if !strings.Contains(c.name, b.only) || b.Find(c.name, c.train) == "" {
 			continue
 		}
 		t := &trial{bench: b, corpus: c}
@@ -123,6 +71,3 @@ func (b *bench) all(ctx context.Context, stdout io.Writer) (err error) {
 	}
 	return nil
 }
-
-// file names a file of the run.
-func (b *bench) file(name string) string { return filepath.Join(b.folder, name) }

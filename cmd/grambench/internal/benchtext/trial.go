@@ -1,17 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -64,7 +59,7 @@ func (t *trial) measure(ctx context.Context) (err error) {
 		run  func(ctx context.Context, p part, out string, r *row) error
 	}
 	programs := []program{{"grambench train", t.train}, {"grambench grid", t.grid}}
-	if t.python != "" {
+	if t.Python != "" {
 		programs = append(programs, program{"LinearSVC", func(ctx context.Context, p part, out string, r *row) error {
 			return t.linear(ctx, p, "-", out, r)
 		}})
@@ -80,8 +75,8 @@ func (t *trial) measure(ctx context.Context) (err error) {
 		r := &row{program: program.name}
 		t.rows = append(t.rows, r)
 		for i, p := range t.all {
-			t.say("%s: %s, part %d of %d", t.corpus.name, program.name, i+1, len(t.all))
-			out := t.file("predicted")
+			t.Say("%s: %s, part %d of %d", t.corpus.name, program.name, i+1, len(t.all))
+			out := t.File("predicted")
 			begin := time.Now()
 			if err := program.run(ctx, p, out, r); err != nil {
 				return fmt.Errorf("%s: %w", program.name, err)
@@ -142,12 +137,12 @@ func (r *row) score(lines []string, truth [][]string, parts int) {
 
 // train is grambench train as it stands.
 func (t *trial) train(ctx context.Context, p part, out string, r *row) error {
-	s, err := t.ours(ctx, r, "train", "-in", p.train, "-o", t.file("model"))
+	s, err := t.ours(ctx, r, "train", "-in", p.train, "-o", t.File("model"))
 	if err != nil {
 		return err
 	}
 	r.found = append(r.found, fmt.Sprintf("%s, C=%v, %s", s.Kernel, s.C, s.Scheme))
-	_, err = t.ours(ctx, r, "predict", "-in", p.test, "-model", t.file("model"), "-o", out)
+	_, err = t.ours(ctx, r, "predict", "-in", p.test, "-model", t.File("model"), "-o", out)
 	return err
 }
 
@@ -166,22 +161,18 @@ func (t *trial) grid(ctx context.Context, p part, out string, r *row) error {
 	if !ok {
 		return fmt.Errorf("grid printed the command %q", s.Train)
 	}
-	if _, _, err := t.execute(ctx, "sh", "-c", `"$0" `+command+` -q -o "$1"`, t.grambench, t.file("model")); err != nil {
+	if _, err := t.Execute(ctx, "sh", "-c", `"$0" `+command+` -q -o "$1"`, t.Grambench, t.File("model")); err != nil {
 		return err
 	}
-	_, err = t.ours(ctx, r, "predict", "-in", p.test, "-model", t.file("model"), "-o", out)
+	_, err = t.ours(ctx, r, "predict", "-in", p.test, "-model", t.File("model"), "-o", out)
 	return err
 }
 
 // linear is scikit-learn's LinearSVC.
 func (t *trial) linear(ctx context.Context, p part, folds, out string, r *row) error {
-	stdout, _, err := t.execute(ctx, t.python, "-c", linearScript, p.train, p.test, folds, out)
-	if err != nil {
-		return err
-	}
 	var s said
-	if err := json.Unmarshal([]byte(stdout), &s); err != nil {
-		return fmt.Errorf("linear.py printed %q: %w", stdout, err)
+	if _, err := t.Script(ctx, &s, linearScript, p.train, p.test, folds, out); err != nil {
+		return err
 	}
 	r.peak = max(r.peak, s.PeakBytes)
 	r.found = append(r.found, s.Found)
@@ -190,29 +181,9 @@ func (t *trial) linear(ctx context.Context, p part, folds, out string, r *row) e
 
 // ours runs a command of grambench that prints JSON.
 func (t *trial) ours(ctx context.Context, r *row, args ...string) (s said, err error) {
-	stdout, _, err := t.execute(ctx, t.grambench, append(args, "-workers", strconv.Itoa(t.threads), "-json")...)
-	if err == nil {
-		err = json.Unmarshal([]byte(stdout), &s)
-	}
+	_, err = t.Own(ctx, &s, args...)
 	r.peak = max(r.peak, s.PeakBytes)
 	return s, err
-}
-
-// execute runs a program and returns both outputs.
-func (b *bench) execute(ctx context.Context, name string, args ...string) (stdout, stderr string, err error) {
-	c := exec.CommandContext(ctx, name, args...)
-	threads := strconv.Itoa(b.threads)
-	c.Env = append(os.Environ(), "OMP_NUM_THREADS="+threads, "OPENBLAS_NUM_THREADS="+threads)
-	var out, errs bytes.Buffer
-	c.Stdout, c.Stderr = &out, &errs
-	if err = c.Run(); ctx.Err() != nil {
-		return "", "", ctx.Err()
-	}
-	if err != nil {
-		text := strings.TrimSpace(errs.String() + "\n" + out.String())
-		return "", "", fmt.Errorf("%s: %w: %s", name, err, text[max(0, len(text)-2000):])
-	}
-	return out.String(), errs.String(), nil
 }
 
 // write prints the table.
