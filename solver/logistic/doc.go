@@ -8,7 +8,7 @@
 //
 // over w ∈ Rⁿ, where
 //
-//	f(x) = ⟨w,x⟩ + b      for Euclidean margins, with b free and not regularised,
+//	f(x) = ⟨w,x⟩ + b      for Euclidean margins, with b free and not regularised, or 0,
 //	f(x) = 2θ·d(x, û)     for spherical ones, with w = θû, ‖û‖ = 1, θ ≥ 0,
 //
 // and d is the signed angle between x and the hyperplane of û on the positive sphere (package

@@ -25,6 +25,7 @@ type header struct {
 	Boundary   string  `json:"boundary,omitempty"` // of spherical margins
 	Scheme     string  `json:"scheme"`
 	C          float64 `json:"c,omitempty"` // not there without regularisation
+	NoBias     bool    `json:"no_bias,omitempty"`
 	Pull       float64 `json:"pull,omitempty"`
 	Tolerance  float64 `json:"tolerance"`
 	Iterations int     `json:"iterations"`
@@ -66,8 +67,8 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error {
 	}
 	s, _ := m.Settings.resolve()
 	h := &header{
-		Margin: s.Margin.String(), Scheme: s.Scheme.String(), C: s.C, Pull: s.Pull, Tolerance: s.Tolerance,
-		Iterations: s.Iterations, Ascent: s.Ascent, Starts: s.Starts, Seed: s.Seed,
+		Margin: s.Margin.String(), Scheme: s.Scheme.String(), C: s.C, NoBias: s.NoBias, Pull: s.Pull,
+		Tolerance: s.Tolerance, Iterations: s.Iterations, Ascent: s.Ascent, Starts: s.Starts, Seed: s.Seed,
 		Origin: archive.OriginOf(m.Source, m.Corpus), Documents: int64(m.Documents),
 		Text: archive.TextOf(m.Vocabulary, m.Tokenizer), Embedding: archive.EmbeddingOf(m.Embedder),
 		Classes: archive.Names(m.Classes),
@@ -176,8 +177,8 @@ func (h *header) Sections() ([]archive.Section, error) {
 func (h *header) Model() (*Model, error) {
 	m := &Model{
 		Settings: Settings{
-			C: h.C, Pull: h.Pull, Tolerance: h.Tolerance, Iterations: h.Iterations, Ascent: h.Ascent, Starts: h.Starts,
-			Seed: h.Seed,
+			C: h.C, NoBias: h.NoBias, Pull: h.Pull, Tolerance: h.Tolerance, Iterations: h.Iterations, Ascent: h.Ascent,
+			Starts: h.Starts, Seed: h.Seed,
 		},
 		Documents: int(h.Documents), Classes: archive.Strings(h.Classes),
 	}

@@ -65,7 +65,7 @@ func of(c *sparse.Corpus, k int32) []bool {
 }
 
 var kinds = map[string]Settings{
-	"euclidean": {C: 3}, "spherical": {Margin: Spherical, C: 3},
+	"euclidean": {C: 3}, "no bias": {C: 3, NoBias: true}, "spherical": {Margin: Spherical, C: 3},
 	"pull":  {Margin: Spherical, C: 3, Pull: 5},
 	"paper": {Margin: Spherical, C: 3, Boundary: sphere.Paper},
 }

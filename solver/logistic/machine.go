@@ -174,7 +174,9 @@ func (p *Problem) train(
 		if s.Margin == Euclidean {
 			if w == nil {
 				w = make([]float64, o.size())
-				w[len(w)-1] = math.Log(float64(count) / float64(len(positive)-count))
+				if !s.NoBias {
+					w[len(w)-1] = math.Log(float64(count) / float64(len(positive)-count))
+				}
 			}
 			m, err := search(w)
 			if err != nil {
@@ -281,7 +283,7 @@ func (p *Problem) machine(o *objective, m minimum) *Machine {
 		length := math.Sqrt(product(m.w, m.w))
 		out.Theta, by = min(length, mostTheta), 1/length
 		out.Bounded = length >= mostTheta
-	} else {
+	} else if !o.s.NoBias {
 		out.Bias = m.w[len(o.terms)]
 	}
 	for j, t := range o.terms {

@@ -40,7 +40,7 @@ func newObjective(p *points, s *Settings, positive []bool, workers int) *objecti
 
 // size is the number of variables.
 func (o *objective) size() int {
-	if o.s.Margin == Spherical {
+	if o.s.Margin == Spherical || o.s.NoBias {
 		return len(o.terms)
 	}
 	return len(o.terms) + 1
@@ -82,8 +82,10 @@ func sum(values []float64) (s float64) {
 }
 
 func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, error) {
-	n := len(o.terms)
-	b := w[n]
+	n, b := len(o.terms), 0.0
+	if !o.s.NoBias {
+		b = w[n]
+	}
 	err := each(ctx, o.workers, o.rowBlocks, func(_, block, lo, hi int) {
 		total, bias := 0.0, 0.0
 		for i := lo; i < hi; i++ {
@@ -104,7 +106,9 @@ func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, err
 			g[j] = dot(docs, values, o.coef) + w[j]/o.s.C
 		}
 	})
-	g[n] = sum(o.radial)
+	if !o.s.NoBias {
+		g[n] = sum(o.radial)
+	}
 	return sum(o.losses) + product(w[:n], w[:n])/(2*o.s.C), err
 }
 

@@ -45,6 +45,10 @@ type Settings struct {
 	C        float64       // price of the losses against ½‖w‖²; default 1, +Inf for no regularisation
 	Scheme   solver.Scheme // OneVsRest or Labels; OneVsOne stands for OneVsRest
 
+	// NoBias has b = 0 in Euclidean margins, so that hyperplanes go through the origin, as those of
+	// spherical margins do.
+	NoBias bool
+
 	// Pull is the price of 1 - ⟨û,m⟩, with m the difference of the classes' mean documents: it
 	// regularises the direction of spherical margins, as C does θ. Default: 0.
 	Pull float64
@@ -93,6 +97,8 @@ func (s Settings) resolve() (Settings, error) {
 		return s, fmt.Errorf("logistic: Starts %d, expected at least 1", s.Starts)
 	case s.Scheme != solver.OneVsRest && s.Scheme != solver.Labels:
 		return s, fmt.Errorf("logistic: Scheme %d, expected solver.OneVsRest or solver.Labels", s.Scheme)
+	case s.Margin == Spherical && s.NoBias:
+		return s, fmt.Errorf("logistic: NoBias with spherical margins, which have no bias, expected Euclidean")
 	case s.Margin == Euclidean && (s.Ascent || s.Starts > 1 || s.Pull > 0 || s.Boundary != Exact):
 		return s, fmt.Errorf("logistic: Ascent, Starts, Pull or Boundary with Euclidean margins, " +
 			"expected Spherical: they have one optimum and no boundary")

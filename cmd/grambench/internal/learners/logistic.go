@@ -23,8 +23,12 @@ var logisticFlags = []string{"c", "embed", "scheme", "tolerance"}
 var euclideanLearner = &Learner{
 	Name: "logistic", Summary: "logistic regression; -c prices losses, by default train chooses it by folds",
 	Flags: logisticFlags, Form: logistic.Form,
-	Setup: func(*flag.FlagSet) Trainer { return &regression{name: "logistic"} },
-	Load:  loadRegression,
+	Setup: func(f *flag.FlagSet) Trainer {
+		r := &regression{name: "logistic"}
+		f.BoolVar(&r.s.NoBias, "origin", false, "true or false: whether hyperplanes go through the origin")
+		return r
+	},
+	Load: loadRegression,
 }
 
 var sphericalLearner = &Learner{
@@ -223,6 +227,9 @@ func (m *Regression) About() About {
 	}
 	if s.Scheme == solver.OneVsOne {
 		a.Scheme = solver.OneVsRest
+	}
+	if s.NoBias {
+		a.Type += ":origin=true"
 	}
 	if s.Margin == logistic.Spherical {
 		a.Type = "sphere-logistic"
