@@ -36,7 +36,8 @@ func written(t testing.TB, s Settings, embedding string) (*Model, []byte) {
 func TestModelFile(t *testing.T) {
 	ctx := context.Background()
 	for _, s := range []Settings{
-		{}, {NoBias: true}, {Margin: Spherical, Starts: 2, Pull: 1, C: math.Inf(1)}, {Margin: Spherical, Boundary: 1, Ascent: true},
+		{}, {NoBias: true}, {Margin: Spherical, Starts: 2, Pull: 1, C: math.Inf(1)},
+		{Margin: Spherical, Boundary: 1, Ascent: true},
 	} {
 		for _, embedding := range []string{"tf-l1-sqrt", "tfidf-l2"} {
 			m, data := written(t, s, embedding)
