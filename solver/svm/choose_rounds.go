@@ -176,7 +176,15 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 		return sample, nil
 	}
 	for wider := 0; len(all) > 0 && wider <= mostWider; wider++ {
-		if err := h.compare(ctx, r, all, &own); err != nil {
+		err := h.compare(ctx, r, all, &own)
+		if memory := (*sparse.MemoryError)(nil); errors.As(err, &memory) {
+			first := slices.DeleteFunc(slices.Clone(all), func(q Candidate) bool { return q.Cut > 0 })
+			if len(first) > 0 && len(first) < len(all) { // no room for the others
+				h.out.Uncut = err
+				err = h.compare(ctx, r, first, &own)
+			}
+		}
+		if err != nil {
 			return errors.Join(err, own.close())
 		}
 		for i, p := range r.Points {

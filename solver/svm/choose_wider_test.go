@@ -69,6 +69,17 @@ func TestChooseWider(t *testing.T) {
 	}
 }
 
+// Where memory is too little to cut the text in another way, that is left out, and said.
+func TestChooseUncut(t *testing.T) {
+	from := Candidates{Cuts: 2, Work: 100, Final: 1, Corpus: func(context.Context, int) (*sparse.Corpus, error) {
+		return nil, &sparse.MemoryError{}
+	}}
+	got, err := Choose(t.Context(), noisy(t), Settings{}, from, Options{})
+	if err != nil || got.Uncut == nil || got.Cut != 0 || len(got.Rounds) != 2 || len(got.Rounds[0].Points) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestStepC(t *testing.T) {
 	for _, q := range []struct {
 		c     float64

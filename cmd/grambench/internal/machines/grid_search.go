@@ -138,6 +138,9 @@ func (g *grid) runSearch(
 	if chosen == nil || err != nil && len(chosen.Rounds) == 0 {
 		return err
 	}
+	if chosen.Uncut != nil {
+		e.Warn("other n-grams were left out: %v", chosen.Uncut)
+	}
 	r.machineLine.C, r.machineLine.Scheme = 0, ""
 	r.computedBy(cmp.Or(g.processor(), string(asm.Best().ISA)), "", "", g.NumWorkers())
 	r.Choice, r.Complete = choice, err == nil
