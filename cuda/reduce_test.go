@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
@@ -129,6 +130,62 @@ func holdReduced(t testing.TB, cols *Columns, r *device.Request) {
 	}
 	if n == 0 && (column[0] != -1 || slices.ContainsFunc(sum, func(v float64) bool { return v != 0 })) {
 		t.Errorf("no columns: found %v and %v", column, sum)
+	}
+}
+
+// Neighbours that the device finds are those of tiles that cross to the machine.
+func TestNeighbours(t *testing.T) {
+	noLeaks(t)
+	const n = 150
+	x := transformed(t, sparse.Sphere, zipf(n, 300, 9, 4))
+	other, err := x.Embedder.Transform(zipf(30, 300, 9, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(hide bool) (all [][]engine.Neighbour) {
+		d := open(t, Options{Times: true})
+		load := func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+			cols, err := d.Load(ctx, x)
+			if hide && err == nil {
+				return struct{ device.Accelerator }{cols}, nil
+			}
+			return cols, err
+		}
+		e, err := engine.New(x, engine.Options{Device: load})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"diffusion:t=0.5", "linear:embed=tf-l1-sqrt"} {
+			k, least := engine.MustParseKernel(name), 0.05
+			for _, opt := range []engine.NeighbourOptions{{Count: 5}, {Count: 20, Least: &least}, {Count: 2 * n}} {
+				own, err := e.Neighbours(t.Context(), k, opt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cross, err := e.CrossNeighbours(t.Context(), k, other, opt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range n {
+					all = append(all, slices.Clone(own.Of(i)))
+				}
+				for i := range 30 {
+					all = append(all, slices.Clone(cross.Of(i)))
+				}
+			}
+		}
+		least := func(k KernelTime) bool { return k.Kernel == "least" }
+		if slices.ContainsFunc(d.KernelTimes(), least) == hide {
+			t.Errorf("hidden %v: %v", hide, d.KernelTimes())
+		}
+		if err := errors.Join(e.Close(), d.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	got, want := find(false), find(true)
+	if len(got) != 6*(n+30) || !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("%d lists, some of them other than by tiles", len(got))
 	}
 }
 

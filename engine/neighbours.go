@@ -66,7 +66,7 @@ func (n *Neighbours) Of(i int) []Neighbour {
 // to half a unit in the last place: of documents that are as far away as that, either may be the
 // nearer one.
 //
-// Every pair is computed once and serves both documents; nothing of a tile is kept but what enters a
+// Every pair is computed once and serves both documents, but where a device selects; nothing of a tile is kept but what enters a
 // list. Neighbours allocates NeighboursBytes, and fails with a [MemoryError] before that where
 // Options.MemoryBytes, or what the machine has left, is less. It returns within a second of the end
 // of ctx, with its error.
@@ -135,10 +135,16 @@ func (e *Engine) neighbours(
 	defer report.Finish(&err)
 	lists := nearest.NewLists(m, count, s.most, opt.Groups)
 	s.scan.Half = r.Half
-	err = e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
-		s.scan.Enter(lists, t)
-		return nil
-	})
+	done := false
+	if opt.Groups == nil {
+		done, err = s.onDevice(ctx, lists, r, count, report)
+	}
+	if !done && err == nil {
+		err = e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
+			s.scan.Enter(lists, t)
+			return nil
+		})
+	}
 	if err != nil {
 		return nil, err
 	}

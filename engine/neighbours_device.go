@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/internal/nearest"
+	"github.com/gramengine/gram/tiles"
+)
+
+// What a device is asked for at a time, and how many neighbours of a document: for each it looks
+// through a part of the row again.
+const (
+	reducedRows      = 2048
+	mostReducedCount = 64
+)
+
+// onDevice fills lists of up to count neighbours with what the device finds in each row, so that no
+// tile crosses to the machine, and says whether it can. It computes whole rows, also where tiles
+// would be half of them: twice the pairs, which is less than what copying half of them takes.
+func (s *search) onDevice(
+	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, report *tiles.Reporter,
+) (done bool, err error) {
+	d, ok := s.e.c.Backend.(device.Reducer)
+	if !ok || count < 1 || count > mostReducedCount {
+		return false, nil
+	}
+	part := device.Request{From: r.From, Hi: r.Hi}
+	if !s.byC {
+		p, err := s.e.c.Program(s.kernel, r.From)
+		if p == nil || err != nil {
+			return false, err
+		}
+		negated := *p
+		negated.Code = append(slices.Clone(p.Code), device.Code{Op: device.OpNeg})
+		if negated.Validate() != nil { // one instruction too many
+			return false, nil
+		}
+		part.Program = &negated
+	}
+	k := count
+	if r.Half {
+		k++ // itself
+	}
+	column, value := make([]int32, reducedRows*k), make([]float32, reducedRows*k)
+	for first := 0; first < len(r.Docs); first += reducedRows {
+		end := min(first+reducedRows, len(r.Docs))
+		part.Docs = r.Docs[first:end]
+		n := (end - first) * k
+		err := guarded("Options.Device", func() error { return d.Least(ctx, &part, k, column[:n], value[:n]) })
+		if err != nil {
+			return true, err
+		}
+		for at, j := range column[:n] {
+			i := first + at/k
+			if j >= 0 && !(r.Half && int(j) == r.Docs[i]) {
+				lists.Offer(i, 0+value[at], int(j)) // never -0
+			}
+		}
+		s.e.c.Count(int64(end-first) * int64(r.Hi))
+		report.Add(compute.Pairs(r, first, end, 0, r.Hi))
+	}
+	return true, nil
+}
