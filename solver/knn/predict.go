@@ -29,16 +29,15 @@ func newPrediction(n int, scheme solver.Scheme) *Prediction {
 	return p
 }
 
-// vote counts the votes of the first k of a document's neighbours, whose values are given, and
-// decides. fallback is the class where nobody votes.
+// vote counts the votes of a document's neighbours and decides. fallback is the class where nobody
+// votes.
 func (p *Prediction) vote(
-	i int, s *Settings, list []engine.Neighbour, values []float32, labels sparse.Labels, classes, fallback int,
+	i int, s *Settings, list []engine.Neighbour, labels sparse.Labels, classes, fallback int,
 ) {
 	shares := make([]float64, classes)
-	list = list[:min(len(list), s.K)]
 	var all float64
-	for at, n := range list {
-		weight := float64(values[at])
+	for _, n := range list {
+		weight := float64(n.Value)
 		if s.Uniform {
 			weight = 1
 		}
@@ -110,14 +109,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 		return nil, err
 	}
 	p, fallback := newPrediction(docs.Rows(), s.Scheme), commonest(m.Labels, len(m.Classes))
-	var values []float32
 	for i := range docs.Rows() {
-		list := near.Of(i)
-		values = values[:0]
-		for _, n := range list {
-			values = append(values, n.Value)
-		}
-		p.vote(i, &s, list, values, m.Labels, len(m.Classes), fallback)
+		p.vote(i, &s, near.Of(i), m.Labels, len(m.Classes), fallback)
 	}
 	return p, nil
 }

@@ -153,6 +153,7 @@ func (v *validation) together(ctx context.Context, settings []int, in []int, out
 		return err
 	}
 	fallback := v.fallbacks()
+	var list []engine.Neighbour
 	var values []float32
 	for _, at := range settings {
 		s, k := &v.settings[at], engine.Resolve(v.kernels[at], len(x.Embedder.Terms))
@@ -160,15 +161,19 @@ func (v *validation) together(ctx context.Context, settings []int, in []int, out
 			if i%1024 == 0 && ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			list := near.Of(i)
+			list = append(list[:0], near.Of(i)...)
+			list = list[:min(len(list), s.K)]
 			values = values[:0]
-			for _, n := range list[:min(len(list), s.K)] {
+			for _, n := range list {
 				values = append(values, n.Value)
 			}
 			if err := engine.Apply(k, table, values, values, nil, nil); err != nil {
 				return err
 			}
-			out[at].vote(in[i], s, list, values, v.c.Labels, len(v.c.Classes), fallback[v.parts[i]])
+			for p, value := range values {
+				list[p].Value = value
+			}
+			out[at].vote(in[i], s, list, v.c.Labels, len(v.c.Classes), fallback[v.parts[i]])
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
@@ -119,9 +118,6 @@ func (m neighboursModel) Predict(ctx context.Context, docs *sparse.CSR, o Option
 	}
 	return prediction(p), nil
 }
-
-// Write implements Model.
-func (m neighboursModel) Write(ctx context.Context, w io.Writer) error { return m.Model.Write(ctx, w) }
 
 // About implements Model.
 func (m neighboursModel) About() About {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -284,6 +283,3 @@ func (m *Regression) About() About {
 	}
 	return a
 }
-
-// Write implements Model.
-func (m *Regression) Write(ctx context.Context, w io.Writer) error { return m.Model.Write(ctx, w) }
