@@ -39,43 +39,37 @@ func Choose(
 		}
 	}
 	part := solver.Folds(strata, folds, seed)
-	held := make([][]int, folds)
-	var jobs []job
+	tallies := make([]tally, len(t.prices))
 	for fold := range folds {
-		var rows []int
+		var rows, held []int
 		for at, f := range part {
 			if f == fold {
-				held[fold] = append(held[fold], t.rows[at])
+				held = append(held, t.rows[at])
 			} else {
 				rows = append(rows, t.rows[at])
 			}
 		}
 		p := &Problem{newPoints(t.docs.x, rows), t.docs.x.Cols}
-		for k := range c.Classes {
-			jobs = append(jobs, job{p, t.of(k, rows)})
+		machines, err := t.trainAll(ctx, p, rows, "choosing C", fold, folds)
+		if err != nil {
+			return nil, 0, err
 		}
-	}
-	machines, err := t.trainAll(ctx, jobs, "choosing C")
-	if err != nil {
-		return nil, 0, err
-	}
-	for i, price := range t.prices {
-		choice := Choice{C: price}
-		var tally tally
-		for fold, rows := range held {
-			own := machines[fold*len(c.Classes) : (fold+1)*len(c.Classes)]
-			deciders := make([]*decider, len(own))
-			for k := range own {
-				deciders[k] = newDecider(own[k][i], &t.s)
+		for i := range t.prices {
+			deciders := make([]*decider, len(machines))
+			for k := range machines {
+				deciders[k] = newDecider(machines[k][i], &t.s)
 			}
-			for _, row := range rows {
-				tally.add(t, deciders, row)
+			for _, row := range held {
+				tallies[i].add(t, deciders, row)
 			}
 			if err := ctx.Err(); err != nil {
 				return nil, 0, err
 			}
 		}
-		choice.Right, choice.Losses = tally.figures(t.s.Scheme)
+	}
+	for i, price := range t.prices {
+		choice := Choice{C: price}
+		choice.Right, choice.Losses = tallies[i].figures(t.s.Scheme)
 		choices = append(choices, choice)
 		b := choices[best]
 		if choice.Right > b.Right || choice.Right == b.Right && choice.Losses < b.Losses {

@@ -285,3 +285,91 @@ func TestOddInput(t *testing.T) {
 		}
 	}
 }
+
+// Choose counts what machines that are trained without each fold find in it, and takes the best C.
+func TestChoose(t *testing.T) {
+	ctx := context.Background()
+	c := texts(t, 90, 3, 8)
+	const folds = 3
+	prices := []float64{1e-3, 1, 30}
+	choices, best, err := Choose(ctx, c, sparse.Sphere, Settings{}, prices, folds, 5, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := make([]int, c.Documents.Rows())
+	for i := range labels {
+		labels[i] = int(c.Labels.Of(i)[0])
+	}
+	part := solver.Folds(labels, folds, 5)
+	docs := embedded(t, c, "tf-l1-sqrt")
+	for at, price := range prices {
+		right := 0
+		for fold := range folds {
+			var rows, held []int
+			for i, f := range part {
+				if f == fold {
+					held = append(held, i)
+				} else {
+					rows = append(rows, i)
+				}
+			}
+			p, err := docs.Problem(rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values := make([][]float64, 3)
+			for k := range values {
+				positive := make([]bool, len(rows))
+				for i, row := range rows {
+					positive[i] = labels[row] == k
+				}
+				m, err := p.Train(ctx, positive, prices[:at+1], Settings{}, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if values[k], err = m[at].Decisions(docs, held, Settings{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, row := range held {
+				top := 0
+				for k := range values {
+					if values[k][i] > values[top][i] {
+						top = k
+					}
+				}
+				if top == labels[row] {
+					right++
+				}
+			}
+		}
+		if choices[at].C != price || !(math.Abs(choices[at].Right-float64(right)/90) <= 1e-12) {
+			t.Errorf("C %v: %+v, expected %d of 90", price, choices[at], right)
+		}
+		if choices[at].Right > choices[best].Right {
+			t.Errorf("C %v is best, but %v is better", choices[best].C, price)
+		}
+	}
+}
+
+// Of two classes one machine is the other with the other sign, and so are the probabilities.
+func TestTwoClasses(t *testing.T) {
+	ctx := context.Background()
+	c := texts(t, 60, 2, 9)
+	for _, margin := range []Margin{Euclidean, Spherical} {
+		m, err := Train(ctx, c, sparse.Sphere, Settings{Margin: margin}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Predict(ctx, c.Documents, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range p.Decisions {
+			if !(math.Abs(f[0]+f[1]) <= 1e-12*math.Abs(f[0])) ||
+				!(math.Abs(p.Probabilities[i][0]-probability(f[0])) <= 1e-12) {
+				t.Fatalf("%v: decisions %v, probabilities %v", margin, f, p.Probabilities[i])
+			}
+		}
+	}
+}

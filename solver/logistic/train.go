@@ -50,11 +50,7 @@ func TrainPath(
 		return nil, err
 	}
 	p := &Problem{newPoints(t.docs.x, t.rows), t.docs.x.Cols}
-	jobs := make([]job, len(c.Classes))
-	for k := range jobs {
-		jobs[k] = job{p, t.of(k, t.rows)}
-	}
-	machines, err := t.trainAll(ctx, jobs, "training")
+	machines, err := t.trainAll(ctx, p, t.rows, "training", 0, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +78,6 @@ type training struct {
 	prices []float64
 	docs   *Documents
 	rows   []int // those that are trained on
-}
-
-// job is a machine to be trained.
-type job struct {
-	p        *Problem
-	positive []bool
 }
 
 func newTraining(
@@ -169,16 +159,26 @@ func (t *training) of(k int, rows []int) []bool {
 	return positive
 }
 
-// trainAll trains the machines of jobs, for each price. Several at a time, each on its share of the
-// workers.
-func (t *training) trainAll(ctx context.Context, jobs []job, stage string) (out [][]*Machine, err error) {
-	out = make([][]*Machine, len(jobs))
-	atOnce := min(t.opt.Workers, len(jobs))
+// trainAll trains the machines of all classes on some rows, for each price: several at a time, each on
+// its share of the workers. It is part number part of parts. Of two classes the second machine is the
+// first with the other sign.
+func (t *training) trainAll(
+	ctx context.Context, p *Problem, rows []int, stage string, part, parts int,
+) (out [][]*Machine, err error) {
+	n := len(t.c.Classes)
+	mirrored := n == 2 && t.s.Scheme == solver.OneVsRest
+	if mirrored {
+		n = 1
+	}
+	out = make([][]*Machine, n)
+	atOnce := min(t.opt.Workers, n)
 	var iterations atomic.Int64
 	var report func(int64)
 	if t.opt.Progress != nil {
 		report = func(done int64) {
-			t.opt.Progress(Progress{Stage: stage, Done: done, Total: int64(len(jobs)), Iterations: iterations.Load()})
+			t.opt.Progress(Progress{
+				Stage: stage, Done: int64(part*n) + done, Total: int64(parts * n), Iterations: iterations.Load(),
+			})
 		}
 	}
 	ctx, r := tiles.StartReporter(ctx, "logistic: Options.Progress", report)
@@ -187,13 +187,31 @@ func (t *training) trainAll(ctx context.Context, jobs []job, stage string) (out 
 			out = nil
 		}
 	}()
-	err = tiles.Run(ctx, atOnce, len(jobs), func(ctx context.Context, _, k int) (err error) {
+	err = tiles.Run(ctx, atOnce, n, func(ctx context.Context, _, k int) (err error) {
 		inner := max(t.opt.Workers/atOnce, 1)
-		out[k], err = jobs[k].p.train(ctx, jobs[k].positive, t.prices, t.s, inner, func() { iterations.Add(1) })
+		out[k], err = p.train(ctx, t.of(k, rows), t.prices, t.s, inner, func() { iterations.Add(1) })
 		r.Add(1)
 		return err
 	})
+	if mirrored && err == nil {
+		var other []*Machine
+		for _, m := range out[0] {
+			other = append(other, m.mirrored())
+		}
+		out = append(out, other)
+	}
 	return out, err
+}
+
+// mirrored returns the machine of the other class of two.
+func (m *Machine) mirrored() *Machine {
+	out := *m
+	out.Bias = -m.Bias
+	out.Weights = make([]float64, len(m.Weights))
+	for j, w := range m.Weights {
+		out.Weights[j] = -w
+	}
+	return &out
 }
 
 // checkPrices checks values of C.
