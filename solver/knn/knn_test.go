@@ -23,7 +23,9 @@ import (
 // twice there; several gives documents none to two labels.
 func texts(n int, seed uint64, several bool) *sparse.Corpus {
 	r := rand.New(rand.NewPCG(seed, 1))
-	c := &sparse.Corpus{Source: "texts", Documents: &sparse.CSR{Cols: 40, Offsets: []int64{0}}, Classes: []string{"a", "b", "c"}}
+	c := &sparse.Corpus{
+		Source: "texts", Documents: &sparse.CSR{Cols: 40, Offsets: []int64{0}}, Classes: []string{"a", "b", "c"},
+	}
 	for t := range 40 {
 		c.Vocabulary = append(c.Vocabulary, string(rune('A'+t)))
 	}
@@ -139,8 +141,10 @@ func TestPredict(t *testing.T) {
 // Of equal votes the class of the nearest wins; where nobody votes, the commonest.
 func TestTies(t *testing.T) {
 	c := &sparse.Corpus{
-		Documents: &sparse.CSR{Cols: 3, Offsets: []int64{0, 1, 3, 4}, Terms: []uint32{0, 0, 1, 2}, Values: []float32{1, 1, 1, 1}},
-		Classes:   []string{"rare", "common"},
+		Documents: &sparse.CSR{
+			Cols: 3, Offsets: []int64{0, 1, 3, 4}, Terms: []uint32{0, 0, 1, 2}, Values: []float32{1, 1, 1, 1},
+		},
+		Classes: []string{"rare", "common"},
 	}
 	c.Labels.Add(1)
 	c.Labels.Add(0)
