@@ -46,7 +46,7 @@ grambench grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as LIBSVM's grid.py has
 		f.Group("Problem", "")
 		f.Var(&g.lists, "grid", "search `NAME=LIST`, such as ngrams=1,1..2 or C=1..1000*10; several times")
 		f.Group("Training", "")
-		g.declareChoice(60, "search without lists of numbers with `X` times the training's work; 0: don't")
+		g.declareChoice(60, "search without lists of numbers by `X` times a training; 0: don't")
 		f.BoolVar(&g.oneSE, "one-se", false, "take the least C that isn't worse than the best by a standard error")
 		f.Group("Output", "")
 		f.Draws(&g.plot, "plot", "draw the errors into `FILE`, a .png")
