@@ -1,12 +1,10 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 	"sync"
 
@@ -148,10 +146,7 @@ func (e *Engine) neighbours(
 	if err != nil {
 		return nil, err
 	}
-	err = lists.Sort(ctx, e.c.Workers, func(list []Neighbour) ([]Neighbour, error) {
-		return s.values(list, opt.C)
-	})
-	if err != nil {
+	if err := lists.Sort(ctx, e.c.Workers, s.valuesOf, s.enough, opt.C); err != nil {
 		return nil, err
 	}
 	return &Neighbours{lists}, nil
@@ -209,33 +204,6 @@ func roundUp(v float64) float32 {
 		f = math.Nextafter32(f, float32(math.Inf(1)))
 	}
 	return f
-}
-
-// values turns the keys of a list, in their order, into values, or leaves c. It returns the list
-// without those that are too small.
-func (s *search) values(list []Neighbour, c bool) ([]Neighbour, error) {
-	values := make([]float32, len(list))
-	for i, n := range list {
-		values[i] = n.Value
-	}
-	if err := s.valuesOf(values); err != nil {
-		return nil, err
-	}
-	kept := list[:0]
-	for i, n := range list {
-		if !s.enough(values[i]) {
-			continue
-		}
-		if !c {
-			n.Value = values[i]
-		}
-		kept = append(kept, n)
-	}
-	falling := func(a, b Neighbour) int { return cmp.Compare(b.Value, a.Value) }
-	if !c && !slices.IsSortedFunc(kept, falling) {
-		slices.SortStableFunc(kept, falling) // by rounding of the map
-	}
-	return kept, nil
 }
 
 // valuesOf turns keys into values, in their place.

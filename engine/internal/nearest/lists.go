@@ -7,6 +7,7 @@
 package nearest
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -139,31 +140,58 @@ func sink(heap []entry, e entry) {
 // sortDocs is how many lists are put in order at a time.
 const sortDocs = 256
 
-// Sort puts all lists in order, the least key first, and hands each to done, which may change it in
-// its place and returns what it is to be. It ends the search.
+// Sort ends the search: it puts all lists in order, the least key first, has values turn keys into
+// values, many at a time, and leaves out what isn't enough. Lists then have the values, the greatest
+// first, or their keys where those are kept.
 func (l *Lists) Sort(
-	ctx context.Context, workers int, done func(list []Neighbour) ([]Neighbour, error),
+	ctx context.Context, workers int, values func(keys []float32) error, enough func(v float32) bool, keepKeys bool,
 ) error {
 	n := len(l.count)
-	return tiles.Run(ctx, workers, (n+sortDocs-1)/sortDocs, func(ctx context.Context, _, task int) error {
-		for i := task * sortDocs; i < min((task+1)*sortDocs, n); i++ {
+	return tiles.Run(ctx, workers, (n+sortDocs-1)/sortDocs, func(_ context.Context, _, task int) error {
+		first, end := task*sortDocs, min((task+1)*sortDocs, n)
+		keys := make([]float32, 0, (end-first)*l.k)
+		for i := first; i < end; i++ {
 			entries := l.entries[i*l.k:][:l.k]
-			slices.Sort(entries)
-			list := l.list(i)
-			count := 0
-			for at, e := range entries {
-				if e == l.none {
-					break
-				}
-				list[at] = Neighbour{uint32(e), e.key()}
+			if !slices.IsSorted(entries) {
+				slices.Sort(entries)
+			}
+			list, count := l.list(i), 0
+			for count < len(entries) && entries[count] != l.none {
+				e := entries[count]
+				list[count] = Neighbour{uint32(e), e.key()}
+				keys = append(keys, e.key())
 				count++
 			}
-			list, err := done(list[:count])
-			if err != nil || ctx.Err() != nil {
-				return err
-			}
-			l.count[i] = int32(len(list))
+			l.count[i] = int32(count)
+		}
+		if err := values(keys); err != nil {
+			return err
+		}
+		for i := first; i < end; i++ {
+			list, own := l.Of(i), keys
+			keys = keys[len(list):]
+			l.count[i] = int32(len(kept(list, own, enough, keepKeys)))
 		}
 		return nil
 	})
+}
+
+// kept gives a list its values, and returns what is enough of it.
+func kept(list []Neighbour, values []float32, enough func(v float32) bool, keepKeys bool) []Neighbour {
+	out, ordered := list[:0], true
+	for at, n := range list {
+		v := values[at]
+		if !enough(v) {
+			continue
+		}
+		if !keepKeys {
+			n.Value = v
+			ordered = ordered && (len(out) == 0 || out[len(out)-1].Value >= v)
+		}
+		out = append(out, n)
+	}
+	if !ordered { // by rounding of the map
+		slices.SortStableFunc(out, func(a, b Neighbour) int { return cmp.Compare(b.Value, a.Value) })
+	}
+	return out
 }
