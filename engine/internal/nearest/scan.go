@@ -23,7 +23,7 @@ type scratch struct {
 }
 
 // partRows is the number of rows whose limits are looked at together: they grow stale.
-const partRows = 32
+const partRows = 64
 
 // begin borrows scratch space, and turns the values of a tile into keys.
 func (s *Search) begin(t *device.Tile) *scratch {
