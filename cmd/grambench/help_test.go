@@ -23,7 +23,8 @@ func helped(t *testing.T, args ...string) string {
 	return stdout.String()
 }
 
-// The help of every command and of every experiment fits on a screen, a command's has examples, and is the same by help COMMAND.
+// The help of every command and of every experiment fits on a screen, a command's has examples, and
+// is the same by help COMMAND.
 func TestHelpFitsOnAScreen(t *testing.T) {
 	fits := func(text, name string) {
 		t.Helper()

@@ -184,7 +184,8 @@ func newPrecomputed(p *program) {
 }
 
 func predictTexts(p *program) {
-	c, err := sparse.FromTexts(p.ctx, []string{"a b", "b c", "a a", "c"}, []string{"x", "y", "x", "y"}, sparse.Options{MinDF: 1})
+	c, err := sparse.FromTexts(p.ctx, []string{"a b", "b c", "a a", "c"}, []string{"x", "y", "x", "y"},
+		sparse.Options{MinDF: 1})
 	if err != nil {
 		panic(err)
 	}

@@ -133,9 +133,10 @@ func TestSVMScheme(t *testing.T) {
 
 func TestSVMUsage(t *testing.T) {
 	for line, want := range map[string]string{
-		"-s 5 a": "0, 1, 2, 3 or 4", "-t 7 a": "0, 1, 2, 3 or 4", "-t 4 -embed tf a": "precomputed", "-type svm a": "one of c_svc",
-		"-w1":     "-wCLASS WEIGHT",
-		"-w1 x a": "above 0", "-c 0 a": "-c 0", "-c NaN a": "-c NaN", "-n 2 a": "at most 1", "-e -1 a": "-tolerance",
+		"-s 5 a": "0, 1, 2, 3 or 4", "-t 7 a": "0, 1, 2, 3 or 4", "-t 4 -embed tf a": "precomputed",
+		"-type svm a": "one of c_svc",
+		"-w1":         "-wCLASS WEIGHT",
+		"-w1 x a":     "above 0", "-c 0 a": "-c 0", "-c NaN a": "-c NaN", "-n 2 a": "at most 1", "-e -1 a": "-tolerance",
 		"-kernel ngd -g 1 a": "parameter of -t", "-r 1 a": "parameter of -t", "-kernel ngd -t 1 a": "one of them",
 		"-s 1 -w1 2 a": "c_svc", "-s 2 -b 1 a": "-probabilities", "-b 2 a": "0 or 1", "a b c": "unexpected",
 		"-scheme all a": "-scheme", "-depth 3": "not defined",

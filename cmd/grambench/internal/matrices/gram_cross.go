@@ -25,7 +25,9 @@ type matrixFile struct {
 
 // readTest reads the test documents, nil where there are none. Their terms are those of the training
 // documents.
-func (g *gram) readTest(ctx context.Context, e *cli.Env, p *cli.Progress, train *sparse.Corpus) (*sparse.Corpus, error) {
+func (g *gram) readTest(
+	ctx context.Context, e *cli.Env, p *cli.Progress, train *sparse.Corpus,
+) (*sparse.Corpus, error) {
 	if g.test == "" {
 		return nil, nil
 	}
