@@ -19,12 +19,11 @@ type Columns struct {
 	x      *sparse.Embedded
 	layout *layout
 
-	pool     pool
-	own      side
-	head     uint64 // address of a Head
-	tiles    tiles
-	programs programs
-	other    rowSide // documents of rows that aren't columns, the last ones that were asked for
+	pool  pool
+	own   side
+	head  uint64 // address of a Head
+	tiles tiles
+	other rowSide // documents of rows that aren't columns, the last ones that were asked for
 }
 
 // side is a set of documents on the device.
@@ -59,7 +58,6 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (*Columns, error)
 	}
 	c := &Columns{handle: handle{d: d, what: "documents on the GPU", of: &d.handle}, x: x, pool: pool{d: d}}
 	c.tiles.d = d
-	c.programs.d = d
 	err = d.do(func() error {
 		c.begin()
 		k, err := d.load()
@@ -134,7 +132,7 @@ func (c *Columns) uploadHead() (uint64, error) {
 
 // uploader keeps the first error of several uploads.
 type uploader struct {
-	p   *pool
+	p   allocator
 	err error
 }
 
@@ -223,6 +221,6 @@ func (c *Columns) HostBytes() int64 {
 // [Columns.Resident] made must be closed before: otherwise it does nothing but say so.
 func (c *Columns) Close() error {
 	return c.close(func() error {
-		return errors.Join(c.tiles.end(), c.programs.pool.close(), c.other.pool.close(), c.pool.close())
+		return errors.Join(c.tiles.end(), c.other.pool.close(), c.pool.close())
 	})
 }

@@ -72,7 +72,7 @@ type Device struct {
 
 	mu      sync.Mutex // held by whoever uses what follows, or computes
 	held    int64      // bytes taken
-	spare   []memory   // small pieces that were used and will be again
+	arena   arena      // of the request under way
 	kernels *kernels   // nil until they are needed
 	times   times
 }
@@ -95,6 +95,7 @@ func Open(opt Options) (*Device, error) {
 	}
 	dev := &Device{d: d, limit: opt.MemoryBytes, image: image, rows: computedRows}
 	dev.handle = handle{d: dev, what: "device", live: true}
+	dev.arena.rest.d = dev
 	dev.times.on = opt.Times || os.Getenv(timesVariable) == "1"
 	if opt.Tensor {
 		dev.denseShare = denseShare
@@ -122,11 +123,11 @@ func Open(opt Options) (*Device, error) {
 // Info returns what was known when the device was opened.
 func (d *Device) Info() Info { return d.info }
 
-// Close gives the device back; a second call does nothing. Columns that were loaded, and matrices
-// rows that are resident, must be closed before: otherwise it does nothing but say so.
+// Close gives the device back; a second call does nothing. Columns that were loaded must be closed
+// before: otherwise it does nothing but say so.
 func (d *Device) Close() error {
 	first, err := d.end(func() error {
-		err := errors.Join(d.dropSpare(), d.times.close())
+		err := errors.Join(d.free(&d.arena.block), d.times.close())
 		if d.kernels != nil {
 			err = errors.Join(err, d.kernels.close())
 			d.kernels = nil

@@ -5,7 +5,6 @@ package cuda
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -28,13 +27,13 @@ type memory struct {
 	bytes int64
 }
 
-// alloc takes memory, at least one byte of it. Where there isn't enough, what is spare is given
-// back first.
+// alloc takes memory, at least one byte of it. Where there isn't enough, that of an arena that nobody
+// uses is given back first.
 func (d *Device) alloc(bytes int64) (memory, error) {
 	bytes = max(bytes, 1)
 	m, err := d.take(bytes)
-	if err != nil && isOutOfMemory(err) && len(d.spare) > 0 {
-		if err := d.dropSpare(); err != nil {
+	if a := &d.arena; err != nil && isOutOfMemory(err) && a.need == 0 && a.block.bytes > 0 {
+		if err := d.free(&a.block); err != nil {
 			return memory{}, err
 		}
 		return d.take(bytes)
@@ -68,48 +67,18 @@ func (d *Device) free(m *memory) error {
 // isOutOfMemory reports whether less might have been had.
 func isOutOfMemory(err error) bool { return errors.Is(err, cu.OutOfMemory) }
 
-// dropSpare gives back the memory that waits to be used again.
-func (d *Device) dropSpare() error {
-	var err error
-	for i := range d.spare {
-		err = errors.Join(err, d.free(&d.spare[i]))
-	}
-	d.spare = nil
-	return err
-}
-
-// Spare memory spares a request the time to take its own, and the wait for the device that giving
-// back means. It is for small pieces: what comes again and again.
-const (
-	spareBytes  = 1 << 20 // of a piece
-	sparePieces = 32
-)
-
-// reuse returns a spare piece of so many bytes, at most four times as large.
-func (d *Device) reuse(bytes int64) (memory, bool) {
-	for i, m := range d.spare {
-		if m.bytes >= bytes && m.bytes <= 4*max(bytes, 256) {
-			d.spare = slices.Delete(d.spare, i, i+1)
-			return m, true
-		}
-	}
-	return memory{}, false
+// allocator is where memory is taken from.
+type allocator interface {
+	alloc(bytes int64) (memory, error)
 }
 
 // pool is memory that is given back together.
 type pool struct {
 	d      *Device
-	keep   bool // small pieces, for another pool
 	pieces []memory
 }
 
 func (p *pool) alloc(bytes int64) (memory, error) {
-	if p.keep {
-		if m, ok := p.d.reuse(max(bytes, 1)); ok {
-			p.pieces = append(p.pieces, m)
-			return m, nil
-		}
-	}
 	m, err := p.d.alloc(bytes)
 	if err == nil {
 		p.pieces = append(p.pieces, m)
@@ -121,18 +90,54 @@ func (p *pool) alloc(bytes int64) (memory, error) {
 func (p *pool) close() error {
 	var err error
 	for i := range p.pieces {
-		if m := p.pieces[i]; p.keep && m.bytes <= spareBytes && len(p.d.spare) < sparePieces {
-			p.d.spare = append(p.d.spare, m)
-			continue
-		}
 		err = errors.Join(err, p.d.free(&p.pieces[i]))
 	}
 	p.pieces = nil
 	return err
 }
 
-// upload copies values into memory of the pool and returns its address.
-func upload[T any](p *pool, values []T) (uint64, error) {
+// arena is the memory of the request under way: pieces of one block, which spares the next request
+// the time to take its own, and the wait for the device that giving back means. What the block has
+// no room for is taken by itself, and the block grows by that for the next request, up to
+// mostArena.
+type arena struct {
+	block memory
+	need  int64 // bytes that the request has asked for
+	rest  pool
+}
+
+const mostArena = 1 << 20
+
+func (a *arena) alloc(bytes int64) (memory, error) {
+	const aligned = 16
+	bytes = (max(bytes, 1) + aligned - 1) / aligned * aligned
+	at := a.need
+	a.need += bytes
+	if a.need <= a.block.bytes {
+		return memory{a.block.at + cu.DevicePtr(at), bytes}, nil
+	}
+	return a.rest.alloc(bytes)
+}
+
+// end ends the request.
+func (a *arena) end() error {
+	need := a.need
+	a.need = 0
+	err := a.rest.close()
+	if err != nil || need <= a.block.bytes || need > mostArena {
+		return err
+	}
+	if err := a.rest.d.free(&a.block); err != nil {
+		return err
+	}
+	if a.block, err = a.rest.d.take(need); isOutOfMemory(err) {
+		return nil // the next one takes what it needs
+	}
+	return err
+}
+
+// upload copies values into memory of its own and returns its address.
+func upload[T any](p allocator, values []T) (uint64, error) {
 	m, err := p.alloc(int64(len(values)) * int64(unsafe.Sizeof(*new(T))))
 	if err != nil {
 		return 0, err

@@ -143,7 +143,7 @@ func TestMemoryOfOtherDocuments(t *testing.T) {
 }
 
 // A request takes the memory of the one before it, and gives way to whoever needs it more.
-func TestSpareMemory(t *testing.T) {
+func TestArena(t *testing.T) {
 	noLeaks(t)
 	const n = 150
 	x := embedded(t, zipf(n, 100, 8, 3))
@@ -163,13 +163,13 @@ func TestSpareMemory(t *testing.T) {
 		}
 	}
 	err = d.do(func() error {
-		if len(d.spare) == 0 {
-			t.Error("nothing is spare after a request")
+		if d.arena.block.bytes == 0 || d.arena.need != 0 {
+			t.Errorf("%d bytes are kept after a request, %d in use", d.arena.block.bytes, d.arena.need)
 		}
 		d.limit = d.held
 		m, err := d.alloc(64)
-		if err != nil || len(d.spare) != 0 {
-			t.Errorf("%d spare pieces, error %v", len(d.spare), err)
+		if err != nil || d.arena.block.bytes != 0 {
+			t.Errorf("%d bytes are kept that nobody uses, error %v", d.arena.block.bytes, err)
 		}
 		held := d.held
 		if _, err := d.alloc(d.limit - held + 1); !errors.Is(err, cu.OutOfMemory) || d.held != held {

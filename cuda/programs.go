@@ -3,30 +3,19 @@
 package cuda
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
 )
 
-// programs holds the program of the request under way.
-type programs struct {
-	d    *Device
-	pool pool
-}
-
-// upload copies a program with the attributes of the norms of rows and columns and returns the
+// uploadProgram copies a program with the attributes of the norms of rows and columns and returns the
 // fields of a Program and its address, nil and 0 for none.
-func (p *programs) upload(r *device.Request, rows, columns *sparse.Embedded) ([]uint64, uint64, error) {
+func uploadProgram(to allocator, r *device.Request, rows, columns *sparse.Embedded) ([]uint64, uint64, error) {
 	if r.Program == nil {
 		return nil, 0, nil
 	}
-	p.pool.d, p.pool.keep = p.d, true
-	if err := p.pool.close(); err != nil {
-		return nil, 0, err
-	}
-	u := uploader{p: &p.pool}
+	u := uploader{p: to}
 	x, norms := attributes(r.Program, rows.Norms, r.Docs), columns.Norms
 	if len(norms) > 0 { // which documents needn't have
 		norms = norms[r.Lo:r.Hi]
@@ -35,10 +24,7 @@ func (p *programs) upload(r *device.Request, rows, columns *sparse.Embedded) ([]
 	fields := sendProgram(&u, r.Program, send(&u, y), r.Hi-r.Lo)
 	fields = withRows(fields, send(&u, x), len(r.Docs))
 	at := send(&u, fields)
-	if u.err != nil {
-		return nil, 0, errors.Join(u.err, p.pool.close())
-	}
-	return fields, at, nil
+	return fields, at, u.err
 }
 
 // attributes returns what a program wants to know of documents, [attribute][document]: of those

@@ -58,7 +58,7 @@ func (c *Columns) Multiply(ctx context.Context, r *device.Request, by []float64,
 		for i, v := range by {
 			columns[i%vectors*n+i/vectors] = v
 		}
-		from, err := upload(&j.temporary, columns)
+		from, err := upload(j.temporary, columns)
 		if err != nil {
 			return reduction{}, err
 		}

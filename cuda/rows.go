@@ -55,7 +55,7 @@ func (c *Columns) request(ctx context.Context, r *device.Request, valid func() e
 		return ctx.Err()
 	}
 	err := c.do(func() (err error) {
-		run := job{c: c, r: r, temporary: pool{d: c.d, keep: true}}
+		run := job{c: c, r: r, temporary: &c.d.arena}
 		defer func() { err = errors.Join(err, run.end()) }()
 		if err := run.begin(ctx, rows, docs); isOutOfMemory(err) && c.tiles.bytes > 0 {
 			// The tiles of a request before may be what is in the way: smaller ones do, too.
@@ -90,15 +90,15 @@ func (j *job) begin(ctx context.Context, rows *sparse.Embedded, docs []uint32) (
 	if rows == j.c.x {
 		j.same = 1
 	}
-	if j.header, j.program, err = j.c.programs.upload(j.r, rows, j.c.x); err != nil {
+	if j.header, j.program, err = uploadProgram(j.temporary, j.r, rows, j.c.x); err != nil {
 		return err
 	}
-	j.docs, err = upload(&j.temporary, docs)
+	j.docs, err = upload(j.temporary, docs)
 	return err
 }
 
 // end gives it back.
-func (j *job) end() error { return errors.Join(j.c.programs.pool.close(), j.temporary.close()) }
+func (j *job) end() error { return j.temporary.end() }
 
 // padded is the distance of rows of so many columns in a tile.
 func padded(cols int) int { return (cols + panelWidth - 1) / panelWidth * panelWidth }
@@ -107,7 +107,7 @@ func padded(cols int) int { return (cols + panelWidth - 1) / panelWidth * panelW
 type job struct {
 	c         *Columns
 	r         *device.Request
-	temporary pool
+	temporary *arena
 	rows      side
 	docs      uint64 // addresses
 	program   uint64
@@ -151,7 +151,7 @@ func (j *job) plan() error {
 	}
 	if headers != nil && j.r.Half {
 		var err error
-		if j.program, err = upload(&j.temporary, headers); err != nil {
+		if j.program, err = upload(j.temporary, headers); err != nil {
 			return err
 		}
 		j.step = 8 * uint64(len(j.header))
@@ -161,7 +161,7 @@ func (j *job) plan() error {
 
 // describe copies the descriptions of tiles, the last that kernels need, and waits for all copies.
 func (j *job) describe(fields []uint64) (err error) {
-	if j.fields, err = upload(&j.temporary, fields); err != nil {
+	if j.fields, err = upload(j.temporary, fields); err != nil {
 		return err
 	}
 	return arrived()

@@ -2,7 +2,6 @@ package ptxsim
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 )
@@ -155,8 +154,6 @@ func (c *compiler) instruction() instruction {
 	case "sqrt":
 		c.rounded()
 		return c.unary(func(a uint64) uint64 { return bitsOf(math.Sqrt(floatOf(a, c.ty)), c.ty) })
-	case "clz":
-		return c.unary(func(a uint64) uint64 { return uint64(bits.LeadingZeros64(a) - 64 + 8*c.width) })
 	case "shl", "shr":
 		return c.shift()
 	case "bfe":

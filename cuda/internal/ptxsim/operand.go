@@ -25,14 +25,11 @@ func (e *Entry) register(name, ty string) int {
 // source reads an operand: a special register, a register, the address of shared memory or a
 // number.
 func (e *Entry) source(o, ty string) source {
-	for _, special := range []string{"%tid.", "%ctaid.", "%ntid."} {
+	for _, special := range []string{"%tid.", "%ctaid."} {
 		if axis, ok := strings.CutPrefix(o, special); ok {
 			k := int(axis[0] - 'x')
-			switch special {
-			case "%tid.":
+			if special == "%tid." {
 				return func(t *thread) uint64 { return uint64(t.at[k]) }
-			case "%ntid.":
-				return func(t *thread) uint64 { return uint64(t.b.g.Threads[k]) }
 			}
 			return func(t *thread) uint64 { return uint64(t.b.at[k]) }
 		}
