@@ -126,7 +126,8 @@ func logisticTrain(p *program) {
 	broken, why := p.brokenCorpus(2)
 	p.bad(why, func() error { _, err := logistic.Train(p.ctx, broken, rootEmbedding, s, opt); return err })
 	p.bad("no context", func() error {
-		_, err := logistic.Train(nil, c, rootEmbedding, s, opt) //nolint:staticcheck // a nil context is the point
+		//lint:ignore SA1012 a nil context is the point
+		_, err := logistic.Train(nil, c, rootEmbedding, s, opt)
 		return err
 	})
 	p.bad("workers", func() error {
@@ -168,7 +169,8 @@ func logisticMachines(p *program) {
 			bad, why := p.badRegressionSettings()
 			p.bad(why, func() error { _, err := pr.Train(p.ctx, positive, nil, bad, logistic.Options{}); return err })
 			p.bad("no context", func() error {
-				_, err := pr.Train(nil, positive, nil, s, logistic.Options{}) //nolint:staticcheck // as above
+				//lint:ignore SA1012 a nil context is the point
+				_, err := pr.Train(nil, positive, nil, s, logistic.Options{})
 				return err
 			})
 		}

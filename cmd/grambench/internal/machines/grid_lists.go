@@ -47,9 +47,6 @@ func addTexts(list *[]string, name, values string) error {
 	return nil
 }
 
-// texts says whether there is a list that isn't of numbers.
-func (g *gridLists) texts() bool { return len(g.embeds)+len(g.schemes)+len(g.ngramList) > 0 }
-
 func (g *gridLists) add(list source.Values, err error) error {
 	switch {
 	case err != nil:
