@@ -57,8 +57,8 @@ type Settings struct {
 	Iterations int     // of a search, at most; default 1,000
 	Ascent     bool    // spherical margins: search as the paper does, by steps along the gradient
 
-	// Starts is how many searches a spherical machine is the best of. The first begins at m, others at
-	// random directions. Default 1.
+	// Starts is how many searches a spherical machine is the best of. The first begins near the solution
+	// with Euclidean margins, the second at m, others at random directions. Default 1.
 	Starts int
 	Seed   uint64 // of random directions
 }
