@@ -16,8 +16,8 @@
 // f. Spherical margins may add Pull·(1 - ⟨û,m⟩). On separable documents θ grows for ever as C does;
 // at 10⁴ it stays, and the machine says so.
 //
-// F is convex for Euclidean margins. For spherical ones it isn't: the result is that of a start, or
-// the best of several.
+// F is convex for Euclidean margins. For spherical ones it isn't, and has kinks where a document lies
+// on the hyperplane: the result is that of a start, near the Euclidean solution, or the best of several.
 //
 // # How it is computed
 //

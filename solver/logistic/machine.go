@@ -254,7 +254,8 @@ func (o *objective) plain(ctx context.Context, w []float64) error {
 			count++
 		}
 	}
-	if _, err := minimise(ctx, begin.value, w, stopping{gradient: 0.01 * begin.reference(count), iterations: 100}); err != nil {
+	stop := stopping{gradient: 0.01 * begin.reference(count), iterations: 100}
+	if _, err := minimise(ctx, begin.value, w, stop); err != nil {
 		return err
 	}
 	if scale(w, 0.5); product(w, w) == 0 {
