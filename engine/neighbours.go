@@ -64,10 +64,10 @@ func (n *Neighbours) Of(i int) []Neighbour {
 // to half a unit in the last place: of documents that are as far away as that, either may be the
 // nearer one.
 //
-// Every pair is computed once and serves both documents, but where a device selects; nothing of a tile is kept but what enters a
-// list. Neighbours allocates NeighboursBytes, and fails with a [MemoryError] before that where
-// Options.MemoryBytes, or what the machine has left, is less. It returns within a second of the end
-// of ctx, with its error.
+// Every pair is computed once and serves both documents, but where a device selects; nothing of a
+// tile is kept but what enters a list. Neighbours allocates NeighboursBytes, and fails with a
+// [MemoryError] before that where Options.MemoryBytes, or what the machine has left, is less. It
+// returns within a second of the end of ctx, with its error.
 func (e *Engine) Neighbours(ctx context.Context, k Kernel, opt NeighbourOptions) (_ *Neighbours, err error) {
 	if k, err = e.bind(k); err != nil {
 		return nil, err

@@ -69,8 +69,8 @@ func (p Properties) like(parts []component) Properties {
 	return p
 }
 
-// FallsWithC reports whether k is a function of c alone that nowhere rises with it: then the documents
-// of the greatest values are those of the least c. Of a kernel of which it isn't known, it is false.
+// FallsWithC reports whether k is a function of c alone that nowhere rises with it: then the
+// documents of the greatest values are those of the least c. Where it isn't known, it is false.
 func FallsWithC(k Kernel) bool {
 	p := PropertiesOf(k)
 	return p.Falling && !p.UsesNorms

@@ -1,5 +1,5 @@
-// Command benchpeers measures grambench neighbours against sparse_dot_topn, the nearest documents by
-// cosine, on the same documents in the same run.
+// Command benchpeers measures grambench neighbours against sparse_dot_topn, which finds the nearest
+// documents by cosine, on the same documents in the same run.
 //
 //	make bench-peers                                    with what is installed
 //	make bench-peers DATA=corpora PYTHON=venv/bin/python ARGS='-rounds 3 -threads 2'
@@ -8,8 +8,9 @@
 // Seconds are those of the search alone, documents in memory: for grambench what it reports, for
 // sparse_dot_topn those of its product, whose transposed matrix is ready. Programs run in turn; the
 // table has the median, the least and the greatest time. A program that is missing is left out,
-// which the command says. It fails where a document has other neighbours: those whose cosines differ
-// by no more than 10⁻⁴, what float32 rounds in the sums of sparse_dot_topn, may stand for each other.
+// which the command says. It fails where a document has other neighbours: those whose cosines
+// differ by no more than 10⁻⁴, what float32 rounds in the sums of sparse_dot_topn, may stand for
+// each other.
 package main
 
 import (
