@@ -62,6 +62,7 @@ func TestPredict(t *testing.T) {
 	ctx := t.Context()
 	for _, s := range []Settings{
 		{}, {K: 1}, {K: 7, Kernel: "linear:embed=tfidf-l2"}, {K: 3, Kernel: "rbf"}, {K: 9, Kernel: "ngd", Uniform: true},
+		{K: 5, Kernel: "ngd:shift=pi"},
 		{K: 4, Scheme: solver.Labels}, {K: 500, Kernel: "diffusion:t=0.1"},
 	} {
 		train, test := texts(80, 1, s.Scheme == solver.Labels), texts(30, 2, false)
@@ -226,6 +227,8 @@ func TestRefused(t *testing.T) {
 	for want, call := range map[string]func() error{
 		"-1 neighbours": func() error { _, err := Train(c, Settings{K: -1}); return err },
 		"knn: kernel":   func() error { _, err := Train(c, Settings{Kernel: "nonsense"}); return err },
+		"never above 0": func() error { _, err := Train(c, Settings{Kernel: "ngd-log"}); return err },
+		"kernel ngd":    func() error { return (Settings{Kernel: "ngd"}).Validate() },
 		"0 classes":     func() error { return (&Model{Documents: c.Documents, Classes: c.Classes}).Validate() },
 		"no documents":  func() error { return (&Model{}).Validate() },
 		"parts of 1":    func() error { _, err := CrossValidate(t.Context(), c, nil, []int{1}, Options{}); return err },

@@ -15,7 +15,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/internal/archive"
 	"github.com/gramengine/gram/sparse"
@@ -32,7 +34,8 @@ type Settings struct {
 	K      int    // neighbours that vote; default 5
 	Kernel string // specification, as engine.ParseKernel takes it; default DefaultKernel
 
-	// Uniform gives each neighbour one vote, in place of its kernel value, where that is above 0.
+	// Uniform gives each neighbour one vote, in place of its kernel value. Values that aren't above 0
+	// are no votes, so kernels that have no others, such as ngd, need it.
 	Uniform bool
 
 	// Scheme is solver.Labels for labels that are decided one by one: a document gets those with
@@ -59,8 +62,26 @@ func (s Settings) resolve() (Settings, engine.Kernel, error) {
 	if err != nil {
 		return s, nil, fmt.Errorf("knn: kernel: %w", err)
 	}
-	s.Kernel = k.String()
+	if s.Kernel = k.String(); !s.Uniform && !votes(k) {
+		return s, nil, fmt.Errorf("knn: the values of kernel %s are never above 0, so nobody would vote, expected another "+
+			"kernel, or one vote for each neighbour (Uniform)", k)
+	}
 	return s, k, nil
+}
+
+// votes says whether values of a kernel that falls with c may be above 0: at c = 0, where they are
+// greatest. Of other kernels it isn't known.
+func votes(k engine.Kernel) bool {
+	if p := kernel.PropertiesOf(k); p.PositiveDiagonal || !kernel.FallsWithC(k) {
+		return true
+	}
+	table, err := asm.For(asm.Generic)
+	if err != nil {
+		return true
+	}
+	value := []float32{0}
+	err = engine.Apply(engine.Resolve(k, 2), table, value, value, nil, nil)
+	return err != nil || value[0] > 0
 }
 
 // Validate reports settings that make no sense.
