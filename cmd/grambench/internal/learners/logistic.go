@@ -156,9 +156,13 @@ func (r *regression) Train(ctx context.Context, c *sparse.Corpus, o Options) (Mo
 		s.C = choices[best].C
 		var figures []string
 		for _, choice := range choices {
-			figures = append(figures, fmt.Sprintf("%v: %.2f%%", choice.C, 100*choice.Right))
+			figures = append(figures, fmt.Sprintf("%v: %.2f%%, %.4f", choice.C, 100*choice.Right, choice.Losses))
 		}
-		chosen = fmt.Sprintf("C chosen on %d folds: %s", triedOn, strings.Join(figures, ", "))
+		right := "accuracy"
+		if s.Scheme == solver.Labels {
+			right = "micro F1"
+		}
+		chosen = fmt.Sprintf("C chosen on %d folds, by %s, then log loss: %s", triedOn, right, strings.Join(figures, "; "))
 	}
 	m, err := logistic.Train(ctx, c, e, s, r.options(o))
 	if err != nil {
