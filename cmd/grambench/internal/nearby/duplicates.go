@@ -40,6 +40,7 @@ grambench duplicates -within 0 -embed tf -in train.svm`,
 		d := &duplicates{f: f}
 		d.Reread = []*string{&d.In}
 		d.Documents.Declare(f, "goroot", &d.Limits)
+		f.Lookup("min-df").Usage = "leave out terms that fewer than `N` documents have (default: 1, all count)"
 		f.Group("Duplicates", "")
 		f.Float64Var(&d.within, "within", 0.02, "pairs of c = 1 - cosine of at most `C` are duplicates")
 		d.DeclareEmbedding(f, "compare documents embedded as `EMBEDDING` (default: tf-l1-sqrt)")
@@ -138,6 +139,9 @@ func (d *duplicates) check() (err error) {
 		if strings.HasSuffix(strings.ToLower(d.out), ".jsonl") {
 			d.format = "jsonl"
 		}
+	}
+	if d.MinDF == 0 {
+		d.MinDF = 1 // without the words that tell documents apart, different ones would be the same
 	}
 	if !(d.within >= 0 && d.within < 1) {
 		return cli.Usagef("-within %v, expected from 0 to below 1", d.within)

@@ -128,8 +128,10 @@ func (r *neighboursReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%s, %s of each document, %s in all, %s pairs/s, %s\n", r.Kernel,
 		report.Counted(r.K, "neighbour", "neighbours"), report.Count(r.Neighbours), report.Rate(float64(r.PairsPerS)),
 		place.WithWhy(r.ISA, r.Why))
-	fmt.Fprintf(w, "the nearest: from %.4g to %.4g, median %.4g, four fifths from %.4g to %.4g\n", r.Nearest.Least,
-		r.Nearest.Most, r.Nearest.Median, r.Nearest.Low, r.Nearest.High)
+	if r.Neighbours > 0 {
+		fmt.Fprintf(w, "the nearest: from %.4g to %.4g, median %.4g, four fifths from %.4g to %.4g\n", r.Nearest.Least,
+			r.Nearest.Most, r.Nearest.Median, r.Nearest.Low, r.Nearest.High)
+	}
 	if r.Lonely > 0 {
 		fmt.Fprintf(w, "without any: %s\n", report.Documents(r.Lonely))
 	}
@@ -195,6 +197,10 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	corpus, err := documents.Read(ctx, e, p)
 	if err != nil {
 		return err
+	}
+	if others != nil && (corpus.Vocabulary == nil) != (others.Vocabulary == nil) {
+		return fmt.Errorf("-in %s and -of %s: one holds text and the other vectors, expected the same of both: indices "+
+			"say nothing about words", n.In, n.of)
 	}
 	r.Corpus = source.NewLine(corpus)
 	columns := corpus
