@@ -49,7 +49,8 @@ type Candidates struct {
 // ChoiceFolds is the number of folds of a choice, except its last round.
 const ChoiceFolds = 3
 
-// Bounds of a choice: of fewer than fewDocuments it makes none. A sample has leastSample documents at
+// Bounds of a choice: of fewer than fewDocuments it makes none, unless it has a last round: that is
+// a search somebody asked for, not a default. A sample has leastSample documents at
 // least, or all there are, even if that costs more than it may: figures of fewer say little. It has
 // mostSample at most, whose matrix takes 144 MB, and mostFinal in the last round, 1.6 GB.
 const leastSample, mostSample, mostFinal, fewDocuments = 900, 6000, 20000, 100
@@ -87,8 +88,8 @@ type Chosen struct {
 // the same from any number of workers and on every run with the same instruction set, unless
 // Options.MemoryBytes leaves room for smaller samples only.
 //
-// Where documents are too few to choose by, or memory is, the result has the settings s and says
-// why. At the end of ctx, or after another error, the result has the rounds that are complete, and
+// Where documents are too few to choose by, or memory is, the result has the first of the candidates
+// and says why. At the end of ctx, or after another error, the result has the rounds that are complete, and
 // the best of them. It computes on the processor and ignores Options.Device, Store, Once and CacheBytes.
 //
 // Errors: those of [Problem.Search], another type than c_svc, Work that isn't a positive number.
@@ -118,6 +119,7 @@ func Choose(
 	h := &choosing{c: c, s: s, from: from, opt: opt, out: &Chosen{Settings: s}}
 	h.s.Scheme = from.Schemes[0]
 	h.out.Measure = h.s.Measure()
+	h.take(Candidate{Kernel: from.Kernels[0], Scheme: from.Schemes[0], C: from.C[0]})
 	if h.out.Why = h.sample(); h.out.Why != "" {
 		return h.out, nil
 	}
@@ -197,7 +199,13 @@ func (h *choosing) sample() (why string) {
 	}
 	slices.SortStableFunc(classes, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
 	const each = 2 * ChoiceFolds // of the two greatest classes, so that no fold is left with one
-	if n < fewDocuments || !labels && len(classes[1]) < each {
+	few := fewDocuments
+	if h.from.Final > 0 {
+		few = 2 * each
+	}
+	// Many small classes do as well: folds have documents of several.
+	small := len(classes[1]) < each && (n-len(classes[0]) < fewDocuments || len(classes[0]) > n/2)
+	if n < few || !labels && small {
 		return fmt.Sprintf("%d documents, %d of them outside the greatest class, are too few to choose by",
 			n, n-len(classes[0]))
 	}

@@ -15,7 +15,6 @@ import (
 func (h *choosing) run(ctx context.Context) error {
 	g := &h.from
 	all := []Candidate{{Kernel: g.Kernels[0], Scheme: g.Schemes[0], C: g.C[0]}}
-	h.take(all[0])
 	steps := h.steps()
 	h.total = h.plan(steps, all)
 	least := min(len(h.order), leastSample)

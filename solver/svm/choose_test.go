@@ -3,6 +3,7 @@ package svm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"testing"
@@ -132,10 +133,17 @@ func TestChooseSample(t *testing.T) {
 	}
 }
 
-// Too few documents leave the settings as they are; labels are chosen for by micro F1.
+// Too few documents get the first candidates, unless a search is asked for; labels are chosen for by
+// micro F1.
 func TestChooseOthers(t *testing.T) {
 	got, err := Choose(t.Context(), sixty(t), Settings{}, choices, Options{})
-	if err != nil || got.Why == "" || got.Settings.Kernel.String() != DefaultKernel || got.Settings.C != 1 {
+	if err != nil || got.Why == "" || got.Settings.Kernel != choices.Kernels[0] || got.Settings.C != 10 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	search := choices
+	search.Final = 2
+	got, err = Choose(t.Context(), sixty(t), Settings{}, search, Options{})
+	if err != nil || got.Why != "" || len(got.Rounds) != 4 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	labels := choices
@@ -150,6 +158,35 @@ func TestChooseOthers(t *testing.T) {
 	if _, err = Choose(ctx, noisy(t), Settings{}, choices, opt); !errors.Is(err, context.Canceled) ||
 		time.Since(begin) > 30*time.Second {
 		t.Errorf("%v at the end of the context", err)
+	}
+}
+
+// Many classes of few documents can be chosen by, and few documents beside a great class can't.
+func TestChooseSmallClasses(t *testing.T) {
+	for _, q := range []struct {
+		great, classes, each int
+		ok                   bool
+	}{{0, 60, 3, true}, {5, 100, 1, true}, {3, 30, 3, false}, {300, 120, 1, false}, {300, 2, 6, true}} {
+		var texts, labels []string
+		for class := range q.classes + 1 {
+			n := q.each
+			if class == q.classes {
+				n = q.great
+			}
+			for doc := range n {
+				word := string(rune('a'+class/26)) + string(rune('a'+class%26))
+				texts = append(texts, fmt.Sprintf("%s common %c", word, 'a'+doc%26))
+				labels = append(labels, word)
+			}
+		}
+		c, err := sparse.FromTexts(t.Context(), texts, labels, sparse.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Choose(t.Context(), c, Settings{}, choices, Options{})
+		if err != nil || (got.Why == "") != q.ok || (len(got.Rounds) == 3) != q.ok {
+			t.Errorf("%+v: %d rounds, %q, %v", q, len(got.Rounds), got.Why, err)
+		}
 	}
 }
 

@@ -83,6 +83,9 @@ func (m *machine) candidates(c *sparse.Corpus, s svm.Settings, embeddings []stri
 	}
 	if m.scheme == "" && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // for two they mean the same
 		out.Schemes = []solver.Scheme{solver.OneVsOne, solver.OneVsRest}
+		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > c.Documents.Rows() {
+			out.Schemes = out.Schemes[1:] // a machine for each two classes of a few documents costs more than it tells
+		}
 	}
 	if m.Embedding != "" {
 		embeddings = []string{m.Embedding}
@@ -174,10 +177,8 @@ func (t *train) choose(
 	if err != nil {
 		return s, nil, err
 	}
-	if chosen.Why == "" {
-		r.Train = t.commandLine([]string{"scheme", "o", "choose-time", "thresholds", "q", "json"},
-			append(t.settingsOf(chosen, ""), "-o", t.out))
-	}
+	r.Train = t.commandLine([]string{"scheme", "o", "choose-time", "thresholds", "q", "json"},
+		append(t.settingsOf(chosen, ""), "-o", t.out))
 	return chosen.Settings, r, nil
 }
 
@@ -238,7 +239,7 @@ func (m *machine) processor() string {
 
 // choiceReport is what train and grid report of a choice.
 type choiceReport struct {
-	Why         string      `json:"why,omitempty"` // nothing was chosen
+	Why         string      `json:"why,omitempty"` // nothing was compared
 	Measure     svm.Measure `json:"measure,omitempty"`
 	Rows        []gridRow   `json:"rows,omitempty"`
 	DotProducts int64       `json:"dot_products"`
@@ -253,7 +254,10 @@ const shownRows = 5
 // WriteText prints the best of each round and the command.
 func (r *choiceReport) WriteText(w io.Writer) {
 	if r.Why != "" {
-		fmt.Fprintf(w, "nothing was chosen: %s\n", r.Why)
+		fmt.Fprintf(w, "nothing was compared: %s; the first candidate is taken:\n", r.Why)
+		if r.Train != "" {
+			fmt.Fprintln(w, r.Train)
+		}
 		return
 	}
 	folds := strconv.Itoa(svm.ChoiceFolds)

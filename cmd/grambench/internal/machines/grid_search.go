@@ -156,6 +156,8 @@ func (g *grid) runSearch(
 			cut = ngrams[chosen.Cut]
 		}
 		r.Train = g.trainCommand(g.settingsOf(chosen, cut))
+	} else if chosen.Why != "" {
+		choice.Train = g.trainCommand(g.settingsOf(chosen, ""))
 	}
 	r.Points, r.Fits, r.DotProducts = len(choice.Rows), choice.Fits, choice.DotProducts
 	r.SecondsSolve, r.Seconds = choice.Seconds, time.Since(begin).Seconds()

@@ -146,10 +146,13 @@ func (m *machine) newProblem(
 	return problem, nil
 }
 
-// checkLabels checks that the labels of a corpus suit what is to be trained, and warns of documents
-// without one.
+// checkLabels checks that the labels of a corpus suit what is to be trained, and that its text has
+// terms, and warns of documents without a label.
 func checkLabels(e *cli.Env, c *sparse.Corpus, settings svm.Settings) error {
 	switch {
+	case c.Vocabulary != nil && c.Documents.NNZ() == 0:
+		return fmt.Errorf("%s has no terms, expected some to learn from (-digits keeps numbers, -min-df 1 words of one "+
+			"document)", c.Source)
 	case settings.Type == model.OneClass:
 		return nil // looks at no labels
 	case settings.Type.Classifies():
@@ -168,6 +171,10 @@ func checkClasses(e *cli.Env, c *sparse.Corpus, scheme solver.Scheme) error {
 	least := 2
 	if scheme == solver.Labels {
 		least = 1
+	}
+	if len(c.Classes) == 0 {
+		return fmt.Errorf("%s has no labels, expected classes to tell apart (-labels FILE reads those of documents, "+
+			"-type one_class learns without)", c.Source)
 	}
 	if len(c.Classes) < least {
 		return fmt.Errorf(

@@ -35,9 +35,11 @@ func details(s svm.Progress) []string {
 	return parts
 }
 
-// wait says how long the rest of a stage takes at the rate so far.
+// wait says how long the rest of a stage takes at the rate so far, once that says something: the first
+// parts of a stage also wait for what all of it needs.
 func wait(begin time.Time, s svm.Progress) []string {
-	if s.Done <= 0 || s.Total <= s.Done {
+	const says = 0.03
+	if s.Done <= 0 || float64(s.Done) < says*float64(s.Total) || s.Total <= s.Done {
 		return nil
 	}
 	rest := float64(time.Since(begin)) * float64(s.Total-s.Done) / float64(s.Done)
