@@ -105,9 +105,9 @@ func TestEvalSmallDistances(t *testing.T) {
 		// arccos²(1-c) = 2c (1 + c/6 + O(c²)), with 4/45·c² the next coefficient: below c²/10
 		// relative.
 		want := 2 * c * (1 + c/6)
-		v, want := (angleExp{t: c, squared: true}).Eval(c, 1, 1), math.Exp(-want/c)
-		if !(math.Abs(v-want) <= (c*c+32*ulp)*want) {
-			t.Errorf("diffusion at c = t = %v is %v, expected %v", c, v, want)
+		v, heat := (angleExp{t: c, squared: true}).Eval(c, 1, 1), math.Exp(-want/c)
+		if !(math.Abs(v-heat) <= (c*c+32*ulp)*heat) {
+			t.Errorf("diffusion at c = t = %v is %v, expected %v", c, v, heat)
 		}
 		if a := (ngd{}).Eval(c, 1, 1); !(math.Abs(a*a/4-want) <= (c*c/10+16*ulp)*want) {
 			t.Errorf("ngd at c = %v is %v, whose square isn't %v", c, a, 4*want)

@@ -1,6 +1,13 @@
 package kernel
 
-import "testing"
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
 
 // A kernel that is said to fall with c does, up to the last bits of its values.
 func TestFalling(t *testing.T) {
@@ -47,5 +54,51 @@ func TestFalling(t *testing.T) {
 		if falling[spec] != want {
 			t.Errorf("%s falls with c: %v, expected %v", spec, falling[spec], want)
 		}
+	}
+}
+
+// 2 arcsin⟨x, y⟩ has a power series without negative coefficients (Zhang, Chen and Lee, §4), so ngd
+// with a shift of π, or more, is positive definite, and so are its products. With less it isn't:
+// the matrix of x and -x has the eigenvalue 2 shift - 2π.
+func TestShiftedDistanceIsPositive(t *testing.T) {
+	for spec, want := range map[string]Definiteness{
+		"ngd": ConditionallyPositive, "ngd:shift=3.1": ConditionallyPositive, "ngd:shift=pi": Positive,
+		"ngd:shift=4": Positive, "product(ngd:shift=pi,diffusion:t=0.5)": NotProven,
+		"product(ngd:shift=pi,bhattacharyya)": Positive, "product(ngd,bhattacharyya)": NotProven,
+	} {
+		if p := PropertiesOf(MustParse(spec)); p.Definite != want || want == Positive && p.Doubtful() != "" {
+			t.Errorf("%s is %v, %q", spec, p.Definite, p.Doubtful())
+		}
+	}
+	for shift := 0.0; shift < 4; shift += 0.5 {
+		k := ngd{shift: shift}
+		least := k.Eval(0, 1, 1) - math.Abs(k.Eval(2, 1, 1))
+		if proven := k.Properties().Definite == Positive; proven && !(least >= 0) {
+			t.Errorf("shift %v is called positive definite, x and -x have the eigenvalue %v", shift, least)
+		}
+	}
+	const n = 60
+	r := rand.New(rand.NewPCG(1, 2))
+	points := mat.NewDense(n, 3, nil)
+	for i := range n {
+		row := points.RawRowView(i)
+		for d := range row {
+			row[d] = r.NormFloat64()
+		}
+		floats.Scale(1/floats.Norm(row, 2), row)
+	}
+	gram, z := mat.NewSymDense(n, nil), new(mat.Dense)
+	z.Mul(points, points.T())
+	for i := range n {
+		for j := range i + 1 {
+			gram.SetSym(i, j, MustParse("ngd:shift=pi").Eval(1-z.At(i, j), 1, 1))
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(gram, false) {
+		t.Fatal("no eigenvalues")
+	}
+	if least := floats.Min(eigen.Values(nil)); !(least >= -1e-6) {
+		t.Errorf("ngd:shift=pi of %d unit vectors has the eigenvalue %v", n, least)
 	}
 }

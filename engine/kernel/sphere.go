@@ -124,8 +124,9 @@ func (k bhattacharyya) layer() rowLayer                         { return sameLay
 //
 //	k = shift - 2 arccos(1-c)
 //
-// conditionally positive definite; shift is 0 or π, of which the latter makes it non-negative for
-// documents without negative values. Source: Zhang, Chen and Lee, SIGIR 2005, §4.
+// conditionally positive definite. From shift = π on it is positive definite: π - 2 arccos(z) is
+// 2 arcsin(z), whose power series has no coefficient below 0; and it is non-negative for documents
+// without negative values. Source: Zhang, Chen and Lee, SIGIR 2005, §4.
 type ngd struct {
 	cosine
 	shift float64
@@ -161,10 +162,14 @@ func (k ngd) feature(c, x, y float64) (float64, float64, float64) {
 }
 
 func (k ngd) Properties() Properties {
-	return Properties{
+	p := Properties{
 		Definite: ConditionallyPositive, Source: sourceZhang + ", §4",
 		NonNegative: k.shift >= 2*math.Pi, PositiveDiagonal: k.shift > 0, Falling: true,
 	}
+	if k.shift >= math.Pi {
+		p.Definite, p.Condition = Positive, "shift >= pi: a power series without negative coefficients"
+	}
+	return p
 }
 
 // decay is an exponential of c,

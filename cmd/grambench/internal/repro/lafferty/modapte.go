@@ -33,7 +33,7 @@ func newModApteSplit(c *sparse.Corpus, train int, kind string) *modApteSplit {
 				have = append(have, t)
 			}
 		}
-		if len(have) == 0 && (kind == "top" || kind == "topics" && hasClass(c, i, "-")) {
+		if len(have) == 0 && (kind == "top" || kind == "topics" && len(c.Labels.Of(i)) == 0) {
 			continue
 		}
 		part := 0

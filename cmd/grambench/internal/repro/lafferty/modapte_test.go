@@ -8,6 +8,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
 	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
 )
 
 // Of 10 stories with a topic 2 are missed, and 1 other is taken for one: precision 8/9, recall
@@ -72,6 +73,21 @@ func TestDecideTopics(t *testing.T) {
 		all, err := decideTopics(t.Context(), c, m, labels, nil, 1, loops)
 		if err != nil || !slices.Equal(all[0].Mistaken, []int{2}) {
 			t.Errorf("%s: of all: %+v, %v", isa, all[0], err)
+		}
+	}
+}
+
+// Stories of the split: one has a topic of the ten, one another topic, one none.
+func TestModApteStories(t *testing.T) {
+	texts, labels := []string{"a b", "b c", "c a", "a c", "b a"}, []string{"earn", "cpi", "-", "earn,cpi", "-"}
+	c, err := sparse.FromTexts(t.Context(), texts, labels, sparse.Options{MinDF: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[string][2]int{"top": {1, 1}, "topics": {2, 1}, "all": {3, 2}} {
+		s := newModApteSplit(c, 3, kind)
+		if got := [2]int{s.train.Rows(), s.test.Rows()}; got != want {
+			t.Errorf("%s: %d stories, expected %d", kind, got, want)
 		}
 	}
 }
