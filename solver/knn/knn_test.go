@@ -229,6 +229,12 @@ func TestRefused(t *testing.T) {
 		"knn: kernel":   func() error { _, err := Train(c, Settings{Kernel: "nonsense"}); return err },
 		"never above 0": func() error { _, err := Train(c, Settings{Kernel: "ngd-log"}); return err },
 		"kernel ngd":    func() error { return (Settings{Kernel: "ngd"}).Validate() },
+		"found -1": func() error {
+			signed := texts(20, 1, false)
+			signed.Documents.Values[3] = -1
+			_, err := Train(signed, Settings{})
+			return err
+		},
 		"0 classes":     func() error { return (&Model{Documents: c.Documents, Classes: c.Classes}).Validate() },
 		"no documents":  func() error { return (&Model{}).Validate() },
 		"parts of 1":    func() error { _, err := CrossValidate(t.Context(), c, nil, []int{1}, Options{}); return err },

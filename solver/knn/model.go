@@ -11,6 +11,7 @@
 package knn
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -118,10 +119,10 @@ type Model struct {
 
 // Train makes a model of a corpus, whose documents it keeps; they must stay unchanged. Of one class
 // for each document, those without one are left out. Errors: settings that [Settings.Validate]
-// refuses, a corpus that isn't valid, no documents, several classes of a document where it may have
-// one.
+// refuses, a corpus that isn't valid, values that the kernel's embedding refuses, no documents,
+// several classes of a document where it may have one.
 func Train(c *sparse.Corpus, s Settings) (*Model, error) {
-	s, _, err := s.resolve()
+	s, k, err := s.resolve()
 	if err != nil {
 		return nil, err
 	}
@@ -132,11 +133,30 @@ func Train(c *sparse.Corpus, s Settings) (*Model, error) {
 		Settings: s, Source: c.Source, Corpus: c.Digest(), Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer,
 		Classes: c.Classes,
 	}
+	if err := takes(k.Embedding(), c.Documents); err != nil {
+		return nil, err
+	}
 	if c = labelled(c, s.Scheme); c.Documents.Rows() == 0 {
 		return nil, fmt.Errorf("knn: %s has no documents with a class, expected some", c.Source)
 	}
 	m.Documents, m.Labels = c.Documents, c.Labels
 	return m, m.Validate()
+}
+
+// takes reports the first value that an embedding doesn't take. It embeds some documents at a time.
+func takes(e sparse.Embedding, docs *sparse.CSR) error {
+	const some = 4096
+	fitted := e.Fit(docs)
+	for lo := 0; lo < docs.Rows(); lo += some {
+		rows := make([]int, min(some, docs.Rows()-lo))
+		for k := range rows {
+			rows[k] = lo + k
+		}
+		if _, err := fitted.TransformRows(context.Background(), docs, rows, 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // labelled returns the corpus without documents that have nothing to say.

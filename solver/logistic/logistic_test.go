@@ -225,7 +225,18 @@ func TestOddInput(t *testing.T) {
 		"one label": {func() error { _, err := Train(ctx, one, root, spherical, Options{}); return err },
 			"1 classes, expected at least 2"},
 		"negative": {func() error { _, err := Train(ctx, signed, l2, spherical, Options{}); return err },
-			"negative value"},
+			"no value below 0"},
+		"negative to predict": {func() error {
+			positive := &sparse.Corpus{Source: "positive", Classes: signed.Classes, Documents: &sparse.CSR{
+				Cols: 2, Offsets: []int64{0, 1, 2}, Terms: []uint32{0, 1}, Values: []float32{1, 1},
+			}, Labels: signed.Labels}
+			m, err := Train(ctx, positive, l2, spherical, Options{})
+			if err != nil {
+				return err
+			}
+			_, err = m.Predict(ctx, signed.Documents, Options{})
+			return err
+		}, "row 0, term 0: found -1, expected no value below 0 in the embedding tf-l2"},
 		"histogram": {func() error { _, err := Train(ctx, c, chi, Settings{}, Options{}); return err }, "tf-l1-chi2"},
 		"C":         {func() error { _, err := Train(ctx, c, l2, Settings{C: -1}, Options{}); return err }, "C -1"},
 		"pull":      {func() error { _, err := Train(ctx, c, l2, Settings{Pull: 1}, Options{}); return err }, "Euclidean"},

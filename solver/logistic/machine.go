@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/gramengine/gram/solver/internal/sphere"
 	"github.com/gramengine/gram/sparse"
@@ -37,6 +38,7 @@ type Machine struct {
 type Documents struct {
 	x     *sparse.Embedded
 	norm2 []float64 // of the unit vectors as float32 has them
+	below int       // the first row with a value below 0, -1 for none
 }
 
 // NewDocuments checks embedded documents, which must not change any more.
@@ -58,14 +60,29 @@ func NewDocuments(x *sparse.Embedded) (*Documents, error) {
 }
 
 func newDocuments(x *sparse.Embedded) *Documents {
-	d := &Documents{x: x, norm2: make([]float64, x.Rows())}
+	d := &Documents{x: x, norm2: make([]float64, x.Rows()), below: -1}
 	for i := range d.norm2 {
 		_, values := x.Row(i)
 		for _, v := range values {
-			d.norm2[i] += float64(v) * float64(v)
+			if d.norm2[i] += float64(v) * float64(v); v < 0 && d.below < 0 {
+				d.below = i
+			}
 		}
 	}
 	return d
+}
+
+// check reports the first value that a margin can't take, as one of row first and the rows behind it.
+func (d *Documents) check(m Margin, first int) error {
+	if m != Spherical || d.below < 0 {
+		return nil
+	}
+	terms, values := d.x.Row(d.below)
+	at := slices.IndexFunc(values, func(v float32) bool { return v < 0 })
+	return &sparse.ValueError{
+		Row: first + d.below, Term: d.x.Embedder.Terms[terms[at]], Value: values[at],
+		Expected: fmt.Sprintf("no value below 0 in the embedding %s: the positive sphere has no such points", d.x.Embedder),
+	}
 }
 
 // pick returns rows, all of them for nil, after checking that they are there.
@@ -136,13 +153,9 @@ func (p *Problem) Train(
 func (p *Problem) train(
 	ctx context.Context, positive []bool, prices []float64, s Settings, workers int, told func(),
 ) ([]*Machine, error) {
-	if s.Margin == Spherical {
-		for _, v := range p.p.rows.Values {
-			if v < 0 {
-				return nil, fmt.Errorf("logistic: a negative value, %v, expected none: the positive sphere has no "+
-					"such points", v)
-			}
-		}
+	if s.Margin == Spherical && p.p.least < 0 {
+		return nil, fmt.Errorf("logistic: a value of %v, expected none below 0: the positive sphere has no such points",
+			p.p.least)
 	}
 	count := 0
 	for _, is := range positive {
@@ -382,6 +395,9 @@ func (m *Machine) Decisions(of *Documents, rows []int, s Settings) ([]float64, e
 	}
 	if m == nil || of.x.Cols != len(m.Weights) {
 		return nil, fmt.Errorf("logistic: documents of %d columns, expected a machine that has as many weights", of.x.Cols)
+	}
+	if err := of.check(s.Margin, 0); err != nil {
+		return nil, err
 	}
 	d := newDecider(m, &s)
 	out := make([]float64, len(rows))

@@ -166,6 +166,9 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (out
 			return err
 		}
 		own := newDocuments(x)
+		if err := own.check(s.Margin, part*chunk); err != nil {
+			return err
+		}
 		values := make([]float64, 2*k*len(rows))
 		for at, i := range rows {
 			f := values[2*k*at : 2*k*at+k : 2*k*at+k]

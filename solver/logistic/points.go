@@ -16,6 +16,7 @@ type points struct {
 	norm2   []float64   // Σ values² of each row
 	columns *sparse.CSR // transposed: row j are the documents with term j
 	terms   []uint32    // the column of the embedding of each term
+	least   float32     // value, at most 0
 
 	rowBlocks, columnBlocks []int // where blocks begin, and the end of the last
 }
@@ -70,6 +71,7 @@ func newPoints(x *sparse.Embedded, docs []int) *points {
 			p.columns.Terms[next[t]], p.columns.Values[next[t]] = uint32(row), v
 			next[t]++
 			norm2 += float64(v) * float64(v)
+			p.least = min(p.least, v)
 		}
 		p.rows.Offsets = append(p.rows.Offsets, int64(len(p.rows.Terms)))
 		p.norm2 = append(p.norm2, norm2)

@@ -137,7 +137,7 @@ func newTraining(
 		return nil, err
 	}
 	t.docs = newDocuments(x)
-	return t, nil
+	return t, t.docs.check(s.Margin, 0)
 }
 
 // bytes is the memory that training takes: embedded documents, those of the problem by rows and by

@@ -2,6 +2,7 @@ package machines
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -79,13 +80,13 @@ func (l *learning) validate(
 		}
 		models, err := l.train(ctx, trainer, c.Select(train), prices)
 		if err != nil {
-			return nil, fmt.Errorf("fold %d: %w", fold+1, err)
+			return nil, fmt.Errorf("fold %d: %w", fold+1, placed(err, train))
 		}
 		own := c.Select(test)
 		for p, m := range models {
 			found, err := m.Predict(ctx, own.Documents, l.o)
 			if err != nil {
-				return nil, err
+				return nil, placed(err, test)
 			}
 			for i, doc := range test {
 				if separate {
@@ -111,6 +112,15 @@ func (l *learning) validate(
 		}
 	}
 	return out, nil
+}
+
+// placed gives an error about a value of some documents the place of its document in the corpus.
+func placed(err error, docs []int) error {
+	var value *sparse.ValueError
+	if errors.As(err, &value) {
+		value.Row = docs[value.Row]
+	}
+	return err
 }
 
 // parts divides the documents into folds, those of package svm; -1 leaves one out.
