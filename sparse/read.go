@@ -82,7 +82,7 @@ const (
 	FormatAuto         Format = ""             // from the name and the first bytes
 	FormatSVMLight     Format = "svmlight"     // label index:value ..., as svm-train reads it
 	FormatTSV          Format = "tsv"          // label<TAB>text, one document per line; or a table with columns
-	FormatCSV          Format = "csv"          // a table with commas, quotes as in RFC 4180
+	FormatCSV          Format = "csv"          // a table with commas or semicolons, quotes as in RFC 4180
 	FormatJSONL        Format = "jsonl"        // JSON objects, one per line
 	FormatNumPy        Format = "numpy"        // .npy, dense, or .npz of scipy.sparse in compressed rows
 	FormatLines        Format = "lines"        // texts without labels, one per line

@@ -278,7 +278,18 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	})
 }
 
+// readCSV reads a table with commas, or with semicolons where only these make the first line a header,
+// as spreadsheets write it where numbers have commas.
 func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	commas, _, err := in.firstRecord(',')
+	if err != nil || len(commas) != 1 {
+		return readTable(ctx, in, opt, m, ',')
+	}
+	if first, _, err := in.firstRecord(';'); err == nil && len(first) > 1 {
+		if of, bad := findColumns(first, opt); bad == nil && of.header != nil {
+			return readTable(ctx, in, opt, m, ';')
+		}
+	}
 	return readTable(ctx, in, opt, m, ',')
 }
 

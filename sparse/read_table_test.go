@@ -38,6 +38,9 @@ func TestTables(t *testing.T) {
 		{"a.csv", "a,b,c\n1,pos,Good fine\n2,neg,bad\n3,pos,good other line\n4,,say\n",
 			Options{LabelColumn: "B", TextColumn: "c"}},
 		{"a.csv", "pos,Good fine\nneg,bad\npos,good other line\n-,say\n", Options{}},
+		{"a.csv", "Label;Text\npos;Good fine\nneg;\"bad; \"\"bad\"\"\"\npos;\"good\nother, line\"\n;say\n", Options{}},
+		{"a.csv", "nr;b;c\n1,5;pos;Good fine\n2,5;neg;bad\n3;pos;good other line\n4;;say\n",
+			Options{LabelColumn: "b", TextColumn: "c"}},
 		{"a.csv", "Good fine,pos\nbad,neg\ngood other line,pos\nsay,-\n", Options{LabelColumn: "2"}},
 		{"a.dat", "Good fine,1,pos\nbad,2,neg\ngood other line,3,pos\nsay,4,-\n",
 			Options{LabelColumn: "3", TextColumn: "1", Format: FormatCSV}},
@@ -53,6 +56,10 @@ func TestTables(t *testing.T) {
 		if got = strings.Replace(got, "bad:2", "bad:1", 1); got != want {
 			t.Errorf("%s %q: read\n%swant\n%s", c.file, c.content, got, want)
 		}
+	}
+	one := show(texts(t, "a.csv", "good; fine\nbad; worse\n", Options{})) // no header: a column of texts
+	if want := " fine:1 good:1\n bad:1 worse:1\n"; one != want {
+		t.Errorf("one column: read\n%swant\n%s", one, want)
 	}
 	lines := show(texts(t, "a.txt", "Good fine\n\nbad\r\n", Options{}))
 	if want := " fine:1 good:1\n bad:1\n"; lines != want {
