@@ -209,11 +209,7 @@ func (m *Model) Validate() error {
 func (m *Model) Bytes() int64 { return m.Documents.Bytes() + 16*int64(m.Documents.Rows()) }
 
 // commonest returns the class of the most documents, the first of equals.
-func commonest(l sparse.Labels, classes int) int {
-	count := make([]int, classes)
-	for _, id := range l.IDs {
-		count[id]++
-	}
+func commonest(count []int) int {
 	best := 0
 	for k, n := range count {
 		if n > count[best] {

@@ -108,7 +108,11 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 	if err != nil {
 		return nil, err
 	}
-	p, fallback := newPrediction(docs.Rows(), s.Scheme), commonest(m.Labels, len(m.Classes))
+	count := make([]int, len(m.Classes))
+	for _, id := range m.Labels.IDs {
+		count[id]++
+	}
+	p, fallback := newPrediction(docs.Rows(), s.Scheme), commonest(count)
 	for i := range docs.Rows() {
 		p.vote(i, &s, near.Of(i), m.Labels, len(m.Classes), fallback)
 	}

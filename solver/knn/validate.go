@@ -181,18 +181,22 @@ func (v *validation) together(ctx context.Context, settings []int, in []int, out
 
 // fallbacks returns, for each part, the commonest class of all others.
 func (v *validation) fallbacks() map[int32]int {
-	out := map[int32]int{}
-	for _, part := range v.parts {
-		if _, known := out[part]; known {
-			continue
+	all, own := make([]int, len(v.c.Classes)), map[int32][]int{}
+	for i, part := range v.parts {
+		if own[part] == nil {
+			own[part] = make([]int, len(all))
 		}
-		var l sparse.Labels
-		for i, p := range v.parts {
-			if p != part {
-				l.Add(v.c.Labels.Of(i)...)
-			}
+		for _, id := range v.c.Labels.Of(i) {
+			all[id]++
+			own[part][id]++
 		}
-		out[part] = commonest(l, len(v.c.Classes))
+	}
+	out, others := map[int32]int{}, make([]int, len(all))
+	for part, count := range own {
+		for k, n := range all {
+			others[k] = n - count[k]
+		}
+		out[part] = commonest(others)
 	}
 	return out
 }

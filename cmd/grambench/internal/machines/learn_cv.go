@@ -179,7 +179,7 @@ func (l *learning) validateTogether(
 			class = make([]int, len(part))
 		}
 		for _, docs := range own {
-			score, err := scored(separate, c.Classes, pick(class, docs), pick(labels, docs), c.Select(docs))
+			score, err := scored(separate, c.Classes, pick(class, docs), pick(labels, docs), truth(c, docs))
 			if err != nil {
 				return nil, err
 			}
@@ -234,6 +234,16 @@ func scored(separate bool, classes []string, class []int, labels [][]int, truth 
 		return svm.ScoreLabels(classes, labels, truth)
 	}
 	return svm.ScoreClasses(classes, class, truth)
+}
+
+// truth returns some documents with their labels, for scores. It looks at no others, as a check of the
+// corpus would: there may be as many folds as documents.
+func truth(c *sparse.Corpus, docs []int) *sparse.Corpus {
+	out := &sparse.Corpus{Source: c.Source, Classes: c.Classes, Documents: c.Documents.SelectRows(docs)}
+	for _, i := range docs {
+		out.Labels.Add(c.Labels.Of(i)...)
+	}
+	return out
 }
 
 func pick[T any](from []T, at []int) []T {
