@@ -307,7 +307,15 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	if opt.TextKey != "" {
 		keys.text = []string{opt.TextKey}
 	}
-	return readTextLines(ctx, in, opt, m, "lines that are JSON objects", keys.add)
+	c, err := readTextLines(ctx, in, opt, m, "lines that are JSON objects", keys.add)
+	if err == nil {
+		for i := range c.Warnings {
+			if w := &c.Warnings[i]; w.Option == "LabelColumn" {
+				w.Option, w.Remedy = "LabelKey", "names the key of labels"
+			}
+		}
+	}
+	return c, err
 }
 
 // add adds a line.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -107,6 +108,13 @@ func TestSuspicions(t *testing.T) {
 		if strings.Join(got, "\n") != c.want {
 			t.Errorf("%q: warnings %q, expected %q", c.content, got, c.want)
 		}
+	}
+	lines := ""
+	for _, label := range "abcde" {
+		lines += fmt.Sprintf(`{"label":"%c","text":"x y"}`+"\n", label)
+	}
+	if w := texts(t, "a.jsonl", lines, Options{}).Warnings; len(w) != 1 || w[0].Option != "LabelKey" {
+		t.Errorf("JSON lines: warnings %v, expected one that names LabelKey", w)
 	}
 	c := texts(t, "a.csv", "id,text,group\n1,a,b\n", Options{})
 	if len(c.Warnings) != 1 || c.Warnings[0].Message != "no column of labels: id, text, group" {

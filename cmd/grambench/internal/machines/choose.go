@@ -225,8 +225,23 @@ func (m *machine) chosen(
 			row.Best = k == round.Best
 			r.Rows = append(r.Rows, row)
 		}
+		r.Hint = m.oneAnswer(round.Points[round.Best].Score) // the last round's stays
 	}
 	return out, r, err
+}
+
+// oneAnswer says so where all documents get the same class.
+func (m *machine) oneAnswer(s *svm.Score) string {
+	same := func(c svm.ClassScore) bool { return c.Given == s.Documents }
+	i := slices.IndexFunc(s.Classes, same)
+	if i < 0 || s.Confusion == nil {
+		return ""
+	}
+	ways := "-weight balanced, or -scheme labels, may tell"
+	if m.f.Given("weight") {
+		ways = "-scheme labels may tell"
+	}
+	return fmt.Sprintf("the best takes all documents for %s: %s the others from it", s.Classes[i].Name, ways)
 }
 
 // processor is the processor's instruction set that is asked for.
@@ -245,6 +260,7 @@ type choiceReport struct {
 	DotProducts int64       `json:"dot_products"`
 	Fits        int         `json:"fits"`
 	Seconds     float64     `json:"seconds"`
+	Hint        string      `json:"hint,omitempty"`
 	Train       string      `json:"train,omitempty"` // the command that fixes what was chosen
 }
 
@@ -288,6 +304,9 @@ func (r *choiceReport) WriteText(w io.Writer) {
 		}
 	}
 	t.Write(w)
+	if r.Hint != "" {
+		fmt.Fprintln(w, r.Hint)
+	}
 	if r.Train != "" {
 		fmt.Fprintln(w, r.Train)
 	}
