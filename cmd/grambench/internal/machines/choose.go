@@ -37,6 +37,10 @@ var (
 // mostChooseTime bounds -choose-time.
 const mostChooseTime = 1000
 
+// mostPairs of classes get a machine each where schemes are chosen: as many as the greatest sample has
+// documents.
+const mostPairs = 6000
+
 // declareChoice declares -choose-time.
 func (m *machine) declareChoice(work float64, usage string) {
 	m.f.Float64Var(&m.chooseTime, "choose-time", work, usage)
@@ -83,7 +87,7 @@ func (m *machine) candidates(c *sparse.Corpus, s svm.Settings, embeddings []stri
 	}
 	if m.scheme == "" && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // for two they mean the same
 		out.Schemes = []solver.Scheme{solver.OneVsOne, solver.OneVsRest}
-		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > c.Documents.Rows() {
+		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), mostPairs) {
 			out.Schemes = out.Schemes[1:] // a machine for each two classes of a few documents costs more than it tells
 		}
 	}
