@@ -159,8 +159,8 @@ func TestCacheMakesOnce(t *testing.T) {
 		<-finish
 		return fill(Key{Row: 5})(dst)
 	}
-	var wg sync.WaitGroup
-	ask := func(ctx context.Context, want error) {
+	var wg, cancelled sync.WaitGroup
+	ask := func(ctx context.Context, wg *sync.WaitGroup, want error) {
 		wg.Go(func() {
 			tile, err := get(ctx, c, Key{Row: 5}, compute)
 			if err != want || err == nil && !holds(tile, Key{Row: 5}) {
@@ -171,16 +171,17 @@ func TestCacheMakesOnce(t *testing.T) {
 			}
 		})
 	}
-	ask(t.Context(), nil)
+	ask(t.Context(), &wg, nil)
 	<-begun
 	ctx, cancel := context.WithCancel(t.Context())
 	for range 10 {
-		ask(t.Context(), nil)
-		ask(ctx, context.Canceled)
+		ask(t.Context(), &wg, nil)
+		ask(ctx, &cancelled, context.Canceled)
 	}
 	for c.Stats().Waits < 20 {
 	}
 	cancel()
+	cancelled.Wait() // who is cancelled goes at once; afterwards the tile and the end would both be there
 	close(finish)
 	wg.Wait()
 	if n := made.Load(); n != 1 {
