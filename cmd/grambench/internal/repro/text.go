@@ -1,6 +1,7 @@
 package repro
 
 import (
+	_ "embed"
 	"flag"
 	"fmt"
 	"os"
@@ -16,14 +17,27 @@ import (
 type Preparation struct {
 	MinDF      int    // leave out terms that fewer documents have
 	MinLetters int    // leave out shorter terms
-	StopWords  string // leave out the words of this file, white space between them; empty for none
+	StopWords  string // leave out the words of this file, white space between them, or [SMART]
 }
 
-// Flags declares the flags that set p. minDF is the default of -min-df.
-func (p *Preparation) Flags(f *flag.FlagSet, minDF int) {
+// What the StopWords of a [Preparation] name other than a file.
+const (
+	SMART   = "smart" // the list of the SMART retrieval system
+	NoWords = "none"  // no words are left out; so is the empty string
+)
+
+// smart is SMART's list of 571 English stop words, one of them twice, as Cornell University
+// published it (ftp.cs.cornell.edu/pub/smart/english.stop). The 47 with an apostrophe are no runs
+// of letters, so they never match; the others are the stop words of Rainbow and MALLET.
+//
+//go:embed smart.txt
+var smart string
+
+// Flags declares the flags that set p. minDF is the default of -min-df, stop that of -stop-words.
+func (p *Preparation) Flags(f *flag.FlagSet, minDF int, stop string) {
 	f.IntVar(&p.MinDF, "min-df", minDF, "leave out terms that fewer than `N` documents have")
 	f.IntVar(&p.MinLetters, "min-letters", 1, "leave out terms of fewer than `N` letters")
-	f.StringVar(&p.StopWords, "stop-words", "", "leave out the words in `FILE` (default: none are)")
+	f.StringVar(&p.StopWords, "stop-words", stop, "leave out the words of `FILE`, smart (SMART's list) or none")
 }
 
 // String names the choice for the settings of a report.
@@ -35,9 +49,12 @@ func (p Preparation) String() string {
 	if p.MinDF > 1 {
 		parts = append(parts, fmt.Sprintf("in %d documents or more", p.MinDF))
 	}
-	stop := "no stop words left out"
-	if p.StopWords != "" {
-		stop = "without the stop words of " + p.StopWords
+	stop := "without the stop words of " + p.StopWords
+	switch p.StopWords {
+	case "", NoWords:
+		stop = "no stop words left out"
+	case SMART:
+		stop = "without the stop words of SMART"
 	}
 	return strings.Join(append(parts, stop), ", ")
 }
@@ -53,14 +70,9 @@ func (p Preparation) Check() error {
 // Apply leaves terms out of a corpus of text, whose columns stay as they are. An error is that of
 // reading the stop words.
 func (p Preparation) Apply(c *sparse.Corpus) (*sparse.Corpus, error) {
-	var stop []string
-	if p.StopWords != "" {
-		words, err := os.ReadFile(p.StopWords)
-		if err != nil {
-			return nil, err
-		}
-		stop = strings.Fields(strings.ToLower(string(words)))
-		slices.Sort(stop)
+	stop, err := p.stopWords()
+	if err != nil {
+		return nil, err
 	}
 	df := c.Documents.DocumentFrequency()
 	keep := make([]bool, len(df))
@@ -75,6 +87,23 @@ func (p Preparation) Apply(c *sparse.Corpus) (*sparse.Corpus, error) {
 	less.Documents = &sparse.CSR{Cols: c.Documents.Cols, Offsets: []int64{0}}
 	appendRows(less.Documents, c.Documents, func(t uint32) (uint32, bool) { return t, keep[t] })
 	return &less, nil
+}
+
+// stopWords returns the words to leave out, in order.
+func (p Preparation) stopWords() ([]string, error) {
+	words := smart
+	switch p.StopWords {
+	case "", NoWords:
+		return nil, nil
+	case SMART:
+	default:
+		read, err := os.ReadFile(p.StopWords)
+		if err != nil {
+			return nil, err
+		}
+		words = string(read)
+	}
+	return slices.Sorted(strings.FieldsSeq(strings.ToLower(words))), nil
 }
 
 // appendRows appends the rows of a matrix to another. column says where the values of a term go,

@@ -68,6 +68,24 @@ func TestPreparation(t *testing.T) {
 	}
 }
 
+// SMART's list is the published one, and leaves its words out.
+func TestSMART(t *testing.T) {
+	all := strings.Fields(smart)
+	plain := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return strings.Contains(w, "'") })
+	slices.Sort(plain)
+	if n := len(slices.Compact(slices.Clone(plain))); len(all) != 571 || len(plain) != 524 || n != 523 {
+		t.Errorf("%d words, %d without an apostrophe, %d different, expected 571, 524 and 523", len(all), len(plain), n)
+	}
+	c := readLines(t, "x\tAccordingly the cat sat", "y\tcat zero")
+	got, err := Preparation{MinDF: 1, MinLetters: 1, StopWords: SMART}.Apply(c)
+	if text := strings.Join(words(got), "|"); err != nil || text != "x: cat 1 sat 1|y: cat 1" {
+		t.Errorf("%s, %v", text, err)
+	}
+	if got, err = (Preparation{MinDF: 1, MinLetters: 1, StopWords: NoWords}).Apply(c); err != nil || got != c {
+		t.Errorf("none: %v, %v", words(got), err)
+	}
+}
+
 func TestConcat(t *testing.T) {
 	a, b := readLines(t, "x\tcat dog", "y,x\teel"), readLines(t, "z\tbee dog dog zoo", "x\tcat")
 	both := Concat(a, b)

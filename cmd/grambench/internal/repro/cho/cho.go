@@ -94,7 +94,7 @@ Examples:
 		f.IntVar(&p.test, "test", 0, "test on `N` documents (default: all of a set)")
 		f.BoolVar(&p.centred, "centre", false, "subtract from each pixel its mean over the training images")
 		f.StringVar(&p.embed, "embed", "tfidf-l2", "embed texts as `EMBEDDING`")
-		p.text.Flags(f, 2)
+		p.text.Flags(f, 2, repro.NoWords)
 		return p.run
 	},
 }

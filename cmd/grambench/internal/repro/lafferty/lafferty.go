@@ -86,7 +86,7 @@ Examples:
 		f.IntVar(&p.folds, "folds", 5, "choose by `N` folds of the training documents; 0 for not at all")
 		f.StringVar(&p.modApte, "modapte", "top", "`STORIES` of Tables 5 and 6: with one of ten topics (top), "+
 			"with any (topics), all")
-		p.text.Flags(f, 1)
+		p.text.Flags(f, 1, repro.NoWords)
 		return p.run
 	},
 }

@@ -60,7 +60,7 @@ Examples:
 		f.IntVar(&p.splits, "splits", 20, "draw `N` random splits of each task")
 		f.IntVar(&p.folds, "folds", 3, "choose C by `N` folds of the training documents")
 		f.StringVar(&p.boundary, "boundary", "exact", "`SET` of terms that are 0 at the nearest point: exact or paper")
-		p.text.Flags(f, 1)
+		p.text.Flags(f, 1, repro.NoWords)
 		return p.run
 	},
 }

@@ -22,11 +22,12 @@ type division struct {
 // webkb reads WebKB, and divides it by leaving one university out. Labels class|university become
 // classes.
 func (p *protocol) webkb(ctx context.Context, r *repro.Run) ([]division, string, error) {
-	c, err := r.Read(ctx, repro.WebKB, repro.WebKB.Files[0], sparse.Options{MinDF: p.text.MinDF})
+	text := p.terms(repro.WebKB.Name)
+	c, err := r.Read(ctx, repro.WebKB, repro.WebKB.Files[0], sparse.Options{MinDF: text.MinDF})
 	if err != nil {
 		return nil, "", err
 	}
-	if c, err = p.text.Apply(c); err != nil {
+	if c, err = text.Apply(c); err != nil {
 		return nil, "", err
 	}
 	pages := map[string][]int{} // by university
@@ -67,7 +68,7 @@ func (p *protocol) webkb(ctx context.Context, r *repro.Run) ([]division, string,
 
 // newsgroups reads 20 Newsgroups.
 func (p *protocol) newsgroups(ctx context.Context, r *repro.Run) ([]division, string, error) {
-	train, test, err := r.ReadNewsgroups(ctx, p.text)
+	train, test, err := r.ReadNewsgroups(ctx, p.terms(repro.Newsgroups.Name))
 	if err != nil {
 		return nil, "", err
 	}

@@ -114,6 +114,47 @@ func TestLeaveOneUniversityOut(t *testing.T) {
 	}
 }
 
+// The accuracy of several divisions is the mean of theirs, whatever their sizes.
+func TestAccuracyIsTheMeanOfDivisions(t *testing.T) {
+	for want, rights := range map[string][]string{
+		"75.00":                    {"1110"},
+		"100.00 50.00 75.00 60.00": {"1", "1100"},
+	} {
+		var got []string
+		for _, cell := range accuracies(rights) {
+			got = append(got, cell.Text)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%v: %v, expected %s", rights, got, want)
+		}
+	}
+}
+
+// By Rainbow's options SMART's stop words are left out of 20 Newsgroups and not of WebKB; what a
+// flag names is for both.
+func TestStopWords(t *testing.T) {
+	data, ctx := reprotest.Groups(t), t.Context()
+	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0], []string{
+		"course|cornell\tthe", "course|texas\tthe", "course|washington\tthe", "course|wisconsin\tthe mole"})
+	reprotest.WriteText(t, data, repro.Newsgroups, repro.Newsgroups.Files[0], []string{"a\tthe mole doesn't"})
+	r := &repro.Run{Data: data}
+	for stop, want := range map[string][2]int{rainbow: {2, 2}, repro.NoWords: {2, 4}, repro.SMART: {1, 2}} {
+		p := &protocol{text: repro.Preparation{MinDF: 1, MinLetters: 1, StopWords: stop}}
+		pages, _, err := p.webkb(ctx, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		posts, _, err := p.newsgroups(ctx, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := [2]int{len(pages[3].test.Documents.Terms), len(posts[0].train.Documents.Terms)}
+		if got != want {
+			t.Errorf("%s: %d terms of WebKB and of 20 Newsgroups, expected %d", stop, got, want)
+		}
+	}
+}
+
 func rowText(terms []uint32, values []float32) string { return fmt.Sprint(terms, values) }
 
 func TestZhangChenLeeRefuses(t *testing.T) {
