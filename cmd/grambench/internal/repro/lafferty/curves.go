@@ -14,7 +14,6 @@ import (
 type plan struct {
 	Tasks  []*task
 	Splits int       // random splits of each task
-	Sizes  []int     // of the training set, increasing
 	C      []float64 // increasing
 	Folds  int       // of the cross-validation on the training documents; 0 for none
 	Seed   uint64
@@ -73,25 +72,23 @@ type curveWorker struct {
 func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, folds [][]int, err error) {
 	p := w.plan
 	s := newSplit(t, p.Seed, number)
-	most := p.Sizes[len(p.Sizes)-1]
+	most := t.Sizes[len(t.Sizes)-1]
 	positive := s.train(most)
 	docs := slices.Concat(s.Positive[:positive], s.Negative[:most-positive])
 	w.whole = gather(w.whole, w.m, docs)
-	sign := make([]int8, w.m.n) // of the task's documents
-	for i, d := range t.Docs {
-		sign[d] = -1
-		if t.Positive[i] {
-			sign[d] = 1
-		}
-	}
-	for _, size := range p.Sizes {
+	for _, size := range t.Sizes {
 		set := w.trainingSet(s, size, positive)
 		machines, wrong, err := w.train(ctx, set, most)
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, d := range set.places {
-			sign[docs[d]] *= 2 // not in the test set
+		sign := make([]int8, w.m.n) // of the test documents
+		own, others := s.test(size)
+		for _, d := range own {
+			sign[d] = 1
+		}
+		for _, d := range others {
+			sign[d] = -1
 		}
 		count := make([]int, len(p.C))
 		for c, machine := range machines {
@@ -101,9 +98,6 @@ func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, fol
 					count[c]++
 				}
 			})
-		}
-		for _, d := range set.places {
-			sign[docs[d]] /= 2
 		}
 		test, folds = append(test, count), append(folds, wrong)
 	}

@@ -14,7 +14,7 @@ import (
 // points draws points of two clouds in the plane and the matrix of a Gaussian kernel between them.
 func points(n int) (matrix, *task) {
 	r := rand.New(rand.NewPCG(3, 4))
-	task := &task{Name: "clouds"}
+	task := &task{Name: "clouds", Sizes: []int{30, 90}}
 	at := make([][2]float64, n)
 	for i := range at {
 		positive := i%3 == 0
@@ -43,7 +43,7 @@ func points(n int) (matrix, *task) {
 func TestMeasure(t *testing.T) {
 	const n = 300
 	m, clouds := points(n)
-	p := &plan{Tasks: []*task{clouds}, Splits: 2, Sizes: []int{30, 90}, C: []float64{1, 10}, Folds: 3, Seed: 7}
+	p := &plan{Tasks: []*task{clouds}, Splits: 2, C: []float64{1, 10}, Folds: 3, Seed: 7}
 	got, err := p.measure(context.Background(), m, 2, asm.Best(), func() {})
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestMeasure(t *testing.T) {
 	}
 	for number := range p.Splits {
 		s := newSplit(clouds, p.Seed, number)
-		for i, size := range p.Sizes {
+		for i, size := range clouds.Sizes {
 			positives := s.train(size)
 			folds := make([][]int, p.Folds)
 			at := 0
@@ -120,7 +120,7 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	for s := range p.Splits {
-		for i := range p.Sizes {
+		for i := range clouds.Sizes {
 			for j := range p.C {
 				if math.Abs(float64(alone.Test[0][s][i][j]-got.Test[0][s][i][j])) > 1 {
 					t.Errorf("split %d, size %d: %v without folds, %v with them", s, i, alone.Test[0][s][i],
@@ -154,5 +154,60 @@ func TestSplits(t *testing.T) {
 	}
 	if task.check(260) != nil || task.check(266) == nil || task.check(3) == nil {
 		t.Error("training sets leave two documents of each class or are refused")
+	}
+}
+
+// Balanced training sets of 90 positive and 180 other documents: half of each size is positive, a
+// smaller set is part of a larger one, and the test set is apart, with two others for each positive
+// document. Seeds and numbers draw differently.
+func TestBalanced(t *testing.T) {
+	_, task := points(300)
+	task.Balanced = true
+	for number := range 3 {
+		s := newSplit(task, 1, number)
+		if again := newSplit(task, 1, number); !slices.Equal(again.Positive, s.Positive) ||
+			slices.Equal(newSplit(task, 2, number).Positive, s.Positive) ||
+			slices.Equal(newSplit(task, 1, number+1).Negative, s.Negative) {
+			t.Error("splits of the same seed and number are to be equal, others different")
+		}
+		var smaller []int
+		for _, c := range []struct{ size, positive, testPositive, testNegative int }{
+			{4, 2, 88, 176}, {41, 20, 70, 140}, {60, 30, 60, 120}, {176, 88, 2, 4},
+		} {
+			train := slices.Concat(s.Positive[:s.train(c.size)], s.Negative[:c.size-s.train(c.size)])
+			positive, negative := s.test(c.size)
+			if s.train(c.size) != c.positive || len(positive) != c.testPositive || len(negative) != c.testNegative {
+				t.Errorf("%d documents: %d positive, tested on %d and %d, expected %+v", c.size, s.train(c.size),
+					len(positive), len(negative), c)
+			}
+			all := slices.Sorted(slices.Values(slices.Concat(train, positive, negative)))
+			if len(slices.Compact(all)) != c.size+c.testPositive+c.testNegative {
+				t.Errorf("%d documents: training and test set overlap", c.size)
+			}
+			for _, d := range all {
+				if !slices.Contains(task.Docs, d) {
+					t.Errorf("%d documents: %d isn't the task's", c.size, d)
+				}
+			}
+			for _, d := range smaller {
+				if !slices.Contains(train, d) {
+					t.Errorf("%d documents: %d is in a smaller training set alone", c.size, d)
+				}
+			}
+			smaller = train
+		}
+	}
+	if task.check(176) != nil || task.check(178) == nil {
+		t.Error("training sets leave two documents of each class or are refused")
+	}
+	// Where the class is the greater part, it is what the test set has fewer of: 6 of 8 others are
+	// left, and 12 positive ones belong to them.
+	s := &split{Positive: make([]int, 16), Negative: make([]int, 8), balanced: true}
+	if positive, negative := s.test(4); len(positive) != 12 || len(negative) != 6 {
+		t.Errorf("tested on %d and %d, expected 12 and 6", len(positive), len(negative))
+	}
+	s.balanced = false // all that are left
+	if positive, negative := s.test(6); len(positive) != 12 || len(negative) != 6 {
+		t.Errorf("natural: tested on %d and %d, expected 12 and 6", len(positive), len(negative))
 	}
 }

@@ -122,7 +122,10 @@ func (p *protocol) corpus(name string, c *sparse.Corpus, classes [][]string, all
 				continue
 			}
 			t := &classTask{
-				task{Name: name + "/" + class + "/" + of.against}, out, len(out.tasks), of.table, class, of.against,
+				task{
+					Name: name + "/" + class + "/" + of.against, Sizes: p.sizesOf(of.table),
+					Balanced: p.training == "balanced",
+				}, out, len(out.tasks), of.table, class, of.against,
 			}
 			for i, have := range classes {
 				own := slices.Contains(have, class)
@@ -130,7 +133,7 @@ func (p *protocol) corpus(name string, c *sparse.Corpus, classes [][]string, all
 					t.Docs, t.Positive = append(t.Docs, i), append(t.Positive, own)
 				}
 			}
-			for _, size := range p.sizes {
+			for _, size := range t.Sizes {
 				if err := t.check(size); err != nil {
 					return nil, err
 				}

@@ -25,7 +25,7 @@ type series struct {
 
 // plan is what is measured with each kernel and scale of a corpus.
 func (c *curves) plan(corpus *corpus) *plan {
-	p := &plan{Splits: c.p.splits, Sizes: c.p.sizes, C: c.p.c, Folds: c.p.folds, Seed: c.r.Seed}
+	p := &plan{Splits: c.p.splits, C: c.p.c, Folds: c.p.folds, Seed: c.r.Seed}
 	for _, t := range corpus.tasks {
 		p.Tasks = append(p.Tasks, &t.task)
 	}

@@ -15,10 +15,12 @@ type modApteTable struct {
 	number, title, what string
 	figure              func(w *wrongly, documents int) float64
 	better              float64 // 1 where more of the figure is better, -1 where less is
+	digits              int     // of the printed figures
 }
 
 // modApteTables measures and makes Tables 5 and 6.
-func (p *protocol) modApteTables(ctx context.Context, r *repro.Run, s *modApteSplit, report *repro.Report) error {
+func (p *protocol) modApteTables(ctx context.Context, r *repro.Run, s *modApteSplit, report *repro.Report,
+	agreement *repro.Table) error {
 	results, err := p.measureModApte(ctx, r, s, report)
 	for k := range kernels {
 		if len(results[k]) < len(p.scalesOf(k)) {
@@ -29,11 +31,11 @@ func (p *protocol) modApteTables(ctx context.Context, r *repro.Run, s *modApteSp
 	share := func(w *wrongly, documents int) float64 { return float64(w.errors()) / float64(documents) }
 	f1 := func(w *wrongly, _ int) float64 { return w.f1() }
 	for _, t := range []*modApteTable{
-		{"5", "Table 5: Reuters-21578, ModApte split, test error", "error", share, -1},
-		{"6", "Table 6: Reuters-21578, ModApte split, F1", "F1", f1, 1},
+		{"5", "Table 5: Reuters-21578, ModApte split, test error", "error", share, -1, 5},
+		{"6", "Table 6: Reuters-21578, ModApte split, F1", "F1", f1, 1, 4},
 	} {
 		if p.tables.Has(t.number) {
-			p.modApteTable(t, s.test.Rows(), results, report)
+			p.modApteTable(t, s.test.Rows(), results, report, agreement)
 		}
 	}
 	return err
@@ -73,9 +75,9 @@ var protocols = []struct {
 	{"held out", "_held_out", "held out: ", func(r *modApteResult) [][]wrongly { return r.Held }},
 }
 
-// modApteTable adds a table to the report. documents is the number of test stories.
+// modApteTable adds a table to the report and a row to agreement. documents is the number of test stories.
 func (p *protocol) modApteTable(t *modApteTable, documents int, results [len(kernels)][]modApteResult,
-	report *repro.Report) {
+	report *repro.Report, agreement *repro.Table) {
 	table := &repro.Table{Key: t.number, Title: t.title, Columns: []repro.Column{repro.Left("class", "topic")}}
 	for _, protocol := range protocols {
 		table.Columns = append(table.Columns, comparison("best", protocol.suffix, func(name string) string {
@@ -89,9 +91,12 @@ func (p *protocol) modApteTable(t *modApteTable, documents int, results [len(ker
 				repro.Data(keyOf(k)+"_c"+protocol.suffix))
 		}
 	}
+	table.Columns = append(table.Columns, comparedColumns()...)
+	var rows []compared
 	first := make([][]string, len(protocols)) // the topics with diffusion among the best
 	for topic, name := range topTen {
 		cells := []repro.Cell{repro.Word(name)}
+		row := compared{printed: printedTopics[t.number][name]}
 		for i, protocol := range protocols {
 			var choices [len(kernels)]modApteChoice
 			var figures []float64
@@ -99,6 +104,11 @@ func (p *protocol) modApteTable(t *modApteTable, documents int, results [len(ker
 				choices[k] = p.choose(t, results[k], k, topic, documents, protocol.of)
 				figures = append(figures, -t.better*choices[k].figure)
 				cells = append(cells, repro.Value(choices[k].figure, 4))
+			}
+			if i == 0 { // the paper's protocol
+				for k := range kernels {
+					row.measured[k] = choices[k].figure
+				}
 			}
 			best := bestOf(figures)
 			cells = append(cells, repro.Word(strings.Join(best, ", ")))
@@ -112,8 +122,10 @@ func (p *protocol) modApteTable(t *modApteTable, documents int, results [len(ker
 				first[i] = append(first[i], name)
 			}
 		}
-		table.Add(cells...)
+		table.Add(append(cells, row.cells(t.digits)...)...)
+		rows = append(rows, row)
 	}
+	addAgreement(agreement, t.number, "tf", t.better, rows)
 	report.Tables = append(report.Tables, table)
 	for i, protocol := range protocols {
 		report.Notes = append(report.Notes, fmt.Sprintf(

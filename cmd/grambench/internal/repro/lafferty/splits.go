@@ -12,16 +12,21 @@ type task struct {
 	Name     string
 	Docs     []int  // documents, increasing
 	Positive []bool // by place in Docs
+	Sizes    []int  // of the training set, increasing
+	Balanced bool   // whether half of a training set is positive, or their share in the task
 }
 
 // split is a random order of the positive documents of a task and one of the others. A training set
 // of any size is the first of both, so that a smaller one is part of a larger one. What isn't in it
 // is the test set.
-type split struct{ Positive, Negative []int }
+type split struct {
+	Positive, Negative []int
+	balanced           bool
+}
 
 // classes returns the documents of a task by class, in order.
 func (t *task) classes() *split {
-	s := &split{}
+	s := &split{balanced: t.Balanced}
 	for i, d := range t.Docs {
 		if t.Positive[i] {
 			s.Positive = append(s.Positive, d)
@@ -43,12 +48,32 @@ func newSplit(t *task, seed uint64, n int) *split {
 	return s
 }
 
-// train returns how many of a training set of a number of documents are positive: their share in
-// the task, rounded to the nearest, but at least two of each class, so that a cross-validation has
-// both.
+// train returns how many of a training set of a number of documents are positive: half of them,
+// rounded down, or their share in the task, rounded to the nearest, but at least two of each class,
+// so that a cross-validation has both.
 func (s *split) train(size int) (positive int) {
+	if s.balanced {
+		return size / 2
+	}
 	p, n := len(s.Positive), len(s.Negative)
 	return min(max((size*p+(p+n)/2)/(p+n), 2), size-2)
+}
+
+// test returns the test documents for a training set of a size, in which the classes have the
+// proportion of the task: all that are left of one class, and of the other as many as belong to
+// them, rounded to the nearest. For training sets of that proportion it is all that are left.
+func (s *split) test(size int) (positive, negative []int) {
+	train := s.train(size)
+	positive, negative = s.Positive[train:], s.Negative[size-train:]
+	if s.balanced {
+		p, n := len(s.Positive), len(s.Negative)
+		if l := len(positive); l*n <= len(negative)*p {
+			negative = negative[:(l*n+p/2)/p]
+		} else {
+			positive = positive[:(len(negative)*p+n/2)/n]
+		}
+	}
+	return positive, negative
 }
 
 // check reports a size that a task hasn't enough documents for: both the training and the test set

@@ -30,23 +30,6 @@ var paperFigures = []struct{ key, table, class string }{
 // nan is a figure that isn't known here.
 var nan = math.NaN()
 
-// printed are the errors that the paper prints in Table 1 for 600 training documents, by class and
-// features. What else it prints was not at hand and isn't quoted from memory.
-var printed = map[string][len(kernels)]float64{
-	"course tf": {0.0362, nan, 0.0213}, "course tfidf": {0.0267, nan, 0.0162},
-	"faculty tf": {0.1308, nan, 0.0931}, "faculty tfidf": {0.1372, nan, 0.0933},
-	"project tf": {0.0702, nan, 0.0449}, "project tfidf": {0.0719, nan, 0.0504},
-	"student tf": {0.1173, nan, 0.0818}, "student tfidf": {0.1063, nan, 0.0802},
-}
-
-// printedError is what the paper prints for a cell of Tables 1 to 4.
-func printedError(table, class, features string, documents, kernel int) float64 {
-	if have, ok := printed[class+" "+features]; ok && table == "1" && documents == 600 {
-		return have[kernel]
-	}
-	return nan
-}
-
 // keyOf is the name of a kernel in JSON.
 func keyOf(k int) string { return strings.ToLower(kernels[k].name) }
 
@@ -82,9 +65,7 @@ func (p *protocol) columns() []repro.Column {
 		repro.Left("features", "features"), repro.Right("training_documents", "L"),
 	}
 	columns = append(columns, comparison("lowest", "", func(name string) string { return name })...)
-	for k, kernel := range kernels {
-		columns = append(columns, repro.Right(keyOf(k)+"_printed", "printed "+kernel.name[:3]))
-	}
+	columns = append(columns, comparedColumns()...)
 	for k, kernel := range kernels {
 		if kernel.scaled {
 			columns = append(columns, repro.Data(keyOf(k)+"_scale"))
@@ -149,7 +130,8 @@ func (c *curves) choices(t *classTask, features string, k, size int) (paper, hon
 	if len(results) < len(c.p.scalesOf(k)) {
 		return nil, nil
 	}
-	testDocs := len(t.Docs) - c.p.sizes[size]
+	own, others := t.classes().test(t.Sizes[size])
+	testDocs := len(own) + len(others)
 	return c.p.best(results, k, t.place, size, testDocs), c.p.byFolds(results, t.place, size, testDocs)
 }
 
@@ -159,6 +141,7 @@ type tableRow struct {
 	cells          []repro.Cell
 	lowest         string // which kernels have the least mean; empty unless all are complete
 	lower, clearly bool   // whether diffusion is below both others, and whether significantly
+	compared       compared
 }
 
 // newTableRow compares the choices by kernel, nil where one isn't complete. lowest has a star where
@@ -194,19 +177,24 @@ func newTableRow(name string, choices [len(kernels)]*choice) *tableRow {
 	return r
 }
 
-// report makes the tables, the notes and the figures of what is complete.
-func (c *curves) report(report *repro.Report) {
+// report makes the tables, the notes and the figures of what is complete, and the rows of agreement.
+func (c *curves) report(report *repro.Report, agreement *repro.Table) {
 	for _, number := range []string{"1", "2", "3", "4"} {
 		table := &repro.Table{Key: number, Title: titles[number], Columns: c.p.columns()}
 		for _, features := range c.p.features.Chosen {
 			var paper, honest []*tableRow
 			for _, t := range c.tasks(number) {
-				for size := range c.p.sizes {
+				for size := range t.Sizes {
 					if a, b := c.row(table, t, features, size); a != nil {
 						paper, honest = append(paper, a), append(honest, b)
 					}
 				}
 			}
+			var rows []compared
+			for _, r := range paper {
+				rows = append(rows, r.compared)
+			}
+			addAgreement(agreement, number, features, -1, rows)
 			begin := fmt.Sprintf("Table %s, %s, ", number, features)
 			notes(report, begin+"best scale", paper)
 			if c.p.folds > 0 {
@@ -249,14 +237,18 @@ func (c *curves) row(table *repro.Table, t *classTask, features string, size int
 	if !complete {
 		return nil, nil
 	}
-	documents := c.p.sizes[size]
+	documents := t.Sizes[size]
 	name := fmt.Sprintf("%s, L = %d", t.class, documents)
 	paper, honest = newTableRow(name, chosen), newTableRow(name, byFolds)
 	cells := []repro.Cell{repro.Word(t.class), repro.Word(t.against), repro.Word(features), repro.Count(documents)}
 	cells = append(cells, paper.cells...)
-	for k := range kernels {
-		cells = append(cells, repro.Value(printedError(t.table, t.class, features, documents, k), 4))
+	paper.compared = compared{[...]float64{nan, nan, nan}, printedErrors(t.table, t.class, features, documents)}
+	for k, choice := range chosen {
+		if choice != nil {
+			paper.compared.measured[k] = repro.Measure(choice.Errors).Mean
+		}
 	}
+	cells = append(cells, paper.compared.cells(4)...)
 	for k, choice := range chosen {
 		scale, price := nan, nan
 		if choice != nil {
@@ -316,7 +308,7 @@ func (c *curves) figure(report *repro.Report, key string, t *classTask) {
 		panel := &repro.Panel{Title: title, X: "training documents", Y: "test error"}
 		for k, kernel := range kernels {
 			curve := repro.Curve{Name: kernel.name}
-			for size, documents := range c.p.sizes {
+			for size, documents := range t.Sizes {
 				if best, _ := c.choices(t, features, k, size); best != nil {
 					m := repro.Measure(best.Errors)
 					curve.Points = append(curve.Points, repro.Point{X: float64(documents), Y: m.Mean, SD: m.SD})
