@@ -30,7 +30,8 @@ func TestChoSets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range sets {
-		rows, classes := reprotest.Rows(t, report, s.name), 2.
+		name := (&protocol{families: repro.Words{Chosen: []string{composed}}}).parts(&s)[0].name
+		rows, classes := reprotest.Rows(t, report, name), 2.
 		switch {
 		case s.text:
 			classes = 3
@@ -172,6 +173,7 @@ func TestChoSchemes(t *testing.T) {
 	for scheme, machines := range map[string]int64{"one-vs-one": 45, "one-vs-rest": 10} {
 		args := []string{
 			"-sets", "mnist", "-kernels", "composed", "-degrees", "1", "-layers", "1", "-c", "100", "-scheme", scheme,
+			"-slanted",
 		}
 		report, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1}, args...)
 		if err != nil {

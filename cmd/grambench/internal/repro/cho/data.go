@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -19,6 +21,8 @@ type set struct {
 	train, valid, test int           // documents; valid of train validate; all 0 for what the files have, and a sixth
 	generated, text    bool
 	draw               larochelle.Kind // of a set that is drawn only
+	deslanted          bool            // MNIST as chapter 4 has it
+	families           []string        // of kernels that are measured on it; see parts
 }
 
 // sets are the sets. The sizes of the generated ones are those of Larochelle et al. 2007.
@@ -29,6 +33,30 @@ var sets = []set{
 	{name: "rectangles-image", train: 12000, valid: 2000, test: 50000, generated: true, draw: larochelle.Textured},
 	{name: "convex", train: 8000, valid: 1000, test: 50000, generated: true, draw: larochelle.Convex},
 	{name: "mnist-rand", source: &repro.MNIST, train: 12000, valid: 2000, test: 50000, generated: true},
+}
+
+// deslantedFamilies are the families of chapter 4, whose digits are deslanted (§4.3.1).
+var deslantedFamilies = []string{composed, mixed, product}
+
+// parts returns a set with the families of kernels that are measured on it: MNIST in two parts, raw
+// and deslanted, where there are families for both. The same documents are drawn for both.
+func (p *protocol) parts(s *set) []set {
+	whole := *s
+	whole.families = p.families.Chosen
+	if s.source != &repro.MNIST || s.generated || p.slanted {
+		return []set{whole}
+	}
+	straight := whole
+	straight.name, straight.deslanted = s.name+"-deslanted", true
+	straight.families, whole.families = nil, nil
+	for _, family := range p.families.Chosen {
+		to := &whole
+		if slices.Contains(deslantedFamilies, family) {
+			to = &straight
+		}
+		to.families = append(to.families, family)
+	}
+	return slices.DeleteFunc([]set{whole, straight}, func(s set) bool { return len(s.families) == 0 })
 }
 
 // data is a set as it is trained and tested on. Its parts number terms and classes alike.
@@ -54,6 +82,10 @@ func less(flag, own, have int) int {
 // read reads or draws a set, in the sizes that the flags leave.
 func (p *protocol) read(ctx context.Context, r *repro.Run, s *set) (*data, error) {
 	d := &data{}
+	origin := s.name // the same documents are drawn of it, deslanted or not
+	if s.deslanted {
+		origin = strings.TrimSuffix(origin, "-deslanted")
+	}
 	var err error
 	switch {
 	case s.draw != nil:
@@ -72,8 +104,11 @@ func (p *protocol) read(ctx context.Context, r *repro.Run, s *set) (*data, error
 		return nil, err
 	}
 	if !s.generated {
-		cut(r, "training of "+s.name, &d.train, p.train, s.train)
-		cut(r, "test of "+s.name, &d.test, p.test, s.test)
+		cut(r, "training of "+origin, &d.train, p.train, s.train)
+		cut(r, "test of "+origin, &d.test, p.test, s.test)
+	}
+	if s.deslanted {
+		d.train, d.test = deslant(d.train), deslant(d.test)
 	}
 	n, tests := d.train.Documents.Rows(), d.test.Documents.Rows()
 	if p.centred && !s.text && n > 0 {
@@ -90,7 +125,7 @@ func (p *protocol) read(ctx context.Context, r *repro.Run, s *set) (*data, error
 		return nil, fmt.Errorf("%s: %d documents for training, %d for validation, %d for testing are too few", s.name,
 			n, valid, tests)
 	}
-	d.valid, d.fit = choose(r.Seed, "validation of "+s.name, n, valid)
+	d.valid, d.fit = choose(r.Seed, "validation of "+origin, n, valid)
 	return d, nil
 }
 
@@ -100,6 +135,10 @@ func readImages(ctx context.Context, r *repro.Run, k int) (*sparse.Corpus, error
 	c, err := r.Read(ctx, repro.MNIST, files[k], sparse.Options{})
 	if err == nil && len(c.Labels.IDs) != c.Documents.Rows() {
 		return nil, fmt.Errorf("%s: no labels beside the images, expected %s", c.Source, files[k+1])
+	}
+	if err == nil && c.Documents.Cols != larochelle.Pixels {
+		return nil, fmt.Errorf("%s: images of %d pixels, expected %d×%d", c.Source, c.Documents.Cols,
+			larochelle.Side, larochelle.Side)
 	}
 	return c, err
 }
@@ -148,31 +187,21 @@ func drawing(r *repro.Run, s *set, images int) larochelle.Sequence {
 	}
 }
 
-// putOnNoise makes mnist-rand. Random training digits become its training set; the test digits,
-// then the other training digits its test set.
+// putOnNoise makes mnist-rand. Random training digits become its training set; the test set is drawn
+// from the test digits and the other training digits.
 func (p *protocol) putOnNoise(ctx context.Context, r *repro.Run, s *set, d *data) (err error) {
 	digits, tests := d.train, d.test
-	n, own := digits.Documents.Rows(), tests.Documents.Rows()
+	n := digits.Documents.Rows()
 	chosen, others := choose(r.Seed, "training of "+s.name, n, less(p.train, s.train, n))
-	test := less(p.test, s.test, own+len(others))
-	own = min(test, own)
-	from := drawing(r, s, len(chosen)+test)
+	rest := repro.Concat(tests, digits.Select(others))
+	tested, _ := choose(r.Seed, "test of "+s.name, rest.Documents.Rows(),
+		less(p.test, s.test, rest.Documents.Rows()))
+	from := drawing(r, s, len(chosen)+len(tested))
 	if d.train, err = from.Draw(ctx, larochelle.OnNoise(digits, chosen), 0, len(chosen)); err != nil {
 		return err
 	}
-	all := make([]int, own)
-	for i := range all {
-		all[i] = i
-	}
-	if d.test, err = from.Draw(ctx, larochelle.OnNoise(tests, all), n, own); err != nil {
-		return err
-	}
-	more, err := from.Draw(ctx, larochelle.OnNoise(digits, others), n+own, test-own)
-	if err != nil {
-		return err
-	}
-	d.test = repro.Concat(d.test, more)
-	return nil
+	d.test, err = from.Draw(ctx, larochelle.OnNoise(rest, tested), n, len(tested))
+	return err
 }
 
 // centre subtracts from each pixel its mean over the training documents, in both parts. Almost all

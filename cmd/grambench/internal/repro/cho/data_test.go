@@ -50,14 +50,15 @@ func TestChoData(t *testing.T) {
 			}
 		}
 	}
-	// mnist-rand takes test digits first, then training digits that aren't trained on: 240 - 100 of
-	// them.
+	// mnist-rand draws its test set from the test digits and the 240 - 100 training digits that
+	// aren't trained on.
 	p := &protocol{train: 100}
 	i := slices.IndexFunc(sets, func(s set) bool { return s.name == "mnist-rand" })
 	d, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &sets[i])
 	if err != nil || d.test.Documents.Rows() != 120+140 {
 		t.Fatalf("%v, %d test documents", err, d.test.Documents.Rows())
 	}
+	checkDrawnDigits(t, folder, &sets[i])
 	// The noise of no digit is that of another: the first of the training digits and of both parts
 	// of the test digits agree in few pixels, strokes that meet.
 	first := []map[uint32]float32{}
@@ -94,6 +95,35 @@ func TestChoData(t *testing.T) {
 		if n != 36 {
 			t.Errorf("digit %s %d times, expected 36", digit, n)
 		}
+	}
+}
+
+// checkDrawnDigits checks that -test N of mnist-rand draws digits by the seed, and doesn't take the
+// first ones.
+func checkDrawnDigits(t *testing.T, folder string, s *set) {
+	t.Helper()
+	classes := func(seed uint64, test int) string {
+		p := &protocol{train: 100, test: test}
+		d, err := p.read(t.Context(), &repro.Run{Data: folder, Seed: seed}, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.test.Documents.Rows() != test {
+			t.Fatalf("%d test documents, expected %d", d.test.Documents.Rows(), test)
+		}
+		var out []byte
+		for i := range test {
+			out = append(out, d.test.Classes[d.test.Labels.Of(i)[0]]...)
+		}
+		return string(out)
+	}
+	var first []byte
+	for i := range 40 { // of the test file, as standIns numbers them
+		first = append(first, '0'+byte((i*7+1)%10))
+	}
+	a, b := classes(1, 40), classes(2, 40)
+	if a == string(first) || b == string(first) || a == b || a != classes(1, 40) {
+		t.Errorf("mnist-rand: test digits %s by one seed, %s by another; the first ones are %s", a, b, first)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/repro"
@@ -77,7 +78,9 @@ func (m *measurement) run(ctx context.Context) (err error) {
 	if !(norm > 0) {
 		return fmt.Errorf("%s: the training documents are empty", s.name)
 	}
-	rows := m.p.kernels(norm, squared)
+	rows := slices.DeleteFunc(m.p.kernels(norm, squared), func(row row) bool {
+		return !slices.Contains(s.families, row.family)
+	})
 	m.report.Set(s.name, "%d documents for training, %d of them for validation, %d for testing; mean norm %.4g",
 		train.Rows(), len(m.data.valid), m.data.test.Documents.Rows(), norm)
 	chosen, err := m.validate(ctx, rows)

@@ -143,8 +143,8 @@ func texture(r *rand.Rand, image []float32) {
 	}
 }
 
-// OnNoise returns a kind that sets the digits of a corpus, in the order of documents, on noise: the
-// pixels of the digit stay, all others are uniform random values from 0 to 1. The class is the
+// OnNoise returns a kind that sets the digits of a corpus, in the order of documents, on noise: each
+// pixel is the greater of the digit's and a uniform random value from 0 to 1. The class is the
 // digit's.
 func OnNoise(digits *sparse.Corpus, documents []int) Kind {
 	class := make([]int, len(digits.Classes))
@@ -160,7 +160,7 @@ func OnNoise(digits *sparse.Corpus, documents []int) Kind {
 		}
 		terms, values := digits.Documents.Row(i)
 		for k, t := range terms {
-			image[t] = values[k]
+			image[t] = max(image[t], values[k])
 		}
 		return class[digits.Labels.Of(i)[0]]
 	}

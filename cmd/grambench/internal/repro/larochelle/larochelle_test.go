@@ -143,7 +143,8 @@ func TestTexturedRectangle(t *testing.T) {
 	}
 }
 
-// Digits on noise keep their pixels and classes; the noise has the mean of its distribution.
+// Digits on noise keep their classes, and each pixel is the greater one of digit and noise; the noise
+// has the mean of its distribution.
 func TestOnNoise(t *testing.T) {
 	digits := &sparse.Corpus{
 		Classes: []string{"7", "0"},
@@ -156,11 +157,17 @@ func TestOnNoise(t *testing.T) {
 	}
 	digits.Labels.Add(1)
 	digits.Labels.Add(0)
-	c, err := Sequence{"noise", 1, func() {}}.Draw(t.Context(), OnNoise(digits, []int{1, 0, 1}), 0, 3)
-	if err != nil {
-		t.Fatal(err)
+	draw := func(digits *sparse.Corpus) *sparse.Corpus {
+		c, err := Sequence{"noise", 1, func() {}}.Draw(t.Context(), OnNoise(digits, []int{1, 0, 1}), 0, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
 	}
-	sum := 0.
+	dark := *digits
+	dark.Documents = &sparse.CSR{Cols: Pixels, Offsets: []int64{0, 0, 0}}
+	c, noise := draw(digits), draw(&dark) // the same noise
+	sum, noisier := 0., 0
 	for i, want := range []struct {
 		class string
 		term  uint32
@@ -168,12 +175,23 @@ func TestOnNoise(t *testing.T) {
 	}{{"7", 5, 0.5}, {"0", 3, 0.25}, {"7", 5, 0.5}} {
 		terms, values := c.Documents.Row(i)
 		at, ok := slices.BinarySearch(terms, want.term)
-		if !ok || values[at] != want.value || c.Classes[c.Labels.Of(i)[0]] != want.class {
+		noiseTerms, noiseValues := noise.Documents.Row(i)
+		var under float32
+		if k, ok := slices.BinarySearch(noiseTerms, want.term); ok {
+			under = noiseValues[k]
+		}
+		if under > want.value {
+			noisier++
+		}
+		if !ok || values[at] != max(want.value, under) || c.Classes[c.Labels.Of(i)[0]] != want.class {
 			t.Errorf("image %d: class %s, pixel %d is there: %v", i, c.Classes[c.Labels.Of(i)[0]], want.term, ok)
 		}
 		for _, v := range values {
 			sum += float64(v)
 		}
+	}
+	if noisier == 0 || noisier == 3 {
+		t.Errorf("noise is the greater value in %d of 3 pixels: the seed tests only one side", noisier)
 	}
 	if mean := sum / (3 * Pixels); !(math.Abs(mean-0.5) < 5*0.289/math.Sqrt(3*Pixels)) {
 		t.Errorf("mean %v, expected 0.5", mean)
