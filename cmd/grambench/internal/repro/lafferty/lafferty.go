@@ -30,7 +30,7 @@ var Experiment = repro.Experiment{
 	Name:   name,
 	Paper:  "Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds, JMLR 6 (2005), §5",
 	Data:   "webkb, reuters-modapte",
-	Time:   "some three minutes on two cores, two of them for Tables 1 to 4",
+	Time:   "eight minutes on two busy cores, seven of them for Tables 1 to 4",
 	Curves: true,
 	Help: `
 Test errors of support vector machines with linear, Gaussian and diffusion kernels: on WebKB and on
