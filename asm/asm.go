@@ -72,6 +72,7 @@ type Kernels struct {
 	Gather   func(dst, src []float32, index []int32)
 	Beyond   func(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int)
 	RowSums  func(sum []float64, rows []float32, base int, at []int32, coef []float64)
+	Multiply func(sum []float64, apart int, c []float32, stride, lines, width int, by []float64, byStride, vectors int)
 
 	// Peak and Read measure the machine, to compare the others with.
 	Peak func(sum []float32, x, y float32, rounds int)

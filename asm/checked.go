@@ -156,6 +156,23 @@ func checked(k *Kernels) *Kernels {
 		}
 		k.RowSums(sum, rows, base, at, coef)
 	}
+	c.Multiply = func(
+		sum []float64, apart int, c []float32, stride, lines, width int, by []float64, byStride, vectors int,
+	) {
+		if lines <= 0 || width <= 0 || vectors <= 0 {
+			atLeast("Multiply", "lines", lines, 0)
+			atLeast("Multiply", "width", width, 0)
+			atLeast("Multiply", "vectors", vectors, 0)
+			return
+		}
+		atLeast("Multiply", "apart", apart, width)
+		atLeast("Multiply", "stride", stride, width)
+		atLeast("Multiply", "byStride", byStride, vectors)
+		checkRectangle("Multiply", "sum", len(sum), vectors, apart, width)
+		checkRectangle("Multiply", "c", len(c), lines, stride, width)
+		checkRectangle("Multiply", "by", len(by), lines, byStride, vectors)
+		k.Multiply(sum, apart, c, stride, lines, width, by, byStride, vectors)
+	}
 
 	c.Peak = func(sum []float32, x, y float32, rounds int) {
 		multiple("Peak", "sum", len(sum), PeakSums)

@@ -73,3 +73,13 @@ func sumRowsAVX2(sum []float64, rows []float32, base int, at []int32, coef []flo
 //
 //go:noescape
 func sumRowsAVX512(sum []float64, rows []float32, base int, at []int32, coef []float64)
+
+// multiplyAVX2 is multiplyGeneric.
+//
+//go:noescape
+func multiplyAVX2(sum []float64, apart int, c []float32, stride int, lines int, width int, by []float64, byStride int, vectors int)
+
+// multiplyAVX512 is multiplyGeneric.
+//
+//go:noescape
+func multiplyAVX512(sum []float64, apart int, c []float32, stride int, lines int, width int, by []float64, byStride int, vectors int)

@@ -81,6 +81,7 @@ var tableAVX2 = Kernels{
 	ArgGain:  argGainAVX2,
 	Beyond:   beyondAVX2,
 	RowSums:  wholeSums(sumRowsAVX2),
+	Multiply: multiplyAVX2,
 
 	Peak: peakAVX2,
 	Read: readAVX2,
@@ -119,6 +120,7 @@ var tableAVX512 = func() Kernels {
 	k.ArgGain = argGainAVX512
 	k.Beyond = beyondAVX512
 	k.RowSums = wholeSums(sumRowsAVX512)
+	k.Multiply = multiplyAVX512
 	k.Peak = peakAVX512
 	k.Read = readAVX512
 	return k

@@ -52,6 +52,7 @@ var generic = Kernels{
 	Gather:   gatherGeneric,
 	Beyond:   beyondGeneric,
 	RowSums:  rowSumsGeneric,
+	Multiply: multiplyGeneric,
 
 	Peak: peakGeneric,
 	Read: readGeneric,

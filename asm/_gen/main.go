@@ -31,7 +31,7 @@ var families = []struct {
 	{"tail", []func(f file){tails, finish}},
 	{"select", []func(f file){selects}},
 	{"wide", []func(f file){wideMaps}},
-	{"solver", []func(f file){solver, rows, rowSums}},
+	{"solver", []func(f file){solver, rows, rowSums, products}},
 	{"peak", []func(f file){peaks}},
 }
 

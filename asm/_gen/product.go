@@ -1,0 +1,96 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+func products(f file) {
+	for _, set := range isas {
+		f.gen(set).multiply()
+	}
+}
+
+// multiply is multiplyGeneric. The sums of a few registers of places for up to four vectors stay in
+// registers while the lines pass: a value is loaded and widened once for four multiply-adds, and a
+// vector's number spread once for all places.
+func (g *gen) multiply() {
+	g.begin("multiply",
+		"func(sum []float64, apart int, c []float32, stride, lines, width int, by []float64, byStride, vectors int)",
+		"is multiplyGeneric.")
+	width := g.param("width")
+	lines := g.param("lines")
+	c := g.base("c")
+	sum := g.base("sum")
+	apart := g.param("apart")
+	stride := g.param("stride")
+	byStride := g.param("byStride")
+	g.SHLQ(U8(3), apart) // in bytes
+	g.SHLQ(U8(2), stride)
+	g.SHLQ(U8(3), byStride)
+	g.TESTQ(lines, lines)
+	g.JZ(LabelRef("done"))
+	most := 2
+	if g.lanes == 16 {
+		most = 4
+	}
+	g.blocks(width, most, func(at GPVirtual, some some, wide int) {
+		left, by, place := g.param("vectors"), g.base("by"), g.GP64()
+		g.LEAQ(element(sum, at, 8), place)
+		for _, count := range []int{4, 2, 1} {
+			again, fewer := g.label("vectors"), g.label("fewer")
+			g.Label(again)
+			g.CMPQ(left, U8(count))
+			g.JL(fewer)
+			g.product(some, wide, count, multiplication{c, at, stride, lines, by, byStride, place, apart})
+			g.ADDQ(U8(8*count), by)
+			g.SUBQ(U8(count), left)
+			g.JMP(again)
+			g.Label(fewer)
+		}
+	})
+	g.Label("done")
+	g.end()
+}
+
+// multiplication is where a block of sums is, and what is added to them; strides are in bytes.
+type multiplication struct{ c, at, stride, lines, by, byStride, sum, apart GPVirtual }
+
+// product adds all lines to the sums of wide registers of places for so many vectors, and moves sum
+// on to the next vector.
+func (g *gen) product(some some, wide, count int, m multiplication) {
+	first := g.GP64()
+	g.MOVQ(m.sum, first)
+	block := func(each func(v, i int, at Mem)) {
+		for v := range count {
+			for i := range wide {
+				each(v, i, Mem{Base: m.sum, Disp: 8 * g.doubles() * i})
+			}
+			g.ADDQ(m.apart, m.sum)
+		}
+	}
+	sums := make([][]VecVirtual, count)
+	block(func(v, _ int, at Mem) { sums[v] = append(sums[v], g.load64(at, some, g.reg())) })
+	line, by, k := g.GP64(), g.GP64(), g.GP64()
+	g.LEAQ(element(m.c, m.at, 4), line)
+	g.MOVQ(m.by, by)
+	g.MOVQ(m.lines, k)
+	next := g.label("line")
+	g.Label(next)
+	values := g.each(wide, func(i int, v VecVirtual) {
+		g.load32(Mem{Base: line, Disp: 4 * g.doubles() * i}, some, v)
+	})
+	for v := range count {
+		factor := g.reg()
+		g.VBROADCASTSD(Mem{Base: by, Disp: 8 * v}, factor)
+		for i, value := range values {
+			g.VFMADD231PD(value, factor, sums[v][i])
+		}
+	}
+	g.ADDQ(m.stride, line)
+	g.ADDQ(m.byStride, by)
+	g.DECQ(k)
+	g.JNZ(next)
+	g.MOVQ(first, m.sum)
+	block(func(v, i int, at Mem) { g.store64(sums[v][i], at, some) })
+}

@@ -1,0 +1,29 @@
+package asm
+
+import "math"
+
+// multiplyGeneric adds products of a tile of a matrix with vectors to sums,
+//
+//	sum[v*apart+i] = fma(by[k*byStride+v], c[k*stride+i], sum[v*apart+i])  for k = 0, 1, … in turn,
+//	0 <= k < lines, 0 <= i < width, 0 <= v < vectors
+//
+// so that sums lie vector by vector, and the vectors' numbers line by line. apart and stride are at
+// least width, byStride at least vectors. Each product and its sum are rounded once, together, to
+// float64: the bits are the same from every instruction set, and don't depend on how lines and
+// widths are divided among calls. sum overlaps neither c nor by. Nothing is allocated or retained.
+// Calls may run concurrently as long as no sum overlaps what another call reads or writes.
+//
+// Accuracy: |error| <= lines·2⁻⁵³·max over k of |sum[v*apart+i] after line k|.
+func multiplyGeneric(
+	sum []float64, apart int, c []float32, stride, lines, width int, by []float64, byStride, vectors int,
+) {
+	for v := range vectors {
+		s := sum[v*apart:][:width]
+		for k := range lines {
+			b := by[k*byStride+v]
+			for i, value := range c[k*stride:][:width] {
+				s[i] = math.FMA(b, float64(value), s[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package asm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Sums are those of products that are added exactly and rounded to 53 bits, line by line, however
+// many vectors there are and whatever lies between lines; nothing else is written. Lines in two
+// calls have the bits of one.
+func TestMultiply(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		rng := rand.New(rand.NewPCG(9, 8))
+		for _, n := range append([]int{2, 3, 4, 5, 6, 24, 48}, lengths...) {
+			for _, vectors := range []int{0, 1, 2, 3, 4, 5, 8, 9} {
+				lines := rng.IntN(8)
+				apart, stride, byStride := n+rng.IntN(3), n+rng.IntN(3), vectors+rng.IntN(3)
+				c, _ := fenced(lines*stride, n%5)
+				for i := range c {
+					if c[i] = float32(rng.NormFloat64()); i%max(stride, 1) >= n {
+						c[i] = float32(math.NaN())
+					}
+				}
+				by := make([]float64, lines*byStride)
+				for i := range by {
+					if by[i] = rng.NormFloat64(); i%max(byStride, 1) >= vectors {
+						by[i] = math.NaN()
+					}
+				}
+				sums := make([]float64, fence+vectors*apart+fence)
+				for i := range sums {
+					sums[i] = rng.NormFloat64()
+				}
+				want := append([]float64(nil), sums...)
+				for v := range vectors {
+					for i := range n {
+						at := &want[fence+v*apart+i]
+						for l := range lines {
+							*at = fused(by[l*byStride+v], float64(c[l*stride+i]), *at)
+						}
+					}
+				}
+				half := lines / 2
+				sum := sums[fence : fence+vectors*apart : fence+vectors*apart]
+				k.Multiply(sum, apart, c, stride, half, n, by, byStride, vectors)
+				k.Multiply(sum, apart, c[half*stride:], stride, lines-half, n, by[half*byStride:], byStride, vectors)
+				for i, got := range sums {
+					if math.Float64bits(got) != math.Float64bits(want[i]) {
+						t.Fatalf("%d vectors, %d lines of %d: sum %d is %v, want %v", vectors, lines, n, i-fence, got, want[i])
+					}
+				}
+			}
+		}
+	})
+}
+
+// BenchmarkMultiply measures what products of a tile of 512 documents and a panel of 64 with
+// vectors take: values counts the tile's, each of which takes so many multiply-adds as there are
+// vectors.
+func BenchmarkMultiply(b *testing.B) {
+	for _, isa := range Available() {
+		for _, vectors := range []int{1, 2, 4, 20, 300} {
+			b.Run(fmt.Sprintf("isa=%s/vectors=%d/tile=512x64", isa, vectors), func(b *testing.B) {
+				k, _ := For(isa)
+				c, by, sum := make([]float32, 512*64), make([]float64, 512*vectors), make([]float64, vectors*64)
+				for b.Loop() {
+					k.Multiply(sum, 64, c, 64, 512, 64, by, vectors, vectors)
+				}
+				b.ReportMetric(b.Elapsed().Seconds()*1e9/(float64(b.N)*512*64), "ns/value")
+			})
+		}
+	}
+}
