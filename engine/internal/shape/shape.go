@@ -13,10 +13,11 @@ func IsProduct(n, rows, cols int) bool {
 }
 
 // Overlap tells whether two slices share memory.
-func Overlap(a, b []float32) bool {
+func Overlap[T float32 | float64](a, b []T) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return false
 	}
 	first, other := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	return first < other+4*uintptr(len(b)) && other < first+4*uintptr(len(a))
+	size := unsafe.Sizeof(a[0])
+	return first < other+size*uintptr(len(b)) && other < first+size*uintptr(len(a))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/mat"
 )
 
 func engineCases() map[string]testCase {
@@ -41,9 +42,29 @@ func engineCases() map[string]testCase {
 		"engine.Engine.GramTo":          {run: gram},
 		"engine.Engine.Neighbours":      {run: neighbours},
 		"engine.Engine.CrossNeighbours": {run: neighbours},
-		"engine.Engine.Pairs":           {run: neighbours},
-		"engine.Engine.PairsWithin":     {run: neighbours},
-		"engine.Neighbours.Of":          {run: neighbours, index: true, panics: true},
+		"engine.Engine.Multiply":        {run: multiply},
+		"engine.Engine.CrossMultiply":   {run: multiply},
+		"engine.Engine.Rectangle":       {run: multiply},
+		"engine.Rectangle.Multiply":     {run: multiply},
+		"engine.Rectangle.Pass":         {run: multiply},
+		"engine.Engine.MultiplyBytes": {run: func(p *program) {
+			e, _ := p.engineOf(p.kernel())
+			v := p.odd()
+			p.quiet(fmt.Sprint(v), func() { e.MultiplyBytes(v) })
+		}},
+		"engine.Rectangle.PassBytes": {run: func(p *program) {
+			v := p.odd()
+			p.quiet(fmt.Sprint("of the zero value, ", v), func() { new(engine.Rectangle).PassBytes(v) })
+			k := p.kernel()
+			e, x := p.engineOf(k)
+			r, err := e.Rectangle(k, x, 0)
+			if err == nil {
+				p.quiet(fmt.Sprint(v), func() { r.PassBytes(v) })
+			}
+		}},
+		"engine.Engine.Pairs":       {run: neighbours},
+		"engine.Engine.PairsWithin": {run: neighbours},
+		"engine.Neighbours.Of":      {run: neighbours, index: true, panics: true},
 		"engine.NeighboursBytes": {run: func(p *program) {
 			n, k := p.odd(), p.odd()
 			p.quiet(fmt.Sprint(n, k), func() { engine.NeighboursBytes(n, k) })
@@ -366,6 +387,66 @@ func engineTiles(p *program) {
 		return e.Tiles(p.ctx, func(*engine.Tile) error { return errors.New("own: failed") })
 	})
 	p.bad("that panic", func() error { return e.Tiles(p.ctx, func(*engine.Tile) error { panic(ownPanic) }) })
+}
+
+func multiply(p *program) {
+	k := p.kernelOrOwn()
+	e, x := p.engineOf(k)
+	n, vectors := e.Len(), pick(p, 1, 3)
+	if n == 0 {
+		return
+	}
+	v, dst := mat.NewDense(n, vectors, nil), mat.NewDense(n, vectors, nil)
+	for i := range n {
+		v.Set(i, 0, p.Float64())
+	}
+	check := func(what string) {
+		for _, value := range dst.RawMatrix().Data {
+			if value-value != 0 {
+				p.fails("%s: %v", what, value)
+				return
+			}
+		}
+	}
+	call := fmt.Sprint(vectors, " vectors by ", k)
+	if p.good("Multiply "+call, func() error { return e.Multiply(p.ctx, k, v, dst) }) {
+		check("Multiply")
+	}
+	if p.good("CrossMultiply "+call, func() error { return e.CrossMultiply(p.ctx, k, x, v, dst) }) {
+		check("CrossMultiply")
+	}
+	turn := func(int, *mat.Dense) error { return nil }
+	var r *engine.Rectangle
+	keep := pick[int64](p, 0, 1<<20, math.MaxInt64)
+	p.good("Rectangle "+call, func() (err error) { r, err = e.Rectangle(k, x, keep); return err })
+	for range 2 {
+		if p.good("Pass "+call, func() error { return r.Pass(p.ctx, v, turn, dst) }) {
+			check("Pass")
+		}
+	}
+	p.good("Rectangle.Multiply "+call, func() error { return r.Multiply(p.ctx, v, dst) })
+	p.bad("a negative number of bytes", func() error { _, err := e.Rectangle(k, x, -1); return err })
+	p.bad("no documents", func() error { _, err := e.Rectangle(k, nil, 0); return err })
+	p.bad("the zero value", func() error { return new(engine.Rectangle).Multiply(p.ctx, v, dst) })
+	p.bad("a pass of the zero value", func() error { return new(engine.Rectangle).Pass(p.ctx, v, turn, dst) })
+	p.bad("a pass without turn", func() error { return r.Pass(p.ctx, v, nil, dst) })
+	p.bad("a pass that panics", func() error {
+		return r.Pass(p.ctx, v, func(int, *mat.Dense) error { panic(ownPanic) }, dst)
+	})
+	long := mat.NewDense(n+1, vectors, nil)
+	for what, m := range map[string][2]*mat.Dense{
+		"nil vectors": {nil, dst}, "a nil destination": {v, nil}, "shared memory": {v, v},
+		"a row too many": {long, dst}, "a longer destination": {v, long}, "empty ones": {new(mat.Dense), new(mat.Dense)},
+	} {
+		p.bad("Multiply "+what, func() error { return e.Multiply(p.ctx, k, m[0], m[1]) })
+		p.bad("CrossMultiply "+what, func() error { return e.CrossMultiply(p.ctx, k, x, m[0], m[1]) })
+		p.bad("Rectangle.Multiply "+what, func() error { return r.Multiply(p.ctx, m[0], m[1]) })
+		p.bad("Pass "+what, func() error { return r.Pass(p.ctx, m[0], turn, m[1]) })
+	}
+	v.Set(n-1, vectors-1, math.NaN())
+	p.bad("NaN", func() error { return r.Pass(p.ctx, v, turn, dst) })
+	u, why := p.unsuited(k)
+	p.bad("of "+why, func() error { return e.Multiply(p.ctx, u, dst, v) })
 }
 
 func neighbours(p *program) {

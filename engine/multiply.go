@@ -1,0 +1,271 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/internal/shape"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Products of kernel matrices with vectors need no matrix: a tile is multiplied and forgotten. Of
+// the symmetric matrix each pair is computed once, for both of its products: that saves half of the
+// dot products, 5 to 15 ns a pair, where a multiply-add takes about 0.05, so it is worth its memory
+// from one vector to hundreds. Which partial sums there are depends on the number of documents
+// alone, and they are added in order.
+
+// mostParts bounds the parts that the symmetric half is divided into, and so the workers that are
+// of use.
+const mostParts = 64
+
+// Multiply computes dst = K V for the Gram matrix K of kernel k and p vectors, the columns of v,
+//
+//	dst[i][c] = Σ_j k(xᵢ, xⱼ) v[j][c],
+//
+// without K: each pair is computed once, and nothing of a tile is kept. v and dst are Len × p and
+// share no memory. Values of K are those of [Engine.Gram]; sums are float64, so that they are
+// within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ) v[j][c]| of the exact ones. They have the same bits from any number
+// of workers; a device sums in an order of its own.
+//
+// It allocates MultiplyBytes, and fails with a [MemoryError] before that where Options.MemoryBytes,
+// or what the machine has left, is less. It may be called concurrently, and returns within a second
+// of the end of ctx, with its error; dst then holds anything.
+func (e *Engine) Multiply(ctx context.Context, k Kernel, v, dst *mat.Dense) (err error) {
+	if k, err = e.bind(k); err != nil {
+		return err
+	}
+	n := e.Len()
+	p, err := vectorsOf(v, dst, n, n)
+	if err != nil {
+		return err
+	}
+	if err := e.fits(fmt.Sprintf("products with %d vectors", p), e.MultiplyBytes(p)); err != nil {
+		return err
+	}
+	by, to := v.RawMatrix(), dst.RawMatrix()
+	if done, err := e.reduce(ctx, k, nil, v, to); done || err != nil {
+		return err
+	}
+	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
+	defer report.Finish(&err)
+	starts := e.equalParts()
+	total, order := make([]float64, n*p), newTurns(len(starts)-1)
+	workers := make([]halfProduct, e.c.Workers)
+	err = tiles.Run(ctx, e.c.Workers, len(order), func(ctx context.Context, w, part int) error {
+		first, h := starts[part], &workers[w]
+		*h = halfProduct{e: e, first: first, by: by, sum: cleared(h.sum, (n-first)*p), turned: h.turned}
+		r := &device.Request{Docs: sequence(starts[part+1])[first:], Hi: n, Half: true, Workers: 1}
+		if err := e.c.Rows(ctx, k, r, report, e.columns(r, h.visit)); err != nil {
+			return err
+		}
+		return order.take(ctx, part, func() {
+			for c := range p {
+				add(total[c*n+first:(c+1)*n], h.sum[c*(n-first):])
+			}
+		})
+	})
+	if err == nil {
+		transposed(to, 0, total, n, n)
+	}
+	return err
+}
+
+// MultiplyBytes returns the memory that Multiply allocates for so many vectors, in bytes: the sums
+// of each worker, and theirs.
+func (e *Engine) MultiplyBytes(vectors int) int64 {
+	workers := min(e.c.Workers, mostParts)
+	return compute.Together(floatBytes(e.Len(), vectors, workers+1),
+		4*int64(workers)*compute.BlockDocs*int64(e.Panel()))
+}
+
+// floatBytes returns the memory of so many matrices of float64.
+func floatBytes(rows, cols, count int) int64 {
+	if float64(rows)*float64(cols)*float64(count) >= math.MaxInt64/16 {
+		return math.MaxInt64
+	}
+	return 8 * int64(max(rows, 0)) * int64(max(cols, 0)) * int64(count)
+}
+
+// equalParts divides the rows of the symmetric half, by whole panels, into parts of about equally
+// many pairs: those from the first row on are n²/2 in all, and (n-i)²/2 from row i on.
+func (e *Engine) equalParts() (starts []int) {
+	n, width := e.Len(), e.Panel()
+	parts := min((n+width-1)/width, mostParts)
+	starts = append(starts, 0)
+	for part := 1; part < parts; part++ {
+		at := int(float64(n)*(1-math.Sqrt(1-float64(part)/float64(parts)))) / width * width
+		if at > starts[len(starts)-1] {
+			starts = append(starts, at)
+		}
+	}
+	if n == 0 {
+		return starts
+	}
+	return append(starts, n)
+}
+
+// halfProduct is a part of a product with the symmetric matrix: that of the pairs of some rows with
+// the columns from each row's own on.
+type halfProduct struct {
+	e      *Engine
+	first  int // row, and column
+	by     blas64.General
+	sum    []float64 // of documents first, first+1, …, vector by vector
+	turned []float32
+}
+
+// visit adds a tile's products, in which rows are columns of the matrix, and those of its transpose,
+// but for what is in the tile on both sides of the diagonal.
+func (h *halfProduct) visit(t *Tile) error {
+	k, p, apart := h.e.c.Kernels, h.by.Cols, h.e.Len()-h.first
+	k.Multiply(h.sum[t.Column-h.first:], apart, t.C, t.Width, t.Rows, t.Cols,
+		h.by.Data[t.First*h.by.Stride:], h.by.Stride, p)
+	own := min(max(t.Column+t.Cols-t.First, 0), t.Rows)
+	if own == t.Rows {
+		return nil
+	}
+	lines := t.Rows - own
+	h.turned = sized(h.turned, t.Cols*lines)
+	k.Transpose(h.turned, lines, t.C[own*t.Width:], t.Width, lines, t.Cols)
+	k.Multiply(h.sum[t.First+own-h.first:], apart, h.turned, lines, t.Cols, lines,
+		h.by.Data[t.Column*h.by.Stride:], h.by.Stride, p)
+	return nil
+}
+
+// turns lets tasks do something in order. Whoever waits has tasks before it that are under way.
+type turns []chan struct{}
+
+func newTurns(n int) turns {
+	t := make(turns, n)
+	for i := range t {
+		t[i] = make(chan struct{})
+	}
+	return t
+}
+
+// take calls f when it is a task's turn.
+func (t turns) take(ctx context.Context, task int, f func()) error {
+	if task > 0 {
+		select {
+		case <-t[task-1]:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	f()
+	close(t[task])
+	return nil
+}
+
+// CrossMultiply computes dst = K V for the matrix K of k between test documents, its rows, and the
+// engine's documents, its columns, without K: v is Len × p, dst as many rows as test has × p, and
+// they share no memory. Sums have the accuracy of [Engine.Multiply], the same bits from any number
+// of workers, and each is that of its row alone. Both sides must have been embedded by the same
+// embedder. It is [Rectangle.Multiply] of a matrix that is used once.
+func (e *Engine) CrossMultiply(ctx context.Context, k Kernel, test *sparse.Embedded, v, dst *mat.Dense) error {
+	r, err := e.Rectangle(k, test, 0)
+	if err != nil {
+		return err
+	}
+	return r.Multiply(ctx, v, dst)
+}
+
+// vectorsOf checks the matrices of a product and returns the number of vectors.
+func vectorsOf(v, dst *mat.Dense, columns, rows int) (p int, err error) {
+	if v == nil || dst == nil {
+		return 0, fmt.Errorf("engine: nil vectors or destination, expected matrices of %d and %d rows", columns, rows)
+	}
+	a, b := v.RawMatrix(), dst.RawMatrix()
+	if a.Rows != columns || a.Cols < 1 {
+		return 0, fmt.Errorf("engine: vectors of %d×%d, expected %d rows and at least one column", a.Rows, a.Cols, columns)
+	}
+	if b.Rows != rows || rows > 0 && b.Cols != a.Cols {
+		return 0, fmt.Errorf("engine: destination of %d×%d, expected %d×%d", b.Rows, b.Cols, rows, a.Cols)
+	}
+	if shape.Overlap(a.Data, b.Data) {
+		return 0, fmt.Errorf("engine: vectors and destination share memory, expected matrices of their own")
+	}
+	for i := range a.Rows {
+		for c, value := range a.Data[i*a.Stride:][:a.Cols] {
+			if value-value != 0 {
+				return 0, fmt.Errorf("engine: vectors hold %v in row %d, column %d, expected a finite number", value, i, c)
+			}
+		}
+	}
+	return a.Cols, nil
+}
+
+// reduce has a device that multiplies by itself do so, and says whether there is one that computes
+// the kernel: of the documents of from, nil for the engine's own, some at a time, whole rows.
+func (e *Engine) reduce(
+	ctx context.Context, k Kernel, from *sparse.Embedded, v *mat.Dense, dst blas64.General,
+) (done bool, err error) {
+	d, ok := e.c.Backend.(device.Reducer)
+	if !ok {
+		return false, nil
+	}
+	r := &device.Request{From: from, Hi: e.Len()}
+	if _, plain := k.(kernel.C); !plain {
+		if r.Program, err = e.c.Program(k, from); r.Program == nil || err != nil {
+			return false, err
+		}
+	}
+	ctx, report := e.c.Start(ctx, int64(dst.Rows)*int64(r.Hi))
+	defer report.Finish(&err)
+	_, p := v.Dims()
+	by := mat.DenseCopyOf(v).RawMatrix().Data // rows side by side
+	docs, sum := sequence(dst.Rows), make([]float64, min(reducedRows, dst.Rows)*p)
+	for first := 0; first < dst.Rows; first += reducedRows {
+		r.Docs = docs[first:min(first+reducedRows, dst.Rows)]
+		sums := sum[:len(r.Docs)*p]
+		if err := guarded("Options.Device", func() error { return d.Multiply(ctx, r, by, p, sums) }); err != nil {
+			return true, err
+		}
+		for i := range r.Docs {
+			copy(dst.Data[(first+i)*dst.Stride:][:p], sums[i*p:])
+		}
+		pairs := int64(len(r.Docs)) * int64(r.Hi)
+		e.c.Count(pairs)
+		report.Add(pairs)
+	}
+	return true, nil
+}
+
+// sized returns n places, those of s where it has as many.
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// cleared is sized with zeros.
+func cleared(s []float64, n int) []float64 {
+	s = sized(s, n)
+	clear(s)
+	return s
+}
+
+// add adds numbers to as many.
+func add(sum, by []float64) {
+	for i, v := range by[:len(sum)] {
+		sum[i] += v
+	}
+}
+
+// transposed writes vectors, each of n numbers and so far apart, as rows of dst from one on.
+func transposed(dst blas64.General, first int, vectors []float64, apart, n int) {
+	for i := range n {
+		row := dst.Data[(first+i)*dst.Stride:][:dst.Cols]
+		for c := range row {
+			row[c] = vectors[c*apart+i]
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/compute"
+	"github.com/gramengine/gram/engine/internal/panel"
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// rectangleBlock is a worker's part of a pass: a block of rows. The processor computes a panel of
+// rows after the other, and only one of them is held; a device may hand over any part of the block.
+type rectangleBlock struct {
+	r         *Rectangle
+	block     int
+	base, end int // rows
+	by        blas64.General
+	turn      func(first int, w *mat.Dense) error
+	sums      bool // of Kᵀ R are wanted
+
+	height  int       // rows that there is room for: a row's place is its number modulo height
+	values  []float32 // of the matrix, rows r.stride apart; nil where nobody wants them
+	scratch []float32 // for values that aren't kept
+	w       []float64 // sums of K V, vector by vector, height apart
+	lines   []float64 // those of some rows, row by row
+	sum     []float64 // of Kᵀ R, vector by vector
+	turned  []float32
+}
+
+// begin makes ready for a block.
+func (b *rectangleBlock) begin(
+	r *Rectangle, block int, by blas64.General, turn func(first int, w *mat.Dense) error, sums bool,
+) {
+	rows := r.height()
+	b.r, b.block, b.by, b.turn, b.sums = r, block, by, turn, sums
+	b.base, b.end = block*rows, min((block+1)*rows, r.Rows())
+	b.height = rows
+	if _, ok := r.e.c.Backend.(*panel.Backend); ok && block >= r.room {
+		b.height = r.e.Panel()
+	}
+	b.values = nil
+	switch {
+	case block < r.room:
+		b.values = r.kept[block*rows*r.stride:][:rows*r.stride]
+	case sums:
+		b.scratch = sized(b.scratch, b.height*r.stride)
+		b.values = b.scratch
+	}
+	b.w = sized(b.w, b.height*by.Cols)
+	b.sum = b.sum[:0]
+	if sums {
+		b.sum = cleared(b.sum, r.e.Len()*by.Cols)
+	}
+}
+
+// run goes through the block: it has its rows computed, or takes those that are kept.
+func (b *rectangleBlock) run(ctx context.Context, report *tiles.Reporter) error {
+	if b.block < b.r.room && b.r.filled[b.block] {
+		return b.again(ctx, report)
+	}
+	e, count := b.r.e, b.end-b.base
+	r := &device.Request{Docs: sequence(b.end)[b.base:], Hi: e.Len(), Workers: 1}
+	if from := e.other(b.r.test); from != nil {
+		r.From, r.Docs = span(from, b.base, b.end), sequence(count)
+	}
+	err := e.c.Rows(ctx, b.r.k, r, report, e.columns(r, func(t *Tile) error {
+		first := t.Column - r.Docs[0]
+		at := first % b.height
+		if b.values != nil {
+			e.c.Kernels.Transpose(b.values[at*b.r.stride+t.First:], b.r.stride, t.C, t.Width, t.Rows, t.Cols)
+		}
+		b.multiply(at, t.First, t.C, t.Width, t.Rows, t.Cols)
+		if t.First+t.Rows < e.Len() {
+			return nil
+		}
+		return b.complete(first, t.Cols)
+	}))
+	if err == nil && b.block < b.r.room {
+		b.r.filled[b.block] = true
+	}
+	return err
+}
+
+// multiply adds the products of a tile, whose rows are columns of the matrix from one on, with the
+// vectors to the sums of rows at a place.
+func (b *rectangleBlock) multiply(at, column int, c []float32, width, rows, cols int) {
+	if column == 0 {
+		for v := range b.by.Cols {
+			clear(b.w[v*b.height+at:][:cols])
+		}
+	}
+	b.r.e.c.Kernels.Multiply(b.w[at:], b.height, c, width, rows, cols,
+		b.by.Data[column*b.by.Stride:], b.by.Stride, b.by.Cols)
+}
+
+// complete takes rows whose sums are complete: count of them from row first of the block on.
+func (b *rectangleBlock) complete(first, count int) error {
+	p, at, n := b.by.Cols, first%b.height, b.r.e.Len()
+	b.lines = sized(b.lines, count*p)
+	transposed(blas64.General{Rows: count, Cols: p, Stride: p, Data: b.lines}, 0, b.w[at:], b.height, count)
+	err := guarded("turn", func() error { return b.turn(b.base+first, mat.NewDense(count, p, b.lines)) })
+	if err != nil || !b.sums {
+		return err
+	}
+	b.r.e.c.Kernels.Multiply(b.sum, n, b.values[at*b.r.stride:], b.r.stride, count, n, b.lines, p, p)
+	return nil
+}
+
+// again is run for rows that are kept.
+func (b *rectangleBlock) again(ctx context.Context, report *tiles.Reporter) error {
+	e, stride := b.r.e, b.r.stride
+	n, width := e.Len(), e.Panel()
+	b.turned = sized(b.turned, compute.BlockDocs*width)
+	for first := 0; first < b.end-b.base; first += width {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		rows := min(width, b.end-b.base-first)
+		for lo := 0; lo < n; lo += compute.BlockDocs {
+			cols := min(compute.BlockDocs, n-lo)
+			e.c.Kernels.Transpose(b.turned, width, b.values[first*stride+lo:], stride, rows, cols)
+			b.multiply(first, lo, b.turned, width, cols, rows)
+		}
+		if err := b.complete(first, rows); err != nil {
+			return err
+		}
+		report.Add(int64(rows) * int64(n))
+	}
+	return nil
+}
+
+// span returns documents lo <= i < hi, which share x's memory.
+func span(x *sparse.Embedded, lo, hi int) *sparse.Embedded {
+	from, to := x.Offsets[lo], x.Offsets[hi]
+	y := &sparse.Embedded{
+		CSR: sparse.CSR{
+			Cols: x.Cols, Offsets: make([]int64, hi-lo+1), Terms: x.Terms[from:to], Values: x.Values[from:to],
+		},
+		Embedder: x.Embedder, Raw: x.Raw[from:to], Divisors: x.Divisors[lo:hi],
+	}
+	if x.Norms != nil {
+		y.Norms = x.Norms[lo:hi]
+	}
+	for i := range y.Offsets {
+		y.Offsets[i] = x.Offsets[lo+i] - from
+	}
+	return y
+}
