@@ -279,14 +279,18 @@ func TestMultiplyRefused(t *testing.T) {
 		"+Inf in row 1":      func() error { return e.CrossMultiply(t.Context(), k, x, odd, dst) },
 		"bytes of rows":      func() error { _, err := e.Rectangle(k, x, -1); return err },
 		"nil function turn":  func() error { return r.Pass(t.Context(), v, nil, dst) },
-		"a panic":            func() error { return r.Pass(t.Context(), v, func(int, *mat.Dense) error { panic("a panic") }, dst) },
+		"a panic": func() error {
+			return r.Pass(t.Context(), v, func(int, *mat.Dense) error { panic("a panic") }, dst)
+		},
 	} {
 		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected an error with %q", err, want)
 		}
 	}
 	var short *MemoryError
-	if err := e.Multiply(t.Context(), k, mat.NewDense(3, 3<<20, nil), mat.NewDense(3, 3<<20, nil)); !errors.As(err, &short) {
+	many := 3 << 20
+	err = e.Multiply(t.Context(), k, mat.NewDense(3, many, nil), mat.NewDense(3, many, nil))
+	if !errors.As(err, &short) {
 		t.Errorf("%v, expected a MemoryError", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
