@@ -64,8 +64,8 @@ func (p *protocol) readWebKB(ctx context.Context, r *repro.Run) (*corpus, error)
 	return p.corpus("webkb", c, classes, webKBClasses, "student", "1", "2")
 }
 
-// readReuters reads both parts of the ModApte split. It returns the stories of both with one of the
-// five topics of Tables 3 and 4, and the split itself.
+// readReuters reads both parts of the ModApte split. It returns the stories of Tables 3 and 4, those
+// of both parts that -stories names, and the split itself.
 func (p *protocol) readReuters(ctx context.Context, r *repro.Run) (*corpus, *modApteSplit, error) {
 	var parts [2]*sparse.Corpus
 	for i, file := range repro.Reuters.Files {
@@ -96,12 +96,26 @@ func (p *protocol) readReuters(ctx context.Context, r *repro.Run) (*corpus, *mod
 				have = append(have, class)
 			}
 		}
-		if have != nil {
+		if p.takes(len(have), len(both.Labels.Of(i))) {
 			docs, classes = append(docs, i), append(classes, have)
 		}
 	}
 	c, err := p.corpus("reuters", both.Select(docs), classes, reutersTopics, "earn", "3", "4")
 	return c, split, err
+}
+
+// takes says whether a story belongs to Tables 3 and 4, by how many of the five topics it has, and
+// how many of all.
+func (p *protocol) takes(five, topics int) bool {
+	switch p.stories {
+	case "five":
+		return five > 0
+	case "single":
+		return topics == 1
+	case "topics":
+		return topics > 0
+	}
+	return true
 }
 
 func hasClass(c *sparse.Corpus, i int, name string) bool {

@@ -39,8 +39,8 @@ Reuters-21578 over random splits (Tables 1 to 4), and on its ModApte split (Tabl
 Tables 1 to 4 are test errors of support vector machines of two classes, over 20 random splits.
   1, 2  WebKB: course, faculty, project and student, each against the rest; the first three
         against student
-  3, 4  Reuters-21578, stories with one of the topics earn, acq, moneyFx, grain and crude: each
-        against the rest; the last four against earn (a story with both topics is left out)
+  3, 4  Reuters-21578, stories with any topic: earn, acq, moneyFx, grain and crude, each against
+        the rest; the last four against earn (a story with both topics is left out)
 Training sets have L documents, half of them of the class; in the test set the classes have their
 natural proportion. With -training natural they have it in the training sets, too. The paper says
 that the proportion is constant in both, but where it prints more than the share of the class, such
@@ -68,6 +68,8 @@ The paper leaves open, and these flags decide:
   -min-df, -min-letters, -stop-words   which terms count; by default every run of letters does
   -seed                                how splits are drawn; a smaller training set is part of a
                                        larger one
+  -stories                             which stories Tables 3 and 4 have; a topic is against all
+                                       others of them
   -modapte                             which stories the ModApte split has: the paper's, topics, has
                                        7,775 for training and 3,019 for testing
   idf                                  log of documents over documents with the term: of the whole
@@ -91,6 +93,8 @@ Examples:
 		f.Var(&p.sizes, "sizes", "sizes of training sets, a `LIST`, for all tables; by default each has the paper's")
 		f.StringVar(&p.training, "training", "balanced", "`SHARE` of the class in training sets: half (balanced), "+
 			"that of the task (natural)")
+		f.StringVar(&p.stories, "stories", "topics", "`STORIES` of Tables 3 and 4: with any topic (topics), "+
+			"one topic only (single), one of the five (five), all")
 		f.IntVar(&p.splits, "splits", 20, "draw `N` random splits of each task")
 		f.IntVar(&p.folds, "folds", 5, "choose by `N` folds of the training documents; 0 for not at all")
 		f.StringVar(&p.modApte, "modapte", "topics", "`STORIES` of Tables 5 and 6: with any topic (topics), "+
@@ -108,6 +112,7 @@ type protocol struct {
 	splits, folds    int
 	modApte          string
 	training         string // balanced or natural
+	stories          string // of Tables 3 and 4: topics, single, five or all
 	text             repro.Preparation
 }
 
@@ -164,6 +169,8 @@ func (p *protocol) check() error {
 		return repro.Usagef("-sizes %d, expected at least 4", p.sizes[0])
 	case !slices.Contains([]string{"top", "topics", "all"}, p.modApte):
 		return repro.Usagef("-modapte %q, expected topics, top or all", p.modApte)
+	case !slices.Contains([]string{"topics", "single", "five", "all"}, p.stories):
+		return repro.Usagef("-stories %q, expected topics, single, five or all", p.stories)
 	case !slices.Contains([]string{"balanced", "natural"}, p.training):
 		return repro.Usagef("-training %q, expected balanced or natural", p.training)
 	}
@@ -248,8 +255,9 @@ func (p *protocol) begin(r *repro.Run, report *repro.Report, corpora []*corpus, 
 		return err
 	}
 	of := []string{
-		fmt.Sprintf("-c %s -sizes %s -training %s -splits %d -folds %d -seed %d -tables %s -modapte %s -isa %s, terms: %s",
-			&p.c, &p.sizes, p.training, p.splits, p.folds, r.Seed, &p.tables, p.modApte, computer, p.text),
+		fmt.Sprintf("-c %s -sizes %s -training %s -splits %d -folds %d -seed %d -tables %s -stories %s -modapte %s "+
+			"-isa %s, terms: %s", &p.c, &p.sizes, p.training, p.splits, p.folds, r.Seed, &p.tables, p.stories, p.modApte,
+			computer, p.text),
 	}
 	for _, c := range corpora {
 		terms, _ := c.docs.TermFrequencies()

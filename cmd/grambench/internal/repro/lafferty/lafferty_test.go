@@ -52,11 +52,11 @@ func TestLaffertyLebanon(t *testing.T) {
 		t.Errorf("%d figures and %d notes", len(whole.Figures), len(whole.Notes))
 	}
 
-	// n documents have n(n+1)/2 pairs; in each of four embeddings for WebKB (360) and five
-	// topics of Reuters-21578 (2·160 of them), in two for ModApte, where 220 are for training
+	// n documents have n(n+1)/2 pairs; in each of four embeddings for WebKB (360) and the stories
+	// of Reuters-21578 with any topic (2·240 of them), in two for ModApte, where 220 are for training
 	// and as many for testing. Panels of at most 64 documents are whole on the diagonal and at the
 	// end, too.
-	pages, stories, train := int64(360), int64(320), int64(220)
+	pages, stories, train := int64(360), int64(480), int64(220)
 	want := 4*(pages*(pages+1)/2+stories*(stories+1)/2) + 2*(train*(train+1)/2+train*train)
 	if more := 64 * (4*(pages+stories) + 4*train); !(whole.DotProducts >= want && whole.DotProducts <= want+more) {
 		t.Errorf("%d dot products, expected %d and at most %d more", whole.DotProducts, want, more)
@@ -98,6 +98,7 @@ func TestLaffertyLebanonRefuses(t *testing.T) {
 		"-sizes 3":    {"-sizes", "3"},
 		"-modapte":    {"-modapte", "half"},
 		"-training":   {"-training", "half"},
+		"-stories":    {"-stories", "many"},
 		"-min-df 0":   {"-min-df", "0"},
 		"too large":   {"-tables", "1", "-sizes", "358"},
 		"no such":     {"-stop-words", filepath.Join(data, "nowhere")},
@@ -126,6 +127,23 @@ func TestLaffertyLebanonRefuses(t *testing.T) {
 	_, err = reprotest.Do(context.Background(), t, Experiment, &repro.Run{Data: t.TempDir()})
 	if !errors.As(err, &missing) {
 		t.Errorf("no data: %v", err)
+	}
+}
+
+// Stories with one of the five topics and another, one of the five, one other topic, two, none.
+func TestStories(t *testing.T) {
+	for stories, want := range map[string]string{"topics": "11110", "single": "01100", "five": "11000", "all": "11111"} {
+		got := ""
+		for _, have := range [][2]int{{1, 2}, {1, 1}, {0, 1}, {0, 2}, {0, 0}} {
+			if (&protocol{stories: stories}).takes(have[0], have[1]) {
+				got += "1"
+			} else {
+				got += "0"
+			}
+		}
+		if got != want {
+			t.Errorf("-stories %s: %s, expected %s", stories, got, want)
+		}
 	}
 }
 

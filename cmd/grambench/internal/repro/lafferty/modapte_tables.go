@@ -92,11 +92,14 @@ func (p *protocol) modApteTable(t *modApteTable, documents int, results [len(ker
 		}
 	}
 	table.Columns = append(table.Columns, comparedColumns()...)
+	if t.number == "6" {
+		table.Columns = append(table.Columns, repro.Left("sign_printed", "printed ±"), repro.Left("sign", "±"))
+	}
 	var rows []compared
 	first := make([][]string, len(protocols)) // the topics with diffusion among the best
 	for topic, name := range topTen {
 		cells := []repro.Cell{repro.Word(name)}
-		row := compared{printed: printedTopics[t.number][name]}
+		row := compared{printed: printedTopics[t.number][name], better: t.better, digits: t.digits}
 		for i, protocol := range protocols {
 			var choices [len(kernels)]modApteChoice
 			var figures []float64
@@ -122,16 +125,30 @@ func (p *protocol) modApteTable(t *modApteTable, documents int, results [len(ker
 				first[i] = append(first[i], name)
 			}
 		}
-		table.Add(append(cells, row.cells(t.digits)...)...)
+		cells = append(cells, row.cells()...)
+		if sign := printedSigns[name]; t.number == "6" {
+			cells = append(cells, repro.Word(sign), repro.Word(signOf(sign, row.measured[diffusion], row.printed[diffusion])))
+		}
+		table.Add(cells...)
 		rows = append(rows, row)
 	}
-	addAgreement(agreement, t.number, "tf", t.better, rows)
+	addAgreement(agreement, t.number, "tf", rows)
 	report.Tables = append(report.Tables, table)
 	for i, protocol := range protocols {
 		report.Notes = append(report.Notes, fmt.Sprintf(
 			"Table %s, %s: diffusion has the best %s, alone or with others, for %d of %d topics: %s.",
 			t.number, protocol.name, t.what, len(first[i]), len(topTen), strings.Join(first[i], ", ")))
 	}
+}
+
+// signOf is the sign of Table 6 for a measured F1: + above that of Zhang and Oles. Theirs isn't
+// printed, but the printed sign says on which side of the printed F1 it lies. "?" where that doesn't
+// tell.
+func signOf(sign string, measured, printed float64) string {
+	if sign == "+" && measured >= printed || sign == "-" && measured <= printed {
+		return sign
+	}
+	return "?"
 }
 
 // against is the sign test of two machines on the test stories. Its statistic is positive where the

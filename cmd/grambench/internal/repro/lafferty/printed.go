@@ -1,5 +1,7 @@
 package lafferty
 
+import "slices"
+
 // printedRow is a row of Tables 1 to 4 as the paper prints it: test errors of the kernels by tf
 // and, behind them, by tfidf.
 type printedRow struct {
@@ -8,8 +10,7 @@ type printedRow struct {
 	tf, tfidf [len(kernels)]float64
 }
 
-// printedRows are all figures of Tables 1 to 4. The paper's asterisks, differences that aren't
-// significant, are left out.
+// printedRows are all figures of Tables 1 to 4.
 var printedRows = map[string][]printedRow{
 	"1": {
 		{"course", 40, [...]float64{0.1225, 0.1196, 0.0646}, [...]float64{0.0761, 0.0726, 0.0514}},
@@ -108,6 +109,26 @@ var printedRows = map[string][]printedRow{
 	},
 }
 
+// printedChance has the sizes of the rows in which the best figure has the paper's asterisk: the
+// difference isn't significant. Elsewhere it is.
+var printedChance = map[string][]int{
+	"4 acq tf":        {40, 80},
+	"3 moneyFx tfidf": {80, 120, 600},
+	"3 grain tfidf":   {80, 120, 200, 400, 600},
+	"3 crude tfidf":   {80, 120, 200, 600},
+	"4 acq tfidf":     {40, 80},
+	"4 moneyFx tfidf": {40},
+	"4 grain tfidf":   {40, 80, 120, 200, 400},
+	"4 crude tfidf":   {40, 80, 120, 200, 400},
+}
+
+// printedSigns is the last column of Table 6: whether the F1 of diffusion is above that of Zhang and
+// Oles (2001).
+var printedSigns = map[string]string{
+	"earn": "-", "acq": "+", "money-fx": "+", "grain": "-", "crude": "+",
+	"trade": "+", "interest": "+", "ship": "+", "wheat": "-", "corn": "+",
+}
+
 // printedTopics are all figures of Tables 5 and 6, by table and topic: linear, Gaussian, diffusion.
 var printedTopics = map[string]map[string][len(kernels)]float64{
 	"5": {
@@ -134,6 +155,11 @@ var printedTopics = map[string]map[string][len(kernels)]float64{
 		"wheat":    {0.8613, 0.8613, 0.8844},
 		"corn":     {0.8727, 0.8727, 0.9310},
 	},
+}
+
+// printedClear says whether a row of Tables 1 to 4 is printed without an asterisk.
+func printedClear(table, class, features string, documents int) bool {
+	return !slices.Contains(printedChance[table+" "+class+" "+features], documents)
 }
 
 // printedErrors returns what the paper prints in a row of Tables 1 to 4: NaN where it has none.

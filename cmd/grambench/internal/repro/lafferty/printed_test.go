@@ -13,7 +13,7 @@ import (
 func TestDefaultIsThePapers(t *testing.T) {
 	f := flag.NewFlagSet("", flag.ContinueOnError)
 	Experiment.Setup(f)
-	for name, want := range map[string]string{"modapte": "topics", "training": "balanced", "splits": "20", "sizes": ""} {
+	for name, want := range map[string]string{"modapte": "topics", "stories": "topics", "training": "balanced", "splits": "20", "sizes": ""} {
 		if got := f.Lookup(name).DefValue; got != want {
 			t.Errorf("-%s is %q, expected %q", name, got, want)
 		}
@@ -105,6 +105,30 @@ func TestPrinted(t *testing.T) {
 			}
 		}
 	}
+	// Asterisks and signs, counted in the paper's text; each is of a row that is there.
+	chance, plus := 0, 0
+	for name, sizes := range printedChance {
+		var table, class, features string
+		fmt.Sscan(name, &table, &class, &features)
+		for _, size := range sizes {
+			chance++
+			if math.IsNaN(printedErrors(table, class, features, size)[linear]) || printedClear(table, class, features, size) {
+				t.Errorf("%s, %d: no such row", name, size)
+			}
+		}
+	}
+	for _, topic := range topTen {
+		if printedSigns[topic] == "+" {
+			plus++
+		}
+	}
+	if chance != 27 || plus != 7 || len(printedSigns) != len(topTen) || !printedClear("3", "crude", "tfidf", 400) {
+		t.Errorf("%d asterisks and %d of %d signs +, expected 27 and 7 of 10", chance, plus, len(printedSigns))
+	}
+	if signOf("+", 0.9, 0.8) != "+" || signOf("-", 0.7, 0.8) != "-" || signOf("+", 0.7, 0.8) != "?" ||
+		signOf("-", 0.9, 0.8) != "?" {
+		t.Error("signs of measured figures")
+	}
 	// Denominators of Table 5 are about 3,019 stories: all figures are whole numbers of stories.
 	for topic, v := range printedTopics["5"] {
 		for _, share := range v {
@@ -125,16 +149,23 @@ func TestPrinted(t *testing.T) {
 func TestAgreement(t *testing.T) {
 	table := newAgreement()
 	rows := []compared{
-		{[...]float64{math.E, 2, 1}, [...]float64{1, 2, 0.5}},
-		{[...]float64{1 / math.E, 2, 2}, [...]float64{1, 2, 0.5}},
-		{[...]float64{nan, 2, 2}, [...]float64{1, 2, 0.5}},
+		{measured: [...]float64{math.E, 2, 1}, printed: [...]float64{1, 2, 0.5}, clear: true},
+		{measured: [...]float64{1 / math.E, 2, 2}, printed: [...]float64{1, 2, 0.5}, printedClear: true},
+		{measured: [...]float64{1, 2, 0.501}, printed: [...]float64{1, 2, 0.5}, printedClear: true}, // in two digits
+		{measured: [...]float64{nan, 2, 2}, printed: [...]float64{1, 2, 0.5}},
 	}
-	addAgreement(table, "1", "tf", -1, rows)
-	addAgreement(table, "6", "tf", 1, rows)
-	addAgreement(table, "2", "tf", -1, rows[2:]) // nothing to say
+	for i := range rows {
+		rows[i].better, rows[i].digits = -1, 2
+	}
+	addAgreement(table, "1", "tf", rows)
+	addAgreement(table, "2", "tf", rows[3:]) // nothing to say
+	for i := range rows {
+		rows[i].better = 1
+	}
+	addAgreement(table, "6", "tf", rows)
 	want := [][]string{
-		{"1", "tf", "2", "1.000", "0.000", "1.040", "1", "2"}, // (ln 2 + ln 4)/2
-		{"6", "tf", "2", "1.000", "0.000", "1.040", "1", "0"},
+		{"1", "tf", "3", "0.667", "0.000", "0.694", "2", "3", "1", "1", "2"}, // (ln 2 + ln 4 + ln 1.002)/3
+		{"6", "tf", "3", "0.667", "0.000", "0.694", "1", "0", "1", "", ""},
 	}
 	if len(table.Rows) != len(want) {
 		t.Fatalf("%d rows, expected %d", len(table.Rows), len(want))
@@ -146,7 +177,19 @@ func TestAgreement(t *testing.T) {
 			}
 		}
 	}
-	if got := rows[0].cells(4)[0]; got != repro.Value(1, 4) {
+	if got := rows[0].cells()[0]; got != repro.Value(1, 2) {
 		t.Errorf("printed figure %v", got)
+	}
+	for _, c := range []struct {
+		better float64
+		of     [len(kernels)]float64
+		want   string
+	}{
+		{-1, [...]float64{3, 2, 1}, "DGL"}, {1, [...]float64{3, 2, 1}, "LGD"}, {1, [...]float64{1, 1.001, 2}, "DG=L"},
+		{-1, [...]float64{1, 1, 1}, "D=G=L"}, {-1, [...]float64{1, nan, 1}, ""},
+	} {
+		if got := (&compared{better: c.better, digits: 2}).order(c.of); got != c.want {
+			t.Errorf("order of %v: %q, expected %q", c.of, got, c.want)
+		}
 	}
 }

@@ -141,6 +141,7 @@ type tableRow struct {
 	cells          []repro.Cell
 	lowest         string // which kernels have the least mean; empty unless all are complete
 	lower, clearly bool   // whether diffusion is below both others, and whether significantly
+	differs        bool   // whether it differs significantly from the better of the others
 	compared       compared
 }
 
@@ -167,6 +168,13 @@ func newTableRow(name string, choices [len(kernels)]*choice) *tableRow {
 	r.clearly = r.lower && tests[0].P < significant && tests[1].P < significant
 	cell := repro.Empty()
 	if len(means) == len(choices) {
+		r.differs = r.clearly
+		if other := linear; !r.lower {
+			if means[gaussian] < means[linear] {
+				other = gaussian
+			}
+			r.differs = tests[other].P < significant
+		}
 		r.lowest = strings.Join(bestOf(means), ", ")
 		if r.clearly {
 			r.lowest += " *"
@@ -194,7 +202,7 @@ func (c *curves) report(report *repro.Report, agreement *repro.Table) {
 			for _, r := range paper {
 				rows = append(rows, r.compared)
 			}
-			addAgreement(agreement, number, features, -1, rows)
+			addAgreement(agreement, number, features, rows)
 			begin := fmt.Sprintf("Table %s, %s, ", number, features)
 			notes(report, begin+"best scale", paper)
 			if c.p.folds > 0 {
@@ -242,13 +250,16 @@ func (c *curves) row(table *repro.Table, t *classTask, features string, size int
 	paper, honest = newTableRow(name, chosen), newTableRow(name, byFolds)
 	cells := []repro.Cell{repro.Word(t.class), repro.Word(t.against), repro.Word(features), repro.Count(documents)}
 	cells = append(cells, paper.cells...)
-	paper.compared = compared{[...]float64{nan, nan, nan}, printedErrors(t.table, t.class, features, documents)}
+	paper.compared = compared{
+		measured: [...]float64{nan, nan, nan}, printed: printedErrors(t.table, t.class, features, documents),
+		better: -1, digits: 4, clear: paper.differs, printedClear: printedClear(t.table, t.class, features, documents),
+	}
 	for k, choice := range chosen {
 		if choice != nil {
 			paper.compared.measured[k] = repro.Measure(choice.Errors).Mean
 		}
 	}
-	cells = append(cells, paper.compared.cells(4)...)
+	cells = append(cells, paper.compared.cells()...)
 	for k, choice := range chosen {
 		scale, price := nan, nan
 		if choice != nil {
