@@ -27,7 +27,10 @@
 // of which w_k = x^(-k) ∫₀^x s^(k-1) L w_{k-1} ds is the solution without a pole at 0: that is
 // equation (4) of the source with ψ_{k-1} where it prints φ_{k-1}. The source prints ψ₀ = (sin
 // d/d)^(-a), too; on its sphere of radius 2 the heat equation wants sin(d/2)/(d/2), and only with
-// that does the residual vanish like t^m. [Printed] is what is printed.
+// that does the residual vanish like t^m. [Printed] is what is printed. Three more slips of the
+// source have tests here: the image of the simplex has Σ θ² = 4, not 2 (§3.2); the heat kernel of
+// the circle sums exp(-j²t) cos jθ over all j, not j >= 0 alone (§2.1); near by, exp(-αD) of the
+// Kullback-Leibler divergence is exp(-αd²/2), not exp(-2αd²) (§6).
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1, equations (3) and (4); Rosenberg, The
 // Laplacian on a Riemannian Manifold (1997), §3.2.

@@ -19,7 +19,10 @@
 //
 //	K = (2π)^-m √2 (4πt)^(-3/2) exp(-(2m+1)²t/4) 4t ∫₀^∞ (-d/dV)^(m+1) f (v+y²) dy
 //
-// where the derivatives pass under the integral, now that its limit doesn't depend on v. Since f′ =
+// The source prints √(4πt³) for (4πt)^(3/2) in (6), which makes the kernel 4π times too large: with
+// the latter its mass is 1.
+//
+// The derivatives pass under the integral, now that its limit doesn't depend on v. Since f′ =
 // -φ′f/4t, the derivatives of f follow from those of φ by Leibniz' rule; φ′ = 2r/sinh r is
 // completely monotone in v, so that no sign differs in
 //

@@ -125,6 +125,30 @@ func TestMass(t *testing.T) {
 	}
 }
 
+// Equation (6) as it is printed, with √(4πt³) for (4πt)^(3/2), of the plane: its mass is 4π, not 1.
+// Its integral is taken with s = r + w², by Simpson's rule.
+func TestPrintedPlane(t *testing.T) {
+	const tm = 0.5
+	mass := simpson(func(r float64) float64 {
+		if r == 0 {
+			return 0
+		}
+		inner := simpson(func(w float64) float64 {
+			s := r + w*w
+			// √(cosh s - cosh r) = √(2 sinh((s+r)/2) sinh(w²/2))
+			root := 1 / math.Sqrt(math.Sinh((s+r)/2))
+			if w > 0 {
+				root *= w / math.Sqrt(2*math.Sinh(w*w/2))
+			}
+			return 2 * s * math.Exp(-tm/4-s*s/(4*tm)) * root
+		}, 0, 3, 400)
+		return 2 * math.Pi * math.Sinh(r) * math.Sqrt2 / math.Sqrt(4*math.Pi*tm*tm*tm) * inner
+	}, 0, 12, 1200)
+	if !(math.Abs(mass-4*math.Pi) <= 1e-6) {
+		t.Errorf("the mass of what is printed is %v, expected 4π", mass)
+	}
+}
+
 // The semigroup property ∫ K_s(x,z) K_t(z,y) dz = K_{s+t}(x,y): in polar coordinates about x, z has
 // the distance cosh r′ = cosh r cosh ρ - sinh r sinh ρ cos α from y.
 func TestSemigroup(t *testing.T) {

@@ -13,7 +13,9 @@ import (
 func TestDefaultIsThePapers(t *testing.T) {
 	f := flag.NewFlagSet("", flag.ContinueOnError)
 	Experiment.Setup(f)
-	for name, want := range map[string]string{"modapte": "topics", "stories": "topics", "training": "balanced", "splits": "20", "sizes": ""} {
+	for name, want := range map[string]string{
+		"modapte": "topics", "stories": "topics", "training": "balanced", "splits": "20", "sizes": "",
+	} {
 		if got := f.Lookup(name).DefValue; got != want {
 			t.Errorf("-%s is %q, expected %q", name, got, want)
 		}
