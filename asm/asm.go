@@ -38,6 +38,7 @@ type Kernels struct {
 	TailDirect func(out []float32, doc []uint32, value []float32, cursors []Cursor, base, limit uint32)
 	Finish     func(index []uint32, c []float32, limit float32) int
 	Select     func(index []uint32, c []float32, stride int, lines, places []float32) int
+	Least      func(least []float32, levels int, c []float32, stride, lines, places, group int)
 	TailStore  func(dst []float32, dstStride int, tail []float64, stride, rows, cols int)
 	Transpose  func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)
 

@@ -50,6 +50,16 @@ func checked(k *Kernels) *Kernels {
 		values("Select", "index", len(index), len(lines)*len(places))
 		return k.Select(index, c, stride, lines, places)
 	}
+	c.Least = func(least []float32, levels int, c []float32, stride, lines, places, group int) {
+		if levels <= 0 || lines <= 0 || places <= 0 {
+			return
+		}
+		atLeast("Least", "group", group, 1)
+		atLeast("Least", "stride", stride, places)
+		checkRectangle("Least", "least", len(least), levels, places, places)
+		checkRectangle("Least", "c", len(c), lines, stride, places)
+		k.Least(least, levels, c, stride, lines, places, group)
+	}
 	c.TailStore = checkTransposition("TailStore", "tail", "stride", k.TailStore)
 	c.Transpose = checkTransposition("Transpose", "src", "srcStride", k.Transpose)
 

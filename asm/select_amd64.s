@@ -189,3 +189,151 @@ done:
 	MOVQ R9, ret+104(FP)
 	VZEROUPPER
 	RET
+
+// func leastAVX2(least []float32, levels int, c []float32, stride int, lines int, places int, group int)
+// Requires: AVX, CMOV
+TEXT ·leastAVX2(SB), NOSPLIT, $0-88
+	MOVQ least_base+0(FP), AX
+	MOVQ levels+24(FP), CX
+	MOVQ c_base+32(FP), DX
+	MOVQ stride+56(FP), BX
+	MOVQ lines+64(FP), SI
+	MOVQ places+72(FP), DI
+	MOVQ group+80(FP), R8
+	SHLQ $0x02, BX
+	XORQ R9, R9
+
+block:
+	CMPQ R9, DI
+	JGE  done
+	LEAQ (DX)(R9*4), R10
+	MOVQ SI, R11
+
+group:
+	TESTQ   R11, R11
+	JLE     next
+	MOVQ    R8, R12
+	CMPQ    R11, R12
+	CMOVQLT R11, R12
+	SUBQ    R12, R11
+	VMOVUPS all_7f800000<>+0(SB), Y0
+	VMOVUPS all_7f800000<>+0(SB), Y1
+	VMOVUPS all_7f800000<>+0(SB), Y2
+	VMOVUPS all_7f800000<>+0(SB), Y3
+
+line:
+	VMOVUPS (R10), Y4
+	VMINPS  Y0, Y4, Y0
+	VMOVUPS 32(R10), Y4
+	VMINPS  Y1, Y4, Y1
+	VMOVUPS 64(R10), Y4
+	VMINPS  Y2, Y4, Y2
+	VMOVUPS 96(R10), Y4
+	VMINPS  Y3, Y4, Y3
+	ADDQ    BX, R10
+	DECQ    R12
+	JNZ     line
+	LEAQ    (AX)(R9*4), R12
+	MOVQ    CX, R13
+
+level:
+	DECQ    R13
+	JL      group
+	VMOVUPS (R12), Y4
+	VMINPS  Y4, Y0, Y5
+	VMAXPS  Y0, Y4, Y0
+	VMOVUPS Y5, (R12)
+	VMOVUPS 32(R12), Y4
+	VMINPS  Y4, Y1, Y5
+	VMAXPS  Y1, Y4, Y1
+	VMOVUPS Y5, 32(R12)
+	VMOVUPS 64(R12), Y4
+	VMINPS  Y4, Y2, Y5
+	VMAXPS  Y2, Y4, Y2
+	VMOVUPS Y5, 64(R12)
+	VMOVUPS 96(R12), Y4
+	VMINPS  Y4, Y3, Y5
+	VMAXPS  Y3, Y4, Y3
+	VMOVUPS Y5, 96(R12)
+	LEAQ    (R12)(DI*4), R12
+	JMP     level
+
+next:
+	ADDQ $0x20, R9
+	JMP  block
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all_7f800000<>+0(SB)/4, $0x7f800000
+DATA all_7f800000<>+4(SB)/4, $0x7f800000
+DATA all_7f800000<>+8(SB)/4, $0x7f800000
+DATA all_7f800000<>+12(SB)/4, $0x7f800000
+DATA all_7f800000<>+16(SB)/4, $0x7f800000
+DATA all_7f800000<>+20(SB)/4, $0x7f800000
+DATA all_7f800000<>+24(SB)/4, $0x7f800000
+DATA all_7f800000<>+28(SB)/4, $0x7f800000
+GLOBL all_7f800000<>(SB), RODATA|NOPTR, $32
+
+// func leastAVX512(least []float32, levels int, c []float32, stride int, lines int, places int, group int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·leastAVX512(SB), NOSPLIT, $0-88
+	MOVQ least_base+0(FP), AX
+	MOVQ levels+24(FP), CX
+	MOVQ c_base+32(FP), DX
+	MOVQ stride+56(FP), BX
+	MOVQ lines+64(FP), SI
+	MOVQ places+72(FP), DI
+	MOVQ group+80(FP), R8
+	SHLQ $0x02, BX
+	XORQ R9, R9
+
+block:
+	CMPQ R9, DI
+	JGE  done
+	LEAQ (DX)(R9*4), R10
+	MOVQ SI, R11
+
+group:
+	TESTQ        R11, R11
+	JLE          next
+	MOVQ         R8, R12
+	CMPQ         R11, R12
+	CMOVQLT      R11, R12
+	SUBQ         R12, R11
+	VBROADCASTSS all_7f800000<>+0(SB), Z0
+	VBROADCASTSS all_7f800000<>+0(SB), Z1
+
+line:
+	VMOVUPS (R10), Z2
+	VMINPS  Z0, Z2, Z0
+	VMOVUPS 64(R10), Z2
+	VMINPS  Z1, Z2, Z1
+	ADDQ    BX, R10
+	DECQ    R12
+	JNZ     line
+	LEAQ    (AX)(R9*4), R12
+	MOVQ    CX, R13
+
+level:
+	DECQ    R13
+	JL      group
+	VMOVUPS (R12), Z2
+	VMINPS  Z2, Z0, Z3
+	VMAXPS  Z0, Z2, Z0
+	VMOVUPS Z3, (R12)
+	VMOVUPS 64(R12), Z2
+	VMINPS  Z2, Z1, Z3
+	VMAXPS  Z1, Z2, Z1
+	VMOVUPS Z3, 64(R12)
+	LEAQ    (R12)(DI*4), R12
+	JMP     level
+
+next:
+	ADDQ $0x20, R9
+	JMP  block
+
+done:
+	VZEROUPPER
+	RET

@@ -29,7 +29,7 @@ var families = []struct {
 	{"maps", []func(f file){maps, piecewise, bivariateTails}},
 	{"panel", []func(f file){panels, pairings}},
 	{"tail", []func(f file){tails, finish}},
-	{"select", []func(f file){selects}},
+	{"select", []func(f file){selects, leasts}},
 	{"wide", []func(f file){wideMaps}},
 	{"solver", []func(f file){solver, rows, rowSums, products}},
 	{"peak", []func(f file){peaks}},

@@ -101,20 +101,29 @@ const shortList = 64
 
 // offer enters a neighbour where it belongs to the first k. The caller holds the list's lock.
 func (l *Lists) offer(i int, key float32, j int) {
-	if !(key <= l.limit[i]) || l.groups != nil && l.groups[i] == l.groups[j] {
+	if key <= l.limit[i] {
+		l.enter(i, key, j)
+	}
+}
+
+func (l *Lists) enter(i int, key float32, j int) {
+	if l.groups != nil && l.groups[i] == l.groups[j] {
 		return
 	}
 	list, e := l.entries[i*l.k:][:l.k:l.k], newEntry(key, uint32(j))
+	worst := len(list) - 1
 	if len(list) <= shortList {
-		for at := len(list) - 1; at > 0; at-- {
+		for at := worst; at > 0; at-- {
 			list[at] = max(list[at-1], min(list[at], e))
 		}
 		list[0] = min(list[0], e)
-		l.limit[i] = list[len(list)-1].key()
-	} else if e < list[0] {
-		sink(list, e)
-		l.limit[i] = list[0].key()
+	} else {
+		worst = 0
+		if e < list[0] {
+			sink(list, e)
+		}
 	}
+	l.limit[i] = min(l.limit[i], list[worst].key())
 }
 
 // sink puts e in the place of the last entry, which is the top of the heap.

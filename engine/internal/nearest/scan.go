@@ -1,6 +1,8 @@
 package nearest
 
 import (
+	"math"
+	"slices"
 	"sync"
 
 	"github.com/gramengine/gram/asm"
@@ -20,6 +22,7 @@ type Search struct {
 type scratch struct {
 	index        [partRows * lockDocs]uint32
 	none, limits [lockDocs]float32
+	least        []float32 // see bound
 }
 
 // partRows is the number of rows whose limits are looked at together: they grow stale.
@@ -49,23 +52,33 @@ func (s *Search) begin(t *device.Tile) *scratch {
 	return w
 }
 
+// part is a part of a tile that is looked through at a time.
+type part struct {
+	values    []float32
+	stride    int
+	byColumns bool // lines are columns
+	first, lo int  // row and column of the first value
+}
+
 // find selects keys of the rows from first on and the columns from lo on, as many as there are
-// limits, that are at most the limit of their row or that of their column, and hands them to visit.
-func (s *Search) find(
-	w *scratch, t *device.Tile, first, lo int, rows, columns []float32, visit func(row, column int, key float32),
-) {
-	values := t.Value[(first-t.First)*t.RowStride+(lo-t.Lo)*t.ColStride:]
-	if t.RowStride == 1 {
-		for _, at := range w.index[:s.Kernels.Select(w.index[:], values, t.ColStride, columns, rows)] {
-			j, r := int(at>>16), int(at&0xffff)
-			visit(first+r, lo+j, values[j*t.ColStride+r])
-		}
-		return
+// limits, that are at most the limit of their row or that of their column. Their pairs are those of
+// the part.
+func (s *Search) find(w *scratch, t *device.Tile, first, lo int, rows, columns []float32) ([]uint32, part) {
+	p := part{t.Value[(first-t.First)*t.RowStride+(lo-t.Lo)*t.ColStride:], t.RowStride, t.RowStride == 1, first, lo}
+	if p.byColumns {
+		p.stride, rows, columns = t.ColStride, columns, rows
 	}
-	for _, at := range w.index[:s.Kernels.Select(w.index[:], values, t.RowStride, rows, columns)] {
-		r, j := int(at>>16), int(at&0xffff)
-		visit(first+r, lo+j, values[r*t.RowStride+j])
+	return w.index[:s.Kernels.Select(w.index[:], p.values, p.stride, rows, columns)], p
+}
+
+// pair returns what was found.
+func (p *part) pair(at uint32) (row, column int, key float32) {
+	row, column = int(at>>16), int(at&0xffff)
+	key = p.values[row*p.stride+column]
+	if p.byColumns {
+		row, column = column, row
 	}
+	return p.first + row, p.lo + column, key
 }
 
 // parts cuts a tile: its columns where locks end and, in the symmetric half, where its own rows do,
@@ -97,6 +110,7 @@ func (s *Search) Enter(l *Lists, t *device.Tile) {
 		l.locks[b].Lock()
 		defer l.locks[b].Unlock()
 	}
+	s.bound(w, l, t)
 	s.parts(t, func(lo, hi int, square bool) error {
 		columns := w.none[:hi-lo]
 		both := s.Half && !square
@@ -109,17 +123,42 @@ func (s *Search) Enter(l *Lists, t *device.Tile) {
 		}
 		for first := t.First; first < t.First+t.Rows; first += partRows {
 			rows := l.limit[first:min(first+partRows, t.First+t.Rows)]
-			s.find(w, t, first, lo, rows, columns, func(i, j int, key float32) {
+			found, p := s.find(w, t, first, lo, rows, columns)
+			for _, at := range found {
+				i, j, key := p.pair(at)
 				if !s.Half || i != j {
 					l.offer(i, key, j)
 				}
 				if both {
 					l.offer(j, key, i)
 				}
-			})
+			}
 		}
 		return nil
 	})
+}
+
+// bound lowers the limits of a tile's rows to what their k-th key can't be above, where their lists
+// have met few documents before: most of what enters a list would enter it here, and soon leave it.
+func (s *Search) bound(w *scratch, l *Lists, t *device.Tile) {
+	met, levels, lines := t.Lo, l.k, t.Cols()
+	if s.Half {
+		met -= t.First
+		levels++ // a row's own key is none of its list
+	}
+	if l.k == 0 || l.k > shortList || l.groups != nil || t.RowStride != 1 || met > lines || lines < 2*levels {
+		return
+	}
+	least := slices.Grow(w.least[:0], levels*t.Rows)[:levels*t.Rows]
+	for i := range least {
+		least[i] = float32(math.Inf(1))
+	}
+	// A third of three times as many values are nearly the least of all.
+	s.Kernels.Least(least, levels, t.Value, t.ColStride, lines, t.Rows, max(lines/(3*levels), 1))
+	for r, most := range least[(levels-1)*t.Rows:] {
+		l.limit[t.First+r] = min(l.limit[t.First+r], most)
+	}
+	w.least = least
 }
 
 // Pairs hands the pairs of a tile with keys up to most to visit, a part of the tile at a time, as
@@ -137,11 +176,12 @@ func (s *Search) Pairs(most float32, t *device.Tile, visit func(rows, columns []
 		rows, columns, keys = rows[:0], columns[:0], keys[:0]
 		for first := t.First; first < t.First+t.Rows; first += partRows {
 			limits := w.limits[:min(partRows, t.First+t.Rows-first)]
-			s.find(w, t, first, lo, limits, w.none[:hi-lo], func(i, j int, key float32) {
-				if !square || i < j {
+			found, p := s.find(w, t, first, lo, limits, w.none[:hi-lo])
+			for _, at := range found {
+				if i, j, key := p.pair(at); !square || i < j {
 					rows, columns, keys = append(rows, int32(i)), append(columns, int32(j)), append(keys, key)
 				}
-			})
+			}
 		}
 		if len(keys) == 0 {
 			return nil
