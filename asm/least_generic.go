@@ -10,8 +10,9 @@ import "math"
 //
 //	least[q*places+j],  0 <= q < levels
 //
-// So where least begins as +Inf, its last level ends as a number that at least so many values of the
-// place aren't above. NaN is never a least value, and least has none. group >= 1, stride >= places.
+// Where least begins as +Inf, its last level ends as a number that at least so many values of the
+// place aren't above. NaN is never a least value, and least has none. levels >= 1, group >= 1,
+// stride >= places.
 func leastGeneric(least []float32, levels int, c []float32, stride, lines, places, group int) {
 	var groups [64]float32
 	for lo := 0; lo < places; lo += len(groups) {

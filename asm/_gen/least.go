@@ -14,8 +14,8 @@ func leasts(f file) {
 	}
 }
 
-// leastOfLines is leastGeneric. The least values of a group stay in registers while its lines pass, and
-// then go through the levels by minimum and maximum.
+// leastOfLines is leastGeneric. The least values of a group stay in registers while its lines pass,
+// and then go through the levels by minimum and maximum.
 func (g *gen) leastOfLines() {
 	g.begin("least", "func(least []float32, levels int, c []float32, stride, lines, places, group int)",
 		"is the part of leastGeneric whose places are a multiple of 32.")
