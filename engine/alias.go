@@ -28,6 +28,8 @@ type (
 	SpecError = kernel.SpecError
 	// PanicError says that a function of a kernel panicked, see [kernel.PanicError].
 	PanicError = kernel.PanicError
+	// RoughError says that a kernel has no derivative, see [kernel.RoughError].
+	RoughError = kernel.RoughError
 	// Hyperbolic says which kernel of normal distributions is meant, see [kernel.Hyperbolic].
 	Hyperbolic = kernel.Hyperbolic
 

@@ -91,6 +91,7 @@ var allowed = map[string][]string{
 		module + "/engine/internal/shape",
 	},
 	"engine/internal/nearest": {module + "/asm", module + "/tiles", module + "/engine/device"},
+	"engine/geometry":         {module + "/engine/kernel"},
 	"engine/spectrum":         {module + "/tiles", "gonum.org/v1/gonum"},
 
 	"solver":                 {module + "/asm", module + "/tiles", "gonum.org/v1/gonum"},

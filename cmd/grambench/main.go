@@ -36,7 +36,7 @@ that goes, and trains support vector machines.`,
 	Commands: []*cli.Command{
 		matrices.Info, matrices.Corpus, matrices.Gram, nearby.Neighbours, nearby.Duplicates,
 		machines.Train, machines.Predict, machines.CV, machines.Grid, explain.Command,
-		verify.Command, bench.Command, matrices.Kernels, spectral.Command, experiments.Command,
+		verify.Command, bench.Command, matrices.Kernels, spectral.Command, spectral.Geometry, experiments.Command,
 	},
 	Topics: append([]cli.Topic{source.Topic, source.TextTopic, place.Topic, machines.Topic, machines.LearnersTopic},
 		experiments.Topics()...),
@@ -44,8 +44,7 @@ that goes, and trains support vector machines.`,
 grambench verify                             kernels against the reference, on Go's own sources
 grambench train -in mail/ -o mail.model      a machine from texts, one sub-folder per class
 grambench predict -in new.tsv -model mail.model
-grambench grid -in mail/                     the best kernel and parameters for it
-grambench gram -in train.svm -kernel diffusion:t=0.5 -o K.npy`,
+grambench grid -in mail/                     the best kernel and parameters for it`,
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

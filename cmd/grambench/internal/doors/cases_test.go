@@ -13,7 +13,7 @@ func cases() map[string]testCase {
 	all := map[string]testCase{}
 	for _, table := range []map[string]testCase{
 		sparseCases(), tokenCases(), asmCases(), tilesCases(), engineCases(), kernelCases(), normalCases(),
-		deviceCases(), spectrumCases(),
+		deviceCases(), spectrumCases(), geometryCases(),
 		solverCases(), modelCases(), svmCases(), logisticCases(), knnCases(), cudaCases(), outCases(),
 	} {
 		for name, c := range table {

@@ -22,7 +22,7 @@ const module = "github.com/gramengine/gram/"
 // packages are those whose doors are tested.
 var packages = []string{
 	"sparse", "sparse/token", "asm", "tiles", "tiles/atomicfile",
-	"engine", "engine/device", "engine/kernel", "engine/normal", "engine/spectrum",
+	"engine", "engine/device", "engine/kernel", "engine/normal", "engine/spectrum", "engine/geometry",
 	"solver", "solver/model", "solver/svm", "solver/logistic", "solver/knn", "cuda",
 }
 
