@@ -95,7 +95,8 @@ func TestFisherVolume(t *testing.T) {
 func TestFisherErrors(t *testing.T) {
 	good := []float64{0.5, 0.5}
 	for name, bad := range map[string][]float64{
-		"one": {1}, "none": nil, "negative": {-0.5, 1.5}, "nan": {math.NaN(), 1}, "sum": {0.5, 0.6}, "length": {0.2, 0.3, 0.5},
+		"one": {1}, "none": nil, "negative": {-0.5, 1.5}, "nan": {math.NaN(), 1}, "sum": {0.5, 0.6},
+		"length": {0.2, 0.3, 0.5},
 	} {
 		if name != "length" {
 			if _, err := Fisher(bad); err == nil {

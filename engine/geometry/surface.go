@@ -37,8 +37,8 @@ func At(k kernel.Kernel, norm float64, d int) (Point, error) {
 	t, b := ray.T, ray.B
 	p := Point{Tangential: t[0] / norm / norm, Radial: b[0], LogVolume: math.Inf(-1)}
 	if !(p.Tangential > 0) || !(b[0] >= 0) || math.IsInf(t[0]+b[0], 1) {
-		return Point{}, fmt.Errorf("geometry: kernel %s at norm %v: squared lengths of unit steps are %v across and %v along x, "+
-			"expected numbers above 0", k, norm, p.Tangential, p.Radial)
+		return Point{}, fmt.Errorf("geometry: kernel %s at norm %v: squared lengths of unit steps are %v across and %v "+
+			"along x, expected numbers above 0", k, norm, p.Tangential, p.Radial)
 	}
 	across, aside := float64(d-1), float64(d-1)*float64(d-2)
 	p.Curvature = aside / t[0]

@@ -15,8 +15,7 @@ func near(got, want, tolerance float64) bool {
 }
 
 // The formulas against differences of the kernel in 700 bits. What errs is the curvature of the
-// oracle: 2⁻⁵⁰ of its step and float64 sums of some hundred products, 10⁻¹¹ for these sizes; issue and
-// thesis ask for 10⁻⁶.
+// oracle: 2⁻⁵⁰ of its step and float64 sums of some hundred products, 10⁻¹¹ for these sizes.
 func TestSurfacesAgainstDifferences(t *testing.T) {
 	one := number(1)
 	degree := func(n int) oracle {
@@ -52,7 +51,9 @@ func TestSurfacesAgainstDifferences(t *testing.T) {
 		"compose(arccos:n=2,rbf:gamma=0.03125)":        over(degree(2), gauss(0.03125)),
 		"compose(arccos:n=0,sigma=0.5,arccos:n=2)":     over(smooth(0.5), degree(2)),
 		"compose(polynomial:gamma=0.5,r=1,arccos:n=2)": over(affine, degree(2)),
-		"power(polynomial:gamma=0.5,r=1,degree=3,2)":   func(xx, xy, yy *big.Float) *big.Float { return power(affine(xx, xy, yy), 2) },
+		"power(polynomial:gamma=0.5,r=1,degree=3,2)": func(xx, xy, yy *big.Float) *big.Float {
+			return power(affine(xx, xy, yy), 2)
+		},
 		"exp(0.125*arccos:n=2)": func(xx, xy, yy *big.Float) *big.Float {
 			return exp(shift(degree(2)(xx, xy, yy), -3))
 		},

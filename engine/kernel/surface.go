@@ -68,8 +68,8 @@ func RayOf(k Kernel, r float64) (Ray, error) {
 }
 
 func unknownSurface(k Kernel) error {
-	return fmt.Errorf("engine: the geometry of kernel %s isn't known, expected linear, polynomial, rbf, arccos, a function "+
-		"of the cosine, or kernels made of these", k)
+	return fmt.Errorf("engine: the geometry of kernel %s isn't known, expected linear, polynomial, rbf, arccos, a "+
+		"function of the cosine, or kernels made of these", k)
 }
 
 // errGamma says that there is no value yet.
