@@ -25,10 +25,12 @@ func spectrumCases() map[string]testCase {
 			n, s := p.odd(), p.odd()
 			p.quiet(fmt.Sprint(n, s), func() { spectrum.LanczosBytes(n, s) })
 		}},
-		"spectrum.Operator.Apply":   {run: centreOperator, panics: true},
-		"spectrum.Operator.Len":     {run: centreOperator, panics: true},
-		"spectrum.Options.Progress": {run: lanczosProgress},
-		"spectrum.RademacherBound":  {run: rademacherBound},
+		"spectrum.Operator.Apply":     {run: centreOperator, panics: true},
+		"spectrum.Operator.Len":       {run: centreOperator, panics: true},
+		"spectrum.Options.Progress":   {run: lanczosProgress},
+		"spectrum.CoveringRadius":     {run: coveringRadius},
+		"spectrum.RademacherBound":    {run: rademacherBound},
+		"spectrum.RademacherSupremum": {run: rademacherSupremum},
 		"spectrum.RademacherSum": {run: func(p *program) {
 			values := guarded[float64](p, p.IntN(9))
 			for i := range values {
@@ -218,4 +220,25 @@ func rademacherBound(p *program) {
 	p.quiet(fmt.Sprint(values, n), func() {
 		spectrum.RademacherBound(values, n, p.strange(), p.strange(), p.strange(), p.strange())
 	})
+}
+
+func coveringRadius(p *program) {
+	values := guarded[float64](p, p.IntN(9))
+	for i := range values {
+		values[i] = p.strange()
+	}
+	logN := p.strange()
+	p.quiet(fmt.Sprint(values, logN), func() { spectrum.CoveringRadius(values, logN) })
+}
+
+func rademacherSupremum(p *program) {
+	values, signs := guarded[float64](p, p.IntN(9)), guarded[float64](p, p.IntN(9))
+	for i := range values {
+		values[i] = p.strange()
+	}
+	for i := range signs {
+		signs[i] = p.strange()
+	}
+	r := p.strange()
+	p.quiet(fmt.Sprint(values, signs, r), func() { spectrum.RademacherSupremum(values, signs, r) })
 }

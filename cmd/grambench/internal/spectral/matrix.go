@@ -111,10 +111,13 @@ func (m *matrix) traces(ctx context.Context, centre bool) (trace, squares float6
 // measure fills the row of a matrix: from all eigenvalues, or from the extremes.
 func (c *call) measure(ctx context.Context, e *cli.Env, p *cli.Progress, m *matrix, row *row) error {
 	begin := time.Now()
-	all := c.whole || m.n <= mostWhole && !c.lanczos
+	all := c.whole || c.logs != nil || m.n <= mostWhole && !c.lanczos
 	what, beside := "the extreme eigenvalues of "+m.what, spectrum.LanczosBytes(m.n, max(c.steps, 2*c.k))
 	if all {
 		what, beside = "all eigenvalues of "+m.what+" (-lanczos finds the extremes in less)", spectrum.AllBytes(m.n)
+	}
+	if c.logs != nil {
+		what, beside = "all eigenvectors of "+m.what, vectorsBytes(m.n)
 	}
 	need, budget := m.held+beside+m.bytes, c.Budget()
 	kept := all || budget == 0 || need <= budget
@@ -154,18 +157,28 @@ func (c *call) all(
 	stop := p.Expect(seconds)
 	values, err := allOf(ctx, m, c.centre, c.NumWorkers())
 	stop()
-	if err == nil {
-		row.take(values, c.k, c.radii)
+	if err != nil {
+		return err
+	}
+	row.take(values, c.k, c.radii)
+	if c.logs != nil {
+		p.Stage("eigenvectors of " + row.Kernel)
+		row.Bounds, err = newBounds(ctx, symmetric(m, c.centre), float64(row.Rounding), c.logs, c.radii, c.seed)
 	}
 	return err
 }
 
+// symmetric is m, centred if asked.
+func symmetric(m *engine.Symmetric, centre bool) mat.Symmetric {
+	if centre {
+		return spectrum.Centre(m)
+	}
+	return m
+}
+
 // allOf returns all eigenvalues of m, centred if asked.
 func allOf(ctx context.Context, m *engine.Symmetric, centre bool, workers int) ([]float64, error) {
-	if centre {
-		return spectrum.All(ctx, spectrum.Centre(m), workers)
-	}
-	return spectrum.All(ctx, m, workers)
+	return spectrum.All(ctx, symmetric(m, centre), workers)
 }
 
 // estimate returns about how many seconds all eigenvalues of n rows take: by a small matrix, whose

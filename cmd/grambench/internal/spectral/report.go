@@ -59,6 +59,7 @@ type row struct {
 	Trace     report.Number   `json:"trace"`
 	Sums      []sum           `json:"sums"`
 	Values    []report.Number `json:"eigenvalues,omitempty"` // all of them, the largest first
+	Bounds    *bounds         `json:"bounds,omitempty"`      // if asked for
 	Seconds   float64         `json:"seconds"`
 	PeakBytes int64           `json:"peak_bytes"`
 
@@ -235,6 +236,9 @@ func (r *spectra) WriteText(w io.Writer) {
 	}
 	fmt.Fprintln(w, "\n√Σ min(r, λ) over the eigenvalues λ of K/n:")
 	sums.Write(w)
+	if r.Rows[0].Bounds != nil {
+		r.writeBounds(w)
+	}
 }
 
 // writeValues prints both ends of the spectrum.

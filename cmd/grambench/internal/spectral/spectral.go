@@ -46,6 +46,7 @@ grambench spectrum -in large.svm -kernel arccos:n=1 -kernel linear -lanczos -k 2
 		f.Group("Eigenvalues", "")
 		f.IntVar(&c.k, "k", 6, "print the `K` largest and smallest")
 		f.StringVar(&c.r, "r", "1e-4,1e-3,1e-2,0.1,1", "the radii of the spectral sums: `LIST`")
+		f.StringVar(&c.n, "bounds", "", "measure covering numbers for each ln n of `LIST`, Rademacher averages for -r")
 		f.BoolVar(&c.centre, "centre", false, "take the mean off rows and columns, as for ngd")
 		f.BoolVar(&c.whole, "all", false, "find all eigenvalues, of many documents too")
 		f.BoolVar(&c.lanczos, "lanczos", false, "find the extremes alone, for few documents too")
@@ -67,13 +68,14 @@ type call struct {
 	f               *cli.Flags
 	k, steps        int
 	seed            uint64
-	t, r, plot      string
+	t, r, n, plot   string
 	centre, lanczos bool
 	whole           bool // all eigenvalues are asked for
 
 	asked []engine.Kernel
 	ofSet []engine.Hyperbolic // the kernels asked for where they compare sets of points
 	radii []float64
+	logs  []float64 // ln n of covering numbers; nil where no bounds are asked for
 }
 
 // check reads what can be read before the documents.
@@ -100,6 +102,19 @@ func (c *call) check() (err error) {
 	for _, r := range c.radii {
 		if !(r > 0) {
 			return cli.Usagef("-r %v, expected numbers above 0", r)
+		}
+	}
+	if c.n != "" {
+		if c.logs, err = list("bounds", c.n); err != nil {
+			return err
+		}
+		for _, l := range c.logs {
+			if !(l >= 0) {
+				return cli.Usagef("-bounds %v, expected ln n of 0 or more", l)
+			}
+		}
+		if c.lanczos {
+			return cli.Usagef("-bounds and -lanczos: the bounds want all eigenvectors")
 		}
 	}
 	if c.t == "" {

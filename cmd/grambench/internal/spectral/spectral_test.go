@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image/color"
 	"math"
@@ -259,5 +260,41 @@ func TestSpectrumCurves(t *testing.T) {
 			t.Errorf("curve %d is %q, expected %q, colour %v", i, name, want, of)
 		}
 		seen[of] = true
+	}
+}
+
+// Two orthogonal pairs of equal documents: λ of K/4 are ½, ½, 0, 0 with eigenfunctions √2 on one
+// pair and 0 on the other, or any of their rotations, whose greatest value is at most 2. For n = 1 j*
+// is 2 (λ_2 = ½ isn't below λ_1), and ε is 6 C √(2·½ + ½). For r >= ½ the supremum is the norm of
+// ½(s₁, s₂)/√2, where s is the sum of the signs of a pair: 0 or ±2.
+func TestBounds(t *testing.T) {
+	m := &engine.Symmetric{N: 4, Data: []float32{1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1}}
+	b, err := newBounds(context.Background(), m, 1e-6, []float64{0, 5}, []float64{1e-3, 1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := float64(b.Greatest)
+	if !(c >= 1 && c <= 2+1e-9) {
+		t.Errorf("C_K = %v, expected one from 1 to 2", c)
+	}
+	for i, want := range []float64{math.Log(6 * c * math.Sqrt(1.5)), math.Log(6 * c * math.Sqrt(math.Exp(-5)+0.5))} {
+		if got := b.Covering[i]; got.Index != 2 || !(math.Abs(float64(got.Radius)-want) <= 1e-12) {
+			t.Errorf("%+v, expected j = 2 and ln ε = %v", got, want)
+		}
+	}
+	// √(s₁² + s₂²)/4 is 0, ½ or 1/√2 for r = 1, with probabilities ¼, ½, ¼: mean 0.427, deviation of a
+	// hundred draws 0.026.
+	if got := float64(b.Averages[1].Mean); !(math.Abs(got-0.25-math.Sqrt(0.5)/4) <= 0.1) {
+		t.Errorf("Rademacher average %v, expected about 0.427", got)
+	}
+	for _, a := range b.Averages {
+		if want := math.Sqrt(math.Min(float64(a.R), 0.5)); !(math.Abs(float64(a.Bound)-want) <= 1e-12) || !(a.Mean <= a.Bound) {
+			t.Errorf("%+v, expected the bound %v", a, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := newBounds(ctx, m, 1e-6, nil, nil, 1); err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }
