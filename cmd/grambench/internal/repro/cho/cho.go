@@ -56,8 +56,9 @@ for every set and degree.
 
 The thesis has one-vs-one with votes (§2.2.2), and for validation the last 1,000 or so of each digit
 where we have random ones. It leaves open, or we don't know: its values of C, biases and widths, how
-digits were deslanted (here by moments), the text preparation (-embed, -min-df), whether pixels were
-centred (-centre), and how ties are broken (the first class, as in LIBSVM). A set smaller than the
+digits were deslanted (here by moments, their centre of mass moved to the middle), the text
+preparation (-embed, -min-df), whether pixels were centred (-centre), and how ties are broken (the
+first class, as in LIBSVM). A set smaller than the
 whole (-train, -test) is drawn by -seed.
 
 The matrix of all 60,000 digits takes 14.4 GB. Where -m leaves less, each kernel computes what its
