@@ -49,13 +49,16 @@ func damp(v float64) float64 {
 }
 
 // norm returns ‖x‖₂ of an embedded row, given Σ|v| and ‖v‖₂ of its weighted values, both 0 for an
-// empty row. Powers other than the square root have [Embedder.raisedNorm].
+// empty row: the zero vector, but where embedded documents are points of the sphere or histograms,
+// of which there is none. Powers other than the square root have [Embedder.raisedNorm].
 func (f *Embedder) norm(l1, l2 float64) float64 {
 	switch {
-	case f.Pairing != Dot, f.Power == Root && f.Norm == NormL1, f.Power == 0 && f.Norm == NormL2:
+	case f.Pairing != Dot, f.Power == Root && f.Norm == NormL1:
 		return 1
 	case l1 == 0:
 		return 0
+	case f.Power == 0 && f.Norm == NormL2:
+		return 1
 	case f.Power == Root && f.Norm == NormL2:
 		return math.Sqrt(l1 / l2)
 	case f.Power == Root:

@@ -43,12 +43,11 @@ func TestVector64(t *testing.T) {
 	}
 }
 
-// A document without known terms is the null vector where its norm is 0, and a unit vector of its
-// own where the norm is always 1.
+// A document without known terms is the zero vector, and a point of its own on the sphere.
 func TestVector64OfNothing(t *testing.T) {
 	m := csrOf([][]float32{{1, 2}, {}})
 	for e, want := range map[Embedding]float64{{}: 0, {TF, NormNone, Root, Dot}: 0, {TF, NormL1, 0, Dot}: 0,
-		{TF, NormL2, 0, Dot}: 1, Sphere: 1} {
+		{TF, NormL2, 0, Dot}: 0, {TF, NormL2, Root, Dot}: 0, Sphere: 1} {
 		x := mustTransform(t, e.Fit(m), m)
 		if got := x.Vector64(1, nil); len(got) != 1 || got[0] != want {
 			t.Errorf("%v: %v, expected %v alone", e, got, want)

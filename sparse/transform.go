@@ -15,8 +15,8 @@ import (
 // Terms that weren't seen at training are left out (unless the embedder is Open), and so are values
 // of weight 0 (tfidf of a term that is in every document). A document without any term left becomes
 // the unit vector of the last column, which only such documents use: its cosine is 0 with every
-// other document and 1 with another of its kind. Its norm is 0 (1 for an L1-normalised square root
-// or an L2-normalised document, whose norms are always 1).
+// other document and 1 with another of its kind. Its norm is 0, so that it's the zero vector to
+// whatever looks at norms (1 for an L1-normalised square root, a point of the sphere).
 //
 // Errors: that of [Embedding.Fit]; documents that [CSR.Validate] refuses; a [*ValueError] for a
 // value that isn't finite, is negative under a power, is below 1 where counts are damped, or
