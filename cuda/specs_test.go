@@ -11,18 +11,23 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Every kernel of the catalogue, in its own embedding, is within its tolerance of the float64
-// reference on the device, at a number of documents that is a multiple of nothing, and symmetric to
-// the bit.
+// Every kernel of the catalogue, in its own embedding, and some of normalised documents are within
+// their tolerance of the float64 reference on the device, at a number of documents that is a multiple
+// of nothing, of which the last two are empty, and symmetric to the bit.
 func TestEveryKernel(t *testing.T) {
 	noLeaks(t)
 	const n = 61
-	counts := zipf(n, 150, 10, 5)
+	counts := zipf(n-2, 150, 10, 5)
+	nothing := counts.Offsets[n-2]
+	counts.Offsets = append(counts.Offsets, nothing, nothing)
 	d := open(t, Options{})
 	engines := map[sparse.Embedding]*engine.Engine{}
 	documents := map[sparse.Embedding]*sparse.Embedded{}
 	specs := 0
-	for _, info := range engine.Catalogue() {
+	normalised := engine.Info{Examples: []string{"linear:embed=tf-l2", "ned:embed=tf-l2",
+		"rbf:gamma=0.5,embed=tf-l2",
+		"arccos:n=0,embed=tf-l2", "arccos:n=1,layers=2,embed=tf-l2", "arccos:n=0,sigma=0.5,embed=tf-l2"}}
+	for _, info := range append(engine.Catalogue(), normalised) {
 		for _, spec := range info.Examples {
 			if engine.IsHyperbolic(spec) {
 				continue
@@ -64,7 +69,7 @@ func TestEveryKernel(t *testing.T) {
 			}
 		}
 	}
-	if specs < 30 {
+	if specs < 36 {
 		t.Errorf("%d kernels, expected all", specs)
 	}
 	var err error
