@@ -21,7 +21,7 @@ var emptyValues = map[string][2]float64{
 	"arccos:n=1": {0, 0}, "arccos:n=0,sigma=0.25": {0.5, 0.5}, "arccos:n=0,bias=0.25": {0, 0},
 	"arccos:n=1,layers=3": {0, 0}, "0.5*linear + rbf:gamma=0.5": {1, math.Exp(-0.5)},
 	"arccos:n=0": {1, 0.5}, "diffusion:t=0.5": {1, math.Exp(-math.Pi * math.Pi / 2)}, "hellinger": {1, math.Exp(-1)},
-	"bhattacharyya": {1, 0}, "ngd": {0, -math.Pi},
+	"bhattacharyya": {1, 0}, "ngd": {0, -math.Pi}, "arcsine": {1, 0},
 }
 
 // An empty document is the same to a kernel whether its embedding normalises or not, in square
