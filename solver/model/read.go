@@ -23,8 +23,9 @@ type VersionError = archive.VersionError
 // Read reads a model that [Model.Write] wrote, to the bit, and checks its checksum and all that
 // [Model.Validate] asks for. It reads to the end of r: anything after the model is an error.
 //
-// Memory: the bytes of the file and about as much again for the model. A file that claims to be
-// larger than it is makes Read allocate no more than what is there.
+// Memory: the bytes of the file, a little more for each machine, and on a processor that stores the
+// highest byte first as much again. A file that claims to be larger than it is makes Read allocate no
+// more than what is there.
 //
 // Errors: a *[VersionError], one that wraps [ErrDamaged] and says which part is damaged, those of
 // r, and ctx.Err() within a second of cancellation, unless r blocks.

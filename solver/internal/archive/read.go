@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/minio/sha256-simd"
 )
@@ -111,40 +112,57 @@ func Read[M any](
 func readArrays(
 	ctx context.Context, in io.Reader, size int64, parts []Section, first, line []byte,
 ) (*Arrays, error) {
-	var sum int64
-	for _, p := range parts {
-		sum += p.Bytes
-	}
 	begin := int64(len(first) + len(line))
-	total := begin + sum + sha256.Size
-	var rest bytes.Buffer
-	if size == total { // so much is known to be there
-		rest.Grow(int(total-begin) + bytes.MinRead)
+	total := begin + sha256.Size
+	for _, p := range parts {
+		total += p.Bytes
 	}
-	have, err := rest.ReadFrom(io.LimitReader(in, total-begin+1))
+	have := begin
+	next := func(n int64) (b []byte, err error) {
+		if size == total { // so much is known to be there
+			b = make([]byte, n)
+			n, err := io.ReadFull(in, b)
+			b, have = b[:n], have+int64(n)
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				err = nil // the length says it
+			}
+			return b, err
+		}
+		var grown bytes.Buffer
+		n, err = grown.ReadFrom(io.LimitReader(in, n))
+		have += n
+		return grown.Bytes(), err
+	}
+	sum := sha256.New()
+	sum.Write(first)
+	sum.Write(line)
+	arrays := &Arrays{parts: make([][]byte, len(parts))}
+	for i, p := range parts {
+		var err error
+		if arrays.parts[i], err = next(p.Bytes); err != nil {
+			return nil, err
+		}
+		for piece := range slices.Chunk(arrays.parts[i], 16<<20) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			sum.Write(piece)
+		}
+	}
+	end, err := io.ReadAll(io.LimitReader(in, sha256.Size+1))
 	if err != nil {
 		return nil, err
 	}
-	if have += begin; have != total {
+	if have += int64(len(end)); have != total {
 		return nil, Damaged("%s: %d bytes, expected %d", where(parts, begin, have), have, total)
 	}
-	arrays, found := rest.Bytes()[:sum], rest.Bytes()[sum:]
-	sum256 := sha256.New()
-	sum256.Write(first)
-	sum256.Write(line)
-	for piece := range slices.Chunk(arrays, 16<<20) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		sum256.Write(piece)
-	}
-	if expected := sum256.Sum(nil); !bytes.Equal(found, expected) {
+	if expected := sum.Sum(nil); !bytes.Equal(end, expected) {
 		return nil, Damaged(
 			"checksum: found %x, expected %x for what is there: header, arrays or the checksum itself were changed",
-			found[:8], expected[:8],
+			end[:8], expected[:8],
 		)
 	}
-	return &Arrays{arrays}, nil
+	return arrays, nil
 }
 
 // ParseHeader reads a header's line into a struct, all of whose keys it must know.
@@ -231,23 +249,34 @@ func readLine(in *bufio.Reader, most int) (line []byte, err error) {
 	}
 }
 
-// Arrays takes values from the start of bytes that are known to hold them.
-type Arrays struct{ b []byte }
+// Arrays takes values from the parts of a file, each part as a whole before the next.
+type Arrays struct {
+	b     []byte // what is left of the open part
+	parts [][]byte
+}
 
-// Bytes takes the next n bytes.
+// Bytes takes the next n bytes, which the caller knows to be there.
 func (d *Arrays) Bytes(n int64) []byte {
-	b := d.b[:n]
+	for len(d.b) == 0 && n > 0 {
+		d.b, d.parts = d.parts[0], d.parts[1:]
+	}
+	b := d.b[:n:n]
 	d.b = d.b[n:]
 	return b
 }
 
-// Array takes the next n values.
+// Array takes the next n values. They stay where they were read if they lie there as the processor
+// has them.
 func Array[T Number](d *Arrays, n int64) []T {
-	values := make([]T, n)
-	used, err := binary.Decode(d.b, binary.LittleEndian, values)
-	if err != nil {
-		panic(err) // the caller has measured
+	var zero T
+	b := d.Bytes(n * int64(unsafe.Sizeof(zero)))
+	values := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
+	aligned := uintptr(unsafe.Pointer(unsafe.SliceData(b)))%unsafe.Alignof(zero) == 0
+	if n == 0 || !aligned || binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+		values = make([]T, n)
+		if _, err := binary.Decode(b, binary.LittleEndian, values); err != nil {
+			panic(err) // the caller has measured
+		}
 	}
-	d.b = d.b[used:]
 	return values
 }
