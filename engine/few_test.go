@@ -44,8 +44,9 @@ func TestSingleDocuments(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						before := e.Bytes()
-						for _, docs := range []*sparse.CSR{test, same} {
+						both := []*sparse.CSR{test, same}
+						var wanted [2]*engine.Dense
+						for d, docs := range both {
 							rows := slices.Repeat([]int{0}, 9) // so many that they pass together
 							for i := range docs.Rows() {
 								rows[i] = i
@@ -54,10 +55,13 @@ func TestSingleDocuments(t *testing.T) {
 							if err != nil {
 								t.Fatal(err)
 							}
-							want, err := e.Cross(ctx, k, many)
-							if err != nil {
+							if wanted[d], err = e.Cross(ctx, k, many); err != nil {
 								t.Fatal(err)
 							}
+						}
+						before := e.Bytes()
+						for d, docs := range both {
+							want := wanted[d]
 							for round := range 2 {
 								for i := range docs.Rows() {
 									one, err := embedder.Transform(docs.SelectRows([]int{i}))

@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -12,15 +13,15 @@ const Block = 128
 
 // permutation checks that a list holds every number below its length once.
 func permutation(list []uint32) error {
-	seen := make([]bool, len(list))
+	seen := make([]uint64, (len(list)+63)/64) // by bits
 	for k, j := range list {
-		switch {
-		case int64(j) >= int64(len(list)):
+		if int64(j) >= int64(len(list)) {
 			return fmt.Errorf("sparse: place %d of a permutation has %d, expected 0 to %d", k, j, len(list)-1)
-		case seen[j]:
+		}
+		if seen[j/64]&(1<<(j%64)) != 0 {
 			return fmt.Errorf("sparse: place %d of a permutation has %d a second time", k, j)
 		}
-		seen[j] = true
+		seen[j/64] |= 1 << (j % 64)
 	}
 	return nil
 }
@@ -56,26 +57,40 @@ func Ranks(order []uint32) []uint32 {
 // Errors: a matrix that [CSR.Validate] refuses, more rows than terms can number, ranks that aren't
 // a permutation of the columns, the end of ctx.
 func ByRank(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, error) {
-	if err := given(ctx); err != nil {
+	t := &CSR{}
+	if err := ByRankInto(ctx, t, m, rank, workers); err != nil {
 		return nil, err
+	}
+	return t, nil
+}
+
+// ByRankInto is [ByRank] into a matrix whose memory it uses again where that suffices, and which
+// must share none with m. After an error t holds nothing of use. Errors: those of ByRank, no t, and m
+// as t.
+func ByRankInto(ctx context.Context, t, m *CSR, rank []uint32, workers int) error {
+	if err := given(ctx); err != nil {
+		return err
 	}
 	if err := m.Validate(); err != nil {
-		return nil, err
+		return err
+	}
+	if t == nil || t == m {
+		return errors.New("sparse: no matrix of its own for a transpose, expected one")
 	}
 	if n := m.Rows(); int64(n) > mostCols {
-		return nil, fmt.Errorf("sparse: a matrix of %d rows, expected at most %d to be columns", n, int64(mostCols))
+		return fmt.Errorf("sparse: a matrix of %d rows, expected at most %d to be columns", n, int64(mostCols))
 	}
 	if len(rank) != m.Cols {
-		return nil, fmt.Errorf("sparse: %d ranks, expected %d, one for each column", len(rank), m.Cols)
+		return fmt.Errorf("sparse: %d ranks, expected %d, one for each column", len(rank), m.Cols)
 	}
 	if err := permutation(rank); err != nil {
-		return nil, err
+		return err
 	}
 	workers, err := goroutines(workers)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return transpose(ctx, m, rank, workers)
+	return transpose(ctx, t, m, rank, workers)
 }
 
 // stopValues is how many values pass between looks at a context.
@@ -85,12 +100,14 @@ const stopValues = 1 << 20
 // column: its counts of columns cost time and memory.
 const leastShare = 1 << 16
 
-// transpose returns the transpose of m, its row rank[j] being column j of m; rows are ascending.
+// transpose makes t the transpose of m, its row rank[j] being column j of m; rows are ascending.
 // Each worker counts, and then places, the values of its own range of rows. It ends early with ctx.
-func transpose(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, error) {
+func transpose(ctx context.Context, t, m *CSR, rank []uint32, workers int) error {
 	n, nnz := m.Rows(), m.NNZ()
 	workers = int(max(1, min(int64(workers), nnz/max(leastShare, int64(m.Cols)))))
-	t := &CSR{Cols: n, Offsets: make([]int64, m.Cols+1), Terms: make([]uint32, nnz), Values: make([]float32, nnz)}
+	t.Cols, t.Offsets = n, resized(t.Offsets, m.Cols+1)
+	t.Terms, t.Values = resized(t.Terms, int(nnz)), resized(t.Values, int(nnz))
+	clear(t.Offsets)
 	bounds := make([]int, workers+1) // of the ranges, of about equally many values
 	for w := 1; w < workers; w++ {
 		bounds[w] = bounds[w-1]
@@ -99,9 +116,13 @@ func transpose(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, e
 		}
 	}
 	bounds[workers] = n
-	// by worker and row of the transpose: first how many values there are, then where the next one
-	// goes
+	// By worker and row of the transpose: first how many values there are, then where the next one
+	// goes. Those of the last worker end where the rows do: they are the offsets.
 	next := make([][]int64, workers)
+	for w := range workers - 1 {
+		next[w] = make([]int64, m.Cols)
+	}
+	next[workers-1] = t.Offsets[1:]
 	each := func(w int, visit func(i int, terms []uint32, values []float32)) {
 		looked := m.Offsets[bounds[w]]
 		for i := bounds[w]; i < bounds[w+1]; i++ {
@@ -115,10 +136,9 @@ func transpose(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, e
 		}
 	}
 	if n == 0 {
-		return t, ctx.Err()
+		return ctx.Err()
 	}
 	err := parallel(ctx, workers, workers, func(w int) {
-		next[w] = make([]int64, m.Cols)
 		each(w, func(_ int, terms []uint32, _ []float32) {
 			for _, j := range terms {
 				next[w][rank[j]]++
@@ -126,16 +146,15 @@ func transpose(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, e
 		})
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var at int64
 	for r := range m.Cols {
 		for w := range next {
 			next[w][r], at = at, at+next[w][r]
 		}
-		t.Offsets[r+1] = at
 	}
-	err = parallel(ctx, workers, workers, func(w int) {
+	return parallel(ctx, workers, workers, func(w int) {
 		own := next[w]
 		each(w, func(i int, terms []uint32, values []float32) {
 			for k, j := range terms {
@@ -147,8 +166,12 @@ func transpose(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, e
 			}
 		})
 	})
-	if err != nil {
-		return nil, err
+}
+
+// resized returns a list of n values, whatever they are, in the memory of s where that suffices.
+func resized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
 	}
-	return t, nil
+	return s[:n]
 }

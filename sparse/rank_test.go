@@ -38,6 +38,50 @@ func TestByRankRefuses(t *testing.T) {
 	}
 }
 
+// A transpose has the same values in memory of another one, larger or smaller, from any number of
+// workers.
+func TestByRankInto(t *testing.T) {
+	into := &CSR{}
+	for _, n := range []int{5, 3000, 1, 0, 3000, 7} {
+		m := &CSR{Cols: 1 + n/2, Offsets: []int64{0}}
+		for i := range n {
+			for j := i % 3; j < m.Cols && j < 200; j += 1 + i%5 {
+				m.Terms, m.Values = append(m.Terms, uint32(j)), append(m.Values, float32(i+j))
+			}
+			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+		}
+		rank := Ranks(Order(m.DocumentFrequency()))
+		for _, workers := range []int{1, 2, 3} {
+			if err := ByRankInto(t.Context(), into, m, rank, workers); err != nil {
+				t.Fatal(err)
+			}
+			if err := into.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			if into.Cols != n || into.Rows() != m.Cols || into.NNZ() != m.NNZ() {
+				t.Fatalf("%d documents: a transpose of %d × %d with %d values", n, into.Rows(), into.Cols, into.NNZ())
+			}
+			at := make([]int, n) // in each row of m; columns come in the order of rank
+			for j := range m.Cols {
+				docs, values := into.Row(int(rank[j]))
+				for k, d := range docs {
+					terms, want := m.Row(int(d))
+					if int(terms[at[d]]) != j || want[at[d]] != values[k] {
+						t.Fatalf("%d documents, %d workers: document %d has %v in column %d", n, workers, d, values[k], j)
+					}
+					at[d]++
+				}
+			}
+		}
+	}
+	m := handFilled()
+	for _, bad := range []*CSR{nil, m} {
+		if err := ByRankInto(t.Context(), bad, m, []uint32{4, 0, 3, 1, 2}, 1); err == nil {
+			t.Errorf("a transpose into %v is accepted", bad)
+		}
+	}
+}
+
 // panics returns what f panics with, "" where it doesn't.
 func panics(f func()) (with string) {
 	defer func() {

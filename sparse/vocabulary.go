@@ -92,6 +92,9 @@ func (c *termCounter) add(text []byte) {
 		}
 		id := c.terms.ID(term)
 		if int(id) == len(c.met) {
+			if len(c.met) == cap(c.met) {
+				c.met = slices.Grow(c.met, max(len(c.met), 1<<10))
+			}
 			c.met = append(c.met, metTerm{})
 			taken += countedTermBytes + int64(len(term))
 		}

@@ -52,8 +52,18 @@ type Backend struct {
 
 	mu    sync.Mutex
 	stats device.Stats
-	idle  []*panel // scratch space of earlier computations
+	idle  []*panel   // scratch space of earlier computations
+	free  []*foreign // and of the documents in their rows
 }
+
+// foreign are documents other than those of the columns.
+type foreign struct {
+	byRank sparse.CSR
+	side   side
+}
+
+// mostLent bounds the memory of documents that stays for the next ones, which come in batches.
+const mostLent = 8 << 20
 
 // directValues bounds the roundings that a direct tail adds up: 32 of 2⁻²⁵ each at most, 10⁻⁶ in a
 // sum of 1, were they all to go one way.
@@ -66,8 +76,8 @@ func New(ctx context.Context, x *sparse.Embedded, o Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.layout = l
-	if b.own, err = l.split(ctx, x, byRank, o.Workers, true); err != nil {
+	b.layout, b.own = l, &side{}
+	if err = l.split(ctx, b.own, x, byRank, o.Workers, true); err != nil {
 		return nil, err
 	}
 	b.postings = newPostings(byRank, l.head())
@@ -82,8 +92,16 @@ func (b *Backend) Name() string { return string(b.kernels.ISA) }
 
 // HostBytes returns what the documents in head/tail form and the workers' scratch space take.
 func (b *Backend) HostBytes() int64 {
-	return b.own.bytes() + b.postings.bytes() + int64(b.workers)*b.panelMost + b.kept.bytes()
+	bytes := b.own.bytes() + b.postings.bytes() + int64(b.workers)*b.panelMost + b.kept.bytes()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range b.free {
+		bytes += f.bytes()
+	}
+	return bytes
 }
+
+func (f *foreign) bytes() int64 { return f.byRank.Bytes() + f.side.bytes() }
 
 // Identity returns how the head is cut.
 func (b *Backend) Identity() (bounds []byte) {
@@ -125,6 +143,27 @@ func (b *Backend) giveBack(p *panel) {
 	}
 }
 
+// lend hands out room for other documents; takeBack takes it back, after the last panel of them.
+func (b *Backend) lend() *foreign {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n := len(b.free); n > 0 {
+		f := b.free[n-1]
+		b.free = b.free[:n-1]
+		return f
+	}
+	return &foreign{}
+}
+
+func (b *Backend) takeBack(f *foreign) {
+	f.side.x = nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.free) < b.workers && f.bytes() <= mostLent {
+		b.free = append(b.free, f)
+	}
+}
+
 // Rows implements [device.Backend], a panel of documents at a time on each worker.
 func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	if err := r.Validate(b.own.x); err != nil {
@@ -135,11 +174,13 @@ func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 	}
 	workers, from := max(r.Workers, 1), b.own
 	if r.From != nil && r.From != b.own.x {
-		byRank, err := sparse.ByRank(ctx, &r.From.CSR, b.layout.rank, workers)
-		if err != nil {
+		f := b.lend()
+		defer b.takeBack(f)
+		if err := sparse.ByRankInto(ctx, &f.byRank, &r.From.CSR, b.layout.rank, workers); err != nil {
 			return err
 		}
-		if from, err = b.layout.split(ctx, r.From, byRank, workers, false); err != nil {
+		from = &f.side
+		if err := b.layout.split(ctx, from, r.From, &f.byRank, workers, false); err != nil {
 			return err
 		}
 	}

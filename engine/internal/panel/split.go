@@ -56,18 +56,27 @@ func (s *segment) of(i int) (lo, hi int64) {
 }
 
 // split brings documents into the form of the layout, on a number of goroutines; byRank is their
-// transpose in the order of its ranks. listed says that posting lists are made of them, too.
+// transpose in the order of its ranks. listed says that posting lists are made of them, too. It uses
+// the memory of s again.
 func (l *layout) split(
-	ctx context.Context, x *sparse.Embedded, byRank *sparse.CSR, workers int, listed bool,
-) (*side, error) {
-	s := &side{x: x, head: make([]segment, len(l.bounds)-1)}
-	return s, tiles.Run(ctx, workers, len(l.bounds), func(ctx context.Context, _, task int) error {
+	ctx context.Context, s *side, x *sparse.Embedded, byRank *sparse.CSR, workers int, listed bool,
+) error {
+	s.x, s.head = x, resized(s.head, len(l.bounds)-1)
+	return tiles.Run(ctx, workers, len(l.bounds), func(ctx context.Context, _, task int) error {
 		if task == 0 { // first, because it takes longest
 			return s.fillTail(ctx, byRank, l.head(), listed)
 		}
-		s.head[task-1] = newSegment(byRank, l.bounds[task-1], l.bounds[task], l.panel)
+		s.head[task-1].fill(byRank, l.bounds[task-1], l.bounds[task], l.panel)
 		return nil
 	})
+}
+
+// resized returns a list of n values, whatever they are, in the memory of s where that suffices.
+func resized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
 }
 
 // stopValues is how many values pass between looks at a context.
@@ -76,7 +85,8 @@ const stopValues = 1 << 20
 // fillTail takes the ranks from head on out of the documents' transpose, from the last one down.
 func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, listed bool) error {
 	n, cols := byRank.Cols, byRank.Rows()
-	start := make([]int64, n+1)
+	start := resized(s.tail.Offsets, n+1)
+	clear(start)
 	for _, d := range byRank.Terms[byRank.Offsets[head]:] {
 		start[d+1]++
 	}
@@ -86,8 +96,8 @@ func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, liste
 	tail := sparse.CSR{
 		Cols:    cols - head,
 		Offsets: start,
-		Terms:   make([]uint32, start[n]),
-		Values:  make([]float32, start[n]),
+		Terms:   resized(s.tail.Terms, int(start[n])),
+		Values:  resized(s.tail.Values, int(start[n])),
 	}
 	if listed {
 		s.place = make([]uint32, start[n])
@@ -114,8 +124,8 @@ func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, liste
 	return nil
 }
 
-// newSegment takes the ranks from lo to hi out of the documents' transpose.
-func newSegment(byRank *sparse.CSR, lo, hi, panel int) segment {
+// fill takes the ranks from lo to hi out of the documents' transpose.
+func (s *segment) fill(byRank *sparse.CSR, lo, hi, panel int) {
 	n := byRank.Cols
 	from, to := byRank.Offsets[lo], byRank.Offsets[hi]
 	next := make([]int64, n)
@@ -123,10 +133,8 @@ func newSegment(byRank *sparse.CSR, lo, hi, panel int) segment {
 	for _, d := range byRank.Terms[from:to] {
 		count[d]++
 	}
-	s := segment{
-		start: make([]int64, 1, n+1), doc: make([]uint8, n), place: make([]uint8, n),
-		offset: make([]uint16, to-from), value: make([]float32, to-from),
-	}
+	s.start, s.doc, s.place = append(resized(s.start, n+1)[:0], 0), resized(s.doc, n), resized(s.place, n)
+	s.offset, s.value = resized(s.offset, int(to-from)), resized(s.value, int(to-from))
 	for first := 0; first < n; first += sparse.Block {
 		docs := s.doc[first:min(first+sparse.Block, n)]
 		for i := range docs {
@@ -149,7 +157,6 @@ func newSegment(byRank *sparse.CSR, lo, hi, panel int) segment {
 			next[d]++
 		}
 	}
-	return s
 }
 
 // bytes returns the memory that the documents hold in this form.

@@ -31,8 +31,8 @@ func TestSplitNeverWraps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := l.split(t.Context(), nil, byRank, 2, false)
-		if err != nil {
+		h := &side{}
+		if err := l.split(t.Context(), h, nil, byRank, 2, false); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 2 {
@@ -130,6 +130,44 @@ func TestColumns(t *testing.T) {
 	for i, d := range docs {
 		if !slices.Equal(half[i*n+d:(i+1)*n], want[i*n+d:(i+1)*n]) {
 			t.Errorf("the half of document %d differs", d)
+		}
+	}
+}
+
+// Other documents have the same bits in the room of earlier ones, of more or fewer, with more or fewer
+// values.
+func TestRoomIsUsedAgain(t *testing.T) {
+	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(300, 900, 12, 3))
+	used := newBackend(t, x, Options{Workers: 1, HeadTerms: 100})
+	for _, n := range []int{70, 200, 7, 130, 1} {
+		docs := make([]int, n)
+		for i := range docs {
+			docs[i] = i
+		}
+		from, err := x.Embedder.Transform(enginetest.Zipf(n, 900, 5+n%40, uint64(n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := func(b *Backend) []float32 {
+			out := make([]float32, n*x.Rows())
+			r := &device.Request{From: from, Docs: docs, Hi: x.Rows()}
+			if err := b.Rows(t.Context(), r, func(tile *device.Tile) error {
+				for i := range tile.Rows {
+					for j := tile.Lo; j < tile.Hi; j++ {
+						out[(tile.First+i)*x.Rows()+j] = tile.Value[i+(j-tile.Lo)*tile.ColStride]
+					}
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		if got := rows(used); !slices.Equal(got, rows(newBackend(t, x, Options{Workers: 1, HeadTerms: 100}))) {
+			t.Errorf("%d documents have other bits in the room of others", n)
+		}
+		if len(used.free) != 1 {
+			t.Fatalf("room of %d requests is free, expected 1", len(used.free))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 )
 
 // Table numbers terms from 0. Its memory holds no pointers but a few, so that the garbage collector
@@ -25,8 +26,8 @@ type slot struct {
 }
 
 // Bytes is the memory that a term takes beside its text, at most, once the table has grown: three
-// slots, its end.
-const Bytes = 3*24 + 8
+// slots, and room for its end and another one.
+const Bytes = 3*24 + 2*8
 
 // Len returns the number of terms.
 func (t *Table) Len() int { return len(t.ends) }
@@ -72,10 +73,13 @@ func (t *Table) ID(term []byte) uint32 {
 	}
 }
 
-// grow doubles the slots. It places terms in the order in which they were met: frequent ones, which
+// grow doubles the slots, and makes room for as many terms, of the bytes that terms had so far: append
+// would copy more often. It places terms in the order in which they were met: frequent ones, which
 // come early, are found at once.
 func (t *Table) grow() {
 	t.slots = make([]slot, max(2*len(t.slots), 1<<10))
+	t.ends = slices.Grow(t.ends, len(t.slots)/4*3+1-len(t.ends))
+	t.text = slices.Grow(t.text, len(t.text))
 	t.shift = uint(64 - bits.TrailingZeros(uint(len(t.slots))))
 	mask := uint64(len(t.slots) - 1)
 	start := 0

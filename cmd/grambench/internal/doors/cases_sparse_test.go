@@ -15,6 +15,7 @@ import (
 func sparseCases() map[string]testCase {
 	return map[string]testCase{
 		"sparse.ByRank":                {run: byRank},
+		"sparse.ByRankInto":            {run: byRank},
 		"sparse.CSR.Bytes":             matrixMethod(func(m *sparse.CSR) { m.Bytes() }),
 		"sparse.CSR.DocumentFrequency": matrixMethod(func(m *sparse.CSR) { m.DocumentFrequency() }),
 		"sparse.CSR.EmptyRows":         matrixMethod(func(m *sparse.CSR) { m.EmptyRows() }),
@@ -162,6 +163,9 @@ func byRank(p *program) {
 		}
 		return err
 	})
+	p.good("into a matrix of other size", func() error { return sparse.ByRankInto(p.ctx, p.documents(), m, rank, 2) })
+	p.bad("into no matrix", func() error { return sparse.ByRankInto(p.ctx, nil, m, rank, 2) })
+	p.bad("into the matrix itself", func() error { return sparse.ByRankInto(p.ctx, m, m, rank, 2) })
 	workers := p.odd()
 	if workers <= 1000 {
 		p.any(fmt.Sprint("on ", workers, " goroutines"), func() error {
