@@ -104,8 +104,13 @@ var allowed = map[string][]string{
 	},
 	"solver/logistic": {
 		module + "/sparse", module + "/tiles", module + "/solver", module + "/solver/internal/sphere",
-		module + "/solver/internal/archive",
+		module + "/solver/internal/archive", module + "/solver/internal/task",
 	},
+	"solver/linear": {
+		module + "/sparse", module + "/tiles", module + "/solver", module + "/solver/internal/archive",
+		module + "/solver/internal/task",
+	},
+	"solver/internal/task":    {module + "/sparse", module + "/solver", module + "/solver/internal/archive"},
 	"solver/internal/archive": {module + "/sparse", "github.com/minio/sha256-simd"},
 	"solver/model":            {module + "/sparse", module + "/tiles/atomicfile", module + "/solver/internal/archive"},
 	"solver/svm":              {module + "/sparse", module + "/asm", module + "/tiles", module + "/engine"},

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/solver/internal/sphere"
+	"github.com/gramengine/gram/solver/internal/task"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -143,10 +144,10 @@ func (p *Problem) Train(
 	if prices == nil {
 		prices = []float64{s.C}
 	}
-	if err := checkPrices(prices); err != nil {
-		return nil, err
+	if err := task.CheckPrices(prices); err != nil {
+		return nil, fmt.Errorf("logistic: %w", err)
 	}
-	return p.train(ctx, positive, prices, s, workersOf(opt.Workers), nil)
+	return p.train(ctx, positive, prices, s, task.Workers(opt.Workers), nil)
 }
 
 // train is Train with arguments that were checked.

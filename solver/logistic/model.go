@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/solver/internal/archive"
+	"github.com/gramengine/gram/solver/internal/task"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
@@ -118,8 +119,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (out
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	if opt.Workers < 0 || opt.MemoryBytes < 0 {
-		return nil, fmt.Errorf("logistic: %d workers and %d bytes, expected at least 0", opt.Workers, opt.MemoryBytes)
+	if err := task.CheckOptions(opt.Workers, opt.MemoryBytes); err != nil {
+		return nil, fmt.Errorf("logistic: %w", err)
 	}
 	if docs == nil {
 		return nil, errors.New("logistic: no documents to predict, expected a matrix of them")
@@ -128,7 +129,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (out
 		return nil, fmt.Errorf("logistic: documents to predict: %w", err)
 	}
 	s, _ := m.Settings.resolve()
-	n, k, workers := docs.Rows(), len(m.Classes), workersOf(opt.Workers)
+	n, k, workers := docs.Rows(), len(m.Classes), task.Workers(opt.Workers)
 	need := int64(n)*int64(16*k+80) + int64(workers)*sparse.EmbeddedBytes(chunk, chunk*int64(docs.LongestRow()))
 	if opt.MemoryBytes > 0 && need > opt.MemoryBytes {
 		return nil, fmt.Errorf("logistic: predicting %d documents needs %s of memory, allowed are %s", n,
@@ -187,22 +188,14 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (out
 // decide fills in what follows from the decision values of document i; p is room.
 func (out *Prediction) decide(i int, p []float64) {
 	f := out.Decisions[i]
-	top, sum := 0, 0.0
+	top, sum := task.Greatest(f), 0.0
 	for k, v := range f {
 		p[k] = probability(v)
 		sum += p[k]
-		if v > f[top] {
-			top = k
-		}
 	}
 	out.Probabilities[i] = p
 	if out.Labels != nil {
-		out.Labels[i] = []int{}
-		for k, v := range f {
-			if v > 0 {
-				out.Labels[i] = append(out.Labels[i], k)
-			}
-		}
+		out.Labels[i] = task.Positive(f)
 		return
 	}
 	out.Class[i] = top

@@ -2,25 +2,15 @@ package logistic
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/solver/internal/archive"
+	"github.com/gramengine/gram/solver/internal/task"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
-
-// workersOf is a number of goroutines.
-func workersOf(workers int) int {
-	if workers > 0 {
-		return workers
-	}
-	return runtime.GOMAXPROCS(0)
-}
 
 // Train trains a model on the labelled documents of a corpus; for separate labels those without any
 // count, too. It neither changes nor keeps the corpus. The model has the same bits from any number
@@ -83,9 +73,6 @@ type training struct {
 func newTraining(
 	ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
 ) (*training, error) {
-	if ctx == nil {
-		return nil, errors.New("logistic: a nil context, expected one")
-	}
 	s, err := s.resolve()
 	if err != nil {
 		return nil, err
@@ -93,40 +80,16 @@ func newTraining(
 	if prices == nil {
 		prices = []float64{s.C}
 	}
-	if err := checkPrices(prices); err != nil {
-		return nil, err
-	}
-	if opt.Workers < 0 || opt.MemoryBytes < 0 {
-		return nil, fmt.Errorf("logistic: %d workers and %d bytes, expected at least 0", opt.Workers, opt.MemoryBytes)
-	}
-	if c == nil || c.Documents == nil || c.Documents.Rows() == 0 {
-		return nil, errors.New("logistic: the corpus has no documents, expected at least one")
-	}
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("logistic: the corpus: %w", err)
-	}
-	if name, twice := archive.Repeated(c.Classes); twice {
-		return nil, fmt.Errorf("logistic: two classes of %s are called %q, expected different names", c.Source, name)
-	}
-	least := 2
-	if s.Scheme == solver.Labels {
-		least = 1
-	}
-	if len(c.Classes) < least {
-		return nil, fmt.Errorf("logistic: %s has %d classes, expected at least %d", c.Source, len(c.Classes), least)
-	}
-	if e.Pairing != sparse.Dot {
-		return nil, fmt.Errorf("logistic: embedding %s, expected one whose documents are compared by their dot product", e)
-	}
 	t := &training{c: c, s: s, opt: opt, prices: prices}
-	t.opt.Workers = workersOf(opt.Workers)
-	for i := range c.Documents.Rows() {
-		if len(c.Labels.Of(i)) > 0 || s.Scheme == solver.Labels {
-			t.rows = append(t.rows, i)
-		}
+	t.opt.Workers = task.Workers(opt.Workers)
+	if err = task.CheckPrices(prices); err == nil {
+		err = task.CheckOptions(opt.Workers, opt.MemoryBytes)
 	}
-	if len(t.rows) == 0 {
-		return nil, fmt.Errorf("logistic: %s has no labelled documents, expected at least one", c.Source)
+	if err == nil {
+		t.rows, err = task.Check(ctx, c, e, s.Scheme)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("logistic: %w", err)
 	}
 	if need := t.bytes(); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
 		return nil, fmt.Errorf("logistic: training on %d documents of %d values needs %s of memory, allowed are %s",
@@ -148,15 +111,6 @@ func (t *training) bytes() int64 {
 	const vectors = 2*memory + 8
 	return sparse.EmbeddedBytes(rows, values+int64(rows)) + 16*values + 16*n + 16*int64(rows) +
 		8*n*int64(len(t.c.Classes)*len(t.prices)) + 8*(vectors*n+8*int64(rows))*int64(min(t.opt.Workers, len(t.c.Classes)))
-}
-
-// of says which of some documents are of class k.
-func (t *training) of(k int, rows []int) []bool {
-	positive := make([]bool, len(rows))
-	for at, i := range rows {
-		positive[at] = slices.Contains(t.c.Labels.Of(i), int32(k))
-	}
-	return positive
 }
 
 // trainAll trains the machines of all classes on some rows, for each price: several at a time, each on
@@ -189,7 +143,7 @@ func (t *training) trainAll(
 	}()
 	err = tiles.Run(ctx, atOnce, n, func(ctx context.Context, _, k int) (err error) {
 		inner := max(t.opt.Workers/atOnce, 1)
-		out[k], err = p.train(ctx, t.of(k, rows), t.prices, t.s, inner, func() { iterations.Add(1) })
+		out[k], err = p.train(ctx, task.Of(t.c, k, rows), t.prices, t.s, inner, func() { iterations.Add(1) })
 		r.Add(1)
 		return err
 	})
@@ -212,14 +166,4 @@ func (m *Machine) mirrored() *Machine {
 		out.Weights[j] = -w
 	}
 	return &out
-}
-
-// checkPrices checks values of C.
-func checkPrices(prices []float64) error {
-	for i, c := range prices {
-		if !(c > 0) || i > 0 && !(c > prices[i-1]) {
-			return fmt.Errorf("logistic: prices %v, expected numbers above 0 that ascend", prices)
-		}
-	}
-	return nil
 }

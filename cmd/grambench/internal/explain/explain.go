@@ -13,7 +13,6 @@ import (
 	"github.com/gramengine/gram/cmd/grambench/internal/learners"
 	"github.com/gramengine/gram/cmd/grambench/internal/report"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/solver/logistic"
 	"github.com/gramengine/gram/solver/model"
 )
 
@@ -25,7 +24,7 @@ var Command = &cli.Command{
 	Help: `
 Prints, for each class or pair of classes, the terms that speak most for it and against it: those
 with the greatest weights in its decision function. It explains logistic regression, with either
-margin, and support vector machines whose kernel is linear. A weight is by unit of what the
+margin, linear machines and support vector machines whose kernel is linear. A weight is by unit of what the
 embedding makes of a document. Spherical margins have those of the hyperplane's unit vector.`,
 	Examples: `
 grambench explain news.model
@@ -89,17 +88,18 @@ func load(ctx context.Context, path string) (*terms, error) {
 		if err != nil {
 			return nil, err
 		}
-		m, ok := loaded.(*learners.Regression)
+		m, ok := loaded.(learners.Weighted)
 		if !ok {
 			return nil, fmt.Errorf("%s: a model of -type %s has no weights by term, expected %s", path, l.Name, explained)
 		}
 		a := m.About()
-		t := &terms{vocabulary: m.Vocabulary, columns: m.Embedder.Terms, kind: a.Type + ", " + a.Embedding}
-		for k, q := range m.Machines {
-			t.machines = append(t.machines, machine{class: m.Classes[k], weights: q.Weights})
+		weights, columns, of := m.Weights()
+		t := &terms{vocabulary: a.Vocabulary, columns: columns, kind: a.Type + ", " + a.Embedding}
+		for k, w := range weights {
+			t.machines = append(t.machines, machine{class: a.Classes[k], weights: w})
 		}
-		if m.Settings.Margin == logistic.Spherical {
-			t.kind += ", weights of the unit vector"
+		if of != "" {
+			t.kind += ", weights of " + of
 		}
 		return t, nil
 	}
@@ -111,7 +111,7 @@ func load(ctx context.Context, path string) (*terms, error) {
 }
 
 // explained says which models have weights.
-const explained = "logistic regression or a support vector machine with a linear kernel"
+const explained = "logistic regression, -type linear or a support vector machine with a linear kernel"
 
 // ofMachines computes the weights of support vector machines, Σ coefficient · vector.
 func ofMachines(path string, m *model.Model) (*terms, error) {

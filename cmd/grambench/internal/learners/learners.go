@@ -77,6 +77,16 @@ type Model interface {
 	Write(ctx context.Context, w io.Writer) error
 }
 
+// Weighted is a Model that decides by a weight for each term.
+type Weighted interface {
+	Model
+
+	// Weights returns the weights of each class; columns are the terms that they belong to, one less
+	// than there are weights: the last is that of documents without terms. of says what they are
+	// weights of, "" for the documents as they are embedded.
+	Weights() (weights [][]float64, columns []uint32, of string)
+}
+
 // About says what a model is.
 type About struct {
 	Type      string // the learner with all its parameters, as -type takes it

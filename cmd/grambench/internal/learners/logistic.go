@@ -115,15 +115,10 @@ func (r *regression) options(o Options) logistic.Options {
 
 // embedding is the one that was asked for, or one that suits the margin and the corpus.
 func (r *regression) embedding(c *sparse.Corpus, o Options) sparse.Embedding {
-	switch {
-	case o.Embedding != nil:
-		return *o.Embedding
-	case r.s.Margin == logistic.Spherical:
+	if o.Embedding == nil && r.s.Margin == logistic.Spherical {
 		return sparse.Sphere
-	case c.Vocabulary != nil:
-		return sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
 	}
-	return sparse.Embedding{Norm: sparse.NormL2}
+	return lineEmbedding(c, o)
 }
 
 // Check implements Trainer.
@@ -202,6 +197,17 @@ func (m *Regression) Predict(ctx context.Context, docs *sparse.CSR, o Options) (
 		return nil, err
 	}
 	return &svm.Prediction{Decisions: p.Decisions, Probabilities: p.Probabilities, Class: p.Class, Labels: p.Labels}, nil
+}
+
+// Weights implements Weighted.
+func (m *Regression) Weights() (weights [][]float64, columns []uint32, of string) {
+	for _, q := range m.Machines {
+		weights = append(weights, q.Weights)
+	}
+	if m.Settings.Margin == logistic.Spherical {
+		of = "the unit vector"
+	}
+	return weights, m.Embedder.Terms, of
 }
 
 // regressionRow is a machine in a report.

@@ -1,0 +1,377 @@
+package linear
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+var tfidf = sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
+
+// texts draws documents of a number of classes, whose words overlap. One has no words.
+func texts(t testing.TB, n, classes int, seed uint64) *sparse.Corpus {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	var docs, labels []string
+	for i := range n {
+		k := i % classes
+		var b strings.Builder
+		for range 5 + r.IntN(20) {
+			word := int(60 * math.Pow(r.Float64(), 2))
+			if r.IntN(4) == 0 {
+				word = 60 + 8*k + r.IntN(12)
+			}
+			if i != 3 {
+				fmt.Fprintf(&b, "w%c%c ", 'a'+word/26, 'a'+word%26)
+			}
+		}
+		docs, labels = append(docs, b.String()), append(labels, fmt.Sprint("class", k))
+	}
+	c, err := sparse.FromTexts(context.Background(), docs, labels, sparse.Options{MinDF: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func trained(t testing.TB, c *sparse.Corpus, s Settings, workers int) *Model {
+	t.Helper()
+	m, err := Train(context.Background(), c, tfidf, s, Options{Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// vectors returns dense documents with the intercept behind their columns.
+func vectors(t testing.TB, c *sparse.Corpus, b float64) [][]float64 {
+	t.Helper()
+	x, err := tfidf.Fit(c.Documents).Transform(c.Documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]float64
+	for i := range x.Rows() {
+		v := make([]float64, x.Cols+1)
+		terms, unit := x.Row(i)
+		for k, t := range terms {
+			v[t] = float64(unit[k]) * x.Norms[i]
+		}
+		v[x.Cols] = b
+		out = append(out, v)
+	}
+	return out
+}
+
+func product(a, b []float64) float64 {
+	sum := 0.0
+	for j := range a {
+		sum += a[j] * b[j]
+	}
+	return sum
+}
+
+var kinds = map[string]Settings{
+	"squared hinge": {C: 2, Tolerance: 1e-6}, "hinge": {C: 2, Tolerance: 1e-6, Loss: Hinge},
+	"no bias": {C: 0.5, NoBias: true, Tolerance: 1e-6}, "hinge, no bias": {Loss: Hinge, NoBias: true, Tolerance: 1e-6},
+	"wide intercept": {C: 3, Intercept: 3, Tolerance: 1e-6}, "loose": {C: 2}, "loose hinge": {C: 2, Loss: Hinge},
+}
+
+// The objective that a machine has, computed from its weights by other code, is the one that it
+// says, and at most its gap above the optimum, which accelerated projected gradients on the dense
+// dual find.
+func TestOptimum(t *testing.T) {
+	c := texts(t, 60, 3, 1)
+	for name, s := range kinds {
+		m := trained(t, c, s, 1)
+		s, err := s.resolve()
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := vectors(t, c, s.Intercept)
+		for k, q := range m.Machines {
+			w := make([]float64, len(x[0]))
+			for j := range w[1:] {
+				w[j] = m.Weights[j*3+k]
+			}
+			if s.Intercept > 0 {
+				w[len(w)-1] = q.Bias / s.Intercept
+			}
+			y := make([]float64, len(x))
+			primal := product(w, w) / 2
+			for i := range x {
+				if y[i] = -1; int(c.Labels.Of(i)[0]) == k {
+					y[i] = 1
+				}
+				loss := max(0, 1-y[i]*product(w, x[i]))
+				if s.Loss == SquaredHinge {
+					loss *= loss
+				}
+				primal += s.C * loss
+			}
+			// Sums of 60 terms of float64, in another order.
+			if !(math.Abs(primal-q.Value) <= 1e-12*primal) {
+				t.Errorf("%s, class %d: objective %v, computed anew %v", name, k, q.Value, primal)
+			}
+			best := dualOptimum(x, y, s)
+			if above := primal - best; !(above <= q.Gap+1e-9*primal) || !(above >= -1e-9*primal) {
+				t.Errorf("%s, class %d: objective %v, optimum %v, a gap of %v was said", name, k, primal, best, q.Gap)
+			}
+			if !(q.Gap <= s.Tolerance*q.Value) || !q.Converged {
+				t.Errorf("%s, class %d: gap %v of %v, converged %v", name, k, q.Gap, q.Value, q.Converged)
+			}
+		}
+	}
+}
+
+// dualOptimum maximises D.
+func dualOptimum(x [][]float64, y []float64, s Settings) float64 {
+	n := len(x)
+	q, trace := make([][]float64, n), 0.0
+	most := s.C
+	for i := range q {
+		q[i] = make([]float64, n)
+		for j := range q[i] {
+			q[i][j] = y[i] * y[j] * product(x[i], x[j])
+		}
+		if s.Loss == SquaredHinge {
+			most = math.Inf(1)
+			q[i][i] += 1 / (2 * s.C)
+		}
+		trace += q[i][i]
+	}
+	alpha, from := make([]float64, n), make([]float64, n)
+	momentum := 1.0
+	for range 30000 {
+		next := make([]float64, n)
+		for i := range next {
+			next[i] = min(max(from[i]-(product(q[i], from)-1)/trace, 0), most)
+		}
+		m := (1 + math.Sqrt(1+4*momentum*momentum)) / 2
+		turned := 0.0
+		for i := range next {
+			turned += (from[i] - next[i]) * (next[i] - alpha[i])
+		}
+		if turned > 0 {
+			m = 1 // begin anew
+		}
+		for i := range next {
+			from[i] = next[i] + (momentum-1)/m*(next[i]-alpha[i])
+			if turned > 0 {
+				from[i] = next[i]
+			}
+		}
+		momentum, alpha = m, next
+	}
+	d := 0.0
+	for i := range alpha {
+		d += alpha[i] - alpha[i]*product(q[i], alpha)/2
+	}
+	return d
+}
+
+// A model has the same bits from any number of workers, and predictions have. Another seed gives
+// another order, and the same machine within the gaps: P is strongly convex, ‖w-w'‖² ≤ 4·gap.
+func TestDeterminism(t *testing.T) {
+	c := texts(t, 90, 4, 2)
+	for name, s := range kinds {
+		one := trained(t, c, s, 1)
+		for _, workers := range []int{2, 3} {
+			if other := trained(t, c, s, workers); !reflect.DeepEqual(one, other) {
+				t.Errorf("%s: %d workers give another model", name, workers)
+			}
+		}
+		other := s
+		other.Seed = 9
+		for k, a := range one.Machines {
+			b := trained(t, c, other, 1)
+			distance := 0.0
+			for j := k; j < len(b.Weights); j += 4 {
+				distance += (b.Weights[j] - one.Weights[j]) * (b.Weights[j] - one.Weights[j])
+			}
+			if gaps := a.Gap + b.Machines[k].Gap; !(distance <= 4*gaps) {
+				t.Errorf("%s: another seed is at %v, gaps %v", name, distance, gaps)
+			}
+		}
+		var last *Prediction
+		for _, workers := range []int{1, 2, 5} {
+			p, err := one.Predict(context.Background(), c.Documents, Options{Workers: workers})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last != nil && !reflect.DeepEqual(p, last) {
+				t.Errorf("%s: %d workers predict otherwise", name, workers)
+			}
+			last = p
+		}
+	}
+}
+
+// Decision values are the definition's.
+func TestPredict(t *testing.T) {
+	c := texts(t, 60, 3, 5)
+	m := trained(t, c, Settings{}, 2)
+	x := vectors(t, c, 0)
+	p, err := m.Predict(context.Background(), c.Documents, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range x {
+		for k := range m.Classes {
+			want := m.Machines[k].Bias
+			for j, v := range x[i][:len(x[i])-1] {
+				want += v * m.Weights[j*3+k]
+			}
+			if !(math.Abs(want-p.Decisions[i][k]) <= 1e-13) {
+				t.Errorf("document %d, class %d: %v, expected %v", i, k, p.Decisions[i][k], want)
+			}
+			if p.Decisions[i][k] > p.Decisions[i][p.Class[i]] {
+				t.Errorf("document %d: class %d, but %d has more", i, p.Class[i], k)
+			}
+		}
+	}
+}
+
+// Each machine of a path is as good as one that was trained alone, and of the squared hinge they need
+// fewer passes.
+func TestPath(t *testing.T) {
+	c := texts(t, 120, 3, 3)
+	prices := []float64{0.01, 0.1, 1, 3, 10}
+	for _, loss := range []Loss{SquaredHinge, Hinge} {
+		s := Settings{Loss: loss, Tolerance: 1e-4, Iterations: 1e5}
+		models, err := TrainPath(context.Background(), c, tfidf, s, prices, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		together, apart := 0, 0
+		for i, m := range models {
+			if err := m.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			s.C = prices[i]
+			alone := trained(t, c, s, 1)
+			for k, q := range m.Machines {
+				b := alone.Machines[k]
+				together, apart = together+q.Passes, apart+b.Passes
+				if !(math.Abs(q.Value-b.Value) <= max(q.Gap, b.Gap)) {
+					t.Errorf("%v, C %v: %v on the path, %v alone", loss, s.C, q.Value, b.Value)
+				}
+			}
+		}
+		if loss == SquaredHinge && together >= apart {
+			t.Errorf("%v: %d passes on the path, %d alone", loss, together, apart)
+		}
+	}
+}
+
+// Of two classes the second machine is the first with the other sign.
+func TestTwoClasses(t *testing.T) {
+	m := trained(t, texts(t, 40, 2, 4), Settings{}, 1)
+	for j := 0; j < len(m.Weights); j += 2 {
+		if m.Weights[j] != -m.Weights[j+1] {
+			t.Fatalf("weights %v and %v of column %d", m.Weights[j], m.Weights[j+1], j/2)
+		}
+	}
+	if m.Machines[0].Bias != -m.Machines[1].Bias || m.Machines[0].Bias == 0 {
+		t.Errorf("biases %v and %v", m.Machines[0].Bias, m.Machines[1].Bias)
+	}
+}
+
+// Labels that all documents have, or none; documents without terms, bias or labels.
+func TestLabels(t *testing.T) {
+	c := texts(t, 40, 2, 6)
+	c.Classes = append(c.Classes, "all", "none")
+	var labels sparse.Labels
+	for i := range c.Documents.Rows() {
+		labels.Add(append(append([]int32{}, c.Labels.Of(i)...), 2)...)
+	}
+	c.Labels = labels
+	for _, s := range []Settings{{}, {NoBias: true}, {Loss: Hinge}, {Loss: Hinge, NoBias: true}} {
+		s.Scheme = solver.Labels
+		m := trained(t, c, s, 2)
+		p, err := m.Predict(context.Background(), c.Documents, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := 0
+		for i, own := range p.Labels {
+			if len(own) != 2 || own[0] != int(c.Labels.Of(i)[0]) || own[1] != 2 {
+				wrong++
+			}
+		}
+		if wrong > 4 {
+			t.Errorf("%+v: %d of 40 documents got other labels", s, wrong)
+		}
+	}
+}
+
+// What can't be trained on is refused.
+func TestRefused(t *testing.T) {
+	ctx := context.Background()
+	c := texts(t, 20, 2, 7)
+	for _, q := range []struct {
+		want string
+		f    func() error
+	}{
+		{"has 1 classes, expected at least 2", func() error {
+			_, err := Train(ctx, texts(t, 20, 1, 7), tfidf, Settings{}, Options{})
+			return err
+		}},
+		{"no labelled documents", func() error {
+			bare := *c
+			bare.Labels = sparse.Labels{}
+			_, err := Train(ctx, &bare, tfidf, Settings{}, Options{})
+			return err
+		}},
+		{"C -1, expected", func() error { _, err := Train(ctx, c, tfidf, Settings{C: -1}, Options{}); return err }},
+		{"allowed are 1 B", func() error {
+			_, err := Train(ctx, c, tfidf, Settings{}, Options{MemoryBytes: 1})
+			return err
+		}},
+		{"dot product", func() error {
+			_, err := Train(ctx, c, sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.ChiSquare}, Settings{}, Options{})
+			return err
+		}},
+		{"squared length", func() error {
+			great := *c
+			m := *c.Documents
+			great.Documents, m.Values = &m, append([]float32{}, m.Values...)
+			for k := range m.Values {
+				m.Values[k] = 3e38
+			}
+			_, err := Train(ctx, &great, sparse.Embedding{}, Settings{C: 1e12}, Options{})
+			if err == nil {
+				err = errors.New("squared length: so few documents are finite") // 20 of 1e78
+			}
+			return err
+		}},
+	} {
+		if err := q.f(); err == nil || !strings.Contains(err.Error(), q.want) {
+			t.Errorf("%v, expected %q", err, q.want)
+		}
+	}
+}
+
+// A search ends soon after its context.
+func TestCancel(t *testing.T) {
+	c := texts(t, 4000, 2, 8)
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	s := Settings{Tolerance: 1e-300, Iterations: math.MaxInt, C: 1e9, Loss: Hinge}
+	if _, err := Train(ctx, c, tfidf, s, Options{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, expected the end of the context", err)
+	}
+	if m := trained(t, c, Settings{Tolerance: 1e-12, Iterations: 3}, 1); m.Machines[0].Converged ||
+		m.Machines[0].Passes != 3 {
+		t.Errorf("%+v after 3 passes", m.Machines[0])
+	}
+}

@@ -1,0 +1,116 @@
+package linear
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/tiles"
+)
+
+// entry is a value of a document.
+type entry struct {
+	column uint32
+	value  float32
+}
+
+// problem is the documents to train on. Its columns are those of the embedding, the most frequent
+// first: so the weights that are used most lie together.
+type problem struct {
+	entries []entry
+	begin   []int64   // of each document's values
+	count   []uint32  // of them
+	norm2   []float64 // Σ value² of each document, without the intercept
+	place   []uint32  // of each column of the embedding
+}
+
+// chunk is how many documents are embedded at a time.
+const chunk = 512
+
+// bytesOf is the memory of a problem of so many documents, values and columns.
+func bytesOf(rows int, values int64, cols int) int64 {
+	return 8*(values+int64(rows)) + 20*int64(rows) + 8*int64(cols)
+}
+
+// newProblem embeds some rows of documents. It holds a chunk of them per worker beside the result.
+func newProblem(ctx context.Context, docs *sparse.CSR, rows []int, f *sparse.Embedder, workers int) (*problem, error) {
+	n := len(rows)
+	p := &problem{
+		place: make([]uint32, f.Cols()), begin: make([]int64, n), count: make([]uint32, n), norm2: make([]float64, n),
+	}
+	order := make([]uint32, f.Cols())
+	for j := range order {
+		order[j] = uint32(j)
+	}
+	slices.SortStableFunc(order[:len(f.DF)], func(a, b uint32) int { return cmp.Compare(f.DF[b], f.DF[a]) })
+	for at, j := range order {
+		p.place[j] = uint32(at)
+	}
+	values := int64(0)
+	for at, i := range rows {
+		p.begin[at] = values
+		values += max(docs.Offsets[i+1]-docs.Offsets[i], 1) // one without terms has a value, too
+	}
+	p.entries = make([]entry, values)
+	return p, tiles.Run(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, _, part int) error {
+		first := part * chunk
+		x, err := f.TransformRows(ctx, docs, rows[first:min(first+chunk, n)], 1)
+		if err != nil {
+			return err
+		}
+		for i := range x.Rows() {
+			at := first + i
+			terms, unit := x.Row(i)
+			own := p.entries[p.begin[at]:][:len(terms)]
+			for k, t := range terms {
+				v := float32(float64(unit[k]) * x.Norms[i])
+				own[k] = entry{p.place[t], v}
+				p.norm2[at] += float64(v) * float64(v)
+			}
+			p.count[at] = uint32(len(terms))
+		}
+		return nil
+	})
+}
+
+func (p *problem) rows() int { return len(p.norm2) }
+
+func (p *problem) row(i int) []entry { return p.entries[p.begin[i]:][:p.count[i]] }
+
+// patience counts values between looks at a context.
+type patience struct {
+	ctx  context.Context
+	seen int
+}
+
+// after says that so many values were worked on, and returns the context's error now and then.
+func (p *patience) after(values int) error {
+	if p.seen += values + 8; p.seen < 1<<20 {
+		return nil
+	}
+	p.seen = 0
+	return p.ctx.Err()
+}
+
+// dot returns ⟨x,w⟩.
+func dot(x []entry, w []float64) float64 {
+	var a, b, c, d float64
+	for ; len(x) >= 4; x = x[4:] {
+		a += float64(float64(x[0].value) * w[x[0].column])
+		b += float64(float64(x[1].value) * w[x[1].column])
+		c += float64(float64(x[2].value) * w[x[2].column])
+		d += float64(float64(x[3].value) * w[x[3].column])
+	}
+	for _, e := range x {
+		a += float64(float64(e.value) * w[e.column])
+	}
+	return (a + b) + (c + d)
+}
+
+// add adds by·x to w.
+func add(w []float64, by float64, x []entry) {
+	for _, e := range x {
+		w[e.column] += float64(by * float64(e.value))
+	}
+}
