@@ -288,7 +288,8 @@ func TestBounds(t *testing.T) {
 		t.Errorf("Rademacher average %v, expected about 0.427", got)
 	}
 	for _, a := range b.Averages {
-		if want := math.Sqrt(math.Min(float64(a.R), 0.5)); !(math.Abs(float64(a.Bound)-want) <= 1e-12) || !(a.Mean <= a.Bound) {
+		want := math.Sqrt(math.Min(float64(a.R), 0.5))
+		if !(math.Abs(float64(a.Bound)-want) <= 1e-12) || !(a.Mean <= a.Bound) {
 			t.Errorf("%+v, expected the bound %v", a, want)
 		}
 	}
