@@ -30,7 +30,7 @@ type Panel struct {
 // Curve is a line through points, each with its deviation.
 type Curve struct {
 	Name   string // "" isn't in the legend
-	Apart  bool   // points that no line joins
+	Apart  bool   // points that no line joins; not in a plane, crosses in the colours of the lines, in order
 	Small  bool   // these are small
 	Points []Point
 }
@@ -89,9 +89,18 @@ func (p *Panel) plot() *plot.Plot {
 	}
 	to.X.Tick.Marker = plot.ConstantTicks(measuredTicks(places))
 	beside := 0.006 * (places[len(places)-1] - places[0])
+	lines, apart := 0, 0
+	for _, c := range p.Curves {
+		if !c.Apart {
+			lines++
+		}
+	}
 	for i, c := range p.Curves {
+		if c.Apart {
+			i, apart = apart, apart+1
+		}
 		of := chart.Colors[i%len(chart.Colors)]
-		shift := beside * (float64(i) - float64(len(p.Curves)-1)/2)
+		shift := beside * (float64(i) - float64(lines-1)/2)
 		var line plotter.XYs
 		for _, at := range c.Points {
 			x := at.X + shift
@@ -100,6 +109,14 @@ func (p *Panel) plot() *plot.Plot {
 				bar := plotter.XYs{{X: x, Y: at.Y - at.SD}, {X: x, Y: at.Y + at.SD}}
 				to.Add(&plotter.Line{XYs: bar, LineStyle: draw.LineStyle{Color: of, Width: 0.8}})
 			}
+		}
+		if c.Apart {
+			cross := draw.GlyphStyle{Color: of, Radius: 3, Shape: draw.CrossGlyph{}}
+			to.Add(&plotter.Scatter{XYs: line, GlyphStyle: cross})
+			if cross.Color = chart.Gray; c.Name != "" {
+				to.Legend.Add(c.Name, &plotter.Scatter{GlyphStyle: cross})
+			}
+			continue
 		}
 		chart.Curve(to, c.Name, of, line, true)
 	}
@@ -165,7 +182,13 @@ func (p *Panel) belowLegend(least float64) float64 {
 			}
 		}
 	}
-	share := min(legendLine*float64(len(p.Curves)), 0.6)
+	named := 0
+	for _, c := range p.Curves {
+		if c.Name != "" {
+			named++
+		}
+	}
+	share := min(legendLine*float64(named), 0.6)
 	return least + (top-least)/(1-share)
 }
 

@@ -7,6 +7,7 @@
 // features, kernels and scales, and tables.go chooses scale and C and makes tables and figures.
 // Tables 5 and 6 are the ten topics of the ModApte split: modapte.go trains and tests,
 // modapte_tables.go makes the tables. printed.go has what the paper prints, agreement.go compares.
+// geometry.go draws Figures 1 to 4.
 //
 // The kernels of one embedding are mapped from the same values of c = 1 - cosine, which pairs.go
 // keeps.
@@ -229,6 +230,11 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	curves.report(report, agreement)
 	if err == nil && split != nil {
 		err = p.modApteTables(ctx, r, split, report, agreement)
+	}
+	if r.Plot && err == nil {
+		var figures []*repro.Figure
+		figures, err = geometry(ctx, r.Seed)
+		report.Figures = append(report.Figures, figures...)
 	}
 	if len(agreement.Rows) > 0 {
 		report.Tables = append(report.Tables, agreement)

@@ -20,7 +20,7 @@ var titles = map[string]string{
 	"4": "Table 4: Reuters-21578, a topic against earn, test error",
 }
 
-// paperFigures are the tasks whose learning curves the paper draws (Figures 3 to 6).
+// paperFigures are the tasks whose learning curves the paper draws (Figures 5 to 8).
 var paperFigures = []struct{ key, table, class string }{
 	{"webkb-course", "1", "course"}, {"webkb-course-student", "2", "course"},
 	{"reuters-acq", "3", "acq"}, {"reuters-moneyfx", "3", "moneyFx"},
@@ -310,8 +310,27 @@ func notes(report *repro.Report, begin string, rows []*tableRow) {
 	report.Notes = append(report.Notes, note)
 }
 
+// printedCurves are the points that the paper prints, by kernel.
+func printedCurves(t *classTask, features string) (curves []repro.Curve) {
+	for k := range kernels {
+		curve := repro.Curve{Apart: true}
+		if k == 0 {
+			curve.Name = "printed"
+		}
+		for _, documents := range t.Sizes {
+			if v := printedErrors(t.table, t.class, features, documents)[k]; !math.IsNaN(v) {
+				curve.Points = append(curve.Points, repro.Point{X: float64(documents), Y: v, SD: nan})
+			}
+		}
+		if len(curve.Points) > 0 {
+			curves = append(curves, curve)
+		}
+	}
+	return curves
+}
+
 // figure draws the learning curves of a task as the paper does: tf on the left, tfidf on the right,
-// bars of one standard deviation.
+// bars of one standard deviation; crosses are the printed figures.
 func (c *curves) figure(report *repro.Report, key string, t *classTask) {
 	f := &repro.Figure{Key: key}
 	for _, features := range c.p.features.Chosen {
@@ -330,6 +349,7 @@ func (c *curves) figure(report *repro.Report, key string, t *classTask) {
 			}
 		}
 		if len(panel.Curves) > 0 {
+			panel.Curves = append(panel.Curves, printedCurves(t, features)...)
 			f.Panels = append(f.Panels, panel)
 		}
 	}

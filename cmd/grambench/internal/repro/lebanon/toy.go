@@ -56,13 +56,6 @@ func (t *toy) draw(r *rand.Rand) (m *sparse.CSR, positive []bool) {
 	return m, positive
 }
 
-// place is a point of the simplex in the plane: a triangle with corners (0, 0), (1, 0) and at the
-// top.
-func place(a, b, c float64) repro.Point {
-	sum := a + b + c
-	return repro.Point{X: (b + c/2) / sum, Y: math.Sqrt(3) / 2 * c / sum, SD: math.NaN()}
-}
-
 // toyFigure draws the sets with the decision boundaries of both margins, as Figure 3 does.
 func toyFigure(ctx context.Context, seed uint64) (*repro.Figure, error) {
 	f := &repro.Figure{Key: "toy"}
@@ -89,7 +82,7 @@ func toyFigure(ctx context.Context, seed uint64) (*repro.Figure, error) {
 			}
 			v := m.Values[3*i : 3*i+3]
 			of[k].Apart = true
-			of[k].Points = append(of[k].Points, place(float64(v[0]), float64(v[1]), float64(v[2])))
+			of[k].Points = append(of[k].Points, repro.InSimplex(float64(v[0]), float64(v[1]), float64(v[2])))
 		}
 		panel := &repro.Panel{Title: set.title, Plane: true, Curves: of[:]}
 		for _, margin := range []logistic.Margin{logistic.Euclidean, logistic.Spherical} {
@@ -100,37 +93,16 @@ func toyFigure(ctx context.Context, seed uint64) (*repro.Figure, error) {
 			curve := repro.Curve{Name: margin.String(), Apart: true, Small: true, Points: boundary(machines[0])}
 			panel.Curves = append(panel.Curves, curve)
 		}
-		panel.Curves = append(panel.Curves, repro.Curve{Points: []repro.Point{
-			place(1, 0, 0), place(0, 1, 0), place(0, 0, 1), place(1, 0, 0),
-		}})
+		panel.Curves = append(panel.Curves, repro.Triangle())
 		f.Panels = append(f.Panels, panel)
 	}
 	return f, nil
 }
 
 // boundary is where f is 0, for which the sphere's points are x = √θ: ⟨w,x⟩ + b = 0, where spherical
-// margins have û for w and 0 for b. It goes along lines through the triangle in two directions.
-func boundary(m *logistic.Machine) (out []repro.Point) {
-	f := func(a, b, c float64) float64 {
+// margins have û for w and 0 for b.
+func boundary(m *logistic.Machine) []repro.Point {
+	return repro.ZerosInSimplex(func(a, b, c float64) float64 {
 		return m.Weights[0]*math.Sqrt(a) + m.Weights[1]*math.Sqrt(b) + m.Weights[2]*math.Sqrt(c) + m.Bias
-	}
-	const steps = 300
-	for i := range steps {
-		first := float64(i) / steps
-		for turn := range 2 {
-			point := func(t float64) (a, b, c float64) {
-				if turn == 0 {
-					return (1 - first) * t, (1 - first) * (1 - t), first
-				}
-				return first, (1 - first) * (1 - t), (1 - first) * t
-			}
-			for k := range steps {
-				lo, hi := float64(k)/steps, float64(k+1)/steps
-				if u, v := f(point(lo)), f(point(hi)); (u > 0) != (v > 0) {
-					out = append(out, place(point(lo+(hi-lo)*u/(u-v))))
-				}
-			}
-		}
-	}
-	return out
+	})
 }
