@@ -3,6 +3,7 @@ module github.com/gramengine/gram
 go 1.26.8
 
 require (
+	github.com/klauspost/compress v1.20.3
 	github.com/klauspost/cpuid/v2 v2.4.2
 	github.com/kljensen/snowball v0.10.0
 	github.com/minio/sha256-simd v1.0.1

@@ -24,7 +24,7 @@ type SyntaxError struct {
 	// the format and how it was guessed, such as "svmlight from line 1"; empty where it was named
 	// or certain
 	Guessed string
-	Err     error // the error below, such as io.ErrUnexpectedEOF for a truncated gzip file; nil where there is none
+	Err     error // the error below, such as io.ErrUnexpectedEOF for a truncated compressed file; nil where there is none
 }
 
 // Error returns "sparse: FILE:LINE: FOUND, expected EXPECTED", and in parentheses what Options

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/gramengine/gram/sparse/internal/charset"
 )
 
 // noLabel stands for no class where a format needs something to stand there.
@@ -280,7 +278,7 @@ func (c *Corpus) SetsByLabel() (*Sets, error) {
 //	set[<TAB>class]
 //
 // where names are UTF-8 and not empty, and all points of a set have the same class. The file may be
-// gzipped. ReadSets checks opt as [Read] does and uses its MaxLineBytes.
+// compressed. ReadSets checks opt as [Read] does and uses its MaxLineBytes.
 //
 // Errors: a [*SyntaxError] for the first bad line, or for another number of lines than points; an
 // error of the operating system; ctx.Err().
@@ -294,14 +292,14 @@ func ReadSets(ctx context.Context, file string, points int, opt Options) (*Sets,
 	if points < 0 {
 		return nil, fmt.Errorf("sparse: %s: sets of %d points, expected at least 0", file, points)
 	}
-	s, err := readSets(ctx, file, points, opt.charset, cmp.Or(opt.MaxLineBytes, defaultMaxLineBytes))
+	s, err := readSets(ctx, file, points, opt.form, cmp.Or(opt.MaxLineBytes, defaultMaxLineBytes))
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err() // which closed the file under the reader
 	}
 	return s, err
 }
 
-func readSets(ctx context.Context, file string, points int, from charset.Charset, maxLine int) (*Sets, error) {
+func readSets(ctx context.Context, file string, points int, from form, maxLine int) (*Sets, error) {
 	in, err := openInput(ctx, file, from, startMeter(nil, nil), nil)
 	if err != nil {
 		return nil, err
@@ -351,7 +349,7 @@ const aLabelLine = 32
 
 // readLabels reads Options.Labels.
 func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
-	in, err := openInput(ctx, opt.Labels, opt.charset, startMeter(nil, nil), nil)
+	in, err := openInput(ctx, opt.Labels, opt.form, startMeter(nil, nil), nil)
 	if err != nil {
 		return err
 	}

@@ -64,8 +64,8 @@ type Options struct {
 	// Progress, if not nil, is called at most every 100 ms and once at the end, never concurrently.
 	Progress func(Progress)
 
-	memory  *allowance // counts against MemoryBytes; nil without a bound
-	charset charset.Charset
+	memory *allowance // counts against MemoryBytes; nil without a bound
+	form   form
 }
 
 // Progress is how far reading has come.
@@ -108,7 +108,7 @@ const (
 //	                             /dev/stdin, read once
 //
 // Options.Format, or else the name or the first bytes, tell the format of a file. Any file may be
-// gzipped. A file or folder that is itself called goroot is read as ./goroot.
+// compressed by gzip or zstd. A file or folder that is itself called goroot is read as ./goroot.
 //
 // Text becomes counts of terms, as Options.Tokenizer cuts it; the vocabulary is sorted. An
 // index of an svmlight file is the number of its column, so that training and test files agree
@@ -163,7 +163,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 				make([]byte, 256<<10))
 			begin.CloseWithError(err)
 		}()
-		in := &input{name: name, file: end, line: 1, stream: true, charset: opt.charset}
+		in := &input{name: name, file: end, line: 1, stream: true, form: opt.form}
 		if err := in.decode(end, nil); err != nil {
 			return nil, err
 		}
@@ -309,7 +309,7 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	if info.Mode().IsRegular() {
 		meter.total.Store(info.Size())
 	}
-	in, err := openInput(ctx, source, opt.charset, meter, nil)
+	in, err := openInput(ctx, source, opt.form, meter, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -362,7 +362,7 @@ func (o *Options) check() error {
 		return fmt.Errorf("sparse: Tokenizer and TokenizerLater are both given, expected one of them")
 	}
 	var err error
-	if o.charset, err = charset.Lookup(o.Encoding); err != nil {
+	if o.form.charset, err = charset.Lookup(o.Encoding); err != nil {
 		return fmt.Errorf("sparse: %w", err)
 	}
 	_, err = columnsOf(&intern.Table{}, o.Vocabulary)
@@ -456,7 +456,7 @@ func holdsIDX(ctx context.Context, file string, info os.FileInfo, format Format)
 	case format != FormatAuto:
 		return format == FormatIDX
 	}
-	in, err := openInput(ctx, file, charset.Charset{}, startMeter(nil, nil), nil)
+	in, err := openInput(ctx, file, form{}, startMeter(nil, nil), nil)
 	if err != nil {
 		return false
 	}

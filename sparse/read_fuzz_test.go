@@ -42,7 +42,7 @@ func fuzzReader(f *testing.F, read reader, seeds ...string) {
 				t.Fatalf("%v, and from 2 workers %v", wantErr, err)
 			}
 			// The line that is missed may be the one behind the last.
-			if syntax.Line < 0 || syntax.Line > int64(bytes.Count(data, []byte{'\n'}))+2 && data[0] != 0x1f ||
+			if syntax.Line < 0 || syntax.Line > int64(bytes.Count(data, []byte{'\n'}))+2 && data[0] != 0x1f && data[0] != 0x28 ||
 				syntax.Found == "" ||
 				syntax.Expected == "" {
 				t.Fatalf("%#v", syntax)

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gramengine/gram/sparse/internal/charset"
+	"github.com/gramengine/gram/sparse/internal/compressed"
 )
 
 // An idx file is a header, big-endian, and then bytes: two zeros, the type of an element, the
@@ -29,7 +29,7 @@ const (
 // readIDX reads the images of an idx file and, if there is one, the file of labels beside it, whose
 // numbers name the classes. A pixel v becomes the value v/255 in the column of its place in the
 // image, row by row. The name of the file of labels follows from that of the images:
-// train-images-idx3-ubyte.gz goes with train-labels-idx1-ubyte, gzipped or not.
+// train-images-idx3-ubyte.gz goes with train-labels-idx1-ubyte, compressed or not.
 //
 // Memory grows with what the file holds, whatever its header says.
 func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
@@ -203,7 +203,7 @@ var idxTrain = []string{"train-images-idx3-ubyte", "train-images.idx3-ubyte"}
 // findIDX returns the images for training in a folder, or "" if there are none.
 func findIDX(folder string) string {
 	for _, name := range idxTrain {
-		for _, suffix := range []string{"", ".gz"} {
+		for _, suffix := range append([]string{""}, compressed.Suffixes...) {
 			file := filepath.Join(folder, name+suffix)
 			if info, err := os.Stat(file); err == nil && !info.IsDir() {
 				return file
@@ -220,7 +220,7 @@ func openIDXLabels(ctx context.Context, images *input, m *meter) (*input, error)
 		return nil, nil
 	}
 	for _, labels := range idxLabels(images.name) {
-		in, err := openInput(ctx, labels, charset.Charset{}, m, nil)
+		in, err := openInput(ctx, labels, form{}, m, nil)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return in, err
 		}
@@ -235,10 +235,14 @@ func idxLabels(images string) []string {
 	if at < 0 {
 		return nil
 	}
-	rest, _ := strings.CutSuffix(name[at+len("images"):], ".gz")
+	rest := compressed.CutSuffix(name[at+len("images"):])
 	if i := strings.Index(rest, "idx"); i >= 0 && i+3 < len(rest) { // its digit is the number of dimensions
 		rest = rest[:i+3] + "1" + rest[i+4:]
 	}
 	labels := filepath.Join(folder, name[:at]+"labels"+rest)
-	return []string{labels, labels + ".gz"}
+	places := []string{labels}
+	for _, suffix := range compressed.Suffixes {
+		places = append(places, labels+suffix)
+	}
+	return places
 }

@@ -3,7 +3,6 @@ package sparse
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -16,9 +15,10 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/sparse/internal/charset"
+	"github.com/gramengine/gram/sparse/internal/compressed"
 )
 
-// input is an open file, decompressed where its first bytes are those of gzip.
+// input is an open file, decompressed where its first bytes are those of gzip or zstd.
 type input struct {
 	name    string // as the user named it
 	file    io.Closer
@@ -26,8 +26,14 @@ type input struct {
 	line    int64 // number of the line that comes next, from 1
 	stream  bool  // name isn't that of a file
 	quoted  byte  // what separates the fields of records, in which quotes may hold line ends; 0 for plain lines
-	charset charset.Charset
+	form    form
 	decoded bool // from an encoding other than UTF-8
+}
+
+// form is how a file's text is stored.
+type form struct {
+	charset charset.Charset
+	window  int64 // that zstd data may have in memory; 0 for the most that zstd itself has
 }
 
 // blockBytes is how much of a file a worker parses at a time: enough to hide the hand-over, little
@@ -38,13 +44,13 @@ const blockBytes = 512 << 10
 // one input at a time. Cancellation closes the file, which is the only way to stop waiting for a
 // pipe.
 func openInput(
-	ctx context.Context, name string, from charset.Charset, m *meter, buffer *bufio.Reader,
+	ctx context.Context, name string, from form, m *meter, buffer *bufio.Reader,
 ) (*input, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("sparse: %w", err)
 	}
-	in := &input{name: name, file: f, line: 1, charset: from}
+	in := &input{name: name, file: f, line: 1, form: from}
 	defer context.AfterFunc(ctx, in.close)()
 	if err := in.decode(countingReader{f, m}, buffer); err != nil {
 		f.Close()
@@ -53,30 +59,21 @@ func openInput(
 	return in, nil
 }
 
-// decode makes in read from r, decompressed if the first bytes are those of gzip.
+// decode makes in read from r, decompressed if its first bytes say so.
 func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	if buffer == nil {
 		buffer = bufio.NewReaderSize(nil, 64<<10)
 	}
-	in.r = buffer
-	in.r.Reset(r)
-	magic, err := in.r.Peek(len(gzipMagic))
-	if err != nil && err != io.EOF {
-		return fmt.Errorf("sparse: %s: %w", in.name, err)
-	}
-	if string(magic) == gzipMagic {
-		gz := &gzipReader{r: in.r}
-		if err := gz.next(); err != nil {
-			return in.readError(0, err)
-		}
-		in.r = bufio.NewReaderSize(gz, 64<<10)
+	var err error
+	if in.r, err = compressed.NewReader(r, buffer, in.form.window); err != nil {
+		return in.readError(0, err)
 	}
 	if head, _ := in.r.Peek(8); slices.ContainsFunc(binaryMagic, func(magic string) bool {
 		return bytes.HasPrefix(head, []byte(magic))
 	}) {
 		return nil
 	}
-	text, decoded := in.charset.Decode(in.r)
+	text, decoded := in.form.charset.Decode(in.r)
 	if in.decoded = decoded; decoded {
 		in.r = bufio.NewReaderSize(text, 64<<10)
 	}
@@ -101,8 +98,9 @@ func (in *input) close() {
 
 // readError returns the error of reading at the given line.
 func (in *input) readError(line int64, err error) error {
-	if e := gzipFault(err); e != nil {
-		return e.at(in.name, line)
+	var fault *compressed.Fault
+	if errors.As(err, &fault) {
+		return (&SyntaxError{Found: fault.Found, Expected: fault.Expected, Err: fault.Err}).at(in.name, line)
 	}
 	return fmt.Errorf("sparse: %s: %w", place(in.name, line), err)
 }
@@ -127,7 +125,7 @@ func (in *input) detect() (format Format, guessed string, err error) {
 	if bytes.HasPrefix(head, []byte(npyMagic)) || bytes.HasPrefix(head, []byte(zipMagic)) {
 		return FormatNumPy, "", nil
 	}
-	extension := filepath.Ext(strings.TrimSuffix(strings.ToLower(in.name), ".gz"))
+	extension := filepath.Ext(compressed.CutSuffix(strings.ToLower(in.name)))
 	switch extension {
 	case ".tsv":
 		return FormatTSV, "", nil
@@ -196,78 +194,6 @@ func beginsPair(token []byte) bool {
 	index, _, colon := bytes.Cut(token, []byte(":"))
 	_, number := parseUint(index)
 	return colon && (number || string(index) == "qid")
-}
-
-// gzipMagic are the first bytes of gzip data.
-const gzipMagic = "\x1f\x8b"
-
-var errGzipTail = errors.New("other data behind the gzip data")
-
-// gzipReader reads gzip data of one or more members. Unlike package gzip it tells a file that was
-// cut short from one with other data behind its last member. Like gzip it skips zeros there, which
-// are padding.
-type gzipReader struct {
-	r   *bufio.Reader
-	gz  gzip.Reader
-	err error // what ended the data: a look ahead may have met it first
-}
-
-// Read implements io.Reader.
-func (g *gzipReader) Read(p []byte) (int, error) {
-	for g.err == nil {
-		n, err := g.gz.Read(p)
-		if n > 0 || err != io.EOF {
-			if err == io.EOF {
-				err = nil // the next Read returns it again
-			}
-			return n, err
-		}
-		g.err = g.next()
-	}
-	return 0, g.err
-}
-
-// next begins the next member; io.EOF says that there is none.
-func (g *gzipReader) next() error {
-	switch b, err := g.r.Peek(len(gzipMagic)); {
-	case string(b) == gzipMagic:
-		if err := g.gz.Reset(g.r); err != nil {
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			return err
-		}
-		g.gz.Multistream(false)
-		return nil
-	case len(b) == 1 && b[0] == gzipMagic[0]:
-		return io.ErrUnexpectedEOF
-	case err != nil && err != io.EOF:
-		return err
-	}
-	for {
-		switch b, err := g.r.ReadByte(); {
-		case err != nil:
-			return err
-		case b != 0:
-			return errGzipTail
-		}
-	}
-}
-
-// gzipFault returns what is wrong with a gzip file, or nil for an error of another kind.
-func gzipFault(err error) *SyntaxError {
-	e := &SyntaxError{Found: err.Error(), Expected: "an undamaged gzip file", Err: err}
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		e.Found, e.Expected = "the gzip data end early", "a complete gzip file"
-	case errors.Is(err, errGzipTail):
-		e.Expected = "the end of the file"
-	case errors.Is(err, gzip.ErrChecksum):
-		e.Found = "the gzip checksum does not match"
-	case !strings.HasPrefix(e.Found, "gzip: ") && !strings.HasPrefix(e.Found, "flate: "):
-		return nil
-	}
-	return e
 }
 
 // meter counts what is read and reports it from a goroutine of its own: reports never overlap, and

@@ -79,6 +79,7 @@ func (o *Options) bound() {
 	}
 	o.memory = &allowance{limit: o.MemoryBytes}
 	o.Workers = int(min(int64(o.Workers), max(o.MemoryBytes/workerBytes, 1)))
+	o.form.window = max(o.MemoryBytes/8/int64(o.Workers), 1)
 	o.MaxLineBytes = int(min(int64(o.MaxLineBytes), max(o.MemoryBytes/4, 1)))
 }
 

@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // writeFile writes a file of a temporary folder, and returns its name.
@@ -27,6 +29,43 @@ func gzipped(content string) string {
 	w.Write([]byte(content))
 	w.Close()
 	return b.String()
+}
+
+// packed compresses a text by zstd.
+func packed(content string) string {
+	var b bytes.Buffer
+	w, err := zstd.NewWriter(&b)
+	if err != nil {
+		panic(err)
+	}
+	w.Write([]byte(content))
+	w.Close()
+	return b.String()
+}
+
+// TestCompressed reads the same from compressed files, whose format the name below the suffix tells.
+func TestCompressed(t *testing.T) {
+	for name, content := range map[string]string{
+		"a.svm": "1 1:2 3:4\n2 1:1\n", "a.tsv": "x\ta b a\ny\tb a\n", "a.csv": "label,text\nx,a b\ny,b a\n",
+		"a.mtx": "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2\n",
+	} {
+		want, err := Read(context.Background(), writeFile(t, name, content), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for suffix, data := range map[string]string{".gz": gzipped(content), ".zst": packed(content), ".ZST": packed(content)} {
+			got, err := Read(context.Background(), writeFile(t, name+suffix, data), Options{})
+			if err != nil || got.Format != want.Format || show(got) != show(want) {
+				t.Errorf("%s%s: %v, expected what %s has", name, suffix, err, name)
+			}
+		}
+	}
+	labels := "\x00\x00\x08\x01\x00\x00\x00\x01\x05"
+	images := writeFile(t, "x-images-idx2-ubyte.zst", packed("\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x02\x01\x02"))
+	writeInto(t, filepath.Join(filepath.Dir(images), "x-labels-idx1-ubyte.zst"), packed(labels))
+	if c, err := Read(context.Background(), images, Options{}); err != nil || len(c.Classes) != 1 || c.Classes[0] != "5" {
+		t.Errorf("images with labels: %v", err)
+	}
 }
 
 // show writes a corpus as text, one document a line, with terms as words where there is a

@@ -379,7 +379,7 @@ type fileReader struct {
 // data and wasn't read, and how many bytes aren't text. It ends early, without an error, once
 // memory is spent.
 func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad int64, err error) {
-	in, err := openInput(ctx, path, r.opt.charset, r.meter, r.buffer)
+	in, err := openInput(ctx, path, r.opt.form, r.meter, r.buffer)
 	if err != nil {
 		return false, 0, err
 	}
@@ -447,7 +447,7 @@ func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 	warn.leaveOut(loose)
 	c := &Corpus{Source: "goroot", Warnings: warn}
 	own := *opt
-	own.Strict, own.charset = false, charset.Charset{}
+	own.Strict, own.form.charset = false, charset.Charset{}
 	return c, c.readFiles(ctx, files, &own, m, true)
 }
 

@@ -38,7 +38,7 @@ var (
 // others it may import: imports point down only. Nested packages follow the rule of the nearest one
 // above them, and may import what shares their top folder; tests may import what they like.
 var allowed = map[string][]string{
-	"sparse":           {"github.com/minio/sha256-simd", "golang.org/x/text"},
+	"sparse":           {"github.com/minio/sha256-simd", "golang.org/x/text", "github.com/klauspost/compress"},
 	"sparse/token":     {"golang.org/x/text", "github.com/kljensen/snowball"},
 	"asm":              {"github.com/klauspost/cpuid/v2"},
 	"tiles":            {"github.com/minio/sha256-simd"},

@@ -39,7 +39,7 @@ const topic = "sources"
 
 // Topic is what help says of sources.
 var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: `
-Sources for -in (files may be gzipped):
+Sources for -in (files may be compressed by gzip or zstd):
   FILE            svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, CSV, JSON
                   lines, lines of text, MatrixMarket, .npy, .npz of SciPy, or idx images
                   (MNIST); see -format

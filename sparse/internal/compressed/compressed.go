@@ -1,0 +1,220 @@
+// Package compressed decompresses files of gzip and zstd, which it tells by their first bytes.
+package compressed
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Suffixes are the ends of compressed files' names.
+var Suffixes = []string{".gz", ".zst"}
+
+// CutSuffix returns a name without the suffix of a compressed file, in lower or upper case.
+func CutSuffix(name string) string {
+	for _, suffix := range Suffixes {
+		if n := len(name) - len(suffix); n > 0 && strings.EqualFold(name[n:], suffix) {
+			return name[:n]
+		}
+	}
+	return name
+}
+
+// The first bytes of gzip and zstd data; zstd's first frame may be one that is skipped, whose first
+// byte is 0x50 to 0x5f.
+const (
+	gzipMagic      = "\x1f\x8b"
+	zstdMagic      = "\x28\xb5\x2f\xfd"
+	skippableMagic = "\x2a\x4d\x18"
+)
+
+// MostWindow bounds what zstd data may look back, as zstd itself does: memory of a decoder.
+const MostWindow = 128 << 20
+
+// Fault is what is wrong with compressed data.
+type Fault struct {
+	Found, Expected string
+	Err             error // of the decoder
+}
+
+// Error implements error.
+func (f *Fault) Error() string { return f.Found }
+
+// Unwrap returns the decoder's error.
+func (f *Fault) Unwrap() error { return f.Err }
+
+// below is a reader of compressed data, and what went wrong with it.
+type below struct {
+	r   io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (b *below) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if err != nil && err != io.EOF {
+		b.err = err
+	}
+	return n, err
+}
+
+// NewReader returns a reader of what r holds, decompressed where it begins as gzip or zstd data do.
+// buffer serves it, and nobody else meanwhile. zstd data may look back window bytes, 0 for
+// [MostWindow]. Errors of r come as they are, those of damaged data as a *[Fault].
+func NewReader(r io.Reader, buffer *bufio.Reader, window int64) (*bufio.Reader, error) {
+	b := &below{r: r}
+	buffer.Reset(b)
+	begin, err := buffer.Peek(len(zstdMagic))
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	var open decoder
+	switch {
+	case strings.HasPrefix(string(begin), gzipMagic):
+		open = &gzipReader{r: buffer}
+	case string(begin) == zstdMagic, len(begin) == 4 && begin[0]&0xf0 == 0x50 && string(begin[1:]) == skippableMagic:
+		open = &zstdReader{r: buffer, window: window}
+	default:
+		return buffer, nil
+	}
+	out := &reader{decoder: open, below: b}
+	if err := open.begin(); err != nil {
+		return nil, out.told(err)
+	}
+	return bufio.NewReaderSize(out, 64<<10), nil
+}
+
+// decoder decompresses.
+type decoder interface {
+	io.Reader
+	begin() error
+	fault(err error) *Fault
+}
+
+// reader tells errors of the data from those of the reader below.
+type reader struct {
+	decoder
+	below *below
+}
+
+// Read implements io.Reader.
+func (r *reader) Read(p []byte) (int, error) {
+	n, err := r.decoder.Read(p)
+	return n, r.told(err)
+}
+
+func (r *reader) told(err error) error {
+	switch {
+	case err == nil || err == io.EOF:
+		return err
+	case r.below.err != nil:
+		return r.below.err
+	}
+	return r.fault(err)
+}
+
+// zstdReader reads zstd data of one or more frames. It decodes in the goroutine that reads.
+type zstdReader struct {
+	r      *bufio.Reader
+	window int64
+	*zstd.Decoder
+}
+
+func (z *zstdReader) begin() (err error) {
+	if z.window <= 0 || z.window > MostWindow {
+		z.window = MostWindow
+	}
+	z.window = max(z.window, zstd.MinWindowSize)
+	z.Decoder, err = zstd.NewReader(z.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(uint64(z.window)))
+	return err
+}
+
+func (z *zstdReader) fault(err error) *Fault {
+	f := &Fault{"zstd data: " + strings.TrimPrefix(err.Error(), "zstd: "), "an undamaged zstd file", err}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		f.Found, f.Expected = "the zstd data end early", "a complete zstd file"
+	case errors.Is(err, zstd.ErrMagicMismatch):
+		f.Found, f.Expected = "other data behind the zstd data", "the end of the file"
+	case errors.Is(err, zstd.ErrCRCMismatch):
+		f.Found = "the zstd checksum does not match"
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		f.Found = "zstd data that look back too far to be decompressed in little memory"
+		f.Expected = fmt.Sprintf("a window of at most %d KiB", z.window>>10)
+	case errors.Is(err, zstd.ErrUnknownDictionary):
+		f.Found, f.Expected = "zstd data that need a dictionary", "data without one"
+	}
+	return f
+}
+
+var errTail = errors.New("other data behind the gzip data")
+
+// gzipReader reads gzip data of one or more members. Unlike package gzip it tells a file that was
+// cut short from one with other data behind its last member. Like gzip it skips zeros there, which
+// are padding.
+type gzipReader struct {
+	r   *bufio.Reader
+	gz  gzip.Reader
+	err error // what ended the data: a look ahead may have met it first
+}
+
+// Read implements io.Reader.
+func (g *gzipReader) Read(p []byte) (int, error) {
+	for g.err == nil {
+		n, err := g.gz.Read(p)
+		if n > 0 || err != io.EOF {
+			if err == io.EOF {
+				err = nil // the next Read returns it again
+			}
+			return n, err
+		}
+		g.err = g.begin()
+	}
+	return 0, g.err
+}
+
+// begin begins the next member; io.EOF says that there is none.
+func (g *gzipReader) begin() error {
+	switch b, err := g.r.Peek(len(gzipMagic)); {
+	case string(b) == gzipMagic:
+		if err := g.gz.Reset(g.r); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+		g.gz.Multistream(false)
+		return nil
+	case len(b) == 1 && b[0] == gzipMagic[0]:
+		return io.ErrUnexpectedEOF
+	case err != nil && err != io.EOF:
+		return err
+	}
+	for {
+		switch b, err := g.r.ReadByte(); {
+		case err != nil:
+			return err
+		case b != 0:
+			return errTail
+		}
+	}
+}
+
+func (g *gzipReader) fault(err error) *Fault {
+	f := &Fault{err.Error(), "an undamaged gzip file", err}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		f.Found, f.Expected = "the gzip data end early", "a complete gzip file"
+	case errors.Is(err, errTail):
+		f.Expected = "the end of the file"
+	case errors.Is(err, gzip.ErrChecksum):
+		f.Found = "the gzip checksum does not match"
+	}
+	return f
+}
