@@ -53,7 +53,9 @@ func TestCompressed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for suffix, data := range map[string]string{".gz": gzipped(content), ".zst": packed(content), ".ZST": packed(content)} {
+		for suffix, data := range map[string]string{
+			".gz": gzipped(content), ".zst": packed(content), ".ZST": packed(content),
+		} {
 			got, err := Read(context.Background(), writeFile(t, name+suffix, data), Options{})
 			if err != nil || got.Format != want.Format || show(got) != show(want) {
 				t.Errorf("%s%s: %v, expected what %s has", name, suffix, err, name)
@@ -61,7 +63,8 @@ func TestCompressed(t *testing.T) {
 		}
 	}
 	labels := "\x00\x00\x08\x01\x00\x00\x00\x01\x05"
-	images := writeFile(t, "x-images-idx2-ubyte.zst", packed("\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x02\x01\x02"))
+	images := writeFile(t, "x-images-idx2-ubyte.zst",
+		packed("\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x02\x01\x02"))
 	writeInto(t, filepath.Join(filepath.Dir(images), "x-labels-idx1-ubyte.zst"), packed(labels))
 	if c, err := Read(context.Background(), images, Options{}); err != nil || len(c.Classes) != 1 || c.Classes[0] != "5" {
 		t.Errorf("images with labels: %v", err)
